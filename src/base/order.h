@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The only spelling of atomics in the tree. A reader who looks for a memory-ordering decision
+ * greps for "order_"; nothing else in the tree is allowed to say __atomic.
+ */
+#ifndef BASE_ORDER_H
+#define BASE_ORDER_H
+
+#define order_load_relaxed(p)	    __atomic_load_n((p), __ATOMIC_RELAXED)
+#define order_load_acquire(p)	    __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define order_store_relaxed(p, v)   __atomic_store_n((p), (v), __ATOMIC_RELAXED)
+#define order_store_release(p, v)   __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+#define order_add_relaxed(p, v)	    __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
+#define order_add_full(p, v)	    __atomic_fetch_add((p), (v), __ATOMIC_SEQ_CST)
+#define order_or_release(p, v)	    __atomic_fetch_or((p), (v), __ATOMIC_RELEASE)
+#define order_or_relaxed(p, v)	    __atomic_fetch_or((p), (v), __ATOMIC_RELAXED)
+#define order_and_relaxed(p, v)	    __atomic_fetch_and((p), (v), __ATOMIC_RELAXED)
+#define order_exchange_full(p, v)   __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST)
+#define order_fence_full()	    __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define order_fence_acquire()	    __atomic_thread_fence(__ATOMIC_ACQUIRE)
+#define order_fence_release()	    __atomic_thread_fence(__ATOMIC_RELEASE)
+/* Keeps the compiler, not the CPU, from moving accesses across: signal handlers, kill points. */
+#define order_fence_compiler()	    __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+/* True when *p was `want` and now is `set`; on false, *(&want) holds what was seen. */
+#define order_cas_acquire(p, want, set)                                                            \
+	__atomic_compare_exchange_n((p), (want), (set), 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)
+#define order_cas_full(p, want, set)                                                               \
+	__atomic_compare_exchange_n((p), (want), (set), 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)
+
+#endif

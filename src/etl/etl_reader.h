@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * etl reader: every record of one .etl file, in time order or in file order. Front door.
+ *
+ * Hostile input: nothing is trusted, memory is bounded (one decompressed buffer per processor plus
+ * the buffer index), the good rest of a damaged file is delivered and every damage is reported once
+ * through etl_reader_next_problem().
+ */
+#ifndef ETL_ETL_READER_H
+#define ETL_ETL_READER_H
+
+#include "base/base.h"
+#include "format/etl_layout.h"
+
+struct etl_reader;
+
+enum etl_reader_flags {
+	ETL_READER_FILE_ORDER = 1u << 0, /* buffers as they stand, no merge by time */
+};
+
+struct etl_file_info {
+	uint64_t file_bytes;
+	uint32_t buffer_size; /* uncompressed */
+	uint32_t pointer_size;
+	uint32_t os_version; /* u8 major, minor, layout major, layout minor */
+	uint32_t os_build;
+	uint32_t processors;
+	uint32_t timer_resolution; /* 100 ns */
+	uint32_t maximum_file_size;
+	uint32_t log_file_mode;
+	uint32_t buffers_written; /* as the header claims */
+	uint32_t buffers_found;
+	uint32_t events_lost;
+	uint32_t buffers_lost;
+	uint32_t cpu_mhz;
+	uint32_t clock_type; /* 1 QPC, 2 system time, 3 CPU cycles */
+	uint64_t perf_freq;
+	uint64_t start_filetime;
+	uint64_t end_filetime; /* 0 when the session did not stop cleanly */
+	uint64_t boot_filetime;
+	uint64_t start_raw; /* raw clock of the header record: pairs with start_filetime */
+	uint8_t time_zone[ETL_TIME_ZONE_SIZE];
+	const uint8_t *logger_name; /* UTF-16LE, unaligned, borrowed; may be empty */
+	const uint8_t *file_name;
+	uint32_t logger_name_units;
+	uint32_t file_name_units;
+	bool compressed;
+	bool stopped_cleanly;
+};
+
+/* One record, whatever its kind, already split. Pointers are valid until the next call. */
+struct etl_record {
+	const uint8_t *raw; /* the whole record */
+	uint32_t raw_bytes;
+	uint8_t type;	     /* enum etl_record_type */
+	uint8_t pointer_size; /* of the code that logged it: 4 or 8 */
+	uint16_t cpu;
+	uint16_t logger_id;
+	uint64_t time_raw;
+	uint64_t time_filetime; /* converted with the file's clock */
+	uint32_t pid;		/* UINT32_MAX when the record carries none */
+	uint32_t tid;
+	uint32_t kernel_time; /* in timer_resolution units; 0 when none */
+	uint32_t user_time;
+	uint16_t event_flags; /* EVENT_HEADER_FLAG_* as a consumer sees them (width, classic, …) */
+	uint16_t event_property;
+	struct guid provider; /* class GUID for classic/system records */
+	/* EVENT_DESCRIPTOR */
+	uint16_t id;
+	uint8_t version, channel, level, opcode;
+	uint16_t task;
+	uint64_t keyword;
+	struct guid activity;
+	const uint8_t *items; /* first extended item, on-disk form; NULL when none */
+	uint32_t items_bytes;
+	const uint8_t *payload;
+	uint32_t payload_bytes;
+	uint16_t hook; /* group << 8 | type for system/compact/perfinfo records, else 0 */
+	uint64_t file_offset; /* of the buffer the record came from */
+	uint32_t buffer_offset; /* of the record in the (decompressed) buffer */
+	/* INSTANCE records */
+	uint32_t instance_id, parent_instance_id;
+	struct guid parent_guid;
+	/* MESSAGE records: option flags; the optional fields are already parsed away */
+	uint16_t message_flags;
+	uint32_t sequence;
+};
+
+struct etl_problem {
+	uint64_t file_offset;
+	char text[200];
+};
+
+/* Opens and indexes all buffer headers. -errno; -EBADMSG (with diag) when it is no .etl at all. */
+int etl_reader_open(const char *path, uint32_t flags, struct etl_reader **ret, struct diag *d);
+/* The same over memory that stays valid until close (fuzzing, real-time buffers). */
+int etl_reader_open_memory(const void *p, size_t n, uint32_t flags, struct etl_reader **ret,
+			   struct diag *d);
+void etl_reader_close(struct etl_reader *r);
+const struct etl_file_info *etl_reader_info(const struct etl_reader *r);
+/* 1 and a record; 0 at the end; -errno only for I/O and memory. */
+int etl_reader_next(struct etl_reader *r, struct etl_record *ret);
+/* Progress: buffers fully consumed so far, of info->buffers_found. */
+uint32_t etl_reader_buffers_done(const struct etl_reader *r);
+/* Next damage report not yet taken. */
+bool etl_reader_next_problem(struct etl_reader *r, struct etl_problem *ret);
+
+/* ---- pieces, for real-time consumers ---------------------------------------------------------- */
+
+/* What time conversion and decoding need to know about the stream a buffer belongs to. */
+struct etl_clock {
+	uint32_t clock_type;
+	uint64_t perf_freq;
+	uint32_t cpu_mhz;
+	uint64_t start_raw;
+	uint64_t start_filetime;
+};
+uint64_t etl_clock_to_filetime(const struct etl_clock *c, uint64_t raw);
+/* Walk the records of one plain buffer (header included). Start with *at = 0. 1 / 0 at the end /
+ * -EBADMSG with diag when the rest cannot be read. */
+int etl_buffer_next(const uint8_t *buf, size_t n, uint32_t *at, const struct etl_clock *clock,
+		    struct etl_record *ret, struct diag *d);
+/* Parse the log-file header out of buffer 0. */
+int etl_header_parse(const uint8_t *buf, size_t n, struct etl_file_info *ret, struct diag *d);
+/* Iterate extended items: start with *at = 0; false at the end or at the first malformed one. */
+bool etl_item_next(const uint8_t *items, uint32_t items_bytes, uint32_t *at, uint16_t *ret_type,
+		   const uint8_t **ret_data, uint16_t *ret_bytes);
+
+/* src/etl/xpress.c: plain LZ77 of MS-XCA. 0 or -EBADMSG; never writes past out_bytes, which must be
+ * filled exactly. */
+int xpress_decompress(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * etl writer: bytes of buffers and of the header buffer, as Windows writes them. No threads, no
+ * policy: src/sink decides when to write what.
+ */
+#ifndef ETL_ETL_WRITER_H
+#define ETL_ETL_WRITER_H
+
+#include "base/base.h"
+#include "format/etl_layout.h"
+
+/* All that stands in the log-file header. Strings are UTF-16, borrowed. */
+struct etl_header_args {
+	uint32_t buffer_size; /* bytes */
+	uint32_t processors;
+	uint64_t end_filetime;
+	uint32_t timer_resolution; /* 100 ns; 156250 by habit */
+	uint32_t maximum_file_size;
+	uint32_t log_file_mode;
+	uint32_t buffers_written;
+	uint32_t events_lost;
+	uint32_t buffers_lost;
+	uint32_t cpu_mhz;
+	uint32_t clock_type;
+	uint64_t perf_freq;
+	uint64_t boot_filetime;
+	uint64_t start_filetime;
+	uint64_t start_raw; /* time stamp of the header record */
+	uint32_t pid, tid;  /* of the controller */
+	uint16_t logger_id;
+	bool last; /* FLUSH_MARKER semantics of a file with one buffer */
+	const uint16_t *logger_name;
+	const uint16_t *file_name;
+	uint32_t logger_name_units, file_name_units;
+};
+/* Fill `buf` (buffer_size bytes) with buffer 0. -EMSGSIZE when the names do not fit. Time zone and
+ * OS version (10.0, a current build) are filled in here. */
+int etl_write_header_buffer(uint8_t *buf, const struct etl_header_args *a);
+/* Byte offsets inside buffer 0, so that a stop can rewrite fields in place. */
+/* Close a data buffer in place: header fields, filler 0xFF to buffer_size. `used` includes the
+ * 0x48-byte header. */
+struct etl_buffer_args {
+	uint32_t buffer_size;
+	uint32_t used;
+	uint64_t flush_raw;
+	uint64_t sequence;
+	uint16_t processor;
+	uint16_t logger_id;
+	uint16_t flags; /* ETL_BF_PROC_INDEX is added */
+};
+void etl_write_buffer_header(uint8_t *buf, const struct etl_buffer_args *a, bool fill);
+
+/* Append one extended item (header, data, padding) at `out`; returns its total size. `more` sets
+ * Linkage. */
+uint32_t etl_put_item(uint8_t *out, uint16_t type, const void *data, uint16_t data_bytes, bool more);
+static inline uint32_t etl_item_total(uint16_t data_bytes)
+{
+	return BASE_ALIGN8((uint32_t)data_bytes + ETL_ITEM_HEADER_SIZE);
+}
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * inproc: private (in-process) trace sessions: EVENT_TRACE_PRIVATE_LOGGER_MODE. The same slots, chunks,
+ * sink and file code as with etwd, with the pool in private memory and one logger thread as drain.
+ *
+ * src/control starts and stops sessions here; src/provider asks for a control block and a writer as if
+ * this were another etwd ("destination").
+ */
+#ifndef INPROC_INPROC_H
+#define INPROC_INPROC_H
+
+#include "base/base.h"
+#include "pool/pool_writer.h"
+#include "sink/sink.h"
+
+/* What src/provider needs: the same shapes as an attached etwd gives. NULL until a private session was
+ * started in this process (checked with one load). */
+struct inproc_destination {
+	void *ctl;		    /* control block, writable by inproc only by convention */
+	struct pool_writer *writer;
+};
+struct inproc_destination *inproc_destination(void);
+
+/* A registration came or went. Returns the entry offset in the control block; `index` as for etwd. */
+int inproc_register(uint32_t index, const struct guid *provider, uint32_t *ret_entry_offset);
+void inproc_unregister(uint32_t index);
+void inproc_set_traits(uint32_t index, const void *traits, uint32_t bytes);
+
+/* Called by inproc when an enable changed, so that src/provider runs callbacks. Set once by provider. */
+typedef void (*inproc_notify_fn)(uint32_t index, uint32_t code, uint8_t level, uint64_t any, uint64_t all,
+				 const struct guid *source);
+void inproc_set_notify(inproc_notify_fn fn);
+
+struct inproc_session_args {
+	struct sink_options sink;
+	struct guid guid; /* session GUID: of the provider without PRIVATE_IN_PROC */
+};
+/* Win32 codes, as the callers are api functions. */
+uint32_t inproc_start(struct inproc_session_args *a, uint64_t *ret_id, struct diag *d);
+uint32_t inproc_stop(uint64_t id, const uint16_t *name, const struct guid *guid, struct sink_stats *ret);
+uint32_t inproc_query(uint64_t id, const uint16_t *name, const struct guid *guid, struct sink_stats *ret,
+		      struct sink_options *ret_options, uint64_t *ret_id);
+uint32_t inproc_flush(uint64_t id, const uint16_t *name, const struct guid *guid);
+uint32_t inproc_enable(uint64_t id, const struct guid *provider, uint32_t code, uint8_t level, uint64_t any,
+		       uint64_t all, uint32_t properties);
+
+#endif

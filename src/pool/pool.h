@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pool: the staging memory between one provider process and one drain. Front door.
+ *
+ * Nouns: segment (one memfd or one private mapping), chunk, record, slot (process-private writer
+ * state), view (the drain's private picture of one process's pool), pass (one round of draining
+ * many views, ordered and merged).
+ *
+ * Writer side (pool_write.h, inline; pool_writer.c, slow path) runs inside other people's processes:
+ * no allocation, no lock another process can hold, no system call on the fast path, safe in
+ * signal handlers. Drain side (pool_drain.c, pool_pass.c) treats every byte as hostile: it copies,
+ * then validates the copy.
+ */
+#ifndef POOL_POOL_H
+#define POOL_POOL_H
+
+#include "base/base.h"
+#include "pool/pool_abi.h"
+
+/* ---- making segments (drain side) ----------------------------------------------------------- */
+
+/* Bytes of a segment with that chunk size. */
+static inline uint64_t pool_segment_bytes(uint32_t chunk_size)
+{
+	return POOL_DATA_OFFSET + (uint64_t)POOL_CHUNKS * chunk_size;
+}
+/* Write header and descriptors, then free all chunks (release). The memory must read as zero. */
+void pool_segment_init(void *mem, uint32_t chunk_size, const uint8_t pool_id[16]);
+
+/* ---- control block tables (drain side) ------------------------------------------------------ */
+
+/* Publish rows as the entry's next configuration: fills the table not in use, then stores cfg, then
+ * the unions, then enabled (each a release/relaxed store as pool_abi.h says). `generation` must grow
+ * by one each call. The tables must have room for `count` rows. */
+void pool_ctl_publish(void *ctl, uint32_t entry_offset, uint32_t generation,
+		      const struct filter_row *rows, uint32_t count, uint32_t entry_flags);
+
+/* ---- drain ---------------------------------------------------------------------------------- */
+
+/* What the drain knows about one process. Private memory; survives nothing. */
+struct pool_view;
+
+struct pool_limits {
+	uint32_t provider_count; /* indices below this are acceptable in records */
+};
+
+/* `cookie` comes back with every event. Segments are borrowed: unmap after pool_view_destroy. */
+int pool_view_create(void *cookie, struct pool_view **ret_view);
+void pool_view_destroy(struct pool_view *v);
+int pool_view_add_segment(struct pool_view *v, void *mem, uint64_t bytes);
+void pool_view_set_limits(struct pool_view *v, const struct pool_limits *limits);
+/* Only for the exceptional process: a pool adopted from an earlier etwd starts at cons_hint. */
+void pool_view_adopt(struct pool_view *v);
+
+struct pool_view_stats {
+	uint64_t events;	   /* records emitted */
+	uint64_t bytes_rejected;   /* bytes skipped after a violation */
+	uint64_t records_rejected; /* violations */
+	uint64_t torn;		   /* records begun but never published, counted at the final drain */
+	uint64_t lost_cause[8];	   /* clamped claims of the process */
+	uint32_t used_chunks;	   /* of the newest segment, at the last pass */
+	uint32_t total_chunks;
+};
+void pool_view_stats(const struct pool_view *v, struct pool_view_stats *ret);
+/* Increase of lost[bit] since the last call, clamped to what is physically possible. Takes it. */
+uint64_t pool_view_take_lost(struct pool_view *v, uint32_t bit, uint64_t elapsed_ns);
+
+/* An event as it leaves a pass: validated, private, valid until the callback returns. */
+struct pool_event {
+	const struct pool_rec *rec;
+	const uint8_t *activity; /* 16 bytes or NULL */
+	const uint8_t *items;	 /* on-disk extended items or NULL */
+	uint32_t items_bytes;	 /* multiple of 8 */
+	const uint8_t *payload;
+	uint32_t payload_bytes;
+	void *cookie; /* of the view */
+};
+typedef void (*pool_emit_fn)(void *ctx, const struct pool_event *ev);
+
+/* One round over many views. Reused between rounds; holds the scratch memory. */
+struct pool_pass;
+int pool_pass_create(struct pool_pass **ret_pass);
+void pool_pass_destroy(struct pool_pass *p);
+
+enum pool_pass_flags {
+	POOL_PASS_FLUSH = 1u << 0, /* no hold-back: FLUSH, STOP, process death */
+	POOL_PASS_FINAL = 1u << 1, /* the process is gone: count torn records */
+};
+/* begin ... collect (each view, at most once) ... emit. `budget_bytes` limits one view (0 = none).
+ * `now` is the clock at the start of the round; records newer than the watermark stay in their
+ * chunk. Emission is in non-decreasing timestamp order per cpu over all views of the round. */
+void pool_pass_begin(struct pool_pass *p, uint64_t now, uint64_t clock_freq, uint32_t flags);
+int pool_pass_collect(struct pool_pass *p, struct pool_view *v, uint32_t flags, uint64_t budget_bytes);
+uint64_t pool_pass_emit(struct pool_pass *p, pool_emit_fn emit, void *ctx); /* events emitted */
+uint64_t pool_pass_watermark(const struct pool_pass *p); /* everything up to here was emitted */
+/* Free consumed closed chunks, arm bells. After emit, when its results are safe (journal's place). */
+void pool_pass_commit(struct pool_pass *p);
+
+/* Kill points: POOL_TESTPOINT("writer-after-claim") calls this in builds with -Dtestpoints=true;
+ * tests raise SIGKILL/SIGSTOP there. Compiled to nothing otherwise. */
+#ifdef OPENETW_TESTPOINTS
+extern void (*pool_testpoint_hook)(const char *name);
+#define POOL_TESTPOINT(name)                                                                       \
+	do {                                                                                       \
+		if (pool_testpoint_hook) {                                                         \
+			pool_testpoint_hook(name);                                                 \
+		}                                                                                  \
+	} while (0)
+#else
+#define POOL_TESTPOINT(name) ((void)0)
+#endif
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writer state of one process towards one destination (an etwd, or the in-process logger), and the
+ * slow path. The fast path is in pool_write.h.
+ *
+ * context: every function here is async-signal-safe unless it says otherwise.
+ */
+#ifndef POOL_POOL_WRITER_H
+#define POOL_POOL_WRITER_H
+
+#include "pool/pool.h"
+
+#define POOL_SLOTS	  256u /* normal; the same number of overflow slots follows */
+#define POOL_SLOTS_TOTAL  512u
+
+struct pool_slot {
+	uint32_t lock;	/* 0 or thread id */
+	uint32_t chunk; /* segment << 8 | first chunk; UINT32_MAX none */
+	uint8_t *base;	/* first byte of the chunk; NULL none */
+	struct chunk_desc *desc;
+	uint64_t last_ts;
+	uint32_t pos;
+	uint32_t end;
+	uint32_t gen;
+	uint32_t reserved;
+	uint64_t frame; /* stack address of the holder, to recognise a stale lock after siglongjmp */
+} __attribute__((aligned(64)));
+_Static_assert(sizeof(struct pool_slot) == 64, "own cache line");
+
+/* Lives in an anonymous MADV_WIPEONFORK mapping: reads as zero in a forked child. */
+struct pool_writer {
+	uint32_t alive; /* 0 in a forked child or before attach: write nothing */
+	uint32_t segment_count;	/* release by the attaching thread, acquire by writers */
+	uint32_t clock_kind;
+	uint32_t bell_allowed;
+	uint32_t bell; /* private futex word the bell thread sleeps on */
+	uint32_t reserved;
+	struct seg_header *segment[POOL_SEGMENTS_MAX];
+	uint64_t segment_bytes[POOL_SEGMENTS_MAX];
+	/* Losses while there is no usable segment 0 (detached, not yet attached). */
+	uint64_t lost_detached;
+	struct pool_slot slot[POOL_SLOTS_TOTAL] __attribute__((aligned(64)));
+};
+
+/* Map a zeroed writer (not signal-safe). NULL on ENOMEM. */
+struct pool_writer *pool_writer_create(void);
+void pool_writer_destroy(struct pool_writer *w); /* not signal-safe; no writer may be inside */
+/* Add a mapped segment. Not concurrent with itself. -EINVAL when the header does not make sense. An
+ * all-zero segment 0 is accepted (etwd makes it ready at the first enable). */
+int pool_writer_add_segment(struct pool_writer *w, void *mem, uint64_t bytes, uint32_t chunk_size);
+/* Free the locks of threads that no longer exist (cancelled inside a write). Called by the
+ * listener thread now and then. Not signal-safe. */
+void pool_writer_reap(struct pool_writer *w);
+
+/* What to write; filled by the caller on its stack. */
+struct pool_piece { /* same size and leading members as EVENT_DATA_DESCRIPTOR */
+	const void *ptr;
+	uint32_t size;
+	uint32_t reserved;
+};
+struct pool_write_args {
+	uint8_t kind;
+	uint8_t flags;
+	uint16_t prov;
+	uint16_t cfg_gen;
+	uint32_t tid;
+	uint64_t mask;
+	const void *descriptor;	 /* 16 bytes, EVENT_DESCRIPTOR */
+	const void *activity;	 /* 16 bytes or NULL (then flags lacks POOL_REC_ACTIVITY) */
+	const uint8_t *items;	 /* on-disk items, multiple of 8 bytes, or NULL */
+	uint32_t items_bytes;
+	const struct pool_piece *piece; /* an EVENT_DATA_DESCRIPTOR array may be passed as it is */
+	uint32_t piece_count;
+	uint32_t payload_bytes;	 /* sum of sizes, checked by the caller <= 65535 */
+	uint64_t timestamp;	 /* 0 = read the clock under the slot lock */
+};
+
+/* 0, -ENOSPC (pool full; counted), -EMSGSIZE (too big; counted), -EDEADLK (slots exhausted; counted),
+ * -ENOTCONN (no pool; counted in lost_detached). */
+int pool_write_slow(struct pool_writer *w, const struct pool_write_args *a);
+/* Take a new chunk for a locked slot; used by the inline fast path. */
+int pool_switch_chunk(struct pool_writer *w, struct pool_slot *s, uint32_t size);
+/* Count `mask` as lost for `cause` (segment 0, or lost_detached). */
+void pool_count_lost(struct pool_writer *w, uint64_t mask, enum pool_lost_cause cause);
+
+#endif

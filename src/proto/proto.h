@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * proto: messages between libetw and etwd. Front door.
+ *
+ * Unix SOCK_SEQPACKET, two sockets in the runtime directory: "provider" and "control". One message
+ * = header { u32 length, u16 type, u16 flags, u32 id } then TLVs { u16 tag, u16 flags, u32 length,
+ * bytes, padding to 4 }. Unknown tags are skipped unless flagged critical. At most 64 KiB. All
+ * integers little-endian. Identity is never read from a message, only from the socket.
+ *
+ * A request's `id` comes back in its reply. Replies have type | PROTO_REPLY and always a
+ * PROTO_TAG_STATUS (u32 Win32 code); on failure PROTO_TAG_TEXT says why, in words.
+ */
+#ifndef PROTO_PROTO_H
+#define PROTO_PROTO_H
+
+#include "base/base.h"
+
+#define PROTO_VERSION	  1u
+#define PROTO_MESSAGE_MAX 65536u
+#define PROTO_FDS_MAX	  4
+#define PROTO_REPLY	  0x8000u
+
+enum proto_type {
+	/* provider socket, process -> etwd */
+	PROTO_HELLO = 1,      /* VERSION, EXE_NAME (utf8), PID_NS? ; reply: WELCOME */
+	PROTO_WELCOME = 2,    /* etwd -> process; INSTANCE(guid), CLOCK_KIND, POOL_ID; fds: control
+				 block, segment 0. CHUNK_SIZE tells segment 0's chunk size */
+	PROTO_ADOPT = 3,      /* fds: pool segments of an earlier etwd, POOL_ID, GENERATIONS */
+	PROTO_REGISTER = 4,   /* GUID, PROVIDER_INDEX (chosen by the process, dense, never reused
+				 while attached), REG_FLAGS, TRAITS?; reply: ENTRY_OFFSET, and for an
+				 already enabled provider the same tags as NOTIFY */
+	PROTO_UNREGISTER = 5, /* PROVIDER_INDEX; reply */
+	PROTO_TRAITS = 6,     /* PROVIDER_INDEX, TRAITS */
+	PROTO_POOL = 7,	      /* etwd -> process: fd of a growth segment, CHUNK_SIZE */
+	PROTO_NOTIFY = 8,     /* etwd -> process: PROVIDER_INDEX, CODE (0 disable 1 enable 2 capture),
+				 LEVEL, ANY, ALL, SOURCE_ID, FILTER*, NOTIFY_ID, CLASSIC_HANDLE */
+	PROTO_NOTIFIED = 9,   /* process -> etwd: NOTIFY_ID: the callback returned (or none exists) */
+	PROTO_BELL = 10,      /* process -> etwd: pool more than half full */
+	PROTO_PING = 11,
+	PROTO_BINARY_TRACK = 12, /* PROVIDER_INDEX, PATH: EventProviderBinaryTrackInfo */
+
+	/* control socket */
+	PROTO_START = 32,   /* session description; reply: session description. fd: opened log file? */
+	PROTO_CONTROL = 33, /* CONTROL_CODE (query 0, stop 1, update 2, flush 3, increment 4), SESSION_ID or
+			       SESSION_NAME, and for update the session description; reply: session
+			       description with statistics */
+	PROTO_LIST = 34,    /* reply: u32 COUNT; then PROTO_LIST_ITEM messages, one a session */
+	PROTO_LIST_ITEM = 35,
+	PROTO_ENABLE = 36,	  /* SESSION_ID, GUID, CODE, LEVEL, ANY, ALL, TIMEOUT_MS, PROPERTIES,
+				     SOURCE_ID, FILTER*; reply when entries are written, or after the
+				     callbacks when TIMEOUT_MS != 0 */
+	PROTO_GUIDS = 37,	  /* reply: COUNT, then PROTO_GUIDS_ITEM: GUID list (registered or enabled) */
+	PROTO_GUIDS_ITEM = 38,
+	PROTO_GUID_INFO = 39,	  /* GUID; reply COUNT, then PROTO_GUID_INFO_ITEM per instance */
+	PROTO_GUID_INFO_ITEM = 40, /* PID, REG_FLAGS, EXE_NAME, NAME, {ENABLE_INFO blob of 32 bytes =
+				      TRACE_ENABLE_INFO}* */
+	PROTO_OPEN_RT = 41,	  /* SESSION_NAME; reply: session description + fd: ring memfd (read-only),
+				     RING_SLOTS, RING_SLOT_BYTES, HEADER = buffer 0 of the session */
+	PROTO_RT_BUFFER = 42,	  /* etwd -> consumer: POSITION, SEQUENCE, LENGTH, LOST_EVENTS,
+				     LOST_BUFFERS, CPU */
+	PROTO_RT_ROUND = 43,	  /* etwd -> consumer: WATERMARK (raw clock): everything up to here has
+				     been delivered in the RT_BUFFERs before */
+	PROTO_RT_ACK = 44,	  /* consumer -> etwd: SEQUENCE (all up to and including) */
+	PROTO_RT_END = 45,	  /* etwd -> consumer: session stopped, WATERMARK */
+	PROTO_STATS = 46,	  /* reply: counters of the daemon: UTF-8 JSON in TEXT */
+	PROTO_PROCESSES = 47,	  /* reply COUNT then PROTO_PROCESSES_ITEM: PID, EXE_NAME, losses */
+	PROTO_PROCESSES_ITEM = 48,
+	PROTO_SHUTDOWN = 49,	  /* stop every session and exit; owner only */
+};
+
+enum proto_tag {
+	PROTO_TAG_STATUS = 1,	/* u32 */
+	PROTO_TAG_TEXT = 2,	/* utf8 */
+	PROTO_TAG_VERSION = 3,	/* u32 */
+	PROTO_TAG_EXE_NAME = 4, /* utf8 */
+	PROTO_TAG_INSTANCE = 5, /* 16 bytes */
+	PROTO_TAG_POOL_ID = 6,	/* 16 bytes */
+	PROTO_TAG_CHUNK_SIZE = 7,
+	PROTO_TAG_CLOCK_KIND = 8,
+	PROTO_TAG_CLOCK_FREQ = 9, /* u64 */
+	PROTO_TAG_GUID = 10,
+	PROTO_TAG_PROVIDER_INDEX = 11,
+	PROTO_TAG_REG_FLAGS = 12, /* u32, enum proto_reg_flags */
+	PROTO_TAG_TRAITS = 13,
+	PROTO_TAG_ENTRY_OFFSET = 14,
+	PROTO_TAG_CODE = 15,
+	PROTO_TAG_LEVEL = 16,
+	PROTO_TAG_ANY = 17, /* u64 */
+	PROTO_TAG_ALL = 18, /* u64 */
+	PROTO_TAG_SOURCE_ID = 19,
+	PROTO_TAG_FILTER = 20, /* u32 type, then bytes; repeated */
+	PROTO_TAG_NOTIFY_ID = 21,
+	PROTO_TAG_CLASSIC_HANDLE = 22, /* u64: logger id | level << 16 | flags << 32 */
+	PROTO_TAG_PATH = 23,
+	PROTO_TAG_SEGMENTS = 24,
+	PROTO_TAG_GENERATION = 25,
+
+	PROTO_TAG_CONTROL_CODE = 40,
+	PROTO_TAG_SESSION_ID = 41, /* u64 */
+	PROTO_TAG_SESSION_NAME = 42, /* utf16 */
+	PROTO_TAG_LOG_FILE = 43, /* utf16, absolute path: the caller resolves relative ones */
+	PROTO_TAG_SESSION = 44,	 /* fixed part of struct proto_session, see proto_session_put */
+	PROTO_TAG_COUNT = 45,
+	PROTO_TAG_TIMEOUT_MS = 46, /* u32; 0 = don't wait; UINT32_MAX = for ever */
+	PROTO_TAG_PROPERTIES = 47, /* u32 EVENT_ENABLE_PROPERTY_* */
+	PROTO_TAG_ENABLE_INFO = 48,
+	PROTO_TAG_PID = 49,
+	PROTO_TAG_NAME = 50, /* utf8 provider name when traits tell it */
+	PROTO_TAG_RING_SLOTS = 51,
+	PROTO_TAG_RING_SLOT_BYTES = 52,
+	PROTO_TAG_POSITION = 53,
+	PROTO_TAG_SEQUENCE = 54, /* u64 */
+	PROTO_TAG_LENGTH = 55,
+	PROTO_TAG_LOST_EVENTS = 56,  /* u64, cumulative */
+	PROTO_TAG_LOST_BUFFERS = 57, /* u64, cumulative */
+	PROTO_TAG_CPU = 58,
+	PROTO_TAG_WATERMARK = 59, /* u64 */
+	PROTO_TAG_HEADER = 60,	  /* buffer 0 as it would stand in a file */
+	PROTO_TAG_LOSS = 61,	  /* u64[16]: loss ledger, enum proto_loss order */
+};
+#define PROTO_TAG_CRITICAL 0x0001u /* TLV flag: refuse the message when the tag is unknown */
+
+enum proto_reg_flags {
+	PROTO_REG_CLASSIC = 1u << 0,  /* RegisterTraceGuids */
+	PROTO_REG_CALLBACK = 1u << 1, /* wants NOTIFY */
+	PROTO_REG_PRE_ENABLE = 1u << 2, /* in GUID_INFO_ITEM: no process, only enabled */
+};
+
+/* Order of the counters in PROTO_TAG_LOSS; docs/loss.md explains each. */
+enum proto_loss {
+	PROTO_LOSS_POOL_FULL,
+	PROTO_LOSS_NESTING,
+	PROTO_LOSS_TOO_BIG,
+	PROTO_LOSS_DETACHED,
+	PROTO_LOSS_REJECTED,
+	PROTO_LOSS_NO_BUFFER,
+	PROTO_LOSS_DISK_EVENTS,
+	PROTO_LOSS_DISK_BUFFERS,
+	PROTO_LOSS_RT_BUFFERS,
+	PROTO_LOSS_RT_EVENTS,
+	PROTO_LOSS_TORN,
+	PROTO_LOSS_OVERWRITTEN, /* circular / buffering: not a loss, shown apart */
+	PROTO_LOSS_COUNT = 16,
+};
+
+/* A trace session as it travels: the members of EVENT_TRACE_PROPERTIES and our additions. */
+struct proto_session {
+	uint64_t id; /* logger handle */
+	struct guid guid;
+	uint32_t clock; /* Wnode.ClientContext 1, 2, 3 */
+	uint32_t buffer_size_kb;
+	uint32_t minimum_buffers;
+	uint32_t maximum_buffers;
+	uint32_t maximum_file_size;
+	uint32_t log_file_mode;
+	uint32_t flush_timer; /* seconds */
+	uint32_t enable_flags;
+	uint32_t flush_threshold;
+	uint32_t number_of_buffers;
+	uint32_t free_buffers;
+	uint32_t events_lost;
+	uint32_t buffers_written;
+	uint32_t log_buffers_lost;
+	uint32_t real_time_buffers_lost;
+	uint32_t owner_uid;
+	uint32_t flags; /* enum proto_session_flags */
+	uint64_t logger_thread_id;
+	uint64_t start_filetime;
+	uint64_t events;	/* recorded */
+	uint64_t bytes_written; /* to the file */
+	uint64_t loss[PROTO_LOSS_COUNT];
+	uint32_t update_mask; /* UPDATE: which log-file-mode intent etc.; enum proto_update */
+	uint32_t latency_us;  /* real-time delivery wish; 0 = default (10 ms) */
+	uint32_t reserved[2];
+	/* borrowed; NULL when absent; lengths in 16-bit units, no terminator counted */
+	const uint16_t *name;
+	const uint16_t *log_file;
+	uint32_t name_len;
+	uint32_t log_file_len;
+};
+enum proto_session_flags {
+	PROTO_SESSION_LOW_LATENCY = 1u << 0, /* 1 ms tick for real-time consumers */
+};
+enum proto_update {
+	PROTO_UPDATE_MODE = 1u << 0, /* log_file_mode is meant, also when it is 0 */
+	PROTO_UPDATE_FILE = 1u << 1,
+	PROTO_UPDATE_FLAGS = 1u << 2,
+};
+
+/* ---- building ------------------------------------------------------------------------------- */
+
+struct proto_writer {
+	uint8_t *mem;
+	size_t cap;
+	size_t len;
+	bool failed; /* did not fit */
+};
+void proto_begin(struct proto_writer *w, void *mem, size_t cap, uint16_t type, uint32_t id);
+void proto_put(struct proto_writer *w, uint16_t tag, const void *p, size_t n);
+void proto_put_u32(struct proto_writer *w, uint16_t tag, uint32_t v);
+void proto_put_u64(struct proto_writer *w, uint16_t tag, uint64_t v);
+void proto_put_str(struct proto_writer *w, uint16_t tag, const char *utf8);
+void proto_put_session(struct proto_writer *w, const struct proto_session *s);
+/* Finish: total bytes, or -EMSGSIZE. */
+long proto_end(struct proto_writer *w);
+
+/* ---- reading (hostile input) ---------------------------------------------------------------- */
+
+struct proto_message {
+	uint16_t type;
+	uint16_t flags;
+	uint32_t id;
+	const uint8_t *body;
+	size_t body_bytes;
+};
+/* Checks the header and that every TLV lies inside. -EBADMSG, -EOPNOTSUPP (unknown critical tag). */
+int proto_parse(const void *p, size_t n, struct proto_message *ret);
+/* First TLV with that tag; false when absent. */
+bool proto_get(const struct proto_message *m, uint16_t tag, const uint8_t **ret_p, size_t *ret_n);
+bool proto_get_u32(const struct proto_message *m, uint16_t tag, uint32_t *ret); /* exact size only */
+bool proto_get_u64(const struct proto_message *m, uint16_t tag, uint64_t *ret);
+bool proto_get_guid(const struct proto_message *m, uint16_t tag, struct guid *ret);
+/* Copies at most cap-1 bytes of valid UTF-8 without NULs; false when absent or bad or too long. */
+bool proto_get_str(const struct proto_message *m, uint16_t tag, char *out, size_t cap);
+/* name and log_file point into the message and are 2-aligned. */
+bool proto_get_session(const struct proto_message *m, struct proto_session *ret);
+/* Iterate: start with *at = 0; false at the end. */
+bool proto_next(const struct proto_message *m, size_t *at, uint16_t *ret_tag, const uint8_t **ret_p,
+		size_t *ret_n);
+
+/* ---- sockets -------------------------------------------------------------------------------- */
+
+enum proto_instance {
+	PROTO_INSTANCE_USER,
+	PROTO_INSTANCE_SYSTEM,
+};
+/* Runtime directory by the rules of docs/architecture.md ("Where etwd lives"): OPENETW_RUNTIME_DIR
+ * unless AT_SECURE, else /run/user/<uid>/openetw if /run/user/<uid> is ours, else /tmp/openetw-<uid>;
+ * system: /run/openetw. Verified (owner, mode, no symlink) when it exists. With `create` it is made
+ * 0700. 0 or -errno. */
+int proto_runtime_dir(enum proto_instance inst, bool create, char *out, size_t cap);
+/* Connect to "<dir>/<name>" and check that the peer's uid is 0, ours, or the directory's root owner.
+ * Returns fd (CLOEXEC, blocking) or -errno. context: async-signal-safe. */
+int proto_connect(const char *dir, const char *name);
+/* One message; never SIGPIPE. -EAGAIN on a full non-blocking socket. */
+int proto_send(int fd, const void *p, size_t n, const int *fds, int fd_count);
+/* Bytes received; 0 = end of stream; -errno. More fds than expected or truncation: all are closed
+ * and -EBADMSG. ret_fd_count may be NULL when no fd is expected. */
+long proto_recv(int fd, void *p, size_t cap, int *ret_fds, int *inout_fd_count, int timeout_ms);
+/* Request and its reply on a blocking socket. Parses into *ret (which points into buf). Reply
+ * failures: returns 0 and *ret_status is the Win32 code. */
+int proto_call(int fd, const void *req, size_t req_bytes, void *buf, size_t cap,
+	       struct proto_message *ret, int *ret_fds, int *inout_fd_count, uint32_t *ret_status,
+	       int timeout_ms);
+/* Connection to the control socket; starts etwd when it does not run and `start` (docs: on-demand
+ * start; finds the binary through OPENETW_ETWD, then beside libetw, then the install prefix). */
+int proto_connect_control(bool start, struct diag *d);
+
+#endif
