@@ -3,7 +3,6 @@
  * Which clock stamps events. We trust the CPU counter exactly when the kernel itself uses it as
  * its clocksource: then it is constant, synchronised between CPUs, and not stopped in idle.
  */
-#define _GNU_SOURCE
 #include "base/base.h"
 #include "base/order.h"
 
