@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT
+ * Sockets, fd passing, the runtime directory.
+ */
+#include "proto/proto.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+
+static int check_dir(const char *path)
+{
+	struct stat st;
+	if (lstat(path, &st) < 0) {
+		return -errno;
+	}
+	/* Another user's directory (or a symlink) under /tmp must never be followed. */
+	if (!S_ISDIR(st.st_mode)) {
+		return -ENOTDIR;
+	}
+	if (st.st_uid != geteuid() && st.st_uid != 0) {
+		return -EPERM;
+	}
+	if (st.st_mode & (S_IWGRP | S_IWOTH)) {
+		return -EPERM;
+	}
+	return 0;
+}
+
+int proto_runtime_dir(enum proto_instance inst, bool create, char *out, size_t cap)
+{
+	const char *env = getauxval(AT_SECURE) ? NULL : getenv("OPENETW_RUNTIME_DIR");
+	uid_t uid = geteuid();
+	int n;
+	mode_t mode = 0700;
+	if (inst == PROTO_INSTANCE_SYSTEM) {
+		n = snprintf(out, cap, "/run/openetw");
+		mode = 0755;
+	} else if (env && env[0] == '/') {
+		n = snprintf(out, cap, "%s", env);
+	} else {
+		char run[64];
+		struct stat st;
+		snprintf(run, sizeof run, "/run/user/%u", (unsigned)uid);
+		if (lstat(run, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == uid) {
+			n = snprintf(out, cap, "%s/openetw", run);
+		} else {
+			n = snprintf(out, cap, "/tmp/openetw-%u", (unsigned)uid);
+		}
+	}
+	if (n < 0 || (size_t)n >= cap) {
+		return -ENAMETOOLONG;
+	}
+	if (create && mkdir(out, mode) < 0 && errno != EEXIST) {
+		return -errno;
+	}
+	return check_dir(out);
+}
+
+int proto_connect(const char *dir, const char *name)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	size_t dn = strlen(dir), nn = strlen(name);
+	if (dn + 1 + nn >= sizeof addr.sun_path) {
+		return -ENAMETOOLONG;
+	}
+	memcpy(addr.sun_path, dir, dn);
+	addr.sun_path[dn] = '/';
+	memcpy(addr.sun_path + dn + 1, name, nn + 1);
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0) {
+		return -errno;
+	}
+	struct ucred peer;
+	socklen_t len = sizeof peer;
+	int err = 0;
+	if (connect(fd, (struct sockaddr *)&addr, sizeof addr) < 0 ||
+	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0) {
+		err = -errno;
+	} else if (peer.uid != 0 && peer.uid != geteuid()) {
+		err = -EPERM;
+	}
+	if (err < 0) {
+		close(fd);
+		return err;
+	}
+	return fd;
+}
+
+int proto_send(int fd, const void *p, size_t n, const int *fds, int fd_count)
+{
+	struct iovec iov = {(void *)(uintptr_t)p, n};
+	union {
+		char buf[CMSG_SPACE(sizeof(int) * PROTO_FDS_MAX)];
+		struct cmsghdr align;
+	} control;
+	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+	if (fd_count > PROTO_FDS_MAX) {
+		return -EINVAL;
+	}
+	if (fd_count > 0) {
+		memset(&control, 0, sizeof control);
+		msg.msg_control = control.buf;
+		msg.msg_controllen = CMSG_SPACE(sizeof(int) * (size_t)fd_count);
+		struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int) * (size_t)fd_count);
+		memcpy(CMSG_DATA(c), fds, sizeof(int) * (size_t)fd_count);
+	}
+	for (;;) {
+		ssize_t sent = sendmsg(fd, &msg, MSG_NOSIGNAL);
+		if (sent >= 0) {
+			return (size_t)sent == n ? 0 : -EMSGSIZE;
+		}
+		if (errno != EINTR) {
+			return -errno;
+		}
+	}
+}
+
+/* Takes every fd out of the message; true when all fitted into ret_fds. */
+static bool take_fds(struct msghdr *msg, int *ret_fds, int cap, int *ret_count)
+{
+	bool fits = true;
+	int count = 0;
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) {
+			continue;
+		}
+		size_t k = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		for (size_t i = 0; i < k; i++) {
+			int got;
+			memcpy(&got, CMSG_DATA(c) + i * sizeof(int), sizeof got);
+			if (count < cap) {
+				ret_fds[count++] = got;
+			} else {
+				close(got);
+				fits = false;
+			}
+		}
+	}
+	*ret_count = count;
+	return fits;
+}
+
+long proto_recv(int fd, void *p, size_t cap, int *ret_fds, int *inout_fd_count, int timeout_ms)
+{
+	if (timeout_ms >= 0) {
+		struct pollfd pfd = {.fd = fd, .events = POLLIN};
+		int r;
+		do {
+			r = poll(&pfd, 1, timeout_ms);
+		} while (r < 0 && errno == EINTR);
+		if (r == 0) {
+			return -ETIMEDOUT;
+		}
+		if (r < 0) {
+			return -errno;
+		}
+	}
+	struct iovec iov = {p, cap};
+	/* Room for more than we accept, so that surplus fds reach us and can be closed. */
+	union {
+		char buf[CMSG_SPACE(sizeof(int) * 64)];
+		struct cmsghdr align;
+	} control;
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.buf,
+		.msg_controllen = sizeof control.buf,
+	};
+	ssize_t n;
+	do {
+		n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0) {
+		return -errno;
+	}
+	int count = 0;
+	bool ok = take_fds(&msg, ret_fds, inout_fd_count ? *inout_fd_count : 0, &count);
+	if (!ok || (msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) {
+		for (int i = 0; i < count; i++) {
+			close(ret_fds[i]);
+		}
+		if (inout_fd_count) {
+			*inout_fd_count = 0;
+		}
+		return -EBADMSG;
+	}
+	if (inout_fd_count) {
+		*inout_fd_count = count;
+	}
+	return n;
+}
+
+int proto_call(int fd, const void *req, size_t req_bytes, void *buf, size_t cap,
+	       struct proto_message *ret, int *ret_fds, int *inout_fd_count, uint32_t *ret_status,
+	       int timeout_ms)
+{
+	uint32_t id = le32_get((const uint8_t *)req + 8);
+	int room = inout_fd_count ? *inout_fd_count : 0;
+	int r = proto_send(fd, req, req_bytes, NULL, 0);
+	if (r < 0) {
+		return r;
+	}
+	for (;;) {
+		int count = room;
+		long n = proto_recv(fd, buf, cap, ret_fds, inout_fd_count ? &count : NULL, timeout_ms);
+		if (n == 0) {
+			return -ECONNRESET;
+		}
+		if (n < 0) {
+			return (int)n;
+		}
+		struct proto_message m;
+		r = proto_parse(buf, (size_t)n, &m);
+		bool mine = r == 0 && m.id == id && (m.type & PROTO_REPLY);
+		if (!mine && inout_fd_count) {
+			for (int i = 0; i < count; i++) {
+				close(ret_fds[i]);
+			}
+		}
+		if (r < 0) {
+			return r;
+		}
+		if (!mine) {
+			continue; /* unsolicited or late: not ours */
+		}
+		if (inout_fd_count) {
+			*inout_fd_count = count;
+		}
+		if (!proto_get_u32(&m, PROTO_TAG_STATUS, ret_status)) {
+			return -EBADMSG;
+		}
+		*ret = m;
+		return 0;
+	}
+}
