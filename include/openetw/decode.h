@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Turn event records into text: JSON objects, "name=value" lines, or one call per field. Faster and
+ * shorter than driving TDH by hand; knows the same schemas: TraceLogging, the event information that
+ * merged files carry, built-in classes, and string events.
+ *
+ * A decoder belongs to one thread at a time; make one per thread. It remembers what it parsed (within
+ * limits), so keep it for the whole trace. Feed it every record, also EventMetadata records: it learns
+ * the schemas of later events from them.
+ *
+ * Values in JSON: integers up to 2^53 as numbers, larger ones as strings; hex and error codes as
+ * "0x1f"; GUIDs lower case without braces; times as "2021-09-09T12:59:35.7912345Z"; binary as
+ * lower-case hex digits; arrays as arrays, structs as objects. Names that start with "_" are ours:
+ * "_raw" and "_reason" of an event that cannot be decoded, "_error" and "_rest" when the payload does
+ * not fit its schema.
+ */
+#ifndef OPENETW_DECODE_H
+#define OPENETW_DECODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef OPENETW_API
+#define OPENETW_API __attribute__((visibility("default")))
+#endif
+
+struct _EVENT_RECORD; /* evntcons.h */
+
+/* Growable text. Start with all zeros; functions append; data is NUL-terminated when not NULL. */
+struct openetw_text {
+	char *data;
+	size_t length;
+	size_t capacity;
+	int failed; /* memory ran out; data is a prefix */
+};
+OPENETW_API void openetw_text_clear(struct openetw_text *t); /* keeps the memory */
+OPENETW_API void openetw_text_free(struct openetw_text *t);
+
+struct openetw_decoder;
+
+/* NULL when memory runs out. */
+OPENETW_API struct openetw_decoder *openetw_decoder_create(void);
+OPENETW_API void openetw_decoder_destroy(struct openetw_decoder *d); /* NULL is fine */
+
+/* Results of the decode functions; negative values are -errno (-ENOMEM only). */
+#define OPENETW_DECODED	  0
+#define OPENETW_NO_SCHEMA 1 /* the text holds the raw payload and a reason */
+#define OPENETW_PARTLY	  2 /* payload and schema disagree; the text holds what could be read */
+
+/* Append the payload as one JSON object, fields in order. */
+OPENETW_API int openetw_decode_json(struct openetw_decoder *d, const struct _EVENT_RECORD *r,
+				    struct openetw_text *t);
+/* Append `name=value name2="two words" list=[1,2]`. */
+OPENETW_API int openetw_decode_text(struct openetw_decoder *d, const struct _EVENT_RECORD *r,
+				    struct openetw_text *t);
+
+struct openetw_field {
+	const char *name; /* UTF-8 */
+	size_t name_length;
+	uint16_t in_type;  /* TDH_INTYPE_*; 0 for structs */
+	uint16_t out_type; /* TDH_OUTTYPE_* */
+	uint8_t is_array;
+	uint8_t is_struct;
+	const char *text; /* the value for people and CSV; equals json for arrays and structs */
+	size_t text_length;
+	const char *json; /* the value in JSON */
+	size_t json_length;
+};
+/* Return non-zero to stop. Pointers are valid during the call. */
+typedef int (*openetw_field_fn)(void *context, const struct openetw_field *f);
+/* One call per top-level field. Undecodable events give the fields _raw and _reason. */
+OPENETW_API int openetw_decode_fields(struct openetw_decoder *d, const struct _EVENT_RECORD *r,
+				      openetw_field_fn fn, void *context);
+
+/* Names in UTF-8, never NULL, valid until the next call with this decoder. Unknown events are called
+ * "Event(5)" or "Opcode(3)", unknown providers by their GUID in lower case with braces. */
+OPENETW_API const char *openetw_event_name(struct openetw_decoder *d, const struct _EVENT_RECORD *r);
+OPENETW_API const char *openetw_provider_name(struct openetw_decoder *d, const struct _EVENT_RECORD *r);
+
+/* Remember the schema in an EventMetadata record: 1 learnt, 0 not such a record or nothing new. The
+ * decode functions do this themselves. */
+OPENETW_API int openetw_decoder_learn(struct openetw_decoder *d, const struct _EVENT_RECORD *r);
+/* The same for the whole process: TDH functions and all decoders look here too. Any thread. */
+OPENETW_API int openetw_schema_learn(const struct _EVENT_RECORD *r);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

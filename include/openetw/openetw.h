@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What OpenETW adds to the Windows API. Clean as C99 and C++11.
+ */
+#ifndef OPENETW_OPENETW_H
+#define OPENETW_OPENETW_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define OPENETW_API __attribute__((visibility("default")))
+
+/* "major.minor.patch". Never NULL. */
+OPENETW_API const char *openetw_version(void);
+
+/* One English sentence (UTF-8) that says why this thread's last failed StartTrace, ControlTrace,
+ * EnableTrace*, Query* or OpenTrace call failed, more exactly than its Win32 code can; "" when nothing
+ * more is known. Valid until the thread's next such call. */
+OPENETW_API const char *openetw_last_error_text(void);
+
+/* English sentence and symbolic name ("ERROR_ACCESS_DENIED") of a Win32 code; NULL when unknown. */
+OPENETW_API const char *openetw_error_text(uint32_t win32_code);
+OPENETW_API const char *openetw_error_name(uint32_t win32_code);
+
+/* The loss ledger of a session: every place where an event can vanish has its own counter.
+ * docs/loss.md explains each. All counters are cumulative since the session started. */
+struct openetw_loss {
+	uint32_t size;		/* in: sizeof(struct openetw_loss) */
+	uint32_t reserved;
+	uint64_t events;	/* recorded */
+	uint64_t bytes_written; /* to the log file */
+	uint64_t pool_full;	/* the provider process wrote faster than etwd drained */
+	uint64_t nesting;	/* too many writes nested in signal handlers */
+	uint64_t too_big;	/* larger than 64 KiB */
+	uint64_t detached;	/* while no etwd was there, or in a forked child before it attached */
+	uint64_t rejected;	/* malformed records of a broken process */
+	uint64_t no_buffer;	/* no free session buffer */
+	uint64_t disk_events;	/* in buffers the file system refused */
+	uint64_t disk_buffers;
+	uint64_t realtime_buffers; /* not taken by a consumer in time */
+	uint64_t realtime_events;
+	uint64_t torn;		/* half written when their process died */
+	uint64_t overwritten;	/* circular and buffering modes: by intention, not counted as lost */
+};
+
+/* Fills *loss for the session with that name (UTF-8). Win32 code: ERROR_WMI_INSTANCE_NOT_FOUND when
+ * no such session runs, ERROR_INVALID_PARAMETER for NULL or a wrong size. */
+OPENETW_API uint32_t openetw_session_loss(const char *session_name, struct openetw_loss *loss);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

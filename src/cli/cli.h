@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cli: the openetw command. Front door.
+ *
+ * A verb is one file ending in one const table entry (struct cli_command); parsing, help and shell
+ * completion all come from that table. Verbs use libetw's public API like any other program. Results go to
+ * stdout, everything else to stderr. Exit status: 0 done, 1 failed (one line says what, why and what to do
+ * next), 2 wrong usage.
+ */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include "base/base.h"
+
+#include <evntrace.h>
+#include <evntcons.h>
+#include <openetw/openetw.h>
+#include <stdio.h>
+
+enum cli_exit {
+	CLI_OK = 0,
+	CLI_FAILED = 1,
+	CLI_USAGE = 2,
+};
+
+struct cli_option {
+	char letter;	  /* 0: none */
+	const char *name; /* without the dashes; NULL ends the table */
+	const char *arg;  /* "FILE", …; NULL: a flag */
+	const char *help;
+	const char *values; /* "a|b|c" for completion and checking; may be NULL */
+};
+
+struct cli_args;
+struct cli_command {
+	const char *name;
+	const char *synopsis; /* what follows the verb in the usage line */
+	const char *summary;  /* one line */
+	const char *details;  /* paragraphs and examples; may be NULL */
+	const struct cli_option *options;
+	int (*run)(struct cli_args *args);
+	bool rest_is_command; /* positionals are a command line: parsing stops at the first or at -- */
+	const char *complete; /* what positionals are: "file", "session", "provider", NULL */
+};
+
+/* A parsed command line. */
+#define CLI_VALUES_MAX 256
+struct cli_args {
+	const struct cli_command *command;
+	int value_count;
+	struct {
+		const struct cli_option *option;
+		const char *value;
+	} values[CLI_VALUES_MAX];
+	int count; /* positionals */
+	char **words;
+};
+bool cli_flag(const struct cli_args *a, const char *name);
+/* Last value given; `fallback` when absent. */
+const char *cli_value(const struct cli_args *a, const char *name, const char *fallback);
+/* The n-th value of a repeated option; NULL when there are fewer. */
+const char *cli_value_at(const struct cli_args *a, const char *name, int n);
+/* Whole number with range; prints the mistake and returns false. */
+bool cli_number(const struct cli_args *a, const char *name, uint64_t min, uint64_t max, uint64_t *inout);
+
+extern const struct cli_command *const cli_commands[]; /* NULL-terminated */
+const struct cli_command *cli_find(const char *name);
+void cli_help(FILE *f, const struct cli_command *c);
+void cli_help_all(FILE *f);
+
+/* "openetw VERB: what: reason (ERROR_NAME, code)" and a hint where one is known. Returns CLI_FAILED. */
+int cli_fail(const struct cli_args *a, uint32_t code, const char *fmt, ...) BASE_PRINTF(3, 4);
+/* "openetw VERB: text" plus where to find help. Returns CLI_USAGE. */
+int cli_usage(const struct cli_args *a, const char *fmt, ...) BASE_PRINTF(2, 3);
+
+/* ---- sessions ---------------------------------------------------------------------------------- */
+
+/* A properties block with room for both names. */
+struct cli_props {
+	EVENT_TRACE_PROPERTIES p;
+	char name[4096];
+	char file[4096];
+};
+void cli_props_init(struct cli_props *p);
+uint32_t cli_session_query(const char *name, struct cli_props *ret);
+/* "Name:keywords:level" or "{guid}:keywords:level". */
+struct cli_provider {
+	GUID guid;
+	char name[256];
+	uint64_t any;
+	uint64_t all;
+	uint8_t level;
+	uint32_t properties;
+};
+bool cli_provider_parse(const struct cli_args *a, const char *text, struct cli_provider *ret);
+/* Enable with the filters the command line gives (--pid, --exe, --event-id, …). Win32 code. */
+uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session, const struct cli_provider *p,
+			     uint32_t timeout_ms);
+#define CLI_ENABLE_OPTIONS                                                                         \
+	{'k', "keywords", "MASK", "match any of these keyword bits (default: all)", NULL},         \
+	{0, "match-all", "MASK", "and all of these", NULL},                                        \
+	{'l', "level", "LEVEL", "1-5, 255 or critical|error|warning|info|verbose (default verbose)", NULL}, \
+	{'s', "stack", NULL, "record the user-mode call stack of each event", NULL},               \
+	{0, "sid", NULL, "record the user of each event", NULL},                                   \
+	{0, "process-start-key", NULL, "record a key that is unique for each process start", NULL}, \
+	{0, "event-key", NULL, "record a key that is unique for each event", NULL},                \
+	{0, "pid", "PID", "only from this process (up to 8 times)", NULL},                         \
+	{0, "exe", "NAME", "only from processes of this executable (a;b for several)", NULL},      \
+	{0, "event-id", "IDS", "only these event ids: 1,2,7 (or !1,2 for all but these)", NULL}
+
+/* Options that describe a session; shared by start, run and live. */
+#define CLI_SESSION_OPTIONS                                                                        \
+	{'m', "mode", "MODE", "sequential, circular, newfile, append or buffering",                \
+	 "sequential|circular|newfile|append|buffering"},                                          \
+	{0, "max-size", "MB", "size limit of the file (circular and newfile need one)", NULL},     \
+	{'b', "buffer-size", "KB", "size of one buffer, 4 to 16384", NULL},                        \
+	{0, "buffers", "MIN[:MAX]", "number of buffers", NULL},                                    \
+	{'f', "flush-timer", "SECONDS", "write part-filled buffers this often", NULL},             \
+	{0, "clock", "CLOCK", "qpc (default), system or cycles", "qpc|system|cycles"},             \
+	{0, "no-per-cpu", NULL, "one stream of buffers instead of one for each processor", NULL},  \
+	{0, "preallocate", NULL, "reserve --max-size on disk at once", NULL}
+bool cli_props_from_args(const struct cli_args *a, struct cli_props *p, const char *file, bool realtime);
+
+/* One paragraph: events, buffers, losses by cause. Always says so when something was lost. */
+void cli_print_totals(FILE *f, const EVENT_TRACE_PROPERTIES *p, const struct openetw_loss *loss);
+void cli_mode_text(uint32_t mode, char *out, size_t cap);
+void cli_guid_text(const GUID *g, char out[37]);
+
+/* Human sizes and rates. */
+void cli_size_text(uint64_t bytes, char *out, size_t cap);
+
+/* Terminal progress on stderr (only when it is a terminal), at most ten times a second. */
+struct cli_progress {
+	bool active;
+	uint64_t started_ns, last_ns;
+};
+void cli_progress_start(struct cli_progress *p);
+void cli_progress_show(struct cli_progress *p, const char *fmt, ...) BASE_PRINTF(2, 3);
+void cli_progress_end(struct cli_progress *p);
+
+/* ---- events ------------------------------------------------------------------------------------- */
+
+enum cli_format {
+	CLI_TEXT,
+	CLI_JSON,
+	CLI_CSV,
+};
+/* Prints events to stdout; used by dump, live and run. */
+struct cli_printer;
+struct cli_printer *cli_printer_create(const struct cli_args *a);
+void cli_printer_event(struct cli_printer *p, const EVENT_RECORD *e);
+uint64_t cli_printer_count(const struct cli_printer *p);
+void cli_printer_destroy(struct cli_printer *p);
+#define CLI_PRINT_OPTIONS                                                                          \
+	{0, "format", "FORMAT", "text (default), json (one object a line) or csv", "text|json|csv"}, \
+	{'j', "json", NULL, "the same as --format json", NULL},                                    \
+	{0, "stacks", NULL, "show call stacks", NULL},                                             \
+	{'P', "only-provider", "P", "show only this provider (name or GUID; repeatable)", NULL},   \
+	{0, "only-pid", "PID", "show only this process", NULL},                                    \
+	{'n', "limit", "N", "stop after N events", NULL}
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cli.h"
+
+static const struct cli_option options[] = {
+	{'o', "output", "FILE", "log file (.etl); none: real-time or buffering only", NULL},
+	{'p', "provider", "P", "enable Name:keywords:level (repeatable)", NULL},
+	{'r', "realtime", NULL, "deliver to live consumers", NULL},
+	CLI_SESSION_OPTIONS,
+	CLI_ENABLE_OPTIONS,
+	{0},
+};
+
+static int run(struct cli_args *a)
+{
+	if (a->count != 1) {
+		return cli_usage(a, a->count ? "one session name is needed" : "a session name is needed");
+	}
+	const char *name = a->words[0];
+	const char *file = cli_value(a, "output", NULL);
+	bool realtime = cli_flag(a, "realtime");
+	struct cli_props p;
+	struct cli_provider providers[64];
+	int n = 0;
+	for (const char *v; (v = cli_value_at(a, "provider", n)) != NULL; n++) {
+		if (n == 64) {
+			return cli_usage(a, "more than 64 providers: enable the rest with 'openetw enable'");
+		}
+		if (!cli_provider_parse(a, v, &providers[n])) {
+			return CLI_USAGE;
+		}
+	}
+	if (!cli_props_from_args(a, &p, file, realtime)) {
+		return CLI_USAGE;
+	}
+	TRACEHANDLE h = 0;
+	uint32_t code = StartTraceA(&h, name, &p.p);
+	if (code) {
+		return cli_fail(a, code, "cannot start '%s'", name);
+	}
+	for (int i = 0; i < n; i++) {
+		code = cli_provider_enable(a, h, &providers[i], 5000);
+		if (code) {
+			int status = cli_fail(a, code, "cannot enable '%s'", providers[i].name);
+			ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
+			return status;
+		}
+	}
+	printf("session '%s' runs", name);
+	if (p.file[0] && p.p.LogFileNameOffset) {
+		printf(", writing %s", p.file);
+	}
+	printf("; %d provider%s enabled\n", n, n == 1 ? "" : "s");
+	return CLI_OK;
+}
+
+const struct cli_command cli_start = {
+	.name = "start",
+	.synopsis = "NAME [-o FILE] [-p PROVIDER]… [options]",
+	.summary = "Start a trace session.",
+	.details = "A provider is Name:keywords:level or {guid}:keywords:level; keywords and level may be left out:\n"
+		   "  openetw start web -o web.etl -p MyCompany.Web:0x11:info -p MyCompany.Db\n"
+		   "The session lives until 'openetw stop web', whether or not this terminal does.\n",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cli.h"
+
+static const struct cli_option options[] = {
+	{'q', "quiet", NULL, "say nothing unless something was lost", NULL},
+	{0},
+};
+
+static int run(struct cli_args *a)
+{
+	if (a->count == 0) {
+		return cli_usage(a, "which session? 'openetw list' shows them");
+	}
+	int status = CLI_OK;
+	for (int i = 0; i < a->count; i++) {
+		struct openetw_loss loss = {.size = sizeof loss};
+		struct cli_props p;
+		/* The ledger dies with the session, so it is read first (after a flush brought it up to date). */
+		cli_props_init(&p);
+		p.p.LogFileNameOffset = 0;
+		ControlTraceA(0, a->words[i], &p.p, EVENT_TRACE_CONTROL_FLUSH);
+		bool known = openetw_session_loss(a->words[i], &loss) == ERROR_SUCCESS;
+		cli_props_init(&p);
+		uint32_t code = ControlTraceA(0, a->words[i], &p.p, EVENT_TRACE_CONTROL_STOP);
+		if (code) {
+			status = cli_fail(a, code, "cannot stop '%s'", a->words[i]);
+			continue;
+		}
+		if (!cli_flag(a, "quiet") || p.p.EventsLost || p.p.LogBuffersLost) {
+			printf("session '%s' stopped%s%s\n", a->words[i], p.file[0] ? ": " : "", p.file);
+			cli_print_totals(stdout, &p.p, known ? &loss : NULL);
+		}
+	}
+	return status;
+}
+
+const struct cli_command cli_stop = {
+	.name = "stop",
+	.synopsis = "NAME…",
+	.summary = "Stop sessions; every buffer is on disk when it returns.",
+	.options = options,
+	.run = run,
+	.complete = "session",
+};

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT
+ * Finds the verb, parses its options by its table, runs it.
+ */
+#include "cli/cli.h"
+
+#include <stdlib.h>
+
+extern const struct cli_command cli_start, cli_stop, cli_list, cli_query, cli_enable, cli_disable, cli_flush,
+	cli_providers, cli_dump, cli_stats, cli_live, cli_run, cli_completion;
+
+const struct cli_command *const cli_commands[] = {
+	&cli_run,   &cli_start,	    &cli_enable, &cli_disable, &cli_list, &cli_query, &cli_flush,
+	&cli_stop,  &cli_providers, &cli_dump,	 &cli_stats,   &cli_live, &cli_completion, NULL,
+};
+
+const struct cli_command *cli_find(const char *name)
+{
+	for (int i = 0; cli_commands[i]; i++) {
+		if (strcmp(cli_commands[i]->name, name) == 0) {
+			return cli_commands[i];
+		}
+	}
+	return NULL;
+}
+
+static const struct cli_option *find_option(const struct cli_command *c, const char *name, size_t n, char letter)
+{
+	for (const struct cli_option *o = c->options; o && o->name; o++) {
+		if (letter ? o->letter == letter : (strlen(o->name) == n && memcmp(o->name, name, n) == 0)) {
+			return o;
+		}
+	}
+	return NULL;
+}
+
+static bool value_allowed(const struct cli_option *o, const char *value)
+{
+	if (!o->values) {
+		return true;
+	}
+	size_t n = strlen(value);
+	for (const char *s = o->values; s; s = strchr(s, '|') ? strchr(s, '|') + 1 : NULL) {
+		if (strncmp(s, value, n) == 0 && (s[n] == '|' || s[n] == 0)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool store(struct cli_args *a, const struct cli_option *o, const char *value)
+{
+	if (value && !value_allowed(o, value)) {
+		cli_usage(a, "--%s takes %s, not '%s'", o->name, o->values, value);
+		return false;
+	}
+	if (a->value_count == CLI_VALUES_MAX) {
+		cli_usage(a, "too many options");
+		return false;
+	}
+	a->values[a->value_count].option = o;
+	a->values[a->value_count++].value = value ? value : "";
+	return true;
+}
+
+/* Parses argv[1..] into *a; words are compacted in place. */
+static bool parse(struct cli_args *a, int argc, char **argv)
+{
+	const struct cli_command *c = a->command;
+	int out = 0;
+	for (int i = 0; i < argc; i++) {
+		char *w = argv[i];
+		if (strcmp(w, "--") == 0 || (c->rest_is_command && w[0] != '-')) {
+			for (i += w[0] == '-'; i < argc; i++) {
+				argv[out++] = argv[i];
+			}
+			break;
+		}
+		if (w[0] != '-' || w[1] == 0) {
+			argv[out++] = w;
+			continue;
+		}
+		const char *eq = w[1] == '-' ? strchr(w, '=') : NULL;
+		const struct cli_option *o =
+			w[1] == '-' ? find_option(c, w + 2, eq ? (size_t)(eq - w - 2) : strlen(w + 2), 0)
+				    : find_option(c, NULL, 0, w[1]);
+		if (!o) {
+			cli_usage(a, "unknown option '%s'", w);
+			return false;
+		}
+		const char *value = NULL;
+		if (w[1] == '-') {
+			value = eq ? eq + 1 : NULL;
+		} else if (w[2]) {
+			value = w + 2;
+		}
+		if (o->arg && !value) {
+			if (i + 1 == argc) {
+				cli_usage(a, "--%s needs %s", o->name, o->arg);
+				return false;
+			}
+			value = argv[++i];
+		} else if (!o->arg && value) {
+			cli_usage(a, "--%s takes no value", o->name);
+			return false;
+		}
+		if (!store(a, o, value)) {
+			return false;
+		}
+	}
+	a->count = out;
+	a->words = argv;
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	const char *verb = argc > 1 ? argv[1] : "";
+	if (strcmp(verb, "--version") == 0 || strcmp(verb, "-V") == 0) {
+		printf("openetw %s\n", openetw_version());
+		return CLI_OK;
+	}
+	if (strcmp(verb, "help") == 0 || strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0) {
+		const struct cli_command *c = argc > 2 ? cli_find(argv[2]) : NULL;
+		if (argc > 2 && !c) {
+			fprintf(stderr, "openetw: there is no verb '%s'; 'openetw help' lists them\n", argv[2]);
+			return CLI_USAGE;
+		}
+		if (c) {
+			cli_help(stdout, c);
+		} else {
+			cli_help_all(stdout);
+		}
+		return CLI_OK;
+	}
+	if (argc < 2) {
+		cli_help_all(stderr);
+		return CLI_USAGE;
+	}
+	struct cli_args a = {.command = cli_find(verb)};
+	if (!a.command) {
+		fprintf(stderr, "openetw: there is no verb '%s'; 'openetw help' lists them\n", verb);
+		return CLI_USAGE;
+	}
+	for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+			cli_help(stdout, a.command);
+			return CLI_OK;
+		}
+		if (a.command->rest_is_command && argv[i][0] != '-') {
+			break;
+		}
+	}
+	if (!parse(&a, argc - 2, argv + 2)) {
+		return CLI_USAGE;
+	}
+	int status = a.command->run(&a);
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		return CLI_FAILED; /* a closed pipe or a full disk behind stdout */
+	}
+	return status;
+}

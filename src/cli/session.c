@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT
+ * What the session verbs share: property blocks, providers on the command line, totals.
+ */
+#include "cli/cli.h"
+
+#include <stdlib.h>
+
+void cli_props_init(struct cli_props *p)
+{
+	memset(p, 0, sizeof *p);
+	p->p.Wnode.BufferSize = sizeof *p;
+	p->p.Wnode.Flags = WNODE_FLAG_TRACED_GUID;
+	p->p.Wnode.ClientContext = 1;
+	p->p.LoggerNameOffset = offsetof(struct cli_props, name);
+	p->p.LogFileNameOffset = offsetof(struct cli_props, file);
+}
+
+uint32_t cli_session_query(const char *name, struct cli_props *ret)
+{
+	cli_props_init(ret);
+	return ControlTraceA(0, name, &ret->p, EVENT_TRACE_CONTROL_QUERY);
+}
+
+static bool parse_u64(const char *s, size_t n, uint64_t *ret)
+{
+	char text[32], *end;
+	if (n == 0 || n >= sizeof text) {
+		return false;
+	}
+	memcpy(text, s, n);
+	text[n] = 0;
+	errno = 0;
+	*ret = strtoull(text, &end, 0);
+	return *end == 0 && errno == 0 && text[0] != '-';
+}
+
+static bool parse_level(const char *s, size_t n, uint8_t *ret)
+{
+	static const char *const names[] = {"always", "critical", "error", "warning", "info", "verbose"};
+	uint64_t v;
+	if (parse_u64(s, n, &v) && v <= 255) {
+		*ret = (uint8_t)v;
+		return true;
+	}
+	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
+		if (strlen(names[i]) == n && strncasecmp(names[i], s, n) == 0) {
+			*ret = (uint8_t)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool cli_provider_parse(const struct cli_args *a, const char *text, struct cli_provider *ret)
+{
+	struct cli_provider p = {.level = 5, .any = 0};
+	const char *k = cli_value(a, "keywords", NULL), *l = cli_value(a, "level", NULL);
+	const char *all = cli_value(a, "match-all", NULL);
+	if (k && !parse_u64(k, strlen(k), &p.any)) {
+		cli_usage(a, "--keywords takes a number such as 0x10, not '%s'", k);
+		return false;
+	}
+	if (all && !parse_u64(all, strlen(all), &p.all)) {
+		cli_usage(a, "--match-all takes a number such as 0x10, not '%s'", all);
+		return false;
+	}
+	if (l && !parse_level(l, strlen(l), &p.level)) {
+		cli_usage(a, "--level takes 0-255 or critical|error|warning|info|verbose, not '%s'", l);
+		return false;
+	}
+	const char *colon = strchr(text, ':');
+	size_t n = colon ? (size_t)(colon - text) : strlen(text);
+	if (n == 0 || n >= sizeof p.name) {
+		cli_usage(a, "'%s' names no provider: write Name:keywords:level or {guid}:keywords:level", text);
+		return false;
+	}
+	memcpy(p.name, text, n);
+	if (colon) {
+		const char *kw = colon + 1;
+		const char *second = strchr(kw, ':');
+		size_t kn = second ? (size_t)(second - kw) : strlen(kw);
+		if (kn > 0 && !(kn == 1 && *kw == '*') && !parse_u64(kw, kn, &p.any)) {
+			cli_usage(a, "'%.*s' in '%s' is no keyword mask: write a number such as 0x10", (int)kn,
+				  kw, text);
+			return false;
+		}
+		if (second && second[1] && !parse_level(second + 1, strlen(second + 1), &p.level)) {
+			cli_usage(a, "'%s' in '%s' is no level: write 1-5 or critical|error|warning|info|verbose",
+				  second + 1, text);
+			return false;
+		}
+	}
+	struct guid g;
+	if (guid_parse(p.name, &g) < 0 && guid_from_provider_name(p.name, &g) < 0) {
+		cli_usage(a, "'%s' is neither a GUID nor a provider name", p.name);
+		return false;
+	}
+	memcpy(&p.guid, g.b, 16);
+	p.properties = (cli_flag(a, "stack") ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0) |
+		       (cli_flag(a, "sid") ? EVENT_ENABLE_PROPERTY_SID : 0) |
+		       (cli_flag(a, "process-start-key") ? EVENT_ENABLE_PROPERTY_PROCESS_START_KEY : 0) |
+		       (cli_flag(a, "event-key") ? EVENT_ENABLE_PROPERTY_EVENT_KEY : 0);
+	*ret = p;
+	return true;
+}
+
+/* "1,2,7" or "!1,2" as EVENT_FILTER_EVENT_ID bytes. */
+static size_t parse_ids(const char *text, uint8_t out[4 + 2 * 64])
+{
+	memset(out, 0, 4);
+	out[0] = *text != '!';
+	text += *text == '!';
+	uint16_t count = 0;
+	while (*text) {
+		char *end;
+		unsigned long v = strtoul(text, &end, 0);
+		if (end == text || v > 0xFFFF || count == 64 || (*end && *end != ',')) {
+			return 0;
+		}
+		le16_put(out + 4 + 2 * count++, (uint16_t)v);
+		text = *end ? end + 1 : end;
+	}
+	le16_put(out + 2, count);
+	return count ? 4 + 2 * (size_t)count : 0;
+}
+
+uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session, const struct cli_provider *p,
+			     uint32_t timeout_ms)
+{
+	EVENT_FILTER_DESCRIPTOR f[3] = {{0}};
+	ULONG n = 0;
+	ULONG pids[8];
+	uint16_t exe[512];
+	uint8_t ids[4 + 2 * 64];
+	ULONG pid_count = 0;
+	const char *v;
+	while ((v = cli_value_at(a, "pid", (int)pid_count)) != NULL) {
+		if (pid_count == 8) {
+			cli_usage(a, "at most 8 processes can be named with --pid");
+			return ERROR_INVALID_PARAMETER;
+		}
+		pids[pid_count++] = (ULONG)strtoul(v, NULL, 10);
+	}
+	if (pid_count) {
+		f[n++] = (EVENT_FILTER_DESCRIPTOR){(ULONGLONG)(uintptr_t)pids, 4 * pid_count,
+						   EVENT_FILTER_TYPE_PID};
+	}
+	if ((v = cli_value(a, "exe", NULL)) != NULL) {
+		long units = utf8_to_utf16(v, strlen(v), exe, BASE_ARRAY_LEN(exe));
+		if (units < 0 || units >= (long)BASE_ARRAY_LEN(exe)) {
+			return ERROR_INVALID_PARAMETER;
+		}
+		f[n++] = (EVENT_FILTER_DESCRIPTOR){(ULONGLONG)(uintptr_t)exe, 2 * ((ULONG)units + 1),
+						   EVENT_FILTER_TYPE_EXECUTABLE_NAME};
+	}
+	if ((v = cli_value(a, "event-id", NULL)) != NULL) {
+		size_t bytes = parse_ids(v, ids);
+		if (bytes == 0) {
+			cli_usage(a, "--event-id takes up to 64 numbers such as 1,2,7, not '%s'", v);
+			return ERROR_INVALID_PARAMETER;
+		}
+		f[n++] = (EVENT_FILTER_DESCRIPTOR){(ULONGLONG)(uintptr_t)ids, (ULONG)bytes,
+						   EVENT_FILTER_TYPE_EVENT_ID};
+	}
+	ENABLE_TRACE_PARAMETERS params = {
+		.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
+		.EnableProperty = p->properties,
+		.EnableFilterDesc = n ? f : NULL,
+		.FilterDescCount = n,
+	};
+	return EnableTraceEx2(session, &p->guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, p->level, p->any, p->all,
+			      timeout_ms, &params);
+}
+
+bool cli_props_from_args(const struct cli_args *a, struct cli_props *p, const char *file, bool realtime)
+{
+	cli_props_init(p);
+	uint64_t size = 0, buffer = 0, timer = 0;
+	if (!cli_number(a, "max-size", 1, UINT32_MAX, &size) || !cli_number(a, "buffer-size", 4, 16384, &buffer) ||
+	    !cli_number(a, "flush-timer", 1, 86400, &timer)) {
+		return false;
+	}
+	const char *mode = cli_value(a, "mode", NULL);
+	uint32_t m = realtime ? EVENT_TRACE_REAL_TIME_MODE : 0;
+	if (mode && strcmp(mode, "circular") == 0) {
+		m |= EVENT_TRACE_FILE_MODE_CIRCULAR;
+	} else if (mode && strcmp(mode, "newfile") == 0) {
+		m |= EVENT_TRACE_FILE_MODE_NEWFILE;
+	} else if (mode && strcmp(mode, "append") == 0) {
+		m |= EVENT_TRACE_FILE_MODE_APPEND;
+	} else if (mode && strcmp(mode, "buffering") == 0) {
+		m |= EVENT_TRACE_BUFFERING_MODE;
+	} else if (file) {
+		m |= EVENT_TRACE_FILE_MODE_SEQUENTIAL;
+	}
+	m |= cli_flag(a, "no-per-cpu") ? EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING : 0;
+	m |= cli_flag(a, "preallocate") ? EVENT_TRACE_FILE_MODE_PREALLOCATE : 0;
+	const char *clock = cli_value(a, "clock", "qpc");
+	p->p.Wnode.ClientContext = strcmp(clock, "system") == 0 ? 2 : strcmp(clock, "cycles") == 0 ? 3 : 1;
+	if ((m & EVENT_TRACE_FILE_MODE_APPEND) && !cli_value(a, "clock", NULL)) {
+		p->p.Wnode.ClientContext = 2; /* an appended file can only be in system time */
+	}
+	p->p.LogFileMode = m;
+	p->p.BufferSize = (ULONG)buffer;
+	p->p.MaximumFileSize = (ULONG)size;
+	p->p.FlushTimer = (ULONG)timer;
+	const char *buffers = cli_value(a, "buffers", NULL);
+	if (buffers) {
+		char *end;
+		p->p.MinimumBuffers = (ULONG)strtoul(buffers, &end, 10);
+		p->p.MaximumBuffers = *end == ':' ? (ULONG)strtoul(end + 1, &end, 10) : 0;
+		if (*end || p->p.MinimumBuffers == 0) {
+			cli_usage(a, "--buffers takes MIN or MIN:MAX, not '%s'", buffers);
+			return false;
+		}
+	}
+	if (file) {
+		if (strlen(file) >= sizeof p->file) {
+			cli_usage(a, "the file name is too long");
+			return false;
+		}
+		strcpy(p->file, file);
+	} else {
+		p->p.LogFileNameOffset = 0;
+	}
+	return true;
+}
+
+void cli_guid_text(const GUID *g, char out[37])
+{
+	struct guid b;
+	memcpy(b.b, g, 16);
+	guid_format(&b, out);
+}
+
+void cli_mode_text(uint32_t mode, char *out, size_t cap)
+{
+	static const struct {
+		uint32_t bit;
+		const char *name;
+	} names[] = {
+		{EVENT_TRACE_FILE_MODE_SEQUENTIAL, "sequential"},
+		{EVENT_TRACE_FILE_MODE_CIRCULAR, "circular"},
+		{EVENT_TRACE_FILE_MODE_APPEND, "append"},
+		{EVENT_TRACE_FILE_MODE_NEWFILE, "newfile"},
+		{EVENT_TRACE_FILE_MODE_PREALLOCATE, "preallocate"},
+		{EVENT_TRACE_REAL_TIME_MODE, "real-time"},
+		{EVENT_TRACE_BUFFERING_MODE, "buffering"},
+		{EVENT_TRACE_PRIVATE_LOGGER_MODE, "private"},
+		{EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING, "no-per-cpu"},
+	};
+	struct strbuf b = {0};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
+		if (mode & names[i].bit) {
+			strbuf_addf(&b, "%s%s", b.len ? "," : "", names[i].name);
+		}
+	}
+	snprintf(out, cap, "%s", b.len ? b.s : "file");
+	strbuf_finish(&b);
+}
+
+void cli_size_text(uint64_t bytes, char *out, size_t cap)
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+	double v = (double)bytes;
+	size_t u = 0;
+	while (v >= 1024 && u + 1 < BASE_ARRAY_LEN(units)) {
+		v /= 1024;
+		u++;
+	}
+	snprintf(out, cap, u ? "%.1f %s" : "%.0f %s", v, units[u]);
+}
+
+void cli_print_totals(FILE *f, const EVENT_TRACE_PROPERTIES *p, const struct openetw_loss *loss)
+{
+	if (loss) {
+		char size[32];
+		cli_size_text(loss->bytes_written, size, sizeof size);
+		fprintf(f, "%llu events, %s written, %u buffers\n", (unsigned long long)loss->events, size,
+			p->BuffersWritten);
+	} else {
+		fprintf(f, "%u buffers written\n", p->BuffersWritten);
+	}
+	fprintf(f, "lost: %u events, %u file buffers, %u real-time buffers\n", p->EventsLost, p->LogBuffersLost,
+		p->RealTimeBuffersLost);
+	if (!loss) {
+		return;
+	}
+	const struct {
+		const char *why;
+		uint64_t n;
+	} rows[] = {
+		{"the provider wrote faster than etwd drained its pool", loss->pool_full},
+		{"writes nested too deeply in signal handlers", loss->nesting},
+		{"larger than 64 KiB", loss->too_big},
+		{"while the process was not attached to etwd", loss->detached},
+		{"malformed records of a broken process", loss->rejected},
+		{"no free session buffer (raise --buffers or --buffer-size)", loss->no_buffer},
+		{"the file system refused the data", loss->disk_events},
+		{"half written when their process died", loss->torn},
+	};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
+		if (rows[i].n) {
+			fprintf(f, "  %llu %s\n", (unsigned long long)rows[i].n, rows[i].why);
+		}
+	}
+	if (loss->overwritten) {
+		fprintf(f, "  (%llu events overwritten, as this mode intends)\n",
+			(unsigned long long)loss->overwritten);
+	}
+}
+
+void cli_progress_start(struct cli_progress *p)
+{
+	p->active = isatty(2);
+	p->started_ns = p->last_ns = clock_read_system_ns();
+}
+
+void cli_progress_show(struct cli_progress *p, const char *fmt, ...)
+{
+	if (!p->active) {
+		return;
+	}
+	uint64_t now = clock_read_system_ns();
+	if (now - p->last_ns < 100000000 || now - p->started_ns < 1000000000) {
+		return;
+	}
+	p->last_ns = now;
+	va_list ap;
+	va_start(ap, fmt);
+	fputs("\r\033[K", stderr);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fflush(stderr);
+}
+
+void cli_progress_end(struct cli_progress *p)
+{
+	if (p->active && p->last_ns != p->started_ns) {
+		fputs("\r\033[K", stderr);
+	}
+	p->active = false;
+}

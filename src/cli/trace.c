@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/trace.h"
+
+#include <signal.h>
+
+/* ProcessTrace blocks; a signal only sets this, the callbacks look at it. */
+static volatile sig_atomic_t interrupted;
+static struct cli_trace *volatile running;
+
+static void on_signal(int sig)
+{
+	interrupted = sig;
+	/* A live trace may have no events for a while. CloseTrace only sets a flag and wakes the consumer. */
+	struct cli_trace *t = running;
+	for (int i = 0; t && i < t->count; i++) {
+		CloseTrace(t->handle[i]);
+	}
+}
+
+static void WINAPI on_event(PEVENT_RECORD e)
+{
+	static const GUID lost_guid = {0x6a399ae0, 0x4bc6, 0x4de9, {0x87, 0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
+	struct cli_trace *t = e->UserContext;
+	if (memcmp(&e->EventHeader.ProviderId, &lost_guid, sizeof lost_guid) == 0) {
+		t->lost_events += e->EventHeader.EventDescriptor.Opcode == 32;
+		t->lost_buffers += e->EventHeader.EventDescriptor.Opcode == 33;
+	}
+	if (t->stop) {
+		return;
+	}
+	t->events++;
+	t->event(t->ctx, e);
+	if ((t->limit && t->events >= t->limit) || interrupted || ferror(stdout)) {
+		t->stop = true;
+	}
+}
+
+static ULONG WINAPI on_buffer(PEVENT_TRACE_LOGFILEA f)
+{
+	struct cli_trace *t = f->Context;
+	double seconds = (double)(clock_read_system_ns() - t->progress.started_ns) / 1e9;
+	cli_progress_show(&t->progress, "%u buffers, %llu events, %.0f events/s", f->BuffersRead,
+			  (unsigned long long)t->events, (double)t->events / (seconds > 0 ? seconds : 1));
+	return !t->stop && !interrupted;
+}
+
+bool cli_trace_open(struct cli_trace *t, int count, char **files, const char *session)
+{
+	for (int i = 0; i < count && i < 64; i++) {
+		EVENT_TRACE_LOGFILEA *f = &t->file[i];
+		memset(f, 0, sizeof *f);
+		if (session) {
+			f->LoggerName = (char *)(uintptr_t)session;
+		} else {
+			f->LogFileName = files[i];
+		}
+		f->ProcessTraceMode =
+			PROCESS_TRACE_MODE_EVENT_RECORD | (session ? PROCESS_TRACE_MODE_REAL_TIME : 0);
+		f->EventRecordCallback = on_event;
+		f->BufferCallback = on_buffer;
+		f->Context = t;
+		t->handle[i] = OpenTraceA(f);
+		if (t->handle[i] == INVALID_PROCESSTRACE_HANDLE) {
+			cli_fail(t->args, GetLastError(), "cannot open %s", session ? session : files[i]);
+			while (i-- > 0) {
+				CloseTrace(t->handle[i]);
+			}
+			t->count = 0;
+			return false;
+		}
+		t->count = i + 1;
+	}
+	return true;
+}
+
+uint32_t cli_trace_run(struct cli_trace *t)
+{
+	struct sigaction sa = {.sa_handler = on_signal}, old_int, old_term;
+	cli_progress_start(&t->progress);
+	interrupted = 0;
+	running = t;
+	sigaction(SIGINT, &sa, &old_int);
+	sigaction(SIGTERM, &sa, &old_term);
+	uint32_t code = ProcessTrace(t->handle, (ULONG)t->count, NULL, NULL);
+	running = NULL;
+	sigaction(SIGINT, &old_int, NULL);
+	sigaction(SIGTERM, &old_term, NULL);
+	cli_progress_end(&t->progress);
+	for (int i = 0; i < t->count; i++) {
+		t->lost_events += t->file[i].LogfileHeader.EventsLost;
+		t->lost_buffers += t->file[i].LogfileHeader.BuffersLost;
+		CloseTrace(t->handle[i]);
+	}
+	return code == ERROR_CANCELLED && (t->stop || interrupted) ? ERROR_SUCCESS : code;
+}

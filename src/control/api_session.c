@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT
+ * StartTrace, ControlTrace and its wrappers, QueryAllTraces.
+ */
+#include "control/control.h"
+#include "control/control_private.h"
+
+#include <stdlib.h>
+
+#define CALL_TIMEOUT_MS 60000
+
+#define FILE_MODES                                                                                 \
+	(EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR |                       \
+	 EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_NEWFILE)
+
+/* Contradictions Windows refuses; what remains is looked at again by the daemon. */
+static uint32_t check_mode(const EVENT_TRACE_PROPERTIES *p)
+{
+	uint32_t m = p->LogFileMode;
+	uint32_t order = m & (EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR |
+			      EVENT_TRACE_FILE_MODE_NEWFILE);
+	if ((order & (order - 1)) != 0) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	if ((m & EVENT_TRACE_FILE_MODE_APPEND) &&
+	    (m & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_FILE_MODE_CIRCULAR |
+		  EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_PRIVATE_LOGGER_MODE))) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	if ((m & EVENT_TRACE_BUFFERING_MODE) && (m & (FILE_MODES | EVENT_TRACE_REAL_TIME_MODE))) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	if ((m & EVENT_TRACE_PRIVATE_LOGGER_MODE) &&
+	    (m & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_FILE_MODE_NEWFILE |
+		  EVENT_TRACE_FILE_MODE_PREALLOCATE | EVENT_TRACE_INDEPENDENT_SESSION_MODE))) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	if ((m & EVENT_TRACE_PRIVATE_IN_PROC) && !(m & EVENT_TRACE_PRIVATE_LOGGER_MODE)) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	if ((m & EVENT_TRACE_USE_GLOBAL_SEQUENCE) && (m & EVENT_TRACE_USE_LOCAL_SEQUENCE)) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	if ((m & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_NEWFILE |
+		  EVENT_TRACE_FILE_MODE_PREALLOCATE)) &&
+	    p->MaximumFileSize == 0) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	return ERROR_SUCCESS;
+}
+
+static bool wide_equals_ascii(const uint16_t *s, const char *ascii)
+{
+	while (*ascii && *s == (uint8_t)*ascii) {
+		s++, ascii++;
+	}
+	return *s == 0 && *ascii == 0;
+}
+
+void control_session_from_props(const EVENT_TRACE_PROPERTIES *p, struct proto_session *s)
+{
+	memcpy(s->guid.b, &p->Wnode.Guid, 16);
+	s->clock = p->Wnode.ClientContext;
+	s->buffer_size_kb = p->BufferSize;
+	s->minimum_buffers = p->MinimumBuffers;
+	s->maximum_buffers = p->MaximumBuffers;
+	s->maximum_file_size = p->MaximumFileSize;
+	s->log_file_mode = p->LogFileMode;
+	s->flush_timer = p->FlushTimer;
+	s->enable_flags = p->EnableFlags;
+	s->flush_threshold = (uint32_t)p->FlushThreshold;
+}
+
+static uint32_t start(CONTROLTRACE_ID *ret_id, const void *name, bool wide, EVENT_TRACE_PROPERTIES *p)
+{
+	if (ret_id == NULL || name == NULL || p == NULL) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	*ret_id = 0;
+	struct control_block b = {p, wide, false};
+	uint16_t session_name[CONTROL_NAME_MAX + 1];
+	uint16_t file[4096];
+	struct proto_session s = {0};
+	uint32_t code = p->Wnode.BufferSize < sizeof *p ? ERROR_BAD_LENGTH : ERROR_SUCCESS;
+	if (code == ERROR_SUCCESS) {
+		code = control_name(name, wide, session_name, &s.name_len);
+	}
+	if (code == ERROR_SUCCESS) {
+		size_t units = wide ? s.name_len : strlen(name);
+		code = control_block_check(&b, true, units);
+	}
+	if (code == ERROR_SUCCESS) {
+		code = check_mode(p);
+	}
+	if (code != ERROR_SUCCESS) {
+		return code;
+	}
+	static const GUID kernel_guid = {0x9e814aad, 0x3204, 0x11d2, {0x9a, 0x82, 0, 0x60, 8, 0xa8, 0x69, 0x39}};
+	bool kernel_name = wide_equals_ascii(session_name, "NT Kernel Logger");
+	if (memcmp(&p->Wnode.Guid, &kernel_guid, 16) == 0 && !kernel_name &&
+	    !(p->LogFileMode & EVENT_TRACE_SYSTEM_LOGGER_MODE)) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	code = control_block_file(&b, file, BASE_ARRAY_LEN(file), &s.log_file_len);
+	if (code != ERROR_SUCCESS) {
+		return code;
+	}
+	if (s.log_file_len == 0 &&
+	    !(p->LogFileMode & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_BUFFERING_MODE))) {
+		return ERROR_BAD_PATHNAME;
+	}
+	control_session_from_props(p, &s);
+	if (kernel_name) {
+		memcpy(s.guid.b, &kernel_guid, 16);
+	}
+	s.name = session_name;
+	s.log_file = s.log_file_len ? file : NULL;
+	if (p->LogFileMode & EVENT_TRACE_PRIVATE_LOGGER_MODE) {
+		return control_private_start(&b, &s, ret_id);
+	}
+	uint8_t req[16384];
+	struct proto_writer w;
+	proto_begin(&w, req, sizeof req, PROTO_START, 1);
+	proto_put_session(&w, &s);
+	struct control_reply *reply = malloc(sizeof *reply);
+	if (reply == NULL) {
+		return ERROR_NOT_ENOUGH_MEMORY;
+	}
+	code = control_call(req, proto_end(&w), true, CALL_TIMEOUT_MS, reply);
+	if (code == ERROR_SUCCESS) {
+		struct proto_session got;
+		if (proto_get_session(&reply->message, &got)) {
+			control_block_fill(&b, &got);
+			*ret_id = got.id;
+		} else {
+			code = ERROR_INVALID_DATA;
+		}
+	}
+	free(reply);
+	return code;
+}
+
+ULONG WINAPI StartTraceW(PTRACEHANDLE TraceHandle, LPCWSTR InstanceName, PEVENT_TRACE_PROPERTIES Properties)
+{
+	return start(TraceHandle, InstanceName, true, Properties);
+}
+
+ULONG WINAPI StartTraceA(PTRACEHANDLE TraceHandle, LPCSTR InstanceName, PEVENT_TRACE_PROPERTIES Properties)
+{
+	return start(TraceHandle, InstanceName, false, Properties);
+}
+
+static uint32_t control(CONTROLTRACE_ID id, const void *name, bool wide, EVENT_TRACE_PROPERTIES *p,
+			ULONG control_code)
+{
+	if (p == NULL || (id == 0 && name == NULL) || control_code > EVENT_TRACE_CONTROL_CONVERT_TO_REALTIME) {
+		/* A private session without in-process mode may be named by Wnode.Guid alone. */
+		if (p == NULL || !(p->LogFileMode & EVENT_TRACE_PRIVATE_LOGGER_MODE) ||
+		    control_code > EVENT_TRACE_CONTROL_CONVERT_TO_REALTIME) {
+			return ERROR_INVALID_PARAMETER;
+		}
+	}
+	struct control_block b = {p, wide, false};
+	uint16_t session_name[CONTROL_NAME_MAX + 1];
+	uint16_t file[4096];
+	struct proto_session s = {0};
+	uint32_t code = control_block_check(&b, false, 0);
+	if (code != ERROR_SUCCESS) {
+		return code;
+	}
+	if (name != NULL) {
+		code = control_name(name, wide, session_name, &s.name_len);
+		if (code != ERROR_SUCCESS) {
+			return code;
+		}
+		s.name = session_name;
+	}
+	bool has_file = control_code == EVENT_TRACE_CONTROL_UPDATE || control_code == EVENT_TRACE_CONTROL_FLUSH;
+	if (has_file) {
+		code = control_block_file(&b, file, BASE_ARRAY_LEN(file), &s.log_file_len);
+		if (code != ERROR_SUCCESS) {
+			return code;
+		}
+		s.log_file = s.log_file_len ? file : NULL;
+	}
+	if ((p->LogFileMode & EVENT_TRACE_PRIVATE_LOGGER_MODE) || control_private_knows(id)) {
+		return control_private_control(&b, id, s.name, control_code);
+	}
+	control_session_from_props(p, &s);
+	s.id = id;
+	if (control_code == EVENT_TRACE_CONTROL_UPDATE) {
+		s.update_mask = PROTO_UPDATE_MODE | (s.log_file ? PROTO_UPDATE_FILE : 0) |
+				(p->EnableFlags ? PROTO_UPDATE_FLAGS : 0);
+	}
+	uint8_t req[16384];
+	struct proto_writer w;
+	proto_begin(&w, req, sizeof req, PROTO_CONTROL, 1);
+	proto_put_u32(&w, PROTO_TAG_CONTROL_CODE, control_code);
+	if (id != 0) {
+		proto_put_u64(&w, PROTO_TAG_SESSION_ID, id);
+	}
+	proto_put_session(&w, &s);
+	struct control_reply *reply = malloc(sizeof *reply);
+	if (reply == NULL) {
+		return ERROR_NOT_ENOUGH_MEMORY;
+	}
+	code = control_call(req, proto_end(&w), false, CALL_TIMEOUT_MS, reply);
+	if (code == ERROR_SUCCESS) {
+		struct proto_session got;
+		code = proto_get_session(&reply->message, &got) ? control_block_fill(&b, &got)
+								 : ERROR_INVALID_DATA;
+	}
+	free(reply);
+	return code;
+}
+
+ULONG WINAPI ControlTraceW(TRACEHANDLE TraceHandle, LPCWSTR InstanceName, PEVENT_TRACE_PROPERTIES Properties,
+			   ULONG ControlCode)
+{
+	return control(TraceHandle, InstanceName, true, Properties, ControlCode);
+}
+
+ULONG WINAPI ControlTraceA(TRACEHANDLE TraceHandle, LPCSTR InstanceName, PEVENT_TRACE_PROPERTIES Properties,
+			   ULONG ControlCode)
+{
+	return control(TraceHandle, InstanceName, false, Properties, ControlCode);
+}
+
+#define WRAPPER(Name, Code)                                                                        \
+	ULONG WINAPI Name##W(TRACEHANDLE TraceHandle, LPCWSTR InstanceName,                        \
+			     PEVENT_TRACE_PROPERTIES Properties)                                   \
+	{                                                                                          \
+		return control(TraceHandle, InstanceName, true, Properties, Code);                 \
+	}                                                                                          \
+	ULONG WINAPI Name##A(TRACEHANDLE TraceHandle, LPCSTR InstanceName,                         \
+			     PEVENT_TRACE_PROPERTIES Properties)                                   \
+	{                                                                                          \
+		return control(TraceHandle, InstanceName, false, Properties, Code);                \
+	}
+
+#undef StopTrace
+#undef QueryTrace
+#undef UpdateTrace
+#undef FlushTrace
+WRAPPER(StopTrace, EVENT_TRACE_CONTROL_STOP)
+WRAPPER(QueryTrace, EVENT_TRACE_CONTROL_QUERY)
+WRAPPER(UpdateTrace, EVENT_TRACE_CONTROL_UPDATE)
+WRAPPER(FlushTrace, EVENT_TRACE_CONTROL_FLUSH)
+
+/* ---- QueryAllTraces --------------------------------------------------------------------------- */
+
+struct query_all {
+	PEVENT_TRACE_PROPERTIES *array;
+	uint32_t count;
+	uint32_t at;
+	bool wide;
+	uint32_t code;
+};
+
+static bool query_all_item(void *ctx, const struct proto_message *m)
+{
+	struct query_all *q = ctx;
+	struct proto_session s;
+	if (q->at >= q->count || !proto_get_session(m, &s)) {
+		return q->at < q->count;
+	}
+	struct control_block b = {q->array[q->at], q->wide, false};
+	if (b.p == NULL) {
+		q->code = ERROR_INVALID_PARAMETER;
+		return false;
+	}
+	q->code = control_block_check(&b, false, 0);
+	if (q->code != ERROR_SUCCESS) {
+		return false;
+	}
+	control_block_fill(&b, &s);
+	q->at++;
+	return true;
+}
+
+static uint32_t query_all(PEVENT_TRACE_PROPERTIES *array, ULONG count, PULONG ret_count, bool wide)
+{
+	if (array == NULL || count == 0 || ret_count == NULL) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	uint8_t req[64];
+	struct proto_writer w;
+	struct query_all q = {array, count, 0, wide, ERROR_SUCCESS};
+	uint32_t total = 0;
+	proto_begin(&w, req, sizeof req, PROTO_LIST, 1);
+	uint32_t code = control_list(req, proto_end(&w), PROTO_LIST_ITEM, &total, query_all_item, &q);
+	if (code == ERROR_WMI_INSTANCE_NOT_FOUND) { /* no daemon, no sessions */
+		*ret_count = 0;
+		return ERROR_SUCCESS;
+	}
+	if (code != ERROR_SUCCESS || q.code != ERROR_SUCCESS) {
+		return code != ERROR_SUCCESS ? code : q.code;
+	}
+	*ret_count = total;
+	return total > count ? ERROR_MORE_DATA : ERROR_SUCCESS;
+}
+
+ULONG WINAPI QueryAllTracesW(PEVENT_TRACE_PROPERTIES *PropertyArray, ULONG PropertyArrayCount, PULONG LoggerCount)
+{
+	return query_all(PropertyArray, PropertyArrayCount, LoggerCount, true);
+}
+
+ULONG WINAPI QueryAllTracesA(PEVENT_TRACE_PROPERTIES *PropertyArray, ULONG PropertyArrayCount, PULONG LoggerCount)
+{
+	return query_all(PropertyArray, PropertyArrayCount, LoggerCount, false);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "control/control_private.h"
+#include "inproc/inproc.h"
+
+#include <stdio.h>
+
+bool control_private_knows(uint64_t id)
+{
+	struct sink_stats stats;
+	struct sink_options options;
+	uint64_t found;
+	return id != 0 && inproc_query(id, NULL, NULL, &stats, &options, &found) == ERROR_SUCCESS;
+}
+
+static void fill(const struct control_block *b, uint64_t id, const struct sink_options *o,
+		 const struct sink_stats *st)
+{
+	struct proto_session s = {0};
+	memcpy(s.guid.b, &b->p->Wnode.Guid, 16);
+	s.id = id;
+	s.clock = o->clock;
+	s.buffer_size_kb = o->buffer_size_kb;
+	s.minimum_buffers = o->minimum_buffers;
+	s.maximum_buffers = o->maximum_buffers;
+	s.maximum_file_size = o->maximum_file_size;
+	s.log_file_mode = o->log_file_mode;
+	s.flush_timer = o->flush_timer;
+	s.number_of_buffers = st->buffers;
+	s.free_buffers = st->free_buffers;
+	s.events_lost = (uint32_t)BASE_MIN(st->events_lost, (uint64_t)UINT32_MAX);
+	s.buffers_written = (uint32_t)st->buffers_written;
+	s.log_buffers_lost = (uint32_t)st->lost_disk_buffers;
+	s.logger_thread_id = (uint64_t)st->file_thread_id;
+	s.name = o->name;
+	s.name_len = o->name ? (uint32_t)utf16_len(o->name) : 0;
+	s.log_file = o->log_file;
+	s.log_file_len = o->log_file ? (uint32_t)utf16_len(o->log_file) : 0;
+	control_block_fill(b, &s);
+}
+
+uint32_t control_private_start(const struct control_block *b, const struct proto_session *s,
+			       CONTROLTRACE_ID *ret_id)
+{
+	uint16_t file[4096];
+	char path[4096] = "";
+	struct inproc_session_args a = {
+		.sink = {
+			.name = s->name,
+			.log_file_mode = s->log_file_mode,
+			.buffer_size_kb = s->buffer_size_kb,
+			.minimum_buffers = s->minimum_buffers,
+			.maximum_buffers = s->maximum_buffers,
+			.maximum_file_size = s->maximum_file_size,
+			.flush_timer = s->flush_timer,
+			.clock = s->clock,
+			.clock_freq = clock_frequency(),
+			.cpus = (uint16_t)BASE_MAX(1, sysconf(_SC_NPROCESSORS_CONF)),
+		},
+		.guid = s->guid,
+	};
+	if (s->log_file) {
+		memcpy(file, s->log_file, 2 * (size_t)s->log_file_len);
+		file[s->log_file_len] = 0;
+		a.sink.log_file = file;
+		if (utf16_to_utf8(s->log_file, s->log_file_len, path, sizeof path) >= (long)sizeof path) {
+			return ERROR_BAD_PATHNAME;
+		}
+		a.sink.path = path;
+	}
+	struct diag d = {0};
+	uint64_t id;
+	uint32_t code = inproc_start(&a, &id, &d);
+	if (code != ERROR_SUCCESS) {
+		return code;
+	}
+	*ret_id = id;
+	struct sink_stats stats;
+	struct sink_options options;
+	uint64_t found;
+	if (inproc_query(id, NULL, NULL, &stats, &options, &found) == ERROR_SUCCESS) {
+		fill(b, id, &options, &stats);
+	}
+	return ERROR_SUCCESS;
+}
+
+uint32_t control_private_control(const struct control_block *b, uint64_t id, const uint16_t *name,
+				 ULONG control_code)
+{
+	struct guid guid;
+	memcpy(guid.b, &b->p->Wnode.Guid, 16);
+	const struct guid *by_guid = guid_is_zero(&guid) ? NULL : &guid;
+	struct sink_stats stats;
+	struct sink_options options;
+	uint64_t found;
+	uint32_t code = inproc_query(id, name, by_guid, &stats, &options, &found);
+	if (code != ERROR_SUCCESS) {
+		return code;
+	}
+	switch (control_code) {
+	case EVENT_TRACE_CONTROL_QUERY:
+		break;
+	case EVENT_TRACE_CONTROL_FLUSH:
+		code = inproc_flush(found, NULL, NULL);
+		break;
+	case EVENT_TRACE_CONTROL_STOP:
+		/* The options borrow the session's strings: tell the caller before they go. */
+		fill(b, found, &options, &stats);
+		code = inproc_stop(found, NULL, NULL, &stats);
+		if (code == ERROR_SUCCESS) {
+			b->p->BuffersWritten = (ULONG)stats.buffers_written;
+			b->p->EventsLost = (ULONG)BASE_MIN(stats.events_lost, (uint64_t)UINT32_MAX);
+			b->p->LogBuffersLost = (ULONG)stats.lost_disk_buffers;
+		}
+		return code;
+	default:
+		return ERROR_NOT_SUPPORTED;
+	}
+	if (code == ERROR_SUCCESS) {
+		fill(b, found, &options, &stats);
+	}
+	return code;
+}
