@@ -12,6 +12,7 @@
 
 #include "base/base.h"
 
+#include <windows.h>
 #include <evntrace.h>
 #include <evntcons.h>
 #include <openetw/openetw.h>

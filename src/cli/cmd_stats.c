@@ -89,14 +89,14 @@ static void event(void *ctx, const EVENT_RECORD *e)
 		.version = h->EventDescriptor.Version,
 		.opcode = h->EventDescriptor.Opcode,
 	};
-	openetw_event_name(s->decoder, e, key.event, sizeof key.event);
+	snprintf(key.event, sizeof key.event, "%s", openetw_event_name(s->decoder, e));
 	struct row *r = slot(s->rows, s->cap, &key);
 	uint64_t t = (uint64_t)h->TimeStamp.QuadPart;
 	if (!r->used) {
 		*r = key;
 		r->used = true;
 		r->first = t;
-		openetw_provider_name(s->decoder, e, r->name, sizeof r->name);
+		snprintf(r->name, sizeof r->name, "%s", openetw_provider_name(s->decoder, e));
 		s->used++;
 	}
 	r->count++;
@@ -118,9 +118,9 @@ static int by_count(const void *a, const void *b)
 
 static void print_row(const struct row *r, double seconds, bool json)
 {
-	char guid[37];
-	cli_guid_text(&r->provider, guid);
 	if (json) {
+		char guid[37];
+		cli_guid_text(&r->provider, guid);
 		struct strbuf b = {0};
 		strbuf_addf(&b, "{\"providerGuid\":\"%s\",\"provider\":", guid);
 		strbuf_add_json(&b, r->name, strlen(r->name));
@@ -134,7 +134,7 @@ static void print_row(const struct row *r, double seconds, bool json)
 	}
 	printf("%10llu %11.1f/s %10.1f  %-36s %5u %3u %3u  %s\n", (unsigned long long)r->count,
 	       seconds > 0 ? (double)r->count / seconds : 0, (double)r->bytes / (double)r->count,
-	       r->name[0] ? r->name : guid, r->id, r->version, r->opcode, r->event);
+	       r->name, r->id, r->version, r->opcode, r->event);
 }
 
 static int run(struct cli_args *a)

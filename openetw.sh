@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The front door:  ./openetw.sh run   set up, build, record a sample live, show it
+#                  ./openetw.sh test  set up, build, pass all tests
+#                  ./openetw.sh build only set up and build (into ./build)
+set -eu
+cd "$(dirname "$0")"
+
+say() { printf '\n== %s\n' "$*" >&2; }
+
+# Packages of Debian 12 that must be there; only what is missing is installed.
+setup() {
+	missing=
+	for p in "$@"; do
+		dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'install ok installed' || missing="$missing $p"
+	done
+	[ -n "$missing" ] || return 0
+	say "installing:$missing"
+	sudo=
+	[ "$(id -u)" -eq 0 ] || sudo=sudo
+	export DEBIAN_FRONTEND=noninteractive
+	$sudo apt-get update -qq >&2
+	# shellcheck disable=SC2086 # a list of words is meant
+	$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >&2
+}
+
+build() {
+	if [ ! -f build/build.ninja ]; then
+		meson setup build -Dbuildtype=release -Ddebug=true -Dtests=false >build.log 2>&1 ||
+			{ cat build.log; rm -f build.log; exit 1; }
+		rm -f build.log
+	fi
+	ninja -C build >build/ninja.log 2>&1 || { cat build/ninja.log; exit 1; }
+}
+
+run() {
+	setup gcc g++ meson ninja-build pkg-config libc6-dev
+	say "building"
+	build
+	dir=$(mktemp -d)
+	trap 'rm -rf "$dir"' EXIT
+	b=./build/src/cli/openetw
+	say "recording two sample providers: TraceLogging, and EventWrite with descriptors"
+	$b run -o "$dir/sample.etl" -p OpenETW.Sample.Hello -p OpenETW.Sample.Manifest \
+		-- sh -c './build/samples/hello-tracelogging 5 && ./build/samples/manifest-style'
+	say "the events, decoded from sample.etl:  openetw dump sample.etl"
+	$b dump "$dir/sample.etl"
+	say "a summary:  openetw stats sample.etl"
+	$b stats "$dir/sample.etl"
+	etl=${OPENETW_CORPUS:-../shared/corpus}/perfview/primitive-types.etl
+	[ -f "$etl" ] || etl=samples/windows.etl
+	say "a file recorded on Windows, decoded the same way:  openetw dump $(basename "$etl")"
+	$b dump "$etl"
+	say "done; 'build/src/cli/openetw help' shows what else there is"
+}
+
+case ${1-} in
+run) run ;;
+build)
+	setup gcc g++ meson ninja-build pkg-config libc6-dev
+	build
+	;;
+test)
+	setup gcc g++ clang libclang-rt-14-dev meson ninja-build pkg-config libc6-dev libcmocka-dev scdoc python3 procps
+	exec scripts/test "${2-full}"
+	;;
+*)
+	sed -n '3,6s/^# \{0,1\}//p' "$0"
+	exit 2
+	;;
+esac
