@@ -6,11 +6,11 @@
 #include <stdlib.h>
 
 extern const struct cli_command cli_start, cli_stop, cli_list, cli_query, cli_enable, cli_disable, cli_flush,
-	cli_providers, cli_dump, cli_stats, cli_live, cli_run, cli_completion;
+	cli_providers, cli_dump, cli_stats, cli_live, cli_run, cli_completion, cli_man;
 
 const struct cli_command *const cli_commands[] = {
 	&cli_run,   &cli_start,	    &cli_enable, &cli_disable, &cli_list, &cli_query, &cli_flush,
-	&cli_stop,  &cli_providers, &cli_dump,	 &cli_stats,   &cli_live, &cli_completion, NULL,
+	&cli_stop,  &cli_providers, &cli_dump,	 &cli_stats,   &cli_live, &cli_completion, &cli_man, NULL,
 };
 
 const struct cli_command *cli_find(const char *name)

@@ -52,7 +52,7 @@ struct etl_file_info {
 struct etl_record {
 	const uint8_t *raw; /* the whole record */
 	uint32_t raw_bytes;
-	uint8_t type;	     /* enum etl_record_type */
+	uint8_t type;	      /* enum etl_record_type */
 	uint8_t pointer_size; /* of the code that logged it: 4 or 8 */
 	uint16_t cpu;
 	uint16_t logger_id;
@@ -75,8 +75,8 @@ struct etl_record {
 	uint32_t items_bytes;
 	const uint8_t *payload;
 	uint32_t payload_bytes;
-	uint16_t hook; /* group << 8 | type for system/compact/perfinfo records, else 0 */
-	uint64_t file_offset; /* of the buffer the record came from */
+	uint16_t hook;		/* group << 8 | type for system/compact/perfinfo records, else 0 */
+	uint64_t file_offset;	/* of the buffer the record came from */
 	uint32_t buffer_offset; /* of the record in the (decompressed) buffer */
 	/* INSTANCE records */
 	uint32_t instance_id, parent_instance_id;
@@ -84,6 +84,11 @@ struct etl_record {
 	/* MESSAGE records: option flags; the optional fields are already parsed away */
 	uint16_t message_flags;
 	uint32_t sequence;
+	/* System and perfinfo records: u64 values attached between header and payload: the PEBS
+	 * index first if counters_pebs, then performance counters. NULL when none. */
+	const uint8_t *counters;
+	uint8_t counters_count;
+	bool counters_pebs;
 };
 
 struct etl_problem {
@@ -102,10 +107,15 @@ const struct etl_file_info *etl_reader_info(const struct etl_reader *r);
 int etl_reader_next(struct etl_reader *r, struct etl_record *ret);
 /* Progress: buffers fully consumed so far, of info->buffers_found. */
 uint32_t etl_reader_buffers_done(const struct etl_reader *r);
+/* Called inside etl_reader_next() when all records of a buffer have been taken, with the plain
+ * buffer, header included, as far as it could be read; `bytes` may be 0. Valid during the call. */
+typedef void etl_buffer_done_fn(void *ctx, const uint8_t *buf, uint32_t bytes);
+void etl_reader_on_buffer(struct etl_reader *r, etl_buffer_done_fn *fn, void *ctx);
 /* Next damage report not yet taken. */
 bool etl_reader_next_problem(struct etl_reader *r, struct etl_problem *ret);
 
-/* ---- pieces, for real-time consumers ---------------------------------------------------------- */
+/* ---- pieces, for real-time consumers ----------------------------------------------------------
+ */
 
 /* What time conversion and decoding need to know about the stream a buffer belongs to. */
 struct etl_clock {

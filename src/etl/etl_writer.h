@@ -28,15 +28,40 @@ struct etl_header_args {
 	uint64_t start_raw; /* time stamp of the header record */
 	uint32_t pid, tid;  /* of the controller */
 	uint16_t logger_id;
-	bool last; /* FLUSH_MARKER semantics of a file with one buffer */
+	bool last; /* kept for callers; buffer 0 of a recorded file always has FLUSH_MARKER */
 	const uint16_t *logger_name;
 	const uint16_t *file_name;
-	uint32_t logger_name_units, file_name_units;
+	uint32_t logger_name_units, file_name_units; /* without terminator */
+	/* Zero means the ordinary thing: */
+	uint32_t kernel_time, user_time; /* of the controller thread, timer_resolution units */
+	uint32_t os_build;		 /* 0: ETL_OS_BUILD */
+	const uint8_t *time_zone;	 /* ETL_TIME_ZONE_SIZE bytes; NULL: this machine's */
 };
+/* The Windows build we claim to be: the last Windows 10, so that readers expect exactly the records
+ * we write. */
+#define ETL_OS_BUILD 19045u
+
+/* End of valid data of buffer 0 with names of that many units. */
+uint32_t etl_header_used(uint32_t logger_name_units, uint32_t file_name_units);
 /* Fill `buf` (buffer_size bytes) with buffer 0. -EMSGSIZE when the names do not fit. Time zone and
  * OS version (10.0, a current build) are filled in here. */
 int etl_write_header_buffer(uint8_t *buf, const struct etl_header_args *a);
-/* Byte offsets inside buffer 0, so that a stop can rewrite fields in place. */
+
+/* Buffer 0 is rewritten in place while a session runs and at its end: this range of it, after the
+ * fields were changed with the setter. */
+#define ETL_HEADER_LIVE_OFFSET (ETL_BUFFER_HEADER_SIZE + ETL_SYSTEM_HEADER_SIZE)
+#define ETL_HEADER_LIVE_BYTES  ETL_LH64_NAMES
+struct etl_header_counts {
+	uint64_t end_filetime; /* 0 while the session runs */
+	uint32_t buffers_written, events_lost, buffers_lost;
+};
+void etl_header_set_counts(uint8_t *buf, const struct etl_header_counts *c);
+
+/* TIME_ZONE_INFORMATION of this machine (TZ, /etc/localtime): bias, names, this year's rules. */
+void etl_time_zone_local(uint8_t ret[ETL_TIME_ZONE_SIZE]);
+/* The same for any zone description the C library knows at the moment `now` (for tests). */
+void etl_time_zone_at(int64_t now_unix, uint8_t ret[ETL_TIME_ZONE_SIZE]);
+
 /* Close a data buffer in place: header fields, filler 0xFF to buffer_size. `used` includes the
  * 0x48-byte header. */
 struct etl_buffer_args {
@@ -52,7 +77,8 @@ void etl_write_buffer_header(uint8_t *buf, const struct etl_buffer_args *a, bool
 
 /* Append one extended item (header, data, padding) at `out`; returns its total size. `more` sets
  * Linkage. */
-uint32_t etl_put_item(uint8_t *out, uint16_t type, const void *data, uint16_t data_bytes, bool more);
+uint32_t etl_put_item(uint8_t *out, uint16_t type, const void *data, uint16_t data_bytes,
+		      bool more);
 static inline uint32_t etl_item_total(uint16_t data_bytes)
 {
 	return BASE_ALIGN8((uint32_t)data_bytes + ETL_ITEM_HEADER_SIZE);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * inproc: private (in-process) trace sessions: EVENT_TRACE_PRIVATE_LOGGER_MODE. The same slots, chunks,
- * sink and file code as with etwd, with the pool in private memory and one logger thread as drain.
+ * inproc: private (in-process) trace sessions: EVENT_TRACE_PRIVATE_LOGGER_MODE. The same slots,
+ * chunks, sink and file code as with etwd, with the pool in private memory and one logger thread as
+ * drain.
  *
- * src/control starts and stops sessions here; src/provider asks for a control block and a writer as if
- * this were another etwd ("destination").
+ * src/control starts and stops sessions here; src/provider asks for a control block and a writer as
+ * if this were another etwd ("destination").
  */
 #ifndef INPROC_INPROC_H
 #define INPROC_INPROC_H
@@ -13,35 +14,45 @@
 #include "pool/pool_writer.h"
 #include "sink/sink.h"
 
-/* What src/provider needs: the same shapes as an attached etwd gives. NULL until a private session was
- * started in this process (checked with one load). */
+/* What src/provider needs: the same shapes as an attached etwd gives. NULL until a private session
+ * was started in this process (checked with one load). */
 struct inproc_destination {
-	void *ctl;		    /* control block, writable by inproc only by convention */
+	void *ctl; /* control block, writable by inproc only by convention */
 	struct pool_writer *writer;
 };
 struct inproc_destination *inproc_destination(void);
 
-/* A registration came or went. Returns the entry offset in the control block; `index` as for etwd. */
+/* A registration came or went. Returns the entry offset in the control block; `index` as for etwd.
+ * May be called before there is a destination: offsets depend on the index alone. A provider that a
+ * session enabled before it was registered is enabled when this returns; that is not notified (the
+ * caller finds it in the entry). Unregister drains first, so that pending events keep their GUID.
+ * None of these calls the notify function. */
 int inproc_register(uint32_t index, const struct guid *provider, uint32_t *ret_entry_offset);
 void inproc_unregister(uint32_t index);
 void inproc_set_traits(uint32_t index, const void *traits, uint32_t bytes);
 
-/* Called by inproc when an enable changed, so that src/provider runs callbacks. Set once by provider. */
-typedef void (*inproc_notify_fn)(uint32_t index, uint32_t code, uint8_t level, uint64_t any, uint64_t all,
-				 const struct guid *source);
+/* Called by inproc when an enable changed, so that src/provider runs callbacks. Set once by
+ * provider. On the thread that made the change, without locks of ours; level, any and all are
+ * merged over the private sessions (level 0 as 255, any 0 as all ones). */
+typedef void (*inproc_notify_fn)(uint32_t index, uint32_t code, uint8_t level, uint64_t any,
+				 uint64_t all, const struct guid *source);
 void inproc_set_notify(inproc_notify_fn fn);
 
 struct inproc_session_args {
 	struct sink_options sink;
 	struct guid guid; /* session GUID: of the provider without PRIVATE_IN_PROC */
 };
-/* Win32 codes, as the callers are api functions. */
+/* Win32 codes, as the callers are api functions. A session is found by id, or with id 0 by name or
+ * GUID. Start: without PRIVATE_IN_PROC the file gets the suffix _<pid> when another process has the
+ * plain one. `ret` of stop may be NULL; options of a query borrow the session's strings until it
+ * stops. */
 uint32_t inproc_start(struct inproc_session_args *a, uint64_t *ret_id, struct diag *d);
-uint32_t inproc_stop(uint64_t id, const uint16_t *name, const struct guid *guid, struct sink_stats *ret);
-uint32_t inproc_query(uint64_t id, const uint16_t *name, const struct guid *guid, struct sink_stats *ret,
-		      struct sink_options *ret_options, uint64_t *ret_id);
+uint32_t inproc_stop(uint64_t id, const uint16_t *name, const struct guid *guid,
+		     struct sink_stats *ret);
+uint32_t inproc_query(uint64_t id, const uint16_t *name, const struct guid *guid,
+		      struct sink_stats *ret, struct sink_options *ret_options, uint64_t *ret_id);
 uint32_t inproc_flush(uint64_t id, const uint16_t *name, const struct guid *guid);
-uint32_t inproc_enable(uint64_t id, const struct guid *provider, uint32_t code, uint8_t level, uint64_t any,
-		       uint64_t all, uint32_t properties);
+uint32_t inproc_enable(uint64_t id, const struct guid *provider, uint32_t code, uint8_t level,
+		       uint64_t any, uint64_t all, uint32_t properties);
 
 #endif

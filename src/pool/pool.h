@@ -58,6 +58,7 @@ struct pool_view_stats {
 	uint64_t records_rejected; /* violations */
 	uint64_t torn;		   /* records begun but never published, counted at the final drain */
 	uint64_t lost_cause[8];	   /* clamped claims of the process */
+	uint64_t times_clamped;	   /* timestamps before their predecessor or in the future */
 	uint32_t used_chunks;	   /* of the newest segment, at the last pass */
 	uint32_t total_chunks;
 };
@@ -88,13 +89,17 @@ enum pool_pass_flags {
 };
 /* begin ... collect (each view, at most once) ... emit. `budget_bytes` limits one view (0 = none).
  * `now` is the clock at the start of the round; records newer than the watermark stay in their
- * chunk. Emission is in non-decreasing timestamp order per cpu over all views of the round. */
+ * chunk. Emission is in non-decreasing timestamp order per cpu over all views of the round. A view
+ * must outlive the commit of the round that collected it. -ENOMEM from collect: what was not taken
+ * stays in the pool; the round goes on. */
 void pool_pass_begin(struct pool_pass *p, uint64_t now, uint64_t clock_freq, uint32_t flags);
 int pool_pass_collect(struct pool_pass *p, struct pool_view *v, uint32_t flags, uint64_t budget_bytes);
 uint64_t pool_pass_emit(struct pool_pass *p, pool_emit_fn emit, void *ctx); /* events emitted */
 uint64_t pool_pass_watermark(const struct pool_pass *p); /* everything up to here was emitted */
 /* Free consumed closed chunks, arm bells. After emit, when its results are safe (journal's place). */
 void pool_pass_commit(struct pool_pass *p);
+/* After commit: some pool was more than half taken when its bell was armed, so do not sleep. */
+bool pool_pass_again(const struct pool_pass *p);
 
 /* Kill points: POOL_TESTPOINT("writer-after-claim") calls this in builds with -Dtestpoints=true;
  * tests raise SIGKILL/SIGSTOP there. Compiled to nothing otherwise. */

@@ -37,6 +37,7 @@
 #define POOL_CHUNKS	    64u
 #define POOL_CHUNK_MIN	    4096u
 #define POOL_CHUNK_MAX	    65536u
+#define POOL_DESC_OFFSET    4096u
 #define POOL_DATA_OFFSET    8192u /* page 0 header, page 1 descriptors */
 #define POOL_SEGMENTS_MAX   4u
 #define POOL_SESSION_BITS   64u
@@ -142,7 +143,8 @@ struct chunk_desc {
 	uint64_t word;	    /* (p) generation:31 | closed:1 | committed bytes:32. THE sync variable */
 	uint64_t begun;	    /* (p) end offset of the record being written (relaxed) */
 	uint32_t span;	    /* (p) contiguous chunks of a large event, normally 1 */
-	uint32_t cons_hint; /* (d) bytes consumed, only read by an etwd that adopts the pool */
+	uint32_t cons_hint; /* (d) low 13 bits of the generation << 19 | bytes consumed / 8;
+			       only read by an etwd that adopts the pool */
 	uint64_t reserved[5];
 };
 _Static_assert(sizeof(struct chunk_desc) == 64, "own cache line");

@@ -13,8 +13,12 @@
 #define POOL_SLOTS	  256u /* normal; the same number of overflow slots follows */
 #define POOL_SLOTS_TOTAL  512u
 
+#define POOL_SLOT_LOCKED  0x80000000u
+/* A record may be longer than an event's payload (ids, extended items), but not without limit. */
+#define POOL_RECORD_MAX	  131072u
+
 struct pool_slot {
-	uint32_t lock;	/* 0 or thread id */
+	uint32_t lock;	/* 0, or thread id | POOL_SLOT_LOCKED */
 	uint32_t chunk; /* segment << 8 | first chunk; UINT32_MAX none */
 	uint8_t *base;	/* first byte of the chunk; NULL none */
 	struct chunk_desc *desc;
@@ -22,23 +26,32 @@ struct pool_slot {
 	uint32_t pos;
 	uint32_t end;
 	uint32_t gen;
-	uint32_t reserved;
+	uint32_t doubt; /* how often the lock looked stale: see pool_slot_take() */
 	uint64_t frame; /* stack address of the holder, to recognise a stale lock after siglongjmp */
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct pool_slot) == 64, "own cache line");
 
 /* Lives in an anonymous MADV_WIPEONFORK mapping: reads as zero in a forked child. */
 struct pool_writer {
-	uint32_t alive; /* 0 in a forked child or before attach: write nothing */
+	/* 0 in a forked child or before attach: write nothing. Set by pool_writer_add_segment() for
+	 * segment 0; the owner may clear it to detach and set it again. Atomic. */
+	uint32_t alive;
 	uint32_t segment_count;	/* release by the attaching thread, acquire by writers */
 	uint32_t clock_kind;
-	uint32_t bell_allowed;
-	uint32_t bell; /* private futex word the bell thread sleeps on */
+	uint32_t bell_allowed; /* ctl_header.flags as they are: enum pool_ctl_flags. Atomic */
+	/* Futex word the bell thread sleeps on, with FUTEX_WAIT_PRIVATE (the wake is private too);
+	 * incremented by each ring. */
+	uint32_t bell;
+	/* From the thread pointer to two fields of struct rseq; 0 none. */
+	int32_t rseq_cpu;
+	int32_t rseq_slot; /* the slot number: mm_cid, else cpu_id */
 	uint32_t reserved;
 	struct seg_header *segment[POOL_SEGMENTS_MAX];
 	uint64_t segment_bytes[POOL_SEGMENTS_MAX];
 	/* Losses while there is no usable segment 0 (detached, not yet attached). */
 	uint64_t lost_detached;
+	uint32_t chunk_size[POOL_SEGMENTS_MAX];
+	uint64_t used[POOL_SLOTS_TOTAL / 64]; /* bit: this slot has had a chunk. Atomic */
 	struct pool_slot slot[POOL_SLOTS_TOTAL] __attribute__((aligned(64)));
 };
 
@@ -78,8 +91,19 @@ struct pool_write_args {
 /* 0, -ENOSPC (pool full; counted), -EMSGSIZE (too big; counted), -EDEADLK (slots exhausted; counted),
  * -ENOTCONN (no pool; counted in lost_detached). */
 int pool_write_slow(struct pool_writer *w, const struct pool_write_args *a);
-/* Take a new chunk for a locked slot; used by the inline fast path. */
+/* Take a new chunk for a locked slot; -ENOSPC leaves the slot and its chunk as they were. */
 int pool_switch_chunk(struct pool_writer *w, struct pool_slot *s, uint32_t size);
+/* Called by the inline fast path when the slot of this CPU is locked: an overflow slot, or a slot
+ * whose lock this thread left behind. `me` is tid | POOL_SLOT_LOCKED. NULL when all are taken. */
+struct pool_slot *pool_slot_take(struct pool_writer *w, uint32_t index, uint32_t me, uint64_t frame);
+/* Called when `size` does not fit: a locked slot with room (perhaps another one than `s`, which is
+ * then unlocked), or NULL (then `s` is unlocked and nothing is counted yet). */
+struct pool_slot *pool_slot_make_room(struct pool_writer *w, struct pool_slot *s, uint32_t size);
+/* The two ends of a write that cannot be done: count, and say which error. */
+int pool_write_refuse(struct pool_writer *w, uint64_t mask, enum pool_lost_cause cause);
+int pool_write_no_room(struct pool_writer *w, uint64_t mask);
+/* Wake the bell thread if etwd asked for it (armed). */
+void pool_writer_ring(struct pool_writer *w);
 /* Count `mask` as lost for `cause` (segment 0, or lost_detached). */
 void pool_count_lost(struct pool_writer *w, uint64_t mask, enum pool_lost_cause cause);
 

@@ -1,8 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
- * provider: register, enable mask, write. Lives in other people's processes, so it stays small. Front door
- * for what control and consume may NOT include; only libetw's init and tests look here. The Windows-named
- * functions are in api_*.c. docs/life-of-an-event.md tells the story.
+ * provider: register, enable mask, write. Lives in other people's processes, so it stays small. Front
+ * door; docs/life-of-an-event.md tells the story.
+ *
+ *   region        one wiped-on-fork mapping with what the write path needs: one cache line for each
+ *                 registration (generation, pointer to its ctl_entry)
+ *   registration  the rest of it: GUID, callback, traits, what each daemon said. Under one lock
+ *   destination   where events can go: the user's etwd, the system's etwd, the in-process logger
+ *   link          one attachment to an etwd: control block (read-only), writer, segments, 8 MB-aligned
+ *                 so that a ctl_entry pointer alone leads to all of it
+ *
+ *   app thread     EventRegister: registration, threads if there are none, waits at most 50 ms
+ *   listener       one a destination: private fd table, connects, receives. Never runs user code
+ *   sender         one an attachment: sleeps on the writer's bell; sends BELL and the out queue
+ *   callback       created by an app thread, so it has the app's fd table; runs enable callbacks
+ *
+ * After fork the region reads as zero, so the first call in the child misses its registration, comes to
+ * provider_fork.c, and re-attaches without threads. Nothing happens at fork itself.
+ *
+ * Files: provider_region (lookup), provider_registry (table), provider_dest (destinations, queues),
+ * provider_attach (HELLO to WELCOME), provider_listener, provider_wait (wait page), provider_fds,
+ * provider_callback, provider_emit (write path beyond the inline case), provider_items, provider_stack,
+ * provider_activity, provider_classic, provider_fork; api_*.c are the Windows-named functions.
  */
 #ifndef PROVIDER_PROVIDER_H
 #define PROVIDER_PROVIDER_H
@@ -11,5 +30,9 @@
 
 /* Registration limits of one process [doc]. */
 #define PROVIDER_REGISTRATIONS_MAX 1024u
+/* EventRegister waits so long for the daemon's answer and the first callback. */
+#define PROVIDER_WAIT_MS 50
+/* Without a daemon for so long, enable words of the old one are ignored. */
+#define PROVIDER_ORPHAN_MS 30000
 
 #endif

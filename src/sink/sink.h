@@ -3,8 +3,8 @@
  * sink: one trace session's buffers, its log file and its real-time feed. Front door.
  *
  * Used by etwd for every session and by the in-process logger. The drain thread reserves space for
- * one record after the other (single producer); a file thread of the sink's own writes full buffers.
- * Nothing here ever blocks the producer: no free buffer means a counted loss.
+ * one record after the other (single producer); a file thread of the sink's own writes full
+ * buffers. Nothing here ever blocks the producer: no free buffer means a counted loss.
  *
  *   FREE --first record for cpu--> CURRENT --full/flush/stop--> FULL --file thread--> FREE
  *   buffering mode: FULL is a ring, the oldest goes back to FREE (counted as overwritten)
@@ -20,7 +20,9 @@
 
 struct sink;
 
-/* Injected for tests: disk full, EIO, slow. NULL members mean the real thing. */
+/* Injected for tests: disk full, EIO, slow. NULL members mean the real thing. Results: bytes or 0,
+ * else a negative errno. Called on the file thread, and on the caller's for headers of files it
+ * opens. */
 struct sink_file_ops {
 	long (*pwrite)(void *ctx, int fd, const void *p, size_t n, uint64_t off);
 	int (*fdatasync)(void *ctx, int fd);
@@ -31,9 +33,10 @@ struct sink_file_ops {
 struct sink_options {
 	const uint16_t *name;	  /* session name */
 	const uint16_t *log_file; /* as it goes into the header; NULL: no file */
-	const char *path;	  /* the same as a Linux path; NULL: no file. For NEWFILE it holds %d */
-	uint32_t log_file_mode;	  /* EVENT_TRACE_* bits */
-	uint32_t buffer_size_kb, minimum_buffers, maximum_buffers; /* already adjusted, see sink_adjust */
+	const char *path; /* the same as a Linux path; NULL: no file. For NEWFILE it holds %d */
+	uint32_t log_file_mode; /* EVENT_TRACE_* bits */
+	uint32_t buffer_size_kb, minimum_buffers,
+		maximum_buffers;    /* already adjusted, see sink_adjust */
 	uint32_t maximum_file_size; /* MB, or KB with USE_KBYTES_FOR_SIZE */
 	uint32_t flush_timer;	    /* seconds; 0 none */
 	uint32_t clock;		    /* 1 raw, 2 FILETIME, 3 cycles; conversion is the caller's */
@@ -42,42 +45,61 @@ struct sink_options {
 	uint16_t cpus; /* processors of the machine */
 	bool sync_on_stop;
 	struct sink_file_ops ops;
+	/* Zero means the ordinary thing: */
+	uint32_t patience_ms;	 /* retries on a failing disk before buffers are dropped; 0: 5000 */
+	uint32_t controller_pid; /* who started the session, for the header; 0: the caller */
+	uint32_t controller_tid;
 };
 
-/* Windows' adjustments of sizes and counts in place (BufferSize 4..16384 KB with a default, minimum 2
- * per processor or 2 with NO_PER_PROCESSOR_BUFFERING, maximum >= minimum, FlushTimer 1 for real-time
- * sessions). 0 or -EINVAL. */
+/* Which thread: everything below is called by one thread at a time, the producer (the drain
+ * thread). The file thread is the sink's own affair. */
+
+/* Windows' adjustments of sizes and counts in place (BufferSize 4..16384 KB with a default, minimum
+ * 2 per processor or 2 with NO_PER_PROCESSOR_BUFFERING, maximum >= minimum, FlushTimer 1 for
+ * real-time sessions). 0 or -EINVAL. */
 int sink_adjust(struct sink_options *o);
-/* Everything is allocated and the file is opened and its header written before this returns, so that
- * a StartTrace fails cleanly: -ENOENT, -EACCES, -ENOSPC, -ENOMEM, -EEXIST (append mismatch: -EINVAL). */
+/* Everything is allocated and the file is opened and its header written before this returns, so
+ * that a StartTrace fails cleanly: -ENOENT, -EACCES, -ENOSPC, -ENOMEM, -EEXIST (append mismatch:
+ * -EINVAL). */
 int sink_create(const struct sink_options *o, struct sink **ret, struct diag *d);
-/* Flush, final header, close, join the file thread, free. Blocks (bounded by the disk). */
+/* Flush, final header, close, join the file thread, free. Blocks (bounded by the disk). With a
+ * failing disk patience shrinks to one second. Negative errno: the file lacks events or its final
+ * header. `ret_final` may be NULL. */
 struct sink_stats;
 int sink_stop(struct sink *s, struct sink_stats *ret_final);
 
+/* In a forked child: free the parent's sink without touching the file or waiting for anything (the
+ * file thread is not here). */
+void sink_forget(struct sink *s);
+
 /* Room for one record of `bytes` (multiple of 8, header included) with that session-clock time on
- * `cpu`, zero-filled pads are the caller's. NULL: no free buffer, or bytes > buffer size - 0x48; the
- * loss is already counted. The bytes must be filled before the next sink call. Single producer. */
+ * `cpu`, zero-filled pads are the caller's. NULL: no free buffer, or bytes > buffer size - 0x48;
+ * the loss is already counted. The bytes must be filled before the next sink call. Single producer.
+ */
 void *sink_reserve(struct sink *s, uint16_t cpu, uint64_t time, uint32_t bytes);
 /* Losses that happened elsewhere but belong to this session's header and statistics. */
 void sink_add_lost(struct sink *s, uint64_t events);
 
-/* Called by the producer between passes: flush timer, header refresh once a second, partial delivery
- * of new records to the real-time tap. `now_ns` CLOCK_MONOTONIC. */
+/* Called by the producer between passes: flush timer, header refresh once a second, partial
+ * delivery of new records to the real-time tap. `now_ns` CLOCK_MONOTONIC. */
 void sink_tick(struct sink *s, uint64_t now_ns);
 /* Every CURRENT buffer becomes FULL. Buffering mode: write the ring to `path` (NULL: the session's
- * own file). */
+ * own file); the file is opened here, so that errors are reported, and written by the file thread
+ * (sink_drain_wait); the ring keeps its content. */
 int sink_flush(struct sink *s, const char *path, struct diag *d);
-/* Wait until every FULL buffer so far is on its way to the disk, or timeout. */
+/* Wait until every FULL buffer so far is on its way to the disk (also snapshots and changes of
+ * file), or -ETIMEDOUT. Any thread, as long as the sink lives. */
 int sink_drain_wait(struct sink *s, int timeout_ms);
-/* UPDATE: switch to another file (sequential), change maximum buffers / flush timer / real-time. */
+/* These two open the new file here; the old one is finished by the file thread when everything
+ * closed so far is in it. -EBUSY while an earlier change is not done. UPDATE: switch to another
+ * file (sequential), change maximum buffers / flush timer / real-time. */
 int sink_set_file(struct sink *s, const char *path, const uint16_t *log_file, struct diag *d);
 int sink_next_file(struct sink *s, struct diag *d); /* INCREMENT_FILE of NEWFILE mode */
 void sink_set_limits(struct sink *s, uint32_t maximum_buffers, uint32_t flush_timer);
 
 /* Real-time tap. `deliver` gets a complete little buffer (0x48 header + records of one cpu, time
- * ascending); returns false when it had no room: the sink keeps a backlog of at most maximum_buffers
- * buffers and then drops the oldest, counted. Called on the producer's thread. */
+ * ascending); returns false when it had no room: the sink keeps a backlog of at most
+ * maximum_buffers buffers and then drops the oldest, counted. Called on the producer's thread. */
 typedef bool (*sink_deliver_fn)(void *ctx, const uint8_t *buf, uint32_t bytes, uint16_t cpu);
 void sink_set_tap(struct sink *s, bool enabled, sink_deliver_fn deliver, void *ctx);
 /* Try the backlog and whatever is new again (consumer made room / attached). */
@@ -86,7 +108,7 @@ void sink_tap_pump(struct sink *s);
 long sink_header(struct sink *s, uint8_t *out, size_t cap);
 
 struct sink_stats {
-	uint64_t events; /* recorded */
+	uint64_t events;      /* recorded */
 	uint64_t events_lost; /* no_buffer + disk_events + sink_add_lost */
 	uint64_t lost_no_buffer;
 	uint64_t lost_too_big; /* bigger than a buffer */
@@ -100,8 +122,8 @@ struct sink_stats {
 	uint32_t buffers, free_buffers, buffer_size_kb;
 	uint64_t start_filetime;
 	uint64_t late_records;
-	int file_error;	      /* last errno of the file, 0 when fine */
-	bool file_full;	      /* sequential session reached MaximumFileSize: the session should stop */
+	int file_error; /* last errno of the file, 0 when fine */
+	bool file_full; /* sequential session reached MaximumFileSize: the session should stop */
 	int64_t file_thread_id;
 };
 void sink_stats(struct sink *s, struct sink_stats *ret);

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a consumer's callback receives: EVENT_RECORD, its header and its extended data items; and the rights
+ * of a session or provider.
+ */
+#ifndef ETW_EVNTCONS_H
+#define ETW_EVNTCONS_H
+#define _EVNTCONS_
+
+#include "evntprov.h"
+#include "evntrace.h"
+#include "wmistr.h"
+
+EXTERN_C_START
+
+#define EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID       0x1
+#define EVENT_HEADER_EXT_TYPE_SID                      0x2
+#define EVENT_HEADER_EXT_TYPE_TS_ID                    0x3
+#define EVENT_HEADER_EXT_TYPE_INSTANCE_INFO            0x4
+#define EVENT_HEADER_EXT_TYPE_STACK_TRACE32            0x5
+#define EVENT_HEADER_EXT_TYPE_STACK_TRACE64            0x6
+#define EVENT_HEADER_EXT_TYPE_PEBS_INDEX               0x7
+#define EVENT_HEADER_EXT_TYPE_PMC_COUNTERS             0x8
+#define EVENT_HEADER_EXT_TYPE_PSM_KEY                  0x9
+#define EVENT_HEADER_EXT_TYPE_EVENT_KEY                0xA
+#define EVENT_HEADER_EXT_TYPE_EVENT_SCHEMA_TL          0xB
+#define EVENT_HEADER_EXT_TYPE_PROV_TRAITS              0xC
+#define EVENT_HEADER_EXT_TYPE_PROCESS_START_KEY        0xD
+#define EVENT_HEADER_EXT_TYPE_CONTROL_GUID             0xE
+#define EVENT_HEADER_EXT_TYPE_QPC_DELTA                0xF
+#define EVENT_HEADER_EXT_TYPE_CONTAINER_ID             0x10
+#define EVENT_HEADER_EXT_TYPE_STACK_KEY32              0x11
+#define EVENT_HEADER_EXT_TYPE_STACK_KEY64              0x12
+#define EVENT_HEADER_EXT_TYPE_MAX                      0x13
+
+#define EVENT_HEADER_PROPERTY_XML                      0x1
+#define EVENT_HEADER_PROPERTY_FORWARDED_XML            0x2
+#define EVENT_HEADER_PROPERTY_LEGACY_EVENTLOG          0x4
+#define EVENT_HEADER_PROPERTY_RELOGGABLE               0x8
+
+#define EVENT_HEADER_FLAG_EXTENDED_INFO                0x1
+#define EVENT_HEADER_FLAG_PRIVATE_SESSION              0x2
+#define EVENT_HEADER_FLAG_STRING_ONLY                  0x4
+#define EVENT_HEADER_FLAG_TRACE_MESSAGE                0x8
+#define EVENT_HEADER_FLAG_NO_CPUTIME                   0x10
+#define EVENT_HEADER_FLAG_32_BIT_HEADER                0x20
+#define EVENT_HEADER_FLAG_64_BIT_HEADER                0x40
+#define EVENT_HEADER_FLAG_DECODE_GUID                  0x80
+#define EVENT_HEADER_FLAG_CLASSIC_HEADER               0x100
+#define EVENT_HEADER_FLAG_PROCESSOR_INDEX              0x200
+
+#define EVENT_ENABLE_PROPERTY_SID                      0x1
+#define EVENT_ENABLE_PROPERTY_TS_ID                    0x2
+#define EVENT_ENABLE_PROPERTY_STACK_TRACE              0x4
+#define EVENT_ENABLE_PROPERTY_PSM_KEY                  0x8
+#define EVENT_ENABLE_PROPERTY_IGNORE_KEYWORD_0         0x10
+#define EVENT_ENABLE_PROPERTY_PROVIDER_GROUP           0x20
+#define EVENT_ENABLE_PROPERTY_ENABLE_KEYWORD_0         0x40
+#define EVENT_ENABLE_PROPERTY_PROCESS_START_KEY        0x80
+#define EVENT_ENABLE_PROPERTY_EVENT_KEY                0x100
+#define EVENT_ENABLE_PROPERTY_EXCLUDE_INPRIVATE        0x200
+#define EVENT_ENABLE_PROPERTY_ENABLE_SILOS             0x400
+#define EVENT_ENABLE_PROPERTY_SOURCE_CONTAINER_TRACKING 0x800
+
+#define PROCESS_TRACE_MODE_REAL_TIME                   0x100
+#define PROCESS_TRACE_MODE_RAW_TIMESTAMP               0x1000
+#define PROCESS_TRACE_MODE_EVENT_RECORD                0x10000000
+
+typedef struct _EVENT_HEADER_EXTENDED_DATA_ITEM {
+	USHORT Reserved1;
+	USHORT ExtType; /* EVENT_HEADER_EXT_TYPE_* */
+	__extension__ struct {
+		USHORT Linkage : 1; /* another item follows */
+		USHORT Reserved2 : 15;
+	};
+	USHORT DataSize; /* bytes */
+	ULONGLONG DataPtr;
+} EVENT_HEADER_EXTENDED_DATA_ITEM, *PEVENT_HEADER_EXTENDED_DATA_ITEM;
+
+typedef struct _EVENT_EXTENDED_ITEM_INSTANCE {
+	ULONG InstanceId;
+	ULONG ParentInstanceId;
+	GUID ParentGuid;
+} EVENT_EXTENDED_ITEM_INSTANCE, *PEVENT_EXTENDED_ITEM_INSTANCE;
+
+typedef struct _EVENT_EXTENDED_ITEM_RELATED_ACTIVITYID {
+	GUID RelatedActivityId;
+} EVENT_EXTENDED_ITEM_RELATED_ACTIVITYID, *PEVENT_EXTENDED_ITEM_RELATED_ACTIVITYID;
+
+typedef struct _EVENT_EXTENDED_ITEM_TS_ID {
+	ULONG SessionId;
+} EVENT_EXTENDED_ITEM_TS_ID, *PEVENT_EXTENDED_ITEM_TS_ID;
+
+/* The number of addresses follows from DataSize. */
+typedef struct _EVENT_EXTENDED_ITEM_STACK_TRACE32 {
+	ULONG64 MatchId;
+	ULONG Address[ANYSIZE_ARRAY];
+} EVENT_EXTENDED_ITEM_STACK_TRACE32, *PEVENT_EXTENDED_ITEM_STACK_TRACE32;
+
+typedef struct _EVENT_EXTENDED_ITEM_STACK_TRACE64 {
+	ULONG64 MatchId;
+	ULONG64 Address[ANYSIZE_ARRAY];
+} EVENT_EXTENDED_ITEM_STACK_TRACE64, *PEVENT_EXTENDED_ITEM_STACK_TRACE64;
+
+typedef struct _EVENT_EXTENDED_ITEM_STACK_KEY32 {
+	ULONG64 MatchId;
+	ULONG StackKey;
+	ULONG Padding;
+} EVENT_EXTENDED_ITEM_STACK_KEY32, *PEVENT_EXTENDED_ITEM_STACK_KEY32;
+
+typedef struct _EVENT_EXTENDED_ITEM_STACK_KEY64 {
+	ULONG64 MatchId;
+	ULONG64 StackKey;
+} EVENT_EXTENDED_ITEM_STACK_KEY64, *PEVENT_EXTENDED_ITEM_STACK_KEY64;
+
+typedef struct _EVENT_EXTENDED_ITEM_PEBS_INDEX {
+	ULONG64 PebsIndex;
+} EVENT_EXTENDED_ITEM_PEBS_INDEX, *PEVENT_EXTENDED_ITEM_PEBS_INDEX;
+
+typedef struct _EVENT_EXTENDED_ITEM_PMC_COUNTERS {
+	ULONG64 Counter[ANYSIZE_ARRAY];
+} EVENT_EXTENDED_ITEM_PMC_COUNTERS, *PEVENT_EXTENDED_ITEM_PMC_COUNTERS;
+
+typedef struct _EVENT_EXTENDED_ITEM_PROCESS_START_KEY {
+	ULONG64 ProcessStartKey;
+} EVENT_EXTENDED_ITEM_PROCESS_START_KEY, *PEVENT_EXTENDED_ITEM_PROCESS_START_KEY;
+
+typedef struct _EVENT_EXTENDED_ITEM_EVENT_KEY {
+	ULONG64 Key;
+} EVENT_EXTENDED_ITEM_EVENT_KEY, *PEVENT_EXTENDED_ITEM_EVENT_KEY;
+
+typedef struct _EVENT_HEADER {
+	USHORT Size;
+	USHORT HeaderType;
+	USHORT Flags;	      /* EVENT_HEADER_FLAG_* */
+	USHORT EventProperty; /* EVENT_HEADER_PROPERTY_* */
+	ULONG ThreadId;
+	ULONG ProcessId;
+	LARGE_INTEGER TimeStamp; /* FILETIME, or raw ticks with PROCESS_TRACE_MODE_RAW_TIMESTAMP */
+	GUID ProviderId;
+	EVENT_DESCRIPTOR EventDescriptor;
+	__extension__ union {
+		__extension__ struct {
+			ULONG KernelTime; /* units of TimerResolution */
+			ULONG UserTime;
+		} DUMMYSTRUCTNAME;
+		ULONG64 ProcessorTime; /* with PRIVATE_SESSION or NO_CPUTIME */
+	} DUMMYUNIONNAME;
+	GUID ActivityId;
+} EVENT_HEADER, *PEVENT_HEADER;
+
+struct _EVENT_RECORD {
+	EVENT_HEADER EventHeader;
+	ETW_BUFFER_CONTEXT BufferContext;
+	USHORT ExtendedDataCount;
+	USHORT UserDataLength; /* bytes */
+	PEVENT_HEADER_EXTENDED_DATA_ITEM ExtendedData; /* NULL when there is none */
+	PVOID UserData;
+	PVOID UserContext; /* EVENT_TRACE_LOGFILE.Context */
+};
+typedef const EVENT_RECORD *PCEVENT_RECORD;
+
+typedef enum {
+	EventSecuritySetDACL = 0,
+	EventSecuritySetSACL = 1,
+	EventSecurityAddDACL = 2,
+	EventSecurityAddSACL = 3,
+	EventSecurityMax = 4
+} EVENTSECURITYOPERATION;
+
+EXTERN_C_END
+
+/* Set or add to the rights (TRACELOG_*) that `Sid` has on a provider or session GUID. */
+ETW_API ULONG EVNTAPI EventAccessControl(LPGUID Guid, ULONG Operation, PSID Sid, ULONG Rights,
+					 BOOLEAN AllowOrDeny);
+/* The security descriptor; *BufferSize is in bytes, ERROR_MORE_DATA when too small. */
+ETW_API ULONG EVNTAPI EventAccessQuery(LPGUID Guid, PSECURITY_DESCRIPTOR Buffer, PULONG BufferSize);
+/* Back to the default rights. */
+ETW_API ULONG EVNTAPI EventAccessRemove(LPGUID Guid);
+
+/* The processor an event was written on, whichever of the two forms the record has. */
+FORCEINLINE ULONG GetEventProcessorIndex(PCEVENT_RECORD EventRecord)
+{
+	if (EventRecord->EventHeader.Flags & EVENT_HEADER_FLAG_PROCESSOR_INDEX) {
+		return EventRecord->BufferContext.ProcessorIndex;
+	}
+	return EventRecord->BufferContext.ProcessorNumber;
+}
+
+/* Find a trait in a traits blob (EVENT_HEADER_EXT_TYPE_PROV_TRAITS): 16-bit total size, name with NUL, then
+ * records of 16-bit size, 8-bit type, data. Sets *Trait to NULL and *Size (bytes) to 0 if it is not there
+ * or the blob is damaged. */
+FORCEINLINE void EtwGetTraitFromProviderTraits(const VOID *ProviderTraits, UCHAR TraitType,
+					       const VOID **Trait, USHORT *Size)
+{
+	const UCHAR *p = (const UCHAR *)ProviderTraits;
+	ULONG total = (ULONG)p[0] | (ULONG)p[1] << 8;
+	ULONG at = 2;
+	*Trait = NULL;
+	*Size = 0;
+	if (total < 3) {
+		return;
+	}
+	while (at < total && p[at] != 0) {
+		at++;
+	}
+	at++;
+	while (at + 3 <= total) {
+		ULONG size = (ULONG)p[at] | (ULONG)p[at + 1] << 8;
+		if (size < 3 || size > total - at) {
+			return;
+		}
+		if (p[at + 2] == TraitType) {
+			*Trait = p + at + 3;
+			*Size = (USHORT)(size - 3);
+			return;
+		}
+		at += size;
+	}
+}
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How Windows declarations are spelled for gcc and clang on Linux: linkage, visibility, calling
+ * conventions, __declspec, and what a 16-bit character is. Everything else in include/etw builds on it.
+ *
+ * A program is compiled in one of two modes, and both talk to the same library, because the ABI is
+ * UTF-16 in 16-bit units whatever the compiler thinks wchar_t is:
+ *
+ *   -fshort-wchar   WCHAR is wchar_t, L"text" is UTF-16: for unmodified Windows sources
+ *   no flag         WCHAR is char16_t, u"text" is UTF-16: for Linux sources
+ */
+#ifndef ETW_WIN_ETW_ABI_H
+#define ETW_WIN_ETW_ABI_H
+
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sal.h"
+#include "winapifamily.h"
+
+#ifdef __cplusplus
+#define EXTERN_C       extern "C"
+#define EXTERN_C_START extern "C" {
+#define EXTERN_C_END   }
+#else
+#define EXTERN_C extern
+#define EXTERN_C_START
+#define EXTERN_C_END
+#endif
+
+/* In front of every function that libetw or libetw-win exports. */
+#define ETW_API EXTERN_C __attribute__((visibility("default")))
+/* In front of functions that live in headers. */
+#define ETW_INLINE static __inline__ __attribute__((unused))
+
+/* Calling conventions: Linux has one. */
+#define WINAPI
+#define WINAPIV
+#define NTAPI
+#define APIENTRY
+#define CALLBACK
+#define APIPRIVATE
+#define PASCAL
+#define STDAPICALLTYPE
+#define STDMETHODCALLTYPE
+#define STDMETHODVCALLTYPE
+#define EVNTAPI
+#define WMIAPI
+#define TDHAPI
+
+#if defined(__clang__) && defined(__is_identifier)
+#define ETW_IS_KEYWORD(word) (!__is_identifier(word))
+#else
+#define ETW_IS_KEYWORD(word) 0
+#endif
+
+#if !ETW_IS_KEYWORD(__stdcall) && !defined(__stdcall)
+#define __stdcall
+#endif
+#if !ETW_IS_KEYWORD(__cdecl) && !defined(__cdecl)
+#define __cdecl
+#endif
+#if !ETW_IS_KEYWORD(__fastcall) && !defined(__fastcall)
+#define __fastcall
+#endif
+#if !ETW_IS_KEYWORD(__forceinline) && !defined(__forceinline)
+#define __forceinline __inline__ __attribute__((always_inline, unused))
+#endif
+#if !ETW_IS_KEYWORD(__int64) && !defined(__int64)
+#define __int64 long long
+#define __int32 int
+#define __int16 short
+#define __int8	char
+#endif
+#if !ETW_IS_KEYWORD(__unaligned) && !defined(__unaligned)
+#define __unaligned
+#endif
+#if !ETW_IS_KEYWORD(__pragma) && !defined(__pragma)
+#define __pragma(text)
+#endif
+#if !ETW_IS_KEYWORD(__declspec) && !defined(__declspec)
+#define __declspec(what)	      ETW_DECLSPEC_##what
+#define ETW_DECLSPEC_align(n)	      __attribute__((aligned(n)))
+#define ETW_DECLSPEC_allocate(name)   __attribute__((section(name)))
+#define ETW_DECLSPEC_code_seg(name)
+#define ETW_DECLSPEC_deprecated	      __attribute__((deprecated))
+#define ETW_DECLSPEC_dllexport	      __attribute__((visibility("default")))
+#define ETW_DECLSPEC_dllimport
+#define ETW_DECLSPEC_empty_bases
+#define ETW_DECLSPEC_guard(x)
+#define ETW_DECLSPEC_naked	      __attribute__((naked))
+#define ETW_DECLSPEC_noalias
+#define ETW_DECLSPEC_noinline	      __attribute__((noinline))
+#define ETW_DECLSPEC_noreturn	      __attribute__((noreturn))
+#define ETW_DECLSPEC_nothrow	      __attribute__((nothrow))
+#define ETW_DECLSPEC_novtable
+#define ETW_DECLSPEC_restrict
+#define ETW_DECLSPEC_safebuffers
+#define ETW_DECLSPEC_selectany	      __attribute__((weak))
+#define ETW_DECLSPEC_thread	      __thread
+#define ETW_DECLSPEC_uuid(text)
+#endif
+
+#define DECLSPEC_ALIGN(n)	     __attribute__((aligned(n)))
+#define DECLSPEC_ALLOCATE(name)	     __attribute__((section(name)))
+#define DECLSPEC_CACHEALIGN	     __attribute__((aligned(64)))
+#define DECLSPEC_DEPRECATED	     __attribute__((deprecated))
+#define DECLSPEC_IMPORT
+#define DECLSPEC_NOINLINE	     __attribute__((noinline))
+#define DECLSPEC_NORETURN	     __attribute__((noreturn))
+#define DECLSPEC_NOTHROW	     __attribute__((nothrow))
+#define DECLSPEC_NOVTABLE
+#define DECLSPEC_SELECTANY	     __attribute__((weak))
+#define DECLSPEC_UUID(text)
+#ifndef FORCEINLINE
+#define FORCEINLINE static __inline__ __attribute__((always_inline, unused))
+#endif
+#ifndef CFORCEINLINE
+#define CFORCEINLINE FORCEINLINE
+#endif
+#define UNALIGNED
+#define UNALIGNED64
+#define RESTRICTED_POINTER
+#ifndef __inline
+#define __inline __inline__
+#endif
+#ifndef __assume
+#define __assume(condition) ((void)0)
+#endif
+#ifndef __analysis_assume
+#define __analysis_assume(condition) ((void)0)
+#endif
+#ifndef __annotation
+#define __annotation(...) ((void)0)
+#endif
+#ifndef __fallthrough
+#define __fallthrough
+#endif
+#define NOP_FUNCTION ((void)0)
+
+/* Anonymous members, as the SDK spells them for compilers without them. */
+#ifdef NONAMELESSUNION
+#define DUMMYUNIONNAME	 u
+#define DUMMYUNIONNAME2	 u2
+#define DUMMYUNIONNAME3	 u3
+#define DUMMYUNIONNAME4	 u4
+#define DUMMYSTRUCTNAME	 s
+#define DUMMYSTRUCTNAME2 s2
+#define DUMMYSTRUCTNAME3 s3
+#else
+#define DUMMYUNIONNAME
+#define DUMMYUNIONNAME2
+#define DUMMYUNIONNAME3
+#define DUMMYUNIONNAME4
+#define DUMMYSTRUCTNAME
+#define DUMMYSTRUCTNAME2
+#define DUMMYSTRUCTNAME3
+#endif
+
+/* Newest Windows unless the program says otherwise, so that nothing is hidden and the code that mc
+ * and TraceLogging generate calls EventSetInformation directly. */
+#ifndef _WIN32_WINNT
+#define _WIN32_WINNT 0x0A00
+#endif
+#ifndef WINVER
+#define WINVER _WIN32_WINNT
+#endif
+#ifndef NTDDI_VERSION
+#define NTDDI_VERSION 0x0A000010
+#endif
+
+/* 1 when the compiler's wide literals are UTF-16. */
+#if defined(__SIZEOF_WCHAR_T__) && __SIZEOF_WCHAR_T__ == 2
+#define ETW_SHORT_WCHAR 1
+typedef wchar_t WCHAR;
+/* ETW_WIDE("text") is a string literal of WCHARs in either mode. */
+#define ETW_WIDE_PASTE(text) L##text
+#else
+#define ETW_SHORT_WCHAR 0
+#ifdef __cplusplus
+typedef char16_t WCHAR;
+#else
+typedef __CHAR16_TYPE__ WCHAR;
+#endif
+#define ETW_WIDE_PASTE(text) u##text
+#endif
+#define ETW_WIDE(text) ETW_WIDE_PASTE(text)
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ProcessTrace: merge, window, callbacks.
+ */
+#include "consume/consume_trace.h"
+
+#include "base/order.h"
+
+/* A buffer's events have all been delivered. */
+static void buffer_done(void *ctx, const uint8_t *buf, uint32_t bytes)
+{
+	struct trace *t = ctx;
+	if (t->cancelled) {
+		return;
+	}
+	EVENT_TRACE_LOGFILEW *log = &t->log.w;
+	log->BuffersRead++;
+	log->Filled = bytes;
+	log->EventsLost = (ULONG)t->source->events_lost;
+	BOOL go_on = TRUE;
+	if (log->BufferCallback) {
+		go_on = (BOOL)log->BufferCallback(log);
+	}
+	if (go_on && t->raw_buffer && bytes >= ETL_BUFFER_HEADER_SIZE) {
+		ETW_BUFFER_CALLBACK_INFORMATION info = {
+			.TraceHandle = t->handle,
+			.LogfileHeader = &log->LogfileHeader,
+			.BuffersRead = log->BuffersRead,
+		};
+		_Static_assert(sizeof(ETW_BUFFER_HEADER) == ETL_BUFFER_HEADER_SIZE, "same bytes");
+		go_on = t->raw_buffer((const ETW_BUFFER_HEADER *)(const void *)buf, bytes, &info,
+				      t->raw_buffer_context);
+	}
+	if (!go_on) {
+		t->cancelled = true;
+	}
+}
+
+static uint64_t filetime_of(const FILETIME *f)
+{
+	return (uint64_t)f->dwHighDateTime << 32 | f->dwLowDateTime;
+}
+
+static uint32_t code_of(int err)
+{
+	return err == -EBADMSG ? ERROR_FILE_CORRUPT : win32_from_errno(err);
+}
+
+/* True when a file's consumer closed it: no more of it. A real-time source ends by itself once it
+ * has been drained. */
+static bool abandoned(const struct trace *t)
+{
+	return !t->source->real_time && order_load_acquire(&t->closing);
+}
+
+static uint32_t run(struct trace **traces, uint32_t n, uint64_t start, uint64_t end)
+{
+	struct consume_source *sources[CONSUME_SOURCES_MAX];
+	for (uint32_t i = 0; i < n; i++) {
+		struct trace *t = traces[i];
+		t->header_seen = false;
+		t->cancelled = false;
+		t->consumed = true;
+		t->log.w.BuffersRead = 0;
+		t->source->on_buffer = buffer_done;
+		t->source->on_buffer_ctx = t;
+		sources[i] = t->source;
+	}
+	struct consume_merge *m;
+	int err = consume_merge_create(sources, n, &m);
+	if (err < 0) {
+		return code_of(err);
+	}
+	uint32_t code = ERROR_SUCCESS;
+	for (;;) {
+		const struct etl_record *r;
+		uint32_t i;
+		int got = consume_merge_next(m, &r, &i);
+		for (uint32_t k = 0; k < n; k++) {
+			if (BASE_UNLIKELY(traces[k]->cancelled)) {
+				code = ERROR_CANCELLED;
+			}
+		}
+		if (got <= 0 && code == ERROR_SUCCESS) {
+			code = got < 0 ? code_of(got) : ERROR_SUCCESS;
+		}
+		if (got <= 0 || code != ERROR_SUCCESS) {
+			break;
+		}
+		struct trace *t = traces[i];
+		if (BASE_UNLIKELY(abandoned(t))) {
+			bool all = true;
+			for (uint32_t k = 0; k < n; k++) {
+				all = all && abandoned(traces[k]);
+			}
+			if (all) {
+				break;
+			}
+			continue;
+		}
+		/* The header event passes any window: without it the rest means nothing. */
+		bool header = !t->header_seen;
+		t->header_seen = true;
+		if (!header && (r->time_filetime < start || r->time_filetime > end)) {
+			continue;
+		}
+		if (r->time_filetime > (uint64_t)t->log.w.CurrentTime) {
+			t->log.w.CurrentTime = (LONGLONG)r->time_filetime;
+		}
+		err = trace_deliver(t, r);
+		if (err < 0) {
+			code = code_of(err);
+			break;
+		}
+	}
+	consume_merge_destroy(m);
+	return code;
+}
+
+/* Sources that are not open yet, or were read before. Win32 code. */
+static uint32_t sources_ready(struct trace **traces, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (traces[i]->source && !traces[i]->consumed) {
+			continue;
+		}
+		struct diag d;
+		diag_clear(&d);
+		uint32_t code = trace_open_source(traces[i], &d);
+		if (code == 0) {
+			code = trace_take_header(traces[i]);
+		}
+		if (code) {
+			return code;
+		}
+	}
+	return ERROR_SUCCESS;
+}
+
+ULONG WMIAPI ProcessTrace(PROCESSTRACE_HANDLE *HandleArray, ULONG HandleCount, LPFILETIME StartTime,
+			  LPFILETIME EndTime)
+{
+	if (HandleCount == 0 || HandleCount > CONSUME_SOURCES_MAX) {
+		return ERROR_BAD_LENGTH;
+	}
+	if (!HandleArray) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	uint64_t start = StartTime ? filetime_of(StartTime) : 0;
+	uint64_t end = EndTime ? filetime_of(EndTime) : UINT64_MAX;
+	if (end < start) {
+		return ERROR_INVALID_TIME;
+	}
+	struct trace *traces[CONSUME_SOURCES_MAX];
+	uint32_t code = trace_begin(HandleArray, HandleCount, traces);
+	if (code) {
+		return code;
+	}
+	uint32_t real_time = 0;
+	for (uint32_t i = 0; i < HandleCount; i++) {
+		real_time += traces[i]->session != NULL;
+	}
+	if (real_time > 0 && HandleCount > 1) {
+		code = ERROR_INVALID_PARAMETER;
+	}
+	if (code == ERROR_SUCCESS) {
+		code = sources_ready(traces, HandleCount);
+	}
+	if (code == ERROR_SUCCESS) {
+		code = run(traces, HandleCount, start, end);
+	}
+	trace_end(traces, HandleCount);
+	return code;
+}

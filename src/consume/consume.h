@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * consume: events of files and sessions, oldest first. Front door.
+ *
+ *   source   one file or one real-time session; yields records in the order of time. A real-time
+ * source blocks in next() until etwd has something. merge    up to 64 sources become one order, by
+ * FILETIME. trace    what a PROCESSTRACE_HANDLE stands for: a source and the caller's callbacks
+ * (api_*.c).
+ *
+ * All bytes of a source are untrusted. One thread uses a source; consume_source_wake() alone may be
+ * called from any other.
+ */
+#ifndef CONSUME_CONSUME_H
+#define CONSUME_CONSUME_H
+
+#include "base/base.h"
+#include "etl/etl_reader.h"
+
+#define CONSUME_SOURCES_MAX 64u
+
+struct consume_source;
+
+/* All records of a buffer have been taken. `buf` is the plain buffer, valid during the call. */
+typedef void consume_buffer_fn(void *ctx, const uint8_t *buf, uint32_t bytes);
+
+struct consume_ops {
+	int (*next)(struct consume_source *s, struct etl_record *ret);
+	void (*wake)(struct consume_source *s);
+	void (*close)(struct consume_source *s);
+};
+struct consume_source {
+	const struct consume_ops *ops;
+	struct etl_file_info info;
+	struct etl_clock clock;
+	uint64_t events_lost;
+	bool real_time;
+	consume_buffer_fn *on_buffer;
+	void *on_buffer_ctx;
+};
+
+/* -errno; -EBADMSG with diag when it is no trace file. */
+int consume_file_open(const char *path, struct consume_source **ret, struct diag *d);
+/* Connects to the session. -errno; *ret_status is the Win32 code etwd refused with, else 0. */
+int consume_rt_open(const uint16_t *name, uint32_t name_units, struct consume_source **ret,
+		    uint32_t *ret_status, struct diag *d);
+/* 1 and a record (valid until the next call), 0 at the end, -errno. */
+static inline int consume_source_next(struct consume_source *s, struct etl_record *ret)
+{
+	return s->ops->next(s, ret);
+}
+/* Deliver what has arrived and then end. Any thread. */
+static inline void consume_source_wake(struct consume_source *s)
+{
+	if (s->ops->wake) {
+		s->ops->wake(s);
+	}
+}
+static inline void consume_source_close(struct consume_source *s)
+{
+	if (s) {
+		s->ops->close(s);
+	}
+}
+void consume_source_set_info(struct consume_source *s, const struct etl_file_info *info);
+
+struct consume_merge;
+int consume_merge_create(struct consume_source *const *sources, uint32_t n,
+			 struct consume_merge **ret);
+/* The oldest record of all and the number of its source. 1, 0 at the end, -errno. */
+int consume_merge_next(struct consume_merge *m, const struct etl_record **ret,
+		       uint32_t *ret_source);
+void consume_merge_destroy(struct consume_merge *m);
+
+#endif

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Real-time source. etwd copies full buffers into a ring and announces each (RT_BUFFER); a round
+ * ends with a watermark (RT_ROUND): nothing older can come any more, whatever the processor. So the
+ * records up to the watermark are merged exactly, without timers.
+ *
+ * Buffers are copied out with pread() and acknowledged at once: what we parse is ours alone and
+ * cannot change under us, and a ring that shrinks gives a short read, not a signal.
+ */
+#include "consume/consume.h"
+#include "etl/etl_heap.h"
+#include "etl/etl_record.h"
+#include "proto/proto.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+
+#define REPLY_TIMEOUT_MS 30000
+#define SLOTS_MAX	 65536u
+/* A round larger than this is delivered without waiting for its watermark. */
+#define HELD_BYTES_MAX (1ull << 30)
+#define LOST_EVENT     32u
+#define LOST_BUFFER    33u
+
+static const struct guid lost_event_class = {{0xe0, 0x9a, 0x39, 0x6a, 0xc6, 0x4b, 0xe9, 0x4d, 0x87,
+					      0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
+
+struct held {
+	uint8_t *buf;
+	uint32_t used;
+	struct etl_record_head head;
+};
+
+struct rt_source {
+	struct consume_source s;
+	int sock, ring, wake;
+	uint32_t slots, slot_bytes;
+	uint64_t ring_bytes;
+	struct held *held;
+	uint32_t held_cap;
+	uint32_t *vacant; /* stack of free places in held */
+	uint32_t vacant_count;
+	uint64_t held_bytes;
+	uint64_t arrivals; /* ties are broken by order of arrival */
+	struct etl_heap heap;
+	bool root_delivered;
+	uint64_t watermark;
+	bool ended;
+	uint64_t lost_events, lost_buffers; /* as etwd counted at last */
+	bool tell_lost_events, tell_lost_buffers;
+	uint8_t *header; /* buffer 0; delivered first */
+	size_t header_bytes;
+	uint32_t header_at;
+	bool header_done;
+	int error; /* what broke the stream off */
+	uint8_t message[PROTO_MESSAGE_MAX];
+};
+
+static void held_free(struct rt_source *r, uint32_t i)
+{
+	struct held *h = &r->held[i];
+	if (r->s.on_buffer) {
+		r->s.on_buffer(r->s.on_buffer_ctx, h->buf, h->used);
+	}
+	r->held_bytes -= h->used;
+	free(h->buf);
+	h->buf = NULL;
+	r->vacant[r->vacant_count++] = i;
+}
+
+static int held_place(struct rt_source *r, uint32_t *ret)
+{
+	if (r->vacant_count == 0) {
+		uint32_t cap = r->held_cap ? 2 * r->held_cap : 32;
+		void *held = realloc(r->held, cap * sizeof *r->held);
+		if (!held) {
+			return -ENOMEM;
+		}
+		r->held = held;
+		void *items = realloc(r->heap.items, cap * sizeof *r->heap.items);
+		if (!items) {
+			return -ENOMEM;
+		}
+		r->heap.items = items;
+		uint32_t *vacant = realloc(r->vacant, cap * sizeof *r->vacant);
+		if (!vacant) {
+			return -ENOMEM;
+		}
+		r->vacant = vacant;
+		for (uint32_t i = cap; i-- > r->held_cap;) {
+			r->held[i].buf = NULL;
+			r->vacant[r->vacant_count++] = i;
+		}
+		r->held_cap = cap;
+	}
+	*ret = r->vacant[--r->vacant_count];
+	return 0;
+}
+
+static void note_losses(struct rt_source *r, const struct proto_message *m)
+{
+	uint64_t v;
+	if (proto_get_u64(m, PROTO_TAG_LOST_EVENTS, &v) && v > r->lost_events) {
+		r->lost_events = v;
+		r->tell_lost_events = true;
+	}
+	if (proto_get_u64(m, PROTO_TAG_LOST_BUFFERS, &v) && v > r->lost_buffers) {
+		r->lost_buffers = v;
+		r->tell_lost_buffers = true;
+	}
+	r->s.events_lost = r->lost_events;
+}
+
+static int take_buffer(struct rt_source *r, const struct proto_message *m)
+{
+	uint32_t position, length;
+	uint64_t sequence;
+	if (!proto_get_u32(m, PROTO_TAG_POSITION, &position) ||
+	    !proto_get_u32(m, PROTO_TAG_LENGTH, &length) ||
+	    !proto_get_u64(m, PROTO_TAG_SEQUENCE, &sequence) || position >= r->slots ||
+	    length < ETL_BUFFER_HEADER_SIZE || length > r->slot_bytes) {
+		return -EBADMSG;
+	}
+	note_losses(r, m);
+	uint32_t i;
+	int err = held_place(r, &i);
+	if (err < 0) {
+		return err;
+	}
+	struct held *h = &r->held[i];
+	h->buf = malloc(length);
+	if (!h->buf) {
+		r->vacant[r->vacant_count++] = i;
+		return -ENOMEM;
+	}
+	ssize_t n;
+	do {
+		n = pread(r->ring, h->buf, length, (off_t)((uint64_t)position * r->slot_bytes));
+	} while (n < 0 && errno == EINTR);
+	if (n != (ssize_t)length) {
+		free(h->buf);
+		h->buf = NULL;
+		r->vacant[r->vacant_count++] = i;
+		return n < 0 ? -errno : -EBADMSG;
+	}
+	h->used = etl_buffer_end(h->buf, length);
+	r->held_bytes += h->used;
+
+	uint8_t ack[64];
+	struct proto_writer w;
+	proto_begin(&w, ack, sizeof ack, PROTO_RT_ACK, 0);
+	proto_put_u64(&w, PROTO_TAG_SEQUENCE, sequence);
+	long bytes = proto_end(&w);
+	/* A lost peer shows at the next receive; what has arrived is delivered all the same. */
+	(void)proto_send(r->sock, ack, (size_t)bytes, NULL, 0);
+
+	/* Damage costs the rest of this buffer, nothing else. */
+	if (etl_record_peek(h->buf, h->used, ETL_BUFFER_HEADER_SIZE, &h->head, NULL) <= 0) {
+		held_free(r, i);
+		return 0;
+	}
+	if (!h->head.timed) {
+		h->head.time_raw = le64_get(h->buf + ETL_BH_TIME_STAMP);
+	}
+	etl_heap_push(&r->heap, (struct etl_heap_item){.time = h->head.time_raw,
+						       .sequence = r->arrivals++,
+						       .who = i});
+	return 0;
+}
+
+/* Wait for one message. 1 when something happened, 0 when there is nothing more to come, -errno. */
+static int receive(struct rt_source *r)
+{
+	struct pollfd p[2] = {{.fd = r->sock, .events = POLLIN}, {.fd = r->wake, .events = POLLIN}};
+	int n = poll(p, 2, -1);
+	if (n < 0) {
+		return errno == EINTR ? 1 : -errno;
+	}
+	if (p[0].revents == 0) {
+		return 0; /* woken, and no message is waiting: drained */
+	}
+	long got = proto_recv(r->sock, r->message, sizeof r->message, NULL, NULL, 0);
+	if (got == -EAGAIN || got == -EINTR || got == -ETIMEDOUT) {
+		return 1;
+	}
+	if (got == -ECONNRESET) {
+		return 0;
+	}
+	if (got <= 0) {
+		return (int)got;
+	}
+	struct proto_message m;
+	int err = proto_parse(r->message, (size_t)got, &m);
+	if (err < 0) {
+		return err;
+	}
+	uint64_t watermark;
+	switch (m.type) {
+	case PROTO_RT_BUFFER:
+		err = take_buffer(r, &m);
+		return err < 0 ? err : 1;
+	case PROTO_RT_ROUND:
+		note_losses(r, &m);
+		if (proto_get_u64(&m, PROTO_TAG_WATERMARK, &watermark) &&
+		    watermark > r->watermark) {
+			r->watermark = watermark;
+		}
+		return 1;
+	case PROTO_RT_END:
+		note_losses(r, &m);
+		return 0;
+	default:
+		return 1; /* a later etwd may say more than we know */
+	}
+}
+
+static int synthetic_loss(struct rt_source *r, uint64_t time_raw, struct etl_record *ret)
+{
+	*ret = (struct etl_record){
+		.type = ETL_RT_FULL64,
+		.pointer_size = 8,
+		.logger_id = 0,
+		.time_raw = time_raw,
+		.time_filetime = etl_clock_to_filetime(&r->s.clock, time_raw),
+		.event_flags = 0x0100 | 0x0040,
+		.provider = lost_event_class,
+		.opcode = r->tell_lost_events ? LOST_EVENT : LOST_BUFFER,
+	};
+	if (r->tell_lost_events) {
+		r->tell_lost_events = false;
+	} else {
+		r->tell_lost_buffers = false;
+	}
+	return 1;
+}
+
+static void root_advance(struct rt_source *r)
+{
+	uint32_t i = r->heap.items[0].who;
+	struct held *h = &r->held[i];
+	uint64_t before = h->head.time_raw;
+	r->root_delivered = false;
+	if (etl_record_peek(h->buf, h->used, etl_record_after(&h->head), &h->head, NULL) > 0) {
+		if (!h->head.timed) {
+			h->head.time_raw = before;
+		}
+		r->heap.items[0].time = h->head.time_raw;
+		etl_heap_sift(&r->heap);
+		return;
+	}
+	etl_heap_pop(&r->heap);
+	held_free(r, i);
+}
+
+static int rt_next(struct consume_source *s, struct etl_record *ret)
+{
+	struct rt_source *r = (struct rt_source *)s;
+	if (!r->header_done) {
+		if (etl_buffer_next(r->header, r->header_bytes, &r->header_at, &s->clock, ret,
+				    NULL) > 0) {
+			return 1;
+		}
+		r->header_done = true; /* kept until close: the names in info point into it */
+	}
+	if (r->root_delivered) {
+		root_advance(r);
+	}
+	for (;;) {
+		bool due =
+			r->heap.count > 0 && (r->ended || r->heap.items[0].time <= r->watermark ||
+					      r->held_bytes > HELD_BYTES_MAX);
+		if ((r->tell_lost_events || r->tell_lost_buffers) &&
+		    (due || r->ended || r->heap.count == 0)) {
+			return synthetic_loss(r, due ? r->heap.items[0].time : r->watermark, ret);
+		}
+		if (due) {
+			struct held *h = &r->held[r->heap.items[0].who];
+			etl_record_split(h->buf, &h->head, &s->clock, ret, NULL);
+			r->root_delivered = true;
+			return 1;
+		}
+		if (r->ended) {
+			return r->error;
+		}
+		int got = receive(r);
+		if (got <= 0) {
+			/* Whatever ended the stream, what has arrived is delivered first. */
+			r->ended = true;
+			r->error = got;
+		}
+	}
+}
+
+static void rt_wake(struct consume_source *s)
+{
+	uint64_t one = 1;
+	ssize_t n = write(((struct rt_source *)s)->wake, &one, sizeof one);
+	(void)n;
+}
+
+static void rt_close(struct consume_source *s)
+{
+	struct rt_source *r = (struct rt_source *)s;
+	for (uint32_t i = 0; i < r->held_cap; i++) {
+		free(r->held[i].buf);
+	}
+	free(r->held);
+	free(r->heap.items);
+	free(r->vacant);
+	free(r->header);
+	base_close(&r->sock);
+	base_close(&r->ring);
+	base_close(&r->wake);
+	free(r);
+}
+
+static const struct consume_ops rt_ops = {.next = rt_next, .wake = rt_wake, .close = rt_close};
+
+static int rt_accept(struct rt_source *r, const struct proto_message *m, int fds_count,
+		     struct diag *d)
+{
+	struct stat st;
+	const uint8_t *header;
+	size_t n;
+	if (fds_count != 1 || fstat(r->ring, &st) < 0 ||
+	    !proto_get_u32(m, PROTO_TAG_RING_SLOTS, &r->slots) ||
+	    !proto_get_u32(m, PROTO_TAG_RING_SLOT_BYTES, &r->slot_bytes) ||
+	    !proto_get(m, PROTO_TAG_HEADER, &header, &n)) {
+		diag_at(d, UINT64_MAX, "etwd's answer lacks the ring or the header");
+		return -EBADMSG;
+	}
+	r->ring_bytes = (uint64_t)st.st_size;
+	if (r->slots == 0 || r->slots > SLOTS_MAX || r->slot_bytes < ETL_BUFFER_HEADER_SIZE ||
+	    r->slot_bytes > ETL_BUFFER_MAX || (uint64_t)r->slots * r->slot_bytes > r->ring_bytes) {
+		diag_at(d, UINT64_MAX, "etwd's ring makes no sense: %u slots of %u bytes in %llu",
+			r->slots, r->slot_bytes, (unsigned long long)r->ring_bytes);
+		return -EBADMSG;
+	}
+	r->header = malloc(n ? n : 1);
+	if (!r->header) {
+		return -ENOMEM;
+	}
+	memcpy(r->header, header, n);
+	r->header_bytes = n;
+	struct etl_file_info info;
+	int err = etl_header_parse(r->header, n, &info, d);
+	if (err < 0) {
+		return err;
+	}
+	consume_source_set_info(&r->s, &info);
+	r->s.events_lost = 0;
+	return 0;
+}
+
+int consume_rt_open(const uint16_t *name, uint32_t name_units, struct consume_source **ret,
+		    uint32_t *ret_status, struct diag *d)
+{
+	*ret_status = 0;
+	struct rt_source *r = calloc(1, sizeof *r);
+	if (!r) {
+		return -ENOMEM;
+	}
+	r->s.ops = &rt_ops;
+	r->s.real_time = true;
+	r->ring = -1;
+	r->wake = -1;
+	r->sock = proto_connect_control(false, d);
+	int err = r->sock;
+	if (err < 0) {
+		goto fail;
+	}
+	r->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (r->wake < 0) {
+		err = -errno;
+		goto fail;
+	}
+	uint8_t request[4096];
+	struct proto_writer w;
+	proto_begin(&w, request, sizeof request, PROTO_OPEN_RT, 1);
+	proto_put(&w, PROTO_TAG_SESSION_NAME, name, 2 * (size_t)name_units);
+	long n = proto_end(&w);
+	err = (int)n;
+	if (n < 0) {
+		goto fail;
+	}
+	struct proto_message m;
+	int fds[PROTO_FDS_MAX], count = 1;
+	err = proto_call(r->sock, request, (size_t)n, r->message, sizeof r->message, &m, fds,
+			 &count, ret_status, REPLY_TIMEOUT_MS);
+	if (err < 0) {
+		goto fail;
+	}
+	if (count > 0) {
+		r->ring = fds[0];
+	}
+	if (*ret_status != 0) {
+		err = -EREMOTEIO;
+		goto fail;
+	}
+	err = rt_accept(r, &m, count, d);
+	if (err < 0) {
+		goto fail;
+	}
+	*ret = &r->s;
+	return 0;
+fail:
+	rt_close(&r->s);
+	return err;
+}

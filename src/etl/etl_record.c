@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+#include "etl/etl_record.h"
+
+enum family {
+	FAMILY_NONE,
+	FAMILY_KERNEL, /* system, compact, perfinfo */
+	FAMILY_CLASSIC,
+	FAMILY_EVENT,
+	FAMILY_SKIP, /* well-formed, no event */
+};
+
+/* What the marker tells. Index: enum etl_record_type. */
+static const struct kind {
+	uint8_t header_bytes, size_at, time_at, family, pointer_size;
+} kinds[] = {
+	[ETL_RT_SYSTEM32] = {ETL_SYSTEM_HEADER_SIZE, 4, 0x10, FAMILY_KERNEL, 4},
+	[ETL_RT_SYSTEM64] = {ETL_SYSTEM_HEADER_SIZE, 4, 0x10, FAMILY_KERNEL, 8},
+	[ETL_RT_COMPACT32] = {ETL_COMPACT_HEADER_SIZE, 4, 0x10, FAMILY_KERNEL, 4},
+	[ETL_RT_COMPACT64] = {ETL_COMPACT_HEADER_SIZE, 4, 0x10, FAMILY_KERNEL, 8},
+	[ETL_RT_FULL32] = {ETL_FULL_HEADER_SIZE, 0, 0x10, FAMILY_CLASSIC, 4},
+	[ETL_RT_FULL64] = {ETL_FULL_HEADER_SIZE, 0, 0x10, FAMILY_CLASSIC, 8},
+	[ETL_RT_INSTANCE32] = {ETL_INSTANCE_HEADER_SIZE, 0, 0x10, FAMILY_CLASSIC, 4},
+	[ETL_RT_INSTANCE64] = {ETL_INSTANCE_HEADER_SIZE, 0, 0x10, FAMILY_CLASSIC, 8},
+	/* An event that was reserved but whose data could not be copied. */
+	[ETL_RT_ERROR] = {8, 0, 0, FAMILY_SKIP, 8},
+	[ETL_RT_PERFINFO32] = {ETL_PERFINFO_HEADER_SIZE, 4, 0x08, FAMILY_KERNEL, 4},
+	[ETL_RT_PERFINFO64] = {ETL_PERFINFO_HEADER_SIZE, 4, 0x08, FAMILY_KERNEL, 8},
+	[ETL_RT_EVENT32] = {ETL_EVENT_HEADER_SIZE, 0, 0x10, FAMILY_EVENT, 4},
+	[ETL_RT_EVENT64] = {ETL_EVENT_HEADER_SIZE, 0, 0x10, FAMILY_EVENT, 8},
+};
+
+/* What consumers see in EVENT_HEADER.Flags beyond what is stored. */
+enum {
+	SEEN_TRACE_MESSAGE = 0x0008,
+	SEEN_NO_CPUTIME = 0x0010,
+	SEEN_32_BIT = 0x0020,
+	SEEN_64_BIT = 0x0040,
+	SEEN_CLASSIC = 0x0100,
+	SEEN_PROCESSOR_INDEX = 0x0200,
+};
+
+enum { /* message option flags */
+       MESSAGE_SEQUENCE = 0x0001,
+       MESSAGE_GUID = 0x0002,
+       MESSAGE_COMPONENT = 0x0004,
+       MESSAGE_TIME = 0x0008,
+       MESSAGE_SYSTEM_INFO = 0x0020,
+       MESSAGE_32_BIT = 0x0040,
+};
+#define MARKER_MESSAGE	0x90
+#define MARKER_TIMED_32 0xB0 /* [doc] never seen: a size, nothing a consumer could show */
+
+/* High byte of a kernel record's version [doc] */
+#define VERSION_PEBS	0x8000u
+#define VERSION_PMC(v)	(((v)&0x0700u) >> 8)
+#define COUNTER_BYTES	8u
+#define SMALLEST_RECORD 8u
+#define PROCESSOR_MASK	0x07FFu
+
+uint16_t etl_buffer_cpu(const uint8_t *buf)
+{
+	uint16_t v = le16_get(buf + ETL_BH_PROCESSOR);
+	return le16_get(buf + ETL_BH_FLAG) & ETL_BF_PROC_INDEX ? v & PROCESSOR_MASK : v & 0xFF;
+}
+
+uint32_t etl_buffer_end(const uint8_t *buf, size_t n)
+{
+	uint32_t end = le32_get(buf + ETL_BH_OFFSET);
+	return end < n ? end : (uint32_t)n;
+}
+
+/* Fixed and optional fields of a message; the cursor ends at the arguments. */
+struct message {
+	uint16_t number, flags;
+	uint32_t sequence, component, tid, pid;
+	uint64_t time_raw;
+	const uint8_t *guid;
+	struct bytes rest;
+};
+
+static bool message_parse(const uint8_t *p, uint32_t n, struct message *m)
+{
+	struct bytes b = bytes_of(p, n);
+	memset(m, 0, sizeof *m);
+	m->tid = m->pid = UINT32_MAX;
+	bytes_u32(&b);
+	m->number = bytes_u16(&b);
+	m->flags = bytes_u16(&b);
+	if (m->flags & MESSAGE_SEQUENCE) {
+		m->sequence = bytes_u32(&b);
+	}
+	if (m->flags & MESSAGE_GUID) {
+		m->guid = bytes_take(&b, 16);
+	} else if (m->flags & MESSAGE_COMPONENT) {
+		m->component = bytes_u32(&b);
+	}
+	if (m->flags & MESSAGE_TIME) {
+		m->time_raw = bytes_u64(&b);
+	}
+	if (m->flags & MESSAGE_SYSTEM_INFO) {
+		m->tid = bytes_u32(&b);
+		m->pid = bytes_u32(&b);
+	}
+	m->rest = b;
+	return !b.bad;
+}
+
+int etl_record_peek(const uint8_t *buf, uint32_t end, uint32_t at, struct etl_record_head *ret,
+		    struct diag *d)
+{
+	/* An end that is no multiple of 8 leaves a few pad bytes. */
+	while (at < end && end - at >= SMALLEST_RECORD) {
+		const uint8_t *p = buf + at;
+		uint32_t marker = le32_get(p);
+		uint32_t left = end - at;
+		if (BASE_LIKELY(marker >> 30 == 3 && marker != ETL_FILLER)) {
+			uint8_t type = (uint8_t)(marker >> 16);
+			const struct kind *k =
+				type < BASE_ARRAY_LEN(kinds) ? &kinds[type] : &kinds[0];
+			if (BASE_UNLIKELY(k->family == FAMILY_NONE)) {
+				diag_at(d, at, "record of unknown type 0x%02x", type);
+				return -EBADMSG;
+			}
+			uint32_t n = le16_get(p + k->size_at);
+			if (BASE_UNLIKELY(n < k->header_bytes || n > left)) {
+				diag_at(d, at, "record of type 0x%02x claims %u bytes, %u are left",
+					type, n, left);
+				return -EBADMSG;
+			}
+			if (BASE_UNLIKELY(k->family == FAMILY_SKIP)) {
+				at += BASE_ALIGN8(n);
+				continue;
+			}
+			ret->at = at;
+			ret->bytes = n;
+			ret->type = type;
+			ret->timed = true;
+			ret->time_raw = le64_get(p + k->time_at);
+			return 1;
+		}
+		if (marker == ETL_FILLER) {
+			return 0;
+		}
+		uint32_t n = marker & 0xFFFF;
+		uint8_t top = (uint8_t)(marker >> 24);
+		if (top != MARKER_MESSAGE && top != MARKER_TIMED_32) {
+			diag_at(d, at, "no record here: 0x%08x", marker);
+			return -EBADMSG;
+		}
+		if (n < SMALLEST_RECORD || n > left) {
+			diag_at(d, at, "message claims %u bytes, %u are left", n, left);
+			return -EBADMSG;
+		}
+		if (top == MARKER_TIMED_32) {
+			at += BASE_ALIGN8(n);
+			continue;
+		}
+		struct message m;
+		if (!message_parse(p, n, &m)) {
+			diag_at(d, at,
+				"message of %u bytes is too short for its fields (flags 0x%04x)", n,
+				m.flags);
+			return -EBADMSG;
+		}
+		ret->at = at;
+		ret->bytes = n;
+		ret->type = ETL_RT_MESSAGE;
+		ret->timed = (m.flags & MESSAGE_TIME) != 0;
+		ret->time_raw = m.time_raw;
+		return 1;
+	}
+	return 0;
+}
+
+static void split_message(const uint8_t *p, uint32_t n, struct etl_record *r)
+{
+	struct message m;
+	message_parse(p, n, &m);
+	r->pointer_size = m.flags & MESSAGE_32_BIT ? 4 : 8;
+	r->event_flags |= SEEN_TRACE_MESSAGE | SEEN_CLASSIC |
+			  (r->pointer_size == 4 ? SEEN_32_BIT : SEEN_64_BIT);
+	r->id = m.number;
+	r->message_flags = m.flags;
+	r->sequence = m.sequence;
+	r->tid = m.tid;
+	r->pid = m.pid;
+	if (m.guid) {
+		memcpy(&r->provider, m.guid, sizeof r->provider);
+	} else {
+		le32_put(r->provider.b, m.component);
+	}
+	r->payload = m.rest.p;
+	r->payload_bytes = (uint32_t)bytes_left(&m.rest);
+}
+
+static void split_kernel(const uint8_t *p, uint32_t n, const struct kind *k, struct etl_record *r)
+{
+	uint16_t version = le16_get(p);
+	uint32_t attached = VERSION_PMC(version) + (version & VERSION_PEBS ? 1 : 0);
+	uint32_t at = k->header_bytes;
+	r->version = (uint8_t)version;
+	r->opcode = p[6];
+	r->hook = le16_get(p + 6);
+	r->provider = *etl_class_of_hook(r->hook);
+	r->event_flags |= SEEN_CLASSIC;
+	if (k->header_bytes == ETL_PERFINFO_HEADER_SIZE) {
+		r->tid = r->pid = UINT32_MAX;
+		r->event_flags |= SEEN_NO_CPUTIME;
+	} else {
+		r->tid = le32_get(p + 8);
+		r->pid = le32_get(p + 12);
+		if (k->header_bytes == ETL_SYSTEM_HEADER_SIZE) {
+			r->kernel_time = le32_get(p + 0x18);
+			r->user_time = le32_get(p + 0x1C);
+		} else {
+			r->event_flags |= SEEN_NO_CPUTIME;
+		}
+	}
+	if (BASE_UNLIKELY(attached != 0) && attached * COUNTER_BYTES <= n - at) {
+		r->counters = p + at;
+		r->counters_count = (uint8_t)attached;
+		r->counters_pebs = (version & VERSION_PEBS) != 0;
+		at += attached * COUNTER_BYTES;
+	}
+	r->payload = p + at;
+	r->payload_bytes = n - at;
+}
+
+static void split_classic(const uint8_t *p, uint32_t n, const struct kind *k, struct etl_record *r)
+{
+	r->opcode = p[4];
+	r->level = p[5];
+	/* Consumers see a byte: EVENT_DESCRIPTOR.Version. */
+	r->version = p[6];
+	r->tid = le32_get(p + 8);
+	r->pid = le32_get(p + 12);
+	memcpy(&r->provider, p + 0x18, 16);
+	r->kernel_time = le32_get(p + 0x28);
+	r->user_time = le32_get(p + 0x2C);
+	r->event_flags |= SEEN_CLASSIC;
+	if (k->header_bytes == ETL_INSTANCE_HEADER_SIZE) {
+		r->instance_id = le32_get(p + 0x30);
+		r->parent_instance_id = le32_get(p + 0x34);
+		memcpy(&r->parent_guid, p + 0x38, 16);
+	}
+	r->payload = p + k->header_bytes;
+	r->payload_bytes = n - k->header_bytes;
+}
+
+/* Bytes of the extended items, which end where Linkage does; 0 when the chain is broken. */
+static uint32_t split_items(const uint8_t *items, uint32_t n)
+{
+	uint32_t at = 0, linked = 1;
+	while (linked) {
+		uint32_t here = at;
+		uint16_t type, bytes;
+		const uint8_t *data;
+		if (!etl_item_next(items, n, &at, &type, &data, &bytes)) {
+			return 0;
+		}
+		linked = le16_get(items + here + 4) & 1;
+	}
+	return at;
+}
+
+static void split_event(const uint8_t *p, uint32_t n, struct etl_record *r, struct diag *d)
+{
+	uint16_t flags = le16_get(p + ETL_EH_FLAGS);
+	r->event_flags |= flags;
+	r->event_property = le16_get(p + ETL_EH_PROPERTY);
+	r->tid = le32_get(p + ETL_EH_TID);
+	r->pid = le32_get(p + ETL_EH_PID);
+	memcpy(&r->provider, p + ETL_EH_PROVIDER, 16);
+	const uint8_t *e = p + ETL_EH_DESCRIPTOR;
+	r->id = le16_get(e);
+	r->version = e[2];
+	r->channel = e[3];
+	r->level = e[4];
+	r->opcode = e[5];
+	r->task = le16_get(e + 6);
+	r->keyword = le64_get(e + 8);
+	r->kernel_time = le32_get(p + ETL_EH_KERNEL_TIME);
+	r->user_time = le32_get(p + ETL_EH_USER_TIME);
+	memcpy(&r->activity, p + ETL_EH_ACTIVITY, 16);
+	uint32_t at = ETL_EH_END;
+	if (flags & ETL_EF_EXTENDED_INFO) {
+		uint32_t good = split_items(p + at, n - at);
+		r->items = good ? p + at : NULL;
+		r->items_bytes = good;
+		at += good;
+		if (good == 0) {
+			/* Nobody knows where the user data starts. */
+			diag_at(d, r->buffer_offset, "extended items of the event are damaged");
+			at = n;
+		}
+	}
+	r->payload = p + at;
+	r->payload_bytes = n - at;
+}
+
+void etl_record_split(const uint8_t *buf, const struct etl_record_head *h,
+		      const struct etl_clock *clock, struct etl_record *ret, struct diag *d)
+{
+	const uint8_t *p = buf + h->at;
+	*ret = (struct etl_record){
+		.raw = p,
+		.raw_bytes = h->bytes,
+		.type = h->type,
+		.logger_id = le16_get(buf + ETL_BH_LOGGER_ID),
+		.time_raw = h->time_raw,
+		.time_filetime = etl_clock_to_filetime(clock, h->time_raw),
+		.buffer_offset = h->at,
+	};
+	uint16_t cpu = le16_get(buf + ETL_BH_PROCESSOR);
+	if (le16_get(buf + ETL_BH_FLAG) & ETL_BF_PROC_INDEX) {
+		ret->cpu = cpu & PROCESSOR_MASK;
+		ret->event_flags = SEEN_PROCESSOR_INDEX;
+	} else {
+		ret->cpu = cpu & 0xFF;
+	}
+	if (h->type == ETL_RT_MESSAGE) {
+		split_message(p, h->bytes, ret);
+		return;
+	}
+	const struct kind *k = &kinds[h->type];
+	ret->pointer_size = k->pointer_size;
+	ret->event_flags |= k->pointer_size == 4 ? SEEN_32_BIT : SEEN_64_BIT;
+	switch (k->family) {
+	case FAMILY_EVENT:
+		split_event(p, h->bytes, ret, d);
+		break;
+	case FAMILY_CLASSIC:
+		split_classic(p, h->bytes, k, ret);
+		break;
+	default:
+		split_kernel(p, h->bytes, k, ret);
+		break;
+	}
+}
+
+bool etl_item_next(const uint8_t *items, uint32_t items_bytes, uint32_t *at, uint16_t *ret_type,
+		   const uint8_t **ret_data, uint16_t *ret_bytes)
+{
+	if (*at >= items_bytes || items_bytes - *at < ETL_ITEM_HEADER_SIZE) {
+		return false;
+	}
+	const uint8_t *p = items + *at;
+	uint32_t total = le16_get(p);
+	uint16_t data = le16_get(p + 6);
+	if (total < ETL_ITEM_HEADER_SIZE || total > items_bytes - *at ||
+	    data + ETL_ITEM_HEADER_SIZE > total) {
+		return false;
+	}
+	*ret_type = le16_get(p + 2);
+	*ret_data = p + ETL_ITEM_HEADER_SIZE;
+	*ret_bytes = data;
+	*at += total;
+	return true;
+}
+
+int etl_buffer_next(const uint8_t *buf, size_t n, uint32_t *at, const struct etl_clock *clock,
+		    struct etl_record *ret, struct diag *d)
+{
+	if (n < ETL_BUFFER_HEADER_SIZE) {
+		diag_at(d, 0, "buffer of %zu bytes is shorter than its header", n);
+		return -EBADMSG;
+	}
+	struct etl_record_head h;
+	uint32_t from = *at < ETL_BUFFER_HEADER_SIZE ? ETL_BUFFER_HEADER_SIZE : *at;
+	int r = etl_record_peek(buf, etl_buffer_end(buf, n), from, &h, d);
+	if (r <= 0) {
+		return r;
+	}
+	etl_record_split(buf, &h, clock, ret, NULL);
+	*at = etl_record_after(&h);
+	return 1;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One record in a plain buffer, in two steps: peek (where does it end, when did it happen) and
+ * split (all fields). A merge peeks at the head of every stream but splits only what it delivers.
+ */
+#ifndef ETL_ETL_RECORD_H
+#define ETL_ETL_RECORD_H
+
+#include "etl/etl_reader.h"
+
+struct etl_record_head {
+	uint32_t at;	/* offset in the buffer */
+	uint32_t bytes; /* exact size, without padding */
+	uint8_t type;	/* enum etl_record_type */
+	bool timed;	/* false: a message without time stamp */
+	uint64_t time_raw;
+};
+
+/* The first record at or after `at` that carries an event. 1, 0 at the end of the data, -EBADMSG.
+ * `end` is the end of valid data. */
+int etl_record_peek(const uint8_t *buf, uint32_t end, uint32_t at, struct etl_record_head *ret,
+		    struct diag *d);
+/* Everything about a record that peek accepted. `buf` must be the buffer, header included. */
+void etl_record_split(const uint8_t *buf, const struct etl_record_head *h,
+		      const struct etl_clock *clock, struct etl_record *ret, struct diag *d);
+/* Where the next record starts; may lie at or behind `end`. */
+static inline uint32_t etl_record_after(const struct etl_record_head *h)
+{
+	return h->at + BASE_ALIGN8(h->bytes);
+}
+
+/* End of valid data of a plain buffer of which n bytes are there: ETL_BH_OFFSET when that makes
+ * sense. */
+uint32_t etl_buffer_end(const uint8_t *buf, size_t n);
+uint16_t etl_buffer_cpu(const uint8_t *buf);
+/* Class GUID of a kernel hook (group << 8 | type); all zero when it has none. */
+const struct guid *etl_class_of_hook(uint16_t hook);
+
+/* xpress.c, lznt1.c: decompress as much as is sound. 0 when `out` is full, else -EBADMSG;
+ * *ret_done is always set. */
+int xpress_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes,
+			   size_t *ret_done);
+int lznt1_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes,
+			  size_t *ret_done);
+
+#endif

@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * etwd: hosts trace sessions. Front door, for the files of this folder and its tests.
+ *
+ * One thread and one loop do everything that decides anything: messages, enables, the drain pass and
+ * the real-time feed. So no state here has a lock, a pass sees one consistent configuration, and a
+ * message is never half applied. What may block on a disk (opening, closing and waiting for log files)
+ * runs as a job on a thread of its own and comes back as an event of the loop; writing is the file
+ * thread's business inside the sink. (A second thread for the drain was weighed: it would hold the
+ * state for the length of a pass anyway, since every record needs the filters.)
+ *
+ *   etwd_main.c      options, daemon, lock, sockets, signals
+ *   etwd_loop.c      epoll, timers, job threads
+ *   etwd_conn.c      connections: receive, bounded queue, throttle, replies
+ *   etwd_dispatch.c  message -> handler; the fuzz target's entry
+ *   etwd_process.c   provider processes: control block, segments, death
+ *   etwd_ctl.c       heap of entries and filter tables inside a control block
+ *   etwd_register.c  registrations, traits, groups
+ *   etwd_enable.c    who enabled what; generations of filter tables
+ *   etwd_notify.c    ENABLE requests: changes, callbacks, their acknowledgements
+ *   etwd_filter.c    filters of an enable: parsing, evaluation
+ *   etwd_session.c   start, query, flush; etwd_stop.c: stop, update
+ *   etwd_drain.c     when to drain; a pass; losses
+ *   etwd_route.c     a record -> the sessions that want it, in ETW form
+ *   etwd_realtime.c  rings of real-time consumers
+ *   etwd_query.c     lists and counters
+ *
+ * Nouns: process (one attached connection of one provider process), registration (one provider handle
+ * in it), provider (a GUID somebody registered or enabled), enable (session x provider), config (what
+ * one generation of a registration's filter table meant).
+ *
+ * Everything that comes from a socket or from a pool is hostile. Identity is the socket's.
+ */
+#ifndef ETWD_ETWD_H
+#define ETWD_ETWD_H
+
+#include "base/base.h"
+#include "pool/pool.h"
+#include "proto/proto.h"
+#include "sink/sink.h"
+
+#include <sys/queue.h>
+#include <sys/types.h>
+
+/* ---- limits ---------------------------------------------------------------------------------- */
+
+#define ETWD_SESSIONS_MAX	   1024u
+#define ETWD_CONSUMERS_MAX	   16u	   /* per session */
+#define ETWD_PROCESSES_MAX_USER	   4096u
+#define ETWD_PROCESSES_MAX_SYSTEM  16384u
+#define ETWD_PROCESSES_MAX_UID	   2048u   /* system instance, per uid */
+#define ETWD_REGS_MAX		   1024u   /* live, per process */
+#define ETWD_REG_INDEX_MAX	   65536u  /* an index travels in 16 bits */
+#define ETWD_REGS_TOTAL_USER	   65536u
+#define ETWD_REGS_TOTAL_SYSTEM	   262144u
+#define ETWD_POOL_BYTES_PROCESS	   (8ull << 20)
+#define ETWD_POOL_BYTES_TOTAL_USER (512ull << 20)
+#define ETWD_POOL_BYTES_TOTAL_SYS  (1024ull << 20)
+#define ETWD_BUFFER_BYTES_USER	   (1ull << 30)
+#define ETWD_BUFFER_BYTES_SYSTEM   (4ull << 30)
+#define ETWD_MESSAGES_PER_S	   1000u
+#define ETWD_MESSAGES_BURST	   2000u
+#define ETWD_QUEUE_BYTES_PROVIDER  (1u << 20)
+#define ETWD_QUEUE_BYTES_CONTROL   (8u << 20)
+#define ETWD_FILTERS_MAX	   13u
+#define ETWD_FILTER_BYTES_MAX	   4096u
+#define ETWD_TRAITS_MAX		   4096u
+#define ETWD_PENDING_MAX	   64u /* unanswered enables and the like, per connection */
+#define ETWD_HISTORY_MAX	   64u /* generations remembered per registration */
+#define ETWD_VIOLATIONS_PER_S	   10000u
+#define ETWD_NAME_MAX		   1024u
+#define ETWD_FDS_RESERVE	   64u
+#define ETWD_ITEMS_MAX		   24u
+
+struct etwd;
+struct conn;
+struct process;
+struct session;
+
+/* ---- loop ------------------------------------------------------------------------------------ */
+
+/* Something epoll watches; embedded first in its owner. */
+struct source {
+	void (*ready)(struct etwd *d, struct source *s, uint32_t events);
+	int fd;
+};
+
+/* Work that may block. `run` on a thread of its own: it may touch nothing but the job. `done` on the
+ * loop, which then frees the job. */
+struct job {
+	void (*run)(struct job *j);
+	void (*done)(struct etwd *d, struct job *j);
+	struct etwd *d;
+	STAILQ_ENTRY(job) link;
+};
+
+int etwd_loop_init(struct etwd *d);
+void etwd_loop_finish(struct etwd *d);
+int etwd_loop_add(struct etwd *d, struct source *s, uint32_t events);
+void etwd_loop_change(struct etwd *d, struct source *s, uint32_t events);
+void etwd_loop_remove(struct etwd *d, struct source *s);
+/* Until d->exiting and everything has ended. */
+void etwd_loop_run(struct etwd *d);
+/* One turn; waits at most timeout_ms. For tests. */
+void etwd_loop_turn(struct etwd *d, int timeout_ms);
+/* Takes the job (heap). Runs it in place when no thread can be had. */
+void etwd_job_start(struct etwd *d, struct job *j);
+uint64_t etwd_now_ns(void);
+void etwd_log(struct etwd *d, const char *fmt, ...) BASE_PRINTF(2, 3);
+
+/* ---- connections ----------------------------------------------------------------------------- */
+
+enum conn_kind {
+	CONN_PROVIDER,
+	CONN_CONTROL,
+};
+
+/* The right to answer a request later. Follows its connection: conn becomes NULL when that closes. */
+struct reply_to {
+	struct conn *conn;
+	uint32_t id;
+	uint16_t type;
+	LIST_ENTRY(reply_to) link;
+};
+
+struct out_message {
+	STAILQ_ENTRY(out_message) link;
+	int fd[PROTO_FDS_MAX]; /* ours */
+	int fd_count;
+	uint32_t bytes;
+	uint8_t data[];
+};
+
+struct conn {
+	struct source src;
+	enum conn_kind kind;
+	uid_t uid;
+	pid_t pid;
+	bool closing; /* freed at the end of the turn */
+	bool throttled;
+	bool writing; /* waits for EPOLLOUT */
+	uint32_t tokens;
+	uint32_t reply_count;
+	uint64_t tokens_at_ns;
+	size_t queued_bytes;
+	STAILQ_HEAD(, out_message) queue;
+	LIST_HEAD(, reply_to) replies;
+	struct process *process;
+	struct consumer *consumer;
+	TAILQ_ENTRY(conn) link;
+};
+
+int etwd_conn_listen(struct etwd *d, int fd, enum conn_kind kind);
+/* Takes fd. */
+struct conn *etwd_conn_create(struct etwd *d, int fd, enum conn_kind kind, uid_t uid, pid_t pid);
+void etwd_conn_close(struct etwd *d, struct conn *c);
+void etwd_conn_reap(struct etwd *d); /* end of a turn */
+void etwd_conn_unthrottle(struct etwd *d, uint64_t now_ns);
+/* Sends or queues; fds are duplicated when queued. A connection that does not read is closed. */
+void etwd_conn_send(struct etwd *d, struct conn *c, struct proto_writer *w, const int *fds, int fd_count);
+/* Sends now or says no (-EAGAIN): for messages that have another way to wait. */
+int etwd_conn_try_send(struct etwd *d, struct conn *c, struct proto_writer *w);
+bool etwd_conn_same_user(const struct etwd *d, const struct conn *c); /* may control this instance */
+
+void etwd_reply_keep(struct conn *c, const struct proto_message *m, struct reply_to *r);
+void etwd_reply_drop(struct reply_to *r);
+void etwd_reply_begin(struct proto_writer *w, void *mem, size_t cap, const struct proto_message *m);
+/* Answer with a Win32 code; `text` may be NULL. */
+void etwd_reply_status(struct etwd *d, struct conn *c, const struct proto_message *m, uint32_t code,
+		       const char *text);
+
+/* ---- dispatch -------------------------------------------------------------------------------- */
+
+/* One message as received. Takes the fds. */
+void etwd_dispatch(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, int *fds, int fd_count);
+
+/* ---- provider processes ---------------------------------------------------------------------- */
+
+#define CTL_CLASSES 5u /* tables of 4, 8, 16, 32, 64 rows */
+
+/* Offsets in use inside one control block. The block itself is never read back. */
+struct ctl_heap {
+	uint8_t *mem;
+	uint32_t bump;
+	struct {
+		uint32_t *at;
+		uint32_t count, cap;
+	} free[CTL_CLASSES + 1]; /* the last one: entries */
+};
+int etwd_ctl_create(struct etwd *d, struct ctl_heap *h, int *ret_fd);
+void etwd_ctl_destroy(struct ctl_heap *h);
+int etwd_ctl_entry_alloc(struct ctl_heap *h, uint32_t *ret_offset);
+void etwd_ctl_entry_free(struct ctl_heap *h, uint32_t offset);
+int etwd_ctl_table_alloc(struct ctl_heap *h, unsigned class, uint32_t *ret_offset);
+void etwd_ctl_table_free(struct ctl_heap *h, unsigned class, uint32_t offset);
+void etwd_ctl_set_flags(struct ctl_heap *h, uint32_t flags);
+
+struct process {
+	LIST_ENTRY(process) link;
+	struct conn *conn; /* NULL once dead */
+	struct source pidfd;
+	pid_t pid;
+	uid_t uid;
+	bool dead;	  /* to be drained for the last time and dropped */
+	bool quarantined; /* broke the rules too often: behaves as disabled */
+	bool foreign_pids; /* lives in another pid namespace: thread ids need translation */
+	uint32_t terminal_session;
+	uint64_t start_key;
+	uint8_t pool_id[16];
+	char exe[256];	     /* file name, attested by /proc */
+	struct ctl_heap ctl;
+	struct pool_view *view; /* NULL until the first enable */
+	void *segment[POOL_SEGMENTS_MAX];
+	uint64_t segment_bytes[POOL_SEGMENTS_MAX];
+	uint32_t segment_count;
+	uint64_t pool_bytes;
+
+	struct registration **reg; /* by index */
+	uint32_t reg_cap;
+	uint32_t reg_live;
+
+	/* Session bits. An owner keeps its bit until somebody else needs it, so that a late loss still
+	 * finds it. */
+	struct session *bit_owner[POOL_SESSION_BITS];
+	uint32_t bit_uses[POOL_SESSION_BITS];
+	uint32_t bit_next;
+
+	uint64_t lost_at_ns; /* last time losses were taken */
+	uint64_t lost_cause_seen[8];
+	uint64_t rejected_seen;
+	uint64_t torn_seen;
+	uint64_t lost_total;
+	uint64_t violations_at_ns;
+	uint64_t violations_base;
+	struct tid_map *tids;
+};
+
+void etwd_process_hello(struct etwd *d, struct conn *c, const struct proto_message *m);
+/* The connection or the process ended. It is drained and freed by the next pass. */
+void etwd_process_gone(struct etwd *d, struct process *p);
+void etwd_process_destroy(struct etwd *d, struct process *p);
+int etwd_process_ready_pool(struct etwd *d, struct process *p); /* before its first enable */
+void etwd_process_grow(struct etwd *d, struct process *p, const struct pool_view_stats *st);
+void etwd_process_quarantine(struct etwd *d, struct process *p);
+uint32_t etwd_process_thread(struct process *p, uint32_t tid); /* in our pid namespace */
+/* Bit of a session in a process; takes one use. */
+uint32_t etwd_process_bit_get(struct etwd *d, struct process *p, struct session *s);
+void etwd_process_bit_put(struct process *p, uint32_t bit);
+
+/* ---- enables and registrations ---------------------------------------------------------------- */
+
+enum {
+	EP_SID = 0x1,
+	EP_TS_ID = 0x2,
+	EP_STACK_TRACE = 0x4,
+	EP_PSM_KEY = 0x8,
+	EP_IGNORE_KEYWORD_0 = 0x10,
+	EP_PROVIDER_GROUP = 0x20,
+	EP_ENABLE_KEYWORD_0 = 0x40,
+	EP_PROCESS_START_KEY = 0x80,
+	EP_EVENT_KEY = 0x100,
+	EP_EXCLUDE_INPRIVATE = 0x200,
+	EP_KNOWN = 0xFFF,
+};
+
+struct id_set {
+	bool present, filter_in;
+	uint16_t count;
+	uint16_t id[64];
+};
+struct name_set {
+	bool present, filter_in;
+	uint8_t level;
+	uint16_t count;
+	uint32_t bytes;
+	uint64_t any, all;
+	const char *names; /* count NUL-terminated names; points into the raw filter */
+};
+/* What one EnableTraceEx2 call asked for. Immutable and shared by every config that refers to it. */
+struct enable_args {
+	uint32_t refs;
+	uint8_t level;
+	bool filtered;	/* per-event filters beyond level and keywords */
+	bool stack_filtered;
+	uint32_t properties;
+	uint64_t any, all; /* any: as given; 0 means everything */
+	struct guid source_id;
+	struct id_set ids, stack_ids;
+	struct name_set names, stack_names;
+	struct {
+		bool present, filter_in;
+		uint8_t level;
+		uint64_t any, all;
+	} stack_level;
+	bool has_pids, has_exes;
+	uint32_t pid_count, pid[8];
+	char exes[1024 * 3 + 1]; /* ";"-separated UTF-8 */
+	uint32_t raw_count;
+	struct {
+		uint32_t type, bytes;
+		uint8_t *data;
+	} raw[ETWD_FILTERS_MAX];
+};
+/* 0, -EINVAL, -ENOMEM; d says which filter. */
+int etwd_filter_parse(const struct proto_message *m, struct enable_args *a, struct diag *diag);
+void etwd_enable_args_unref(struct enable_args *a);
+bool etwd_filter_scope(const struct enable_args *a, const struct process *p);
+/* Per-event part, after level and keywords. schema: TraceLogging metadata item's data, or NULL. */
+bool etwd_filter_event(const struct enable_args *a, const struct pool_rec *rec, const uint8_t *schema,
+		       uint32_t schema_bytes);
+bool etwd_filter_stack(const struct enable_args *a, const struct pool_rec *rec, const uint8_t *schema,
+		       uint32_t schema_bytes);
+
+struct enable {
+	struct provider *provider;
+	struct session *session;
+	struct enable_args *args;
+	uint64_t order; /* most recent enabler has the highest */
+	LIST_ENTRY(enable) of_provider;
+	LIST_ENTRY(enable) of_session;
+};
+
+/* A GUID that is registered, enabled, or a group's. */
+struct provider {
+	struct guid guid;
+	LIST_ENTRY(provider) bucket;
+	LIST_HEAD(, registration) regs;
+	LIST_HEAD(, registration) members; /* registrations whose traits name this GUID as group */
+	LIST_HEAD(, enable) enables;
+};
+
+enum route_flags {
+	ROUTE_IGNORE_KEYWORD_0 = 1u << 0,
+	ROUTE_EXCLUDE_INPRIVATE = 1u << 1,
+	ROUTE_FILTERED = 1u << 2,  /* args has per-event filters */
+	ROUTE_STACK = 1u << 3,	   /* wants stacks */
+	ROUTE_STACK_FILTERED = 1u << 4,
+	ROUTE_EXTRA_ITEMS = 1u << 5, /* wants items that we add */
+};
+struct route_row {
+	struct session *session; /* ref */
+	struct enable_args *args; /* ref */
+	uint64_t any, all;	  /* any: never 0 */
+	uint8_t bit, level;
+	uint16_t flags;
+	uint32_t properties;
+};
+/* Meaning of one generation of a registration's filter table. */
+struct config {
+	struct config *older;
+	uint64_t retired_ts; /* raw clock; UINT64_MAX while it is the current one */
+	uint32_t gen;
+	uint32_t rows;
+	struct traits *traits; /* ref; NULL none */
+	uint8_t head[0x50];    /* EVENT_HEADER with all that does not change: type, pid, GUID */
+	struct route_row row[];
+};
+struct traits {
+	uint32_t refs;
+	uint32_t bytes;
+	uint8_t data[];
+};
+
+struct registration {
+	struct process *process;
+	struct provider *provider; /* NULL once unregistered */
+	struct provider *group;	   /* NULL: none */
+	LIST_ENTRY(registration) of_provider;
+	LIST_ENTRY(registration) of_group;
+	struct guid guid;
+	uint32_t index;
+	uint32_t flags; /* enum proto_reg_flags */
+	uint32_t entry; /* offset in the control block */
+	uint32_t gen;
+	uint32_t table[2];
+	int table_class[2]; /* -1 none */
+	uint32_t next_table; /* the one the next publish writes */
+	struct config *config; /* current; NULL before the first publish */
+	uint32_t history;
+	struct traits *traits;
+	char name[256];
+};
+
+struct provider *etwd_provider_find(struct etwd *d, const struct guid *g, bool create);
+void etwd_provider_release(struct etwd *d, struct provider *p); /* frees it when nothing refers to it */
+
+void etwd_register(struct etwd *d, struct conn *c, const struct proto_message *m);
+void etwd_unregister(struct etwd *d, struct conn *c, const struct proto_message *m);
+void etwd_traits(struct etwd *d, struct conn *c, const struct proto_message *m);
+void etwd_registration_destroy(struct etwd *d, struct registration *r);
+
+void etwd_enable(struct etwd *d, struct conn *c, const struct proto_message *m);
+void etwd_enable_remove_session(struct etwd *d, struct session *s);
+/* Compute and publish a registration's rows. True when it is enabled afterwards. */
+bool etwd_enable_publish(struct etwd *d, struct registration *r);
+/* Some enable of this session applies to that registration. */
+bool etwd_enable_reaches(struct etwd *d, const struct registration *r, const struct session *s);
+struct enable_merge {
+	uint8_t level;
+	uint64_t any, all;
+	uint32_t sessions;
+	struct session *classic;
+};
+void etwd_enable_merge(const struct registration *r, struct enable_merge *ret);
+/* The tags of a NOTIFY for the present state. */
+void etwd_enable_put(struct proto_writer *w, const struct registration *r, uint32_t code,
+		     const struct guid *source, const struct enable_args *only);
+void etwd_notified(struct etwd *d, struct conn *c, const struct proto_message *m);
+/* Notifications that can no longer be answered. */
+void etwd_notify_forget(struct etwd *d, struct process *p);
+void etwd_pending_tick(struct etwd *d, uint64_t now_ns);
+void etwd_config_free(struct etwd *d, struct process *p, struct config *c);
+
+/* ---- sessions -------------------------------------------------------------------------------- */
+
+enum session_state {
+	SESSION_STARTING,
+	SESSION_RUNNING,
+	SESSION_STOPPING, /* enables gone; consumers get the last buffers */
+	SESSION_CLOSING,  /* the sink is being closed by a job */
+	SESSION_DEAD,	  /* only configs still refer to it */
+};
+
+struct session {
+	struct etwd *daemon;
+	uint32_t refs;
+	enum session_state state;
+	uint16_t id;
+	uid_t uid;
+	struct guid guid;
+	uint16_t *name, *log_file; /* terminated; log_file may be NULL */
+	char *path;		   /* may be NULL */
+	char label[128];	   /* for the log */
+	struct sink_options options;
+	struct sink *sink; /* NULL unless RUNNING or STOPPING */
+	struct sink_stats stats;
+	uint32_t clock;
+	uint32_t flags, latency_us, flush_threshold, enable_flags;
+	uint32_t mode;
+	uint64_t start_ns;
+	uint64_t loss[PROTO_LOSS_COUNT]; /* what the sink does not know */
+	uint32_t sequence;		 /* TraceMessage */
+	uint64_t buffer_bytes;
+	LIST_HEAD(, enable) enables;
+	LIST_HEAD(, consumer) consumers;
+	uint32_t consumer_count;
+	bool delivered, blocked; /* in this round */
+	uint64_t round_ns;
+	uint32_t jobs; /* flush waits; the sink stays until they are done */
+	bool stop_wanted;
+	uint64_t stop_deadline_ns;
+	struct reply_to stop_reply, start_reply;
+};
+
+void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_message *m);
+void etwd_session_control(struct etwd *d, struct conn *c, const struct proto_message *m);
+void etwd_session_list(struct etwd *d, struct conn *c, const struct proto_message *m);
+struct session *etwd_session_find(struct etwd *d, const struct proto_message *m, struct conn *c);
+/* Answer a kept reply, if its connection still lives. */
+void etwd_session_answer(struct etwd *d, struct session *s, struct reply_to *r, uint32_t code,
+			 const char *text);
+/* An absolute path this connection may have written to; heap. `except`: the session it is for. */
+uint32_t etwd_session_path(struct etwd *d, struct conn *c, const uint16_t *name, size_t units,
+			   const struct session *except, char **ret, const char **ret_why);
+uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s,
+			     const struct proto_session *p, struct diag *diag, const char **ret_why);
+void etwd_session_describe(struct etwd *d, struct session *s, struct proto_session *ret);
+/* Who waits for it was kept in stop_reply before. */
+void etwd_session_stop(struct etwd *d, struct session *s);
+void etwd_session_stop_step(struct etwd *d, struct session *s, uint64_t now_ns);
+void etwd_session_tick(struct etwd *d, uint64_t now_ns);
+void etwd_session_ref(struct session *s);
+void etwd_session_unref(struct session *s);
+void etwd_session_forget(struct etwd *d, struct session *s); /* out of the table */
+bool etwd_session_allows(const struct etwd *d, const struct session *s, const struct process *p);
+
+/* ---- drain ----------------------------------------------------------------------------------- */
+
+int etwd_drain_init(struct etwd *d);
+void etwd_drain_finish(struct etwd *d);
+/* A pass now. flags: enum pool_pass_flags. */
+void etwd_drain_pass(struct etwd *d, uint32_t flags);
+void etwd_drain_bell(struct etwd *d);
+/* Milliseconds until the next pass; -1: none is needed. */
+int etwd_drain_wait_ms(struct etwd *d, uint64_t now_ns);
+void etwd_drain_losses(struct etwd *d, struct process *p, uint64_t now_ns);
+void etwd_drain_bit_losses(struct process *p, uint32_t bit, uint64_t elapsed_ns, enum proto_loss cause);
+/* Session clock of a raw tick. */
+uint64_t etwd_session_time(const struct etwd *d, const struct session *s, uint64_t raw);
+
+void etwd_route(void *ctx, const struct pool_event *ev);
+
+/* ---- real time ------------------------------------------------------------------------------- */
+
+struct consumer {
+	struct conn *conn;
+	struct session *session;
+	LIST_ENTRY(consumer) link;
+	uint8_t *ring;
+	uint64_t ring_bytes;
+	uint32_t slots, slot_bytes;
+	uint64_t sent, acked; /* sequence numbers; the first buffer is 1 */
+	uint64_t lost_events, lost_buffers;
+};
+void etwd_realtime_open(struct etwd *d, struct conn *c, const struct proto_message *m);
+void etwd_realtime_ack(struct etwd *d, struct conn *c, const struct proto_message *m);
+void etwd_realtime_close(struct etwd *d, struct consumer *k);
+bool etwd_realtime_deliver(void *ctx, const uint8_t *buf, uint32_t bytes, uint16_t cpu);
+/* After a pass: tell everybody how far the delivery has come. */
+void etwd_realtime_round(struct etwd *d, struct session *s, uint64_t watermark, uint64_t now_ns);
+void etwd_realtime_end(struct etwd *d, struct session *s);
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+void etwd_query_guids(struct etwd *d, struct conn *c, const struct proto_message *m);
+void etwd_query_guid_info(struct etwd *d, struct conn *c, const struct proto_message *m);
+void etwd_query_stats(struct etwd *d, struct conn *c, const struct proto_message *m);
+void etwd_query_processes(struct etwd *d, struct conn *c, const struct proto_message *m);
+
+/* ---- the daemon ------------------------------------------------------------------------------ */
+
+#define ETWD_BUCKETS 4096u
+
+struct pending;
+struct etwd {
+	char dir[512];
+	bool system;
+	bool exiting;
+	uid_t uid;
+	uint32_t idle_exit_s; /* 0: never */
+	uint32_t cpus;
+	int log_fd;
+	int epoll;
+	struct source listeners[2];
+	struct source signals;
+	struct source jobs_done;
+	void *job_lock; /* pthread_mutex_t: the only one; guards done_jobs */
+	STAILQ_HEAD(, job) done_jobs;
+	uint32_t jobs_running;
+
+	struct guid instance;
+	enum clock_kind clock_kind;
+	uint64_t clock_freq;
+	/* Session clock 2: raw tick -> FILETIME by one multiplication. */
+	uint64_t time_raw, time_ft, time_mult; /* ft += delta * mult >> 32 */
+	uint64_t time_checked_ns;
+
+	TAILQ_HEAD(, conn) conns;
+	uint32_t conn_count, control_count;
+	uint32_t throttled_count;
+	LIST_HEAD(, process) processes;
+	uint32_t process_count, dead_count;
+	uint32_t reg_count;
+	uint64_t pool_bytes;
+	LIST_HEAD(, provider) bucket[ETWD_BUCKETS];
+
+	struct session *session[ETWD_SESSIONS_MAX + 1]; /* by id; 0 unused */
+	uint32_t session_count;
+	uint32_t session_next;
+	uint64_t session_end_ns; /* when the last one ended */
+	uint64_t buffer_bytes;
+	uint64_t enable_order;
+	uint32_t sequence; /* TraceMessage, global */
+	uint64_t event_key;
+
+	TAILQ_HEAD(, pending) pending;
+	uint32_t notify_id;
+
+	struct pool_pass *pass;
+	bool in_pass;
+	bool drain_now;
+	uint64_t pass_ns;	  /* when the last one began */
+	uint64_t interval_ns;
+	uint64_t tick_ns;
+	uint64_t watermark; /* raw clock; what the last pass delivered up to */
+
+	uint64_t events, passes, messages, bad_messages, rejected_connections, late_events;
+	uint64_t session_tick_ns;
+	uint8_t *recv_buf; /* 8-aligned, PROTO_MESSAGE_MAX */
+	uint8_t *send_buf;
+};
+
+/* Everything but sockets, lock and signals. 0 or -errno. */
+int etwd_create(struct etwd **ret, bool system);
+void etwd_destroy(struct etwd *d);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ * From a message to its handler. Checks what every message has in common: shape, the right socket, no
+ * file descriptor where none belongs.
+ */
+#include "etwd/etwd.h"
+
+struct handler {
+	uint16_t type;
+	uint8_t kind; /* enum conn_kind */
+	bool attached; /* provider socket: only after HELLO */
+	void (*run)(struct etwd *d, struct conn *c, const struct proto_message *m);
+};
+
+static void on_ping(struct etwd *d, struct conn *c, const struct proto_message *m)
+{
+	etwd_reply_status(d, c, m, 0, NULL);
+}
+
+static void on_bell(struct etwd *d, struct conn *c, const struct proto_message *m)
+{
+	etwd_drain_bell(d);
+}
+
+/* A pool of an earlier etwd. Its records carry generations only that etwd could explain. */
+static void on_adopt(struct etwd *d, struct conn *c, const struct proto_message *m)
+{
+	etwd_reply_status(d, c, m, 50, "pools of an earlier etwd are not taken over");
+}
+
+static void on_binary_track(struct etwd *d, struct conn *c, const struct proto_message *m)
+{
+	etwd_reply_status(d, c, m, 0, NULL);
+}
+
+static void on_shutdown(struct etwd *d, struct conn *c, const struct proto_message *m)
+{
+	if (!etwd_conn_same_user(d, c)) {
+		etwd_reply_status(d, c, m, 5, "only the owner of this etwd may end it");
+		return;
+	}
+	etwd_reply_status(d, c, m, 0, NULL);
+	etwd_log(d, "Asked to leave by process %d", (int)c->pid);
+	d->exiting = true;
+}
+
+static const struct handler handlers[] = {
+	{PROTO_HELLO, CONN_PROVIDER, false, etwd_process_hello},
+	{PROTO_ADOPT, CONN_PROVIDER, true, on_adopt},
+	{PROTO_REGISTER, CONN_PROVIDER, true, etwd_register},
+	{PROTO_UNREGISTER, CONN_PROVIDER, true, etwd_unregister},
+	{PROTO_TRAITS, CONN_PROVIDER, true, etwd_traits},
+	{PROTO_NOTIFIED, CONN_PROVIDER, true, etwd_notified},
+	{PROTO_BELL, CONN_PROVIDER, true, on_bell},
+	{PROTO_PING, CONN_PROVIDER, false, on_ping},
+	{PROTO_BINARY_TRACK, CONN_PROVIDER, true, on_binary_track},
+	{PROTO_PING, CONN_CONTROL, false, on_ping},
+	{PROTO_START, CONN_CONTROL, false, etwd_session_start},
+	{PROTO_CONTROL, CONN_CONTROL, false, etwd_session_control},
+	{PROTO_LIST, CONN_CONTROL, false, etwd_session_list},
+	{PROTO_ENABLE, CONN_CONTROL, false, etwd_enable},
+	{PROTO_GUIDS, CONN_CONTROL, false, etwd_query_guids},
+	{PROTO_GUID_INFO, CONN_CONTROL, false, etwd_query_guid_info},
+	{PROTO_OPEN_RT, CONN_CONTROL, false, etwd_realtime_open},
+	{PROTO_RT_ACK, CONN_CONTROL, false, etwd_realtime_ack},
+	{PROTO_STATS, CONN_CONTROL, false, etwd_query_stats},
+	{PROTO_PROCESSES, CONN_CONTROL, false, etwd_query_processes},
+	{PROTO_SHUTDOWN, CONN_CONTROL, false, on_shutdown},
+};
+
+void etwd_dispatch(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, int *fds, int fd_count)
+{
+	struct proto_message m;
+	int r = proto_parse(p, n, &m);
+	bool fds_fit = fd_count == 0 || (r == 0 && (m.type == PROTO_ADOPT || m.type == PROTO_START));
+	/* Nothing we accept today keeps a descriptor. */
+	for (int i = 0; i < fd_count; i++) {
+		close(fds[i]);
+	}
+	if (!fds_fit || r == -EBADMSG) {
+		d->bad_messages++;
+		etwd_conn_close(d, c);
+		return;
+	}
+	if (r < 0) {
+		if (n >= 12) {
+			m = (struct proto_message){.type = le16_get(p + 4), .id = le32_get(p + 8)};
+			etwd_reply_status(d, c, &m, 50, "a critical part of the message is unknown here");
+		}
+		return;
+	}
+	for (size_t i = 0; i < BASE_ARRAY_LEN(handlers); i++) {
+		const struct handler *h = &handlers[i];
+		if (h->type == m.type && h->kind == c->kind) {
+			if (h->attached && !c->process) {
+				etwd_reply_status(d, c, &m, 87, "HELLO must come first");
+				return;
+			}
+			h->run(d, c, &m);
+			return;
+		}
+	}
+	d->bad_messages++;
+	etwd_reply_status(d, c, &m, 50, "this message is unknown here");
+}

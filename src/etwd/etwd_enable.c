@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT
+ * Who enabled what. An enable is (session, provider GUID) -> arguments and outlives the controller that
+ * asked for it. Every change is published to all registrations it reaches as a new generation of their
+ * filter table; the former generation is kept, because records written under it may still be in a pool.
+ */
+#include "etwd/etwd.h"
+
+#include "format/etl_layout.h"
+
+#include <stdlib.h>
+
+/* ---- configs ------------------------------------------------------------------------------------- */
+
+void etwd_config_free(struct etwd *d, struct process *p, struct config *c)
+{
+	for (uint32_t i = 0; i < c->rows; i++) {
+		etwd_session_unref(c->row[i].session);
+		etwd_enable_args_unref(c->row[i].args);
+	}
+	if (c->traits && --c->traits->refs == 0) {
+		free(c->traits);
+	}
+	free(c);
+}
+
+static bool applies(struct etwd *d, const struct registration *r, const struct enable *e, bool as_group)
+{
+	return ((e->args->properties & EP_PROVIDER_GROUP) != 0) == as_group &&
+	       e->session->state == SESSION_RUNNING && !r->process->quarantined && !r->process->dead &&
+	       etwd_session_allows(d, e->session, r->process) && etwd_filter_scope(e->args, r->process);
+}
+
+/* The enables that reach a registration: of its GUID, then of its group, a session at most once.
+ * Returns how many; at most `cap` are stored. */
+static uint32_t collect(struct etwd *d, const struct registration *r, struct enable **out, uint32_t cap)
+{
+	uint32_t n = 0;
+	struct provider *from[2] = {r->provider, r->group};
+	for (int i = 0; i < 2; i++) {
+		struct enable *e;
+		if (!from[i]) {
+			continue;
+		}
+		LIST_FOREACH(e, &from[i]->enables, of_provider) {
+			bool twice = false;
+			if (n == cap || !applies(d, r, e, i == 1)) {
+				continue;
+			}
+			for (uint32_t k = 0; k < n && i == 1; k++) {
+				twice |= out[k]->session == e->session;
+			}
+			if (!twice) {
+				out[n++] = e;
+			}
+		}
+	}
+	if ((r->flags & PROTO_REG_CLASSIC) && n > 1) {
+		/* A classic provider has one session: the last that enabled it takes over. */
+		for (uint32_t k = 1; k < n; k++) {
+			if (out[k]->order > out[0]->order) {
+				out[0] = out[k];
+			}
+		}
+		n = 1;
+	}
+	return n;
+}
+
+bool etwd_enable_reaches(struct etwd *d, const struct registration *r, const struct session *s)
+{
+	struct provider *from[2] = {r->provider, r->group};
+	for (int i = 0; i < 2; i++) {
+		struct enable *e;
+		if (!from[i]) {
+			continue;
+		}
+		LIST_FOREACH(e, &from[i]->enables, of_provider) {
+			if (e->session == s && applies(d, r, e, i == 1)) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static void fill_row(struct etwd *d, const struct registration *r, const struct enable *e,
+		     struct route_row *row)
+{
+	const struct enable_args *a = e->args;
+	uint32_t p = a->properties;
+	*row = (struct route_row){
+		.session = e->session,
+		.args = e->args,
+		.any = a->any ? a->any : UINT64_MAX,
+		.all = a->all,
+		.level = a->level,
+		.properties = p,
+		.bit = (uint8_t)etwd_process_bit_get(d, r->process, e->session),
+	};
+	if ((p & EP_IGNORE_KEYWORD_0) && !(p & EP_ENABLE_KEYWORD_0)) {
+		row->flags |= ROUTE_IGNORE_KEYWORD_0;
+	}
+	row->flags |= (p & EP_EXCLUDE_INPRIVATE) ? ROUTE_EXCLUDE_INPRIVATE : 0;
+	row->flags |= (p & EP_STACK_TRACE) ? ROUTE_STACK : 0;
+	row->flags |= (p & (EP_SID | EP_TS_ID | EP_EVENT_KEY | EP_PROCESS_START_KEY)) ? ROUTE_EXTRA_ITEMS : 0;
+	row->flags |= a->filtered ? ROUTE_FILTERED : 0;
+	row->flags |= a->stack_filtered ? ROUTE_STACK_FILTERED : 0;
+	etwd_session_ref(e->session);
+	e->args->refs++;
+}
+
+/* Give the table that will be written next room for `rows`. */
+static int reserve_table(struct registration *r, struct ctl_entry *e, uint32_t next, uint32_t rows)
+{
+	struct ctl_heap *h = &r->process->ctl;
+	unsigned class = 0;
+	while ((4u << class) < rows) {
+		class++;
+	}
+	if (r->table_class[next] >= (int)class) {
+		return 0;
+	}
+	uint32_t at;
+	int err = etwd_ctl_table_alloc(h, class, &at);
+	if (err < 0) {
+		return err;
+	}
+	if (r->table_class[next] >= 0) {
+		etwd_ctl_table_free(h, (unsigned)r->table_class[next], r->table[next]);
+	}
+	r->table[next] = at;
+	r->table_class[next] = (int)class;
+	e->table[next] = at; /* no reader is in this table now, see pool_ctl.c */
+	return 0;
+}
+
+static void unuse_bits(struct process *p, const struct config *c)
+{
+	for (uint32_t i = 0; i < c->rows; i++) {
+		etwd_process_bit_put(p, c->row[i].bit);
+	}
+}
+
+static void forget_old(struct etwd *d, struct registration *r)
+{
+	struct config *c = r->config;
+	for (uint32_t i = 1; c && i < ETWD_HISTORY_MAX; i++) {
+		c = c->older;
+	}
+	while (c && c->older) {
+		struct config *old = c->older;
+		c->older = old->older;
+		etwd_config_free(d, r->process, old);
+		r->history--;
+	}
+}
+
+static struct config *build_config(struct etwd *d, struct registration *r)
+{
+	struct enable *e[ETWD_SESSIONS_MAX];
+	/* Rows are 64 at most in shared memory; sessions beyond that share bit 63's row there and are
+	 * told apart here. */
+	uint32_t n = r->provider ? collect(d, r, e, BASE_ARRAY_LEN(e)) : 0;
+	if (n > 0 && etwd_process_ready_pool(d, r->process) < 0) {
+		etwd_log(d, "No memory to enable process %d", (int)r->process->pid);
+		n = 0;
+	}
+	struct config *c = calloc(1, sizeof *c + n * sizeof c->row[0]);
+	if (!c) {
+		return NULL;
+	}
+	c->rows = n;
+	c->retired_ts = UINT64_MAX;
+	for (uint32_t i = 0; i < n; i++) {
+		fill_row(d, r, e[i], &c->row[i]);
+	}
+	c->head[ETL_EH_TYPE] = ETL_RT_EVENT64;
+	c->head[ETL_EH_TYPE + 1] = 0xC0;
+	le32_put(c->head + ETL_EH_PID, (uint32_t)r->process->pid);
+	memcpy(c->head + ETL_EH_PROVIDER, r->guid.b, 16);
+	c->traits = r->traits;
+	if (c->traits) {
+		c->traits->refs++;
+	}
+	return c;
+}
+
+/* Rows for the process: what we decide exactly, it only pre-selects. */
+static uint32_t shared_rows(const struct registration *r, const struct config *c, struct filter_row *out)
+{
+	uint32_t n = 0;
+	struct filter_row *shared = NULL;
+	for (uint32_t i = 0; i < c->rows; i++) {
+		const struct route_row *from = &c->row[i];
+		struct filter_row row = {.bit = from->bit, .level = from->level, .any = from->any,
+					 .all = from->all};
+		row.props = (from->flags & ROUTE_STACK ? FILTER_ROW_STACK : 0) |
+			    (from->flags & ROUTE_IGNORE_KEYWORD_0 ? FILTER_ROW_IGNORE_KEYWORD_0 : 0) |
+			    (from->flags & ROUTE_EXCLUDE_INPRIVATE ? FILTER_ROW_EXCLUDE_INPRIVATE : 0);
+		if (r->flags & PROTO_REG_CLASSIC) {
+			row.level = 0; /* classic providers test level and flags themselves */
+			row.any = UINT64_MAX;
+			row.all = 0;
+		}
+		if (from->bit == POOL_BIT_SHARED && shared) {
+			shared->level = shared->level == 0 || row.level == 0 ? 0 : BASE_MAX(shared->level, row.level);
+			shared->any |= row.any;
+			shared->all &= row.all;
+			shared->props = (uint16_t)((shared->props & row.props &
+						    (FILTER_ROW_IGNORE_KEYWORD_0 | FILTER_ROW_EXCLUDE_INPRIVATE)) |
+						   ((shared->props | row.props) & FILTER_ROW_STACK));
+			continue;
+		}
+		out[n] = row;
+		if (from->bit == POOL_BIT_SHARED) {
+			shared = &out[n];
+		}
+		n++;
+	}
+	return n;
+}
+
+bool etwd_enable_publish(struct etwd *d, struct registration *r)
+{
+	struct process *p = r->process;
+	struct config *c = build_config(d, r);
+	if (!c) {
+		return false; /* the former state stays */
+	}
+	bool had = r->config && r->config->rows > 0;
+	if (!r->config || had || c->rows > 0 || r->config->traits != c->traits) {
+		struct ctl_entry *e = (struct ctl_entry *)(void *)(p->ctl.mem + r->entry);
+		struct filter_row rows[POOL_SESSION_BITS];
+		uint32_t n = shared_rows(r, c, rows);
+		uint32_t tables = r->table_class[0] >= 0 || r->table_class[1] >= 0 || n > 0;
+		/* pool_ctl_publish() writes the table that is not in use, and starts with the second. */
+		if (tables && (reserve_table(r, e, r->next_table, n) < 0)) {
+			unuse_bits(p, c);
+			etwd_config_free(d, p, c);
+			return had;
+		}
+		c->gen = ++r->gen;
+		if (tables) {
+			r->next_table ^= 1;
+			pool_ctl_publish(p->ctl.mem, r->entry, c->gen, rows, n,
+					 r->flags & PROTO_REG_CLASSIC ? CTL_ENTRY_CLASSIC : 0);
+		}
+		if (r->config) {
+			r->config->retired_ts = clock_now_of(d->clock_kind);
+			unuse_bits(p, r->config);
+		}
+		c->older = r->config;
+		r->config = c;
+		r->history++;
+		forget_old(d, r);
+		return n > 0;
+	}
+	unuse_bits(p, c);
+	etwd_config_free(d, p, c);
+	return false;
+}
+
+/* ---- what a callback is told ---------------------------------------------------------------------- */
+
+void etwd_enable_merge(const struct registration *r, struct enable_merge *ret)
+{
+	struct enable_merge m = {.all = UINT64_MAX};
+	const struct config *c = r->config;
+	for (uint32_t i = 0; c && i < c->rows; i++) {
+		const struct route_row *row = &c->row[i];
+		uint8_t level = row->level ? row->level : 255;
+		m.level = BASE_MAX(m.level, level);
+		m.any |= row->any;
+		m.all &= row->all;
+		m.sessions++;
+		m.classic = row->session;
+	}
+	if (m.sessions == 0) {
+		m.all = 0;
+	}
+	*ret = m;
+}
+
+/* Filters the provider interprets itself. */
+static bool for_provider(uint32_t type)
+{
+	return type == 0x80000000u || type == 0x80000002u;
+}
+
+static void put_filters(struct proto_writer *w, const struct enable_args *a)
+{
+	uint8_t blob[4 + ETWD_FILTER_BYTES_MAX];
+	for (uint32_t i = 0; i < a->raw_count; i++) {
+		if (for_provider(a->raw[i].type)) {
+			le32_put(blob, a->raw[i].type);
+			memcpy(blob + 4, a->raw[i].data, a->raw[i].bytes);
+			/* A message holds what it holds; providers see the first ones. */
+			if (w->cap - w->len > a->raw[i].bytes + 512) {
+				proto_put(w, PROTO_TAG_FILTER, blob, 4 + a->raw[i].bytes);
+			}
+		}
+	}
+}
+
+void etwd_enable_put(struct proto_writer *w, const struct registration *r, uint32_t code,
+		     const struct guid *source, const struct enable_args *only)
+{
+	struct enable_merge m;
+	etwd_enable_merge(r, &m);
+	if (code == 0) {
+		m.level = 0;
+		m.any = m.all = 0;
+	}
+	proto_put_u32(w, PROTO_TAG_CODE, code);
+	proto_put_u32(w, PROTO_TAG_LEVEL, m.level);
+	proto_put_u64(w, PROTO_TAG_ANY, m.any);
+	proto_put_u64(w, PROTO_TAG_ALL, m.all);
+	proto_put(w, PROTO_TAG_SOURCE_ID, source->b, 16);
+	if ((r->flags & PROTO_REG_CLASSIC) && m.classic) {
+		const struct enable_args *a = r->config->row[0].args;
+		proto_put_u64(w, PROTO_TAG_CLASSIC_HANDLE,
+			      (uint64_t)m.classic->id | (uint64_t)a->level << 16 | (a->any & UINT32_MAX) << 32);
+	}
+	if (only) {
+		put_filters(w, only);
+	} else if (code != 0) {
+		for (uint32_t i = 0; r->config && i < r->config->rows; i++) {
+			put_filters(w, r->config->row[i].args);
+		}
+	}
+}

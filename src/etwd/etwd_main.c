@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT
+ * etwd: options, becoming a daemon, the lock, the sockets, the wait page, signals.
+ *
+ * Only who holds the lock file's flock may replace sockets, so a stale one is simply renamed over. The
+ * lock is kept until exit; two daemons of one directory cannot exist.
+ */
+#include "etwd/etwd.h"
+
+#include "base/order.h"
+
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+
+#ifndef OPENETW_VERSION
+#define OPENETW_VERSION "0.1.0"
+#endif
+
+struct options {
+	bool foreground, system;
+	const char *dir;
+	uint32_t idle_exit_s;
+	int ready_fd;
+};
+
+static void usage(FILE *f)
+{
+	fputs("Usage: etwd [OPTION]...\n"
+	      "Hosts trace sessions: collects the events of provider processes into log files and\n"
+	      "real-time feeds. Controllers start it by themselves when they need it.\n\n"
+	      "  --foreground         stay in the foreground, log to standard error\n"
+	      "  --system             the system instance, in /run/openetw\n"
+	      "  --runtime-dir DIR    sockets, lock and log live here\n"
+	      "  --idle-exit SECONDS  leave so long after the last session ended (60; 0: never)\n"
+	      "  --ready-fd N         write a byte to file descriptor N when connections are accepted\n"
+	      "  --version, --help\n",
+	      f);
+}
+
+static bool parse_number(const char *text, uint32_t max, uint32_t *ret)
+{
+	char *end;
+	errno = 0;
+	unsigned long v = strtoul(text, &end, 10);
+	if (errno || end == text || *end || text[0] == '-' || v > max) {
+		return false;
+	}
+	*ret = (uint32_t)v;
+	return true;
+}
+
+/* 0 go on, else exit with ret_code */
+static int parse_options(int argc, char **argv, struct options *o, int *ret_code)
+{
+	static const struct option longs[] = {
+		{"foreground", no_argument, NULL, 'f'},	      {"system", no_argument, NULL, 's'},
+		{"runtime-dir", required_argument, NULL, 'd'}, {"idle-exit", required_argument, NULL, 'i'},
+		{"ready-fd", required_argument, NULL, 'r'},   {"version", no_argument, NULL, 'v'},
+		{"help", no_argument, NULL, 'h'},	      {0},
+	};
+	*o = (struct options){.idle_exit_s = 60, .ready_fd = -1};
+	int c;
+	uint32_t n;
+	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+		switch (c) {
+		case 'f': o->foreground = true; break;
+		case 's': o->system = true; break;
+		case 'd': o->dir = optarg; break;
+		case 'i':
+			if (!parse_number(optarg, 1000000000, &o->idle_exit_s)) {
+				fprintf(stderr, "etwd: --idle-exit needs a number of seconds, not '%s'\n", optarg);
+				*ret_code = 2;
+				return 1;
+			}
+			break;
+		case 'r':
+			if (!parse_number(optarg, INT_MAX, &n)) {
+				fprintf(stderr, "etwd: --ready-fd needs a descriptor, not '%s'\n", optarg);
+				*ret_code = 2;
+				return 1;
+			}
+			o->ready_fd = (int)n;
+			break;
+		case 'v': puts("etwd (OpenETW) " OPENETW_VERSION); *ret_code = 0; return 1;
+		case 'h': usage(stdout); *ret_code = 0; return 1;
+		default: fputs("Try 'etwd --help'.\n", stderr); *ret_code = 2; return 1;
+		}
+	}
+	if (optind < argc) {
+		fprintf(stderr, "etwd: unexpected argument '%s'\n", argv[optind]);
+		*ret_code = 2;
+		return 1;
+	}
+	return 0;
+}
+
+/* ---- the directory --------------------------------------------------------------------------------- */
+
+static int find_dir(const struct options *o, char *out, size_t cap)
+{
+	if (!o->dir) {
+		return proto_runtime_dir(o->system ? PROTO_INSTANCE_SYSTEM : PROTO_INSTANCE_USER, true, out, cap);
+	}
+	struct stat st;
+	if (mkdir(o->dir, o->system ? 0755 : 0700) < 0 && errno != EEXIST) {
+		return -errno;
+	}
+	char *real = realpath(o->dir, NULL);
+	if (!real) {
+		return -errno;
+	}
+	size_t n = strlen(real);
+	int r = n < cap && stat(real, &st) == 0 ? 0 : -ENAMETOOLONG;
+	if (r == 0 && (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))) {
+		r = -EPERM;
+	}
+	if (r == 0) {
+		memcpy(out, real, n + 1);
+	}
+	free(real);
+	return r;
+}
+
+static int join(char *out, size_t cap, const char *dir, const char *name)
+{
+	int n = snprintf(out, cap, "%s/%s", dir, name);
+	return n > 0 && (size_t)n < cap ? 0 : -ENAMETOOLONG;
+}
+
+/* Held: fd. Somebody else holds it: -EWOULDBLOCK. */
+static int take_lock(const char *dir)
+{
+	char path[600];
+	int r = join(path, sizeof path, dir, "lock");
+	if (r < 0) {
+		return r;
+	}
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0) {
+		return -errno;
+	}
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		int err = -errno;
+		close(fd);
+		return err;
+	}
+	return fd;
+}
+
+static int bind_socket(const char *dir, const char *name, mode_t mode)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	char path[600];
+	int n = snprintf(addr.sun_path, sizeof addr.sun_path, "%s/.%s.%d", dir, name, (int)getpid());
+	if (n < 0 || (size_t)n >= sizeof addr.sun_path || join(path, sizeof path, dir, name) < 0) {
+		return -ENAMETOOLONG;
+	}
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0) {
+		return -errno;
+	}
+	unlink(addr.sun_path);
+	/* Listening before it has its name: whoever finds the name can connect. */
+	if (bind(fd, (struct sockaddr *)&addr, sizeof addr) < 0 || chmod(addr.sun_path, mode) < 0 ||
+	    listen(fd, 4096) < 0 || rename(addr.sun_path, path) < 0) {
+		int err = -errno;
+		unlink(addr.sun_path);
+		close(fd);
+		return err;
+	}
+	return fd;
+}
+
+static int open_sockets(struct etwd *d)
+{
+	static const char *const names[] = {[CONN_PROVIDER] = "provider", [CONN_CONTROL] = "control"};
+	for (int kind = 0; kind < 2; kind++) {
+		mode_t mode = !d->system ? 0600 : kind == CONN_PROVIDER ? 0666 : 0660;
+		int fd = bind_socket(d->dir, names[kind], mode);
+		if (fd < 0) {
+			return fd;
+		}
+		int r = etwd_conn_listen(d, fd, (enum conn_kind)kind);
+		if (r < 0) {
+			return r;
+		}
+	}
+	return 0;
+}
+
+/* Providers without a daemon sleep on the first word of this file. */
+static int wake_waiters(struct etwd *d)
+{
+	char path[600];
+	int r = join(path, sizeof path, d->dir, "wait");
+	if (r < 0) {
+		return r;
+	}
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, d->system ? 0644 : 0600);
+	if (fd < 0) {
+		return -errno;
+	}
+	struct stat st;
+	if (fstat(fd, &st) < 0 || (st.st_size < 4096 && ftruncate(fd, 4096) < 0)) {
+		r = -errno;
+		close(fd);
+		return r;
+	}
+	if (d->system) {
+		fchmod(fd, 0644);
+	}
+	uint32_t *word = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	if (word == MAP_FAILED) {
+		return -errno;
+	}
+	order_add_full(word, 1u);
+	syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	munmap(word, 4096);
+	return 0;
+}
+
+/* For people and scripts; nothing of ours reads it. The lock, not this file, says who is alive. */
+static void write_pid(struct etwd *d)
+{
+	char path[600], text[16];
+	if (join(path, sizeof path, d->dir, "pid") < 0) {
+		return;
+	}
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (fd >= 0) {
+		int n = snprintf(text, sizeof text, "%d\n", (int)getpid());
+		ssize_t w = write(fd, text, (size_t)n);
+		(void)w;
+		close(fd);
+	}
+}
+
+/* ---- process --------------------------------------------------------------------------------------- */
+
+static void raise_fd_limit(void)
+{
+	struct rlimit lim;
+	if (getrlimit(RLIMIT_NOFILE, &lim) == 0 && lim.rlim_cur < lim.rlim_max) {
+		lim.rlim_cur = lim.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &lim);
+	}
+}
+
+/* The parent waits until the daemon says it is ready, and ends with its verdict. */
+static int daemonise(int *ret_pipe)
+{
+	int p[2];
+	if (pipe2(p, O_CLOEXEC) < 0) {
+		return -errno;
+	}
+	pid_t pid = fork();
+	if (pid < 0) {
+		return -errno;
+	}
+	if (pid > 0) {
+		char byte = 1;
+		close(p[1]);
+		ssize_t n;
+		do {
+			n = read(p[0], &byte, 1);
+		} while (n < 0 && errno == EINTR);
+		_exit(n == 1 ? byte : 1);
+	}
+	close(p[0]);
+	setsid();
+	pid = fork();
+	if (pid != 0) {
+		_exit(pid < 0);
+	}
+	*ret_pipe = p[1];
+	return 0;
+}
+
+static void redirect(struct etwd *d)
+{
+	char path[600];
+	if (join(path, sizeof path, d->dir, "etwd.log") == 0) {
+		d->log_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	}
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null >= 0) {
+		dup2(null, 0);
+		dup2(null, 1);
+		dup2(null, 2);
+		if (null > 2) {
+			close(null);
+		}
+	}
+	if (chdir("/") < 0) {
+		etwd_log(d, "Cannot leave the working directory");
+	}
+}
+
+static void signal_ready(struct etwd *d, struct source *s, uint32_t events)
+{
+	struct signalfd_siginfo info;
+	while (read(s->fd, &info, sizeof info) == (ssize_t)sizeof info) {
+		etwd_log(d, "Leaving: signal %u", info.ssi_signo);
+		d->exiting = true;
+	}
+}
+
+static int watch_signals(struct etwd *d)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	d->signals = (struct source){signal_ready, signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)};
+	return d->signals.fd < 0 ? -errno : etwd_loop_add(d, &d->signals, EPOLLIN);
+}
+
+static void tell_ready(int fd, char verdict)
+{
+	if (fd >= 0) {
+		ssize_t n = write(fd, &verdict, 1);
+		(void)n;
+		close(fd);
+	}
+}
+
+/* Another etwd of this directory is running or just starting: success once it answers. */
+static int wait_for_other(const char *dir, int ready_fd)
+{
+	for (int i = 0; i < 200; i++) {
+		int fd = proto_connect(dir, "control");
+		if (fd >= 0) {
+			close(fd);
+			tell_ready(ready_fd, 0);
+			return 0;
+		}
+		struct pollfd none = {.fd = -1};
+		poll(&none, 1, 50);
+	}
+	fprintf(stderr, "etwd: another etwd holds %s/lock but does not answer\n", dir);
+	return 1;
+}
+
+static int run(struct etwd *d, const struct options *o, int lock_fd)
+{
+	int parent = -1;
+	if (!o->foreground) {
+		/* The lock belongs to the open file, so the grandchild keeps it. */
+		int r = daemonise(&parent);
+		if (r < 0) {
+			fprintf(stderr, "etwd: cannot become a daemon: %s\n", strerror(-r));
+			return 1;
+		}
+		redirect(d);
+	} else {
+		d->log_fd = 2;
+	}
+	int r = watch_signals(d);
+	if (r == 0) {
+		r = open_sockets(d);
+	}
+	if (r == 0) {
+		write_pid(d);
+		r = wake_waiters(d);
+	}
+	if (r < 0) {
+		etwd_log(d, "Cannot serve %s: %s", d->dir, strerror(-r));
+		tell_ready(parent, 1);
+		return 1;
+	}
+	etwd_log(d, "Started etwd: version=%s, pid=%d, dir=%s, instance=%s", OPENETW_VERSION, (int)getpid(),
+		 d->dir, d->system ? "system" : "user");
+	tell_ready(parent, 0);
+	tell_ready(o->ready_fd, 0);
+	etwd_loop_run(d);
+	/* Names go first, while the lock is held: nobody connects to a daemon that is leaving. */
+	static const char *const names[] = {"provider", "control", "pid"};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
+		char path[600];
+		if (join(path, sizeof path, d->dir, names[i]) == 0) {
+			unlink(path);
+		}
+	}
+	etwd_log(d, "Ended etwd: events=%llu", (unsigned long long)d->events);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o;
+	int code;
+	char dir[512];
+	if (parse_options(argc, argv, &o, &code)) {
+		return code;
+	}
+	umask(077);
+	int r = find_dir(&o, dir, sizeof dir);
+	if (r < 0) {
+		fprintf(stderr, "etwd: cannot use the runtime directory %s: %s\n", o.dir ? o.dir : "", strerror(-r));
+		return 1;
+	}
+	if (o.ready_fd >= 0) {
+		fcntl(o.ready_fd, F_SETFD, FD_CLOEXEC);
+	}
+	int lock_fd = take_lock(dir);
+	if (lock_fd == -EWOULDBLOCK) {
+		return wait_for_other(dir, o.ready_fd);
+	}
+	if (lock_fd < 0) {
+		fprintf(stderr, "etwd: cannot lock %s/lock: %s\n", dir, strerror(-lock_fd));
+		return 1;
+	}
+	raise_fd_limit();
+	struct etwd *d;
+	r = etwd_create(&d, o.system);
+	if (r < 0) {
+		fprintf(stderr, "etwd: cannot start: %s\n", strerror(-r));
+		return 1;
+	}
+	memcpy(d->dir, dir, sizeof d->dir);
+	d->idle_exit_s = o.idle_exit_s;
+	code = run(d, &o, lock_fd);
+	etwd_destroy(d);
+	close(lock_fd);
+	return code;
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT
+ * ENABLE requests: change the enable, publish, tell the callbacks, and answer when those have returned
+ * (or their time is up).
+ */
+#include "etwd/etwd.h"
+
+#include <stdlib.h>
+
+/* One request that waits for callbacks. */
+struct waiting {
+	uint32_t notify_id;
+	struct process *process; /* NULL: answered */
+};
+struct pending {
+	TAILQ_ENTRY(pending) link;
+	struct reply_to reply;
+	uint64_t deadline_ns;
+	uint32_t left;
+	uint32_t count, cap;
+	bool flush; /* capture state: the rundown must be in the session when we answer */
+	struct waiting *at;
+};
+
+static void pending_add(struct pending *w, uint32_t id, struct process *p)
+{
+	if (!w) {
+		return;
+	}
+	if (w->count == w->cap) {
+		uint32_t cap = w->cap ? 2 * w->cap : 16;
+		struct waiting *at = realloc(w->at, cap * sizeof *at);
+		if (!at) {
+			return; /* then nobody waits for this one */
+		}
+		w->at = at;
+		w->cap = cap;
+	}
+	w->at[w->count++] = (struct waiting){id, p};
+	w->left++;
+}
+
+static void pending_finish(struct etwd *d, struct pending *w, uint32_t code)
+{
+	TAILQ_REMOVE(&d->pending, w, link);
+	if (w->reply.conn) {
+		struct conn *c = w->reply.conn;
+		struct proto_message m = {.type = w->reply.type, .id = w->reply.id};
+		etwd_reply_drop(&w->reply);
+		if (code == 0) {
+			etwd_drain_pass(d, POOL_PASS_FLUSH);
+		}
+		etwd_reply_status(d, c, &m, code,
+				  code ? "some callbacks did not return in time; the change is in force" : NULL);
+	}
+	free(w->at);
+	free(w);
+}
+
+void etwd_pending_tick(struct etwd *d, uint64_t now_ns)
+{
+	struct pending *w = TAILQ_FIRST(&d->pending);
+	while (w) {
+		struct pending *next = TAILQ_NEXT(w, link);
+		if (w->left == 0) {
+			pending_finish(d, w, 0);
+		} else if (now_ns >= w->deadline_ns || !w->reply.conn) {
+			pending_finish(d, w, 1460);
+		}
+		w = next;
+	}
+}
+
+void etwd_notified(struct etwd *d, struct conn *c, const struct proto_message *m)
+{
+	uint32_t id;
+	struct pending *w;
+	if (!proto_get_u32(m, PROTO_TAG_NOTIFY_ID, &id)) {
+		return;
+	}
+	TAILQ_FOREACH(w, &d->pending, link) {
+		for (uint32_t i = 0; i < w->count; i++) {
+			if (w->at[i].notify_id == id && w->at[i].process == c->process) {
+				w->at[i].process = NULL;
+				w->left--;
+				return; /* etwd_pending_tick() answers at the end of this turn */
+			}
+		}
+	}
+}
+
+void etwd_notify_forget(struct etwd *d, struct process *p)
+{
+	struct pending *w;
+	TAILQ_FOREACH(w, &d->pending, link) {
+		for (uint32_t i = 0; i < w->count; i++) {
+			if (w->at[i].process == p) {
+				w->at[i].process = NULL;
+				w->left--;
+			}
+		}
+	}
+}
+
+/* ---- telling -------------------------------------------------------------------------------------- */
+
+struct change {
+	struct session *session;
+	uint32_t code; /* 0, 1, 2 */
+	const struct guid *source;
+	const struct enable_args *args; /* of the caller; filters of a capture state */
+	struct pending *wait;		/* may be NULL */
+};
+
+static void notify(struct etwd *d, struct registration *r, uint32_t code, const struct change *ch)
+{
+	struct conn *c = r->process->conn;
+	if (!c || c->closing || !(r->flags & PROTO_REG_CALLBACK)) {
+		return;
+	}
+	uint32_t id = ++d->notify_id;
+	struct proto_writer w;
+	proto_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, PROTO_NOTIFY, 0);
+	proto_put_u32(&w, PROTO_TAG_PROVIDER_INDEX, r->index);
+	proto_put_u32(&w, PROTO_TAG_NOTIFY_ID, id);
+	etwd_enable_put(&w, r, code, ch->source, code == 2 ? ch->args : NULL);
+	pending_add(ch->wait, id, r->process);
+	etwd_conn_send(d, c, &w, NULL, 0); /* may close c, which takes the wait back */
+}
+
+static bool has_row(const struct registration *r, const struct session *s)
+{
+	for (uint32_t i = 0; r->config && i < r->config->rows; i++) {
+		if (r->config->row[i].session == s) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void change_one(struct etwd *d, struct registration *r, const struct change *ch)
+{
+	if (ch->code == 2) {
+		if (has_row(r, ch->session)) {
+			notify(d, r, 2, ch);
+		}
+		return;
+	}
+	bool before = has_row(r, ch->session);
+	if (!before && ch->code == 0) {
+		return;
+	}
+	if (!before && !etwd_enable_reaches(d, r, ch->session)) {
+		return; /* out of its scope: nothing changes there, so nothing is said */
+	}
+	bool enabled = etwd_enable_publish(d, r);
+	if (before || has_row(r, ch->session)) {
+		notify(d, r, enabled ? 1 : 0, ch);
+	}
+}
+
+/* All registrations an enable of this GUID can concern. First every entry is written, so that the new
+ * state holds everywhere, then the callbacks are told. */
+static void change_all(struct etwd *d, struct provider *p, const struct change *ch)
+{
+	struct registration *r;
+	LIST_FOREACH(r, &p->regs, of_provider) {
+		change_one(d, r, ch);
+	}
+	LIST_FOREACH(r, &p->members, of_group) {
+		change_one(d, r, ch);
+	}
+}
+
+/* ---- the request ---------------------------------------------------------------------------------- */
+
+static struct enable *find_enable(struct provider *p, struct session *s)
+{
+	struct enable *e;
+	LIST_FOREACH(e, &p->enables, of_provider) {
+		if (e->session == s) {
+			return e;
+		}
+	}
+	return NULL;
+}
+
+static void enable_free(struct enable *e)
+{
+	LIST_REMOVE(e, of_provider);
+	LIST_REMOVE(e, of_session);
+	etwd_enable_args_unref(e->args);
+	free(e);
+}
+
+static int set_enable(struct etwd *d, struct provider *p, struct session *s, struct enable_args *args)
+{
+	struct enable *e = find_enable(p, s);
+	if (!e) {
+		e = calloc(1, sizeof *e);
+		if (!e) {
+			return -ENOMEM;
+		}
+		e->provider = p;
+		e->session = s;
+		LIST_INSERT_HEAD(&p->enables, e, of_provider);
+		LIST_INSERT_HEAD(&s->enables, e, of_session);
+	} else {
+		etwd_enable_args_unref(e->args);
+	}
+	e->args = args;
+	args->refs++;
+	e->order = ++d->enable_order;
+	return 0;
+}
+
+static struct enable_args *read_args(const struct proto_message *m, struct diag *diag)
+{
+	struct enable_args *a = calloc(1, sizeof *a);
+	uint32_t level = 0;
+	if (!a) {
+		diag_at(diag, UINT64_MAX, "out of memory");
+		return NULL;
+	}
+	a->refs = 1;
+	proto_get_u32(m, PROTO_TAG_LEVEL, &level);
+	proto_get_u64(m, PROTO_TAG_ANY, &a->any);
+	proto_get_u64(m, PROTO_TAG_ALL, &a->all);
+	proto_get_u32(m, PROTO_TAG_PROPERTIES, &a->properties);
+	proto_get_guid(m, PROTO_TAG_SOURCE_ID, &a->source_id);
+	a->level = (uint8_t)level;
+	int r = level > 255 || (a->properties & ~(uint32_t)EP_KNOWN) ? -EINVAL : 0;
+	if (r < 0) {
+		diag_at(diag, UINT64_MAX, "the level or an enable property is out of range");
+	} else {
+		r = etwd_filter_parse(m, a, diag);
+	}
+	if (r < 0) {
+		etwd_enable_args_unref(a);
+		return NULL;
+	}
+	return a;
+}
+
+static struct pending *pending_create(struct etwd *d, struct conn *c, const struct proto_message *m,
+				      uint32_t timeout_ms)
+{
+	struct pending *w = c->reply_count < ETWD_PENDING_MAX ? calloc(1, sizeof *w) : NULL;
+	if (w) {
+		w->deadline_ns = timeout_ms == UINT32_MAX ? UINT64_MAX
+							  : etwd_now_ns() + timeout_ms * 1000000ull;
+		etwd_reply_keep(c, m, &w->reply);
+		TAILQ_INSERT_TAIL(&d->pending, w, link);
+	}
+	return w;
+}
+
+void etwd_enable(struct etwd *d, struct conn *c, const struct proto_message *m)
+{
+	struct guid guid;
+	uint32_t code = 1, timeout_ms = 0;
+	struct diag diag;
+	diag_clear(&diag);
+	diag.text[0] = 0;
+	struct session *s = etwd_session_find(d, m, c);
+	if (!proto_get_guid(m, PROTO_TAG_GUID, &guid) || !proto_get_u32(m, PROTO_TAG_CODE, &code) || code > 2) {
+		etwd_reply_status(d, c, m, 87, "ENABLE needs a provider GUID and a control code of 0, 1 or 2");
+		return;
+	}
+	if (!s) {
+		etwd_reply_status(d, c, m, 4201, "no such trace session is running");
+		return;
+	}
+	if (s->state != SESSION_RUNNING) {
+		etwd_reply_status(d, c, m, 4201, "the trace session is starting or stopping");
+		return;
+	}
+	proto_get_u32(m, PROTO_TAG_TIMEOUT_MS, &timeout_ms);
+	struct enable_args *args = read_args(m, &diag);
+	if (!args) {
+		etwd_reply_status(d, c, m, 87, diag.text);
+		return;
+	}
+	struct provider *p = etwd_provider_find(d, &guid, code == 1);
+	if (code == 1 && (!p || set_enable(d, p, s, args) < 0)) {
+		if (p) {
+			etwd_provider_release(d, p);
+		}
+		etwd_enable_args_unref(args);
+		etwd_reply_status(d, c, m, 8, NULL);
+		return;
+	}
+	if (p && code == 0) {
+		struct enable *e = find_enable(p, s);
+		if (e) {
+			enable_free(e);
+		}
+	}
+	struct pending *w = p && timeout_ms > 0 ? pending_create(d, c, m, timeout_ms) : NULL;
+	if (p) {
+		struct change ch = {s, code, &args->source_id, args, w};
+		change_all(d, p, &ch);
+		etwd_provider_release(d, p);
+	}
+	etwd_enable_args_unref(args);
+	if (!w) {
+		etwd_reply_status(d, c, m, 0, NULL);
+	}
+}
+
+void etwd_enable_remove_session(struct etwd *d, struct session *s)
+{
+	struct enable *e;
+	while ((e = LIST_FIRST(&s->enables))) {
+		struct provider *p = e->provider;
+		struct change ch = {s, 0, &GUID_ZERO, NULL, NULL};
+		enable_free(e);
+		change_all(d, p, &ch);
+		etwd_provider_release(d, p);
+	}
+}

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT
+ * Provider processes: HELLO, memory, session bits, death.
+ */
+#include "etwd/etwd.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+
+/* ---- what /proc says about a peer -------------------------------------------------------------- */
+
+static long read_proc(pid_t pid, const char *what, char *out, size_t cap)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, what);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		return -errno;
+	}
+	ssize_t n = read(fd, out, cap - 1);
+	close(fd);
+	if (n < 0) {
+		return -EIO;
+	}
+	out[n] = 0;
+	return n;
+}
+
+/* Field 22 of stat, counted after the last ')': the name may hold anything. */
+static uint64_t start_ticks(pid_t pid)
+{
+	char buf[1024];
+	if (read_proc(pid, "stat", buf, sizeof buf) <= 0) {
+		return 0;
+	}
+	char *p = strrchr(buf, ')');
+	for (int field = 2; p && field < 22; field++) {
+		p = strchr(p + 1, ' ');
+	}
+	return p ? strtoull(p + 1, NULL, 10) : 0;
+}
+
+static void learn_identity(struct process *p, const struct proto_message *m)
+{
+	char path[64], target[4096], buf[32];
+	snprintf(path, sizeof path, "/proc/%d/exe", (int)p->pid);
+	ssize_t n = readlink(path, target, sizeof target - 1);
+	const char *base = NULL;
+	if (n > 0) {
+		target[n] = 0;
+		char *gone = n > 10 ? target + n - 10 : NULL;
+		if (gone && strcmp(gone, " (deleted)") == 0) {
+			*gone = 0;
+		}
+		base = strrchr(target, '/');
+	}
+	if (base && strlen(base + 1) < sizeof p->exe && utf8_to_utf16(base + 1, strlen(base + 1), NULL, 0) >= 0) {
+		memcpy(p->exe, base + 1, strlen(base + 1) + 1);
+	} else if (!proto_get_str(m, PROTO_TAG_EXE_NAME, p->exe, sizeof p->exe)) {
+		p->exe[0] = 0; /* another user's process: only its own word for it, if any */
+	}
+	/* Unique per process and boot: when it started and who it is (pids have at most 22 bits). */
+	p->start_key = start_ticks(p->pid) << 22 | ((uint64_t)p->pid & 0x3FFFFF);
+	if (read_proc(p->pid, "sessionid", buf, sizeof buf) > 0) {
+		uint32_t id = (uint32_t)strtoul(buf, NULL, 10);
+		p->terminal_session = id == UINT32_MAX ? 0 : id;
+	}
+	char own[64] = "", theirs[64] = "";
+	snprintf(path, sizeof path, "/proc/%d/ns/pid", (int)p->pid);
+	n = readlink(path, theirs, sizeof theirs - 1);
+	ssize_t k = readlink("/proc/self/ns/pid", own, sizeof own - 1);
+	p->foreign_pids = n > 0 && k > 0 && strcmp(own, theirs) != 0;
+}
+
+/* ---- thread ids of another pid namespace -------------------------------------------------------- */
+
+struct tid_map {
+	uint32_t count;
+	struct {
+		uint32_t theirs, ours;
+	} at[256];
+};
+
+static uint32_t look_up_thread(pid_t pid, uint32_t tid)
+{
+	char path[300], line[256];
+	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+	DIR *dir = opendir(path);
+	uint32_t found = tid;
+	for (struct dirent *e; dir && (e = readdir(dir));) {
+		if (e->d_name[0] == '.') {
+			continue;
+		}
+		snprintf(path, sizeof path, "/proc/%d/task/%s/status", (int)pid, e->d_name);
+		FILE *f = fopen(path, "re");
+		while (f && fgets(line, sizeof line, f)) {
+			char *last = strrchr(line, '\t');
+			if (strncmp(line, "NSpid:", 6) == 0 && last && strtoul(last + 1, NULL, 10) == tid) {
+				found = (uint32_t)strtoul(e->d_name, NULL, 10);
+			}
+		}
+		if (f) {
+			fclose(f);
+		}
+		if (found != tid) {
+			break;
+		}
+	}
+	if (dir) {
+		closedir(dir);
+	}
+	return found;
+}
+
+uint32_t etwd_process_thread(struct process *p, uint32_t tid)
+{
+	if (!p->tids) {
+		p->tids = calloc(1, sizeof *p->tids);
+		if (!p->tids) {
+			return tid;
+		}
+	}
+	for (uint32_t i = 0; i < p->tids->count; i++) {
+		if (p->tids->at[i].theirs == tid) {
+			return p->tids->at[i].ours;
+		}
+	}
+	/* The table is a cache; a process with more threads, or one that invents them, starts it anew. */
+	if (p->tids->count == BASE_ARRAY_LEN(p->tids->at)) {
+		p->tids->count = 0;
+	}
+	uint32_t ours = look_up_thread(p->pid, tid);
+	p->tids->at[p->tids->count].theirs = tid;
+	p->tids->at[p->tids->count++].ours = ours;
+	return ours;
+}
+
+/* ---- memory -------------------------------------------------------------------------------------- */
+
+static uint64_t pool_limit(const struct etwd *d)
+{
+	return d->system ? ETWD_POOL_BYTES_TOTAL_SYS : ETWD_POOL_BYTES_TOTAL_USER;
+}
+
+/* A new segment as a sealed memfd, mapped here. Not initialised: it reads as zero. */
+static int segment_create(struct etwd *d, struct process *p, uint32_t chunk_size, int *ret_fd)
+{
+	uint64_t bytes = pool_segment_bytes(chunk_size);
+	if (p->segment_count == POOL_SEGMENTS_MAX || p->pool_bytes + bytes > ETWD_POOL_BYTES_PROCESS ||
+	    d->pool_bytes + bytes > pool_limit(d)) {
+		return -EDQUOT;
+	}
+	int fd = base_memfd("openetw-pool", bytes);
+	if (fd < 0) {
+		return fd;
+	}
+	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	/* Without these seals a process could truncate the file and turn our next read into SIGBUS. */
+	if (mem == MAP_FAILED || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
+		int err = -errno;
+		if (mem != MAP_FAILED) {
+			munmap(mem, bytes);
+		}
+		close(fd);
+		return err;
+	}
+	p->segment[p->segment_count] = mem;
+	p->segment_bytes[p->segment_count++] = bytes;
+	p->pool_bytes += bytes;
+	d->pool_bytes += bytes;
+	*ret_fd = fd;
+	return 0;
+}
+
+static void drop_memory(struct etwd *d, struct process *p)
+{
+	pool_view_destroy(p->view);
+	p->view = NULL;
+	for (uint32_t i = 0; i < p->segment_count; i++) {
+		munmap(p->segment[i], p->segment_bytes[i]);
+	}
+	d->pool_bytes -= p->pool_bytes;
+	p->pool_bytes = 0;
+	p->segment_count = 0;
+}
+
+static const uint32_t segment_sizes[] = {POOL_CHUNK_MIN, 16384, 65536};
+
+/* Hand out the next larger segment. */
+static void grow(struct etwd *d, struct process *p)
+{
+	if (!p->conn || p->segment_count == 0 || p->segment_count >= BASE_ARRAY_LEN(segment_sizes)) {
+		return;
+	}
+	uint32_t chunk = segment_sizes[p->segment_count];
+	int fd;
+	if (segment_create(d, p, chunk, &fd) < 0) {
+		return; /* at a limit: what does not fit is counted by the writer */
+	}
+	uint32_t n = p->segment_count - 1;
+	pool_segment_init(p->segment[n], chunk, p->pool_id);
+	if (pool_view_add_segment(p->view, p->segment[n], p->segment_bytes[n]) < 0) {
+		munmap(p->segment[n], p->segment_bytes[n]);
+		p->pool_bytes -= p->segment_bytes[n];
+		d->pool_bytes -= p->segment_bytes[n];
+		p->segment_count--;
+		close(fd);
+		return;
+	}
+	uint8_t mem[64];
+	struct proto_writer w;
+	proto_begin(&w, mem, sizeof mem, PROTO_POOL, 0);
+	proto_put_u32(&w, PROTO_TAG_CHUNK_SIZE, chunk);
+	etwd_conn_send(d, p->conn, &w, &fd, 1);
+	close(fd);
+}
+
+int etwd_process_ready_pool(struct etwd *d, struct process *p)
+{
+	if (p->view) {
+		return 0;
+	}
+	if (p->segment_count == 0) {
+		return -ENOBUFS;
+	}
+	int r = pool_view_create(p, &p->view);
+	if (r < 0) {
+		return r;
+	}
+	pool_segment_init(p->segment[0], POOL_CHUNK_MIN, p->pool_id);
+	r = pool_view_add_segment(p->view, p->segment[0], p->segment_bytes[0]);
+	if (r < 0) {
+		pool_view_destroy(p->view);
+		p->view = NULL;
+		return r;
+	}
+	pool_view_set_limits(p->view, &(struct pool_limits){.provider_count = p->reg_cap});
+	p->lost_at_ns = etwd_now_ns();
+	/* Pages are made when they are touched, so a large pool costs a quiet process a page or two, and
+	 * spares a busy one the losses of its first millisecond. Only while memory is not promised to
+	 * many: then pools grow by need. */
+	while (p->segment_count < BASE_ARRAY_LEN(segment_sizes) && d->pool_bytes < pool_limit(d) / 2) {
+		uint32_t before = p->segment_count;
+		grow(d, p);
+		if (p->segment_count == before) {
+			break;
+		}
+	}
+	return 0;
+}
+
+void etwd_process_grow(struct etwd *d, struct process *p, const struct pool_view_stats *st)
+{
+	if (st->used_chunks * 2 > st->total_chunks) {
+		grow(d, p);
+	}
+}
+
+/* ---- attach -------------------------------------------------------------------------------------- */
+
+static void pidfd_ready(struct etwd *d, struct source *s, uint32_t events)
+{
+	struct process *p = (struct process *)((char *)s - offsetof(struct process, pidfd));
+	if (p->conn) {
+		etwd_conn_close(d, p->conn); /* which says etwd_process_gone() */
+	} else {
+		etwd_loop_remove(d, s);
+	}
+}
+
+static void watch_death(struct etwd *d, struct process *p)
+{
+	int fd = -1;
+	socklen_t len = sizeof fd;
+	/* The socket's pidfd cannot name a later process with the same number. */
+	if (getsockopt(p->conn->src.fd, SOL_SOCKET, SO_PEERPIDFD, &fd, &len) < 0) {
+		fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
+	}
+	p->pidfd = (struct source){pidfd_ready, fd};
+	if (fd >= 0) {
+		fcntl(fd, F_SETFD, FD_CLOEXEC);
+		if (etwd_loop_add(d, &p->pidfd, EPOLLIN) < 0) {
+			base_close(&p->pidfd.fd);
+		}
+	}
+}
+
+static const char *may_attach(const struct etwd *d, const struct conn *c)
+{
+	if (d->process_count >= (d->system ? ETWD_PROCESSES_MAX_SYSTEM : ETWD_PROCESSES_MAX_USER)) {
+		return "too many provider processes";
+	}
+	if (d->system && c->uid != 0) {
+		uint32_t same = 0;
+		struct process *p;
+		LIST_FOREACH(p, &d->processes, link) {
+			same += p->uid == c->uid;
+		}
+		if (same >= ETWD_PROCESSES_MAX_UID) {
+			return "too many provider processes of this user";
+		}
+	}
+	return NULL;
+}
+
+void etwd_process_hello(struct etwd *d, struct conn *c, const struct proto_message *m)
+{
+	uint32_t version = 0;
+	if (c->process) {
+		etwd_reply_status(d, c, m, 87, "HELLO came before");
+		return;
+	}
+	if (!proto_get_u32(m, PROTO_TAG_VERSION, &version) || version == 0) {
+		etwd_reply_status(d, c, m, 87, "HELLO carries no version");
+		return;
+	}
+	const char *why = may_attach(d, c);
+	if (why) {
+		etwd_reply_status(d, c, m, 1450, why);
+		return;
+	}
+	struct process *p = calloc(1, sizeof *p);
+	int fds[2] = {-1, -1};
+	int r = p ? 0 : -ENOMEM;
+	if (r == 0) {
+		p->conn = c;
+		p->pid = c->pid;
+		p->uid = c->uid;
+		p->pidfd.fd = -1;
+		learn_identity(p, m);
+		struct guid id;
+		r = guid_random(&id);
+		memcpy(p->pool_id, id.b, 16);
+	}
+	if (r == 0) {
+		r = etwd_ctl_create(d, &p->ctl, &fds[0]);
+	}
+	if (r == 0) {
+		r = segment_create(d, p, POOL_CHUNK_MIN, &fds[1]);
+	}
+	if (r < 0) {
+		base_close(&fds[0]);
+		if (p) {
+			drop_memory(d, p);
+			etwd_ctl_destroy(&p->ctl);
+			free(p);
+		}
+		etwd_reply_status(d, c, m, r == -EDQUOT ? 1450 : win32_from_errno(r),
+				  "no memory for the process's pool");
+		return;
+	}
+	c->process = p;
+	LIST_INSERT_HEAD(&d->processes, p, link);
+	d->process_count++;
+	watch_death(d, p);
+
+	uint8_t mem[512];
+	struct proto_writer w;
+	etwd_reply_begin(&w, mem, sizeof mem, m);
+	proto_put_u32(&w, PROTO_TAG_STATUS, 0);
+	proto_put_u32(&w, PROTO_TAG_VERSION, PROTO_VERSION);
+	proto_put(&w, PROTO_TAG_INSTANCE, d->instance.b, 16);
+	proto_put(&w, PROTO_TAG_POOL_ID, p->pool_id, 16);
+	proto_put_u32(&w, PROTO_TAG_CHUNK_SIZE, POOL_CHUNK_MIN);
+	proto_put_u32(&w, PROTO_TAG_CLOCK_KIND, d->clock_kind);
+	proto_put_u64(&w, PROTO_TAG_CLOCK_FREQ, d->clock_freq);
+	etwd_conn_send(d, c, &w, fds, 2);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+/* ---- end ----------------------------------------------------------------------------------------- */
+
+void etwd_process_gone(struct etwd *d, struct process *p)
+{
+	if (p->dead) {
+		return;
+	}
+	p->dead = true;
+	p->conn = NULL;
+	d->dead_count++;
+	d->drain_now = true;
+	if (p->pidfd.fd >= 0) {
+		etwd_loop_remove(d, &p->pidfd);
+		base_close(&p->pidfd.fd);
+	}
+	etwd_notify_forget(d, p);
+}
+
+void etwd_process_destroy(struct etwd *d, struct process *p)
+{
+	for (uint32_t i = 0; i < p->reg_cap; i++) {
+		if (p->reg[i]) {
+			etwd_registration_destroy(d, p->reg[i]);
+		}
+	}
+	for (uint32_t i = 0; i < POOL_SESSION_BITS; i++) {
+		if (p->bit_owner[i]) {
+			etwd_session_unref(p->bit_owner[i]);
+		}
+	}
+	free(p->reg);
+	drop_memory(d, p);
+	etwd_ctl_destroy(&p->ctl);
+	LIST_REMOVE(p, link);
+	d->process_count--;
+	d->dead_count -= p->dead;
+	free(p->tids);
+	free(p);
+}
+
+void etwd_process_quarantine(struct etwd *d, struct process *p)
+{
+	if (p->quarantined) {
+		return;
+	}
+	p->quarantined = true;
+	etwd_log(d, "Process %d (%s) breaks the pool's rules and is disabled", (int)p->pid, p->exe);
+	for (uint32_t i = 0; i < p->reg_cap; i++) {
+		if (p->reg[i] && p->reg[i]->provider) {
+			etwd_enable_publish(d, p->reg[i]);
+		}
+	}
+}
+
+/* ---- session bits -------------------------------------------------------------------------------- */
+
+uint32_t etwd_process_bit_get(struct etwd *d, struct process *p, struct session *s)
+{
+	for (uint32_t i = 0; i < POOL_BIT_SHARED; i++) {
+		if (p->bit_owner[i] == s) {
+			p->bit_uses[i]++;
+			return i;
+		}
+	}
+	for (uint32_t k = 0; k < POOL_BIT_SHARED; k++) {
+		uint32_t i = (p->bit_next + k) % POOL_BIT_SHARED;
+		if (p->bit_uses[i] > 0) {
+			continue;
+		}
+		if (p->bit_owner[i]) {
+			/* What the former owner lost so far is still its loss. */
+			if (p->view) {
+				uint64_t now = etwd_now_ns();
+				etwd_drain_bit_losses(p, i, now - p->lost_at_ns, PROTO_LOSS_POOL_FULL);
+			}
+			etwd_session_unref(p->bit_owner[i]);
+		}
+		p->bit_owner[i] = s;
+		etwd_session_ref(s);
+		p->bit_uses[i] = 1;
+		p->bit_next = (i + 1) % POOL_BIT_SHARED;
+		return i;
+	}
+	p->bit_uses[POOL_BIT_SHARED]++;
+	return POOL_BIT_SHARED;
+}
+
+void etwd_process_bit_put(struct process *p, uint32_t bit)
+{
+	p->bit_uses[bit]--;
+}

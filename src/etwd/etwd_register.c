@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT
+ * Registrations: a process says "I am provider X"; traits say its name and group.
+ */
+#include "etwd/etwd.h"
+
+#include <stdlib.h>
+
+/* ---- providers by GUID --------------------------------------------------------------------------- */
+
+static uint32_t bucket_of(const struct guid *g)
+{
+	uint64_t h = le64_get(g->b) ^ le64_get(g->b + 8) * 0x9E3779B97F4A7C15ull;
+	h ^= h >> 29;
+	return (uint32_t)(h * 0xBF58476D1CE4E5B9ull >> 32) % ETWD_BUCKETS;
+}
+
+struct provider *etwd_provider_find(struct etwd *d, const struct guid *g, bool create)
+{
+	uint32_t b = bucket_of(g);
+	struct provider *p;
+	LIST_FOREACH(p, &d->bucket[b], bucket) {
+		if (guid_equal(&p->guid, g)) {
+			return p;
+		}
+	}
+	p = create ? calloc(1, sizeof *p) : NULL;
+	if (p) {
+		p->guid = *g;
+		LIST_INIT(&p->regs);
+		LIST_INIT(&p->members);
+		LIST_INIT(&p->enables);
+		LIST_INSERT_HEAD(&d->bucket[b], p, bucket);
+	}
+	return p;
+}
+
+void etwd_provider_release(struct etwd *d, struct provider *p)
+{
+	if (LIST_EMPTY(&p->regs) && LIST_EMPTY(&p->members) && LIST_EMPTY(&p->enables)) {
+		LIST_REMOVE(p, bucket);
+		free(p);
+	}
+}
+
+/* ---- traits -------------------------------------------------------------------------------------- */
+
+static void traits_unref(struct traits *t)
+{
+	if (t && --t->refs == 0) {
+		free(t);
+	}
+}
+
+/* u16 size of the whole | name NUL | { u16 size, u8 type, data }*. Hostile. */
+static int traits_parse(const uint8_t *p, size_t n, const char **ret_name, bool *ret_grouped,
+			struct guid *ret_group)
+{
+	struct bytes b = bytes_of(p, n);
+	uint16_t size = bytes_u16(&b);
+	size_t name_len;
+	if (b.bad || size != n || n > ETWD_TRAITS_MAX) {
+		return -EINVAL;
+	}
+	const char *name = bytes_asz(&b, &name_len);
+	if (!name || utf8_to_utf16(name, name_len, NULL, 0) < 0) {
+		return -EINVAL;
+	}
+	*ret_grouped = false;
+	while (bytes_left(&b) > 0) {
+		uint16_t len = bytes_u16(&b);
+		uint8_t type = bytes_u8(&b);
+		if (b.bad || len < 3) {
+			return -EINVAL;
+		}
+		const uint8_t *v = bytes_take(&b, len - 3u);
+		if (!v) {
+			return -EINVAL;
+		}
+		if (type == 1 && len == 19) {
+			memcpy(ret_group->b, v, 16);
+			*ret_grouped = true;
+		}
+	}
+	*ret_name = name;
+	return 0;
+}
+
+static int set_traits(struct etwd *d, struct registration *r, const uint8_t *p, size_t n)
+{
+	const char *name;
+	bool grouped;
+	struct guid group;
+	int err = traits_parse(p, n, &name, &grouped, &group);
+	if (err < 0) {
+		return err;
+	}
+	struct traits *t = malloc(sizeof *t + n);
+	struct provider *g = grouped ? etwd_provider_find(d, &group, true) : NULL;
+	if (!t || (grouped && !g)) {
+		free(t);
+		return -ENOMEM;
+	}
+	t->refs = 1;
+	t->bytes = (uint32_t)n;
+	memcpy(t->data, p, n);
+	traits_unref(r->traits);
+	r->traits = t;
+	size_t len = BASE_MIN(strlen(name), sizeof r->name - 1);
+	while (len > 0 && len < strlen(name) && ((uint8_t)name[len] & 0xC0) == 0x80) {
+		len--; /* not in the middle of a character */
+	}
+	memcpy(r->name, name, len);
+	r->name[len] = 0;
+	if (r->group) {
+		LIST_REMOVE(r, of_group);
+		struct provider *old = r->group;
+		r->group = NULL;
+		etwd_provider_release(d, old);
+	}
+	if (g) {
+		r->group = g;
+		LIST_INSERT_HEAD(&g->members, r, of_group);
+	}
+	return 0;
+}
+
+/* ---- registrations ------------------------------------------------------------------------------- */
+
+static int reserve_index(struct process *p, uint32_t index)
+{
+	if (index < p->reg_cap) {
+		return 0;
+	}
+	uint32_t cap = p->reg_cap ? p->reg_cap : 16;
+	while (cap <= index) {
+		cap *= 2;
+	}
+	struct registration **reg = realloc(p->reg, cap * sizeof *reg);
+	if (!reg) {
+		return -ENOMEM;
+	}
+	memset(reg + p->reg_cap, 0, (cap - p->reg_cap) * sizeof *reg);
+	p->reg = reg;
+	p->reg_cap = cap;
+	if (p->view) {
+		pool_view_set_limits(p->view, &(struct pool_limits){.provider_count = cap});
+	}
+	return 0;
+}
+
+/* Everything but the history, which old records still need. */
+static void detach(struct etwd *d, struct registration *r)
+{
+	struct process *p = r->process;
+	struct provider *pr = r->provider;
+	if (!pr) {
+		return;
+	}
+	LIST_REMOVE(r, of_provider);
+	r->provider = NULL;
+	etwd_provider_release(d, pr);
+	if (r->group) {
+		struct provider *g = r->group;
+		LIST_REMOVE(r, of_group);
+		r->group = NULL;
+		etwd_provider_release(d, g);
+	}
+	for (int i = 0; i < 2; i++) {
+		if (r->table_class[i] >= 0) {
+			etwd_ctl_table_free(&p->ctl, (unsigned)r->table_class[i], r->table[i]);
+			r->table_class[i] = -1;
+		}
+	}
+	etwd_ctl_entry_free(&p->ctl, r->entry);
+	p->reg_live--;
+	d->reg_count--;
+}
+
+void etwd_registration_destroy(struct etwd *d, struct registration *r)
+{
+	detach(d, r);
+	struct config *c = r->config;
+	while (c) {
+		struct config *older = c->older;
+		etwd_config_free(d, r->process, c);
+		c = older;
+	}
+	traits_unref(r->traits);
+	r->process->reg[r->index] = NULL;
+	free(r);
+}
+
+static const char *register_one(struct etwd *d, struct process *p, const struct proto_message *m,
+				struct registration **ret, uint32_t *ret_code)
+{
+	struct guid guid;
+	uint32_t index, flags = 0;
+	*ret_code = 87;
+	if (!proto_get_guid(m, PROTO_TAG_GUID, &guid) || !proto_get_u32(m, PROTO_TAG_PROVIDER_INDEX, &index)) {
+		return "REGISTER needs a GUID and an index";
+	}
+	proto_get_u32(m, PROTO_TAG_REG_FLAGS, &flags);
+	if (index >= ETWD_REG_INDEX_MAX || (index < p->reg_cap && p->reg[index] && p->reg[index]->provider)) {
+		return "the registration index is taken or too high";
+	}
+	*ret_code = 1450;
+	if (p->reg_live >= ETWD_REGS_MAX ||
+	    d->reg_count >= (d->system ? ETWD_REGS_TOTAL_SYSTEM : ETWD_REGS_TOTAL_USER)) {
+		return "too many registrations";
+	}
+	if (reserve_index(p, index) < 0) {
+		return "out of memory";
+	}
+	/* A reused index keeps its history: generations go on, and old records keep their GUID. */
+	struct registration *r = p->reg[index];
+	bool fresh = r == NULL;
+	if (fresh) {
+		r = calloc(1, sizeof *r);
+	}
+	struct provider *pr = r ? etwd_provider_find(d, &guid, true) : NULL;
+	if (!pr || etwd_ctl_entry_alloc(&p->ctl, &r->entry) < 0) {
+		if (pr) {
+			etwd_provider_release(d, pr);
+		}
+		if (fresh) {
+			free(r);
+		}
+		return "out of memory";
+	}
+	traits_unref(r->traits);
+	r->traits = NULL;
+	r->name[0] = 0;
+	r->process = p;
+	r->provider = pr;
+	r->guid = guid;
+	r->index = index;
+	r->flags = flags & (PROTO_REG_CLASSIC | PROTO_REG_CALLBACK);
+	r->table_class[0] = r->table_class[1] = -1;
+	r->next_table = 1; /* a fresh entry says that table 0 is valid */
+	LIST_INSERT_HEAD(&pr->regs, r, of_provider);
+	p->reg[index] = r;
+	p->reg_live++;
+	d->reg_count++;
+	const uint8_t *t;
+	size_t n;
+	if (proto_get(m, PROTO_TAG_TRAITS, &t, &n) && set_traits(d, r, t, n) < 0) {
+		detach(d, r);
+		*ret_code = 87;
+		return "the traits are malformed";
+	}
+	*ret = r;
+	return NULL;
+}
+
+void etwd_register(struct etwd *d, struct conn *c, const struct proto_message *m)
+{
+	struct registration *r;
+	uint32_t code;
+	const char *why = register_one(d, c->process, m, &r, &code);
+	if (why) {
+		etwd_reply_status(d, c, m, code, why);
+		return;
+	}
+	bool enabled = etwd_enable_publish(d, r);
+	struct proto_writer w;
+	etwd_reply_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, m);
+	proto_put_u32(&w, PROTO_TAG_STATUS, 0);
+	proto_put_u32(&w, PROTO_TAG_PROVIDER_INDEX, r->index);
+	proto_put_u32(&w, PROTO_TAG_ENTRY_OFFSET, r->entry);
+	if (enabled) {
+		etwd_enable_put(&w, r, 1, &GUID_ZERO, NULL);
+	}
+	etwd_conn_send(d, c, &w, NULL, 0);
+}
+
+static struct registration *find_reg(struct conn *c, const struct proto_message *m)
+{
+	uint32_t index;
+	struct process *p = c->process;
+	if (!proto_get_u32(m, PROTO_TAG_PROVIDER_INDEX, &index) || index >= p->reg_cap || !p->reg[index] ||
+	    !p->reg[index]->provider) {
+		return NULL;
+	}
+	return p->reg[index];
+}
+
+void etwd_unregister(struct etwd *d, struct conn *c, const struct proto_message *m)
+{
+	struct registration *r = find_reg(c, m);
+	if (!r) {
+		etwd_reply_status(d, c, m, 6, "no such registration");
+		return;
+	}
+	/* The entry's last word is "off": a writer that is late finds nothing enabled. Its config stays,
+	 * for records that are already in the pool. */
+	struct provider *pr = r->provider;
+	LIST_REMOVE(r, of_provider);
+	r->provider = NULL;
+	etwd_enable_publish(d, r);
+	r->provider = pr;
+	LIST_INSERT_HEAD(&pr->regs, r, of_provider);
+	detach(d, r);
+	etwd_reply_status(d, c, m, 0, NULL);
+}
+
+void etwd_traits(struct etwd *d, struct conn *c, const struct proto_message *m)
+{
+	struct registration *r = find_reg(c, m);
+	const uint8_t *t;
+	size_t n;
+	if (!r || !proto_get(m, PROTO_TAG_TRAITS, &t, &n)) {
+		etwd_reply_status(d, c, m, 87, "TRAITS needs a registration and a blob");
+		return;
+	}
+	bool was_enabled = r->config && r->config->rows > 0;
+	int err = set_traits(d, r, t, n);
+	if (err < 0) {
+		etwd_reply_status(d, c, m, win32_from_errno(err), "the traits are malformed");
+		return;
+	}
+	/* The group may be enabled already, and records from now on carry the traits. */
+	bool enabled = etwd_enable_publish(d, r);
+	struct proto_writer w;
+	etwd_reply_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, m);
+	proto_put_u32(&w, PROTO_TAG_STATUS, 0);
+	if (enabled && !was_enabled) {
+		proto_put_u32(&w, PROTO_TAG_PROVIDER_INDEX, r->index);
+		etwd_enable_put(&w, r, 1, &GUID_ZERO, NULL);
+	}
+	etwd_conn_send(d, c, &w, NULL, 0);
+}

@@ -1,0 +1,579 @@
+/* SPDX-License-Identifier: MIT
+ * Trace sessions: start, query, update, flush. What may wait for a disk runs as a job; until it is
+ * back, the session's name, GUID and file are taken but nothing can be enabled.
+ */
+#include "etwd/etwd.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "etwd/etwd_modes.h"
+
+void etwd_session_ref(struct session *s)
+{
+	s->refs++;
+}
+
+void etwd_session_unref(struct session *s)
+{
+	if (--s->refs > 0) {
+		return;
+	}
+	free(s->name);
+	free(s->log_file);
+	free(s->path);
+	free(s);
+}
+
+bool etwd_session_allows(const struct etwd *d, const struct session *s, const struct process *p)
+{
+	return !d->system || s->uid == 0 || s->uid == d->uid || s->uid == p->uid;
+}
+
+void etwd_session_forget(struct etwd *d, struct session *s)
+{
+	etwd_reply_drop(&s->start_reply);
+	etwd_reply_drop(&s->stop_reply);
+	s->state = SESSION_DEAD;
+	d->session[s->id] = NULL;
+	d->session_count--;
+	d->buffer_bytes -= s->buffer_bytes;
+	d->session_end_ns = etwd_now_ns();
+	etwd_session_unref(s);
+}
+
+/* ---- finding ------------------------------------------------------------------------------------- */
+
+static bool may_see(const struct etwd *d, const struct session *s, const struct conn *c)
+{
+	return c->uid == 0 || c->uid == s->uid || (!d->system && c->uid == d->uid);
+}
+
+static bool get_name(const struct proto_message *m, uint16_t out[ETWD_NAME_MAX + 1])
+{
+	const uint8_t *p;
+	size_t n;
+	if (!proto_get(m, PROTO_TAG_SESSION_NAME, &p, &n) || n == 0 || n % 2 != 0 || n / 2 > ETWD_NAME_MAX) {
+		return false;
+	}
+	memcpy(out, p, n);
+	out[n / 2] = 0;
+	return utf16_len(out) == n / 2;
+}
+
+struct session *etwd_session_find(struct etwd *d, const struct proto_message *m, struct conn *c)
+{
+	uint64_t id = 0;
+	uint16_t name[ETWD_NAME_MAX + 1];
+	proto_get_u64(m, PROTO_TAG_SESSION_ID, &id);
+	if (id != 0) {
+		struct session *s = id <= ETWD_SESSIONS_MAX ? d->session[id] : NULL;
+		return s && may_see(d, s, c) ? s : NULL;
+	}
+	if (!get_name(m, name)) {
+		return NULL;
+	}
+	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
+		struct session *s = d->session[i];
+		if (s && may_see(d, s, c) && utf16_equal_nocase(s->name, name)) {
+			return s;
+		}
+	}
+	return NULL;
+}
+
+/* ---- describing ---------------------------------------------------------------------------------- */
+
+void etwd_session_describe(struct etwd *d, struct session *s, struct proto_session *ret)
+{
+	if (s->sink) {
+		sink_stats(s->sink, &s->stats);
+	}
+	const struct sink_stats *st = &s->stats;
+	*ret = (struct proto_session){
+		.id = s->id,
+		.guid = s->guid,
+		.clock = s->clock,
+		.buffer_size_kb = s->options.buffer_size_kb,
+		.minimum_buffers = s->options.minimum_buffers,
+		.maximum_buffers = s->options.maximum_buffers,
+		.maximum_file_size = s->options.maximum_file_size,
+		.log_file_mode = s->mode,
+		.flush_timer = s->options.flush_timer,
+		.enable_flags = s->enable_flags,
+		.flush_threshold = s->flush_threshold,
+		.number_of_buffers = st->buffers,
+		.free_buffers = st->free_buffers,
+		.events_lost = (uint32_t)BASE_MIN(st->events_lost, (uint64_t)UINT32_MAX),
+		.buffers_written = (uint32_t)st->buffers_written,
+		.log_buffers_lost = (uint32_t)st->lost_disk_buffers,
+		.real_time_buffers_lost = (uint32_t)(st->rt_buffers_lost + s->loss[PROTO_LOSS_RT_BUFFERS]),
+		.owner_uid = s->uid,
+		.flags = s->flags,
+		.logger_thread_id = (uint64_t)st->file_thread_id,
+		.start_filetime = st->start_filetime,
+		.events = st->events,
+		.bytes_written = st->bytes_written,
+		.latency_us = s->latency_us,
+		.name = s->name,
+		.log_file = s->log_file,
+		.name_len = (uint32_t)utf16_len(s->name),
+		.log_file_len = s->log_file ? (uint32_t)utf16_len(s->log_file) : 0,
+	};
+	memcpy(ret->loss, s->loss, sizeof ret->loss);
+	ret->loss[PROTO_LOSS_NO_BUFFER] += st->lost_no_buffer;
+	ret->loss[PROTO_LOSS_TOO_BIG] += st->lost_too_big;
+	ret->loss[PROTO_LOSS_DISK_EVENTS] += st->lost_disk_events;
+	ret->loss[PROTO_LOSS_DISK_BUFFERS] += st->lost_disk_buffers;
+	ret->loss[PROTO_LOSS_RT_BUFFERS] += st->rt_buffers_lost;
+	ret->loss[PROTO_LOSS_RT_EVENTS] += st->rt_events_lost;
+	ret->loss[PROTO_LOSS_OVERWRITTEN] += st->overwritten_events;
+}
+
+static void reply_session(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s)
+{
+	struct proto_session desc;
+	struct proto_writer w;
+	etwd_session_describe(d, s, &desc);
+	etwd_reply_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, m);
+	proto_put_u32(&w, PROTO_TAG_STATUS, 0);
+	proto_put_session(&w, &desc);
+	etwd_conn_send(d, c, &w, NULL, 0);
+}
+
+/* Answers and forgets a kept reply; nothing happens when its connection is gone. */
+void etwd_session_answer(struct etwd *d, struct session *s, struct reply_to *r, uint32_t code,
+			 const char *text)
+{
+	struct conn *c = r->conn;
+	struct proto_message m = {.type = r->type, .id = r->id};
+	if (!c) {
+		return;
+	}
+	etwd_reply_drop(r);
+	if (code != 0) {
+		etwd_reply_status(d, c, &m, code, text);
+	} else {
+		reply_session(d, c, &m, s);
+	}
+}
+
+/* ---- start --------------------------------------------------------------------------------------- */
+
+struct start_job {
+	struct job job;
+	struct session *session; /* ref */
+	struct sink *sink;
+	struct diag diag;
+	int result;
+};
+
+static void start_run(struct job *j)
+{
+	struct start_job *s = (struct start_job *)j;
+	/* Only this thread reads the options while the session is STARTING. */
+	s->result = sink_create(&s->session->options, &s->sink, &s->diag);
+}
+
+static uint32_t code_of_create(int err)
+{
+	switch (-err) {
+	case ENOENT: case ENOTDIR: return 3;
+	case EISDIR: case ELOOP: return 161;
+	case EEXIST: return 183;
+	default: return win32_from_errno(err);
+	}
+}
+
+static void start_done(struct etwd *d, struct job *j)
+{
+	struct start_job *sj = (struct start_job *)j;
+	struct session *s = sj->session;
+	if (sj->result < 0) {
+		char text[400];
+		if (sj->diag.text[0]) {
+			snprintf(text, sizeof text, "%s", sj->diag.text);
+		} else {
+			snprintf(text, sizeof text, "the session could not be created%s%s: %s",
+				 s->path ? ", file " : "", s->path ? s->path : "", strerror(-sj->result));
+		}
+		etwd_log(d, "Session \"%s\" was refused: %s", s->label, text);
+		etwd_session_answer(d, s, &s->start_reply, code_of_create(sj->result), text);
+		etwd_session_forget(d, s);
+	} else {
+		s->sink = sj->sink;
+		s->state = SESSION_RUNNING;
+		if (s->mode & MODE_REAL_TIME) {
+			sink_set_tap(s->sink, true, etwd_realtime_deliver, s);
+		}
+		etwd_log(d, "Started session \"%s\": id=%u, mode=%#x, buffers=%u-%u x %u KB, file=%s", s->label,
+			 s->id, s->mode, s->options.minimum_buffers, s->options.maximum_buffers,
+			 s->options.buffer_size_kb, s->path ? s->path : "none");
+		etwd_session_answer(d, s, &s->start_reply, 0, NULL);
+	}
+	etwd_session_unref(s);
+}
+
+static uint32_t check_mode(const struct proto_session *p, const char **ret_why)
+{
+	uint32_t m = p->log_file_mode;
+	uint32_t order = m & (MODE_SEQUENTIAL | MODE_CIRCULAR | MODE_NEWFILE);
+	bool sized = m & (MODE_CIRCULAR | MODE_NEWFILE | MODE_PREALLOCATE);
+	bool files = m & (order | MODE_APPEND | MODE_PREALLOCATE);
+	bool memory = m & (MODE_REAL_TIME | MODE_BUFFERING);
+	*ret_why = NULL;
+	if (order & (order - 1)) {
+		*ret_why = "sequential, circular and new-file modes exclude each other";
+	} else if ((m & MODE_APPEND) && (m & (MODE_CIRCULAR | MODE_NEWFILE | MODE_REAL_TIME))) {
+		*ret_why = "append mode cannot be circular, new-file or real-time";
+	} else if ((m & MODE_BUFFERING) && (files || (m & MODE_REAL_TIME))) {
+		*ret_why = "buffering mode has neither a file mode nor real-time delivery";
+	} else if (m & (MODE_PRIVATE_LOGGER | MODE_PRIVATE_IN_PROC)) {
+		*ret_why = "a private session lives in its process, not in etwd";
+	} else if ((m & MODE_GLOBAL_SEQUENCE) && (m & MODE_LOCAL_SEQUENCE)) {
+		*ret_why = "global and local sequence numbers exclude each other";
+	} else if (sized && p->maximum_file_size == 0) {
+		*ret_why = "this file mode needs a maximum file size";
+	} else if (p->clock > 3) {
+		*ret_why = "the clock must be 1, 2 or 3";
+	}
+	if (*ret_why) {
+		return 87;
+	}
+	if (!p->log_file && (files || !memory)) {
+		*ret_why = "this mode needs a log file name";
+		return 161;
+	}
+	return 0;
+}
+
+static bool has_counter(const uint16_t *s)
+{
+	for (; *s; s++) {
+		if (s[0] == '%' && s[1] == 'd') {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Takes what the message says into a new session. Win32 code; *ret_why says more. */
+static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_session *p,
+			     struct session *s, const char **ret_why)
+{
+	uint32_t code = check_mode(p, ret_why);
+	if (code != 0) {
+		return code;
+	}
+	if (!p->name || p->name_len == 0 || p->name_len > ETWD_NAME_MAX) {
+		*ret_why = "a session needs a name of at most 1024 characters";
+		return 87;
+	}
+	s->name = utf16_dup(p->name, p->name_len);
+	s->log_file = p->log_file ? utf16_dup(p->log_file, p->log_file_len) : NULL;
+	if (!s->name || (p->log_file && !s->log_file)) {
+		return 8;
+	}
+	if (utf16_to_utf8_lossy(s->name, p->name_len, s->label, sizeof s->label) >= (long)sizeof s->label) {
+		memcpy(s->label + sizeof s->label - 4, "...", 4);
+	}
+	if ((p->log_file_mode & MODE_NEWFILE) && !has_counter(s->log_file)) {
+		*ret_why = "the name of a new-file session must hold %d";
+		return 87;
+	}
+	if (s->log_file) {
+		code = etwd_session_path(d, c, s->log_file, p->log_file_len, NULL, &s->path, ret_why);
+		if (code != 0) {
+			return code;
+		}
+	}
+	s->uid = c->uid;
+	s->guid = p->guid;
+	s->mode = p->log_file_mode;
+	s->clock = p->clock ? p->clock : 1;
+	if (s->clock == 3 && d->clock_kind != CLOCK_KIND_TSC) {
+		s->clock = 2; /* as Windows does without a usable cycle counter */
+	}
+	s->flags = p->flags;
+	s->latency_us = p->latency_us;
+	s->flush_threshold = p->flush_threshold;
+	s->enable_flags = p->enable_flags;
+	s->options = (struct sink_options){
+		.name = s->name,
+		.log_file = s->log_file,
+		.path = s->path,
+		.log_file_mode = s->mode,
+		.buffer_size_kb = p->buffer_size_kb,
+		.minimum_buffers = p->minimum_buffers,
+		.maximum_buffers = p->maximum_buffers,
+		.maximum_file_size = p->maximum_file_size,
+		.flush_timer = p->flush_timer,
+		.clock = s->clock,
+		.clock_freq = d->clock_freq,
+		.cpus = (uint16_t)d->cpus,
+		.sync_on_stop = true,
+		.controller_pid = (uint32_t)c->pid,
+		.controller_tid = (uint32_t)c->pid,
+	};
+	if (sink_adjust(&s->options) < 0) {
+		*ret_why = "the buffer sizes or counts are out of range";
+		return 87;
+	}
+	return 0;
+}
+
+/* UTF-16 to a path that etwd may open for this connection and no session uses. */
+uint32_t etwd_session_path(struct etwd *d, struct conn *c, const uint16_t *name, size_t units,
+			   const struct session *except, char **ret, const char **ret_why)
+{
+	char path[4096];
+	long n = utf16_to_utf8(name, units, path, sizeof path);
+	if (n < 0 || (size_t)n >= sizeof path || path[0] != '/') {
+		*ret_why = "the log file must be an absolute path";
+		return 161;
+	}
+	/* etwd opens files with its own rights, so only for those who have them anyway. */
+	if (c->uid != 0 && c->uid != d->uid) {
+		*ret_why = "this etwd writes files only for its owner; use a real-time session";
+		return 5;
+	}
+	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
+		struct session *o = d->session[i];
+		if (o && o != except && o->path && strcmp(o->path, path) == 0) {
+			*ret_why = "another session writes to this file";
+			return 161;
+		}
+	}
+	*ret = strdup(path);
+	return *ret ? 0 : 8;
+}
+
+static uint32_t check_unique(struct etwd *d, const struct session *s, const char **ret_why)
+{
+	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
+		struct session *o = d->session[i];
+		if (!o || (d->system && o->uid != s->uid)) {
+			continue;
+		}
+		if (utf16_equal_nocase(o->name, s->name) ||
+		    (!guid_is_zero(&s->guid) && guid_equal(&o->guid, &s->guid))) {
+			*ret_why = "a session with this name or GUID is running";
+			return 183;
+		}
+	}
+	return 0;
+}
+
+static uint32_t take_place(struct etwd *d, struct session *s, const char **ret_why)
+{
+	uint64_t bytes = (uint64_t)s->options.buffer_size_kb * 1024 * s->options.maximum_buffers;
+	uint64_t limit = d->system ? ETWD_BUFFER_BYTES_SYSTEM : ETWD_BUFFER_BYTES_USER;
+	if (d->session_count >= ETWD_SESSIONS_MAX) {
+		*ret_why = "all 1024 sessions are in use";
+		return 1450;
+	}
+	if (bytes > limit - d->buffer_bytes) {
+		*ret_why = "the buffers of all sessions together would be too large";
+		return 1450;
+	}
+	/* Ids go round, so that a stale handle does not soon mean another session. */
+	while (d->session[d->session_next]) {
+		d->session_next = d->session_next % ETWD_SESSIONS_MAX + 1;
+	}
+	s->id = (uint16_t)d->session_next;
+	s->options.logger_id = s->id;
+	d->session_next = d->session_next % ETWD_SESSIONS_MAX + 1;
+	d->session[s->id] = s;
+	d->session_count++;
+	s->buffer_bytes = bytes;
+	d->buffer_bytes += bytes;
+	return 0;
+}
+
+void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_message *m)
+{
+	struct proto_session p;
+	const char *why = NULL;
+	uint32_t code = 0;
+	if (d->exiting) {
+		etwd_reply_status(d, c, m, 1450, "etwd is leaving");
+		return;
+	}
+	if (!proto_get_session(m, &p)) {
+		etwd_reply_status(d, c, m, 87, "START needs a session description");
+		return;
+	}
+	struct session *s = calloc(1, sizeof *s);
+	struct start_job *sj = calloc(1, sizeof *sj);
+	if (!s || !sj) {
+		free(s);
+		free(sj);
+		etwd_reply_status(d, c, m, 8, NULL);
+		return;
+	}
+	s->daemon = d;
+	s->refs = 1;
+	s->start_ns = etwd_now_ns();
+	LIST_INIT(&s->enables);
+	LIST_INIT(&s->consumers);
+	code = session_read(d, c, &p, s, &why);
+	code = code ? code : check_unique(d, s, &why);
+	if (code == 0 && guid_is_zero(&s->guid) && guid_random(&s->guid) < 0) {
+		code = 8;
+	}
+	code = code ? code : take_place(d, s, &why);
+	if (code != 0) {
+		etwd_reply_status(d, c, m, code, why);
+		etwd_session_unref(s);
+		free(sj);
+		return;
+	}
+	s->state = SESSION_STARTING;
+	etwd_reply_keep(c, m, &s->start_reply);
+	etwd_session_ref(s);
+	*sj = (struct start_job){.job = {.run = start_run, .done = start_done}, .session = s};
+	etwd_job_start(d, &sj->job);
+}
+
+/* ---- list ---------------------------------------------------------------------------------------- */
+
+void etwd_session_list(struct etwd *d, struct conn *c, const struct proto_message *m)
+{
+	uint32_t count = 0;
+	struct proto_writer w;
+	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
+		struct session *s = d->session[i];
+		count += s && s->state != SESSION_STARTING && may_see(d, s, c);
+	}
+	etwd_reply_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, m);
+	proto_put_u32(&w, PROTO_TAG_STATUS, 0);
+	proto_put_u32(&w, PROTO_TAG_COUNT, count);
+	etwd_conn_send(d, c, &w, NULL, 0);
+	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX && !c->closing; i++) {
+		struct session *s = d->session[i];
+		if (s && s->state != SESSION_STARTING && may_see(d, s, c)) {
+			struct proto_session desc;
+			etwd_session_describe(d, s, &desc);
+			proto_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, PROTO_LIST_ITEM, m->id);
+			proto_put_session(&w, &desc);
+			etwd_conn_send(d, c, &w, NULL, 0);
+		}
+	}
+}
+
+/* ---- control ------------------------------------------------------------------------------------- */
+
+struct flush_job {
+	struct job job;
+	struct session *session; /* ref; its sink stays while session->jobs > 0 */
+	struct sink *sink;
+	struct reply_to reply;
+	int result;
+};
+
+static void flush_run(struct job *j)
+{
+	struct flush_job *f = (struct flush_job *)j;
+	/* Waiting touches only what the sink guards by its lock. */
+	f->result = sink_drain_wait(f->sink, 10000);
+}
+
+static void flush_done(struct etwd *d, struct job *j)
+{
+	struct flush_job *f = (struct flush_job *)j;
+	struct session *s = f->session;
+	s->jobs--;
+	etwd_session_answer(d, s, &f->reply, f->result == -ETIMEDOUT ? 1460 : 0,
+			    "the disk has not taken all buffers yet");
+	etwd_session_unref(s);
+}
+
+static void control_flush(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s)
+{
+	struct proto_session p = {0};
+	struct diag diag = {0};
+	char *path = NULL;
+	const char *why = NULL;
+	uint32_t code = 0;
+	proto_get_session(m, &p);
+	if (p.log_file && p.log_file_len > 0 && (s->mode & MODE_BUFFERING)) {
+		code = etwd_session_path(d, c, p.log_file, p.log_file_len, s, &path, &why);
+	} else if ((s->mode & MODE_BUFFERING) && !s->path) {
+		code = 161;
+		why = "a buffering session is flushed to a file: name one";
+	}
+	struct flush_job *f = code == 0 ? calloc(1, sizeof *f) : NULL;
+	if (code == 0 && !f) {
+		code = 8;
+	}
+	if (code == 0) {
+		etwd_drain_pass(d, POOL_PASS_FLUSH);
+		int r = sink_flush(s->sink, path, &diag);
+		if (r < 0) {
+			code = code_of_create(r);
+			why = diag.text[0] ? diag.text : NULL;
+		}
+	}
+	free(path);
+	if (code != 0) {
+		free(f);
+		etwd_reply_status(d, c, m, code, why);
+		return;
+	}
+	*f = (struct flush_job){.job = {.run = flush_run, .done = flush_done}, .session = s, .sink = s->sink};
+	etwd_session_ref(s);
+	s->jobs++;
+	etwd_reply_keep(c, m, &f->reply);
+	etwd_job_start(d, &f->job);
+}
+
+void etwd_session_control(struct etwd *d, struct conn *c, const struct proto_message *m)
+{
+	uint32_t control;
+	struct diag diag = {0};
+	const char *why = NULL;
+	uint32_t code = 0;
+	if (!proto_get_u32(m, PROTO_TAG_CONTROL_CODE, &control) || control > 4) {
+		etwd_reply_status(d, c, m, 87, "unknown control code");
+		return;
+	}
+	struct session *s = etwd_session_find(d, m, c);
+	if (!s || s->state == SESSION_STARTING) {
+		etwd_reply_status(d, c, m, 4201, "no such trace session is running");
+		return;
+	}
+	if (s->state != SESSION_RUNNING && control != 0) {
+		etwd_reply_status(d, c, m, control == 1 ? 2402 : 4201, "the session is being stopped");
+		return;
+	}
+	switch (control) {
+	case 0: break;
+	case 1:
+		etwd_reply_keep(c, m, &s->stop_reply);
+		etwd_session_stop(d, s);
+		return;
+	case 2: {
+		struct proto_session p;
+		if (!proto_get_session(m, &p)) {
+			code = 87;
+		} else {
+			code = etwd_session_update(d, c, s, &p, &diag, &why);
+		}
+		break;
+	}
+	case 3: control_flush(d, c, m, s); return;
+	default:
+		if (!(s->mode & MODE_NEWFILE)) {
+			code = 87;
+			why = "only a new-file session has a next file";
+		} else {
+			int r = sink_next_file(s->sink, &diag);
+			code = r < 0 ? code_of_create(r) : 0;
+		}
+	}
+	if (code != 0) {
+		etwd_reply_status(d, c, m, code, why ? why : diag.text[0] ? diag.text : NULL);
+		return;
+	}
+	reply_session(d, c, m, s);
+}

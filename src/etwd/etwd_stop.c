@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT
+ * The end of a session, and the one change of direction a running one can make (UPDATE).
+ *
+ *   RUNNING --stop: drain, disable everywhere, drain--> STOPPING --consumers have it, or 1 s--> CLOSING
+ *           --job: sink_stop()--> gone
+ *
+ * No provider cooperates: from the store of "disabled" on nothing new is written, and what was
+ * published before is in the pool. A stopped process delays nothing.
+ */
+#include "etwd/etwd.h"
+
+#include "etwd/etwd_modes.h"
+
+#include <stdlib.h>
+
+#define CONSUMER_PATIENCE_NS 1000000000ull
+
+struct close_job {
+	struct job job;
+	struct session *session; /* ref */
+	struct sink *sink;
+	struct sink_stats stats;
+	int result;
+};
+
+static void close_run(struct job *j)
+{
+	struct close_job *c = (struct close_job *)j;
+	c->result = sink_stop(c->sink, &c->stats);
+}
+
+static void close_done(struct etwd *d, struct job *j)
+{
+	struct close_job *c = (struct close_job *)j;
+	struct session *s = c->session;
+	s->stats = c->stats;
+	etwd_log(d, "Stopped session \"%s\": id=%u, events=%llu, lost=%llu, buffers=%llu%s%s", s->label, s->id,
+		 (unsigned long long)s->stats.events, (unsigned long long)s->stats.events_lost,
+		 (unsigned long long)s->stats.buffers_written, c->result < 0 ? ", file: " : "",
+		 c->result < 0 ? strerror(-c->result) : "");
+	/* The session is gone whatever the disk said; the loss counters tell. */
+	etwd_session_answer(d, s, &s->stop_reply, 0, NULL);
+	etwd_session_forget(d, s);
+	etwd_session_unref(s);
+}
+
+void etwd_session_stop_step(struct etwd *d, struct session *s, uint64_t now_ns)
+{
+	if (s->consumer_count > 0 && now_ns < s->stop_deadline_ns) {
+		s->blocked = false;
+		sink_tap_pump(s->sink);
+		if (s->blocked) {
+			return;
+		}
+	}
+	if (s->consumer_count > 0) {
+		etwd_realtime_end(d, s);
+	}
+	if (s->jobs > 0) {
+		return; /* somebody waits for the sink; comes back with the next tick */
+	}
+	struct close_job *c = calloc(1, sizeof *c);
+	if (!c) {
+		return; /* the next tick tries again */
+	}
+	sink_set_tap(s->sink, false, NULL, NULL);
+	sink_stats(s->sink, &s->stats);
+	*c = (struct close_job){.job = {.run = close_run, .done = close_done}, .session = s, .sink = s->sink};
+	etwd_session_ref(s);
+	s->sink = NULL;
+	s->state = SESSION_CLOSING;
+	etwd_job_start(d, &c->job);
+}
+
+void etwd_session_stop(struct etwd *d, struct session *s)
+{
+	etwd_drain_pass(d, POOL_PASS_FLUSH);
+	s->state = SESSION_STOPPING;
+	s->stop_deadline_ns = etwd_now_ns() + CONSUMER_PATIENCE_NS;
+	etwd_enable_remove_session(d, s);
+	etwd_drain_pass(d, POOL_PASS_FLUSH);
+	etwd_session_stop_step(d, s, etwd_now_ns());
+}
+
+void etwd_session_tick(struct etwd *d, uint64_t now_ns)
+{
+	if (d->session_count == 0) {
+		return;
+	}
+	bool look = now_ns - d->session_tick_ns >= 100000000ull;
+	if (look) {
+		d->session_tick_ns = now_ns;
+	}
+	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
+		struct session *s = d->session[i];
+		if (!s) {
+			continue;
+		}
+		if (s->state == SESSION_STOPPING) {
+			etwd_session_stop_step(d, s, now_ns);
+		} else if (s->state == SESSION_RUNNING && look && s->path) {
+			sink_stats(s->sink, &s->stats);
+			if (s->stats.file_full) {
+				etwd_log(d, "Session \"%s\" reached its maximum file size", s->label);
+				etwd_session_stop(d, s);
+			}
+		}
+	}
+}
+
+/* ---- update -------------------------------------------------------------------------------------- */
+
+static void set_real_time(struct etwd *d, struct session *s, bool on)
+{
+	if (on == ((s->mode & MODE_REAL_TIME) != 0)) {
+		return;
+	}
+	if (on) {
+		s->mode |= MODE_REAL_TIME;
+		sink_set_tap(s->sink, true, etwd_realtime_deliver, s);
+	} else {
+		s->mode &= ~MODE_REAL_TIME;
+		sink_tap_pump(s->sink);
+		etwd_realtime_end(d, s);
+		sink_set_tap(s->sink, false, NULL, NULL);
+	}
+}
+
+static uint32_t switch_file(struct etwd *d, struct conn *c, struct session *s, const struct proto_session *p,
+			    struct diag *diag, const char **ret_why)
+{
+	char *path = NULL;
+	uint16_t *name = utf16_dup(p->log_file, p->log_file_len);
+	if (!name) {
+		return 8;
+	}
+	uint32_t code = etwd_session_path(d, c, p->log_file, p->log_file_len, s, &path, ret_why);
+	if (code == 0 && s->path && strcmp(s->path, path) == 0) {
+		*ret_why = "the session writes to this file already";
+		code = 87;
+	}
+	if (code == 0) {
+		etwd_drain_pass(d, POOL_PASS_FLUSH);
+		bool dump = (s->mode & MODE_BUFFERING) != 0;
+		int r = dump ? sink_flush(s->sink, path, diag) : sink_set_file(s->sink, path, name, diag);
+		code = r < 0 ? (r == -ENOENT ? 3 : win32_from_errno(r)) : 0;
+	}
+	if (code != 0) {
+		free(path);
+		free(name);
+		return code;
+	}
+	if (!(s->mode & MODE_BUFFERING)) {
+		free(s->path);
+		free(s->log_file);
+		s->path = path;
+		s->log_file = name;
+	} else {
+		free(path);
+		free(name);
+	}
+	return 0;
+}
+
+uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s,
+			     const struct proto_session *p, struct diag *diag, const char **ret_why)
+{
+	if (p->enable_flags != 0 && !(s->mode & MODE_SYSTEM_LOGGER)) {
+		*ret_why = "only system loggers have enable flags";
+		return 87;
+	}
+	uint32_t most = s->options.maximum_buffers, timer = s->options.flush_timer;
+	uint64_t bytes = s->buffer_bytes;
+	if (p->maximum_buffers != 0) {
+		most = BASE_MAX(p->maximum_buffers, s->options.minimum_buffers);
+		bytes = (uint64_t)s->options.buffer_size_kb * 1024 * most;
+		uint64_t limit = d->system ? ETWD_BUFFER_BYTES_SYSTEM : ETWD_BUFFER_BYTES_USER;
+		if (bytes > limit - (d->buffer_bytes - s->buffer_bytes)) {
+			*ret_why = "the buffers of all sessions together would be too large";
+			return 1450;
+		}
+	}
+	timer = p->flush_timer ? p->flush_timer : timer;
+	if ((p->update_mask & PROTO_UPDATE_FILE) && p->log_file && p->log_file_len > 0) {
+		uint32_t code = switch_file(d, c, s, p, diag, ret_why);
+		if (code != 0) {
+			return code;
+		}
+	}
+	if (most != s->options.maximum_buffers || timer != s->options.flush_timer) {
+		sink_set_limits(s->sink, most, timer);
+		s->options.maximum_buffers = most;
+		s->options.flush_timer = timer;
+		d->buffer_bytes += bytes - s->buffer_bytes;
+		s->buffer_bytes = bytes;
+	}
+	if (p->update_mask & PROTO_UPDATE_MODE) {
+		bool on = (p->log_file_mode & MODE_REAL_TIME) != 0;
+		/* 0 turns the feed off; without a file there would be nothing left of the session. */
+		if ((on && !(s->mode & (MODE_BUFFERING | MODE_APPEND))) || (p->log_file_mode == 0 && s->path)) {
+			set_real_time(d, s, on);
+		}
+	}
+	if ((p->update_mask & PROTO_UPDATE_FLAGS) && (s->mode & MODE_SYSTEM_LOGGER)) {
+		s->enable_flags = p->enable_flags;
+	}
+	if (p->latency_us != 0) {
+		s->latency_us = p->latency_us;
+	}
+	return 0;
+}

@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Private sessions: start to stop, who is enabled where.
+ */
+#include "inproc/inproc_private.h"
+#include "sink/sink_modes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Win32 codes this folder answers with. */
+enum {
+	CODE_SUCCESS = 0,
+	CODE_NOT_ENOUGH_MEMORY = 8,
+	CODE_INVALID_PARAMETER = 87,
+	CODE_BAD_PATHNAME = 161,
+	CODE_ALREADY_EXISTS = 183,
+	CODE_NO_SYSTEM_RESOURCES = 1450,
+	CODE_INSTANCE_NOT_FOUND = 4201,
+};
+enum { CONTROL_DISABLE = 0, CONTROL_ENABLE = 1, CONTROL_CAPTURE_STATE = 2 };
+enum { /* EVENT_ENABLE_PROPERTY_* that a private session follows */
+       PROPERTY_STACK = 0x4,
+       PROPERTY_IGNORE_KEYWORD_0 = 0x10,
+       PROPERTY_EXCLUDE_INPRIVATE = 0x200,
+};
+
+#define MODES_REFUSED                                                                              \
+	(SINK_MODE_REAL_TIME | SINK_MODE_APPEND | SINK_MODE_NEWFILE | SINK_MODE_PREALLOCATE |      \
+	 0x08000000u /* INDEPENDENT_SESSION */)
+#define FLUSH_WAIT_MS 1000
+/* Apart from the daemon's session ids, which are small. */
+#define ID_BASE 0x0001000000000000ull
+
+struct inproc_state inproc = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* What a change means to the registrations of one provider; told after the lock is given back. */
+struct news {
+	uint32_t index, code;
+	uint8_t level;
+	uint64_t any, all;
+};
+struct news_list {
+	struct news *item;
+	uint32_t count;
+};
+
+struct inproc_destination *inproc_destination(void)
+{
+	return order_load_acquire(&inproc.destination); /* B: pairs with A in inproc_drain.c */
+}
+
+void inproc_set_notify(inproc_notify_fn fn)
+{
+	pthread_mutex_lock(&inproc.lock);
+	inproc.notify = fn;
+	pthread_mutex_unlock(&inproc.lock);
+}
+
+static void free_strings(struct inproc_session *s)
+{
+	free(s->name);
+	free(s->log_file);
+	free(s->path);
+	free(s->enable);
+}
+
+/* ---- fork, exit ------------------------------------------------------------------------------ */
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&inproc.lock);
+}
+
+static void after_fork_parent(void)
+{
+	pthread_mutex_unlock(&inproc.lock);
+}
+
+/* Sessions stay with the parent, whose logger thread serves them. Segment and writer are left as
+ * they are: a writer of this thread may have been inside when it forked. What only the drain uses
+ * was at rest, since the fork holds the lock. */
+static void after_fork_child(void)
+{
+	order_store_relaxed(&inproc.destination, NULL);
+	pool_view_destroy(inproc.view);
+	pool_pass_destroy(inproc.pass);
+	inproc.ctl = NULL;
+	inproc.segment = NULL;
+	inproc.view = NULL;
+	inproc.pass = NULL;
+	inproc.thread_running = false;
+	for (uint32_t i = 0; i < INPROC_SESSIONS; i++) {
+		if (inproc.session[i].sink) {
+			sink_forget(inproc.session[i].sink);
+			free_strings(&inproc.session[i]);
+		}
+		memset(&inproc.session[i], 0, sizeof inproc.session[i]);
+	}
+	pthread_mutex_unlock(&inproc.lock);
+}
+
+static void at_exit(void)
+{
+	if (inproc.pid != (uint32_t)getpid()) {
+		return; /* a child made behind libc's back */
+	}
+	for (uint32_t i = 0; i < INPROC_SESSIONS; i++) {
+		pthread_mutex_lock(&inproc.lock);
+		uint64_t id = inproc.session[i].sink ? inproc.session[i].id : 0;
+		pthread_mutex_unlock(&inproc.lock);
+		if (id != 0) {
+			inproc_stop(id, NULL, NULL, NULL);
+		}
+	}
+}
+
+static void prepare_once(void)
+{
+	if (!inproc.prepared) {
+		inproc.prepared = true;
+		pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+		atexit(at_exit);
+	}
+}
+
+/* ---- enables --------------------------------------------------------------------------------- */
+
+static struct inproc_enable *find_enable(struct inproc_session *s, const struct guid *provider)
+{
+	for (uint32_t i = 0; i < s->enable_count; i++) {
+		if (guid_equal(&s->enable[i].provider, provider)) {
+			return &s->enable[i];
+		}
+	}
+	return NULL;
+}
+
+static uint32_t collect_rows(const struct guid *provider, struct filter_row *rows)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < INPROC_SESSIONS; i++) {
+		struct inproc_session *s = &inproc.session[i];
+		struct inproc_enable *e = s->sink ? find_enable(s, provider) : NULL;
+		if (e) {
+			rows[n] = e->row;
+			rows[n++].bit = (uint8_t)i;
+		}
+	}
+	return n;
+}
+
+static void publish(uint32_t index)
+{
+	struct inproc_registration *r = &inproc.registration[index];
+	if (!inproc.destination) {
+		return;
+	}
+	struct filter_row rows[INPROC_SESSIONS];
+	uint32_t n = r->used ? collect_rows(&r->provider, rows) : 0;
+	uint16_t flags = order_load_relaxed(&inproc_entry(index)->flags) & CTL_ENTRY_CLASSIC;
+	pool_ctl_publish(inproc.ctl, inproc_entry_offset(index), ++r->generation, rows, n, flags);
+}
+
+/* Least restrictive wins [doc]. */
+static struct news merged_state(uint32_t index, const struct guid *provider)
+{
+	struct filter_row rows[INPROC_SESSIONS];
+	uint32_t n = collect_rows(provider, rows);
+	struct news e = {.index = index, .code = n ? CONTROL_ENABLE : CONTROL_DISABLE};
+	e.all = n ? UINT64_MAX : 0;
+	for (uint32_t i = 0; i < n; i++) {
+		uint8_t level = rows[i].level ? rows[i].level : 255;
+		e.level = BASE_MAX(e.level, level);
+		e.any |= rows[i].any;
+		e.all &= rows[i].all;
+	}
+	return e;
+}
+
+/* Publish what is in force for `provider` now and note what to tell. Out of memory: nobody is told,
+ * but what is recorded is right. */
+static void provider_changed(const struct guid *provider, bool capture, struct news_list *list)
+{
+	for (uint32_t i = 0; i < INPROC_REGISTRATIONS; i++) {
+		struct inproc_registration *r = &inproc.registration[i];
+		if (!r->used || !guid_equal(&r->provider, provider)) {
+			continue;
+		}
+		if (!capture) {
+			publish(i);
+		}
+		struct news *more = realloc(list->item, (list->count + 1) * sizeof *more);
+		if (more) {
+			list->item = more;
+			more[list->count] = merged_state(i, provider);
+			if (capture) {
+				more[list->count].code = CONTROL_CAPTURE_STATE;
+			}
+			list->count++;
+		}
+	}
+}
+
+/* Without the lock: callbacks may call us. */
+static void tell(struct news_list *list)
+{
+	pthread_mutex_lock(&inproc.lock);
+	inproc_notify_fn notify = inproc.notify;
+	pthread_mutex_unlock(&inproc.lock);
+	for (uint32_t i = 0; notify && i < list->count; i++) {
+		const struct news *e = &list->item[i];
+		notify(e->index, e->code, e->level, e->any, e->all, &GUID_ZERO);
+	}
+	free(list->item);
+}
+
+/* ---- registrations --------------------------------------------------------------------------- */
+
+int inproc_register(uint32_t index, const struct guid *provider, uint32_t *ret_entry_offset)
+{
+	if (index >= INPROC_REGISTRATIONS) {
+		return -EINVAL;
+	}
+	pthread_mutex_lock(&inproc.lock);
+	struct inproc_registration *r = &inproc.registration[index];
+	r->used = true;
+	r->provider = *provider;
+	publish(index);
+	pthread_mutex_unlock(&inproc.lock);
+	*ret_entry_offset = inproc_entry_offset(index);
+	return 0;
+}
+
+void inproc_unregister(uint32_t index)
+{
+	if (index >= INPROC_REGISTRATIONS) {
+		return;
+	}
+	pthread_mutex_lock(&inproc.lock);
+	struct inproc_registration *r = &inproc.registration[index];
+	if (inproc.destination && r->used) {
+		inproc_pass(true); /* its events still need its GUID */
+	}
+	r->used = false;
+	publish(index);
+	free(r->traits);
+	r->traits = NULL;
+	r->traits_bytes = 0;
+	pthread_mutex_unlock(&inproc.lock);
+}
+
+void inproc_set_traits(uint32_t index, const void *traits, uint32_t bytes)
+{
+	uint8_t *copy = bytes > 0 && bytes <= 0xFFF0 ? malloc(bytes) : NULL;
+	if (index >= INPROC_REGISTRATIONS || !copy) {
+		free(copy);
+		return;
+	}
+	memcpy(copy, traits, bytes);
+	pthread_mutex_lock(&inproc.lock);
+	struct inproc_registration *r = &inproc.registration[index];
+	if (inproc.destination && r->used) {
+		inproc_pass(true);
+	}
+	free(r->traits);
+	r->traits = copy;
+	r->traits_bytes = bytes;
+	pthread_mutex_unlock(&inproc.lock);
+}
+
+/* ---- sessions -------------------------------------------------------------------------------- */
+
+static struct inproc_session *find_session(uint64_t id, const uint16_t *name,
+					   const struct guid *guid)
+{
+	for (uint32_t i = 0; i < INPROC_SESSIONS; i++) {
+		struct inproc_session *s = &inproc.session[i];
+		if (!s->sink) {
+			continue;
+		}
+		if (id != 0 ? s->id == id
+			    : (name && name[0] && s->name && utf16_equal_nocase(s->name, name)) ||
+				      (guid && guid_equal(&s->guid, guid))) {
+			return s;
+		}
+	}
+	return NULL;
+}
+
+static int copy_strings(struct inproc_session *s, const struct sink_options *o)
+{
+	s->name = o->name ? utf16_dup(o->name, utf16_len(o->name)) : NULL;
+	s->log_file = o->log_file ? utf16_dup(o->log_file, utf16_len(o->log_file)) : NULL;
+	s->path = o->path ? strdup(o->path) : NULL;
+	return (o->name && !s->name) || (o->log_file && !s->log_file) || (o->path && !s->path)
+		       ? -ENOMEM
+		       : 0;
+}
+
+/* "x.etl" -> "x.etl_<pid>" in both spellings. */
+static int add_pid_suffix(struct inproc_session *s)
+{
+	char suffix[16];
+	int n = snprintf(suffix, sizeof suffix, "_%u", inproc.pid);
+	char *path = malloc(strlen(s->path) + (size_t)n + 1);
+	size_t units = s->log_file ? utf16_len(s->log_file) : 0;
+	uint16_t *log_file = malloc(2 * (units + (size_t)n + 1));
+	if (!path || !log_file) {
+		free(path);
+		free(log_file);
+		return -ENOMEM;
+	}
+	sprintf(path, "%s%s", s->path, suffix);
+	if (units > 0) {
+		memcpy(log_file, s->log_file, 2 * units);
+	}
+	for (int i = 0; i <= n; i++) {
+		log_file[units + (size_t)i] = (uint8_t)suffix[i];
+	}
+	free(s->path);
+	s->path = path;
+	if (s->log_file) {
+		free(s->log_file);
+		s->log_file = log_file;
+	} else {
+		free(log_file);
+	}
+	return 0;
+}
+
+static int create_sink(struct inproc_session *s, struct diag *d)
+{
+	bool in_proc = s->options.log_file_mode & SINK_MODE_PRIVATE_IN_PROC;
+	for (int attempt = 0;; attempt++) {
+		s->options.name = s->name;
+		s->options.log_file = s->log_file;
+		s->options.path = s->path;
+		int err = sink_create(&s->options, &s->sink, attempt == 0 && !in_proc ? NULL : d);
+		/* Several processes run the same private session: the first one has the plain
+		 * name, all others add their id [doc]. */
+		if (err == -EBUSY && !in_proc && attempt == 0) {
+			err = add_pid_suffix(s);
+			if (err == 0) {
+				continue;
+			}
+		}
+		return err;
+	}
+}
+
+static uint32_t check_start(const struct inproc_session_args *a)
+{
+	uint32_t mode = a->sink.log_file_mode;
+	if (!(mode & SINK_MODE_PRIVATE) || (mode & MODES_REFUSED) ||
+	    (!(mode & SINK_MODE_PRIVATE_IN_PROC) && guid_is_zero(&a->guid))) {
+		return CODE_INVALID_PARAMETER;
+	}
+	if (!a->sink.path && !(mode & SINK_MODE_BUFFERING)) {
+		return CODE_BAD_PATHNAME;
+	}
+	return CODE_SUCCESS;
+}
+
+/* A free slot, or NULL with the reason. */
+static struct inproc_session *claim_slot(const struct inproc_session_args *a, uint32_t *ret_code)
+{
+	uint32_t in_proc = 0;
+	struct inproc_session *free_slot = NULL;
+	for (uint32_t i = 0; i < INPROC_SESSIONS; i++) {
+		struct inproc_session *s = &inproc.session[i];
+		if (!s->sink) {
+			free_slot = free_slot ? free_slot : s;
+			continue;
+		}
+		in_proc += (s->options.log_file_mode & SINK_MODE_PRIVATE_IN_PROC) != 0;
+		if ((a->sink.name && s->name && utf16_equal_nocase(s->name, a->sink.name)) ||
+		    (!guid_is_zero(&a->guid) && guid_equal(&s->guid, &a->guid))) {
+			*ret_code = CODE_ALREADY_EXISTS;
+			return NULL;
+		}
+	}
+	*ret_code = CODE_NO_SYSTEM_RESOURCES;
+	if ((a->sink.log_file_mode & SINK_MODE_PRIVATE_IN_PROC) && in_proc >= INPROC_IN_PROC_MAX) {
+		return NULL;
+	}
+	return free_slot;
+}
+
+static uint32_t start_locked(struct inproc_session_args *a, uint64_t *ret_id, struct diag *d)
+{
+	inproc.pid = (uint32_t)getpid();
+	uint32_t code;
+	struct inproc_session *slot = claim_slot(a, &code);
+	if (!slot) {
+		return code;
+	}
+	prepare_once();
+	struct inproc_session s = {.guid = a->guid, .options = a->sink};
+	s.options.logger_id = (uint16_t)(1 + (slot - inproc.session));
+	int err = guid_is_zero(&s.guid) ? guid_random(&s.guid) : 0;
+	if (err == 0) {
+		err = inproc_memory_create();
+	}
+	if (err == 0) {
+		err = copy_strings(&s, &a->sink);
+	}
+	if (err == 0) {
+		err = sink_adjust(&s.options);
+	}
+	if (err == 0) {
+		clock_pair(&s.start_raw, &s.start_filetime);
+		err = create_sink(&s, d);
+	}
+	if (err == 0) {
+		err = inproc_thread_start();
+		if (err < 0) {
+			sink_stop(s.sink, NULL);
+		}
+	}
+	if (err < 0) {
+		free_strings(&s);
+		return err == -EBUSY ? CODE_BAD_PATHNAME : win32_from_errno(err);
+	}
+	s.id = ID_BASE + ++inproc.next_id;
+	*slot = s;
+	*ret_id = s.id;
+	return CODE_SUCCESS;
+}
+
+uint32_t inproc_start(struct inproc_session_args *a, uint64_t *ret_id, struct diag *d)
+{
+	uint32_t code = check_start(a);
+	if (code != CODE_SUCCESS) {
+		return code;
+	}
+	pthread_mutex_lock(&inproc.lock);
+	code = start_locked(a, ret_id, d);
+	pthread_mutex_unlock(&inproc.lock);
+	return code;
+}
+
+static bool any_session(void)
+{
+	for (uint32_t i = 0; i < INPROC_SESSIONS; i++) {
+		if (inproc.session[i].sink) {
+			return true;
+		}
+	}
+	return false;
+}
+
+uint32_t inproc_stop(uint64_t id, const uint16_t *name, const struct guid *guid,
+		     struct sink_stats *ret)
+{
+	struct news_list list = {0};
+	pthread_mutex_lock(&inproc.lock);
+	struct inproc_session *slot = find_session(id, name, guid);
+	if (!slot) {
+		pthread_mutex_unlock(&inproc.lock);
+		return CODE_INSTANCE_NOT_FOUND;
+	}
+	/* Writers stop first, then what they wrote is drained, then the slot is free. */
+	struct inproc_session s = *slot;
+	slot->enable_count = 0;
+	for (uint32_t i = 0; i < s.enable_count; i++) {
+		provider_changed(&s.enable[i].provider, false, &list);
+	}
+	slot->enable_count = s.enable_count;
+	inproc_pass(true);
+	memset(slot, 0, sizeof *slot);
+	bool last = !any_session() && inproc.thread_running;
+	pthread_t thread = inproc.thread;
+	if (last) {
+		inproc_thread_dismiss();
+	}
+	pthread_mutex_unlock(&inproc.lock);
+	if (last) {
+		pthread_join(thread, NULL);
+	}
+	int err = sink_stop(s.sink, ret);
+	free_strings(&s);
+	tell(&list);
+	return win32_from_errno(err);
+}
+
+void inproc_retire_full(void)
+{
+	struct news_list list = {0};
+	pthread_mutex_lock(&inproc.lock);
+	for (uint32_t i = 0; i < INPROC_SESSIONS; i++) {
+		struct inproc_session *s = &inproc.session[i];
+		struct sink_stats st;
+		if (!s->sink || s->enable_count == 0) {
+			continue;
+		}
+		sink_stats(s->sink, &st);
+		while (st.file_full && s->enable_count > 0) {
+			struct guid provider = s->enable[--s->enable_count].provider;
+			provider_changed(&provider, false, &list);
+		}
+	}
+	pthread_mutex_unlock(&inproc.lock);
+	tell(&list);
+}
+
+uint32_t inproc_query(uint64_t id, const uint16_t *name, const struct guid *guid,
+		      struct sink_stats *ret, struct sink_options *ret_options, uint64_t *ret_id)
+{
+	pthread_mutex_lock(&inproc.lock);
+	struct inproc_session *s = find_session(id, name, guid);
+	if (s) {
+		sink_stats(s->sink, ret);
+		*ret_options = s->options;
+		*ret_id = s->id;
+	}
+	pthread_mutex_unlock(&inproc.lock);
+	return s ? CODE_SUCCESS : CODE_INSTANCE_NOT_FOUND;
+}
+
+uint32_t inproc_flush(uint64_t id, const uint16_t *name, const struct guid *guid)
+{
+	pthread_mutex_lock(&inproc.lock);
+	struct inproc_session *s = find_session(id, name, guid);
+	int err = -ENOENT;
+	if (s) {
+		inproc_pass(true);
+		err = sink_flush(s->sink, NULL, NULL);
+		/* With the lock, because the sink must not go meanwhile; hence not for long. A
+		 * timeout is no failure: the file thread goes on. */
+		if (err == 0) {
+			sink_drain_wait(s->sink, FLUSH_WAIT_MS);
+		}
+	}
+	pthread_mutex_unlock(&inproc.lock);
+	return s ? win32_from_errno(err) : CODE_INSTANCE_NOT_FOUND;
+}
+
+static int set_enable(struct inproc_session *s, const struct guid *provider,
+		      const struct filter_row *row)
+{
+	struct inproc_enable *e = find_enable(s, provider);
+	if (!e) {
+		struct inproc_enable *more =
+			realloc(s->enable, (s->enable_count + 1) * sizeof *more);
+		if (!more) {
+			return -ENOMEM;
+		}
+		s->enable = more;
+		e = &more[s->enable_count++];
+		e->provider = *provider;
+	}
+	e->row = *row;
+	return 0;
+}
+
+uint32_t inproc_enable(uint64_t id, const struct guid *provider, uint32_t code, uint8_t level,
+		       uint64_t any, uint64_t all, uint32_t properties)
+{
+	if (code > CONTROL_CAPTURE_STATE) {
+		return CODE_INVALID_PARAMETER;
+	}
+	struct filter_row row = {
+		.level = level,
+		.any = any ? any : UINT64_MAX,
+		.all = all,
+		.props = (uint16_t)((properties & PROPERTY_STACK ? FILTER_ROW_STACK : 0) |
+				    (properties & PROPERTY_IGNORE_KEYWORD_0
+					     ? FILTER_ROW_IGNORE_KEYWORD_0
+					     : 0) |
+				    (properties & PROPERTY_EXCLUDE_INPRIVATE
+					     ? FILTER_ROW_EXCLUDE_INPRIVATE
+					     : 0)),
+	};
+	struct news_list list = {0};
+	pthread_mutex_lock(&inproc.lock);
+	struct inproc_session *s = find_session(id, NULL, NULL);
+	uint32_t result = s ? CODE_SUCCESS : CODE_INSTANCE_NOT_FOUND;
+	if (s && code != CONTROL_CAPTURE_STATE) {
+		inproc_pass(true); /* by the rules that held until now */
+	}
+	struct inproc_enable *old = s ? find_enable(s, provider) : NULL;
+	if (s && code == CONTROL_ENABLE) {
+		if (set_enable(s, provider, &row) < 0) {
+			result = CODE_NOT_ENOUGH_MEMORY;
+		}
+	} else if (s && code == CONTROL_DISABLE && old) {
+		*old = s->enable[--s->enable_count];
+	}
+	/* A rundown is the affair of providers this session listens to. */
+	if (result == CODE_SUCCESS && (code == CONTROL_ENABLE || old)) {
+		provider_changed(provider, code == CONTROL_CAPTURE_STATE, &list);
+	}
+	pthread_mutex_unlock(&inproc.lock);
+	tell(&list);
+	return result;
+}

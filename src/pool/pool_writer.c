@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The slow path of the writer: slots, chunks, losses, the bell. The fast path is pool_write.h.
+ */
+#include "pool/pool_write.h"
+
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#if defined(__has_include)
+#if __has_include(<sys/rseq.h>)
+#include <sys/rseq.h>
+#define HAVE_RSEQ 1
+#endif
+#endif
+
+/* Overflow slots are tried this far apart, so that one preempted thread does not push its successor
+ * beside the overflow slot of the next CPU. */
+#define OVERFLOW_STRIDE 16u
+/* A lock of our own is believed stale after so many calls that saw it so without any progress. */
+#define STALE_DOUBTS	64u
+#define STALE_DISTANCE	(1u << 20)
+#define CLAIM_TRIES	1024
+
+#ifdef OPENETW_TESTPOINTS
+void (*pool_testpoint_hook)(const char *name);
+#endif
+
+/* ---- create, attach ------------------------------------------------------------------------- */
+
+static size_t writer_map_bytes(void)
+{
+	return (sizeof(struct pool_writer) + 4095) & ~(size_t)4095;
+}
+
+static void writer_find_rseq(struct pool_writer *w)
+{
+#ifdef HAVE_RSEQ
+	enum { RSEQ_CPU_ID = 4, RSEQ_MM_CID = 24, RSEQ_MM_CID_END = 28, AUX_RSEQ_FEATURES = 27 };
+	if (__rseq_size == 0) {
+		return;
+	}
+	int32_t at = (int32_t)__rseq_offset;
+	/* The kernel says which fields it keeps; the memory is there (32 bytes at least). */
+	bool has_cid = getauxval(AUX_RSEQ_FEATURES) >= RSEQ_MM_CID_END;
+	w->rseq_cpu = at + RSEQ_CPU_ID;
+	w->rseq_slot = at + (has_cid ? RSEQ_MM_CID : RSEQ_CPU_ID);
+#endif
+}
+
+struct pool_writer *pool_writer_create(void)
+{
+	void *mem = mmap(NULL, writer_map_bytes(), PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (mem == MAP_FAILED) {
+		return NULL;
+	}
+	/* Without it a forked child would go on writing into its parent's chunks. */
+	if (madvise(mem, writer_map_bytes(), MADV_WIPEONFORK) != 0) {
+		munmap(mem, writer_map_bytes());
+		return NULL;
+	}
+	struct pool_writer *w = (struct pool_writer *)mem;
+	w->clock_kind = clock_kind();
+	writer_find_rseq(w);
+	return w;
+}
+
+void pool_writer_destroy(struct pool_writer *w)
+{
+	if (w) {
+		munmap(w, writer_map_bytes());
+	}
+}
+
+int pool_writer_add_segment(struct pool_writer *w, void *mem, uint64_t bytes, uint32_t chunk_size)
+{
+	uint32_t n = w->segment_count;
+	if (n >= POOL_SEGMENTS_MAX || !mem || chunk_size < POOL_CHUNK_MIN ||
+	    chunk_size > POOL_CHUNK_MAX || chunk_size % POOL_CHUNK_MIN != 0 ||
+	    bytes < pool_segment_bytes(chunk_size)) {
+		return -EINVAL;
+	}
+	const struct seg_header *h = (const struct seg_header *)mem;
+	uint32_t magic = order_load_acquire(&h->magic);
+	if (magic != 0 && (magic != POOL_SEG_MAGIC || h->abi_major != POOL_ABI_MAJOR ||
+			   h->chunk_size != chunk_size || h->chunk_count != POOL_CHUNKS)) {
+		return -EINVAL;
+	}
+	w->segment[n] = (struct seg_header *)mem;
+	w->segment_bytes[n] = bytes;
+	w->chunk_size[n] = chunk_size;
+	order_store_release(&w->segment_count, n + 1); /* S: pairs with the acquire in claim */
+	if (n == 0) {
+		order_store_release(&w->alive, 1u);
+	}
+	return 0;
+}
+
+/* NULL also when a fork has just wiped `w` under our feet. */
+static struct seg_header *writer_segment(const struct pool_writer *w, uint32_t i)
+{
+	uint32_t n = order_load_acquire(&w->segment_count); /* pairs with S */
+	return i < n && i < POOL_SEGMENTS_MAX ? order_load_relaxed(&w->segment[i]) : NULL;
+}
+
+/* ---- losses --------------------------------------------------------------------------------- */
+
+void pool_count_lost(struct pool_writer *w, uint64_t mask, enum pool_lost_cause cause)
+{
+	struct seg_header *h = writer_segment(w, 0);
+	if (!h) {
+		order_add_relaxed(&w->lost_detached, 1u);
+		return;
+	}
+	for (uint64_t m = mask; m != 0; m &= m - 1) {
+		order_add_relaxed(&h->lost[__builtin_ctzll(m)], 1u);
+	}
+	order_add_relaxed(&h->lost_cause[cause & 7], 1u);
+}
+
+__attribute__((cold)) int pool_write_refuse(struct pool_writer *w, uint64_t mask,
+					     enum pool_lost_cause cause)
+{
+	pool_count_lost(w, mask, cause);
+	switch (cause) {
+	case POOL_LOST_TOO_BIG:
+		return -EMSGSIZE;
+	case POOL_LOST_NESTING:
+		return -EDEADLK;
+	case POOL_LOST_FULL:
+		return -ENOSPC;
+	default:
+		return -ENOTCONN;
+	}
+}
+
+__attribute__((cold)) int pool_write_no_room(struct pool_writer *w, uint64_t mask)
+{
+	const struct seg_header *h = writer_segment(w, 0);
+	/* A segment that etwd has not made ready: nothing can be claimed, but it is not full. */
+	bool ready = h && order_load_relaxed(&h->magic) != 0;
+	return pool_write_refuse(w, mask, ready ? POOL_LOST_FULL : POOL_LOST_DETACHED);
+}
+
+/* ---- bell ----------------------------------------------------------------------------------- */
+
+/* The raw system call: libc's wrapper would change errno. */
+static void futex_wake(uint32_t *word)
+{
+	int saved = errno;
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	errno = saved;
+}
+
+void pool_writer_ring(struct pool_writer *w)
+{
+	struct seg_header *h = writer_segment(w, 0);
+	if (!h || (order_load_relaxed(&w->bell_allowed) & POOL_CTL_BELL_ALLOWED) == 0) {
+		return;
+	}
+	uint32_t *armed = &h->armed;
+	/* B: what we published or closed before, against etwd's "arm, fence, look again" */
+	order_fence_full();
+	if (order_load_relaxed(armed) == 0 || order_exchange_full(armed, 0u) == 0) {
+		return;
+	}
+	POOL_TESTPOINT("writer-before-bell");
+	order_add_full(&w->bell, 1u);
+	futex_wake(&w->bell);
+}
+
+static bool writer_half_full(const struct pool_writer *w)
+{
+	uint32_t free = 0, total = 0;
+	const struct seg_header *h;
+	for (uint32_t i = 0; (h = writer_segment(w, i)) != NULL; i++) {
+		free += (uint32_t)__builtin_popcountll(order_load_relaxed(&h->free_mask));
+		total += POOL_CHUNKS;
+	}
+	return free * 2 < total;
+}
+
+/* ---- chunks --------------------------------------------------------------------------------- */
+
+/* Bits where `need` contiguous free chunks begin. */
+static uint64_t runs_of(uint64_t free, uint32_t need)
+{
+	uint64_t m = free;
+	for (uint32_t have = 1; have < need && m != 0;) {
+		uint32_t step = BASE_MIN(have, need - have);
+		m &= m >> step;
+		have += step;
+	}
+	return m;
+}
+
+/* Lowest first: the same few chunks are reused and stay in the cache. */
+static int claim(struct seg_header *h, uint32_t need, uint32_t *ret_first)
+{
+	if (need > POOL_CHUNKS) {
+		return -ENOSPC;
+	}
+	uint64_t free = order_load_relaxed(&h->free_mask);
+	for (int tries = 0; tries < CLAIM_TRIES; tries++) {
+		uint64_t m = runs_of(free, need);
+		if (m == 0) {
+			return -ENOSPC;
+		}
+		uint32_t first = (uint32_t)__builtin_ctzll(m);
+		uint64_t bits = (need == 64 ? UINT64_MAX : (1ull << need) - 1) << first;
+		/* R: pairs with the or-release in pool_pass.c: etwd has copied what was here */
+		if (order_cas_acquire(&h->free_mask, &free, free & ~bits)) {
+			*ret_first = first;
+			return 0;
+		}
+	}
+	return -ENOSPC;
+}
+
+/* `base` says whether the rest means anything, also to one who takes over a stale lock. */
+static void slot_clear(struct pool_slot *s)
+{
+	s->base = NULL;
+	order_fence_compiler();
+	s->pos = 0;
+	s->end = 0;
+	s->chunk = UINT32_MAX;
+	order_fence_compiler();
+}
+
+struct claimed {
+	struct seg_header *h;
+	uint32_t seg;
+	uint32_t chunk_size;
+	uint32_t first;
+	uint32_t span;
+};
+
+static int claim_newest(struct pool_writer *w, uint32_t size, struct claimed *ret)
+{
+	struct claimed c;
+	for (c.seg = POOL_SEGMENTS_MAX; c.seg-- > 0;) { /* the newest has the largest chunks */
+		c.h = writer_segment(w, c.seg);
+		c.chunk_size = order_load_relaxed(&w->chunk_size[c.seg]);
+		if (!c.h || c.chunk_size == 0) {
+			continue;
+		}
+		c.span = (size + c.chunk_size - 1) / c.chunk_size;
+		if (claim(c.h, c.span, &c.first) == 0) {
+			*ret = c;
+			return 0;
+		}
+	}
+	return -ENOSPC;
+}
+
+static void slot_open(struct pool_writer *w, struct pool_slot *s, const struct claimed *c)
+{
+	struct chunk_desc *desc = (struct chunk_desc *)(void *)((uint8_t *)c->h + POOL_DESC_OFFSET) + c->first;
+	uint32_t gen = (pool_word_gen(order_load_relaxed(&desc->word)) + 1) & 0x7fffffffu;
+	order_store_relaxed(&desc->begun, 0u);
+	order_store_relaxed(&desc->span, c->span);
+	order_store_release(&desc->word, pool_word(gen, 0)); /* G */
+	POOL_TESTPOINT("writer-after-generation");
+	uint8_t *base =
+		(uint8_t *)c->h + POOL_DATA_OFFSET + (uint64_t)c->first * c->chunk_size;
+	for (uint32_t i = 0; i < POOL_PREFETCH_BYTES + 64; i += 64) {
+		pool_prefetch_write(base + i);
+	}
+	s->desc = desc;
+	s->gen = gen;
+	s->chunk = c->seg << 8 | c->first;
+	s->end = c->span * c->chunk_size;
+	order_fence_compiler();
+	s->base = base;
+	uint32_t index = (uint32_t)(s - w->slot);
+	uint64_t bit = 1ull << (index % 64);
+	if ((order_load_relaxed(&w->used[index / 64]) & bit) == 0) {
+		order_or_relaxed(&w->used[index / 64], bit);
+	}
+}
+
+int pool_switch_chunk(struct pool_writer *w, struct pool_slot *s, uint32_t size)
+{
+	struct claimed c;
+	if (claim_newest(w, size, &c) != 0) {
+		pool_writer_ring(w);
+		return -ENOSPC;
+	}
+	POOL_TESTPOINT("writer-after-claim");
+	/* Only now: a chunk that is not replaced keeps serving events that still fit. */
+	if (s->base) {
+		uint64_t word = pool_word(s->gen, s->pos) | POOL_WORD_CLOSED;
+		struct chunk_desc *old = s->desc;
+		slot_clear(s);
+		order_store_release(&old->word, word); /* P, for the last time */
+		POOL_TESTPOINT("writer-after-close");
+	} else {
+		slot_clear(s);
+	}
+	slot_open(w, s, &c);
+	if (writer_half_full(w)) {
+		pool_writer_ring(w);
+	}
+	return 0;
+}
+
+/* ---- slots ---------------------------------------------------------------------------------- */
+
+/* Bring a slot whose holder never came back to the state of its last published record. The lock is
+ * held by the caller. A chunk claimed but not yet opened by that holder stays claimed. */
+static void slot_repair(struct pool_slot *s)
+{
+	if (!s->base) {
+		slot_clear(s);
+		return;
+	}
+	uint64_t word = order_load_relaxed(&s->desc->word);
+	uint32_t committed = pool_word_committed(word);
+	if (pool_word_gen(word) != s->gen || (word & POOL_WORD_CLOSED) != 0 || committed > s->end ||
+	    committed % 8 != 0) {
+		slot_clear(s);
+		return;
+	}
+	s->pos = committed;
+	order_store_relaxed(&s->desc->begun, (uint64_t)committed);
+}
+
+static uint64_t thread_pointer(void)
+{
+	uint64_t tp;
+#if defined(__x86_64__)
+	__asm__("movq %%fs:0, %0" : "=r"(tp));
+#else
+	__asm__("mrs %0, tpidr_el0" : "=r"(tp));
+#endif
+	return tp;
+}
+
+/* Is this lock, which names us, left over from a write we were thrown out of (siglongjmp, a C++
+ * exception from a signal handler, asynchronous cancellation)? A write we interrupted has its frame
+ * above ours on the same stack. Below, it is gone, unless we run on another stack: an alternate
+ * signal stack usually lies elsewhere or beyond the thread pointer; for one that does not, we want
+ * to see the same picture many times over, which a handler rarely stays for. */
+static bool slot_is_stale(struct pool_slot *s, uint64_t frame)
+{
+	uint64_t held = s->frame, tp = thread_pointer();
+	if (held > frame || frame - held > STALE_DISTANCE || (held < tp && tp < frame)) {
+		return false;
+	}
+	uint32_t picture = (s->pos / 8 + s->gen * 8192) << 8;
+	if ((s->doubt & ~255u) != picture) {
+		s->doubt = picture;
+	}
+	if ((s->doubt & 255u) < STALE_DOUBTS) {
+		s->doubt++;
+		return false;
+	}
+	s->doubt = 0;
+	return true;
+}
+
+static bool slot_try(struct pool_slot *s, uint32_t me, uint64_t frame)
+{
+	uint32_t seen = order_load_relaxed(&s->lock);
+	if (seen == 0 && order_cas_acquire(&s->lock, &seen, me)) {
+		s->frame = frame;
+		return true;
+	}
+	if (seen != me || !slot_is_stale(s, frame)) {
+		return false;
+	}
+	s->frame = frame; /* first, so that a handler coming now sees a live holder */
+	order_fence_compiler();
+	slot_repair(s);
+	return true;
+}
+
+__attribute__((cold)) struct pool_slot *pool_slot_take(struct pool_writer *w, uint32_t index,
+						       uint32_t me, uint64_t frame)
+{
+	if (slot_try(&w->slot[index], me, frame)) {
+		return &w->slot[index];
+	}
+	for (uint32_t k = 0; k < POOL_SLOTS; k++) {
+		uint32_t i = (index + k * OVERFLOW_STRIDE + k / (POOL_SLOTS / OVERFLOW_STRIDE)) %
+			     POOL_SLOTS;
+		struct pool_slot *s = &w->slot[POOL_SLOTS + i];
+		if (slot_try(s, me, frame)) {
+			return s;
+		}
+	}
+	return NULL;
+}
+
+/* Any unlocked slot whose chunk still has room. The room is looked at before the lock is taken (a
+ * guess) and again after. */
+static struct pool_slot *slot_borrow(struct pool_writer *w, uint32_t size, uint32_t me,
+				     uint64_t frame)
+{
+	for (uint32_t word = 0; word < BASE_ARRAY_LEN(w->used); word++) {
+		uint64_t m = order_load_relaxed(&w->used[word]);
+		for (; m != 0; m &= m - 1) {
+			struct pool_slot *s = &w->slot[word * 64 + (uint32_t)__builtin_ctzll(m)];
+			uint32_t end = order_load_relaxed(&s->end), pos = order_load_relaxed(&s->pos);
+			uint32_t seen = 0;
+			if (order_load_relaxed(&s->lock) != 0 || end < pos || end - pos < size ||
+			    !order_cas_acquire(&s->lock, &seen, me)) {
+				continue;
+			}
+			s->frame = frame;
+			if (s->base && s->end - s->pos >= size) {
+				return s;
+			}
+			order_store_release(&s->lock, 0u); /* U */
+		}
+	}
+	return NULL;
+}
+
+__attribute__((cold)) struct pool_slot *pool_slot_make_room(struct pool_writer *w,
+							    struct pool_slot *s, uint32_t size)
+{
+	if (pool_switch_chunk(w, s, size) == 0) {
+		return s;
+	}
+	struct pool_slot *other = slot_borrow(w, size, s->lock, s->frame);
+	order_store_release(&s->lock, 0u); /* U */
+	return other;
+}
+
+int pool_write_slow(struct pool_writer *w, const struct pool_write_args *a)
+{
+	return pool_write(w, a);
+}
+
+void pool_writer_reap(struct pool_writer *w)
+{
+	uint32_t me = (uint32_t)syscall(SYS_gettid) | POOL_SLOT_LOCKED;
+	for (uint32_t i = 0; i < POOL_SLOTS_TOTAL; i++) {
+		struct pool_slot *s = &w->slot[i];
+		uint32_t holder = order_load_relaxed(&s->lock);
+		if (holder == 0 || holder == me ||
+		    syscall(SYS_tgkill, getpid(), holder & ~POOL_SLOT_LOCKED, 0) == 0 ||
+		    errno != ESRCH) {
+			continue;
+		}
+		if (order_cas_acquire(&s->lock, &holder, me)) {
+			s->frame = UINT64_MAX; /* never stale while we are at it */
+			slot_repair(s);
+			order_store_release(&s->lock, 0u); /* U */
+		}
+	}
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT
+ * The callback thread.
+ */
+#include "provider/provider_callback.h"
+#include "provider/provider_dest.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+static struct provider_job *jobs;
+static struct provider_job **jobs_tail = &jobs;
+static bool thread_runs;
+static __thread bool inside __attribute__((tls_model("initial-exec")));
+
+/* WNODE_HEADER [doc]: what a classic callback is handed. */
+struct wnode {
+	uint32_t buffer_size;
+	uint32_t provider_id;
+	uint64_t historical_context;
+	uint64_t time_stamp;
+	struct guid guid;
+	uint32_t client_context;
+	uint32_t flags;
+};
+_Static_assert(sizeof(struct wnode) == 48, "as on Windows x64");
+#define WNODE_TRACED_GUID 0x20000u
+enum wmi_code {
+	WMI_ENABLE = 4,
+	WMI_DISABLE = 5,
+	WMI_CAPTURE = 10,
+};
+
+/* EVENT_FILTER_DESCRIPTOR [doc] */
+struct filter_descriptor {
+	uint64_t ptr;
+	uint32_t size;
+	uint32_t type;
+};
+
+const void *provider_code_module(const void *code)
+{
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 35)
+	struct dl_find_object found;
+	if (_dl_find_object((void *)(uintptr_t)code, &found) == 0) {
+		return found.dlfo_link_map;
+	}
+	return NULL;
+#else
+	Dl_info info;
+	return dladdr(code, &info) ? info.dli_fbase : NULL;
+#endif
+}
+
+int provider_callback_push_locked(uint32_t index, uint32_t dest, const struct provider_notice *n)
+{
+	size_t bytes = n->filter ? n->filter_bytes - 4 : 0;
+	struct provider_job *j = malloc(sizeof *j + bytes);
+	if (!j) {
+		return -ENOMEM;
+	}
+	*j = (struct provider_job){
+		.index = index,
+		.generation = provider_registrations[index].generation,
+		.dest = dest,
+		.serial = dest < BASE_ARRAY_LEN(provider_dests) ? provider_dests[dest].serial : 0,
+		.notice = *n,
+	};
+	if (n->filter) {
+		memcpy(j->filter, n->filter + 4, bytes);
+		j->filter_type = le32_get(n->filter);
+		j->filter_bytes = (uint32_t)bytes;
+	}
+	*jobs_tail = j;
+	jobs_tail = &j->next;
+	provider_registrations[index].jobs_queued++;
+	pthread_cond_broadcast(&provider_changed);
+	return 0;
+}
+
+static uint32_t call_classic(provider_wmi_fn fn, void *context, const struct guid *guid,
+			     const struct provider_notice *n)
+{
+	static const int codes[] = {WMI_DISABLE, WMI_ENABLE, WMI_CAPTURE};
+	struct wnode node = {
+		.buffer_size = sizeof node,
+		.historical_context = n->classic_handle,
+		.time_stamp = clock_filetime(),
+		.guid = *guid,
+		.flags = WNODE_TRACED_GUID,
+	};
+	uint32_t size = sizeof node;
+	return fn(codes[n->code], context, &size, &node);
+}
+
+static void call_enable(provider_enable_fn fn, void *context, struct provider_job *j)
+{
+	const struct provider_notice *n = &j->notice;
+	struct filter_descriptor filter = {
+		.ptr = (uint64_t)(uintptr_t)j->filter,
+		.size = j->filter_bytes,
+		.type = j->filter_type,
+	};
+	fn(&n->source, n->code, n->level, n->any, n->all, j->filter_type ? &filter : NULL, context);
+}
+
+/* A library may have been unloaded without EventUnregister. Code that was in no module when it was
+ * registered (a runtime's generated code) cannot be checked and is trusted. */
+static bool code_still_there(const void *code, const void *module)
+{
+	return module == NULL || provider_code_module(code) == module;
+}
+
+static void run(struct provider_job *j)
+{
+	struct provider_registration *reg = &provider_registrations[j->index];
+	bool live = reg->state == PROVIDER_REG_LIVE && reg->generation == j->generation;
+	if (live) {
+		struct provider_registration copy = *reg;
+		reg->running = true;
+		pthread_mutex_unlock(&provider_lock);
+		uint32_t result = 0;
+		bool there;
+		inside = true;
+		if (copy.wmi_fn) {
+			there = code_still_there((const void *)(uintptr_t)copy.wmi_fn, copy.code_map);
+			if (there) {
+				result = call_classic(copy.wmi_fn, copy.context, &copy.guid, &j->notice);
+			}
+		} else {
+			there = code_still_there((const void *)(uintptr_t)copy.enable_fn, copy.code_map);
+			if (there) {
+				call_enable(copy.enable_fn, copy.context, j);
+			}
+		}
+		inside = false;
+		if (!there) {
+			uint64_t handle = (uint64_t)copy.generation << 32 | (j->index + 1);
+			pthread_mutex_lock(&provider_lock);
+			reg->running = false;
+			pthread_mutex_unlock(&provider_lock);
+			provider_unregister(handle, copy.wmi_fn != NULL);
+		}
+		pthread_mutex_lock(&provider_lock);
+		if (reg->generation == j->generation) {
+			reg->wmi_result = result;
+			reg->running = false;
+			reg->jobs_done++;
+		}
+	}
+	if (j->notice.wants_answer && j->dest < BASE_ARRAY_LEN(provider_dests) &&
+	    provider_dests[j->dest].serial == j->serial) {
+		provider_post_notified_locked(&provider_dests[j->dest], j->notice.notify_id);
+	}
+	pthread_cond_broadcast(&provider_changed);
+}
+
+static void *callback_main(void *arg)
+{
+	pthread_mutex_lock(&provider_lock);
+	for (;;) {
+		struct provider_job *j = jobs;
+		if (!j) {
+			pthread_cond_wait(&provider_changed, &provider_lock);
+			continue;
+		}
+		jobs = j->next;
+		if (!jobs) {
+			jobs_tail = &jobs;
+		}
+		run(j);
+		free(j);
+	}
+	return NULL;
+}
+
+void provider_callback_start_locked(void)
+{
+	if (!thread_runs) {
+		pthread_t t;
+		/* The application's code runs on it: a stack of the usual size. */
+		thread_runs = provider_thread_create(&t, callback_main, NULL, 0) == 0;
+		if (thread_runs) {
+			pthread_detach(t);
+		}
+	}
+}
+
+bool provider_callback_is_self(void)
+{
+	return inside;
+}
+
+void provider_callback_forget(void)
+{
+	/* The jobs leak: freeing is not for signal handlers. They are few. */
+	jobs = NULL;
+	jobs_tail = &jobs;
+	thread_runs = false;
+	inside = false;
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT
+ * Destinations: their out queues, and what their messages mean.
+ */
+#include "provider/provider_callback.h"
+#include "provider/provider_classic.h"
+#include "provider/provider_dest.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+struct provider_dest provider_dests[2] = {{.kind = PROVIDER_DEST_USER},
+					  {.kind = PROVIDER_DEST_SYSTEM}};
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+#define LISTENER_STACK_BYTES (128u << 10)
+/* What may wait for a daemon that does not read; more would only pile up. */
+#define OUT_MAX 8192u
+
+int provider_thread_create(pthread_t *ret, void *(*main)(void *), void *arg, size_t stack_bytes)
+{
+	sigset_t all, old;
+	pthread_attr_t attr;
+	sigfillset(&all);
+	/* The new thread inherits the mask: no signal of the application ever lands on it. */
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	pthread_attr_init(&attr);
+	int r = EINVAL;
+	if (stack_bytes && pthread_attr_setstacksize(&attr, stack_bytes) == 0) {
+		r = pthread_create(ret, &attr, main, arg);
+	}
+	if (r == EINVAL) { /* a program with much thread-local memory needs a larger stack */
+		pthread_attr_destroy(&attr);
+		pthread_attr_init(&attr);
+		r = pthread_create(ret, &attr, main, arg);
+	}
+	pthread_attr_destroy(&attr);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return -r;
+}
+
+void provider_dests_init_locked(void)
+{
+	struct provider_dest *user = &provider_dests[0], *sys = &provider_dests[1];
+	/* A privileged program talks to the system's daemon only. */
+	if (getauxval(AT_SECURE) ||
+	    proto_runtime_dir(PROTO_INSTANCE_USER, true, user->dir, sizeof user->dir) != 0) {
+		user->dir[0] = 0;
+	}
+	struct stat st;
+	if (proto_runtime_dir(PROTO_INSTANCE_SYSTEM, false, sys->dir, sizeof sys->dir) != 0 ||
+	    stat(sys->dir, &st) != 0 || strcmp(sys->dir, user->dir) == 0) {
+		sys->dir[0] = 0;
+	}
+}
+
+void provider_dests_start_locked(void)
+{
+	for (int i = 0; i < 2; i++) {
+		struct provider_dest *d = &provider_dests[i];
+		if (d->listener || d->dir[0] == 0) {
+			continue;
+		}
+		pthread_t t;
+		enum provider_dest_state was = d->state;
+		if (d->state != PROVIDER_DEST_ATTACHED) {
+			d->state = PROVIDER_DEST_STARTING;
+		}
+		d->listener = true;
+		if (provider_thread_create(&t, provider_listener_main, d, LISTENER_STACK_BYTES) != 0) {
+			d->listener = false; /* the next registration tries again */
+			d->state = was == PROVIDER_DEST_NONE ? PROVIDER_DEST_DETACHED : was;
+			continue;
+		}
+		pthread_detach(t);
+		int fd = d->at.fd;
+		if (d->handed_over) {
+			while (d->handed_over) {
+				pthread_cond_wait(&provider_changed, &provider_lock);
+			}
+			if (d->private_fds) {
+				close(fd); /* the listener has its own copy */
+			}
+		}
+	}
+}
+
+/* ---- out ------------------------------------------------------------------------------------- */
+
+void provider_dest_wake(struct provider_dest *d)
+{
+	if (!d->at.link) {
+		return;
+	}
+	uint32_t *bell = &d->at.link->writer->bell;
+	order_add_full(bell, 1u);
+	syscall(SYS_futex, bell, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+uint64_t provider_post_locked(struct provider_dest *d, const void *message, size_t bytes)
+{
+	if (d->state != PROVIDER_DEST_ATTACHED || d->posted - d->sent >= OUT_MAX) {
+		return 0;
+	}
+	struct provider_message *m = malloc(sizeof *m + bytes);
+	if (!m) {
+		return 0;
+	}
+	m->next = NULL;
+	m->bytes = bytes;
+	memcpy(m->data, message, bytes);
+	if (!d->out) {
+		d->out_tail = &d->out;
+	}
+	*d->out_tail = m;
+	d->out_tail = &m->next;
+	d->posted++;
+	provider_dest_wake(d);
+	return d->posted;
+}
+
+void provider_drop_messages_locked(struct provider_dest *d)
+{
+	while (d->out) {
+		struct provider_message *m = d->out;
+		d->out = m->next;
+		free(m);
+	}
+	d->sent = d->posted;
+}
+
+long provider_make_register(void *mem, size_t cap, uint32_t index)
+{
+	const struct provider_registration *reg = &provider_registrations[index];
+	struct proto_writer w;
+	proto_begin(&w, mem, cap, PROTO_REGISTER, provider_request_id(index, reg->generation));
+	proto_put(&w, PROTO_TAG_GUID, &reg->guid, sizeof reg->guid);
+	proto_put_u32(&w, PROTO_TAG_PROVIDER_INDEX, index);
+	bool classic = (reg->flags & PROVIDER_HOT_CLASSIC) != 0;
+	proto_put_u32(&w, PROTO_TAG_REG_FLAGS,
+		      (classic ? PROTO_REG_CLASSIC : 0u) |
+			      (classic || reg->enable_fn ? PROTO_REG_CALLBACK : 0u));
+	if (reg->traits) {
+		proto_put(&w, PROTO_TAG_TRAITS, reg->traits, reg->traits_bytes);
+	}
+	return proto_end(&w);
+}
+
+/* Traits make a message long; nothing else does. */
+static void *message_buffer(uint32_t index, size_t *ret_cap)
+{
+	*ret_cap = 256u + provider_registrations[index].traits_bytes;
+	return malloc(*ret_cap);
+}
+
+void provider_post_register_locked(struct provider_dest *d, uint32_t index)
+{
+	size_t cap;
+	void *mem = message_buffer(index, &cap);
+	long n = mem ? provider_make_register(mem, cap, index) : -ENOMEM;
+	if (n > 0 && provider_post_locked(d, mem, (size_t)n) != 0) {
+		d->told[index / 32] |= 1u << (index % 32);
+	}
+	free(mem);
+}
+
+uint64_t provider_post_traits_locked(struct provider_dest *d, uint32_t index)
+{
+	const struct provider_registration *reg = &provider_registrations[index];
+	size_t cap;
+	void *mem = message_buffer(index, &cap);
+	uint64_t ticket = 0;
+	if (mem) {
+		struct proto_writer w;
+		proto_begin(&w, mem, cap, PROTO_TRAITS, provider_request_id(index, reg->generation));
+		proto_put_u32(&w, PROTO_TAG_PROVIDER_INDEX, index);
+		proto_put(&w, PROTO_TAG_TRAITS, reg->traits, reg->traits_bytes);
+		long n = proto_end(&w);
+		ticket = n > 0 ? provider_post_locked(d, mem, (size_t)n) : 0;
+	}
+	free(mem);
+	return ticket;
+}
+
+void provider_post_unregister_locked(struct provider_dest *d, uint32_t index)
+{
+	uint8_t mem[64];
+	struct proto_writer w;
+	proto_begin(&w, mem, sizeof mem, PROTO_UNREGISTER,
+		    provider_request_id(index, provider_registrations[index].generation));
+	proto_put_u32(&w, PROTO_TAG_PROVIDER_INDEX, index);
+	provider_post_locked(d, mem, (size_t)proto_end(&w));
+}
+
+void provider_post_notified_locked(struct provider_dest *d, uint32_t notify_id)
+{
+	uint8_t mem[64];
+	struct proto_writer w;
+	proto_begin(&w, mem, sizeof mem, PROTO_NOTIFIED, 0);
+	proto_put_u32(&w, PROTO_TAG_NOTIFY_ID, notify_id);
+	provider_post_locked(d, mem, (size_t)proto_end(&w));
+}
+
+void provider_post_binary_locked(struct provider_dest *d, uint32_t index, const char *path)
+{
+	uint8_t mem[64 + PATH_MAX];
+	struct proto_writer w;
+	proto_begin(&w, mem, sizeof mem, PROTO_BINARY_TRACK, 0);
+	proto_put_u32(&w, PROTO_TAG_PROVIDER_INDEX, index);
+	proto_put_str(&w, PROTO_TAG_PATH, path);
+	long n = proto_end(&w);
+	if (n > 0) {
+		provider_post_locked(d, mem, (size_t)n);
+	}
+}
+
+/* ---- in -------------------------------------------------------------------------------------- */
+
+static bool get_notice(const struct proto_message *m, struct provider_notice *ret)
+{
+	struct provider_notice n = {0};
+	uint32_t level = 0;
+	if (!proto_get_u32(m, PROTO_TAG_CODE, &n.code) || n.code > 2) {
+		return false;
+	}
+	proto_get_u32(m, PROTO_TAG_LEVEL, &level);
+	n.level = (uint8_t)level;
+	proto_get_u64(m, PROTO_TAG_ANY, &n.any);
+	proto_get_u64(m, PROTO_TAG_ALL, &n.all);
+	proto_get_guid(m, PROTO_TAG_SOURCE_ID, &n.source);
+	proto_get_u64(m, PROTO_TAG_CLASSIC_HANDLE, &n.classic_handle);
+	n.wants_answer = proto_get_u32(m, PROTO_TAG_NOTIFY_ID, &n.notify_id);
+	/* Of several filters the provider sees the schematized one (or one of the two other kinds meant
+	 * for providers); the rest is for etwd. */
+	size_t at = 0, bytes;
+	uint16_t tag;
+	const uint8_t *p;
+	while (proto_next(m, &at, &tag, &p, &bytes)) {
+		if (tag == PROTO_TAG_FILTER && bytes >= 4 && le32_get(p) >= 0x80000000u &&
+		    le32_get(p) <= 0x80000002u) {
+			n.filter = p;
+			n.filter_bytes = bytes;
+			break;
+		}
+	}
+	*ret = n;
+	return true;
+}
+
+static void registered(struct provider_dest *d, const struct proto_message *m, uint32_t index)
+{
+	struct provider_registration *reg = &provider_registrations[index];
+	struct provider_said *said = &reg->said[d->kind];
+	uint32_t status = 1, offset = 0;
+	proto_get_u32(m, PROTO_TAG_STATUS, &status);
+	const struct ctl_entry *e = NULL;
+	if (status == 0 && proto_get_u32(m, PROTO_TAG_ENTRY_OFFSET, &offset)) {
+		e = provider_attach_entry(&d->at, offset);
+	}
+	said->registered = true; /* refused counts too: nobody waits any longer */
+	reg->entry[d->kind] = e ? e : &provider_entry_off;
+	provider_refresh_locked(index);
+	struct provider_notice n;
+	if (status == 0 && get_notice(m, &n)) {
+		provider_notice_locked(index, d->kind, &n);
+	} else if (said->on) { /* enabled before the daemon was replaced, and not now */
+		n = (struct provider_notice){.code = 0};
+		provider_notice_locked(index, d->kind, &n);
+	}
+}
+
+void provider_dispatch_locked(struct provider_dest *d, const struct proto_message *m, int *fds,
+			      int fd_count)
+{
+	uint32_t index = m->id & 0xFFFFu, chunk_size = 0;
+	struct provider_notice n;
+	d->unresponsive = false;
+	switch (m->type) {
+	case PROTO_REGISTER | PROTO_REPLY:
+	case PROTO_UNREGISTER | PROTO_REPLY:
+		if (index >= PROVIDER_REGISTRATIONS_MAX ||
+		    m->id != provider_request_id(index, provider_registrations[index].generation)) {
+			break;
+		}
+		if (m->type == (PROTO_UNREGISTER | PROTO_REPLY)) {
+			provider_left_locked(index, d->kind);
+		} else if (provider_registrations[index].state == PROVIDER_REG_LIVE) {
+			registered(d, m, index);
+		}
+		break;
+	case PROTO_NOTIFY:
+		if (proto_get_u32(m, PROTO_TAG_PROVIDER_INDEX, &index) &&
+		    index < PROVIDER_REGISTRATIONS_MAX && get_notice(m, &n)) {
+			provider_notice_locked(index, d->kind, &n);
+		}
+		break;
+	case PROTO_POOL:
+		if (fd_count == 1 && proto_get_u32(m, PROTO_TAG_CHUNK_SIZE, &chunk_size) &&
+		    provider_attach_segment(&d->at, fds[0], chunk_size) == 0) {
+			uint32_t last = d->at.segments - 1;
+			/* Here rather than page by page in the application's threads. */
+			madvise(d->at.segment[last], d->at.segment_bytes[last], MADV_POPULATE_WRITE);
+		}
+		break;
+	case PROTO_PING: {
+		uint8_t mem[64];
+		struct proto_writer w;
+		proto_begin(&w, mem, sizeof mem, PROTO_PING | PROTO_REPLY, m->id);
+		proto_put_u32(&w, PROTO_TAG_STATUS, 0);
+		provider_post_locked(d, mem, (size_t)proto_end(&w));
+		break;
+	}
+	default:
+		break; /* a newer daemon */
+	}
+	pthread_cond_broadcast(&provider_changed);
+}
+
+void provider_dest_mute_locked(struct provider_dest *d, bool notify)
+{
+	for (uint32_t i = 0; i < provider_registrations_top; i++) {
+		struct provider_registration *reg = &provider_registrations[i];
+		reg->entry[d->kind] = &provider_entry_off;
+		reg->said[d->kind].registered = false;
+		if (reg->state == PROVIDER_REG_LIVE) {
+			provider_refresh_locked(i);
+			if (notify && reg->said[d->kind].on) {
+				struct provider_notice off = {.code = 0};
+				provider_notice_locked(i, d->kind, &off);
+			}
+		}
+	}
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Destinations that are daemons: the user's etwd and the system's. Each has a listener thread, and while
+ * attached a sender thread.
+ *
+ *   NONE --first registration--> STARTING --WELCOME--> ATTACHED <--+
+ *                                   | no daemon          | EOF     | WELCOME
+ *                                   v                    v         |
+ *                                DETACHED <----------------- (waits on the wait page) 
+ *
+ * DETACHED after ATTACHED still has its link: events go into the old pool until it is full, at most
+ * PROVIDER_ORPHAN_MS, then the registrations read as disabled. A new daemon gives fresh memory; what the
+ * old pool held is the old daemon's keeper's to save.
+ */
+#ifndef PROVIDER_PROVIDER_DEST_H
+#define PROVIDER_PROVIDER_DEST_H
+
+#include "proto/proto.h"
+#include "provider/provider_registry.h"
+
+enum provider_dest_state {
+	PROVIDER_DEST_NONE = 0,
+	PROVIDER_DEST_STARTING,
+	PROVIDER_DEST_DETACHED,
+	PROVIDER_DEST_ATTACHED,
+};
+
+struct provider_message {
+	struct provider_message *next;
+	size_t bytes;
+	uint8_t data[];
+};
+
+/* One attachment as provider_attach.c made it. */
+struct provider_attached {
+	int fd;
+	struct provider_link *link;
+	void *segment[POOL_SEGMENTS_MAX];
+	uint64_t segment_bytes[POOL_SEGMENTS_MAX];
+	uint32_t segments;
+};
+
+struct provider_dest {
+	uint32_t kind; /* PROVIDER_DEST_USER or _SYSTEM */
+	enum provider_dest_state state;
+	char dir[100];	   /* runtime directory; empty = cannot be told */
+	bool listener;	   /* the thread exists */
+	bool private_fds;  /* it has a descriptor table of its own */
+	bool unresponsive; /* a wait timed out: do not wait again before it speaks */
+	struct provider_attached at; /* valid when at.link is not NULL */
+	uint64_t cookie;	     /* of at.fd */
+	uint64_t serial;	     /* number of this attachment */
+	bool handed_over;	     /* a forked child attached without threads: the listener takes it */
+	uint32_t told[PROVIDER_REGISTRATIONS_MAX / 32]; /* REGISTER was posted for this index */
+	struct provider_message *out;
+	struct provider_message **out_tail;
+	uint64_t posted;
+	uint64_t sent;
+	uint32_t sender_stop;
+	pthread_t sender;
+	bool sender_running;
+};
+extern struct provider_dest provider_dests[2];
+
+/* ---- provider_dest.c; the lock is held ------------------------------------------------------- */
+
+/* Fill in directories. Once, and not in a signal handler. */
+void provider_dests_init_locked(void);
+/* Create missing listeners. */
+void provider_dests_start_locked(void);
+/* Queue a message made with proto_*; wakes the sender. Ticket for `sent`, 0 when dropped. */
+uint64_t provider_post_locked(struct provider_dest *d, const void *message, size_t bytes);
+void provider_post_register_locked(struct provider_dest *d, uint32_t index);
+uint64_t provider_post_traits_locked(struct provider_dest *d, uint32_t index);
+void provider_post_unregister_locked(struct provider_dest *d, uint32_t index);
+void provider_post_notified_locked(struct provider_dest *d, uint32_t notify_id);
+void provider_post_binary_locked(struct provider_dest *d, uint32_t index, const char *path);
+void provider_drop_messages_locked(struct provider_dest *d);
+void provider_dest_wake(struct provider_dest *d);
+
+/* Request ids carry the index and some bits of the generation, so that a late answer is recognised. */
+static inline uint32_t provider_request_id(uint32_t index, uint32_t generation)
+{
+	return index | generation << 16;
+}
+/* A REGISTER message into `mem`; bytes or negative. context: async-signal-safe. */
+long provider_make_register(void *mem, size_t cap, uint32_t index);
+/* One message from the daemon. */
+void provider_dispatch_locked(struct provider_dest *d, const struct proto_message *m, int *fds,
+			      int fd_count);
+/* Point all registrations of this destination at nothing; callbacks learn it. */
+void provider_dest_mute_locked(struct provider_dest *d, bool notify);
+int provider_thread_create(pthread_t *ret, void *(*main)(void *), void *arg, size_t stack_bytes);
+
+/* ---- provider_attach.c. context: async-signal-safe ------------------------------------------- */
+
+/* Connect, HELLO, WELCOME, map. `buf` of PROTO_MESSAGE_MAX/4 bytes or more is scratch. */
+int provider_attach(struct provider_dest *d, void *buf, size_t cap, int timeout_ms,
+		    struct provider_attached *ret);
+int provider_attach_segment(struct provider_attached *at, int fd, uint32_t chunk_size);
+/* Replace its memory by zeros (in-flight writers may still look), close the socket. */
+void provider_attach_retire(struct provider_attached *at);
+/* The entry at that offset, or NULL when the daemon talks nonsense. */
+const struct ctl_entry *provider_attach_entry(const struct provider_attached *at, uint32_t offset);
+
+/* ---- provider_listener.c ---------------------------------------------------------------------- */
+
+void *provider_listener_main(void *dest);
+
+/* ---- provider_fds.c: sockets that survive what the application does to descriptors ------------- */
+
+/* A private descriptor table with nothing but `keep` (-1: nothing). False: the kernel says no. */
+bool provider_fds_unshare(int keep);
+/* Move a fresh fd where nobody expects it; returns the new number or -errno (fd closed). */
+int provider_fd_park(int fd, bool private_table);
+uint64_t provider_fd_cookie(int fd);
+
+/* ---- provider_wait.c --------------------------------------------------------------------------- */
+
+/* Map the wait page, creating directory and file for the user's instance. NULL: no such page. */
+const uint32_t *provider_wait_map(struct provider_dest *d);
+void provider_wait_unmap(const uint32_t *word);
+/* Sleep until a daemon starts, or the time is over. `word` may be NULL. */
+void provider_wait_sleep(const uint32_t *word, uint32_t seen, uint32_t timeout_ms);
+
+#endif

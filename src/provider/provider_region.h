@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the write path touches. The region is one anonymous MADV_WIPEONFORK mapping: in a forked child
+ * every generation reads as 0, so every handle misses and comes to the slow path.
+ *
+ * A ctl_entry pointer is the whole truth about where an event goes: control blocks are mapped at
+ * addresses aligned to PROVIDER_LINK_ALIGN, with struct provider_link behind them. One load of
+ * hot->entry therefore gives a consistent picture without a lock, however often we re-attach.
+ */
+#ifndef PROVIDER_PROVIDER_REGION_H
+#define PROVIDER_PROVIDER_REGION_H
+
+#include "base/order.h"
+#include "pool/pool_writer.h"
+#include "provider/provider.h"
+
+enum provider_dest_kind {
+	PROVIDER_DEST_USER = 0,
+	PROVIDER_DEST_SYSTEM = 1,
+	PROVIDER_DEST_INPROC = 2,
+	PROVIDER_DESTS = 3,
+};
+
+/* [0, 4 MB) control block, read-only; [4 MB, +4 KB) struct provider_link. */
+#define PROVIDER_LINK_ALIGN (2ull * POOL_CTL_BYTES)
+
+struct provider_link {
+	struct pool_writer *writer;
+	uint32_t ctl_bytes;
+	uint32_t kind; /* enum provider_dest_kind */
+};
+
+enum provider_hot_flags {
+	PROVIDER_HOT_TYPED = 1u << 0,  /* descriptor types are honoured */
+	PROVIDER_HOT_TRAITS = 1u << 1, /* traits registered: etwd adds them, Type 2 is dropped */
+	PROVIDER_HOT_CLASSIC = 1u << 2,
+	PROVIDER_HOT_MULTI = 1u << 3, /* more than one destination: look at all[] */
+};
+
+/* One cache line a registration. `entry` is never NULL in a live one. */
+struct provider_hot {
+	uint32_t generation; /* 0 = no registration here */
+	uint32_t flags;
+	/* The one destination's entry; or an all-zero one; or, with several destinations (or the
+	 * in-process one), an entry that is always enabled, which leads to the general path. */
+	const struct ctl_entry *entry;
+	const struct ctl_entry *all[PROVIDER_DESTS];
+	uint64_t reserved[3];
+} __attribute__((aligned(64)));
+_Static_assert(sizeof(struct provider_hot) == 64, "own cache line");
+
+struct provider_region {
+	uint32_t epoch; /* process id; 0 = no registration yet, or a forked child */
+	uint32_t activity_ready;
+	uint64_t activity_salt;
+	uint64_t activity_next;
+	uint64_t reserved[5];
+	struct provider_hot hot[PROVIDER_REGISTRATIONS_MAX];
+};
+/* Never NULL: points to an all-zero one before the first registration. */
+extern struct provider_region *provider_region;
+extern const struct ctl_entry provider_entry_off; /* all zero: a disabled provider */
+extern const struct ctl_entry provider_entry_on;  /* enabled: "look at all[]" */
+
+/* Map the region. context: async-signal-safe. 0 or -ENOMEM. */
+int provider_region_ready(void);
+
+struct provider_thread {
+	uint64_t activity[2]; /* EventActivityIdControl */
+	uint32_t tid;	      /* valid when epoch is the region's */
+	uint32_t epoch;
+	const void *stack_end; /* see provider_stack.c */
+};
+/* initial-exec: reachable from signal handlers without allocation. */
+extern __thread struct provider_thread provider_thread
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+uint32_t provider_tid_slow(void);
+/* A fork copies the thread's cached id into the child, where it is wrong; hence the epoch. */
+static inline uint32_t provider_tid(void)
+{
+	if (BASE_LIKELY(provider_thread.epoch == provider_region->epoch &&
+			provider_thread.tid != 0)) {
+		return provider_thread.tid;
+	}
+	return provider_tid_slow();
+}
+
+/* Where a miss goes: a forked child gets its registrations back, a wrong handle gives NULL. */
+struct provider_hot *provider_lookup_slow(uint64_t handle);
+
+static inline struct provider_hot *provider_lookup(uint64_t handle)
+{
+	uint32_t index = (uint32_t)handle - 1;
+	uint32_t generation = (uint32_t)(handle >> 32);
+	if (BASE_LIKELY(index < PROVIDER_REGISTRATIONS_MAX)) {
+		struct provider_hot *hot = &provider_region->hot[index];
+		if (BASE_LIKELY(order_load_acquire(&hot->generation) == generation &&
+				generation != 0)) {
+			return hot;
+		}
+	}
+	return provider_lookup_slow(handle);
+}
+
+static inline uint32_t provider_hot_index(const struct provider_hot *hot)
+{
+	return (uint32_t)(hot - provider_region->hot);
+}
+
+static inline struct provider_link *provider_link_of(const struct ctl_entry *e)
+{
+	uintptr_t base = (uintptr_t)e & ~(uintptr_t)(PROVIDER_LINK_ALIGN - 1);
+	return (struct provider_link *)(base + POOL_CTL_BYTES);
+}
+static inline const void *provider_ctl_of(const struct ctl_entry *e)
+{
+	return (const void *)((uintptr_t)e & ~(uintptr_t)(PROVIDER_LINK_ALIGN - 1));
+}
+
+#endif

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT
+ * Registrations: taking and giving back an index, waiting for answers, what enabling means.
+ */
+#include "inproc/inproc.h"
+#include "provider/provider_callback.h"
+#include "provider/provider_classic.h"
+#include "provider/provider_dest.h"
+#include "provider/provider_fork.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+/* A program linked without private loggers has no in-process destination. */
+#pragma weak inproc_destination
+#pragma weak inproc_register
+#pragma weak inproc_unregister
+#pragma weak inproc_set_traits
+#pragma weak inproc_set_notify
+
+pthread_mutex_t provider_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t provider_changed;
+struct provider_registration provider_registrations[PROVIDER_REGISTRATIONS_MAX];
+uint32_t provider_registrations_top;
+static uint32_t next_index;
+static bool initialised;
+
+struct timespec provider_deadline(uint32_t ms)
+{
+	struct timespec ts;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	ts.tv_nsec += (long)(ms % 1000) * 1000000;
+	ts.tv_sec += ms / 1000 + ts.tv_nsec / 1000000000;
+	ts.tv_nsec %= 1000000000;
+	return ts;
+}
+
+void provider_registry_init(void)
+{
+	pthread_condattr_t attr;
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&provider_changed, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+/* ---- in-process destination ------------------------------------------------------------------ */
+
+/* Once there is a private session the control block exists, and the entry in it is ours. */
+static void inproc_attach_locked(uint32_t index)
+{
+	struct provider_registration *reg = &provider_registrations[index];
+	struct inproc_destination *d = inproc_destination ? inproc_destination() : NULL;
+	if (d && reg->inproc_known && reg->entry[PROVIDER_DEST_INPROC] == &provider_entry_off) {
+		reg->entry[PROVIDER_DEST_INPROC] =
+			(const struct ctl_entry *)(const void *)((uint8_t *)d->ctl + reg->inproc_offset);
+		provider_refresh_locked(index);
+	}
+}
+
+static void inproc_register_locked(uint32_t index)
+{
+	struct provider_registration *reg = &provider_registrations[index];
+	if (!inproc_register || inproc_register(index, &reg->guid, &reg->inproc_offset) != 0) {
+		return;
+	}
+	reg->inproc_known = true;
+	inproc_attach_locked(index);
+	const struct ctl_entry *e = reg->entry[PROVIDER_DEST_INPROC];
+	if (order_load_relaxed(&e->enabled) != 0) { /* a session waited for this provider */
+		struct provider_notice n = {
+			.code = 1,
+			.level = order_load_relaxed(&e->level_max),
+			.any = order_load_relaxed(&e->any_union),
+			.all = order_load_relaxed(&e->all_inter),
+		};
+		provider_notice_locked(index, PROVIDER_DEST_INPROC, &n);
+	}
+}
+
+static void inproc_notified(uint32_t index, uint32_t code, uint8_t level, uint64_t any, uint64_t all,
+			    const struct guid *source)
+{
+	struct provider_notice n = {.code = code, .level = level, .any = any, .all = all};
+	if (index >= PROVIDER_REGISTRATIONS_MAX) {
+		return;
+	}
+	if (source) {
+		n.source = *source;
+	}
+	pthread_mutex_lock(&provider_lock);
+	if (provider_registrations[index].state == PROVIDER_REG_LIVE) {
+		inproc_attach_locked(index);
+		provider_notice_locked(index, PROVIDER_DEST_INPROC, &n);
+	}
+	pthread_mutex_unlock(&provider_lock);
+}
+
+/* ---- what enabling means --------------------------------------------------------------------- */
+
+void provider_refresh_locked(uint32_t index)
+{
+	const struct provider_registration *reg = &provider_registrations[index];
+	struct provider_hot *hot = &provider_region->hot[index];
+	const struct ctl_entry *only = &provider_entry_off;
+	uint32_t count = 0;
+	for (int d = 0; d < PROVIDER_DESTS; d++) {
+		order_store_release(&hot->all[d], reg->entry[d]);
+		if (reg->entry[d] != &provider_entry_off) {
+			only = reg->entry[d];
+			count++;
+		}
+	}
+	/* The in-process control block has no link behind it, so it always takes the general path. */
+	bool general = count > 1 || reg->entry[PROVIDER_DEST_INPROC] != &provider_entry_off;
+	order_store_release(&hot->entry, general ? &provider_entry_on : only);
+}
+
+/* Least restrictive over the destinations; each daemon has merged its sessions already. */
+static struct provider_notice merged(const struct provider_registration *reg,
+				     const struct provider_notice *n)
+{
+	struct provider_notice m = *n;
+	bool on = false;
+	m.level = 0;
+	m.any = 0;
+	m.all = 0;
+	for (int d = 0; d < PROVIDER_DESTS; d++) {
+		const struct provider_said *s = &reg->said[d];
+		if (!s->on) {
+			continue;
+		}
+		m.level = BASE_MAX(m.level, s->level);
+		m.any |= s->any;
+		m.all = on ? m.all & s->all : s->all;
+		on = true;
+	}
+	if (m.code != 2) {
+		m.code = on ? 1 : 0;
+	}
+	return m;
+}
+
+void provider_notice_locked(uint32_t index, uint32_t dest, const struct provider_notice *n)
+{
+	struct provider_registration *reg = &provider_registrations[index];
+	struct provider_said *said = &reg->said[dest];
+	if (reg->state == PROVIDER_REG_LIVE) {
+		uint64_t old_handle = said->classic_handle;
+		if (n->code != 2) {
+			said->on = n->code == 1;
+			said->level = n->level;
+			said->any = n->any;
+			said->all = n->all;
+			said->classic_handle = said->on ? n->classic_handle : 0;
+		}
+		struct provider_notice job = *n;
+		if (reg->flags & PROVIDER_HOT_CLASSIC) {
+			provider_classic_refresh_locked();
+			if (job.classic_handle == 0) {
+				job.classic_handle = old_handle;
+			}
+		} else {
+			job = merged(reg, n);
+		}
+		if ((reg->enable_fn || reg->wmi_fn) &&
+		    provider_callback_push_locked(index, dest, &job) == 0) {
+			return;
+		}
+	}
+	if (n->wants_answer && dest < BASE_ARRAY_LEN(provider_dests)) {
+		provider_post_notified_locked(&provider_dests[dest], n->notify_id);
+	}
+}
+
+/* ---- register -------------------------------------------------------------------------------- */
+
+/* Round robin, so that an index rests as long as possible before it means another provider. */
+static int take_index_locked(uint32_t *ret)
+{
+	for (uint32_t k = 0; k < PROVIDER_REGISTRATIONS_MAX; k++) {
+		uint32_t i = (next_index + k) % PROVIDER_REGISTRATIONS_MAX;
+		if (provider_registrations[i].state == PROVIDER_REG_FREE) {
+			next_index = i + 1;
+			provider_registrations_top = BASE_MAX(provider_registrations_top, i + 1);
+			*ret = i;
+			return 0;
+		}
+	}
+	return -ENOSPC;
+}
+
+void provider_left_locked(uint32_t index, uint32_t dest)
+{
+	struct provider_registration *reg = &provider_registrations[index];
+	reg->leaving &= ~(1u << dest);
+	if (reg->state == PROVIDER_REG_LEAVING && reg->leaving == 0) {
+		reg->state = PROVIDER_REG_FREE;
+	}
+}
+
+static bool answers_missing(const struct provider_registration *reg)
+{
+	for (int d = 0; d < 2; d++) {
+		const struct provider_dest *dest = &provider_dests[d];
+		if (dest->unresponsive) {
+			continue;
+		}
+		if (dest->state == PROVIDER_DEST_STARTING ||
+		    (dest->state == PROVIDER_DEST_ATTACHED && !reg->said[d].registered)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* So that the very first event after EventRegister is captured, as on Windows. */
+static void wait_registered_locked(uint32_t index, uint32_t generation)
+{
+	struct provider_registration *reg = &provider_registrations[index];
+	struct timespec until = provider_deadline(PROVIDER_WAIT_MS);
+	bool self = provider_callback_is_self();
+	while (reg->generation == generation && reg->state == PROVIDER_REG_LIVE) {
+		bool missing = answers_missing(reg);
+		if (!missing && (self || reg->jobs_done == reg->jobs_queued)) {
+			return;
+		}
+		if (pthread_cond_timedwait(&provider_changed, &provider_lock, &until) == ETIMEDOUT) {
+			for (int d = 0; missing && d < 2; d++) {
+				provider_dests[d].unresponsive = true;
+			}
+			return;
+		}
+	}
+}
+
+static void init_once_locked(void)
+{
+	if (!initialised) {
+		initialised = true;
+		provider_registry_init();
+		provider_dests_init_locked();
+		if (inproc_set_notify) {
+			inproc_set_notify(inproc_notified);
+		}
+	}
+}
+
+int provider_register(const struct provider_register_args *a, uint64_t *ret_handle,
+		      uint32_t *ret_wmi_result)
+{
+	int saved = errno;
+	uint32_t index;
+	provider_fork_check();
+	int r = provider_region_ready();
+	if (r < 0) {
+		return r;
+	}
+	pthread_mutex_lock(&provider_lock);
+	init_once_locked();
+	r = take_index_locked(&index);
+	if (r < 0) {
+		pthread_mutex_unlock(&provider_lock);
+		errno = saved;
+		return r;
+	}
+	struct provider_registration *reg = &provider_registrations[index];
+	uint32_t generation = reg->generation + 1 ? reg->generation + 1 : 1;
+	const void *code = a->wmi_fn ? (const void *)(uintptr_t)a->wmi_fn
+				     : (const void *)(uintptr_t)a->enable_fn;
+	*reg = (struct provider_registration){
+		.state = PROVIDER_REG_LIVE,
+		.generation = generation,
+		.guid = a->guid,
+		.enable_fn = a->enable_fn,
+		.wmi_fn = a->wmi_fn,
+		.context = a->context,
+		.code_map = code ? provider_code_module(code) : NULL,
+		.flags = a->classic ? PROVIDER_HOT_CLASSIC : 0,
+		.entry = {&provider_entry_off, &provider_entry_off, &provider_entry_off},
+	};
+	struct provider_hot *hot = &provider_region->hot[index];
+	hot->flags = reg->flags;
+	provider_refresh_locked(index);
+	order_store_release(&hot->generation, generation);
+	/* Before any callback: providers write events from inside it. */
+	*ret_handle = (uint64_t)generation << 32 | (index + 1);
+	if (code) {
+		provider_callback_start_locked();
+	}
+	inproc_register_locked(index);
+	for (int d = 0; d < 2; d++) {
+		provider_post_register_locked(&provider_dests[d], index);
+	}
+	provider_dests_start_locked();
+	wait_registered_locked(index, generation);
+	*ret_wmi_result = reg->generation == generation ? reg->wmi_result : 0;
+	pthread_mutex_unlock(&provider_lock);
+	errno = saved;
+	return 0;
+}
+
+/* ---- with a handle ---------------------------------------------------------------------------- */
+
+/* The live registration of a handle, with the lock held; NULL (and no lock) otherwise. */
+static struct provider_registration *acquire(uint64_t handle, bool classic)
+{
+	provider_fork_check();
+	uint32_t index = (uint32_t)handle - 1;
+	if (index >= PROVIDER_REGISTRATIONS_MAX || handle >> 32 == 0) {
+		return NULL;
+	}
+	pthread_mutex_lock(&provider_lock);
+	struct provider_registration *reg = &provider_registrations[index];
+	if (reg->state == PROVIDER_REG_LIVE && reg->generation == (uint32_t)(handle >> 32) &&
+	    classic == ((reg->flags & PROVIDER_HOT_CLASSIC) != 0)) {
+		return reg;
+	}
+	pthread_mutex_unlock(&provider_lock);
+	return NULL;
+}
+
+int provider_unregister(uint64_t handle, bool classic)
+{
+	struct provider_registration *reg = acquire(handle, classic);
+	if (!reg) {
+		return -EBADF;
+	}
+	uint32_t index = (uint32_t)(reg - provider_registrations);
+	struct provider_hot *hot = &provider_region->hot[index];
+	order_store_release(&hot->generation, 0u);
+	reg->state = PROVIDER_REG_LEAVING;
+	for (int d = 0; d < PROVIDER_DESTS; d++) {
+		reg->entry[d] = &provider_entry_off;
+		reg->said[d].classic_handle = 0;
+	}
+	provider_refresh_locked(index);
+	provider_classic_refresh_locked();
+	/* Events in flight carry the index: it is free again when every daemon has answered. */
+	reg->leaving = 1u << PROVIDER_DESTS;
+	for (int d = 0; d < 2; d++) {
+		struct provider_dest *dest = &provider_dests[d];
+		if (dest->state == PROVIDER_DEST_ATTACHED && (dest->told[index / 32] >> (index % 32) & 1)) {
+			reg->leaving |= 1u << d;
+			dest->told[index / 32] &= ~(1u << (index % 32));
+			provider_post_unregister_locked(dest, index);
+		}
+	}
+	if (inproc_unregister && reg->inproc_known) {
+		inproc_unregister(index);
+	}
+	/* After return no callback runs; from inside a callback there is nothing to wait for. */
+	while (reg->running && !provider_callback_is_self()) {
+		pthread_cond_wait(&provider_changed, &provider_lock);
+	}
+	free(reg->traits);
+	reg->traits = NULL;
+	reg->traits_bytes = 0;
+	provider_left_locked(index, PROVIDER_DESTS);
+	pthread_mutex_unlock(&provider_lock);
+	return 0;
+}
+
+static bool traits_valid(const uint8_t *blob, uint32_t bytes)
+{
+	if (bytes < 3 || bytes > UINT16_MAX || le16_get(blob) != bytes) {
+		return false;
+	}
+	const uint8_t *nul = memchr(blob + 2, 0, bytes - 2);
+	for (const uint8_t *p = nul ? nul + 1 : NULL; p && p < blob + bytes; p += le16_get(p)) {
+		size_t left = (size_t)(blob + bytes - p);
+		if (left < 3 || le16_get(p) < 3 || le16_get(p) > left) {
+			return false;
+		}
+	}
+	return nul != NULL;
+}
+
+int provider_set_traits(uint64_t handle, const void *blob, uint32_t bytes)
+{
+	struct provider_registration *reg = acquire(handle, false);
+	if (!reg) {
+		return -EBADF;
+	}
+	uint32_t index = (uint32_t)(reg - provider_registrations);
+	int r = reg->traits ? -EEXIST : traits_valid(blob, bytes) ? 0 : -EINVAL;
+	uint8_t *copy = r == 0 ? malloc(bytes) : NULL;
+	if (r == 0 && !copy) {
+		r = -ENOMEM;
+	}
+	if (r == 0) {
+		memcpy(copy, blob, bytes);
+		reg->traits = copy;
+		reg->traits_bytes = bytes;
+		struct timespec until = provider_deadline(PROVIDER_WAIT_MS);
+		for (int d = 0; d < 2; d++) {
+			struct provider_dest *dest = &provider_dests[d];
+			uint64_t ticket = provider_post_traits_locked(dest, index);
+			/* In the socket before the first event that relies on it is in the pool. */
+			while (ticket && dest->sent < ticket && !dest->unresponsive &&
+			       pthread_cond_timedwait(&provider_changed, &provider_lock, &until) == 0) {
+			}
+		}
+		if (inproc_set_traits && reg->inproc_known) {
+			inproc_set_traits(index, copy, bytes);
+		}
+		reg->flags |= PROVIDER_HOT_TYPED | PROVIDER_HOT_TRAITS;
+		order_store_release(&provider_region->hot[index].flags, reg->flags);
+	}
+	pthread_mutex_unlock(&provider_lock);
+	return r;
+}
+
+int provider_set_typed(uint64_t handle, bool typed)
+{
+	struct provider_registration *reg = acquire(handle, false);
+	if (!reg) {
+		return -EBADF;
+	}
+	uint32_t index = (uint32_t)(reg - provider_registrations);
+	reg->flags = typed ? reg->flags | PROVIDER_HOT_TYPED
+			   : reg->flags & ~(uint32_t)PROVIDER_HOT_TYPED;
+	order_store_release(&provider_region->hot[index].flags, reg->flags);
+	pthread_mutex_unlock(&provider_lock);
+	return 0;
+}
+
+int provider_track_binary(uint64_t handle, const char *path)
+{
+	struct provider_registration *reg = acquire(handle, false);
+	if (!reg) {
+		return -EBADF;
+	}
+	for (int d = 0; d < 2; d++) {
+		provider_post_binary_locked(&provider_dests[d],
+					    (uint32_t)(reg - provider_registrations), path);
+	}
+	pthread_mutex_unlock(&provider_lock);
+	return 0;
+}

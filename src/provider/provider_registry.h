@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Registrations: the cold half. Everything here is under provider_lock, except in a forked child before
+ * its second thread (provider_fork.c re-initialises the lock).
+ */
+#ifndef PROVIDER_PROVIDER_REGISTRY_H
+#define PROVIDER_PROVIDER_REGISTRY_H
+
+#include <pthread.h>
+
+#include "provider/provider_region.h"
+
+/* EnableCallback and WMIDPREQUEST in our spelling; same ABI. */
+typedef void (*provider_enable_fn)(const struct guid *source, uint32_t code, uint8_t level,
+				   uint64_t any, uint64_t all, void *filter, void *context);
+typedef uint32_t (*provider_wmi_fn)(int code, void *context, uint32_t *size, void *buffer);
+
+/* What one destination says about one registration. */
+struct provider_said {
+	bool registered; /* REGISTERED arrived */
+	bool on;
+	uint8_t level;
+	uint64_t any;
+	uint64_t all;
+	uint64_t classic_handle; /* 0 none */
+};
+
+enum provider_reg_state {
+	PROVIDER_REG_FREE = 0,
+	PROVIDER_REG_LIVE,
+	PROVIDER_REG_LEAVING, /* unregistered; the index waits for etwd's answer */
+};
+
+struct provider_registration {
+	enum provider_reg_state state;
+	uint32_t generation;
+	struct guid guid;
+	provider_enable_fn enable_fn; /* may be NULL */
+	provider_wmi_fn wmi_fn;	      /* classic only */
+	void *context;
+	const void *code_map; /* module the callback lives in; NULL: not in a module (JIT) */
+	uint8_t *traits;      /* malloc; NULL none */
+	uint32_t traits_bytes;
+	uint32_t flags; /* enum provider_hot_flags, copied into hot */
+	struct provider_said said[PROVIDER_DESTS];
+	const struct ctl_entry *entry[PROVIDER_DESTS]; /* provider_entry_off when not attached */
+	uint32_t jobs_queued; /* callbacks */
+	uint32_t jobs_done;
+	uint32_t wmi_result; /* of the latest classic callback */
+	uint32_t leaving;    /* bit mask of destinations whose answer to UNREGISTER is awaited */
+	uint32_t inproc_offset;
+	bool inproc_known;
+	bool running; /* its callback is being called */
+};
+
+extern pthread_mutex_t provider_lock;
+extern pthread_cond_t provider_changed; /* CLOCK_MONOTONIC; something below the lock changed */
+extern struct provider_registration provider_registrations[PROVIDER_REGISTRATIONS_MAX];
+extern uint32_t provider_registrations_top; /* indices at or above were never used */
+
+/* Initialise lock and condition (first registration, and again in a forked child). */
+void provider_registry_init(void);
+
+struct provider_register_args {
+	struct guid guid;
+	provider_enable_fn enable_fn;
+	provider_wmi_fn wmi_fn;
+	void *context;
+	bool classic;
+};
+/* Writes *ret_handle, then tells the daemons and waits a little. -ENOSPC: 1,024 reached. */
+int provider_register(const struct provider_register_args *a, uint64_t *ret_handle,
+		      uint32_t *ret_wmi_result);
+/* -EBADF for a handle that is not live (or not of that kind). */
+int provider_unregister(uint64_t handle, bool classic);
+/* Traits once: -EEXIST the second time, -EINVAL for a bad blob, -EBADF. */
+int provider_set_traits(uint64_t handle, const void *blob, uint32_t bytes);
+int provider_set_typed(uint64_t handle, bool typed);
+int provider_track_binary(uint64_t handle, const char *path);
+
+/* ---- for the listener; the lock is held ------------------------------------------------------ */
+
+/* Recompute hot->entry from entry[]. */
+void provider_refresh_locked(uint32_t index);
+/* A daemon's word about a registration: state, callback. */
+struct provider_notice {
+	uint32_t code; /* 0, 1, 2 */
+	uint8_t level;
+	uint64_t any;
+	uint64_t all;
+	struct guid source;
+	const uint8_t *filter; /* may be NULL: u32 type, then bytes */
+	size_t filter_bytes;
+	bool wants_answer;
+	uint32_t notify_id;
+	uint64_t classic_handle;
+};
+void provider_notice_locked(uint32_t index, uint32_t dest, const struct provider_notice *n);
+/* The index may be used again once no destination is owed an answer. */
+void provider_left_locked(uint32_t index, uint32_t dest);
+
+/* Absolute CLOCK_MONOTONIC time `ms` from now. */
+struct timespec provider_deadline(uint32_t ms);
+
+#endif

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * openetw/decode.h. The fast path is a TraceLogging event seen before: hash its metadata, find the model,
+ * walk the payload; nothing is allocated.
+ */
+#include "schema/schema_out.h"
+#include "schema/schema_record.h"
+
+#include <stdlib.h>
+
+#define CACHE_SLOTS	 2048u /* power of two; at most half are used */
+#define CACHE_MEMORY_MAX (64u << 20)
+
+struct cache_slot {
+	uint64_t hash;
+	uint8_t *key; /* metadata bytes; NULL: free */
+	uint32_t key_bytes;
+	struct schema_event *event; /* NULL: the metadata is malformed */
+};
+
+struct openetw_decoder {
+	struct schema_store *store;
+	struct schema_event *special[SCHEMA_SPECIAL_COUNT];
+	struct openetw_text scratch;
+	struct openetw_text name; /* what the name functions returned last */
+	char reason[400];
+	uint32_t cache_used;
+	size_t cache_memory;
+	struct cache_slot cache[CACHE_SLOTS];
+};
+
+void openetw_text_clear(struct openetw_text *t)
+{
+	t->length = 0;
+	t->failed = 0;
+	if (t->data) {
+		t->data[0] = 0;
+	}
+}
+
+void openetw_text_free(struct openetw_text *t)
+{
+	free(t->data);
+	*t = (struct openetw_text){0};
+}
+
+struct openetw_decoder *openetw_decoder_create(void)
+{
+	struct openetw_decoder *d = calloc(1, sizeof *d);
+	if (!d) {
+		return NULL;
+	}
+	int err = 0;
+	d->store = schema_store_create();
+	for (int i = 0; i < SCHEMA_SPECIAL_COUNT && err == 0; i++) {
+		err = schema_load_special((enum schema_special)i, &d->special[i]);
+	}
+	if (!d->store || err < 0) {
+		openetw_decoder_destroy(d);
+		return NULL;
+	}
+	return d;
+}
+
+static void cache_empty(struct openetw_decoder *d)
+{
+	for (uint32_t i = 0; i < CACHE_SLOTS; i++) {
+		free(d->cache[i].key);
+		schema_event_destroy(d->cache[i].event);
+		d->cache[i] = (struct cache_slot){0};
+	}
+	d->cache_used = 0;
+	d->cache_memory = 0;
+}
+
+void openetw_decoder_destroy(struct openetw_decoder *d)
+{
+	if (!d) {
+		return;
+	}
+	cache_empty(d);
+	for (int i = 0; i < SCHEMA_SPECIAL_COUNT; i++) {
+		schema_event_destroy(d->special[i]);
+	}
+	schema_store_destroy(d->store);
+	openetw_text_free(&d->scratch);
+	openetw_text_free(&d->name);
+	free(d);
+}
+
+/* ---- finding the schema --------------------------------------------------------------------------- */
+
+static uint64_t hash_bytes(const uint8_t *p, size_t n)
+{
+	uint64_t h = n * 0x9E3779B97F4A7C15ull;
+	for (; n >= 8; p += 8, n -= 8) {
+		h = (h ^ le64_get(p)) * 0xD6E8FEB86659FD93ull;
+		h ^= h >> 32;
+	}
+	uint64_t rest = 0;
+	for (size_t i = 0; i < n; i++) {
+		rest = rest << 8 | p[i];
+	}
+	h = (h ^ rest) * 0xD6E8FEB86659FD93ull;
+	return h ^ h >> 29;
+}
+
+static void set_reason(struct openetw_decoder *d, const char *before, const struct guid *g,
+		       const char *between, unsigned number, const char *after)
+{
+	char guid[37];
+	openetw_text_clear(&d->scratch);
+	out_str(&d->scratch, before);
+	if (g) {
+		out_char(&d->scratch, '{');
+		out_str(&d->scratch, guid_format(g, guid));
+		out_str(&d->scratch, "} ");
+		out_str(&d->scratch, between);
+		out_u64(&d->scratch, number);
+	}
+	out_str(&d->scratch, after);
+	size_t n = BASE_MIN(d->scratch.length, sizeof d->reason - 1);
+	if (n) {
+		memcpy(d->reason, d->scratch.data, n);
+	}
+	d->reason[n] = 0;
+}
+
+/* 0 and the model, or NULL with a reason; -ENOMEM. */
+static int find_tlg(struct openetw_decoder *d, const struct schema_record *s,
+		    const struct schema_event **ret)
+{
+	uint64_t hash = hash_bytes(s->tlg, s->tlg_bytes);
+	uint32_t at = (uint32_t)hash & (CACHE_SLOTS - 1);
+	for (; d->cache[at].key; at = (at + 1) & (CACHE_SLOTS - 1)) {
+		const struct cache_slot *c = &d->cache[at];
+		if (c->hash == hash && c->key_bytes == s->tlg_bytes &&
+		    memcmp(c->key, s->tlg, s->tlg_bytes) == 0) {
+			*ret = c->event;
+			return 0;
+		}
+	}
+	struct diag diag = {0};
+	struct schema_event *e = NULL;
+	int err = schema_load_tlg(s->tlg, s->tlg_bytes, &e, &diag);
+	if (err == -ENOMEM) {
+		return err;
+	}
+	size_t memory = s->tlg_bytes + (e ? e->memory_bytes : 0);
+	if (d->cache_used >= CACHE_SLOTS / 2 || d->cache_memory + memory > CACHE_MEMORY_MAX) {
+		cache_empty(d); /* rare: more kinds of events than any real trace has */
+		at = (uint32_t)hash & (CACHE_SLOTS - 1);
+	}
+	uint8_t *key = malloc(s->tlg_bytes + 1);
+	if (!key) {
+		schema_event_destroy(e);
+		return -ENOMEM;
+	}
+	memcpy(key, s->tlg, s->tlg_bytes);
+	d->cache[at] = (struct cache_slot){hash, key, (uint32_t)s->tlg_bytes, e};
+	d->cache_used++;
+	d->cache_memory += memory;
+	*ret = e;
+	return 0;
+}
+
+static void explain_missing(struct openetw_decoder *d, const struct schema_record *s)
+{
+	if (s->tlg) {
+		struct diag diag = {0};
+		struct schema_event *e = NULL;
+		if (schema_load_tlg(s->tlg, s->tlg_bytes, &e, &diag) == 0) {
+			schema_event_destroy(e);
+		}
+		set_reason(d, "bad TraceLogging metadata: ", NULL, "", 0, diag.text);
+	} else if (s->flags & EVENT_HEADER_FLAG_TRACE_MESSAGE) {
+		set_reason(d, "no schema: WPP message ", &s->provider, "number ", s->id,
+			   ": supply its TMF file");
+	} else if (s->classic) {
+		set_reason(d, "no schema: class ", &s->provider, "opcode ", s->opcode,
+			   ": not a known class");
+	} else {
+		set_reason(d, "no schema: provider ", &s->provider, "id ", s->id,
+			   ": supply its manifest");
+	}
+}
+
+/* *ret is NULL when there is none; explain_missing() says why. */
+static int find_schema(struct openetw_decoder *d, const struct schema_record *s,
+		       const struct schema_event **ret)
+{
+	*ret = NULL;
+	if (BASE_LIKELY(s->tlg != NULL)) {
+		return find_tlg(d, s, ret);
+	}
+	if (s->flags & EVENT_HEADER_FLAG_TRACE_MESSAGE) {
+		return 0;
+	}
+	if (s->flags & EVENT_HEADER_FLAG_STRING_ONLY) {
+		*ret = d->special[SCHEMA_SPECIAL_STRING];
+		return 0;
+	}
+	if (schema_record_is_manifest_chunk(s)) {
+		*ret = d->special[SCHEMA_SPECIAL_MANIFEST_CHUNK];
+		return 0;
+	}
+	if (s->metadata) {
+		schema_store_learn(d->store, s->opcode, s->payload, s->payload_bytes);
+		return 0;
+	}
+	uint16_t id = s->classic ? s->opcode : s->id;
+	*ret = schema_store_find(d->store, s->classic, &s->provider, id, s->version);
+	if (!*ret) {
+		*ret = schema_process_find(s->classic, &s->provider, id, s->version);
+	}
+	return 0;
+}
+
+/* ---- decoding --------------------------------------------------------------------------------------- */
+
+static int prepare(struct openetw_decoder *d, const EVENT_RECORD *r, struct schema_record *s,
+		   struct schema_payload *p)
+{
+	const struct schema_event *e;
+	schema_record_read(r, s);
+	int err = find_schema(d, s, &e);
+	*p = (struct schema_payload){e, s->payload, s->payload_bytes,
+				     s->pointer_size ? s->pointer_size : 8, d->store};
+	return err;
+}
+
+static int result(const struct openetw_text *t, int err)
+{
+	return t->failed ? -ENOMEM : err == -EBADMSG ? OPENETW_PARTLY : OPENETW_DECODED;
+}
+
+int openetw_decode_json(struct openetw_decoder *d, const EVENT_RECORD *r, struct openetw_text *t)
+{
+	struct schema_record s;
+	struct schema_payload p;
+	int err = prepare(d, r, &s, &p);
+	if (err < 0) {
+		return err;
+	}
+	if (BASE_LIKELY(p.event != NULL)) {
+		err = schema_walk_json(&p, t);
+		return result(t, err);
+	}
+	explain_missing(d, &s);
+	out_str(t, "{\"_raw\":\"");
+	out_hex_bytes(t, s.payload, s.payload_bytes, false);
+	out_str(t, "\",\"_reason\":\"");
+	out_utf8(t, d->reason, strlen(d->reason), true);
+	out_str(t, "\"}");
+	return t->failed ? -ENOMEM : OPENETW_NO_SCHEMA;
+}
+
+int openetw_decode_text(struct openetw_decoder *d, const EVENT_RECORD *r, struct openetw_text *t)
+{
+	struct schema_record s;
+	struct schema_payload p;
+	int err = prepare(d, r, &s, &p);
+	if (err < 0) {
+		return err;
+	}
+	if (p.event) {
+		err = schema_walk_text(&p, t);
+		return result(t, err);
+	}
+	explain_missing(d, &s);
+	out_str(t, "_raw=");
+	out_hex_bytes(t, s.payload, s.payload_bytes, false);
+	out_str(t, " _reason=\"");
+	out_utf8(t, d->reason, strlen(d->reason), true);
+	out_char(t, '"');
+	return t->failed ? -ENOMEM : OPENETW_NO_SCHEMA;
+}
+
+/* A field of ours whose text needs no escaping. */
+static int give_own(struct openetw_decoder *d, openetw_field_fn fn, void *context, const char *name)
+{
+	struct openetw_text *t = &d->scratch;
+	if (t->failed) {
+		return -ENOMEM;
+	}
+	struct openetw_field f = {
+		.name = name,
+		.name_length = strlen(name),
+		.in_type = SCHEMA_IN_ANSISTRING,
+		.out_type = SCHEMA_OUT_STRING,
+		.text = t->data + 1,
+		.text_length = t->length - 2,
+		.json = t->data,
+		.json_length = t->length,
+	};
+	return fn(context, &f);
+}
+
+int openetw_decode_fields(struct openetw_decoder *d, const EVENT_RECORD *r, openetw_field_fn fn,
+			  void *context)
+{
+	struct schema_record s;
+	struct schema_payload p;
+	int err = prepare(d, r, &s, &p);
+	if (err < 0) {
+		return err;
+	}
+	openetw_text_clear(&d->scratch);
+	if (p.event) {
+		err = schema_walk_fields(&p, &d->scratch, fn, context);
+		return result(&d->scratch, err);
+	}
+	out_char(&d->scratch, '"');
+	out_hex_bytes(&d->scratch, s.payload, s.payload_bytes, false);
+	out_char(&d->scratch, '"');
+	if (give_own(d, fn, context, "_raw") == 0) {
+		explain_missing(d, &s);
+		openetw_text_clear(&d->scratch);
+		out_char(&d->scratch, '"');
+		out_utf8(&d->scratch, d->reason, strlen(d->reason), true);
+		out_char(&d->scratch, '"');
+		give_own(d, fn, context, "_reason");
+	}
+	return d->scratch.failed ? -ENOMEM : OPENETW_NO_SCHEMA;
+}
+
+/* ---- names ------------------------------------------------------------------------------------------ */
+
+static const char *finished_name(struct openetw_decoder *d)
+{
+	return d->name.failed || !d->name.data ? "" : d->name.data;
+}
+
+const char *openetw_event_name(struct openetw_decoder *d, const EVENT_RECORD *r)
+{
+	struct schema_record s;
+	struct schema_payload p;
+	if (prepare(d, r, &s, &p) < 0) {
+		return "";
+	}
+	const struct schema_event *e = p.event;
+	if (e && e->event_name.bytes) {
+		return schema_text(e, e->event_name);
+	}
+	openetw_text_clear(&d->name);
+	if (e && e->task_name.bytes) {
+		out_add(&d->name, schema_text(e, e->task_name), e->task_name.bytes);
+		const char *opcode = schema_text(e, e->opcode_name);
+		opcode += strncmp(opcode, "win:", 4) == 0 ? 4 : 0;
+		if (*opcode && strcmp(opcode, "Info") != 0) {
+			out_char(&d->name, '/');
+			out_str(&d->name, opcode);
+		}
+	} else if (s.metadata && (s.opcode == 32 || s.opcode == 33)) {
+		out_str(&d->name, s.opcode == 32 ? "EventMetadata/EventInfo" : "EventMetadata/MapInfo");
+	} else {
+		out_str(&d->name, s.classic ? "Opcode(" : "Event(");
+		out_u64(&d->name, s.classic ? s.opcode : s.id);
+		out_char(&d->name, ')');
+	}
+	return finished_name(d);
+}
+
+const char *openetw_provider_name(struct openetw_decoder *d, const EVENT_RECORD *r)
+{
+	struct schema_record s;
+	const char *name;
+	size_t bytes;
+	schema_record_read(r, &s);
+	openetw_text_clear(&d->name);
+	if (s.traits && schema_traits_name(s.traits, s.traits_bytes, &name, &bytes)) {
+		out_utf8(&d->name, name, bytes, false);
+		return finished_name(d);
+	}
+	const struct schema_event *e = NULL;
+	if (!s.tlg && find_schema(d, &s, &e) == 0 && e && e->provider_name.bytes) {
+		return schema_text(e, e->provider_name);
+	}
+	char guid[37];
+	out_char(&d->name, '{');
+	out_str(&d->name, guid_format(&s.provider, guid));
+	out_char(&d->name, '}');
+	return finished_name(d);
+}
+
+/* ---- learning --------------------------------------------------------------------------------------- */
+
+int openetw_decoder_learn(struct openetw_decoder *d, const EVENT_RECORD *r)
+{
+	struct schema_record s;
+	schema_record_read(r, &s);
+	return s.metadata && schema_store_learn(d->store, s.opcode, s.payload, s.payload_bytes) == 1;
+}
+
+int openetw_schema_learn(const EVENT_RECORD *r)
+{
+	struct schema_record s;
+	schema_record_read(r, &s);
+	return s.metadata && schema_process_learn(s.opcode, s.payload, s.payload_bytes) == 1;
+}

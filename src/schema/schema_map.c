@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * EVENT_MAP_INFO blocks: u32 name, flag, entry count, value type | format string; then entries of
+ * u32 text offset, u32 value | input offset.
+ */
+#include "schema/schema.h"
+#include "schema/schema_out.h"
+
+enum map_flag {
+	MAP_VALUEMAP = 0x1,
+	MAP_BITMAP = 0x2,
+	MAP_PATTERN = 0x4,
+	MAP_WBEM_BITMAP = 0x10,
+	MAP_WBEM_FLAG = 0x20,
+};
+#define MAP_HEAD  16u
+#define MAP_ENTRY 8u
+
+static const uint8_t *entry_text(const struct schema_map *m, uint32_t i, size_t *ret_units)
+{
+	uint32_t at = le32_get(m->block + MAP_HEAD + (size_t)i * MAP_ENTRY);
+	struct bytes in = bytes_of(m->block + at, m->block_bytes - at);
+	return bytes_wsz(&in, ret_units);
+}
+
+int schema_map_parse(const void *block, size_t n, struct schema_map *ret, struct diag *d)
+{
+	const uint8_t *p = block;
+	if (n < MAP_HEAD || n > UINT16_MAX) {
+		diag_at(d, 0, "%zu bytes are no value map", n);
+		return -EBADMSG;
+	}
+	struct schema_map m = {p, (uint32_t)n, le32_get(p + 4), le32_get(p + 8)};
+	uint32_t name = le32_get(p);
+	if (m.entry_count > (n - MAP_HEAD) / MAP_ENTRY || name >= n) {
+		diag_at(d, 8, "%u map entries do not fit", m.entry_count);
+		return -EBADMSG;
+	}
+	struct bytes in = bytes_of(p + name, n - name);
+	bytes_wsz(&in, NULL);
+	for (uint32_t i = 0; i < m.entry_count && !in.bad; i++) {
+		uint32_t at = le32_get(p + MAP_HEAD + (size_t)i * MAP_ENTRY);
+		in.bad = at >= n;
+		in = in.bad ? in : bytes_of(p + at, n - at);
+		if (!in.bad) {
+			bytes_wsz(&in, NULL);
+		}
+	}
+	if (in.bad) {
+		diag_at(d, 0, "a map text lies outside the block");
+		return -EBADMSG;
+	}
+	*ret = m;
+	return 0;
+}
+
+static void add_entry(const struct schema_map *m, uint32_t i, struct openetw_text *o)
+{
+	size_t units = 0;
+	const uint8_t *s = entry_text(m, i, &units);
+	if (!s) {
+		return;
+	}
+	while (units > 0 && le16_get(s + 2 * (units - 1)) == ' ') {
+		units--;
+	}
+	out_utf16(o, s, units, false);
+}
+
+static uint32_t entry_value(const struct schema_map *m, uint32_t i)
+{
+	return le32_get(m->block + MAP_HEAD + (size_t)i * MAP_ENTRY + 4);
+}
+
+bool schema_map_text(const struct schema_map *m, uint32_t value, struct openetw_text *o)
+{
+	if (m->flag & MAP_PATTERN) {
+		return false;
+	}
+	bool bits = m->flag & (MAP_BITMAP | MAP_WBEM_BITMAP | MAP_WBEM_FLAG);
+	size_t start = o->length;
+	uint32_t rest = value;
+	for (uint32_t i = 0; i < m->entry_count; i++) {
+		uint32_t v = entry_value(m, i);
+		if (!bits) {
+			if (v == value) {
+				add_entry(m, i, o);
+				return true;
+			}
+			continue;
+		}
+		uint32_t mask = m->flag & MAP_WBEM_BITMAP ? (v < 32 ? 1u << v : 0) : v;
+		if (mask == 0 ? value == 0 && !(m->flag & MAP_WBEM_BITMAP) : (value & mask) == mask) {
+			if (o->length != start) {
+				out_char(o, '|');
+			}
+			add_entry(m, i, o);
+			rest &= ~mask;
+		}
+	}
+	if (!bits || (o->length == start && value != 0)) {
+		return false;
+	}
+	if (rest != 0) {
+		out_char(o, '|');
+		out_hex(o, rest, false);
+	} else if (o->length == start) {
+		out_char(o, '0');
+	}
+	return true;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+#include "schema/schema_out.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+bool schema_out_grow(struct openetw_text *o, size_t n)
+{
+	if (o->failed || n > SIZE_MAX / 4 - o->length) {
+		o->failed = 1;
+		return false;
+	}
+	size_t need = o->length + n + 1;
+	if (need <= o->capacity) {
+		return true;
+	}
+	size_t cap = BASE_MAX(need, BASE_MAX(o->capacity * 2, (size_t)512));
+	char *data = realloc(o->data, cap);
+	if (!data) {
+		o->failed = 1;
+		return false;
+	}
+	o->data = data;
+	o->capacity = cap;
+	return true;
+}
+
+static const char pairs[201] = "00010203040506070809101112131415161718192021222324"
+			       "25262728293031323334353637383940414243444546474849"
+			       "50515253545556575859606162636465666768697071727374"
+			       "75767778798081828384858687888990919293949596979899";
+
+void out_u64(struct openetw_text *o, uint64_t v)
+{
+	char buf[20];
+	char *s = buf + sizeof buf;
+	while (v >= 100) {
+		s -= 2;
+		memcpy(s, pairs + 2 * (v % 100), 2);
+		v /= 100;
+	}
+	if (v >= 10) {
+		s -= 2;
+		memcpy(s, pairs + 2 * v, 2);
+	} else {
+		*--s = (char)('0' + v);
+	}
+	out_add(o, s, (size_t)(buf + sizeof buf - s));
+}
+
+void out_i64(struct openetw_text *o, int64_t v)
+{
+	if (v < 0) {
+		out_char(o, '-');
+		out_u64(o, 0 - (uint64_t)v);
+	} else {
+		out_u64(o, (uint64_t)v);
+	}
+}
+
+static const char digits_lower[] = "0123456789abcdef";
+static const char digits_upper[] = "0123456789ABCDEF";
+
+void out_hex(struct openetw_text *o, uint64_t v, bool upper)
+{
+	const char *digits = upper ? digits_upper : digits_lower;
+	char buf[18];
+	char *s = buf + sizeof buf;
+	do {
+		*--s = digits[v & 15];
+		v >>= 4;
+	} while (v);
+	*--s = 'x';
+	*--s = '0';
+	out_add(o, s, (size_t)(buf + sizeof buf - s));
+}
+
+void out_hex_bytes(struct openetw_text *o, const uint8_t *p, size_t n, bool upper)
+{
+	const char *digits = upper ? digits_upper : digits_lower;
+	char *to = out_room(o, 2 * n);
+	if (!to) {
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		to[2 * i] = digits[p[i] >> 4];
+		to[2 * i + 1] = digits[p[i] & 15];
+	}
+	out_used(o, 2 * n);
+}
+
+void out_padded(struct openetw_text *o, uint32_t v, unsigned digits)
+{
+	char buf[10];
+	for (unsigned i = digits; i-- > 0; v /= 10) {
+		buf[i] = (char)('0' + v % 10);
+	}
+	out_add(o, buf, digits);
+}
+
+/* The shortest decimal that reads back as the same number. Rare in traces, so libc may do it; it uses
+ * the locale's decimal point, which is put right afterwards. */
+void out_double(struct openetw_text *o, double v, bool is_float)
+{
+	if (v != v) {
+		out_str(o, "NaN");
+		return;
+	}
+	if (v > 1.7976931348623157e308 || v < -1.7976931348623157e308) {
+		out_str(o, v > 0 ? "Infinity" : "-Infinity");
+		return;
+	}
+	if (v > -1e15 && v < 1e15 && (double)(int64_t)v == v && (v != 0 || !__builtin_signbit(v))) {
+		out_i64(o, (int64_t)v);
+		return;
+	}
+	char buf[40];
+	for (int prec = is_float ? 6 : 15; prec <= 17; prec++) {
+		snprintf(buf, sizeof buf, "%.*g", prec, v);
+		if (is_float ? strtof(buf, NULL) == (float)v : strtod(buf, NULL) == v) {
+			break;
+		}
+	}
+	for (char *s = buf; *s; s++) {
+		bool known = (*s >= '0' && *s <= '9') || *s == '-' || *s == '+' || *s == 'e';
+		out_char(o, known ? *s : '.');
+		while (!known && s[1] && !(s[1] >= '0' && s[1] <= '9')) {
+			s++; /* a decimal point of several bytes */
+		}
+	}
+}
+
+/* What JSON makes of an ASCII character: 0 as it is, 'u' as \u00XX, else \ and this. */
+static inline char escape_of(uint8_t c)
+{
+	switch (c) {
+	case '"': return '"';
+	case '\\': return '\\';
+	case '\n': return 'n';
+	case '\r': return 'r';
+	case '\t': return 't';
+	case '\b': return 'b';
+	case '\f': return 'f';
+	default: return c < 0x20 || c == 0x7F ? 'u' : 0;
+	}
+}
+
+static inline char *put_ascii(char *to, uint8_t c, bool json)
+{
+	char e = json ? escape_of(c) : 0;
+	if (BASE_LIKELY(e == 0)) {
+		*to++ = (char)c;
+		return to;
+	}
+	*to++ = '\\';
+	*to++ = e;
+	if (e == 'u') {
+		*to++ = '0';
+		*to++ = '0';
+		*to++ = digits_lower[c >> 4];
+		*to++ = digits_lower[c & 15];
+	}
+	return to;
+}
+
+static inline char *put_code_point(char *to, uint32_t v)
+{
+	if (v < 0x800) {
+		*to++ = (char)(0xC0 | v >> 6);
+	} else if (v < 0x10000) {
+		*to++ = (char)(0xE0 | v >> 12);
+		*to++ = (char)(0x80 | (v >> 6 & 0x3F));
+	} else {
+		*to++ = (char)(0xF0 | v >> 18);
+		*to++ = (char)(0x80 | (v >> 12 & 0x3F));
+		*to++ = (char)(0x80 | (v >> 6 & 0x3F));
+	}
+	*to++ = (char)(0x80 | (v & 0x3F));
+	return to;
+}
+
+/* Length of a valid sequence of two or more bytes, 0 when invalid. */
+static size_t sequence_length(const uint8_t *s, size_t n)
+{
+	static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+	uint8_t c = s[0];
+	size_t len = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : 2;
+	if (c < 0xC2 || c > 0xF4 || n < len) {
+		return 0;
+	}
+	uint32_t v = c & (0xFFu >> (len + 1));
+	for (size_t i = 1; i < len; i++) {
+		if ((s[i] & 0xC0) != 0x80) {
+			return 0;
+		}
+		v = v << 6 | (s[i] & 0x3F);
+	}
+	return v < least[len] || v > 0x10FFFF || (v >= 0xD800 && v < 0xE000) ? 0 : len;
+}
+
+void out_utf8(struct openetw_text *o, const void *text, size_t n, bool json)
+{
+	const uint8_t *s = text;
+	char *to = out_room(o, 6 * n); /* \u00XX is the longest replacement of one byte */
+	if (!to) {
+		return;
+	}
+	char *from = to;
+	for (size_t i = 0; i < n;) {
+		if (BASE_LIKELY(s[i] < 0x80)) {
+			to = put_ascii(to, s[i++], json);
+			continue;
+		}
+		size_t len = sequence_length(s + i, n - i);
+		if (len == 0) {
+			to = put_code_point(to, 0xFFFD);
+			i++;
+			continue;
+		}
+		memcpy(to, s + i, len);
+		to += len;
+		i += len;
+	}
+	out_used(o, (size_t)(to - from));
+}
+
+void out_utf16(struct openetw_text *o, const void *text, size_t units, bool json)
+{
+	const uint8_t *s = text;
+	char *to = out_room(o, 6 * units);
+	if (!to) {
+		return;
+	}
+	char *from = to;
+	for (size_t i = 0; i < units; i++) {
+		uint32_t v = le16_get(s + 2 * i);
+		if (BASE_LIKELY(v < 0x80)) {
+			to = put_ascii(to, (uint8_t)v, json);
+			continue;
+		}
+		if (v >= 0xD800 && v < 0xE000) {
+			uint32_t low = v < 0xDC00 && i + 1 < units ? le16_get(s + 2 * (i + 1)) : 0;
+			if (low >= 0xDC00 && low < 0xE000) {
+				v = 0x10000 + ((v - 0xD800) << 10) + (low - 0xDC00);
+				i++;
+			} else {
+				v = 0xFFFD;
+			}
+		}
+		to = put_code_point(to, v);
+	}
+	out_used(o, (size_t)(to - from));
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the API functions need out of an EVENT_RECORD, and which schema it has. Inside this folder only.
+ */
+#ifndef SCHEMA_SCHEMA_RECORD_H
+#define SCHEMA_SCHEMA_RECORD_H
+
+#include "evntcons.h"
+#include "schema/schema.h"
+
+struct schema_record {
+	const uint8_t *tlg; /* TraceLogging metadata; NULL when there is none */
+	size_t tlg_bytes;
+	const uint8_t *traits;
+	size_t traits_bytes;
+	const uint8_t *control_guid; /* NULL when there is none */
+	struct guid provider;
+	const uint8_t *payload; /* never NULL */
+	size_t payload_bytes;
+	unsigned pointer_size; /* 0: the header does not say */
+	uint16_t flags;
+	uint16_t id;
+	uint8_t version, opcode;
+	bool classic;
+	bool metadata; /* an EventMetadata record: payload is for schema_store_learn() */
+};
+void schema_record_read(const EVENT_RECORD *r, struct schema_record *ret);
+
+/* Is it part of a manifest that an EventSource sends in the stream? */
+static inline bool schema_record_is_manifest_chunk(const struct schema_record *r)
+{
+	return r->id == 0xFFFE && !r->classic && r->opcode == 0xFE && r->payload_bytes >= 8 &&
+	       r->payload[3] == 0x5B;
+}
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where one value ends, and which out type it is shown with when nothing usable is said.
+ */
+#include "schema/schema.h"
+
+uint16_t schema_out_default(uint16_t in)
+{
+	static const uint8_t small[] = {
+		[SCHEMA_IN_NULL] = SCHEMA_OUT_NULL,
+		[SCHEMA_IN_UNICODESTRING] = SCHEMA_OUT_STRING,
+		[SCHEMA_IN_ANSISTRING] = SCHEMA_OUT_STRING,
+		[SCHEMA_IN_INT8] = SCHEMA_OUT_BYTE,
+		[SCHEMA_IN_UINT8] = SCHEMA_OUT_UNSIGNEDBYTE,
+		[SCHEMA_IN_INT16] = SCHEMA_OUT_SHORT,
+		[SCHEMA_IN_UINT16] = SCHEMA_OUT_UNSIGNEDSHORT,
+		[SCHEMA_IN_INT32] = SCHEMA_OUT_INT,
+		[SCHEMA_IN_UINT32] = SCHEMA_OUT_UNSIGNEDINT,
+		[SCHEMA_IN_INT64] = SCHEMA_OUT_LONG,
+		[SCHEMA_IN_UINT64] = SCHEMA_OUT_UNSIGNEDLONG,
+		[SCHEMA_IN_FLOAT] = SCHEMA_OUT_FLOAT,
+		[SCHEMA_IN_DOUBLE] = SCHEMA_OUT_DOUBLE,
+		[SCHEMA_IN_BOOLEAN] = SCHEMA_OUT_BOOLEAN,
+		[SCHEMA_IN_BINARY] = SCHEMA_OUT_HEXBINARY,
+		[SCHEMA_IN_GUID] = SCHEMA_OUT_GUID,
+		[SCHEMA_IN_POINTER] = SCHEMA_OUT_HEXINT64,
+		[SCHEMA_IN_FILETIME] = SCHEMA_OUT_DATETIME,
+		[SCHEMA_IN_SYSTEMTIME] = SCHEMA_OUT_DATETIME,
+		[SCHEMA_IN_SID] = SCHEMA_OUT_STRING,
+		[SCHEMA_IN_HEXINT32] = SCHEMA_OUT_HEXINT32,
+		[SCHEMA_IN_HEXINT64] = SCHEMA_OUT_HEXINT64,
+		[SCHEMA_IN_COUNTEDSTRING] = SCHEMA_OUT_STRING,
+		[SCHEMA_IN_COUNTEDANSISTRING] = SCHEMA_OUT_STRING,
+		[SCHEMA_IN_COUNTEDBINARY] = SCHEMA_OUT_HEXBINARY,
+	};
+	if (in < BASE_ARRAY_LEN(small)) {
+		return small[in];
+	}
+	if (in == SCHEMA_IN_SIZET) {
+		return SCHEMA_OUT_HEXINT64;
+	}
+	return in == SCHEMA_IN_HEXDUMP ? SCHEMA_OUT_HEXBINARY : SCHEMA_OUT_STRING;
+}
+
+/* Bytes of a type that always has the same size; 0 for the others. */
+static uint32_t fixed_size(uint16_t in, unsigned pointer_size)
+{
+	switch (in) {
+	case SCHEMA_IN_INT8:
+	case SCHEMA_IN_UINT8:
+	case SCHEMA_IN_ANSICHAR: return 1;
+	case SCHEMA_IN_INT16:
+	case SCHEMA_IN_UINT16:
+	case SCHEMA_IN_UNICODECHAR: return 2;
+	case SCHEMA_IN_INT32:
+	case SCHEMA_IN_UINT32:
+	case SCHEMA_IN_FLOAT:
+	case SCHEMA_IN_BOOLEAN:
+	case SCHEMA_IN_HEXINT32: return 4;
+	case SCHEMA_IN_INT64:
+	case SCHEMA_IN_UINT64:
+	case SCHEMA_IN_DOUBLE:
+	case SCHEMA_IN_FILETIME:
+	case SCHEMA_IN_HEXINT64: return 8;
+	case SCHEMA_IN_GUID:
+	case SCHEMA_IN_SYSTEMTIME: return 16;
+	case SCHEMA_IN_POINTER:
+	case SCHEMA_IN_SIZET: return pointer_size;
+	default: return 0;
+	}
+}
+
+static int take(struct schema_value *v, const uint8_t *p, size_t prefix, size_t bytes, size_t left)
+{
+	if (left < prefix || left - prefix < bytes) {
+		return -EBADMSG;
+	}
+	*v = (struct schema_value){p + prefix, (uint32_t)bytes, (uint32_t)(prefix + bytes)};
+	return 0;
+}
+
+/* A sized string may be padded with NULs; its text ends at the first. */
+static void cut_at_nul(struct schema_value *v, unsigned unit)
+{
+	for (uint32_t i = 0; i + unit <= v->bytes; i += unit) {
+		if (v->p[i] == 0 && (unit == 1 || v->p[i + 1] == 0)) {
+			v->bytes = i;
+			return;
+		}
+	}
+	v->bytes -= v->bytes % unit;
+}
+
+static int read_string(struct schema_value *v, unsigned unit, uint32_t length, const uint8_t *p,
+		       size_t left)
+{
+	if (length != SCHEMA_NO_LENGTH) {
+		int err = take(v, p, 0, (size_t)length * unit, left);
+		if (err == 0) {
+			cut_at_nul(v, unit);
+		}
+		return err;
+	}
+	if (unit == 1) {
+		const uint8_t *nul = left ? memchr(p, 0, left) : NULL;
+		size_t bytes = nul ? (size_t)(nul - p) : left;
+		*v = (struct schema_value){p, (uint32_t)bytes, (uint32_t)(bytes + (nul != NULL))};
+		return 0;
+	}
+	size_t i = 0;
+	for (; i + 2 <= left; i += 2) {
+		if (le16_get(p + i) == 0) {
+			*v = (struct schema_value){p, (uint32_t)i, (uint32_t)(i + 2)};
+			return 0;
+		}
+	}
+	/* The last string of a payload may lack its terminator: providers of Windows do that. */
+	*v = (struct schema_value){p, (uint32_t)i, (uint32_t)left};
+	return 0;
+}
+
+static int read_sid(struct schema_value *v, const uint8_t *p, size_t prefix, size_t left)
+{
+	if (left < prefix || left - prefix < 8) {
+		return -EBADMSG;
+	}
+	return take(v, p, prefix, 8 + 4 * (size_t)p[prefix + 1], left);
+}
+
+/* TOKEN_USER (a pointer and attributes, padded) before the SID; a null pointer means no SID, and then
+ * only four bytes are there. [obs] by others in kernel Process events */
+static int read_wbem_sid(struct schema_value *v, unsigned pointer_size, const uint8_t *p, size_t left)
+{
+	if (left >= 4 && le32_get(p) == 0) {
+		return take(v, p, 4, 0, left);
+	}
+	return read_sid(v, p, 2 * (size_t)pointer_size, left);
+}
+
+int schema_value_read(uint16_t in, uint16_t out, uint32_t length, unsigned pointer_size,
+		      const uint8_t *p, size_t left, struct schema_value *ret)
+{
+	uint32_t fixed = fixed_size(in, pointer_size);
+	if (BASE_LIKELY(fixed != 0)) {
+		return take(ret, p, 0, fixed, left);
+	}
+	switch (in) {
+	case SCHEMA_IN_NULL: return take(ret, p, 0, 0, left);
+	case SCHEMA_IN_UNICODESTRING: return read_string(ret, 2, length, p, left);
+	case SCHEMA_IN_ANSISTRING: return read_string(ret, 1, length, p, left);
+	case SCHEMA_IN_BINARY:
+		if (length == SCHEMA_NO_LENGTH) {
+			length = out == SCHEMA_OUT_IPV6 ? 16 : 0;
+		}
+		return take(ret, p, 0, length, left);
+	case SCHEMA_IN_SID: return read_sid(ret, p, 0, left);
+	case SCHEMA_IN_COUNTEDSTRING:
+	case SCHEMA_IN_COUNTEDANSISTRING:
+	case SCHEMA_IN_COUNTEDBINARY:
+	case SCHEMA_IN_MOF_COUNTEDSTRING:
+	case SCHEMA_IN_MOF_COUNTEDANSISTRING:
+		return left < 2 ? -EBADMSG : take(ret, p, 2, le16_get(p), left);
+	case SCHEMA_IN_REVERSEDCOUNTEDSTRING:
+	case SCHEMA_IN_REVERSEDCOUNTEDANSISTRING:
+		return left < 2 ? -EBADMSG : take(ret, p, 2, (size_t)p[0] << 8 | p[1], left);
+	case SCHEMA_IN_NONNULLTERMINATEDSTRING:
+	case SCHEMA_IN_NONNULLTERMINATEDANSISTRING: return take(ret, p, 0, left, left);
+	case SCHEMA_IN_HEXDUMP: return left < 4 ? -EBADMSG : take(ret, p, 4, le32_get(p), left);
+	case SCHEMA_IN_WBEMSID: return read_wbem_sid(ret, pointer_size, p, left);
+	default: return -EBADMSG;
+	}
+}
+
+bool schema_value_u32(uint16_t in, const uint8_t *p, uint32_t *ret)
+{
+	switch (in) {
+	case SCHEMA_IN_INT8:
+	case SCHEMA_IN_UINT8: *ret = p[0]; return true;
+	case SCHEMA_IN_INT16:
+	case SCHEMA_IN_UINT16: *ret = le16_get(p); return true;
+	case SCHEMA_IN_INT32:
+	case SCHEMA_IN_UINT32:
+	case SCHEMA_IN_BOOLEAN:
+	case SCHEMA_IN_HEXINT32: *ret = le32_get(p); return true;
+	default: return false;
+	}
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Payload and model together: JSON, text, one call per field, or the place of a named value.
+ *
+ * The payload is walked once, front to back. Numbers that later fields need as counts or lengths are
+ * kept by field index. Both payload and model may be hostile: depth is bounded by SCHEMA_DEPTH_MAX and
+ * `work` falls with each value and with the length of its name, so arrays of nothing end, too.
+ */
+#include "schema/schema.h"
+#include "schema/schema_out.h"
+
+struct walk {
+	const struct schema_event *e;
+	const uint8_t *p;
+	const uint8_t *end;
+	const struct schema_payload *payload;
+	unsigned pointer_size;
+	int work;
+	uint16_t *numbers; /* by field index; saturated at 0xFFFF as TDH does [doc] */
+	const char *why;
+	const struct schema_field *where;
+};
+
+#define WALK_INIT(w, payload_, numbers_)                                                                \
+	struct walk w = {.e = (payload_)->event,                                                        \
+			 .p = (payload_)->data,                                                         \
+			 .end = (payload_)->data + (payload_)->bytes,                                   \
+			 .payload = (payload_),                                                         \
+			 .pointer_size = (payload_)->pointer_size,                                      \
+			 .work = SCHEMA_WORK_MAX,                                                       \
+			 .numbers = (numbers_)};                                                        \
+	memset((numbers_), 0, (payload_)->event->field_count * sizeof *(numbers_))
+
+static int walk_fail(struct walk *w, const struct schema_field *f, const char *why)
+{
+	if (!w->why) {
+		w->why = why;
+		w->where = f;
+	}
+	return -EBADMSG;
+}
+
+static int walk_spend(struct walk *w, const struct schema_field *f, unsigned depth)
+{
+	w->work -= 1 + (int)(f->key.bytes >> 5);
+	if (BASE_UNLIKELY(w->work < 0 || depth > SCHEMA_DEPTH_MAX)) {
+		return walk_fail(w, f, "too many values");
+	}
+	return 0;
+}
+
+static uint32_t walk_count(const struct walk *w, const struct schema_field *f)
+{
+	return f->flags & SCHEMA_FF_PARAM_COUNT ? w->numbers[f->count] : f->count;
+}
+
+static uint32_t walk_length(const struct walk *w, const struct schema_field *f)
+{
+	if (f->flags & SCHEMA_FF_PARAM_LENGTH) {
+		return w->numbers[f->length];
+	}
+	return f->length != 0 || (f->flags & SCHEMA_FF_FIXED_LENGTH) ? f->length : SCHEMA_NO_LENGTH;
+}
+
+static int walk_value(struct walk *w, const struct schema_field *f, struct schema_value *v)
+{
+	int err = schema_value_read(f->in_type, f->out_type, walk_length(w, f), w->pointer_size, w->p,
+				    (size_t)(w->end - w->p), v);
+	if (BASE_UNLIKELY(err < 0)) {
+		return walk_fail(w, f, "payload ends inside");
+	}
+	w->p += v->consumed;
+	uint32_t n;
+	if (f->captured && schema_value_u32(f->in_type, v->p, &n)) {
+		w->numbers[f - w->e->fields] = (uint16_t)BASE_MIN(n, 0xFFFFu);
+	}
+	return 0;
+}
+
+/* ---- output ------------------------------------------------------------------------------------- */
+
+static bool put_mapped(const struct walk *w, struct openetw_text *o, enum schema_style style,
+		       const struct schema_field *f, const struct schema_value *v)
+{
+	uint32_t n;
+	const char *name = schema_text(w->e, f->map);
+	const struct schema_map *m = NULL;
+	if (!schema_value_u32(f->in_type, v->p, &n)) {
+		return false;
+	}
+	if (w->payload->store) {
+		m = schema_store_find_map(w->payload->store, &w->e->provider, name, f->map.bytes);
+	}
+	if (!m) {
+		m = schema_process_find_map(&w->e->provider, name, f->map.bytes);
+	}
+	if (!m) {
+		return false;
+	}
+	struct openetw_text text = {0};
+	bool known = schema_map_text(m, n, &text);
+	if (known && style == SCHEMA_STYLE_JSON) {
+		out_char(o, '"');
+		out_utf8(o, text.data, text.length, true);
+		out_char(o, '"');
+	} else if (known) {
+		out_add(o, text.data, text.length);
+	}
+	openetw_text_free(&text);
+	return known;
+}
+
+static void put_value(const struct walk *w, struct openetw_text *o, enum schema_style style,
+		      const struct schema_field *f, const struct schema_value *v)
+{
+	if (BASE_UNLIKELY(f->map.bytes != 0) && put_mapped(w, o, style, f, v)) {
+		return;
+	}
+	schema_value_format(o, style, f->in_type, f->out_type, v);
+}
+
+static int put_members(struct walk *w, struct openetw_text *o, uint32_t first, uint32_t count,
+		       unsigned depth);
+
+static int put_element(struct walk *w, struct openetw_text *o, const struct schema_field *f,
+		       unsigned depth)
+{
+	int err = walk_spend(w, f, depth);
+	if (err < 0) {
+		return err;
+	}
+	if (f->flags & SCHEMA_FF_STRUCT) {
+		return put_members(w, o, f->first_member, f->member_count, depth + 1);
+	}
+	struct schema_value v;
+	err = walk_value(w, f, &v);
+	if (err == 0) {
+		put_value(w, o, SCHEMA_STYLE_JSON, f, &v);
+	}
+	return err;
+}
+
+/* The field's value as JSON. After an error the JSON is still complete: what is missing is null. */
+static int put_json(struct walk *w, struct openetw_text *o, const struct schema_field *f, unsigned depth)
+{
+	size_t at = o->length;
+	if (BASE_LIKELY(!schema_field_is_array(f))) {
+		int err = put_element(w, o, f, depth);
+		if (BASE_UNLIKELY(err < 0 && o->length == at)) {
+			out_str(o, "null");
+		}
+		return err;
+	}
+	uint32_t count = walk_count(w, f);
+	out_char(o, '[');
+	for (uint32_t i = 0; i < count; i++) {
+		size_t before = o->length;
+		if (i) {
+			out_char(o, ',');
+		}
+		size_t start = o->length;
+		int err = put_element(w, o, f, depth);
+		if (err < 0) {
+			if (o->length == start) {
+				out_cut(o, before);
+			}
+			out_char(o, ']');
+			return err;
+		}
+	}
+	out_char(o, ']');
+	return 0;
+}
+
+/* Hidden fields are read, not shown. */
+static int skip_hidden(struct walk *w, const struct schema_field *f)
+{
+	struct schema_value v;
+	return walk_value(w, f, &v);
+}
+
+static int put_members(struct walk *w, struct openetw_text *o, uint32_t first, uint32_t count,
+		       unsigned depth)
+{
+	int err = 0;
+	bool any = false;
+	out_char(o, '{');
+	for (uint32_t i = first; i < first + count && err == 0; i++) {
+		const struct schema_field *f = &w->e->fields[i];
+		if (f->hidden) {
+			err = skip_hidden(w, f);
+			continue;
+		}
+		if (any) {
+			out_char(o, ',');
+		}
+		any = true;
+		out_add(o, schema_text(w->e, f->key), f->key.bytes);
+		err = put_json(w, o, f, depth);
+	}
+	out_char(o, '}');
+	return err;
+}
+
+static void put_problem_text(const struct walk *w, struct openetw_text *o, bool json)
+{
+	out_str(o, w->why);
+	if (w->where && w->where->name.bytes) {
+		out_char(o, ' ');
+		out_utf8(o, schema_text(w->e, w->where->name), w->where->name.bytes, json);
+	}
+}
+
+int schema_walk_json(const struct schema_payload *payload, struct openetw_text *o)
+{
+	uint16_t numbers[SCHEMA_FIELDS_MAX];
+	WALK_INIT(w, payload, numbers);
+	int err = put_members(&w, o, 0, w.e->top_count, 0);
+	if (BASE_UNLIKELY(err < 0) && !o->failed) {
+		out_cut(o, o->length - 1); /* the closing brace */
+		out_str(o, o->data[o->length - 1] == '{' ? "\"_error\":\"" : ",\"_error\":\"");
+		put_problem_text(&w, o, true);
+		out_str(o, "\",\"_rest\":\"");
+		out_hex_bytes(o, w.p, (size_t)(w.end - w.p), false);
+		out_str(o, "\"}");
+	}
+	return err;
+}
+
+/* Quotes stay where a reader of "a=b c=d" could be misled. */
+static void unquote_if_simple(struct openetw_text *o, size_t at)
+{
+	size_t n = o->length - at;
+	if (o->failed || n < 3 || o->data[at] != '"') {
+		return;
+	}
+	for (size_t i = at + 1; i < o->length - 1; i++) {
+		unsigned char c = (unsigned char)o->data[i];
+		if (c <= ' ' || c == '"' || c == '\\' || c == '=' || c == '[' || c == '{') {
+			return;
+		}
+	}
+	memmove(o->data + at, o->data + at + 1, n - 2);
+	out_cut(o, o->length - 2);
+}
+
+int schema_walk_text(const struct schema_payload *payload, struct openetw_text *o)
+{
+	uint16_t numbers[SCHEMA_FIELDS_MAX];
+	WALK_INIT(w, payload, numbers);
+	size_t start = o->length;
+	int err = 0;
+	for (uint32_t i = 0; i < w.e->top_count && err == 0; i++) {
+		const struct schema_field *f = &w.e->fields[i];
+		if (f->hidden) {
+			err = skip_hidden(&w, f);
+			continue;
+		}
+		if (o->length != start) {
+			out_char(o, ' ');
+		}
+		out_add(o, schema_text(w.e, f->name), f->name.bytes);
+		out_char(o, '=');
+		size_t at = o->length;
+		err = put_json(&w, o, f, 0);
+		unquote_if_simple(o, at);
+	}
+	if (err < 0) {
+		out_str(o, o->length == start ? "_error=\"" : " _error=\"");
+		put_problem_text(&w, o, true);
+		out_str(o, "\" _rest=");
+		out_hex_bytes(o, w.p, (size_t)(w.end - w.p), false);
+	}
+	return err;
+}
+
+static int give(struct openetw_text *s, openetw_field_fn fn, void *ctx, struct openetw_field *out,
+		size_t json_at, size_t text_at)
+{
+	if (s->failed) {
+		return -ENOMEM;
+	}
+	out->json = s->data + json_at;
+	out->json_length = (text_at == json_at ? s->length : text_at) - json_at;
+	out->text = s->data + text_at;
+	out->text_length = s->length - text_at;
+	return fn(ctx, out);
+}
+
+int schema_walk_fields(const struct schema_payload *payload, struct openetw_text *s, openetw_field_fn fn,
+		       void *ctx)
+{
+	uint16_t numbers[SCHEMA_FIELDS_MAX];
+	WALK_INIT(w, payload, numbers);
+	int err = 0;
+	for (uint32_t i = 0; i < w.e->top_count && err == 0; i++) {
+		const struct schema_field *f = &w.e->fields[i];
+		if (f->hidden) {
+			err = skip_hidden(&w, f);
+			continue;
+		}
+		struct openetw_field out = {
+			.name = schema_text(w.e, f->name),
+			.name_length = f->name.bytes,
+			.in_type = f->in_type,
+			.out_type = f->out_type,
+			.is_array = schema_field_is_array(f),
+			.is_struct = (f->flags & SCHEMA_FF_STRUCT) != 0,
+		};
+		out_cut(s, 0);
+		size_t text_at = 0;
+		if (out.is_array || out.is_struct) {
+			err = put_json(&w, s, f, 0);
+		} else {
+			struct schema_value v;
+			err = walk_value(&w, f, &v);
+			if (err == 0) {
+				put_value(&w, s, SCHEMA_STYLE_JSON, f, &v);
+				/* numbers read the same both ways; strings lose quotes and escapes */
+				if (!s->failed && s->data[0] == '"') {
+					text_at = s->length;
+					put_value(&w, s, SCHEMA_STYLE_PLAIN, f, &v);
+				}
+			}
+		}
+		if (err == 0 || out.is_array || out.is_struct) {
+			int stop = give(s, fn, ctx, &out, 0, text_at);
+			if (stop != 0) {
+				return 0;
+			}
+		}
+	}
+	if (err < 0) {
+		struct openetw_field out = {.name = "_error", .name_length = 6, .in_type = 2, .out_type = 1};
+		out_cut(s, 0);
+		out_char(s, '"');
+		put_problem_text(&w, s, true);
+		out_char(s, '"');
+		size_t text_at = s->length;
+		put_problem_text(&w, s, false);
+		give(s, fn, ctx, &out, 0, text_at);
+	}
+	return err;
+}
+
+/* ---- places ------------------------------------------------------------------------------------- */
+
+static int skip_members(struct walk *w, uint32_t first, uint32_t count, unsigned depth);
+
+static int skip_element(struct walk *w, const struct schema_field *f, unsigned depth)
+{
+	int err = walk_spend(w, f, depth);
+	if (err < 0) {
+		return err;
+	}
+	if (f->flags & SCHEMA_FF_STRUCT) {
+		return skip_members(w, f->first_member, f->member_count, depth + 1);
+	}
+	struct schema_value v;
+	return walk_value(w, f, &v);
+}
+
+static int skip_elements(struct walk *w, const struct schema_field *f, uint32_t count, unsigned depth)
+{
+	int err = 0;
+	for (uint32_t i = 0; i < count && err == 0; i++) {
+		err = skip_element(w, f, depth);
+	}
+	return err;
+}
+
+static int skip_members(struct walk *w, uint32_t first, uint32_t count, unsigned depth)
+{
+	int err = 0;
+	for (uint32_t i = first; i < first + count && err == 0; i++) {
+		const struct schema_field *f = &w->e->fields[i];
+		err = skip_elements(w, f, walk_count(w, f), depth);
+	}
+	return err;
+}
+
+int schema_walk_find(const struct schema_payload *payload, const struct schema_step *steps, unsigned n,
+		     const uint8_t **ret_data, uint32_t *ret_bytes)
+{
+	uint16_t numbers[SCHEMA_FIELDS_MAX];
+	WALK_INIT(w, payload, numbers);
+	uint32_t i = 0, end = w.e->top_count;
+	for (unsigned level = 0; level < n;) {
+		const struct schema_step *s = &steps[level];
+		if (i == end) {
+			return -ENOENT;
+		}
+		const struct schema_field *f = &w.e->fields[i++];
+		uint32_t count = walk_count(&w, f);
+		if (f->name.bytes != s->bytes || memcmp(schema_text(w.e, f->name), s->name, s->bytes) != 0) {
+			int err = skip_elements(&w, f, count, level);
+			if (err < 0) {
+				return err;
+			}
+			continue;
+		}
+		bool last = level + 1 == n;
+		if (s->index != SCHEMA_INDEX_ALL) {
+			if (s->index >= count) {
+				return -ENOENT;
+			}
+			int err = skip_elements(&w, f, s->index, level);
+			if (err < 0) {
+				return err;
+			}
+		}
+		if (last) {
+			const uint8_t *from = w.p;
+			int err = skip_elements(&w, f, s->index == SCHEMA_INDEX_ALL ? count : 1, level);
+			if (err < 0) {
+				return err;
+			}
+			*ret_data = from;
+			*ret_bytes = (uint32_t)(w.p - from);
+			return 0;
+		}
+		if (!(f->flags & SCHEMA_FF_STRUCT) || count == 0) {
+			return -ENOENT;
+		}
+		level++;
+		i = f->first_member;
+		end = i + f->member_count;
+	}
+	return -EINVAL;
+}

@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Life of a sink: create, tick, flush, change of file, statistics, stop.
+ */
+#include "sink/sink_private.h"
+#include "sink/sink_modes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#define TIMER_RESOLUTION   156250u /* 100 ns units; Windows' usual clock tick */
+#define PATIENCE_MS	   5000u
+#define STOP_PATIENCE_NS   1000000000ull
+#define PREFAULT_BYTES_MAX (64u << 20)
+#define NS_PER_S	   1000000000ull
+#define FILE_BUFFERS_MIN   2u /* buffer 0 and one for events */
+
+static void free_memory(struct sink *s)
+{
+	sink_tap_finish(s);
+	sink_streams_finish(s);
+	sink_buffers_free(s);
+	free(s->name);
+	free(s->log_file);
+	free(s->path);
+	free(s);
+}
+
+static void destroy(struct sink *s)
+{
+	pthread_cond_destroy(&s->idle);
+	pthread_cond_destroy(&s->wake);
+	pthread_mutex_destroy(&s->lock);
+	free_memory(s);
+}
+
+void sink_forget(struct sink *s)
+{
+	/* The locks are left alone: whoever held them does not exist here. */
+	if (s->file) {
+		sink_file_forget(s->file);
+	}
+	free_memory(s);
+}
+
+static int check_modes(const struct sink_options *o)
+{
+	uint32_t m = o->log_file_mode;
+	uint32_t kinds = m & (SINK_MODE_CIRCULAR | SINK_MODE_NEWFILE | SINK_MODE_SEQUENTIAL);
+	if (kinds & (kinds - 1)) {
+		return -EINVAL;
+	}
+	if ((m & SINK_MODE_APPEND) &&
+	    (m & (SINK_MODE_CIRCULAR | SINK_MODE_NEWFILE | SINK_MODE_REAL_TIME))) {
+		return -EINVAL;
+	}
+	if ((m & (SINK_MODE_CIRCULAR | SINK_MODE_NEWFILE)) && o->path &&
+	    o->maximum_file_size == 0) {
+		return -EINVAL;
+	}
+	if ((m & SINK_MODE_NEWFILE) && o->path && !strstr(o->path, "%d")) {
+		return -EINVAL;
+	}
+	if ((m & SINK_MODE_BUFFERING) && (kinds || (m & SINK_MODE_REAL_TIME))) {
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* MHz for readers that convert clock type 3 with it. */
+static uint32_t cpu_mhz(uint64_t counter_freq)
+{
+	if (clock_kind() == CLOCK_KIND_TSC) {
+		return (uint32_t)(counter_freq / 1000000);
+	}
+	uint32_t mhz = 0;
+	FILE *f = fopen("/proc/cpuinfo", "re");
+	if (f) {
+		char line[128];
+		while (mhz == 0 && fgets(line, sizeof line, f)) {
+			sscanf(line, "cpu MHz : %u", &mhz);
+		}
+		fclose(f);
+	}
+	return mhz;
+}
+
+static void fill_identity(struct sink *s)
+{
+	const struct sink_options *o = &s->options;
+	struct sink_identity *id = &s->identity;
+	uint64_t raw, filetime;
+	clock_pair(&raw, &filetime);
+	if (o->clock == 2) {
+		raw = filetime;
+	} else if (o->clock == 3) {
+		raw = clock_read_counter();
+	}
+	/* Once: all files of a session say the same, and asking libc is slow. */
+	etl_time_zone_local(id->time_zone);
+	uint64_t freq = o->clock_freq ? o->clock_freq : clock_frequency();
+	id->header = (struct etl_header_args){
+		.buffer_size = s->buffer_bytes,
+		.processors = o->cpus,
+		.timer_resolution = TIMER_RESOLUTION,
+		.maximum_file_size = o->maximum_file_size,
+		.log_file_mode = o->log_file_mode & ~SINK_MODE_COMPRESSED,
+		.buffers_written = 1,
+		.cpu_mhz = cpu_mhz(freq),
+		.clock_type = o->clock,
+		.perf_freq = freq,
+		.boot_filetime = clock_boot_filetime(),
+		.start_filetime = filetime,
+		.start_raw = raw,
+		.pid = o->controller_pid ? o->controller_pid : (uint32_t)getpid(),
+		.tid = o->controller_tid ? o->controller_tid : (uint32_t)syscall(SYS_gettid),
+		.logger_id = o->logger_id,
+		.time_zone = id->time_zone,
+		.logger_name = s->name,
+		.logger_name_units = s->name ? (uint32_t)utf16_len(s->name) : 0,
+	};
+	uint64_t unit = o->log_file_mode & SINK_MODE_USE_KBYTES ? 1u << 10 : 1u << 20;
+	uint64_t limit = o->maximum_file_size * unit / s->buffer_bytes;
+	if (!s->buffering && o->maximum_file_size > 0) {
+		id->max_buffers = BASE_MAX(limit, FILE_BUFFERS_MIN);
+	}
+	id->circular = o->log_file_mode & SINK_MODE_CIRCULAR;
+	id->newfile = o->log_file_mode & SINK_MODE_NEWFILE;
+	id->append = o->log_file_mode & SINK_MODE_APPEND;
+	id->preallocate = o->log_file_mode & SINK_MODE_PREALLOCATE;
+	id->sync_on_stop = o->sync_on_stop;
+	id->ops = o->ops;
+}
+
+static int copy_strings(struct sink *s)
+{
+	const struct sink_options *o = &s->options;
+	s->name = o->name ? utf16_dup(o->name, utf16_len(o->name)) : NULL;
+	s->log_file = o->log_file ? utf16_dup(o->log_file, utf16_len(o->log_file)) : NULL;
+	s->path = o->path ? strdup(o->path) : NULL;
+	if ((o->name && !s->name) || (o->log_file && !s->log_file) || (o->path && !s->path)) {
+		return -ENOMEM;
+	}
+	s->options.name = s->name;
+	s->options.log_file = s->log_file;
+	s->options.path = s->path;
+	return 0;
+}
+
+/* The first buffers of a session should not pay for page faults. */
+static void prefault(struct sink *s)
+{
+	size_t bytes = (size_t)s->options.minimum_buffers * s->buffer_bytes;
+	bytes = BASE_MIN(bytes, s->extents->bytes);
+	if (bytes > PREFAULT_BYTES_MAX) {
+		return;
+	}
+#ifdef MADV_POPULATE_WRITE
+	if (madvise(s->extents->memory, bytes, MADV_POPULATE_WRITE) == 0) {
+		return;
+	}
+#endif
+	for (size_t i = 0; i < bytes; i += 4096) {
+		s->extents->memory[i] = 0;
+	}
+}
+
+/* A new file by its final or %d name. */
+static int open_numbered(struct sink *s, const char *path, const uint16_t *log_file, uint32_t n,
+			 struct sink_file **ret, struct diag *d)
+{
+	if (!s->identity.newfile) {
+		return sink_file_open(&s->identity, path, log_file, ret, d);
+	}
+	char *p = sink_expand_path(path, n);
+	uint16_t *name = log_file ? sink_expand_name(log_file, n) : NULL;
+	int err = -ENOMEM;
+	if (p && (name || !log_file)) {
+		err = sink_file_open(&s->identity, p, name, ret, d);
+	}
+	free(p);
+	free(name);
+	return err;
+}
+
+/* How many data buffers the producer may take for a file; only sequential files end. */
+static uint64_t quota_of(const struct sink *s, const struct sink_file *f)
+{
+	return s->identity.newfile ? UINT64_MAX : sink_file_room(f);
+}
+
+static int init_locks(struct sink *s)
+{
+	pthread_condattr_t attr;
+	if (pthread_condattr_init(&attr) != 0) {
+		return -ENOMEM;
+	}
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->wake, &attr);
+	pthread_cond_init(&s->idle, &attr);
+	pthread_condattr_destroy(&attr);
+	return 0;
+}
+
+int sink_create(const struct sink_options *options, struct sink **ret, struct diag *d)
+{
+	struct sink_options o = *options;
+	int err = sink_adjust(&o);
+	if (err == 0) {
+		err = check_modes(&o);
+	}
+	if (err < 0) {
+		diag_at(d, UINT64_MAX, "the session's modes contradict each other");
+		return err;
+	}
+	struct sink *s = calloc(1, sizeof *s);
+	if (!s) {
+		return -ENOMEM;
+	}
+	err = init_locks(s);
+	if (err < 0) {
+		free(s);
+		return err;
+	}
+	s->options = o;
+	s->buffer_bytes = o.buffer_size_kb * 1024;
+	s->buffering = o.log_file_mode & SINK_MODE_BUFFERING;
+	s->clock = o.clock;
+	s->flush_timer = o.flush_timer;
+	s->next_sequence = 1;
+	s->quota = UINT64_MAX;
+	s->buffers_minimum = o.minimum_buffers;
+	s->patience_ns = (o.patience_ms ? o.patience_ms : PATIENCE_MS) * 1000000ull;
+	s->tap_enabled = o.log_file_mode & SINK_MODE_REAL_TIME;
+	err = copy_strings(s);
+	if (err == 0) {
+		err = sink_streams_init(s);
+	}
+	if (err == 0) {
+		err = sink_buffers_add(s, o.maximum_buffers);
+	}
+	if (err < 0) {
+		destroy(s);
+		return err;
+	}
+	prefault(s);
+	fill_identity(s);
+	if (s->path && !s->buffering) {
+		s->newfile_counter = 1;
+		err = open_numbered(s, s->path, s->log_file, 1, &s->file, d);
+		if (err < 0) {
+			destroy(s);
+			return err;
+		}
+		s->has_file = true;
+		s->quota = quota_of(s, s->file);
+		s->next_sequence = sink_file_last_sequence(s->file) + 1;
+	}
+	if (s->has_file || s->buffering) {
+		err = sink_thread_start(s);
+	}
+	if (err < 0) {
+		if (s->file) {
+			sink_file_finish(s->file, &s->published);
+		}
+		destroy(s);
+		return err;
+	}
+	*ret = s;
+	return 0;
+}
+
+/* With the lock held. */
+static void publish_counts(struct sink *s)
+{
+	s->published.events_lost = s->lost_no_buffer + s->lost_too_big + s->lost_elsewhere;
+}
+
+int sink_stop(struct sink *s, struct sink_stats *ret_final)
+{
+	if (!s) {
+		return 0;
+	}
+	sink_close_all(s);
+	pthread_mutex_lock(&s->lock);
+	publish_counts(s);
+	s->stopping = true;
+	s->stop_deadline_ns = sink_monotonic_ns() + BASE_MIN(s->patience_ns, STOP_PATIENCE_NS);
+	pthread_cond_signal(&s->wake);
+	pthread_mutex_unlock(&s->lock);
+	sink_thread_join(s);
+	if (ret_final) {
+		sink_stats(s, ret_final);
+	}
+	int err = s->final_error;
+	destroy(s);
+	return err;
+}
+
+void sink_add_lost(struct sink *s, uint64_t events)
+{
+	s->lost_elsewhere += events;
+}
+
+void sink_tick(struct sink *s, uint64_t now_ns)
+{
+	if (s->tap_enabled) {
+		sink_tap_pump(s);
+	}
+	/* Without a file there is nothing a timed flush could save. */
+	if (s->flush_timer > 0 && s->has_file) {
+		if (s->flush_at_ns == 0) {
+			s->flush_at_ns = now_ns + s->flush_timer * NS_PER_S;
+		} else if (now_ns >= s->flush_at_ns) {
+			s->flush_at_ns = now_ns + s->flush_timer * NS_PER_S;
+			sink_close_all(s);
+		}
+	}
+	if (!s->thread_running) {
+		return;
+	}
+	bool refresh = now_ns >= s->refresh_at_ns;
+	pthread_mutex_lock(&s->lock);
+	if (refresh) {
+		s->refresh_at_ns = now_ns + NS_PER_S;
+		s->refresh_wanted = true;
+		publish_counts(s);
+	}
+	if (s->sleeping && (refresh || (s->full.head && !s->buffering))) {
+		pthread_cond_signal(&s->wake);
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+static int take_snapshot(struct sink *s, const char *path, struct diag *d)
+{
+	const uint16_t *log_file = s->log_file;
+	uint16_t *converted = NULL;
+	if (!path) {
+		path = s->path;
+	} else {
+		long units = utf8_to_utf16(path, strlen(path), NULL, 0);
+		if (units >= 0) {
+			converted = malloc(2 * ((size_t)units + 1));
+			if (!converted) {
+				return -ENOMEM;
+			}
+			utf8_to_utf16(path, strlen(path), converted, (size_t)units + 1);
+			log_file = converted;
+		}
+	}
+	if (!path) {
+		diag_at(d, UINT64_MAX, "the session has no file and none was named");
+		free(converted);
+		return -EINVAL;
+	}
+	struct sink_snapshot *snap =
+		calloc(1, sizeof *snap + s->buffers_limit * sizeof snap->buffer[0]);
+	int err = -ENOMEM;
+	if (snap) {
+		err = sink_file_open(&s->identity, path, log_file, &snap->file, d);
+	}
+	free(converted);
+	if (err < 0) {
+		free(snap);
+		return err;
+	}
+	pthread_mutex_lock(&s->lock);
+	publish_counts(s);
+	for (struct sink_buffer *b = s->full.head; b; b = b->next) {
+		b->pins++;
+		snap->buffer[snap->count++] = b;
+	}
+	struct sink_snapshot **at = &s->snapshots;
+	while (*at) {
+		at = &(*at)->next;
+	}
+	*at = snap;
+	pthread_cond_signal(&s->wake);
+	pthread_mutex_unlock(&s->lock);
+	return 0;
+}
+
+int sink_flush(struct sink *s, const char *path, struct diag *d)
+{
+	sink_close_all(s);
+	if (s->buffering) {
+		return take_snapshot(s, path, d);
+	}
+	pthread_mutex_lock(&s->lock);
+	publish_counts(s);
+	s->refresh_wanted = true;
+	pthread_cond_signal(&s->wake);
+	pthread_mutex_unlock(&s->lock);
+	return 0;
+}
+
+int sink_drain_wait(struct sink *s, int timeout_ms)
+{
+	if (!s->thread_running) {
+		return 0;
+	}
+	uint64_t until = sink_monotonic_ns() + (uint64_t)BASE_MAX(timeout_ms, 0) * 1000000u;
+	struct timespec ts = {(time_t)(until / NS_PER_S), (long)(until % NS_PER_S)};
+	int err = 0;
+	pthread_mutex_lock(&s->lock);
+	uint64_t target = s->pushed;
+	s->waiting++;
+	pthread_cond_signal(&s->wake);
+	while (s->finished < target || s->snapshots || s->next_file) {
+		if (err == -ETIMEDOUT) {
+			break;
+		}
+		err = -pthread_cond_timedwait(&s->idle, &s->lock, &ts);
+	}
+	err = s->finished < target || s->snapshots || s->next_file ? -ETIMEDOUT : 0;
+	s->waiting--;
+	pthread_mutex_unlock(&s->lock);
+	return err;
+}
+
+/* The file thread continues with `f` after everything closed so far. */
+static void order_switch(struct sink *s, struct sink_file *f)
+{
+	s->next_file = f;
+	s->switch_at = s->pushed;
+	s->quota = quota_of(s, f);
+	s->file_full = false;
+	publish_counts(s);
+	pthread_cond_signal(&s->wake);
+}
+
+static bool switch_pending(struct sink *s)
+{
+	pthread_mutex_lock(&s->lock);
+	bool pending = s->next_file != NULL;
+	pthread_mutex_unlock(&s->lock);
+	return pending;
+}
+
+int sink_set_file(struct sink *s, const char *path, const uint16_t *log_file, struct diag *d)
+{
+	if (!path || (s->identity.newfile && !strstr(path, "%d"))) {
+		return -EINVAL;
+	}
+	if (switch_pending(s)) {
+		return -EBUSY;
+	}
+	char *new_path = strdup(path);
+	uint16_t *new_name = log_file ? utf16_dup(log_file, utf16_len(log_file)) : NULL;
+	struct sink_file *f = NULL;
+	int err = new_path && (new_name || !log_file) ? 0 : -ENOMEM;
+	if (err == 0 && !s->buffering) {
+		err = open_numbered(s, path, log_file, 1, &f, d);
+	}
+	if (err < 0) {
+		free(new_path);
+		free(new_name);
+		return err;
+	}
+	/* What is open now belongs to the old file, or, without one, to nobody but the tap. */
+	sink_close_all(s);
+	pthread_mutex_lock(&s->lock);
+	char *old_path = s->path;
+	uint16_t *old_name = s->log_file;
+	s->path = new_path;
+	s->log_file = new_name;
+	s->options.path = new_path;
+	s->options.log_file = new_name;
+	s->newfile_counter = 1;
+	if (f) {
+		order_switch(s, f);
+	}
+	pthread_mutex_unlock(&s->lock);
+	free(old_path);
+	free(old_name);
+	if (s->buffering) {
+		return 0;
+	}
+	s->has_file = true;
+	return sink_thread_start(s);
+}
+
+int sink_next_file(struct sink *s, struct diag *d)
+{
+	if (!s->identity.newfile || !s->has_file) {
+		return -EINVAL;
+	}
+	if (switch_pending(s)) {
+		return -EBUSY;
+	}
+	sink_close_all(s);
+	/* The file thread may be just about to turn a full file over by itself; the number is
+	 * taken first, so that both get different ones. */
+	pthread_mutex_lock(&s->lock);
+	uint32_t n = ++s->newfile_counter;
+	pthread_mutex_unlock(&s->lock);
+	struct sink_file *f = NULL;
+	int err = open_numbered(s, s->path, s->log_file, n, &f, d);
+	pthread_mutex_lock(&s->lock);
+	if (err == 0) {
+		order_switch(s, f);
+	} else if (s->newfile_counter == n) {
+		s->newfile_counter--;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return err;
+}
+
+void sink_set_limits(struct sink *s, uint32_t maximum_buffers, uint32_t flush_timer)
+{
+	uint32_t wanted = BASE_MAX(maximum_buffers, s->buffers_minimum);
+	if (maximum_buffers > 0 && !s->buffering) {
+		pthread_mutex_lock(&s->lock);
+		uint32_t limit = s->buffers_limit;
+		if (wanted < limit) {
+			/* Those already there stay; no further ones are made. */
+			s->buffers_limit = BASE_MAX(wanted, s->buffers_allocated);
+		}
+		uint32_t room = 0;
+		for (struct sink_extent *e = s->extents; e; e = e->next) {
+			room += e->count - e->handed_out;
+		}
+		uint32_t possible = s->buffers_allocated + room;
+		if (wanted > limit) {
+			s->buffers_limit = BASE_MIN(wanted, possible);
+		}
+		pthread_mutex_unlock(&s->lock);
+		/* Out of memory leaves the old limit: an UPDATE has nothing better to offer. */
+		if (wanted <= possible || sink_buffers_add(s, wanted - possible) == 0) {
+			s->options.maximum_buffers = wanted;
+		}
+	}
+	if (flush_timer != s->flush_timer && flush_timer > 0) {
+		s->flush_timer = flush_timer;
+		s->options.flush_timer = flush_timer;
+		s->flush_at_ns = 0;
+	}
+}
+
+long sink_header(struct sink *s, uint8_t *out, size_t cap)
+{
+	struct etl_header_args a = s->identity.header;
+	a.file_name = s->log_file;
+	a.file_name_units = s->log_file ? (uint32_t)utf16_len(s->log_file) : 0;
+	uint32_t used = etl_header_used(a.logger_name_units, a.file_name_units);
+	if (used > cap) {
+		return -EMSGSIZE;
+	}
+	uint8_t *whole = malloc(s->buffer_bytes);
+	if (!whole) {
+		return -ENOMEM;
+	}
+	int err = etl_write_header_buffer(whole, &a);
+	if (err == 0) {
+		memcpy(out, whole, used);
+		le32_put(out + ETL_BH_BUFFER_SIZE, used); /* this one ends here */
+	}
+	free(whole);
+	return err < 0 ? err : (long)used;
+}
+
+void sink_stats(struct sink *s, struct sink_stats *ret)
+{
+	struct sink_stats r = {
+		.lost_no_buffer = s->lost_no_buffer,
+		.lost_too_big = s->lost_too_big,
+		.rt_events_lost = s->rt_events_lost,
+		.rt_buffers_lost = s->rt_buffers_lost,
+		.buffer_size_kb = s->options.buffer_size_kb,
+		.start_filetime = s->identity.header.start_filetime,
+		.late_records = s->late_records,
+	};
+	for (uint32_t i = 0; i < 2 * s->stream_count; i++) {
+		r.events += s->stream[i].events;
+	}
+	pthread_mutex_lock(&s->lock);
+	r.lost_disk_events = s->lost_disk_events;
+	r.lost_disk_buffers = s->lost_disk_buffers;
+	r.overwritten_buffers = s->overwritten_buffers;
+	r.overwritten_events = s->overwritten_events;
+	r.buffers_written = s->buffers_written + s->recycled;
+	r.bytes_written = s->buffers_written * s->buffer_bytes;
+	r.buffers = BASE_MAX(s->buffers_allocated, s->buffers_minimum);
+	r.free_buffers = s->free.count + r.buffers - s->buffers_allocated;
+	r.file_error = s->file_error;
+	r.file_full = s->file_full;
+	r.file_thread_id = s->file_thread_id;
+	pthread_mutex_unlock(&s->lock);
+	r.events_lost = r.lost_no_buffer + r.lost_too_big + s->lost_elsewhere + r.lost_disk_events;
+	*ret = r;
+}

@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One log file: buffer 0, data buffers at index * buffer size, the header rewritten in place.
+ *
+ * Buffers are written at the next free place; a place is used up only when the whole buffer is
+ * there, so a failed write leaves no hole: the next buffer goes to the same place. What the file
+ * holds is always a readable .etl as far as it goes; space is reserved ahead without changing the
+ * file's length (unless PREALLOCATE asks for the length, too).
+ *
+ *   circular:  places 1..max-1 are reused from 1 on
+ */
+#include "sink/sink_private.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+
+#define RESERVE_STEP_MIN (1u << 20)
+#define RESERVE_STEP_MAX (64u << 20)
+#define IOV_MAX_OURS	 256u
+
+struct sink_file {
+	int fd;
+	struct sink_file_ops ops;
+	uint8_t *header; /* image of buffer 0 */
+	uint32_t buffer_bytes;
+	uint16_t logger_id;
+	bool circular, preallocate, sync, reserve_works;
+	uint64_t max_buffers; /* 0 unlimited */
+	uint64_t place;	      /* where the next buffer goes */
+	uint64_t buffers;     /* in the file, buffer 0 included */
+	uint64_t last_place;  /* of the newest buffer; 0 none */
+	uint64_t reserved_bytes;
+	uint64_t torn_place;	       /* circular: an old buffer half overwritten, 0 none */
+	uint32_t *place_events;	       /* circular: [max_buffers] */
+	uint64_t last_sequence;	       /* append */
+	struct sink_file_counts base;  /* append: what the file already counted */
+	struct sink_file_counts shown; /* as in the header on disk */
+	uint64_t shown_buffers;
+};
+
+/* ---- calls ------------------------------------------------------------------------------------
+ */
+
+static int pwrite_all(struct sink_file *f, const void *p, size_t n, uint64_t off)
+{
+	const uint8_t *at = p;
+	while (n > 0) {
+		long r;
+		if (f->ops.pwrite) {
+			r = f->ops.pwrite(f->ops.ctx, f->fd, at, n, off);
+		} else {
+			r = pwrite(f->fd, at, n, (off_t)off);
+			r = r < 0 ? -errno : r;
+		}
+		if (r == -EINTR) {
+			continue;
+		}
+		if (r <= 0) {
+			return r == 0 ? -EIO : (int)r;
+		}
+		at += r;
+		off += (uint64_t)r;
+		n -= (size_t)r;
+	}
+	return 0;
+}
+
+/* Several buffers with one call. Bytes written (may be short) or -errno. */
+static long write_gathered(struct sink_file *f, struct sink_buffer *const *b, unsigned n,
+			   uint64_t off)
+{
+	struct iovec iov[IOV_MAX_OURS];
+	unsigned k = 0;
+	for (unsigned i = 0; i < n; i++) {
+		if (k > 0 && (uint8_t *)iov[k - 1].iov_base + iov[k - 1].iov_len == b[i]->data) {
+			iov[k - 1].iov_len += f->buffer_bytes;
+		} else {
+			iov[k++] = (struct iovec){b[i]->data, f->buffer_bytes};
+		}
+	}
+	long r;
+	if (f->ops.pwrite) {
+		r = f->ops.pwrite(f->ops.ctx, f->fd, iov[0].iov_base, iov[0].iov_len, off);
+	} else {
+		r = pwritev(f->fd, iov, (int)k, (off_t)off);
+		r = r < 0 ? -errno : r;
+	}
+	return r == 0 ? -EIO : r;
+}
+
+static int reserve_space(struct sink_file *f, uint64_t off, uint64_t len)
+{
+	if (f->ops.fallocate) {
+		return f->ops.fallocate(f->ops.ctx, f->fd, off, len);
+	}
+	return fallocate(f->fd, FALLOC_FL_KEEP_SIZE, (off_t)off, (off_t)len) < 0 ? -errno : 0;
+}
+
+/* Ahead of the writes, in steps that grow with the file. A refusal is not an error: the write
+ * itself will tell. */
+static void reserve_ahead(struct sink_file *f, uint64_t end)
+{
+	if (!f->reserve_works || end <= f->reserved_bytes) {
+		return;
+	}
+	uint64_t step = BASE_MIN(BASE_MAX(f->reserved_bytes, RESERVE_STEP_MIN), RESERVE_STEP_MAX);
+	uint64_t limit = f->max_buffers ? f->max_buffers * f->buffer_bytes : UINT64_MAX;
+	uint64_t target = BASE_MAX(BASE_MIN(f->reserved_bytes + step, limit), end);
+	int err = reserve_space(f, f->reserved_bytes, target - f->reserved_bytes);
+	if (err == 0) {
+		f->reserved_bytes = target;
+	} else if (err != -ENOSPC && err != -EDQUOT && err != -EINTR) {
+		f->reserve_works = false;
+	}
+}
+
+/* ---- open -------------------------------------------------------------------------------------
+ */
+
+static bool same_settings(const uint8_t *h, const struct etl_header_args *a)
+{
+	const uint8_t *p = h + ETL_HEADER_LIVE_OFFSET;
+	return le16_get(h + ETL_BH_TYPE) == ETL_BT_HEADER && h[0x4A] == ETL_RT_SYSTEM64 &&
+	       h[0x4B] == 0xC0 && le32_get(h + ETL_BH_BUFFER_SIZE) == a->buffer_size &&
+	       le32_get(p + ETL_LH_BUFFER_SIZE) == a->buffer_size &&
+	       le32_get(p + ETL_LH_PROCESSORS) == a->processors &&
+	       le32_get(p + ETL_LH_POINTER_SIZE) == 8 &&
+	       le32_get(p + ETL_LH64_CLOCK_TYPE) == a->clock_type;
+}
+
+static int append_to(struct sink_file *f, const struct etl_header_args *a, uint64_t file_bytes,
+		     struct diag *d)
+{
+	ssize_t got = pread(f->fd, f->header, f->buffer_bytes, 0);
+	if (got < 0) {
+		return -errno;
+	}
+	if ((size_t)got < f->buffer_bytes || !same_settings(f->header, a)) {
+		diag_at(d, 0,
+			"the file is no log file with the same buffer size, processors and clock");
+		return -EINVAL;
+	}
+	const uint8_t *p = f->header + ETL_HEADER_LIVE_OFFSET;
+	f->base.events_lost = le32_get(p + ETL_LH_EVENTS_LOST);
+	f->base.buffers_lost = le32_get(p + ETL_LH64_BUFFERS_LOST);
+	/* Whole buffers that are really there; a torn one at the end is overwritten. */
+	uint64_t place = 1;
+	for (; (place + 1) * f->buffer_bytes <= file_bytes; place++) {
+		uint8_t h[ETL_BUFFER_HEADER_SIZE];
+		if (pread(f->fd, h, sizeof h, (off_t)(place * f->buffer_bytes)) !=
+		    (ssize_t)sizeof h) {
+			return -EIO;
+		}
+		if (le32_get(h + ETL_BH_BUFFER_SIZE) != f->buffer_bytes) {
+			break;
+		}
+		f->last_sequence = BASE_MAX(f->last_sequence, le64_get(h + ETL_BH_SEQUENCE));
+		uint16_t flags = le16_get(h + ETL_BH_FLAG);
+		if (flags & ETL_BF_FLUSH_MARKER) {
+			/* It will not be the last buffer any more. */
+			uint8_t flag[2];
+			le16_put(flag, (uint16_t)(flags & ~ETL_BF_FLUSH_MARKER));
+			int err = pwrite_all(f, flag, 2, place * f->buffer_bytes + ETL_BH_FLAG);
+			if (err < 0) {
+				return err;
+			}
+		}
+	}
+	f->place = f->buffers = place;
+	f->last_place = place - 1;
+	struct etl_header_counts c = {
+		.buffers_written = (uint32_t)place,
+		.events_lost = (uint32_t)f->base.events_lost,
+		.buffers_lost = (uint32_t)f->base.buffers_lost,
+	};
+	etl_header_set_counts(f->header, &c);
+	return pwrite_all(f, f->header + ETL_HEADER_LIVE_OFFSET, ETL_HEADER_LIVE_BYTES,
+			  ETL_HEADER_LIVE_OFFSET);
+}
+
+static int start_new(struct sink_file *f, struct etl_header_args *a, const uint16_t *log_file,
+		     struct diag *d)
+{
+	a->file_name = log_file;
+	a->file_name_units = log_file ? (uint32_t)utf16_len(log_file) : 0;
+	a->buffers_written = 1;
+	int err = etl_write_header_buffer(f->header, a);
+	if (err < 0) {
+		diag_at(d, UINT64_MAX, "the names do not fit in one buffer");
+		return err;
+	}
+	if (ftruncate(f->fd, 0) < 0) {
+		return -errno;
+	}
+	f->place = f->buffers = 1;
+	if (f->preallocate && f->max_buffers) {
+		uint64_t bytes = f->max_buffers * f->buffer_bytes;
+		err = reserve_space(f, 0, bytes);
+		if (err == -ENOSPC || err == -EDQUOT) {
+			return err;
+		}
+		f->reserved_bytes = bytes;
+		if (ftruncate(f->fd, (off_t)bytes) < 0) {
+			return -errno;
+		}
+	}
+	return pwrite_all(f, f->header, f->buffer_bytes, 0);
+}
+
+static int open_path(const char *path, uint64_t *ret_bytes)
+{
+	/* O_NONBLOCK: somebody's FIFO must not hang us. Truncation waits until we know that the
+	 * file is ours. */
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+	if (fd < 0) {
+		return -errno;
+	}
+	struct stat st;
+	int err = 0;
+	if (fstat(fd, &st) < 0) {
+		err = -errno;
+	} else if (!S_ISREG(st.st_mode)) {
+		err = -EINVAL;
+	} else if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
+		err = -EBUSY; /* another session writes it */
+	}
+	if (err < 0) {
+		close(fd);
+		return err;
+	}
+	*ret_bytes = (uint64_t)st.st_size;
+	return fd;
+}
+
+static void file_free(struct sink_file *f)
+{
+	base_close(&f->fd);
+	free(f->header);
+	free(f->place_events);
+	free(f);
+}
+
+void sink_file_forget(struct sink_file *f)
+{
+	file_free(f);
+}
+
+int sink_file_open(const struct sink_identity *id, const char *path, const uint16_t *log_file,
+		   struct sink_file **ret, struct diag *d)
+{
+	struct sink_file *f = calloc(1, sizeof *f);
+	if (!f) {
+		return -ENOMEM;
+	}
+	f->fd = -1;
+	f->ops = id->ops;
+	f->buffer_bytes = id->header.buffer_size;
+	f->logger_id = id->header.logger_id;
+	f->circular = id->circular;
+	f->preallocate = id->preallocate;
+	f->sync = id->sync_on_stop;
+	f->max_buffers = id->max_buffers;
+	f->reserve_works = true;
+	f->header = malloc(f->buffer_bytes);
+	if (f->circular) {
+		f->place_events = calloc(f->max_buffers, sizeof *f->place_events);
+	}
+	int err = -ENOMEM;
+	uint64_t file_bytes = 0;
+	struct etl_header_args a = id->header;
+	if (!f->header || (f->circular && !f->place_events)) {
+		goto fail;
+	}
+	err = open_path(path, &file_bytes);
+	if (err < 0) {
+		diag_at(d, UINT64_MAX, "cannot open %s: %s", path, strerror(-err));
+		goto fail;
+	}
+	f->fd = err;
+	if (id->append && file_bytes > 0) {
+		err = append_to(f, &a, file_bytes, d);
+	} else {
+		err = start_new(f, &a, log_file, d);
+	}
+	if (err < 0) {
+		diag_at(d, UINT64_MAX, "cannot write %s: %s", path, strerror(-err));
+		goto fail;
+	}
+	f->shown_buffers = f->buffers;
+	*ret = f;
+	return 0;
+fail:
+	file_free(f);
+	return err;
+}
+
+/* ---- write ------------------------------------------------------------------------------------
+ */
+
+uint64_t sink_file_last_sequence(const struct sink_file *f)
+{
+	return f->last_sequence;
+}
+
+uint64_t sink_file_room(const struct sink_file *f)
+{
+	if (f->max_buffers == 0 || f->circular) {
+		return UINT64_MAX;
+	}
+	return f->max_buffers > f->place ? f->max_buffers - f->place : 0;
+}
+
+static void put_header(const struct sink_file *f, struct sink_buffer *b)
+{
+	struct etl_buffer_args a = {
+		.buffer_size = f->buffer_bytes,
+		.used = b->used,
+		.flush_raw = b->flush_time,
+		.sequence = b->sequence,
+		.processor = b->cpu,
+		.logger_id = f->logger_id,
+	};
+	etl_write_buffer_header(b->data, &a, true);
+}
+
+static void buffer_is_down(struct sink_file *f, uint32_t events, uint64_t *overwritten_events,
+			   uint64_t *overwritten_buffers)
+{
+	if (f->circular) {
+		if (f->place < f->buffers && f->torn_place != f->place) {
+			*overwritten_events += f->place_events[f->place];
+			(*overwritten_buffers)++;
+		}
+		f->place_events[f->place] = events;
+		f->torn_place = 0;
+	}
+	f->last_place = f->place;
+	f->place++;
+	f->buffers = BASE_MAX(f->buffers, f->place);
+	if (f->circular && f->place == f->max_buffers) {
+		f->place = 1;
+	}
+}
+
+int sink_file_write(struct sink_file *f, struct sink_buffer *const *b, unsigned n,
+		    unsigned *ret_done, uint64_t *overwritten_events, uint64_t *overwritten_buffers)
+{
+	for (unsigned i = 0; i < n; i++) {
+		put_header(f, b[i]);
+	}
+	*ret_done = 0;
+	uint64_t part = 0; /* bytes of the first unfinished buffer that are down */
+	while (*ret_done < n) {
+		unsigned count = BASE_MIN(n - *ret_done, IOV_MAX_OURS);
+		if (f->circular) {
+			count = (unsigned)BASE_MIN((uint64_t)count, f->max_buffers - f->place);
+		}
+		uint64_t off = f->place * f->buffer_bytes;
+		reserve_ahead(f, off + (uint64_t)count * f->buffer_bytes);
+		long r = write_gathered(f, b + *ret_done, count, off);
+		if (r == -EINTR) {
+			continue;
+		}
+		if (r < 0) {
+			return (int)r;
+		}
+		uint64_t bytes = (uint64_t)r;
+		for (; bytes >= f->buffer_bytes; bytes -= f->buffer_bytes) {
+			buffer_is_down(f, b[*ret_done]->events, overwritten_events,
+				       overwritten_buffers);
+			++*ret_done;
+		}
+		if (bytes == 0) {
+			continue;
+		}
+		/* Short: complete this one by itself. */
+		part = bytes;
+		int err = pwrite_all(f, b[*ret_done]->data + part, f->buffer_bytes - part,
+				     f->place * f->buffer_bytes + part);
+		if (err < 0) {
+			if (f->circular && f->place < f->buffers && f->torn_place != f->place) {
+				/* The old buffer is gone already. */
+				*overwritten_events += f->place_events[f->place];
+				(*overwritten_buffers)++;
+				f->place_events[f->place] = 0;
+				f->torn_place = f->place;
+			}
+			return err;
+		}
+		buffer_is_down(f, b[*ret_done]->events, overwritten_events, overwritten_buffers);
+		++*ret_done;
+	}
+	return 0;
+}
+
+/* ---- header -----------------------------------------------------------------------------------
+ */
+
+static int write_live_header(struct sink_file *f, const struct sink_file_counts *c, uint64_t end)
+{
+	uint64_t events = f->base.events_lost + c->events_lost;
+	uint64_t buffers = f->base.buffers_lost + c->buffers_lost;
+	struct etl_header_counts h = {
+		.end_filetime = end,
+		.buffers_written = (uint32_t)BASE_MIN(f->buffers, UINT32_MAX),
+		.events_lost = (uint32_t)BASE_MIN(events, UINT32_MAX),
+		.buffers_lost = (uint32_t)BASE_MIN(buffers, UINT32_MAX),
+	};
+	etl_header_set_counts(f->header, &h);
+	int err = pwrite_all(f, f->header + ETL_HEADER_LIVE_OFFSET, ETL_HEADER_LIVE_BYTES,
+			     ETL_HEADER_LIVE_OFFSET);
+	if (err == 0) {
+		f->shown = *c;
+		f->shown_buffers = f->buffers;
+	}
+	return err;
+}
+
+int sink_file_refresh(struct sink_file *f, const struct sink_file_counts *c)
+{
+	if (f->shown_buffers == f->buffers && f->shown.events_lost == c->events_lost &&
+	    f->shown.buffers_lost == c->buffers_lost) {
+		return 0; /* an idle session leaves the disk asleep */
+	}
+	return write_live_header(f, c, 0);
+}
+
+/* A place with half of one buffer and half of another becomes an empty buffer. */
+static int mend_torn_place(struct sink_file *f)
+{
+	uint8_t h[ETL_BUFFER_HEADER_SIZE];
+	struct etl_buffer_args a = {
+		.buffer_size = f->buffer_bytes,
+		.used = ETL_BUFFER_HEADER_SIZE,
+		.logger_id = f->logger_id,
+	};
+	etl_write_buffer_header(h, &a, false);
+	return pwrite_all(f, h, sizeof h, f->torn_place * f->buffer_bytes);
+}
+
+int sink_file_finish(struct sink_file *f, const struct sink_file_counts *c)
+{
+	int first = 0;
+	if (f->torn_place) {
+		first = mend_torn_place(f);
+	}
+	if (f->last_place) {
+		uint8_t flag[2];
+		le16_put(flag, ETL_BF_FLUSH_MARKER | ETL_BF_PROC_INDEX);
+		int err = pwrite_all(f, flag, 2, f->last_place * f->buffer_bytes + ETL_BH_FLAG);
+		first = first ? first : err;
+	}
+	/* Gives back what was reserved beyond the end, and cuts off a torn buffer. */
+	if (ftruncate(f->fd, (off_t)(f->buffers * f->buffer_bytes)) < 0) {
+		first = first ? first : -errno;
+	}
+	int err = write_live_header(f, c, clock_filetime());
+	first = first ? first : err;
+	if (f->sync) {
+		err = f->ops.fdatasync	     ? f->ops.fdatasync(f->ops.ctx, f->fd)
+		      : fdatasync(f->fd) < 0 ? -errno
+					     : 0;
+		first = first ? first : err;
+	}
+	/* A forked child may have inherited the descriptor: closing ours would not unlock. */
+	flock(f->fd, LOCK_UN);
+	file_free(f);
+	return first;
+}

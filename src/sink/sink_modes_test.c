@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What LogFileMode does to the files.
+ */
+#include "sink/sink_testing.h"
+
+struct fixture {
+	struct test_dir dir;
+	char path[128];
+	struct sink_options options;
+	struct sink *sink;
+	uint64_t ok, tried;
+};
+
+static void prepare(struct fixture *f, const char *file, uint32_t mode, uint32_t size_kb)
+{
+	memset(f, 0, sizeof *f);
+	test_dir_make(&f->dir);
+	snprintf(f->path, sizeof f->path, "%s/%s", f->dir.path, file);
+	f->options = test_options(f->path);
+	f->options.log_file_mode = mode | 0x2000;
+	f->options.maximum_file_size = size_kb;
+}
+
+static void begin(struct fixture *f, const char *file, uint32_t mode, uint32_t size_kb)
+{
+	prepare(f, file, mode, size_kb);
+	assert_int_equal(sink_create(&f->options, &f->sink, NULL), 0);
+}
+
+static void put_some(struct fixture *f, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t number = f->tried++;
+		f->ok += test_put(f->sink, (uint16_t)(number % 4), number, number,
+				  TEST_RECORD_BYTES);
+		if (number % 50 == 49 && !(f->options.log_file_mode & 0x400)) {
+			sink_tick(f->sink, number * 1000000);
+			assert_int_equal(sink_drain_wait(f->sink, 10000), 0);
+		}
+	}
+}
+
+static uint64_t file_bytes(const char *path)
+{
+	struct stat st;
+	assert_int_equal(stat(path, &st), 0);
+	return (uint64_t)st.st_size;
+}
+
+static void sequential_stops_at_the_maximum_size(void **state)
+{
+	struct fixture f;
+	begin(&f, "a.etl", 0x1, 64);
+	put_some(&f, 5000);
+	struct sink_stats st;
+	sink_stats(f.sink, &st);
+	assert_true(st.file_full);
+	assert_true(f.ok < f.tried);
+	assert_int_equal(sink_stop(f.sink, &st), 0);
+	assert_int_equal(file_bytes(f.path), 64 * 1024);
+	struct test_walk w;
+	test_walk_init(&w, f.tried);
+	test_walk_file(&w, f.path, TEST_WALK_PER_CPU);
+	assert_int_equal(w.events, f.ok);
+	assert_int_equal(st.lost_disk_events, 0);
+	assert_int_equal(st.lost_no_buffer, f.tried - f.ok);
+	assert_int_equal(w.header_events_lost, f.tried - f.ok);
+	test_walk_finish(&w);
+	test_dir_remove(&f.dir);
+}
+
+static void circular_keeps_the_newest_and_buffer_0(void **state)
+{
+	struct fixture f;
+	begin(&f, "a.etl", 0x2, 64);
+	put_some(&f, 5000);
+	struct sink_stats st;
+	assert_int_equal(sink_stop(f.sink, &st), 0);
+	assert_int_equal(f.ok, f.tried);
+	assert_int_equal(file_bytes(f.path), 64 * 1024);
+	struct test_walk w;
+	test_walk_init(&w, f.tried);
+	test_walk_file(&w, f.path, TEST_WALK_PER_CPU | TEST_WALK_ANY_ORDER);
+	assert_int_equal(w.buffers, 15);
+	assert_int_equal(w.events + st.overwritten_events, f.ok);
+	assert_true(st.overwritten_buffers > 0);
+	assert_int_equal(st.events_lost, 0);
+	/* The last event of every cpu is there. */
+	for (uint64_t i = f.tried - 4; i < f.tried; i++) {
+		assert_int_equal(w.seen[i], 1);
+	}
+	test_walk_finish(&w);
+	test_dir_remove(&f.dir);
+}
+
+static void newfile_writes_complete_files_with_counters(void **state)
+{
+	struct fixture f;
+	begin(&f, "a%d.etl", 0x8, 32);
+	f.options.log_file = NULL;
+	put_some(&f, 1500);
+	assert_int_equal(sink_next_file(f.sink, NULL), 0);
+	put_some(&f, 10);
+	struct sink_stats st;
+	assert_int_equal(sink_stop(f.sink, &st), 0);
+	assert_int_equal(f.ok, f.tried);
+	struct test_walk w;
+	test_walk_init(&w, f.tried);
+	int files = 0;
+	char path[160];
+	for (;; files++) {
+		snprintf(path, sizeof path, "%s/a%d.etl", f.dir.path, files + 1);
+		if (access(path, F_OK) != 0) {
+			break;
+		}
+		assert_true(file_bytes(path) <= 32 * 1024);
+		uint64_t before = w.events;
+		test_walk_file(&w, path, TEST_WALK_PER_CPU);
+		assert_true(w.events > before);
+	}
+	assert_true(files > 5);
+	assert_int_equal(w.events, f.ok);
+	assert_int_equal(w.duplicates, 0);
+	test_walk_finish(&w);
+	test_dir_remove(&f.dir);
+}
+
+static void newfile_expands_the_name_in_the_header(void **state)
+{
+	struct fixture f;
+	prepare(&f, "a%d.etl", 0x8, 32);
+	f.options.log_file = u"C:\\x%d.etl";
+	assert_int_equal(sink_create(&f.options, &f.sink, NULL), 0);
+	assert_int_equal(sink_next_file(f.sink, NULL), 0);
+	assert_int_equal(sink_drain_wait(f.sink, 10000), 0);
+	assert_int_equal(sink_stop(f.sink, NULL), 0);
+	for (int i = 1; i <= 2; i++) {
+		char path[160], want[32];
+		snprintf(path, sizeof path, "%s/a%d.etl", f.dir.path, i);
+		snprintf(want, sizeof want, "C:\\x%d.etl", i);
+		struct test_walk w;
+		test_walk_init(&w, 1);
+		test_walk_file(&w, path, 0);
+		assert_string_equal(w.file, want);
+		test_walk_finish(&w);
+	}
+	test_dir_remove(&f.dir);
+}
+
+static void append_continues_a_file_and_its_counts(void **state)
+{
+	struct fixture f;
+	prepare(&f, "a.etl", 0x4, 0);
+	f.options.clock = 2;
+	f.options.log_file_mode = 0x5;
+	uint64_t ok = 0, number = 0;
+	struct test_walk w;
+	test_walk_init(&w, 1000);
+	for (int session = 0; session < 3; session++) {
+		assert_int_equal(sink_create(&f.options, &f.sink, NULL), 0);
+		for (int i = 0; i < 100; i++, number++) {
+			ok += test_put(f.sink, (uint16_t)(i % 4), 1000 + number, number,
+				       TEST_RECORD_BYTES);
+		}
+		sink_add_lost(f.sink, 7);
+		assert_int_equal(sink_stop(f.sink, NULL), 0);
+	}
+	test_walk_file(&w, f.path, TEST_WALK_PER_CPU);
+	assert_int_equal(w.events, ok);
+	assert_int_equal(ok, 300);
+	assert_int_equal(w.header_events_lost, 21);
+	assert_int_equal(w.buffers, 12);
+	assert_int_equal(w.max_sequence, 12);
+	test_walk_finish(&w);
+
+	/* Other settings are refused and the file stays as it is. */
+	uint64_t bytes = file_bytes(f.path);
+	struct sink_options o = f.options;
+	o.buffer_size_kb = 8;
+	assert_int_equal(sink_create(&o, &f.sink, NULL), -EINVAL);
+	o = f.options;
+	o.clock = 1;
+	assert_int_equal(sink_create(&o, &f.sink, NULL), -EINVAL);
+	o = f.options;
+	o.cpus = 2;
+	assert_int_equal(sink_create(&o, &f.sink, NULL), -EINVAL);
+	assert_int_equal(file_bytes(f.path), bytes);
+	test_dir_remove(&f.dir);
+}
+
+static void append_after_a_crash_drops_the_torn_buffer(void **state)
+{
+	struct fixture f;
+	prepare(&f, "a.etl", 0x4, 0);
+	f.options.clock = 2;
+	assert_int_equal(sink_create(&f.options, &f.sink, NULL), 0);
+	assert_true(test_put(f.sink, 1, 1, 0, TEST_RECORD_BYTES));
+	assert_int_equal(sink_stop(f.sink, NULL), 0);
+	assert_int_equal(truncate(f.path, 8192 + 1000), 0); /* grows: half a buffer of nothing */
+	assert_int_equal(sink_create(&f.options, &f.sink, NULL), 0);
+	assert_true(test_put(f.sink, 1, 2, 1, TEST_RECORD_BYTES));
+	assert_int_equal(sink_stop(f.sink, NULL), 0);
+	struct test_walk w;
+	test_walk_init(&w, 2);
+	test_walk_file(&w, f.path, TEST_WALK_PER_CPU);
+	assert_int_equal(w.events, 2);
+	test_walk_finish(&w);
+	test_dir_remove(&f.dir);
+}
+
+static void preallocate_has_full_length_while_running(void **state)
+{
+	struct fixture f;
+	begin(&f, "a.etl", 0x21, 256);
+	assert_int_equal(file_bytes(f.path), 256 * 1024);
+	put_some(&f, 100);
+	assert_int_equal(file_bytes(f.path), 256 * 1024);
+	assert_int_equal(sink_stop(f.sink, NULL), 0);
+	struct test_walk w;
+	test_walk_init(&w, f.tried);
+	test_walk_file(&w, f.path, TEST_WALK_PER_CPU);
+	assert_int_equal(w.events, 100);
+	assert_int_equal(file_bytes(f.path), (1 + w.buffers) * 4096);
+	test_walk_finish(&w);
+	test_dir_remove(&f.dir);
+}
+
+static void buffering_writes_the_ring_on_flush_only(void **state)
+{
+	struct fixture f;
+	begin(&f, "a.etl", 0x400, 0);
+	put_some(&f, 2000);
+	assert_int_equal(access(f.path, F_OK), -1);
+	struct test_walk w;
+	test_walk_init(&w, 4000);
+	assert_int_equal(sink_flush(f.sink, NULL, NULL), 0);
+	assert_int_equal(sink_drain_wait(f.sink, 10000), 0);
+	struct sink_stats st;
+	sink_stats(f.sink, &st);
+	test_walk_file(&w, f.path, TEST_WALK_PER_CPU);
+	assert_int_equal(w.events + st.overwritten_events, f.ok);
+	assert_int_equal(w.buffers, 8);
+	assert_int_equal(w.seen[1999], 1);
+	test_walk_finish(&w);
+
+	/* A snapshot keeps the ring: the next one holds what is newest then. */
+	char other[200];
+	snprintf(other, sizeof other, "%s/b.etl", f.dir.path);
+	put_some(&f, 20);
+	assert_int_equal(sink_flush(f.sink, other, NULL), 0);
+	assert_int_equal(sink_drain_wait(f.sink, 10000), 0);
+	sink_stats(f.sink, &st);
+	test_walk_init(&w, 4000);
+	test_walk_file(&w, other, TEST_WALK_PER_CPU);
+	assert_int_equal(w.events + st.overwritten_events, f.ok);
+	assert_int_equal(w.seen[2019], 1);
+	assert_string_equal(w.file, other);
+	test_walk_finish(&w);
+	assert_int_equal(sink_flush(f.sink, "/nonexistent-directory/x", NULL), -ENOENT);
+	sink_stop(f.sink, NULL);
+	test_dir_remove(&f.dir);
+}
+
+static void set_file_leaves_two_complete_files(void **state)
+{
+	struct fixture f;
+	begin(&f, "a.etl", 0x1, 0);
+	char other[200];
+	snprintf(other, sizeof other, "%s/b.etl", f.dir.path);
+	put_some(&f, 100);
+	assert_int_equal(sink_set_file(f.sink, other, u"C:\\b.etl", NULL), 0);
+	put_some(&f, 77);
+	assert_int_equal(sink_drain_wait(f.sink, 10000), 0);
+	struct test_walk a, b;
+	test_walk_init(&a, f.tried);
+	test_walk_file(&a, f.path, TEST_WALK_PER_CPU); /* finished already */
+	assert_int_equal(a.events, 100);
+	assert_int_equal(sink_stop(f.sink, NULL), 0);
+	test_walk_init(&b, f.tried);
+	test_walk_file(&b, other, TEST_WALK_PER_CPU);
+	assert_int_equal(b.events, 77);
+	assert_string_equal(b.file, "C:\\b.etl");
+	assert_int_equal(b.seen[176], 1);
+	test_walk_finish(&a);
+	test_walk_finish(&b);
+	test_dir_remove(&f.dir);
+}
+
+static void contradicting_modes_are_refused(void **state)
+{
+	static const struct {
+		uint32_t mode, size;
+		const char *path;
+	} bad[] = {
+		{0x3, 1, "/tmp/x.etl"},	  /* sequential and circular */
+		{0xA, 1, "/tmp/x%d.etl"}, /* circular and new file */
+		{0x2, 0, "/tmp/x.etl"},	  /* circular without a size */
+		{0x8, 0, "/tmp/x%d.etl"}, /* new file without a size */
+		{0x8, 1, "/tmp/x.etl"},	  /* new file without %d */
+		{0x6, 1, "/tmp/x.etl"},	  /* append to circular */
+		{0x104, 0, "/tmp/x.etl"}, /* append and real time */
+		{0x500, 0, NULL},	  /* buffering and real time */
+		{0x401, 0, NULL},	  /* buffering and sequential */
+	};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(bad); i++) {
+		struct sink_options o = test_options(bad[i].path);
+		o.log_file_mode = bad[i].mode;
+		o.maximum_file_size = bad[i].size;
+		struct sink *s = NULL;
+		assert_int_equal(sink_create(&o, &s, NULL), -EINVAL);
+		assert_int_equal(access("/tmp/x.etl", F_OK), -1);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sequential_stops_at_the_maximum_size),
+		cmocka_unit_test(circular_keeps_the_newest_and_buffer_0),
+		cmocka_unit_test(newfile_writes_complete_files_with_counters),
+		cmocka_unit_test(newfile_expands_the_name_in_the_header),
+		cmocka_unit_test(append_continues_a_file_and_its_counts),
+		cmocka_unit_test(append_after_a_crash_drops_the_torn_buffer),
+		cmocka_unit_test(preallocate_has_full_length_while_running),
+		cmocka_unit_test(buffering_writes_the_ring_on_flush_only),
+		cmocka_unit_test(set_file_leaves_two_complete_files),
+		cmocka_unit_test(contradicting_modes_are_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of this folder share. Overview of who touches what:
+ *
+ *   producer only    streams, sequence numbers, tap, its own counters
+ *   under `lock`     lists of buffers, what the file thread counted, orders for the file thread
+ *   file thread only the open file (while the thread runs), retry state
+ *
+ *   sink.c          create, flush, stop, tick, statistics
+ *   sink_options.c  Windows' adjustments
+ *   sink_stream.c   reserve: streams, taking and closing buffers
+ *   sink_buffer.c   memory of the buffers
+ *   sink_tap.c      real-time feed
+ *   sink_thread.c   the file thread: batches, patience, switching files
+ *   sink_file.c     one log file
+ */
+#ifndef SINK_SINK_PRIVATE_H
+#define SINK_SINK_PRIVATE_H
+
+#include "sink/sink.h"
+#include "base/order.h"
+
+#include <pthread.h>
+
+/* What the file thread likes to write at once. */
+#define SINK_BATCH_BYTES (1u << 20)
+
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+struct sink_buffer {
+	uint8_t *data;
+	struct sink_buffer *next;
+	uint64_t sequence;
+	uint64_t flush_time;
+	uint64_t first_time;
+	uint64_t events_before; /* the stream's count when the buffer was taken */
+	uint32_t used;
+	uint32_t events;
+	uint16_t cpu;
+	uint16_t pins; /* snapshots that still have to write it */
+};
+
+struct sink_list {
+	struct sink_buffer *head, *tail;
+	uint32_t count;
+};
+
+static inline void sink_list_push(struct sink_list *l, struct sink_buffer *b)
+{
+	b->next = NULL;
+	if (l->tail) {
+		l->tail->next = b;
+	} else {
+		l->head = b;
+	}
+	l->tail = b;
+	l->count++;
+}
+static inline void sink_list_push_front(struct sink_list *l, struct sink_buffer *b)
+{
+	b->next = l->head;
+	l->head = b;
+	if (!l->tail) {
+		l->tail = b;
+	}
+	l->count++;
+}
+static inline struct sink_buffer *sink_list_pop(struct sink_list *l)
+{
+	struct sink_buffer *b = l->head;
+	if (b) {
+		l->head = b->next;
+		if (!l->head) {
+			l->tail = NULL;
+		}
+		l->count--;
+	}
+	return b;
+}
+
+/* Address space for `count` more buffers; memory comes with first use. */
+struct sink_extent {
+	struct sink_extent *next;
+	uint8_t *memory;
+	size_t bytes;
+	uint32_t count, handed_out;
+	struct sink_buffer buffer[];
+};
+
+/* ---- streams --------------------------------------------------------------------------------- */
+
+/* The open buffer of one cpu: all that the fast path of sink_reserve touches, one cache line. */
+struct sink_stream {
+	uint64_t last_time; /* UINT64_MAX keeps the fast path away */
+	uint8_t *base;	    /* NULL: no open buffer, and then pos == end == 0 */
+	uint32_t pos, end;
+	uint64_t events; /* all that ever came here */
+	struct sink_buffer *buffer;
+	uint64_t
+		delivered_events; /* real-time tap: `events` and `pos` up to which it has got all */
+	uint32_t delivered_pos;
+	uint32_t reserved;
+} __attribute__((aligned(64)));
+_Static_assert(sizeof(struct sink_stream) == 64, "one cache line");
+
+/* ---- file ------------------------------------------------------------------------------------ */
+
+struct sink_file;
+
+/* Everything a new file's header needs, fixed at sink_create. */
+struct sink_identity {
+	struct etl_header_args header; /* names and time zone borrowed from the sink */
+	uint8_t time_zone[ETL_TIME_ZONE_SIZE];
+	uint64_t max_buffers; /* of one file, buffer 0 included; 0 unlimited */
+	bool circular, newfile, append, preallocate, sync_on_stop;
+	struct sink_file_ops ops;
+};
+
+struct sink_file_counts {
+	uint64_t events_lost, buffers_lost;
+};
+
+/* `path` and `log_file` are final: %d is already replaced. */
+int sink_file_open(const struct sink_identity *id, const char *path, const uint16_t *log_file,
+		   struct sink_file **ret, struct diag *d);
+/* Sequence numbers used in an appended file; 0 for new files. */
+uint64_t sink_file_last_sequence(const struct sink_file *f);
+/* Data buffers that still fit; UINT64_MAX for circular and unlimited ones. */
+uint64_t sink_file_room(const struct sink_file *f);
+/* Write n buffers (n <= room); *ret_done counts whole ones, also on error. Overwritten events and
+ * buffers of a circular file are added. */
+int sink_file_write(struct sink_file *f, struct sink_buffer *const *b, unsigned n,
+		    unsigned *ret_done, uint64_t *overwritten_events,
+		    uint64_t *overwritten_buffers);
+int sink_file_refresh(struct sink_file *f, const struct sink_file_counts *c);
+/* Final header, last buffer's flag, trim, sync, close, free. 0 or the first error. */
+int sink_file_finish(struct sink_file *f, const struct sink_file_counts *c);
+void sink_file_forget(struct sink_file *f); /* only free */
+
+/* ---- the sink -------------------------------------------------------------------------------- */
+
+struct sink_snapshot { /* buffering mode: an order to write the ring */
+	struct sink_snapshot *next;
+	struct sink_file *file;
+	uint32_t count;
+	struct sink_buffer *buffer[];
+};
+
+struct sink_rt_chunk;
+
+struct sink {
+	/* producer only */
+	struct sink_stream *stream; /* [2 * stream_count]: main ones, then late ones */
+	uint32_t stream_count;
+	uint32_t buffer_bytes;
+	bool single; /* NO_PER_PROCESSOR_BUFFERING */
+	bool buffering;
+	bool has_file; /* closed buffers go to the file thread */
+	uint32_t clock;
+	uint64_t next_sequence;
+	uint64_t lost_no_buffer, lost_too_big, lost_elsewhere, late_records;
+	uint64_t flush_at_ns, refresh_at_ns;
+	uint32_t flush_timer;
+	struct sink_sort_entry *sort; /* single: one entry for each record of the open buffer */
+	uint32_t sort_count, sort_cap;
+	uint32_t sort_floor; /* entries below were shown to the tap and must not move any more */
+	uint64_t sort_floor_time;
+	bool sort_needed;
+	uint8_t *sort_scratch;
+
+	/* constant */
+	struct sink_options options; /* strings are ours */
+	uint16_t *name, *log_file;
+	char *path;
+	struct sink_identity identity;
+	uint64_t patience_ns;
+
+	/* real-time tap, producer only */
+	bool tap_enabled;
+	sink_deliver_fn deliver;
+	void *deliver_ctx;
+	struct sink_rt_chunk *rt_head, *rt_tail;
+	uint32_t rt_count;
+	uint64_t rt_sequence, rt_events_lost, rt_buffers_lost, rt_reported_lost;
+	uint64_t rt_reported_buffers_lost;
+	uint64_t recycled; /* buffers closed without a file */
+
+	/* under lock */
+	pthread_mutex_t lock;
+	pthread_cond_t wake; /* file thread sleeps here */
+	pthread_cond_t idle; /* sink_drain_wait sleeps here */
+	struct sink_list free, full;
+	struct sink_extent *extents;
+	uint32_t buffers_allocated, buffers_limit, buffers_minimum;
+	uint64_t quota; /* data buffers that may still be taken for the file */
+	bool file_full;
+	uint64_t pushed, popped,
+		finished;	     /* buffers: to the file thread, taken by it, dealt with */
+	struct sink_file *next_file; /* becomes current after `switch_at` buffers */
+	uint64_t switch_at;
+	struct sink_snapshot *snapshots;
+	bool refresh_wanted, stopping, sleeping, thread_running;
+	uint32_t waiting;
+	uint64_t stop_deadline_ns;
+	struct sink_file_counts published; /* the producer's losses, for headers */
+	uint64_t buffers_written, lost_disk_events, lost_disk_buffers;
+	uint64_t overwritten_buffers, overwritten_events;
+	int file_error;	 /* last one, 0 when fine again */
+	int final_error; /* first thing that makes the file incomplete */
+	int64_t file_thread_id;
+	pthread_t thread;
+
+	/* file thread only (before it starts: the creator's) */
+	struct sink_file *file;
+	uint32_t newfile_counter; /* under lock: sink_next_file counts too */
+	bool disk_bad;
+	uint64_t failing_since; /* 0: fine */
+};
+
+/* sink_buffer.c; all with the lock held unless said */
+int sink_buffers_add(struct sink *s, uint32_t count); /* without the lock */
+void sink_buffers_free(struct sink *s);
+struct sink_buffer *sink_buffer_take_locked(struct sink *s);
+
+/* sink_stream.c */
+int sink_streams_init(struct sink *s);
+void sink_streams_finish(struct sink *s);
+void sink_close_all(struct sink *s);
+void sink_stream_sort(struct sink *s); /* single: the open buffer's records by time */
+void sink_stream_raise_floor(struct sink *s);
+uint64_t sink_clock_now(const struct sink *s);
+
+/* sink_tap.c */
+void sink_tap_deliver_stream(struct sink *s, struct sink_stream *st, bool closing);
+void sink_tap_finish(struct sink *s);
+
+/* sink_thread.c */
+int sink_thread_start(struct sink *s);
+void sink_thread_join(struct sink *s);			      /* after `stopping` was set */
+char *sink_expand_path(const char *path, uint32_t n);	      /* %d; malloc */
+uint16_t *sink_expand_name(const uint16_t *name, uint32_t n); /* %d; malloc */
+
+static inline uint64_t sink_monotonic_ns(void)
+{
+	return clock_read_system_ns();
+}
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Real-time feed. Consumers get the records of open buffers as little buffers of their own: the
+ * 0x48 bytes before the first new record are replaced by a buffer header for the time of the call
+ * and put back afterwards, which saves a copy of everything that is delivered. Nobody else looks at
+ * an open buffer, and `deliver` runs on this thread.
+ *
+ *   open buffer   | header | delivered records ............ | new records | free |
+ *                                                  ^0x48 bytes lent^
+ *
+ * While a consumer has no room, or there is none, records wait in their open buffer; when that is
+ * closed they are copied to the backlog. Every backlog entry holds records of one cpu in time
+ * order.
+ */
+#include "sink/sink_private.h"
+
+#include <stdlib.h>
+
+struct sink_rt_chunk {
+	struct sink_rt_chunk *next;
+	uint64_t last_time;
+	uint32_t bytes, cap; /* of data, header included */
+	uint32_t events;
+	uint16_t cpu;
+	uint8_t data[];
+};
+
+static void put_header(struct sink *s, uint8_t *p, uint32_t bytes, uint16_t cpu,
+		       uint64_t flush_time, uint16_t flags)
+{
+	struct etl_buffer_args a = {
+		.buffer_size = bytes,
+		.used = bytes,
+		.flush_raw = flush_time,
+		.sequence = ++s->rt_sequence,
+		.processor = cpu,
+		.logger_id = s->options.logger_id,
+		.flags = flags,
+	};
+	etl_write_buffer_header(p, &a, false);
+}
+
+/* Losses since the last successful delivery travel as flags of the next buffer; consumers turn them
+ * into the artificial lost-event records. */
+static uint16_t loss_flags(const struct sink *s, uint64_t *ret_events, uint64_t *ret_buffers)
+{
+	*ret_events = s->lost_no_buffer + s->lost_too_big + s->lost_elsewhere;
+	*ret_buffers = s->rt_buffers_lost;
+	return (uint16_t)((*ret_events != s->rt_reported_lost ? ETL_BF_EVENTS_LOST : 0) |
+			  (*ret_buffers != s->rt_reported_buffers_lost ? ETL_BF_BUFFER_LOST : 0));
+}
+
+static bool deliver(struct sink *s, uint8_t *p, uint32_t bytes, uint16_t cpu, uint64_t flush_time)
+{
+	if (!s->deliver) {
+		return false;
+	}
+	uint64_t events, buffers;
+	uint16_t flags = loss_flags(s, &events, &buffers);
+	put_header(s, p, bytes, cpu, flush_time, flags);
+	if (!s->deliver(s->deliver_ctx, p, bytes, cpu)) {
+		s->rt_sequence--;
+		return false;
+	}
+	s->rt_reported_lost = events;
+	s->rt_reported_buffers_lost = buffers;
+	return true;
+}
+
+static bool pump_backlog(struct sink *s)
+{
+	while (s->rt_head) {
+		struct sink_rt_chunk *c = s->rt_head;
+		if (!deliver(s, c->data, c->bytes, c->cpu,
+			     BASE_MAX(sink_clock_now(s), c->last_time))) {
+			return false;
+		}
+		s->rt_head = c->next;
+		if (!s->rt_head) {
+			s->rt_tail = NULL;
+		}
+		s->rt_count--;
+		free(c);
+	}
+	return true;
+}
+
+static void drop_oldest(struct sink *s)
+{
+	struct sink_rt_chunk *c = s->rt_head;
+	s->rt_head = c->next;
+	if (!s->rt_head) {
+		s->rt_tail = NULL;
+	}
+	s->rt_count--;
+	s->rt_buffers_lost++;
+	s->rt_events_lost += c->events;
+	free(c);
+}
+
+/* An entry of that cpu the records may be added to: without a consumer the flush timer closes many
+ * nearly empty buffers, and each one as an entry of its own would push older ones out. */
+static struct sink_rt_chunk *find_chunk(struct sink *s, uint16_t cpu, uint64_t first_time,
+					uint32_t bytes)
+{
+	struct sink_rt_chunk *last = NULL;
+	for (struct sink_rt_chunk *c = s->rt_head; c; c = c->next) {
+		if (c->cpu == cpu) {
+			last = c;
+		}
+	}
+	return last && last->last_time <= first_time && bytes <= last->cap - last->bytes ? last
+											 : NULL;
+}
+
+static void add_to_backlog(struct sink *s, const struct sink_stream *st, uint32_t events,
+			   uint64_t last_time)
+{
+	const struct sink_buffer *b = st->buffer;
+	uint32_t bytes = st->pos - st->delivered_pos;
+	struct sink_rt_chunk *c = NULL;
+	if (st->delivered_pos == ETL_BUFFER_HEADER_SIZE) {
+		c = find_chunk(s, b->cpu, b->first_time, bytes);
+	}
+	if (!c) {
+		if (s->rt_count >= s->options.maximum_buffers) {
+			drop_oldest(s);
+		}
+		c = malloc(sizeof *c + s->buffer_bytes);
+		if (!c) {
+			s->rt_buffers_lost++;
+			s->rt_events_lost += events;
+			return;
+		}
+		*c = (struct sink_rt_chunk){
+			.cap = s->buffer_bytes,
+			.bytes = ETL_BUFFER_HEADER_SIZE,
+			.cpu = b->cpu,
+		};
+		if (s->rt_tail) {
+			s->rt_tail->next = c;
+		} else {
+			s->rt_head = c;
+		}
+		s->rt_tail = c;
+		s->rt_count++;
+	}
+	memcpy(c->data + c->bytes, st->base + st->delivered_pos, bytes);
+	c->bytes += bytes;
+	c->events += events;
+	c->last_time = last_time;
+}
+
+void sink_tap_deliver_stream(struct sink *s, struct sink_stream *st, bool closing)
+{
+	if (!s->tap_enabled || !st->buffer || st->pos == st->delivered_pos) {
+		return;
+	}
+	uint32_t events = (uint32_t)(st->events - st->delivered_events);
+	uint64_t now = sink_clock_now(s);
+	uint64_t last = s->single ? now : BASE_MAX(now, st->last_time);
+	if (pump_backlog(s)) {
+		sink_stream_sort(s);
+		uint8_t saved[ETL_BUFFER_HEADER_SIZE];
+		uint8_t *p = st->base + st->delivered_pos - ETL_BUFFER_HEADER_SIZE;
+		memcpy(saved, p, sizeof saved);
+		bool ok = deliver(s, p, ETL_BUFFER_HEADER_SIZE + st->pos - st->delivered_pos,
+				  st->buffer->cpu, last);
+		memcpy(p, saved, sizeof saved);
+		if (ok) {
+			sink_stream_raise_floor(s);
+			st->delivered_pos = st->pos;
+			st->delivered_events = st->events;
+			return;
+		}
+	}
+	if (closing) {
+		add_to_backlog(s, st, events, s->single ? st->buffer->flush_time : st->last_time);
+	}
+}
+
+void sink_tap_pump(struct sink *s)
+{
+	if (!s->tap_enabled || !s->deliver || !pump_backlog(s)) {
+		return;
+	}
+	for (uint32_t i = 0; i < 2 * s->stream_count; i++) {
+		sink_tap_deliver_stream(s, &s->stream[i], false);
+	}
+}
+
+void sink_set_tap(struct sink *s, bool enabled, sink_deliver_fn fn, void *ctx)
+{
+	if (enabled && !s->tap_enabled) {
+		/* A feed begins now; what was recorded before belongs to the file alone. */
+		for (uint32_t i = 0; i < 2 * s->stream_count; i++) {
+			sink_stream_sort(s);
+			sink_stream_raise_floor(s);
+			s->stream[i].delivered_pos = s->stream[i].pos;
+			s->stream[i].delivered_events = s->stream[i].events;
+		}
+		uint64_t events, buffers;
+		loss_flags(s, &events, &buffers);
+		s->rt_reported_lost = events;
+	}
+	s->tap_enabled = enabled;
+	s->deliver = fn;
+	s->deliver_ctx = ctx;
+	if (!enabled) {
+		sink_tap_finish(s);
+	} else {
+		sink_tap_pump(s);
+	}
+}
+
+void sink_tap_finish(struct sink *s)
+{
+	while (s->rt_head) {
+		struct sink_rt_chunk *c = s->rt_head;
+		s->rt_head = c->next;
+		free(c);
+	}
+	s->rt_tail = NULL;
+	s->rt_count = 0;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Real-time feed: every event once, sorted per little buffer, backlog bounded and counted.
+ */
+#include "sink/sink_testing.h"
+
+struct consumer {
+	struct test_walk walk;
+	bool refuse;
+	uint64_t calls, last_sequence;
+	uint16_t flags; /* of all buffers so far */
+};
+
+static bool take(void *ctx, const uint8_t *buf, uint32_t bytes, uint16_t cpu)
+{
+	struct consumer *c = ctx;
+	c->calls++;
+	if (c->refuse) {
+		return false;
+	}
+	assert_int_equal(le32_get(buf + ETL_BH_BUFFER_SIZE), bytes);
+	assert_int_equal(le32_get(buf + ETL_BH_OFFSET), bytes);
+	assert_int_equal(le32_get(buf + ETL_BH_SAVED_OFFSET), bytes);
+	assert_int_equal(le16_get(buf + ETL_BH_PROCESSOR), cpu);
+	assert_true(le64_get(buf + ETL_BH_SEQUENCE) > c->last_sequence);
+	c->last_sequence = le64_get(buf + ETL_BH_SEQUENCE);
+	c->flags |= le16_get(buf + ETL_BH_FLAG);
+	test_walk_buffer(&c->walk, buf, true);
+	return true;
+}
+
+static struct sink *begin(struct consumer *c, struct sink_options o, bool attach)
+{
+	memset(c, 0, sizeof *c);
+	test_walk_init(&c->walk, 100000);
+	struct sink *s = NULL;
+	o.log_file_mode |= 0x100;
+	assert_int_equal(sink_create(&o, &s, NULL), 0);
+	if (attach) {
+		sink_set_tap(s, true, take, c);
+	}
+	return s;
+}
+
+static void every_event_is_delivered_once_and_in_the_file_once(void **state)
+{
+	struct test_dir dir;
+	test_dir_make(&dir);
+	char path[128];
+	snprintf(path, sizeof path, "%s/a.etl", dir.path);
+	struct consumer c;
+	struct sink *s = begin(&c, test_options(path), true);
+	srand(3);
+	for (uint32_t i = 0; i < 5000; i++) {
+		uint64_t time = 1000 + i - (rand() % 40 == 0 ? (uint64_t)(rand() % 500) : 0);
+		assert_true(test_put(s, (uint16_t)(i % 4), time, i, TEST_RECORD_BYTES));
+		c.refuse = rand() % 4 == 0;
+		if (rand() % 30 == 0) {
+			sink_tick(s, i * 10000000ull);
+			assert_int_equal(sink_drain_wait(s, 10000), 0);
+		}
+	}
+	c.refuse = false;
+	sink_tick(s, 1ull << 60);
+	struct sink_stats st;
+	assert_int_equal(sink_stop(s, &st), 0);
+	assert_int_equal(st.rt_events_lost, 0);
+	assert_int_equal(c.walk.events, 5000);
+	assert_int_equal(c.walk.duplicates, 0);
+	struct test_walk w;
+	test_walk_init(&w, 5000);
+	test_walk_file(&w, path, TEST_WALK_PER_CPU);
+	assert_int_equal(w.events, 5000);
+	assert_int_equal(w.duplicates, 0);
+	test_walk_finish(&w);
+	test_walk_finish(&c.walk);
+	test_dir_remove(&dir);
+}
+
+static void new_records_arrive_with_the_next_tick(void **state)
+{
+	struct consumer c;
+	struct sink *s = begin(&c, test_options(NULL), true);
+	for (uint32_t i = 0; i < 10; i++) {
+		assert_true(test_put(s, 2, i, i, TEST_RECORD_BYTES));
+		assert_int_equal(c.walk.events, i);
+		sink_tick(s, i);
+		assert_int_equal(c.walk.events, i + 1);
+		sink_tick(s, i);
+		assert_int_equal(c.calls, i + 1); /* nothing new, no call */
+	}
+	sink_stop(s, NULL);
+	assert_int_equal(c.walk.events, 10);
+	test_walk_finish(&c.walk);
+}
+
+static void without_a_consumer_the_newest_events_wait(void **state)
+{
+	struct consumer c;
+	struct sink_options o = test_options(NULL);
+	o.maximum_buffers = 10;
+	struct sink *s = begin(&c, o, false);
+	uint32_t n = 3000;
+	for (uint32_t i = 0; i < n; i++) {
+		assert_true(test_put(s, (uint16_t)(i % 4), i, i, TEST_RECORD_BYTES));
+		sink_tick(s, i * 1000000000ull);
+	}
+	struct sink_stats st;
+	sink_stats(s, &st);
+	assert_true(st.rt_events_lost > 0);
+	assert_true(st.rt_buffers_lost > 0);
+	assert_int_equal(st.lost_no_buffer, 0);
+	sink_set_tap(s, true, take, &c);
+	assert_int_equal(c.walk.events + st.rt_events_lost, n);
+	assert_int_equal(c.walk.duplicates, 0);
+	/* At least ten whole buffers could wait. */
+	assert_true(c.walk.events >= 10 * (4096 / TEST_RECORD_BYTES - 1));
+	assert_int_equal(c.walk.seen[n - 1], 1);
+	assert_int_equal(c.flags & ETL_BF_BUFFER_LOST, ETL_BF_BUFFER_LOST);
+	sink_stop(s, NULL);
+	test_walk_finish(&c.walk);
+}
+
+static void losses_are_announced_to_the_consumer_once(void **state)
+{
+	struct consumer c;
+	struct sink *s = begin(&c, test_options(NULL), true);
+	assert_true(test_put(s, 0, 1, 0, TEST_RECORD_BYTES));
+	sink_tick(s, 1);
+	assert_int_equal(c.flags & ETL_BF_EVENTS_LOST, 0);
+	sink_add_lost(s, 3);
+	assert_true(test_put(s, 0, 2, 1, TEST_RECORD_BYTES));
+	sink_tick(s, 2);
+	assert_int_equal(c.flags & ETL_BF_EVENTS_LOST, ETL_BF_EVENTS_LOST);
+	c.flags = 0;
+	assert_true(test_put(s, 0, 3, 2, TEST_RECORD_BYTES));
+	sink_tick(s, 3);
+	assert_int_equal(c.flags & ETL_BF_EVENTS_LOST, 0);
+	sink_stop(s, NULL);
+	test_walk_finish(&c.walk);
+}
+
+static void one_stream_is_sorted_for_the_consumer_too(void **state)
+{
+	struct test_dir dir;
+	test_dir_make(&dir);
+	char path[128];
+	snprintf(path, sizeof path, "%s/a.etl", dir.path);
+	struct consumer c;
+	struct sink_options o = test_options(path);
+	o.log_file_mode = 0x10000000;
+	o.cpus = 1; /* the events say cpu 0, so that the walk can compare */
+	struct sink *s = begin(&c, o, true);
+	srand(5);
+	for (uint32_t i = 0; i < 3000; i++) {
+		uint64_t time = 1000 + i - (uint64_t)(rand() % 30);
+		assert_true(test_put(s, 0, time, i, TEST_RECORD_BYTES));
+		if (i % 20 == 0) {
+			sink_tick(s, i);
+			assert_int_equal(sink_drain_wait(s, 10000), 0);
+		}
+	}
+	assert_int_equal(sink_stop(s, NULL), 0);
+	assert_int_equal(c.walk.events, 3000);
+	assert_int_equal(c.walk.duplicates, 0);
+	struct test_walk w;
+	test_walk_init(&w, 3000);
+	test_walk_file(&w, path, 0);
+	assert_int_equal(w.events, 3000);
+	assert_int_equal(w.duplicates, 0);
+	test_walk_finish(&w);
+	test_walk_finish(&c.walk);
+	test_dir_remove(&dir);
+}
+
+static void the_header_for_consumers_is_buffer_0(void **state)
+{
+	struct consumer c;
+	struct sink *s = begin(&c, test_options(NULL), true);
+	uint8_t buf[4096];
+	assert_int_equal(sink_header(s, buf, 16), -EMSGSIZE);
+	long n = sink_header(s, buf, sizeof buf);
+	assert_true(n > 0x180);
+	assert_int_equal(le32_get(buf), n);
+	assert_int_equal(le32_get(buf + ETL_BH_OFFSET), n);
+	assert_int_equal(le16_get(buf + ETL_BH_TYPE), ETL_BT_HEADER);
+	assert_int_equal(le32_get(buf + 0x68), 4096); /* the session's buffer size */
+	assert_int_equal(le64_get(buf + 0x168), 1000000000);
+	assert_int_equal(le16_get(buf + 0x180), 's');
+	sink_stop(s, NULL);
+	test_walk_finish(&c.walk);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_event_is_delivered_once_and_in_the_file_once),
+		cmocka_unit_test(new_records_arrive_with_the_next_tick),
+		cmocka_unit_test(without_a_consumer_the_newest_events_wait),
+		cmocka_unit_test(losses_are_announced_to_the_consumer_once),
+		cmocka_unit_test(one_stream_is_sorted_for_the_consumer_too),
+		cmocka_unit_test(the_header_for_consumers_is_buffer_0),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The file thread: takes closed buffers in the order they were closed, writes as many as there are
+ * with one call, frees them.
+ *
+ *   ok      --error-->        failing    retry with back-off until patience is over
+ *   failing --patience over-> bad        one attempt per buffer, then it is dropped and counted
+ *   failing, bad --success--> ok         the session continues in the same file
+ *
+ * In `bad` nothing sleeps: buffers come back to the producer at the rate the disk refuses them, so
+ * that events after the disk recovered are recorded at once. A stop ends patience after at most one
+ * second.
+ */
+#include "sink/sink_private.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#define BATCH_BUFFERS	 256u
+#define BACKOFF_FIRST_NS (2u * 1000 * 1000)
+#define BACKOFF_MAX_NS	 (250u * 1000 * 1000)
+
+char *sink_expand_path(const char *path, uint32_t n)
+{
+	const char *mark = strstr(path, "%d");
+	if (!mark) {
+		return strdup(path);
+	}
+	char *out = malloc(strlen(path) + 12);
+	if (out) {
+		sprintf(out, "%.*s%u%s", (int)(mark - path), path, n, mark + 2);
+	}
+	return out;
+}
+
+uint16_t *sink_expand_name(const uint16_t *name, uint32_t n)
+{
+	size_t units = utf16_len(name), mark = 0;
+	while (mark < units && !(name[mark] == '%' && name[mark + 1] == 'd')) {
+		mark++;
+	}
+	if (mark == units) {
+		return utf16_dup(name, units);
+	}
+	char digits[12];
+	size_t k = (size_t)sprintf(digits, "%u", n);
+	uint16_t *out = malloc(2 * (units + k));
+	if (!out) {
+		return NULL;
+	}
+	memcpy(out, name, 2 * mark);
+	for (size_t i = 0; i < k; i++) {
+		out[mark + i] = (uint8_t)digits[i];
+	}
+	memcpy(out + mark + k, name + mark + 2, 2 * (units - mark - 1)); /* with terminator */
+	return out;
+}
+
+static struct sink_file_counts counts_locked(const struct sink *s)
+{
+	return (struct sink_file_counts){
+		.events_lost = s->published.events_lost + s->lost_disk_events,
+		.buffers_lost = s->lost_disk_buffers,
+	};
+}
+
+static void note_error(struct sink *s, int err, bool final)
+{
+	pthread_mutex_lock(&s->lock);
+	s->file_error = -err;
+	if (final && s->final_error == 0) {
+		s->final_error = err;
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void finish_file(struct sink *s, struct sink_file *f)
+{
+	pthread_mutex_lock(&s->lock);
+	struct sink_file_counts c = counts_locked(s);
+	pthread_mutex_unlock(&s->lock);
+	int err = sink_file_finish(f, &c);
+	if (err < 0) {
+		note_error(s, err, true);
+	}
+}
+
+/* NEWFILE: the next file of the row. The old one stays open until the new one exists. */
+static int rotate(struct sink *s)
+{
+	pthread_mutex_lock(&s->lock);
+	uint32_t n = ++s->newfile_counter; /* first, so that sink_next_file gets another one */
+	char *path = sink_expand_path(s->path, n);
+	uint16_t *name = s->log_file ? sink_expand_name(s->log_file, n) : NULL;
+	pthread_mutex_unlock(&s->lock);
+	struct sink_file *f = NULL;
+	int err = -ENOMEM;
+	if (path && (name || !s->log_file)) {
+		err = sink_file_open(&s->identity, path, name, &f, NULL);
+	}
+	free(path);
+	free(name);
+	if (err < 0) {
+		pthread_mutex_lock(&s->lock);
+		s->newfile_counter -= s->newfile_counter == n;
+		pthread_mutex_unlock(&s->lock);
+		return err;
+	}
+	finish_file(s, s->file);
+	s->file = f;
+	return 0;
+}
+
+/* Sleep before the next attempt; false when patience is over. */
+static bool wait_before_retry(struct sink *s, uint32_t *backoff_ns)
+{
+	uint64_t now = sink_monotonic_ns();
+	if (s->failing_since == 0) {
+		s->failing_since = now;
+		*backoff_ns = BACKOFF_FIRST_NS;
+	}
+	pthread_mutex_lock(&s->lock);
+	uint64_t deadline = s->failing_since + s->patience_ns;
+	if (s->stopping) {
+		deadline = BASE_MIN(deadline, s->stop_deadline_ns);
+	}
+	bool again = !s->disk_bad && now < deadline;
+	if (again) {
+		uint64_t until = BASE_MIN(now + *backoff_ns, deadline);
+		struct timespec ts = {(time_t)(until / 1000000000), (long)(until % 1000000000)};
+		pthread_cond_timedwait(&s->wake, &s->lock, &ts);
+		*backoff_ns = BASE_MIN(*backoff_ns * 2, BACKOFF_MAX_NS);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return again;
+}
+
+static void drop_buffer(struct sink *s, const struct sink_buffer *b)
+{
+	pthread_mutex_lock(&s->lock);
+	s->lost_disk_buffers++;
+	s->lost_disk_events += b->events;
+	if (s->quota != UINT64_MAX && !s->next_file) {
+		s->quota++; /* its place in the file is free again */
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void write_batch(struct sink *s, struct sink_buffer *const *b, unsigned n)
+{
+	uint32_t backoff_ns = BACKOFF_FIRST_NS;
+	unsigned i = 0;
+	while (i < n) {
+		int err = 0;
+		unsigned done = 0;
+		uint64_t overwritten_events = 0, overwritten_buffers = 0;
+		uint64_t room = sink_file_room(s->file);
+		if (room == 0 && s->identity.newfile) {
+			err = rotate(s);
+			room = sink_file_room(s->file);
+		}
+		if (err == 0) {
+			unsigned count = (unsigned)BASE_MIN((uint64_t)(n - i), room);
+			err = count == 0
+				      ? -EFBIG
+				      : sink_file_write(s->file, b + i, count, &done,
+							&overwritten_events, &overwritten_buffers);
+		}
+		i += done;
+		if (done > 0) {
+			s->failing_since = 0;
+			s->disk_bad = false;
+			pthread_mutex_lock(&s->lock);
+			s->buffers_written += done;
+			s->overwritten_events += overwritten_events;
+			s->overwritten_buffers += overwritten_buffers;
+			s->file_error = 0;
+			pthread_mutex_unlock(&s->lock);
+		} else if (overwritten_buffers > 0) {
+			pthread_mutex_lock(&s->lock);
+			s->overwritten_events += overwritten_events;
+			s->overwritten_buffers += overwritten_buffers;
+			pthread_mutex_unlock(&s->lock);
+		}
+		if (err == 0 || i == n) {
+			continue;
+		}
+		if (room == 0 && !s->identity.newfile) {
+			pthread_mutex_lock(&s->lock);
+			s->file_full = true;
+			pthread_mutex_unlock(&s->lock);
+		} else {
+			note_error(s, err, false);
+			if (wait_before_retry(s, &backoff_ns)) {
+				continue;
+			}
+			s->disk_bad = true;
+		}
+		note_error(s, err, true);
+		drop_buffer(s, b[i]);
+		i++;
+	}
+}
+
+static void write_snapshot(struct sink *s, struct sink_snapshot *snap)
+{
+	int err = 0;
+	for (uint32_t i = 0; i < snap->count; i++) {
+		if (err == 0) {
+			unsigned done;
+			uint64_t none_events = 0, none_buffers = 0;
+			err = sink_file_write(snap->file, &snap->buffer[i], 1, &done, &none_events,
+					      &none_buffers);
+		}
+		pthread_mutex_lock(&s->lock);
+		snap->buffer[i]->pins--;
+		s->buffers_written += err == 0;
+		pthread_mutex_unlock(&s->lock);
+	}
+	note_error(s, err, false);
+	finish_file(s, snap->file);
+	free(snap);
+}
+
+/* With the lock held. Buffers up to the place where the file changes. */
+static unsigned detach_batch(struct sink *s, struct sink_buffer **batch)
+{
+	unsigned n = 0, max = BASE_MAX(SINK_BATCH_BYTES / s->buffer_bytes, 1u);
+	max = BASE_MIN(max, BATCH_BUFFERS);
+	/* Leave the producer its half when there are only few. */
+	max = BASE_MIN(max, BASE_MAX(s->buffers_limit / 2, 1u));
+	while (!s->buffering && n < max && s->full.head &&
+	       !(s->next_file && s->popped == s->switch_at)) {
+		batch[n++] = sink_list_pop(&s->full);
+		s->popped++;
+	}
+	return n;
+}
+
+static void thread_run(struct sink *s)
+{
+	struct sink_buffer *batch[BATCH_BUFFERS];
+	pthread_mutex_lock(&s->lock);
+	for (;;) {
+		if (s->next_file && s->popped == s->switch_at) {
+			struct sink_file *old = s->file;
+			s->file = s->next_file;
+			pthread_mutex_unlock(&s->lock);
+			if (old) {
+				finish_file(s, old);
+			}
+			pthread_mutex_lock(&s->lock);
+			s->next_file = NULL;
+			pthread_cond_broadcast(&s->idle);
+			continue;
+		}
+		if (s->snapshots) {
+			struct sink_snapshot *snap = s->snapshots;
+			pthread_mutex_unlock(&s->lock);
+			struct sink_snapshot *next = snap->next;
+			write_snapshot(s, snap);
+			pthread_mutex_lock(&s->lock);
+			s->snapshots = next;
+			pthread_cond_broadcast(&s->idle);
+			continue;
+		}
+		unsigned n = detach_batch(s, batch);
+		if (n > 0) {
+			pthread_mutex_unlock(&s->lock);
+			write_batch(s, batch, n);
+			pthread_mutex_lock(&s->lock);
+			for (unsigned i = n; i-- > 0;) {
+				sink_list_push_front(&s->free, batch[i]);
+			}
+			s->finished += n;
+			if (s->waiting) {
+				pthread_cond_broadcast(&s->idle);
+			}
+			continue;
+		}
+		if (s->refresh_wanted && s->file) {
+			s->refresh_wanted = false;
+			struct sink_file_counts c = counts_locked(s);
+			pthread_mutex_unlock(&s->lock);
+			int err = sink_file_refresh(s->file, &c);
+			if (err < 0) {
+				note_error(s, err, false);
+			}
+			pthread_mutex_lock(&s->lock);
+			continue;
+		}
+		if (s->stopping) {
+			break;
+		}
+		s->sleeping = true;
+		pthread_cond_wait(&s->wake, &s->lock);
+		s->sleeping = false;
+	}
+	pthread_mutex_unlock(&s->lock);
+	if (s->file) {
+		finish_file(s, s->file);
+		s->file = NULL;
+	}
+}
+
+static void *thread_main(void *arg)
+{
+	struct sink *s = arg;
+	pthread_setname_np(pthread_self(), "etw-file");
+	pthread_mutex_lock(&s->lock);
+	s->file_thread_id = syscall(SYS_gettid);
+	pthread_mutex_unlock(&s->lock);
+	thread_run(s);
+	return NULL;
+}
+
+int sink_thread_start(struct sink *s)
+{
+	if (s->thread_running) {
+		return 0;
+	}
+	/* No signal of the host process is handled here, and a file size limit shows as EFBIG
+	 * instead of SIGXFSZ. */
+	sigset_t all, old;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	int err = pthread_create(&s->thread, NULL, thread_main, s);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (err != 0) {
+		return -err;
+	}
+	s->thread_running = true;
+	return 0;
+}
+
+void sink_thread_join(struct sink *s)
+{
+	if (s->thread_running) {
+		pthread_join(s->thread, NULL);
+		s->thread_running = false;
+	}
+}
