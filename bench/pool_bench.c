@@ -4,8 +4,8 @@
  * another CPU, and the drain itself. Times drift with the machine, so each is also given as a ratio
  * to the floor (clock read + copy of the same payload) measured in the same run.
  *
- *   gcc -std=gnu17 -D_GNU_SOURCE -O2 -Isrc bench/pool_bench.c src/pool/pool_{ctl,drain,pass,segment,writer}.c
- *       src/base/clock.c -lpthread -o pool_bench
+ *   gcc -std=gnu17 -D_GNU_SOURCE -O2 -Isrc bench/pool_bench.c \
+ *       src/pool/pool_{ctl,drain,pass,segment,writer}.c src/base/clock.c -lpthread -o pool_bench
  */
 #include "pool/pool_evaluate.h"
 #include "pool/pool_testing.h"

@@ -54,7 +54,9 @@ struct rt_source {
 	size_t header_bytes;
 	uint32_t header_at;
 	bool header_done;
-	int error; /* what broke the stream off */
+	bool closing;
+	uint32_t closing_left; /* buffers that may have been in the ring when CloseTrace came */
+	int error;	       /* what broke the stream off */
 	uint8_t message[PROTO_MESSAGE_MAX];
 };
 
@@ -178,8 +180,13 @@ static int receive(struct rt_source *r)
 	if (n < 0) {
 		return errno == EINTR ? 1 : -errno;
 	}
-	if (p[0].revents == 0) {
-		return 0; /* woken, and no message is waiting: drained */
+	if (p[1].revents && !r->closing) {
+		r->closing = true;
+		r->closing_left = r->slots;
+	}
+	/* A busy session never falls silent, so what comes after the close is bounded, too. */
+	if (r->closing && (p[0].revents == 0 || r->closing_left == 0)) {
+		return 0;
 	}
 	long got = proto_recv(r->sock, r->message, sizeof r->message, NULL, NULL, 0);
 	if (got == -EAGAIN || got == -EINTR || got == -ETIMEDOUT) {
@@ -200,6 +207,7 @@ static int receive(struct rt_source *r)
 	switch (m.type) {
 	case PROTO_RT_BUFFER:
 		err = take_buffer(r, &m);
+		r->closing_left -= r->closing;
 		return err < 0 ? err : 1;
 	case PROTO_RT_ROUND:
 		note_losses(r, &m);

@@ -448,6 +448,66 @@ static void close_from_another_thread_drains_and_ends(void **state)
 	pthread_barrier_destroy(&may_close);
 }
 
+static void *etwd_never_stops(void *arg)
+{
+	struct etwd e;
+	serve(&e, 0, SLOTS, SLOT);
+	/* The same buffer again and again: nobody waits for acks here, so none may be overwritten.
+	 */
+	struct etl_build b = {.buffer_size = SLOT};
+	etl_build_begin(&b, 0, 1);
+	etl_build_event(&b, START_RAW, 1, 1);
+	uint32_t used = b.at;
+	etl_build_end(&b, START_RAW);
+	for (unsigned i = 0; i < SLOTS; i++) {
+		assert_int_equal(pwrite(e.ring, b.mem, SLOT, (off_t)i * SLOT), SLOT);
+	}
+	free(b.mem);
+	for (unsigned i = 0;; i++) {
+		uint8_t out[256];
+		struct proto_writer w;
+		proto_begin(&w, out, sizeof out, PROTO_RT_BUFFER, 0);
+		proto_put_u32(&w, PROTO_TAG_POSITION, i % SLOTS);
+		proto_put_u64(&w, PROTO_TAG_SEQUENCE, i + 1);
+		proto_put_u32(&w, PROTO_TAG_LENGTH, used);
+		if (proto_send(e.sock, out, (size_t)proto_end(&w), NULL, 0) < 0) {
+			break; /* the consumer is gone */
+		}
+		proto_begin(&w, out, sizeof out, PROTO_RT_ROUND, 0);
+		proto_put_u64(&w, PROTO_TAG_WATERMARK, START_RAW + i);
+		if (proto_send(e.sock, out, (size_t)proto_end(&w), NULL, 0) < 0) {
+			break;
+		}
+	}
+	leave(&e);
+	return NULL;
+}
+
+static unsigned busy_events;
+static void on_busy(PEVENT_RECORD e)
+{
+	if (++busy_events == 10) {
+		close_code = CloseTrace(handle);
+	}
+}
+
+static void close_ends_a_session_that_never_falls_silent(void **state)
+{
+	pthread_t t;
+	assert_int_equal(pthread_create(&t, NULL, etwd_never_stops, NULL), 0);
+	static WCHAR name[] = {'S', 0};
+	EVENT_TRACE_LOGFILEW log;
+	memset(&log, 0, sizeof log);
+	log.LoggerName = name;
+	log.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD | PROCESS_TRACE_MODE_REAL_TIME;
+	log.EventRecordCallback = on_busy;
+	handle = OpenTraceW(&log);
+	assert_int_equal(ProcessTrace(&handle, 1, NULL, NULL), ERROR_SUCCESS);
+	assert_int_equal(close_code, ERROR_CTX_CLOSE_PENDING);
+	pthread_join(t, NULL);
+	assert_in_range(busy_events, 10, 10 + SLOTS + 2); /* the header is one of the ten */
+}
+
 static void real_time_and_files_do_not_mix(void **state)
 {
 	PROCESSTRACE_HANDLE h[2];
@@ -504,6 +564,7 @@ int main(void)
 		cmocka_unit_test(a_shrinking_ring_is_an_error_and_no_signal),
 		cmocka_unit_test(damaged_buffers_do_no_harm),
 		cmocka_unit_test(close_from_another_thread_drains_and_ends),
+		cmocka_unit_test(close_ends_a_session_that_never_falls_silent),
 		cmocka_unit_test(real_time_and_files_do_not_mix),
 	};
 	return cmocka_run_group_tests(tests, begin, finish);

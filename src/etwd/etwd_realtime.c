@@ -26,6 +26,7 @@
 #define SLOTS_MIN	4u
 #define RING_BYTES_MAX	(64ull << 20)
 #define HEADER_ROOM	32768u
+#define HEADER_LEAST	0x200u /* readers take less for something else than a trace */
 #define QUIET_ROUND_NS	100000000ull
 
 static uint32_t count_records(const uint8_t *buf, uint32_t bytes)
@@ -114,6 +115,11 @@ void etwd_realtime_open(struct etwd *d, struct conn *c, const struct proto_messa
 	if (r == 0) {
 		header_bytes = sink_header(s->sink, header, HEADER_ROOM);
 		r = header_bytes < 0 ? (int)header_bytes : 0;
+	}
+	if (r == 0 && header_bytes < (long)HEADER_LEAST) {
+		memset(header + header_bytes, 0xFF, HEADER_LEAST - (size_t)header_bytes);
+		header_bytes = HEADER_LEAST;
+		le32_put(header + ETL_BH_BUFFER_SIZE, HEADER_LEAST);
 	}
 	if (r < 0) {
 		base_close(&fd);

@@ -9,16 +9,21 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static uint64_t cpu_last[65536];
+static uint32_t cpu_round[65536]; /* in which round cpu_last was set */
+static uint32_t round_number;
 static uint64_t emitted;
 static volatile uint8_t sink;
 
 static void touch(void *ctx, const struct pool_event *ev)
 {
-	if (ev->rec->ts < cpu_last[ev->rec->cpu] || ev->payload_bytes > POOL_EVENT_MAX ||
+	uint16_t cpu = ev->rec->cpu;
+	uint64_t last = cpu_round[cpu] == round_number ? cpu_last[cpu] : 0;
+	if (ev->rec->ts < last || ev->payload_bytes > POOL_EVENT_MAX ||
 	    ev->rec->prov >= 8 || ev->items_bytes % 8 != 0) {
 		abort();
 	}
-	cpu_last[ev->rec->cpu] = ev->rec->ts;
+	cpu_last[cpu] = ev->rec->ts;
+	cpu_round[cpu] = round_number;
 	uint8_t x = 0;
 	for (uint32_t i = 0; i < ev->payload_bytes; i++) {
 		x ^= ev->payload[i];
@@ -60,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	emitted = 0;
 	for (unsigned i = 0; i < BASE_ARRAY_LEN(flags); i++) {
 		scribble(r.mem, data + i * part, part);
-		memset(cpu_last, 0, sizeof cpu_last);
+		round_number++;
 		pool_pass_begin(r.p, clock_now(), 1000000000ull, flags[i]);
 		if (pool_pass_collect(r.p, r.v, flags[i], i & 1 ? 0 : 9999) != 0) {
 			abort();

@@ -35,11 +35,11 @@ static inline void pool_prefetch_write(const void *p)
 #endif
 }
 
-static inline uint32_t pool_thread_u32(int32_t offset)
+static inline uint32_t pool_thread_u32(int64_t offset)
 {
 	uint32_t v;
 #if defined(__x86_64__)
-	__asm__ volatile("movl %%fs:(%1), %0" : "=r"(v) : "r"((int64_t)offset));
+	__asm__ volatile("movl %%fs:(%1), %0" : "=r"(v) : "r"(offset));
 #else
 	const uint8_t *tp;
 	__asm__("mrs %0, tpidr_el0" : "=r"(tp));
@@ -51,7 +51,7 @@ static inline uint32_t pool_thread_u32(int32_t offset)
 /* Which slot, and which CPU to write down. */
 static inline uint32_t pool_place(const struct pool_writer *w, uint32_t tid, uint32_t *ret_cpu)
 {
-	int32_t at = w->rseq_cpu;
+	int64_t at = w->rseq_cpu;
 	if (BASE_LIKELY(at != 0)) {
 		uint32_t index = pool_thread_u32(w->rseq_slot);
 		uint32_t cpu = pool_thread_u32(at);
@@ -133,8 +133,7 @@ static inline __attribute__((always_inline)) int pool_write(struct pool_writer *
 	uint32_t payload_at = (uint32_t)sizeof(struct pool_rec) +
 			      (a->flags & POOL_REC_ACTIVITY ? 16u : 0u) + items_bytes;
 	uint32_t size = BASE_ALIGN8(payload_at + a->payload_bytes);
-	if (BASE_UNLIKELY(a->payload_bytes > POOL_EVENT_MAX || items_bytes > POOL_EVENT_MAX ||
-			  size > POOL_RECORD_MAX)) {
+	if (BASE_UNLIKELY(a->payload_bytes > POOL_EVENT_MAX || items_bytes > POOL_ITEMS_MAX)) {
 		return pool_write_refuse(w, a->mask, POOL_LOST_TOO_BIG);
 	}
 	uint32_t cpu;

@@ -42,7 +42,7 @@ static void writer_find_rseq(struct pool_writer *w)
 	if (__rseq_size == 0) {
 		return;
 	}
-	int32_t at = (int32_t)__rseq_offset;
+	int64_t at = (int64_t)__rseq_offset;
 	/* The kernel says which fields it keeps; the memory is there (32 bytes at least). */
 	bool has_cid = getauxval(AUX_RSEQ_FEATURES) >= RSEQ_MM_CID_END;
 	w->rseq_cpu = at + RSEQ_CPU_ID;

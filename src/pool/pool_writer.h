@@ -14,8 +14,8 @@
 #define POOL_SLOTS_TOTAL  512u
 
 #define POOL_SLOT_LOCKED  0x80000000u
-/* A record may be longer than an event's payload (ids, extended items), but not without limit. */
-#define POOL_RECORD_MAX	  131072u
+/* A record may be longer than an event's payload, but not without limit. */
+#define POOL_ITEMS_MAX	  65528u
 
 struct pool_slot {
 	uint32_t lock;	/* 0, or thread id | POOL_SLOT_LOCKED */
@@ -42,10 +42,10 @@ struct pool_writer {
 	/* Futex word the bell thread sleeps on, with FUTEX_WAIT_PRIVATE (the wake is private too);
 	 * incremented by each ring. */
 	uint32_t bell;
-	/* From the thread pointer to two fields of struct rseq; 0 none. */
-	int32_t rseq_cpu;
-	int32_t rseq_slot; /* the slot number: mm_cid, else cpu_id */
 	uint32_t reserved;
+	/* From the thread pointer to two fields of struct rseq; 0 none. */
+	int64_t rseq_cpu;
+	int64_t rseq_slot; /* the slot number: mm_cid, else cpu_id */
 	struct seg_header *segment[POOL_SEGMENTS_MAX];
 	uint64_t segment_bytes[POOL_SEGMENTS_MAX];
 	/* Losses while there is no usable segment 0 (detached, not yet attached). */

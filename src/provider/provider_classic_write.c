@@ -45,8 +45,7 @@ uint32_t provider_classic_write(uint64_t handle, const struct provider_classic_e
 	    !provider_classic_find(handle, &t) || !target_of(&t, &e, &ctl, &ctl_bytes, &writer)) {
 		return PROVIDER_INVALID_HANDLE;
 	}
-	const struct filter_table *table =
-		pool_ctl_table(e, ctl, ctl_bytes, order_load_acquire(&e->cfg), &rows);
+	const struct filter_table *table = provider_rows(e, ctl, ctl_bytes, &rows);
 	uint64_t mask = 0;
 	for (uint32_t i = 0; table && i < rows; i++) {
 		mask |= 1ull << (order_load_relaxed(&table->row[i].bit) & 63);

@@ -53,13 +53,31 @@ static uint8_t piece_type(const struct pool_piece *p)
 	return (uint8_t)p->reserved;
 }
 
+const struct filter_table *provider_rows(const struct ctl_entry *e, const void *ctl, uint32_t ctl_bytes,
+					 uint32_t *ret_rows)
+{
+	uint32_t cfg = order_load_acquire(&e->cfg);
+	uint64_t at = order_load_relaxed(&e->table[cfg & 1]);
+	if ((at & 7) != 0 || at + sizeof(struct filter_table) > ctl_bytes) {
+		return NULL;
+	}
+	const struct filter_table *t =
+		(const struct filter_table *)(const void *)((const uint8_t *)ctl + at);
+	uint64_t rows = order_load_relaxed(&t->rows);
+	if (rows > POOL_SESSION_BITS ||
+	    at + sizeof *t + rows * sizeof(struct filter_row) > ctl_bytes) {
+		return NULL;
+	}
+	*ret_rows = (uint32_t)rows;
+	return t;
+}
+
 /* EVENT_ENABLE_PROPERTY_EXCLUDE_INPRIVATE: the sessions that do not want such events. */
 static uint64_t sessions_without_inprivate(const struct ctl_entry *e, const void *ctl, uint32_t bytes)
 {
 	uint32_t rows;
 	uint64_t mask = 0;
-	const struct filter_table *t =
-		pool_ctl_table(e, ctl, bytes, order_load_acquire(&e->cfg), &rows);
+	const struct filter_table *t = provider_rows(e, ctl, bytes, &rows);
 	for (uint32_t i = 0; t && i < rows; i++) {
 		if (order_load_relaxed(&t->row[i].props) & FILTER_ROW_EXCLUDE_INPRIVATE) {
 			mask |= 1ull << (order_load_relaxed(&t->row[i].bit) & 63);

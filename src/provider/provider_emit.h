@@ -42,6 +42,11 @@ struct provider_event {
 uint32_t provider_emit(const struct provider_event *ev);
 uint32_t provider_code_of(int err);
 
+/* The filter rows in force, all of them; NULL when the block makes no sense. For the rare questions that
+ * pool_ctl_evaluate() does not answer. */
+const struct filter_table *provider_rows(const struct ctl_entry *e, const void *ctl, uint32_t ctl_bytes,
+					 uint32_t *ret_rows);
+
 static inline const void *provider_activity_or(const void *given)
 {
 	if (given) {

@@ -176,6 +176,8 @@ static void explain_missing(struct openetw_decoder *d, const struct schema_recor
 	} else if (s->flags & EVENT_HEADER_FLAG_TRACE_MESSAGE) {
 		set_reason(d, "no schema: WPP message ", &s->provider, "number ", s->id,
 			   ": supply its TMF file");
+	} else if (s->metadata) {
+		set_reason(d, "describes other events", NULL, "", 0, "");
 	} else if (s->classic) {
 		set_reason(d, "no schema: class ", &s->provider, "opcode ", s->opcode,
 			   ": not a known class");

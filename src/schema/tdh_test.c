@@ -444,6 +444,40 @@ static void classic_header_event_is_described(void **state)
 	free(info);
 }
 
+static void every_builtin_class_has_complete_fields(void **state)
+{
+	static const uint8_t event_trace[16] = {0x00, 0xd9, 0xfd, 0x68, 0x3e, 0x4a, 0xd1, 0x11,
+						0x84, 0xf4, 0x00, 0x00, 0xf8, 0x04, 0x64, 0xe3};
+	struct guid g;
+	unsigned known = 0;
+	memcpy(g.b, event_trace, 16);
+	for (unsigned opcode = 0; opcode < 256; opcode++) {
+		struct schema_event *e;
+		if (schema_load_classic(&g, (uint8_t)opcode, 0, &e) == 0) {
+			known++;
+			for (uint32_t i = 0; i < e->field_count; i++) {
+				assert_int_not_equal(e->fields[i].in_type, SCHEMA_IN_NULL);
+				assert_true(e->fields[i].name.bytes > 0);
+			}
+			schema_event_destroy(e);
+		}
+	}
+	assert_int_equal(known, 9);
+	struct blob p = {.n = 0};
+	struct record t;
+	struct openetw_text o = {0};
+	struct openetw_decoder *d = openetw_decoder_create();
+	blob_u32(&p, 2), blob_u32(&p, 0), blob_u64(&p, 5), blob_u64(&p, 6);
+	EVENT_RECORD *r = record_make(&t, NULL, &p);
+	memcpy(&r->EventHeader.ProviderId, event_trace, 16);
+	r->EventHeader.Flags |= EVENT_HEADER_FLAG_CLASSIC_HEADER;
+	r->EventHeader.EventDescriptor.Opcode = 82;
+	assert_int_equal(openetw_decode_json(d, r, &o), OPENETW_DECODED);
+	assert_string_equal(o.data, "{\"ProcessorCount\":2,\"Reserved\":0,\"Times\":[5,6]}");
+	openetw_text_free(&o);
+	openetw_decoder_destroy(d);
+}
+
 static void hostile_event_information_is_refused(void **state)
 {
 	struct blob m, p;
@@ -502,6 +536,7 @@ int main(void)
 		cmocka_unit_test(format_property_refuses_what_does_not_fit),
 		cmocka_unit_test(learnt_events_and_maps_decode_later_events),
 		cmocka_unit_test(classic_header_event_is_described),
+		cmocka_unit_test(every_builtin_class_has_complete_fields),
 		cmocka_unit_test(hostile_event_information_is_refused),
 		cmocka_unit_test(unfinished_functions_answer_honestly),
 	};

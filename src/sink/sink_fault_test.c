@@ -9,7 +9,16 @@
 #include <pthread.h>
 #include <time.h>
 
-enum fault { FAULT_NONE, FAULT_ALWAYS, FAULT_SOMETIMES, FAULT_SHORT, FAULT_UNTIL_CALL };
+enum fault {
+	FAULT_NONE,
+	FAULT_ALWAYS,
+	FAULT_SOMETIMES,
+	FAULT_SHORT,
+	FAULT_UNTIL_CALL,
+	FAULT_DATA, /* buffer 0 can be written, others cannot */
+	FAULT_TORN, /* half of each buffer arrives */
+	FAULT_GATE, /* data waits until the gate opens */
+};
 
 struct faulty {
 	enum fault kind;
@@ -17,6 +26,8 @@ struct faulty {
 	unsigned calls, until;
 	unsigned seed;
 	pthread_mutex_t lock;
+	pthread_cond_t gate;
+	bool at_gate;
 };
 
 static long faulty_pwrite(void *ctx, int fd, const void *p, size_t n, uint64_t off)
@@ -26,7 +37,21 @@ static long faulty_pwrite(void *ctx, int fd, const void *p, size_t n, uint64_t o
 	unsigned call = f->calls++;
 	enum fault kind = f->kind;
 	unsigned r = (unsigned)rand_r(&f->seed);
+	while (f->kind == FAULT_GATE && off >= 4096) {
+		f->at_gate = true;
+		pthread_cond_broadcast(&f->gate);
+		pthread_cond_wait(&f->gate, &f->lock);
+	}
 	pthread_mutex_unlock(&f->lock);
+	if (kind == FAULT_TORN) {
+		if (n < 4096) {
+			return f->error; /* the rest of a buffer */
+		}
+		n = 2048;
+	}
+	if (kind == FAULT_DATA && off >= 4096) {
+		return f->error;
+	}
 	if (kind == FAULT_ALWAYS || (kind == FAULT_SOMETIMES && r % 3 == 0) ||
 	    (kind == FAULT_UNTIL_CALL && call < f->until)) {
 		return f->error;
@@ -44,6 +69,7 @@ static void set_fault(struct faulty *f, enum fault kind, int error)
 	f->kind = kind;
 	f->error = error;
 	f->calls = 0;
+	pthread_cond_broadcast(&f->gate);
 	pthread_mutex_unlock(&f->lock);
 }
 
@@ -60,6 +86,7 @@ static void begin(struct fixture *f, uint32_t mode, uint32_t size_kb)
 {
 	memset(f, 0, sizeof *f);
 	pthread_mutex_init(&f->faulty.lock, NULL);
+	pthread_cond_init(&f->faulty.gate, NULL);
 	test_dir_make(&f->dir);
 	snprintf(f->path, sizeof f->path, "%s/a.etl", f->dir.path);
 	f->options = test_options(f->path);
@@ -190,6 +217,123 @@ static void circular_under_faults_that_outlast_patience(void **state)
 	assert_true(st.lost_disk_events > 0);
 }
 
+static void a_half_overwritten_buffer_is_counted_and_mended(void **state)
+{
+	for (int later = 0; later < 2; later++) {
+		struct fixture f;
+		begin(&f, 0x2, 64);
+		for (int i = 0; i < 10; i++) {
+			put_some(&f, 300);
+			assert_int_equal(sink_drain_wait(f.sink, 10000), 0);
+		}
+		set_fault(&f.faulty, FAULT_TORN, -EIO);
+		for (int i = 0; i < 3; i++) {
+			put_some(&f, 150);
+			sink_flush(f.sink, NULL, NULL);
+			assert_int_equal(sink_drain_wait(f.sink, 10000), 0);
+		}
+		set_fault(&f.faulty, FAULT_NONE, 0);
+		if (later) {
+			put_some(&f, 100); /* the place is written again */
+		}
+		struct sink_stats st = end(&f, TEST_WALK_PER_CPU | TEST_WALK_ANY_ORDER, 1);
+		assert_true(st.lost_disk_events > 0);
+	}
+}
+
+static void a_new_file_begins_exactly_where_it_was_ordered(void **state)
+{
+	struct fixture f;
+	begin(&f, 0, 0);
+	sink_stop(f.sink, NULL);
+	f.options.patience_ms = 60000;
+	assert_int_equal(sink_create(&f.options, &f.sink, NULL), 0);
+	/* The file thread is held up with the first buffers, so that the rest queues up. */
+	set_fault(&f.faulty, FAULT_DATA, -EIO);
+	put_some(&f, 160);
+	sink_tick(f.sink, 1);
+	char other[200];
+	snprintf(other, sizeof other, "%s/b.etl", f.dir.path);
+	assert_int_equal(sink_set_file(f.sink, other, u"b", NULL), 0);
+	assert_int_equal(sink_set_file(f.sink, other, u"b", NULL), -EBUSY);
+	put_some(&f, 77);
+	sink_flush(f.sink, NULL, NULL);
+	set_fault(&f.faulty, FAULT_NONE, 0);
+	assert_int_equal(sink_stop(f.sink, NULL), 0);
+	assert_int_equal(f.ok, 237);
+	struct test_walk a, b;
+	test_walk_init(&a, 237);
+	test_walk_init(&b, 237);
+	test_walk_file(&a, f.path, TEST_WALK_PER_CPU);
+	test_walk_file(&b, other, TEST_WALK_PER_CPU);
+	for (int i = 0; i < 237; i++) {
+		assert_int_equal(a.seen[i], i < 160);
+		assert_int_equal(b.seen[i], i >= 160);
+	}
+	test_walk_finish(&a);
+	test_walk_finish(&b);
+	test_dir_remove(&f.dir);
+}
+
+static void a_snapshot_is_not_overwritten_while_it_is_written(void **state)
+{
+	struct fixture f;
+	begin(&f, 0x400, 0);
+	for (uint32_t i = 0; i < 1000; i++) {
+		f.ok += test_put(f.sink, (uint16_t)(i % 4), i, i, TEST_RECORD_BYTES);
+	}
+	assert_int_equal(f.ok, 1000);
+	set_fault(&f.faulty, FAULT_GATE, 0);
+	assert_int_equal(sink_flush(f.sink, NULL, NULL), 0);
+	pthread_mutex_lock(&f.faulty.lock);
+	while (!f.faulty.at_gate) {
+		pthread_cond_wait(&f.faulty.gate, &f.faulty.lock);
+	}
+	pthread_mutex_unlock(&f.faulty.lock);
+	uint64_t more = 0;
+	for (uint32_t i = 1000; i < 2000; i++) {
+		more += test_put(f.sink, (uint16_t)(i % 4), i, i, TEST_RECORD_BYTES);
+	}
+	struct sink_stats st;
+	sink_stats(f.sink, &st);
+	assert_int_equal(more + st.lost_no_buffer, 1000);
+	uint64_t overwritten = st.overwritten_events;
+	set_fault(&f.faulty, FAULT_NONE, 0);
+	assert_int_equal(sink_drain_wait(f.sink, 10000), 0);
+	struct test_walk w;
+	test_walk_init(&w, 1000); /* no number of later */
+	test_walk_file(&w, f.path, TEST_WALK_PER_CPU);
+	assert_int_equal(w.events + overwritten, 1000);
+	assert_int_equal(w.duplicates, 0);
+	test_walk_finish(&w);
+	assert_true(test_put(f.sink, 0, 3000, 3000, TEST_RECORD_BYTES)); /* and it goes on */
+	sink_stop(f.sink, NULL);
+	test_dir_remove(&f.dir);
+}
+
+static void dropped_buffers_leave_their_room_in_a_sequential_file(void **state)
+{
+	struct fixture f;
+	begin(&f, 0x1, 64);
+	set_fault(&f.faulty, FAULT_ALWAYS, -EIO);
+	put_some(&f, 300);
+	sink_flush(f.sink, NULL, NULL);
+	assert_int_equal(sink_drain_wait(f.sink, 10000), 0);
+	set_fault(&f.faulty, FAULT_NONE, 0);
+	for (int i = 0; i < 50; i++) {
+		put_some(&f, 100);
+		assert_int_equal(sink_drain_wait(f.sink, 10000), 0);
+	}
+	struct stat file;
+	assert_int_equal(sink_flush(f.sink, NULL, NULL), 0);
+	assert_int_equal(sink_drain_wait(f.sink, 10000), 0);
+	assert_int_equal(stat(f.path, &file), 0);
+	assert_int_equal(file.st_size, 64 * 1024);
+	struct sink_stats st = end(&f, TEST_WALK_PER_CPU, 1);
+	assert_true(st.file_full);
+	assert_true(st.lost_disk_events > 0);
+}
+
 static void a_stop_on_a_dead_disk_ends(void **state)
 {
 	struct fixture f;
@@ -255,6 +399,10 @@ int main(void)
 		cmocka_unit_test(a_passing_error_costs_nothing),
 		cmocka_unit_test(random_errors_and_short_writes_keep_the_books),
 		cmocka_unit_test(circular_under_faults_that_outlast_patience),
+		cmocka_unit_test(a_half_overwritten_buffer_is_counted_and_mended),
+		cmocka_unit_test(a_new_file_begins_exactly_where_it_was_ordered),
+		cmocka_unit_test(a_snapshot_is_not_overwritten_while_it_is_written),
+		cmocka_unit_test(dropped_buffers_leave_their_room_in_a_sequential_file),
 		cmocka_unit_test(a_stop_on_a_dead_disk_ends),
 		cmocka_unit_test(a_create_without_space_fails_cleanly),
 	};

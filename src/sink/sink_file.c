@@ -432,14 +432,19 @@ int sink_file_refresh(struct sink_file *f, const struct sink_file_counts *c)
 /* A place with half of one buffer and half of another becomes an empty buffer. */
 static int mend_torn_place(struct sink_file *f)
 {
-	uint8_t h[ETL_BUFFER_HEADER_SIZE];
+	uint8_t *b = malloc(f->buffer_bytes);
+	if (!b) {
+		return -ENOMEM;
+	}
 	struct etl_buffer_args a = {
 		.buffer_size = f->buffer_bytes,
 		.used = ETL_BUFFER_HEADER_SIZE,
 		.logger_id = f->logger_id,
 	};
-	etl_write_buffer_header(h, &a, false);
-	return pwrite_all(f, h, sizeof h, f->torn_place * f->buffer_bytes);
+	etl_write_buffer_header(b, &a, true);
+	int err = pwrite_all(f, b, f->buffer_bytes, f->torn_place * f->buffer_bytes);
+	free(b);
+	return err;
 }
 
 int sink_file_finish(struct sink_file *f, const struct sink_file_counts *c)

@@ -4,7 +4,7 @@
  *
  * Every argument of TraceLoggingWrite expands to a tuple whose first word is its kind:
  *
- *   (_tlgO, |level, +marked level, |keyword, +opcode, +channel, |tag)         an option of the event
+ *   (_tlgO, |level, marked level, |keyword, marked opcode, marked channel, |tag)   an option of the event
  *   (_tlgF, data, ctype, v1, v2, in, out, ext, x1, x2, name, tagged, tag)     a field
  *   (_tlgD, data, ctype, v1, v2)                                              data without a field
  *
@@ -55,9 +55,9 @@
 #define _tlgChannelMark_tlgD		 _tlgNothing
 #define _tlgEventTagVal_tlgD		 _tlgNothing
 
-/* A value that was given adds 0x100 to itself: so "given as 0" differs from "not given", and a sum of
- * 0x200 or more tells that it was given twice. */
-#define _tlgMarked(v)			 +(0x100 + ((v) & 0xff))
+/* Of several, the last counts: each factor of 0 wipes out what stands before it. The mark 0x100 tells a value
+ * given as 0 from none given. */
+#define _tlgMarked(v)			 *0 + (0x100 + ((v) & 0xff))
 #define _tlgMarkedOr(sum, otherwise)	 (((sum) & 0x100) ? ((sum) & 0xff) : (otherwise))
 
 /* ---- tags: 28 bits, 7 a byte, high bits first, bit 7 = more; trailing zero groups are left out -- */
@@ -151,8 +151,6 @@
 			(UINT16)(sizeof(_tlgEvent) - sizeof(EVENT_DESCRIPTOR)),                     \
 			_tlgTagCode(_tlgTagConst),                                                  \
 			nameInit _tlg_EACH(_tlgInit, __VA_ARGS__)};                                \
-		_tlgSA(_tlgLevelSum < 0x200 && _tlgOpcodeSum < 0x200 && _tlgChannelSum < 0x200,     \
-		       "TraceLogging: an event has one level, one opcode and one channel");         \
 		_tlgSA(sizeof(_tlgEvent) - sizeof(EVENT_DESCRIPTOR) <= 65535,                       \
 		       "TraceLogging: the description of an event has at most 65535 bytes");        \
 		TraceLoggingHProvider const _tlgProv = (hProvider);                                 \

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ETW_WIN_PROCESS_H
+#define ETW_WIN_PROCESS_H
+#include "processthreadsapi.h"
+#include <unistd.h>
+#define _getpid getpid
+/* A thread as from CreateThread; 0 on failure. */
+ETW_API ULONG_PTR _beginthreadex(void *security, unsigned stack_size, unsigned (*start)(void *),
+				 void *argument, unsigned flags, unsigned *id);
+#endif
