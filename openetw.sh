@@ -62,7 +62,7 @@ build)
 	;;
 test)
 	setup gcc g++ clang libclang-rt-14-dev meson ninja-build pkg-config libc6-dev libcmocka-dev scdoc python3 procps
-	exec scripts/test "${2-full}"
+	exec scripts/test "${2-quick}"
 	;;
 *)
 	sed -n '3,6s/^# \{0,1\}//p' "$0"

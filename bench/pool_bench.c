@@ -189,7 +189,8 @@ static void bench_alone(uint32_t sessions)
 	struct result r = measure_write(true, 0);
 	snprintf(what, sizeof what, "%u session%s, best batch", sessions, sessions > 1 ? "s" : "");
 	report(what, r.best);
-	snprintf(what, sizeof what, "%u session%s, median batch", sessions, sessions > 1 ? "s" : "");
+	snprintf(what, sizeof what, "%u session%s, median batch", sessions,
+		 sessions > 1 ? "s" : "");
 	report(what, r.median);
 	if (r.lost) {
 		printf("  (%llu lost)\n", (unsigned long long)r.lost);
@@ -210,7 +211,8 @@ static void bench_live(uint32_t sessions)
 	snprintf(what, sizeof what, "%u session%s, live drain, median", sessions,
 		 sessions > 1 ? "s" : "");
 	report(what, r.median);
-	snprintf(what, sizeof what, "%u session%s, live drain, p99", sessions, sessions > 1 ? "s" : "");
+	snprintf(what, sizeof what, "%u session%s, live drain, p99", sessions,
+		 sessions > 1 ? "s" : "");
 	report(what, r.p99);
 	if (r.lost) {
 		printf("  (%llu of %u lost)\n", (unsigned long long)r.lost, BATCH * BATCHES);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A controller: start a session that writes a file, enable a provider, wait, show how it goes, stop.
+ * A controller: start a session that writes a file, enable a provider, wait, show how it goes,
+ * stop.
  *
  *   controller FILE.etl [seconds, default 5] [GUID, default the hello-tracelogging sample]
  */
@@ -41,8 +42,8 @@ static int ParseGuid(const char *text, GUID *id)
 	if (*text == '{') {
 		text++;
 	}
-	if (sscanf(text, "%8x-%4x-%4x-%2x%2x-%2x%2x%2x%2x%2x%2x", &v[0], &v[1], &v[2], &v[3], &v[4], &v[5],
-		   &v[6], &v[7], &v[8], &v[9], &v[10]) != 11) {
+	if (sscanf(text, "%8x-%4x-%4x-%2x%2x-%2x%2x%2x%2x%2x%2x", &v[0], &v[1], &v[2], &v[3], &v[4],
+		   &v[5], &v[6], &v[7], &v[8], &v[9], &v[10]) != 11) {
 		return 0;
 	}
 	id->Data1 = v[0];
@@ -94,13 +95,15 @@ int main(int argc, char **argv)
 	}
 
 	status = EnableTraceEx2(session, &provider, EVENT_CONTROL_CODE_ENABLE_PROVIDER,
-				TRACE_LEVEL_VERBOSE, 0 /* any keyword */, 0, 1000 /* ms to wait */, NULL);
+				TRACE_LEVEL_VERBOSE, 0 /* any keyword */, 0, 1000 /* ms to wait */,
+				NULL);
 	Report("EnableTraceEx2", status);
 
 	while (seconds-- > 0) {
 		Sleep(1000);
 		Prepare(&p);
-		if (Report("QueryTrace", ControlTraceA(session, NULL, &p.fixed, EVENT_TRACE_CONTROL_QUERY))) {
+		if (Report("QueryTrace",
+			   ControlTraceA(session, NULL, &p.fixed, EVENT_TRACE_CONTROL_QUERY))) {
 			printf("%s: %u buffers, %u written, %u events lost\n", p.sessionName,
 			       (unsigned)p.fixed.NumberOfBuffers, (unsigned)p.fixed.BuffersWritten,
 			       (unsigned)p.fixed.EventsLost);
@@ -109,10 +112,11 @@ int main(int argc, char **argv)
 
 	EnableTraceEx2(session, &provider, EVENT_CONTROL_CODE_DISABLE_PROVIDER, 0, 0, 0, 0, NULL);
 	Prepare(&p);
-	if (!Report("StopTrace", ControlTraceA(session, NULL, &p.fixed, EVENT_TRACE_CONTROL_STOP))) {
+	if (!Report("StopTrace",
+		    ControlTraceA(session, NULL, &p.fixed, EVENT_TRACE_CONTROL_STOP))) {
 		return 1;
 	}
-	printf("%s: %u buffers written, %u events lost\n", p.fileName, (unsigned)p.fixed.BuffersWritten,
-	       (unsigned)p.fixed.EventsLost);
+	printf("%s: %u buffers written, %u events lost\n", p.fileName,
+	       (unsigned)p.fixed.BuffersWritten, (unsigned)p.fixed.EventsLost);
 	return 0;
 }

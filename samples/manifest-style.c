@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A provider without TraceLogging: EventRegister, event descriptors as the message compiler makes them from a
- * manifest, payloads gathered from data descriptors.
+ * A provider without TraceLogging: EventRegister, event descriptors as the message compiler makes
+ * them from a manifest, payloads gathered from data descriptors.
  *
  *   manifest-style [rounds, default 5] [milliseconds between rounds, default 200]
  */
@@ -21,17 +21,23 @@ static const GUID ProviderId = {
 #define KEYWORD_DETAILS 0x2ULL
 
 /* Id, Version, Channel, Level, Opcode, Task, Keyword */
-static const EVENT_DESCRIPTOR CopyStart = {1, 0, 0, WINEVENT_LEVEL_INFO, WINEVENT_OPCODE_START, TASK_COPY,
-					   KEYWORD_FILES};
-static const EVENT_DESCRIPTOR CopyBlock = {2, 0, 0, WINEVENT_LEVEL_VERBOSE, WINEVENT_OPCODE_INFO, TASK_COPY,
+static const EVENT_DESCRIPTOR CopyStart = {
+	1, 0, 0, WINEVENT_LEVEL_INFO, WINEVENT_OPCODE_START, TASK_COPY, KEYWORD_FILES};
+static const EVENT_DESCRIPTOR CopyBlock = {2,
+					   0,
+					   0,
+					   WINEVENT_LEVEL_VERBOSE,
+					   WINEVENT_OPCODE_INFO,
+					   TASK_COPY,
 					   KEYWORD_FILES | KEYWORD_DETAILS};
-static const EVENT_DESCRIPTOR CopyStop = {3, 0, 0, WINEVENT_LEVEL_INFO, WINEVENT_OPCODE_STOP, TASK_COPY,
-					  KEYWORD_FILES};
+static const EVENT_DESCRIPTOR CopyStop = {
+	3, 0, 0, WINEVENT_LEVEL_INFO, WINEVENT_OPCODE_STOP, TASK_COPY, KEYWORD_FILES};
 
 static REGHANDLE g_handle;
 
-static VOID NTAPI OnEnable(LPCGUID sourceId, ULONG isEnabled, UCHAR level, ULONGLONG matchAnyKeyword,
-			   ULONGLONG matchAllKeyword, PEVENT_FILTER_DESCRIPTOR filterData, PVOID context)
+static VOID NTAPI OnEnable(LPCGUID sourceId, ULONG isEnabled, UCHAR level,
+			   ULONGLONG matchAnyKeyword, ULONGLONG matchAllKeyword,
+			   PEVENT_FILTER_DESCRIPTOR filterData, PVOID context)
 {
 	UNREFERENCED_PARAMETER(sourceId);
 	UNREFERENCED_PARAMETER(filterData);

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * Activities: a start event, a stop event, and between them events that carry the same activity id. C++11.
+ * Activities: a start event, a stop event, and between them events that carry the same activity id.
+ * C++11.
  *
  *   TraceLoggingActivity<g_provider, keyword, level> job;
  *   TraceLoggingWriteStart(job, "Job", TraceLoggingInt32(size));
  *   TraceLoggingWriteTagged(job, "Step", TraceLoggingInt32(step));
  *   TraceLoggingWriteStop(job, "Job", TraceLoggingInt32(result));
  *
- * An activity is created, started, stopped, destroyed, each at most once and in this order. One that is
- * destroyed while started writes a stop event of its own, "ActivityStoppedAutomatically". Start and stop
- * events have the level and keyword of the activity's type; tagged events have their own.
+ * An activity is created, started, stopped, destroyed, each at most once and in this order. One
+ * that is destroyed while started writes a stop event of its own, "ActivityStoppedAutomatically".
+ * Start and stop events have the level and keyword of the activity's type; tagged events have their
+ * own.
  *
  *   TraceLoggingActivity        its id goes where you put it; may be moved
- *   TraceLoggingThreadActivity  its id is the thread's while it runs, and the thread's id before it is the
- *                               related id. Must nest, and stay on its thread
- *   TraceLoggingThreadActivityIdSetter   gives the thread an id for a scope
- *   TraceLoggingFunction(provider, arguments)   a thread activity for the rest of the scope, named after
- *                               the function
+ *   TraceLoggingThreadActivity  its id is the thread's while it runs, and the thread's id before it
+ * is the related id. Must nest, and stay on its thread TraceLoggingThreadActivityIdSetter   gives
+ * the thread an id for a scope TraceLoggingFunction(provider, arguments)   a thread activity for
+ * the rest of the scope, named after the function
  *
  * Objects are not safe for use by two threads at once.
  */
@@ -41,32 +42,32 @@ TraceLoggingWriteActivity."
 #define _tlgActivityAssert(condition) ((void)sizeof(condition))
 #endif
 
-/* ---- macros ------------------------------------------------------------------------------------ */
+/* ---- macros ----------------------------------------------------------------------------- */
 
 /* Start an activity that is fresh and write its start event. */
-#define TraceLoggingWriteStart(activity, ...) \
+#define TraceLoggingWriteStart(activity, ...)                                                      \
 	_tlgWriteStartStop(activity, zInternalStart, 1, zInternalRelatedId, __VA_ARGS__)
 
 /* Stop an activity that is started and write its stop event. */
-#define TraceLoggingWriteStop(activity, ...) \
+#define TraceLoggingWriteStop(activity, ...)                                                       \
 	_tlgWriteStartStop(activity, zInternalStop, 2, zInternalNoId, __VA_ARGS__)
 
 /* Write an event with the activity's id. */
-#define TraceLoggingWriteTagged(activity, ...)                                                \
-	do {                                                                                  \
-		auto const &_tlgActivity = (activity);                                        \
-		_tlgWriteAt(_tlgActivity.Provider(), _tlgFirst(__VA_ARGS__),                  \
-			    (_tlgWriteTransfer, _tlgActivity.Id(), NULL), __VA_ARGS__);       \
+#define TraceLoggingWriteTagged(activity, ...)                                                     \
+	do {                                                                                       \
+		auto const &_tlgActivity = (activity);                                             \
+		_tlgWriteAt(_tlgActivity.Provider(), _tlgFirst(__VA_ARGS__),                       \
+			    (_tlgWriteTransfer, _tlgActivity.Id(), NULL), __VA_ARGS__);            \
 	} while (0)
 
 /* The same, or nothing unless the activity is started. */
-#define TraceLoggingWriteTaggedIfStarted(activity, ...)                                       \
-	do {                                                                                  \
-		auto const &_tlgActivity = (activity);                                        \
-		if (_tlgActivity.IsStarted()) {                                               \
-			_tlgWriteAt(_tlgActivity.Provider(), _tlgFirst(__VA_ARGS__),          \
-				    (_tlgWriteTransfer, _tlgActivity.Id(), NULL), __VA_ARGS__); \
-		}                                                                             \
+#define TraceLoggingWriteTaggedIfStarted(activity, ...)                                            \
+	do {                                                                                       \
+		auto const &_tlgActivity = (activity);                                             \
+		if (_tlgActivity.IsStarted()) {                                                    \
+			_tlgWriteAt(_tlgActivity.Provider(), _tlgFirst(__VA_ARGS__),               \
+				    (_tlgWriteTransfer, _tlgActivity.Id(), NULL), __VA_ARGS__);    \
+		}                                                                                  \
 	} while (0)
 
 #define _tlgWriteStartStop(activity, change, opcode, related, ...)                                 \
@@ -83,12 +84,12 @@ TraceLoggingWriteActivity."
 			      "TraceLoggingKeyword does not go into start and stop events: the "   \
 			      "activity's type has the keyword");                                  \
 		_tlgActivity.change();                                                             \
-		_tlgWriteAt(_tlgActivity.Provider(), _tlgFirst(__VA_ARGS__),                       \
-			    (_tlgWriteTransfer, _tlgActivity.zInternalId(),                        \
-			     _tlgActivity.related()),                                              \
-			    __VA_ARGS__, TraceLoggingOpcode(opcode),                               \
-			    TraceLoggingLevel(_tlgActivity_Level),                                 \
-			    TraceLoggingKeyword(_tlgActivity_Keyword));                            \
+		_tlgWriteAt(                                                                       \
+			_tlgActivity.Provider(), _tlgFirst(__VA_ARGS__),                           \
+			(_tlgWriteTransfer, _tlgActivity.zInternalId(), _tlgActivity.related()),   \
+			__VA_ARGS__, TraceLoggingOpcode(opcode),                                   \
+			TraceLoggingLevel(_tlgActivity_Level),                                     \
+			TraceLoggingKeyword(_tlgActivity_Keyword));                                \
 	} while (0)
 
 /* For code that writes such macros itself, with Microsoft's names. */
@@ -100,7 +101,7 @@ struct _TlgReflectorTag_Param0IsHProvider {
 struct _TlgReflectorTag_Param0IsProviderType {
 };
 
-/* ---- what all activities have ------------------------------------------------------------------- */
+/* ---- what all activities have ----------------------------------------------------------- */
 
 template <class T> struct _TlgActivityConst {
 	static constexpr UINT64 Keyword = T::Keyword;
@@ -117,8 +118,9 @@ static __inline__ __attribute__((unused)) bool _tlgGuidIsNull(GUID const &id)
 	return __builtin_memcmp(&id, &null, sizeof(id)) == 0;
 }
 
-/* `DerivedTy` has Provider(), and may have hooks: OnStarted() runs after the id was made, OnStopped()
- * before the stop event. Both run only for an activity whose provider was enabled at its start. */
+/* `DerivedTy` has Provider(), and may have hooks: OnStarted() runs after the id was made,
+ * OnStopped() before the stop event. Both run only for an activity whose provider was enabled at
+ * its start. */
 template <class DerivedTy, UINT64 keyword, UINT8 level> class _TlgActivityBase
 {
       public:
@@ -191,7 +193,8 @@ template <class DerivedTy, UINT64 keyword, UINT8 level> class _TlgActivityBase
 	}
 
       protected:
-	_TlgActivityBase() : m_state(Created), m_relatedIsSet(false), m_hooked(false), m_id(), m_relatedId()
+	_TlgActivityBase()
+	    : m_state(Created), m_relatedIsSet(false), m_hooked(false), m_id(), m_relatedId()
 	{
 	}
 	_TlgActivityBase(_TlgActivityBase &&other) : _TlgActivityBase()
@@ -271,13 +274,14 @@ constexpr UINT64 _TlgActivityBase<DerivedTy, keyword, level>::Keyword;
 template <class DerivedTy, UINT64 keyword, UINT8 level>
 constexpr UINT8 _TlgActivityBase<DerivedTy, keyword, level>::Level;
 
-/* ---- the activities ------------------------------------------------------------------------------ */
+/* ---- the activities
+ * ------------------------------------------------------------------------------ */
 
 template <TraceLoggingHProvider const &provider, UINT64 keyword = 0, UINT8 level = 5,
 	  typename TlgReflectorTag = _TlgReflectorTag_Param0IsHProvider>
 class TraceLoggingActivity
-	: public _TlgActivityBase<TraceLoggingActivity<provider, keyword, level, TlgReflectorTag>,
-				  keyword, level>
+    : public _TlgActivityBase<TraceLoggingActivity<provider, keyword, level, TlgReflectorTag>,
+			      keyword, level>
 {
 	typedef _TlgActivityBase<TraceLoggingActivity, keyword, level> Base;
 	friend Base;
@@ -309,8 +313,8 @@ class TraceLoggingActivity
 template <TraceLoggingHProvider const &provider, UINT64 keyword = 0, UINT8 level = 5,
 	  typename TlgReflectorTag = _TlgReflectorTag_Param0IsHProvider>
 class TraceLoggingThreadActivity
-	: public _TlgActivityBase<TraceLoggingThreadActivity<provider, keyword, level, TlgReflectorTag>,
-				  keyword, level>
+    : public _TlgActivityBase<TraceLoggingThreadActivity<provider, keyword, level, TlgReflectorTag>,
+			      keyword, level>
 {
 	typedef _TlgActivityBase<TraceLoggingThreadActivity, keyword, level> Base;
 	friend Base;
@@ -350,12 +354,12 @@ class TraceLoggingThreadActivityIdSetter
 		(void)TLG_EVENT_ACTIVITY_ID_CONTROL(EVENT_ACTIVITY_CTRL_GET_SET_ID, &m_previous);
 	}
 	explicit TraceLoggingThreadActivityIdSetter(GUID const *id)
-		: TraceLoggingThreadActivityIdSetter(*id)
+	    : TraceLoggingThreadActivityIdSetter(*id)
 	{
 	}
 	template <class ActivityTy>
 	explicit TraceLoggingThreadActivityIdSetter(ActivityTy const &activity)
-		: TraceLoggingThreadActivityIdSetter(*activity.Id())
+	    : TraceLoggingThreadActivityIdSetter(*activity.Id())
 	{
 	}
 	~TraceLoggingThreadActivityIdSetter()
@@ -373,10 +377,11 @@ class TraceLoggingThreadActivityIdSetter
 	GUID m_previous;
 };
 
-/* ---- TraceLoggingFunction ------------------------------------------------------------------------- */
+/* ---- TraceLoggingFunction
+ * ------------------------------------------------------------------------- */
 
-/* __FUNCTION__ is a variable here, not a literal, so its characters are copied into the constant one by one
- * while compiling. */
+/* __FUNCTION__ is a variable here, not a literal, so its characters are copied into the constant
+ * one by one while compiling. */
 template <unsigned length> struct _TlgText {
 	char unit[length];
 };
@@ -405,7 +410,7 @@ class _TlgFunctionActivity : public _TlgActivityBase<_TlgFunctionActivity, 0, 5>
       public:
 	/* `stopEvent` is a call site's constant without fields. */
 	_TlgFunctionActivity(TraceLoggingHProvider provider, void const *stopEvent)
-		: m_provider(provider), m_stopEvent(stopEvent)
+	    : m_provider(provider), m_stopEvent(stopEvent)
 	{
 	}
 	~_TlgFunctionActivity()
@@ -413,7 +418,8 @@ class _TlgFunctionActivity : public _TlgActivityBase<_TlgFunctionActivity, 0, 5>
 		zInternalStop();
 		if (_tlgEnabled(m_provider, Level, Keyword)) {
 			EVENT_DATA_DESCRIPTOR data[2];
-			(void)_tlgWriteTransfer(m_provider, m_stopEvent, data, 2, zInternalId(), NULL);
+			(void)_tlgWriteTransfer(m_provider, m_stopEvent, data, 2, zInternalId(),
+						NULL);
 		}
 	}
 	TraceLoggingHProvider Provider() const
@@ -436,23 +442,21 @@ class _TlgFunctionActivity : public _TlgActivityBase<_TlgFunctionActivity, 0, 5>
 };
 
 /* At the top of a scope, once. The arguments are fields of the start event. */
-#define TraceLoggingFunction(hProvider, ...)                                                        \
-	enum { _tlgFunctionLength = sizeof(__FUNCTION__) };                                         \
-	static const struct __attribute__((packed)) {                                               \
-		EVENT_DESCRIPTOR _tlgDescriptor;                                                    \
-		UINT16 _tlgEvtMetaSize;                                                             \
-		UINT8 _tlgEvtTag;                                                                   \
-		_TlgText<_tlgFunctionLength> _tlgEvtName;                                           \
-	} _tlgFunctionStop __attribute__((aligned(8))) = {{0, 0, 11, 5, 2, 0, 0},                   \
-							  3 + _tlgFunctionLength,                   \
-							  0,                                        \
-							  _tlgText(__FUNCTION__)};                  \
-	_TlgFunctionActivity _tlgFunctionActivity((hProvider), &_tlgFunctionStop);                  \
-	_tlgFunctionActivity.zInternalStart();                                                      \
-	_tlgWriteNamed(_tlgFunctionActivity.Provider(),                                             \
-		       _TlgText<_tlgFunctionLength> _tlgEvtName, _tlgText(__FUNCTION__),          \
-		       (_tlgWriteTransfer, _tlgFunctionActivity.zInternalId(),                      \
-			_tlgFunctionActivity.zInternalRelatedId()),                                 \
+#define TraceLoggingFunction(hProvider, ...)                                                       \
+	enum { _tlgFunctionLength = sizeof(__FUNCTION__) };                                        \
+	static const struct __attribute__((packed)) {                                              \
+		EVENT_DESCRIPTOR _tlgDescriptor;                                                   \
+		UINT16 _tlgEvtMetaSize;                                                            \
+		UINT8 _tlgEvtTag;                                                                  \
+		_TlgText<_tlgFunctionLength> _tlgEvtName;                                          \
+	} _tlgFunctionStop __attribute__((aligned(8))) = {                                         \
+		{0, 0, 11, 5, 2, 0, 0}, 3 + _tlgFunctionLength, 0, _tlgText(__FUNCTION__)};        \
+	_TlgFunctionActivity _tlgFunctionActivity((hProvider), &_tlgFunctionStop);                 \
+	_tlgFunctionActivity.zInternalStart();                                                     \
+	_tlgWriteNamed(_tlgFunctionActivity.Provider(), _TlgText<_tlgFunctionLength> _tlgEvtName,  \
+		       _tlgText(__FUNCTION__),                                                     \
+		       (_tlgWriteTransfer, _tlgFunctionActivity.zInternalId(),                     \
+			_tlgFunctionActivity.zInternalRelatedId()),                                \
 		       0, TraceLoggingOpcode(1), ##__VA_ARGS__)
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a consumer's callback receives: EVENT_RECORD, its header and its extended data items; and the rights
- * of a session or provider.
+ * What a consumer's callback receives: EVENT_RECORD, its header and its extended data items; and
+ * the rights of a session or provider.
  */
 #ifndef ETW_EVNTCONS_H
 #define ETW_EVNTCONS_H
@@ -13,58 +13,58 @@
 
 EXTERN_C_START
 
-#define EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID       0x1
-#define EVENT_HEADER_EXT_TYPE_SID                      0x2
-#define EVENT_HEADER_EXT_TYPE_TS_ID                    0x3
-#define EVENT_HEADER_EXT_TYPE_INSTANCE_INFO            0x4
-#define EVENT_HEADER_EXT_TYPE_STACK_TRACE32            0x5
-#define EVENT_HEADER_EXT_TYPE_STACK_TRACE64            0x6
-#define EVENT_HEADER_EXT_TYPE_PEBS_INDEX               0x7
-#define EVENT_HEADER_EXT_TYPE_PMC_COUNTERS             0x8
-#define EVENT_HEADER_EXT_TYPE_PSM_KEY                  0x9
-#define EVENT_HEADER_EXT_TYPE_EVENT_KEY                0xA
-#define EVENT_HEADER_EXT_TYPE_EVENT_SCHEMA_TL          0xB
-#define EVENT_HEADER_EXT_TYPE_PROV_TRAITS              0xC
-#define EVENT_HEADER_EXT_TYPE_PROCESS_START_KEY        0xD
-#define EVENT_HEADER_EXT_TYPE_CONTROL_GUID             0xE
-#define EVENT_HEADER_EXT_TYPE_QPC_DELTA                0xF
-#define EVENT_HEADER_EXT_TYPE_CONTAINER_ID             0x10
-#define EVENT_HEADER_EXT_TYPE_STACK_KEY32              0x11
-#define EVENT_HEADER_EXT_TYPE_STACK_KEY64              0x12
-#define EVENT_HEADER_EXT_TYPE_MAX                      0x13
+#define EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID 0x1
+#define EVENT_HEADER_EXT_TYPE_SID		 0x2
+#define EVENT_HEADER_EXT_TYPE_TS_ID		 0x3
+#define EVENT_HEADER_EXT_TYPE_INSTANCE_INFO	 0x4
+#define EVENT_HEADER_EXT_TYPE_STACK_TRACE32	 0x5
+#define EVENT_HEADER_EXT_TYPE_STACK_TRACE64	 0x6
+#define EVENT_HEADER_EXT_TYPE_PEBS_INDEX	 0x7
+#define EVENT_HEADER_EXT_TYPE_PMC_COUNTERS	 0x8
+#define EVENT_HEADER_EXT_TYPE_PSM_KEY		 0x9
+#define EVENT_HEADER_EXT_TYPE_EVENT_KEY		 0xA
+#define EVENT_HEADER_EXT_TYPE_EVENT_SCHEMA_TL	 0xB
+#define EVENT_HEADER_EXT_TYPE_PROV_TRAITS	 0xC
+#define EVENT_HEADER_EXT_TYPE_PROCESS_START_KEY	 0xD
+#define EVENT_HEADER_EXT_TYPE_CONTROL_GUID	 0xE
+#define EVENT_HEADER_EXT_TYPE_QPC_DELTA		 0xF
+#define EVENT_HEADER_EXT_TYPE_CONTAINER_ID	 0x10
+#define EVENT_HEADER_EXT_TYPE_STACK_KEY32	 0x11
+#define EVENT_HEADER_EXT_TYPE_STACK_KEY64	 0x12
+#define EVENT_HEADER_EXT_TYPE_MAX		 0x13
 
-#define EVENT_HEADER_PROPERTY_XML                      0x1
-#define EVENT_HEADER_PROPERTY_FORWARDED_XML            0x2
-#define EVENT_HEADER_PROPERTY_LEGACY_EVENTLOG          0x4
-#define EVENT_HEADER_PROPERTY_RELOGGABLE               0x8
+#define EVENT_HEADER_PROPERTY_XML	      0x1
+#define EVENT_HEADER_PROPERTY_FORWARDED_XML   0x2
+#define EVENT_HEADER_PROPERTY_LEGACY_EVENTLOG 0x4
+#define EVENT_HEADER_PROPERTY_RELOGGABLE      0x8
 
-#define EVENT_HEADER_FLAG_EXTENDED_INFO                0x1
-#define EVENT_HEADER_FLAG_PRIVATE_SESSION              0x2
-#define EVENT_HEADER_FLAG_STRING_ONLY                  0x4
-#define EVENT_HEADER_FLAG_TRACE_MESSAGE                0x8
-#define EVENT_HEADER_FLAG_NO_CPUTIME                   0x10
-#define EVENT_HEADER_FLAG_32_BIT_HEADER                0x20
-#define EVENT_HEADER_FLAG_64_BIT_HEADER                0x40
-#define EVENT_HEADER_FLAG_DECODE_GUID                  0x80
-#define EVENT_HEADER_FLAG_CLASSIC_HEADER               0x100
-#define EVENT_HEADER_FLAG_PROCESSOR_INDEX              0x200
+#define EVENT_HEADER_FLAG_EXTENDED_INFO	  0x1
+#define EVENT_HEADER_FLAG_PRIVATE_SESSION 0x2
+#define EVENT_HEADER_FLAG_STRING_ONLY	  0x4
+#define EVENT_HEADER_FLAG_TRACE_MESSAGE	  0x8
+#define EVENT_HEADER_FLAG_NO_CPUTIME	  0x10
+#define EVENT_HEADER_FLAG_32_BIT_HEADER	  0x20
+#define EVENT_HEADER_FLAG_64_BIT_HEADER	  0x40
+#define EVENT_HEADER_FLAG_DECODE_GUID	  0x80
+#define EVENT_HEADER_FLAG_CLASSIC_HEADER  0x100
+#define EVENT_HEADER_FLAG_PROCESSOR_INDEX 0x200
 
-#define EVENT_ENABLE_PROPERTY_SID                      0x1
-#define EVENT_ENABLE_PROPERTY_TS_ID                    0x2
-#define EVENT_ENABLE_PROPERTY_STACK_TRACE              0x4
-#define EVENT_ENABLE_PROPERTY_PSM_KEY                  0x8
-#define EVENT_ENABLE_PROPERTY_IGNORE_KEYWORD_0         0x10
-#define EVENT_ENABLE_PROPERTY_PROVIDER_GROUP           0x20
-#define EVENT_ENABLE_PROPERTY_ENABLE_KEYWORD_0         0x40
-#define EVENT_ENABLE_PROPERTY_PROCESS_START_KEY        0x80
-#define EVENT_ENABLE_PROPERTY_EVENT_KEY                0x100
-#define EVENT_ENABLE_PROPERTY_EXCLUDE_INPRIVATE        0x200
-#define EVENT_ENABLE_PROPERTY_ENABLE_SILOS             0x400
+#define EVENT_ENABLE_PROPERTY_SID			0x1
+#define EVENT_ENABLE_PROPERTY_TS_ID			0x2
+#define EVENT_ENABLE_PROPERTY_STACK_TRACE		0x4
+#define EVENT_ENABLE_PROPERTY_PSM_KEY			0x8
+#define EVENT_ENABLE_PROPERTY_IGNORE_KEYWORD_0		0x10
+#define EVENT_ENABLE_PROPERTY_PROVIDER_GROUP		0x20
+#define EVENT_ENABLE_PROPERTY_ENABLE_KEYWORD_0		0x40
+#define EVENT_ENABLE_PROPERTY_PROCESS_START_KEY		0x80
+#define EVENT_ENABLE_PROPERTY_EVENT_KEY			0x100
+#define EVENT_ENABLE_PROPERTY_EXCLUDE_INPRIVATE		0x200
+#define EVENT_ENABLE_PROPERTY_ENABLE_SILOS		0x400
 #define EVENT_ENABLE_PROPERTY_SOURCE_CONTAINER_TRACKING 0x800
 
-#define PROCESS_TRACE_MODE_REAL_TIME                   0x100
-#define PROCESS_TRACE_MODE_RAW_TIMESTAMP               0x1000
-#define PROCESS_TRACE_MODE_EVENT_RECORD                0x10000000
+#define PROCESS_TRACE_MODE_REAL_TIME	 0x100
+#define PROCESS_TRACE_MODE_RAW_TIMESTAMP 0x1000
+#define PROCESS_TRACE_MODE_EVENT_RECORD	 0x10000000
 
 typedef struct _EVENT_HEADER_EXTENDED_DATA_ITEM {
 	USHORT Reserved1;
@@ -153,7 +153,7 @@ struct _EVENT_RECORD {
 	EVENT_HEADER EventHeader;
 	ETW_BUFFER_CONTEXT BufferContext;
 	USHORT ExtendedDataCount;
-	USHORT UserDataLength; /* bytes */
+	USHORT UserDataLength;			       /* bytes */
 	PEVENT_HEADER_EXTENDED_DATA_ITEM ExtendedData; /* NULL when there is none */
 	PVOID UserData;
 	PVOID UserContext; /* EVENT_TRACE_LOGFILE.Context */
@@ -187,9 +187,9 @@ FORCEINLINE ULONG GetEventProcessorIndex(PCEVENT_RECORD EventRecord)
 	return EventRecord->BufferContext.ProcessorNumber;
 }
 
-/* Find a trait in a traits blob (EVENT_HEADER_EXT_TYPE_PROV_TRAITS): 16-bit total size, name with NUL, then
- * records of 16-bit size, 8-bit type, data. Sets *Trait to NULL and *Size (bytes) to 0 if it is not there
- * or the blob is damaged. */
+/* Find a trait in a traits blob (EVENT_HEADER_EXT_TYPE_PROV_TRAITS): 16-bit total size, name with
+ * NUL, then records of 16-bit size, 8-bit type, data. Sets *Trait to NULL and *Size (bytes) to 0 if
+ * it is not there or the blob is damaged. */
 FORCEINLINE void EtwGetTraitFromProviderTraits(const VOID *ProviderTraits, UCHAR TraitType,
 					       const VOID **Trait, USHORT *Size)
 {

@@ -2,9 +2,10 @@
  *
  * Writing events: register a provider, ask whether anybody listens, write.
  *
- * The way of an event: EventRegister gives a handle; a session that wants the provider is announced to the
- * enable callback; EventWrite gathers the payload from data descriptors, without padding, and hands it to
- * every session whose level and keywords let it pass. With no session listening a write costs one test.
+ * The way of an event: EventRegister gives a handle; a session that wants the provider is announced
+ * to the enable callback; EventWrite gathers the payload from data descriptors, without padding,
+ * and hands it to every session whose level and keywords let it pass. With no session listening a
+ * write costs one test.
  *
  * Every function is safe from any thread. Functions return a Win32 code (ERROR_SUCCESS is 0).
  */
@@ -17,20 +18,20 @@
 
 EXTERN_C_START
 
-#define EVENT_MIN_LEVEL			 0
-#define EVENT_MAX_LEVEL			 0xFF
-#define EVENT_ACTIVITY_CTRL_GET_ID	 1
-#define EVENT_ACTIVITY_CTRL_SET_ID	 2
-#define EVENT_ACTIVITY_CTRL_CREATE_ID	 3
-#define EVENT_ACTIVITY_CTRL_GET_SET_ID	 4
+#define EVENT_MIN_LEVEL			  0
+#define EVENT_MAX_LEVEL			  0xFF
+#define EVENT_ACTIVITY_CTRL_GET_ID	  1
+#define EVENT_ACTIVITY_CTRL_SET_ID	  2
+#define EVENT_ACTIVITY_CTRL_CREATE_ID	  3
+#define EVENT_ACTIVITY_CTRL_GET_SET_ID	  4
 #define EVENT_ACTIVITY_CTRL_CREATE_SET_ID 5
-#define MAX_EVENT_DATA_DESCRIPTORS	 128
-#define MAX_EVENT_FILTER_DATA_SIZE	 1024
-#define MAX_EVENT_FILTER_PAYLOAD_SIZE	 4096
-#define MAX_EVENT_FILTER_EVENT_NAME_SIZE 4096
-#define MAX_EVENT_FILTERS_COUNT		 13
-#define MAX_EVENT_FILTER_PID_COUNT	 8
-#define MAX_EVENT_FILTER_EVENT_ID_COUNT	 64
+#define MAX_EVENT_DATA_DESCRIPTORS	  128
+#define MAX_EVENT_FILTER_DATA_SIZE	  1024
+#define MAX_EVENT_FILTER_PAYLOAD_SIZE	  4096
+#define MAX_EVENT_FILTER_EVENT_NAME_SIZE  4096
+#define MAX_EVENT_FILTERS_COUNT		  13
+#define MAX_EVENT_FILTER_PID_COUNT	  8
+#define MAX_EVENT_FILTER_EVENT_ID_COUNT	  64
 
 /* EVENT_FILTER_DESCRIPTOR.Type */
 #define EVENT_FILTER_TYPE_NONE		     0x00000000
@@ -49,7 +50,8 @@ EXTERN_C_START
 #define EVENT_FILTER_TYPE_STACKWALK_LEVEL_KW 0x80004000u
 #define EVENT_FILTER_TYPE_CONTAINER	     0x80008000u
 
-/* EVENT_DATA_DESCRIPTOR.Type, heeded only after EventProviderSetTraits or EventProviderUseDescriptorType. */
+/* EVENT_DATA_DESCRIPTOR.Type, heeded only after EventProviderSetTraits or
+ * EventProviderUseDescriptorType. */
 #define EVENT_DATA_DESCRIPTOR_TYPE_NONE		      0
 #define EVENT_DATA_DESCRIPTOR_TYPE_EVENT_METADATA     1
 #define EVENT_DATA_DESCRIPTOR_TYPE_PROVIDER_METADATA  2
@@ -134,7 +136,7 @@ typedef struct _EVENT_FILTER_LEVEL_KW {
 } EVENT_FILTER_LEVEL_KW, *PEVENT_FILTER_LEVEL_KW;
 
 typedef enum _EVENT_INFO_CLASS {
-	EventProviderBinaryTrackInfo,	/* no data: log the path of the registering module */
+	EventProviderBinaryTrackInfo, /* no data: log the path of the registering module */
 	EventProviderSetReserved1,
 	EventProviderSetTraits,		/* traits blob; once per registration */
 	EventProviderUseDescriptorType, /* BOOLEAN: heed EVENT_DATA_DESCRIPTOR.Type */
@@ -142,20 +144,19 @@ typedef enum _EVENT_INFO_CLASS {
 } EVENT_INFO_CLASS;
 
 typedef enum _ETW_PROVIDER_TRAIT_TYPE {
-	EtwProviderTraitTypeGroup = 1,	   /* GUID of the provider group */
-	EtwProviderTraitDecodeGuid = 2,	   /* GUID that decoders should use */
+	EtwProviderTraitTypeGroup = 1,	/* GUID of the provider group */
+	EtwProviderTraitDecodeGuid = 2, /* GUID that decoders should use */
 	EtwProviderTraitTypeMax
 } ETW_PROVIDER_TRAIT_TYPE;
 
 /* Called when the provider is enabled, disabled or asked for a rundown.
  *
- *   SourceId         who asked, as given to EnableTraceEx2; GUID_NULL at registration and session stop
- *   IsEnabled        EVENT_CONTROL_CODE_*: 0 only when no session is left, 1 whenever the merged state of
- *                    all sessions may have changed, 2 capture state
- *   Level            highest level of any session; a session's 0 counts as 255
- *   MatchAnyKeyword  OR over sessions; a session's 0 counts as all ones
- *   MatchAllKeyword  AND over sessions
- *   FilterData       schematized filter or NULL, valid during the call only
+ *   SourceId         who asked, as given to EnableTraceEx2; GUID_NULL at registration and session
+ * stop IsEnabled        EVENT_CONTROL_CODE_*: 0 only when no session is left, 1 whenever the merged
+ * state of all sessions may have changed, 2 capture state Level            highest level of any
+ * session; a session's 0 counts as 255 MatchAnyKeyword  OR over sessions; a session's 0 counts as
+ * all ones MatchAllKeyword  AND over sessions FilterData       schematized filter or NULL, valid
+ * during the call only
  *
  * Calls for one registration never overlap. The callback may write events. */
 typedef VOID(NTAPI *PENABLECALLBACK)(LPCGUID SourceId, ULONG IsEnabled, UCHAR Level,
@@ -164,10 +165,10 @@ typedef VOID(NTAPI *PENABLECALLBACK)(LPCGUID SourceId, ULONG IsEnabled, UCHAR Le
 
 EXTERN_C_END
 
-/* Register a provider. `EnableCallback` may be NULL. If a session waits for the GUID already, the callback
- * runs before this returns, and *RegHandle is valid inside of it.
- * ERROR_INVALID_PARAMETER: ProviderId or RegHandle is NULL. ERROR_NOT_ENOUGH_MEMORY, or 1024 registrations
- * exist in the process. *RegHandle is 0 on failure. */
+/* Register a provider. `EnableCallback` may be NULL. If a session waits for the GUID already, the
+ * callback runs before this returns, and *RegHandle is valid inside of it. ERROR_INVALID_PARAMETER:
+ * ProviderId or RegHandle is NULL. ERROR_NOT_ENOUGH_MEMORY, or 1024 registrations exist in the
+ * process. *RegHandle is 0 on failure. */
 ETW_API ULONG EVNTAPI EventRegister(LPCGUID ProviderId, PENABLECALLBACK EnableCallback,
 				    PVOID CallbackContext, PREGHANDLE RegHandle);
 
@@ -180,29 +181,29 @@ ETW_API ULONG EVNTAPI EventUnregister(REGHANDLE RegHandle);
 ETW_API ULONG EVNTAPI EventSetInformation(REGHANDLE RegHandle, EVENT_INFO_CLASS InformationClass,
 					  PVOID EventInformation, ULONG InformationLength);
 
-/* Would an event with this descriptor reach a session, going by the merged level and keywords? May say
- * TRUE for an event that every session then filters out; never FALSE for one that passes. */
+/* Would an event with this descriptor reach a session, going by the merged level and keywords? May
+ * say TRUE for an event that every session then filters out; never FALSE for one that passes. */
 ETW_API BOOLEAN EVNTAPI EventEnabled(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor);
 
 /* The same for a level and keyword. */
 ETW_API BOOLEAN EVNTAPI EventProviderEnabled(REGHANDLE RegHandle, UCHAR Level, ULONGLONG Keyword);
 
 /* Write an event whose payload is the concatenation of `UserDataCount` (at most 128) blocks.
- * ERROR_SUCCESS also when nobody listens. ERROR_INVALID_HANDLE: 0 or stale. ERROR_INVALID_PARAMETER: no
- * descriptor, no array, too many blocks. ERROR_ARITHMETIC_OVERFLOW: header, extended items and payload exceed
- * 64 KiB. ERROR_MORE_DATA: larger than a buffer of the session. ERROR_NOT_ENOUGH_MEMORY: buffers full, the
- * event is lost and counted. */
+ * ERROR_SUCCESS also when nobody listens. ERROR_INVALID_HANDLE: 0 or stale.
+ * ERROR_INVALID_PARAMETER: no descriptor, no array, too many blocks. ERROR_ARITHMETIC_OVERFLOW:
+ * header, extended items and payload exceed 64 KiB. ERROR_MORE_DATA: larger than a buffer of the
+ * session. ERROR_NOT_ENOUGH_MEMORY: buffers full, the event is lost and counted. */
 ETW_API ULONG EVNTAPI EventWrite(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor,
 				 ULONG UserDataCount, PEVENT_DATA_DESCRIPTOR UserData);
 
-/* EventWrite with an activity instead of the thread's (NULL: the thread's) and a related activity (NULL:
- * none), which travels as an extended data item. */
+/* EventWrite with an activity instead of the thread's (NULL: the thread's) and a related activity
+ * (NULL: none), which travels as an extended data item. */
 ETW_API ULONG EVNTAPI EventWriteTransfer(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor,
 					 LPCGUID ActivityId, LPCGUID RelatedActivityId,
 					 ULONG UserDataCount, PEVENT_DATA_DESCRIPTOR UserData);
 
-/* EventWriteTransfer that leaves out the sessions whose EVENT_FILTER_HEADER.InstanceId bits are in `Filter`.
- * `Flags`: EVENT_WRITE_FLAG_*. */
+/* EventWriteTransfer that leaves out the sessions whose EVENT_FILTER_HEADER.InstanceId bits are in
+ * `Filter`. `Flags`: EVENT_WRITE_FLAG_*. */
 ETW_API ULONG EVNTAPI EventWriteEx(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor,
 				   ULONG64 Filter, ULONG Flags, LPCGUID ActivityId,
 				   LPCGUID RelatedActivityId, ULONG UserDataCount,
@@ -213,8 +214,9 @@ ETW_API ULONG EVNTAPI EventWriteEx(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR Event
 ETW_API ULONG EVNTAPI EventWriteString(REGHANDLE RegHandle, UCHAR Level, ULONGLONG Keyword,
 				       PCWSTR String);
 
-/* Get, set or make the activity id of this thread (EVENT_ACTIVITY_CTRL_*). GET_SET swaps; CREATE_SET gives
- * the thread a new id and hands back the old one; CREATE leaves the thread alone. */
+/* Get, set or make the activity id of this thread (EVENT_ACTIVITY_CTRL_*). GET_SET swaps;
+ * CREATE_SET gives the thread a new id and hands back the old one; CREATE leaves the thread alone.
+ */
 ETW_API ULONG EVNTAPI EventActivityIdControl(ULONG ControlCode, LPGUID ActivityId);
 
 /* Note that a known vulnerability was about to be exploited: writes one event to the provider
@@ -249,16 +251,16 @@ FORCEINLINE VOID EventDescZero(PEVENT_DESCRIPTOR EventDescriptor)
 	memset(EventDescriptor, 0, sizeof(EVENT_DESCRIPTOR));
 }
 
-#define ETW_DESC_FIELD(name, type)                                                          \
-	FORCEINLINE type EventDescGet##name(PCEVENT_DESCRIPTOR EventDescriptor)             \
-	{                                                                                   \
-		return EventDescriptor->name;                                               \
-	}                                                                                   \
-	FORCEINLINE PEVENT_DESCRIPTOR EventDescSet##name(PEVENT_DESCRIPTOR EventDescriptor, \
-							 type name)                         \
-	{                                                                                   \
-		EventDescriptor->name = name;                                               \
-		return EventDescriptor;                                                     \
+#define ETW_DESC_FIELD(name, type)                                                                 \
+	FORCEINLINE type EventDescGet##name(PCEVENT_DESCRIPTOR EventDescriptor)                    \
+	{                                                                                          \
+		return EventDescriptor->name;                                                      \
+	}                                                                                          \
+	FORCEINLINE PEVENT_DESCRIPTOR EventDescSet##name(PEVENT_DESCRIPTOR EventDescriptor,        \
+							 type name)                                \
+	{                                                                                          \
+		EventDescriptor->name = name;                                                      \
+		return EventDescriptor;                                                            \
 	}
 ETW_DESC_FIELD(Id, USHORT)
 ETW_DESC_FIELD(Version, UCHAR)

@@ -2,14 +2,13 @@
  *
  * Sessions and their consumers, and the classic (pre-Vista) providers.
  *
- *   controller  StartTrace makes a session, EnableTraceEx2 connects providers to it, ControlTrace asks,
- *               changes, flushes and stops it
- *   consumer    OpenTrace on a file or a real-time session, ProcessTrace delivers its events in order of
- *               time, CloseTrace
- *   classic     RegisterTraceGuids, TraceEvent, TraceMessage
+ *   controller  StartTrace makes a session, EnableTraceEx2 connects providers to it, ControlTrace
+ * asks, changes, flushes and stops it consumer    OpenTrace on a file or a real-time session,
+ * ProcessTrace delivers its events in order of time, CloseTrace classic     RegisterTraceGuids,
+ * TraceEvent, TraceMessage
  *
- * Functions return a Win32 code unless stated otherwise. Names ending in W take UTF-16, those ending in A
- * UTF-8; the name without suffix is one of them, by UNICODE.
+ * Functions return a Win32 code unless stated otherwise. Names ending in W take UTF-16, those
+ * ending in A UTF-8; the name without suffix is one of them, by UNICODE.
  */
 #ifndef ETW_EVNTRACE_H
 #define ETW_EVNTRACE_H
@@ -129,7 +128,7 @@ typedef struct _MOF_FIELD {
 	ULONG DataType;
 } MOF_FIELD, *PMOF_FIELD;
 
-#define DEFINE_TRACE_MOF_FIELD(M, ptr, length, type) \
+#define DEFINE_TRACE_MOF_FIELD(M, ptr, length, type)                                               \
 	((M)->DataPtr = (ULONG64)(ULONG_PTR)(ptr), (M)->Length = (length), (M)->DataType = (type))
 
 typedef struct _EVENT_INSTANCE_INFO {
@@ -144,43 +143,43 @@ typedef struct _TRACE_GUID_REGISTRATION {
 
 /* ---- the log file header -------------------------------------------------------------------- */
 
-#define ETW_LOGFILE_HEADER_HEAD                                                    \
-	ULONG BufferSize; /* bytes */                                              \
-	__extension__ union {                                                      \
-		ULONG Version;                                                     \
-		struct {                                                           \
-			UCHAR MajorVersion;                                        \
-			UCHAR MinorVersion;                                        \
-			UCHAR SubVersion;                                          \
-			UCHAR SubMinorVersion;                                     \
-		} VersionDetail;                                                   \
-	} DUMMYUNIONNAME;                                                          \
-	ULONG ProviderVersion; /* build of the system */                           \
-	ULONG NumberOfProcessors;                                                  \
-	LARGE_INTEGER EndTime; /* FILETIME; 0 when the file was not closed */      \
-	ULONG TimerResolution; /* 100 ns */                                        \
-	ULONG MaximumFileSize; /* MiB, or KiB with USE_KBYTES_FOR_SIZE */          \
-	ULONG LogFileMode;                                                         \
-	ULONG BuffersWritten;                                                      \
-	__extension__ union {                                                      \
-		GUID LogInstanceGuid;                                              \
-		__extension__ struct {                                             \
-			ULONG StartBuffers;                                        \
-			ULONG PointerSize; /* bytes */                             \
-			ULONG EventsLost;                                          \
-			ULONG CpuSpeedInMHz;                                       \
-		} DUMMYSTRUCTNAME;                                                 \
+#define ETW_LOGFILE_HEADER_HEAD                                                                    \
+	ULONG BufferSize; /* bytes */                                                              \
+	__extension__ union {                                                                      \
+		ULONG Version;                                                                     \
+		struct {                                                                           \
+			UCHAR MajorVersion;                                                        \
+			UCHAR MinorVersion;                                                        \
+			UCHAR SubVersion;                                                          \
+			UCHAR SubMinorVersion;                                                     \
+		} VersionDetail;                                                                   \
+	} DUMMYUNIONNAME;                                                                          \
+	ULONG ProviderVersion; /* build of the system */                                           \
+	ULONG NumberOfProcessors;                                                                  \
+	LARGE_INTEGER EndTime; /* FILETIME; 0 when the file was not closed */                      \
+	ULONG TimerResolution; /* 100 ns */                                                        \
+	ULONG MaximumFileSize; /* MiB, or KiB with USE_KBYTES_FOR_SIZE */                          \
+	ULONG LogFileMode;                                                                         \
+	ULONG BuffersWritten;                                                                      \
+	__extension__ union {                                                                      \
+		GUID LogInstanceGuid;                                                              \
+		__extension__ struct {                                                             \
+			ULONG StartBuffers;                                                        \
+			ULONG PointerSize; /* bytes */                                             \
+			ULONG EventsLost;                                                          \
+			ULONG CpuSpeedInMHz;                                                       \
+		} DUMMYSTRUCTNAME;                                                                 \
 	} DUMMYUNIONNAME2
-#define ETW_LOGFILE_HEADER_TAIL                                                    \
-	TIME_ZONE_INFORMATION TimeZone;                                            \
-	LARGE_INTEGER BootTime;	 /* FILETIME */                                    \
-	LARGE_INTEGER PerfFreq;	 /* ticks per second */                            \
-	LARGE_INTEGER StartTime; /* FILETIME */                                    \
-	ULONG ReservedFlags;	 /* clock kind */                                  \
+#define ETW_LOGFILE_HEADER_TAIL                                                                    \
+	TIME_ZONE_INFORMATION TimeZone;                                                            \
+	LARGE_INTEGER BootTime;	 /* FILETIME */                                                    \
+	LARGE_INTEGER PerfFreq;	 /* ticks per second */                                            \
+	LARGE_INTEGER StartTime; /* FILETIME */                                                    \
+	ULONG ReservedFlags;	 /* clock kind */                                                  \
 	ULONG BuffersLost
 
-/* The payload of a file's first event. Its pointer-sized fields follow the process that logged: when
- * reading a file look at PointerSize and take the 32 or 64 form below. */
+/* The payload of a file's first event. Its pointer-sized fields follow the process that logged:
+ * when reading a file look at PointerSize and take the 32 or 64 form below. */
 typedef struct _TRACE_LOGFILE_HEADER {
 	ETW_LOGFILE_HEADER_HEAD;
 	LPWSTR LoggerName;
@@ -204,32 +203,32 @@ typedef struct _TRACE_LOGFILE_HEADER64 {
 
 /* ---- session properties --------------------------------------------------------------------- */
 
-#define ETW_TRACE_PROPERTIES_HEAD                                                                \
-	WNODE_HEADER Wnode;                                                                      \
-	ULONG BufferSize; /* KiB */                                                              \
-	ULONG MinimumBuffers;                                                                    \
-	ULONG MaximumBuffers;                                                                    \
-	ULONG MaximumFileSize; /* MiB, or KiB with USE_KBYTES_FOR_SIZE */                        \
-	ULONG LogFileMode;                                                                       \
-	ULONG FlushTimer; /* seconds, or milliseconds with USE_MS_FLUSH_TIMER */     \
-	ULONG EnableFlags;                                                                       \
-	__extension__ union {                                                                    \
-		LONG AgeLimit;                                                                   \
-		LONG FlushThreshold; /* buffers */                                               \
-	} DUMMYUNIONNAME;                                                                        \
-	ULONG NumberOfBuffers; /* from here on filled by the system */                           \
-	ULONG FreeBuffers;                                                                       \
-	ULONG EventsLost;                                                                        \
-	ULONG BuffersWritten;                                                                    \
-	ULONG LogBuffersLost;                                                                    \
-	ULONG RealTimeBuffersLost;                                                               \
-	HANDLE LoggerThreadId;                                                                   \
-	ULONG LogFileNameOffset; /* bytes from the start of the block; 0: no name */             \
+#define ETW_TRACE_PROPERTIES_HEAD                                                                  \
+	WNODE_HEADER Wnode;                                                                        \
+	ULONG BufferSize; /* KiB */                                                                \
+	ULONG MinimumBuffers;                                                                      \
+	ULONG MaximumBuffers;                                                                      \
+	ULONG MaximumFileSize; /* MiB, or KiB with USE_KBYTES_FOR_SIZE */                          \
+	ULONG LogFileMode;                                                                         \
+	ULONG FlushTimer; /* seconds, or milliseconds with USE_MS_FLUSH_TIMER */                   \
+	ULONG EnableFlags;                                                                         \
+	__extension__ union {                                                                      \
+		LONG AgeLimit;                                                                     \
+		LONG FlushThreshold; /* buffers */                                                 \
+	} DUMMYUNIONNAME;                                                                          \
+	ULONG NumberOfBuffers; /* from here on filled by the system */                             \
+	ULONG FreeBuffers;                                                                         \
+	ULONG EventsLost;                                                                          \
+	ULONG BuffersWritten;                                                                      \
+	ULONG LogBuffersLost;                                                                      \
+	ULONG RealTimeBuffersLost;                                                                 \
+	HANDLE LoggerThreadId;                                                                     \
+	ULONG LogFileNameOffset; /* bytes from the start of the block; 0: no name */               \
 	ULONG LoggerNameOffset
 
-/* What a session is like. The caller allocates room for the two names behind it, says where in the two
- * offsets (session name first), and puts the size of everything in Wnode.BufferSize. StartTrace copies the
- * session name there itself; the file name is the caller's to write. */
+/* What a session is like. The caller allocates room for the two names behind it, says where in the
+ * two offsets (session name first), and puts the size of everything in Wnode.BufferSize. StartTrace
+ * copies the session name there itself; the file name is the caller's to write. */
 typedef struct _EVENT_TRACE_PROPERTIES {
 	ETW_TRACE_PROPERTIES_HEAD;
 } EVENT_TRACE_PROPERTIES, *PEVENT_TRACE_PROPERTIES;
@@ -290,26 +289,26 @@ typedef VOID(WINAPI *PEVENT_CALLBACK)(PEVENT_TRACE pEvent);
 /* The record and what it points to are valid during the call only. */
 typedef VOID(WINAPI *PEVENT_RECORD_CALLBACK)(PEVENT_RECORD EventRecord);
 
-#define ETW_LOGFILE_MEMBERS(chr, callback)                                                       \
-	chr *LogFileName; /* of a file, or */                                                    \
-	chr *LoggerName;  /* of a real-time session */                                           \
-	LONGLONG CurrentTime;                                                                    \
-	ULONG BuffersRead;                                                                       \
-	__extension__ union {                                                                    \
-		ULONG LogFileMode;                                                               \
-		ULONG ProcessTraceMode; /* PROCESS_TRACE_MODE_* */                               \
-	} DUMMYUNIONNAME;                                                                        \
-	EVENT_TRACE CurrentEvent;                                                                \
-	TRACE_LOGFILE_HEADER LogfileHeader; /* filled by OpenTrace */                            \
-	callback BufferCallback;	    /* may be NULL */                                    \
-	ULONG BufferSize;		    /* bytes */                                          \
-	ULONG Filled;			    /* bytes */                                          \
-	ULONG EventsLost;                                                                        \
-	__extension__ union {                                                                    \
-		PEVENT_CALLBACK EventCallback;                                                   \
-		PEVENT_RECORD_CALLBACK EventRecordCallback; /* with MODE_EVENT_RECORD */         \
-	} DUMMYUNIONNAME2;                                                                       \
-	ULONG IsKernelTrace;                                                                     \
+#define ETW_LOGFILE_MEMBERS(chr, callback)                                                         \
+	chr *LogFileName; /* of a file, or */                                                      \
+	chr *LoggerName;  /* of a real-time session */                                             \
+	LONGLONG CurrentTime;                                                                      \
+	ULONG BuffersRead;                                                                         \
+	__extension__ union {                                                                      \
+		ULONG LogFileMode;                                                                 \
+		ULONG ProcessTraceMode; /* PROCESS_TRACE_MODE_* */                                 \
+	} DUMMYUNIONNAME;                                                                          \
+	EVENT_TRACE CurrentEvent;                                                                  \
+	TRACE_LOGFILE_HEADER LogfileHeader; /* filled by OpenTrace */                              \
+	callback BufferCallback;	    /* may be NULL */                                      \
+	ULONG BufferSize;		    /* bytes */                                            \
+	ULONG Filled;			    /* bytes */                                            \
+	ULONG EventsLost;                                                                          \
+	__extension__ union {                                                                      \
+		PEVENT_CALLBACK EventCallback;                                                     \
+		PEVENT_RECORD_CALLBACK EventRecordCallback; /* with MODE_EVENT_RECORD */           \
+	} DUMMYUNIONNAME2;                                                                         \
+	ULONG IsKernelTrace;                                                                       \
 	PVOID Context /* becomes EVENT_RECORD.UserContext */
 
 struct _EVENT_TRACE_LOGFILEW {
@@ -513,35 +512,35 @@ DEFINE_ENUM_FLAG_OPERATORS(TRACE_LBR_CONFIGURATION)
 
 /* E: EnumerateTraceGuidsEx, S: TraceSetInformation, Q: TraceQueryInformation. */
 typedef enum _TRACE_QUERY_INFO_CLASS {
-	TraceGuidQueryList = 0,		      /* E: out GUID[] */
-	TraceGuidQueryInfo = 1,		      /* E: in GUID, out TRACE_GUID_INFO and instances */
-	TraceGuidQueryProcess = 2,	      /* E: out GUID[] of this process */
-	TraceStackTracingInfo = 3,	      /* S: CLASSIC_EVENT_ID[] */
-	TraceSystemTraceEnableFlagsInfo = 4,  /* S, Q: ULONG[8] */
-	TraceSampledProfileIntervalInfo = 5,  /* S, Q: TRACE_PROFILE_INTERVAL */
-	TraceProfileSourceConfigInfo = 6,     /* S: ULONG[] */
-	TraceProfileSourceListInfo = 7,	      /* Q: PROFILE_SOURCE_INFO chain */
-	TracePmcEventListInfo = 8,	      /* S: CLASSIC_EVENT_ID[] */
-	TracePmcCounterListInfo = 9,	      /* S: ULONG[] */
-	TraceSetDisallowList = 10,	      /* S: GUID[] */
-	TraceVersionInfo = 11,		      /* Q: TRACE_VERSION_INFO */
-	TraceGroupQueryList = 12,	      /* E: out GUID[] */
-	TraceGroupQueryInfo = 13,	      /* E: in GUID; out count, TRACE_ENABLE_INFO[], count, GUID[] */
-	TraceDisallowListQuery = 14,	      /* Q: GUID[] */
+	TraceGuidQueryList = 0,		     /* E: out GUID[] */
+	TraceGuidQueryInfo = 1,		     /* E: in GUID, out TRACE_GUID_INFO and instances */
+	TraceGuidQueryProcess = 2,	     /* E: out GUID[] of this process */
+	TraceStackTracingInfo = 3,	     /* S: CLASSIC_EVENT_ID[] */
+	TraceSystemTraceEnableFlagsInfo = 4, /* S, Q: ULONG[8] */
+	TraceSampledProfileIntervalInfo = 5, /* S, Q: TRACE_PROFILE_INTERVAL */
+	TraceProfileSourceConfigInfo = 6,    /* S: ULONG[] */
+	TraceProfileSourceListInfo = 7,	     /* Q: PROFILE_SOURCE_INFO chain */
+	TracePmcEventListInfo = 8,	     /* S: CLASSIC_EVENT_ID[] */
+	TracePmcCounterListInfo = 9,	     /* S: ULONG[] */
+	TraceSetDisallowList = 10,	     /* S: GUID[] */
+	TraceVersionInfo = 11,		     /* Q: TRACE_VERSION_INFO */
+	TraceGroupQueryList = 12,	     /* E: out GUID[] */
+	TraceGroupQueryInfo = 13,    /* E: in GUID; out count, TRACE_ENABLE_INFO[], count, GUID[] */
+	TraceDisallowListQuery = 14, /* Q: GUID[] */
 	TraceInfoReserved15 = 15,
 	TracePeriodicCaptureStateListInfo = 16, /* S: TRACE_PERIODIC_CAPTURE_STATE_INFO, GUID[] */
-	TracePeriodicCaptureStateInfo = 17,   /* Q: limits */
-	TraceProviderBinaryTracking = 18,     /* S: BOOLEAN */
-	TraceMaxLoggersQuery = 19,	      /* Q, E: ULONG */
-	TraceLbrConfigurationInfo = 20,	      /* S: ULONG */
-	TraceLbrEventListInfo = 21,	      /* S: ULONG[] */
-	TraceMaxPmcCounterQuery = 22,	      /* Q: ULONG */
-	TraceStreamCount = 23,		      /* Q: ULONG */
-	TraceStackCachingInfo = 24,	      /* S: TRACE_STACK_CACHING_INFO */
-	TracePmcCounterOwners = 25,	      /* Q: ETW_PMC_COUNTER_OWNERSHIP_STATUS */
-	TraceUnifiedStackCachingInfo = 26,    /* S: TRACE_STACK_CACHING_INFO */
-	TracePmcSessionInformation = 27,      /* Q: ETW_PMC_SESSION_INFO */
-	TraceContextRegisterInfo = 28,	      /* S: TRACE_CONTEXT_REGISTER_INFO, CLASSIC_EVENT_ID[] */
+	TracePeriodicCaptureStateInfo = 17,	/* Q: limits */
+	TraceProviderBinaryTracking = 18,	/* S: BOOLEAN */
+	TraceMaxLoggersQuery = 19,		/* Q, E: ULONG */
+	TraceLbrConfigurationInfo = 20,		/* S: ULONG */
+	TraceLbrEventListInfo = 21,		/* S: ULONG[] */
+	TraceMaxPmcCounterQuery = 22,		/* Q: ULONG */
+	TraceStreamCount = 23,			/* Q: ULONG */
+	TraceStackCachingInfo = 24,		/* S: TRACE_STACK_CACHING_INFO */
+	TracePmcCounterOwners = 25,		/* Q: ETW_PMC_COUNTER_OWNERSHIP_STATUS */
+	TraceUnifiedStackCachingInfo = 26,	/* S: TRACE_STACK_CACHING_INFO */
+	TracePmcSessionInformation = 27,	/* Q: ETW_PMC_SESSION_INFO */
+	TraceContextRegisterInfo = 28, /* S: TRACE_CONTEXT_REGISTER_INFO, CLASSIC_EVENT_ID[] */
 	MaxTraceSetInfoClass
 } TRACE_QUERY_INFO_CLASS,
 	TRACE_INFO_CLASS;

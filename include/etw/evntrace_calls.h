@@ -15,20 +15,22 @@
  *   InstanceName  at most 1024 characters, unique regardless of case; copied to LoggerNameOffset
  *   Properties    see EVENT_TRACE_PROPERTIES; sizes are adjusted in place
  *
- * ERROR_INVALID_PARAMETER: NULL, bad offsets, modes that exclude each other, SystemTraceControlGuid under
- * another name. ERROR_BAD_LENGTH: Wnode.BufferSize too small, no room for the name. ERROR_BAD_PATHNAME: mode
- * needs a file and there is none, or the file belongs to another session. ERROR_ALREADY_EXISTS: name or GUID
- * is running. ERROR_DISK_FULL. ERROR_ACCESS_DENIED. ERROR_NO_SYSTEM_RESOURCES: too many sessions. */
+ * ERROR_INVALID_PARAMETER: NULL, bad offsets, modes that exclude each other, SystemTraceControlGuid
+ * under another name. ERROR_BAD_LENGTH: Wnode.BufferSize too small, no room for the name.
+ * ERROR_BAD_PATHNAME: mode needs a file and there is none, or the file belongs to another session.
+ * ERROR_ALREADY_EXISTS: name or GUID is running. ERROR_DISK_FULL. ERROR_ACCESS_DENIED.
+ * ERROR_NO_SYSTEM_RESOURCES: too many sessions. */
 ETW_API ULONG WMIAPI StartTraceW(CONTROLTRACE_ID *TraceId, LPCWSTR InstanceName,
 				 PEVENT_TRACE_PROPERTIES Properties);
 ETW_API ULONG WMIAPI StartTraceA(CONTROLTRACE_ID *TraceId, LPCSTR InstanceName,
 				 PEVENT_TRACE_PROPERTIES Properties);
 
-/* Ask, change, flush or stop a session, named by id or, if the id is 0, by name. EVENT_TRACE_CONTROL_*.
+/* Ask, change, flush or stop a session, named by id or, if the id is 0, by name.
+ * EVENT_TRACE_CONTROL_*.
  *
- * ERROR_INVALID_PARAMETER; ERROR_BAD_LENGTH: block too small for the structure; ERROR_MORE_DATA: names do
- * not fit (a STOP has stopped the session all the same); ERROR_WMI_INSTANCE_NOT_FOUND: no such session;
- * ERROR_ACTIVE_CONNECTIONS: is stopping already; ERROR_ACCESS_DENIED. */
+ * ERROR_INVALID_PARAMETER; ERROR_BAD_LENGTH: block too small for the structure; ERROR_MORE_DATA:
+ * names do not fit (a STOP has stopped the session all the same); ERROR_WMI_INSTANCE_NOT_FOUND: no
+ * such session; ERROR_ACTIVE_CONNECTIONS: is stopping already; ERROR_ACCESS_DENIED. */
 ETW_API ULONG WMIAPI ControlTraceW(CONTROLTRACE_ID TraceId, LPCWSTR InstanceName,
 				   PEVENT_TRACE_PROPERTIES Properties, ULONG ControlCode);
 ETW_API ULONG WMIAPI ControlTraceA(CONTROLTRACE_ID TraceId, LPCSTR InstanceName,
@@ -52,26 +54,29 @@ ETW_API ULONG WMIAPI FlushTraceW(CONTROLTRACE_ID TraceId, LPCWSTR InstanceName,
 ETW_API ULONG WMIAPI FlushTraceA(CONTROLTRACE_ID TraceId, LPCSTR InstanceName,
 				 PEVENT_TRACE_PROPERTIES Properties);
 
-/* Properties of the running sessions that the caller may see; private ones are not listed. Every element
- * is a block as for ControlTrace. ERROR_MORE_DATA: there are *LoggerCount, of which the array got its fill. */
+/* Properties of the running sessions that the caller may see; private ones are not listed. Every
+ * element is a block as for ControlTrace. ERROR_MORE_DATA: there are *LoggerCount, of which the
+ * array got its fill. */
 ETW_API ULONG WMIAPI QueryAllTracesW(PEVENT_TRACE_PROPERTIES *PropertyArray,
 				     ULONG PropertyArrayCount, PULONG LoggerCount);
 ETW_API ULONG WMIAPI QueryAllTracesA(PEVENT_TRACE_PROPERTIES *PropertyArray,
 				     ULONG PropertyArrayCount, PULONG LoggerCount);
 
-/* Connect a provider to a session, disconnect it, or ask it for a rundown (EVENT_CONTROL_CODE_*). Each call
- * replaces level, keywords, properties and filters of that pair. The provider need not be running yet.
+/* Connect a provider to a session, disconnect it, or ask it for a rundown (EVENT_CONTROL_CODE_*).
+ * Each call replaces level, keywords, properties and filters of that pair. The provider need not be
+ * running yet.
  *
  *   Level            0 and 255 mean everything
  *   MatchAnyKeyword  0 means everything
  *   MatchAllKeyword  further bits that must all be set
  *   Timeout          milliseconds to wait for the callbacks; 0 does not wait, INFINITE does
  *
- * ERROR_INVALID_PARAMETER; ERROR_TIMEOUT: the enable stays in force; ERROR_NO_SYSTEM_RESOURCES: eight sessions
- * have the provider; ERROR_WMI_INSTANCE_NOT_FOUND; ERROR_ACCESS_DENIED. */
+ * ERROR_INVALID_PARAMETER; ERROR_TIMEOUT: the enable stays in force; ERROR_NO_SYSTEM_RESOURCES:
+ * eight sessions have the provider; ERROR_WMI_INSTANCE_NOT_FOUND; ERROR_ACCESS_DENIED. */
 ETW_API ULONG WMIAPI EnableTraceEx2(CONTROLTRACE_ID TraceId, LPCGUID ProviderId, ULONG ControlCode,
-				    UCHAR Level, ULONGLONG MatchAnyKeyword, ULONGLONG MatchAllKeyword,
-				    ULONG Timeout, PENABLE_TRACE_PARAMETERS EnableParameters);
+				    UCHAR Level, ULONGLONG MatchAnyKeyword,
+				    ULONGLONG MatchAllKeyword, ULONG Timeout,
+				    PENABLE_TRACE_PARAMETERS EnableParameters);
 /* EnableTraceEx2 that does not wait. */
 ETW_API ULONG WMIAPI EnableTraceEx(LPCGUID ProviderId, LPCGUID SourceId, CONTROLTRACE_ID TraceId,
 				   ULONG IsEnabled, UCHAR Level, ULONGLONG MatchAnyKeyword,
@@ -81,17 +86,18 @@ ETW_API ULONG WMIAPI EnableTraceEx(LPCGUID ProviderId, LPCGUID SourceId, CONTROL
 ETW_API ULONG WMIAPI EnableTrace(ULONG Enable, ULONG EnableFlag, ULONG EnableLevel,
 				 LPCGUID ControlGuid, CONTROLTRACE_ID TraceId);
 
-/* Registered providers. ERROR_MORE_DATA: the array was filled, *GuidCount tells how many there are. */
+/* Registered providers. ERROR_MORE_DATA: the array was filled, *GuidCount tells how many there are.
+ */
 ETW_API ULONG WMIAPI EnumerateTraceGuids(PTRACE_GUID_PROPERTIES *GuidPropertiesArray,
 					 ULONG PropertyArrayCount, PULONG GuidCount);
-/* Sizes in bytes. ERROR_INSUFFICIENT_BUFFER: *ReturnLength bytes are needed; an OutBufferSize of 0 asks. */
+/* Sizes in bytes. ERROR_INSUFFICIENT_BUFFER: *ReturnLength bytes are needed; an OutBufferSize of 0
+ * asks. */
 ETW_API ULONG WMIAPI EnumerateTraceGuidsEx(TRACE_QUERY_INFO_CLASS TraceQueryInfoClass,
 					   PVOID InBuffer, ULONG InBufferSize, PVOID OutBuffer,
 					   ULONG OutBufferSize, PULONG ReturnLength);
 /* ERROR_BAD_LENGTH, ERROR_INVALID_PARAMETER, ERROR_NOT_SUPPORTED (class). */
-ETW_API ULONG WMIAPI TraceSetInformation(CONTROLTRACE_ID TraceId,
-					 TRACE_INFO_CLASS InformationClass, PVOID TraceInformation,
-					 ULONG InformationLength);
+ETW_API ULONG WMIAPI TraceSetInformation(CONTROLTRACE_ID TraceId, TRACE_INFO_CLASS InformationClass,
+					 PVOID TraceInformation, ULONG InformationLength);
 ETW_API ULONG WMIAPI TraceQueryInformation(CONTROLTRACE_ID TraceId,
 					   TRACE_INFO_CLASS InformationClass,
 					   PVOID TraceInformation, ULONG InformationLength,
@@ -103,10 +109,10 @@ ETW_API ULONG WMIAPI TraceConfigureLastBranchRecord(CONTROLTRACE_ID TraceId,
 
 /* ---- classic providers ----------------------------------------------------------------------- */
 
-/* Register a control GUID and the event classes it governs; fills their RegHandle. When a session has the
- * GUID enabled already the callback runs at once and its return value becomes this function's.
- * ERROR_INVALID_PARAMETER: RequestAddress, ControlGuid or RegistrationHandle is NULL. MofImagePath and
- * MofResourceName are not used. */
+/* Register a control GUID and the event classes it governs; fills their RegHandle. When a session
+ * has the GUID enabled already the callback runs at once and its return value becomes this
+ * function's. ERROR_INVALID_PARAMETER: RequestAddress, ControlGuid or RegistrationHandle is NULL.
+ * MofImagePath and MofResourceName are not used. */
 ETW_API ULONG WMIAPI RegisterTraceGuidsW(WMIDPREQUEST RequestAddress, PVOID RequestContext,
 					 LPCGUID ControlGuid, ULONG GuidCount,
 					 PTRACE_GUID_REGISTRATION TraceGuidReg,
@@ -138,26 +144,28 @@ ETW_API ULONG WMIAPI TraceEventInstance(TRACELOGGER_HANDLE TraceHandle,
 					PEVENT_INSTANCE_INFO InstInfo,
 					PEVENT_INSTANCE_INFO ParentInstInfo);
 /* WPP messages: pairs of (const void *data, SIZE_T bytes), ended by a NULL data and 0. */
-ETW_API ULONG TraceMessage(TRACELOGGER_HANDLE LoggerHandle, ULONG MessageFlags,
-			   LPCGUID MessageGuid, USHORT MessageNumber, ...);
+ETW_API ULONG TraceMessage(TRACELOGGER_HANDLE LoggerHandle, ULONG MessageFlags, LPCGUID MessageGuid,
+			   USHORT MessageNumber, ...);
 ETW_API ULONG TraceMessageVa(TRACELOGGER_HANDLE LoggerHandle, ULONG MessageFlags,
 			     LPCGUID MessageGuid, USHORT MessageNumber, va_list MessageArgList);
 
 /* ---- consumer -------------------------------------------------------------------------------- */
 
-/* Open a file or a real-time session. Returns INVALID_PROCESSTRACE_HANDLE on failure, with the reason in
- * GetLastError: ERROR_INVALID_PARAMETER, ERROR_BAD_PATHNAME (no name), ERROR_FILE_NOT_FOUND,
- * ERROR_ACCESS_DENIED. Fills LogfileHeader; the strings it points to live until CloseTrace. */
+/* Open a file or a real-time session. Returns INVALID_PROCESSTRACE_HANDLE on failure, with the
+ * reason in GetLastError: ERROR_INVALID_PARAMETER, ERROR_BAD_PATHNAME (no name),
+ * ERROR_FILE_NOT_FOUND, ERROR_ACCESS_DENIED. Fills LogfileHeader; the strings it points to live
+ * until CloseTrace. */
 ETW_API PROCESSTRACE_HANDLE WMIAPI OpenTraceW(PEVENT_TRACE_LOGFILEW Logfile);
 ETW_API PROCESSTRACE_HANDLE WMIAPI OpenTraceA(PEVENT_TRACE_LOGFILEA Logfile);
 
-/* Deliver the events of up to 64 files merged by time, or of one real-time session, to the callbacks.
- * Blocks until the end, CloseTrace, or a buffer callback's FALSE. StartTime and EndTime (both included)
- * may be NULL.
+/* Deliver the events of up to 64 files merged by time, or of one real-time session, to the
+ * callbacks. Blocks until the end, CloseTrace, or a buffer callback's FALSE. StartTime and EndTime
+ * (both included) may be NULL.
  *
- * ERROR_BAD_LENGTH: HandleCount is 0 or above 64. ERROR_INVALID_PARAMETER: no array, files and real time mixed,
- * two real-time handles. ERROR_INVALID_HANDLE. ERROR_INVALID_TIME: end before start. ERROR_CANCELLED: a buffer
- * callback returned FALSE. ERROR_WMI_INSTANCE_NOT_FOUND: the session does not run or is not real-time. */
+ * ERROR_BAD_LENGTH: HandleCount is 0 or above 64. ERROR_INVALID_PARAMETER: no array, files and real
+ * time mixed, two real-time handles. ERROR_INVALID_HANDLE. ERROR_INVALID_TIME: end before start.
+ * ERROR_CANCELLED: a buffer callback returned FALSE. ERROR_WMI_INSTANCE_NOT_FOUND: the session does
+ * not run or is not real-time. */
 ETW_API ULONG WMIAPI ProcessTrace(PROCESSTRACE_HANDLE *HandleArray, ULONG HandleCount,
 				  LPFILETIME StartTime, LPFILETIME EndTime);
 
@@ -169,17 +177,17 @@ ETW_API ULONG WMIAPI CloseTrace(PROCESSTRACE_HANDLE TraceHandle);
 ETW_API PROCESSTRACE_HANDLE WMIAPI OpenTraceFromFile(LPCWSTR LogFileName,
 						     const ETW_OPEN_TRACE_OPTIONS *Options,
 						     TRACE_LOGFILE_HEADER *LogFileHeader);
-ETW_API PROCESSTRACE_HANDLE WMIAPI OpenTraceFromRealTimeLogger(LPCWSTR LoggerName,
-							       const ETW_OPEN_TRACE_OPTIONS *Options,
-							       TRACE_LOGFILE_HEADER *LogFileHeader);
+ETW_API PROCESSTRACE_HANDLE WMIAPI
+OpenTraceFromRealTimeLogger(LPCWSTR LoggerName, const ETW_OPEN_TRACE_OPTIONS *Options,
+			    TRACE_LOGFILE_HEADER *LogFileHeader);
 ETW_API PROCESSTRACE_HANDLE WMIAPI OpenTraceFromRealTimeLoggerWithAllocationOptions(
 	LPCWSTR LoggerName, const ETW_OPEN_TRACE_OPTIONS *Options, ULONG_PTR AllocationSize,
 	HANDLE MemoryPartitionHandle, TRACE_LOGFILE_HEADER *LogFileHeader);
-/* Buffers come from the caller: the first one holds the log file header, the others follow in order. */
-ETW_API PROCESSTRACE_HANDLE WMIAPI
-OpenTraceFromBufferStream(const ETW_OPEN_TRACE_OPTIONS *Options,
-			  PETW_BUFFER_COMPLETION_CALLBACK BufferCompletionCallback,
-			  void *BufferCompletionContext);
+/* Buffers come from the caller: the first one holds the log file header, the others follow in
+ * order. */
+ETW_API PROCESSTRACE_HANDLE WMIAPI OpenTraceFromBufferStream(
+	const ETW_OPEN_TRACE_OPTIONS *Options,
+	PETW_BUFFER_COMPLETION_CALLBACK BufferCompletionCallback, void *BufferCompletionContext);
 ETW_API ULONG WMIAPI ProcessTraceAddBufferToBufferStream(PROCESSTRACE_HANDLE TraceHandle,
 							 const ETW_BUFFER_HEADER *Buffer,
 							 ULONG BufferSize);

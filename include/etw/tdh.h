@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The decoder of events (Trace Data Helper): what fields does an event have, how are they named, and how
- * are their values shown.
+ * The decoder of events (Trace Data Helper): what fields does an event have, how are they named,
+ * and how are their values shown.
  *
  * Results are one block each: a structure whose ...Offset members count bytes from its start to
- * NUL-terminated UTF-16 strings; 0 means that there is none. Functions with a buffer and an in/out size
- * return ERROR_INSUFFICIENT_BUFFER and the number of bytes needed while the buffer is too small or NULL
- * with size 0, and put the bytes used there on success.
+ * NUL-terminated UTF-16 strings; 0 means that there is none. Functions with a buffer and an in/out
+ * size return ERROR_INSUFFICIENT_BUFFER and the number of bytes needed while the buffer is too
+ * small or NULL with size 0, and put the bytes used there on success.
  */
 #ifndef ETW_TDH_H
 #define ETW_TDH_H
@@ -57,7 +57,8 @@ typedef struct _EVENT_MAP_INFO {
 	EVENT_MAP_ENTRY MapEntryArray[ANYSIZE_ARRAY];
 } EVENT_MAP_INFO, *PEVENT_MAP_INFO;
 
-/* ---- types of values -------------------------------------------------------------------------- */
+/* ---- types of values --------------------------------------------------------------------------
+ */
 
 /* How a value is stored. Those from 300 on occur in MOF classes only. */
 enum _TDH_IN_TYPE {
@@ -148,7 +149,8 @@ enum _TDH_OUT_TYPE {
 typedef enum _TDH_OUT_TYPE TDH_OUT_TYPE;
 #define TDH_OUTYTPE_ERRORCODE TDH_OUTTYPE_ERRORCODE
 
-/* ---- description of an event ------------------------------------------------------------------ */
+/* ---- description of an event ------------------------------------------------------------------
+ */
 
 typedef enum _PROPERTY_FLAGS {
 	PropertyStruct = 0x01,
@@ -271,7 +273,8 @@ typedef struct _TDH_CONTEXT {
 	ULONG ParameterSize;
 } TDH_CONTEXT, *PTDH_CONTEXT;
 
-/* ---- providers -------------------------------------------------------------------------------- */
+/* ---- providers --------------------------------------------------------------------------------
+ */
 
 typedef enum _EVENT_FIELD_TYPE {
 	EventKeywordInformation = 0,
@@ -321,7 +324,8 @@ typedef struct _PROVIDER_EVENT_INFO {
 	EVENT_DESCRIPTOR EventDescriptorsArray[ANYSIZE_ARRAY];
 } PROVIDER_EVENT_INFO, *PPROVIDER_EVENT_INFO;
 
-/* ---- payload filters -------------------------------------------------------------------------- */
+/* ---- payload filters --------------------------------------------------------------------------
+ */
 
 #define MAX_PAYLOAD_PREDICATES	   8
 #define ETW_MAX_PAYLOAD_PREDICATES MAX_PAYLOAD_PREDICATES
@@ -351,9 +355,11 @@ typedef struct _PAYLOAD_FILTER_PREDICATE {
 
 EXTERN_C_END
 
-/* ---- decoding --------------------------------------------------------------------------------- */
+/* ---- decoding ---------------------------------------------------------------------------------
+ */
 
-/* Describe an event. ERROR_NOT_FOUND: no schema; ERROR_FILE_NOT_FOUND: the file with the schema is missing. */
+/* Describe an event. ERROR_NOT_FOUND: no schema; ERROR_FILE_NOT_FOUND: the file with the schema is
+ * missing. */
 ETW_API TDHSTATUS TDHAPI TdhGetEventInformation(PEVENT_RECORD Event, ULONG TdhContextCount,
 						PTDH_CONTEXT TdhContext, PTRACE_EVENT_INFO Buffer,
 						PULONG BufferSize);
@@ -433,9 +439,9 @@ ETW_API TDHSTATUS TDHAPI TdhGetWppMessage(TDH_HANDLE Handle, PEVENT_RECORD Event
 					  PULONG BufferSize, PBYTE Buffer);
 ETW_API TDHSTATUS TDHAPI TdhCloseDecodingHandle(TDH_HANDLE Handle);
 
-/* Filters over the payload for EVENT_FILTER_TYPE_PAYLOAD: create one per event, aggregate them into a
- * descriptor, clean up both. EventMatchANY: one true predicate is enough. EventMatchALLFlags[i]: filter i must
- * pass in any case; NULL means none must. */
+/* Filters over the payload for EVENT_FILTER_TYPE_PAYLOAD: create one per event, aggregate them into
+ * a descriptor, clean up both. EventMatchANY: one true predicate is enough. EventMatchALLFlags[i]:
+ * filter i must pass in any case; NULL means none must. */
 ETW_API TDHSTATUS TDHAPI TdhCreatePayloadFilter(LPCGUID ProviderGuid,
 						PCEVENT_DESCRIPTOR EventDescriptor,
 						BOOLEAN EventMatchANY, ULONG PayloadPredicateCount,
@@ -449,18 +455,19 @@ ETW_API TDHSTATUS TDHAPI TdhAggregatePayloadFilters(ULONG PayloadFilterCount,
 ETW_API TDHSTATUS TDHAPI
 TdhCleanupPayloadEventFilterDescriptor(PEVENT_FILTER_DESCRIPTOR EventFilterDescriptor);
 
-/* ---- accessors: NULL where the offset is 0 ------------------------------------------------------ */
+/* ---- accessors: NULL where the offset is 0 ------------------------------------------------------
+ */
 
 #define ETW_TDH_STRING(base, offset) ((offset) == 0 ? (PWSTR)0 : (PWSTR)((PBYTE)(base) + (offset)))
-#define ETW_TDH_ACCESSOR(name, type, member)             \
-	FORCEINLINE PWSTR name(const type *Info)         \
-	{                                                \
-		return ETW_TDH_STRING(Info, Info->member); \
+#define ETW_TDH_ACCESSOR(name, type, member)                                                       \
+	FORCEINLINE PWSTR name(const type *Info)                                                   \
+	{                                                                                          \
+		return ETW_TDH_STRING(Info, Info->member);                                         \
 	}
-#define ETW_TDH_ACCESSOR2(name, type, item, member)                         \
-	FORCEINLINE PWSTR name(const type *Info, const item *Item)          \
-	{                                                                   \
-		return ETW_TDH_STRING(Info, Item->member);                  \
+#define ETW_TDH_ACCESSOR2(name, type, item, member)                                                \
+	FORCEINLINE PWSTR name(const type *Info, const item *Item)                                 \
+	{                                                                                          \
+		return ETW_TDH_STRING(Info, Item->member);                                         \
 	}
 
 ETW_TDH_ACCESSOR(EMI_MAP_NAME, EVENT_MAP_INFO, NameOffset)
@@ -494,7 +501,8 @@ ETW_TDH_ACCESSOR(TEI_RELATEDACTIVITYID_NAME, TRACE_EVENT_INFO, RelatedActivityID
 ETW_TDH_ACCESSOR(PFI_FILTER_MESSAGE, PROVIDER_FILTER_INFO, MessageOffset)
 ETW_TDH_ACCESSOR2(PFI_PROPERTY_NAME, PROVIDER_FILTER_INFO, EVENT_PROPERTY_INFO, NameOffset)
 ETW_TDH_ACCESSOR2(PFI_FIELD_NAME, PROVIDER_FIELD_INFOARRAY, PROVIDER_FIELD_INFO, NameOffset)
-ETW_TDH_ACCESSOR2(PFI_FIELD_MESSAGE, PROVIDER_FIELD_INFOARRAY, PROVIDER_FIELD_INFO, DescriptionOffset)
+ETW_TDH_ACCESSOR2(PFI_FIELD_MESSAGE, PROVIDER_FIELD_INFOARRAY, PROVIDER_FIELD_INFO,
+		  DescriptionOffset)
 
 #undef ETW_TDH_ACCESSOR
 #undef ETW_TDH_ACCESSOR2

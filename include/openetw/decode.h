@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
  * Turn event records into text: JSON objects, "name=value" lines, or one call per field. Faster and
- * shorter than driving TDH by hand; knows the same schemas: TraceLogging, the event information that
- * merged files carry, built-in classes, and string events.
+ * shorter than driving TDH by hand; knows the same schemas: TraceLogging, the event information
+ * that merged files carry, built-in classes, and string events.
  *
- * A decoder belongs to one thread at a time; make one per thread. It remembers what it parsed (within
- * limits), so keep it for the whole trace. Feed it every record, also EventMetadata records: it learns
- * the schemas of later events from them.
+ * A decoder belongs to one thread at a time; make one per thread. It remembers what it parsed
+ * (within limits), so keep it for the whole trace. Feed it every record, also EventMetadata
+ * records: it learns the schemas of later events from them.
  *
  * Values in JSON: integers up to 2^53 as numbers, larger ones as strings; hex and error codes as
  * "0x1f"; GUIDs lower case without braces; times as "2021-09-09T12:59:35.7912345Z"; binary as
  * lower-case hex digits; arrays as arrays, structs as objects. Names that start with "_" are ours:
- * "_raw" and "_reason" of an event that cannot be decoded, "_error" and "_rest" when the payload does
- * not fit its schema.
+ * "_raw" and "_reason" of an event that cannot be decoded, "_error" and "_rest" when the payload
+ * does not fit its schema.
  */
 #ifndef OPENETW_DECODE_H
 #define OPENETW_DECODE_H
@@ -76,10 +76,12 @@ typedef int (*openetw_field_fn)(void *context, const struct openetw_field *f);
 OPENETW_API int openetw_decode_fields(struct openetw_decoder *d, const struct _EVENT_RECORD *r,
 				      openetw_field_fn fn, void *context);
 
-/* Names in UTF-8, never NULL, valid until the next call with this decoder. Unknown events are called
- * "Event(5)" or "Opcode(3)", unknown providers by their GUID in lower case with braces. */
-OPENETW_API const char *openetw_event_name(struct openetw_decoder *d, const struct _EVENT_RECORD *r);
-OPENETW_API const char *openetw_provider_name(struct openetw_decoder *d, const struct _EVENT_RECORD *r);
+/* Names in UTF-8, never NULL, valid until the next call with this decoder. Unknown events are
+ * called "Event(5)" or "Opcode(3)", unknown providers by their GUID in lower case with braces. */
+OPENETW_API const char *openetw_event_name(struct openetw_decoder *d,
+					   const struct _EVENT_RECORD *r);
+OPENETW_API const char *openetw_provider_name(struct openetw_decoder *d,
+					      const struct _EVENT_RECORD *r);
 
 /* Remember the schema in an EventMetadata record: 1 learnt, 0 not such a record or nothing new. The
  * decode functions do this themselves. */

@@ -2,12 +2,12 @@
  *
  * etwd: hosts trace sessions. Front door, for the files of this folder and its tests.
  *
- * One thread and one loop do everything that decides anything: messages, enables, the drain pass and
- * the real-time feed. So no state here has a lock, a pass sees one consistent configuration, and a
- * message is never half applied. What may block on a disk (opening, closing and waiting for log files)
- * runs as a job on a thread of its own and comes back as an event of the loop; writing is the file
- * thread's business inside the sink. (A second thread for the drain was weighed: it would hold the
- * state for the length of a pass anyway, since every record needs the filters.)
+ * One thread and one loop do everything that decides anything: messages, enables, the drain pass
+ * and the real-time feed. So no state here has a lock, a pass sees one consistent configuration,
+ * and a message is never half applied. What may block on a disk (opening, closing and waiting for
+ * log files) runs as a job on a thread of its own and comes back as an event of the loop; writing
+ * is the file thread's business inside the sink. (A second thread for the drain was weighed: it
+ * would hold the state for the length of a pass anyway, since every record needs the filters.)
  *
  *   etwd_main.c      options, daemon, lock, sockets, signals
  *   etwd_loop.c      epoll, timers, job threads
@@ -25,9 +25,9 @@
  *   etwd_realtime.c  rings of real-time consumers
  *   etwd_query.c     lists and counters
  *
- * Nouns: process (one attached connection of one provider process), registration (one provider handle
- * in it), provider (a GUID somebody registered or enabled), enable (session x provider), config (what
- * one generation of a registration's filter table meant).
+ * Nouns: process (one attached connection of one provider process), registration (one provider
+ * handle in it), provider (a GUID somebody registered or enabled), enable (session x provider),
+ * config (what one generation of a registration's filter table meant).
  *
  * Everything that comes from a socket or from a pool is hostile. Identity is the socket's.
  */
@@ -45,12 +45,12 @@
 /* ---- limits ---------------------------------------------------------------------------------- */
 
 #define ETWD_SESSIONS_MAX	   1024u
-#define ETWD_CONSUMERS_MAX	   16u	   /* per session */
+#define ETWD_CONSUMERS_MAX	   16u /* per session */
 #define ETWD_PROCESSES_MAX_USER	   4096u
 #define ETWD_PROCESSES_MAX_SYSTEM  16384u
-#define ETWD_PROCESSES_MAX_UID	   2048u   /* system instance, per uid */
-#define ETWD_REGS_MAX		   1024u   /* live, per process */
-#define ETWD_REG_INDEX_MAX	   65536u  /* an index travels in 16 bits */
+#define ETWD_PROCESSES_MAX_UID	   2048u  /* system instance, per uid */
+#define ETWD_REGS_MAX		   1024u  /* live, per process */
+#define ETWD_REG_INDEX_MAX	   65536u /* an index travels in 16 bits */
 #define ETWD_REGS_TOTAL_USER	   65536u
 #define ETWD_REGS_TOTAL_SYSTEM	   262144u
 #define ETWD_POOL_BYTES_PROCESS	   (8ull << 20)
@@ -85,8 +85,8 @@ struct source {
 	int fd;
 };
 
-/* Work that may block. `run` on a thread of its own: it may touch nothing but the job. `done` on the
- * loop, which then frees the job. */
+/* Work that may block. `run` on a thread of its own: it may touch nothing but the job. `done` on
+ * the loop, which then frees the job. */
 struct job {
 	void (*run)(struct job *j);
 	void (*done)(struct etwd *d, struct job *j);
@@ -115,7 +115,8 @@ enum conn_kind {
 	CONN_CONTROL,
 };
 
-/* The right to answer a request later. Follows its connection: conn becomes NULL when that closes. */
+/* The right to answer a request later. Follows its connection: conn becomes NULL when that closes.
+ */
 struct reply_to {
 	struct conn *conn;
 	uint32_t id;
@@ -157,10 +158,12 @@ void etwd_conn_close(struct etwd *d, struct conn *c);
 void etwd_conn_reap(struct etwd *d); /* end of a turn */
 void etwd_conn_unthrottle(struct etwd *d, uint64_t now_ns);
 /* Sends or queues; fds are duplicated when queued. A connection that does not read is closed. */
-void etwd_conn_send(struct etwd *d, struct conn *c, struct proto_writer *w, const int *fds, int fd_count);
+void etwd_conn_send(struct etwd *d, struct conn *c, struct proto_writer *w, const int *fds,
+		    int fd_count);
 /* Sends now or says no (-EAGAIN): for messages that have another way to wait. */
 int etwd_conn_try_send(struct etwd *d, struct conn *c, struct proto_writer *w);
-bool etwd_conn_same_user(const struct etwd *d, const struct conn *c); /* may control this instance */
+bool etwd_conn_same_user(const struct etwd *d,
+			 const struct conn *c); /* may control this instance */
 
 void etwd_reply_keep(struct conn *c, const struct proto_message *m, struct reply_to *r);
 void etwd_reply_drop(struct reply_to *r);
@@ -172,7 +175,8 @@ void etwd_reply_status(struct etwd *d, struct conn *c, const struct proto_messag
 /* ---- dispatch -------------------------------------------------------------------------------- */
 
 /* One message as received. Takes the fds. */
-void etwd_dispatch(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, int *fds, int fd_count);
+void etwd_dispatch(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, int *fds,
+		   int fd_count);
 
 /* ---- provider processes ---------------------------------------------------------------------- */
 
@@ -201,13 +205,13 @@ struct process {
 	struct source pidfd;
 	pid_t pid;
 	uid_t uid;
-	bool dead;	  /* to be drained for the last time and dropped */
-	bool quarantined; /* broke the rules too often: behaves as disabled */
+	bool dead;	   /* to be drained for the last time and dropped */
+	bool quarantined;  /* broke the rules too often: behaves as disabled */
 	bool foreign_pids; /* lives in another pid namespace: thread ids need translation */
 	uint32_t terminal_session;
 	uint64_t start_key;
 	uint8_t pool_id[16];
-	char exe[256];	     /* file name, attested by /proc */
+	char exe[256]; /* file name, attested by /proc */
 	struct ctl_heap ctl;
 	struct pool_view *view; /* NULL until the first enable */
 	void *segment[POOL_SEGMENTS_MAX];
@@ -219,8 +223,8 @@ struct process {
 	uint32_t reg_cap;
 	uint32_t reg_live;
 
-	/* Session bits. An owner keeps its bit until somebody else needs it, so that a late loss still
-	 * finds it. */
+	/* Session bits. An owner keeps its bit until somebody else needs it, so that a late loss
+	 * still finds it. */
 	struct session *bit_owner[POOL_SESSION_BITS];
 	uint32_t bit_uses[POOL_SESSION_BITS];
 	uint32_t bit_next;
@@ -247,7 +251,8 @@ uint32_t etwd_process_thread(struct process *p, uint32_t tid); /* in our pid nam
 uint32_t etwd_process_bit_get(struct etwd *d, struct process *p, struct session *s);
 void etwd_process_bit_put(struct process *p, uint32_t bit);
 
-/* ---- enables and registrations ---------------------------------------------------------------- */
+/* ---- enables and registrations ----------------------------------------------------------------
+ */
 
 enum {
 	EP_SID = 0x1,
@@ -276,11 +281,12 @@ struct name_set {
 	uint64_t any, all;
 	const char *names; /* count NUL-terminated names; points into the raw filter */
 };
-/* What one EnableTraceEx2 call asked for. Immutable and shared by every config that refers to it. */
+/* What one EnableTraceEx2 call asked for. Immutable and shared by every config that refers to it.
+ */
 struct enable_args {
 	uint32_t refs;
 	uint8_t level;
-	bool filtered;	/* per-event filters beyond level and keywords */
+	bool filtered; /* per-event filters beyond level and keywords */
 	bool stack_filtered;
 	uint32_t properties;
 	uint64_t any, all; /* any: as given; 0 means everything */
@@ -306,10 +312,10 @@ int etwd_filter_parse(const struct proto_message *m, struct enable_args *a, stru
 void etwd_enable_args_unref(struct enable_args *a);
 bool etwd_filter_scope(const struct enable_args *a, const struct process *p);
 /* Per-event part, after level and keywords. schema: TraceLogging metadata item's data, or NULL. */
-bool etwd_filter_event(const struct enable_args *a, const struct pool_rec *rec, const uint8_t *schema,
-		       uint32_t schema_bytes);
-bool etwd_filter_stack(const struct enable_args *a, const struct pool_rec *rec, const uint8_t *schema,
-		       uint32_t schema_bytes);
+bool etwd_filter_event(const struct enable_args *a, const struct pool_rec *rec,
+		       const uint8_t *schema, uint32_t schema_bytes);
+bool etwd_filter_stack(const struct enable_args *a, const struct pool_rec *rec,
+		       const uint8_t *schema, uint32_t schema_bytes);
 
 struct enable {
 	struct provider *provider;
@@ -332,13 +338,13 @@ struct provider {
 enum route_flags {
 	ROUTE_IGNORE_KEYWORD_0 = 1u << 0,
 	ROUTE_EXCLUDE_INPRIVATE = 1u << 1,
-	ROUTE_FILTERED = 1u << 2,  /* args has per-event filters */
-	ROUTE_STACK = 1u << 3,	   /* wants stacks */
+	ROUTE_FILTERED = 1u << 2, /* args has per-event filters */
+	ROUTE_STACK = 1u << 3,	  /* wants stacks */
 	ROUTE_STACK_FILTERED = 1u << 4,
 	ROUTE_EXTRA_ITEMS = 1u << 5, /* wants items that we add */
 };
 struct route_row {
-	struct session *session; /* ref */
+	struct session *session;  /* ref */
 	struct enable_args *args; /* ref */
 	uint64_t any, all;	  /* any: never 0 */
 	uint8_t bit, level;
@@ -373,8 +379,8 @@ struct registration {
 	uint32_t entry; /* offset in the control block */
 	uint32_t gen;
 	uint32_t table[2];
-	int table_class[2]; /* -1 none */
-	uint32_t next_table; /* the one the next publish writes */
+	int table_class[2];    /* -1 none */
+	uint32_t next_table;   /* the one the next publish writes */
 	struct config *config; /* current; NULL before the first publish */
 	uint32_t history;
 	struct traits *traits;
@@ -382,7 +388,8 @@ struct registration {
 };
 
 struct provider *etwd_provider_find(struct etwd *d, const struct guid *g, bool create);
-void etwd_provider_release(struct etwd *d, struct provider *p); /* frees it when nothing refers to it */
+void etwd_provider_release(struct etwd *d,
+			   struct provider *p); /* frees it when nothing refers to it */
 
 void etwd_register(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_unregister(struct etwd *d, struct conn *c, const struct proto_message *m);
@@ -463,7 +470,8 @@ void etwd_session_answer(struct etwd *d, struct session *s, struct reply_to *r, 
 uint32_t etwd_session_path(struct etwd *d, struct conn *c, const uint16_t *name, size_t units,
 			   const struct session *except, char **ret, const char **ret_why);
 uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s,
-			     const struct proto_session *p, struct diag *diag, const char **ret_why);
+			     const struct proto_session *p, struct diag *diag,
+			     const char **ret_why);
 void etwd_session_describe(struct etwd *d, struct session *s, struct proto_session *ret);
 /* Who waits for it was kept in stop_reply before. */
 void etwd_session_stop(struct etwd *d, struct session *s);
@@ -484,11 +492,15 @@ void etwd_drain_bell(struct etwd *d);
 /* Milliseconds until the next pass; -1: none is needed. */
 int etwd_drain_wait_ms(struct etwd *d, uint64_t now_ns);
 void etwd_drain_losses(struct etwd *d, struct process *p, uint64_t now_ns);
-void etwd_drain_bit_losses(struct process *p, uint32_t bit, uint64_t elapsed_ns, enum proto_loss cause);
+void etwd_drain_bit_losses(struct process *p, uint32_t bit, uint64_t elapsed_ns,
+			   enum proto_loss cause);
 /* Session clock of a raw tick. */
 uint64_t etwd_session_time(const struct etwd *d, const struct session *s, uint64_t raw);
 
 void etwd_route(void *ctx, const struct pool_event *ev);
+/* After the emission, before commit: sessions with one stream for all processors, in order of time.
+ */
+void etwd_route_deferred(struct etwd *d);
 
 /* ---- real time ------------------------------------------------------------------------------- */
 
@@ -569,7 +581,10 @@ struct etwd {
 	struct pool_pass *pass;
 	bool in_pass;
 	bool drain_now;
-	uint64_t pass_ns;	  /* when the last one began */
+	bool hurry; /* some pool is more than half full: the next pass holds nothing back */
+	struct deferred *deferred;
+	uint32_t deferred_count, deferred_cap;
+	uint64_t pass_ns; /* when the last one began */
 	uint64_t interval_ns;
 	uint64_t tick_ns;
 	uint64_t watermark; /* raw clock; what the last pass delivered up to */

@@ -14,7 +14,8 @@ static void conn_ready(struct etwd *d, struct source *s, uint32_t events);
 
 static uint32_t conn_events(const struct conn *c)
 {
-	return (c->throttled ? 0 : (uint32_t)EPOLLIN) | EPOLLRDHUP | (c->writing ? (uint32_t)EPOLLOUT : 0);
+	return (c->throttled ? 0 : (uint32_t)EPOLLIN) | EPOLLRDHUP |
+	       (c->writing ? (uint32_t)EPOLLOUT : 0);
 }
 
 struct conn *etwd_conn_create(struct etwd *d, int fd, enum conn_kind kind, uid_t uid, pid_t pid)
@@ -111,9 +112,11 @@ static void want_write(struct etwd *d, struct conn *c, bool on)
 	}
 }
 
-static void enqueue(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, const int *fds, int fd_count)
+static void enqueue(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, const int *fds,
+		    int fd_count)
 {
-	size_t limit = c->kind == CONN_PROVIDER ? ETWD_QUEUE_BYTES_PROVIDER : ETWD_QUEUE_BYTES_CONTROL;
+	size_t limit =
+		c->kind == CONN_PROVIDER ? ETWD_QUEUE_BYTES_PROVIDER : ETWD_QUEUE_BYTES_CONTROL;
 	struct out_message *o = NULL;
 	if (c->queued_bytes + n + sizeof *o <= limit) {
 		o = malloc(sizeof *o + n);
@@ -142,7 +145,8 @@ static void enqueue(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, 
 	want_write(d, c, true);
 }
 
-void etwd_conn_send(struct etwd *d, struct conn *c, struct proto_writer *w, const int *fds, int fd_count)
+void etwd_conn_send(struct etwd *d, struct conn *c, struct proto_writer *w, const int *fds,
+		    int fd_count)
 {
 	long n = proto_end(w);
 	if (c->closing) {
@@ -264,8 +268,8 @@ static void refill(struct conn *c, uint64_t now)
 	}
 }
 
-/* `last`: the peer is gone. What it left behind is bounded by its socket, and waiting for tokens would
- * only keep the corpse. */
+/* `last`: the peer is gone. What it left behind is bounded by its socket, and waiting for tokens
+ * would only keep the corpse. */
 static void conn_receive(struct etwd *d, struct conn *c, bool last)
 {
 	/* A bounded share of the turn, so that one talker does not silence the others. */
@@ -326,7 +330,8 @@ void etwd_conn_unthrottle(struct etwd *d, uint64_t now_ns)
 		return;
 	}
 	struct conn *c;
-	TAILQ_FOREACH(c, &d->conns, link) {
+	TAILQ_FOREACH(c, &d->conns, link)
+	{
 		if (!c->closing && c->throttled) {
 			refill(c, now_ns);
 			if (c->tokens > 0) {
@@ -366,9 +371,10 @@ static void accept_ready(struct etwd *d, struct source *s, uint32_t events)
 	for (int i = 0; i < 64; i++) {
 		int fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd < 0) {
-			if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-				/* Level-triggered epoll would spin. Sleep a little instead; fds_left() makes
-				 * this rare. */
+			if (errno == EMFILE || errno == ENFILE || errno == ENOMEM ||
+			    errno == ENOBUFS) {
+				/* Level-triggered epoll would spin. Sleep a little instead;
+				 * fds_left() makes this rare. */
 				struct pollfd none = {.fd = -1};
 				poll(&none, 1, 10);
 			}

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * From a message to its handler. Checks what every message has in common: shape, the right socket, no
- * file descriptor where none belongs.
+ * From a message to its handler. Checks what every message has in common: shape, the right socket,
+ * no file descriptor where none belongs.
  */
 #include "etwd/etwd.h"
 
 struct handler {
 	uint16_t type;
-	uint8_t kind; /* enum conn_kind */
+	uint8_t kind;  /* enum conn_kind */
 	bool attached; /* provider socket: only after HELLO */
 	void (*run)(struct etwd *d, struct conn *c, const struct proto_message *m);
 };
@@ -67,11 +67,13 @@ static const struct handler handlers[] = {
 	{PROTO_SHUTDOWN, CONN_CONTROL, false, on_shutdown},
 };
 
-void etwd_dispatch(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, int *fds, int fd_count)
+void etwd_dispatch(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, int *fds,
+		   int fd_count)
 {
 	struct proto_message m;
 	int r = proto_parse(p, n, &m);
-	bool fds_fit = fd_count == 0 || (r == 0 && (m.type == PROTO_ADOPT || m.type == PROTO_START));
+	bool fds_fit =
+		fd_count == 0 || (r == 0 && (m.type == PROTO_ADOPT || m.type == PROTO_START));
 	/* Nothing we accept today keeps a descriptor. */
 	for (int i = 0; i < fd_count; i++) {
 		close(fds[i]);
@@ -84,7 +86,8 @@ void etwd_dispatch(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, i
 	if (r < 0) {
 		if (n >= 12) {
 			m = (struct proto_message){.type = le16_get(p + 4), .id = le32_get(p + 8)};
-			etwd_reply_status(d, c, &m, 50, "a critical part of the message is unknown here");
+			etwd_reply_status(d, c, &m, 50,
+					  "a critical part of the message is unknown here");
 		}
 		return;
 	}

@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: MIT
  * The drain: when, a pass over all pools, and what was lost.
  *
- * Pace: the interval doubles while nothing comes, halves when a bell rings or a pool fills, and never
- * leaves 1-100 ms; a real-time consumer caps it at its latency. Without sessions there is no tick.
+ * Pace: the interval doubles while nothing comes, halves when a bell rings or a pool fills, and
+ * never leaves 1-100 ms; a real-time consumer caps it at its latency. Without sessions there is no
+ * tick.
  *
  * One pass: begin, collect every pool, emit (route into session buffers), [here a journal makes the
- * batch durable], commit (chunks become free). Nothing between emit and commit may depend on the pool's
- * memory again, and emit must not have effects outside the sinks: that is what a journal will need.
+ * batch durable], commit (chunks become free). Nothing between emit and commit may depend on the
+ * pool's memory again, and emit must not have effects outside the sinks: that is what a journal
+ * will need.
  */
 #include "etwd/etwd.h"
 
 #include <stdlib.h>
 
-#define MS		  1000000ull
-#define INTERVAL_MIN_NS	  (1 * MS)
-#define INTERVAL_MAX_NS	  (100 * MS)
-#define REAL_TIME_NS	  (10 * MS)
-#define LOSSES_EVERY_NS	  (50 * MS)
-#define PASS_BYTES	  (64ull << 20) /* private memory of a pass */
-#define VIEW_BYTES_MIN	  (64ull << 10)
-#define VIEW_BYTES_MAX	  (4ull << 20)
-#define TIME_CHECK_NS	  (1000 * MS)
-#define TIME_DRIFT_100NS  10000u
+#define MS		 1000000ull
+#define INTERVAL_MIN_NS	 (1 * MS)
+#define INTERVAL_MAX_NS	 (100 * MS)
+#define REAL_TIME_NS	 (10 * MS)
+#define LOSSES_EVERY_NS	 (50 * MS)
+#define PASS_BYTES	 (64ull << 20) /* private memory of a pass */
+#define VIEW_BYTES_MIN	 (64ull << 10)
+#define VIEW_BYTES_MAX	 (4ull << 20)
+#define TIME_CHECK_NS	 (1000 * MS)
+#define TIME_DRIFT_100NS 10000u
 
-/* ---- session clock 2 ------------------------------------------------------------------------------ */
+/* ---- session clock 2
+ * ------------------------------------------------------------------------------ */
 
 static uint64_t filetime_of(const struct etwd *d, uint64_t raw)
 {
@@ -55,7 +58,8 @@ uint64_t etwd_session_time(const struct etwd *d, const struct session *s, uint64
 	return s->clock == 2 ? filetime_of(d, raw) : raw;
 }
 
-/* ---- pace ---------------------------------------------------------------------------------------- */
+/* ---- pace
+ * ---------------------------------------------------------------------------------------- */
 
 int etwd_drain_init(struct etwd *d)
 {
@@ -69,12 +73,15 @@ void etwd_drain_finish(struct etwd *d)
 {
 	pool_pass_destroy(d->pass);
 	d->pass = NULL;
+	free(d->deferred);
+	d->deferred = NULL;
 }
 
 void etwd_drain_bell(struct etwd *d)
 {
 	d->interval_ns = BASE_MAX(d->interval_ns / 2, INTERVAL_MIN_NS);
 	d->drain_now = true;
+	d->hurry = true;
 }
 
 int etwd_drain_wait_ms(struct etwd *d, uint64_t now_ns)
@@ -106,7 +113,8 @@ static uint64_t longest_tick(struct etwd *d)
 	return tick;
 }
 
-/* ---- losses -------------------------------------------------------------------------------------- */
+/* ---- losses
+ * -------------------------------------------------------------------------------------- */
 
 static void add_lost(struct session *s, uint64_t n, enum proto_loss cause, bool counts)
 {
@@ -119,7 +127,8 @@ static void add_lost(struct session *s, uint64_t n, enum proto_loss cause, bool 
 	}
 }
 
-void etwd_drain_bit_losses(struct process *p, uint32_t bit, uint64_t elapsed_ns, enum proto_loss cause)
+void etwd_drain_bit_losses(struct process *p, uint32_t bit, uint64_t elapsed_ns,
+			   enum proto_loss cause)
 {
 	uint64_t n = pool_view_take_lost(p->view, bit, elapsed_ns);
 	p->lost_total += n;
@@ -146,8 +155,8 @@ void etwd_drain_bit_losses(struct process *p, uint32_t bit, uint64_t elapsed_ns,
 /* The writer counts per bit and per cause, but not both together; the largest cause names them. */
 static enum proto_loss likely_cause(struct process *p, const struct pool_view_stats *st)
 {
-	static const enum proto_loss causes[] = {PROTO_LOSS_POOL_FULL, PROTO_LOSS_NESTING, PROTO_LOSS_TOO_BIG,
-						 PROTO_LOSS_DETACHED};
+	static const enum proto_loss causes[] = {PROTO_LOSS_POOL_FULL, PROTO_LOSS_NESTING,
+						 PROTO_LOSS_TOO_BIG, PROTO_LOSS_DETACHED};
 	uint64_t most = 0;
 	enum proto_loss found = PROTO_LOSS_POOL_FULL;
 	for (uint32_t i = 0; i < BASE_ARRAY_LEN(causes); i++) {
@@ -161,7 +170,8 @@ static enum proto_loss likely_cause(struct process *p, const struct pool_view_st
 	return found;
 }
 
-/* Counted for every session that has a bit here: which of them a damaged record was for is not known. */
+/* Counted for every session that has a bit here: which of them a damaged record was for is not
+ * known. */
 static void spread(struct process *p, uint64_t n, enum proto_loss cause, bool counts)
 {
 	for (uint32_t i = 0; n > 0 && i < POOL_SESSION_BITS; i++) {
@@ -189,9 +199,11 @@ void etwd_drain_losses(struct etwd *d, struct process *p, uint64_t now_ns)
 	p->torn_seen = st.torn;
 }
 
-/* ---- a pass -------------------------------------------------------------------------------------- */
+/* ---- a pass
+ * -------------------------------------------------------------------------------------- */
 
-static void judge(struct etwd *d, struct process *p, const struct pool_view_stats *st, uint64_t now_ns)
+static void judge(struct etwd *d, struct process *p, const struct pool_view_stats *st,
+		  uint64_t now_ns)
 {
 	if (now_ns - p->violations_at_ns > 1000 * MS) {
 		p->violations_at_ns = now_ns;
@@ -232,6 +244,7 @@ static uint32_t look_after(struct etwd *d, uint32_t flags, uint64_t now_ns)
 
 static void adapt(struct etwd *d, uint64_t events, uint32_t fullest, bool again)
 {
+	d->hurry = again;
 	if (again) {
 		d->interval_ns = INTERVAL_MIN_NS;
 	} else if (fullest > 64) {
@@ -252,6 +265,11 @@ void etwd_drain_pass(struct etwd *d, uint32_t flags)
 	}
 	d->in_pass = true;
 	d->drain_now = false;
+	/* A pool that is nearly full, or whose process is gone, is emptied to its last record.
+	 * Holding the others back would make their records late against it. */
+	if (d->hurry || d->dead_count > 0) {
+		flags |= POOL_PASS_FLUSH;
+	}
 	d->pass_ns = etwd_now_ns();
 	d->passes++;
 	check_time(d, d->pass_ns);
@@ -259,7 +277,8 @@ void etwd_drain_pass(struct etwd *d, uint32_t flags)
 	budget = BASE_MIN(BASE_MAX(budget, VIEW_BYTES_MIN), VIEW_BYTES_MAX);
 	pool_pass_begin(d->pass, clock_now_of(d->clock_kind), d->clock_freq, flags);
 	struct process *p;
-	LIST_FOREACH(p, &d->processes, link) {
+	LIST_FOREACH(p, &d->processes, link)
+	{
 		if (p->view && !p->quarantined) {
 			uint32_t f = p->dead ? POOL_PASS_FLUSH | POOL_PASS_FINAL : 0;
 			/* -ENOMEM leaves records in their pool; the next pass tries again. */
@@ -267,6 +286,7 @@ void etwd_drain_pass(struct etwd *d, uint32_t flags)
 		}
 	}
 	uint64_t events = pool_pass_emit(d->pass, etwd_route, d);
+	etwd_route_deferred(d);
 	d->watermark = pool_pass_watermark(d->pass);
 	/* A journal makes the batch durable here. */
 	pool_pass_commit(d->pass);

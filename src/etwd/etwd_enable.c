@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Who enabled what. An enable is (session, provider GUID) -> arguments and outlives the controller that
- * asked for it. Every change is published to all registrations it reaches as a new generation of their
- * filter table; the former generation is kept, because records written under it may still be in a pool.
+ * Who enabled what. An enable is (session, provider GUID) -> arguments and outlives the controller
+ * that asked for it. Every change is published to all registrations it reaches as a new generation
+ * of their filter table; the former generation is kept, because records written under it may still
+ * be in a pool.
  */
 #include "etwd/etwd.h"
 
@@ -9,7 +10,8 @@
 
 #include <stdlib.h>
 
-/* ---- configs ------------------------------------------------------------------------------------- */
+/* ---- configs
+ * ------------------------------------------------------------------------------------- */
 
 void etwd_config_free(struct etwd *d, struct process *p, struct config *c)
 {
@@ -23,16 +25,19 @@ void etwd_config_free(struct etwd *d, struct process *p, struct config *c)
 	free(c);
 }
 
-static bool applies(struct etwd *d, const struct registration *r, const struct enable *e, bool as_group)
+static bool applies(struct etwd *d, const struct registration *r, const struct enable *e,
+		    bool as_group)
 {
 	return ((e->args->properties & EP_PROVIDER_GROUP) != 0) == as_group &&
-	       e->session->state == SESSION_RUNNING && !r->process->quarantined && !r->process->dead &&
-	       etwd_session_allows(d, e->session, r->process) && etwd_filter_scope(e->args, r->process);
+	       e->session->state == SESSION_RUNNING && !r->process->quarantined &&
+	       !r->process->dead && etwd_session_allows(d, e->session, r->process) &&
+	       etwd_filter_scope(e->args, r->process);
 }
 
 /* The enables that reach a registration: of its GUID, then of its group, a session at most once.
  * Returns how many; at most `cap` are stored. */
-static uint32_t collect(struct etwd *d, const struct registration *r, struct enable **out, uint32_t cap)
+static uint32_t collect(struct etwd *d, const struct registration *r, struct enable **out,
+			uint32_t cap)
 {
 	uint32_t n = 0;
 	struct provider *from[2] = {r->provider, r->group};
@@ -41,7 +46,8 @@ static uint32_t collect(struct etwd *d, const struct registration *r, struct ena
 		if (!from[i]) {
 			continue;
 		}
-		LIST_FOREACH(e, &from[i]->enables, of_provider) {
+		LIST_FOREACH(e, &from[i]->enables, of_provider)
+		{
 			bool twice = false;
 			if (n == cap || !applies(d, r, e, i == 1)) {
 				continue;
@@ -74,7 +80,8 @@ bool etwd_enable_reaches(struct etwd *d, const struct registration *r, const str
 		if (!from[i]) {
 			continue;
 		}
-		LIST_FOREACH(e, &from[i]->enables, of_provider) {
+		LIST_FOREACH(e, &from[i]->enables, of_provider)
+		{
 			if (e->session == s && applies(d, r, e, i == 1)) {
 				return true;
 			}
@@ -102,7 +109,9 @@ static void fill_row(struct etwd *d, const struct registration *r, const struct 
 	}
 	row->flags |= (p & EP_EXCLUDE_INPRIVATE) ? ROUTE_EXCLUDE_INPRIVATE : 0;
 	row->flags |= (p & EP_STACK_TRACE) ? ROUTE_STACK : 0;
-	row->flags |= (p & (EP_SID | EP_TS_ID | EP_EVENT_KEY | EP_PROCESS_START_KEY)) ? ROUTE_EXTRA_ITEMS : 0;
+	row->flags |= (p & (EP_SID | EP_TS_ID | EP_EVENT_KEY | EP_PROCESS_START_KEY))
+			      ? ROUTE_EXTRA_ITEMS
+			      : 0;
 	row->flags |= a->filtered ? ROUTE_FILTERED : 0;
 	row->flags |= a->stack_filtered ? ROUTE_STACK_FILTERED : 0;
 	etwd_session_ref(e->session);
@@ -115,7 +124,7 @@ static int reserve_table(struct registration *r, struct ctl_entry *e, uint32_t n
 	struct ctl_heap *h = &r->process->ctl;
 	unsigned class = 0;
 	while ((4u << class) < rows) {
-		class++;
+		class ++;
 	}
 	if (r->table_class[next] >= (int)class) {
 		return 0;
@@ -158,8 +167,8 @@ static void forget_old(struct etwd *d, struct registration *r)
 static struct config *build_config(struct etwd *d, struct registration *r)
 {
 	struct enable *e[ETWD_SESSIONS_MAX];
-	/* Rows are 64 at most in shared memory; sessions beyond that share bit 63's row there and are
-	 * told apart here. */
+	/* Rows are 64 at most in shared memory; sessions beyond that share bit 63's row there and
+	 * are told apart here. */
 	uint32_t n = r->provider ? collect(d, r, e, BASE_ARRAY_LEN(e)) : 0;
 	if (n > 0 && etwd_process_ready_pool(d, r->process) < 0) {
 		etwd_log(d, "No memory to enable process %d", (int)r->process->pid);
@@ -186,29 +195,35 @@ static struct config *build_config(struct etwd *d, struct registration *r)
 }
 
 /* Rows for the process: what we decide exactly, it only pre-selects. */
-static uint32_t shared_rows(const struct registration *r, const struct config *c, struct filter_row *out)
+static uint32_t shared_rows(const struct registration *r, const struct config *c,
+			    struct filter_row *out)
 {
 	uint32_t n = 0;
 	struct filter_row *shared = NULL;
 	for (uint32_t i = 0; i < c->rows; i++) {
 		const struct route_row *from = &c->row[i];
-		struct filter_row row = {.bit = from->bit, .level = from->level, .any = from->any,
-					 .all = from->all};
-		row.props = (from->flags & ROUTE_STACK ? FILTER_ROW_STACK : 0) |
-			    (from->flags & ROUTE_IGNORE_KEYWORD_0 ? FILTER_ROW_IGNORE_KEYWORD_0 : 0) |
-			    (from->flags & ROUTE_EXCLUDE_INPRIVATE ? FILTER_ROW_EXCLUDE_INPRIVATE : 0);
+		struct filter_row row = {
+			.bit = from->bit, .level = from->level, .any = from->any, .all = from->all};
+		row.props =
+			(from->flags & ROUTE_STACK ? FILTER_ROW_STACK : 0) |
+			(from->flags & ROUTE_IGNORE_KEYWORD_0 ? FILTER_ROW_IGNORE_KEYWORD_0 : 0) |
+			(from->flags & ROUTE_EXCLUDE_INPRIVATE ? FILTER_ROW_EXCLUDE_INPRIVATE : 0);
 		if (r->flags & PROTO_REG_CLASSIC) {
 			row.level = 0; /* classic providers test level and flags themselves */
 			row.any = UINT64_MAX;
 			row.all = 0;
 		}
 		if (from->bit == POOL_BIT_SHARED && shared) {
-			shared->level = shared->level == 0 || row.level == 0 ? 0 : BASE_MAX(shared->level, row.level);
+			shared->level = shared->level == 0 || row.level == 0
+						? 0
+						: BASE_MAX(shared->level, row.level);
 			shared->any |= row.any;
 			shared->all &= row.all;
-			shared->props = (uint16_t)((shared->props & row.props &
-						    (FILTER_ROW_IGNORE_KEYWORD_0 | FILTER_ROW_EXCLUDE_INPRIVATE)) |
-						   ((shared->props | row.props) & FILTER_ROW_STACK));
+			shared->props =
+				(uint16_t)((shared->props & row.props &
+					    (FILTER_ROW_IGNORE_KEYWORD_0 |
+					     FILTER_ROW_EXCLUDE_INPRIVATE)) |
+					   ((shared->props | row.props) & FILTER_ROW_STACK));
 			continue;
 		}
 		out[n] = row;
@@ -233,7 +248,8 @@ bool etwd_enable_publish(struct etwd *d, struct registration *r)
 		struct filter_row rows[POOL_SESSION_BITS];
 		uint32_t n = shared_rows(r, c, rows);
 		uint32_t tables = r->table_class[0] >= 0 || r->table_class[1] >= 0 || n > 0;
-		/* pool_ctl_publish() writes the table that is not in use, and starts with the second. */
+		/* pool_ctl_publish() writes the table that is not in use, and starts with the
+		 * second. */
 		if (tables && (reserve_table(r, e, r->next_table, n) < 0)) {
 			unuse_bits(p, c);
 			etwd_config_free(d, p, c);
@@ -260,7 +276,8 @@ bool etwd_enable_publish(struct etwd *d, struct registration *r)
 	return false;
 }
 
-/* ---- what a callback is told ---------------------------------------------------------------------- */
+/* ---- what a callback is told
+ * ---------------------------------------------------------------------- */
 
 void etwd_enable_merge(const struct registration *r, struct enable_merge *ret)
 {
@@ -319,7 +336,8 @@ void etwd_enable_put(struct proto_writer *w, const struct registration *r, uint3
 	if ((r->flags & PROTO_REG_CLASSIC) && m.classic) {
 		const struct enable_args *a = r->config->row[0].args;
 		proto_put_u64(w, PROTO_TAG_CLASSIC_HANDLE,
-			      (uint64_t)m.classic->id | (uint64_t)a->level << 16 | (a->any & UINT32_MAX) << 32);
+			      (uint64_t)m.classic->id | (uint64_t)a->level << 16 |
+				      (a->any & UINT32_MAX) << 32);
 	}
 	if (only) {
 		put_filters(w, only);

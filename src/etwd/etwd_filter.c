@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Filters of an enable. Parsed once, with every count checked; evaluated per event without allocating.
+ * Filters of an enable. Parsed once, with every count checked; evaluated per event without
+ * allocating.
  *
  * Scope filters (process id, executable) decide which registrations an enable reaches. Attribute
  * filters (event id, event name) narrow the events. Stack filters only decide whose stack is kept.
- * Payload filters need the event's schema, which etwd does not have: they are stored, not evaluated.
+ * Payload filters need the event's schema, which etwd does not have: they are stored, not
+ * evaluated.
  */
 #include "etwd/etwd.h"
 
@@ -92,11 +94,20 @@ static int parse_one(struct enable_args *a, uint32_t type, const uint8_t *p, siz
 			a->pid[i] = bytes_u32(&b);
 		}
 		return 0;
-	case FILTER_EXECUTABLE: return parse_exes(p, n, a);
-	case FILTER_EVENT_ID: a->filtered = true; return parse_ids(b, &a->ids);
-	case FILTER_EVENT_NAME: a->filtered = true; return parse_names(b, &a->names);
-	case FILTER_STACKWALK: a->stack_filtered = true; return parse_ids(b, &a->stack_ids);
-	case FILTER_STACKWALK_NAME: a->stack_filtered = true; return parse_names(b, &a->stack_names);
+	case FILTER_EXECUTABLE:
+		return parse_exes(p, n, a);
+	case FILTER_EVENT_ID:
+		a->filtered = true;
+		return parse_ids(b, &a->ids);
+	case FILTER_EVENT_NAME:
+		a->filtered = true;
+		return parse_names(b, &a->names);
+	case FILTER_STACKWALK:
+		a->stack_filtered = true;
+		return parse_ids(b, &a->stack_ids);
+	case FILTER_STACKWALK_NAME:
+		a->stack_filtered = true;
+		return parse_names(b, &a->stack_names);
 	case FILTER_STACKWALK_LEVEL_KW:
 		a->stack_filtered = true;
 		a->stack_level.present = true;
@@ -105,7 +116,8 @@ static int parse_one(struct enable_args *a, uint32_t type, const uint8_t *p, siz
 		a->stack_level.level = bytes_u8(&b);
 		a->stack_level.filter_in = bytes_u8(&b) != 0;
 		return b.bad ? -EINVAL : 0;
-	default: return 0; /* the provider's business, or nothing on this system */
+	default:
+		return 0; /* the provider's business, or nothing on this system */
 	}
 }
 
@@ -160,7 +172,8 @@ void etwd_enable_args_unref(struct enable_args *a)
 	free(a);
 }
 
-/* ---- scope --------------------------------------------------------------------------------------- */
+/* ---- scope
+ * --------------------------------------------------------------------------------------- */
 
 static bool exe_listed(const char *list, const char *exe)
 {
@@ -179,7 +192,8 @@ static bool exe_listed(const char *list, const char *exe)
 		if (n == want && strncasecmp(item, exe, n) == 0) {
 			return true;
 		}
-		if (n == want + 4 && strncasecmp(item + want, ".exe", 4) == 0 && strncasecmp(item, exe, want) == 0) {
+		if (n == want + 4 && strncasecmp(item + want, ".exe", 4) == 0 &&
+		    strncasecmp(item, exe, want) == 0) {
 			return true;
 		}
 		list += len + (list[len] == ';');
@@ -201,7 +215,8 @@ bool etwd_filter_scope(const struct enable_args *a, const struct process *p)
 	return !a->has_exes || (p->exe[0] && exe_listed(a->exes, p->exe));
 }
 
-/* ---- events -------------------------------------------------------------------------------------- */
+/* ---- events
+ * -------------------------------------------------------------------------------------- */
 
 static bool id_listed(const struct id_set *s, uint16_t id)
 {
@@ -213,7 +228,8 @@ static bool id_listed(const struct id_set *s, uint16_t id)
 	return false;
 }
 
-/* The event name inside TraceLogging metadata: u16 size, tag bytes up to one without bit 7, name. */
+/* The event name inside TraceLogging metadata: u16 size, tag bytes up to one without bit 7, name.
+ */
 static const char *schema_name(const uint8_t *schema, uint32_t bytes, size_t *ret_len)
 {
 	struct bytes b = bytes_of(schema, bytes);
@@ -250,13 +266,14 @@ static bool name_passes(const struct name_set *s, const struct pool_rec *rec, co
 	size_t len;
 	const char *name = schema_name(schema, schema_bytes, &len);
 	if (!name || !in_range(rec, s->level, s->any, s->all)) {
-		return true; /* the filter speaks only about events within its own level and keywords */
+		return true; /* the filter speaks only about events within its own level and
+				keywords */
 	}
 	return name_listed(s, name, len) == s->filter_in;
 }
 
-bool etwd_filter_event(const struct enable_args *a, const struct pool_rec *rec, const uint8_t *schema,
-		       uint32_t schema_bytes)
+bool etwd_filter_event(const struct enable_args *a, const struct pool_rec *rec,
+		       const uint8_t *schema, uint32_t schema_bytes)
 {
 	if (schema) {
 		return !a->names.present || name_passes(&a->names, rec, schema, schema_bytes);
@@ -264,15 +281,16 @@ bool etwd_filter_event(const struct enable_args *a, const struct pool_rec *rec, 
 	return !a->ids.present || id_listed(&a->ids, rec->id) == a->ids.filter_in;
 }
 
-bool etwd_filter_stack(const struct enable_args *a, const struct pool_rec *rec, const uint8_t *schema,
-		       uint32_t schema_bytes)
+bool etwd_filter_stack(const struct enable_args *a, const struct pool_rec *rec,
+		       const uint8_t *schema, uint32_t schema_bytes)
 {
 	if (a->stack_level.present && in_range(rec, a->stack_level.level, a->stack_level.any,
 					       a->stack_level.all) != a->stack_level.filter_in) {
 		return false;
 	}
 	if (schema) {
-		return !a->stack_names.present || name_passes(&a->stack_names, rec, schema, schema_bytes);
+		return !a->stack_names.present ||
+		       name_passes(&a->stack_names, rec, schema, schema_bytes);
 	}
 	return !a->stack_ids.present || id_listed(&a->stack_ids, rec->id) == a->stack_ids.filter_in;
 }

@@ -152,7 +152,8 @@ static int wait_ms(struct etwd *d, uint64_t now)
 	}
 	if (d->idle_exit_s > 0 && d->session_count == 0) {
 		uint64_t end = d->session_end_ns + d->idle_exit_s * 1000000000ull;
-		ms = soonest(ms, end <= now ? 1000 : (int)BASE_MIN((end - now) / 1000000 + 1, 3600000ull));
+		ms = soonest(ms, end <= now ? 1000
+					    : (int)BASE_MIN((end - now) / 1000000 + 1, 3600000ull));
 	}
 	return ms;
 }
@@ -163,7 +164,8 @@ void etwd_loop_turn(struct etwd *d, int timeout_ms)
 	int n = epoll_wait(d->epoll, ev, BASE_ARRAY_LEN(ev), timeout_ms);
 	for (int i = 0; i < n; i++) {
 		struct source *s = ev[i].data.ptr;
-		/* Owners are freed only at the end of a turn, so a pointer from this batch is good. */
+		/* Owners are freed only at the end of a turn, so a pointer from this batch is good.
+		 */
 		s->ready(d, s, ev[i].events);
 	}
 	uint64_t now = etwd_now_ns();
@@ -175,6 +177,15 @@ void etwd_loop_turn(struct etwd *d, int timeout_ms)
 	etwd_pending_tick(d, now);
 	etwd_conn_unthrottle(d, now);
 	etwd_conn_reap(d);
+}
+
+static void stop_sessions(struct etwd *d)
+{
+	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
+		if (d->session[i] && d->session[i]->state == SESSION_RUNNING) {
+			etwd_session_stop(d, d->session[i]);
+		}
+	}
 }
 
 void etwd_loop_run(struct etwd *d)
@@ -189,23 +200,14 @@ void etwd_loop_run(struct etwd *d)
 		}
 		if (d->exiting && !stopping) {
 			stopping = true;
-			for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
-				if (d->session[i] && d->session[i]->state == SESSION_RUNNING) {
-					etwd_session_stop(d, d->session[i]);
-				}
-			}
+			stop_sessions(d);
 		}
 		if (stopping && d->jobs_running == 0 && d->session_count == 0) {
 			return;
 		}
 		etwd_loop_turn(d, stopping ? 20 : wait_ms(d, now));
 		if (stopping) {
-			/* One that was just starting when the signal came. */
-			for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
-				if (d->session[i] && d->session[i]->state == SESSION_RUNNING) {
-					etwd_session_stop(d, d->session[i]);
-				}
-			}
+			stop_sessions(d); /* one that was just starting when the signal came */
 		}
 	}
 }
@@ -253,16 +255,14 @@ void etwd_destroy(struct etwd *d)
 		return;
 	}
 	struct conn *c;
-	TAILQ_FOREACH(c, &d->conns, link) {
+	TAILQ_FOREACH(c, &d->conns, link)
+	{
 		etwd_conn_close(d, c);
 	}
 	if (d->pass) {
-		for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
-			if (d->session[i] && d->session[i]->state == SESSION_RUNNING) {
-				etwd_session_stop(d, d->session[i]);
-			}
-		}
+		d->exiting = true;
 		while (d->jobs_running > 0 || d->session_count > 0) {
+			stop_sessions(d);
 			etwd_loop_turn(d, 10);
 		}
 		etwd_drain_pass(d, POOL_PASS_FLUSH); /* drops the dead processes */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * etwd: options, becoming a daemon, the lock, the sockets, the wait page, signals.
  *
- * Only who holds the lock file's flock may replace sockets, so a stale one is simply renamed over. The
- * lock is kept until exit; two daemons of one directory cannot exist.
+ * Only who holds the lock file's flock may replace sockets, so a stale one is simply renamed over.
+ * The lock is kept until exit; two daemons of one directory cannot exist.
  */
 #include "etwd/etwd.h"
 
@@ -46,7 +46,8 @@ static void usage(FILE *f)
 	      "  --system             the system instance, in /run/openetw\n"
 	      "  --runtime-dir DIR    sockets, lock and log live here\n"
 	      "  --idle-exit SECONDS  leave so long after the last session ended (60; 0: never)\n"
-	      "  --ready-fd N         write a byte to file descriptor N when connections are accepted\n"
+	      "  --ready-fd N         write a byte to file descriptor N when connections are "
+	      "accepted\n"
 	      "  --version, --help\n",
 	      f);
 }
@@ -67,37 +68,59 @@ static bool parse_number(const char *text, uint32_t max, uint32_t *ret)
 static int parse_options(int argc, char **argv, struct options *o, int *ret_code)
 {
 	static const struct option longs[] = {
-		{"foreground", no_argument, NULL, 'f'},	      {"system", no_argument, NULL, 's'},
-		{"runtime-dir", required_argument, NULL, 'd'}, {"idle-exit", required_argument, NULL, 'i'},
-		{"ready-fd", required_argument, NULL, 'r'},   {"version", no_argument, NULL, 'v'},
-		{"help", no_argument, NULL, 'h'},	      {0},
+		{"foreground", no_argument, NULL, 'f'},
+		{"system", no_argument, NULL, 's'},
+		{"runtime-dir", required_argument, NULL, 'd'},
+		{"idle-exit", required_argument, NULL, 'i'},
+		{"ready-fd", required_argument, NULL, 'r'},
+		{"version", no_argument, NULL, 'v'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
 	};
 	*o = (struct options){.idle_exit_s = 60, .ready_fd = -1};
 	int c;
 	uint32_t n;
 	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
 		switch (c) {
-		case 'f': o->foreground = true; break;
-		case 's': o->system = true; break;
-		case 'd': o->dir = optarg; break;
+		case 'f':
+			o->foreground = true;
+			break;
+		case 's':
+			o->system = true;
+			break;
+		case 'd':
+			o->dir = optarg;
+			break;
 		case 'i':
 			if (!parse_number(optarg, 1000000000, &o->idle_exit_s)) {
-				fprintf(stderr, "etwd: --idle-exit needs a number of seconds, not '%s'\n", optarg);
+				fprintf(stderr,
+					"etwd: --idle-exit needs a number of seconds, not '%s'\n",
+					optarg);
 				*ret_code = 2;
 				return 1;
 			}
 			break;
 		case 'r':
 			if (!parse_number(optarg, INT_MAX, &n)) {
-				fprintf(stderr, "etwd: --ready-fd needs a descriptor, not '%s'\n", optarg);
+				fprintf(stderr, "etwd: --ready-fd needs a descriptor, not '%s'\n",
+					optarg);
 				*ret_code = 2;
 				return 1;
 			}
 			o->ready_fd = (int)n;
 			break;
-		case 'v': puts("etwd (OpenETW) " OPENETW_VERSION); *ret_code = 0; return 1;
-		case 'h': usage(stdout); *ret_code = 0; return 1;
-		default: fputs("Try 'etwd --help'.\n", stderr); *ret_code = 2; return 1;
+		case 'v':
+			puts("etwd (OpenETW) " OPENETW_VERSION);
+			*ret_code = 0;
+			return 1;
+		case 'h':
+			usage(stdout);
+			*ret_code = 0;
+			return 1;
+		default:
+			fputs("Try 'etwd --help'.\n", stderr);
+			*ret_code = 2;
+			return 1;
 		}
 	}
 	if (optind < argc) {
@@ -108,12 +131,14 @@ static int parse_options(int argc, char **argv, struct options *o, int *ret_code
 	return 0;
 }
 
-/* ---- the directory --------------------------------------------------------------------------------- */
+/* ---- the directory
+ * --------------------------------------------------------------------------------- */
 
 static int find_dir(const struct options *o, char *out, size_t cap)
 {
 	if (!o->dir) {
-		return proto_runtime_dir(o->system ? PROTO_INSTANCE_SYSTEM : PROTO_INSTANCE_USER, true, out, cap);
+		return proto_runtime_dir(o->system ? PROTO_INSTANCE_SYSTEM : PROTO_INSTANCE_USER,
+					 true, out, cap);
 	}
 	struct stat st;
 	if (mkdir(o->dir, o->system ? 0755 : 0700) < 0 && errno != EEXIST) {
@@ -165,7 +190,8 @@ static int bind_socket(const char *dir, const char *name, mode_t mode)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
 	char path[600];
-	int n = snprintf(addr.sun_path, sizeof addr.sun_path, "%s/.%s.%d", dir, name, (int)getpid());
+	int n = snprintf(addr.sun_path, sizeof addr.sun_path, "%s/.%s.%d", dir, name,
+			 (int)getpid());
 	if (n < 0 || (size_t)n >= sizeof addr.sun_path || join(path, sizeof path, dir, name) < 0) {
 		return -ENAMETOOLONG;
 	}
@@ -187,7 +213,8 @@ static int bind_socket(const char *dir, const char *name, mode_t mode)
 
 static int open_sockets(struct etwd *d)
 {
-	static const char *const names[] = {[CONN_PROVIDER] = "provider", [CONN_CONTROL] = "control"};
+	static const char *const names[] = {
+		[CONN_PROVIDER] = "provider", [CONN_CONTROL] = "control"};
 	for (int kind = 0; kind < 2; kind++) {
 		mode_t mode = !d->system ? 0600 : kind == CONN_PROVIDER ? 0666 : 0660;
 		int fd = bind_socket(d->dir, names[kind], mode);
@@ -250,7 +277,8 @@ static void write_pid(struct etwd *d)
 	}
 }
 
-/* ---- process --------------------------------------------------------------------------------------- */
+/* ---- process
+ * --------------------------------------------------------------------------------------- */
 
 static void raise_fd_limit(void)
 {
@@ -295,7 +323,8 @@ static void redirect(struct etwd *d)
 {
 	char path[600];
 	if (join(path, sizeof path, d->dir, "etwd.log") == 0) {
-		d->log_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+		d->log_fd =
+			open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 	}
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null >= 0) {
@@ -387,8 +416,8 @@ static int run(struct etwd *d, const struct options *o, int lock_fd)
 		tell_ready(parent, 1);
 		return 1;
 	}
-	etwd_log(d, "Started etwd: version=%s, pid=%d, dir=%s, instance=%s", OPENETW_VERSION, (int)getpid(),
-		 d->dir, d->system ? "system" : "user");
+	etwd_log(d, "Started etwd: version=%s, pid=%d, dir=%s, instance=%s", OPENETW_VERSION,
+		 (int)getpid(), d->dir, d->system ? "system" : "user");
 	tell_ready(parent, 0);
 	tell_ready(o->ready_fd, 0);
 	etwd_loop_run(d);
@@ -415,7 +444,8 @@ int main(int argc, char **argv)
 	umask(077);
 	int r = find_dir(&o, dir, sizeof dir);
 	if (r < 0) {
-		fprintf(stderr, "etwd: cannot use the runtime directory %s: %s\n", o.dir ? o.dir : "", strerror(-r));
+		fprintf(stderr, "etwd: cannot use the runtime directory %s: %s\n",
+			o.dir ? o.dir : "", strerror(-r));
 		return 1;
 	}
 	if (o.ready_fd >= 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * ENABLE requests: change the enable, publish, tell the callbacks, and answer when those have returned
- * (or their time is up).
+ * ENABLE requests: change the enable, publish, tell the callbacks, and answer when those have
+ * returned (or their time is up).
  */
 #include "etwd/etwd.h"
 
@@ -49,8 +49,10 @@ static void pending_finish(struct etwd *d, struct pending *w, uint32_t code)
 		if (code == 0) {
 			etwd_drain_pass(d, POOL_PASS_FLUSH);
 		}
-		etwd_reply_status(d, c, &m, code,
-				  code ? "some callbacks did not return in time; the change is in force" : NULL);
+		etwd_reply_status(
+			d, c, &m, code,
+			code ? "some callbacks did not return in time; the change is in force"
+			     : NULL);
 	}
 	free(w->at);
 	free(w);
@@ -77,7 +79,8 @@ void etwd_notified(struct etwd *d, struct conn *c, const struct proto_message *m
 	if (!proto_get_u32(m, PROTO_TAG_NOTIFY_ID, &id)) {
 		return;
 	}
-	TAILQ_FOREACH(w, &d->pending, link) {
+	TAILQ_FOREACH(w, &d->pending, link)
+	{
 		for (uint32_t i = 0; i < w->count; i++) {
 			if (w->at[i].notify_id == id && w->at[i].process == c->process) {
 				w->at[i].process = NULL;
@@ -91,7 +94,8 @@ void etwd_notified(struct etwd *d, struct conn *c, const struct proto_message *m
 void etwd_notify_forget(struct etwd *d, struct process *p)
 {
 	struct pending *w;
-	TAILQ_FOREACH(w, &d->pending, link) {
+	TAILQ_FOREACH(w, &d->pending, link)
+	{
 		for (uint32_t i = 0; i < w->count; i++) {
 			if (w->at[i].process == p) {
 				w->at[i].process = NULL;
@@ -101,7 +105,8 @@ void etwd_notify_forget(struct etwd *d, struct process *p)
 	}
 }
 
-/* ---- telling -------------------------------------------------------------------------------------- */
+/* ---- telling
+ * -------------------------------------------------------------------------------------- */
 
 struct change {
 	struct session *session;
@@ -158,25 +163,29 @@ static void change_one(struct etwd *d, struct registration *r, const struct chan
 	}
 }
 
-/* All registrations an enable of this GUID can concern. First every entry is written, so that the new
- * state holds everywhere, then the callbacks are told. */
+/* All registrations an enable of this GUID can concern. First every entry is written, so that the
+ * new state holds everywhere, then the callbacks are told. */
 static void change_all(struct etwd *d, struct provider *p, const struct change *ch)
 {
 	struct registration *r;
-	LIST_FOREACH(r, &p->regs, of_provider) {
+	LIST_FOREACH(r, &p->regs, of_provider)
+	{
 		change_one(d, r, ch);
 	}
-	LIST_FOREACH(r, &p->members, of_group) {
+	LIST_FOREACH(r, &p->members, of_group)
+	{
 		change_one(d, r, ch);
 	}
 }
 
-/* ---- the request ---------------------------------------------------------------------------------- */
+/* ---- the request
+ * ---------------------------------------------------------------------------------- */
 
 static struct enable *find_enable(struct provider *p, struct session *s)
 {
 	struct enable *e;
-	LIST_FOREACH(e, &p->enables, of_provider) {
+	LIST_FOREACH(e, &p->enables, of_provider)
+	{
 		if (e->session == s) {
 			return e;
 		}
@@ -192,7 +201,8 @@ static void enable_free(struct enable *e)
 	free(e);
 }
 
-static int set_enable(struct etwd *d, struct provider *p, struct session *s, struct enable_args *args)
+static int set_enable(struct etwd *d, struct provider *p, struct session *s,
+		      struct enable_args *args)
 {
 	struct enable *e = find_enable(p, s);
 	if (!e) {
@@ -262,8 +272,10 @@ void etwd_enable(struct etwd *d, struct conn *c, const struct proto_message *m)
 	diag_clear(&diag);
 	diag.text[0] = 0;
 	struct session *s = etwd_session_find(d, m, c);
-	if (!proto_get_guid(m, PROTO_TAG_GUID, &guid) || !proto_get_u32(m, PROTO_TAG_CODE, &code) || code > 2) {
-		etwd_reply_status(d, c, m, 87, "ENABLE needs a provider GUID and a control code of 0, 1 or 2");
+	if (!proto_get_guid(m, PROTO_TAG_GUID, &guid) || !proto_get_u32(m, PROTO_TAG_CODE, &code) ||
+	    code > 2) {
+		etwd_reply_status(d, c, m, 87,
+				  "ENABLE needs a provider GUID and a control code of 0, 1 or 2");
 		return;
 	}
 	if (!s) {

@@ -16,7 +16,8 @@
 #define SO_PEERPIDFD 77
 #endif
 
-/* ---- what /proc says about a peer -------------------------------------------------------------- */
+/* ---- what /proc says about a peer --------------------------------------------------------------
+ */
 
 static long read_proc(pid_t pid, const char *what, char *out, size_t cap)
 {
@@ -63,12 +64,14 @@ static void learn_identity(struct process *p, const struct proto_message *m)
 		}
 		base = strrchr(target, '/');
 	}
-	if (base && strlen(base + 1) < sizeof p->exe && utf8_to_utf16(base + 1, strlen(base + 1), NULL, 0) >= 0) {
+	if (base && strlen(base + 1) < sizeof p->exe &&
+	    utf8_to_utf16(base + 1, strlen(base + 1), NULL, 0) >= 0) {
 		memcpy(p->exe, base + 1, strlen(base + 1) + 1);
 	} else if (!proto_get_str(m, PROTO_TAG_EXE_NAME, p->exe, sizeof p->exe)) {
 		p->exe[0] = 0; /* another user's process: only its own word for it, if any */
 	}
-	/* Unique per process and boot: when it started and who it is (pids have at most 22 bits). */
+	/* Unique per process and boot: when it started and who it is (pids have at most 22 bits).
+	 */
 	p->start_key = start_ticks(p->pid) << 22 | ((uint64_t)p->pid & 0x3FFFFF);
 	if (read_proc(p->pid, "sessionid", buf, sizeof buf) > 0) {
 		uint32_t id = (uint32_t)strtoul(buf, NULL, 10);
@@ -81,7 +84,8 @@ static void learn_identity(struct process *p, const struct proto_message *m)
 	p->foreign_pids = n > 0 && k > 0 && strcmp(own, theirs) != 0;
 }
 
-/* ---- thread ids of another pid namespace -------------------------------------------------------- */
+/* ---- thread ids of another pid namespace --------------------------------------------------------
+ */
 
 struct tid_map {
 	uint32_t count;
@@ -104,7 +108,8 @@ static uint32_t look_up_thread(pid_t pid, uint32_t tid)
 		FILE *f = fopen(path, "re");
 		while (f && fgets(line, sizeof line, f)) {
 			char *last = strrchr(line, '\t');
-			if (strncmp(line, "NSpid:", 6) == 0 && last && strtoul(last + 1, NULL, 10) == tid) {
+			if (strncmp(line, "NSpid:", 6) == 0 && last &&
+			    strtoul(last + 1, NULL, 10) == tid) {
 				found = (uint32_t)strtoul(e->d_name, NULL, 10);
 			}
 		}
@@ -134,7 +139,8 @@ uint32_t etwd_process_thread(struct process *p, uint32_t tid)
 			return p->tids->at[i].ours;
 		}
 	}
-	/* The table is a cache; a process with more threads, or one that invents them, starts it anew. */
+	/* The table is a cache; a process with more threads, or one that invents them, starts it
+	 * anew. */
 	if (p->tids->count == BASE_ARRAY_LEN(p->tids->at)) {
 		p->tids->count = 0;
 	}
@@ -144,7 +150,8 @@ uint32_t etwd_process_thread(struct process *p, uint32_t tid)
 	return ours;
 }
 
-/* ---- memory -------------------------------------------------------------------------------------- */
+/* ---- memory
+ * -------------------------------------------------------------------------------------- */
 
 static uint64_t pool_limit(const struct etwd *d)
 {
@@ -155,7 +162,8 @@ static uint64_t pool_limit(const struct etwd *d)
 static int segment_create(struct etwd *d, struct process *p, uint32_t chunk_size, int *ret_fd)
 {
 	uint64_t bytes = pool_segment_bytes(chunk_size);
-	if (p->segment_count == POOL_SEGMENTS_MAX || p->pool_bytes + bytes > ETWD_POOL_BYTES_PROCESS ||
+	if (p->segment_count == POOL_SEGMENTS_MAX ||
+	    p->pool_bytes + bytes > ETWD_POOL_BYTES_PROCESS ||
 	    d->pool_bytes + bytes > pool_limit(d)) {
 		return -EDQUOT;
 	}
@@ -164,8 +172,10 @@ static int segment_create(struct etwd *d, struct process *p, uint32_t chunk_size
 		return fd;
 	}
 	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	/* Without these seals a process could truncate the file and turn our next read into SIGBUS. */
-	if (mem == MAP_FAILED || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
+	/* Without these seals a process could truncate the file and turn our next read into SIGBUS.
+	 */
+	if (mem == MAP_FAILED ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
 		int err = -errno;
 		if (mem != MAP_FAILED) {
 			munmap(mem, bytes);
@@ -198,7 +208,8 @@ static const uint32_t segment_sizes[] = {POOL_CHUNK_MIN, 16384, 65536};
 /* Hand out the next larger segment. */
 static void grow(struct etwd *d, struct process *p)
 {
-	if (!p->conn || p->segment_count == 0 || p->segment_count >= BASE_ARRAY_LEN(segment_sizes)) {
+	if (!p->conn || p->segment_count == 0 ||
+	    p->segment_count >= BASE_ARRAY_LEN(segment_sizes)) {
 		return;
 	}
 	uint32_t chunk = segment_sizes[p->segment_count];
@@ -245,10 +256,11 @@ int etwd_process_ready_pool(struct etwd *d, struct process *p)
 	}
 	pool_view_set_limits(p->view, &(struct pool_limits){.provider_count = p->reg_cap});
 	p->lost_at_ns = etwd_now_ns();
-	/* Pages are made when they are touched, so a large pool costs a quiet process a page or two, and
-	 * spares a busy one the losses of its first millisecond. Only while memory is not promised to
-	 * many: then pools grow by need. */
-	while (p->segment_count < BASE_ARRAY_LEN(segment_sizes) && d->pool_bytes < pool_limit(d) / 2) {
+	/* Pages are made when they are touched, so a large pool costs a quiet process a page or
+	 * two, and spares a busy one the losses of its first millisecond. Only while memory is not
+	 * promised to many: then pools grow by need. */
+	while (p->segment_count < BASE_ARRAY_LEN(segment_sizes) &&
+	       d->pool_bytes < pool_limit(d) / 2) {
 		uint32_t before = p->segment_count;
 		grow(d, p);
 		if (p->segment_count == before) {
@@ -265,7 +277,8 @@ void etwd_process_grow(struct etwd *d, struct process *p, const struct pool_view
 	}
 }
 
-/* ---- attach -------------------------------------------------------------------------------------- */
+/* ---- attach
+ * -------------------------------------------------------------------------------------- */
 
 static void pidfd_ready(struct etwd *d, struct source *s, uint32_t events)
 {
@@ -302,7 +315,8 @@ static const char *may_attach(const struct etwd *d, const struct conn *c)
 	if (d->system && c->uid != 0) {
 		uint32_t same = 0;
 		struct process *p;
-		LIST_FOREACH(p, &d->processes, link) {
+		LIST_FOREACH(p, &d->processes, link)
+		{
 			same += p->uid == c->uid;
 		}
 		if (same >= ETWD_PROCESSES_MAX_UID) {
@@ -378,7 +392,8 @@ void etwd_process_hello(struct etwd *d, struct conn *c, const struct proto_messa
 	close(fds[1]);
 }
 
-/* ---- end ----------------------------------------------------------------------------------------- */
+/* ---- end
+ * ----------------------------------------------------------------------------------------- */
 
 void etwd_process_gone(struct etwd *d, struct process *p)
 {
@@ -432,7 +447,8 @@ void etwd_process_quarantine(struct etwd *d, struct process *p)
 	}
 }
 
-/* ---- session bits -------------------------------------------------------------------------------- */
+/* ---- session bits
+ * -------------------------------------------------------------------------------- */
 
 uint32_t etwd_process_bit_get(struct etwd *d, struct process *p, struct session *s)
 {
@@ -451,7 +467,8 @@ uint32_t etwd_process_bit_get(struct etwd *d, struct process *p, struct session 
 			/* What the former owner lost so far is still its loss. */
 			if (p->view) {
 				uint64_t now = etwd_now_ns();
-				etwd_drain_bit_losses(p, i, now - p->lost_at_ns, PROTO_LOSS_POOL_FULL);
+				etwd_drain_bit_losses(p, i, now - p->lost_at_ns,
+						      PROTO_LOSS_POOL_FULL);
 			}
 			etwd_session_unref(p->bit_owner[i]);
 		}

@@ -16,7 +16,8 @@ static bool provider_visible(const struct etwd *d, const struct conn *c, const s
 			     uint32_t pid)
 {
 	const struct registration *r;
-	LIST_FOREACH(r, &p->regs, of_provider) {
+	LIST_FOREACH(r, &p->regs, of_provider)
+	{
 		if (may_list(d, c, r->process) && (pid == 0 || (uint32_t)r->process->pid == pid)) {
 			return true;
 		}
@@ -24,7 +25,8 @@ static bool provider_visible(const struct etwd *d, const struct conn *c, const s
 	return pid == 0 && !LIST_EMPTY(&p->enables) && (!d->system || c->uid == 0);
 }
 
-static void reply_count(struct etwd *d, struct conn *c, const struct proto_message *m, uint32_t count)
+static void reply_count(struct etwd *d, struct conn *c, const struct proto_message *m,
+			uint32_t count)
 {
 	struct proto_writer w;
 	etwd_reply_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, m);
@@ -40,7 +42,8 @@ void etwd_query_guids(struct etwd *d, struct conn *c, const struct proto_message
 	struct provider *p;
 	proto_get_u32(m, PROTO_TAG_PID, &pid);
 	for (uint32_t b = 0; b < ETWD_BUCKETS; b++) {
-		LIST_FOREACH(p, &d->bucket[b], bucket) {
+		LIST_FOREACH(p, &d->bucket[b], bucket)
+		{
 			count += provider_visible(d, c, p, pid);
 		}
 	}
@@ -48,12 +51,14 @@ void etwd_query_guids(struct etwd *d, struct conn *c, const struct proto_message
 	struct proto_writer w;
 	uint32_t in_item = 0;
 	for (uint32_t b = 0; b < ETWD_BUCKETS; b++) {
-		LIST_FOREACH(p, &d->bucket[b], bucket) {
+		LIST_FOREACH(p, &d->bucket[b], bucket)
+		{
 			if (!provider_visible(d, c, p, pid)) {
 				continue;
 			}
 			if (in_item == 0) {
-				proto_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, PROTO_GUIDS_ITEM, m->id);
+				proto_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, PROTO_GUIDS_ITEM,
+					    m->id);
 			}
 			proto_put(&w, PROTO_TAG_GUID, p->guid.b, 16);
 			if (++in_item == GUIDS_PER_ITEM) {
@@ -68,7 +73,8 @@ void etwd_query_guids(struct etwd *d, struct conn *c, const struct proto_message
 }
 
 /* TRACE_ENABLE_INFO */
-static void put_enable_info(struct proto_writer *w, const struct session *s, const struct enable_args *a)
+static void put_enable_info(struct proto_writer *w, const struct session *s,
+			    const struct enable_args *a)
 {
 	uint8_t e[32] = {0};
 	le32_put(e, 1);
@@ -117,7 +123,8 @@ static void put_pre_enable(struct etwd *d, struct conn *c, const struct proto_me
 	proto_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, PROTO_GUID_INFO_ITEM, m->id);
 	proto_put_u32(&w, PROTO_TAG_PID, 0);
 	proto_put_u32(&w, PROTO_TAG_REG_FLAGS, PROTO_REG_PRE_ENABLE);
-	LIST_FOREACH(e, &p->enables, of_provider) {
+	LIST_FOREACH(e, &p->enables, of_provider)
+	{
 		put_enable_info(&w, e->session, e->args);
 	}
 	etwd_conn_send(d, c, &w, NULL, 0);
@@ -132,12 +139,14 @@ void etwd_query_guid_info(struct etwd *d, struct conn *c, const struct proto_mes
 	}
 	struct provider *p = etwd_provider_find(d, &guid, false);
 	if (!p || !provider_visible(d, c, p, 0)) {
-		etwd_reply_status(d, c, m, 4200, "no provider with this GUID is registered or enabled");
+		etwd_reply_status(d, c, m, 4200,
+				  "no provider with this GUID is registered or enabled");
 		return;
 	}
 	uint32_t count = 0;
 	const struct registration *r;
-	LIST_FOREACH(r, &p->regs, of_provider) {
+	LIST_FOREACH(r, &p->regs, of_provider)
+	{
 		count += may_list(d, c, r->process);
 	}
 	reply_count(d, c, m, count ? count : 1);
@@ -145,7 +154,8 @@ void etwd_query_guid_info(struct etwd *d, struct conn *c, const struct proto_mes
 		put_pre_enable(d, c, m, p);
 		return;
 	}
-	LIST_FOREACH(r, &p->regs, of_provider) {
+	LIST_FOREACH(r, &p->regs, of_provider)
+	{
 		if (may_list(d, c, r->process)) {
 			put_instance(d, c, m, r);
 		}
@@ -156,11 +166,13 @@ void etwd_query_processes(struct etwd *d, struct conn *c, const struct proto_mes
 {
 	uint32_t count = 0;
 	const struct process *p;
-	LIST_FOREACH(p, &d->processes, link) {
+	LIST_FOREACH(p, &d->processes, link)
+	{
 		count += !p->dead && may_list(d, c, p);
 	}
 	reply_count(d, c, m, count);
-	LIST_FOREACH(p, &d->processes, link) {
+	LIST_FOREACH(p, &d->processes, link)
+	{
 		if (p->dead || !may_list(d, c, p)) {
 			continue;
 		}
@@ -182,7 +194,8 @@ void etwd_query_processes(struct etwd *d, struct conn *c, const struct proto_mes
 		proto_put_u64(&w, PROTO_TAG_LOST_EVENTS, p->lost_total);
 		proto_put(&w, PROTO_TAG_LOSS, loss, sizeof loss);
 		if (p->quarantined) {
-			proto_put_str(&w, PROTO_TAG_TEXT, "disabled: it broke the rules of its pool too often");
+			proto_put_str(&w, PROTO_TAG_TEXT,
+				      "disabled: it broke the rules of its pool too often");
 		}
 		etwd_conn_send(d, c, &w, NULL, 0);
 	}
@@ -191,12 +204,16 @@ void etwd_query_processes(struct etwd *d, struct conn *c, const struct proto_mes
 void etwd_query_stats(struct etwd *d, struct conn *c, const struct proto_message *m)
 {
 	struct strbuf b = {0};
-	strbuf_addf(&b, "{\"sessions\":%u,\"processes\":%u,\"registrations\":%u,\"connections\":%u,",
-		    d->session_count, d->process_count - d->dead_count, d->reg_count, d->conn_count);
-	strbuf_addf(&b, "\"pool_bytes\":%llu,\"buffer_bytes\":%llu,\"events\":%llu,\"late_events\":%llu,",
-		    (unsigned long long)d->pool_bytes, (unsigned long long)d->buffer_bytes,
-		    (unsigned long long)d->events, (unsigned long long)d->late_events);
-	strbuf_addf(&b, "\"passes\":%llu,\"interval_us\":%llu,\"messages\":%llu,\"bad_messages\":%llu,",
+	strbuf_addf(
+		&b, "{\"sessions\":%u,\"processes\":%u,\"registrations\":%u,\"connections\":%u,",
+		d->session_count, d->process_count - d->dead_count, d->reg_count, d->conn_count);
+	strbuf_addf(
+		&b,
+		"\"pool_bytes\":%llu,\"buffer_bytes\":%llu,\"events\":%llu,\"late_events\":%llu,",
+		(unsigned long long)d->pool_bytes, (unsigned long long)d->buffer_bytes,
+		(unsigned long long)d->events, (unsigned long long)d->late_events);
+	strbuf_addf(&b,
+		    "\"passes\":%llu,\"interval_us\":%llu,\"messages\":%llu,\"bad_messages\":%llu,",
 		    (unsigned long long)d->passes,
 		    (unsigned long long)(BASE_MIN(d->interval_ns, d->tick_ns) / 1000),
 		    (unsigned long long)d->messages, (unsigned long long)d->bad_messages);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * Real-time consumers. Each has a ring of its own, which it can only read; a slow or dead one fills its
- * ring and from then on loses buffers, counted, without anybody waiting for it.
+ * Real-time consumers. Each has a ring of its own, which it can only read; a slow or dead one fills
+ * its ring and from then on loses buffers, counted, without anybody waiting for it.
  *
  *   sink tap -> etwd_realtime_deliver -> copy into every ring with a free place, RT_BUFFER
  *   end of a pass -> RT_ROUND(watermark): everything up to there stands in the RT_BUFFERs before
  *   RT_ACK -> places are free again
  *
- * The tap is told "no room" only when nobody had any: then the sink keeps the buffer in its backlog. So a
- * single consumer gets everything the backlog holds, and of several the slow one alone has gaps.
+ * The tap is told "no room" only when nobody had any: then the sink keeps the buffer in its
+ * backlog. So a single consumer gets everything the backlog holds, and of several the slow one
+ * alone has gaps.
  */
 #include "etwd/etwd.h"
 
@@ -22,12 +23,12 @@
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 
-#define SLOTS_MAX	64u
-#define SLOTS_MIN	4u
-#define RING_BYTES_MAX	(64ull << 20)
-#define HEADER_ROOM	32768u
-#define HEADER_LEAST	0x200u /* readers take less for something else than a trace */
-#define QUIET_ROUND_NS	100000000ull
+#define SLOTS_MAX      64u
+#define SLOTS_MIN      4u
+#define RING_BYTES_MAX (64ull << 20)
+#define HEADER_ROOM    32768u
+#define HEADER_LEAST   0x200u /* readers take less for something else than a trace */
+#define QUIET_ROUND_NS 100000000ull
 
 static uint32_t count_records(const uint8_t *buf, uint32_t bytes)
 {
@@ -43,7 +44,8 @@ static uint32_t count_records(const uint8_t *buf, uint32_t bytes)
 	return n;
 }
 
-/* ---- attach ---------------------------------------------------------------------------------------- */
+/* ---- attach
+ * ---------------------------------------------------------------------------------------- */
 
 static int ring_create(struct consumer *k, int *ret_fd)
 {
@@ -57,7 +59,8 @@ static int ring_create(struct consumer *k, int *ret_fd)
 		close(fd);
 		return -ENOMEM;
 	}
-	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) < 0) {
+	if (fcntl(fd, F_ADD_SEALS,
+		  F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) < 0) {
 		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
 	}
 	*ret_fd = fd;
@@ -160,7 +163,8 @@ void etwd_realtime_close(struct etwd *d, struct consumer *k)
 	consumer_free(k);
 }
 
-/* ---- delivery -------------------------------------------------------------------------------------- */
+/* ---- delivery
+ * -------------------------------------------------------------------------------------- */
 
 static void put_losses(struct proto_writer *w, const struct consumer *k)
 {
@@ -168,11 +172,13 @@ static void put_losses(struct proto_writer *w, const struct consumer *k)
 	if (k->session->sink) {
 		sink_stats(k->session->sink, &st);
 	}
-	proto_put_u64(w, PROTO_TAG_LOST_EVENTS, k->lost_events + st.events_lost + st.rt_events_lost);
+	proto_put_u64(w, PROTO_TAG_LOST_EVENTS,
+		      k->lost_events + st.events_lost + st.rt_events_lost);
 	proto_put_u64(w, PROTO_TAG_LOST_BUFFERS, k->lost_buffers + st.rt_buffers_lost);
 }
 
-static bool give(struct etwd *d, struct consumer *k, const uint8_t *buf, uint32_t bytes, uint16_t cpu)
+static bool give(struct etwd *d, struct consumer *k, const uint8_t *buf, uint32_t bytes,
+		 uint16_t cpu)
 {
 	if (k->sent - k->acked >= k->slots || bytes > k->slot_bytes) {
 		return false;
@@ -218,7 +224,8 @@ bool etwd_realtime_deliver(void *ctx, const uint8_t *buf, uint32_t bytes, uint16
 	}
 	uint32_t events = 0;
 	i = 0;
-	LIST_FOREACH(k, &s->consumers, link) {
+	LIST_FOREACH(k, &s->consumers, link)
+	{
 		if (!had[i++]) {
 			events = events ? events : count_records(buf, bytes);
 			k->lost_buffers++;
@@ -233,8 +240,8 @@ bool etwd_realtime_deliver(void *ctx, const uint8_t *buf, uint32_t bytes, uint16
 
 void etwd_realtime_round(struct etwd *d, struct session *s, uint64_t watermark, uint64_t now_ns)
 {
-	/* While something waits in the backlog nothing can be promised. Quiet sessions are heard now and
-	 * then, so that a reader of several sessions need not wait for them. */
+	/* While something waits in the backlog nothing can be promised. Quiet sessions are heard
+	 * now and then, so that a reader of several sessions need not wait for them. */
 	if (s->consumer_count == 0 || s->blocked ||
 	    (!s->delivered && now_ns - s->round_ns < QUIET_ROUND_NS)) {
 		return;

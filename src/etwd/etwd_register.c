@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-/* ---- providers by GUID --------------------------------------------------------------------------- */
+/* ---- providers by GUID
+ * --------------------------------------------------------------------------- */
 
 static uint32_t bucket_of(const struct guid *g)
 {
@@ -18,7 +19,8 @@ struct provider *etwd_provider_find(struct etwd *d, const struct guid *g, bool c
 {
 	uint32_t b = bucket_of(g);
 	struct provider *p;
-	LIST_FOREACH(p, &d->bucket[b], bucket) {
+	LIST_FOREACH(p, &d->bucket[b], bucket)
+	{
 		if (guid_equal(&p->guid, g)) {
 			return p;
 		}
@@ -42,7 +44,8 @@ void etwd_provider_release(struct etwd *d, struct provider *p)
 	}
 }
 
-/* ---- traits -------------------------------------------------------------------------------------- */
+/* ---- traits
+ * -------------------------------------------------------------------------------------- */
 
 static void traits_unref(struct traits *t)
 {
@@ -97,6 +100,9 @@ static int set_traits(struct etwd *d, struct registration *r, const uint8_t *p, 
 	struct traits *t = malloc(sizeof *t + n);
 	struct provider *g = grouped ? etwd_provider_find(d, &group, true) : NULL;
 	if (!t || (grouped && !g)) {
+		if (g) {
+			etwd_provider_release(d, g);
+		}
 		free(t);
 		return -ENOMEM;
 	}
@@ -111,20 +117,23 @@ static int set_traits(struct etwd *d, struct registration *r, const uint8_t *p, 
 	}
 	memcpy(r->name, name, len);
 	r->name[len] = 0;
-	if (r->group) {
+	struct provider *old = r->group;
+	if (old) {
 		LIST_REMOVE(r, of_group);
-		struct provider *old = r->group;
-		r->group = NULL;
-		etwd_provider_release(d, old);
 	}
+	r->group = g;
 	if (g) {
-		r->group = g;
 		LIST_INSERT_HEAD(&g->members, r, of_group);
+	}
+	/* Last: it may be the same one. */
+	if (old) {
+		etwd_provider_release(d, old);
 	}
 	return 0;
 }
 
-/* ---- registrations ------------------------------------------------------------------------------- */
+/* ---- registrations
+ * ------------------------------------------------------------------------------- */
 
 static int reserve_index(struct process *p, uint32_t index)
 {
@@ -196,11 +205,13 @@ static const char *register_one(struct etwd *d, struct process *p, const struct 
 	struct guid guid;
 	uint32_t index, flags = 0;
 	*ret_code = 87;
-	if (!proto_get_guid(m, PROTO_TAG_GUID, &guid) || !proto_get_u32(m, PROTO_TAG_PROVIDER_INDEX, &index)) {
+	if (!proto_get_guid(m, PROTO_TAG_GUID, &guid) ||
+	    !proto_get_u32(m, PROTO_TAG_PROVIDER_INDEX, &index)) {
 		return "REGISTER needs a GUID and an index";
 	}
 	proto_get_u32(m, PROTO_TAG_REG_FLAGS, &flags);
-	if (index >= ETWD_REG_INDEX_MAX || (index < p->reg_cap && p->reg[index] && p->reg[index]->provider)) {
+	if (index >= ETWD_REG_INDEX_MAX ||
+	    (index < p->reg_cap && p->reg[index] && p->reg[index]->provider)) {
 		return "the registration index is taken or too high";
 	}
 	*ret_code = 1450;
@@ -277,8 +288,8 @@ static struct registration *find_reg(struct conn *c, const struct proto_message 
 {
 	uint32_t index;
 	struct process *p = c->process;
-	if (!proto_get_u32(m, PROTO_TAG_PROVIDER_INDEX, &index) || index >= p->reg_cap || !p->reg[index] ||
-	    !p->reg[index]->provider) {
+	if (!proto_get_u32(m, PROTO_TAG_PROVIDER_INDEX, &index) || index >= p->reg_cap ||
+	    !p->reg[index] || !p->reg[index]->provider) {
 		return NULL;
 	}
 	return p->reg[index];
@@ -291,8 +302,8 @@ void etwd_unregister(struct etwd *d, struct conn *c, const struct proto_message 
 		etwd_reply_status(d, c, m, 6, "no such registration");
 		return;
 	}
-	/* The entry's last word is "off": a writer that is late finds nothing enabled. Its config stays,
-	 * for records that are already in the pool. */
+	/* The entry's last word is "off": a writer that is late finds nothing enabled. Its config
+	 * stays, for records that are already in the pool. */
 	struct provider *pr = r->provider;
 	LIST_REMOVE(r, of_provider);
 	r->provider = NULL;

@@ -9,13 +9,16 @@
 #include "etwd/etwd_modes.h"
 #include "format/etl_layout.h"
 
+#include <stdlib.h>
+
 struct item {
 	const uint8_t *data;
 	uint16_t bytes;
 	uint16_t type;
 	uint8_t rank;
 };
-/* What all sessions share about one event; items are looked at once, and only if somebody needs to. */
+/* What all sessions share about one event; items are looked at once, and only if somebody needs to.
+ */
 struct event {
 	struct etwd *d;
 	struct process *process;
@@ -34,18 +37,27 @@ struct event {
 static uint8_t rank_of(uint16_t type)
 {
 	switch (type) {
-	case ETL_ITEM_RELATED_ACTIVITYID: return 0;
-	case ETL_ITEM_SID: return 1;
-	case ETL_ITEM_TS_ID: return 2;
+	case ETL_ITEM_RELATED_ACTIVITYID:
+		return 0;
+	case ETL_ITEM_SID:
+		return 1;
+	case ETL_ITEM_TS_ID:
+		return 2;
 	case ETL_ITEM_STACK_TRACE32:
 	case ETL_ITEM_STACK_TRACE64:
 	case ETL_ITEM_STACK_KEY32:
-	case ETL_ITEM_STACK_KEY64: return 3;
-	case ETL_ITEM_PROV_TRAITS: return 4;
-	case ETL_ITEM_EVENT_SCHEMA_TL: return 5;
-	case ETL_ITEM_EVENT_KEY: return 7;
-	case ETL_ITEM_PROCESS_START_KEY: return 8;
-	default: return 6;
+	case ETL_ITEM_STACK_KEY64:
+		return 3;
+	case ETL_ITEM_PROV_TRAITS:
+		return 4;
+	case ETL_ITEM_EVENT_SCHEMA_TL:
+		return 5;
+	case ETL_ITEM_EVENT_KEY:
+		return 7;
+	case ETL_ITEM_PROCESS_START_KEY:
+		return 8;
+	default:
+		return 6;
 	}
 }
 
@@ -69,7 +81,8 @@ static bool attested_type(uint16_t type)
 	       type == ETL_ITEM_PROCESS_START_KEY;
 }
 
-/* Items of the record itself. Those only we may say are dropped: a process does not tell who it is. */
+/* Items of the record itself. Those only we may say are dropped: a process does not tell who it is.
+ */
 static void parse_items(struct event *e)
 {
 	struct bytes b = bytes_of(e->ev->items, e->ev->items_bytes);
@@ -127,7 +140,8 @@ static void put_event_header(struct event *e, const struct session *s, uint8_t *
 	const struct pool_rec *rec = e->ev->rec;
 	memcpy(out, e->config->head, ETL_EH_END);
 	le16_put(out + ETL_EH_SIZE, (uint16_t)bytes);
-	le16_put(out + ETL_EH_FLAGS, flags | (rec->flags & POOL_REC_STRING_ONLY ? ETL_EF_STRING_ONLY : 0));
+	le16_put(out + ETL_EH_FLAGS,
+		 flags | (rec->flags & POOL_REC_STRING_ONLY ? ETL_EF_STRING_ONLY : 0));
 	le32_put(out + ETL_EH_TID, e->tid);
 	le64_put(out + ETL_EH_TIME, etwd_session_time(e->d, s, rec->ts));
 	memcpy(out + ETL_EH_DESCRIPTOR, &rec->id, 16);
@@ -232,14 +246,17 @@ static void route_event(struct event *e, const struct route_row *row)
 	if (!e->parsed) {
 		parse_items(e);
 	}
-	if (!(row->flags & ROUTE_FILTERED) || etwd_filter_event(row->args, rec, e->schema, e->schema_bytes)) {
+	if (!(row->flags & ROUTE_FILTERED) ||
+	    etwd_filter_event(row->args, rec, e->schema, e->schema_bytes)) {
 		deliver_with_items(e, row);
 	}
 }
 
-/* ---- classic records ------------------------------------------------------------------------------ */
+/* ---- classic records
+ * ------------------------------------------------------------------------------ */
 
-/* payload: class GUID | user data. INSTANCE: class GUID | id | parent id | parent GUID | user data */
+/* payload: class GUID | user data. INSTANCE: class GUID | id | parent id | parent GUID | user data
+ */
 static void route_classic(struct event *e, const struct route_row *row)
 {
 	const struct pool_rec *rec = e->ev->rec;
@@ -304,7 +321,7 @@ static void route_message(struct event *e, const struct route_row *row)
 	uint8_t *body = out + ETL_MESSAGE_HEADER_SIZE;
 	memcpy(body, e->ev->payload, e->ev->payload_bytes);
 	if (flags & 0x01) {
-		uint32_t n = s->mode & MODE_GLOBAL_SEQUENCE	 ? ++e->d->sequence
+		uint32_t n = s->mode & MODE_GLOBAL_SEQUENCE  ? ++e->d->sequence
 			     : s->mode & MODE_LOCAL_SEQUENCE ? ++s->sequence
 							     : 0;
 		le32_put(body + sequence_at, n);
@@ -318,7 +335,8 @@ static void route_message(struct event *e, const struct route_row *row)
 	}
 }
 
-/* ---- the way in ----------------------------------------------------------------------------------- */
+/* ---- the way in
+ * ----------------------------------------------------------------------------------- */
 
 static const struct config *find_config(const struct registration *r, uint16_t gen)
 {
@@ -329,8 +347,8 @@ static const struct config *find_config(const struct registration *r, uint16_t g
 	return c;
 }
 
-/* A record written after its generation was replaced: an honest writer was interrupted between looking
- * and writing, a liar uses rights it had once. Sessions that still listen get it. */
+/* A record written after its generation was replaced: an honest writer was interrupted between
+ * looking and writing, a liar uses rights it had once. Sessions that still listen get it. */
 static bool still_listens(const struct registration *r, const struct session *s)
 {
 	for (uint32_t i = 0; r->config && i < r->config->rows; i++) {
@@ -351,6 +369,116 @@ static void nobody_knows(struct etwd *d, struct process *p, uint64_t mask)
 	}
 }
 
+static void event_init(struct event *e, struct etwd *d, struct process *p, const struct config *c,
+		       const struct pool_event *ev)
+{
+	e->d = d;
+	e->process = p;
+	e->config = c;
+	e->ev = ev;
+	e->parsed = false;
+	e->item_count = 0;
+	e->schema = NULL;
+	e->schema_bytes = 0;
+	e->key = 0;
+	e->tid = BASE_UNLIKELY(p->foreign_pids) ? etwd_process_thread(p, ev->rec->tid)
+						: ev->rec->tid;
+}
+
+static void route_row(struct event *e, const struct route_row *row)
+{
+	switch (e->ev->rec->kind) {
+	case POOL_REC_EVENT:
+		route_event(e, row);
+		break;
+	case POOL_REC_CLASSIC:
+	case POOL_REC_INSTANCE:
+		route_classic(e, row);
+		break;
+	case POOL_REC_MESSAGE:
+		route_message(e, row);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- one stream for all processors
+ * ----------------------------------------------------------------- */
+
+/* The emission is in order of time on each processor, one after the other. What a session without
+ * per-processor buffers gets waits until all have been seen. Records stay where they are in the
+ * pass's private memory until the next pass begins. */
+struct deferred {
+	uint64_t ts;
+	uint32_t order;
+	uint32_t row;
+	struct process *process;
+	const struct config *config;
+	uint64_t key;
+	struct pool_event ev;
+};
+
+static bool defer(struct etwd *d, struct event *e, uint32_t row)
+{
+	if (d->deferred_count == d->deferred_cap) {
+		uint32_t cap = d->deferred_cap ? 2 * d->deferred_cap : 1024;
+		struct deferred *at = realloc(d->deferred, cap * sizeof *at);
+		if (!at) {
+			return false;
+		}
+		d->deferred = at;
+		d->deferred_cap = cap;
+	}
+	if ((e->config->row[row].properties & EP_EVENT_KEY) && e->key == 0) {
+		e->key = ++d->event_key;
+	}
+	d->deferred[d->deferred_count] = (struct deferred){
+		.ts = e->ev->rec->ts,
+		.order = d->deferred_count,
+		.row = row,
+		.process = e->process,
+		.config = e->config,
+		.key = e->key,
+		.ev = *e->ev,
+	};
+	d->deferred_count++;
+	return true;
+}
+
+static int compare_deferred(const void *a, const void *b)
+{
+	const struct deferred *x = a, *y = b;
+	if (x->ts != y->ts) {
+		return x->ts < y->ts ? -1 : 1;
+	}
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+void etwd_route_deferred(struct etwd *d)
+{
+	bool sorted = true;
+	for (uint32_t i = 1; i < d->deferred_count && sorted; i++) {
+		sorted = d->deferred[i - 1].ts <= d->deferred[i].ts;
+	}
+	if (!sorted) {
+		qsort(d->deferred, d->deferred_count, sizeof *d->deferred, compare_deferred);
+	}
+	for (uint32_t i = 0; i < d->deferred_count; i++) {
+		const struct deferred *f = &d->deferred[i];
+		struct event e;
+		event_init(&e, d, f->process, f->config, &f->ev);
+		e.key = f->key;
+		route_row(&e, &f->config->row[f->row]);
+	}
+	d->deferred_count = 0;
+	if (d->deferred_cap > 65536) {
+		free(d->deferred); /* a burst should not be kept for ever */
+		d->deferred = NULL;
+		d->deferred_cap = 0;
+	}
+}
+
 void etwd_route(void *ctx, const struct pool_event *ev)
 {
 	struct etwd *d = ctx;
@@ -363,16 +491,7 @@ void etwd_route(void *ctx, const struct pool_event *ev)
 		return;
 	}
 	struct event e;
-	e.d = d;
-	e.process = p;
-	e.config = c;
-	e.ev = ev;
-	e.parsed = false;
-	e.item_count = 0;
-	e.schema = NULL;
-	e.schema_bytes = 0;
-	e.key = 0;
-	e.tid = BASE_UNLIKELY(p->foreign_pids) ? etwd_process_thread(p, rec->tid) : rec->tid;
+	event_init(&e, d, p, c, ev);
 	bool late = rec->ts > c->retired_ts;
 	for (uint32_t i = 0; i < c->rows; i++) {
 		const struct route_row *row = &c->row[i];
@@ -382,12 +501,9 @@ void etwd_route(void *ctx, const struct pool_event *ev)
 		if (BASE_UNLIKELY(late) && !still_listens(r, row->session)) {
 			continue;
 		}
-		switch (rec->kind) {
-		case POOL_REC_EVENT: route_event(&e, row); break;
-		case POOL_REC_CLASSIC:
-		case POOL_REC_INSTANCE: route_classic(&e, row); break;
-		case POOL_REC_MESSAGE: route_message(&e, row); break;
-		default: break;
+		if (BASE_UNLIKELY(row->session->mode & MODE_NO_PER_PROCESSOR) && defer(d, &e, i)) {
+			continue;
 		}
+		route_row(&e, row);
 	}
 }

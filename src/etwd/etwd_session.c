@@ -42,7 +42,8 @@ void etwd_session_forget(struct etwd *d, struct session *s)
 	etwd_session_unref(s);
 }
 
-/* ---- finding ------------------------------------------------------------------------------------- */
+/* ---- finding
+ * ------------------------------------------------------------------------------------- */
 
 static bool may_see(const struct etwd *d, const struct session *s, const struct conn *c)
 {
@@ -53,7 +54,8 @@ static bool get_name(const struct proto_message *m, uint16_t out[ETWD_NAME_MAX +
 {
 	const uint8_t *p;
 	size_t n;
-	if (!proto_get(m, PROTO_TAG_SESSION_NAME, &p, &n) || n == 0 || n % 2 != 0 || n / 2 > ETWD_NAME_MAX) {
+	if (!proto_get(m, PROTO_TAG_SESSION_NAME, &p, &n) || n == 0 || n % 2 != 0 ||
+	    n / 2 > ETWD_NAME_MAX) {
 		return false;
 	}
 	memcpy(out, p, n);
@@ -82,7 +84,8 @@ struct session *etwd_session_find(struct etwd *d, const struct proto_message *m,
 	return NULL;
 }
 
-/* ---- describing ---------------------------------------------------------------------------------- */
+/* ---- describing
+ * ---------------------------------------------------------------------------------- */
 
 void etwd_session_describe(struct etwd *d, struct session *s, struct proto_session *ret)
 {
@@ -107,7 +110,8 @@ void etwd_session_describe(struct etwd *d, struct session *s, struct proto_sessi
 		.events_lost = (uint32_t)BASE_MIN(st->events_lost, (uint64_t)UINT32_MAX),
 		.buffers_written = (uint32_t)st->buffers_written,
 		.log_buffers_lost = (uint32_t)st->lost_disk_buffers,
-		.real_time_buffers_lost = (uint32_t)(st->rt_buffers_lost + s->loss[PROTO_LOSS_RT_BUFFERS]),
+		.real_time_buffers_lost =
+			(uint32_t)(st->rt_buffers_lost + s->loss[PROTO_LOSS_RT_BUFFERS]),
 		.owner_uid = s->uid,
 		.flags = s->flags,
 		.logger_thread_id = (uint64_t)st->file_thread_id,
@@ -130,7 +134,8 @@ void etwd_session_describe(struct etwd *d, struct session *s, struct proto_sessi
 	ret->loss[PROTO_LOSS_OVERWRITTEN] += st->overwritten_events;
 }
 
-static void reply_session(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s)
+static void reply_session(struct etwd *d, struct conn *c, const struct proto_message *m,
+			  struct session *s)
 {
 	struct proto_session desc;
 	struct proto_writer w;
@@ -158,7 +163,8 @@ void etwd_session_answer(struct etwd *d, struct session *s, struct reply_to *r, 
 	}
 }
 
-/* ---- start --------------------------------------------------------------------------------------- */
+/* ---- start
+ * --------------------------------------------------------------------------------------- */
 
 struct start_job {
 	struct job job;
@@ -178,10 +184,16 @@ static void start_run(struct job *j)
 static uint32_t code_of_create(int err)
 {
 	switch (-err) {
-	case ENOENT: case ENOTDIR: return 3;
-	case EISDIR: case ELOOP: return 161;
-	case EEXIST: return 183;
-	default: return win32_from_errno(err);
+	case ENOENT:
+	case ENOTDIR:
+		return 3;
+	case EISDIR:
+	case ELOOP:
+		return 161;
+	case EEXIST:
+		return 183;
+	default:
+		return win32_from_errno(err);
 	}
 }
 
@@ -195,7 +207,8 @@ static void start_done(struct etwd *d, struct job *j)
 			snprintf(text, sizeof text, "%s", sj->diag.text);
 		} else {
 			snprintf(text, sizeof text, "the session could not be created%s%s: %s",
-				 s->path ? ", file " : "", s->path ? s->path : "", strerror(-sj->result));
+				 s->path ? ", file " : "", s->path ? s->path : "",
+				 strerror(-sj->result));
 		}
 		etwd_log(d, "Session \"%s\" was refused: %s", s->label, text);
 		etwd_session_answer(d, s, &s->start_reply, code_of_create(sj->result), text);
@@ -206,9 +219,11 @@ static void start_done(struct etwd *d, struct job *j)
 		if (s->mode & MODE_REAL_TIME) {
 			sink_set_tap(s->sink, true, etwd_realtime_deliver, s);
 		}
-		etwd_log(d, "Started session \"%s\": id=%u, mode=%#x, buffers=%u-%u x %u KB, file=%s", s->label,
-			 s->id, s->mode, s->options.minimum_buffers, s->options.maximum_buffers,
-			 s->options.buffer_size_kb, s->path ? s->path : "none");
+		etwd_log(d,
+			 "Started session \"%s\": id=%u, mode=%#x, buffers=%u-%u x %u KB, file=%s",
+			 s->label, s->id, s->mode, s->options.minimum_buffers,
+			 s->options.maximum_buffers, s->options.buffer_size_kb,
+			 s->path ? s->path : "none");
 		etwd_session_answer(d, s, &s->start_reply, 0, NULL);
 	}
 	etwd_session_unref(s);
@@ -274,7 +289,8 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 	if (!s->name || (p->log_file && !s->log_file)) {
 		return 8;
 	}
-	if (utf16_to_utf8_lossy(s->name, p->name_len, s->label, sizeof s->label) >= (long)sizeof s->label) {
+	if (utf16_to_utf8_lossy(s->name, p->name_len, s->label, sizeof s->label) >=
+	    (long)sizeof s->label) {
 		memcpy(s->label + sizeof s->label - 4, "...", 4);
 	}
 	if ((p->log_file_mode & MODE_NEWFILE) && !has_counter(s->log_file)) {
@@ -282,7 +298,8 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 		return 87;
 	}
 	if (s->log_file) {
-		code = etwd_session_path(d, c, s->log_file, p->log_file_len, NULL, &s->path, ret_why);
+		code = etwd_session_path(d, c, s->log_file, p->log_file_len, NULL, &s->path,
+					 ret_why);
 		if (code != 0) {
 			return code;
 		}
@@ -435,7 +452,8 @@ void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_messa
 	etwd_job_start(d, &sj->job);
 }
 
-/* ---- list ---------------------------------------------------------------------------------------- */
+/* ---- list
+ * ---------------------------------------------------------------------------------------- */
 
 void etwd_session_list(struct etwd *d, struct conn *c, const struct proto_message *m)
 {
@@ -461,7 +479,8 @@ void etwd_session_list(struct etwd *d, struct conn *c, const struct proto_messag
 	}
 }
 
-/* ---- control ------------------------------------------------------------------------------------- */
+/* ---- control
+ * ------------------------------------------------------------------------------------- */
 
 struct flush_job {
 	struct job job;
@@ -488,7 +507,8 @@ static void flush_done(struct etwd *d, struct job *j)
 	etwd_session_unref(s);
 }
 
-static void control_flush(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s)
+static void control_flush(struct etwd *d, struct conn *c, const struct proto_message *m,
+			  struct session *s)
 {
 	struct proto_session p = {0};
 	struct diag diag = {0};
@@ -520,7 +540,8 @@ static void control_flush(struct etwd *d, struct conn *c, const struct proto_mes
 		etwd_reply_status(d, c, m, code, why);
 		return;
 	}
-	*f = (struct flush_job){.job = {.run = flush_run, .done = flush_done}, .session = s, .sink = s->sink};
+	*f = (struct flush_job){
+		.job = {.run = flush_run, .done = flush_done}, .session = s, .sink = s->sink};
 	etwd_session_ref(s);
 	s->jobs++;
 	etwd_reply_keep(c, m, &f->reply);
@@ -543,11 +564,13 @@ void etwd_session_control(struct etwd *d, struct conn *c, const struct proto_mes
 		return;
 	}
 	if (s->state != SESSION_RUNNING && control != 0) {
-		etwd_reply_status(d, c, m, control == 1 ? 2402 : 4201, "the session is being stopped");
+		etwd_reply_status(d, c, m, control == 1 ? 2402 : 4201,
+				  "the session is being stopped");
 		return;
 	}
 	switch (control) {
-	case 0: break;
+	case 0:
+		break;
 	case 1:
 		etwd_reply_keep(c, m, &s->stop_reply);
 		etwd_session_stop(d, s);
@@ -561,7 +584,9 @@ void etwd_session_control(struct etwd *d, struct conn *c, const struct proto_mes
 		}
 		break;
 	}
-	case 3: control_flush(d, c, m, s); return;
+	case 3:
+		control_flush(d, c, m, s);
+		return;
 	default:
 		if (!(s->mode & MODE_NEWFILE)) {
 			code = 87;

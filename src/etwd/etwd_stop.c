@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The end of a session, and the one change of direction a running one can make (UPDATE).
  *
- *   RUNNING --stop: drain, disable everywhere, drain--> STOPPING --consumers have it, or 1 s--> CLOSING
+ *   RUNNING --stop: drain, disable everywhere, drain--> STOPPING --consumers have it, or 1 s-->
+ * CLOSING
  *           --job: sink_stop()--> gone
  *
  * No provider cooperates: from the store of "disabled" on nothing new is written, and what was
@@ -34,8 +35,12 @@ static void close_done(struct etwd *d, struct job *j)
 	struct close_job *c = (struct close_job *)j;
 	struct session *s = c->session;
 	s->stats = c->stats;
-	etwd_log(d, "Stopped session \"%s\": id=%u, events=%llu, lost=%llu, buffers=%llu%s%s", s->label, s->id,
-		 (unsigned long long)s->stats.events, (unsigned long long)s->stats.events_lost,
+	etwd_log(d,
+		 "Stopped session \"%s\": id=%u, events=%llu, lost=%llu, late=%llu, "
+		 "buffers=%llu%s%s",
+		 s->label, s->id, (unsigned long long)s->stats.events,
+		 (unsigned long long)s->stats.events_lost,
+		 (unsigned long long)s->stats.late_records,
 		 (unsigned long long)s->stats.buffers_written, c->result < 0 ? ", file: " : "",
 		 c->result < 0 ? strerror(-c->result) : "");
 	/* The session is gone whatever the disk said; the loss counters tell. */
@@ -65,7 +70,8 @@ void etwd_session_stop_step(struct etwd *d, struct session *s, uint64_t now_ns)
 	}
 	sink_set_tap(s->sink, false, NULL, NULL);
 	sink_stats(s->sink, &s->stats);
-	*c = (struct close_job){.job = {.run = close_run, .done = close_done}, .session = s, .sink = s->sink};
+	*c = (struct close_job){
+		.job = {.run = close_run, .done = close_done}, .session = s, .sink = s->sink};
 	etwd_session_ref(s);
 	s->sink = NULL;
 	s->state = SESSION_CLOSING;
@@ -101,14 +107,16 @@ void etwd_session_tick(struct etwd *d, uint64_t now_ns)
 		} else if (s->state == SESSION_RUNNING && look && s->path) {
 			sink_stats(s->sink, &s->stats);
 			if (s->stats.file_full) {
-				etwd_log(d, "Session \"%s\" reached its maximum file size", s->label);
+				etwd_log(d, "Session \"%s\" reached its maximum file size",
+					 s->label);
 				etwd_session_stop(d, s);
 			}
 		}
 	}
 }
 
-/* ---- update -------------------------------------------------------------------------------------- */
+/* ---- update
+ * -------------------------------------------------------------------------------------- */
 
 static void set_real_time(struct etwd *d, struct session *s, bool on)
 {
@@ -126,8 +134,8 @@ static void set_real_time(struct etwd *d, struct session *s, bool on)
 	}
 }
 
-static uint32_t switch_file(struct etwd *d, struct conn *c, struct session *s, const struct proto_session *p,
-			    struct diag *diag, const char **ret_why)
+static uint32_t switch_file(struct etwd *d, struct conn *c, struct session *s,
+			    const struct proto_session *p, struct diag *diag, const char **ret_why)
 {
 	char *path = NULL;
 	uint16_t *name = utf16_dup(p->log_file, p->log_file_len);
@@ -142,7 +150,8 @@ static uint32_t switch_file(struct etwd *d, struct conn *c, struct session *s, c
 	if (code == 0) {
 		etwd_drain_pass(d, POOL_PASS_FLUSH);
 		bool dump = (s->mode & MODE_BUFFERING) != 0;
-		int r = dump ? sink_flush(s->sink, path, diag) : sink_set_file(s->sink, path, name, diag);
+		int r = dump ? sink_flush(s->sink, path, diag)
+			     : sink_set_file(s->sink, path, name, diag);
 		code = r < 0 ? (r == -ENOENT ? 3 : win32_from_errno(r)) : 0;
 	}
 	if (code != 0) {
@@ -196,8 +205,10 @@ uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s,
 	}
 	if (p->update_mask & PROTO_UPDATE_MODE) {
 		bool on = (p->log_file_mode & MODE_REAL_TIME) != 0;
-		/* 0 turns the feed off; without a file there would be nothing left of the session. */
-		if ((on && !(s->mode & (MODE_BUFFERING | MODE_APPEND))) || (p->log_file_mode == 0 && s->path)) {
+		/* 0 turns the feed off; without a file there would be nothing left of the session.
+		 */
+		if ((on && !(s->mode & (MODE_BUFFERING | MODE_APPEND))) ||
+		    (p->log_file_mode == 0 && s->path)) {
 			set_real_time(d, s, on);
 		}
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The last error, per thread. OpenTrace and the inquiries of classic providers report through it only, so
- * it lives here and not in libetw-win, which calls these two.
+ * The last error, per thread. OpenTrace and the inquiries of classic providers report through it
+ * only, so it lives here and not in libetw-win, which calls these two.
  */
 #include "win/windows.h"
 

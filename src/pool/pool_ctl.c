@@ -51,8 +51,8 @@ void pool_ctl_publish(void *ctl, uint32_t entry_offset, uint32_t generation,
 		order_store_relaxed(&e->enabled, 0u); /* off first, the rest is tidying */
 	}
 	order_fence_full(); /* E */
-	table_fill((struct filter_table *)(void *)((uint8_t *)ctl + e->table[next]), generation, rows,
-		   count);
+	table_fill((struct filter_table *)(void *)((uint8_t *)ctl + e->table[next]), generation,
+		   rows, count);
 	order_store_release(&e->cfg, generation << 1 | next); /* D: pairs with C */
 	order_store_relaxed(&e->level_max, level_max);
 	order_store_relaxed(&e->rows, (uint8_t)count);

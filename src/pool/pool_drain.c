@@ -329,7 +329,8 @@ static int chunk_copy(struct pool_view *v, struct pool_pass *p, uint32_t seg, ui
 		p->run_count--;
 		return -ENOMEM;
 	}
-	memcpy(run->data, s->data + (uint64_t)i * s->chunk_size + look->from, look->to - look->from);
+	memcpy(run->data, s->data + (uint64_t)i * s->chunk_size + look->from,
+	       look->to - look->from);
 	POOL_TESTPOINT("drain-after-copy");
 	return run_validate(p, p->run_count - 1, s->chunk[i].last_ts);
 }
@@ -340,7 +341,8 @@ static int chunk_copy(struct pool_view *v, struct pool_pass *p, uint32_t seg, ui
 static uint64_t head_claimed(const struct view_segment *s, uint32_t i, uint32_t from)
 {
 	const uint8_t *at = s->data + (uint64_t)i * s->chunk_size + from;
-	return order_load_relaxed((const uint64_t *)(const void *)(at + offsetof(struct pool_rec, ts)));
+	return order_load_relaxed(
+		(const uint64_t *)(const void *)(at + offsetof(struct pool_rec, ts)));
 }
 
 struct chunk_order {
@@ -352,7 +354,8 @@ struct chunk_order {
 
 static int order_compare(const void *a, const void *b)
 {
-	uint64_t x = ((const struct chunk_order *)a)->head, y = ((const struct chunk_order *)b)->head;
+	uint64_t x = ((const struct chunk_order *)a)->head,
+		 y = ((const struct chunk_order *)b)->head;
 	return x < y ? -1 : x > y;
 }
 
@@ -391,16 +394,17 @@ static int collect_chunks(struct pool_view *v, struct pool_pass *p, uint32_t fla
 				v->stats.torn++;
 			}
 			if (look.from != look.to || look.closed) {
-				order[n++] = (struct chunk_order){.seg = seg, .chunk = i, .look = look};
+				order[n++] =
+					(struct chunk_order){.seg = seg, .chunk = i, .look = look};
 			}
 		}
 	}
 	if (budget != UINT64_MAX) {
 		for (uint32_t k = 0; k < n; k++) {
 			struct chunk_order *o = &order[k];
-			o->head = o->look.from == o->look.to
-					  ? 0
-					  : head_claimed(&v->segment[o->seg], o->chunk, o->look.from);
+			o->head = o->look.from == o->look.to ? 0
+							     : head_claimed(&v->segment[o->seg],
+									    o->chunk, o->look.from);
 		}
 		qsort(order, n, sizeof order[0], order_compare);
 	}

@@ -18,8 +18,8 @@ static void touch(void *ctx, const struct pool_event *ev)
 {
 	uint16_t cpu = ev->rec->cpu;
 	uint64_t last = cpu_round[cpu] == round_number ? cpu_last[cpu] : 0;
-	if (ev->rec->ts < last || ev->payload_bytes > POOL_EVENT_MAX ||
-	    ev->rec->prov >= 8 || ev->items_bytes % 8 != 0) {
+	if (ev->rec->ts < last || ev->payload_bytes > POOL_EVENT_MAX || ev->rec->prov >= 8 ||
+	    ev->items_bytes % 8 != 0) {
 		abort();
 	}
 	cpu_last[cpu] = ev->rec->ts;
@@ -44,16 +44,22 @@ static void scribble(void *mem, const uint8_t *data, size_t size)
 	h->free_mask = bytes_u64(&b);
 	for (unsigned i = 0; i < POOL_CHUNKS && bytes_left(&b) >= 20; i++) {
 		uint64_t word = bytes_u64(&b);
-		/* half of the time something plausible, or nothing would get past the first check */
-		d[i].word = word & 1 ? word : pool_word((word >> 8) & 3, (uint32_t)(word >> 16) & 0x1ff8) |
-						      (word & POOL_WORD_CLOSED);
+		/* half of the time something plausible, or nothing would get past the first check
+		 */
+		d[i].word = word & 1 ? word
+				     : pool_word((word >> 8) & 3, (uint32_t)(word >> 16) & 0x1ff8) |
+					       (word & POOL_WORD_CLOSED);
 		d[i].begun = bytes_u64(&b);
 		d[i].span = bytes_u32(&b) & (word & 2 ? UINT32_MAX : 3);
 	}
 	size_t left = bytes_left(&b);
 	uint8_t *at = (uint8_t *)mem + POOL_DATA_OFFSET;
-	for (size_t i = 0; left > 0 && i < (size_t)POOL_CHUNKS * 4096; i++) {
-		at[i] = b.p[i % left];
+	size_t room = (size_t)POOL_CHUNKS * 4096;
+	while (left > 0 && room > 0) {
+		size_t n = BASE_MIN(left, room);
+		memcpy(at, b.p, n);
+		at += n;
+		room -= n;
 	}
 }
 

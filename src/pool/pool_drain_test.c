@@ -231,8 +231,9 @@ static void a_bad_record_is_refused_with_what_follows_and_counted(void **state)
 		uint64_t n = round_at(&r, 10 * MS, 0);
 		struct pool_view_stats s = stats_of(&r);
 		if (n != 1 || s.records_rejected != 1 || s.bytes_rejected != 128 || s.events != 1) {
-			fail_msg("%s: %u emitted, %u rejected, %u bytes", cases[i].name, (unsigned)n,
-				 (unsigned)s.records_rejected, (unsigned)s.bytes_rejected);
+			fail_msg("%s: %u emitted, %u rejected, %u bytes", cases[i].name,
+				 (unsigned)n, (unsigned)s.records_rejected,
+				 (unsigned)s.bytes_rejected);
 		}
 		/* the process goes on: what it writes later is taken, and nothing counted twice */
 		put(r.mem, 0, 1003, 0, 4);

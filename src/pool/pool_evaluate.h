@@ -24,7 +24,8 @@ static inline uint64_t pool_row_head(const struct filter_row *r)
 	return order_load_relaxed((const uint64_t *)(const void *)r);
 }
 _Static_assert(offsetof(struct filter_row, bit) == 0 && offsetof(struct filter_row, level) == 1 &&
-		       offsetof(struct filter_row, props) == 2 && sizeof(struct filter_row) % 8 == 0,
+		       offsetof(struct filter_row, props) == 2 &&
+		       sizeof(struct filter_row) % 8 == 0,
 	       "pool_row_head");
 
 #define POOL_HEAD_LEVEL(h) ((uint8_t)((h) >> 8))

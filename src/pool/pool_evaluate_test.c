@@ -54,7 +54,10 @@ static void one_row_follows_the_documented_rule(void **state)
 		{{.level = 254, .any = UINT64_MAX}, 255, 1, false},
 		{{.level = 5, .any = 0x6}, 4, 0x2, true},
 		{{.level = 5, .any = 0x6}, 4, 0x1, false},
-		{{.level = 5, .any = 0x6}, 4, 0x0, true}, /* no keyword passes all keyword filters */
+		{{.level = 5, .any = 0x6},
+		 4,
+		 0x0,
+		 true}, /* no keyword passes all keyword filters */
 		{{.level = 5, .any = 0x6, .props = FILTER_ROW_IGNORE_KEYWORD_0}, 4, 0, false},
 		{{.level = 5, .any = 0x6, .props = FILTER_ROW_IGNORE_KEYWORD_0}, 4, 4, true},
 		{{.level = 5, .any = 0x6, .all = 0x6}, 4, 0x2, false},

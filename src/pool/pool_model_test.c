@@ -201,7 +201,7 @@ static bool writer_step(struct state *s, uint8_t i)
 			return true;
 		}
 		w->next_chunk = s->free_mask & 1 || s->free_mask == 0 ? 0 : 1;
-		s->free_mask &= (uint8_t)~(1 << w->next_chunk);
+		s->free_mask &= (uint8_t) ~(1 << w->next_chunk);
 		w->pc = w->chunk == VAR_NONE ? W_OPEN : W_CLOSE;
 		return true;
 	case W_CLOSE:

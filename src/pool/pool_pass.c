@@ -11,10 +11,10 @@
 
 #include <stdlib.h>
 
-#define BLOCK_BYTES	  (1u << 20)
-#define BLOCKS_KEPT	  16u
-#define SLACK_PER_SECOND  1000000u /* 1 us: a store buffer drains faster */
-#define HOLD_PER_SECOND	  20u	   /* 50 ms: the worst latency a process in flight can cause */
+#define BLOCK_BYTES	 (1u << 20)
+#define BLOCKS_KEPT	 16u
+#define SLACK_PER_SECOND 1000000u /* 1 us: a store buffer drains faster */
+#define HOLD_PER_SECOND	 20u	  /* 50 ms: the worst latency a process in flight can cause */
 
 int pool_pass_create(struct pool_pass **ret_pass)
 {
@@ -124,7 +124,8 @@ void pool_pass_begin(struct pool_pass *p, uint64_t now, uint64_t clock_freq, uin
 	p->watermark = 0;
 }
 
-int pool_pass_collect(struct pool_pass *p, struct pool_view *v, uint32_t flags, uint64_t budget_bytes)
+int pool_pass_collect(struct pool_pass *p, struct pool_view *v, uint32_t flags,
+		      uint64_t budget_bytes)
 {
 	if (array_grow(&p->view, &p->view_cap, p->view_count, sizeof *p->view) != 0) {
 		return -ENOMEM;
@@ -185,7 +186,8 @@ static inline bool piece_before(const struct pass_piece *a, const struct pass_pi
 
 static int piece_compare(const void *x, const void *y)
 {
-	const struct pass_piece *a = (const struct pass_piece *)x, *b = (const struct pass_piece *)y;
+	const struct pass_piece *a = (const struct pass_piece *)x,
+				*b = (const struct pass_piece *)y;
 	if (a->cpu != b->cpu) {
 		return a->cpu < b->cpu ? -1 : 1;
 	}
@@ -323,7 +325,8 @@ static void commit_run(struct pass_run *run)
 	c->live = false;
 	uint64_t bits = (c->span >= 64 ? UINT64_MAX : (1ull << c->span) - 1) << run->chunk;
 	POOL_TESTPOINT("drain-before-free");
-	order_or_release(&s->h->free_mask, bits); /* R: pairs with the cas-acquire in pool_writer.c */
+	order_or_release(&s->h->free_mask,
+			 bits); /* R: pairs with the cas-acquire in pool_writer.c */
 	POOL_TESTPOINT("drain-after-free");
 }
 

@@ -204,7 +204,8 @@ static void scribbler_process(struct process *p)
 			write_as(0);
 		}
 		for (unsigned i = 0; i < 20; i++) {
-			/* headers and descriptors as often as data; values that look plausible too */
+			/* headers and descriptors as often as data; values that look plausible too
+			 */
 			uint64_t r = roll();
 			uint64_t at = r % 3 ? (r >> 8) % n : (r >> 8) % (POOL_DATA_OFFSET / 8);
 			uint64_t value = roll();
@@ -245,8 +246,7 @@ static void check_event(void *cookie, const struct pool_event *ev)
 	p->count++;
 	/* times of one thread rise with its sequence, whatever the order of arrival */
 	uint64_t last_seq = p->last[c].seq, last_ts = p->last[c].ts;
-	if (last_ts != 0 &&
-	    (seq > last_seq ? ev->rec->ts < last_ts : ev->rec->ts > last_ts)) {
+	if (last_ts != 0 && (seq > last_seq ? ev->rec->ts < last_ts : ev->rec->ts > last_ts)) {
 		p->wrong++;
 	}
 	p->last[c].seq = seq;
@@ -259,8 +259,8 @@ static void drain(struct pool_pass *pass, struct process *ps, unsigned n, uint32
 	pool_pass_begin(pass, clock_now(), clock_frequency(), flags);
 	for (unsigned i = 0; i < n; i++) {
 		if (ps[i].v) {
-			assert_int_equal(pool_pass_collect(pass, ps[i].v, flags, roll() % 4 ? 0 : 20000),
-					 0);
+			assert_int_equal(
+				pool_pass_collect(pass, ps[i].v, flags, roll() % 4 ? 0 : 20000), 0);
 		}
 	}
 	pool_pass_emit(pass, check_event, NULL);
@@ -304,8 +304,8 @@ static void process_check(struct process *p, bool killed)
 		failed += x->failed;
 		for (uint64_t seq = 0; seq < x->done; seq++) {
 			if (bit_get(p->drained, c, seq) == bit_get(p->failures, c, seq)) {
-				fail_msg("context %u event %u of %u: %s", (unsigned)c, (unsigned)seq,
-					 (unsigned)x->done,
+				fail_msg("context %u event %u of %u: %s", (unsigned)c,
+					 (unsigned)seq, (unsigned)x->done,
 					 bit_get(p->drained, c, seq) ? "refused, but drained"
 								     : "written, but missing");
 			}
@@ -441,17 +441,18 @@ static void honest_processes_survive_kills_stops_and_scribblers(void **state)
 		events += p[i].count;
 		process_end(pass, &p[i]);
 	}
-	print_message("%llu kills, %llu events, %llu violations caught\n", (unsigned long long)kills,
-		      (unsigned long long)events, (unsigned long long)rejected);
+	print_message("%llu kills, %llu events, %llu violations caught\n",
+		      (unsigned long long)kills, (unsigned long long)events,
+		      (unsigned long long)rejected);
 	pool_pass_destroy(pass);
 }
 
 #ifdef OPENETW_TESTPOINTS
 
 static const char *const points[] = {
-	"writer-after-lock",	   "writer-after-claim",   "writer-after-generation",
-	"writer-after-begun",	   "writer-mid-copy",	   "writer-before-publish",
-	"writer-after-publish",	   "writer-before-unlock", "writer-after-close",
+	"writer-after-lock",	"writer-after-claim",	"writer-after-generation",
+	"writer-after-begun",	"writer-mid-copy",	"writer-before-publish",
+	"writer-after-publish", "writer-before-unlock", "writer-after-close",
 	"writer-before-bell",
 };
 static const char *wanted_point;

@@ -37,10 +37,10 @@ struct pool_view {
 	struct pool_limits limits;
 	uint32_t segment_count;
 	bool final_done;
-	uint64_t created_ns;   /* 0: adopted, older than us */
-	uint64_t last_now;     /* `now` of the last round that collected us */
+	uint64_t created_ns; /* 0: adopted, older than us */
+	uint64_t last_now;   /* `now` of the last round that collected us */
 	/* Of this round: */
-	bool impatient;	    /* emit up to own_limit, whatever the others hold back */
+	bool impatient; /* emit up to own_limit, whatever the others hold back */
 	uint64_t own_limit;
 	uint64_t watermark; /* a budget left something behind that begins here */
 	struct pool_view_stats stats;
@@ -51,12 +51,12 @@ struct pool_view {
 /* The bytes taken from one chunk in this round. */
 struct pass_run {
 	struct pool_view *view;
-	uint8_t *data;	     /* private copy of [from, to) */
+	uint8_t *data; /* private copy of [from, to) */
 	uint32_t from;
 	uint32_t to;
-	uint32_t valid;	     /* bytes of the copy that passed; the rest is rejected */
-	uint32_t held;	     /* bytes of the copy that are emitted; <= valid */
-	uint64_t last_ts;    /* of the last record emitted */
+	uint32_t valid;	  /* bytes of the copy that passed; the rest is rejected */
+	uint32_t held;	  /* bytes of the copy that are emitted; <= valid */
+	uint64_t last_ts; /* of the last record emitted */
 	uint8_t segment;
 	uint8_t chunk;
 	bool closed;

@@ -124,7 +124,7 @@ static inline uint64_t pool_write_clock(const struct pool_writer *w, uint64_t wa
 
 /* 0 or what pool_write_slow() says. `a->tid` is not 0 and names the calling thread. */
 static inline __attribute__((always_inline)) int pool_write(struct pool_writer *w,
-							     const struct pool_write_args *a)
+							    const struct pool_write_args *a)
 {
 	if (BASE_UNLIKELY(order_load_relaxed(&w->alive) == 0)) {
 		return pool_write_refuse(w, a->mask, POOL_LOST_DETACHED);

@@ -20,9 +20,9 @@
  * beside the overflow slot of the next CPU. */
 #define OVERFLOW_STRIDE 16u
 /* A lock of our own is believed stale after so many calls that saw it so without any progress. */
-#define STALE_DOUBTS	64u
-#define STALE_DISTANCE	(1u << 20)
-#define CLAIM_TRIES	1024
+#define STALE_DOUBTS   64u
+#define STALE_DISTANCE (1u << 20)
+#define CLAIM_TRIES    1024
 
 #ifdef OPENETW_TESTPOINTS
 void (*pool_testpoint_hook)(const char *name);
@@ -122,7 +122,7 @@ void pool_count_lost(struct pool_writer *w, uint64_t mask, enum pool_lost_cause 
 }
 
 __attribute__((cold)) int pool_write_refuse(struct pool_writer *w, uint64_t mask,
-					     enum pool_lost_cause cause)
+					    enum pool_lost_cause cause)
 {
 	pool_count_lost(w, mask, cause);
 	switch (cause) {
@@ -259,14 +259,14 @@ static int claim_newest(struct pool_writer *w, uint32_t size, struct claimed *re
 
 static void slot_open(struct pool_writer *w, struct pool_slot *s, const struct claimed *c)
 {
-	struct chunk_desc *desc = (struct chunk_desc *)(void *)((uint8_t *)c->h + POOL_DESC_OFFSET) + c->first;
+	struct chunk_desc *desc =
+		(struct chunk_desc *)(void *)((uint8_t *)c->h + POOL_DESC_OFFSET) + c->first;
 	uint32_t gen = (pool_word_gen(order_load_relaxed(&desc->word)) + 1) & 0x7fffffffu;
 	order_store_relaxed(&desc->begun, 0u);
 	order_store_relaxed(&desc->span, c->span);
 	order_store_release(&desc->word, pool_word(gen, 0)); /* G */
 	POOL_TESTPOINT("writer-after-generation");
-	uint8_t *base =
-		(uint8_t *)c->h + POOL_DATA_OFFSET + (uint64_t)c->first * c->chunk_size;
+	uint8_t *base = (uint8_t *)c->h + POOL_DATA_OFFSET + (uint64_t)c->first * c->chunk_size;
 	for (uint32_t i = 0; i < POOL_PREFETCH_BYTES + 64; i += 64) {
 		pool_prefetch_write(base + i);
 	}
@@ -405,7 +405,8 @@ static struct pool_slot *slot_borrow(struct pool_writer *w, uint32_t size, uint3
 		uint64_t m = order_load_relaxed(&w->used[word]);
 		for (; m != 0; m &= m - 1) {
 			struct pool_slot *s = &w->slot[word * 64 + (uint32_t)__builtin_ctzll(m)];
-			uint32_t end = order_load_relaxed(&s->end), pos = order_load_relaxed(&s->pos);
+			uint32_t end = order_load_relaxed(&s->end),
+				 pos = order_load_relaxed(&s->pos);
 			uint32_t seen = 0;
 			if (order_load_relaxed(&s->lock) != 0 || end < pos || end - pos < size ||
 			    !order_cas_acquire(&s->lock, &seen, me)) {

@@ -10,12 +10,12 @@
 
 #include "pool/pool.h"
 
-#define POOL_SLOTS	  256u /* normal; the same number of overflow slots follows */
-#define POOL_SLOTS_TOTAL  512u
+#define POOL_SLOTS	 256u /* normal; the same number of overflow slots follows */
+#define POOL_SLOTS_TOTAL 512u
 
-#define POOL_SLOT_LOCKED  0x80000000u
+#define POOL_SLOT_LOCKED 0x80000000u
 /* A record may be longer than an event's payload, but not without limit. */
-#define POOL_ITEMS_MAX	  65528u
+#define POOL_ITEMS_MAX 65528u
 
 struct pool_slot {
 	uint32_t lock;	/* 0, or thread id | POOL_SLOT_LOCKED */
@@ -27,7 +27,8 @@ struct pool_slot {
 	uint32_t end;
 	uint32_t gen;
 	uint32_t doubt; /* how often the lock looked stale: see pool_slot_take() */
-	uint64_t frame; /* stack address of the holder, to recognise a stale lock after siglongjmp */
+	uint64_t
+		frame; /* stack address of the holder, to recognise a stale lock after siglongjmp */
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct pool_slot) == 64, "own cache line");
 
@@ -36,7 +37,7 @@ struct pool_writer {
 	/* 0 in a forked child or before attach: write nothing. Set by pool_writer_add_segment() for
 	 * segment 0; the owner may clear it to detach and set it again. Atomic. */
 	uint32_t alive;
-	uint32_t segment_count;	/* release by the attaching thread, acquire by writers */
+	uint32_t segment_count; /* release by the attaching thread, acquire by writers */
 	uint32_t clock_kind;
 	uint32_t bell_allowed; /* ctl_header.flags as they are: enum pool_ctl_flags. Atomic */
 	/* Futex word the bell thread sleeps on, with FUTEX_WAIT_PRIVATE (the wake is private too);
@@ -78,24 +79,25 @@ struct pool_write_args {
 	uint16_t cfg_gen;
 	uint32_t tid;
 	uint64_t mask;
-	const void *descriptor;	 /* 16 bytes, EVENT_DESCRIPTOR */
-	const void *activity;	 /* 16 bytes or NULL (then flags lacks POOL_REC_ACTIVITY) */
-	const uint8_t *items;	 /* on-disk items, multiple of 8 bytes, or NULL */
+	const void *descriptor; /* 16 bytes, EVENT_DESCRIPTOR */
+	const void *activity;	/* 16 bytes or NULL (then flags lacks POOL_REC_ACTIVITY) */
+	const uint8_t *items;	/* on-disk items, multiple of 8 bytes, or NULL */
 	uint32_t items_bytes;
 	const struct pool_piece *piece; /* an EVENT_DATA_DESCRIPTOR array may be passed as it is */
 	uint32_t piece_count;
-	uint32_t payload_bytes;	 /* sum of sizes, checked by the caller <= 65535 */
-	uint64_t timestamp;	 /* 0 = read the clock under the slot lock */
+	uint32_t payload_bytes; /* sum of sizes, checked by the caller <= 65535 */
+	uint64_t timestamp;	/* 0 = read the clock under the slot lock */
 };
 
-/* 0, -ENOSPC (pool full; counted), -EMSGSIZE (too big; counted), -EDEADLK (slots exhausted; counted),
- * -ENOTCONN (no pool; counted in lost_detached). */
+/* 0, -ENOSPC (pool full; counted), -EMSGSIZE (too big; counted), -EDEADLK (slots exhausted;
+ * counted), -ENOTCONN (no pool; counted in lost_detached). */
 int pool_write_slow(struct pool_writer *w, const struct pool_write_args *a);
 /* Take a new chunk for a locked slot; -ENOSPC leaves the slot and its chunk as they were. */
 int pool_switch_chunk(struct pool_writer *w, struct pool_slot *s, uint32_t size);
 /* Called by the inline fast path when the slot of this CPU is locked: an overflow slot, or a slot
  * whose lock this thread left behind. `me` is tid | POOL_SLOT_LOCKED. NULL when all are taken. */
-struct pool_slot *pool_slot_take(struct pool_writer *w, uint32_t index, uint32_t me, uint64_t frame);
+struct pool_slot *pool_slot_take(struct pool_writer *w, uint32_t index, uint32_t me,
+				 uint64_t frame);
 /* Called when `size` does not fit: a locked slot with room (perhaps another one than `s`, which is
  * then unlocked), or NULL (then `s` is unlocked and nothing is counted yet). */
 struct pool_slot *pool_slot_make_room(struct pool_writer *w, struct pool_slot *s, uint32_t size);

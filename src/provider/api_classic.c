@@ -50,19 +50,19 @@ static ULONG register_guids(WMIDPREQUEST callback, PVOID context, LPCGUID contro
 	return result;
 }
 
-ULONG WMIAPI RegisterTraceGuidsW(WMIDPREQUEST RequestAddress, PVOID RequestContext, LPCGUID ControlGuid,
-				 ULONG GuidCount, PTRACE_GUID_REGISTRATION TraceGuidReg,
-				 LPCWSTR MofImagePath, LPCWSTR MofResourceName,
-				 TRACEGUID_HANDLE *RegistrationHandle)
+ULONG WMIAPI RegisterTraceGuidsW(WMIDPREQUEST RequestAddress, PVOID RequestContext,
+				 LPCGUID ControlGuid, ULONG GuidCount,
+				 PTRACE_GUID_REGISTRATION TraceGuidReg, LPCWSTR MofImagePath,
+				 LPCWSTR MofResourceName, TRACEGUID_HANDLE *RegistrationHandle)
 {
 	return register_guids(RequestAddress, RequestContext, ControlGuid, GuidCount, TraceGuidReg,
 			      RegistrationHandle);
 }
 
-ULONG WMIAPI RegisterTraceGuidsA(WMIDPREQUEST RequestAddress, PVOID RequestContext, LPCGUID ControlGuid,
-				 ULONG GuidCount, PTRACE_GUID_REGISTRATION TraceGuidReg,
-				 LPCSTR MofImagePath, LPCSTR MofResourceName,
-				 TRACEGUID_HANDLE *RegistrationHandle)
+ULONG WMIAPI RegisterTraceGuidsA(WMIDPREQUEST RequestAddress, PVOID RequestContext,
+				 LPCGUID ControlGuid, ULONG GuidCount,
+				 PTRACE_GUID_REGISTRATION TraceGuidReg, LPCSTR MofImagePath,
+				 LPCSTR MofResourceName, TRACEGUID_HANDLE *RegistrationHandle)
 {
 	return register_guids(RequestAddress, RequestContext, ControlGuid, GuidCount, TraceGuidReg,
 			      RegistrationHandle);
@@ -138,7 +138,8 @@ static ULONG gather(const uint8_t *event, uint32_t size, uint32_t head, ULONG fl
 		for (uint32_t i = 0; i < fields; i++) {
 			MOF_FIELD f;
 			memcpy(&f, event + head + i * sizeof f, sizeof f);
-			piece[n++] = (struct pool_piece){(const void *)(uintptr_t)f.DataPtr, f.Length, 0};
+			piece[n++] = (struct pool_piece){(const void *)(uintptr_t)f.DataPtr,
+							 f.Length, 0};
 		}
 	} else if (size > head) {
 		piece[n++] = (struct pool_piece){event + head, size - head, 0};
@@ -165,8 +166,8 @@ ULONG WMIAPI TraceEvent(TRACELOGGER_HANDLE TraceHandle, PEVENT_TRACE_HEADER Even
 	}
 	struct pool_piece piece[1 + MAX_MOF_FIELDS];
 	uint32_t count = 1;
-	ULONG r = gather((const uint8_t *)EventTrace, EventTrace->Size, sizeof *EventTrace, flags, piece,
-			 &count);
+	ULONG r = gather((const uint8_t *)EventTrace, EventTrace->Size, sizeof *EventTrace, flags,
+			 piece, &count);
 	if (r != ERROR_SUCCESS) {
 		return r;
 	}
@@ -181,7 +182,9 @@ ULONG WMIAPI TraceEvent(TRACELOGGER_HANDLE TraceHandle, PEVENT_TRACE_HEADER Even
 		.descriptor = &desc,
 		.piece = piece,
 		.count = count,
-		.timestamp = flags & WNODE_FLAG_USE_TIMESTAMP ? (uint64_t)EventTrace->TimeStamp.QuadPart : 0,
+		.timestamp = flags & WNODE_FLAG_USE_TIMESTAMP
+				     ? (uint64_t)EventTrace->TimeStamp.QuadPart
+				     : 0,
 	};
 	return provider_classic_write(TraceHandle, &ev);
 }
@@ -211,8 +214,8 @@ ULONG WMIAPI TraceEventInstance(TRACELOGGER_HANDLE TraceHandle, PEVENT_INSTANCE_
 	head.parent_id = ParentInstInfo ? ParentInstInfo->InstanceId : 0;
 	struct pool_piece piece[1 + MAX_MOF_FIELDS];
 	uint32_t count = 1;
-	ULONG r = gather((const uint8_t *)EventTrace, EventTrace->Size, sizeof *EventTrace, flags, piece,
-			 &count);
+	ULONG r = gather((const uint8_t *)EventTrace, EventTrace->Size, sizeof *EventTrace, flags,
+			 piece, &count);
 	if (r != ERROR_SUCCESS) {
 		return r;
 	}
@@ -227,7 +230,9 @@ ULONG WMIAPI TraceEventInstance(TRACELOGGER_HANDLE TraceHandle, PEVENT_INSTANCE_
 		.descriptor = &desc,
 		.piece = piece,
 		.count = count,
-		.timestamp = flags & WNODE_FLAG_USE_TIMESTAMP ? (uint64_t)EventTrace->TimeStamp.QuadPart : 0,
+		.timestamp = flags & WNODE_FLAG_USE_TIMESTAMP
+				     ? (uint64_t)EventTrace->TimeStamp.QuadPart
+				     : 0,
 	};
 	return provider_classic_write(TraceHandle, &ev);
 }

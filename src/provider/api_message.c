@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * evntrace.h: TraceMessage, what WPP's staging functions call. The optional fields are laid out here as
- * they stand in the file; sequence number and time are etwd's to fill.
+ * evntrace.h: TraceMessage, what WPP's staging functions call. The optional fields are laid out
+ * here as they stand in the file; sequence number and time are etwd's to fill.
  */
 #include <evntrace.h>
 
@@ -33,7 +33,7 @@ static uint32_t put_prefix(uint8_t *to, ULONG flags, LPCGUID guid)
 	}
 	if (flags & TRACE_MESSAGE_SYSTEMINFO) {
 		le32_put(to + n, provider_tid());
-		le32_put(to + n + 4, provider_region->epoch);
+		le32_put(to + n + 4, provider_memory.epoch);
 		n += 8;
 	}
 	return n;
@@ -63,12 +63,14 @@ ULONG TraceMessageVa(TRACELOGGER_HANDLE LoggerHandle, ULONG MessageFlags, LPCGUI
 		if (count > ARGS_MAX) {
 			return ERROR_INVALID_PARAMETER;
 		}
-		piece[count++] = (struct pool_piece){ptr, (uint32_t)BASE_MIN(size, (size_t)UINT32_MAX), 0};
+		piece[count++] =
+			(struct pool_piece){ptr, (uint32_t)BASE_MIN(size, (size_t)UINT32_MAX), 0};
 	}
 	piece[0] = (struct pool_piece){prefix, put_prefix(prefix, MessageFlags, MessageGuid), 0};
 	EVENT_DESCRIPTOR desc = {
 		.Id = MessageNumber,
-		.Task = (USHORT)((MessageFlags & ~(ULONG)TRACE_MESSAGE_POINTER32) | TRACE_MESSAGE_POINTER64),
+		.Task = (USHORT)((MessageFlags & ~(ULONG)TRACE_MESSAGE_POINTER32) |
+				 TRACE_MESSAGE_POINTER64),
 	};
 	struct provider_classic_event ev = {
 		.kind = POOL_REC_MESSAGE,
@@ -83,7 +85,16 @@ ULONG TraceMessage(TRACELOGGER_HANDLE LoggerHandle, ULONG MessageFlags, LPCGUID 
 		   USHORT MessageNumber, ...)
 {
 	va_list args;
+/* The prototype is Windows'; on both of our ABIs the number is passed as the promoted type anyway.
+ */
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wvarargs"
+#endif
 	va_start(args, MessageNumber);
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
 	ULONG r = TraceMessageVa(LoggerHandle, MessageFlags, MessageGuid, MessageNumber, args);
 	va_end(args);
 	return r;

@@ -12,8 +12,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
-ULONG EVNTAPI EventRegister(LPCGUID ProviderId, PENABLECALLBACK EnableCallback, PVOID CallbackContext,
-			    PREGHANDLE RegHandle)
+ULONG EVNTAPI EventRegister(LPCGUID ProviderId, PENABLECALLBACK EnableCallback,
+			    PVOID CallbackContext, PREGHANDLE RegHandle)
 {
 	if (!RegHandle) {
 		return ERROR_INVALID_PARAMETER;
@@ -54,7 +54,8 @@ ULONG EVNTAPI EventSetInformation(REGHANDLE RegHandle, EVENT_INFO_CLASS Informat
 				  PVOID EventInformation, ULONG InformationLength)
 {
 	const struct provider_hot *hot = provider_lookup(RegHandle);
-	if (!hot || (hot->flags & PROVIDER_HOT_CLASSIC) || (!EventInformation && InformationLength != 0)) {
+	if (!hot || (hot->flags & PROVIDER_HOT_CLASSIC) ||
+	    (!EventInformation && InformationLength != 0)) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	int r;
@@ -66,8 +67,9 @@ ULONG EVNTAPI EventSetInformation(REGHANDLE RegHandle, EVENT_INFO_CLASS Informat
 		track_binary(RegHandle, __builtin_return_address(0));
 		return ERROR_SUCCESS;
 	case EventProviderSetTraits:
-		r = EventInformation ? provider_set_traits(RegHandle, EventInformation, InformationLength)
-				     : -EINVAL;
+		r = EventInformation
+			    ? provider_set_traits(RegHandle, EventInformation, InformationLength)
+			    : -EINVAL;
 		return r == 0	      ? ERROR_SUCCESS
 		       : r == -ENOMEM ? ERROR_NOT_ENOUGH_MEMORY
 				      : ERROR_INVALID_PARAMETER;
@@ -93,8 +95,8 @@ static bool entry_enabled(const struct ctl_entry *e, uint8_t level, uint64_t key
 	       ((keyword & order_load_relaxed(&e->any_union)) != 0 && (keyword & all) == all);
 }
 
-static __attribute__((noinline, cold)) BOOLEAN any_enabled(const struct provider_hot *hot, uint8_t level,
-							   uint64_t keyword)
+static __attribute__((noinline, cold)) BOOLEAN any_enabled(const struct provider_hot *hot,
+							   uint8_t level, uint64_t keyword)
 {
 	for (int d = 0; d < PROVIDER_DESTS; d++) {
 		const struct ctl_entry *e = order_load_acquire(&hot->all[d]);

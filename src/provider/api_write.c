@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * evntprov.h: the EventWrite family. Each function repeats the same inline path with its constants, so
- * that EventWrite pays for nothing it does not offer.
+ * evntprov.h: the EventWrite family. Each function repeats the same inline path with its constants,
+ * so that EventWrite pays for nothing it does not offer.
  *
  * Order of checks: handle, parameters, whether anybody listens, size [measured on Windows for
  * EventWriteString: the handle comes first, and parameters are checked with nobody listening].
@@ -12,56 +12,120 @@
 
 _Static_assert(sizeof(EVENT_DATA_DESCRIPTOR) == sizeof(struct pool_piece) &&
 		       offsetof(EVENT_DATA_DESCRIPTOR, Size) == offsetof(struct pool_piece, size) &&
-		       offsetof(EVENT_DATA_DESCRIPTOR, Type) == offsetof(struct pool_piece, reserved),
+		       offsetof(EVENT_DATA_DESCRIPTOR, Type) ==
+			       offsetof(struct pool_piece, reserved),
 	       "passed through as it is");
 _Static_assert(sizeof(EVENT_DESCRIPTOR) == 16, "as on Windows");
 
-static inline __attribute__((always_inline)) ULONG
-write_event(REGHANDLE handle, PCEVENT_DESCRIPTOR descriptor, uint64_t filter, ULONG flags,
-	    LPCGUID activity, LPCGUID related, ULONG count, PEVENT_DATA_DESCRIPTOR data, const void *frame)
+/* A stack walk starts at the caller's frame, so ours must still be there: no sibling call. */
+static inline ULONG keep_frame(ULONG code)
 {
-	struct provider_hot *hot = provider_lookup(handle);
-	if (BASE_UNLIKELY(!hot)) {
+	__asm__ volatile("" : "+r"(code));
+	return code;
+}
+
+static inline bool bad_arguments(PCEVENT_DESCRIPTOR descriptor, ULONG count,
+				 PEVENT_DATA_DESCRIPTOR data)
+{
+	return !descriptor || count > PROVIDER_PIECES_MAX || (count != 0 && !data);
+}
+
+/* Apart from EventWrite, so that the disabled case has no registers to save. Reached by a sibling
+ * call: its return address is the one in the caller of EventWrite. */
+static __attribute__((noinline)) ULONG write_enabled(struct provider_hot *hot,
+						     PCEVENT_DESCRIPTOR descriptor, ULONG count,
+						     PEVENT_DATA_DESCRIPTOR data, LPCGUID activity)
+{
+	return keep_frame(provider_write(hot, descriptor, activity,
+					 (const struct pool_piece *)(const void *)data, count,
+					 __builtin_frame_address(0)));
+}
+
+static inline bool nobody_listens(const struct provider_hot *hot)
+{
+	return order_load_relaxed(&order_load_acquire(&hot->entry)->enabled) == 0;
+}
+
+/* A bad handle, or the first write of a forked child. */
+static __attribute__((noinline, cold)) ULONG write_unknown(REGHANDLE handle,
+							   PCEVENT_DESCRIPTOR descriptor,
+							   ULONG count, PEVENT_DATA_DESCRIPTOR data)
+{
+	struct provider_hot *hot = provider_lookup_slow(handle);
+	if (!hot) {
 		return ERROR_INVALID_HANDLE;
 	}
-	if (BASE_UNLIKELY(!descriptor || count > PROVIDER_PIECES_MAX || (count != 0 && !data))) {
+	if (bad_arguments(descriptor, count, data)) {
 		return ERROR_INVALID_PARAMETER;
 	}
-	struct provider_event ev = {
-		.hot = hot,
-		.descriptor = descriptor,
-		.activity = activity,
-		.related = related,
-		.piece = (const struct pool_piece *)(const void *)data,
-		.count = count,
-		.flags = flags,
-		.exclude = filter,
-		.frame = frame,
-	};
-	return provider_write(&ev);
+	return nobody_listens(hot) ? ERROR_SUCCESS
+				   : write_enabled(hot, descriptor, count, data, NULL);
 }
 
-ULONG EVNTAPI EventWrite(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor, ULONG UserDataCount,
-			 PEVENT_DATA_DESCRIPTOR UserData)
+ULONG EVNTAPI EventWrite(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor,
+			 ULONG UserDataCount, PEVENT_DATA_DESCRIPTOR UserData)
 {
-	return write_event(RegHandle, EventDescriptor, 0, 0, NULL, NULL, UserDataCount, UserData,
-			   __builtin_frame_address(0));
-}
-
-ULONG EVNTAPI EventWriteTransfer(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor,
-				 LPCGUID ActivityId, LPCGUID RelatedActivityId, ULONG UserDataCount,
-				 PEVENT_DATA_DESCRIPTOR UserData)
-{
-	return write_event(RegHandle, EventDescriptor, 0, 0, ActivityId, RelatedActivityId, UserDataCount,
-			   UserData, __builtin_frame_address(0));
+	struct provider_hot *hot = provider_lookup_fast(RegHandle);
+	if (BASE_UNLIKELY(!hot)) {
+		return write_unknown(RegHandle, EventDescriptor, UserDataCount, UserData);
+	}
+	if (BASE_UNLIKELY(bad_arguments(EventDescriptor, UserDataCount, UserData))) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	if (nobody_listens(hot)) {
+		return ERROR_SUCCESS;
+	}
+	return write_enabled(hot, EventDescriptor, UserDataCount, UserData, NULL);
 }
 
 ULONG EVNTAPI EventWriteEx(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor, ULONG64 Filter,
 			   ULONG Flags, LPCGUID ActivityId, LPCGUID RelatedActivityId,
 			   ULONG UserDataCount, PEVENT_DATA_DESCRIPTOR UserData)
 {
-	return write_event(RegHandle, EventDescriptor, Filter, Flags, ActivityId, RelatedActivityId,
-			   UserDataCount, UserData, __builtin_frame_address(0));
+	struct provider_hot *hot = provider_lookup(RegHandle);
+	if (!hot) {
+		return ERROR_INVALID_HANDLE;
+	}
+	if (bad_arguments(EventDescriptor, UserDataCount, UserData)) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	if (nobody_listens(hot)) {
+		return ERROR_SUCCESS;
+	}
+	struct provider_event ev = {
+		.hot = hot,
+		.descriptor = EventDescriptor,
+		.activity = ActivityId,
+		.related = RelatedActivityId,
+		.piece = (const struct pool_piece *)(const void *)UserData,
+		.count = UserDataCount,
+		.flags = Flags,
+		.exclude = Filter,
+		.frame = __builtin_frame_address(0),
+	};
+	return keep_frame(provider_emit(&ev));
+}
+
+ULONG EVNTAPI EventWriteTransfer(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor,
+				 LPCGUID ActivityId, LPCGUID RelatedActivityId, ULONG UserDataCount,
+				 PEVENT_DATA_DESCRIPTOR UserData)
+{
+	struct provider_hot *hot = provider_lookup_fast(RegHandle);
+	if (BASE_UNLIKELY(!hot)) {
+		return EventWriteEx(RegHandle, EventDescriptor, 0, 0, ActivityId, RelatedActivityId,
+				    UserDataCount, UserData);
+	}
+	if (BASE_UNLIKELY(bad_arguments(EventDescriptor, UserDataCount, UserData))) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	if (nobody_listens(hot)) {
+		return ERROR_SUCCESS;
+	}
+	if (RelatedActivityId) {
+		return EventWriteEx(RegHandle, EventDescriptor, 0, 0, ActivityId, RelatedActivityId,
+				    UserDataCount, UserData);
+	}
+	return write_enabled(hot, EventDescriptor, UserDataCount, UserData, ActivityId);
 }
 
 ULONG EVNTAPI EventWriteString(REGHANDLE RegHandle, UCHAR Level, ULONGLONG Keyword, PCWSTR String)
@@ -73,7 +137,7 @@ ULONG EVNTAPI EventWriteString(REGHANDLE RegHandle, UCHAR Level, ULONGLONG Keywo
 	if (!String) {
 		return ERROR_INVALID_PARAMETER;
 	}
-	if (order_load_relaxed(&order_load_acquire(&hot->entry)->enabled) == 0) {
+	if (nobody_listens(hot)) {
 		return ERROR_SUCCESS;
 	}
 	size_t units = utf16_len((const uint16_t *)(const void *)String) + 1;
@@ -81,7 +145,8 @@ ULONG EVNTAPI EventWriteString(REGHANDLE RegHandle, UCHAR Level, ULONGLONG Keywo
 		units = PROVIDER_EVENT_ROOM; /* twice as many bytes: refused and counted below */
 	}
 	EVENT_DESCRIPTOR desc = {.Level = Level, .Keyword = Keyword};
-	/* STRING_ONLY is the writer's to say; a typed registration must not look at our descriptor. */
+	/* STRING_ONLY is the writer's to say; a typed registration must not look at our descriptor.
+	 */
 	struct pool_piece piece = {.ptr = String, .size = (uint32_t)(2 * units)};
 	struct provider_event ev = {
 		.hot = hot,
@@ -91,5 +156,5 @@ ULONG EVNTAPI EventWriteString(REGHANDLE RegHandle, UCHAR Level, ULONGLONG Keywo
 		.rec_flags = POOL_REC_STRING_ONLY,
 		.frame = __builtin_frame_address(0),
 	};
-	return provider_emit(&ev);
+	return keep_frame(provider_emit(&ev));
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * For tests: a daemon small enough to believe. A thread with a descriptor table of its own that listens in
- * a temporary runtime directory, hands out memory, records what it hears, and drains with src/pool. What
- * it does not do: sessions, files, access control. A header, because a .c here would go into the library.
+ * For tests: a daemon small enough to believe. A thread with a descriptor table of its own that
+ * listens in a temporary runtime directory, hands out memory, records what it hears, and drains
+ * with src/pool. What it does not do: sessions, files, access control. A header, because a .c here
+ * would go into the library.
  */
 #ifndef PROVIDER_FAKE_ETWD_H
 #define PROVIDER_FAKE_ETWD_H
@@ -26,9 +27,9 @@
 #include <sys/un.h>
 #include <time.h>
 
-#define FAKE_PEERS   8
-#define FAKE_REGS    1024
-#define FAKE_EVENTS  4096
+#define FAKE_PEERS  8
+#define FAKE_REGS   1024
+#define FAKE_EVENTS 4096
 
 #define FAKE_CTL_BYTES (2u << 20)
 #define FAKE_TABLE     (sizeof(struct filter_table) + 8 * sizeof(struct filter_row))
@@ -79,10 +80,10 @@ struct fake_etwd {
 	uint32_t *wait_page;
 	bool stop;
 	const struct fake_order *order; /* what the test wants sent; NULL when done */
-	bool silent;	   /* accept and say nothing */
+	bool silent;			/* accept and say nothing */
 	uint32_t chunk_size;
 	uint32_t ctl_flags;
-	uint32_t peers;	   /* ever accepted */
+	uint32_t peers; /* ever accepted */
 	struct fake_peer *peer[FAKE_PEERS];
 	struct fake_enable enable[16];
 	uint32_t enables;
@@ -93,7 +94,8 @@ struct fake_etwd {
 	uint32_t events;
 };
 
-/* The sockets' numbers mean something only in the daemon's descriptor table: tests ask its thread. */
+/* The sockets' numbers mean something only in the daemon's descriptor table: tests ask its thread.
+ */
 struct fake_order {
 	const struct guid *guid;
 	const struct fake_enable *enable;
@@ -108,7 +110,8 @@ static int fake_memory(const char *name, uint64_t bytes, uint8_t **ret)
 {
 	int fd = base_memfd(name, bytes);
 	*ret = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (fd < 0 || *ret == MAP_FAILED || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0) {
+	if (fd < 0 || *ret == MAP_FAILED ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0) {
 		abort();
 	}
 	return fd;
@@ -176,7 +179,8 @@ static void fake_on_hello(struct fake_etwd *f, struct fake_peer *p, const struct
 	close(fds[1]);
 }
 
-static void fake_on_register(struct fake_etwd *f, struct fake_peer *p, const struct proto_message *m)
+static void fake_on_register(struct fake_etwd *f, struct fake_peer *p,
+			     const struct proto_message *m)
 {
 	uint32_t index = 0;
 	proto_get_u32(m, PROTO_TAG_PROVIDER_INDEX, &index);
@@ -185,7 +189,8 @@ static void fake_on_register(struct fake_etwd *f, struct fake_peer *p, const str
 	proto_get_guid(m, PROTO_TAG_GUID, &r->guid);
 	proto_get_u32(m, PROTO_TAG_REG_FLAGS, &r->flags);
 	const uint8_t *t;
-	if (proto_get(m, PROTO_TAG_TRAITS, &t, &r->traits_bytes) && r->traits_bytes <= sizeof r->traits) {
+	if (proto_get(m, PROTO_TAG_TRAITS, &t, &r->traits_bytes) &&
+	    r->traits_bytes <= sizeof r->traits) {
 		memcpy(r->traits, t, r->traits_bytes);
 	}
 	struct ctl_entry *e = (struct ctl_entry *)(void *)(p->ctl + r->offset);
@@ -392,7 +397,8 @@ static inline struct fake_etwd *fake_start(const char *dir)
 	snprintf(addr.sun_path, sizeof addr.sun_path, "%s/provider", f->dir);
 	unlink(addr.sun_path);
 	f->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (bind(f->listener, (struct sockaddr *)&addr, sizeof addr) < 0 || listen(f->listener, 16) < 0) {
+	if (bind(f->listener, (struct sockaddr *)&addr, sizeof addr) < 0 ||
+	    listen(f->listener, 16) < 0) {
 		abort();
 	}
 	/* As etwd does: bump the wait page, wake whoever sleeps on it. */
@@ -442,8 +448,8 @@ static void fake_give_order(struct fake_etwd *f, const struct fake_order *o)
 	}
 }
 
-static inline void fake_set(struct fake_etwd *f, const struct guid *g, const struct filter_row *rows, uint32_t count,
-	      uint64_t classic_handle)
+static inline void fake_set(struct fake_etwd *f, const struct guid *g,
+			    const struct filter_row *rows, uint32_t count, uint64_t classic_handle)
 {
 	pthread_mutex_lock(&f->lock);
 	struct fake_enable *e = fake_enable_of(f, g);
@@ -460,8 +466,8 @@ static inline void fake_set(struct fake_etwd *f, const struct guid *g, const str
 	pthread_mutex_unlock(&f->lock);
 }
 
-static inline void fake_notify(struct fake_etwd *f, const struct guid *g, uint32_t code, const void *filter,
-		 size_t filter_bytes)
+static inline void fake_notify(struct fake_etwd *f, const struct guid *g, uint32_t code,
+			       const void *filter, size_t filter_bytes)
 {
 	pthread_mutex_lock(&f->lock);
 	struct fake_order o = {.guid = g,

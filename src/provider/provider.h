@@ -1,27 +1,34 @@
 /* SPDX-License-Identifier: MIT
  *
- * provider: register, enable mask, write. Lives in other people's processes, so it stays small. Front
- * door; docs/life-of-an-event.md tells the story.
+ * provider: register, enable mask, write. Lives in other people's processes, so it stays small.
+ * Front door; docs/life-of-an-event.md tells the story.
  *
- *   region        one wiped-on-fork mapping with what the write path needs: one cache line for each
- *                 registration (generation, pointer to its ctl_entry)
- *   registration  the rest of it: GUID, callback, traits, what each daemon said. Under one lock
- *   destination   where events can go: the user's etwd, the system's etwd, the in-process logger
- *   link          one attachment to an etwd: control block (read-only), writer, segments, 8 MB-aligned
- *                 so that a ctl_entry pointer alone leads to all of it
+ *   region        wiped-on-fork memory with what the write path needs: for each registration its
+ * generation, a pointer to its ctl_entry, and a cached copy of its filter registration  the rest of
+ * it: GUID, callback, traits, what each daemon said. Under one lock destination   where events can
+ * go: the user's etwd, the system's etwd, the in-process logger link          one attachment to an
+ * etwd: control block (read-only), writer, segments, 8 MB-aligned so that a ctl_entry pointer alone
+ * leads to all of it
  *
  *   app thread     EventRegister: registration, threads if there are none, waits at most 50 ms
  *   listener       one a destination: private fd table, connects, receives. Never runs user code
  *   sender         one an attachment: sleeps on the writer's bell; sends BELL and the out queue
  *   callback       created by an app thread, so it has the app's fd table; runs enable callbacks
  *
- * After fork the region reads as zero, so the first call in the child misses its registration, comes to
- * provider_fork.c, and re-attaches without threads. Nothing happens at fork itself.
+ * After fork the region reads as zero, so the first call in the child misses its registration,
+ * comes to provider_fork.c, and re-attaches without threads. Nothing happens at fork itself.
  *
  * Files: provider_region (lookup), provider_registry (table), provider_dest (destinations, queues),
  * provider_attach (HELLO to WELCOME), provider_listener, provider_wait (wait page), provider_fds,
- * provider_callback, provider_emit (write path beyond the inline case), provider_items, provider_stack,
- * provider_activity, provider_classic, provider_fork; api_*.c are the Windows-named functions.
+ * provider_callback, provider_emit.h (inline write path), provider_emit.c (all the rest of it),
+ * provider_cache (the filter copy), provider_stack, provider_activity, provider_classic,
+ * provider_classic_write, provider_fork; api_*.c are the Windows-named functions; fake_etwd.h is
+ * the daemon the tests run against.
+ *
+ * Where loss happens here: pool full, nesting, too big, detached; all counted by src/pool. An event
+ * written between the death of a daemon and the arrival of the next one goes into the old pool,
+ * which the new daemon does not adopt yet: those events, and the loss counters beside them, end
+ * with that pool.
  */
 #ifndef PROVIDER_PROVIDER_H
 #define PROVIDER_PROVIDER_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * u32 counter low | u16 counter high | u16 0x0000..0x0FFF, version nibble 0 | u32 process id | u32 salt
+ * u32 counter low | u16 counter high | u16 0x0000..0x0FFF, version nibble 0 | u32 process id | u32
+ * salt
  *
  * Counter and salt live in the wiped-on-fork region, so a child does not repeat its parent's ids.
  */
@@ -17,7 +18,7 @@ void provider_activity_create(struct guid *ret)
 	provider_fork_check();
 	uint64_t n, salt;
 	if (provider_region_ready() == 0) {
-		struct provider_region *r = provider_region;
+		struct provider_region *r = &provider_memory;
 		if (order_load_acquire(&r->activity_ready) == 0) {
 			uint64_t fresh = 0;
 			(void)!getrandom(&fresh, sizeof fresh, GRND_NONBLOCK);

@@ -6,8 +6,8 @@
 
 #include "provider/provider_region.h"
 
-/* Unique on this machine until reboot, and never a real GUID: its version nibble is 0, which no generator
- * uses. context: async-signal-safe. */
+/* Unique on this machine until reboot, and never a real GUID: its version nibble is 0, which no
+ * generator uses. context: async-signal-safe. */
 void provider_activity_create(struct guid *ret);
 
 static inline void provider_activity_get(struct guid *ret)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * From a path to an attached pool: connect, HELLO, WELCOME, map. Uses system calls only (a forked child
- * runs it from whatever it was doing), and trusts nothing about sizes: the memory is the daemon's.
+ * From a path to an attached pool: connect, HELLO, WELCOME, map. Uses system calls only (a forked
+ * child runs it from whatever it was doing), and trusts nothing about sizes: the memory is the
+ * daemon's.
  */
 #include "provider/provider_dest.h"
 
@@ -45,8 +46,8 @@ static struct provider_link *map_control(int fd)
 		return NULL;
 	}
 	size_t want = PROVIDER_LINK_ALIGN;
-	uint8_t *area = mmap(NULL, 2 * want, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-			     -1, 0);
+	uint8_t *area =
+		mmap(NULL, 2 * want, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (area == MAP_FAILED) {
 		return NULL;
 	}
@@ -185,13 +186,15 @@ void provider_attach_retire(struct provider_attached *at)
 	if (!at->link) {
 		return;
 	}
-	/* A writer may be anywhere between loading the entry and publishing. Zeros at the same addresses
-	 * say "disabled" and "no chunk free", and nothing faults. Only address space is kept. */
+	/* A writer may be anywhere between loading the entry and publishing. Zeros at the same
+	 * addresses say "disabled" and "no chunk free", and nothing faults. Only address space is
+	 * kept. */
 	order_store_release(&at->link->writer->alive, 0u);
 	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
 	(void)!mmap((uint8_t *)at->link - POOL_CTL_BYTES, POOL_CTL_BYTES, PROT_READ, flags, -1, 0);
 	for (uint32_t i = 0; i < at->segments; i++) {
-		(void)!mmap(at->segment[i], at->segment_bytes[i], PROT_READ | PROT_WRITE, flags, -1, 0);
+		(void)!mmap(at->segment[i], at->segment_bytes[i], PROT_READ | PROT_WRITE, flags, -1,
+			    0);
 	}
 	at->link = NULL;
 	at->segments = 0;

@@ -122,12 +122,15 @@ static void run(struct provider_job *j)
 		bool there;
 		inside = true;
 		if (copy.wmi_fn) {
-			there = code_still_there((const void *)(uintptr_t)copy.wmi_fn, copy.code_map);
+			there = code_still_there((const void *)(uintptr_t)copy.wmi_fn,
+						 copy.code_map);
 			if (there) {
-				result = call_classic(copy.wmi_fn, copy.context, &copy.guid, &j->notice);
+				result = call_classic(copy.wmi_fn, copy.context, &copy.guid,
+						      &j->notice);
 			}
 		} else {
-			there = code_still_there((const void *)(uintptr_t)copy.enable_fn, copy.code_map);
+			there = code_still_there((const void *)(uintptr_t)copy.enable_fn,
+						 copy.code_map);
 			if (there) {
 				call_enable(copy.enable_fn, copy.context, j);
 			}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Enable callbacks. One thread, so the callbacks of a registration never overlap. It is created by an
- * application thread: a callback must see the application's descriptors, not the listener's.
+ * Enable callbacks. One thread, so the callbacks of a registration never overlap. It is created by
+ * an application thread: a callback must see the application's descriptors, not the listener's.
  */
 #ifndef PROVIDER_PROVIDER_CALLBACK_H
 #define PROVIDER_PROVIDER_CALLBACK_H
@@ -13,7 +13,7 @@ struct provider_job {
 	uint32_t index;
 	uint32_t generation;
 	uint32_t dest;
-	uint64_t serial; /* of the attachment that asked */
+	uint64_t serial;	       /* of the attachment that asked */
 	struct provider_notice notice; /* merged; its filter pointer is not used */
 	uint32_t filter_type;	       /* EVENT_FILTER_TYPE_*, 0 none */
 	uint32_t filter_bytes;

@@ -54,7 +54,8 @@ bool provider_classic_find(uint64_t handle, struct provider_classic_target *ret)
 /* Blocks are never freed, so a stale handle finds memory that says "dead", not freed memory. */
 #define BLOCK_CLASSES 64u
 #define BLOCKS_MAX    256u
-struct class {
+struct class
+{
 	uint64_t registration; /* 0 free */
 	uint32_t generation;
 	uint32_t counter;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Classic providers: TraceEvent names a session, not a provider. Here is which registration that session
- * enabled, and the event classes behind TRACE_GUID_REGISTRATION.RegHandle.
+ * Classic providers: TraceEvent names a session, not a provider. Here is which registration that
+ * session enabled, and the event classes behind TRACE_GUID_REGISTRATION.RegHandle.
  *
  * Logger handle: logger id in bits 0-15, level in 16-23, enable flags in 32-63.
  */

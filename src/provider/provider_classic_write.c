@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Classic events carry neither provider nor keyword: whoever enabled the provider gets everything that is
- * written to his handle. The test of level and flags is the provider's own.
+ * Classic events carry neither provider nor keyword: whoever enabled the provider gets everything
+ * that is written to his handle. The test of level and flags is the provider's own.
  */
 #include "provider/provider_classic_write.h"
 #include "inproc/inproc.h"
@@ -12,7 +12,7 @@
 static bool target_of(const struct provider_classic_target *t, const struct ctl_entry **ret_entry,
 		      const void **ret_ctl, uint32_t *ret_bytes, struct pool_writer **ret_writer)
 {
-	const struct ctl_entry *e = order_load_acquire(&provider_region->hot[t->index].all[t->dest]);
+	const struct ctl_entry *e = order_load_acquire(&provider_memory.hot[t->index].all[t->dest]);
 	if (!e || e == &provider_entry_off) {
 		return false;
 	}

@@ -74,7 +74,8 @@ void provider_dests_start_locked(void)
 			d->state = PROVIDER_DEST_STARTING;
 		}
 		d->listener = true;
-		if (provider_thread_create(&t, provider_listener_main, d, LISTENER_STACK_BYTES) != 0) {
+		if (provider_thread_create(&t, provider_listener_main, d, LISTENER_STACK_BYTES) !=
+		    0) {
 			d->listener = false; /* the next registration tries again */
 			d->state = was == PROVIDER_DEST_NONE ? PROVIDER_DEST_DETACHED : was;
 			continue;
@@ -179,7 +180,8 @@ uint64_t provider_post_traits_locked(struct provider_dest *d, uint32_t index)
 	uint64_t ticket = 0;
 	if (mem) {
 		struct proto_writer w;
-		proto_begin(&w, mem, cap, PROTO_TRAITS, provider_request_id(index, reg->generation));
+		proto_begin(&w, mem, cap, PROTO_TRAITS,
+			    provider_request_id(index, reg->generation));
 		proto_put_u32(&w, PROTO_TAG_PROVIDER_INDEX, index);
 		proto_put(&w, PROTO_TAG_TRAITS, reg->traits, reg->traits_bytes);
 		long n = proto_end(&w);
@@ -237,8 +239,8 @@ static bool get_notice(const struct proto_message *m, struct provider_notice *re
 	proto_get_guid(m, PROTO_TAG_SOURCE_ID, &n.source);
 	proto_get_u64(m, PROTO_TAG_CLASSIC_HANDLE, &n.classic_handle);
 	n.wants_answer = proto_get_u32(m, PROTO_TAG_NOTIFY_ID, &n.notify_id);
-	/* Of several filters the provider sees the schematized one (or one of the two other kinds meant
-	 * for providers); the rest is for etwd. */
+	/* Of several filters the provider sees the schematized one (or one of the two other kinds
+	 * meant for providers); the rest is for etwd. */
 	size_t at = 0, bytes;
 	uint16_t tag;
 	const uint8_t *p;
@@ -306,7 +308,8 @@ void provider_dispatch_locked(struct provider_dest *d, const struct proto_messag
 		    provider_attach_segment(&d->at, fds[0], chunk_size) == 0) {
 			uint32_t last = d->at.segments - 1;
 			/* Here rather than page by page in the application's threads. */
-			madvise(d->at.segment[last], d->at.segment_bytes[last], MADV_POPULATE_WRITE);
+			madvise(d->at.segment[last], d->at.segment_bytes[last],
+				MADV_POPULATE_WRITE);
 		}
 		break;
 	case PROTO_PING: {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Destinations that are daemons: the user's etwd and the system's. Each has a listener thread, and while
- * attached a sender thread.
+ * Destinations that are daemons: the user's etwd and the system's. Each has a listener thread, and
+ * while attached a sender thread.
  *
  *   NONE --first registration--> STARTING --WELCOME--> ATTACHED <--+
  *                                   | no daemon          | EOF     | WELCOME
  *                                   v                    v         |
- *                                DETACHED <----------------- (waits on the wait page) 
+ *                                DETACHED <----------------- (waits on the wait page)
  *
  * DETACHED after ATTACHED still has its link: events go into the old pool until it is full, at most
- * PROVIDER_ORPHAN_MS, then the registrations read as disabled. A new daemon gives fresh memory; what the
- * old pool held is the old daemon's keeper's to save.
+ * PROVIDER_ORPHAN_MS, then the registrations read as disabled. A new daemon gives fresh memory;
+ * what the old pool held is the old daemon's keeper's to save.
  */
 #ifndef PROVIDER_PROVIDER_DEST_H
 #define PROVIDER_PROVIDER_DEST_H
@@ -43,14 +43,14 @@ struct provider_attached {
 struct provider_dest {
 	uint32_t kind; /* PROVIDER_DEST_USER or _SYSTEM */
 	enum provider_dest_state state;
-	char dir[100];	   /* runtime directory; empty = cannot be told */
-	bool listener;	   /* the thread exists */
-	bool private_fds;  /* it has a descriptor table of its own */
-	bool unresponsive; /* a wait timed out: do not wait again before it speaks */
+	char dir[100];		     /* runtime directory; empty = cannot be told */
+	bool listener;		     /* the thread exists */
+	bool private_fds;	     /* it has a descriptor table of its own */
+	bool unresponsive;	     /* a wait timed out: do not wait again before it speaks */
 	struct provider_attached at; /* valid when at.link is not NULL */
 	uint64_t cookie;	     /* of at.fd */
 	uint64_t serial;	     /* number of this attachment */
-	bool handed_over;	     /* a forked child attached without threads: the listener takes it */
+	bool handed_over; /* a forked child attached without threads: the listener takes it */
 	uint32_t told[PROVIDER_REGISTRATIONS_MAX / 32]; /* REGISTER was posted for this index */
 	struct provider_message *out;
 	struct provider_message **out_tail;
@@ -78,7 +78,8 @@ void provider_post_binary_locked(struct provider_dest *d, uint32_t index, const 
 void provider_drop_messages_locked(struct provider_dest *d);
 void provider_dest_wake(struct provider_dest *d);
 
-/* Request ids carry the index and some bits of the generation, so that a late answer is recognised. */
+/* Request ids carry the index and some bits of the generation, so that a late answer is recognised.
+ */
 static inline uint32_t provider_request_id(uint32_t index, uint32_t generation)
 {
 	return index | generation << 16;
@@ -103,11 +104,13 @@ void provider_attach_retire(struct provider_attached *at);
 /* The entry at that offset, or NULL when the daemon talks nonsense. */
 const struct ctl_entry *provider_attach_entry(const struct provider_attached *at, uint32_t offset);
 
-/* ---- provider_listener.c ---------------------------------------------------------------------- */
+/* ---- provider_listener.c ----------------------------------------------------------------------
+ */
 
 void *provider_listener_main(void *dest);
 
-/* ---- provider_fds.c: sockets that survive what the application does to descriptors ------------- */
+/* ---- provider_fds.c: sockets that survive what the application does to descriptors -------------
+ */
 
 /* A private descriptor table with nothing but `keep` (-1: nothing). False: the kernel says no. */
 bool provider_fds_unshare(int keep);
@@ -115,7 +118,8 @@ bool provider_fds_unshare(int keep);
 int provider_fd_park(int fd, bool private_table);
 uint64_t provider_fd_cookie(int fd);
 
-/* ---- provider_wait.c --------------------------------------------------------------------------- */
+/* ---- provider_wait.c ---------------------------------------------------------------------------
+ */
 
 /* Map the wait page, creating directory and file for the user's instance. NULL: no such page. */
 const uint32_t *provider_wait_map(struct provider_dest *d);

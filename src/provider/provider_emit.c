@@ -10,15 +10,16 @@
 
 #pragma weak inproc_destination
 
-/* Items of usual size are built on the stack of the fast case; stacks and long metadata elsewhere. */
+/* Items of usual size are built on the stack of the fast case; stacks and long metadata elsewhere.
+ */
 #define ITEMS_SMALL 384u
 #define ITEMS_LARGE 4096u
 
 enum piece_type { /* EVENT_DATA_DESCRIPTOR.Type */
-	PIECE_PAYLOAD = 0,
-	PIECE_SCHEMA = 1,
-	PIECE_TRAITS = 2,
-	PIECE_TIME = 3,
+		  PIECE_PAYLOAD = 0,
+		  PIECE_SCHEMA = 1,
+		  PIECE_TRAITS = 2,
+		  PIECE_TIME = 3,
 };
 
 /* The descriptors sorted by what they are. */
@@ -53,8 +54,8 @@ static uint8_t piece_type(const struct pool_piece *p)
 	return (uint8_t)p->reserved;
 }
 
-const struct filter_table *provider_rows(const struct ctl_entry *e, const void *ctl, uint32_t ctl_bytes,
-					 uint32_t *ret_rows)
+const struct filter_table *provider_rows(const struct ctl_entry *e, const void *ctl,
+					 uint32_t ctl_bytes, uint32_t *ret_rows)
 {
 	uint32_t cfg = order_load_acquire(&e->cfg);
 	uint64_t at = order_load_relaxed(&e->table[cfg & 1]);
@@ -73,7 +74,8 @@ const struct filter_table *provider_rows(const struct ctl_entry *e, const void *
 }
 
 /* EVENT_ENABLE_PROPERTY_EXCLUDE_INPRIVATE: the sessions that do not want such events. */
-static uint64_t sessions_without_inprivate(const struct ctl_entry *e, const void *ctl, uint32_t bytes)
+static uint64_t sessions_without_inprivate(const struct ctl_entry *e, const void *ctl,
+					   uint32_t bytes)
 {
 	uint32_t rows;
 	uint64_t mask = 0;
@@ -115,7 +117,8 @@ static uint32_t targets_find(const struct provider_event *ev, struct target ret[
 		}
 		if (e && e != &provider_entry_off) {
 			const struct provider_link *link = provider_link_of(e);
-			n += judge(ev, e, provider_ctl_of(e), link->ctl_bytes, link->writer, &ret[n]);
+			n += judge(ev, e, provider_ctl_of(e), link->ctl_bytes, link->writer,
+				   &ret[n]);
 		}
 	}
 	const struct ctl_entry *e = order_load_acquire(&ev->hot->all[PROVIDER_DEST_INPROC]);
@@ -226,9 +229,9 @@ static uint32_t refuse(const struct target *target, uint32_t targets)
 }
 
 static __attribute__((noinline)) uint32_t write_with_stack(const struct provider_event *ev,
-							    const struct parts *p,
-							    const struct target *target,
-							    uint32_t targets, uint32_t items_bytes)
+							   const struct parts *p,
+							   const struct target *target,
+							   uint32_t targets, uint32_t items_bytes)
 {
 	uint64_t stack[PROVIDER_STACK_FRAMES_MAX];
 	uint32_t frames = provider_stack_walk(ev->frame, stack, PROVIDER_STACK_FRAMES_MAX);
@@ -241,7 +244,8 @@ static __attribute__((noinline)) uint32_t write_with_stack(const struct provider
 		return write_all(ev, p, target, targets, stack, frames, mem);
 	}
 	/* Rare: kilobytes of metadata and a stack. */
-	uint8_t *big = mmap(NULL, items_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *big =
+		mmap(NULL, items_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (big == MAP_FAILED) {
 		return refuse(target, targets);
 	}
@@ -251,11 +255,12 @@ static __attribute__((noinline)) uint32_t write_with_stack(const struct provider
 }
 
 static __attribute__((noinline)) uint32_t write_long_items(const struct provider_event *ev,
-							    const struct parts *p,
-							    const struct target *target,
-							    uint32_t targets, uint32_t items_bytes)
+							   const struct parts *p,
+							   const struct target *target,
+							   uint32_t targets, uint32_t items_bytes)
 {
-	uint8_t *big = mmap(NULL, items_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *big =
+		mmap(NULL, items_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (big == MAP_FAILED) {
 		return refuse(target, targets);
 	}
@@ -267,8 +272,8 @@ static __attribute__((noinline)) uint32_t write_long_items(const struct provider
 static uint32_t write_parts(const struct provider_event *ev, const struct parts *p,
 			    const struct target *target, uint32_t targets)
 {
-	uint64_t items = (ev->related ? item_bytes(16) : 0) + (uint64_t)item_bytes(p->traits_bytes) +
-			 item_bytes(p->schema_bytes);
+	uint64_t items = (ev->related ? item_bytes(16) : 0) +
+			 (uint64_t)item_bytes(p->traits_bytes) + item_bytes(p->schema_bytes);
 	uint16_t props = 0;
 	for (uint32_t i = 0; i < targets; i++) {
 		props |= target[i].verdict.props;
@@ -291,14 +296,15 @@ static uint32_t write_parts(const struct provider_event *ev, const struct parts 
 /* Sizes are summed saturating: 128 of 32 bits would wrap. */
 static uint32_t add_size(uint32_t sum, uint32_t n)
 {
-	return n > PROVIDER_EVENT_ROOM || sum > PROVIDER_EVENT_ROOM ? PROVIDER_EVENT_ROOM + 1 : sum + n;
+	return n > PROVIDER_EVENT_ROOM || sum > PROVIDER_EVENT_ROOM ? PROVIDER_EVENT_ROOM + 1
+								    : sum + n;
 }
 
 /* Payload descriptors between metadata: they have to become one array. 2 KB of stack, so apart. */
 static __attribute__((noinline)) uint32_t write_scattered(const struct provider_event *ev,
-							   struct parts *p,
-							   const struct target *target,
-							   uint32_t targets)
+							  struct parts *p,
+							  const struct target *target,
+							  uint32_t targets)
 {
 	struct pool_piece payload[PROVIDER_PIECES_MAX];
 	uint32_t n = 0;
@@ -346,4 +352,18 @@ uint32_t provider_emit(const struct provider_event *ev)
 	p.payload += first;
 	p.payload_count -= first;
 	return write_parts(ev, &p, target, targets);
+}
+
+uint32_t provider_emit_plain(struct provider_hot *hot, const void *descriptor, const void *activity,
+			     const struct pool_piece *piece, uint32_t count, const void *frame)
+{
+	struct provider_event ev = {
+		.hot = hot,
+		.descriptor = descriptor,
+		.activity = activity,
+		.piece = piece,
+		.count = count,
+		.frame = frame,
+	};
+	return provider_emit(&ev);
 }

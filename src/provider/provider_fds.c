@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Descriptors of the listener. Applications close "all" descriptors, close twice, or hit their limit; a
- * thread with a table of its own notices nothing of it.
+ * Descriptors of the listener. Applications close "all" descriptors, close twice, or hit their
+ * limit; a thread with a table of its own notices nothing of it.
  */
 #include "provider/provider_dest.h"
 
@@ -14,8 +14,8 @@
 #ifndef CLOSE_RANGE_UNSHARE
 #define CLOSE_RANGE_UNSHARE (1u << 1)
 #endif
-/* Where to park a descriptor in a table shared with the application: out of the way, below the usual
- * limit of 1,024. */
+/* Where to park a descriptor in a table shared with the application: out of the way, below the
+ * usual limit of 1,024. */
 #define PARK_SHARED  900
 #define PARK_PRIVATE 3
 

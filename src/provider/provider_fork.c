@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A forked child. Fork itself runs nothing of ours, so fork+exec costs nothing. The region and the writers
- * read as zero here, the cold registrations are copies; threads and the lock's owner do not exist.
+ * A forked child. Fork itself runs nothing of ours, so fork+exec costs nothing. The region and the
+ * writers read as zero here, the cold registrations are copies; threads and the lock's owner do not
+ * exist.
  */
 #include "provider/provider_fork.h"
 #include "provider/provider_callback.h"
@@ -21,11 +22,13 @@ static int left_ms(const struct timespec *until)
 {
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	long ms = (long)(until->tv_sec - now.tv_sec) * 1000 + (until->tv_nsec - now.tv_nsec) / 1000000;
+	long ms = (long)(until->tv_sec - now.tv_sec) * 1000 +
+		  (until->tv_nsec - now.tv_nsec) / 1000000;
 	return ms < 0 ? 0 : (int)ms;
 }
 
-/* As the listener would, but in this thread: REGISTER each, take the answers until the time is over. */
+/* As the listener would, but in this thread: REGISTER each, take the answers until the time is
+ * over. */
 static void attach_threadless(struct provider_dest *d, uint8_t *buf)
 {
 	struct timespec until = provider_deadline(CHILD_ATTACH_MS);
@@ -58,7 +61,8 @@ static void attach_threadless(struct provider_dest *d, uint8_t *buf)
 			break;
 		}
 		uint32_t index = m.id & 0xFFFFu, offset = 0, level = 0;
-		if (m.type == (PROTO_REGISTER | PROTO_REPLY) && index < PROVIDER_REGISTRATIONS_MAX &&
+		if (m.type == (PROTO_REGISTER | PROTO_REPLY) &&
+		    index < PROVIDER_REGISTRATIONS_MAX &&
 		    proto_get_u32(&m, PROTO_TAG_ENTRY_OFFSET, &offset)) {
 			struct provider_registration *reg = &provider_registrations[index];
 			const struct ctl_entry *e = provider_attach_entry(&at, offset);
@@ -79,9 +83,9 @@ static void attach_threadless(struct provider_dest *d, uint8_t *buf)
 
 static void forget_destination(struct provider_dest *d)
 {
-	/* The parent's socket lives in its listener's table (or is inherited and close-on-exec: closing a
-	 * number that may be the application's by now is worse than keeping it). The old mappings stay:
-	 * the signal handler we may be in interrupted a write into them. */
+	/* The parent's socket lives in its listener's table (or is inherited and close-on-exec:
+	 * closing a number that may be the application's by now is worse than keeping it). The old
+	 * mappings stay: the signal handler we may be in interrupted a write into them. */
 	d->state = PROVIDER_DEST_DETACHED;
 	d->listener = false;
 	d->sender_running = false;
@@ -122,13 +126,13 @@ void provider_fork_recover(void)
 		reg->running = false;
 		reg->jobs_done = reg->jobs_queued;
 		if (reg->state == PROVIDER_REG_LIVE) {
-			struct provider_hot *hot = &provider_region->hot[i];
+			struct provider_hot *hot = &provider_memory.hot[i];
 			hot->flags = reg->flags;
 			provider_refresh_locked(i);
 			order_store_release(&hot->generation, reg->generation);
 		}
 	}
-	order_store_release(&provider_region->epoch, me);
+	order_store_release(&provider_memory.epoch, me);
 	for (int d = 0; d < 2; d++) {
 		attach_threadless(&provider_dests[d], buf);
 	}
@@ -136,7 +140,7 @@ void provider_fork_recover(void)
 
 void provider_fork_check(void)
 {
-	if (provider_registrations_top != 0 && order_load_acquire(&provider_region->epoch) == 0) {
+	if (provider_registrations_top != 0 && order_load_acquire(&provider_memory.epoch) == 0) {
 		int saved = errno;
 		provider_fork_recover();
 		errno = saved;

@@ -4,8 +4,8 @@
 #ifndef PROVIDER_PROVIDER_FORK_H
 #define PROVIDER_PROVIDER_FORK_H
 
-/* Give the child its registrations back and attach without threads: socket, connect, sendmsg, recvmsg,
- * mmap and poll, bounded. context: async-signal-safe. */
+/* Give the child its registrations back and attach without threads: socket, connect, sendmsg,
+ * recvmsg, mmap and poll, bounded. context: async-signal-safe. */
 void provider_fork_recover(void);
 /* The lock was possibly held by a thread that does not exist here. Called before any lock. */
 void provider_fork_check(void);

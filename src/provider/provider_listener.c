@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The listener: attach, receive, wait for the next daemon. And the sender, which sleeps on the writer's
- * bell and so can be woken by an application thread that has no descriptor of ours.
+ * The listener: attach, receive, wait for the next daemon. And the sender, which sleeps on the
+ * writer's bell and so can be woken by an application thread that has no descriptor of ours.
  */
 #include "provider/provider_dest.h"
 

@@ -4,38 +4,40 @@
 #include "provider/provider_region.h"
 #include "provider/provider_fork.h"
 
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
 const struct ctl_entry provider_entry_off __attribute__((aligned(64)));
-const struct ctl_entry provider_entry_on __attribute__((aligned(64))) = {
-	.enabled = 1, .level_max = 255, .any_union = UINT64_MAX};
+const struct ctl_entry provider_entry_on
+	__attribute__((aligned(64))) = {.enabled = 1, .level_max = 255, .any_union = UINT64_MAX};
 
-/* Only read: costs address space, no memory. */
-static struct provider_region region_empty;
-struct provider_region *provider_region = &region_empty;
+struct provider_region provider_memory;
+static uint32_t region_state; /* 0 none, 1 being mapped, 2 there */
 
 __thread struct provider_thread provider_thread;
 
 int provider_region_ready(void)
 {
-	if (order_load_acquire(&provider_region) != &region_empty) {
-		return 0;
-	}
-	size_t bytes = sizeof(struct provider_region);
-	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (mem == MAP_FAILED) {
-		return -ENOMEM;
-	}
-	if (madvise(mem, bytes, MADV_WIPEONFORK) != 0) {
-		munmap(mem, bytes);
-		return -ENOMEM;
-	}
-	struct provider_region *r = mem;
-	r->epoch = (uint32_t)getpid();
-	struct provider_region *expect = &region_empty;
-	if (!order_cas_full(&provider_region, &expect, r)) {
-		munmap(mem, bytes); /* another thread was first */
+	uint32_t seen = order_load_acquire(&region_state);
+	while (seen != 2) {
+		uint32_t none = 0;
+		if (seen == 1 || !order_cas_full(&region_state, &none, 1u)) {
+			sched_yield(); /* another thread, for a few microseconds */
+			seen = order_load_acquire(&region_state);
+			continue;
+		}
+		size_t bytes = sizeof(struct provider_region);
+		/* Page by page ours: the structure is page-aligned and page-sized. */
+		void *mem = mmap(&provider_memory, bytes, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		if (mem == MAP_FAILED || madvise(mem, bytes, MADV_WIPEONFORK) != 0) {
+			order_store_release(&region_state, 0u);
+			return -ENOMEM;
+		}
+		order_store_relaxed(&provider_memory.epoch, (uint32_t)syscall(SYS_getpid));
+		order_store_release(&region_state, 2u);
+		seen = 2;
 	}
 	return 0;
 }
@@ -43,7 +45,7 @@ int provider_region_ready(void)
 uint32_t provider_tid_slow(void)
 {
 	provider_thread.tid = (uint32_t)syscall(SYS_gettid);
-	provider_thread.epoch = provider_region->epoch;
+	provider_thread.epoch = provider_memory.epoch;
 	return provider_thread.tid;
 }
 
@@ -51,15 +53,15 @@ __attribute__((cold, noinline)) struct provider_hot *provider_lookup_slow(uint64
 {
 	uint32_t index = (uint32_t)handle - 1;
 	if (index >= PROVIDER_REGISTRATIONS_MAX || handle >> 32 == 0 ||
-	    provider_region == &region_empty) {
+	    order_load_acquire(&region_state) != 2) {
 		return NULL;
 	}
-	if (order_load_acquire(&provider_region->epoch) != 0) {
+	if (order_load_acquire(&provider_memory.epoch) != 0) {
 		return NULL;
 	}
 	int saved = errno;
 	provider_fork_recover();
 	errno = saved;
-	struct provider_hot *hot = &provider_region->hot[index];
+	struct provider_hot *hot = &provider_memory.hot[index];
 	return order_load_acquire(&hot->generation) == (uint32_t)(handle >> 32) ? hot : NULL;
 }

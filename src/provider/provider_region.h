@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the write path touches. The region is one anonymous MADV_WIPEONFORK mapping: in a forked child
- * every generation reads as 0, so every handle misses and comes to the slow path.
+ * What the write path touches. The region is one anonymous MADV_WIPEONFORK mapping: in a forked
+ * child every generation reads as 0, so every handle misses and comes to the slow path.
  *
  * A ctl_entry pointer is the whole truth about where an event goes: control blocks are mapped at
  * addresses aligned to PROVIDER_LINK_ALIGN, with struct provider_link behind them. One load of
@@ -37,17 +37,40 @@ enum provider_hot_flags {
 	PROVIDER_HOT_MULTI = 1u << 3, /* more than one destination: look at all[] */
 };
 
-/* One cache line a registration. `entry` is never NULL in a live one. */
+/* Two cache lines a registration; the usual write reads only the first.
+ *
+ * The filter is cached beside the handle, because on the way to the real one each load waits for
+ * the one before (entry, table offset, row), and a locked instruction waits for all of them. The
+ * cache is good while `cfg` is what the entry says and `cached_entry` is the entry; see
+ * provider_cache.c. */
 struct provider_hot {
 	uint32_t generation; /* 0 = no registration here */
 	uint32_t flags;
 	/* The one destination's entry; or an all-zero one; or, with several destinations (or the
-	 * in-process one), an entry that is always enabled, which leads to the general path. */
+	 * in-process one), an entry that is always enabled, which leads to the general path. Never
+	 * NULL in a live one. */
 	const struct ctl_entry *entry;
+	uint32_t cfg;  /* PROVIDER_CACHE_BUSY while being written */
+	uint32_t rows; /* 1: the row is below; more: in `table` */
+	const struct ctl_entry *cached_entry;
+	struct pool_writer *writer;
+	uint64_t head; /* of struct filter_row, with the generation in its upper half */
+	uint64_t any;
+	uint64_t match_all;
+
+	const struct filter_table *table;
 	const struct ctl_entry *all[PROVIDER_DESTS];
-	uint64_t reserved[3];
+	uint64_t reserved[4];
 } __attribute__((aligned(64)));
-_Static_assert(sizeof(struct provider_hot) == 64, "own cache line");
+_Static_assert(sizeof(struct provider_hot) == 128, "two cache lines");
+_Static_assert(offsetof(struct provider_hot, table) == 64, "the second one starts here");
+#define PROVIDER_CACHE_BUSY UINT32_MAX
+
+#if defined(__aarch64__)
+#define PROVIDER_PAGE 65536 /* the largest the kernel may use */
+#else
+#define PROVIDER_PAGE 4096
+#endif
 
 struct provider_region {
 	uint32_t epoch; /* process id; 0 = no registration yet, or a forked child */
@@ -56,11 +79,15 @@ struct provider_region {
 	uint64_t activity_next;
 	uint64_t reserved[5];
 	struct provider_hot hot[PROVIDER_REGISTRATIONS_MAX];
-};
-/* Never NULL: points to an all-zero one before the first registration. */
-extern struct provider_region *provider_region;
-extern const struct ctl_entry provider_entry_off; /* all zero: a disabled provider */
-extern const struct ctl_entry provider_entry_on;  /* enabled: "look at all[]" */
+} __attribute__((aligned(PROVIDER_PAGE)));
+_Static_assert(sizeof(struct provider_region) % PROVIDER_PAGE == 0, "mapped over");
+/* A fixed place in our own zeroed data, over which the wiped-on-fork mapping is put: no pointer to
+ * load. */
+extern struct provider_region provider_memory __attribute__((visibility("hidden")));
+/* All zero: a disabled provider. */
+extern const struct ctl_entry provider_entry_off __attribute__((visibility("hidden")));
+/* Enabled: "look at all[]". */
+extern const struct ctl_entry provider_entry_on __attribute__((visibility("hidden")));
 
 /* Map the region. context: async-signal-safe. 0 or -ENOMEM. */
 int provider_region_ready(void);
@@ -79,7 +106,7 @@ uint32_t provider_tid_slow(void);
 /* A fork copies the thread's cached id into the child, where it is wrong; hence the epoch. */
 static inline uint32_t provider_tid(void)
 {
-	if (BASE_LIKELY(provider_thread.epoch == provider_region->epoch &&
+	if (BASE_LIKELY(provider_thread.epoch == provider_memory.epoch &&
 			provider_thread.tid != 0)) {
 		return provider_thread.tid;
 	}
@@ -89,23 +116,28 @@ static inline uint32_t provider_tid(void)
 /* Where a miss goes: a forked child gets its registrations back, a wrong handle gives NULL. */
 struct provider_hot *provider_lookup_slow(uint64_t handle);
 
-static inline struct provider_hot *provider_lookup(uint64_t handle)
+static inline struct provider_hot *provider_lookup_fast(uint64_t handle)
 {
 	uint32_t index = (uint32_t)handle - 1;
 	uint32_t generation = (uint32_t)(handle >> 32);
 	if (BASE_LIKELY(index < PROVIDER_REGISTRATIONS_MAX)) {
-		struct provider_hot *hot = &provider_region->hot[index];
+		struct provider_hot *hot = &provider_memory.hot[index];
 		if (BASE_LIKELY(order_load_acquire(&hot->generation) == generation &&
 				generation != 0)) {
 			return hot;
 		}
 	}
-	return provider_lookup_slow(handle);
+	return NULL;
+}
+static inline struct provider_hot *provider_lookup(uint64_t handle)
+{
+	struct provider_hot *hot = provider_lookup_fast(handle);
+	return BASE_LIKELY(hot != NULL) ? hot : provider_lookup_slow(handle);
 }
 
 static inline uint32_t provider_hot_index(const struct provider_hot *hot)
 {
-	return (uint32_t)(hot - provider_region->hot);
+	return (uint32_t)(hot - provider_memory.hot);
 }
 
 static inline struct provider_link *provider_link_of(const struct ctl_entry *e)

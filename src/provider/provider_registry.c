@@ -52,7 +52,8 @@ static void inproc_attach_locked(uint32_t index)
 	struct inproc_destination *d = inproc_destination ? inproc_destination() : NULL;
 	if (d && reg->inproc_known && reg->entry[PROVIDER_DEST_INPROC] == &provider_entry_off) {
 		reg->entry[PROVIDER_DEST_INPROC] =
-			(const struct ctl_entry *)(const void *)((uint8_t *)d->ctl + reg->inproc_offset);
+			(const struct ctl_entry *)(const void *)((uint8_t *)d->ctl +
+								 reg->inproc_offset);
 		provider_refresh_locked(index);
 	}
 }
@@ -77,8 +78,8 @@ static void inproc_register_locked(uint32_t index)
 	}
 }
 
-static void inproc_notified(uint32_t index, uint32_t code, uint8_t level, uint64_t any, uint64_t all,
-			    const struct guid *source)
+static void inproc_notified(uint32_t index, uint32_t code, uint8_t level, uint64_t any,
+			    uint64_t all, const struct guid *source)
 {
 	struct provider_notice n = {.code = code, .level = level, .any = any, .all = all};
 	if (index >= PROVIDER_REGISTRATIONS_MAX) {
@@ -100,7 +101,7 @@ static void inproc_notified(uint32_t index, uint32_t code, uint8_t level, uint64
 void provider_refresh_locked(uint32_t index)
 {
 	const struct provider_registration *reg = &provider_registrations[index];
-	struct provider_hot *hot = &provider_region->hot[index];
+	struct provider_hot *hot = &provider_memory.hot[index];
 	const struct ctl_entry *only = &provider_entry_off;
 	uint32_t count = 0;
 	for (int d = 0; d < PROVIDER_DESTS; d++) {
@@ -110,7 +111,8 @@ void provider_refresh_locked(uint32_t index)
 			count++;
 		}
 	}
-	/* The in-process control block has no link behind it, so it always takes the general path. */
+	/* The in-process control block has no link behind it, so it always takes the general path.
+	 */
 	bool general = count > 1 || reg->entry[PROVIDER_DEST_INPROC] != &provider_entry_off;
 	order_store_release(&hot->entry, general ? &provider_entry_on : only);
 }
@@ -224,7 +226,8 @@ static void wait_registered_locked(uint32_t index, uint32_t generation)
 		if (!missing && (self || reg->jobs_done == reg->jobs_queued)) {
 			return;
 		}
-		if (pthread_cond_timedwait(&provider_changed, &provider_lock, &until) == ETIMEDOUT) {
+		if (pthread_cond_timedwait(&provider_changed, &provider_lock, &until) ==
+		    ETIMEDOUT) {
 			for (int d = 0; missing && d < 2; d++) {
 				provider_dests[d].unresponsive = true;
 			}
@@ -278,7 +281,7 @@ int provider_register(const struct provider_register_args *a, uint64_t *ret_hand
 		.flags = a->classic ? PROVIDER_HOT_CLASSIC : 0,
 		.entry = {&provider_entry_off, &provider_entry_off, &provider_entry_off},
 	};
-	struct provider_hot *hot = &provider_region->hot[index];
+	struct provider_hot *hot = &provider_memory.hot[index];
 	hot->flags = reg->flags;
 	provider_refresh_locked(index);
 	order_store_release(&hot->generation, generation);
@@ -299,7 +302,8 @@ int provider_register(const struct provider_register_args *a, uint64_t *ret_hand
 	return 0;
 }
 
-/* ---- with a handle ---------------------------------------------------------------------------- */
+/* ---- with a handle ----------------------------------------------------------------------------
+ */
 
 /* The live registration of a handle, with the lock held; NULL (and no lock) otherwise. */
 static struct provider_registration *acquire(uint64_t handle, bool classic)
@@ -326,7 +330,7 @@ int provider_unregister(uint64_t handle, bool classic)
 		return -EBADF;
 	}
 	uint32_t index = (uint32_t)(reg - provider_registrations);
-	struct provider_hot *hot = &provider_region->hot[index];
+	struct provider_hot *hot = &provider_memory.hot[index];
 	order_store_release(&hot->generation, 0u);
 	reg->state = PROVIDER_REG_LEAVING;
 	for (int d = 0; d < PROVIDER_DESTS; d++) {
@@ -339,7 +343,8 @@ int provider_unregister(uint64_t handle, bool classic)
 	reg->leaving = 1u << PROVIDER_DESTS;
 	for (int d = 0; d < 2; d++) {
 		struct provider_dest *dest = &provider_dests[d];
-		if (dest->state == PROVIDER_DEST_ATTACHED && (dest->told[index / 32] >> (index % 32) & 1)) {
+		if (dest->state == PROVIDER_DEST_ATTACHED &&
+		    (dest->told[index / 32] >> (index % 32) & 1)) {
 			reg->leaving |= 1u << d;
 			dest->told[index / 32] &= ~(1u << (index % 32));
 			provider_post_unregister_locked(dest, index);
@@ -397,14 +402,15 @@ int provider_set_traits(uint64_t handle, const void *blob, uint32_t bytes)
 			uint64_t ticket = provider_post_traits_locked(dest, index);
 			/* In the socket before the first event that relies on it is in the pool. */
 			while (ticket && dest->sent < ticket && !dest->unresponsive &&
-			       pthread_cond_timedwait(&provider_changed, &provider_lock, &until) == 0) {
+			       pthread_cond_timedwait(&provider_changed, &provider_lock, &until) ==
+				       0) {
 			}
 		}
 		if (inproc_set_traits && reg->inproc_known) {
 			inproc_set_traits(index, copy, bytes);
 		}
 		reg->flags |= PROVIDER_HOT_TYPED | PROVIDER_HOT_TRAITS;
-		order_store_release(&provider_region->hot[index].flags, reg->flags);
+		order_store_release(&provider_memory.hot[index].flags, reg->flags);
 	}
 	pthread_mutex_unlock(&provider_lock);
 	return r;
@@ -419,7 +425,7 @@ int provider_set_typed(uint64_t handle, bool typed)
 	uint32_t index = (uint32_t)(reg - provider_registrations);
 	reg->flags = typed ? reg->flags | PROVIDER_HOT_TYPED
 			   : reg->flags & ~(uint32_t)PROVIDER_HOT_TYPED;
-	order_store_release(&provider_region->hot[index].flags, reg->flags);
+	order_store_release(&provider_memory.hot[index].flags, reg->flags);
 	pthread_mutex_unlock(&provider_lock);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Registrations: the cold half. Everything here is under provider_lock, except in a forked child before
- * its second thread (provider_fork.c re-initialises the lock).
+ * Registrations: the cold half. Everything here is under provider_lock, except in a forked child
+ * before its second thread (provider_fork.c re-initialises the lock).
  */
 #ifndef PROVIDER_PROVIDER_REGISTRY_H
 #define PROVIDER_PROVIDER_REGISTRY_H
@@ -44,7 +44,7 @@ struct provider_registration {
 	uint32_t flags; /* enum provider_hot_flags, copied into hot */
 	struct provider_said said[PROVIDER_DESTS];
 	const struct ctl_entry *entry[PROVIDER_DESTS]; /* provider_entry_off when not attached */
-	uint32_t jobs_queued; /* callbacks */
+	uint32_t jobs_queued;			       /* callbacks */
 	uint32_t jobs_done;
 	uint32_t wmi_result; /* of the latest classic callback */
 	uint32_t leaving;    /* bit mask of destinations whose answer to UNREGISTER is awaited */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Frame pointers first: exact where code keeps them, and cheap. The chain is followed only upwards, only
- * inside the stack the thread runs on, so that a register used for something else ends the walk and does
- * not end the program. Programs with the unwinder loaded (C++) get its answer when the chain is short.
+ * Frame pointers first: exact where code keeps them, and cheap. The chain is followed only upwards,
+ * only inside the stack the thread runs on, so that a register used for something else ends the
+ * walk and does not end the program. Programs with the unwinder loaded (C++) get its answer when
+ * the chain is short.
  *
- * Where a stack ends is known without a system call or an allocation: glibc puts the thread's control
- * block at the top of its stack, and publishes the end of the main one.
+ * Where a stack ends is known without a system call or an allocation: glibc puts the thread's
+ * control block at the top of its stack, and publishes the end of the main one.
  */
 #include "provider/provider_stack.h"
 #include "base/order.h"

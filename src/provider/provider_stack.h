@@ -8,9 +8,9 @@
 
 #define PROVIDER_STACK_FRAMES_MAX 192u
 
-/* Return addresses, innermost first, from the caller of the function whose frame address is `frame` on.
- * Returns their number, at least 1. context: async-signal-safe, never faults on a stack that the thread
- * runs on. */
+/* Return addresses, innermost first, from the caller of the function whose frame address is `frame`
+ * on. Returns their number, at least 1. context: async-signal-safe, never faults on a stack that
+ * the thread runs on. */
 uint32_t provider_stack_walk(const void *frame, uint64_t *ret_addresses, uint32_t max);
 
 #endif

@@ -17,8 +17,8 @@ static const struct guid G1 = {{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 1
 static const struct guid G2 = {{2, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
 static const struct guid G3 = {{3, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
 #define GUIDP(g) ((LPCGUID)(const void *)&(g))
-static const EVENT_DESCRIPTOR DESC = {.Id = 7, .Version = 1, .Channel = 3, .Level = 4, .Opcode = 5,
-				      .Task = 6, .Keyword = 0x10};
+static const EVENT_DESCRIPTOR DESC = {
+	.Id = 7, .Version = 1, .Channel = 3, .Level = 4, .Opcode = 5, .Task = 6, .Keyword = 0x10};
 
 struct calls {
 	uint32_t count;
@@ -92,7 +92,8 @@ static int setup(void **state)
 	return 0;
 }
 
-/* ---- codes ------------------------------------------------------------------------------------ */
+/* ---- codes ------------------------------------------------------------------------------------
+ */
 
 static void register_refuses_null_arguments(void **state)
 {
@@ -114,7 +115,8 @@ static void handles_that_are_not_live_are_refused(void **state)
 		assert_int_equal(EventWriteEx(bad[i], &DESC, 0, 0, NULL, NULL, 1, &d), 6);
 		assert_int_equal(EventWriteString(bad[i], 0, 0, u"x"), 6);
 		assert_int_equal(EventUnregister(bad[i]), 6);
-		assert_int_equal(EventSetInformation(bad[i], EventProviderUseDescriptorType, "", 1), 87);
+		assert_int_equal(EventSetInformation(bad[i], EventProviderUseDescriptorType, "", 1),
+				 87);
 		assert_false(EventEnabled(bad[i], &DESC));
 		assert_false(EventProviderEnabled(bad[i], 0, 0));
 	}
@@ -178,10 +180,12 @@ static void events_that_do_not_fit_16_bits_overflow(void **state)
 	assert_int_equal(EventWrite(h, &DESC, 2, d), 534);
 	d[1].Size = 1;
 	assert_int_equal(EventWrite(h, &DESC, 2, d), 534);
-	assert_int_equal(EventWriteTransfer(h, &DESC, NULL, GUIDP(G2), 1, d), 534); /* + 24 of item */
+	assert_int_equal(EventWriteTransfer(h, &DESC, NULL, GUIDP(G2), 1, d),
+			 534); /* + 24 of item */
 	EVENT_DATA_DESCRIPTOR wrap[128];
 	for (int i = 0; i < 128; i++) {
-		wrap[i] = (EVENT_DATA_DESCRIPTOR){.Ptr = (ULONGLONG)(uintptr_t)big, .Size = 1u << 25};
+		wrap[i] =
+			(EVENT_DATA_DESCRIPTOR){.Ptr = (ULONGLONG)(uintptr_t)big, .Size = 1u << 25};
 	}
 	assert_int_equal(EventWrite(h, &DESC, 128, wrap), 534);
 	assert_int_equal(fake_drain(f), 1);
@@ -223,7 +227,8 @@ static void the_1025th_registration_is_refused(void **state)
 	assert_int_equal(EventUnregister(h[500]), 0);
 	uint32_t want = f->unregisters;
 	fake_wait(f, &f->unregisters, want);
-	for (int i = 0; i < 1000 && (r = EventRegister(GUIDP(G3), NULL, NULL, &h[1024])) != 0; i++) {
+	for (int i = 0; i < 1000 && (r = EventRegister(GUIDP(G3), NULL, NULL, &h[1024])) != 0;
+	     i++) {
 		usleep(1000); /* the index rests until the daemon has answered */
 	}
 	assert_int_equal(r, 0);
@@ -238,7 +243,8 @@ static void the_1025th_registration_is_refused(void **state)
 	usleep(20000);
 }
 
-/* ---- what arrives ------------------------------------------------------------------------------ */
+/* ---- what arrives ------------------------------------------------------------------------------
+ */
 
 static void the_first_event_after_register_is_captured(void **state)
 {
@@ -267,14 +273,18 @@ static void levels_and_keywords_choose_the_sessions(void **state)
 	struct filter_row row[3] = {
 		{.bit = 1, .level = 3, .any = 0xF0},
 		{.bit = 2, .level = 0, .any = UINT64_MAX, .props = FILTER_ROW_IGNORE_KEYWORD_0},
-		{.bit = 3, .level = 5, .any = 0x3, .all = 0x3, .props = FILTER_ROW_EXCLUDE_INPRIVATE},
+		{.bit = 3,
+		 .level = 5,
+		 .any = 0x3,
+		 .all = 0x3,
+		 .props = FILTER_ROW_EXCLUDE_INPRIVATE},
 	};
 	struct {
 		uint8_t level;
 		uint64_t keyword;
 		uint64_t mask;
-	} t[] = {{3, 0x10, 6}, {4, 0x10, 4},	{0, 0x10, 6}, {3, 0, 10},	{5, 0, 8},
-		 {5, 3, 12},   {5, 1, 4},	{6, 3, 4},    {255, 1ull << 63, 4}};
+	} t[] = {{3, 0x10, 6}, {4, 0x10, 4}, {0, 0x10, 6}, {3, 0, 10},		{5, 0, 8},
+		 {5, 3, 12},   {5, 1, 4},    {6, 3, 4},	   {255, 1ull << 63, 4}};
 	REGHANDLE h = must_register(&G1, NULL, NULL);
 	fake_set(f, &G1, row, 3, 0);
 	for (size_t i = 0; i < BASE_ARRAY_LEN(t); i++) {
@@ -288,7 +298,8 @@ static void levels_and_keywords_choose_the_sessions(void **state)
 	}
 	EVENT_DESCRIPTOR both = {.Level = 1, .Keyword = 3};
 	fake_forget_events(f);
-	assert_int_equal(EventWriteEx(h, &both, 0, EVENT_WRITE_FLAG_INPRIVATE, NULL, NULL, 0, NULL), 0);
+	assert_int_equal(EventWriteEx(h, &both, 0, EVENT_WRITE_FLAG_INPRIVATE, NULL, NULL, 0, NULL),
+			 0);
 	assert_int_equal(EventWriteEx(h, &both, 1ull << 2, 0, NULL, NULL, 0, NULL), 0);
 	assert_int_equal(EventWriteEx(h, &both, ~0ull, 0, NULL, NULL, 0, NULL), 0);
 	assert_int_equal(fake_drain(f), 2);
@@ -407,7 +418,11 @@ static void typed_descriptors_become_items_only_after_opt_in(void **state)
 	/* Traits registered: etwd adds them. */
 	assert_int_equal(items_of(by[3], it), 1);
 	assert_int_equal(it[0].type, ETL_ITEM_EVENT_SCHEMA_TL);
-	assert_int_equal(f->peer[0]->reg[by[3]->rec.prov].traits_bytes, 6);
+	const struct fake_reg *reg = &f->peer[0]->reg[by[3]->rec.prov];
+	for (int i = 0; i < 5000 && order_load_acquire(&reg->traits_bytes) == 0; i++) {
+		usleep(1000); /* sent, perhaps not yet read */
+	}
+	assert_int_equal(reg->traits_bytes, 6);
 	EventUnregister(h);
 }
 
@@ -415,7 +430,8 @@ static void long_metadata_needs_no_limit_of_ours(void **state)
 {
 	static uint8_t schema[30000];
 	memset(schema, 0x5a, sizeof schema);
-	EVENT_DATA_DESCRIPTOR d = {.Ptr = (ULONGLONG)(uintptr_t)schema, .Size = sizeof schema, .Type = 1};
+	EVENT_DATA_DESCRIPTOR d = {
+		.Ptr = (ULONGLONG)(uintptr_t)schema, .Size = sizeof schema, .Type = 1};
 	struct item it[2];
 	REGHANDLE h = must_register(&G1, NULL, NULL);
 	enable_all(&G1, 0);
@@ -461,7 +477,8 @@ static void a_stack_starts_at_the_caller(void **state)
 	EventUnregister(h);
 }
 
-/* ---- callbacks --------------------------------------------------------------------------------- */
+/* ---- callbacks ---------------------------------------------------------------------------------
+ */
 
 static void register_runs_the_callback_of_an_enabled_provider(void **state)
 {
@@ -529,8 +546,8 @@ static void unregister_from_its_own_callback_does_not_deadlock(void **state)
 }
 
 static uint32_t slow_entered, slow_left;
-static VOID NTAPI slow_callback(LPCGUID source, ULONG code, UCHAR level, ULONGLONG any, ULONGLONG all,
-				PEVENT_FILTER_DESCRIPTOR filter, PVOID context)
+static VOID NTAPI slow_callback(LPCGUID source, ULONG code, UCHAR level, ULONGLONG any,
+				ULONGLONG all, PEVENT_FILTER_DESCRIPTOR filter, PVOID context)
 {
 	order_add_full(&slow_entered, 1u);
 	usleep(30000);
@@ -546,7 +563,8 @@ static void unregister_waits_for_a_running_callback(void **state)
 	assert_int_equal(order_load_acquire(&slow_left), order_load_acquire(&slow_entered));
 }
 
-/* ---- activity ids ------------------------------------------------------------------------------ */
+/* ---- activity ids ------------------------------------------------------------------------------
+ */
 
 static void activity_ids_follow_their_five_codes(void **state)
 {
@@ -580,7 +598,8 @@ static void activity_ids_follow_their_five_codes(void **state)
 	EventUnregister(h);
 }
 
-/* ---- memory, daemons coming and going ----------------------------------------------------------- */
+/* ---- memory, daemons coming and going -----------------------------------------------------------
+ */
 
 static void a_growth_segment_is_used(void **state)
 {
@@ -664,7 +683,8 @@ int main(void)
 		cmocka_unit_test_setup(the_1025th_registration_is_refused, setup),
 		cmocka_unit_test_setup(the_first_event_after_register_is_captured, setup),
 		cmocka_unit_test_setup(levels_and_keywords_choose_the_sessions, setup),
-		cmocka_unit_test_setup(the_merged_test_says_no_below_level_and_outside_keywords, setup),
+		cmocka_unit_test_setup(the_merged_test_says_no_below_level_and_outside_keywords,
+				       setup),
 		cmocka_unit_test_setup(a_string_event_is_utf16_with_terminator, setup),
 		cmocka_unit_test_setup(typed_descriptors_become_items_only_after_opt_in, setup),
 		cmocka_unit_test_setup(long_metadata_needs_no_limit_of_ours, setup),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Waiting for a daemon that does not run: a futex on the first word of "<runtime dir>/wait", which a
- * starting etwd increments. Costs nothing while waiting, unlike polling, and has no limit a user, unlike
- * inotify. FUTEX_WAIT needs no write access to the page.
+ * Waiting for a daemon that does not run: a futex on the first word of "<runtime dir>/wait", which
+ * a starting etwd increments. Costs nothing while waiting, unlike polling, and has no limit a user,
+ * unlike inotify. FUTEX_WAIT needs no write access to the page.
  */
 #include "provider/provider_dest.h"
 

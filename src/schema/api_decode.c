@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * openetw/decode.h. The fast path is a TraceLogging event seen before: hash its metadata, find the model,
- * walk the payload; nothing is allocated.
+ * openetw/decode.h. The fast path is a TraceLogging event seen before: hash its metadata, find the
+ * model, walk the payload; nothing is allocated.
  */
 #include "schema/schema_out.h"
 #include "schema/schema_record.h"
@@ -88,7 +88,8 @@ void openetw_decoder_destroy(struct openetw_decoder *d)
 	free(d);
 }
 
-/* ---- finding the schema --------------------------------------------------------------------------- */
+/* ---- finding the schema
+ * --------------------------------------------------------------------------- */
 
 static uint64_t hash_bytes(const uint8_t *p, size_t n)
 {
@@ -218,7 +219,8 @@ static int find_schema(struct openetw_decoder *d, const struct schema_record *s,
 	return 0;
 }
 
-/* ---- decoding --------------------------------------------------------------------------------------- */
+/* ---- decoding
+ * --------------------------------------------------------------------------------------- */
 
 static int prepare(struct openetw_decoder *d, const EVENT_RECORD *r, struct schema_record *s,
 		   struct schema_payload *p)
@@ -326,7 +328,8 @@ int openetw_decode_fields(struct openetw_decoder *d, const EVENT_RECORD *r, open
 	return d->scratch.failed ? -ENOMEM : OPENETW_NO_SCHEMA;
 }
 
-/* ---- names ------------------------------------------------------------------------------------------ */
+/* ---- names
+ * ------------------------------------------------------------------------------------------ */
 
 static const char *finished_name(struct openetw_decoder *d)
 {
@@ -354,7 +357,8 @@ const char *openetw_event_name(struct openetw_decoder *d, const EVENT_RECORD *r)
 			out_str(&d->name, opcode);
 		}
 	} else if (s.metadata && (s.opcode == 32 || s.opcode == 33)) {
-		out_str(&d->name, s.opcode == 32 ? "EventMetadata/EventInfo" : "EventMetadata/MapInfo");
+		out_str(&d->name,
+			s.opcode == 32 ? "EventMetadata/EventInfo" : "EventMetadata/MapInfo");
 	} else {
 		out_str(&d->name, s.classic ? "Opcode(" : "Event(");
 		out_u64(&d->name, s.classic ? s.opcode : s.id);
@@ -385,13 +389,15 @@ const char *openetw_provider_name(struct openetw_decoder *d, const EVENT_RECORD 
 	return finished_name(d);
 }
 
-/* ---- learning --------------------------------------------------------------------------------------- */
+/* ---- learning
+ * --------------------------------------------------------------------------------------- */
 
 int openetw_decoder_learn(struct openetw_decoder *d, const EVENT_RECORD *r)
 {
 	struct schema_record s;
 	schema_record_read(r, &s);
-	return s.metadata && schema_store_learn(d->store, s.opcode, s.payload, s.payload_bytes) == 1;
+	return s.metadata &&
+	       schema_store_learn(d->store, s.opcode, s.payload, s.payload_bytes) == 1;
 }
 
 int openetw_schema_learn(const EVENT_RECORD *r)

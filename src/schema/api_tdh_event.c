@@ -63,11 +63,12 @@ ULONG schema_tdh_find(const EVENT_RECORD *r, ULONG context_count, const TDH_CONT
 	return ERROR_SUCCESS;
 }
 
-static void tlg_names(const EVENT_RECORD *r, const struct schema_record *s, struct openetw_text *name,
-		      struct schema_tei_names *ret)
+static void tlg_names(const EVENT_RECORD *r, const struct schema_record *s,
+		      struct openetw_text *name, struct schema_tei_names *ret)
 {
 	ret->provider = s->provider;
-	if (s->control_guid) { /* for self-describing events this member is the control GUID [doc] */
+	if (s->control_guid) { /* for self-describing events this member is the control GUID [doc]
+				*/
 		memcpy(ret->provider.b, s->control_guid, 16);
 	}
 	ret->descriptor = (const uint8_t *)&r->EventHeader.EventDescriptor;
@@ -87,7 +88,8 @@ TDHSTATUS TDHAPI TdhGetEventInformation(PEVENT_RECORD Event, ULONG TdhContextCou
 					PTDH_CONTEXT TdhContext, PTRACE_EVENT_INFO Buffer,
 					PULONG BufferSize)
 {
-	ULONG status = Event ? schema_tdh_check_buffer(Buffer, BufferSize) : ERROR_INVALID_PARAMETER;
+	ULONG status =
+		Event ? schema_tdh_check_buffer(Buffer, BufferSize) : ERROR_INVALID_PARAMETER;
 	if (status != ERROR_SUCCESS) {
 		return status;
 	}
@@ -114,7 +116,8 @@ TDHSTATUS TDHAPI TdhGetEventInformation(PEVENT_RECORD Event, ULONG TdhContextCou
 TDHSTATUS TDHAPI TdhGetEventMapInformation(PEVENT_RECORD pEvent, LPWSTR pMapName,
 					   PEVENT_MAP_INFO pBuffer, ULONG *pBufferSize)
 {
-	if (!pEvent || !pMapName || schema_tdh_check_buffer(pBuffer, pBufferSize) != ERROR_SUCCESS) {
+	if (!pEvent || !pMapName ||
+	    schema_tdh_check_buffer(pBuffer, pBufferSize) != ERROR_SUCCESS) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	struct schema_record s;
@@ -138,7 +141,8 @@ TDHSTATUS TDHAPI TdhGetEventMapInformation(PEVENT_RECORD pEvent, LPWSTR pMapName
 	return status;
 }
 
-/* ---- events of a provider ------------------------------------------------------------------------- */
+/* ---- events of a provider
+ * ------------------------------------------------------------------------- */
 
 struct descriptor_list {
 	struct openetw_text out;
@@ -171,8 +175,8 @@ static int any_event(void *ctx, const struct schema_event *e)
 	return 1;
 }
 
-TDHSTATUS TDHAPI TdhEnumerateManifestProviderEvents(LPGUID ProviderGuid, PPROVIDER_EVENT_INFO Buffer,
-						    ULONG *BufferSize)
+TDHSTATUS TDHAPI TdhEnumerateManifestProviderEvents(LPGUID ProviderGuid,
+						    PPROVIDER_EVENT_INFO Buffer, ULONG *BufferSize)
 {
 	if (!ProviderGuid || schema_tdh_check_buffer(Buffer, BufferSize) != ERROR_SUCCESS) {
 		return ERROR_INVALID_PARAMETER;
@@ -196,7 +200,8 @@ TDHSTATUS TDHAPI TdhEnumerateManifestProviderEvents(LPGUID ProviderGuid, PPROVID
 	return status;
 }
 
-TDHSTATUS TDHAPI TdhGetManifestEventInformation(LPGUID ProviderGuid, PEVENT_DESCRIPTOR EventDescriptor,
+TDHSTATUS TDHAPI TdhGetManifestEventInformation(LPGUID ProviderGuid,
+						PEVENT_DESCRIPTOR EventDescriptor,
 						PTRACE_EVENT_INFO Buffer, ULONG *BufferSize)
 {
 	if (!ProviderGuid || !EventDescriptor ||

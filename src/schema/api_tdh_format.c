@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * TdhFormatProperty. Its text choices where Windows' are not documented: "true"/"false", upper-case hex with
- * 0x and no padding, shortest float that reads back the same, ISO dates in UTC with 100 ns, bits of a map
- * joined by '|'.
+ * TdhFormatProperty. Its text choices where Windows' are not documented: "true"/"false", upper-case
+ * hex with 0x and no padding, shortest float that reads back the same, ISO dates in UTC with 100
+ * ns, bits of a map joined by '|'.
  */
 #include "schema/schema_tdh.h"
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loading manifests, decoding handles, WPP and payload filters: argument checks are complete; what needs an
- * XML manifest reader or TMF files says so with the code Windows has for "not there".
+ * Loading manifests, decoding handles, WPP and payload filters: argument checks are complete; what
+ * needs an XML manifest reader or TMF files says so with the code Windows has for "not there".
  */
 #include "schema/schema_tdh.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-/* ---- manifests: XML is read by tools, not in other people's processes --------------------------- */
+/* ---- manifests: XML is read by tools, not in other people's processes ---------------------------
+ */
 
 static ULONG check_path(PWSTR path)
 {
@@ -17,9 +18,9 @@ static ULONG check_path(PWSTR path)
 	}
 	struct openetw_text name = {0};
 	schema_tdh_utf8(path, &name);
-	ULONG status = name.failed			? ERROR_OUTOFMEMORY
+	ULONG status = name.failed		      ? ERROR_OUTOFMEMORY
 		       : access(name.data, R_OK) != 0 ? ERROR_FILE_NOT_FOUND
-							: ERROR_NOT_SUPPORTED;
+						      : ERROR_NOT_SUPPORTED;
 	openetw_text_free(&name);
 	return status;
 }
@@ -51,7 +52,8 @@ TDHSTATUS TDHAPI TdhLoadManifestFromBinary(PWSTR BinaryPath)
 	return status == ERROR_NOT_SUPPORTED ? ERROR_RESOURCE_NOT_FOUND : status;
 }
 
-/* ---- decoding handles ------------------------------------------------------------------------------ */
+/* ---- decoding handles
+ * ------------------------------------------------------------------------------ */
 
 #define HANDLE_MAGIC 0x48445445u
 
@@ -138,7 +140,8 @@ TDHSTATUS TDHAPI TdhGetDecodingParameter(TDH_HANDLE Handle, PTDH_CONTEXT TdhCont
 	return ERROR_SUCCESS;
 }
 
-/* ---- WPP: without TMF files nothing is known about a message --------------------------------------- */
+/* ---- WPP: without TMF files nothing is known about a message
+ * --------------------------------------- */
 
 TDHSTATUS TDHAPI TdhGetWppProperty(TDH_HANDLE Handle, PEVENT_RECORD EventRecord, PWSTR PropertyName,
 				   PULONG BufferSize, PBYTE Buffer)
@@ -160,7 +163,8 @@ TDHSTATUS TDHAPI TdhGetWppMessage(TDH_HANDLE Handle, PEVENT_RECORD EventRecord, 
 	return ERROR_NOT_FOUND;
 }
 
-/* ---- payload filters ------------------------------------------------------------------------------- */
+/* ---- payload filters
+ * ------------------------------------------------------------------------------- */
 
 struct known_event {
 	const EVENT_DESCRIPTOR *wanted;
@@ -172,14 +176,16 @@ static int is_event(void *ctx, const struct schema_event *e)
 	return le16_get(e->descriptor) == k->wanted->Id && e->descriptor[2] == k->wanted->Version;
 }
 
-/* The event's manifest must be known; evaluating payload filters is not implemented yet, and a filter that
- * silently passes everything would be worse than none. */
+/* The event's manifest must be known; evaluating payload filters is not implemented yet, and a
+ * filter that silently passes everything would be worse than none. */
 TDHSTATUS TDHAPI TdhCreatePayloadFilter(LPCGUID ProviderGuid, PCEVENT_DESCRIPTOR EventDescriptor,
 					BOOLEAN EventMatchANY, ULONG PayloadPredicateCount,
-					PPAYLOAD_FILTER_PREDICATE PayloadPredicates, PVOID *PayloadFilter)
+					PPAYLOAD_FILTER_PREDICATE PayloadPredicates,
+					PVOID *PayloadFilter)
 {
 	if (!ProviderGuid || !EventDescriptor || PayloadPredicateCount == 0 ||
-	    PayloadPredicateCount > MAX_PAYLOAD_PREDICATES || !PayloadPredicates || !PayloadFilter) {
+	    PayloadPredicateCount > MAX_PAYLOAD_PREDICATES || !PayloadPredicates ||
+	    !PayloadFilter) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	struct guid g;
@@ -207,7 +213,8 @@ TDHSTATUS TDHAPI TdhAggregatePayloadFilters(ULONG PayloadFilterCount, PVOID *Pay
 	return ERROR_NOT_SUPPORTED;
 }
 
-TDHSTATUS TDHAPI TdhCleanupPayloadEventFilterDescriptor(PEVENT_FILTER_DESCRIPTOR EventFilterDescriptor)
+TDHSTATUS TDHAPI
+TdhCleanupPayloadEventFilterDescriptor(PEVENT_FILTER_DESCRIPTOR EventFilterDescriptor)
 {
 	if (!EventFilterDescriptor) {
 		return ERROR_INVALID_PARAMETER;

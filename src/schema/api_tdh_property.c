@@ -8,7 +8,8 @@
 #define STEPS_MAX (SCHEMA_DEPTH_MAX + 1)
 
 static ULONG find_property(PEVENT_RECORD r, ULONG context_count, PTDH_CONTEXT contexts, ULONG count,
-			   PPROPERTY_DATA_DESCRIPTOR path, const uint8_t **ret_data, uint32_t *ret_bytes)
+			   PPROPERTY_DATA_DESCRIPTOR path, const uint8_t **ret_data,
+			   uint32_t *ret_bytes)
 {
 	if (!r || !path || count == 0 || count > STEPS_MAX) {
 		return ERROR_INVALID_PARAMETER;
@@ -45,10 +46,14 @@ static ULONG find_property(PEVENT_RECORD r, ULONG context_count, PTDH_CONTEXT co
 	openetw_text_free(&names);
 	schema_event_destroy(t.owned);
 	switch (err) {
-	case 0: return ERROR_SUCCESS;
-	case -ENOENT: return ERROR_NOT_FOUND;
-	case -EBADMSG: return ERROR_EVT_INVALID_EVENT_DATA;
-	default: return win32_from_errno(err);
+	case 0:
+		return ERROR_SUCCESS;
+	case -ENOENT:
+		return ERROR_NOT_FOUND;
+	case -EBADMSG:
+		return ERROR_EVT_INVALID_EVENT_DATA;
+	default:
+		return win32_from_errno(err);
 	}
 }
 
@@ -69,9 +74,10 @@ TDHSTATUS TDHAPI TdhGetPropertySize(PEVENT_RECORD pEvent, ULONG TdhContextCount,
 	return status;
 }
 
-TDHSTATUS TDHAPI TdhGetProperty(PEVENT_RECORD pEvent, ULONG TdhContextCount, PTDH_CONTEXT pTdhContext,
-				ULONG PropertyDataCount, PPROPERTY_DATA_DESCRIPTOR pPropertyData,
-				ULONG BufferSize, PBYTE pBuffer)
+TDHSTATUS TDHAPI TdhGetProperty(PEVENT_RECORD pEvent, ULONG TdhContextCount,
+				PTDH_CONTEXT pTdhContext, ULONG PropertyDataCount,
+				PPROPERTY_DATA_DESCRIPTOR pPropertyData, ULONG BufferSize,
+				PBYTE pBuffer)
 {
 	const uint8_t *data;
 	uint32_t bytes;

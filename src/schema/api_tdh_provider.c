@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * TdhEnumerateProviders and the functions about a provider as a whole. What is known here are the schemas
- * this process learnt; there is no registry of installed manifests behind it yet, so a provider that was
- * not learnt is ERROR_NOT_FOUND, as an unknown one is on Windows.
+ * TdhEnumerateProviders and the functions about a provider as a whole. What is known here are the
+ * schemas this process learnt; there is no registry of installed manifests behind it yet, so a
+ * provider that was not learnt is ERROR_NOT_FOUND, as an unknown one is on Windows.
  */
 #include "schema/schema_tdh.h"
 
@@ -13,13 +13,14 @@ struct provider_list {
 		struct guid guid;
 		enum schema_source source;
 		const char *name; /* lives as long as the process's store */
-	} *items;
+	} * items;
 	size_t count, cap;
 	int only; /* a source, or -1 for manifests and MOF */
 	bool failed;
 };
 
-static int add_provider(void *ctx, const struct guid *g, enum schema_source source, const char *name)
+static int add_provider(void *ctx, const struct guid *g, enum schema_source source,
+			const char *name)
 {
 	struct provider_list *l = ctx;
 	if (source > SCHEMA_SOURCE_WBEM || (l->only >= 0 && (int)source != l->only)) {
@@ -114,7 +115,8 @@ TDHSTATUS TDHAPI TdhEnumerateProvidersForDecodingSource(DECODING_SOURCE filter,
 	return enumerate((int)filter, buffer, bufferRequired);
 }
 
-static ULONG check_field_query(LPGUID guid, EVENT_FIELD_TYPE type, const void *buffer, const ULONG *size)
+static ULONG check_field_query(LPGUID guid, EVENT_FIELD_TYPE type, const void *buffer,
+			       const ULONG *size)
 {
 	if (!guid || schema_tdh_check_buffer(buffer, size) != ERROR_SUCCESS) {
 		return ERROR_INVALID_PARAMETER;
@@ -125,7 +127,8 @@ static ULONG check_field_query(LPGUID guid, EVENT_FIELD_TYPE type, const void *b
 /* Names of keywords and such come from manifests, whose loader is to come: NOT_FOUND until then. */
 TDHSTATUS TDHAPI TdhQueryProviderFieldInformation(LPGUID pGuid, ULONGLONG EventFieldValue,
 						  EVENT_FIELD_TYPE EventFieldType,
-						  PPROVIDER_FIELD_INFOARRAY pBuffer, ULONG *pBufferSize)
+						  PPROVIDER_FIELD_INFOARRAY pBuffer,
+						  ULONG *pBufferSize)
 {
 	return check_field_query(pGuid, EventFieldType, pBuffer, pBufferSize);
 }

@@ -2,19 +2,19 @@
  *
  * schema: what events mean. Front door.
  *
- *   loaders    schema_tlg (TraceLogging metadata), schema_tei (TRACE_EVENT_INFO blocks that merged files
- *              carry), schema_classic (built-in classes). Later loaders (manifests, MOF, TMF, tracefs
+ *   loaders    schema_tlg (TraceLogging metadata), schema_tei (TRACE_EVENT_INFO blocks that merged
+ * files carry), schema_classic (built-in classes). Later loaders (manifests, MOF, TMF, tracefs
  *              formats) build the same model; XML is parsed outside this library and arrives as
  *              TRACE_EVENT_INFO blocks, also that of EventSource manifests (events with Id 0xFFFE).
  *   model      struct schema_event: one event's fields in the order of EVENT_PROPERTY_INFO arrays:
  *              top-level fields first, members of structs after, each struct's members together
- *   users      schema_walk (payload + model -> JSON, text, places of values), schema_value (one value),
- *              schema_build_tei (model -> TRACE_EVENT_INFO), the Tdh* and openetw_* functions in api_*.c
+ *   users      schema_walk (payload + model -> JSON, text, places of values), schema_value (one
+ * value), schema_build_tei (model -> TRACE_EVENT_INFO), the Tdh* and openetw_* functions in api_*.c
  *
- * Invariants of every struct schema_event, whatever it came from: indices lie inside the array; a struct's
- * members come after it, so there is no cycle; a count or length refers to an earlier field; strings
- * are valid UTF-8, terminated, inside the pool. Metadata and payload are untrusted: what breaks an
- * invariant is refused by the loader, and the walker bounds depth and work.
+ * Invariants of every struct schema_event, whatever it came from: indices lie inside the array; a
+ * struct's members come after it, so there is no cycle; a count or length refers to an earlier
+ * field; strings are valid UTF-8, terminated, inside the pool. Metadata and payload are untrusted:
+ * what breaks an invariant is refused by the loader, and the walker bounds depth and work.
  *
  * A schema_event is immutable once built and may be shared between threads.
  */
@@ -25,9 +25,10 @@
 #include "openetw/decode.h"
 
 /* Limits on what a hostile file can make us do. */
-#define SCHEMA_FIELDS_MAX 4096u	  /* per event, hidden ones included */
-#define SCHEMA_DEPTH_MAX  32u	  /* structs in structs */
-#define SCHEMA_WORK_MAX	  400000 /* values visited per payload; names cost extra, see schema_walk.c */
+#define SCHEMA_FIELDS_MAX 4096u	 /* per event, hidden ones included */
+#define SCHEMA_DEPTH_MAX  32u	 /* structs in structs */
+#define SCHEMA_WORK_MAX	  400000 /* values visited per payload; names cost extra, see schema_walk.c \
+				  */
 
 /* The TDH numbers, so that this folder's inside does not need the Windows headers. */
 enum schema_in {
@@ -55,7 +56,8 @@ enum schema_in {
 	SCHEMA_IN_HEXINT64 = 21,
 	SCHEMA_IN_COUNTEDSTRING = 22, /* MANIFEST_COUNTED... */
 	SCHEMA_IN_COUNTEDANSISTRING = 23,
-	SCHEMA_IN_STRUCT = 24, /* TraceLogging's marker only; in the model SCHEMA_FF_STRUCT says it */
+	SCHEMA_IN_STRUCT =
+		24, /* TraceLogging's marker only; in the model SCHEMA_FF_STRUCT says it */
 	SCHEMA_IN_COUNTEDBINARY = 25,
 	SCHEMA_IN_MOF_COUNTEDSTRING = 300,
 	SCHEMA_IN_MOF_COUNTEDANSISTRING = 301,
@@ -113,20 +115,20 @@ enum schema_out {
 	SCHEMA_OUT_NOPRINT = 301,
 };
 enum schema_field_flag { /* PROPERTY_FLAGS */
-	SCHEMA_FF_STRUCT = 0x1,
-	SCHEMA_FF_PARAM_LENGTH = 0x2,
-	SCHEMA_FF_PARAM_COUNT = 0x4,
-	SCHEMA_FF_XML_FRAGMENT = 0x8,
-	SCHEMA_FF_FIXED_LENGTH = 0x10,
-	SCHEMA_FF_FIXED_COUNT = 0x20,
-	SCHEMA_FF_HAS_TAGS = 0x40,
-	SCHEMA_FF_CUSTOM = 0x80,
+			 SCHEMA_FF_STRUCT = 0x1,
+			 SCHEMA_FF_PARAM_LENGTH = 0x2,
+			 SCHEMA_FF_PARAM_COUNT = 0x4,
+			 SCHEMA_FF_XML_FRAGMENT = 0x8,
+			 SCHEMA_FF_FIXED_LENGTH = 0x10,
+			 SCHEMA_FF_FIXED_COUNT = 0x20,
+			 SCHEMA_FF_HAS_TAGS = 0x40,
+			 SCHEMA_FF_CUSTOM = 0x80,
 };
 enum schema_source { /* DECODING_SOURCE */
-	SCHEMA_SOURCE_XML = 0,
-	SCHEMA_SOURCE_WBEM = 1,
-	SCHEMA_SOURCE_WPP = 2,
-	SCHEMA_SOURCE_TLG = 3,
+		     SCHEMA_SOURCE_XML = 0,
+		     SCHEMA_SOURCE_WBEM = 1,
+		     SCHEMA_SOURCE_WPP = 2,
+		     SCHEMA_SOURCE_TLG = 3,
 };
 
 /* Text in the pool of the event: offset and bytes. Offset 0 is the empty string: absent. */
@@ -137,25 +139,25 @@ struct schema_str {
 
 struct schema_field {
 	uint32_t flags;
-	uint32_t tags;	      /* 28 bits */
-	uint16_t in_type;     /* enum schema_in; 0 for structs */
-	uint16_t out_type;    /* enum schema_out, as the loader found or resolved it */
-	uint16_t count;	      /* elements, or index of the field that says so (PARAM_COUNT) */
-	uint16_t length;      /* bytes or units, or index of the field that says so (PARAM_LENGTH) */
+	uint32_t tags;	   /* 28 bits */
+	uint16_t in_type;  /* enum schema_in; 0 for structs */
+	uint16_t out_type; /* enum schema_out, as the loader found or resolved it */
+	uint16_t count;	   /* elements, or index of the field that says so (PARAM_COUNT) */
+	uint16_t length;   /* bytes or units, or index of the field that says so (PARAM_LENGTH) */
 	uint16_t first_member; /* structs */
 	uint16_t member_count;
 	uint16_t custom_protocol;
 	bool hidden;   /* "x.Count" and "x.Length" made up for TDH; JSON leaves them out */
 	bool captured; /* a later field's count or length refers to this */
 	struct schema_str name;
-	struct schema_str key;	/* `"name":` in JSON */
-	struct schema_str map;	/* name of the value map */
+	struct schema_str key;	  /* `"name":` in JSON */
+	struct schema_str map;	  /* name of the value map */
 	struct schema_str custom; /* custom schema bytes, not text */
 };
 
 struct schema_event {
 	enum schema_source source;
-	struct guid provider;	  /* zero for TraceLogging: the record says it */
+	struct guid provider; /* zero for TraceLogging: the record says it */
 	struct guid event_guid;
 	uint8_t descriptor[16]; /* EVENT_DESCRIPTOR; zero for TraceLogging */
 	uint32_t flags;		/* TEMPLATE_FLAGS and tag << 4 */
@@ -178,7 +180,8 @@ static inline bool schema_field_is_array(const struct schema_field *f)
 	return f->count != 1 || (f->flags & (SCHEMA_FF_PARAM_COUNT | SCHEMA_FF_FIXED_COUNT));
 }
 
-/* ---- loaders: 0, -EBADMSG with diag, -ENOMEM ---------------------------------------------------- */
+/* ---- loaders: 0, -EBADMSG with diag, -ENOMEM ----------------------------------------------------
+ */
 
 /* Event metadata as in extended item 11. */
 int schema_load_tlg(const void *metadata, size_t n, struct schema_event **ret, struct diag *d);
@@ -199,7 +202,8 @@ void schema_event_destroy(struct schema_event *e); /* NULL is fine */
 /* Name in a provider traits block (extended item 12): false when there is none. Borrowed. */
 bool schema_traits_name(const void *traits, size_t n, const char **ret_name, size_t *ret_bytes);
 
-/* ---- value maps ------------------------------------------------------------------------------- */
+/* ---- value maps -------------------------------------------------------------------------------
+ */
 
 struct schema_map {
 	const uint8_t *block; /* EVENT_MAP_INFO as read */
@@ -213,28 +217,33 @@ int schema_map_parse(const void *block, size_t n, struct schema_map *ret, struct
  * when the map does not cover it (nothing appended). */
 bool schema_map_text(const struct schema_map *m, uint32_t value, struct openetw_text *o);
 
-/* ---- store: schemas that were learnt, by provider --------------------------------------------------- */
+/* ---- store: schemas that were learnt, by provider
+ * --------------------------------------------------- */
 
 struct schema_store;
 struct schema_store *schema_store_create(void); /* NULL on ENOMEM; not locked */
 void schema_store_destroy(struct schema_store *s);
-/* Take an event over (also when it fails). 1 kept, 0 already known or full (then destroyed), -ENOMEM. */
+/* Take an event over (also when it fails). 1 kept, 0 already known or full (then destroyed),
+ * -ENOMEM. */
 int schema_store_take_event(struct schema_store *s, struct schema_event *e);
-int schema_store_add_map(struct schema_store *s, const struct guid *provider, const void *block, size_t n);
+int schema_store_add_map(struct schema_store *s, const struct guid *provider, const void *block,
+			 size_t n);
 /* Payload of an EventMetadata record: opcode 32 event, 33 map. */
 int schema_store_learn(struct schema_store *s, uint8_t opcode, const void *payload, size_t n);
 /* Borrowed until the store goes. `classic` looks by class and opcode, else by provider and id. */
 const struct schema_event *schema_store_find(const struct schema_store *s, bool classic,
 					     const struct guid *guid, uint16_t id_or_opcode,
 					     uint8_t version);
-const struct schema_map *schema_store_find_map(const struct schema_store *s, const struct guid *provider,
-					       const char *name, size_t bytes);
+const struct schema_map *schema_store_find_map(const struct schema_store *s,
+					       const struct guid *provider, const char *name,
+					       size_t bytes);
 /* Calls fn once per provider known; stops when fn returns non-zero. */
 typedef int (*schema_provider_fn)(void *ctx, const struct guid *g, enum schema_source source,
 				  const char *name);
 int schema_store_each_provider(const struct schema_store *s, schema_provider_fn fn, void *ctx);
 
-/* The process's own store; entries live until exit, so what is found may be used without the lock. */
+/* The process's own store; entries live until exit, so what is found may be used without the lock.
+ */
 int schema_process_learn(uint8_t opcode, const void *payload, size_t n);
 const struct schema_event *schema_process_find(bool classic, const struct guid *guid,
 					       uint16_t id_or_opcode, uint8_t version);
@@ -242,12 +251,13 @@ const struct schema_map *schema_process_find_map(const struct guid *provider, co
 						 size_t bytes);
 /* Calls fn once per event of one provider. */
 typedef int (*schema_event_fn)(void *ctx, const struct schema_event *e);
-int schema_store_each_event(const struct schema_store *s, const struct guid *provider, schema_event_fn fn,
-			    void *ctx);
+int schema_store_each_event(const struct schema_store *s, const struct guid *provider,
+			    schema_event_fn fn, void *ctx);
 int schema_process_each_event(const struct guid *provider, schema_event_fn fn, void *ctx);
 int schema_process_each_provider(schema_provider_fn fn, void *ctx);
 
-/* ---- one value ---------------------------------------------------------------------------------- */
+/* ---- one value ----------------------------------------------------------------------------------
+ */
 
 enum schema_style {
 	SCHEMA_STYLE_TDH,   /* as TdhFormatProperty writes it */
@@ -260,8 +270,8 @@ struct schema_value {
 	uint32_t consumed; /* bytes of payload it takes, prefix and terminator included */
 };
 #define SCHEMA_NO_LENGTH UINT32_MAX
-/* Where the value at p ends. `length` as resolved (units or bytes) or SCHEMA_NO_LENGTH. -EBADMSG when
- * the payload is too short. */
+/* Where the value at p ends. `length` as resolved (units or bytes) or SCHEMA_NO_LENGTH. -EBADMSG
+ * when the payload is too short. */
 int schema_value_read(uint16_t in_type, uint16_t out_type, uint32_t length, unsigned pointer_size,
 		      const uint8_t *p, size_t left, struct schema_value *ret);
 void schema_value_format(struct openetw_text *o, enum schema_style style, uint16_t in_type,
@@ -270,7 +280,8 @@ void schema_value_format(struct openetw_text *o, enum schema_style style, uint16
 bool schema_value_u32(uint16_t in_type, const uint8_t *p, uint32_t *ret);
 uint16_t schema_out_default(uint16_t in_type);
 
-/* ---- a payload ---------------------------------------------------------------------------------- */
+/* ---- a payload ----------------------------------------------------------------------------------
+ */
 
 struct schema_payload {
 	const struct schema_event *event;
@@ -279,11 +290,12 @@ struct schema_payload {
 	unsigned pointer_size;
 	const struct schema_store *store; /* for maps; may be NULL: only the process's */
 };
-/* Append. 0, or -EBADMSG when the payload does not fit (what fits was appended, with _error and _rest). */
+/* Append. 0, or -EBADMSG when the payload does not fit (what fits was appended, with _error and
+ * _rest). */
 int schema_walk_json(const struct schema_payload *p, struct openetw_text *o);
 int schema_walk_text(const struct schema_payload *p, struct openetw_text *o);
-int schema_walk_fields(const struct schema_payload *p, struct openetw_text *scratch, openetw_field_fn fn,
-		       void *ctx);
+int schema_walk_fields(const struct schema_payload *p, struct openetw_text *scratch,
+		       openetw_field_fn fn, void *ctx);
 
 #define SCHEMA_INDEX_ALL UINT32_MAX
 struct schema_step {
@@ -295,7 +307,8 @@ struct schema_step {
 int schema_walk_find(const struct schema_payload *p, const struct schema_step *steps, unsigned n,
 		     const uint8_t **ret_data, uint32_t *ret_bytes);
 
-/* ---- TRACE_EVENT_INFO ----------------------------------------------------------------------------- */
+/* ---- TRACE_EVENT_INFO
+ * ----------------------------------------------------------------------------- */
 
 struct schema_tei_names {
 	struct guid provider;

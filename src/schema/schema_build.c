@@ -19,9 +19,9 @@ struct schema_field *schema_build_field(struct schema_build *b)
 {
 	if (b->field_count == b->field_cap) {
 		uint32_t cap = b->field_cap ? 2 * b->field_cap : 32;
-		struct schema_field *fields =
-			b->field_count < SCHEMA_FIELDS_MAX ? realloc(b->fields, cap * sizeof *fields)
-							   : NULL;
+		struct schema_field *fields = b->field_count < SCHEMA_FIELDS_MAX
+						      ? realloc(b->fields, cap * sizeof *fields)
+						      : NULL;
 		if (!fields) {
 			b->failed = true;
 			return NULL;

@@ -25,8 +25,8 @@ struct classic_row {
 #define GROUP_MASKS "GroupMask:x32[8];KernelEventVersion:u32"
 
 static const struct classic_row rows[] = {
-	/* TRACE_LOGFILE_HEADER as a file's first record holds it: 32- and 64-bit forms differ only in
-	 * the two pointers. bin176 is the time zone and four bytes of padding. [obs] */
+	/* TRACE_LOGFILE_HEADER as a file's first record holds it: 32- and 64-bit forms differ only
+	 * in the two pointers. bin176 is the time zone and four bytes of padding. [obs] */
 	{EVENT_TRACE, 0, 0, 255, SYSTEM, "EventTrace", "Header",
 	 "BufferSize:u32;Version:x32;ProviderVersion:u32;NumberOfProcessors:u32;EndTime:time;"
 	 "TimerResolution:u32;MaxFileSize:u32;LogFileMode:x32;BuffersWritten:u32;StartBuffers:u32;"
@@ -67,7 +67,8 @@ static const struct classic_row rows[] = {
 	{CONFIG_EX, 33, 0, 255, CONTROL, "SystemConfigEx", "SystemPaths",
 	 "SystemDirectory:wsz;WindowsDirectory:wsz"},
 	{CONFIG_EX, 34, 0, 255, CONTROL, "SystemConfigEx", "UnknownVolume", "Volume:wsz"},
-	{CONFIG_EX, 35, 0, 255, CONTROL, "SystemConfigEx", "VolumeMapping", "NtPath:wsz;DosPath:wsz"},
+	{CONFIG_EX, 35, 0, 255, CONTROL, "SystemConfigEx", "VolumeMapping",
+	 "NtPath:wsz;DosPath:wsz"},
 };
 
 /* By enum schema_special. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Payloads to JSON and text: every TraceLogging in type, the shapes (arrays, structs, both nested), and
- * what happens when bytes do not fit. Expected values are written out by hand from the wire format.
+ * Payloads to JSON and text: every TraceLogging in type, the shapes (arrays, structs, both nested),
+ * and what happens when bytes do not fit. Expected values are written out by hand from the wire
+ * format.
  */
 #include "schema/schema_testing.h"
 
@@ -37,15 +38,16 @@ static void every_scalar_in_type_is_decoded(void **state)
 	meta_field(&m, "ca", 23), blob_u16(&p, 2), blob_add(&p, "yo", 2);
 	meta_field(&m, "cb", 25), blob_u16(&p, 1), blob_u8(&p, 0xFE);
 	meta_done(&m);
-	assert_json(&m, &p, OPENETW_DECODED,
-		    "{\"null\":null,\"wide\":\"W\\\"x\",\"ansi\":\"a\\\\b\\n\",\"i8\":-128,\"u8\":255,"
-		    "\"i16\":-32768,\"u16\":65535,\"i32\":-2147483648,\"u32\":4294967295,"
-		    "\"i64\":\"-9223372036854775808\",\"u64\":9007199254740992,"
-		    "\"big\":\"9007199254740993\",\"f\":0.1,\"d\":-1.5e+300,\"bool\":true,"
-		    "\"bin\":\"01ab00\",\"guid\":\"01020304-0506-0708-090a-0b0c0d0e0f10\","
-		    "\"ft\":\"1970-01-01T00:00:00.0000001Z\",\"st\":\"2021-09-09T14:59:35.7990000Z\","
-		    "\"sid\":\"S-1-5-32-544\",\"h32\":\"0xab\",\"h64\":\"0x0\",\"cw\":\"hi\","
-		    "\"ca\":\"yo\",\"cb\":\"fe\"}");
+	assert_json(
+		&m, &p, OPENETW_DECODED,
+		"{\"null\":null,\"wide\":\"W\\\"x\",\"ansi\":\"a\\\\b\\n\",\"i8\":-128,\"u8\":255,"
+		"\"i16\":-32768,\"u16\":65535,\"i32\":-2147483648,\"u32\":4294967295,"
+		"\"i64\":\"-9223372036854775808\",\"u64\":9007199254740992,"
+		"\"big\":\"9007199254740993\",\"f\":0.1,\"d\":-1.5e+300,\"bool\":true,"
+		"\"bin\":\"01ab00\",\"guid\":\"01020304-0506-0708-090a-0b0c0d0e0f10\","
+		"\"ft\":\"1970-01-01T00:00:00.0000001Z\",\"st\":\"2021-09-09T14:59:35.7990000Z\","
+		"\"sid\":\"S-1-5-32-544\",\"h32\":\"0xab\",\"h64\":\"0x0\",\"cw\":\"hi\","
+		"\"ca\":\"yo\",\"cb\":\"fe\"}");
 }
 
 static void every_out_type_is_honoured(void **state)
@@ -115,11 +117,12 @@ static void arrays_and_nested_structs_become_json(void **state)
 	blob_u16(&p, 2), blob_hex(&p, "c0de");
 	meta_field(&m, "last", 4), blob_u8(&p, 77);
 	meta_done(&m);
-	assert_json(&m, &p, OPENETW_DECODED,
-		    "{\"fixed\":[1,2,3],\"var\":[10,11],\"none\":[],\"strs\":[\"a\",\"\"],"
-		    "\"s\":{\"x\":9,\"inner\":[{\"k\":\"one\",\"v\":[1]},{\"k\":\"two\",\"v\":[2,3]}]},"
-		    "\"pair\":[{\"y\":5},{\"y\":6}],\"empty\":[],\"bins\":[\"ff\",\"0102\"],"
-		    "\"custom\":\"c0de\",\"last\":77}");
+	assert_json(
+		&m, &p, OPENETW_DECODED,
+		"{\"fixed\":[1,2,3],\"var\":[10,11],\"none\":[],\"strs\":[\"a\",\"\"],"
+		"\"s\":{\"x\":9,\"inner\":[{\"k\":\"one\",\"v\":[1]},{\"k\":\"two\",\"v\":[2,3]}]},"
+		"\"pair\":[{\"y\":5},{\"y\":6}],\"empty\":[],\"bins\":[\"ff\",\"0102\"],"
+		"\"custom\":\"c0de\",\"last\":77}");
 }
 
 static void text_form_quotes_only_where_needed(void **state)
@@ -138,7 +141,8 @@ static void text_form_quotes_only_where_needed(void **state)
 	struct openetw_decoder *d = openetw_decoder_create();
 	EVENT_RECORD *r = record_make(&t, &m, &p);
 	assert_int_equal(openetw_decode_text(d, r, &o), OPENETW_DECODED);
-	assert_string_equal(o.data, "n=5 word=plain two=\"two words\" none=\"\" eq=\"a=b\" l=[1,2]");
+	assert_string_equal(o.data,
+			    "n=5 word=plain two=\"two words\" none=\"\" eq=\"a=b\" l=[1,2]");
 	assert_string_equal(openetw_event_name(d, r), "Text");
 	assert_string_equal(openetw_provider_name(d, r), "Test.Provider");
 	openetw_text_free(&o);
@@ -169,7 +173,8 @@ static void fields_come_as_text_and_json(void **state)
 	struct record t;
 	struct openetw_text o = {0};
 	struct openetw_decoder *d = openetw_decoder_create();
-	assert_int_equal(openetw_decode_fields(d, record_make(&t, &m, &p), collect, &o), OPENETW_PARTLY);
+	assert_int_equal(openetw_decode_fields(d, record_make(&t, &m, &p), collect, &o),
+			 OPENETW_PARTLY);
 	assert_string_equal(o.data, "n=5/5;s=a\"b/\"a\\\"b\";l=[8]/[8];"
 				    "_error=payload ends inside cut/\"payload ends inside cut\";");
 	openetw_text_free(&o);
@@ -215,8 +220,9 @@ static void undecodable_events_say_why(void **state)
 	EVENT_RECORD *r = record_make(&t, NULL, &p);
 	r->EventHeader.EventDescriptor.Id = 5;
 	assert_int_equal(openetw_decode_json(d, r, &o), OPENETW_NO_SCHEMA);
-	assert_string_equal(o.data, "{\"_raw\":\"0102ff\",\"_reason\":\"no schema: provider "
-				    "{01020304-0506-0708-090a-0b0c0d0e0f10} id 5: supply its manifest\"}");
+	assert_string_equal(o.data,
+			    "{\"_raw\":\"0102ff\",\"_reason\":\"no schema: provider "
+			    "{01020304-0506-0708-090a-0b0c0d0e0f10} id 5: supply its manifest\"}");
 	assert_string_equal(openetw_event_name(d, r), "Event(5)");
 	assert_string_equal(openetw_provider_name(d, r), "{01020304-0506-0708-090a-0b0c0d0e0f10}");
 	openetw_text_clear(&o);
@@ -248,8 +254,9 @@ static void string_events_and_manifest_chunks_need_no_schema(void **state)
 	r->EventHeader.EventDescriptor.Opcode = 0xFE;
 	openetw_text_clear(&o);
 	assert_int_equal(openetw_decode_json(d, r, &o), OPENETW_DECODED);
-	assert_string_equal(o.data, "{\"Format\":1,\"MajorVersion\":1,\"MinorVersion\":0,\"Magic\":91,"
-				    "\"TotalChunks\":1,\"ChunkNumber\":0,\"Data\":\"<m/>\"}");
+	assert_string_equal(o.data,
+			    "{\"Format\":1,\"MajorVersion\":1,\"MinorVersion\":0,\"Magic\":91,"
+			    "\"TotalChunks\":1,\"ChunkNumber\":0,\"Data\":\"<m/>\"}");
 	assert_string_equal(openetw_event_name(d, r), "ManifestData");
 	openetw_text_free(&o);
 	openetw_decoder_destroy(d);
@@ -277,13 +284,13 @@ static void arrays_of_nothing_end(void **state)
 static void malformed_metadata_is_refused(void **state)
 {
 	static const char *const bad[] = {
-		"",		      /* nothing */
-		"05",		      /* half a size */
-		"0300",		      /* size below the least */
-		"ffff0041",	      /* more than there is */
-		"04000041",	      /* name not terminated */
-		"0800ffffffffff41",   /* endless tags */
-		"0900004100580098",   /* size beyond the end */
+		"",		    /* nothing */
+		"05",		    /* half a size */
+		"0300",		    /* size below the least */
+		"ffff0041",	    /* more than there is */
+		"04000041",	    /* name not terminated */
+		"0800ffffffffff41", /* endless tags */
+		"0900004100580098", /* size beyond the end */
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(bad); i++) {
 		struct blob m = {.n = 0};
@@ -309,24 +316,29 @@ static void malformed_metadata_is_refused(void **state)
 	assert_int_equal(schema_load_tlg(m.b, m.n, &e, NULL), -EBADMSG);
 }
 
-/* The five events of a file recorded on Windows (primitive-types.etl of microsoft/perfview, MIT), with
- * the values that PerfView's listing shows. */
+/* The five events of a file recorded on Windows (primitive-types.etl of microsoft/perfview, MIT),
+ * with the values that PerfView's listing shows. */
 static void real_primitive_types_have_the_listed_values(void **state)
 {
-	static const char meta[] =
-		"b600005072696d697469766554797065735465737400737472696e675f747970650002626f6f6c65616e5f7479"
-		"7065008403636861725f74797065008402696e7431365f747970650005696e7433325f74797065000775696e74"
-		"31365f74797065000675696e7433325f747970650008696e7436345f74797065000a75696e7436345f74797065"
-		"000a677569645f74797065000f66696c655f74696d655f74797065001173797374656d5f74696d655f74797065"
-		"0012";
+	static const char meta[] = "b600005072696d697469766554797065735465737400737472696e675f74797"
+				   "0650002626f6f6c65616e5f7479"
+				   "7065008403636861725f74797065008402696e7431365f747970650005696e7"
+				   "433325f74797065000775696e74"
+				   "31365f74797065000675696e7433325f747970650008696e7436345f7479706"
+				   "5000a75696e7436345f74797065"
+				   "000a677569645f74797065000f66696c655f74696d655f74797065001173797"
+				   "374656d5f74696d655f74797065"
+				   "0012";
 	static const char *const payloads[] = {
-		"4d65726375727900004dcdff9affffff33006600000034ffffffffffffffcc00000000000000c414d60af40e25"
+		"4d65726375727900004dcdff9affffff33006600000034ffffffffffffffcc00000000000000c414d6"
+		"0af40e25"
 		"428013f44f37cb03977010fa4d8ba5d701e5070900040009000e003b0023001f03",
-		"4a75706974657200014abbff76ffffff45008a000000ecfeffffffffffff14010000000000007bb911bb1011b6"
+		"4a75706974657200014abbff76ffffff45008a000000ecfeffffffffffff14010000000000007bb911"
+		"bb1011b6"
 		"4ebc33fd71219d322ec02cfb4e8ba5d701e5070900040009000e003b002500e401",
 	};
-	/* int64_type is declared as UINT64 in this program: the listing shows it signed, the metadata
-	 * (in type 0x0A) does not. */
+	/* int64_type is declared as UINT64 in this program: the listing shows it signed, the
+	 * metadata (in type 0x0A) does not. */
 	static const char *const expected[] = {
 		"{\"string_type\":\"Mercury\",\"boolean_type\":false,\"char_type\":\"M\","
 		"\"int16_type\":-51,\"int32_type\":-102,\"uint16_type\":51,\"uint32_type\":102,"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One value as text, in three styles that differ in few places: TDH's is what TdhFormatProperty returns
- * (upper-case hex, braces around GUIDs, messages for error codes); PLAIN and JSON are ours.
+ * One value as text, in three styles that differ in few places: TDH's is what TdhFormatProperty
+ * returns (upper-case hex, braces around GUIDs, messages for error codes); PLAIN and JSON are ours.
  */
 #include "schema/schema.h"
 #include "schema/schema_out.h"
@@ -85,10 +85,11 @@ static void put_wide(const struct fmt *f, const uint8_t *p, size_t bytes)
 	quote(f);
 }
 
-/* ---- times -------------------------------------------------------------------------------------- */
+/* ---- times --------------------------------------------------------------------------------------
+ */
 
-static void put_date(const struct fmt *f, uint64_t year, unsigned month, unsigned day, unsigned hour,
-		     unsigned minute, unsigned second, uint32_t fraction_100ns)
+static void put_date(const struct fmt *f, uint64_t year, unsigned month, unsigned day,
+		     unsigned hour, unsigned minute, unsigned second, uint32_t fraction_100ns)
 {
 	struct openetw_text *o = f->o;
 	quote(f);
@@ -118,25 +119,27 @@ static void put_filetime(const struct fmt *f, uint64_t t)
 	uint64_t seconds = t / 10000000;
 	uint64_t days = seconds / 86400 + 584694; /* from 0000-03-01 to 1601-01-01 */
 	unsigned rest = (unsigned)(seconds % 86400);
-	/* Years that begin in March put the leap day last (public method, see "days from civil"). */
+	/* Years that begin in March put the leap day last (public method, see "days from civil").
+	 */
 	uint64_t era = days / 146097;
 	unsigned doe = (unsigned)(days % 146097);
 	unsigned yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
 	unsigned doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
 	unsigned mp = (5 * doy + 2) / 153;
 	unsigned month = mp < 10 ? mp + 3 : mp - 9;
-	put_date(f, era * 400 + yoe + (month <= 2), month, doy - (153 * mp + 2) / 5 + 1, rest / 3600,
-		 rest / 60 % 60, rest % 60, (uint32_t)(t % 10000000));
+	put_date(f, era * 400 + yoe + (month <= 2), month, doy - (153 * mp + 2) / 5 + 1,
+		 rest / 3600, rest / 60 % 60, rest % 60, (uint32_t)(t % 10000000));
 }
 
 static void put_systemtime(const struct fmt *f, const uint8_t *p)
 {
-	put_date(f, le16_get(p), le16_get(p + 2) % 100, le16_get(p + 6) % 100, le16_get(p + 8) % 100,
-		 le16_get(p + 10) % 100, le16_get(p + 12) % 100,
+	put_date(f, le16_get(p), le16_get(p + 2) % 100, le16_get(p + 6) % 100,
+		 le16_get(p + 8) % 100, le16_get(p + 10) % 100, le16_get(p + 12) % 100,
 		 (uint32_t)(le16_get(p + 14) % 1000) * 10000);
 }
 
-/* ---- addresses ---------------------------------------------------------------------------------- */
+/* ---- addresses ----------------------------------------------------------------------------------
+ */
 
 static void add_ipv4(struct openetw_text *o, const uint8_t *p)
 {
@@ -158,7 +161,8 @@ static void add_ipv6(struct openetw_text *o, const uint8_t *p)
 
 static void put_socket_address(const struct fmt *f, const uint8_t *p, size_t n)
 {
-	/* Windows' family numbers; 10 is Linux's own AF_INET6, which our providers pass on as it is. */
+	/* Windows' family numbers; 10 is Linux's own AF_INET6, which our providers pass on as it
+	 * is. */
 	unsigned family = n >= 2 ? le16_get(p) : 0;
 	unsigned port = n >= 4 ? (unsigned)p[2] << 8 | p[3] : 0;
 	if (family == 2 && n >= 8) {
@@ -230,7 +234,8 @@ static void put_guid(const struct fmt *f, const uint8_t *p)
 	quote(f);
 }
 
-/* ---- error codes -------------------------------------------------------------------------------- */
+/* ---- error codes --------------------------------------------------------------------------------
+ */
 
 static const struct {
 	uint32_t code;
@@ -267,7 +272,7 @@ static const char *error_text(uint16_t out, uint32_t code)
 		return win32_text(code);
 	}
 	if (out == SCHEMA_OUT_HRESULT) {
-		return code == 0			      ? win32_text(0)
+		return code == 0			     ? win32_text(0)
 		       : (code & 0xFFFF0000u) == 0x80070000u ? win32_text(code & 0xFFFF)
 							     : NULL;
 	}
@@ -300,7 +305,8 @@ static void put_error(const struct fmt *f, uint16_t out, uint32_t code)
 	out_hex(f->o, code, true);
 }
 
-/* ---- by type ------------------------------------------------------------------------------------ */
+/* ---- by type ------------------------------------------------------------------------------------
+ */
 
 static int64_t sign_extend(uint64_t v, uint32_t bytes)
 {
@@ -314,14 +320,23 @@ static void put_bool(const struct fmt *f, bool v)
 }
 
 /* `v` holds 1, 2, 4 or 8 bytes. */
-static void put_integer(const struct fmt *f, uint16_t in, uint16_t out, const struct schema_value *v)
+static void put_integer(const struct fmt *f, uint16_t in, uint16_t out,
+			const struct schema_value *v)
 {
 	uint64_t n = 0;
 	switch (v->bytes) {
-	case 1: n = v->p[0]; break;
-	case 2: n = le16_get(v->p); break;
-	case 4: n = le32_get(v->p); break;
-	default: n = le64_get(v->p); break;
+	case 1:
+		n = v->p[0];
+		break;
+	case 2:
+		n = le16_get(v->p);
+		break;
+	case 4:
+		n = le32_get(v->p);
+		break;
+	default:
+		n = le64_get(v->p);
+		break;
 	}
 	switch (out) {
 	case SCHEMA_OUT_BYTE:
@@ -329,19 +344,27 @@ static void put_integer(const struct fmt *f, uint16_t in, uint16_t out, const st
 	case SCHEMA_OUT_INT:
 	case SCHEMA_OUT_LONG:
 	case SCHEMA_OUT_PID:
-	case SCHEMA_OUT_TID: put_signed(f, sign_extend(n, v->bytes)); return;
+	case SCHEMA_OUT_TID:
+		put_signed(f, sign_extend(n, v->bytes));
+		return;
 	case SCHEMA_OUT_UNSIGNEDBYTE:
 	case SCHEMA_OUT_UNSIGNEDSHORT:
 	case SCHEMA_OUT_UNSIGNEDINT:
 	case SCHEMA_OUT_UNSIGNEDLONG:
-	case SCHEMA_OUT_ETWTIME: put_unsigned(f, n); return;
+	case SCHEMA_OUT_ETWTIME:
+		put_unsigned(f, n);
+		return;
 	case SCHEMA_OUT_HEXINT8:
 	case SCHEMA_OUT_HEXINT16:
 	case SCHEMA_OUT_HEXINT32:
 	case SCHEMA_OUT_HEXINT64:
 	case SCHEMA_OUT_ERRORCODE:
-	case SCHEMA_OUT_CODE_POINTER: put_hex(f, n); return;
-	case SCHEMA_OUT_BOOLEAN: put_bool(f, n != 0); return;
+	case SCHEMA_OUT_CODE_POINTER:
+		put_hex(f, n);
+		return;
+	case SCHEMA_OUT_BOOLEAN:
+		put_bool(f, n != 0);
+		return;
 	case SCHEMA_OUT_STRING:
 		if (v->bytes == 2) {
 			put_wide(f, v->p, 2);
@@ -384,11 +407,13 @@ static void put_integer(const struct fmt *f, uint16_t in, uint16_t out, const st
 			return;
 		}
 		break;
-	default: break;
+	default:
+		break;
 	}
 	uint16_t plain = schema_out_default(in);
 	if (plain == out || plain == SCHEMA_OUT_STRING) {
-		put_unsigned(f, n); /* cannot happen with our tables; ends the recursion for certain */
+		put_unsigned(f,
+			     n); /* cannot happen with our tables; ends the recursion for certain */
 		return;
 	}
 	put_integer(f, in, plain, v);
@@ -429,13 +454,17 @@ void schema_value_format(struct openetw_text *o, enum schema_style style, uint16
 	case SCHEMA_IN_MOF_COUNTEDSTRING:
 	case SCHEMA_IN_REVERSEDCOUNTEDSTRING:
 	case SCHEMA_IN_NONNULLTERMINATEDSTRING:
-	case SCHEMA_IN_UNICODECHAR: put_wide(&f, v->p, v->bytes); break;
+	case SCHEMA_IN_UNICODECHAR:
+		put_wide(&f, v->p, v->bytes);
+		break;
 	case SCHEMA_IN_ANSISTRING:
 	case SCHEMA_IN_COUNTEDANSISTRING:
 	case SCHEMA_IN_MOF_COUNTEDANSISTRING:
 	case SCHEMA_IN_REVERSEDCOUNTEDANSISTRING:
 	case SCHEMA_IN_NONNULLTERMINATEDANSISTRING:
-	case SCHEMA_IN_ANSICHAR: put_ansi(&f, v->p, v->bytes); break;
+	case SCHEMA_IN_ANSICHAR:
+		put_ansi(&f, v->p, v->bytes);
+		break;
 	case SCHEMA_IN_FLOAT: {
 		float x;
 		memcpy(&x, v->p, 4);
@@ -450,17 +479,29 @@ void schema_value_format(struct openetw_text *o, enum schema_style style, uint16
 	}
 	case SCHEMA_IN_BINARY:
 	case SCHEMA_IN_COUNTEDBINARY:
-	case SCHEMA_IN_HEXDUMP: put_bytes(&f, out, v); break;
-	case SCHEMA_IN_GUID: put_guid(&f, v->p); break;
-	case SCHEMA_IN_FILETIME: put_filetime(&f, le64_get(v->p)); break;
-	case SCHEMA_IN_SYSTEMTIME: put_systemtime(&f, v->p); break;
+	case SCHEMA_IN_HEXDUMP:
+		put_bytes(&f, out, v);
+		break;
+	case SCHEMA_IN_GUID:
+		put_guid(&f, v->p);
+		break;
+	case SCHEMA_IN_FILETIME:
+		put_filetime(&f, le64_get(v->p));
+		break;
+	case SCHEMA_IN_SYSTEMTIME:
+		put_systemtime(&f, v->p);
+		break;
 	case SCHEMA_IN_SID:
-	case SCHEMA_IN_WBEMSID: put_sid(&f, v->p, v->bytes); break;
+	case SCHEMA_IN_WBEMSID:
+		put_sid(&f, v->p, v->bytes);
+		break;
 	case SCHEMA_IN_NULL:
 		if (json(&f)) {
 			out_str(o, "null");
 		}
 		break;
-	default: put_integer(&f, in, out, v); break;
+	default:
+		put_integer(&f, in, out, v);
+		break;
 	}
 }

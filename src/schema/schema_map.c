@@ -90,7 +90,8 @@ bool schema_map_text(const struct schema_map *m, uint32_t value, struct openetw_
 			continue;
 		}
 		uint32_t mask = m->flag & MAP_WBEM_BITMAP ? (v < 32 ? 1u << v : 0) : v;
-		if (mask == 0 ? value == 0 && !(m->flag & MAP_WBEM_BITMAP) : (value & mask) == mask) {
+		if (mask == 0 ? value == 0 && !(m->flag & MAP_WBEM_BITMAP)
+			      : (value & mask) == mask) {
 			if (o->length != start) {
 				out_char(o, '|');
 			}

@@ -98,8 +98,8 @@ void out_padded(struct openetw_text *o, uint32_t v, unsigned digits)
 	out_add(o, buf, digits);
 }
 
-/* The shortest decimal that reads back as the same number. Rare in traces, so libc may do it; it uses
- * the locale's decimal point, which is put right afterwards. */
+/* The shortest decimal that reads back as the same number. Rare in traces, so libc may do it; it
+ * uses the locale's decimal point, which is put right afterwards. */
 void out_double(struct openetw_text *o, double v, bool is_float)
 {
 	if (v != v) {
@@ -134,14 +134,22 @@ void out_double(struct openetw_text *o, double v, bool is_float)
 static inline char escape_of(uint8_t c)
 {
 	switch (c) {
-	case '"': return '"';
-	case '\\': return '\\';
-	case '\n': return 'n';
-	case '\r': return 'r';
-	case '\t': return 't';
-	case '\b': return 'b';
-	case '\f': return 'f';
-	default: return c < 0x20 || c == 0x7F ? 'u' : 0;
+	case '"':
+		return '"';
+	case '\\':
+		return '\\';
+	case '\n':
+		return 'n';
+	case '\r':
+		return 'r';
+	case '\t':
+		return 't';
+	case '\b':
+		return 'b';
+	case '\f':
+		return 'f';
+	default:
+		return c < 0x20 || c == 0x7F ? 'u' : 0;
 	}
 }
 

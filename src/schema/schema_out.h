@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Fast appends to openetw_text: room is made once for a bounded piece, then bytes are stored without
- * further checks. Inside this folder only.
+ * Fast appends to openetw_text: room is made once for a bounded piece, then bytes are stored
+ * without further checks. Inside this folder only.
  */
 #ifndef SCHEMA_SCHEMA_OUT_H
 #define SCHEMA_SCHEMA_OUT_H

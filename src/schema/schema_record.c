@@ -2,8 +2,8 @@
 #include "schema/schema_record.h"
 
 /* {bbccf6c1-6cd1-48c4-80ff-839482e37671} EventMetadata [obs] */
-static const struct guid metadata_guid = {{0xC1, 0xF6, 0xCC, 0xBB, 0xD1, 0x6C, 0xC4, 0x48, 0x80, 0xFF,
-					   0x83, 0x94, 0x82, 0xE3, 0x76, 0x71}};
+static const struct guid metadata_guid = {{0xC1, 0xF6, 0xCC, 0xBB, 0xD1, 0x6C, 0xC4, 0x48, 0x80,
+					   0xFF, 0x83, 0x94, 0x82, 0xE3, 0x76, 0x71}};
 
 void schema_record_read(const EVENT_RECORD *r, struct schema_record *ret)
 {
@@ -39,7 +39,8 @@ void schema_record_read(const EVENT_RECORD *r, struct schema_record *ret)
 		case EVENT_HEADER_EXT_TYPE_CONTROL_GUID:
 			s.control_guid = item->DataSize >= 16 ? data : NULL;
 			break;
-		default: break;
+		default:
+			break;
 		}
 	}
 	s.metadata = s.classic && guid_equal(&s.provider, &metadata_guid);

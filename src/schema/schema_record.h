@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the API functions need out of an EVENT_RECORD, and which schema it has. Inside this folder only.
+ * What the API functions need out of an EVENT_RECORD, and which schema it has. Inside this folder
+ * only.
  */
 #ifndef SCHEMA_SCHEMA_RECORD_H
 #define SCHEMA_SCHEMA_RECORD_H

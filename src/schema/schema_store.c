@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define STORE_BUCKETS	  1024u
+#define STORE_BUCKETS	 1024u
 #define STORE_MEMORY_MAX (64u << 20)
 
 struct event_node {
@@ -70,8 +70,8 @@ static uint32_t map_bucket(const struct guid *g, const char *name, size_t bytes)
 	return (uint32_t)(h >> 32) % STORE_BUCKETS;
 }
 
-static struct event_node *find_event(const struct schema_store *s, bool classic, const struct guid *g,
-				     uint16_t id, uint8_t version)
+static struct event_node *find_event(const struct schema_store *s, bool classic,
+				     const struct guid *g, uint16_t id, uint8_t version)
 {
 	struct event_node *n = s->events[event_bucket(g, id)];
 	while (n && !(n->id == id && n->version == version && n->classic == classic &&
@@ -91,10 +91,12 @@ const struct schema_event *schema_store_find(const struct schema_store *s, bool 
 int schema_store_take_event(struct schema_store *s, struct schema_event *e)
 {
 	bool classic = e->source == SCHEMA_SOURCE_WBEM;
-	const struct guid *g = classic && !guid_is_zero(&e->event_guid) ? &e->event_guid : &e->provider;
+	const struct guid *g =
+		classic && !guid_is_zero(&e->event_guid) ? &e->event_guid : &e->provider;
 	uint16_t id = classic ? e->descriptor[5] : le16_get(e->descriptor);
 	uint8_t version = e->descriptor[2];
-	if (find_event(s, classic, g, id, version) || s->memory + e->memory_bytes > STORE_MEMORY_MAX) {
+	if (find_event(s, classic, g, id, version) ||
+	    s->memory + e->memory_bytes > STORE_MEMORY_MAX) {
 		schema_event_destroy(e);
 		return 0;
 	}
@@ -110,8 +112,9 @@ int schema_store_take_event(struct schema_store *s, struct schema_event *e)
 	return 1;
 }
 
-const struct schema_map *schema_store_find_map(const struct schema_store *s, const struct guid *provider,
-					       const char *name, size_t bytes)
+const struct schema_map *schema_store_find_map(const struct schema_store *s,
+					       const struct guid *provider, const char *name,
+					       size_t bytes)
 {
 	struct map_node *n = s->maps[map_bucket(provider, name, bytes)];
 	for (; n; n = n->next) {
@@ -124,7 +127,8 @@ const struct schema_map *schema_store_find_map(const struct schema_store *s, con
 	return NULL;
 }
 
-int schema_store_add_map(struct schema_store *s, const struct guid *provider, const void *block, size_t n)
+int schema_store_add_map(struct schema_store *s, const struct guid *provider, const void *block,
+			 size_t n)
 {
 	struct schema_map m;
 	int err = schema_map_parse(block, n, &m, NULL);
@@ -151,7 +155,8 @@ int schema_store_add_map(struct schema_store *s, const struct guid *provider, co
 			memcpy(copy, block, n);
 			memcpy(copy + n, name.data, name.length);
 			m.block = copy;
-			*node = (struct map_node){s->maps[bucket], *provider, m, (uint32_t)name.length};
+			*node = (struct map_node){s->maps[bucket], *provider, m,
+						  (uint32_t)name.length};
 			s->maps[bucket] = node;
 			s->memory += total;
 			result = 1;
@@ -190,12 +195,13 @@ int schema_store_each_provider(const struct schema_store *s, schema_provider_fn 
 	return 0;
 }
 
-int schema_store_each_event(const struct schema_store *s, const struct guid *provider, schema_event_fn fn,
-			    void *ctx)
+int schema_store_each_event(const struct schema_store *s, const struct guid *provider,
+			    schema_event_fn fn, void *ctx)
 {
 	for (uint32_t i = 0; i < STORE_BUCKETS; i++) {
 		for (const struct event_node *n = s->events[i]; n; n = n->next) {
-			int stop = guid_equal(&n->event->provider, provider) ? fn(ctx, n->event) : 0;
+			int stop =
+				guid_equal(&n->event->provider, provider) ? fn(ctx, n->event) : 0;
 			if (stop) {
 				return stop;
 			}
@@ -204,7 +210,8 @@ int schema_store_each_event(const struct schema_store *s, const struct guid *pro
 	return 0;
 }
 
-/* ---- the process's own ---------------------------------------------------------------------------- */
+/* ---- the process's own
+ * ---------------------------------------------------------------------------- */
 
 static struct {
 	pthread_rwlock_t lock;
@@ -223,7 +230,8 @@ int schema_process_learn(uint8_t opcode, const void *payload, size_t n)
 }
 
 /* A built-in class enters the store when it is first asked for. */
-static const struct schema_event *load_classic(const struct guid *g, uint8_t opcode, uint8_t version)
+static const struct schema_event *load_classic(const struct guid *g, uint8_t opcode,
+					       uint8_t version)
 {
 	struct schema_event *e;
 	const struct schema_event *found = NULL;

@@ -34,7 +34,8 @@ enum tei {
 	TEI_LEAST_BYTES = 136, /* sizeof(TRACE_EVENT_INFO): has one property */
 };
 
-/* ---- reading -------------------------------------------------------------------------------------- */
+/* ---- reading
+ * -------------------------------------------------------------------------------------- */
 
 struct block {
 	const uint8_t *p;
@@ -107,7 +108,8 @@ static bool read_property(struct block *k, uint32_t index, uint32_t total)
 		f->first_member = le16_get(q + 8);
 		f->member_count = le16_get(q + 10);
 		/* after itself: no cycle can be built */
-		if (f->first_member <= index || (uint32_t)f->first_member + f->member_count > total) {
+		if (f->first_member <= index ||
+		    (uint32_t)f->first_member + f->member_count > total) {
 			return false;
 		}
 		f->length = 0;
@@ -194,7 +196,8 @@ int schema_load_tei(const void *p, size_t n, struct schema_event **ret, struct d
 	return err;
 }
 
-/* ---- writing -------------------------------------------------------------------------------------- */
+/* ---- writing
+ * -------------------------------------------------------------------------------------- */
 
 struct writer {
 	struct openetw_text *o;
@@ -322,7 +325,8 @@ int schema_build_tei(const struct schema_event *e, const struct schema_tei_names
 	writer_u32(&w, TEI_TASK_NAME, task);
 	bool same = e->event_name.at == e->task_name.at;
 	writer_u32(&w, TEI_EVENT_NAME,
-		   same ? task : writer_text(&w, schema_text(e, e->event_name), e->event_name.bytes));
+		   same ? task
+			: writer_text(&w, schema_text(e, e->event_name), e->event_name.bytes));
 	writer_u32(&w, TEI_OPCODE_NAME,
 		   writer_text(&w, schema_text(e, e->opcode_name), e->opcode_name.bytes));
 	writer_u32(&w, TEI_MESSAGE, writer_text(&w, schema_text(e, e->message), e->message.bytes));

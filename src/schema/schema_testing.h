@@ -13,7 +13,8 @@
 
 #include <cmocka.h>
 
-/* ---- bytes ---------------------------------------------------------------------------------------- */
+/* ---- bytes
+ * ---------------------------------------------------------------------------------------- */
 
 struct blob {
 	uint8_t b[8192];
@@ -64,7 +65,8 @@ static inline void blob_hex(struct blob *k, const char *hex)
 	}
 }
 
-/* ---- TraceLogging metadata -------------------------------------------------------------------------- */
+/* ---- TraceLogging metadata
+ * -------------------------------------------------------------------------- */
 
 static inline void meta_start(struct blob *k, const char *event)
 {
@@ -88,7 +90,8 @@ static inline void meta_done(struct blob *k)
 	le16_put(k->b, (uint16_t)k->n);
 }
 
-/* ---- records ---------------------------------------------------------------------------------------- */
+/* ---- records
+ * ---------------------------------------------------------------------------------------- */
 
 struct record {
 	EVENT_RECORD r;
@@ -124,8 +127,8 @@ static inline EVENT_RECORD *record_make(struct record *t, const struct blob *met
 	return &t->r;
 }
 
-static inline void assert_json(const struct blob *meta, const struct blob *payload, int expected_result,
-			       const char *expected)
+static inline void assert_json(const struct blob *meta, const struct blob *payload,
+			       int expected_result, const char *expected)
 {
 	struct record t;
 	struct openetw_text o = {0};

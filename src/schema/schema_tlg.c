@@ -6,9 +6,9 @@
  *   field := name NUL | in | [out if in & 0x80] | [tags if out & 0x80]
  *            | [u16 count if (in & 0x60) = 0x20] | [u16 n, n bytes if (in & 0x60) = 0x60]
  *
- * Fields stand in depth-first order, the model wants each level together. So they are read into nodes
- * with first-child and next-sibling links by a loop with a small stack of open structs, then laid
- * out breadth first. No recursion: the depth of the input costs nothing but a check.
+ * Fields stand in depth-first order, the model wants each level together. So they are read into
+ * nodes with first-child and next-sibling links by a loop with a small stack of open structs, then
+ * laid out breadth first. No recursion: the depth of the input costs nothing but a check.
  */
 #include "schema/schema_build.h"
 
@@ -120,7 +120,8 @@ static int read_nodes(struct reader *r, uint16_t *ret_first)
 			depth--;
 		}
 		if (r->node_count == SCHEMA_FIELDS_MAX) {
-			diag_at(r->diag, reader_offset(r), "more than %u fields", SCHEMA_FIELDS_MAX);
+			diag_at(r->diag, reader_offset(r), "more than %u fields",
+				SCHEMA_FIELDS_MAX);
 			return -EBADMSG;
 		}
 		uint16_t index = (uint16_t)r->node_count++;
@@ -157,64 +158,89 @@ static uint16_t sized_out(uint16_t in, const uint16_t by_size[4], uint16_t other
 {
 	switch (in) {
 	case SCHEMA_IN_INT8:
-	case SCHEMA_IN_UINT8: return by_size[0];
+	case SCHEMA_IN_UINT8:
+		return by_size[0];
 	case SCHEMA_IN_INT16:
-	case SCHEMA_IN_UINT16: return by_size[1];
+	case SCHEMA_IN_UINT16:
+		return by_size[1];
 	case SCHEMA_IN_INT32:
 	case SCHEMA_IN_UINT32:
 	case SCHEMA_IN_HEXINT32:
-	case SCHEMA_IN_BOOLEAN: return by_size[2];
+	case SCHEMA_IN_BOOLEAN:
+		return by_size[2];
 	case SCHEMA_IN_INT64:
 	case SCHEMA_IN_UINT64:
 	case SCHEMA_IN_HEXINT64:
-	case SCHEMA_IN_POINTER: return by_size[3];
-	default: return other;
+	case SCHEMA_IN_POINTER:
+		return by_size[3];
+	default:
+		return other;
 	}
 }
 
 /* TraceLogging's out types to TDH's. */
 static uint16_t tdh_out(uint16_t in, uint8_t out)
 {
-	static const uint16_t hex[4] = {SCHEMA_OUT_HEXINT8, SCHEMA_OUT_HEXINT16, SCHEMA_OUT_HEXINT32,
-					SCHEMA_OUT_HEXINT64};
+	static const uint16_t hex[4] = {SCHEMA_OUT_HEXINT8, SCHEMA_OUT_HEXINT16,
+					SCHEMA_OUT_HEXINT32, SCHEMA_OUT_HEXINT64};
 	static const uint16_t is_signed[4] = {SCHEMA_OUT_BYTE, SCHEMA_OUT_SHORT, SCHEMA_OUT_INT,
 					      SCHEMA_OUT_LONG};
 	static const uint16_t is_unsigned[4] = {SCHEMA_OUT_UNSIGNEDBYTE, SCHEMA_OUT_UNSIGNEDSHORT,
 						SCHEMA_OUT_UNSIGNEDINT, SCHEMA_OUT_UNSIGNEDLONG};
 	uint16_t plain = schema_out_default(in);
 	switch (out) {
-	case 1: return SCHEMA_OUT_NOPRINT;
-	case 2: return SCHEMA_OUT_STRING;
-	case 3: return SCHEMA_OUT_BOOLEAN;
+	case 1:
+		return SCHEMA_OUT_NOPRINT;
+	case 2:
+		return SCHEMA_OUT_STRING;
+	case 3:
+		return SCHEMA_OUT_BOOLEAN;
 	case 4:
 		return sized_out(in, hex,
 				 in == SCHEMA_IN_BINARY || in == SCHEMA_IN_COUNTEDBINARY
 					 ? SCHEMA_OUT_HEXBINARY
 					 : plain);
-	case 5: return SCHEMA_OUT_PID;
-	case 6: return SCHEMA_OUT_TID;
-	case 7: return SCHEMA_OUT_PORT;
-	case 8: return SCHEMA_OUT_IPV4;
-	case 9: return SCHEMA_OUT_IPV6;
-	case 10: return SCHEMA_OUT_SOCKETADDRESS;
-	case 11: return SCHEMA_OUT_XML;
-	case 12: return SCHEMA_OUT_JSON;
-	case 13: return SCHEMA_OUT_WIN32ERROR;
-	case 14: return SCHEMA_OUT_NTSTATUS;
-	case 15: return SCHEMA_OUT_HRESULT;
-	case 16: return SCHEMA_OUT_DATETIME;
-	case 17: return sized_out(in, is_signed, plain);
-	case 18: return sized_out(in, is_unsigned, plain);
+	case 5:
+		return SCHEMA_OUT_PID;
+	case 6:
+		return SCHEMA_OUT_TID;
+	case 7:
+		return SCHEMA_OUT_PORT;
+	case 8:
+		return SCHEMA_OUT_IPV4;
+	case 9:
+		return SCHEMA_OUT_IPV6;
+	case 10:
+		return SCHEMA_OUT_SOCKETADDRESS;
+	case 11:
+		return SCHEMA_OUT_XML;
+	case 12:
+		return SCHEMA_OUT_JSON;
+	case 13:
+		return SCHEMA_OUT_WIN32ERROR;
+	case 14:
+		return SCHEMA_OUT_NTSTATUS;
+	case 15:
+		return SCHEMA_OUT_HRESULT;
+	case 16:
+		return SCHEMA_OUT_DATETIME;
+	case 17:
+		return sized_out(in, is_signed, plain);
+	case 18:
+		return sized_out(in, is_unsigned, plain);
 	case 35:
 	case 36:
 	case 37:
-	case 38: return out;
-	default: return plain;
+	case 38:
+		return out;
+	default:
+		return plain;
 	}
 }
 
-/* TDH has no element count or byte count inside a value, so it shows them as a property of their own
- * before the one they belong to; PerfView and others rely on that place. [obs] place, [asm] names */
+/* TDH has no element count or byte count inside a value, so it shows them as a property of their
+ * own before the one they belong to; PerfView and others rely on that place. [obs] place, [asm]
+ * names */
 static void add_hidden(struct schema_build *b, const struct node *n, const char *suffix)
 {
 	struct schema_field *f = schema_build_field(b);
@@ -235,7 +261,8 @@ static void add_field(struct schema_build *b, const struct node *n)
 	uint16_t in = n->in & TLG_TYPE;
 	bool custom = how == TLG_CUSTOM;
 	bool variable = how == TLG_COUNT_VARIABLE;
-	/* A byte count per element cannot be shown as one property: such arrays hold counted binaries. */
+	/* A byte count per element cannot be shown as one property: such arrays hold counted
+	 * binaries. */
 	bool binary = custom || (in == SCHEMA_IN_BINARY && how == 0);
 	if (variable) {
 		add_hidden(b, n, ".Count");

@@ -48,25 +48,32 @@ static uint32_t fixed_size(uint16_t in, unsigned pointer_size)
 	switch (in) {
 	case SCHEMA_IN_INT8:
 	case SCHEMA_IN_UINT8:
-	case SCHEMA_IN_ANSICHAR: return 1;
+	case SCHEMA_IN_ANSICHAR:
+		return 1;
 	case SCHEMA_IN_INT16:
 	case SCHEMA_IN_UINT16:
-	case SCHEMA_IN_UNICODECHAR: return 2;
+	case SCHEMA_IN_UNICODECHAR:
+		return 2;
 	case SCHEMA_IN_INT32:
 	case SCHEMA_IN_UINT32:
 	case SCHEMA_IN_FLOAT:
 	case SCHEMA_IN_BOOLEAN:
-	case SCHEMA_IN_HEXINT32: return 4;
+	case SCHEMA_IN_HEXINT32:
+		return 4;
 	case SCHEMA_IN_INT64:
 	case SCHEMA_IN_UINT64:
 	case SCHEMA_IN_DOUBLE:
 	case SCHEMA_IN_FILETIME:
-	case SCHEMA_IN_HEXINT64: return 8;
+	case SCHEMA_IN_HEXINT64:
+		return 8;
 	case SCHEMA_IN_GUID:
-	case SCHEMA_IN_SYSTEMTIME: return 16;
+	case SCHEMA_IN_SYSTEMTIME:
+		return 16;
 	case SCHEMA_IN_POINTER:
-	case SCHEMA_IN_SIZET: return pointer_size;
-	default: return 0;
+	case SCHEMA_IN_SIZET:
+		return pointer_size;
+	default:
+		return 0;
 	}
 }
 
@@ -127,9 +134,10 @@ static int read_sid(struct schema_value *v, const uint8_t *p, size_t prefix, siz
 	return take(v, p, prefix, 8 + 4 * (size_t)p[prefix + 1], left);
 }
 
-/* TOKEN_USER (a pointer and attributes, padded) before the SID; a null pointer means no SID, and then
- * only four bytes are there. [obs] by others in kernel Process events */
-static int read_wbem_sid(struct schema_value *v, unsigned pointer_size, const uint8_t *p, size_t left)
+/* TOKEN_USER (a pointer and attributes, padded) before the SID; a null pointer means no SID, and
+ * then only four bytes are there. [obs] by others in kernel Process events */
+static int read_wbem_sid(struct schema_value *v, unsigned pointer_size, const uint8_t *p,
+			 size_t left)
 {
 	if (left >= 4 && le32_get(p) == 0) {
 		return take(v, p, 4, 0, left);
@@ -145,15 +153,19 @@ int schema_value_read(uint16_t in, uint16_t out, uint32_t length, unsigned point
 		return take(ret, p, 0, fixed, left);
 	}
 	switch (in) {
-	case SCHEMA_IN_NULL: return take(ret, p, 0, 0, left);
-	case SCHEMA_IN_UNICODESTRING: return read_string(ret, 2, length, p, left);
-	case SCHEMA_IN_ANSISTRING: return read_string(ret, 1, length, p, left);
+	case SCHEMA_IN_NULL:
+		return take(ret, p, 0, 0, left);
+	case SCHEMA_IN_UNICODESTRING:
+		return read_string(ret, 2, length, p, left);
+	case SCHEMA_IN_ANSISTRING:
+		return read_string(ret, 1, length, p, left);
 	case SCHEMA_IN_BINARY:
 		if (length == SCHEMA_NO_LENGTH) {
 			length = out == SCHEMA_OUT_IPV6 ? 16 : 0;
 		}
 		return take(ret, p, 0, length, left);
-	case SCHEMA_IN_SID: return read_sid(ret, p, 0, left);
+	case SCHEMA_IN_SID:
+		return read_sid(ret, p, 0, left);
 	case SCHEMA_IN_COUNTEDSTRING:
 	case SCHEMA_IN_COUNTEDANSISTRING:
 	case SCHEMA_IN_COUNTEDBINARY:
@@ -164,10 +176,14 @@ int schema_value_read(uint16_t in, uint16_t out, uint32_t length, unsigned point
 	case SCHEMA_IN_REVERSEDCOUNTEDANSISTRING:
 		return left < 2 ? -EBADMSG : take(ret, p, 2, (size_t)p[0] << 8 | p[1], left);
 	case SCHEMA_IN_NONNULLTERMINATEDSTRING:
-	case SCHEMA_IN_NONNULLTERMINATEDANSISTRING: return take(ret, p, 0, left, left);
-	case SCHEMA_IN_HEXDUMP: return left < 4 ? -EBADMSG : take(ret, p, 4, le32_get(p), left);
-	case SCHEMA_IN_WBEMSID: return read_wbem_sid(ret, pointer_size, p, left);
-	default: return -EBADMSG;
+	case SCHEMA_IN_NONNULLTERMINATEDANSISTRING:
+		return take(ret, p, 0, left, left);
+	case SCHEMA_IN_HEXDUMP:
+		return left < 4 ? -EBADMSG : take(ret, p, 4, le32_get(p), left);
+	case SCHEMA_IN_WBEMSID:
+		return read_wbem_sid(ret, pointer_size, p, left);
+	default:
+		return -EBADMSG;
 	}
 }
 
@@ -175,13 +191,20 @@ bool schema_value_u32(uint16_t in, const uint8_t *p, uint32_t *ret)
 {
 	switch (in) {
 	case SCHEMA_IN_INT8:
-	case SCHEMA_IN_UINT8: *ret = p[0]; return true;
+	case SCHEMA_IN_UINT8:
+		*ret = p[0];
+		return true;
 	case SCHEMA_IN_INT16:
-	case SCHEMA_IN_UINT16: *ret = le16_get(p); return true;
+	case SCHEMA_IN_UINT16:
+		*ret = le16_get(p);
+		return true;
 	case SCHEMA_IN_INT32:
 	case SCHEMA_IN_UINT32:
 	case SCHEMA_IN_BOOLEAN:
-	case SCHEMA_IN_HEXINT32: *ret = le32_get(p); return true;
-	default: return false;
+	case SCHEMA_IN_HEXINT32:
+		*ret = le32_get(p);
+		return true;
+	default:
+		return false;
 	}
 }

@@ -2,9 +2,10 @@
  *
  * Payload and model together: JSON, text, one call per field, or the place of a named value.
  *
- * The payload is walked once, front to back. Numbers that later fields need as counts or lengths are
- * kept by field index. Both payload and model may be hostile: depth is bounded by SCHEMA_DEPTH_MAX and
- * `work` falls with each value and with the length of its name, so arrays of nothing end, too.
+ * The payload is walked once, front to back. Numbers that later fields need as counts or lengths
+ * are kept by field index. Both payload and model may be hostile: depth is bounded by
+ * SCHEMA_DEPTH_MAX and `work` falls with each value and with the length of its name, so arrays of
+ * nothing end, too.
  */
 #include "schema/schema.h"
 #include "schema/schema_out.h"
@@ -21,14 +22,14 @@ struct walk {
 	const struct schema_field *where;
 };
 
-#define WALK_INIT(w, payload_, numbers_)                                                                \
-	struct walk w = {.e = (payload_)->event,                                                        \
-			 .p = (payload_)->data,                                                         \
-			 .end = (payload_)->data + (payload_)->bytes,                                   \
-			 .payload = (payload_),                                                         \
-			 .pointer_size = (payload_)->pointer_size,                                      \
-			 .work = SCHEMA_WORK_MAX,                                                       \
-			 .numbers = (numbers_)};                                                        \
+#define WALK_INIT(w, payload_, numbers_)                                                           \
+	struct walk w = {.e = (payload_)->event,                                                   \
+			 .p = (payload_)->data,                                                    \
+			 .end = (payload_)->data + (payload_)->bytes,                              \
+			 .payload = (payload_),                                                    \
+			 .pointer_size = (payload_)->pointer_size,                                 \
+			 .work = SCHEMA_WORK_MAX,                                                  \
+			 .numbers = (numbers_)};                                                   \
 	memset((numbers_), 0, (payload_)->event->field_count * sizeof *(numbers_))
 
 static int walk_fail(struct walk *w, const struct schema_field *f, const char *why)
@@ -64,8 +65,8 @@ static uint32_t walk_length(const struct walk *w, const struct schema_field *f)
 
 static int walk_value(struct walk *w, const struct schema_field *f, struct schema_value *v)
 {
-	int err = schema_value_read(f->in_type, f->out_type, walk_length(w, f), w->pointer_size, w->p,
-				    (size_t)(w->end - w->p), v);
+	int err = schema_value_read(f->in_type, f->out_type, walk_length(w, f), w->pointer_size,
+				    w->p, (size_t)(w->end - w->p), v);
 	if (BASE_UNLIKELY(err < 0)) {
 		return walk_fail(w, f, "payload ends inside");
 	}
@@ -77,7 +78,8 @@ static int walk_value(struct walk *w, const struct schema_field *f, struct schem
 	return 0;
 }
 
-/* ---- output ------------------------------------------------------------------------------------- */
+/* ---- output -------------------------------------------------------------------------------------
+ */
 
 static bool put_mapped(const struct walk *w, struct openetw_text *o, enum schema_style style,
 		       const struct schema_field *f, const struct schema_value *v)
@@ -141,7 +143,8 @@ static int put_element(struct walk *w, struct openetw_text *o, const struct sche
 }
 
 /* The field's value as JSON. After an error the JSON is still complete: what is missing is null. */
-static int put_json(struct walk *w, struct openetw_text *o, const struct schema_field *f, unsigned depth)
+static int put_json(struct walk *w, struct openetw_text *o, const struct schema_field *f,
+		    unsigned depth)
 {
 	size_t at = o->length;
 	if (BASE_LIKELY(!schema_field_is_array(f))) {
@@ -287,8 +290,8 @@ static int give(struct openetw_text *s, openetw_field_fn fn, void *ctx, struct o
 	return fn(ctx, out);
 }
 
-int schema_walk_fields(const struct schema_payload *payload, struct openetw_text *s, openetw_field_fn fn,
-		       void *ctx)
+int schema_walk_fields(const struct schema_payload *payload, struct openetw_text *s,
+		       openetw_field_fn fn, void *ctx)
 {
 	uint16_t numbers[SCHEMA_FIELDS_MAX];
 	WALK_INIT(w, payload, numbers);
@@ -316,7 +319,8 @@ int schema_walk_fields(const struct schema_payload *payload, struct openetw_text
 			err = walk_value(&w, f, &v);
 			if (err == 0) {
 				put_value(&w, s, SCHEMA_STYLE_JSON, f, &v);
-				/* numbers read the same both ways; strings lose quotes and escapes */
+				/* numbers read the same both ways; strings lose quotes and escapes
+				 */
 				if (!s->failed && s->data[0] == '"') {
 					text_at = s->length;
 					put_value(&w, s, SCHEMA_STYLE_PLAIN, f, &v);
@@ -331,7 +335,8 @@ int schema_walk_fields(const struct schema_payload *payload, struct openetw_text
 		}
 	}
 	if (err < 0) {
-		struct openetw_field out = {.name = "_error", .name_length = 6, .in_type = 2, .out_type = 1};
+		struct openetw_field out = {
+			.name = "_error", .name_length = 6, .in_type = 2, .out_type = 1};
 		out_cut(s, 0);
 		out_char(s, '"');
 		put_problem_text(&w, s, true);
@@ -343,7 +348,8 @@ int schema_walk_fields(const struct schema_payload *payload, struct openetw_text
 	return err;
 }
 
-/* ---- places ------------------------------------------------------------------------------------- */
+/* ---- places -------------------------------------------------------------------------------------
+ */
 
 static int skip_members(struct walk *w, uint32_t first, uint32_t count, unsigned depth);
 
@@ -360,7 +366,8 @@ static int skip_element(struct walk *w, const struct schema_field *f, unsigned d
 	return walk_value(w, f, &v);
 }
 
-static int skip_elements(struct walk *w, const struct schema_field *f, uint32_t count, unsigned depth)
+static int skip_elements(struct walk *w, const struct schema_field *f, uint32_t count,
+			 unsigned depth)
 {
 	int err = 0;
 	for (uint32_t i = 0; i < count && err == 0; i++) {
@@ -379,8 +386,8 @@ static int skip_members(struct walk *w, uint32_t first, uint32_t count, unsigned
 	return err;
 }
 
-int schema_walk_find(const struct schema_payload *payload, const struct schema_step *steps, unsigned n,
-		     const uint8_t **ret_data, uint32_t *ret_bytes)
+int schema_walk_find(const struct schema_payload *payload, const struct schema_step *steps,
+		     unsigned n, const uint8_t **ret_data, uint32_t *ret_bytes)
 {
 	uint16_t numbers[SCHEMA_FIELDS_MAX];
 	WALK_INIT(w, payload, numbers);
@@ -392,7 +399,8 @@ int schema_walk_find(const struct schema_payload *payload, const struct schema_s
 		}
 		const struct schema_field *f = &w.e->fields[i++];
 		uint32_t count = walk_count(&w, f);
-		if (f->name.bytes != s->bytes || memcmp(schema_text(w.e, f->name), s->name, s->bytes) != 0) {
+		if (f->name.bytes != s->bytes ||
+		    memcmp(schema_text(w.e, f->name), s->name, s->bytes) != 0) {
 			int err = skip_elements(&w, f, count, level);
 			if (err < 0) {
 				return err;
@@ -411,7 +419,8 @@ int schema_walk_find(const struct schema_payload *payload, const struct schema_s
 		}
 		if (last) {
 			const uint8_t *from = w.p;
-			int err = skip_elements(&w, f, s->index == SCHEMA_INDEX_ALL ? count : 1, level);
+			int err = skip_elements(&w, f, s->index == SCHEMA_INDEX_ALL ? count : 1,
+						level);
 			if (err < 0) {
 				return err;
 			}

@@ -24,7 +24,8 @@ static const char *text_of(const void *block, uint32_t offset)
 static TRACE_EVENT_INFO *info_of(EVENT_RECORD *r, ULONG *ret_size)
 {
 	ULONG size = 0;
-	assert_int_equal(TdhGetEventInformation(r, 0, NULL, NULL, &size), ERROR_INSUFFICIENT_BUFFER);
+	assert_int_equal(TdhGetEventInformation(r, 0, NULL, NULL, &size),
+			 ERROR_INSUFFICIENT_BUFFER);
 	TRACE_EVENT_INFO *info = malloc(size);
 	ULONG given = size;
 	assert_int_equal(TdhGetEventInformation(r, 0, NULL, info, &given), ERROR_SUCCESS);
@@ -33,10 +34,12 @@ static TRACE_EVENT_INFO *info_of(EVENT_RECORD *r, ULONG *ret_size)
 	return info;
 }
 
-static void check_property(const TRACE_EVENT_INFO *info, unsigned i, const char *name, unsigned flags,
-			   unsigned a, unsigned b, unsigned count, unsigned length, unsigned tags)
+static void check_property(const TRACE_EVENT_INFO *info, unsigned i, const char *name,
+			   unsigned flags, unsigned a, unsigned b, unsigned count, unsigned length,
+			   unsigned tags)
 {
-	const uint8_t *q = (const uint8_t *)info + 112 + 24 * i; /* documented offsets, not our struct */
+	const uint8_t *q =
+		(const uint8_t *)info + 112 + 24 * i; /* documented offsets, not our struct */
 	assert_string_equal(text_of(info, le32_get(q + 4)), name);
 	assert_int_equal(le32_get(q), flags);
 	assert_int_equal(le16_get(q + 8), a);
@@ -96,7 +99,8 @@ static void event_information_lists_top_level_fields_before_members(void **state
 	check_property(info, 5, "blob.Length", 0, 6, 6, 1, 0, 0);
 	check_property(info, 6, "blob", PropertyParamLength, 14, 15, 1, 5, 0);
 	check_property(info, 7, "cust.Length", 0, 6, 6, 1, 0, 0);
-	check_property(info, 8, "cust", PropertyParamLength | PropertyHasCustomSchema, 14, 15, 1, 7, 0);
+	check_property(info, 8, "cust", PropertyParamLength | PropertyHasCustomSchema, 14, 15, 1, 7,
+		       0);
 	check_property(info, 9, "tagged", PropertyHasTags, 13, 13, 1, 0, 0x11);
 	check_property(info, 10, "name", 0, 1, 1, 1, 0, 0);
 	check_property(info, 11, "points.Count", 0, 6, 6, 1, 0, 0);
@@ -104,8 +108,8 @@ static void event_information_lists_top_level_fields_before_members(void **state
 	check_property(info, 13, "tail", 0, 4, 4, 1, 0, 0);
 	check_property(info, 14, "x", 0, 3, 3, 1, 0, 0);
 	check_property(info, 15, "y", 0, 3, 3, 1, 0, 0);
-	const uint8_t *custom =
-		(uint8_t *)info + info->EventPropertyInfoArray[8].customSchemaType.CustomSchemaOffset;
+	const uint8_t *custom = (uint8_t *)info +
+				info->EventPropertyInfoArray[8].customSchemaType.CustomSchemaOffset;
 	assert_memory_equal(custom, "\x09\0\x03\0\xaa\xbb\xcc", 7);
 	free(info);
 }
@@ -118,7 +122,8 @@ static void buffer_size_protocol_is_windows_own(void **state)
 	EVENT_RECORD *r = record_make(&t, &m, &p);
 	uint8_t small[16];
 	ULONG size = 16;
-	assert_int_equal(TdhGetEventInformation(NULL, 0, NULL, NULL, &size), ERROR_INVALID_PARAMETER);
+	assert_int_equal(TdhGetEventInformation(NULL, 0, NULL, NULL, &size),
+			 ERROR_INVALID_PARAMETER);
 	assert_int_equal(TdhGetEventInformation(r, 0, NULL, NULL, NULL), ERROR_INVALID_PARAMETER);
 	assert_int_equal(TdhGetEventInformation(r, 0, NULL, NULL, &size), ERROR_INVALID_PARAMETER);
 	assert_int_equal(size, 16);
@@ -183,7 +188,8 @@ static void properties_are_found_by_name_index_and_member(void **state)
 	expect_property(r, (PDD[]){part(u"outer", all)}, 1, "6e00000002000102ff04c8");
 	expect_property(r, (PDD[]){part(u"outer", 0), part(u"name", all)}, 2, "6e000000");
 	expect_property(r, (PDD[]){part(u"outer", 0), part(u"tail", all)}, 2, "c8");
-	expect_property(r, (PDD[]){part(u"outer", 0), part(u"points", 1), part(u"x", all)}, 3, "ff");
+	expect_property(r, (PDD[]){part(u"outer", 0), part(u"points", 1), part(u"x", all)}, 3,
+			"ff");
 	expect_property(r, (PDD[]){part(u"blob", all)}, 1, "beef");
 	expect_property(r, (PDD[]){part(u"cust", all)}, 1, "77");
 	expect_property(r, (PDD[]){part(u"tagged", all)}, 1, "01000000");
@@ -193,7 +199,8 @@ static void properties_are_found_by_name_index_and_member(void **state)
 	assert_int_equal(TdhGetPropertySize(r, 0, NULL, 1, &beyond, &size), ERROR_NOT_FOUND);
 	PDD id = part(u"tagged", all);
 	r->UserDataLength = 6; /* the payload ends long before */
-	assert_int_equal(TdhGetPropertySize(r, 0, NULL, 1, &id, &size), ERROR_EVT_INVALID_EVENT_DATA);
+	assert_int_equal(TdhGetPropertySize(r, 0, NULL, 1, &id, &size),
+			 ERROR_EVT_INVALID_EVENT_DATA);
 	assert_int_equal(TdhGetPropertySize(r, 0, NULL, 0, &id, &size), ERROR_INVALID_PARAMETER);
 }
 
@@ -272,7 +279,8 @@ static void format_property_writes_every_type(void **state)
 		{307, 0, 0, "41", "A", 1},
 		{308, 0, 0, "ff00000000000000", "0xFF", 8},
 		{309, 0, 0, "02000000beef", "0xBEEF", 6},
-		{310, 0, 0, "0100000000000000000000000000000001010000000000051200000099", "S-1-5-18", 28},
+		{310, 0, 0, "0100000000000000000000000000000001010000000000051200000099",
+		 "S-1-5-18", 28},
 		{310, 0, 0, "00000000ff", "", 4},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
@@ -282,12 +290,14 @@ static void format_property_writes_every_type(void **state)
 		ULONG size = 0;
 		USHORT used = 0;
 		blob_hex(&data, rows[i].hex);
-		assert_int_equal(TdhFormatProperty(NULL, NULL, 8, rows[i].in, rows[i].out, rows[i].length,
-						   (USHORT)data.n, data.b, &size, NULL, &used),
+		assert_int_equal(TdhFormatProperty(NULL, NULL, 8, rows[i].in, rows[i].out,
+						   rows[i].length, (USHORT)data.n, data.b, &size,
+						   NULL, &used),
 				 ERROR_INSUFFICIENT_BUFFER);
 		ULONG need = size;
-		assert_int_equal(TdhFormatProperty(NULL, NULL, 8, rows[i].in, rows[i].out, rows[i].length,
-						   (USHORT)data.n, data.b, &size, wide, &used),
+		assert_int_equal(TdhFormatProperty(NULL, NULL, 8, rows[i].in, rows[i].out,
+						   rows[i].length, (USHORT)data.n, data.b, &size,
+						   wide, &used),
 				 ERROR_SUCCESS);
 		assert_int_equal(size, need);
 		utf16_to_utf8(wide, size / 2 - 1, got, sizeof got);
@@ -313,7 +323,8 @@ static void format_property_refuses_what_does_not_fit(void **state)
 	assert_int_equal(used, 7);
 }
 
-/* ---- embedded event information and maps ------------------------------------------------------------ */
+/* ---- embedded event information and maps
+ * ------------------------------------------------------------ */
 
 static void make_map(struct blob *k, uint32_t flag)
 {
@@ -330,7 +341,8 @@ static void learnt_events_and_maps_decode_later_events(void **state)
 	struct blob m, p, tei = {.n = 0}, map, none = {.n = 0};
 	struct record t;
 	make_shapes(&m, &p);
-	/* A manifest event made of the self-describing one's block: other source, id 7 version 2. */
+	/* A manifest event made of the self-describing one's block: other source, id 7 version 2.
+	 */
 	ULONG size;
 	TRACE_EVENT_INFO *info = info_of(record_make(&t, &m, &p), &size);
 	info->DecodingSource = DecodingSourceXMLFile;
@@ -364,10 +376,12 @@ static void learnt_events_and_maps_decode_later_events(void **state)
 	struct openetw_text o = {0};
 	struct openetw_decoder *d = openetw_decoder_create();
 	assert_int_equal(openetw_decode_json(d, r, &o), OPENETW_DECODED);
-	assert_string_equal(o.data, "{\"id\":\"Two|0x28\",\"list.Count\":3,\"list\":[1,2,3],"
-				    "\"outer\":{\"name\":\"n\",\"points.Count\":2,\"points\":[{\"x\":1,\"y\":2},"
-				    "{\"x\":-1,\"y\":4}],\"tail\":200},\"fix\":[10,11],\"blob.Length\":2,"
-				    "\"blob\":\"beef\",\"cust.Length\":1,\"cust\":\"77\",\"tagged\":true}");
+	assert_string_equal(
+		o.data,
+		"{\"id\":\"Two|0x28\",\"list.Count\":3,\"list\":[1,2,3],"
+		"\"outer\":{\"name\":\"n\",\"points.Count\":2,\"points\":[{\"x\":1,\"y\":2},"
+		"{\"x\":-1,\"y\":4}],\"tail\":200},\"fix\":[10,11],\"blob.Length\":2,"
+		"\"blob\":\"beef\",\"cust.Length\":1,\"cust\":\"77\",\"tagged\":true}");
 	assert_string_equal(openetw_provider_name(d, r), "Test.Provider");
 	openetw_text_free(&o);
 	openetw_decoder_destroy(d);
@@ -381,8 +395,9 @@ static void learnt_events_and_maps_decode_later_events(void **state)
 	assert_int_equal(TdhGetEventMapInformation(r, (LPWSTR)(uintptr_t)u"Mp", NULL, &map_size),
 			 ERROR_INSUFFICIENT_BUFFER);
 	assert_int_equal(map_size, map.n);
-	assert_int_equal(TdhGetEventMapInformation(r, (LPWSTR)(uintptr_t)u"Mp", (void *)block, &map_size),
-			 ERROR_SUCCESS);
+	assert_int_equal(
+		TdhGetEventMapInformation(r, (LPWSTR)(uintptr_t)u"Mp", (void *)block, &map_size),
+		ERROR_SUCCESS);
 	assert_memory_equal(block, map.b, map.n);
 	assert_int_equal(TdhGetEventMapInformation(r, (LPWSTR)(uintptr_t)u"No", NULL, &map_size),
 			 ERROR_INVALID_PARAMETER); /* size is not 0 any more */
@@ -393,12 +408,12 @@ static void learnt_events_and_maps_decode_later_events(void **state)
 	USHORT used;
 	BYTE five[4] = {5, 0, 0, 0}, eight[4] = {8, 0, 0, 0};
 	ULONG wide_size = sizeof wide;
-	assert_int_equal(TdhFormatProperty(NULL, (void *)block, 8, 8, 0, 0, 4, five, &wide_size, wide,
-					   &used),
+	assert_int_equal(TdhFormatProperty(NULL, (void *)block, 8, 8, 0, 0, 4, five, &wide_size,
+					   wide, &used),
 			 ERROR_SUCCESS);
 	assert_string_equal(text_of(wide - 1, 2), "One|Fo");
-	assert_int_equal(TdhFormatProperty(NULL, (void *)block, 8, 8, 0, 0, 4, eight, &wide_size, wide,
-					   &used),
+	assert_int_equal(TdhFormatProperty(NULL, (void *)block, 8, 8, 0, 0, 4, eight, &wide_size,
+					   wide, &used),
 			 ERROR_EVT_INVALID_EVENT_DATA);
 	ULONG list_size = 0;
 	GUID g;
@@ -412,8 +427,19 @@ static void classic_header_event_is_described(void **state)
 {
 	struct blob p = {.n = 0};
 	struct record t;
-	blob_hex(&p, "00200000" "0a000105" "634a0000" "08000000" "00007c01f0a5d701" "5a620200"
-		     "00000000" "00000000" "02000000" "01000000" "08000000" "00000000" "00090000");
+	blob_hex(&p, "00200000"
+		     "0a000105"
+		     "634a0000"
+		     "08000000"
+		     "00007c01f0a5d701"
+		     "5a620200"
+		     "00000000"
+		     "00000000"
+		     "02000000"
+		     "01000000"
+		     "08000000"
+		     "00000000"
+		     "00090000");
 	blob_u64(&p, 0), blob_u64(&p, 0);
 	p.n += 176; /* time zone, zero */
 	blob_u64(&p, 116444736000000000), blob_u64(&p, 10000000), blob_u64(&p, 116444736000000000);
@@ -430,7 +456,8 @@ static void classic_header_event_is_described(void **state)
 	assert_int_equal(openetw_decode_json(d, r, &o), OPENETW_DECODED);
 	assert_non_null(strstr(o.data, "{\"BufferSize\":8192,\"Version\":\"0x501000a\","
 				       "\"ProviderVersion\":19043,\"NumberOfProcessors\":8,"));
-	assert_non_null(strstr(o.data, "\"PerfFreq\":10000000,\"StartTime\":\"1970-01-01T00:00:00.0000000Z\""));
+	assert_non_null(strstr(
+		o.data, "\"PerfFreq\":10000000,\"StartTime\":\"1970-01-01T00:00:00.0000000Z\""));
 	assert_non_null(strstr(o.data, "\"SessionNameString\":\"session\","
 				       "\"LogFileNameString\":\"C:\\\\f.etl\"}"));
 	assert_string_equal(openetw_event_name(d, r), "EventTrace/Header");
@@ -510,11 +537,13 @@ static void unfinished_functions_answer_honestly(void **state)
 	TDH_CONTEXT c = {.ParameterValue = 4, .ParameterType = TDH_CONTEXT_POINTERSIZE};
 	assert_int_equal(TdhLoadManifest(NULL), ERROR_INVALID_PARAMETER);
 	assert_int_equal(TdhLoadManifest((PWSTR)(uintptr_t)u"/no/such/file"), ERROR_FILE_NOT_FOUND);
-	assert_int_equal(TdhQueryProviderFieldInformation(&g, 1, EventKeywordInformation, NULL, &size),
-			 ERROR_NOT_FOUND);
+	assert_int_equal(
+		TdhQueryProviderFieldInformation(&g, 1, EventKeywordInformation, NULL, &size),
+		ERROR_NOT_FOUND);
 	assert_int_equal(TdhEnumerateProviderFieldInformation(&g, EventInformationMax, NULL, &size),
 			 ERROR_NOT_SUPPORTED);
-	assert_int_equal(TdhEnumerateProviderFilters(&g, 0, NULL, &n, NULL, &size), ERROR_NOT_FOUND);
+	assert_int_equal(TdhEnumerateProviderFilters(&g, 0, NULL, &n, NULL, &size),
+			 ERROR_NOT_FOUND);
 	assert_int_equal(n, 0);
 	assert_int_equal(TdhOpenDecodingHandle(NULL), ERROR_INVALID_PARAMETER);
 	assert_int_equal(TdhOpenDecodingHandle(&h), ERROR_SUCCESS);

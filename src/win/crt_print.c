@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The printf family of programs compiled with -fshort-wchar. The narrow one is bound here too: see win.h.
- * Wide text goes to streams as UTF-8.
+ * The printf family of programs compiled with -fshort-wchar. The narrow one is bound here too: see
+ * win.h. Wide text goes to streams as UTF-8.
  */
 #include "win/win.h"
 
 #include <stdlib.h>
 
-/* Formats into a buffer of `cap` units (terminator included). `ret_full` tells that it did not fit. */
+/* Formats into a buffer of `cap` units (terminator included). `ret_full` tells that it did not fit.
+ */
 static int format_buffer(void *buf, size_t cap, bool wide, const void *format, va_list ap,
 			 bool *ret_full)
 {
@@ -39,11 +40,11 @@ static int print_file(FILE *file, const void *format, bool wide, va_list ap)
 
 /* ---- wide ------------------------------------------------------------------------------------ */
 
-#define VARIADIC(call)              \
-	va_list ap;                 \
-	va_start(ap, format);       \
-	int ret = call;             \
-	va_end(ap);                 \
+#define VARIADIC(call)                                                                             \
+	va_list ap;                                                                                \
+	va_start(ap, format);                                                                      \
+	int ret = call;                                                                            \
+	va_end(ap);                                                                                \
 	return ret
 
 WIN_EXPORT int etw16_vfwprintf(FILE *file, const uint16_t *format, va_list ap);
@@ -139,12 +140,13 @@ int etw16__scprintf(const char *format, ...)
 	VARIADIC(etw16__vscprintf(format, ap));
 }
 
-/* ---- the secure forms ------------------------------------------------------------------------- */
+/* ---- the secure forms -------------------------------------------------------------------------
+ */
 
 #define TRUNCATE ((size_t)-1)
 
-/* Too small: empty text and -1, unless `count` allows truncation. On Windows the first of these ends the
- * program through the invalid-parameter handler; a library does not. */
+/* Too small: empty text and -1, unless `count` allows truncation. On Windows the first of these
+ * ends the program through the invalid-parameter handler; a library does not. */
 static int format_secure(void *buf, size_t cap, size_t count, bool wide, const void *format,
 			 va_list ap)
 {
@@ -202,7 +204,8 @@ int etw16_sprintf_s(char *buf, size_t cap, const char *format, ...)
 {
 	VARIADIC(format_secure(buf, cap, cap, false, format, ap));
 }
-WIN_EXPORT int etw16__vsnprintf_s(char *buf, size_t cap, size_t count, const char *format, va_list ap);
+WIN_EXPORT int etw16__vsnprintf_s(char *buf, size_t cap, size_t count, const char *format,
+				  va_list ap);
 int etw16__vsnprintf_s(char *buf, size_t cap, size_t count, const char *format, va_list ap)
 {
 	return format_secure(buf, cap, count, false, format, ap);
@@ -213,7 +216,8 @@ int etw16__snprintf_s(char *buf, size_t cap, size_t count, const char *format, .
 	VARIADIC(format_secure(buf, cap, count, false, format, ap));
 }
 
-/* ---- narrow ISO names --------------------------------------------------------------------------- */
+/* ---- narrow ISO names ---------------------------------------------------------------------------
+ */
 
 WIN_EXPORT int etw16_vfprintf(FILE *file, const char *format, va_list ap);
 int etw16_vfprintf(FILE *file, const char *format, va_list ap)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The functions with _s at their end. They return 0 or an errno; a destination that is too small becomes
- * empty and the result is ERANGE (34), unless the count is _TRUNCATE: then it is filled and the result is
- * STRUNCATE (80). Windows calls the invalid-parameter handler where these return EINVAL.
+ * The functions with _s at their end. They return 0 or an errno; a destination that is too small
+ * becomes empty and the result is ERANGE (34), unless the count is _TRUNCATE: then it is filled and
+ * the result is STRUNCATE (80). Windows calls the invalid-parameter handler where these return
+ * EINVAL.
  */
 #include "win/win.h"
 
@@ -12,8 +13,8 @@
 typedef uint16_t wc;
 #define TRUNCATE  ((size_t)-1)
 #define STRUNCATE 80
-#define FN(ret, name, args)                 \
-	WIN_EXPORT ret etw16_##name args;   \
+#define FN(ret, name, args)                                                                        \
+	WIN_EXPORT ret etw16_##name args;                                                          \
 	ret etw16_##name args
 
 /* Copies at most `count` units of s to d + at. `size` is 1 or 2 bytes a unit. */
@@ -187,7 +188,8 @@ FN(char *, strtok_s, (char *s, const char *set, char **save))
 	return strtok_r(s, set, save);
 }
 
-/* ---- paths ------------------------------------------------------------------------------------- */
+/* ---- paths -------------------------------------------------------------------------------------
+ */
 
 struct parts {
 	size_t drive, dir, name, ext, end; /* where each begins */
@@ -212,8 +214,9 @@ static void split(const wc *p, struct parts *r)
 	}
 }
 
-FN(int, _wsplitpath_s, (const wc *path, wc *drive, size_t drive_cap, wc *dir, size_t dir_cap, wc *name,
-			size_t name_cap, wc *ext, size_t ext_cap))
+FN(int, _wsplitpath_s,
+   (const wc *path, wc *drive, size_t drive_cap, wc *dir, size_t dir_cap, wc *name, size_t name_cap,
+    wc *ext, size_t ext_cap))
 {
 	if (!path) {
 		return EINVAL;
@@ -227,8 +230,8 @@ FN(int, _wsplitpath_s, (const wc *path, wc *drive, size_t drive_cap, wc *dir, si
 	err = ext && !err ? copy(ext, ext_cap, 0, path + p.ext, p.end - p.ext, 2) : err;
 	return err;
 }
-FN(int, _wmakepath_s, (wc * path, size_t cap, const wc *drive, const wc *dir, const wc *name,
-		       const wc *ext))
+FN(int, _wmakepath_s,
+   (wc * path, size_t cap, const wc *drive, const wc *dir, const wc *name, const wc *ext))
 {
 	static const wc colon[] = {':', 0}, slash[] = {'\\', 0}, dot[] = {'.', 0};
 	if (!path || cap == 0) {
@@ -257,7 +260,8 @@ FN(int, _wmakepath_s, (wc * path, size_t cap, const wc *drive, const wc *dir, co
 	return err;
 }
 
-/* ---- time ----------------------------------------------------------------------------------------- */
+/* ---- time
+ * ----------------------------------------------------------------------------------------- */
 
 FN(int, localtime_s, (struct tm * tm, const time_t *t))
 {

@@ -10,8 +10,8 @@
 
 typedef uint16_t wc;
 #define WEOF_ 0xFFFFu
-#define FN(ret, name, args)                 \
-	WIN_EXPORT ret etw16_##name args;   \
+#define FN(ret, name, args)                                                                        \
+	WIN_EXPORT ret etw16_##name args;                                                          \
 	ret etw16_##name args
 
 static int put(const wc *s, size_t n, FILE *f)
@@ -32,7 +32,8 @@ FN(int, _putws, (const wc *s))
 }
 FN(unsigned, fputwc, (wc c, FILE *f))
 {
-	/* The halves of a pair come one after the other: keep the first until its partner is here. */
+	/* The halves of a pair come one after the other: keep the first until its partner is here.
+	 */
 	static __thread wc high;
 	if ((c & 0xFC00) == 0xD800) {
 		high = c;

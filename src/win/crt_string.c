@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Strings of 16-bit units: the wcs* and wmem* functions. Comparison is by unit; case folding covers Latin,
- * Greek and Cyrillic, which is what identifiers and file names need.
+ * Strings of 16-bit units: the wcs* and wmem* functions. Comparison is by unit; case folding covers
+ * Latin, Greek and Cyrillic, which is what identifiers and file names need.
  */
 #include "win/win.h"
 
@@ -74,8 +74,8 @@ uint16_t *win_utf16(const char *s)
 	return sink.buf;
 }
 
-#define FN(ret, name, args)                 \
-	WIN_EXPORT ret etw16_##name args;   \
+#define FN(ret, name, args)                                                                        \
+	WIN_EXPORT ret etw16_##name args;                                                          \
 	ret etw16_##name args
 
 FN(size_t, wcslen, (const wc *s))

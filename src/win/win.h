@@ -5,13 +5,13 @@
  * Two kinds of names are exported, as libetw-win.so:
  *
  *   api_*.c   functions with their Windows names, declared in include/etw/win
- *   crt_*.c   functions named etw16_…, to which include/etw/win/crt binds the C runtime of programs
- *             compiled with -fshort-wchar by assembler label. The library is itself compiled without
- *             that flag: a wide string is an array of uint16_t here, and libc's wide functions, which
- *             want 32 bits, are never called.
+ *   crt_*.c   functions named etw16_…, to which include/etw/win/crt binds the C runtime of
+ *             programs compiled with -fshort-wchar by assembler label. The library is itself
+ *             compiled without that flag: a wide string is an array of uint16_t here, and libc's
+ *             wide functions, which want 32 bits, are never called.
  *
- * The narrow printf family is bound as well, because %lu means 32 bits, %I64u exists, and %S and %ls
- * take 16-bit strings in the sources this is for.
+ * The narrow printf family is bound as well, because %lu means 32 bits, %I64u exists, and %S and
+ * %ls take 16-bit strings in the sources this is for.
  */
 #ifndef WIN_WIN_H
 #define WIN_WIN_H
@@ -25,8 +25,8 @@
 
 /* ---- formatting ----------------------------------------------------------------------------- */
 
-/* Where formatted text goes: a buffer of 16-bit or 8-bit units, or, with `file`, grown memory that is
- * written out at the end. */
+/* Where formatted text goes: a buffer of 16-bit or 8-bit units, or, with `file`, grown memory that
+ * is written out at the end. */
 struct win_sink {
 	bool wide;    /* units of 16 bits */
 	void *buf;    /* may be NULL: count only */
@@ -57,6 +57,8 @@ uint16_t win_upper(uint16_t c);
 
 enum win_kind { WIN_EVENT = 1, WIN_THREAD, WIN_PROCESS, WIN_FILE, WIN_TOKEN, WIN_HEAP };
 
+#define WIN_OBJECT_MAGIC 0x57494E48u
+
 /* What a HANDLE points to. `magic` keeps a wild pointer from being taken for one in most cases. */
 struct win_object {
 	uint32_t magic;
@@ -66,8 +68,8 @@ struct win_object {
 	bool manual_reset;
 	bool suspended;
 	bool owns_fd;
-	int fd;	      /* file, or pidfd of a process, -1 otherwise */
-	int pid;      /* process, or tid of a thread */
+	int fd;	 /* file, or pidfd of a process, -1 otherwise */
+	int pid; /* process, or tid of a thread */
 	uint32_t exit_code;
 	uint16_t *name;
 	struct win_object *next; /* named events */

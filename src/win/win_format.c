@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Microsoft's printf. Differences from ISO C that sources rely on: %s takes the function's own character
- * width and %S the other one, %ls %ws %hs force it, `l` on a number is 32 bits, %I64 %I32 %I exist, %p is
- * 16 upper-case digits.
+ * Microsoft's printf. Differences from ISO C that sources rely on: %s takes the function's own
+ * character width and %S the other one, %ls %ws %hs force it, `l` on a number is 32 bits, %I64 %I32
+ * %I exist, %p is 16 upper-case digits.
  */
 #include "win/win.h"
 
@@ -50,7 +50,8 @@ void win_sink_utf16(struct win_sink *s, const uint16_t *text, size_t n)
 	}
 	for (size_t i = 0; i < n;) {
 		char out[8];
-		bool pair = (text[i] & 0xFC00) == 0xD800 && i + 1 < n && (text[i + 1] & 0xFC00) == 0xDC00;
+		bool pair = (text[i] & 0xFC00) == 0xD800 && i + 1 < n &&
+			    (text[i + 1] & 0xFC00) == 0xDC00;
 		size_t units = pair ? 2 : 1;
 		long k = utf16_to_utf8_lossy(text + i, units, out, sizeof out);
 		for (long j = 0; j < k; j++) {
@@ -165,7 +166,8 @@ static uint64_t unsigned_of(enum size size, uint64_t v)
 	}
 }
 
-static void put_double(struct win_sink *s, const struct spec *f, char conv, long double ld, double d)
+static void put_double(struct win_sink *s, const struct spec *f, char conv, long double ld,
+		       double d)
 {
 	char fmt[32], small[128], *text = small;
 	snprintf(fmt, sizeof fmt, "%%%s%s%s%s%s*.*%s%c", f->minus ? "-" : "", f->plus ? "+" : "",
@@ -333,7 +335,8 @@ static void convert(struct win_sink *s, struct spec *f, uint16_t conv, bool form
 	switch (conv) {
 	case 'd':
 	case 'i': {
-		uint64_t raw = f->size == SIZE_64 ? va_arg(a->ap, uint64_t) : va_arg(a->ap, uint32_t);
+		uint64_t raw =
+			f->size == SIZE_64 ? va_arg(a->ap, uint64_t) : va_arg(a->ap, uint32_t);
 		int64_t v = signed_of(f->size, raw);
 		const char *sign = v < 0 ? "-" : f->plus ? "+" : f->space ? " " : "";
 		f->alt = false;
@@ -344,8 +347,12 @@ static void convert(struct win_sink *s, struct spec *f, uint16_t conv, bool form
 	case 'o':
 	case 'x':
 	case 'X': {
-		uint64_t raw = f->size == SIZE_64 ? va_arg(a->ap, uint64_t) : va_arg(a->ap, uint32_t);
-		put_unsigned(s, f, unsigned_of(f->size, raw), conv == 'u' ? 10 : conv == 'o' ? 8 : 16,
+		uint64_t raw =
+			f->size == SIZE_64 ? va_arg(a->ap, uint64_t) : va_arg(a->ap, uint32_t);
+		put_unsigned(s, f, unsigned_of(f->size, raw),
+			     conv == 'u'   ? 10
+			     : conv == 'o' ? 8
+					   : 16,
 			     conv == 'X', "");
 		return;
 	}

@@ -19,8 +19,8 @@ cleanup() {
 	fi
 	p=$(etwd_pid)
 	[ -z "$p" ] || kill "$p" 2>/dev/null
-	# shellcheck disable=SC2046 # a list of pids
-	kill -9 $(jobs -p) 2>/dev/null
+	jobs -p >"$T/jobs" # not in $(…): there, a subshell has no jobs
+	while read -r job; do kill -CONT "$job"; kill -9 "$job"; done <"$T/jobs" 2>/dev/null
 	rm -rf "$T"
 	exit "$code"
 }

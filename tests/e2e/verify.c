@@ -14,6 +14,7 @@
 struct thread {
 	uint32_t pid, thread;
 	uint64_t next;
+	uint64_t missing; /* skipped so far; a late event may still fill one */
 };
 static struct thread threads[65536];
 static unsigned thread_count, process_count;
@@ -61,11 +62,15 @@ static void WINAPI on_event(PEVENT_RECORD e)
 		}
 		process_count += !known_process;
 		t = &threads[thread_count++];
-		*t = (struct thread){h->ProcessId, thread, 0};
+		*t = (struct thread){h->ProcessId, thread, 0, 0};
 	}
-	if (seq < t->next) {
+	if (seq < t->next && t->missing > 0) {
+		t->missing--;
+		gaps--;
+	} else if (seq < t->next) {
 		duplicate++;
 	} else {
+		t->missing += seq - t->next;
 		gaps += seq - t->next;
 		t->next = seq + 1;
 	}

@@ -16,7 +16,6 @@
 #define VALUE(name, number) _Static_assert((unsigned long long)(name) == (number), #name)
 #endif
 
-
 VALUE(EVENT_TRACE_FLAG_PROCESS, 0x1ULL);
 VALUE(EVENT_TRACE_FLAG_THREAD, 0x2ULL);
 VALUE(EVENT_TRACE_FLAG_IMAGE_LOAD, 0x4ULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every structure has the size and the member offsets that it has on 64-bit Windows. Compiled as C and as
- * C++, with and without -fshort-wchar; there is nothing to run: it compiles or it does not.
+ * Every structure has the size and the member offsets that it has on 64-bit Windows. Compiled as C
+ * and as C++, with and without -fshort-wchar; there is nothing to run: it compiles or it does not.
  */
 #include "evntcons.h"
 #include "evntprov.h"
@@ -14,15 +14,13 @@
 #else
 #define CHECK(condition, text) _Static_assert(condition, text)
 #endif
-#define SIZE(type, bytes)                                                                         \
-	CHECK(sizeof(type) == (bytes), "size of " #type)
-#define MEMBER(type, member, at, bytes)                                                           \
-	CHECK(offsetof(type, member) == (at), "offset of " #type "." #member);                    \
+#define SIZE(type, bytes) CHECK(sizeof(type) == (bytes), "size of " #type)
+#define MEMBER(type, member, at, bytes)                                                            \
+	CHECK(offsetof(type, member) == (at), "offset of " #type "." #member);                     \
 	CHECK(sizeof(((type *)0)->member) == (bytes), "size of " #type "." #member)
-#define ARRAY(type, member, at, bytes)                                                            \
-	CHECK(offsetof(type, member) == (at), "offset of " #type "." #member);                    \
+#define ARRAY(type, member, at, bytes)                                                             \
+	CHECK(offsetof(type, member) == (at), "offset of " #type "." #member);                     \
 	CHECK(sizeof(((type *)0)->member[0]) == (bytes), "element of " #type "." #member)
-
 
 SIZE(EVENT_DESCRIPTOR, 16);
 MEMBER(EVENT_DESCRIPTOR, Id, 0, 2);

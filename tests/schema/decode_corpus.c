@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Real Windows files through reader and decoder: every self-describing event, every event whose
- * description a merge put into the file and every log-file header must decode without a remainder of doubt.
- * `decode_corpus FILE...` prints the JSON of a file instead.
+ * description a merge put into the file and every log-file header must decode without a remainder
+ * of doubt. `decode_corpus FILE...` prints the JSON of a file instead.
  */
 #include "etl/etl_reader.h"
 #include "evntcons.h"
@@ -21,7 +21,8 @@ struct tally {
 	unsigned records, decoded, partly, no_schema, tlg, learnt, classic_known, manifest, header;
 };
 
-static void to_record(const struct etl_record *e, EVENT_RECORD *r, EVENT_HEADER_EXTENDED_DATA_ITEM *items)
+static void to_record(const struct etl_record *e, EVENT_RECORD *r,
+		      EVENT_HEADER_EXTENDED_DATA_ITEM *items)
 {
 	memset(r, 0, sizeof *r);
 	r->EventHeader.Flags = e->event_flags;
@@ -39,7 +40,8 @@ static void to_record(const struct etl_record *e, EVENT_RECORD *r, EVENT_HEADER_
 	uint32_t at = 0;
 	uint16_t type, bytes, n = 0;
 	const uint8_t *data;
-	while (n < ITEMS_MAX && etl_item_next(e->items, e->items_bytes, &at, &type, &data, &bytes)) {
+	while (n < ITEMS_MAX &&
+	       etl_item_next(e->items, e->items_bytes, &at, &type, &data, &bytes)) {
 		items[n++] = (EVENT_HEADER_EXTENDED_DATA_ITEM){
 			.ExtType = type, .DataSize = bytes, .DataPtr = (uintptr_t)data};
 	}
@@ -94,14 +96,16 @@ static struct tally run(const char *name, struct openetw_text *first_tlg, FILE *
 			openetw_decode_json(dec, &r, first_tlg);
 		}
 		if (result == OPENETW_PARTLY) {
-			printf("%s: %s/%s: %.400s\n", name, openetw_provider_name(dec, &r), "", t.data);
+			printf("%s: %s/%s: %.400s\n", name, openetw_provider_name(dec, &r), "",
+			       t.data);
 		}
 		if (print) {
 			fprintf(print, "%s", openetw_provider_name(dec, &r));
 			fprintf(print, " %s %s\n", openetw_event_name(dec, &r), t.data);
 		}
 	}
-	printf("%s: %u records, %u decoded (%u self-describing, %u manifest), %u partly, %u without "
+	printf("%s: %u records, %u decoded (%u self-describing, %u manifest), %u partly, %u "
+	       "without "
 	       "schema, %u learnt\n",
 	       name, c.records, c.decoded, c.tlg, c.manifest, c.partly, c.no_schema, c.learnt);
 	openetw_text_free(&t);

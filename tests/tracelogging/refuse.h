@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Mistakes that must not compile. run.sh builds this once for each CASE and looks for the text behind it in
- * the compiler's message. CASE 0 compiles.
+ * Mistakes that must not compile. run.sh builds this once for each CASE and looks for the text
+ * behind it in the compiler's message. CASE 0 compiles.
  */
 #include "evntprov.h"
 #ifdef __cplusplus
@@ -24,9 +24,10 @@ void refuse(int x)
 #elif CASE == 3 /* 1 to 127 members */
 	TraceLoggingWrite(P, "e", TraceLoggingStruct(128, "s"), TraceLoggingInt32(x));
 #elif CASE == 4 /* too many fields */
-#define B8(p) TraceLoggingBinary(p, 1), TraceLoggingBinary(p, 1), TraceLoggingBinary(p, 1),   \
-	TraceLoggingBinary(p, 1), TraceLoggingBinary(p, 1), TraceLoggingBinary(p, 1),           \
-	TraceLoggingBinary(p, 1), TraceLoggingBinary(p, 1)
+#define B8(p)                                                                                      \
+	TraceLoggingBinary(p, 1), TraceLoggingBinary(p, 1), TraceLoggingBinary(p, 1),              \
+		TraceLoggingBinary(p, 1), TraceLoggingBinary(p, 1), TraceLoggingBinary(p, 1),      \
+		TraceLoggingBinary(p, 1), TraceLoggingBinary(p, 1)
 	TraceLoggingWrite(P, "e", B8(&x), B8(&x), B8(&x), B8(&x), B8(&x), B8(&x), B8(&x), B8(&x));
 #elif CASE == 5 && defined(__cplusplus) /* no field type for a value of this type */
 	struct other {

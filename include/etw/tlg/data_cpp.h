@@ -2,8 +2,9 @@
  *
  * Values into data descriptors, in C++. Part of TraceLoggingProvider.h.
  *
- * Each field becomes one temporary object, and all of them are arguments of one call. So temporaries in the
- * caller's value expressions, as in TraceLoggingString(name().c_str()), live until the event is written.
+ * Each field becomes one temporary object, and all of them are arguments of one call. So
+ * temporaries in the caller's value expressions, as in TraceLoggingString(name().c_str()), live
+ * until the event is written.
  */
 #ifndef ETW_TLG_DATA_CPP_H
 #define ETW_TLG_DATA_CPP_H
@@ -11,17 +12,17 @@
 extern "C++" {
 
 /* `sink` is (function, more arguments). */
-#define _tlgSend(sink, ...)    _tlgSend2(_tlgStrip sink, (_tlg_EACH(_tlgWrap, __VA_ARGS__)))
-#define _tlgSend2(...)	       _tlgSend3(__VA_ARGS__)
+#define _tlgSend(sink, ...)	_tlgSend2(_tlgStrip sink, (_tlg_EACH(_tlgWrap, __VA_ARGS__)))
+#define _tlgSend2(...)		_tlgSend3(__VA_ARGS__)
 #define _tlgSend3(f, a, b, ...) _tlgSend4_##f(a, b, __VA_ARGS__)
-#define _tlgSend4__tlgWriteTransfer(activity, related, wraps)                                   \
+#define _tlgSend4__tlgWriteTransfer(activity, related, wraps)                                      \
 	_tlgWriteAll(_TlgTransfer{(activity), (related)}, _tlgProv, &_tlgEvent _tlgStrip wraps)
-#define _tlgSend4__tlgWriteEx(filter, flags, activity, related, wraps)                          \
-	_tlgWriteAll(_TlgEx{(ULONG64)(filter), (ULONG)(flags), (activity), (related)}, _tlgProv,                \
+#define _tlgSend4__tlgWriteEx(filter, flags, activity, related, wraps)                             \
+	_tlgWriteAll(_TlgEx{(ULONG64)(filter), (ULONG)(flags), (activity), (related)}, _tlgProv,   \
 		     &_tlgEvent _tlgStrip wraps)
 
-#define _tlgWrap(n, arg)       _tlgOp(_tlgWrap, n, _tlgStrip arg)
-#define _tlgWrap_tlgO	       _tlgNothing
+#define _tlgWrap(n, arg)			   _tlgOp(_tlgWrap, n, _tlgStrip arg)
+#define _tlgWrap_tlgO				   _tlgNothing
 #define _tlgWrap_tlgF(n, data, ctype, v1, v2, ...) _tlgWrap##data(ctype, v1, v2)
 #define _tlgWrap_tlgD(n, data, ctype, v1, v2)	   _tlgWrap##data(ctype, v1, v2)
 
@@ -113,7 +114,8 @@ struct _TlgBytes {
 
 /* Counted strings: the same, counted in characters by the caller. */
 template <class T> struct _TlgCounted : _TlgBytes {
-	_tlgCXX _TlgCounted(T const *data, UINT32 count) : _TlgBytes(data, (UINT32)(count * sizeof(T)))
+	_tlgCXX _TlgCounted(T const *data, UINT32 count)
+	    : _TlgBytes(data, (UINT32)(count * sizeof(T)))
 	{
 	}
 };
@@ -159,7 +161,7 @@ struct _TlgRaw {
 	ULONG const type;
 	template <class Size>
 	_tlgCXX _TlgRaw(void const volatile *data, Size size, ULONG descriptor_type)
-		: p(data), bytes((ULONG)size), type(descriptor_type)
+	    : p(data), bytes((ULONG)size), type(descriptor_type)
 	{
 	}
 	_tlgCXX void Fill(EVENT_DATA_DESCRIPTOR *&d) const
@@ -194,7 +196,7 @@ template <class C> _tlgCXX WCHAR _tlgWideChar(C unit)
 	return (WCHAR)unit;
 }
 
-/* ---- TraceLoggingValue: the type of the expression decides ------------------------------------ */
+/* ---- TraceLoggingValue: the type of the expression decides ------------------------------ */
 
 template <class T> struct _TlgIsEnum {
 	enum { value = __is_enum(T) };
@@ -204,61 +206,62 @@ template <class T, bool isEnum = _TlgIsEnum<T>::value> struct _TlgAuto {
 				      "(wide strings need -fshort-wchar, or char16_t)");
 };
 template <class T> struct _TlgAuto<T, true> : _TlgAuto<__underlying_type(T), false> {
-	_tlgCXX explicit _TlgAuto(T v) : _TlgAuto<__underlying_type(T), false>((__underlying_type(T))v)
+	_tlgCXX explicit _TlgAuto(T v)
+	    : _TlgAuto<__underlying_type(T), false>((__underlying_type(T))v)
 	{
 	}
 };
 
-#define _tlgAutoFor(type, in, out)                                               \
-	template <> struct _TlgAuto<type, false> : _TlgVal<type> {               \
-		enum { In = in, Out = out };                                     \
-		_tlgCXX explicit _TlgAuto(type v) : _TlgVal<type>(v)             \
-		{                                                                \
-		}                                                                \
-	};
-_tlgAutoFor(bool, TlgInUINT8, TlgOutBOOLEAN)
-_tlgAutoFor(char, TlgInUINT8, TlgOutSTRING)
-_tlgAutoFor(char16_t, TlgInUINT16, TlgOutSTRING)
+#define _tlgAutoFor(type, in, out)                                                                 \
+	template <> struct _TlgAuto<type, false> : _TlgVal<type> {                                 \
+		enum { In = in, Out = out };                                                       \
+		_tlgCXX explicit _TlgAuto(type v) : _TlgVal<type>(v)                               \
+		{                                                                                  \
+		}                                                                                  \
+	}
+_tlgAutoFor(bool, TlgInUINT8, TlgOutBOOLEAN);
+_tlgAutoFor(char, TlgInUINT8, TlgOutSTRING);
+_tlgAutoFor(char16_t, TlgInUINT16, TlgOutSTRING);
 #if __SIZEOF_WCHAR_T__ == 2
-_tlgAutoFor(wchar_t, TlgInUINT16, TlgOutSTRING)
+_tlgAutoFor(wchar_t, TlgInUINT16, TlgOutSTRING);
 #endif
-_tlgAutoFor(signed char, TlgInINT8, 0)
-_tlgAutoFor(unsigned char, TlgInUINT8, 0)
-_tlgAutoFor(short, TlgInINT16, 0)
-_tlgAutoFor(unsigned short, TlgInUINT16, 0)
-_tlgAutoFor(int, TlgInINT32, 0)
-_tlgAutoFor(unsigned int, TlgInUINT32, 0)
-_tlgAutoFor(long, sizeof(long) == 8 ? TlgInINT64 : TlgInINT32, 0)
-_tlgAutoFor(unsigned long, sizeof(long) == 8 ? TlgInUINT64 : TlgInUINT32, 0)
-_tlgAutoFor(long long, TlgInINT64, 0)
-_tlgAutoFor(unsigned long long, TlgInUINT64, 0)
-_tlgAutoFor(float, TlgInFLOAT, 0)
-_tlgAutoFor(double, TlgInDOUBLE, 0)
-_tlgAutoFor(GUID, TlgInGUID, 0)
-_tlgAutoFor(FILETIME, TlgInFILETIME, 0)
-_tlgAutoFor(SYSTEMTIME, TlgInSYSTEMTIME, 0)
-_tlgAutoFor(void *, TlgInPOINTER, 0)
-_tlgAutoFor(void const *, TlgInPOINTER, 0)
-_tlgAutoFor(decltype(nullptr), TlgInPOINTER, 0)
+_tlgAutoFor(signed char, TlgInINT8, 0);
+_tlgAutoFor(unsigned char, TlgInUINT8, 0);
+_tlgAutoFor(short, TlgInINT16, 0);
+_tlgAutoFor(unsigned short, TlgInUINT16, 0);
+_tlgAutoFor(int, TlgInINT32, 0);
+_tlgAutoFor(unsigned int, TlgInUINT32, 0);
+_tlgAutoFor(long, sizeof(long) == 8 ? TlgInINT64 : TlgInINT32, 0);
+_tlgAutoFor(unsigned long, sizeof(long) == 8 ? TlgInUINT64 : TlgInUINT32, 0);
+_tlgAutoFor(long long, TlgInINT64, 0);
+_tlgAutoFor(unsigned long long, TlgInUINT64, 0);
+_tlgAutoFor(float, TlgInFLOAT, 0);
+_tlgAutoFor(double, TlgInDOUBLE, 0);
+_tlgAutoFor(GUID, TlgInGUID, 0);
+_tlgAutoFor(FILETIME, TlgInFILETIME, 0);
+_tlgAutoFor(SYSTEMTIME, TlgInSYSTEMTIME, 0);
+_tlgAutoFor(void *, TlgInPOINTER, 0);
+_tlgAutoFor(void const *, TlgInPOINTER, 0);
+_tlgAutoFor(decltype(nullptr), TlgInPOINTER, 0);
 #undef _tlgAutoFor
 
-#define _tlgAutoFor(type, base, in)                                              \
-	template <> struct _TlgAuto<type, false> : base {                        \
-		enum { In = in, Out = 0 };                                       \
-		_tlgCXX explicit _TlgAuto(type v) : base(v)                      \
-		{                                                                \
-		}                                                                \
-	};
-_tlgAutoFor(char *, _TlgSz, TlgInANSISTRING)
-_tlgAutoFor(char const *, _TlgSz, TlgInANSISTRING)
-_tlgAutoFor(char16_t *, _TlgSz16, TlgInUNICODESTRING)
-_tlgAutoFor(char16_t const *, _TlgSz16, TlgInUNICODESTRING)
+#define _tlgAutoFor(type, base, in)                                                                \
+	template <> struct _TlgAuto<type, false> : base {                                          \
+		enum { In = in, Out = 0 };                                                         \
+		_tlgCXX explicit _TlgAuto(type v) : base(v)                                        \
+		{                                                                                  \
+		}                                                                                  \
+	}
+_tlgAutoFor(char *, _TlgSz, TlgInANSISTRING);
+_tlgAutoFor(char const *, _TlgSz, TlgInANSISTRING);
+_tlgAutoFor(char16_t *, _TlgSz16, TlgInUNICODESTRING);
+_tlgAutoFor(char16_t const *, _TlgSz16, TlgInUNICODESTRING);
 #if __SIZEOF_WCHAR_T__ == 2
-_tlgAutoFor(wchar_t *, _TlgSz16, TlgInUNICODESTRING)
-_tlgAutoFor(wchar_t const *, _TlgSz16, TlgInUNICODESTRING)
+_tlgAutoFor(wchar_t *, _TlgSz16, TlgInUNICODESTRING);
+_tlgAutoFor(wchar_t const *, _TlgSz16, TlgInUNICODESTRING);
 #endif
-_tlgAutoFor(SID *, _TlgSid, TlgInSID)
-_tlgAutoFor(SID const *, _TlgSid, TlgInSID)
+_tlgAutoFor(SID *, _TlgSid, TlgInSID);
+_tlgAutoFor(SID const *, _TlgSid, TlgInSID);
 #undef _tlgAutoFor
 
 template <class T> _tlgCXX _TlgAuto<T> _tlgAuto(T value)

@@ -14,6 +14,7 @@
 #define _tlgFirst_(a, ...)  a
 #define _tlgStrip(...)	    __VA_ARGS__
 
+/* clang-format off */
 /* How many arguments, 1 to 104: the first, 99 of the user, and a few that macros add. */
 #define _tlgCount(...) _tlgCount_(__VA_ARGS__, \
 	104, 103, 102, 101, 100, 99, 98, 97, 96, 95, 94, 93, 92, 91, 90, 89, 88, 87, 86, 85, \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The numbers of TraceLogging metadata, and the statics a program holds. Part of TraceLoggingProvider.h.
+ * The numbers of TraceLogging metadata, and the statics a program holds. Part of
+ * TraceLoggingProvider.h.
  */
 #ifndef ETW_TLG_TYPES_H
 #define ETW_TLG_TYPES_H
@@ -8,8 +9,8 @@
 /* First byte of a field's type: how the value is stored. */
 enum TlgIn_t {
 	TlgInNULL,
-	TlgInUNICODESTRING,   /* UTF-16, ends with NUL */
-	TlgInANSISTRING,      /* bytes, ends with NUL */
+	TlgInUNICODESTRING, /* UTF-16, ends with NUL */
+	TlgInANSISTRING,    /* bytes, ends with NUL */
 	TlgInINT8,
 	TlgInUINT8,
 	TlgInINT16,
@@ -21,7 +22,7 @@ enum TlgIn_t {
 	TlgInFLOAT,
 	TlgInDOUBLE,
 	TlgInBOOL32,
-	TlgInBINARY,	      /* u16 bytes, data */
+	TlgInBINARY, /* u16 bytes, data */
 	TlgInGUID,
 	_TlgInPOINTER_unsupported, /* the hex type of the pointer's size is used */
 	TlgInFILETIME,
@@ -29,9 +30,9 @@ enum TlgIn_t {
 	TlgInSID,
 	TlgInHEXINT32,
 	TlgInHEXINT64,
-	TlgInCOUNTEDSTRING,   /* u16 bytes, UTF-16 */
+	TlgInCOUNTEDSTRING, /* u16 bytes, UTF-16 */
 	TlgInCOUNTEDANSISTRING,
-	_TlgInSTRUCT,	      /* second byte: number of members */
+	_TlgInSTRUCT, /* second byte: number of members */
 	TlgInCOUNTEDBINARY,
 	_TlgInMax,
 #if __SIZEOF_POINTER__ == 8
@@ -47,11 +48,11 @@ enum TlgIn_t {
 	TlgInULONG = TlgInUINT32,
 	TlgInHEXLONG = TlgInHEXINT32,
 	_TlgInTypeMask = 31,
-	TlgInCcount = 32,     /* constant count in the metadata */
-	TlgInVcount = 64,     /* u16 count in the data */
-	_TlgInCustom = 96,    /* schema in the metadata; u16 bytes, data */
+	TlgInCcount = 32,  /* constant count in the metadata */
+	TlgInVcount = 64,  /* u16 count in the data */
+	_TlgInCustom = 96, /* schema in the metadata; u16 bytes, data */
 	_TlgInCountMask = 96,
-	_TlgInChain = 128     /* a second byte follows */
+	_TlgInChain = 128 /* a second byte follows */
 };
 
 /* Second byte: how to show it. */
@@ -63,7 +64,7 @@ enum TlgOut_t {
 	TlgOutHEX,
 	TlgOutPID,
 	TlgOutTID,
-	TlgOutPORT,	      /* network order */
+	TlgOutPORT, /* network order */
 	TlgOutIPV4,
 	TlgOutIPV6,
 	TlgOutSOCKETADDRESS,
@@ -81,7 +82,7 @@ enum TlgOut_t {
 	TlgOutDATETIME_UTC,
 	_TlgOutMax,
 	_TlgOutTypeMask = 127,
-	_TlgOutChain = 128    /* tag bytes follow */
+	_TlgOutChain = 128 /* tag bytes follow */
 };
 
 /* First byte of a blob that describes a provider or an event in the program's data. */
@@ -95,8 +96,8 @@ enum _TlgBlob_t {
 	_TlgBlobEvent4
 };
 
-/* State of one provider. LevelPlus1 is the whole test of a disabled provider, so it comes first: 0 while
- * disabled, 1 + level while enabled, 256 when every level is wanted. */
+/* State of one provider. LevelPlus1 is the whole test of a disabled provider, so it comes first: 0
+ * while disabled, 1 + level while enabled, 256 when every level is wanted. */
 struct _tlgProvider_t {
 	UINT32 LevelPlus1;
 	UINT16 const *ProviderMetadataPtr; /* traits blob; type byte and GUID lie before it */
@@ -109,9 +110,10 @@ struct _tlgProvider_t {
 
 typedef struct _tlgProvider_t const *TraceLoggingHProvider;
 
-/* An event blob as Microsoft's header lays it out: what programs hand to
+/* An event blob as Microsoft's header lays it out: what programs hand, from Channel on, to
  * _tlgWriteTransfer_EventWriteTransfer when they make their own. Call sites of ours keep a ready
- * EVENT_DESCRIPTOR instead, see engine.h. RemainingSize starts the metadata that travels with the event. */
+ * EVENT_DESCRIPTOR instead, see engine.h. RemainingSize starts the metadata that travels with the
+ * event. */
 struct __attribute__((packed)) _tlgEventMetadata_t {
 	UINT8 Type; /* _TlgBlobEvent4 */
 	UCHAR Channel;
@@ -121,12 +123,13 @@ struct __attribute__((packed)) _tlgEventMetadata_t {
 	UINT16 RemainingSize;
 };
 
+/* From Channel to RemainingSize. */
 #define _tlg_EVENT_METADATA_PREAMBLE 11
 
-/* _tlgSA checks in a block or file, _tlgFieldSA among the members of a struct, _tlgWideSA that a unit of a
- * string is not 4 bytes. C99 has no check that can stand in a struct or carry a text. */
-#define _tlgWideText                                                                       \
-	"TraceLogging: wide strings are UTF-16. Compile with -fshort-wchar, or use char16_t " \
+/* _tlgSA checks in a block or file, _tlgFieldSA among the members of a struct, _tlgWideSA that a
+ * unit of a string is not 4 bytes. C99 has no check that can stand in a struct or carry a text. */
+#define _tlgWideText                                                                               \
+	"TraceLogging: wide strings are UTF-16. Compile with -fshort-wchar, or use char16_t "      \
 	"and u\"text\""
 #ifdef __cplusplus
 #define _tlgSA(condition, text)	     static_assert(condition, text)
@@ -136,10 +139,11 @@ struct __attribute__((packed)) _tlgEventMetadata_t {
 #define _tlgFieldSA(condition, text) _Static_assert(condition, text);
 #define _tlgWideSA(condition)	     _Static_assert(condition, _tlgWideText)
 #else
-#define _tlgSA(condition, text)	     extern char _tlgCheckFailed[(condition) ? 1 : -1] __attribute__((unused))
+#define _tlgSA(condition, text)                                                                    \
+	extern char _tlgCheckFailed[(condition) ? 1 : -1] __attribute__((unused))
 #define _tlgFieldSA(condition, text)
-#define _tlgWideSA(condition) \
-	extern char TraceLogging_wide_strings_need_fshort_wchar_or_char16_t[(condition) ? 1 : -1] \
+#define _tlgWideSA(condition)                                                                      \
+	extern char TraceLogging_wide_strings_need_fshort_wchar_or_char16_t[(condition) ? 1 : -1]  \
 		__attribute__((unused))
 #endif
 #define _tlgHOT static __inline__ __attribute__((always_inline, unused))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * How Windows declarations are spelled for gcc and clang on Linux: linkage, visibility, calling
- * conventions, __declspec, and what a 16-bit character is. Everything else in include/etw builds on it.
+ * conventions, __declspec, and what a 16-bit character is. Everything else in include/etw builds on
+ * it.
  *
  * A program is compiled in one of two modes, and both talk to the same library, because the ABI is
  * UTF-16 in 16-bit units whatever the compiler thinks wchar_t is:
@@ -67,51 +68,56 @@
 #if !ETW_IS_KEYWORD(__forceinline) && !defined(__forceinline)
 #define __forceinline __inline__ __attribute__((always_inline, unused))
 #endif
+#if !ETW_IS_KEYWORD(__int64) && !defined(__pragma)
+#define __pragma(text)
+#endif
 #if !ETW_IS_KEYWORD(__int64) && !defined(__int64)
 #define __int64 long long
 #define __int32 int
 #define __int16 short
-#define __int8	char
+#define __int8 char
 #endif
 #if !ETW_IS_KEYWORD(__unaligned) && !defined(__unaligned)
 #define __unaligned
 #endif
-#if !ETW_IS_KEYWORD(__pragma) && !defined(__pragma)
+/* Naming __pragma in a condition runs it where it is a keyword, so another word of that mode is
+ * asked. */
+#if !ETW_IS_KEYWORD(__uuidof) && !defined(__pragma)
 #define __pragma(text)
 #endif
 #if !ETW_IS_KEYWORD(__declspec) && !defined(__declspec)
-#define __declspec(what)	      ETW_DECLSPEC_##what
-#define ETW_DECLSPEC_align(n)	      __attribute__((aligned(n)))
-#define ETW_DECLSPEC_allocate(name)   __attribute__((section(name)))
+#define __declspec(what) ETW_DECLSPEC_##what
+#define ETW_DECLSPEC_align(n)	    __attribute__((aligned(n)))
+#define ETW_DECLSPEC_allocate(name) __attribute__((section(name)))
 #define ETW_DECLSPEC_code_seg(name)
-#define ETW_DECLSPEC_deprecated	      __attribute__((deprecated))
-#define ETW_DECLSPEC_dllexport	      __attribute__((visibility("default")))
+#define ETW_DECLSPEC_deprecated __attribute__((deprecated))
+#define ETW_DECLSPEC_dllexport	__attribute__((visibility("default")))
 #define ETW_DECLSPEC_dllimport
 #define ETW_DECLSPEC_empty_bases
 #define ETW_DECLSPEC_guard(x)
-#define ETW_DECLSPEC_naked	      __attribute__((naked))
+#define ETW_DECLSPEC_naked __attribute__((naked))
 #define ETW_DECLSPEC_noalias
-#define ETW_DECLSPEC_noinline	      __attribute__((noinline))
-#define ETW_DECLSPEC_noreturn	      __attribute__((noreturn))
-#define ETW_DECLSPEC_nothrow	      __attribute__((nothrow))
+#define ETW_DECLSPEC_noinline __attribute__((noinline))
+#define ETW_DECLSPEC_noreturn __attribute__((noreturn))
+#define ETW_DECLSPEC_nothrow  __attribute__((nothrow))
 #define ETW_DECLSPEC_novtable
 #define ETW_DECLSPEC_restrict
 #define ETW_DECLSPEC_safebuffers
-#define ETW_DECLSPEC_selectany	      __attribute__((weak))
-#define ETW_DECLSPEC_thread	      __thread
+#define ETW_DECLSPEC_selectany __attribute__((weak))
+#define ETW_DECLSPEC_thread    __thread
 #define ETW_DECLSPEC_uuid(text)
 #endif
 
-#define DECLSPEC_ALIGN(n)	     __attribute__((aligned(n)))
-#define DECLSPEC_ALLOCATE(name)	     __attribute__((section(name)))
-#define DECLSPEC_CACHEALIGN	     __attribute__((aligned(64)))
-#define DECLSPEC_DEPRECATED	     __attribute__((deprecated))
+#define DECLSPEC_ALIGN(n)	__attribute__((aligned(n)))
+#define DECLSPEC_ALLOCATE(name) __attribute__((section(name)))
+#define DECLSPEC_CACHEALIGN	__attribute__((aligned(64)))
+#define DECLSPEC_DEPRECATED	__attribute__((deprecated))
 #define DECLSPEC_IMPORT
-#define DECLSPEC_NOINLINE	     __attribute__((noinline))
-#define DECLSPEC_NORETURN	     __attribute__((noreturn))
-#define DECLSPEC_NOTHROW	     __attribute__((nothrow))
+#define DECLSPEC_NOINLINE __attribute__((noinline))
+#define DECLSPEC_NORETURN __attribute__((noreturn))
+#define DECLSPEC_NOTHROW  __attribute__((nothrow))
 #define DECLSPEC_NOVTABLE
-#define DECLSPEC_SELECTANY	     __attribute__((weak))
+#define DECLSPEC_SELECTANY __attribute__((weak))
 #define DECLSPEC_UUID(text)
 #ifndef FORCEINLINE
 #define FORCEINLINE static __inline__ __attribute__((always_inline, unused))

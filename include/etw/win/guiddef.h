@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * GUID, and DEFINE_GUID. Like on Windows the DEFINE_GUID part has no include guard: whether it defines
- * or only declares follows INITGUID at the latest inclusion of this file, so that <initguid.h> may come
- * first, last or more than once.
+ * GUID, and DEFINE_GUID. Like on Windows the DEFINE_GUID part has no include guard: whether it
+ * defines or only declares follows INITGUID at the latest inclusion of this file, so that
+ * <initguid.h> may come first, last or more than once.
  */
 #ifndef GUID_DEFINED
 #define GUID_DEFINED
@@ -25,8 +25,8 @@ typedef struct _GUID {
 #endif
 #ifdef INITGUID
 /* Weak, so that the same definition may be in any number of files. */
-#define DEFINE_GUID(name, l, w1, w2, b1, b2, b3, b4, b5, b6, b7, b8)             \
-	ETW_GUID_LINKAGE const GUID name __attribute__((weak));                  \
+#define DEFINE_GUID(name, l, w1, w2, b1, b2, b3, b4, b5, b6, b7, b8)                               \
+	ETW_GUID_LINKAGE const GUID name __attribute__((weak));                                    \
 	const GUID name = {l, w1, w2, {b1, b2, b3, b4, b5, b6, b7, b8}}
 #else
 #define DEFINE_GUID(name, l, w1, w2, b1, b2, b3, b4, b5, b6, b7, b8) EXTERN_C const GUID name
@@ -39,10 +39,10 @@ typedef struct _GUID {
 #include <string.h>
 
 /* Defined in every file that sees it, without INITGUID and without a library to link. */
-#define ETW_DEFINE_GUID(name, l, w1, w2, b1, b2, b3, b4, b5, b6, b7, b8)         \
-	EXTERN_C_START                                                           \
-	extern const GUID name __attribute__((weak));                            \
-	const GUID name = {l, w1, w2, {b1, b2, b3, b4, b5, b6, b7, b8}};         \
+#define ETW_DEFINE_GUID(name, l, w1, w2, b1, b2, b3, b4, b5, b6, b7, b8)                           \
+	EXTERN_C_START                                                                             \
+	extern const GUID name __attribute__((weak));                                              \
+	const GUID name = {l, w1, w2, {b1, b2, b3, b4, b5, b6, b7, b8}};                           \
 	EXTERN_C_END
 
 typedef GUID *LPGUID, *PGUID;
@@ -77,10 +77,10 @@ ETW_INLINE bool operator!=(REFGUID a, REFGUID b)
 }
 }
 #else
-#define REFGUID	 const GUID *const
-#define REFIID	 const IID *const
-#define REFCLSID const IID *const
-#define REFFMTID const IID *const
+#define REFGUID			const GUID *const
+#define REFIID			const IID *const
+#define REFCLSID		const IID *const
+#define REFFMTID		const IID *const
 #define InlineIsEqualGUID(a, b) (memcmp((a), (b), sizeof(GUID)) == 0)
 #define IsEqualGUID(a, b)	(memcmp((a), (b), sizeof(GUID)) == 0)
 #endif

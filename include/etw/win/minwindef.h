@@ -76,8 +76,7 @@ typedef LONG_PTR LPARAM, LRESULT;
 typedef WORD ATOM;
 
 /* Windows gives each handle kind its own pointer type under STRICT; one is enough here. */
-#define DECLARE_HANDLE(name)           \
-	typedef struct name##__ *name
+#define DECLARE_HANDLE(name) typedef struct name##__ *name
 
 #ifdef UNICODE
 typedef WCHAR TCHAR, *PTCHAR, TBYTE, *PTBYTE;
@@ -93,7 +92,8 @@ typedef LPCSTR LPCTSTR, PCTSTR;
 #endif
 #define TEXT(quote) __TEXT(quote)
 
-typedef HANDLE HINSTANCE, HMODULE, HGLOBAL, HLOCAL, HKEY, HWND, HMENU, HICON, HGDIOBJ, HBRUSH, SC_HANDLE;
+typedef HANDLE HINSTANCE, HMODULE, HGLOBAL, HLOCAL, HKEY, HWND, HMENU, HICON, HGDIOBJ, HBRUSH,
+	SC_HANDLE;
 typedef HKEY *PHKEY;
 typedef INT_PTR (*FARPROC)(void);
 typedef INT_PTR (*NEARPROC)(void);
@@ -131,15 +131,17 @@ typedef INT_PTR (*PROC)(void);
 #define ANSI_NULL	     ((CHAR)0)
 #define MAKEWORD(lo, hi)     ((WORD)(((BYTE)(lo)) | ((WORD)((BYTE)(hi))) << 8))
 #define MAKELONG(lo, hi)     ((LONG)(((WORD)(lo)) | ((DWORD)((WORD)(hi))) << 16))
-#define LOWORD(v)	     ((WORD)((DWORD_PTR)(v) & 0xFFFF))
+#define LOWORD(v)	     ((WORD)((DWORD_PTR)(v)&0xFFFF))
 #define HIWORD(v)	     ((WORD)(((DWORD_PTR)(v) >> 16) & 0xFFFF))
-#define LOBYTE(v)	     ((BYTE)((DWORD_PTR)(v) & 0xFF))
+#define LOBYTE(v)	     ((BYTE)((DWORD_PTR)(v)&0xFF))
 #define HIBYTE(v)	     ((BYTE)(((DWORD_PTR)(v) >> 8) & 0xFF))
 
 /* min and max are macros on Windows; libstdc++ does not survive that, so C++ gets templates that
  * also lose against std::min and std::max where both are visible. */
 #ifndef NOMINMAX
 #ifdef __cplusplus
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-compare"
 extern "C++" {
 template <class A, class B>
 constexpr auto min(const A &a, const B &b) -> decltype(true ? a + 0 : b + 0)
@@ -152,6 +154,7 @@ constexpr auto max(const A &a, const B &b) -> decltype(true ? a + 0 : b + 0)
 	return a > b ? a + 0 : b + 0;
 }
 }
+#pragma GCC diagnostic pop
 #else
 #ifndef max
 #define max(a, b) (((a) > (b)) ? (a) : (b))

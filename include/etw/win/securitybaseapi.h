@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * SIDs, and the privilege dance that ETW tools perform before they start a kernel session. Privileges
- * do not exist here: asking for them succeeds, and the session's own access check decides.
+ * SIDs, and the privilege dance that ETW tools perform before they start a kernel session.
+ * Privileges do not exist here: asking for them succeeds, and the session's own access check
+ * decides.
  */
 #ifndef ETW_WIN_SECURITYBASEAPI_H
 #define ETW_WIN_SECURITYBASEAPI_H
@@ -22,12 +23,13 @@ ETW_API BOOL WINAPI AllocateAndInitializeSid(PSID_IDENTIFIER_AUTHORITY pIdentifi
 					     DWORD nSubAuthority5, DWORD nSubAuthority6,
 					     DWORD nSubAuthority7, PSID *pSid);
 ETW_API PVOID WINAPI FreeSid(PSID pSid);
-ETW_API BOOL WINAPI CreateWellKnownSid(WELL_KNOWN_SID_TYPE WellKnownSidType, PSID DomainSid, PSID pSid,
-				       DWORD *cbSid);
+ETW_API BOOL WINAPI CreateWellKnownSid(WELL_KNOWN_SID_TYPE WellKnownSidType, PSID DomainSid,
+				       PSID pSid, DWORD *cbSid);
 /* TRUE for root and the administrators' SID. */
 ETW_API BOOL WINAPI CheckTokenMembership(HANDLE TokenHandle, PSID SidToCheck, PBOOL IsMember);
 
-ETW_API BOOL WINAPI OpenProcessToken(HANDLE ProcessHandle, DWORD DesiredAccess, PHANDLE TokenHandle);
+ETW_API BOOL WINAPI OpenProcessToken(HANDLE ProcessHandle, DWORD DesiredAccess,
+				     PHANDLE TokenHandle);
 /* TokenUser, TokenElevation, TokenElevationType. Sizes in bytes. */
 ETW_API BOOL WINAPI GetTokenInformation(HANDLE TokenHandle,
 					TOKEN_INFORMATION_CLASS TokenInformationClass,

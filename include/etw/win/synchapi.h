@@ -2,8 +2,9 @@
  *
  * Waiting, events, locks and interlocked operations.
  *
- * A HANDLE is an event, a thread or a process of this library; WaitForMultipleObjects takes any mix.
- * Functions that fail return what the Windows ones return and leave the reason in GetLastError.
+ * A HANDLE is an event, a thread or a process of this library; WaitForMultipleObjects takes any
+ * mix. Functions that fail return what the Windows ones return and leave the reason in
+ * GetLastError.
  */
 #ifndef ETW_WIN_SYNCHAPI_H
 #define ETW_WIN_SYNCHAPI_H
@@ -12,17 +13,17 @@
 
 EXTERN_C_START
 
-#define WAIT_OBJECT_0	     0u
-#define WAIT_ABANDONED	     0x80u
-#define WAIT_ABANDONED_0     0x80u
-#define WAIT_IO_COMPLETION   0xC0u
-#define WAIT_TIMEOUT	     258u
-#define WAIT_FAILED	     0xFFFFFFFFu
-#define MAXIMUM_WAIT_OBJECTS 64
+#define WAIT_OBJECT_0		  0u
+#define WAIT_ABANDONED		  0x80u
+#define WAIT_ABANDONED_0	  0x80u
+#define WAIT_IO_COMPLETION	  0xC0u
+#define WAIT_TIMEOUT		  258u
+#define WAIT_FAILED		  0xFFFFFFFFu
+#define MAXIMUM_WAIT_OBJECTS	  64
 #define CREATE_EVENT_MANUAL_RESET 1
 #define CREATE_EVENT_INITIAL_SET  2
-#define EVENT_MODIFY_STATE   0x0002
-#define EVENT_ALL_ACCESS     0x1F0003
+#define EVENT_MODIFY_STATE	  0x0002
+#define EVENT_ALL_ACCESS	  0x1F0003
 
 /* A recursive mutex. The members are the library's own. */
 typedef struct _RTL_CRITICAL_SECTION {
@@ -32,17 +33,30 @@ typedef struct _RTL_CRITICAL_SECTION {
 typedef struct _RTL_SRWLOCK {
 	ULONG64 Storage[8];
 } SRWLOCK, *PSRWLOCK;
-#define SRWLOCK_INIT {{0, 0, 0, 0, 0, 0, 0, 0}}
+#define SRWLOCK_INIT                                                                               \
+	{                                                                                          \
+		{                                                                                  \
+			0, 0, 0, 0, 0, 0, 0, 0                                                     \
+		}                                                                                  \
+	}
 
 typedef struct _RTL_CONDITION_VARIABLE {
 	ULONG64 Storage[8];
 } CONDITION_VARIABLE, *PCONDITION_VARIABLE;
-#define CONDITION_VARIABLE_INIT {{0, 0, 0, 0, 0, 0, 0, 0}}
+#define CONDITION_VARIABLE_INIT                                                                    \
+	{                                                                                          \
+		{                                                                                  \
+			0, 0, 0, 0, 0, 0, 0, 0                                                     \
+		}                                                                                  \
+	}
 
 typedef union _RTL_RUN_ONCE {
 	PVOID Ptr;
 } INIT_ONCE, *PINIT_ONCE, *LPINIT_ONCE;
-#define INIT_ONCE_STATIC_INIT {0}
+#define INIT_ONCE_STATIC_INIT                                                                      \
+	{                                                                                          \
+		0                                                                                  \
+	}
 #define INIT_ONCE_CHECK_ONLY  1
 #define INIT_ONCE_ASYNC	      2
 #define INIT_ONCE_INIT_FAILED 4
@@ -54,8 +68,8 @@ EXTERN_C_END
 ETW_API VOID WINAPI Sleep(DWORD dwMilliseconds);
 ETW_API DWORD WINAPI SleepEx(DWORD dwMilliseconds, BOOL bAlertable);
 
-/* NULL on failure. Names are shared by the threads of one process only; an existing name is opened and
- * GetLastError is ERROR_ALREADY_EXISTS. */
+/* NULL on failure. Names are shared by the threads of one process only; an existing name is opened
+ * and GetLastError is ERROR_ALREADY_EXISTS. */
 ETW_API HANDLE WINAPI CreateEventW(LPSECURITY_ATTRIBUTES lpEventAttributes, BOOL bManualReset,
 				   BOOL bInitialState, LPCWSTR lpName);
 ETW_API HANDLE WINAPI CreateEventA(LPSECURITY_ATTRIBUTES lpEventAttributes, BOOL bManualReset,
@@ -110,45 +124,48 @@ ETW_API BOOL WINAPI WaitOnAddress(volatile VOID *Address, PVOID CompareAddress, 
 ETW_API VOID WINAPI WakeByAddressSingle(PVOID Address);
 ETW_API VOID WINAPI WakeByAddressAll(PVOID Address);
 
-/* ---- interlocked: sequentially consistent, as on Windows -------------------------------------- */
+/* ---- interlocked: sequentially consistent, as on Windows --------------------------------------
+ */
 
-#define ETW_INTERLOCKED(suffix, type)                                                                \
-	FORCEINLINE type InterlockedIncrement##suffix(type volatile *p)                              \
-	{                                                                                            \
-		return __atomic_add_fetch(p, 1, __ATOMIC_SEQ_CST);                                   \
-	}                                                                                            \
-	FORCEINLINE type InterlockedDecrement##suffix(type volatile *p)                              \
-	{                                                                                            \
-		return __atomic_sub_fetch(p, 1, __ATOMIC_SEQ_CST);                                   \
-	}                                                                                            \
-	FORCEINLINE type InterlockedAdd##suffix(type volatile *p, type v)                            \
-	{                                                                                            \
-		return __atomic_add_fetch(p, v, __ATOMIC_SEQ_CST);                                   \
-	}                                                                                            \
-	FORCEINLINE type InterlockedExchangeAdd##suffix(type volatile *p, type v)                    \
-	{                                                                                            \
-		return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);                                   \
-	}                                                                                            \
-	FORCEINLINE type InterlockedExchange##suffix(type volatile *p, type v)                       \
-	{                                                                                            \
-		return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                  \
-	}                                                                                            \
-	FORCEINLINE type InterlockedOr##suffix(type volatile *p, type v)                             \
-	{                                                                                            \
-		return __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST);                                    \
-	}                                                                                            \
-	FORCEINLINE type InterlockedAnd##suffix(type volatile *p, type v)                            \
-	{                                                                                            \
-		return __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST);                                   \
-	}                                                                                            \
-	FORCEINLINE type InterlockedXor##suffix(type volatile *p, type v)                            \
-	{                                                                                            \
-		return __atomic_fetch_xor(p, v, __ATOMIC_SEQ_CST);                                   \
-	}                                                                                            \
-	FORCEINLINE type InterlockedCompareExchange##suffix(type volatile *p, type v, type expected) \
-	{                                                                                            \
-		__atomic_compare_exchange_n(p, &expected, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
-		return expected;                                                                     \
+#define ETW_INTERLOCKED(suffix, type)                                                              \
+	FORCEINLINE type InterlockedIncrement##suffix(type volatile *p)                            \
+	{                                                                                          \
+		return __atomic_add_fetch(p, 1, __ATOMIC_SEQ_CST);                                 \
+	}                                                                                          \
+	FORCEINLINE type InterlockedDecrement##suffix(type volatile *p)                            \
+	{                                                                                          \
+		return __atomic_sub_fetch(p, 1, __ATOMIC_SEQ_CST);                                 \
+	}                                                                                          \
+	FORCEINLINE type InterlockedAdd##suffix(type volatile *p, type v)                          \
+	{                                                                                          \
+		return __atomic_add_fetch(p, v, __ATOMIC_SEQ_CST);                                 \
+	}                                                                                          \
+	FORCEINLINE type InterlockedExchangeAdd##suffix(type volatile *p, type v)                  \
+	{                                                                                          \
+		return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);                                 \
+	}                                                                                          \
+	FORCEINLINE type InterlockedExchange##suffix(type volatile *p, type v)                     \
+	{                                                                                          \
+		return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                \
+	}                                                                                          \
+	FORCEINLINE type InterlockedOr##suffix(type volatile *p, type v)                           \
+	{                                                                                          \
+		return __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST);                                  \
+	}                                                                                          \
+	FORCEINLINE type InterlockedAnd##suffix(type volatile *p, type v)                          \
+	{                                                                                          \
+		return __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST);                                 \
+	}                                                                                          \
+	FORCEINLINE type InterlockedXor##suffix(type volatile *p, type v)                          \
+	{                                                                                          \
+		return __atomic_fetch_xor(p, v, __ATOMIC_SEQ_CST);                                 \
+	}                                                                                          \
+	FORCEINLINE type InterlockedCompareExchange##suffix(type volatile *p, type v,              \
+							    type expected)                         \
+	{                                                                                          \
+		__atomic_compare_exchange_n(p, &expected, v, 0, __ATOMIC_SEQ_CST,                  \
+					    __ATOMIC_SEQ_CST);                                     \
+		return expected;                                                                   \
 	}
 ETW_INTERLOCKED(, LONG)
 ETW_INTERLOCKED(64, LONG64)
@@ -183,21 +200,21 @@ FORCEINLINE PVOID InterlockedCompareExchangePointer(PVOID volatile *p, PVOID v, 
 	return expected;
 }
 
-#define InterlockedIncrementNoFence(p)	    InterlockedIncrement(p)
-#define InterlockedDecrementNoFence(p)	    InterlockedDecrement(p)
-#define InterlockedExchangeNoFence(p, v)    InterlockedExchange((p), (v))
-#define InterlockedExchange8(p, v)	    ((char)__atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST))
-#define _InterlockedIncrement(p)	    InterlockedIncrement(p)
-#define _InterlockedDecrement(p)	    InterlockedDecrement(p)
-#define _InterlockedExchange(p, v)	    InterlockedExchange((p), (v))
-#define _InterlockedExchangeAdd(p, v)	    InterlockedExchangeAdd((p), (v))
+#define InterlockedIncrementNoFence(p)	     InterlockedIncrement(p)
+#define InterlockedDecrementNoFence(p)	     InterlockedDecrement(p)
+#define InterlockedExchangeNoFence(p, v)     InterlockedExchange((p), (v))
+#define InterlockedExchange8(p, v)	     ((char)__atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST))
+#define _InterlockedIncrement(p)	     InterlockedIncrement(p)
+#define _InterlockedDecrement(p)	     InterlockedDecrement(p)
+#define _InterlockedExchange(p, v)	     InterlockedExchange((p), (v))
+#define _InterlockedExchangeAdd(p, v)	     InterlockedExchangeAdd((p), (v))
 #define _InterlockedCompareExchange(p, v, e) InterlockedCompareExchange((p), (v), (e))
-#define MemoryBarrier()			    __atomic_thread_fence(__ATOMIC_SEQ_CST)
-#define YieldProcessor()		    ((void)0)
-#define ReadAcquire(p)			    __atomic_load_n((p), __ATOMIC_ACQUIRE)
-#define ReadNoFence(p)			    __atomic_load_n((p), __ATOMIC_RELAXED)
-#define WriteRelease(p, v)		    __atomic_store_n((p), (v), __ATOMIC_RELEASE)
-#define WriteNoFence(p, v)		    __atomic_store_n((p), (v), __ATOMIC_RELAXED)
+#define MemoryBarrier()			     __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define YieldProcessor()		     ((void)0)
+#define ReadAcquire(p)			     __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define ReadNoFence(p)			     __atomic_load_n((p), __ATOMIC_RELAXED)
+#define WriteRelease(p, v)		     __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+#define WriteNoFence(p, v)		     __atomic_store_n((p), (v), __ATOMIC_RELAXED)
 
 #ifdef UNICODE
 #define CreateEvent CreateEventW

@@ -11,12 +11,12 @@ ETW_INLINE BOOL IsWindowsVersionOrGreater(WORD major, WORD minor, WORD servicePa
 	(void)servicePack;
 	return major <= 10;
 }
-#define IsWindowsXPOrGreater()	      TRUE
-#define IsWindowsVistaOrGreater()     TRUE
-#define IsWindows7OrGreater()	      TRUE
-#define IsWindows7SP1OrGreater()      TRUE
-#define IsWindows8OrGreater()	      TRUE
-#define IsWindows8Point1OrGreater()   TRUE
-#define IsWindows10OrGreater()	      TRUE
-#define IsWindowsServer()	      FALSE
+#define IsWindowsXPOrGreater()	    TRUE
+#define IsWindowsVistaOrGreater()   TRUE
+#define IsWindows7OrGreater()	    TRUE
+#define IsWindows7SP1OrGreater()    TRUE
+#define IsWindows8OrGreater()	    TRUE
+#define IsWindows8Point1OrGreater() TRUE
+#define IsWindows10OrGreater()	    TRUE
+#define IsWindowsServer()	    FALSE
 #endif

@@ -11,7 +11,8 @@
 
 EXTERN_C_START
 
-/* ---- errors and messages ---------------------------------------------------------------------- */
+/* ---- errors and messages ----------------------------------------------------------------------
+ */
 
 #define FORMAT_MESSAGE_ALLOCATE_BUFFER 0x00000100
 #define FORMAT_MESSAGE_IGNORE_INSERTS  0x00000200
@@ -26,8 +27,8 @@ ETW_API DWORD WINAPI GetLastError(void);
 ETW_API VOID WINAPI SetLastError(DWORD dwErrCode);
 
 /* FROM_SYSTEM: the text of a Win32 code; FROM_STRING: inserts %1 %2!u! … %n %t %0 %% of lpSource.
- * ALLOCATE_BUFFER: lpBuffer is the address of a pointer, to be freed with LocalFree. Returns characters
- * without terminator, 0 on failure. */
+ * ALLOCATE_BUFFER: lpBuffer is the address of a pointer, to be freed with LocalFree. Returns
+ * characters without terminator, 0 on failure. */
 ETW_API DWORD WINAPI FormatMessageW(DWORD dwFlags, LPCVOID lpSource, DWORD dwMessageId,
 				    DWORD dwLanguageId, LPWSTR lpBuffer, DWORD nSize,
 				    va_list *Arguments);
@@ -39,16 +40,17 @@ ETW_API VOID WINAPI OutputDebugStringA(LPCSTR lpOutputString);
 ETW_API BOOL WINAPI IsDebuggerPresent(void);
 #define DebugBreak() __builtin_trap()
 
-/* ---- memory ------------------------------------------------------------------------------------ */
+/* ---- memory ------------------------------------------------------------------------------------
+ */
 
-#define HEAP_NO_SERIALIZE	   1
-#define HEAP_GENERATE_EXCEPTIONS   4
-#define HEAP_ZERO_MEMORY	   8
-#define LMEM_FIXED		   0
-#define LMEM_ZEROINIT		   0x40
-#define LPTR			   (LMEM_FIXED | LMEM_ZEROINIT)
-#define GMEM_FIXED		   0
-#define GPTR			   0x40
+#define HEAP_NO_SERIALIZE	 1
+#define HEAP_GENERATE_EXCEPTIONS 4
+#define HEAP_ZERO_MEMORY	 8
+#define LMEM_FIXED		 0
+#define LMEM_ZEROINIT		 0x40
+#define LPTR			 (LMEM_FIXED | LMEM_ZEROINIT)
+#define GMEM_FIXED		 0
+#define GPTR			 0x40
 
 /* Sizes in bytes. All of them are malloc. */
 ETW_API HANDLE WINAPI GetProcessHeap(void);
@@ -63,16 +65,17 @@ ETW_API HLOCAL WINAPI LocalFree(HLOCAL hMem); /* NULL on success */
 ETW_API HGLOBAL WINAPI GlobalAlloc(UINT uFlags, SIZE_T dwBytes);
 ETW_API HGLOBAL WINAPI GlobalFree(HGLOBAL hMem);
 
-/* ---- modules ----------------------------------------------------------------------------------- */
+/* ---- modules -----------------------------------------------------------------------------------
+ */
 
-#define LOAD_LIBRARY_AS_DATAFILE		       0x00000002
-#define LOAD_LIBRARY_SEARCH_SYSTEM32		       0x00000800
-#define GET_MODULE_HANDLE_EX_FLAG_PIN		       1
-#define GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT   2
-#define GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS	       4
+#define LOAD_LIBRARY_AS_DATAFILE		     0x00000002
+#define LOAD_LIBRARY_SEARCH_SYSTEM32		     0x00000800
+#define GET_MODULE_HANDLE_EX_FLAG_PIN		     1
+#define GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT 2
+#define GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS	     4
 
-/* advapi32, tdh, ntdll, sechost, kernel32 and the api-ms-win-* sets are this library itself; any other name
- * goes to dlopen. NULL: the program. ERROR_MOD_NOT_FOUND, ERROR_PROC_NOT_FOUND. */
+/* advapi32, tdh, ntdll, sechost, kernel32 and the api-ms-win-* sets are this library itself; any
+ * other name goes to dlopen. NULL: the program. ERROR_MOD_NOT_FOUND, ERROR_PROC_NOT_FOUND. */
 ETW_API HMODULE WINAPI GetModuleHandleW(LPCWSTR lpModuleName);
 ETW_API HMODULE WINAPI GetModuleHandleA(LPCSTR lpModuleName);
 ETW_API BOOL WINAPI GetModuleHandleExW(DWORD dwFlags, LPCWSTR lpModuleName, HMODULE *phModule);
@@ -87,7 +90,8 @@ ETW_API FARPROC WINAPI GetProcAddress(HMODULE hModule, LPCSTR lpProcName);
 ETW_API DWORD WINAPI GetModuleFileNameW(HMODULE hModule, LPWSTR lpFilename, DWORD nSize);
 ETW_API DWORD WINAPI GetModuleFileNameA(HMODULE hModule, LPSTR lpFilename, DWORD nSize);
 
-/* ---- environment and version ------------------------------------------------------------------- */
+/* ---- environment and version -------------------------------------------------------------------
+ */
 
 ETW_API DWORD WINAPI GetEnvironmentVariableW(LPCWSTR lpName, LPWSTR lpBuffer, DWORD nSize);
 ETW_API DWORD WINAPI GetEnvironmentVariableA(LPCSTR lpName, LPSTR lpBuffer, DWORD nSize);
@@ -104,40 +108,41 @@ ETW_API NTSTATUS NTAPI RtlGetVersion(PRTL_OSVERSIONINFOW lpVersionInformation);
 ETW_API BOOL WINAPI GetComputerNameW(LPWSTR lpBuffer, LPDWORD nSize);
 #define MAX_COMPUTERNAME_LENGTH 15
 
-/* ---- files -------------------------------------------------------------------------------------- */
+/* ---- files --------------------------------------------------------------------------------------
+ */
 
-#define FILE_SHARE_READ		     1
-#define FILE_SHARE_WRITE	     2
-#define FILE_SHARE_DELETE	     4
-#define CREATE_NEW		     1
-#define CREATE_ALWAYS		     2
-#define OPEN_EXISTING		     3
-#define OPEN_ALWAYS		     4
-#define TRUNCATE_EXISTING	     5
-#define FILE_ATTRIBUTE_READONLY	     0x00000001
-#define FILE_ATTRIBUTE_HIDDEN	     0x00000002
-#define FILE_ATTRIBUTE_DIRECTORY     0x00000010
-#define FILE_ATTRIBUTE_ARCHIVE	     0x00000020
-#define FILE_ATTRIBUTE_NORMAL	     0x00000080
-#define FILE_FLAG_SEQUENTIAL_SCAN    0x08000000
-#define INVALID_FILE_ATTRIBUTES	     0xFFFFFFFFu
-#define INVALID_FILE_SIZE	     0xFFFFFFFFu
-#define FILE_APPEND_DATA	     4
-#define FILE_READ_DATA		     1
-#define FILE_WRITE_DATA		     2
-#define FILE_GENERIC_READ	     0x00120089
-#define FILE_GENERIC_WRITE	     0x00120116
-#define FILE_BEGIN		     0
-#define FILE_CURRENT		     1
-#define FILE_END		     2
-#define FILE_TYPE_UNKNOWN	     0
-#define FILE_TYPE_DISK		     1
-#define FILE_TYPE_CHAR		     2
-#define FILE_TYPE_PIPE		     3
-#define MOVEFILE_REPLACE_EXISTING    1
-#define STD_INPUT_HANDLE	     ((DWORD)-10)
-#define STD_OUTPUT_HANDLE	     ((DWORD)-11)
-#define STD_ERROR_HANDLE	     ((DWORD)-12)
+#define FILE_SHARE_READ		  1
+#define FILE_SHARE_WRITE	  2
+#define FILE_SHARE_DELETE	  4
+#define CREATE_NEW		  1
+#define CREATE_ALWAYS		  2
+#define OPEN_EXISTING		  3
+#define OPEN_ALWAYS		  4
+#define TRUNCATE_EXISTING	  5
+#define FILE_ATTRIBUTE_READONLY	  0x00000001
+#define FILE_ATTRIBUTE_HIDDEN	  0x00000002
+#define FILE_ATTRIBUTE_DIRECTORY  0x00000010
+#define FILE_ATTRIBUTE_ARCHIVE	  0x00000020
+#define FILE_ATTRIBUTE_NORMAL	  0x00000080
+#define FILE_FLAG_SEQUENTIAL_SCAN 0x08000000
+#define INVALID_FILE_ATTRIBUTES	  0xFFFFFFFFu
+#define INVALID_FILE_SIZE	  0xFFFFFFFFu
+#define FILE_APPEND_DATA	  4
+#define FILE_READ_DATA		  1
+#define FILE_WRITE_DATA		  2
+#define FILE_GENERIC_READ	  0x00120089
+#define FILE_GENERIC_WRITE	  0x00120116
+#define FILE_BEGIN		  0
+#define FILE_CURRENT		  1
+#define FILE_END		  2
+#define FILE_TYPE_UNKNOWN	  0
+#define FILE_TYPE_DISK		  1
+#define FILE_TYPE_CHAR		  2
+#define FILE_TYPE_PIPE		  3
+#define MOVEFILE_REPLACE_EXISTING 1
+#define STD_INPUT_HANDLE	  ((DWORD)-10)
+#define STD_OUTPUT_HANDLE	  ((DWORD)-11)
+#define STD_ERROR_HANDLE	  ((DWORD)-12)
 
 typedef struct _OVERLAPPED {
 	ULONG_PTR Internal;
@@ -147,7 +152,8 @@ typedef struct _OVERLAPPED {
 	HANDLE hEvent;
 } OVERLAPPED, *LPOVERLAPPED;
 
-/* Paths may have either separator and a drive letter, which is dropped. INVALID_HANDLE_VALUE on failure. */
+/* Paths may have either separator and a drive letter, which is dropped. INVALID_HANDLE_VALUE on
+ * failure. */
 ETW_API HANDLE WINAPI CreateFileW(LPCWSTR lpFileName, DWORD dwDesiredAccess, DWORD dwShareMode,
 				  LPSECURITY_ATTRIBUTES lpSecurityAttributes,
 				  DWORD dwCreationDisposition, DWORD dwFlagsAndAttributes,
@@ -169,7 +175,8 @@ ETW_API BOOL WINAPI SetFilePointerEx(HANDLE hFile, LARGE_INTEGER liDistanceToMov
 ETW_API BOOL WINAPI DeleteFileW(LPCWSTR lpFileName);
 ETW_API BOOL WINAPI DeleteFileA(LPCSTR lpFileName);
 ETW_API BOOL WINAPI MoveFileW(LPCWSTR lpExistingFileName, LPCWSTR lpNewFileName);
-ETW_API BOOL WINAPI CreateDirectoryW(LPCWSTR lpPathName, LPSECURITY_ATTRIBUTES lpSecurityAttributes);
+ETW_API BOOL WINAPI CreateDirectoryW(LPCWSTR lpPathName,
+				     LPSECURITY_ATTRIBUTES lpSecurityAttributes);
 ETW_API BOOL WINAPI CreateDirectoryA(LPCSTR lpPathName, LPSECURITY_ATTRIBUTES lpSecurityAttributes);
 ETW_API DWORD WINAPI GetFileAttributesW(LPCWSTR lpFileName);
 ETW_API DWORD WINAPI GetFileAttributesA(LPCSTR lpFileName);
@@ -178,21 +185,22 @@ ETW_API DWORD WINAPI GetCurrentDirectoryA(DWORD nBufferLength, LPSTR lpBuffer);
 ETW_API DWORD WINAPI GetFullPathNameW(LPCWSTR lpFileName, DWORD nBufferLength, LPWSTR lpBuffer,
 				      LPWSTR *lpFilePart);
 
-/* ---- console ------------------------------------------------------------------------------------ */
+/* ---- console ------------------------------------------------------------------------------------
+ */
 
-#define CTRL_C_EVENT	    0
-#define CTRL_BREAK_EVENT    1
-#define CTRL_CLOSE_EVENT    2
-#define CTRL_LOGOFF_EVENT   5
-#define CTRL_SHUTDOWN_EVENT 6
-#define FOREGROUND_BLUE	     1
-#define FOREGROUND_GREEN     2
-#define FOREGROUND_RED	     4
-#define FOREGROUND_INTENSITY 8
-#define BACKGROUND_BLUE	     0x10
-#define BACKGROUND_GREEN     0x20
-#define BACKGROUND_RED	     0x40
-#define BACKGROUND_INTENSITY 0x80
+#define CTRL_C_EVENT			   0
+#define CTRL_BREAK_EVENT		   1
+#define CTRL_CLOSE_EVENT		   2
+#define CTRL_LOGOFF_EVENT		   5
+#define CTRL_SHUTDOWN_EVENT		   6
+#define FOREGROUND_BLUE			   1
+#define FOREGROUND_GREEN		   2
+#define FOREGROUND_RED			   4
+#define FOREGROUND_INTENSITY		   8
+#define BACKGROUND_BLUE			   0x10
+#define BACKGROUND_GREEN		   0x20
+#define BACKGROUND_RED			   0x40
+#define BACKGROUND_INTENSITY		   0x80
 #define ENABLE_PROCESSED_INPUT		   1
 #define ENABLE_LINE_INPUT		   2
 #define ENABLE_ECHO_INPUT		   4
@@ -224,14 +232,15 @@ typedef struct _CONSOLE_SCREEN_BUFFER_INFO {
 EXTERN_C_END
 
 ETW_API HANDLE WINAPI GetStdHandle(DWORD nStdHandle);
-/* SIGINT is CTRL_C_EVENT, SIGQUIT CTRL_BREAK_EVENT, SIGTERM and SIGHUP CTRL_CLOSE_EVENT. Handlers run on
- * a thread of their own, latest first, until one returns TRUE; otherwise the process ends. */
+/* SIGINT is CTRL_C_EVENT, SIGQUIT CTRL_BREAK_EVENT, SIGTERM and SIGHUP CTRL_CLOSE_EVENT. Handlers
+ * run on a thread of their own, latest first, until one returns TRUE; otherwise the process ends.
+ */
 ETW_API BOOL WINAPI SetConsoleCtrlHandler(PHANDLER_ROUTINE HandlerRoutine, BOOL Add);
 /* FALSE when the handle is no terminal. */
 ETW_API BOOL WINAPI GetConsoleMode(HANDLE hConsoleHandle, LPDWORD lpMode);
 ETW_API BOOL WINAPI SetConsoleMode(HANDLE hConsoleHandle, DWORD dwMode);
-ETW_API BOOL WINAPI GetConsoleScreenBufferInfo(HANDLE hConsoleOutput,
-					       PCONSOLE_SCREEN_BUFFER_INFO lpConsoleScreenBufferInfo);
+ETW_API BOOL WINAPI GetConsoleScreenBufferInfo(
+	HANDLE hConsoleOutput, PCONSOLE_SCREEN_BUFFER_INFO lpConsoleScreenBufferInfo);
 ETW_API BOOL WINAPI SetConsoleTextAttribute(HANDLE hConsoleOutput, WORD wAttributes);
 ETW_API BOOL WINAPI WriteConsoleW(HANDLE hConsoleOutput, const VOID *lpBuffer,
 				  DWORD nNumberOfCharsToWrite, LPDWORD lpNumberOfCharsWritten,
@@ -239,37 +248,37 @@ ETW_API BOOL WINAPI WriteConsoleW(HANDLE hConsoleOutput, const VOID *lpBuffer,
 ETW_API BOOL WINAPI SetConsoleOutputCP(UINT wCodePageID);
 
 #ifdef UNICODE
-#define FormatMessage		 FormatMessageW
-#define OutputDebugString	 OutputDebugStringW
-#define GetModuleHandle		 GetModuleHandleW
-#define GetModuleHandleEx	 GetModuleHandleExW
-#define LoadLibrary		 LoadLibraryW
-#define LoadLibraryEx		 LoadLibraryExW
-#define GetModuleFileName	 GetModuleFileNameW
-#define GetEnvironmentVariable	 GetEnvironmentVariableW
-#define GetCommandLine		 GetCommandLineW
-#define GetVersionEx		 GetVersionExW
-#define CreateFile		 CreateFileW
-#define DeleteFile		 DeleteFileW
-#define CreateDirectory		 CreateDirectoryW
-#define GetFileAttributes	 GetFileAttributesW
-#define GetCurrentDirectory	 GetCurrentDirectoryW
+#define FormatMessage	       FormatMessageW
+#define OutputDebugString      OutputDebugStringW
+#define GetModuleHandle	       GetModuleHandleW
+#define GetModuleHandleEx      GetModuleHandleExW
+#define LoadLibrary	       LoadLibraryW
+#define LoadLibraryEx	       LoadLibraryExW
+#define GetModuleFileName      GetModuleFileNameW
+#define GetEnvironmentVariable GetEnvironmentVariableW
+#define GetCommandLine	       GetCommandLineW
+#define GetVersionEx	       GetVersionExW
+#define CreateFile	       CreateFileW
+#define DeleteFile	       DeleteFileW
+#define CreateDirectory	       CreateDirectoryW
+#define GetFileAttributes      GetFileAttributesW
+#define GetCurrentDirectory    GetCurrentDirectoryW
 #else
-#define FormatMessage		 FormatMessageA
-#define OutputDebugString	 OutputDebugStringA
-#define GetModuleHandle		 GetModuleHandleA
-#define GetModuleHandleEx	 GetModuleHandleExA
-#define LoadLibrary		 LoadLibraryA
-#define LoadLibraryEx		 LoadLibraryExA
-#define GetModuleFileName	 GetModuleFileNameA
-#define GetEnvironmentVariable	 GetEnvironmentVariableA
-#define GetCommandLine		 GetCommandLineA
-#define GetVersionEx		 GetVersionExA
-#define CreateFile		 CreateFileA
-#define DeleteFile		 DeleteFileA
-#define CreateDirectory		 CreateDirectoryA
-#define GetFileAttributes	 GetFileAttributesA
-#define GetCurrentDirectory	 GetCurrentDirectoryA
+#define FormatMessage	       FormatMessageA
+#define OutputDebugString      OutputDebugStringA
+#define GetModuleHandle	       GetModuleHandleA
+#define GetModuleHandleEx      GetModuleHandleExA
+#define LoadLibrary	       LoadLibraryA
+#define LoadLibraryEx	       LoadLibraryExA
+#define GetModuleFileName      GetModuleFileNameA
+#define GetEnvironmentVariable GetEnvironmentVariableA
+#define GetCommandLine	       GetCommandLineA
+#define GetVersionEx	       GetVersionExA
+#define CreateFile	       CreateFileA
+#define DeleteFile	       DeleteFileA
+#define CreateDirectory	       CreateDirectoryA
+#define GetFileAttributes      GetFileAttributesA
+#define GetCurrentDirectory    GetCurrentDirectoryA
 #endif
 #define MoveFile		  MoveFileW
 #define GetFullPathName		  GetFullPathNameW

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The part of <windows.h> that ETW programs use. GetLastError and SetLastError are in libetw, all other
- * functions in libetw-win.
+ * The part of <windows.h> that ETW programs use. GetLastError and SetLastError are in libetw, all
+ * other functions in libetw-win.
  */
 #ifndef ETW_WIN_WINDOWS_H
 #define ETW_WIN_WINDOWS_H

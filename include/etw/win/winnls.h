@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text between encodings, and the locale functions ETW programs print times with. There is one 8-bit code
- * page here, UTF-8: CP_ACP, CP_OEMCP and CP_THREAD_ACP mean it too. 1252 and 28591 (Latin-1) are known.
+ * Text between encodings, and the locale functions ETW programs print times with. There is one
+ * 8-bit code page here, UTF-8: CP_ACP, CP_OEMCP and CP_THREAD_ACP mean it too. 1252 and 28591
+ * (Latin-1) are known.
  */
 #ifndef ETW_WIN_WINNLS_H
 #define ETW_WIN_WINNLS_H
@@ -20,26 +21,26 @@
 #define WC_ERR_INVALID_CHARS 0x80
 #define WC_NO_BEST_FIT_CHARS 0x400
 
-#define LCMAP_LOWERCASE	      0x00000100
-#define LCMAP_UPPERCASE	      0x00000200
-#define LCMAP_BYTEREV	      0x00000800
-#define LOCALE_NAME_INVARIANT ETW_WIDE("")
-#define LOCALE_NAME_USER_DEFAULT    ((LPCWSTR)0)
-#define LOCALE_NAME_SYSTEM_DEFAULT  ETW_WIDE("!x-sys-default-locale")
-#define DATE_SHORTDATE	      1
-#define DATE_LONGDATE	      2
-#define TIME_NOSECONDS	      2
-#define TIME_FORCE24HOURFORMAT 8
-#define NORM_IGNORECASE	      1
-#define CSTR_LESS_THAN	      1
-#define CSTR_EQUAL	      2
-#define CSTR_GREATER_THAN     3
+#define LCMAP_LOWERCASE		   0x00000100
+#define LCMAP_UPPERCASE		   0x00000200
+#define LCMAP_BYTEREV		   0x00000800
+#define LOCALE_NAME_INVARIANT	   ETW_WIDE("")
+#define LOCALE_NAME_USER_DEFAULT   ((LPCWSTR)0)
+#define LOCALE_NAME_SYSTEM_DEFAULT ETW_WIDE("!x-sys-default-locale")
+#define DATE_SHORTDATE		   1
+#define DATE_LONGDATE		   2
+#define TIME_NOSECONDS		   2
+#define TIME_FORCE24HOURFORMAT	   8
+#define NORM_IGNORECASE		   1
+#define CSTR_LESS_THAN		   1
+#define CSTR_EQUAL		   2
+#define CSTR_GREATER_THAN	   3
 
 typedef struct _nlsversioninfo NLSVERSIONINFO, *LPNLSVERSIONINFO;
 
-/* Sizes: 8-bit ones in bytes, wide ones in characters; -1 counts up to and with the terminator; an output
- * size of 0 asks for what is needed. 0 on failure: ERROR_INSUFFICIENT_BUFFER, ERROR_INVALID_PARAMETER,
- * ERROR_NO_UNICODE_TRANSLATION (bad text and an ERR_INVALID flag). */
+/* Sizes: 8-bit ones in bytes, wide ones in characters; -1 counts up to and with the terminator; an
+ * output size of 0 asks for what is needed. 0 on failure: ERROR_INSUFFICIENT_BUFFER,
+ * ERROR_INVALID_PARAMETER, ERROR_NO_UNICODE_TRANSLATION (bad text and an ERR_INVALID flag). */
 ETW_API int WINAPI MultiByteToWideChar(UINT CodePage, DWORD dwFlags, LPCSTR lpMultiByteStr,
 				       int cbMultiByte, LPWSTR lpWideCharStr, int cchWideChar);
 ETW_API int WINAPI WideCharToMultiByte(UINT CodePage, DWORD dwFlags, LPCWSTR lpWideCharStr,
@@ -47,11 +48,13 @@ ETW_API int WINAPI WideCharToMultiByte(UINT CodePage, DWORD dwFlags, LPCWSTR lpW
 				       LPCSTR lpDefaultChar, LPBOOL lpUsedDefaultChar);
 ETW_API UINT WINAPI GetACP(void);
 ETW_API UINT WINAPI GetOEMCP(void);
-ETW_API int WINAPI LCMapStringEx(LPCWSTR lpLocaleName, DWORD dwMapFlags, LPCWSTR lpSrcStr, int cchSrc,
-				 LPWSTR lpDestStr, int cchDest, LPNLSVERSIONINFO lpVersionInformation,
-				 LPVOID lpReserved, LPARAM sortHandle);
-/* The pictures d dd ddd dddd M MM MMM MMMM y yy yyyy, h hh H HH m mm s ss t tt and 'quoted' text; NULL gives
- * M/d/yyyy and h:mm:ss tt. Times are English whatever the locale. Characters written with terminator. */
+ETW_API int WINAPI LCMapStringEx(LPCWSTR lpLocaleName, DWORD dwMapFlags, LPCWSTR lpSrcStr,
+				 int cchSrc, LPWSTR lpDestStr, int cchDest,
+				 LPNLSVERSIONINFO lpVersionInformation, LPVOID lpReserved,
+				 LPARAM sortHandle);
+/* The pictures d dd ddd dddd M MM MMM MMMM y yy yyyy, h hh H HH m mm s ss t tt and 'quoted' text;
+ * NULL gives M/d/yyyy and h:mm:ss tt. Times are English whatever the locale. Characters written
+ * with terminator. */
 ETW_API int WINAPI GetDateFormatW(LCID Locale, DWORD dwFlags, const SYSTEMTIME *lpDate,
 				  LPCWSTR lpFormat, LPWSTR lpDateStr, int cchDate);
 ETW_API int WINAPI GetTimeFormatW(LCID Locale, DWORD dwFlags, const SYSTEMTIME *lpTime,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * This folder comes first on the include path of programs compiled with -fshort-wchar, and of no others. Its
- * headers put a 16-bit implementation (libetw-win) behind the wide functions of the C runtime, and
- * Microsoft's printf behind the narrow ones, by assembler label: the names in the source stay what they are.
+ * This folder comes first on the include path of programs compiled with -fshort-wchar, and of no
+ * others. Its headers put a 16-bit implementation (libetw-win) behind the wide functions of the C
+ * runtime, and Microsoft's printf behind the narrow ones, by assembler label: the names in the
+ * source stay what they are.
  */
 #ifndef ETW_CRT_ETW_CRTDEFS_H
 #define ETW_CRT_ETW_CRTDEFS_H
@@ -20,6 +21,8 @@
 #undef __USE_FORTIFY_LEVEL
 #define __USE_FORTIFY_LEVEL 0
 #endif
+/* And its inline functions would call them before they can be bound. */
+#undef __USE_EXTERN_INLINES
 
 #ifdef __cplusplus
 #define ETW_CRT_BEGIN extern "C" {

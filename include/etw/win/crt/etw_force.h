@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * For C++ programs compiled with -fshort-wchar: force it in front of every source with -include. libstdc++.so
- * contains std::wstring for 32-bit characters; this keeps the compiler from using those ready-made pieces,
- * so that the program gets its own, made for 16 bits.
+ * For C++ programs compiled with -fshort-wchar: force it in front of every source with -include.
+ * libstdc++.so contains std::wstring for 32-bit characters; this keeps the compiler from using
+ * those ready-made pieces, so that the program gets its own, made for 16 bits.
  */
 #ifdef __cplusplus
 #include <bits/c++config.h>

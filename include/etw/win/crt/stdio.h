@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * <stdio.h> with Microsoft's printf; see etw_crtdefs.h. No guard around the system's header: it has its own
- * tricks with partial inclusion.
+ * <stdio.h> with Microsoft's printf; see etw_crtdefs.h. No guard around the system's header: it has
+ * its own tricks with partial inclusion.
  */
+#pragma GCC system_header
 #include "etw_crtdefs.h"
-
-#include_next <stdio.h>
-
-#ifndef ETW_CRT_STDIO_H
-#define ETW_CRT_STDIO_H
+#include <bits/types/FILE.h>
 #include <stdarg.h>
 
+/* Before the system declares them: the C++ library takes these names into std at once, and clang
+ * would keep the unbound functions there. Repeated inclusion repeats the declarations, which is
+ * harmless. */
 ETW_CRT_BEGIN
 ETW_CRT(int, printf, (const char *format, ...));
 ETW_CRT(int, vprintf, (const char *format, va_list ap));
@@ -20,6 +20,15 @@ ETW_CRT_NOTHROW(int, sprintf, (char *d, const char *format, ...));
 ETW_CRT_NOTHROW(int, vsprintf, (char *d, const char *format, va_list ap));
 ETW_CRT_NOTHROW(int, snprintf, (char *d, size_t cap, const char *format, ...));
 ETW_CRT_NOTHROW(int, vsnprintf, (char *d, size_t cap, const char *format, va_list ap));
+ETW_CRT_END
+
+#include_next <stdio.h>
+
+#ifndef ETW_CRT_STDIO_H
+#define ETW_CRT_STDIO_H
+#include <stdarg.h>
+
+ETW_CRT_BEGIN
 
 ETW_CRT_ALIAS(int, printf_s, printf, (const char *format, ...));
 ETW_CRT_ALIAS(int, fprintf_s, fprintf, (FILE * f, const char *format, ...));
@@ -38,9 +47,9 @@ ETW_CRT(int, sscanf_s, (const char *s, const char *format, ...));
 ETW_CRT(errno_t, fopen_s, (FILE * *ret, const char *path, const char *mode));
 ETW_CRT_END
 
-#define _fileno fileno
-#define _popen	popen
-#define _pclose pclose
+#define _fileno		       fileno
+#define _popen		       popen
+#define _pclose		       pclose
 #define _fseeki64(f, at, from) fseeko((f), (off_t)(at), (from))
 #define _ftelli64(f)	       ((long long)ftello(f))
 

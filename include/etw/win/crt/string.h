@@ -4,6 +4,7 @@
  */
 #include "etw_crtdefs.h"
 
+#pragma GCC system_header
 #include_next <string.h>
 
 #ifndef ETW_CRT_STRING_H
@@ -20,11 +21,11 @@ ETW_CRT(errno_t, memmove_s, (void *d, size_t cap, const void *s, size_t n));
 ETW_CRT(char *, strtok_s, (char *s, const char *set, char **save));
 ETW_CRT_END
 
-#define _stricmp      strcasecmp
-#define _strnicmp     strncasecmp
-#define stricmp	      strcasecmp
-#define strnicmp      strncasecmp
-#define _strdup	      strdup
+#define _stricmp	strcasecmp
+#define _strnicmp	strncasecmp
+#define stricmp		strcasecmp
+#define strnicmp	strncasecmp
+#define _strdup		strdup
 #define strnlen_s(s, n) ((s) ? strnlen((s), (n)) : 0)
 
 #ifdef __cplusplus

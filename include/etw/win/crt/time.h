@@ -4,6 +4,7 @@
  */
 #include "etw_crtdefs.h"
 
+#pragma GCC system_header
 #include_next <time.h>
 
 #if !defined(ETW_CRT_TIME_H) && defined(__time_t_defined) && defined(_TIME_H)

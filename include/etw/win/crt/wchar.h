@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * <wchar.h> with 16-bit characters; see etw_crtdefs.h. Instead of the system's, not in addition to it.
+ * <wchar.h> with 16-bit characters; see etw_crtdefs.h. Instead of the system's, not in addition to
+ * it.
  */
 #ifndef ETW_CRT_WCHAR_H
 #define ETW_CRT_WCHAR_H
@@ -92,7 +93,8 @@ ETW_CRT(int, vwscanf, (const wchar_t *format, va_list ap));
 ETW_CRT(int, fwscanf, (FILE * f, const wchar_t *format, ...));
 ETW_CRT(int, vfwscanf, (FILE * f, const wchar_t *format, va_list ap));
 
-/* ---- Microsoft -------------------------------------------------------------------------------- */
+/* ---- Microsoft --------------------------------------------------------------------------------
+ */
 
 ETW_CRT(int, _wcsicmp, (const wchar_t *a, const wchar_t *b));
 ETW_CRT(int, _wcsnicmp, (const wchar_t *a, const wchar_t *b, size_t n));
@@ -137,7 +139,7 @@ ETW_CRT(int, _snwprintf_s, (wchar_t * d, size_t cap, size_t n, const wchar_t *fo
 ETW_CRT(int, _vsnwprintf_s, (wchar_t * d, size_t cap, size_t n, const wchar_t *format, va_list ap));
 ETW_CRT(int, _scwprintf, (const wchar_t *format, ...));
 ETW_CRT(int, _vscwprintf, (const wchar_t *format, va_list ap));
-ETW_CRT_ALIAS(int, swscanf_s, swscanf, (const wchar_t *s, const wchar_t *format, ...));
+ETW_CRT(int, swscanf_s, (const wchar_t *s, const wchar_t *format, ...));
 ETW_CRT(int, _putws, (const wchar_t *s));
 ETW_CRT(FILE *, _wfopen, (const wchar_t *path, const wchar_t *mode));
 ETW_CRT(errno_t, _wfopen_s, (FILE * *ret, const wchar_t *path, const wchar_t *mode));

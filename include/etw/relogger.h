@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rewriting traces: events of files or of a real-time session pass through a callback, and what the
+ * callback injects is written to a new file. COM shapes: each object is a pointer to a table of
+ * functions, in the order that Windows has. CoCreateInstance(CLSID_TraceRelogger) makes the
+ * relogger.
+ */
+#ifndef ETW_RELOGGER_H
+#define ETW_RELOGGER_H
+
+#include "evntcons.h"
+#include "win/objbase.h"
+
+typedef ULONG64 RELOGSTREAM_ID;
+
+ETW_DEFINE_GUID(CLSID_TraceRelogger, 0x7b40792d, 0x05ff, 0x44c4, 0x90, 0x58, 0xf4, 0x40, 0xc7, 0x1f,
+		0x17, 0xd4)
+ETW_DEFINE_GUID(IID_ITraceRelogger, 0xf754ad43, 0x3bcc, 0x4286, 0x80, 0x09, 0x9c, 0x5d, 0xa2, 0x14,
+		0xe8, 0x4e)
+ETW_DEFINE_GUID(IID_ITraceEvent, 0x8cc97f40, 0x9028, 0x4ff3, 0x9b, 0x62, 0x7d, 0x1f, 0x79, 0xca,
+		0x7b, 0xcb)
+ETW_DEFINE_GUID(IID_ITraceEventCallback, 0x3ed25501, 0x593f, 0x43e9, 0x8f, 0x38, 0x3a, 0xb4, 0x6f,
+		0x5a, 0x4a, 0x52)
+
+/* ITraceEvent: an event that may be changed before it is injected.
+ *   SetPayload     `Payload` of `PayloadSize` bytes is copied
+ *   SetTimeStamp   in raw units of the stream's clock
+ *   SetThreadTimes in units of TimerResolution
+ *
+ * ITraceEventCallback: the program's own. The header event comes to OnBeginProcessTrace.
+ *
+ * ITraceRelogger
+ *   AddLogfileTraceStream   several are merged by time
+ *   AddRealtimeTraceStream  one
+ *   CreateEventInstance     Flags are EVENT_HEADER_FLAG_*
+ *   SetCompressionMode      on unless switched off before ProcessTrace
+ *   ProcessTrace            blocks until the end, or Cancel */
+#ifdef __cplusplus
+struct ITraceRelogger;
+
+struct __attribute__((visibility("default"))) ITraceEvent : public IUnknown {
+	virtual HRESULT STDMETHODCALLTYPE Clone(ITraceEvent **NewEvent) = 0;
+	virtual HRESULT STDMETHODCALLTYPE GetUserContext(void **UserContext) = 0;
+	virtual HRESULT STDMETHODCALLTYPE GetEventRecord(PEVENT_RECORD *EventRecord) = 0;
+	virtual HRESULT STDMETHODCALLTYPE SetPayload(BYTE *Payload, ULONG PayloadSize) = 0;
+	virtual HRESULT STDMETHODCALLTYPE
+	SetEventDescriptor(PCEVENT_DESCRIPTOR EventDescriptor) = 0;
+	virtual HRESULT STDMETHODCALLTYPE SetProcessId(ULONG ProcessId) = 0;
+	virtual HRESULT STDMETHODCALLTYPE SetProcessorIndex(ULONG ProcessorIndex) = 0;
+	virtual HRESULT STDMETHODCALLTYPE SetThreadId(ULONG ThreadId) = 0;
+	virtual HRESULT STDMETHODCALLTYPE SetThreadTimes(ULONG KernelTime, ULONG UserTime) = 0;
+	virtual HRESULT STDMETHODCALLTYPE SetActivityId(LPCGUID ActivityId) = 0;
+	virtual HRESULT STDMETHODCALLTYPE SetTimeStamp(LARGE_INTEGER *TimeStamp) = 0;
+	virtual HRESULT STDMETHODCALLTYPE SetProviderId(LPCGUID ProviderId) = 0;
+};
+
+struct __attribute__((visibility("default"))) ITraceEventCallback : public IUnknown {
+	virtual HRESULT STDMETHODCALLTYPE OnBeginProcessTrace(ITraceEvent *HeaderEvent,
+							      ITraceRelogger *Relogger) = 0;
+	virtual HRESULT STDMETHODCALLTYPE OnFinalizeProcessTrace(ITraceRelogger *Relogger) = 0;
+	virtual HRESULT STDMETHODCALLTYPE OnEvent(ITraceEvent *Event, ITraceRelogger *Relogger) = 0;
+};
+
+struct __attribute__((visibility("default"))) ITraceRelogger : public IUnknown {
+	virtual HRESULT STDMETHODCALLTYPE AddLogfileTraceStream(BSTR LogfileName, void *UserContext,
+								RELOGSTREAM_ID *TraceHandle) = 0;
+	virtual HRESULT STDMETHODCALLTYPE AddRealtimeTraceStream(BSTR LoggerName, void *UserContext,
+								 RELOGSTREAM_ID *TraceHandle) = 0;
+	virtual HRESULT STDMETHODCALLTYPE RegisterCallback(ITraceEventCallback *Callback) = 0;
+	virtual HRESULT STDMETHODCALLTYPE Inject(ITraceEvent *Event) = 0;
+	virtual HRESULT STDMETHODCALLTYPE CreateEventInstance(RELOGSTREAM_ID TraceHandle,
+							      ULONG Flags, ITraceEvent **Event) = 0;
+	virtual HRESULT STDMETHODCALLTYPE ProcessTrace() = 0;
+	virtual HRESULT STDMETHODCALLTYPE SetOutputFilename(BSTR LogfileName) = 0;
+	virtual HRESULT STDMETHODCALLTYPE SetCompressionMode(BOOLEAN CompressionMode) = 0;
+	virtual HRESULT STDMETHODCALLTYPE Cancel() = 0;
+};
+#else
+typedef struct ITraceEvent ITraceEvent;
+typedef struct ITraceEventCallback ITraceEventCallback;
+typedef struct ITraceRelogger ITraceRelogger;
+
+#define ETW_COM_HEAD(type)                                                                         \
+	HRESULT(STDMETHODCALLTYPE *QueryInterface)(type * This, REFIID riid, void **ppvObject);    \
+	ULONG(STDMETHODCALLTYPE *AddRef)(type * This);                                             \
+	ULONG(STDMETHODCALLTYPE *Release)(type * This)
+
+typedef struct ITraceEventVtbl {
+	ETW_COM_HEAD(ITraceEvent);
+	HRESULT(STDMETHODCALLTYPE *Clone)(ITraceEvent *This, ITraceEvent **NewEvent);
+	HRESULT(STDMETHODCALLTYPE *GetUserContext)(ITraceEvent *This, void **UserContext);
+	HRESULT(STDMETHODCALLTYPE *GetEventRecord)(ITraceEvent *This, PEVENT_RECORD *EventRecord);
+	HRESULT(STDMETHODCALLTYPE *SetPayload)(ITraceEvent *This, BYTE *Payload, ULONG PayloadSize);
+	HRESULT(STDMETHODCALLTYPE *SetEventDescriptor)
+	(ITraceEvent *This, PCEVENT_DESCRIPTOR EventDescriptor);
+	HRESULT(STDMETHODCALLTYPE *SetProcessId)(ITraceEvent *This, ULONG ProcessId);
+	HRESULT(STDMETHODCALLTYPE *SetProcessorIndex)(ITraceEvent *This, ULONG ProcessorIndex);
+	HRESULT(STDMETHODCALLTYPE *SetThreadId)(ITraceEvent *This, ULONG ThreadId);
+	HRESULT(STDMETHODCALLTYPE *SetThreadTimes)
+	(ITraceEvent *This, ULONG KernelTime, ULONG UserTime);
+	HRESULT(STDMETHODCALLTYPE *SetActivityId)(ITraceEvent *This, LPCGUID ActivityId);
+	HRESULT(STDMETHODCALLTYPE *SetTimeStamp)(ITraceEvent *This, LARGE_INTEGER *TimeStamp);
+	HRESULT(STDMETHODCALLTYPE *SetProviderId)(ITraceEvent *This, LPCGUID ProviderId);
+} ITraceEventVtbl;
+struct ITraceEvent {
+	const ITraceEventVtbl *lpVtbl;
+};
+
+typedef struct ITraceEventCallbackVtbl {
+	ETW_COM_HEAD(ITraceEventCallback);
+	HRESULT(STDMETHODCALLTYPE *OnBeginProcessTrace)
+	(ITraceEventCallback *This, ITraceEvent *HeaderEvent, ITraceRelogger *Relogger);
+	HRESULT(STDMETHODCALLTYPE *OnFinalizeProcessTrace)
+	(ITraceEventCallback *This, ITraceRelogger *Relogger);
+	HRESULT(STDMETHODCALLTYPE *OnEvent)
+	(ITraceEventCallback *This, ITraceEvent *Event, ITraceRelogger *Relogger);
+} ITraceEventCallbackVtbl;
+struct ITraceEventCallback {
+	const ITraceEventCallbackVtbl *lpVtbl;
+};
+
+typedef struct ITraceReloggerVtbl {
+	ETW_COM_HEAD(ITraceRelogger);
+	HRESULT(STDMETHODCALLTYPE *AddLogfileTraceStream)
+	(ITraceRelogger *This, BSTR LogfileName, void *UserContext, RELOGSTREAM_ID *TraceHandle);
+	HRESULT(STDMETHODCALLTYPE *AddRealtimeTraceStream)
+	(ITraceRelogger *This, BSTR LoggerName, void *UserContext, RELOGSTREAM_ID *TraceHandle);
+	HRESULT(STDMETHODCALLTYPE *RegisterCallback)
+	(ITraceRelogger *This, ITraceEventCallback *Callback);
+	HRESULT(STDMETHODCALLTYPE *Inject)(ITraceRelogger *This, ITraceEvent *Event);
+	HRESULT(STDMETHODCALLTYPE *CreateEventInstance)
+	(ITraceRelogger *This, RELOGSTREAM_ID TraceHandle, ULONG Flags, ITraceEvent **Event);
+	HRESULT(STDMETHODCALLTYPE *ProcessTrace)(ITraceRelogger *This);
+	HRESULT(STDMETHODCALLTYPE *SetOutputFilename)(ITraceRelogger *This, BSTR LogfileName);
+	HRESULT(STDMETHODCALLTYPE *SetCompressionMode)
+	(ITraceRelogger *This, BOOLEAN CompressionMode);
+	HRESULT(STDMETHODCALLTYPE *Cancel)(ITraceRelogger *This);
+} ITraceReloggerVtbl;
+struct ITraceRelogger {
+	const ITraceReloggerVtbl *lpVtbl;
+};
+#undef ETW_COM_HEAD
+#endif
+
+/* What CoCreateInstance calls. `iid` may be IID_IUnknown or IID_ITraceRelogger. */
+ETW_API HRESULT openetw_create_object(const GUID *clsid, const GUID *iid, void **ret);
+
+#endif

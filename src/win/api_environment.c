@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Environment, command line, version, computer name.
+ */
+#include "win/win.h"
+
+#include "win/ntstatus.h"
+#include "win/windows.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* Length without terminator when it fits, else with it. */
+static DWORD give(const uint16_t *w, size_t n, LPWSTR buf, DWORD cap)
+{
+	if (n >= cap) {
+		return (DWORD)n + 1;
+	}
+	memcpy(buf, w, 2 * n);
+	buf[n] = 0;
+	return (DWORD)n;
+}
+
+DWORD WINAPI GetEnvironmentVariableA(LPCSTR lpName, LPSTR lpBuffer, DWORD nSize)
+{
+	const char *v = getenv(lpName);
+	if (!v) {
+		return (DWORD)win_fail(ERROR_ENVVAR_NOT_FOUND);
+	}
+	DWORD n = (DWORD)strlen(v);
+	if (n >= nSize) {
+		return n + 1;
+	}
+	memcpy(lpBuffer, v, n + 1);
+	return n;
+}
+DWORD WINAPI GetEnvironmentVariableW(LPCWSTR lpName, LPWSTR lpBuffer, DWORD nSize)
+{
+	char *name = win_utf8(lpName);
+	const char *v = name ? getenv(name) : NULL;
+	uint16_t *w = win_utf16(v);
+	free(name);
+	if (!w) {
+		return (DWORD)win_fail(ERROR_ENVVAR_NOT_FOUND);
+	}
+	DWORD n = give(w, utf16_len(w), lpBuffer, nSize);
+	free(w);
+	return n;
+}
+
+DWORD WINAPI ExpandEnvironmentStringsW(LPCWSTR lpSrc, LPWSTR lpDst, DWORD nSize)
+{
+	char *src = win_utf8(lpSrc);
+	struct win_sink s = {.wide = true, .grow = true};
+	for (const char *p = src; p && *p;) {
+		const char *end = *p == '%' ? strchr(p + 1, '%') : NULL;
+		char name[256];
+		size_t n = end ? (size_t)(end - p - 1) : 0;
+		const char *v = NULL;
+		if (end && n > 0 && n < sizeof name) {
+			memcpy(name, p + 1, n);
+			name[n] = 0;
+			v = getenv(name);
+		}
+		if (v) {
+			win_sink_utf8(&s, v, strlen(v));
+			p = end + 1;
+		} else {
+			size_t k = strcspn(p + 1, "%") + 1;
+			win_sink_utf8(&s, p, k);
+			p += k;
+		}
+	}
+	win_sink_unit(&s, 0);
+	DWORD n = s.failed ? 0 : (DWORD)s.count;
+	if (n && n <= nSize) {
+		memcpy(lpDst, s.buf, 2 * (size_t)n);
+	}
+	free(src);
+	free(s.buf);
+	return n;
+}
+
+/* ---- command line: /proc keeps the arguments; Windows programs expect one quoted string
+ * ---------------- */
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static char *line_a;
+static uint16_t *line_w;
+
+static void quote(struct strbuf *b, const char *arg)
+{
+	if (*arg && !strpbrk(arg, " \t\"")) {
+		strbuf_adds(b, arg);
+		return;
+	}
+	strbuf_addc(b, '"');
+	for (const char *p = arg;; p++) {
+		size_t slashes = strspn(p, "\\");
+		p += slashes;
+		/* Backslashes count only in front of a quote. */
+		for (size_t i = 0; i < (*p == 0 || *p == '"' ? 2 * slashes : slashes); i++) {
+			strbuf_addc(b, '\\');
+		}
+		if (!*p) {
+			break;
+		}
+		if (*p == '"') {
+			strbuf_addc(b, '\\');
+		}
+		strbuf_addc(b, *p);
+	}
+	strbuf_addc(b, '"');
+}
+
+static void read_line(void)
+{
+	struct strbuf raw = {0}, out = {0};
+	char chunk[4096];
+	size_t n;
+	FILE *f = fopen("/proc/self/cmdline", "re");
+	while (f && (n = fread(chunk, 1, sizeof chunk, f)) > 0) {
+		strbuf_add(&raw, chunk, n);
+	}
+	if (f) {
+		fclose(f);
+	}
+	for (size_t at = 0; raw.s && at < raw.len; at += strlen(raw.s + at) + 1) {
+		if (at) {
+			strbuf_addc(&out, ' ');
+		}
+		quote(&out, raw.s + at);
+	}
+	strbuf_finish(&raw);
+	line_a = out.s ? out.s : strdup("");
+	line_w = win_utf16(line_a);
+}
+
+LPSTR WINAPI GetCommandLineA(void)
+{
+	pthread_once(&once, read_line);
+	return line_a;
+}
+LPWSTR WINAPI GetCommandLineW(void)
+{
+	pthread_once(&once, read_line);
+	return (LPWSTR)line_w;
+}
+
+/* One argument from *p to out (NULL: count only); returns its units, moves *p behind it. */
+static size_t next_argument(const WCHAR **p, WCHAR *out)
+{
+	size_t n = 0;
+	bool quoted = false;
+	const WCHAR *s = *p;
+	while (*s && (quoted || (*s != ' ' && *s != '\t'))) {
+		size_t slashes = 0;
+		while (s[slashes] == '\\') {
+			slashes++;
+		}
+		bool at_quote = s[slashes] == '"';
+		for (size_t i = 0; i < (at_quote ? slashes / 2 : slashes); i++, n++) {
+			if (out) {
+				out[n] = '\\';
+			}
+		}
+		s += slashes;
+		if (at_quote && slashes % 2 == 0) {
+			quoted = !quoted;
+			s++;
+		} else if (at_quote || (slashes == 0 && *s)) {
+			if (out) {
+				out[n] = *s;
+			}
+			n++;
+			s++;
+		}
+	}
+	if (out) {
+		out[n] = 0;
+	}
+	while (*s == ' ' || *s == '\t') {
+		s++;
+	}
+	*p = s;
+	return n;
+}
+
+LPWSTR *WINAPI CommandLineToArgvW(LPCWSTR lpCmdLine, int *pNumArgs)
+{
+	size_t count = 0, units = 0;
+	if (!lpCmdLine || !pNumArgs) {
+		win_fail(ERROR_INVALID_PARAMETER);
+		return NULL;
+	}
+	for (const WCHAR *p = lpCmdLine; *p;) {
+		units += next_argument(&p, NULL) + 1;
+		count++;
+	}
+	LPWSTR *argv = malloc((count + 1) * sizeof *argv + units * sizeof(WCHAR));
+	if (!argv) {
+		win_fail(ERROR_NOT_ENOUGH_MEMORY);
+		return NULL;
+	}
+	WCHAR *text = (WCHAR *)(argv + count + 1);
+	size_t i = 0;
+	for (const WCHAR *p = lpCmdLine; *p; i++) {
+		argv[i] = text;
+		text += next_argument(&p, text) + 1;
+	}
+	argv[count] = NULL;
+	*pNumArgs = (int)count;
+	return argv;
+}
+
+/* ---- version
+ * -------------------------------------------------------------------------------------- */
+
+#define MAJOR 10
+#define BUILD 19045
+
+static void version(DWORD *fields)
+{
+	fields[1] = MAJOR;
+	fields[2] = 0;
+	fields[3] = BUILD;
+	fields[4] = VER_PLATFORM_WIN32_NT;
+}
+BOOL WINAPI GetVersionExW(LPOSVERSIONINFOW lpVersionInformation)
+{
+	DWORD size = lpVersionInformation->dwOSVersionInfoSize;
+	if (size < sizeof(OSVERSIONINFOW)) {
+		return win_fail(ERROR_INSUFFICIENT_BUFFER);
+	}
+	memset((char *)lpVersionInformation + 4, 0, BASE_MIN(size, sizeof(OSVERSIONINFOEXW)) - 4);
+	version((DWORD *)lpVersionInformation);
+	if (size >= sizeof(OSVERSIONINFOEXW)) {
+		((OSVERSIONINFOEXW *)lpVersionInformation)->wProductType = VER_NT_WORKSTATION;
+	}
+	return TRUE;
+}
+BOOL WINAPI GetVersionExA(LPOSVERSIONINFOA lpVersionInformation)
+{
+	if (lpVersionInformation->dwOSVersionInfoSize < sizeof(OSVERSIONINFOA)) {
+		return win_fail(ERROR_INSUFFICIENT_BUFFER);
+	}
+	lpVersionInformation->szCSDVersion[0] = 0;
+	version((DWORD *)lpVersionInformation);
+	return TRUE;
+}
+NTSTATUS NTAPI RtlGetVersion(PRTL_OSVERSIONINFOW lpVersionInformation)
+{
+	return GetVersionExW(lpVersionInformation) ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
+}
+BOOL WINAPI GetComputerNameW(LPWSTR lpBuffer, LPDWORD nSize)
+{
+	char name[256] = "";
+	gethostname(name, sizeof name - 1);
+	uint16_t *w = win_utf16(name);
+	size_t n = w ? utf16_len(w) : 0;
+	BOOL ok = w && n < *nSize;
+	if (ok) {
+		memcpy(lpBuffer, w, 2 * (n + 1));
+	}
+	*nSize = (DWORD)(ok ? n : n + 1);
+	free(w);
+	return ok ? TRUE : win_fail(ERROR_BUFFER_OVERFLOW);
+}

@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Compiles every public header alone, as C and C++, with and without -fshort-wchar and UNICODE, with every
+# compiler that is there (tlg/ holds pieces of TraceLoggingProvider.h that do not stand alone), and the layout and constant checks the same way. Prints failures and a summary.
+# Usage: compile-matrix.sh [quick]    quick: one standard per language
+root=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+inc="-I$root/include/etw -I$root/include/etw/win -I$root/include"
+warn="-Wall -Wextra -Werror -pedantic"
+
+headers=$(cd "$root/include/etw" && find . -name '*.h' ! -path './win/crt/*' ! -path './tlg/*' | sed 's|^\./||' | sort)
+crt=$(cd "$root/include/etw/win/crt" && ls *.h)
+
+check() { # name, file, command...
+	name=$1 file=$2
+	shift 2
+	if "$@" -fsyntax-only "$file" 2>"$work/err"; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAILED: $name: $*"
+		head -5 "$work/err"
+	fi
+}
+
+# One translation unit a header: a declaration follows, because ISO C wants one.
+one() { # header, prefix of the file
+	printf '#include "%s"\nextern int etw_header_is_alone;\n' "$1" >"$work/$2.c"
+}
+
+run() { # compiler, language, standards...
+	cc=$1 lang=$2
+	shift 2
+	command -v "$cc" >/dev/null 2>&1 || return 0
+	for std in "$@"; do
+		for mode in "" "-fshort-wchar" "-fshort-wchar -DUNICODE -D_UNICODE" "-DUNICODE"; do
+			for h in $headers; do
+				case "$lang$h" in cTraceLoggingActivity.h) continue ;; esac # C++ only
+				# tchar.h with _UNICODE needs the 16-bit C runtime's headers
+				extra=
+				case "$h$mode" in *tchar.h*_UNICODE*) extra="-I$root/include/etw/win/crt" ;; esac
+				one "$h" one
+				# shellcheck disable=SC2086
+				check "$h" "$work/one.c" "$cc" -x "$lang" -std="$std" $warn $mode $extra $inc
+			done
+			for f in layout constants; do
+				# shellcheck disable=SC2086
+				check "$f" "$root/tests/headers/$f.c" "$cc" -x "$lang" -std="$std" \
+					-Wall -Wextra -Werror $mode $inc
+			done
+		done
+		for h in $crt; do
+			one "$h" one
+			# shellcheck disable=SC2086
+			check "crt/$h" "$work/one.c" "$cc" -x "$lang" -std="$std" $warn -fshort-wchar \
+				-I"$root/include/etw/win/crt" $inc
+		done
+	done
+}
+
+if [ "$1" = quick ]; then
+	run gcc c c11
+	run g++ c++ c++17
+else
+	run gcc c c99 c11
+	run clang c c99 c11
+	run g++ c++ c++11 c++17
+	run clang++ c++ c++11 c++17
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
