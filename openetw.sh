@@ -26,11 +26,11 @@ setup() {
 
 build() {
 	if [ ! -f build/build.ninja ]; then
-		meson setup build -Dbuildtype=release -Ddebug=true -Dtests=false >build.log 2>&1 ||
+		meson setup build -Dbuildtype=debugoptimized -Dtests=false >build.log 2>&1 ||
 			{ cat build.log; rm -f build.log; exit 1; }
 		rm -f build.log
 	fi
-	ninja -C build >build/ninja.log 2>&1 || { cat build/ninja.log; exit 1; }
+	ninja -C build >build/ninja.log 2>&1 || { grep -A8 -E "FAILED|error" build/ninja.log; exit 1; }
 }
 
 run() {

@@ -67,7 +67,7 @@ static HRESULT print(void *d, size_t cch, size_t size, const void *format, va_li
 
 #define PRINT(d, cch, chr)                                                                         \
 	va_list ap;                                                                                \
-	size_t at;                                                                                 \
+	size_t at = 0;                                                                                 \
 	va_start(ap, format);                                                                      \
 	HRESULT hr = print(d, cch, sizeof(chr), format, ap, &at);                                  \
 	va_end(ap)
@@ -97,7 +97,7 @@ static HRESULT print(void *d, size_t cch, size_t size, const void *format, va_li
 	}                                                                                          \
 	HRESULT StringCchVPrintf##X(chr *d, size_t cch, const chr *format, va_list ap)             \
 	{                                                                                          \
-		size_t at;                                                                         \
+		size_t at = 0;                                                                         \
 		return print(d, cch, sizeof(chr), format, ap, &at);                                \
 	}                                                                                          \
 	HRESULT StringCchPrintf##X(chr *d, size_t cch, const chr *format, ...)                     \
@@ -138,7 +138,7 @@ static HRESULT print(void *d, size_t cch, size_t size, const void *format, va_li
 	}                                                                                          \
 	HRESULT StringCbVPrintf##X(chr *d, size_t cb, const chr *format, va_list ap)               \
 	{                                                                                          \
-		size_t at;                                                                         \
+		size_t at = 0;                                                                         \
 		return print(d, cb / sizeof(chr), sizeof(chr), format, ap, &at);                   \
 	}                                                                                          \
 	HRESULT StringCbPrintf##X(chr *d, size_t cb, const chr *format, ...)                       \
