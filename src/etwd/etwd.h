@@ -56,7 +56,7 @@
 #define ETWD_POOL_BYTES_PROCESS	   (8ull << 20)
 #define ETWD_POOL_BYTES_TOTAL_USER (512ull << 20)
 #define ETWD_POOL_BYTES_TOTAL_SYS  (1024ull << 20)
-#define ETWD_BUFFER_BYTES_USER	   (1ull << 30)
+#define ETWD_BUFFER_BYTES_USER	   (8ull << 30) /* address space: touched only as needed */
 #define ETWD_BUFFER_BYTES_SYSTEM   (4ull << 30)
 #define ETWD_MESSAGES_PER_S	   1000u
 #define ETWD_MESSAGES_BURST	   2000u
@@ -357,6 +357,7 @@ struct config {
 	uint64_t retired_ts; /* raw clock; UINT64_MAX while it is the current one */
 	uint32_t gen;
 	uint32_t rows;
+	bool fast; /* the only row needs no look beyond level, keywords and the payload */
 	struct traits *traits; /* ref; NULL none */
 	uint8_t head[0x50];    /* EVENT_HEADER with all that does not change: type, pid, GUID */
 	struct route_row row[];

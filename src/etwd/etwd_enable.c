@@ -6,6 +6,7 @@
  */
 #include "etwd/etwd.h"
 
+#include "etwd/etwd_modes.h"
 #include "format/etl_layout.h"
 
 #include <stdlib.h>
@@ -191,6 +192,10 @@ static struct config *build_config(struct etwd *d, struct registration *r)
 	if (c->traits) {
 		c->traits->refs++;
 	}
+	c->fast = n == 1 && !c->traits && !r->process->foreign_pids &&
+		  !(c->row[0].flags &
+		    (ROUTE_FILTERED | ROUTE_EXTRA_ITEMS | ROUTE_EXCLUDE_INPRIVATE)) &&
+		  !(c->row[0].session->mode & MODE_NO_PER_PROCESSOR);
 	return c;
 }
 
