@@ -38,7 +38,8 @@ ETW_DEFINE_GUID(IID_ITraceEventCallback, 0x3ed25501, 0x593f, 0x43e9, 0x8f, 0x38,
 #ifdef __cplusplus
 struct ITraceRelogger;
 
-struct __attribute__((visibility("default"))) ITraceEvent : public IUnknown {
+struct ETW_UUID("8CC97F40-9028-4FF3-9B62-7D1F79CA7BCB") ITraceEvent
+    : public IUnknown {
 	virtual HRESULT STDMETHODCALLTYPE Clone(ITraceEvent **NewEvent) = 0;
 	virtual HRESULT STDMETHODCALLTYPE GetUserContext(void **UserContext) = 0;
 	virtual HRESULT STDMETHODCALLTYPE GetEventRecord(PEVENT_RECORD *EventRecord) = 0;
@@ -54,14 +55,16 @@ struct __attribute__((visibility("default"))) ITraceEvent : public IUnknown {
 	virtual HRESULT STDMETHODCALLTYPE SetProviderId(LPCGUID ProviderId) = 0;
 };
 
-struct __attribute__((visibility("default"))) ITraceEventCallback : public IUnknown {
+struct ETW_UUID("3ED25501-593F-43E9-8F38-3AB46F5A4A52") ITraceEventCallback
+    : public IUnknown {
 	virtual HRESULT STDMETHODCALLTYPE OnBeginProcessTrace(ITraceEvent *HeaderEvent,
 							      ITraceRelogger *Relogger) = 0;
 	virtual HRESULT STDMETHODCALLTYPE OnFinalizeProcessTrace(ITraceRelogger *Relogger) = 0;
 	virtual HRESULT STDMETHODCALLTYPE OnEvent(ITraceEvent *Event, ITraceRelogger *Relogger) = 0;
 };
 
-struct __attribute__((visibility("default"))) ITraceRelogger : public IUnknown {
+struct ETW_UUID("F754AD43-3BCC-4286-8009-9C5DA214E84E") ITraceRelogger
+    : public IUnknown {
 	virtual HRESULT STDMETHODCALLTYPE AddLogfileTraceStream(BSTR LogfileName, void *UserContext,
 								RELOGSTREAM_ID *TraceHandle) = 0;
 	virtual HRESULT STDMETHODCALLTYPE AddRealtimeTraceStream(BSTR LoggerName, void *UserContext,
@@ -141,6 +144,13 @@ struct ITraceRelogger {
 };
 #undef ETW_COM_HEAD
 #endif
+#ifdef __cplusplus
+class ETW_UUID("7B40792D-05FF-44C4-9058-F440C71F17D4") CTraceRelogger;
+#endif
+ETW_UUID_OF(ITraceEvent, IID_ITraceEvent)
+ETW_UUID_OF(ITraceEventCallback, IID_ITraceEventCallback)
+ETW_UUID_OF(ITraceRelogger, IID_ITraceRelogger)
+ETW_UUID_OF(CTraceRelogger, CLSID_TraceRelogger)
 
 /* What CoCreateInstance calls. `iid` may be IID_IUnknown or IID_ITraceRelogger. */
 ETW_API HRESULT openetw_create_object(const GUID *clsid, const GUID *iid, void **ret);

@@ -20,6 +20,18 @@ HRESULT WINAPI CoInitializeEx(LPVOID pvReserved, DWORD dwCoInit)
 VOID WINAPI CoUninitialize(void)
 {
 }
+HRESULT WINAPI CoInitializeSecurity(PVOID pSecDesc, LONG cAuthSvc, PVOID asAuthSvc,
+				    PVOID pReserved1, DWORD dwAuthnLevel, DWORD dwImpLevel,
+				    PVOID pAuthList, DWORD dwCapabilities, PVOID pReserved3)
+{
+	return S_OK;
+}
+HRESULT WINAPI CoSetProxyBlanket(IUnknown *pProxy, DWORD dwAuthnSvc, DWORD dwAuthzSvc,
+				 OLECHAR *pServerPrincName, DWORD dwAuthnLevel, DWORD dwImpLevel,
+				 PVOID pAuthInfo, DWORD dwCapabilities)
+{
+	return S_OK;
+}
 HRESULT WINAPI CoCreateGuid(GUID *pguid)
 {
 	struct guid g;

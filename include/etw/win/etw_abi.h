@@ -108,6 +108,31 @@
 #define ETW_DECLSPEC_uuid(text)
 #endif
 
+/* An interface's id, for __uuidof. Compilers that lack the keyword get it for types as a macro. */
+#if ETW_IS_KEYWORD(__uuidof)
+#define ETW_UUID(text) __declspec(uuid(text))
+#define ETW_UUID_OF(type, iid)
+#elif defined(__cplusplus)
+#define ETW_UUID(text) __attribute__((visibility("default")))
+extern "C++" {
+template <class T> struct etw_uuid;
+template <class T> struct etw_uuid<T *> : etw_uuid<T> {};
+}
+#define ETW_UUID_OF(type, iid)                                                                     \
+	extern "C++" {                                                                             \
+	template <> struct etw_uuid<type> {                                                        \
+		static const IID &get()                                                            \
+		{                                                                                  \
+			return iid;                                                                \
+		}                                                                                  \
+	};                                                                                         \
+	}
+#define __uuidof(type) (etw_uuid<type>::get())
+#else
+#define ETW_UUID(text)
+#define ETW_UUID_OF(type, iid)
+#endif
+
 #define DECLSPEC_ALIGN(n)	__attribute__((aligned(n)))
 #define DECLSPEC_ALLOCATE(name) __attribute__((section(name)))
 #define DECLSPEC_CACHEALIGN	__attribute__((aligned(64)))

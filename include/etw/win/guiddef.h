@@ -87,8 +87,4 @@ ETW_INLINE bool operator!=(REFGUID a, REFGUID b)
 #define IsEqualIID(a, b)   IsEqualGUID(a, b)
 #define IsEqualCLSID(a, b) IsEqualGUID(a, b)
 
-ETW_DEFINE_GUID(GUID_NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-#define IID_NULL   GUID_NULL
-#define CLSID_NULL GUID_NULL
-
 #endif

@@ -5,6 +5,8 @@
 #ifndef ETW_WIN_OBJBASE_H
 #define ETW_WIN_OBJBASE_H
 
+#include <stdlib.h>
+
 #include "guiddef.h"
 #include "winerror.h"
 #include "winnt.h"
@@ -37,7 +39,7 @@ ETW_DEFINE_GUID(IID_IUnknown, 0, 0, 0, 0xC0, 0, 0, 0, 0, 0, 0, 0x46)
 /* One pointer to a table of functions, as everywhere in COM: C and C++ see the same object. */
 #ifdef __cplusplus
 extern "C++" {
-struct IUnknown {
+struct ETW_UUID("00000000-0000-0000-C000-000000000046") IUnknown {
 	virtual HRESULT STDMETHODCALLTYPE QueryInterface(REFIID riid, void **ppvObject) = 0;
 	virtual ULONG STDMETHODCALLTYPE AddRef() = 0;
 	virtual ULONG STDMETHODCALLTYPE Release() = 0;
@@ -57,6 +59,7 @@ struct IUnknown {
 typedef IUnknown *LPUNKNOWN;
 
 EXTERN_C_END
+ETW_UUID_OF(IUnknown, IID_IUnknown)
 
 ETW_API HRESULT WINAPI CoInitialize(LPVOID pvReserved);
 ETW_API HRESULT WINAPI CoInitializeEx(LPVOID pvReserved, DWORD dwCoInit);
@@ -85,5 +88,27 @@ ETW_API BSTR WINAPI SysAllocStringLen(const OLECHAR *strIn, UINT ui);
 ETW_API VOID WINAPI SysFreeString(BSTR bstrString);
 ETW_API UINT WINAPI SysStringLen(BSTR bstr);
 ETW_API UINT WINAPI SysStringByteLen(BSTR bstr);
+
+/* COM's security has no meaning here: S_OK. */
+ETW_API HRESULT WINAPI CoInitializeSecurity(PVOID pSecDesc, LONG cAuthSvc, PVOID asAuthSvc,
+					    PVOID pReserved1, DWORD dwAuthnLevel, DWORD dwImpLevel,
+					    PVOID pAuthList, DWORD dwCapabilities,
+					    PVOID pReserved3);
+ETW_API HRESULT WINAPI CoSetProxyBlanket(IUnknown *pProxy, DWORD dwAuthnSvc, DWORD dwAuthzSvc,
+					 OLECHAR *pServerPrincName, DWORD dwAuthnLevel,
+					 DWORD dwImpLevel, PVOID pAuthInfo, DWORD dwCapabilities);
+#define RPC_C_AUTHN_WINNT	    10
+#define RPC_C_AUTHZ_NONE	    0
+#define RPC_C_AUTHN_LEVEL_DEFAULT   0
+#define RPC_C_AUTHN_LEVEL_CALL	    3
+#define RPC_C_AUTHN_LEVEL_PKT	    4
+#define RPC_C_IMP_LEVEL_IDENTIFY    2
+#define RPC_C_IMP_LEVEL_IMPERSONATE 3
+#define EOAC_NONE		    0
+
+/* As on Windows: a source that defines INITGUID first may have a GUID_NULL of its own. */
+#ifndef INITGUID
+#include "cguid.h"
+#endif
 
 #endif

@@ -2,9 +2,9 @@
  *
  * Source annotations (SAL 2): notes for Microsoft's analyser that mean nothing here.
  *
- * The older lower-case set (__in, __out, __inout) consists of names that libstdc++ uses for its own
- * parameters, so it exists only when ETW_WANT_OLD_SAL is defined, and in C++ only safely after the
- * standard headers.
+ * The older lower-case set (__in, __out, __inout): always in C. In C++ these are names of
+ * libstdc++'s own parameters, so they exist only when asked for, after the standard headers:
+ * -include etw_old_sal.h on the command line does both.
  */
 #ifndef ETW_WIN_SAL_H
 #define ETW_WIN_SAL_H
@@ -257,7 +257,7 @@
 #endif
 
 /* Outside of the guard: the wish may come with a later inclusion. */
-#if defined(ETW_WANT_OLD_SAL) && !defined(ETW_WIN_OLD_SAL_DEFINED)
+#if (!defined(__cplusplus) || defined(ETW_WANT_OLD_SAL)) && !defined(ETW_WIN_OLD_SAL_DEFINED)
 #define ETW_WIN_OLD_SAL_DEFINED
 #define __in
 #define __in_opt

@@ -55,6 +55,7 @@ typedef WCHAR _TCHAR;
 #define _tfopen_s    _wfopen_s
 #define _tsystem     _wsystem
 #define _tgetenv     _wgetenv
+#define _tfullpath   _wfullpath
 #define _tmain	     wmain
 #define _totlower    towlower
 #define _totupper    towupper
@@ -103,6 +104,7 @@ typedef CHAR _TCHAR;
 #define _tfopen_s    fopen_s
 #define _tsystem     system
 #define _tgetenv     getenv
+#define _tfullpath   _fullpath
 #define _tmain	     main
 #define _totlower    tolower
 #define _totupper    toupper

@@ -8,6 +8,10 @@
 #define _WINDOWS_
 #define _INC_WINDOWS
 
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "winnt.h"
 #include "winerror.h"
 
@@ -19,6 +23,8 @@
 #include "winnls.h"
 #ifndef WIN32_LEAN_AND_MEAN
 #include "objbase.h"
+#include "oleauto.h"
+#include "winsock.h"
 #endif
 
 #endif

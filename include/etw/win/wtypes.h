@@ -1,2 +1,2 @@
 /* SPDX-License-Identifier: MIT */
-#include "objbase.h"
+#include "oleauto.h"

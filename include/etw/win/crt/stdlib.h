@@ -23,6 +23,8 @@ ETW_CRT_END
 
 ETW_CRT_BEGIN
 ETW_CRT(void *, _aligned_malloc, (size_t size, size_t align));
+ETW_CRT(char *, _fullpath, (char *d, const char *path, size_t cap));
+ETW_CRT(wchar_t *, _wfullpath, (wchar_t * d, const wchar_t *path, size_t cap));
 ETW_CRT(errno_t, mbstowcs_s, (size_t * ret, wchar_t *d, size_t cap, const char *s, size_t n));
 ETW_CRT(errno_t, wcstombs_s, (size_t * ret, char *d, size_t cap, const wchar_t *s, size_t n));
 ETW_CRT(void, qsort_s,
