@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * For sources that insist on Microsoft's compiler (`#if _MSC_VER < 1900 #error`): force it in front
+ * with -include. The C++ and C headers of this system are read first, because they would take these
+ * macros for a different system.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <wchar.h>
+#ifdef __cplusplus
+#include "etw_cxx_headers.h"
+#endif
+
+#ifndef _MSC_VER
+#define _MSC_VER      1930
+#define _MSC_FULL_VER 193030705
+#endif
+#ifndef _WIN32
+#define _WIN32 1
+#endif
+#ifndef _WIN64
+#define _WIN64 1
+#endif
+#if defined(__x86_64__)
+#define _M_AMD64 100
+#define _M_X64	 100
+#elif defined(__aarch64__)
+#define _M_ARM64 1
+#endif

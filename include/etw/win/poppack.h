@@ -1,0 +1,2 @@
+/* SPDX-License-Identifier: MIT: ends the latest <pshpackN.h>. */
+#pragma pack(pop)

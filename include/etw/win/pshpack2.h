@@ -1,0 +1,2 @@
+/* SPDX-License-Identifier: MIT: until the matching <poppack.h>. */
+#pragma pack(push, 2)
