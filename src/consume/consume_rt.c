@@ -9,7 +9,7 @@
  */
 #include "consume/consume.h"
 #include "etl/etl_heap.h"
-#include "etl/etl_record.h"
+#include "etl/etl_run.h"
 #include "proto/proto.h"
 
 #include <poll.h>
@@ -21,6 +21,7 @@
 #define SLOTS_MAX	 65536u
 /* A round larger than this is delivered without waiting for its watermark. */
 #define HELD_BYTES_MAX (1ull << 30)
+#define CLOCK_SYSTEM   2u
 #define LOST_EVENT     32u
 #define LOST_BUFFER    33u
 
@@ -30,7 +31,7 @@ static const struct guid lost_event_class = {{0xe0, 0x9a, 0x39, 0x6a, 0xc6, 0x4b
 struct held {
 	uint8_t *buf;
 	uint32_t used;
-	struct etl_record_head head;
+	struct etl_run run;
 };
 
 struct rt_source {
@@ -67,6 +68,7 @@ static void held_free(struct rt_source *r, uint32_t i)
 		r->s.on_buffer(r->s.on_buffer_ctx, h->buf, h->used);
 	}
 	r->held_bytes -= h->used;
+	etl_run_finish(&h->run);
 	free(h->buf);
 	h->buf = NULL;
 	r->vacant[r->vacant_count++] = i;
@@ -159,14 +161,13 @@ static int take_buffer(struct rt_source *r, const struct proto_message *m)
 	(void)proto_send(r->sock, ack, (size_t)bytes, NULL, 0);
 
 	/* Damage costs the rest of this buffer, nothing else. */
-	if (etl_record_peek(h->buf, h->used, ETL_BUFFER_HEADER_SIZE, &h->head, NULL) <= 0) {
+	err = etl_run_start(&h->run, h->buf, h->used,
+			    r->s.clock.clock_type == CLOCK_SYSTEM ? ETL_RUN_KEEP_ORDER : 0, NULL);
+	if (err <= 0) {
 		held_free(r, i);
-		return 0;
+		return err == -ENOMEM ? err : 0;
 	}
-	if (!h->head.timed) {
-		h->head.time_raw = le64_get(h->buf + ETL_BH_TIME_STAMP);
-	}
-	etl_heap_push(&r->heap, (struct etl_heap_item){.time = h->head.time_raw,
+	etl_heap_push(&r->heap, (struct etl_heap_item){.time = h->run.head.time_raw,
 						       .sequence = r->arrivals++,
 						       .who = i});
 	return 0;
@@ -248,13 +249,9 @@ static void root_advance(struct rt_source *r)
 {
 	uint32_t i = r->heap.items[0].who;
 	struct held *h = &r->held[i];
-	uint64_t before = h->head.time_raw;
 	r->root_delivered = false;
-	if (etl_record_peek(h->buf, h->used, etl_record_after(&h->head), &h->head, NULL) > 0) {
-		if (!h->head.timed) {
-			h->head.time_raw = before;
-		}
-		r->heap.items[0].time = h->head.time_raw;
+	if (etl_run_next(&h->run, NULL) > 0) {
+		r->heap.items[0].time = h->run.head.time_raw;
 		etl_heap_sift(&r->heap);
 		return;
 	}
@@ -285,7 +282,7 @@ static int rt_next(struct consume_source *s, struct etl_record *ret)
 		}
 		if (due) {
 			struct held *h = &r->held[r->heap.items[0].who];
-			etl_record_split(h->buf, &h->head, &s->clock, ret, NULL);
+			etl_record_split(h->buf, &h->run.head, &s->clock, ret, NULL);
 			r->root_delivered = true;
 			return 1;
 		}
@@ -312,7 +309,10 @@ static void rt_close(struct consume_source *s)
 {
 	struct rt_source *r = (struct rt_source *)s;
 	for (uint32_t i = 0; i < r->held_cap; i++) {
-		free(r->held[i].buf);
+		if (r->held[i].buf) {
+			etl_run_finish(&r->held[i].run);
+			free(r->held[i].buf);
+		}
 	}
 	free(r->held);
 	free(r->heap.items);
