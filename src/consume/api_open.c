@@ -130,11 +130,28 @@ uint32_t trace_take_header(struct trace *t)
 	return 0;
 }
 
+/* openetw_last_error_text(): file, place, reason. */
+static void explain(const struct trace *t, const struct diag *d)
+{
+	if (!d->text[0]) {
+		return;
+	}
+	if (!t->path) {
+		err_text_set("%s", d->text);
+	} else if (d->offset == UINT64_MAX) {
+		err_text_set("%s: %s", t->path, d->text);
+	} else {
+		err_text_set("%s: at byte %llu: %s", t->path, (unsigned long long)d->offset,
+			     d->text);
+	}
+}
+
 /* Opens what t->path or t->session name and hands t over to the table. Frees t on failure. */
 static PROCESSTRACE_HANDLE trace_open(struct trace *t)
 {
 	struct diag d;
 	diag_clear(&d);
+	err_text_clear();
 	uint32_t code = trace_open_source(t, &d);
 	/* A session may start later: ProcessTrace will tell. */
 	bool later = t->session && code == ERROR_WMI_INSTANCE_NOT_FOUND;
@@ -151,6 +168,7 @@ static PROCESSTRACE_HANDLE trace_open(struct trace *t)
 	}
 	return h;
 fail:
+	explain(t, &d);
 	trace_destroy(t);
 	SetLastError(code);
 	return INVALID_PROCESSTRACE_HANDLE;

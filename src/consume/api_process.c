@@ -98,6 +98,7 @@ static uint32_t run(struct trace **traces, uint32_t n, uint64_t start, uint64_t 
 			}
 			continue;
 		}
+		trace_learn(t, r); /* also outside the window: later events need it */
 		/* The header event passes any window: without it the rest means nothing. */
 		bool header = !t->header_seen;
 		t->header_seen = true;

@@ -4,6 +4,7 @@
  * yet.
  */
 #include "consume/consume_trace.h"
+#include "openetw/openetw.h"
 
 ETW_API void WINAPI SetLastError(DWORD dwErrCode);
 
@@ -37,6 +38,28 @@ ULONG WMIAPI QueryTraceProcessingHandle(PROCESSTRACE_HANDLE ProcessingHandle,
 	}
 	trace_unlock();
 	return code;
+}
+
+uint32_t openetw_trace_next_problem(uint64_t trace, struct openetw_problem *problem)
+{
+	if (!problem || problem->size != sizeof *problem) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	struct trace *t = trace_lock(trace);
+	if (!t) {
+		return ERROR_INVALID_HANDLE;
+	}
+	struct etl_problem p;
+	struct consume_source *s = t->source;
+	bool some = s && s->ops->next_problem && s->ops->next_problem(s, &p);
+	trace_unlock();
+	if (!some) {
+		return ERROR_NO_MORE_ITEMS;
+	}
+	problem->file_offset = p.file_offset;
+	_Static_assert(sizeof problem->text == sizeof p.text, "whole sentences");
+	memcpy(problem->text, p.text, sizeof p.text);
+	return ERROR_SUCCESS;
 }
 
 /* Buffers that the caller brings himself: declared so that programs link, refused in words they

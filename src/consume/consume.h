@@ -26,6 +26,7 @@ typedef void consume_buffer_fn(void *ctx, const uint8_t *buf, uint32_t bytes);
 struct consume_ops {
 	int (*next)(struct consume_source *s, struct etl_record *ret);
 	void (*wake)(struct consume_source *s);
+	bool (*next_problem)(struct consume_source *s, struct etl_problem *ret); /* may be NULL */
 	void (*close)(struct consume_source *s);
 };
 struct consume_source {
@@ -62,6 +63,13 @@ static inline void consume_source_close(struct consume_source *s)
 	}
 }
 void consume_source_set_info(struct consume_source *s, const struct etl_file_info *info);
+
+/* Who keeps schemas that travel in a trace (event information of merged files, manifests of
+ * EventSources), so that TDH knows them. consume may not call upwards: libetw sets this before
+ * anything else of it runs. The record is an EVENT_RECORD. */
+struct _EVENT_RECORD;
+typedef int consume_learn_fn(const struct _EVENT_RECORD *r);
+void consume_set_learner(consume_learn_fn *fn);
 
 struct consume_merge;
 int consume_merge_create(struct consume_source *const *sources, uint32_t n,

@@ -21,13 +21,19 @@ static int file_next(struct consume_source *s, struct etl_record *ret)
 	return etl_reader_next(((struct file_source *)s)->reader, ret);
 }
 
+static bool file_next_problem(struct consume_source *s, struct etl_problem *ret)
+{
+	return etl_reader_next_problem(((struct file_source *)s)->reader, ret);
+}
+
 static void file_close(struct consume_source *s)
 {
 	etl_reader_close(((struct file_source *)s)->reader);
 	free(s);
 }
 
-static const struct consume_ops file_ops = {.next = file_next, .close = file_close};
+static const struct consume_ops file_ops = {
+	.next = file_next, .next_problem = file_next_problem, .close = file_close};
 
 void consume_source_set_info(struct consume_source *s, const struct etl_file_info *info)
 {

@@ -64,6 +64,8 @@ uint32_t trace_open_source(struct trace *t, struct diag *d);
 uint32_t trace_take_header(struct trace *t);
 /* Calls whatever the trace and SetTraceCallback() ask for. */
 int trace_deliver(struct trace *t, const struct etl_record *r);
+/* Hands records that carry schemas to the learner, also those that no callback will see. */
+void trace_learn(struct trace *t, const struct etl_record *r);
 bool trace_class_callback(const struct guid *g, PEVENT_CALLBACK *ret);
 
 #endif

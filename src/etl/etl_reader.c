@@ -391,7 +391,7 @@ int etl_reader_open(const char *path, uint32_t flags, struct etl_reader **ret, s
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0) {
 		int err = -errno;
-		diag_at(d, UINT64_MAX, "cannot open %s: %s", path, strerror(-err));
+		diag_at(d, UINT64_MAX, "cannot open it: %s", strerror(-err));
 		return err;
 	}
 	struct stat st;
@@ -400,7 +400,7 @@ int etl_reader_open(const char *path, uint32_t flags, struct etl_reader **ret, s
 		  : S_ISREG(st.st_mode) ? 0
 					: -EINVAL;
 	if (err < 0) {
-		diag_at(d, UINT64_MAX, "%s is no regular file", path);
+		diag_at(d, UINT64_MAX, "it is no regular file");
 		close(fd);
 		return err;
 	}
