@@ -117,16 +117,22 @@ uint32_t trace_take_header(struct trace *t)
 	}
 	static const uint16_t kernel[] = u"NT Kernel Logger";
 	const struct etl_file_info *i = &t->source->info;
-	t->header_file = text_dup(i->file_name, i->file_name_units);
-	t->header_logger = text_dup(i->logger_name, i->logger_name_units);
-	if (!t->header_logger || !t->header_file) {
+	uint16_t *file = text_dup(i->file_name, i->file_name_units);
+	uint16_t *logger = text_dup(i->logger_name, i->logger_name_units);
+	if (!logger || !file) {
+		free(logger);
+		free(file);
 		return ERROR_OUTOFMEMORY;
 	}
+	trace_table_lock(); /* queries look at it from other threads */
+	t->header_file = file;
+	t->header_logger = logger;
 	fill_header(t, &t->log.w.LogfileHeader);
 	t->log.w.BufferSize = i->buffer_size;
 	t->log.w.IsKernelTrace = (i->log_file_mode & MODE_SYSTEM_LOGGER) != 0 ||
 				 utf16_equal_nocase(t->header_logger, kernel);
 	t->log.w.CurrentTime = (LONGLONG)i->start_filetime;
+	trace_unlock();
 	return 0;
 }
 

@@ -8,12 +8,10 @@ struct file_source {
 	struct etl_reader *reader;
 };
 
-static void file_buffer_done(void *ctx, const uint8_t *buf, uint32_t bytes)
+static bool file_buffer_done(void *ctx, const uint8_t *buf, uint32_t bytes)
 {
 	struct consume_source *s = ctx;
-	if (s->on_buffer) {
-		s->on_buffer(s->on_buffer_ctx, buf, bytes);
-	}
+	return s->on_buffer && s->on_buffer(s->on_buffer_ctx, buf, bytes);
 }
 
 static int file_next(struct consume_source *s, struct etl_record *ret)

@@ -99,6 +99,9 @@ static int buffer_unpack(struct etl_reader *r, struct slot *s, const struct etl_
 		return 0;
 	}
 	memcpy(s->mem, in, HEADER);
+	/* Who gets to see the plain buffer shall find a plain one. */
+	le16_put(s->mem + ETL_BH_FLAG, le16_get(in + ETL_BH_FLAG) & ~ETL_BF_COMPRESSED);
+	le32_put(s->mem + ETL_BH_BUFFER_SIZE, e->used_bytes);
 	size_t done = 0;
 	int err = etl_decompress(r->index.compression, in + HEADER, n - HEADER, s->mem + HEADER,
 				 e->used_bytes - HEADER, &done);
@@ -173,8 +176,12 @@ static void slot_finish(struct etl_reader *r, uint32_t i)
 {
 	struct slot *s = &r->slots[i];
 	r->buffers_done++;
-	if (r->on_buffer) {
-		r->on_buffer(r->on_buffer_ctx, s->run.buf, s->run.buf ? s->run.used : 0);
+	if (r->on_buffer &&
+	    r->on_buffer(r->on_buffer_ctx, s->run.buf, s->run.buf ? s->run.used : 0) &&
+	    s->run.buf == s->mem) {
+		r->memory -= s->mem_bytes;
+		s->mem = NULL;
+		s->mem_bytes = 0;
 	}
 	etl_run_finish(&s->run);
 	r->vacant[r->vacant_count++] = i;
@@ -209,17 +216,13 @@ static int slot_take(struct etl_reader *r, uint32_t *ret)
 	return 0;
 }
 
-static bool is_file_header(const struct etl_reader *r, const struct slot *s)
-{
-	return s->run.head.at == HEADER && r->index.list[s->entry].file_offset == 0;
-}
 
 static struct etl_heap_item heap_item(const struct etl_reader *r, const struct slot *s)
 {
-	/* The header comes first whatever its clock says: consumers need it to understand the rest.
-	 */
+	/* The first buffer, with the log-file header, comes first whatever its clock says:
+	 * consumers need it to understand the rest. */
 	return (struct etl_heap_item){
-		.time = is_file_header(r, s) ? 0 : BASE_MAX(s->run.head.time_raw, 1),
+		.time = r->index.list[s->entry].file_offset == 0 ? 0 : BASE_MAX(s->run.head.time_raw, 1),
 		.sequence = r->index.list[s->entry].sequence,
 		.who = (uint32_t)(s - r->slots),
 	};
