@@ -25,6 +25,18 @@ OPENETW_API const char *openetw_last_error_text(void);
 OPENETW_API const char *openetw_error_text(uint32_t win32_code);
 OPENETW_API const char *openetw_error_name(uint32_t win32_code);
 
+/* Damage that the reader found in a trace file, went around and did not deliver. */
+struct openetw_problem {
+	uint32_t size; /* in: sizeof(struct openetw_problem) */
+	uint32_t reserved;
+	uint64_t file_offset; /* bytes, of the buffer that is damaged */
+	char text[200];	      /* English, UTF-8 */
+};
+/* The next report about an open trace (a handle of OpenTrace), each once: ERROR_SUCCESS,
+ * ERROR_NO_MORE_ITEMS, ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER. Ask inside callbacks or when
+ * ProcessTrace has returned, and before CloseTrace. */
+OPENETW_API uint32_t openetw_trace_next_problem(uint64_t trace, struct openetw_problem *problem);
+
 /* The loss ledger of a session: every place where an event can vanish has its own counter.
  * docs/loss.md explains each. All counters are cumulative since the session started. */
 struct openetw_loss {

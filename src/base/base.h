@@ -31,6 +31,12 @@
 
 /* Win32 code for a negative errno (or 0). Unknown errnos become ERROR_GEN_FAILURE (31). */
 uint32_t win32_from_errno(int err);
+
+/* This thread's sentence about its last failed call, which openetw_last_error_text() hands out. Never
+ * NULL; cut at 500 bytes. */
+void err_text_set(const char *fmt, ...) BASE_PRINTF(1, 2);
+void err_text_clear(void);
+const char *err_text_get(void);
 /* English sentence for a Win32 code used by ETW; NULL when unknown. */
 const char *win32_text(uint32_t code);
 /* Name such as "ERROR_ACCESS_DENIED"; NULL when unknown. */

@@ -117,17 +117,39 @@ uint32_t trace_take_header(struct trace *t)
 	}
 	static const uint16_t kernel[] = u"NT Kernel Logger";
 	const struct etl_file_info *i = &t->source->info;
-	t->header_file = text_dup(i->file_name, i->file_name_units);
-	t->header_logger = text_dup(i->logger_name, i->logger_name_units);
-	if (!t->header_logger || !t->header_file) {
+	uint16_t *file = text_dup(i->file_name, i->file_name_units);
+	uint16_t *logger = text_dup(i->logger_name, i->logger_name_units);
+	if (!logger || !file) {
+		free(logger);
+		free(file);
 		return ERROR_OUTOFMEMORY;
 	}
+	trace_table_lock(); /* queries look at it from other threads */
+	t->header_file = file;
+	t->header_logger = logger;
 	fill_header(t, &t->log.w.LogfileHeader);
 	t->log.w.BufferSize = i->buffer_size;
 	t->log.w.IsKernelTrace = (i->log_file_mode & MODE_SYSTEM_LOGGER) != 0 ||
 				 utf16_equal_nocase(t->header_logger, kernel);
 	t->log.w.CurrentTime = (LONGLONG)i->start_filetime;
+	trace_unlock();
 	return 0;
+}
+
+/* openetw_last_error_text(): file, place, reason. */
+static void explain(const struct trace *t, const struct diag *d)
+{
+	if (!d->text[0]) {
+		return;
+	}
+	if (!t->path) {
+		err_text_set("%s", d->text);
+	} else if (d->offset == UINT64_MAX) {
+		err_text_set("%s: %s", t->path, d->text);
+	} else {
+		err_text_set("%s: at byte %llu: %s", t->path, (unsigned long long)d->offset,
+			     d->text);
+	}
 }
 
 /* Opens what t->path or t->session name and hands t over to the table. Frees t on failure. */
@@ -135,6 +157,7 @@ static PROCESSTRACE_HANDLE trace_open(struct trace *t)
 {
 	struct diag d;
 	diag_clear(&d);
+	err_text_clear();
 	uint32_t code = trace_open_source(t, &d);
 	/* A session may start later: ProcessTrace will tell. */
 	bool later = t->session && code == ERROR_WMI_INSTANCE_NOT_FOUND;
@@ -151,6 +174,7 @@ static PROCESSTRACE_HANDLE trace_open(struct trace *t)
 	}
 	return h;
 fail:
+	explain(t, &d);
 	trace_destroy(t);
 	SetLastError(code);
 	return INVALID_PROCESSTRACE_HANDLE;

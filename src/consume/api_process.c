@@ -2,16 +2,20 @@
  *
  * ProcessTrace: merge, window, callbacks.
  */
+#include "base/order.h"
+#include "consume/consume_keep.h"
 #include "consume/consume_trace.h"
 
-#include "base/order.h"
-
-/* A buffer's events have all been delivered. */
-static void buffer_done(void *ctx, const uint8_t *buf, uint32_t bytes)
+/* A buffer's events have all been delivered. True when the callback keeps it. */
+static bool buffer_done(void *ctx, const uint8_t *buf, uint32_t bytes)
 {
 	struct trace *t = ctx;
-	if (t->cancelled) {
-		return;
+	bool kept = false;
+	/* A session's header is no buffer of its own for those who count buffers. */
+	bool header = t->session && bytes >= ETL_BUFFER_HEADER_SIZE &&
+		      le16_get(buf + ETL_BH_TYPE) == ETL_BT_HEADER;
+	if (t->cancelled || (header && !t->raw_buffer)) {
+		return false;
 	}
 	EVENT_TRACE_LOGFILEW *log = &t->log.w;
 	log->BuffersRead++;
@@ -28,12 +32,16 @@ static void buffer_done(void *ctx, const uint8_t *buf, uint32_t bytes)
 			.BuffersRead = log->BuffersRead,
 		};
 		_Static_assert(sizeof(ETW_BUFFER_HEADER) == ETL_BUFFER_HEADER_SIZE, "same bytes");
+		t->callback_buffer = buf;
 		go_on = t->raw_buffer((const ETW_BUFFER_HEADER *)(const void *)buf, bytes, &info,
 				      t->raw_buffer_context);
+		t->callback_buffer = NULL;
+		kept = keep_settle(buf);
 	}
 	if (!go_on) {
 		t->cancelled = true;
 	}
+	return kept;
 }
 
 static uint64_t filetime_of(const FILETIME *f)
@@ -88,6 +96,12 @@ static uint32_t run(struct trace **traces, uint32_t n, uint64_t start, uint64_t 
 			break;
 		}
 		struct trace *t = traces[i];
+		if (BASE_UNLIKELY(t->stream && !t->header_logger)) {
+			code = trace_take_header(t);
+			if (code) {
+				break;
+			}
+		}
 		if (BASE_UNLIKELY(abandoned(t))) {
 			bool all = true;
 			for (uint32_t k = 0; k < n; k++) {
@@ -98,6 +112,7 @@ static uint32_t run(struct trace **traces, uint32_t n, uint64_t start, uint64_t 
 			}
 			continue;
 		}
+		trace_learn(t, r); /* also outside the window: later events need it */
 		/* The header event passes any window: without it the rest means nothing. */
 		bool header = !t->header_seen;
 		t->header_seen = true;
@@ -121,7 +136,7 @@ static uint32_t run(struct trace **traces, uint32_t n, uint64_t start, uint64_t 
 static uint32_t sources_ready(struct trace **traces, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		if (traces[i]->source && !traces[i]->consumed) {
+		if (traces[i]->stream || (traces[i]->source && !traces[i]->consumed)) {
 			continue;
 		}
 		struct diag d;
@@ -158,7 +173,7 @@ ULONG WMIAPI ProcessTrace(PROCESSTRACE_HANDLE *HandleArray, ULONG HandleCount, L
 	}
 	uint32_t real_time = 0;
 	for (uint32_t i = 0; i < HandleCount; i++) {
-		real_time += traces[i]->session != NULL;
+		real_time += traces[i]->session != NULL || traces[i]->stream;
 	}
 	if (real_time > 0 && HandleCount > 1) {
 		code = ERROR_INVALID_PARAMETER;
@@ -168,6 +183,9 @@ ULONG WMIAPI ProcessTrace(PROCESSTRACE_HANDLE *HandleArray, ULONG HandleCount, L
 	}
 	if (code == ERROR_SUCCESS) {
 		code = run(traces, HandleCount, start, end);
+	}
+	for (uint32_t i = 0; i < HandleCount; i++) {
+		keep_wait(traces[i]);
 	}
 	trace_end(traces, HandleCount);
 	return code;

@@ -1,11 +1,108 @@
 /* SPDX-License-Identifier: MIT
  *
- * Questions about an open trace, and the entry points for streams of buffers, which are not there
- * yet.
+ * Questions about an open trace.
  */
 #include "consume/consume_trace.h"
+#include "openetw/openetw.h"
 
 ETW_API void WINAPI SetLastError(DWORD dwErrCode);
+
+#define HOOK_PARTITION	   0x0050
+#define HOOK_DROPPED_TIMES 0x0052
+#define PARTITION_BYTES	   48u /* u16 version, u16, u32 type, i64 offset, two GUIDs */
+#define GUID_UNITS	   39u /* braces and NUL included */
+
+/* Payload of a system record in buffer 0, at least that long; NULL when there is none. */
+static const uint8_t *header_record(const struct trace *t, uint16_t hook, uint32_t least,
+				    uint32_t *ret_bytes)
+{
+	const struct etl_file_info *i = t->source ? &t->source->info : NULL;
+	struct etl_record r;
+	uint32_t at = 0;
+	struct etl_clock none = {0};
+	while (i && i->header && etl_buffer_next(i->header, i->header_bytes, &at, &none, &r, NULL) > 0) {
+		if (r.hook == hook && r.payload_bytes >= least) {
+			*ret_bytes = r.payload_bytes;
+			return r.payload;
+		}
+	}
+	return NULL;
+}
+
+static void guid_text(const uint8_t *bytes, WCHAR out[GUID_UNITS])
+{
+	struct guid g;
+	char text[37];
+	memcpy(&g, bytes, sizeof g);
+	guid_format(&g, text);
+	out[0] = '{';
+	for (unsigned i = 0; i < 36; i++) {
+		out[1 + i] = (WCHAR)text[i];
+	}
+	out[37] = '}';
+	out[38] = 0;
+}
+
+struct answer {
+	void *out;
+	uint32_t room, need;
+};
+/* True when there is room; notes how much is wanted. */
+static bool answer_fits(struct answer *a, uint32_t need)
+{
+	a->need = need;
+	return a->out && a->room >= need;
+}
+
+static ULONG query_partition(const struct trace *t, struct answer *a, bool v2)
+{
+	uint32_t bytes;
+	const uint8_t *p = header_record(t, HOOK_PARTITION, PARTITION_BYTES, &bytes);
+	if (!p) {
+		return ERROR_NOT_FOUND;
+	}
+	uint32_t type = le32_get(p + 4);
+	LONG64 offset = (LONG64)le64_get(p + 8);
+	if (!v2) {
+		ETW_TRACE_PARTITION_INFORMATION i = {.QpcOffsetFromRoot = offset,
+						     .PartitionType = type};
+		if (!answer_fits(a, sizeof i)) {
+			return ERROR_INSUFFICIENT_BUFFER;
+		}
+		memcpy(&i.PartitionId, p + 16, 16);
+		memcpy(&i.ParentId, p + 32, 16);
+		memcpy(a->out, &i, sizeof i);
+		return ERROR_SUCCESS;
+	}
+	/* The strings stand behind the structure. */
+	ETW_TRACE_PARTITION_INFORMATION_V2 i = {.QpcOffsetFromRoot = offset, .PartitionType = type};
+	if (!answer_fits(a, sizeof i + 2 * GUID_UNITS * sizeof(WCHAR))) {
+		return ERROR_INSUFFICIENT_BUFFER;
+	}
+	WCHAR *text = (WCHAR *)(void *)((uint8_t *)a->out + sizeof i);
+	i.PartitionId = text;
+	i.ParentId = text + GUID_UNITS;
+	guid_text(p + 16, i.PartitionId);
+	guid_text(p + 32, i.ParentId);
+	memcpy(a->out, &i, sizeof i);
+	return ERROR_SUCCESS;
+}
+
+/* One time for each processor. */
+static ULONG query_dropped_times(const struct trace *t, struct answer *a)
+{
+	uint32_t bytes;
+	const uint8_t *p = header_record(t, HOOK_DROPPED_TIMES, 8, &bytes);
+	if (!p) {
+		return ERROR_NOT_FOUND;
+	}
+	uint32_t n = BASE_MIN(le32_get(p), (bytes - 8) / 8);
+	if (!answer_fits(a, 8 * n)) {
+		return ERROR_INSUFFICIENT_BUFFER;
+	}
+	memcpy(a->out, p + 8, 8 * (size_t)n);
+	return ERROR_SUCCESS;
+}
 
 ULONG WMIAPI QueryTraceProcessingHandle(PROCESSTRACE_HANDLE ProcessingHandle,
 					ETW_PROCESS_HANDLE_INFO_TYPE InformationClass,
@@ -16,55 +113,58 @@ ULONG WMIAPI QueryTraceProcessingHandle(PROCESSTRACE_HANDLE ProcessingHandle,
 	if (!t) {
 		return ERROR_INVALID_HANDLE;
 	}
-	ULONG code = ERROR_SUCCESS;
-	ULONG need = sizeof(TRACE_LOGFILE_HEADER);
-	if (InformationClass != EtwQueryLogFileHeader) {
-		code = InformationClass >= EtwQueryPartitionInformation &&
-				       InformationClass < EtwQueryProcessHandleInfoMax
-			       ? ERROR_NOT_SUPPORTED
-			       : ERROR_INVALID_PARAMETER;
-	} else if (InBuffer || InBufferSize) {
-		code = ERROR_INVALID_PARAMETER;
-	} else {
-		if (ReturnLength) {
-			*ReturnLength = need;
-		}
-		if (!OutBuffer || OutBufferSize < need) {
+	struct answer a = {.out = OutBuffer, .room = OutBufferSize};
+	ULONG code = ERROR_INVALID_PARAMETER;
+	if (!InBuffer && !InBufferSize) {
+		switch (InformationClass) {
+		case EtwQueryPartitionInformation:
+		case EtwQueryPartitionInformationV2:
+			code = query_partition(
+				t, &a, InformationClass == EtwQueryPartitionInformationV2);
+			break;
+		case EtwQueryLastDroppedTimes:
+			code = query_dropped_times(t, &a);
+			break;
+		case EtwQueryLogFileHeader:
+			if (!t->header_logger) { /* it has not come yet */
+				code = ERROR_NOT_FOUND;
+				break;
+			}
 			code = ERROR_INSUFFICIENT_BUFFER;
-		} else {
-			memcpy(OutBuffer, &t->log.w.LogfileHeader, need);
+			if (answer_fits(&a, sizeof(TRACE_LOGFILE_HEADER))) {
+				memcpy(a.out, &t->log.w.LogfileHeader, a.need);
+				code = ERROR_SUCCESS;
+			}
+			break;
+		default:
+			break;
 		}
+	}
+	if (ReturnLength && (code == ERROR_SUCCESS || code == ERROR_INSUFFICIENT_BUFFER)) {
+		*ReturnLength = a.need;
 	}
 	trace_unlock();
 	return code;
 }
 
-/* Buffers that the caller brings himself: declared so that programs link, refused in words they
- * know. */
-PROCESSTRACE_HANDLE WMIAPI OpenTraceFromBufferStream(
-	const ETW_OPEN_TRACE_OPTIONS *Options,
-	PETW_BUFFER_COMPLETION_CALLBACK BufferCompletionCallback, void *BufferCompletionContext)
+uint32_t openetw_trace_next_problem(uint64_t trace, struct openetw_problem *problem)
 {
-	SetLastError(Options && BufferCompletionCallback ? ERROR_NOT_SUPPORTED
-							 : ERROR_INVALID_PARAMETER);
-	return INVALID_PROCESSTRACE_HANDLE;
-}
-
-ULONG WMIAPI ProcessTraceAddBufferToBufferStream(PROCESSTRACE_HANDLE TraceHandle,
-						 const ETW_BUFFER_HEADER *Buffer, ULONG BufferSize)
-{
-	/* No handle is one of a buffer stream. */
-	return Buffer ? ERROR_INVALID_HANDLE : ERROR_INVALID_PARAMETER;
-}
-
-/* Buffers live as long as their callback. */
-ULONG WMIAPI ProcessTraceBufferIncrementReference(PROCESSTRACE_HANDLE TraceHandle,
-						  const ETW_BUFFER_HEADER *Buffer)
-{
-	return Buffer ? ERROR_NOT_SUPPORTED : ERROR_INVALID_PARAMETER;
-}
-
-ULONG WMIAPI ProcessTraceBufferDecrementReference(const ETW_BUFFER_HEADER *Buffer)
-{
-	return Buffer ? ERROR_NOT_SUPPORTED : ERROR_INVALID_PARAMETER;
+	if (!problem || problem->size != sizeof *problem) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	struct trace *t = trace_lock(trace);
+	if (!t) {
+		return ERROR_INVALID_HANDLE;
+	}
+	struct etl_problem p;
+	struct consume_source *s = t->source;
+	bool some = s && s->ops->next_problem && s->ops->next_problem(s, &p);
+	trace_unlock();
+	if (!some) {
+		return ERROR_NO_MORE_ITEMS;
+	}
+	problem->file_offset = p.file_offset;
+	_Static_assert(sizeof problem->text == sizeof p.text, "whole sentences");
+	memcpy(problem->text, p.text, sizeof p.text);
+	return ERROR_SUCCESS;
 }

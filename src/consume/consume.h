@@ -20,12 +20,14 @@
 
 struct consume_source;
 
-/* All records of a buffer have been taken. `buf` is the plain buffer, valid during the call. */
-typedef void consume_buffer_fn(void *ctx, const uint8_t *buf, uint32_t bytes);
+/* All records of a buffer have been taken. `buf` is the plain buffer, valid during the call; true
+ * takes it over, to be freed with free(). */
+typedef bool consume_buffer_fn(void *ctx, const uint8_t *buf, uint32_t bytes);
 
 struct consume_ops {
 	int (*next)(struct consume_source *s, struct etl_record *ret);
 	void (*wake)(struct consume_source *s);
+	bool (*next_problem)(struct consume_source *s, struct etl_problem *ret); /* may be NULL */
 	void (*close)(struct consume_source *s);
 };
 struct consume_source {
@@ -44,6 +46,13 @@ int consume_file_open(const char *path, struct consume_source **ret, struct diag
 int consume_rt_open(const uint16_t *name, uint32_t name_units, struct consume_source **ret,
 		    uint32_t *ret_status, struct diag *d);
 /* 1 and a record (valid until the next call), 0 at the end, -errno. */
+/* Buffers that the caller brings (consume_stream.c). `done` is called, on the thread of next() or
+ * close(), when one is not needed any more. */
+typedef void consume_stream_done_fn(void *ctx, const uint8_t *buf);
+int consume_stream_open(consume_stream_done_fn *done, void *ctx, struct consume_source **ret);
+/* Any thread. The first must hold a log-file header. -EINVAL: too short; -EBADMSG: no buffer;
+ * -ERANGE: out of order; then it remains the caller's. */
+int consume_stream_add(struct consume_source *s, const uint8_t *buf, uint32_t bytes);
 static inline int consume_source_next(struct consume_source *s, struct etl_record *ret)
 {
 	return s->ops->next(s, ret);
@@ -62,6 +71,13 @@ static inline void consume_source_close(struct consume_source *s)
 	}
 }
 void consume_source_set_info(struct consume_source *s, const struct etl_file_info *info);
+
+/* Who keeps schemas that travel in a trace (event information of merged files, manifests of
+ * EventSources), so that TDH knows them. consume may not call upwards: libetw sets this before
+ * anything else of it runs. The record is an EVENT_RECORD. */
+struct _EVENT_RECORD;
+typedef int consume_learn_fn(const struct _EVENT_RECORD *r);
+void consume_set_learner(consume_learn_fn *fn);
 
 struct consume_merge;
 int consume_merge_create(struct consume_source *const *sources, uint32_t n,

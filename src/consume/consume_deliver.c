@@ -86,7 +86,7 @@ static int64_t time_of(const struct trace *t, const struct etl_record *r)
 	return (int64_t)(t->raw_time ? r->time_raw : r->time_filetime);
 }
 
-static int deliver_record(struct trace *t, const struct etl_record *r)
+static int record_build(struct trace *t, const struct etl_record *r, EVENT_RECORD *ret)
 {
 	uint32_t items = 0;
 	int err = items_build(t, r, &items);
@@ -122,8 +122,51 @@ static int deliver_record(struct trace *t, const struct etl_record *r)
 	e.UserDataLength = (USHORT)r->payload_bytes;
 	e.UserData = r->payload_bytes ? (PVOID)(uintptr_t)r->payload : NULL;
 	e.UserContext = t->log.w.Context;
+	*ret = e;
+	return 0;
+}
+
+static int deliver_record(struct trace *t, const struct etl_record *r)
+{
+	EVENT_RECORD e;
+	int err = record_build(t, r, &e);
+	if (err < 0) {
+		return err;
+	}
 	t->log.w.EventRecordCallback(&e);
 	return 0;
+}
+
+static consume_learn_fn *learner;
+
+void consume_set_learner(consume_learn_fn *fn)
+{
+	learner = fn;
+}
+
+#define MANIFEST_ID	0xFFFEu /* EventSource: a piece of its manifest */
+#define METADATA_EVENT	32u	/* TRACE_EVENT_INFO */
+#define METADATA_MAP	33u	/* EVENT_MAP_INFO */
+
+/* {bbccf6c1-6cd1-48c4-80ff-839482e37671} EventMetadata [obs] */
+static const struct guid metadata_class = {{0xc1, 0xf6, 0xcc, 0xbb, 0xd1, 0x6c, 0xc4, 0x48, 0x80,
+					    0xff, 0x83, 0x94, 0x82, 0xe3, 0x76, 0x71}};
+
+static bool carries_schema(const struct etl_record *r)
+{
+	if (!(r->event_flags & EVENT_HEADER_FLAG_CLASSIC_HEADER)) {
+		return r->id == MANIFEST_ID;
+	}
+	return (r->opcode == METADATA_EVENT || r->opcode == METADATA_MAP) &&
+	       guid_equal(&r->provider, &metadata_class);
+}
+
+void trace_learn(struct trace *t, const struct etl_record *r)
+{
+	EVENT_RECORD e;
+	if (BASE_UNLIKELY(carries_schema(r)) && learner && record_build(t, r, &e) == 0) {
+		learner(&e);
+	}
 }
 
 static void deliver_classic(struct trace *t, const struct etl_record *r, PEVENT_CALLBACK callback)

@@ -8,17 +8,20 @@ struct file_source {
 	struct etl_reader *reader;
 };
 
-static void file_buffer_done(void *ctx, const uint8_t *buf, uint32_t bytes)
+static bool file_buffer_done(void *ctx, const uint8_t *buf, uint32_t bytes)
 {
 	struct consume_source *s = ctx;
-	if (s->on_buffer) {
-		s->on_buffer(s->on_buffer_ctx, buf, bytes);
-	}
+	return s->on_buffer && s->on_buffer(s->on_buffer_ctx, buf, bytes);
 }
 
 static int file_next(struct consume_source *s, struct etl_record *ret)
 {
 	return etl_reader_next(((struct file_source *)s)->reader, ret);
+}
+
+static bool file_next_problem(struct consume_source *s, struct etl_problem *ret)
+{
+	return etl_reader_next_problem(((struct file_source *)s)->reader, ret);
 }
 
 static void file_close(struct consume_source *s)
@@ -27,7 +30,8 @@ static void file_close(struct consume_source *s)
 	free(s);
 }
 
-static const struct consume_ops file_ops = {.next = file_next, .close = file_close};
+static const struct consume_ops file_ops = {
+	.next = file_next, .next_problem = file_next_problem, .close = file_close};
 
 void consume_source_set_info(struct consume_source *s, const struct etl_file_info *info)
 {

@@ -7,9 +7,7 @@
  * Buffers are copied out with pread() and acknowledged at once: what we parse is ours alone and
  * cannot change under us, and a ring that shrinks gives a short read, not a signal.
  */
-#include "consume/consume.h"
-#include "etl/etl_heap.h"
-#include "etl/etl_record.h"
+#include "consume/consume_held.h"
 #include "proto/proto.h"
 
 #include <poll.h>
@@ -21,31 +19,19 @@
 #define SLOTS_MAX	 65536u
 /* A round larger than this is delivered without waiting for its watermark. */
 #define HELD_BYTES_MAX (1ull << 30)
+#define CLOCK_SYSTEM   2u
 #define LOST_EVENT     32u
 #define LOST_BUFFER    33u
 
 static const struct guid lost_event_class = {{0xe0, 0x9a, 0x39, 0x6a, 0xc6, 0x4b, 0xe9, 0x4d, 0x87,
 					      0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
 
-struct held {
-	uint8_t *buf;
-	uint32_t used;
-	struct etl_record_head head;
-};
-
 struct rt_source {
 	struct consume_source s;
 	int sock, ring, wake;
 	uint32_t slots, slot_bytes;
 	uint64_t ring_bytes;
-	struct held *held;
-	uint32_t held_cap;
-	uint32_t *vacant; /* stack of free places in held */
-	uint32_t vacant_count;
-	uint64_t held_bytes;
-	uint64_t arrivals; /* ties are broken by order of arrival */
-	struct etl_heap heap;
-	bool root_delivered;
+	struct held_set held;
 	uint64_t watermark;
 	bool ended;
 	uint64_t lost_events, lost_buffers; /* as etwd counted at last */
@@ -60,45 +46,12 @@ struct rt_source {
 	uint8_t message[PROTO_MESSAGE_MAX];
 };
 
-static void held_free(struct rt_source *r, uint32_t i)
+static void release(void *ctx, const struct held_buffer *b)
 {
-	struct held *h = &r->held[i];
-	if (r->s.on_buffer) {
-		r->s.on_buffer(r->s.on_buffer_ctx, h->buf, h->used);
+	struct rt_source *r = ctx;
+	if (!(r->s.on_buffer && r->s.on_buffer(r->s.on_buffer_ctx, b->buf, b->used))) {
+		free(b->owner);
 	}
-	r->held_bytes -= h->used;
-	free(h->buf);
-	h->buf = NULL;
-	r->vacant[r->vacant_count++] = i;
-}
-
-static int held_place(struct rt_source *r, uint32_t *ret)
-{
-	if (r->vacant_count == 0) {
-		uint32_t cap = r->held_cap ? 2 * r->held_cap : 32;
-		void *held = realloc(r->held, cap * sizeof *r->held);
-		if (!held) {
-			return -ENOMEM;
-		}
-		r->held = held;
-		void *items = realloc(r->heap.items, cap * sizeof *r->heap.items);
-		if (!items) {
-			return -ENOMEM;
-		}
-		r->heap.items = items;
-		uint32_t *vacant = realloc(r->vacant, cap * sizeof *r->vacant);
-		if (!vacant) {
-			return -ENOMEM;
-		}
-		r->vacant = vacant;
-		for (uint32_t i = cap; i-- > r->held_cap;) {
-			r->held[i].buf = NULL;
-			r->vacant[r->vacant_count++] = i;
-		}
-		r->held_cap = cap;
-	}
-	*ret = r->vacant[--r->vacant_count];
-	return 0;
 }
 
 static void note_losses(struct rt_source *r, const struct proto_message *m)
@@ -126,29 +79,18 @@ static int take_buffer(struct rt_source *r, const struct proto_message *m)
 		return -EBADMSG;
 	}
 	note_losses(r, m);
-	uint32_t i;
-	int err = held_place(r, &i);
-	if (err < 0) {
-		return err;
-	}
-	struct held *h = &r->held[i];
-	h->buf = malloc(length);
-	if (!h->buf) {
-		r->vacant[r->vacant_count++] = i;
+	uint8_t *buf = malloc(length);
+	if (!buf) {
 		return -ENOMEM;
 	}
 	ssize_t n;
 	do {
-		n = pread(r->ring, h->buf, length, (off_t)((uint64_t)position * r->slot_bytes));
+		n = pread(r->ring, buf, length, (off_t)((uint64_t)position * r->slot_bytes));
 	} while (n < 0 && errno == EINTR);
 	if (n != (ssize_t)length) {
-		free(h->buf);
-		h->buf = NULL;
-		r->vacant[r->vacant_count++] = i;
+		free(buf);
 		return n < 0 ? -errno : -EBADMSG;
 	}
-	h->used = etl_buffer_end(h->buf, length);
-	r->held_bytes += h->used;
 
 	uint8_t ack[64];
 	struct proto_writer w;
@@ -158,18 +100,11 @@ static int take_buffer(struct rt_source *r, const struct proto_message *m)
 	/* A lost peer shows at the next receive; what has arrived is delivered all the same. */
 	(void)proto_send(r->sock, ack, (size_t)bytes, NULL, 0);
 
-	/* Damage costs the rest of this buffer, nothing else. */
-	if (etl_record_peek(h->buf, h->used, ETL_BUFFER_HEADER_SIZE, &h->head, NULL) <= 0) {
-		held_free(r, i);
-		return 0;
+	int err = held_add(&r->held, buf, etl_buffer_end(buf, length), buf);
+	if (err < 0) {
+		free(buf);
 	}
-	if (!h->head.timed) {
-		h->head.time_raw = le64_get(h->buf + ETL_BH_TIME_STAMP);
-	}
-	etl_heap_push(&r->heap, (struct etl_heap_item){.time = h->head.time_raw,
-						       .sequence = r->arrivals++,
-						       .who = i});
-	return 0;
+	return err;
 }
 
 /* Wait for one message. 1 when something happened, 0 when there is nothing more to come, -errno. */
@@ -244,24 +179,6 @@ static int synthetic_loss(struct rt_source *r, uint64_t time_raw, struct etl_rec
 	return 1;
 }
 
-static void root_advance(struct rt_source *r)
-{
-	uint32_t i = r->heap.items[0].who;
-	struct held *h = &r->held[i];
-	uint64_t before = h->head.time_raw;
-	r->root_delivered = false;
-	if (etl_record_peek(h->buf, h->used, etl_record_after(&h->head), &h->head, NULL) > 0) {
-		if (!h->head.timed) {
-			h->head.time_raw = before;
-		}
-		r->heap.items[0].time = h->head.time_raw;
-		etl_heap_sift(&r->heap);
-		return;
-	}
-	etl_heap_pop(&r->heap);
-	held_free(r, i);
-}
-
 static int rt_next(struct consume_source *s, struct etl_record *ret)
 {
 	struct rt_source *r = (struct rt_source *)s;
@@ -271,22 +188,28 @@ static int rt_next(struct consume_source *s, struct etl_record *ret)
 			return 1;
 		}
 		r->header_done = true; /* kept until close: the names in info point into it */
+		if (s->on_buffer) {
+			/* Who forwards buffers needs this one first. Not to be taken over. */
+			uint8_t *copy = malloc(r->header_bytes);
+			if (copy) {
+				memcpy(copy, r->header, r->header_bytes);
+			}
+			if (copy && !s->on_buffer(s->on_buffer_ctx, copy, (uint32_t)r->header_bytes)) {
+				free(copy);
+			}
+		}
 	}
-	if (r->root_delivered) {
-		root_advance(r);
-	}
+	held_advance(&r->held);
 	for (;;) {
 		bool due =
-			r->heap.count > 0 && (r->ended || r->heap.items[0].time <= r->watermark ||
-					      r->held_bytes > HELD_BYTES_MAX);
+			!held_empty(&r->held) && (r->ended || held_time(&r->held) <= r->watermark ||
+						  r->held.bytes > HELD_BYTES_MAX);
 		if ((r->tell_lost_events || r->tell_lost_buffers) &&
-		    (due || r->ended || r->heap.count == 0)) {
-			return synthetic_loss(r, due ? r->heap.items[0].time : r->watermark, ret);
+		    (due || r->ended || held_empty(&r->held))) {
+			return synthetic_loss(r, due ? held_time(&r->held) : r->watermark, ret);
 		}
 		if (due) {
-			struct held *h = &r->held[r->heap.items[0].who];
-			etl_record_split(h->buf, &h->head, &s->clock, ret, NULL);
-			r->root_delivered = true;
+			held_take(&r->held, &s->clock, ret);
 			return 1;
 		}
 		if (r->ended) {
@@ -311,12 +234,8 @@ static void rt_wake(struct consume_source *s)
 static void rt_close(struct consume_source *s)
 {
 	struct rt_source *r = (struct rt_source *)s;
-	for (uint32_t i = 0; i < r->held_cap; i++) {
-		free(r->held[i].buf);
-	}
-	free(r->held);
-	free(r->heap.items);
-	free(r->vacant);
+	r->s.on_buffer = NULL;
+	held_finish(&r->held);
 	free(r->header);
 	base_close(&r->sock);
 	base_close(&r->ring);
@@ -359,6 +278,7 @@ static int rt_accept(struct rt_source *r, const struct proto_message *m, int fds
 	}
 	consume_source_set_info(&r->s, &info);
 	r->s.events_lost = 0;
+	r->held.run_flags = info.clock_type == CLOCK_SYSTEM ? ETL_RUN_KEEP_ORDER : 0;
 	return 0;
 }
 
@@ -372,6 +292,8 @@ int consume_rt_open(const uint16_t *name, uint32_t name_units, struct consume_so
 	}
 	r->s.ops = &rt_ops;
 	r->s.real_time = true;
+	r->held.release = release;
+	r->held.ctx = r;
 	r->ring = -1;
 	r->wake = -1;
 	r->sock = proto_connect_control(false, d);

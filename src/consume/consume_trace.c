@@ -155,6 +155,11 @@ struct trace *trace_lock(PROCESSTRACE_HANDLE h)
 	return p->trace;
 }
 
+void trace_table_lock(void)
+{
+	pthread_mutex_lock(&table.lock);
+}
+
 void trace_unlock(void)
 {
 	pthread_mutex_unlock(&table.lock);

@@ -32,6 +32,10 @@ struct trace {
 	bool event_record;
 	PETW_BUFFER_CALLBACK raw_buffer; /* OpenTraceFrom… */
 	void *raw_buffer_context;
+	const void *callback_buffer; /* the one raw_buffer is being called with */
+	bool stream;		     /* of buffers that the caller brings */
+	PETW_BUFFER_COMPLETION_CALLBACK completion;
+	void *completion_context;
 	PROCESSTRACE_HANDLE handle;
 
 	/* while ProcessTrace runs */
@@ -53,6 +57,7 @@ void trace_end(struct trace **traces, uint32_t n);
 uint32_t trace_close(PROCESSTRACE_HANDLE h);
 /* For queries: keeps the table locked until trace_unlock(). NULL (and unlocked) when unknown. */
 struct trace *trace_lock(PROCESSTRACE_HANDLE h);
+void trace_table_lock(void); /* without a handle */
 void trace_unlock(void);
 void trace_destroy(struct trace *t);
 
@@ -64,6 +69,8 @@ uint32_t trace_open_source(struct trace *t, struct diag *d);
 uint32_t trace_take_header(struct trace *t);
 /* Calls whatever the trace and SetTraceCallback() ask for. */
 int trace_deliver(struct trace *t, const struct etl_record *r);
+/* Hands records that carry schemas to the learner, also those that no callback will see. */
+void trace_learn(struct trace *t, const struct etl_record *r);
 bool trace_class_callback(const struct guid *g, PEVENT_CALLBACK *ret);
 
 #endif

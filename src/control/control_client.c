@@ -3,22 +3,18 @@
  */
 #include "control/control.h"
 
-/* The daemon's sentence for the last failed call of this thread: openetw_last_error_text(). */
-static __thread char last_text[256];
-
 __attribute__((visibility("default"))) const char *openetw_last_error_text(void);
 const char *openetw_last_error_text(void)
 {
-	return last_text;
+	return err_text_get();
 }
 
 static uint32_t fail(int err, const struct diag *d)
 {
 	if (d->text[0]) {
-		memcpy(last_text, d->text, sizeof d->text);
-		last_text[sizeof d->text - 1] = 0;
+		err_text_set("%s", d->text);
 	} else {
-		strncpy(last_text, strerror(-err), sizeof last_text - 1);
+		err_text_set("%s", strerror(-err));
 	}
 	return win32_from_errno(err);
 }
@@ -26,12 +22,12 @@ static uint32_t fail(int err, const struct diag *d)
 static int open_control(bool start, uint32_t *ret_code)
 {
 	struct diag d = {0};
-	last_text[0] = 0;
+	err_text_clear();
 	int fd = proto_connect_control(start, &d);
 	if (fd == -ECONNREFUSED && !start) {
 		/* No daemon: no session can exist. */
 		*ret_code = ERROR_WMI_INSTANCE_NOT_FOUND;
-		memcpy(last_text, "no trace session is running", 28);
+		err_text_set("no trace session is running");
 		return -1;
 	}
 	if (fd < 0) {
@@ -61,7 +57,7 @@ uint32_t control_call(const void *req, long req_bytes, bool start, int timeout_m
 	}
 	ret->text[0] = 0;
 	if (code != ERROR_SUCCESS && proto_get_str(&ret->message, PROTO_TAG_TEXT, ret->text, sizeof ret->text)) {
-		memcpy(last_text, ret->text, sizeof last_text);
+		err_text_set("%s", ret->text); /* the daemon's own sentence */
 	}
 	return code;
 }

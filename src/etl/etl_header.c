@@ -102,6 +102,8 @@ int etl_header_parse(const uint8_t *buf, size_t n, struct etl_file_info *ret, st
 	struct bytes b = bytes_of(h + names, bytes - ETL_SYSTEM_HEADER_SIZE - names);
 	i.logger_name = name_take(&b, &i.logger_name_units);
 	i.file_name = name_take(&b, &i.file_name_units);
+	i.header = buf;
+	i.header_bytes = etl_buffer_end(buf, n);
 	/* A session that died leaves EndTime as it was first written. */
 	i.stopped_cleanly = i.end_filetime != 0;
 	*ret = i;

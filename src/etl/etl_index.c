@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "etl/etl_index.h"
+#include "etl/etl_run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,9 @@
 #define FLAGS_KNOWN	0x00FFu
 #define TYPES_KNOWN	8u
 #define SCAN_BYTES	65536u
+#define GLANCE_BYTES	1024u /* enough for the first record of nearly every buffer, read with its header */
+#define GLANCE_PACKED	8192u /* the same, compressed: LZNT1 wants a whole chunk */
+#define GLANCE_PLAIN	256u
 
 long etl_source_read(const struct etl_source *s, uint64_t at, void *p, size_t n)
 {
@@ -216,13 +220,80 @@ static bool type_has_records(const uint8_t *h)
 	}
 }
 
+/* Time of the first record of a buffer whose first bytes do not tell. */
+static int first_time_slow(const struct etl_index *x, const struct etl_source *s,
+			   const struct etl_index_entry *e, uint64_t *ret)
+{
+	uint8_t *packed = malloc(e->file_bytes);
+	uint8_t *plain = malloc(e->used_bytes);
+	int r = -ENOMEM;
+	if (packed && plain) {
+		long n = etl_source_read(s, e->file_offset, packed, e->file_bytes);
+		r = n < 0 ? (int)n : 0;
+		size_t used = 0;
+		if (n >= (long)HEADER) {
+			size_t room = e->used_bytes - HEADER, done = BASE_MIN((size_t)n - HEADER, room);
+			memcpy(plain, packed, HEADER);
+			if (e->compressed) {
+				etl_decompress(x->compression, packed + HEADER, (size_t)n - HEADER,
+					       plain + HEADER, room, &done);
+			} else {
+				memcpy(plain + HEADER, packed + HEADER, done);
+			}
+			used = HEADER + done;
+		}
+		struct etl_run run;
+		if (used > HEADER && etl_run_start(&run, plain, (uint32_t)used, 0, NULL) > 0) {
+			*ret = run.head.time_raw;
+			etl_run_finish(&run);
+		}
+	}
+	free(packed);
+	free(plain);
+	return r;
+}
+
+/* `p` are the first n bytes of the buffer. A buffer that tells no time goes first: too early costs
+ * memory, too late would cost the order. */
+static int first_time(const struct etl_index *x, const struct etl_source *s, const uint8_t *p,
+		      size_t n, struct etl_index_entry *e)
+{
+	uint8_t packed[GLANCE_PACKED], plain[GLANCE_PLAIN];
+	e->first_raw = 0;
+	if (e->file_offset == 0) {
+		return 0;
+	}
+	const uint8_t *records = p + HEADER;
+	size_t there = BASE_MIN(n, e->used_bytes) - HEADER;
+	if (e->compressed) {
+		size_t got = n;
+		if (e->file_bytes > n && x->compression != ETL_COMPRESSION_XPRESS) {
+			long more = etl_source_read(s, e->file_offset, packed,
+						    BASE_MIN(sizeof packed, e->file_bytes));
+			if (more < (long)HEADER) {
+				return more < 0 ? (int)more : 0;
+			}
+			p = packed;
+			got = (size_t)more;
+		}
+		got = BASE_MIN(got, e->file_bytes);
+		there = BASE_MIN(sizeof plain, e->used_bytes - HEADER);
+		etl_decompress(x->compression, p + HEADER, got - HEADER, plain, there, &there);
+		records = plain;
+	}
+	if (etl_record_first_time(records, there, &e->first_raw) || e->used_bytes <= HEADER) {
+		return 0;
+	}
+	return first_time_slow(x, s, e, &e->first_raw);
+}
+
 int etl_index_build(struct etl_index *x, const struct etl_source *s,
 		    const struct etl_file_info *info, const uint8_t *buf0,
 		    struct etl_problems *problems)
 {
 	struct walk w = {.s = s, .problems = problems, .used_limit = info->buffer_size};
 	uint32_t first = le32_get(buf0 + ETL_BH_BUFFER_SIZE);
-	uint8_t h[HEADER];
+	uint8_t h[GLANCE_BYTES];
 	bool varying = (info->log_file_mode & MODE_COMPRESSED) ||
 		       (etl_source_read(s, first, h, HEADER) == (long)HEADER &&
 			(le16_get(h + ETL_BH_FLAG) & ETL_BF_COMPRESSED) && header_plausible(&w, h));
@@ -236,7 +307,7 @@ int etl_index_build(struct etl_index *x, const struct etl_source *s,
 	uint64_t unwritten = 0, unwritten_at = 0;
 	int r = 0;
 	for (uint64_t at = 0; at < s->bytes;) {
-		long n = etl_source_read(s, at, h, HEADER);
+		long n = etl_source_read(s, at, h, sizeof h);
 		if (n < 0) {
 			r = (int)n;
 			break;
@@ -283,7 +354,10 @@ int etl_index_build(struct etl_index *x, const struct etl_source *s,
 		}
 		at += e.file_bytes;
 		if (type_has_records(h)) {
-			r = index_add(x, &e);
+			r = first_time(x, s, h, (size_t)n, &e);
+			if (r == 0) {
+				r = index_add(x, &e);
+			}
 			if (r < 0) {
 				break;
 			}

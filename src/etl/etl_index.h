@@ -20,6 +20,7 @@ long etl_source_read(const struct etl_source *s, uint64_t at, void *p, size_t n)
 struct etl_index_entry {
 	uint64_t file_offset;
 	uint64_t sequence;
+	uint64_t first_raw;  /* time of the first record; 0 in buffer 0, which always comes first */
 	uint32_t file_bytes; /* in the file, header included; less than announced when cut */
 	uint32_t used_bytes; /* end of valid data, decompressed, header included */
 	uint16_t cpu;

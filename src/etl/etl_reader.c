@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: MIT
  *
- * Buffers of one processor, in order of their sequence numbers, are a stream sorted by time. The
- * reader keeps one buffer of each stream in memory and always delivers the stream whose next record
- * is oldest. A record is only looked at (etl_record_peek) while it waits and split when its turn
- * comes.
+ * Buffers are sorted by the time of their first record, which the index knows. A buffer is brought
+ * into memory when its first record may be the next of all, and leaves when its last was taken; so
+ * memory holds those that overlap in time: one for each processor, and rarely one more with its
+ * late records. (One stream for each processor, sorted by sequence number, would not do: late
+ * records make buffers of one processor overlap, too.) A record is only looked at (etl_record_peek)
+ * while it waits and split when its turn comes.
  */
 #include "etl/etl_heap.h"
 #include "etl/etl_index.h"
+#include "etl/etl_run.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #define HEADER	      ETL_BUFFER_HEADER_SIZE
-#define MODE_APPEND   0x00000004u
-#define FORMAT_LZNT1  2u
-#define FORMAT_XPRESS 3u
-/* All streams together. A sound file needs processors x buffer size; a hostile one could ask for
- * far more with a few bytes of compressed data each. */
-#define MEMORY_MAX (8ull << 30)
+#define CLOCK_SYSTEM  2u
+/* All buffers in memory together. A sound file needs processors x buffer size; a hostile one could
+ * ask for far more with a few bytes of compressed data each, so the limit grows with the file. */
+#define MEMORY_BASE (256ull << 20)
+#define MEMORY_MAX  (8ull << 30)
+#define MEMORY_PER_FILE_BYTE 64u
 
-struct stream {
-	uint32_t first, end; /* in the index */
-	uint32_t current;
-	uint8_t *mem; /* owned */
+/* A buffer in memory. */
+struct slot {
+	struct etl_run run;
+	uint32_t entry; /* in the index */
+	uint8_t *mem;	/* owned; kept for the next buffer */
 	size_t mem_bytes;
-	const uint8_t *buf; /* current buffer; NULL when none is loaded */
-	uint32_t used;
-	struct etl_record_head head;
 };
 
 struct etl_reader {
@@ -36,16 +37,21 @@ struct etl_reader {
 	struct etl_clock clock;
 	struct etl_index index;
 	struct etl_problems problems;
-	struct stream *streams;
-	uint32_t streams_count;
-	struct etl_heap heap;
-	bool root_delivered; /* the root's record was handed out: move on first */
+	bool file_order;
+	uint32_t run_flags;
+	size_t waiting; /* index entries before this one have been brought in */
+	struct slot *slots;
+	uint32_t slots_count, slots_cap;
+	uint32_t *vacant; /* slots not in use */
+	uint32_t vacant_count;
+	struct etl_heap heap; /* slots in use, by the time of their head */
+	bool root_delivered;  /* the root's record was handed out: move on first */
 	uint32_t buffers_done;
 	etl_buffer_done_fn *on_buffer;
 	void *on_buffer_ctx;
 	uint8_t *packed; /* compressed bytes of the buffer being loaded */
 	size_t packed_bytes;
-	uint64_t memory;
+	uint64_t memory, memory_max;
 	uint8_t *header; /* buffer 0, for the names in info */
 };
 
@@ -54,7 +60,7 @@ static int room_want(struct etl_reader *r, uint8_t **mem, size_t *have, size_t w
 	if (*have >= want) {
 		return 0;
 	}
-	if (r->memory - *have + want > MEMORY_MAX) {
+	if (r->memory - *have + want > r->memory_max) {
 		return -ENOBUFS;
 	}
 	uint8_t *p = malloc(want);
@@ -68,7 +74,8 @@ static int room_want(struct etl_reader *r, uint8_t **mem, size_t *have, size_t w
 	return 0;
 }
 
-static int buffer_unpack(struct etl_reader *r, struct stream *s, const struct etl_index_entry *e)
+static int buffer_unpack(struct etl_reader *r, struct slot *s, const struct etl_index_entry *e,
+			 uint32_t *ret_used)
 {
 	size_t n = e->file_bytes;
 	const uint8_t *in;
@@ -88,25 +95,20 @@ static int buffer_unpack(struct etl_reader *r, struct stream *s, const struct et
 	}
 	if (n < HEADER) {
 		etl_problems_add(&r->problems, e->file_offset, "file was cut while it was read");
-		s->used = HEADER;
+		*ret_used = HEADER;
 		return 0;
 	}
 	memcpy(s->mem, in, HEADER);
+	/* Who gets to see the plain buffer shall find a plain one. */
+	le16_put(s->mem + ETL_BH_FLAG, le16_get(in + ETL_BH_FLAG) & ~ETL_BF_COMPRESSED);
+	le32_put(s->mem + ETL_BH_BUFFER_SIZE, e->used_bytes);
 	size_t done = 0;
-	int err;
-	switch (r->index.compression) {
-	case FORMAT_XPRESS:
-		err = xpress_decompress_some(in + HEADER, n - HEADER, s->mem + HEADER,
-					     e->used_bytes - HEADER, &done);
-		break;
-	case FORMAT_LZNT1:
-		err = lznt1_decompress_some(in + HEADER, n - HEADER, s->mem + HEADER,
-					    e->used_bytes - HEADER, &done);
-		break;
-	default:
+	int err = etl_decompress(r->index.compression, in + HEADER, n - HEADER, s->mem + HEADER,
+				 e->used_bytes - HEADER, &done);
+	if (err == -ENOTSUP) {
 		etl_problems_add(&r->problems, e->file_offset, "compression format %u is not known",
 				 r->index.compression);
-		s->used = HEADER;
+		*ret_used = HEADER;
 		return 0;
 	}
 	if (err < 0 && !e->cut) { /* a cut buffer was reported when it was indexed */
@@ -114,33 +116,34 @@ static int buffer_unpack(struct etl_reader *r, struct stream *s, const struct et
 				 "compressed data is damaged behind byte %zu of %u", done,
 				 e->used_bytes - HEADER);
 	}
-	s->used = HEADER + (uint32_t)done;
+	*ret_used = HEADER + (uint32_t)done;
 	return 0;
 }
 
-/* Bring the stream's current buffer into memory. A buffer that cannot be read is empty, not an
- * error. */
-static int buffer_load(struct etl_reader *r, struct stream *s)
+/* Bring the slot's buffer into memory. A buffer that cannot be read is empty, not an error. */
+static int buffer_load(struct etl_reader *r, struct slot *s, const uint8_t **ret_buf,
+		       uint32_t *ret_used)
 {
-	const struct etl_index_entry *e = &r->index.list[s->current];
-	s->buf = NULL;
+	const struct etl_index_entry *e = &r->index.list[s->entry];
+	*ret_buf = NULL;
+	*ret_used = 0;
 	if (!e->compressed && r->source.fd < 0) {
-		s->buf = r->source.mem + e->file_offset;
-		s->used = e->used_bytes;
+		*ret_buf = r->source.mem + e->file_offset;
+		*ret_used = e->used_bytes;
 		return 0;
 	}
 	int err = room_want(r, &s->mem, &s->mem_bytes, e->used_bytes);
 	if (err == -ENOBUFS) {
 		etl_problems_add(&r->problems, e->file_offset,
 				 "buffer left out: the file wants more than %llu MiB of memory",
-				 MEMORY_MAX >> 20);
+				 (unsigned long long)(r->memory_max >> 20));
 		return 0;
 	}
 	if (err < 0) {
 		return err;
 	}
 	if (e->compressed) {
-		err = buffer_unpack(r, s, e);
+		err = buffer_unpack(r, s, e, ret_used);
 		if (err < 0) {
 			return err;
 		}
@@ -149,189 +152,179 @@ static int buffer_load(struct etl_reader *r, struct stream *s)
 		if (got < 0) {
 			return (int)got;
 		}
-		s->used = (uint32_t)got;
+		*ret_used = (uint32_t)got;
 		if (got < (long)e->used_bytes) {
 			etl_problems_add(&r->problems, e->file_offset,
 					 "file was cut while it was read");
 		}
 	}
-	s->buf = s->used >= HEADER ? s->mem : NULL;
+	*ret_buf = *ret_used >= HEADER ? s->mem : NULL;
 	return 0;
 }
 
-static void buffer_finish(struct etl_reader *r, struct stream *s)
+static void slot_problem(struct etl_reader *r, const struct slot *s, const struct diag *d)
 {
-	r->buffers_done++;
-	if (r->on_buffer) {
-		r->on_buffer(r->on_buffer_ctx, s->buf, s->buf ? s->used : 0);
+	const struct etl_index_entry *e = &r->index.list[s->entry];
+	if (!e->cut) { /* a cut is known already */
+		etl_problems_add(&r->problems, e->file_offset,
+				 "at byte %llu of the buffer: %s; rest of it skipped",
+				 (unsigned long long)d->offset, d->text);
 	}
-	s->buf = NULL;
 }
 
-/* A message without a time stamp takes the time of what stands before it in the buffer, or else of
- * the first record behind it that has one. */
-static void head_guess_time(struct stream *s, uint64_t before)
+static void slot_finish(struct etl_reader *r, uint32_t i)
 {
-	struct etl_record_head h = s->head;
-	if (before != UINT64_MAX) {
-		s->head.time_raw = before;
+	struct slot *s = &r->slots[i];
+	r->buffers_done++;
+	if (r->on_buffer &&
+	    r->on_buffer(r->on_buffer_ctx, s->run.buf, s->run.buf ? s->run.used : 0) &&
+	    s->run.buf == s->mem) {
+		r->memory -= s->mem_bytes;
+		s->mem = NULL;
+		s->mem_bytes = 0;
+	}
+	etl_run_finish(&s->run);
+	r->vacant[r->vacant_count++] = i;
+}
+
+static int slot_take(struct etl_reader *r, uint32_t *ret)
+{
+	if (r->vacant_count == 0 && r->slots_count == r->slots_cap) {
+		uint32_t cap = r->slots_cap ? 2 * r->slots_cap : 16;
+		void *slots = realloc(r->slots, cap * sizeof *r->slots);
+		if (!slots) {
+			return -ENOMEM;
+		}
+		r->slots = slots;
+		void *items = realloc(r->heap.items, cap * sizeof *r->heap.items);
+		if (!items) {
+			return -ENOMEM;
+		}
+		r->heap.items = items;
+		void *vacant = realloc(r->vacant, cap * sizeof *r->vacant);
+		if (!vacant) {
+			return -ENOMEM;
+		}
+		r->vacant = vacant;
+		r->slots_cap = cap;
+	}
+	if (r->vacant_count == 0) {
+		r->slots[r->slots_count] = (struct slot){.mem = NULL};
+		r->vacant[r->vacant_count++] = r->slots_count++;
+	}
+	*ret = r->vacant[--r->vacant_count];
+	return 0;
+}
+
+
+static struct etl_heap_item heap_item(const struct etl_reader *r, const struct slot *s)
+{
+	/* The first buffer, with the log-file header, comes first whatever its clock says:
+	 * consumers need it to understand the rest. */
+	return (struct etl_heap_item){
+		.time = r->index.list[s->entry].file_offset == 0 ? 0 : BASE_MAX(s->run.head.time_raw, 1),
+		.sequence = r->index.list[s->entry].sequence,
+		.who = (uint32_t)(s - r->slots),
+	};
+}
+
+/* Bring in the next buffer that waits. */
+static int buffer_enter(struct etl_reader *r)
+{
+	uint32_t i, used;
+	int err = slot_take(r, &i);
+	if (err < 0) {
+		return err;
+	}
+	struct slot *s = &r->slots[i];
+	s->entry = (uint32_t)r->waiting++;
+	const uint8_t *buf;
+	err = buffer_load(r, s, &buf, &used);
+	if (err < 0) {
+		r->vacant[r->vacant_count++] = i;
+		return err;
+	}
+	int got = 0;
+	if (buf) {
+		struct diag d;
+		diag_clear(&d);
+		got = etl_run_start(&s->run, buf, used, r->run_flags, &d);
+		if (got == -ENOMEM) {
+			slot_finish(r, i);
+			return got;
+		}
+		if (got < 0) {
+			slot_problem(r, s, &d);
+		}
+	}
+	if (got > 0) {
+		etl_heap_push(&r->heap, heap_item(r, s));
+	} else {
+		slot_finish(r, i);
+	}
+	return 0;
+}
+
+static void root_advance(struct etl_reader *r)
+{
+	uint32_t i = r->heap.items[0].who;
+	struct slot *s = &r->slots[i];
+	struct diag d;
+	diag_clear(&d);
+	r->root_delivered = false;
+	int got = etl_run_next(&s->run, &d);
+	if (BASE_LIKELY(got > 0)) {
+		r->heap.items[0] = heap_item(r, s);
+		etl_heap_sift(&r->heap);
 		return;
 	}
-	while (etl_record_peek(s->buf, s->used, etl_record_after(&h), &h, NULL) > 0) {
-		if (h.timed) {
-			s->head.time_raw = h.time_raw;
-			return;
-		}
+	if (got < 0) {
+		slot_problem(r, s, &d);
 	}
-	s->head.time_raw = le64_get(s->buf + ETL_BH_TIME_STAMP);
-}
-
-/* Move to the first record at or behind `at` of this or a later buffer. 1, 0 at the end, -errno. */
-static int stream_seek(struct etl_reader *r, struct stream *s, uint32_t at)
-{
-	for (;;) {
-		if (s->buf) {
-			struct diag d;
-			diag_clear(&d);
-			uint64_t before = at > HEADER ? s->head.time_raw : UINT64_MAX;
-			int got = etl_record_peek(s->buf, s->used, at, &s->head, &d);
-			if (BASE_LIKELY(got > 0)) {
-				if (BASE_UNLIKELY(!s->head.timed)) {
-					head_guess_time(s, before);
-				}
-				return 1;
-			}
-			const struct etl_index_entry *e = &r->index.list[s->current];
-			if (got < 0 && !e->cut) { /* a cut is known already */
-				etl_problems_add(
-					&r->problems, e->file_offset,
-					"at byte %llu of the buffer: %s; rest of it skipped",
-					(unsigned long long)d.offset, d.text);
-			}
-			buffer_finish(r, s);
-			s->current++;
-		}
-		if (s->current == s->end) {
-			return 0;
-		}
-		int err = buffer_load(r, s);
-		if (err < 0) {
-			return err;
-		}
-		at = HEADER;
-		if (!s->buf) {
-			buffer_finish(r, s);
-			s->current++;
-		}
-	}
-}
-
-static bool is_file_header(const struct etl_reader *r, const struct stream *s)
-{
-	return s->head.at == HEADER && r->index.list[s->current].file_offset == 0;
-}
-
-static struct etl_heap_item heap_item(const struct etl_reader *r, const struct stream *s)
-{
-	/* The header comes first whatever its clock says: consumers need it to understand the rest.
-	 */
-	return (struct etl_heap_item){
-		.time = is_file_header(r, s) ? 0 : s->head.time_raw,
-		.sequence = r->index.list[s->current].sequence,
-		.who = (uint32_t)(s - r->streams),
-	};
+	etl_heap_pop(&r->heap);
+	slot_finish(r, i);
 }
 
 int etl_reader_next(struct etl_reader *r, struct etl_record *ret)
 {
 	if (BASE_LIKELY(r->root_delivered)) {
-		struct stream *s = &r->streams[r->heap.items[0].who];
-		int got = stream_seek(r, s, etl_record_after(&s->head));
-		if (got < 0) {
-			return got;
-		}
-		r->root_delivered = false;
-		if (got > 0) {
-			r->heap.items[0] = heap_item(r, s);
-			etl_heap_sift(&r->heap);
-		} else {
-			etl_heap_pop(&r->heap);
+		root_advance(r);
+	}
+	while (r->waiting < r->index.count &&
+	       (r->heap.count == 0 ||
+		(!r->file_order &&
+		 r->index.list[r->waiting].first_raw <= r->heap.items[0].time))) {
+		int err = buffer_enter(r);
+		if (err < 0) {
+			return err;
 		}
 	}
 	if (r->heap.count == 0) {
 		return 0;
 	}
-	struct stream *s = &r->streams[r->heap.items[0].who];
+	struct slot *s = &r->slots[r->heap.items[0].who];
 	struct diag d;
 	d.text[0] = 0;
-	etl_record_split(s->buf, &s->head, &r->clock, ret, &d);
-	ret->file_offset = r->index.list[s->current].file_offset;
+	etl_record_split(s->run.buf, &s->run.head, &r->clock, ret, &d);
+	ret->file_offset = r->index.list[s->entry].file_offset;
 	if (BASE_UNLIKELY(d.text[0] != 0)) {
 		etl_problems_add(&r->problems, ret->file_offset, "at byte %u of the buffer: %s",
-				 s->head.at, d.text);
+				 s->run.head.at, d.text);
 	}
 	r->root_delivered = true;
 	return 1;
 }
 
-static int by_stream_and_sequence(const void *pa, const void *pb)
+static int by_first_time(const void *pa, const void *pb)
 {
 	const struct etl_index_entry *a = pa, *b = pb;
-	if (a->cpu != b->cpu) {
-		return a->cpu < b->cpu ? -1 : 1;
+	if (a->first_raw != b->first_raw) {
+		return a->first_raw < b->first_raw ? -1 : 1;
 	}
 	if (a->sequence != b->sequence) {
 		return a->sequence < b->sequence ? -1 : 1;
 	}
 	return a->file_offset < b->file_offset ? -1 : a->file_offset > b->file_offset;
-}
-
-static int by_stream_and_place(const void *pa, const void *pb)
-{
-	const struct etl_index_entry *a = pa, *b = pb;
-	if (a->cpu != b->cpu) {
-		return a->cpu < b->cpu ? -1 : 1;
-	}
-	return a->file_offset < b->file_offset ? -1 : a->file_offset > b->file_offset;
-}
-
-static int streams_build(struct etl_reader *r, uint32_t flags)
-{
-	struct etl_index *x = &r->index;
-	bool merge = !(flags & ETL_READER_FILE_ORDER);
-	if (merge && x->count > 1) {
-		/* Appended sessions number their buffers from 1 again. */
-		qsort(x->list, x->count, sizeof *x->list,
-		      r->info.log_file_mode & MODE_APPEND ? by_stream_and_place
-							  : by_stream_and_sequence);
-	}
-	uint32_t n = x->count > 0;
-	for (size_t i = 1; i < x->count && merge; i++) {
-		n += x->list[i].cpu != x->list[i - 1].cpu;
-	}
-	r->streams = calloc(n ? n : 1, sizeof *r->streams);
-	r->heap.items = calloc(n ? n : 1, sizeof *r->heap.items);
-	if (!r->streams || !r->heap.items) {
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < x->count;) {
-		struct stream *s = &r->streams[r->streams_count++];
-		s->first = s->current = i;
-		do {
-			i++;
-		} while (i < x->count && (!merge || x->list[i].cpu == x->list[s->first].cpu));
-		s->end = i;
-	}
-	for (uint32_t i = 0; i < r->streams_count; i++) {
-		int got = stream_seek(r, &r->streams[i], HEADER);
-		if (got < 0) {
-			return got;
-		}
-		if (got > 0) {
-			etl_heap_push(&r->heap, heap_item(r, &r->streams[i]));
-		}
-	}
-	return 0;
 }
 
 static int reader_open(const struct etl_source *source, uint32_t flags, struct etl_reader **ret,
@@ -382,9 +375,11 @@ static int reader_open(const struct etl_source *source, uint32_t flags, struct e
 		goto fail;
 	}
 	r->info.buffers_found = (uint32_t)r->index.count;
-	err = streams_build(r, flags);
-	if (err < 0) {
-		goto fail;
+	r->file_order = (flags & ETL_READER_FILE_ORDER) != 0;
+	r->run_flags = r->file_order || r->info.clock_type == CLOCK_SYSTEM ? ETL_RUN_KEEP_ORDER : 0;
+	r->memory_max = BASE_MIN(MEMORY_MAX, MEMORY_BASE + source->bytes * MEMORY_PER_FILE_BYTE);
+	if (!r->file_order && r->index.count > 1) {
+		qsort(r->index.list, r->index.count, sizeof *r->index.list, by_first_time);
 	}
 	*ret = r;
 	return 0;
@@ -399,7 +394,7 @@ int etl_reader_open(const char *path, uint32_t flags, struct etl_reader **ret, s
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0) {
 		int err = -errno;
-		diag_at(d, UINT64_MAX, "cannot open %s: %s", path, strerror(-err));
+		diag_at(d, UINT64_MAX, "cannot open it: %s", strerror(-err));
 		return err;
 	}
 	struct stat st;
@@ -408,7 +403,7 @@ int etl_reader_open(const char *path, uint32_t flags, struct etl_reader **ret, s
 		  : S_ISREG(st.st_mode) ? 0
 					: -EINVAL;
 	if (err < 0) {
-		diag_at(d, UINT64_MAX, "%s is no regular file", path);
+		diag_at(d, UINT64_MAX, "it is no regular file");
 		close(fd);
 		return err;
 	}
@@ -428,10 +423,12 @@ void etl_reader_close(struct etl_reader *r)
 	if (!r) {
 		return;
 	}
-	for (uint32_t i = 0; i < r->streams_count; i++) {
-		free(r->streams[i].mem);
+	for (uint32_t i = 0; i < r->slots_count; i++) {
+		etl_run_finish(&r->slots[i].run);
+		free(r->slots[i].mem);
 	}
-	free(r->streams);
+	free(r->slots);
+	free(r->vacant);
 	free(r->heap.items);
 	free(r->index.list);
 	free(r->problems.list);

@@ -44,6 +44,8 @@ struct etl_file_info {
 	const uint8_t *file_name;
 	uint32_t logger_name_units;
 	uint32_t file_name_units;
+	const uint8_t *header; /* buffer 0 as far as it is used, borrowed */
+	uint32_t header_bytes;
 	bool compressed;
 	bool stopped_cleanly;
 };
@@ -108,8 +110,9 @@ int etl_reader_next(struct etl_reader *r, struct etl_record *ret);
 /* Progress: buffers fully consumed so far, of info->buffers_found. */
 uint32_t etl_reader_buffers_done(const struct etl_reader *r);
 /* Called inside etl_reader_next() when all records of a buffer have been taken, with the plain
- * buffer, header included, as far as it could be read; `bytes` may be 0. Valid during the call. */
-typedef void etl_buffer_done_fn(void *ctx, const uint8_t *buf, uint32_t bytes);
+ * buffer, header included, as far as it could be read; `bytes` may be 0. Valid during the call; true
+ * takes the buffer over, to be freed with free() (not when the whole file is in memory). */
+typedef bool etl_buffer_done_fn(void *ctx, const uint8_t *buf, uint32_t bytes);
 void etl_reader_on_buffer(struct etl_reader *r, etl_buffer_done_fn *fn, void *ctx);
 /* Next damage report not yet taken. */
 bool etl_reader_next_problem(struct etl_reader *r, struct etl_problem *ret);

@@ -172,6 +172,48 @@ int etl_record_peek(const uint8_t *buf, uint32_t end, uint32_t at, struct etl_re
 	return 0;
 }
 
+bool etl_record_first_time(const uint8_t *records, size_t n, uint64_t *ret)
+{
+	for (size_t at = 0; n - at >= SMALLEST_RECORD;) {
+		const uint8_t *p = records + at;
+		size_t left = n - at;
+		uint32_t marker = le32_get(p);
+		uint32_t bytes = marker & 0xFFFF;
+		if (marker >> 30 == 3 && marker != ETL_FILLER) {
+			uint8_t type = (uint8_t)(marker >> 16);
+			if (type >= BASE_ARRAY_LEN(kinds) || kinds[type].family == FAMILY_NONE) {
+				return false;
+			}
+			const struct kind *k = &kinds[type];
+			if (k->family != FAMILY_SKIP) {
+				if (left < k->time_at + 8u) {
+					return false;
+				}
+				*ret = le64_get(p + k->time_at);
+				return true;
+			}
+			bytes = le16_get(p + k->size_at);
+		} else {
+			/* The fields of a message stand first, so a message cut short will do. */
+			struct message m;
+			if (marker >> 24 == MARKER_MESSAGE && bytes >= SMALLEST_RECORD &&
+			    message_parse(p, (uint32_t)BASE_MIN(left, bytes), &m) &&
+			    (m.flags & MESSAGE_TIME)) {
+				*ret = m.time_raw;
+				return true;
+			}
+			if (marker >> 24 != MARKER_MESSAGE && marker >> 24 != MARKER_TIMED_32) {
+				return false;
+			}
+		}
+		if (bytes < SMALLEST_RECORD || BASE_ALIGN8((size_t)bytes) >= left) {
+			return false;
+		}
+		at += BASE_ALIGN8((size_t)bytes);
+	}
+	return false;
+}
+
 static void split_message(const uint8_t *p, uint32_t n, struct etl_record *r)
 {
 	struct message m;

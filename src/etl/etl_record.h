@@ -29,6 +29,10 @@ static inline uint32_t etl_record_after(const struct etl_record_head *h)
 	return h->at + BASE_ALIGN8(h->bytes);
 }
 
+/* Time of the first record that has one, of the first n bytes of a buffer's records. False when they
+ * do not tell. */
+bool etl_record_first_time(const uint8_t *records, size_t n, uint64_t *ret);
+
 /* End of valid data of a plain buffer of which n bytes are there: ETL_BH_OFFSET when that makes
  * sense. */
 uint32_t etl_buffer_end(const uint8_t *buf, size_t n);
@@ -36,11 +40,22 @@ uint16_t etl_buffer_cpu(const uint8_t *buf);
 /* Class GUID of a kernel hook (group << 8 | type); all zero when it has none. */
 const struct guid *etl_class_of_hook(uint16_t hook);
 
-/* xpress.c, lznt1.c: decompress as much as is sound. 0 when `out` is full, else -EBADMSG;
- * *ret_done is always set. */
+/* What the state of buffer 0 says about the other buffers. */
+enum etl_compression {
+	ETL_COMPRESSION_LZNT1 = 2,
+	ETL_COMPRESSION_XPRESS = 3,
+	ETL_COMPRESSION_XPRESS_HUFFMAN = 4,
+};
+/* Decompress as much as is sound. 0 when `out` is full, else -EBADMSG; -ENOTSUP for an unknown
+ * format. *ret_done is always set. */
+int etl_decompress(uint32_t format, const uint8_t *in, size_t in_bytes, uint8_t *out,
+		   size_t out_bytes, size_t *ret_done);
+/* The same for each format: xpress.c, lznt1.c, xpress_huffman.c. */
 int xpress_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes,
 			   size_t *ret_done);
 int lznt1_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes,
 			  size_t *ret_done);
+int xpress_huffman_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out,
+				   size_t out_bytes, size_t *ret_done);
 
 #endif

@@ -96,6 +96,85 @@ static void lznt1_decodes_the_published_example(void **state)
 	assert_memory_equal(out, want, sizeof want);
 }
 
+/* Code lengths, 4 bits a symbol. */
+static void set_length(uint8_t table[256], unsigned symbol, unsigned bits)
+{
+	table[symbol / 2] |= (uint8_t)(bits << (symbol & 1 ? 4 : 0));
+}
+
+static void xpress_huffman_decodes_the_published_literals(void **state)
+{
+	static const uint8_t bits[] = {0xd8, 0x52, 0x3e, 0xd7, 0x94, 0x11, 0x5b, 0xe9, 0x19, 0x5f,
+				       0xf9, 0xd6, 0x7c, 0xdf, 0x8d, 0x04, 0x00, 0x00, 0x00, 0x00};
+	uint8_t in[256 + sizeof bits] = {0}, out[26];
+	for (unsigned c = 'a'; c <= 'z'; c++) {
+		set_length(in, c, c < 'w' ? 5 : 4);
+	}
+	set_length(in, 256, 4);
+	memcpy(in + 256, bits, sizeof bits);
+	size_t done;
+	assert_int_equal(xpress_huffman_decompress_some(in, sizeof in, out, sizeof out, &done), 0);
+	assert_int_equal(done, sizeof out);
+	assert_memory_equal(out, "abcdefghijklmnopqrstuvwxyz", 26);
+	for (size_t n = 0; n < sizeof in; n++) { /* cut anywhere: refused or a prefix */
+		memset(out, 0, sizeof out);
+		int r = xpress_huffman_decompress_some(in, n, out, sizeof out, &done);
+		assert_true(r == 0 || r == -EBADMSG);
+		assert_true(n < 256 ? done == 0 : true);
+		/* Words behind the end read as zeros, so the last few letters may be others. */
+		assert_memory_equal(out, "abcdefghijklmnopqrstuvwxyz",
+				    n < 262 ? 0 : BASE_MIN(done, (n - 260) / 2));
+	}
+}
+
+static void xpress_huffman_decodes_the_published_long_match(void **state)
+{
+	static const uint8_t bits[] = {0xa8, 0xdc, 0x00, 0x00, 0xff, 0x26, 0x01};
+	uint8_t in[256 + sizeof bits] = {0}, out[300];
+	set_length(in, 'a', 3);
+	set_length(in, 'b', 3);
+	set_length(in, 'c', 2);
+	set_length(in, 256, 2);
+	set_length(in, 287, 2); /* length in bytes behind, distance 2 or 3 */
+	memcpy(in + 256, bits, sizeof bits);
+	size_t done;
+	assert_int_equal(xpress_huffman_decompress_some(in, sizeof in, out, sizeof out, &done), 0);
+	for (unsigned i = 0; i < 300; i++) {
+		assert_int_equal(out[i], "abc"[i % 3]);
+	}
+	/* A match that wants more than there is room for fills the room and no more. */
+	assert_int_equal(xpress_huffman_decompress_some(in, sizeof in, out, 100, &done), -EBADMSG);
+	assert_int_equal(done, 100);
+}
+
+static void xpress_huffman_starts_a_new_table_every_64_kib(void **state)
+{
+	/* Block 1: 'x' alone with a code of one bit (0). Block 2: 'y' alone. */
+	enum { N = 65536, WORDS = N / 16 + 1 };
+	size_t bytes = 2 * (256 + 2 * WORDS);
+	uint8_t *in = calloc(1, bytes), *out = malloc(N + 100);
+	set_length(in, 'x', 1);
+	set_length(in + bytes / 2, 'y', 1);
+	size_t done;
+	assert_int_equal(xpress_huffman_decompress_some(in, bytes, out, N + 100, &done), 0);
+	assert_int_equal(out[0], 'x');
+	assert_int_equal(out[N - 1], 'x');
+	assert_int_equal(out[N], 'y');
+	assert_int_equal(out[N + 99], 'y');
+	free(in);
+	free(out);
+}
+
+static void xpress_huffman_refuses_tables_that_are_none(void **state)
+{
+	uint8_t in[300] = {0}, out[8];
+	size_t done;
+	assert_int_equal(xpress_huffman_decompress_some(in, sizeof in, out, 8, &done), -EBADMSG);
+	memset(in, 0x11, 256); /* 512 codes of one bit */
+	assert_int_equal(xpress_huffman_decompress_some(in, sizeof in, out, 8, &done), -EBADMSG);
+	assert_int_equal(done, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -106,6 +185,10 @@ int main(void)
 		cmocka_unit_test(every_cut_of_a_stream_is_refused_and_its_prefix_right),
 		cmocka_unit_test(a_match_never_writes_past_the_output),
 		cmocka_unit_test(lznt1_decodes_the_published_example),
+		cmocka_unit_test(xpress_huffman_decodes_the_published_literals),
+		cmocka_unit_test(xpress_huffman_decodes_the_published_long_match),
+		cmocka_unit_test(xpress_huffman_starts_a_new_table_every_64_kib),
+		cmocka_unit_test(xpress_huffman_refuses_tables_that_are_none),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

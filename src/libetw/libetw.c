@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * libetw itself is the other folders put together; the export list is libetw.map. This file holds what
- * belongs to no folder.
+ *
+ * libetw itself is the other folders put together; the export list is libetw.map. This file holds
+ * what belongs to no folder, and connects folders that may not include each other.
  */
-#include "base/base.h"
+#include "consume/consume.h"
+#include "openetw/decode.h"
 
 __attribute__((visibility("default"))) const char *openetw_version(void);
 const char *openetw_version(void)
 {
 	return "0.1.0";
+}
+
+/* A constructor, so that no thread can be in the library yet. */
+static __attribute__((constructor)) void connect_folders(void)
+{
+	consume_set_learner(openetw_schema_learn);
 }

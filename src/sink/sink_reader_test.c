@@ -56,7 +56,7 @@ static void check(uint32_t mode, uint32_t size_kb, bool disorder)
 		uint64_t number = le64_get(rec.payload);
 		assert_true(number < EVENTS);
 		assert_int_equal(seen[number]++, 0);
-		assert_true(disorder || rec.time_raw >= last);
+		assert_true(rec.time_raw >= last);
 		last = rec.time_raw;
 		if (!(mode & 0x10000000)) {
 			assert_int_equal(rec.cpu, number % 4);
