@@ -239,6 +239,14 @@ static void fake_on_message(struct fake_etwd *f, struct fake_peer *p, const stru
 		    r->traits_bytes <= sizeof r->traits) {
 			memcpy(r->traits, t, r->traits_bytes);
 		}
+		proto_begin(&w, buf, sizeof buf, PROTO_TRAITS | PROTO_REPLY, m->id);
+		proto_put_u32(&w, PROTO_TAG_STATUS, 0);
+		proto_send(p->fd, buf, (size_t)proto_end(&w), NULL, 0);
+		break;
+	case PROTO_ADOPT:
+		proto_begin(&w, buf, sizeof buf, PROTO_ADOPT | PROTO_REPLY, m->id);
+		proto_put_u32(&w, PROTO_TAG_STATUS, 0);
+		proto_send(p->fd, buf, (size_t)proto_end(&w), NULL, 0);
 		break;
 	case PROTO_NOTIFIED:
 		f->notified++;
@@ -365,7 +373,11 @@ static void *fake_main(void *arg)
 			if (!pfd[i + 1].revents || f->silent) {
 				continue;
 			}
-			long got = proto_recv(f->peer[i]->fd, buf, sizeof buf, NULL, NULL, -1);
+			int fds[PROTO_FDS_MAX], fd_count = PROTO_FDS_MAX;
+			long got = proto_recv(f->peer[i]->fd, buf, sizeof buf, fds, &fd_count, -1);
+			for (int k = 0; got > 0 && k < fd_count; k++) {
+				close(fds[k]);
+			}
 			if (got <= 0) {
 				base_close(&f->peer[i]->fd);
 			} else if (proto_parse(buf, (size_t)got, &m) == 0) {
