@@ -427,9 +427,10 @@ struct enable_merge {
 	struct session *classic;
 };
 void etwd_enable_merge(const struct registration *r, struct enable_merge *ret);
-/* The tags of a NOTIFY for the present state. */
+/* The tags of a NOTIFY for the present state; or, with `only`, for the wish of session `of`. */
 void etwd_enable_put(struct proto_writer *w, const struct registration *r, uint32_t code,
-		     const struct guid *source, const struct enable_args *only);
+		     const struct guid *source, const struct enable_args *only,
+		     const struct session *of);
 void etwd_notified(struct etwd *d, struct conn *c, const struct proto_message *m);
 /* Notifications that can no longer be answered. */
 void etwd_notify_forget(struct etwd *d, struct process *p);

@@ -127,7 +127,7 @@ static void notify(struct etwd *d, struct registration *r, uint32_t code, const 
 	proto_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, PROTO_NOTIFY, 0);
 	proto_put_u32(&w, PROTO_TAG_PROVIDER_INDEX, r->index);
 	proto_put_u32(&w, PROTO_TAG_NOTIFY_ID, id);
-	etwd_enable_put(&w, r, code, ch->source, code == 2 ? ch->args : NULL);
+	etwd_enable_put(&w, r, code, ch->source, code == 2 ? ch->args : NULL, ch->session);
 	pending_add(ch->wait, id, r->process);
 	etwd_conn_send(d, c, &w, NULL, 0); /* may close c, which takes the wait back */
 }
@@ -302,6 +302,14 @@ void etwd_enable(struct etwd *d, struct conn *c, const struct proto_message *m)
 		etwd_enable_args_unref(args);
 		etwd_reply_status(d, c, m, 8, NULL);
 		return;
+	}
+	if (p && code == 2 && args->level == 0 && args->any == 0) {
+		struct enable *e = find_enable(p, s);
+		if (e) { /* nothing special: what the session has enabled */
+			args->level = e->args->level;
+			args->any = e->args->any;
+			args->all = e->args->all;
+		}
 	}
 	if (p && code == 0) {
 		struct enable *e = find_enable(p, s);

@@ -117,12 +117,16 @@ void provider_refresh_locked(uint32_t index)
 	order_store_release(&hot->entry, general ? &provider_entry_on : only);
 }
 
-/* Least restrictive over the destinations; each daemon has merged its sessions already. */
+/* Least restrictive over the destinations; each daemon has merged its sessions already. A capture of
+ * state is one session's business: it carries what that session asked for. */
 static struct provider_notice merged(const struct provider_registration *reg,
 				     const struct provider_notice *n)
 {
 	struct provider_notice m = *n;
 	bool on = false;
+	if (n->code == 2) {
+		return m;
+	}
 	m.level = 0;
 	m.any = 0;
 	m.all = 0;
@@ -136,9 +140,7 @@ static struct provider_notice merged(const struct provider_registration *reg,
 		m.all = on ? m.all & s->all : s->all;
 		on = true;
 	}
-	if (m.code != 2) {
-		m.code = on ? 1 : 0;
-	}
+	m.code = on ? 1 : 0;
 	return m;
 }
 
