@@ -34,6 +34,7 @@
 #define FAKE_CTL_BYTES (2u << 20)
 #define FAKE_TABLE     (sizeof(struct filter_table) + 8 * sizeof(struct filter_row))
 
+#define FAKE_CAPTURE_LEVEL 6u
 struct fake_reg {
 	bool used;
 	struct guid guid;
@@ -286,6 +287,7 @@ static void fake_tell(struct fake_etwd *f, const struct fake_order *o)
 			proto_put_u32(&w, PROTO_TAG_PROVIDER_INDEX, k);
 			if (code == 2) {
 				proto_put_u32(&w, PROTO_TAG_CODE, 2);
+				proto_put_u32(&w, PROTO_TAG_LEVEL, FAKE_CAPTURE_LEVEL);
 			} else {
 				fake_reply_tags(&w, e);
 			}
