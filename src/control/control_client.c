@@ -3,6 +3,11 @@
  */
 #include "control/control.h"
 
+#include <time.h>
+
+#define LEAVING_TRIES 4
+#define LEAVING_MS    50
+
 __attribute__((visibility("default"))) const char *openetw_last_error_text(void);
 const char *openetw_last_error_text(void)
 {
@@ -45,13 +50,22 @@ uint32_t control_call(const void *req, long req_bytes, bool start, int timeout_m
 	if (req_bytes < 0) {
 		return fail((int)req_bytes, &d);
 	}
-	int fd = open_control(start, &code);
-	if (fd < 0) {
-		return code;
+	int r = -ECONNRESET;
+	/* An etwd that was just killed, or leaves because it was idle, may still take a connection.
+	 * Nothing of what it was asked then survives it, so the next one is asked. */
+	for (int i = 0; r == -ECONNRESET && i < (start ? LEAVING_TRIES : 1); i++) {
+		if (i > 0) {
+			nanosleep(&(struct timespec){.tv_nsec = LEAVING_MS * 1000000l}, NULL);
+		}
+		int fd = open_control(start, &code);
+		if (fd < 0) {
+			return code;
+		}
+		r = proto_call(fd, req, (size_t)req_bytes, ret->mem, sizeof ret->mem, &ret->message,
+			       NULL, NULL, &code, timeout_ms);
+		close(fd);
+		r = r == -EPIPE ? -ECONNRESET : r;
 	}
-	int r = proto_call(fd, req, (size_t)req_bytes, ret->mem, sizeof ret->mem, &ret->message, NULL, NULL,
-			   &code, timeout_ms);
-	close(fd);
 	if (r < 0) {
 		return fail(r, &d);
 	}

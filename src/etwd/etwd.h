@@ -14,6 +14,7 @@
  *   etwd_conn.c      connections: receive, bounded queue, throttle, replies
  *   etwd_dispatch.c  message -> handler; the fuzz target's entry
  *   etwd_process.c   provider processes: control block, segments, death
+ *   etwd_adopt.c     pools of an earlier etwd
  *   etwd_ctl.c       heap of entries and filter tables inside a control block
  *   etwd_register.c  registrations, traits, groups
  *   etwd_enable.c    who enabled what; generations of filter tables
@@ -237,6 +238,12 @@ struct process {
 	uint64_t violations_at_ns;
 	uint64_t violations_base;
 	struct tid_map *tids;
+
+	/* A ghost: the pool of an earlier etwd, drained once more. See etwd_adopt.c. */
+	struct process *heir; /* NULL: an ordinary process */
+	uint64_t adopted_ns;
+	uint64_t adopted_events, adopted_unclaimed, adopted_lost;
+	struct reply_to adopt_reply;
 };
 
 void etwd_process_hello(struct etwd *d, struct conn *c, const struct proto_message *m);
@@ -250,6 +257,15 @@ uint32_t etwd_process_thread(struct process *p, uint32_t tid); /* in our pid nam
 /* Bit of a session in a process; takes one use. */
 uint32_t etwd_process_bit_get(struct etwd *d, struct process *p, struct session *s);
 void etwd_process_bit_put(struct process *p, uint32_t bit);
+
+/* fds stay the caller's. */
+void etwd_adopt(struct etwd *d, struct conn *c, const struct proto_message *m, const int *fds,
+		int count);
+/* May this ghost be drained (for good) in a pass now? */
+bool etwd_adopt_ready(struct etwd *d, struct process *ghost, uint64_t now_ns);
+void etwd_adopt_heir_gone(struct etwd *d, struct process *heir);
+void etwd_adopt_done(struct etwd *d, struct process *ghost); /* before it is destroyed */
+uint64_t etwd_session_name_hash(const struct session *s);
 
 /* ---- enables and registrations ----------------------------------------------------------------
  */
@@ -290,6 +306,7 @@ struct enable_args {
 	bool stack_filtered;
 	uint32_t properties;
 	uint64_t any, all; /* any: as given; 0 means everything */
+	uint64_t since_ts; /* raw clock: when it was asked for */
 	struct guid source_id;
 	struct id_set ids, stack_ids;
 	struct name_set names, stack_names;
@@ -410,9 +427,10 @@ struct enable_merge {
 	struct session *classic;
 };
 void etwd_enable_merge(const struct registration *r, struct enable_merge *ret);
-/* The tags of a NOTIFY for the present state. */
+/* The tags of a NOTIFY for the present state; or, with `only`, for the wish of session `of`. */
 void etwd_enable_put(struct proto_writer *w, const struct registration *r, uint32_t code,
-		     const struct guid *source, const struct enable_args *only);
+		     const struct guid *source, const struct enable_args *only,
+		     const struct session *of);
 void etwd_notified(struct etwd *d, struct conn *c, const struct proto_message *m);
 /* Notifications that can no longer be answered. */
 void etwd_notify_forget(struct etwd *d, struct process *p);
@@ -590,6 +608,8 @@ struct etwd {
 	uint64_t tick_ns;
 	uint64_t watermark; /* raw clock; what the last pass delivered up to */
 
+	uint32_t ghost_count;
+	uint64_t adopted_pools, adopted_events, adopted_unclaimed, adopted_lost;
 	uint64_t events, passes, messages, bad_messages, rejected_connections, late_events;
 	uint64_t session_tick_ns;
 	uint8_t *recv_buf; /* 8-aligned, PROTO_MESSAGE_MAX */

@@ -21,12 +21,6 @@ static void on_bell(struct etwd *d, struct conn *c, const struct proto_message *
 	etwd_drain_bell(d);
 }
 
-/* A pool of an earlier etwd. Its records carry generations only that etwd could explain. */
-static void on_adopt(struct etwd *d, struct conn *c, const struct proto_message *m)
-{
-	etwd_reply_status(d, c, m, 50, "pools of an earlier etwd are not taken over");
-}
-
 static void on_binary_track(struct etwd *d, struct conn *c, const struct proto_message *m)
 {
 	etwd_reply_status(d, c, m, 0, NULL);
@@ -45,7 +39,6 @@ static void on_shutdown(struct etwd *d, struct conn *c, const struct proto_messa
 
 static const struct handler handlers[] = {
 	{PROTO_HELLO, CONN_PROVIDER, false, etwd_process_hello},
-	{PROTO_ADOPT, CONN_PROVIDER, true, on_adopt},
 	{PROTO_REGISTER, CONN_PROVIDER, true, etwd_register},
 	{PROTO_UNREGISTER, CONN_PROVIDER, true, etwd_unregister},
 	{PROTO_TRAITS, CONN_PROVIDER, true, etwd_traits},
@@ -74,9 +67,16 @@ void etwd_dispatch(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, i
 	int r = proto_parse(p, n, &m);
 	bool fds_fit =
 		fd_count == 0 || (r == 0 && (m.type == PROTO_ADOPT || m.type == PROTO_START));
+	if (r == 0 && m.type == PROTO_ADOPT && c->kind == CONN_PROVIDER && c->process) {
+		etwd_adopt(d, c, &m, fds, fd_count);
+		r = -EALREADY;
+	}
 	/* Nothing we accept today keeps a descriptor. */
 	for (int i = 0; i < fd_count; i++) {
 		close(fds[i]);
+	}
+	if (r == -EALREADY) {
+		return;
 	}
 	if (!fds_fit || r == -EBADMSG) {
 		d->bad_messages++;

@@ -84,12 +84,13 @@ void etwd_drain_bell(struct etwd *d)
 	d->hurry = true;
 }
 
+
 int etwd_drain_wait_ms(struct etwd *d, uint64_t now_ns)
 {
 	if (d->drain_now || d->dead_count > 0) {
 		return 0;
 	}
-	if (d->session_count == 0) {
+	if (d->session_count == 0 && d->ghost_count == 0) {
 		return -1;
 	}
 	uint64_t next = d->pass_ns + BASE_MIN(d->interval_ns, d->tick_ns);
@@ -220,10 +221,10 @@ static uint32_t look_after(struct etwd *d, uint32_t flags, uint64_t now_ns)
 	struct process *p = LIST_FIRST(&d->processes);
 	while (p) {
 		struct process *next = LIST_NEXT(p, link);
-		if (p->view) {
+		if (p->view && (!p->heir || p->dead)) {
 			struct pool_view_stats st;
 			pool_view_stats(p->view, &st);
-			if (st.total_chunks > 0) {
+			if (st.total_chunks > 0 && !p->heir) {
 				fullest = BASE_MAX(fullest, st.used_chunks * 256 / st.total_chunks);
 			}
 			if (!p->dead) {
@@ -235,6 +236,9 @@ static uint32_t look_after(struct etwd *d, uint32_t flags, uint64_t now_ns)
 			}
 		}
 		if (p->dead) {
+			if (p->heir) {
+				etwd_adopt_done(d, p);
+			}
 			etwd_process_destroy(d, p);
 		}
 		p = next;
@@ -279,6 +283,9 @@ void etwd_drain_pass(struct etwd *d, uint32_t flags)
 	struct process *p;
 	LIST_FOREACH(p, &d->processes, link)
 	{
+		if (BASE_UNLIKELY(p->heir != NULL) && !etwd_adopt_ready(d, p, d->pass_ns)) {
+			continue;
+		}
 		if (p->view && !p->quarantined) {
 			uint32_t f = p->dead ? POOL_PASS_FLUSH | POOL_PASS_FINAL : 0;
 			/* -ENOMEM leaves records in their pool; the next pass tries again. */

@@ -309,29 +309,90 @@ static bool for_provider(uint32_t type)
 	return type == 0x80000000u || type == 0x80000002u;
 }
 
-static void put_filters(struct proto_writer *w, const struct enable_args *a)
+/* EVENT_FILTER_HEADER: u16 Id | u8 Version | u8[5] | u64 InstanceId | u32 Size | u32 NextOffset, data.
+ * InstanceId names the session to EventWriteEx: the bit that must not get the event. */
+#define FILTER_HEADER_BYTES 24u
+#define FILTER_CHAIN_MAX    (16u << 10)
+
+/* Number the headers of one caller's filters; offset of the last one. */
+static uint32_t number_filters(uint8_t *p, uint32_t bytes, uint32_t bit)
 {
-	uint8_t blob[4 + ETWD_FILTER_BYTES_MAX];
-	for (uint32_t i = 0; i < a->raw_count; i++) {
-		if (for_provider(a->raw[i].type)) {
-			le32_put(blob, a->raw[i].type);
-			memcpy(blob + 4, a->raw[i].data, a->raw[i].bytes);
-			/* A message holds what it holds; providers see the first ones. */
-			if (w->cap - w->len > a->raw[i].bytes + 512) {
-				proto_put(w, PROTO_TAG_FILTER, blob, 4 + a->raw[i].bytes);
-			}
+	uint32_t at = 0;
+	for (;;) {
+		le64_put(p + at + 8, 1ull << bit);
+		uint32_t next = le32_get(p + at + 20);
+		if (next < FILTER_HEADER_BYTES || next > bytes - at ||
+		    bytes - at - next < FILTER_HEADER_BYTES) {
+			le32_put(p + at + 20, 0);
+			return at;
 		}
+		at += next;
+	}
+}
+
+/* The filters of all sessions as one chain, as the callback of a provider expects them; data without
+ * such headers can only be passed alone. */
+struct filter_chain {
+	uint8_t blob[4 + FILTER_CHAIN_MAX];
+	uint32_t bytes; /* behind the type */
+	uint32_t last;	/* offset of the last header */
+	bool closed;
+};
+
+static void chain_add(struct filter_chain *c, const struct enable_args *a, uint32_t bit)
+{
+	for (uint32_t i = 0; i < a->raw_count && !c->closed; i++) {
+		uint32_t bytes = a->raw[i].bytes;
+		bool chained = a->raw[i].type == 0x80000000u && bytes >= FILTER_HEADER_BYTES;
+		uint32_t at = BASE_ALIGN8(c->bytes);
+		if (!for_provider(a->raw[i].type) || at + bytes > FILTER_CHAIN_MAX ||
+		    (!chained && c->bytes > 0)) {
+			continue;
+		}
+		le32_put(c->blob, a->raw[i].type);
+		memset(c->blob + 4 + c->bytes, 0, at - c->bytes);
+		memcpy(c->blob + 4 + at, a->raw[i].data, bytes);
+		if (chained) {
+			if (c->bytes > 0) {
+				le32_put(c->blob + 4 + c->last + 20, at - c->last);
+			}
+			c->last = at + number_filters(c->blob + 4 + at, bytes, bit);
+		} else {
+			c->closed = true;
+		}
+		c->bytes = at + bytes;
+	}
+}
+
+static void put_filters(struct proto_writer *w, const struct registration *r,
+			const struct enable_args *only, const struct session *of)
+{
+	struct filter_chain c = {.bytes = 0};
+	for (uint32_t i = 0; r->config && i < r->config->rows; i++) {
+		const struct route_row *row = &r->config->row[i];
+		if (!only || row->session == of) {
+			chain_add(&c, only ? only : row->args, row->bit);
+		}
+	}
+	if (c.bytes > 0) {
+		proto_put(w, PROTO_TAG_FILTER, c.blob, 4 + c.bytes);
 	}
 }
 
 void etwd_enable_put(struct proto_writer *w, const struct registration *r, uint32_t code,
-		     const struct guid *source, const struct enable_args *only)
+		     const struct guid *source, const struct enable_args *only,
+		     const struct session *of)
 {
 	struct enable_merge m;
 	etwd_enable_merge(r, &m);
 	if (code == 0) {
 		m.level = 0;
 		m.any = m.all = 0;
+	}
+	if (only) { /* the wish of one session, not what all of them want */
+		m.level = only->level ? only->level : 255;
+		m.any = only->any ? only->any : UINT64_MAX;
+		m.all = only->all;
 	}
 	proto_put_u32(w, PROTO_TAG_CODE, code);
 	proto_put_u32(w, PROTO_TAG_LEVEL, m.level);
@@ -344,11 +405,7 @@ void etwd_enable_put(struct proto_writer *w, const struct registration *r, uint3
 			      (uint64_t)m.classic->id | (uint64_t)a->level << 16 |
 				      (a->any & UINT32_MAX) << 32);
 	}
-	if (only) {
-		put_filters(w, only);
-	} else if (code != 0) {
-		for (uint32_t i = 0; r->config && i < r->config->rows; i++) {
-			put_filters(w, r->config->row[i].args);
-		}
+	if (code != 0) {
+		put_filters(w, r, only, of);
 	}
 }

@@ -127,7 +127,7 @@ static void notify(struct etwd *d, struct registration *r, uint32_t code, const 
 	proto_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, PROTO_NOTIFY, 0);
 	proto_put_u32(&w, PROTO_TAG_PROVIDER_INDEX, r->index);
 	proto_put_u32(&w, PROTO_TAG_NOTIFY_ID, id);
-	etwd_enable_put(&w, r, code, ch->source, code == 2 ? ch->args : NULL);
+	etwd_enable_put(&w, r, code, ch->source, code == 2 ? ch->args : NULL, ch->session);
 	pending_add(ch->wait, id, r->process);
 	etwd_conn_send(d, c, &w, NULL, 0); /* may close c, which takes the wait back */
 }
@@ -223,7 +223,8 @@ static int set_enable(struct etwd *d, struct provider *p, struct session *s,
 	return 0;
 }
 
-static struct enable_args *read_args(const struct proto_message *m, struct diag *diag)
+static struct enable_args *read_args(const struct etwd *d, const struct proto_message *m,
+				     struct diag *diag)
 {
 	struct enable_args *a = calloc(1, sizeof *a);
 	uint32_t level = 0;
@@ -238,6 +239,7 @@ static struct enable_args *read_args(const struct proto_message *m, struct diag 
 	proto_get_u32(m, PROTO_TAG_PROPERTIES, &a->properties);
 	proto_get_guid(m, PROTO_TAG_SOURCE_ID, &a->source_id);
 	a->level = (uint8_t)level;
+	a->since_ts = clock_now_of(d->clock_kind);
 	int r = level > 255 || (a->properties & ~(uint32_t)EP_KNOWN) ? -EINVAL : 0;
 	if (r < 0) {
 		diag_at(diag, UINT64_MAX, "the level or an enable property is out of range");
@@ -287,7 +289,7 @@ void etwd_enable(struct etwd *d, struct conn *c, const struct proto_message *m)
 		return;
 	}
 	proto_get_u32(m, PROTO_TAG_TIMEOUT_MS, &timeout_ms);
-	struct enable_args *args = read_args(m, &diag);
+	struct enable_args *args = read_args(d, m, &diag);
 	if (!args) {
 		etwd_reply_status(d, c, m, 87, diag.text);
 		return;
@@ -300,6 +302,14 @@ void etwd_enable(struct etwd *d, struct conn *c, const struct proto_message *m)
 		etwd_enable_args_unref(args);
 		etwd_reply_status(d, c, m, 8, NULL);
 		return;
+	}
+	if (p && code == 2 && args->level == 0 && args->any == 0) {
+		struct enable *e = find_enable(p, s);
+		if (e) { /* nothing special: what the session has enabled */
+			args->level = e->args->level;
+			args->any = e->args->any;
+			args->all = e->args->all;
+		}
 	}
 	if (p && code == 0) {
 		struct enable *e = find_enable(p, s);

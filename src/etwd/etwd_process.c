@@ -409,6 +409,7 @@ void etwd_process_gone(struct etwd *d, struct process *p)
 		base_close(&p->pidfd.fd);
 	}
 	etwd_notify_forget(d, p);
+	etwd_adopt_heir_gone(d, p);
 }
 
 void etwd_process_destroy(struct etwd *d, struct process *p)
@@ -426,6 +427,8 @@ void etwd_process_destroy(struct etwd *d, struct process *p)
 	free(p->reg);
 	drop_memory(d, p);
 	etwd_ctl_destroy(&p->ctl);
+	etwd_reply_drop(&p->adopt_reply);
+	d->ghost_count -= p->heir != NULL;
 	LIST_REMOVE(p, link);
 	d->process_count--;
 	d->dead_count -= p->dead;
@@ -474,6 +477,9 @@ uint32_t etwd_process_bit_get(struct etwd *d, struct process *p, struct session 
 		}
 		p->bit_owner[i] = s;
 		etwd_session_ref(s);
+		if (p->view) {
+			pool_view_set_bit_name(p->view, i, etwd_session_name_hash(s));
+		}
 		p->bit_uses[i] = 1;
 		p->bit_next = (i + 1) % POOL_BIT_SHARED;
 		return i;

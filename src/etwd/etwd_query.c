@@ -168,12 +168,12 @@ void etwd_query_processes(struct etwd *d, struct conn *c, const struct proto_mes
 	const struct process *p;
 	LIST_FOREACH(p, &d->processes, link)
 	{
-		count += !p->dead && may_list(d, c, p);
+		count += !p->dead && !p->heir && may_list(d, c, p);
 	}
 	reply_count(d, c, m, count);
 	LIST_FOREACH(p, &d->processes, link)
 	{
-		if (p->dead || !may_list(d, c, p)) {
+		if (p->dead || p->heir || !may_list(d, c, p)) {
 			continue;
 		}
 		uint64_t loss[PROTO_LOSS_COUNT] = {0};
@@ -204,9 +204,15 @@ void etwd_query_processes(struct etwd *d, struct conn *c, const struct proto_mes
 void etwd_query_stats(struct etwd *d, struct conn *c, const struct proto_message *m)
 {
 	struct strbuf b = {0};
+	uint32_t processes = 0;
+	const struct process *p;
+	LIST_FOREACH(p, &d->processes, link)
+	{
+		processes += !p->dead && !p->heir;
+	}
 	strbuf_addf(
 		&b, "{\"sessions\":%u,\"processes\":%u,\"registrations\":%u,\"connections\":%u,",
-		d->session_count, d->process_count - d->dead_count, d->reg_count, d->conn_count);
+		d->session_count, processes, d->reg_count, d->conn_count);
 	strbuf_addf(
 		&b,
 		"\"pool_bytes\":%llu,\"buffer_bytes\":%llu,\"events\":%llu,\"late_events\":%llu,",
@@ -217,6 +223,11 @@ void etwd_query_stats(struct etwd *d, struct conn *c, const struct proto_message
 		    (unsigned long long)d->passes,
 		    (unsigned long long)(BASE_MIN(d->interval_ns, d->tick_ns) / 1000),
 		    (unsigned long long)d->messages, (unsigned long long)d->bad_messages);
+	strbuf_addf(&b,
+		    "\"adopted_pools\":%llu,\"adopted_events\":%llu,\"adopted_unclaimed\":%llu,"
+		    "\"adopted_lost\":%llu,",
+		    (unsigned long long)d->adopted_pools, (unsigned long long)d->adopted_events,
+		    (unsigned long long)d->adopted_unclaimed, (unsigned long long)d->adopted_lost);
 	strbuf_addf(&b, "\"refused_connections\":%llu,\"clock_kind\":%u,\"clock_freq\":%llu}",
 		    (unsigned long long)d->rejected_connections, (unsigned)d->clock_kind,
 		    (unsigned long long)d->clock_freq);

@@ -279,7 +279,7 @@ void etwd_register(struct etwd *d, struct conn *c, const struct proto_message *m
 	proto_put_u32(&w, PROTO_TAG_PROVIDER_INDEX, r->index);
 	proto_put_u32(&w, PROTO_TAG_ENTRY_OFFSET, r->entry);
 	if (enabled) {
-		etwd_enable_put(&w, r, 1, &GUID_ZERO, NULL);
+		etwd_enable_put(&w, r, 1, &GUID_ZERO, NULL, NULL);
 	}
 	etwd_conn_send(d, c, &w, NULL, 0);
 }
@@ -336,7 +336,7 @@ void etwd_traits(struct etwd *d, struct conn *c, const struct proto_message *m)
 	proto_put_u32(&w, PROTO_TAG_STATUS, 0);
 	if (enabled && !was_enabled) {
 		proto_put_u32(&w, PROTO_TAG_PROVIDER_INDEX, r->index);
-		etwd_enable_put(&w, r, 1, &GUID_ZERO, NULL);
+		etwd_enable_put(&w, r, 1, &GUID_ZERO, NULL, NULL);
 	}
 	etwd_conn_send(d, c, &w, NULL, 0);
 }

@@ -542,6 +542,37 @@ static inline bool route_fast(struct etwd *d, const struct config *c, const stru
 	return true;
 }
 
+/* A record of a pool that an earlier etwd left behind: generations mean nothing here, the bits have
+ * been given to the sessions of those names. See etwd_adopt.c. */
+static __attribute__((noinline, cold)) void route_adopted(struct etwd *d, struct process *g,
+							   const struct pool_event *ev)
+{
+	const struct pool_rec *rec = ev->rec;
+	struct process *p = g->heir;
+	const struct registration *r = rec->prov < p->reg_cap ? p->reg[rec->prov] : NULL;
+	const struct config *c = r ? r->config : NULL;
+	bool taken = false;
+	for (uint32_t i = 0; c && i < c->rows; i++) {
+		const struct route_row *row = &c->row[i];
+		bool wanted = rec->ts >= row->args->since_ts;
+		for (uint32_t bit = 0; bit < POOL_SESSION_BITS && !wanted; bit++) {
+			wanted = (rec->mask >> bit & 1) && g->bit_owner[bit] == row->session;
+		}
+		if (!wanted || !row->session->sink ||
+		    (rec->kind == POOL_REC_EVENT && !row_matches(row, rec))) {
+			continue;
+		}
+		struct event e;
+		event_init(&e, d, p, c, ev);
+		taken = true;
+		if (!(row->session->mode & MODE_NO_PER_PROCESSOR) || !defer(d, &e, i)) {
+			route_row(&e, row);
+		}
+	}
+	g->adopted_events += taken;
+	g->adopted_unclaimed += !taken;
+}
+
 void etwd_route(void *ctx, const struct pool_event *ev)
 {
 	struct etwd *d = ctx;
@@ -550,6 +581,10 @@ void etwd_route(void *ctx, const struct pool_event *ev)
 	struct registration *r = rec->prov < p->reg_cap ? p->reg[rec->prov] : NULL;
 	const struct config *c = r ? find_config(r, rec->cfg_gen) : NULL;
 	if (BASE_UNLIKELY(!c)) {
+		if (p->heir) {
+			route_adopted(d, p, ev);
+			return;
+		}
 		nobody_knows(d, p, rec->mask);
 		return;
 	}

@@ -51,6 +51,9 @@ int pool_view_add_segment(struct pool_view *v, void *mem, uint64_t bytes);
 void pool_view_set_limits(struct pool_view *v, const struct pool_limits *limits);
 /* Only for the exceptional process: a pool adopted from an earlier etwd starts at cons_hint. */
 void pool_view_adopt(struct pool_view *v);
+/* Which session a bit stands for, kept in the pool for an etwd that adopts it. A claim there. */
+void pool_view_set_bit_name(struct pool_view *v, uint32_t bit, uint64_t name);
+uint64_t pool_view_bit_name(const struct pool_view *v, uint32_t bit);
 
 struct pool_view_stats {
 	uint64_t events;	   /* records emitted */

@@ -5,7 +5,8 @@
  * Two kinds of memfd:
  *
  *   control block   written by etwd (d), sealed so that the process can only map it read-only
- *   pool segment    written by the process (p); etwd writes only free_mask, armed, cons_hint
+ *   pool segment    written by the process (p); etwd writes only free_mask, armed, cons_hint,
+ *                   and what a later etwd needs: lost_told, bit_name
  *
  * Everything is little-endian, fixed width, offsets instead of pointers. The receiver of a field
  * written by the other side loads it exactly once into a local and checks the local.
@@ -133,6 +134,9 @@ struct seg_header {
 	/* Segment 0 only. Claims of the process: etwd clamps the increase per tick. */
 	uint64_t lost[POOL_SESSION_BITS] __attribute__((aligned(64))); /* (p) per session bit */
 	uint64_t lost_cause[8];					       /* (p) enum pool_lost_cause */
+	/* Segment 0 only, for an etwd that adopts the pool. */
+	uint64_t lost_told[POOL_SESSION_BITS]; /* (d) how much of lost[] a session was told */
+	uint64_t bit_name[POOL_SESSION_BITS];  /* (d) hash of the session's name; 0 none */
 };
 _Static_assert(sizeof(struct seg_header) <= 4096, "page 0");
 _Static_assert(offsetof(struct seg_header, free_mask) == 64, "own cache line");
@@ -161,6 +165,14 @@ static inline uint32_t pool_word_gen(uint64_t w)
 static inline uint32_t pool_word_committed(uint64_t w)
 {
 	return (uint32_t)w;
+}
+
+/* chunk_desc.cons_hint names the generation it belongs to: a stale one must not hide new bytes. */
+#define POOL_HINT_SHIFT 19u
+static inline uint32_t pool_hint_bytes(uint32_t hint, uint32_t gen)
+{
+	int same = hint >> POOL_HINT_SHIFT == (gen << POOL_HINT_SHIFT) >> POOL_HINT_SHIFT;
+	return same ? (hint & ((1u << POOL_HINT_SHIFT) - 1)) * 8 : 0;
 }
 
 /* ---- record -------------------------------------------------------------------------------- */

@@ -78,7 +78,7 @@ void pool_view_adopt(struct pool_view *v)
 			if (gen == 0 || (order_load_relaxed(&s->h->free_mask) >> k & 1) != 0) {
 				continue;
 			}
-			c->consumed = BASE_MIN(view_hint_bytes(hint, gen), committed & ~7u);
+			c->consumed = BASE_MIN(pool_hint_bytes(hint, gen), committed & ~7u);
 			if ((word & POOL_WORD_CLOSED) != 0 && c->consumed >= committed) {
 				continue;
 			}
@@ -89,9 +89,24 @@ void pool_view_adopt(struct pool_view *v)
 	}
 	if (v->segment_count > 0) {
 		for (uint32_t bit = 0; bit < POOL_SESSION_BITS; bit++) {
-			v->lost_base[bit] = order_load_relaxed(&v->segment[0].h->lost[bit]);
+			/* From here on: what no session has been told yet. */
+			v->lost_base[bit] = order_load_relaxed(&v->segment[0].h->lost_told[bit]);
 		}
 	}
+}
+
+void pool_view_set_bit_name(struct pool_view *v, uint32_t bit, uint64_t name)
+{
+	if (bit < POOL_SESSION_BITS && v->segment_count > 0) {
+		order_store_relaxed(&v->segment[0].h->bit_name[bit], name);
+	}
+}
+
+uint64_t pool_view_bit_name(const struct pool_view *v, uint32_t bit)
+{
+	return bit < POOL_SESSION_BITS && v->segment_count > 0
+		       ? order_load_relaxed(&v->segment[0].h->bit_name[bit])
+		       : 0;
 }
 
 /* ---- claims --------------------------------------------------------------------------------- */
@@ -111,8 +126,12 @@ uint64_t pool_view_take_lost(struct pool_view *v, uint32_t bit, uint64_t elapsed
 	}
 	uint64_t claim = order_load_relaxed(&v->segment[0].h->lost[bit]);
 	uint64_t base = v->lost_base[bit];
+	if (claim == base) {
+		return 0;
+	}
 	v->lost_base[bit] = claim;
-	if (claim <= base) {
+	order_store_relaxed(&v->segment[0].h->lost_told[bit], claim);
+	if (claim < base) {
 		return 0; /* counters do not run backwards, liars do */
 	}
 	return BASE_MIN(claim - base, lost_possible(elapsed_ns));

@@ -99,16 +99,9 @@ struct pool_pass {
 	uint32_t view_count, view_cap;
 };
 
-/* chunk_desc.cons_hint names the generation it belongs to: a stale one must not hide new bytes. */
-#define VIEW_HINT_SHIFT 19u
 static inline uint32_t view_hint(uint32_t gen, uint32_t consumed)
 {
-	return gen << VIEW_HINT_SHIFT | BASE_MIN(consumed / 8, (1u << VIEW_HINT_SHIFT) - 1);
-}
-static inline uint32_t view_hint_bytes(uint32_t hint, uint32_t gen)
-{
-	bool same = hint >> VIEW_HINT_SHIFT == (gen << VIEW_HINT_SHIFT) >> VIEW_HINT_SHIFT;
-	return same ? (hint & ((1u << VIEW_HINT_SHIFT) - 1)) * 8 : 0;
+	return gen << POOL_HINT_SHIFT | BASE_MIN(consumed / 8, (1u << POOL_HINT_SHIFT) - 1);
 }
 
 /* Copy and validate everything new of `v` (up to the budget) into `p`. -ENOMEM leaves what does not

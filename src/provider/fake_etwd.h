@@ -34,6 +34,7 @@
 #define FAKE_CTL_BYTES (2u << 20)
 #define FAKE_TABLE     (sizeof(struct filter_table) + 8 * sizeof(struct filter_row))
 
+#define FAKE_CAPTURE_LEVEL 6u
 struct fake_reg {
 	bool used;
 	struct guid guid;
@@ -239,6 +240,14 @@ static void fake_on_message(struct fake_etwd *f, struct fake_peer *p, const stru
 		    r->traits_bytes <= sizeof r->traits) {
 			memcpy(r->traits, t, r->traits_bytes);
 		}
+		proto_begin(&w, buf, sizeof buf, PROTO_TRAITS | PROTO_REPLY, m->id);
+		proto_put_u32(&w, PROTO_TAG_STATUS, 0);
+		proto_send(p->fd, buf, (size_t)proto_end(&w), NULL, 0);
+		break;
+	case PROTO_ADOPT:
+		proto_begin(&w, buf, sizeof buf, PROTO_ADOPT | PROTO_REPLY, m->id);
+		proto_put_u32(&w, PROTO_TAG_STATUS, 0);
+		proto_send(p->fd, buf, (size_t)proto_end(&w), NULL, 0);
 		break;
 	case PROTO_NOTIFIED:
 		f->notified++;
@@ -278,6 +287,7 @@ static void fake_tell(struct fake_etwd *f, const struct fake_order *o)
 			proto_put_u32(&w, PROTO_TAG_PROVIDER_INDEX, k);
 			if (code == 2) {
 				proto_put_u32(&w, PROTO_TAG_CODE, 2);
+				proto_put_u32(&w, PROTO_TAG_LEVEL, FAKE_CAPTURE_LEVEL);
 			} else {
 				fake_reply_tags(&w, e);
 			}
@@ -365,7 +375,11 @@ static void *fake_main(void *arg)
 			if (!pfd[i + 1].revents || f->silent) {
 				continue;
 			}
-			long got = proto_recv(f->peer[i]->fd, buf, sizeof buf, NULL, NULL, -1);
+			int fds[PROTO_FDS_MAX], fd_count = PROTO_FDS_MAX;
+			long got = proto_recv(f->peer[i]->fd, buf, sizeof buf, fds, &fd_count, -1);
+			for (int k = 0; got > 0 && k < fd_count; k++) {
+				close(fds[k]);
+			}
 			if (got <= 0) {
 				base_close(&f->peer[i]->fd);
 			} else if (proto_parse(buf, (size_t)got, &m) == 0) {

@@ -19,7 +19,7 @@
  * comes to provider_fork.c, and re-attaches without threads. Nothing happens at fork itself.
  *
  * Files: provider_region (lookup), provider_registry (table), provider_dest (destinations, queues),
- * provider_attach (HELLO to WELCOME), provider_listener, provider_wait (wait page), provider_fds,
+ * provider_attach (HELLO to WELCOME), provider_adopt (old pools), provider_listener, provider_wait (wait page), provider_fds,
  * provider_callback, provider_emit.h (inline write path), provider_emit.c (all the rest of it),
  * provider_cache (the filter copy), provider_stack, provider_activity, provider_classic,
  * provider_classic_write, provider_fork; api_*.c are the Windows-named functions; fake_etwd.h is
@@ -27,8 +27,7 @@
  *
  * Where loss happens here: pool full, nesting, too big, detached; all counted by src/pool. An event
  * written between the death of a daemon and the arrival of the next one goes into the old pool,
- * which the new daemon does not adopt yet: those events, and the loss counters beside them, end
- * with that pool.
+ * which is handed to that one (provider_adopt.c).
  */
 #ifndef PROVIDER_PROVIDER_H
 #define PROVIDER_PROVIDER_H

@@ -103,12 +103,13 @@ int provider_attach_segment(struct provider_attached *at, int fd, uint32_t chunk
 		return r;
 	}
 	at->segment[at->segments] = mem;
+	at->segment_fd[at->segments] = -1;
 	at->segment_bytes[at->segments] = bytes;
 	at->segments++;
 	return 0;
 }
 
-static int welcome(const struct proto_message *m, const int *fds, int count, uint32_t kind,
+static int welcome(const struct proto_message *m, int *fds, int count, uint32_t kind,
 		   struct provider_attached *ret)
 {
 	uint32_t status = 0, chunk_size = POOL_CHUNK_MIN;
@@ -137,6 +138,8 @@ static int welcome(const struct proto_message *m, const int *fds, int count, uin
 		munmap((uint8_t *)at.link - POOL_CTL_BYTES, POOL_CTL_BYTES + 4096);
 		return r;
 	}
+	at.segment_fd[0] = fds[1]; /* ours now */
+	fds[1] = -1;
 	*ret = at;
 	return 0;
 }
@@ -166,7 +169,7 @@ int provider_attach(struct provider_dest *d, void *buf, size_t cap, int timeout_
 			r = proto_parse(buf, (size_t)n, &m);
 			r = r < 0 ? r : welcome(&m, fds, count, d->kind, ret);
 			for (int i = 0; i < count; i++) {
-				close(fds[i]);
+				base_close(&fds[i]);
 			}
 		} else {
 			r = n == 0 ? -ECONNRESET : (int)n;
@@ -177,12 +180,23 @@ int provider_attach(struct provider_dest *d, void *buf, size_t cap, int timeout_
 		return r;
 	}
 	ret->fd = fd;
+	if (!d->private_fds) {
+		base_close(&ret->segment_fd[0]); /* see provider_adopt.c */
+	}
 	return 0;
+}
+
+void provider_attach_hang_up(struct provider_attached *at)
+{
+	base_close(&at->fd);
 }
 
 void provider_attach_retire(struct provider_attached *at)
 {
 	base_close(&at->fd);
+	for (uint32_t i = 0; i < at->segments; i++) {
+		base_close(&at->segment_fd[i]);
+	}
 	if (!at->link) {
 		return;
 	}

@@ -287,6 +287,7 @@ void provider_dispatch_locked(struct provider_dest *d, const struct proto_messag
 	switch (m->type) {
 	case PROTO_REGISTER | PROTO_REPLY:
 	case PROTO_UNREGISTER | PROTO_REPLY:
+	case PROTO_TRAITS | PROTO_REPLY:
 		if (index >= PROVIDER_REGISTRATIONS_MAX ||
 		    m->id != provider_request_id(index, provider_registrations[index].generation)) {
 			break;
@@ -294,7 +295,13 @@ void provider_dispatch_locked(struct provider_dest *d, const struct proto_messag
 		if (m->type == (PROTO_UNREGISTER | PROTO_REPLY)) {
 			provider_left_locked(index, d->kind);
 		} else if (provider_registrations[index].state == PROVIDER_REG_LIVE) {
-			registered(d, m, index);
+			struct provider_said *said = &provider_registrations[index].said[d->kind];
+			said->traits_known = true; /* those it had, and refused ones as well */
+			if (m->type == (PROTO_REGISTER | PROTO_REPLY)) {
+				registered(d, m, index);
+			} else if (get_notice(m, &n)) { /* its group was enabled */
+				provider_notice_locked(index, d->kind, &n);
+			}
 		}
 		break;
 	case PROTO_NOTIFY:
@@ -307,11 +314,21 @@ void provider_dispatch_locked(struct provider_dest *d, const struct proto_messag
 		if (fd_count == 1 && proto_get_u32(m, PROTO_TAG_CHUNK_SIZE, &chunk_size) &&
 		    provider_attach_segment(&d->at, fds[0], chunk_size) == 0) {
 			uint32_t last = d->at.segments - 1;
+			if (d->private_fds) {
+				d->at.segment_fd[last] = fds[0]; /* ours now */
+				fds[0] = -1;
+			}
 			/* Here rather than page by page in the application's threads. */
 			madvise(d->at.segment[last], d->at.segment_bytes[last],
 				MADV_POPULATE_WRITE);
 		}
 		break;
+	case PROTO_ADOPT | PROTO_REPLY: {
+		uint32_t status = 1;
+		proto_get_u32(m, PROTO_TAG_STATUS, &status);
+		provider_adopt_answered_locked(d, m->id, status);
+		break;
+	}
 	case PROTO_PING: {
 		uint8_t mem[64];
 		struct proto_writer w;

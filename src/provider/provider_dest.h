@@ -9,8 +9,8 @@
  *                                DETACHED <----------------- (waits on the wait page)
  *
  * DETACHED after ATTACHED still has its link: events go into the old pool until it is full, at most
- * PROVIDER_ORPHAN_MS, then the registrations read as disabled. A new daemon gives fresh memory;
- * what the old pool held is the old daemon's keeper's to save.
+ * PROVIDER_ORPHAN_MS, then the registrations read as disabled. A new daemon gives fresh memory, and
+ * is handed the old pool (ADOPT, provider_adopt.c); it answers when it has drained it.
  */
 #ifndef PROVIDER_PROVIDER_DEST_H
 #define PROVIDER_PROVIDER_DEST_H
@@ -37,8 +37,12 @@ struct provider_attached {
 	struct provider_link *link;
 	void *segment[POOL_SEGMENTS_MAX];
 	uint64_t segment_bytes[POOL_SEGMENTS_MAX];
+	int segment_fd[POOL_SEGMENTS_MAX]; /* kept for ADOPT; -1 without a table of our own */
 	uint32_t segments;
+	uint32_t serial;
 };
+/* Pools of etwds that died, kept until a later one has drained them. */
+#define PROVIDER_OLD_POOLS 8u
 
 struct provider_dest {
 	uint32_t kind; /* PROVIDER_DEST_USER or _SYSTEM */
@@ -48,6 +52,8 @@ struct provider_dest {
 	bool private_fds;	     /* it has a descriptor table of its own */
 	bool unresponsive;	     /* a wait timed out: do not wait again before it speaks */
 	struct provider_attached at; /* valid when at.link is not NULL */
+	struct provider_attached old[PROVIDER_OLD_POOLS]; /* listener's; link NULL: unused */
+	bool muted;		     /* orphaned for too long: registrations read as disabled */
 	uint64_t cookie;	     /* of at.fd */
 	uint64_t serial;	     /* number of this attachment */
 	bool handed_over; /* a forked child attached without threads: the listener takes it */
@@ -99,10 +105,22 @@ int provider_thread_create(pthread_t *ret, void *(*main)(void *), void *arg, siz
 int provider_attach(struct provider_dest *d, void *buf, size_t cap, int timeout_ms,
 		    struct provider_attached *ret);
 int provider_attach_segment(struct provider_attached *at, int fd, uint32_t chunk_size);
+/* Close the socket; the memory stays. */
+void provider_attach_hang_up(struct provider_attached *at);
 /* Replace its memory by zeros (in-flight writers may still look), close the socket. */
 void provider_attach_retire(struct provider_attached *at);
 /* The entry at that offset, or NULL when the daemon talks nonsense. */
 const struct ctl_entry *provider_attach_entry(const struct provider_attached *at, uint32_t offset);
+
+/* ---- provider_adopt.c: listener thread, before its sender runs ----------------------------------
+ */
+
+/* The current attachment, which nobody writes through any more, joins d->old. The lock is held. */
+void provider_adopt_keep_locked(struct provider_dest *d);
+/* Offer all old pools to the daemon at d->at. Takes the lock. */
+void provider_adopt_offer(struct provider_dest *d);
+/* The daemon has drained one, or (status not 0) does not take it. The lock is held. */
+void provider_adopt_answered_locked(struct provider_dest *d, uint32_t serial, uint32_t status);
 
 /* ---- provider_listener.c ----------------------------------------------------------------------
  */

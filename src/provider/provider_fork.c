@@ -91,6 +91,8 @@ static void forget_destination(struct provider_dest *d)
 	d->sender_running = false;
 	d->handed_over = false;
 	d->at = (struct provider_attached){.fd = -1};
+	memset(d->old, 0, sizeof d->old); /* the parent's to hand over */
+	d->muted = false;
 	d->out = NULL;
 	d->out_tail = &d->out;
 	d->posted = 0;

@@ -14,6 +14,8 @@
 #define WELCOME_MS	   5000
 #define SPREAD_MS	   8u	  /* 2,000 processes do not reconnect in one instant */
 #define RETRY_MS	   60000u /* in case the wait page was replaced by another file */
+#define REFUSED_NS	   20000000u /* a daemon that hangs up so soon does not want us */
+#define REFUSED_MS	   100u
 #define SENDER_STACK_BYTES (64u << 10)
 #define REAP_BELLS	   16u
 
@@ -86,10 +88,11 @@ static void install(struct provider_dest *d, const struct provider_attached *at)
 {
 	pthread_mutex_lock(&provider_lock);
 	provider_dest_mute_locked(d, false);
-	provider_attach_retire(&d->at);
+	provider_adopt_keep_locked(d);
 	d->at = *at;
+	d->muted = false;
 	d->cookie = provider_fd_cookie(at->fd);
-	d->serial++;
+	d->at.serial = (uint32_t)++d->serial;
 	d->state = PROVIDER_DEST_ATTACHED;
 	d->unresponsive = false;
 	memset(d->told, 0, sizeof d->told);
@@ -124,7 +127,7 @@ static void serve(struct provider_dest *d, uint8_t *buf)
 			pthread_mutex_unlock(&provider_lock);
 		}
 		for (int i = 0; i < count; i++) {
-			close(fds[i]);
+			base_close(&fds[i]);
 		}
 	}
 	stop_sender(d);
@@ -151,12 +154,13 @@ static void not_attached(struct provider_dest *d)
 	pthread_mutex_unlock(&provider_lock);
 }
 
-/* The old daemon is gone for good: its enable words mean nothing any more. */
+/* The old daemon is gone for good: its enable words mean nothing any more. What its pool holds is
+ * kept for the next one. */
 static void orphan_expired(struct provider_dest *d)
 {
 	pthread_mutex_lock(&provider_lock);
 	provider_dest_mute_locked(d, true);
-	provider_attach_retire(&d->at);
+	d->muted = true;
 	pthread_mutex_unlock(&provider_lock);
 }
 
@@ -196,11 +200,16 @@ void *provider_listener_main(void *arg)
 		if (provider_attach(d, buf, PROTO_MESSAGE_MAX, WELCOME_MS, &at) == 0) {
 			provider_wait_unmap(word);
 			install(d, &at);
+			provider_adopt_offer(d);
+			uint64_t since = clock_read_system_ns();
 			serve(d, buf);
+			if (clock_read_system_ns() - since < REFUSED_NS) {
+				provider_wait_sleep(NULL, 0, REFUSED_MS);
+			}
 			continue;
 		}
 		not_attached(d);
-		bool orphan = d->at.link != NULL;
+		bool orphan = d->at.link != NULL && !d->muted;
 		provider_wait_sleep(word, seen, orphan ? PROVIDER_ORPHAN_MS : RETRY_MS);
 		bool woken = word && order_load_acquire(word) != seen;
 		provider_wait_unmap(word);

@@ -117,12 +117,16 @@ void provider_refresh_locked(uint32_t index)
 	order_store_release(&hot->entry, general ? &provider_entry_on : only);
 }
 
-/* Least restrictive over the destinations; each daemon has merged its sessions already. */
+/* Least restrictive over the destinations; each daemon has merged its sessions already. A capture of
+ * state is one session's business: it carries what that session asked for. */
 static struct provider_notice merged(const struct provider_registration *reg,
 				     const struct provider_notice *n)
 {
 	struct provider_notice m = *n;
 	bool on = false;
+	if (n->code == 2) {
+		return m;
+	}
 	m.level = 0;
 	m.any = 0;
 	m.all = 0;
@@ -136,9 +140,7 @@ static struct provider_notice merged(const struct provider_registration *reg,
 		m.all = on ? m.all & s->all : s->all;
 		on = true;
 	}
-	if (m.code != 2) {
-		m.code = on ? 1 : 0;
-	}
+	m.code = on ? 1 : 0;
 	return m;
 }
 
@@ -380,6 +382,30 @@ static bool traits_valid(const uint8_t *blob, uint32_t bytes)
 	return nul != NULL;
 }
 
+/* Until each daemon knows them: before the first event that relies on it is in the pool, and so that
+ * a session which enabled the provider's group has it from the first event on. */
+static void wait_traits_locked(uint32_t index)
+{
+	struct provider_registration *reg = &provider_registrations[index];
+	uint32_t generation = reg->generation;
+	struct timespec until = provider_deadline(PROVIDER_WAIT_MS);
+	for (int d = 0; d < 2; d++) {
+		struct provider_dest *dest = &provider_dests[d];
+		reg->said[d].traits_known = provider_post_traits_locked(dest, index) == 0;
+	}
+	for (int d = 0; d < 2; d++) {
+		struct provider_dest *dest = &provider_dests[d];
+		while (reg->generation == generation && reg->state == PROVIDER_REG_LIVE &&
+		       !reg->said[d].traits_known && !dest->unresponsive &&
+		       dest->state == PROVIDER_DEST_ATTACHED) {
+			if (pthread_cond_timedwait(&provider_changed, &provider_lock, &until) ==
+			    ETIMEDOUT) {
+				dest->unresponsive = true;
+			}
+		}
+	}
+}
+
 int provider_set_traits(uint64_t handle, const void *blob, uint32_t bytes)
 {
 	struct provider_registration *reg = acquire(handle, false);
@@ -396,15 +422,11 @@ int provider_set_traits(uint64_t handle, const void *blob, uint32_t bytes)
 		memcpy(copy, blob, bytes);
 		reg->traits = copy;
 		reg->traits_bytes = bytes;
-		struct timespec until = provider_deadline(PROVIDER_WAIT_MS);
-		for (int d = 0; d < 2; d++) {
-			struct provider_dest *dest = &provider_dests[d];
-			uint64_t ticket = provider_post_traits_locked(dest, index);
-			/* In the socket before the first event that relies on it is in the pool. */
-			while (ticket && dest->sent < ticket && !dest->unresponsive &&
-			       pthread_cond_timedwait(&provider_changed, &provider_lock, &until) ==
-				       0) {
-			}
+		uint32_t generation = reg->generation;
+		wait_traits_locked(index);
+		if (reg->generation != generation || reg->state != PROVIDER_REG_LIVE) {
+			pthread_mutex_unlock(&provider_lock);
+			return 0; /* unregistered meanwhile */
 		}
 		if (inproc_set_traits && reg->inproc_known) {
 			inproc_set_traits(index, copy, bytes);

@@ -18,6 +18,7 @@ typedef uint32_t (*provider_wmi_fn)(int code, void *context, uint32_t *size, voi
 /* What one destination says about one registration. */
 struct provider_said {
 	bool registered; /* REGISTERED arrived */
+	bool traits_known; /* the answer to TRAITS arrived */
 	bool on;
 	uint8_t level;
 	uint64_t any;

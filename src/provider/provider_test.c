@@ -515,7 +515,7 @@ static void callbacks_follow_enables_and_are_acknowledged(void **state)
 	fake_notify(f, &G2, 2, &filter, 9);
 	assert_true(wait_count(&c.count, 2));
 	assert_int_equal(c.code, 2);
-	assert_int_equal(c.level, 255); /* merged values come with a capture, too */
+	assert_int_equal(c.level, FAKE_CAPTURE_LEVEL); /* a capture is not merged */
 	assert_true(c.filter_given);
 	assert_int_equal(c.filter_type, 0x80000000u);
 	assert_int_equal(c.filter_size, 5);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Provider and controller in one program against a living etwd: needs OPENETW_ETWD, makes its own
- * runtime directory. What was written must be what the session says it recorded.
+ * The life of a provider in short, without the helpers of live.h: provider and controller in one
+ * program against a living etwd. What was written must be what the session says it recorded.
  */
 #include <evntcons.h>
 #include <evntprov.h>
