@@ -63,6 +63,7 @@
 #define ETWD_QUEUE_BYTES_PROVIDER  (1u << 20)
 #define ETWD_QUEUE_BYTES_CONTROL   (8u << 20)
 #define ETWD_FILTERS_MAX	   13u
+#define ETWD_SESSIONS_PER_PROVIDER 8u /* as Windows; classic providers have one anyway */
 #define ETWD_FILTER_BYTES_MAX	   4096u
 #define ETWD_TRAITS_MAX		   4096u
 #define ETWD_PENDING_MAX	   64u /* unanswered enables and the like, per connection */
@@ -157,6 +158,10 @@ struct conn *etwd_conn_create(struct etwd *d, int fd, enum conn_kind kind, uid_t
 void etwd_conn_close(struct etwd *d, struct conn *c);
 void etwd_conn_reap(struct etwd *d); /* end of a turn */
 void etwd_conn_unthrottle(struct etwd *d, uint64_t now_ns);
+/* Between the collection and the emission of a pass: hear what fresh provider processes have said.
+ * Who sends TRAITS and then writes has sent before its event could be collected, so that every
+ * collected event is explained. */
+void etwd_conn_settle(struct etwd *d, uint64_t now_ns);
 /* Sends or queues; fds are duplicated when queued. A connection that does not read is closed. */
 void etwd_conn_send(struct etwd *d, struct conn *c, struct proto_writer *w, const int *fds,
 		    int fd_count);
@@ -206,10 +211,12 @@ struct process {
 	pid_t pid;
 	uid_t uid;
 	bool dead;	   /* to be drained for the last time and dropped */
+	bool drained_last; /* that has happened */
 	bool quarantined;  /* broke the rules too often: behaves as disabled */
 	bool foreign_pids; /* lives in another pid namespace: thread ids need translation */
 	uint32_t terminal_session;
 	uint64_t start_key;
+	uint64_t traits_until_ns; /* it registered lately and may still say its traits */
 	uint8_t pool_id[16];
 	char exe[256]; /* file name, attested by /proc */
 	struct ctl_heap ctl;
@@ -245,6 +252,8 @@ void etwd_process_gone(struct etwd *d, struct process *p);
 void etwd_process_destroy(struct etwd *d, struct process *p);
 int etwd_process_ready_pool(struct etwd *d, struct process *p); /* before its first enable */
 void etwd_process_grow(struct etwd *d, struct process *p, const struct pool_view_stats *st);
+/* Unique per process and boot; 0 when no such process lives. */
+uint64_t etwd_process_start_key(uint32_t pid);
 void etwd_process_quarantine(struct etwd *d, struct process *p);
 uint32_t etwd_process_thread(struct process *p, uint32_t tid); /* in our pid namespace */
 /* Bit of a session in a process; takes one use. */
@@ -298,8 +307,9 @@ struct enable_args {
 		uint8_t level;
 		uint64_t any, all;
 	} stack_level;
-	bool has_pids, has_exes;
-	uint32_t pid_count, pid[8];
+	bool has_pids, has_exes, has_packages;
+	uint32_t pid_count;
+	uint64_t pid_key[8]; /* start keys; 0: did not live when asked */
 	char exes[1024 * 3 + 1]; /* ";"-separated UTF-8 */
 	uint32_t raw_count;
 	struct {
@@ -307,7 +317,7 @@ struct enable_args {
 		uint8_t *data;
 	} raw[ETWD_FILTERS_MAX];
 };
-/* 0, -EINVAL, -ENOMEM; d says which filter. */
+/* Into args whose properties are read. 0, -EINVAL, -ENOMEM, -EOPNOTSUPP; d says which filter. */
 int etwd_filter_parse(const struct proto_message *m, struct enable_args *a, struct diag *diag);
 void etwd_enable_args_unref(struct enable_args *a);
 bool etwd_filter_scope(const struct enable_args *a, const struct process *p);
@@ -594,6 +604,7 @@ struct etwd {
 	uint64_t session_tick_ns;
 	uint8_t *recv_buf; /* 8-aligned, PROTO_MESSAGE_MAX */
 	uint8_t *send_buf;
+	uint8_t *settle_buf; /* recv_buf may hold the message whose handler wants the pass */
 };
 
 /* Everything but sockets, lock and signals. 0 or -errno. */

@@ -234,7 +234,8 @@ int etwd_create(struct etwd **ret, bool system)
 	d->session_end_ns = etwd_now_ns();
 	d->recv_buf = aligned_alloc(64, PROTO_MESSAGE_MAX);
 	d->send_buf = aligned_alloc(64, PROTO_MESSAGE_MAX);
-	int r = d->recv_buf && d->send_buf ? guid_random(&d->instance) : -ENOMEM;
+	d->settle_buf = aligned_alloc(64, PROTO_MESSAGE_MAX);
+	int r = d->recv_buf && d->send_buf && d->settle_buf ? guid_random(&d->instance) : -ENOMEM;
 	if (r == 0) {
 		r = etwd_loop_init(d);
 	}
@@ -277,5 +278,6 @@ void etwd_destroy(struct etwd *d)
 	etwd_loop_finish(d);
 	free(d->recv_buf);
 	free(d->send_buf);
+	free(d->settle_buf);
 	free(d);
 }
