@@ -24,6 +24,8 @@
  *   etwd_route.c     a record -> the sessions that want it, in ETW form
  *   etwd_realtime.c  rings of real-time consumers
  *   etwd_query.c     lists and counters
+ *   etwd_info.c      information classes, provider groups
+ *   etwd_access.c    rights on GUIDs
  *
  * Nouns: process (one attached connection of one provider process), registration (one provider
  * handle in it), provider (a GUID somebody registered or enabled), enable (session x provider),
@@ -72,6 +74,9 @@
 #define ETWD_NAME_MAX		   1024u
 #define ETWD_FDS_RESERVE	   64u
 #define ETWD_ITEMS_MAX		   24u
+#define ETWD_GUID_LIST_MAX	   2048u /* disallowed members, periodic capture states */
+#define ETWD_CAPTURE_SECONDS_MIN   1u
+#define ETWD_CONTROL_CONNS_UID	   1024u /* control connections of one user */
 
 struct etwd;
 struct conn;
@@ -137,6 +142,7 @@ struct conn {
 	struct source src;
 	enum conn_kind kind;
 	uid_t uid;
+	gid_t gid;
 	pid_t pid;
 	bool closing; /* freed at the end of the turn */
 	bool throttled;
@@ -439,6 +445,11 @@ enum session_state {
 	SESSION_DEAD,	  /* only configs still refer to it */
 };
 
+struct guid_list {
+	struct guid *at;
+	uint32_t count;
+};
+
 struct session {
 	struct etwd *daemon;
 	uint32_t refs;
@@ -466,6 +477,10 @@ struct session {
 	uint64_t round_ns;
 	uint32_t jobs; /* flush waits; the sink stays until they are done */
 	bool stop_wanted;
+	struct guid_list disallowed; /* group members this session does not want */
+	struct guid_list capture;    /* told to capture state every capture_s seconds */
+	uint32_t capture_s;
+	uint64_t capture_next_ns;
 	uint64_t stop_deadline_ns;
 	struct reply_to stop_reply, start_reply;
 };
@@ -540,11 +555,45 @@ void etwd_query_guid_info(struct etwd *d, struct conn *c, const struct proto_mes
 void etwd_query_stats(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_query_processes(struct etwd *d, struct conn *c, const struct proto_message *m);
 
+#define ETWD_ENABLE_INFO_BYTES 32u
+void etwd_query_enable_info(uint8_t out[ETWD_ENABLE_INFO_BYTES], const struct session *s,
+			    const struct enable_args *a);
+
+/* ---- information classes --------------------------------------------------------------------- */
+
+void etwd_info_set(struct etwd *d, struct conn *c, const struct proto_message *m);
+void etwd_info_query(struct etwd *d, struct conn *c, const struct proto_message *m);
+void etwd_info_tick(struct etwd *d, struct session *s, uint64_t now_ns);
+bool etwd_guid_listed(const struct guid_list *l, const struct guid *g);
+/* Ask every registration of this GUID that the session has for a rundown. */
+void etwd_enable_capture(struct etwd *d, struct session *s, const struct guid *g);
+
+/* ---- rights ---------------------------------------------------------------------------------- */
+
+enum access_right { /* TRACELOG_*, WMIGUID_* */
+	ACCESS_QUERY = 0x1,
+	ACCESS_CREATE_REALTIME = 0x20,
+	ACCESS_CREATE_ONDISK = 0x40,
+	ACCESS_GUID_ENABLE = 0x80,
+	ACCESS_LOG_EVENT = 0x200,
+	ACCESS_REALTIME = 0x400,
+	ACCESS_REGISTER_GUIDS = 0x800,
+};
+int etwd_access_load(struct etwd *d);
+void etwd_access_finish(struct etwd *d);
+void etwd_access_set(struct etwd *d, struct conn *c, const struct proto_message *m);
+void etwd_access_query(struct etwd *d, struct conn *c, const struct proto_message *m);
+/* The peer of c has all of these rights on the GUID. */
+bool etwd_access_allows(struct etwd *d, const struct guid *g, const struct conn *c,
+			uint32_t rights);
+bool etwd_access_listed(struct etwd *d, const struct guid *g);
+
 /* ---- the daemon ------------------------------------------------------------------------------ */
 
 #define ETWD_BUCKETS 4096u
 
 struct pending;
+struct access;
 struct etwd {
 	char dir[512];
 	bool system;
@@ -584,6 +633,8 @@ struct etwd {
 	uint64_t buffer_bytes;
 	uint64_t enable_order;
 	uint32_t sequence; /* TraceMessage, global */
+	LIST_HEAD(, access) access;
+	uint32_t access_count;
 	uint64_t event_key;
 
 	TAILQ_HEAD(, pending) pending;

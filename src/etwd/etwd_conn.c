@@ -419,7 +419,10 @@ static void accept_ready(struct etwd *d, struct source *s, uint32_t events)
 		} else if (!fds_left(d)) {
 			refuse(d, fd, 1450, "etwd has no file descriptors left");
 		} else {
-			etwd_conn_create(d, fd, kind, peer.uid, peer.pid);
+			struct conn *c = etwd_conn_create(d, fd, kind, peer.uid, peer.pid);
+			if (c) {
+				c->gid = peer.gid;
+			}
 		}
 	}
 }

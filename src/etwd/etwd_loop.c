@@ -226,6 +226,7 @@ int etwd_create(struct etwd **ret, bool system)
 	TAILQ_INIT(&d->conns);
 	TAILQ_INIT(&d->pending);
 	LIST_INIT(&d->processes);
+	LIST_INIT(&d->access);
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	d->cpus = (uint32_t)BASE_MIN(BASE_MAX(cpus, 1), 65535);
 	d->clock_kind = clock_kind();
@@ -275,6 +276,7 @@ void etwd_destroy(struct etwd *d)
 	}
 	base_close(&d->signals.fd);
 	etwd_drain_finish(d);
+	etwd_access_finish(d);
 	etwd_loop_finish(d);
 	free(d->recv_buf);
 	free(d->send_buf);

@@ -306,6 +306,10 @@ void etwd_enable(struct etwd *d, struct conn *c, const struct proto_message *m)
 		return;
 	}
 	proto_get_u32(m, PROTO_TAG_TIMEOUT_MS, &timeout_ms);
+	if (code == 1 && !etwd_access_allows(d, &guid, c, ACCESS_GUID_ENABLE)) {
+		etwd_reply_status(d, c, m, 5, "no right to enable this provider");
+		return;
+	}
 	uint32_t refused;
 	struct enable_args *args = read_args(m, &diag, &refused);
 	if (!args) {
@@ -341,6 +345,15 @@ void etwd_enable(struct etwd *d, struct conn *c, const struct proto_message *m)
 	etwd_enable_args_unref(args);
 	if (!w) {
 		etwd_reply_status(d, c, m, 0, NULL);
+	}
+}
+
+void etwd_enable_capture(struct etwd *d, struct session *s, const struct guid *g)
+{
+	struct provider *p = etwd_provider_find(d, g, false);
+	if (p) {
+		struct change ch = {s, 2, &GUID_ZERO, NULL, NULL};
+		change_all(d, p, &ch);
 	}
 }
 

@@ -213,7 +213,7 @@ void etwd_registration_destroy(struct etwd *d, struct registration *r)
 	free(r);
 }
 
-static const char *register_one(struct etwd *d, struct process *p, const struct proto_message *m,
+static const char *register_one(struct etwd *d, struct process *p, const struct conn *c, const struct proto_message *m,
 				struct registration **ret, uint32_t *ret_code)
 {
 	struct guid guid;
@@ -227,6 +227,10 @@ static const char *register_one(struct etwd *d, struct process *p, const struct 
 	if (index >= ETWD_REG_INDEX_MAX ||
 	    (index < p->reg_cap && p->reg[index] && p->reg[index]->provider)) {
 		return "the registration index is taken or too high";
+	}
+	*ret_code = 5;
+	if (!etwd_access_allows(d, &guid, c, ACCESS_REGISTER_GUIDS)) {
+		return "no right to register this provider";
 	}
 	*ret_code = 1450;
 	if (p->reg_live >= ETWD_REGS_MAX ||
@@ -285,7 +289,7 @@ void etwd_register(struct etwd *d, struct conn *c, const struct proto_message *m
 {
 	struct registration *r;
 	uint32_t code;
-	const char *why = register_one(d, c->process, m, &r, &code);
+	const char *why = register_one(d, c->process, c, m, &r, &code);
 	if (why) {
 		etwd_reply_status(d, c, m, code, why);
 		return;
