@@ -71,7 +71,10 @@ static uint32_t put_filters(struct proto_writer *w, const EVENT_FILTER_DESCRIPTO
 			continue;
 		}
 		uint32_t limit = filter_limit(f[i].Type);
-		if (limit == 0 || f[i].Size > limit || (f[i].Size > 0 && f[i].Ptr == 0) ||
+		if (f[i].Type == EVENT_FILTER_TYPE_PAYLOAD || f[i].Type == EVENT_FILTER_TYPE_CONTAINER) {
+			/* Not evaluated anywhere: better no session than one with too much in it. */
+			code = ERROR_NOT_SUPPORTED;
+		} else if (limit == 0 || f[i].Size > limit || (f[i].Size > 0 && f[i].Ptr == 0) ||
 		    !filter_well_formed(&f[i])) {
 			code = ERROR_INVALID_PARAMETER;
 		}
@@ -121,7 +124,9 @@ static uint32_t enable(uint64_t id, const GUID *provider, ULONG control_code, UC
 		proto_put_u32(&w, PROTO_TAG_PROPERTIES, properties);
 		proto_put(&w, PROTO_TAG_SOURCE_ID, source_id.b, 16);
 		code = put_filters(&w, filters, filter_count);
-		if (code == ERROR_SUCCESS && control_private_knows(id)) {
+		if (code == ERROR_SUCCESS && control_private_knows(id) && filter_count > 0) {
+			code = ERROR_NOT_SUPPORTED; /* in-process sessions know level and keywords */
+		} else if (code == ERROR_SUCCESS && control_private_knows(id)) {
 			code = inproc_enable(id, &guid, control_code, level, any, all, properties);
 		} else if (code == ERROR_SUCCESS) {
 			/* The daemon keeps the caller's timeout; ours only guards against a dead one. */

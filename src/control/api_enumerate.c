@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Who is registered and who is enabled; the information classes.
+ * Who is registered and who is enabled.
  */
 #include "control/control.h"
 
@@ -124,15 +124,35 @@ static uint32_t guid_info(const GUID *in, ULONG in_size, void *out, ULONG out_si
 	return give(&b, out, out_size, ret_len);
 }
 
+static uint32_t group_query(TRACE_QUERY_INFO_CLASS class, const void *in, ULONG in_size, void *out,
+			    ULONG out_size, ULONG *ret_len)
+{
+	uint8_t req[128];
+	struct proto_writer w;
+	proto_begin(&w, req, sizeof req, PROTO_QUERY_INFO, 1);
+	proto_put_u32(&w, PROTO_TAG_INFO_CLASS, class);
+	if (class == TraceGroupQueryInfo) {
+		if (in == NULL || in_size != sizeof(GUID)) {
+			return ERROR_INVALID_PARAMETER;
+		}
+		proto_put(&w, PROTO_TAG_GUID, in, sizeof(GUID));
+	}
+	uint32_t code = control_data(&w, false, out, out_size, ret_len, ERROR_INSUFFICIENT_BUFFER);
+	if (code == ERROR_WMI_INSTANCE_NOT_FOUND) { /* no daemon, so no groups */
+		*ret_len = 0;
+		return class == TraceGroupQueryList ? ERROR_SUCCESS : ERROR_WMI_GUID_NOT_FOUND;
+	}
+	return code;
+}
+
 ULONG WINAPI EnumerateTraceGuidsEx(TRACE_QUERY_INFO_CLASS TraceQueryInfoClass, PVOID InBuffer,
 				   ULONG InBufferSize, PVOID OutBuffer, ULONG OutBufferSize,
 				   PULONG ReturnLength)
 {
-	ULONG dummy;
-	ULONG *ret_len = ReturnLength ? ReturnLength : &dummy;
 	struct strbuf b = {0};
 	uint32_t count, code;
-	if (OutBuffer == NULL && OutBufferSize != 0) {
+	ULONG *ret_len = ReturnLength;
+	if (ret_len == NULL || (OutBuffer == NULL && OutBufferSize != 0)) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	switch ((int)TraceQueryInfoClass) {
@@ -148,7 +168,13 @@ ULONG WINAPI EnumerateTraceGuidsEx(TRACE_QUERY_INFO_CLASS TraceQueryInfoClass, P
 	case TraceGuidQueryInfo:
 		return guid_info(InBuffer, InBufferSize, OutBuffer, OutBufferSize, ret_len);
 	case TraceMaxLoggersQuery:
-		return TraceQueryInformation(0, TraceMaxLoggersQuery, OutBuffer, OutBufferSize, ReturnLength);
+		code = TraceQueryInformation(0, TraceMaxLoggersQuery, OutBuffer, OutBufferSize,
+					     ret_len);
+		return code == ERROR_BAD_LENGTH ? ERROR_INSUFFICIENT_BUFFER : code;
+	case TraceGroupQueryList:
+	case TraceGroupQueryInfo:
+		return group_query(TraceQueryInfoClass, InBuffer, InBufferSize, OutBuffer,
+				   OutBufferSize, ret_len);
 	default:
 		return ERROR_INVALID_PARAMETER;
 	}
@@ -205,50 +231,4 @@ ULONG WINAPI EnumerateTraceGuids(PTRACE_GUID_PROPERTIES *GuidPropertiesArray, UL
 	strbuf_finish(&b);
 	*GuidCount = total;
 	return total > PropertyArrayCount ? ERROR_MORE_DATA : ERROR_SUCCESS;
-}
-
-/* ---- information classes ------------------------------------------------------------------------- */
-
-static uint32_t give_u32(uint32_t v, void *out, ULONG size, PULONG ret_len)
-{
-	if (ret_len) {
-		*ret_len = sizeof v;
-	}
-	if (out == NULL || size < sizeof v) {
-		return ERROR_BAD_LENGTH;
-	}
-	memcpy(out, &v, sizeof v);
-	return ERROR_SUCCESS;
-}
-
-ULONG WINAPI TraceQueryInformation(TRACEHANDLE SessionHandle, TRACE_INFO_CLASS InformationClass,
-				   PVOID TraceInformation, ULONG InformationLength, PULONG ReturnLength)
-{
-	switch ((int)InformationClass) {
-	case TraceMaxLoggersQuery:
-		return give_u32(1024, TraceInformation, InformationLength, ReturnLength);
-	case TraceStreamCount:
-		return give_u32((uint32_t)BASE_MAX(1, sysconf(_SC_NPROCESSORS_CONF)), TraceInformation,
-				InformationLength, ReturnLength);
-	case TraceVersionInfo: {
-		TRACE_VERSION_INFO v = {.EtwTraceProcessingVersion = 1};
-		if (ReturnLength) {
-			*ReturnLength = sizeof v;
-		}
-		if (TraceInformation == NULL || InformationLength < sizeof v) {
-			return ERROR_BAD_LENGTH;
-		}
-		memcpy(TraceInformation, &v, sizeof v);
-		return ERROR_SUCCESS;
-	}
-	default:
-		return ERROR_NOT_SUPPORTED;
-	}
-}
-
-ULONG WINAPI TraceSetInformation(TRACEHANDLE SessionHandle, TRACE_INFO_CLASS InformationClass,
-				 PVOID TraceInformation, ULONG InformationLength)
-{
-	/* Every settable class concerns kernel events or provider groups. */
-	return ERROR_NOT_SUPPORTED;
 }

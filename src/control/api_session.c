@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#define CALL_TIMEOUT_MS 60000
+#define SESSIONS_MAX 1024u /* as TraceMaxLoggersQuery says */
 
 #define FILE_MODES                                                                                 \
 	(EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR |                       \
@@ -48,12 +48,11 @@ static uint32_t check_mode(const EVENT_TRACE_PROPERTIES *p)
 	return ERROR_SUCCESS;
 }
 
-static bool wide_equals_ascii(const uint16_t *s, const char *ascii)
+/* Session names are compared without regard to case. */
+static bool is_kernel_name(const uint16_t *s)
 {
-	while (*ascii && *s == (uint8_t)*ascii) {
-		s++, ascii++;
-	}
-	return *s == 0 && *ascii == 0;
+	static const uint16_t name[] = u"NT Kernel Logger";
+	return utf16_equal_nocase(s, name);
 }
 
 void control_session_from_props(const EVENT_TRACE_PROPERTIES *p, struct proto_session *s)
@@ -95,7 +94,7 @@ static uint32_t start(CONTROLTRACE_ID *ret_id, const void *name, bool wide, EVEN
 		return code;
 	}
 	static const GUID kernel_guid = {0x9e814aad, 0x3204, 0x11d2, {0x9a, 0x82, 0, 0x60, 8, 0xa8, 0x69, 0x39}};
-	bool kernel_name = wide_equals_ascii(session_name, "NT Kernel Logger");
+	bool kernel_name = is_kernel_name(session_name);
 	if (memcmp(&p->Wnode.Guid, &kernel_guid, 16) == 0 && !kernel_name &&
 	    !(p->LogFileMode & EVENT_TRACE_SYSTEM_LOGGER_MODE)) {
 		return ERROR_INVALID_PARAMETER;
@@ -125,7 +124,7 @@ static uint32_t start(CONTROLTRACE_ID *ret_id, const void *name, bool wide, EVEN
 	if (reply == NULL) {
 		return ERROR_NOT_ENOUGH_MEMORY;
 	}
-	code = control_call(req, proto_end(&w), true, CALL_TIMEOUT_MS, reply);
+	code = control_call(req, proto_end(&w), true, CONTROL_TIMEOUT_MS, reply);
 	if (code == ERROR_SUCCESS) {
 		struct proto_session got;
 		if (proto_get_session(&reply->message, &got)) {
@@ -149,15 +148,17 @@ ULONG WINAPI StartTraceA(PTRACEHANDLE TraceHandle, LPCSTR InstanceName, PEVENT_T
 	return start(TraceHandle, InstanceName, false, Properties);
 }
 
+/* With both, the id says which session is meant. */
+static bool name_used(CONTROLTRACE_ID id)
+{
+	return id == 0 || id == UINT64_MAX;
+}
+
 static uint32_t control(CONTROLTRACE_ID id, const void *name, bool wide, EVENT_TRACE_PROPERTIES *p,
 			ULONG control_code)
 {
-	if (p == NULL || (id == 0 && name == NULL) || control_code > EVENT_TRACE_CONTROL_CONVERT_TO_REALTIME) {
-		/* A private session without in-process mode may be named by Wnode.Guid alone. */
-		if (p == NULL || !(p->LogFileMode & EVENT_TRACE_PRIVATE_LOGGER_MODE) ||
-		    control_code > EVENT_TRACE_CONTROL_CONVERT_TO_REALTIME) {
-			return ERROR_INVALID_PARAMETER;
-		}
+	if (p == NULL || control_code > EVENT_TRACE_CONTROL_CONVERT_TO_REALTIME) {
+		return ERROR_INVALID_PARAMETER;
 	}
 	struct control_block b = {p, wide, false};
 	uint16_t session_name[CONTROL_NAME_MAX + 1];
@@ -167,7 +168,12 @@ static uint32_t control(CONTROLTRACE_ID id, const void *name, bool wide, EVENT_T
 	if (code != ERROR_SUCCESS) {
 		return code;
 	}
-	if (name != NULL) {
+	/* A private session may be named by Wnode.Guid alone. */
+	if (name == NULL && (id == 0 || id == UINT64_MAX) &&
+	    !(p->LogFileMode & EVENT_TRACE_PRIVATE_LOGGER_MODE)) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	if (name != NULL && name_used(id)) {
 		code = control_name(name, wide, session_name, &s.name_len);
 		if (code != ERROR_SUCCESS) {
 			return code;
@@ -195,7 +201,7 @@ static uint32_t control(CONTROLTRACE_ID id, const void *name, bool wide, EVENT_T
 	struct proto_writer w;
 	proto_begin(&w, req, sizeof req, PROTO_CONTROL, 1);
 	proto_put_u32(&w, PROTO_TAG_CONTROL_CODE, control_code);
-	if (id != 0) {
+	if (!name_used(id)) {
 		proto_put_u64(&w, PROTO_TAG_SESSION_ID, id);
 	}
 	proto_put_session(&w, &s);
@@ -203,7 +209,7 @@ static uint32_t control(CONTROLTRACE_ID id, const void *name, bool wide, EVENT_T
 	if (reply == NULL) {
 		return ERROR_NOT_ENOUGH_MEMORY;
 	}
-	code = control_call(req, proto_end(&w), false, CALL_TIMEOUT_MS, reply);
+	code = control_call(req, proto_end(&w), false, CONTROL_TIMEOUT_MS, reply);
 	if (code == ERROR_SUCCESS) {
 		struct proto_session got;
 		code = proto_get_session(&reply->message, &got) ? control_block_fill(&b, &got)
@@ -253,7 +259,6 @@ struct query_all {
 	uint32_t count;
 	uint32_t at;
 	bool wide;
-	uint32_t code;
 };
 
 static bool query_all_item(void *ctx, const struct proto_message *m)
@@ -264,27 +269,26 @@ static bool query_all_item(void *ctx, const struct proto_message *m)
 		return q->at < q->count;
 	}
 	struct control_block b = {q->array[q->at], q->wide, false};
-	if (b.p == NULL) {
-		q->code = ERROR_INVALID_PARAMETER;
-		return false;
-	}
-	q->code = control_block_check(&b, false, 0);
-	if (q->code != ERROR_SUCCESS) {
-		return false;
-	}
-	control_block_fill(&b, &s);
+	control_block_fill(&b, &s); /* a name without room is not an error here */
 	q->at++;
 	return true;
 }
 
 static uint32_t query_all(PEVENT_TRACE_PROPERTIES *array, ULONG count, PULONG ret_count, bool wide)
 {
-	if (array == NULL || count == 0 || ret_count == NULL) {
+	if (array == NULL || count == 0 || count > SESSIONS_MAX || ret_count == NULL) {
 		return ERROR_INVALID_PARAMETER;
+	}
+	for (ULONG i = 0; i < count; i++) {
+		struct control_block b = {array[i], wide, false};
+		uint32_t bad = b.p ? control_block_check(&b, false, 0) : ERROR_INVALID_PARAMETER;
+		if (bad != ERROR_SUCCESS) {
+			return bad;
+		}
 	}
 	uint8_t req[64];
 	struct proto_writer w;
-	struct query_all q = {array, count, 0, wide, ERROR_SUCCESS};
+	struct query_all q = {array, count, 0, wide};
 	uint32_t total = 0;
 	proto_begin(&w, req, sizeof req, PROTO_LIST, 1);
 	uint32_t code = control_list(req, proto_end(&w), PROTO_LIST_ITEM, &total, query_all_item, &q);
@@ -292,8 +296,8 @@ static uint32_t query_all(PEVENT_TRACE_PROPERTIES *array, ULONG count, PULONG re
 		*ret_count = 0;
 		return ERROR_SUCCESS;
 	}
-	if (code != ERROR_SUCCESS || q.code != ERROR_SUCCESS) {
-		return code != ERROR_SUCCESS ? code : q.code;
+	if (code != ERROR_SUCCESS) {
+		return code;
 	}
 	*ret_count = total;
 	return total > count ? ERROR_MORE_DATA : ERROR_SUCCESS;

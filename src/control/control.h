@@ -14,6 +14,7 @@
 
 #include <evntrace.h>
 
+#define CONTROL_TIMEOUT_MS 60000
 #define CONTROL_NAME_MAX 1024u /* characters of a session or file name [doc] */
 
 /* A caller's EVENT_TRACE_PROPERTIES(_V2) with its two string areas. */
@@ -47,6 +48,10 @@ struct control_reply {
  * needed; without it a missing daemon is ERROR_WMI_INSTANCE_NOT_FOUND (nothing runs). */
 uint32_t control_call(const void *req, long req_bytes, bool start, int timeout_ms,
 		      struct control_reply *ret);
+/* A question whose reply carries the caller's answer as PROTO_TAG_DATA. *ret_len: its bytes. `small`
+ * is the code for a buffer that is too small; then nothing is copied. */
+uint32_t control_data(struct proto_writer *w, bool start, void *out, uint32_t size, uint32_t *ret_len,
+		      uint32_t small);
 /* For lists: the reply, then its items, each handed to `each` until it returns false. */
 typedef bool (*control_item_fn)(void *ctx, const struct proto_message *item);
 uint32_t control_list(const void *req, long req_bytes, uint16_t item_type, uint32_t *ret_count,

@@ -30,6 +30,14 @@ uint32_t control_block_check(const struct control_block *b, bool for_start, size
 	    p->Wnode.BufferSize < struct_bytes(p)) {
 		return ERROR_BAD_LENGTH;
 	}
+	if ((p->Wnode.Flags & WNODE_FLAG_VERSIONED_PROPERTIES) &&
+	    ((const EVENT_TRACE_PROPERTIES_V2 *)p)->VersionNumber != 2) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	/* An area that begins where the block ends is one without room, not a wrong offset. */
+	if (for_start && p->LoggerNameOffset == p->Wnode.BufferSize) {
+		return ERROR_BAD_LENGTH;
+	}
 	if (!offset_valid(p, p->LogFileNameOffset) || !offset_valid(p, p->LoggerNameOffset)) {
 		return ERROR_INVALID_PARAMETER;
 	}

@@ -3,6 +3,7 @@
  */
 #include "control/control.h"
 
+#include <stdlib.h>
 #include <time.h>
 
 #define LEAVING_TRIES 4
@@ -73,6 +74,29 @@ uint32_t control_call(const void *req, long req_bytes, bool start, int timeout_m
 	if (code != ERROR_SUCCESS && proto_get_str(&ret->message, PROTO_TAG_TEXT, ret->text, sizeof ret->text)) {
 		err_text_set("%s", ret->text); /* the daemon's own sentence */
 	}
+	return code;
+}
+
+uint32_t control_data(struct proto_writer *w, bool start, void *out, uint32_t size, uint32_t *ret_len,
+		      uint32_t small)
+{
+	struct control_reply *reply = malloc(sizeof *reply);
+	const uint8_t *p;
+	size_t n;
+	if (reply == NULL) {
+		return ERROR_NOT_ENOUGH_MEMORY;
+	}
+	uint32_t code = control_call(w->mem, proto_end(w), start, CONTROL_TIMEOUT_MS, reply);
+	if (code == ERROR_SUCCESS && !proto_get(&reply->message, PROTO_TAG_DATA, &p, &n)) {
+		code = ERROR_INVALID_DATA;
+	} else if (code == ERROR_SUCCESS) {
+		*ret_len = (uint32_t)n;
+		code = n > size ? small : ERROR_SUCCESS;
+		if (code == ERROR_SUCCESS && n > 0) {
+			memcpy(out, p, n);
+		}
+	}
+	free(reply);
 	return code;
 }
 

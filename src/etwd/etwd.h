@@ -25,6 +25,8 @@
  *   etwd_route.c     a record -> the sessions that want it, in ETW form
  *   etwd_realtime.c  rings of real-time consumers
  *   etwd_query.c     lists and counters
+ *   etwd_info.c      information classes, provider groups
+ *   etwd_access.c    rights on GUIDs
  *
  * Nouns: process (one attached connection of one provider process), registration (one provider
  * handle in it), provider (a GUID somebody registered or enabled), enable (session x provider),
@@ -64,6 +66,7 @@
 #define ETWD_QUEUE_BYTES_PROVIDER  (1u << 20)
 #define ETWD_QUEUE_BYTES_CONTROL   (8u << 20)
 #define ETWD_FILTERS_MAX	   13u
+#define ETWD_SESSIONS_PER_PROVIDER 8u /* as Windows; classic providers have one anyway */
 #define ETWD_FILTER_BYTES_MAX	   4096u
 #define ETWD_TRAITS_MAX		   4096u
 #define ETWD_PENDING_MAX	   64u /* unanswered enables and the like, per connection */
@@ -72,6 +75,9 @@
 #define ETWD_NAME_MAX		   1024u
 #define ETWD_FDS_RESERVE	   64u
 #define ETWD_ITEMS_MAX		   24u
+#define ETWD_GUID_LIST_MAX	   2048u /* disallowed members, periodic capture states */
+#define ETWD_CAPTURE_SECONDS_MIN   1u
+#define ETWD_CONTROL_CONNS_UID	   1024u /* control connections of one user */
 
 struct etwd;
 struct conn;
@@ -137,6 +143,7 @@ struct conn {
 	struct source src;
 	enum conn_kind kind;
 	uid_t uid;
+	gid_t gid;
 	pid_t pid;
 	bool closing; /* freed at the end of the turn */
 	bool throttled;
@@ -158,6 +165,10 @@ struct conn *etwd_conn_create(struct etwd *d, int fd, enum conn_kind kind, uid_t
 void etwd_conn_close(struct etwd *d, struct conn *c);
 void etwd_conn_reap(struct etwd *d); /* end of a turn */
 void etwd_conn_unthrottle(struct etwd *d, uint64_t now_ns);
+/* Between the collection and the emission of a pass: hear what fresh provider processes have said.
+ * Who sends TRAITS and then writes has sent before its event could be collected, so that every
+ * collected event is explained. */
+void etwd_conn_settle(struct etwd *d, uint64_t now_ns);
 /* Sends or queues; fds are duplicated when queued. A connection that does not read is closed. */
 void etwd_conn_send(struct etwd *d, struct conn *c, struct proto_writer *w, const int *fds,
 		    int fd_count);
@@ -207,10 +218,12 @@ struct process {
 	pid_t pid;
 	uid_t uid;
 	bool dead;	   /* to be drained for the last time and dropped */
+	bool drained_last; /* that has happened */
 	bool quarantined;  /* broke the rules too often: behaves as disabled */
 	bool foreign_pids; /* lives in another pid namespace: thread ids need translation */
 	uint32_t terminal_session;
 	uint64_t start_key;
+	uint64_t traits_until_ns; /* it registered lately and may still say its traits */
 	uint8_t pool_id[16];
 	char exe[256]; /* file name, attested by /proc */
 	struct ctl_heap ctl;
@@ -252,6 +265,8 @@ void etwd_process_gone(struct etwd *d, struct process *p);
 void etwd_process_destroy(struct etwd *d, struct process *p);
 int etwd_process_ready_pool(struct etwd *d, struct process *p); /* before its first enable */
 void etwd_process_grow(struct etwd *d, struct process *p, const struct pool_view_stats *st);
+/* Unique per process and boot; 0 when no such process lives. */
+uint64_t etwd_process_start_key(uint32_t pid);
 void etwd_process_quarantine(struct etwd *d, struct process *p);
 uint32_t etwd_process_thread(struct process *p, uint32_t tid); /* in our pid namespace */
 /* Bit of a session in a process; takes one use. */
@@ -315,8 +330,9 @@ struct enable_args {
 		uint8_t level;
 		uint64_t any, all;
 	} stack_level;
-	bool has_pids, has_exes;
-	uint32_t pid_count, pid[8];
+	bool has_pids, has_exes, has_packages;
+	uint32_t pid_count;
+	uint64_t pid_key[8]; /* start keys; 0: did not live when asked */
 	char exes[1024 * 3 + 1]; /* ";"-separated UTF-8 */
 	uint32_t raw_count;
 	struct {
@@ -324,7 +340,7 @@ struct enable_args {
 		uint8_t *data;
 	} raw[ETWD_FILTERS_MAX];
 };
-/* 0, -EINVAL, -ENOMEM; d says which filter. */
+/* Into args whose properties are read. 0, -EINVAL, -ENOMEM, -EOPNOTSUPP; d says which filter. */
 int etwd_filter_parse(const struct proto_message *m, struct enable_args *a, struct diag *diag);
 void etwd_enable_args_unref(struct enable_args *a);
 bool etwd_filter_scope(const struct enable_args *a, const struct process *p);
@@ -447,6 +463,11 @@ enum session_state {
 	SESSION_DEAD,	  /* only configs still refer to it */
 };
 
+struct guid_list {
+	struct guid *at;
+	uint32_t count;
+};
+
 struct session {
 	struct etwd *daemon;
 	uint32_t refs;
@@ -474,6 +495,10 @@ struct session {
 	uint64_t round_ns;
 	uint32_t jobs; /* flush waits; the sink stays until they are done */
 	bool stop_wanted;
+	struct guid_list disallowed; /* group members this session does not want */
+	struct guid_list capture;    /* told to capture state every capture_s seconds */
+	uint32_t capture_s;
+	uint64_t capture_next_ns;
 	uint64_t stop_deadline_ns;
 	struct reply_to stop_reply, start_reply;
 };
@@ -548,11 +573,45 @@ void etwd_query_guid_info(struct etwd *d, struct conn *c, const struct proto_mes
 void etwd_query_stats(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_query_processes(struct etwd *d, struct conn *c, const struct proto_message *m);
 
+#define ETWD_ENABLE_INFO_BYTES 32u
+void etwd_query_enable_info(uint8_t out[ETWD_ENABLE_INFO_BYTES], const struct session *s,
+			    const struct enable_args *a);
+
+/* ---- information classes --------------------------------------------------------------------- */
+
+void etwd_info_set(struct etwd *d, struct conn *c, const struct proto_message *m);
+void etwd_info_query(struct etwd *d, struct conn *c, const struct proto_message *m);
+void etwd_info_tick(struct etwd *d, struct session *s, uint64_t now_ns);
+bool etwd_guid_listed(const struct guid_list *l, const struct guid *g);
+/* Ask every registration of this GUID that the session has for a rundown. */
+void etwd_enable_capture(struct etwd *d, struct session *s, const struct guid *g);
+
+/* ---- rights ---------------------------------------------------------------------------------- */
+
+enum access_right { /* TRACELOG_*, WMIGUID_* */
+	ACCESS_QUERY = 0x1,
+	ACCESS_CREATE_REALTIME = 0x20,
+	ACCESS_CREATE_ONDISK = 0x40,
+	ACCESS_GUID_ENABLE = 0x80,
+	ACCESS_LOG_EVENT = 0x200,
+	ACCESS_REALTIME = 0x400,
+	ACCESS_REGISTER_GUIDS = 0x800,
+};
+int etwd_access_load(struct etwd *d);
+void etwd_access_finish(struct etwd *d);
+void etwd_access_set(struct etwd *d, struct conn *c, const struct proto_message *m);
+void etwd_access_query(struct etwd *d, struct conn *c, const struct proto_message *m);
+/* The peer of c has all of these rights on the GUID. */
+bool etwd_access_allows(struct etwd *d, const struct guid *g, const struct conn *c,
+			uint32_t rights);
+bool etwd_access_listed(struct etwd *d, const struct guid *g);
+
 /* ---- the daemon ------------------------------------------------------------------------------ */
 
 #define ETWD_BUCKETS 4096u
 
 struct pending;
+struct access;
 struct etwd {
 	char dir[512];
 	bool system;
@@ -592,6 +651,8 @@ struct etwd {
 	uint64_t buffer_bytes;
 	uint64_t enable_order;
 	uint32_t sequence; /* TraceMessage, global */
+	LIST_HEAD(, access) access;
+	uint32_t access_count;
 	uint64_t event_key;
 
 	TAILQ_HEAD(, pending) pending;
@@ -614,6 +675,7 @@ struct etwd {
 	uint64_t session_tick_ns;
 	uint8_t *recv_buf; /* 8-aligned, PROTO_MESSAGE_MAX */
 	uint8_t *send_buf;
+	uint8_t *settle_buf; /* recv_buf may hold the message whose handler wants the pass */
 };
 
 /* Everything but sockets, lock and signals. 0 or -errno. */

@@ -312,6 +312,33 @@ static void conn_receive(struct etwd *d, struct conn *c, bool last)
 	}
 }
 
+void etwd_conn_settle(struct etwd *d, uint64_t now_ns)
+{
+	struct process *p;
+	LIST_FOREACH(p, &d->processes, link)
+	{
+		struct conn *c = p->conn;
+		if (p->traits_until_ns <= now_ns) {
+			continue;
+		}
+		for (int i = 0; i < 64 && c && !c->closing && c->tokens > 0; i++) {
+			int fds[PROTO_FDS_MAX];
+			int fd_count = PROTO_FDS_MAX;
+			long n = proto_recv(c->src.fd, d->settle_buf, PROTO_MESSAGE_MAX, fds,
+					    &fd_count, -1);
+			if (n <= 0) {
+				for (int k = 0; n == 0 && k < fd_count; k++) {
+					close(fds[k]);
+				}
+				break; /* the end of the stream is the loop's business */
+			}
+			c->tokens--;
+			d->messages++;
+			etwd_dispatch(d, c, d->settle_buf, (size_t)n, fds, fd_count);
+		}
+	}
+}
+
 static void conn_ready(struct etwd *d, struct source *s, uint32_t events)
 {
 	struct conn *c = (struct conn *)s;
@@ -392,7 +419,10 @@ static void accept_ready(struct etwd *d, struct source *s, uint32_t events)
 		} else if (!fds_left(d)) {
 			refuse(d, fd, 1450, "etwd has no file descriptors left");
 		} else {
-			etwd_conn_create(d, fd, kind, peer.uid, peer.pid);
+			struct conn *c = etwd_conn_create(d, fd, kind, peer.uid, peer.pid);
+			if (c) {
+				c->gid = peer.gid;
+			}
 		}
 	}
 }

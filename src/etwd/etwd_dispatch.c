@@ -23,7 +23,9 @@ static void on_bell(struct etwd *d, struct conn *c, const struct proto_message *
 
 static void on_binary_track(struct etwd *d, struct conn *c, const struct proto_message *m)
 {
-	etwd_reply_status(d, c, m, 0, NULL);
+	/* Where a provider's binary lies would go into the EventTrace event of opcode 0x43, whose
+	 * layout is not published. Said, not swallowed. */
+	etwd_reply_status(d, c, m, 50, "the path of a provider's binary is not recorded");
 }
 
 static void on_shutdown(struct etwd *d, struct conn *c, const struct proto_message *m)
@@ -57,6 +59,10 @@ static const struct handler handlers[] = {
 	{PROTO_RT_ACK, CONN_CONTROL, false, etwd_realtime_ack},
 	{PROTO_STATS, CONN_CONTROL, false, etwd_query_stats},
 	{PROTO_PROCESSES, CONN_CONTROL, false, etwd_query_processes},
+	{PROTO_SET_INFO, CONN_CONTROL, false, etwd_info_set},
+	{PROTO_QUERY_INFO, CONN_CONTROL, false, etwd_info_query},
+	{PROTO_ACCESS_SET, CONN_CONTROL, false, etwd_access_set},
+	{PROTO_ACCESS_QUERY, CONN_CONTROL, false, etwd_access_query},
 	{PROTO_SHUTDOWN, CONN_CONTROL, false, on_shutdown},
 };
 

@@ -235,7 +235,7 @@ static uint32_t look_after(struct etwd *d, uint32_t flags, uint64_t now_ns)
 				etwd_drain_losses(d, p, now_ns);
 			}
 		}
-		if (p->dead) {
+		if (p->dead && p->drained_last) {
 			if (p->heir) {
 				etwd_adopt_done(d, p);
 			}
@@ -286,12 +286,14 @@ void etwd_drain_pass(struct etwd *d, uint32_t flags)
 		if (BASE_UNLIKELY(p->heir != NULL) && !etwd_adopt_ready(d, p, d->pass_ns)) {
 			continue;
 		}
+		p->drained_last = p->dead; /* one that dies from here on gets another pass */
 		if (p->view && !p->quarantined) {
 			uint32_t f = p->dead ? POOL_PASS_FLUSH | POOL_PASS_FINAL : 0;
 			/* -ENOMEM leaves records in their pool; the next pass tries again. */
 			(void)pool_pass_collect(d->pass, p->view, f, flags || f ? 0 : budget);
 		}
 	}
+	etwd_conn_settle(d, d->pass_ns);
 	uint64_t events = pool_pass_emit(d->pass, etwd_route, d);
 	etwd_route_deferred(d);
 	d->watermark = pool_pass_watermark(d->pass);

@@ -26,11 +26,25 @@ void etwd_config_free(struct etwd *d, struct process *p, struct config *c)
 	free(c);
 }
 
+/* A secure session takes events only from who was given the right; without an entry for its GUID,
+ * from its owner. */
+static bool may_log(struct etwd *d, const struct registration *r, const struct session *s)
+{
+	if (!(s->mode & MODE_SECURE)) {
+		return true;
+	}
+	if (!etwd_access_listed(d, &s->guid)) {
+		return r->process->uid == s->uid;
+	}
+	return r->process->conn && etwd_access_allows(d, &s->guid, r->process->conn, ACCESS_LOG_EVENT);
+}
+
 static bool applies(struct etwd *d, const struct registration *r, const struct enable *e,
 		    bool as_group)
 {
 	return ((e->args->properties & EP_PROVIDER_GROUP) != 0) == as_group &&
-	       e->session->state == SESSION_RUNNING && !r->process->quarantined &&
+	       !(as_group && etwd_guid_listed(&e->session->disallowed, &r->guid)) &&
+	       e->session->state == SESSION_RUNNING && may_log(d, r, e->session) && !r->process->quarantined &&
 	       !r->process->dead && etwd_session_allows(d, e->session, r->process) &&
 	       etwd_filter_scope(e->args, r->process);
 }

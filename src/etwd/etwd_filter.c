@@ -4,8 +4,11 @@
  *
  * Scope filters (process id, executable) decide which registrations an enable reaches. Attribute
  * filters (event id, event name) narrow the events. Stack filters only decide whose stack is kept.
- * Payload filters need the event's schema, which etwd does not have: they are stored, not
- * evaluated.
+ *
+ * Refused rather than passed over, because a session that gets more than it asked for is wrong:
+ * payload filters need the event's manifest, which etwd does not have; container filters name
+ * containers in a way the SDK does not declare. Package filters are scope filters that no process
+ * of this system passes, since none has a package identity.
  */
 #include "etwd/etwd.h"
 
@@ -18,6 +21,10 @@ enum {
 	FILTER_NONE = 0,
 	FILTER_PID = (int)0x80000004,
 	FILTER_EXECUTABLE = (int)0x80000008,
+	FILTER_PACKAGE_ID = (int)0x80000010,
+	FILTER_PACKAGE_APP_ID = (int)0x80000020,
+	FILTER_PAYLOAD = (int)0x80000100,
+	FILTER_CONTAINER = (int)0x80008000,
 	FILTER_EVENT_ID = (int)0x80000200,
 	FILTER_EVENT_NAME = (int)0x80000400,
 	FILTER_STACKWALK = (int)0x80001000,
@@ -85,15 +92,23 @@ static int parse_one(struct enable_args *a, uint32_t type, const uint8_t *p, siz
 	struct bytes b = bytes_of(p, n);
 	switch ((int)type) {
 	case FILTER_PID:
-		if (n % 4 != 0 || n / 4 > BASE_ARRAY_LEN(a->pid)) {
+		if (n % 4 != 0 || n / 4 > BASE_ARRAY_LEN(a->pid_key)) {
 			return -EINVAL;
 		}
 		a->has_pids = true;
 		a->pid_count = (uint32_t)(n / 4);
 		for (uint32_t i = 0; i < a->pid_count; i++) {
-			a->pid[i] = bytes_u32(&b);
+			/* Only those that live now: a later process of that number is another one. */
+			a->pid_key[i] = etwd_process_start_key(bytes_u32(&b));
 		}
 		return 0;
+	case FILTER_PACKAGE_ID:
+	case FILTER_PACKAGE_APP_ID:
+		a->has_packages = true;
+		return n % 2 == 0 ? 0 : -EINVAL;
+	case FILTER_PAYLOAD:
+	case FILTER_CONTAINER:
+		return -EOPNOTSUPP;
 	case FILTER_EXECUTABLE:
 		return parse_exes(p, n, a);
 	case FILTER_EVENT_ID:
@@ -153,10 +168,17 @@ int etwd_filter_parse(const struct proto_message *m, struct enable_args *a, stru
 		a->raw[a->raw_count].type = type;
 		a->raw[a->raw_count].bytes = bytes;
 		a->raw[a->raw_count++].data = copy;
-		if (parse_one(a, type, copy, bytes) < 0) {
-			diag_at(diag, UINT64_MAX, "the filter of type %#x is malformed", type);
-			return -EINVAL;
+		int r = parse_one(a, type, copy, bytes);
+		if (r < 0) {
+			diag_at(diag, UINT64_MAX, "the filter of type %#x is %s", type,
+				r == -EOPNOTSUPP ? "not evaluated here, so it is refused"
+						 : "malformed");
+			return r;
 		}
+	}
+	if ((a->properties & EP_PROVIDER_GROUP) && a->filtered) {
+		diag_at(diag, UINT64_MAX, "a provider group takes no event id or name filter");
+		return -EINVAL;
 	}
 	return 0;
 }
@@ -206,11 +228,14 @@ bool etwd_filter_scope(const struct enable_args *a, const struct process *p)
 	if (a->has_pids) {
 		bool found = false;
 		for (uint32_t i = 0; i < a->pid_count; i++) {
-			found |= a->pid[i] == (uint32_t)p->pid;
+			found |= a->pid_key[i] != 0 && a->pid_key[i] == p->start_key;
 		}
 		if (!found) {
 			return false;
 		}
+	}
+	if (a->has_packages) {
+		return false;
 	}
 	return !a->has_exes || (p->exe[0] && exe_listed(a->exes, p->exe));
 }

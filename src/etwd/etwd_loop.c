@@ -226,6 +226,7 @@ int etwd_create(struct etwd **ret, bool system)
 	TAILQ_INIT(&d->conns);
 	TAILQ_INIT(&d->pending);
 	LIST_INIT(&d->processes);
+	LIST_INIT(&d->access);
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	d->cpus = (uint32_t)BASE_MIN(BASE_MAX(cpus, 1), 65535);
 	d->clock_kind = clock_kind();
@@ -234,7 +235,8 @@ int etwd_create(struct etwd **ret, bool system)
 	d->session_end_ns = etwd_now_ns();
 	d->recv_buf = aligned_alloc(64, PROTO_MESSAGE_MAX);
 	d->send_buf = aligned_alloc(64, PROTO_MESSAGE_MAX);
-	int r = d->recv_buf && d->send_buf ? guid_random(&d->instance) : -ENOMEM;
+	d->settle_buf = aligned_alloc(64, PROTO_MESSAGE_MAX);
+	int r = d->recv_buf && d->send_buf && d->settle_buf ? guid_random(&d->instance) : -ENOMEM;
 	if (r == 0) {
 		r = etwd_loop_init(d);
 	}
@@ -274,8 +276,10 @@ void etwd_destroy(struct etwd *d)
 	}
 	base_close(&d->signals.fd);
 	etwd_drain_finish(d);
+	etwd_access_finish(d);
 	etwd_loop_finish(d);
 	free(d->recv_buf);
 	free(d->send_buf);
+	free(d->settle_buf);
 	free(d);
 }

@@ -405,6 +405,9 @@ static int run(struct etwd *d, const struct options *o, int lock_fd)
 	}
 	int r = watch_signals(d);
 	if (r == 0) {
+		r = etwd_access_load(d);
+	}
+	if (r == 0) {
 		r = open_sockets(d);
 	}
 	if (r == 0) {

@@ -193,6 +193,22 @@ static struct enable *find_enable(struct provider *p, struct session *s)
 	return NULL;
 }
 
+/* No ninth session for a provider. A classic one has the last that came. */
+static bool full(struct provider *p, struct session *s)
+{
+	uint32_t sessions = 0;
+	const struct enable *e;
+	const struct registration *r = LIST_FIRST(&p->regs);
+	LIST_FOREACH(e, &p->enables, of_provider)
+	{
+		if (e->session == s) {
+			return false;
+		}
+		sessions++;
+	}
+	return sessions >= ETWD_SESSIONS_PER_PROVIDER && !(r && (r->flags & PROTO_REG_CLASSIC));
+}
+
 static void enable_free(struct enable *e)
 {
 	LIST_REMOVE(e, of_provider);
@@ -223,13 +239,14 @@ static int set_enable(struct etwd *d, struct provider *p, struct session *s,
 	return 0;
 }
 
+/* NULL, and *ret_code says what to answer. */
 static struct enable_args *read_args(const struct etwd *d, const struct proto_message *m,
-				     struct diag *diag)
+				     struct diag *diag, uint32_t *ret_code)
 {
 	struct enable_args *a = calloc(1, sizeof *a);
 	uint32_t level = 0;
 	if (!a) {
-		diag_at(diag, UINT64_MAX, "out of memory");
+		*ret_code = 8;
 		return NULL;
 	}
 	a->refs = 1;
@@ -247,6 +264,7 @@ static struct enable_args *read_args(const struct etwd *d, const struct proto_me
 		r = etwd_filter_parse(m, a, diag);
 	}
 	if (r < 0) {
+		*ret_code = r == -EOPNOTSUPP ? 50 : r == -ENOMEM ? 8 : 87;
 		etwd_enable_args_unref(a);
 		return NULL;
 	}
@@ -289,12 +307,22 @@ void etwd_enable(struct etwd *d, struct conn *c, const struct proto_message *m)
 		return;
 	}
 	proto_get_u32(m, PROTO_TAG_TIMEOUT_MS, &timeout_ms);
-	struct enable_args *args = read_args(d, m, &diag);
+	if (code == 1 && !etwd_access_allows(d, &guid, c, ACCESS_GUID_ENABLE)) {
+		etwd_reply_status(d, c, m, 5, "no right to enable this provider");
+		return;
+	}
+	uint32_t refused;
+	struct enable_args *args = read_args(d, m, &diag, &refused);
 	if (!args) {
-		etwd_reply_status(d, c, m, 87, diag.text);
+		etwd_reply_status(d, c, m, refused, diag.text[0] ? diag.text : NULL);
 		return;
 	}
 	struct provider *p = etwd_provider_find(d, &guid, code == 1);
+	if (p && code == 1 && full(p, s)) {
+		etwd_enable_args_unref(args);
+		etwd_reply_status(d, c, m, 1450, "eight trace sessions have this provider already");
+		return;
+	}
 	if (code == 1 && (!p || set_enable(d, p, s, args) < 0)) {
 		if (p) {
 			etwd_provider_release(d, p);
@@ -326,6 +354,15 @@ void etwd_enable(struct etwd *d, struct conn *c, const struct proto_message *m)
 	etwd_enable_args_unref(args);
 	if (!w) {
 		etwd_reply_status(d, c, m, 0, NULL);
+	}
+}
+
+void etwd_enable_capture(struct etwd *d, struct session *s, const struct guid *g)
+{
+	struct provider *p = etwd_provider_find(d, g, false);
+	if (p) {
+		struct change ch = {s, 2, &GUID_ZERO, NULL, NULL};
+		change_all(d, p, &ch);
 	}
 }
 

@@ -5,6 +5,8 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -50,6 +52,19 @@ static uint64_t start_ticks(pid_t pid)
 	return p ? strtoull(p + 1, NULL, 10) : 0;
 }
 
+uint64_t etwd_process_start_key(uint32_t pid)
+{
+	if (pid == 0 || pid > INT_MAX) {
+		return 0;
+	}
+	uint64_t ticks = start_ticks((pid_t)pid);
+	if (ticks == 0 && kill((pid_t)pid, 0) < 0 && errno == ESRCH) {
+		return 0;
+	}
+	/* When it started and who it is; pids have at most 22 bits. */
+	return ticks << 22 | ((uint64_t)pid & 0x3FFFFF);
+}
+
 static void learn_identity(struct process *p, const struct proto_message *m)
 {
 	char path[64], target[4096], buf[32];
@@ -70,9 +85,7 @@ static void learn_identity(struct process *p, const struct proto_message *m)
 	} else if (!proto_get_str(m, PROTO_TAG_EXE_NAME, p->exe, sizeof p->exe)) {
 		p->exe[0] = 0; /* another user's process: only its own word for it, if any */
 	}
-	/* Unique per process and boot: when it started and who it is (pids have at most 22 bits).
-	 */
-	p->start_key = start_ticks(p->pid) << 22 | ((uint64_t)p->pid & 0x3FFFFF);
+	p->start_key = etwd_process_start_key((uint32_t)p->pid);
 	if (read_proc(p->pid, "sessionid", buf, sizeof buf) > 0) {
 		uint32_t id = (uint32_t)strtoul(buf, NULL, 10);
 		p->terminal_session = id == UINT32_MAX ? 0 : id;

@@ -73,16 +73,23 @@ void etwd_query_guids(struct etwd *d, struct conn *c, const struct proto_message
 }
 
 /* TRACE_ENABLE_INFO */
-static void put_enable_info(struct proto_writer *w, const struct session *s,
+void etwd_query_enable_info(uint8_t e[ETWD_ENABLE_INFO_BYTES], const struct session *s,
 			    const struct enable_args *a)
 {
-	uint8_t e[32] = {0};
+	memset(e, 0, ETWD_ENABLE_INFO_BYTES);
 	le32_put(e, 1);
 	e[4] = a->level;
 	le16_put(e + 6, s->id);
 	le32_put(e + 8, a->properties);
 	le64_put(e + 16, a->any);
 	le64_put(e + 24, a->all);
+}
+
+static void put_enable_info(struct proto_writer *w, const struct session *s,
+			    const struct enable_args *a)
+{
+	uint8_t e[ETWD_ENABLE_INFO_BYTES];
+	etwd_query_enable_info(e, s, a);
 	proto_put(w, PROTO_TAG_ENABLE_INFO, e, sizeof e);
 }
 

@@ -84,6 +84,10 @@ static const char *may_open(struct etwd *d, struct conn *c, struct session *s, u
 	if (!(s->mode & MODE_REAL_TIME)) {
 		return "the session does not deliver in real time";
 	}
+	*ret_code = 5;
+	if (!etwd_access_allows(d, &s->guid, c, ACCESS_REALTIME)) {
+		return "no right to read this session";
+	}
 	*ret_code = 1450;
 	if (s->consumer_count >= ETWD_CONSUMERS_MAX) {
 		return "the session has 16 consumers already";

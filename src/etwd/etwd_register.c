@@ -3,7 +3,12 @@
  */
 #include "etwd/etwd.h"
 
+#include "format/etl_layout.h"
+
 #include <stdlib.h>
+
+/* EventSetInformation follows EventRegister at once where it is used at all. */
+#define TRAITS_PATIENCE_NS 2000000000ull
 
 /* ---- providers by GUID
  * --------------------------------------------------------------------------- */
@@ -111,6 +116,15 @@ static int set_traits(struct etwd *d, struct registration *r, const uint8_t *p, 
 	memcpy(t->data, p, n);
 	traits_unref(r->traits);
 	r->traits = t;
+	/* Events written before this message was read belong to an earlier generation; they have
+	 * the same name. */
+	for (struct config *c = r->config; c; c = c->older) {
+		if (!c->traits && memcmp(c->head + ETL_EH_PROVIDER, r->guid.b, 16) == 0) {
+			c->traits = t;
+			c->fast = false;
+			t->refs++;
+		}
+	}
 	size_t len = BASE_MIN(strlen(name), sizeof r->name - 1);
 	while (len > 0 && len < strlen(name) && ((uint8_t)name[len] & 0xC0) == 0x80) {
 		len--; /* not in the middle of a character */
@@ -199,7 +213,7 @@ void etwd_registration_destroy(struct etwd *d, struct registration *r)
 	free(r);
 }
 
-static const char *register_one(struct etwd *d, struct process *p, const struct proto_message *m,
+static const char *register_one(struct etwd *d, struct process *p, const struct conn *c, const struct proto_message *m,
 				struct registration **ret, uint32_t *ret_code)
 {
 	struct guid guid;
@@ -213,6 +227,10 @@ static const char *register_one(struct etwd *d, struct process *p, const struct 
 	if (index >= ETWD_REG_INDEX_MAX ||
 	    (index < p->reg_cap && p->reg[index] && p->reg[index]->provider)) {
 		return "the registration index is taken or too high";
+	}
+	*ret_code = 5;
+	if (!etwd_access_allows(d, &guid, c, ACCESS_REGISTER_GUIDS)) {
+		return "no right to register this provider";
 	}
 	*ret_code = 1450;
 	if (p->reg_live >= ETWD_REGS_MAX ||
@@ -254,7 +272,11 @@ static const char *register_one(struct etwd *d, struct process *p, const struct 
 	d->reg_count++;
 	const uint8_t *t;
 	size_t n;
-	if (proto_get(m, PROTO_TAG_TRAITS, &t, &n) && set_traits(d, r, t, n) < 0) {
+	bool told = proto_get(m, PROTO_TAG_TRAITS, &t, &n);
+	if (!told && !(r->flags & PROTO_REG_CLASSIC)) {
+		p->traits_until_ns = etwd_now_ns() + TRAITS_PATIENCE_NS;
+	}
+	if (told && set_traits(d, r, t, n) < 0) {
 		detach(d, r);
 		*ret_code = 87;
 		return "the traits are malformed";
@@ -267,7 +289,7 @@ void etwd_register(struct etwd *d, struct conn *c, const struct proto_message *m
 {
 	struct registration *r;
 	uint32_t code;
-	const char *why = register_one(d, c->process, m, &r, &code);
+	const char *why = register_one(d, c->process, c, m, &r, &code);
 	if (why) {
 		etwd_reply_status(d, c, m, code, why);
 		return;

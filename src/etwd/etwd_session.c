@@ -22,6 +22,8 @@ void etwd_session_unref(struct session *s)
 	free(s->name);
 	free(s->log_file);
 	free(s->path);
+	free(s->disallowed.at);
+	free(s->capture.at);
 	free(s);
 }
 
@@ -44,6 +46,13 @@ void etwd_session_forget(struct etwd *d, struct session *s)
 
 /* ---- finding
  * ------------------------------------------------------------------------------------- */
+
+/* What it takes to start, change or stop a session of that mode. */
+static uint32_t rights_to_control(uint32_t mode, bool file)
+{
+	return (mode & MODE_REAL_TIME ? (uint32_t)ACCESS_CREATE_REALTIME : 0) |
+	       (file ? (uint32_t)ACCESS_CREATE_ONDISK : 0);
+}
 
 static bool may_see(const struct etwd *d, const struct session *s, const struct conn *c)
 {
@@ -229,6 +238,11 @@ static void start_done(struct etwd *d, struct job *j)
 	etwd_session_unref(s);
 }
 
+#define BUFFER_KB_MAX 16384u
+
+static const struct guid kernel_guid = {{0xad, 0x4a, 0x81, 0x9e, 0x04, 0x32, 0xd2, 0x11, 0x9a, 0x82,
+					 0x00, 0x60, 0x08, 0xa8, 0x69, 0x39}};
+
 static uint32_t check_mode(const struct proto_session *p, const char **ret_why)
 {
 	uint32_t m = p->log_file_mode;
@@ -249,6 +263,13 @@ static uint32_t check_mode(const struct proto_session *p, const char **ret_why)
 		*ret_why = "global and local sequence numbers exclude each other";
 	} else if (sized && p->maximum_file_size == 0) {
 		*ret_why = "this file mode needs a maximum file size";
+	} else if ((m & MODE_SYSTEM_LOGGER || guid_equal(&p->guid, &kernel_guid)) &&
+		   p->enable_flags != 0) {
+		*ret_why = "kernel events are not collected yet: EnableFlags must be 0";
+		return 50;
+	} else if (p->buffer_size_kb > BUFFER_KB_MAX) {
+		/* Never fewer than asked for, so not silently the maximum. */
+		*ret_why = "a buffer has at most 16384 KB";
 	} else if (p->clock > 3) {
 		*ret_why = "the clock must be 1, 2 or 3";
 	}
@@ -435,6 +456,11 @@ void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_messa
 	LIST_INIT(&s->consumers);
 	code = session_read(d, c, &p, s, &why);
 	code = code ? code : check_unique(d, s, &why);
+	if (code == 0 && !guid_is_zero(&s->guid) &&
+	    !etwd_access_allows(d, &s->guid, c, rights_to_control(s->mode, s->path != NULL))) {
+		code = 5;
+		why = "no right to start the session of this GUID";
+	}
 	if (code == 0 && guid_is_zero(&s->guid) && guid_random(&s->guid) < 0) {
 		code = 8;
 	}
@@ -554,13 +580,19 @@ void etwd_session_control(struct etwd *d, struct conn *c, const struct proto_mes
 	struct diag diag = {0};
 	const char *why = NULL;
 	uint32_t code = 0;
-	if (!proto_get_u32(m, PROTO_TAG_CONTROL_CODE, &control) || control > 4) {
+	if (!proto_get_u32(m, PROTO_TAG_CONTROL_CODE, &control) || control > 5) {
 		etwd_reply_status(d, c, m, 87, "unknown control code");
 		return;
 	}
 	struct session *s = etwd_session_find(d, m, c);
 	if (!s || s->state == SESSION_STARTING) {
 		etwd_reply_status(d, c, m, 4201, "no such trace session is running");
+		return;
+	}
+	if (!etwd_access_allows(d, &s->guid, c,
+				control == 0 ? (uint32_t)ACCESS_QUERY
+					     : rights_to_control(s->mode, s->path != NULL))) {
+		etwd_reply_status(d, c, m, 5, "no right to query or control this session");
 		return;
 	}
 	if (s->state != SESSION_RUNNING && control != 0) {
@@ -587,6 +619,10 @@ void etwd_session_control(struct etwd *d, struct conn *c, const struct proto_mes
 	case 3:
 		control_flush(d, c, m, s);
 		return;
+	case 5:
+		code = 50;
+		why = "a session is not converted; UPDATE with the real-time mode adds the feed";
+		break;
 	default:
 		if (!(s->mode & MODE_NEWFILE)) {
 			code = 87;

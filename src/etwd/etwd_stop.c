@@ -104,7 +104,11 @@ void etwd_session_tick(struct etwd *d, uint64_t now_ns)
 		}
 		if (s->state == SESSION_STOPPING) {
 			etwd_session_stop_step(d, s, now_ns);
-		} else if (s->state == SESSION_RUNNING && look && s->path) {
+		} else if (s->state == SESSION_RUNNING && look) {
+			etwd_info_tick(d, s, now_ns);
+			if (!s->path) {
+				continue;
+			}
 			sink_stats(s->sink, &s->stats);
 			if (s->stats.file_full) {
 				etwd_log(d, "Session \"%s\" reached its maximum file size",
@@ -145,7 +149,7 @@ static uint32_t switch_file(struct etwd *d, struct conn *c, struct session *s,
 	uint32_t code = etwd_session_path(d, c, p->log_file, p->log_file_len, s, &path, ret_why);
 	if (code == 0 && s->path && strcmp(s->path, path) == 0) {
 		*ret_why = "the session writes to this file already";
-		code = 87;
+		code = 161;
 	}
 	if (code == 0) {
 		etwd_drain_pass(d, POOL_PASS_FLUSH);

@@ -66,6 +66,11 @@ enum proto_type {
 	PROTO_PROCESSES = 47,	  /* reply COUNT then PROTO_PROCESSES_ITEM: PID, EXE_NAME, losses */
 	PROTO_PROCESSES_ITEM = 48,
 	PROTO_SHUTDOWN = 49,	  /* stop every session and exit; owner only */
+	PROTO_SET_INFO = 50,	  /* SESSION_ID, INFO_CLASS, DATA: TraceSetInformation */
+	PROTO_QUERY_INFO = 51,	  /* SESSION_ID?, INFO_CLASS, GUID?; reply: DATA as the caller gets it */
+	PROTO_ACCESS_SET = 52,	  /* GUID, CODE (EVENTSECURITYOPERATION, or 16: remove), SID, RIGHTS,
+				     ALLOW; owner only */
+	PROTO_ACCESS_QUERY = 53,  /* GUID; reply: DATA, a self-relative security descriptor */
 };
 
 enum proto_tag {
@@ -117,6 +122,11 @@ enum proto_tag {
 	PROTO_TAG_WATERMARK = 59, /* u64 */
 	PROTO_TAG_HEADER = 60,	  /* buffer 0 as it would stand in a file */
 	PROTO_TAG_LOSS = 61,	  /* u64[16]: loss ledger, enum proto_loss order */
+	PROTO_TAG_INFO_CLASS = 62, /* u32 TRACE_QUERY_INFO_CLASS */
+	PROTO_TAG_DATA = 63,
+	PROTO_TAG_SID = 64,    /* revision, count, authority, sub-authorities */
+	PROTO_TAG_RIGHTS = 65, /* u32 TRACELOG_*, WMIGUID_* */
+	PROTO_TAG_ALLOW = 66,  /* u32, 0: deny */
 };
 #define PROTO_TAG_CRITICAL 0x0001u /* TLV flag: refuse the message when the tag is unknown */
 

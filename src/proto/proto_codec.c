@@ -96,7 +96,7 @@ static bool tlv_at(const uint8_t *body, size_t n, size_t *at, uint16_t *tag, uin
 static bool tag_known(uint16_t tag)
 {
 	return (tag >= PROTO_TAG_STATUS && tag <= PROTO_TAG_GENERATION) ||
-	       (tag >= PROTO_TAG_CONTROL_CODE && tag <= PROTO_TAG_LOSS);
+	       (tag >= PROTO_TAG_CONTROL_CODE && tag <= PROTO_TAG_ALLOW);
 }
 
 int proto_parse(const void *p, size_t n, struct proto_message *ret)

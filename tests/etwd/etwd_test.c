@@ -617,14 +617,20 @@ static void a_message_with_a_strange_descriptor_costs_the_connection(void **stat
 	close(fd);
 }
 
+/* More sessions than a record's mask has bits, over providers of at most eight each. */
 static void seventy_sessions_in_one_process_each_get_their_own_events(void **state)
 {
 	int fd = control_connect(&daemon_), code;
 	struct provider p;
 	uint64_t id[70];
 	char name[32], file[32];
+	const struct ctl_entry *e[10];
+	struct guid g = prov_a;
 	provider_attach(&daemon_, &p);
-	const struct ctl_entry *e = provider_register(&p, 0, &prov_a, 0, NULL, 0, &code);
+	for (uint32_t k = 0; k < 10; k++) {
+		g.b[15] = (uint8_t)k;
+		e[k] = provider_register(&p, k, &g, 0, NULL, 0, &code);
+	}
 	for (int i = 0; i < 70; i++) {
 		snprintf(name, sizeof name, "many%d", i);
 		snprintf(file, sizeof file, "many%d.etl", i);
@@ -635,25 +641,153 @@ static void seventy_sessions_in_one_process_each_get_their_own_events(void **sta
 								      .buffer_kb = 4},
 					       &id[i]),
 				 0);
+		g.b[15] = (uint8_t)(i % 10);
 		assert_int_equal(session_enable(fd, &(struct enable_request){.id = id[i],
-									     .provider = &prov_a,
+									     .provider = &g,
 									     .code = 1,
-									     .any = i % 2 ? 1 : 2}),
+									     .any = i / 10 % 2 ? 1 : 2}),
 				 0);
 	}
-	for (uint16_t k = 0; k < 10; k++) {
-		assert_int_equal(
-			provider_write(&p, e,
-				       &(struct raw_event){.id = k, .keyword = k < 3 ? 1 : 2}, 0),
-			0);
+	for (uint16_t k = 0; k < 100; k++) {
+		struct raw_event ev = {.id = k, .index = k % 10, .keyword = k < 30 ? 1 : 2};
+		assert_int_equal(provider_write(&p, e[k % 10], &ev, 0), 0);
 	}
 	for (int i = 0; i < 70; i++) {
 		struct proto_session s;
 		assert_int_equal(session_control(fd, id[i], 1, &s), 0);
-		assert_int_equal(s.events, i % 2 ? 3 : 7);
+		assert_int_equal(s.events, i / 10 % 2 ? 3 : 7);
 		assert_int_equal(s.events_lost, 0);
 	}
 	provider_detach(&p);
+	close(fd);
+}
+
+static void a_ninth_session_of_a_provider_is_refused(void **state)
+{
+	int fd = control_connect(&daemon_);
+	uint64_t id[9];
+	for (int i = 0; i < 9; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "nine%d", i);
+		assert_int_equal(session_start(fd,
+					       &(struct session_args){.name = name, .mode = 0x100},
+					       &id[i]),
+				 0);
+		struct enable_request en = {.id = id[i], .provider = &prov_a, .code = 1};
+		assert_int_equal(session_enable(fd, &en), i < 8 ? 0 : 1450);
+	}
+	/* One that has it may change its mind, and a place that is given up can be taken. */
+	struct enable_request en = {.id = id[3], .provider = &prov_a, .code = 1, .level = 2};
+	assert_int_equal(session_enable(fd, &en), 0);
+	en.code = 0;
+	assert_int_equal(session_enable(fd, &en), 0);
+	en = (struct enable_request){.id = id[8], .provider = &prov_a, .code = 1};
+	assert_int_equal(session_enable(fd, &en), 0);
+	for (int i = 0; i < 9; i++) {
+		assert_int_equal(session_control(fd, id[i], 1, NULL), 0);
+	}
+	close(fd);
+}
+
+/* TRAITS is not waited for, and passes come every millisecond: whatever the drain sees first, the
+ * event carries the name that was said before it. */
+static void an_event_carries_the_traits_said_before_it(void **state)
+{
+	enum { ROUNDS = 200 };
+	int fd = control_connect(&daemon_), code;
+	const uint8_t traits[7] = {7, 0, 'L', 'a', 't', 'e', 0};
+	uint64_t id;
+	struct session_args a = {
+		.name = "traits", .file = in_dir("traits.etl"), .mode = 1, .buffer_kb = 64};
+	assert_int_equal(session_start(fd, &a, &id), 0);
+	struct enable_request en = {.id = id, .provider = &prov_a, .code = 1};
+	assert_int_equal(session_enable(fd, &en), 0);
+	for (uint16_t k = 0; k < ROUNDS; k++) {
+		struct provider p;
+		uint8_t mem[128];
+		struct proto_writer w;
+		provider_attach(&daemon_, &p);
+		const struct ctl_entry *e = provider_register(&p, 0, &prov_a, 0, NULL, 0, &code);
+		assert_int_equal(code, 1);
+		/* A bell asks for a pass that may come before, between or after the two. */
+		proto_begin(&w, mem, sizeof mem, PROTO_BELL, 0);
+		assert_int_equal(proto_send(p.fd, mem, (size_t)proto_end(&w), NULL, 0), 0);
+		proto_begin(&w, mem, sizeof mem, PROTO_TRAITS, 0);
+		proto_put_u32(&w, PROTO_TAG_PROVIDER_INDEX, 0);
+		proto_put(&w, PROTO_TAG_TRAITS, traits, sizeof traits);
+		assert_int_equal(proto_send(p.fd, mem, (size_t)proto_end(&w), NULL, 0), 0);
+		assert_int_equal(provider_write(&p, e, &(struct raw_event){.id = k}, 0), 0);
+		provider_detach(&p); /* and it is gone at once */
+	}
+	assert_int_equal(session_control(fd, id, 1, NULL), 0);
+	struct etl_bytes f;
+	etl_load(in_dir("traits.etl"), &f);
+	assert_int_equal(f.count, ROUNDS);
+	for (uint32_t i = 0; i < f.count; i++) {
+		const uint8_t *r = f.record[i];
+		assert_int_equal(le16_get(r + 4), 1);	  /* extended items follow */
+		assert_int_equal(le16_get(r + 0x52), 12); /* PROV_TRAITS */
+		assert_memory_equal(r + 0x58, traits, sizeof traits);
+	}
+	etl_free(&f);
+	close(fd);
+}
+
+static void put_filter(uint8_t *out, uint32_t type, const void *p, size_t n)
+{
+	le32_put(out, type);
+	memcpy(out + 4, p, n);
+}
+
+static void a_filter_that_cannot_be_evaluated_is_refused_not_ignored(void **state)
+{
+	int fd = control_connect(&daemon_), code;
+	uint64_t id = start_file(fd, "refused", in_dir("refused.etl"));
+	uint32_t self = (uint32_t)getpid(), nobody = 0x3FFFFF;
+	uint16_t package[] = {'a', 0};
+	const struct {
+		uint32_t type;
+		const void *data;
+		uint32_t bytes, code;
+		int enabled; /* of a process that registers later */
+	} cases[] = {
+		{0x80000100, "abcd", 4, 50, 0},	 /* payload */
+		{0x80008000, "abcd", 4, 50, 0},	 /* container */
+		{0x80000010, package, 4, 0, 0},	 /* package: nobody here has one */
+		{0x80000020, package, 4, 0, 0},
+		{0x80000004, &self, 4, 0, 1},	 /* this process */
+		{0x80000004, &nobody, 4, 0, 0},	 /* one that does not live */
+		{0x80000004, "abc", 3, 87, 0},	 /* no multiple of a process id */
+		{0x80000008, u"other;etwd_test", 30, 0, 1},
+		{0x80000008, u"ETWD_TEST.exe", 26, 0, 1},
+		{0x80000008, u"etwd", 8, 0, 0},
+		{0x80000008, u"etwd", 7, 87, 0},
+		{0x80000200, "\1\0\2\0\1", 5, 87, 0}, /* two ids said, not given */
+	};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(cases); i++) {
+		uint8_t filter[64];
+		struct provider p;
+		put_filter(filter, cases[i].type, cases[i].data, cases[i].bytes);
+		struct enable_request en = {.id = id,
+					    .provider = &prov_a,
+					    .code = 1,
+					    .filter = filter,
+					    .filter_bytes = 4 + cases[i].bytes};
+		uint32_t got = session_enable(fd, &en);
+		if (got != cases[i].code) {
+			fail_msg("case %zu: code %u, not %u", i, got, cases[i].code);
+		}
+		provider_attach(&daemon_, &p);
+		provider_register(&p, 0, &prov_a, 0, NULL, 0, &code);
+		if (code != (cases[i].enabled ? 1 : -1)) {
+			fail_msg("case %zu: enable state %d", i, code);
+		}
+		provider_detach(&p);
+		en.code = 0;
+		en.filter = NULL;
+		assert_int_equal(session_enable(fd, &en), 0);
+	}
+	assert_int_equal(session_control(fd, id, 1, NULL), 0);
 	close(fd);
 }
 
@@ -756,6 +890,9 @@ int main(void)
 		cmocka_unit_test(the_control_block_cannot_be_written_by_its_process),
 		cmocka_unit_test(a_message_with_a_strange_descriptor_costs_the_connection),
 		cmocka_unit_test(seventy_sessions_in_one_process_each_get_their_own_events),
+		cmocka_unit_test(a_ninth_session_of_a_provider_is_refused),
+		cmocka_unit_test(an_event_carries_the_traits_said_before_it),
+		cmocka_unit_test(a_filter_that_cannot_be_evaluated_is_refused_not_ignored),
 		cmocka_unit_test(lists_show_who_is_registered_and_enabled),
 		cmocka_unit_test(noise_does_not_stop_the_daemon),
 	};

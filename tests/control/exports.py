@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every function a public header declares is exported by libetw.so, and every name that
+libetw.map lists or libetw.so exports is declared in a public header.
+
+   exports.py SOURCE_DIR LIBETW_SO CC
+"""
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+source, library, cc = Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
+include = source / "include"
+HEADERS = ["evntprov.h", "evntrace.h", "evntcons.h", "tdh.h", "TraceLoggingProvider.h",
+           "relogger.h", "wmistr.h", "winmeta.h"]
+FROM_WINDOWS_H = {"GetLastError", "SetLastError"}
+# Looked up when it is wanted (CoCreateInstance of a relogger); without it: class not registered.
+OPTIONAL = {"openetw_create_object"}
+
+
+def declarations():
+    """Functions our own headers declare but do not define, as the compiler sees them."""
+    text = "".join(f"#include <{h}>\n" for h in HEADERS)
+    text += "".join(f"#include <openetw/{h.name}>\n" for h in sorted((include / "openetw").glob("*.h")))
+    out = subprocess.run(cc + ["-E", "-x", "c", "-", "-I", str(include / "etw"), "-I",
+                               str(include / "etw/win"), "-I", str(include)],
+                         input=text, stdout=subprocess.PIPE, text=True, check=True).stdout
+    ours, keep = [], False
+    for line in out.splitlines():
+        marker = re.match(r'#\s+\d+\s+"([^"]*)"', line)
+        if marker:
+            path = Path(marker.group(1))
+            keep = path.is_relative_to(include) and (path.is_relative_to(include / "openetw") or
+                                                     "win" not in path.relative_to(include).parts)
+        elif keep:
+            ours.append(line)
+    text = "\n".join(ours)
+    text = re.sub(r'"(\\.|[^"\\])*"', '""', text)
+    while True:  # bodies of inline functions and of types, from the inside
+        shorter = re.sub(r"\{[^{}]*\}", " = 0;", text)
+        if shorter == text:
+            break
+        text = shorter
+    names = set()
+    for statement in text.split(";"):
+        statement = re.sub(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)", " ", statement)
+        statement = " ".join(statement.split())
+        if not statement or "typedef" in statement or "=" in statement or \
+                statement.startswith(("static", "extern inline", "_Static_assert", "struct {")):
+            continue
+        found = re.match(r'^(?:extern\s+(?:""\s*)?)?[A-Za-z_][\w\s\*]*?\b([A-Za-z_]\w*)\s*\(', statement)
+        if found:
+            names.add(found.group(1))
+    return names
+
+
+def exports():
+    out = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True,
+                         check=True).stdout
+    return {f[2].split("@")[0] for f in (l.split() for l in out.splitlines())
+            if len(f) == 3 and f[1] in "TtWDBR"}
+
+
+def listed():
+    text = (source / "src/libetw/libetw.map").read_text()
+    body = text[text.index("global:") + 7:text.index("local:")]
+    return {n.strip() for n in body.split(";") if n.strip()}
+
+
+declared, exported, patterns = declarations(), exports(), listed()
+names = {p for p in patterns if "*" not in p}
+failures = []
+if len(declared) < 80:
+    failures.append(f"only {len(declared)} declarations were found: the reader of headers is broken")
+failures += [f"{n} is declared in a header but not exported" for n in sorted(declared - exported - OPTIONAL)]
+failures += [f"{n} is exported but declared in no header"
+             for n in sorted(exported - declared - FROM_WINDOWS_H)]
+failures += [f"{n} is listed in libetw.map but not exported" for n in sorted(names - exported)]
+print("\n".join(failures) or f"{len(declared)} declared functions are exported, and nothing else")
+sys.exit(bool(failures))
