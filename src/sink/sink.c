@@ -16,6 +16,7 @@
 #define STOP_PATIENCE_NS   1000000000ull
 #define PREFAULT_BYTES_MAX (64u << 20)
 #define NS_PER_S	   1000000000ull
+#define GATHER_NS	   200000000ull /* the longest that a full buffer waits for company */
 #define FILE_BUFFERS_MIN   2u /* buffer 0 and one for events */
 
 static void free_memory(struct sink *s)
@@ -311,6 +312,7 @@ void sink_tick(struct sink *s, uint64_t now_ns)
 	if (s->tap_enabled) {
 		sink_tap_pump(s);
 	}
+	bool timed = false;
 	/* Without a file there is nothing a timed flush could save. */
 	if (s->flush_timer > 0 && s->has_file) {
 		if (s->flush_at_ns == 0) {
@@ -318,6 +320,7 @@ void sink_tick(struct sink *s, uint64_t now_ns)
 		} else if (now_ns >= s->flush_at_ns) {
 			s->flush_at_ns = now_ns + s->flush_timer * NS_PER_S;
 			sink_close_all(s);
+			timed = true;
 		}
 	}
 	if (!s->thread_running) {
@@ -330,7 +333,11 @@ void sink_tick(struct sink *s, uint64_t now_ns)
 		s->refresh_wanted = true;
 		publish_counts(s);
 	}
-	if (s->sleeping && (refresh || (s->full.head && !s->buffering))) {
+	if (s->full.head && !s->buffering) {
+		s->full_since_ns = s->full_since_ns ? s->full_since_ns : now_ns;
+		s->write_wanted |= timed || now_ns - s->full_since_ns >= GATHER_NS;
+	}
+	if (s->sleeping && (refresh || (!s->buffering && sink_worth_writing(s)))) {
 		pthread_cond_signal(&s->wake);
 	}
 	pthread_mutex_unlock(&s->lock);
@@ -394,6 +401,7 @@ int sink_flush(struct sink *s, const char *path, struct diag *d)
 	pthread_mutex_lock(&s->lock);
 	publish_counts(s);
 	s->refresh_wanted = true;
+	s->write_wanted = true;
 	pthread_cond_signal(&s->wake);
 	pthread_mutex_unlock(&s->lock);
 	return 0;

@@ -29,6 +29,7 @@ struct sink_file {
 	uint32_t buffer_bytes;
 	uint16_t logger_id;
 	bool circular, preallocate, sync, reserve_works;
+	bool direct_works, direct_now; /* O_DIRECT; now: it is set */
 	uint64_t max_buffers; /* 0 unlimited */
 	uint64_t place;	      /* where the next buffer goes */
 	uint64_t buffers;     /* in the file, buffer 0 included */
@@ -90,6 +91,23 @@ static long write_gathered(struct sink_file *f, struct sink_buffer *const *b, un
 		r = r < 0 ? -errno : r;
 	}
 	return r == 0 ? -EIO : r;
+}
+
+/* Large writes of whole pages go to the disk without a copy: a page of the page cache costs more to
+ * get and to fill than the events in it did. Small ones stay in the cache, where a reader finds
+ * them at once. Both may take turns in one file: places do not overlap. */
+static void set_direct(struct sink_file *f, bool on)
+{
+	on = on && f->direct_works;
+	if (on == f->direct_now) {
+		return;
+	}
+	int flags = fcntl(f->fd, F_GETFL);
+	if (flags < 0 || fcntl(f->fd, F_SETFL, on ? flags | O_DIRECT : flags & ~O_DIRECT) < 0) {
+		f->direct_works = false;
+		return;
+	}
+	f->direct_now = on;
 }
 
 static int reserve_space(struct sink_file *f, uint64_t off, uint64_t len)
@@ -265,6 +283,7 @@ int sink_file_open(const struct sink_identity *id, const char *path, const uint1
 	f->sync = id->sync_on_stop;
 	f->max_buffers = id->max_buffers;
 	f->reserve_works = true;
+	f->direct_works = !f->ops.pwrite && f->buffer_bytes % 4096 == 0;
 	f->header = malloc(f->buffer_bytes);
 	if (f->circular) {
 		f->place_events = calloc(f->max_buffers, sizeof *f->place_events);
@@ -346,8 +365,9 @@ static void buffer_is_down(struct sink_file *f, uint32_t events, uint64_t *overw
 	}
 }
 
-int sink_file_write(struct sink_file *f, struct sink_buffer *const *b, unsigned n,
-		    unsigned *ret_done, uint64_t *overwritten_events, uint64_t *overwritten_buffers)
+static int write_buffers(struct sink_file *f, struct sink_buffer *const *b, unsigned n,
+			 bool direct, unsigned *ret_done, uint64_t *overwritten_events,
+			 uint64_t *overwritten_buffers)
 {
 	for (unsigned i = 0; i < n; i++) {
 		put_header(f, b[i]);
@@ -361,8 +381,14 @@ int sink_file_write(struct sink_file *f, struct sink_buffer *const *b, unsigned 
 		}
 		uint64_t off = f->place * f->buffer_bytes;
 		reserve_ahead(f, off + (uint64_t)count * f->buffer_bytes);
+		set_direct(f, direct);
 		long r = write_gathered(f, b + *ret_done, count, off);
 		if (r == -EINTR) {
+			continue;
+		}
+		if (r == -EINVAL && f->direct_now) {
+			set_direct(f, false); /* a file system that only claims to be able to */
+			f->direct_works = false;
 			continue;
 		}
 		if (r < 0) {
@@ -378,6 +404,7 @@ int sink_file_write(struct sink_file *f, struct sink_buffer *const *b, unsigned 
 			continue;
 		}
 		/* Short: complete this one by itself. */
+		set_direct(f, false);
 		part = bytes;
 		int err = pwrite_all(f, b[*ret_done]->data + part, f->buffer_bytes - part,
 				     f->place * f->buffer_bytes + part);
@@ -395,6 +422,15 @@ int sink_file_write(struct sink_file *f, struct sink_buffer *const *b, unsigned 
 		++*ret_done;
 	}
 	return 0;
+}
+
+int sink_file_write(struct sink_file *f, struct sink_buffer *const *b, unsigned n, bool direct,
+		    unsigned *ret_done, uint64_t *overwritten_events, uint64_t *overwritten_buffers)
+{
+	int err = write_buffers(f, b, n, direct, ret_done, overwritten_events,
+				overwritten_buffers);
+	set_direct(f, false); /* headers and flags are no whole pages */
+	return err;
 }
 
 /* ---- header -----------------------------------------------------------------------------------

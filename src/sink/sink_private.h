@@ -22,8 +22,10 @@
 
 #include <pthread.h>
 
-/* What the file thread likes to write at once. */
-#define SINK_BATCH_BYTES (1u << 20)
+/* What the file thread writes at once when there is as much. */
+#define SINK_BATCH_BYTES (4u << 20)
+/* Less than that is left to gather, for a while; that much goes past the page cache. */
+#define SINK_LARGE_BYTES (1u << 20)
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
@@ -128,8 +130,8 @@ uint64_t sink_file_last_sequence(const struct sink_file *f);
 /* Data buffers that still fit; UINT64_MAX for circular and unlimited ones. */
 uint64_t sink_file_room(const struct sink_file *f);
 /* Write n buffers (n <= room); *ret_done counts whole ones, also on error. Overwritten events and
- * buffers of a circular file are added. */
-int sink_file_write(struct sink_file *f, struct sink_buffer *const *b, unsigned n,
+ * buffers of a circular file are added. `direct`: past the page cache, where the file system can. */
+int sink_file_write(struct sink_file *f, struct sink_buffer *const *b, unsigned n, bool direct,
 		    unsigned *ret_done, uint64_t *overwritten_events,
 		    uint64_t *overwritten_buffers);
 int sink_file_refresh(struct sink_file *f, const struct sink_file_counts *c);
@@ -200,6 +202,8 @@ struct sink {
 	uint64_t switch_at;
 	struct sink_snapshot *snapshots;
 	bool refresh_wanted, stopping, sleeping, thread_running;
+	bool write_wanted;	/* whatever is full, however little */
+	uint64_t full_since_ns; /* tick that first saw what waits in `full`; 0 none */
 	uint32_t waiting;
 	uint64_t stop_deadline_ns;
 	struct sink_file_counts published; /* the producer's losses, for headers */
@@ -235,6 +239,9 @@ void sink_tap_deliver_stream(struct sink *s, struct sink_stream *st, bool closin
 void sink_tap_finish(struct sink *s);
 
 /* sink_thread.c */
+/* With the lock held: is it time to write what is full? Each wake-up and each call costs more than
+ * a buffer is worth, and long writes cost less per byte. */
+bool sink_worth_writing(const struct sink *s);
 int sink_thread_start(struct sink *s);
 void sink_thread_join(struct sink *s);			      /* after `stopping` was set */
 char *sink_expand_path(const char *path, uint32_t n);	      /* %d; malloc */

@@ -134,12 +134,7 @@ static void close_one(struct sink *s, struct sink_stream *st)
 	} else if (s->has_file) {
 		sink_list_push(&s->full, b);
 		s->pushed++;
-		/* Waking costs more than a buffer is worth, and long writes cost less per byte
-		 * (large folios): let some gather, sink_tick does the rest. But never let the
-		 * producer run dry. */
-		uint32_t left = s->free.count + s->buffers_limit - s->buffers_allocated;
-		if (s->sleeping && (s->full.count * (uint64_t)s->buffer_bytes >= SINK_BATCH_BYTES ||
-				    left <= s->buffers_limit / 2)) {
+		if (s->sleeping && sink_worth_writing(s)) {
 			pthread_cond_signal(&s->wake);
 		}
 	} else {

@@ -149,8 +149,22 @@ static void drop_buffer(struct sink *s, const struct sink_buffer *b)
 	pthread_mutex_unlock(&s->lock);
 }
 
+/* Past the page cache, unless the disk does not keep up: then the cache has the room. */
+static bool batch_direct(struct sink *s, unsigned n)
+{
+	if ((uint64_t)n * s->buffer_bytes < SINK_LARGE_BYTES) {
+		return false;
+	}
+	pthread_mutex_lock(&s->lock);
+	uint32_t left = s->free.count + s->buffers_limit - s->buffers_allocated;
+	bool keeps_up = left > s->buffers_limit / 8;
+	pthread_mutex_unlock(&s->lock);
+	return keeps_up;
+}
+
 static void write_batch(struct sink *s, struct sink_buffer *const *b, unsigned n)
 {
+	bool direct = batch_direct(s, n);
 	uint32_t backoff_ns = BACKOFF_FIRST_NS;
 	unsigned i = 0;
 	while (i < n) {
@@ -166,7 +180,7 @@ static void write_batch(struct sink *s, struct sink_buffer *const *b, unsigned n
 			unsigned count = (unsigned)BASE_MIN((uint64_t)(n - i), room);
 			err = count == 0
 				      ? -EFBIG
-				      : sink_file_write(s->file, b + i, count, &done,
+				      : sink_file_write(s->file, b + i, count, direct, &done,
 							&overwritten_events, &overwritten_buffers);
 		}
 		i += done;
@@ -212,8 +226,8 @@ static void write_snapshot(struct sink *s, struct sink_snapshot *snap)
 		if (err == 0) {
 			unsigned done;
 			uint64_t none_events = 0, none_buffers = 0;
-			err = sink_file_write(snap->file, &snap->buffer[i], 1, &done, &none_events,
-					      &none_buffers);
+			err = sink_file_write(snap->file, &snap->buffer[i], 1, false, &done,
+					      &none_events, &none_buffers);
 		}
 		pthread_mutex_lock(&s->lock);
 		snap->buffer[i]->pins--;
@@ -225,9 +239,20 @@ static void write_snapshot(struct sink *s, struct sink_snapshot *snap)
 	free(snap);
 }
 
+bool sink_worth_writing(const struct sink *s)
+{
+	uint32_t left = s->free.count + s->buffers_limit - s->buffers_allocated;
+	return s->full.head && (s->stopping || s->waiting || s->write_wanted || s->next_file ||
+				(uint64_t)s->full.count * s->buffer_bytes >= SINK_LARGE_BYTES ||
+				left <= s->buffers_limit / 2);
+}
+
 /* With the lock held. Buffers up to the place where the file changes. */
 static unsigned detach_batch(struct sink *s, struct sink_buffer **batch)
 {
+	if (!sink_worth_writing(s)) {
+		return 0;
+	}
 	unsigned n = 0, max = BASE_MAX(SINK_BATCH_BYTES / s->buffer_bytes, 1u);
 	max = BASE_MIN(max, BATCH_BUFFERS);
 	/* Leave the producer its half when there are only few. */
@@ -237,6 +262,10 @@ static unsigned detach_batch(struct sink *s, struct sink_buffer **batch)
 		batch[n++] = sink_list_pop(&s->full);
 		s->popped++;
 	}
+	if (!s->full.head) {
+		s->write_wanted = false;
+	}
+	s->full_since_ns = 0;
 	return n;
 }
 
