@@ -58,6 +58,10 @@ OPENETW_API int openetw_decode_json(struct openetw_decoder *d, const struct _EVE
 OPENETW_API int openetw_decode_text(struct openetw_decoder *d, const struct _EVENT_RECORD *r,
 				    struct openetw_text *t);
 
+/* Bytes of the payload last decoded that its schema does not cover: 0 when everything was explained,
+ * the whole payload without a schema. Newer builds of Windows append fields. */
+OPENETW_API size_t openetw_decoder_unread(const struct openetw_decoder *d);
+
 struct openetw_field {
 	const char *name; /* UTF-8 */
 	size_t name_length;

@@ -18,8 +18,23 @@ struct cache_slot {
 	struct schema_event *event; /* NULL: the metadata is malformed */
 };
 
+/* Found schemas of manifest and classic events, and that there is none. Direct-mapped: a collision
+ * costs a look into the stores. */
+#define KNOWN_SLOTS 1024u /* power of two */
+struct known_slot {
+	struct guid guid;
+	uint16_t id;
+	uint8_t version;
+	bool classic;
+	bool used;
+	const struct schema_event *event;
+};
+
 struct openetw_decoder {
 	struct schema_store *store;
+	uint32_t known_generation;
+	struct known_slot known[KNOWN_SLOTS];
+	uint32_t unread; /* payload bytes of the last event that its schema did not cover */
 	struct schema_event *special[SCHEMA_SPECIAL_COUNT];
 	struct openetw_text scratch;
 	struct openetw_text name; /* what the name functions returned last */
@@ -188,6 +203,46 @@ static void explain_missing(struct openetw_decoder *d, const struct schema_recor
 	}
 }
 
+static void forget_known(struct openetw_decoder *d)
+{
+	memset(d->known, 0, sizeof d->known);
+}
+
+static int learn(struct openetw_decoder *d, const struct schema_record *s)
+{
+	int err = schema_store_learn(d->store, s->opcode, s->payload, s->payload_bytes);
+	if (err > 0) {
+		forget_known(d);
+	}
+	return err;
+}
+
+static const struct schema_event *find_known(struct openetw_decoder *d,
+					     const struct schema_record *s)
+{
+	uint16_t id = s->classic ? s->opcode : s->id;
+	uint32_t generation = schema_process_generation();
+	if (BASE_UNLIKELY(generation != d->known_generation)) {
+		forget_known(d);
+		d->known_generation = generation;
+	}
+	uint64_t h = (le64_get(s->provider.b) ^ le64_get(s->provider.b + 8)) + id * 0x10001ull +
+		     s->version * 0x1000001ull;
+	struct known_slot *k =
+		&d->known[(h * 0x9E3779B97F4A7C15ull >> 40) & (KNOWN_SLOTS - 1)];
+	if (BASE_LIKELY(k->used && k->id == id && k->version == s->version &&
+			k->classic == s->classic && guid_equal(&k->guid, &s->provider))) {
+		return k->event;
+	}
+	const struct schema_event *e =
+		schema_store_resolve(d->store, s->classic, &s->provider, id, s->version);
+	if (!e) {
+		e = schema_process_find(s->classic, &s->provider, id, s->version);
+	}
+	*k = (struct known_slot){s->provider, id, s->version, s->classic, true, e};
+	return e;
+}
+
 /* *ret is NULL when there is none; explain_missing() says why. */
 static int find_schema(struct openetw_decoder *d, const struct schema_record *s,
 		       const struct schema_event **ret)
@@ -208,14 +263,10 @@ static int find_schema(struct openetw_decoder *d, const struct schema_record *s,
 		return 0;
 	}
 	if (s->metadata) {
-		schema_store_learn(d->store, s->opcode, s->payload, s->payload_bytes);
+		learn(d, s);
 		return 0;
 	}
-	uint16_t id = s->classic ? s->opcode : s->id;
-	*ret = schema_store_find(d->store, s->classic, &s->provider, id, s->version);
-	if (!*ret) {
-		*ret = schema_process_find(s->classic, &s->provider, id, s->version);
-	}
+	*ret = find_known(d, s);
 	return 0;
 }
 
@@ -229,7 +280,12 @@ static int prepare(struct openetw_decoder *d, const EVENT_RECORD *r, struct sche
 	schema_record_read(r, s);
 	int err = find_schema(d, s, &e);
 	*p = (struct schema_payload){e, s->payload, s->payload_bytes,
-				     s->pointer_size ? s->pointer_size : 8, d->store};
+				     s->pointer_size ? s->pointer_size : 8, d->store,
+				     &d->unread};
+	d->unread = e ? 0 : (uint32_t)s->payload_bytes;
+	if (e && s->classic) {
+		schema_record_settle(p);
+	}
 	return err;
 }
 
@@ -328,6 +384,11 @@ int openetw_decode_fields(struct openetw_decoder *d, const EVENT_RECORD *r, open
 	return d->scratch.failed ? -ENOMEM : OPENETW_NO_SCHEMA;
 }
 
+size_t openetw_decoder_unread(const struct openetw_decoder *d)
+{
+	return d->unread;
+}
+
 /* ---- names
  * ------------------------------------------------------------------------------------------ */
 
@@ -396,8 +457,7 @@ int openetw_decoder_learn(struct openetw_decoder *d, const EVENT_RECORD *r)
 {
 	struct schema_record s;
 	schema_record_read(r, &s);
-	return s.metadata &&
-	       schema_store_learn(d->store, s.opcode, s.payload, s.payload_bytes) == 1;
+	return s.metadata && learn(d, &s) == 1;
 }
 
 int openetw_schema_learn(const EVENT_RECORD *r)

@@ -3,11 +3,11 @@
  * schema: what events mean. Front door.
  *
  *   loaders    schema_tlg (TraceLogging metadata), schema_tei (TRACE_EVENT_INFO blocks that merged
- * files carry), schema_classic (built-in classes). Later loaders (manifests, MOF, TMF, tracefs
- *              formats) build the same model; XML is parsed outside this library and arrives as
- *              TRACE_EVENT_INFO blocks, also that of EventSource manifests (events with Id 0xFFFE).
+ *              files carry), manifest.h (instrumentation manifests as XML or as resource of a PE file,
+ *              the catalogue of well-known providers and kernel classes)
  *   model      struct schema_event: one event's fields in the order of EVENT_PROPERTY_INFO arrays:
  *              top-level fields first, members of structs after, each struct's members together
+ *   store      schema_store.h: what was learnt and loaded, of one decoder or of the process
  *   users      schema_walk (payload + model -> JSON, text, places of values), schema_value (one
  * value), schema_build_tei (model -> TRACE_EVENT_INFO), the Tdh* and openetw_* functions in api_*.c
  *
@@ -149,10 +149,13 @@ struct schema_field {
 	uint16_t custom_protocol;
 	bool hidden;   /* "x.Count" and "x.Length" made up for TDH; JSON leaves them out */
 	bool captured; /* a later field's count or length refers to this */
+	bool optional; /* absent when the payload ends before it */
+	bool to_end;   /* as many elements as fit; count is 1 */
 	struct schema_str name;
 	struct schema_str key;	  /* `"name":` in JSON */
 	struct schema_str map;	  /* name of the value map */
 	struct schema_str custom; /* custom schema bytes, not text */
+	const struct schema_map *bound; /* the map itself when the store knew it; may be NULL */
 };
 
 struct schema_event {
@@ -162,6 +165,9 @@ struct schema_event {
 	uint8_t descriptor[16]; /* EVENT_DESCRIPTOR; zero for TraceLogging */
 	uint32_t flags;		/* TEMPLATE_FLAGS and tag << 4 */
 	struct schema_str provider_name, event_name, task_name, opcode_name, message;
+	struct schema_str level_name, channel_name, provider_message, attributes;
+	struct schema_str keywords; /* names, a NUL after each */
+	bool has_pointers;	/* the layout depends on the pointer size */
 	uint32_t field_count;
 	uint32_t top_count;
 	const struct schema_field *fields;
@@ -177,7 +183,8 @@ static inline const char *schema_text(const struct schema_event *e, struct schem
 }
 static inline bool schema_field_is_array(const struct schema_field *f)
 {
-	return f->count != 1 || (f->flags & (SCHEMA_FF_PARAM_COUNT | SCHEMA_FF_FIXED_COUNT));
+	return f->count != 1 || f->to_end ||
+	       (f->flags & (SCHEMA_FF_PARAM_COUNT | SCHEMA_FF_FIXED_COUNT));
 }
 
 /* ---- loaders: 0, -EBADMSG with diag, -ENOMEM ----------------------------------------------------
@@ -187,9 +194,6 @@ static inline bool schema_field_is_array(const struct schema_field *f)
 int schema_load_tlg(const void *metadata, size_t n, struct schema_event **ret, struct diag *d);
 /* A TRACE_EVENT_INFO block. */
 int schema_load_tei(const void *block, size_t n, struct schema_event **ret, struct diag *d);
-/* Built-in classic class; -ENOENT when unknown. */
-int schema_load_classic(const struct guid *class_guid, uint8_t opcode, uint8_t version,
-			struct schema_event **ret);
 /* Events whose form is fixed by their kind. */
 enum schema_special {
 	SCHEMA_SPECIAL_STRING,	       /* flag STRING_ONLY: one string */
@@ -242,20 +246,10 @@ typedef int (*schema_provider_fn)(void *ctx, const struct guid *g, enum schema_s
 				  const char *name);
 int schema_store_each_provider(const struct schema_store *s, schema_provider_fn fn, void *ctx);
 
-/* The process's own store; entries live until exit, so what is found may be used without the lock.
- */
-int schema_process_learn(uint8_t opcode, const void *payload, size_t n);
-const struct schema_event *schema_process_find(bool classic, const struct guid *guid,
-					       uint16_t id_or_opcode, uint8_t version);
-const struct schema_map *schema_process_find_map(const struct guid *provider, const char *name,
-						 size_t bytes);
 /* Calls fn once per event of one provider. */
 typedef int (*schema_event_fn)(void *ctx, const struct schema_event *e);
 int schema_store_each_event(const struct schema_store *s, const struct guid *provider,
 			    schema_event_fn fn, void *ctx);
-int schema_process_each_event(const struct guid *provider, schema_event_fn fn, void *ctx);
-int schema_process_each_provider(schema_provider_fn fn, void *ctx);
-
 /* ---- one value ----------------------------------------------------------------------------------
  */
 
@@ -289,6 +283,7 @@ struct schema_payload {
 	size_t bytes;
 	unsigned pointer_size;
 	const struct schema_store *store; /* for maps; may be NULL: only the process's */
+	uint32_t *ret_unread;		  /* bytes behind the last field; may be NULL */
 };
 /* Append. 0, or -EBADMSG when the payload does not fit (what fits was appended, with _error and
  * _rest). */
@@ -296,6 +291,9 @@ int schema_walk_json(const struct schema_payload *p, struct openetw_text *o);
 int schema_walk_text(const struct schema_payload *p, struct openetw_text *o);
 int schema_walk_fields(const struct schema_payload *p, struct openetw_text *scratch,
 		       openetw_field_fn fn, void *ctx);
+
+/* How many bytes of the payload the fields take. 0, or -EBADMSG with the bytes up to the problem. */
+int schema_walk_measure(const struct schema_payload *p, uint32_t *ret_bytes);
 
 #define SCHEMA_INDEX_ALL UINT32_MAX
 struct schema_step {

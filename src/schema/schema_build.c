@@ -125,6 +125,11 @@ int schema_build_seal(struct schema_build *b, const void *tei, size_t tei_bytes,
 		e->tei_bytes = (uint32_t)tei_bytes;
 	}
 	memcpy(block + tei_bytes, b->pool.data, b->pool.length);
+	for (uint32_t i = 0; i < b->field_count; i++) {
+		uint16_t in = fields[i].in_type;
+		e->has_pointers |= in == SCHEMA_IN_POINTER || in == SCHEMA_IN_SIZET ||
+				   in == SCHEMA_IN_WBEMSID;
+	}
 	e->fields = fields;
 	e->field_count = b->field_count;
 	e->pool = (const char *)block + tei_bytes;

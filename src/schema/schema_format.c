@@ -463,6 +463,10 @@ void schema_value_format(struct openetw_text *o, enum schema_style style, uint16
 	case SCHEMA_IN_REVERSEDCOUNTEDANSISTRING:
 	case SCHEMA_IN_NONNULLTERMINATEDANSISTRING:
 	case SCHEMA_IN_ANSICHAR:
+		if (out == SCHEMA_OUT_HEXBINARY) {
+			put_binary(&f, v->p, v->bytes);
+			break;
+		}
 		put_ansi(&f, v->p, v->bytes);
 		break;
 	case SCHEMA_IN_FLOAT: {

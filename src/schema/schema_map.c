@@ -15,6 +15,7 @@ enum map_flag {
 };
 #define MAP_HEAD  16u
 #define MAP_ENTRY 8u
+#define MAP_BYTES_MAX (4u << 20)
 
 static const uint8_t *entry_text(const struct schema_map *m, uint32_t i, size_t *ret_units)
 {
@@ -26,7 +27,7 @@ static const uint8_t *entry_text(const struct schema_map *m, uint32_t i, size_t 
 int schema_map_parse(const void *block, size_t n, struct schema_map *ret, struct diag *d)
 {
 	const uint8_t *p = block;
-	if (n < MAP_HEAD || n > UINT16_MAX) {
+	if (n < MAP_HEAD || n > MAP_BYTES_MAX) {
 		diag_at(d, 0, "%zu bytes are no value map", n);
 		return -EBADMSG;
 	}

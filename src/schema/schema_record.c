@@ -46,3 +46,19 @@ void schema_record_read(const EVENT_RECORD *r, struct schema_record *ret)
 	s.metadata = s.classic && guid_equal(&s.provider, &metadata_guid);
 	*ret = s;
 }
+
+void schema_record_settle(struct schema_payload *p)
+{
+	/* Only layouts with pointers can differ, and the measurement need not be made when the
+	 * usual width explains every byte. */
+	uint32_t bytes;
+	if (!p->event->has_pointers ||
+	    (schema_walk_measure(p, &bytes) == 0 && bytes == p->bytes)) {
+		return;
+	}
+	struct schema_payload other = *p;
+	other.pointer_size = 12 - p->pointer_size;
+	if (schema_walk_measure(&other, &bytes) == 0 && bytes == p->bytes) {
+		p->pointer_size = other.pointer_size;
+	}
+}

@@ -8,6 +8,7 @@
 
 #include "evntcons.h"
 #include "schema/schema.h"
+#include "schema/schema_store.h"
 
 struct schema_record {
 	const uint8_t *tlg; /* TraceLogging metadata; NULL when there is none */
@@ -26,6 +27,10 @@ struct schema_record {
 	bool metadata; /* an EventMetadata record: payload is for schema_store_learn() */
 };
 void schema_record_read(const EVENT_RECORD *r, struct schema_record *ret);
+
+/* Programs that write kernel events of another machine leave their own width in the header: when the
+ * payload does not fit with it and fits exactly with the other, the other is right. */
+void schema_record_settle(struct schema_payload *p);
 
 /* Is it part of a manifest that an EventSource sends in the stream? */
 static inline bool schema_record_is_manifest_chunk(const struct schema_record *r)

@@ -5,11 +5,12 @@
  * stays: a trace repeats them, and a hostile one could otherwise take others' place.
  */
 #include "schema/schema_build.h"
+#include "schema/schema_store.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #define STORE_BUCKETS	 1024u
+#define PROVIDER_BUCKETS 256u
 #define STORE_MEMORY_MAX (64u << 20)
 
 struct event_node {
@@ -19,6 +20,7 @@ struct event_node {
 	uint16_t id;
 	uint8_t version;
 	bool classic;
+	bool alias; /* the event belongs to another node */
 };
 struct map_node {
 	struct map_node *next;
@@ -28,9 +30,24 @@ struct map_node {
 	/* then the block, then the name in UTF-8 */
 };
 
+struct provider_node {
+	struct provider_node *next;
+	const struct manifest_provider *provider;
+	enum schema_source source;
+	struct manifest_node *from;
+};
+struct manifest_node {
+	struct manifest_node *next;
+	struct manifest manifest;
+	char key[]; /* whence, for unloading */
+};
+
 struct schema_store {
 	struct event_node *events[STORE_BUCKETS];
 	struct map_node *maps[STORE_BUCKETS];
+	struct provider_node *providers[PROVIDER_BUCKETS];
+	struct manifest_node *manifests;
+	struct event_node *retired; /* borrowed pointers to them may still be out there */
 	size_t memory;
 };
 
@@ -39,14 +56,35 @@ struct schema_store *schema_store_create(void)
 	return calloc(1, sizeof(struct schema_store));
 }
 
+static void free_events(struct event_node *n)
+{
+	for (struct event_node *next; n; n = next) {
+		next = n->next;
+		if (!n->alias) {
+			schema_event_destroy(n->event);
+		}
+		free(n);
+	}
+}
+
 void schema_store_destroy(struct schema_store *s)
 {
-	for (uint32_t i = 0; s && i < STORE_BUCKETS; i++) {
-		for (struct event_node *n = s->events[i], *next; n; n = next) {
+	for (uint32_t i = 0; s && i < PROVIDER_BUCKETS; i++) {
+		for (struct provider_node *n = s->providers[i], *next; n; n = next) {
 			next = n->next;
-			schema_event_destroy(n->event);
 			free(n);
 		}
+	}
+	for (struct manifest_node *n = s ? s->manifests : NULL, *next; n; n = next) {
+		next = n->next;
+		manifest_finish(&n->manifest);
+		free(n);
+	}
+	if (s) {
+		free_events(s->retired);
+	}
+	for (uint32_t i = 0; s && i < STORE_BUCKETS; i++) {
+		free_events(s->events[i]);
 		for (struct map_node *n = s->maps[i], *next; n; n = next) {
 			next = n->next;
 			free(n);
@@ -106,7 +144,7 @@ int schema_store_take_event(struct schema_store *s, struct schema_event *e)
 		return -ENOMEM;
 	}
 	uint32_t at = event_bucket(g, id);
-	*n = (struct event_node){s->events[at], e, *g, id, version, classic};
+	*n = (struct event_node){s->events[at], e, *g, id, version, classic, false};
 	s->events[at] = n;
 	s->memory += e->memory_bytes + sizeof *n;
 	return 1;
@@ -127,8 +165,9 @@ const struct schema_map *schema_store_find_map(const struct schema_store *s,
 	return NULL;
 }
 
-int schema_store_add_map(struct schema_store *s, const struct guid *provider, const void *block,
-			 size_t n)
+/* `replace`: found before an older one of the same name. */
+static int add_map(struct schema_store *s, const struct guid *provider, const void *block, size_t n,
+		   bool replace)
 {
 	struct schema_map m;
 	int err = schema_map_parse(block, n, &m, NULL);
@@ -143,7 +182,8 @@ int schema_store_add_map(struct schema_store *s, const struct guid *provider, co
 	out_utf16(&name, wide, units, false);
 	int result = -ENOMEM;
 	size_t total = sizeof(struct map_node) + n + name.length;
-	if (!name.failed && schema_store_find_map(s, provider, name.data, name.length)) {
+	if (!name.failed && !replace &&
+	    schema_store_find_map(s, provider, name.data, name.length)) {
 		result = 0;
 	} else if (!name.failed && s->memory + total > STORE_MEMORY_MAX) {
 		result = 0;
@@ -166,6 +206,12 @@ int schema_store_add_map(struct schema_store *s, const struct guid *provider, co
 	return result;
 }
 
+int schema_store_add_map(struct schema_store *s, const struct guid *provider, const void *block,
+			 size_t n)
+{
+	return add_map(s, provider, block, n, false);
+}
+
 int schema_store_learn(struct schema_store *s, uint8_t opcode, const void *payload, size_t n)
 {
 	if (opcode == 32) {
@@ -181,8 +227,196 @@ int schema_store_learn(struct schema_store *s, uint8_t opcode, const void *paylo
 	return 0;
 }
 
+/* ---- manifests -------------------------------------------------------------------------------- */
+
+static uint32_t provider_bucket(const struct guid *g)
+{
+	return (uint32_t)((le64_get(g->b) ^ le64_get(g->b + 8)) * 0x9E3779B97F4A7C15ull >> 40) %
+	       PROVIDER_BUCKETS;
+}
+
+/* What was made of a provider's older declaration makes room for the new one. */
+static void retire_events(struct schema_store *s, const struct guid *g, bool classic)
+{
+	for (uint32_t i = 0; i < STORE_BUCKETS; i++) {
+		for (struct event_node **at = &s->events[i]; *at;) {
+			struct event_node *n = *at;
+			if (n->classic != classic || !guid_equal(&n->guid, g)) {
+				at = &n->next;
+				continue;
+			}
+			*at = n->next;
+			n->next = s->retired;
+			s->retired = n;
+		}
+	}
+}
+
+static int add_maps(struct schema_store *s, const struct manifest_provider *p)
+{
+	int err = 0;
+	for (const struct manifest_map *m = p->maps; m && err >= 0; m = m->next) {
+		struct openetw_text block = {0};
+		manifest_map_block(m, &block);
+		err = block.failed ? -ENOMEM
+				   : add_map(s, &p->guid, block.data, block.length, true);
+		openetw_text_free(&block);
+	}
+	return err < 0 ? err : 0;
+}
+
+int schema_store_take_manifest(struct schema_store *s, struct manifest *m,
+			       enum schema_source source, const char *key)
+{
+	size_t bytes = strlen(key) + 1;
+	struct manifest_node *node = s->memory + m->arena.total_bytes > STORE_MEMORY_MAX
+					     ? NULL
+					     : malloc(sizeof *node + bytes);
+	if (!node) {
+		manifest_finish(m);
+		return -ENOMEM;
+	}
+	node->manifest = *m;
+	memcpy(node->key, key, bytes);
+	node->next = s->manifests;
+	s->manifests = node;
+	s->memory += m->arena.total_bytes;
+	int err = 0;
+	for (const struct manifest_provider *p = m->providers; p && err == 0; p = p->next) {
+		struct provider_node *n = malloc(sizeof *n);
+		uint32_t at = provider_bucket(&p->guid);
+		err = n ? add_maps(s, p) : -ENOMEM;
+		if (err < 0) {
+			free(n);
+			break;
+		}
+		retire_events(s, &p->guid, source == SCHEMA_SOURCE_WBEM);
+		*n = (struct provider_node){s->providers[at], p, source, node};
+		s->providers[at] = n;
+	}
+	*m = (struct manifest){0};
+	return err;
+}
+
+int schema_store_drop_manifest(struct schema_store *s, const char *key)
+{
+	int found = 0;
+	for (uint32_t i = 0; i < PROVIDER_BUCKETS; i++) {
+		for (struct provider_node **at = &s->providers[i]; *at;) {
+			struct provider_node *n = *at;
+			if (strcmp(n->from->key, key) != 0) {
+				at = &n->next;
+				continue;
+			}
+			/* The manifest itself stays: somebody may hold a name of it. */
+			retire_events(s, &n->provider->guid, n->source == SCHEMA_SOURCE_WBEM);
+			*at = n->next;
+			free(n);
+			found = 1;
+		}
+	}
+	return found ? 0 : -ENOENT;
+}
+
+const struct manifest_provider *schema_store_provider(const struct schema_store *s, bool classic,
+						      const struct guid *g)
+{
+	const struct provider_node *n = s->providers[provider_bucket(g)];
+	while (n && !((n->source == SCHEMA_SOURCE_WBEM) == classic &&
+		      guid_equal(&n->provider->guid, g))) {
+		n = n->next;
+	}
+	return n ? n->provider : NULL;
+}
+
+/* The fields' maps are looked up once, before anybody else sees the event. */
+static void bind_maps(const struct schema_store *s, struct schema_event *e)
+{
+	struct schema_field *f = (struct schema_field *)(uintptr_t)e->fields;
+	for (uint32_t i = 0; i < e->field_count; i++) {
+		if (f[i].map.bytes) {
+			f[i].bound = schema_store_find_map(s, &e->provider,
+							   schema_text(e, f[i].map),
+							   f[i].map.bytes);
+		}
+	}
+}
+
+static const struct manifest_event *best_event(const struct manifest_provider *p, uint16_t id,
+					       uint8_t version)
+{
+	const struct manifest_event *best = NULL;
+	for (const struct manifest_event *e = p->events; e; e = e->next) {
+		if (e->id != id) {
+			continue;
+		}
+		if (e->version == version) {
+			return e;
+		}
+		if (p->lenient && e->version < version && (!best || e->version > best->version)) {
+			best = e;
+		}
+	}
+	return best;
+}
+
+static const struct schema_event *add_alias(struct schema_store *s, const struct event_node *to,
+					    uint8_t version)
+{
+	struct event_node *n = malloc(sizeof *n);
+	if (!n) {
+		return NULL;
+	}
+	*n = *to;
+	uint32_t at = event_bucket(&n->guid, n->id);
+	n->version = version;
+	n->alias = true;
+	n->next = s->events[at];
+	s->events[at] = n;
+	s->memory += sizeof *n;
+	return n->event;
+}
+
+const struct schema_event *schema_store_resolve(struct schema_store *s, bool classic,
+						const struct guid *g, uint16_t id, uint8_t version)
+{
+	const struct event_node *known = find_event(s, classic, g, id, version);
+	if (known) {
+		return known->event;
+	}
+	for (const struct provider_node *n = s->providers[provider_bucket(g)]; n; n = n->next) {
+		if ((n->source == SCHEMA_SOURCE_WBEM) != classic ||
+		    !guid_equal(&n->provider->guid, g)) {
+			continue;
+		}
+		const struct manifest_event *e = best_event(n->provider, id, version);
+		struct schema_event *made;
+		if (!e || s->memory > STORE_MEMORY_MAX) {
+			continue;
+		}
+		known = find_event(s, classic, g, id, e->version);
+		if (!known && manifest_event_schema(n->provider, e, n->source, &made) == 0) {
+			bind_maps(s, made);
+			schema_store_take_event(s, made);
+			known = find_event(s, classic, g, id, e->version);
+		}
+		if (known) {
+			return e->version == version ? known->event : add_alias(s, known, version);
+		}
+	}
+	return NULL;
+}
+
 int schema_store_each_provider(const struct schema_store *s, schema_provider_fn fn, void *ctx)
 {
+	for (uint32_t i = 0; i < PROVIDER_BUCKETS; i++) {
+		for (const struct provider_node *n = s->providers[i]; n; n = n->next) {
+			int stop = fn(ctx, &n->provider->guid, n->source, n->provider->name);
+			if (stop) {
+				return stop;
+			}
+		}
+	}
 	for (uint32_t i = 0; i < STORE_BUCKETS; i++) {
 		for (const struct event_node *n = s->events[i]; n; n = n->next) {
 			int stop = fn(ctx, &n->event->provider, n->event->source,
@@ -200,90 +434,13 @@ int schema_store_each_event(const struct schema_store *s, const struct guid *pro
 {
 	for (uint32_t i = 0; i < STORE_BUCKETS; i++) {
 		for (const struct event_node *n = s->events[i]; n; n = n->next) {
-			int stop =
-				guid_equal(&n->event->provider, provider) ? fn(ctx, n->event) : 0;
+			int stop = !n->alias && guid_equal(&n->event->provider, provider)
+					   ? fn(ctx, n->event)
+					   : 0;
 			if (stop) {
 				return stop;
 			}
 		}
 	}
 	return 0;
-}
-
-/* ---- the process's own
- * ---------------------------------------------------------------------------- */
-
-static struct {
-	pthread_rwlock_t lock;
-	struct schema_store *store; /* made when first needed, never destroyed */
-} process = {PTHREAD_RWLOCK_INITIALIZER, NULL};
-
-int schema_process_learn(uint8_t opcode, const void *payload, size_t n)
-{
-	pthread_rwlock_wrlock(&process.lock);
-	if (!process.store) {
-		process.store = schema_store_create();
-	}
-	int err = process.store ? schema_store_learn(process.store, opcode, payload, n) : -ENOMEM;
-	pthread_rwlock_unlock(&process.lock);
-	return err;
-}
-
-/* A built-in class enters the store when it is first asked for. */
-static const struct schema_event *load_classic(const struct guid *g, uint8_t opcode,
-					       uint8_t version)
-{
-	struct schema_event *e;
-	const struct schema_event *found = NULL;
-	if (schema_load_classic(g, opcode, version, &e) < 0) {
-		return NULL;
-	}
-	pthread_rwlock_wrlock(&process.lock);
-	if (!process.store) {
-		process.store = schema_store_create();
-	}
-	if (!process.store) {
-		schema_event_destroy(e);
-	} else {
-		schema_store_take_event(process.store, e);
-		found = schema_store_find(process.store, true, g, opcode, version);
-	}
-	pthread_rwlock_unlock(&process.lock);
-	return found;
-}
-
-const struct schema_event *schema_process_find(bool classic, const struct guid *g, uint16_t id,
-					       uint8_t version)
-{
-	pthread_rwlock_rdlock(&process.lock);
-	const struct schema_event *e =
-		process.store ? schema_store_find(process.store, classic, g, id, version) : NULL;
-	pthread_rwlock_unlock(&process.lock);
-	return e || !classic ? e : load_classic(g, (uint8_t)id, version);
-}
-
-const struct schema_map *schema_process_find_map(const struct guid *provider, const char *name,
-						 size_t bytes)
-{
-	pthread_rwlock_rdlock(&process.lock);
-	const struct schema_map *m =
-		process.store ? schema_store_find_map(process.store, provider, name, bytes) : NULL;
-	pthread_rwlock_unlock(&process.lock);
-	return m;
-}
-
-int schema_process_each_provider(schema_provider_fn fn, void *ctx)
-{
-	pthread_rwlock_rdlock(&process.lock);
-	int err = process.store ? schema_store_each_provider(process.store, fn, ctx) : 0;
-	pthread_rwlock_unlock(&process.lock);
-	return err;
-}
-
-int schema_process_each_event(const struct guid *provider, schema_event_fn fn, void *ctx)
-{
-	pthread_rwlock_rdlock(&process.lock);
-	int err = process.store ? schema_store_each_event(process.store, provider, fn, ctx) : 0;
-	pthread_rwlock_unlock(&process.lock);
-	return err;
 }

@@ -134,12 +134,21 @@ static int read_sid(struct schema_value *v, const uint8_t *p, size_t prefix, siz
 	return take(v, p, prefix, 8 + 4 * (size_t)p[prefix + 1], left);
 }
 
+/* A SID behind a TOKEN_USER of zeros: some writers do not fill in the pointer. [obs] */
+static bool is_sid_after_zeros(const uint8_t *p, size_t prefix, size_t left)
+{
+	static const uint8_t zeros[16];
+	return left >= prefix + 8 && memcmp(p, zeros, prefix) == 0 && p[prefix] == 1 &&
+	       p[prefix + 1] <= 15 && memcmp(p + prefix + 2, zeros, 5) == 0;
+}
+
 /* TOKEN_USER (a pointer and attributes, padded) before the SID; a null pointer means no SID, and
- * then only four bytes are there. [obs] by others in kernel Process events */
+ * then only four bytes are there. [obs] in kernel Process events */
 static int read_wbem_sid(struct schema_value *v, unsigned pointer_size, const uint8_t *p,
 			 size_t left)
 {
-	if (left >= 4 && le32_get(p) == 0) {
+	if (left >= 4 && le32_get(p) == 0 &&
+	    !is_sid_after_zeros(p, 2 * (size_t)pointer_size, left)) {
 		return take(v, p, 4, 0, left);
 	}
 	return read_sid(v, p, 2 * (size_t)pointer_size, left);

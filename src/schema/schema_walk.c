@@ -8,6 +8,7 @@
  * nothing end, too.
  */
 #include "schema/schema.h"
+#include "schema/schema_store.h"
 #include "schema/schema_out.h"
 
 struct walk {
@@ -86,11 +87,11 @@ static bool put_mapped(const struct walk *w, struct openetw_text *o, enum schema
 {
 	uint32_t n;
 	const char *name = schema_text(w->e, f->map);
-	const struct schema_map *m = NULL;
+	const struct schema_map *m = f->bound;
 	if (!schema_value_u32(f->in_type, v->p, &n)) {
 		return false;
 	}
-	if (w->payload->store) {
+	if (!m && w->payload->store) {
 		m = schema_store_find_map(w->payload->store, &w->e->provider, name, f->map.bytes);
 	}
 	if (!m) {
@@ -156,7 +157,7 @@ static int put_json(struct walk *w, struct openetw_text *o, const struct schema_
 	}
 	uint32_t count = walk_count(w, f);
 	out_char(o, '[');
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; f->to_end ? w->p < w->end : i < count; i++) {
 		size_t before = o->length;
 		if (i) {
 			out_char(o, ',');
@@ -173,6 +174,12 @@ static int put_json(struct walk *w, struct openetw_text *o, const struct schema_
 	}
 	out_char(o, ']');
 	return 0;
+}
+
+/* Fields that newer builds append are not there in older records. */
+static inline bool is_absent(const struct walk *w, const struct schema_field *f)
+{
+	return BASE_UNLIKELY(f->optional) && w->p == w->end;
 }
 
 /* Hidden fields are read, not shown. */
@@ -192,6 +199,9 @@ static int put_members(struct walk *w, struct openetw_text *o, uint32_t first, u
 		const struct schema_field *f = &w->e->fields[i];
 		if (f->hidden) {
 			err = skip_hidden(w, f);
+			continue;
+		}
+		if (is_absent(w, f)) {
 			continue;
 		}
 		if (any) {
@@ -214,11 +224,19 @@ static void put_problem_text(const struct walk *w, struct openetw_text *o, bool 
 	}
 }
 
+static inline void report_unread(const struct walk *w)
+{
+	if (w->payload->ret_unread) {
+		*w->payload->ret_unread = (uint32_t)(w->end - w->p);
+	}
+}
+
 int schema_walk_json(const struct schema_payload *payload, struct openetw_text *o)
 {
 	uint16_t numbers[SCHEMA_FIELDS_MAX];
 	WALK_INIT(w, payload, numbers);
 	int err = put_members(&w, o, 0, w.e->top_count, 0);
+	report_unread(&w);
 	if (BASE_UNLIKELY(err < 0) && !o->failed) {
 		out_cut(o, o->length - 1); /* the closing brace */
 		out_str(o, o->data[o->length - 1] == '{' ? "\"_error\":\"" : ",\"_error\":\"");
@@ -259,6 +277,9 @@ int schema_walk_text(const struct schema_payload *payload, struct openetw_text *
 			err = skip_hidden(&w, f);
 			continue;
 		}
+		if (is_absent(&w, f)) {
+			continue;
+		}
 		if (o->length != start) {
 			out_char(o, ' ');
 		}
@@ -268,6 +289,7 @@ int schema_walk_text(const struct schema_payload *payload, struct openetw_text *
 		err = put_json(&w, o, f, 0);
 		unquote_if_simple(o, at);
 	}
+	report_unread(&w);
 	if (err < 0) {
 		out_str(o, o->length == start ? "_error=\"" : " _error=\"");
 		put_problem_text(&w, o, true);
@@ -302,6 +324,9 @@ int schema_walk_fields(const struct schema_payload *payload, struct openetw_text
 			err = skip_hidden(&w, f);
 			continue;
 		}
+		if (is_absent(&w, f)) {
+			continue;
+		}
 		struct openetw_field out = {
 			.name = schema_text(w.e, f->name),
 			.name_length = f->name.bytes,
@@ -334,6 +359,7 @@ int schema_walk_fields(const struct schema_payload *payload, struct openetw_text
 			}
 		}
 	}
+	report_unread(&w);
 	if (err < 0) {
 		struct openetw_field out = {
 			.name = "_error", .name_length = 6, .in_type = 2, .out_type = 1};
@@ -376,13 +402,36 @@ static int skip_elements(struct walk *w, const struct schema_field *f, uint32_t 
 	return err;
 }
 
+static int skip_field(struct walk *w, const struct schema_field *f, unsigned depth)
+{
+	int err = 0;
+	if (!f->to_end) {
+		return skip_elements(w, f, walk_count(w, f), depth);
+	}
+	while (w->p < w->end && err == 0) {
+		err = skip_element(w, f, depth);
+	}
+	return err;
+}
+
 static int skip_members(struct walk *w, uint32_t first, uint32_t count, unsigned depth)
 {
 	int err = 0;
 	for (uint32_t i = first; i < first + count && err == 0; i++) {
 		const struct schema_field *f = &w->e->fields[i];
-		err = skip_elements(w, f, walk_count(w, f), depth);
+		if (!is_absent(w, f)) {
+			err = skip_field(w, f, depth);
+		}
 	}
+	return err;
+}
+
+int schema_walk_measure(const struct schema_payload *payload, uint32_t *ret_bytes)
+{
+	uint16_t numbers[SCHEMA_FIELDS_MAX];
+	WALK_INIT(w, payload, numbers);
+	int err = skip_members(&w, 0, w.e->top_count, 0);
+	*ret_bytes = (uint32_t)(w.p - payload->data);
 	return err;
 }
 
@@ -398,10 +447,13 @@ int schema_walk_find(const struct schema_payload *payload, const struct schema_s
 			return -ENOENT;
 		}
 		const struct schema_field *f = &w.e->fields[i++];
-		uint32_t count = walk_count(&w, f);
+		uint32_t count = f->to_end ? UINT32_MAX - 1 : walk_count(&w, f);
+		if (is_absent(&w, f)) {
+			continue;
+		}
 		if (f->name.bytes != s->bytes ||
 		    memcmp(schema_text(w.e, f->name), s->name, s->bytes) != 0) {
-			int err = skip_elements(&w, f, count, level);
+			int err = skip_field(&w, f, level);
 			if (err < 0) {
 				return err;
 			}
@@ -419,8 +471,8 @@ int schema_walk_find(const struct schema_payload *payload, const struct schema_s
 		}
 		if (last) {
 			const uint8_t *from = w.p;
-			int err = skip_elements(&w, f, s->index == SCHEMA_INDEX_ALL ? count : 1,
-						level);
+			int err = s->index == SCHEMA_INDEX_ALL ? skip_field(&w, f, level)
+							       : skip_element(&w, f, level);
 			if (err < 0) {
 				return err;
 			}

@@ -19,6 +19,7 @@
 
 struct tally {
 	unsigned records, decoded, partly, no_schema, tlg, learnt, classic_known, manifest, header;
+	unsigned unread; /* records with bytes that no field covers */
 };
 
 static void to_record(const struct etl_record *e, EVENT_RECORD *r,
@@ -85,6 +86,14 @@ static struct tally run(const char *name, struct openetw_text *first_tlg, FILE *
 		int result = openetw_decode_json(dec, &r, &t);
 		assert_true(result >= 0);
 		assert_true(t.data[0] == '{' && t.data[t.length - 1] == '}');
+		if (result == OPENETW_DECODED && openetw_decoder_unread(dec) != 0) {
+			c.unread++;
+			if (c.unread <= 3 || print) {
+				printf("%s: %zu bytes unread: %s %.300s\n", name,
+				       openetw_decoder_unread(dec), openetw_event_name(dec, &r),
+				       t.data);
+			}
+		}
 		bool tlg = has_item(&r, EVENT_HEADER_EXT_TYPE_EVENT_SCHEMA_TL);
 		c.decoded += result == OPENETW_DECODED;
 		c.partly += result == OPENETW_PARTLY;
@@ -101,13 +110,14 @@ static struct tally run(const char *name, struct openetw_text *first_tlg, FILE *
 		}
 		if (print) {
 			fprintf(print, "%s", openetw_provider_name(dec, &r));
-			fprintf(print, " %s %s\n", openetw_event_name(dec, &r), t.data);
+			fprintf(print, "\t%s\t%u\t%s\n", openetw_event_name(dec, &r),
+				r.UserDataLength, t.data);
 		}
 	}
 	printf("%s: %u records, %u decoded (%u self-describing, %u manifest), %u partly, %u "
 	       "without "
-	       "schema, %u learnt\n",
-	       name, c.records, c.decoded, c.tlg, c.manifest, c.partly, c.no_schema, c.learnt);
+	       "schema, %u learnt, %u with unread bytes\n",
+	       name, c.records, c.decoded, c.tlg, c.manifest, c.partly, c.no_schema, c.learnt, c.unread);
 	openetw_text_free(&t);
 	openetw_decoder_destroy(dec);
 	etl_reader_close(reader);

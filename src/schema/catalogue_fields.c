@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The field lists of a catalogue:
+ *   type[(size)][?][:map] Name[\[count\]], ...      @alias      { members } Name[\[count\]]
+ */
+#include "schema/catalogue_private.h"
+
+#include <stdlib.h>
+
+static const struct {
+	const char *name;
+	uint16_t in, out;
+	uint16_t length;
+} types[] = {
+	{"u8", SCHEMA_IN_UINT8, SCHEMA_OUT_UNSIGNEDBYTE},
+	{"u16", SCHEMA_IN_UINT16, SCHEMA_OUT_UNSIGNEDSHORT},
+	{"u32", SCHEMA_IN_UINT32, SCHEMA_OUT_UNSIGNEDINT},
+	{"u64", SCHEMA_IN_UINT64, SCHEMA_OUT_UNSIGNEDLONG},
+	{"i8", SCHEMA_IN_INT8, SCHEMA_OUT_BYTE},
+	{"i16", SCHEMA_IN_INT16, SCHEMA_OUT_SHORT},
+	{"i32", SCHEMA_IN_INT32, SCHEMA_OUT_INT},
+	{"i64", SCHEMA_IN_INT64, SCHEMA_OUT_LONG},
+	{"x8", SCHEMA_IN_UINT8, SCHEMA_OUT_HEXINT8},
+	{"x16", SCHEMA_IN_UINT16, SCHEMA_OUT_HEXINT16},
+	{"x32", SCHEMA_IN_UINT32, SCHEMA_OUT_HEXINT32},
+	{"x64", SCHEMA_IN_UINT64, SCHEMA_OUT_HEXINT64},
+	{"f32", SCHEMA_IN_FLOAT, SCHEMA_OUT_FLOAT},
+	{"f64", SCHEMA_IN_DOUBLE, SCHEMA_OUT_DOUBLE},
+	{"bool", SCHEMA_IN_BOOLEAN, SCHEMA_OUT_BOOLEAN},
+	{"bool8", SCHEMA_IN_UINT8, SCHEMA_OUT_BOOLEAN},
+	{"ptr", SCHEMA_IN_POINTER, SCHEMA_OUT_HEXINT64},
+	{"code", SCHEMA_IN_POINTER, SCHEMA_OUT_CODE_POINTER},
+	{"size", SCHEMA_IN_POINTER, SCHEMA_OUT_UNSIGNEDLONG},
+	{"guid", SCHEMA_IN_GUID, SCHEMA_OUT_GUID},
+	{"time", SCHEMA_IN_FILETIME, SCHEMA_OUT_DATETIME},
+	{"systime", SCHEMA_IN_SYSTEMTIME, SCHEMA_OUT_DATETIME},
+	{"wsz", SCHEMA_IN_UNICODESTRING, SCHEMA_OUT_STRING},
+	{"asz", SCHEMA_IN_ANSISTRING, SCHEMA_OUT_STRING},
+	{"sid", SCHEMA_IN_SID, SCHEMA_OUT_STRING},
+	{"usersid", SCHEMA_IN_WBEMSID, SCHEMA_OUT_STRING},
+	{"bin", SCHEMA_IN_BINARY, SCHEMA_OUT_HEXBINARY},
+	{"cwsz", SCHEMA_IN_COUNTEDSTRING, SCHEMA_OUT_STRING},
+	{"casz", SCHEMA_IN_COUNTEDANSISTRING, SCHEMA_OUT_STRING},
+	{"cbin", SCHEMA_IN_COUNTEDBINARY, SCHEMA_OUT_HEXBINARY},
+	{"rest", SCHEMA_IN_NONNULLTERMINATEDANSISTRING, SCHEMA_OUT_STRING},
+	{"wrest", SCHEMA_IN_NONNULLTERMINATEDSTRING, SCHEMA_OUT_STRING},
+	{"binrest", SCHEMA_IN_NONNULLTERMINATEDANSISTRING, SCHEMA_OUT_HEXBINARY},
+	{"pid", SCHEMA_IN_UINT32, SCHEMA_OUT_PID},
+	{"tid", SCHEMA_IN_UINT32, SCHEMA_OUT_TID},
+	{"port", SCHEMA_IN_UINT16, SCHEMA_OUT_PORT},
+	{"ip4", SCHEMA_IN_UINT32, SCHEMA_OUT_IPV4},
+	{"ip6", SCHEMA_IN_BINARY, SCHEMA_OUT_IPV6, 16},
+	{"ntstatus", SCHEMA_IN_UINT32, SCHEMA_OUT_NTSTATUS},
+	{"win32", SCHEMA_IN_UINT32, SCHEMA_OUT_WIN32ERROR},
+	{"hresult", SCHEMA_IN_INT32, SCHEMA_OUT_HRESULT},
+};
+
+struct list {
+	struct manifest_item **tail;
+	struct manifest_item *first;
+	const struct list *outer;
+	uint32_t count;
+	unsigned depth;
+};
+
+static int bad(struct catalogue_reader *r, const char *what, const char *near)
+{
+	diag_at(r->diag, UINT64_MAX, "catalogue line %u: %s near \"%.40s\"", r->text.line_start,
+		what, near);
+	if (r->diag) {
+		r->diag->line = r->text.line_start;
+		r->diag->column = 1;
+	}
+	return -EBADMSG;
+}
+
+static void skip(const char **at)
+{
+	*at += strspn(*at, " \t");
+}
+
+static struct manifest_item *find_item(const struct list *l, const char *name, size_t n)
+{
+	for (; l; l = l->outer) {
+		for (struct manifest_item *it = l->first; it; it = it->next) {
+			if (strlen(it->name) == n && memcmp(it->name, name, n) == 0) {
+				return it;
+			}
+		}
+	}
+	return NULL;
+}
+
+/* A number, an earlier field, or for counts `*`. `close` ends it. */
+static int read_size(struct catalogue_reader *r, const char **at, const struct list *l, char close,
+		     struct manifest_item *it)
+{
+	const char *s = *at;
+	const char *end = strchr(s, close);
+	if (!end || end == s) {
+		return bad(r, "a size is expected", s);
+	}
+	size_t n = (size_t)(end - s);
+	*at = end + 1;
+	bool count = close == ']';
+	if (count && n == 1 && *s == '*') {
+		it->to_end = true;
+		return 0;
+	}
+	if (*s >= '0' && *s <= '9') {
+		unsigned long v = strtoul(s, NULL, 0);
+		if (v > 0xFFFF) {
+			return bad(r, "a size is below 65536", s);
+		}
+		*(count ? &it->has_count : &it->has_length) = true;
+		*(count ? &it->count : &it->length) = (uint16_t)v;
+		return 0;
+	}
+	struct manifest_item *of = find_item(l, s, n);
+	if (!of) {
+		return bad(r, "no such field before this one", s);
+	}
+	*(count ? &it->count_of : &it->length_of) = of;
+	return 0;
+}
+
+static int read_type(struct catalogue_reader *r, const char **at, const struct list *l,
+		     struct manifest_item *it)
+{
+	const char *s = *at;
+	size_t n = strcspn(s, " \t(:?,");
+	size_t i = 0;
+	while (i < BASE_ARRAY_LEN(types) &&
+	       !(strlen(types[i].name) == n && memcmp(types[i].name, s, n) == 0)) {
+		i++;
+	}
+	if (i == BASE_ARRAY_LEN(types)) {
+		return bad(r, "unknown type", s);
+	}
+	it->in_type = types[i].in;
+	it->out_type = types[i].out;
+	it->length = types[i].length;
+	it->has_length = types[i].length != 0;
+	*at += n;
+	if (**at == '(') {
+		(*at)++;
+		int err = read_size(r, at, l, ')', it);
+		if (err < 0) {
+			return err;
+		}
+	}
+	if (**at == '?') {
+		it->optional = true;
+		(*at)++;
+	}
+	if (**at == ':') {
+		(*at)++;
+		size_t k = strcspn(*at, " \t,");
+		it->map_name = arena_text(r->arena, *at, k);
+		*at += k;
+	}
+	return 0;
+}
+
+static int read_list(struct catalogue_reader *r, const char **at, struct list *l);
+
+static int read_struct(struct catalogue_reader *r, const char **at, struct list *l,
+		       struct manifest_item *it)
+{
+	struct list members = {.outer = l, .depth = l->depth + 1};
+	(*at)++;
+	members.tail = &members.first;
+	int err = read_list(r, at, &members);
+	if (err < 0) {
+		return err;
+	}
+	if (**at != '}') {
+		return bad(r, "} is expected", *at);
+	}
+	(*at)++;
+	it->is_struct = true;
+	it->members = members.first;
+	it->member_count = members.count;
+	return 0;
+}
+
+static int read_alias(struct catalogue_reader *r, const char **at, struct list *l)
+{
+	size_t n = strcspn(*at + 1, " \t,}");
+	for (const struct catalogue_alias *a = r->aliases; a; a = a->next) {
+		if (strlen(a->name) == n && memcmp(a->name, *at + 1, n) == 0) {
+			const char *fields = a->fields;
+			*at += n + 1;
+			l->depth++;
+			int err = read_list(r, &fields, l);
+			l->depth--;
+			return err == 0 && *fields ? bad(r, "what is this?", fields) : err;
+		}
+	}
+	return bad(r, "unknown alias", *at);
+}
+
+static int read_item(struct catalogue_reader *r, const char **at, struct list *l)
+{
+	struct manifest_item *it = ARENA_NEW(r->arena, struct manifest_item);
+	if (!it) {
+		return -ENOMEM;
+	}
+	it->pos.line = r->text.line_start;
+	int err = **at == '{' ? read_struct(r, at, l, it) : read_type(r, at, l, it);
+	if (err < 0) {
+		return err;
+	}
+	skip(at);
+	size_t n = strcspn(*at, " \t,[}");
+	if (n == 0) {
+		return bad(r, "a field name is expected", *at);
+	}
+	it->name = arena_text(r->arena, *at, n);
+	*at += n;
+	if (**at == '[') {
+		(*at)++;
+		err = read_size(r, at, l, ']', it);
+		if (err < 0) {
+			return err;
+		}
+	}
+	if (!it->name || (it->map_name && r->arena->failed)) {
+		return -ENOMEM;
+	}
+	*l->tail = it;
+	l->tail = &it->next;
+	l->count++;
+	if (++r->item_count > SCHEMA_FIELDS_MAX) {
+		return bad(r, "too many fields", *at);
+	}
+	return 0;
+}
+
+static int read_list(struct catalogue_reader *r, const char **at, struct list *l)
+{
+	if (l->depth > CATALOGUE_DEPTH_MAX) {
+		return bad(r, "too deep", *at);
+	}
+	for (;;) {
+		skip(at);
+		if (**at == 0 || **at == '}') {
+			return 0;
+		}
+		int err = **at == '@' ? read_alias(r, at, l) : read_item(r, at, l);
+		if (err < 0) {
+			return err;
+		}
+		skip(at);
+		if (**at != ',') {
+			return 0;
+		}
+		(*at)++;
+	}
+}
+
+int catalogue_read_fields(struct catalogue_reader *r, const char **at, struct manifest_template *t)
+{
+	struct list l = {.depth = 0};
+	l.tail = &l.first;
+	r->item_count = 0;
+	skip(at);
+	if (**at == '-') {
+		(*at)++;
+	} else {
+		int err = read_list(r, at, &l);
+		if (err < 0) {
+			return err;
+		}
+	}
+	skip(at);
+	if (**at) {
+		return bad(r, "what is this?", *at);
+	}
+	t->items = l.first;
+	t->item_count = l.count;
+	return 0;
+}

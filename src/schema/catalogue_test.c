@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The catalogue's text format, and the built-in files through the TDH and decode functions.
+ */
+#include "schema/catalogue.h"
+#include "schema/schema_testing.h"
+
+struct read_one {
+	struct manifest manifest;
+	struct diag diag;
+	int err;
+};
+
+static int read_first(void *ctx, const struct catalogue_section *s)
+{
+	struct read_one *r = ctx;
+	r->err = catalogue_read_section(s, &r->manifest, &r->diag);
+	return 1;
+}
+
+static struct read_one read_text(const char *text)
+{
+	struct read_one r = {.err = -ENOENT};
+	catalogue_each_section(text, strlen(text), read_first, &r);
+	return r;
+}
+
+#define HEAD "manifest Acme-Rockets 11111111-2222-3333-4444-555555555555\n"
+
+static void a_manifest_section_declares_names_maps_and_events(void **state)
+{
+	struct read_one r = read_text(HEAD "keyword 0x10 Fuel\n"
+					   "task 7 Launch\n"
+					   "opcode Launch 11 Abort\n"
+					   "map Stage 1 First, 2 Second\n"
+					   "bits Valves 0x1 Main, 0x2 Spare\n"
+					   "event 5 Ignition task=Launch opcode=Abort level=4 "
+					   "keywords=0x10\n"
+					   "  0 u32:Stage Stage, # a comment\n"
+					   "    wsz Name\n"
+					   "  2 u32:Stage Stage, wsz Name, u8? Extra\n");
+	assert_int_equal(r.err, 0);
+	struct manifest_provider *p = r.manifest.providers;
+	assert_string_equal(p->name, "Acme-Rockets");
+	assert_int_equal(p->event_count, 2);
+	struct schema_event *e;
+	assert_int_equal(manifest_event_schema(p, p->events, SCHEMA_SOURCE_XML, &e), 0);
+	assert_int_equal(le16_get(e->descriptor), 5);
+	assert_int_equal(e->descriptor[5], 11);
+	assert_int_equal(e->descriptor[4], 4);
+	assert_int_equal(le16_get(e->descriptor + 6), 7);
+	assert_string_equal(schema_text(e, e->task_name), "Launch");
+	assert_string_equal(schema_text(e, e->opcode_name), "Abort");
+	assert_string_equal(schema_text(e, e->level_name), "Information");
+	assert_string_equal(schema_text(e, e->keywords), "Fuel");
+	assert_int_equal(e->field_count, 2);
+	assert_string_equal(schema_text(e, e->fields[0].map), "Stage");
+	schema_event_destroy(e);
+	manifest_finish(&r.manifest);
+}
+
+static void structs_arrays_and_sizes_refer_to_earlier_fields(void **state)
+{
+	struct read_one r = read_text(HEAD "let point = u16 X, u16 Y\n"
+					   "event 1 Path\n"
+					   "0 u32 Count, {@point, u8 N, u64 T[N]} Points[Count],\n"
+					   "  u16 Size, bin(Size) Blob, wsz(4) Fixed, ptr Rest[*]\n");
+	assert_int_equal(r.err, 0);
+	struct schema_event *e;
+	struct manifest_provider *p = r.manifest.providers;
+	assert_int_equal(manifest_event_schema(p, p->events, SCHEMA_SOURCE_XML, &e), 0);
+	assert_int_equal(e->top_count, 6);
+	assert_int_equal(e->field_count, 10);
+	struct blob b = {.n = 0};
+	blob_u32(&b, 2);
+	blob_u16(&b, 1), blob_u16(&b, 2), blob_u8(&b, 0);
+	blob_u16(&b, 3), blob_u16(&b, 4), blob_u8(&b, 1), blob_u64(&b, 9);
+	blob_u16(&b, 2), blob_hex(&b, "abcd");
+	blob_wide(&b, "abcd");
+	blob_u32(&b, 16), blob_u32(&b, 17);
+	uint32_t unread = 99;
+	struct schema_payload payload = {e, b.b, b.n, 4, NULL, &unread};
+	struct openetw_text t = {0};
+	assert_int_equal(schema_walk_json(&payload, &t), 0);
+	assert_string_equal(t.data, "{\"Count\":2,\"Points\":[{\"X\":1,\"Y\":2,\"N\":0,\"T\":[]},"
+				    "{\"X\":3,\"Y\":4,\"N\":1,\"T\":[9]}],\"Size\":2,"
+				    "\"Blob\":\"abcd\",\"Fixed\":\"abcd\",\"Rest\":[\"0x10\",\"0x11\"]}");
+	assert_int_equal(unread, 0);
+	openetw_text_free(&t);
+	schema_event_destroy(e);
+	manifest_finish(&r.manifest);
+}
+
+static void mistakes_are_refused_with_their_line(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *says;
+	} cases[] = {
+		{HEAD "event 1 A\n0 u99 X\n", "line 3: unknown type"},
+		{HEAD "event 1 A\n0 u32 X[Later], u32 Later\n", "line 3: no such field"},
+		{HEAD "event 1 A\n0 {u32 X Y\n", "line 3: "},
+		{HEAD "event 1 A\n0 @nothing\n", "line 3: unknown alias"},
+		{HEAD "let a = @a\nevent 1 A\n0 @a\n", "line 4: too deep"},
+		{HEAD "0 u32 X\n", "line 2: fields without an event"},
+		{HEAD "event 1 A task=None\n", "line 2: unknown task"},
+		{HEAD "event A 1\n", "line 2: an event starts with its number"},
+		{HEAD "nonsense\n", "line 2: unknown line"},
+		{HEAD "event 1 A\n999 u32 X\n", "line 3: a version is below 256"},
+		{HEAD "map M x y\n", "line 2: a map entry"},
+	};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(cases); i++) {
+		struct read_one r = read_text(cases[i].text);
+		if (r.err != -EBADMSG || !strstr(r.diag.text, cases[i].says)) {
+			fail_msg("case %zu: %d %s", i, r.err, r.diag.text);
+		}
+	}
+}
+
+static int check_builtin(void *ctx, const struct catalogue_section *s)
+{
+	struct manifest m;
+	struct diag d = {0};
+	unsigned *sections = ctx;
+	if (catalogue_read_section(s, &m, &d) < 0) {
+		fail_msg("%.*s: %s", (int)s->name_bytes, s->name, d.text);
+	}
+	for (struct manifest_event *e = m.providers->events; e; e = e->next) {
+		struct schema_event *made;
+		if (manifest_event_schema(m.providers, e, SCHEMA_SOURCE_WBEM, &made) != 0) {
+			fail_msg("%.*s event %u: no schema", (int)s->name_bytes, s->name, e->id);
+		}
+		for (uint32_t i = 0; i < made->field_count; i++) {
+			const struct manifest_map *map = m.providers->maps;
+			const char *name = schema_text(made, made->fields[i].map);
+			while (map && strcmp(map->name, name) != 0) {
+				map = map->next;
+			}
+			if (*name && !map) {
+				fail_msg("%.*s event %u: no map %s", (int)s->name_bytes, s->name,
+					 e->id, name);
+			}
+		}
+		for (struct manifest_event *o = e->next; o; o = o->next) {
+			if (o->id == e->id && o->version == e->version) {
+				fail_msg("%.*s event %u twice", (int)s->name_bytes, s->name, e->id);
+			}
+		}
+		schema_event_destroy(made);
+	}
+	manifest_finish(&m);
+	++*sections;
+	return 0;
+}
+
+static void every_builtin_section_is_sound(void **state)
+{
+	unsigned sections = 0;
+	catalogue_each_section(catalogue_builtin, catalogue_builtin_bytes, check_builtin, &sections);
+	assert_true(sections >= 25);
+}
+
+/* Sizes of the fixed-size kernel payloads, from SDK headers and records: with 8-byte pointers. */
+static void kernel_payloads_have_their_documented_sizes(void **state)
+{
+	static const struct {
+		const char *guid;
+		uint16_t opcode;
+		uint8_t version;
+		unsigned pointer, bytes;
+	} cases[] = {
+		{"3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c", 36, 2, 8, 24},	 /* CSwitch */
+		{"3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c", 36, 4, 8, 24},
+		{"3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c", 50, 2, 8, 8},	 /* ReadyThread */
+		{"3d6fa8d4-fe05-11d0-9dda-00c04fd7ba7c", 10, 3, 8, 52},	 /* DiskIo Read */
+		{"3d6fa8d4-fe05-11d0-9dda-00c04fd7ba7c", 12, 3, 8, 12},
+		{"3d6fa8d4-fe05-11d0-9dda-00c04fd7ba7c", 14, 3, 8, 28},
+		{"3d6fa8d3-fe05-11d0-9dda-00c04fd7ba7c", 32, 2, 8, 40},	 /* HardFault */
+		{"ce1dbfb4-137e-4da6-87b0-3f59aa102cbc", 46, 2, 8, 16},	 /* SampleProf */
+		{"ce1dbfb4-137e-4da6-87b0-3f59aa102cbc", 46, 2, 4, 12},
+		{"01853a65-418f-4f36-aefc-dc0f1d2fd235", 10, 3, 8, 828}, /* CPU */
+		{"01853a65-418f-4f36-aefc-dc0f1d2fd235", 11, 2, 8, 568}, /* PhyDisk */
+		{"01853a65-418f-4f36-aefc-dc0f1d2fd235", 12, 2, 8, 112},
+		{"01853a65-418f-4f36-aefc-dc0f1d2fd235", 14, 2, 8, 2584},
+		{"01853a65-418f-4f36-aefc-dc0f1d2fd235", 16, 2, 8, 8},
+		{"01853a65-418f-4f36-aefc-dc0f1d2fd235", 35, 2, 8, 428},
+		{"3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c", 32, 2, 8, 104}, /* process counters */
+	};
+	static const uint8_t zeros[4096];
+	for (size_t i = 0; i < BASE_ARRAY_LEN(cases); i++) {
+		struct guid g;
+		uint32_t bytes = 0;
+		assert_int_equal(guid_parse(cases[i].guid, &g), 0);
+		const struct schema_event *e =
+			schema_process_find(true, &g, cases[i].opcode, cases[i].version);
+		assert_non_null(e);
+		struct schema_payload p = {e, zeros, cases[i].bytes, cases[i].pointer, NULL, NULL};
+		if (schema_walk_measure(&p, &bytes) != 0 || bytes != cases[i].bytes) {
+			fail_msg("case %zu: %u bytes instead of %u", i, bytes, cases[i].bytes);
+		}
+	}
+}
+
+static void a_newer_version_is_read_as_the_newest_known(void **state)
+{
+	struct guid g;
+	guid_parse("3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c", &g);
+	const struct schema_event *four = schema_process_find(true, &g, 1, 4);
+	assert_non_null(four);
+	assert_ptr_equal(schema_process_find(true, &g, 1, 77), four);
+	assert_null(schema_process_find(true, &g, 200, 4));
+	guid_parse("9e814aad-3204-11d2-9a82-006008a86939", &g);
+	assert_null(schema_process_find(true, &g, 1, 4));
+}
+
+static void a_field_that_came_later_may_be_missing(void **state)
+{
+	struct guid g;
+	guid_parse("3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c", &g);
+	const struct schema_event *e = schema_process_find(true, &g, 1, 3);
+	uint8_t payload[80] = {7};
+	struct openetw_text t = {0};
+	struct schema_payload p = {e, payload, 72, 8, NULL, NULL};
+	assert_int_equal(schema_walk_json(&p, &t), 0);
+	assert_null(strstr(t.data, "ThreadName"));
+	openetw_text_clear(&t);
+	payload[72] = 'x';
+	p.bytes = 76;
+	assert_int_equal(schema_walk_json(&p, &t), 0);
+	assert_non_null(strstr(t.data, "\"ThreadName\":\"x\""));
+	openetw_text_free(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_manifest_section_declares_names_maps_and_events),
+		cmocka_unit_test(structs_arrays_and_sizes_refer_to_earlier_fields),
+		cmocka_unit_test(mistakes_are_refused_with_their_line),
+		cmocka_unit_test(every_builtin_section_is_sound),
+		cmocka_unit_test(kernel_payloads_have_their_documented_sizes),
+		cmocka_unit_test(a_newer_version_is_read_as_the_newest_known),
+		cmocka_unit_test(a_field_that_came_later_may_be_missing),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a provider declares about itself, as written: the model between the front ends and the
+ * schemas.
+ *
+ *   manifest_read_xml (instrumentation manifests), manifest_read_binary (WEVT_TEMPLATE resources),
+ *   catalogue (our text files)  ->  struct manifest  ->  manifest_event_schema (schema_event)
+ *
+ * Everything lives in the manifest's arena. Texts are UTF-8, terminated, never NULL unless said.
+ * Positions count from 1 and are 0 where the input has no lines. Immutable once read.
+ */
+#ifndef SCHEMA_MANIFEST_H
+#define SCHEMA_MANIFEST_H
+
+#include "base/arena.h"
+#include "schema/schema.h"
+
+/* The most memory one manifest may take; the largest of Windows' own need a tenth. */
+#define MANIFEST_MEMORY_MAX (48u << 20)
+
+struct manifest_pos {
+	uint32_t line, column;
+};
+
+struct manifest_map_entry {
+	struct manifest_map_entry *next;
+	uint32_t value;
+	const char *text; /* message with string references resolved */
+	const char *message, *symbol; /* as written; may be NULL */
+	struct manifest_pos pos;
+};
+struct manifest_map {
+	struct manifest_map *next;
+	const char *name;
+	const char *symbol; /* may be NULL */
+	bool bits;
+	struct manifest_map_entry *entries;
+	uint32_t entry_count;
+	struct manifest_pos pos;
+};
+
+/* A <data> or <struct>. */
+struct manifest_item {
+	struct manifest_item *next;
+	const char *name;
+	uint16_t in_type, out_type; /* enum schema_in, schema_out; in_type 0: struct */
+	const char *map_name;	    /* may be NULL */
+	const struct manifest_map *map;
+	/* Elements and size: a number, or the item that holds it. */
+	bool has_count, has_length;
+	uint16_t count, length;
+	struct manifest_item *count_of, *length_of;
+	bool is_struct;
+	bool optional; /* later builds append it without raising the version */
+	bool to_end;   /* elements until the payload ends */
+	uint32_t tags;
+	struct manifest_item *members;
+	uint32_t member_count;
+	uint32_t index; /* among the fields, set while the schema is made */
+	struct manifest_pos pos;
+};
+struct manifest_template {
+	struct manifest_template *next;
+	const char *tid;
+	const char *name; /* may be NULL */
+	struct manifest_item *items;
+	uint32_t item_count;
+	const void *user_data; /* struct xml_node of <UserData>, valid while the document is; may be
+				  NULL */
+	struct manifest_pos pos;
+};
+
+enum manifest_kind {
+	MANIFEST_LEVEL,
+	MANIFEST_TASK,
+	MANIFEST_OPCODE,
+	MANIFEST_KEYWORD,
+	MANIFEST_CHANNEL,
+	MANIFEST_FILTER,
+	MANIFEST_KIND_COUNT,
+};
+/* A level, task, opcode, keyword, channel or filter. */
+struct manifest_name {
+	struct manifest_name *next;
+	const char *name;
+	const char *text;	      /* what people see: the message, else the name */
+	const char *symbol, *message; /* as written; may be NULL */
+	uint64_t value;		      /* keywords: the mask */
+	const struct manifest_name *task; /* opcodes of one task; NULL: of the provider */
+	const char *chid, *channel_type;  /* channels; may be NULL */
+	struct guid event_guid;		  /* tasks */
+	uint8_t version;		  /* filters */
+	bool imported, enabled;		  /* channels */
+	bool predefined;
+	struct manifest_pos pos;
+};
+
+struct manifest_event {
+	struct manifest_event *next;
+	uint16_t id;
+	uint8_t version, channel, level, opcode;
+	uint16_t task;
+	uint64_t keyword;
+	bool not_logged;
+	const char *name, *symbol, *message; /* may be NULL */
+	const char *text;		     /* message resolved; may be NULL */
+	const char *attributes;		     /* "k=v;..."; may be NULL */
+	uint32_t tags;
+	const struct manifest_name *level_of, *task_of, *opcode_of, *channel_of; /* may be NULL */
+	const struct manifest_template *template;				 /* may be NULL */
+	struct manifest_pos pos;
+};
+struct manifest_provider {
+	struct manifest_provider *next;
+	struct guid guid, control_guid;
+	const char *name;
+	const char *symbol, *message, *resource_file, *message_file; /* may be NULL */
+	bool lenient; /* an unknown version is read as the newest known one below it */
+	struct manifest_name *names[MANIFEST_KIND_COUNT];
+	struct manifest_map *maps;
+	struct manifest_template *templates;
+	struct manifest_event *events;
+	uint32_t event_count;
+	struct manifest_pos pos;
+};
+
+struct manifest {
+	struct arena arena;
+	struct manifest_provider *providers;
+};
+
+void manifest_init(struct manifest *m);
+void manifest_finish(struct manifest *m);
+
+/* ---- front ends: 0, -EBADMSG with diag, -ENOMEM; on failure the manifest is finished ------- */
+
+/* An instrumentation manifest, UTF-8 or UTF-16. */
+int manifest_read_xml(const void *text, size_t n, struct manifest *ret, struct diag *d);
+/* A WEVT_TEMPLATE resource ("CRIM"). `messages` gives the text of a message id or NULL. */
+typedef const char *(*manifest_message_fn)(void *ctx, uint32_t id);
+int manifest_read_binary(const void *p, size_t n, manifest_message_fn messages, void *ctx,
+			 struct manifest *ret, struct diag *d);
+/* A PE file (.dll, .exe, .mui) with such a resource; its message table too. -ENOENT: none in it. */
+int manifest_read_pe(const void *p, size_t n, struct manifest *ret, struct diag *d);
+
+/* ---- helpers ------------------------------------------------------------------------------- */
+
+/* winmeta's names: NULL when there is none with this value or name ("win:Start"). Static. */
+const struct manifest_name *manifest_predefined(enum manifest_kind kind, uint64_t value);
+const struct manifest_name *manifest_predefined_by_name(enum manifest_kind kind, const char *name);
+/* Types by name: "win:UInt32", "xs:unsignedInt"; any case, prefix optional. false when unknown. */
+bool manifest_in_type(const char *name, uint16_t *ret);
+bool manifest_out_type(const char *name, uint16_t *ret);
+/* May this in type be shown as that out type? */
+bool manifest_types_fit(uint16_t in_type, uint16_t out_type);
+
+const struct manifest_name *manifest_find(const struct manifest_provider *p,
+					  enum manifest_kind kind, const char *name);
+/* Of a value; opcodes: of the task first, then the provider's, then winmeta's. May be NULL. */
+const struct manifest_name *manifest_find_value(const struct manifest_provider *p,
+						enum manifest_kind kind, uint64_t value,
+						const struct manifest_name *task);
+
+/* ---- to schemas ---------------------------------------------------------------------------- */
+
+/* The schema of one event. -EBADMSG (too many fields, a reference forward), -ENOMEM. */
+int manifest_event_schema(const struct manifest_provider *p, const struct manifest_event *e,
+			  enum schema_source source, struct schema_event **ret);
+/* Appends the EVENT_MAP_INFO block of a map; strings end in a space as Windows' do. */
+void manifest_map_block(const struct manifest_map *m, struct openetw_text *o);
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The process's store. Readers share a lock; whoever misses takes it alone, and brings in once for
+ * each provider what the built-in catalogue and the user's directories say about it.
+ */
+#include "base/order.h"
+#include "schema/catalogue.h"
+#include "schema/schema_store.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#define ASKED_BUCKETS 1024u
+#define ASKED_MAX     65536u /* a hostile trace may name any number of providers */
+
+struct asked {
+	struct asked *next;
+	struct guid guid;
+};
+
+static struct {
+	pthread_rwlock_t lock;
+	struct schema_store *store; /* made when first needed, never destroyed */
+	struct asked *asked[ASKED_BUCKETS];
+	uint32_t asked_count;
+	uint32_t generation;
+} process = {PTHREAD_RWLOCK_INITIALIZER};
+
+uint32_t schema_process_generation(void)
+{
+	return order_load_acquire(&process.generation); /* A: pairs with A in changed_locked() */
+}
+
+static void changed_locked(void)
+{
+	order_store_release(&process.generation, process.generation + 1); /* A */
+}
+
+static struct schema_store *store_locked(void)
+{
+	if (!process.store) {
+		process.store = schema_store_create();
+	}
+	return process.store;
+}
+
+/* ---- bringing in ------------------------------------------------------------------------------ */
+
+static uint32_t asked_bucket(const struct guid *g)
+{
+	return (uint32_t)((le64_get(g->b) ^ le64_get(g->b + 8)) * 0x9E3779B97F4A7C15ull >> 40) %
+	       ASKED_BUCKETS;
+}
+
+static bool was_asked_locked(const struct guid *g)
+{
+	const struct asked *a = process.asked[asked_bucket(g)];
+	while (a && !guid_equal(&a->guid, g)) {
+		a = a->next;
+	}
+	return a || process.asked_count >= ASKED_MAX;
+}
+
+static int load_builtin(void *ctx, const struct catalogue_section *s)
+{
+	const struct guid *g = ctx;
+	struct manifest m;
+	if (!guid_equal(&s->guid, g) || catalogue_read_section(s, &m, NULL) < 0) {
+		return 0;
+	}
+	schema_store_take_manifest(process.store, &m,
+				   s->classic ? SCHEMA_SOURCE_WBEM : SCHEMA_SOURCE_XML, "");
+	return 0; /* a GUID may have a class and a manifest */
+}
+
+static void bring_in_locked(const struct guid *g)
+{
+	struct asked *a = malloc(sizeof *a);
+	if (!a) {
+		return;
+	}
+	uint32_t at = asked_bucket(g);
+	*a = (struct asked){process.asked[at], *g};
+	process.asked[at] = a;
+	process.asked_count++;
+	/* What the user loaded stays in front of the catalogue. */
+	if (!schema_store_provider(process.store, false, g) &&
+	    !schema_store_provider(process.store, true, g)) {
+		struct guid copy = *g;
+		catalogue_each_section(catalogue_builtin, catalogue_builtin_bytes, load_builtin,
+				       &copy);
+	}
+}
+
+static void ensure(const struct guid *g)
+{
+	pthread_rwlock_rdlock(&process.lock);
+	bool asked = was_asked_locked(g);
+	pthread_rwlock_unlock(&process.lock);
+	if (asked) {
+		return;
+	}
+	pthread_rwlock_wrlock(&process.lock);
+	if (store_locked() && !was_asked_locked(g)) {
+		bring_in_locked(g);
+	}
+	pthread_rwlock_unlock(&process.lock);
+}
+
+/* ---- finding ---------------------------------------------------------------------------------- */
+
+const struct schema_event *schema_process_find(bool classic, const struct guid *g, uint16_t id,
+					       uint8_t version)
+{
+	const struct schema_event *e = NULL;
+	bool known = false;
+	pthread_rwlock_rdlock(&process.lock);
+	if (process.store) {
+		e = schema_store_find(process.store, classic, g, id, version);
+		known = was_asked_locked(g) && !schema_store_provider(process.store, classic, g);
+	}
+	pthread_rwlock_unlock(&process.lock);
+	if (e || known) {
+		return e;
+	}
+	pthread_rwlock_wrlock(&process.lock);
+	if (store_locked()) {
+		if (!was_asked_locked(g)) {
+			bring_in_locked(g);
+		}
+		e = schema_store_resolve(process.store, classic, g, id, version);
+	}
+	pthread_rwlock_unlock(&process.lock);
+	return e;
+}
+
+const struct manifest_provider *schema_process_provider(bool classic, const struct guid *g)
+{
+	ensure(g);
+	pthread_rwlock_rdlock(&process.lock);
+	const struct manifest_provider *p =
+		process.store ? schema_store_provider(process.store, classic, g) : NULL;
+	pthread_rwlock_unlock(&process.lock);
+	return p;
+}
+
+const struct schema_map *schema_process_find_map(const struct guid *provider, const char *name,
+						 size_t bytes)
+{
+	ensure(provider);
+	pthread_rwlock_rdlock(&process.lock);
+	const struct schema_map *m =
+		process.store ? schema_store_find_map(process.store, provider, name, bytes) : NULL;
+	pthread_rwlock_unlock(&process.lock);
+	return m;
+}
+
+/* ---- going through ---------------------------------------------------------------------------- */
+
+struct visit {
+	schema_provider_fn fn;
+	void *ctx;
+};
+
+static int visit_section(void *ctx, const struct catalogue_section *s)
+{
+	const struct visit *v = ctx;
+	const char *name = s->classic && s->provider ? s->provider : s->name;
+	size_t n = s->classic && s->provider ? s->provider_bytes : s->name_bytes;
+	char text[256];
+	n = BASE_MIN(n, sizeof text - 1);
+	memcpy(text, name, n);
+	text[n] = 0;
+	return v->fn(v->ctx, &s->guid, s->classic ? SCHEMA_SOURCE_WBEM : SCHEMA_SOURCE_XML, text);
+}
+
+int schema_process_each_provider(schema_provider_fn fn, void *ctx)
+{
+	struct visit v = {fn, ctx};
+	pthread_rwlock_rdlock(&process.lock);
+	int stop = process.store ? schema_store_each_provider(process.store, fn, ctx) : 0;
+	pthread_rwlock_unlock(&process.lock);
+	return stop ? stop
+		    : catalogue_each_section(catalogue_builtin, catalogue_builtin_bytes,
+					     visit_section, &v);
+}
+
+int schema_process_each_event(const struct guid *provider, schema_event_fn fn, void *ctx)
+{
+	const struct manifest_provider *p = schema_process_provider(false, provider);
+	for (const struct manifest_event *e = p ? p->events : NULL; e; e = e->next) {
+		schema_process_find(false, provider, e->id, e->version);
+	}
+	pthread_rwlock_rdlock(&process.lock);
+	int stop = process.store ? schema_store_each_event(process.store, provider, fn, ctx) : 0;
+	pthread_rwlock_unlock(&process.lock);
+	return stop;
+}
+
+/* ---- learning --------------------------------------------------------------------------------- */
+
+int schema_process_learn(uint8_t opcode, const void *payload, size_t n)
+{
+	pthread_rwlock_wrlock(&process.lock);
+	int err = store_locked() ? schema_store_learn(process.store, opcode, payload, n) : -ENOMEM;
+	if (err > 0) {
+		changed_locked();
+	}
+	pthread_rwlock_unlock(&process.lock);
+	return err;
+}
+
+int schema_process_take_manifest(struct manifest *m, enum schema_source source, const char *key)
+{
+	pthread_rwlock_wrlock(&process.lock);
+	int err = -ENOMEM;
+	if (store_locked()) {
+		err = schema_store_take_manifest(process.store, m, source, key);
+		changed_locked();
+	} else {
+		manifest_finish(m);
+	}
+	pthread_rwlock_unlock(&process.lock);
+	return err;
+}
+
+int schema_process_drop_manifest(const char *key)
+{
+	pthread_rwlock_wrlock(&process.lock);
+	int err = process.store ? schema_store_drop_manifest(process.store, key) : -ENOENT;
+	changed_locked();
+	pthread_rwlock_unlock(&process.lock);
+	return err;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Stores of schemas: one for each decoder (what its trace said about itself) and one for the process
+ * (manifests that were loaded, the built-in catalogue, the user's directories).
+ *
+ * A store never forgets before it is destroyed, so what is found may be used without a lock; what is
+ * unloaded is only not found any more. Stores are bounded, because files from elsewhere fill them.
+ */
+#ifndef SCHEMA_SCHEMA_STORE_H
+#define SCHEMA_SCHEMA_STORE_H
+
+#include "schema/manifest.h"
+
+/* ---- a store; not locked --------------------------------------------------------------------- */
+
+/* Takes the manifest over, also when it fails. A provider declared again replaces the older one.
+ * `key` says whence, for schema_store_drop_manifest(). 0 or -ENOMEM (also: the store is full). */
+int schema_store_take_manifest(struct schema_store *s, struct manifest *m,
+			       enum schema_source source, const char *key);
+int schema_store_drop_manifest(struct schema_store *s, const char *key); /* -ENOENT */
+const struct manifest_provider *schema_store_provider(const struct schema_store *s, bool classic,
+						      const struct guid *g);
+/* As schema_store_find(), and makes the schema out of a manifest if it has to. */
+const struct schema_event *schema_store_resolve(struct schema_store *s, bool classic,
+						const struct guid *g, uint16_t id, uint8_t version);
+
+/* ---- the process's own; any thread ------------------------------------------------------------ */
+
+int schema_process_learn(uint8_t opcode, const void *payload, size_t n);
+int schema_process_take_manifest(struct manifest *m, enum schema_source source, const char *key);
+int schema_process_drop_manifest(const char *key);
+/* Looks in what was loaded, in the built-in catalogue and in the user's directories. */
+const struct schema_event *schema_process_find(bool classic, const struct guid *guid,
+					       uint16_t id_or_opcode, uint8_t version);
+const struct manifest_provider *schema_process_provider(bool classic, const struct guid *guid);
+const struct schema_map *schema_process_find_map(const struct guid *provider, const char *name,
+						 size_t bytes);
+/* All events of a provider; all known providers. */
+int schema_process_each_event(const struct guid *provider, schema_event_fn fn, void *ctx);
+int schema_process_each_provider(schema_provider_fn fn, void *ctx);
+/* Changes whenever something found before may now be found differently. */
+uint32_t schema_process_generation(void);
+
+/* The user's directories: calls fn for each file that describes this provider. */
+typedef int (*schema_file_fn)(void *ctx, const char *path);
+int schema_files_of(const struct guid *provider, schema_file_fn fn, void *ctx);
+/* Loads a file by its content: manifest, PE file, catalogue. -errno with diag. */
+int schema_process_load_file(const char *path, struct diag *d);
+
+#endif
