@@ -26,7 +26,7 @@ static int watch(struct cli_args *a, const char *session, struct cli_trace *t)
 	}
 	uint32_t code = cli_trace_run(t);
 	if (code) {
-		return cli_fail(a, code, "watching '%s' ended", session);
+		return cli_fail(a, code, t->events ? "watching '%s' ended" : "cannot watch '%s'", session);
 	}
 	return CLI_OK;
 }

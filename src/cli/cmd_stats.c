@@ -43,7 +43,7 @@ struct stats {
 	size_t cap, used;
 	uint64_t events, bytes, first, last;
 	uint64_t previous;
-	uint64_t backwards; /* events earlier than the one before */
+	uint64_t backwards; /* events earlier than one before them (the headers of further files are) */
 	uint64_t outside;   /* of the times the header names */
 	uint64_t start, end;
 	struct gap gaps[GAPS_MAX];
@@ -120,7 +120,7 @@ static void note_time(struct stats *s, uint64_t t)
 			s->gap_count = keep + 1;
 		}
 	}
-	s->previous = t;
+	s->previous = BASE_MAX(s->previous, t);
 	s->outside += t < s->start || (s->end && t > s->end);
 	s->first = s->events == 0 || t < s->first ? t : s->first;
 	s->last = t > s->last ? t : s->last;

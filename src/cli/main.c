@@ -161,6 +161,7 @@ static bool parse(struct cli_args *a, int argc, char **argv)
 			return false;
 		}
 	}
+	argv[out] = NULL; /* run hands the rest to execvp */
 	a->count = out;
 	a->words = argv;
 	return true;
