@@ -3,6 +3,8 @@
  */
 #include "cli/cli.h"
 
+#include "cli/timetext.h"
+
 #include <stdlib.h>
 
 bool cli_flag(const struct cli_args *a, const char *name)
@@ -49,9 +51,92 @@ bool cli_number(const struct cli_args *a, const char *name, uint64_t min, uint64
 	return true;
 }
 
+static bool scaled(const struct cli_args *a, const char *name, const char *what, const char *text, bool ok,
+		   uint64_t base_units, uint64_t unit, uint64_t min, uint64_t max, uint64_t *inout)
+{
+	uint64_t v = ok ? base_units / unit + (base_units % unit != 0) : 0;
+	if (!ok) {
+		cli_usage(a, "--%s takes %s, not '%s'", name, what, text);
+		return false;
+	}
+	if (v < min || v > max) {
+		cli_usage(a, "--%s %s is out of range", name, text);
+		return false;
+	}
+	*inout = v;
+	return true;
+}
+
+bool cli_size(const struct cli_args *a, const char *name, uint64_t unit, uint64_t min, uint64_t max,
+	      uint64_t *inout)
+{
+	const char *text = cli_value(a, name, NULL);
+	uint64_t bytes = 0;
+	bool ok = text && cli_size_parse(text, unit, &bytes);
+	return !text || scaled(a, name, "a size such as 64K, 100MB or 2G", text, ok, bytes, unit, min, max, inout);
+}
+
+bool cli_duration(const struct cli_args *a, const char *name, uint64_t unit_ns, uint64_t min, uint64_t max,
+		  uint64_t *inout)
+{
+	const char *text = cli_value(a, name, NULL);
+	uint64_t ns = 0;
+	bool ok = text && cli_duration_parse(text, unit_ns, &ns);
+	return !text || scaled(a, name, "a time such as 250ms, 1.5s or 2m", text, ok, ns, unit_ns, min, max, inout);
+}
+
+/* Edits (insert, delete, replace, swap neighbours) between a and b; both short. */
+static int distance(const char *a, const char *b)
+{
+	int d[34][34];
+	int n = (int)strlen(a), m = (int)strlen(b);
+	if (n > 32 || m > 32) {
+		return 99;
+	}
+	for (int i = 0; i <= n; i++) {
+		for (int j = 0; j <= m; j++) {
+			if (i == 0 || j == 0) {
+				d[i][j] = i + j;
+				continue;
+			}
+			int best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+			best = BASE_MIN(best, d[i - 1][j] + 1);
+			best = BASE_MIN(best, d[i][j - 1] + 1);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+				best = BASE_MIN(best, d[i - 2][j - 2] + 1);
+			}
+			d[i][j] = best;
+		}
+	}
+	return d[n][m];
+}
+
+const char *cli_nearest(const char *text, const char *(*next)(const void *ctx, int i), const void *ctx)
+{
+	const char *best = NULL;
+	int best_distance = 99;
+	size_t n = strlen(text);
+	for (int i = 0;; i++) {
+		const char *c = next(ctx, i);
+		if (!c) {
+			break;
+		}
+		/* A beginning or an end of the word is as good as one typing mistake. */
+		size_t m = strlen(c);
+		int d = n >= 3 && m > n && (strncmp(c, text, n) == 0 || strcmp(c + m - n, text) == 0)
+				? 1
+				: distance(text, c);
+		if (d < best_distance) {
+			best_distance = d;
+			best = c;
+		}
+	}
+	return best_distance <= (n <= 3 ? 1 : n <= 6 ? 2 : 3) ? best : NULL;
+}
+
 void cli_help(FILE *f, const struct cli_command *c)
 {
-	fprintf(f, "Usage: openetw %s %s\n\n%s\n", c->name, c->synopsis, c->summary);
+	fprintf(f, "Usage: openetw %s%s%s\n\n%s\n", c->name, *c->synopsis ? " " : "", c->synopsis, c->summary);
 	if (c->options && c->options->name) {
 		fprintf(f, "\nOptions:\n");
 	}
@@ -60,7 +145,11 @@ void cli_help(FILE *f, const struct cli_command *c)
 		int n = snprintf(left, sizeof left, "  %c%c%s --%s%s%s", o->letter ? '-' : ' ',
 				 o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name, o->arg ? " " : "",
 				 o->arg ? o->arg : "");
-		fprintf(f, n < 32 ? "%-32s %s\n" : "%s\n%33s%s\n", left, n < 32 ? o->help : "", o->help);
+		if (n < 32) {
+			fprintf(f, "%-32s %s\n", left, o->help);
+		} else {
+			fprintf(f, "%s\n%33s%s\n", left, "", o->help);
+		}
 	}
 	if (c->details) {
 		fprintf(f, "\n%s", c->details);
@@ -77,6 +166,7 @@ void cli_help_all(FILE *f)
 	fprintf(f, "\n'openetw help VERB' tells more. First steps:\n"
 		   "  openetw run -p MyCompany.MyProvider -- ./my-program    record a program\n"
 		   "  openetw dump openetw.etl                               read what was recorded\n"
+		   "  openetw stats openetw.etl                              count it\n"
 		   "  openetw live -p MyCompany.MyProvider                   watch events as they happen\n");
 }
 
@@ -123,6 +213,7 @@ int cli_usage(const struct cli_args *a, const char *fmt, ...)
 	va_start(ap, fmt);
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "\n  usage: openetw %s %s\n", a->command->name, a->command->synopsis);
+	fprintf(stderr, "\n  usage: openetw %s %s\n  'openetw help %s' tells more\n", a->command->name,
+		a->command->synopsis, a->command->name);
 	return CLI_USAGE;
 }

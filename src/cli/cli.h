@@ -2,6 +2,12 @@
  *
  * cli: the openetw command. Front door.
  *
+ *   main.c       verbs by name, option parsing            args.c     values of options, help, error lines
+ *   session.c    what the session verbs share             trace.c    reading files and sessions, Ctrl-C, progress
+ *   select.c     which events: --provider, --from, …      filter.c   --filter expressions
+ *   view.c       one event by field names                 printer.c  one event as text, JSON or CSV
+ *   cmd_VERB.c   the verbs                                timetext.c times, durations and sizes as text
+ *
  * A verb is one file ending in one const table entry (struct cli_command); parsing, help and shell
  * completion all come from that table. Verbs use libetw's public API like any other program. Results go to
  * stdout, everything else to stderr. Exit status: 0 done, 1 failed (one line says what, why and what to do
@@ -41,7 +47,7 @@ struct cli_command {
 	const struct cli_option *options;
 	int (*run)(struct cli_args *args);
 	bool rest_is_command; /* positionals are a command line: parsing stops at the first or at -- */
-	const char *complete; /* what positionals are: "file", "session", "provider", NULL */
+	const char *complete; /* what positionals are: "file", "session", "command", "verb", a|b|c; NULL: nothing */
 };
 
 /* A parsed command line. */
@@ -61,11 +67,20 @@ bool cli_flag(const struct cli_args *a, const char *name);
 const char *cli_value(const struct cli_args *a, const char *name, const char *fallback);
 /* The n-th value of a repeated option; NULL when there are fewer. */
 const char *cli_value_at(const struct cli_args *a, const char *name, int n);
+/* Sizes ("100MB") in units of `unit`, durations ("250ms", "2m") in units of `unit_ns`, rounded up; a bare number has
+ * that unit. They print the mistake and return false. */
+bool cli_size(const struct cli_args *a, const char *name, uint64_t unit, uint64_t min, uint64_t max,
+	      uint64_t *inout);
+bool cli_duration(const struct cli_args *a, const char *name, uint64_t unit_ns, uint64_t min, uint64_t max,
+		  uint64_t *inout);
 /* Whole number with range; prints the mistake and returns false. */
 bool cli_number(const struct cli_args *a, const char *name, uint64_t min, uint64_t max, uint64_t *inout);
 
 extern const struct cli_command *const cli_commands[]; /* NULL-terminated */
 const struct cli_command *cli_find(const char *name);
+/* The candidate closest to `text`, when it is close enough to be what was meant; else NULL. `next` gives the i-th
+ * candidate, NULL at the end. */
+const char *cli_nearest(const char *text, const char *(*next)(const void *ctx, int i), const void *ctx);
 void cli_help(FILE *f, const struct cli_command *c);
 void cli_help_all(FILE *f);
 
@@ -84,7 +99,14 @@ struct cli_props {
 };
 void cli_props_init(struct cli_props *p);
 uint32_t cli_session_query(const char *name, struct cli_props *ret);
-/* "Name:keywords:level" or "{guid}:keywords:level". */
+/* Waits for a word in a terminal-free way: true when SIGINT, SIGTERM or SIGHUP arrived since the call of
+ * cli_signals_catch. SIGPIPE is ignored from the start of main; cli_child_signals() undoes all that in a child. */
+void cli_signals_catch(void);
+void cli_signals_restore(void);
+int cli_signal_caught(void);
+void cli_child_signals(void);
+
+/* "Name:keywords:level:options" or "{guid}:keywords:level:options". */
 struct cli_provider {
 	GUID guid;
 	char name[256];
@@ -93,6 +115,8 @@ struct cli_provider {
 	uint8_t level;
 	uint32_t properties;
 };
+/* Name (installed manifests first, else the name hash), *Name, {guid}, guid or #guid. False: none of these. */
+bool cli_provider_guid(const char *text, GUID *ret);
 bool cli_provider_parse(const struct cli_args *a, const char *text, struct cli_provider *ret);
 /* Enable with the filters the command line gives (--pid, --exe, --event-id, …). Win32 code. */
 uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session, const struct cli_provider *p,
@@ -105,7 +129,7 @@ uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session, cons
 	{0, "sid", NULL, "record the user of each event", NULL},                                   \
 	{0, "process-start-key", NULL, "record a key that is unique for each process start", NULL}, \
 	{0, "event-key", NULL, "record a key that is unique for each event", NULL},                \
-	{0, "pid", "PID", "only from this process (up to 8 times)", NULL},                         \
+	{0, "pid", "PID", "only from this process (repeatable, up to 8)", NULL},                         \
 	{0, "exe", "NAME", "only from processes of this executable (a;b for several)", NULL},      \
 	{0, "event-id", "IDS", "only these event ids: 1,2,7 (or !1,2 for all but these)", NULL}
 
@@ -113,10 +137,10 @@ uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session, cons
 #define CLI_SESSION_OPTIONS                                                                        \
 	{'m', "mode", "MODE", "sequential, circular, newfile, append or buffering",                \
 	 "sequential|circular|newfile|append|buffering"},                                          \
-	{0, "max-size", "MB", "size limit of the file (circular and newfile need one)", NULL},     \
-	{'b', "buffer-size", "KB", "size of one buffer, 4 to 16384", NULL},                        \
+	{0, "max-size", "SIZE", "size limit of the file: 100MB, 2GB; a bare number is MB", NULL},     \
+	{'b', "buffer-size", "SIZE", "size of one buffer, 4K to 16M; a bare number is KB", NULL},   \
 	{0, "buffers", "MIN[:MAX]", "number of buffers", NULL},                                    \
-	{'f', "flush-timer", "SECONDS", "write part-filled buffers this often", NULL},             \
+	{'f', "flush-timer", "TIME", "write part-filled buffers this often: 1s, 2m", NULL},        \
 	{0, "clock", "CLOCK", "qpc (default), system or cycles", "qpc|system|cycles"},             \
 	{0, "no-per-cpu", NULL, "one stream of buffers instead of one for each processor", NULL},  \
 	{0, "preallocate", NULL, "reserve --max-size on disk at once", NULL}
@@ -135,29 +159,56 @@ struct cli_progress {
 	bool active;
 	uint64_t started_ns, last_ns;
 };
-void cli_progress_start(struct cli_progress *p);
+void cli_progress_start(struct cli_progress *p, bool wanted);
 void cli_progress_show(struct cli_progress *p, const char *fmt, ...) BASE_PRINTF(2, 3);
 void cli_progress_end(struct cli_progress *p);
 
 /* ---- events ------------------------------------------------------------------------------------- */
+
+struct openetw_decoder;
+struct cli_view;
+
+/* Which events: --filter, --event, --pid, --tid, --level, --from, --to and, when `providers`, --provider. */
+struct cli_select;
+struct cli_select *cli_select_create(const struct cli_args *a, bool providers); /* NULL: said why */
+void cli_select_destroy(struct cli_select *s);
+/* Relative times count from here. False when the range is empty. */
+bool cli_select_set_start(struct cli_select *s, uint64_t start_filetime);
+uint64_t cli_select_from(const struct cli_select *s);
+uint64_t cli_select_to(const struct cli_select *s); /* UINT64_MAX: no end */
+bool cli_select_match(struct cli_select *s, struct cli_view *v, const EVENT_RECORD *e);
+#define CLI_SELECT_OPTIONS                                                                         \
+	{'F', "filter", "EXPR", "only events for which EXPR is true, such as 'pid == 7 and Name ~ \"x\"'", NULL}, \
+	{'p', "provider", "P", "only this provider: name, GUID or *Name (repeatable)", NULL},      \
+	{'e', "event", "E", "only this event: name, pattern or id (repeatable)", NULL},            \
+	{0, "pid", "PID", "only this process (repeatable)", NULL},                                 \
+	{0, "tid", "TID", "only this thread (repeatable)", NULL},                                  \
+	{'l', "level", "LEVEL", "only this level and more severe ones", NULL},                     \
+	{0, "from", "TIME", "from this time on: 2026-01-31T12:00:00, or +1.5s from the start", NULL}, \
+	{0, "to", "TIME", "up to this time, written likewise", NULL}
 
 enum cli_format {
 	CLI_TEXT,
 	CLI_JSON,
 	CLI_CSV,
 };
-/* Prints events to stdout; used by dump, live and run. */
+/* Prints events to stdout; used by dump and live. `select` is borrowed, may be NULL. */
 struct cli_printer;
-struct cli_printer *cli_printer_create(const struct cli_args *a);
-void cli_printer_event(struct cli_printer *p, const EVENT_RECORD *e);
+struct cli_printer *cli_printer_create(const struct cli_args *a, struct cli_select *select);
+/* False when --limit is reached or stdout takes no more (then cli_output_errno says why). */
+bool cli_printer_event(struct cli_printer *p, const EVENT_RECORD *e);
+extern int cli_output_errno;
 uint64_t cli_printer_count(const struct cli_printer *p);
+/* Events whose payload could not be decoded for want of a schema, or only in part. */
+uint64_t cli_printer_undecoded(const struct cli_printer *p);
 void cli_printer_destroy(struct cli_printer *p);
 #define CLI_PRINT_OPTIONS                                                                          \
 	{0, "format", "FORMAT", "text (default), json (one object a line) or csv", "text|json|csv"}, \
 	{'j', "json", NULL, "the same as --format json", NULL},                                    \
+	{0, "fields", "NAMES", "only these, in this order: time,pid,Name,Struct.Member", NULL},    \
 	{0, "stacks", NULL, "show call stacks", NULL},                                             \
-	{'P', "only-provider", "P", "show only this provider (name or GUID; repeatable)", NULL},   \
-	{0, "only-pid", "PID", "show only this process", NULL},                                    \
+	{0, "utc", NULL, "times in UTC (the default)", NULL},                                      \
+	{0, "local", NULL, "times of this machine's zone", NULL},                                  \
 	{'n', "limit", "N", "stop after N events", NULL}
 
 #endif

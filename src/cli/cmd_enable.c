@@ -5,7 +5,7 @@
 
 static const struct cli_option enable_options[] = {
 	CLI_ENABLE_OPTIONS,
-	{'t', "timeout", "MS", "wait this long for the providers' callbacks (default 5000; 0: don't wait)", NULL},
+	{'t', "timeout", "TIME", "wait this long for the providers' callbacks: 5s (default), 250ms, 0", NULL},
 	{'c', "capture-state", NULL, "ask the providers for a rundown instead", NULL},
 	{0},
 };
@@ -33,7 +33,7 @@ static int change(struct cli_args *a, bool enable)
 	}
 	uint64_t timeout = 5000;
 	TRACEHANDLE h;
-	if (enable && !cli_number(a, "timeout", 0, UINT32_MAX, &timeout)) {
+	if (enable && !cli_duration(a, "timeout", 1000000, 0, UINT32_MAX, &timeout)) {
 		return CLI_USAGE;
 	}
 	int status = find_session(a, a->words[0], &h);
@@ -96,7 +96,10 @@ const struct cli_command cli_enable = {
 	.name = "enable",
 	.synopsis = "SESSION PROVIDER… [options]",
 	.summary = "Enable providers in a running session, or change how they are enabled.",
-	.details = "Example: openetw enable web MyCompany.Web:0x11:info --stack\n",
+	.details = "Examples:\n"
+		   "  openetw enable web MyCompany.Web:0x11:info --stack\n"
+		   "  openetw enable web '*MyCompany.Db' --pid 4711 --event-id 1,2,7\n"
+		   "  openetw enable web MyCompany.Db --capture-state      # ask for a rundown\n",
 	.options = enable_options,
 	.run = run_enable,
 	.complete = "session",
@@ -105,6 +108,7 @@ const struct cli_command cli_disable = {
 	.name = "disable",
 	.synopsis = "SESSION PROVIDER…",
 	.summary = "Disable providers in a running session.",
+	.details = "Example: openetw disable web MyCompany.Db\n",
 	.options = no_options,
 	.run = run_disable,
 	.complete = "session",
@@ -113,6 +117,9 @@ const struct cli_command cli_flush = {
 	.name = "flush",
 	.synopsis = "SESSION [-o FILE]",
 	.summary = "Write part-filled buffers out now; for a buffering session, write its memory to a file.",
+	.details = "Examples:\n"
+		   "  openetw flush web                  # what is in memory goes to the session's file\n"
+		   "  openetw flush box -o crash.etl     # a flight recorder's memory as a file; it goes on recording\n",
 	.options = flush_options,
 	.run = run_flush,
 	.complete = "session",

@@ -126,6 +126,9 @@ const struct cli_command cli_list = {
 	.name = "list",
 	.synopsis = "[--json]",
 	.summary = "List the running sessions.",
+	.details = "JSON is one object a line with the keys of 'openetw query --json'. Examples:\n"
+		   "  openetw list\n"
+		   "  openetw list --json | jq -r .name\n",
 	.options = options,
 	.run = run_list,
 };
@@ -133,6 +136,13 @@ const struct cli_command cli_query = {
 	.name = "query",
 	.synopsis = "NAME [--json]",
 	.summary = "Show one session: settings, statistics, loss by cause.",
+	.details = "JSON keys: name, file, id, guid, mode (hex, EVENT_TRACE_*_MODE), clock (1 qpc, 2 system, 3 cycles),\n"
+		   "bufferSizeKb, minimumBuffers, maximumBuffers, buffers, freeBuffers, buffersWritten, maximumFileSize,\n"
+		   "flushTimer, eventsLost, logBuffersLost, realTimeBuffersLost, events, bytesWritten, and loss with one\n"
+		   "count for each cause: poolFull, nesting, tooBig, detached, rejected, noBuffer, diskEvents, diskBuffers,\n"
+		   "realTimeBuffers, realTimeEvents, torn, overwritten. Examples:\n"
+		   "  openetw query web\n"
+		   "  openetw query web --json | jq .loss\n",
 	.options = options,
 	.run = run_query,
 	.complete = "session",

@@ -126,6 +126,10 @@ const struct cli_command cli_providers = {
 	.name = "providers",
 	.synopsis = "[--json]",
 	.summary = "List registered and enabled providers, their processes and who listens.",
+	.details = "JSON is one object a line: guid, pid, process, kind (manifest, classic, pre-enabled) and enabled, a list\n"
+		   "of session, level, any, all. Examples:\n"
+		   "  openetw providers\n"
+		   "  openetw providers --json | jq -r 'select(.enabled != []) | .process'\n",
 	.options = options,
 	.run = run,
 };

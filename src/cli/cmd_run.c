@@ -24,6 +24,7 @@ static pid_t spawn(char **words, int *ret_go)
 	}
 	pid_t pid = fork();
 	if (pid == 0) {
+		cli_child_signals();
 		execvp(words[0], words);
 		int err = errno;
 		ssize_t n = write(go[1], &err, sizeof err);
@@ -35,9 +36,44 @@ static pid_t spawn(char **words, int *ret_go)
 	return pid;
 }
 
+/* Runs the command to its end. Ctrl-C reaches it through the terminal and we stay to stop the session; a SIGTERM or
+ * SIGHUP that only we got is passed on. Returns its exit status, as a shell counts. */
+static int supervise(char **words)
+{
+	int go = -1, err = 0, wait_status = 0, passed = 0;
+	fflush(NULL);
+	pid_t pid = spawn(words, &go);
+	if (pid < 0) {
+		fprintf(stderr, "openetw run: cannot fork: %s\n", strerror(errno));
+		return CLI_FAILED;
+	}
+	while (waitpid(pid, &wait_status, 0) < 0 && errno == EINTR) {
+		int sig = cli_signal_caught();
+		if (sig && sig != SIGINT && !passed) {
+			passed = sig;
+			kill(pid, sig);
+		}
+	}
+	int status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
+	if (read(go, &err, sizeof err) == sizeof err) {
+		fprintf(stderr, "openetw run: cannot run %s: %s\n", words[0], strerror(err));
+		status = err == ENOENT ? 127 : 126;
+	}
+	close(go);
+	return status;
+}
+
+/* The file somebody forgot to name must not destroy the one of the run before. */
+static const char *default_file(void)
+{
+	if (rename("openetw.etl", "openetw.etl.old") == 0) {
+		fprintf(stderr, "openetw run: the earlier openetw.etl is openetw.etl.old now\n");
+	}
+	return "openetw.etl";
+}
+
 static int run(struct cli_args *a)
 {
-	const char *file = cli_value(a, "output", "openetw.etl");
 	if (a->count == 0) {
 		return cli_usage(a, "which command? put it after --");
 	}
@@ -48,16 +84,24 @@ static int run(struct cli_args *a)
 	struct cli_props p;
 	struct cli_provider providers[64];
 	int n = 0;
-	for (const char *v; n < 64 && (v = cli_value_at(a, "provider", n)) != NULL; n++) {
+	for (const char *v; (v = cli_value_at(a, "provider", n)) != NULL; n++) {
+		if (n == 64) {
+			return cli_usage(a, "at most 64 providers");
+		}
 		if (!cli_provider_parse(a, v, &providers[n])) {
 			return CLI_USAGE;
 		}
 	}
 	snprintf(name, sizeof name, "openetw-run-%d", (int)getpid());
 	const char *session = cli_value(a, "name", name);
+	const char *file = cli_value(a, "output", "openetw.etl");
 	if (!cli_props_from_args(a, &p, file, false)) {
 		return CLI_USAGE;
 	}
+	if (!cli_value(a, "output", NULL) && !(p.p.LogFileMode & EVENT_TRACE_FILE_MODE_APPEND)) {
+		file = default_file();
+	}
+	cli_signals_catch(); /* from here on a signal must not leave the session behind */
 	TRACEHANDLE h = 0;
 	uint32_t code = StartTraceA(&h, session, &p.p);
 	if (code) {
@@ -71,32 +115,7 @@ static int run(struct cli_args *a)
 		}
 	}
 	if (status == CLI_OK) {
-		/* As a shell does: the command gets Ctrl-C, we stay to stop the session. */
-		struct sigaction ignore = {.sa_handler = SIG_IGN}, old_int, old_quit;
-		int go = -1, err = 0, wait_status = 0;
-		fflush(NULL);
-		pid_t pid = spawn(a->words, &go);
-		sigaction(SIGINT, &ignore, &old_int);
-		sigaction(SIGQUIT, &ignore, &old_quit);
-		if (pid > 0) {
-			while (waitpid(pid, &wait_status, 0) < 0 && errno == EINTR) {
-			}
-			if (read(go, &err, sizeof err) == sizeof err) {
-				fprintf(stderr, "openetw run: cannot run %s: %s\n", a->words[0], strerror(err));
-				status = CLI_FAILED;
-			} else {
-				status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status)
-								: 128 + WTERMSIG(wait_status);
-			}
-		} else {
-			fprintf(stderr, "openetw run: cannot fork: %s\n", strerror(errno));
-			status = CLI_FAILED;
-		}
-		if (go >= 0) {
-			close(go);
-		}
-		sigaction(SIGINT, &old_int, NULL);
-		sigaction(SIGQUIT, &old_quit, NULL);
+		status = cli_signal_caught() ? 128 + cli_signal_caught() : supervise(a->words);
 	}
 	struct openetw_loss loss = {.size = sizeof loss};
 	struct cli_props flush;
@@ -120,9 +139,17 @@ const struct cli_command cli_run = {
 	.synopsis = "-p PROVIDER… [-o FILE] [options] -- COMMAND [ARG…]",
 	.summary = "Record while a command runs.",
 	.details = "The session starts before the command does and is stopped when it ends, so its first and last\n"
-		   "events are in the file. The exit status is the command's.\n"
-		   "  openetw run -p MyCompany.Web -o web.etl -- ./web --port 8080\n",
+		   "events are in the file, and those of its children. Standard input and output are the command's own; the\n"
+		   "summary with everything that was lost goes to standard error. The exit status is the command's\n"
+		   "(128 + signal when one killed it, 127 when there is no such command). Events of other processes that use\n"
+		   "the same provider are recorded too; --exe or --pid narrow that.\n"
+		   "Without -o the file is openetw.etl; one from before becomes openetw.etl.old.\n\n"
+		   "Examples:\n"
+		   "  openetw run -p MyCompany.Web -o web.etl -- ./web --port 8080\n"
+		   "  openetw run -p 'MyCompany.Web:0x11:warning' -p '{71e4037d-56b7-5e7c-163b-9a48a5792f88}' -- make test\n"
+		   "  openetw run -p MyCompany.Web:::stack --mode circular --max-size 64MB -- ./web\n",
 	.options = options,
 	.run = run,
 	.rest_is_command = true,
+	.complete = "command",
 };

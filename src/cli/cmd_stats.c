@@ -1,34 +1,61 @@
 /* SPDX-License-Identifier: MIT
- * stats: what a trace holds: events by provider and id, time range, rates, loss.
+ * stats: what a trace holds: events by kind, provider or process, rates, gaps, loss and when it happened.
  */
+#include "cli/timetext.h"
 #include "cli/trace.h"
+#include "cli/view.h"
 
-#include <openetw/decode.h>
 #include <stdlib.h>
 
 static const struct cli_option options[] = {
 	{'j', "json", NULL, "JSON lines instead of a table", NULL},
+	{0, "by", "WHAT", "count by event (default), provider, process or level", "event|provider|process|level"},
+	{0, "gaps", "N", "show the N longest times without events (default 3)", NULL},
+	CLI_SELECT_OPTIONS,
+	{0, "utc", NULL, "times in UTC (the default)", NULL},
+	{0, "local", NULL, "times of this machine's zone", NULL},
 	{0},
 };
 
-/* Open addressing; the key is (provider, id, version, opcode for classic events, TraceLogging name). */
+enum by { BY_EVENT, BY_PROVIDER, BY_PROCESS, BY_LEVEL };
+
+/* Open addressing; the key is what `by` asks for: (provider, id, version, opcode, event name), … */
 struct row {
 	GUID provider;
 	uint64_t count;
 	uint64_t bytes;
 	uint64_t first, last; /* FILETIME */
+	uint32_t pid;
 	uint16_t id;
-	uint8_t version, opcode;
+	uint8_t version, opcode, level;
 	bool used;
 	char event[64];
 	char name[96];
 };
+struct gap {
+	uint64_t from, to;
+};
+#define GAPS_MAX   100
+#define LOSSES_MAX 64
 struct stats {
+	enum by by;
 	struct row *rows;
 	size_t cap, used;
-	uint64_t events, first, last;
+	uint64_t events, bytes, first, last;
+	uint64_t previous;
+	uint64_t backwards; /* events earlier than one before them (the headers of further files are) */
+	uint64_t outside;   /* of the times the header names */
+	uint64_t start, end;
+	struct gap gaps[GAPS_MAX];
+	uint64_t gap_count, gap_wanted;
+	/* Records of a live session that say when something was lost. */
+	struct {
+		uint64_t first, last, events, buffers;
+	} loss;
 	struct openetw_decoder *decoder;
-	bool failed;
+	struct cli_view *view;
+	struct cli_select *select;
+	bool failed, local;
 };
 
 static uint64_t hash(const void *p, size_t n, uint64_t h)
@@ -44,13 +71,14 @@ static struct row *slot(struct row *rows, size_t cap, const struct row *k)
 {
 	uint64_t h = hash(&k->provider, 16, 14695981039346656037ull);
 	h = hash(&k->id, 2, h);
-	h = hash(&k->version, 1, h);
-	h = hash(&k->opcode, 1, h);
+	h = hash(&k->pid, 4, h);
+	uint8_t small[3] = {k->version, k->opcode, k->level};
+	h = hash(small, 3, h);
 	h = hash(k->event, strlen(k->event), h);
 	for (size_t i = h & (cap - 1);; i = (i + 1) & (cap - 1)) {
 		struct row *r = &rows[i];
-		if (!r->used || (memcmp(&r->provider, &k->provider, 16) == 0 && r->id == k->id &&
-				 r->version == k->version && r->opcode == k->opcode &&
+		if (!r->used || (memcmp(&r->provider, &k->provider, 16) == 0 && r->id == k->id && r->pid == k->pid &&
+				 r->version == k->version && r->opcode == k->opcode && r->level == k->level &&
 				 strcmp(r->event, k->event) == 0)) {
 			return r;
 		}
@@ -75,21 +103,73 @@ static bool grow(struct stats *s)
 	return true;
 }
 
-static void event(void *ctx, const EVENT_RECORD *e)
+static void note_time(struct stats *s, uint64_t t)
+{
+	if (s->events > 0 && t < s->previous) {
+		s->backwards++;
+	} else if (s->events > 0 && s->gap_wanted) {
+		uint64_t n = t - s->previous;
+		uint64_t at = s->gap_count;
+		while (at > 0 && n > s->gaps[at - 1].to - s->gaps[at - 1].from) {
+			at--;
+		}
+		if (at < s->gap_wanted && n > 0) {
+			uint64_t keep = BASE_MIN(s->gap_count, s->gap_wanted - 1);
+			memmove(&s->gaps[at + 1], &s->gaps[at], (size_t)(keep - at) * sizeof s->gaps[0]);
+			s->gaps[at] = (struct gap){s->previous, t};
+			s->gap_count = keep + 1;
+		}
+	}
+	s->previous = BASE_MAX(s->previous, t);
+	s->outside += t < s->start || (s->end && t > s->end);
+	s->first = s->events == 0 || t < s->first ? t : s->first;
+	s->last = t > s->last ? t : s->last;
+}
+
+static void note_loss(struct stats *s, const EVENT_RECORD *e, uint64_t t)
+{
+	static const GUID lost = {0x6a399ae0, 0x4bc6, 0x4de9, {0x87, 0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
+	if (memcmp(&e->EventHeader.ProviderId, &lost, sizeof lost) != 0) {
+		return;
+	}
+	s->loss.first = s->loss.events + s->loss.buffers ? s->loss.first : t;
+	s->loss.last = t;
+	s->loss.events += e->EventHeader.EventDescriptor.Opcode == 32;
+	s->loss.buffers += e->EventHeader.EventDescriptor.Opcode == 33;
+}
+
+static bool event(void *ctx, const EVENT_RECORD *e)
 {
 	struct stats *s = ctx;
 	const EVENT_HEADER *h = &e->EventHeader;
+	openetw_decoder_learn(s->decoder, e);
+	cli_view_set(s->view, e);
+	if (!cli_select_match(s->select, s->view, e)) {
+		return true;
+	}
 	if (2 * (s->used + 1) > s->cap && !grow(s)) {
 		s->failed = true;
-		return;
+		return false;
 	}
-	struct row key = {
-		.provider = h->ProviderId,
-		.id = h->EventDescriptor.Id,
-		.version = h->EventDescriptor.Version,
-		.opcode = h->EventDescriptor.Opcode,
-	};
-	snprintf(key.event, sizeof key.event, "%s", openetw_event_name(s->decoder, e));
+	struct row key = {.provider = {0}};
+	switch (s->by) {
+	case BY_EVENT:
+		key.provider = h->ProviderId;
+		key.id = h->EventDescriptor.Id;
+		key.version = h->EventDescriptor.Version;
+		key.opcode = h->EventDescriptor.Opcode;
+		snprintf(key.event, sizeof key.event, "%s", openetw_event_name(s->decoder, e));
+		break;
+	case BY_PROVIDER:
+		key.provider = h->ProviderId;
+		break;
+	case BY_PROCESS:
+		key.pid = h->ProcessId;
+		break;
+	case BY_LEVEL:
+		key.level = h->EventDescriptor.Level;
+		break;
+	}
 	struct row *r = slot(s->rows, s->cap, &key);
 	uint64_t t = (uint64_t)h->TimeStamp.QuadPart;
 	if (!r->used) {
@@ -102,9 +182,11 @@ static void event(void *ctx, const EVENT_RECORD *e)
 	r->count++;
 	r->bytes += e->UserDataLength;
 	r->last = t;
-	s->first = s->events == 0 || t < s->first ? t : s->first;
-	s->last = t > s->last ? t : s->last;
+	note_time(s, t);
+	note_loss(s, e, t);
 	s->events++;
+	s->bytes += e->UserDataLength;
+	return true;
 }
 
 static int by_count(const void *a, const void *b)
@@ -113,70 +195,198 @@ static int by_count(const void *a, const void *b)
 	if (x->used != y->used) {
 		return x->used ? -1 : 1;
 	}
-	return x->count < y->count ? 1 : x->count > y->count ? -1 : 0;
+	return x->count < y->count ? 1 : x->count > y->count ? -1 : strcmp(x->event, y->event);
 }
 
-static void print_row(const struct row *r, double seconds, bool json)
+static void print_row_json(const struct stats *s, const struct row *r)
 {
-	if (json) {
-		char guid[37];
+	struct strbuf b = {0};
+	char guid[37], first[CLI_TIME_TEXT_SIZE], last[CLI_TIME_TEXT_SIZE];
+	switch (s->by) {
+	case BY_EVENT:
+	case BY_PROVIDER:
 		cli_guid_text(&r->provider, guid);
-		struct strbuf b = {0};
 		strbuf_addf(&b, "{\"providerGuid\":\"%s\",\"provider\":", guid);
 		strbuf_add_json(&b, r->name, strlen(r->name));
-		strbuf_addf(&b, ",\"id\":%u,\"version\":%u,\"opcode\":%u,\"event\":", r->id, r->version, r->opcode);
-		strbuf_add_json(&b, r->event, strlen(r->event));
-		strbuf_addf(&b, ",\"count\":%llu,\"bytes\":%llu}", (unsigned long long)r->count,
-			    (unsigned long long)r->bytes);
-		puts(b.s);
-		strbuf_finish(&b);
-		return;
+		if (s->by == BY_EVENT) {
+			strbuf_addf(&b, ",\"id\":%u,\"version\":%u,\"opcode\":%u,\"event\":", r->id, r->version,
+				    r->opcode);
+			strbuf_add_json(&b, r->event, strlen(r->event));
+		}
+		break;
+	case BY_PROCESS:
+		strbuf_addf(&b, "{\"pid\":%lld", r->pid == UINT32_MAX ? -1ll : (long long)r->pid);
+		break;
+	case BY_LEVEL:
+		strbuf_addf(&b, "{\"level\":%u", r->level);
+		break;
 	}
-	printf("%10llu %11.1f/s %10.1f  %-36s %5u %3u %3u  %s\n", (unsigned long long)r->count,
-	       seconds > 0 ? (double)r->count / seconds : 0, (double)r->bytes / (double)r->count,
-	       r->name, r->id, r->version, r->opcode, r->event);
+	cli_time_format(r->first, s->local, first);
+	cli_time_format(r->last, s->local, last);
+	strbuf_addf(&b, ",\"count\":%llu,\"bytes\":%llu,\"first\":\"%s\",\"last\":\"%s\"}",
+		    (unsigned long long)r->count, (unsigned long long)r->bytes, first, last);
+	puts(b.failed ? "{}" : b.s);
+	strbuf_finish(&b);
+}
+
+static void print_row_text(const struct stats *s, const struct row *r, double seconds)
+{
+	printf("%10llu %11.1f/s %10.1f  ", (unsigned long long)r->count,
+	       seconds > 0 ? (double)r->count / seconds : 0, (double)r->bytes / (double)r->count);
+	switch (s->by) {
+	case BY_EVENT:
+		printf("%-36s %5u %3u %3u  %s\n", r->name, r->id, r->version, r->opcode, r->event);
+		break;
+	case BY_PROVIDER:
+		puts(r->name);
+		break;
+	case BY_PROCESS:
+		if (r->pid == UINT32_MAX) {
+			puts("- (events without a process)");
+		} else {
+			printf("%u\n", r->pid);
+		}
+		break;
+	case BY_LEVEL:
+		printf("%u\n", r->level);
+		break;
+	}
+}
+
+static void print_text(const struct stats *s, const struct cli_trace *t)
+{
+	char from[CLI_TIME_TEXT_SIZE], to[CLI_TIME_TEXT_SIZE], text[64];
+	double seconds = (double)(s->last - s->first) / 1e7;
+	cli_duration_format(s->last - s->first, text, sizeof text);
+	printf("%llu events of %zu kinds in %s, %.0f events/s\n", (unsigned long long)s->events, s->used, text,
+	       seconds > 0 ? (double)s->events / seconds : 0.0);
+	if (s->events) {
+		cli_time_format(s->first, s->local, from);
+		cli_time_format(s->last, s->local, to);
+		printf("first %s, last %s\n", from, to);
+	}
+	cli_trace_print_loss(stdout, t);
+	putchar('\n');
+	if (s->loss.events + s->loss.buffers) {
+		cli_time_format(s->loss.first, s->local, from);
+		cli_time_format(s->loss.last, s->local, to);
+		printf("  %llu reports of lost events and %llu of lost buffers between %s and %s\n",
+		       (unsigned long long)s->loss.events, (unsigned long long)s->loss.buffers, from, to);
+	}
+	if (s->backwards) {
+		printf("clock: %llu events are earlier than the one before them\n", (unsigned long long)s->backwards);
+	}
+	if (s->outside) {
+		printf("clock: %llu events lie outside the times of the header\n", (unsigned long long)s->outside);
+	}
+	static const char *const columns[] = {"PROVIDER                                ID VER  OP  EVENT", "PROVIDER",
+					      "PROCESS", "LEVEL"};
+	printf("\n%10s %13s %10s  %s\n", "COUNT", "RATE", "BYTES", columns[s->by]);
+	for (size_t i = 0; i < s->used; i++) {
+		print_row_text(s, &s->rows[i], seconds);
+	}
+	if (s->gap_count) {
+		printf("\nlongest times without events:\n");
+	}
+	for (uint64_t i = 0; i < s->gap_count; i++) {
+		cli_duration_format(s->gaps[i].to - s->gaps[i].from, text, sizeof text);
+		cli_time_format(s->gaps[i].from, s->local, from);
+		printf("  %-16s from %s\n", text, from);
+	}
+}
+
+static void print_json(const struct stats *s, const struct cli_trace *t)
+{
+	char from[CLI_TIME_TEXT_SIZE], to[CLI_TIME_TEXT_SIZE];
+	for (size_t i = 0; i < s->used; i++) {
+		print_row_json(s, &s->rows[i]);
+	}
+	for (uint64_t i = 0; i < s->gap_count; i++) {
+		cli_time_format(s->gaps[i].from, s->local, from);
+		cli_time_format(s->gaps[i].to, s->local, to);
+		printf("{\"gap\":{\"from\":\"%s\",\"to\":\"%s\",\"seconds\":%.7f}}\n", from, to,
+		       (double)(s->gaps[i].to - s->gaps[i].from) / 1e7);
+	}
+	cli_time_format(s->first, s->local, from);
+	cli_time_format(s->last, s->local, to);
+	printf("{\"total\":{\"events\":%llu,\"kinds\":%zu,\"bytes\":%llu,\"first\":\"%s\",\"last\":\"%s\","
+	       "\"eventsLost\":%llu,\"buffersLost\":%llu,\"backwards\":%llu,\"outside\":%llu}}\n",
+	       (unsigned long long)s->events, s->used, (unsigned long long)s->bytes, from, to,
+	       (unsigned long long)t->lost_events, (unsigned long long)t->lost_buffers,
+	       (unsigned long long)s->backwards, (unsigned long long)s->outside);
+}
+
+static int count(struct cli_args *a, struct stats *s)
+{
+	struct cli_trace t = {.args = a, .event = event, .ctx = s, .select = s->select};
+	if (!cli_trace_open(&t, a->count, a->words, NULL)) {
+		return CLI_FAILED;
+	}
+	s->start = t.first_start;
+	for (int i = 0; i < t.count; i++) {
+		uint64_t end = (uint64_t)t.file[i].LogfileHeader.EndTime.QuadPart;
+		s->end = end == 0 || (i > 0 && s->end == 0) ? 0 : BASE_MAX(s->end, end);
+	}
+	uint32_t code = cli_trace_run(&t);
+	if (code == ERROR_INVALID_TIME) {
+		return cli_usage(a, "--to lies before --from");
+	}
+	int status = t.interrupted ? 128 + t.interrupted : CLI_OK;
+	if (code) {
+		status = cli_fail(a, code, "stopped after %llu events", (unsigned long long)t.events);
+	}
+	qsort(s->rows, s->cap, sizeof *s->rows, by_count);
+	if (cli_flag(a, "json")) {
+		print_json(s, &t);
+	} else {
+		print_text(s, &t);
+	}
+	if (s->failed) {
+		status = cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "too many kinds of events; the counts are not complete");
+	}
+	return status;
 }
 
 static int run(struct cli_args *a)
 {
-	if (a->count == 0 || a->count > 64) {
+	if (a->count == 0 || a->count > CLI_TRACE_FILES_MAX) {
 		return cli_usage(a, a->count ? "at most 64 files" : "which file?");
 	}
-	struct stats s = {.decoder = openetw_decoder_create()};
-	struct cli_trace t = {.args = a, .event = event, .ctx = &s};
-	if (!s.decoder || !grow(&s)) {
+	const char *by = cli_value(a, "by", "event");
+	struct stats *s = calloc(1, sizeof *s);
+	if (!s) {
 		return cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot count");
 	}
-	if (!cli_trace_open(&t, a->count, a->words, NULL)) {
-		return CLI_FAILED;
+	s->by = by[0] == 'e' ? BY_EVENT : by[0] == 'l' ? BY_LEVEL : by[2] == 'o' && by[3] == 'c' ? BY_PROCESS : BY_PROVIDER;
+	s->gap_wanted = 3;
+	s->local = cli_flag(a, "local");
+	int status = CLI_USAGE;
+	if (cli_number(a, "gaps", 0, GAPS_MAX, &s->gap_wanted) && (s->select = cli_select_create(a, true)) != NULL) {
+		s->decoder = openetw_decoder_create();
+		s->view = s->decoder ? cli_view_create(s->decoder, false) : NULL;
+		status = s->view && grow(s) ? count(a, s) : cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot count");
 	}
-	uint32_t code = cli_trace_run(&t);
-	int status = code ? cli_fail(a, code, "stopped after %llu events", (unsigned long long)t.events) : CLI_OK;
-	bool json = cli_flag(a, "json");
-	double seconds = (double)(s.last - s.first) / 1e7;
-	qsort(s.rows, s.cap, sizeof *s.rows, by_count);
-	if (!json) {
-		printf("%llu events of %zu kinds in %.3f s; lost when recorded: %llu events, %llu buffers\n\n",
-		       (unsigned long long)s.events, s.used, seconds, (unsigned long long)t.lost_events,
-		       (unsigned long long)t.lost_buffers);
-		printf("%10s %13s %10s  %-36s %5s %3s %3s  %s\n", "COUNT", "RATE", "BYTES", "PROVIDER", "ID", "VER",
-		       "OP", "EVENT");
-	}
-	for (size_t i = 0; i < s.used; i++) {
-		print_row(&s.rows[i], seconds, json);
-	}
-	if (s.failed) {
-		status = cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "some kinds of events could not be counted");
-	}
-	openetw_decoder_destroy(s.decoder);
-	free(s.rows);
+	cli_view_destroy(s->view);
+	openetw_decoder_destroy(s->decoder);
+	cli_select_destroy(s->select);
+	free(s->rows);
+	free(s);
 	return status;
 }
 
 const struct cli_command cli_stats = {
 	.name = "stats",
-	.synopsis = "FILE… [--json]",
-	.summary = "Count the events of .etl files by provider and event.",
+	.synopsis = "FILE… [--json] [--by event|provider|process|level] [options]",
+	.summary = "Count the events of .etl files; show rates, gaps and loss.",
+	.details =
+		"Columns: how many, how many each second of the trace, mean payload bytes, what. JSON has one line for each\n"
+		"row (providerGuid, provider, id, version, opcode, event or pid or level; count, bytes, first, last), one\n"
+		"for each gap ({\"gap\":{from, to, seconds}}) and at last {\"total\":{events, kinds, bytes, first, last,\n"
+		"eventsLost, buffersLost, backwards, outside}}.\n\n"
+		"Examples:\n"
+		"  openetw stats web.etl\n"
+		"  openetw stats --by process --level error web.etl\n"
+		"  openetw stats --gaps 10 --filter 'event == Heartbeat' web.etl\n",
 	.options = options,
 	.run = run,
 	.complete = "file",

@@ -38,6 +38,7 @@ const struct cli_command cli_stop = {
 	.name = "stop",
 	.synopsis = "NAME…",
 	.summary = "Stop sessions; every buffer is on disk when it returns.",
+	.details = "Prints what was recorded and lost. Example: openetw stop web\n",
 	.options = options,
 	.run = run,
 	.complete = "session",

@@ -3,14 +3,15 @@
  */
 #include "cli/cli.h"
 
+#include <signal.h>
 #include <stdlib.h>
 
 extern const struct cli_command cli_start, cli_stop, cli_list, cli_query, cli_enable, cli_disable, cli_flush,
-	cli_providers, cli_dump, cli_stats, cli_live, cli_run, cli_completion, cli_man;
+	cli_providers, cli_dump, cli_stats, cli_info, cli_live, cli_run, cli_completion, cli_man;
 
 const struct cli_command *const cli_commands[] = {
-	&cli_run,   &cli_start,	    &cli_enable, &cli_disable, &cli_list, &cli_query, &cli_flush,
-	&cli_stop,  &cli_providers, &cli_dump,	 &cli_stats,   &cli_live, &cli_completion, &cli_man, NULL,
+	&cli_run,   &cli_start, &cli_enable, &cli_disable, &cli_list, &cli_query, &cli_flush,	   &cli_stop,
+	&cli_live,  &cli_dump,	&cli_stats,  &cli_info,	   &cli_providers, &cli_completion, &cli_man, NULL,
 };
 
 const struct cli_command *cli_find(const char *name)
@@ -21,6 +22,59 @@ const struct cli_command *cli_find(const char *name)
 		}
 	}
 	return NULL;
+}
+
+static const char *verb_at(const void *ctx, int i)
+{
+	(void)ctx;
+	return cli_commands[i] ? cli_commands[i]->name : NULL;
+}
+
+static const char *option_at(const void *ctx, int i)
+{
+	const struct cli_command *c = ctx;
+	return c->options ? c->options[i].name : NULL;
+}
+
+static int no_such_verb(const char *verb)
+{
+	const char *near = cli_nearest(verb, verb_at, NULL);
+	fprintf(stderr, "openetw: there is no verb '%s'", verb);
+	if (near) {
+		fprintf(stderr, "; did you mean '%s'?\n", near);
+	} else {
+		fprintf(stderr, "; 'openetw help' lists them\n");
+	}
+	return CLI_USAGE;
+}
+
+static int no_such_option(struct cli_args *a, const char *word)
+{
+	char name[64];
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(word + (word[1] == '-' ? 2 : 1), "="),
+		 word + (word[1] == '-' ? 2 : 1));
+	const char *near = cli_nearest(name, option_at, a->command);
+	if (near) {
+		return cli_usage(a, "unknown option '%s'; did you mean --%s?", word, near);
+	}
+	return cli_usage(a, "unknown option '%s'", word);
+}
+
+/* Instructions are pasted from formatted pages: take U+2010..U+2015 and U+2212 before an option for what was meant. */
+static char *plain_dashes(char *w)
+{
+	static const char *const dashes[] = {"\u2010", "\u2011", "\u2012", "\u2013", "\u2014", "\u2015", "\u2212"};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(dashes); i++) {
+		size_t n = strlen(dashes[i]);
+		if (strncmp(w, dashes[i], n) == 0) {
+			/* one dash before a letter option, two before a longer name */
+			bool longer = w[n] && w[n + 1];
+			memcpy(w + n - 1, "-", 1);
+			memcpy(w + n - 2, "-", 1);
+			return longer ? w + n - 2 : w + n - 1;
+		}
+	}
+	return w;
 }
 
 static const struct cli_option *find_option(const struct cli_command *c, const char *name, size_t n, char letter)
@@ -68,7 +122,7 @@ static bool parse(struct cli_args *a, int argc, char **argv)
 	const struct cli_command *c = a->command;
 	int out = 0;
 	for (int i = 0; i < argc; i++) {
-		char *w = argv[i];
+		char *w = plain_dashes(argv[i]);
 		if (strcmp(w, "--") == 0 || (c->rest_is_command && w[0] != '-')) {
 			for (i += w[0] == '-'; i < argc; i++) {
 				argv[out++] = argv[i];
@@ -84,7 +138,7 @@ static bool parse(struct cli_args *a, int argc, char **argv)
 			w[1] == '-' ? find_option(c, w + 2, eq ? (size_t)(eq - w - 2) : strlen(w + 2), 0)
 				    : find_option(c, NULL, 0, w[1]);
 		if (!o) {
-			cli_usage(a, "unknown option '%s'", w);
+			no_such_option(a, w);
 			return false;
 		}
 		const char *value = NULL;
@@ -107,6 +161,7 @@ static bool parse(struct cli_args *a, int argc, char **argv)
 			return false;
 		}
 	}
+	argv[out] = NULL; /* run hands the rest to execvp */
 	a->count = out;
 	a->words = argv;
 	return true;
@@ -115,6 +170,8 @@ static bool parse(struct cli_args *a, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	const char *verb = argc > 1 ? argv[1] : "";
+	/* A reader that leaves ("openetw live … | head") must not kill us before our session is stopped. */
+	signal(SIGPIPE, SIG_IGN);
 	if (strcmp(verb, "--version") == 0 || strcmp(verb, "-V") == 0) {
 		printf("openetw %s\n", openetw_version());
 		return CLI_OK;
@@ -122,8 +179,7 @@ int main(int argc, char **argv)
 	if (strcmp(verb, "help") == 0 || strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0) {
 		const struct cli_command *c = argc > 2 ? cli_find(argv[2]) : NULL;
 		if (argc > 2 && !c) {
-			fprintf(stderr, "openetw: there is no verb '%s'; 'openetw help' lists them\n", argv[2]);
-			return CLI_USAGE;
+			return no_such_verb(argv[2]);
 		}
 		if (c) {
 			cli_help(stdout, c);
@@ -138,8 +194,7 @@ int main(int argc, char **argv)
 	}
 	struct cli_args a = {.command = cli_find(verb)};
 	if (!a.command) {
-		fprintf(stderr, "openetw: there is no verb '%s'; 'openetw help' lists them\n", verb);
-		return CLI_USAGE;
+		return no_such_verb(verb);
 	}
 	for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
 		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
@@ -154,8 +209,15 @@ int main(int argc, char **argv)
 		return CLI_USAGE;
 	}
 	int status = a.command->run(&a);
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		return CLI_FAILED; /* a closed pipe or a full disk behind stdout */
+	errno = 0;
+	if (fflush(stdout) == 0 && !ferror(stdout)) {
+		return status;
 	}
-	return status;
+	int why = cli_output_errno ? cli_output_errno : errno;
+	if (why == 0 || why == EPIPE) { /* end as any other program at a closed pipe: quietly, by the signal */
+		signal(SIGPIPE, SIG_DFL);
+		raise(SIGPIPE);
+	}
+	fprintf(stderr, "openetw %s: cannot write the output: %s\n", a.command->name, strerror(why));
+	return CLI_FAILED;
 }

@@ -1,57 +1,81 @@
 /* SPDX-License-Identifier: MIT
  * One event to one line: text, JSON (payload fields, then "meta") or CSV.
  */
-#include "cli/cli.h"
+#include "cli/timetext.h"
+#include "cli/view.h"
 
-#include <openetw/decode.h>
 #include <stdlib.h>
 #include <tdh.h>
 
-#define ONLY_MAX 32
+#define FIELDS_MAX 64
 
 struct cli_printer {
 	enum cli_format format;
-	bool stacks;
-	bool header_done;
-	uint64_t count;
-	uint64_t only_pid;
-	int only_count;
+	bool stacks, local, header_done;
+	uint64_t count, limit, undecoded;
+	struct cli_select *select; /* borrowed; may be NULL */
+	int field_count;
+	char *fields; /* the option's text, cut at the commas */
 	struct {
-		GUID guid;
-		bool is_guid;
-		const char *name;
-	} only[ONLY_MAX];
+		const char *shown, *name;
+		bool payload;
+	} field[FIELDS_MAX];
 	struct openetw_decoder *decoder;
+	struct cli_view *view;
 	struct openetw_text text;
 	struct strbuf line;
 };
 
-struct cli_printer *cli_printer_create(const struct cli_args *a)
+int cli_output_errno;
+
+static bool take_fields(struct cli_printer *p, const struct cli_args *a)
+{
+	const char *v = cli_value(a, "fields", NULL);
+	if (!v) {
+		return true;
+	}
+	p->fields = strdup(v);
+	for (char *save, *s = p->fields ? strtok_r(p->fields, ",", &save) : NULL; s; s = strtok_r(NULL, ",", &save)) {
+		while (*s == ' ') {
+			s++;
+		}
+		if (p->field_count == FIELDS_MAX) {
+			cli_usage(a, "at most %d --fields", FIELDS_MAX);
+			return false;
+		}
+		p->field[p->field_count].payload = *s == '.';
+		p->field[p->field_count].name = s + (*s == '.');
+		p->field[p->field_count++].shown = s + (*s == '.');
+	}
+	if (p->field_count == 0) {
+		cli_usage(a, "--fields takes names separated by commas");
+		return false;
+	}
+	return true;
+}
+
+struct cli_printer *cli_printer_create(const struct cli_args *a, struct cli_select *select)
 {
 	struct cli_printer *p = calloc(1, sizeof *p);
 	const char *format = cli_flag(a, "json") ? "json" : cli_value(a, "format", "text");
-	if (!p || !(p->decoder = openetw_decoder_create())) {
+	if (p) {
+		p->local = cli_flag(a, "local");
+		p->decoder = openetw_decoder_create();
+		p->view = cli_view_create(p->decoder, p->local);
+	}
+	if (!p || !p->decoder || !p->view) {
 		cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot print events");
-		free(p);
+		cli_printer_destroy(p);
 		return NULL;
 	}
 	p->format = strcmp(format, "json") == 0 ? CLI_JSON : strcmp(format, "csv") == 0 ? CLI_CSV : CLI_TEXT;
 	p->stacks = cli_flag(a, "stacks");
-	p->only_pid = UINT64_MAX;
-	bool ok = cli_number(a, "only-pid", 0, UINT32_MAX, &p->only_pid);
-	const char *v;
-	for (; ok && (v = cli_value_at(a, "only-provider", p->only_count)) != NULL; p->only_count++) {
-		struct guid g;
-		if (p->only_count == ONLY_MAX) {
-			cli_usage(a, "at most %d --only-provider", ONLY_MAX);
-			ok = false;
-			break;
-		}
-		p->only[p->only_count].name = v;
-		p->only[p->only_count].is_guid = guid_parse(v, &g) == 0;
-		if (p->only[p->only_count].is_guid) {
-			memcpy(&p->only[p->only_count].guid, g.b, 16);
-		}
+	p->select = select;
+	p->limit = UINT64_MAX;
+	bool ok = cli_number(a, "limit", 1, UINT64_MAX, &p->limit) && take_fields(p, a);
+	if (ok && p->local && cli_flag(a, "utc")) {
+		cli_usage(a, "--utc and --local contradict each other");
+		ok = false;
 	}
 	if (!ok) {
 		cli_printer_destroy(p);
@@ -63,9 +87,11 @@ struct cli_printer *cli_printer_create(const struct cli_args *a)
 void cli_printer_destroy(struct cli_printer *p)
 {
 	if (p) {
+		cli_view_destroy(p->view);
 		openetw_decoder_destroy(p->decoder);
 		openetw_text_free(&p->text);
 		strbuf_finish(&p->line);
+		free(p->fields);
 		free(p);
 	}
 }
@@ -75,82 +101,9 @@ uint64_t cli_printer_count(const struct cli_printer *p)
 	return p->count;
 }
 
-static bool wanted(struct cli_printer *p, const EVENT_RECORD *e)
+uint64_t cli_printer_undecoded(const struct cli_printer *p)
 {
-	if (p->only_pid != UINT64_MAX && e->EventHeader.ProcessId != p->only_pid) {
-		return false;
-	}
-	for (int i = 0; i < p->only_count; i++) {
-		if (p->only[i].is_guid
-			    ? memcmp(&p->only[i].guid, &e->EventHeader.ProviderId, sizeof(GUID)) == 0
-			    : strcasecmp(p->only[i].name, openetw_provider_name(p->decoder, e)) == 0) {
-			return true;
-		}
-	}
-	return p->only_count == 0;
-}
-
-static void add2(char **s, unsigned v)
-{
-	*(*s)++ = (char)('0' + v / 10 % 10);
-	*(*s)++ = (char)('0' + v % 10);
-}
-
-/* "2024-03-01T12:34:56.1234567Z" from 100 ns since 1601 (proleptic Gregorian, UTC). */
-static void time_text(uint64_t filetime, char out[32])
-{
-	uint64_t seconds = filetime / 10000000, ticks = filetime % 10000000;
-	uint64_t days = seconds / 86400;
-	unsigned rest = (unsigned)(seconds % 86400);
-	/* Days to a date: count in 400-year cycles from 1601-01-01, which starts one. */
-	uint64_t cycles = days / 146097;
-	uint64_t d = days % 146097;
-	uint64_t centuries = BASE_MIN(d / 36524, (uint64_t)3);
-	d -= centuries * 36524;
-	uint64_t fours = d / 1461;
-	d -= fours * 1461;
-	uint64_t ones = BASE_MIN(d / 365, (uint64_t)3);
-	d -= ones * 365;
-	uint64_t year = 1601 + cycles * 400 + centuries * 100 + fours * 4 + ones;
-	bool leap = ones == 3 && (fours != 24 || centuries == 3);
-	static const uint8_t month_days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-	unsigned month = 0;
-	while (d >= month_days[month] + (unsigned)(month == 1 && leap)) {
-		d -= month_days[month] + (unsigned)(month == 1 && leap);
-		month++;
-	}
-	if (year > 9999) { /* garbage time stamps must not break the columns */
-		year = 9999;
-	}
-	char *s = out;
-	add2(&s, (unsigned)(year / 100));
-	add2(&s, (unsigned)(year % 100));
-	*s++ = '-';
-	add2(&s, month + 1);
-	*s++ = '-';
-	add2(&s, (unsigned)d + 1);
-	*s++ = 'T';
-	add2(&s, rest / 3600);
-	*s++ = ':';
-	add2(&s, rest / 60 % 60);
-	*s++ = ':';
-	add2(&s, rest % 60);
-	*s++ = '.';
-	for (unsigned div = 1000000; div; div /= 10) {
-		*s++ = (char)('0' + ticks / div % 10);
-	}
-	*s++ = 'Z';
-	*s = 0;
-}
-
-static const EVENT_HEADER_EXTENDED_DATA_ITEM *item(const EVENT_RECORD *e, USHORT type)
-{
-	for (USHORT i = 0; i < e->ExtendedDataCount; i++) {
-		if (e->ExtendedData[i].ExtType == type) {
-			return &e->ExtendedData[i];
-		}
-	}
-	return NULL;
+	return p->undecoded;
 }
 
 static bool guid_set(const GUID *g)
@@ -161,10 +114,10 @@ static bool guid_set(const GUID *g)
 
 static void add_stack(struct strbuf *b, const EVENT_RECORD *e, bool json)
 {
-	const EVENT_HEADER_EXTENDED_DATA_ITEM *s = item(e, EVENT_HEADER_EXT_TYPE_STACK_TRACE64);
+	const EVENT_HEADER_EXTENDED_DATA_ITEM *s = cli_event_item(e, EVENT_HEADER_EXT_TYPE_STACK_TRACE64);
 	size_t width = 8;
 	if (!s) {
-		s = item(e, EVENT_HEADER_EXT_TYPE_STACK_TRACE32);
+		s = cli_event_item(e, EVENT_HEADER_EXT_TYPE_STACK_TRACE32);
 		width = 4;
 	}
 	if (!s || s->DataSize < 8) {
@@ -191,12 +144,17 @@ static void add_number(struct strbuf *b, const char *name, unsigned v)
 	}
 }
 
+static void note(struct cli_printer *p, int result)
+{
+	p->undecoded += result != OPENETW_DECODED;
+}
+
 static void print_json(struct cli_printer *p, const EVENT_RECORD *e, const char *time)
 {
 	const EVENT_HEADER *h = &e->EventHeader;
 	struct strbuf *b = &p->line;
 	openetw_text_clear(&p->text);
-	openetw_decode_json(p->decoder, e, &p->text);
+	note(p, openetw_decode_json(p->decoder, e, &p->text));
 	/* "{fields}" without its closing brace, then the meta object */
 	if (p->text.length > 2) {
 		strbuf_add(b, p->text.data, p->text.length - 1);
@@ -228,7 +186,7 @@ static void print_json(struct cli_printer *p, const EVENT_RECORD *e, const char 
 		cli_guid_text(&h->ActivityId, guid);
 		strbuf_addf(b, ",\"activity\":\"%s\"", guid);
 	}
-	const EVENT_HEADER_EXTENDED_DATA_ITEM *related = item(e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID);
+	const EVENT_HEADER_EXTENDED_DATA_ITEM *related = cli_event_item(e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID);
 	if (related && related->DataSize == sizeof(GUID)) {
 		cli_guid_text((const GUID *)(uintptr_t)related->DataPtr, guid);
 		strbuf_addf(b, ",\"relatedActivity\":\"%s\"", guid);
@@ -278,7 +236,7 @@ static void print_csv(struct cli_printer *p, const EVENT_RECORD *e, const char *
 		    h->EventDescriptor.Keyword, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e), h->ProcessId,
 		    h->ThreadId);
 	openetw_text_clear(&p->text);
-	openetw_decode_json(p->decoder, e, &p->text);
+	note(p, openetw_decode_json(p->decoder, e, &p->text));
 	add_csv(b, p->text.data ? p->text.data : "", p->text.length);
 	strbuf_addc(b, '\n');
 }
@@ -303,7 +261,7 @@ static void print_text(struct cli_printer *p, const EVENT_RECORD *e, const char 
 		strbuf_addf(b, " <%s>", levels[level]);
 	}
 	openetw_text_clear(&p->text);
-	openetw_decode_text(p->decoder, e, &p->text);
+	note(p, openetw_decode_text(p->decoder, e, &p->text));
 	if (p->text.length) {
 		strbuf_addc(b, ' ');
 		strbuf_add(b, p->text.data, p->text.length);
@@ -314,28 +272,74 @@ static void print_text(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	strbuf_addc(b, '\n');
 }
 
-void cli_printer_event(struct cli_printer *p, const EVENT_RECORD *e)
+/* --fields: these and no others, whatever the event. */
+static void print_fields(struct cli_printer *p)
+{
+	struct strbuf *b = &p->line;
+	bool any = false;
+	if (p->format == CLI_CSV && !p->header_done) {
+		for (int i = 0; i < p->field_count; i++) {
+			strbuf_adds(b, i ? "," : "");
+			add_csv(b, p->field[i].shown, strlen(p->field[i].shown));
+		}
+		strbuf_addc(b, '\n');
+		p->header_done = true;
+	}
+	strbuf_adds(b, p->format == CLI_JSON ? "{" : "");
+	for (int i = 0; i < p->field_count; i++) {
+		struct cli_view_value v = {0};
+		bool found = cli_view_get(p->view, p->field[i].name, p->field[i].payload, &v);
+		if (p->format == CLI_CSV) {
+			strbuf_adds(b, i ? "," : "");
+			add_csv(b, v.text, v.text_length);
+		} else if (found) {
+			if (p->format == CLI_JSON) {
+				strbuf_adds(b, any ? "," : "");
+				strbuf_add_json(b, p->field[i].shown, strlen(p->field[i].shown));
+				strbuf_addc(b, ':');
+				strbuf_add(b, v.json, v.json_length);
+			} else {
+				strbuf_adds(b, any ? " " : "");
+				/* where and when are recognised by themselves */
+				if (!cli_view_is_property(p->field[i].name) || p->field[i].payload) {
+					strbuf_addf(b, "%s=", p->field[i].shown);
+				}
+				strbuf_add(b, v.text, v.text_length);
+			}
+			any = true;
+		}
+	}
+	strbuf_adds(b, p->format == CLI_JSON ? "}\n" : "\n");
+}
+
+bool cli_printer_event(struct cli_printer *p, const EVENT_RECORD *e)
 {
 	openetw_decoder_learn(p->decoder, e);
-	if (!wanted(p, e)) {
-		return;
+	cli_view_set(p->view, e);
+	if (p->select && !cli_select_match(p->select, p->view, e)) {
+		return true;
 	}
-	char time[32];
-	time_text((uint64_t)e->EventHeader.TimeStamp.QuadPart, time);
+	char time[CLI_TIME_TEXT_SIZE];
 	strbuf_clear(&p->line);
-	switch (p->format) {
-	case CLI_JSON:
-		print_json(p, e, time);
-		break;
-	case CLI_CSV:
-		print_csv(p, e, time);
-		break;
-	case CLI_TEXT:
-		print_text(p, e, time);
-		break;
+	if (p->field_count) {
+		print_fields(p);
+	} else {
+		cli_time_format((uint64_t)e->EventHeader.TimeStamp.QuadPart, p->local, time);
+		switch (p->format) {
+		case CLI_JSON:
+			print_json(p, e, time);
+			break;
+		case CLI_CSV:
+			print_csv(p, e, time);
+			break;
+		case CLI_TEXT:
+			print_text(p, e, time);
+			break;
+		}
 	}
-	if (p->line.len) {
-		fwrite(p->line.s, 1, p->line.len, stdout);
+	if (p->line.len && fwrite(p->line.s, 1, p->line.len, stdout) != p->line.len) {
+		cli_output_errno = cli_output_errno ? cli_output_errno : errno;
+		return false;
 	}
-	p->count++;
+	return ++p->count < p->limit;
 }

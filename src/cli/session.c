@@ -3,7 +3,12 @@
  */
 #include "cli/cli.h"
 
+#include "cli/filter.h"
+
+#include <signal.h>
 #include <stdlib.h>
+#include <strings.h>
+#include <tdh.h>
 
 void cli_props_init(struct cli_props *p)
 {
@@ -34,21 +39,90 @@ static bool parse_u64(const char *s, size_t n, uint64_t *ret)
 	return *end == 0 && errno == 0 && text[0] != '-';
 }
 
-static bool parse_level(const char *s, size_t n, uint8_t *ret)
+/* The GUID an installed manifest gives this name. */
+static bool installed(const char *name, GUID *ret)
 {
-	static const char *const names[] = {"always", "critical", "error", "warning", "info", "verbose"};
-	uint64_t v;
-	if (parse_u64(s, n, &v) && v <= 255) {
-		*ret = (uint8_t)v;
-		return true;
+	uint16_t wide[256];
+	long units = utf8_to_utf16(name, strlen(name), wide, BASE_ARRAY_LEN(wide));
+	ULONG bytes = 0;
+	bool found = false;
+	if (units <= 0 || units >= (long)BASE_ARRAY_LEN(wide) ||
+	    TdhEnumerateProviders(NULL, &bytes) != ERROR_INSUFFICIENT_BUFFER || bytes == 0) {
+		return false;
 	}
-	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
-		if (strlen(names[i]) == n && strncasecmp(names[i], s, n) == 0) {
-			*ret = (uint8_t)i;
-			return true;
+	uint8_t *all = malloc(bytes);
+	if (all && TdhEnumerateProviders((PPROVIDER_ENUMERATION_INFO)(void *)all, &bytes) == ERROR_SUCCESS) {
+		const PROVIDER_ENUMERATION_INFO *info = (const void *)all;
+		for (ULONG i = 0; i < info->NumberOfProviders && !found; i++) {
+			const TRACE_PROVIDER_INFO *p = &info->TraceProviderInfoArray[i];
+			if (p->ProviderNameOffset &&
+			    utf16_equal_nocase((const uint16_t *)(const void *)(all + p->ProviderNameOffset), wide)) {
+				*ret = p->ProviderGuid;
+				found = true;
+			}
 		}
 	}
-	return false;
+	free(all);
+	return found;
+}
+
+bool cli_provider_guid(const char *text, GUID *ret)
+{
+	struct guid g;
+	bool hash = *text == '*';
+	const char *name = text + (hash || *text == '#');
+	if (!hash && guid_parse(name, &g) == 0) {
+		memcpy(ret, g.b, 16);
+		return true;
+	}
+	if (*text == '#' || *name == 0 || strchr(name, '{')) {
+		return false;
+	}
+	if (!hash && installed(name, ret)) {
+		return true;
+	}
+	if (guid_from_provider_name(name, &g) < 0) {
+		return false;
+	}
+	memcpy(ret, g.b, 16);
+	return true;
+}
+
+/* "stack", "sid", "tsid", "'stack','sid'", or a number of EVENT_ENABLE_PROPERTY_* bits. */
+static bool parse_properties(const char *s, uint32_t *inout)
+{
+	static const struct {
+		const char *name;
+		uint32_t bit;
+	} names[] = {{"stack", EVENT_ENABLE_PROPERTY_STACK_TRACE},
+		     {"sid", EVENT_ENABLE_PROPERTY_SID},
+		     {"tsid", EVENT_ENABLE_PROPERTY_TS_ID},
+		     {"key", EVENT_ENABLE_PROPERTY_EVENT_KEY},
+		     {"process-start-key", EVENT_ENABLE_PROPERTY_PROCESS_START_KEY}};
+	uint64_t bits;
+	if (parse_u64(s, strlen(s), &bits) && bits <= UINT32_MAX) {
+		*inout |= (uint32_t)bits;
+		return true;
+	}
+	while (*s) {
+		size_t n = strcspn(s, ","), m = n;
+		const char *word = s;
+		if (m >= 2 && word[0] == '\'' && word[m - 1] == '\'') {
+			word++;
+			m -= 2;
+		}
+		size_t i = 0;
+		while (i < BASE_ARRAY_LEN(names) &&
+		       (strlen(names[i].name) != m || strncasecmp(names[i].name, word, m) != 0)) {
+			i++;
+		}
+		if (i == BASE_ARRAY_LEN(names)) {
+			return false;
+		}
+		*inout |= names[i].bit;
+		s += n + (s[n] == ',');
+	}
+	return true;
 }
 
 bool cli_provider_parse(const struct cli_args *a, const char *text, struct cli_provider *ret)
@@ -64,7 +138,7 @@ bool cli_provider_parse(const struct cli_args *a, const char *text, struct cli_p
 		cli_usage(a, "--match-all takes a number such as 0x10, not '%s'", all);
 		return false;
 	}
-	if (l && !parse_level(l, strlen(l), &p.level)) {
+	if (l && !cli_level_parse(l, strlen(l), &p.level)) {
 		cli_usage(a, "--level takes 0-255 or critical|error|warning|info|verbose, not '%s'", l);
 		return false;
 	}
@@ -75,31 +149,39 @@ bool cli_provider_parse(const struct cli_args *a, const char *text, struct cli_p
 		return false;
 	}
 	memcpy(p.name, text, n);
+	const char *level = NULL, *options = NULL;
 	if (colon) {
 		const char *kw = colon + 1;
-		const char *second = strchr(kw, ':');
-		size_t kn = second ? (size_t)(second - kw) : strlen(kw);
+		size_t kn = strcspn(kw, ":");
 		if (kn > 0 && !(kn == 1 && *kw == '*') && !parse_u64(kw, kn, &p.any)) {
 			cli_usage(a, "'%.*s' in '%s' is no keyword mask: write a number such as 0x10", (int)kn,
 				  kw, text);
 			return false;
 		}
-		if (second && second[1] && !parse_level(second + 1, strlen(second + 1), &p.level)) {
-			cli_usage(a, "'%s' in '%s' is no level: write 1-5 or critical|error|warning|info|verbose",
-				  second + 1, text);
+		level = kw[kn] ? kw + kn + 1 : NULL;
+	}
+	if (level) {
+		size_t ln = strcspn(level, ":");
+		if (ln > 0 && !cli_level_parse(level, ln, &p.level)) {
+			cli_usage(a,
+				  "'%.*s' in '%s' is no level: write 1-5 or critical|error|warning|info|verbose",
+				  (int)ln, level, text);
 			return false;
 		}
+		options = level[ln] ? level + ln + 1 : NULL;
 	}
-	struct guid g;
-	if (guid_parse(p.name, &g) < 0 && guid_from_provider_name(p.name, &g) < 0) {
+	if (options && !parse_properties(options, &p.properties)) {
+		cli_usage(a, "'%s' in '%s' is none of stack, sid, tsid, key, process-start-key", options, text);
+		return false;
+	}
+	if (!cli_provider_guid(p.name, &p.guid)) {
 		cli_usage(a, "'%s' is neither a GUID nor a provider name", p.name);
 		return false;
 	}
-	memcpy(&p.guid, g.b, 16);
-	p.properties = (cli_flag(a, "stack") ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0) |
-		       (cli_flag(a, "sid") ? EVENT_ENABLE_PROPERTY_SID : 0) |
-		       (cli_flag(a, "process-start-key") ? EVENT_ENABLE_PROPERTY_PROCESS_START_KEY : 0) |
-		       (cli_flag(a, "event-key") ? EVENT_ENABLE_PROPERTY_EVENT_KEY : 0);
+	p.properties |= (cli_flag(a, "stack") ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0) |
+			(cli_flag(a, "sid") ? EVENT_ENABLE_PROPERTY_SID : 0) |
+			(cli_flag(a, "process-start-key") ? EVENT_ENABLE_PROPERTY_PROCESS_START_KEY : 0) |
+			(cli_flag(a, "event-key") ? EVENT_ENABLE_PROPERTY_EVENT_KEY : 0);
 	*ret = p;
 	return true;
 }
@@ -139,7 +221,12 @@ uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session, cons
 			cli_usage(a, "at most 8 processes can be named with --pid");
 			return ERROR_INVALID_PARAMETER;
 		}
-		pids[pid_count++] = (ULONG)strtoul(v, NULL, 10);
+		uint64_t pid;
+		if (!parse_u64(v, strlen(v), &pid) || pid > UINT32_MAX) {
+			cli_usage(a, "--pid takes a process id, not '%s'", v);
+			return ERROR_INVALID_PARAMETER;
+		}
+		pids[pid_count++] = (ULONG)pid;
 	}
 	if (pid_count) {
 		f[n++] = (EVENT_FILTER_DESCRIPTOR){(ULONGLONG)(uintptr_t)pids, 4 * pid_count,
@@ -176,8 +263,9 @@ bool cli_props_from_args(const struct cli_args *a, struct cli_props *p, const ch
 {
 	cli_props_init(p);
 	uint64_t size = 0, buffer = 0, timer = 0;
-	if (!cli_number(a, "max-size", 1, UINT32_MAX, &size) || !cli_number(a, "buffer-size", 4, 16384, &buffer) ||
-	    !cli_number(a, "flush-timer", 1, 86400, &timer)) {
+	if (!cli_size(a, "max-size", 1 << 20, 1, UINT32_MAX, &size) ||
+	    !cli_size(a, "buffer-size", 1 << 10, 4, 16384, &buffer) ||
+	    !cli_duration(a, "flush-timer", 1000000000, 1, 86400, &timer)) {
 		return false;
 	}
 	const char *mode = cli_value(a, "mode", NULL);
@@ -310,9 +398,51 @@ void cli_print_totals(FILE *f, const EVENT_TRACE_PROPERTIES *p, const struct ope
 	}
 }
 
-void cli_progress_start(struct cli_progress *p)
+/* ---- signals --------------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t caught;
+static struct sigaction before[3];
+static const int ending[3] = {SIGINT, SIGTERM, SIGHUP};
+
+static void on_ending(int sig)
 {
-	p->active = isatty(2);
+	caught = sig;
+}
+
+void cli_signals_catch(void)
+{
+	struct sigaction sa = {.sa_handler = on_ending};
+	caught = 0;
+	for (int i = 0; i < 3; i++) {
+		sigaction(ending[i], &sa, &before[i]);
+	}
+}
+
+void cli_signals_restore(void)
+{
+	for (int i = 0; i < 3; i++) {
+		sigaction(ending[i], &before[i], NULL);
+	}
+}
+
+int cli_signal_caught(void)
+{
+	return caught;
+}
+
+void cli_child_signals(void)
+{
+	for (int i = 0; i < 3; i++) {
+		sigaction(ending[i], &before[i], NULL);
+	}
+	signal(SIGPIPE, SIG_DFL);
+}
+
+/* ---- progress -------------------------------------------------------------------------------------- */
+
+void cli_progress_start(struct cli_progress *p, bool wanted)
+{
+	p->active = wanted && isatty(2);
 	p->started_ns = p->last_ns = clock_read_system_ns();
 }
 

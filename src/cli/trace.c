@@ -29,8 +29,7 @@ static void WINAPI on_event(PEVENT_RECORD e)
 		return;
 	}
 	t->events++;
-	t->event(t->ctx, e);
-	if ((t->limit && t->events >= t->limit) || interrupted || ferror(stdout)) {
+	if (!t->event(t->ctx, e) || interrupted || ferror(stdout)) {
 		t->stop = true;
 	}
 }
@@ -39,14 +38,19 @@ static ULONG WINAPI on_buffer(PEVENT_TRACE_LOGFILEA f)
 {
 	struct cli_trace *t = f->Context;
 	double seconds = (double)(clock_read_system_ns() - t->progress.started_ns) / 1e9;
-	cli_progress_show(&t->progress, "%u buffers, %llu events, %.0f events/s", f->BuffersRead,
-			  (unsigned long long)t->events, (double)t->events / (seconds > 0 ? seconds : 1));
+	uint64_t done = 0;
+	t->buffers++;
+	done = t->buffers_total ? BASE_MIN(100 * t->buffers / t->buffers_total, (uint64_t)100) : 0;
+	cli_progress_show(&t->progress, "%3u%%  %llu buffers, %llu events, %.0f events/s", (unsigned)done,
+			  (unsigned long long)t->buffers, (unsigned long long)t->events,
+			  (double)t->events / (seconds > 0 ? seconds : 1));
 	return !t->stop && !interrupted;
 }
 
 bool cli_trace_open(struct cli_trace *t, int count, char **files, const char *session)
 {
-	for (int i = 0; i < count && i < 64; i++) {
+	t->first_start = UINT64_MAX;
+	for (int i = 0; i < count && i < CLI_TRACE_FILES_MAX; i++) {
 		EVENT_TRACE_LOGFILEA *f = &t->file[i];
 		memset(f, 0, sizeof *f);
 		if (session) {
@@ -69,6 +73,8 @@ bool cli_trace_open(struct cli_trace *t, int count, char **files, const char *se
 			return false;
 		}
 		t->count = i + 1;
+		t->buffers_total += f->LogfileHeader.BuffersWritten;
+		t->first_start = BASE_MIN(t->first_start, (uint64_t)f->LogfileHeader.StartTime.QuadPart);
 	}
 	return true;
 }
@@ -91,24 +97,60 @@ static void tell_problems(const struct cli_trace *t, int i)
 	}
 }
 
+static FILETIME filetime_of(uint64_t t)
+{
+	return (FILETIME){.dwLowDateTime = (DWORD)t, .dwHighDateTime = (DWORD)(t >> 32)};
+}
+
 uint32_t cli_trace_run(struct cli_trace *t)
 {
-	struct sigaction sa = {.sa_handler = on_signal}, old_int, old_term;
-	cli_progress_start(&t->progress);
+	struct sigaction sa = {.sa_handler = on_signal}, old_int, old_term, old_hup;
+	FILETIME from = {0}, to = {0};
+	bool ranged = false;
+	if (t->select) {
+		if (!cli_select_set_start(t->select, t->first_start)) {
+			for (int i = 0; i < t->count; i++) {
+				CloseTrace(t->handle[i]);
+			}
+			return ERROR_INVALID_TIME;
+		}
+		from = filetime_of(cli_select_from(t->select));
+		to = filetime_of(cli_select_to(t->select));
+		ranged = cli_select_from(t->select) > 0 || cli_select_to(t->select) != UINT64_MAX;
+	}
+	cli_progress_start(&t->progress, !t->no_progress);
 	interrupted = 0;
 	running = t;
 	sigaction(SIGINT, &sa, &old_int);
 	sigaction(SIGTERM, &sa, &old_term);
-	uint32_t code = ProcessTrace(t->handle, (ULONG)t->count, NULL, NULL);
+	sigaction(SIGHUP, &sa, &old_hup);
+	if (cli_signal_caught()) { /* between making the session and here */
+		on_signal(cli_signal_caught());
+	}
+	uint32_t code = interrupted ? ERROR_CANCELLED
+				    : ProcessTrace(t->handle, (ULONG)t->count, ranged ? &from : NULL,
+						   ranged ? &to : NULL);
 	running = NULL;
 	sigaction(SIGINT, &old_int, NULL);
 	sigaction(SIGTERM, &old_term, NULL);
+	sigaction(SIGHUP, &old_hup, NULL);
 	cli_progress_end(&t->progress);
+	t->interrupted = interrupted;
 	for (int i = 0; i < t->count; i++) {
 		t->lost_events += t->file[i].LogfileHeader.EventsLost;
 		t->lost_buffers += t->file[i].LogfileHeader.BuffersLost;
 		tell_problems(t, i);
 		CloseTrace(t->handle[i]);
 	}
-	return code == ERROR_CANCELLED && (t->stop || interrupted) ? ERROR_SUCCESS : code;
+	return interrupted || (code == ERROR_CANCELLED && t->stop) ? ERROR_SUCCESS : code;
+}
+
+void cli_trace_print_loss(FILE *f, const struct cli_trace *t)
+{
+	if (t->lost_events == 0 && t->lost_buffers == 0) {
+		fprintf(f, "nothing was lost when recording");
+	} else {
+		fprintf(f, "LOST when recording: %llu events, %llu buffers", (unsigned long long)t->lost_events,
+			(unsigned long long)t->lost_buffers);
+	}
 }

@@ -6,18 +6,24 @@
 
 #include "cli/cli.h"
 
+#define CLI_TRACE_FILES_MAX 64
+
 struct cli_trace {
 	/* in */
 	const struct cli_args *args;
-	void (*event)(void *ctx, const EVENT_RECORD *e);
+	bool (*event)(void *ctx, const EVENT_RECORD *e); /* false: enough */
 	void *ctx;
-	uint64_t limit; /* stop after that many events; 0: none */
+	struct cli_select *select; /* gives the time range; may be NULL */
+	bool no_progress;
 	/* state */
-	TRACEHANDLE handle[64];
-	EVENT_TRACE_LOGFILEA file[64];
+	TRACEHANDLE handle[CLI_TRACE_FILES_MAX];
+	EVENT_TRACE_LOGFILEA file[CLI_TRACE_FILES_MAX];
 	int count;
-	uint64_t events;
+	uint64_t events, buffers;
 	uint64_t lost_events, lost_buffers; /* as the headers and real-time markers say */
+	uint64_t buffers_total;		    /* in the files, as far as the headers know */
+	uint64_t first_start;		    /* earliest StartTime of the files */
+	int interrupted;		    /* the signal that ended it */
 	struct cli_progress progress;
 	bool stop;
 };
@@ -26,5 +32,7 @@ struct cli_trace {
 bool cli_trace_open(struct cli_trace *t, int count, char **files, const char *session);
 /* Runs until the end, the limit, or SIGINT/SIGTERM. Win32 code; closes the handles. */
 uint32_t cli_trace_run(struct cli_trace *t);
+/* "nothing was lost when recording", or how much. No newline. */
+void cli_trace_print_loss(FILE *f, const struct cli_trace *t);
 
 #endif

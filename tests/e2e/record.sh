@@ -12,5 +12,5 @@ grep -q 'lost: 0 events' "$T/err" || fail "the summary does not state the loss: 
 openetw run -o "$T/b.etl" -p Test.Record -- sh -c 'exit 7' 2>/dev/null
 expect "exit status" $? 7
 openetw run -o "$T/c.etl" -p Test.Record -- "$T/nothing-here" 2>"$T/err"
-expect "exit status of a missing command" $? 1
+expect "exit status of a missing command" $? 127
 grep -q 'cannot run' "$T/err" || fail "no reason given: $(cat "$T/err")"

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+# Completion scripts and manual pages come from the verbs' tables and work.
+. "$(dirname "$0")/lib.sh"
+verbs=$(openetw help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+for verb in $verbs; do
+	run_status 0 openetw man "$verb"
+	says '^.TH OPENETW' "$T/out" "man $verb"
+	says '^.SH EXIT STATUS' "$T/out" "man $verb"
+	if command -v groff >/dev/null; then
+		groff -K utf8 -man -Tutf8 -ww -z "$T/out" 2>"$T/err"
+		[ ! -s "$T/err" ] || fail "man $verb: $(cat "$T/err")"
+	fi
+done
+run_status 0 openetw man
+for verb in $verbs; do
+	says "openetw..$verb" "$T/out" "the overview names $verb"
+done
+
+for shell in bash zsh fish; do
+	openetw completion $shell >"$T/$shell" || fail "completion $shell"
+	command -v $shell >/dev/null || continue
+	$shell -n "$T/$shell" || fail "completion $shell does not parse"
+done
+if command -v bash >/dev/null; then
+	openetw start some-session -r >/dev/null || fail "start"
+	complete_of() { # complete_of WORD…: what bash offers for the last word
+		bash -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _openetw; printf "%s\n" "${COMPREPLY[@]}"' \
+			bash "$T/bash" "$@"
+	}
+	expect "verbs" "$(complete_of openetw sto)" "stop"
+	expect "options" "$(complete_of openetw dump --filt)" "--filter"
+	expect "values" "$(complete_of openetw dump --format js)" "json"
+	expect "sessions" "$(complete_of openetw stop some)" "some-session"
+	expect "shells" "$(complete_of openetw completion z)" "zsh"
+	openetw stop some-session >/dev/null
+fi

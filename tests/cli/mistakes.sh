@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+# A mistake is named, with what was probably meant, on stderr, and the exit status is 2 (usage) or 1 (failed).
+. "$(dirname "$0")/lib.sh"
+
+bad() { # bad STATUS PATTERN COMMAND…
+	status=$1 pattern=$2
+	shift 2
+	run_status "$status" openetw "$@"
+	[ ! -s "$T/out" ] || fail "'openetw $*' wrote to stdout: $(cat "$T/out")"
+	grep -q -e "$pattern" "$T/err" || fail "'openetw $*': no '$pattern' in: $(cat "$T/err")"
+}
+: >"$T/empty.etl"
+head -c 100000 /dev/urandom >"$T/noise.etl"
+
+bad 2 'Verbs:'
+bad 2 "did you mean 'start'" strat web
+bad 2 "'openetw help' lists" frobnicate
+bad 2 "did you mean 'dump'" help dumb
+bad 2 'did you mean --filter' dump --filtre x f.etl
+bad 2 'did you mean --provider' start s --provder X
+bad 2 'did you mean --buffer-size' start s --buffersize 64
+bad 2 "unknown option '-Z'" dump -Z
+bad 2 'needs FILE' start s -o
+bad 2 'takes no value' dump --quiet=yes f.etl
+bad 2 'text|json|csv' dump --format xml f.etl
+bad 2 'which file' dump
+bad 2 'a session name' start
+bad 2 'which session' stop
+bad 2 'which command' run -p X
+bad 2 'which providers' run -- true
+bad 2 'name either' live
+bad 2 'no keyword mask' start s -p X:loud
+bad 2 'no level' start s -p X:1:loud
+bad 2 'none of stack' start s -p X:1:5:loud
+bad 2 'names no provider' start s -p :5
+bad 2 'a size such as' start s -o f --max-size much
+bad 2 'out of range' start s -o f --buffer-size 1K
+bad 2 'a time such as' start s -o f -f soon
+bad 2 'MIN or MIN:MAX' start s -o f --buffers few
+bad 2 'takes a number' dump --limit 0 f.etl
+bad 2 'column 8' dump --filter 'pid == ' f.etl
+bad 2 'time from the start' dump --from noon f.etl
+bad 2 'contradict' dump --utc --local f.etl
+bad 2 'takes a number' dump --pid x f.etl
+bad 2 'which shell' completion tcsh
+bad 1 'ERROR_FILE_NOT_FOUND' dump "$T/nothing.etl"
+bad 1 'cannot open' dump "$T"
+bad 1 'empty.etl' dump "$T/empty.etl"
+bad 1 'noise.etl' stats "$T/noise.etl"
+bad 1 'noise.etl' info "$T/noise.etl"
+bad 1 'openetw list' query nobody
+bad 1 'openetw list' stop nobody
+bad 1 'cannot watch\|cannot open' live nobody
+bad 1 'no session' enable nobody X
+# a session of that name runs
+openetw start twice -r >/dev/null || fail "start"
+bad 1 'ERROR_ALREADY_EXISTS' start twice -r
+bad 1 'cannot start' start ro -o /proc/nowhere/x.etl
+openetw stop twice >/dev/null
+# dashes as pasted from formatted pages
+openetw list –‑json >"$T/out" 2>"$T/err" || openetw list −−json >"$T/out" 2>"$T/err" || :
+run_status 0 openetw list –json
+# help is for stdout and no mistake
+run_status 0 openetw --help
+run_status 0 openetw help dump
+run_status 0 openetw dump --help
+says 'Examples:' "$T/out" "help"
+for verb in $(openetw help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+	run_status 0 openetw "$verb" --help
+	says 'openetw ' "$T/out" "help of $verb"
+	says 'xample\|  bash: ' "$T/out" "an example in the help of $verb"
+done
