@@ -3,7 +3,7 @@
 # ones is lost, doubled or changed; the session stops at once, with the stopped ones still there.
 . "$(dirname "$0")/lib.sh"
 openetw start p -o "$T/p.etl" -p Test.Honest -p Test.Victim:0x1 --buffers 64:512 >/dev/null || fail "start"
-"$HELPERS/emit" Test.Honest 20000 threads=2 pace=100 >"$T/honest" &
+"$HELPERS/emit" Test.Honest 20000 wait threads=2 pace=100 >"$T/honest" &
 honest=$!
 points=$(cd "$(dirname "$0")/../../src/pool" && sed -n 's/.*POOL_TESTPOINT("\(writer-[a-z-]*\)").*/\1/p' *.c *.h | sort -u)
 [ "$(echo "$points" | wc -l)" -ge 10 ] || fail "test points are missing: $points"
@@ -13,7 +13,7 @@ for point in $points; do
 		after=$(( $(od -An -N1 -tu1 /dev/urandom) % 30))
 		[ "$point" = writer-before-bell ] && after=0
 		OPENETW_TESTPOINT=$point:$after:$sig timeout -s KILL 60 \
-			"$HELPERS/emit" Test.Victim 300000 keywords=1 >"$T/out.$point.$sig" 2>/dev/null &
+			"$HELPERS/emit" Test.Victim 300000 wait keywords=1 >"$T/out.$point.$sig" 2>/dev/null &
 		victim=$!
 		if [ $sig -eq 9 ]; then
 			# kill must have come from the point: the program prints when it comes to its end

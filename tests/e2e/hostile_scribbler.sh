@@ -3,7 +3,7 @@
 # nothing of the honest ones is lost, doubled or changed, and the session stops at once.
 . "$(dirname "$0")/lib.sh"
 openetw start s -o "$T/s.etl" -p Test.Honest -p Test.Evil --buffers 64:512 >/dev/null || fail "start"
-"$HELPERS/emit" Test.Honest 20000 threads=2 pace=100 >"$T/honest" &
+"$HELPERS/emit" Test.Honest 20000 wait threads=2 pace=100 >"$T/honest" &
 honest=$!
 i=0
 while [ $i -lt 6 ]; do

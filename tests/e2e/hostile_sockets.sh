@@ -6,7 +6,7 @@ openetw start honest -r -o "$T/h.etl" -p Test.Honest --buffers 64:512 >/dev/null
 p=$(etwd_pid)
 descriptors() { ls "/proc/$p/fd" | wc -l; }
 before=$(descriptors)
-"$HELPERS/emit" Test.Honest 20000 threads=2 pace=100 >"$T/honest" &
+"$HELPERS/emit" Test.Honest 20000 wait threads=2 pace=100 >"$T/honest" &
 honest=$!
 for i in 1 2; do
 	"$HELPERS/socket_noise" "$OPENETW_RUNTIME_DIR" 4 "${SEED:-}" >"$T/noise$i" 2>&1 &

@@ -51,7 +51,7 @@ while [ $round -lt "${ROUNDS:-12}" ]; do
 		i=$((i + 1))
 		c=$count
 		[ $kills = yes ] && c=0
-		"$HELPERS/emit" Test.Property "$c" threads="$threads" pace="$pace" keywords=1 size="$extra" \
+		"$HELPERS/emit" Test.Property "$c" wait threads="$threads" pace="$pace" keywords=1 size="$extra" \
 			book="$d/book$i" >"$d/out$i" &
 		pids="$pids $!"
 	done

@@ -27,6 +27,11 @@ static void WINAPI on_event(PEVENT_RECORD e)
 {
 	const EVENT_HEADER *h = &e->EventHeader;
 	const uint8_t *p = e->UserData;
+	/* RT_LostEvent: "here something is missing", in a live stream. */
+	static const GUID lost = {0x6a399ae0, 0x4bc6, 0x4de9, {0x87, 0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
+	if (memcmp(&h->ProviderId, &lost, sizeof(GUID)) == 0) {
+		return;
+	}
 	if (memcmp(&h->ProviderId, &EventTraceGuid, sizeof(GUID)) == 0) {
 		headers++;
 		return;
