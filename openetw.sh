@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The front door:  ./openetw.sh run   set up, build, record a sample live, show it
-#                  ./openetw.sh test  set up, build, pass all tests
+#                  ./openetw.sh test  set up, build, pass all tests (test quick: one build only)
 #                  ./openetw.sh build only set up and build (into ./build)
 set -eu
 cd "$(dirname "$0")"
@@ -61,8 +61,8 @@ build)
 	build
 	;;
 test)
-	setup gcc g++ clang libclang-rt-14-dev meson ninja-build pkg-config libc6-dev libcmocka-dev scdoc python3 procps
-	exec scripts/test "${2-quick}"
+	setup gcc g++ clang libclang-rt-14-dev llvm-14 meson ninja-build pkg-config libc6-dev libcmocka-dev scdoc python3 procps
+	exec scripts/test "${2-all}"
 	;;
 *)
 	sed -n '3,6s/^# \{0,1\}//p' "$0"

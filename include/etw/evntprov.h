@@ -115,7 +115,7 @@ typedef struct _EVENT_FILTER_EVENT_ID {
 	BOOLEAN FilterIn; /* TRUE: only these ids; FALSE: all but these */
 	UCHAR Reserved;
 	USHORT Count;
-	USHORT Events[ANYSIZE_ARRAY];
+	USHORT Events[1];
 } EVENT_FILTER_EVENT_ID, *PEVENT_FILTER_EVENT_ID;
 
 /* NameCount UTF-8 names follow one another, each with its NUL. */
@@ -125,7 +125,7 @@ typedef struct _EVENT_FILTER_EVENT_NAME {
 	UCHAR Level;
 	BOOLEAN FilterIn;
 	USHORT NameCount;
-	UCHAR Names[ANYSIZE_ARRAY];
+	UCHAR Names[1];
 } EVENT_FILTER_EVENT_NAME, *PEVENT_FILTER_EVENT_NAME;
 
 typedef struct _EVENT_FILTER_LEVEL_KW {

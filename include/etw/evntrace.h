@@ -397,7 +397,7 @@ typedef struct _PROFILE_SOURCE_INFO {
 	ULONG MinInterval;
 	ULONG MaxInterval;
 	ULONG64 Reserved;
-	WCHAR Description[ANYSIZE_ARRAY];
+	WCHAR Description[1];
 } PROFILE_SOURCE_INFO, *PPROFILE_SOURCE_INFO;
 
 typedef struct _CLASSIC_EVENT_ID {
@@ -458,7 +458,7 @@ typedef struct _ETW_PMC_COUNTER_OWNER {
 typedef struct _ETW_PMC_COUNTER_OWNERSHIP_STATUS {
 	ULONG ProcessorNumber;
 	ULONG NumberOfCounters;
-	ETW_PMC_COUNTER_OWNER CounterOwners[ANYSIZE_ARRAY];
+	ETW_PMC_COUNTER_OWNER CounterOwners[1];
 } ETW_PMC_COUNTER_OWNERSHIP_STATUS, *PETW_PMC_COUNTER_OWNERSHIP_STATUS;
 
 typedef struct _ETW_PMC_SESSION_INFO {

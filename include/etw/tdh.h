@@ -54,7 +54,7 @@ typedef struct _EVENT_MAP_INFO {
 		MAP_VALUETYPE MapEntryValueType;
 		ULONG FormatStringOffset; /* pattern maps */
 	};
-	EVENT_MAP_ENTRY MapEntryArray[ANYSIZE_ARRAY];
+	EVENT_MAP_ENTRY MapEntryArray[1];
 } EVENT_MAP_INFO, *PEVENT_MAP_INFO;
 
 /* ---- types of values --------------------------------------------------------------------------
@@ -248,7 +248,7 @@ typedef struct _TRACE_EVENT_INFO {
 			ULONG Tags : 28;
 		};
 	};
-	EVENT_PROPERTY_INFO EventPropertyInfoArray[ANYSIZE_ARRAY];
+	EVENT_PROPERTY_INFO EventPropertyInfoArray[1];
 } TRACE_EVENT_INFO, *PTRACE_EVENT_INFO;
 
 /* Names one property: ArrayIndex ULONG_MAX means the scalar or the whole array. */
@@ -291,7 +291,7 @@ typedef struct _PROVIDER_FILTER_INFO {
 	ULONG MessageOffset;
 	ULONG Reserved;
 	ULONG PropertyCount;
-	EVENT_PROPERTY_INFO EventPropertyInfoArray[ANYSIZE_ARRAY];
+	EVENT_PROPERTY_INFO EventPropertyInfoArray[1];
 } PROVIDER_FILTER_INFO, *PPROVIDER_FILTER_INFO;
 
 typedef struct _PROVIDER_FIELD_INFO {
@@ -303,7 +303,7 @@ typedef struct _PROVIDER_FIELD_INFO {
 typedef struct _PROVIDER_FIELD_INFOARRAY {
 	ULONG NumberOfElements;
 	EVENT_FIELD_TYPE FieldType;
-	PROVIDER_FIELD_INFO FieldInfoArray[ANYSIZE_ARRAY];
+	PROVIDER_FIELD_INFO FieldInfoArray[1];
 } PROVIDER_FIELD_INFOARRAY, *PPROVIDER_FIELD_INFOARRAY;
 
 typedef struct _TRACE_PROVIDER_INFO {
@@ -315,13 +315,13 @@ typedef struct _TRACE_PROVIDER_INFO {
 typedef struct _PROVIDER_ENUMERATION_INFO {
 	ULONG NumberOfProviders;
 	ULONG Reserved;
-	TRACE_PROVIDER_INFO TraceProviderInfoArray[ANYSIZE_ARRAY];
+	TRACE_PROVIDER_INFO TraceProviderInfoArray[1];
 } PROVIDER_ENUMERATION_INFO, *PPROVIDER_ENUMERATION_INFO;
 
 typedef struct _PROVIDER_EVENT_INFO {
 	ULONG NumberOfEvents;
 	ULONG Reserved;
-	EVENT_DESCRIPTOR EventDescriptorsArray[ANYSIZE_ARRAY];
+	EVENT_DESCRIPTOR EventDescriptorsArray[1];
 } PROVIDER_EVENT_INFO, *PPROVIDER_EVENT_INFO;
 
 /* ---- payload filters --------------------------------------------------------------------------

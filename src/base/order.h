@@ -22,6 +22,18 @@
 /* Keeps the compiler, not the CPU, from moving accesses across: signal handlers, kill points. */
 #define order_fence_compiler()	    __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
+/* Tells the thread sanitizer of a hand-over that another process completes: what was done before
+ * "gives" comes before what is done after an acquire of *p. Nothing in other builds. */
+#ifdef __has_feature
+#if __has_feature(thread_sanitizer)
+void __tsan_release(void *p);
+#define order_note_gives(p) __tsan_release(p)
+#endif
+#endif
+#ifndef order_note_gives
+#define order_note_gives(p) ((void)0)
+#endif
+
 /* True when *p was `want` and now is `set`; on false, *(&want) holds what was seen. */
 #define order_cas_acquire(p, want, set)                                                            \
 	__atomic_compare_exchange_n((p), (want), (set), 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)

@@ -144,7 +144,7 @@ static void *writer_thread(void *arg)
 	sigemptyset(&set);
 	sigaddset(&set, SIGALRM);
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* my_thread is known now */
-	while (!stop_writing) {
+	while (!order_load_relaxed(&stop_writing)) {
 		int e = write_as(my_thread);
 		if (e > 0) {
 			break;
@@ -187,7 +187,7 @@ static void writer_process(struct process *p, unsigned milliseconds)
 	}
 	struct timespec ts = {milliseconds / 1000, milliseconds % 1000 * 1000000};
 	nanosleep(&ts, NULL);
-	stop_writing = true;
+	order_store_relaxed(&stop_writing, true);
 	for (unsigned i = 0; i < p->threads; i++) {
 		pthread_join(t[i], NULL);
 	}

@@ -221,6 +221,7 @@ static void fake_on_message(struct fake_etwd *f, struct fake_peer *p, const stru
 	uint8_t buf[64];
 	struct proto_writer w;
 	const uint8_t *t;
+	size_t n;
 	switch (m->type) {
 	case PROTO_HELLO:
 		fake_on_hello(f, p, m);
@@ -236,9 +237,9 @@ static void fake_on_message(struct fake_etwd *f, struct fake_peer *p, const stru
 		proto_send(p->fd, buf, (size_t)proto_end(&w), NULL, 0);
 		break;
 	case PROTO_TRAITS:
-		if (proto_get(m, PROTO_TAG_TRAITS, &t, &r->traits_bytes) &&
-		    r->traits_bytes <= sizeof r->traits) {
-			memcpy(r->traits, t, r->traits_bytes);
+		if (proto_get(m, PROTO_TAG_TRAITS, &t, &n) && n <= sizeof r->traits) {
+			memcpy(r->traits, t, n);
+			order_store_release(&r->traits_bytes, n); /* the test waits for it */
 		}
 		proto_begin(&w, buf, sizeof buf, PROTO_TRAITS | PROTO_REPLY, m->id);
 		proto_put_u32(&w, PROTO_TAG_STATUS, 0);

@@ -2,7 +2,7 @@
 # Flat out into too few buffers: what is not in the file is counted, exactly.
 . "$(dirname "$0")/lib.sh"
 openetw start c -o "$T/c.etl" -p Test.Flood -b 4 --buffers 4:4 >/dev/null || fail "start"
-"$HELPERS/emit" Test.Flood 3000000 threads=2 keywords=1 >"$T/out"
+"$HELPERS/emit" Test.Flood 3000000 wait threads=2 keywords=1 >"$T/out"
 openetw flush c || fail "flush"
 openetw query c --json >"$T/query" || fail "query"
 openetw stop c >"$T/stop" || fail "stop"

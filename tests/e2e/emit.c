@@ -2,7 +2,9 @@
  * A provider whose every event can be checked: payload = u32 thread, u64 sequence, 16 pattern bytes.
  *
  *   emit NAME COUNT [threads=N] [pace=USEC] [level=N] [keywords=N] [size=BYTES] [wait] [ready=FILE]
+ *        [book=FILE]
  *
+ * book: "attempts ok", two binary u64, kept in FILE while running, so that they survive a kill.
  * COUNT 0: until SIGTERM. "wait": until somebody enabled the provider (at most 10 s). Prints
  * "attempts A ok K" when done; with ids = 1 + sequence % 4 and keyword bit sequence % 4 unless given.
  */
@@ -10,19 +12,38 @@
 
 #include <windows.h>
 #include <evntprov.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 static REGHANDLE handle;
 static uint64_t per_thread;
 static unsigned pace_us, level = 4, extra;
 static uint64_t keywords;
-static atomic_ullong attempts, ok;
+static struct book {
+	atomic_ullong attempts, ok;
+} own_book, *book = &own_book;
 static volatile sig_atomic_t done;
+
+static struct book *book_open(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	void *m = MAP_FAILED;
+	if (fd >= 0 && ftruncate(fd, sizeof(struct book)) == 0) {
+		m = mmap(NULL, sizeof(struct book), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	}
+	if (m == MAP_FAILED) {
+		exit(3);
+	}
+	close(fd);
+	return m;
+}
 
 static void on_term(int sig)
 {
@@ -45,9 +66,9 @@ static void *writer(void *arg)
 		EventDataDescCreate(&data[1], &seq, sizeof seq);
 		EventDataDescCreate(&data[2], pattern, sizeof pattern);
 		EventDataDescCreate(&data[3], more, extra);
-		attempts++;
+		book->attempts++;
 		if (EventWrite(handle, &d, extra ? 4 : 3, data) == 0) {
-			ok++;
+			book->ok++;
 		}
 		if (pace_us) {
 			struct timespec t = {pace_us / 1000000, (long)(pace_us % 1000000) * 1000};
@@ -81,6 +102,8 @@ int main(int argc, char **argv)
 			extra = (unsigned)n;
 		} else if (strncmp(argv[i], "ready=", 6) == 0) {
 			ready = v + 1;
+		} else if (strncmp(argv[i], "book=", 5) == 0) {
+			book = book_open(v + 1);
 		} else {
 			wait = true;
 		}
@@ -115,6 +138,7 @@ int main(int argc, char **argv)
 		pthread_join(th[i], NULL);
 	}
 	EventUnregister(handle);
-	printf("attempts %llu ok %llu\n", (unsigned long long)attempts, (unsigned long long)ok);
+	printf("attempts %llu ok %llu\n", (unsigned long long)book->attempts,
+	       (unsigned long long)book->ok);
 	return 0;
 }

@@ -2,7 +2,7 @@
 # etwd dies: the program goes on, the file written so far is readable, the next etwd gets its providers back.
 . "$(dirname "$0")/lib.sh"
 openetw start k -o "$T/k.etl" -p Test.Killed -f 1 >/dev/null || fail "start"
-"$HELPERS/emit" Test.Killed 0 pace=200 >"$T/out" &
+"$HELPERS/emit" Test.Killed 0 wait pace=200 >"$T/out" &
 emit=$!
 sleep 1.5
 openetw flush k || fail "flush"

@@ -10,7 +10,7 @@ grep -q BAD_PATHNAME "$T/e" || fail "$(cat "$T/e")"
 mkdir "$T/small"
 mount -t tmpfs -o size=1m tmpfs "$T/small" 2>/dev/null || skip "cannot mount a tmpfs here"
 openetw start full -o "$T/small/full.etl" -p Test.Full -b 64 >/dev/null || { umount "$T/small"; fail "start"; }
-"$HELPERS/emit" Test.Full 40000 keywords=1 size=64 pace=0 >/dev/null
+"$HELPERS/emit" Test.Full 40000 wait keywords=1 size=64 pace=0 >/dev/null
 sleep 1
 openetw query full --json >"$T/q" || { umount "$T/small"; fail "etwd did not survive a full disk"; }
 timeout 60 openetw stop full >"$T/stop" || { umount "$T/small"; fail "stop: $(cat "$T/stop")"; }

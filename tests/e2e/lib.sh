@@ -47,3 +47,24 @@ wait_for() { # wait_for SECONDS COMMAND…
 		sleep 0.05
 	done
 }
+honest_lines() { # honest_lines FILE COUNT: what emit said
+	expect "what the honest program says" "$(cat "$1")" "attempts $2 ok $2"
+}
+verify_exactly() { # verify_exactly COUNT FILE PROVIDER: all of them, in order, unchanged
+	v=$("$HELPERS/verify" "$2" provider="$3") || fail "$3 in $2: $v; $(cat "$T/stop" 2>/dev/null)"
+	case $v in
+	"events=$1 "*" gaps=0 "*) ;;
+	*) fail "$3 in $2, wanted $1 events without gaps: $v; $(cat "$T/stop" 2>/dev/null)" ;;
+	esac
+}
+loss_sum() { # loss_sum FILE: the ledger of "query --json" added up; buffers are counted by their events
+	sed -n 's/.*"loss":{\(.*\)}}.*/\1/p' "$1" | tr ',' '\n' | sed 's/"//g' |
+		awk -F: '$1 !~ /Buffers$/ && $1 != "torn" {n += $2} END {print n + 0}'
+}
+conserved() { # conserved EMITTED FILE QUERY STOP WHAT
+	v=$("$HELPERS/verify" "$2") || fail "$5: $v; $(cat "$4")"
+	events=$(echo "$v" | sed 's/events=\([0-9]*\).*/\1/')
+	lost=$(loss_sum "$3")
+	[ $((events + lost)) -eq "$1" ] ||
+		fail "$5: $events events + $lost lost = $((events + lost)), not $1; $v; $(cat "$3" "$4")"
+}

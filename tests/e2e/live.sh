@@ -5,7 +5,7 @@ openetw start l -r -p Test.Live >/dev/null || fail "start"
 "$HELPERS/verify" live:l >"$T/v" &
 consumer=$!
 sleep 0.3
-"$HELPERS/emit" Test.Live 5000 threads=2 pace=50 >/dev/null
+"$HELPERS/emit" Test.Live 5000 wait threads=2 pace=50 >/dev/null
 sleep 0.3
 openetw stop l >/dev/null || fail "stop"
 wait "$consumer" || fail "consumer: $(cat "$T/v")"

@@ -2,7 +2,7 @@
 # Every event a program writes while "openetw run" records it is in the file, in order, once.
 . "$(dirname "$0")/lib.sh"
 f=$T/a.etl
-openetw run -o "$f" -p Test.Record -- "$HELPERS/emit" Test.Record 20000 threads=4 >"$T/out" 2>"$T/err" ||
+openetw run -o "$f" -p Test.Record -- "$HELPERS/emit" Test.Record 20000 wait threads=4 >"$T/out" 2>"$T/err" ||
 	fail "openetw run: $(cat "$T/err")"
 expect "what the program says" "$(cat "$T/out")" "attempts 20000 ok 20000"
 v=$("$HELPERS/verify" "$f") || fail "verify: $v"

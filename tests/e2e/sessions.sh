@@ -7,10 +7,10 @@ openetw start three -o "$T/three.etl" -p Test.Two:0xF:3 >/dev/null || fail "star
 openetw start one -o "$T/again.etl" 2>"$T/err" && fail "a second session 'one' was accepted"
 grep -q ERROR_ALREADY_EXISTS "$T/err" || fail "wrong error: $(cat "$T/err")"
 [ "$(openetw list --json | wc -l)" -eq 3 ] || fail "list does not show three sessions"
-"$HELPERS/emit" Test.Two 4000 level=4 >/dev/null
-"$HELPERS/emit" Test.Two 4000 level=5 >/dev/null
+"$HELPERS/emit" Test.Two 4000 wait level=4 >/dev/null
+"$HELPERS/emit" Test.Two 4000 wait level=5 >/dev/null
 openetw disable one Test.Two || fail "disable"
-"$HELPERS/emit" Test.Two 400 level=1 >/dev/null
+"$HELPERS/emit" Test.Two 400 wait level=1 >/dev/null
 for s in one two three; do openetw stop "$s" >"$T/$s.out" || fail "stop $s"; done
 events() { "$HELPERS/verify" "$1" | sed 's/events=\([0-9]*\).*/\1/'; }
 # one: keyword bit 0, level 4: a quarter of the first run. two: two bits, levels 4 and 5 and 1.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Checks the events of emit.c in .etl files (or "live:SESSION"): every payload as it was written, per thread in
+ * Checks the events of emit.c in .etl files (or "live:SESSION"; provider=NAME: of that one only): every payload as it was written, per thread in
  * order, nothing twice. Prints "events=N threads=T bad=B duplicate=D disorder=O gaps=G processes=P headers=H".
  * Gaps are not errors here: the caller compares them with the loss counters.
  */
@@ -20,12 +20,23 @@ static struct thread threads[65536];
 static unsigned thread_count, process_count;
 static uint64_t events, bad, duplicate, disorder, gaps, headers, last_time, limit;
 
+static struct guid only;
+static bool only_set;
+
 static void WINAPI on_event(PEVENT_RECORD e)
 {
 	const EVENT_HEADER *h = &e->EventHeader;
 	const uint8_t *p = e->UserData;
+	/* RT_LostEvent: "here something is missing", in a live stream. */
+	static const GUID lost = {0x6a399ae0, 0x4bc6, 0x4de9, {0x87, 0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
+	if (memcmp(&h->ProviderId, &lost, sizeof(GUID)) == 0) {
+		return;
+	}
 	if (memcmp(&h->ProviderId, &EventTraceGuid, sizeof(GUID)) == 0) {
 		headers++;
+		return;
+	}
+	if (only_set && memcmp(&h->ProviderId, only.b, sizeof(GUID)) != 0) {
 		return;
 	}
 	events++;
@@ -88,6 +99,10 @@ int main(int argc, char **argv)
 	for (int i = 1; i < argc && n < 64; i++) {
 		if (strncmp(argv[i], "limit=", 6) == 0) {
 			limit = strtoull(argv[i] + 6, NULL, 0);
+			continue;
+		}
+		if (strncmp(argv[i], "provider=", 9) == 0) {
+			only_set = guid_from_provider_name(argv[i] + 9, &only) == 0;
 			continue;
 		}
 		EVENT_TRACE_LOGFILEA f = {.EventRecordCallback = on_event, .BufferCallback = on_buffer};

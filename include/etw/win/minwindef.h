@@ -126,6 +126,7 @@ typedef INT_PTR (*PROC)(void);
 #define MAX_PATH	     260
 #define INVALID_HANDLE_VALUE ((HANDLE)(LONG_PTR)-1)
 #define INFINITE	     0xFFFFFFFFu
+/* Our own headers write [1]: clang takes an array whose length comes from a macro for a fixed one. */
 #define ANYSIZE_ARRAY	     1
 #define UNICODE_NULL	     ((WCHAR)0)
 #define ANSI_NULL	     ((CHAR)0)

@@ -100,7 +100,7 @@ typedef struct _SID {
 	BYTE Revision;
 	BYTE SubAuthorityCount;
 	SID_IDENTIFIER_AUTHORITY IdentifierAuthority;
-	DWORD SubAuthority[ANYSIZE_ARRAY];
+	DWORD SubAuthority[1];
 } SID, *PISID;
 
 #define SID_REVISION		1
@@ -133,7 +133,7 @@ typedef struct _TOKEN_USER {
 
 typedef struct _TOKEN_PRIVILEGES {
 	DWORD PrivilegeCount;
-	LUID_AND_ATTRIBUTES Privileges[ANYSIZE_ARRAY];
+	LUID_AND_ATTRIBUTES Privileges[1];
 } TOKEN_PRIVILEGES, *PTOKEN_PRIVILEGES;
 
 typedef enum _TOKEN_INFORMATION_CLASS {
