@@ -20,11 +20,6 @@
 /* A round larger than this is delivered without waiting for its watermark. */
 #define HELD_BYTES_MAX (1ull << 30)
 #define CLOCK_SYSTEM   2u
-#define LOST_EVENT     32u
-#define LOST_BUFFER    33u
-
-static const struct guid lost_event_class = {{0xe0, 0x9a, 0x39, 0x6a, 0xc6, 0x4b, 0xe9, 0x4d, 0x87,
-					      0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
 
 struct rt_source {
 	struct consume_source s;
@@ -161,21 +156,10 @@ static int receive(struct rt_source *r)
 
 static int synthetic_loss(struct rt_source *r, uint64_t time_raw, struct etl_record *ret)
 {
-	*ret = (struct etl_record){
-		.type = ETL_RT_FULL64,
-		.pointer_size = 8,
-		.logger_id = 0,
-		.time_raw = time_raw,
-		.time_filetime = etl_clock_to_filetime(&r->s.clock, time_raw),
-		.event_flags = 0x0100 | 0x0040,
-		.provider = lost_event_class,
-		.opcode = r->tell_lost_events ? LOST_EVENT : LOST_BUFFER,
-	};
-	if (r->tell_lost_events) {
-		r->tell_lost_events = false;
-	} else {
-		r->tell_lost_buffers = false;
-	}
+	bool *told = r->tell_lost_events ? &r->tell_lost_events : &r->tell_lost_buffers;
+	etl_record_loss(r->tell_lost_events ? ETL_LOST_EVENT : ETL_LOST_BUFFER, time_raw,
+			&r->s.clock, ret);
+	*told = false;
 	return 1;
 }
 

@@ -41,6 +41,51 @@ static const uint8_t *name_take(struct bytes *b, uint32_t *ret_units)
 	return p;
 }
 
+/* A backing file of a real-time session [doc]: plain buffers, each with the clock's kind and
+ * frequency and one pair of FILETIME and raw time. */
+static bool is_spill(const uint8_t *buf, size_t n)
+{
+	uint32_t bytes = le32_get(buf);
+	uint64_t clock = le64_get(buf + ETL_BH_CLOCK);
+	return n > ETL_BUFFER_HEADER_SIZE && (le16_get(buf + ETL_BH_FLAG) & ETL_BF_RTBACKUP) &&
+	       le16_get(buf + ETL_BH_TYPE) != ETL_BT_HEADER && bytes >= 0x200 &&
+	       bytes <= ETL_BUFFER_MAX && (clock & 7) <= CLOCK_CPU_CYCLES &&
+	       le64_get(buf + ETL_BH_REFERENCE_TIME) != 0;
+}
+
+static void spill_parse(const uint8_t *buf, struct etl_file_info *ret)
+{
+	uint64_t clock = le64_get(buf + ETL_BH_CLOCK);
+	*ret = (struct etl_file_info){
+		.buffer_size = le32_get(buf + ETL_BH_BUFFER_SIZE),
+		.pointer_size = 8,
+		.clock_type = clock & 7 ? (uint32_t)(clock & 7) : 1,
+		.perf_freq = clock >> 3 ? clock >> 3 : FILETIME_PER_SECOND,
+		.cpu_mhz = (uint32_t)BASE_MIN((clock >> 3) / 1000000, UINT32_MAX),
+		.start_filetime = le64_get(buf + ETL_BH_REFERENCE_TIME),
+		.start_raw = le64_get(buf + ETL_BH_REFERENCE_TIME + 8),
+		.timer_resolution = 156250,
+		.logger_name = buf, /* none */
+		.file_name = buf,
+		.header = buf,
+		.header_bytes = ETL_BUFFER_HEADER_SIZE,
+		.spill = true,
+	};
+}
+
+/* Before Vista the place of the buffer type holds other things [doc: the published structures of
+ * that time]. The first record is the same. */
+static bool is_old(const uint8_t *buf)
+{
+	const uint8_t *r = buf + ETL_BUFFER_HEADER_SIZE;
+	const uint8_t *h = r + ETL_SYSTEM_HEADER_SIZE;
+	uint32_t pointer = le32_get(h + ETL_LH_POINTER_SIZE);
+	return (r[2] == ETL_RT_SYSTEM32 || r[2] == ETL_RT_SYSTEM64) && r[3] == 0xC0 &&
+	       le16_get(r + 6) == 0 && h[ETL_LH_VERSION + 2] == 1 && h[ETL_LH_VERSION + 3] < 4 &&
+	       h[ETL_LH_VERSION] <= 5 && h[ETL_LH_VERSION] != 0 &&
+	       le32_get(h + ETL_LH_BUFFER_SIZE) == le32_get(buf) && (pointer == 4 || pointer == 8);
+}
+
 int etl_header_parse(const uint8_t *buf, size_t n, struct etl_file_info *ret, struct diag *d)
 {
 	const uint32_t fixed = ETL_BUFFER_HEADER_SIZE + ETL_SYSTEM_HEADER_SIZE;
@@ -48,7 +93,12 @@ int etl_header_parse(const uint8_t *buf, size_t n, struct etl_file_info *ret, st
 		diag_at(d, n, "too short for a trace file: %zu bytes", n);
 		return -EBADMSG;
 	}
-	if (le16_get(buf + ETL_BH_TYPE) != ETL_BT_HEADER) {
+	if (is_spill(buf, n)) {
+		spill_parse(buf, ret);
+		return 0;
+	}
+	bool old = is_old(buf);
+	if (!old && le16_get(buf + ETL_BH_TYPE) != ETL_BT_HEADER) {
 		diag_at(d, ETL_BH_TYPE, "not a trace file: buffer 0 is of type %u, not %u",
 			le16_get(buf + ETL_BH_TYPE), ETL_BT_HEADER);
 		return -EBADMSG;
@@ -102,6 +152,7 @@ int etl_header_parse(const uint8_t *buf, size_t n, struct etl_file_info *ret, st
 	struct bytes b = bytes_of(h + names, bytes - ETL_SYSTEM_HEADER_SIZE - names);
 	i.logger_name = name_take(&b, &i.logger_name_units);
 	i.file_name = name_take(&b, &i.file_name_units);
+	i.old = old;
 	i.header = buf;
 	i.header_bytes = etl_buffer_end(buf, n);
 	/* A session that died leaves EndTime as it was first written. */

@@ -93,7 +93,9 @@ struct walk {
 	struct etl_problems *problems;
 	uint32_t step;	     /* size of every buffer; 0: each has its own */
 	uint32_t used_limit; /* decompressed */
+	bool old;	     /* flags, type and sequence number mean nothing */
 };
+#define LOSS_FLAGS (ETL_BF_EVENTS_LOST | ETL_BF_BUFFER_LOST | ETL_BF_RTBACKUP_CORRUPT)
 
 static bool all_zero(const uint8_t *p, size_t n)
 {
@@ -164,11 +166,12 @@ static bool entry_judge(const struct walk *w, const uint8_t *h, uint64_t at,
 {
 	uint32_t bytes = le32_get(h + ETL_BH_BUFFER_SIZE);
 	uint32_t used = le32_get(h + ETL_BH_OFFSET);
-	uint16_t flags = le16_get(h + ETL_BH_FLAG);
+	uint16_t flags = w->old ? 0 : le16_get(h + ETL_BH_FLAG);
 	uint64_t left = w->s->bytes - at;
 	*e = (struct etl_index_entry){
 		.file_offset = at,
-		.sequence = le64_get(h + ETL_BH_SEQUENCE),
+		.sequence = w->old ? at : le64_get(h + ETL_BH_SEQUENCE),
+		.loss = flags & LOSS_FLAGS,
 		.cpu = etl_buffer_cpu(h),
 		.compressed = (flags & ETL_BF_COMPRESSED) != 0,
 	};
@@ -208,9 +211,9 @@ static bool entry_judge(const struct walk *w, const uint8_t *h, uint64_t at,
 	return true;
 }
 
-static bool type_has_records(const uint8_t *h)
+static bool type_has_records(const struct walk *w, const uint8_t *h)
 {
-	switch (le16_get(h + ETL_BH_TYPE)) {
+	switch (w->old ? 0 : le16_get(h + ETL_BH_TYPE)) {
 	case 3: /* reference time */
 	case 6: /* empty marker */
 	case 7: /* debug information */
@@ -255,13 +258,14 @@ static int first_time_slow(const struct etl_index *x, const struct etl_source *s
 
 /* `p` are the first n bytes of the buffer. A buffer that tells no time goes first: too early costs
  * memory, too late would cost the order. */
-static int first_time(const struct etl_index *x, const struct etl_source *s, const uint8_t *p,
-		      size_t n, struct etl_index_entry *e)
+static int first_time(const struct etl_index *x, const struct etl_source *s,
+		      const struct etl_file_info *info, const uint8_t *p, size_t n,
+		      struct etl_index_entry *e)
 {
 	uint8_t packed[GLANCE_PACKED], plain[GLANCE_PLAIN];
 	e->first_raw = 0;
-	if (e->file_offset == 0) {
-		return 0;
+	if (e->file_offset == 0 && !info->spill) {
+		return 0; /* the header: before all others */
 	}
 	const uint8_t *records = p + HEADER;
 	size_t there = BASE_MIN(n, e->used_bytes) - HEADER;
@@ -291,12 +295,13 @@ int etl_index_build(struct etl_index *x, const struct etl_source *s,
 		    const struct etl_file_info *info, const uint8_t *buf0,
 		    struct etl_problems *problems)
 {
-	struct walk w = {.s = s, .problems = problems, .used_limit = info->buffer_size};
+	struct walk w = {
+		.s = s, .problems = problems, .used_limit = info->buffer_size, .old = info->old};
 	uint32_t first = le32_get(buf0 + ETL_BH_BUFFER_SIZE);
 	uint8_t h[GLANCE_BYTES];
-	bool varying = (info->log_file_mode & MODE_COMPRESSED) ||
+	bool varying = !info->old && ((info->log_file_mode & MODE_COMPRESSED) ||
 		       (etl_source_read(s, first, h, HEADER) == (long)HEADER &&
-			(le16_get(h + ETL_BH_FLAG) & ETL_BF_COMPRESSED) && header_plausible(&w, h));
+			(le16_get(h + ETL_BH_FLAG) & ETL_BF_COMPRESSED) && header_plausible(&w, h)));
 	w.step = varying ? 0 : first;
 	if (w.used_limit < HEADER || w.used_limit > ETL_BUFFER_MAX) {
 		w.used_limit = ETL_BUFFER_MAX;
@@ -353,8 +358,8 @@ int etl_index_build(struct etl_index *x, const struct etl_source *s,
 			continue;
 		}
 		at += e.file_bytes;
-		if (type_has_records(h)) {
-			r = first_time(x, s, h, (size_t)n, &e);
+		if (type_has_records(&w, h)) {
+			r = first_time(x, s, info, h, (size_t)n, &e);
 			if (r == 0) {
 				r = index_add(x, &e);
 			}

@@ -26,6 +26,7 @@ struct etl_index_entry {
 	uint16_t cpu;
 	bool compressed;
 	bool cut; /* the file ends inside its data */
+	uint8_t loss; /* flags of ETL_BF_EVENTS_LOST and its like */
 };
 
 struct etl_problems {

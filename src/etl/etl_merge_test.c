@@ -216,6 +216,63 @@ static void many_overlapping_buffers_in_any_file_order_come_sorted(void **state)
 	free(b.mem);
 }
 
+/* What a real-time session put aside: no header buffer; FILETIME and raw time stand in each. */
+static void a_backing_file_has_its_clock_in_the_buffers_and_tells_losses(void **state)
+{
+	struct etl_build b = {.buffer_size = 4096};
+	BUFFER(&b, 0, 5, 10, 100, 300);
+	BUFFER(&b, 1, 6, 20, 200, 400);
+	for (unsigned i = 0; i < 2; i++) {
+		uint8_t *p = b.mem + i * 4096;
+		etl_build_u64(p + 0x20, 1 | 1000000ull << 3); /* QPC of 1 MHz */
+		etl_build_u16(p + 0x34, 0x30 | (i ? 0x06 : 0)); /* and both kinds of loss */
+		etl_build_u64(p + 0x38, 130000000000000000ull);
+		etl_build_u64(p + 0x40, START);
+	}
+	struct etl_reader *r;
+	struct etl_record e;
+	assert_int_equal(etl_reader_open_memory(b.mem, 2 * 4096, 0, &r, NULL), 0);
+	assert_int_equal(etl_reader_next(r, &e), 1);
+	assert_int_equal(e.id, 10);
+	assert_int_equal(e.time_filetime, 130000000000000000ull + 1000); /* 100 us */
+	assert_int_equal(e.cpu, 0);
+	for (unsigned opcode = 32; opcode <= 33; opcode++) {
+		char text[37];
+		assert_int_equal(etl_reader_next(r, &e), 1);
+		assert_int_equal(e.opcode, opcode);
+		assert_string_equal(guid_format(&e.provider, text),
+				    "6a399ae0-4bc6-4de9-870b-3657f8947e7e");
+	}
+	static const unsigned rest[] = {20, 11, 21};
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(etl_reader_next(r, &e), 1);
+		assert_int_equal(e.id, rest[i]);
+	}
+	assert_int_equal(etl_reader_next(r, &e), 0);
+	etl_reader_close(r);
+	free(b.mem);
+}
+
+/* Layout 1.2: no type and no flags in buffer headers, a GUID where the sequence number is today. */
+static void a_file_from_before_vista_is_read_by_time(void **state)
+{
+	struct etl_build b;
+	etl_build_start(&b, 4096, &header);
+	BUFFER(&b, 1, 1, 10, 300, 400);
+	BUFFER(&b, 0, 2, 20, 100, 350);
+	etl_build_u32(b.mem + 0x68 + 4, 0x02010105); /* 5.1, layout 1.2 */
+	for (unsigned i = 0; i < 3; i++) {
+		uint8_t *p = b.mem + i * 4096;
+		etl_build_u32(p + 0x34, 0); /* events lost */
+		memset(p + 0x18, 0xC7 + (int)i, 16);
+		etl_build_u16(p + 0x28, i == 1 ? 0x0801 : 0x0800);
+	}
+	etl_build_u32(b.mem + 0x34, 0x12345678);
+	etl_build_u32(b.mem + 2 * 4096 + 0x34, 77777);
+	EXPECT(&b, 0, 20, 10, 21, 11);
+	free(b.mem);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +283,8 @@ int main(void)
 		cmocka_unit_test(a_wrapped_circular_file_comes_in_order),
 		cmocka_unit_test(a_buffer_that_begins_with_messages_without_time_is_found_its_place),
 		cmocka_unit_test(damage_in_an_unsorted_buffer_is_told_and_the_rest_sorted),
+		cmocka_unit_test(a_backing_file_has_its_clock_in_the_buffers_and_tells_losses),
+		cmocka_unit_test(a_file_from_before_vista_is_read_by_time),
 		cmocka_unit_test(many_overlapping_buffers_in_any_file_order_come_sorted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
  * records make buffers of one processor overlap, too.) A record is only looked at (etl_record_peek)
  * while it waits and split when its turn comes.
  */
+#include "etl/etl_archive.h"
 #include "etl/etl_heap.h"
 #include "etl/etl_index.h"
 #include "etl/etl_run.h"
@@ -46,6 +47,7 @@ struct etl_reader {
 	uint32_t vacant_count;
 	struct etl_heap heap; /* slots in use, by the time of their head */
 	bool root_delivered;  /* the root's record was handed out: move on first */
+	uint8_t loss; /* flags to tell of before the next record */
 	uint32_t buffers_done;
 	etl_buffer_done_fn *on_buffer;
 	void *on_buffer_ctx;
@@ -217,12 +219,17 @@ static int slot_take(struct etl_reader *r, uint32_t *ret)
 }
 
 
+static bool is_header(const struct etl_reader *r, const struct slot *s)
+{
+	return r->index.list[s->entry].file_offset == 0 && !r->info.spill;
+}
+
 static struct etl_heap_item heap_item(const struct etl_reader *r, const struct slot *s)
 {
 	/* The first buffer, with the log-file header, comes first whatever its clock says:
 	 * consumers need it to understand the rest. */
 	return (struct etl_heap_item){
-		.time = r->index.list[s->entry].file_offset == 0 ? 0 : BASE_MAX(s->run.head.time_raw, 1),
+		.time = is_header(r, s) ? 0 : BASE_MAX(s->run.head.time_raw, 1),
 		.sequence = r->index.list[s->entry].sequence,
 		.who = (uint32_t)(s - r->slots),
 	};
@@ -238,6 +245,8 @@ static int buffer_enter(struct etl_reader *r)
 	}
 	struct slot *s = &r->slots[i];
 	s->entry = (uint32_t)r->waiting++;
+	/* Files of sessions with a header count their losses there. */
+	r->loss |= r->info.spill ? r->index.list[s->entry].loss : 0;
 	const uint8_t *buf;
 	err = buffer_load(r, s, &buf, &used);
 	if (err < 0) {
@@ -285,6 +294,19 @@ static void root_advance(struct etl_reader *r)
 	slot_finish(r, i);
 }
 
+/* Where a session says that something is missing, before the next record. */
+static void tell_loss(struct etl_reader *r, struct etl_record *ret)
+{
+	uint8_t flag = r->loss & ETL_BF_EVENTS_LOST   ? ETL_BF_EVENTS_LOST
+		       : r->loss & ETL_BF_BUFFER_LOST ? ETL_BF_BUFFER_LOST
+						      : ETL_BF_RTBACKUP_CORRUPT;
+	r->loss &= (uint8_t)~flag;
+	etl_record_loss(flag == ETL_BF_EVENTS_LOST   ? ETL_LOST_EVENT
+			: flag == ETL_BF_BUFFER_LOST ? ETL_LOST_BUFFER
+						     : ETL_LOST_FILE,
+			r->heap.items[0].time, &r->clock, ret);
+}
+
 int etl_reader_next(struct etl_reader *r, struct etl_record *ret)
 {
 	if (BASE_LIKELY(r->root_delivered)) {
@@ -301,6 +323,10 @@ int etl_reader_next(struct etl_reader *r, struct etl_record *ret)
 	}
 	if (r->heap.count == 0) {
 		return 0;
+	}
+	if (BASE_UNLIKELY(r->loss != 0)) {
+		tell_loss(r, ret);
+		return 1;
 	}
 	struct slot *s = &r->slots[r->heap.items[0].who];
 	struct diag d;
@@ -388,6 +414,32 @@ fail:
 	return err;
 }
 
+/* A trace in an archive: replaces the source by the unpacked file. Damage of the archive is told but
+ * costs only what lies behind it. */
+static int unwrap(struct etl_source *s, struct diag *d)
+{
+	uint8_t p[64];
+	long n = etl_source_read(s, 0, p, sizeof p);
+	enum etl_archive_kind kind = n < 0 ? ETL_ARCHIVE_NONE : etl_archive_kind_of(p, (size_t)n);
+	if (kind == ETL_ARCHIVE_NONE) {
+		return 0;
+	}
+	int plain;
+	int err = etl_archive_open(s, kind, &plain, d);
+	if (plain < 0) {
+		return err == -ENODATA || err == -ENOENT ? -EBADMSG : err;
+	}
+	struct stat st;
+	if (fstat(plain, &st) < 0) {
+		err = -errno;
+		close(plain);
+		return err;
+	}
+	base_close(&s->fd);
+	*s = (struct etl_source){.fd = plain, .bytes = (uint64_t)st.st_size};
+	return 0;
+}
+
 int etl_reader_open(const char *path, uint32_t flags, struct etl_reader **ret, struct diag *d)
 {
 	/* Not blocking: a FIFO must not hang us before fstat tells that it is one. */
@@ -408,7 +460,19 @@ int etl_reader_open(const char *path, uint32_t flags, struct etl_reader **ret, s
 		return err;
 	}
 	struct etl_source s = {.fd = fd, .bytes = (uint64_t)st.st_size};
-	return reader_open(&s, flags, ret, d);
+	struct diag damage;
+	diag_clear(&damage);
+	err = unwrap(&s, &damage);
+	if (err < 0) {
+		diag_at(d, damage.offset, "%s", damage.text);
+		close(fd);
+		return err;
+	}
+	err = reader_open(&s, flags, ret, d);
+	if (err == 0 && damage.text[0]) {
+		etl_problems_add(&(*ret)->problems, damage.offset, "%s", damage.text);
+	}
+	return err;
 }
 
 int etl_reader_open_memory(const void *p, size_t n, uint32_t flags, struct etl_reader **ret,

@@ -48,6 +48,8 @@ struct etl_file_info {
 	uint32_t header_bytes;
 	bool compressed;
 	bool stopped_cleanly;
+	bool spill; /* what a real-time session put aside: no header, the clock is in the buffers */
+	bool old;   /* before Vista: buffer headers of another shape */
 };
 
 /* One record, whatever its kind, already split. Pointers are valid until the next call. */
@@ -98,7 +100,7 @@ struct etl_problem {
 	char text[200];
 };
 
-/* Opens and indexes all buffer headers. -errno; -EBADMSG (with diag) when it is no .etl at all. */
+/* Opens and indexes all buffer headers; unpacks .gz, .zip and .cab before. -errno; -EBADMSG (with diag) when it is no .etl at all. */
 int etl_reader_open(const char *path, uint32_t flags, struct etl_reader **ret, struct diag *d);
 /* The same over memory that stays valid until close (fuzzing, real-time buffers). */
 int etl_reader_open_memory(const void *p, size_t n, uint32_t flags, struct etl_reader **ret,
@@ -129,6 +131,11 @@ struct etl_clock {
 	uint64_t start_filetime;
 };
 uint64_t etl_clock_to_filetime(const struct etl_clock *c, uint64_t raw);
+/* The event that consumers see where events (opcode 32) or buffers (33) of a session or parts of its
+ * backing file (34) were lost. It is in no file. */
+enum etl_loss { ETL_LOST_EVENT = 32, ETL_LOST_BUFFER = 33, ETL_LOST_FILE = 34 };
+void etl_record_loss(enum etl_loss what, uint64_t time_raw, const struct etl_clock *clock,
+		     struct etl_record *ret);
 /* Walk the records of one plain buffer (header included). Start with *at = 0. 1 / 0 at the end /
  * -EBADMSG with diag when the rest cannot be read. */
 int etl_buffer_next(const uint8_t *buf, size_t n, uint32_t *at, const struct etl_clock *clock,

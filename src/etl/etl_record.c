@@ -380,6 +380,22 @@ void etl_record_split(const uint8_t *buf, const struct etl_record_head *h,
 	}
 }
 
+void etl_record_loss(enum etl_loss what, uint64_t time_raw, const struct etl_clock *clock,
+		     struct etl_record *ret)
+{
+	static const struct guid lost_class = {{0xe0, 0x9a, 0x39, 0x6a, 0xc6, 0x4b, 0xe9, 0x4d, 0x87,
+						0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
+	*ret = (struct etl_record){
+		.type = ETL_RT_FULL64,
+		.pointer_size = 8,
+		.time_raw = time_raw,
+		.time_filetime = etl_clock_to_filetime(clock, time_raw),
+		.event_flags = SEEN_CLASSIC | SEEN_64_BIT,
+		.provider = lost_class,
+		.opcode = (uint8_t)what,
+	};
+}
+
 bool etl_item_next(const uint8_t *items, uint32_t items_bytes, uint32_t *at, uint16_t *ret_type,
 		   const uint8_t **ret_data, uint16_t *ret_bytes)
 {
