@@ -177,6 +177,6 @@ void trace_destroy(struct trace *t)
 	free(t->header_file);
 	free(t->path);
 	free(t->session);
-	free(t->items);
+	consume_view_free(&t->view);
 	free(t);
 }

@@ -12,6 +12,7 @@
 #define CONSUME_CONSUME_TRACE_H
 
 #include "consume/consume.h"
+#include "consume/consume_view.h"
 
 #include "evntcons.h"
 #include "evntrace.h"
@@ -43,9 +44,7 @@ struct trace {
 	bool closing;	/* written under the lock; read with order_load */
 	bool cancelled; /* a buffer callback said so */
 	bool header_seen;
-	EVENT_HEADER_EXTENDED_DATA_ITEM *items;
-	uint32_t items_cap;
-	EVENT_EXTENDED_ITEM_INSTANCE instance;
+	struct consume_view view;
 };
 
 /* The table takes the trace over. INVALID_PROCESSTRACE_HANDLE when it is full. */

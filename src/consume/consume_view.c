@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A record as an EVENT_RECORD. Nothing is copied but the fixed headers; pointers lead into the
+ * buffer.
+ */
+#include "consume/consume_view.h"
+
+#include <stdlib.h>
+
+#define ALIGNMENT_BYTES 8 /* what older systems put beside the processor number */
+
+static int item_add(struct consume_view *v, uint32_t *count, uint16_t type, const void *data,
+		    uint32_t bytes)
+{
+	if (*count == v->items_cap) {
+		uint32_t cap = v->items_cap ? 2 * v->items_cap : 16;
+		void *items = realloc(v->items, cap * sizeof *v->items);
+		if (!items) {
+			return -ENOMEM;
+		}
+		v->items = items;
+		v->items_cap = cap;
+	}
+	EVENT_HEADER_EXTENDED_DATA_ITEM *e = &v->items[(*count)++];
+	memset(e, 0, sizeof *e);
+	e->ExtType = type;
+	e->DataSize = (USHORT)bytes;
+	e->DataPtr = (ULONGLONG)(uintptr_t)data;
+	e->Linkage = 1;
+	return 0;
+}
+
+static int items_build(struct consume_view *v, const struct etl_record *r, uint32_t *ret_count)
+{
+	uint32_t count = 0;
+	int err = 0;
+	uint32_t at = 0;
+	uint16_t type, bytes;
+	const uint8_t *data;
+	while (r->items && err == 0 &&
+	       etl_item_next(r->items, r->items_bytes, &at, &type, &data, &bytes)) {
+		err = item_add(v, &count, type, data, bytes);
+	}
+	if (err == 0 && (r->type == ETL_RT_INSTANCE32 || r->type == ETL_RT_INSTANCE64)) {
+		v->instance.InstanceId = r->instance_id;
+		v->instance.ParentInstanceId = r->parent_instance_id;
+		memcpy(&v->instance.ParentGuid, &r->parent_guid, sizeof v->instance.ParentGuid);
+		err = item_add(v, &count, EVENT_HEADER_EXT_TYPE_INSTANCE_INFO, &v->instance,
+			       sizeof v->instance);
+	}
+	if (err == 0 && r->counters) {
+		const uint8_t *p = r->counters;
+		uint32_t left = r->counters_count;
+		if (r->counters_pebs) {
+			err = item_add(v, &count, EVENT_HEADER_EXT_TYPE_PEBS_INDEX, p, 8);
+			p += 8;
+			left--;
+		}
+		if (err == 0 && left) {
+			err = item_add(v, &count, EVENT_HEADER_EXT_TYPE_PMC_COUNTERS, p, 8 * left);
+		}
+	}
+	if (count) {
+		v->items[count - 1].Linkage = 0;
+	}
+	*ret_count = count;
+	return err;
+}
+
+ETW_BUFFER_CONTEXT consume_context_of(const struct etl_record *r)
+{
+	ETW_BUFFER_CONTEXT c;
+	memset(&c, 0, sizeof c);
+	if (r->event_flags & EVENT_HEADER_FLAG_PROCESSOR_INDEX) {
+		c.ProcessorIndex = r->cpu;
+	} else {
+		c.ProcessorNumber = (UCHAR)r->cpu;
+		c.Alignment = ALIGNMENT_BYTES;
+	}
+	c.LoggerId = r->logger_id;
+	return c;
+}
+
+int consume_view_fill(struct consume_view *v, const struct etl_record *r, uint64_t time,
+		      void *user_context, EVENT_RECORD *ret)
+{
+	uint32_t items = 0;
+	int err = items_build(v, r, &items);
+	if (err < 0) {
+		return err;
+	}
+	EVENT_RECORD e;
+	memset(&e, 0, sizeof e);
+	e.EventHeader.Size = (USHORT)r->raw_bytes;
+	e.EventHeader.HeaderType = r->type;
+	e.EventHeader.Flags = r->event_flags;
+	if (items) {
+		e.EventHeader.Flags |= EVENT_HEADER_FLAG_EXTENDED_INFO;
+	}
+	e.EventHeader.EventProperty = r->event_property;
+	e.EventHeader.ThreadId = r->tid;
+	e.EventHeader.ProcessId = r->pid;
+	e.EventHeader.TimeStamp.QuadPart = (int64_t)time;
+	memcpy(&e.EventHeader.ProviderId, &r->provider, sizeof r->provider);
+	e.EventHeader.EventDescriptor.Id = r->id;
+	e.EventHeader.EventDescriptor.Version = r->version;
+	e.EventHeader.EventDescriptor.Channel = r->channel;
+	e.EventHeader.EventDescriptor.Level = r->level;
+	e.EventHeader.EventDescriptor.Opcode = r->opcode;
+	e.EventHeader.EventDescriptor.Task = r->task;
+	e.EventHeader.EventDescriptor.Keyword = r->keyword;
+	e.EventHeader.KernelTime = r->kernel_time;
+	e.EventHeader.UserTime = r->user_time;
+	memcpy(&e.EventHeader.ActivityId, &r->activity, sizeof r->activity);
+	e.BufferContext = consume_context_of(r);
+	e.ExtendedDataCount = (USHORT)items;
+	e.ExtendedData = items ? v->items : NULL;
+	e.UserDataLength = (USHORT)r->payload_bytes;
+	e.UserData = r->payload_bytes ? (PVOID)(uintptr_t)r->payload : NULL;
+	e.UserContext = user_context;
+	*ret = e;
+	return 0;
+}
+
+void consume_view_free(struct consume_view *v)
+{
+	free(v->items);
+}
