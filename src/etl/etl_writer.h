@@ -84,4 +84,9 @@ static inline uint32_t etl_item_total(uint16_t data_bytes)
 	return BASE_ALIGN8((uint32_t)data_bytes + ETL_ITEM_HEADER_SIZE);
 }
 
+/* Plain LZ77 of MS-XCA, for the bytes after the 0x48-byte header of a compressed buffer. `out` has
+ * room for xpress_compress_bound(n); the result is the number of bytes used. n < 4 GiB. */
+size_t xpress_compress_bound(size_t n);
+size_t xpress_compress(const uint8_t *in, size_t n, uint8_t *out);
+
 #endif

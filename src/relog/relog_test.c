@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Real traces through the COM relogger: what comes out says the same as what went in, compressed or
+ * not; what was changed reads as changed; events made from nothing read as what they claim to be.
+ */
+#include "relog/relog.h"
+
+#include "etl/etl_reader.h"
+#include "relogger.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char corpus[512];
+static char out_path[64];
+
+struct client { /* a program's ITraceEventCallback */
+	ITraceEventCallback com;
+	HRESULT (*on_event)(struct client *c, ITraceEvent *e, ITraceRelogger *g);
+	unsigned begun, finished, events;
+	RELOGSTREAM_ID stream;
+};
+
+static HRESULT query(ITraceEventCallback *this, REFIID riid, void **ret)
+{
+	*ret = NULL;
+	return E_NOINTERFACE;
+}
+static ULONG count(ITraceEventCallback *this)
+{
+	return 1;
+}
+static HRESULT begin(ITraceEventCallback *this, ITraceEvent *header, ITraceRelogger *g)
+{
+	((struct client *)this)->begun++;
+	return S_OK;
+}
+static HRESULT finish(ITraceEventCallback *this, ITraceRelogger *g)
+{
+	((struct client *)this)->finished++;
+	return S_OK;
+}
+static HRESULT event(ITraceEventCallback *this, ITraceEvent *e, ITraceRelogger *g)
+{
+	struct client *c = (struct client *)this;
+	c->events++;
+	return c->on_event(c, e, g);
+}
+static const ITraceEventCallbackVtbl client_table = {query, count, count, begin, finish, event};
+
+static HRESULT relog(const char *path, bool compress, struct client *c)
+{
+	ITraceRelogger *g;
+	uint16_t wide[600];
+	assert_int_equal(openetw_create_object(&CLSID_TraceRelogger, &IID_ITraceRelogger, (void **)&g),
+			 S_OK);
+	c->com.lpVtbl = &client_table;
+	utf8_to_utf16(path, strlen(path), wide, 600);
+	HRESULT hr = g->lpVtbl->AddLogfileTraceStream(g, (BSTR)wide, NULL, &c->stream);
+	if (hr == S_OK) {
+		assert_int_equal(g->lpVtbl->RegisterCallback(g, &c->com), S_OK);
+		utf8_to_utf16(out_path, strlen(out_path), wide, 600);
+		assert_int_equal(g->lpVtbl->SetOutputFilename(g, (BSTR)wide), S_OK);
+		g->lpVtbl->SetCompressionMode(g, compress);
+		hr = g->lpVtbl->ProcessTrace(g);
+	}
+	assert_int_equal(g->lpVtbl->Release(g), 0);
+	return hr;
+}
+
+static HRESULT inject_all(struct client *c, ITraceEvent *e, ITraceRelogger *g)
+{
+	return g->lpVtbl->Inject(g, e);
+}
+
+static struct etl_reader *open_trace(const char *path)
+{
+	struct etl_reader *r;
+	struct diag d;
+	assert_int_equal(etl_reader_open(path, 0, &r, &d), 0);
+	return r;
+}
+
+static bool next_event(struct etl_reader *r, struct etl_record *ret)
+{
+	int n;
+	while ((n = etl_reader_next(r, ret)) > 0) {
+		if (!(ret->hook == 0 && (ret->type == ETL_RT_SYSTEM32 || ret->type == ETL_RT_SYSTEM64))) {
+			return true;
+		}
+	}
+	assert_int_equal(n, 0);
+	return false;
+}
+
+static unsigned same_traces(const char *a_path, const char *b_path)
+{
+	struct etl_reader *a = open_trace(a_path), *b = open_trace(b_path);
+	struct etl_record x, y;
+	unsigned n = 0;
+	while (next_event(a, &x)) {
+		assert_true(next_event(b, &y));
+		assert_int_equal(x.raw_bytes, y.raw_bytes);
+		assert_memory_equal(x.raw, y.raw, x.raw_bytes);
+		assert_int_equal(x.cpu, y.cpu);
+		assert_int_equal(x.time_filetime, y.time_filetime);
+		n++;
+	}
+	assert_false(next_event(b, &y));
+	const struct etl_file_info *f = etl_reader_info(a), *g = etl_reader_info(b);
+	assert_int_equal(f->pointer_size, g->pointer_size);
+	assert_int_equal(f->events_lost, g->events_lost);
+	assert_int_equal(f->boot_filetime, g->boot_filetime);
+	struct etl_problem p;
+	assert_false(etl_reader_next_problem(b, &p));
+	etl_reader_close(a);
+	etl_reader_close(b);
+	return n;
+}
+
+static void every_real_trace_comes_out_record_for_record(void **state)
+{
+	static const char *const files[] = {
+		"perfview/primitive-types.etl", "tx/HTTP_Server.etl",	      "tx/Process.etl",
+		"tx/WsRm01.etl",		"sawbuck/image_data_32_v2.etl", "krabsetw/powershell.etl",
+		"sawbuck/process_data_64_v2.etl", "demikernel/PktMon.etl",    "perfview/gcevents.etl"};
+	unsigned total = 0;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(files); i++) {
+		char path[700];
+		snprintf(path, sizeof path, "%s/%s", corpus, files[i]);
+		if (access(path, R_OK) != 0) {
+			continue;
+		}
+		for (int compress = 0; compress < 2; compress++) {
+			struct client c = {.on_event = inject_all};
+			assert_int_equal(relog(path, compress, &c), S_OK);
+			assert_int_equal(c.begun, 1);
+			assert_int_equal(c.finished, 1);
+			unsigned n = same_traces(path, out_path);
+			assert_int_equal(n, c.events);
+			total += n;
+			struct etl_reader *r = open_trace(out_path);
+			assert_int_equal(etl_reader_info(r)->compressed, compress);
+			assert_true(etl_reader_info(r)->stopped_cleanly);
+			etl_reader_close(r);
+		}
+	}
+	if (total == 0) {
+		skip();
+	}
+}
+
+/* {2cb15d1d-5fc1-11d2-abe1-00a0c911f518}, the kernel's Image class: opcode 10 is a load. */
+static const GUID image_class = {0x2cb15d1d, 0x5fc1, 0x11d2, {0xab, 0xe1, 0, 0xa0, 0xc9, 0x11, 0xf5, 0x18}};
+static const GUID other = {1, 2, 3, {4, 5, 6, 7, 8, 9, 10, 11}};
+static uint8_t image_payload[80] = {0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0x10};
+
+static HRESULT change(struct client *c, ITraceEvent *e, ITraceRelogger *g)
+{
+	const EVENT_DESCRIPTOR d = {77, 3, 11, 4, 9, 5, 0x8000000000000001ull};
+	PEVENT_RECORD r;
+	LARGE_INTEGER t;
+	if (c->events == 1) {
+		ITraceEvent *made;
+		EVENT_DESCRIPTOR load = {.Version = 3, .Opcode = 10};
+		assert_int_equal(e->lpVtbl->GetEventRecord(e, &r), S_OK);
+		assert_int_equal(g->lpVtbl->CreateEventInstance(
+					 g, c->stream,
+					 EVENT_HEADER_FLAG_CLASSIC_HEADER | EVENT_HEADER_FLAG_64_BIT_HEADER,
+					 &made),
+				 S_OK);
+		made->lpVtbl->SetProviderId(made, &image_class);
+		made->lpVtbl->SetEventDescriptor(made, &load);
+		made->lpVtbl->SetPayload(made, image_payload, sizeof image_payload);
+		made->lpVtbl->SetProcessId(made, 4711);
+		made->lpVtbl->SetThreadId(made, 4712);
+		made->lpVtbl->SetTimeStamp(made, &r->EventHeader.TimeStamp);
+		assert_int_equal(g->lpVtbl->Inject(g, made), S_OK);
+		assert_int_equal(made->lpVtbl->Release(made), 0);
+		return S_OK;
+	}
+	if (c->events == 2) {
+		assert_int_equal(e->lpVtbl->GetEventRecord(e, &r), S_OK);
+		t.QuadPart = r->EventHeader.TimeStamp.QuadPart + 1;
+		e->lpVtbl->SetTimeStamp(e, &t);
+		e->lpVtbl->SetEventDescriptor(e, &d);
+		e->lpVtbl->SetProviderId(e, &other);
+		e->lpVtbl->SetActivityId(e, &other);
+		e->lpVtbl->SetProcessorIndex(e, 3);
+		e->lpVtbl->SetPayload(e, (BYTE *)"hello", 5);
+		ITraceEvent *copy;
+		assert_int_equal(e->lpVtbl->Clone(e, &copy), S_OK);
+		copy->lpVtbl->SetPayload(copy, NULL, 0);
+		assert_int_equal(g->lpVtbl->Inject(g, e), S_OK);
+		assert_int_equal(g->lpVtbl->Inject(g, copy), S_OK);
+		copy->lpVtbl->Release(copy);
+	}
+	return c->events == 3 ? E_ABORT : S_OK;
+}
+
+static void made_and_changed_events_read_as_what_they_claim(void **state)
+{
+	char path[700];
+	snprintf(path, sizeof path, "%s/tx/HTTP_Server.etl", corpus);
+	if (access(path, R_OK) != 0) {
+		skip();
+	}
+	struct client c = {.on_event = change};
+	assert_int_equal(relog(path, true, &c), E_ABORT); /* and what was written is a whole file */
+	struct etl_reader *r = open_trace(out_path);
+	struct etl_record e;
+	assert_true(next_event(r, &e));
+	assert_memory_equal(&e.provider, &image_class, 16);
+	assert_int_equal(e.opcode, 10);
+	assert_int_equal(e.version, 3);
+	assert_int_equal(e.pid, 4711);
+	assert_int_equal(e.tid, 4712);
+	assert_int_equal(e.pointer_size, 8);
+	assert_int_equal(e.payload_bytes, sizeof image_payload);
+	assert_memory_equal(e.payload, image_payload, sizeof image_payload);
+	for (int i = 0; i < 2; i++) {
+		assert_true(next_event(r, &e));
+		assert_memory_equal(&e.provider, &other, 16);
+		assert_memory_equal(&e.activity, &other, 16);
+		assert_int_equal(e.id, 77);
+		assert_int_equal(e.channel, 11);
+		assert_int_equal(e.task, 5);
+		assert_true(e.keyword == 0x8000000000000001ull);
+		assert_int_equal(e.cpu, 3);
+		assert_int_equal(e.payload_bytes, i ? 0 : 5);
+	}
+	assert_false(next_event(r, &e));
+	etl_reader_close(r);
+}
+
+static void wrong_calls_get_the_codes_of_com(void **state)
+{
+	ITraceRelogger *g;
+	void *none = &g;
+	struct client c = {.com.lpVtbl = &client_table, .on_event = inject_all};
+	assert_int_equal(openetw_create_object(&other, &IID_ITraceRelogger, &none), REGDB_E_CLASSNOTREG);
+	assert_null(none);
+	assert_int_equal(openetw_create_object(&CLSID_TraceRelogger, &IID_ITraceEvent, &none),
+			 E_NOINTERFACE);
+	assert_int_equal(openetw_create_object(&CLSID_TraceRelogger, &IID_IUnknown, (void **)&g), S_OK);
+	assert_int_equal(g->lpVtbl->ProcessTrace(g), E_UNEXPECTED);
+	assert_int_equal(g->lpVtbl->RegisterCallback(g, &c.com), S_OK);
+	assert_int_equal(g->lpVtbl->ProcessTrace(g), E_UNEXPECTED);
+	ITraceEvent *e;
+	assert_int_equal(g->lpVtbl->CreateEventInstance(g, 1, 0, &e), E_INVALIDARG);
+	assert_int_equal(g->lpVtbl->AddLogfileTraceStream(g, (BSTR)u"/no/such.etl", NULL, NULL),
+			 HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+	g->lpVtbl->Release(g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_real_trace_comes_out_record_for_record),
+		cmocka_unit_test(made_and_changed_events_read_as_what_they_claim),
+		cmocka_unit_test(wrong_calls_get_the_codes_of_com),
+	};
+	const char *env = getenv("OPENETW_CORPUS");
+	snprintf(corpus, sizeof corpus, "%s", env ? env : OPENETW_SOURCE_DIR "/../shared/corpus");
+	snprintf(out_path, sizeof out_path, "/tmp/relog-test-%d.etl", (int)getpid());
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	unlink(out_path);
+	return failed;
+}
