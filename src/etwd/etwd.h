@@ -23,6 +23,7 @@
  *   etwd_session.c   start, query, flush; etwd_stop.c: stop, update
  *   etwd_drain.c     when to drain; a pass; losses
  *   etwd_route.c     a record -> the sessions that want it, in ETW form
+ *   etwd_route_run.c the same for many records of one kind at once
  *   etwd_realtime.c  rings of real-time consumers
  *   etwd_query.c     lists and counters
  *   etwd_info.c      information classes, provider groups
@@ -390,7 +391,7 @@ struct config {
 	uint64_t retired_ts; /* raw clock; UINT64_MAX while it is the current one */
 	uint32_t gen;
 	uint32_t rows;
-	bool fast; /* the only row needs no look beyond level, keywords and the payload */
+	bool fast; /* no row needs a look beyond level, keywords and the payload */
 	struct traits *traits; /* ref; NULL none */
 	uint8_t head[0x50];    /* EVENT_HEADER with all that does not change: type, pid, GUID */
 	struct route_row row[];
@@ -541,7 +542,22 @@ void etwd_drain_bit_losses(struct process *p, uint32_t bit, uint64_t elapsed_ns,
 /* Session clock of a raw tick. */
 uint64_t etwd_session_time(const struct etwd *d, const struct session *s, uint64_t raw);
 
-void etwd_route(void *ctx, const struct pool_event *ev);
+/* pool_emit_run_fn; ctx is the daemon, cookie the process. */
+uint64_t etwd_route_run(void *ctx, void *cookie, const uint8_t *at, const uint8_t *end);
+/* One record, whatever it is. */
+void etwd_route(struct etwd *d, const struct pool_event *ev);
+const struct config *etwd_config_find(const struct registration *r, uint16_t gen);
+static inline bool etwd_row_matches(const struct route_row *row, const struct pool_rec *rec)
+{
+	if (row->level != 0 && rec->level > row->level) {
+		return false;
+	}
+	if (rec->keyword == 0) {
+		return !(row->flags & ROUTE_IGNORE_KEYWORD_0);
+	}
+	return (rec->keyword & row->any) != 0 && (rec->keyword & row->all) == row->all;
+}
+
 /* After the emission, before commit: sessions with one stream for all processors, in order of time.
  */
 void etwd_route_deferred(struct etwd *d);
