@@ -58,8 +58,10 @@
 #define ETWD_REGS_TOTAL_USER	   65536u
 #define ETWD_REGS_TOTAL_SYSTEM	   262144u
 #define ETWD_POOL_BYTES_PROCESS	   (8ull << 20)
-#define ETWD_POOL_BYTES_TOTAL_USER (512ull << 20)
-#define ETWD_POOL_BYTES_TOTAL_SYS  (1024ull << 20)
+/* Address space, of which a process touches what it writes: every process that may attach gets its
+ * first segment, and half is left for those that write much. */
+#define ETWD_POOL_BYTES_TOTAL_USER (2048ull << 20)
+#define ETWD_POOL_BYTES_TOTAL_SYS  (8192ull << 20)
 #define ETWD_BUFFER_BYTES_USER	   (8ull << 30) /* address space: touched only as needed */
 #define ETWD_BUFFER_BYTES_SYSTEM   (4ull << 30)
 #define ETWD_MESSAGES_PER_S	   1000u
