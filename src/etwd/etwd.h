@@ -519,6 +519,7 @@ uint32_t etwd_session_path(struct etwd *d, struct conn *c, const uint16_t *name,
 uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s,
 			     const struct proto_session *p, struct diag *diag,
 			     const char **ret_why);
+uint32_t etwd_session_timer(struct session *s, uint32_t timer);
 void etwd_session_describe(struct etwd *d, struct session *s, struct proto_session *ret);
 /* Who waits for it was kept in stop_reply before. */
 void etwd_session_stop(struct etwd *d, struct session *s);
@@ -575,6 +576,7 @@ struct consumer {
 	uint32_t slots, slot_bytes;
 	uint64_t sent, acked; /* sequence numbers; the first buffer is 1 */
 	uint64_t lost_events, lost_buffers;
+	uint64_t base_events, base_buffers; /* the session's own losses when it came */
 };
 void etwd_realtime_open(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_realtime_ack(struct etwd *d, struct conn *c, const struct proto_message *m);
