@@ -1,114 +1,198 @@
 /* SPDX-License-Identifier: MIT
- * Many registered, quiet processes: memory of all of them together and the time an enable takes to reach every
- * one. Memory is MemAvailable before and after, against the same number of processes that do not register, and
- * etwd's own resident set.
+ * Many registered, quiet processes: memory of all of them together, and the time an enable takes to reach every one.
+ *
+ * Memory is PSS (each page divided by the number of processes that map it), so that the pool pages a process
+ * shares with etwd are counted once: the sum over all processes, less the same sum for processes that do not
+ * register, plus all of etwd. It is taken registered (nobody listens) and enabled (every one has seen the
+ * enable, none has written). What the kernel itself needs is given beside it: page tables of the processes and
+ * their additional threads.
  */
 #include "bench.h"
 
 #include <windows.h>
 #include <evntprov.h>
 #include <evntrace.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 static const GUID guid = {0x9c5e4a56, 0x6c86, 0x55a5, {0x9c, 0x07, 0x5b, 0x3e, 0xaa, 0x4d, 0x90, 0x14}};
 
-static long meminfo(const char *key)
+struct shared {
+	uint32_t registered, enabled, looked;
+	uint32_t look; /* futex; 1: the enable has returned */
+};
+
+struct memory {
+	long pss_kb, tables_kb, threads;
+};
+
+static long field(FILE *f, const char *key)
 {
 	char line[256];
-	long v = 0;
-	FILE *f = fopen("/proc/meminfo", "re");
+	long sum = 0;
 	while (f && fgets(line, sizeof line, f)) {
 		if (strncmp(line, key, strlen(key)) == 0) {
-			v = strtol(line + strlen(key) + 1, NULL, 10);
+			sum += strtol(line + strlen(key), NULL, 10);
 		}
 	}
 	if (f) {
 		fclose(f);
 	}
-	return v;
+	return sum;
 }
 
-struct shared {
-	volatile unsigned registered, enabled;
-	volatile uint64_t enabled_at;
-};
-
-static long crowd(unsigned n, bool do_register, struct shared *sh, double *ret_ms)
+static long proc_field(pid_t pid, const char *file, const char *key)
 {
-	pid_t *pid = calloc(n, sizeof *pid);
-	long before = meminfo("MemAvailable:");
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, file);
+	return field(fopen(path, "re"), key);
+}
+
+static struct memory memory_of(const pid_t *pid, unsigned n)
+{
+	struct memory m = {0, 0, 0};
 	for (unsigned i = 0; i < n; i++) {
-		pid[i] = fork();
-		if (pid[i] == 0) {
-			REGHANDLE r = 0;
-			if (do_register) {
-				EventRegister(&guid, NULL, NULL, &r);
-			}
-			__atomic_fetch_add(&sh->registered, 1, __ATOMIC_SEQ_CST);
-			while (do_register && !EventProviderEnabled(r, 1, 0)) {
-				bench_sleep_us(200000);
-				/* Poll the word only after the measurement began: sleeping keeps them quiet. */
-				if (sh->enabled_at) {
-					break;
-				}
-			}
-			if (do_register && EventProviderEnabled(r, 1, 0)) {
-				__atomic_fetch_add(&sh->enabled, 1, __ATOMIC_SEQ_CST);
-			}
-			pause();
-			_exit(0);
-		}
+		m.pss_kb += proc_field(pid[i], "smaps_rollup", "Pss:");
+		m.tables_kb += proc_field(pid[i], "status", "VmPTE:");
+		m.threads += proc_field(pid[i], "status", "Threads:");
 	}
-	for (int i = 0; i < 600 && sh->registered < n; i++) {
+	return m;
+}
+
+static pid_t etwd_pid(void)
+{
+	char path[512];
+	int pid = 0;
+	const char *dir = getenv("OPENETW_RUNTIME_DIR");
+	snprintf(path, sizeof path, "%s/pid", dir ? dir : "");
+	FILE *f = fopen(path, "re");
+	if (!f || fscanf(f, "%d", &pid) != 1) {
+		pid = 0;
+	}
+	if (f) {
+		fclose(f);
+	}
+	return pid;
+}
+
+static double cpu_ns(pid_t pid)
+{
+	clockid_t id;
+	struct timespec t = {0, 0};
+	if (clock_getcpuclockid(pid, &id) == 0) {
+		clock_gettime(id, &t);
+	}
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static void one(bool do_register, struct shared *sh)
+{
+	REGHANDLE r = 0;
+	if (do_register) {
+		EventRegister(&guid, NULL, NULL, &r);
+	}
+	__atomic_fetch_add(&sh->registered, 1, __ATOMIC_SEQ_CST);
+	/* The enable is a store into memory; nobody is woken by it. Everybody looks once, when it has returned. */
+	while (__atomic_load_n(&sh->look, __ATOMIC_SEQ_CST) == 0) {
+		syscall(SYS_futex, &sh->look, FUTEX_WAIT, 0, NULL, NULL, 0);
+	}
+	if (do_register && EventProviderEnabled(r, 1, 0)) {
+		__atomic_fetch_add(&sh->enabled, 1, __ATOMIC_SEQ_CST);
+	}
+	__atomic_fetch_add(&sh->looked, 1, __ATOMIC_SEQ_CST);
+	for (;;) {
+		pause();
+	}
+}
+
+static unsigned wait_for(const uint32_t *count, unsigned n)
+{
+	for (int i = 0; i < 1200 && __atomic_load_n(count, __ATOMIC_SEQ_CST) < n; i++) {
 		bench_sleep_us(50000);
 	}
-	bench_sleep_us(1000000);
-	long used = before - meminfo("MemAvailable:");
-	if (ret_ms) {
-		static struct {
-			EVENT_TRACE_PROPERTIES p;
-			char name[64];
-		} props;
-		TRACEHANDLE h;
-		props.p.Wnode.BufferSize = sizeof props;
-		props.p.Wnode.Flags = WNODE_FLAG_TRACED_GUID;
-		props.p.LoggerNameOffset = offsetof(__typeof__(props), name);
-		props.p.LogFileMode = EVENT_TRACE_REAL_TIME_MODE;
-		ULONG code = StartTraceA(&h, "bench-crowd", &props.p);
-		uint64_t t0 = clock_now();
-		code = code ? code : EnableTraceEx2(h, &guid, 1, 5, 0, 0, 0, NULL);
-		*ret_ms = bench_ticks_to_ns(clock_now() - t0) / 1e6;
-		sh->enabled_at = 1;
-		for (int i = 0; i < 100 && sh->enabled < n; i++) {
-			bench_sleep_us(50000);
+	return __atomic_load_n(count, __ATOMIC_SEQ_CST);
+}
+
+static pid_t *crowd(unsigned n, bool do_register, struct shared *sh)
+{
+	pid_t *pid = calloc(n, sizeof *pid);
+	memset(sh, 0, sizeof *sh);
+	for (unsigned i = 0; pid && i < n; i++) {
+		pid[i] = fork();
+		if (pid[i] == 0) {
+			one(do_register, sh);
 		}
-		if (code) {
-			fprintf(stderr, "enable: %u\n", code);
-		}
-		ControlTraceA(h, NULL, &props.p, EVENT_TRACE_CONTROL_STOP);
 	}
+	wait_for(&sh->registered, n);
+	bench_sleep_us(500000);
+	return pid;
+}
+
+static void disperse(pid_t *pid, unsigned n)
+{
 	for (unsigned i = 0; i < n; i++) {
 		kill(pid[i], SIGKILL);
 	}
 	while (wait(NULL) > 0) {
 	}
 	free(pid);
-	return used;
+}
+
+static void show(const char *what, struct memory m, struct memory bare, long daemon_kb, unsigned n)
+{
+	long own = m.pss_kb - bare.pss_kb;
+	printf("%-10s %6.1f MB in all: processes %.1f MB (%.1f KB each), etwd %.1f MB; page tables %.1f MB, threads %+ld\n",
+	       what, (double)(own + daemon_kb) / 1024, (double)own / 1024, (double)own / n, (double)daemon_kb / 1024,
+	       (double)(m.tables_kb - bare.tables_kb) / 1024, m.threads - bare.threads);
 }
 
 int main(int argc, char **argv)
 {
+	static struct {
+		EVENT_TRACE_PROPERTIES p;
+		char name[64];
+	} props;
 	unsigned n = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 2000;
 	struct shared *sh = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	long bare = crowd(n, false, sh, NULL);
-	memset(sh, 0, sizeof *sh);
-	bench_sleep_us(2000000);
-	double ms = 0;
-	long with = crowd(n, true, sh, &ms);
-	printf("%u processes: %ld KB without, %ld KB registered: %ld KB for tracing, %.1f KB a process\n", n, bare, with,
-	       with - bare, (double)(with - bare) / n);
-	printf("enable returned after %.1f ms; %u of %u processes saw it\n", ms, sh->enabled, n);
-	return 0;
+	pid_t *pid = crowd(n, false, sh);
+	struct memory bare = memory_of(pid, n);
+	disperse(pid, n);
+	/* A session first: it is what starts etwd, and the processes attach to a running one. */
+	TRACEHANDLE h;
+	props.p.Wnode.BufferSize = sizeof props;
+	props.p.Wnode.Flags = WNODE_FLAG_TRACED_GUID;
+	props.p.LoggerNameOffset = offsetof(__typeof__(props), name);
+	props.p.LogFileMode = EVENT_TRACE_REAL_TIME_MODE;
+	ULONG code = StartTraceA(&h, "bench-crowd", &props.p);
+	if (code) {
+		fprintf(stderr, "StartTrace: %u\n", code);
+		return 1;
+	}
+	pid_t daemon = etwd_pid();
+	pid = crowd(n, true, sh);
+	struct memory registered = memory_of(pid, n);
+	long daemon_registered = memory_of(&daemon, 1).pss_kb;
+	double cpu0 = cpu_ns(daemon);
+	uint64_t t0 = clock_now();
+	code = EnableTraceEx2(h, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 5, 0, 0, 0, NULL);
+	uint64_t t1 = clock_now();
+	double cpu1 = cpu_ns(daemon);
+	__atomic_store_n(&sh->look, 1, __ATOMIC_SEQ_CST);
+	syscall(SYS_futex, &sh->look, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+	wait_for(&sh->looked, n);
+	unsigned reached = sh->enabled;
+	bench_sleep_us(500000);
+	struct memory enabled = memory_of(pid, n);
+	long daemon_enabled = memory_of(&daemon, 1).pss_kb;
+	printf("%u processes, none writes:\n", n);
+	show("registered", registered, bare, daemon_registered, n);
+	show("enabled", enabled, bare, daemon_enabled, n);
+	printf("enable: returned after %.1f ms with code %u; %u of %u have it at once; etwd used %.1f ms CPU\n",
+	       bench_ticks_to_ns(t1 - t0) / 1e6, code, reached, n, (cpu1 - cpu0) / 1e6);
+	ControlTraceA(h, NULL, &props.p, EVENT_TRACE_CONTROL_STOP);
+	disperse(pid, n);
+	return reached == n ? 0 : 1;
 }

@@ -52,9 +52,13 @@ static int run(bool low)
 	props.p.Wnode.Flags = WNODE_FLAG_TRACED_GUID;
 	props.p.LoggerNameOffset = offsetof(__typeof__(props), name);
 	props.p.LogFileMode = EVENT_TRACE_REAL_TIME_MODE;
-	/* A millisecond tick is asked for with a flush threshold of 1: deliver as soon as anything is there. */
-	props.p.FlushThreshold = low ? 1 : 0;
-	if (StartTraceA(&h, name, &props.p)) {
+	if (low) {
+		props.p.LogFileMode |= EVENT_TRACE_USE_MS_FLUSH_TIMER;
+		props.p.FlushTimer = 1;
+	}
+	ULONG code = StartTraceA(&h, name, &props.p);
+	if (code) {
+		fprintf(stderr, "StartTrace: %u\n", code);
 		return 1;
 	}
 	got = 0;
@@ -76,6 +80,7 @@ static int run(bool low)
 	ControlTraceA(h, NULL, &props.p, EVENT_TRACE_CONTROL_STOP);
 	pthread_join(th, NULL);
 	if (got == 0) {
+		fprintf(stderr, "no event arrived\n");
 		return 1;
 	}
 	struct bench_summary s = bench_summarise(latency, got);

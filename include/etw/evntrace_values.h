@@ -54,6 +54,9 @@
 #define EVENT_TRACE_RELOG_MODE		       0x10000
 #define EVENT_TRACE_USE_PAGED_MEMORY	       0x1000000
 #define EVENT_TRACE_FILE_MODE_NEWFILE	       0x8
+/* FlushTimer is in milliseconds. Real-time consumers get events at least that often; 1 is the mode
+ * for low latency. Log files are flushed once a second at most. */
+#define EVENT_TRACE_USE_MS_FLUSH_TIMER	       0x10
 #define EVENT_TRACE_FILE_MODE_PREALLOCATE      0x20
 #define EVENT_TRACE_NONSTOPPABLE_MODE	       0x40
 #define EVENT_TRACE_SECURE_MODE		       0x80

@@ -117,7 +117,8 @@ static int run_query(struct cli_args *a)
 	printf("buffers        %u (%u to %u), %u free\n", p.p.NumberOfBuffers, p.p.MinimumBuffers,
 	       p.p.MaximumBuffers, p.p.FreeBuffers);
 	printf("maximum size   %u\n", p.p.MaximumFileSize);
-	printf("flush timer    %u s\n", p.p.FlushTimer);
+	printf("flush timer    %u %s\n", p.p.FlushTimer,
+	       p.p.LogFileMode & EVENT_TRACE_USE_MS_FLUSH_TIMER ? "ms" : "s");
 	cli_print_totals(stdout, &p.p, known ? &l : NULL);
 	return CLI_OK;
 }

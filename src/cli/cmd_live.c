@@ -11,6 +11,7 @@ static const struct cli_option options[] = {
 	CLI_ENABLE_OPTIONS,
 	{'b', "buffer-size", "SIZE", "size of one buffer, 4K to 16M; a bare number is KB", NULL},
 	{0, "buffers", "MIN[:MAX]", "number of buffers", NULL},
+	{0, "low-latency", NULL, "deliver every millisecond instead of every 10", NULL},
 	{0},
 };
 

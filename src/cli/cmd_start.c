@@ -5,6 +5,7 @@ static const struct cli_option options[] = {
 	{'o', "output", "FILE", "log file (.etl); none: real-time or buffering only", NULL},
 	{'p', "provider", "P", "enable Name:keywords:level (repeatable)", NULL},
 	{'r', "realtime", NULL, "deliver to live consumers", NULL},
+	{0, "low-latency", NULL, "deliver every millisecond instead of every 10", NULL},
 	CLI_SESSION_OPTIONS,
 	CLI_ENABLE_OPTIONS,
 	{0},

@@ -292,6 +292,10 @@ bool cli_props_from_args(const struct cli_args *a, struct cli_props *p, const ch
 	p->p.BufferSize = (ULONG)buffer;
 	p->p.MaximumFileSize = (ULONG)size;
 	p->p.FlushTimer = (ULONG)timer;
+	if (cli_flag(a, "low-latency")) {
+		p->p.LogFileMode |= EVENT_TRACE_USE_MS_FLUSH_TIMER;
+		p->p.FlushTimer = 1;
+	}
 	const char *buffers = cli_value(a, "buffers", NULL);
 	if (buffers) {
 		char *end;

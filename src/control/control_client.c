@@ -103,24 +103,27 @@ uint32_t control_data(struct proto_writer *w, bool start, void *out, uint32_t si
 uint32_t control_list(const void *req, long req_bytes, uint16_t item_type, uint32_t *ret_count,
 		      control_item_fn each, void *ctx)
 {
-	static __thread uint8_t mem[PROTO_MESSAGE_MAX] __attribute__((aligned(8)));
+	/* Not thread-local: that would be part of every thread of every program. */
+	uint8_t *mem = malloc(PROTO_MESSAGE_MAX);
 	struct diag d = {0};
 	struct proto_message m;
 	uint32_t code, count = 0;
-	if (req_bytes < 0) {
-		return fail((int)req_bytes, &d);
+	if (req_bytes < 0 || !mem) {
+		free(mem);
+		return fail(req_bytes < 0 ? (int)req_bytes : -ENOMEM, &d);
 	}
 	int fd = open_control(false, &code);
 	if (fd < 0) {
+		free(mem);
 		return code;
 	}
-	int r = proto_call(fd, req, (size_t)req_bytes, mem, sizeof mem, &m, NULL, NULL, &code, 10000);
+	int r = proto_call(fd, req, (size_t)req_bytes, mem, PROTO_MESSAGE_MAX, &m, NULL, NULL, &code, 10000);
 	if (r == 0 && code == ERROR_SUCCESS && !proto_get_u32(&m, PROTO_TAG_COUNT, &count)) {
 		r = -EBADMSG;
 	}
 	bool more = true;
 	for (uint32_t i = 0; r == 0 && code == ERROR_SUCCESS && more && i < count;) {
-		long n = proto_recv(fd, mem, sizeof mem, NULL, NULL, 10000);
+		long n = proto_recv(fd, mem, PROTO_MESSAGE_MAX, NULL, NULL, 10000);
 		r = n == 0 ? -ECONNRESET : n < 0 ? (int)n : proto_parse(mem, (size_t)n, &m);
 		if (r == 0 && (m.type & ~PROTO_REPLY) == item_type) {
 			more = each(ctx, &m);
@@ -128,6 +131,7 @@ uint32_t control_list(const void *req, long req_bytes, uint16_t item_type, uint3
 		}
 	}
 	close(fd);
+	free(mem);
 	if (r < 0) {
 		return fail(r, &d);
 	}

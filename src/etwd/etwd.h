@@ -23,6 +23,7 @@
  *   etwd_session.c   start, query, flush; etwd_stop.c: stop, update
  *   etwd_drain.c     when to drain; a pass; losses
  *   etwd_route.c     a record -> the sessions that want it, in ETW form
+ *   etwd_route_run.c the same for many records of one kind at once
  *   etwd_realtime.c  rings of real-time consumers
  *   etwd_query.c     lists and counters
  *   etwd_info.c      information classes, provider groups
@@ -57,8 +58,10 @@
 #define ETWD_REGS_TOTAL_USER	   65536u
 #define ETWD_REGS_TOTAL_SYSTEM	   262144u
 #define ETWD_POOL_BYTES_PROCESS	   (8ull << 20)
-#define ETWD_POOL_BYTES_TOTAL_USER (512ull << 20)
-#define ETWD_POOL_BYTES_TOTAL_SYS  (1024ull << 20)
+/* Address space, of which a process touches what it writes: every process that may attach gets its
+ * first segment, and half is left for those that write much. */
+#define ETWD_POOL_BYTES_TOTAL_USER (2048ull << 20)
+#define ETWD_POOL_BYTES_TOTAL_SYS  (8192ull << 20)
 #define ETWD_BUFFER_BYTES_USER	   (8ull << 30) /* address space: touched only as needed */
 #define ETWD_BUFFER_BYTES_SYSTEM   (4ull << 30)
 #define ETWD_MESSAGES_PER_S	   1000u
@@ -390,7 +393,7 @@ struct config {
 	uint64_t retired_ts; /* raw clock; UINT64_MAX while it is the current one */
 	uint32_t gen;
 	uint32_t rows;
-	bool fast; /* the only row needs no look beyond level, keywords and the payload */
+	bool fast; /* no row needs a look beyond level, keywords and the payload */
 	struct traits *traits; /* ref; NULL none */
 	uint8_t head[0x50];    /* EVENT_HEADER with all that does not change: type, pid, GUID */
 	struct route_row row[];
@@ -516,6 +519,7 @@ uint32_t etwd_session_path(struct etwd *d, struct conn *c, const uint16_t *name,
 uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s,
 			     const struct proto_session *p, struct diag *diag,
 			     const char **ret_why);
+uint32_t etwd_session_timer(struct session *s, uint32_t timer);
 void etwd_session_describe(struct etwd *d, struct session *s, struct proto_session *ret);
 /* Who waits for it was kept in stop_reply before. */
 void etwd_session_stop(struct etwd *d, struct session *s);
@@ -541,7 +545,22 @@ void etwd_drain_bit_losses(struct process *p, uint32_t bit, uint64_t elapsed_ns,
 /* Session clock of a raw tick. */
 uint64_t etwd_session_time(const struct etwd *d, const struct session *s, uint64_t raw);
 
-void etwd_route(void *ctx, const struct pool_event *ev);
+/* pool_emit_run_fn; ctx is the daemon, cookie the process. */
+uint64_t etwd_route_run(void *ctx, void *cookie, const uint8_t *at, const uint8_t *end);
+/* One record, whatever it is. */
+void etwd_route(struct etwd *d, const struct pool_event *ev);
+const struct config *etwd_config_find(const struct registration *r, uint16_t gen);
+static inline bool etwd_row_matches(const struct route_row *row, const struct pool_rec *rec)
+{
+	if (row->level != 0 && rec->level > row->level) {
+		return false;
+	}
+	if (rec->keyword == 0) {
+		return !(row->flags & ROUTE_IGNORE_KEYWORD_0);
+	}
+	return (rec->keyword & row->any) != 0 && (rec->keyword & row->all) == row->all;
+}
+
 /* After the emission, before commit: sessions with one stream for all processors, in order of time.
  */
 void etwd_route_deferred(struct etwd *d);
@@ -557,6 +576,7 @@ struct consumer {
 	uint32_t slots, slot_bytes;
 	uint64_t sent, acked; /* sequence numbers; the first buffer is 1 */
 	uint64_t lost_events, lost_buffers;
+	uint64_t base_events, base_buffers; /* the session's own losses when it came */
 };
 void etwd_realtime_open(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_realtime_ack(struct etwd *d, struct conn *c, const struct proto_message *m);

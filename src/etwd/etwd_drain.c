@@ -18,6 +18,7 @@
 #define INTERVAL_MIN_NS	 (1 * MS)
 #define INTERVAL_MAX_NS	 (100 * MS)
 #define REAL_TIME_NS	 (10 * MS)
+#define BUSY_EVENTS	 8000u /* one pass should fit in a near cache */
 #define LOSSES_EVERY_NS	 (50 * MS)
 #define PASS_BYTES	 (64ull << 20) /* private memory of a pass */
 #define VIEW_BYTES_MIN	 (64ull << 10)
@@ -249,7 +250,7 @@ static uint32_t look_after(struct etwd *d, uint32_t flags, uint64_t now_ns)
 static void adapt(struct etwd *d, uint64_t events, uint32_t fullest, bool again)
 {
 	d->hurry = again;
-	if (again) {
+	if (again || events > BUSY_EVENTS) {
 		d->interval_ns = INTERVAL_MIN_NS;
 	} else if (fullest > 64) {
 		d->interval_ns /= 2;
@@ -294,7 +295,7 @@ void etwd_drain_pass(struct etwd *d, uint32_t flags)
 		}
 	}
 	etwd_conn_settle(d, d->pass_ns);
-	uint64_t events = pool_pass_emit(d->pass, etwd_route, d);
+	uint64_t events = pool_pass_emit_runs(d->pass, etwd_route_run, d);
 	etwd_route_deferred(d);
 	d->watermark = pool_pass_watermark(d->pass);
 	/* A journal makes the batch durable here. */

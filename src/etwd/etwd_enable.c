@@ -206,10 +206,13 @@ static struct config *build_config(struct etwd *d, struct registration *r)
 	if (c->traits) {
 		c->traits->refs++;
 	}
-	c->fast = n == 1 && !c->traits && !r->process->foreign_pids &&
-		  !(c->row[0].flags &
-		    (ROUTE_FILTERED | ROUTE_EXTRA_ITEMS | ROUTE_EXCLUDE_INPRIVATE)) &&
-		  !(c->row[0].session->mode & MODE_NO_PER_PROCESSOR);
+	c->fast = n > 0 && !c->traits && !r->process->foreign_pids;
+	for (uint32_t i = 0; i < n; i++) {
+		c->fast = c->fast &&
+			  !(c->row[i].flags & (ROUTE_FILTERED | ROUTE_EXTRA_ITEMS |
+					       ROUTE_EXCLUDE_INPRIVATE)) &&
+			  !(c->row[i].session->mode & MODE_NO_PER_PROCESSOR);
+	}
 	return c;
 }
 

@@ -12,6 +12,7 @@
  */
 #include "etwd/etwd.h"
 
+#include "etl/etl_record.h"
 #include "etwd/etwd_modes.h"
 #include "format/etl_layout.h"
 
@@ -27,19 +28,15 @@
 #define SLOTS_MIN      4u
 #define RING_BYTES_MAX (64ull << 20)
 #define HEADER_ROOM    32768u
-#define HEADER_LEAST   0x200u /* readers take less for something else than a trace */
 #define QUIET_ROUND_NS 100000000ull
 
 static uint32_t count_records(const uint8_t *buf, uint32_t bytes)
 {
+	struct etl_record_head h;
 	uint32_t n = 0, at = ETL_BUFFER_HEADER_SIZE;
-	while (at + 8 <= bytes) {
-		uint32_t size = le16_get(buf + at);
-		if (size < 8) {
-			break;
-		}
+	while (etl_record_peek(buf, bytes, at, &h, NULL) == 1) {
 		n++;
-		at += BASE_ALIGN8(size);
+		at = etl_record_after(&h);
 	}
 	return n;
 }
@@ -117,16 +114,15 @@ void etwd_realtime_open(struct etwd *d, struct conn *c, const struct proto_messa
 		k->slots = (uint32_t)BASE_MIN(RING_BYTES_MAX / k->slot_bytes, SLOTS_MAX);
 		k->slots = BASE_MAX(k->slots, SLOTS_MIN);
 		k->ring_bytes = (uint64_t)k->slots * k->slot_bytes;
+		struct sink_stats st;
+		sink_stats(s->sink, &st);
+		k->base_events = st.events_lost + st.rt_events_lost;
+		k->base_buffers = st.rt_buffers_lost;
 		r = ring_create(k, &fd);
 	}
 	if (r == 0) {
 		header_bytes = sink_header(s->sink, header, HEADER_ROOM);
 		r = header_bytes < 0 ? (int)header_bytes : 0;
-	}
-	if (r == 0 && header_bytes < (long)HEADER_LEAST) {
-		memset(header + header_bytes, 0xFF, HEADER_LEAST - (size_t)header_bytes);
-		header_bytes = HEADER_LEAST;
-		le32_put(header + ETL_BH_BUFFER_SIZE, HEADER_LEAST);
 	}
 	if (r < 0) {
 		base_close(&fd);
@@ -176,9 +172,11 @@ static void put_losses(struct proto_writer *w, const struct consumer *k)
 	if (k->session->sink) {
 		sink_stats(k->session->sink, &st);
 	}
+	/* What the session lost before this consumer came was not its loss. */
 	proto_put_u64(w, PROTO_TAG_LOST_EVENTS,
-		      k->lost_events + st.events_lost + st.rt_events_lost);
-	proto_put_u64(w, PROTO_TAG_LOST_BUFFERS, k->lost_buffers + st.rt_buffers_lost);
+		      k->lost_events + st.events_lost + st.rt_events_lost - k->base_events);
+	proto_put_u64(w, PROTO_TAG_LOST_BUFFERS,
+		      k->lost_buffers + st.rt_buffers_lost - k->base_buffers);
 }
 
 static bool give(struct etwd *d, struct consumer *k, const uint8_t *buf, uint32_t bytes,

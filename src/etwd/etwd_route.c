@@ -220,21 +220,10 @@ static void deliver_plain(struct event *e, const struct route_row *row)
 	}
 }
 
-static inline bool row_matches(const struct route_row *row, const struct pool_rec *rec)
-{
-	if (row->level != 0 && rec->level > row->level) {
-		return false;
-	}
-	if (rec->keyword == 0) {
-		return !(row->flags & ROUTE_IGNORE_KEYWORD_0);
-	}
-	return (rec->keyword & row->any) != 0 && (rec->keyword & row->all) == row->all;
-}
-
 static __attribute__((noinline)) void route_event(struct event *e, const struct route_row *row)
 {
 	const struct pool_rec *rec = e->ev->rec;
-	if (!row_matches(row, rec) ||
+	if (!etwd_row_matches(row, rec) ||
 	    ((row->flags & ROUTE_EXCLUDE_INPRIVATE) && (rec->flags & POOL_REC_INPRIVATE))) {
 		return;
 	}
@@ -338,7 +327,7 @@ static void route_message(struct event *e, const struct route_row *row)
 /* ---- the way in
  * ----------------------------------------------------------------------------------- */
 
-static const struct config *find_config(const struct registration *r, uint16_t gen)
+const struct config *etwd_config_find(const struct registration *r, uint16_t gen)
 {
 	const struct config *c = r->config;
 	while (c && (uint16_t)c->gen != gen) {
@@ -479,69 +468,6 @@ void etwd_route_deferred(struct etwd *d)
 	}
 }
 
-/* The common case, without the detour through struct event: an event without items for a session
- * that wants nothing more than level and keywords. The payload lies 8-aligned at the end of its
- * record, so it is copied in words; the pad of the last one is cleared. */
-static inline void copy_words(uint8_t *to, const uint8_t *from, uint32_t bytes)
-{
-	if (BASE_UNLIKELY(bytes > 64)) {
-		memset(to + BASE_ALIGN8(bytes) - 8, 0, 8);
-		memcpy(to, from, bytes);
-		return;
-	}
-	uint32_t at = 0;
-	for (; at + 8 <= bytes; at += 8) {
-		le64_put(to + at, le64_get(from + at));
-	}
-	if (at < bytes) {
-		le64_put(to + at, le64_get(from + at) & (UINT64_MAX >> (64 - 8 * (bytes - at))));
-	}
-}
-
-static inline void deliver_fast(struct etwd *d, const struct config *c, const struct route_row *row,
-				const struct pool_event *ev)
-{
-	const struct pool_rec *rec = ev->rec;
-	struct session *s = row->session;
-	uint32_t payload = ev->payload_bytes;
-	uint32_t bytes = ETL_EVENT_HEADER_SIZE + payload;
-	if (BASE_UNLIKELY(bytes > ETL_RECORD_MAX)) {
-		s->loss[PROTO_LOSS_TOO_BIG]++;
-		sink_add_lost(s->sink, 1);
-		return;
-	}
-	uint16_t cpu = rec->cpu < d->cpus ? rec->cpu : 0;
-	uint64_t time = BASE_LIKELY(s->clock != 2) ? rec->ts : etwd_session_time(d, s, rec->ts);
-	uint8_t *out = sink_reserve(s->sink, cpu, time, BASE_ALIGN8(bytes));
-	if (BASE_UNLIKELY(!out)) {
-		return;
-	}
-	bool text = (rec->flags & POOL_REC_STRING_ONLY) != 0;
-	le64_put(out, (le64_get(c->head) & ~0xFFFFull) | bytes |
-			      (text ? (uint64_t)ETL_EF_STRING_ONLY << 32 : 0));
-	le64_put(out + ETL_EH_TID, (le64_get(c->head + ETL_EH_TID) & ~0xFFFFFFFFull) | rec->tid);
-	le64_put(out + ETL_EH_TIME, time);
-	memcpy(out + ETL_EH_PROVIDER, c->head + ETL_EH_PROVIDER, 16);
-	memcpy(out + ETL_EH_DESCRIPTOR, &rec->id, 16);
-	le64_put(out + ETL_EH_KERNEL_TIME, 0);
-	memcpy(out + ETL_EH_ACTIVITY, ev->activity ? ev->activity : c->head + ETL_EH_ACTIVITY, 16);
-	copy_words(out + ETL_EVENT_HEADER_SIZE, ev->payload, payload);
-}
-
-static inline bool route_fast(struct etwd *d, const struct config *c, const struct pool_event *ev)
-{
-	const struct route_row *row = &c->row[0];
-	const struct pool_rec *rec = ev->rec;
-	if (c->rows != 1 || !c->fast || rec->kind != POOL_REC_EVENT || ev->items ||
-	    rec->ts > c->retired_ts || !row->session->sink) {
-		return false;
-	}
-	if ((rec->mask >> row->bit & 1) && row_matches(row, rec)) {
-		deliver_fast(d, c, row, ev);
-	}
-	return true;
-}
-
 /* A record of a pool that an earlier etwd left behind: generations mean nothing here, the bits have
  * been given to the sessions of those names. See etwd_adopt.c. */
 static __attribute__((noinline, cold)) void route_adopted(struct etwd *d, struct process *g,
@@ -559,7 +485,7 @@ static __attribute__((noinline, cold)) void route_adopted(struct etwd *d, struct
 			wanted = (rec->mask >> bit & 1) && g->bit_owner[bit] == row->session;
 		}
 		if (!wanted || !row->session->sink ||
-		    (rec->kind == POOL_REC_EVENT && !row_matches(row, rec))) {
+		    (rec->kind == POOL_REC_EVENT && !etwd_row_matches(row, rec))) {
 			continue;
 		}
 		struct event e;
@@ -573,22 +499,18 @@ static __attribute__((noinline, cold)) void route_adopted(struct etwd *d, struct
 	g->adopted_unclaimed += !taken;
 }
 
-void etwd_route(void *ctx, const struct pool_event *ev)
+void etwd_route(struct etwd *d, const struct pool_event *ev)
 {
-	struct etwd *d = ctx;
 	struct process *p = ev->cookie;
 	const struct pool_rec *rec = ev->rec;
 	struct registration *r = rec->prov < p->reg_cap ? p->reg[rec->prov] : NULL;
-	const struct config *c = r ? find_config(r, rec->cfg_gen) : NULL;
+	const struct config *c = r ? etwd_config_find(r, rec->cfg_gen) : NULL;
 	if (BASE_UNLIKELY(!c)) {
 		if (p->heir) {
 			route_adopted(d, p, ev);
 			return;
 		}
 		nobody_knows(d, p, rec->mask);
-		return;
-	}
-	if (BASE_LIKELY(route_fast(d, c, ev))) {
 		return;
 	}
 	struct event e;

@@ -111,7 +111,8 @@ void etwd_session_describe(struct etwd *d, struct session *s, struct proto_sessi
 		.maximum_buffers = s->options.maximum_buffers,
 		.maximum_file_size = s->options.maximum_file_size,
 		.log_file_mode = s->mode,
-		.flush_timer = s->options.flush_timer,
+		.flush_timer = s->mode & MODE_MS_FLUSH_TIMER ? s->latency_us / 1000
+							     : s->options.flush_timer,
 		.enable_flags = s->enable_flags,
 		.flush_threshold = s->flush_threshold,
 		.number_of_buffers = st->buffers,
@@ -198,6 +199,7 @@ static uint32_t code_of_create(int err)
 		return 3;
 	case EISDIR:
 	case ELOOP:
+	case EBUSY: /* another session writes the file */
 		return 161;
 	case EEXIST:
 		return 183;
@@ -293,6 +295,17 @@ static bool has_counter(const uint16_t *s)
 	return false;
 }
 
+/* Seconds for the sink. With USE_MS_FLUSH_TIMER the value is milliseconds and also how long a
+ * consumer is willing to wait. */
+uint32_t etwd_session_timer(struct session *s, uint32_t timer)
+{
+	if (!(s->mode & MODE_MS_FLUSH_TIMER) || timer == 0) {
+		return timer;
+	}
+	s->latency_us = BASE_MIN(timer, 3600000u) * 1000;
+	return timer / 1000 + (timer % 1000 != 0);
+}
+
 /* Takes what the message says into a new session. Win32 code; *ret_why says more. */
 static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_session *p,
 			     struct session *s, const char **ret_why)
@@ -345,7 +358,7 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 		.minimum_buffers = p->minimum_buffers,
 		.maximum_buffers = p->maximum_buffers,
 		.maximum_file_size = p->maximum_file_size,
-		.flush_timer = p->flush_timer,
+		.flush_timer = etwd_session_timer(s, p->flush_timer),
 		.clock = s->clock,
 		.clock_freq = d->clock_freq,
 		.cpus = (uint16_t)d->cpus,

@@ -157,6 +157,9 @@ static uint32_t switch_file(struct etwd *d, struct conn *c, struct session *s,
 		int r = dump ? sink_flush(s->sink, path, diag)
 			     : sink_set_file(s->sink, path, name, diag);
 		code = r < 0 ? (r == -ENOENT ? 3 : win32_from_errno(r)) : 0;
+		if (r == -EBUSY && diag->text[0]) {
+			code = 161; /* not the session is busy, but the file: somebody writes it */
+		}
 	}
 	if (code != 0) {
 		free(path);
@@ -193,7 +196,7 @@ uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s,
 			return 1450;
 		}
 	}
-	timer = p->flush_timer ? p->flush_timer : timer;
+	timer = p->flush_timer ? etwd_session_timer(s, p->flush_timer) : timer;
 	if ((p->update_mask & PROTO_UPDATE_FILE) && p->log_file && p->log_file_len > 0) {
 		uint32_t code = switch_file(d, c, s, p, diag, ret_why);
 		if (code != 0) {

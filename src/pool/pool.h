@@ -80,6 +80,32 @@ struct pool_event {
 	void *cookie; /* of the view */
 };
 typedef void (*pool_emit_fn)(void *ctx, const struct pool_event *ev);
+/* Many records at once: [at, end) holds whole records of one view and one cpu in order of time,
+ * validated and private, valid until the next begin; POOL_READ_AHEAD bytes more may be read behind
+ * the end, whatever they are. Returns how many there were. For who wants to
+ * look at the route once and not for every event; pool_event_read() takes one apart. */
+#define POOL_READ_AHEAD 64u
+typedef uint64_t (*pool_emit_run_fn)(void *ctx, void *cookie, const uint8_t *at,
+				     const uint8_t *end);
+
+/* The record at `at`, which passed validation; returns the place of the next one. Leaves cookie. */
+static inline const uint8_t *pool_event_read(const uint8_t *at, struct pool_event *ret)
+{
+	const struct pool_rec *rec = (const struct pool_rec *)(const void *)at;
+	const uint8_t *end = at + rec->size8 * 8u;
+	at += sizeof *rec;
+	ret->rec = rec;
+	ret->activity = NULL;
+	if (rec->flags & POOL_REC_ACTIVITY) {
+		ret->activity = at;
+		at += 16;
+	}
+	ret->payload_bytes = rec->user_len;
+	ret->items_bytes = (uint32_t)(end - at) - BASE_ALIGN8(ret->payload_bytes);
+	ret->items = ret->items_bytes ? at : NULL;
+	ret->payload = at + ret->items_bytes;
+	return end;
+}
 
 /* One round over many views. Reused between rounds; holds the scratch memory. */
 struct pool_pass;
@@ -98,6 +124,7 @@ enum pool_pass_flags {
 void pool_pass_begin(struct pool_pass *p, uint64_t now, uint64_t clock_freq, uint32_t flags);
 int pool_pass_collect(struct pool_pass *p, struct pool_view *v, uint32_t flags, uint64_t budget_bytes);
 uint64_t pool_pass_emit(struct pool_pass *p, pool_emit_fn emit, void *ctx); /* events emitted */
+uint64_t pool_pass_emit_runs(struct pool_pass *p, pool_emit_run_fn emit, void *ctx);
 uint64_t pool_pass_watermark(const struct pool_pass *p); /* everything up to here was emitted */
 /* Free consumed closed chunks, arm bells. After emit, when its results are safe (journal's place). */
 void pool_pass_commit(struct pool_pass *p);

@@ -111,7 +111,8 @@ uint64_t pool_view_bit_name(const struct pool_view *v, uint32_t bit)
 
 /* ---- claims --------------------------------------------------------------------------------- */
 
-/* More losses than one in 2 ns on every CPU are not possible. */
+/* More losses than one in 2 ns on every CPU are not possible. Asked only when something was lost:
+ * libc reads a file to count the CPUs. */
 static uint64_t lost_possible(uint64_t elapsed_ns)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -140,13 +141,17 @@ uint64_t pool_view_take_lost(struct pool_view *v, uint32_t bit, uint64_t elapsed
 void pool_view_stats(const struct pool_view *v, struct pool_view_stats *ret)
 {
 	struct pool_view_stats s = v->stats;
+	uint64_t any = 0;
 	if (v->segment_count > 0) {
-		uint64_t most = v->created_ns == 0
-					? UINT64_MAX
-					: lost_possible(clock_read_system_ns() - v->created_ns);
 		for (uint32_t i = 0; i < BASE_ARRAY_LEN(s.lost_cause); i++) {
-			uint64_t claim = order_load_relaxed(&v->segment[0].h->lost_cause[i]);
-			s.lost_cause[i] = BASE_MIN(claim, most);
+			s.lost_cause[i] = order_load_relaxed(&v->segment[0].h->lost_cause[i]);
+			any |= s.lost_cause[i];
+		}
+	}
+	if (any != 0 && v->created_ns != 0) {
+		uint64_t most = lost_possible(clock_read_system_ns() - v->created_ns);
+		for (uint32_t i = 0; i < BASE_ARRAY_LEN(s.lost_cause); i++) {
+			s.lost_cause[i] = BASE_MIN(s.lost_cause[i], most);
 		}
 	}
 	*ret = s;
@@ -222,9 +227,25 @@ static int run_validate(struct pool_pass *p, uint32_t run_index, uint64_t last)
 	uint8_t *at = run->data, *end = at + (run->to - run->from);
 	struct pass_piece *piece = NULL;
 	int cpu = -1;
+	/* Most records look like the one before: kind, flags, registration and processor, the first
+	 * word without the size, need to be checked only once. */
+	uint64_t like = 0;
+	uint32_t fixed = 1; /* no size matches */
 	while (at < end) {
 		struct pool_rec *rec = (struct pool_rec *)(void *)at;
-		uint32_t size = rec_size(rec, (uint32_t)(end - at), provider_count);
+		uint32_t left = (uint32_t)(end - at);
+		if (BASE_LIKELY(left >= sizeof *rec)) {
+			uint64_t size8 = le64_get(at) ^ like, ts = rec->ts;
+			uint32_t size = (uint32_t)size8 * 8;
+			if (BASE_LIKELY(size8 <= 0xFFFF && size <= left && ts >= last &&
+					ts <= most &&
+					size == fixed + BASE_ALIGN8((uint32_t)rec->user_len))) {
+				last = ts;
+				at += size;
+				continue;
+			}
+		}
+		uint32_t size = rec_size(rec, left, provider_count);
 		if (BASE_UNLIKELY(size == 0)) {
 			run->bad = true;
 			break;
@@ -258,6 +279,9 @@ static int run_validate(struct pool_pass *p, uint32_t run_index, uint64_t last)
 		}
 		last = ts;
 		at += size;
+		bool plain = rec->kind == POOL_REC_EVENT && !(rec->flags & POOL_REC_ITEMS);
+		like = le64_get((const uint8_t *)rec) & ~0xFFFFull;
+		fixed = plain ? (uint32_t)sizeof *rec + (rec->flags & POOL_REC_ACTIVITY) * 16u : 1;
 	}
 	if (piece) {
 		piece->end = at;

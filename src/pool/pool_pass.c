@@ -75,7 +75,7 @@ uint8_t *pool_pass_bytes(struct pool_pass *p, uint32_t bytes)
 		return NULL;
 	}
 	uint32_t size = BASE_MAX(BLOCK_BYTES, bytes);
-	uint8_t *mem = (uint8_t *)malloc(size);
+	uint8_t *mem = (uint8_t *)malloc(size + POOL_READ_AHEAD);
 	if (!mem) {
 		return NULL;
 	}
@@ -215,52 +215,31 @@ static void sift_down(struct pass_piece *heap, uint32_t n)
 	heap[hole] = moving;
 }
 
-static inline void emit_one(const struct pool_rec *rec, struct pool_event *ev, pool_emit_fn emit,
-			    void *ctx)
-{
-	const uint8_t *at = (const uint8_t *)(rec + 1);
-	uint32_t left = rec->size8 * 8u - (uint32_t)sizeof *rec;
-	ev->rec = rec;
-	ev->activity = NULL;
-	if (rec->flags & POOL_REC_ACTIVITY) {
-		ev->activity = at;
-		at += 16;
-		left -= 16;
-	}
-	ev->payload_bytes = rec->user_len;
-	ev->items_bytes = left - BASE_ALIGN8(ev->payload_bytes);
-	ev->items = ev->items_bytes ? at : NULL;
-	ev->payload = at + ev->items_bytes;
-	emit(ctx, ev);
-}
-
 /* Emit from `piece` as long as it comes before `other` (NULL: to its end). */
-static uint64_t gallop(struct pass_piece *piece, const struct pass_piece *other,
-		       struct pool_event *ev, pool_emit_fn emit, void *ctx)
+static uint64_t gallop(struct pass_piece *piece, const struct pass_piece *other, void *cookie,
+		       pool_emit_run_fn emit, void *ctx)
 {
-	uint64_t limit = UINT64_MAX;
-	if (other && piece->last_ts >= other->head_ts) {
-		limit = other->head_ts - (other->seq < piece->seq); /* head_ts > ours if so */
+	const uint8_t *from = piece->at;
+	if (!other || piece->last_ts < other->head_ts) {
+		piece->at = piece->end;
+		return emit(ctx, cookie, from, piece->end);
 	}
-	uint64_t n = 0;
-	uint8_t *at = piece->at, *end = piece->end;
-	while (at < end) {
+	uint64_t limit = other->head_ts - (other->seq < piece->seq); /* head_ts > ours if so */
+	uint8_t *at = piece->at;
+	while (at < piece->end) {
 		const struct pool_rec *rec = (const struct pool_rec *)(const void *)at;
 		if (rec->ts > limit) {
 			piece->head_ts = rec->ts;
 			break;
 		}
-		__builtin_prefetch(at + 512);
 		at += rec->size8 * 8u;
-		emit_one(rec, ev, emit, ctx);
-		n++;
 	}
 	piece->at = at;
-	return n;
+	return emit(ctx, cookie, from, at);
 }
 
 static uint64_t merge_cpu(struct pool_pass *p, struct pass_piece *heap, uint32_t n,
-			  pool_emit_fn emit, void *ctx)
+			  pool_emit_run_fn emit, void *ctx)
 {
 	uint64_t total = 0;
 	while (n > 0) { /* sorted, hence already a heap */
@@ -269,8 +248,7 @@ static uint64_t merge_cpu(struct pool_pass *p, struct pass_piece *heap, uint32_t
 			other = &heap[2];
 		}
 		struct pool_view *v = p->run[heap[0].run].view;
-		struct pool_event ev = {.cookie = v->cookie};
-		uint64_t count = gallop(&heap[0], other, &ev, emit, ctx);
+		uint64_t count = gallop(&heap[0], other, v->cookie, emit, ctx);
 		v->stats.events += count;
 		total += count;
 		if (heap[0].at >= heap[0].end) {
@@ -283,7 +261,7 @@ static uint64_t merge_cpu(struct pool_pass *p, struct pass_piece *heap, uint32_t
 	return total;
 }
 
-uint64_t pool_pass_emit(struct pool_pass *p, pool_emit_fn emit, void *ctx)
+uint64_t pool_pass_emit_runs(struct pool_pass *p, pool_emit_run_fn emit, void *ctx)
 {
 	cut_all(p);
 	if (p->piece_count > 1) {
@@ -297,6 +275,29 @@ uint64_t pool_pass_emit(struct pool_pass *p, pool_emit_fn emit, void *ctx)
 	}
 	p->piece_count = 0;
 	return total;
+}
+
+struct emit_each {
+	pool_emit_fn emit;
+	void *ctx;
+};
+
+static uint64_t emit_each(void *ctx, void *cookie, const uint8_t *at, const uint8_t *end)
+{
+	const struct emit_each *e = (const struct emit_each *)ctx;
+	struct pool_event ev = {.cookie = cookie};
+	uint64_t n = 0;
+	for (; at < end; n++) {
+		at = pool_event_read(at, &ev);
+		e->emit(e->ctx, &ev);
+	}
+	return n;
+}
+
+uint64_t pool_pass_emit(struct pool_pass *p, pool_emit_fn emit, void *ctx)
+{
+	struct emit_each e = {emit, ctx};
+	return pool_pass_emit_runs(p, emit_each, &e);
 }
 
 uint64_t pool_pass_watermark(const struct pool_pass *p)

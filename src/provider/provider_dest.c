@@ -17,9 +17,6 @@
 struct provider_dest provider_dests[2] = {{.kind = PROVIDER_DEST_USER},
 					  {.kind = PROVIDER_DEST_SYSTEM}};
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
 #define LISTENER_STACK_BYTES (128u << 10)
 /* What may wait for a daemon that does not read; more would only pile up. */
 #define OUT_MAX 8192u
@@ -311,16 +308,12 @@ void provider_dispatch_locked(struct provider_dest *d, const struct proto_messag
 		}
 		break;
 	case PROTO_POOL:
+		/* Not populated here: most processes that are enabled write little or nothing, and the
+		 * pages of a burst come with it. */
 		if (fd_count == 1 && proto_get_u32(m, PROTO_TAG_CHUNK_SIZE, &chunk_size) &&
-		    provider_attach_segment(&d->at, fds[0], chunk_size) == 0) {
-			uint32_t last = d->at.segments - 1;
-			if (d->private_fds) {
-				d->at.segment_fd[last] = fds[0]; /* ours now */
-				fds[0] = -1;
-			}
-			/* Here rather than page by page in the application's threads. */
-			madvise(d->at.segment[last], d->at.segment_bytes[last],
-				MADV_POPULATE_WRITE);
+		    provider_attach_segment(&d->at, fds[0], chunk_size) == 0 && d->private_fds) {
+			d->at.segment_fd[d->at.segments - 1] = fds[0]; /* ours now */
+			fds[0] = -1;
 		}
 		break;
 	case PROTO_ADOPT | PROTO_REPLY: {

@@ -16,6 +16,7 @@
 #define STOP_PATIENCE_NS   1000000000ull
 #define PREFAULT_BYTES_MAX (64u << 20)
 #define NS_PER_S	   1000000000ull
+#define HEADER_LEAST	   0x200u /* readers take less for something else than a trace */
 #define GATHER_NS	   200000000ull /* the longest that a full buffer waits for company */
 #define FILE_BUFFERS_MIN   2u /* buffer 0 and one for events */
 
@@ -556,7 +557,8 @@ long sink_header(struct sink *s, uint8_t *out, size_t cap)
 	a.file_name = s->log_file;
 	a.file_name_units = s->log_file ? (uint32_t)utf16_len(s->log_file) : 0;
 	uint32_t used = etl_header_used(a.logger_name_units, a.file_name_units);
-	if (used > cap) {
+	uint32_t bytes = BASE_MAX(used, HEADER_LEAST);
+	if (bytes > cap) {
 		return -EMSGSIZE;
 	}
 	uint8_t *whole = malloc(s->buffer_bytes);
@@ -566,10 +568,11 @@ long sink_header(struct sink *s, uint8_t *out, size_t cap)
 	int err = etl_write_header_buffer(whole, &a);
 	if (err == 0) {
 		memcpy(out, whole, used);
-		le32_put(out + ETL_BH_BUFFER_SIZE, used); /* this one ends here */
+		memset(out + used, 0xFF, bytes - used);
+		le32_put(out + ETL_BH_BUFFER_SIZE, bytes); /* this one ends here */
 	}
 	free(whole);
-	return err < 0 ? err : (long)used;
+	return err < 0 ? err : (long)bytes;
 }
 
 void sink_stats(struct sink *s, struct sink_stats *ret)

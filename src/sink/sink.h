@@ -77,6 +77,17 @@ void sink_forget(struct sink *s);
  * the loss is already counted. The bytes must be filled before the next sink call. Single producer.
  */
 void *sink_reserve(struct sink *s, uint16_t cpu, uint64_t time, uint32_t bytes);
+/* The same for many records of one cpu at once: where the next bytes go, how many there are, and the
+ * least time the next record may have. Fill from `at` on, times not decreasing, then say what was
+ * used, before any other sink call. What does not fit, or is older, goes through sink_reserve. */
+struct sink_room {
+	uint8_t *at;
+	uint32_t left;
+	uint64_t least_time; /* UINT64_MAX: nothing this way */
+};
+void sink_room_open(struct sink *s, uint16_t cpu, struct sink_room *ret);
+void sink_room_used(struct sink *s, uint16_t cpu, uint32_t bytes, uint32_t events,
+		    uint64_t last_time);
 /* Losses that happened elsewhere but belong to this session's header and statistics. */
 void sink_add_lost(struct sink *s, uint64_t events);
 

@@ -256,3 +256,22 @@ void *sink_reserve(struct sink *s, uint16_t cpu, uint64_t time, uint32_t bytes)
 	}
 	return reserve_slow(s, cpu, time, bytes);
 }
+
+void sink_room_open(struct sink *s, uint16_t cpu, struct sink_room *ret)
+{
+	const struct sink_stream *st = &s->stream[cpu % s->stream_count];
+	ret->at = st->base + st->pos;
+	ret->left = st->end - st->pos;
+	ret->least_time = st->last_time; /* a single stream for all says UINT64_MAX: it sorts */
+}
+
+void sink_room_used(struct sink *s, uint16_t cpu, uint32_t bytes, uint32_t events,
+		    uint64_t last_time)
+{
+	struct sink_stream *st = &s->stream[cpu % s->stream_count];
+	if (events > 0) {
+		st->pos += bytes;
+		st->events += events;
+		st->last_time = last_time;
+	}
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT
+ * Many records at once: what a stretch of records has in common is looked up and checked once, and
+ * what is left for each event is a comparison of two words, the filter, and the stores.
+ *
+ * Only for what programs mostly write: events without extended items, for sessions that want
+ * nothing beyond level and keywords. Everything else goes one by one through etwd_route.c.
+ */
+#include "etwd/etwd.h"
+
+#include "etwd/etwd_modes.h"
+#include "format/etl_layout.h"
+
+/* The first word of a pool_rec without its size: kind, flags, registration, processor. */
+#define KEY_MASK (~0xFFFFull)
+_Static_assert(offsetof(struct pool_rec, kind) == 2 && offsetof(struct pool_rec, cpu) == 6, "key");
+_Static_assert(offsetof(struct pool_rec, tid) == 8 && offsetof(struct pool_rec, cfg_gen) == 14,
+	       "second word");
+
+/* Payloads up to this are copied in fixed steps that may write, and read, a little too far. */
+#define PAYLOAD_SMALL 64u
+#define ROOM_SMALL    (ETL_EVENT_HEADER_SIZE + PAYLOAD_SMALL)
+
+struct kind {
+	uint64_t key;
+	uint64_t gen;
+	bool activity;
+	uint16_t cpu;
+};
+
+/* What the inner loop needs of a row: the filter, and the common part of the headers in the words
+ * they are stored with. */
+struct filling {
+	uint64_t any, all, bit;
+	uint64_t retired_ts;
+	uint64_t first; /* of the header, without the size */
+	uint64_t ids;	/* without the thread */
+	uint8_t provider[16];
+	uint8_t level;
+	bool keyword_0; /* events without keywords pass */
+	/* Where it stands: */
+	uint8_t *out, *limit; /* from `limit` on there is no ROOM_SMALL left */
+	uint64_t last;
+	uint32_t events;
+};
+
+static inline void copy16(uint8_t *to, const uint8_t *from)
+{
+	memcpy(to, from, 16);
+}
+
+static inline bool wanted(const struct filling *f, uint8_t level, uint64_t keyword)
+{
+	if (level > f->level) {
+		return false;
+	}
+	bool match = (keyword & f->any) != 0 && (keyword & f->all) == f->all;
+	return match || (keyword == 0 && f->keyword_0);
+}
+
+static inline void put_header(uint8_t *out, const struct filling *f, const uint8_t *rec,
+			      uint32_t bytes, uint64_t time, bool activity)
+{
+	static const uint8_t none[16];
+	uint64_t tid = le32_get(rec + offsetof(struct pool_rec, tid));
+	le64_put(out, f->first | bytes);
+	le64_put(out + ETL_EH_TID, f->ids | tid);
+	le64_put(out + ETL_EH_TIME, time);
+	copy16(out + ETL_EH_PROVIDER, f->provider);
+	copy16(out + ETL_EH_DESCRIPTOR, rec + offsetof(struct pool_rec, id));
+	le64_put(out + ETL_EH_KERNEL_TIME, 0);
+	copy16(out + ETL_EH_ACTIVITY, activity ? rec + sizeof(struct pool_rec) : none);
+}
+
+/* The common case, with as little as can be: stops at the first record that is anything else. */
+static inline __attribute__((always_inline)) const uint8_t *
+fill(struct filling *fp, const struct kind *k, const uint8_t *at, const uint8_t *end,
+     const bool activity, uint64_t *records)
+{
+	const uint64_t key = k->key, gen = k->gen;
+	const uint32_t payload_at = (uint32_t)sizeof(struct pool_rec) + (activity ? 16 : 0);
+	struct filling f = *fp;
+	uint64_t n = 0;
+	while (at < end) {
+		const struct pool_rec *rec = (const struct pool_rec *)(const void *)at;
+		uint64_t size8 = le64_get(at) ^ key, w1 = le64_get(at + 8), ts = rec->ts;
+		uint32_t payload = w1 >> 32 & 0xFFFF;
+		if (BASE_UNLIKELY(size8 > 0xFFFF || w1 >> 48 != gen || ts > f.retired_ts)) {
+			break;
+		}
+		if (BASE_UNLIKELY(!(rec->mask & f.bit) || !wanted(&f, rec->level, rec->keyword))) {
+			at += size8 * 8;
+			n++;
+			continue;
+		}
+		if (BASE_UNLIKELY(payload > PAYLOAD_SMALL || ts < f.last || f.out >= f.limit)) {
+			break;
+		}
+		f.last = ts;
+		put_header(f.out, &f, at, ETL_EVENT_HEADER_SIZE + payload, ts, activity);
+		const uint8_t *from = at + payload_at;
+		uint8_t *to = f.out + ETL_EVENT_HEADER_SIZE;
+		copy16(to, from);
+		if (payload > 16) {
+			copy16(to + 16, from + 16);
+			if (payload > 32) {
+				copy16(to + 32, from + 32);
+				copy16(to + 48, from + 48);
+			}
+		}
+		if (payload % 8 != 0) { /* a pad may hold what the process left there */
+			uint8_t *tail = to + payload / 8 * 8;
+			le64_put(tail, le64_get(from + payload / 8 * 8) &
+					       (UINT64_MAX >> (64 - 8 * (payload % 8))));
+		}
+		f.out = to + BASE_ALIGN8(payload);
+		f.events++;
+		at += size8 * 8;
+		n++;
+	}
+	*fp = f;
+	*records += n;
+	return at;
+}
+
+static void room_open(struct filling *f, struct sink *s, uint16_t cpu, struct sink_room *room)
+{
+	sink_room_open(s, cpu, room);
+	f->out = room->at;
+	f->limit = room->left >= ROOM_SMALL ? room->at + (room->left - ROOM_SMALL) + 1 : NULL;
+	f->last = room->least_time;
+	f->events = 0;
+}
+
+/* Any record of this kind: a late one, a long one, one that does not fit here any more. */
+static __attribute__((noinline)) void put_one(const struct etwd *d, struct session *s,
+					      const struct filling *f, const struct kind *k,
+					      const uint8_t *at)
+{
+	const struct pool_rec *rec = (const struct pool_rec *)(const void *)at;
+	uint32_t bytes = ETL_EVENT_HEADER_SIZE + rec->user_len;
+	uint32_t room = BASE_ALIGN8(bytes);
+	uint64_t time = etwd_session_time(d, s, rec->ts);
+	if (bytes > ETL_RECORD_MAX) {
+		s->loss[PROTO_LOSS_TOO_BIG]++;
+		sink_add_lost(s->sink, 1);
+		return;
+	}
+	uint8_t *out = sink_reserve(s->sink, k->cpu, time, room);
+	if (out) {
+		memset(out + room - 8, 0, 8);
+		put_header(out, f, at, bytes, time, k->activity);
+		memcpy(out + ETL_EVENT_HEADER_SIZE, at + sizeof *rec + (k->activity ? 16 : 0),
+		       rec->user_len);
+	}
+}
+
+/* Records of the same kind from `at` on, to one session. Returns where the kind ends, which is the
+ * same place for every row. */
+static const uint8_t *row_run(const struct etwd *d, const struct config *c,
+			      const struct route_row *row, const struct kind *k, const uint8_t *at,
+			      const uint8_t *end, uint64_t *ret_records)
+{
+	struct session *s = row->session;
+	bool text = (k->key >> 24 & POOL_REC_STRING_ONLY) != 0;
+	struct filling f = {
+		.any = row->any,
+		.all = row->all,
+		.bit = 1ull << row->bit,
+		.retired_ts = c->retired_ts,
+		.first = (le64_get(c->head) & ~0xFFFFull) |
+			 (text ? (uint64_t)ETL_EF_STRING_ONLY << 32 : 0),
+		.ids = le64_get(c->head + ETL_EH_TID) & ~0xFFFFFFFFull,
+		.level = row->level ? row->level : 255,
+		.keyword_0 = !(row->flags & ROUTE_IGNORE_KEYWORD_0),
+	};
+	copy16(f.provider, c->head + ETL_EH_PROVIDER);
+	struct sink_room room;
+	uint64_t records = 0;
+	for (;;) {
+		/* Times that have to be converted are not for the fast way. */
+		room_open(&f, s->sink, k->cpu, &room);
+		f.limit = BASE_LIKELY(s->clock != 2) ? f.limit : NULL;
+		at = k->activity ? fill(&f, k, at, end, true, &records)
+				 : fill(&f, k, at, end, false, &records);
+		sink_room_used(s->sink, k->cpu, (uint32_t)(f.out - room.at), f.events, f.last);
+		const struct pool_rec *rec = (const struct pool_rec *)(const void *)at;
+		if (at >= end || (le64_get(at) & KEY_MASK) != k->key || rec->cfg_gen != k->gen ||
+		    rec->ts > c->retired_ts) {
+			break;
+		}
+		put_one(d, s, &f, k, at);
+		at += rec->size8 * 8u;
+		records++;
+	}
+	*ret_records = records;
+	return at;
+}
+
+/* The records from `at` on that are alike, to all their sessions. NULL: not of the simple kind. */
+static const uint8_t *run(const struct etwd *d, const struct process *p, const uint8_t *at,
+			  const uint8_t *end, uint64_t *ret_records)
+{
+	const struct pool_rec *rec = (const struct pool_rec *)(const void *)at;
+	const struct registration *r = rec->prov < p->reg_cap ? p->reg[rec->prov] : NULL;
+	const struct config *c = r ? etwd_config_find(r, rec->cfg_gen) : NULL;
+	if (!c || !c->fast || rec->kind != POOL_REC_EVENT || (rec->flags & POOL_REC_ITEMS) ||
+	    rec->ts > c->retired_ts) {
+		return NULL;
+	}
+	struct kind k = {
+		.key = le64_get(at) & KEY_MASK,
+		.gen = rec->cfg_gen,
+		.activity = (rec->flags & POOL_REC_ACTIVITY) != 0,
+		.cpu = rec->cpu < d->cpus ? rec->cpu : 0,
+	};
+	const uint8_t *next = NULL;
+	for (uint32_t i = 0; i < c->rows; i++) {
+		if (c->row[i].session->sink) {
+			next = row_run(d, c, &c->row[i], &k, at, end, ret_records);
+		}
+	}
+	return next;
+}
+
+uint64_t etwd_route_run(void *ctx, void *cookie, const uint8_t *at, const uint8_t *end)
+{
+	struct etwd *d = ctx;
+	struct pool_event ev = {.cookie = cookie};
+	uint64_t total = 0;
+	while (at < end) {
+		uint64_t records = 1;
+		const uint8_t *next = run(d, cookie, at, end, &records);
+		if (!next) {
+			next = pool_event_read(at, &ev);
+			etwd_route(d, &ev);
+			records = 1;
+		}
+		at = next;
+		total += records;
+	}
+	return total;
+}
