@@ -65,8 +65,8 @@ struct manifest_template {
 	const char *name; /* may be NULL */
 	struct manifest_item *items;
 	uint32_t item_count;
-	const void *user_data; /* struct xml_node of <UserData>, valid while the document is; may be
-				  NULL */
+	const void *user_data; /* while it is read */
+	bool has_user_data;    /* a <UserData> says how to render it */
 	struct manifest_pos pos;
 };
 
