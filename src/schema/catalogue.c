@@ -403,6 +403,9 @@ static int read_event(struct catalogue_reader *r, const char *rest)
 							   e->task_of);
 			e->level_of = manifest_find_value(r->provider, MANIFEST_LEVEL, e->level,
 							  NULL);
+			/* As Windows does: an event is known by its task and opcode. */
+			e->symbol = e->name;
+			e->name = e->task_of ? NULL : e->name;
 		}
 		at += strspn(at, " \t");
 	} while (*at == ',');
