@@ -321,9 +321,9 @@ static const struct schema_event *find_known(struct openetw_decoder *d,
 	}
 	const struct schema_event *e =
 		schema_store_resolve(d->store, s->classic, &s->provider, id, s->version);
-	if (!e) {
-		e = schema_process_find(s->classic, &s->provider, id, s->version);
-	}
+	const struct schema_event *other =
+		schema_process_find(s->classic, &s->provider, id, s->version);
+	e = !e || (other && other->better) ? other : e;
 	*k = (struct known_slot){s->provider, id, s->version, s->classic, true, e};
 	return e;
 }

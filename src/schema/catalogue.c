@@ -339,6 +339,8 @@ static int read_event_word(struct catalogue_reader *r, struct manifest_event *e,
 		e->channel = (uint8_t)value;
 	} else if (word_is(w, key, "keywords") && number) {
 		e->keyword = value;
+	} else if (word_is(w, key, "better") && number) {
+		e->better = value != 0;
 	} else {
 		return bad(r, "unknown word", w);
 	}

@@ -102,6 +102,7 @@ struct manifest_event {
 	uint16_t task;
 	uint64_t keyword;
 	bool not_logged;
+	bool better; /* than what the trace says: the provider's own description is wrong */
 	const char *name, *symbol, *message; /* may be NULL */
 	const char *text;		     /* message resolved; may be NULL */
 	const char *attributes;		     /* "k=v;..."; may be NULL */

@@ -46,7 +46,9 @@ int manifest_strings_read(struct manifest_xml *x, const struct xml_node *root)
 		}
 		x->strings[n++] = (struct manifest_string){id, value};
 	}
-	qsort(x->strings, n, sizeof *x->strings, by_id);
+	if (n) {
+		qsort(x->strings, n, sizeof *x->strings, by_id);
+	}
 	x->string_count = n;
 	return 0;
 }

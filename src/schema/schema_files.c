@@ -249,7 +249,9 @@ static void index_all(void)
 		index_directory(dir);
 	}
 	index_directory(OPENETW_DATADIR "/openetw/manifests");
-	qsort(files.entries, files.count, sizeof *files.entries, by_guid);
+	if (files.count) {
+		qsort(files.entries, files.count, sizeof *files.entries, by_guid);
+	}
 }
 
 int schema_files_of(const struct guid *g, schema_file_fn fn, void *ctx)
