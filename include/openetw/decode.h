@@ -2,7 +2,8 @@
  *
  * Turn event records into text: JSON objects, "name=value" lines, or one call per field. Faster and
  * shorter than driving TDH by hand; knows the same schemas: TraceLogging, the event information
- * that merged files carry, built-in classes, and string events.
+ * that merged files carry, manifests that EventSources send, manifests and WPP formats from files,
+ * a catalogue of well-known providers and kernel classes, and string events.
  *
  * A decoder belongs to one thread at a time; make one per thread. It remembers what it parsed
  * (within limits), so keep it for the whole trace. Feed it every record, also EventMetadata
@@ -92,6 +93,12 @@ OPENETW_API const char *openetw_provider_name(struct openetw_decoder *d,
 OPENETW_API int openetw_decoder_learn(struct openetw_decoder *d, const struct _EVENT_RECORD *r);
 /* The same for the whole process: TDH functions and all decoders look here too. Any thread. */
 OPENETW_API int openetw_schema_learn(const struct _EVENT_RECORD *r);
+/* Load a file that describes providers, for the whole process: an instrumentation manifest (.man), a
+ * PE file with such a manifest as resource (.dll, .exe, .mui), a catalogue (.etwcat), WPP formats
+ * (.tmf). 0 or -errno; then `problem` (may be NULL) says where and why. Files in the directories of
+ * OPENETW_CATALOGUE, ~/.local/share/openetw/manifests and <prefix>/share/openetw/manifests are found
+ * without this. Any thread. */
+OPENETW_API int openetw_schema_load_file(const char *path, char *problem, size_t problem_bytes);
 
 #ifdef __cplusplus
 }

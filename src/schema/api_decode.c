@@ -3,6 +3,7 @@
  * openetw/decode.h. The fast path is a TraceLogging event seen before: hash its metadata, find the
  * model, walk the payload; nothing is allocated.
  */
+#include "schema/schema_chunks.h"
 #include "schema/schema_out.h"
 #include "schema/schema_record.h"
 
@@ -34,6 +35,10 @@ struct openetw_decoder {
 	struct schema_store *store;
 	uint32_t known_generation;
 	struct known_slot known[KNOWN_SLOTS];
+	struct schema_chunks *chunks;
+	/* The last manifest in the stream that could not be read, and why. */
+	struct guid bad_manifest;
+	struct diag bad_manifest_diag;
 	uint32_t unread; /* payload bytes of the last event that its schema did not cover */
 	struct schema_event *special[SCHEMA_SPECIAL_COUNT];
 	struct openetw_text scratch;
@@ -67,10 +72,11 @@ struct openetw_decoder *openetw_decoder_create(void)
 	}
 	int err = 0;
 	d->store = schema_store_create();
+	d->chunks = schema_chunks_create();
 	for (int i = 0; i < SCHEMA_SPECIAL_COUNT && err == 0; i++) {
 		err = schema_load_special((enum schema_special)i, &d->special[i]);
 	}
-	if (!d->store || err < 0) {
+	if (!d->store || !d->chunks || err < 0) {
 		openetw_decoder_destroy(d);
 		return NULL;
 	}
@@ -97,6 +103,7 @@ void openetw_decoder_destroy(struct openetw_decoder *d)
 	for (int i = 0; i < SCHEMA_SPECIAL_COUNT; i++) {
 		schema_event_destroy(d->special[i]);
 	}
+	schema_chunks_destroy(d->chunks);
 	schema_store_destroy(d->store);
 	openetw_text_free(&d->scratch);
 	openetw_text_free(&d->name);
@@ -119,27 +126,6 @@ static uint64_t hash_bytes(const uint8_t *p, size_t n)
 	}
 	h = (h ^ rest) * 0xD6E8FEB86659FD93ull;
 	return h ^ h >> 29;
-}
-
-static void set_reason(struct openetw_decoder *d, const char *before, const struct guid *g,
-		       const char *between, unsigned number, const char *after)
-{
-	char guid[37];
-	openetw_text_clear(&d->scratch);
-	out_str(&d->scratch, before);
-	if (g) {
-		out_char(&d->scratch, '{');
-		out_str(&d->scratch, guid_format(g, guid));
-		out_str(&d->scratch, "} ");
-		out_str(&d->scratch, between);
-		out_u64(&d->scratch, number);
-	}
-	out_str(&d->scratch, after);
-	size_t n = BASE_MIN(d->scratch.length, sizeof d->reason - 1);
-	if (n) {
-		memcpy(d->reason, d->scratch.data, n);
-	}
-	d->reason[n] = 0;
 }
 
 /* 0 and the model, or NULL with a reason; -ENOMEM. */
@@ -180,28 +166,113 @@ static int find_tlg(struct openetw_decoder *d, const struct schema_record *s,
 	return 0;
 }
 
+/* ---- why there is none ------------------------------------------------------------------------ */
+
+static void say_guid(struct openetw_text *t, const struct guid *g)
+{
+	char guid[37];
+	out_char(t, '{');
+	out_str(t, guid_format(g, guid));
+	out_char(t, '}');
+}
+
+static void say_number(struct openetw_text *t, const char *what, uint32_t n)
+{
+	out_str(t, what);
+	out_u64(t, n);
+}
+
+static const struct manifest_provider *known_provider(const struct openetw_decoder *d,
+						      const struct schema_record *s)
+{
+	const struct manifest_provider *p = schema_store_provider(d->store, s->classic,
+								  &s->provider);
+	return p ? p : schema_process_provider(s->classic, &s->provider);
+}
+
+static void explain_manifest(struct openetw_decoder *d, const struct schema_record *s,
+			     struct openetw_text *t)
+{
+	const struct manifest_provider *p = known_provider(d, s);
+	out_str(t, "no schema: provider ");
+	if (p) {
+		out_str(t, p->name);
+		out_char(t, ' ');
+	} else if (s->traits) {
+		const char *name;
+		size_t n;
+		if (schema_traits_name(s->traits, s->traits_bytes, &name, &n)) {
+			out_utf8(t, name, n, false);
+			out_char(t, ' ');
+		}
+	}
+	say_guid(t, &s->provider);
+	if (p) {
+		say_number(t, " is known, but not its event ", s->id);
+		say_number(t, " version ", s->version);
+		out_str(t, ": supply a newer manifest");
+		return;
+	}
+	say_number(t, " id ", s->id);
+	if (guid_equal(&d->bad_manifest, &s->provider)) {
+		say_number(t, ": the manifest it sent cannot be read, line ",
+			   d->bad_manifest_diag.line);
+		out_str(t, ": ");
+		out_utf8(t, d->bad_manifest_diag.text, strlen(d->bad_manifest_diag.text), false);
+		return;
+	}
+	out_str(t, ": supply its manifest (.man, or the .dll or .exe that holds it) in "
+		   "~/.local/share/openetw/manifests");
+}
+
+static void explain_class(struct openetw_decoder *d, const struct schema_record *s,
+			  struct openetw_text *t)
+{
+	const struct manifest_provider *p = known_provider(d, s);
+	out_str(t, "no schema: class ");
+	if (p) {
+		out_str(t, p->names[MANIFEST_TASK] ? p->names[MANIFEST_TASK]->name : p->name);
+		out_char(t, ' ');
+	}
+	say_guid(t, &s->provider);
+	say_number(t, p ? " has no known opcode " : " opcode ", s->opcode);
+	if (p) {
+		say_number(t, " in version ", s->version);
+	}
+	out_str(t, p ? "" : ": not a known class; describe it in a .etwcat file in "
+			     "~/.local/share/openetw/manifests");
+}
+
 static void explain_missing(struct openetw_decoder *d, const struct schema_record *s)
 {
+	struct openetw_text *t = &d->scratch;
+	openetw_text_clear(t);
 	if (s->tlg) {
 		struct diag diag = {0};
 		struct schema_event *e = NULL;
 		if (schema_load_tlg(s->tlg, s->tlg_bytes, &e, &diag) == 0) {
 			schema_event_destroy(e);
 		}
-		set_reason(d, "bad TraceLogging metadata: ", NULL, "", 0, diag.text);
+		out_str(t, "bad TraceLogging metadata: ");
+		out_str(t, diag.text);
 	} else if (s->flags & EVENT_HEADER_FLAG_TRACE_MESSAGE) {
-		set_reason(d, "no schema: WPP message ", &s->provider, "number ", s->id,
-			   ": supply its TMF file");
-	} else if (s->metadata) {
-		set_reason(d, "describes other events", NULL, "", 0, "");
+		out_str(t, "no schema: WPP message ");
+		say_guid(t, &s->provider);
+		say_number(t, " number ", s->id);
+		out_str(t, ": supply its .tmf file in ~/.local/share/openetw/manifests");
 	} else if (s->classic) {
-		set_reason(d, "no schema: class ", &s->provider, "opcode ", s->opcode,
-			   ": not a known class");
+		explain_class(d, s, t);
 	} else {
-		set_reason(d, "no schema: provider ", &s->provider, "id ", s->id,
-			   ": supply its manifest");
+		explain_manifest(d, s, t);
 	}
+	size_t n = BASE_MIN(t->length, sizeof d->reason - 1);
+	if (n) {
+		memcpy(d->reason, t->data, n);
+	}
+	d->reason[n] = 0;
 }
+
+/* ---- what the stream says about itself --------------------------------------------------------- */
 
 static void forget_known(struct openetw_decoder *d)
 {
@@ -213,6 +284,20 @@ static int learn(struct openetw_decoder *d, const struct schema_record *s)
 	int err = schema_store_learn(d->store, s->opcode, s->payload, s->payload_bytes);
 	if (err > 0) {
 		forget_known(d);
+	}
+	return err;
+}
+
+static int learn_chunk(struct openetw_decoder *d, const struct schema_record *s)
+{
+	struct diag diag = {0};
+	int err = schema_chunks_add(d->chunks, &s->provider, s->pid, s->tid, s->payload,
+				    s->payload_bytes, d->store, &diag);
+	if (err > 0) {
+		forget_known(d);
+	} else if (err == -EBADMSG) {
+		d->bad_manifest = s->provider;
+		d->bad_manifest_diag = diag;
 	}
 	return err;
 }
@@ -236,9 +321,9 @@ static const struct schema_event *find_known(struct openetw_decoder *d,
 	}
 	const struct schema_event *e =
 		schema_store_resolve(d->store, s->classic, &s->provider, id, s->version);
-	if (!e) {
-		e = schema_process_find(s->classic, &s->provider, id, s->version);
-	}
+	const struct schema_event *other =
+		schema_process_find(s->classic, &s->provider, id, s->version);
+	e = !e || (other && other->better) ? other : e;
 	*k = (struct known_slot){s->provider, id, s->version, s->classic, true, e};
 	return e;
 }
@@ -259,12 +344,12 @@ static int find_schema(struct openetw_decoder *d, const struct schema_record *s,
 		return 0;
 	}
 	if (schema_record_is_manifest_chunk(s)) {
+		learn_chunk(d, s);
 		*ret = d->special[SCHEMA_SPECIAL_MANIFEST_CHUNK];
 		return 0;
 	}
 	if (s->metadata) {
 		learn(d, s);
-		return 0;
 	}
 	*ret = find_known(d, s);
 	return 0;
@@ -417,9 +502,6 @@ const char *openetw_event_name(struct openetw_decoder *d, const EVENT_RECORD *r)
 			out_char(&d->name, '/');
 			out_str(&d->name, opcode);
 		}
-	} else if (s.metadata && (s.opcode == 32 || s.opcode == 33)) {
-		out_str(&d->name,
-			s.opcode == 32 ? "EventMetadata/EventInfo" : "EventMetadata/MapInfo");
 	} else {
 		out_str(&d->name, s.classic ? "Opcode(" : "Event(");
 		out_u64(&d->name, s.classic ? s.opcode : s.id);
@@ -457,6 +539,9 @@ int openetw_decoder_learn(struct openetw_decoder *d, const EVENT_RECORD *r)
 {
 	struct schema_record s;
 	schema_record_read(r, &s);
+	if (schema_record_is_manifest_chunk(&s)) {
+		return learn_chunk(d, &s) == 1;
+	}
 	return s.metadata && learn(d, &s) == 1;
 }
 
@@ -464,5 +549,31 @@ int openetw_schema_learn(const EVENT_RECORD *r)
 {
 	struct schema_record s;
 	schema_record_read(r, &s);
+	if (schema_record_is_manifest_chunk(&s)) {
+		return schema_process_learn_chunk(&s.provider, s.pid, s.tid, s.payload,
+						  s.payload_bytes) == 1;
+	}
 	return s.metadata && schema_process_learn(s.opcode, s.payload, s.payload_bytes) == 1;
+}
+
+int openetw_schema_load_file(const char *path, char *problem, size_t problem_bytes)
+{
+	struct diag d = {0};
+	int err = path ? schema_process_load_file(path, &d) : -EINVAL;
+	if (err < 0 && problem && problem_bytes) {
+		struct openetw_text t = {0};
+		if (d.line) {
+			say_number(&t, "line ", d.line);
+			say_number(&t, ":", d.column);
+			out_str(&t, ": ");
+		}
+		out_str(&t, d.text[0] ? d.text : strerror(-err));
+		size_t n = BASE_MIN(t.length, problem_bytes - 1);
+		if (n) {
+			memcpy(problem, t.data, n);
+		}
+		problem[n] = 0;
+		openetw_text_free(&t);
+	}
+	return err;
 }

@@ -339,6 +339,8 @@ static int read_event_word(struct catalogue_reader *r, struct manifest_event *e,
 		e->channel = (uint8_t)value;
 	} else if (word_is(w, key, "keywords") && number) {
 		e->keyword = value;
+	} else if (word_is(w, key, "better") && number) {
+		e->better = value != 0;
 	} else {
 		return bad(r, "unknown word", w);
 	}
@@ -403,6 +405,9 @@ static int read_event(struct catalogue_reader *r, const char *rest)
 							   e->task_of);
 			e->level_of = manifest_find_value(r->provider, MANIFEST_LEVEL, e->level,
 							  NULL);
+			/* As Windows does: an event is known by its task and opcode. */
+			e->symbol = e->name;
+			e->name = e->task_of ? NULL : e->name;
 		}
 		at += strspn(at, " \t");
 	} while (*at == ',');

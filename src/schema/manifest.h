@@ -65,8 +65,8 @@ struct manifest_template {
 	const char *name; /* may be NULL */
 	struct manifest_item *items;
 	uint32_t item_count;
-	const void *user_data; /* struct xml_node of <UserData>, valid while the document is; may be
-				  NULL */
+	const void *user_data; /* while it is read */
+	bool has_user_data;    /* a <UserData> says how to render it */
 	struct manifest_pos pos;
 };
 
@@ -102,6 +102,7 @@ struct manifest_event {
 	uint16_t task;
 	uint64_t keyword;
 	bool not_logged;
+	bool better; /* than what the trace says: the provider's own description is wrong */
 	const char *name, *symbol, *message; /* may be NULL */
 	const char *text;		     /* message resolved; may be NULL */
 	const char *attributes;		     /* "k=v;..."; may be NULL */

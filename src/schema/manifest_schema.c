@@ -142,8 +142,9 @@ static void fill_head(struct schema_build *b, const struct manifest_provider *p,
 	le16_put(h->descriptor + 6, e->task);
 	le64_put(h->descriptor + 8, e->keyword);
 	h->provider = p->guid;
+	h->better = e->better;
 	h->flags = 1 | e->tags << 4; /* TEMPLATE_EVENT_DATA */
-	if (e->template && e->template->user_data) {
+	if (e->template && e->template->has_user_data) {
 		h->flags = 2 | e->tags << 4;
 	}
 	if (!guid_is_zero(&p->control_guid)) {

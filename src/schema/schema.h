@@ -167,6 +167,7 @@ struct schema_event {
 	struct schema_str provider_name, event_name, task_name, opcode_name, message;
 	struct schema_str level_name, channel_name, provider_message, attributes;
 	struct schema_str keywords; /* names, a NUL after each */
+	bool better; /* of the catalogue: goes before what a trace says about the event */
 	bool has_pointers;	/* the layout depends on the pointer size */
 	uint32_t field_count;
 	uint32_t top_count;

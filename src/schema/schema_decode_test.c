@@ -222,7 +222,8 @@ static void undecodable_events_say_why(void **state)
 	assert_int_equal(openetw_decode_json(d, r, &o), OPENETW_NO_SCHEMA);
 	assert_string_equal(o.data,
 			    "{\"_raw\":\"0102ff\",\"_reason\":\"no schema: provider "
-			    "{01020304-0506-0708-090a-0b0c0d0e0f10} id 5: supply its manifest\"}");
+			    "{01020304-0506-0708-090a-0b0c0d0e0f10} id 5: supply its manifest (.man, or the .dll or .exe "
+			    "that holds it) in ~/.local/share/openetw/manifests\"}");
 	assert_string_equal(openetw_event_name(d, r), "Event(5)");
 	assert_string_equal(openetw_provider_name(d, r), "{01020304-0506-0708-090a-0b0c0d0e0f10}");
 	openetw_text_clear(&o);

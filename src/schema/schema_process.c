@@ -5,6 +5,7 @@
  */
 #include "base/order.h"
 #include "schema/catalogue.h"
+#include "schema/schema_chunks.h"
 #include "schema/schema_store.h"
 
 #include <pthread.h>
@@ -22,6 +23,7 @@ static struct {
 	pthread_rwlock_t lock;
 	struct schema_store *store; /* made when first needed, never destroyed */
 	struct asked *asked[ASKED_BUCKETS];
+	struct schema_chunks *chunks;
 	uint32_t asked_count;
 	uint32_t generation;
 } process = {PTHREAD_RWLOCK_INITIALIZER};
@@ -65,12 +67,24 @@ static int load_builtin(void *ctx, const struct catalogue_section *s)
 {
 	const struct guid *g = ctx;
 	struct manifest m;
-	if (!guid_equal(&s->guid, g) || catalogue_read_section(s, &m, NULL) < 0) {
+	if (!guid_equal(&s->guid, g) || schema_store_provider(process.store, s->classic, g) || catalogue_read_section(s, &m, NULL) < 0) {
 		return 0;
 	}
 	schema_store_take_manifest(process.store, &m,
 				   s->classic ? SCHEMA_SOURCE_WBEM : SCHEMA_SOURCE_XML, "");
 	return 0; /* a GUID may have a class and a manifest */
+}
+
+static int take_locked(void *ctx, struct manifest *m, enum schema_source source, const char *key)
+{
+	return schema_store_take_manifest(process.store, m, source, key);
+}
+
+/* What cannot be read is as if it were not there; loading it by hand says why. */
+static int load_file(void *ctx, const char *path)
+{
+	schema_file_read(path, take_locked, NULL, NULL);
+	return 0;
 }
 
 static void bring_in_locked(const struct guid *g)
@@ -87,6 +101,7 @@ static void bring_in_locked(const struct guid *g)
 	if (!schema_store_provider(process.store, false, g) &&
 	    !schema_store_provider(process.store, true, g)) {
 		struct guid copy = *g;
+		schema_files_of(g, load_file, NULL);
 		catalogue_each_section(catalogue_builtin, catalogue_builtin_bytes, load_builtin,
 				       &copy);
 	}
@@ -174,12 +189,23 @@ static int visit_section(void *ctx, const struct catalogue_section *s)
 	return v->fn(v->ctx, &s->guid, s->classic ? SCHEMA_SOURCE_WBEM : SCHEMA_SOURCE_XML, text);
 }
 
+/* The name is in the file: it has to be read. */
+static int visit_file(void *ctx, const struct guid *g)
+{
+	const struct visit *v = ctx;
+	const struct manifest_provider *p = schema_process_provider(false, g);
+	return p ? v->fn(v->ctx, g, SCHEMA_SOURCE_XML, p->name) : 0;
+}
+
 int schema_process_each_provider(schema_provider_fn fn, void *ctx)
 {
 	struct visit v = {fn, ctx};
 	pthread_rwlock_rdlock(&process.lock);
 	int stop = process.store ? schema_store_each_provider(process.store, fn, ctx) : 0;
 	pthread_rwlock_unlock(&process.lock);
+	if (!stop) {
+		stop = schema_files_each(visit_file, &v);
+	}
 	return stop ? stop
 		    : catalogue_each_section(catalogue_builtin, catalogue_builtin_bytes,
 					     visit_section, &v);
@@ -231,4 +257,33 @@ int schema_process_drop_manifest(const char *key)
 	changed_locked();
 	pthread_rwlock_unlock(&process.lock);
 	return err;
+}
+
+int schema_process_learn_chunk(const struct guid *g, uint32_t pid, uint32_t tid, const void *payload,
+			       size_t n)
+{
+	pthread_rwlock_wrlock(&process.lock);
+	if (!process.chunks) {
+		process.chunks = schema_chunks_create();
+	}
+	int err = -ENOMEM;
+	if (process.chunks && store_locked()) {
+		err = schema_chunks_add(process.chunks, g, pid, tid, payload, n, process.store,
+					NULL);
+	}
+	if (err > 0) {
+		changed_locked();
+	}
+	pthread_rwlock_unlock(&process.lock);
+	return err;
+}
+
+static int take_file(void *ctx, struct manifest *m, enum schema_source source, const char *key)
+{
+	return schema_process_take_manifest(m, source, key);
+}
+
+int schema_process_load_file(const char *path, struct diag *d)
+{
+	return schema_file_read(path, take_file, NULL, d);
 }

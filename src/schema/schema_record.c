@@ -11,6 +11,8 @@ void schema_record_read(const EVENT_RECORD *r, struct schema_record *ret)
 	struct schema_record s = {
 		.payload = r->UserData ? r->UserData : (const uint8_t *)"",
 		.payload_bytes = r->UserData ? r->UserDataLength : 0,
+		.pid = h->ProcessId,
+		.tid = h->ThreadId,
 		.flags = h->Flags,
 		.id = h->EventDescriptor.Id,
 		.version = h->EventDescriptor.Version,

@@ -20,6 +20,7 @@ struct schema_record {
 	const uint8_t *payload; /* never NULL */
 	size_t payload_bytes;
 	unsigned pointer_size; /* 0: the header does not say */
+	uint32_t pid, tid;
 	uint16_t flags;
 	uint16_t id;
 	uint8_t version, opcode;

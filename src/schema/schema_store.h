@@ -27,6 +27,9 @@ const struct schema_event *schema_store_resolve(struct schema_store *s, bool cla
 /* ---- the process's own; any thread ------------------------------------------------------------ */
 
 int schema_process_learn(uint8_t opcode, const void *payload, size_t n);
+int schema_process_learn_chunk(const struct guid *provider, uint32_t pid, uint32_t tid,
+			       const void *payload, size_t n);
+int schema_process_load_file(const char *path, struct diag *d);
 int schema_process_take_manifest(struct manifest *m, enum schema_source source, const char *key);
 int schema_process_drop_manifest(const char *key);
 /* Looks in what was loaded, in the built-in catalogue and in the user's directories. */
@@ -41,10 +44,19 @@ int schema_process_each_provider(schema_provider_fn fn, void *ctx);
 /* Changes whenever something found before may now be found differently. */
 uint32_t schema_process_generation(void);
 
-/* The user's directories: calls fn for each file that describes this provider. */
+/* ---- files ------------------------------------------------------------------------------------- */
+
+/* Takes a manifest over, as schema_process_take_manifest() does. */
+typedef int (*schema_take_fn)(void *ctx, struct manifest *m, enum schema_source source,
+			      const char *key);
+/* Reads a file by its content: manifest, PE file with a manifest resource, catalogue (.etwcat). The
+ * path is the key. -errno with diag; -ENOENT also: a PE file without such a resource. */
+int schema_file_read(const char *path, schema_take_fn take, void *ctx, struct diag *d);
+/* Files in the user's directories that describe a provider; all providers they describe. Directories:
+ * OPENETW_CATALOGUE (a list with colons), $XDG_DATA_HOME or ~/.local/share/openetw/manifests,
+ * <prefix>/share/openetw/manifests. Any thread. */
 typedef int (*schema_file_fn)(void *ctx, const char *path);
 int schema_files_of(const struct guid *provider, schema_file_fn fn, void *ctx);
-/* Loads a file by its content: manifest, PE file, catalogue. -errno with diag. */
-int schema_process_load_file(const char *path, struct diag *d);
+int schema_files_each(int (*fn)(void *ctx, const struct guid *g), void *ctx);
 
 #endif

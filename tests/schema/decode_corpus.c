@@ -2,7 +2,8 @@
  *
  * Real Windows files through reader and decoder: every self-describing event, every event whose
  * description a merge put into the file and every log-file header must decode without a remainder
- * of doubt. `decode_corpus FILE...` prints the JSON of a file instead.
+ * of doubt. `decode_corpus [-m MANIFEST] FILE...` prints the JSON of a file
+ * instead.
  */
 #include "etl/etl_reader.h"
 #include "evntcons.h"
@@ -186,6 +187,13 @@ int main(int argc, char **argv)
 {
 	if (argc > 1) {
 		for (int i = 1; i < argc; i++) {
+			char why[300];
+			if (i + 1 < argc && strcmp(argv[i], "-m") == 0) {
+				if (openetw_schema_load_file(argv[++i], why, sizeof why) < 0) {
+					printf("%s: %s\n", argv[i], why);
+				}
+				continue;
+			}
 			run(argv[i], NULL, stdout);
 		}
 		return 0;

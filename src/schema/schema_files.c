@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files that describe providers: read by their content, and found by provider in the user's
+ * directories. The directories are looked through once, and for each file only the GUIDs in it are
+ * kept; a file is read when an event of one of its providers turns up.
+ */
+#include "schema/catalogue.h"
+#include "schema/schema_store.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#define FILE_BYTES_MAX (64u << 20)
+#define FILES_MAX      20000u
+
+#ifndef OPENETW_DATADIR
+#define OPENETW_DATADIR "/usr/local/share"
+#endif
+
+/* ---- one file --------------------------------------------------------------------------------- */
+
+static int read_file(const char *path, uint8_t **ret, size_t *ret_n, struct diag *d)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		int err = -errno;
+		diag_at(d, UINT64_MAX, "%s", strerror(errno));
+		base_close(&fd);
+		return err;
+	}
+	if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size > FILE_BYTES_MAX) {
+		diag_at(d, UINT64_MAX, "not a regular file below 64 MB");
+		base_close(&fd);
+		return -EBADMSG;
+	}
+	uint8_t *p = malloc((size_t)st.st_size + 1);
+	size_t n = 0;
+	ssize_t got = p ? 1 : 0;
+	while (got > 0 && n < (size_t)st.st_size) {
+		got = read(fd, p + n, (size_t)st.st_size - n);
+		if (got < 0 && errno == EINTR) {
+			got = 1;
+			continue;
+		}
+		n += got > 0 ? (size_t)got : 0;
+	}
+	int err = !p ? -ENOMEM : got < 0 ? -errno : 0;
+	base_close(&fd);
+	if (err < 0) {
+		free(p);
+		return err;
+	}
+	*ret = p;
+	*ret_n = n;
+	return 0;
+}
+
+static bool has_suffix(const char *path, const char *suffix)
+{
+	size_t n = strlen(path), k = strlen(suffix);
+	return n > k && strcasecmp(path + n - k, suffix) == 0;
+}
+
+struct catalogue_load {
+	const char *key;
+	struct diag *diag;
+	schema_take_fn take;
+	void *ctx;
+};
+
+static int load_section(void *ctx, const struct catalogue_section *s)
+{
+	const struct catalogue_load *l = ctx;
+	struct manifest m;
+	int err = catalogue_read_section(s, &m, l->diag);
+	if (err < 0) {
+		return err;
+	}
+	return l->take(l->ctx, &m, s->classic ? SCHEMA_SOURCE_WBEM : SCHEMA_SOURCE_XML, l->key);
+}
+
+int schema_file_read(const char *path, schema_take_fn take, void *ctx, struct diag *d)
+{
+	uint8_t *p;
+	size_t n;
+	struct manifest m;
+	int err = read_file(path, &p, &n, d);
+	if (err < 0) {
+		return err;
+	}
+	if (has_suffix(path, ".etwcat")) {
+		struct catalogue_load l = {path, d, take, ctx};
+		err = catalogue_each_section((const char *)p, n, load_section, &l);
+	} else {
+		bool pe = n > 2 && p[0] == 'M' && p[1] == 'Z';
+		err = pe ? manifest_read_pe(p, n, &m, d) : manifest_read_xml(p, n, &m, d);
+		if (err == 0) {
+			err = take(ctx, &m, SCHEMA_SOURCE_XML, path);
+		}
+	}
+	free(p);
+	return err;
+}
+
+/* ---- which providers a file describes ---------------------------------------------------------- */
+
+struct entry {
+	struct guid guid;
+	const char *path;
+};
+static struct {
+	pthread_once_t once;
+	struct entry *entries; /* sorted by GUID */
+	size_t count, cap;
+	struct arena arena; /* paths; lives as long as the process */
+} files = {.once = PTHREAD_ONCE_INIT};
+
+static void add_entry(const struct guid *g, const char *path)
+{
+	if (files.count == files.cap) {
+		size_t cap = files.cap ? 2 * files.cap : 64;
+		struct entry *e = cap > 8 * FILES_MAX ? NULL
+						      : realloc(files.entries, cap * sizeof *e);
+		if (!e) {
+			return;
+		}
+		files.entries = e;
+		files.cap = cap;
+	}
+	files.entries[files.count++] = (struct entry){*g, path};
+}
+
+static int index_section(void *ctx, const struct catalogue_section *s)
+{
+	add_entry(&s->guid, ctx);
+	return 0;
+}
+
+/* GUIDs behind `guid=` in the text of a manifest, with `step` bytes for a character. */
+static void index_text(const uint8_t *p, size_t n, size_t step, const char *path)
+{
+	static const char word[] = "guid=";
+	for (size_t i = 0; i + (5 + 39) * step <= n; i += step) {
+		size_t k = 0;
+		while (k < 5 && (p[i + k * step] | 0x20) == (word[k] | 0x20)) {
+			k++;
+		}
+		if (k < 5) {
+			continue;
+		}
+		char text[40];
+		for (k = 0; k < 38; k++) {
+			text[k] = (char)p[i + (6 + k) * step];
+		}
+		text[38] = 0;
+		struct guid g;
+		bool braces = text[0] == '{';
+		text[braces ? 38 : 36] = 0;
+		if (guid_parse(text, &g) == 0) {
+			add_entry(&g, path);
+		}
+	}
+}
+
+static int index_manifest(void *ctx, struct manifest *m, enum schema_source source, const char *key)
+{
+	for (const struct manifest_provider *q = m->providers; q; q = q->next) {
+		add_entry(&q->guid, ctx);
+	}
+	manifest_finish(m);
+	return 0;
+}
+
+static void index_file(const char *path)
+{
+	uint8_t *p;
+	size_t n;
+	const char *own = arena_text(&files.arena, path, strlen(path));
+	if (!own) {
+		return;
+	}
+	if (has_suffix(path, ".dll") || has_suffix(path, ".exe") || has_suffix(path, ".sys") ||
+	    has_suffix(path, ".mui")) {
+		schema_file_read(path, index_manifest, (void *)(uintptr_t)own, NULL);
+	} else if (has_suffix(path, ".man") || has_suffix(path, ".xml") ||
+		   has_suffix(path, ".etwcat")) {
+		if (read_file(path, &p, &n, NULL) < 0) {
+			return;
+		}
+		if (has_suffix(path, ".etwcat")) {
+			catalogue_each_section((const char *)p, n, index_section,
+					       (void *)(uintptr_t)own);
+		} else {
+			bool wide = n > 2 && (p[0] == 0xFF || p[0] == 0xFE || !p[0] || !p[1]);
+			bool big = wide && (p[0] == 0xFE || p[0] == 0);
+			index_text(p + big, n - big, wide ? 2 : 1, own);
+		}
+		free(p);
+	}
+}
+
+static void index_directory(const char *dir)
+{
+	DIR *d = opendir(dir);
+	unsigned seen = 0;
+	for (struct dirent *e; d && seen < FILES_MAX && (e = readdir(d)); seen++) {
+		char path[4096];
+		int n = snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
+		if (e->d_name[0] != '.' && n > 0 && (size_t)n < sizeof path) {
+			index_file(path);
+		}
+	}
+	if (d) {
+		closedir(d);
+	}
+}
+
+static int by_guid(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct guid));
+}
+
+static void index_all(void)
+{
+	char dir[4096];
+	arena_init(&files.arena, 64u << 20);
+	/* A set-user-id program does not read what its caller's environment names. */
+	const char *list = secure_getenv("OPENETW_CATALOGUE");
+	for (; list && *list; list += strcspn(list, ":") + (list[strcspn(list, ":")] == ':')) {
+		size_t n = strcspn(list, ":");
+		if (n > 0 && n < sizeof dir) {
+			memcpy(dir, list, n);
+			dir[n] = 0;
+			index_directory(dir);
+		}
+	}
+	const char *home = secure_getenv("XDG_DATA_HOME");
+	if (home && *home == '/' && strlen(home) < 3000) {
+		snprintf(dir, sizeof dir, "%s/openetw/manifests", home);
+		index_directory(dir);
+	} else if ((home = secure_getenv("HOME")) && *home == '/' && strlen(home) < 3000) {
+		snprintf(dir, sizeof dir, "%s/.local/share/openetw/manifests", home);
+		index_directory(dir);
+	}
+	index_directory(OPENETW_DATADIR "/openetw/manifests");
+	if (files.count) {
+		qsort(files.entries, files.count, sizeof *files.entries, by_guid);
+	}
+}
+
+int schema_files_of(const struct guid *g, schema_file_fn fn, void *ctx)
+{
+	pthread_once(&files.once, index_all);
+	int stop = 0;
+	const char *last = NULL;
+	size_t low = 0, high = files.count;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (memcmp(&files.entries[mid].guid, g, sizeof *g) < 0) {
+			low = mid + 1;
+		} else {
+			high = mid;
+		}
+	}
+	for (; low < files.count && stop == 0 && guid_equal(&files.entries[low].guid, g); low++) {
+		if (files.entries[low].path != last) {
+			last = files.entries[low].path;
+			stop = fn(ctx, last);
+		}
+	}
+	return stop;
+}
+
+int schema_files_each(int (*fn)(void *ctx, const struct guid *g), void *ctx)
+{
+	pthread_once(&files.once, index_all);
+	int stop = 0;
+	for (size_t i = 0; i < files.count && stop == 0; i++) {
+		stop = fn(ctx, &files.entries[i].guid);
+	}
+	return stop;
+}
