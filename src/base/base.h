@@ -22,6 +22,15 @@
 #define BASE_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define BASE_ARRAY_LEN(a)      (sizeof(a) / sizeof((a)[0]))
 #define BASE_UNLIKELY(x)       __builtin_expect(!!(x), 0)
+/* The thread sanitizer keeps one descriptor table for all threads and fails where there are more. */
+#define BASE_THREAD_SANITIZER 0
+#ifdef __has_feature
+#if __has_feature(thread_sanitizer)
+#undef BASE_THREAD_SANITIZER
+#define BASE_THREAD_SANITIZER 1
+#endif
+#endif
+
 #define BASE_LIKELY(x)	       __builtin_expect(!!(x), 1)
 #define BASE_MIN(a, b)	       ((a) < (b) ? (a) : (b))
 #define BASE_MAX(a, b)	       ((a) > (b) ? (a) : (b))

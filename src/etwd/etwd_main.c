@@ -372,21 +372,25 @@ static void tell_ready(int fd, char verdict)
 	}
 }
 
-/* Another etwd of this directory is running or just starting: success once it answers. */
-static int wait_for_other(const char *dir, int ready_fd)
+/* The lock, or -EALREADY when another etwd of this directory answers: it was running or just starting. One
+ * that was killed may hold the lock for a moment, too, and will never answer. */
+static int take_lock_or_find_other(const char *dir)
 {
-	for (int i = 0; i < 200; i++) {
+	int lock_fd = -EWOULDBLOCK;
+	for (int i = 0; i < 400; i++) {
+		lock_fd = take_lock(dir);
+		if (lock_fd != -EWOULDBLOCK) {
+			return lock_fd;
+		}
 		int fd = proto_connect(dir, "control");
 		if (fd >= 0) {
 			close(fd);
-			tell_ready(ready_fd, 0);
-			return 0;
+			return -EALREADY;
 		}
 		struct pollfd none = {.fd = -1};
-		poll(&none, 1, 50);
+		poll(&none, 1, 20);
 	}
-	fprintf(stderr, "etwd: another etwd holds %s/lock but does not answer\n", dir);
-	return 1;
+	return lock_fd;
 }
 
 static int run(struct etwd *d, const struct options *o, int lock_fd)
@@ -454,9 +458,14 @@ int main(int argc, char **argv)
 	if (o.ready_fd >= 0) {
 		fcntl(o.ready_fd, F_SETFD, FD_CLOEXEC);
 	}
-	int lock_fd = take_lock(dir);
+	int lock_fd = take_lock_or_find_other(dir);
+	if (lock_fd == -EALREADY) {
+		tell_ready(o.ready_fd, 0);
+		return 0;
+	}
 	if (lock_fd == -EWOULDBLOCK) {
-		return wait_for_other(dir, o.ready_fd);
+		fprintf(stderr, "etwd: another etwd holds %s/lock but does not answer\n", dir);
+		return 1;
 	}
 	if (lock_fd < 0) {
 		fprintf(stderr, "etwd: cannot lock %s/lock: %s\n", dir, strerror(-lock_fd));

@@ -87,7 +87,7 @@ int pool_writer_add_segment(struct pool_writer *w, void *mem, uint64_t bytes, ui
 	}
 	w->segment[n] = (struct seg_header *)mem;
 	w->segment_bytes[n] = bytes;
-	w->chunk_size[n] = chunk_size;
+	order_store_relaxed(&w->chunk_size[n], chunk_size);
 	order_store_release(&w->segment_count, n + 1); /* S: pairs with the acquire in claim */
 	if (n == 0) {
 		order_store_release(&w->alive, 1u);

@@ -51,10 +51,10 @@ static VOID NTAPI on_enable(LPCGUID source, ULONG code, UCHAR level, ULONGLONG a
 		memcpy(c->filter, (void *)(uintptr_t)filter->Ptr, BASE_MIN(filter->Size, 32u));
 	}
 	if (c->write_inside) {
-		c->written = EventWrite(*c->handle, &DESC, 0, NULL);
+		c->written = EventWrite(order_load_acquire(c->handle), &DESC, 0, NULL);
 	}
 	if (c->unregister_inside) {
-		c->unregistered = EventUnregister(*c->handle);
+		c->unregistered = EventUnregister(order_load_acquire(c->handle));
 	}
 	order_add_full(&c->running, (uint32_t)-1);
 	order_add_full(&c->count, 1u);
@@ -543,7 +543,7 @@ static void unregister_from_its_own_callback_does_not_deadlock(void **state)
 {
 	REGHANDLE h = 0;
 	struct calls c = {.handle = &h, .unregister_inside = true, .unregistered = 1};
-	h = must_register(&G2, on_enable, &c);
+	order_store_release(&h, must_register(&G2, on_enable, &c));
 	enable_all(&G2, 1);
 	assert_true(wait_count(&c.count, 1));
 	assert_int_equal(c.unregistered, 0);
