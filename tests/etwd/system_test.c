@@ -234,6 +234,33 @@ static void a_users_daemon_serves_nobody_else(void **state)
 	daemon_ = system;
 }
 
+/* Without sessions and controllers a daemon leaves; with one of either it stays. */
+static void an_idle_daemon_leaves(void **state)
+{
+	struct daemon d;
+	uint64_t id;
+	int status = -1;
+	daemon_start_with(&d, "--idle-exit=1");
+	int fd = control_connect(&d);
+	assert_int_equal(session_start(fd, &(struct session_args){.name = "s", .mode = 0x100}, &id),
+			 0);
+	close(fd);
+	struct pollfd none = {.fd = -1};
+	poll(&none, 1, 1500);
+	assert_int_equal(waitpid(d.pid, &status, WNOHANG), 0); /* the session keeps it */
+	fd = control_connect(&d);
+	assert_int_equal(session_control(fd, id, 1, NULL), 0);
+	poll(&none, 1, 1500);
+	assert_int_equal(waitpid(d.pid, &status, WNOHANG), 0); /* the controller keeps it */
+	close(fd);
+	assert_int_equal(waitpid(d.pid, &status, 0), d.pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	assert_int_equal(proto_connect(d.dir, "control"), -ENOENT); /* its names are gone */
+	char command[200];
+	snprintf(command, sizeof command, "rm -rf %s", d.dir);
+	assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +268,7 @@ int main(void)
 		cmocka_unit_test(roots_session_gets_anybodys_events_under_his_name),
 		cmocka_unit_test(a_user_sees_and_reaches_only_what_is_his),
 		cmocka_unit_test(a_users_daemon_serves_nobody_else),
+		cmocka_unit_test(an_idle_daemon_leaves),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
