@@ -170,12 +170,25 @@ typedef enum {
 
 EXTERN_C_END
 
-/* Set or add to the rights (TRACELOG_*) that `Sid` has on a provider or session GUID. */
+/* Set or add to the rights that `Sid` has on a provider or session GUID. Kept by the daemon of the
+ * instance, also over its restarts; only its owner and root may change them.
+ *
+ *   TRACELOG_GUID_ENABLE      enable the provider
+ *   TRACELOG_REGISTER_GUIDS   register it
+ *   WMIGUID_QUERY             query the session
+ *   TRACELOG_CREATE_REALTIME, TRACELOG_CREATE_ONDISK   start, change and stop it
+ *   TRACELOG_ACCESS_REALTIME  read it as it runs
+ *   TRACELOG_LOG_EVENT        write to it, when it is an EVENT_TRACE_SECURE_MODE session
+ *
+ * A GUID without rights of its own has those of DefaultTraceSecurityGuid, or else all. SIDs:
+ * S-1-1-0 everyone, S-1-22-1-uid, S-1-22-2-gid; S-1-5-18 and S-1-5-32-544 are root. The system
+ * lists are kept, not acted upon. ERROR_INVALID_PARAMETER, ERROR_ACCESS_DENIED,
+ * ERROR_NO_SYSTEM_RESOURCES: 64 entries for a GUID, 1024 GUIDs. */
 ETW_API ULONG EVNTAPI EventAccessControl(LPGUID Guid, ULONG Operation, PSID Sid, ULONG Rights,
 					 BOOLEAN AllowOrDeny);
-/* The security descriptor; *BufferSize is in bytes, ERROR_MORE_DATA when too small. */
+/* The self-relative security descriptor; *BufferSize is in bytes, ERROR_MORE_DATA when too small. */
 ETW_API ULONG EVNTAPI EventAccessQuery(LPGUID Guid, PSECURITY_DESCRIPTOR Buffer, PULONG BufferSize);
-/* Back to the default rights. */
+/* Back to the default rights. ERROR_FILE_NOT_FOUND: there are no others. */
 ETW_API ULONG EVNTAPI EventAccessRemove(LPGUID Guid);
 
 /* The processor an event was written on, whichever of the two forms the record has. */

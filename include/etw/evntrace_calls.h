@@ -19,18 +19,26 @@
  * under another name. ERROR_BAD_LENGTH: Wnode.BufferSize too small, no room for the name.
  * ERROR_BAD_PATHNAME: mode needs a file and there is none, or the file belongs to another session.
  * ERROR_ALREADY_EXISTS: name or GUID is running. ERROR_DISK_FULL. ERROR_ACCESS_DENIED.
- * ERROR_NO_SYSTEM_RESOURCES: too many sessions. */
+ * ERROR_PATH_NOT_FOUND: the directory is not there. ERROR_NO_SYSTEM_RESOURCES: 1024 sessions run, or
+ * their buffers together would be too large. ERROR_NOT_SUPPORTED: EnableFlags of the kernel logger.
+ */
 ETW_API ULONG WMIAPI StartTraceW(CONTROLTRACE_ID *TraceId, LPCWSTR InstanceName,
 				 PEVENT_TRACE_PROPERTIES Properties);
 ETW_API ULONG WMIAPI StartTraceA(CONTROLTRACE_ID *TraceId, LPCSTR InstanceName,
 				 PEVENT_TRACE_PROPERTIES Properties);
 
 /* Ask, change, flush or stop a session, named by id or, if the id is 0, by name.
- * EVENT_TRACE_CONTROL_*.
+ * EVENT_TRACE_CONTROL_*. With both, the id counts.
+ *
+ * UPDATE heeds FlushTimer and MaximumBuffers (0: as before), the log file name (another file; for a
+ * buffering session, where to write the ring), EnableFlags (system loggers only), and of
+ * LogFileMode EVENT_TRACE_REAL_TIME_MODE: given, the feed is on; a LogFileMode of 0 turns it off.
  *
  * ERROR_INVALID_PARAMETER; ERROR_BAD_LENGTH: block too small for the structure; ERROR_MORE_DATA:
  * names do not fit (a STOP has stopped the session all the same); ERROR_WMI_INSTANCE_NOT_FOUND: no
- * such session; ERROR_ACTIVE_CONNECTIONS: is stopping already; ERROR_ACCESS_DENIED. */
+ * such session; ERROR_ACTIVE_CONNECTIONS: is stopping already; ERROR_BAD_PATHNAME: the file is in
+ * use, also by this session; ERROR_NOT_SUPPORTED: EVENT_TRACE_CONTROL_CONVERT_TO_REALTIME;
+ * ERROR_ACCESS_DENIED. */
 ETW_API ULONG WMIAPI ControlTraceW(CONTROLTRACE_ID TraceId, LPCWSTR InstanceName,
 				   PEVENT_TRACE_PROPERTIES Properties, ULONG ControlCode);
 ETW_API ULONG WMIAPI ControlTraceA(CONTROLTRACE_ID TraceId, LPCSTR InstanceName,
@@ -71,6 +79,12 @@ ETW_API ULONG WMIAPI QueryAllTracesA(PEVENT_TRACE_PROPERTIES *PropertyArray,
  *   MatchAllKeyword  further bits that must all be set
  *   Timeout          milliseconds to wait for the callbacks; 0 does not wait, INFINITE does
  *
+ * Filters (EnableParameters, at most 13, each type once): process ids mean the processes that live
+ * at the call; executable names, compared without case and with or without ".exe", also those to
+ * come; event ids, event names (TraceLogging) and stack filters are exact for each session. Package
+ * filters pass no process here. Payload and container filters are not evaluated and therefore
+ * refused: ERROR_NOT_SUPPORTED. A private session takes none.
+ *
  * ERROR_INVALID_PARAMETER; ERROR_TIMEOUT: the enable stays in force; ERROR_NO_SYSTEM_RESOURCES:
  * eight sessions have the provider; ERROR_WMI_INSTANCE_NOT_FOUND; ERROR_ACCESS_DENIED. */
 ETW_API ULONG WMIAPI EnableTraceEx2(CONTROLTRACE_ID TraceId, LPCGUID ProviderId, ULONG ControlCode,
@@ -90,18 +104,29 @@ ETW_API ULONG WMIAPI EnableTrace(ULONG Enable, ULONG EnableFlag, ULONG EnableLev
  */
 ETW_API ULONG WMIAPI EnumerateTraceGuids(PTRACE_GUID_PROPERTIES *GuidPropertiesArray,
 					 ULONG PropertyArrayCount, PULONG GuidCount);
-/* Sizes in bytes. ERROR_INSUFFICIENT_BUFFER: *ReturnLength bytes are needed; an OutBufferSize of 0
+/* Classes TraceGuidQueryList, TraceGuidQueryInfo, TraceGuidQueryProcess, TraceGroupQueryList,
+ * TraceGroupQueryInfo, TraceMaxLoggersQuery; ERROR_INVALID_PARAMETER for others.
+ * ERROR_WMI_GUID_NOT_FOUND: nobody registered or enabled that GUID, or it is no group. Sizes in
+ * bytes. ERROR_INSUFFICIENT_BUFFER: *ReturnLength bytes are needed; an OutBufferSize of 0
  * asks. */
 ETW_API ULONG WMIAPI EnumerateTraceGuidsEx(TRACE_QUERY_INFO_CLASS TraceQueryInfoClass,
 					   PVOID InBuffer, ULONG InBufferSize, PVOID OutBuffer,
 					   ULONG OutBufferSize, PULONG ReturnLength);
-/* ERROR_BAD_LENGTH, ERROR_INVALID_PARAMETER, ERROR_NOT_SUPPORTED (class). */
+/* Settable: TraceSetDisallowList (members of provider groups this session does not want),
+ * TracePeriodicCaptureStateListInfo. To query: TraceDisallowListQuery, TraceStreamCount (both of a
+ * session), TraceVersionInfo, TraceMaxLoggersQuery, TraceMaxPmcCounterQuery,
+ * TracePeriodicCaptureStateInfo (the limits). Classes about kernel events, profiling, performance
+ * counters and branch records: ERROR_NOT_SUPPORTED once their length is right.
+ *
+ * ERROR_BAD_LENGTH, ERROR_INVALID_PARAMETER, ERROR_NOT_SUPPORTED (class),
+ * ERROR_WMI_INSTANCE_NOT_FOUND (session). */
 ETW_API ULONG WMIAPI TraceSetInformation(CONTROLTRACE_ID TraceId, TRACE_INFO_CLASS InformationClass,
 					 PVOID TraceInformation, ULONG InformationLength);
 ETW_API ULONG WMIAPI TraceQueryInformation(CONTROLTRACE_ID TraceId,
 					   TRACE_INFO_CLASS InformationClass,
 					   PVOID TraceInformation, ULONG InformationLength,
 					   PULONG ReturnLength);
+/* ERROR_INVALID_PARAMETER; else ERROR_NOT_SUPPORTED: branches are recorded at kernel events. */
 ETW_API ULONG WMIAPI TraceConfigureLastBranchRecord(CONTROLTRACE_ID TraceId,
 						    TRACE_LBR_CONFIGURATION LbrConfiguration,
 						    const CLASSIC_EVENT_ID *Events,

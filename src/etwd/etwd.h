@@ -68,6 +68,7 @@
 #define ETWD_MESSAGES_BURST	   2000u
 #define ETWD_QUEUE_BYTES_PROVIDER  (1u << 20)
 #define ETWD_QUEUE_BYTES_CONTROL   (8u << 20)
+#define ETWD_QUEUE_BYTES_TOTAL	   (128u << 20) /* unread answers of all connections */
 #define ETWD_FILTERS_MAX	   13u
 #define ETWD_SESSIONS_PER_PROVIDER 8u /* as Windows; classic providers have one anyway */
 #define ETWD_FILTER_BYTES_MAX	   4096u
@@ -80,7 +81,9 @@
 #define ETWD_ITEMS_MAX		   24u
 #define ETWD_GUID_LIST_MAX	   2048u /* disallowed members, periodic capture states */
 #define ETWD_CAPTURE_SECONDS_MIN   1u
-#define ETWD_CONTROL_CONNS_UID	   1024u /* control connections of one user */
+#define ETWD_CONTROL_CONNS_MAX	   1024u /* of one user */
+#define ETWD_STRANGERS_MAX	   256u /* provider connections of one user before their HELLO */
+#define ETWD_HELLO_NS		   10000000000ull /* time for it */
 
 struct etwd;
 struct conn;
@@ -154,6 +157,7 @@ struct conn {
 	uint32_t tokens;
 	uint32_t reply_count;
 	uint64_t tokens_at_ns;
+	uint64_t since_ns;
 	size_t queued_bytes;
 	STAILQ_HEAD(, out_message) queue;
 	LIST_HEAD(, reply_to) replies;
@@ -658,6 +662,8 @@ struct etwd {
 	TAILQ_HEAD(, conn) conns;
 	uint32_t conn_count, control_count;
 	uint32_t throttled_count;
+	size_t queued_bytes; /* of all connections */
+	uint64_t strangers_at_ns;
 	LIST_HEAD(, process) processes;
 	uint32_t process_count, dead_count;
 	uint32_t reg_count;

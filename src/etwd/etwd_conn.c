@@ -30,7 +30,7 @@ struct conn *etwd_conn_create(struct etwd *d, int fd, enum conn_kind kind, uid_t
 	c->uid = uid;
 	c->pid = pid;
 	c->tokens = ETWD_MESSAGES_BURST;
-	c->tokens_at_ns = etwd_now_ns();
+	c->tokens_at_ns = c->since_ns = etwd_now_ns();
 	STAILQ_INIT(&c->queue);
 	LIST_INIT(&c->replies);
 	if (etwd_loop_add(d, &c->src, conn_events(c)) < 0) {
@@ -44,7 +44,7 @@ struct conn *etwd_conn_create(struct etwd *d, int fd, enum conn_kind kind, uid_t
 	return c;
 }
 
-static void free_queue(struct conn *c)
+static void free_queue(struct etwd *d, struct conn *c)
 {
 	struct out_message *o;
 	while ((o = STAILQ_FIRST(&c->queue))) {
@@ -54,6 +54,7 @@ static void free_queue(struct conn *c)
 		}
 		free(o);
 	}
+	d->queued_bytes -= c->queued_bytes;
 	c->queued_bytes = 0;
 }
 
@@ -69,7 +70,7 @@ void etwd_conn_close(struct etwd *d, struct conn *c)
 	d->control_count -= c->kind == CONN_CONTROL;
 	d->throttled_count -= c->throttled;
 	c->throttled = false;
-	free_queue(c);
+	free_queue(d, c);
 	struct reply_to *r;
 	while ((r = LIST_FIRST(&c->replies))) {
 		etwd_reply_drop(r);
@@ -118,7 +119,8 @@ static void enqueue(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, 
 	size_t limit =
 		c->kind == CONN_PROVIDER ? ETWD_QUEUE_BYTES_PROVIDER : ETWD_QUEUE_BYTES_CONTROL;
 	struct out_message *o = NULL;
-	if (c->queued_bytes + n + sizeof *o <= limit) {
+	if (c->queued_bytes + n + sizeof *o <= limit &&
+	    d->queued_bytes + n + sizeof *o <= ETWD_QUEUE_BYTES_TOTAL) {
 		o = malloc(sizeof *o + n);
 	}
 	if (!o) {
@@ -141,6 +143,7 @@ static void enqueue(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, 
 		o->fd[o->fd_count++] = dup;
 	}
 	c->queued_bytes += n + sizeof *o;
+	d->queued_bytes += n + sizeof *o;
 	STAILQ_INSERT_TAIL(&c->queue, o, link);
 	want_write(d, c, true);
 }
@@ -200,6 +203,7 @@ static void flush_queue(struct etwd *d, struct conn *c)
 		}
 		STAILQ_REMOVE_HEAD(&c->queue, link);
 		c->queued_bytes -= o->bytes + sizeof *o;
+		d->queued_bytes -= o->bytes + sizeof *o;
 		for (int i = 0; i < o->fd_count; i++) {
 			close(o->fd[i]);
 		}
@@ -380,6 +384,35 @@ static bool fds_left(const struct etwd *d)
 	return getrlimit(RLIMIT_NOFILE, &lim) < 0 || used + ETWD_FDS_RESERVE < lim.rlim_cur;
 }
 
+/* Who connects and says nothing has its time; the next who comes looks after it. */
+static void drop_strangers(struct etwd *d, uint64_t now_ns)
+{
+	struct conn *c;
+	if (now_ns - d->strangers_at_ns < 1000000000ull) {
+		return;
+	}
+	d->strangers_at_ns = now_ns;
+	TAILQ_FOREACH(c, &d->conns, link)
+	{
+		if (c->kind == CONN_PROVIDER && !c->process && now_ns - c->since_ns > ETWD_HELLO_NS) {
+			etwd_conn_close(d, c);
+		}
+	}
+}
+
+/* A user has so many connections of a kind, so that others find room. Attached processes have a
+ * limit of their own. */
+static bool too_many(const struct etwd *d, enum conn_kind kind, uid_t uid)
+{
+	uint32_t n = 0;
+	const struct conn *c;
+	TAILQ_FOREACH(c, &d->conns, link)
+	{
+		n += !c->closing && c->kind == kind && c->uid == uid && !c->process;
+	}
+	return n >= (kind == CONN_CONTROL ? ETWD_CONTROL_CONNS_MAX : ETWD_STRANGERS_MAX);
+}
+
 static void refuse(struct etwd *d, int fd, uint32_t code, const char *text)
 {
 	uint8_t mem[512];
@@ -395,6 +428,7 @@ static void refuse(struct etwd *d, int fd, uint32_t code, const char *text)
 static void accept_ready(struct etwd *d, struct source *s, uint32_t events)
 {
 	enum conn_kind kind = s == &d->listeners[CONN_PROVIDER] ? CONN_PROVIDER : CONN_CONTROL;
+	drop_strangers(d, etwd_now_ns());
 	for (int i = 0; i < 64; i++) {
 		int fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd < 0) {
@@ -418,6 +452,8 @@ static void accept_ready(struct etwd *d, struct source *s, uint32_t events)
 			refuse(d, fd, 5, "this etwd serves another user");
 		} else if (!fds_left(d)) {
 			refuse(d, fd, 1450, "etwd has no file descriptors left");
+		} else if (too_many(d, kind, peer.uid)) {
+			refuse(d, fd, 1450, "too many connections of this user");
 		} else {
 			struct conn *c = etwd_conn_create(d, fd, kind, peer.uid, peer.pid);
 			if (c) {

@@ -53,11 +53,11 @@ static void put_start(uint8_t *p, uint32_t bytes, uint8_t type, const struct poo
 /* The items of the record with the registration's traits in their place: before the TraceLogging
  * schema, after everything else. */
 static uint8_t *put_items(uint8_t *out, const struct pool_event *ev,
-			  const struct inproc_registration *reg)
+			  const struct inproc_registration *reg, bool add_traits)
 {
 	uint8_t *last = NULL;
 	uint32_t at = 0;
-	bool traits_done = !reg->traits;
+	bool traits_done = !add_traits;
 	while (at + ETL_ITEM_HEADER_SIZE <= ev->items_bytes || !traits_done) {
 		const uint8_t *item = ev->items + at;
 		bool have = at + ETL_ITEM_HEADER_SIZE <= ev->items_bytes;
@@ -84,12 +84,30 @@ static uint8_t *put_items(uint8_t *out, const struct pool_event *ev,
 	return out;
 }
 
+/* A writer carries its traits along until the daemons know them. */
+static bool has_traits(const struct pool_event *ev)
+{
+	struct bytes b = bytes_of(ev->items, ev->items_bytes);
+	while (bytes_left(&b) >= ETL_ITEM_HEADER_SIZE) {
+		uint16_t total = bytes_u16(&b);
+		uint16_t type = bytes_u16(&b);
+		if (type == ETL_ITEM_PROV_TRAITS) {
+			return true;
+		}
+		if (total < ETL_ITEM_HEADER_SIZE || !bytes_take(&b, total - 4u)) {
+			break;
+		}
+	}
+	return false;
+}
+
 static void record_event(struct inproc_session *s, const struct pool_event *ev,
 			 const struct inproc_registration *reg)
 {
 	const struct pool_rec *rec = ev->rec;
 	uint64_t time = session_time(s, rec->ts);
-	uint32_t traits = reg->traits ? etl_item_total((uint16_t)reg->traits_bytes) : 0;
+	bool add_traits = reg->traits && !has_traits(ev);
+	uint32_t traits = add_traits ? etl_item_total((uint16_t)reg->traits_bytes) : 0;
 	uint32_t items = ev->items_bytes + traits;
 	uint32_t bytes = ETL_EVENT_HEADER_SIZE + items + ev->payload_bytes;
 	uint8_t *p = reserve(s, rec, time, bytes);
@@ -109,7 +127,7 @@ static void record_event(struct inproc_session *s, const struct pool_event *ev,
 	} else {
 		memset(p + ETL_EH_ACTIVITY, 0, 16);
 	}
-	uint8_t *at = put_items(p + ETL_EVENT_HEADER_SIZE, ev, reg);
+	uint8_t *at = put_items(p + ETL_EVENT_HEADER_SIZE, ev, reg, add_traits);
 	memcpy(at, ev->payload, ev->payload_bytes);
 }
 _Static_assert(sizeof(struct pool_rec) - offsetof(struct pool_rec, id) == 16,

@@ -163,6 +163,7 @@ void provider_post_register_locked(struct provider_dest *d, uint32_t index)
 	size_t cap;
 	void *mem = message_buffer(index, &cap);
 	long n = mem ? provider_make_register(mem, cap, index) : -ENOMEM;
+	provider_registrations[index].said[d->kind].traits_asked = false;
 	if (n > 0 && provider_post_locked(d, mem, (size_t)n) != 0) {
 		d->told[index / 32] |= 1u << (index % 32);
 	}
@@ -293,7 +294,13 @@ void provider_dispatch_locked(struct provider_dest *d, const struct proto_messag
 			provider_left_locked(index, d->kind);
 		} else if (provider_registrations[index].state == PROVIDER_REG_LIVE) {
 			struct provider_said *said = &provider_registrations[index].said[d->kind];
-			said->traits_known = true; /* those it had, and refused ones as well */
+			if (m->type == (PROTO_TRAITS | PROTO_REPLY)) {
+				said->traits_asked = false;
+			}
+			if (!said->traits_asked) {
+				said->traits_known = true; /* also those it refused */
+				provider_traits_known_locked(index);
+			}
 			if (m->type == (PROTO_REGISTER | PROTO_REPLY)) {
 				registered(d, m, index);
 			} else if (get_notice(m, &n)) { /* its group was enabled */

@@ -391,7 +391,8 @@ static void wait_traits_locked(uint32_t index)
 	struct timespec until = provider_deadline(PROVIDER_WAIT_MS);
 	for (int d = 0; d < 2; d++) {
 		struct provider_dest *dest = &provider_dests[d];
-		reg->said[d].traits_known = provider_post_traits_locked(dest, index) == 0;
+		reg->said[d].traits_asked = provider_post_traits_locked(dest, index) != 0;
+		reg->said[d].traits_known = !reg->said[d].traits_asked;
 	}
 	for (int d = 0; d < 2; d++) {
 		struct provider_dest *dest = &provider_dests[d];
@@ -403,6 +404,22 @@ static void wait_traits_locked(uint32_t index)
 				dest->unresponsive = true;
 			}
 		}
+	}
+}
+
+/* Events carry their traits (Type 2) until every daemon that listens has them: a daemon that is slow
+ * to answer must not cost the first events their provider's name. */
+void provider_traits_known_locked(uint32_t index)
+{
+	struct provider_registration *reg = &provider_registrations[index];
+	bool known = reg->traits != NULL;
+	for (int d = 0; d < 2; d++) {
+		known &= reg->said[d].traits_known ||
+			 provider_dests[d].state != PROVIDER_DEST_ATTACHED;
+	}
+	if (known && !(reg->flags & PROVIDER_HOT_TRAITS)) {
+		reg->flags |= PROVIDER_HOT_TRAITS;
+		order_store_release(&provider_memory.hot[index].flags, reg->flags);
 	}
 }
 
@@ -431,8 +448,9 @@ int provider_set_traits(uint64_t handle, const void *blob, uint32_t bytes)
 		if (inproc_set_traits && reg->inproc_known) {
 			inproc_set_traits(index, copy, bytes);
 		}
-		reg->flags |= PROVIDER_HOT_TYPED | PROVIDER_HOT_TRAITS;
+		reg->flags |= PROVIDER_HOT_TYPED;
 		order_store_release(&provider_memory.hot[index].flags, reg->flags);
+		provider_traits_known_locked(index);
 	}
 	pthread_mutex_unlock(&provider_lock);
 	return r;

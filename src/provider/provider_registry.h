@@ -18,7 +18,8 @@ typedef uint32_t (*provider_wmi_fn)(int code, void *context, uint32_t *size, voi
 /* What one destination says about one registration. */
 struct provider_said {
 	bool registered; /* REGISTERED arrived */
-	bool traits_known; /* the answer to TRAITS arrived */
+	bool traits_asked; /* a TRAITS is on its way: the answer to REGISTER says nothing of them */
+	bool traits_known; /* the daemon has them */
 	bool on;
 	uint8_t level;
 	uint64_t any;
@@ -75,6 +76,7 @@ int provider_register(const struct provider_register_args *a, uint64_t *ret_hand
 /* -EBADF for a handle that is not live (or not of that kind). */
 int provider_unregister(uint64_t handle, bool classic);
 /* Traits once: -EEXIST the second time, -EINVAL for a bad blob, -EBADF. */
+void provider_traits_known_locked(uint32_t index);
 int provider_set_traits(uint64_t handle, const void *blob, uint32_t bytes);
 int provider_set_typed(uint64_t handle, bool typed);
 int provider_track_binary(uint64_t handle, const char *path);

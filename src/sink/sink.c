@@ -152,11 +152,17 @@ static int copy_strings(struct sink *s)
 	return 0;
 }
 
+#define HUGE_PAGE_BYTES (2u << 20)
+
 /* The first buffers of a session should not pay for page faults. */
 static void prefault(struct sink *s)
 {
 	size_t bytes = (size_t)s->options.minimum_buffers * s->buffer_bytes;
 	bytes = BASE_MIN(bytes, s->extents->bytes);
+	/* A thousand small sessions would zero, and keep, a huge page each. */
+	if (s->extents->bytes < HUGE_PAGE_BYTES) {
+		madvise(s->extents->memory, s->extents->bytes, MADV_NOHUGEPAGE);
+	}
 	if (bytes > PREFAULT_BYTES_MAX) {
 		return;
 	}

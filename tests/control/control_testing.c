@@ -20,9 +20,9 @@ int testing_setup(void **state)
 	return setenv("OPENETW_RUNTIME_DIR", run, 1);
 }
 
-int testing_teardown(void **state)
+void testing_stop_daemon(void)
 {
-	char path[128], command[128];
+	char path[128];
 	int pid = 0;
 	snprintf(path, sizeof path, "%s/run/pid", dir);
 	FILE *f = fopen(path, "r");
@@ -38,6 +38,12 @@ int testing_teardown(void **state)
 			nanosleep(&(struct timespec){0, 10000000}, NULL);
 		}
 	}
+}
+
+int testing_teardown(void **state)
+{
+	char command[128];
+	testing_stop_daemon();
 	snprintf(command, sizeof command, "rm -rf %s", dir);
 	return system(command);
 }

@@ -32,6 +32,7 @@ struct block {
 
 int testing_setup(void **state);
 int testing_teardown(void **state);
+void testing_stop_daemon(void); /* it leaves by itself on SIGTERM; waits for that */
 const char *testing_path(const char *name); /* in the test's directory; two may be in use */
 
 /* Zeroed, sizes and offsets set. file: NULL, or a name in the test's directory. */

@@ -655,6 +655,16 @@ static void rights_are_kept_answered_and_enforced(void **state)
 	expect_code(EventAccessRemove(&g), 0, "remove");
 	expect_code(EnableTraceEx2(id, &provider, 1, 0, 0, 0, 0, NULL), 0, "enable again");
 
+	/* They outlast the daemon. */
+	expect_code(EventAccessControl(&g, EventSecuritySetDACL, &everyone, TRACELOG_REGISTER_GUIDS,
+				       TRUE), 0, "register only");
+	session_stop(id);
+	testing_stop_daemon();
+	id = session_start(u"Rights", EVENT_TRACE_REAL_TIME_MODE, NULL);
+	expect_code(EnableTraceEx2(id, &provider, 1, 0, 0, 0, 0, NULL), ERROR_ACCESS_DENIED,
+		    "after a restart");
+	expect_code(EventAccessRemove(&g), 0, "remove");
+
 	/* Of a session: querying, reading in real time. */
 	struct block b;
 	expect_code(session_query(id, &b), 0, "query the session");

@@ -17,6 +17,11 @@
 
 void daemon_start(struct daemon *d)
 {
+	daemon_start_with(d, NULL);
+}
+
+void daemon_start_with(struct daemon *d, const char *option)
+{
 	const char *program = getenv("OPENETW_ETWD");
 	int ready[2];
 	assert_non_null(program);
@@ -34,7 +39,7 @@ void daemon_start(struct daemon *d)
 			dup2(null, 2);
 		}
 		execl(program, "etwd", "--foreground", "--runtime-dir", d->dir, "--ready-fd",
-		      number, (char *)NULL);
+		      number, option, (char *)NULL);
 		_exit(127);
 	}
 	close(ready[1]);
@@ -48,6 +53,7 @@ void daemon_stop(struct daemon *d)
 {
 	int status = -1;
 	char command[200];
+	assert_true(d->pid > 0); /* 0 would be our own process group */
 	kill(d->pid, SIGTERM);
 	assert_int_equal(waitpid(d->pid, &status, 0), d->pid);
 	assert_true(WIFEXITED(status));

@@ -23,6 +23,7 @@ struct daemon {
 	pid_t pid;
 };
 void daemon_start(struct daemon *d); /* a private one, in a fresh directory */
+void daemon_start_with(struct daemon *d, const char *option); /* one more option; may be NULL */
 void daemon_stop(struct daemon *d);  /* SIGTERM; it must leave cleanly */
 
 struct reply {

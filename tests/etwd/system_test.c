@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT
+ * The instance for all users: who may do what in it. Needs to be root, to be somebody else too.
+ */
+#include "raw_client.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#define SOMEBODY 65534u
+
+static const struct guid prov_a = {{0xA3, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
+static struct daemon daemon_;
+static struct reply reply;
+
+static int setup(void **state)
+{
+	if (geteuid() != 0) {
+		return 0;
+	}
+	daemon_start_with(&daemon_, "--system");
+	/* mkdtemp makes it private; /run/openetw is 0755 */
+	return chmod(daemon_.dir, 0755);
+}
+
+static int teardown(void **state)
+{
+	if (geteuid() == 0) {
+		daemon_stop(&daemon_);
+	}
+	return 0;
+}
+
+static void skip_unless_root(void)
+{
+	if (geteuid() != 0) {
+		print_message("needs root\n");
+		skip();
+	}
+}
+
+/* Runs as another user in a child; its failures are the test's. */
+static void as_somebody(void (*body)(void))
+{
+	int status = -1;
+	pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		gid_t none = SOMEBODY;
+		if (setgroups(1, &none) < 0 || setgid(SOMEBODY) < 0 || setuid(SOMEBODY) < 0) {
+			_exit(3);
+		}
+		body();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+#define must(x)                                                                                    \
+	do {                                                                                       \
+		if (!(x)) {                                                                        \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x);                    \
+			_exit(1);                                                                  \
+		}                                                                                  \
+	} while (0)
+
+static void try_to_control(void)
+{
+	must(proto_connect(daemon_.dir, "control") == -EACCES);
+}
+
+static void only_the_group_of_the_socket_controls(void **state)
+{
+	struct stat st;
+	char path[200];
+	skip_unless_root();
+	snprintf(path, sizeof path, "%s/control", daemon_.dir);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0660);
+	snprintf(path, sizeof path, "%s/provider", daemon_.dir);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0666);
+	as_somebody(try_to_control);
+}
+
+static void write_one_event(void)
+{
+	struct provider p;
+	int code;
+	provider_attach(&daemon_, &p);
+	const struct ctl_entry *e = provider_register(&p, 0, &prov_a, 0, NULL, 0, &code);
+	must(code == 1);
+	must(provider_write(&p, e, &(struct raw_event){.id = 7}, 0) == 0);
+	provider_detach(&p);
+}
+
+static void roots_session_gets_anybodys_events_under_his_name(void **state)
+{
+	char file[200];
+	uint64_t id;
+	skip_unless_root();
+	int fd = control_connect(&daemon_);
+	snprintf(file, sizeof file, "%s/all.etl", daemon_.dir);
+	assert_int_equal(session_start(fd,
+				       &(struct session_args){.name = "all", .file = file, .mode = 1},
+				       &id),
+			 0);
+	struct enable_request en = {
+		.id = id, .provider = &prov_a, .code = 1, .properties = 1 /* SID */};
+	assert_int_equal(session_enable(fd, &en), 0);
+	as_somebody(write_one_event);
+	assert_int_equal(session_control(fd, id, 1, NULL), 0);
+	struct etl_bytes f;
+	etl_load(file, &f);
+	assert_int_equal(f.count, 1);
+	assert_int_equal(le16_get(f.record[0] + 0x52), 2);
+	assert_int_equal(le32_get(f.record[0] + 0x58 + 12), SOMEBODY); /* S-1-22-1-uid */
+	etl_free(&f);
+	close(fd);
+}
+
+/* The control socket opened to all, as an administrator might: what a user may do then. */
+static void do_what_a_user_may(void)
+{
+	struct provider p;
+	int code, fd = control_connect(&daemon_);
+	uint64_t id, other;
+	uint8_t mem[256];
+	struct proto_writer w;
+	uint32_t count = 77;
+	/* His own real-time session; no files with the daemon's rights. */
+	must(session_start(fd, &(struct session_args){.name = "mine", .mode = 0x100}, &id) == 0);
+	must(session_start(fd,
+			   &(struct session_args){
+				   .name = "file", .file = "/tmp/openetw-evil.etl", .mode = 1},
+			   &other) == 5);
+	/* The name is his, although root has a session of that name. */
+	must(session_start(fd, &(struct session_args){.name = "roots", .mode = 0x100}, &other) == 0);
+	must(session_control(fd, other, 1, NULL) == 0);
+	/* Root's session is not there for him: id 1. */
+	for (uint64_t i = 1; i <= 8; i++) {
+		struct proto_session s;
+		if (session_control(fd, i, 0, &s) == 0) {
+			must(s.owner_uid == SOMEBODY);
+		}
+	}
+	proto_begin(&w, mem, sizeof mem, PROTO_LIST, 3);
+	call(fd, &w, &reply);
+	must(proto_get_u32(&reply.m, PROTO_TAG_COUNT, &count) && count == 1);
+	must(receive(fd, &reply, 5000));
+	/* His enable does not reach root's process, which has the provider registered. */
+	struct enable_request en = {.id = id, .provider = &prov_a, .code = 1};
+	must(session_enable(fd, &en) == 0);
+	proto_begin(&w, mem, sizeof mem, PROTO_PROCESSES, 4);
+	call(fd, &w, &reply);
+	must(proto_get_u32(&reply.m, PROTO_TAG_COUNT, &count) && count == 0);
+	/* His own process it reaches. */
+	provider_attach(&daemon_, &p);
+	provider_register(&p, 0, &prov_a, 0, NULL, 0, &code);
+	must(code == 1);
+	provider_detach(&p);
+	/* What belongs to the owner: rights, the end. */
+	proto_begin(&w, mem, sizeof mem, PROTO_SHUTDOWN, 5);
+	call(fd, &w, &reply);
+	must(reply.status == 5);
+	proto_begin(&w, mem, sizeof mem, PROTO_ACCESS_SET, 6);
+	proto_put(&w, PROTO_TAG_GUID, prov_a.b, 16);
+	proto_put_u32(&w, PROTO_TAG_CODE, 16);
+	call(fd, &w, &reply);
+	must(reply.status == 5);
+	must(session_control(fd, id, 1, NULL) == 0);
+}
+
+static void a_user_sees_and_reaches_only_what_is_his(void **state)
+{
+	char path[200];
+	struct provider p;
+	int code;
+	uint64_t id;
+	skip_unless_root();
+	snprintf(path, sizeof path, "%s/control", daemon_.dir);
+	assert_int_equal(chmod(path, 0666), 0);
+	int fd = control_connect(&daemon_);
+	assert_int_equal(
+		session_start(fd, &(struct session_args){.name = "roots", .mode = 0x100}, &id), 0);
+	provider_attach(&daemon_, &p);
+	const struct ctl_entry *e = provider_register(&p, 0, &prov_a, 0, NULL, 0, &code);
+	as_somebody(do_what_a_user_may);
+	assert_int_equal(e->enabled, 0);
+	assert_int_equal(session_control(fd, id, 1, NULL), 0);
+	provider_detach(&p);
+	close(fd);
+	assert_int_equal(chmod(path, 0660), 0);
+}
+
+static void try_a_strangers_daemon(void)
+{
+	/* The client refuses a daemon that is neither root's nor his; here it is root's, and the
+	 * daemon refuses him. */
+	for (int i = 0; i < 2; i++) {
+		int fd = proto_connect(daemon_.dir, i ? "control" : "provider");
+		must(fd >= 0);
+		must(receive(fd, &reply, 5000));
+		must(proto_get_u32(&reply.m, PROTO_TAG_STATUS, &reply.status));
+		must(reply.status == 5);
+		struct pollfd pfd = {.fd = fd, .events = POLLRDHUP};
+		must(poll(&pfd, 1, 5000) == 1);
+		close(fd);
+	}
+}
+
+/* Even with the doors open: a user's daemon is told by the kernel who is there. */
+static void a_users_daemon_serves_nobody_else(void **state)
+{
+	struct daemon system = daemon_;
+	char path[200];
+	skip_unless_root();
+	daemon_start(&daemon_);
+	assert_int_equal(chmod(daemon_.dir, 0755), 0);
+	static const char *const names[] = {"control", "provider"};
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof path, "%s/%s", daemon_.dir, names[i]);
+		assert_int_equal(chmod(path, 0666), 0);
+	}
+	as_somebody(try_a_strangers_daemon);
+	daemon_stop(&daemon_);
+	daemon_ = system;
+}
+
+/* Without sessions and controllers a daemon leaves; with one of either it stays. */
+static void an_idle_daemon_leaves(void **state)
+{
+	struct daemon d;
+	uint64_t id;
+	int status = -1;
+	daemon_start_with(&d, "--idle-exit=1");
+	int fd = control_connect(&d);
+	assert_int_equal(session_start(fd, &(struct session_args){.name = "s", .mode = 0x100}, &id),
+			 0);
+	close(fd);
+	struct pollfd none = {.fd = -1};
+	poll(&none, 1, 1500);
+	assert_int_equal(waitpid(d.pid, &status, WNOHANG), 0); /* the session keeps it */
+	fd = control_connect(&d);
+	assert_int_equal(session_control(fd, id, 1, NULL), 0);
+	poll(&none, 1, 1500);
+	assert_int_equal(waitpid(d.pid, &status, WNOHANG), 0); /* the controller keeps it */
+	close(fd);
+	assert_int_equal(waitpid(d.pid, &status, 0), d.pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	assert_int_equal(proto_connect(d.dir, "control"), -ENOENT); /* its names are gone */
+	char command[200];
+	snprintf(command, sizeof command, "rm -rf %s", d.dir);
+	assert_int_equal(system(command), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_the_group_of_the_socket_controls),
+		cmocka_unit_test(roots_session_gets_anybodys_events_under_his_name),
+		cmocka_unit_test(a_user_sees_and_reaches_only_what_is_his),
+		cmocka_unit_test(a_users_daemon_serves_nobody_else),
+		cmocka_unit_test(an_idle_daemon_leaves),
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
