@@ -40,7 +40,7 @@ static void page(const struct cli_command *c)
 		if (o->letter) {
 			printf("\\fB\\-%c\\fR, ", o->letter);
 		}
-		printf("\\fB\\-\\-");
+		printf(c->classic ? "\\fB\\-" : "\\fB\\-\\-");
 		put(o->name);
 		printf("\\fR");
 		if (o->arg) {

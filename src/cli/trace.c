@@ -61,7 +61,8 @@ bool cli_trace_open(struct cli_trace *t, int count, char **files, const char *se
 			f->LogFileName = files[i];
 		}
 		f->ProcessTraceMode =
-			PROCESS_TRACE_MODE_EVENT_RECORD | (session ? PROCESS_TRACE_MODE_REAL_TIME : 0);
+			PROCESS_TRACE_MODE_EVENT_RECORD | (session ? PROCESS_TRACE_MODE_REAL_TIME : 0) |
+			(t->raw_time ? PROCESS_TRACE_MODE_RAW_TIMESTAMP : 0);
 		f->EventRecordCallback = on_event;
 		f->BufferCallback = on_buffer;
 		f->Context = t;

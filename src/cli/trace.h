@@ -15,6 +15,7 @@ struct cli_trace {
 	void *ctx;
 	struct cli_select *select; /* gives the time range; may be NULL */
 	bool no_progress;
+	bool raw_time; /* deliver ticks instead of FILETIME */
 	/* state */
 	TRACEHANDLE handle[CLI_TRACE_FILES_MAX];
 	EVENT_TRACE_LOGFILEA file[CLI_TRACE_FILES_MAX];
