@@ -142,9 +142,11 @@ void cli_help(FILE *f, const struct cli_command *c)
 	}
 	for (const struct cli_option *o = c->options; o && o->name; o++) {
 		char left[64];
-		int n = snprintf(left, sizeof left, "  %c%c%s --%s%s%s", o->letter ? '-' : ' ',
-				 o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name, o->arg ? " " : "",
-				 o->arg ? o->arg : "");
+		int n = c->classic ? snprintf(left, sizeof left, "  -%s%s%s", o->name, o->arg ? " " : "",
+					      o->arg ? o->arg : "")
+				   : snprintf(left, sizeof left, "  %c%c%s --%s%s%s", o->letter ? '-' : ' ',
+					      o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name,
+					      o->arg ? " " : "", o->arg ? o->arg : "");
 		if (n < 32) {
 			fprintf(f, "%-32s %s\n", left, o->help);
 		} else {

@@ -46,6 +46,7 @@ struct cli_command {
 	const char *details;  /* paragraphs and examples; may be NULL */
 	const struct cli_option *options;
 	int (*run)(struct cli_args *args);
+	bool classic; /* parses its words itself, as the Windows tool of this name does; cli_classic_word */
 	bool rest_is_command; /* positionals are a command line: parsing stops at the first or at -- */
 	const char *complete; /* what positionals are: "file", "session", "command", "verb", a|b|c; NULL: nothing */
 };
@@ -83,6 +84,12 @@ const struct cli_command *cli_find(const char *name);
 const char *cli_nearest(const char *text, const char *(*next)(const void *ctx, int i), const void *ctx);
 void cli_help(FILE *f, const struct cli_command *c);
 void cli_help_all(FILE *f);
+
+/* ---- the classic tools' option style ------------------------------------------------------------ */
+
+/* -name and /name in any case, as options of the table; a word after it is its value unless it is an option too.
+ * Fills values and the positionals. Prints the mistake. */
+bool cli_classic_parse(struct cli_args *a, int argc, char **argv);
 
 /* "openetw VERB: what: reason (ERROR_NAME, code)" and a hint where one is known. Returns CLI_FAILED. */
 int cli_fail(const struct cli_args *a, uint32_t code, const char *fmt, ...) BASE_PRINTF(3, 4);

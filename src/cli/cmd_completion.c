@@ -8,10 +8,16 @@ static const struct cli_option no_options[] = {{0}};
 /* How the session names get out of the JSON: the name comes first in each line. */
 #define SESSIONS "openetw list --json 2>/dev/null | sed -n 's/^{\"name\":\"\\([^\"]*\\)\".*/\\1/p'"
 
+/* The classic tools' options begin with one dash. */
+static const char *dashes(const struct cli_command *c)
+{
+	return c->classic ? "-" : "--";
+}
+
 static void words_of(const struct cli_command *c)
 {
 	for (const struct cli_option *o = c->options; o && o->name; o++) {
-		printf("--%s ", o->name);
+		printf("%s%s ", dashes(c), o->name);
 	}
 	printf("--help");
 }
@@ -33,7 +39,7 @@ static void bash_verb(const struct cli_command *c)
 		if (!o->arg) {
 			continue;
 		}
-		printf("\t\t--%s", o->name);
+		printf("\t\t%s%s", dashes(c), o->name);
 		if (o->letter) {
 			printf("|-%c", o->letter);
 		}
@@ -41,7 +47,7 @@ static void bash_verb(const struct cli_command *c)
 			printf(") COMPREPLY=($(compgen -W '");
 			alternatives(o->values);
 			printf("' -- \"$cur\")); return ;;\n");
-		} else if (strcmp(o->arg, "FILE") == 0) {
+		} else if (strstr(o->arg, "FILE")) {
 			printf(") COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n");
 		} else {
 			printf(") return ;;\n");
@@ -99,7 +105,7 @@ static void zsh_verb(const struct cli_command *c)
 			if (letter) {
 				printf("\t\t\t'*-%c[", o->letter);
 			} else {
-				printf("\t\t\t'*--%s[", o->name);
+				printf("\t\t\t'*%s%s[", dashes(c), o->name);
 			}
 			zsh_text(o->help);
 			printf("]");
@@ -111,7 +117,7 @@ static void zsh_verb(const struct cli_command *c)
 					putchar('(');
 					alternatives(o->values);
 					putchar(')');
-				} else if (strcmp(o->arg, "FILE") == 0) {
+				} else if (strstr(o->arg, "FILE")) {
 					printf("_files");
 				}
 			}
@@ -183,7 +189,8 @@ static void fish(void)
 			printf("'\n");
 		}
 		for (const struct cli_option *o = c->options; o && o->name; o++) {
-			printf("complete -c openetw -n '__fish_seen_subcommand_from %s' -l %s", c->name, o->name);
+			printf("complete -c openetw -n '__fish_seen_subcommand_from %s' -%c %s", c->name, c->classic ? 'o' : 'l',
+			       o->name);
 			if (o->letter) {
 				printf(" -s %c", o->letter);
 			}
@@ -194,7 +201,7 @@ static void fish(void)
 				alternatives(o->values);
 				printf("'");
 			} else if (o->arg) {
-				printf(strcmp(o->arg, "FILE") == 0 ? " -r -F" : " -x");
+				printf(strstr(o->arg, "FILE") ? " -r -F" : " -x");
 			}
 			putchar('\n');
 		}

@@ -52,7 +52,7 @@ static int run(struct cli_args *a)
 	int status = CLI_FAILED;
 	if (cli_trace_open(&t, a->count, a->words, NULL)) {
 		uint32_t code = cli_trace_run(&t);
-		status = t.interrupted ? 128 + t.interrupted : CLI_OK;
+		status = t.interrupted ? 128 + t.interrupted : t.problems ? CLI_FAILED : CLI_OK;
 		if (code == ERROR_INVALID_TIME) {
 			status = cli_usage(a, "--to lies before --from");
 		} else {

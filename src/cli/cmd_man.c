@@ -40,7 +40,7 @@ static void page(const struct cli_command *c)
 		if (o->letter) {
 			printf("\\fB\\-%c\\fR, ", o->letter);
 		}
-		printf("\\fB\\-\\-");
+		printf(c->classic ? "\\fB\\-" : "\\fB\\-\\-");
 		put(o->name);
 		printf("\\fR");
 		if (o->arg) {
@@ -60,7 +60,7 @@ static void page(const struct cli_command *c)
 	printf(".SH EXIT STATUS\n%s\n.SH SEE ALSO\n.BR openetw (1),\n.BR etwd (8)\n",
 	       c->rest_is_command ? "The command's own; 128 + N when signal N killed it, 127 when it does not exist. 1 when "
 				    "recording failed, 2 wrong usage."
-				  : "0 done; 1 failed (one line on standard error says what, why and what to do next); 2 "
+				  : "0 done; 1 failed (one line on standard error says what, why and what to do next), or a file was damaged and only its good part could be read; 2 "
 				    "wrong usage; 130 interrupted by Ctrl\\-C while reading a file.");
 }
 

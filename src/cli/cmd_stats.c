@@ -331,7 +331,7 @@ static int count(struct cli_args *a, struct stats *s)
 	if (code == ERROR_INVALID_TIME) {
 		return cli_usage(a, "--to lies before --from");
 	}
-	int status = t.interrupted ? 128 + t.interrupted : CLI_OK;
+	int status = t.interrupted ? 128 + t.interrupted : t.problems ? CLI_FAILED : CLI_OK;
 	if (code) {
 		status = cli_fail(a, code, "stopped after %llu events", (unsigned long long)t.events);
 	}

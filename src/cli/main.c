@@ -5,13 +5,16 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <strings.h>
 
 extern const struct cli_command cli_start, cli_stop, cli_list, cli_query, cli_enable, cli_disable, cli_flush,
-	cli_providers, cli_dump, cli_stats, cli_info, cli_live, cli_run, cli_completion, cli_man;
+	cli_providers, cli_dump, cli_stats, cli_info, cli_live, cli_run, cli_completion, cli_man, cli_tracerpt,
+	cli_tracefmt;
 
 const struct cli_command *const cli_commands[] = {
 	&cli_run,   &cli_start, &cli_enable, &cli_disable, &cli_list, &cli_query, &cli_flush,	   &cli_stop,
-	&cli_live,  &cli_dump,	&cli_stats,  &cli_info,	   &cli_providers, &cli_completion, &cli_man, NULL,
+	&cli_live,  &cli_dump,	&cli_stats,  &cli_info,	   &cli_providers, &cli_tracerpt, &cli_tracefmt,
+	&cli_completion, &cli_man, NULL,
 };
 
 const struct cli_command *cli_find(const char *name)
@@ -167,11 +170,55 @@ static bool parse(struct cli_args *a, int argc, char **argv)
 	return true;
 }
 
+/* Called by the name of a classic tool (a link), we are that tool. */
+static const struct cli_command *by_link_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const struct cli_command *c = cli_find(slash ? slash + 1 : path);
+	return c && c->classic ? c : NULL;
+}
+
+/* Without anything left to say but what the output's end says. */
+static int finish(const struct cli_args *a, int status)
+{
+	errno = 0;
+	if (fflush(stdout) == 0 && !ferror(stdout)) {
+		return status;
+	}
+	int why = cli_output_errno ? cli_output_errno : errno;
+	if (why == 0 || why == EPIPE) { /* end as any other program at a closed pipe: quietly, by the signal */
+		signal(SIGPIPE, SIG_DFL);
+		raise(SIGPIPE);
+	}
+	fprintf(stderr, "openetw %s: cannot write the output: %s\n", a->command->name, strerror(why));
+	return CLI_FAILED;
+}
+
+static int classic(const struct cli_command *c, int argc, char **argv)
+{
+	static const char *const helps[] = {"-?", "/?", "-h", "--help", "-help"};
+	struct cli_args a = {.command = c};
+	for (int i = 0; i < argc; i++) {
+		for (size_t k = 0; k < BASE_ARRAY_LEN(helps); k++) {
+			if (strcasecmp(argv[i], helps[k]) == 0) {
+				cli_help(stdout, c);
+				return CLI_OK;
+			}
+		}
+		argv[i] = plain_dashes(argv[i]);
+	}
+	return cli_classic_parse(&a, argc, argv) ? finish(&a, c->run(&a)) : CLI_USAGE;
+}
+
 int main(int argc, char **argv)
 {
 	const char *verb = argc > 1 ? argv[1] : "";
+	const struct cli_command *link = argc > 0 ? by_link_name(argv[0]) : NULL;
 	/* A reader that leaves ("openetw live … | head") must not kill us before our session is stopped. */
 	signal(SIGPIPE, SIG_IGN);
+	if (link) {
+		return classic(link, argc - 1, argv + 1);
+	}
 	if (strcmp(verb, "--version") == 0 || strcmp(verb, "-V") == 0) {
 		printf("openetw %s\n", openetw_version());
 		return CLI_OK;
@@ -196,6 +243,9 @@ int main(int argc, char **argv)
 	if (!a.command) {
 		return no_such_verb(verb);
 	}
+	if (a.command->classic) {
+		return classic(a.command, argc - 2, argv + 2);
+	}
 	for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
 		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
 			cli_help(stdout, a.command);
@@ -208,16 +258,5 @@ int main(int argc, char **argv)
 	if (!parse(&a, argc - 2, argv + 2)) {
 		return CLI_USAGE;
 	}
-	int status = a.command->run(&a);
-	errno = 0;
-	if (fflush(stdout) == 0 && !ferror(stdout)) {
-		return status;
-	}
-	int why = cli_output_errno ? cli_output_errno : errno;
-	if (why == 0 || why == EPIPE) { /* end as any other program at a closed pipe: quietly, by the signal */
-		signal(SIGPIPE, SIG_DFL);
-		raise(SIGPIPE);
-	}
-	fprintf(stderr, "openetw %s: cannot write the output: %s\n", a.command->name, strerror(why));
-	return CLI_FAILED;
+	return finish(&a, a.command->run(&a));
 }

@@ -3,6 +3,8 @@
 
 #include <signal.h>
 
+#define PROBLEMS_SHOWN 10
+
 /* ProcessTrace blocks; a signal only sets this, the callbacks look at it. */
 static volatile sig_atomic_t interrupted;
 static struct cli_trace *volatile running;
@@ -59,7 +61,8 @@ bool cli_trace_open(struct cli_trace *t, int count, char **files, const char *se
 			f->LogFileName = files[i];
 		}
 		f->ProcessTraceMode =
-			PROCESS_TRACE_MODE_EVENT_RECORD | (session ? PROCESS_TRACE_MODE_REAL_TIME : 0);
+			PROCESS_TRACE_MODE_EVENT_RECORD | (session ? PROCESS_TRACE_MODE_REAL_TIME : 0) |
+			(t->raw_time ? PROCESS_TRACE_MODE_RAW_TIMESTAMP : 0);
 		f->EventRecordCallback = on_event;
 		f->BufferCallback = on_buffer;
 		f->Context = t;
@@ -94,6 +97,26 @@ static void tell_problems(const struct cli_trace *t, int i)
 	if (n > SHOWN) {
 		fprintf(stderr, "openetw %s: %s: and %u more places\n", t->args->command->name,
 			t->file[i].LogFileName, n - SHOWN);
+	}
+}
+
+/* What the reader could not read: where, and why. The rest was delivered. */
+static void print_problems(struct cli_trace *t)
+{
+	for (int i = 0; i < t->count; i++) {
+		struct openetw_problem p = {.size = sizeof p};
+		while (openetw_trace_next_problem(t->handle[i], &p) == ERROR_SUCCESS) {
+			if (t->problems++ < PROBLEMS_SHOWN) {
+				fflush(stdout);
+				fprintf(stderr, "openetw %s: %s: at byte %llu: %s\n", t->args->command->name,
+					t->file[i].LogFileName ? t->file[i].LogFileName : t->file[i].LoggerName,
+					(unsigned long long)p.file_offset, p.text);
+			}
+		}
+	}
+	if (t->problems > PROBLEMS_SHOWN) {
+		fprintf(stderr, "openetw %s: %llu more places are damaged\n", t->args->command->name,
+			(unsigned long long)t->problems - PROBLEMS_SHOWN);
 	}
 }
 
@@ -136,6 +159,7 @@ uint32_t cli_trace_run(struct cli_trace *t)
 	sigaction(SIGHUP, &old_hup, NULL);
 	cli_progress_end(&t->progress);
 	t->interrupted = interrupted;
+	print_problems(t);
 	for (int i = 0; i < t->count; i++) {
 		t->lost_events += t->file[i].LogfileHeader.EventsLost;
 		t->lost_buffers += t->file[i].LogfileHeader.BuffersLost;

@@ -283,7 +283,7 @@ static bool descend(const char **s, size_t *n, const char *name, size_t len)
 }
 
 /* The text of a JSON value: strings without quotes and escapes. */
-static void plain(struct strbuf *b, const char *s, size_t n)
+void cli_json_plain(struct strbuf *b, const char *s, size_t n)
 {
 	strbuf_clear(b);
 	if (n < 2 || s[0] != '"') {
@@ -322,7 +322,7 @@ static bool inside(struct cli_view *v, const struct field *f, const char *path, 
 		}
 		path += len + (path[len] == '.');
 	}
-	plain(&v->scratch, s, n);
+	cli_json_plain(&v->scratch, s, n);
 	*ret = (struct cli_view_value){
 		.text = v->scratch.s ? v->scratch.s : "", .text_length = v->scratch.len, .json = s, .json_length = n};
 	return !v->scratch.failed;

@@ -36,6 +36,9 @@ extern const char *const cli_view_properties[]; /* NULL-terminated */
 /* cli_filter_lookup_fn over a view. */
 bool cli_view_lookup(void *view, const char *name, bool payload, struct cli_filter_value *ret);
 
+/* The text of a JSON value, into an emptied buffer: strings without quotes and escapes. */
+void cli_json_plain(struct strbuf *b, const char *s, size_t n);
+
 const EVENT_HEADER_EXTENDED_DATA_ITEM *cli_event_item(const EVENT_RECORD *e, USHORT type);
 
 #endif

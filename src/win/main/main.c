@@ -22,8 +22,16 @@ SPELLED(wmain_const_both, "_Z5wmainiPKPKw")
 SPELLED(wmain_envp, "_Z5wmainiPPwS0_")
 SPELLED(wmain_const_envp, "_Z5wmainiPPKwS1_")
 
+/* "void main()" as openetw-c++ renames it. Its value means nothing. */
+extern void void_main(int, char **) __asm__("_Z13etw_void_mainv") __attribute__((weak));
+extern void void_main_argv(int, char **) __asm__("_Z13etw_void_mainiPPc") __attribute__((weak));
+
 int main(int argc, char **argv)
 {
+	if (void_main || void_main_argv) {
+		(void_main ? void_main : void_main_argv)(argc, argv);
+		return 0;
+	}
 	main_fn candidates[] = {wmain_in_c,	    wmain_none,	      wmain_argv,
 				wmain_const_argv,   wmain_const_vector, wmain_const_both,
 				wmain_envp,	    wmain_const_envp};

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Events in the XML of Windows' event schema, as tracerpt writes it: tabs, CRLF.
+ */
+#ifndef CLI_XML_H
+#define CLI_XML_H
+
+#include "cli/cli.h"
+
+struct openetw_decoder;
+
+struct cli_xml {
+	struct openetw_decoder *decoder;
+	bool utc, raw_time;
+};
+void cli_xml_event(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *out);
+/* Text with what XML would take as its own made harmless. */
+void cli_xml_text(struct strbuf *b, const char *s, size_t n);
+
+#endif
