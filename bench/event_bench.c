@@ -56,7 +56,7 @@ static __attribute__((noinline)) void write_floor(void)
 	}
 }
 
-#define ROUNDS 4000
+#define ROUNDS 2000
 static double values[ROUNDS];
 
 static struct bench_summary measure(void (*call)(void), unsigned batch, long pause)

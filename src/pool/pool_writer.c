@@ -90,7 +90,8 @@ int pool_writer_add_segment(struct pool_writer *w, void *mem, uint64_t bytes, ui
 	w->chunk_size[n] = chunk_size;
 	order_store_release(&w->segment_count, n + 1); /* S: pairs with the acquire in claim */
 	if (n == 0) {
-		order_store_release(&w->alive, 1u);
+		bool quick = w->clock_kind == CLOCK_KIND_TSC && w->rseq_cpu != 0;
+		order_store_release(&w->alive, quick ? POOL_ALIVE_QUICK : POOL_ALIVE);
 	}
 	return 0;
 }
@@ -168,12 +169,20 @@ void pool_writer_ring(struct pool_writer *w)
 	futex_wake(&w->bell);
 }
 
+/* The builtin is a call where the CPU is not chosen at build time. */
+static uint32_t bits_set(uint64_t v)
+{
+	v -= v >> 1 & 0x5555555555555555ull;
+	v = (v & 0x3333333333333333ull) + (v >> 2 & 0x3333333333333333ull);
+	return (uint32_t)(((v + (v >> 4)) & 0x0F0F0F0F0F0F0F0Full) * 0x0101010101010101ull >> 56);
+}
+
 static bool writer_half_full(const struct pool_writer *w)
 {
 	uint32_t free = 0, total = 0;
 	const struct seg_header *h;
 	for (uint32_t i = 0; (h = writer_segment(w, i)) != NULL; i++) {
-		free += (uint32_t)__builtin_popcountll(order_load_relaxed(&h->free_mask));
+		free += bits_set(order_load_relaxed(&h->free_mask));
 		total += POOL_CHUNKS;
 	}
 	return free * 2 < total;
@@ -435,6 +444,30 @@ __attribute__((cold)) struct pool_slot *pool_slot_make_room(struct pool_writer *
 	struct pool_slot *other = slot_borrow(w, size, order_load_relaxed(&s->lock), s->frame);
 	order_store_release(&s->lock, 0u); /* U */
 	return other;
+}
+
+void pool_writer_prepare(struct pool_writer *w, uint32_t tid, uint32_t size)
+{
+	uint32_t cpu, seen = 0, me = tid | POOL_SLOT_LOCKED;
+	struct pool_slot *s = &w->slot[pool_place(w, tid, &cpu)];
+	if (order_load_relaxed(&w->alive) == 0 || !order_cas_acquire(&s->lock, &seen, me)) { /* L */
+		return;
+	}
+	s->frame = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+	order_fence_compiler();
+	uint32_t room = s->end - s->pos;
+	order_fence_compiler();
+	/* A forked child has nothing to prepare. */
+	if (order_load_relaxed(&s->lock) != me) {
+		return;
+	}
+	if (room < size) {
+		pool_switch_chunk(w, s, size);
+	}
+	order_fence_compiler();
+	if (order_load_relaxed(&s->lock) == me) {
+		order_store_release(&s->lock, 0u); /* U */
+	}
 }
 
 int pool_write_slow(struct pool_writer *w, const struct pool_write_args *a)
