@@ -34,7 +34,7 @@ _Static_assert(sizeof(struct pool_slot) == 64, "own cache line");
 
 enum pool_alive {
 	POOL_ALIVE = 1,
-	POOL_ALIVE_QUICK = 3, /* and pool_write_quick() can work: a counter as clock, rseq */
+	POOL_ALIVE_QUICK = 3, /* and pool_write_quick() can work: the clock is a counter */
 };
 
 /* Lives in an anonymous MADV_WIPEONFORK mapping: reads as zero in a forked child. */
@@ -48,8 +48,8 @@ struct pool_writer {
 	/* Futex word the bell thread sleeps on, with FUTEX_WAIT_PRIVATE (the wake is private too);
 	 * incremented by each ring. */
 	uint32_t bell;
-	uint32_t reserved;
-	/* From the thread pointer to two fields of struct rseq; 0 none. */
+	uint32_t cpu_cached; /* the next two lead to a copy, made now and then */
+	/* From the thread pointer to two fields of struct rseq, or of what stands in for it. */
 	int64_t rseq_cpu;
 	int64_t rseq_slot; /* the slot number: mm_cid, else cpu_id */
 	struct seg_header *segment[POOL_SEGMENTS_MAX];
