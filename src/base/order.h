@@ -6,6 +6,9 @@
 #ifndef BASE_ORDER_H
 #define BASE_ORDER_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #define order_load_relaxed(p)	    __atomic_load_n((p), __ATOMIC_RELAXED)
 #define order_load_acquire(p)	    __atomic_load_n((p), __ATOMIC_ACQUIRE)
 #define order_store_relaxed(p, v)   __atomic_store_n((p), (v), __ATOMIC_RELAXED)
@@ -26,12 +29,37 @@
  * "gives" comes before what is done after an acquire of *p. Nothing in other builds. */
 #ifdef __has_feature
 #if __has_feature(thread_sanitizer)
+#define ORDER_SANITIZED
 void __tsan_release(void *p);
 #define order_note_gives(p) __tsan_release(p)
 #endif
 #endif
+#ifdef __SANITIZE_THREAD__
+#define ORDER_SANITIZED
+#endif
 #ifndef order_note_gives
 #define order_note_gives(p) ((void)0)
+#endif
+
+/* order_load_relaxed(p) != v for a 32 or 64-bit *p, in one instruction: compilers load atomics into a
+ * register first, always. */
+#if defined(__x86_64__) && !defined(ORDER_SANITIZED)
+#define order_differs(p, v)                                                                        \
+	__extension__({                                                                            \
+		bool differs_;                                                                     \
+		if (sizeof(*(p)) == 8) {                                                           \
+			__asm__ volatile("cmpq %q2, %1"                                            \
+					 : "=@ccne"(differs_)                                      \
+					 : "m"(*(p)), "r"((uint64_t)(v)));                         \
+		} else {                                                                           \
+			__asm__ volatile("cmpl %2, %1"                                             \
+					 : "=@ccne"(differs_)                                      \
+					 : "m"(*(p)), "ri"((uint32_t)(uint64_t)(v)));              \
+		}                                                                                  \
+		differs_;                                                                          \
+	})
+#else
+#define order_differs(p, v) (order_load_relaxed(p) != (v))
 #endif
 
 /* True when *p was `want` and now is `set`; on false, *(&want) holds what was seen. */

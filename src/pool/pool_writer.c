@@ -31,18 +31,49 @@ static size_t writer_map_bytes(void)
 	return (sizeof(struct pool_writer) + 4095) & ~(size_t)4095;
 }
 
-static void writer_find_rseq(struct pool_writer *w)
+static uint64_t thread_pointer(void)
 {
+	uint64_t tp;
+#if defined(__x86_64__)
+	__asm__("movq %%fs:0, %0" : "=r"(tp));
+#else
+	__asm__("mrs %0, tpidr_el0" : "=r"(tp));
+#endif
+	return tp;
+}
+
+/* In place of struct rseq where there is none (an old libc, a tool that emulates the CPU): the CPU as
+ * it was when this thread last needed a chunk. UINT32_MAX: not asked yet. */
+static __thread struct {
+	uint32_t cpu, slot;
+} cached __attribute__((tls_model("initial-exec"))) = {UINT32_MAX, 0};
+
+static void writer_refresh_cpu(const struct pool_writer *w)
+{
+	if (w->cpu_cached) {
+		int cpu = sched_getcpu();
+		cached.slot = cpu < 0 ? 0 : (uint32_t)cpu;
+		cached.cpu = cached.slot & 0xFFFFu;
+	}
+}
+
+static void writer_find_cpu(struct pool_writer *w)
+{
+	int64_t at = (int64_t)((uint64_t)(uintptr_t)&cached - thread_pointer());
+	w->rseq_cpu = at + (int64_t)offsetof(__typeof__(cached), cpu);
+	w->rseq_slot = at + (int64_t)offsetof(__typeof__(cached), slot);
+	w->cpu_cached = 1;
 #ifdef HAVE_RSEQ
 	enum { RSEQ_CPU_ID = 4, RSEQ_MM_CID = 24, RSEQ_MM_CID_END = 28, AUX_RSEQ_FEATURES = 27 };
 	if (__rseq_size == 0) {
 		return;
 	}
-	int64_t at = (int64_t)__rseq_offset;
+	at = (int64_t)__rseq_offset;
 	/* The kernel says which fields it keeps; the memory is there (32 bytes at least). */
 	bool has_cid = getauxval(AUX_RSEQ_FEATURES) >= RSEQ_MM_CID_END;
 	w->rseq_cpu = at + RSEQ_CPU_ID;
 	w->rseq_slot = at + (has_cid ? RSEQ_MM_CID : RSEQ_CPU_ID);
+	w->cpu_cached = 0;
 #endif
 }
 
@@ -60,7 +91,7 @@ struct pool_writer *pool_writer_create(void)
 	}
 	struct pool_writer *w = (struct pool_writer *)mem;
 	w->clock_kind = clock_kind();
-	writer_find_rseq(w);
+	writer_find_cpu(w);
 	return w;
 }
 
@@ -90,7 +121,8 @@ int pool_writer_add_segment(struct pool_writer *w, void *mem, uint64_t bytes, ui
 	order_store_relaxed(&w->chunk_size[n], chunk_size);
 	order_store_release(&w->segment_count, n + 1); /* S: pairs with the acquire in claim */
 	if (n == 0) {
-		order_store_release(&w->alive, 1u);
+		bool quick = w->clock_kind == CLOCK_KIND_TSC;
+		order_store_release(&w->alive, quick ? POOL_ALIVE_QUICK : POOL_ALIVE);
 	}
 	return 0;
 }
@@ -168,12 +200,20 @@ void pool_writer_ring(struct pool_writer *w)
 	futex_wake(&w->bell);
 }
 
+/* The builtin is a call where the CPU is not chosen at build time. */
+static uint32_t bits_set(uint64_t v)
+{
+	v -= v >> 1 & 0x5555555555555555ull;
+	v = (v & 0x3333333333333333ull) + (v >> 2 & 0x3333333333333333ull);
+	return (uint32_t)(((v + (v >> 4)) & 0x0F0F0F0F0F0F0F0Full) * 0x0101010101010101ull >> 56);
+}
+
 static bool writer_half_full(const struct pool_writer *w)
 {
 	uint32_t free = 0, total = 0;
 	const struct seg_header *h;
 	for (uint32_t i = 0; (h = writer_segment(w, i)) != NULL; i++) {
-		free += (uint32_t)__builtin_popcountll(order_load_relaxed(&h->free_mask));
+		free += bits_set(order_load_relaxed(&h->free_mask));
 		total += POOL_CHUNKS;
 	}
 	return free * 2 < total;
@@ -326,17 +366,6 @@ static void slot_repair(struct pool_slot *s)
 	order_store_relaxed(&s->desc->begun, (uint64_t)committed);
 }
 
-static uint64_t thread_pointer(void)
-{
-	uint64_t tp;
-#if defined(__x86_64__)
-	__asm__("movq %%fs:0, %0" : "=r"(tp));
-#else
-	__asm__("mrs %0, tpidr_el0" : "=r"(tp));
-#endif
-	return tp;
-}
-
 /* Is this lock, which names us, left over from a write we were thrown out of (siglongjmp, a C++
  * exception from a signal handler, asynchronous cancellation)? A write we interrupted has its frame
  * above ours on the same stack. Below, it is gone, unless we run on another stack: an alternate
@@ -435,6 +464,31 @@ __attribute__((cold)) struct pool_slot *pool_slot_make_room(struct pool_writer *
 	struct pool_slot *other = slot_borrow(w, size, order_load_relaxed(&s->lock), s->frame);
 	order_store_release(&s->lock, 0u); /* U */
 	return other;
+}
+
+void pool_writer_prepare(struct pool_writer *w, uint32_t tid, uint32_t size)
+{
+	writer_refresh_cpu(w);
+	uint32_t cpu, seen = 0, me = tid | POOL_SLOT_LOCKED;
+	struct pool_slot *s = &w->slot[pool_place(w, tid, &cpu)];
+	if (order_load_relaxed(&w->alive) == 0 || !order_cas_acquire(&s->lock, &seen, me)) { /* L */
+		return;
+	}
+	s->frame = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+	order_fence_compiler();
+	uint32_t room = s->end - s->pos;
+	order_fence_compiler();
+	/* A forked child has nothing to prepare. */
+	if (order_load_relaxed(&s->lock) != me) {
+		return;
+	}
+	if (room < size) {
+		pool_switch_chunk(w, s, size);
+	}
+	order_fence_compiler();
+	if (order_load_relaxed(&s->lock) == me) {
+		order_store_release(&s->lock, 0u); /* U */
+	}
 }
 
 int pool_write_slow(struct pool_writer *w, const struct pool_write_args *a)

@@ -32,10 +32,15 @@ struct pool_slot {
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct pool_slot) == 64, "own cache line");
 
+enum pool_alive {
+	POOL_ALIVE = 1,
+	POOL_ALIVE_QUICK = 3, /* and pool_write_quick() can work: the clock is a counter */
+};
+
 /* Lives in an anonymous MADV_WIPEONFORK mapping: reads as zero in a forked child. */
 struct pool_writer {
 	/* 0 in a forked child or before attach: write nothing. Set by pool_writer_add_segment() for
-	 * segment 0; the owner may clear it to detach and set it again. Atomic. */
+	 * segment 0 to POOL_ALIVE or POOL_ALIVE_QUICK; the owner may clear it to detach. Atomic. */
 	uint32_t alive;
 	uint32_t segment_count; /* release by the attaching thread, acquire by writers */
 	uint32_t clock_kind;
@@ -43,8 +48,8 @@ struct pool_writer {
 	/* Futex word the bell thread sleeps on, with FUTEX_WAIT_PRIVATE (the wake is private too);
 	 * incremented by each ring. */
 	uint32_t bell;
-	uint32_t reserved;
-	/* From the thread pointer to two fields of struct rseq; 0 none. */
+	uint32_t cpu_cached; /* the next two lead to a copy, made now and then */
+	/* From the thread pointer to two fields of struct rseq, or of what stands in for it. */
 	int64_t rseq_cpu;
 	int64_t rseq_slot; /* the slot number: mm_cid, else cpu_id */
 	struct seg_header *segment[POOL_SEGMENTS_MAX];
@@ -92,6 +97,8 @@ struct pool_write_args {
 /* 0, -ENOSPC (pool full; counted), -EMSGSIZE (too big; counted), -EDEADLK (slots exhausted;
  * counted), -ENOTCONN (no pool; counted in lost_detached). */
 int pool_write_slow(struct pool_writer *w, const struct pool_write_args *a);
+/* Make room for `size` bytes in the slot of this CPU, when it is free; best effort. */
+void pool_writer_prepare(struct pool_writer *w, uint32_t tid, uint32_t size);
 /* Take a new chunk for a locked slot; -ENOSPC leaves the slot and its chunk as they were. */
 int pool_switch_chunk(struct pool_writer *w, struct pool_slot *s, uint32_t size);
 /* Called by the inline fast path when the slot of this CPU is locked: an overflow slot, or a slot

@@ -27,23 +27,42 @@ static inline ULONG keep_frame(ULONG code)
 static inline bool bad_arguments(PCEVENT_DESCRIPTOR descriptor, ULONG count,
 				 PEVENT_DATA_DESCRIPTOR data)
 {
-	return !descriptor || count > PROVIDER_PIECES_MAX || (count != 0 && !data);
+	return !descriptor || count > PROVIDER_PIECES_MAX || (BASE_UNLIKELY(!data) && count != 0);
 }
 
 /* Apart from EventWrite, so that the disabled case has no registers to save. Reached by a sibling
- * call: its return address is the one in the caller of EventWrite. */
-static __attribute__((noinline)) ULONG write_enabled(struct provider_hot *hot,
-						     PCEVENT_DESCRIPTOR descriptor, ULONG count,
-						     PEVENT_DATA_DESCRIPTOR data, LPCGUID activity)
+ * call: their return address is the one in the caller of EventWrite. One for each shape. */
+#define WRITE_SHAPE(name, shape)                                                                   \
+	static __attribute__((noinline)) ULONG name(struct provider_hot *hot,                      \
+						    PCEVENT_DESCRIPTOR descriptor, ULONG count,    \
+						    PEVENT_DATA_DESCRIPTOR data, LPCGUID activity) \
+	{                                                                                          \
+		return keep_frame(provider_write(hot, descriptor, activity,                        \
+						 (const struct pool_piece *)(const void *)data,    \
+						 count, __builtin_frame_address(0), shape));       \
+	}
+WRITE_SHAPE(write_plain, PROVIDER_SHAPE_PLAIN)
+WRITE_SHAPE(write_typed, PROVIDER_SHAPE_TYPED)
+WRITE_SHAPE(write_activity, PROVIDER_SHAPE_ACTIVITY)
+WRITE_SHAPE(write_typed_activity, PROVIDER_SHAPE_TYPED | PROVIDER_SHAPE_ACTIVITY)
+
+static inline __attribute__((always_inline)) ULONG
+write_enabled(struct provider_hot *hot, PCEVENT_DESCRIPTOR descriptor, ULONG count,
+	      PEVENT_DATA_DESCRIPTOR data, LPCGUID activity)
 {
-	return keep_frame(provider_write(hot, descriptor, activity,
-					 (const struct pool_piece *)(const void *)data, count,
-					 __builtin_frame_address(0)));
+	const uint64_t *own = provider_thread.activity;
+	bool typed = (order_load_relaxed(&hot->flags) & PROVIDER_HOT_TYPED) != 0;
+	if (BASE_UNLIKELY(activity || (own[0] | own[1]) != 0)) {
+		return typed ? write_typed_activity(hot, descriptor, count, data, activity)
+			     : write_activity(hot, descriptor, count, data, activity);
+	}
+	return typed ? write_typed(hot, descriptor, count, data, NULL)
+		     : write_plain(hot, descriptor, count, data, NULL);
 }
 
 static inline bool nobody_listens(const struct provider_hot *hot)
 {
-	return order_load_relaxed(&order_load_acquire(&hot->entry)->enabled) == 0;
+	return !order_differs(&order_load_acquire(&hot->entry)->enabled, 0u);
 }
 
 /* A bad handle, or the first write of a forked child. */

@@ -1,50 +1,53 @@
 /* SPDX-License-Identifier: MIT
  *
- * The filter cached in struct provider_hot.
+ * The verdicts kept in struct provider_hot.
  *
- *   filling                                 reading (provider_cache_mask)
+ *   filling                                 reading (provider_write)
  *   -------                                 -------
- *   cas cfg: old -> BUSY (Q)                cfg (acquire, T), the same as entry->cfg?
- *   fill from the entry, re-check           fields
- *   cfg = the entry's (release, T)          fence; cfg again: still the same?
+ *   cas tag: old -> BUSY (Q)                tag (acquire, T): the cfg of the entry?
+ *   fields, from the control block          level, keyword, entry, the rest
+ *   tag = cfg, old sequence + 1             fence; tag again: still the same?
+ *     (release, T)
  *
- * Whoever finds BUSY, or anything changed, asks the control block itself. A filler that never comes
- * back (killed thread, siglongjmp) leaves BUSY behind: slower, never wrong.
+ * The sequence number tells a reader who was interrupted between its two looks that the same
+ * configuration was filled in again for another event. Whoever finds BUSY, or anything changed,
+ * asks the control block itself. A filler that never comes back (killed thread, siglongjmp) leaves
+ * BUSY behind: slower, never wrong.
+ *
+ * A verdict may be out of date by the time it is used: the record carries the generation it was
+ * decided under, and etwd evaluates again.
  */
 #include "provider/provider_emit.h"
 
-__attribute__((cold, noinline)) void provider_cache_fill(struct provider_hot *hot)
+/* Two kinds of events that share a place would otherwise throw each other out for every event. */
+#define CONFLICTS_TAKEN 16u
+
+__attribute__((cold, noinline)) void provider_cache_fill(struct provider_hot *hot,
+							 const void *descriptor,
+							 const struct ctl_entry *e, uint32_t cfg,
+							 const struct pool_verdict *pv)
 {
-	if (order_load_relaxed(&hot->entry) == &provider_entry_on) {
-		return; /* several destinations: not for us */
+	struct provider_verdict *v = provider_verdict_place(hot, descriptor);
+	uint64_t old = order_load_relaxed(&v->tag);
+	if (old == PROVIDER_TAG_BUSY || cfg == UINT32_MAX) {
+		return;
 	}
-	uint32_t old = order_load_relaxed(&hot->cfg);
+	if (old >> 32 == cfg && order_load_relaxed(&v->entry) == e &&
+	    order_add_relaxed(&hot->conflicts, 1u) % CONFLICTS_TAKEN != 0) {
+		return;
+	}
 	/* Q: pairs with the reader's second look */
-	if (old == PROVIDER_CACHE_BUSY || !order_cas_full(&hot->cfg, &old, PROVIDER_CACHE_BUSY)) {
+	if (!order_cas_full(&v->tag, &old, PROVIDER_TAG_BUSY)) {
 		return;
 	}
-	const struct ctl_entry *e = order_load_acquire(&hot->entry);
-	uint32_t cfg = 0, rows = 0;
-	const struct filter_table *t = NULL;
-	if (e != &provider_entry_on && e != &provider_entry_off) {
-		const struct provider_link *link = provider_link_of(e);
-		cfg = order_load_acquire(&e->cfg);
-		t = provider_rows(e, provider_ctl_of(e), link->ctl_bytes, &rows);
-		order_store_relaxed(&hot->writer, link->writer);
-	}
-	if (!t || rows == 0 || cfg == PROVIDER_CACHE_BUSY) {
-		order_store_relaxed(&hot->cached_entry, (const struct ctl_entry *)NULL);
-		order_store_release(&hot->cfg, 0u); /* T */
-		return;
-	}
-	order_store_relaxed(&hot->table, t);
-	order_store_relaxed(&hot->rows, rows);
-	order_store_relaxed(&hot->head, (pool_row_head(&t->row[0]) & 0xFFFFFFFFu) |
-						(uint64_t)order_load_relaxed(&t->gen) << 32);
-	order_store_relaxed(&hot->any, order_load_relaxed(&t->row[0].any));
-	order_store_relaxed(&hot->match_all, order_load_relaxed(&t->row[0].all));
-	order_fence_acquire();
-	bool same = order_load_relaxed(&e->cfg) == cfg;
-	order_store_relaxed(&hot->cached_entry, same ? e : NULL);
-	order_store_release(&hot->cfg, same ? cfg : 0u); /* T */
+	const uint8_t *desc = descriptor;
+	order_fence_full();
+	order_store_relaxed(&v->level, (uint32_t)desc[4]);
+	order_store_relaxed(&v->keyword, le64_get(desc + 8));
+	order_store_relaxed(&v->entry, e);
+	order_store_relaxed(&v->writer, provider_link_of(e)->writer);
+	order_store_relaxed(&v->mask, pv->mask);
+	order_store_relaxed(&v->rec0, pool_rec0(POOL_REC_EVENT, (uint16_t)provider_hot_index(hot)));
+	order_store_relaxed(&v->rec1, pool_rec1(pv->cfg_gen));
+	order_store_release(&v->tag, (uint64_t)cfg << 32 | (uint32_t)(old + 1)); /* T */
 }

@@ -2,8 +2,8 @@
  * The general write path: several destinations, typed descriptors, extended items, stacks.
  */
 #include "provider/provider_emit.h"
-#include "format/etl_layout.h"
 #include "inproc/inproc.h"
+#include "pool/pool_write.h"
 #include "provider/provider_stack.h"
 
 #include <sys/mman.h>
@@ -14,13 +14,8 @@
  */
 #define ITEMS_SMALL 384u
 #define ITEMS_LARGE 4096u
-
-enum piece_type { /* EVENT_DATA_DESCRIPTOR.Type */
-		  PIECE_PAYLOAD = 0,
-		  PIECE_SCHEMA = 1,
-		  PIECE_TRAITS = 2,
-		  PIECE_TIME = 3,
-};
+/* A chunk is given up early for events of at most this size. */
+#define PREPARE_MAX 1024u
 
 /* The descriptors sorted by what they are. */
 struct parts {
@@ -192,8 +187,8 @@ static uint32_t write_all(const struct provider_event *ev, const struct parts *p
 		le64_put(to, 0); /* MatchId: the stack is complete */
 		memcpy(to + 8, stack, 8 * stack_frames);
 	}
-	item_add_pieces(&it, ETL_ITEM_PROV_TRAITS, ev, PIECE_TRAITS, p->traits_bytes);
-	item_add_pieces(&it, ETL_ITEM_EVENT_SCHEMA_TL, ev, PIECE_SCHEMA, p->schema_bytes);
+	item_add_pieces(&it, ETL_ITEM_PROV_TRAITS, ev, PROVIDER_PIECE_TRAITS, p->traits_bytes);
+	item_add_pieces(&it, ETL_ITEM_EVENT_SCHEMA_TL, ev, PROVIDER_PIECE_SCHEMA, p->schema_bytes);
 	struct pool_write_args args = {
 		.kind = POOL_REC_EVENT,
 		.prov = (uint16_t)provider_hot_index(ev->hot),
@@ -309,7 +304,7 @@ static __attribute__((noinline)) uint32_t write_scattered(const struct provider_
 	struct pool_piece payload[PROVIDER_PIECES_MAX];
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < ev->count && n < PROVIDER_PIECES_MAX; i++) {
-		if (piece_type(&ev->piece[i]) == PIECE_PAYLOAD) {
+		if (piece_type(&ev->piece[i]) == PROVIDER_PIECE_PAYLOAD) {
 			payload[n++] = ev->piece[i];
 		}
 	}
@@ -331,18 +326,18 @@ uint32_t provider_emit(const struct provider_event *ev)
 	bool scattered = false;
 	for (uint32_t i = 0; i < ev->count; i++) {
 		const struct pool_piece *d = &ev->piece[i];
-		uint8_t type = flags & PROVIDER_HOT_TYPED ? piece_type(d) : PIECE_PAYLOAD;
-		if (type == PIECE_PAYLOAD) {
+		uint8_t type = flags & PROVIDER_HOT_TYPED ? piece_type(d) : PROVIDER_PIECE_PAYLOAD;
+		if (type == PROVIDER_PIECE_PAYLOAD) {
 			p.payload_bytes = add_size(p.payload_bytes, d->size);
 			continue;
 		}
 		scattered = scattered || i != first;
 		first++;
-		if (type == PIECE_SCHEMA) {
+		if (type == PROVIDER_PIECE_SCHEMA) {
 			p.schema_bytes = add_size(p.schema_bytes, d->size);
-		} else if (type == PIECE_TRAITS && !(flags & PROVIDER_HOT_TRAITS)) {
+		} else if (type == PROVIDER_PIECE_TRAITS && !(flags & PROVIDER_HOT_TRAITS)) {
 			p.traits_bytes = add_size(p.traits_bytes, d->size);
-		} else if (type == PIECE_TIME && d->size == 8) {
+		} else if (type == PROVIDER_PIECE_TIME && d->size == 8) {
 			memcpy(&p.timestamp, d->ptr, 8);
 		}
 	}
@@ -366,4 +361,49 @@ uint32_t provider_emit_plain(struct provider_hot *hot, const void *descriptor, c
 		.frame = frame,
 	};
 	return provider_emit(&ev);
+}
+
+__attribute__((noinline)) uint32_t provider_emit_again(struct provider_hot *hot,
+							const void *descriptor,
+							const void *activity,
+							const struct pool_piece *piece,
+							uint32_t count, const void *frame)
+{
+	const struct ctl_entry *e = order_load_acquire(&hot->entry);
+	if (e == &provider_entry_on || order_load_relaxed(&e->enabled) == 0) {
+		/* several destinations; or none by now */
+		return provider_emit_plain(hot, descriptor, activity, piece, count, frame);
+	}
+	const uint8_t *desc = descriptor;
+	const struct provider_link *link = provider_link_of(e);
+	uint32_t cfg = order_load_acquire(&e->cfg);
+	struct pool_verdict v = pool_ctl_evaluate(e, provider_ctl_of(e), link->ctl_bytes, desc[4],
+						  le64_get(desc + 8));
+	order_fence_acquire();
+	if (order_load_relaxed(&e->cfg) != cfg || (v.props & FILTER_ROW_STACK) != 0) {
+		return provider_emit_plain(hot, descriptor, activity, piece, count, frame);
+	}
+	provider_cache_fill(hot, descriptor, e, cfg, &v);
+	if (v.mask == 0) {
+		return PROVIDER_OK;
+	}
+	uint64_t total = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		total += piece[i].size;
+	}
+	/* A full chunk is why we are here mostly. Too large an event is counted further down. */
+	if (total <= PREPARE_MAX) {
+		pool_writer_prepare(link->writer, provider_tid(), POOL_QUICK_ROOM + (uint32_t)total);
+		uint64_t rec0 = pool_rec0(POOL_REC_EVENT, (uint16_t)provider_hot_index(hot));
+		bool typed = (order_load_relaxed(&hot->flags) & PROVIDER_HOT_TYPED) != 0;
+		if (typed ? provider_write_known(hot, descriptor, activity, piece, count,
+						 link->writer, rec0, pool_rec1(v.cfg_gen), v.mask,
+						 PROVIDER_SHAPE_ACTIVITY | PROVIDER_SHAPE_TYPED)
+			  : provider_write_known(hot, descriptor, activity, piece, count,
+						 link->writer, rec0, pool_rec1(v.cfg_gen), v.mask,
+						 PROVIDER_SHAPE_ACTIVITY)) {
+			return PROVIDER_OK;
+		}
+	}
+	return provider_emit_plain(hot, descriptor, activity, piece, count, frame);
 }

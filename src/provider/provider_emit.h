@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing an event. provider_write() is the inline case: one destination, plain descriptors,
- * nothing extended. Everything else is provider_emit().
+ * Writing an event. provider_write() is the inline case: one destination, and of the extended items
+ * only the description of a TraceLogging event. Everything else is provider_emit().
  *
  * context: async-signal-safe, errno preserved. Results are Win32 codes, since the caller's caller
  * wants one and the fast path has no time for two translations.
@@ -9,8 +9,9 @@
 #ifndef PROVIDER_PROVIDER_EMIT_H
 #define PROVIDER_PROVIDER_EMIT_H
 
+#include "format/etl_layout.h"
 #include "pool/pool_evaluate.h"
-#include "pool/pool_write.h"
+#include "pool/pool_quick.h"
 #include "provider/provider_region.h"
 
 enum provider_code {
@@ -20,6 +21,12 @@ enum provider_code {
 	PROVIDER_INVALID_PARAMETER = 87,
 	PROVIDER_MORE_DATA = 234,
 	PROVIDER_ARITHMETIC_OVERFLOW = 534,
+};
+enum provider_piece_type { /* EVENT_DATA_DESCRIPTOR.Type */
+	PROVIDER_PIECE_PAYLOAD = 0,
+	PROVIDER_PIECE_SCHEMA = 1,
+	PROVIDER_PIECE_TRAITS = 2,
+	PROVIDER_PIECE_TIME = 3,
 };
 #define PROVIDER_PIECES_MAX 128u
 /* A record with its 80-byte header and extended items fits 16 bits [doc]. */
@@ -61,86 +68,90 @@ static inline const void *provider_activity_or(const void *given)
 uint32_t provider_emit_plain(struct provider_hot *hot, const void *descriptor, const void *activity,
 			     const struct pool_piece *piece, uint32_t count, const void *frame);
 
-void provider_cache_fill(struct provider_hot *hot);
+/* The same where provider_write() did not get through: without a verdict (keeps one for the next such
+ * event) or with a full chunk. */
+uint32_t provider_emit_again(struct provider_hot *hot, const void *descriptor,
+			      const void *activity, const struct pool_piece *piece, uint32_t count,
+			      const void *frame);
+/* Keep the verdict on this descriptor, decided under `cfg` of `e`. */
+void provider_cache_fill(struct provider_hot *hot, const void *descriptor,
+			 const struct ctl_entry *e, uint32_t cfg, const struct pool_verdict *pv);
 
-/* pool_ctl_evaluate() from the cache; false: it does not know. */
-static inline __attribute__((always_inline)) bool
-provider_cache_mask(const struct provider_hot *hot, const struct ctl_entry *entry,
-		    const uint8_t *desc, struct pool_verdict *ret, struct pool_writer **ret_writer)
+/* Events usually have constant descriptors, one beside the other. */
+static inline struct provider_verdict *provider_verdict_place(struct provider_hot *hot,
+							      const void *descriptor)
 {
-	uint32_t cfg = order_load_acquire(&hot->cfg); /* T */
-	if (BASE_UNLIKELY(cfg != order_load_acquire(&entry->cfg) ||
-			  order_load_relaxed(&hot->cached_entry) != entry)) {
-		return false;
-	}
-	uint64_t head = order_load_relaxed(&hot->head), heads = head;
-	uint64_t keyword = le64_get(desc + 8);
-	uint8_t level = desc[4];
-	*ret_writer = order_load_relaxed(&hot->writer);
-	uint32_t rows = order_load_relaxed(&hot->rows);
-	if (BASE_LIKELY(rows == 1)) {
-		bool passes =
-			pool_level_passes(POOL_HEAD_LEVEL(head), (uint8_t)(level - (level != 0)));
-		if (BASE_LIKELY(keyword != 0)) {
-			passes &= (keyword & order_load_relaxed(&hot->any)) != 0 &&
-				  (order_load_relaxed(&hot->match_all) & ~keyword) == 0;
-		} else {
-			passes &= (POOL_HEAD_PROPS(head) & FILTER_ROW_IGNORE_KEYWORD_0) == 0;
-		}
-		ret->mask = passes ? 1ull << (head & 63) : 0;
-	} else {
-		const struct filter_table *t = order_load_relaxed(&hot->table);
-		ret->mask = pool_rows_match(t->row, rows, level, keyword, &heads);
-	}
-	ret->props = POOL_HEAD_PROPS(heads);
-	ret->cfg_gen = (uint16_t)(head >> 32);
-	order_fence_acquire(); /* pairs with Q, and with the fence in pool_ctl.c */
-	return BASE_LIKELY(order_load_relaxed(&hot->cfg) == cfg &&
-			   order_load_relaxed(&entry->cfg) == cfg);
+	size_t at = ((uintptr_t)descriptor << 2) & ((PROVIDER_VERDICTS - 1) << 6);
+	return (struct provider_verdict *)(void *)((uint8_t *)hot->verdict + at);
 }
+_Static_assert(sizeof(struct provider_verdict) == 1u << 6, "provider_verdict_place");
 
-/* One destination, no extended items of the caller's. */
-static inline __attribute__((always_inline)) uint32_t
-provider_write(struct provider_hot *hot, const void *descriptor, const void *activity,
-	       const struct pool_piece *piece, uint32_t count, const void *frame)
+enum provider_shape { /* constants for provider_write() */
+	PROVIDER_SHAPE_PLAIN = 0,
+	PROVIDER_SHAPE_TYPED = 1,    /* descriptor types count: TraceLogging */
+	PROVIDER_SHAPE_ACTIVITY = 2, /* the thread has an activity, or one is given */
+};
+
+/* What is written when verdict and thread id are known; false: nothing. */
+static inline __attribute__((always_inline)) bool
+provider_write_known(const struct provider_hot *hot, const void *descriptor, const void *activity,
+		     const struct pool_piece *piece, uint32_t count, struct pool_writer *writer,
+		     uint64_t rec0, uint64_t rec1, uint64_t mask, unsigned shape)
 {
-	const struct ctl_entry *entry = order_load_acquire(&hot->entry);
-	if (order_load_relaxed(&entry->enabled) == 0) {
-		return PROVIDER_OK;
-	}
-	struct pool_verdict v;
-	struct pool_writer *writer;
-	/* Also false for provider_entry_on, which is never cached. */
-	if (BASE_UNLIKELY(!provider_cache_mask(hot, entry, descriptor, &v, &writer))) {
-		provider_cache_fill(hot);
-		return provider_emit_plain(hot, descriptor, activity, piece, count, frame);
-	}
-	if (v.mask == 0) {
-		return PROVIDER_OK;
-	}
-	uint64_t total = 0; /* 128 sizes of 32 bits */
-	for (uint32_t i = 0; i < count; i++) {
-		total += piece[i].size;
-	}
-	if (BASE_UNLIKELY((v.props & FILTER_ROW_STACK) || total > PROVIDER_EVENT_ROOM ||
-			  (order_load_relaxed(&hot->flags) & PROVIDER_HOT_TYPED))) {
-		return provider_emit_plain(hot, descriptor, activity, piece, count, frame);
-	}
-	struct pool_write_args args = {
-		.kind = POOL_REC_EVENT,
-		.prov = (uint16_t)provider_hot_index(hot),
-		.cfg_gen = v.cfg_gen,
-		.tid = provider_tid(),
-		.mask = v.mask,
+	struct pool_quick q = {
+		.rec0 = rec0,
+		.rec1 = rec1,
+		.mask = mask,
+		.tid = provider_thread.tid,
 		.descriptor = descriptor,
-		.activity = provider_activity_or(activity),
+		.activity = shape & PROVIDER_SHAPE_ACTIVITY ? provider_activity_or(activity) : NULL,
 		.piece = piece,
 		.piece_count = count,
-		.payload_bytes = (uint32_t)total,
+		.room = PROVIDER_EVENT_ROOM,
 	};
-	args.flags = args.activity ? POOL_REC_ACTIVITY : 0;
-	int r = pool_write(writer, &args);
-	return BASE_LIKELY(r == 0) ? PROVIDER_OK : provider_code_of(r);
+	if (shape & PROVIDER_SHAPE_TYPED) {
+		q.skip_type = order_load_relaxed(&hot->flags) & PROVIDER_HOT_TRAITS
+				      ? PROVIDER_PIECE_TRAITS
+				      : 0;
+		q.item_type = PROVIDER_PIECE_SCHEMA;
+		q.item = ETL_ITEM_EVENT_SCHEMA_TL;
+	}
+	return pool_write_quick(writer, &q);
+}
+
+/* The way of nearly all events: one destination, no related activity, no stack. Anything unusual is
+ * left to provider_emit_again(), which starts from the beginning; nothing is published by then. */
+static inline __attribute__((always_inline)) uint32_t
+provider_write(struct provider_hot *hot, const void *descriptor, const void *activity,
+	       const struct pool_piece *piece, uint32_t count, const void *frame, unsigned shape)
+{
+	const struct ctl_entry *entry = order_load_acquire(&hot->entry);
+	const uint8_t *desc = descriptor;
+	struct provider_verdict *v = provider_verdict_place(hot, descriptor);
+	__asm__("" : "+r"(v)); /* one base register */
+	uint64_t tag = order_load_acquire(&v->tag); /* T */
+	if (BASE_UNLIKELY(order_differs(&entry->cfg, (uint32_t)(tag >> 32)) ||
+			  order_differs(&v->keyword, le64_get(desc + 8)) ||
+			  order_differs(&v->entry, entry) ||
+			  order_differs(&v->level, (uint32_t)desc[4]))) {
+		goto miss;
+	}
+	uint64_t mask = order_load_relaxed(&v->mask);
+	uint64_t rec0 = order_load_relaxed(&v->rec0), rec1 = order_load_relaxed(&v->rec1);
+	struct pool_writer *writer = order_load_relaxed(&v->writer);
+	order_fence_acquire(); /* pairs with Q */
+	if (BASE_UNLIKELY(order_differs(&v->tag, tag) || !provider_tid_known())) {
+		goto miss;
+	}
+	if (mask == 0) {
+		return PROVIDER_OK;
+	}
+	if (BASE_LIKELY(provider_write_known(hot, descriptor, activity, piece, count, writer, rec0,
+					     rec1, mask, shape))) {
+		return PROVIDER_OK;
+	}
+miss:
+	return provider_emit_again(hot, descriptor, activity, piece, count, frame);
 }
 
 #endif

@@ -116,6 +116,8 @@ void provider_fork_recover(void)
 	for (int d = 0; d < 2; d++) {
 		forget_destination(&provider_dests[d]);
 	}
+	/* Before any handle works again: who has a handle believes the epoch. */
+	order_store_release(&provider_memory.epoch, me);
 	for (uint32_t i = 0; i < provider_registrations_top; i++) {
 		struct provider_registration *reg = &provider_registrations[i];
 		if (reg->state == PROVIDER_REG_LEAVING) {
@@ -131,10 +133,9 @@ void provider_fork_recover(void)
 			struct provider_hot *hot = &provider_memory.hot[i];
 			hot->flags = reg->flags;
 			provider_refresh_locked(i);
-			order_store_release(&hot->generation, reg->generation);
+			order_store_release(&hot->handle, (uint64_t)reg->generation << 32 | (i + 1));
 		}
 	}
-	order_store_release(&provider_memory.epoch, me);
 	for (int d = 0; d < 2; d++) {
 		attach_threadless(&provider_dests[d], buf);
 	}

@@ -63,5 +63,5 @@ __attribute__((cold, noinline)) struct provider_hot *provider_lookup_slow(uint64
 	provider_fork_recover();
 	errno = saved;
 	struct provider_hot *hot = &provider_memory.hot[index];
-	return order_load_acquire(&hot->generation) == (uint32_t)(handle >> 32) ? hot : NULL;
+	return order_load_acquire(&hot->handle) == handle ? hot : NULL;
 }

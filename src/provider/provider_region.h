@@ -37,34 +37,39 @@ enum provider_hot_flags {
 	PROVIDER_HOT_MULTI = 1u << 3, /* more than one destination: look at all[] */
 };
 
-/* Two cache lines a registration; the usual write reads only the first.
- *
- * The filter is cached beside the handle, because on the way to the real one each load waits for
- * the one before (entry, table offset, row), and a locked instruction waits for all of them. The
- * cache is good while `cfg` is what the entry says and `cached_entry` is the entry; see
- * provider_cache.c. */
+/* One answer to "which sessions want this level and keyword", with all that an event needs to be
+ * written for them. Asking the control block instead means a chain of loads, each waiting for the one
+ * before (entry, table offset, rows), and a loop over the sessions. Protocol: provider_cache.c. */
+struct provider_verdict {
+	uint64_t tag; /* the entry's cfg : 32 | sequence : 32; or PROVIDER_TAG_BUSY */
+	uint64_t keyword;
+	const struct ctl_entry *entry;
+	struct pool_writer *writer;
+	uint64_t mask; /* 0: nobody */
+	uint64_t rec0; /* pool_rec.kind and prov at their places in the first 8 bytes of the record */
+	uint64_t rec1; /* pool_rec.cfg_gen at its place in the second 8 bytes */
+	uint32_t level;
+	uint32_t reserved;
+};
+_Static_assert(sizeof(struct provider_verdict) == 64, "one cache line");
+#define PROVIDER_TAG_BUSY UINT64_MAX /* being written */
+#define PROVIDER_VERDICTS 4u
+
+/* A registration; a write reads the first cache line and one of the others. */
 struct provider_hot {
-	uint32_t generation; /* 0 = no registration here */
-	uint32_t flags;
+	uint64_t handle; /* what EventRegister gave; 0 = no registration here */
 	/* The one destination's entry; or an all-zero one; or, with several destinations (or the
 	 * in-process one), an entry that is always enabled, which leads to the general path. Never
 	 * NULL in a live one. */
 	const struct ctl_entry *entry;
-	uint32_t cfg;  /* PROVIDER_CACHE_BUSY while being written */
-	uint32_t rows; /* 1: the row is below; more: in `table` */
-	const struct ctl_entry *cached_entry;
-	struct pool_writer *writer;
-	uint64_t head; /* of struct filter_row, with the generation in its upper half */
-	uint64_t any;
-	uint64_t match_all;
-
-	const struct filter_table *table;
+	uint32_t flags;
+	uint32_t conflicts; /* verdicts asked for in vain; see provider_cache_fill() */
 	const struct ctl_entry *all[PROVIDER_DESTS];
-	uint64_t reserved[4];
+	uint64_t reserved[2];
+	struct provider_verdict verdict[PROVIDER_VERDICTS];
 } __attribute__((aligned(64)));
-_Static_assert(sizeof(struct provider_hot) == 128, "two cache lines");
-_Static_assert(offsetof(struct provider_hot, table) == 64, "the second one starts here");
-#define PROVIDER_CACHE_BUSY UINT32_MAX
+_Static_assert(sizeof(struct provider_hot) == 320, "five cache lines");
+_Static_assert(offsetof(struct provider_hot, verdict) == 64, "the second one starts here");
 
 #if defined(__aarch64__)
 #define PROVIDER_PAGE 65536 /* the largest the kernel may use */
@@ -103,14 +108,15 @@ extern __thread struct provider_thread provider_thread
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 uint32_t provider_tid_slow(void);
-/* A fork copies the thread's cached id into the child, where it is wrong; hence the epoch. */
+/* A fork copies the thread's cached id into the child, where it is wrong; hence the epoch. No thread
+ * has a valid epoch before it has asked for its id. */
+static inline bool provider_tid_known(void)
+{
+	return provider_thread.epoch == provider_memory.epoch;
+}
 static inline uint32_t provider_tid(void)
 {
-	if (BASE_LIKELY(provider_thread.epoch == provider_memory.epoch &&
-			provider_thread.tid != 0)) {
-		return provider_thread.tid;
-	}
-	return provider_tid_slow();
+	return BASE_LIKELY(provider_tid_known()) ? provider_thread.tid : provider_tid_slow();
 }
 
 /* Where a miss goes: a forked child gets its registrations back, a wrong handle gives NULL. */
@@ -119,11 +125,14 @@ struct provider_hot *provider_lookup_slow(uint64_t handle);
 static inline struct provider_hot *provider_lookup_fast(uint64_t handle)
 {
 	uint32_t index = (uint32_t)handle - 1;
-	uint32_t generation = (uint32_t)(handle >> 32);
 	if (BASE_LIKELY(index < PROVIDER_REGISTRATIONS_MAX)) {
 		struct provider_hot *hot = &provider_memory.hot[index];
-		if (BASE_LIKELY(order_load_acquire(&hot->generation) == generation &&
-				generation != 0)) {
+		__asm__("" : "+r"(hot)); /* one base register for all of it */
+		if (!hot) {
+			__builtin_unreachable();
+		}
+		if (BASE_LIKELY(!order_differs(&hot->handle, handle))) {
+			order_fence_acquire();
 			return hot;
 		}
 	}

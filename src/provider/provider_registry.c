@@ -286,9 +286,10 @@ int provider_register(const struct provider_register_args *a, uint64_t *ret_hand
 	struct provider_hot *hot = &provider_memory.hot[index];
 	hot->flags = reg->flags;
 	provider_refresh_locked(index);
-	order_store_release(&hot->generation, generation);
+	uint64_t handle = (uint64_t)generation << 32 | (index + 1);
+	order_store_release(&hot->handle, handle);
 	/* Before any callback: providers write events from inside it. */
-	*ret_handle = (uint64_t)generation << 32 | (index + 1);
+	*ret_handle = handle;
 	if (code) {
 		provider_callback_start_locked();
 	}
@@ -333,7 +334,7 @@ int provider_unregister(uint64_t handle, bool classic)
 	}
 	uint32_t index = (uint32_t)(reg - provider_registrations);
 	struct provider_hot *hot = &provider_memory.hot[index];
-	order_store_release(&hot->generation, 0u);
+	order_store_release(&hot->handle, 0ull);
 	reg->state = PROVIDER_REG_LEAVING;
 	for (int d = 0; d < PROVIDER_DESTS; d++) {
 		reg->entry[d] = &provider_entry_off;
