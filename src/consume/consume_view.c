@@ -21,12 +21,12 @@ static int item_add(struct consume_view *v, uint32_t *count, uint16_t type, cons
 		v->items = items;
 		v->items_cap = cap;
 	}
-	EVENT_HEADER_EXTENDED_DATA_ITEM *e = &v->items[(*count)++];
-	memset(e, 0, sizeof *e);
-	e->ExtType = type;
-	e->DataSize = (USHORT)bytes;
-	e->DataPtr = (ULONGLONG)(uintptr_t)data;
-	e->Linkage = 1;
+	v->items[(*count)++] = (EVENT_HEADER_EXTENDED_DATA_ITEM){
+		.ExtType = type,
+		.Linkage = 1,
+		.DataSize = (USHORT)bytes,
+		.DataPtr = (ULONGLONG)(uintptr_t)data,
+	};
 	return 0;
 }
 
@@ -89,36 +89,32 @@ int consume_view_fill(struct consume_view *v, const struct etl_record *r, uint64
 	if (err < 0) {
 		return err;
 	}
-	EVENT_RECORD e;
-	memset(&e, 0, sizeof e);
-	e.EventHeader.Size = (USHORT)r->raw_bytes;
-	e.EventHeader.HeaderType = r->type;
-	e.EventHeader.Flags = r->event_flags;
-	if (items) {
-		e.EventHeader.Flags |= EVENT_HEADER_FLAG_EXTENDED_INFO;
-	}
-	e.EventHeader.EventProperty = r->event_property;
-	e.EventHeader.ThreadId = r->tid;
-	e.EventHeader.ProcessId = r->pid;
-	e.EventHeader.TimeStamp.QuadPart = (int64_t)time;
-	memcpy(&e.EventHeader.ProviderId, &r->provider, sizeof r->provider);
-	e.EventHeader.EventDescriptor.Id = r->id;
-	e.EventHeader.EventDescriptor.Version = r->version;
-	e.EventHeader.EventDescriptor.Channel = r->channel;
-	e.EventHeader.EventDescriptor.Level = r->level;
-	e.EventHeader.EventDescriptor.Opcode = r->opcode;
-	e.EventHeader.EventDescriptor.Task = r->task;
-	e.EventHeader.EventDescriptor.Keyword = r->keyword;
-	e.EventHeader.KernelTime = r->kernel_time;
-	e.EventHeader.UserTime = r->user_time;
-	memcpy(&e.EventHeader.ActivityId, &r->activity, sizeof r->activity);
-	e.BufferContext = consume_context_of(r);
-	e.ExtendedDataCount = (USHORT)items;
-	e.ExtendedData = items ? v->items : NULL;
-	e.UserDataLength = (USHORT)r->payload_bytes;
-	e.UserData = r->payload_bytes ? (PVOID)(uintptr_t)r->payload : NULL;
-	e.UserContext = user_context;
-	*ret = e;
+	/* In place: this runs for every event. */
+	EVENT_HEADER *h = &ret->EventHeader;
+	h->Size = (USHORT)r->raw_bytes;
+	h->HeaderType = r->type;
+	h->Flags = r->event_flags | (items ? EVENT_HEADER_FLAG_EXTENDED_INFO : 0);
+	h->EventProperty = r->event_property;
+	h->ThreadId = r->tid;
+	h->ProcessId = r->pid;
+	h->TimeStamp.QuadPart = (int64_t)time;
+	memcpy(&h->ProviderId, &r->provider, sizeof r->provider);
+	h->EventDescriptor.Id = r->id;
+	h->EventDescriptor.Version = r->version;
+	h->EventDescriptor.Channel = r->channel;
+	h->EventDescriptor.Level = r->level;
+	h->EventDescriptor.Opcode = r->opcode;
+	h->EventDescriptor.Task = r->task;
+	h->EventDescriptor.Keyword = r->keyword;
+	h->KernelTime = r->kernel_time;
+	h->UserTime = r->user_time;
+	memcpy(&h->ActivityId, &r->activity, sizeof r->activity);
+	ret->BufferContext = consume_context_of(r);
+	ret->ExtendedDataCount = (USHORT)items;
+	ret->ExtendedData = items ? v->items : NULL;
+	ret->UserDataLength = (USHORT)r->payload_bytes;
+	ret->UserData = r->payload_bytes ? (PVOID)(uintptr_t)r->payload : NULL;
+	ret->UserContext = user_context;
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "etl/etl_record.h"
 
 #define FILETIME_PER_SECOND 10000000ull
+#define NS_PER_SECOND	    1000000000ull
 #define CLOCK_SYSTEM_TIME   2u
 #define CLOCK_CPU_CYCLES    3u
 
@@ -16,8 +17,11 @@ uint64_t etl_clock_to_filetime(const struct etl_clock *c, uint64_t raw)
 	uint64_t freq = c->clock_type == CLOCK_CPU_CYCLES ? c->cpu_mhz * 1000000ull : c->perf_freq;
 	bool back = raw < c->start_raw;
 	uint64_t ticks = back ? c->start_raw - raw : raw - c->start_raw;
-	/* Whole seconds and the rest apart: exact, and without a 128-bit division an event. */
-	if (freq != FILETIME_PER_SECOND && freq != 0) {
+	/* Whole seconds and the rest apart: exact, and without a 128-bit division an event. A clock in
+	 * nanoseconds, which is ours, needs none by a variable at all. */
+	if (freq == NS_PER_SECOND) {
+		ticks /= NS_PER_SECOND / FILETIME_PER_SECOND;
+	} else if (freq != FILETIME_PER_SECOND && freq != 0) {
 		uint64_t rest = ticks % freq;
 		ticks = ticks / freq * FILETIME_PER_SECOND +
 			(rest < UINT64_MAX / FILETIME_PER_SECOND
