@@ -372,21 +372,26 @@ static void tell_ready(int fd, char verdict)
 	}
 }
 
-/* Another etwd of this directory is running or just starting: success once it answers. */
+/* Another etwd of this directory is running, just starting, or just leaving (killed, perhaps). 0 once
+ * it answers; the lock's descriptor when it is gone and the place is ours; -EWOULDBLOCK. */
 static int wait_for_other(const char *dir, int ready_fd)
 {
-	for (int i = 0; i < 200; i++) {
+	for (int i = 0; i < 450; i++) {
 		int fd = proto_connect(dir, "control");
 		if (fd >= 0) {
 			close(fd);
 			tell_ready(ready_fd, 0);
 			return 0;
 		}
+		int lock_fd = take_lock(dir);
+		if (lock_fd != -EWOULDBLOCK) {
+			return lock_fd;
+		}
 		struct pollfd none = {.fd = -1};
-		poll(&none, 1, 50);
+		poll(&none, 1, 20);
 	}
 	fprintf(stderr, "etwd: another etwd holds %s/lock but does not answer\n", dir);
-	return 1;
+	return -EWOULDBLOCK;
 }
 
 static int run(struct etwd *d, const struct options *o, int lock_fd)
@@ -456,7 +461,10 @@ int main(int argc, char **argv)
 	}
 	int lock_fd = take_lock(dir);
 	if (lock_fd == -EWOULDBLOCK) {
-		return wait_for_other(dir, o.ready_fd);
+		lock_fd = wait_for_other(dir, o.ready_fd);
+		if (lock_fd == 0 || lock_fd == -EWOULDBLOCK) {
+			return lock_fd != 0;
+		}
 	}
 	if (lock_fd < 0) {
 		fprintf(stderr, "etwd: cannot lock %s/lock: %s\n", dir, strerror(-lock_fd));
