@@ -82,24 +82,6 @@ bool cli_trace_open(struct cli_trace *t, int count, char **files, const char *se
 	return true;
 }
 
-/* What the reader went around, on stderr: a damaged file must not look like a whole one. */
-static void tell_problems(const struct cli_trace *t, int i)
-{
-	enum { SHOWN = 10 };
-	struct openetw_problem p = {.size = sizeof p};
-	unsigned n = 0;
-	while (openetw_trace_next_problem(t->handle[i], &p) == ERROR_SUCCESS) {
-		if (n++ < SHOWN) {
-			fprintf(stderr, "openetw %s: %s: at byte %llu: %s\n", t->args->command->name,
-				t->file[i].LogFileName, (unsigned long long)p.file_offset, p.text);
-		}
-	}
-	if (n > SHOWN) {
-		fprintf(stderr, "openetw %s: %s: and %u more places\n", t->args->command->name,
-			t->file[i].LogFileName, n - SHOWN);
-	}
-}
-
 /* What the reader could not read: where, and why. The rest was delivered. */
 static void print_problems(struct cli_trace *t)
 {
@@ -163,7 +145,6 @@ uint32_t cli_trace_run(struct cli_trace *t)
 	for (int i = 0; i < t->count; i++) {
 		t->lost_events += t->file[i].LogfileHeader.EventsLost;
 		t->lost_buffers += t->file[i].LogfileHeader.BuffersLost;
-		tell_problems(t, i);
 		CloseTrace(t->handle[i]);
 	}
 	return interrupted || (code == ERROR_CANCELLED && t->stop) ? ERROR_SUCCESS : code;

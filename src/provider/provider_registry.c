@@ -16,6 +16,7 @@
 #pragma weak inproc_unregister
 #pragma weak inproc_set_traits
 #pragma weak inproc_set_notify
+#pragma weak inproc_classic_handle
 
 pthread_mutex_t provider_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t provider_changed;
@@ -23,6 +24,20 @@ struct provider_registration provider_registrations[PROVIDER_REGISTRATIONS_MAX];
 uint32_t provider_registrations_top;
 static uint32_t next_index;
 static bool initialised;
+static uint32_t wait_ms = PROVIDER_WAIT_MS;
+
+uint32_t provider_wait_ms(void)
+{
+	return wait_ms;
+}
+
+static void read_environment(void)
+{
+	const char *said = secure_getenv("OPENETW_WAIT_MS");
+	if (said && *said) {
+		wait_ms = (uint32_t)BASE_MIN(strtoul(said, NULL, 10), PROVIDER_WAIT_MS_MAX);
+	}
+}
 
 struct timespec provider_deadline(uint32_t ms)
 {
@@ -73,8 +88,21 @@ static void inproc_register_locked(uint32_t index)
 			.level = order_load_relaxed(&e->level_max),
 			.any = order_load_relaxed(&e->any_union),
 			.all = order_load_relaxed(&e->all_inter),
+			.classic_handle = inproc_classic_handle(index),
 		};
 		provider_notice_locked(index, PROVIDER_DEST_INPROC, &n);
+	}
+}
+
+/* Who enables a provider of his own process finds it called, unless it takes long. */
+static void wait_called_locked(uint32_t index)
+{
+	const struct provider_registration *reg = &provider_registrations[index];
+	struct timespec until = provider_deadline(wait_ms);
+	uint32_t generation = reg->generation, want = reg->jobs_queued;
+	while (!provider_callback_is_self() && reg->generation == generation &&
+	       (int32_t)(want - reg->jobs_done) > 0 &&
+	       pthread_cond_timedwait(&provider_changed, &provider_lock, &until) == 0) {
 	}
 }
 
@@ -88,10 +116,12 @@ static void inproc_notified(uint32_t index, uint32_t code, uint8_t level, uint64
 	if (source) {
 		n.source = *source;
 	}
+	n.classic_handle = inproc_classic_handle(index);
 	pthread_mutex_lock(&provider_lock);
 	if (provider_registrations[index].state == PROVIDER_REG_LIVE) {
 		inproc_attach_locked(index);
 		provider_notice_locked(index, PROVIDER_DEST_INPROC, &n);
+		wait_called_locked(index);
 	}
 	pthread_mutex_unlock(&provider_lock);
 }
@@ -221,7 +251,7 @@ static bool answers_missing(const struct provider_registration *reg)
 static void wait_registered_locked(uint32_t index, uint32_t generation)
 {
 	struct provider_registration *reg = &provider_registrations[index];
-	struct timespec until = provider_deadline(PROVIDER_WAIT_MS);
+	struct timespec until = provider_deadline(provider_wait_ms());
 	bool self = provider_callback_is_self();
 	while (reg->generation == generation && reg->state == PROVIDER_REG_LIVE) {
 		bool missing = answers_missing(reg);
@@ -243,7 +273,9 @@ static void init_once_locked(void)
 	if (!initialised) {
 		initialised = true;
 		provider_registry_init();
+		read_environment();
 		provider_dests_init_locked();
+		provider_fork_watch();
 		if (inproc_set_notify) {
 			inproc_set_notify(inproc_notified);
 		}
@@ -292,6 +324,7 @@ int provider_register(const struct provider_register_args *a, uint64_t *ret_hand
 	*ret_handle = handle;
 	if (code) {
 		provider_callback_start_locked();
+		provider_fork_tell_locked();
 	}
 	inproc_register_locked(index);
 	for (int d = 0; d < 2; d++) {
@@ -360,6 +393,8 @@ int provider_unregister(uint64_t handle, bool classic)
 	while (reg->running && !provider_callback_is_self()) {
 		pthread_cond_wait(&provider_changed, &provider_lock);
 	}
+	free(reg->binary);
+	reg->binary = NULL;
 	free(reg->traits);
 	reg->traits = NULL;
 	reg->traits_bytes = 0;
@@ -389,7 +424,7 @@ static void wait_traits_locked(uint32_t index)
 {
 	struct provider_registration *reg = &provider_registrations[index];
 	uint32_t generation = reg->generation;
-	struct timespec until = provider_deadline(PROVIDER_WAIT_MS);
+	struct timespec until = provider_deadline(provider_wait_ms());
 	for (int d = 0; d < 2; d++) {
 		struct provider_dest *dest = &provider_dests[d];
 		reg->said[d].traits_asked = provider_post_traits_locked(dest, index) != 0;
@@ -477,10 +512,15 @@ int provider_track_binary(uint64_t handle, const char *path)
 	if (!reg) {
 		return -EBADF;
 	}
+	char *copy = strdup(path);
+	if (copy) {
+		free(reg->binary);
+		reg->binary = copy;
+	}
 	for (int d = 0; d < 2; d++) {
 		provider_post_binary_locked(&provider_dests[d],
 					    (uint32_t)(reg - provider_registrations), path);
 	}
 	pthread_mutex_unlock(&provider_lock);
-	return 0;
+	return copy ? 0 : -ENOMEM;
 }

@@ -41,10 +41,13 @@ struct provider_registration {
 	provider_wmi_fn wmi_fn;	      /* classic only */
 	void *context;
 	const void *code_map; /* module the callback lives in; NULL: not in a module (JIT) */
+	char *binary;	      /* malloc; NULL: not to be told */
 	uint8_t *traits;      /* malloc; NULL none */
 	uint32_t traits_bytes;
 	uint32_t flags; /* enum provider_hot_flags, copied into hot */
 	struct provider_said said[PROVIDER_DESTS];
+	struct provider_said before_fork; /* merged; of the parent */
+	bool forked;			  /* the callback has not been told since */
 	const struct ctl_entry *entry[PROVIDER_DESTS]; /* provider_entry_off when not attached */
 	uint32_t jobs_queued;			       /* callbacks */
 	uint32_t jobs_done;
@@ -102,6 +105,8 @@ void provider_notice_locked(uint32_t index, uint32_t dest, const struct provider
 /* The index may be used again once no destination is owed an answer. */
 void provider_left_locked(uint32_t index, uint32_t dest);
 
+/* How long EventRegister, traits, and the first write of a forked child wait for a daemon. */
+uint32_t provider_wait_ms(void);
 /* Absolute CLOCK_MONOTONIC time `ms` from now. */
 struct timespec provider_deadline(uint32_t ms);
 

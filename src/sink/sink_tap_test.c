@@ -182,7 +182,8 @@ static void the_header_for_consumers_is_buffer_0(void **state)
 	long n = sink_header(s, buf, sizeof buf);
 	assert_true(n > 0x180);
 	assert_int_equal(le32_get(buf), n);
-	assert_int_equal(le32_get(buf + ETL_BH_OFFSET), n);
+	assert_int_equal(n, 0x200); /* as on Windows; the names of this one are short */
+	assert_true(le32_get(buf + ETL_BH_OFFSET) < n);
 	assert_int_equal(le16_get(buf + ETL_BH_TYPE), ETL_BT_HEADER);
 	assert_int_equal(le32_get(buf + 0x68), 4096); /* the session's buffer size */
 	assert_int_equal(le64_get(buf + 0x168), 1000000000);

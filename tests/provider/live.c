@@ -76,6 +76,7 @@ void live_init(void)
 		perror("runtime directory");
 		exit(1);
 	}
+	setenv("OPENETW_WAIT_MS", "5000", 0); /* the machine may be busy */
 	owner = getpid();
 	atexit(clean_up);
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -130,6 +131,16 @@ ULONG live_enable(struct live_session *s, LPCGUID guid, ULONG code, UCHAR level,
 		.EnableProperty = properties,
 	};
 	return EnableTraceEx2(s->id, guid, code, level, any, all, 5000, &p);
+}
+
+void live_begin(void)
+{
+	struct live_session s;
+	live_init();
+	/* A provider that registers before there is an etwd is found by it a little later; most
+	 * tests want to know exactly when. */
+	live_start(&s, "first", "first.etl", 0);
+	live_stop(&s);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

@@ -47,6 +47,8 @@ extern char live_dir[64];
 
 /* Runtime directory; everything is cleaned up at exit. */
 void live_init(void);
+/* The same, and etwd runs afterwards. */
+void live_begin(void);
 /* A session with a file "<dir>/<file>"; mode is added to sequential unless it names another. */
 void live_start(struct live_session *s, const char *name, const char *file, ULONG mode);
 ULONG live_control(struct live_session *s, ULONG code);
@@ -56,10 +58,13 @@ ULONG live_enable(struct live_session *s, LPCGUID guid, ULONG code, UCHAR level,
 /* Until the condition holds, at most 10 s. */
 #define live_wait(condition)                                                                       \
 	do {                                                                                       \
-		for (int i_ = 0; i_ < 2000 && !(condition); i_++) {                                \
+		int left_ = 2000;                                                                  \
+		while (!(condition) && --left_ > 0) {                                              \
 			usleep(5000);                                                              \
 		}                                                                                  \
-		EXPECT((condition) != 0, 1);                                                       \
+		if (left_ == 0) {                                                                  \
+			live_fail(__FILE__, __LINE__, #condition, 0, 1);                           \
+		}                                                                                  \
 	} while (0)
 
 typedef void (*live_record_fn)(PEVENT_RECORD r, void *context);

@@ -88,6 +88,7 @@ int main(void)
 	}
 	snprintf(file, sizeof file, "%s/live.etl", dir);
 	fill(&s, file);
+	setenv("OPENETW_WAIT_MS", "5000", 0); /* the machine may be busy */
 	/* Registered before there is a daemon. */
 	CHECK(EventRegister(&provider, on_enable, NULL, &h), 0);
 	CHECK(EventWrite(h, &desc, 0, NULL), 0);
