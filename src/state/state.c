@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT */
+#include "state/state.h"
+#include "state/state_payload.h"
+#include "state/state_stack.h"
+#include "state/state_table.h"
+
+#include <stdlib.h>
+
+#define CPUS 2048u
+
+struct process_node {
+	struct state_node n;
+	struct state_process p;
+};
+struct thread_node {
+	struct state_node n;
+	uint32_t pid;
+	uint64_t start, end;
+};
+struct image_node {
+	struct state_node n;	   /* by pid; `older` leads through all of a process */
+	struct state_node by_base; /* by pid and base */
+	struct state_image i;
+};
+struct file_node {
+	struct state_node n;
+	const char *path;
+};
+
+struct state {
+	uint32_t flags;
+	struct state_memory memory;
+	struct state_table processes, threads, images, images_by_base, files;
+	struct state_stacks stacks;
+	uint32_t *running; /* of each processor */
+};
+
+struct state *state_create(uint32_t flags)
+{
+	struct state *s = calloc(1, sizeof *s);
+	if (!s) {
+		return NULL;
+	}
+	s->flags = flags;
+	s->running = malloc(CPUS * sizeof *s->running);
+	if (!s->running) {
+		free(s);
+		return NULL;
+	}
+	memset(s->running, 0xFF, CPUS * sizeof *s->running);
+	return s;
+}
+
+void state_destroy(struct state *s)
+{
+	if (!s) {
+		return;
+	}
+	state_table_free(&s->processes);
+	state_table_free(&s->threads);
+	state_table_free(&s->images);
+	state_table_free(&s->images_by_base);
+	state_table_free(&s->files);
+	state_stacks_free(&s->stacks);
+	state_memory_free(&s->memory);
+	free(s->running);
+	free(s);
+}
+
+bool state_full(const struct state *s)
+{
+	return s->memory.full;
+}
+
+/* ---- what records tell ---- */
+
+static bool is_start(unsigned type)
+{
+	return type == TYPE_START;
+}
+static bool is_end(unsigned type)
+{
+	return type == TYPE_END;
+}
+
+static void add_process(struct state *s, const struct etl_record *r, unsigned type)
+{
+	struct payload_process p;
+	if (!payload_process(r, &p)) {
+		return;
+	}
+	struct process_node *old = (struct process_node *)state_table_find(&s->processes, p.pid);
+	bool alive = old && old->p.end_raw == UINT64_MAX;
+	if (alive && !is_start(type)) {
+		/* Known already: the end, or a rundown that says the same again. */
+		old->p.end_raw = is_end(type) ? r->time_raw : UINT64_MAX;
+		return;
+	}
+	if (old && !alive && type == (HOOK_PROCESS_DEFUNCT & 0xFF)) {
+		return; /* dead, but somebody still holds it */
+	}
+	struct process_node *n = state_alloc(&s->memory, sizeof *n);
+	if (!n) {
+		return;
+	}
+	if (alive) { /* its end was lost */
+		old->p.end_raw = r->time_raw;
+	}
+	n->n.id = p.pid;
+	n->p = (struct state_process){
+		.pid = p.pid,
+		.parent = p.parent,
+		.session = p.session,
+		.start_raw = is_start(type) ? r->time_raw : 0,
+		.end_raw = is_end(type) ? r->time_raw : UINT64_MAX,
+		.name = state_text8(&s->memory, p.name, p.name_bytes),
+		.command_line =
+			p.command ? state_text16(&s->memory, p.command, p.command_units) : "",
+	};
+	state_table_add(&s->processes, &n->n);
+}
+
+static void add_thread(struct state *s, const struct etl_record *r, unsigned type)
+{
+	if (r->payload_bytes < 8) {
+		return;
+	}
+	uint32_t pid = le32_get(r->payload), tid = le32_get(r->payload + 4);
+	struct thread_node *old = (struct thread_node *)state_table_find(&s->threads, tid);
+	bool alive = old && old->end == UINT64_MAX;
+	if (alive && !is_start(type) && old->pid == pid) {
+		old->end = is_end(type) ? r->time_raw : UINT64_MAX;
+		return;
+	}
+	struct thread_node *n = state_alloc(&s->memory, sizeof *n);
+	if (!n) {
+		return;
+	}
+	if (alive) {
+		old->end = r->time_raw;
+	}
+	n->n.id = tid;
+	n->pid = pid;
+	n->start = is_start(type) ? r->time_raw : 0;
+	n->end = is_end(type) ? r->time_raw : UINT64_MAX;
+	state_table_add(&s->threads, &n->n);
+}
+
+static struct image_node *by_base_of(struct state_node *n)
+{
+	return (struct image_node *)((uint8_t *)n - offsetof(struct image_node, by_base));
+}
+
+static void add_image(struct state *s, const struct etl_record *r, uint16_t hook)
+{
+	struct payload_image p;
+	if (!payload_image(r, &p)) {
+		return;
+	}
+	bool loaded = hook == HOOK_IMAGE_LOAD;
+	bool unloaded = hook == (GROUP_IMAGE << 8 | TYPE_END);
+	uint64_t place = p.base ^ (uint64_t)p.pid << 48;
+	struct state_node *same = state_table_find(&s->images_by_base, place);
+	struct image_node *n = same ? by_base_of(same) : NULL;
+	if (n && (n->i.pid != p.pid || n->i.base != p.base || n->i.unload_raw != UINT64_MAX)) {
+		n = NULL;
+	}
+	if (n && !loaded) {
+		n->i.unload_raw = unloaded ? r->time_raw : UINT64_MAX;
+		return;
+	}
+	if (n) { /* its end was lost */
+		n->i.unload_raw = r->time_raw;
+	}
+	n = state_alloc(&s->memory, sizeof *n);
+	if (!n) {
+		return;
+	}
+	n->n.id = p.pid;
+	n->i = (struct state_image){
+		.base = p.base,
+		.size = p.size,
+		.pid = p.pid,
+		.checksum = p.checksum,
+		.time_date_stamp = p.time_date_stamp,
+		.load_raw = loaded ? r->time_raw : 0,
+		.unload_raw = unloaded ? r->time_raw : UINT64_MAX,
+		.path = state_text16(&s->memory, p.path, p.path_units),
+	};
+	state_table_add(&s->images, &n->n);
+	n->by_base.id = place;
+	state_table_add(&s->images_by_base, &n->by_base);
+}
+
+static void add_file(struct state *s, const struct etl_record *r)
+{
+	uint64_t key;
+	const uint8_t *path;
+	uint32_t units;
+	if (!payload_file(r, &key, &path, &units)) {
+		return;
+	}
+	const struct file_node *old = (const struct file_node *)state_table_find(&s->files, key);
+	struct file_node *n = state_alloc(&s->memory, sizeof *n);
+	const char *text = n ? state_text16(&s->memory, path, units) : "";
+	if (!n || (old && strcmp(old->path, text) == 0)) {
+		return;
+	}
+	n->n.id = key;
+	n->path = text;
+	state_table_add(&s->files, &n->n);
+}
+
+void state_add(struct state *s, const struct etl_record *r)
+{
+	uint16_t hook = payload_hook(r);
+	unsigned type = hook & 0xFF;
+	if (hook == 0 || !r->payload) {
+		return;
+	}
+	switch (hook >> 8) {
+	case GROUP_PROCESS:
+		if (hook == HOOK_IMAGE_LOAD) {
+			add_image(s, r, hook);
+		} else if (type <= TYPE_DC_END || hook == HOOK_PROCESS_DEFUNCT) {
+			add_process(s, r, type);
+		}
+		break;
+	case GROUP_THREAD:
+		if (type >= TYPE_START && type <= TYPE_DC_END) {
+			add_thread(s, r, type);
+		} else if (hook == HOOK_CSWITCH && r->payload_bytes >= 8) {
+			s->running[r->cpu % CPUS] = le32_get(r->payload);
+		}
+		break;
+	case GROUP_IMAGE:
+		if (type >= TYPE_END && type <= TYPE_DC_END) {
+			add_image(s, r, hook);
+		}
+		break;
+	case GROUP_FILE:
+		/* name, created, deleted, rundown */
+		if (type == 0 || type == 0x20 || type == 0x23 || type == 0x24) {
+			add_file(s, r);
+		}
+		break;
+	case GROUP_STACK:
+		if ((s->flags & STATE_STACKS) && type >= 0x20 && type <= 0x26 && type != 0x21) {
+			state_stacks_add(&s->stacks, &s->memory, hook, r);
+		}
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- questions ---- */
+
+uint32_t state_pid_of_thread(const struct state *s, uint32_t tid, uint64_t time_raw)
+{
+	if (tid == 0) {
+		return 0; /* the idle threads, one for each processor */
+	}
+	const struct thread_node *n = (const struct thread_node *)state_table_find(&s->threads, tid);
+	const struct thread_node *best = n;
+	for (; n; n = (const struct thread_node *)n->n.older) {
+		best = n; /* the oldest when all came later */
+		if (time_raw >= n->start) {
+			break;
+		}
+	}
+	return best ? best->pid : STATE_NO_ID;
+}
+
+uint32_t state_running(const struct state *s, uint16_t cpu)
+{
+	return s->running[cpu % CPUS];
+}
+
+/* The id of a thread that stands last in a disk record, since version 3. */
+static uint32_t issuing_thread(const struct etl_record *r)
+{
+	return r->version >= 3 && r->payload_bytes >= 4
+		       ? le32_get(r->payload + r->payload_bytes - 4)
+		       : STATE_NO_ID;
+}
+
+static uint32_t word(const struct etl_record *r, uint32_t at)
+{
+	return r->payload && r->payload_bytes >= at + 4 ? le32_get(r->payload + at) : STATE_NO_ID;
+}
+
+struct state_who state_who(const struct state *s, const struct etl_record *r)
+{
+	struct state_who w = {r->pid, r->tid};
+	uint16_t hook = payload_hook(r);
+	unsigned type = hook & 0xFF, pointer = r->pointer_size;
+	uint32_t tid = STATE_NO_ID;
+	switch (hook >> 8) {
+	case 0:
+		return w;
+	case GROUP_PROCESS:
+		if (hook == HOOK_IMAGE_LOAD) {
+			w.pid = word(r, 2 * pointer);
+		} else if (type <= TYPE_DC_END || hook == HOOK_PROCESS_DEFUNCT) {
+			w.pid = word(r, pointer);
+		} else {
+			w.pid = word(r, 0);
+		}
+		return w;
+	case GROUP_IMAGE:
+		w.pid = type <= TYPE_DC_END ? word(r, 2 * pointer) : w.pid;
+		return w;
+	case GROUP_THREAD:
+		if (type <= TYPE_DC_END) {
+			return (struct state_who){word(r, 0), word(r, 4)};
+		}
+		tid = hook == HOOK_CSWITCH ? word(r, 0) : STATE_NO_ID;
+		break;
+	case GROUP_TCP:
+	case GROUP_UDP:
+		w.pid = word(r, 0);
+		return w;
+	case GROUP_STACK:
+		if (hook == HOOK_STACK || hook >= HOOK_STACK_KERNEL_KEY) {
+			return (struct state_who){word(r, 8), word(r, 12)};
+		}
+		return w;
+	case GROUP_DISK:
+		tid = issuing_thread(r);
+		break;
+	case GROUP_MEMORY:
+		tid = hook == HOOK_HARD_FAULT ? word(r, 16 + 2 * pointer) : STATE_NO_ID;
+		break;
+	case GROUP_PERF:
+		tid = hook == HOOK_SAMPLE ? word(r, pointer) : STATE_NO_ID;
+		break;
+	default:
+		break;
+	}
+	if (tid == STATE_NO_ID) {
+		if (w.tid != STATE_NO_ID) {
+			return w;
+		}
+		tid = state_running(s, r->cpu);
+	}
+	if (tid != STATE_NO_ID) {
+		w.tid = tid;
+		w.pid = state_pid_of_thread(s, tid, r->time_raw);
+	}
+	return w;
+}
+
+const struct state_process *state_process_at(const struct state *s, uint32_t pid,
+					     uint64_t time_raw)
+{
+	const struct process_node *n =
+		(const struct process_node *)state_table_find(&s->processes, pid);
+	const struct process_node *best = n;
+	for (; n; n = (const struct process_node *)n->n.older) {
+		best = n;
+		if (time_raw >= n->p.start_raw) {
+			break;
+		}
+	}
+	return best ? &best->p : NULL;
+}
+
+static const struct state_image *image_in(const struct state *s, uint32_t pid, uint64_t address,
+					  uint64_t time_raw)
+{
+	const struct image_node *n = (const struct image_node *)state_table_find(&s->images, pid);
+	for (; n; n = (const struct image_node *)n->n.older) {
+		if (address >= n->i.base && address - n->i.base < n->i.size &&
+		    time_raw >= n->i.load_raw && time_raw <= n->i.unload_raw) {
+			return &n->i;
+		}
+	}
+	return NULL;
+}
+
+const struct state_image *state_image_at(const struct state *s, uint32_t pid, uint64_t address,
+					 uint64_t time_raw)
+{
+	const struct state_image *i = image_in(s, pid, address, time_raw);
+	/* Kernel modules are those of the idle process or of System. */
+	i = i || pid == 0 ? i : image_in(s, 0, address, time_raw);
+	return i || pid == 4 ? i : image_in(s, 4, address, time_raw);
+}
+
+const struct state_image *state_image_of(const struct state *s, uint32_t pid, size_t i)
+{
+	size_t count = 0;
+	const struct image_node *newest =
+		(const struct image_node *)state_table_find(&s->images, pid);
+	for (const struct image_node *n = newest; n; n = (const struct image_node *)n->n.older) {
+		count++;
+	}
+	if (i >= count) {
+		return NULL;
+	}
+	const struct image_node *n = newest;
+	for (size_t k = count - 1; k > i; k--) {
+		n = (const struct image_node *)n->n.older;
+	}
+	return &n->i;
+}
+
+const char *state_file(const struct state *s, uint64_t key)
+{
+	const struct file_node *n = (const struct file_node *)state_table_find(&s->files, key);
+	return n ? n->path : NULL;
+}
+
+uint32_t state_stack(struct state *s, uint64_t time_raw, uint32_t tid, const uint64_t **ret)
+{
+	return state_stacks_get(&s->stacks, time_raw, tid, ret);
+}
+
+void state_stack_counts(struct state *s, size_t *ret_stacks, size_t *ret_unexplained)
+{
+	state_stacks_counts(&s->stacks, ret_stacks, ret_unexplained);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * state: what the records of a trace say about the machine, kept over time. Front door.
+ *
+ *   processes   pid -> name, command line, parent; from when to when
+ *   threads     tid -> pid; who runs on which processor (context switches)
+ *   images      pid, address -> module
+ *   files       key -> path
+ *   stacks      time stamp, thread -> addresses, joined from stack walk records
+ *
+ * Feed it every record in the order of time. Much of what a trace tells stands at its end (rundown of
+ * threads and files, addresses of cached stacks), so the answers are complete only when all of it has
+ * been fed: read a file twice, or ask as you go and take what is known so far. Ids are used again, so
+ * most questions name a time (raw clock).
+ *
+ * Records are untrusted: what does not fit its layout is ignored. Memory grows with the number of
+ * such records and ends at a limit; state_full() tells that it was reached.
+ */
+#ifndef STATE_STATE_H
+#define STATE_STATE_H
+
+#include "base/base.h"
+#include "etl/etl_reader.h"
+
+struct state;
+
+enum state_flags {
+	STATE_STACKS = 1u << 0, /* collect stack walk records, too */
+};
+#define STATE_NO_ID UINT32_MAX
+
+/* NULL: no memory. */
+struct state *state_create(uint32_t flags);
+void state_destroy(struct state *s);
+void state_add(struct state *s, const struct etl_record *r);
+bool state_full(const struct state *s);
+
+/* Whom a record is about: the ids in its header, or in its payload where the kernel puts them there
+ * (processes, threads, images, samples, disk, network), or else the thread that ran on its
+ * processor. STATE_NO_ID where nobody knows. */
+struct state_who {
+	uint32_t pid, tid;
+};
+struct state_who state_who(const struct state *s, const struct etl_record *r);
+/* STATE_NO_ID when unknown. */
+uint32_t state_pid_of_thread(const struct state *s, uint32_t tid, uint64_t time_raw);
+/* The thread that ran there after the last context switch fed. */
+uint32_t state_running(const struct state *s, uint16_t cpu);
+
+/* Strings are UTF-8 and live as long as the state. */
+struct state_process {
+	uint32_t pid, parent, session;
+	uint64_t start_raw, end_raw; /* 0, UINT64_MAX: before and after what the trace holds */
+	const char *name;	     /* as the system has it: "notepad.exe" */
+	const char *command_line;    /* "" when unknown */
+};
+/* NULL when there was none. */
+const struct state_process *state_process_at(const struct state *s, uint32_t pid,
+					     uint64_t time_raw);
+
+struct state_image {
+	uint64_t base, size;
+	uint32_t pid; /* 0: the kernel's */
+	uint32_t checksum, time_date_stamp;
+	uint64_t load_raw, unload_raw;
+	const char *path;
+};
+/* The module that holds an address; the kernel's modules are found for any pid. */
+const struct state_image *state_image_at(const struct state *s, uint32_t pid, uint64_t address,
+					 uint64_t time_raw);
+/* All modules of a process in the order they came; NULL at the end. */
+const struct state_image *state_image_of(const struct state *s, uint32_t pid, size_t i);
+
+/* Path of a file by the key in disk, page fault and file records; NULL when unknown. */
+const char *state_file(const struct state *s, uint64_t key);
+
+/* Addresses of the stack of the event with exactly that raw time, innermost first, kernel part
+ * before user part; the number of them, 0 when there is none. tid STATE_NO_ID: any. Only after all has
+ * been fed. Valid until the next call. */
+uint32_t state_stack(struct state *s, uint64_t time_raw, uint32_t tid, const uint64_t **ret);
+/* How many stacks there are, and how many of their parts name a key that nothing explains. */
+void state_stack_counts(struct state *s, size_t *ret_stacks, size_t *ret_unexplained);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include "state/state_payload.h"
+
+#define SID_REVISION   1u
+#define SID_PARTS_MAX  15u
+#define PATH_UNITS_MAX 32768u
+
+/* Classes by which programs and merge tools write what the kernel writes with hooks [obs] */
+static const struct {
+	struct guid guid;
+	uint8_t group;
+} classes[] = {
+	{{{0xd0, 0xa8, 0x6f, 0x3d, 0x05, 0xfe, 0xd0, 0x11, 0x9d, 0xda, 0x00, 0xc0, 0x4f, 0xd7, 0xba,
+	   0x7c}},
+	 GROUP_PROCESS},
+	{{{0xd1, 0xa8, 0x6f, 0x3d, 0x05, 0xfe, 0xd0, 0x11, 0x9d, 0xda, 0x00, 0xc0, 0x4f, 0xd7, 0xba,
+	   0x7c}},
+	 GROUP_THREAD},
+	{{{0x1d, 0x5d, 0xb1, 0x2c, 0xc1, 0x5f, 0xd2, 0x11, 0xab, 0xe1, 0x00, 0xa0, 0xc9, 0x11, 0xf5,
+	   0x18}},
+	 GROUP_IMAGE},
+};
+
+uint16_t payload_hook(const struct etl_record *r)
+{
+	if (BASE_LIKELY(r->type != ETL_RT_FULL32 && r->type != ETL_RT_FULL64)) {
+		return r->hook;
+	}
+	for (unsigned i = 0; i < BASE_ARRAY_LEN(classes); i++) {
+		if (guid_equal(&r->provider, &classes[i].guid)) {
+			uint16_t hook = (uint16_t)(classes[i].group << 8 | r->opcode);
+			return hook == (GROUP_IMAGE << 8 | 10) ? HOOK_IMAGE_LOAD : hook;
+		}
+	}
+	return 0;
+}
+
+static uint64_t take_pointer(struct bytes *b, unsigned size)
+{
+	return size == 4 ? bytes_u32(b) : bytes_u64(b);
+}
+
+/* Ends with its NUL or with the payload. */
+static const uint8_t *take_text16(struct bytes *b, uint32_t *ret_units)
+{
+	const uint8_t *p = b->p;
+	size_t left = bytes_left(b) / 2, n = 0;
+	while (n < left && n < PATH_UNITS_MAX && le16_get(p + 2 * n) != 0) {
+		n++;
+	}
+	bytes_take(b, 2 * (n < left ? n + 1 : n));
+	*ret_units = (uint32_t)n;
+	return p;
+}
+
+static void skip_sid(struct bytes *b, unsigned pointer)
+{
+	const uint8_t *p = b->p;
+	size_t left = bytes_left(b);
+	const uint8_t *sid = left >= 2 * pointer + 8 ? p + 2 * pointer : NULL;
+	bool is_sid = sid && sid[0] == SID_REVISION && sid[1] >= 1 && sid[1] <= SID_PARTS_MAX &&
+		      sid[2] == 0 && sid[3] == 0;
+	/* No user: four zeros. But a program may write zeros where the kernel has pointers. */
+	if (left >= 4 && le32_get(p) == 0 && !is_sid) {
+		bytes_take(b, 4);
+		return;
+	}
+	if (!is_sid) {
+		bytes_take(b, left + 1); /* bad from here on */
+		return;
+	}
+	bytes_take(b, 2 * pointer + 8 + 4u * sid[1]);
+}
+
+static bool process_as(const struct etl_record *r, unsigned pointer, struct payload_process *ret)
+{
+	struct bytes b = bytes_of(r->payload, r->payload_bytes);
+	*ret = (struct payload_process){.pid = 0};
+	take_pointer(&b, pointer);
+	ret->pid = bytes_u32(&b);
+	ret->parent = bytes_u32(&b);
+	ret->session = bytes_u32(&b);
+	bytes_u32(&b); /* exit status */
+	if (r->version >= 3) {
+		take_pointer(&b, pointer);
+	}
+	if (r->version >= 4) {
+		bytes_u32(&b);
+	}
+	skip_sid(&b, pointer);
+	if (b.bad) {
+		return false;
+	}
+	const uint8_t *p = b.p;
+	size_t left = bytes_left(&b), n = strnlen((const char *)p, left);
+	bytes_take(&b, n < left ? n + 1 : n);
+	ret->name = p;
+	ret->name_bytes = (uint32_t)n;
+	if (r->version >= 2) {
+		ret->command = take_text16(&b, &ret->command_units);
+	}
+	return !b.bad && n < left;
+}
+
+bool payload_process(const struct etl_record *r, struct payload_process *ret)
+{
+	unsigned pointer = r->pointer_size;
+	return r->version >= 1 && (process_as(r, pointer, ret) || process_as(r, 12 - pointer, ret));
+}
+
+static bool image_as(const struct etl_record *r, unsigned pointer, struct payload_image *ret)
+{
+	struct bytes b = bytes_of(r->payload, r->payload_bytes);
+	*ret = (struct payload_image){.pid = r->pid};
+	ret->base = take_pointer(&b, pointer);
+	ret->size = r->version == 0 ? bytes_u32(&b) : take_pointer(&b, pointer);
+	if (r->version >= 1) {
+		ret->pid = bytes_u32(&b);
+	}
+	if (r->version >= 2) {
+		ret->checksum = bytes_u32(&b);
+		ret->time_date_stamp = bytes_u32(&b);
+		bytes_u32(&b);
+		take_pointer(&b, pointer);
+		bytes_take(&b, 16);
+	}
+	size_t left = bytes_left(&b);
+	ret->path = take_text16(&b, &ret->path_units);
+	/* The end tells whether the pointers had this size: the path is the last field. */
+	return !b.bad && left >= 2 && 2 * (size_t)ret->path_units + 2 + 1 >= left;
+}
+
+bool payload_image(const struct etl_record *r, struct payload_image *ret)
+{
+	unsigned pointer = r->pointer_size;
+	return image_as(r, pointer, ret) || image_as(r, 12 - pointer, ret);
+}
+
+bool payload_file(const struct etl_record *r, uint64_t *ret_key, const uint8_t **ret_path,
+		  uint32_t *ret_units)
+{
+	struct bytes b = bytes_of(r->payload, r->payload_bytes);
+	*ret_key = take_pointer(&b, r->pointer_size);
+	if (b.bad || bytes_left(&b) < 2) {
+		return false;
+	}
+	*ret_path = take_text16(&b, ret_units);
+	return true;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Private to state: the few kernel payloads it lives on, taken apart. All return false when the bytes
+ * do not fit the layout.
+ */
+#ifndef STATE_STATE_PAYLOAD_H
+#define STATE_STATE_PAYLOAD_H
+
+#include "etl/etl_reader.h"
+
+/* Groups of hooks, and types common to the classes that are run down. */
+enum {
+	GROUP_DISK = 0x01,
+	GROUP_MEMORY = 0x02,
+	GROUP_PROCESS = 0x03,
+	GROUP_FILE = 0x04,
+	GROUP_THREAD = 0x05,
+	GROUP_TCP = 0x06,
+	GROUP_UDP = 0x08,
+	GROUP_PERF = 0x0F,
+	GROUP_IMAGE = 0x14,
+	GROUP_STACK = 0x18,
+
+	TYPE_START = 1,
+	TYPE_END = 2,
+	TYPE_DC_START = 3,
+	TYPE_DC_END = 4,
+
+	HOOK_IMAGE_LOAD = 0x030A,
+	HOOK_PROCESS_DEFUNCT = 0x0327,
+	HOOK_HARD_FAULT = 0x0220,
+	HOOK_CSWITCH = 0x0524,
+	HOOK_SAMPLE = 0x0F2E,
+	HOOK_STACK = 0x1820,
+	HOOK_STACK_KEY_CREATE = 0x1822,
+	HOOK_STACK_KEY_DELETE = 0x1823,
+	HOOK_STACK_KEY_RUNDOWN = 0x1824,
+	HOOK_STACK_KERNEL_KEY = 0x1825,
+	HOOK_STACK_USER_KEY = 0x1826,
+};
+
+/* The hook of a kernel record, also of one that a program or a merge tool wrote with the GUID of a
+ * kernel class; 0 for all others. */
+uint16_t payload_hook(const struct etl_record *r);
+
+struct payload_process {
+	uint32_t pid, parent, session;
+	const uint8_t *name; /* 8-bit */
+	uint32_t name_bytes;
+	const uint8_t *command; /* UTF-16 */
+	uint32_t command_units;
+};
+bool payload_process(const struct etl_record *r, struct payload_process *ret);
+
+struct payload_image {
+	uint64_t base, size;
+	uint32_t pid, checksum, time_date_stamp;
+	const uint8_t *path; /* UTF-16 */
+	uint32_t path_units;
+};
+bool payload_image(const struct etl_record *r, struct payload_image *ret);
+
+bool payload_file(const struct etl_record *r, uint64_t *ret_key, const uint8_t **ret_path,
+		  uint32_t *ret_units);
+
+#endif
