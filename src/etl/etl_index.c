@@ -197,7 +197,6 @@ static bool entry_judge(const struct walk *w, const uint8_t *h, uint64_t at,
 		uint32_t saved = le32_get(h + ETL_BH_SAVED_OFFSET);
 		used = saved >= HEADER && saved <= limit ? saved : limit;
 	}
-	/* A cut through the filler loses nothing. */
 	e->cut = e->file_bytes < (e->compressed ? bytes : used);
 	if (e->cut) {
 		etl_problems_add(w->problems, at,
@@ -206,6 +205,12 @@ static bool entry_judge(const struct walk *w, const uint8_t *h, uint64_t at,
 		if (!e->compressed) {
 			used = e->file_bytes;
 		}
+	} else if (e->file_bytes < bytes) {
+		/* Through the filler: nothing is lost, but what came behind may be. */
+		etl_problems_add(w->problems, at,
+				 "file ends inside a buffer, behind its last record: %u of %u bytes "
+				 "are there",
+				 e->file_bytes, bytes);
 	}
 	e->used_bytes = used;
 	return true;
