@@ -1,22 +1,33 @@
 /* SPDX-License-Identifier: MIT
  *
- * A forked child. Fork itself runs nothing of ours, so fork+exec costs nothing. The region and the
- * writers read as zero here, the cold registrations are copies; threads and the lock's owner do not
- * exist.
+ * A forked child. The region and the writers read as zero here, the cold registrations are copies;
+ * threads and the lock's owner do not exist. The first call of ours brings the registrations back
+ * and attaches in the calling thread.
+ *
+ * A child may never call: programs made by the usual macros test bits of their own first, which only
+ * the enable callback sets. So where some registration has a callback, fork() leaves a thread in the
+ * child that attaches a little later and tells the callbacks what is different from the parent's
+ * state at the fork. Until then it sleeps, and an exec ends it unnoticed; without callbacks, and for
+ * children made by raw clone or vfork, fork runs nothing of ours. OPENETW_FORK_THREAD=0 forbids it,
+ * for programs whose children must have one thread (unshare(CLONE_NEWUSER), strict sandboxes).
  */
 #include "provider/provider_fork.h"
 #include "provider/provider_callback.h"
 #include "provider/provider_classic.h"
 #include "provider/provider_dest.h"
 
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
 
 /* In all, for connecting and the answers to every registration. */
 #define CHILD_ATTACH_MS 50
 #define CHILD_BUF_BYTES 4096
+/* What follows fork immediately is usually exec. */
+#define CHILD_QUIET_MS	  20
+#define CHILD_STACK_BYTES (64u << 10)
 
-static uint32_t recovering; /* process id of the child that does it */
+static uint32_t recovering; /* thread id in the child that does it */
 
 static int left_ms(const struct timespec *until)
 {
@@ -66,8 +77,12 @@ static void attach_threadless(struct provider_dest *d, uint8_t *buf)
 		    proto_get_u32(&m, PROTO_TAG_ENTRY_OFFSET, &offset)) {
 			struct provider_registration *reg = &provider_registrations[index];
 			const struct ctl_entry *e = provider_attach_entry(&at, offset);
-			reg->said[d->kind].registered = true;
-			reg->said[d->kind].on = proto_get_u32(&m, PROTO_TAG_LEVEL, &level);
+			struct provider_said *said = &reg->said[d->kind];
+			said->registered = true;
+			said->on = proto_get_u32(&m, PROTO_TAG_LEVEL, &level);
+			said->level = (uint8_t)level;
+			proto_get_u64(&m, PROTO_TAG_ANY, &said->any);
+			proto_get_u64(&m, PROTO_TAG_ALL, &said->all);
 			proto_get_u64(&m, PROTO_TAG_CLASSIC_HANDLE,
 				      &reg->said[d->kind].classic_handle);
 			reg->entry[d->kind] = e ? e : &provider_entry_off;
@@ -101,13 +116,49 @@ static void forget_destination(struct provider_dest *d)
 	memset(d->told, 0, sizeof d->told);
 }
 
+/* Another thread of the child is at it: its events are not to be refused meanwhile. */
+static void wait_recovered(void)
+{
+	struct timespec until = provider_deadline(2 * CHILD_ATTACH_MS), ms = {0, 1000000};
+	while (order_load_acquire(&provider_memory.epoch) == 0 && left_ms(&until) > 0) {
+		nanosleep(&ms, NULL);
+	}
+}
+
+/* What the program was told last, before the fork. */
+static void remember_said(struct provider_registration *reg)
+{
+	struct provider_said was = {0};
+	for (int d = 0; d < PROVIDER_DESTS; d++) {
+		const struct provider_said *s = &reg->said[d];
+		if (s->on) {
+			was.level = BASE_MAX(was.level, s->level);
+			was.any |= s->any;
+			was.all = was.on ? was.all & s->all : s->all;
+			was.on = true;
+		}
+	}
+	reg->before_fork = was;
+	reg->forked = true;
+}
+
 void provider_fork_recover(void)
 {
 	uint8_t buf[CHILD_BUF_BYTES];
-	uint32_t me = (uint32_t)syscall(SYS_getpid);
+	uint32_t me = (uint32_t)syscall(SYS_gettid), process = (uint32_t)syscall(SYS_getpid);
 	uint32_t seen = order_load_relaxed(&recovering);
-	if (seen == me || !order_cas_full(&recovering, &seen, me)) {
-		return; /* a handler or another thread of the child is at it */
+	if (seen == me) {
+		return; /* a signal handler interrupted us */
+	}
+	if (seen != 0 && syscall(SYS_tgkill, process, seen, 0) != 0) {
+		/* Left by the process we were forked from. */
+		if (!order_cas_full(&recovering, &seen, me)) {
+			wait_recovered();
+			return;
+		}
+	} else if (seen != 0 || !order_cas_full(&recovering, &seen, me)) {
+		wait_recovered();
+		return;
 	}
 	static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
 	memcpy(&provider_lock, &fresh, sizeof fresh);
@@ -123,6 +174,7 @@ void provider_fork_recover(void)
 		if (reg->state == PROVIDER_REG_LEAVING) {
 			reg->state = PROVIDER_REG_FREE;
 		}
+		remember_said(reg);
 		for (int d = 0; d < PROVIDER_DESTS; d++) {
 			reg->entry[d] = &provider_entry_off;
 			reg->said[d] = (struct provider_said){0};
@@ -133,12 +185,21 @@ void provider_fork_recover(void)
 			struct provider_hot *hot = &provider_memory.hot[i];
 			hot->flags = reg->flags;
 			provider_refresh_locked(i);
-			order_store_release(&hot->handle, (uint64_t)reg->generation << 32 | (i + 1));
 		}
 	}
 	for (int d = 0; d < 2; d++) {
 		attach_threadless(&provider_dests[d], buf);
 	}
+	/* Other threads of the child find their handles only when those mean something again. */
+	for (uint32_t i = 0; i < provider_registrations_top; i++) {
+		if (provider_registrations[i].state == PROVIDER_REG_LIVE) {
+			order_store_release(&provider_memory.hot[i].handle,
+					    (uint64_t)provider_registrations[i].generation << 32 |
+						    (i + 1));
+		}
+	}
+	order_store_release(&provider_memory.epoch, process);
+	order_store_release(&recovering, 0u);
 }
 
 void provider_fork_check(void)
@@ -147,5 +208,74 @@ void provider_fork_check(void)
 		int saved = errno;
 		provider_fork_recover();
 		errno = saved;
+	}
+}
+
+/* ---- the thread in the child ------------------------------------------------------------------
+ */
+
+void provider_fork_tell_locked(void)
+{
+	for (uint32_t i = 0; i < provider_registrations_top; i++) {
+		struct provider_registration *reg = &provider_registrations[i];
+		const struct provider_said *was = &reg->before_fork;
+		if (!reg->forked) {
+			continue;
+		}
+		reg->forked = false;
+		for (uint32_t d = 0; d < 2 && reg->state == PROVIDER_REG_LIVE; d++) {
+			const struct provider_said *s = &reg->said[d];
+			bool same = s->on == was->on &&
+				    (!s->on || (s->level == was->level && s->any == was->any &&
+						s->all == was->all));
+			if (d == 1 && provider_dests[d].dir[0] == 0) {
+				continue;
+			}
+			if (!same && (s->on || d == 0)) {
+				struct provider_notice n = {
+					.code = s->on ? 1 : 0,
+					.level = s->level,
+					.any = s->any,
+					.all = s->all,
+					.classic_handle = s->classic_handle,
+				};
+				provider_notice_locked(i, d, &n);
+			}
+		}
+	}
+}
+
+static void *child_main(void *arg)
+{
+	provider_wait_sleep(NULL, 0, CHILD_QUIET_MS);
+	provider_fork_check();
+	pthread_mutex_lock(&provider_lock);
+	provider_callback_start_locked();
+	provider_fork_tell_locked();
+	provider_dests_start_locked();
+	pthread_mutex_unlock(&provider_lock);
+	return NULL;
+}
+
+static void in_child(void)
+{
+	bool wanted = false;
+	for (uint32_t i = 0; i < provider_registrations_top && !wanted; i++) {
+		const struct provider_registration *reg = &provider_registrations[i];
+		wanted = reg->state == PROVIDER_REG_LIVE && (reg->enable_fn || reg->wmi_fn);
+	}
+	pthread_t t;
+	int saved = errno;
+	if (wanted && provider_thread_create(&t, child_main, NULL, CHILD_STACK_BYTES) == 0) {
+		pthread_detach(t);
+	}
+	errno = saved;
+}
+
+void provider_fork_watch(void)
+{
+	const char *said = secure_getenv("OPENETW_FORK_THREAD");
+	if (!said || strcmp(said, "0") != 0) {
+		pthread_atfork(NULL, NULL, in_child);
 	}
 }

@@ -9,5 +9,9 @@
 void provider_fork_recover(void);
 /* The lock was possibly held by a thread that does not exist here. Called before any lock. */
 void provider_fork_check(void);
+/* From now on fork() leaves a thread in children that have callbacks to call. Once. */
+void provider_fork_watch(void);
+/* Tell the callbacks what changed between the fork and now. The lock is held. */
+void provider_fork_tell_locked(void);
 
 #endif

@@ -244,6 +244,7 @@ static void init_once_locked(void)
 		initialised = true;
 		provider_registry_init();
 		provider_dests_init_locked();
+		provider_fork_watch();
 		if (inproc_set_notify) {
 			inproc_set_notify(inproc_notified);
 		}
@@ -292,6 +293,7 @@ int provider_register(const struct provider_register_args *a, uint64_t *ret_hand
 	*ret_handle = handle;
 	if (code) {
 		provider_callback_start_locked();
+		provider_fork_tell_locked();
 	}
 	inproc_register_locked(index);
 	for (int d = 0; d < 2; d++) {

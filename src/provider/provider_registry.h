@@ -45,6 +45,8 @@ struct provider_registration {
 	uint32_t traits_bytes;
 	uint32_t flags; /* enum provider_hot_flags, copied into hot */
 	struct provider_said said[PROVIDER_DESTS];
+	struct provider_said before_fork; /* merged; of the parent */
+	bool forked;			  /* the callback has not been told since */
 	const struct ctl_entry *entry[PROVIDER_DESTS]; /* provider_entry_off when not attached */
 	uint32_t jobs_queued;			       /* callbacks */
 	uint32_t jobs_done;

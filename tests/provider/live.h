@@ -56,10 +56,13 @@ ULONG live_enable(struct live_session *s, LPCGUID guid, ULONG code, UCHAR level,
 /* Until the condition holds, at most 10 s. */
 #define live_wait(condition)                                                                       \
 	do {                                                                                       \
-		for (int i_ = 0; i_ < 2000 && !(condition); i_++) {                                \
+		int left_ = 2000;                                                                  \
+		while (!(condition) && --left_ > 0) {                                              \
 			usleep(5000);                                                              \
 		}                                                                                  \
-		EXPECT((condition) != 0, 1);                                                       \
+		if (left_ == 0) {                                                                  \
+			live_fail(__FILE__, __LINE__, #condition, 0, 1);                           \
+		}                                                                                  \
 	} while (0)
 
 typedef void (*live_record_fn)(PEVENT_RECORD r, void *context);
