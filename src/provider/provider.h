@@ -36,8 +36,10 @@
 
 /* Registration limits of one process [doc]. */
 #define PROVIDER_REGISTRATIONS_MAX 1024u
-/* EventRegister waits so long for the daemon's answer and the first callback. */
-#define PROVIDER_WAIT_MS 50
+/* EventRegister waits so long for the daemon's answer and the first callback. OPENETW_WAIT_MS in the
+ * environment changes it, for programs that must not miss their first event on a busy machine. */
+#define PROVIDER_WAIT_MS     50
+#define PROVIDER_WAIT_MS_MAX 10000ul
 /* Without a daemon for so long, enable words of the old one are ignored. */
 #define PROVIDER_ORPHAN_MS 30000
 

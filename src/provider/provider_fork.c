@@ -20,8 +20,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-/* In all, for connecting and the answers to every registration. */
-#define CHILD_ATTACH_MS 50
 #define CHILD_BUF_BYTES 4096
 /* What follows fork immediately is usually exec. */
 #define CHILD_QUIET_MS	  20
@@ -42,7 +40,7 @@ static int left_ms(const struct timespec *until)
  * over. */
 static void attach_threadless(struct provider_dest *d, uint8_t *buf)
 {
-	struct timespec until = provider_deadline(CHILD_ATTACH_MS);
+	struct timespec until = provider_deadline(provider_wait_ms());
 	struct provider_attached at;
 	d->private_fds = false;
 	if (provider_attach(d, buf, CHILD_BUF_BYTES, left_ms(&until), &at) != 0) {
@@ -119,7 +117,7 @@ static void forget_destination(struct provider_dest *d)
 /* Another thread of the child is at it: its events are not to be refused meanwhile. */
 static void wait_recovered(void)
 {
-	struct timespec until = provider_deadline(2 * CHILD_ATTACH_MS), ms = {0, 1000000};
+	struct timespec until = provider_deadline(2 * provider_wait_ms()), ms = {0, 1000000};
 	while (order_load_acquire(&provider_memory.epoch) == 0 && left_ms(&until) > 0) {
 		nanosleep(&ms, NULL);
 	}

@@ -23,6 +23,20 @@ struct provider_registration provider_registrations[PROVIDER_REGISTRATIONS_MAX];
 uint32_t provider_registrations_top;
 static uint32_t next_index;
 static bool initialised;
+static uint32_t wait_ms = PROVIDER_WAIT_MS;
+
+uint32_t provider_wait_ms(void)
+{
+	return wait_ms;
+}
+
+static void read_environment(void)
+{
+	const char *said = secure_getenv("OPENETW_WAIT_MS");
+	if (said && *said) {
+		wait_ms = (uint32_t)BASE_MIN(strtoul(said, NULL, 10), PROVIDER_WAIT_MS_MAX);
+	}
+}
 
 struct timespec provider_deadline(uint32_t ms)
 {
@@ -221,7 +235,7 @@ static bool answers_missing(const struct provider_registration *reg)
 static void wait_registered_locked(uint32_t index, uint32_t generation)
 {
 	struct provider_registration *reg = &provider_registrations[index];
-	struct timespec until = provider_deadline(PROVIDER_WAIT_MS);
+	struct timespec until = provider_deadline(provider_wait_ms());
 	bool self = provider_callback_is_self();
 	while (reg->generation == generation && reg->state == PROVIDER_REG_LIVE) {
 		bool missing = answers_missing(reg);
@@ -243,6 +257,7 @@ static void init_once_locked(void)
 	if (!initialised) {
 		initialised = true;
 		provider_registry_init();
+		read_environment();
 		provider_dests_init_locked();
 		provider_fork_watch();
 		if (inproc_set_notify) {
@@ -391,7 +406,7 @@ static void wait_traits_locked(uint32_t index)
 {
 	struct provider_registration *reg = &provider_registrations[index];
 	uint32_t generation = reg->generation;
-	struct timespec until = provider_deadline(PROVIDER_WAIT_MS);
+	struct timespec until = provider_deadline(provider_wait_ms());
 	for (int d = 0; d < 2; d++) {
 		struct provider_dest *dest = &provider_dests[d];
 		reg->said[d].traits_asked = provider_post_traits_locked(dest, index) != 0;

@@ -104,6 +104,8 @@ void provider_notice_locked(uint32_t index, uint32_t dest, const struct provider
 /* The index may be used again once no destination is owed an answer. */
 void provider_left_locked(uint32_t index, uint32_t dest);
 
+/* How long EventRegister, traits, and the first write of a forked child wait for a daemon. */
+uint32_t provider_wait_ms(void);
 /* Absolute CLOCK_MONOTONIC time `ms` from now. */
 struct timespec provider_deadline(uint32_t ms);
 

@@ -76,6 +76,7 @@ void live_init(void)
 		perror("runtime directory");
 		exit(1);
 	}
+	setenv("OPENETW_WAIT_MS", "5000", 0); /* the machine may be busy */
 	owner = getpid();
 	atexit(clean_up);
 	setvbuf(stdout, NULL, _IOLBF, 0);

@@ -68,7 +68,8 @@ static void begin(struct live_session *s, const char *name, const char *file)
 
 static void wait_attached(void)
 {
-	live_wait(live_etwd() != 0 && live_stat("processes") == 1);
+	/* From its answer on, this process writes into the pool of the new etwd. */
+	live_wait(live_etwd() != 0 && live_stat("registrations") == 1);
 	live_wait(EventProviderEnabled(handle, 4, 1));
 }
 
@@ -143,7 +144,7 @@ static void what_found_no_room_is_counted(void)
 	live_stop(&b);
 	struct found f = read_file(&b);
 	EXPECT(f.count + b.block.p.EventsLost, 400000);
-	EXPECT(b.block.p.EventsLost, lost);
+	EXPECT(b.block.p.EventsLost >= lost, 1); /* more when buffers run out */
 }
 
 /* ---- under load ------------------------------------------------------------------------------ */
