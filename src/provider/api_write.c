@@ -97,15 +97,17 @@ ULONG EVNTAPI EventWrite(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor
 	return write_enabled(hot, EventDescriptor, UserDataCount, UserData, NULL);
 }
 
-ULONG EVNTAPI EventWriteEx(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor, ULONG64 Filter,
-			   ULONG Flags, LPCGUID ActivityId, LPCGUID RelatedActivityId,
-			   ULONG UserDataCount, PEVENT_DATA_DESCRIPTOR UserData)
+/* The general case. `frame` is the API function's, whose caller begins a stack. */
+static __attribute__((noinline)) ULONG write_ex(REGHANDLE handle, PCEVENT_DESCRIPTOR descriptor,
+						ULONG64 filter, ULONG flags, LPCGUID activity,
+						LPCGUID related, ULONG count,
+						PEVENT_DATA_DESCRIPTOR data, const void *frame)
 {
-	struct provider_hot *hot = provider_lookup(RegHandle);
+	struct provider_hot *hot = provider_lookup(handle);
 	if (!hot) {
 		return ERROR_INVALID_HANDLE;
 	}
-	if (bad_arguments(EventDescriptor, UserDataCount, UserData)) {
+	if (bad_arguments(descriptor, count, data)) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	if (nobody_listens(hot)) {
@@ -113,16 +115,25 @@ ULONG EVNTAPI EventWriteEx(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescript
 	}
 	struct provider_event ev = {
 		.hot = hot,
-		.descriptor = EventDescriptor,
-		.activity = ActivityId,
-		.related = RelatedActivityId,
-		.piece = (const struct pool_piece *)(const void *)UserData,
-		.count = UserDataCount,
-		.flags = Flags,
-		.exclude = Filter,
-		.frame = __builtin_frame_address(0),
+		.descriptor = descriptor,
+		.activity = activity,
+		.related = related,
+		.piece = (const struct pool_piece *)(const void *)data,
+		.count = count,
+		.flags = flags,
+		.exclude = filter,
+		.frame = frame,
 	};
-	return keep_frame(provider_emit(&ev));
+	return provider_emit(&ev);
+}
+
+ULONG EVNTAPI EventWriteEx(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor, ULONG64 Filter,
+			   ULONG Flags, LPCGUID ActivityId, LPCGUID RelatedActivityId,
+			   ULONG UserDataCount, PEVENT_DATA_DESCRIPTOR UserData)
+{
+	return keep_frame(write_ex(RegHandle, EventDescriptor, Filter, Flags, ActivityId,
+				   RelatedActivityId, UserDataCount, UserData,
+				   __builtin_frame_address(0)));
 }
 
 ULONG EVNTAPI EventWriteTransfer(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor,
@@ -131,8 +142,9 @@ ULONG EVNTAPI EventWriteTransfer(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDe
 {
 	struct provider_hot *hot = provider_lookup_fast(RegHandle);
 	if (BASE_UNLIKELY(!hot)) {
-		return EventWriteEx(RegHandle, EventDescriptor, 0, 0, ActivityId, RelatedActivityId,
-				    UserDataCount, UserData);
+		return keep_frame(write_ex(RegHandle, EventDescriptor, 0, 0, ActivityId,
+					   RelatedActivityId, UserDataCount, UserData,
+					   __builtin_frame_address(0)));
 	}
 	if (BASE_UNLIKELY(bad_arguments(EventDescriptor, UserDataCount, UserData))) {
 		return ERROR_INVALID_PARAMETER;
@@ -141,8 +153,9 @@ ULONG EVNTAPI EventWriteTransfer(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDe
 		return ERROR_SUCCESS;
 	}
 	if (RelatedActivityId) {
-		return EventWriteEx(RegHandle, EventDescriptor, 0, 0, ActivityId, RelatedActivityId,
-				    UserDataCount, UserData);
+		return keep_frame(write_ex(RegHandle, EventDescriptor, 0, 0, ActivityId,
+					   RelatedActivityId, UserDataCount, UserData,
+					   __builtin_frame_address(0)));
 	}
 	return write_enabled(hot, EventDescriptor, UserDataCount, UserData, ActivityId);
 }

@@ -4,6 +4,7 @@
  * writer's bell and so can be woken by an application thread that has no descriptor of ours.
  */
 #include "provider/provider_dest.h"
+#include "provider/provider_stack.h"
 
 #include <linux/futex.h>
 #include <stdlib.h>
@@ -80,6 +81,25 @@ static void stop_sender(struct provider_dest *d)
 		provider_dest_wake(d);
 		pthread_join(d->sender, NULL);
 		d->sender_running = false;
+	}
+}
+
+/* On a thread of its own, since it may wait for the loader's lock, which a constructor that registers
+ * a provider holds while it waits for us. */
+static void *load_unwinder(void *arg)
+{
+	(void)arg;
+	provider_stack_load();
+	return NULL;
+}
+
+static void start_loader(void)
+{
+	static uint32_t started;
+	pthread_t t;
+	if (order_exchange_full(&started, 1u) == 0 &&
+	    provider_thread_create(&t, load_unwinder, NULL, SENDER_STACK_BYTES) == 0) {
+		pthread_detach(t);
 	}
 }
 
@@ -200,6 +220,7 @@ void *provider_listener_main(void *arg)
 		if (provider_attach(d, buf, PROTO_MESSAGE_MAX, WELCOME_MS, &at) == 0) {
 			provider_wait_unmap(word);
 			install(d, &at);
+			start_loader();
 			provider_adopt_offer(d);
 			uint64_t since = clock_read_system_ns();
 			serve(d, buf);

@@ -1,29 +1,35 @@
 /* SPDX-License-Identifier: MIT
  *
- * Frame pointers first: exact where code keeps them, and cheap. The chain is followed only upwards,
- * only inside the stack the thread runs on, so that a register used for something else ends the
- * walk and does not end the program. Programs with the unwinder loaded (C++) get its answer when
- * the chain is short.
+ * Two ways to walk a stack. The unwinder (libgcc_s) knows every frame of compiled code, with or
+ * without frame pointers. Frame pointers know code that has no unwind tables (a runtime's generated
+ * code), and are there when the unwinder is not; but a chain through code that uses the register for
+ * something else silently leaves frames out. So the unwinder's answer is taken, unless the frame
+ * pointers agree with it and go on where it stops.
  *
- * Where a stack ends is known without a system call or an allocation: glibc puts the thread's
- * control block at the top of its stack, and publishes the end of the main one.
+ * The unwinder is loaded, and used once so that it has initialised itself, by a thread of ours:
+ * loading is nothing for a writer, which may be a signal handler. From glibc 2.35 on it finds its
+ * tables without a lock.
+ *
+ * The frame pointer chain is followed only upwards, only inside the stack the thread runs on, so
+ * that a register used for something else ends the walk and does not end the program. Where a stack
+ * ends is known without a system call or an allocation: glibc puts the thread's control block at the
+ * top of its stack, and publishes the end of the main one.
  */
 #include "provider/provider_stack.h"
 #include "base/order.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 
 #define FRAME_STEP_MAX (1u << 20)
 #define STACK_SPAN_MAX (64u << 20)
-#define FEW_FRAMES     3u
 
 extern void *__libc_stack_end __attribute__((weak));
 
-/* Weak, so that libetw does not pull libgcc_s into programs that live without it. */
 struct _Unwind_Context;
 typedef int (*trace_fn)(struct _Unwind_Context *, void *);
-extern int _Unwind_Backtrace(trace_fn, void *) __attribute__((weak));
-extern uintptr_t _Unwind_GetIP(struct _Unwind_Context *) __attribute__((weak));
+static int (*unwind_backtrace)(trace_fn, void *); /* NULL: not loaded (yet) */
+static uintptr_t (*unwind_ip)(struct _Unwind_Context *);
 
 static uintptr_t stack_end_above(uintptr_t at)
 {
@@ -49,7 +55,7 @@ struct unwound {
 static int unwind_step(struct _Unwind_Context *c, void *arg)
 {
 	struct unwound *u = arg;
-	uint64_t ip = _Unwind_GetIP(c);
+	uint64_t ip = unwind_ip(c);
 	u->found = u->found || ip == u->first;
 	if (u->found && ip != 0) {
 		u->to[u->count++] = ip;
@@ -57,11 +63,33 @@ static int unwind_step(struct _Unwind_Context *c, void *arg)
 	return u->count < u->max ? 0 : 5 /* stop */;
 }
 
-__attribute__((noinline, no_sanitize("address"))) uint32_t
-provider_stack_walk(const void *frame, uint64_t *ret_addresses, uint32_t max)
+static int nothing(struct _Unwind_Context *c, void *arg)
 {
-	const uintptr_t *fp = frame;
-	uint64_t first = fp[1];
+	(void)c, (void)arg;
+	return 0; /* go on: all of its tables are looked at once */
+}
+
+void provider_stack_load(void)
+{
+	if (order_load_acquire(&unwind_backtrace)) {
+		return;
+	}
+	/* Never closed: writers may be inside. */
+	void *lib = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
+	int (*trace)(trace_fn, void *) =
+		lib ? (int (*)(trace_fn, void *))(uintptr_t)dlsym(lib, "_Unwind_Backtrace") : NULL;
+	unwind_ip = lib ? (uintptr_t(*)(struct _Unwind_Context *))(uintptr_t)dlsym(
+				  lib, "_Unwind_GetIP")
+			: NULL;
+	if (trace && unwind_ip) {
+		trace(nothing, NULL);
+		order_store_release(&unwind_backtrace, trace);
+	}
+}
+
+static __attribute__((no_sanitize("address"))) uint32_t
+walk_frame_pointers(const uintptr_t *fp, uint64_t *ret_addresses, uint32_t max)
+{
 	uint32_t n = 0;
 	uintptr_t end = stack_end_above((uintptr_t)fp);
 	while (n < max) {
@@ -76,16 +104,28 @@ provider_stack_walk(const void *frame, uint64_t *ret_addresses, uint32_t max)
 		}
 		fp = (const uintptr_t *)next;
 	}
-	if (n < FEW_FRAMES && &_Unwind_Backtrace && &_Unwind_GetIP) {
-		/* Counted into the same array only when it knows more. */
-		struct unwound u = {.to = ret_addresses, .max = max, .first = first};
-		uint64_t keep[FEW_FRAMES] = {0};
-		memcpy(keep, ret_addresses, n * sizeof *keep);
-		_Unwind_Backtrace(unwind_step, &u);
-		if (u.count > n) {
-			return u.count;
-		}
-		memcpy(ret_addresses, keep, n * sizeof *keep);
-	}
 	return n;
+}
+
+__attribute__((noinline)) uint32_t provider_stack_walk(const void *frame, uint64_t *ret_addresses,
+						       uint32_t max)
+{
+	const uintptr_t *fp = frame;
+	int (*trace)(trace_fn, void *) = order_load_acquire(&unwind_backtrace);
+	if (!trace) {
+		return walk_frame_pointers(fp, ret_addresses, max);
+	}
+	struct unwound u = {.to = ret_addresses, .max = max, .first = fp[1]};
+	trace(unwind_step, &u);
+	if (u.count >= max) {
+		return u.count;
+	}
+	/* Where it stopped, the chain may know more; it is believed if it led to the same place. */
+	uint64_t chain[PROVIDER_STACK_FRAMES_MAX];
+	uint32_t n = walk_frame_pointers(fp, chain, BASE_MIN(max, PROVIDER_STACK_FRAMES_MAX));
+	if (n > u.count && memcmp(chain, ret_addresses, u.count * sizeof *chain) == 0) {
+		memcpy(ret_addresses, chain, n * sizeof *chain);
+		return n;
+	}
+	return u.count;
 }
