@@ -19,17 +19,12 @@ enum {
 	CODE_INSTANCE_NOT_FOUND = 4201,
 };
 enum { CONTROL_DISABLE = 0, CONTROL_ENABLE = 1, CONTROL_CAPTURE_STATE = 2 };
-enum { /* EVENT_ENABLE_PROPERTY_* that a private session follows */
-       PROPERTY_STACK = 0x4,
-       PROPERTY_IGNORE_KEYWORD_0 = 0x10,
-       PROPERTY_EXCLUDE_INPRIVATE = 0x200,
-};
 
 #define MODES_REFUSED                                                                              \
 	(SINK_MODE_REAL_TIME | SINK_MODE_APPEND | SINK_MODE_NEWFILE | SINK_MODE_PREALLOCATE |      \
 	 0x08000000u /* INDEPENDENT_SESSION */)
 #define FLUSH_WAIT_MS 1000
-/* Apart from the daemon's session ids, which are small. */
+/* Apart from the daemon's session ids, which are small; the low 16 bits are the session's number. */
 #define ID_BASE 0x0001000000000000ull
 
 struct inproc_state inproc = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -180,7 +175,8 @@ static struct news merged_state(uint32_t index, const struct guid *provider)
 
 /* Publish what is in force for `provider` now and note what to tell. Out of memory: nobody is told,
  * but what is recorded is right. */
-static void provider_changed(const struct guid *provider, bool capture, struct news_list *list)
+static void provider_changed(const struct guid *provider, const struct filter_row *capture,
+			     struct news_list *list)
 {
 	for (uint32_t i = 0; i < INPROC_REGISTRATIONS; i++) {
 		struct inproc_registration *r = &inproc.registration[i];
@@ -195,7 +191,13 @@ static void provider_changed(const struct guid *provider, bool capture, struct n
 			list->item = more;
 			more[list->count] = merged_state(i, provider);
 			if (capture) {
-				more[list->count].code = CONTROL_CAPTURE_STATE;
+				more[list->count] = (struct news){
+					.index = i,
+					.code = CONTROL_CAPTURE_STATE,
+					.level = capture->level ? capture->level : 255,
+					.any = capture->any,
+					.all = capture->all,
+				};
 			}
 			list->count++;
 		}
@@ -248,6 +250,27 @@ void inproc_unregister(uint32_t index)
 	r->traits = NULL;
 	r->traits_bytes = 0;
 	pthread_mutex_unlock(&inproc.lock);
+}
+
+uint64_t inproc_classic_handle(uint32_t index)
+{
+	uint64_t handle = 0, order = 0;
+	if (index >= INPROC_REGISTRATIONS) {
+		return 0;
+	}
+	pthread_mutex_lock(&inproc.lock);
+	const struct inproc_registration *r = &inproc.registration[index];
+	for (uint32_t i = 0; r->used && i < INPROC_SESSIONS; i++) {
+		struct inproc_session *s = &inproc.session[i];
+		const struct inproc_enable *e = s->sink ? find_enable(s, &r->provider) : NULL;
+		if (e && e->order > order) {
+			uint64_t flags = e->row.any == UINT64_MAX ? 0 : e->row.any & UINT32_MAX;
+			order = e->order;
+			handle = s->options.logger_id | (uint64_t)e->row.level << 16 | flags << 32;
+		}
+	}
+	pthread_mutex_unlock(&inproc.lock);
+	return handle;
 }
 
 void inproc_set_traits(uint32_t index, const void *traits, uint32_t bytes)
@@ -389,7 +412,10 @@ static struct inproc_session *claim_slot(const struct inproc_session_args *a, ui
 
 static uint32_t start_locked(struct inproc_session_args *a, uint64_t *ret_id, struct diag *d)
 {
-	inproc.pid = (uint32_t)getpid();
+	if (inproc.pid != (uint32_t)getpid()) {
+		inproc.pid = (uint32_t)getpid();
+		inproc_learn_identity();
+	}
 	uint32_t code;
 	struct inproc_session *slot = claim_slot(a, &code);
 	if (!slot) {
@@ -397,7 +423,7 @@ static uint32_t start_locked(struct inproc_session_args *a, uint64_t *ret_id, st
 	}
 	prepare_once();
 	struct inproc_session s = {.guid = a->guid, .options = a->sink};
-	s.options.logger_id = (uint16_t)(1 + (slot - inproc.session));
+	s.options.logger_id = (uint16_t)(INPROC_LOGGER_BASE + (slot - inproc.session));
 	int err = guid_is_zero(&s.guid) ? guid_random(&s.guid) : 0;
 	if (err == 0) {
 		err = inproc_memory_create();
@@ -422,7 +448,7 @@ static uint32_t start_locked(struct inproc_session_args *a, uint64_t *ret_id, st
 		free_strings(&s);
 		return err == -EBUSY ? CODE_BAD_PATHNAME : win32_from_errno(err);
 	}
-	s.id = ID_BASE + ++inproc.next_id;
+	s.id = ID_BASE | (++inproc.next_id & 0xFFFFFFFFu) << 16 | s.options.logger_id;
 	*slot = s;
 	*ret_id = s.id;
 	return CODE_SUCCESS;
@@ -464,7 +490,7 @@ uint32_t inproc_stop(uint64_t id, const uint16_t *name, const struct guid *guid,
 	struct inproc_session s = *slot;
 	slot->enable_count = 0;
 	for (uint32_t i = 0; i < s.enable_count; i++) {
-		provider_changed(&s.enable[i].provider, false, &list);
+		provider_changed(&s.enable[i].provider, NULL, &list);
 	}
 	slot->enable_count = s.enable_count;
 	inproc_pass(true);
@@ -497,7 +523,7 @@ void inproc_retire_full(void)
 		sink_stats(s->sink, &st);
 		while (st.file_full && s->enable_count > 0) {
 			struct guid provider = s->enable[--s->enable_count].provider;
-			provider_changed(&provider, false, &list);
+			provider_changed(&provider, NULL, &list);
 		}
 	}
 	pthread_mutex_unlock(&inproc.lock);
@@ -537,7 +563,7 @@ uint32_t inproc_flush(uint64_t id, const uint16_t *name, const struct guid *guid
 }
 
 static int set_enable(struct inproc_session *s, const struct guid *provider,
-		      const struct filter_row *row)
+		      const struct filter_row *row, uint32_t properties)
 {
 	struct inproc_enable *e = find_enable(s, provider);
 	if (!e) {
@@ -551,6 +577,8 @@ static int set_enable(struct inproc_session *s, const struct guid *provider,
 		e->provider = *provider;
 	}
 	e->row = *row;
+	e->properties = properties;
+	e->order = ++inproc.next_order;
 	return 0;
 }
 
@@ -581,7 +609,7 @@ uint32_t inproc_enable(uint64_t id, const struct guid *provider, uint32_t code, 
 	}
 	struct inproc_enable *old = s ? find_enable(s, provider) : NULL;
 	if (s && code == CONTROL_ENABLE) {
-		if (set_enable(s, provider, &row) < 0) {
+		if (set_enable(s, provider, &row, properties) < 0) {
 			result = CODE_NOT_ENOUGH_MEMORY;
 		}
 	} else if (s && code == CONTROL_DISABLE && old) {
@@ -589,7 +617,10 @@ uint32_t inproc_enable(uint64_t id, const struct guid *provider, uint32_t code, 
 	}
 	/* A rundown is the affair of providers this session listens to. */
 	if (result == CODE_SUCCESS && (code == CONTROL_ENABLE || old)) {
-		provider_changed(provider, code == CONTROL_CAPTURE_STATE, &list);
+		bool capture = code == CONTROL_CAPTURE_STATE;
+		/* Nothing said: what the session has enabled. */
+		const struct filter_row *wish = level == 0 && any == 0 && old ? &old->row : &row;
+		provider_changed(provider, capture ? wish : NULL, &list);
 	}
 	pthread_mutex_unlock(&inproc.lock);
 	tell(&list);

@@ -33,10 +33,15 @@ void inproc_set_traits(uint32_t index, const void *traits, uint32_t bytes);
 
 /* Called by inproc when an enable changed, so that src/provider runs callbacks. Set once by
  * provider. On the thread that made the change, without locks of ours; level, any and all are
- * merged over the private sessions (level 0 as 255, any 0 as all ones). */
+ * merged over the private sessions (level 0 as 255, any 0 as all ones), except for a capture of
+ * state, which is one session's wish. */
 typedef void (*inproc_notify_fn)(uint32_t index, uint32_t code, uint8_t level, uint64_t any,
 				 uint64_t all, const struct guid *source);
 void inproc_set_notify(inproc_notify_fn fn);
+
+/* What GetTraceLoggerHandle tells a classic provider: session number, level and flags of the session
+ * that enabled it last; 0 when none did. */
+uint64_t inproc_classic_handle(uint32_t index);
 
 struct inproc_session_args {
 	struct sink_options sink;

@@ -44,7 +44,21 @@ _Static_assert(sizeof(struct ctl_header) + INPROC_REGISTRATIONS * sizeof(struct 
 struct inproc_enable {
 	struct guid provider;
 	struct filter_row row; /* bit is the session's */
+	uint32_t properties;   /* EVENT_ENABLE_PROPERTY_* */
+	uint64_t order;	       /* the most recent has the highest */
 };
+enum { /* EVENT_ENABLE_PROPERTY_* that a private session follows */
+       PROPERTY_SID = 0x1,
+       PROPERTY_TS_ID = 0x2,
+       PROPERTY_STACK = 0x4,
+       PROPERTY_IGNORE_KEYWORD_0 = 0x10,
+       PROPERTY_PROCESS_START_KEY = 0x80,
+       PROPERTY_EVENT_KEY = 0x100,
+       PROPERTY_EXCLUDE_INPRIVATE = 0x200,
+};
+/* Session numbers apart from the daemon's, which are at most 1,024: the low 16 bits of a handle name
+ * the session to TraceEvent, and both kinds may have enabled one provider. */
+#define INPROC_LOGGER_BASE 0x8001u
 
 struct inproc_session {
 	struct sink *sink; /* NULL: slot free */
@@ -80,8 +94,12 @@ struct inproc_state {
 	uint32_t thread_generation; /* a logger thread of another one ends */
 	bool prepared;		    /* atfork, atexit */
 	uint64_t lost_taken_ns;
-	uint64_t next_id;
+	uint64_t next_id, next_order;
 	uint32_t pid;
+	uint32_t terminal_session; /* this and the next: as etwd tells them */
+	uint64_t start_key;
+	uint64_t event_key;
+	uint8_t sid[16];
 	inproc_notify_fn notify;
 	struct inproc_session session[INPROC_SESSIONS];
 	struct inproc_registration registration[INPROC_REGISTRATIONS];
@@ -101,6 +119,7 @@ struct ctl_entry *inproc_entry(uint32_t index);
 void inproc_retire_full(void);
 
 /* inproc_record.c */
+void inproc_learn_identity(void); /* for extended items; at the first start in a process */
 void inproc_record(void *ctx, const struct pool_event *ev);
 
 #endif

@@ -5,6 +5,9 @@
  */
 #include "inproc/inproc_private.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
+
 #define CLASSIC_PREFIX_BYTES  16u /* class GUID */
 #define INSTANCE_PREFIX_BYTES 40u /* class GUID, id, parent id, parent class GUID */
 #define MESSAGE_SEQUENCE      0x0001u
@@ -50,73 +53,152 @@ static void put_start(uint8_t *p, uint32_t bytes, uint8_t type, const struct poo
 	le64_put(p + ETL_EH_TIME, time);
 }
 
-/* The items of the record with the registration's traits in their place: before the TraceLogging
- * schema, after everything else. */
-static uint8_t *put_items(uint8_t *out, const struct pool_event *ev,
-			  const struct inproc_registration *reg, bool add_traits)
+/* ---- extended items ----------------------------------------------------------------------------
+ */
+
+#define ITEMS_MAX 24u
+
+struct item {
+	const uint8_t *data;
+	uint16_t type, bytes;
+	uint8_t rank;
+};
+struct items {
+	struct item item[ITEMS_MAX];
+	uint32_t count;
+	uint32_t bytes; /* on disk */
+};
+
+/* Their order in real files. */
+static uint8_t rank_of(uint16_t type)
 {
-	uint8_t *last = NULL;
-	uint32_t at = 0;
-	bool traits_done = !add_traits;
-	while (at + ETL_ITEM_HEADER_SIZE <= ev->items_bytes || !traits_done) {
-		const uint8_t *item = ev->items + at;
-		bool have = at + ETL_ITEM_HEADER_SIZE <= ev->items_bytes;
-		uint32_t total = have ? le16_get(item) : 0;
-		if (!traits_done && (!have || le16_get(item + 2) == ETL_ITEM_EVENT_SCHEMA_TL)) {
-			last = out;
-			out += etl_put_item(out, ETL_ITEM_PROV_TRAITS, reg->traits,
-					    (uint16_t)reg->traits_bytes, true);
-			traits_done = true;
-			continue;
+	static const uint8_t order[] = {
+		ETL_ITEM_RELATED_ACTIVITYID, ETL_ITEM_SID,	  ETL_ITEM_TS_ID,
+		ETL_ITEM_STACK_TRACE64,	     ETL_ITEM_PROV_TRAITS, ETL_ITEM_EVENT_SCHEMA_TL,
+		ETL_ITEM_EVENT_KEY,	     ETL_ITEM_PROCESS_START_KEY,
+	};
+	for (uint8_t i = 0; i < sizeof order; i++) {
+		if (order[i] == type) {
+			return i;
 		}
-		if (total < ETL_ITEM_HEADER_SIZE || total > ev->items_bytes - at) {
-			break; /* the drain refuses such records; do not loop if it ever does not */
-		}
-		memcpy(out, item, total);
-		le16_put(out + 4, 1);
-		last = out;
-		out += total;
-		at += total;
 	}
-	if (last) {
-		le16_put(last + 4, 0);
+	return sizeof order;
+}
+
+static void item_add(struct items *to, uint16_t type, const void *data, uint32_t bytes)
+{
+	if (to->count == ITEMS_MAX || bytes > UINT16_MAX - 16) {
+		return;
+	}
+	uint8_t rank = rank_of(type);
+	uint32_t at = to->count++;
+	while (at > 0 && to->item[at - 1].rank > rank) {
+		to->item[at] = to->item[at - 1];
+		at--;
+	}
+	to->item[at] = (struct item){data, type, (uint16_t)bytes, rank};
+	to->bytes += etl_item_total((uint16_t)bytes);
+}
+
+/* Those of the record, the registration's traits, and what the session asked for. */
+static void items_of(struct items *to, const struct pool_event *ev,
+		     const struct inproc_registration *reg, uint32_t wants)
+{
+	struct bytes b = bytes_of(ev->items, ev->items_bytes);
+	bool has_traits = false;
+	to->count = to->bytes = 0;
+	while (bytes_left(&b) >= ETL_ITEM_HEADER_SIZE) {
+		uint16_t total = bytes_u16(&b), type = bytes_u16(&b);
+		bytes_u16(&b);
+		uint16_t size = bytes_u16(&b);
+		if (total < ETL_ITEM_HEADER_SIZE || size > total - ETL_ITEM_HEADER_SIZE) {
+			break;
+		}
+		const uint8_t *data = bytes_take(&b, total - ETL_ITEM_HEADER_SIZE);
+		if (!data) {
+			break;
+		}
+		has_traits |= type == ETL_ITEM_PROV_TRAITS;
+		if (type != ETL_ITEM_STACK_TRACE64 || (wants & PROPERTY_STACK)) {
+			item_add(to, type, data, size);
+		}
+	}
+	if (reg->traits && !has_traits) {
+		item_add(to, ETL_ITEM_PROV_TRAITS, reg->traits, reg->traits_bytes);
+	}
+	if (wants & PROPERTY_SID) {
+		item_add(to, ETL_ITEM_SID, inproc.sid, sizeof inproc.sid);
+	}
+	if (wants & PROPERTY_TS_ID) {
+		item_add(to, ETL_ITEM_TS_ID, &inproc.terminal_session, 4);
+	}
+	if (wants & PROPERTY_EVENT_KEY) {
+		item_add(to, ETL_ITEM_EVENT_KEY, &inproc.event_key, 8);
+	}
+	if (wants & PROPERTY_PROCESS_START_KEY) {
+		item_add(to, ETL_ITEM_PROCESS_START_KEY, &inproc.start_key, 8);
+	}
+}
+
+static uint8_t *put_items(uint8_t *out, const struct items *from)
+{
+	for (uint32_t i = 0; i < from->count; i++) {
+		const struct item *it = &from->item[i];
+		out += etl_put_item(out, it->type, it->data, it->bytes, i + 1 < from->count);
 	}
 	return out;
 }
 
-/* A writer carries its traits along until the daemons know them. */
-static bool has_traits(const struct pool_event *ev)
+static long read_file(const char *path, char *out, size_t cap)
 {
-	struct bytes b = bytes_of(ev->items, ev->items_bytes);
-	while (bytes_left(&b) >= ETL_ITEM_HEADER_SIZE) {
-		uint16_t total = bytes_u16(&b);
-		uint16_t type = bytes_u16(&b);
-		if (type == ETL_ITEM_PROV_TRAITS) {
-			return true;
-		}
-		if (total < ETL_ITEM_HEADER_SIZE || !bytes_take(&b, total - 4u)) {
-			break;
-		}
-	}
-	return false;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, out, cap - 1) : -1;
+	base_close(&fd);
+	out[n > 0 ? n : 0] = 0;
+	return n;
 }
 
+/* The same values as etwd's, which are explained there (etwd_process.c, etwd_route.c). */
+void inproc_learn_identity(void)
+{
+	static const uint8_t unix_user[12] = {1, 2, 0, 0, 0, 0, 0, 22, 1, 0, 0, 0};
+	char buf[1024];
+	memcpy(inproc.sid, unix_user, sizeof unix_user);
+	le32_put(inproc.sid + 12, (uint32_t)getuid());
+	uint64_t ticks = 0;
+	if (read_file("/proc/self/stat", buf, sizeof buf) > 0) {
+		char *p = strrchr(buf, ')');
+		for (int field = 2; p && field < 22; field++) {
+			p = strchr(p + 1, ' ');
+		}
+		ticks = p ? strtoull(p + 1, NULL, 10) : 0;
+	}
+	inproc.start_key = ticks << 22 | (inproc.pid & 0x3FFFFF);
+	inproc.terminal_session = 0;
+	if (read_file("/proc/self/sessionid", buf, sizeof buf) > 0) {
+		uint32_t id = (uint32_t)strtoul(buf, NULL, 10);
+		inproc.terminal_session = id == UINT32_MAX ? 0 : id;
+	}
+}
+
+/* ---- records -----------------------------------------------------------------------------------
+ */
+
 static void record_event(struct inproc_session *s, const struct pool_event *ev,
-			 const struct inproc_registration *reg)
+			 const struct inproc_registration *reg, uint32_t wants)
 {
 	const struct pool_rec *rec = ev->rec;
 	uint64_t time = session_time(s, rec->ts);
-	bool add_traits = reg->traits && !has_traits(ev);
-	uint32_t traits = add_traits ? etl_item_total((uint16_t)reg->traits_bytes) : 0;
-	uint32_t items = ev->items_bytes + traits;
-	uint32_t bytes = ETL_EVENT_HEADER_SIZE + items + ev->payload_bytes;
+	struct items items;
+	items_of(&items, ev, reg, wants);
+	uint32_t bytes = ETL_EVENT_HEADER_SIZE + items.bytes + ev->payload_bytes;
 	uint8_t *p = reserve(s, rec, time, bytes);
 	if (!p) {
 		return;
 	}
 	put_start(p, bytes, ETL_RT_EVENT64, rec, time);
 	le16_put(p + ETL_EH_FLAGS,
-		 (uint16_t)(ETL_EF_PRIVATE_SESSION | (items ? ETL_EF_EXTENDED_INFO : 0) |
+		 (uint16_t)(ETL_EF_PRIVATE_SESSION | (items.count ? ETL_EF_EXTENDED_INFO : 0) |
 			    (rec->flags & POOL_REC_STRING_ONLY ? ETL_EF_STRING_ONLY : 0)));
 	le16_put(p + ETL_EH_PROPERTY, 0);
 	memcpy(p + ETL_EH_PROVIDER, reg->provider.b, 16);
@@ -127,7 +209,7 @@ static void record_event(struct inproc_session *s, const struct pool_event *ev,
 	} else {
 		memset(p + ETL_EH_ACTIVITY, 0, 16);
 	}
-	uint8_t *at = put_items(p + ETL_EVENT_HEADER_SIZE, ev, reg, add_traits);
+	uint8_t *at = put_items(p + ETL_EVENT_HEADER_SIZE, &items);
 	memcpy(at, ev->payload, ev->payload_bytes);
 }
 _Static_assert(sizeof(struct pool_rec) - offsetof(struct pool_rec, id) == 16,
@@ -203,9 +285,9 @@ static bool row_matches(const struct filter_row *r, uint8_t level, uint64_t keyw
 }
 
 /* Does the session want it still? The writer's mask only pre-selects: it may have been decided under
- * a table that has changed since. */
-static bool wanted(const struct inproc_session *s, const struct guid *provider,
-		   const struct pool_rec *rec)
+ * a table that has changed since. The enable that wants it, or NULL. */
+static const struct inproc_enable *wanted(const struct inproc_session *s,
+					  const struct guid *provider, const struct pool_rec *rec)
 {
 	for (uint32_t i = 0; i < s->enable_count; i++) {
 		const struct filter_row *row = &s->enable[i].row;
@@ -214,12 +296,14 @@ static bool wanted(const struct inproc_session *s, const struct guid *provider,
 		}
 		if ((rec->flags & POOL_REC_INPRIVATE) &&
 		    (row->props & FILTER_ROW_EXCLUDE_INPRIVATE)) {
-			return false;
+			return NULL;
 		}
 		/* Classic events and messages carry neither level nor keyword to go by. */
-		return rec->kind != POOL_REC_EVENT || row_matches(row, rec->level, rec->keyword);
+		return rec->kind != POOL_REC_EVENT || row_matches(row, rec->level, rec->keyword)
+			       ? &s->enable[i]
+			       : NULL;
 	}
-	return false;
+	return NULL;
 }
 
 void inproc_record(void *ctx, const struct pool_event *ev)
@@ -229,14 +313,17 @@ void inproc_record(void *ctx, const struct pool_event *ev)
 		return;
 	}
 	const struct inproc_registration *reg = &inproc.registration[rec->prov];
+	inproc.event_key++; /* the same in every session that gets it */
 	for (uint32_t i = 0; i < INPROC_SESSIONS; i++) {
 		struct inproc_session *s = &inproc.session[i];
-		if (!(rec->mask >> i & 1) || !s->sink || !wanted(s, &reg->provider, rec)) {
+		const struct inproc_enable *e =
+			(rec->mask >> i & 1) && s->sink ? wanted(s, &reg->provider, rec) : NULL;
+		if (!e) {
 			continue;
 		}
 		switch (rec->kind) {
 		case POOL_REC_EVENT:
-			record_event(s, ev, reg);
+			record_event(s, ev, reg, e->properties);
 			break;
 		case POOL_REC_CLASSIC:
 		case POOL_REC_INSTANCE:

@@ -16,6 +16,7 @@
 #pragma weak inproc_unregister
 #pragma weak inproc_set_traits
 #pragma weak inproc_set_notify
+#pragma weak inproc_classic_handle
 
 pthread_mutex_t provider_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t provider_changed;
@@ -87,8 +88,21 @@ static void inproc_register_locked(uint32_t index)
 			.level = order_load_relaxed(&e->level_max),
 			.any = order_load_relaxed(&e->any_union),
 			.all = order_load_relaxed(&e->all_inter),
+			.classic_handle = inproc_classic_handle(index),
 		};
 		provider_notice_locked(index, PROVIDER_DEST_INPROC, &n);
+	}
+}
+
+/* Who enables a provider of his own process finds it called, unless it takes long. */
+static void wait_called_locked(uint32_t index)
+{
+	const struct provider_registration *reg = &provider_registrations[index];
+	struct timespec until = provider_deadline(wait_ms);
+	uint32_t generation = reg->generation, want = reg->jobs_queued;
+	while (!provider_callback_is_self() && reg->generation == generation &&
+	       (int32_t)(want - reg->jobs_done) > 0 &&
+	       pthread_cond_timedwait(&provider_changed, &provider_lock, &until) == 0) {
 	}
 }
 
@@ -102,10 +116,12 @@ static void inproc_notified(uint32_t index, uint32_t code, uint8_t level, uint64
 	if (source) {
 		n.source = *source;
 	}
+	n.classic_handle = inproc_classic_handle(index);
 	pthread_mutex_lock(&provider_lock);
 	if (provider_registrations[index].state == PROVIDER_REG_LIVE) {
 		inproc_attach_locked(index);
 		provider_notice_locked(index, PROVIDER_DEST_INPROC, &n);
+		wait_called_locked(index);
 	}
 	pthread_mutex_unlock(&provider_lock);
 }
