@@ -15,6 +15,7 @@
  *   etwd_dispatch.c  message -> handler; the fuzz target's entry
  *   etwd_process.c   provider processes: control block, segments, death
  *   etwd_adopt.c     pools of an earlier etwd
+ *   etwd_binary.c    where a provider's code lies
  *   etwd_ctl.c       heap of entries and filter tables inside a control block
  *   etwd_register.c  registrations, traits, groups
  *   etwd_enable.c    who enabled what; generations of filter tables
@@ -425,6 +426,7 @@ struct registration {
 	struct config *config; /* current; NULL before the first publish */
 	uint32_t history;
 	struct traits *traits;
+	char *binary; /* UTF-8 path; NULL: not told */
 	char name[256];
 };
 
@@ -435,6 +437,9 @@ void etwd_provider_release(struct etwd *d,
 void etwd_register(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_unregister(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_traits(struct etwd *d, struct conn *c, const struct proto_message *m);
+void etwd_binary_track(struct etwd *d, struct conn *c, const struct proto_message *m);
+/* Tell a session that has just enabled it. */
+void etwd_binary_write(struct etwd *d, struct session *s, const struct registration *r);
 void etwd_registration_destroy(struct etwd *d, struct registration *r);
 
 void etwd_enable(struct etwd *d, struct conn *c, const struct proto_message *m);

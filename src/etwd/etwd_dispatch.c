@@ -21,13 +21,6 @@ static void on_bell(struct etwd *d, struct conn *c, const struct proto_message *
 	etwd_drain_bell(d);
 }
 
-static void on_binary_track(struct etwd *d, struct conn *c, const struct proto_message *m)
-{
-	/* Where a provider's binary lies would go into the EventTrace event of opcode 0x43, whose
-	 * layout is not published. Said, not swallowed. */
-	etwd_reply_status(d, c, m, 50, "the path of a provider's binary is not recorded");
-}
-
 static void on_shutdown(struct etwd *d, struct conn *c, const struct proto_message *m)
 {
 	if (!etwd_conn_same_user(d, c)) {
@@ -47,7 +40,7 @@ static const struct handler handlers[] = {
 	{PROTO_NOTIFIED, CONN_PROVIDER, true, etwd_notified},
 	{PROTO_BELL, CONN_PROVIDER, true, on_bell},
 	{PROTO_PING, CONN_PROVIDER, false, on_ping},
-	{PROTO_BINARY_TRACK, CONN_PROVIDER, true, on_binary_track},
+	{PROTO_BINARY_TRACK, CONN_PROVIDER, true, etwd_binary_track},
 	{PROTO_PING, CONN_CONTROL, false, on_ping},
 	{PROTO_START, CONN_CONTROL, false, etwd_session_start},
 	{PROTO_CONTROL, CONN_CONTROL, false, etwd_session_control},

@@ -158,6 +158,9 @@ static void change_one(struct etwd *d, struct registration *r, const struct chan
 		return; /* out of its scope: nothing changes there, so nothing is said */
 	}
 	bool enabled = etwd_enable_publish(d, r);
+	if (!before && r->binary && has_row(r, ch->session)) {
+		etwd_binary_write(d, ch->session, r);
+	}
 	if (before || has_row(r, ch->session)) {
 		notify(d, r, enabled ? 1 : 0, ch);
 	}

@@ -179,6 +179,8 @@ static void detach(struct etwd *d, struct registration *r)
 	if (!pr) {
 		return;
 	}
+	free(r->binary);
+	r->binary = NULL;
 	LIST_REMOVE(r, of_provider);
 	r->provider = NULL;
 	etwd_provider_release(d, pr);

@@ -119,6 +119,9 @@ static void install(struct provider_dest *d, const struct provider_attached *at)
 	for (uint32_t i = 0; i < provider_registrations_top; i++) {
 		if (provider_registrations[i].state == PROVIDER_REG_LIVE) {
 			provider_post_register_locked(d, i);
+			if (provider_registrations[i].binary) {
+				provider_post_binary_locked(d, i, provider_registrations[i].binary);
+			}
 		}
 	}
 	pthread_mutex_unlock(&provider_lock);

@@ -393,6 +393,8 @@ int provider_unregister(uint64_t handle, bool classic)
 	while (reg->running && !provider_callback_is_self()) {
 		pthread_cond_wait(&provider_changed, &provider_lock);
 	}
+	free(reg->binary);
+	reg->binary = NULL;
 	free(reg->traits);
 	reg->traits = NULL;
 	reg->traits_bytes = 0;
@@ -510,10 +512,15 @@ int provider_track_binary(uint64_t handle, const char *path)
 	if (!reg) {
 		return -EBADF;
 	}
+	char *copy = strdup(path);
+	if (copy) {
+		free(reg->binary);
+		reg->binary = copy;
+	}
 	for (int d = 0; d < 2; d++) {
 		provider_post_binary_locked(&provider_dests[d],
 					    (uint32_t)(reg - provider_registrations), path);
 	}
 	pthread_mutex_unlock(&provider_lock);
-	return 0;
+	return copy ? 0 : -ENOMEM;
 }

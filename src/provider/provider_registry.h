@@ -41,6 +41,7 @@ struct provider_registration {
 	provider_wmi_fn wmi_fn;	      /* classic only */
 	void *context;
 	const void *code_map; /* module the callback lives in; NULL: not in a module (JIT) */
+	char *binary;	      /* malloc; NULL: not to be told */
 	uint8_t *traits;      /* malloc; NULL none */
 	uint32_t traits_bytes;
 	uint32_t flags; /* enum provider_hot_flags, copied into hot */

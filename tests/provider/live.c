@@ -133,6 +133,16 @@ ULONG live_enable(struct live_session *s, LPCGUID guid, ULONG code, UCHAR level,
 	return EnableTraceEx2(s->id, guid, code, level, any, all, 5000, &p);
 }
 
+void live_begin(void)
+{
+	struct live_session s;
+	live_init();
+	/* A provider that registers before there is an etwd is found by it a little later; most
+	 * tests want to know exactly when. */
+	live_start(&s, "first", "first.etl", 0);
+	live_stop(&s);
+}
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
 static live_record_fn record_fn;

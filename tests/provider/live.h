@@ -47,6 +47,8 @@ extern char live_dir[64];
 
 /* Runtime directory; everything is cleaned up at exit. */
 void live_init(void);
+/* The same, and etwd runs afterwards. */
+void live_begin(void);
 /* A session with a file "<dir>/<file>"; mode is added to sequential unless it names another. */
 void live_start(struct live_session *s, const char *name, const char *file, ULONG mode);
 ULONG live_control(struct live_session *s, ULONG code);

@@ -208,7 +208,7 @@ int main(void)
 {
 	struct live_session s, later;
 	TRACE_GUID_REGISTRATION classes[2] = {{&class_a, NULL}, {&class_b, NULL}};
-	live_init();
+	live_begin();
 	live_start(&s, "classic", "classic.etl",
 		   EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_USE_GLOBAL_SEQUENCE);
 	EXPECT(live_enable(&s, &control, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 4, 0x30, 0, 0), 0);

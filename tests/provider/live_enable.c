@@ -448,7 +448,7 @@ static void two_registrations_of_one_guid_are_independent(void)
 
 int main(void)
 {
-	live_init();
+	live_begin();
 	registering_under_an_enabled_guid_calls_back_before_it_returns();
 	enabling_first_and_registering_later_is_remembered_through_an_update();
 	sessions_merge_to_the_least_restrictive();

@@ -235,7 +235,7 @@ static void private_sessions_are_controlled_from_inside_and_not_listed(void)
 
 int main(void)
 {
-	live_init();
+	live_begin();
 	each_session_gets_what_it_asked_for();
 	trace_logging_carries_its_metadata();
 	classic_events_go_to_the_session_of_their_handle();

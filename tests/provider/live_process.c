@@ -459,7 +459,7 @@ int main(int argc, char **argv)
 	if (argc > 1) {
 		return exec_child();
 	}
-	live_init();
+	live_begin();
 	closing_every_descriptor_changes_nothing(); /* before this process has threads of ours */
 	no_descriptor_left();
 	sandboxes();

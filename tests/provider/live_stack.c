@@ -156,7 +156,7 @@ int main(void)
 	struct live_session s, plain;
 	struct found f = {.events = 0}, none = {.events = 0};
 	pthread_t t;
-	live_init();
+	live_begin();
 	signal(SIGUSR1, on_signal);
 	EXPECT(EventRegister(&guid, NULL, NULL, &handle), 0);
 	live_start(&plain, "plain", "plain.etl", 0);
