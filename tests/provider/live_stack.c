@@ -62,7 +62,7 @@ static bool inside(ULONG64 address, const void *function)
 			return false;
 		}
 	}
-	return address > (uintptr_t)function && address < (uintptr_t)function + 400;
+	return address > (uintptr_t)function && address < (uintptr_t)function + 4096;
 }
 
 struct expected {
