@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * EventProviderBinaryTrackInfo: where a provider's code lies, so that decoders can look for messages
- * and manifests in it. Each session that has the provider enabled gets one record of it: EventTrace
- * group, opcode 0x43 (u32 GuidCount, GUIDs, terminated UTF-16 path), as in real files.
+ * EventProviderBinaryTrackInfo: where a provider's code lies, so that decoders can look for
+ * messages and manifests in it. Each session that has the provider enabled gets one record of it:
+ * EventTrace group, opcode 0x43 (u32 GuidCount, GUIDs, terminated UTF-16 path), as in real files.
  */
 #include "etwd/etwd.h"
 

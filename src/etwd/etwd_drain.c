@@ -187,7 +187,7 @@ void etwd_drain_losses(struct etwd *d, struct process *p, uint64_t now_ns)
 {
 	struct pool_view_stats st;
 	pool_view_stats(p->view, &st);
-	enum proto_loss cause = likely_cause(p, &st);
+	enum proto_loss cause = p->heir ? PROTO_LOSS_DETACHED : likely_cause(p, &st);
 	uint64_t elapsed = now_ns - p->lost_at_ns;
 	p->lost_at_ns = now_ns;
 	for (uint32_t i = 0; i < POOL_SESSION_BITS; i++) {

@@ -73,9 +73,14 @@ struct items {
 static uint8_t rank_of(uint16_t type)
 {
 	static const uint8_t order[] = {
-		ETL_ITEM_RELATED_ACTIVITYID, ETL_ITEM_SID,	  ETL_ITEM_TS_ID,
-		ETL_ITEM_STACK_TRACE64,	     ETL_ITEM_PROV_TRAITS, ETL_ITEM_EVENT_SCHEMA_TL,
-		ETL_ITEM_EVENT_KEY,	     ETL_ITEM_PROCESS_START_KEY,
+		ETL_ITEM_RELATED_ACTIVITYID,
+		ETL_ITEM_SID,
+		ETL_ITEM_TS_ID,
+		ETL_ITEM_STACK_TRACE64,
+		ETL_ITEM_PROV_TRAITS,
+		ETL_ITEM_EVENT_SCHEMA_TL,
+		ETL_ITEM_EVENT_KEY,
+		ETL_ITEM_PROCESS_START_KEY,
 	};
 	for (uint8_t i = 0; i < sizeof order; i++) {
 		if (order[i] == type) {
@@ -284,8 +289,8 @@ static bool row_matches(const struct filter_row *r, uint8_t level, uint64_t keyw
 	return (keyword & r->any) != 0 && (keyword & r->all) == r->all;
 }
 
-/* Does the session want it still? The writer's mask only pre-selects: it may have been decided under
- * a table that has changed since. The enable that wants it, or NULL. */
+/* Does the session want it still? The writer's mask only pre-selects: it may have been decided
+ * under a table that has changed since. The enable that wants it, or NULL. */
 static const struct inproc_enable *wanted(const struct inproc_session *s,
 					  const struct guid *provider, const struct pool_rec *rec)
 {

@@ -19,11 +19,11 @@
  * comes to provider_fork.c, and re-attaches without threads. Nothing happens at fork itself.
  *
  * Files: provider_region (lookup), provider_registry (table), provider_dest (destinations, queues),
- * provider_attach (HELLO to WELCOME), provider_adopt (old pools), provider_listener, provider_wait (wait page), provider_fds,
- * provider_callback, provider_emit.h (inline write path), provider_emit.c (all the rest of it),
- * provider_cache (the filter copy), provider_stack, provider_activity, provider_classic,
- * provider_classic_write, provider_fork; api_*.c are the Windows-named functions; fake_etwd.h is
- * the daemon the tests run against.
+ * provider_attach (HELLO to WELCOME), provider_adopt (old pools), provider_listener, provider_wait
+ * (wait page), provider_fds, provider_callback, provider_emit.h (inline write path),
+ * provider_emit.c (all the rest of it), provider_cache (the filter copy), provider_stack,
+ * provider_activity, provider_classic, provider_classic_write, provider_fork; api_*.c are the
+ * Windows-named functions; fake_etwd.h is the daemon the tests run against.
  *
  * Where loss happens here: pool full, nesting, too big, detached; all counted by src/pool. An event
  * written between the death of a daemon and the arrival of the next one goes into the old pool,
@@ -36,8 +36,9 @@
 
 /* Registration limits of one process [doc]. */
 #define PROVIDER_REGISTRATIONS_MAX 1024u
-/* EventRegister waits so long for the daemon's answer and the first callback. OPENETW_WAIT_MS in the
- * environment changes it, for programs that must not miss their first event on a busy machine. */
+/* EventRegister waits so long for the daemon's answer and the first callback. OPENETW_WAIT_MS in
+ * the environment changes it, for programs that must not miss their first event on a busy machine.
+ */
 #define PROVIDER_WAIT_MS     50
 #define PROVIDER_WAIT_MS_MAX 10000ul
 /* Without a daemon for so long, enable words of the old one are ignored. */

@@ -18,18 +18,19 @@
 #define QUIET_MS 20
 
 /* A pool that was never made ready holds nothing. */
-static bool worth_keeping(const struct provider_dest *d, const struct provider_attached *at)
+static bool worth_keeping(const struct provider_attached *at)
 {
-	if (!at->link || at->segments == 0 || !d->private_fds) {
-		return false;
-	}
+	const struct seg_header *h = at->link && at->segments > 0 ? at->segment[0] : NULL;
+	return h && order_load_relaxed(&h->magic) == POOL_SEG_MAGIC;
+}
+
+static bool can_be_sent(const struct provider_dest *d, const struct provider_attached *at)
+{
+	bool all = d->private_fds;
 	for (uint32_t i = 0; i < at->segments; i++) {
-		if (at->segment_fd[i] < 0) {
-			return false;
-		}
+		all = all && at->segment_fd[i] >= 0;
 	}
-	const struct seg_header *h = at->segment[0];
-	return order_load_relaxed(&h->magic) == POOL_SEG_MAGIC;
+	return all;
 }
 
 /* ---- dropping one -----------------------------------------------------------------------------
@@ -87,7 +88,8 @@ static void count_undrained(const struct provider_attached *old, struct seg_head
 			uint64_t word = order_load_acquire(&desc[i].word);
 			uint32_t span = BASE_MIN(BASE_MAX(desc[i].span, 1u), POOL_CHUNKS - i);
 			uint32_t to = pool_word_committed(word), gen = pool_word_gen(word);
-			uint32_t from = pool_hint_bytes(order_load_relaxed(&desc[i].cons_hint), gen);
+			uint32_t from =
+				pool_hint_bytes(order_load_relaxed(&desc[i].cons_hint), gen);
 			if ((taken >> i & 1) == 0 || gen == 0) {
 				continue;
 			}
@@ -102,8 +104,8 @@ static void count_undrained(const struct provider_attached *old, struct seg_head
 	/* What was lost there and not told either. */
 	const struct seg_header *h = old->segment[0];
 	for (uint32_t i = 0; i < POOL_SESSION_BITS; i++) {
-		uint64_t untold = order_load_relaxed(&h->lost[i]) -
-				  order_load_relaxed(&h->lost_told[i]);
+		uint64_t untold =
+			order_load_relaxed(&h->lost[i]) - order_load_relaxed(&h->lost_told[i]);
 		uint32_t bit = untold ? same_bit(h, i, target) : POOL_SESSION_BITS;
 		if (bit < POOL_SESSION_BITS) {
 			order_add_relaxed(&target->lost[bit], untold);
@@ -133,7 +135,7 @@ static void drop_locked(struct provider_dest *d, struct provider_attached *old)
 
 void provider_adopt_keep_locked(struct provider_dest *d)
 {
-	if (!worth_keeping(d, &d->at)) {
+	if (!worth_keeping(&d->at)) {
 		provider_attach_retire(&d->at);
 		return;
 	}
@@ -185,6 +187,12 @@ void provider_adopt_offer(struct provider_dest *d)
 			continue;
 		}
 		wait_quiet(o->link->writer);
+		if (!can_be_sent(d, o)) {
+			pthread_mutex_lock(&provider_lock);
+			drop_locked(d, o);
+			pthread_mutex_unlock(&provider_lock);
+			continue;
+		}
 		int count = (int)BASE_MIN(o->segments, (uint32_t)PROTO_FDS_MAX);
 		proto_begin(&w, mem, sizeof mem, PROTO_ADOPT, o->serial);
 		if (proto_send(d->at.fd, mem, (size_t)proto_end(&w), o->segment_fd, count) < 0) {

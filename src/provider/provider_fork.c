@@ -4,12 +4,13 @@
  * threads and the lock's owner do not exist. The first call of ours brings the registrations back
  * and attaches in the calling thread.
  *
- * A child may never call: programs made by the usual macros test bits of their own first, which only
- * the enable callback sets. So where some registration has a callback, fork() leaves a thread in the
- * child that attaches a little later and tells the callbacks what is different from the parent's
- * state at the fork. Until then it sleeps, and an exec ends it unnoticed; without callbacks, and for
- * children made by raw clone or vfork, fork runs nothing of ours. OPENETW_FORK_THREAD=0 forbids it,
- * for programs whose children must have one thread (unshare(CLONE_NEWUSER), strict sandboxes).
+ * A child may never call: programs made by the usual macros test bits of their own first, which
+ * only the enable callback sets. So where some registration has a callback, fork() leaves a thread
+ * in the child that attaches a little later and tells the callbacks what is different from the
+ * parent's state at the fork. Until then it sleeps, and an exec ends it unnoticed; without
+ * callbacks, and for children made by raw clone or vfork, fork runs nothing of ours.
+ * OPENETW_FORK_THREAD=0 forbids it, for programs whose children must have one thread
+ * (unshare(CLONE_NEWUSER), strict sandboxes).
  */
 #include "provider/provider_fork.h"
 #include "provider/provider_callback.h"

@@ -13,8 +13,8 @@
 #include <time.h>
 
 #define WELCOME_MS	   5000
-#define SPREAD_MS	   8u	  /* 2,000 processes do not reconnect in one instant */
-#define RETRY_MS	   60000u /* in case the wait page was replaced by another file */
+#define SPREAD_MS	   8u	     /* 2,000 processes do not reconnect in one instant */
+#define RETRY_MS	   60000u    /* in case the wait page was replaced by another file */
 #define REFUSED_NS	   20000000u /* a daemon that hangs up so soon does not want us */
 #define REFUSED_MS	   100u
 #define SENDER_STACK_BYTES (64u << 10)
@@ -84,8 +84,8 @@ static void stop_sender(struct provider_dest *d)
 	}
 }
 
-/* On a thread of its own, since it may wait for the loader's lock, which a constructor that registers
- * a provider holds while it waits for us. */
+/* On a thread of its own, since it may wait for the loader's lock, which a constructor that
+ * registers a provider holds while it waits for us. */
 static void *load_unwinder(void *arg)
 {
 	(void)arg;

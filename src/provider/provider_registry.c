@@ -147,8 +147,8 @@ void provider_refresh_locked(uint32_t index)
 	order_store_release(&hot->entry, general ? &provider_entry_on : only);
 }
 
-/* Least restrictive over the destinations; each daemon has merged its sessions already. A capture of
- * state is one session's business: it carries what that session asked for. */
+/* Least restrictive over the destinations; each daemon has merged its sessions already. A capture
+ * of state is one session's business: it carries what that session asked for. */
 static struct provider_notice merged(const struct provider_registration *reg,
 				     const struct provider_notice *n)
 {
@@ -418,8 +418,8 @@ static bool traits_valid(const uint8_t *blob, uint32_t bytes)
 	return nul != NULL;
 }
 
-/* Until each daemon knows them: before the first event that relies on it is in the pool, and so that
- * a session which enabled the provider's group has it from the first event on. */
+/* Until each daemon knows them: before the first event that relies on it is in the pool, and so
+ * that a session which enabled the provider's group has it from the first event on. */
 static void wait_traits_locked(uint32_t index)
 {
 	struct provider_registration *reg = &provider_registrations[index];

@@ -2,9 +2,9 @@
  *
  * Two ways to walk a stack. The unwinder (libgcc_s) knows every frame of compiled code, with or
  * without frame pointers. Frame pointers know code that has no unwind tables (a runtime's generated
- * code), and are there when the unwinder is not; but a chain through code that uses the register for
- * something else silently leaves frames out. So the unwinder's answer is taken, unless the frame
- * pointers agree with it and go on where it stops.
+ * code), and are there when the unwinder is not; but a chain through code that uses the register
+ * for something else silently leaves frames out. So the unwinder's answer is taken, unless the
+ * frame pointers agree with it and go on where it stops.
  *
  * The unwinder is loaded, and used once so that it has initialised itself, by a thread of ours:
  * loading is nothing for a writer, which may be a signal handler. From glibc 2.35 on it finds its
@@ -12,8 +12,8 @@
  *
  * The frame pointer chain is followed only upwards, only inside the stack the thread runs on, so
  * that a register used for something else ends the walk and does not end the program. Where a stack
- * ends is known without a system call or an allocation: glibc puts the thread's control block at the
- * top of its stack, and publishes the end of the main one.
+ * ends is known without a system call or an allocation: glibc puts the thread's control block at
+ * the top of its stack, and publishes the end of the main one.
  */
 #include "provider/provider_stack.h"
 #include "base/order.h"
@@ -78,9 +78,9 @@ void provider_stack_load(void)
 	void *lib = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
 	int (*trace)(trace_fn, void *) =
 		lib ? (int (*)(trace_fn, void *))(uintptr_t)dlsym(lib, "_Unwind_Backtrace") : NULL;
-	unwind_ip = lib ? (uintptr_t(*)(struct _Unwind_Context *))(uintptr_t)dlsym(
-				  lib, "_Unwind_GetIP")
-			: NULL;
+	unwind_ip =
+		lib ? (uintptr_t(*)(struct _Unwind_Context *))(uintptr_t)dlsym(lib, "_Unwind_GetIP")
+		    : NULL;
 	if (trace && unwind_ip) {
 		trace(nothing, NULL);
 		order_store_release(&unwind_backtrace, trace);

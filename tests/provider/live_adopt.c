@@ -203,8 +203,8 @@ static void on_loaded(PEVENT_RECORD r, void *context)
 	l->events++;
 }
 
-/* A number seen nowhere was in the memory of an etwd that was killed, which no counter survives. One
- * seen in the files of two incarnations had reached the disk, but its etwd was killed before it
+/* A number seen nowhere was in the memory of an etwd that was killed, which no counter survives.
+ * One seen in the files of two incarnations had reached the disk, but its etwd was killed before it
  * could say so in the pool. No file holds anything twice, and the writer never waits. */
 static void killed_twenty_times_under_load(void)
 {
@@ -242,7 +242,8 @@ static void killed_twenty_times_under_load(void)
 	EXPECT(l.events - l.again <= loaded_ok, 1);
 	EXPECT(l.events > 0, 1);
 	EXPECT(worst_ns < 2000000000u, 1);
-	printf("20 kills: %llu written, %llu refused, %llu in the files, %u of them twice, %llu adopted by the last "
+	printf("20 kills: %llu written, %llu refused, %llu in the files, %u of them twice, %llu "
+	       "adopted by the last "
 	       "etwd, slowest write %llu us\n",
 	       (unsigned long long)loaded_ok, (unsigned long long)loaded_refused,
 	       (unsigned long long)l.events, l.again, (unsigned long long)adopted,

@@ -143,7 +143,8 @@ static void write_everything(TRACE_GUID_REGISTRATION *classes)
 	}
 }
 
-/* ---- reading ------------------------------------------------------------------------------------- */
+/* ---- reading
+ * ------------------------------------------------------------------------------------- */
 
 static int seen[16], messages, instances;
 
@@ -183,8 +184,7 @@ static void on_record(PEVENT_RECORD r, void *context)
 /* The callback of old says more about instances. */
 static VOID WINAPI on_trace(PEVENT_TRACE t)
 {
-	if (t->Header.Class.Type == 12 &&
-	    memcmp(&t->Header.Guid, &class_b, sizeof class_b) == 0) {
+	if (t->Header.Class.Type == 12 && memcmp(&t->Header.Guid, &class_b, sizeof class_b) == 0) {
 		instances++;
 		EXPECT(t->InstanceId, child.InstanceId);
 		EXPECT(t->ParentInstanceId, parent.InstanceId);

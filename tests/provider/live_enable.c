@@ -217,7 +217,8 @@ static void no_session_gets_what_only_the_other_wants(void)
 	EXPECT(y.id[3] + y.id[5], 2);
 }
 
-/* ---- the two-session experiment, as measured on Windows with two recording profiles ------------- */
+/* ---- the two-session experiment, as measured on Windows with two recording profiles -------------
+ */
 
 static void two_profiles_one_after_the_other(void)
 {
@@ -245,8 +246,8 @@ static void two_profiles_one_after_the_other(void)
 		ULONG code;
 		UCHAR level;
 		ULONGLONG any;
-	} want[] = {{1, 5, 0x3},  {2, 5, 0x3},	{1, 5, 0x1},  {1, 7, 0x19}, {2, 7, 0x18},
-		    {1, 7, 0x9},  {1, 7, 0xD},	{2, 5, 0x5},  {1, 7, 0x9},  {1, 7, 0x8},
+	} want[] = {{1, 5, 0x3},  {2, 5, 0x3},	{1, 5, 0x1}, {1, 7, 0x19}, {2, 7, 0x18},
+		    {1, 7, 0x9},  {1, 7, 0xD},	{2, 5, 0x5}, {1, 7, 0x9},  {1, 7, 0x8},
 		    {1, 7, 0x28}, {2, 7, 0x28}, {1, 7, 0x8}, {0, 0, 0}};
 	for (uint32_t i = 0; i < 14; i++) {
 		EXPECT_CALL(i, want[i].code, want[i].level, want[i].any, 0);
@@ -255,7 +256,8 @@ static void two_profiles_one_after_the_other(void)
 	leave();
 }
 
-/* ---- capturing state --------------------------------------------------------------------------- */
+/* ---- capturing state ---------------------------------------------------------------------------
+ */
 
 static void capturing_state_waits_for_what_the_callback_writes(void)
 {
@@ -291,7 +293,7 @@ static void a_caller_waits_no_longer_than_it_says(void)
 	       ERROR_TIMEOUT);
 	EXPECT(call_count, 1);
 	EXPECT(EnableTraceEx2(s.id, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 3, 0, 0, 0, NULL),
-	       0); /* does not wait at all */
+	       0);				       /* does not wait at all */
 	EXPECT(EventProviderEnabled(handle, 4, 0), 0); /* but is in force */
 	live_wait(call_count == 3);
 	sleep_ms = 0;
@@ -301,7 +303,8 @@ static void a_caller_waits_no_longer_than_it_says(void)
 	leave();
 }
 
-/* ---- filters ------------------------------------------------------------------------------------ */
+/* ---- filters ------------------------------------------------------------------------------------
+ */
 
 struct filter {
 	EVENT_FILTER_HEADER h;
@@ -311,12 +314,15 @@ struct filter {
 static void put_on_filtered(struct live_session *s, uint32_t data)
 {
 	struct filter f = {.h = {.Id = 3, .Version = 1, .Size = sizeof f}, .data = data};
-	EVENT_FILTER_DESCRIPTOR d = {.Ptr = (ULONGLONG)(uintptr_t)&f, .Size = sizeof f,
+	EVENT_FILTER_DESCRIPTOR d = {.Ptr = (ULONGLONG)(uintptr_t)&f,
+				     .Size = sizeof f,
 				     .Type = EVENT_FILTER_TYPE_SCHEMATIZED};
 	ENABLE_TRACE_PARAMETERS p = {.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
-				     .SourceId = source, .EnableFilterDesc = &d,
+				     .SourceId = source,
+				     .EnableFilterDesc = &d,
 				     .FilterDescCount = 1};
-	EXPECT(EnableTraceEx2(s->id, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 5, 0, 0, 5000, &p), 0);
+	EXPECT(EnableTraceEx2(s->id, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 5, 0, 0, 5000, &p),
+	       0);
 }
 
 static void filters_reach_the_callback_and_name_their_session(void)
@@ -350,7 +356,8 @@ static void filters_reach_the_callback_and_name_their_session(void)
 	EXPECT(__builtin_popcountll(id_a), 1);
 	EXPECT(__builtin_popcountll(id_b), 1);
 	EXPECT(id_a != id_b, 1);
-	static const EVENT_DESCRIPTOR d1 = {.Id = 1}, d2 = {.Id = 2}, d3 = {.Id = 3}, d4 = {.Id = 4};
+	static const EVENT_DESCRIPTOR d1 = {.Id = 1}, d2 = {.Id = 2}, d3 = {.Id = 3},
+				      d4 = {.Id = 4};
 	EXPECT(EventWriteEx(handle, &d1, id_a, 0, NULL, NULL, 0, NULL), 0);
 	EXPECT(EventWriteEx(handle, &d2, id_b, 0, NULL, NULL, 0, NULL), 0);
 	EXPECT(EventWriteEx(handle, &d3, id_a | id_b, 0, NULL, NULL, 0, NULL), 0);
@@ -387,7 +394,8 @@ static void events_marked_private_are_kept_from_sessions_that_exclude_them(void)
 	EXPECT(tally(&b).count, 1);
 }
 
-/* ---- leaving ------------------------------------------------------------------------------------ */
+/* ---- leaving ------------------------------------------------------------------------------------
+ */
 
 static void unregistering_inside_the_callback_does_not_hang(void)
 {

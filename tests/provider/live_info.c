@@ -10,14 +10,16 @@ static const GUID guid = {0x14F00000, 1, 2, {3, 4, 5, 6, 7, 8, 9, 10}};
 static const GUID group = {0x14F00006, 1, 2, {3, 4, 5, 6, 7, 8, 9, 10}};
 static REGHANDLE handle;
 
-static const uint8_t traits[] = {
-	35, 0, 'T', 'e', 's', 't', '.', 'I', 'n', 'f', 'o', '.', 'N', 'a', 'm', 0,
-	19, 0, 1, /* group */ 0x06, 0x00, 0xF0, 0x14, 1, 0, 2, 0, 3, 4, 5, 6, 7, 8, 9, 10};
+static const uint8_t traits[] = {35,   0,    'T',  'e', 's', 't', '.', 'I', 'n', 'f',
+				 'o',  '.',  'N',  'a', 'm', 0,	  19,  0,   1,	 /* group */ 0x06,
+				 0x00, 0xF0, 0x14, 1,	0,   2,	  0,   3,   4,	 5,
+				 6,    7,    8,	   9,	10};
 _Static_assert(sizeof traits == 35, "says its own size");
 
 static const EVENT_DESCRIPTOR one = {.Id = 1, .Level = 4, .Keyword = 1};
 
-/* ---- set information ------------------------------------------------------------------------------ */
+/* ---- set information
+ * ------------------------------------------------------------------------------ */
 
 static void the_codes_are_the_documented_ones(void)
 {
@@ -58,7 +60,8 @@ static void see(PEVENT_RECORD r, void *context)
 	struct seen *s = context;
 	USHORT id = r->EventHeader.EventDescriptor.Id & 15;
 	const EVENT_HEADER_EXTENDED_DATA_ITEM *t = live_item(r, EVENT_HEADER_EXT_TYPE_PROV_TRAITS);
-	const EVENT_HEADER_EXTENDED_DATA_ITEM *m = live_item(r, EVENT_HEADER_EXT_TYPE_EVENT_SCHEMA_TL);
+	const EVENT_HEADER_EXTENDED_DATA_ITEM *m =
+		live_item(r, EVENT_HEADER_EXT_TYPE_EVENT_SCHEMA_TL);
 	s->count++;
 	s->by_id[id]++;
 	s->act[id] = r->EventHeader.ActivityId;
@@ -130,7 +133,8 @@ static void traits_types_and_binaries_arrive(void)
 	EXPECT(EventSetInformation(handle, EventProviderUseDescriptorType, &yes, 1), 0);
 	EXPECT(EventWrite(handle, &one, 3, data), 0);
 	EXPECT(live_control(&s, EVENT_TRACE_CONTROL_FLUSH), 0);
-	EXPECT(EventSetInformation(handle, EventProviderSetTraits, (PVOID)(uintptr_t)traits, 35), 0);
+	EXPECT(EventSetInformation(handle, EventProviderSetTraits, (PVOID)(uintptr_t)traits, 35),
+	       0);
 	EXPECT(EventSetInformation(handle, EventProviderSetTraits, (PVOID)(uintptr_t)traits, 35),
 	       ERROR_INVALID_PARAMETER); /* once */
 	EXPECT(EventWrite(handle, &one, 3, data), 0);
@@ -162,7 +166,8 @@ static void a_group_enables_its_members(void)
 	       0);
 	EXPECT(EventRegister(&guid, NULL, NULL, &handle), 0);
 	EXPECT(EventEnabled(handle, &one), 0);
-	EXPECT(EventSetInformation(handle, EventProviderSetTraits, (PVOID)(uintptr_t)traits, 35), 0);
+	EXPECT(EventSetInformation(handle, EventProviderSetTraits, (PVOID)(uintptr_t)traits, 35),
+	       0);
 	EXPECT(EventEnabled(handle, &one), 1); /* from here on, not a little later */
 	EXPECT(EventWrite(handle, &one, 0, NULL), 0);
 	live_stop(&s);
@@ -173,7 +178,8 @@ static void a_group_enables_its_members(void)
 	EXPECT(EventUnregister(handle), 0);
 }
 
-/* ---- activities, strings, sizes -------------------------------------------------------------------- */
+/* ---- activities, strings, sizes
+ * -------------------------------------------------------------------- */
 
 static void activity_ids_travel_with_the_thread(void)
 {

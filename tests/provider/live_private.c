@@ -55,7 +55,8 @@ static void see(PEVENT_RECORD r, void *context)
 			EXPECT(uid, getuid());
 		}
 		if (it->ExtType == EVENT_HEADER_EXT_TYPE_PROV_TRAITS) {
-			EXPECT(memcmp((char *)(uintptr_t)it->DataPtr + 2, "Test.Private.Tlg", 17), 0);
+			EXPECT(memcmp((char *)(uintptr_t)it->DataPtr + 2, "Test.Private.Tlg", 17),
+			       0);
 		}
 	}
 }
@@ -152,7 +153,8 @@ static void trace_logging_carries_its_metadata(void)
 	}
 }
 
-/* ---- classic -------------------------------------------------------------------------------------- */
+/* ---- classic
+ * -------------------------------------------------------------------------------------- */
 
 static TRACELOGGER_HANDLE loggers[4];
 static int logger_count;
@@ -196,7 +198,8 @@ static void classic_events_go_to_the_session_of_their_handle(void)
 	EXPECT(b.count, 2);
 }
 
-/* ---- controlling ---------------------------------------------------------------------------------- */
+/* ---- controlling
+ * ---------------------------------------------------------------------------------- */
 
 static void private_sessions_are_controlled_from_inside_and_not_listed(void)
 {

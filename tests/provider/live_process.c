@@ -75,7 +75,8 @@ static struct seen *end(void)
 	return &s;
 }
 
-/* ---- fork, exec --------------------------------------------------------------------------------- */
+/* ---- fork, exec ---------------------------------------------------------------------------------
+ */
 
 static void a_forked_child_writes_as_itself(void)
 {
@@ -202,7 +203,8 @@ static int exec_child(void)
 	return EventRegister(&guid, NULL, NULL, &h) || write_id(h, 3);
 }
 
-/* ---- signals, threads ---------------------------------------------------------------------------- */
+/* ---- signals, threads
+ * ---------------------------------------------------------------------------- */
 
 static volatile uint32_t from_handler;
 static void on_signal(int sig)
@@ -295,7 +297,8 @@ static void events_of_ended_and_cancelled_threads_arrive(void)
 	EXPECT(EventUnregister(handle), 0);
 }
 
-/* ---- libraries ------------------------------------------------------------------------------------ */
+/* ---- libraries
+ * ------------------------------------------------------------------------------------ */
 
 static void a_library_may_go_without_a_word(void)
 {
@@ -328,7 +331,8 @@ static void a_library_may_go_without_a_word(void)
 	}
 }
 
-/* ---- descriptors ---------------------------------------------------------------------------------- */
+/* ---- descriptors
+ * ---------------------------------------------------------------------------------- */
 
 static void closing_every_descriptor_changes_nothing(void)
 {
@@ -376,7 +380,8 @@ static void no_descriptor_left(void)
 	EXPECT(end()->id[33], 1);
 }
 
-/* ---- sandboxes ------------------------------------------------------------------------------------ */
+/* ---- sandboxes
+ * ------------------------------------------------------------------------------------ */
 
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
 /* The calls fail with EPERM, or (kill) everything but the calls ends the process. */

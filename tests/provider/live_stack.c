@@ -62,7 +62,7 @@ static bool inside(ULONG64 address, const void *function)
 			return false;
 		}
 	}
-	return address > (uintptr_t)function && address < (uintptr_t)function + 400;
+	return address > (uintptr_t)function && address < (uintptr_t)function + 4096;
 }
 
 struct expected {
@@ -72,11 +72,15 @@ struct expected {
 };
 static const struct expected expected[] = {
 	{1, false, {(void *)leaf, (void *)with_fp_c, (void *)with_fp_b, (void *)with_fp_a}},
-	{2, false, {(void *)leaf, (void *)without_fp_c, (void *)without_fp_b, (void *)without_fp_a}},
-	{3, false, {(void *)leaf_transfer, (void *)without_fp_c, (void *)without_fp_b,
-		    (void *)without_fp_a}},
-	{4, true, {(void *)leaf_signal, (void *)without_fp_c, (void *)without_fp_b,
-		   (void *)without_fp_a}},
+	{2,
+	 false,
+	 {(void *)leaf, (void *)without_fp_c, (void *)without_fp_b, (void *)without_fp_a}},
+	{3,
+	 false,
+	 {(void *)leaf_transfer, (void *)without_fp_c, (void *)without_fp_b, (void *)without_fp_a}},
+	{4,
+	 true,
+	 {(void *)leaf_signal, (void *)without_fp_c, (void *)without_fp_b, (void *)without_fp_a}},
 };
 
 struct found {
@@ -87,7 +91,8 @@ struct found {
 static void check(PEVENT_RECORD r, void *context)
 {
 	struct found *f = context;
-	const EVENT_HEADER_EXTENDED_DATA_ITEM *item = live_item(r, EVENT_HEADER_EXT_TYPE_STACK_TRACE64);
+	const EVENT_HEADER_EXTENDED_DATA_ITEM *item =
+		live_item(r, EVENT_HEADER_EXT_TYPE_STACK_TRACE64);
 	USHORT id = r->EventHeader.EventDescriptor.Id;
 	f->events++;
 	if (!item) {
@@ -133,7 +138,8 @@ static void write_all(void)
 	EXPECT(without_fp_a(leaf_signal, 1), 0);
 }
 
-/* ---- live ---------------------------------------------------------------------------------------- */
+/* ---- live
+ * ---------------------------------------------------------------------------------------- */
 
 static struct found live = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static VOID WINAPI on_live(PEVENT_RECORD r)
