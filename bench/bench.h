@@ -32,6 +32,15 @@ static inline void bench_sleep_us(long us)
 	nanosleep(&t, NULL);
 }
 
+static inline void bench_pause(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#else
+	__asm__ volatile("yield");
+#endif
+}
+
 static inline double bench_ticks_to_ns(uint64_t ticks)
 {
 	return (double)ticks * 1e9 / (double)clock_frequency();

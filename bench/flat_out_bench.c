@@ -26,7 +26,7 @@ static void producer(int cpu, double rate, double seconds)
 	/* Bursts of 32 keep the average rate without reading the clock for every event. */
 	for (uint64_t now = start; now < end; now = clock_now()) {
 		while (rate > 0 && (double)n * per_event > (double)(clock_now() - start)) {
-			__builtin_ia32_pause();
+			bench_pause();
 		}
 		for (int i = 0; i < 32; i++, n++) {
 			EVENT_DATA_DESCRIPTOR data[3];

@@ -58,7 +58,7 @@
 #define ETWD_REG_INDEX_MAX	   65536u /* an index travels in 16 bits */
 #define ETWD_REGS_TOTAL_USER	   65536u
 #define ETWD_REGS_TOTAL_SYSTEM	   262144u
-#define ETWD_POOL_BYTES_PROCESS	   (8ull << 20)
+#define ETWD_POOL_BYTES_PROCESS	   (16ull << 20)
 /* Address space, of which a process touches what it writes: every process that may attach gets its
  * first segment, and half is left for those that write much. */
 #define ETWD_POOL_BYTES_TOTAL_USER (2048ull << 20)

@@ -226,7 +226,7 @@ static uint32_t look_after(struct etwd *d, uint32_t flags, uint64_t now_ns)
 			struct pool_view_stats st;
 			pool_view_stats(p->view, &st);
 			if (st.total_chunks > 0 && !p->heir) {
-				fullest = BASE_MAX(fullest, st.used_chunks * 256 / st.total_chunks);
+				fullest = BASE_MAX(fullest, st.busy_chunks * 256 / st.total_chunks);
 			}
 			if (!p->dead) {
 				etwd_process_grow(d, p, &st);

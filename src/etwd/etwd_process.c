@@ -216,7 +216,7 @@ static void drop_memory(struct etwd *d, struct process *p)
 	p->segment_count = 0;
 }
 
-static const uint32_t segment_sizes[] = {POOL_CHUNK_MIN, 16384, 65536};
+static const uint32_t segment_sizes[] = {POOL_CHUNK_MIN, 16384, 65536, 65536};
 
 /* Hand out the next larger segment. */
 static void grow(struct etwd *d, struct process *p)

@@ -63,6 +63,7 @@ struct pool_view_stats {
 	uint64_t lost_cause[8];	   /* clamped claims of the process */
 	uint64_t times_clamped;	   /* timestamps before their predecessor or in the future */
 	uint32_t used_chunks;	   /* of the newest segment, at the last pass */
+	uint32_t busy_chunks;	   /* of those: not open and drained */
 	uint32_t total_chunks;
 };
 void pool_view_stats(const struct pool_view *v, struct pool_view_stats *ret);

@@ -169,6 +169,9 @@ static inline uint32_t pool_word_committed(uint64_t w)
 
 /* chunk_desc.cons_hint names the generation it belongs to: a stale one must not hide new bytes. */
 #define POOL_HINT_SHIFT 19u
+/* Instead of a position: consumed, and its bit is being set. An etwd that finds this cannot know whether
+ * the bit was set, or even claimed again; without it, it was not. */
+#define POOL_HINT_FREEING ((1u << POOL_HINT_SHIFT) - 1)
 static inline uint32_t pool_hint_bytes(uint32_t hint, uint32_t gen)
 {
 	int same = hint >> POOL_HINT_SHIFT == (gen << POOL_HINT_SHIFT) >> POOL_HINT_SHIFT;

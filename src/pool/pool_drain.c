@@ -62,8 +62,9 @@ void pool_view_set_limits(struct pool_view *v, const struct pool_limits *limits)
 	v->limits = *limits;
 }
 
-/* A chunk that shows as closed and consumed may already be claimed again, though not yet opened.
- * Nobody can tell, so it is not freed: at worst one chunk is missing until its process ends. */
+/* A chunk that shows as closed and consumed, and whose bit was about to be set when the last etwd
+ * ended, may already be claimed again, though not yet opened. Nobody can tell, so that one is not
+ * freed: at worst one chunk is missing until its process ends. */
 void pool_view_adopt(struct pool_view *v)
 {
 	v->created_ns = 0;
@@ -79,7 +80,8 @@ void pool_view_adopt(struct pool_view *v)
 				continue;
 			}
 			c->consumed = BASE_MIN(pool_hint_bytes(hint, gen), committed & ~7u);
-			if ((word & POOL_WORD_CLOSED) != 0 && c->consumed >= committed) {
+			if ((word & POOL_WORD_CLOSED) != 0 && c->consumed >= committed &&
+			    hint == (gen << POOL_HINT_SHIFT | POOL_HINT_FREEING)) {
 				continue;
 			}
 			uint32_t span = order_load_relaxed(&s->desc[k].span);
@@ -159,12 +161,13 @@ void pool_view_stats(const struct pool_view *v, struct pool_view_stats *ret)
 
 bool pool_view_half_full(const struct pool_view *v)
 {
-	uint32_t free = 0;
+	uint32_t busy = 0;
 	for (uint32_t i = 0; i < v->segment_count; i++) {
-		free += (uint32_t)__builtin_popcountll(
-			order_load_relaxed(&v->segment[i].h->free_mask));
+		const struct view_segment *s = &v->segment[i];
+		busy += (uint32_t)__builtin_popcountll(~order_load_relaxed(&s->h->free_mask) &
+						       ~s->idle);
 	}
-	return free * 2 < v->segment_count * POOL_CHUNKS;
+	return busy * 2 > v->segment_count * POOL_CHUNKS;
 }
 
 /* ---- validation ----------------------------------------------------------------------------- */
@@ -416,6 +419,7 @@ static int collect_chunks(struct pool_view *v, struct pool_pass *p, uint32_t fla
 			v->stats.used_chunks = (uint32_t)__builtin_popcountll(taken);
 			v->stats.total_chunks = POOL_CHUNKS;
 		}
+		s->idle = 0;
 		for (uint64_t m = taken; m != 0;) {
 			uint32_t i = (uint32_t)__builtin_ctzll(m);
 			struct view_chunk *c = &s->chunk[i];
@@ -436,7 +440,9 @@ static int collect_chunks(struct pool_view *v, struct pool_pass *p, uint32_t fla
 			if (look.in_flight && (flags & POOL_PASS_FINAL) != 0 && !v->final_done) {
 				v->stats.torn++;
 			}
-			if (look.from != look.to || look.closed) {
+			if (look.from == look.to && !look.closed) {
+				s->idle |= view_chunk_bits(c, i);
+			} else {
 				order[n++] =
 					(struct chunk_order){.seg = seg, .chunk = i, .look = look};
 			}
@@ -481,6 +487,12 @@ int pool_view_collect(struct pool_view *v, struct pool_pass *p, uint32_t flags,
 		       : (flags & POOL_PASS_FLUSH) != 0 ? p->now
 							: p->now - p->slack;
 	int r = collect_chunks(v, p, flags, budget_bytes ? budget_bytes : UINT64_MAX, hold);
+	v->stats.busy_chunks = 0;
+	if (v->segment_count > 0) {
+		const struct view_segment *s = &v->segment[v->segment_count - 1];
+		v->stats.busy_chunks = (uint32_t)__builtin_popcountll(
+			~order_load_relaxed(&s->h->free_mask) & ~s->idle);
+	}
 	v->last_now = p->now;
 	if ((flags & POOL_PASS_FINAL) != 0) {
 		v->final_done = true;

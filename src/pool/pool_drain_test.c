@@ -435,6 +435,54 @@ static void a_pool_more_than_half_full_does_not_wait(void **state)
 	rig_free(&r);
 }
 
+static void a_pool_of_open_and_drained_chunks_is_not_full(void **state)
+{
+	struct rig r = rig_make(4096);
+	for (uint32_t i = 0; i < 40; i++) { /* as many slots, each with its own chunk */
+		claim_by_hand(r.mem, i, 1);
+		put(r.mem, i, 1000 * MS + i, 0, i);
+	}
+	assert_int_equal(round_at(&r, 1100 * MS, 0), 40);
+	assert_false(pool_pass_again(r.p));
+	assert_int_equal(stats_of(&r).used_chunks, 40);
+	/* One writer is between its clock and its word: the others wait for it. */
+	desc_of(r.mem, 0)->begun = 128;
+	for (uint32_t i = 1; i < 40; i++) {
+		put(r.mem, i, 1110 * MS + i, 0, i);
+	}
+	assert_int_equal(round_at(&r, 1120 * MS, 0), 0);
+	put(r.mem, 0, 1105 * MS, 0, 7);
+	assert_int_equal(round_at(&r, 1121 * MS, 0), 40);
+	assert_int_equal(got.tid[0], 7);
+	rig_free(&r);
+}
+
+static void chunks_that_are_full_of_news_do_make_a_pool_full(void **state)
+{
+	struct rig r = rig_make(4096);
+	for (uint32_t i = 0; i < 40; i++) {
+		claim_by_hand(r.mem, i, 1);
+	}
+	pool_pass_begin(r.p, 1000 * MS, 1000000000ull, 0);
+	assert_int_equal(pool_pass_collect(r.p, r.v, 0, 0), 0);
+	pool_pass_emit(r.p, log_event, &got);
+	for (uint32_t i = 40; i < 64; i++) { /* while the round was on */
+		claim_by_hand(r.mem, i, 1);
+	}
+	pool_pass_commit(r.p);
+	assert_false(pool_pass_again(r.p)); /* 24 of 64 */
+	for (uint32_t i = 0; i < 40; i++) {
+		put(r.mem, i, 1000 * MS + i, 0, i);
+		close_chunk(r.mem, i);
+	}
+	pool_pass_begin(r.p, 1000 * MS, 1000000000ull, 0); /* nothing is old enough */
+	assert_int_equal(pool_pass_collect(r.p, r.v, 0, 0), 0);
+	pool_pass_emit(r.p, log_event, &got);
+	pool_pass_commit(r.p);
+	assert_true(pool_pass_again(r.p));
+	rig_free(&r);
+}
+
 /* ---- order ---------------------------------------------------------------------------------- */
 
 static void events_of_one_cpu_come_in_time_order_over_processes(void **state)
@@ -589,7 +637,11 @@ static void an_adopted_pool_goes_on_where_the_last_drain_stopped(void **state)
 	rig_header(&r)->lost[3] = 17;
 	assert_int_equal(round_at(&r, 10 * MS, 0), 8);
 	put(r.mem, 0, 1002, 0, 100);
-	close_chunk(r.mem, 1); /* consumed: perhaps freed and claimed already, so never freed */
+	close_chunk(r.mem, 1); /* consumed, and nobody was about to free it */
+	claim_by_hand(r.mem, 4, 77); /* consumed, and perhaps freed and claimed again already */
+	put(r.mem, 4, 900, 0, 104);
+	close_chunk(r.mem, 4);
+	desc_of(r.mem, 4)->cons_hint = 77u << POOL_HINT_SHIFT | POOL_HINT_FREEING;
 	put(r.mem, 2, 1002, 0, 102);
 	close_chunk(r.mem, 2);
 	desc_of(r.mem, 3)->word = pool_word(9999, 0); /* hint of another generation */
@@ -601,7 +653,7 @@ static void an_adopted_pool_goes_on_where_the_last_drain_stopped(void **state)
 	pool_view_adopt(r.v);
 	assert_int_equal(round_at(&r, 10 * MS, 0), 3);
 	assert_int_equal(got.tid[0] + got.tid[1] + got.tid[2], 100 + 102 + 103);
-	assert_true(rig_header(&r)->free_mask == ((UINT64_MAX << 4) | 4));
+	assert_true(rig_header(&r)->free_mask == ((UINT64_MAX << 5) | 6));
 	assert_int_equal(stats_of(&r).records_rejected, 0);
 	assert_int_equal(pool_view_take_lost(r.v, 3, UINT64_MAX), 5);
 	rig_header(&r)->lost[3] += 2;
@@ -672,6 +724,8 @@ int main(void)
 		cmocka_unit_test(nobody_is_held_back_longer_than_the_limit),
 		cmocka_unit_test(flush_does_not_wait_for_a_write_in_flight),
 		cmocka_unit_test(a_pool_more_than_half_full_does_not_wait),
+		cmocka_unit_test(a_pool_of_open_and_drained_chunks_is_not_full),
+		cmocka_unit_test(chunks_that_are_full_of_news_do_make_a_pool_full),
 		cmocka_unit_test(events_of_one_cpu_come_in_time_order_over_processes),
 		cmocka_unit_test(equal_ticks_of_one_chunk_keep_their_order),
 		cmocka_unit_test(a_budget_takes_the_oldest_and_leaves_the_rest_for_later),

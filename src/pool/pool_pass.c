@@ -320,11 +320,18 @@ static void commit_run(struct pass_run *run)
 		c->consumed = run->to;
 	}
 	order_store_relaxed(&s->desc[run->chunk].cons_hint, view_hint(c->gen, c->consumed));
-	if (!run->closed || c->consumed != run->to) {
+	uint64_t bits = view_chunk_bits(c, run->chunk);
+	if (c->consumed != run->to) {
+		return;
+	}
+	if (!run->closed) {
+		s->idle |= bits;
 		return;
 	}
 	c->live = false;
-	uint64_t bits = (c->span >= 64 ? UINT64_MAX : (1ull << c->span) - 1) << run->chunk;
+	order_store_relaxed(&s->desc[run->chunk].cons_hint,
+			    c->gen << POOL_HINT_SHIFT | POOL_HINT_FREEING);
+	order_fence_compiler(); /* a killed process leaves a prefix of its program order */
 	POOL_TESTPOINT("drain-before-free");
 	order_or_release(&s->h->free_mask,
 			 bits); /* R: pairs with the cas-acquire in pool_writer.c */

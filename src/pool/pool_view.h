@@ -24,11 +24,17 @@ struct view_chunk {
 	bool live;
 };
 
+static inline uint64_t view_chunk_bits(const struct view_chunk *c, uint32_t i)
+{
+	return (c->span >= POOL_CHUNKS ? UINT64_MAX : (1ull << c->span) - 1) << i;
+}
+
 struct view_segment {
 	struct seg_header *h;
 	struct chunk_desc *desc;
 	uint8_t *data;
 	uint32_t chunk_size;
+	uint64_t idle; /* bits of open chunks in which nothing waited when we last looked */
 	struct view_chunk chunk[POOL_CHUNKS];
 };
 
@@ -101,14 +107,15 @@ struct pool_pass {
 
 static inline uint32_t view_hint(uint32_t gen, uint32_t consumed)
 {
-	return gen << POOL_HINT_SHIFT | BASE_MIN(consumed / 8, (1u << POOL_HINT_SHIFT) - 1);
+	return gen << POOL_HINT_SHIFT | BASE_MIN(consumed / 8, POOL_HINT_FREEING - 1);
 }
 
 /* Copy and validate everything new of `v` (up to the budget) into `p`. -ENOMEM leaves what does not
  * fit in the pool, for a later round. */
 int pool_view_collect(struct pool_view *v, struct pool_pass *p, uint32_t flags,
 		      uint64_t budget_bytes);
-/* More than half of the chunks are taken. */
+/* More than half of the chunks hold something for us. An open chunk that is drained does not: each
+ * slot keeps one, and a machine with many processors would never be at rest. */
 bool pool_view_half_full(const struct pool_view *v);
 
 /* From pool_pass.c: room in the round's private memory; NULL on ENOMEM. Valid until the next begin

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Two ways lead from a record to a session: many at once, and one by one. Whatever is written, the sessions must
+ * get the same bytes from both. The records are random, with all that sends one to the other way: activity ids,
+ * long payloads, times that go back, other generations, kinds and registrations, full buffers.
+ */
+#include "base/base.h"
+#include "etwd/etwd.h"
+#include "etwd/etwd_modes.h"
+#include "format/etl_layout.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define RECORDS	 4000u
+#define SESSIONS 5u
+
+struct got {
+	uint8_t *data;
+	size_t used;
+	uint64_t buffers;
+};
+
+/* One world: a daemon, a process with two registrations, sessions with rows of their own. */
+struct world {
+	struct etwd *d;
+	struct process p;
+	struct registration reg[2];
+	struct registration *index[2];
+	struct session session[SESSIONS];
+	struct got got[SESSIONS];
+};
+
+static bool take(void *ctx, const uint8_t *buf, uint32_t bytes, uint16_t cpu)
+{
+	struct got *g = ctx;
+	assert_in_range(cpu, 0, 1);
+	memcpy(g->data + g->used, buf + ETL_BUFFER_HEADER_SIZE, bytes - ETL_BUFFER_HEADER_SIZE);
+	g->used += bytes - ETL_BUFFER_HEADER_SIZE;
+	g->buffers++;
+	return true;
+}
+
+static struct config *config_of(struct world *w, uint32_t gen, bool fast)
+{
+	struct config *c = calloc(1, sizeof *c + SESSIONS * sizeof c->row[0]);
+	static const struct route_row rows[SESSIONS] = {
+		{.any = UINT64_MAX, .bit = 0},
+		{.any = 0x3, .all = 0x1, .bit = 1, .level = 4},
+		{.any = UINT64_MAX, .bit = 2, .level = 3, .flags = ROUTE_IGNORE_KEYWORD_0},
+		{.any = 0x8, .bit = 3},
+		{.any = UINT64_MAX, .bit = 63},
+	};
+	c->gen = gen;
+	c->rows = SESSIONS;
+	c->retired_ts = UINT64_MAX;
+	c->fast = fast;
+	c->head[ETL_EH_TYPE] = ETL_RT_EVENT64;
+	c->head[ETL_EH_TYPE + 1] = 0xC0;
+	le32_put(c->head + ETL_EH_PID, 4711);
+	memset(c->head + ETL_EH_PROVIDER, (int)(0x20 + gen), 16);
+	for (uint32_t i = 0; i < SESSIONS; i++) {
+		c->row[i] = rows[i];
+		c->row[i].session = &w->session[i];
+	}
+	return c;
+}
+
+static void world_make(struct world *w, bool fast)
+{
+	memset(w, 0, sizeof *w);
+	assert_int_equal(etwd_create(&w->d, false), 0);
+	w->d->cpus = 2;
+	for (uint32_t i = 0; i < SESSIONS; i++) {
+		struct sink_options o = {
+			.name = u"route",
+			.log_file_mode = MODE_REAL_TIME,
+			.buffer_size_kb = i == 0 ? 128 : 4,
+			.minimum_buffers = 8,
+			.maximum_buffers = 8,
+			.clock = i == 4 ? 2 : 1,
+			.cpus = 2,
+		};
+		w->got[i].data = malloc(16u << 20);
+		assert_int_equal(sink_create(&o, &w->session[i].sink, NULL), 0);
+		sink_set_tap(w->session[i].sink, true, take, &w->got[i]);
+		w->session[i].clock = o.clock;
+	}
+	w->d->time_raw = 1000; /* a session clock 2 that is the same in both worlds */
+	w->d->time_ft = 130000000000000000ull;
+	w->d->time_mult = 3ull << 40;
+	w->p.reg = w->index;
+	w->p.reg_cap = 2;
+	w->p.pid = 4711;
+	for (uint32_t i = 0; i < 2; i++) {
+		w->index[i] = &w->reg[i];
+		w->reg[i].process = &w->p;
+		w->reg[i].config = config_of(w, 8 + i, fast);
+		w->reg[i].config->older = config_of(w, 7, fast);
+		w->reg[i].config->older->retired_ts = 3000000; /* not every late record has a listener */
+	}
+}
+
+static void world_end(struct world *w)
+{
+	for (uint32_t i = 0; i < SESSIONS; i++) {
+		sink_stop(w->session[i].sink, NULL);
+		free(w->got[i].data);
+	}
+	for (uint32_t i = 0; i < 2; i++) {
+		free(w->reg[i].config->older);
+		free(w->reg[i].config);
+	}
+	etwd_destroy(w->d);
+}
+
+static uint64_t seed;
+static uint32_t dice(uint32_t n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (uint32_t)(seed >> 20) % n;
+}
+
+/* Valid records one after the other, as the drain hands them over: one cpu, times not decreasing but for a
+ * stretch of its own now and then. */
+static size_t write_records(uint8_t *at, uint64_t *ts, uint32_t count)
+{
+	uint8_t *begin = at;
+	uint16_t prov = (uint16_t)dice(2), gen = (uint16_t)(dice(8) ? 8 + prov : 7);
+	for (uint32_t i = 0; i < count; i++) {
+		struct pool_rec *rec = (void *)at;
+		bool activity = dice(16) == 0, odd = dice(32) == 0;
+		uint32_t payload = odd ? dice(60000) : dice(4) == 0 ? dice(200) : dice(70);
+		uint32_t fixed = (uint32_t)sizeof *rec + (activity ? 16 : 0);
+		uint32_t size = BASE_ALIGN8(fixed + payload);
+		if (dice(24) == 0) {
+			prov ^= 1;
+			gen = (uint16_t)(dice(8) ? 8 + prov : dice(4) ? 7 : 99);
+		}
+		*ts += dice(1000);
+		*rec = (struct pool_rec){
+			.size8 = (uint16_t)(size / 8),
+			.kind = POOL_REC_EVENT,
+			.flags = (uint8_t)((activity ? POOL_REC_ACTIVITY : 0) |
+					   (dice(20) == 0 ? POOL_REC_STRING_ONLY : 0)),
+			.prov = prov,
+			.tid = 100 + dice(3),
+			.user_len = (uint16_t)payload,
+			.cfg_gen = gen,
+			.ts = *ts,
+			.mask = dice(10) == 0 ? 1u << dice(5) : UINT64_MAX,
+			.id = (uint16_t)dice(9),
+			.level = (uint8_t)dice(6),
+			.keyword = dice(6) == 0 ? 0 : 1ull << dice(6) | dice(2),
+		};
+		for (uint32_t k = (uint32_t)sizeof *rec; k < size; k++) {
+			at[k] = (uint8_t)dice(256); /* the padding too: nobody may see it */
+		}
+		at += size;
+	}
+	return (size_t)(at - begin);
+}
+
+static void both_ways_give_the_same_bytes(void **state)
+{
+	static struct world many, single;
+	uint8_t *records = calloc(1, (16u << 20) + POOL_READ_AHEAD);
+	for (uint32_t round = 0; round < 20; round++) {
+		seed = 88172645463325252ull + round;
+		world_make(&many, true);
+		world_make(&single, false);
+		uint64_t ts = 100000;
+		for (uint32_t done = 0; done < RECORDS;) {
+			uint32_t count = 1 + dice(60);
+			uint64_t from = dice(10) == 0 ? ts - dice(5000) : ts; /* late against another process */
+			size_t bytes = write_records(records, &from, count);
+			ts = BASE_MAX(ts, from);
+			memset(records + bytes, 0xEE, POOL_READ_AHEAD);
+			assert_int_equal(etwd_route_run(many.d, &many.p, records, records + bytes), count);
+			assert_int_equal(etwd_route_run(single.d, &single.p, records, records + bytes), count);
+			done += count;
+			if (dice(4) == 0) {
+				for (uint32_t i = 0; i < SESSIONS; i++) {
+					sink_tick(many.session[i].sink, 0);
+					sink_tick(single.session[i].sink, 0);
+				}
+			}
+		}
+		uint64_t events = 0;
+		for (uint32_t i = 0; i < SESSIONS; i++) {
+			struct sink_stats a, b;
+			sink_flush(many.session[i].sink, NULL, NULL);
+			sink_flush(single.session[i].sink, NULL, NULL);
+			sink_stats(many.session[i].sink, &a);
+			sink_stats(single.session[i].sink, &b);
+			events += a.events;
+			assert_int_equal(a.events, b.events);
+			assert_int_equal(a.events_lost, b.events_lost);
+			assert_int_equal(a.late_records, b.late_records);
+			assert_int_equal(many.got[i].used, single.got[i].used);
+			assert_int_equal(many.got[i].buffers, single.got[i].buffers);
+			assert_memory_equal(many.got[i].data, single.got[i].data, many.got[i].used);
+			for (uint32_t k = 0; k < PROTO_LOSS_COUNT; k++) {
+				assert_int_equal(many.session[i].loss[k], single.session[i].loss[k]);
+			}
+		}
+		assert_true(events > RECORDS);
+		world_end(&many);
+		world_end(&single);
+	}
+	free(records);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(both_ways_give_the_same_bytes),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
