@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loading manifests, decoding handles, WPP and payload filters.
+ * Loading manifests; payload filters.
  */
 #include "schema/schema_tdh.h"
 
@@ -106,117 +106,6 @@ TDHSTATUS TDHAPI TdhLoadManifestFromBinary(PWSTR BinaryPath)
 	}
 	openetw_text_free(&path);
 	return status;
-}
-
-/* ---- decoding handles
- * ------------------------------------------------------------------------------ */
-
-#define HANDLE_MAGIC 0x48445445u
-
-struct decoding_handle {
-	uint32_t magic;
-	uint64_t numbers[TDH_CONTEXT_MAXIMUM];
-	uint16_t *strings[TDH_CONTEXT_MAXIMUM];
-};
-
-static struct decoding_handle *handle_of(TDH_HANDLE h)
-{
-	struct decoding_handle *d = (struct decoding_handle *)h;
-	return d && d->magic == HANDLE_MAGIC ? d : NULL;
-}
-
-static bool is_string(ULONG type)
-{
-	return type == TDH_CONTEXT_WPP_TMFFILE || type == TDH_CONTEXT_WPP_TMFSEARCHPATH ||
-	       type == TDH_CONTEXT_PDB_PATH;
-}
-
-TDHSTATUS TDHAPI TdhOpenDecodingHandle(PTDH_HANDLE Handle)
-{
-	if (!Handle) {
-		return ERROR_INVALID_PARAMETER;
-	}
-	struct decoding_handle *d = calloc(1, sizeof *d);
-	if (!d) {
-		return ERROR_OUTOFMEMORY;
-	}
-	d->magic = HANDLE_MAGIC;
-	*Handle = (TDH_HANDLE)d;
-	return ERROR_SUCCESS;
-}
-
-TDHSTATUS TDHAPI TdhCloseDecodingHandle(TDH_HANDLE Handle)
-{
-	struct decoding_handle *d = handle_of(Handle);
-	if (!d) {
-		return ERROR_INVALID_PARAMETER;
-	}
-	for (unsigned i = 0; i < TDH_CONTEXT_MAXIMUM; i++) {
-		free(d->strings[i]);
-	}
-	d->magic = 0;
-	free(d);
-	return ERROR_SUCCESS;
-}
-
-TDHSTATUS TDHAPI TdhSetDecodingParameter(TDH_HANDLE Handle, PTDH_CONTEXT TdhContext)
-{
-	struct decoding_handle *d = handle_of(Handle);
-	if (!d || !TdhContext || (ULONG)TdhContext->ParameterType >= TDH_CONTEXT_MAXIMUM) {
-		return ERROR_INVALID_PARAMETER;
-	}
-	ULONG type = (ULONG)TdhContext->ParameterType;
-	uint64_t value = TdhContext->ParameterValue;
-	if (is_string(type)) {
-		const uint16_t *s = (const uint16_t *)(uintptr_t)value;
-		uint16_t *copy = s ? utf16_dup(s, utf16_len(s)) : NULL;
-		if (!copy) {
-			return s ? ERROR_OUTOFMEMORY : ERROR_INVALID_PARAMETER;
-		}
-		free(d->strings[type]);
-		d->strings[type] = copy;
-		return ERROR_SUCCESS;
-	}
-	if (type == TDH_CONTEXT_POINTERSIZE ? value != 4 && value != 8 : value > 1) {
-		return ERROR_INVALID_PARAMETER;
-	}
-	d->numbers[type] = value;
-	return ERROR_SUCCESS;
-}
-
-TDHSTATUS TDHAPI TdhGetDecodingParameter(TDH_HANDLE Handle, PTDH_CONTEXT TdhContext)
-{
-	struct decoding_handle *d = handle_of(Handle);
-	if (!d || !TdhContext || (ULONG)TdhContext->ParameterType >= TDH_CONTEXT_MAXIMUM) {
-		return ERROR_INVALID_PARAMETER;
-	}
-	ULONG type = (ULONG)TdhContext->ParameterType;
-	TdhContext->ParameterValue =
-		is_string(type) ? (ULONGLONG)(uintptr_t)d->strings[type] : d->numbers[type];
-	return ERROR_SUCCESS;
-}
-
-/* ---- WPP: without TMF files nothing is known about a message
- * --------------------------------------- */
-
-TDHSTATUS TDHAPI TdhGetWppProperty(TDH_HANDLE Handle, PEVENT_RECORD EventRecord, PWSTR PropertyName,
-				   PULONG BufferSize, PBYTE Buffer)
-{
-	if (!handle_of(Handle) || !EventRecord || !PropertyName ||
-	    schema_tdh_check_buffer(Buffer, BufferSize) != ERROR_SUCCESS) {
-		return ERROR_INVALID_PARAMETER;
-	}
-	return ERROR_NOT_FOUND;
-}
-
-TDHSTATUS TDHAPI TdhGetWppMessage(TDH_HANDLE Handle, PEVENT_RECORD EventRecord, PULONG BufferSize,
-				  PBYTE Buffer)
-{
-	if (!handle_of(Handle) || !EventRecord ||
-	    schema_tdh_check_buffer(Buffer, BufferSize) != ERROR_SUCCESS) {
-		return ERROR_INVALID_PARAMETER;
-	}
-	return ERROR_NOT_FOUND;
 }
 
 /* ---- payload filters
