@@ -374,15 +374,19 @@ static int prepare(struct openetw_decoder *d, const EVENT_RECORD *r, struct sche
 				     s->pointer_size ? s->pointer_size : 8, d->store,
 				     &d->unread};
 	d->unread = e ? 0 : (uint32_t)s->payload_bytes;
-	if (e && s->classic) {
-		schema_record_settle(p);
-	}
 	return err;
 }
 
 static int result(const struct openetw_text *t, int err)
 {
 	return t->failed ? -ENOMEM : err == -EBADMSG ? OPENETW_PARTLY : OPENETW_DECODED;
+}
+
+/* The usual pointer size is tried first, so that records which fit it cost nothing extra. */
+static bool is_other_width(struct openetw_decoder *d, const struct schema_record *s,
+			   struct schema_payload *p, int err)
+{
+	return BASE_UNLIKELY(err < 0 || d->unread != 0) && s->classic && schema_record_settle(p);
 }
 
 /* The message's text goes before its arguments. */
@@ -430,8 +434,15 @@ int openetw_decode_json(struct openetw_decoder *d, const EVENT_RECORD *r, struct
 		return err;
 	}
 	if (BASE_LIKELY(p.event != NULL)) {
-		err = p.event->source == SCHEMA_SOURCE_WPP ? message_json(d, &p, t)
-							   : schema_walk_json(&p, t);
+		size_t at = t->length;
+		if (BASE_UNLIKELY(p.event->source == SCHEMA_SOURCE_WPP)) {
+			return result(t, message_json(d, &p, t));
+		}
+		err = schema_walk_json(&p, t);
+		if (is_other_width(d, &s, &p, err)) {
+			out_cut(t, at);
+			err = schema_walk_json(&p, t);
+		}
 		return result(t, err);
 	}
 	explain_missing(d, &s);
@@ -452,8 +463,15 @@ int openetw_decode_text(struct openetw_decoder *d, const EVENT_RECORD *r, struct
 		return err;
 	}
 	if (p.event) {
-		err = p.event->source == SCHEMA_SOURCE_WPP ? message_text(&p, t)
-							   : schema_walk_text(&p, t);
+		size_t at = t->length;
+		if (p.event->source == SCHEMA_SOURCE_WPP) {
+			return result(t, message_text(&p, t));
+		}
+		err = schema_walk_text(&p, t);
+		if (is_other_width(d, &s, &p, err)) {
+			out_cut(t, at);
+			err = schema_walk_text(&p, t);
+		}
 		return result(t, err);
 	}
 	explain_missing(d, &s);
@@ -496,6 +514,9 @@ int openetw_decode_fields(struct openetw_decoder *d, const EVENT_RECORD *r, open
 	}
 	openetw_text_clear(&d->scratch);
 	if (p.event) {
+		if (s.classic) {
+			schema_record_settle(&p);
+		}
 		err = schema_walk_fields(&p, &d->scratch, fn, context);
 		return result(&d->scratch, err);
 	}
