@@ -6,6 +6,7 @@
 #include "schema/schema_chunks.h"
 #include "schema/schema_out.h"
 #include "schema/schema_record.h"
+#include "schema/wpp.h"
 
 #include <stdlib.h>
 
@@ -306,6 +307,7 @@ static const struct schema_event *find_known(struct openetw_decoder *d,
 					     const struct schema_record *s)
 {
 	uint16_t id = s->classic ? s->opcode : s->id;
+
 	uint32_t generation = schema_process_generation();
 	if (BASE_UNLIKELY(generation != d->known_generation)) {
 		forget_known(d);
@@ -337,6 +339,10 @@ static int find_schema(struct openetw_decoder *d, const struct schema_record *s,
 		return find_tlg(d, s, ret);
 	}
 	if (s->flags & EVENT_HEADER_FLAG_TRACE_MESSAGE) {
+		struct schema_record message = *s; /* known by GUID and number, without version */
+		message.classic = false;
+		message.version = 0;
+		*ret = find_known(d, &message);
 		return 0;
 	}
 	if (s->flags & EVENT_HEADER_FLAG_STRING_ONLY) {
@@ -368,15 +374,55 @@ static int prepare(struct openetw_decoder *d, const EVENT_RECORD *r, struct sche
 				     s->pointer_size ? s->pointer_size : 8, d->store,
 				     &d->unread};
 	d->unread = e ? 0 : (uint32_t)s->payload_bytes;
-	if (e && s->classic) {
-		schema_record_settle(p);
-	}
 	return err;
 }
 
 static int result(const struct openetw_text *t, int err)
 {
 	return t->failed ? -ENOMEM : err == -EBADMSG ? OPENETW_PARTLY : OPENETW_DECODED;
+}
+
+/* The usual pointer size is tried first, so that records which fit it cost nothing extra. */
+static bool is_other_width(struct openetw_decoder *d, const struct schema_record *s,
+			   struct schema_payload *p, int err)
+{
+	return BASE_UNLIKELY(err < 0 || d->unread != 0) && s->classic && schema_record_settle(p);
+}
+
+/* The message's text goes before its arguments. */
+static int message_json(struct openetw_decoder *d, const struct schema_payload *p,
+			struct openetw_text *t)
+{
+	openetw_text_clear(&d->scratch);
+	wpp_format(p, &d->scratch);
+	out_str(t, "{\"_message\":\"");
+	if (d->scratch.data) {
+		out_utf8(t, d->scratch.data, d->scratch.length, true);
+	}
+	out_str(t, p->event->top_count ? "\"," : "\"");
+	size_t at = t->length;
+	int err = schema_walk_json(p, t);
+	if (!t->failed) { /* one object out of two: without the second brace */
+		memmove(t->data + at, t->data + at + 1, t->length - at - 1);
+		out_cut(t, t->length - 1);
+	}
+	return err;
+}
+
+static int message_text(const struct schema_payload *p, struct openetw_text *t)
+{
+	out_str(t, "_message=\"");
+	size_t at = t->length;
+	int err = wpp_format(p, t);
+	for (size_t i = at; i < t->length && !t->failed; i++) {
+		t->data[i] = t->data[i] == '"' ? '\'' : (uint8_t)t->data[i] < ' ' ? ' ' : t->data[i];
+	}
+	out_char(t, '"');
+	if (p->event->top_count) {
+		out_char(t, ' ');
+	}
+	int walked = schema_walk_text(p, t);
+	return err < 0 ? err : walked;
 }
 
 int openetw_decode_json(struct openetw_decoder *d, const EVENT_RECORD *r, struct openetw_text *t)
@@ -388,7 +434,15 @@ int openetw_decode_json(struct openetw_decoder *d, const EVENT_RECORD *r, struct
 		return err;
 	}
 	if (BASE_LIKELY(p.event != NULL)) {
+		size_t at = t->length;
+		if (BASE_UNLIKELY(p.event->source == SCHEMA_SOURCE_WPP)) {
+			return result(t, message_json(d, &p, t));
+		}
 		err = schema_walk_json(&p, t);
+		if (is_other_width(d, &s, &p, err)) {
+			out_cut(t, at);
+			err = schema_walk_json(&p, t);
+		}
 		return result(t, err);
 	}
 	explain_missing(d, &s);
@@ -409,7 +463,15 @@ int openetw_decode_text(struct openetw_decoder *d, const EVENT_RECORD *r, struct
 		return err;
 	}
 	if (p.event) {
+		size_t at = t->length;
+		if (p.event->source == SCHEMA_SOURCE_WPP) {
+			return result(t, message_text(&p, t));
+		}
 		err = schema_walk_text(&p, t);
+		if (is_other_width(d, &s, &p, err)) {
+			out_cut(t, at);
+			err = schema_walk_text(&p, t);
+		}
 		return result(t, err);
 	}
 	explain_missing(d, &s);
@@ -452,6 +514,9 @@ int openetw_decode_fields(struct openetw_decoder *d, const EVENT_RECORD *r, open
 	}
 	openetw_text_clear(&d->scratch);
 	if (p.event) {
+		if (s.classic) {
+			schema_record_settle(&p);
+		}
 		err = schema_walk_fields(&p, &d->scratch, fn, context);
 		return result(&d->scratch, err);
 	}

@@ -59,6 +59,12 @@ ULONG schema_tdh_find(const EVENT_RECORD *r, ULONG context_count, const TDH_CONT
 	if (!t.event) {
 		return ERROR_NOT_FOUND;
 	}
+	if (s->classic) {
+		struct schema_payload p = {t.event, s->payload, s->payload_bytes, t.pointer_size,
+					   NULL, NULL};
+		schema_record_settle(&p);
+		t.pointer_size = p.pointer_size;
+	}
 	*ret = t;
 	return ERROR_SUCCESS;
 }
@@ -99,7 +105,9 @@ TDHSTATUS TDHAPI TdhGetEventInformation(PEVENT_RECORD Event, ULONG TdhContextCou
 		return status;
 	}
 	struct openetw_text block = {0}, name = {0};
-	struct schema_tei_names names = {.provider = t.event->provider};
+	struct schema_payload payload = {t.event,	 t.record.payload, t.record.payload_bytes,
+					 t.pointer_size, NULL,		   NULL};
+	struct schema_tei_names names = {.provider = t.event->provider, .payload = &payload};
 	if (t.owned) {
 		tlg_names(Event, &t.record, &name, &names);
 	}

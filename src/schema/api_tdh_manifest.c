@@ -1,166 +1,111 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loading manifests, decoding handles, WPP and payload filters: argument checks are complete; what
- * needs an XML manifest reader or TMF files says so with the code Windows has for "not there".
+ * Loading manifests; payload filters.
  */
 #include "schema/schema_tdh.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-/* ---- manifests: XML is read by tools, not in other people's processes ---------------------------
- */
+/* ---- manifests -------------------------------------------------------------------------------- */
 
-static ULONG check_path(PWSTR path)
+/* Windows takes MAX_PATH; a Linux path may be longer. */
+static ULONG take_path(PWSTR path, struct openetw_text *ret)
 {
 	if (!path || !*path) {
 		return ERROR_INVALID_PARAMETER;
 	}
-	struct openetw_text name = {0};
-	schema_tdh_utf8(path, &name);
-	ULONG status = name.failed		      ? ERROR_OUTOFMEMORY
-		       : access(name.data, R_OK) != 0 ? ERROR_FILE_NOT_FOUND
-						      : ERROR_NOT_SUPPORTED;
-	openetw_text_free(&name);
-	return status;
+	schema_tdh_utf8(path, ret);
+	return ret->failed ? ERROR_OUTOFMEMORY : ERROR_SUCCESS;
+}
+
+static ULONG status_of(int err, ULONG malformed)
+{
+	return err == 0 ? ERROR_SUCCESS
+	       : err == -EBADMSG ? malformed
+	       : err == -ENOENT	 ? ERROR_FILE_NOT_FOUND
+				 : win32_from_errno(err);
 }
 
 TDHSTATUS TDHAPI TdhLoadManifest(PWSTR Manifest)
 {
-	return check_path(Manifest);
+	struct openetw_text path = {0};
+	ULONG status = take_path(Manifest, &path);
+	if (status == ERROR_SUCCESS) {
+		status = status_of(schema_process_load_file(path.data, NULL),
+				   ERROR_XML_PARSE_ERROR);
+	}
+	openetw_text_free(&path);
+	return status;
 }
 
 TDHSTATUS TDHAPI TdhUnloadManifest(PWSTR Manifest)
 {
-	return check_path(Manifest);
+	struct openetw_text path = {0};
+	ULONG status = take_path(Manifest, &path);
+	if (status == ERROR_SUCCESS) {
+		status = status_of(schema_process_drop_manifest(path.data), ERROR_XML_PARSE_ERROR);
+	}
+	openetw_text_free(&path);
+	return status;
+}
+
+/* A manifest in memory is known by its content. */
+static void memory_key(const void *data, ULONG n, char key[48])
+{
+	uint8_t digest[20];
+	static const char digits[] = "0123456789abcdef";
+	sha1(data, n, digest);
+	memcpy(key, "memory:", 7);
+	for (int i = 0; i < 20; i++) {
+		key[7 + 2 * i] = digits[digest[i] >> 4];
+		key[8 + 2 * i] = digits[digest[i] & 15];
+	}
+	key[47] = 0;
 }
 
 TDHSTATUS TDHAPI TdhLoadManifestFromMemory(LPCVOID pData, ULONG cbData)
 {
-	return !pData || cbData == 0 ? ERROR_INVALID_PARAMETER : ERROR_NOT_SUPPORTED;
+	struct manifest m;
+	char key[48];
+	if (!pData || cbData == 0) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	const uint8_t *p = pData;
+	bool crim = cbData >= 4 && memcmp(p, "CRIM", 4) == 0;
+	int err = crim ? manifest_read_binary(p, cbData, NULL, NULL, &m, NULL)
+		       : manifest_read_xml(p, cbData, &m, NULL);
+	memory_key(pData, cbData, key);
+	if (err == 0) {
+		err = schema_process_take_manifest(&m, SCHEMA_SOURCE_XML, key);
+	}
+	return status_of(err, crim ? ERROR_RESOURCE_NOT_FOUND : ERROR_XML_PARSE_ERROR);
 }
 
 TDHSTATUS TDHAPI TdhUnloadManifestFromMemory(LPCVOID pData, ULONG cbData)
 {
-	return !pData || cbData == 0 ? ERROR_INVALID_PARAMETER : ERROR_NOT_SUPPORTED;
+	char key[48];
+	if (!pData || cbData == 0) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	memory_key(pData, cbData, key);
+	return schema_process_drop_manifest(key) == 0 ? ERROR_SUCCESS : ERROR_NOT_FOUND;
 }
 
 TDHSTATUS TDHAPI TdhLoadManifestFromBinary(PWSTR BinaryPath)
 {
-	ULONG status = check_path(BinaryPath);
-	/* an ELF file has no WEVT_TEMPLATE resource */
-	return status == ERROR_NOT_SUPPORTED ? ERROR_RESOURCE_NOT_FOUND : status;
-}
-
-/* ---- decoding handles
- * ------------------------------------------------------------------------------ */
-
-#define HANDLE_MAGIC 0x48445445u
-
-struct decoding_handle {
-	uint32_t magic;
-	uint64_t numbers[TDH_CONTEXT_MAXIMUM];
-	uint16_t *strings[TDH_CONTEXT_MAXIMUM];
-};
-
-static struct decoding_handle *handle_of(TDH_HANDLE h)
-{
-	struct decoding_handle *d = (struct decoding_handle *)h;
-	return d && d->magic == HANDLE_MAGIC ? d : NULL;
-}
-
-static bool is_string(ULONG type)
-{
-	return type == TDH_CONTEXT_WPP_TMFFILE || type == TDH_CONTEXT_WPP_TMFSEARCHPATH ||
-	       type == TDH_CONTEXT_PDB_PATH;
-}
-
-TDHSTATUS TDHAPI TdhOpenDecodingHandle(PTDH_HANDLE Handle)
-{
-	if (!Handle) {
-		return ERROR_INVALID_PARAMETER;
+	struct openetw_text path = {0};
+	ULONG status = take_path(BinaryPath, &path);
+	if (status == ERROR_SUCCESS && access(path.data, R_OK) != 0) {
+		status = ERROR_FILE_NOT_FOUND;
+	} else if (status == ERROR_SUCCESS) {
+		/* What is no PE file (an ELF one, say) has no such resource. */
+		int err = schema_process_load_file(path.data, NULL);
+		status = err == -ENOENT ? ERROR_RESOURCE_NOT_FOUND
+					: status_of(err, ERROR_RESOURCE_NOT_FOUND);
 	}
-	struct decoding_handle *d = calloc(1, sizeof *d);
-	if (!d) {
-		return ERROR_OUTOFMEMORY;
-	}
-	d->magic = HANDLE_MAGIC;
-	*Handle = (TDH_HANDLE)d;
-	return ERROR_SUCCESS;
-}
-
-TDHSTATUS TDHAPI TdhCloseDecodingHandle(TDH_HANDLE Handle)
-{
-	struct decoding_handle *d = handle_of(Handle);
-	if (!d) {
-		return ERROR_INVALID_PARAMETER;
-	}
-	for (unsigned i = 0; i < TDH_CONTEXT_MAXIMUM; i++) {
-		free(d->strings[i]);
-	}
-	d->magic = 0;
-	free(d);
-	return ERROR_SUCCESS;
-}
-
-TDHSTATUS TDHAPI TdhSetDecodingParameter(TDH_HANDLE Handle, PTDH_CONTEXT TdhContext)
-{
-	struct decoding_handle *d = handle_of(Handle);
-	if (!d || !TdhContext || (ULONG)TdhContext->ParameterType >= TDH_CONTEXT_MAXIMUM) {
-		return ERROR_INVALID_PARAMETER;
-	}
-	ULONG type = (ULONG)TdhContext->ParameterType;
-	uint64_t value = TdhContext->ParameterValue;
-	if (is_string(type)) {
-		const uint16_t *s = (const uint16_t *)(uintptr_t)value;
-		uint16_t *copy = s ? utf16_dup(s, utf16_len(s)) : NULL;
-		if (!copy) {
-			return s ? ERROR_OUTOFMEMORY : ERROR_INVALID_PARAMETER;
-		}
-		free(d->strings[type]);
-		d->strings[type] = copy;
-		return ERROR_SUCCESS;
-	}
-	if (type == TDH_CONTEXT_POINTERSIZE ? value != 4 && value != 8 : value > 1) {
-		return ERROR_INVALID_PARAMETER;
-	}
-	d->numbers[type] = value;
-	return ERROR_SUCCESS;
-}
-
-TDHSTATUS TDHAPI TdhGetDecodingParameter(TDH_HANDLE Handle, PTDH_CONTEXT TdhContext)
-{
-	struct decoding_handle *d = handle_of(Handle);
-	if (!d || !TdhContext || (ULONG)TdhContext->ParameterType >= TDH_CONTEXT_MAXIMUM) {
-		return ERROR_INVALID_PARAMETER;
-	}
-	ULONG type = (ULONG)TdhContext->ParameterType;
-	TdhContext->ParameterValue =
-		is_string(type) ? (ULONGLONG)(uintptr_t)d->strings[type] : d->numbers[type];
-	return ERROR_SUCCESS;
-}
-
-/* ---- WPP: without TMF files nothing is known about a message
- * --------------------------------------- */
-
-TDHSTATUS TDHAPI TdhGetWppProperty(TDH_HANDLE Handle, PEVENT_RECORD EventRecord, PWSTR PropertyName,
-				   PULONG BufferSize, PBYTE Buffer)
-{
-	if (!handle_of(Handle) || !EventRecord || !PropertyName ||
-	    schema_tdh_check_buffer(Buffer, BufferSize) != ERROR_SUCCESS) {
-		return ERROR_INVALID_PARAMETER;
-	}
-	return ERROR_NOT_FOUND;
-}
-
-TDHSTATUS TDHAPI TdhGetWppMessage(TDH_HANDLE Handle, PEVENT_RECORD EventRecord, PULONG BufferSize,
-				  PBYTE Buffer)
-{
-	if (!handle_of(Handle) || !EventRecord ||
-	    schema_tdh_check_buffer(Buffer, BufferSize) != ERROR_SUCCESS) {
-		return ERROR_INVALID_PARAMETER;
-	}
-	return ERROR_NOT_FOUND;
+	openetw_text_free(&path);
+	return status;
 }
 
 /* ---- payload filters

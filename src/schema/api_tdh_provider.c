@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * TdhEnumerateProviders and the functions about a provider as a whole. What is known here are the
- * schemas this process learnt; there is no registry of installed manifests behind it yet, so a
- * provider that was not learnt is ERROR_NOT_FOUND, as an unknown one is on Windows.
+ * TdhEnumerateProviders and the functions about a provider as a whole. What is known are the schemas
+ * this process learnt or loaded, the built-in catalogue and the user's directories; another provider
+ * is ERROR_NOT_FOUND, as one that is not installed is on Windows.
  */
 #include "schema/schema_tdh.h"
 
@@ -12,7 +12,7 @@ struct provider_list {
 	struct provider_item {
 		struct guid guid;
 		enum schema_source source;
-		const char *name; /* lives as long as the process's store */
+		char *name;
 	} * items;
 	size_t count, cap;
 	int only; /* a source, or -1 for manifests and MOF */
@@ -41,7 +41,12 @@ static int add_provider(void *ctx, const struct guid *g, enum schema_source sour
 		l->items = items;
 		l->cap = cap;
 	}
-	l->items[l->count++] = (struct provider_item){*g, source, name};
+	char *copy = strdup(name);
+	if (!copy) {
+		l->failed = true;
+		return 1;
+	}
+	l->items[l->count++] = (struct provider_item){*g, source, copy};
 	return 0;
 }
 
@@ -92,6 +97,9 @@ static ULONG enumerate(int only, void *buffer, ULONG *size)
 	ULONG status = l.failed || block.failed
 			       ? ERROR_OUTOFMEMORY
 			       : schema_tdh_give(block.data, block.length, buffer, size);
+	for (size_t i = 0; i < l.count; i++) {
+		free(l.items[i].name);
+	}
 	free(l.items);
 	openetw_text_free(&block);
 	return status;
@@ -115,29 +123,159 @@ TDHSTATUS TDHAPI TdhEnumerateProvidersForDecodingSource(DECODING_SOURCE filter,
 	return enumerate((int)filter, buffer, bufferRequired);
 }
 
-static ULONG check_field_query(LPGUID guid, EVENT_FIELD_TYPE type, const void *buffer,
-			       const ULONG *size)
+/* ---- levels, keywords and so on ---------------------------------------------------------------- */
+
+static const enum manifest_kind field_kinds[EventInformationMax] = {
+	[EventKeywordInformation] = MANIFEST_KEYWORD, [EventLevelInformation] = MANIFEST_LEVEL,
+	[EventChannelInformation] = MANIFEST_CHANNEL, [EventTaskInformation] = MANIFEST_TASK,
+	[EventOpcodeInformation] = MANIFEST_OPCODE,
+};
+
+struct field_list {
+	const struct manifest_name **names;
+	size_t count, cap;
+	bool failed;
+};
+
+static void add_field(struct field_list *l, const struct manifest_name *n)
 {
+	if (l->count == l->cap) {
+		size_t cap = l->cap ? 2 * l->cap : 64;
+		const struct manifest_name **names = realloc(l->names, cap * sizeof *names);
+		if (!names) {
+			l->failed = true;
+			return;
+		}
+		l->names = names;
+		l->cap = cap;
+	}
+	l->names[l->count++] = n;
+}
+
+/* Opcodes: the value in the high word, the task they belong to in the low one. */
+static uint64_t field_value(enum manifest_kind kind, const struct manifest_name *n)
+{
+	return kind != MANIFEST_OPCODE ? n->value
+				       : n->value << 16 | (n->task ? n->task->value & 0xFFFF : 0);
+}
+
+static uint32_t add_text(struct openetw_text *o, const char *s)
+{
+	uint32_t at = (uint32_t)o->length;
+	size_t n = strlen(s);
+	char *to = out_room(o, 2 * n + 2);
+	long units = to ? utf8_to_utf16(s, n, (uint16_t *)(void *)to, n + 1) : -1;
+	if (units < 0) {
+		return 0;
+	}
+	out_used(o, 2 * (size_t)units + 2);
+	return at;
+}
+
+/* PROVIDER_FIELD_INFOARRAY: u32 count, u32 type; { u32 name, u32 description, u64 value }; texts */
+static ULONG give_fields(const struct field_list *l, EVENT_FIELD_TYPE type, void *buffer,
+			 ULONG *size)
+{
+	struct openetw_text o = {0};
+	size_t fixed = 8 + 16 * BASE_MAX(l->count, (size_t)1);
+	char *head = out_room(&o, fixed);
+	if (!head) {
+		return ERROR_OUTOFMEMORY;
+	}
+	memset(head, 0, fixed);
+	out_used(&o, fixed);
+	le32_put(o.data, (uint32_t)l->count);
+	le32_put(o.data + 4, (uint32_t)type);
+	for (size_t i = 0; i < l->count && !o.failed; i++) {
+		const struct manifest_name *n = l->names[i];
+		uint32_t name = add_text(&o, n->name);
+		uint32_t text = strcmp(n->name, n->text) != 0 ? add_text(&o, n->text) : 0;
+		if (!o.failed) {
+			le32_put(o.data + 8 + 16 * i, name);
+			le32_put(o.data + 8 + 16 * i + 4, text);
+			le64_put(o.data + 8 + 16 * i + 8, field_value(field_kinds[type], n));
+		}
+	}
+	ULONG status = o.failed ? ERROR_OUTOFMEMORY
+				: schema_tdh_give(o.data, o.length, buffer, size);
+	openetw_text_free(&o);
+	return status;
+}
+
+static ULONG find_provider(LPGUID guid, EVENT_FIELD_TYPE type, const void *buffer,
+			   const ULONG *size, const struct manifest_provider **ret)
+{
+	struct guid g;
 	if (!guid || schema_tdh_check_buffer(buffer, size) != ERROR_SUCCESS) {
 		return ERROR_INVALID_PARAMETER;
 	}
-	return (unsigned)type >= EventInformationMax ? ERROR_NOT_SUPPORTED : ERROR_NOT_FOUND;
+	if ((unsigned)type >= EventInformationMax) {
+		return ERROR_NOT_SUPPORTED;
+	}
+	memcpy(g.b, guid, 16);
+	*ret = schema_process_provider(false, &g);
+	return *ret ? ERROR_SUCCESS : ERROR_NOT_FOUND;
 }
 
-/* Names of keywords and such come from manifests, whose loader is to come: NOT_FOUND until then. */
 TDHSTATUS TDHAPI TdhQueryProviderFieldInformation(LPGUID pGuid, ULONGLONG EventFieldValue,
 						  EVENT_FIELD_TYPE EventFieldType,
 						  PPROVIDER_FIELD_INFOARRAY pBuffer,
 						  ULONG *pBufferSize)
 {
-	return check_field_query(pGuid, EventFieldType, pBuffer, pBufferSize);
+	const struct manifest_provider *p;
+	ULONG status = find_provider(pGuid, EventFieldType, pBuffer, pBufferSize, &p);
+	if (status != ERROR_SUCCESS) {
+		return status;
+	}
+	enum manifest_kind kind = field_kinds[EventFieldType];
+	struct field_list l = {.count = 0};
+	if (kind == MANIFEST_KEYWORD) { /* one result for each bit that is known */
+		for (unsigned bit = 0; bit < 64; bit++) {
+			const struct manifest_name *n =
+				EventFieldValue >> bit & 1
+					? manifest_find_value(p, kind, 1ull << bit, NULL)
+					: NULL;
+			if (n) {
+				add_field(&l, n);
+			}
+		}
+	} else {
+		const struct manifest_name *task =
+			kind == MANIFEST_OPCODE && (EventFieldValue & 0xFFFF)
+				? manifest_find_value(p, MANIFEST_TASK, EventFieldValue & 0xFFFF,
+						      NULL)
+				: NULL;
+		uint64_t value = kind == MANIFEST_OPCODE ? EventFieldValue >> 16 : EventFieldValue;
+		const struct manifest_name *n = manifest_find_value(p, kind, value, task);
+		if (n) {
+			add_field(&l, n);
+		}
+	}
+	status = l.failed	? ERROR_OUTOFMEMORY
+		 : l.count == 0 ? ERROR_NOT_FOUND
+				: give_fields(&l, EventFieldType, pBuffer, pBufferSize);
+	free(l.names);
+	return status;
 }
 
 TDHSTATUS TDHAPI TdhEnumerateProviderFieldInformation(LPGUID pGuid, EVENT_FIELD_TYPE EventFieldType,
 						      PPROVIDER_FIELD_INFOARRAY pBuffer,
 						      ULONG *pBufferSize)
 {
-	return check_field_query(pGuid, EventFieldType, pBuffer, pBufferSize);
+	const struct manifest_provider *p;
+	ULONG status = find_provider(pGuid, EventFieldType, pBuffer, pBufferSize, &p);
+	if (status != ERROR_SUCCESS) {
+		return status;
+	}
+	struct field_list l = {.count = 0};
+	for (const struct manifest_name *n = p->names[field_kinds[EventFieldType]]; n; n = n->next) {
+		add_field(&l, n);
+	}
+	status = l.failed	? ERROR_OUTOFMEMORY
+		 : l.count == 0 ? ERROR_NOT_FOUND
+				: give_fields(&l, EventFieldType, pBuffer, pBufferSize);
+	free(l.names);
+	return status;
 }
 
 TDHSTATUS TDHAPI TdhEnumerateProviderFilters(LPGUID pGuid, ULONG TdhContextCount,

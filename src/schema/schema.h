@@ -296,6 +296,9 @@ int schema_walk_fields(const struct schema_payload *p, struct openetw_text *scra
 /* How many bytes of the payload the fields take. 0, or -EBADMSG with the bytes up to the problem. */
 int schema_walk_measure(const struct schema_payload *p, uint32_t *ret_bytes);
 
+/* How many of the top-level fields are there, and the elements of the field that takes the rest. */
+uint32_t schema_walk_present(const struct schema_payload *p, uint16_t *ret_to_end);
+
 #define SCHEMA_INDEX_ALL UINT32_MAX
 struct schema_step {
 	const char *name; /* UTF-8 */
@@ -314,6 +317,8 @@ struct schema_tei_names {
 	const uint8_t *descriptor; /* 16 bytes; NULL: the event's own */
 	const char *provider_name; /* NULL: the event's own */
 	size_t provider_name_bytes;
+	/* The event's payload; may be NULL. Fields it does not have are left out. */
+	const struct schema_payload *payload;
 };
 /* Appends the block to `o`. -ENOMEM. */
 int schema_build_tei(const struct schema_event *e, const struct schema_tei_names *n,

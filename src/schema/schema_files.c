@@ -6,6 +6,7 @@
  */
 #include "schema/catalogue.h"
 #include "schema/schema_store.h"
+#include "schema/wpp.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -94,7 +95,12 @@ int schema_file_read(const char *path, schema_take_fn take, void *ctx, struct di
 	if (err < 0) {
 		return err;
 	}
-	if (has_suffix(path, ".etwcat")) {
+	if (has_suffix(path, ".tmf")) {
+		err = wpp_read_tmf(p, n, &m, d);
+		if (err == 0) {
+			err = take(ctx, &m, SCHEMA_SOURCE_WPP, path);
+		}
+	} else if (has_suffix(path, ".etwcat")) {
 		struct catalogue_load l = {path, d, take, ctx};
 		err = catalogue_each_section((const char *)p, n, load_section, &l);
 	} else {
@@ -186,7 +192,7 @@ static void index_file(const char *path)
 		return;
 	}
 	if (has_suffix(path, ".dll") || has_suffix(path, ".exe") || has_suffix(path, ".sys") ||
-	    has_suffix(path, ".mui")) {
+	    has_suffix(path, ".mui") || has_suffix(path, ".tmf")) {
 		schema_file_read(path, index_manifest, (void *)(uintptr_t)own, NULL);
 	} else if (has_suffix(path, ".man") || has_suffix(path, ".xml") ||
 		   has_suffix(path, ".etwcat")) {

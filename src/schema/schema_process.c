@@ -254,6 +254,15 @@ int schema_process_drop_manifest(const char *key)
 {
 	pthread_rwlock_wrlock(&process.lock);
 	int err = process.store ? schema_store_drop_manifest(process.store, key) : -ENOENT;
+	/* The catalogue and the user's directories have their turn again. */
+	for (uint32_t i = 0; i < ASKED_BUCKETS && err == 0; i++) {
+		for (struct asked *a = process.asked[i], *next; a; a = next) {
+			next = a->next;
+			free(a);
+		}
+		process.asked[i] = NULL;
+	}
+	process.asked_count = err == 0 ? 0 : process.asked_count;
 	changed_locked();
 	pthread_rwlock_unlock(&process.lock);
 	return err;

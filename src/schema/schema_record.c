@@ -49,18 +49,18 @@ void schema_record_read(const EVENT_RECORD *r, struct schema_record *ret)
 	*ret = s;
 }
 
-void schema_record_settle(struct schema_payload *p)
+bool schema_record_settle(struct schema_payload *p)
 {
-	/* Only layouts with pointers can differ, and the measurement need not be made when the
-	 * usual width explains every byte. */
 	uint32_t bytes;
 	if (!p->event->has_pointers ||
 	    (schema_walk_measure(p, &bytes) == 0 && bytes == p->bytes)) {
-		return;
+		return false;
 	}
 	struct schema_payload other = *p;
 	other.pointer_size = 12 - p->pointer_size;
-	if (schema_walk_measure(&other, &bytes) == 0 && bytes == p->bytes) {
-		p->pointer_size = other.pointer_size;
+	if (schema_walk_measure(&other, &bytes) < 0 || bytes != p->bytes) {
+		return false;
 	}
+	p->pointer_size = other.pointer_size;
+	return true;
 }

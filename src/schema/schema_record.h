@@ -30,8 +30,9 @@ struct schema_record {
 void schema_record_read(const EVENT_RECORD *r, struct schema_record *ret);
 
 /* Programs that write kernel events of another machine leave their own width in the header: when the
- * payload does not fit with it and fits exactly with the other, the other is right. */
-void schema_record_settle(struct schema_payload *p);
+ * payload does not fit with it and fits exactly with the other, the other is right. True when the
+ * pointer size was changed. */
+bool schema_record_settle(struct schema_payload *p);
 
 /* Is it part of a manifest that an EventSource sends in the stream? */
 static inline bool schema_record_is_manifest_chunk(const struct schema_record *r)

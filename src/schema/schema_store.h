@@ -49,8 +49,8 @@ uint32_t schema_process_generation(void);
 /* Takes a manifest over, as schema_process_take_manifest() does. */
 typedef int (*schema_take_fn)(void *ctx, struct manifest *m, enum schema_source source,
 			      const char *key);
-/* Reads a file by its content: manifest, PE file with a manifest resource, catalogue (.etwcat). The
- * path is the key. -errno with diag; -ENOENT also: a PE file without such a resource. */
+/* Reads a file by its content: manifest, PE file with a manifest resource, catalogue (.etwcat), WPP
+ * formats (.tmf). The path is the key. -errno with diag; -ENOENT also: a PE file without such a resource. */
 int schema_file_read(const char *path, schema_take_fn take, void *ctx, struct diag *d);
 /* Files in the user's directories that describe a provider; all providers they describe. Directories:
  * OPENETW_CATALOGUE (a list with colons), $XDG_DATA_HOME or ~/.local/share/openetw/manifests,

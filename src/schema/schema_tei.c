@@ -22,10 +22,15 @@ enum tei {
 	TEI_DESCRIPTOR = 0x20,
 	TEI_SOURCE = 0x30,
 	TEI_PROVIDER_NAME = 0x34,
+	TEI_LEVEL_NAME = 0x38,
+	TEI_CHANNEL_NAME = 0x3C,
+	TEI_KEYWORDS = 0x40,
 	TEI_TASK_NAME = 0x44,
 	TEI_OPCODE_NAME = 0x48,
 	TEI_MESSAGE = 0x4C,
+	TEI_PROVIDER_MESSAGE = 0x50,
 	TEI_EVENT_NAME = 0x5C,
+	TEI_ATTRIBUTES = 0x60,
 	TEI_PROPERTY_COUNT = 0x64,
 	TEI_TOP_COUNT = 0x68,
 	TEI_FLAGS = 0x6C,
@@ -74,6 +79,33 @@ static bool refer(struct schema_build *b, uint32_t self, uint16_t to)
 	}
 	b->fields[to].captured = true;
 	return true;
+}
+
+/* Names one behind the other, an empty one at the end. */
+static struct schema_str block_names(struct block *k, uint32_t offset)
+{
+	struct openetw_text t = {0};
+	struct schema_str all = {0, 0};
+	if (offset == 0 || offset >= k->n) {
+		return all;
+	}
+	struct bytes in = bytes_of(k->p + offset, k->n - offset);
+	size_t units = 0;
+	const uint8_t *s;
+	while ((s = bytes_wsz(&in, &units)) != NULL && units > 0) {
+		while (units > 0 && le16_get(s + 2 * (units - 1)) == ' ') {
+			units--;
+		}
+		out_utf16(&t, s, units, false);
+		out_add(&t, "", 1);
+	}
+	if (t.failed) {
+		k->b->failed = true;
+	} else if (t.length) {
+		all = schema_build_bytes(k->b, t.data, t.length);
+	}
+	openetw_text_free(&t);
+	return all;
 }
 
 static bool read_custom(struct block *k, struct schema_field *f, uint32_t offset)
@@ -159,6 +191,9 @@ static int read_block(struct block *k, struct schema_build *b, struct diag *d)
 	e->task_name = block_text(k, le32_get(k->p + TEI_TASK_NAME));
 	e->opcode_name = block_text(k, le32_get(k->p + TEI_OPCODE_NAME));
 	e->message = block_text(k, le32_get(k->p + TEI_MESSAGE));
+	e->level_name = block_text(k, le32_get(k->p + TEI_LEVEL_NAME));
+	e->channel_name = block_text(k, le32_get(k->p + TEI_CHANNEL_NAME));
+	e->keywords = block_names(k, le32_get(k->p + TEI_KEYWORDS));
 	if (e->source != SCHEMA_SOURCE_WBEM) { /* there the slot names an activity property */
 		e->event_name = block_text(k, le32_get(k->p + TEI_EVENT_NAME));
 	}
@@ -265,13 +300,17 @@ static uint32_t writer_name(struct writer *w, const char *s, size_t n)
 	return at;
 }
 
-static void write_property(struct writer *w, const struct schema_event *e, uint32_t i)
+static void write_property(struct writer *w, const struct schema_event *e, uint32_t i,
+			   uint16_t to_end)
 {
 	const struct schema_field *f = &e->fields[i];
 	size_t q = TEI_PROPERTIES + (size_t)i * TEI_PROPERTY_BYTES;
 	writer_u32(w, q, f->flags);
 	writer_u32(w, q + 4, writer_name(w, schema_text(e, f->name), f->name.bytes));
-	writer_u16(w, q + 16, f->count);
+	writer_u16(w, q + 16, f->to_end ? to_end : f->count);
+	if (f->to_end) { /* this event's payload says how many: for it the count is fixed */
+		writer_u32(w, q, f->flags | SCHEMA_FF_FIXED_COUNT);
+	}
 	writer_u16(w, q + 18, f->length);
 	writer_u32(w, q + 20, f->tags);
 	if (f->flags & SCHEMA_FF_STRUCT) {
@@ -294,15 +333,58 @@ static void write_property(struct writer *w, const struct schema_event *e, uint3
 	}
 }
 
+/* Names that are separated by NULs, each to UTF-16, and an empty one at the end. */
+static uint32_t writer_names(struct writer *w, const char *s, size_t n)
+{
+	uint32_t at = 0;
+	for (size_t i = 0; i < n;) {
+		size_t k = strlen(s + i);
+		uint32_t here = writer_text(w, s + i, k);
+		at = at ? at : here;
+		i += k + 1;
+	}
+	if (at) {
+		out_add(w->o, "\0", 2);
+	}
+	return at;
+}
+
+static void write_names(struct writer *w, const struct schema_event *e)
+{
+	const struct {
+		size_t at;
+		struct schema_str s;
+	} texts[] = {
+		{TEI_LEVEL_NAME, e->level_name},
+		{TEI_CHANNEL_NAME, e->channel_name},
+		{TEI_MESSAGE, e->message},
+		{TEI_PROVIDER_MESSAGE, e->provider_message},
+		{TEI_ATTRIBUTES, e->attributes},
+	};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(texts); i++) {
+		writer_u32(w, texts[i].at,
+			   writer_text(w, schema_text(e, texts[i].s), texts[i].s.bytes));
+	}
+	writer_u32(w, TEI_KEYWORDS, writer_names(w, schema_text(e, e->keywords), e->keywords.bytes));
+}
+
 int schema_build_tei(const struct schema_event *e, const struct schema_tei_names *names,
 		     struct openetw_text *o)
 {
+	uint32_t field_count = e->field_count, top_count = e->top_count;
+	uint16_t to_end = 0;
+	if (names->payload) {
+		uint32_t present = schema_walk_present(names->payload, &to_end);
+		if (field_count == top_count) { /* else indices would have to move */
+			field_count = top_count = present;
+		}
+	}
 	struct writer w = {o, o->length};
 	if (e->tei) {
 		out_add(o, e->tei, e->tei_bytes);
 		return o->failed ? -ENOMEM : 0;
 	}
-	size_t fixed = BASE_MAX(TEI_PROPERTIES + (size_t)e->field_count * TEI_PROPERTY_BYTES,
+	size_t fixed = BASE_MAX(TEI_PROPERTIES + (size_t)field_count * TEI_PROPERTY_BYTES,
 				(size_t)TEI_LEAST_BYTES);
 	char *head = out_room(o, fixed);
 	if (!head) {
@@ -314,8 +396,8 @@ int schema_build_tei(const struct schema_event *e, const struct schema_tei_names
 	memcpy(head + TEI_DESCRIPTOR, names->descriptor ? names->descriptor : e->descriptor, 16);
 	out_used(o, fixed);
 	writer_u32(&w, TEI_SOURCE, (uint32_t)e->source);
-	writer_u32(&w, TEI_PROPERTY_COUNT, e->field_count);
-	writer_u32(&w, TEI_TOP_COUNT, e->top_count);
+	writer_u32(&w, TEI_PROPERTY_COUNT, field_count);
+	writer_u32(&w, TEI_TOP_COUNT, top_count);
 	writer_u32(&w, TEI_FLAGS, e->flags);
 	bool own = !names->provider_name;
 	writer_u32(&w, TEI_PROVIDER_NAME,
@@ -329,9 +411,9 @@ int schema_build_tei(const struct schema_event *e, const struct schema_tei_names
 			: writer_text(&w, schema_text(e, e->event_name), e->event_name.bytes));
 	writer_u32(&w, TEI_OPCODE_NAME,
 		   writer_text(&w, schema_text(e, e->opcode_name), e->opcode_name.bytes));
-	writer_u32(&w, TEI_MESSAGE, writer_text(&w, schema_text(e, e->message), e->message.bytes));
-	for (uint32_t i = 0; i < e->field_count; i++) {
-		write_property(&w, e, i);
+	write_names(&w, e);
+	for (uint32_t i = 0; i < field_count; i++) {
+		write_property(&w, e, i, to_end);
 	}
 	return o->failed ? -ENOMEM : 0;
 }

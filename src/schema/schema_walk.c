@@ -435,6 +435,31 @@ int schema_walk_measure(const struct schema_payload *payload, uint32_t *ret_byte
 	return err;
 }
 
+uint32_t schema_walk_present(const struct schema_payload *payload, uint16_t *ret_to_end)
+{
+	uint16_t numbers[SCHEMA_FIELDS_MAX];
+	WALK_INIT(w, payload, numbers);
+	*ret_to_end = 0;
+	for (uint32_t i = 0; i < w.e->top_count; i++) {
+		const struct schema_field *f = &w.e->fields[i];
+		int err = 0;
+		if (is_absent(&w, f)) {
+			return i;
+		}
+		for (uint32_t n = 0; f->to_end && w.p < w.end && err == 0; n++) {
+			err = skip_element(&w, f, 0);
+			*ret_to_end = (uint16_t)BASE_MIN(n + 1, 0xFFFFu);
+		}
+		if (!f->to_end) {
+			err = skip_field(&w, f, 0);
+		}
+		if (err < 0) {
+			break;
+		}
+	}
+	return w.e->top_count;
+}
+
 int schema_walk_find(const struct schema_payload *payload, const struct schema_step *steps,
 		     unsigned n, const uint8_t **ret_data, uint32_t *ret_bytes)
 {

@@ -183,6 +183,93 @@ static void merged_files_describe_their_own_manifest_events(void **state)
 	}
 }
 
+/* Events, how many of them lack a schema, and records whose payload holds more than their fields. */
+static void every_file_decodes_to_its_last_byte(void **state)
+{
+	static const struct {
+		const char *name;
+		const char *manifest;
+		unsigned records, no_schema, unread;
+	} files[] = {
+		{"demikernel/PktMon.etl", NULL, 467, 0, 0},
+		{"etl-parser/ShutdownPerfDiagLogger.etl", NULL, 17078, 0, 0},
+		{"etl-parser/lxcore_kernel.etl", NULL, 4, 0, 0},
+		{"krabsetw/powershell.etl", NULL, 114, 0, 0},
+		{"monogame-samples/PerfViewData.etl", NULL, 104, 0, 0},
+		{"perfview/SelfDescribingSingleEvent.etl", NULL, 23, 0, 0},
+		{"perfview/gcevents.etl", NULL, 71, 0, 0},
+		/* Two events of PerfView itself carry more than their own manifest says. */
+		{"perfview/net.4.5.2.x86.etl", NULL, 168298, 0, 2},
+		{"perfview/primitive-types.etl", NULL, 7, 0, 0},
+		{"sawbuck/image_data_32_v0.etl", NULL, 27, 0, 0},
+		{"sawbuck/image_data_32_v2.etl", NULL, 27, 0, 0},
+		{"sawbuck/image_data_64_v1.etl", NULL, 27, 0, 0},
+		{"sawbuck/process_data_32_v1.etl", NULL, 3, 0, 0},
+		{"sawbuck/process_data_64_v2.etl", NULL, 9, 0, 0},
+		{"sawbuck/vista_test_data_32_v0.etl", NULL, 27, 0, 0},
+		{"sonde/test.etl", NULL, 112, 0, 0},
+		{"tx/BondEtwSample-8e8c94d6.etl", NULL, 13, 0, 0},
+		{"tx/HTTP_Server.etl", "tx/HTTP_Server.man", 2042, 0, 0},
+		{"tx/Process.etl", NULL, 10344, 0, 0},
+		/* WinRM's manifest is nowhere to be had. */
+		{"tx/WsRm01.etl", NULL, 71, 70, 0},
+	};
+	char path[4096], why[300] = "";
+	if (!corpus_present()) {
+		skip();
+	}
+	for (size_t i = 0; i < BASE_ARRAY_LEN(files); i++) {
+		if (files[i].manifest &&
+		    openetw_schema_load_file(corpus_path(files[i].manifest, path, sizeof path), why,
+					     sizeof why) < 0) {
+			fail_msg("%s: %s", files[i].manifest, why);
+		}
+		struct tally c = run(files[i].name, NULL, NULL);
+		assert_int_equal(c.records, files[i].records);
+		assert_int_equal(c.partly, 0);
+		assert_int_equal(c.no_schema, files[i].no_schema);
+		assert_int_equal(c.unread, files[i].unread);
+	}
+}
+
+/* Sizes, addresses and paths that the origin's unit tests expect. */
+static void modules_of_every_class_version_are_those_listed(void **state)
+{
+	static const char *const files[] = {
+		"sawbuck/image_data_32_v0.etl", "sawbuck/image_data_32_v2.etl",
+		"sawbuck/image_data_64_v1.etl", "sawbuck/vista_test_data_32_v0.etl"};
+	size_t n;
+	char *list = corpus_present() ? corpus_load("sawbuck/expected-modules.tsv", &n) : NULL;
+	if (!list) {
+		skip();
+	}
+	for (size_t i = 0; i < BASE_ARRAY_LEN(files); i++) {
+		char *all = NULL;
+		size_t bytes = 0;
+		FILE *f = open_memstream(&all, &bytes);
+		char path[4096];
+		run(corpus_path(files[i], path, sizeof path), NULL, f);
+		fclose(f);
+		unsigned found = 0;
+		for (const char *s = list; s && *s; s = strchr(s, '\n'), s = s ? s + 1 : NULL) {
+			unsigned long long base, size;
+			char want[128];
+			if (sscanf(s, "%llx %llx", &base, &size) != 2) {
+				continue;
+			}
+			snprintf(want, sizeof want, "\"ImageBase\":\"0x%llx\",\"ImageSize\":%llu", base,
+				 size);
+			if (!strstr(all, want)) {
+				fail_msg("%s: no %s", files[i], want);
+			}
+			found++;
+		}
+		assert_true(found >= 24);
+		free(all);
+	}
+	free(list);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1) {
@@ -202,6 +289,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(every_self_describing_event_decodes),
 		cmocka_unit_test(primitive_types_have_the_listed_values),
 		cmocka_unit_test(merged_files_describe_their_own_manifest_events),
+		cmocka_unit_test(every_file_decodes_to_its_last_byte),
+		cmocka_unit_test(modules_of_every_class_version_are_those_listed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
