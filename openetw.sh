@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The front door:  ./openetw.sh run   set up, build, record a sample live, show it
+#                                     and then a file from Windows: ./openetw.sh run [FILE.etl]
 #                  ./openetw.sh test  set up, build, pass all tests (test quick: one build only)
 #                  ./openetw.sh build only set up and build (into ./build)
 set -eu
@@ -47,15 +48,24 @@ run() {
 	$b dump "$dir/sample.etl"
 	say "a summary:  openetw stats sample.etl"
 	$b stats "$dir/sample.etl"
-	etl=${OPENETW_CORPUS:-../shared/corpus}/perfview/primitive-types.etl
-	[ -f "$etl" ] || etl=samples/windows.etl
-	say "a file recorded on Windows, decoded the same way:  openetw dump $(basename "$etl")"
-	$b dump "$etl"
+	etl=${1-${OPENETW_CORPUS:-../shared/corpus}/perfview/primitive-types.etl}
+	if [ -f "$etl" ]; then
+		say "a file recorded on Windows, decoded the same way:  openetw dump $(basename "$etl")"
+		$b dump "$etl"
+	else
+		say "no file recorded on Windows is at hand (looked for $etl)"
+		echo "To see one decoded the same way:  ./openetw.sh run FILE.etl" >&2
+		echo "Small ones: github.com/microsoft/perfview, src/TraceEvent/TraceEvent.Tests/inputs" >&2
+		[ $# -eq 0 ] || exit 1
+	fi
 	say "done; 'build/src/cli/openetw help' shows what else there is"
 }
 
 case ${1-} in
-run) run ;;
+run)
+	shift
+	run "$@"
+	;;
 build)
 	setup gcc g++ meson ninja-build pkg-config libc6-dev
 	build
@@ -65,7 +75,7 @@ test)
 	exec scripts/test "${2-all}"
 	;;
 *)
-	sed -n '3,6s/^# \{0,1\}//p' "$0"
+	sed -n '3,7s/^# \{0,1\}//p' "$0"
 	exit 2
 	;;
 esac

@@ -6,7 +6,7 @@ openetw start f -o "$T/good.etl" -p Test.File -b 16 >/dev/null || fail "start"
 "$HELPERS/emit" Test.File 3000 wait keywords=1 >/dev/null
 openetw stop f >/dev/null || fail "stop"
 size=$(stat -c %s "$T/good.etl")
-[ "$size" -ge $((16384 * 8)) ] || fail "a file of $size bytes is too small for this test"
+[ "$size" -ge $((16384 * 14)) ] || fail "a file of $size bytes is too small for this test"
 # Makes $T/bad.etl: damage WHERE HOW-MANY (random bytes at an offset)
 damage() { dd if=/dev/urandom of="$T/bad.etl" bs=1 seek="$1" count="$2" conv=notrunc 2>/dev/null; }
 crashed() { [ "$1" -ge 124 ] && fail "$2 ended with status $1: $(tail -3 "$T/err")"; }
@@ -14,9 +14,7 @@ check() { # check WHAT LEAST-EVENTS: must complain, must show the rest
 	timeout 60 openetw dump --json --quiet "$T/bad.etl" >"$T/out" 2>"$T/err"
 	code=$?
 	crashed $code "dump of $1"
-	n=$(grep -c Test.File "$T/out")
 	n2=$(wc -l <"$T/out")
-	[ "$n" -gt "$n2" ] && n2=$n
 	timeout 60 openetw stats "$T/bad.etl" >"$T/out2" 2>"$T/err2"
 	code2=$?
 	crashed $code2 "stats of $1"
@@ -24,12 +22,12 @@ check() { # check WHAT LEAST-EVENTS: must complain, must show the rest
 	[ $code2 -ne 0 ] || fail "stats of $1 ended with status 0"
 	for e in "$T/err" "$T/err2"; do
 		grep -q 'bad\.etl' "$e" || fail "$1: the message does not name the file: $(cat "$e")"
-		grep -qiE 'offset|at byte [0-9]' "$e" || fail "$1: the message names no offset: $(cat "$e")"
+		grep -q 'at byte [0-9]' "$e" || fail "$1: the message names no offset: $(cat "$e")"
 	done
 	[ "$n2" -ge "$2" ] || fail "$1: $n2 events shown, at least $2 are good"
 }
-head -c $((size - 5000)) "$T/good.etl" >"$T/bad.etl"
-check "a file cut in its last buffer" 2000
+head -c $((16384 * 12 + 8000)) "$T/good.etl" >"$T/bad.etl"
+check "a file cut in the middle of a full buffer" 1000
 cp "$T/good.etl" "$T/bad.etl"
 damage $((16384 * 3)) 72
 check "a file with a damaged buffer header" 2000
