@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 
 static const struct cli_option options[] = {
@@ -25,6 +26,9 @@ static pid_t spawn(char **words, int *ret_go)
 	pid_t pid = fork();
 	if (pid == 0) {
 		cli_child_signals();
+		/* A short program on a busy machine may be gone before etwd has answered its
+		 * EventRegister: under a recorder let it wait longer than it would by itself. */
+		setenv("OPENETW_WAIT_MS", "3000", 0);
 		execvp(words[0], words);
 		int err = errno;
 		ssize_t n = write(go[1], &err, sizeof err);
@@ -149,7 +153,9 @@ const struct cli_command cli_run = {
 		"the command's\n"
 		"(128 + signal when one killed it, 127 when there is no such command). Events of "
 		"other processes that use\n"
-		"the same provider are recorded too; --exe or --pid narrow that.\n"
+		"the same provider are recorded too; --exe or --pid narrow that. The command finds\n"
+		"OPENETW_WAIT_MS=3000 in its environment unless it is set: its providers wait that long\n"
+		"for etwd when they register.\n"
 		"Without -o the file is openetw.etl; one from before becomes openetw.etl.old.\n\n"
 		"Examples:\n"
 		"  openetw run -p MyCompany.Web -o web.etl -- ./web --port 8080\n"
