@@ -271,7 +271,8 @@ static FILE *create(struct cli_args *a, const char *path)
 
 static bool close_file(FILE *f, const char *path)
 {
-	bool ok = !f || (!ferror(f) & (fclose(f) == 0));
+	bool ok = !f || !ferror(f);
+	ok = (!f || fclose(f) == 0) && ok;
 	if (!ok) {
 		fprintf(stderr, "openetw tracerpt: cannot write %s: %s\n", path, strerror(errno));
 	}
@@ -343,7 +344,8 @@ static int run(struct cli_args *a)
 	dump = dump && *dump == 0 ? (r.csv ? "dumpfile.csv" : "dumpfile.xml") : dump;
 	summary = summary && *summary == 0 ? "summary.txt" : summary;
 	int status = process(&r, dump, summary);
-	bool written = close_file(r.out, dump) & close_file(r.summary, summary);
+	bool written = close_file(r.out, dump);
+	written = close_file(r.summary, summary) && written;
 	if (status == CLI_OK && !written) {
 		status = CLI_FAILED;
 	}
