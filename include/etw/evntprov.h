@@ -151,12 +151,14 @@ typedef enum _ETW_PROVIDER_TRAIT_TYPE {
 
 /* Called when the provider is enabled, disabled or asked for a rundown.
  *
- *   SourceId         who asked, as given to EnableTraceEx2; GUID_NULL at registration and session
- * stop IsEnabled        EVENT_CONTROL_CODE_*: 0 only when no session is left, 1 whenever the merged
- * state of all sessions may have changed, 2 capture state Level            highest level of any
- * session; a session's 0 counts as 255 MatchAnyKeyword  OR over sessions; a session's 0 counts as
- * all ones MatchAllKeyword  AND over sessions FilterData       schematized filter or NULL, valid
- * during the call only
+ *   SourceId         who asked, as given to EnableTraceEx2; GUID_NULL at registration and when a
+ *                    session stops
+ *   IsEnabled        EVENT_CONTROL_CODE_*: 0 only when no session is left, 1 whenever the merged
+ *                    state of all sessions may have changed, 2 capture state
+ *   Level            highest level of any session; a session's 0 counts as 255
+ *   MatchAnyKeyword  OR over sessions; a session's 0 counts as all ones
+ *   MatchAllKeyword  AND over sessions
+ *   FilterData       schematized filter or NULL, valid during the call only
  *
  * Calls for one registration never overlap. The callback may write events. */
 typedef VOID(NTAPI *PENABLECALLBACK)(LPCGUID SourceId, ULONG IsEnabled, UCHAR Level,
@@ -220,11 +222,13 @@ ETW_API ULONG EVNTAPI EventWriteString(REGHANDLE RegHandle, UCHAR Level, ULONGLO
 ETW_API ULONG EVNTAPI EventActivityIdControl(ULONG ControlCode, LPGUID ActivityId);
 
 /* Note that a known vulnerability was about to be exploited: writes one event to the provider
- * {85a62a0d-7e17-485f-9d4f-749a287193a6}. */
+ * {85a62a0d-7e17-485f-9d4f-749a287193a6}. Codes as of EventWrite.
+ * ERROR_INVALID_PARAMETER: CveId is NULL. */
 ETW_API LONG WINAPI CveEventWrite(PCWSTR CveId, PCWSTR AdditionalDetails);
 
 /* ---- inline helpers ------------------------------------------------------------------------- */
 
+/* One block: DataSize bytes at DataPtr, which must stay valid until the write returns. */
 FORCEINLINE VOID EventDataDescCreate(PEVENT_DATA_DESCRIPTOR EventDataDescriptor,
 				     const VOID *DataPtr, ULONG DataSize)
 {
@@ -233,6 +237,7 @@ FORCEINLINE VOID EventDataDescCreate(PEVENT_DATA_DESCRIPTOR EventDataDescriptor,
 	EventDataDescriptor->Reserved = 0;
 }
 
+/* Fill all fields. */
 FORCEINLINE VOID EventDescCreate(PEVENT_DESCRIPTOR EventDescriptor, USHORT Id, UCHAR Version,
 				 UCHAR Channel, UCHAR Level, USHORT Task, UCHAR Opcode,
 				 ULONGLONG Keyword)
@@ -246,6 +251,7 @@ FORCEINLINE VOID EventDescCreate(PEVENT_DESCRIPTOR EventDescriptor, USHORT Id, U
 	EventDescriptor->Keyword = Keyword;
 }
 
+/* All fields 0: passes every session. */
 FORCEINLINE VOID EventDescZero(PEVENT_DESCRIPTOR EventDescriptor)
 {
 	memset(EventDescriptor, 0, sizeof(EVENT_DESCRIPTOR));

@@ -148,6 +148,7 @@ ETW_API ULONG WMIAPI RegisterTraceGuidsA(WMIDPREQUEST RequestAddress, PVOID Requ
 					 PTRACE_GUID_REGISTRATION TraceGuidReg, LPCSTR MofImagePath,
 					 LPCSTR MofResourceName,
 					 TRACEGUID_HANDLE *RegistrationHandle);
+/* The callback does not run afterwards. ERROR_INVALID_PARAMETER: 0; ERROR_INVALID_HANDLE. */
 ETW_API ULONG WMIAPI UnregisterTraceGuids(TRACEGUID_HANDLE RegistrationHandle);
 
 /* The session handle in the buffer of a WMI_ENABLE_EVENTS callback. On failure
@@ -157,18 +158,21 @@ ETW_API TRACELOGGER_HANDLE WMIAPI GetTraceLoggerHandle(PVOID Buffer);
 ETW_API UCHAR WMIAPI GetTraceEnableLevel(TRACELOGGER_HANDLE TraceHandle);
 ETW_API ULONG WMIAPI GetTraceEnableFlags(TRACELOGGER_HANDLE TraceHandle);
 
-/* The next number of a class: RegHandle is that of its TRACE_GUID_REGISTRATION. */
+/* The next number of a class: RegHandle is that of its TRACE_GUID_REGISTRATION.
+ * ERROR_INVALID_PARAMETER: a NULL. */
 ETW_API ULONG WMIAPI CreateTraceInstanceId(HANDLE RegHandle, PEVENT_INSTANCE_INFO InstInfo);
 
 /* Write an event that starts with an EVENT_TRACE_HEADER. Size counts everything; Flags needs
  * WNODE_FLAG_TRACED_GUID. ERROR_INVALID_FLAG_NUMBER, ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER,
  * ERROR_NOT_ENOUGH_MEMORY, ERROR_MORE_DATA: larger than a buffer less its 72-byte header. */
 ETW_API ULONG WMIAPI TraceEvent(TRACELOGGER_HANDLE TraceHandle, PEVENT_TRACE_HEADER EventTrace);
+/* The same with an instance id and, unless ParentInstInfo is NULL, that of the parent. */
 ETW_API ULONG WMIAPI TraceEventInstance(TRACELOGGER_HANDLE TraceHandle,
 					PEVENT_INSTANCE_HEADER EventTrace,
 					PEVENT_INSTANCE_INFO InstInfo,
 					PEVENT_INSTANCE_INFO ParentInstInfo);
-/* WPP messages: pairs of (const void *data, SIZE_T bytes), ended by a NULL data and 0. */
+/* WPP messages: pairs of (const void *data, SIZE_T bytes), ended by a NULL data and 0.
+ * MessageFlags is TRACE_MESSAGE_*: which header fields the record gets. Codes as of TraceEvent. */
 ETW_API ULONG TraceMessage(TRACELOGGER_HANDLE LoggerHandle, ULONG MessageFlags, LPCGUID MessageGuid,
 			   USHORT MessageNumber, ...);
 ETW_API ULONG TraceMessageVa(TRACELOGGER_HANDLE LoggerHandle, ULONG MessageFlags,
@@ -220,6 +224,8 @@ ETW_API ULONG WMIAPI ProcessTraceAddBufferToBufferStream(PROCESSTRACE_HANDLE Tra
 ETW_API ULONG WMIAPI ProcessTraceBufferIncrementReference(PROCESSTRACE_HANDLE TraceHandle,
 							  const ETW_BUFFER_HEADER *Buffer);
 ETW_API ULONG WMIAPI ProcessTraceBufferDecrementReference(const ETW_BUFFER_HEADER *Buffer);
+/* Facts about an open trace (ETW_PROCESS_HANDLE_INFO_TYPE). Sizes in bytes;
+ * ERROR_INSUFFICIENT_BUFFER: *ReturnLength are needed. ERROR_NOT_SUPPORTED: the class. */
 ETW_API ULONG WMIAPI QueryTraceProcessingHandle(PROCESSTRACE_HANDLE ProcessingHandle,
 						ETW_PROCESS_HANDLE_INFO_TYPE InformationClass,
 						PVOID InBuffer, ULONG InBufferSize, PVOID OutBuffer,

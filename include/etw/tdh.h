@@ -392,14 +392,20 @@ ETW_API TDHSTATUS TDHAPI TdhFormatProperty(PTRACE_EVENT_INFO EventInfo, PEVENT_M
 					   USHORT UserDataLength, PBYTE UserData, PULONG BufferSize,
 					   PWCHAR Buffer, PUSHORT UserDataConsumed);
 
-/* Providers with a schema on this machine. */
+/* Providers with a schema on this machine. Sizes are in bytes;
+ * ERROR_INSUFFICIENT_BUFFER: *pBufferSize (*bufferRequired) are needed. The
+ * ForDecodingSource form gives those of one kind of schema. */
 ETW_API TDHSTATUS TDHAPI TdhEnumerateProviders(PPROVIDER_ENUMERATION_INFO pBuffer,
 					       ULONG *pBufferSize);
 ETW_API TDHSTATUS TDHAPI TdhEnumerateProvidersForDecodingSource(DECODING_SOURCE filter,
 								PROVIDER_ENUMERATION_INFO *buffer,
 								ULONG bufferSize,
 								ULONG *bufferRequired);
-/* Names of keywords, levels, channels, tasks or opcodes; for keywords one per bit of the value. */
+/* Names of keywords, levels, channels, tasks or opcodes; for keywords one per bit of the value. The
+ * Enumerate form gives all of them. *pBufferSize in bytes, in and out;
+ * ERROR_INSUFFICIENT_BUFFER: so many are needed. ERROR_NOT_FOUND: no schema of the provider,
+ * or nothing of that kind in it.
+ * ERROR_NOT_SUPPORTED: EventFieldType is none. */
 ETW_API TDHSTATUS TDHAPI TdhQueryProviderFieldInformation(LPGUID pGuid, ULONGLONG EventFieldValue,
 							  EVENT_FIELD_TYPE EventFieldType,
 							  PPROVIDER_FIELD_INFOARRAY pBuffer,
@@ -408,14 +414,17 @@ ETW_API TDHSTATUS TDHAPI TdhEnumerateProviderFieldInformation(LPGUID pGuid,
 							      EVENT_FIELD_TYPE EventFieldType,
 							      PPROVIDER_FIELD_INFOARRAY pBuffer,
 							      ULONG *pBufferSize);
+/* The filters a manifest declares for EVENT_FILTER_TYPE_SCHEMATIZED. Sizes as above. */
 ETW_API TDHSTATUS TDHAPI TdhEnumerateProviderFilters(LPGUID pGuid, ULONG TdhContextCount,
 						     PTDH_CONTEXT pTdhContext, ULONG *FilterCount,
 						     PPROVIDER_FILTER_INFO *pBuffer,
 						     ULONG *pBufferSize);
-/* Descriptors of a manifest's events; ERROR_EMPTY when it has none. */
+/* Descriptors of a manifest's events; ERROR_EMPTY when it has none, ERROR_NOT_FOUND when there is
+ * no manifest. *BufferSize in bytes; ERROR_INSUFFICIENT_BUFFER: so many are needed. */
 ETW_API TDHSTATUS TDHAPI TdhEnumerateManifestProviderEvents(LPGUID ProviderGuid,
 							    PPROVIDER_EVENT_INFO Buffer,
 							    ULONG *BufferSize);
+/* What TdhGetEventInformation would say about an event with this descriptor, without an event. */
 ETW_API TDHSTATUS TDHAPI TdhGetManifestEventInformation(LPGUID ProviderGuid,
 							PEVENT_DESCRIPTOR EventDescriptor,
 							PTRACE_EVENT_INFO Buffer,
@@ -423,20 +432,29 @@ ETW_API TDHSTATUS TDHAPI TdhGetManifestEventInformation(LPGUID ProviderGuid,
 
 /* Add the schemas of a manifest to this process, and take them away. ERROR_FILE_NOT_FOUND,
  * ERROR_INVALID_PARAMETER, ERROR_XML_PARSE_ERROR. Sizes in bytes. */
+/* a path, then its undoing */
 ETW_API TDHSTATUS TDHAPI TdhLoadManifest(PWSTR Manifest);
 ETW_API TDHSTATUS TDHAPI TdhUnloadManifest(PWSTR Manifest);
+/* the text of a manifest, then its undoing: the same bytes */
 ETW_API TDHSTATUS TDHAPI TdhLoadManifestFromMemory(LPCVOID pData, ULONG cbData);
 ETW_API TDHSTATUS TDHAPI TdhUnloadManifestFromMemory(LPCVOID pData, ULONG cbData);
+/* the WEVT_TEMPLATE resource of a PE file */
 ETW_API TDHSTATUS TDHAPI TdhLoadManifestFromBinary(PWSTR BinaryPath);
 
-/* A handle with decoding parameters, for WPP messages. */
+/* A handle with decoding parameters, for WPP messages. One thread at a time uses it.
+ * ERROR_INVALID_PARAMETER: NULL, or no such handle. */
 ETW_API TDHSTATUS TDHAPI TdhOpenDecodingHandle(PTDH_HANDLE Handle);
+/* Set or read one parameter (TDH_CONTEXT_*): search paths, time zone, pointer size. */
 ETW_API TDHSTATUS TDHAPI TdhSetDecodingParameter(TDH_HANDLE Handle, PTDH_CONTEXT TdhContext);
 ETW_API TDHSTATUS TDHAPI TdhGetDecodingParameter(TDH_HANDLE Handle, PTDH_CONTEXT TdhContext);
+/* One property of a WPP event ("FormattedString", "ProcessId", …), or its whole message, as
+ * UTF-16. *BufferSize in bytes; ERROR_INSUFFICIENT_BUFFER: so many are needed. ERROR_NOT_FOUND: no
+ * format. */
 ETW_API TDHSTATUS TDHAPI TdhGetWppProperty(TDH_HANDLE Handle, PEVENT_RECORD EventRecord,
 					   PWSTR PropertyName, PULONG BufferSize, PBYTE Buffer);
 ETW_API TDHSTATUS TDHAPI TdhGetWppMessage(TDH_HANDLE Handle, PEVENT_RECORD EventRecord,
 					  PULONG BufferSize, PBYTE Buffer);
+/* Afterwards the handle is invalid. */
 ETW_API TDHSTATUS TDHAPI TdhCloseDecodingHandle(TDH_HANDLE Handle);
 
 /* Filters over the payload for EVENT_FILTER_TYPE_PAYLOAD: create one per event, aggregate them into
@@ -447,7 +465,9 @@ ETW_API TDHSTATUS TDHAPI TdhCreatePayloadFilter(LPCGUID ProviderGuid,
 						BOOLEAN EventMatchANY, ULONG PayloadPredicateCount,
 						PPAYLOAD_FILTER_PREDICATE PayloadPredicates,
 						PVOID *PayloadFilter);
+/* Frees it and sets *PayloadFilter to NULL. */
 ETW_API TDHSTATUS TDHAPI TdhDeletePayloadFilter(PVOID *PayloadFilter);
+/* The descriptor owns memory until the next function takes it back. */
 ETW_API TDHSTATUS TDHAPI TdhAggregatePayloadFilters(ULONG PayloadFilterCount,
 						    PVOID *PayloadFilterPtrs,
 						    PBOOLEAN EventMatchALLFlags,

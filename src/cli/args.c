@@ -33,7 +33,8 @@ const char *cli_value_at(const struct cli_args *a, const char *name, int n)
 	return NULL;
 }
 
-bool cli_number(const struct cli_args *a, const char *name, uint64_t min, uint64_t max, uint64_t *inout)
+bool cli_number(const struct cli_args *a, const char *name, uint64_t min, uint64_t max,
+		uint64_t *inout)
 {
 	const char *text = cli_value(a, name, NULL);
 	if (!text) {
@@ -43,16 +44,17 @@ bool cli_number(const struct cli_args *a, const char *name, uint64_t min, uint64
 	errno = 0;
 	unsigned long long v = strtoull(text, &end, 0);
 	if (*text == 0 || *text == '-' || *end || errno || v < min || v > max) {
-		cli_usage(a, "--%s takes a number from %llu to %llu, not '%s'", name, (unsigned long long)min,
-			  (unsigned long long)max, text);
+		cli_usage(a, "--%s takes a number from %llu to %llu, not '%s'", name,
+			  (unsigned long long)min, (unsigned long long)max, text);
 		return false;
 	}
 	*inout = v;
 	return true;
 }
 
-static bool scaled(const struct cli_args *a, const char *name, const char *what, const char *text, bool ok,
-		   uint64_t base_units, uint64_t unit, uint64_t min, uint64_t max, uint64_t *inout)
+static bool scaled(const struct cli_args *a, const char *name, const char *what, const char *text,
+		   bool ok, uint64_t base_units, uint64_t unit, uint64_t min, uint64_t max,
+		   uint64_t *inout)
 {
 	uint64_t v = ok ? base_units / unit + (base_units % unit != 0) : 0;
 	if (!ok) {
@@ -73,16 +75,18 @@ bool cli_size(const struct cli_args *a, const char *name, uint64_t unit, uint64_
 	const char *text = cli_value(a, name, NULL);
 	uint64_t bytes = 0;
 	bool ok = text && cli_size_parse(text, unit, &bytes);
-	return !text || scaled(a, name, "a size such as 64K, 100MB or 2G", text, ok, bytes, unit, min, max, inout);
+	return !text || scaled(a, name, "a size such as 64K, 100MB or 2G", text, ok, bytes, unit,
+			       min, max, inout);
 }
 
-bool cli_duration(const struct cli_args *a, const char *name, uint64_t unit_ns, uint64_t min, uint64_t max,
-		  uint64_t *inout)
+bool cli_duration(const struct cli_args *a, const char *name, uint64_t unit_ns, uint64_t min,
+		  uint64_t max, uint64_t *inout)
 {
 	const char *text = cli_value(a, name, NULL);
 	uint64_t ns = 0;
 	bool ok = text && cli_duration_parse(text, unit_ns, &ns);
-	return !text || scaled(a, name, "a time such as 250ms, 1.5s or 2m", text, ok, ns, unit_ns, min, max, inout);
+	return !text || scaled(a, name, "a time such as 250ms, 1.5s or 2m", text, ok, ns, unit_ns,
+			       min, max, inout);
 }
 
 /* Edits (insert, delete, replace, swap neighbours) between a and b; both short. */
@@ -111,7 +115,8 @@ static int distance(const char *a, const char *b)
 	return d[n][m];
 }
 
-const char *cli_nearest(const char *text, const char *(*next)(const void *ctx, int i), const void *ctx)
+const char *cli_nearest(const char *text, const char *(*next)(const void *ctx, int i),
+			const void *ctx)
 {
 	const char *best = NULL;
 	int best_distance = 99;
@@ -123,7 +128,8 @@ const char *cli_nearest(const char *text, const char *(*next)(const void *ctx, i
 		}
 		/* A beginning or an end of the word is as good as one typing mistake. */
 		size_t m = strlen(c);
-		int d = n >= 3 && m > n && (strncmp(c, text, n) == 0 || strcmp(c + m - n, text) == 0)
+		int d = n >= 3 && m > n &&
+					(strncmp(c, text, n) == 0 || strcmp(c + m - n, text) == 0)
 				? 1
 				: distance(text, c);
 		if (d < best_distance) {
@@ -136,17 +142,19 @@ const char *cli_nearest(const char *text, const char *(*next)(const void *ctx, i
 
 void cli_help(FILE *f, const struct cli_command *c)
 {
-	fprintf(f, "Usage: openetw %s%s%s\n\n%s\n", c->name, *c->synopsis ? " " : "", c->synopsis, c->summary);
+	fprintf(f, "Usage: openetw %s%s%s\n\n%s\n", c->name, *c->synopsis ? " " : "", c->synopsis,
+		c->summary);
 	if (c->options && c->options->name) {
 		fprintf(f, "\nOptions:\n");
 	}
 	for (const struct cli_option *o = c->options; o && o->name; o++) {
 		char left[64];
-		int n = c->classic ? snprintf(left, sizeof left, "  -%s%s%s", o->name, o->arg ? " " : "",
-					      o->arg ? o->arg : "")
-				   : snprintf(left, sizeof left, "  %c%c%s --%s%s%s", o->letter ? '-' : ' ',
-					      o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name,
-					      o->arg ? " " : "", o->arg ? o->arg : "");
+		int n = c->classic ? snprintf(left, sizeof left, "  -%s%s%s", o->name,
+					      o->arg ? " " : "", o->arg ? o->arg : "")
+				   : snprintf(left, sizeof left, "  %c%c%s --%s%s%s",
+					      o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
+					      o->letter ? "," : " ", o->name, o->arg ? " " : "",
+					      o->arg ? o->arg : "");
 		if (n < 32) {
 			fprintf(f, "%-32s %s\n", left, o->help);
 		} else {
@@ -161,15 +169,18 @@ void cli_help(FILE *f, const struct cli_command *c)
 void cli_help_all(FILE *f)
 {
 	fprintf(f, "Usage: openetw VERB [OPTIONS] …\n\n"
-		   "Event Tracing for Windows on Linux: record, watch and read ETW events.\n\nVerbs:\n");
+		   "Event Tracing for Windows on Linux: record, watch and read ETW "
+		   "events.\n\nVerbs:\n");
 	for (int i = 0; cli_commands[i]; i++) {
 		fprintf(f, "  %-12s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
 	}
-	fprintf(f, "\n'openetw help VERB' tells more. First steps:\n"
-		   "  openetw run -p MyCompany.MyProvider -- ./my-program    record a program\n"
-		   "  openetw dump openetw.etl                               read what was recorded\n"
-		   "  openetw stats openetw.etl                              count it\n"
-		   "  openetw live -p MyCompany.MyProvider                   watch events as they happen\n");
+	fprintf(f,
+		"\n'openetw help VERB' tells more. First steps:\n"
+		"  openetw run -p MyCompany.MyProvider -- ./my-program    record a program\n"
+		"  openetw dump openetw.etl                               read what was recorded\n"
+		"  openetw stats openetw.etl                              count it\n"
+		"  openetw live -p MyCompany.MyProvider                   watch events as they "
+		"happen\n");
 }
 
 int cli_fail(const struct cli_args *a, uint32_t code, const char *fmt, ...)
@@ -215,7 +226,7 @@ int cli_usage(const struct cli_args *a, const char *fmt, ...)
 	va_start(ap, fmt);
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "\n  usage: openetw %s %s\n  'openetw help %s' tells more\n", a->command->name,
-		a->command->synopsis, a->command->name);
+	fprintf(stderr, "\n  usage: openetw %s %s\n  'openetw help %s' tells more\n",
+		a->command->name, a->command->synopsis, a->command->name);
 	return CLI_USAGE;
 }

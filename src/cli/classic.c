@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The option style of the Windows tools: -name or /name, any case, values as words of their own, some of them
- * optional ("[FILE]" in the table).
+ * The option style of the Windows tools: -name or /name, any case, values as words of their own,
+ * some of them optional ("[FILE]" in the table).
  */
 #include "cli/cli.h"
 
@@ -48,7 +48,9 @@ bool cli_classic_parse(struct cli_args *a, int argc, char **argv)
 		if (!o) {
 			if (argv[i][0] == '-' && argv[i][1]) {
 				const char *near = cli_nearest(argv[i] + 1, name_at, c);
-				cli_usage(a, near ? "unknown option '%s'; did you mean -%s?" : "unknown option '%s'",
+				cli_usage(a,
+					  near ? "unknown option '%s'; did you mean -%s?"
+					       : "unknown option '%s'",
 					  argv[i], near);
 				return false;
 			}

@@ -2,16 +2,17 @@
  *
  * cli: the openetw command. Front door.
  *
- *   main.c       verbs by name, option parsing            args.c     values of options, help, error lines
- *   session.c    what the session verbs share             trace.c    reading files and sessions, Ctrl-C, progress
- *   select.c     which events: --provider, --from, …      filter.c   --filter expressions
- *   view.c       one event by field names                 printer.c  one event as text, JSON or CSV
- *   cmd_VERB.c   the verbs                                timetext.c times, durations and sizes as text
+ *   main.c       verbs by name, option parsing            args.c     values of options, help, error
+ * lines session.c    what the session verbs share             trace.c    reading files and
+ * sessions, Ctrl-C, progress select.c     which events: --provider, --from, …      filter.c
+ * --filter expressions view.c       one event by field names                 printer.c  one event
+ * as text, JSON or CSV cmd_VERB.c   the verbs                                timetext.c times,
+ * durations and sizes as text
  *
  * A verb is one file ending in one const table entry (struct cli_command); parsing, help and shell
- * completion all come from that table. Verbs use libetw's public API like any other program. Results go to
- * stdout, everything else to stderr. Exit status: 0 done, 1 failed (one line says what, why and what to do
- * next), 2 wrong usage.
+ * completion all come from that table. Verbs use libetw's public API like any other program.
+ * Results go to stdout, everything else to stderr. Exit status: 0 done, 1 failed (one line says
+ * what, why and what to do next), 2 wrong usage.
  */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
@@ -46,9 +47,12 @@ struct cli_command {
 	const char *details;  /* paragraphs and examples; may be NULL */
 	const struct cli_option *options;
 	int (*run)(struct cli_args *args);
-	bool classic; /* parses its words itself, as the Windows tool of this name does; cli_classic_word */
-	bool rest_is_command; /* positionals are a command line: parsing stops at the first or at -- */
-	const char *complete; /* what positionals are: "file", "session", "command", "verb", a|b|c; NULL: nothing */
+	bool classic;	      /* parses its words itself, as the Windows tool of this name does;
+				 cli_classic_word */
+	bool rest_is_command; /* positionals are a command line: parsing stops at the first or at --
+			       */
+	const char *complete; /* what positionals are: "file", "session", "command", "verb", a|b|c;
+				 NULL: nothing */
 };
 
 /* A parsed command line. */
@@ -68,35 +72,40 @@ bool cli_flag(const struct cli_args *a, const char *name);
 const char *cli_value(const struct cli_args *a, const char *name, const char *fallback);
 /* The n-th value of a repeated option; NULL when there are fewer. */
 const char *cli_value_at(const struct cli_args *a, const char *name, int n);
-/* Sizes ("100MB") in units of `unit`, durations ("250ms", "2m") in units of `unit_ns`, rounded up; a bare number has
- * that unit. They print the mistake and return false. */
+/* Sizes ("100MB") in units of `unit`, durations ("250ms", "2m") in units of `unit_ns`, rounded up;
+ * a bare number has that unit. They print the mistake and return false. */
 bool cli_size(const struct cli_args *a, const char *name, uint64_t unit, uint64_t min, uint64_t max,
 	      uint64_t *inout);
-bool cli_duration(const struct cli_args *a, const char *name, uint64_t unit_ns, uint64_t min, uint64_t max,
-		  uint64_t *inout);
+bool cli_duration(const struct cli_args *a, const char *name, uint64_t unit_ns, uint64_t min,
+		  uint64_t max, uint64_t *inout);
 /* Whole number with range; prints the mistake and returns false. */
-bool cli_number(const struct cli_args *a, const char *name, uint64_t min, uint64_t max, uint64_t *inout);
+bool cli_number(const struct cli_args *a, const char *name, uint64_t min, uint64_t max,
+		uint64_t *inout);
 
 extern const struct cli_command *const cli_commands[]; /* NULL-terminated */
 const struct cli_command *cli_find(const char *name);
-/* The candidate closest to `text`, when it is close enough to be what was meant; else NULL. `next` gives the i-th
- * candidate, NULL at the end. */
-const char *cli_nearest(const char *text, const char *(*next)(const void *ctx, int i), const void *ctx);
+/* The candidate closest to `text`, when it is close enough to be what was meant; else NULL. `next`
+ * gives the i-th candidate, NULL at the end. */
+const char *cli_nearest(const char *text, const char *(*next)(const void *ctx, int i),
+			const void *ctx);
 void cli_help(FILE *f, const struct cli_command *c);
 void cli_help_all(FILE *f);
 
-/* ---- the classic tools' option style ------------------------------------------------------------ */
+/* ---- the classic tools' option style ------------------------------------------------------------
+ */
 
-/* -name and /name in any case, as options of the table; a word after it is its value unless it is an option too.
- * Fills values and the positionals. Prints the mistake. */
+/* -name and /name in any case, as options of the table; a word after it is its value unless it is
+ * an option too. Fills values and the positionals. Prints the mistake. */
 bool cli_classic_parse(struct cli_args *a, int argc, char **argv);
 
-/* "openetw VERB: what: reason (ERROR_NAME, code)" and a hint where one is known. Returns CLI_FAILED. */
+/* "openetw VERB: what: reason (ERROR_NAME, code)" and a hint where one is known. Returns
+ * CLI_FAILED. */
 int cli_fail(const struct cli_args *a, uint32_t code, const char *fmt, ...) BASE_PRINTF(3, 4);
 /* "openetw VERB: text" plus where to find help. Returns CLI_USAGE. */
 int cli_usage(const struct cli_args *a, const char *fmt, ...) BASE_PRINTF(2, 3);
 
-/* ---- sessions ---------------------------------------------------------------------------------- */
+/* ---- sessions ----------------------------------------------------------------------------------
+ */
 
 /* A properties block with room for both names. */
 struct cli_props {
@@ -106,8 +115,9 @@ struct cli_props {
 };
 void cli_props_init(struct cli_props *p);
 uint32_t cli_session_query(const char *name, struct cli_props *ret);
-/* Waits for a word in a terminal-free way: true when SIGINT, SIGTERM or SIGHUP arrived since the call of
- * cli_signals_catch. SIGPIPE is ignored from the start of main; cli_child_signals() undoes all that in a child. */
+/* Waits for a word in a terminal-free way: true when SIGINT, SIGTERM or SIGHUP arrived since the
+ * call of cli_signals_catch. SIGPIPE is ignored from the start of main; cli_child_signals() undoes
+ * all that in a child. */
 void cli_signals_catch(void);
 void cli_signals_restore(void);
 int cli_signal_caught(void);
@@ -122,36 +132,50 @@ struct cli_provider {
 	uint8_t level;
 	uint32_t properties;
 };
-/* Name (installed manifests first, else the name hash), *Name, {guid}, guid or #guid. False: none of these. */
+/* Name (installed manifests first, else the name hash), *Name, {guid}, guid or #guid. False: none
+ * of these. */
 bool cli_provider_guid(const char *text, GUID *ret);
 bool cli_provider_parse(const struct cli_args *a, const char *text, struct cli_provider *ret);
 /* Enable with the filters the command line gives (--pid, --exe, --event-id, …). Win32 code. */
-uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session, const struct cli_provider *p,
-			     uint32_t timeout_ms);
+uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session,
+			     const struct cli_provider *p, uint32_t timeout_ms);
 #define CLI_ENABLE_OPTIONS                                                                         \
 	{'k', "keywords", "MASK", "match any of these keyword bits (default: all)", NULL},         \
-	{0, "match-all", "MASK", "and all of these", NULL},                                        \
-	{'l', "level", "LEVEL", "1-5, 255 or critical|error|warning|info|verbose (default verbose)", NULL}, \
-	{'s', "stack", NULL, "record the user-mode call stack of each event", NULL},               \
-	{0, "sid", NULL, "record the user of each event", NULL},                                   \
-	{0, "process-start-key", NULL, "record a key that is unique for each process start", NULL}, \
-	{0, "event-key", NULL, "record a key that is unique for each event", NULL},                \
-	{0, "pid", "PID", "only from this process (repeatable, up to 8)", NULL},                         \
-	{0, "exe", "NAME", "only from processes of this executable (a;b for several)", NULL},      \
-	{0, "event-id", "IDS", "only these event ids: 1,2,7 (or !1,2 for all but these)", NULL}
+		{0, "match-all", "MASK", "and all of these", NULL},                                \
+		{'l', "level", "LEVEL",                                                            \
+		 "1-5, 255 or critical|error|warning|info|verbose (default verbose)", NULL},       \
+		{'s', "stack", NULL, "record the user-mode call stack of each event", NULL},       \
+		{0, "sid", NULL, "record the user of each event", NULL},                           \
+		{0, "process-start-key", NULL,                                                     \
+		 "record a key that is unique for each process start", NULL},                      \
+		{0, "event-key", NULL, "record a key that is unique for each event", NULL},        \
+		{0, "pid", "PID", "only from this process (repeatable, up to 8)", NULL},           \
+		{0, "exe", "NAME", "only from processes of this executable (a;b for several)",     \
+		 NULL},                                                                            \
+	{                                                                                          \
+		0, "event-id", "IDS", "only these event ids: 1,2,7 (or !1,2 for all but these)",   \
+			NULL                                                                       \
+	}
 
 /* Options that describe a session; shared by start, run and live. */
 #define CLI_SESSION_OPTIONS                                                                        \
 	{'m', "mode", "MODE", "sequential, circular, newfile, append or buffering",                \
 	 "sequential|circular|newfile|append|buffering"},                                          \
-	{0, "max-size", "SIZE", "size limit of the file: 100MB, 2GB; a bare number is MB", NULL},     \
-	{'b', "buffer-size", "SIZE", "size of one buffer, 4K to 16M; a bare number is KB", NULL},   \
-	{0, "buffers", "MIN[:MAX]", "number of buffers", NULL},                                    \
-	{'f', "flush-timer", "TIME", "write part-filled buffers this often: 1s, 2m", NULL},        \
-	{0, "clock", "CLOCK", "qpc (default), system or cycles", "qpc|system|cycles"},             \
-	{0, "no-per-cpu", NULL, "one stream of buffers instead of one for each processor", NULL},  \
-	{0, "preallocate", NULL, "reserve --max-size on disk at once", NULL}
-bool cli_props_from_args(const struct cli_args *a, struct cli_props *p, const char *file, bool realtime);
+		{0, "max-size", "SIZE", "size limit of the file: 100MB, 2GB; a bare number is MB", \
+		 NULL},                                                                            \
+		{'b', "buffer-size", "SIZE", "size of one buffer, 4K to 16M; a bare number is KB", \
+		 NULL},                                                                            \
+		{0, "buffers", "MIN[:MAX]", "number of buffers", NULL},                            \
+		{'f', "flush-timer", "TIME", "write part-filled buffers this often: 1s, 2m",       \
+		 NULL},                                                                            \
+		{0, "clock", "CLOCK", "qpc (default), system or cycles", "qpc|system|cycles"},     \
+		{0, "no-per-cpu", NULL, "one stream of buffers instead of one for each processor", \
+		 NULL},                                                                            \
+	{                                                                                          \
+		0, "preallocate", NULL, "reserve --max-size on disk at once", NULL                 \
+	}
+bool cli_props_from_args(const struct cli_args *a, struct cli_props *p, const char *file,
+			 bool realtime);
 
 /* One paragraph: events, buffers, losses by cause. Always says so when something was lost. */
 void cli_print_totals(FILE *f, const EVENT_TRACE_PROPERTIES *p, const struct openetw_loss *loss);
@@ -170,12 +194,14 @@ void cli_progress_start(struct cli_progress *p, bool wanted);
 void cli_progress_show(struct cli_progress *p, const char *fmt, ...) BASE_PRINTF(2, 3);
 void cli_progress_end(struct cli_progress *p);
 
-/* ---- events ------------------------------------------------------------------------------------- */
+/* ---- events -------------------------------------------------------------------------------------
+ */
 
 struct openetw_decoder;
 struct cli_view;
 
-/* Which events: --filter, --event, --pid, --tid, --level, --from, --to and, when `providers`, --provider. */
+/* Which events: --filter, --event, --pid, --tid, --level, --from, --to and, when `providers`,
+ * --provider. */
 struct cli_select;
 struct cli_select *cli_select_create(const struct cli_args *a, bool providers); /* NULL: said why */
 void cli_select_destroy(struct cli_select *s);
@@ -185,14 +211,19 @@ uint64_t cli_select_from(const struct cli_select *s);
 uint64_t cli_select_to(const struct cli_select *s); /* UINT64_MAX: no end */
 bool cli_select_match(struct cli_select *s, struct cli_view *v, const EVENT_RECORD *e);
 #define CLI_SELECT_OPTIONS                                                                         \
-	{'F', "filter", "EXPR", "only events for which EXPR is true, such as 'pid == 7 and Name ~ \"x\"'", NULL}, \
-	{'p', "provider", "P", "only this provider: name, GUID or *Name (repeatable)", NULL},      \
-	{'e', "event", "E", "only this event: name, pattern or id (repeatable)", NULL},            \
-	{0, "pid", "PID", "only this process (repeatable)", NULL},                                 \
-	{0, "tid", "TID", "only this thread (repeatable)", NULL},                                  \
-	{'l', "level", "LEVEL", "only this level and more severe ones", NULL},                     \
-	{0, "from", "TIME", "from this time on: 2026-01-31T12:00:00, or +1.5s from the start", NULL}, \
-	{0, "to", "TIME", "up to this time, written likewise", NULL}
+	{'F', "filter", "EXPR",                                                                    \
+	 "only events for which EXPR is true, such as 'pid == 7 and Name ~ \"x\"'", NULL},         \
+		{'p', "provider", "P", "only this provider: name, GUID or *Name (repeatable)",     \
+		 NULL},                                                                            \
+		{'e', "event", "E", "only this event: name, pattern or id (repeatable)", NULL},    \
+		{0, "pid", "PID", "only this process (repeatable)", NULL},                         \
+		{0, "tid", "TID", "only this thread (repeatable)", NULL},                          \
+		{'l', "level", "LEVEL", "only this level and more severe ones", NULL},             \
+		{0, "from", "TIME",                                                                \
+		 "from this time on: 2026-01-31T12:00:00, or +1.5s from the start", NULL},         \
+	{                                                                                          \
+		0, "to", "TIME", "up to this time, written likewise", NULL                         \
+	}
 
 enum cli_format {
 	CLI_TEXT,
@@ -210,12 +241,16 @@ uint64_t cli_printer_count(const struct cli_printer *p);
 uint64_t cli_printer_undecoded(const struct cli_printer *p);
 void cli_printer_destroy(struct cli_printer *p);
 #define CLI_PRINT_OPTIONS                                                                          \
-	{0, "format", "FORMAT", "text (default), json (one object a line) or csv", "text|json|csv"}, \
-	{'j', "json", NULL, "the same as --format json", NULL},                                    \
-	{0, "fields", "NAMES", "only these, in this order: time,pid,Name,Struct.Member", NULL},    \
-	{0, "stacks", NULL, "show call stacks", NULL},                                             \
-	{0, "utc", NULL, "times in UTC (the default)", NULL},                                      \
-	{0, "local", NULL, "times of this machine's zone", NULL},                                  \
-	{'n', "limit", "N", "stop after N events", NULL}
+	{0, "format", "FORMAT", "text (default), json (one object a line) or csv",                 \
+	 "text|json|csv"},                                                                         \
+		{'j', "json", NULL, "the same as --format json", NULL},                            \
+		{0, "fields", "NAMES", "only these, in this order: time,pid,Name,Struct.Member",   \
+		 NULL},                                                                            \
+		{0, "stacks", NULL, "show call stacks", NULL},                                     \
+		{0, "utc", NULL, "times in UTC (the default)", NULL},                              \
+		{0, "local", NULL, "times of this machine's zone", NULL},                          \
+	{                                                                                          \
+		'n', "limit", "N", "stop after N events", NULL                                     \
+	}
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * completion: shell completion scripts, generated from the verbs' tables so that they are never stale.
+ * completion: shell completion scripts, generated from the verbs' tables so that they are never
+ * stale.
  */
 #include "cli/cli.h"
 
@@ -59,7 +60,8 @@ static void bash_verb(const struct cli_command *c)
 static void bash(void)
 {
 	printf("# bash completion for openetw\n_openetw() {\n"
-	       "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]}\n"
+	       "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} "
+	       "verb=${COMP_WORDS[1]}\n"
 	       "\tlocal opts='' kind=''\n\tCOMPREPLY=()\n"
 	       "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\tCOMPREPLY=($(compgen -W '");
 	for (int i = 0; cli_commands[i]; i++) {
@@ -73,12 +75,15 @@ static void bash(void)
 	       "\t-*) COMPREPLY=($(compgen -W \"$opts\" -- \"$cur\")); return ;;\n\tesac\n"
 	       "\tcase $kind in\n"
 	       "\tsession) COMPREPLY=($(compgen -W \"$(" SESSIONS ")\" -- \"$cur\")) ;;\n"
-	       "\tfile) COMPREPLY=($(compgen -f -X '!*.etl' -- \"$cur\") $(compgen -d -- \"$cur\")) ;;\n"
-	       "\tcommand) COMPREPLY=($(compgen -c -f -- \"$cur\")) ;;\n\tverb) COMPREPLY=($(compgen -W '");
+	       "\tfile) COMPREPLY=($(compgen -f -X '!*.etl' -- \"$cur\") $(compgen -d -- "
+	       "\"$cur\")) ;;\n"
+	       "\tcommand) COMPREPLY=($(compgen -c -f -- \"$cur\")) ;;\n\tverb) "
+	       "COMPREPLY=($(compgen -W '");
 	for (int i = 0; cli_commands[i]; i++) {
 		printf("%s ", cli_commands[i]->name);
 	}
-	printf("' -- \"$cur\")) ;;\n\t*) COMPREPLY=($(compgen -W \"${kind//|/ }\" -- \"$cur\")) ;;\n\tesac\n}\n"
+	printf("' -- \"$cur\")) ;;\n\t*) COMPREPLY=($(compgen -W \"${kind//|/ }\" -- \"$cur\")) "
+	       ";;\n\tesac\n}\n"
 	       "complete -o filenames -F _openetw openetw\n");
 }
 
@@ -181,16 +186,18 @@ static void fish(void)
 		fish_text(c->summary);
 		putchar('\n');
 		if (c->complete && strcmp(c->complete, "session") == 0) {
-			printf("complete -c openetw -n '__fish_seen_subcommand_from %s' -f -a '(__openetw_sessions)'\n",
+			printf("complete -c openetw -n '__fish_seen_subcommand_from %s' -f -a "
+			       "'(__openetw_sessions)'\n",
 			       c->name);
 		} else if (c->complete && strchr(c->complete, '|')) {
-			printf("complete -c openetw -n '__fish_seen_subcommand_from %s' -f -a '", c->name);
+			printf("complete -c openetw -n '__fish_seen_subcommand_from %s' -f -a '",
+			       c->name);
 			alternatives(c->complete);
 			printf("'\n");
 		}
 		for (const struct cli_option *o = c->options; o && o->name; o++) {
-			printf("complete -c openetw -n '__fish_seen_subcommand_from %s' -%c %s", c->name, c->classic ? 'o' : 'l',
-			       o->name);
+			printf("complete -c openetw -n '__fish_seen_subcommand_from %s' -%c %s",
+			       c->name, c->classic ? 'o' : 'l', o->name);
 			if (o->letter) {
 				printf(" -s %c", o->letter);
 			}

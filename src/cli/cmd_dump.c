@@ -6,7 +6,8 @@
 static const struct cli_option options[] = {
 	CLI_PRINT_OPTIONS,
 	CLI_SELECT_OPTIONS,
-	{'q', "quiet", NULL, "no summary line on stderr (what was lost is said all the same)", NULL},
+	{'q', "quiet", NULL, "no summary line on stderr (what was lost is said all the same)",
+	 NULL},
 	{0},
 };
 
@@ -15,7 +16,8 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 	return cli_printer_event(ctx, e);
 }
 
-static void summary(const struct cli_args *a, const struct cli_trace *t, const struct cli_printer *p)
+static void summary(const struct cli_args *a, const struct cli_trace *t,
+		    const struct cli_printer *p)
 {
 	bool lost = t->lost_events || t->lost_buffers;
 	if (cli_flag(a, "quiet") && !lost) {
@@ -27,7 +29,8 @@ static void summary(const struct cli_args *a, const struct cli_trace *t, const s
 		fprintf(stderr, " of %llu", (unsigned long long)t->events);
 	}
 	if (cli_printer_undecoded(p)) {
-		fprintf(stderr, ", %llu not fully decoded", (unsigned long long)cli_printer_undecoded(p));
+		fprintf(stderr, ", %llu not fully decoded",
+			(unsigned long long)cli_printer_undecoded(p));
 	}
 	fputs("; ", stderr);
 	cli_trace_print_loss(stderr, t);
@@ -48,7 +51,8 @@ static int run(struct cli_args *a)
 		cli_select_destroy(select);
 		return CLI_USAGE;
 	}
-	struct cli_trace t = {.args = a, .event = event, .ctx = p, .select = select, .no_progress = isatty(1)};
+	struct cli_trace t = {
+		.args = a, .event = event, .ctx = p, .select = select, .no_progress = isatty(1)};
 	int status = CLI_FAILED;
 	if (cli_trace_open(&t, a->count, a->words, NULL)) {
 		uint32_t code = cli_trace_run(&t);
@@ -57,7 +61,8 @@ static int run(struct cli_args *a)
 			status = cli_usage(a, "--to lies before --from");
 		} else {
 			if (code) {
-				status = cli_fail(a, code, "stopped after %llu events", (unsigned long long)t.events);
+				status = cli_fail(a, code, "stopped after %llu events",
+						  (unsigned long long)t.events);
 			}
 			summary(a, &t, p);
 		}
@@ -71,27 +76,36 @@ const struct cli_command cli_dump = {
 	.name = "dump",
 	.synopsis = "FILE… [--format text|json|csv] [--filter EXPR] [options]",
 	.summary = "Print the events of .etl files in the order they happened.",
-	.details =
-		"Several files are merged by time. Text is one line an event:\n"
-		"  time [processor] process:thread Provider/Event <level> name=value …\n"
-		"JSON is one object a line: the payload's fields, then \"meta\" with provider, event, time, cpu, pid,\n"
-		"tid, id, version, channel, level, opcode, task, keywords, activity, relatedActivity and, with --stacks,\n"
-		"stack; what is zero is left out. CSV has one column for each property and the payload as JSON in the\n"
-		"last; with --fields one column for each field.\n\n"
-		"Examples:\n"
-		"  openetw dump web.etl\n"
-		"  openetw dump --level error --from +1.5s --to +2s web.etl\n"
-		"  openetw dump --filter 'event == Order and Number >= 10' web.etl\n"
-		"  openetw dump --format csv --fields time,pid,Line.Article,Line.Price.Value web.etl >lines.csv\n"
-		"  openetw dump --json web.etl | jq 'select(.meta.level <= 2)'\n\n"
-		"Filters:\n"
-		"  A test is NAME OP VALUE. OP is ==, !=, <, <=, >, >=, ~ (contains, or a * ? pattern; ignores case), !~,\n"
-		"  & (has a bit in common), or in (A, B, …), not in (…). NAME alone: the event has this field. Tests\n"
-		"  are combined with and, or, not and parentheses. A name is a property (provider, providerGuid, event,\n"
-		"  id, version, channel, level, opcode, task, keywords, cpu, pid, tid, time, activity, relatedActivity,\n"
-		"  length) or a payload field; .id and [id] mean the payload field of that name, Line.Price a member,\n"
-		"  Readings.0 an element. Numbers compare as numbers, all else as text. A test of a field that the event\n"
-		"  does not have is false.\n",
+	.details = "Several files are merged by time. Text is one line an event:\n"
+		   "  time [processor] process:thread Provider/Event <level> name=value …\n"
+		   "JSON is one object a line: the payload's fields, then \"meta\" with provider, "
+		   "event, time, cpu, pid,\n"
+		   "tid, id, version, channel, level, opcode, task, keywords, activity, "
+		   "relatedActivity and, with --stacks,\n"
+		   "stack; what is zero is left out. CSV has one column for each property and the "
+		   "payload as JSON in the\n"
+		   "last; with --fields one column for each field.\n\n"
+		   "Examples:\n"
+		   "  openetw dump web.etl\n"
+		   "  openetw dump --level error --from +1.5s --to +2s web.etl\n"
+		   "  openetw dump --filter 'event == Order and Number >= 10' web.etl\n"
+		   "  openetw dump --format csv --fields time,pid,Line.Article,Line.Price.Value "
+		   "web.etl >lines.csv\n"
+		   "  openetw dump --json web.etl | jq 'select(.meta.level <= 2)'\n\n"
+		   "Filters:\n"
+		   "  A test is NAME OP VALUE. OP is ==, !=, <, <=, >, >=, ~ (contains, or a * ? "
+		   "pattern; ignores case), !~,\n"
+		   "  & (has a bit in common), or in (A, B, …), not in (…). NAME alone: the event "
+		   "has this field. Tests\n"
+		   "  are combined with and, or, not and parentheses. A name is a property "
+		   "(provider, providerGuid, event,\n"
+		   "  id, version, channel, level, opcode, task, keywords, cpu, pid, tid, time, "
+		   "activity, relatedActivity,\n"
+		   "  length) or a payload field; .id and [id] mean the payload field of that "
+		   "name, Line.Price a member,\n"
+		   "  Readings.0 an element. Numbers compare as numbers, all else as text. A test "
+		   "of a field that the event\n"
+		   "  does not have is false.\n",
 	.options = options,
 	.run = run,
 	.complete = "file",

@@ -35,9 +35,14 @@ static const char *windows_name(unsigned major, unsigned minor, unsigned build)
 	static const struct {
 		unsigned from;
 		const char *name;
-	} names[] = {{26100, "Windows 11 24H2 or later"}, {22000, "Windows 11"}, {20348, "Windows Server 2022"},
-		     {10240, "Windows 10"},		    {9600, "Windows 8.1"}, {8100, "Windows 8"},
-		     {7600, "Windows 7"},		    {6000, "Windows Vista"}};
+	} names[] = {{26100, "Windows 11 24H2 or later"},
+		     {22000, "Windows 11"},
+		     {20348, "Windows Server 2022"},
+		     {10240, "Windows 10"},
+		     {9600, "Windows 8.1"},
+		     {8100, "Windows 8"},
+		     {7600, "Windows 7"},
+		     {6000, "Windows Vista"}};
 	if (major == 10 && build < 1000) {
 		return ""; /* no Windows has such a number */
 	}
@@ -62,7 +67,8 @@ struct info {
 
 static void print_text(const struct info *i)
 {
-	static const char *const clocks[] = {"", "performance counter", "system time", "CPU cycles"};
+	static const char *const clocks[] = {"", "performance counter", "system time",
+					     "CPU cycles"};
 	const TRACE_LOGFILE_HEADER *h = i->h;
 	char time[CLI_TIME_TEXT_SIZE], text[256];
 	cli_size_text(i->bytes, text, sizeof text);
@@ -75,19 +81,23 @@ static void print_text(const struct info *i)
 	if (i->end) {
 		cli_time_format(i->end, i->local, time);
 		cli_duration_format(i->end - i->start, text, sizeof text);
-		printf("  end            %s (%s)\n", time, i->end >= i->start ? text : "before the start");
+		printf("  end            %s (%s)\n", time,
+		       i->end >= i->start ? text : "before the start");
 	} else {
-		printf("  end            not recorded: the session was not stopped, or still runs\n");
+		printf("  end            not recorded: the session was not stopped, or still "
+		       "runs\n");
 	}
 	if (i->boot) {
 		cli_time_format(i->boot, i->local, time);
 		printf("  booted         %s\n", time);
 	}
 	long bias = h->TimeZone.Bias;
-	printf("  time zone      UTC%c%02ld:%02ld\n", bias > 0 ? '-' : '+', labs(bias) / 60, labs(bias) % 60);
+	printf("  time zone      UTC%c%02ld:%02ld\n", bias > 0 ? '-' : '+', labs(bias) / 60,
+	       labs(bias) % 60);
 	const char *name = windows_name(i->major, i->minor, h->ProviderVersion);
-	printf("  system         %u.%u build %u%s%s, %u-bit, layout %u.%u\n", i->major, i->minor, h->ProviderVersion,
-	       *name ? ", " : "", name, 8 * h->PointerSize, i->layout_major, i->layout_minor);
+	printf("  system         %u.%u build %u%s%s, %u-bit, layout %u.%u\n", i->major, i->minor,
+	       h->ProviderVersion, *name ? ", " : "", name, 8 * h->PointerSize, i->layout_major,
+	       i->layout_minor);
 	printf("  processors     %u at %u MHz\n", h->NumberOfProcessors, h->CpuSpeedInMHz);
 	printf("  clock          %s", h->ReservedFlags < 4 ? clocks[h->ReservedFlags] : "unknown");
 	if (h->PerfFreq.QuadPart) {
@@ -132,15 +142,18 @@ static void print_json(const struct info *i)
 		cli_time_format(i->boot, i->local, time);
 		add_string(&b, "boot", time);
 	}
-	strbuf_addf(&b,
-		    ",\"timeZoneBiasMinutes\":%d,\"osMajor\":%u,\"osMinor\":%u,\"osBuild\":%u,\"pointerSize\":%u,"
-		    "\"processors\":%u,\"cpuMhz\":%u,\"clock\":%u,\"clockFrequency\":%lld,\"mode\":\"0x%X\","
-		    "\"maximumFileSize\":%u,\"bufferSize\":%u,\"buffersWritten\":%u,\"eventsLost\":%u,"
-		    "\"buffersLost\":%u}",
-		    (int)h->TimeZone.Bias, i->major, i->minor, h->ProviderVersion, h->PointerSize,
-		    h->NumberOfProcessors, h->CpuSpeedInMHz, h->ReservedFlags, (long long)h->PerfFreq.QuadPart,
-		    h->LogFileMode, h->MaximumFileSize, h->BufferSize, h->BuffersWritten, h->EventsLost,
-		    h->BuffersLost);
+	strbuf_addf(
+		&b,
+		",\"timeZoneBiasMinutes\":%d,\"osMajor\":%u,\"osMinor\":%u,\"osBuild\":%u,"
+		"\"pointerSize\":%u,"
+		"\"processors\":%u,\"cpuMhz\":%u,\"clock\":%u,\"clockFrequency\":%lld,\"mode\":"
+		"\"0x%X\","
+		"\"maximumFileSize\":%u,\"bufferSize\":%u,\"buffersWritten\":%u,\"eventsLost\":%u,"
+		"\"buffersLost\":%u}",
+		(int)h->TimeZone.Bias, i->major, i->minor, h->ProviderVersion, h->PointerSize,
+		h->NumberOfProcessors, h->CpuSpeedInMHz, h->ReservedFlags,
+		(long long)h->PerfFreq.QuadPart, h->LogFileMode, h->MaximumFileSize, h->BufferSize,
+		h->BuffersWritten, h->EventsLost, h->BuffersLost);
 	puts(b.failed ? "{}" : b.s);
 	strbuf_finish(&b);
 }
@@ -193,10 +206,14 @@ const struct cli_command cli_info = {
 	.name = "info",
 	.synopsis = "FILE… [--json]",
 	.summary = "Show who recorded .etl files, what, when and where.",
-	.details = "Reads only the headers, so it is quick whatever the size. JSON keys: path, bytes, session, recordedTo,\n"
-		   "start, end (absent when the session was not stopped), boot, timeZoneBiasMinutes, osMajor, osMinor,\n"
-		   "osBuild, pointerSize, processors, cpuMhz, clock (1 performance counter, 2 system time, 3 CPU cycles),\n"
-		   "clockFrequency, mode, maximumFileSize, bufferSize, buffersWritten, eventsLost, buffersLost.\n"
+	.details = "Reads only the headers, so it is quick whatever the size. JSON keys: path, "
+		   "bytes, session, recordedTo,\n"
+		   "start, end (absent when the session was not stopped), boot, "
+		   "timeZoneBiasMinutes, osMajor, osMinor,\n"
+		   "osBuild, pointerSize, processors, cpuMhz, clock (1 performance counter, 2 "
+		   "system time, 3 CPU cycles),\n"
+		   "clockFrequency, mode, maximumFileSize, bufferSize, buffersWritten, eventsLost, "
+		   "buffersLost.\n"
 		   "Example: openetw info web.etl\n",
 	.options = options,
 	.run = run,

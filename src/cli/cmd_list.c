@@ -19,18 +19,20 @@ static void print_json(const struct cli_props *p, const struct openetw_loss *l)
 	strbuf_add_json(&b, p->name, strlen(p->name));
 	strbuf_adds(&b, ",\"file\":");
 	strbuf_add_json(&b, p->file, strlen(p->file));
-	strbuf_addf(&b,
-		    ",\"id\":%llu,\"guid\":\"%s\",\"mode\":\"0x%X\",\"clock\":%u,\"bufferSizeKb\":%u,"
-		    "\"minimumBuffers\":%u,\"maximumBuffers\":%u,\"buffers\":%u,\"freeBuffers\":%u,"
-		    "\"buffersWritten\":%u,\"maximumFileSize\":%u,\"flushTimer\":%u,\"eventsLost\":%u,"
-		    "\"logBuffersLost\":%u,\"realTimeBuffersLost\":%u",
-		    (unsigned long long)p->p.Wnode.HistoricalContext, guid, p->p.LogFileMode,
-		    p->p.Wnode.ClientContext, p->p.BufferSize, p->p.MinimumBuffers, p->p.MaximumBuffers,
-		    p->p.NumberOfBuffers, p->p.FreeBuffers, p->p.BuffersWritten, p->p.MaximumFileSize,
-		    p->p.FlushTimer, p->p.EventsLost, p->p.LogBuffersLost, p->p.RealTimeBuffersLost);
+	strbuf_addf(
+		&b,
+		",\"id\":%llu,\"guid\":\"%s\",\"mode\":\"0x%X\",\"clock\":%u,\"bufferSizeKb\":%u,"
+		"\"minimumBuffers\":%u,\"maximumBuffers\":%u,\"buffers\":%u,\"freeBuffers\":%u,"
+		"\"buffersWritten\":%u,\"maximumFileSize\":%u,\"flushTimer\":%u,\"eventsLost\":%u,"
+		"\"logBuffersLost\":%u,\"realTimeBuffersLost\":%u",
+		(unsigned long long)p->p.Wnode.HistoricalContext, guid, p->p.LogFileMode,
+		p->p.Wnode.ClientContext, p->p.BufferSize, p->p.MinimumBuffers, p->p.MaximumBuffers,
+		p->p.NumberOfBuffers, p->p.FreeBuffers, p->p.BuffersWritten, p->p.MaximumFileSize,
+		p->p.FlushTimer, p->p.EventsLost, p->p.LogBuffersLost, p->p.RealTimeBuffersLost);
 	if (l) {
 		strbuf_addf(&b,
-			    ",\"events\":%llu,\"bytesWritten\":%llu,\"loss\":{\"poolFull\":%llu,\"nesting\":%llu,"
+			    ",\"events\":%llu,\"bytesWritten\":%llu,\"loss\":{\"poolFull\":%llu,"
+			    "\"nesting\":%llu,"
 			    "\"tooBig\":%llu,\"detached\":%llu,\"rejected\":%llu,\"noBuffer\":%llu,"
 			    "\"diskEvents\":%llu,\"diskBuffers\":%llu,\"realTimeBuffers\":%llu,"
 			    "\"realTimeEvents\":%llu,\"torn\":%llu,\"overwritten\":%llu}",
@@ -39,8 +41,9 @@ static void print_json(const struct cli_props *p, const struct openetw_loss *l)
 			    (unsigned long long)l->too_big, (unsigned long long)l->detached,
 			    (unsigned long long)l->rejected, (unsigned long long)l->no_buffer,
 			    (unsigned long long)l->disk_events, (unsigned long long)l->disk_buffers,
-			    (unsigned long long)l->realtime_buffers, (unsigned long long)l->realtime_events,
-			    (unsigned long long)l->torn, (unsigned long long)l->overwritten);
+			    (unsigned long long)l->realtime_buffers,
+			    (unsigned long long)l->realtime_events, (unsigned long long)l->torn,
+			    (unsigned long long)l->overwritten);
 	}
 	strbuf_adds(&b, "}");
 	puts(b.s);
@@ -79,8 +82,8 @@ static int run_list(struct cli_args *a)
 		for (ULONG i = 0; i < count && i < LIST_MAX; i++) {
 			char mode[128];
 			cli_mode_text(all[i].p.LogFileMode, mode, sizeof mode);
-			printf("%-24s %-20s %10u %10u  %s\n", all[i].name, mode, all[i].p.BuffersWritten,
-			       all[i].p.EventsLost, all[i].file);
+			printf("%-24s %-20s %10u %10u  %s\n", all[i].name, mode,
+			       all[i].p.BuffersWritten, all[i].p.EventsLost, all[i].file);
 		}
 	}
 	free(all);
@@ -112,7 +115,8 @@ static int run_query(struct cli_args *a)
 	printf("file           %s\n", p.file[0] ? p.file : "-");
 	printf("guid           %s\n", guid);
 	printf("mode           %s (0x%X)\n", mode, p.p.LogFileMode);
-	printf("clock          %s\n", p.p.Wnode.ClientContext < 4 ? clocks[p.p.Wnode.ClientContext] : "?");
+	printf("clock          %s\n",
+	       p.p.Wnode.ClientContext < 4 ? clocks[p.p.Wnode.ClientContext] : "?");
 	printf("buffer size    %u KB\n", p.p.BufferSize);
 	printf("buffers        %u (%u to %u), %u free\n", p.p.NumberOfBuffers, p.p.MinimumBuffers,
 	       p.p.MaximumBuffers, p.p.FreeBuffers);
@@ -137,10 +141,14 @@ const struct cli_command cli_query = {
 	.name = "query",
 	.synopsis = "NAME [--json]",
 	.summary = "Show one session: settings, statistics, loss by cause.",
-	.details = "JSON keys: name, file, id, guid, mode (hex, EVENT_TRACE_*_MODE), clock (1 qpc, 2 system, 3 cycles),\n"
-		   "bufferSizeKb, minimumBuffers, maximumBuffers, buffers, freeBuffers, buffersWritten, maximumFileSize,\n"
-		   "flushTimer, eventsLost, logBuffersLost, realTimeBuffersLost, events, bytesWritten, and loss with one\n"
-		   "count for each cause: poolFull, nesting, tooBig, detached, rejected, noBuffer, diskEvents, diskBuffers,\n"
+	.details = "JSON keys: name, file, id, guid, mode (hex, EVENT_TRACE_*_MODE), clock (1 qpc, "
+		   "2 system, 3 cycles),\n"
+		   "bufferSizeKb, minimumBuffers, maximumBuffers, buffers, freeBuffers, "
+		   "buffersWritten, maximumFileSize,\n"
+		   "flushTimer, eventsLost, logBuffersLost, realTimeBuffersLost, events, "
+		   "bytesWritten, and loss with one\n"
+		   "count for each cause: poolFull, nesting, tooBig, detached, rejected, noBuffer, "
+		   "diskEvents, diskBuffers,\n"
 		   "realTimeBuffers, realTimeEvents, torn, overwritten. Examples:\n"
 		   "  openetw query web\n"
 		   "  openetw query web --json | jq .loss\n",

@@ -4,9 +4,11 @@
 #include "cli/trace.h"
 
 static const struct cli_option options[] = {
-	{'p', "provider", "P", "watch Name:keywords:level in a session of its own (repeatable)", NULL},
+	{'p', "provider", "P", "watch Name:keywords:level in a session of its own (repeatable)",
+	 NULL},
 	CLI_PRINT_OPTIONS,
-	{'F', "filter", "EXPR", "show only events for which EXPR is true (see 'openetw help dump')", NULL},
+	{'F', "filter", "EXPR", "show only events for which EXPR is true (see 'openetw help dump')",
+	 NULL},
 	{'e', "event", "E", "show only this event: name, pattern or id (repeatable)", NULL},
 	CLI_ENABLE_OPTIONS,
 	{'b', "buffer-size", "SIZE", "size of one buffer, 4K to 16M; a bare number is KB", NULL},
@@ -27,7 +29,8 @@ static int watch(struct cli_args *a, const char *session, struct cli_trace *t)
 	}
 	uint32_t code = cli_trace_run(t);
 	if (code) {
-		return cli_fail(a, code, t->events ? "watching '%s' ended" : "cannot watch '%s'", session);
+		return cli_fail(a, code, t->events ? "watching '%s' ended" : "cannot watch '%s'",
+				session);
 	}
 	return CLI_OK;
 }
@@ -87,7 +90,8 @@ static int run_own(struct cli_args *a, struct cli_trace *t, const struct cli_pri
 	bool known = openetw_session_loss(name, &loss) == ERROR_SUCCESS;
 	if (ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_STOP) == ERROR_SUCCESS) {
 		fflush(stdout);
-		fprintf(stderr, "%llu events shown; ", (unsigned long long)cli_printer_count(printer));
+		fprintf(stderr, "%llu events shown; ",
+			(unsigned long long)cli_printer_count(printer));
 		cli_print_totals(stderr, &p.p, known ? &loss : NULL);
 	}
 	return status;
@@ -99,12 +103,14 @@ static int run(struct cli_args *a)
 	if (own == (a->count == 1) || a->count > 1) {
 		return cli_usage(a, "name either a real-time session or providers with -p");
 	}
-	/* --level and --pid tell the provider what to send; watching somebody's session they select what is shown */
+	/* --level and --pid tell the provider what to send; watching somebody's session they select
+	 * what is shown */
 	struct cli_select *select = cli_select_create(a, false);
 	struct cli_printer *printer = select ? cli_printer_create(a, select) : NULL;
 	int status = CLI_USAGE;
 	if (printer) {
-		struct cli_trace t = {.args = a, .event = event, .ctx = printer, .no_progress = true};
+		struct cli_trace t = {
+			.args = a, .event = event, .ctx = printer, .no_progress = true};
 		if (own) {
 			status = run_own(a, &t, printer);
 		} else {
@@ -123,12 +129,16 @@ const struct cli_command cli_live = {
 	.name = "live",
 	.synopsis = "SESSION | -p PROVIDER… [--format text|json|csv] [options]",
 	.summary = "Print events as they happen.",
-	.details = "With -p a session is made for the occasion and stopped when you leave (Ctrl-C, SIGTERM, a closed pipe);\n"
-		   "what was lost is printed at the end. With SESSION a running session that was started with --realtime is\n"
+	.details = "With -p a session is made for the occasion and stopped when you leave (Ctrl-C, "
+		   "SIGTERM, a closed pipe);\n"
+		   "what was lost is printed at the end. With SESSION a running session that was "
+		   "started with --realtime is\n"
 		   "watched and goes on afterwards. Examples:\n"
 		   "  openetw live -p MyCompany.Web:0x11:info --pid 1234\n"
-		   "  openetw live -p MyCompany.Web --json | jq -c 'select(.meta.event == \"Order\")'\n"
-		   "  openetw live -p MyCompany.Web --filter 'Status >= 500' --fields time,Url,Status\n"
+		   "  openetw live -p MyCompany.Web --json | jq -c 'select(.meta.event == "
+		   "\"Order\")'\n"
+		   "  openetw live -p MyCompany.Web --filter 'Status >= 500' --fields "
+		   "time,Url,Status\n"
 		   "  openetw start web -r -p MyCompany.Web; openetw live web\n",
 	.options = options,
 	.run = run,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * man: the manual page of a verb in roff, made from its table so that page and program agree. The build
- * runs it once a verb.
+ * man: the manual page of a verb in roff, made from its table so that page and program agree. The
+ * build runs it once a verb.
  */
 #include "cli/cli.h"
 
@@ -26,8 +26,8 @@ static void put(const char *s)
 
 static void page(const struct cli_command *c)
 {
-	printf(".TH OPENETW\\-%s 1 \"\" \"openetw %s\"\n.SH NAME\nopenetw\\-%s \\- ", c->name, openetw_version(),
-	       c->name);
+	printf(".TH OPENETW\\-%s 1 \"\" \"openetw %s\"\n.SH NAME\nopenetw\\-%s \\- ", c->name,
+	       openetw_version(), c->name);
 	put(c->summary);
 	printf("\n.SH SYNOPSIS\n.B openetw %s\n", c->name);
 	put(c->synopsis);
@@ -58,17 +58,22 @@ static void page(const struct cli_command *c)
 		printf(".fi\n");
 	}
 	printf(".SH EXIT STATUS\n%s\n.SH SEE ALSO\n.BR openetw (1),\n.BR etwd (8)\n",
-	       c->rest_is_command ? "The command's own; 128 + N when signal N killed it, 127 when it does not exist. 1 when "
-				    "recording failed, 2 wrong usage."
-				  : "0 done; 1 failed (one line on standard error says what, why and what to do next), or a file was damaged and only its good part could be read; 2 "
-				    "wrong usage; 130 interrupted by Ctrl\\-C while reading a file.");
+	       c->rest_is_command
+		       ? "The command's own; 128 + N when signal N killed it, 127 when it does not "
+			 "exist. 1 when "
+			 "recording failed, 2 wrong usage."
+		       : "0 done; 1 failed (one line on standard error says what, why and what to "
+			 "do next), or a file was damaged and only its good part could be read; 2 "
+			 "wrong usage; 130 interrupted by Ctrl\\-C while reading a file.");
 }
 
 static void overview(void)
 {
-	printf(".TH OPENETW 1 \"\" \"openetw %s\"\n.SH NAME\nopenetw \\- Event Tracing for Windows, on Linux\n"
+	printf(".TH OPENETW 1 \"\" \"openetw %s\"\n.SH NAME\nopenetw \\- Event Tracing for "
+	       "Windows, on Linux\n"
 	       ".SH SYNOPSIS\n.B openetw\n.I VERB\n[\\fIOPTIONS\\fR] …\n.SH DESCRIPTION\n"
-	       "Records events of programs that are instrumented for ETW into standard .etl files, shows them as they "
+	       "Records events of programs that are instrumented for ETW into standard .etl files, "
+	       "shows them as they "
 	       "happen, and reads .etl files from Windows and from here.\n.SH VERBS\n",
 	       openetw_version());
 	for (int i = 0; cli_commands[i]; i++) {
@@ -76,8 +81,10 @@ static void overview(void)
 		put(cli_commands[i]->summary);
 		putchar('\n');
 	}
-	printf(".SH ENVIRONMENT\n.TP\n.B OPENETW_RUNTIME_DIR\nwhere etwd's sockets are; default /run/user/UID/openetw or "
-	       "/tmp/openetw\\-UID.\n.TP\n.B OPENETW_ETWD\nfull path of the etwd to start when none runs.\n"
+	printf(".SH ENVIRONMENT\n.TP\n.B OPENETW_RUNTIME_DIR\nwhere etwd's sockets are; default "
+	       "/run/user/UID/openetw or "
+	       "/tmp/openetw\\-UID.\n.TP\n.B OPENETW_ETWD\nfull path of the etwd to start when "
+	       "none runs.\n"
 	       ".SH SEE ALSO\n.BR etwd (8)\n");
 }
 

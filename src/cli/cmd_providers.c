@@ -17,7 +17,8 @@ static uint32_t ask(TRACE_QUERY_INFO_CLASS what, const GUID *in, uint8_t **ret, 
 	uint8_t *buf = NULL;
 	uint32_t code;
 	for (int i = 0; i < 8; i++) {
-		code = EnumerateTraceGuidsEx(what, (PVOID)(uintptr_t)in, in ? sizeof *in : 0, buf, need, &need);
+		code = EnumerateTraceGuidsEx(what, (PVOID)(uintptr_t)in, in ? sizeof *in : 0, buf,
+					     need, &need);
 		if (code != ERROR_INSUFFICIENT_BUFFER) {
 			break;
 		}
@@ -61,7 +62,8 @@ static void show(const GUID *g, bool json)
 	TRACE_GUID_INFO info;
 	memcpy(&info, buf, sizeof info);
 	size_t at = sizeof info;
-	for (ULONG i = 0; i < info.InstanceCount && at + sizeof(TRACE_PROVIDER_INSTANCE_INFO) <= n; i++) {
+	for (ULONG i = 0; i < info.InstanceCount && at + sizeof(TRACE_PROVIDER_INSTANCE_INFO) <= n;
+	     i++) {
 		TRACE_PROVIDER_INSTANCE_INFO inst;
 		memcpy(&inst, buf + at, sizeof inst);
 		char exe[64];
@@ -70,8 +72,9 @@ static void show(const GUID *g, bool json)
 				   : (inst.Flags & TRACE_PROVIDER_FLAG_LEGACY)	 ? "classic"
 										 : "manifest";
 		if (json) {
-			printf("{\"guid\":\"%s\",\"pid\":%u,\"process\":\"%s\",\"kind\":\"%s\",\"enabled\":[", guid,
-			       inst.Pid, exe, kind);
+			printf("{\"guid\":\"%s\",\"pid\":%u,\"process\":\"%s\",\"kind\":\"%s\","
+			       "\"enabled\":[",
+			       guid, inst.Pid, exe, kind);
 		} else {
 			printf("%s  %8u  %-16s %-11s", guid, inst.Pid, exe[0] ? exe : "-", kind);
 		}
@@ -83,10 +86,13 @@ static void show(const GUID *g, bool json)
 			}
 			memcpy(&e, buf + off, sizeof e);
 			if (json) {
-				printf("%s{\"session\":%u,\"level\":%u,\"any\":\"0x%llX\",\"all\":\"0x%llX\"}",
-				       k ? "," : "", e.LoggerId, e.Level, e.MatchAnyKeyword, e.MatchAllKeyword);
+				printf("%s{\"session\":%u,\"level\":%u,\"any\":\"0x%llX\",\"all\":"
+				       "\"0x%llX\"}",
+				       k ? "," : "", e.LoggerId, e.Level, e.MatchAnyKeyword,
+				       e.MatchAllKeyword);
 			} else {
-				printf(" [session %u level %u any 0x%llX]", e.LoggerId, e.Level, e.MatchAnyKeyword);
+				printf(" [session %u level %u any 0x%llX]", e.LoggerId, e.Level,
+				       e.MatchAnyKeyword);
 			}
 		}
 		puts(json ? "]}" : "");
@@ -109,7 +115,8 @@ static int run(struct cli_args *a)
 		return cli_fail(a, code, "cannot list providers");
 	}
 	if (n == 0 && !json) {
-		puts("no providers are registered or enabled (providers become visible once etwd runs: start a session)");
+		puts("no providers are registered or enabled (providers become visible once etwd "
+		     "runs: start a session)");
 	} else if (!json) {
 		printf("%-36s  %8s  %-16s %-11s %s\n", "GUID", "PID", "PROCESS", "KIND", "ENABLED");
 	}
@@ -126,7 +133,8 @@ const struct cli_command cli_providers = {
 	.name = "providers",
 	.synopsis = "[--json]",
 	.summary = "List registered and enabled providers, their processes and who listens.",
-	.details = "JSON is one object a line: guid, pid, process, kind (manifest, classic, pre-enabled) and enabled, a list\n"
+	.details = "JSON is one object a line: guid, pid, process, kind (manifest, classic, "
+		   "pre-enabled) and enabled, a list\n"
 		   "of session, level, any, all. Examples:\n"
 		   "  openetw providers\n"
 		   "  openetw providers --json | jq -r 'select(.enabled != []) | .process'\n",

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 
 static const struct cli_option options[] = {
@@ -25,6 +26,9 @@ static pid_t spawn(char **words, int *ret_go)
 	pid_t pid = fork();
 	if (pid == 0) {
 		cli_child_signals();
+		/* A short program on a busy machine may be gone before etwd has answered its
+		 * EventRegister: under a recorder let it wait longer than it would by itself. */
+		setenv("OPENETW_WAIT_MS", "3000", 0);
 		execvp(words[0], words);
 		int err = errno;
 		ssize_t n = write(go[1], &err, sizeof err);
@@ -36,8 +40,9 @@ static pid_t spawn(char **words, int *ret_go)
 	return pid;
 }
 
-/* Runs the command to its end. Ctrl-C reaches it through the terminal and we stay to stop the session; a SIGTERM or
- * SIGHUP that only we got is passed on. Returns its exit status, as a shell counts. */
+/* Runs the command to its end. Ctrl-C reaches it through the terminal and we stay to stop the
+ * session; a SIGTERM or SIGHUP that only we got is passed on. Returns its exit status, as a shell
+ * counts. */
 static int supervise(char **words)
 {
 	int go = -1, err = 0, wait_status = 0, passed = 0;
@@ -54,7 +59,8 @@ static int supervise(char **words)
 			kill(pid, sig);
 		}
 	}
-	int status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
+	int status =
+		WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
 	if (read(go, &err, sizeof err) == sizeof err) {
 		fprintf(stderr, "openetw run: cannot run %s: %s\n", words[0], strerror(err));
 		status = err == ENOENT ? 127 : 126;
@@ -138,16 +144,24 @@ const struct cli_command cli_run = {
 	.name = "run",
 	.synopsis = "-p PROVIDER… [-o FILE] [options] -- COMMAND [ARG…]",
 	.summary = "Record while a command runs.",
-	.details = "The session starts before the command does and is stopped when it ends, so its first and last\n"
-		   "events are in the file, and those of its children. Standard input and output are the command's own; the\n"
-		   "summary with everything that was lost goes to standard error. The exit status is the command's\n"
-		   "(128 + signal when one killed it, 127 when there is no such command). Events of other processes that use\n"
-		   "the same provider are recorded too; --exe or --pid narrow that.\n"
-		   "Without -o the file is openetw.etl; one from before becomes openetw.etl.old.\n\n"
-		   "Examples:\n"
-		   "  openetw run -p MyCompany.Web -o web.etl -- ./web --port 8080\n"
-		   "  openetw run -p 'MyCompany.Web:0x11:warning' -p '{71e4037d-56b7-5e7c-163b-9a48a5792f88}' -- make test\n"
-		   "  openetw run -p MyCompany.Web:::stack --mode circular --max-size 64MB -- ./web\n",
+	.details =
+		"The session starts before the command does and is stopped when it ends, so its "
+		"first and last\n"
+		"events are in the file, and those of its children. Standard input and output are "
+		"the command's own; the\n"
+		"summary with everything that was lost goes to standard error. The exit status is "
+		"the command's\n"
+		"(128 + signal when one killed it, 127 when there is no such command). Events of "
+		"other processes that use\n"
+		"the same provider are recorded too; --exe or --pid narrow that. The command finds\n"
+		"OPENETW_WAIT_MS=3000 in its environment unless it is set: its providers wait that long\n"
+		"for etwd when they register.\n"
+		"Without -o the file is openetw.etl; one from before becomes openetw.etl.old.\n\n"
+		"Examples:\n"
+		"  openetw run -p MyCompany.Web -o web.etl -- ./web --port 8080\n"
+		"  openetw run -p 'MyCompany.Web:0x11:warning' -p "
+		"'{71e4037d-56b7-5e7c-163b-9a48a5792f88}' -- make test\n"
+		"  openetw run -p MyCompany.Web:::stack --mode circular --max-size 64MB -- ./web\n",
 	.options = options,
 	.run = run,
 	.rest_is_command = true,

@@ -14,7 +14,8 @@ static const struct cli_option options[] = {
 static int run(struct cli_args *a)
 {
 	if (a->count != 1) {
-		return cli_usage(a, a->count ? "one session name is needed" : "a session name is needed");
+		return cli_usage(a, a->count ? "one session name is needed"
+					     : "a session name is needed");
 	}
 	const char *name = a->words[0];
 	const char *file = cli_value(a, "output", NULL);
@@ -24,7 +25,8 @@ static int run(struct cli_args *a)
 	int n = 0;
 	for (const char *v; (v = cli_value_at(a, "provider", n)) != NULL; n++) {
 		if (n == 64) {
-			return cli_usage(a, "more than 64 providers: enable the rest with 'openetw enable'");
+			return cli_usage(
+				a, "more than 64 providers: enable the rest with 'openetw enable'");
 		}
 		if (!cli_provider_parse(a, v, &providers[n])) {
 			return CLI_USAGE;
@@ -59,14 +61,21 @@ const struct cli_command cli_start = {
 	.synopsis = "NAME [-o FILE] [-p PROVIDER]… [options]",
 	.summary = "Start a trace session.",
 	.details =
-		"A provider is Name:keywords:level:options; name may be a {GUID}, or *Name for the GUID that TraceLogging\n"
-		"and EventSource compute from a name (a plain name means that too unless a manifest with this name is\n"
-		"installed). Empty parts mean all keywords, all levels, no options. Options are stack, sid, tsid, key.\n"
-		"The session lives until 'openetw stop NAME', whether or not this terminal does.\n\n"
+		"A provider is Name:keywords:level:options; name may be a {GUID}, or *Name for the "
+		"GUID that TraceLogging\n"
+		"and EventSource compute from a name (a plain name means that too unless a "
+		"manifest with this name is\n"
+		"installed). Empty parts mean all keywords, all levels, no options. Options are "
+		"stack, sid, tsid, key.\n"
+		"The session lives until 'openetw stop NAME', whether or not this terminal "
+		"does.\n\n"
 		"Examples:\n"
-		"  openetw start web -o web.etl -p MyCompany.Web:0x11:info -p MyCompany.Db:::stack\n"
-		"  openetw start box -m buffering --buffer-size 256K --buffers 64 -p MyCompany.Web   # flight recorder\n"
-		"  openetw flush box -o crash.etl                                                    # write it out\n"
+		"  openetw start web -o web.etl -p MyCompany.Web:0x11:info -p "
+		"MyCompany.Db:::stack\n"
+		"  openetw start box -m buffering --buffer-size 256K --buffers 64 -p MyCompany.Web "
+		"  # flight recorder\n"
+		"  openetw flush box -o crash.etl                                                  "
+		"  # write it out\n"
 		"  openetw start ring -o ring.etl -m circular --max-size 100MB -p MyCompany.Web\n"
 		"  openetw start feed -r -p MyCompany.Web; openetw live feed\n",
 	.options = options,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * stats: what a trace holds: events by kind, provider or process, rates, gaps, loss and when it happened.
+ * stats: what a trace holds: events by kind, provider or process, rates, gaps, loss and when it
+ * happened.
  */
 #include "cli/timetext.h"
 #include "cli/trace.h"
@@ -9,7 +10,8 @@
 
 static const struct cli_option options[] = {
 	{'j', "json", NULL, "JSON lines instead of a table", NULL},
-	{0, "by", "WHAT", "count by event (default), provider, process or level", "event|provider|process|level"},
+	{0, "by", "WHAT", "count by event (default), provider, process or level",
+	 "event|provider|process|level"},
 	{0, "gaps", "N", "show the N longest times without events (default 3)", NULL},
 	CLI_SELECT_OPTIONS,
 	{0, "utc", NULL, "times in UTC (the default)", NULL},
@@ -43,7 +45,8 @@ struct stats {
 	size_t cap, used;
 	uint64_t events, bytes, first, last;
 	uint64_t previous;
-	uint64_t backwards; /* events earlier than one before them (the headers of further files are) */
+	uint64_t backwards; /* events earlier than one before them (the headers of further files
+			       are) */
 	uint64_t outside;   /* of the times the header names */
 	uint64_t start, end;
 	struct gap gaps[GAPS_MAX];
@@ -77,9 +80,10 @@ static struct row *slot(struct row *rows, size_t cap, const struct row *k)
 	h = hash(k->event, strlen(k->event), h);
 	for (size_t i = h & (cap - 1);; i = (i + 1) & (cap - 1)) {
 		struct row *r = &rows[i];
-		if (!r->used || (memcmp(&r->provider, &k->provider, 16) == 0 && r->id == k->id && r->pid == k->pid &&
-				 r->version == k->version && r->opcode == k->opcode && r->level == k->level &&
-				 strcmp(r->event, k->event) == 0)) {
+		if (!r->used ||
+		    (memcmp(&r->provider, &k->provider, 16) == 0 && r->id == k->id &&
+		     r->pid == k->pid && r->version == k->version && r->opcode == k->opcode &&
+		     r->level == k->level && strcmp(r->event, k->event) == 0)) {
 			return r;
 		}
 	}
@@ -115,7 +119,8 @@ static void note_time(struct stats *s, uint64_t t)
 		}
 		if (at < s->gap_wanted && n > 0) {
 			uint64_t keep = BASE_MIN(s->gap_count, s->gap_wanted - 1);
-			memmove(&s->gaps[at + 1], &s->gaps[at], (size_t)(keep - at) * sizeof s->gaps[0]);
+			memmove(&s->gaps[at + 1], &s->gaps[at],
+				(size_t)(keep - at) * sizeof s->gaps[0]);
 			s->gaps[at] = (struct gap){s->previous, t};
 			s->gap_count = keep + 1;
 		}
@@ -128,7 +133,8 @@ static void note_time(struct stats *s, uint64_t t)
 
 static void note_loss(struct stats *s, const EVENT_RECORD *e, uint64_t t)
 {
-	static const GUID lost = {0x6a399ae0, 0x4bc6, 0x4de9, {0x87, 0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
+	static const GUID lost = {
+		0x6a399ae0, 0x4bc6, 0x4de9, {0x87, 0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
 	if (memcmp(&e->EventHeader.ProviderId, &lost, sizeof lost) != 0) {
 		return;
 	}
@@ -209,8 +215,8 @@ static void print_row_json(const struct stats *s, const struct row *r)
 		strbuf_addf(&b, "{\"providerGuid\":\"%s\",\"provider\":", guid);
 		strbuf_add_json(&b, r->name, strlen(r->name));
 		if (s->by == BY_EVENT) {
-			strbuf_addf(&b, ",\"id\":%u,\"version\":%u,\"opcode\":%u,\"event\":", r->id, r->version,
-				    r->opcode);
+			strbuf_addf(&b, ",\"id\":%u,\"version\":%u,\"opcode\":%u,\"event\":", r->id,
+				    r->version, r->opcode);
 			strbuf_add_json(&b, r->event, strlen(r->event));
 		}
 		break;
@@ -258,8 +264,8 @@ static void print_text(const struct stats *s, const struct cli_trace *t)
 	char from[CLI_TIME_TEXT_SIZE], to[CLI_TIME_TEXT_SIZE], text[64];
 	double seconds = (double)(s->last - s->first) / 1e7;
 	cli_duration_format(s->last - s->first, text, sizeof text);
-	printf("%llu events of %zu kinds in %s, %.0f events/s\n", (unsigned long long)s->events, s->used, text,
-	       seconds > 0 ? (double)s->events / seconds : 0.0);
+	printf("%llu events of %zu kinds in %s, %.0f events/s\n", (unsigned long long)s->events,
+	       s->used, text, seconds > 0 ? (double)s->events / seconds : 0.0);
 	if (s->events) {
 		cli_time_format(s->first, s->local, from);
 		cli_time_format(s->last, s->local, to);
@@ -271,16 +277,20 @@ static void print_text(const struct stats *s, const struct cli_trace *t)
 		cli_time_format(s->loss.first, s->local, from);
 		cli_time_format(s->loss.last, s->local, to);
 		printf("  %llu reports of lost events and %llu of lost buffers between %s and %s\n",
-		       (unsigned long long)s->loss.events, (unsigned long long)s->loss.buffers, from, to);
+		       (unsigned long long)s->loss.events, (unsigned long long)s->loss.buffers,
+		       from, to);
 	}
 	if (s->backwards) {
-		printf("clock: %llu events are earlier than the one before them\n", (unsigned long long)s->backwards);
+		printf("clock: %llu events are earlier than the one before them\n",
+		       (unsigned long long)s->backwards);
 	}
 	if (s->outside) {
-		printf("clock: %llu events lie outside the times of the header\n", (unsigned long long)s->outside);
+		printf("clock: %llu events lie outside the times of the header\n",
+		       (unsigned long long)s->outside);
 	}
-	static const char *const columns[] = {"PROVIDER                                ID VER  OP  EVENT", "PROVIDER",
-					      "PROCESS", "LEVEL"};
+	static const char *const columns[] = {
+		"PROVIDER                                ID VER  OP  EVENT", "PROVIDER", "PROCESS",
+		"LEVEL"};
 	printf("\n%10s %13s %10s  %s\n", "COUNT", "RATE", "BYTES", columns[s->by]);
 	for (size_t i = 0; i < s->used; i++) {
 		print_row_text(s, &s->rows[i], seconds);
@@ -309,7 +319,8 @@ static void print_json(const struct stats *s, const struct cli_trace *t)
 	}
 	cli_time_format(s->first, s->local, from);
 	cli_time_format(s->last, s->local, to);
-	printf("{\"total\":{\"events\":%llu,\"kinds\":%zu,\"bytes\":%llu,\"first\":\"%s\",\"last\":\"%s\","
+	printf("{\"total\":{\"events\":%llu,\"kinds\":%zu,\"bytes\":%llu,\"first\":\"%s\",\"last\":"
+	       "\"%s\","
 	       "\"eventsLost\":%llu,\"buffersLost\":%llu,\"backwards\":%llu,\"outside\":%llu}}\n",
 	       (unsigned long long)s->events, s->used, (unsigned long long)s->bytes, from, to,
 	       (unsigned long long)t->lost_events, (unsigned long long)t->lost_buffers,
@@ -333,7 +344,8 @@ static int count(struct cli_args *a, struct stats *s)
 	}
 	int status = t.interrupted ? 128 + t.interrupted : t.problems ? CLI_FAILED : CLI_OK;
 	if (code) {
-		status = cli_fail(a, code, "stopped after %llu events", (unsigned long long)t.events);
+		status = cli_fail(a, code, "stopped after %llu events",
+				  (unsigned long long)t.events);
 	}
 	qsort(s->rows, s->cap, sizeof *s->rows, by_count);
 	if (cli_flag(a, "json")) {
@@ -342,7 +354,8 @@ static int count(struct cli_args *a, struct stats *s)
 		print_text(s, &t);
 	}
 	if (s->failed) {
-		status = cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "too many kinds of events; the counts are not complete");
+		status = cli_fail(a, ERROR_NOT_ENOUGH_MEMORY,
+				  "too many kinds of events; the counts are not complete");
 	}
 	return status;
 }
@@ -357,14 +370,19 @@ static int run(struct cli_args *a)
 	if (!s) {
 		return cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot count");
 	}
-	s->by = by[0] == 'e' ? BY_EVENT : by[0] == 'l' ? BY_LEVEL : by[2] == 'o' && by[3] == 'c' ? BY_PROCESS : BY_PROVIDER;
+	s->by = by[0] == 'e'		       ? BY_EVENT
+		: by[0] == 'l'		       ? BY_LEVEL
+		: by[2] == 'o' && by[3] == 'c' ? BY_PROCESS
+					       : BY_PROVIDER;
 	s->gap_wanted = 3;
 	s->local = cli_flag(a, "local");
 	int status = CLI_USAGE;
-	if (cli_number(a, "gaps", 0, GAPS_MAX, &s->gap_wanted) && (s->select = cli_select_create(a, true)) != NULL) {
+	if (cli_number(a, "gaps", 0, GAPS_MAX, &s->gap_wanted) &&
+	    (s->select = cli_select_create(a, true)) != NULL) {
 		s->decoder = openetw_decoder_create();
 		s->view = s->decoder ? cli_view_create(s->decoder, false) : NULL;
-		status = s->view && grow(s) ? count(a, s) : cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot count");
+		status = s->view && grow(s) ? count(a, s)
+					    : cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot count");
 	}
 	cli_view_destroy(s->view);
 	openetw_decoder_destroy(s->decoder);
@@ -378,15 +396,17 @@ const struct cli_command cli_stats = {
 	.name = "stats",
 	.synopsis = "FILE… [--json] [--by event|provider|process|level] [options]",
 	.summary = "Count the events of .etl files; show rates, gaps and loss.",
-	.details =
-		"Columns: how many, how many each second of the trace, mean payload bytes, what. JSON has one line for each\n"
-		"row (providerGuid, provider, id, version, opcode, event or pid or level; count, bytes, first, last), one\n"
-		"for each gap ({\"gap\":{from, to, seconds}}) and at last {\"total\":{events, kinds, bytes, first, last,\n"
-		"eventsLost, buffersLost, backwards, outside}}.\n\n"
-		"Examples:\n"
-		"  openetw stats web.etl\n"
-		"  openetw stats --by process --level error web.etl\n"
-		"  openetw stats --gaps 10 --filter 'event == Heartbeat' web.etl\n",
+	.details = "Columns: how many, how many each second of the trace, mean payload bytes, "
+		   "what. JSON has one line for each\n"
+		   "row (providerGuid, provider, id, version, opcode, event or pid or level; "
+		   "count, bytes, first, last), one\n"
+		   "for each gap ({\"gap\":{from, to, seconds}}) and at last {\"total\":{events, "
+		   "kinds, bytes, first, last,\n"
+		   "eventsLost, buffersLost, backwards, outside}}.\n\n"
+		   "Examples:\n"
+		   "  openetw stats web.etl\n"
+		   "  openetw stats --by process --level error web.etl\n"
+		   "  openetw stats --gaps 10 --filter 'event == Heartbeat' web.etl\n",
 	.options = options,
 	.run = run,
 	.complete = "file",

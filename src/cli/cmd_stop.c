@@ -15,7 +15,8 @@ static int run(struct cli_args *a)
 	for (int i = 0; i < a->count; i++) {
 		struct openetw_loss loss = {.size = sizeof loss};
 		struct cli_props p;
-		/* The ledger dies with the session, so it is read first (after a flush brought it up to date). */
+		/* The ledger dies with the session, so it is read first (after a flush brought it
+		 * up to date). */
 		cli_props_init(&p);
 		p.p.LogFileNameOffset = 0;
 		ControlTraceA(0, a->words[i], &p.p, EVENT_TRACE_CONTROL_FLUSH);
@@ -27,7 +28,8 @@ static int run(struct cli_args *a)
 			continue;
 		}
 		if (!cli_flag(a, "quiet") || p.p.EventsLost || p.p.LogBuffersLost) {
-			printf("session '%s' stopped%s%s\n", a->words[i], p.file[0] ? ": " : "", p.file);
+			printf("session '%s' stopped%s%s\n", a->words[i], p.file[0] ? ": " : "",
+			       p.file);
 			cli_print_totals(stdout, &p.p, known ? &loss : NULL);
 		}
 	}

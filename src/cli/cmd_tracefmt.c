@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * tracefmt: the formatting tool of the Windows driver kit: one line an event, prefix and text or JSON.
+ * tracefmt: the formatting tool of the Windows driver kit: one line an event, prefix and text or
+ * JSON.
  */
 #include "cli/timetext.h"
 #include "cli/trace.h"
@@ -66,7 +67,8 @@ static void add_prefix(struct format *f, const EVENT_RECORD *e)
 	char iso[CLI_TIME_TEXT_SIZE];
 	cli_time_format((uint64_t)h->TimeStamp.QuadPart, !f->utc, iso);
 	int digits = f->high_resolution ? 7 : 3;
-	strbuf_addf(b, "[%u]%04X.%04X::", GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e), h->ProcessId, h->ThreadId);
+	strbuf_addf(b, "[%u]%04X.%04X::", GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e),
+		    h->ProcessId, h->ThreadId);
 	if (f->sortable) {
 		strbuf_addf(b, "%.*s", 20 + digits, iso);
 	} else { /* "2026-01-31T12:00:00.123" as 01/31/2026-12:00:00.123 */
@@ -84,11 +86,20 @@ static void add_meta(struct format *f)
 		uint32_t bit;
 		const char *name;
 		bool zero_too;
-	} keys[] = {{META_PROVIDER, "provider", true}, {META_EVENT, "event", true},   {META_TIME, "time", true},
-		    {META_CPU, "cpu", true},	       {META_PID, "pid", true},	     {META_TID, "tid", true},
-		    {META_ID, "id", false},	       {META_VERSION, "version", false}, {META_CHANNEL, "channel", false},
-		    {META_LEVEL, "level", false},      {META_OPCODE, "opcode", false}, {META_TASK, "task", false},
-		    {META_KEYWORDS, "keywords", false}, {META_ACTIVITY, "activity", false},
+	} keys[] = {{META_PROVIDER, "provider", true},
+		    {META_EVENT, "event", true},
+		    {META_TIME, "time", true},
+		    {META_CPU, "cpu", true},
+		    {META_PID, "pid", true},
+		    {META_TID, "tid", true},
+		    {META_ID, "id", false},
+		    {META_VERSION, "version", false},
+		    {META_CHANNEL, "channel", false},
+		    {META_LEVEL, "level", false},
+		    {META_OPCODE, "opcode", false},
+		    {META_TASK, "task", false},
+		    {META_KEYWORDS, "keywords", false},
+		    {META_ACTIVITY, "activity", false},
 		    {META_RELATED, "relatedActivity", false}};
 	bool any = false;
 	strbuf_adds(&f->line, "\"meta\":{");
@@ -144,7 +155,8 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 	return !f->failed && !ferror(stdout);
 }
 
-static bool write_summary(struct format *f, struct cli_args *a, const struct cli_trace *t, const char *path)
+static bool write_summary(struct format *f, struct cli_args *a, const struct cli_trace *t,
+			  const char *path)
 {
 	FILE *out = fopen(path, "we");
 	if (!out) {
@@ -154,10 +166,12 @@ static bool write_summary(struct format *f, struct cli_args *a, const struct cli
 	for (int i = 0; i < t->count; i++) {
 		fprintf(out, "\t%s\n", a->words[i]);
 	}
-	fprintf(out, "Total Buffers Processed %llu\nTotal Events  Processed %llu\nTotal Events  Lost      %llu\n"
-		     "Total Format Errors     0\nTotal Formats Unknown   %llu\n",
-		(unsigned long long)t->buffers, (unsigned long long)f->count, (unsigned long long)t->lost_events,
-		(unsigned long long)f->unformatted);
+	fprintf(out,
+		"Total Buffers Processed %llu\nTotal Events  Processed %llu\nTotal Events  Lost    "
+		"  %llu\n"
+		"Total Format Errors     0\nTotal Formats Unknown   %llu\n",
+		(unsigned long long)t->buffers, (unsigned long long)f->count,
+		(unsigned long long)t->lost_events, (unsigned long long)f->unformatted);
 	return fclose(out) == 0;
 }
 
@@ -179,27 +193,31 @@ static int work(struct format *f, struct cli_args *a)
 {
 	const char *path = cli_value(a, "o", "FmtFile.txt");
 	struct cli_trace t = {.args = a, .event = event, .ctx = f, .no_progress = f->display};
-	if (!cli_trace_open(&t, a->count, a->words, cli_flag(a, "rt") ? a->words[0] : NULL) || !open_output(f, a, path)) {
+	if (!cli_trace_open(&t, a->count, a->words, cli_flag(a, "rt") ? a->words[0] : NULL) ||
+	    !open_output(f, a, path)) {
 		return CLI_FAILED;
 	}
 	uint32_t code = cli_trace_run(&t);
 	int status = t.problems ? CLI_FAILED : CLI_OK;
 	if (code) {
-		status = cli_fail(a, code, "stopped after %llu events", (unsigned long long)t.events);
+		status = cli_fail(a, code, "stopped after %llu events",
+				  (unsigned long long)t.events);
 	}
 	char summary[4096];
 	/* FmtFile.txt has FmtFile.sum beside it */
 	const char *dot = strrchr(path, '.');
 	bool extension = dot && !strchr(dot, '/');
-	snprintf(summary, sizeof summary, "%.*s.sum", (int)(extension ? (size_t)(dot - path) : strlen(path)), path);
+	snprintf(summary, sizeof summary, "%.*s.sum",
+		 (int)(extension ? (size_t)(dot - path) : strlen(path)), path);
 	bool wanted = !cli_flag(a, "nosummary") && !cli_flag(a, "displayonly");
-	if ((wanted && !write_summary(f, a, &t, summary)) || (f->out && (ferror(f->out) | (fclose(f->out) != 0)))) {
+	if ((wanted && !write_summary(f, a, &t, summary)) ||
+	    (f->out && (ferror(f->out) | (fclose(f->out) != 0)))) {
 		fprintf(stderr, "openetw tracefmt: cannot write %s: %s\n", path, strerror(errno));
 		status = CLI_FAILED;
 	}
 	fflush(stdout);
-	fprintf(stderr, "%llu events, %llu without format information; ", (unsigned long long)f->count,
-		(unsigned long long)f->unformatted);
+	fprintf(stderr, "%llu events, %llu without format information; ",
+		(unsigned long long)f->count, (unsigned long long)f->unformatted);
 	cli_trace_print_loss(stderr, &t);
 	fputc('\n', stderr);
 	return status;
@@ -213,7 +231,8 @@ static int run(struct cli_args *a)
 	if (mask && (end == mask || *end)) {
 		return cli_usage(a, "-jsonMeta takes a hexadecimal mask, not '%s'", mask);
 	}
-	if (a->count == 0 || a->count > CLI_TRACE_FILES_MAX || (cli_flag(a, "rt") && a->count > 1)) {
+	if (a->count == 0 || a->count > CLI_TRACE_FILES_MAX ||
+	    (cli_flag(a, "rt") && a->count > 1)) {
 		return cli_usage(a, a->count ? "too many files or sessions" : "which file?");
 	}
 	f.display = cli_flag(a, "display") || cli_flag(a, "displayonly");
@@ -225,7 +244,8 @@ static int run(struct cli_args *a)
 	f.summary_only = cli_flag(a, "summaryonly");
 	f.decoder = openetw_decoder_create();
 	f.view = f.decoder ? cli_view_create(f.decoder, false) : NULL;
-	int status = f.view ? work(&f, a) : cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot format events");
+	int status =
+		f.view ? work(&f, a) : cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot format events");
 	cli_view_destroy(f.view);
 	openetw_decoder_destroy(f.decoder);
 	openetw_text_free(&f.text);
@@ -237,10 +257,14 @@ const struct cli_command cli_tracefmt = {
 	.name = "tracefmt",
 	.synopsis = "FILE… [-o FILE] [-displayonly] [-jsonMeta MASK] [options]",
 	.summary = "Write events one a line with a prefix and JSON, as the Windows tool does.",
-	.details = "Takes options of the Windows driver kit's tracefmt, with - or /, in any case. The prefix is\n"
-		   "[processor]process.thread::time [provider], ids in hex. Writes FmtFile.txt and FmtFile.sum unless told\n"
-		   "otherwise; earlier ones are overwritten. WPP messages need .tmf files, which are not read yet: they and\n"
-		   "other events without a schema say so. A link of the name tracefmt to openetw is this tool. Examples:\n"
+	.details = "Takes options of the Windows driver kit's tracefmt, with - or /, in any case. "
+		   "The prefix is\n"
+		   "[processor]process.thread::time [provider], ids in hex. Writes FmtFile.txt and "
+		   "FmtFile.sum unless told\n"
+		   "otherwise; earlier ones are overwritten. WPP messages need .tmf files, which "
+		   "are not read yet: they and\n"
+		   "other events without a schema say so. A link of the name tracefmt to openetw "
+		   "is this tool. Examples:\n"
 		   "  openetw tracefmt web.etl -o web.txt\n"
 		   "  openetw tracefmt web.etl -displayonly -noprefix -jsonMeta 7\n",
 	.options = options,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * tracerpt: the reporting tool that comes with Windows: events as XML or CSV, and a summary, in its layouts.
+ * tracerpt: the reporting tool that comes with Windows: events as XML or CSV, and a summary, in its
+ * layouts.
  */
 #include "cli/timetext.h"
 #include "cli/trace.h"
@@ -19,7 +20,8 @@ static const struct cli_option options[] = {
 	{0, "rts", NULL, "raw time stamps", NULL},
 	{0, "gmt", NULL, "times in UTC", NULL},
 	{0, "lr", NULL, "less restrictive: accepted, we always are", NULL},
-	{0, "en", "ENCODING", "ANSI (default; it is UTF-8 here) or Unicode (CSV in UTF-16)", "ANSI|Unicode"},
+	{0, "en", "ENCODING", "ANSI (default; it is UTF-8 here) or Unicode (CSV in UTF-16)",
+	 "ANSI|Unicode"},
 	{0, "y", NULL, "overwrite files without a question", NULL},
 	{0},
 };
@@ -44,11 +46,13 @@ struct report {
 	uint32_t timer_resolution; /* 100 ns each tick of kernel and user time */
 };
 
-static void split_name(const EVENT_RECORD *e, const char *full, const char **ret_type, int *ret_length)
+static void split_name(const EVENT_RECORD *e, const char *full, const char **ret_type,
+		       int *ret_length)
 {
-	static const char *const opcodes[] = {"Info", "Start", "Stop", "DCStart", "DCStop", "Extension", "Reply",
-					      "Resume", "Suspend", "Send"};
-	const char *slash = e->EventHeader.Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER ? strchr(full, '/') : NULL;
+	static const char *const opcodes[] = {"Info",	   "Start", "Stop",   "DCStart", "DCStop",
+					      "Extension", "Reply", "Resume", "Suspend", "Send"};
+	const char *slash =
+		e->EventHeader.Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER ? strchr(full, '/') : NULL;
 	UCHAR op = e->EventHeader.EventDescriptor.Opcode;
 	*ret_length = slash ? (int)(slash - full) : (int)strlen(full);
 	*ret_type = slash ? slash + 1 : op < BASE_ARRAY_LEN(opcodes) ? opcodes[op] : "";
@@ -57,11 +61,15 @@ static void split_name(const EVENT_RECORD *e, const char *full, const char **ret
 static void count(struct report *r, const EVENT_RECORD *e, const char *name, int length)
 {
 	const EVENT_DESCRIPTOR *d = &e->EventHeader.EventDescriptor;
-	struct kind k = {.provider = e->EventHeader.ProviderId, .id = d->Id, .version = d->Version, .count = 1};
+	struct kind k = {.provider = e->EventHeader.ProviderId,
+			 .id = d->Id,
+			 .version = d->Version,
+			 .count = 1};
 	snprintf(k.name, sizeof k.name, "%.*s", length, name);
 	for (size_t i = r->kind_count; i-- > 0;) {
 		struct kind *have = &r->kinds[i];
-		if (have->id == k.id && have->version == k.version && strcmp(have->name, k.name) == 0 &&
+		if (have->id == k.id && have->version == k.version &&
+		    strcmp(have->name, k.name) == 0 &&
 		    memcmp(&have->provider, &k.provider, sizeof k.provider) == 0) {
 			have->count++;
 			return;
@@ -83,7 +91,8 @@ static void count(struct report *r, const EVENT_RECORD *e, const char *name, int
 static int csv_field(void *context, const struct openetw_field *f)
 {
 	struct strbuf *b = context;
-	bool number = f->text_length > 0 && f->json_length > 0 && f->json[0] != '"' && f->json[0] != '{' && f->json[0] != '[';
+	bool number = f->text_length > 0 && f->json_length > 0 && f->json[0] != '"' &&
+		      f->json[0] != '{' && f->json[0] != '[';
 	strbuf_adds(b, ", ");
 	if (!number) {
 		strbuf_addc(b, '"');
@@ -111,17 +120,20 @@ static void csv_guid(struct strbuf *b, const GUID *g)
 	strbuf_addf(b, ", {%s}", text);
 }
 
-static void csv_event(struct report *r, const EVENT_RECORD *e, const char *name, int length, const char *type)
+static void csv_event(struct report *r, const EVENT_RECORD *e, const char *name, int length,
+		      const char *type)
 {
 	static const GUID zero;
 	const EVENT_HEADER *h = &e->EventHeader;
 	const EVENT_DESCRIPTOR *d = &h->EventDescriptor;
 	struct strbuf *b = &r->line;
-	const EVENT_HEADER_EXTENDED_DATA_ITEM *instance = cli_event_item(e, EVENT_HEADER_EXT_TYPE_INSTANCE_INFO);
+	const EVENT_HEADER_EXTENDED_DATA_ITEM *instance =
+		cli_event_item(e, EVENT_HEADER_EXT_TYPE_INSTANCE_INFO);
 	const EVENT_HEADER_EXTENDED_DATA_ITEM *related =
 		cli_event_item(e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID);
-	strbuf_addf(b, "%.*s, %s, %u, %u, %u, %u, %u, %u, 0x%016llX, 0x%08X, 0x%08X, %u", length, name, type, d->Id,
-		    d->Version, d->Channel, d->Level, d->Opcode, d->Task, d->Keyword, h->ProcessId, h->ThreadId,
+	strbuf_addf(b, "%.*s, %s, %u, %u, %u, %u, %u, %u, 0x%016llX, 0x%08X, 0x%08X, %u", length,
+		    name, type, d->Id, d->Version, d->Channel, d->Level, d->Opcode, d->Task,
+		    d->Keyword, h->ProcessId, h->ThreadId,
 		    GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e));
 	if (instance && instance->DataSize >= 8) {
 		const uint8_t *p = (const uint8_t *)(uintptr_t)instance->DataPtr;
@@ -199,7 +211,8 @@ static void long_date(uint64_t filetime, bool utc, char *out, size_t cap)
 
 static void write_summary(struct report *r)
 {
-	static const char rule[] = "+---------------------------------------------------------------------------------------------"
+	static const char rule[] = "+--------------------------------------------------------------"
+				   "-------------------------------"
 				   "------------+\r\n";
 	FILE *f = r->summary;
 	const struct cli_trace *t = r->trace;
@@ -221,14 +234,15 @@ static void write_summary(struct report *r)
 	fprintf(f, "End Time                %s\r\n", date);
 	fprintf(f, "Elapsed Time            %llu sec\r\n",
 		(unsigned long long)(end > t->first_start ? (end - t->first_start) / 10000000 : 0));
-	fprintf(f, "\r\n%s|%-11s   %-20s %-15s %-15s %-38s|\r\n%s", rule, "Event Count", "Event Name", "Event ID", "Version",
-		"Guid", rule);
+	fprintf(f, "\r\n%s|%-11s   %-20s %-15s %-15s %-38s|\r\n%s", rule, "Event Count",
+		"Event Name", "Event ID", "Version", "Guid", rule);
 	qsort(r->kinds, r->kind_count, sizeof *r->kinds, by_count);
 	for (size_t i = 0; i < r->kind_count; i++) {
 		char guid[37];
 		cli_guid_text(&r->kinds[i].provider, guid);
-		fprintf(f, "|%11llu   %-20s %-15u %-15u {%s}|\r\n", (unsigned long long)r->kinds[i].count, r->kinds[i].name,
-			r->kinds[i].id, r->kinds[i].version, guid);
+		fprintf(f, "|%11llu   %-20s %-15u %-15u {%s}|\r\n",
+			(unsigned long long)r->kinds[i].count, r->kinds[i].name, r->kinds[i].id,
+			r->kinds[i].version, guid);
 	}
 	fputs(rule, f);
 }
@@ -240,7 +254,8 @@ static FILE *create(struct cli_args *a, const char *path)
 		char answer[8] = "";
 		if (isatty(0)) {
 			fprintf(stderr, "%s exists. Overwrite? [y/n] ", path);
-			overwrite = fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+			overwrite = fgets(answer, sizeof answer, stdin) &&
+				    (answer[0] == 'y' || answer[0] == 'Y');
 		}
 		if (!overwrite) {
 			fprintf(stderr, "openetw tracerpt: %s exists; -y overwrites it\n", path);
@@ -256,7 +271,8 @@ static FILE *create(struct cli_args *a, const char *path)
 
 static bool close_file(FILE *f, const char *path)
 {
-	bool ok = !f || (!ferror(f) & (fclose(f) == 0));
+	bool ok = !f || !ferror(f);
+	ok = (!f || fclose(f) == 0) && ok;
 	if (!ok) {
 		fprintf(stderr, "openetw tracerpt: cannot write %s: %s\n", path, strerror(errno));
 	}
@@ -273,15 +289,18 @@ static int process(struct report *r, const char *dump, const char *summary)
 	if (!cli_trace_open(r->trace, a->count, a->words, real_time ? a->words[0] : NULL)) {
 		return CLI_FAILED;
 	}
-	if ((dump && !(r->out = create(a, dump))) || (summary && !(r->summary = create(a, summary)))) {
+	if ((dump && !(r->out = create(a, dump))) ||
+	    (summary && !(r->summary = create(a, summary)))) {
 		return CLI_FAILED;
 	}
 	r->timer_resolution = r->trace->file[0].LogfileHeader.TimerResolution;
-	static const char csv_head[] =
-		"Event Name, Type, Event ID, Version, Channel, Level, Opcode, Task, Keyword, PID, TID, Processor Number, "
-		"Instance ID, Parent Instance ID, Activity ID, Related Activity ID, Clock-Time, Kernel(ms), User(ms), "
-		"User Data\r\n";
-	static const char xml_head[] = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\r\n<Events>\r\n";
+	static const char csv_head[] = "Event Name, Type, Event ID, Version, Channel, Level, "
+				       "Opcode, Task, Keyword, PID, TID, Processor Number, "
+				       "Instance ID, Parent Instance ID, Activity ID, Related "
+				       "Activity ID, Clock-Time, Kernel(ms), User(ms), "
+				       "User Data\r\n";
+	static const char xml_head[] =
+		"<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\r\n<Events>\r\n";
 	if (r->out) {
 		const char *head = r->csv ? csv_head : xml_head;
 		if (r->utf16) {
@@ -297,7 +316,8 @@ static int process(struct report *r, const char *dump, const char *summary)
 		write_summary(r);
 	}
 	if (code) {
-		return cli_fail(a, code, "stopped after %llu events", (unsigned long long)r->trace->events);
+		return cli_fail(a, code, "stopped after %llu events",
+				(unsigned long long)r->trace->events);
 	}
 	return r->trace->problems || r->failed ? CLI_FAILED : CLI_OK;
 }
@@ -315,7 +335,8 @@ static int run(struct cli_args *a)
 	trace.ctx = &r;
 	r.csv = strcasecmp(cli_value(a, "of", "XML"), "CSV") == 0;
 	r.utf16 = r.csv && strcasecmp(cli_value(a, "en", "ANSI"), "Unicode") == 0;
-	r.xml = (struct cli_xml){.decoder = r.decoder, .utc = cli_flag(a, "gmt"), .raw_time = cli_flag(a, "rts")};
+	r.xml = (struct cli_xml){
+		.decoder = r.decoder, .utc = cli_flag(a, "gmt"), .raw_time = cli_flag(a, "rts")};
 	const char *dump = cli_value(a, "o", NULL), *summary = cli_value(a, "summary", NULL);
 	if (!dump && !summary) {
 		dump = summary = "";
@@ -323,7 +344,8 @@ static int run(struct cli_args *a)
 	dump = dump && *dump == 0 ? (r.csv ? "dumpfile.csv" : "dumpfile.xml") : dump;
 	summary = summary && *summary == 0 ? "summary.txt" : summary;
 	int status = process(&r, dump, summary);
-	bool written = close_file(r.out, dump) & close_file(r.summary, summary);
+	bool written = close_file(r.out, dump);
+	written = close_file(r.summary, summary) && written;
 	if (status == CLI_OK && !written) {
 		status = CLI_FAILED;
 	}
@@ -356,8 +378,10 @@ const struct cli_command cli_tracerpt = {
 	.name = "tracerpt",
 	.synopsis = "FILE… [-o [FILE]] [-of XML|CSV] [-summary [FILE]] [-y]",
 	.summary = "Write events as XML or CSV and a summary, as the Windows tool does.",
-	.details = "Takes the options of Windows' tracerpt, with - or /, in any case. With neither -o nor -summary it writes\n"
-		   "dumpfile.xml and summary.txt. Reports (-report) and schema export are not there. A link of the name\n"
+	.details = "Takes the options of Windows' tracerpt, with - or /, in any case. With neither "
+		   "-o nor -summary it writes\n"
+		   "dumpfile.xml and summary.txt. Reports (-report) and schema export are not "
+		   "there. A link of the name\n"
 		   "tracerpt to openetw is this tool. Examples:\n"
 		   "  openetw tracerpt web.etl -o web.xml -of XML -y\n"
 		   "  openetw tracerpt web.etl -o web.csv -of CSV -summary web.txt -y\n",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parser and evaluator of --filter expressions. Recursive descent into an array of nodes; depth and size are
- * limited, so that no expression can exhaust the stack.
+ * Parser and evaluator of --filter expressions. Recursive descent into an array of nodes; depth and
+ * size are limited, so that no expression can exhaust the stack.
  */
 #include "cli/filter.h"
 #include "cli/timetext.h"
@@ -45,7 +45,8 @@ struct parser {
 	int depth;
 };
 
-/* ---- values -------------------------------------------------------------------------------------- */
+/* ---- values
+ * -------------------------------------------------------------------------------------- */
 
 static struct number number_of(const char *s, size_t n)
 {
@@ -114,7 +115,8 @@ bool cli_pattern_match(const char *pattern, const char *text, size_t n)
 	if (!strpbrk(pattern, "*?")) {
 		return contains(text, n, pattern);
 	}
-	/* One position to come back to is enough: a later star absorbs what an earlier one would. */
+	/* One position to come back to is enough: a later star absorbs what an earlier one would.
+	 */
 	const char *star = NULL;
 	size_t i = 0, back = 0;
 	while (i < n) {
@@ -142,8 +144,9 @@ bool cli_level_parse(const char *s, size_t n, uint8_t *ret)
 	static const struct {
 		const char *name;
 		uint8_t level;
-	} names[] = {{"always", 0},  {"logalways", 0}, {"critical", 1}, {"error", 2}, {"warning", 3},
-		     {"warn", 3},    {"info", 4},      {"informational", 4}, {"verbose", 5}};
+	} names[] = {{"always", 0}, {"logalways", 0},	  {"critical", 1},
+		     {"error", 2},  {"warning", 3},	  {"warn", 3},
+		     {"info", 4},   {"informational", 4}, {"verbose", 5}};
 	if (n > 4 && strncasecmp(s, "win:", 4) == 0) {
 		s += 4;
 		n -= 4;
@@ -162,7 +165,8 @@ bool cli_level_parse(const char *s, size_t n, uint8_t *ret)
 	return true;
 }
 
-/* ---- parser -------------------------------------------------------------------------------------- */
+/* ---- parser
+ * -------------------------------------------------------------------------------------- */
 
 static uint32_t fail(struct parser *p, const char *at, const char *why)
 {
@@ -249,7 +253,8 @@ static char *parse_name(struct parser *p, bool *ret_payload)
 	if (*p->at == '[') {
 		const char *end = strchr(p->at, ']');
 		if (!end || end == p->at + 1) {
-			fail(p, start, end ? "no field name between the brackets" : "']' is missing");
+			fail(p, start,
+			     end ? "no field name between the brackets" : "']' is missing");
 			return NULL;
 		}
 		*ret_payload = true;
@@ -265,7 +270,8 @@ static char *parse_name(struct parser *p, bool *ret_payload)
 		p->at++;
 	}
 	if (p->at == start) {
-		fail(p, start, *start ? "a field name is expected here" : "the expression ends too early");
+		fail(p, start,
+		     *start ? "a field name is expected here" : "the expression ends too early");
 		return NULL;
 	}
 	char *r = copy(p, start, (size_t)(p->at - start));
@@ -324,7 +330,8 @@ static void prepare(struct parser *p, struct node *n, const char *at)
 	if (is_name(n, "level") && !pattern) {
 		uint8_t level;
 		if (!cli_level_parse(n->value, strlen(n->value), &level)) {
-			fail(p, at, "level is a number or critical, error, warning, info or verbose");
+			fail(p, at,
+			     "level is a number or critical, error, warning, info or verbose");
 			return;
 		}
 		n->number = (struct number){true, true, false, level, level};
@@ -375,7 +382,8 @@ static uint32_t parse_list(struct parser *p, struct node proto, bool negate)
 			prepare(p, &n, at);
 		}
 		uint32_t one = add(p, n);
-		all = first ? one : add(p, (struct node){.type = NODE_OR, .left = all, .right = one});
+		all = first ? one
+			    : add(p, (struct node){.type = NODE_OR, .left = all, .right = one});
 		first = false;
 	} while (p->err == 0 && symbol(p, ","));
 	if (p->err == 0 && !symbol(p, ")")) {
@@ -384,7 +392,9 @@ static uint32_t parse_list(struct parser *p, struct node proto, bool negate)
 	if (negate) {
 		/* as everywhere: a field the event does not have passes no test */
 		uint32_t none = add(p, (struct node){.type = NODE_NOT, .left = all});
-		uint32_t has = add(p, (struct node){.type = NODE_HAS, .payload = proto.payload, .name = proto.name});
+		uint32_t has = add(p, (struct node){.type = NODE_HAS,
+						    .payload = proto.payload,
+						    .name = proto.name});
 		return add(p, (struct node){.type = NODE_AND, .left = has, .right = none});
 	}
 	free(proto.name);
@@ -396,8 +406,8 @@ static uint32_t parse_test(struct parser *p)
 	static const struct {
 		const char *text;
 		enum op op;
-	} ops[] = {{"==", OP_EQ}, {"!=", OP_NE}, {"!~", OP_NOT_LIKE}, {"<=", OP_LE}, {">=", OP_GE}, {"=", OP_EQ},
-		   {"<", OP_LT},  {">", OP_GT},	 {"~", OP_LIKE}};
+	} ops[] = {{"==", OP_EQ}, {"!=", OP_NE}, {"!~", OP_NOT_LIKE}, {"<=", OP_LE}, {">=", OP_GE},
+		   {"=", OP_EQ},  {"<", OP_LT},	 {">", OP_GT},	      {"~", OP_LIKE}};
 	struct node n = {.type = NODE_HAS};
 	n.name = parse_name(p, &n.payload);
 	if (!n.name) {
@@ -438,7 +448,8 @@ static uint32_t parse_not(struct parser *p)
 		return fail(p, p->at, "the expression is nested too deeply");
 	}
 	uint32_t r;
-	if (keyword(p, "not") || (p->at[0] == '!' && p->at[1] != '=' && p->at[1] != '~' && symbol(p, "!"))) {
+	if (keyword(p, "not") ||
+	    (p->at[0] == '!' && p->at[1] != '=' && p->at[1] != '~' && symbol(p, "!"))) {
 		r = parse_not(p);
 		r = p->err ? 0 : add(p, (struct node){.type = NODE_NOT, .left = r});
 	} else if (symbol(p, "(")) {
@@ -506,15 +517,16 @@ void cli_filter_destroy(struct cli_filter *f)
 	free(f);
 }
 
-/* ---- evaluator ----------------------------------------------------------------------------------- */
+/* ---- evaluator
+ * ----------------------------------------------------------------------------------- */
 
 static int text_compare(const struct node *n, const struct cli_filter_value *v)
 {
 	size_t m = strlen(n->value);
 	size_t common = BASE_MIN(m, v->length);
-	int order = common == 0	 ? 0
-		    : n->nocase	 ? strncasecmp(v->text, n->value, common)
-				 : memcmp(v->text, n->value, common);
+	int order = common == 0 ? 0
+		    : n->nocase ? strncasecmp(v->text, n->value, common)
+				: memcmp(v->text, n->value, common);
 	return order ? order : v->length < m ? -1 : v->length > m;
 }
 
@@ -530,13 +542,15 @@ static bool test(const struct node *n, cli_filter_lookup_fn *lookup, void *ctx)
 	char digits[24];
 	if (n->op == OP_LIKE || n->op == OP_NOT_LIKE) {
 		if (!v.text) {
-			v.length = (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)v.number);
+			v.length = (size_t)snprintf(digits, sizeof digits, "%llu",
+						    (unsigned long long)v.number);
 			v.text = digits;
 		}
 		return cli_pattern_match(n->value, v.text, v.length) == (n->op == OP_LIKE);
 	}
-	struct number x = v.is_number ? (struct number){true, true, false, v.number, (double)v.number}
-				      : number_of(v.text, v.length);
+	struct number x = v.is_number
+				  ? (struct number){true, true, false, v.number, (double)v.number}
+				  : number_of(v.text, v.length);
 	if (n->op == OP_BITS) {
 		/* negative numbers have the bits of two's complement */
 		uint64_t a = x.negative ? -x.magnitude : x.magnitude;
@@ -567,7 +581,8 @@ static bool test(const struct node *n, cli_filter_lookup_fn *lookup, void *ctx)
 	}
 }
 
-static bool evaluate(const struct cli_filter *f, uint32_t at, cli_filter_lookup_fn *lookup, void *ctx)
+static bool evaluate(const struct cli_filter *f, uint32_t at, cli_filter_lookup_fn *lookup,
+		     void *ctx)
 {
 	const struct node *n = &f->nodes[at];
 	switch (n->type) {

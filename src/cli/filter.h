@@ -11,14 +11,14 @@
  *   name        = [ "." ] word { "." word } | "[" any characters "]"
  *   value       = number | word | "text" | 'text'
  *
- * A name is a property of every event (provider, event, id, pid, …; cli_filter_names) or else a payload field; a
- * leading dot or brackets mean the payload field whatever its name. Struct members and array elements
- * follow after dots: Line.Price.Value, Readings.0.
+ * A name is a property of every event (provider, event, id, pid, …; cli_filter_names) or else a
+ * payload field; a leading dot or brackets mean the payload field whatever its name. Struct members
+ * and array elements follow after dots: Line.Price.Value, Readings.0.
  *
  * When both sides are whole numbers they compare exactly, as numbers also when one has a
- * fraction; otherwise as text. `~` is "contains", or a * ? pattern of the whole text; it ignores case, and
- * so do provider, event and the GUIDs. `&` is "has a bit in common". A test of a field that the event does
- * not have is false, whatever the operator.
+ * fraction; otherwise as text. `~` is "contains", or a * ? pattern of the whole text; it ignores
+ * case, and so do provider, event and the GUIDs. `&` is "has a bit in common". A test of a field
+ * that the event does not have is false, whatever the operator.
  *
  * The parser knows no events: values come from the caller's lookup function.
  */
@@ -36,7 +36,8 @@ struct cli_filter_value {
 	uint64_t number;
 };
 /* False when the event has no such field. `payload`: only the event's own fields count. */
-typedef bool cli_filter_lookup_fn(void *ctx, const char *name, bool payload, struct cli_filter_value *ret);
+typedef bool cli_filter_lookup_fn(void *ctx, const char *name, bool payload,
+				  struct cli_filter_value *ret);
 
 /* -EINVAL with the column (1-based) and the reason in *d, or -ENOMEM. */
 int cli_filter_parse(const char *text, struct cli_filter **ret, struct diag *d);

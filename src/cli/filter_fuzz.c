@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Any bytes as a --filter expression; what parses is evaluated against fields made of the same bytes.
+ * Any bytes as a --filter expression; what parses is evaluated against fields made of the same
+ * bytes.
  */
 #include "cli/filter.h"
 

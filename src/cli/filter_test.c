@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The --filter language against its documentation in filter.h, and times, durations and sizes as text.
+ * The --filter language against its documentation in filter.h, and times, durations and sizes as
+ * text.
  */
 #include "cli/filter.h"
 #include "cli/timetext.h"
@@ -160,7 +161,8 @@ static void expressions_mean_what_the_manual_says(void **state)
 	(void)state;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(cases); i++) {
 		if (match(cases[i].text) != cases[i].wanted) {
-			fail_msg("'%s' should be %s", cases[i].text, cases[i].wanted ? "true" : "false");
+			fail_msg("'%s' should be %s", cases[i].text,
+				 cases[i].wanted ? "true" : "false");
 		}
 	}
 }
@@ -171,18 +173,35 @@ static void mistakes_are_found_at_their_column(void **state)
 		const char *text;
 		unsigned column;
 	} cases[] = {
-		{"", 1},	     {"   ", 4},	  {"pid ==", 7},      {"pid == 1 and", 13}, {"(pid == 1", 10},
-		{"pid == 1)", 9},    {"pid == 'x", 8},	  {"pid 1", 5},	      {"== 1", 1},	    {"level == loud", 10},
-		{"[pid == 1", 1},    {"[] == 1", 1},	  {"pid in 1", 8},    {"pid in (1", 10},    {"pid in (1,)", 11},
-		{"keywords & x", 12}, {"time > noon", 8}, {"a == 1 b == 2", 8}, {"time > 2021-02-30", 8},
+		{"", 1},
+		{"   ", 4},
+		{"pid ==", 7},
+		{"pid == 1 and", 13},
+		{"(pid == 1", 10},
+		{"pid == 1)", 9},
+		{"pid == 'x", 8},
+		{"pid 1", 5},
+		{"== 1", 1},
+		{"level == loud", 10},
+		{"[pid == 1", 1},
+		{"[] == 1", 1},
+		{"pid in 1", 8},
+		{"pid in (1", 10},
+		{"pid in (1,)", 11},
+		{"keywords & x", 12},
+		{"time > noon", 8},
+		{"a == 1 b == 2", 8},
+		{"time > 2021-02-30", 8},
 	};
 	(void)state;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(cases); i++) {
 		struct cli_filter *f = NULL;
 		struct diag d;
 		diag_clear(&d);
-		if (cli_filter_parse(cases[i].text, &f, &d) != -EINVAL || d.column != cases[i].column || !d.text[0]) {
-			fail_msg("'%s': column %u (wanted %u): %s", cases[i].text, d.column, cases[i].column, d.text);
+		if (cli_filter_parse(cases[i].text, &f, &d) != -EINVAL ||
+		    d.column != cases[i].column || !d.text[0]) {
+			fail_msg("'%s': column %u (wanted %u): %s", cases[i].text, d.column,
+				 cases[i].column, d.text);
 		}
 	}
 }
@@ -212,7 +231,8 @@ static void depth_and_length_are_limited(void **state)
 
 static void times_are_read_and_written_as_iso_8601(void **state)
 {
-	/* Pairs known from elsewhere: the FILETIME of the Unix epoch, a leap day, the end of a 400-year cycle. */
+	/* Pairs known from elsewhere: the FILETIME of the Unix epoch, a leap day, the end of a
+	 * 400-year cycle. */
 	static const struct {
 		const char *text;
 		uint64_t filetime;
@@ -235,8 +255,15 @@ static void times_are_read_and_written_as_iso_8601(void **state)
 	assert_int_equal(t, 116444736000000000);
 	assert_true(cli_time_parse("1970-01-01 01:00+01:00", &t));
 	assert_int_equal(t, 116444736000000000);
-	static const char *const bad[] = {"", "1970", "1970-13-01", "2021-02-29", "1970-01-01T24:00", "1970-01-01T10",
-					  "1970-01-01x", "1970-01-01T10:00:00.", "1600-12-31"};
+	static const char *const bad[] = {"",
+					  "1970",
+					  "1970-13-01",
+					  "2021-02-29",
+					  "1970-01-01T24:00",
+					  "1970-01-01T10",
+					  "1970-01-01x",
+					  "1970-01-01T10:00:00.",
+					  "1600-12-31"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(bad); i++) {
 		assert_false(cli_time_parse(bad[i], &t));
 	}
@@ -257,7 +284,8 @@ static void sizes_and_durations_have_units(void **state)
 	assert_true(cli_duration_parse("250ms", 1, &v) && v == 250000000);
 	assert_true(cli_duration_parse("2m", 1, &v) && v == 120000000000);
 	assert_true(cli_duration_parse("3", 1000, &v) && v == 3000);
-	static const char *const bad[] = {"", "-1", "x", "1x", "1 MB", "0x10", "1e30", "nan", "inf"};
+	static const char *const bad[] = {"",	  "-1",	  "x",	 "1x", "1 MB",
+					  "0x10", "1e30", "nan", "inf"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(bad); i++) {
 		assert_false(cli_size_parse(bad[i], 1, &v));
 		assert_false(cli_duration_parse(bad[i], 1, &v));

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <strings.h>
 
-extern const struct cli_command cli_start, cli_stop, cli_list, cli_query, cli_enable, cli_disable, cli_flush,
-	cli_providers, cli_dump, cli_stats, cli_info, cli_live, cli_run, cli_completion, cli_man, cli_tracerpt,
-	cli_tracefmt;
+extern const struct cli_command cli_start, cli_stop, cli_list, cli_query, cli_enable, cli_disable,
+	cli_flush, cli_providers, cli_dump, cli_stats, cli_info, cli_live, cli_run, cli_completion,
+	cli_man, cli_tracerpt, cli_tracefmt;
 
 const struct cli_command *const cli_commands[] = {
-	&cli_run,   &cli_start, &cli_enable, &cli_disable, &cli_list, &cli_query, &cli_flush,	   &cli_stop,
-	&cli_live,  &cli_dump,	&cli_stats,  &cli_info,	   &cli_providers, &cli_tracerpt, &cli_tracefmt,
-	&cli_completion, &cli_man, NULL,
+	&cli_run,	&cli_start,    &cli_enable,   &cli_disable,    &cli_list,  &cli_query,
+	&cli_flush,	&cli_stop,     &cli_live,     &cli_dump,       &cli_stats, &cli_info,
+	&cli_providers, &cli_tracerpt, &cli_tracefmt, &cli_completion, &cli_man,   NULL,
 };
 
 const struct cli_command *cli_find(const char *name)
@@ -63,10 +63,12 @@ static int no_such_option(struct cli_args *a, const char *word)
 	return cli_usage(a, "unknown option '%s'", word);
 }
 
-/* Instructions are pasted from formatted pages: take U+2010..U+2015 and U+2212 before an option for what was meant. */
+/* Instructions are pasted from formatted pages: take U+2010..U+2015 and U+2212 before an option for
+ * what was meant. */
 static char *plain_dashes(char *w)
 {
-	static const char *const dashes[] = {"\u2010", "\u2011", "\u2012", "\u2013", "\u2014", "\u2015", "\u2212"};
+	static const char *const dashes[] = {"\u2010", "\u2011", "\u2012", "\u2013",
+					     "\u2014", "\u2015", "\u2212"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(dashes); i++) {
 		size_t n = strlen(dashes[i]);
 		if (strncmp(w, dashes[i], n) == 0) {
@@ -80,10 +82,12 @@ static char *plain_dashes(char *w)
 	return w;
 }
 
-static const struct cli_option *find_option(const struct cli_command *c, const char *name, size_t n, char letter)
+static const struct cli_option *find_option(const struct cli_command *c, const char *name, size_t n,
+					    char letter)
 {
 	for (const struct cli_option *o = c->options; o && o->name; o++) {
-		if (letter ? o->letter == letter : (strlen(o->name) == n && memcmp(o->name, name, n) == 0)) {
+		if (letter ? o->letter == letter
+			   : (strlen(o->name) == n && memcmp(o->name, name, n) == 0)) {
 			return o;
 		}
 	}
@@ -138,7 +142,8 @@ static bool parse(struct cli_args *a, int argc, char **argv)
 		}
 		const char *eq = w[1] == '-' ? strchr(w, '=') : NULL;
 		const struct cli_option *o =
-			w[1] == '-' ? find_option(c, w + 2, eq ? (size_t)(eq - w - 2) : strlen(w + 2), 0)
+			w[1] == '-' ? find_option(c, w + 2,
+						  eq ? (size_t)(eq - w - 2) : strlen(w + 2), 0)
 				    : find_option(c, NULL, 0, w[1]);
 		if (!o) {
 			no_such_option(a, w);
@@ -186,11 +191,13 @@ static int finish(const struct cli_args *a, int status)
 		return status;
 	}
 	int why = cli_output_errno ? cli_output_errno : errno;
-	if (why == 0 || why == EPIPE) { /* end as any other program at a closed pipe: quietly, by the signal */
+	if (why == 0 ||
+	    why == EPIPE) { /* end as any other program at a closed pipe: quietly, by the signal */
 		signal(SIGPIPE, SIG_DFL);
 		raise(SIGPIPE);
 	}
-	fprintf(stderr, "openetw %s: cannot write the output: %s\n", a->command->name, strerror(why));
+	fprintf(stderr, "openetw %s: cannot write the output: %s\n", a->command->name,
+		strerror(why));
 	return CLI_FAILED;
 }
 
@@ -214,7 +221,8 @@ int main(int argc, char **argv)
 {
 	const char *verb = argc > 1 ? argv[1] : "";
 	const struct cli_command *link = argc > 0 ? by_link_name(argv[0]) : NULL;
-	/* A reader that leaves ("openetw live … | head") must not kill us before our session is stopped. */
+	/* A reader that leaves ("openetw live … | head") must not kill us before our session is
+	 * stopped. */
 	signal(SIGPIPE, SIG_IGN);
 	if (link) {
 		return classic(link, argc - 1, argv + 1);

@@ -35,7 +35,8 @@ static bool take_fields(struct cli_printer *p, const struct cli_args *a)
 		return true;
 	}
 	p->fields = strdup(v);
-	for (char *save, *s = p->fields ? strtok_r(p->fields, ",", &save) : NULL; s; s = strtok_r(NULL, ",", &save)) {
+	for (char *save, *s = p->fields ? strtok_r(p->fields, ",", &save) : NULL; s;
+	     s = strtok_r(NULL, ",", &save)) {
 		while (*s == ' ') {
 			s++;
 		}
@@ -68,7 +69,9 @@ struct cli_printer *cli_printer_create(const struct cli_args *a, struct cli_sele
 		cli_printer_destroy(p);
 		return NULL;
 	}
-	p->format = strcmp(format, "json") == 0 ? CLI_JSON : strcmp(format, "csv") == 0 ? CLI_CSV : CLI_TEXT;
+	p->format = strcmp(format, "json") == 0	 ? CLI_JSON
+		    : strcmp(format, "csv") == 0 ? CLI_CSV
+						 : CLI_TEXT;
 	p->stacks = cli_flag(a, "stacks");
 	p->select = select;
 	p->limit = UINT64_MAX;
@@ -114,7 +117,8 @@ static bool guid_set(const GUID *g)
 
 static void add_stack(struct strbuf *b, const EVENT_RECORD *e, bool json)
 {
-	const EVENT_HEADER_EXTENDED_DATA_ITEM *s = cli_event_item(e, EVENT_HEADER_EXT_TYPE_STACK_TRACE64);
+	const EVENT_HEADER_EXTENDED_DATA_ITEM *s =
+		cli_event_item(e, EVENT_HEADER_EXT_TYPE_STACK_TRACE64);
 	size_t width = 8;
 	if (!s) {
 		s = cli_event_item(e, EVENT_HEADER_EXT_TYPE_STACK_TRACE32);
@@ -168,7 +172,8 @@ static void print_json(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	strbuf_adds(b, ",\"event\":");
 	name = openetw_event_name(p->decoder, e);
 	strbuf_add_json(b, name, strlen(name));
-	strbuf_addf(b, ",\"time\":\"%s\",\"cpu\":%u", time, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e));
+	strbuf_addf(b, ",\"time\":\"%s\",\"cpu\":%u", time,
+		    GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e));
 	if (h->ProcessId != UINT32_MAX) {
 		strbuf_addf(b, ",\"pid\":%u,\"tid\":%u", h->ProcessId, h->ThreadId);
 	}
@@ -186,7 +191,8 @@ static void print_json(struct cli_printer *p, const EVENT_RECORD *e, const char 
 		cli_guid_text(&h->ActivityId, guid);
 		strbuf_addf(b, ",\"activity\":\"%s\"", guid);
 	}
-	const EVENT_HEADER_EXTENDED_DATA_ITEM *related = cli_event_item(e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID);
+	const EVENT_HEADER_EXTENDED_DATA_ITEM *related =
+		cli_event_item(e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID);
 	if (related && related->DataSize == sizeof(GUID)) {
 		cli_guid_text((const GUID *)(uintptr_t)related->DataPtr, guid);
 		strbuf_addf(b, ",\"relatedActivity\":\"%s\"", guid);
@@ -199,6 +205,9 @@ static void print_json(struct cli_printer *p, const EVENT_RECORD *e, const char 
 
 static void add_csv(struct strbuf *b, const char *s, size_t n)
 {
+	if (n == 0) {
+		return;
+	}
 	bool quote = false;
 	for (size_t i = 0; i < n && !quote; i++) {
 		quote = s[i] == '"' || s[i] == ',' || s[i] == '\n' || s[i] == '\r';
@@ -222,7 +231,8 @@ static void print_csv(struct cli_printer *p, const EVENT_RECORD *e, const char *
 	const EVENT_HEADER *h = &e->EventHeader;
 	struct strbuf *b = &p->line;
 	if (!p->header_done) {
-		strbuf_adds(b, "time,provider,event,id,version,level,opcode,task,keywords,cpu,pid,tid,fields\n");
+		strbuf_adds(b, "time,provider,event,id,version,level,opcode,task,keywords,cpu,pid,"
+			       "tid,fields\n");
 		p->header_done = true;
 	}
 	strbuf_addf(b, "%s,", time);
@@ -231,10 +241,10 @@ static void print_csv(struct cli_printer *p, const EVENT_RECORD *e, const char *
 	strbuf_addc(b, ',');
 	name = openetw_event_name(p->decoder, e);
 	add_csv(b, name, strlen(name));
-	strbuf_addf(b, ",%u,%u,%u,%u,%u,0x%llX,%u,%u,%u,", h->EventDescriptor.Id, h->EventDescriptor.Version,
-		    h->EventDescriptor.Level, h->EventDescriptor.Opcode, h->EventDescriptor.Task,
-		    h->EventDescriptor.Keyword, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e), h->ProcessId,
-		    h->ThreadId);
+	strbuf_addf(b, ",%u,%u,%u,%u,%u,0x%llX,%u,%u,%u,", h->EventDescriptor.Id,
+		    h->EventDescriptor.Version, h->EventDescriptor.Level, h->EventDescriptor.Opcode,
+		    h->EventDescriptor.Task, h->EventDescriptor.Keyword,
+		    GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e), h->ProcessId, h->ThreadId);
 	openetw_text_clear(&p->text);
 	note(p, openetw_decode_json(p->decoder, e, &p->text));
 	add_csv(b, p->text.data ? p->text.data : "", p->text.length);
@@ -301,7 +311,8 @@ static void print_fields(struct cli_printer *p)
 			} else {
 				strbuf_adds(b, any ? " " : "");
 				/* where and when are recognised by themselves */
-				if (!cli_view_is_property(p->field[i].name) || p->field[i].payload) {
+				if (!cli_view_is_property(p->field[i].name) ||
+				    p->field[i].payload) {
 					strbuf_addf(b, "%s=", p->field[i].shown);
 				}
 				strbuf_add(b, v.text, v.text_length);

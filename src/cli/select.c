@@ -64,12 +64,15 @@ static bool take_time(const struct cli_args *a, const char *name, uint64_t *ret,
 		*ret_relative = false;
 		return true;
 	}
-	if (cli_duration_parse(v + (*v == '+'), 1000, &ns)) { /* bare numbers are µs, as in other ETW tools */
+	if (cli_duration_parse(v + (*v == '+'), 1000,
+			       &ns)) { /* bare numbers are µs, as in other ETW tools */
 		*ret = ns / 100;
 		*ret_relative = true;
 		return true;
 	}
-	cli_usage(a, "--%s takes 2026-01-31T12:00:00 (UTC; or with +01:00) or a time from the start such as 1.5s, not '%s'",
+	cli_usage(a,
+		  "--%s takes 2026-01-31T12:00:00 (UTC; or with +01:00) or a time from the start "
+		  "such as 1.5s, not '%s'",
 		  name, v);
 	return false;
 }
@@ -82,7 +85,8 @@ static bool take_all(struct cli_select *s, const struct cli_args *a, bool provid
 		diag_clear(&d);
 		int err = cli_filter_parse(v, &s->filter, &d);
 		if (err == -EINVAL) {
-			cli_usage(a, "--filter, column %u: %s\n  %s\n  %*s^", d.column, d.text, v, (int)d.column - 1, "");
+			cli_usage(a, "--filter, column %u: %s\n  %s\n  %*s^", d.column, d.text, v,
+				  (int)d.column - 1, "");
 			return false;
 		}
 		if (err < 0) {
@@ -90,12 +94,14 @@ static bool take_all(struct cli_select *s, const struct cli_args *a, bool provid
 			return false;
 		}
 	}
-	for (; providers && (v = cli_value_at(a, "provider", s->provider_count)) != NULL; s->provider_count++) {
+	for (; providers && (v = cli_value_at(a, "provider", s->provider_count)) != NULL;
+	     s->provider_count++) {
 		if (s->provider_count == EACH_MAX) {
 			return too_many(a, "provider");
 		}
 		s->provider[s->provider_count].name = v;
-		s->provider[s->provider_count].has_guid = cli_provider_guid(v, &s->provider[s->provider_count].guid);
+		s->provider[s->provider_count].has_guid =
+			cli_provider_guid(v, &s->provider[s->provider_count].guid);
 	}
 	for (; (v = cli_value_at(a, "event", s->event_count)) != NULL; s->event_count++) {
 		if (s->event_count == EACH_MAX) {
@@ -110,17 +116,22 @@ static bool take_all(struct cli_select *s, const struct cli_args *a, bool provid
 	if (v) {
 		s->has_level = true;
 		if (!cli_level_parse(v, strlen(v), &s->level)) {
-			cli_usage(a, "--level takes 0-255 or critical|error|warning|info|verbose, not '%s'", v);
+			cli_usage(a,
+				  "--level takes 0-255 or critical|error|warning|info|verbose, not "
+				  "'%s'",
+				  v);
 			return false;
 		}
 	}
 	s->to = UINT64_MAX;
-	if (!take_ids(a, "pid", s->pid, &s->pid_count) || !take_ids(a, "tid", s->tid, &s->tid_count) ||
-	    !take_time(a, "from", &s->from, &s->from_relative) || !take_time(a, "to", &s->to, &s->to_relative)) {
+	if (!take_ids(a, "pid", s->pid, &s->pid_count) ||
+	    !take_ids(a, "tid", s->tid, &s->tid_count) ||
+	    !take_time(a, "from", &s->from, &s->from_relative) ||
+	    !take_time(a, "to", &s->to, &s->to_relative)) {
 		return false;
 	}
-	s->any = s->filter || s->provider_count || s->event_count || s->pid_count || s->tid_count || s->has_level ||
-		 cli_value(a, "from", NULL) || cli_value(a, "to", NULL);
+	s->any = s->filter || s->provider_count || s->event_count || s->pid_count || s->tid_count ||
+		 s->has_level || cli_value(a, "from", NULL) || cli_value(a, "to", NULL);
 	return true;
 }
 
@@ -182,7 +193,8 @@ static bool provider_matches(const struct cli_select *s, struct cli_view *v, con
 			return true;
 		}
 		struct cli_view_value name;
-		if (cli_view_get(v, "provider", false, &name) && name.text_length == strlen(s->provider[i].name) &&
+		if (cli_view_get(v, "provider", false, &name) &&
+		    name.text_length == strlen(s->provider[i].name) &&
 		    strncasecmp(name.text, s->provider[i].name, name.text_length) == 0) {
 			return true;
 		}
@@ -200,9 +212,11 @@ static bool event_matches(const struct cli_select *s, struct cli_view *v, const 
 			}
 		} else if (cli_view_get(v, "event", false, &name) &&
 			   (strpbrk(s->event[i].pattern, "*?")
-				    ? cli_pattern_match(s->event[i].pattern, name.text, name.text_length)
+				    ? cli_pattern_match(s->event[i].pattern, name.text,
+							name.text_length)
 				    : name.text_length == strlen(s->event[i].pattern) &&
-					      strncasecmp(name.text, s->event[i].pattern, name.text_length) == 0)) {
+					      strncasecmp(name.text, s->event[i].pattern,
+							  name.text_length) == 0)) {
 			return true;
 		}
 	}
@@ -218,6 +232,7 @@ bool cli_select_match(struct cli_select *s, struct cli_view *v, const EVENT_RECO
 	}
 	return time >= s->from && time <= s->to && among(s->pid, s->pid_count, h->ProcessId) &&
 	       among(s->tid, s->tid_count, h->ThreadId) &&
-	       (!s->has_level || h->EventDescriptor.Level <= s->level) && provider_matches(s, v, e) &&
-	       event_matches(s, v, e) && (!s->filter || cli_filter_match(s->filter, cli_view_lookup, v));
+	       (!s->has_level || h->EventDescriptor.Level <= s->level) &&
+	       provider_matches(s, v, e) && event_matches(s, v, e) &&
+	       (!s->filter || cli_filter_match(s->filter, cli_view_lookup, v));
 }

@@ -51,12 +51,15 @@ static bool installed(const char *name, GUID *ret)
 		return false;
 	}
 	uint8_t *all = malloc(bytes);
-	if (all && TdhEnumerateProviders((PPROVIDER_ENUMERATION_INFO)(void *)all, &bytes) == ERROR_SUCCESS) {
+	if (all && TdhEnumerateProviders((PPROVIDER_ENUMERATION_INFO)(void *)all, &bytes) ==
+			   ERROR_SUCCESS) {
 		const PROVIDER_ENUMERATION_INFO *info = (const void *)all;
 		for (ULONG i = 0; i < info->NumberOfProviders && !found; i++) {
 			const TRACE_PROVIDER_INFO *p = &info->TraceProviderInfoArray[i];
 			if (p->ProviderNameOffset &&
-			    utf16_equal_nocase((const uint16_t *)(const void *)(all + p->ProviderNameOffset), wide)) {
+			    utf16_equal_nocase(
+				    (const uint16_t *)(const void *)(all + p->ProviderNameOffset),
+				    wide)) {
 				*ret = p->ProviderGuid;
 				found = true;
 			}
@@ -139,13 +142,17 @@ bool cli_provider_parse(const struct cli_args *a, const char *text, struct cli_p
 		return false;
 	}
 	if (l && !cli_level_parse(l, strlen(l), &p.level)) {
-		cli_usage(a, "--level takes 0-255 or critical|error|warning|info|verbose, not '%s'", l);
+		cli_usage(a, "--level takes 0-255 or critical|error|warning|info|verbose, not '%s'",
+			  l);
 		return false;
 	}
 	const char *colon = strchr(text, ':');
 	size_t n = colon ? (size_t)(colon - text) : strlen(text);
 	if (n == 0 || n >= sizeof p.name) {
-		cli_usage(a, "'%s' names no provider: write Name:keywords:level or {guid}:keywords:level", text);
+		cli_usage(a,
+			  "'%s' names no provider: write Name:keywords:level or "
+			  "{guid}:keywords:level",
+			  text);
 		return false;
 	}
 	memcpy(p.name, text, n);
@@ -154,8 +161,9 @@ bool cli_provider_parse(const struct cli_args *a, const char *text, struct cli_p
 		const char *kw = colon + 1;
 		size_t kn = strcspn(kw, ":");
 		if (kn > 0 && !(kn == 1 && *kw == '*') && !parse_u64(kw, kn, &p.any)) {
-			cli_usage(a, "'%.*s' in '%s' is no keyword mask: write a number such as 0x10", (int)kn,
-				  kw, text);
+			cli_usage(a,
+				  "'%.*s' in '%s' is no keyword mask: write a number such as 0x10",
+				  (int)kn, kw, text);
 			return false;
 		}
 		level = kw[kn] ? kw + kn + 1 : NULL;
@@ -164,24 +172,27 @@ bool cli_provider_parse(const struct cli_args *a, const char *text, struct cli_p
 		size_t ln = strcspn(level, ":");
 		if (ln > 0 && !cli_level_parse(level, ln, &p.level)) {
 			cli_usage(a,
-				  "'%.*s' in '%s' is no level: write 1-5 or critical|error|warning|info|verbose",
+				  "'%.*s' in '%s' is no level: write 1-5 or "
+				  "critical|error|warning|info|verbose",
 				  (int)ln, level, text);
 			return false;
 		}
 		options = level[ln] ? level + ln + 1 : NULL;
 	}
 	if (options && !parse_properties(options, &p.properties)) {
-		cli_usage(a, "'%s' in '%s' is none of stack, sid, tsid, key, process-start-key", options, text);
+		cli_usage(a, "'%s' in '%s' is none of stack, sid, tsid, key, process-start-key",
+			  options, text);
 		return false;
 	}
 	if (!cli_provider_guid(p.name, &p.guid)) {
 		cli_usage(a, "'%s' is neither a GUID nor a provider name", p.name);
 		return false;
 	}
-	p.properties |= (cli_flag(a, "stack") ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0) |
-			(cli_flag(a, "sid") ? EVENT_ENABLE_PROPERTY_SID : 0) |
-			(cli_flag(a, "process-start-key") ? EVENT_ENABLE_PROPERTY_PROCESS_START_KEY : 0) |
-			(cli_flag(a, "event-key") ? EVENT_ENABLE_PROPERTY_EVENT_KEY : 0);
+	p.properties |=
+		(cli_flag(a, "stack") ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0) |
+		(cli_flag(a, "sid") ? EVENT_ENABLE_PROPERTY_SID : 0) |
+		(cli_flag(a, "process-start-key") ? EVENT_ENABLE_PROPERTY_PROCESS_START_KEY : 0) |
+		(cli_flag(a, "event-key") ? EVENT_ENABLE_PROPERTY_EVENT_KEY : 0);
 	*ret = p;
 	return true;
 }
@@ -206,8 +217,8 @@ static size_t parse_ids(const char *text, uint8_t out[4 + 2 * 64])
 	return count ? 4 + 2 * (size_t)count : 0;
 }
 
-uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session, const struct cli_provider *p,
-			     uint32_t timeout_ms)
+uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session,
+			     const struct cli_provider *p, uint32_t timeout_ms)
 {
 	EVENT_FILTER_DESCRIPTOR f[3] = {{0}};
 	ULONG n = 0;
@@ -237,13 +248,15 @@ uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session, cons
 		if (units < 0 || units >= (long)BASE_ARRAY_LEN(exe)) {
 			return ERROR_INVALID_PARAMETER;
 		}
-		f[n++] = (EVENT_FILTER_DESCRIPTOR){(ULONGLONG)(uintptr_t)exe, 2 * ((ULONG)units + 1),
-						   EVENT_FILTER_TYPE_EXECUTABLE_NAME};
+		f[n++] =
+			(EVENT_FILTER_DESCRIPTOR){(ULONGLONG)(uintptr_t)exe, 2 * ((ULONG)units + 1),
+						  EVENT_FILTER_TYPE_EXECUTABLE_NAME};
 	}
 	if ((v = cli_value(a, "event-id", NULL)) != NULL) {
 		size_t bytes = parse_ids(v, ids);
 		if (bytes == 0) {
-			cli_usage(a, "--event-id takes up to 64 numbers such as 1,2,7, not '%s'", v);
+			cli_usage(a, "--event-id takes up to 64 numbers such as 1,2,7, not '%s'",
+				  v);
 			return ERROR_INVALID_PARAMETER;
 		}
 		f[n++] = (EVENT_FILTER_DESCRIPTOR){(ULONGLONG)(uintptr_t)ids, (ULONG)bytes,
@@ -255,11 +268,12 @@ uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session, cons
 		.EnableFilterDesc = n ? f : NULL,
 		.FilterDescCount = n,
 	};
-	return EnableTraceEx2(session, &p->guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, p->level, p->any, p->all,
-			      timeout_ms, &params);
+	return EnableTraceEx2(session, &p->guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, p->level,
+			      p->any, p->all, timeout_ms, &params);
 }
 
-bool cli_props_from_args(const struct cli_args *a, struct cli_props *p, const char *file, bool realtime)
+bool cli_props_from_args(const struct cli_args *a, struct cli_props *p, const char *file,
+			 bool realtime)
 {
 	cli_props_init(p);
 	uint64_t size = 0, buffer = 0, timer = 0;
@@ -284,7 +298,9 @@ bool cli_props_from_args(const struct cli_args *a, struct cli_props *p, const ch
 	m |= cli_flag(a, "no-per-cpu") ? EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING : 0;
 	m |= cli_flag(a, "preallocate") ? EVENT_TRACE_FILE_MODE_PREALLOCATE : 0;
 	const char *clock = cli_value(a, "clock", "qpc");
-	p->p.Wnode.ClientContext = strcmp(clock, "system") == 0 ? 2 : strcmp(clock, "cycles") == 0 ? 3 : 1;
+	p->p.Wnode.ClientContext = strcmp(clock, "system") == 0	  ? 2
+				   : strcmp(clock, "cycles") == 0 ? 3
+								  : 1;
 	if ((m & EVENT_TRACE_FILE_MODE_APPEND) && !cli_value(a, "clock", NULL)) {
 		p->p.Wnode.ClientContext = 2; /* an appended file can only be in system time */
 	}
@@ -368,13 +384,13 @@ void cli_print_totals(FILE *f, const EVENT_TRACE_PROPERTIES *p, const struct ope
 	if (loss) {
 		char size[32];
 		cli_size_text(loss->bytes_written, size, sizeof size);
-		fprintf(f, "%llu events, %s written, %u buffers\n", (unsigned long long)loss->events, size,
-			p->BuffersWritten);
+		fprintf(f, "%llu events, %s written, %u buffers\n",
+			(unsigned long long)loss->events, size, p->BuffersWritten);
 	} else {
 		fprintf(f, "%u buffers written\n", p->BuffersWritten);
 	}
-	fprintf(f, "lost: %u events, %u file buffers, %u real-time buffers\n", p->EventsLost, p->LogBuffersLost,
-		p->RealTimeBuffersLost);
+	fprintf(f, "lost: %u events, %u file buffers, %u real-time buffers\n", p->EventsLost,
+		p->LogBuffersLost, p->RealTimeBuffersLost);
 	if (!loss) {
 		return;
 	}
@@ -402,7 +418,8 @@ void cli_print_totals(FILE *f, const EVENT_TRACE_PROPERTIES *p, const struct ope
 	}
 }
 
-/* ---- signals --------------------------------------------------------------------------------------- */
+/* ---- signals
+ * --------------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t caught;
 static struct sigaction before[3];
@@ -442,7 +459,8 @@ void cli_child_signals(void)
 	signal(SIGPIPE, SIG_DFL);
 }
 
-/* ---- progress -------------------------------------------------------------------------------------- */
+/* ---- progress
+ * -------------------------------------------------------------------------------------- */
 
 void cli_progress_start(struct cli_progress *p, bool wanted)
 {

@@ -12,7 +12,8 @@ static struct cli_trace *volatile running;
 static void on_signal(int sig)
 {
 	interrupted = sig;
-	/* A live trace may have no events for a while. CloseTrace only sets a flag and wakes the consumer. */
+	/* A live trace may have no events for a while. CloseTrace only sets a flag and wakes the
+	 * consumer. */
 	struct cli_trace *t = running;
 	for (int i = 0; t && i < t->count; i++) {
 		CloseTrace(t->handle[i]);
@@ -21,7 +22,8 @@ static void on_signal(int sig)
 
 static void WINAPI on_event(PEVENT_RECORD e)
 {
-	static const GUID lost_guid = {0x6a399ae0, 0x4bc6, 0x4de9, {0x87, 0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
+	static const GUID lost_guid = {
+		0x6a399ae0, 0x4bc6, 0x4de9, {0x87, 0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
 	struct cli_trace *t = e->UserContext;
 	if (memcmp(&e->EventHeader.ProviderId, &lost_guid, sizeof lost_guid) == 0) {
 		t->lost_events += e->EventHeader.EventDescriptor.Opcode == 32;
@@ -43,8 +45,9 @@ static ULONG WINAPI on_buffer(PEVENT_TRACE_LOGFILEA f)
 	uint64_t done = 0;
 	t->buffers++;
 	done = t->buffers_total ? BASE_MIN(100 * t->buffers / t->buffers_total, (uint64_t)100) : 0;
-	cli_progress_show(&t->progress, "%3u%%  %llu buffers, %llu events, %.0f events/s", (unsigned)done,
-			  (unsigned long long)t->buffers, (unsigned long long)t->events,
+	cli_progress_show(&t->progress, "%3u%%  %llu buffers, %llu events, %.0f events/s",
+			  (unsigned)done, (unsigned long long)t->buffers,
+			  (unsigned long long)t->events,
 			  (double)t->events / (seconds > 0 ? seconds : 1));
 	return !t->stop && !interrupted;
 }
@@ -60,15 +63,16 @@ bool cli_trace_open(struct cli_trace *t, int count, char **files, const char *se
 		} else {
 			f->LogFileName = files[i];
 		}
-		f->ProcessTraceMode =
-			PROCESS_TRACE_MODE_EVENT_RECORD | (session ? PROCESS_TRACE_MODE_REAL_TIME : 0) |
-			(t->raw_time ? PROCESS_TRACE_MODE_RAW_TIMESTAMP : 0);
+		f->ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD |
+				      (session ? PROCESS_TRACE_MODE_REAL_TIME : 0) |
+				      (t->raw_time ? PROCESS_TRACE_MODE_RAW_TIMESTAMP : 0);
 		f->EventRecordCallback = on_event;
 		f->BufferCallback = on_buffer;
 		f->Context = t;
 		t->handle[i] = OpenTraceA(f);
 		if (t->handle[i] == INVALID_PROCESSTRACE_HANDLE) {
-			cli_fail(t->args, GetLastError(), "cannot open %s", session ? session : files[i]);
+			cli_fail(t->args, GetLastError(), "cannot open %s",
+				 session ? session : files[i]);
 			while (i-- > 0) {
 				CloseTrace(t->handle[i]);
 			}
@@ -77,7 +81,8 @@ bool cli_trace_open(struct cli_trace *t, int count, char **files, const char *se
 		}
 		t->count = i + 1;
 		t->buffers_total += f->LogfileHeader.BuffersWritten;
-		t->first_start = BASE_MIN(t->first_start, (uint64_t)f->LogfileHeader.StartTime.QuadPart);
+		t->first_start =
+			BASE_MIN(t->first_start, (uint64_t)f->LogfileHeader.StartTime.QuadPart);
 	}
 	return true;
 }
@@ -90,15 +95,17 @@ static void print_problems(struct cli_trace *t)
 		while (openetw_trace_next_problem(t->handle[i], &p) == ERROR_SUCCESS) {
 			if (t->problems++ < PROBLEMS_SHOWN) {
 				fflush(stdout);
-				fprintf(stderr, "openetw %s: %s: at byte %llu: %s\n", t->args->command->name,
-					t->file[i].LogFileName ? t->file[i].LogFileName : t->file[i].LoggerName,
+				fprintf(stderr, "openetw %s: %s: at byte %llu: %s\n",
+					t->args->command->name,
+					t->file[i].LogFileName ? t->file[i].LogFileName
+							       : t->file[i].LoggerName,
 					(unsigned long long)p.file_offset, p.text);
 			}
 		}
 	}
 	if (t->problems > PROBLEMS_SHOWN) {
-		fprintf(stderr, "openetw %s: %llu more places are damaged\n", t->args->command->name,
-			(unsigned long long)t->problems - PROBLEMS_SHOWN);
+		fprintf(stderr, "openetw %s: %llu more places are damaged\n",
+			t->args->command->name, (unsigned long long)t->problems - PROBLEMS_SHOWN);
 	}
 }
 
@@ -133,8 +140,8 @@ uint32_t cli_trace_run(struct cli_trace *t)
 		on_signal(cli_signal_caught());
 	}
 	uint32_t code = interrupted ? ERROR_CANCELLED
-				    : ProcessTrace(t->handle, (ULONG)t->count, ranged ? &from : NULL,
-						   ranged ? &to : NULL);
+				    : ProcessTrace(t->handle, (ULONG)t->count,
+						   ranged ? &from : NULL, ranged ? &to : NULL);
 	running = NULL;
 	sigaction(SIGINT, &old_int, NULL);
 	sigaction(SIGTERM, &old_term, NULL);
@@ -155,7 +162,7 @@ void cli_trace_print_loss(FILE *f, const struct cli_trace *t)
 	if (t->lost_events == 0 && t->lost_buffers == 0) {
 		fprintf(f, "nothing was lost when recording");
 	} else {
-		fprintf(f, "LOST when recording: %llu events, %llu buffers", (unsigned long long)t->lost_events,
-			(unsigned long long)t->lost_buffers);
+		fprintf(f, "LOST when recording: %llu events, %llu buffers",
+			(unsigned long long)t->lost_events, (unsigned long long)t->lost_buffers);
 	}
 }

@@ -24,7 +24,7 @@ struct cli_trace {
 	uint64_t lost_events, lost_buffers; /* as the headers and real-time markers say */
 	uint64_t buffers_total;		    /* in the files, as far as the headers know */
 	uint64_t first_start;		    /* earliest StartTime of the files */
-	uint64_t problems; /* damaged places, already reported on stderr */
+	uint64_t problems;		    /* damaged places, already reported on stderr */
 	int interrupted;		    /* the signal that ended it */
 	struct cli_progress progress;
 	bool stop;

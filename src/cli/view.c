@@ -19,7 +19,7 @@ struct cli_view {
 	bool decoded;
 	struct field fields[FIELDS_MAX];
 	size_t field_count;
-	struct strbuf store;  /* names and values of the fields */
+	struct strbuf store;   /* names and values of the fields */
 	struct strbuf scratch; /* text of a header property, or of a member found inside JSON */
 	struct strbuf json;
 };
@@ -45,8 +45,9 @@ enum property {
 	P_NONE,
 };
 const char *const cli_view_properties[] = {
-	"time",	   "provider", "providerGuid", "event", "id",  "version", "channel",  "level",		  "opcode",
-	"task",	   "keywords", "cpu",	       "pid",	"tid", "activity", "relatedActivity", "length", NULL,
+	"time",	    "provider",	       "providerGuid", "event",	   "id",  "version", "channel",
+	"level",    "opcode",	       "task",	       "keywords", "cpu", "pid",     "tid",
+	"activity", "relatedActivity", "length",       NULL,
 };
 _Static_assert(BASE_ARRAY_LEN(cli_view_properties) == P_NONE + 1, "one name for each property");
 
@@ -117,7 +118,8 @@ static bool give_text(struct cli_view *v, const char *s, struct cli_view_value *
 	return true;
 }
 
-static bool give_number(struct cli_view *v, uint64_t n, const char *format, struct cli_view_value *ret)
+static bool give_number(struct cli_view *v, uint64_t n, const char *format,
+			struct cli_view_value *ret)
 {
 	char text[32];
 	snprintf(text, sizeof text, format, (unsigned long long)n);
@@ -180,7 +182,8 @@ static bool property(struct cli_view *v, enum property which, struct cli_view_va
 	case P_KEYWORDS:
 		return give_number(v, d->Keyword, "0x%llX", ret);
 	case P_CPU:
-		return give_number(v, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)v->e), "%llu", ret);
+		return give_number(v, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)v->e),
+				   "%llu", ret);
 	case P_PID:
 		return h->ProcessId != UINT32_MAX && give_number(v, h->ProcessId, "%llu", ret);
 	case P_TID:
@@ -218,8 +221,9 @@ static int collect(void *context, const struct openetw_field *f)
 	return v->store.failed;
 }
 
-/* ---- members inside a value's JSON ----------------------------------------------------------------- *
- * The JSON is our own decoder's, so it is well formed; the cursor still never passes the end. */
+/* ---- members inside a value's JSON
+ * ----------------------------------------------------------------- * The JSON is our own
+ * decoder's, so it is well formed; the cursor still never passes the end. */
 
 static size_t skip_string(const char *s, size_t n, size_t i)
 {
@@ -268,7 +272,8 @@ static bool descend(const char **s, size_t *n, const char *name, size_t len)
 		bool found = !object && index == wanted;
 		if (object) {
 			size_t end = skip_string(p, *n, i);
-			found = end >= i + 2 && end - i - 2 == len && memcmp(p + i + 1, name, len) == 0;
+			found = end >= i + 2 && end - i - 2 == len &&
+				memcmp(p + i + 1, name, len) == 0;
 			i = end < *n ? end + 1 : *n; /* the colon */
 		}
 		size_t end = skip_value(p, *n, i);
@@ -311,7 +316,8 @@ void cli_json_plain(struct strbuf *b, const char *s, size_t n)
 	}
 }
 
-static bool inside(struct cli_view *v, const struct field *f, const char *path, struct cli_view_value *ret)
+static bool inside(struct cli_view *v, const struct field *f, const char *path,
+		   struct cli_view_value *ret)
 {
 	const char *s = v->store.s + f->json;
 	size_t n = f->json_length;
@@ -323,8 +329,10 @@ static bool inside(struct cli_view *v, const struct field *f, const char *path, 
 		path += len + (path[len] == '.');
 	}
 	cli_json_plain(&v->scratch, s, n);
-	*ret = (struct cli_view_value){
-		.text = v->scratch.s ? v->scratch.s : "", .text_length = v->scratch.len, .json = s, .json_length = n};
+	*ret = (struct cli_view_value){.text = v->scratch.s ? v->scratch.s : "",
+				       .text_length = v->scratch.len,
+				       .json = s,
+				       .json_length = n};
 	return !v->scratch.failed;
 }
 
@@ -346,7 +354,8 @@ bool cli_view_get(struct cli_view *v, const char *name, bool payload, struct cli
 	size_t len = strlen(name);
 	for (size_t i = 0; i < v->field_count; i++) {
 		const struct field *f = &v->fields[i];
-		if (f->name_length > len || memcmp(v->store.s + f->name, name, f->name_length) != 0) {
+		if (f->name_length > len ||
+		    memcmp(v->store.s + f->name, name, f->name_length) != 0) {
 			continue;
 		}
 		if (f->name_length == len) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One event seen by name: header properties and payload fields as text and as JSON. Decodes the payload only
- * when a payload field is asked for. --filter, --fields and the column formats stand on it.
+ * One event seen by name: header properties and payload fields as text and as JSON. Decodes the
+ * payload only when a payload field is asked for. --filter, --fields and the column formats stand
+ * on it.
  */
 #ifndef CLI_VIEW_H
 #define CLI_VIEW_H
@@ -27,8 +28,8 @@ struct cli_view *cli_view_create(struct openetw_decoder *decoder, bool local_tim
 void cli_view_destroy(struct cli_view *v);
 /* From now on the view is of this event; values taken before become invalid. */
 void cli_view_set(struct cli_view *v, const EVENT_RECORD *e);
-/* "time", "provider", …, a payload field, or "Struct.Member" and "Array.0". The pointers are valid until the
- * next call of cli_view_set, those of header properties until the next cli_view_get. */
+/* "time", "provider", …, a payload field, or "Struct.Member" and "Array.0". The pointers are valid
+ * until the next call of cli_view_set, those of header properties until the next cli_view_get. */
 bool cli_view_get(struct cli_view *v, const char *name, bool payload, struct cli_view_value *ret);
 /* Is `name` a property that every event can have? */
 bool cli_view_is_property(const char *name);

@@ -65,7 +65,8 @@ static size_t value_length(const char *s, size_t n)
 }
 
 /* One value of our decoder's JSON: a struct becomes ComplexData, an array one element each. */
-static void add_json(struct strbuf *b, const char *name, size_t name_length, const char *s, size_t n, int depth)
+static void add_json(struct strbuf *b, const char *name, size_t name_length, const char *s,
+		     size_t n, int depth)
 {
 	bool object = n && s[0] == '{';
 	if (n && s[0] == '[' && depth < 16) {
@@ -83,11 +84,13 @@ static void add_json(struct strbuf *b, const char *name, size_t name_length, con
 	if (object && depth < 16) {
 		strbuf_adds(b, "\r\n");
 		for (size_t i = 1; i + 1 < n;) {
-			size_t key = value_length(s + i, n - 1 - i); /* up to the comma: key, colon, value */
+			size_t key = value_length(
+				s + i, n - 1 - i); /* up to the comma: key, colon, value */
 			const char *end = memchr(s + i + 1, '"', key - 1);
 			size_t key_length = end ? (size_t)(end - (s + i + 1)) : 0;
 			size_t value = key_length + 3;
-			add_json(b, s + i + 1, key_length, s + i + value, key > value ? key - value : 0, depth + 1);
+			add_json(b, s + i + 1, key_length, s + i + value,
+				 key > value ? key - value : 0, depth + 1);
 			i += key + 1;
 		}
 		tabs(b, 2 + depth);
@@ -124,7 +127,8 @@ static void add_payload(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf 
 		add_hex(b, e);
 		strbuf_adds(b, "</BinaryEventData>\r\n");
 	} else if (result == OPENETW_PARTLY) {
-		strbuf_adds(b, "\t<ProcessingErrorData>\r\n\t\t<ErrorCode>15003</ErrorCode>\r\n\t\t<DataItemName />\r\n"
+		strbuf_adds(b, "\t<ProcessingErrorData>\r\n\t\t<ErrorCode>15003</"
+			       "ErrorCode>\r\n\t\t<DataItemName />\r\n"
 			       "\t\t<EventPayload>");
 		add_hex(b, e);
 		strbuf_adds(b, "</EventPayload>\r\n\t</ProcessingErrorData>\r\n");
@@ -136,7 +140,8 @@ static void add_payload(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf 
 	strbuf_finish(&fields);
 }
 
-static void add_system(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *b, const char *provider)
+static void add_system(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *b,
+		       const char *provider)
 {
 	const EVENT_HEADER *h = &e->EventHeader;
 	const EVENT_DESCRIPTOR *d = &h->EventDescriptor;
@@ -145,16 +150,19 @@ static void add_system(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *
 	cli_guid_text(&h->ProviderId, guid);
 	strbuf_adds(b, "\t<System>\r\n\t\t<Provider Name=\"");
 	cli_xml_text(b, provider, strlen(provider));
-	strbuf_addf(b,
-		    "\" Guid=\"{%s}\" />\r\n\t\t<EventID>%u</EventID>\r\n\t\t<Version>%u</Version>\r\n"
-		    "\t\t<Level>%u</Level>\r\n\t\t<Task>%u</Task>\r\n\t\t<Opcode>%u</Opcode>\r\n"
-		    "\t\t<Keywords>0x%llX</Keywords>\r\n",
-		    guid, d->Id, d->Version, d->Level, d->Task, d->Opcode, d->Keyword);
+	strbuf_addf(
+		b,
+		"\" Guid=\"{%s}\" />\r\n\t\t<EventID>%u</EventID>\r\n\t\t<Version>%u</Version>\r\n"
+		"\t\t<Level>%u</Level>\r\n\t\t<Task>%u</Task>\r\n\t\t<Opcode>%u</Opcode>\r\n"
+		"\t\t<Keywords>0x%llX</Keywords>\r\n",
+		guid, d->Id, d->Version, d->Level, d->Task, d->Opcode, d->Keyword);
 	if (x->raw_time) {
-		strbuf_addf(b, "\t\t<TimeCreated RawTime=\"%lld\" />\r\n", (long long)h->TimeStamp.QuadPart);
+		strbuf_addf(b, "\t\t<TimeCreated RawTime=\"%lld\" />\r\n",
+			    (long long)h->TimeStamp.QuadPart);
 	} else { /* nine digits of the second, then the zone */
 		cli_time_format((uint64_t)h->TimeStamp.QuadPart, !x->utc, time);
-		strbuf_addf(b, "\t\t<TimeCreated SystemTime=\"%.27s00%s\" />\r\n", time, x->utc ? "Z" : time + 27);
+		strbuf_addf(b, "\t\t<TimeCreated SystemTime=\"%.27s00%s\" />\r\n", time,
+			    x->utc ? "Z" : time + 27);
 	}
 	strbuf_adds(b, "\t\t<Correlation");
 	if (memcmp(&h->ActivityId, &zero, sizeof zero) != 0) {
@@ -167,20 +175,24 @@ static void add_system(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *
 		cli_guid_text((const GUID *)(uintptr_t)related->DataPtr, guid);
 		strbuf_addf(b, " RelatedActivityID=\"{%s}\"", guid);
 	}
-	strbuf_addf(b, " />\r\n\t\t<Execution ProcessID=\"%u\" ThreadID=\"%u\" ProcessorID=\"%u\"", h->ProcessId,
-		    h->ThreadId, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e));
+	strbuf_addf(b, " />\r\n\t\t<Execution ProcessID=\"%u\" ThreadID=\"%u\" ProcessorID=\"%u\"",
+		    h->ProcessId, h->ThreadId, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e));
 	if (h->Flags & EVENT_HEADER_FLAG_PRIVATE_SESSION) {
 		strbuf_addf(b, " ProcessorTime=\"%llu\"", h->ProcessorTime);
 	} else {
 		strbuf_addf(b, " KernelTime=\"%u\" UserTime=\"%u\"", h->KernelTime, h->UserTime);
 	}
-	strbuf_addf(b, " />\r\n\t\t<Channel>%u</Channel>\r\n\t\t<Computer />\r\n\t\t<Security />\r\n\t</System>\r\n",
+	strbuf_addf(b,
+		    " />\r\n\t\t<Channel>%u</Channel>\r\n\t\t<Computer />\r\n\t\t<Security "
+		    "/>\r\n\t</System>\r\n",
 		    d->Channel);
 }
 
-static void add_rendering(const EVENT_RECORD *e, struct strbuf *b, const char *provider, const char *event)
+static void add_rendering(const EVENT_RECORD *e, struct strbuf *b, const char *provider,
+			  const char *event)
 {
-	static const char *const levels[] = {NULL, "Critical", "Error", "Warning", "Information", "Verbose"};
+	static const char *const levels[] = {NULL,	"Critical",    "Error",
+					     "Warning", "Information", "Verbose"};
 	const EVENT_HEADER *h = &e->EventHeader;
 	bool is_classic = h->Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER;
 	const char *slash = is_classic ? strchr(event, '/') : NULL;
@@ -209,11 +221,17 @@ static void add_rendering(const EVENT_RECORD *e, struct strbuf *b, const char *p
 	if (is_classic) {
 		char guid[37];
 		cli_guid_text(&h->ProviderId, guid);
-		strbuf_addf(b, "\t<ExtendedTracingInfo xmlns=\"" TRACE_NS "\">\r\n\t\t<EventGuid>{%s}</EventGuid>\r\n", guid);
-		const EVENT_HEADER_EXTENDED_DATA_ITEM *instance = cli_event_item(e, EVENT_HEADER_EXT_TYPE_INSTANCE_INFO);
+		strbuf_addf(b,
+			    "\t<ExtendedTracingInfo xmlns=\"" TRACE_NS
+			    "\">\r\n\t\t<EventGuid>{%s}</EventGuid>\r\n",
+			    guid);
+		const EVENT_HEADER_EXTENDED_DATA_ITEM *instance =
+			cli_event_item(e, EVENT_HEADER_EXT_TYPE_INSTANCE_INFO);
 		if (instance && instance->DataSize >= 8) {
 			const uint8_t *p = (const uint8_t *)(uintptr_t)instance->DataPtr;
-			strbuf_addf(b, "\t\t<InstanceID>%u</InstanceID>\r\n\t\t<ParentInstanceID>%u</ParentInstanceID>\r\n",
+			strbuf_addf(b,
+				    "\t\t<InstanceID>%u</InstanceID>\r\n\t\t<ParentInstanceID>%u</"
+				    "ParentInstanceID>\r\n",
 				    le32_get(p), le32_get(p + 4));
 		}
 		strbuf_adds(b, "\t</ExtendedTracingInfo>\r\n");

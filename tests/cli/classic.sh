@@ -2,7 +2,7 @@
 # tracerpt and tracefmt: layouts that other programs parse, options in the classic style, links by name.
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
-openetw run -o a.etl -p OpenETW.Sample.Hello -- "$SAMPLES/hello-tracelogging" 3 1 >/dev/null 2>&1 || fail "run"
+record_hello a.etl 3
 n=$(openetw dump -q a.etl | wc -l)
 
 run_status 0 openetw tracerpt a.etl

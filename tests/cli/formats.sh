@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # dump and stats: the formats parse, filters and fields choose, several files merge by time.
 . "$(dirname "$0")/lib.sh"
-openetw run -o "$T/a.etl" -p OpenETW.Sample.Hello -- "$SAMPLES/hello-tracelogging" 6 1 >/dev/null 2>&1 || fail "run"
-openetw run -o "$T/b.etl" -p Test.B -- "$HELPERS/emit" Test.B 25 >/dev/null 2>&1 || fail "run"
+record_hello "$T/a.etl" 6
+openetw run -o "$T/b.etl" -p Test.B -- "$HELPERS/emit" Test.B 25 wait >/dev/null 2>&1 || fail "run"
 d="openetw dump -q"
 
 $d --json "$T/a.etl" >"$T/json"

@@ -31,3 +31,13 @@ for n, line in enumerate(open(sys.argv[1], encoding="utf-8"), 1):
 py() {
 	[ -z "$HAVE_PYTHON" ] || python3 -c "$@"
 }
+# record_hello FILE ROUNDS: all events of hello-tracelogging. It does not wait until somebody listens, and
+# EventRegister waits for etwd only so long; on a very busy machine the first events may come too early.
+record_hello() {
+	for try in 1 2 3 4 5; do
+		openetw run -o "$1" -p OpenETW.Sample.Hello -- "$SAMPLES/hello-tracelogging" "$2" 1 >/dev/null 2>&1 ||
+			fail "run"
+		[ "$(openetw dump -q -e Hello "$1" | wc -l)" -eq 0 ] || return 0
+	done
+	fail "in $try tries the first event of hello-tracelogging was never recorded"
+}

@@ -33,12 +33,12 @@ json_lines "$T/out"
 says '"guid":"71e4037d-56b7-5e7c-163b-9a48a5792f88".*"level":2,"any":"0x' "$T/out" "a GUID and a level"
 says '"level":4,"any":"0x1"' "$T/out" "keywords and a level by name"
 
-"$HELPERS/emit" Test.Cli 400 >/dev/null
+"$HELPERS/emit" Test.Cli 400 wait >/dev/null
 run_status 0 openetw flush web
 run_status 0 openetw disable web Test.Cli
 "$HELPERS/emit" Test.Cli 100 >/dev/null
 run_status 0 openetw enable web Test.Cli --event-id 1,2 --timeout 250ms
-"$HELPERS/emit" Test.Cli 40 >/dev/null
+"$HELPERS/emit" Test.Cli 40 wait >/dev/null
 run_status 0 openetw stop web
 says "session 'web' stopped: $T/web.etl" "$T/out" "stop"
 says 'lost: 0 events, 0 file buffers' "$T/out" "stop states the loss"
@@ -47,7 +47,7 @@ expect "events in the file" "$(openetw dump -q --provider Test.Cli --format csv 
 
 # a flight recorder
 run_status 0 openetw start box -m buffering -b 64K --buffers 4 -p Test.Cli
-"$HELPERS/emit" Test.Cli 50 >/dev/null
+"$HELPERS/emit" Test.Cli 50 wait >/dev/null
 run_status 0 openetw flush box -o "$T/box.etl"
 expect "events in the snapshot" "$(openetw dump -q --provider Test.Cli "$T/box.etl" | wc -l)" 50
 run_status 0 openetw list
