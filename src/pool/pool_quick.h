@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * pool_write() for the events that are nearly all events, in one pass over the pieces: what is
- * copied is counted while it is copied, so that nothing has to be known before. The protocol towards
- * the drain, and the letters L, P and U, are those of pool_write.h.
+ * copied is counted while it is copied, so that nothing has to be known before. The protocol
+ * towards the drain, and the letters L, P and U, are those of pool_write.h.
  *
  * Whatever is unusual (slot taken, chunk full, detached, clock not a counter, types in unusual
  * order) makes it give up before anything is published, and the caller starts again with
  * pool_write().
  *
- * Reading the counter takes as long as some hundred other instructions, and the CPU does both at the
- * same time. So the counter is read early, there is no fence near it, and what counts is how many
+ * Reading the counter takes as long as some hundred other instructions, and the CPU does both at
+ * the same time. So the counter is read early, there is no fence near it, and what counts is how many
  * instructions there are in all. It is still read after `begun` in program order, which is what the
  * watermark of the drain rests on.
  *
@@ -20,11 +20,11 @@
 
 #include "pool/pool_write.h"
 
-/* The last bytes of a chunk stay unused here, so that the padding and a piece of up to 16 bytes can be
- * written before looking whether they still belong. */
+/* The last bytes of a chunk stay unused here, so that the padding and a piece of up to 16 bytes can
+ * be written before looking whether they still belong. */
 #define POOL_QUICK_SLACK 24u
-/* What a chunk must have room for, besides the pieces: header, activity, the head of an item, padding
- * of both, and the slack. */
+/* What a chunk must have room for, besides the pieces: header, activity, the head of an item,
+ * padding of both, and the slack. */
 #define POOL_QUICK_ROOM (48u + 16u + 8u + 16u + POOL_QUICK_SLACK)
 
 struct pool_quick {
