@@ -41,8 +41,8 @@ void __tsan_release(void *p);
 #define order_note_gives(p) ((void)0)
 #endif
 
-/* order_load_relaxed(p) != v for a 32 or 64-bit *p, in one instruction: compilers load atomics into a
- * register first, always. */
+/* order_load_relaxed(p) != v for a 32 or 64-bit *p, in one instruction: compilers load atomics into
+ * a register first, always. */
 #if defined(__x86_64__) && !defined(ORDER_SANITIZED)
 #define order_differs(p, v)                                                                        \
 	__extension__({                                                                            \

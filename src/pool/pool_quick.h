@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * pool_write() for the events that are nearly all events, in one pass over the pieces: what is
- * copied is counted while it is copied, so that nothing has to be known before. The protocol towards
- * the drain, and the letters L, P and U, are those of pool_write.h.
+ * copied is counted while it is copied, so that nothing has to be known before. The protocol
+ * towards the drain, and the letters L, P and U, are those of pool_write.h.
  *
  * Whatever is unusual (slot taken, chunk full, detached, clock not a counter, types in unusual
  * order) makes it give up before anything is published, and the caller starts again with
  * pool_write().
  *
- * Reading the counter takes as long as some hundred other instructions, and the CPU does both at the
- * same time. So the counter is read early, there is no fence near it, and what counts is how many
+ * Reading the counter takes as long as some hundred other instructions, and the CPU does both at
+ * the same time. So the counter is read early, there is no fence near it, and what counts is how many
  * instructions there are in all. It is still read after `begun` in program order, which is what the
  * watermark of the drain rests on.
  *
@@ -20,9 +20,12 @@
 
 #include "pool/pool_write.h"
 
-/* What a chunk must have room for, besides the pieces: header, activity, the head of an item, padding
- * of both, and the last 8 bytes. */
-#define POOL_QUICK_ROOM (48u + 16u + 8u + 16u + 8u)
+/* The last bytes of a chunk stay unused here, so that the padding and a piece of up to 16 bytes can
+ * be written before looking whether they still belong. */
+#define POOL_QUICK_SLACK 24u
+/* What a chunk must have room for, besides the pieces: header, activity, the head of an item,
+ * padding of both, and the slack. */
+#define POOL_QUICK_ROOM (48u + 16u + 8u + 16u + POOL_QUICK_SLACK)
 
 struct pool_quick {
 	uint64_t rec0; /* see pool_rec0() */
@@ -63,8 +66,8 @@ static inline uint64_t pool_rec1(uint16_t cfg_gen)
 
 /* No call: around one, everything that is live would have to be saved. Two moves that may overlap
  * cover each class of sizes; what fields usually are comes first. */
-static inline __attribute__((always_inline)) void pool_quick_copy(uint8_t *to, const uint8_t *from,
-								  uint64_t n)
+static inline __attribute__((always_inline)) void
+pool_quick_copy(uint8_t *to, const uint8_t *from, uint64_t n, const uint8_t *limit)
 {
 	struct {
 		uint64_t a, b;
@@ -78,8 +81,11 @@ static inline __attribute__((always_inline)) void pool_quick_copy(uint8_t *to, c
 		le64_put(to, a);
 		le64_put(to + n - 8, b);
 	} else if (n > 16) {
-		memcpy(&last, from + n - 16, 16);
 		uint8_t *last_at = to + n - 16;
+		if (BASE_UNLIKELY(last_at + 16 > limit)) {
+			return; /* which the caller finds out himself */
+		}
+		memcpy(&last, from + n - 16, 16);
 		do {
 			memcpy(&two, from, 16);
 			memcpy(to, &two, 16);
@@ -117,8 +123,7 @@ static inline __attribute__((always_inline)) bool pool_write_quick(struct pool_w
 	POOL_TESTPOINT("writer-after-lock");
 	uint32_t pos = s->pos;
 	uint8_t *limit = s->base, *at = limit + pos;
-	/* The last 8 bytes of a chunk stay unused here, for the padding to be written blindly. */
-	limit += (int64_t)s->end - 8;
+	limit += (int64_t)s->end - POOL_QUICK_SLACK;
 	struct chunk_desc *desc = s->desc;
 	order_fence_compiler();
 	/* A forked child: see pool_write(). */
@@ -165,13 +170,13 @@ static inline __attribute__((always_inline)) bool pool_write_quick(struct pool_w
 			p++;
 		}
 		if (p != p_end && (uint8_t)p->reserved == q->item_type) {
-			uint64_t n = p->size, whole = (n + 15) & ~7ull;
+			uint64_t n = order_load_relaxed(&p->size), whole = (n + 15) & ~7ull;
 			if (BASE_UNLIKELY(n - 1 >= 0xFFE0u || to + whole > limit)) {
 				goto undo;
 			}
 			le64_put(to + whole - 8, 0);
 			le64_put(to, whole | (uint64_t)q->item << 16 | n << 48);
-			pool_quick_copy(to + 8, p->ptr, n);
+			pool_quick_copy(to + 8, p->ptr, n, limit);
 			to += whole;
 			at[3] |= POOL_REC_ITEMS;
 			p++;
@@ -180,16 +185,15 @@ static inline __attribute__((always_inline)) bool pool_write_quick(struct pool_w
 	uint64_t before = q->activity || q->item_type != 0 ? (uint64_t)(to - at)
 							   : sizeof(struct pool_rec);
 	for (; p != p_end; p++) {
-		uint64_t n = p->size;
-		uint8_t *here = to;
+		uint64_t n = order_load_relaxed(&p->size); /* once: it may change */
+		if (q->item_type != 0 && BASE_UNLIKELY((uint8_t)p->reserved != 0)) {
+			goto undo;
+		}
+		pool_quick_copy(to, p->ptr, n, limit);
 		to += n;
 		if (BASE_UNLIKELY(to > limit)) {
 			goto undo;
 		}
-		if (q->item_type != 0 && BASE_UNLIKELY((uint8_t)p->reserved != 0)) {
-			goto undo;
-		}
-		pool_quick_copy(here, p->ptr, n);
 	}
 	le64_put(to, 0); /* padding */
 	uint64_t used = (uint64_t)(to - at), user_len = used - before, size = (used + 7) & ~7ull;

@@ -68,8 +68,8 @@ static inline const void *provider_activity_or(const void *given)
 uint32_t provider_emit_plain(struct provider_hot *hot, const void *descriptor, const void *activity,
 			     const struct pool_piece *piece, uint32_t count, const void *frame);
 
-/* The same where provider_write() did not get through: without a verdict (keeps one for the next such
- * event) or with a full chunk. */
+/* The same where provider_write() did not get through: without a verdict (keeps one for the next
+ * such event) or with a full chunk. */
 uint32_t provider_emit_again(struct provider_hot *hot, const void *descriptor,
 			      const void *activity, const struct pool_piece *piece, uint32_t count,
 			      const void *frame);
