@@ -121,7 +121,11 @@ static uint32_t targets_find(const struct provider_event *ev, struct target ret[
 		struct inproc_destination *d = inproc_destination();
 		if (d) {
 			const struct ctl_header *h = d->ctl;
-			n += judge(ev, e, d->ctl, h->size, d->writer, &ret[n]);
+			/* Instance ids come from the daemons; the bits of private sessions are
+			 * others. */
+			struct provider_event all = *ev;
+			all.exclude = 0;
+			n += judge(&all, e, d->ctl, h->size, d->writer, &ret[n]);
 		}
 	}
 	return n;

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -466,9 +467,89 @@ static void a_process_that_destroys_its_pool_is_quarantined(void **state)
 	close(fd);
 }
 
+/* ---- pools of an earlier daemon ---------------------------------------------------------------- */
+
+static int sealed_file(uint64_t bytes, int seals)
+{
+	int fd = base_memfd("adopt-test", bytes);
+	assert_true(fd >= 0);
+	assert_int_equal(fcntl(fd, F_ADD_SEALS, seals), 0);
+	return fd;
+}
+
+static uint32_t adopt(const struct provider *p, const int *fds, int count)
+{
+	uint8_t mem[16];
+	struct proto_writer w;
+	proto_begin(&w, mem, sizeof mem, PROTO_ADOPT, 5);
+	assert_int_equal(proto_send(p->fd, mem, (size_t)proto_end(&w), fds, count), 0);
+	for (;;) { /* growth segments may come in between */
+		reply.fd_count = PROTO_FDS_MAX;
+		long n = proto_recv(p->fd, reply.mem, sizeof reply.mem, reply.fds, &reply.fd_count,
+				    10000);
+		assert_true(n > 0);
+		for (int i = 0; i < reply.fd_count; i++) {
+			close(reply.fds[i]);
+		}
+		assert_int_equal(proto_parse(reply.mem, (size_t)n, &reply.m), 0);
+		if (reply.m.type == (PROTO_ADOPT | PROTO_REPLY)) {
+			uint32_t status = 0xFFFF;
+			assert_int_equal(reply.m.id, 5);
+			assert_true(proto_get_u32(&reply.m, PROTO_TAG_STATUS, &status));
+			return status;
+		}
+	}
+}
+
+static void only_what_a_daemon_made_is_adopted(void **state)
+{
+	const int all = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+	uint64_t bytes = pool_segment_bytes(POOL_CHUNK_MIN);
+	struct provider p;
+	provider_attach(&daemon_, &p);
+	int before = daemon_fds();
+	int fd = sealed_file(bytes, F_SEAL_GROW | F_SEAL_SEAL); /* could shrink under its reader */
+	assert_int_equal(adopt(&p, &fd, 1), 87);
+	close(fd);
+	fd = sealed_file(bytes + 4096, all); /* no size of ours */
+	assert_int_equal(adopt(&p, &fd, 1), 87);
+	close(fd);
+	fd = open("/dev/null", O_RDWR);
+	assert_int_equal(adopt(&p, &fd, 1), 87);
+	close(fd);
+	assert_int_equal(adopt(&p, NULL, 0), 87);
+	fd = sealed_file(bytes, all); /* no pool's first word */
+	assert_int_equal(adopt(&p, &fd, 1), 87);
+	close(fd);
+	/* One that looks right and is full of nonsense: taken, and nothing comes of it. */
+	for (uint32_t seed = 1; seed <= 4; seed++) {
+		fd = sealed_file(bytes, all);
+		uint8_t *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		assert_true(mem != MAP_FAILED);
+		uint32_t x = seed * 2654435761u;
+		for (uint64_t i = POOL_DESC_OFFSET; i < bytes; i++) {
+			x = x * 1664525u + 1013904223u;
+			mem[i] = (uint8_t)(x >> 24);
+		}
+		struct seg_header *h = (struct seg_header *)(void *)mem;
+		memset(h->lost, 0xEE, sizeof h->lost + sizeof h->lost_cause);
+		h->magic = POOL_SEG_MAGIC;
+		h->abi_major = POOL_ABI_MAJOR;
+		h->chunk_size = POOL_CHUNK_MIN;
+		h->chunk_count = POOL_CHUNKS;
+		h->free_mask = seed; /* most are taken */
+		assert_int_equal(adopt(&p, &fd, 1), 0);
+		munmap(mem, bytes);
+		close(fd);
+	}
+	assert_true(daemon_fds() <= before);
+	provider_detach(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_what_a_daemon_made_is_adopted),
 		cmocka_unit_test(only_the_owner_reaches_the_sockets),
 		cmocka_unit_test(malformed_messages_cost_the_connection),
 		cmocka_unit_test(unknown_messages_get_an_answer),

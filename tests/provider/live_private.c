@@ -99,6 +99,8 @@ static void each_session_gets_what_it_asked_for(void)
 	EXPECT(EventWriteTransfer(h, &d2, &activity, &related, 0, NULL), 0);
 	EXPECT(EventWrite(h, &d3, 0, NULL), 0);
 	EXPECT(EventWriteTransfer(h, &d4, &activity, &related, 0, NULL), 0);
+	/* Instance ids name sessions of the daemon, never private ones. */
+	EXPECT(EventWriteEx(h, &d3, UINT64_MAX, 0, NULL, NULL, 0, NULL), 0);
 	live_stop(&own);
 	EXPECT(c.code, 1);
 	live_stop(&daemon);
@@ -112,8 +114,8 @@ static void each_session_gets_what_it_asked_for(void)
 	live_read(daemon.path, see, &x);
 	EXPECT(a.by_id[2] + a.by_id[4], 2);
 	EXPECT(a.count, 2);
-	EXPECT(b.by_id[2] + b.by_id[3] + b.by_id[4], 3);
-	EXPECT(b.count, 3);
+	EXPECT(b.by_id[2] + b.by_id[3] + b.by_id[4], 4);
+	EXPECT(b.count, 4);
 	EXPECT(x.by_id[1] + x.by_id[4], 2);
 	EXPECT(x.count, 2);
 	EXPECT((a.flags & EVENT_HEADER_FLAG_PRIVATE_SESSION) != 0, 1);
