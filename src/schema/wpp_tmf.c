@@ -155,9 +155,11 @@ static int read_source(struct tmf *t, const char *s, const char *end)
 	while (name < end && *name == ' ') {
 		name++;
 	}
-	const char *stop = memmem(name, (size_t)(end - name), "//", 2);
-	const char *comment = stop ? stop : end;
-	stop = comment;
+	const char *comment = name;
+	while (comment < end && !(comment[0] == '/' && comment + 1 < end && comment[1] == '/')) {
+		comment++;
+	}
+	const char *stop = comment;
 	while (stop > name && stop[-1] == ' ') {
 		stop--;
 	}
@@ -241,10 +243,10 @@ static int read_type(struct tmf *t, const char *s, const char *end, struct manif
 			return 0;
 		}
 		const char *close = end;
-		while (close > open && *close != ')') {
+		while (close > open + 1 && close[-1] != ')') {
 			close--;
 		}
-		return read_list(t, open + 1, close > open ? close : end, set, it);
+		return read_list(t, open + 1, close > open + 1 ? close - 1 : end, set, it);
 	}
 	/* Where it ends is not known: the rest of the payload is shown as it is. */
 	it->in_type = SCHEMA_IN_NONNULLTERMINATEDANSISTRING;
