@@ -22,6 +22,7 @@
  *   etwd_notify.c    ENABLE requests: changes, callbacks, their acknowledgements
  *   etwd_filter.c    filters of an enable: parsing, evaluation
  *   etwd_session.c   start, query, flush; etwd_stop.c: stop, update
+ *   etwd_reach.c     a directory is looked up before the loop opens a file in it
  *   etwd_drain.c     when to drain; a pass; losses
  *   etwd_route.c     a record -> the sessions that want it, in ETW form
  *   etwd_route_run.c the same for many records of one kind at once
@@ -80,6 +81,7 @@
 #define ETWD_NAME_MAX		   1024u
 #define ETWD_FDS_RESERVE	   64u
 #define ETWD_ITEMS_MAX		   24u
+#define ETWD_JOBS_MAX		   256u /* threads of requests that wait for a disk */
 #define ETWD_GUID_LIST_MAX	   2048u /* disallowed members, periodic capture states */
 #define ETWD_CAPTURE_SECONDS_MIN   1u
 #define ETWD_CONTROL_CONNS_MAX	   1024u /* of one user */
@@ -517,6 +519,11 @@ struct session {
 
 void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_session_control(struct etwd *d, struct conn *c, const struct proto_message *m);
+/* The same request after etwd_reach_first(). */
+void etwd_session_control_reached(struct etwd *d, struct conn *c, const struct proto_message *m);
+/* Look the path's directory up in a job, then come back with the request. False: go on at once. */
+bool etwd_reach_first(struct etwd *d, struct conn *c, const struct proto_message *m,
+		      const char *path);
 void etwd_session_list(struct etwd *d, struct conn *c, const struct proto_message *m);
 struct session *etwd_session_find(struct etwd *d, const struct proto_message *m, struct conn *c);
 /* Answer a kept reply, if its connection still lives. */

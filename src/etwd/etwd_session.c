@@ -555,6 +555,10 @@ static void control_flush(struct etwd *d, struct conn *c, const struct proto_mes
 	const char *why = NULL;
 	uint32_t code = 0;
 	proto_get_session(m, &p);
+	if (d->jobs_running >= ETWD_JOBS_MAX) {
+		etwd_reply_status(d, c, m, 1450, "too many requests wait for a disk");
+		return;
+	}
 	if (p.log_file && p.log_file_len > 0 && (s->mode & MODE_BUFFERING)) {
 		code = etwd_session_path(d, c, p.log_file, p.log_file_len, s, &path, &why);
 	} else if ((s->mode & MODE_BUFFERING) && !s->path) {
@@ -587,7 +591,42 @@ static void control_flush(struct etwd *d, struct conn *c, const struct proto_mes
 	etwd_job_start(d, &f->job);
 }
 
+/* The file this request is going to open on the loop, if any. */
+static bool opens_file(const struct proto_message *m, const struct session *s, uint32_t control,
+		       char *path, size_t cap)
+{
+	struct proto_session p = {0};
+	bool may = control == 4 || (control == 3 && (s->mode & MODE_BUFFERING)) || control == 2;
+	if (!may || (control != 4 && !proto_get_session(m, &p))) {
+		return false;
+	}
+	if (p.log_file && p.log_file_len > 0) {
+		long n = utf16_to_utf8(p.log_file, p.log_file_len, path, cap);
+		return n >= 0 && (size_t)n < cap;
+	}
+	size_t n = s->path && control != 2 ? strlen(s->path) + 1 : cap + 1;
+	if (n > cap) {
+		return false;
+	}
+	memcpy(path, s->path, n);
+	return true;
+}
+
+static void session_control(struct etwd *d, struct conn *c, const struct proto_message *m,
+			    bool reached);
+
 void etwd_session_control(struct etwd *d, struct conn *c, const struct proto_message *m)
+{
+	session_control(d, c, m, false);
+}
+
+void etwd_session_control_reached(struct etwd *d, struct conn *c, const struct proto_message *m)
+{
+	session_control(d, c, m, true);
+}
+
+static void session_control(struct etwd *d, struct conn *c, const struct proto_message *m,
+			    bool reached)
 {
 	uint32_t control;
 	struct diag diag = {0};
@@ -611,6 +650,11 @@ void etwd_session_control(struct etwd *d, struct conn *c, const struct proto_mes
 	if (s->state != SESSION_RUNNING && control != 0) {
 		etwd_reply_status(d, c, m, control == 1 ? 2402 : 4201,
 				  "the session is being stopped");
+		return;
+	}
+	char path[4096];
+	if (!reached && opens_file(m, s, control, path, sizeof path) &&
+	    etwd_reach_first(d, c, m, path)) {
 		return;
 	}
 	switch (control) {
