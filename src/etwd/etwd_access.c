@@ -28,9 +28,9 @@
 #endif
 
 enum ace_kind { /* AceType of a Windows access list */
-	ACE_ALLOW = 0,
-	ACE_DENY = 1,
-	ACE_AUDIT = 2,
+		ACE_ALLOW = 0,
+		ACE_DENY = 1,
+		ACE_AUDIT = 2,
 };
 
 struct ace {
@@ -100,7 +100,8 @@ static bool is_peer(const struct ace *a, const struct conn *c)
 		return true;
 	}
 	if ((a->sid_bytes == sizeof admins && memcmp(s, admins, sizeof admins) == 0) ||
-	    (a->sid_bytes == sizeof local_system && memcmp(s, local_system, sizeof local_system) == 0)) {
+	    (a->sid_bytes == sizeof local_system &&
+	     memcmp(s, local_system, sizeof local_system) == 0)) {
 		return c->uid == 0;
 	}
 	if (a->sid_bytes != 16 || s[1] != 2 || s[7] != 22) {
@@ -176,8 +177,8 @@ static int save(struct etwd *d)
 	int r = b.failed ? -ENOMEM : 0;
 	int fd = r == 0 ? open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600)
 			: -1;
-	if (r == 0 && (fd < 0 || write(fd, b.s, b.len) != (ssize_t)b.len ||
-		       rename(fresh, path) < 0)) {
+	if (r == 0 &&
+	    (fd < 0 || write(fd, b.s, b.len) != (ssize_t)b.len || rename(fresh, path) < 0)) {
 		r = -errno;
 	}
 	base_close(&fd);
@@ -226,9 +227,8 @@ static bool read_line(char *line, struct guid *ret_guid, struct ace *ret)
 	    guid_parse(guid, ret_guid) < 0 || kind > ACE_AUDIT || strlen(hex) % 2 != 0) {
 		return false;
 	}
-	*ret = (struct ace){.kind = (uint8_t)kind,
-			    .rights = rights,
-			    .sid_bytes = (uint8_t)(strlen(hex) / 2)};
+	*ret = (struct ace){
+		.kind = (uint8_t)kind, .rights = rights, .sid_bytes = (uint8_t)(strlen(hex) / 2)};
 	for (size_t i = 0; i < ret->sid_bytes; i++) {
 		unsigned v;
 		if (sscanf(hex + 2 * i, "%2x", &v) != 1) {
@@ -294,11 +294,11 @@ void etwd_access_finish(struct etwd *d)
  * ------------------------------------------------------------------------------------ */
 
 enum { /* EVENTSECURITYOPERATION, and ours */
-	SET_DACL = 0,
-	SET_SACL = 1,
-	ADD_DACL = 2,
-	ADD_SACL = 3,
-	REMOVE = 16,
+       SET_DACL = 0,
+       SET_SACL = 1,
+       ADD_DACL = 2,
+       ADD_SACL = 3,
+       REMOVE = 16,
 };
 
 static void clear_kind(struct access *a, bool audit)
@@ -332,7 +332,9 @@ static uint32_t change(struct etwd *d, const struct proto_message *m, const stru
 		return 87;
 	}
 	bool audit = op == SET_SACL || op == ADD_SACL;
-	struct ace ace = {.kind = audit ? ACE_AUDIT : allow ? ACE_ALLOW : ACE_DENY,
+	struct ace ace = {.kind = audit	  ? ACE_AUDIT
+				  : allow ? ACE_ALLOW
+					  : ACE_DENY,
 			  .sid_bytes = (uint8_t)n,
 			  .rights = rights};
 	memcpy(ace.sid, sid, n);

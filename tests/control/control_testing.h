@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-#define NAME_ROOM 1032
+#define NAME_ROOM   1032
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
 /* EVENT_TRACE_PROPERTIES with its two names in 16-bit units; `a` sees the same bytes as UTF-8. */
@@ -32,7 +32,7 @@ struct block {
 
 int testing_setup(void **state);
 int testing_teardown(void **state);
-void testing_stop_daemon(void); /* it leaves by itself on SIGTERM; waits for that */
+void testing_stop_daemon(void);		    /* it leaves by itself on SIGTERM; waits for that */
 const char *testing_path(const char *name); /* in the test's directory; two may be in use */
 
 /* Zeroed, sizes and offsets set. file: NULL, or a name in the test's directory. */

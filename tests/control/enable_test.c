@@ -131,11 +131,9 @@ static void filters_are_checked_one_by_one(void **state)
 		expect_code(enable(id, &provider, cases[i].type, cases[i].p, cases[i].bytes),
 			    cases[i].code, cases[i].what);
 	}
-	EVENT_FILTER_DESCRIPTOR twice[2] = {
-		{(ULONGLONG)(uintptr_t)pids, 4, EVENT_FILTER_TYPE_PID},
-		{(ULONGLONG)(uintptr_t)pids, 8, EVENT_FILTER_TYPE_PID}};
-	ENABLE_TRACE_PARAMETERS a = {
-		.Version = 2, .EnableFilterDesc = twice, .FilterDescCount = 2};
+	EVENT_FILTER_DESCRIPTOR twice[2] = {{(ULONGLONG)(uintptr_t)pids, 4, EVENT_FILTER_TYPE_PID},
+					    {(ULONGLONG)(uintptr_t)pids, 8, EVENT_FILTER_TYPE_PID}};
+	ENABLE_TRACE_PARAMETERS a = {.Version = 2, .EnableFilterDesc = twice, .FilterDescCount = 2};
 	expect_code(EnableTraceEx2(id, &provider, 1, 0, 0, 0, 0, &a), ERROR_INVALID_PARAMETER,
 		    "a type twice");
 	session_stop(id);
@@ -185,8 +183,9 @@ static void each_session_gets_exactly_what_its_filter_says(void **state)
 	expect_code(enable(id[5], &provider, EVENT_FILTER_TYPE_PID, &init, 4), 0, "pid 1");
 	expect_code(enable(id[6], &provider, EVENT_FILTER_TYPE_EXECUTABLE_NAME, exe, sizeof exe), 0,
 		    "own name");
-	expect_code(enable(id[7], &provider, EVENT_FILTER_TYPE_EXECUTABLE_NAME, other, sizeof other),
-		    0, "another's name");
+	expect_code(
+		enable(id[7], &provider, EVENT_FILTER_TYPE_EXECUTABLE_NAME, other, sizeof other), 0,
+		"another's name");
 	unsigned want[8] = {0};
 	static const ULONGLONG keywords[] = {0, 0x01, 0x10, 0x30, 0xE0};
 	for (USHORT e = 0; e < 10; e++) {
@@ -287,7 +286,7 @@ static void event_names_are_filtered_within_their_range(void **state)
 /* ---- callbacks ------------------------------------------------------------------------------- */
 
 struct heard {
-	unsigned calls, captures;
+	unsigned calls, captures, listed;
 	ULONG code;
 	UCHAR level;
 	ULONGLONG any, all;
@@ -308,6 +307,17 @@ static VOID NTAPI on_enable(LPCGUID source, ULONG code, UCHAR level, ULONGLONG a
 	if (code == EVENT_CONTROL_CODE_CAPTURE_STATE) {
 		write_one(s->h, 42, 4, 1); /* the rundown */
 	}
+	/* As .NET does in every callback: who has me now? */
+	UCHAR info[512];
+	ULONG bytes;
+	GUID self = provider;
+	if (EnumerateTraceGuidsEx(TraceGuidQueryInfo, &self, 16, info, sizeof info, &bytes) == 0) {
+		TRACE_PROVIDER_INSTANCE_INFO inst;
+		memcpy(&inst, info + 8, sizeof inst);
+		s->listed = inst.EnableCount;
+	} else {
+		s->listed = 99;
+	}
 	s->calls++;
 }
 
@@ -320,6 +330,7 @@ static void a_timeout_waits_for_the_callback_and_its_rundown(void **state)
 	ENABLE_TRACE_PARAMETERS p = {.Version = 2, .SourceId = group};
 	expect_code(EnableTraceEx2(id, &provider, 1, 4, 3, 1, INFINITE, &p), 0, "enable");
 	assert_int_equal(s.calls, 1);
+	assert_int_equal(s.listed, 1); /* the list is ahead of the callback */
 	assert_int_equal(s.code, 1);
 	assert_int_equal(s.level, 4);
 	assert_true(s.any == 3 && s.all == 1);
@@ -328,6 +339,7 @@ static void a_timeout_waits_for_the_callback_and_its_rundown(void **state)
 	assert_int_equal(s.captures, 1);
 	expect_code(EnableTraceEx2(id, &provider, 0, 0, 0, 0, 5000, NULL), 0, "disable");
 	assert_int_equal(s.code, 0);
+	assert_int_equal(s.listed, 0);
 	session_stop(id);
 	EventUnregister(s.h);
 	tally_file("wait.etl", &t);
@@ -363,8 +375,9 @@ static void lists_show_registered_and_enabled_providers(void **state)
 		    ERROR_SUCCESS, "list");
 	assert_int_equal(bytes, need);
 	assert_true(has_guid(list, bytes, &provider) && has_guid(list, bytes, &nobody));
-	expect_code(EnumerateTraceGuidsEx(TraceGuidQueryProcess, NULL, 0, list, sizeof list, &bytes),
-		    ERROR_SUCCESS, "own");
+	expect_code(
+		EnumerateTraceGuidsEx(TraceGuidQueryProcess, NULL, 0, list, sizeof list, &bytes),
+		ERROR_SUCCESS, "own");
 	assert_true(has_guid(list, bytes, &provider) && !has_guid(list, bytes, &nobody));
 
 	static UCHAR info[4096];
@@ -468,7 +481,8 @@ static void a_group_enables_its_members_but_for_the_disallowed(void **state)
 	CONTROLTRACE_ID id = session_start(u"Group", 1, "group.etl");
 	assert_int_equal(EventRegister(&provider, NULL, NULL, &h), 0);
 	assert_int_equal(EventSetInformation(h, EventProviderSetTraits, traits, sizeof traits), 0);
-	ENABLE_TRACE_PARAMETERS p = {.Version = 2, .EnableProperty = EVENT_ENABLE_PROPERTY_PROVIDER_GROUP};
+	ENABLE_TRACE_PARAMETERS p = {.Version = 2,
+				     .EnableProperty = EVENT_ENABLE_PROPERTY_PROVIDER_GROUP};
 	expect_code(EnableTraceEx2(id, &group, 1, 5, 0, 0, 1000, &p), 0, "enable the group");
 	for (int i = 0; i < 400 && !EventProviderEnabled(h, 1, 0); i++) {
 		usleep(5000);
@@ -580,7 +594,8 @@ static void information_classes_check_lengths_and_refuse_by_name(void **state)
 	expect_code(TraceQueryInformation(id, TraceStreamCount, &streams, 4, NULL), ok, "per cpu");
 	assert_int_equal(streams, sysconf(_SC_NPROCESSORS_CONF));
 	CLASSIC_EVENT_ID event = {0};
-	expect_code(TraceConfigureLastBranchRecord(id, TRACE_LBR_EXCLUDE_KERNEL, &event, 1), no, "LBR");
+	expect_code(TraceConfigureLastBranchRecord(id, TRACE_LBR_EXCLUDE_KERNEL, &event, 1), no,
+		    "LBR");
 	expect_code(TraceConfigureLastBranchRecord(0, TRACE_LBR_EXCLUDE_KERNEL, &event, 1), par,
 		    "LBR, id 0");
 	expect_code(TraceConfigureLastBranchRecord(id, TRACE_LBR_EXCLUDE_KERNEL, NULL, 1), par,
@@ -599,12 +614,14 @@ static void a_periodic_capture_state_calls_again_and_again(void **state)
 	CONTROLTRACE_ID id = session_start(u"Period", EVENT_TRACE_REAL_TIME_MODE, NULL);
 	assert_int_equal(EventRegister(&provider, on_enable, (void *)&s, (REGHANDLE *)&s.h), 0);
 	expect_code(EnableTraceEx2(id, &provider, 1, 5, 0, 0, 1000, NULL), 0, "enable");
-	expect_code(TraceSetInformation(id, TracePeriodicCaptureStateListInfo, &p, sizeof p), 0, "set");
+	expect_code(TraceSetInformation(id, TracePeriodicCaptureStateListInfo, &p, sizeof p), 0,
+		    "set");
 	for (int i = 0; i < 2000 && s.captures < 2; i++) {
 		usleep(5000);
 	}
 	assert_true(s.captures >= 2);
-	expect_code(TraceSetInformation(id, TracePeriodicCaptureStateListInfo, NULL, 0), 0, "clear");
+	expect_code(TraceSetInformation(id, TracePeriodicCaptureStateListInfo, NULL, 0), 0,
+		    "clear");
 	session_stop(id);
 	EventUnregister(s.h);
 }
@@ -630,34 +647,39 @@ static void rights_are_kept_answered_and_enforced(void **state)
 
 	/* Registering only: enabling is refused. */
 	expect_code(EventAccessControl(&g, EventSecuritySetDACL, &everyone, TRACELOG_REGISTER_GUIDS,
-				       TRUE), 0, "register only");
+				       TRUE),
+		    0, "register only");
 	expect_code(EnableTraceEx2(id, &provider, 1, 0, 0, 0, 0, NULL), ERROR_ACCESS_DENIED,
 		    "enable without the right");
 	expect_code(EnableTraceEx2(id, &nobody, 1, 0, 0, 0, 0, NULL), 0, "another GUID");
-	expect_code(EventAccessControl(&g, EventSecurityAddDACL, &everyone, TRACELOG_GUID_ENABLE,
-				       TRUE), 0, "and enabling");
+	expect_code(
+		EventAccessControl(&g, EventSecurityAddDACL, &everyone, TRACELOG_GUID_ENABLE, TRUE),
+		0, "and enabling");
 	expect_code(EnableTraceEx2(id, &provider, 1, 0, 0, 0, 0, NULL), 0, "enable");
 	expect_code(EventAccessQuery(&g, NULL, &bytes), ERROR_MORE_DATA, "size");
 	assert_int_equal(bytes, 20 + 16 + 8 + 2 * (8 + 12));
 	expect_code(EventAccessQuery(&g, sd, &bytes), 0, "query");
-	assert_int_equal(sd[0], 1);			       /* revision */
-	assert_int_equal(sd[2] | sd[3] << 8, 0x8004);	       /* self-relative, DACL present */
-	assert_int_equal(sd[16], 36);			       /* offset of the DACL */
-	assert_int_equal(sd[36], 2);			       /* ACL revision */
-	assert_int_equal(sd[40], 2);			       /* two entries */
-	assert_int_equal(sd[44], 0);			       /* allowed */
-	assert_int_equal(sd[48] | sd[49] << 8, 0x800);	       /* the first one's rights */
+	assert_int_equal(sd[0], 1);		       /* revision */
+	assert_int_equal(sd[2] | sd[3] << 8, 0x8004);  /* self-relative, DACL present */
+	assert_int_equal(sd[16], 36);		       /* offset of the DACL */
+	assert_int_equal(sd[36], 2);		       /* ACL revision */
+	assert_int_equal(sd[40], 2);		       /* two entries */
+	assert_int_equal(sd[44], 0);		       /* allowed */
+	assert_int_equal(sd[48] | sd[49] << 8, 0x800); /* the first one's rights */
 	assert_memory_equal(sd + 52, &everyone, 12);
 	/* A denial counts whatever is allowed. */
 	expect_code(EventAccessControl(&g, EventSecurityAddDACL, &everyone, TRACELOG_GUID_ENABLE,
-				       FALSE), 0, "deny");
-	expect_code(EnableTraceEx2(id, &provider, 1, 0, 0, 0, 0, NULL), ERROR_ACCESS_DENIED, "denied");
+				       FALSE),
+		    0, "deny");
+	expect_code(EnableTraceEx2(id, &provider, 1, 0, 0, 0, 0, NULL), ERROR_ACCESS_DENIED,
+		    "denied");
 	expect_code(EventAccessRemove(&g), 0, "remove");
 	expect_code(EnableTraceEx2(id, &provider, 1, 0, 0, 0, 0, NULL), 0, "enable again");
 
 	/* They outlast the daemon. */
 	expect_code(EventAccessControl(&g, EventSecuritySetDACL, &everyone, TRACELOG_REGISTER_GUIDS,
-				       TRUE), 0, "register only");
+				       TRUE),
+		    0, "register only");
 	session_stop(id);
 	testing_stop_daemon();
 	id = session_start(u"Rights", EVENT_TRACE_REAL_TIME_MODE, NULL);
@@ -670,10 +692,11 @@ static void rights_are_kept_answered_and_enforced(void **state)
 	expect_code(session_query(id, &b), 0, "query the session");
 	GUID sg = b.p.Wnode.Guid;
 	expect_code(EventAccessControl(&sg, EventSecuritySetDACL, &everyone,
-				       TRACELOG_CREATE_REALTIME, TRUE), 0, "control only");
+				       TRACELOG_CREATE_REALTIME, TRUE),
+		    0, "control only");
 	expect_code(session_query(id, &b), ERROR_ACCESS_DENIED, "query without the right");
 	EVENT_TRACE_LOGFILEA l = {0};
-	l.LoggerName = (char *)(uintptr_t)"Rights";
+	l.LoggerName = (char *)(uintptr_t) "Rights";
 	l.ProcessTraceMode = PROCESS_TRACE_MODE_REAL_TIME | PROCESS_TRACE_MODE_EVENT_RECORD;
 	SetLastError(0);
 	PROCESSTRACE_HANDLE h = OpenTraceA(&l);

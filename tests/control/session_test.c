@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * StartTrace, ControlTrace and its wrappers, QueryAllTraces: codes and blocks as documented, against
- * a real daemon.
+ * StartTrace, ControlTrace and its wrappers, QueryAllTraces: codes and blocks as documented,
+ * against a real daemon.
  */
 #include "control_testing.h"
 
@@ -19,8 +19,14 @@ struct fault {
 	void (*make)(struct block *b);
 	ULONG code;
 };
-static void no_size(struct block *b) { b->p.Wnode.BufferSize = 0; }
-static void short_size(struct block *b) { b->p.Wnode.BufferSize = sizeof b->p - 1; }
+static void no_size(struct block *b)
+{
+	b->p.Wnode.BufferSize = 0;
+}
+static void short_size(struct block *b)
+{
+	b->p.Wnode.BufferSize = sizeof b->p - 1;
+}
 static void no_room(struct block *b)
 {
 	b->p.Wnode.BufferSize = sizeof b->p;
@@ -37,32 +43,65 @@ static void little_room_before_file(struct block *b)
 {
 	b->p.LogFileNameOffset = b->p.LoggerNameOffset + 8;
 }
-static void file_offset_1(struct block *b) { b->p.LogFileNameOffset = 1; }
-static void name_offset_1(struct block *b) { b->p.LoggerNameOffset = 1; }
-static void file_offset_out(struct block *b) { b->p.LogFileNameOffset = sizeof *b + 2; }
-static void name_offset_out(struct block *b) { b->p.LoggerNameOffset = sizeof *b + 2; }
-static void odd_offset(struct block *b) { b->p.LogFileNameOffset |= 1; }
-static void no_flag(struct block *b) { b->p.Wnode.Flags = 0; }
+static void file_offset_1(struct block *b)
+{
+	b->p.LogFileNameOffset = 1;
+}
+static void name_offset_1(struct block *b)
+{
+	b->p.LoggerNameOffset = 1;
+}
+static void file_offset_out(struct block *b)
+{
+	b->p.LogFileNameOffset = sizeof *b + 2;
+}
+static void name_offset_out(struct block *b)
+{
+	b->p.LoggerNameOffset = sizeof *b + 2;
+}
+static void odd_offset(struct block *b)
+{
+	b->p.LogFileNameOffset |= 1;
+}
+static void no_flag(struct block *b)
+{
+	b->p.Wnode.Flags = 0;
+}
 static void wrong_version(struct block *b)
 {
 	b->p.Wnode.Flags |= WNODE_FLAG_VERSIONED_PROPERTIES; /* and its VersionNumber is 0 */
 	b->p.LoggerNameOffset += 64;
 	b->p.LogFileNameOffset += 64;
 }
-static void kernel_guid(struct block *b) { b->p.Wnode.Guid = SystemTraceControlGuid; }
+static void kernel_guid(struct block *b)
+{
+	b->p.Wnode.Guid = SystemTraceControlGuid;
+}
 static void no_file(struct block *b)
 {
 	b->p.LogFileMode = 0;
 	b->p.LogFileNameOffset = 0;
 }
-static void empty_file(struct block *b) { b->file[0] = 0; }
+static void empty_file(struct block *b)
+{
+	b->file[0] = 0;
+}
 static void missing_dir(struct block *b)
 {
 	memcpy(b->file, u"/nonexistent-dir/x.etl", sizeof u"/nonexistent-dir/x.etl");
 }
-static void a_directory(struct block *b) { memcpy(b->file, u"/tmp", sizeof u"/tmp"); }
-static void clock_4(struct block *b) { b->p.Wnode.ClientContext = 4; }
-static void huge_buffer(struct block *b) { b->p.BufferSize = 16385; }
+static void a_directory(struct block *b)
+{
+	memcpy(b->file, u"/tmp", sizeof u"/tmp");
+}
+static void clock_4(struct block *b)
+{
+	b->p.Wnode.ClientContext = 4;
+}
+static void huge_buffer(struct block *b)
+{
+	b->p.BufferSize = 16385;
+}
 #define MODE(Name, Bits, Size)                                                                     \
 	static void Name(struct block *b)                                                          \
 	{                                                                                          \
@@ -318,7 +357,8 @@ static void more_data_still_fills_and_still_stops(void **state)
 	expect_code(ControlTraceW(id, NULL, &b.p, 0), ERROR_SUCCESS, "query without names");
 	block_init(&b, 0, NULL);
 	b.p.Wnode.BufferSize = b.p.LoggerNameOffset + 8;
-	expect_code(ControlTraceW(id, NULL, &b.p, EVENT_TRACE_CONTROL_STOP), ERROR_MORE_DATA, "stop");
+	expect_code(ControlTraceW(id, NULL, &b.p, EVENT_TRACE_CONTROL_STOP), ERROR_MORE_DATA,
+		    "stop");
 	expect_code(session_query(id, &b), ERROR_WMI_INSTANCE_NOT_FOUND, "it is stopped");
 }
 
@@ -426,7 +466,8 @@ static void a_new_file_session_numbers_its_files(void **state)
 	CONTROLTRACE_ID id;
 	struct tally t;
 	unsigned sum = 0;
-	block_init(&b, EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_USE_KBYTES_FOR_SIZE, "new%d.etl");
+	block_init(&b, EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_USE_KBYTES_FOR_SIZE,
+		   "new%d.etl");
 	b.p.MaximumFileSize = 512;
 	b.p.BufferSize = 64;
 	expect_code(StartTraceW(&id, u"New", &b.p), ERROR_SUCCESS, "start");
@@ -434,8 +475,8 @@ static void a_new_file_session_numbers_its_files(void **state)
 	expect_code(EnableTraceEx2(id, &provider, 1, 5, 0, 0, 1000, NULL), ERROR_SUCCESS, "enable");
 	write_events(h, 10, 100);
 	block_init(&b, 0, NULL);
-	expect_code(ControlTraceW(id, NULL, &b.p, EVENT_TRACE_CONTROL_INCREMENT_FILE), ERROR_SUCCESS,
-		    "next file");
+	expect_code(ControlTraceW(id, NULL, &b.p, EVENT_TRACE_CONTROL_INCREMENT_FILE),
+		    ERROR_SUCCESS, "next file");
 	write_events(h, 800, 1000);
 	session_stop(id);
 	EventUnregister(h);
@@ -513,7 +554,8 @@ static void a_sequential_session_stops_at_its_size(void **state)
 	struct block b;
 	REGHANDLE h;
 	CONTROLTRACE_ID id;
-	block_init(&b, EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_USE_KBYTES_FOR_SIZE, "full.etl");
+	block_init(&b, EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_USE_KBYTES_FOR_SIZE,
+		   "full.etl");
 	b.p.MaximumFileSize = 256;
 	b.p.BufferSize = 16;
 	expect_code(StartTraceW(&id, u"Full", &b.p), ERROR_SUCCESS, "start");
@@ -560,7 +602,8 @@ static void every_clock_gives_times_of_today(void **state)
 		PROCESSTRACE_HANDLE p = OpenTraceA(&l);
 		assert_true(p != INVALID_PROCESSTRACE_HANDLE);
 		assert_int_equal(l.LogfileHeader.ReservedFlags, b.p.Wnode.ClientContext);
-		time_t start = (time_t)(l.LogfileHeader.StartTime.QuadPart / 10000000 - 11644473600);
+		time_t start =
+			(time_t)(l.LogfileHeader.StartTime.QuadPart / 10000000 - 11644473600);
 		assert_true(start >= before - 5 && start <= before + 60);
 		CloseTrace(p);
 	}
@@ -581,7 +624,8 @@ static void a_private_session_is_found_by_its_guid_and_not_listed(void **state)
 	b.p.Wnode.Guid = provider;
 	expect_code(StartTraceW(&id, u"Private", &b.p), ERROR_SUCCESS, "start");
 	expect_code(EnableTraceEx2(id, &provider, 1, 5, 0, 0, 0, NULL), ERROR_SUCCESS, "enable");
-	EVENT_FILTER_DESCRIPTOR f = {(ULONGLONG)(uintptr_t)"\1\0\0\0", 4, EVENT_FILTER_TYPE_EVENT_ID};
+	EVENT_FILTER_DESCRIPTOR f = {(ULONGLONG)(uintptr_t) "\1\0\0\0", 4,
+				     EVENT_FILTER_TYPE_EVENT_ID};
 	ENABLE_TRACE_PARAMETERS p = {.Version = 2, .EnableFilterDesc = &f, .FilterDescCount = 1};
 	expect_code(EnableTraceEx2(id, &provider, 1, 5, 0, 0, 0, &p), ERROR_NOT_SUPPORTED,
 		    "filters are not passed over");

@@ -132,8 +132,8 @@ static bool a_life(struct etwd *d)
 {
 	struct peer provider, controller;
 	struct proto_writer w;
-	static const uint8_t traits[] = {26, 0, 'P', 'r', 'o', 'v', 0, 19, 0, 1, 1, 2, 3,
-					 4,  5, 6,   7,   8,   9,   10, 11, 12, 13, 14, 15, 16};
+	static const uint8_t traits[] = {26, 0, 'P', 'r', 'o', 'v', 0,	19, 0,	1,  1,	2,  3,
+					 4,  5, 6,   7,	  8,   9,   10, 11, 12, 13, 14, 15, 16};
 	static const uint16_t name[] = {'l', 'i', 'f', 'e'};
 	uint8_t filter[12] = {0, 2, 0, 0x80, 1, 0, 2, 0, 5, 0, 6, 0};
 	uint8_t sid[12] = {1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0};

@@ -340,10 +340,10 @@ static void there_are_so_many_sessions_and_no_more(void **state)
 		char name[32];
 		snprintf(name, sizeof name, "limit%u", n);
 		/* One stream of small buffers: the count is the point, not the memory. */
-		code = session_start(fd,
-				     &(struct session_args){
-					     .name = name, .mode = 0x10000100, .buffer_kb = 4},
-				     &id[n]);
+		code = session_start(
+			fd,
+			&(struct session_args){.name = name, .mode = 0x10000100, .buffer_kb = 4},
+			&id[n]);
 		if (code != 0) {
 			break;
 		}
@@ -351,12 +351,11 @@ static void there_are_so_many_sessions_and_no_more(void **state)
 	assert_int_equal(code, 1450);
 	assert_int_equal(n, 1024);
 	assert_int_equal(session_control(fd, id[500], 1, NULL), 0);
-	assert_int_equal(
-		session_start(fd,
-			      &(struct session_args){
-				      .name = "again", .mode = 0x10000100, .buffer_kb = 4},
-			      &id[500]),
-		0);
+	assert_int_equal(session_start(fd,
+				       &(struct session_args){
+					       .name = "again", .mode = 0x10000100, .buffer_kb = 4},
+				       &id[500]),
+			 0);
 	for (uint32_t i = 0; i < n; i++) {
 		assert_int_equal(session_control(fd, id[i], 1, NULL), 0);
 	}
@@ -439,7 +438,8 @@ static void a_process_that_destroys_its_pool_is_quarantined(void **state)
 		proto_send(bad.fd, mem, n, NULL, 0); /* a pass, please */
 		if (written < 1000) {
 			assert_int_equal(
-				provider_write(&good, ge, &(struct raw_event){.id = written}, 0), 0);
+				provider_write(&good, ge, &(struct raw_event){.id = written}, 0),
+				0);
 			written++;
 		}
 		if (gen % 100 == 99) {

@@ -108,10 +108,10 @@ static void roots_session_gets_anybodys_events_under_his_name(void **state)
 	skip_unless_root();
 	int fd = control_connect(&daemon_);
 	snprintf(file, sizeof file, "%s/all.etl", daemon_.dir);
-	assert_int_equal(session_start(fd,
-				       &(struct session_args){.name = "all", .file = file, .mode = 1},
-				       &id),
-			 0);
+	assert_int_equal(
+		session_start(fd, &(struct session_args){.name = "all", .file = file, .mode = 1},
+			      &id),
+		0);
 	struct enable_request en = {
 		.id = id, .provider = &prov_a, .code = 1, .properties = 1 /* SID */};
 	assert_int_equal(session_enable(fd, &en), 0);
@@ -142,7 +142,8 @@ static void do_what_a_user_may(void)
 				   .name = "file", .file = "/tmp/openetw-evil.etl", .mode = 1},
 			   &other) == 5);
 	/* The name is his, although root has a session of that name. */
-	must(session_start(fd, &(struct session_args){.name = "roots", .mode = 0x100}, &other) == 0);
+	must(session_start(fd, &(struct session_args){.name = "roots", .mode = 0x100}, &other) ==
+	     0);
 	must(session_control(fd, other, 1, NULL) == 0);
 	/* Root's session is not there for him: id 1. */
 	for (uint64_t i = 1; i <= 8; i++) {
