@@ -9,8 +9,8 @@
  * pool_write().
  *
  * Reading the counter takes as long as some hundred other instructions, and the CPU does both at
- * the same time. So the counter is read early, there is no fence near it, and what counts is how many
- * instructions there are in all. It is still read after `begun` in program order, which is what the
+ * the same time. So the counter is read early, there is no fence near it, and what counts is how
+ * many instructions there are in all. It is still read after `begun` in program order, which is what the
  * watermark of the drain rests on.
  *
  * context: async-signal-safe, errno untouched.

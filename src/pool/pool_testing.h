@@ -83,8 +83,8 @@ static inline uint32_t test_tid(void)
 
 static const uint64_t test_descriptor[2] = {0x0102030405060708ull, 0x1112131415161718ull};
 
-/* One event with one piece of payload, quick where possible every other time, as the write path of a
- * program does it. */
+/* One event with one piece of payload, quick where possible every other time, as the write path of
+ * a program does it. */
 static inline int test_write(struct pool_writer *w, const void *payload, uint32_t bytes)
 {
 	static __thread uint32_t turn;

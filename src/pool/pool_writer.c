@@ -42,8 +42,8 @@ static uint64_t thread_pointer(void)
 	return tp;
 }
 
-/* In place of struct rseq where there is none (an old libc, a tool that emulates the CPU): the CPU as
- * it was when this thread last needed a chunk. UINT32_MAX: not asked yet. */
+/* In place of struct rseq where there is none (an old libc, a tool that emulates the CPU): the CPU
+ * as it was when this thread last needed a chunk. UINT32_MAX: not asked yet. */
 static __thread struct {
 	uint32_t cpu, slot;
 } cached __attribute__((tls_model("initial-exec"))) = {UINT32_MAX, 0};
