@@ -5,6 +5,8 @@
 #include "schema/catalogue.h"
 #include "schema/schema_testing.h"
 
+#include <pthread.h>
+
 struct read_one {
 	struct manifest manifest;
 	struct diag diag;
@@ -231,6 +233,53 @@ static void a_field_that_came_later_may_be_missing(void **state)
 	openetw_text_free(&t);
 }
 
+/* Several consumers decode at the same time, each with a decoder, all with the process's schemas. */
+static void *decode_many(void *arg)
+{
+	static const char *const classes[] = {
+		"3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c", "3d6fa8d4-fe05-11d0-9dda-00c04fd7ba7c",
+		"01853a65-418f-4f36-aefc-dc0f1d2fd235", "90cbdc39-4a3e-11d1-84f4-0000f80464e3",
+		"222962ab-6180-4b88-a825-346b75f2a24a"};
+	struct openetw_decoder *d = openetw_decoder_create();
+	struct openetw_text t = {0};
+	uintptr_t decoded = 0;
+	for (unsigned round = 0; round < 3; round++) {
+		for (unsigned i = 0; i < BASE_ARRAY_LEN(classes) * 64; i++) {
+			struct record r;
+			struct blob p = {.n = 200};
+			struct guid g;
+			EVENT_RECORD *e = record_make(&r, NULL, &p);
+			guid_parse(classes[i % BASE_ARRAY_LEN(classes)], &g);
+			memcpy(&e->EventHeader.ProviderId, g.b, 16);
+			e->EventHeader.Flags = EVENT_HEADER_FLAG_CLASSIC_HEADER |
+					       EVENT_HEADER_FLAG_64_BIT_HEADER;
+			e->EventHeader.EventDescriptor.Opcode = (UCHAR)(i / 5);
+			e->EventHeader.EventDescriptor.Version = (UCHAR)(2 + round);
+			openetw_text_clear(&t);
+			decoded += openetw_decode_json(d, e, &t) != OPENETW_NO_SCHEMA;
+		}
+	}
+	openetw_text_free(&t);
+	openetw_decoder_destroy(d);
+	return (void *)decoded;
+}
+
+static void decoders_of_several_threads_agree(void **state)
+{
+	pthread_t threads[4];
+	void *decoded[4];
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(pthread_create(&threads[i], NULL, decode_many, NULL), 0);
+	}
+	for (int i = 0; i < 4; i++) {
+		pthread_join(threads[i], &decoded[i]);
+	}
+	assert_true((uintptr_t)decoded[0] > 100);
+	for (int i = 1; i < 4; i++) {
+		assert_ptr_equal(decoded[i], decoded[0]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +290,7 @@ int main(void)
 		cmocka_unit_test(kernel_payloads_have_their_documented_sizes),
 		cmocka_unit_test(a_newer_version_is_read_as_the_newest_known),
 		cmocka_unit_test(a_field_that_came_later_may_be_missing),
+		cmocka_unit_test(decoders_of_several_threads_agree),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,8 @@
 #include "schema/schema_chunks.h"
 #include "schema/schema_testing.h"
 
+#include <stdio.h>
+
 #define TOP                                                                                        \
 	"<instrumentationManifest xmlns='http://schemas.microsoft.com/win/2004/08/events' "        \
 	"xmlns:win='http://manifests.microsoft.com/win/2004/08/windows/events' "                   \
@@ -440,8 +442,28 @@ static void a_pe_file_gives_resource_and_messages(void **state)
 	assert_int_equal(manifest_read_pe(pe.b, pe.n, &m, NULL), -ENOENT);
 }
 
-int main(void)
+/* `manifest_test DIR` writes the binary forms as seeds for manifest_fuzz. */
+static void write_seed(const char *dir, const char *name, const struct blob *b)
 {
+	char path[4096];
+	snprintf(path, sizeof path, "%s/%s", dir, name);
+	FILE *f = fopen(path, "wb");
+	if (f) {
+		fwrite(b->b, 1, b->n, f);
+		fclose(f);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1) {
+		struct blob crim, pe;
+		make_crim(&crim);
+		make_pe(&pe, &crim);
+		write_seed(argv[1], "small.crim", &crim);
+		write_seed(argv[1], "small.dll", &pe);
+		return 0;
+	}
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_values_and_texts_are_resolved),
 		cmocka_unit_test(a_payload_is_read_with_the_template),
