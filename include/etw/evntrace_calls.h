@@ -113,7 +113,7 @@ ETW_API ULONG WMIAPI EnumerateTraceGuidsEx(TRACE_QUERY_INFO_CLASS TraceQueryInfo
 					   PVOID InBuffer, ULONG InBufferSize, PVOID OutBuffer,
 					   ULONG OutBufferSize, PULONG ReturnLength);
 /* Settable: TraceSetDisallowList (members of provider groups this session does not want),
- * TracePeriodicCaptureStateListInfo. To query: TraceDisallowListQuery, TraceStreamCount (both of a
+ * TracePeriodicCaptureStateListInfo, TraceProviderBinaryTracking (on by itself). To query: TraceDisallowListQuery, TraceStreamCount (both of a
  * session), TraceVersionInfo, TraceMaxLoggersQuery, TraceMaxPmcCounterQuery,
  * TracePeriodicCaptureStateInfo (the limits). Classes about kernel events, profiling, performance
  * counters and branch records: ERROR_NOT_SUPPORTED once their length is right.

@@ -43,7 +43,7 @@ static const struct info_class classes[MaxTraceSetInfoClass] = {
 					       sizeof(GUID), 2048},
 	[TracePeriodicCaptureStateInfo] = {NOWHERE, HERE, false,
 					   sizeof(TRACE_PERIODIC_CAPTURE_STATE_INFO), 0, 0},
-	[TraceProviderBinaryTracking] = {KERNEL, NOWHERE, false, sizeof(BOOLEAN), 0, 0},
+	[TraceProviderBinaryTracking] = {DAEMON, NOWHERE, false, sizeof(BOOLEAN), 0, 0},
 	[TraceMaxLoggersQuery] = {NOWHERE, HERE, false, 4, 0, 0},
 	[TraceLbrConfigurationInfo] = {KERNEL, NOWHERE, false, 4, 0, 0},
 	[TraceLbrEventListInfo] = {KERNEL, NOWHERE, true, 0, 4, 0},

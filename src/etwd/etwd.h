@@ -509,6 +509,7 @@ struct session {
 	uint64_t round_ns;
 	uint32_t jobs; /* flush waits; the sink stays until they are done */
 	bool stop_wanted;
+	bool no_binaries; /* where providers lie is not to be recorded */
 	struct guid_list disallowed; /* group members this session does not want */
 	struct guid_list capture;    /* told to capture state every capture_s seconds */
 	uint32_t capture_s;

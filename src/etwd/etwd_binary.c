@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * EventProviderBinaryTrackInfo: where a provider's code lies, so that decoders can look for
- * messages and manifests in it. Each session that has the provider enabled gets one record of it:
- * EventTrace group, opcode 0x43 (u32 GuidCount, GUIDs, terminated UTF-16 path), as in real files.
+ * messages and manifests in it. Each session that has the provider enabled, and has not asked for
+ * the contrary (TraceProviderBinaryTracking), gets one record of it: EventTrace group, opcode 0x43
+ * (u32 GuidCount, GUIDs, terminated UTF-16 path), as in real files.
  */
 #include "etwd/etwd.h"
 
@@ -15,7 +16,7 @@
 void etwd_binary_write(struct etwd *d, struct session *s, const struct registration *r)
 {
 	uint16_t wide[PATH_MAX];
-	if (!r->binary || !s->sink) {
+	if (!r->binary || !s->sink || s->no_binaries) {
 		return;
 	}
 	long units = utf8_to_utf16(r->binary, strlen(r->binary), wide, BASE_ARRAY_LEN(wide) - 1);

@@ -14,6 +14,7 @@ enum {
 	INFO_GROUP_INFO = 13,
 	INFO_DISALLOW_LIST = 14,
 	INFO_PERIODIC_CAPTURE_STATE = 16,
+	INFO_BINARY_TRACKING = 18,
 	INFO_STREAM_COUNT = 23,
 };
 
@@ -134,6 +135,10 @@ void etwd_info_set(struct etwd *d, struct conn *c, const struct proto_message *m
 		break;
 	case INFO_PERIODIC_CAPTURE_STATE:
 		code = set_capture(s, p, n);
+		break;
+	case INFO_BINARY_TRACKING:
+		code = n == 1 ? 0 : 24;
+		s->no_binaries = code == 0 ? p[0] == 0 : s->no_binaries;
 		break;
 	default:
 		code = 50;

@@ -37,8 +37,7 @@ enum proto_type {
 	PROTO_NOTIFIED = 9,   /* process -> etwd: NOTIFY_ID: the callback returned (or none exists) */
 	PROTO_BELL = 10,      /* process -> etwd: pool more than half full */
 	PROTO_PING = 11,
-	PROTO_BINARY_TRACK = 12, /* PROVIDER_INDEX, PATH: EventProviderBinaryTrackInfo; reply: 50, not
-				    supported */
+	PROTO_BINARY_TRACK = 12, /* PROVIDER_INDEX, PATH: EventProviderBinaryTrackInfo; reply */
 
 	/* control socket */
 	PROTO_START = 32,   /* session description; reply: session description. fd: opened log file? */

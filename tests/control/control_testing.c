@@ -118,6 +118,7 @@ static VOID WINAPI on_event(PEVENT_RECORD e)
 {
 	struct tally *t = e->UserContext;
 	if (memcmp(&e->EventHeader.ProviderId, &EventTraceGuid, 16) == 0) {
+		t->binaries += e->EventHeader.EventDescriptor.Opcode == 0x43;
 		return;
 	}
 	t->events++;

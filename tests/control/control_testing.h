@@ -45,7 +45,7 @@ ULONG session_query(CONTROLTRACE_ID id, struct block *b);
 
 /* Events of a file (header event excluded), by id modulo 64. */
 struct tally {
-	unsigned events, by_id[64], traits, stacks, bad;
+	unsigned events, by_id[64], traits, stacks, binaries;
 	USHORT last_id;
 };
 void tally_file(const char *file, struct tally *ret);

@@ -548,7 +548,8 @@ static void information_classes_check_lengths_and_refuse_by_name(void **state)
 		{"capture state, short", id, TracePeriodicCaptureStateListInfo, data, 4, len},
 		{"capture state, 0 s", id, TracePeriodicCaptureStateListInfo, data, 24, len},
 		{"binary tracking, long", id, TraceProviderBinaryTracking, data, 4, len},
-		{"binary tracking", id, TraceProviderBinaryTracking, data, 1, no},
+		{"binary tracking", id, TraceProviderBinaryTracking, data, 1, ok},
+		{"binary tracking, no session", 0, TraceProviderBinaryTracking, data, 1, par},
 		{"branch records", id, TraceLbrConfigurationInfo, data, 4, no},
 	};
 	for (size_t i = 0; i < COUNT_OF(sets); i++) {
@@ -602,6 +603,40 @@ static void information_classes_check_lengths_and_refuse_by_name(void **state)
 		    "LBR, no events");
 	session_stop(one);
 	session_stop(id);
+}
+
+static void binary_paths_are_recorded_unless_a_session_asks_not(void **state)
+{
+	BOOLEAN on = TRUE, off = FALSE;
+	struct tally t;
+	REGHANDLE h;
+	CONTROLTRACE_ID with = session_start(u"With", 1, "with.etl"),
+			without = session_start(u"Without", 1, "without.etl");
+	expect_code(TraceSetInformation(with, TraceProviderBinaryTracking, &on, 1), 0, "on");
+	expect_code(TraceSetInformation(without, TraceProviderBinaryTracking, &off, 1), 0, "off");
+	expect_code(EnableTraceEx2(with, &provider, 1, 5, 0, 0, 0, NULL), 0, "enable");
+	expect_code(EnableTraceEx2(without, &provider, 1, 5, 0, 0, 0, NULL), 0, "enable");
+	assert_int_equal(EventRegister(&provider, NULL, NULL, &h), 0);
+	assert_int_equal(EventSetInformation(h, EventProviderBinaryTrackInfo, NULL, 0), 0);
+	write_one(h, 1, 4, 1);
+	EventUnregister(h);
+	GUID own[64];
+	ULONG bytes = 16;
+	/* When that has arrived, all that was said before it has, too. */
+	for (int i = 0; i < 1000 && bytes != 0; i++) {
+		expect_code(EnumerateTraceGuidsEx(TraceGuidQueryProcess, NULL, 0, own, sizeof own,
+						  &bytes),
+			    0, "own");
+		usleep(bytes ? 5000 : 0);
+	}
+	assert_int_equal(bytes, 0);
+	session_stop(with);
+	session_stop(without);
+	tally_file("with.etl", &t);
+	assert_int_equal(t.binaries, 1);
+	tally_file("without.etl", &t);
+	assert_int_equal(t.binaries, 0);
+	assert_int_equal(t.events, 1);
 }
 
 static void a_periodic_capture_state_calls_again_and_again(void **state)
@@ -723,6 +758,7 @@ int main(void)
 		cmocka_unit_test(lists_show_registered_and_enabled_providers),
 		cmocka_unit_test(a_group_enables_its_members_but_for_the_disallowed),
 		cmocka_unit_test(information_classes_check_lengths_and_refuse_by_name),
+		cmocka_unit_test(binary_paths_are_recorded_unless_a_session_asks_not),
 		cmocka_unit_test(a_periodic_capture_state_calls_again_and_again),
 		cmocka_unit_test(rights_are_kept_answered_and_enforced),
 	};
