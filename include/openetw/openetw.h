@@ -5,6 +5,7 @@
 #ifndef OPENETW_OPENETW_H
 #define OPENETW_OPENETW_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -36,6 +37,18 @@ struct openetw_problem {
  * ERROR_NO_MORE_ITEMS, ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER. Ask inside callbacks or when
  * ProcessTrace has returned, and before CloseTrace. */
 OPENETW_API uint32_t openetw_trace_next_problem(uint64_t trace, struct openetw_problem *problem);
+
+/* Called now and then with the number of events done; false ends the work. */
+typedef bool openetw_progress_fn(void *ctx, uint64_t events);
+#define OPENETW_MERGE_COMPRESS 1u
+/* Writes the events of `count` (1 to 64) trace files to `output`, an .etl in the order of time, as
+ * Windows' merging tools do: logger name "Relogger", the first file's header, losses added up. Time
+ * stamps keep their bytes; those of a file with another clock are converted to the first one's.
+ * `output` must be none of the inputs. ERROR_FILE_NOT_FOUND, ERROR_FILE_CORRUPT (no trace),
+ * ERROR_CANCELLED (by `progress`, which may be NULL), ERROR_DISK_FULL, …;
+ * openetw_last_error_text() names file and reason. */
+OPENETW_API uint32_t openetw_merge(const char *const *paths, uint32_t count, const char *output,
+				   uint32_t flags, openetw_progress_fn *progress, void *ctx);
 
 /* The loss ledger of a session: every place where an event can vanish has its own counter.
  * docs/loss.md explains each. All counters are cumulative since the session started. */
