@@ -122,8 +122,9 @@ static inline __attribute__((always_inline)) bool pool_write_quick(struct pool_w
 	order_fence_compiler();
 	POOL_TESTPOINT("writer-after-lock");
 	uint32_t pos = s->pos;
-	uint8_t *limit = s->base, *at = limit + pos;
-	limit += (int64_t)s->end - POOL_QUICK_SLACK;
+	/* As numbers: a slot without a chunk has no base, and its limit lies before it. */
+	uintptr_t base = (uintptr_t)s->base;
+	uint8_t *limit = (uint8_t *)(base + s->end - POOL_QUICK_SLACK), *at = (uint8_t *)(base + pos);
 	struct chunk_desc *desc = s->desc;
 	order_fence_compiler();
 	/* A forked child: see pool_write(). */
@@ -131,7 +132,7 @@ static inline __attribute__((always_inline)) bool pool_write_quick(struct pool_w
 		return false;
 	}
 	/* Room for a header and an activity; no chunk at all has none. */
-	int64_t left = limit - at;
+	int64_t left = (int64_t)((uintptr_t)limit - (uintptr_t)at);
 	if (BASE_UNLIKELY(left < (int64_t)sizeof(struct pool_rec) + 16)) {
 		goto unlock;
 	}
