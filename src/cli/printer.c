@@ -22,6 +22,7 @@ struct cli_printer {
 	} field[FIELDS_MAX];
 	struct openetw_decoder *decoder;
 	struct cli_view *view;
+	struct openetw_state *state; /* NULL: not asked for */
 	struct openetw_text text;
 	struct strbuf line;
 };
@@ -91,12 +92,22 @@ void cli_printer_destroy(struct cli_printer *p)
 {
 	if (p) {
 		cli_view_destroy(p->view);
+		openetw_state_destroy(p->state);
 		openetw_decoder_destroy(p->decoder);
 		openetw_text_free(&p->text);
 		strbuf_finish(&p->line);
 		free(p->fields);
 		free(p);
 	}
+}
+
+struct openetw_state *cli_printer_state(struct cli_printer *p)
+{
+	if (!p->state) {
+		p->state = openetw_state_create(p->stacks ? OPENETW_STATE_STACKS : 0);
+		cli_view_set_state(p->view, p->state);
+	}
+	return p->state;
 }
 
 uint64_t cli_printer_count(const struct cli_printer *p)
@@ -148,6 +159,14 @@ static void add_number(struct strbuf *b, const char *name, unsigned v)
 	}
 }
 
+static void add_name(struct strbuf *b, const char *key, const char *name)
+{
+	if (name) {
+		strbuf_addf(b, ",\"%s\":", key);
+		strbuf_add_json(b, name, strlen(name));
+	}
+}
+
 static void note(struct cli_printer *p, int result)
 {
 	p->undecoded += result != OPENETW_DECODED;
@@ -174,9 +193,14 @@ static void print_json(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	strbuf_add_json(b, name, strlen(name));
 	strbuf_addf(b, ",\"time\":\"%s\",\"cpu\":%u", time,
 		    GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e));
-	if (h->ProcessId != UINT32_MAX) {
-		strbuf_addf(b, ",\"pid\":%u,\"tid\":%u", h->ProcessId, h->ThreadId);
+	const struct openetw_event_origin *o = cli_view_origin(p->view);
+	if (o->pid != UINT32_MAX) {
+		strbuf_addf(b, ",\"pid\":%u", o->pid);
 	}
+	if (o->tid != UINT32_MAX) {
+		strbuf_addf(b, ",\"tid\":%u", o->tid);
+	}
+	add_name(b, "process", o->process);
 	add_number(b, "id", h->EventDescriptor.Id);
 	add_number(b, "version", h->EventDescriptor.Version);
 	add_number(b, "channel", h->EventDescriptor.Channel);
@@ -197,6 +221,7 @@ static void print_json(struct cli_printer *p, const EVENT_RECORD *e, const char 
 		cli_guid_text((const GUID *)(uintptr_t)related->DataPtr, guid);
 		strbuf_addf(b, ",\"relatedActivity\":\"%s\"", guid);
 	}
+	add_name(b, "file", o->file);
 	if (p->stacks) {
 		add_stack(b, e, true);
 	}
@@ -229,6 +254,7 @@ static void add_csv(struct strbuf *b, const char *s, size_t n)
 static void print_csv(struct cli_printer *p, const EVENT_RECORD *e, const char *time)
 {
 	const EVENT_HEADER *h = &e->EventHeader;
+	const struct openetw_event_origin *o = cli_view_origin(p->view);
 	struct strbuf *b = &p->line;
 	if (!p->header_done) {
 		strbuf_adds(b, "time,provider,event,id,version,level,opcode,task,keywords,cpu,pid,"
@@ -244,11 +270,28 @@ static void print_csv(struct cli_printer *p, const EVENT_RECORD *e, const char *
 	strbuf_addf(b, ",%u,%u,%u,%u,%u,0x%llX,%u,%u,%u,", h->EventDescriptor.Id,
 		    h->EventDescriptor.Version, h->EventDescriptor.Level, h->EventDescriptor.Opcode,
 		    h->EventDescriptor.Task, h->EventDescriptor.Keyword,
-		    GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e), h->ProcessId, h->ThreadId);
+		    GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e), o->pid, o->tid);
 	openetw_text_clear(&p->text);
 	note(p, openetw_decode_json(p->decoder, e, &p->text));
 	add_csv(b, p->text.data ? p->text.data : "", p->text.length);
 	strbuf_addc(b, '\n');
+}
+
+/* name(pid):tid, pid:tid, pid:- or -:- */
+static void add_origin(struct strbuf *b, const struct openetw_event_origin *o)
+{
+	if (o->process) {
+		strbuf_addf(b, "%s(%u)", o->process, o->pid);
+	} else if (o->pid != UINT32_MAX) {
+		strbuf_addf(b, "%u", o->pid);
+	} else {
+		strbuf_addc(b, '-');
+	}
+	if (o->tid != UINT32_MAX) {
+		strbuf_addf(b, ":%u ", o->tid);
+	} else {
+		strbuf_adds(b, ":- ");
+	}
 }
 
 static void print_text(struct cli_printer *p, const EVENT_RECORD *e, const char *time)
@@ -258,11 +301,8 @@ static void print_text(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	struct strbuf *b = &p->line;
 	const char *name = openetw_provider_name(p->decoder, e);
 	strbuf_addf(b, "%s [%03u] ", time, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e));
-	if (h->ProcessId == UINT32_MAX) {
-		strbuf_adds(b, "-:- ");
-	} else {
-		strbuf_addf(b, "%u:%u ", h->ProcessId, h->ThreadId);
-	}
+	const struct openetw_event_origin *o = cli_view_origin(p->view);
+	add_origin(b, o);
 	strbuf_adds(b, name);
 	strbuf_addc(b, '/');
 	strbuf_adds(b, openetw_event_name(p->decoder, e));
@@ -275,6 +315,9 @@ static void print_text(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	if (p->text.length) {
 		strbuf_addc(b, ' ');
 		strbuf_add(b, p->text.data, p->text.length);
+	}
+	if (o->file) {
+		strbuf_addf(b, " file=\"%s\"", o->file);
 	}
 	if (p->stacks) {
 		add_stack(b, e, false);
