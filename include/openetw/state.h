@@ -122,12 +122,17 @@ OPENETW_API uint32_t openetw_state_module(struct openetw_state *s, uint32_t pid,
  * when unknown. */
 OPENETW_API const char *openetw_state_file(struct openetw_state *s, uint64_t key, uint64_t time);
 
-/* Call stack of an event: return addresses, innermost first, kernel part before user part. From the
- * event itself or, with OPENETW_STATE_STACKS, from stack walk records; without
- * openetw_state_read_file these come too late. Valid until the next call. ERROR_NOT_FOUND: it has
- * none. */
+struct openetw_stack {
+	uint32_t size;
+	uint32_t count;	   /* of addresses */
+	uint32_t pid, tid; /* whose stack it is */
+	const uint64_t *addresses; /* innermost first, kernel part before user part */
+};
+/* Call stack of an event: from the event itself or, with OPENETW_STATE_STACKS, from stack walk
+ * records; without openetw_state_read_file these come too late. Addresses are valid until the next
+ * call. ERROR_NOT_FOUND: it has none. */
 OPENETW_API uint32_t openetw_state_stack(struct openetw_state *s, const struct _EVENT_RECORD *e,
-					 const uint64_t **ret_addresses, uint32_t *ret_count);
+					 struct openetw_stack *ret);
 
 #ifdef __cplusplus
 }

@@ -24,7 +24,7 @@ struct cli_printer {
 	struct cli_view *view;
 	struct openetw_state *state; /* NULL: not asked for */
 	struct openetw_text text;
-	struct strbuf line;
+	struct strbuf line, frame;
 };
 
 int cli_output_errno;
@@ -96,6 +96,7 @@ void cli_printer_destroy(struct cli_printer *p)
 		openetw_decoder_destroy(p->decoder);
 		openetw_text_free(&p->text);
 		strbuf_finish(&p->line);
+		strbuf_finish(&p->frame);
 		free(p->fields);
 		free(p);
 	}
@@ -126,28 +127,42 @@ static bool guid_set(const GUID *g)
 	return memcmp(g, &zero, sizeof zero) != 0;
 }
 
-static void add_stack(struct strbuf *b, const EVENT_RECORD *e, bool json)
+/* module!symbol+0x1f, module+0x1f; nothing when no module is known there. */
+static bool add_frame(struct cli_printer *p, const EVENT_RECORD *e, const struct openetw_stack *k,
+		      uint32_t i, struct strbuf *b)
 {
-	const EVENT_HEADER_EXTENDED_DATA_ITEM *s =
-		cli_event_item(e, EVENT_HEADER_EXT_TYPE_STACK_TRACE64);
-	size_t width = 8;
-	if (!s) {
-		s = cli_event_item(e, EVENT_HEADER_EXT_TYPE_STACK_TRACE32);
-		width = 4;
+	struct openetw_module m = {.size = sizeof m};
+	uint64_t time = (uint64_t)e->EventHeader.TimeStamp.QuadPart;
+	if (openetw_state_module(p->state, k->pid, k->addresses[i], time, &m)) {
+		return false;
 	}
-	if (!s || s->DataSize < 8) {
+	strbuf_addf(b, "%s+0x%llx", m.name, (unsigned long long)(k->addresses[i] - m.base));
+	return true;
+}
+
+static void add_stack(struct cli_printer *p, const EVENT_RECORD *e, bool json)
+{
+	struct strbuf *b = &p->line;
+	struct openetw_stack k = {.size = sizeof k};
+	if (!p->state || openetw_state_stack(p->state, e, &k)) {
 		return;
 	}
-	const uint8_t *p = (const uint8_t *)(uintptr_t)s->DataPtr + 8;
-	size_t n = (s->DataSize - 8u) / width;
 	strbuf_adds(b, json ? ",\"stack\":[" : "");
-	for (size_t i = 0; i < n; i++) {
-		unsigned long long address = width == 8 ? le64_get(p + 8 * i) : le32_get(p + 4 * i);
+	for (uint32_t i = 0; i < k.count; i++) {
+		unsigned long long address = k.addresses[i];
 		if (json) {
 			strbuf_addf(b, "%s\"0x%llx\"", i ? "," : "", address);
-		} else {
-			strbuf_addf(b, "\n    %2zu 0x%016llx", i, address);
+			continue;
 		}
+		strbuf_addf(b, "\n    %2u 0x%016llx ", i, address);
+		add_frame(p, e, &k, i, b);
+	}
+	/* What the addresses mean, in the same order; "" where nobody knows. */
+	for (uint32_t i = 0; json && i < k.count; i++) {
+		strbuf_clear(&p->frame);
+		add_frame(p, e, &k, i, &p->frame);
+		strbuf_adds(b, i ? "," : "],\"frames\":[");
+		strbuf_add_json(b, p->frame.s ? p->frame.s : "", p->frame.len);
 	}
 	strbuf_adds(b, json ? "]" : "");
 }
@@ -223,7 +238,7 @@ static void print_json(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	}
 	add_name(b, "file", o->file);
 	if (p->stacks) {
-		add_stack(b, e, true);
+		add_stack(p, e, true);
 	}
 	strbuf_adds(b, "}}\n");
 }
@@ -320,7 +335,7 @@ static void print_text(struct cli_printer *p, const EVENT_RECORD *e, const char 
 		strbuf_addf(b, " file=\"%s\"", o->file);
 	}
 	if (p->stacks) {
-		add_stack(b, e, false);
+		add_stack(p, e, false);
 	}
 	strbuf_addc(b, '\n');
 }

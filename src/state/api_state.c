@@ -14,7 +14,8 @@
 
 #include <stdlib.h>
 
-#define GROUPS 31u
+#define GROUPS	    31u
+#define STACK_GROUP 0x18u
 
 struct openetw_state {
 	struct state *s;
@@ -328,26 +329,28 @@ static bool own_stack(struct openetw_state *s, const EVENT_RECORD *e, uint32_t *
 }
 
 uint32_t openetw_state_stack(struct openetw_state *s, const EVENT_RECORD *e,
-			     const uint64_t **ret_addresses, uint32_t *ret_count)
+			     struct openetw_stack *ret)
 {
 	struct etl_record made;
-	uint32_t n;
-	if (!e || !ret_addresses || !ret_count) {
+	const uint64_t *a = NULL;
+	uint32_t n = 0;
+	if (!e || !ret || ret->size < sizeof *ret) {
 		return ERROR_INVALID_PARAMETER;
 	}
-	if (own_stack(s, e, &n)) {
-		*ret_addresses = s->stack;
-		*ret_count = n;
-		return ERROR_SUCCESS;
-	}
 	const struct etl_record *r = record_for(s, e, &made);
-	const uint64_t *a;
-	/* A stack walk record is no event with a stack. */
-	n = r->hook >> 8 == 0x18 ? 0 : state_stack(s->s, r->time_raw, state_who(s->s, r).tid, &a);
+	struct state_who who = {r->pid, r->tid};
+	if (own_stack(s, e, &n)) {
+		a = s->stack;
+	} else if (r->hook >> 8 != STACK_GROUP) {
+		/* The thread that logged it; an event that names none takes the one it is about, or
+		 * any with that time. */
+		who.tid = who.tid == STATE_NO_ID ? state_who(s->s, r).tid : who.tid;
+		n = state_stack(s->s, r->time_raw, who.tid, &a, &who);
+	}
 	if (n == 0) {
 		return ERROR_NOT_FOUND;
 	}
-	*ret_addresses = a;
-	*ret_count = n;
+	*ret = (struct openetw_stack){
+		.size = ret->size, .count = n, .pid = who.pid, .tid = who.tid, .addresses = a};
 	return ERROR_SUCCESS;
 }

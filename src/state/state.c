@@ -484,9 +484,10 @@ uint64_t state_file_key(const struct etl_record *r)
 	}
 }
 
-uint32_t state_stack(struct state *s, uint64_t time_raw, uint32_t tid, const uint64_t **ret)
+uint32_t state_stack(struct state *s, uint64_t time_raw, uint32_t tid, const uint64_t **ret,
+		     struct state_who *ret_who)
 {
-	return state_stacks_get(&s->stacks, time_raw, tid, ret);
+	return state_stacks_get(&s->stacks, time_raw, tid, ret, &ret_who->pid, &ret_who->tid);
 }
 
 void state_stack_counts(struct state *s, size_t *ret_stacks, size_t *ret_unexplained)

@@ -88,9 +88,10 @@ const char *state_file(const struct state *s, uint64_t key, uint64_t time);
 uint64_t state_file_key(const struct etl_record *r);
 
 /* Addresses of the stack of the event with exactly that raw time, innermost first, kernel part
- * before user part; the number of them, 0 when there is none. tid STATE_NO_ID: any. Only after all has
- * been fed. Valid until the next call. */
-uint32_t state_stack(struct state *s, uint64_t time_raw, uint32_t tid, const uint64_t **ret);
+ * before user part; the number of them, 0 when there is none. tid STATE_NO_ID: any. *ret_who is
+ * whose stack it is. Only after all has been fed. Valid until the next call. */
+uint32_t state_stack(struct state *s, uint64_t time_raw, uint32_t tid, const uint64_t **ret,
+		     struct state_who *ret_who);
 /* How many stacks there are, and how many of their parts name a key that nothing explains. */
 void state_stack_counts(struct state *s, size_t *ret_stacks, size_t *ret_unexplained);
 

@@ -22,7 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		const struct state_process *p = state_process_at(s, w.pid, e.time_filetime);
 		const struct state_image *i = state_image_at(s, w.pid, w.tid, e.time_filetime);
 		const char *f = state_file(s, state_file_key(&e), e.time_filetime);
-		uint32_t n = state_stack(s, e.time_raw, w.tid, &a);
+		struct state_who whose;
+		uint32_t n = state_stack(s, e.time_raw, w.tid, &a, &whose);
 		sum += (p ? (unsigned char)p->name[0] : 0) + (i ? (unsigned char)i->path[0] : 0) +
 		       (f ? (unsigned char)f[0] : 0) + (n ? a[n - 1] : 0);
 	}

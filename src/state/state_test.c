@@ -231,12 +231,13 @@ static void every_stack_finds_an_event_and_every_key_its_addresses(void **state)
 	uint64_t last = 0;
 	while (etl_reader_next(r, &e) > 0) {
 		const uint64_t *any;
+		struct state_who whose;
 		if (e.hook == 0x1820 || e.hook == 0x1825 || e.hook == 0x1826) {
 			assert_true(times_count < 100000);
 			times[times_count++] = le64_get(e.payload);
 		}
 		if (e.hook >> 8 != 0x18 && e.time_raw != last &&
-		    state_stack(s, e.time_raw, STATE_NO_ID, &any) > 0) {
+		    state_stack(s, e.time_raw, STATE_NO_ID, &any, &whose) > 0) {
 			last = e.time_raw;
 			owners++;
 		}
@@ -246,7 +247,7 @@ static void every_stack_finds_an_event_and_every_key_its_addresses(void **state)
 		samples++;
 		const uint64_t *a;
 		struct state_who w = state_who(s, &e);
-		uint32_t n = state_stack(s, e.time_raw, w.tid, &a);
+		uint32_t n = state_stack(s, e.time_raw, w.tid, &a, &whose);
 		with_stack += n > 0;
 		for (uint32_t i = 0; i < n; i++) {
 			/* User code may be made at run time; the kernel's stands in modules. */
