@@ -113,10 +113,30 @@ struct openetw_module {
 	uint32_t checksum, time_date_stamp;
 	const char *path;
 	const char *name; /* last part of the path */
+	/* Which build it is: GUID (its 16 bytes as in memory) and age of its symbol file, and the
+	 * file's name. NULL, 0, NULL: the trace does not tell. */
+	const uint8_t *build_guid;
+	uint32_t build_age;
+	uint32_t reserved;
+	const char *symbol_file;
 };
 /* The module that an address of a process lies in; kernel addresses are found for any process. */
 OPENETW_API uint32_t openetw_state_module(struct openetw_state *s, uint32_t pid, uint64_t address,
 					  uint64_t time, struct openetw_module *ret);
+
+/* The name of the code at an address: of methods that were made at run time (.NET, JScript) from the
+ * trace, of ELF modules from the files of this machine that are of the same build (they themselves, or
+ * their separate debug information). C++ names are readable when libstdc++ is there. Names are valid
+ * as long as the state. ERROR_NOT_FOUND. */
+struct openetw_symbol {
+	uint32_t size;
+	uint32_t reserved;
+	const char *name;
+	uint64_t offset; /* of the address, from the symbol's start */
+	const char *module; /* name of the module; NULL for code that is in none */
+};
+OPENETW_API uint32_t openetw_state_symbol(struct openetw_state *s, uint32_t pid, uint64_t address,
+					  uint64_t time, struct openetw_symbol *ret);
 
 /* Path of the file with this key (FileObject or FileKey in disk, file and page fault events); NULL
  * when unknown. */

@@ -127,17 +127,19 @@ static bool guid_set(const GUID *g)
 	return memcmp(g, &zero, sizeof zero) != 0;
 }
 
-/* module!symbol+0x1f, module+0x1f; nothing when no module is known there. */
-static bool add_frame(struct cli_printer *p, const EVENT_RECORD *e, const struct openetw_stack *k,
+/* module!symbol+0x1f, symbol+0x1f, module+0x1f; nothing when nothing is known there. */
+static void add_frame(struct cli_printer *p, const EVENT_RECORD *e, const struct openetw_stack *k,
 		      uint32_t i, struct strbuf *b)
 {
 	struct openetw_module m = {.size = sizeof m};
-	uint64_t time = (uint64_t)e->EventHeader.TimeStamp.QuadPart;
-	if (openetw_state_module(p->state, k->pid, k->addresses[i], time, &m)) {
-		return false;
+	struct openetw_symbol y = {.size = sizeof y};
+	uint64_t time = (uint64_t)e->EventHeader.TimeStamp.QuadPart, address = k->addresses[i];
+	if (openetw_state_symbol(p->state, k->pid, address, time, &y) == ERROR_SUCCESS) {
+		strbuf_addf(b, "%s%s%s+0x%llx", y.module ? y.module : "", y.module ? "!" : "",
+			    y.name, (unsigned long long)y.offset);
+	} else if (openetw_state_module(p->state, k->pid, address, time, &m) == ERROR_SUCCESS) {
+		strbuf_addf(b, "%s+0x%llx", m.name, (unsigned long long)(address - m.base));
 	}
-	strbuf_addf(b, "%s+0x%llx", m.name, (unsigned long long)(k->addresses[i] - m.base));
-	return true;
 }
 
 static void add_stack(struct cli_printer *p, const EVENT_RECORD *e, bool json)

@@ -291,6 +291,34 @@ uint32_t openetw_state_module(struct openetw_state *s, uint32_t pid, uint64_t ad
 		.path = i->path,
 		.name = last_part(i->path),
 	};
+	struct state_debug_id d;
+	if (state_debug_id_of(s->s, i, &d)) {
+		ret->build_guid = d.guid;
+		ret->build_age = d.age;
+		ret->symbol_file = d.name;
+	}
+	return ERROR_SUCCESS;
+}
+
+uint32_t openetw_state_symbol(struct openetw_state *s, uint32_t pid, uint64_t address,
+			      uint64_t time, struct openetw_symbol *ret)
+{
+	if (!ret || ret->size < sizeof *ret) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	time = time_in(s, time);
+	uint64_t start;
+	const struct state_image *i = state_image_at(s->s, pid, address, time);
+	const char *name = state_code_at(s->s, pid, address, time, &start);
+	if (!name) {
+		return ERROR_NOT_FOUND;
+	}
+	*ret = (struct openetw_symbol){
+		.size = ret->size,
+		.name = name,
+		.offset = address - start,
+		.module = i ? last_part(i->path) : NULL,
+	};
 	return ERROR_SUCCESS;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "state/state.h"
+#include "state/state_code.h"
 #include "state/state_payload.h"
 #include "state/state_stack.h"
 #include "state/state_table.h"
@@ -28,10 +29,19 @@ struct file_node {
 	const char *path;
 };
 
+struct debug_id_node {
+	struct state_node n; /* by pid and base */
+	uint64_t base;
+	uint32_t pid, age;
+	uint8_t guid[16];
+	const char *name;
+};
+
 struct state {
 	uint32_t flags;
 	struct state_memory memory;
-	struct state_table processes, threads, images, images_by_base, files;
+	struct state_table processes, threads, images, images_by_base, debug_ids, files;
+	struct state_codes codes;
 	struct state_stacks stacks;
 	uint32_t *running; /* of each processor */
 };
@@ -61,7 +71,9 @@ void state_destroy(struct state *s)
 	state_table_free(&s->threads);
 	state_table_free(&s->images);
 	state_table_free(&s->images_by_base);
+	state_table_free(&s->debug_ids);
 	state_table_free(&s->files);
+	state_codes_free(&s->codes);
 	state_stacks_free(&s->stacks);
 	state_memory_free(&s->memory);
 	free(s->running);
@@ -152,6 +164,36 @@ static struct image_node *by_base_of(struct state_node *n)
 	return (struct image_node *)((uint8_t *)n - offsetof(struct image_node, by_base));
 }
 
+static uint64_t place_of(uint32_t pid, uint64_t base)
+{
+	return base ^ (uint64_t)pid << 48;
+}
+
+static void add_debug_id(struct state *s, const struct etl_record *r)
+{
+	struct payload_debug_id p;
+	if (!payload_debug_id(r, &p)) {
+		return;
+	}
+	uint64_t place = place_of(p.pid, p.base);
+	const struct debug_id_node *old =
+		(const struct debug_id_node *)state_table_find(&s->debug_ids, place);
+	if (old && memcmp(old->guid, p.guid, 16) == 0 && old->age == p.age) {
+		return;
+	}
+	struct debug_id_node *n = state_alloc(&s->memory, sizeof *n);
+	if (!n) {
+		return;
+	}
+	n->n.id = place;
+	n->base = p.base;
+	n->pid = p.pid;
+	n->age = p.age;
+	memcpy(n->guid, p.guid, 16);
+	n->name = state_text8(&s->memory, p.name, p.name_bytes);
+	state_table_add(&s->debug_ids, &n->n);
+}
+
 static void add_image(struct state *s, const struct etl_record *r, uint16_t hook)
 {
 	struct payload_image p;
@@ -160,7 +202,7 @@ static void add_image(struct state *s, const struct etl_record *r, uint16_t hook
 	}
 	bool loaded = hook == HOOK_IMAGE_LOAD;
 	bool unloaded = hook == (GROUP_IMAGE << 8 | TYPE_END);
-	uint64_t place = p.base ^ (uint64_t)p.pid << 48;
+	uint64_t place = place_of(p.pid, p.base);
 	struct state_node *same = state_table_find(&s->images_by_base, place);
 	struct image_node *n = same ? by_base_of(same) : NULL;
 	if (n && (n->i.pid != p.pid || n->i.base != p.base || n->i.unload_time != UINT64_MAX)) {
@@ -239,7 +281,15 @@ void state_add(struct state *s, const struct etl_record *r)
 {
 	uint16_t hook = payload_hook(r);
 	unsigned type = hook & 0xFF;
-	if (hook == 0 || !r->payload) {
+	if (!r->payload) {
+		return;
+	}
+	if (hook == 0) {
+		if (r->type == ETL_RT_EVENT32 || r->type == ETL_RT_EVENT64) {
+			state_codes_add(&s->codes, &s->memory, r);
+		} else {
+			add_debug_id(s, r);
+		}
 		return;
 	}
 	switch (hook >> 8) {
@@ -419,6 +469,24 @@ const struct state_image *state_image_at(const struct state *s, uint32_t pid, ui
 	/* Kernel modules are those of the idle process or of System. */
 	i = i || pid == 0 ? i : image_in(s, 0, address, time);
 	return i || pid == 4 ? i : image_in(s, 4, address, time);
+}
+
+bool state_debug_id_of(const struct state *s, const struct state_image *i,
+		       struct state_debug_id *ret)
+{
+	const struct debug_id_node *n = (const struct debug_id_node *)state_table_find(
+		&s->debug_ids, place_of(i->pid, i->base));
+	if (!n || n->pid != i->pid || n->base != i->base) {
+		return false;
+	}
+	*ret = (struct state_debug_id){n->guid, n->age, n->name};
+	return true;
+}
+
+const char *state_code_at(struct state *s, uint32_t pid, uint64_t address, uint64_t time,
+			  uint64_t *ret_start)
+{
+	return state_codes_at(&s->codes, pid, address, time, ret_start);
 }
 
 const struct state_image *state_image_of(const struct state *s, uint32_t pid, size_t i)

@@ -4,7 +4,8 @@
  *
  *   processes   pid -> name, command line, parent; from when to when
  *   threads     tid -> pid; who runs on which processor (context switches)
- *   images      pid, address -> module
+ *   images      pid, address -> module, its build
+ *   code        pid, address -> method made at run time
  *   files       key -> path
  *   stacks      time stamp, thread -> addresses, joined from stack walk records
  *
@@ -79,6 +80,17 @@ struct state_image {
 /* The module that holds an address; the kernel's modules are found for any pid. */
 const struct state_image *state_image_at(const struct state *s, uint32_t pid, uint64_t address,
 					 uint64_t time);
+/* Which build of a module it is: GUID and age, and the name of its symbol file. */
+struct state_debug_id {
+	const uint8_t *guid; /* 16 bytes */
+	uint32_t age;
+	const char *name;
+};
+bool state_debug_id_of(const struct state *s, const struct state_image *i,
+		       struct state_debug_id *ret);
+/* Name of code that was made at run time (.NET, JScript) and where it starts; NULL when unknown. */
+const char *state_code_at(struct state *s, uint32_t pid, uint64_t address, uint64_t time,
+			  uint64_t *ret_start);
 /* All modules of a process in the order they came; NULL at the end. */
 const struct state_image *state_image_of(const struct state *s, uint32_t pid, size_t i);
 

@@ -74,6 +74,16 @@ struct payload_image {
 };
 bool payload_image(const struct etl_record *r, struct payload_image *ret);
 
+/* Which build of an image it is, as a merge adds it (class ImageId). */
+struct payload_debug_id {
+	uint64_t base;
+	uint32_t pid, age;
+	const uint8_t *guid;
+	const uint8_t *name; /* 8-bit */
+	uint32_t name_bytes;
+};
+bool payload_debug_id(const struct etl_record *r, struct payload_debug_id *ret);
+
 bool payload_file(const struct etl_record *r, uint64_t *ret_key, const uint8_t **ret_path,
 		  uint32_t *ret_units);
 
