@@ -310,6 +310,9 @@ uint32_t openetw_state_symbol(struct openetw_state *s, uint32_t pid, uint64_t ad
 	uint64_t start;
 	const struct state_image *i = state_image_at(s->s, pid, address, time);
 	const char *name = state_code_at(s->s, pid, address, time, &start);
+	if (!name && i) {
+		name = state_function_at(s->s, i, address, &start);
+	}
 	if (!name) {
 		return ERROR_NOT_FOUND;
 	}

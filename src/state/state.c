@@ -3,6 +3,7 @@
 #include "state/state_code.h"
 #include "state/state_payload.h"
 #include "state/state_stack.h"
+#include "state/state_symbol.h"
 #include "state/state_table.h"
 
 #include <stdlib.h>
@@ -42,6 +43,7 @@ struct state {
 	struct state_memory memory;
 	struct state_table processes, threads, images, images_by_base, debug_ids, files;
 	struct state_codes codes;
+	struct state_symbols symbols;
 	struct state_stacks stacks;
 	uint32_t *running; /* of each processor */
 };
@@ -74,6 +76,7 @@ void state_destroy(struct state *s)
 	state_table_free(&s->debug_ids);
 	state_table_free(&s->files);
 	state_codes_free(&s->codes);
+	state_symbols_free(&s->symbols);
 	state_stacks_free(&s->stacks);
 	state_memory_free(&s->memory);
 	free(s->running);
@@ -487,6 +490,20 @@ const char *state_code_at(struct state *s, uint32_t pid, uint64_t address, uint6
 			  uint64_t *ret_start)
 {
 	return state_codes_at(&s->codes, pid, address, time, ret_start);
+}
+
+const char *state_function_at(struct state *s, const struct state_image *i, uint64_t address,
+			      uint64_t *ret_start)
+{
+	struct state_debug_id d;
+	uint64_t start;
+	const char *name = state_symbols_at(&s->symbols, &s->memory, i,
+					    state_debug_id_of(s, i, &d) ? &d : NULL,
+					    address - i->base, &start);
+	if (name) {
+		*ret_start = i->base + start;
+	}
+	return name;
 }
 
 const struct state_image *state_image_of(const struct state *s, uint32_t pid, size_t i)

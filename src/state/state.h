@@ -91,6 +91,10 @@ bool state_debug_id_of(const struct state *s, const struct state_image *i,
 /* Name of code that was made at run time (.NET, JScript) and where it starts; NULL when unknown. */
 const char *state_code_at(struct state *s, uint32_t pid, uint64_t address, uint64_t time,
 			  uint64_t *ret_start);
+/* Name of a function of a module of Linux, from the files of this machine; NULL when unknown. *ret_start
+ * is an address. */
+const char *state_function_at(struct state *s, const struct state_image *i, uint64_t address,
+			      uint64_t *ret_start);
 /* All modules of a process in the order they came; NULL at the end. */
 const struct state_image *state_image_of(const struct state *s, uint32_t pid, size_t i);
 

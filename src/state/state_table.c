@@ -78,6 +78,13 @@ const char *state_text8(struct state_memory *m, const uint8_t *p, size_t bytes)
 	return out ? out : "";
 }
 
+const char *state_text(struct state_memory *m, const char *text)
+{
+	size_t n = strlen(text) + 1;
+	char *out = state_alloc(m, n);
+	return out ? memcpy(out, text, n) : "";
+}
+
 static uint32_t bucket(const struct state_table *t, uint64_t id)
 {
 	return (uint32_t)((id * 0x9E3779B97F4A7C15ull) >> (64 - t->bits));

@@ -26,6 +26,9 @@ uint32_t symbol_elf_build_id(const struct symbol_elf *f, uint8_t out[SYMBOL_BUIL
 /* Bytes from the page of its first loaded segment to the end of the last. */
 uint64_t symbol_elf_span(const struct symbol_elf *f);
 
+/* Looks for the names now, and lets go of the file; returns the bytes of memory they take. Else the
+ * first question does. */
+size_t symbol_elf_load(struct symbol_elf *f);
 /* The function that holds the address, which counts from the page of the first loaded segment. NULL
  * when none does. As it stands in the file, not demangled; valid until close. */
 const char *symbol_elf_find(struct symbol_elf *f, uint64_t at, uint64_t *ret_start);

@@ -503,23 +503,22 @@ static bool by_debug_link(struct symbol_elf *f)
 	return found;
 }
 
-static void functions_look(struct symbol_elf *f)
+size_t symbol_elf_load(struct symbol_elf *f)
 {
-	f->looked = true;
-	if (functions_take(f, f, SHT_SYMTAB)) {
-		return;
+	if (!f->looked) {
+		f->looked = true;
+		if (!functions_take(f, f, SHT_SYMTAB) &&
+		    !(f->path && (by_build_id(f) || by_debug_link(f)))) {
+			functions_take(f, f, SHT_DYNSYM);
+		}
+		base_close(&f->in.fd);
 	}
-	if (f->path && (by_build_id(f) || by_debug_link(f))) {
-		return;
-	}
-	functions_take(f, f, SHT_DYNSYM);
+	return f->count * sizeof *f->functions + (size_t)f->names_bytes;
 }
 
 const char *symbol_elf_find(struct symbol_elf *f, uint64_t at, uint64_t *ret_start)
 {
-	if (!f->looked) {
-		functions_look(f);
-	}
+	symbol_elf_load(f);
 	size_t low = 0, high = f->count;
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
