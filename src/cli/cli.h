@@ -215,6 +215,9 @@ bool cli_select_match(struct cli_select *s, struct cli_view *v, const EVENT_RECO
 	 "only events for which EXPR is true, such as 'pid == 7 and Name ~ \"x\"'", NULL},         \
 		{'p', "provider", "P", "only this provider: name, GUID or *Name (repeatable)",     \
 		 NULL},                                                                            \
+		{'M', "manifest", "FILE",                                                          \
+		 "decode with this .man, .dll, .exe, .mui, .tmf or .etwcat too (repeatable)",      \
+		 NULL},                                                                            \
 		{'e', "event", "E", "only this event: name, pattern or id (repeatable)", NULL},    \
 		{0, "pid", "PID", "only this process (repeatable)", NULL},                         \
 		{0, "tid", "TID", "only this thread (repeatable)", NULL},                          \

@@ -3,6 +3,8 @@
  */
 #include "cli/cli.h"
 
+#include <openetw/decode.h>
+
 #include <signal.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -217,6 +219,22 @@ static int classic(const struct cli_command *c, int argc, char **argv)
 	return cli_classic_parse(&a, argc, argv) ? finish(&a, c->run(&a)) : CLI_USAGE;
 }
 
+/* Schemas the user brings, for every verb that decodes. */
+static bool load_manifests(const struct cli_args *a)
+{
+	const char *path;
+	for (int i = 0; (path = cli_value_at(a, "manifest", i)) != NULL; i++) {
+		char problem[512] = "";
+		int r = openetw_schema_load_file(path, problem, sizeof problem);
+		if (r < 0) {
+			fprintf(stderr, "openetw %s: cannot load %s: %s\n", a->command->name, path,
+				problem[0] ? problem : strerror(-r));
+			return false;
+		}
+	}
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	const char *verb = argc > 1 ? argv[1] : "";
@@ -266,5 +284,5 @@ int main(int argc, char **argv)
 	if (!parse(&a, argc - 2, argv + 2)) {
 		return CLI_USAGE;
 	}
-	return finish(&a, a.command->run(&a));
+	return load_manifests(&a) ? finish(&a, a.command->run(&a)) : CLI_FAILED;
 }
