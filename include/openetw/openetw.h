@@ -17,6 +17,11 @@ extern "C" {
 /* "major.minor.patch". Never NULL. */
 OPENETW_API const char *openetw_version(void);
 
+/* The directory of this user's etwd, made when it is not there: private to him, empty after a restart of
+ * the machine. Programs may keep files about running sessions in folders of their own there. Win32
+ * code: ERROR_ACCESS_DENIED when it is not safely his, ERROR_INVALID_PARAMETER. */
+OPENETW_API uint32_t openetw_runtime_directory(char *path, uint32_t bytes);
+
 /* One English sentence (UTF-8) that says why this thread's last failed StartTrace, ControlTrace,
  * EnableTrace*, Query* or OpenTrace call failed, more exactly than its Win32 code can; "" when nothing
  * more is known. Valid until the thread's next such call. */

@@ -51,6 +51,7 @@ struct cli_command {
 				 cli_classic_word */
 	bool rest_is_command; /* positionals are a command line: parsing stops at the first or at --
 			       */
+	uint32_t usage_code; /* printed with mistakes in usage, for scripts that look for it; 0: none */
 	const char *complete; /* what positionals are: "file", "session", "command", "verb", a|b|c;
 				 NULL: nothing */
 };
