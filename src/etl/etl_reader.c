@@ -399,7 +399,7 @@ static void root_advance(struct etl_reader *r)
 	r->root_delivered = false;
 	int got = etl_run_next(&s->run, &d);
 	while (BASE_UNLIKELY(got == 0 && s->piece + 2 < s->piece_count)) {
-		uint32_t used;
+		uint32_t used = 0;
 		s->piece++;
 		if (piece_load(r, s, &used) < 0) {
 			etl_problems_add(&r->problems, r->index.list[s->entry].file_offset,
