@@ -71,6 +71,7 @@ static uint32_t run(struct trace **traces, uint32_t n, uint64_t start, uint64_t 
 		t->consumed = true;
 		t->log.w.BuffersRead = 0;
 		t->source->on_buffer = buffer_done;
+		t->source->whole_buffers = t->raw_buffer != NULL;
 		t->source->on_buffer_ctx = t;
 		sources[i] = t->source;
 	}

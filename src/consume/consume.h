@@ -21,7 +21,7 @@
 struct consume_source;
 
 /* All records of a buffer have been taken. `buf` is the plain buffer, valid during the call; true
- * takes it over, to be freed with free(). */
+ * takes it over, to be freed with free(). NULL unless whole_buffers. */
 typedef bool consume_buffer_fn(void *ctx, const uint8_t *buf, uint32_t bytes);
 
 struct consume_ops {
@@ -36,6 +36,7 @@ struct consume_source {
 	struct etl_clock clock;
 	uint64_t events_lost;
 	bool real_time;
+	bool whole_buffers; /* on_buffer wants to see them: costs files with large buffers memory */
 	consume_buffer_fn *on_buffer;
 	void *on_buffer_ctx;
 };
