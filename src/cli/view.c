@@ -14,9 +14,11 @@ struct field {
 };
 struct cli_view {
 	struct openetw_decoder *decoder;
+	struct openetw_state *state;
 	bool local_time;
 	const EVENT_RECORD *e;
-	bool decoded;
+	bool decoded, origin_known;
+	struct openetw_event_origin origin; /* when origin_known */
 	struct field fields[FIELDS_MAX];
 	size_t field_count;
 	struct strbuf store;   /* names and values of the fields */
@@ -39,6 +41,8 @@ enum property {
 	P_CPU,
 	P_PID,
 	P_TID,
+	P_PROCESS,
+	P_FILE,
 	P_ACTIVITY,
 	P_RELATED_ACTIVITY,
 	P_LENGTH,
@@ -47,7 +51,7 @@ enum property {
 const char *const cli_view_properties[] = {
 	"time",	    "provider",	       "providerGuid", "event",	   "id",  "version", "channel",
 	"level",    "opcode",	       "task",	       "keywords", "cpu", "pid",     "tid",
-	"activity", "relatedActivity", "length",       NULL,
+	"process",  "file",	       "activity", "relatedActivity", "length",       NULL,
 };
 _Static_assert(BASE_ARRAY_LEN(cli_view_properties) == P_NONE + 1, "one name for each property");
 
@@ -74,7 +78,29 @@ void cli_view_destroy(struct cli_view *v)
 void cli_view_set(struct cli_view *v, const EVENT_RECORD *e)
 {
 	v->e = e;
-	v->decoded = false;
+	v->decoded = v->origin_known = false;
+}
+
+void cli_view_set_state(struct cli_view *v, struct openetw_state *state)
+{
+	v->state = state;
+}
+
+const struct openetw_event_origin *cli_view_origin(struct cli_view *v)
+{
+	const EVENT_HEADER *h = &v->e->EventHeader;
+	if (!v->origin_known) {
+		v->origin = (struct openetw_event_origin){.size = sizeof v->origin,
+							  .pid = h->ProcessId,
+							  .tid = h->ThreadId,
+							  .subject_pid = h->ProcessId,
+							  .subject_tid = h->ThreadId};
+		if (v->state) {
+			openetw_state_event(v->state, v->e, &v->origin);
+		}
+		v->origin_known = true;
+	}
+	return &v->origin;
 }
 
 const EVENT_HEADER_EXTENDED_DATA_ITEM *cli_event_item(const EVENT_RECORD *e, USHORT type)
@@ -154,6 +180,7 @@ static bool property(struct cli_view *v, enum property which, struct cli_view_va
 	const EVENT_DESCRIPTOR *d = &h->EventDescriptor;
 	char time[CLI_TIME_TEXT_SIZE];
 	const EVENT_HEADER_EXTENDED_DATA_ITEM *related;
+	const struct openetw_event_origin *o = cli_view_origin(v);
 	switch (which) {
 	case P_TIME:
 		cli_time_format((uint64_t)h->TimeStamp.QuadPart, v->local_time, time);
@@ -187,9 +214,13 @@ static bool property(struct cli_view *v, enum property which, struct cli_view_va
 		return give_number(v, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)v->e),
 				   DECIMAL, ret);
 	case P_PID:
-		return h->ProcessId != UINT32_MAX && give_number(v, h->ProcessId, DECIMAL, ret);
+		return o->pid != UINT32_MAX && give_number(v, o->pid, DECIMAL, ret);
 	case P_TID:
-		return h->ThreadId != UINT32_MAX && give_number(v, h->ThreadId, DECIMAL, ret);
+		return o->tid != UINT32_MAX && give_number(v, o->tid, DECIMAL, ret);
+	case P_PROCESS:
+		return o->process && give_text(v, o->process, ret);
+	case P_FILE:
+		return o->file && give_text(v, o->file, ret);
 	case P_ACTIVITY:
 		return give_guid(v, &h->ActivityId, ret);
 	case P_RELATED_ACTIVITY:
@@ -341,8 +372,12 @@ static bool inside(struct cli_view *v, const struct field *f, const char *path,
 bool cli_view_get(struct cli_view *v, const char *name, bool payload, struct cli_view_value *ret)
 {
 	enum property which = payload ? P_NONE : property_of(name);
+	/* A payload field may be called "file", too. */
 	if (which != P_NONE) {
-		return property(v, which, ret);
+		bool there = property(v, which, ret);
+		if (there || (which != P_PROCESS && which != P_FILE)) {
+			return there;
+		}
 	}
 	if (!v->decoded) {
 		v->field_count = 0;
