@@ -39,7 +39,7 @@ struct openetw_problem {
 OPENETW_API uint32_t openetw_trace_next_problem(uint64_t trace, struct openetw_problem *problem);
 
 /* Called now and then with the number of events done; false ends the work. */
-typedef bool openetw_progress_fn(void *ctx, uint64_t events);
+typedef bool openetw_merge_progress_fn(void *ctx, uint64_t events);
 #define OPENETW_MERGE_COMPRESS 1u
 /* Writes the events of `count` (1 to 64) trace files to `output`, an .etl in the order of time, as
  * Windows' merging tools do: logger name "Relogger", the first file's header, losses added up. Time
@@ -48,7 +48,7 @@ typedef bool openetw_progress_fn(void *ctx, uint64_t events);
  * ERROR_CANCELLED (by `progress`, which may be NULL), ERROR_DISK_FULL, …;
  * openetw_last_error_text() names file and reason. */
 OPENETW_API uint32_t openetw_merge(const char *const *paths, uint32_t count, const char *output,
-				   uint32_t flags, openetw_progress_fn *progress, void *ctx);
+				   uint32_t flags, openetw_merge_progress_fn *progress, void *ctx);
 
 /* The loss ledger of a session: every place where an event can vanish has its own counter.
  * docs/loss.md explains each. All counters are cumulative since the session started. */
