@@ -333,6 +333,8 @@ struct enable_args {
 	uint64_t any, all; /* any: as given; 0 means everything */
 	uint64_t since_ts; /* raw clock: when it was asked for */
 	struct guid source_id;
+	struct guid provider;	 /* or group */
+	const uint8_t *payload;	 /* a blob of filter/filter.h, one of raw; NULL: none */
 	struct id_set ids, stack_ids;
 	struct name_set names, stack_names;
 	struct {
@@ -355,7 +357,7 @@ int etwd_filter_parse(const struct proto_message *m, struct enable_args *a, stru
 void etwd_enable_args_unref(struct enable_args *a);
 bool etwd_filter_scope(const struct enable_args *a, const struct process *p);
 /* Per-event part, after level and keywords. schema: TraceLogging metadata item's data, or NULL. */
-bool etwd_filter_event(const struct enable_args *a, const struct pool_rec *rec,
+bool etwd_filter_event(const struct enable_args *a, const struct pool_event *ev,
 		       const uint8_t *schema, uint32_t schema_bytes);
 bool etwd_filter_stack(const struct enable_args *a, const struct pool_rec *rec,
 		       const uint8_t *schema, uint32_t schema_bytes);

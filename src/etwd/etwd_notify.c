@@ -258,6 +258,7 @@ static struct enable_args *read_args(const struct etwd *d, const struct proto_me
 	proto_get_u64(m, PROTO_TAG_ALL, &a->all);
 	proto_get_u32(m, PROTO_TAG_PROPERTIES, &a->properties);
 	proto_get_guid(m, PROTO_TAG_SOURCE_ID, &a->source_id);
+	proto_get_guid(m, PROTO_TAG_GUID, &a->provider);
 	a->level = (uint8_t)level;
 	a->since_ts = clock_now_of(d->clock_kind);
 	int r = level > 255 || (a->properties & ~(uint32_t)EP_KNOWN) ? -EINVAL : 0;

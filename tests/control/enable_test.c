@@ -124,7 +124,7 @@ static void filters_are_checked_one_by_one(void **state)
 		 ERROR_INVALID_PARAMETER},
 		{"stack level, short", EVENT_FILTER_TYPE_STACKWALK_LEVEL_KW, big, 8,
 		 ERROR_INVALID_PARAMETER},
-		{"payload", EVENT_FILTER_TYPE_PAYLOAD, big, 64, ERROR_NOT_SUPPORTED},
+		{"payload, no blob", EVENT_FILTER_TYPE_PAYLOAD, big, 64, ERROR_INVALID_PARAMETER},
 		{"container", EVENT_FILTER_TYPE_CONTAINER, big, 64, ERROR_NOT_SUPPORTED},
 	};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
