@@ -34,6 +34,7 @@ struct wpr {
 	char names[2048];     /* profiles, as they were asked for */
 	uint64_t started;     /* FILETIME */
 	int lock;	      /* descriptor; -1: not held */
+	bool settle;	      /* etwd is only just starting */
 	struct profile *profile;
 };
 

@@ -291,15 +291,33 @@ static int expand_registered(struct wpr *w, struct profile_collector *c)
 	return CLI_OK;
 }
 
+static ULONG registered(void)
+{
+	GUID guids[4096];
+	ULONG bytes = 0;
+	uint32_t code = EnumerateTraceGuidsEx(TraceGuidQueryList, NULL, 0, guids, sizeof guids, &bytes);
+	return code == ERROR_SUCCESS ? bytes : 0;
+}
+
+/* The first session of a user starts etwd, and processes that have been there for long need a moment
+ * to find it. Enabling does not mind; a provider that is not there yet cannot be asked for its state. */
+static void let_providers_come(void)
+{
+	enum { STEP_MS = 20, QUIET_MS = 200, MOST_MS = 2000 };
+	ULONG before = registered();
+	for (int ms = 0, quiet = 0; ms < MOST_MS && quiet < QUIET_MS; ms += STEP_MS) {
+		usleep(STEP_MS * 1000);
+		ULONG now = registered();
+		quiet = now == before ? quiet + STEP_MS : 0;
+		before = now;
+	}
+}
+
 static int start_collector(struct wpr *w, struct profile_collector *c, unsigned index)
 {
 	char name[512];
 	struct cli_props p;
 	TRACEHANDLE h = 0;
-	int status = expand_registered(w, c);
-	if (status) {
-		return status;
-	}
 	wpr_session_name(w->instance, c, name, sizeof name);
 	properties(w, c, index, &p);
 	uint32_t code = StartTraceA(&h, name, &p.p);
@@ -311,6 +329,14 @@ static int start_collector(struct wpr *w, struct profile_collector *c, unsigned 
 	}
 	if (code) {
 		return wpr_fail_call(code, "cannot start the session '%s'", name);
+	}
+	if (w->settle) {
+		let_providers_come();
+		w->settle = false;
+	}
+	int status = expand_registered(w, c);
+	if (status) {
+		return status;
 	}
 	cli_mark_enable(h);
 	for (const struct profile_provider *v = c->providers; v; v = v->next) {
@@ -328,9 +354,20 @@ static int start_collector(struct wpr *w, struct profile_collector *c, unsigned 
 	return CLI_OK;
 }
 
+static bool etwd_runs(void)
+{
+	struct cli_props p;
+	EVENT_TRACE_PROPERTIES *one = &p.p;
+	ULONG count = 0;
+	cli_props_init(&p);
+	QueryAllTracesA(&one, 1, &count);
+	return count > 0;
+}
+
 int wpr_sessions_start(struct wpr *w)
 {
 	unsigned index = 0;
+	w->settle = !etwd_runs();
 	for (struct profile_collector *c = w->profile->collectors; c; c = c->next, index++) {
 		int status = recorded(c) ? start_collector(w, c, index) : CLI_OK;
 		if (status) {
