@@ -35,6 +35,7 @@ struct wpr {
 	uint64_t started;     /* FILETIME */
 	int lock;	      /* descriptor; -1: not held */
 	bool settle;	      /* etwd is only just starting */
+	bool marks;	      /* a session takes them */
 	struct profile *profile;
 };
 

@@ -338,7 +338,9 @@ static int start_collector(struct wpr *w, struct profile_collector *c, unsigned 
 	if (status) {
 		return status;
 	}
-	cli_mark_enable(h);
+	if (!w->marks) { /* in one session: marks are not to come twice into a merged file */
+		w->marks = cli_mark_enable(h) == ERROR_SUCCESS;
+	}
 	for (const struct profile_provider *v = c->providers; v; v = v->next) {
 		code = start_provider(h, v);
 		if (code == ERROR_SUCCESS) {
