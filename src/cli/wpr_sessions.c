@@ -370,7 +370,7 @@ int wpr_sessions_start(struct wpr *w)
 {
 	unsigned index = 0;
 	w->settle = !etwd_runs();
-	for (struct profile_collector *c = w->profile->collectors; c; c = c->next, index++) {
+	for (struct profile_collector *c = w->profile->collectors; c; index += recorded(c), c = c->next) {
 		int status = recorded(c) ? start_collector(w, c, index) : CLI_OK;
 		if (status) {
 			return status;
@@ -490,7 +490,7 @@ int wpr_sessions_save(struct wpr *w, char ***ret_files, unsigned *ret_count, str
 	int status = CLI_OK;
 	n = 0;
 	for (const struct profile_collector *c = w->profile->collectors; c && status == CLI_OK;
-	     c = c->next, index++) {
+	     index += recorded(c), c = c->next) {
 		char name[512], file[2100];
 		struct cli_props p;
 		wpr_session_name(w->instance, c, name, sizeof name);
@@ -520,7 +520,7 @@ int wpr_sessions_save(struct wpr *w, char ***ret_files, unsigned *ret_count, str
 void wpr_sessions_cancel(struct wpr *w)
 {
 	unsigned index = 0;
-	for (const struct profile_collector *c = w->profile->collectors; c; c = c->next, index++) {
+	for (const struct profile_collector *c = w->profile->collectors; c; index += recorded(c), c = c->next) {
 		char name[512], file[2100];
 		struct cli_props p;
 		if (!recorded(c)) {
@@ -551,7 +551,7 @@ static void explain_enable(const char *name, const struct profile_provider *p, u
 void wpr_sessions_explain(const struct wpr *w)
 {
 	unsigned index = 0;
-	for (const struct profile_collector *c = w->profile->collectors; c; c = c->next, index++) {
+	for (const struct profile_collector *c = w->profile->collectors; c; index += recorded(c), c = c->next) {
 		char name[512];
 		struct cli_props p;
 		if (!recorded(c)) {
