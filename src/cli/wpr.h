@@ -64,6 +64,12 @@ bool wpr_state_load(struct wpr *w);
 void wpr_state_remove(struct wpr *w);
 void wpr_close(struct wpr *w);
 
+/* ---- wpr_result.c ------------------------------------------------------------------------------ */
+
+/* Can the result be written there? Better known before the sessions are stopped. */
+int wpr_result_try(const char *to);
+int wpr_result_write(struct wpr *w, char **files, unsigned count, const char *to);
+
 /* ---- wpr_sessions.c --------------------------------------------------------------------------- */
 
 void wpr_session_name(const char *instance, const struct profile_collector *c, char *out, size_t cap);
