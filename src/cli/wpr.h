@@ -51,6 +51,8 @@ void wpr_warn(void *ctx, const char *text);
 struct profile_doc *wpr_document(const char *path, int *ret_status);
 /* "[file!]Name[.Detail]", several; unites them into w->profile. Prints mistakes. CLI_OK or a status. */
 int wpr_choose(struct wpr *w, const char *const *words, int count, bool file_mode);
+/* The names of a profile: those of cli_provider_guid, and special ones. */
+bool wpr_provider_guid(const char *name, GUID *ret);
 /* How many event providers will be enabled; kernel and heap parts are said, once, on stderr. */
 int wpr_check_sources(const struct wpr *w, bool tell, unsigned *ret_providers);
 void wpr_print_details(const struct profile *p, const char *instance, bool running);

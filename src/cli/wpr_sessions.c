@@ -124,7 +124,7 @@ static bool filter_exe(struct filters *f, const char *exe)
 	return m != NULL;
 }
 
-static bool provider_guid(const char *name, GUID *ret)
+bool wpr_provider_guid(const char *name, GUID *ret)
 {
 	static const GUID dotnet = {0xe13c0d23, 0xccbc, 0x4e12, {0x93, 0x1b, 0xd9, 0xcc, 0x2e, 0xee, 0x27, 0xe4}};
 	if (strcasecmp(name, "DotNetProvider") == 0) {
@@ -139,7 +139,7 @@ uint32_t wpr_enable(TRACEHANDLE session, const struct profile_provider *p, uint3
 {
 	struct filters f = {.count = 0};
 	GUID guid;
-	if (!provider_guid(p->name, &guid)) {
+	if (!wpr_provider_guid(p->name, &guid)) {
 		return ERROR_WMI_GUID_NOT_FOUND;
 	}
 	bool ok = true;
@@ -204,7 +204,7 @@ static uint32_t capture(TRACEHANDLE h, const struct profile_provider *p, enum wp
 	}
 	if (code == ERROR_SUCCESS && p->capture_only) {
 		GUID guid;
-		provider_guid(p->name, &guid);
+		wpr_provider_guid(p->name, &guid);
 		code = EnableTraceEx2(h, &guid, EVENT_CONTROL_CODE_DISABLE_PROVIDER, 0, 0, 0,
 				      1000 * seconds, NULL);
 	} else if (code == ERROR_SUCCESS) {
@@ -253,6 +253,18 @@ static void properties(const struct wpr *w, const struct profile_collector *c, u
 	p->p.LogFileMode |= c->secure ? ETW_SECURE_MODE : 0u;
 }
 
+/* Is it one that the profile names? */
+static bool listed(const struct profile_collector *c, const GUID *guid)
+{
+	for (const struct profile_provider *p = c->providers; p; p = p->next) {
+		GUID g;
+		if (wpr_provider_guid(p->name, &g) && memcmp(&g, guid, sizeof g) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* The special provider RegisteredProviders stands for those that are registered now. */
 static int expand_registered(struct wpr *w, struct profile_collector *c)
 {
@@ -270,7 +282,8 @@ static int expand_registered(struct wpr *w, struct profile_collector *c)
 		for (size_t i = 0; i < bytes / sizeof guids[0]; i++) {
 			char text[40];
 			cli_guid_text(&guids[i], text);
-			if (memcmp(&guids[i], &cli_mark_provider, sizeof guids[i]) == 0) {
+			if (memcmp(&guids[i], &cli_mark_provider, sizeof guids[i]) == 0 ||
+			    listed(c, &guids[i])) {
 				continue;
 			}
 			struct profile_provider *one = ARENA_NEW(&w->profile->arena, struct profile_provider);

@@ -293,13 +293,14 @@ static void count_warning(void *ctx, const char *text)
 
 static void united_profiles_get_at_least_what_each_asked_for(void **state)
 {
+	const struct profile_hooks hooks = {.warn = count_warning};
 	struct profile *all = profile_create("All", PROFILE_VERBOSE, PROFILE_FILE);
 	static const char *const files[] = {"14-derived-provider", "17-keywords-changed-where-used",
 					    "22-two-collectors", "16-collector-changed-where-used"};
 	warnings = 0;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(files); i++) {
 		struct profile *p = open_profile(files[i], "A", PROFILE_FILE);
-		assert_int_equal(profile_unite(all, p, count_warning, NULL), 0);
+		assert_int_equal(profile_unite(all, p, &hooks), 0);
 		done(p); /* what was united does not need it */
 	}
 	assert_string_equal(all->collectors->name, "Events");
@@ -315,13 +316,35 @@ static void united_profiles_get_at_least_what_each_asked_for(void **state)
 	assert_null(provider(all, 1));
 	assert_int_equal(warnings, 0);
 	struct profile *p = open_profile("05-event-filters", "A", PROFILE_FILE);
-	assert_int_equal(profile_unite(all, p, count_warning, NULL), 0);
+	assert_int_equal(profile_unite(all, p, &hooks), 0);
 	assert_false(provider(all, 0)->events.present); /* the others want all of them */
 	assert_int_equal(warnings, 1);
 	done(p);
 	p = open_profile("02-file-and-memory", "A", PROFILE_MEMORY);
-	assert_int_equal(profile_unite(all, p, NULL, NULL), -EINVAL);
+	assert_int_equal(profile_unite(all, p, NULL), -EINVAL);
 	done(p);
+	profile_free(all);
+}
+
+static bool without_star(void *ctx, const char *a, const char *b)
+{
+	return strcmp(a + (*a == '*'), b + (*b == '*')) == 0;
+}
+
+static void one_provider_under_two_names_is_enabled_once(void **state)
+{
+	const struct profile_hooks hooks = {.same_provider = without_star};
+	struct profile *all = profile_create("All", PROFILE_VERBOSE, PROFILE_FILE);
+	static const char *const files[] = {"17-keywords-changed-where-used", "06-event-name-filters"};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(files); i++) {
+		struct profile *p = open_profile(files[i], "A", PROFILE_FILE);
+		assert_int_equal(profile_unite(all, p, &hooks), 0);
+		done(p);
+	}
+	assert_string_equal(provider(all, 0)->name, "MyCompany.Web");
+	assert_null(provider(all, 1));
+	assert_true(provider(all, 0)->stack_names.present); /* only one wants stacks, and only these */
+	assert_false(provider(all, 0)->event_names.present);
 	profile_free(all);
 }
 
@@ -376,6 +399,7 @@ int main(void)
 		cmocka_unit_test(a_name_chooses_verbose_and_the_asked_mode),
 		cmocka_unit_test(buffers_are_a_count_or_a_part_of_memory),
 		cmocka_unit_test(united_profiles_get_at_least_what_each_asked_for),
+		cmocka_unit_test(one_provider_under_two_names_is_enabled_once),
 		cmocka_unit_test(kernel_heap_and_merge_parts_are_kept),
 		cmocka_unit_test(what_is_in_the_wrong_order_for_windows_is_a_warning),
 	};

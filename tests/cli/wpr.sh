@@ -28,6 +28,7 @@ cat >web.wprp <<'END'
     <SystemProvider Id="KS"><Keywords><Keyword Value="CSwitch" Strict="true"/></Keywords></SystemProvider>
     <EventProvider Id="Orders" Name="OpenETW.Sample.Hello" Level="4"><Keywords><Keyword Value="0x1"/></Keywords></EventProvider>
     <EventProvider Id="Network" Name="*OpenETW.Sample.Hello" Level="5"><Keywords><Keyword Value="0x2"/></Keywords></EventProvider>
+    <EventProvider Id="Guid" Name="{71E4037D-56B7-5E7C-163B-9A48A5792F88}" Level="4"><Keywords><Keyword Value="0x1"/></Keywords></EventProvider>
     <EventProvider Id="Names" Name="OpenETW.Sample.Hello">
       <EventNameFilters FilterIn="true"><EventName Value="Order"/><EventName Value="Timeout"/></EventNameFilters>
     </EventProvider>
@@ -38,6 +39,9 @@ cat >web.wprp <<'END'
       <Collectors><EventCollectorId Value="EC"><EventProviders><EventProviderId Value="Network"/></EventProviders></EventCollectorId></Collectors>
     </Profile>
     <Profile Id="Network.Verbose.Memory" Name="Network" DetailLevel="Verbose" LoggingMode="Memory" Description="network" Base="Network.Verbose.File"/>
+    <Profile Id="Guid.Verbose.File" Name="Guid" DetailLevel="Verbose" LoggingMode="File" Description="the same provider by its GUID">
+      <Collectors><EventCollectorId Value="EC"><EventProviders><EventProviderId Value="Guid"/></EventProviders></EventCollectorId></Collectors>
+    </Profile>
     <Profile Id="Names.Verbose.File" Name="Names" DetailLevel="Verbose" LoggingMode="File" Description="by name">
       <Collectors><EventCollectorId Value="EC"><EventProviders><EventProviderId Value="Names"/></EventProviders></EventCollectorId></Collectors>
     </Profile>
@@ -138,6 +142,15 @@ expect "what was in memory" "$(count memory.etl '"event":"Connected"')" 2
 wpr -stop named.etl -instancename second
 expect "filtered by name" "$(count named.etl '"event":"Order"')" 4
 expect "and nothing else" "$(openetw dump -q -p OpenETW.Sample.Hello named.etl | grep -vc 'Hello/Order ')" 0
+
+# one provider under two names in one collector: enabled once, for both
+wpr -start 'web.wprp!Network' -start 'web.wprp!Guid' -filemode
+hello
+wpr -status collectors details
+expect "providers" "$(grep -c '^	' out)" 1
+wpr -stop one.etl
+expect "Connected" "$(count one.etl '"event":"Connected"')" 2
+expect "Order" "$(count one.etl '"event":"Order"')" 4
 
 # thrown away
 wpr -start 'web.wprp!Network' -filemode
