@@ -41,13 +41,13 @@ run() {
 	dir=$(mktemp -d)
 	trap 'rm -rf "$dir"' EXIT
 	b=./build/src/cli/openetw
-	say "recording two sample providers: TraceLogging, and EventWrite with descriptors"
+	say "recording two sample providers: TraceLogging, and EventWrite with a manifest"
 	$b run -o "$dir/sample.etl" -p OpenETW.Sample.Hello -p OpenETW.Sample.Manifest \
 		-- sh -c './build/samples/hello-tracelogging 5 && ./build/samples/manifest-style'
-	say "the events, decoded from sample.etl:  openetw dump sample.etl"
-	$b dump "$dir/sample.etl"
-	say "a summary:  openetw stats sample.etl"
-	$b stats "$dir/sample.etl"
+	say "the events, decoded from sample.etl:  openetw dump sample.etl --manifest manifest-style.man"
+	$b dump "$dir/sample.etl" --manifest samples/manifest-style.man
+	say "a summary:  openetw stats sample.etl --manifest manifest-style.man"
+	$b stats "$dir/sample.etl" --manifest samples/manifest-style.man
 	etl=${1-${OPENETW_CORPUS:-../shared/corpus}/perfview/primitive-types.etl}
 	if [ -f "$etl" ]; then
 		say "a file recorded on Windows, decoded the same way:  openetw dump $(basename "$etl")"

@@ -82,8 +82,10 @@ ETW_API ULONG WMIAPI QueryAllTracesA(PEVENT_TRACE_PROPERTIES *PropertyArray,
  * Filters (EnableParameters, at most 13, each type once): process ids mean the processes that live
  * at the call; executable names, compared without case and with or without ".exe", also those to
  * come; event ids, event names (TraceLogging) and stack filters are exact for each session. Package
- * filters pass no process here. Payload and container filters are not evaluated and therefore
- * refused: ERROR_NOT_SUPPORTED. A private session takes none.
+ * filters pass no process here. Payload filters (TdhAggregatePayloadFilters in tdh.h) judge the
+ * events they name and are for the provider they were made for, never for a group. Container
+ * filters are not evaluated and therefore refused: ERROR_NOT_SUPPORTED. A private session takes
+ * none.
  *
  * ERROR_INVALID_PARAMETER; ERROR_TIMEOUT: the enable stays in force; ERROR_NO_SYSTEM_RESOURCES:
  * eight sessions have the provider; ERROR_WMI_INSTANCE_NOT_FOUND; ERROR_ACCESS_DENIED. */

@@ -457,9 +457,21 @@ ETW_API TDHSTATUS TDHAPI TdhGetWppMessage(TDH_HANDLE Handle, PEVENT_RECORD Event
 /* Afterwards the handle is invalid. */
 ETW_API TDHSTATUS TDHAPI TdhCloseDecodingHandle(TDH_HANDLE Handle);
 
-/* Filters over the payload for EVENT_FILTER_TYPE_PAYLOAD: create one per event, aggregate them into
- * a descriptor, clean up both. EventMatchANY: one true predicate is enough. EventMatchALLFlags[i]:
- * filter i must pass in any case; NULL means none must. */
+/* Filters over the payload for EVENT_FILTER_TYPE_PAYLOAD: create one or more per event, aggregate
+ * them into a descriptor, clean up both. EventMatchANY: one true predicate is enough.
+ *
+ * FieldName is a field of the event in its manifest, "struct.member" for a member of a structure;
+ * arrays cannot be compared. Values of integers are decimal or 0x…, of booleans also true and false,
+ * of IPv4 addresses four numbers with dots, of ports the number people know; those of text are
+ * compared with case; a GUID stands in braces. Floating-point numbers, SIDs, SYSTEMTIME and binary
+ * data are not compared.
+ *
+ * Events that no filter names are not touched: add an event id filter to leave them out. A named
+ * event whose payload is shorter than its manifest says does not pass.
+ *
+ * ERROR_NOT_FOUND: no manifest known that declares the event. ERROR_INVALID_PARAMETER:
+ * openetw_last_error_text() says which predicate and why. ERROR_INSUFFICIENT_BUFFER: larger than
+ * MAX_EVENT_FILTER_PAYLOAD_SIZE. */
 ETW_API TDHSTATUS TDHAPI TdhCreatePayloadFilter(LPCGUID ProviderGuid,
 						PCEVENT_DESCRIPTOR EventDescriptor,
 						BOOLEAN EventMatchANY, ULONG PayloadPredicateCount,
@@ -467,7 +479,9 @@ ETW_API TDHSTATUS TDHAPI TdhCreatePayloadFilter(LPCGUID ProviderGuid,
 						PVOID *PayloadFilter);
 /* Frees it and sets *PayloadFilter to NULL. */
 ETW_API TDHSTATUS TDHAPI TdhDeletePayloadFilter(PVOID *PayloadFilter);
-/* The descriptor owns memory until the next function takes it back. */
+/* EventMatchALLFlags[i]: filter i must pass in any case; NULL means none must. Of the others for the
+ * same event one is enough. The descriptor owns memory until the next function takes it back; the
+ * filters may be deleted at once. */
 ETW_API TDHSTATUS TDHAPI TdhAggregatePayloadFilters(ULONG PayloadFilterCount,
 						    PVOID *PayloadFilterPtrs,
 						    PBOOLEAN EventMatchALLFlags,

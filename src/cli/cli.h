@@ -49,8 +49,10 @@ struct cli_command {
 	int (*run)(struct cli_args *args);
 	bool classic;	      /* parses its words itself, as the Windows tool of this name does;
 				 cli_classic_word */
+	bool raw;	      /* classic, and run parses the words: their case counts */
 	bool rest_is_command; /* positionals are a command line: parsing stops at the first or at --
 			       */
+	uint32_t usage_code; /* printed with mistakes in usage, for scripts that look for it; 0: none */
 	const char *complete; /* what positionals are: "file", "session", "command", "verb", a|b|c;
 				 NULL: nothing */
 };
@@ -216,6 +218,9 @@ bool cli_select_match(struct cli_select *s, struct cli_view *v, const EVENT_RECO
 	{'F', "filter", "EXPR",                                                                    \
 	 "only events for which EXPR is true, such as 'pid == 7 and Name ~ \"x\"'", NULL},         \
 		{'p', "provider", "P", "only this provider: name, GUID or *Name (repeatable)",     \
+		 NULL},                                                                            \
+		{'M', "manifest", "FILE",                                                          \
+		 "decode with this .man, .dll, .exe, .mui, .tmf or .etwcat too (repeatable)",      \
 		 NULL},                                                                            \
 		{'e', "event", "E", "only this event: name, pattern or id (repeatable)", NULL},    \
 		{0, "process", "NAME",                                                             \

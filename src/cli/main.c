@@ -3,18 +3,21 @@
  */
 #include "cli/cli.h"
 
+#include <openetw/decode.h>
+
 #include <signal.h>
 #include <stdlib.h>
 #include <strings.h>
 
-extern const struct cli_command cli_start, cli_stop, cli_list, cli_query, cli_enable, cli_disable,
+extern const struct cli_command cli_mc, cli_start, cli_stop, cli_list, cli_query, cli_enable, cli_disable,
 	cli_flush, cli_providers, cli_dump, cli_stats, cli_info, cli_live, cli_run, cli_completion,
-	cli_man, cli_tracerpt, cli_tracefmt;
+	cli_man, cli_merge, cli_record, cli_relog, cli_report, cli_tracerpt, cli_tracefmt, cli_wpr;
 
 const struct cli_command *const cli_commands[] = {
 	&cli_run,	&cli_start,    &cli_enable,   &cli_disable,    &cli_list,  &cli_query,
 	&cli_flush,	&cli_stop,     &cli_live,     &cli_dump,       &cli_stats, &cli_info,
-	&cli_providers, &cli_tracerpt, &cli_tracefmt, &cli_completion, &cli_man,   NULL,
+	&cli_record,	&cli_report,   &cli_providers, &cli_relog,    &cli_merge, &cli_tracerpt,
+	&cli_tracefmt,	&cli_wpr,      &cli_mc,       &cli_completion, &cli_man,   NULL,
 };
 
 const struct cli_command *cli_find(const char *name)
@@ -180,7 +183,7 @@ static const struct cli_command *by_link_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	const struct cli_command *c = cli_find(slash ? slash + 1 : path);
-	return c && c->classic ? c : NULL;
+	return c && c->classic && !c->raw ? c : NULL;
 }
 
 /* Without anything left to say but what the output's end says. */
@@ -203,10 +206,11 @@ static int finish(const struct cli_args *a, int status)
 
 static int classic(const struct cli_command *c, int argc, char **argv)
 {
-	static const char *const helps[] = {"-?", "/?", "-h", "--help", "-help"};
+	static const char *const helps[] = {"-?", "/?", "--help", "-help", "-h"};
 	struct cli_args a = {.command = c};
+	size_t help_count = BASE_ARRAY_LEN(helps) - c->raw; /* there -h is an option */
 	for (int i = 0; i < argc; i++) {
-		for (size_t k = 0; k < BASE_ARRAY_LEN(helps); k++) {
+		for (size_t k = 0; k < help_count; k++) {
 			if (strcasecmp(argv[i], helps[k]) == 0) {
 				cli_help(stdout, c);
 				return CLI_OK;
@@ -214,7 +218,28 @@ static int classic(const struct cli_command *c, int argc, char **argv)
 		}
 		argv[i] = plain_dashes(argv[i]);
 	}
+	if (c->raw) {
+		a.count = argc;
+		a.words = argv;
+		return finish(&a, c->run(&a));
+	}
 	return cli_classic_parse(&a, argc, argv) ? finish(&a, c->run(&a)) : CLI_USAGE;
+}
+
+/* Schemas the user brings, for every verb that decodes. */
+static bool load_manifests(const struct cli_args *a)
+{
+	const char *path;
+	for (int i = 0; (path = cli_value_at(a, "manifest", i)) != NULL; i++) {
+		char problem[512] = "";
+		int r = openetw_schema_load_file(path, problem, sizeof problem);
+		if (r < 0) {
+			fprintf(stderr, "openetw %s: cannot load %s: %s\n", a->command->name, path,
+				problem[0] ? problem : strerror(-r));
+			return false;
+		}
+	}
+	return true;
 }
 
 int main(int argc, char **argv)
@@ -266,5 +291,5 @@ int main(int argc, char **argv)
 	if (!parse(&a, argc - 2, argv + 2)) {
 		return CLI_USAGE;
 	}
-	return finish(&a, a.command->run(&a));
+	return load_manifests(&a) ? finish(&a, a.command->run(&a)) : CLI_FAILED;
 }

@@ -144,15 +144,17 @@ static bool give_text(struct cli_view *v, const char *s, struct cli_view_value *
 	return true;
 }
 
-static bool give_number(struct cli_view *v, uint64_t n, const char *format,
+enum number_base { DECIMAL, HEX };
+
+static bool give_number(struct cli_view *v, uint64_t n, enum number_base base,
 			struct cli_view_value *ret)
 {
 	char text[32];
-	snprintf(text, sizeof text, format, (unsigned long long)n);
+	snprintf(text, sizeof text, base == HEX ? "0x%llX" : "%llu", (unsigned long long)n);
 	if (!give_text(v, text, ret)) {
 		return false;
 	}
-	if (strcmp(format, "%llu") == 0) {
+	if (base == DECIMAL) { /* JSON has no other numbers; the rest is a string there */
 		ret->json = ret->text;
 		ret->json_length = ret->text_length;
 	}
@@ -195,26 +197,26 @@ static bool property(struct cli_view *v, enum property which, struct cli_view_va
 	case P_EVENT:
 		return give_text(v, openetw_event_name(v->decoder, v->e), ret);
 	case P_ID:
-		return give_number(v, d->Id, "%llu", ret);
+		return give_number(v, d->Id, DECIMAL, ret);
 	case P_VERSION:
-		return give_number(v, d->Version, "%llu", ret);
+		return give_number(v, d->Version, DECIMAL, ret);
 	case P_CHANNEL:
-		return give_number(v, d->Channel, "%llu", ret);
+		return give_number(v, d->Channel, DECIMAL, ret);
 	case P_LEVEL:
-		return give_number(v, d->Level, "%llu", ret);
+		return give_number(v, d->Level, DECIMAL, ret);
 	case P_OPCODE:
-		return give_number(v, d->Opcode, "%llu", ret);
+		return give_number(v, d->Opcode, DECIMAL, ret);
 	case P_TASK:
-		return give_number(v, d->Task, "%llu", ret);
+		return give_number(v, d->Task, DECIMAL, ret);
 	case P_KEYWORDS:
-		return give_number(v, d->Keyword, "0x%llX", ret);
+		return give_number(v, d->Keyword, HEX, ret);
 	case P_CPU:
 		return give_number(v, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)v->e),
-				   "%llu", ret);
+				   DECIMAL, ret);
 	case P_PID:
-		return o->pid != UINT32_MAX && give_number(v, o->pid, "%llu", ret);
+		return o->pid != UINT32_MAX && give_number(v, o->pid, DECIMAL, ret);
 	case P_TID:
-		return o->tid != UINT32_MAX && give_number(v, o->tid, "%llu", ret);
+		return o->tid != UINT32_MAX && give_number(v, o->tid, DECIMAL, ret);
 	case P_PROCESS:
 		return o->process && give_text(v, o->process, ret);
 	case P_FILE:
@@ -226,7 +228,7 @@ static bool property(struct cli_view *v, enum property which, struct cli_view_va
 		return related && related->DataSize == sizeof(GUID) &&
 		       give_guid(v, (const GUID *)(uintptr_t)related->DataPtr, ret);
 	case P_LENGTH:
-		return give_number(v, v->e->UserDataLength, "%llu", ret);
+		return give_number(v, v->e->UserDataLength, DECIMAL, ret);
 	case P_NONE:
 		break;
 	}

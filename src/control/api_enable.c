@@ -71,7 +71,7 @@ static uint32_t put_filters(struct proto_writer *w, const EVENT_FILTER_DESCRIPTO
 			continue;
 		}
 		uint32_t limit = filter_limit(f[i].Type);
-		if (f[i].Type == EVENT_FILTER_TYPE_PAYLOAD || f[i].Type == EVENT_FILTER_TYPE_CONTAINER) {
+		if (f[i].Type == EVENT_FILTER_TYPE_CONTAINER) {
 			/* Not evaluated anywhere: better no session than one with too much in it. */
 			code = ERROR_NOT_SUPPORTED;
 		} else if (limit == 0 || f[i].Size > limit || (f[i].Size > 0 && f[i].Ptr == 0) ||

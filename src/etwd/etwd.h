@@ -43,6 +43,7 @@
 #include "base/base.h"
 #include "pool/pool.h"
 #include "proto/proto.h"
+#include "proto/proto_wait.h"
 #include "sink/sink.h"
 
 #include <sys/queue.h>
@@ -220,6 +221,9 @@ void etwd_ctl_entry_free(struct ctl_heap *h, uint32_t offset);
 int etwd_ctl_table_alloc(struct ctl_heap *h, unsigned class, uint32_t *ret_offset);
 void etwd_ctl_table_free(struct ctl_heap *h, unsigned class, uint32_t offset);
 void etwd_ctl_set_flags(struct ctl_heap *h, uint32_t flags);
+/* The process's helper sleeps on a word in there: something waits for it on its socket, or an entry
+ * changed in a way that it has to prepare for. */
+void etwd_ctl_ring(struct ctl_heap *h);
 
 struct process {
 	LIST_ENTRY(process) link;
@@ -333,6 +337,8 @@ struct enable_args {
 	uint64_t any, all; /* any: as given; 0 means everything */
 	uint64_t since_ts; /* raw clock: when it was asked for */
 	struct guid source_id;
+	struct guid provider;	 /* or group */
+	const uint8_t *payload;	 /* a blob of filter/filter.h, one of raw; NULL: none */
 	struct id_set ids, stack_ids;
 	struct name_set names, stack_names;
 	struct {
@@ -355,7 +361,7 @@ int etwd_filter_parse(const struct proto_message *m, struct enable_args *a, stru
 void etwd_enable_args_unref(struct enable_args *a);
 bool etwd_filter_scope(const struct enable_args *a, const struct process *p);
 /* Per-event part, after level and keywords. schema: TraceLogging metadata item's data, or NULL. */
-bool etwd_filter_event(const struct enable_args *a, const struct pool_rec *rec,
+bool etwd_filter_event(const struct enable_args *a, const struct pool_event *ev,
 		       const uint8_t *schema, uint32_t schema_bytes);
 bool etwd_filter_stack(const struct enable_args *a, const struct pool_rec *rec,
 		       const uint8_t *schema, uint32_t schema_bytes);
@@ -651,6 +657,7 @@ struct pending;
 struct access;
 struct etwd {
 	char dir[512];
+	struct proto_wait_page *wait_page; /* NULL: processes are not told what is wanted */
 	bool system;
 	bool exiting;
 	uid_t uid;

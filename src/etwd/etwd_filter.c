@@ -3,15 +3,17 @@
  * allocating.
  *
  * Scope filters (process id, executable) decide which registrations an enable reaches. Attribute
- * filters (event id, event name) narrow the events. Stack filters only decide whose stack is kept.
+ * filters (event id, event name) and payload filters narrow the events. Stack filters only decide
+ * whose stack is kept. What a payload means etwd does not know: the controller sends a program
+ * (filter/filter.h).
  *
  * Refused rather than passed over, because a session that gets more than it asked for is wrong:
- * payload filters need the event's manifest, which etwd does not have; container filters name
- * containers in a way the SDK does not declare. Package filters are scope filters that no process
- * of this system passes, since none has a package identity.
+ * container filters name containers in a way the SDK does not declare. Package filters are scope
+ * filters that no process of this system passes, since none has a package identity.
  */
 #include "etwd/etwd.h"
 
+#include "filter/filter.h"
 #include "format/etl_layout.h"
 
 #include <stdlib.h>
@@ -87,7 +89,24 @@ static int parse_exes(const uint8_t *p, size_t n, struct enable_args *a)
 	return 0;
 }
 
-static int parse_one(struct enable_args *a, uint32_t type, const uint8_t *p, size_t n)
+static int parse_payload(struct enable_args *a, const uint8_t *p, size_t n, struct diag *diag)
+{
+	struct guid provider;
+	int r = filter_check(p, n, &provider, diag);
+	if (r < 0) {
+		return r;
+	}
+	if (!guid_equal(&provider, &a->provider)) {
+		diag_at(diag, UINT64_MAX, "the payload filter was made for another provider");
+		return -EINVAL;
+	}
+	a->payload = p;
+	a->filtered = true;
+	return 0;
+}
+
+static int parse_one(struct enable_args *a, uint32_t type, const uint8_t *p, size_t n,
+		     struct diag *diag)
 {
 	struct bytes b = bytes_of(p, n);
 	switch ((int)type) {
@@ -107,6 +126,7 @@ static int parse_one(struct enable_args *a, uint32_t type, const uint8_t *p, siz
 		a->has_packages = true;
 		return n % 2 == 0 ? 0 : -EINVAL;
 	case FILTER_PAYLOAD:
+		return parse_payload(a, p, n, diag);
 	case FILTER_CONTAINER:
 		return -EOPNOTSUPP;
 	case FILTER_EXECUTABLE:
@@ -168,7 +188,7 @@ int etwd_filter_parse(const struct proto_message *m, struct enable_args *a, stru
 		a->raw[a->raw_count].type = type;
 		a->raw[a->raw_count].bytes = bytes;
 		a->raw[a->raw_count++].data = copy;
-		int r = parse_one(a, type, copy, bytes);
+		int r = parse_one(a, type, copy, bytes, diag);
 		if (r < 0) {
 			diag_at(diag, UINT64_MAX, "the filter of type %#x is %s", type,
 				r == -EOPNOTSUPP ? "not evaluated here, so it is refused"
@@ -177,7 +197,7 @@ int etwd_filter_parse(const struct proto_message *m, struct enable_args *a, stru
 		}
 	}
 	if ((a->properties & EP_PROVIDER_GROUP) && a->filtered) {
-		diag_at(diag, UINT64_MAX, "a provider group takes no event id or name filter");
+		diag_at(diag, UINT64_MAX, "a provider group takes no event id, name or payload filter");
 		return -EINVAL;
 	}
 	return 0;
@@ -297,13 +317,19 @@ static bool name_passes(const struct name_set *s, const struct pool_rec *rec, co
 	return name_listed(s, name, len) == s->filter_in;
 }
 
-bool etwd_filter_event(const struct enable_args *a, const struct pool_rec *rec,
+bool etwd_filter_event(const struct enable_args *a, const struct pool_event *ev,
 		       const uint8_t *schema, uint32_t schema_bytes)
 {
+	const struct pool_rec *rec = ev->rec;
 	if (schema) {
 		return !a->names.present || name_passes(&a->names, rec, schema, schema_bytes);
 	}
-	return !a->ids.present || id_listed(&a->ids, rec->id) == a->ids.filter_in;
+	if (a->ids.present && id_listed(&a->ids, rec->id) != a->ids.filter_in) {
+		return false;
+	}
+	/* A bare string has no descriptor to be named by. Providers are 64-bit programs. */
+	return !a->payload || (rec->flags & POOL_REC_STRING_ONLY) ||
+	       filter_passes(a->payload, rec->id, rec->version, ev->payload, ev->payload_bytes, 8);
 }
 
 bool etwd_filter_stack(const struct enable_args *a, const struct pool_rec *rec,

@@ -236,7 +236,7 @@ static __attribute__((noinline)) void route_event(struct event *e, const struct 
 		parse_items(e);
 	}
 	if (!(row->flags & ROUTE_FILTERED) ||
-	    etwd_filter_event(row->args, rec, e->schema, e->schema_bytes)) {
+	    etwd_filter_event(row->args, e->ev, e->schema, e->schema_bytes)) {
 		deliver_with_items(e, row);
 	}
 }

@@ -7,6 +7,7 @@
 #include "base/order.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #define MODE_SEQUENTIAL 0x00000001u
 #define MODE_ADD_HEADER 0x00001000u
@@ -16,6 +17,10 @@
 struct relog {
 	struct consume_source *sources[CONSUME_SOURCES_MAX];
 	bool same_clock[CONSUME_SOURCES_MAX]; /* as the first stream: raw times stay */
+	struct {
+		dev_t device;
+		ino_t inode;
+	} id[CONSUME_SOURCES_MAX]; /* of files */
 	uint32_t count;
 	char *path;
 	bool compress;
@@ -62,8 +67,31 @@ static int add(struct relog *g, struct consume_source *s, uint32_t *ret_stream)
 int relog_add_file(struct relog *g, const char *path, uint32_t *ret_stream, struct diag *d)
 {
 	struct consume_source *s;
+	struct stat st;
 	int r = g->count == CONSUME_SOURCES_MAX ? -ENOSPC : consume_file_open(path, &s, d);
-	return r < 0 ? r : add(g, s, ret_stream);
+	if (r < 0) {
+		return r;
+	}
+	if (stat(path, &st) == 0) { /* else it vanished, and nobody can name it as output */
+		g->id[g->count].device = st.st_dev;
+		g->id[g->count].inode = st.st_ino;
+	}
+	return add(g, s, ret_stream);
+}
+
+/* Emptying a file that is being read would end in two ruins. */
+static bool is_input(const struct relog *g, const char *path)
+{
+	struct stat st;
+	if (stat(path, &st) < 0) {
+		return false;
+	}
+	for (uint32_t i = 0; i < g->count; i++) {
+		if (g->id[i].inode == st.st_ino && g->id[i].device == st.st_dev) {
+			return true;
+		}
+	}
+	return false;
 }
 
 int relog_add_session(struct relog *g, const uint16_t *name, uint32_t units, uint32_t *ret_stream,
@@ -210,6 +238,10 @@ int relog_run(struct relog *g, const struct relog_callbacks *cb, void *ctx, stru
 {
 	if (g->count == 0 || !g->path || g->writer) {
 		return -EINVAL;
+	}
+	if (is_input(g, g->path)) {
+		diag_at(d, UINT64_MAX, "%s: cannot be read and written at once", g->path);
+		return -EBUSY;
 	}
 	struct run u = {.g = g};
 	struct consume_merge *m;

@@ -44,7 +44,9 @@ ULONG schema_tdh_find(const EVENT_RECORD *r, ULONG context_count, const TDH_CONT
 		t.pointer_size = s->pointer_size;
 	}
 	if (s->flags & EVENT_HEADER_FLAG_TRACE_MESSAGE) {
-		return ERROR_NOT_FOUND; /* no TMF files yet */
+		t.event = schema_tdh_find_message(s, context_count, contexts);
+		*ret = t;
+		return t.event ? ERROR_SUCCESS : ERROR_NOT_FOUND;
 	}
 	if (s->tlg) {
 		int err = schema_load_tlg(s->tlg, s->tlg_bytes, &t.owned, NULL);
@@ -110,6 +112,8 @@ TDHSTATUS TDHAPI TdhGetEventInformation(PEVENT_RECORD Event, ULONG TdhContextCou
 	struct schema_tei_names names = {.provider = t.event->provider, .payload = &payload};
 	if (t.owned) {
 		tlg_names(Event, &t.record, &name, &names);
+	} else if (t.event->source == SCHEMA_SOURCE_WPP) {
+		names.provider = GUID_ZERO; /* the record has the message GUID [doc] */
 	}
 	status = schema_build_tei(t.event, &names, &block) < 0
 			 ? ERROR_OUTOFMEMORY

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loading manifests; payload filters.
+ * Loading manifests.
  */
 #include "schema/schema_tdh.h"
 
 #include <stdlib.h>
 #include <unistd.h>
-
-/* ---- manifests -------------------------------------------------------------------------------- */
 
 /* Windows takes MAX_PATH; a Linux path may be longer. */
 static ULONG take_path(PWSTR path, struct openetw_text *ret)
@@ -106,64 +104,4 @@ TDHSTATUS TDHAPI TdhLoadManifestFromBinary(PWSTR BinaryPath)
 	}
 	openetw_text_free(&path);
 	return status;
-}
-
-/* ---- payload filters
- * ------------------------------------------------------------------------------- */
-
-struct known_event {
-	const EVENT_DESCRIPTOR *wanted;
-};
-
-static int is_event(void *ctx, const struct schema_event *e)
-{
-	const struct known_event *k = ctx;
-	return le16_get(e->descriptor) == k->wanted->Id && e->descriptor[2] == k->wanted->Version;
-}
-
-/* The event's manifest must be known; evaluating payload filters is not implemented yet, and a
- * filter that silently passes everything would be worse than none. */
-TDHSTATUS TDHAPI TdhCreatePayloadFilter(LPCGUID ProviderGuid, PCEVENT_DESCRIPTOR EventDescriptor,
-					BOOLEAN EventMatchANY, ULONG PayloadPredicateCount,
-					PPAYLOAD_FILTER_PREDICATE PayloadPredicates,
-					PVOID *PayloadFilter)
-{
-	if (!ProviderGuid || !EventDescriptor || PayloadPredicateCount == 0 ||
-	    PayloadPredicateCount > MAX_PAYLOAD_PREDICATES || !PayloadPredicates ||
-	    !PayloadFilter) {
-		return ERROR_INVALID_PARAMETER;
-	}
-	struct guid g;
-	memcpy(g.b, ProviderGuid, 16);
-	struct known_event k = {EventDescriptor};
-	return schema_process_each_event(&g, is_event, &k) ? ERROR_NOT_SUPPORTED : ERROR_NOT_FOUND;
-}
-
-TDHSTATUS TDHAPI TdhDeletePayloadFilter(PVOID *PayloadFilter)
-{
-	if (!PayloadFilter) {
-		return ERROR_INVALID_PARAMETER;
-	}
-	*PayloadFilter = NULL; /* none was ever created */
-	return ERROR_SUCCESS;
-}
-
-TDHSTATUS TDHAPI TdhAggregatePayloadFilters(ULONG PayloadFilterCount, PVOID *PayloadFilterPtrs,
-					    PBOOLEAN EventMatchALLFlags,
-					    PEVENT_FILTER_DESCRIPTOR EventFilterDescriptor)
-{
-	if (PayloadFilterCount == 0 || !PayloadFilterPtrs || !EventFilterDescriptor) {
-		return ERROR_INVALID_PARAMETER;
-	}
-	return ERROR_NOT_SUPPORTED;
-}
-
-TDHSTATUS TDHAPI
-TdhCleanupPayloadEventFilterDescriptor(PEVENT_FILTER_DESCRIPTOR EventFilterDescriptor)
-{
-	if (!EventFilterDescriptor) {
-		return ERROR_INVALID_PARAMETER;
-	}
-	memset(EventFilterDescriptor, 0, sizeof *EventFilterDescriptor);
-	return ERROR_SUCCESS;
 }

@@ -57,6 +57,30 @@ static ULONG find_property(PEVENT_RECORD r, ULONG context_count, PTDH_CONTEXT co
 	}
 }
 
+/* A WPP message has properties of its own besides its arguments. */
+static ULONG message_property(PEVENT_RECORD r, ULONG context_count, PTDH_CONTEXT contexts,
+			      PPROPERTY_DATA_DESCRIPTOR name, void *buffer, ULONG *size)
+{
+	struct schema_tdh_event t;
+	struct openetw_text text = {0};
+	ULONG status = schema_tdh_find(r, context_count, contexts, &t);
+	if (status == ERROR_SUCCESS) {
+		struct schema_payload p = {t.event, t.record.payload, t.record.payload_bytes,
+					   t.pointer_size, NULL, NULL};
+		schema_tdh_utf8((const void *)(uintptr_t)name->PropertyName, &text);
+		status = text.failed ? ERROR_OUTOFMEMORY
+				     : schema_tdh_message_property(text.data ? text.data : "", r, &p,
+								   buffer, size);
+	}
+	openetw_text_free(&text);
+	return status;
+}
+
+static bool is_message(const EVENT_RECORD *r, ULONG count)
+{
+	return r && (r->EventHeader.Flags & EVENT_HEADER_FLAG_TRACE_MESSAGE) && count == 1;
+}
+
 TDHSTATUS TDHAPI TdhGetPropertySize(PEVENT_RECORD pEvent, ULONG TdhContextCount,
 				    PTDH_CONTEXT pTdhContext, ULONG PropertyDataCount,
 				    PPROPERTY_DATA_DESCRIPTOR pPropertyData, ULONG *pPropertySize)
@@ -68,6 +92,13 @@ TDHSTATUS TDHAPI TdhGetPropertySize(PEVENT_RECORD pEvent, ULONG TdhContextCount,
 	}
 	ULONG status = find_property(pEvent, TdhContextCount, pTdhContext, PropertyDataCount,
 				     pPropertyData, &data, &bytes);
+	if (status == ERROR_NOT_FOUND && is_message(pEvent, PropertyDataCount)) {
+		ULONG size = 0;
+		status = message_property(pEvent, TdhContextCount, pTdhContext, pPropertyData, NULL,
+					  &size);
+		status = status == ERROR_INSUFFICIENT_BUFFER ? ERROR_SUCCESS : status;
+		bytes = size;
+	}
 	if (status == ERROR_SUCCESS) {
 		*pPropertySize = bytes;
 	}
@@ -86,6 +117,10 @@ TDHSTATUS TDHAPI TdhGetProperty(PEVENT_RECORD pEvent, ULONG TdhContextCount,
 	}
 	ULONG status = find_property(pEvent, TdhContextCount, pTdhContext, PropertyDataCount,
 				     pPropertyData, &data, &bytes);
+	if (status == ERROR_NOT_FOUND && is_message(pEvent, PropertyDataCount)) {
+		return message_property(pEvent, TdhContextCount, pTdhContext, pPropertyData, pBuffer,
+					&BufferSize);
+	}
 	if (status != ERROR_SUCCESS) {
 		return status;
 	}

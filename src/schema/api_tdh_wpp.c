@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define HANDLE_MAGIC 0x48445445u
+#define PATH_ROOM    4096u
 
 struct decoding_handle {
 	uint32_t magic;
@@ -108,21 +109,45 @@ static int take_format(void *ctx, struct manifest *m, enum schema_source source,
 	return schema_store_take_manifest(ctx, m, source, key);
 }
 
-/* <directory>/<guid>.tmf of each directory */
-static void search(struct schema_store *s, const char *list, const struct guid *g)
+/* <directory>/<guid>.tmf of the first directory that has it. */
+static bool search(const char *list, const struct guid *g, char path[PATH_ROOM])
 {
 	char guid[37];
 	guid_format(g, guid);
 	while (*list) {
 		size_t n = strcspn(list, ";");
-		char path[4096];
-		int k = snprintf(path, sizeof path, "%.*s/%s.tmf", (int)n, list, guid);
-		if (n && k > 0 && (size_t)k < sizeof path && access(path, R_OK) == 0) {
-			schema_file_read(path, take_format, s, NULL);
-			return;
+		int k = snprintf(path, PATH_ROOM, "%.*s/%s.tmf", (int)n, list, guid);
+		if (n && k > 0 && (size_t)k < PATH_ROOM && access(path, R_OK) == 0) {
+			return true;
 		}
 		list += n + (list[n] == ';');
 	}
+	return false;
+}
+
+const struct schema_event *schema_tdh_find_message(const struct schema_record *s, ULONG context_count,
+						   const TDH_CONTEXT *contexts)
+{
+	const struct schema_event *e = schema_process_find(false, &s->provider, s->id, 0);
+	for (ULONG i = 0; i < context_count && !e; i++) {
+		const void *value = (const void *)(uintptr_t)contexts[i].ParameterValue;
+		ULONG type = (ULONG)contexts[i].ParameterType;
+		struct openetw_text text = {0};
+		char found[PATH_ROOM];
+		const char *path = NULL;
+		if (value && (type == TDH_CONTEXT_WPP_TMFFILE || type == TDH_CONTEXT_WPP_TMFSEARCHPATH)) {
+			schema_tdh_utf8(value, &text);
+			path = text.failed || text.length == 0 ? NULL : text.data;
+		}
+		if (path && type == TDH_CONTEXT_WPP_TMFSEARCHPATH) {
+			path = search(path, &s->provider, found) ? found : NULL;
+		}
+		if (path && schema_process_load_once(path)) {
+			e = schema_process_find(false, &s->provider, s->id, 0);
+		}
+		openetw_text_free(&text);
+	}
+	return e && e->source == SCHEMA_SOURCE_WPP ? e : NULL;
 }
 
 static ULONG find_message(struct decoding_handle *d, const EVENT_RECORD *r,
@@ -146,8 +171,9 @@ static ULONG find_message(struct decoding_handle *d, const EVENT_RECORD *r,
 	    !schema_store_provider(d->formats, false, &s->provider)) {
 		openetw_text_clear(&text);
 		schema_tdh_utf8(d->strings[TDH_CONTEXT_WPP_TMFSEARCHPATH], &text);
-		if (!text.failed) {
-			search(d->formats, text.data, &s->provider);
+		char path[PATH_ROOM];
+		if (!text.failed && text.data && search(text.data, &s->provider, path)) {
+			schema_file_read(path, take_format, d->formats, NULL);
 		}
 	}
 	openetw_text_free(&text);
@@ -224,8 +250,8 @@ static ULONG give_time(uint64_t t, void *buffer, ULONG *size)
 	return schema_tdh_give(v, sizeof v, buffer, size);
 }
 
-static ULONG give_property(const char *name, const EVENT_RECORD *r, const struct schema_payload *p,
-			   void *buffer, ULONG *size)
+ULONG schema_tdh_message_property(const char *name, const EVENT_RECORD *r,
+				  const struct schema_payload *p, void *buffer, ULONG *size)
 {
 	const EVENT_HEADER *h = &r->EventHeader;
 	const struct schema_event *e = p->event;
@@ -294,7 +320,8 @@ TDHSTATUS TDHAPI TdhGetWppProperty(TDH_HANDLE Handle, PEVENT_RECORD EventRecord,
 	schema_tdh_utf8(PropertyName, &name);
 	if (status == ERROR_SUCCESS) {
 		status = name.failed ? ERROR_OUTOFMEMORY
-				     : give_property(name.data, EventRecord, &p, Buffer, BufferSize);
+				     : schema_tdh_message_property(name.data, EventRecord, &p, Buffer,
+								   BufferSize);
 	}
 	openetw_text_free(&name);
 	return status;

@@ -13,6 +13,7 @@
 
 #define ASKED_BUCKETS 1024u
 #define ASKED_MAX     65536u /* a hostile trace may name any number of providers */
+#define TRIED_MAX     1024u
 
 struct asked {
 	struct asked *next;
@@ -24,6 +25,8 @@ static struct {
 	struct schema_store *store; /* made when first needed, never destroyed */
 	struct asked *asked[ASKED_BUCKETS];
 	struct schema_chunks *chunks;
+	char *tried[TRIED_MAX]; /* paths */
+	uint32_t tried_count;
 	uint32_t asked_count;
 	uint32_t generation;
 } process = {PTHREAD_RWLOCK_INITIALIZER};
@@ -295,4 +298,27 @@ static int take_file(void *ctx, struct manifest *m, enum schema_source source, c
 int schema_process_load_file(const char *path, struct diag *d)
 {
 	return schema_file_read(path, take_file, NULL, d);
+}
+
+/* Under the lock, so that two threads with the same file do not both read it. */
+bool schema_process_load_once(const char *path)
+{
+	bool fresh = true;
+	pthread_rwlock_wrlock(&process.lock);
+	for (uint32_t i = 0; i < process.tried_count && fresh; i++) {
+		fresh = strcmp(process.tried[i], path) != 0;
+	}
+	char *copy = fresh && process.tried_count < TRIED_MAX ? strdup(path) : NULL;
+	bool loaded = false;
+	if (copy && store_locked()) {
+		process.tried[process.tried_count++] = copy;
+		loaded = schema_file_read(path, take_locked, NULL, NULL) == 0;
+		if (loaded) {
+			changed_locked();
+		}
+	} else {
+		free(copy);
+	}
+	pthread_rwlock_unlock(&process.lock);
+	return loaded;
 }

@@ -30,6 +30,8 @@ int schema_process_learn(uint8_t opcode, const void *payload, size_t n);
 int schema_process_learn_chunk(const struct guid *provider, uint32_t pid, uint32_t tid,
 			       const void *payload, size_t n);
 int schema_process_load_file(const char *path, struct diag *d);
+/* The same unless it was tried before: what a caller names again with each event. False: nothing new. */
+bool schema_process_load_once(const char *path);
 int schema_process_take_manifest(struct manifest *m, enum schema_source source, const char *key);
 int schema_process_drop_manifest(const char *key);
 /* Looks in what was loaded, in the built-in catalogue and in the user's directories. */

@@ -282,6 +282,44 @@ static void format_property_writes_every_type(void **state)
 		{310, 0, 0, "0100000000000000000000000000000001010000000000051200000099",
 		 "S-1-5-18", 28},
 		{310, 0, 0, "00000000ff", "", 4},
+		/* The other pairs that winmeta lists. */
+		{1, 28, 0, "3c0061002f003e000000", "<a/>", 10},
+		{1, 34, 0, "7b007d000000", "{}", 6},
+		{2, 28, 0, "3c612f3e00", "<a/>", 5},
+		{2, 34, 0, "7b7d00", "{}", 3},
+		{4, 1, 0, "5a", "Z", 1},
+		{7, 32, 0, "00000000", "The operation completed successfully.", 4},
+		{8, 31, 0, "00000000", "STATUS_SUCCESS", 4},
+		{10, 27, 0, "0a00000000000000", "10", 8},
+		{10, 37, 0, "0010400000000000", "0x401000", 8},
+		{14, 36, 2, "beef", "0xBEEF", 2},
+		{16, 9, 0, "feffffffffffffff", "-2", 8},
+		{16, 10, 0, "feffffffffffffff", "18446744073709551614", 8},
+		{16, 37, 0, "0010400000000000", "0x401000", 8},
+		{17, 33, 0, "7010fa4d8ba5d701", "2021-09-09T14:59:35.7990000Z", 8},
+		{18, 33, 0, "e5070900040009000e003b0023001f03", "2021-09-09T14:59:35.7990000Z", 16},
+		{18, 38, 0, "e5070900040009000e003b0023001f03", "2021-09-09T14:59:35.7990000Z", 16},
+		{20, 29, 0, "0a000000", "0xA", 4},
+		{20, 30, 0, "05000000", "Access is denied.", 4},
+		{20, 37, 0, "00104000", "0x401000", 4},
+		{21, 37, 0, "0010400000000000", "0x401000", 8},
+		{22, 28, 0, "08003c0061002f003e00", "<a/>", 10},
+		{22, 34, 0, "04007b007d00", "{}", 6},
+		{23, 28, 0, "04003c612f3e", "<a/>", 6},
+		{23, 34, 0, "02007b7d", "{}", 4},
+		{23, 35, 0, "0300e282ac", "\xE2\x82\xAC", 5},
+		{25, 24, 0, "100020010db8000000000000000000000001", "2001:db8::1", 18},
+		{25, 25, 0, "1000020001bb0a0000010000000000000000", "10.0.0.1:443", 18},
+		{25, 36, 0, "0200beef", "0xBEEF", 4},
+		/* A pair that makes no sense is shown as the type alone. */
+		{11, 23, 0, "0000c03f", "1.5", 4},
+		{6, 23, 0, "ffff", "65535", 2},
+		{8, 22, 0, "ffffffff", "4294967295", 4},
+		{15, 25, 0, "c414d60af40e25428013f44f37cb0397",
+		 "{0AD614C4-0EF4-4225-8013-F44F37CB0397}", 16},
+		{1, 20, 0, "41000000", "A", 4},
+		{9, 23, 0, "0500000000000000", "5", 8},
+		{8, 200, 0, "05000000", "5", 4},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
 		struct blob data = {.n = 0};
@@ -300,6 +338,34 @@ static void format_property_writes_every_type(void **state)
 						   wide, &used),
 				 ERROR_SUCCESS);
 		assert_int_equal(size, need);
+		utf16_to_utf8(wide, size / 2 - 1, got, sizeof got);
+		assert_string_equal(got, rows[i].text);
+		assert_int_equal(used, rows[i].consumed);
+	}
+}
+
+static void format_property_follows_the_pointer_size(void **state)
+{
+	static const struct {
+		USHORT in, out;
+		const char *hex, *text;
+		int consumed;
+	} rows[] = {
+		{16, 0, "00104000ffffffff", "0x401000", 4},
+		{16, 9, "feffffff00000000", "-2", 4},
+		{308, 0, "feffffff00000000", "0xFFFFFFFE", 4},
+		{310, 0, "0100000000000000010100000000000512000000", "S-1-5-18", 20},
+	};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
+		struct blob data = {.n = 0};
+		char got[64];
+		WCHAR wide[64];
+		ULONG size = sizeof wide;
+		USHORT used = 0;
+		blob_hex(&data, rows[i].hex);
+		assert_int_equal(TdhFormatProperty(NULL, NULL, 4, rows[i].in, rows[i].out, 0,
+						   (USHORT)data.n, data.b, &size, wide, &used),
+				 ERROR_SUCCESS);
 		utf16_to_utf8(wide, size / 2 - 1, got, sizeof got);
 		assert_string_equal(got, rows[i].text);
 		assert_int_equal(used, rows[i].consumed);
@@ -560,6 +626,7 @@ int main(void)
 		cmocka_unit_test(buffer_size_protocol_is_windows_own),
 		cmocka_unit_test(properties_are_found_by_name_index_and_member),
 		cmocka_unit_test(format_property_writes_every_type),
+		cmocka_unit_test(format_property_follows_the_pointer_size),
 		cmocka_unit_test(format_property_refuses_what_does_not_fit),
 		cmocka_unit_test(learnt_events_and_maps_decode_later_events),
 		cmocka_unit_test(classic_header_event_is_described),

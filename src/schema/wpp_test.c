@@ -2,6 +2,7 @@
  *
  * WPP formats and messages, through the decoder and the Tdh* functions.
  */
+#include "schema/schema_store.h"
 #include "schema/schema_testing.h"
 #include "schema/wpp.h"
 
@@ -173,6 +174,53 @@ static void tdh_takes_the_file_from_its_handle(void **state)
 	assert_int_equal(TdhCloseDecodingHandle(h), ERROR_SUCCESS);
 }
 
+/* Before anything is loaded into the process: the contexts of the call name the file. */
+static void tdh_describes_messages_of_the_file_in_its_context(void **state)
+{
+	struct record t;
+	struct blob p;
+	uint16_t wide[64];
+	_Alignas(8) uint8_t buffer[2048];
+	TRACE_EVENT_INFO *info = (TRACE_EVENT_INFO *)buffer;
+	first_message(&p);
+	EVENT_RECORD *r = message(&t, &p, 10);
+	ULONG size = 0;
+	assert_int_equal(TdhGetEventInformation(r, 0, NULL, NULL, &size), ERROR_NOT_FOUND);
+	assert_true(utf8_to_utf16(path, strlen(path), wide, 64) > 0);
+	TDH_CONTEXT c = {.ParameterValue = (ULONGLONG)(uintptr_t)u"/nowhere;",
+			 .ParameterType = TDH_CONTEXT_WPP_TMFSEARCHPATH};
+	assert_int_equal(TdhGetEventInformation(r, 1, &c, NULL, &size), ERROR_NOT_FOUND);
+	c = (TDH_CONTEXT){.ParameterValue = (ULONGLONG)(uintptr_t)wide,
+			  .ParameterType = TDH_CONTEXT_WPP_TMFFILE};
+	assert_int_equal(TdhGetEventInformation(r, 1, &c, NULL, &size), ERROR_INSUFFICIENT_BUFFER);
+	size = sizeof buffer;
+	assert_int_equal(TdhGetEventInformation(r, 1, &c, info, &size), ERROR_SUCCESS);
+	assert_int_equal(info->DecodingSource, DecodingSourceWPP);
+	static const GUID null_guid;
+	assert_memory_equal(&info->ProviderGuid, &null_guid, 16);
+	assert_int_equal(info->TopLevelPropertyCount, 4);
+	assert_int_equal(info->EventPropertyInfoArray[1].nonStructType.InType, TDH_INTYPE_INT32);
+	assert_string_equal(narrow(buffer + info->EventPropertyInfoArray[1].NameOffset), "size");
+	/* Arguments by name, and what every message has. */
+	PROPERTY_DATA_DESCRIPTOR d = {.PropertyName = (ULONGLONG)(uintptr_t)u"size",
+				      .ArrayIndex = 0xFFFFFFFF};
+	int32_t value = 0;
+	assert_int_equal(TdhGetProperty(r, 1, &c, 1, &d, 4, (PBYTE)&value), ERROR_SUCCESS);
+	assert_int_equal(value, -7);
+	d.PropertyName = (ULONGLONG)(uintptr_t)u"FormattedString";
+	assert_int_equal(TdhGetPropertySize(r, 1, &c, 1, &d, &size), ERROR_SUCCESS);
+	assert_int_equal(TdhGetProperty(r, 1, &c, 1, &d, size - 1, buffer),
+			 ERROR_INSUFFICIENT_BUFFER);
+	assert_int_equal(TdhGetProperty(r, 1, &c, 1, &d, size, buffer), ERROR_SUCCESS);
+	assert_string_equal(narrow(buffer),
+			    "Dispatch: \"IOCTL\" = READ,    -7|beef  |0000000A 100%");
+	d.PropertyName = (ULONGLONG)(uintptr_t)u"Nothing";
+	assert_int_equal(TdhGetPropertySize(r, 1, &c, 1, &d, &size), ERROR_NOT_FOUND);
+	r->EventHeader.EventDescriptor.Id = 99;
+	assert_int_equal(TdhGetEventInformation(r, 1, &c, info, &size), ERROR_NOT_FOUND);
+	assert_int_equal(schema_process_drop_manifest(path), 0);
+}
+
 static void malformed_formats_are_refused_with_their_line(void **state)
 {
 	static const char *const cases[] = {
@@ -197,6 +245,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tdh_takes_the_file_from_its_handle),
+		cmocka_unit_test(tdh_describes_messages_of_the_file_in_its_context),
 		cmocka_unit_test(messages_are_written_with_their_arguments),
 		cmocka_unit_test(malformed_formats_are_refused_with_their_line),
 	};

@@ -751,7 +751,7 @@ static void a_filter_that_cannot_be_evaluated_is_refused_not_ignored(void **stat
 		uint32_t bytes, code;
 		int enabled; /* of a process that registers later */
 	} cases[] = {
-		{0x80000100, "abcd", 4, 50, 0},	 /* payload */
+		{0x80000100, "abcd", 4, 87, 0},	 /* payload */
 		{0x80008000, "abcd", 4, 50, 0},	 /* container */
 		{0x80000010, package, 4, 0, 0},	 /* package: nobody here has one */
 		{0x80000020, package, 4, 0, 0},
