@@ -236,7 +236,8 @@ static int put_node(struct tree *x, const struct xml_node *n, bool root)
 		strbuf_adds(&x->text, root ? "\r\n\t\t" : "");
 		err = put_node(x, c, false);
 	}
-	strbuf_adds(&x->text, root && n->children && *n->text ? "\r\n\t" : "");
+	bool spread = n->children && n->children->line != n->line;
+	strbuf_adds(&x->text, root && spread ? "\r\n\t" : "");
 	element_end(x, size, n->prefix, n->name);
 	return err;
 }
