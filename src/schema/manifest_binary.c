@@ -483,13 +483,15 @@ static int read_attributes(struct crim *c, uint32_t offset)
 	uint32_t count;
 	const uint8_t *p;
 	int err = table(c, offset, 12, 8, &count, &p);
+	bool named = false; /* one look at a text: rows may all point to a long one */
 	for (uint32_t i = 0; i < count && err == 0; i++, p += 8) {
 		uint32_t kind = le32_get(p), value = le32_get(p + 4);
 		struct guid *guid = kind == 0x20000001	 ? &c->provider->control_guid
 				    : kind == 0x20000002 ? &c->provider->group_guid
 							 : NULL;
 		const uint8_t *bytes = guid ? at(c, value, 16) : NULL;
-		const char *name = kind == 0x10000001 ? wide_at(c, value) : NULL;
+		const char *name = kind == 0x10000001 && !named ? wide_at(c, value) : NULL;
+		named = named || kind == 0x10000001;
 		c->provider->name = name ? name : c->provider->name;
 		if (bytes) {
 			memcpy(guid->b, bytes, 16);
