@@ -255,6 +255,13 @@ static const struct manifest_map *map_named(const struct crim *c, const char *na
 
 /* ---- templates -------------------------------------------------------------------------------- */
 
+/* Flags of an item, which are not those that TDH shows. [obs: resources of Windows' compiler] */
+#define ITEM_STRUCT	  0x01u
+#define ITEM_FIXED_LENGTH 0x02u
+#define ITEM_LENGTH_OF	  0x04u
+#define ITEM_FIXED_COUNT  0x08u
+#define ITEM_COUNT_OF	  0x10u
+
 /* The row of an item: u32 flags; u8 in, u8 out, u16, u32 map | u16 first, u16 members, u32; u16
  * count, u16 length, u32 name. */
 struct items {
@@ -268,16 +275,16 @@ static int fill_item(struct crim *c, struct items *l, uint32_t i, const uint8_t 
 	uint32_t flags = le32_get(p);
 	it->name = name_at(c, le32_get(p + 16));
 	uint16_t count = le16_get(p + 12), length = le16_get(p + 14);
-	if (flags & SCHEMA_FF_PARAM_COUNT) {
+	if (flags & ITEM_COUNT_OF) {
 		if (count >= l->count) {
 			return bad(c, (uint64_t)(p - c->p), "a count refers to no field");
 		}
 		it->count_of = l->all[count];
-	} else if (count != 1 || (flags & SCHEMA_FF_FIXED_COUNT)) {
-		it->has_count = count != 0 || (flags & SCHEMA_FF_FIXED_COUNT);
+	} else if (flags & ITEM_FIXED_COUNT) {
+		it->has_count = true;
 		it->count = count;
 	}
-	if (flags & SCHEMA_FF_STRUCT) {
+	if (flags & ITEM_STRUCT) {
 		uint16_t first = le16_get(p + 4), members = le16_get(p + 6);
 		if (first <= i || (uint32_t)first + members > l->count) {
 			return bad(c, (uint64_t)(p - c->p), "a struct has no such members");
@@ -291,12 +298,12 @@ static int fill_item(struct crim *c, struct items *l, uint32_t i, const uint8_t 
 	it->out_type = p[5] ? p[5] : schema_out_default(p[4]);
 	bool sized = it->in_type == SCHEMA_IN_UNICODESTRING || it->in_type == SCHEMA_IN_ANSISTRING ||
 		     it->in_type == SCHEMA_IN_BINARY;
-	if (flags & SCHEMA_FF_PARAM_LENGTH) {
+	if (flags & ITEM_LENGTH_OF) {
 		if (length >= l->count) {
 			return bad(c, (uint64_t)(p - c->p), "a length refers to no field");
 		}
 		it->length_of = l->all[length];
-	} else if (sized && length) {
+	} else if (sized && (flags & ITEM_FIXED_LENGTH)) {
 		it->has_length = true;
 		it->length = length;
 	}

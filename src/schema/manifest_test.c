@@ -292,7 +292,7 @@ static void make_crim(struct blob *b)
 	blob_u32(b, 0), blob_u8(b, SCHEMA_IN_UINT32), blob_u8(b, 0), blob_u16(b, 0);
 	blob_u32(b, (uint32_t)vmap), blob_u16(b, 1), blob_u16(b, 4);
 	blob_u32(b, (uint32_t)fields[1]);
-	blob_u32(b, SCHEMA_FF_STRUCT | SCHEMA_FF_PARAM_COUNT), blob_u16(b, 3), blob_u16(b, 1);
+	blob_u32(b, 0x11), blob_u16(b, 3), blob_u16(b, 1); /* a struct, counted by a field */
 	blob_u32(b, 0), blob_u16(b, 0), blob_u16(b, 0), blob_u32(b, (uint32_t)fields[2]);
 	blob_u32(b, 0), blob_u8(b, SCHEMA_IN_INT8), blob_u8(b, SCHEMA_OUT_BYTE), blob_u16(b, 0);
 	blob_u32(b, 0), blob_u16(b, 1), blob_u16(b, 1), blob_u32(b, (uint32_t)fields[3]);
