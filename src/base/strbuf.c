@@ -25,7 +25,7 @@ static bool room(struct strbuf *b, size_t n)
 	return true;
 }
 
-void strbuf_add(struct strbuf *b, const void *p, size_t n)
+void strbuf_add_growing(struct strbuf *b, const void *p, size_t n)
 {
 	if (room(b, n)) {
 		memcpy(b->s + b->len, p, n);
@@ -34,22 +34,22 @@ void strbuf_add(struct strbuf *b, const void *p, size_t n)
 	}
 }
 
-void strbuf_addc(struct strbuf *b, char c)
-{
-	strbuf_add(b, &c, 1);
-}
-
-void strbuf_adds(struct strbuf *b, const char *s)
-{
-	strbuf_add(b, s, strlen(s));
-}
-
 void strbuf_addf(struct strbuf *b, const char *fmt, ...)
 {
+	/* Nearly always it fits what is there, or this much more. */
+	if (!room(b, 64)) {
+		return;
+	}
 	va_list ap;
 	va_start(ap, fmt);
-	int n = vsnprintf(NULL, 0, fmt, ap);
+	size_t left = b->cap - b->len;
+	int n = vsnprintf(b->s + b->len, left, fmt, ap);
 	va_end(ap);
+	if (n >= 0 && (size_t)n < left) {
+		b->len += (size_t)n;
+		return;
+	}
+	b->s[b->len] = 0;
 	if (n < 0 || !room(b, (size_t)n)) {
 		b->failed = true;
 		return;
@@ -58,6 +58,17 @@ void strbuf_addf(struct strbuf *b, const char *fmt, ...)
 	vsnprintf(b->s + b->len, (size_t)n + 1, fmt, ap);
 	va_end(ap);
 	b->len += (size_t)n;
+}
+
+void strbuf_add_number(struct strbuf *b, uint64_t n)
+{
+	char text[20];
+	size_t at = sizeof text;
+	do {
+		text[--at] = (char)('0' + n % 10);
+		n /= 10;
+	} while (n);
+	strbuf_add(b, text + at, sizeof text - at);
 }
 
 void strbuf_add_json(struct strbuf *b, const char *s, size_t n)
