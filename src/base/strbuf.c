@@ -60,6 +60,29 @@ void strbuf_addf(struct strbuf *b, const char *fmt, ...)
 	b->len += (size_t)n;
 }
 
+/* These two go where printf would take most of the time. */
+void strbuf_add_u64(struct strbuf *b, uint64_t v)
+{
+	char buf[20], *s = buf + sizeof buf;
+	do {
+		*--s = (char)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	strbuf_add(b, s, (size_t)(buf + sizeof buf - s));
+}
+
+void strbuf_add_hex(struct strbuf *b, uint64_t v)
+{
+	char buf[18], *s = buf + sizeof buf;
+	do {
+		*--s = "0123456789ABCDEF"[v & 15];
+		v >>= 4;
+	} while (v);
+	*--s = 'x';
+	*--s = '0';
+	strbuf_add(b, s, (size_t)(buf + sizeof buf - s));
+}
+
 void strbuf_add_json(struct strbuf *b, const char *s, size_t n)
 {
 	strbuf_addc(b, '"');
