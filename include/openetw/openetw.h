@@ -17,6 +17,11 @@ extern "C" {
 /* "major.minor.patch". Never NULL. */
 OPENETW_API const char *openetw_version(void);
 
+/* The directory of this user's etwd, made when it is not there: private to him, empty after a restart of
+ * the machine. Programs may keep files about running sessions in folders of their own there. Win32
+ * code: ERROR_ACCESS_DENIED when it is not safely his, ERROR_INVALID_PARAMETER. */
+OPENETW_API uint32_t openetw_runtime_directory(char *path, uint32_t bytes);
+
 /* One English sentence (UTF-8) that says why this thread's last failed StartTrace, ControlTrace,
  * EnableTrace*, Query* or OpenTrace call failed, more exactly than its Win32 code can; "" when nothing
  * more is known. Valid until the thread's next such call. */
@@ -39,7 +44,7 @@ struct openetw_problem {
 OPENETW_API uint32_t openetw_trace_next_problem(uint64_t trace, struct openetw_problem *problem);
 
 /* Called now and then with the number of events done; false ends the work. */
-typedef bool openetw_progress_fn(void *ctx, uint64_t events);
+typedef bool openetw_merge_progress_fn(void *ctx, uint64_t events);
 #define OPENETW_MERGE_COMPRESS 1u
 /* Writes the events of `count` (1 to 64) trace files to `output`, an .etl in the order of time, as
  * Windows' merging tools do: logger name "Relogger", the first file's header, losses added up. Time
@@ -48,7 +53,7 @@ typedef bool openetw_progress_fn(void *ctx, uint64_t events);
  * ERROR_CANCELLED (by `progress`, which may be NULL), ERROR_DISK_FULL, …;
  * openetw_last_error_text() names file and reason. */
 OPENETW_API uint32_t openetw_merge(const char *const *paths, uint32_t count, const char *output,
-				   uint32_t flags, openetw_progress_fn *progress, void *ctx);
+				   uint32_t flags, openetw_merge_progress_fn *progress, void *ctx);
 
 /* The loss ledger of a session: every place where an event can vanish has its own counter.
  * docs/loss.md explains each. All counters are cumulative since the session started. */

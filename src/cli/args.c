@@ -148,6 +148,9 @@ void cli_help(FILE *f, const struct cli_command *c)
 		fprintf(f, "\nOptions:\n");
 	}
 	for (const struct cli_option *o = c->options; o && o->name; o++) {
+		if (!o->help) {
+			continue; /* known only to be refused */
+		}
 		char left[64];
 		int n = c->classic ? snprintf(left, sizeof left, "  -%s%s%s", o->name,
 					      o->arg ? " " : "", o->arg ? o->arg : "")
@@ -228,5 +231,8 @@ int cli_usage(const struct cli_args *a, const char *fmt, ...)
 	va_end(ap);
 	fprintf(stderr, "\n  usage: openetw %s %s\n  'openetw help %s' tells more\n",
 		a->command->name, a->command->synopsis, a->command->name);
+	if (a->command->usage_code) {
+		fprintf(stderr, "\n\tError code: 0x%08x\n", a->command->usage_code);
+	}
 	return CLI_USAGE;
 }

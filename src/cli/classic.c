@@ -13,6 +13,7 @@ static const struct cli_option *option_of(const struct cli_command *c, const cha
 	if ((word[0] != '-' && word[0] != '/') || word[1] == 0) {
 		return NULL;
 	}
+	word += word[0] == '-' && word[1] == '-'; /* pasted dashes become two */
 	for (const struct cli_option *o = c->options; o && o->name; o++) {
 		/* "/tmp" may be a file, "/y" hardly */
 		if (strcasecmp(o->name, word + 1) == 0 && (word[0] == '-' || stat(word, &st) < 0)) {

@@ -49,8 +49,10 @@ struct cli_command {
 	int (*run)(struct cli_args *args);
 	bool classic;	      /* parses its words itself, as the Windows tool of this name does;
 				 cli_classic_word */
+	bool raw;	      /* classic, and run parses the words: their case counts */
 	bool rest_is_command; /* positionals are a command line: parsing stops at the first or at --
 			       */
+	uint32_t usage_code; /* printed with mistakes in usage, for scripts that look for it; 0: none */
 	const char *complete; /* what positionals are: "file", "session", "command", "verb", a|b|c;
 				 NULL: nothing */
 };
@@ -200,7 +202,7 @@ void cli_progress_end(struct cli_progress *p);
 struct openetw_decoder;
 struct cli_view;
 
-/* Which events: --filter, --event, --pid, --tid, --level, --from, --to and, when `providers`,
+/* Which events: --filter, --event, --process, --pid, --tid, --level, --from, --to and, when `providers`,
  * --provider. */
 struct cli_select;
 struct cli_select *cli_select_create(const struct cli_args *a, bool providers); /* NULL: said why */
@@ -209,6 +211,8 @@ void cli_select_destroy(struct cli_select *s);
 bool cli_select_set_start(struct cli_select *s, uint64_t start_filetime);
 uint64_t cli_select_from(const struct cli_select *s);
 uint64_t cli_select_to(const struct cli_select *s); /* UINT64_MAX: no end */
+/* Does it ask for what only a state knows of some events? */
+bool cli_select_names_process(const struct cli_select *s);
 bool cli_select_match(struct cli_select *s, struct cli_view *v, const EVENT_RECORD *e);
 #define CLI_SELECT_OPTIONS                                                                         \
 	{'F', "filter", "EXPR",                                                                    \
@@ -219,6 +223,9 @@ bool cli_select_match(struct cli_select *s, struct cli_view *v, const EVENT_RECO
 		 "decode with this .man, .dll, .exe, .mui, .tmf or .etwcat too (repeatable)",      \
 		 NULL},                                                                            \
 		{'e', "event", "E", "only this event: name, pattern or id (repeatable)", NULL},    \
+		{0, "process", "NAME",                                                             \
+		 "only processes of this name or pattern, .exe may be left out (repeatable)",      \
+		 NULL},                                                                            \
 		{0, "pid", "PID", "only this process (repeatable)", NULL},                         \
 		{0, "tid", "TID", "only this thread (repeatable)", NULL},                          \
 		{'l', "level", "LEVEL", "only this level and more severe ones", NULL},             \
@@ -236,6 +243,9 @@ enum cli_format {
 /* Prints events to stdout; used by dump and live. `select` is borrowed, may be NULL. */
 struct cli_printer;
 struct cli_printer *cli_printer_create(const struct cli_args *a, struct cli_select *select);
+/* What the printer asks for names, ids, files and stacks; attach it to the traces. NULL: no memory. */
+struct openetw_state;
+struct openetw_state *cli_printer_state(struct cli_printer *p);
 /* False when --limit is reached or stdout takes no more (then cli_output_errno says why). */
 bool cli_printer_event(struct cli_printer *p, const EVENT_RECORD *e);
 extern int cli_output_errno;

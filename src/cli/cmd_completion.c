@@ -18,6 +18,9 @@ static const char *dashes(const struct cli_command *c)
 static void words_of(const struct cli_command *c)
 {
 	for (const struct cli_option *o = c->options; o && o->name; o++) {
+		if (!o->help) {
+			continue;
+		}
 		printf("%s%s ", dashes(c), o->name);
 	}
 	printf("--help");
@@ -37,6 +40,9 @@ static void bash_verb(const struct cli_command *c)
 	words_of(c);
 	printf("'\n\t\tkind='%s'\n\t\tcase $prev in\n", c->complete ? c->complete : "");
 	for (const struct cli_option *o = c->options; o && o->name; o++) {
+		if (!o->help) {
+			continue;
+		}
 		if (!o->arg) {
 			continue;
 		}
@@ -106,6 +112,9 @@ static void zsh_verb(const struct cli_command *c)
 {
 	printf("\t%s)\n\t\t_arguments -s \\\n", c->name);
 	for (const struct cli_option *o = c->options; o && o->name; o++) {
+		if (!o->help) {
+			continue;
+		}
 		for (int letter = o->letter ? 1 : 0; letter >= 0; letter--) {
 			if (letter) {
 				printf("\t\t\t'*-%c[", o->letter);
@@ -196,6 +205,9 @@ static void fish(void)
 			printf("'\n");
 		}
 		for (const struct cli_option *o = c->options; o && o->name; o++) {
+			if (!o->help) {
+				continue;
+			}
 			printf("complete -c openetw -n '__fish_seen_subcommand_from %s' -%c %s",
 			       c->name, c->classic ? 'o' : 'l', o->name);
 			if (o->letter) {

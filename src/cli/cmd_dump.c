@@ -51,8 +51,12 @@ static int run(struct cli_args *a)
 		cli_select_destroy(select);
 		return CLI_USAGE;
 	}
-	struct cli_trace t = {
-		.args = a, .event = event, .ctx = p, .select = select, .no_progress = isatty(1)};
+	struct cli_trace t = {.args = a,
+			      .event = event,
+			      .ctx = p,
+			      .select = select,
+			      .state = cli_printer_state(p),
+			      .no_progress = isatty(1)};
 	int status = CLI_FAILED;
 	if (cli_trace_open(&t, a->count, a->words, NULL)) {
 		uint32_t code = cli_trace_run(&t);
@@ -77,12 +81,12 @@ const struct cli_command cli_dump = {
 	.synopsis = "FILE… [--format text|json|csv] [--filter EXPR] [options]",
 	.summary = "Print the events of .etl files in the order they happened.",
 	.details = "Several files are merged by time. Text is one line an event:\n"
-		   "  time [processor] process:thread Provider/Event <level> name=value …\n"
+		   "  time [processor] name(process):thread Provider/Event <level> name=value …\n"
 		   "JSON is one object a line: the payload's fields, then \"meta\" with provider, "
 		   "event, time, cpu, pid,\n"
-		   "tid, id, version, channel, level, opcode, task, keywords, activity, "
-		   "relatedActivity and, with --stacks,\n"
-		   "stack; what is zero is left out. CSV has one column for each property and the "
+		   "tid, process (its name), id, version, channel, level, opcode, task, keywords, "
+		   "activity, relatedActivity,\n"
+		   "file and, with --stacks, stack; what is zero or unknown is left out. CSV has one column for each property and the "
 		   "payload as JSON in the\n"
 		   "last; with --fields one column for each field.\n\n"
 		   "Examples:\n"
@@ -92,6 +96,14 @@ const struct cli_command cli_dump = {
 		   "  openetw dump --format csv --fields time,pid,Line.Article,Line.Price.Value "
 		   "web.etl >lines.csv\n"
 		   "  openetw dump --json web.etl | jq 'select(.meta.level <= 2)'\n\n"
+		   "Processes:\n"
+		   "  What kernel events tell is added to the others: process names, process and "
+		   "thread of events that\n"
+		   "  carry none (samples, interrupts), the path of the file whose key an event "
+		   "has. Much of this stands at\n"
+		   "  the end of a trace, so files are read twice. --process takes a name, with or "
+		   "without .exe, or a\n"
+		   "  pattern; it selects also events about such a process, such as its start.\n\n"
 		   "Filters:\n"
 		   "  A test is NAME OP VALUE. OP is ==, !=, <, <=, >, >=, ~ (contains, or a * ? "
 		   "pattern; ignores case), !~,\n"
@@ -99,9 +111,9 @@ const struct cli_command cli_dump = {
 		   "has this field. Tests\n"
 		   "  are combined with and, or, not and parentheses. A name is a property "
 		   "(provider, providerGuid, event,\n"
-		   "  id, version, channel, level, opcode, task, keywords, cpu, pid, tid, time, "
-		   "activity, relatedActivity,\n"
-		   "  length) or a payload field; .id and [id] mean the payload field of that "
+		   "  id, version, channel, level, opcode, task, keywords, cpu, pid, tid, process, "
+		   "file, time, activity,\n"
+		   "  relatedActivity, length) or a payload field; .id and [id] mean the payload field of that "
 		   "name, Line.Price a member,\n"
 		   "  Readings.0 an element. Numbers compare as numbers, all else as text. A test "
 		   "of a field that the event\n"

@@ -109,8 +109,11 @@ static int run(struct cli_args *a)
 	struct cli_printer *printer = select ? cli_printer_create(a, select) : NULL;
 	int status = CLI_USAGE;
 	if (printer) {
-		struct cli_trace t = {
-			.args = a, .event = event, .ctx = printer, .no_progress = true};
+		struct cli_trace t = {.args = a,
+				      .event = event,
+				      .ctx = printer,
+				      .state = cli_printer_state(printer),
+				      .no_progress = true};
 		if (own) {
 			status = run_own(a, &t, printer);
 		} else {

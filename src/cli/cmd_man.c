@@ -36,6 +36,9 @@ static void page(const struct cli_command *c)
 		printf(".SH OPTIONS\n");
 	}
 	for (const struct cli_option *o = c->options; o && o->name; o++) {
+		if (!o->help) {
+			continue;
+		}
 		printf(".TP\n");
 		if (o->letter) {
 			printf("\\fB\\-%c\\fR, ", o->letter);

@@ -58,6 +58,7 @@ struct stats {
 	struct openetw_decoder *decoder;
 	struct cli_view *view;
 	struct cli_select *select;
+	struct openetw_state *state; /* NULL: nobody asks for processes */
 	bool failed, local;
 };
 
@@ -158,6 +159,7 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 		return false;
 	}
 	struct row key = {.provider = {0}};
+	const struct openetw_event_origin *origin;
 	switch (s->by) {
 	case BY_EVENT:
 		key.provider = h->ProviderId;
@@ -170,7 +172,10 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 		key.provider = h->ProviderId;
 		break;
 	case BY_PROCESS:
-		key.pid = h->ProcessId;
+		origin = cli_view_origin(s->view);
+		key.pid = origin->pid;
+		snprintf(key.event, sizeof key.event, "%s",
+			 origin->process ? origin->process : "");
 		break;
 	case BY_LEVEL:
 		key.level = h->EventDescriptor.Level;
@@ -222,6 +227,10 @@ static void print_row_json(const struct stats *s, const struct row *r)
 		break;
 	case BY_PROCESS:
 		strbuf_addf(&b, "{\"pid\":%lld", r->pid == UINT32_MAX ? -1ll : (long long)r->pid);
+		if (r->event[0]) {
+			strbuf_adds(&b, ",\"process\":");
+			strbuf_add_json(&b, r->event, strlen(r->event));
+		}
 		break;
 	case BY_LEVEL:
 		strbuf_addf(&b, "{\"level\":%u", r->level);
@@ -249,6 +258,8 @@ static void print_row_text(const struct stats *s, const struct row *r, double se
 	case BY_PROCESS:
 		if (r->pid == UINT32_MAX) {
 			puts("- (events without a process)");
+		} else if (r->event[0]) {
+			printf("%s(%u)\n", r->event, r->pid);
 		} else {
 			printf("%u\n", r->pid);
 		}
@@ -329,7 +340,8 @@ static void print_json(const struct stats *s, const struct cli_trace *t)
 
 static int count(struct cli_args *a, struct stats *s)
 {
-	struct cli_trace t = {.args = a, .event = event, .ctx = s, .select = s->select};
+	struct cli_trace t = {
+		.args = a, .event = event, .ctx = s, .select = s->select, .state = s->state};
 	if (!cli_trace_open(&t, a->count, a->words, NULL)) {
 		return CLI_FAILED;
 	}
@@ -381,10 +393,15 @@ static int run(struct cli_args *a)
 	    (s->select = cli_select_create(a, true)) != NULL) {
 		s->decoder = openetw_decoder_create();
 		s->view = s->decoder ? cli_view_create(s->decoder, false) : NULL;
+		if (s->view && (s->by == BY_PROCESS || cli_select_names_process(s->select))) {
+			s->state = openetw_state_create(0);
+			cli_view_set_state(s->view, s->state);
+		}
 		status = s->view && grow(s) ? count(a, s)
 					    : cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot count");
 	}
 	cli_view_destroy(s->view);
+	openetw_state_destroy(s->state);
 	openetw_decoder_destroy(s->decoder);
 	cli_select_destroy(s->select);
 	free(s->rows);
@@ -398,7 +415,7 @@ const struct cli_command cli_stats = {
 	.summary = "Count the events of .etl files; show rates, gaps and loss.",
 	.details = "Columns: how many, how many each second of the trace, mean payload bytes, "
 		   "what. JSON has one line for each\n"
-		   "row (providerGuid, provider, id, version, opcode, event or pid or level; "
+		   "row (providerGuid, provider, id, version, opcode, event or pid, process or level; "
 		   "count, bytes, first, last), one\n"
 		   "for each gap ({\"gap\":{from, to, seconds}}) and at last {\"total\":{events, "
 		   "kinds, bytes, first, last,\n"

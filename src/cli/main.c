@@ -9,14 +9,15 @@
 #include <stdlib.h>
 #include <strings.h>
 
-extern const struct cli_command cli_start, cli_stop, cli_list, cli_query, cli_enable, cli_disable,
+extern const struct cli_command cli_mc, cli_start, cli_stop, cli_list, cli_query, cli_enable, cli_disable,
 	cli_flush, cli_providers, cli_dump, cli_stats, cli_info, cli_live, cli_run, cli_completion,
-	cli_man, cli_merge, cli_relog, cli_tracerpt, cli_tracefmt;
+	cli_man, cli_merge, cli_record, cli_relog, cli_report, cli_tracerpt, cli_tracefmt, cli_wpr;
 
 const struct cli_command *const cli_commands[] = {
 	&cli_run,	&cli_start,    &cli_enable,   &cli_disable,    &cli_list,  &cli_query,
 	&cli_flush,	&cli_stop,     &cli_live,     &cli_dump,       &cli_stats, &cli_info,
-	&cli_providers, &cli_relog, &cli_merge, &cli_tracerpt, &cli_tracefmt, &cli_completion, &cli_man,   NULL,
+	&cli_record,	&cli_report,   &cli_providers, &cli_relog,    &cli_merge, &cli_tracerpt,
+	&cli_tracefmt,	&cli_wpr,      &cli_mc,       &cli_completion, &cli_man,   NULL,
 };
 
 const struct cli_command *cli_find(const char *name)
@@ -182,7 +183,7 @@ static const struct cli_command *by_link_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	const struct cli_command *c = cli_find(slash ? slash + 1 : path);
-	return c && c->classic ? c : NULL;
+	return c && c->classic && !c->raw ? c : NULL;
 }
 
 /* Without anything left to say but what the output's end says. */
@@ -205,16 +206,22 @@ static int finish(const struct cli_args *a, int status)
 
 static int classic(const struct cli_command *c, int argc, char **argv)
 {
-	static const char *const helps[] = {"-?", "/?", "-h", "--help", "-help"};
+	static const char *const helps[] = {"-?", "/?", "--help", "-help", "-h"};
 	struct cli_args a = {.command = c};
+	size_t help_count = BASE_ARRAY_LEN(helps) - c->raw; /* there -h is an option */
 	for (int i = 0; i < argc; i++) {
-		for (size_t k = 0; k < BASE_ARRAY_LEN(helps); k++) {
+		for (size_t k = 0; k < help_count; k++) {
 			if (strcasecmp(argv[i], helps[k]) == 0) {
 				cli_help(stdout, c);
 				return CLI_OK;
 			}
 		}
 		argv[i] = plain_dashes(argv[i]);
+	}
+	if (c->raw) {
+		a.count = argc;
+		a.words = argv;
+		return finish(&a, c->run(&a));
 	}
 	return cli_classic_parse(&a, argc, argv) ? finish(&a, c->run(&a)) : CLI_USAGE;
 }

@@ -22,8 +22,9 @@ struct cli_printer {
 	} field[FIELDS_MAX];
 	struct openetw_decoder *decoder;
 	struct cli_view *view;
+	struct openetw_state *state; /* NULL: not asked for */
 	struct openetw_text text;
-	struct strbuf line;
+	struct strbuf line, frame;
 };
 
 int cli_output_errno;
@@ -91,12 +92,23 @@ void cli_printer_destroy(struct cli_printer *p)
 {
 	if (p) {
 		cli_view_destroy(p->view);
+		openetw_state_destroy(p->state);
 		openetw_decoder_destroy(p->decoder);
 		openetw_text_free(&p->text);
 		strbuf_finish(&p->line);
+		strbuf_finish(&p->frame);
 		free(p->fields);
 		free(p);
 	}
+}
+
+struct openetw_state *cli_printer_state(struct cli_printer *p)
+{
+	if (!p->state) {
+		p->state = openetw_state_create(p->stacks ? OPENETW_STATE_STACKS : 0);
+		cli_view_set_state(p->view, p->state);
+	}
+	return p->state;
 }
 
 uint64_t cli_printer_count(const struct cli_printer *p)
@@ -115,28 +127,44 @@ static bool guid_set(const GUID *g)
 	return memcmp(g, &zero, sizeof zero) != 0;
 }
 
-static void add_stack(struct strbuf *b, const EVENT_RECORD *e, bool json)
+/* module!symbol+0x1f, symbol+0x1f, module+0x1f; nothing when nothing is known there. */
+static void add_frame(struct cli_printer *p, const EVENT_RECORD *e, const struct openetw_stack *k,
+		      uint32_t i, struct strbuf *b)
 {
-	const EVENT_HEADER_EXTENDED_DATA_ITEM *s =
-		cli_event_item(e, EVENT_HEADER_EXT_TYPE_STACK_TRACE64);
-	size_t width = 8;
-	if (!s) {
-		s = cli_event_item(e, EVENT_HEADER_EXT_TYPE_STACK_TRACE32);
-		width = 4;
+	struct openetw_module m = {.size = sizeof m};
+	struct openetw_symbol y = {.size = sizeof y};
+	uint64_t time = (uint64_t)e->EventHeader.TimeStamp.QuadPart, address = k->addresses[i];
+	if (openetw_state_symbol(p->state, k->pid, address, time, &y) == ERROR_SUCCESS) {
+		strbuf_addf(b, "%s%s%s+0x%llx", y.module ? y.module : "", y.module ? "!" : "",
+			    y.name, (unsigned long long)y.offset);
+	} else if (openetw_state_module(p->state, k->pid, address, time, &m) == ERROR_SUCCESS) {
+		strbuf_addf(b, "%s+0x%llx", m.name, (unsigned long long)(address - m.base));
 	}
-	if (!s || s->DataSize < 8) {
+}
+
+static void add_stack(struct cli_printer *p, const EVENT_RECORD *e, bool json)
+{
+	struct strbuf *b = &p->line;
+	struct openetw_stack k = {.size = sizeof k};
+	if (!p->state || openetw_state_stack(p->state, e, &k)) {
 		return;
 	}
-	const uint8_t *p = (const uint8_t *)(uintptr_t)s->DataPtr + 8;
-	size_t n = (s->DataSize - 8u) / width;
 	strbuf_adds(b, json ? ",\"stack\":[" : "");
-	for (size_t i = 0; i < n; i++) {
-		unsigned long long address = width == 8 ? le64_get(p + 8 * i) : le32_get(p + 4 * i);
+	for (uint32_t i = 0; i < k.count; i++) {
+		unsigned long long address = k.addresses[i];
 		if (json) {
 			strbuf_addf(b, "%s\"0x%llx\"", i ? "," : "", address);
-		} else {
-			strbuf_addf(b, "\n    %2zu 0x%016llx", i, address);
+			continue;
 		}
+		strbuf_addf(b, "\n    %2u 0x%016llx ", i, address);
+		add_frame(p, e, &k, i, b);
+	}
+	/* What the addresses mean, in the same order; "" where nobody knows. */
+	for (uint32_t i = 0; json && i < k.count; i++) {
+		strbuf_clear(&p->frame);
+		add_frame(p, e, &k, i, &p->frame);
+		strbuf_adds(b, i ? "," : "],\"frames\":[");
+		strbuf_add_json(b, p->frame.s ? p->frame.s : "", p->frame.len);
 	}
 	strbuf_adds(b, json ? "]" : "");
 }
@@ -145,6 +173,14 @@ static void add_number(struct strbuf *b, const char *name, unsigned v)
 {
 	if (v) {
 		strbuf_addf(b, ",\"%s\":%u", name, v);
+	}
+}
+
+static void add_name(struct strbuf *b, const char *key, const char *name)
+{
+	if (name) {
+		strbuf_addf(b, ",\"%s\":", key);
+		strbuf_add_json(b, name, strlen(name));
 	}
 }
 
@@ -174,9 +210,14 @@ static void print_json(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	strbuf_add_json(b, name, strlen(name));
 	strbuf_addf(b, ",\"time\":\"%s\",\"cpu\":%u", time,
 		    GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e));
-	if (h->ProcessId != UINT32_MAX) {
-		strbuf_addf(b, ",\"pid\":%u,\"tid\":%u", h->ProcessId, h->ThreadId);
+	const struct openetw_event_origin *o = cli_view_origin(p->view);
+	if (o->pid != UINT32_MAX) {
+		strbuf_addf(b, ",\"pid\":%u", o->pid);
 	}
+	if (o->tid != UINT32_MAX) {
+		strbuf_addf(b, ",\"tid\":%u", o->tid);
+	}
+	add_name(b, "process", o->process);
 	add_number(b, "id", h->EventDescriptor.Id);
 	add_number(b, "version", h->EventDescriptor.Version);
 	add_number(b, "channel", h->EventDescriptor.Channel);
@@ -197,8 +238,9 @@ static void print_json(struct cli_printer *p, const EVENT_RECORD *e, const char 
 		cli_guid_text((const GUID *)(uintptr_t)related->DataPtr, guid);
 		strbuf_addf(b, ",\"relatedActivity\":\"%s\"", guid);
 	}
+	add_name(b, "file", o->file);
 	if (p->stacks) {
-		add_stack(b, e, true);
+		add_stack(p, e, true);
 	}
 	strbuf_adds(b, "}}\n");
 }
@@ -229,6 +271,7 @@ static void add_csv(struct strbuf *b, const char *s, size_t n)
 static void print_csv(struct cli_printer *p, const EVENT_RECORD *e, const char *time)
 {
 	const EVENT_HEADER *h = &e->EventHeader;
+	const struct openetw_event_origin *o = cli_view_origin(p->view);
 	struct strbuf *b = &p->line;
 	if (!p->header_done) {
 		strbuf_adds(b, "time,provider,event,id,version,level,opcode,task,keywords,cpu,pid,"
@@ -244,11 +287,28 @@ static void print_csv(struct cli_printer *p, const EVENT_RECORD *e, const char *
 	strbuf_addf(b, ",%u,%u,%u,%u,%u,0x%llX,%u,%u,%u,", h->EventDescriptor.Id,
 		    h->EventDescriptor.Version, h->EventDescriptor.Level, h->EventDescriptor.Opcode,
 		    h->EventDescriptor.Task, h->EventDescriptor.Keyword,
-		    GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e), h->ProcessId, h->ThreadId);
+		    GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e), o->pid, o->tid);
 	openetw_text_clear(&p->text);
 	note(p, openetw_decode_json(p->decoder, e, &p->text));
 	add_csv(b, p->text.data ? p->text.data : "", p->text.length);
 	strbuf_addc(b, '\n');
+}
+
+/* name(pid):tid, pid:tid, pid:- or -:- */
+static void add_origin(struct strbuf *b, const struct openetw_event_origin *o)
+{
+	if (o->process) {
+		strbuf_addf(b, "%s(%u)", o->process, o->pid);
+	} else if (o->pid != UINT32_MAX) {
+		strbuf_addf(b, "%u", o->pid);
+	} else {
+		strbuf_addc(b, '-');
+	}
+	if (o->tid != UINT32_MAX) {
+		strbuf_addf(b, ":%u ", o->tid);
+	} else {
+		strbuf_adds(b, ":- ");
+	}
 }
 
 static void print_text(struct cli_printer *p, const EVENT_RECORD *e, const char *time)
@@ -258,11 +318,8 @@ static void print_text(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	struct strbuf *b = &p->line;
 	const char *name = openetw_provider_name(p->decoder, e);
 	strbuf_addf(b, "%s [%03u] ", time, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e));
-	if (h->ProcessId == UINT32_MAX) {
-		strbuf_adds(b, "-:- ");
-	} else {
-		strbuf_addf(b, "%u:%u ", h->ProcessId, h->ThreadId);
-	}
+	const struct openetw_event_origin *o = cli_view_origin(p->view);
+	add_origin(b, o);
 	strbuf_adds(b, name);
 	strbuf_addc(b, '/');
 	strbuf_adds(b, openetw_event_name(p->decoder, e));
@@ -276,8 +333,11 @@ static void print_text(struct cli_printer *p, const EVENT_RECORD *e, const char 
 		strbuf_addc(b, ' ');
 		strbuf_add(b, p->text.data, p->text.length);
 	}
+	if (o->file) {
+		strbuf_addf(b, " file=\"%s\"", o->file);
+	}
 	if (p->stacks) {
-		add_stack(b, e, false);
+		add_stack(p, e, false);
 	}
 	strbuf_addc(b, '\n');
 }

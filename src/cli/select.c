@@ -10,7 +10,7 @@
 
 struct cli_select {
 	struct cli_filter *filter;
-	int provider_count, event_count, pid_count, tid_count;
+	int provider_count, event_count, process_count, pid_count, tid_count;
 	struct {
 		const char *name;
 		GUID guid;
@@ -21,6 +21,7 @@ struct cli_select {
 		bool is_id;
 		uint64_t id;
 	} event[EACH_MAX];
+	const char *process[EACH_MAX];
 	uint64_t pid[EACH_MAX], tid[EACH_MAX];
 	bool has_level;
 	uint8_t level;
@@ -112,6 +113,12 @@ static bool take_all(struct cli_select *s, const struct cli_args *a, bool provid
 		s->event[s->event_count].id = strtoull(v, &end, 0);
 		s->event[s->event_count].is_id = *end == 0 && end != v;
 	}
+	for (; (v = cli_value_at(a, "process", s->process_count)) != NULL; s->process_count++) {
+		if (s->process_count == EACH_MAX) {
+			return too_many(a, "process");
+		}
+		s->process[s->process_count] = v;
+	}
 	v = cli_value(a, "level", NULL);
 	if (v) {
 		s->has_level = true;
@@ -130,8 +137,8 @@ static bool take_all(struct cli_select *s, const struct cli_args *a, bool provid
 	    !take_time(a, "to", &s->to, &s->to_relative)) {
 		return false;
 	}
-	s->any = s->filter || s->provider_count || s->event_count || s->pid_count || s->tid_count ||
-		 s->has_level || cli_value(a, "from", NULL) || cli_value(a, "to", NULL);
+	s->any = s->filter || s->provider_count || s->event_count || s->process_count || s->pid_count ||
+		 s->tid_count || s->has_level || cli_value(a, "from", NULL) || cli_value(a, "to", NULL);
 	return true;
 }
 
@@ -223,6 +230,38 @@ static bool event_matches(const struct cli_select *s, struct cli_view *v, const 
 	return s->event_count == 0;
 }
 
+/* With or without its extension. */
+static bool is_called(const char *wanted, const char *name)
+{
+	size_t n = name ? strlen(name) : 0, w = strlen(wanted);
+	if (n == 0) {
+		return false;
+	}
+	if (strpbrk(wanted, "*?")) {
+		return cli_pattern_match(wanted, name, n);
+	}
+	return n >= w && strncasecmp(name, wanted, w) == 0 &&
+	       (name[w] == 0 || strcasecmp(name + w, ".exe") == 0);
+}
+
+static bool origin_matches(const struct cli_select *s, struct cli_view *v)
+{
+	if (s->process_count + s->pid_count + s->tid_count == 0) {
+		return true;
+	}
+	const struct openetw_event_origin *o = cli_view_origin(v);
+	bool named = s->process_count == 0;
+	for (int i = 0; i < s->process_count && !named; i++) {
+		named = is_called(s->process[i], o->process) || is_called(s->process[i], o->subject);
+	}
+	return named && among(s->pid, s->pid_count, o->pid) && among(s->tid, s->tid_count, o->tid);
+}
+
+bool cli_select_names_process(const struct cli_select *s)
+{
+	return s->process_count > 0 || s->pid_count > 0 || s->tid_count > 0 || s->filter;
+}
+
 bool cli_select_match(struct cli_select *s, struct cli_view *v, const EVENT_RECORD *e)
 {
 	const EVENT_HEADER *h = &e->EventHeader;
@@ -230,8 +269,7 @@ bool cli_select_match(struct cli_select *s, struct cli_view *v, const EVENT_RECO
 	if (!s->any) {
 		return true;
 	}
-	return time >= s->from && time <= s->to && among(s->pid, s->pid_count, h->ProcessId) &&
-	       among(s->tid, s->tid_count, h->ThreadId) &&
+	return time >= s->from && time <= s->to && origin_matches(s, v) &&
 	       (!s->has_level || h->EventDescriptor.Level <= s->level) &&
 	       provider_matches(s, v, e) && event_matches(s, v, e) &&
 	       (!s->filter || cli_filter_match(s->filter, cli_view_lookup, v));

@@ -52,6 +52,26 @@ static ULONG WINAPI on_buffer(PEVENT_TRACE_LOGFILEA f)
 	return !t->stop && !interrupted;
 }
 
+static int on_read_ahead(void *ctx, uint32_t done, uint32_t total)
+{
+	struct cli_trace *t = ctx;
+	cli_progress_show(&t->progress, "%3u%%  reading processes and modules",
+			  (unsigned)(100ull * done / (total ? total : 1)));
+	return interrupted || cli_signal_caught();
+}
+
+/* What a file tells of processes, modules and files stands at its end as often as not. */
+static void read_ahead(struct cli_trace *t)
+{
+	for (int i = 0; t->state && i < t->count; i++) {
+		/* What cannot be read is told when the events are. */
+		if (t->file[i].LogFileName) {
+			openetw_state_read_file(t->state, t->file[i].LogFileName, on_read_ahead, t);
+		}
+		openetw_state_attach(t->state, t->handle[i]);
+	}
+}
+
 bool cli_trace_open(struct cli_trace *t, int count, char **files, const char *session)
 {
 	t->first_start = UINT64_MAX;
@@ -136,6 +156,9 @@ uint32_t cli_trace_run(struct cli_trace *t)
 	sigaction(SIGINT, &sa, &old_int);
 	sigaction(SIGTERM, &sa, &old_term);
 	sigaction(SIGHUP, &sa, &old_hup);
+	if (!interrupted) {
+		read_ahead(t);
+	}
 	if (cli_signal_caught()) { /* between making the session and here */
 		on_signal(cli_signal_caught());
 	}

@@ -6,6 +6,8 @@
 
 #include "cli/cli.h"
 
+#include <openetw/state.h>
+
 #define CLI_TRACE_FILES_MAX 64
 
 struct cli_trace {
@@ -16,6 +18,8 @@ struct cli_trace {
 	struct cli_select *select; /* gives the time range; may be NULL */
 	bool no_progress;
 	bool raw_time; /* deliver ticks instead of FILETIME */
+	/* Attached to the traces, files are read ahead for it; may be NULL. */
+	struct openetw_state *state;
 	/* state */
 	TRACEHANDLE handle[CLI_TRACE_FILES_MAX];
 	EVENT_TRACE_LOGFILEA file[CLI_TRACE_FILES_MAX];

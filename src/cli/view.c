@@ -14,9 +14,11 @@ struct field {
 };
 struct cli_view {
 	struct openetw_decoder *decoder;
+	struct openetw_state *state;
 	bool local_time;
 	const EVENT_RECORD *e;
-	bool decoded;
+	bool decoded, origin_known;
+	struct openetw_event_origin origin; /* when origin_known */
 	struct field fields[FIELDS_MAX];
 	size_t field_count;
 	struct strbuf store;   /* names and values of the fields */
@@ -39,6 +41,8 @@ enum property {
 	P_CPU,
 	P_PID,
 	P_TID,
+	P_PROCESS,
+	P_FILE,
 	P_ACTIVITY,
 	P_RELATED_ACTIVITY,
 	P_LENGTH,
@@ -47,7 +51,7 @@ enum property {
 const char *const cli_view_properties[] = {
 	"time",	    "provider",	       "providerGuid", "event",	   "id",  "version", "channel",
 	"level",    "opcode",	       "task",	       "keywords", "cpu", "pid",     "tid",
-	"activity", "relatedActivity", "length",       NULL,
+	"process",  "file",	       "activity", "relatedActivity", "length",       NULL,
 };
 _Static_assert(BASE_ARRAY_LEN(cli_view_properties) == P_NONE + 1, "one name for each property");
 
@@ -74,7 +78,29 @@ void cli_view_destroy(struct cli_view *v)
 void cli_view_set(struct cli_view *v, const EVENT_RECORD *e)
 {
 	v->e = e;
-	v->decoded = false;
+	v->decoded = v->origin_known = false;
+}
+
+void cli_view_set_state(struct cli_view *v, struct openetw_state *state)
+{
+	v->state = state;
+}
+
+const struct openetw_event_origin *cli_view_origin(struct cli_view *v)
+{
+	const EVENT_HEADER *h = &v->e->EventHeader;
+	if (!v->origin_known) {
+		v->origin = (struct openetw_event_origin){.size = sizeof v->origin,
+							  .pid = h->ProcessId,
+							  .tid = h->ThreadId,
+							  .subject_pid = h->ProcessId,
+							  .subject_tid = h->ThreadId};
+		if (v->state) {
+			openetw_state_event(v->state, v->e, &v->origin);
+		}
+		v->origin_known = true;
+	}
+	return &v->origin;
 }
 
 const EVENT_HEADER_EXTENDED_DATA_ITEM *cli_event_item(const EVENT_RECORD *e, USHORT type)
@@ -118,15 +144,17 @@ static bool give_text(struct cli_view *v, const char *s, struct cli_view_value *
 	return true;
 }
 
-static bool give_number(struct cli_view *v, uint64_t n, const char *format,
+enum number_base { DECIMAL, HEX };
+
+static bool give_number(struct cli_view *v, uint64_t n, enum number_base base,
 			struct cli_view_value *ret)
 {
 	char text[32];
-	snprintf(text, sizeof text, format, (unsigned long long)n);
+	snprintf(text, sizeof text, base == HEX ? "0x%llX" : "%llu", (unsigned long long)n);
 	if (!give_text(v, text, ret)) {
 		return false;
 	}
-	if (strcmp(format, "%llu") == 0) {
+	if (base == DECIMAL) { /* JSON has no other numbers; the rest is a string there */
 		ret->json = ret->text;
 		ret->json_length = ret->text_length;
 	}
@@ -152,6 +180,7 @@ static bool property(struct cli_view *v, enum property which, struct cli_view_va
 	const EVENT_DESCRIPTOR *d = &h->EventDescriptor;
 	char time[CLI_TIME_TEXT_SIZE];
 	const EVENT_HEADER_EXTENDED_DATA_ITEM *related;
+	const struct openetw_event_origin *o = cli_view_origin(v);
 	switch (which) {
 	case P_TIME:
 		cli_time_format((uint64_t)h->TimeStamp.QuadPart, v->local_time, time);
@@ -168,26 +197,30 @@ static bool property(struct cli_view *v, enum property which, struct cli_view_va
 	case P_EVENT:
 		return give_text(v, openetw_event_name(v->decoder, v->e), ret);
 	case P_ID:
-		return give_number(v, d->Id, "%llu", ret);
+		return give_number(v, d->Id, DECIMAL, ret);
 	case P_VERSION:
-		return give_number(v, d->Version, "%llu", ret);
+		return give_number(v, d->Version, DECIMAL, ret);
 	case P_CHANNEL:
-		return give_number(v, d->Channel, "%llu", ret);
+		return give_number(v, d->Channel, DECIMAL, ret);
 	case P_LEVEL:
-		return give_number(v, d->Level, "%llu", ret);
+		return give_number(v, d->Level, DECIMAL, ret);
 	case P_OPCODE:
-		return give_number(v, d->Opcode, "%llu", ret);
+		return give_number(v, d->Opcode, DECIMAL, ret);
 	case P_TASK:
-		return give_number(v, d->Task, "%llu", ret);
+		return give_number(v, d->Task, DECIMAL, ret);
 	case P_KEYWORDS:
-		return give_number(v, d->Keyword, "0x%llX", ret);
+		return give_number(v, d->Keyword, HEX, ret);
 	case P_CPU:
 		return give_number(v, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)v->e),
-				   "%llu", ret);
+				   DECIMAL, ret);
 	case P_PID:
-		return h->ProcessId != UINT32_MAX && give_number(v, h->ProcessId, "%llu", ret);
+		return o->pid != UINT32_MAX && give_number(v, o->pid, DECIMAL, ret);
 	case P_TID:
-		return h->ThreadId != UINT32_MAX && give_number(v, h->ThreadId, "%llu", ret);
+		return o->tid != UINT32_MAX && give_number(v, o->tid, DECIMAL, ret);
+	case P_PROCESS:
+		return o->process && give_text(v, o->process, ret);
+	case P_FILE:
+		return o->file && give_text(v, o->file, ret);
 	case P_ACTIVITY:
 		return give_guid(v, &h->ActivityId, ret);
 	case P_RELATED_ACTIVITY:
@@ -195,7 +228,7 @@ static bool property(struct cli_view *v, enum property which, struct cli_view_va
 		return related && related->DataSize == sizeof(GUID) &&
 		       give_guid(v, (const GUID *)(uintptr_t)related->DataPtr, ret);
 	case P_LENGTH:
-		return give_number(v, v->e->UserDataLength, "%llu", ret);
+		return give_number(v, v->e->UserDataLength, DECIMAL, ret);
 	case P_NONE:
 		break;
 	}
@@ -339,8 +372,12 @@ static bool inside(struct cli_view *v, const struct field *f, const char *path,
 bool cli_view_get(struct cli_view *v, const char *name, bool payload, struct cli_view_value *ret)
 {
 	enum property which = payload ? P_NONE : property_of(name);
+	/* A payload field may be called "file", too. */
 	if (which != P_NONE) {
-		return property(v, which, ret);
+		bool there = property(v, which, ret);
+		if (there || (which != P_PROCESS && which != P_FILE)) {
+			return there;
+		}
 	}
 	if (!v->decoded) {
 		v->field_count = 0;

@@ -11,6 +11,7 @@
 #include "cli/filter.h"
 
 #include <openetw/decode.h>
+#include <openetw/state.h>
 
 struct cli_view;
 
@@ -26,6 +27,10 @@ struct cli_view_value {
 /* NULL when memory runs out. The decoder is borrowed. */
 struct cli_view *cli_view_create(struct openetw_decoder *decoder, bool local_time);
 void cli_view_destroy(struct cli_view *v);
+/* Where process names and ids come from that the events do not carry; borrowed, may be NULL. */
+void cli_view_set_state(struct cli_view *v, struct openetw_state *state);
+/* Whose event it is; without a state, what its header says. */
+const struct openetw_event_origin *cli_view_origin(struct cli_view *v);
 /* From now on the view is of this event; values taken before become invalid. */
 void cli_view_set(struct cli_view *v, const EVENT_RECORD *e);
 /* "time", "provider", …, a payload field, or "Struct.Member" and "Array.0". The pointers are valid

@@ -71,6 +71,7 @@ static uint32_t run(struct trace **traces, uint32_t n, uint64_t start, uint64_t 
 		t->consumed = true;
 		t->log.w.BuffersRead = 0;
 		t->source->on_buffer = buffer_done;
+		t->source->whole_buffers = t->raw_buffer != NULL;
 		t->source->on_buffer_ctx = t;
 		sources[i] = t->source;
 	}
@@ -113,6 +114,9 @@ static uint32_t run(struct trace **traces, uint32_t n, uint64_t start, uint64_t 
 			continue;
 		}
 		trace_learn(t, r); /* also outside the window: later events need it */
+		if (t->observe) {
+			t->observe(t->observe_ctx, r);
+		}
 		/* The header event passes any window: without it the rest means nothing. */
 		bool header = !t->header_seen;
 		t->header_seen = true;
@@ -126,6 +130,11 @@ static uint32_t run(struct trace **traces, uint32_t n, uint64_t start, uint64_t 
 		if (err < 0) {
 			code = code_of(err);
 			break;
+		}
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (traces[i]->observe) {
+			traces[i]->observe(traces[i]->observe_ctx, NULL);
 		}
 	}
 	consume_merge_destroy(m);

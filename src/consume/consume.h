@@ -21,7 +21,7 @@
 struct consume_source;
 
 /* All records of a buffer have been taken. `buf` is the plain buffer, valid during the call; true
- * takes it over, to be freed with free(). */
+ * takes it over, to be freed with free(). NULL unless whole_buffers. */
 typedef bool consume_buffer_fn(void *ctx, const uint8_t *buf, uint32_t bytes);
 
 struct consume_ops {
@@ -36,6 +36,7 @@ struct consume_source {
 	struct etl_clock clock;
 	uint64_t events_lost;
 	bool real_time;
+	bool whole_buffers; /* on_buffer wants to see them: costs files with large buffers memory */
 	consume_buffer_fn *on_buffer;
 	void *on_buffer_ctx;
 };
@@ -78,6 +79,14 @@ void consume_source_set_info(struct consume_source *s, const struct etl_file_inf
 struct _EVENT_RECORD;
 typedef int consume_learn_fn(const struct _EVENT_RECORD *r);
 void consume_set_learner(consume_learn_fn *fn);
+
+/* Who wants to see every record of a trace before its callbacks do, also those outside a time
+ * window. Called with NULL when the record is gone. */
+typedef void consume_observe_fn(void *ctx, const struct etl_record *r);
+/* For an open trace that is not being processed. Its callbacks get raw times of the clock *ret_clock
+ * when *ret_raw. Win32 code. */
+uint32_t consume_observe(uint64_t handle, consume_observe_fn *fn, void *ctx, bool *ret_raw,
+			 struct etl_clock *ret_clock);
 
 struct consume_merge;
 int consume_merge_create(struct consume_source *const *sources, uint32_t n,

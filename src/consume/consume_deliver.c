@@ -57,6 +57,24 @@ void trace_learn(struct trace *t, const struct etl_record *r)
 	}
 }
 
+uint32_t consume_observe(uint64_t handle, consume_observe_fn *fn, void *ctx, bool *ret_raw,
+			 struct etl_clock *ret_clock)
+{
+	struct trace *t = trace_lock(handle);
+	if (!t) {
+		return ERROR_INVALID_HANDLE;
+	}
+	uint32_t code = t->running ? ERROR_BUSY : ERROR_SUCCESS;
+	if (code == ERROR_SUCCESS) {
+		t->observe = fn;
+		t->observe_ctx = ctx;
+		*ret_raw = t->raw_time && t->source;
+		*ret_clock = t->source ? t->source->clock : (struct etl_clock){.clock_type = 0};
+	}
+	trace_unlock();
+	return code;
+}
+
 static void deliver_classic(struct trace *t, const struct etl_record *r, PEVENT_CALLBACK callback)
 {
 	EVENT_TRACE e;

@@ -6,6 +6,7 @@
 struct file_source {
 	struct consume_source s;
 	struct etl_reader *reader;
+	bool started;
 };
 
 static bool file_buffer_done(void *ctx, const uint8_t *buf, uint32_t bytes)
@@ -16,7 +17,14 @@ static bool file_buffer_done(void *ctx, const uint8_t *buf, uint32_t bytes)
 
 static int file_next(struct consume_source *s, struct etl_record *ret)
 {
-	return etl_reader_next(((struct file_source *)s)->reader, ret);
+	struct file_source *f = (struct file_source *)s;
+	if (BASE_UNLIKELY(!f->started)) {
+		f->started = true;
+		if (!s->whole_buffers) {
+			etl_reader_use_windows(f->reader);
+		}
+	}
+	return etl_reader_next(f->reader, ret);
 }
 
 static bool file_next_problem(struct consume_source *s, struct etl_problem *ret)

@@ -38,6 +38,8 @@ struct trace {
 	PETW_BUFFER_COMPLETION_CALLBACK completion;
 	void *completion_context;
 	PROCESSTRACE_HANDLE handle;
+	consume_observe_fn *observe; /* may be NULL */
+	void *observe_ctx;
 
 	/* while ProcessTrace runs */
 	bool running;	/* guarded by the table's lock */

@@ -24,9 +24,18 @@
 #define MEMORY_MAX  (8ull << 30)
 #define MEMORY_PER_FILE_BYTE 64u
 
-/* A buffer in memory. */
+/* Large buffers are read through windows: a record is at most 64 KiB, so each window ends before the
+ * first record that might not be complete in it. All windows together have WINDOWS_TOTAL. */
+#define RECORD_MAX    65536u
+#define WINDOW_MIN    (2u * RECORD_MAX)
+#define WINDOW_MAX    (1u << 20)
+#define WINDOWS_TOTAL (32u << 20)
+
+/* A buffer in memory, or a piece of one with the buffer's header in front. */
 struct slot {
 	struct etl_run run;
+	uint32_t *pieces; /* where they start in the buffer, and where the last ends; owned */
+	uint32_t piece_count, piece;
 	uint32_t entry; /* in the index */
 	uint8_t *mem;	/* owned; kept for the next buffer */
 	size_t mem_bytes;
@@ -39,6 +48,7 @@ struct etl_reader {
 	struct etl_index index;
 	struct etl_problems problems;
 	bool file_order;
+	uint32_t window; /* bytes; 0: whole buffers */
 	uint32_t run_flags;
 	size_t waiting; /* index entries before this one have been brought in */
 	struct slot *slots;
@@ -122,6 +132,96 @@ static int buffer_unpack(struct etl_reader *r, struct slot *s, const struct etl_
 	return 0;
 }
 
+static int pieces_add(struct slot *s, uint32_t at)
+{
+	uint32_t n = s->piece_count;
+	if ((n & (n - 1)) == 0) {
+		void *more = realloc(s->pieces, (n ? 2 * (size_t)n : 1) * sizeof *s->pieces);
+		if (!more) {
+			return -ENOMEM;
+		}
+		s->pieces = more;
+	}
+	s->pieces[s->piece_count++] = at;
+	return 0;
+}
+
+/* The first reading of a large buffer: where it can be cut, and whether that makes sense. 1: it does;
+ * 0: it must be in memory as a whole, because it is not sorted or damaged. */
+static int pieces_find(struct etl_reader *r, struct slot *s)
+{
+	const struct etl_index_entry *e = &r->index.list[s->entry];
+	uint64_t last = 0;
+	s->piece_count = 0;
+	for (uint32_t at = HEADER; at < e->used_bytes;) {
+		uint32_t want = BASE_MIN(r->window, e->used_bytes - at);
+		bool end = want == e->used_bytes - at;
+		long got = etl_source_read(&r->source, e->file_offset + at, s->mem, want);
+		if (got < 0) {
+			return (int)got;
+		}
+		int err = pieces_add(s, at);
+		if (err < 0) {
+			return err;
+		}
+		uint32_t stop = end ? want : want - RECORD_MAX, here = 0;
+		struct etl_record_head h;
+		int more = 1;
+		while (here < stop && (more = etl_record_peek(s->mem, (uint32_t)got, here, &h,
+							      NULL)) > 0) {
+			bool keep = (r->run_flags & ETL_RUN_KEEP_ORDER) != 0;
+			if (h.timed && h.time_raw < last && !keep) {
+				return 0;
+			}
+			last = h.timed ? h.time_raw : last;
+			here = etl_record_after(&h);
+		}
+		if (got < (long)want || (more <= 0 && !end)) {
+			return 0;
+		}
+		at += end ? want : here;
+	}
+	int err = pieces_add(s, e->used_bytes);
+	return err < 0 ? err : 1;
+}
+
+/* Bring the slot's next piece into memory. */
+static int piece_load(struct etl_reader *r, struct slot *s, uint32_t *ret_used)
+{
+	const struct etl_index_entry *e = &r->index.list[s->entry];
+	uint32_t at = s->pieces[s->piece], n = s->pieces[s->piece + 1] - at;
+	long got = etl_source_read(&r->source, e->file_offset + at, s->mem + HEADER, n);
+	if (got < 0) {
+		return (int)got;
+	}
+	if (got < (long)n) {
+		etl_problems_add(&r->problems, e->file_offset, "file was cut while it was read");
+	}
+	*ret_used = HEADER + (uint32_t)got;
+	return 0;
+}
+
+static int buffer_open_windows(struct etl_reader *r, struct slot *s, uint32_t *ret_used)
+{
+	const struct etl_index_entry *e = &r->index.list[s->entry];
+	if (r->window == 0 || r->source.fd < 0 || e->compressed || e->cut ||
+	    e->used_bytes <= HEADER + r->window) {
+		return 0;
+	}
+	int got = room_want(r, &s->mem, &s->mem_bytes, HEADER + (size_t)r->window);
+	if (got == 0) {
+		got = pieces_find(r, s);
+	}
+	if (got > 0) {
+		long n = etl_source_read(&r->source, e->file_offset, s->mem, HEADER);
+		s->piece = 0;
+		int err = n < (long)HEADER ? (n < 0 ? (int)n : -EBADMSG) : piece_load(r, s, ret_used);
+		return err < 0 ? err : 1;
+	}
+	s->piece_count = 0;
+	return got == -ENOBUFS || got == -EBADMSG ? 0 : got;
+}
+
 /* Bring the slot's buffer into memory. A buffer that cannot be read is empty, not an error. */
 static int buffer_load(struct etl_reader *r, struct slot *s, const uint8_t **ret_buf,
 		       uint32_t *ret_used)
@@ -129,6 +229,12 @@ static int buffer_load(struct etl_reader *r, struct slot *s, const uint8_t **ret
 	const struct etl_index_entry *e = &r->index.list[s->entry];
 	*ret_buf = NULL;
 	*ret_used = 0;
+	s->piece_count = 0;
+	int windows = buffer_open_windows(r, s, ret_used);
+	if (windows != 0) {
+		*ret_buf = s->mem;
+		return BASE_MIN(windows, 0);
+	}
 	if (!e->compressed && r->source.fd < 0) {
 		*ret_buf = r->source.mem + e->file_offset;
 		*ret_used = e->used_bytes;
@@ -164,13 +270,19 @@ static int buffer_load(struct etl_reader *r, struct slot *s, const uint8_t **ret
 	return 0;
 }
 
+/* From offsets in memory to offsets in the buffer. */
+static uint32_t piece_shift(const struct slot *s)
+{
+	return s->piece_count ? s->pieces[s->piece] - HEADER : 0;
+}
+
 static void slot_problem(struct etl_reader *r, const struct slot *s, const struct diag *d)
 {
 	const struct etl_index_entry *e = &r->index.list[s->entry];
 	if (!e->cut) { /* a cut is known already */
 		etl_problems_add(&r->problems, e->file_offset,
 				 "at byte %llu of the buffer: %s; rest of it skipped",
-				 (unsigned long long)d->offset, d->text);
+				 (unsigned long long)d->offset + piece_shift(s), d->text);
 	}
 }
 
@@ -178,9 +290,11 @@ static void slot_finish(struct etl_reader *r, uint32_t i)
 {
 	struct slot *s = &r->slots[i];
 	r->buffers_done++;
+	bool whole = s->run.buf && !s->piece_count;
+	uint32_t bytes = s->piece_count ? s->pieces[s->piece_count - 1] : s->run.used;
 	if (r->on_buffer &&
-	    r->on_buffer(r->on_buffer_ctx, s->run.buf, s->run.buf ? s->run.used : 0) &&
-	    s->run.buf == s->mem) {
+	    r->on_buffer(r->on_buffer_ctx, whole ? s->run.buf : NULL, s->run.buf ? bytes : 0) &&
+	    whole && s->run.buf == s->mem) {
 		r->memory -= s->mem_bytes;
 		s->mem = NULL;
 		s->mem_bytes = 0;
@@ -257,7 +371,9 @@ static int buffer_enter(struct etl_reader *r)
 	if (buf) {
 		struct diag d;
 		diag_clear(&d);
-		got = etl_run_start(&s->run, buf, used, r->run_flags, &d);
+		/* What is read in pieces is known to be sorted. */
+		uint32_t flags = s->piece_count ? ETL_RUN_KEEP_ORDER : r->run_flags;
+		got = etl_run_start(&s->run, buf, used, flags, &d);
 		if (got == -ENOMEM) {
 			slot_finish(r, i);
 			return got;
@@ -282,6 +398,17 @@ static void root_advance(struct etl_reader *r)
 	diag_clear(&d);
 	r->root_delivered = false;
 	int got = etl_run_next(&s->run, &d);
+	while (BASE_UNLIKELY(got == 0 && s->piece + 2 < s->piece_count)) {
+		uint32_t used = 0;
+		s->piece++;
+		if (piece_load(r, s, &used) < 0) {
+			etl_problems_add(&r->problems, r->index.list[s->entry].file_offset,
+					 "the rest of the buffer cannot be read");
+			break;
+		}
+		got = etl_run_start(&s->run, s->mem, used, ETL_RUN_KEEP_ORDER | ETL_RUN_CONTINUE,
+				    &d);
+	}
 	if (BASE_LIKELY(got > 0)) {
 		r->heap.items[0] = heap_item(r, s);
 		etl_heap_sift(&r->heap);
@@ -333,9 +460,10 @@ int etl_reader_next(struct etl_reader *r, struct etl_record *ret)
 	d.text[0] = 0;
 	etl_record_split(s->run.buf, &s->run.head, &r->clock, ret, &d);
 	ret->file_offset = r->index.list[s->entry].file_offset;
+	ret->buffer_offset += piece_shift(s);
 	if (BASE_UNLIKELY(d.text[0] != 0)) {
 		etl_problems_add(&r->problems, ret->file_offset, "at byte %u of the buffer: %s",
-				 s->run.head.at, d.text);
+				 ret->buffer_offset, d.text);
 	}
 	r->root_delivered = true;
 	return 1;
@@ -489,6 +617,7 @@ void etl_reader_close(struct etl_reader *r)
 	}
 	for (uint32_t i = 0; i < r->slots_count; i++) {
 		etl_run_finish(&r->slots[i].run);
+		free(r->slots[i].pieces);
 		free(r->slots[i].mem);
 	}
 	free(r->slots);
@@ -516,6 +645,18 @@ void etl_reader_on_buffer(struct etl_reader *r, etl_buffer_done_fn *fn, void *ct
 {
 	r->on_buffer = fn;
 	r->on_buffer_ctx = ctx;
+}
+
+void etl_reader_use_windows(struct etl_reader *r)
+{
+	uint32_t each = WINDOWS_TOTAL / BASE_MAX(r->info.processors, 1u);
+	each = BASE_MAX(BASE_MIN(each, WINDOW_MAX), WINDOW_MIN);
+	r->window = each & ~7u;
+}
+
+uint64_t etl_reader_memory(const struct etl_reader *r)
+{
+	return r->memory;
 }
 
 bool etl_reader_next_problem(struct etl_reader *r, struct etl_problem *ret)

@@ -2,8 +2,8 @@
  *
  * etl reader: every record of one .etl file, in time order or in file order. Front door.
  *
- * Hostile input: nothing is trusted, memory is bounded (one decompressed buffer per processor plus
- * the buffer index), the good rest of a damaged file is delivered and every damage is reported once
+ * Hostile input: nothing is trusted, memory is bounded (one decompressed buffer, or a window into a
+ * large uncompressed one, per processor plus the buffer index), the good rest of a damaged file is delivered and every damage is reported once
  * through etl_reader_next_problem().
  */
 #ifndef ETL_ETL_READER_H
@@ -116,6 +116,11 @@ uint32_t etl_reader_buffers_done(const struct etl_reader *r);
  * takes the buffer over, to be freed with free() (not when the whole file is in memory). */
 typedef bool etl_buffer_done_fn(void *ctx, const uint8_t *buf, uint32_t bytes);
 void etl_reader_on_buffer(struct etl_reader *r, etl_buffer_done_fn *fn, void *ctx);
+/* Before the first etl_reader_next(): nobody wants to see plain buffers, so large ones may be read
+ * piece by piece; the callback above gets no buffer then, only its `bytes`. */
+void etl_reader_use_windows(struct etl_reader *r);
+/* Memory for buffers that is in use now. */
+uint64_t etl_reader_memory(const struct etl_reader *r);
 /* Next damage report not yet taken. */
 bool etl_reader_next_problem(struct etl_reader *r, struct etl_problem *ret);
 

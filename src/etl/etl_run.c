@@ -63,8 +63,10 @@ static int sort(struct etl_run *run, uint32_t count)
 int etl_run_start(struct etl_run *run, const uint8_t *buf, uint32_t used, uint32_t flags,
 		  struct diag *d)
 {
+	bool first = (flags & ETL_RUN_CONTINUE) == 0;
+	uint64_t before = first ? 0 : run->head.time_raw;
 	*run = (struct etl_run){.buf = buf, .used = used};
-	int got = advance(run, ETL_BUFFER_HEADER_SIZE, true, 0, &run->head, d);
+	int got = advance(run, ETL_BUFFER_HEADER_SIZE, first, before, &run->head, d);
 	if (got <= 0 || (flags & ETL_RUN_KEEP_ORDER)) {
 		return got;
 	}

@@ -21,6 +21,8 @@ enum etl_run_flags {
 	/* Never sort: the system clock may have been set back, and then the order in the buffer is
 	 * the true one. */
 	ETL_RUN_KEEP_ORDER = 1u << 0,
+	/* The buffer goes on where the run that *run describes ended. */
+	ETL_RUN_CONTINUE = 1u << 1,
 };
 
 /* 1 with the first record in run->head, 0 when there is none, -EBADMSG (diag) when not even the

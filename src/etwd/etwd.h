@@ -43,6 +43,7 @@
 #include "base/base.h"
 #include "pool/pool.h"
 #include "proto/proto.h"
+#include "proto/proto_wait.h"
 #include "sink/sink.h"
 
 #include <sys/queue.h>
@@ -220,6 +221,9 @@ void etwd_ctl_entry_free(struct ctl_heap *h, uint32_t offset);
 int etwd_ctl_table_alloc(struct ctl_heap *h, unsigned class, uint32_t *ret_offset);
 void etwd_ctl_table_free(struct ctl_heap *h, unsigned class, uint32_t offset);
 void etwd_ctl_set_flags(struct ctl_heap *h, uint32_t flags);
+/* The process's helper sleeps on a word in there: something waits for it on its socket, or an entry
+ * changed in a way that it has to prepare for. */
+void etwd_ctl_ring(struct ctl_heap *h);
 
 struct process {
 	LIST_ENTRY(process) link;
@@ -653,6 +657,7 @@ struct pending;
 struct access;
 struct etwd {
 	char dir[512];
+	struct proto_wait_page *wait_page; /* NULL: processes are not told what is wanted */
 	bool system;
 	bool exiting;
 	uid_t uid;

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 
 static void conn_ready(struct etwd *d, struct source *s, uint32_t events);
+static void ring(const struct conn *c);
 
 static uint32_t conn_events(const struct conn *c)
 {
@@ -66,6 +67,7 @@ void etwd_conn_close(struct etwd *d, struct conn *c)
 	c->closing = true;
 	etwd_loop_remove(d, &c->src);
 	base_close(&c->src.fd);
+	ring(c);
 	d->conn_count--;
 	d->control_count -= c->kind == CONN_CONTROL;
 	d->throttled_count -= c->throttled;
@@ -104,6 +106,14 @@ bool etwd_conn_same_user(const struct etwd *d, const struct conn *c)
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
+
+/* A provider process does not sleep in its socket. */
+static void ring(const struct conn *c)
+{
+	if (c->process) {
+		etwd_ctl_ring(&c->process->ctl);
+	}
+}
 
 static void want_write(struct etwd *d, struct conn *c, bool on)
 {
@@ -163,6 +173,7 @@ void etwd_conn_send(struct etwd *d, struct conn *c, struct proto_writer *w, cons
 	if (STAILQ_EMPTY(&c->queue)) {
 		int r = proto_send(c->src.fd, w->mem, (size_t)n, fds, fd_count);
 		if (r == 0) {
+			ring(c);
 			return;
 		}
 		if (r != -EAGAIN && r != -ENOBUFS && r != -ETOOMANYREFS) {
@@ -183,7 +194,9 @@ int etwd_conn_try_send(struct etwd *d, struct conn *c, struct proto_writer *w)
 		return -EAGAIN;
 	}
 	int r = proto_send(c->src.fd, w->mem, (size_t)n, NULL, 0);
-	if (r < 0 && r != -EAGAIN && r != -ENOBUFS) {
+	if (r == 0) {
+		ring(c);
+	} else if (r != -EAGAIN && r != -ENOBUFS) {
 		etwd_conn_close(d, c);
 	}
 	return r;
@@ -201,6 +214,7 @@ static void flush_queue(struct etwd *d, struct conn *c)
 			etwd_conn_close(d, c);
 			return;
 		}
+		ring(c);
 		STAILQ_REMOVE_HEAD(&c->queue, link);
 		c->queued_bytes -= o->bytes + sizeof *o;
 		d->queued_bytes -= o->bytes + sizeof *o;

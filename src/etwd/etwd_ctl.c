@@ -8,8 +8,11 @@
 #include "base/order.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x0010
@@ -40,7 +43,7 @@ int etwd_ctl_create(struct etwd *d, struct ctl_heap *h, int *ret_fd)
 	c->clock_kind = d->clock_kind;
 	c->clock_freq = d->clock_freq;
 	memcpy(c->instance, d->instance.b, 16);
-	order_store_relaxed(&c->flags, (uint32_t)POOL_CTL_BELL_ALLOWED);
+	order_store_relaxed(&c->flags, (uint32_t)(POOL_CTL_BELL_ALLOWED | POOL_CTL_RINGS));
 	order_store_release(&c->magic, POOL_CTL_MAGIC);
 	*h = (struct ctl_heap){.mem = mem, .bump = sizeof(struct ctl_header)};
 	*ret_fd = fd;
@@ -116,5 +119,14 @@ void etwd_ctl_table_free(struct ctl_heap *h, unsigned class, uint32_t offset)
 void etwd_ctl_set_flags(struct ctl_heap *h, uint32_t flags)
 {
 	struct ctl_header *c = (struct ctl_header *)(void *)h->mem;
-	order_store_relaxed(&c->flags, flags);
+	order_store_relaxed(&c->flags, flags | (uint32_t)POOL_CTL_RINGS);
+}
+
+void etwd_ctl_ring(struct ctl_heap *h)
+{
+	struct ctl_header *c = (struct ctl_header *)(void *)h->mem;
+	if (c) {
+		order_add_full(&c->ctl_seq, 1u);
+		syscall(SYS_futex, &c->ctl_seq, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	}
 }

@@ -257,6 +257,16 @@ static uint32_t shared_rows(const struct registration *r, const struct config *c
 	return n;
 }
 
+static bool wants_stacks(const struct filter_row *rows, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (rows[i].props & FILTER_ROW_STACK) {
+			return true;
+		}
+	}
+	return false;
+}
+
 bool etwd_enable_publish(struct etwd *d, struct registration *r)
 {
 	struct process *p = r->process;
@@ -282,6 +292,9 @@ bool etwd_enable_publish(struct etwd *d, struct registration *r)
 			r->next_table ^= 1;
 			pool_ctl_publish(p->ctl.mem, r->entry, c->gen, rows, n,
 					 r->flags & PROTO_REG_CLASSIC ? CTL_ENTRY_CLASSIC : 0);
+			if (wants_stacks(rows, n)) {
+				etwd_ctl_ring(&p->ctl); /* it loads its unwinder */
+			}
 		}
 		if (r->config) {
 			r->config->retired_ts = clock_now_of(d->clock_kind);

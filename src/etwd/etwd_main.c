@@ -242,7 +242,7 @@ static int wake_waiters(struct etwd *d)
 		return -errno;
 	}
 	struct stat st;
-	if (fstat(fd, &st) < 0 || (st.st_size < 4096 && ftruncate(fd, 4096) < 0)) {
+	if (fstat(fd, &st) < 0 || (st.st_size < PROTO_WAIT_BYTES && ftruncate(fd, PROTO_WAIT_BYTES) < 0)) {
 		r = -errno;
 		close(fd);
 		return r;
@@ -250,15 +250,25 @@ static int wake_waiters(struct etwd *d)
 	if (d->system) {
 		fchmod(fd, 0644);
 	}
-	uint32_t *word = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	struct proto_wait_page *page =
+		mmap(NULL, PROTO_WAIT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
-	if (word == MAP_FAILED) {
+	if (page == MAP_FAILED) {
 		return -errno;
 	}
-	order_add_full(word, 1u);
-	syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-	munmap(word, 4096);
-	return 0;
+	/* What root's sessions want is nobody else's business: in the instance for all users every
+	 * process waits for its answer. */
+	if (!d->system) {
+		for (uint32_t i = 0; i < BASE_ARRAY_LEN(page->wanted); i++) {
+			order_store_relaxed(&page->wanted[i], 0u);
+		}
+		order_store_relaxed(&page->pid, (uint32_t)getpid());
+		order_store_release(&page->magic, PROTO_WAIT_MAGIC);
+		d->wait_page = page;
+	}
+	order_add_full(&page->word, 1u);
+	syscall(SYS_futex, &page->word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	return 0; /* stays mapped as long as we live */
 }
 
 /* For people and scripts; nothing of ours reads it. The lock, not this file, says who is alive. */

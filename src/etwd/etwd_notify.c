@@ -212,6 +212,27 @@ static bool full(struct provider *p, struct session *s)
 	return sessions >= ETWD_SESSIONS_PER_PROVIDER && !(r && (r->flags & PROTO_REG_CLASSIC));
 }
 
+/* What processes that register from now on find wanted. A bit never goes out while it is needed. */
+static void publish_wanted(struct etwd *d)
+{
+	struct proto_wait_page now = {.magic = PROTO_WAIT_MAGIC};
+	const struct provider *p;
+	if (!d->wait_page) {
+		return;
+	}
+	for (uint32_t b = 0; b < ETWD_BUCKETS; b++) {
+		LIST_FOREACH(p, &d->bucket[b], bucket)
+		{
+			if (!LIST_EMPTY(&p->enables)) {
+				proto_wait_want(&now, &p->guid);
+			}
+		}
+	}
+	for (uint32_t i = 0; i < BASE_ARRAY_LEN(now.wanted); i++) {
+		order_store_release(&d->wait_page->wanted[i], now.wanted[i]);
+	}
+}
+
 static void enable_free(struct enable *e)
 {
 	LIST_REMOVE(e, of_provider);
@@ -232,6 +253,9 @@ static int set_enable(struct etwd *d, struct provider *p, struct session *s,
 		e->provider = p;
 		e->session = s;
 		LIST_INSERT_HEAD(&p->enables, e, of_provider);
+		if (d->wait_page) {
+			proto_wait_want(d->wait_page, &p->guid);
+		}
 		LIST_INSERT_HEAD(&s->enables, e, of_session);
 	} else {
 		etwd_enable_args_unref(e->args);
@@ -347,6 +371,7 @@ void etwd_enable(struct etwd *d, struct conn *c, const struct proto_message *m)
 		struct enable *e = find_enable(p, s);
 		if (e) {
 			enable_free(e);
+			publish_wanted(d);
 		}
 	}
 	struct pending *w = p && timeout_ms > 0 ? pending_create(d, c, m, timeout_ms) : NULL;
@@ -380,4 +405,5 @@ void etwd_enable_remove_session(struct etwd *d, struct session *s)
 		change_all(d, p, &ch);
 		etwd_provider_release(d, p);
 	}
+	publish_wanted(d);
 }

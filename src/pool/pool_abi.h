@@ -52,6 +52,7 @@
 enum pool_ctl_flags {
 	POOL_CTL_BELL_ALLOWED = 1u << 0,
 	POOL_CTL_LOW_LATENCY = 1u << 1, /* ring the bell on the first record after armed, not at half */
+	POOL_CTL_RINGS = 1u << 2, /* every message to the process is announced by ctl_seq */
 };
 
 struct ctl_header {

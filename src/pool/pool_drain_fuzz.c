@@ -52,14 +52,14 @@ static void scribble(void *mem, const uint8_t *data, size_t size)
 		d[i].begun = bytes_u64(&b);
 		d[i].span = bytes_u32(&b) & (word & 2 ? UINT32_MAX : 3);
 	}
-	size_t left = bytes_left(&b);
-	uint8_t *at = (uint8_t *)mem + POOL_DATA_OFFSET;
-	size_t room = (size_t)POOL_CHUNKS * 4096;
-	while (left > 0 && room > 0) {
-		size_t n = BASE_MIN(left, room);
-		memcpy(at, b.p, n);
-		at += n;
-		room -= n;
+	/* Doubled again and again: one by one, a short input would take a hundred thousand copies. */
+	uint8_t *to = (uint8_t *)mem + POOL_DATA_OFFSET;
+	size_t room = (size_t)POOL_CHUNKS * 4096, filled = BASE_MIN(bytes_left(&b), room);
+	memcpy(to, b.p, filled);
+	while (filled > 0 && filled < room) {
+		size_t n = BASE_MIN(filled, room - filled);
+		memcpy(to + filled, to, n);
+		filled += n;
 	}
 }
 

@@ -252,6 +252,10 @@ int proto_runtime_dir(enum proto_instance inst, bool create, char *out, size_t c
 /* Connect to "<dir>/<name>" and check that the peer's uid is 0, ours, or the directory's root owner.
  * Returns fd (CLOEXEC, blocking) or -errno. context: async-signal-safe. */
 int proto_connect(const char *dir, const char *name);
+/* The same, waiting at most timeout_ms (0: without limit) for a daemon that accepts nobody; sends
+ * on the socket keep that limit. *ret_peer (may be NULL): the daemon, 0 when it lives in a pid
+ * namespace we cannot see. context: async-signal-safe */
+int proto_connect_within(const char *dir, const char *name, uint32_t timeout_ms, pid_t *ret_peer);
 /* One message; never SIGPIPE. -EAGAIN on a full non-blocking socket. */
 int proto_send(int fd, const void *p, size_t n, const int *fds, int fd_count);
 /* Bytes received; 0 = end of stream; -errno. More fds than expected or truncation: all are closed

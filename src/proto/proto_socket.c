@@ -64,6 +64,11 @@ int proto_runtime_dir(enum proto_instance inst, bool create, char *out, size_t c
 
 int proto_connect(const char *dir, const char *name)
 {
+	return proto_connect_within(dir, name, 0, NULL);
+}
+
+int proto_connect_within(const char *dir, const char *name, uint32_t timeout_ms, pid_t *ret_peer)
+{
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
 	size_t dn = strlen(dir), nn = strlen(name);
 	if (dn + 1 + nn >= sizeof addr.sun_path) {
@@ -79,6 +84,11 @@ int proto_connect(const char *dir, const char *name)
 	struct ucred peer;
 	socklen_t len = sizeof peer;
 	int err = 0;
+	/* What a full backlog makes us wait for; and later sends, until the caller changes it. */
+	struct timeval tv = {timeout_ms / 1000, (long)(timeout_ms % 1000) * 1000};
+	if (timeout_ms > 0) {
+		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof tv);
+	}
 	if (connect(fd, (struct sockaddr *)&addr, sizeof addr) < 0 ||
 	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0) {
 		err = -errno;
@@ -88,6 +98,9 @@ int proto_connect(const char *dir, const char *name)
 	if (err < 0) {
 		close(fd);
 		return err;
+	}
+	if (ret_peer) {
+		*ret_peer = peer.pid;
 	}
 	return fd;
 }

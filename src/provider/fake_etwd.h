@@ -547,10 +547,20 @@ static uint64_t fake_pass(struct fake_etwd *f, pool_emit_fn emit)
 	return n;
 }
 
-/* Copy what was published into f->event; total so far. */
+/* Copy what was published into f->event, in order of time; total so far. */
 static inline uint32_t fake_drain(struct fake_etwd *f)
 {
+	uint32_t first = f->events;
 	fake_pass(f, fake_emit);
+	/* A pass goes from cpu to cpu, and a test may have been moved from one to another. */
+	for (uint32_t i = first + 1; i < f->events; i++) {
+		struct fake_event e = f->event[i];
+		uint32_t to = i;
+		for (; to > first && f->event[to - 1].rec.ts > e.rec.ts; to--) {
+			f->event[to] = f->event[to - 1];
+		}
+		f->event[to] = e;
+	}
 	return f->events;
 }
 

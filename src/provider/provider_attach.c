@@ -8,7 +8,9 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 
 static void put_exe_name(struct proto_writer *w)
@@ -144,16 +146,34 @@ static int welcome(const struct proto_message *m, int *fds, int count, uint32_t 
 	return 0;
 }
 
+#define CONNECT_MS 1000
+
+static void tell_registrations(struct provider_dest *d, int fd, void *buf, size_t cap, bool lock)
+{
+	if (lock) {
+		pthread_mutex_lock(&provider_lock);
+	}
+	memset(d->told, 0, sizeof d->told);
+	memset(d->stale, 0, sizeof d->stale);
+	provider_send_registers(d, fd, buf, cap);
+	if (lock) {
+		pthread_mutex_unlock(&provider_lock);
+	}
+}
+
 int provider_attach(struct provider_dest *d, void *buf, size_t cap, int timeout_ms,
-		    struct provider_attached *ret)
+		    const struct provider_haste *haste, struct provider_attached *ret)
 {
 	if (d->dir[0] == 0) {
 		return -ENOENT;
 	}
-	int fd = proto_connect(d->dir, "provider");
+	pid_t peer = 0;
+	int connect_ms = !haste ? timeout_ms : haste->wanted ? CONNECT_MS : provider_left_ms(haste->until);
+	int fd = proto_connect_within(d->dir, "provider", (uint32_t)BASE_MAX(connect_ms, 1), &peer);
 	if (fd < 0) {
 		return fd;
 	}
+	order_store_relaxed(&d->peer, peer);
 	fd = provider_fd_park(fd, d->private_fds);
 	struct proto_writer w;
 	proto_begin(&w, buf, cap, PROTO_HELLO, 1);
@@ -164,7 +184,13 @@ int provider_attach(struct provider_dest *d, void *buf, size_t cap, int timeout_
 	int fds[PROTO_FDS_MAX], count = PROTO_FDS_MAX;
 	struct proto_message m;
 	if (r == 0) {
-		n = proto_recv(fd, buf, cap, fds, &count, timeout_ms);
+		tell_registrations(d, fd, buf, cap, !haste);
+		do {
+			count = PROTO_FDS_MAX;
+			n = proto_recv(fd, buf, cap, fds, &count,
+				       haste ? provider_left_ms(haste->until) : timeout_ms);
+		} while (n == -ETIMEDOUT && haste &&
+			 provider_patience_more(d, haste->wanted, haste->until));
 		if (n > 0) {
 			r = proto_parse(buf, (size_t)n, &m);
 			r = r < 0 ? r : welcome(&m, fds, count, d->kind, ret);
@@ -179,6 +205,8 @@ int provider_attach(struct provider_dest *d, void *buf, size_t cap, int timeout_
 		close(fd);
 		return r;
 	}
+	/* From here on only threads of ours send, and they may wait. */
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &(struct timeval){0, 0}, sizeof(struct timeval));
 	ret->fd = fd;
 	if (!d->private_fds) {
 		base_close(&ret->segment_fd[0]); /* see provider_adopt.c */

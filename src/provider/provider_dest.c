@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -55,6 +56,9 @@ void provider_dests_init_locked(void)
 	if (proto_runtime_dir(PROTO_INSTANCE_SYSTEM, false, sys->dir, sizeof sys->dir) != 0 ||
 	    stat(sys->dir, &st) != 0 || strcmp(sys->dir, user->dir) == 0) {
 		sys->dir[0] = 0;
+	}
+	for (int i = 0; i < 2; i++) {
+		provider_dests[i].wait = provider_wait_map(&provider_dests[i]);
 	}
 }
 
@@ -149,6 +153,29 @@ long provider_make_register(void *mem, size_t cap, uint32_t index)
 		proto_put(&w, PROTO_TAG_TRAITS, reg->traits, reg->traits_bytes);
 	}
 	return proto_end(&w);
+}
+
+uint32_t provider_send_registers(struct provider_dest *d, int fd, void *buf, size_t cap)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < provider_registrations_top; i++) {
+		struct provider_registration *reg = &provider_registrations[i];
+		if (reg->state != PROVIDER_REG_LIVE || (d->told[i / 32] >> (i % 32) & 1)) {
+			continue;
+		}
+		long n = provider_make_register(buf, cap, i);
+		if (n <= 0) {
+			continue; /* long traits and a small buffer: who has a larger one tells it */
+		}
+		if (send(fd, buf, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT) != n) {
+			break;
+		}
+		reg->said[d->kind].traits_asked = false;
+		reg->said[d->kind].traits_sent = reg->traits != NULL;
+		d->told[i / 32] |= 1u << (i % 32);
+		count++;
+	}
+	return count;
 }
 
 /* Traits make a message long; nothing else does. */

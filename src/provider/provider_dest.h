@@ -16,6 +16,7 @@
 #define PROVIDER_PROVIDER_DEST_H
 
 #include "proto/proto.h"
+#include "proto/proto_wait.h"
 #include "provider/provider_registry.h"
 
 enum provider_dest_state {
@@ -51,6 +52,8 @@ struct provider_dest {
 	bool listener;		     /* the thread exists */
 	bool private_fds;	     /* it has a descriptor table of its own */
 	bool unresponsive;	     /* a wait timed out: do not wait again before it speaks */
+	int peer;		     /* process id of the daemon we last connected to; 0 unknown */
+	const struct proto_wait_page *wait; /* NULL: none; the listener replaces it */
 	struct provider_attached at; /* valid when at.link is not NULL */
 	struct provider_attached old[PROVIDER_OLD_POOLS]; /* listener's; link NULL: unused */
 	bool muted;		     /* orphaned for too long: registrations read as disabled */
@@ -58,6 +61,7 @@ struct provider_dest {
 	uint64_t serial;	     /* number of this attachment */
 	bool handed_over; /* a forked child attached without threads: the listener takes it */
 	uint32_t told[PROVIDER_REGISTRATIONS_MAX / 32]; /* REGISTER was posted for this index */
+	uint32_t stale[PROVIDER_REGISTRATIONS_MAX / 32]; /* and must be taken back */
 	struct provider_message *out;
 	struct provider_message **out_tail;
 	uint64_t posted;
@@ -92,6 +96,9 @@ static inline uint32_t provider_request_id(uint32_t index, uint32_t generation)
 }
 /* A REGISTER message into `mem`; bytes or negative. context: async-signal-safe. */
 long provider_make_register(void *mem, size_t cap, uint32_t index);
+/* REGISTER for every live registration that was not told yet, as far as the socket takes them
+ * without blocking. The lock is held, or nobody else can be here. Returns how many. */
+uint32_t provider_send_registers(struct provider_dest *d, int fd, void *buf, size_t cap);
 /* One message from the daemon. */
 void provider_dispatch_locked(struct provider_dest *d, const struct proto_message *m, int *fds,
 			      int fd_count);
@@ -101,9 +108,16 @@ int provider_thread_create(pthread_t *ret, void *(*main)(void *), void *arg, siz
 
 /* ---- provider_attach.c. context: async-signal-safe ------------------------------------------- */
 
-/* Connect, HELLO, WELCOME, map. `buf` of PROTO_MESSAGE_MAX/4 bytes or more is scratch. */
+/* An application thread attaches: until when, and what it is for (see provider_patience_more()). */
+struct provider_haste {
+	struct timespec *until;
+	bool wanted;
+};
+/* Connect, HELLO, WELCOME, map. `buf` of PROTO_MESSAGE_MAX/16 bytes or more is scratch. The
+ * registrations follow HELLO at once, so that a busy daemon answers all of it in one go; d->told
+ * says which. haste NULL: a thread of ours, which takes the lock for that; timeout_ms is for it. */
 int provider_attach(struct provider_dest *d, void *buf, size_t cap, int timeout_ms,
-		    struct provider_attached *ret);
+		    const struct provider_haste *haste, struct provider_attached *ret);
 int provider_attach_segment(struct provider_attached *at, int fd, uint32_t chunk_size);
 /* Close the socket; the memory stays. */
 void provider_attach_hang_up(struct provider_attached *at);
@@ -140,9 +154,33 @@ uint64_t provider_fd_cookie(int fd);
  */
 
 /* Map the wait page, creating directory and file for the user's instance. NULL: no such page. */
-const uint32_t *provider_wait_map(struct provider_dest *d);
-void provider_wait_unmap(const uint32_t *word);
+const struct proto_wait_page *provider_wait_map(struct provider_dest *d);
+void provider_wait_unmap(const struct proto_wait_page *page);
 /* Sleep until a daemon starts, or the time is over. `word` may be NULL. */
 void provider_wait_sleep(const uint32_t *word, uint32_t seen, uint32_t timeout_ms);
+/* A word of somebody's, and what it was when its owner's wishes were last looked at. */
+struct provider_word {
+	const uint32_t *at;
+	uint32_t seen;
+	bool shared; /* with other processes */
+};
+#define PROVIDER_WORDS_MAX 3
+/* Sleep until one of them changes, or the time is over. 0; -ENOSYS, -EPERM: not here. */
+int provider_words_sleep(const struct provider_word *words, uint32_t n, uint32_t timeout_ms);
+
+/* ---- provider_patience.c: how long an application thread waits -----------------------------------
+ */
+
+/* What this process may wait in its life beyond provider_wait_ms() each time. */
+void provider_patience_init(uint32_t extra_ms);
+int provider_left_ms(const struct timespec *until);
+/* A forked child is a process of its own. */
+void provider_patience_renew(void);
+/* The time is up and this daemon has not answered: wait on, until the new *until? Only while
+ * something is to be missed (`wanted`), the daemon lives and is not stopped, and the process has
+ * not waited long before. The lock is held, or nobody else can be here. context: async-signal-safe */
+bool provider_patience_more(const struct provider_dest *d, bool wanted, struct timespec *until);
+/* Some session wants this provider, or a group that its traits name. */
+bool provider_patience_wanted(const struct provider_dest *d, const struct provider_registration *reg);
 
 #endif

@@ -28,15 +28,6 @@
 
 static uint32_t recovering; /* thread id in the child that does it */
 
-static int left_ms(const struct timespec *until)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	long ms = (long)(until->tv_sec - now.tv_sec) * 1000 +
-		  (until->tv_nsec - now.tv_nsec) / 1000000;
-	return ms < 0 ? 0 : (int)ms;
-}
-
 /* As the listener would, but in this thread: REGISTER each, take the answers until the time is
  * over. */
 static void attach_threadless(struct provider_dest *d, uint8_t *buf)
@@ -44,7 +35,13 @@ static void attach_threadless(struct provider_dest *d, uint8_t *buf)
 	struct timespec until = provider_deadline(provider_wait_ms());
 	struct provider_attached at;
 	d->private_fds = false;
-	if (provider_attach(d, buf, CHILD_BUF_BYTES, left_ms(&until), &at) != 0) {
+	bool wanted = false;
+	for (uint32_t i = 0; i < provider_registrations_top && !wanted; i++) {
+		wanted = provider_registrations[i].state == PROVIDER_REG_LIVE &&
+			 provider_patience_wanted(d, &provider_registrations[i]);
+	}
+	if (provider_attach(d, buf, CHILD_BUF_BYTES, 0, &(struct provider_haste){&until, wanted}, &at) !=
+	    0) {
 		return;
 	}
 	d->at = at;
@@ -53,20 +50,17 @@ static void attach_threadless(struct provider_dest *d, uint8_t *buf)
 	d->state = PROVIDER_DEST_ATTACHED;
 	d->handed_over = true;
 	uint32_t waiting = 0;
-	for (uint32_t i = 0; i < provider_registrations_top; i++) {
-		/* Traits may make it longer than the buffer: those wait for a listener. */
-		long n = provider_registrations[i].state == PROVIDER_REG_LIVE
-				 ? provider_make_register(buf, CHILD_BUF_BYTES, i)
-				 : -ENOENT;
-		if (n > 0 && proto_send(at.fd, buf, (size_t)n, NULL, 0) == 0) {
-			d->told[i / 32] |= 1u << (i % 32);
-			waiting++;
-		}
+	for (uint32_t i = 0; i < BASE_ARRAY_LEN(d->told); i++) {
+		waiting += (uint32_t)__builtin_popcount(d->told[i]);
 	}
 	while (waiting > 0) {
 		int fds[PROTO_FDS_MAX], count = PROTO_FDS_MAX;
 		struct proto_message m;
-		long n = proto_recv(at.fd, buf, CHILD_BUF_BYTES, fds, &count, left_ms(&until));
+		long n = proto_recv(at.fd, buf, CHILD_BUF_BYTES, fds, &count,
+				    provider_left_ms(&until));
+		if (n == -ETIMEDOUT && provider_patience_more(d, wanted, &until)) {
+			continue;
+		}
 		if (n <= 0 || proto_parse(buf, (size_t)n, &m) < 0) {
 			break;
 		}
@@ -113,13 +107,15 @@ static void forget_destination(struct provider_dest *d)
 	d->sent = 0;
 	d->unresponsive = false;
 	memset(d->told, 0, sizeof d->told);
+	memset(d->stale, 0, sizeof d->stale);
+	d->peer = 0;
 }
 
 /* Another thread of the child is at it: its events are not to be refused meanwhile. */
 static void wait_recovered(void)
 {
 	struct timespec until = provider_deadline(2 * provider_wait_ms()), ms = {0, 1000000};
-	while (order_load_acquire(&provider_memory.epoch) == 0 && left_ms(&until) > 0) {
+	while (order_load_acquire(&provider_memory.epoch) == 0 && provider_left_ms(&until) > 0) {
 		nanosleep(&ms, NULL);
 	}
 }
@@ -186,6 +182,7 @@ void provider_fork_recover(void)
 			provider_refresh_locked(i);
 		}
 	}
+	provider_patience_renew();
 	for (int d = 0; d < 2; d++) {
 		attach_threadless(&provider_dests[d], buf);
 	}

@@ -19,6 +19,8 @@
 #define REFUSED_MS	   100u
 #define SENDER_STACK_BYTES (64u << 10)
 #define REAP_BELLS	   16u
+/* So often a process that never wrote looks whether its daemon is still there. */
+#define QUIET_LOOK_MS	   600000u
 
 /* In a table shared with the application the number may name somebody else's file by now. */
 static bool socket_is_ours(const struct provider_dest *d)
@@ -34,6 +36,39 @@ static void send_bell(struct provider_dest *d)
 	proto_send(d->at.fd, mem, (size_t)proto_end(&w), NULL, 0);
 }
 
+/* The first message of the queue. False: it is empty. */
+static bool send_next(struct provider_dest *d)
+{
+	pthread_mutex_lock(&provider_lock);
+	struct provider_message *m = d->out;
+	if (m) {
+		d->out = m->next;
+	}
+	pthread_mutex_unlock(&provider_lock);
+	if (!m) {
+		return false;
+	}
+	if (socket_is_ours(d)) {
+		proto_send(d->at.fd, m->data, m->bytes, NULL, 0);
+	}
+	free(m);
+	pthread_mutex_lock(&provider_lock);
+	d->sent++;
+	pthread_cond_broadcast(&provider_changed);
+	pthread_mutex_unlock(&provider_lock);
+	return true;
+}
+
+/* All of it. False: there was nothing. */
+static bool send_queue(struct provider_dest *d)
+{
+	bool some = false;
+	while (send_next(d)) {
+		some = true;
+	}
+	return some;
+}
+
 static void *sender_main(void *arg)
 {
 	struct provider_dest *d = arg;
@@ -41,25 +76,10 @@ static void *sender_main(void *arg)
 	uint32_t bells = 0;
 	for (;;) {
 		uint32_t seen = order_load_acquire(&w->bell);
-		pthread_mutex_lock(&provider_lock);
-		bool stop = order_load_relaxed(&d->sender_stop) != 0;
-		struct provider_message *m = stop ? NULL : d->out;
-		if (m) {
-			d->out = m->next;
-		}
-		pthread_mutex_unlock(&provider_lock);
-		if (stop) {
+		if (order_load_relaxed(&d->sender_stop)) {
 			return NULL;
 		}
-		if (m) {
-			if (socket_is_ours(d)) {
-				proto_send(d->at.fd, m->data, m->bytes, NULL, 0);
-			}
-			free(m);
-			pthread_mutex_lock(&provider_lock);
-			d->sent++;
-			pthread_cond_broadcast(&provider_changed);
-			pthread_mutex_unlock(&provider_lock);
+		if (send_queue(d)) {
 			continue;
 		}
 		syscall(SYS_futex, &w->bell, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
@@ -103,6 +123,33 @@ static void start_loader(void)
 	}
 }
 
+/* What was said between HELLO and its answer is caught up with. */
+static void catch_up_locked(struct provider_dest *d)
+{
+	for (uint32_t i = 0; i < PROVIDER_REGISTRATIONS_MAX; i++) {
+		if (d->stale[i / 32] >> (i % 32) & 1) {
+			d->stale[i / 32] &= ~(1u << (i % 32));
+			provider_post_unregister_locked(d, i);
+		}
+	}
+	for (uint32_t i = 0; i < provider_registrations_top; i++) {
+		struct provider_registration *reg = &provider_registrations[i];
+		struct provider_said *said = &reg->said[d->kind];
+		if (reg->state != PROVIDER_REG_LIVE) {
+			continue;
+		}
+		if (!(d->told[i / 32] >> (i % 32) & 1)) {
+			provider_post_register_locked(d, i);
+		} else if (reg->traits && !said->traits_sent) {
+			said->traits_asked = provider_post_traits_locked(d, i) != 0;
+			said->traits_known = !said->traits_asked;
+		}
+		if (reg->binary) {
+			provider_post_binary_locked(d, i, reg->binary);
+		}
+	}
+}
+
 /* A fresh attachment becomes the current one: the registrations leave the old memory first. */
 static void install(struct provider_dest *d, const struct provider_attached *at)
 {
@@ -115,20 +162,106 @@ static void install(struct provider_dest *d, const struct provider_attached *at)
 	d->at.serial = (uint32_t)++d->serial;
 	d->state = PROVIDER_DEST_ATTACHED;
 	d->unresponsive = false;
-	memset(d->told, 0, sizeof d->told);
-	for (uint32_t i = 0; i < provider_registrations_top; i++) {
-		if (provider_registrations[i].state == PROVIDER_REG_LIVE) {
-			provider_post_register_locked(d, i);
-			if (provider_registrations[i].binary) {
-				provider_post_binary_locked(d, i, provider_registrations[i].binary);
-			}
-		}
-	}
+	catch_up_locked(d);
 	pthread_mutex_unlock(&provider_lock);
 }
 
-/* Receive until the daemon goes. */
-static void serve(struct provider_dest *d, uint8_t *buf)
+/* One message, if there is one within that time (negative: wait for it). 1, 0; -1: the daemon is
+ * gone. */
+static int receive(struct provider_dest *d, uint8_t *buf, int timeout_ms)
+{
+	int fds[PROTO_FDS_MAX], count = PROTO_FDS_MAX;
+	if (!socket_is_ours(d)) {
+		return -1;
+	}
+	long n = proto_recv(d->at.fd, buf, PROTO_MESSAGE_MAX, fds, &count, timeout_ms);
+	struct proto_message m;
+	if (n == -ETIMEDOUT) {
+		return 0;
+	}
+	if (n <= 0) {
+		return -1;
+	}
+	if (proto_parse(buf, (size_t)n, &m) == 0) {
+		pthread_mutex_lock(&provider_lock);
+		provider_dispatch_locked(d, &m, fds, count);
+		pthread_mutex_unlock(&provider_lock);
+	}
+	for (int i = 0; i < count; i++) {
+		base_close(&fds[i]);
+	}
+	return 1;
+}
+
+/* Some session wants stacks of this destination's registrations. */
+static bool stacks_wanted(const struct provider_dest *d)
+{
+	bool wanted = false;
+	pthread_mutex_lock(&provider_lock);
+	for (uint32_t i = 0; i < provider_registrations_top && !wanted; i++) {
+		const struct ctl_entry *e = provider_registrations[i].entry[d->kind];
+		wanted = provider_registrations[i].state == PROVIDER_REG_LIVE &&
+			 order_load_acquire(&e->enabled) != 0 &&
+			 (order_load_relaxed(&e->flags) & CTL_ENTRY_STACK);
+	}
+	pthread_mutex_unlock(&provider_lock);
+	return wanted;
+}
+
+static const struct ctl_header *control_of(const struct provider_dest *d)
+{
+	return (const struct ctl_header *)((uintptr_t)d->at.link - POOL_CTL_BYTES);
+}
+
+/* May one thread do it all? The daemon announces its messages, and the kernel lets us sleep on
+ * several words. */
+static bool alone(const struct provider_dest *d)
+{
+	struct provider_word now = {&d->at.link->writer->bell, ~d->at.link->writer->bell, false};
+	return (order_load_relaxed(&control_of(d)->flags) & POOL_CTL_RINGS) != 0 &&
+	       !BASE_THREAD_SANITIZER && provider_words_sleep(&now, 1, 0) == 0;
+}
+
+/* With one thread: it sleeps on the words that whoever wants something of it changes. An application
+ * thread the writer's bell; the daemon ctl_seq, for each message; the next daemon the wait page: a
+ * daemon that was killed says nothing. False: this thread cannot sleep that way any more. */
+static bool serve_alone(struct provider_dest *d, uint8_t *buf)
+{
+	struct pool_writer *w = d->at.link->writer;
+	struct provider_word words[PROVIDER_WORDS_MAX] = {
+		{&w->bell, order_load_acquire(&w->bell), false},
+		{&control_of(d)->ctl_seq, 0, true},
+		{d->wait ? &d->wait->word : NULL, 0, true},
+	};
+	for (uint32_t bells = 0;;) {
+		uint32_t rung = words[0].seen;
+		for (uint32_t i = 0; i < PROVIDER_WORDS_MAX; i++) {
+			words[i].seen = words[i].at ? order_load_acquire(words[i].at) : 0;
+		}
+		int r;
+		while ((r = receive(d, buf, 0)) > 0) {
+		}
+		if (r < 0) {
+			return true;
+		}
+		if (!send_queue(d) && words[0].seen != rung) {
+			send_bell(d);
+			if (++bells % REAP_BELLS == 0) {
+				pool_writer_reap(w);
+			}
+		}
+		if (stacks_wanted(d)) {
+			start_loader();
+		}
+		if (provider_words_sleep(words, PROVIDER_WORDS_MAX,
+					 w->used[0] ? PROVIDER_ORPHAN_MS : QUIET_LOOK_MS) != 0) {
+			return false;
+		}
+	}
+}
+
+/* With two: one sleeps in the socket, one on the bell. */
+static void serve_together(struct provider_dest *d, uint8_t *buf)
 {
 	pthread_mutex_lock(&provider_lock);
 	order_store_relaxed(&d->sender_stop, 0u);
@@ -137,23 +270,18 @@ static void serve(struct provider_dest *d, uint8_t *buf)
 		provider_thread_create(&d->sender, sender_main, d, SENDER_STACK_BYTES) == 0;
 	bool running = d->sender_running;
 	pthread_mutex_unlock(&provider_lock);
-	while (running && socket_is_ours(d)) {
-		int fds[PROTO_FDS_MAX], count = PROTO_FDS_MAX;
-		long n = proto_recv(d->at.fd, buf, PROTO_MESSAGE_MAX, fds, &count, -1);
-		struct proto_message m;
-		if (n <= 0) {
-			break;
-		}
-		if (proto_parse(buf, (size_t)n, &m) == 0) {
-			pthread_mutex_lock(&provider_lock);
-			provider_dispatch_locked(d, &m, fds, count);
-			pthread_mutex_unlock(&provider_lock);
-		}
-		for (int i = 0; i < count; i++) {
-			base_close(&fds[i]);
-		}
+	start_loader(); /* nobody wakes us for it */
+	while (running && receive(d, buf, -1) > 0) {
 	}
 	stop_sender(d);
+}
+
+/* Receive and send until the daemon goes. */
+static void serve(struct provider_dest *d, uint8_t *buf)
+{
+	if (!alone(d) || !serve_alone(d, buf)) {
+		serve_together(d, buf);
+	}
 	pthread_mutex_lock(&provider_lock);
 	d->state = PROVIDER_DEST_DETACHED;
 	if (!d->private_fds && !socket_is_ours(d)) {
@@ -194,22 +322,34 @@ static uint32_t random_below(uint32_t n)
 	return v % n;
 }
 
+/* Only touched as far as messages are long. */
+static uint8_t scratch[2][PROTO_MESSAGE_MAX] __attribute__((aligned(64)));
+
+/* The page may be another file by now (somebody has tidied up): looked at before each attempt. */
+static const uint32_t *fresh_wait_page(struct provider_dest *d)
+{
+	const struct proto_wait_page *page = provider_wait_map(d);
+	pthread_mutex_lock(&provider_lock);
+	const struct proto_wait_page *old = d->wait;
+	d->wait = page;
+	pthread_mutex_unlock(&provider_lock);
+	provider_wait_unmap(old);
+	return page ? &page->word : NULL;
+}
+
 void *provider_listener_main(void *arg)
 {
 	struct provider_dest *d = arg;
-	uint8_t *buf = malloc(PROTO_MESSAGE_MAX);
-	if (!buf) {
-		not_attached(d);
-		return NULL;
-	}
+	uint8_t *buf = scratch[d->kind];
 	pthread_mutex_lock(&provider_lock);
 	bool taken = d->handed_over;
 	int keep = taken ? d->at.fd : -1;
 	d->handed_over = false;
 	bool unshared = provider_fds_unshare(keep);
 	d->private_fds = unshared;
-	if (taken && unshared) {
-		d->cookie = provider_fd_cookie(keep);
+	if (taken) {
+		d->cookie = unshared ? provider_fd_cookie(keep) : d->cookie;
+		catch_up_locked(d);
 	}
 	pthread_cond_broadcast(&provider_changed); /* the application's copy may be closed now */
 	pthread_mutex_unlock(&provider_lock);
@@ -217,13 +357,11 @@ void *provider_listener_main(void *arg)
 		serve(d, buf);
 	}
 	for (;;) {
-		const uint32_t *word = provider_wait_map(d);
+		const uint32_t *word = fresh_wait_page(d);
 		uint32_t seen = word ? order_load_acquire(word) : 0;
 		struct provider_attached at;
-		if (provider_attach(d, buf, PROTO_MESSAGE_MAX, WELCOME_MS, &at) == 0) {
-			provider_wait_unmap(word);
+		if (provider_attach(d, buf, PROTO_MESSAGE_MAX, WELCOME_MS, NULL, &at) == 0) {
 			install(d, &at);
-			start_loader();
 			provider_adopt_offer(d);
 			uint64_t since = clock_read_system_ns();
 			serve(d, buf);
@@ -236,7 +374,6 @@ void *provider_listener_main(void *arg)
 		bool orphan = d->at.link != NULL && !d->muted;
 		provider_wait_sleep(word, seen, orphan ? PROVIDER_ORPHAN_MS : RETRY_MS);
 		bool woken = word && order_load_acquire(word) != seen;
-		provider_wait_unmap(word);
 		if (woken) {
 			provider_wait_sleep(NULL, 0, random_below(SPREAD_MS));
 		} else if (orphan) {

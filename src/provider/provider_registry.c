@@ -34,8 +34,10 @@ uint32_t provider_wait_ms(void)
 static void read_environment(void)
 {
 	const char *said = secure_getenv("OPENETW_WAIT_MS");
+	provider_patience_init(PROVIDER_PATIENCE_MS);
 	if (said && *said) {
 		wait_ms = (uint32_t)BASE_MIN(strtoul(said, NULL, 10), PROVIDER_WAIT_MS_MAX);
+		provider_patience_init(0);
 	}
 }
 
@@ -232,37 +234,49 @@ void provider_left_locked(uint32_t index, uint32_t dest)
 	}
 }
 
-static bool answers_missing(const struct provider_registration *reg)
+/* A daemon that will answer, as far as we know. */
+static bool answer_missing(const struct provider_registration *reg, int d)
 {
-	for (int d = 0; d < 2; d++) {
-		const struct provider_dest *dest = &provider_dests[d];
-		if (dest->unresponsive) {
-			continue;
-		}
-		if (dest->state == PROVIDER_DEST_STARTING ||
-		    (dest->state == PROVIDER_DEST_ATTACHED && !reg->said[d].registered)) {
-			return true;
-		}
-	}
-	return false;
+	const struct provider_dest *dest = &provider_dests[d];
+	return dest->state == PROVIDER_DEST_STARTING ||
+	       (dest->state == PROVIDER_DEST_ATTACHED && !reg->said[d].registered);
 }
 
-/* So that the very first event after EventRegister is captured, as on Windows. */
+/* So that the very first event after EventRegister is captured, as on Windows; and who enables it
+ * after our return finds it registered. */
 static void wait_registered_locked(uint32_t index, uint32_t generation)
 {
 	struct provider_registration *reg = &provider_registrations[index];
 	struct timespec until = provider_deadline(provider_wait_ms());
-	bool self = provider_callback_is_self();
+	bool self = provider_callback_is_self(), given_up[2];
+	for (int d = 0; d < 2; d++) {
+		const struct provider_dest *dest = &provider_dests[d];
+		given_up[d] = dest->unresponsive &&
+			      !provider_patience_more(dest, provider_patience_wanted(dest, reg), &until);
+	}
 	while (reg->generation == generation && reg->state == PROVIDER_REG_LIVE) {
-		bool missing = answers_missing(reg);
+		bool missing = false, longer = false;
+		for (int d = 0; d < 2; d++) {
+			missing |= !given_up[d] && answer_missing(reg, d);
+		}
 		if (!missing && (self || reg->jobs_done == reg->jobs_queued)) {
 			return;
 		}
-		if (pthread_cond_timedwait(&provider_changed, &provider_lock, &until) ==
-		    ETIMEDOUT) {
-			for (int d = 0; missing && d < 2; d++) {
-				provider_dests[d].unresponsive = true;
+		if (pthread_cond_timedwait(&provider_changed, &provider_lock, &until) != ETIMEDOUT) {
+			continue;
+		}
+		for (int d = 0; d < 2; d++) {
+			struct provider_dest *dest = &provider_dests[d];
+			if (given_up[d] || !answer_missing(reg, d)) {
+				continue;
 			}
+			if (provider_patience_more(dest, provider_patience_wanted(dest, reg), &until)) {
+				longer = true;
+			} else {
+				given_up[d] = dest->unresponsive = true;
+			}
+		}
+		if (!longer) {
 			return;
 		}
 	}
@@ -384,6 +398,10 @@ int provider_unregister(uint64_t handle, bool classic)
 			reg->leaving |= 1u << d;
 			dest->told[index / 32] &= ~(1u << (index % 32));
 			provider_post_unregister_locked(dest, index);
+		} else if (dest->told[index / 32] >> (index % 32) & 1) {
+			/* Told before the daemon has answered our HELLO: taken back after that. */
+			dest->told[index / 32] &= ~(1u << (index % 32));
+			dest->stale[index / 32] |= 1u << (index % 32);
 		}
 	}
 	if (inproc_unregister && reg->inproc_known) {
@@ -418,6 +436,18 @@ static bool traits_valid(const uint8_t *blob, uint32_t bytes)
 	return nul != NULL;
 }
 
+/* Before the attachment REGISTER will carry them, and that is waited for only when a session may be
+ * waiting for this provider's group. */
+static bool traits_missing(const struct provider_registration *reg, int d)
+{
+	const struct provider_dest *dest = &provider_dests[d];
+	const struct provider_said *said = &reg->said[d];
+	if (dest->state == PROVIDER_DEST_ATTACHED && !said->traits_known) {
+		return true;
+	}
+	return answer_missing(reg, d) && provider_patience_wanted(dest, reg);
+}
+
 /* Until each daemon knows them: before the first event that relies on it is in the pool, and so
  * that a session which enabled the provider's group has it from the first event on. */
 static void wait_traits_locked(uint32_t index)
@@ -432,12 +462,18 @@ static void wait_traits_locked(uint32_t index)
 	}
 	for (int d = 0; d < 2; d++) {
 		struct provider_dest *dest = &provider_dests[d];
+		bool late = dest->unresponsive;
 		while (reg->generation == generation && reg->state == PROVIDER_REG_LIVE &&
-		       !reg->said[d].traits_known && !dest->unresponsive &&
-		       dest->state == PROVIDER_DEST_ATTACHED) {
-			if (pthread_cond_timedwait(&provider_changed, &provider_lock, &until) ==
-			    ETIMEDOUT) {
+		       traits_missing(reg, d)) {
+			if (!late && pthread_cond_timedwait(&provider_changed, &provider_lock,
+							    &until) != ETIMEDOUT) {
+				continue;
+			}
+			late = !provider_patience_more(dest, provider_patience_wanted(dest, reg),
+						       &until);
+			if (late) {
 				dest->unresponsive = true;
+				break;
 			}
 		}
 	}

@@ -18,6 +18,7 @@ typedef uint32_t (*provider_wmi_fn)(int code, void *context, uint32_t *size, voi
 /* What one destination says about one registration. */
 struct provider_said {
 	bool registered; /* REGISTERED arrived */
+	bool traits_sent;  /* with REGISTER */
 	bool traits_asked; /* a TRAITS is on its way: the answer to REGISTER says nothing of them */
 	bool traits_known; /* the daemon has them */
 	bool on;

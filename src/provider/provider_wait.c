@@ -13,9 +13,12 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#define WAIT_BYTES 4096
+#define WAIT_BYTES PROTO_WAIT_BYTES
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv 449
+#endif
 
-const uint32_t *provider_wait_map(struct provider_dest *d)
+const struct proto_wait_page *provider_wait_map(struct provider_dest *d)
 {
 	bool mine = d->kind == PROVIDER_DEST_USER;
 	char path[sizeof d->dir + 8];
@@ -58,11 +61,41 @@ const uint32_t *provider_wait_map(struct provider_dest *d)
 	return mem == MAP_FAILED ? NULL : mem;
 }
 
-void provider_wait_unmap(const uint32_t *word)
+void provider_wait_unmap(const struct proto_wait_page *page)
 {
-	if (word) {
-		munmap((void *)(uintptr_t)word, WAIT_BYTES);
+	if (page) {
+		munmap((void *)(uintptr_t)page, WAIT_BYTES);
 	}
+}
+
+/* struct futex_waitv and its flags; Linux 5.16. */
+struct wait_one {
+	uint64_t val;
+	uint64_t uaddr;
+	uint32_t flags;
+	uint32_t reserved;
+};
+enum { WAIT_SIZE_U32 = 2, WAIT_PRIVATE = 128 };
+
+int provider_words_sleep(const struct provider_word *words, uint32_t n, uint32_t timeout_ms)
+{
+	struct wait_one w[PROVIDER_WORDS_MAX];
+	uint32_t k = 0;
+	for (uint32_t i = 0; i < n && k < PROVIDER_WORDS_MAX; i++) {
+		if (words[i].at) {
+			w[k++] = (struct wait_one){
+				.val = words[i].seen,
+				.uaddr = (uint64_t)(uintptr_t)words[i].at,
+				.flags = WAIT_SIZE_U32 | (words[i].shared ? 0u : WAIT_PRIVATE),
+			};
+		}
+	}
+	struct timespec until = provider_deadline(timeout_ms);
+	if (syscall(SYS_futex_waitv, w, k, 0, &until, CLOCK_MONOTONIC) < 0 &&
+	    (errno == ENOSYS || errno == EPERM || errno == EINVAL)) {
+		return -errno;
+	}
+	return 0;
 }
 
 void provider_wait_sleep(const uint32_t *word, uint32_t seen, uint32_t timeout_ms)

@@ -65,7 +65,7 @@ struct manifest_template {
 	const char *name; /* may be NULL */
 	struct manifest_item *items;
 	uint32_t item_count;
-	const void *user_data; /* while it is read */
+	const void *user_data; /* <UserData>: only of manifest_read_document */
 	bool has_user_data;    /* a <UserData> says how to render it */
 	struct manifest_pos pos;
 };
@@ -91,6 +91,8 @@ struct manifest_name {
 	struct guid event_guid;		  /* tasks */
 	uint8_t version;		  /* filters */
 	bool imported, enabled;		  /* channels */
+	bool implied; /* a system channel that events use undeclared */
+	const char *tid;		  /* filters: of the template; may be NULL */
 	bool predefined;
 	struct manifest_pos pos;
 };
@@ -105,6 +107,7 @@ struct manifest_event {
 	bool better; /* than what the trace says: the provider's own description is wrong */
 	const char *name, *symbol, *message; /* may be NULL */
 	const char *text;		     /* message resolved; may be NULL */
+	const char *keywords;		     /* as written; may be NULL */
 	const char *attributes;		     /* "k=v;..."; may be NULL */
 	uint32_t tags;
 	const struct manifest_name *level_of, *task_of, *opcode_of, *channel_of; /* may be NULL */
@@ -116,6 +119,9 @@ struct manifest_provider {
 	struct guid guid, control_guid;
 	const char *name;
 	const char *symbol, *message, *resource_file, *message_file; /* may be NULL */
+	const char *message_ref; /* message as written; may be NULL */
+	struct guid group_guid;	 /* <traits> */
+	bool has_traits, include_name;
 	bool lenient; /* an unknown version is read as the newest known one below it */
 	struct manifest_name *names[MANIFEST_KIND_COUNT];
 	struct manifest_map *maps;
@@ -125,9 +131,21 @@ struct manifest_provider {
 	struct manifest_pos pos;
 };
 
+/* The strings of one language, in their order. Only manifests in XML have them. */
+struct manifest_string {
+	const char *id, *value;
+};
+struct manifest_culture {
+	struct manifest_culture *next;
+	const char *name; /* "en-US" */
+	const struct manifest_string *strings;
+	size_t string_count;
+};
+
 struct manifest {
 	struct arena arena;
 	struct manifest_provider *providers;
+	struct manifest_culture *cultures;
 };
 
 void manifest_init(struct manifest *m);
@@ -137,6 +155,10 @@ void manifest_finish(struct manifest *m);
 
 /* An instrumentation manifest, UTF-8 or UTF-16. */
 int manifest_read_xml(const void *text, size_t n, struct manifest *ret, struct diag *d);
+/* The same from a document, which must outlive the manifest: the templates' user_data are its nodes
+ * (struct xml_node). */
+struct xml_doc;
+int manifest_read_document(const struct xml_doc *doc, struct manifest *ret, struct diag *d);
 /* A WEVT_TEMPLATE resource ("CRIM"). `messages` gives the text of a message id or NULL. */
 typedef const char *(*manifest_message_fn)(void *ctx, uint32_t id);
 int manifest_read_binary(const void *p, size_t n, manifest_message_fn messages, void *ctx,

@@ -16,6 +16,7 @@ void manifest_finish(struct manifest *m)
 {
 	arena_finish(&m->arena);
 	m->providers = NULL;
+	m->cultures = NULL;
 }
 
 static struct schema_str text(struct schema_build *b, const char *s)

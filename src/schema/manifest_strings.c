@@ -23,30 +23,65 @@ static const struct xml_node *best_resources(const struct xml_node *root)
 	return first;
 }
 
-int manifest_strings_read(struct manifest_xml *x, const struct xml_node *root)
+/* Every language's strings, for who compiles the manifest. */
+static int read_culture(struct manifest_xml *x, const struct xml_node *res,
+			struct manifest_culture ***tail, struct manifest_culture **ret)
 {
-	const struct xml_node *res = best_resources(root);
-	const struct xml_node *table = res ? xml_child(res, "stringTable") : NULL;
-	size_t count = 0;
+	struct manifest_culture *c = ARENA_NEW(x->arena, struct manifest_culture);
+	const struct xml_node *table = xml_child(res, "stringTable");
+	size_t count = 0, n = 0;
 	for (const struct xml_node *s = table ? xml_child(table, "string") : NULL; s;
 	     s = xml_next(s, "string")) {
 		count++;
 	}
-	x->strings = count ? arena_alloc(x->arena, count * sizeof *x->strings) : NULL;
-	if (count && !x->strings) {
+	struct manifest_string *strings =
+		count ? arena_alloc(x->arena, count * sizeof *strings) : NULL;
+	if (!c || (count && !strings)) {
 		return -ENOMEM;
 	}
-	size_t n = 0;
 	for (const struct xml_node *s = table ? xml_child(table, "string") : NULL; s;
 	     s = xml_next(s, "string")) {
-		const char *id = xml_value(s, "id"), *value = xml_value(s, "value");
-		if (!id || !value) {
+		strings[n].id = manifest_xml_copy(x, s, "id");
+		strings[n].value = manifest_xml_copy(x, s, "value");
+		if (!strings[n].id || !strings[n].value) {
 			return manifest_xml_bad(x, s->line, s->column,
 						"a string needs id and value", "");
 		}
-		x->strings[n++] = (struct manifest_string){id, value};
+		n++;
+	}
+	const char *name = xml_value(res, "culture");
+	name = name ? name : "en-US";
+	c->name = arena_text(x->arena, name, strlen(name));
+	c->strings = strings;
+	c->string_count = count;
+	**tail = c;
+	*tail = &c->next;
+	*ret = c;
+	return c->name ? 0 : -ENOMEM;
+}
+
+int manifest_strings_read(struct manifest_xml *x, const struct xml_node *root, struct manifest *ret)
+{
+	const struct xml_node *best = best_resources(root);
+	const struct xml_node *loc = xml_child(root, "localization");
+	struct manifest_culture **tail = &ret->cultures;
+	const struct manifest_culture *chosen = NULL;
+	for (const struct xml_node *r = loc ? xml_child(loc, "resources") : NULL; r;
+	     r = xml_next(r, "resources")) {
+		struct manifest_culture *c = NULL;
+		int err = read_culture(x, r, &tail, &c);
+		if (err < 0) {
+			return err;
+		}
+		chosen = r == best ? c : chosen;
+	}
+	size_t n = chosen ? chosen->string_count : 0;
+	x->strings = n ? arena_alloc(x->arena, n * sizeof *x->strings) : NULL;
+	if (n && !x->strings) {
+		return -ENOMEM;
 	}
 	if (n) {
+		memcpy(x->strings, chosen->strings, n * sizeof *x->strings);
 		qsort(x->strings, n, sizeof *x->strings, by_id);
 	}
 	x->string_count = n;
@@ -67,6 +102,5 @@ const char *manifest_strings_text(struct manifest_xml *x, const char *message)
 	const struct manifest_string *s =
 		x->string_count ? bsearch(&key, x->strings, x->string_count, sizeof key, by_id)
 				: NULL;
-	/* A copy, so that the document may go. */
-	return s ? arena_text(x->arena, s->value, strlen(s->value)) : NULL;
+	return s ? s->value : NULL;
 }

@@ -178,7 +178,7 @@ static int read_data(struct manifest_xml *x, const struct xml_node *n, const str
 	}
 	bool sized = it->has_length || it->length_of;
 	bool may = it->in_type == SCHEMA_IN_UNICODESTRING || it->in_type == SCHEMA_IN_ANSISTRING ||
-		   it->in_type == SCHEMA_IN_BINARY;
+		   it->in_type == SCHEMA_IN_BINARY || it->in_type == SCHEMA_IN_SID;
 	if (sized && !may) {
 		const struct xml_attr *a = xml_attr(n, "length");
 		return manifest_xml_bad(x, a->line, a->column,
@@ -280,6 +280,7 @@ static int read_template(struct manifest_xml *x, const struct xml_node *n,
 	t->items = l.first;
 	t->item_count = l.count;
 	t->user_data = xml_child(n, "UserData");
+	t->has_user_data = t->user_data != NULL;
 	**tail = t;
 	*tail = &t->next;
 	return err;

@@ -68,6 +68,11 @@ static const char *qname(struct manifest_xml *x, const struct xml_node *n, const
 	return s ? s : name;
 }
 
+static bool is_true(const char *value)
+{
+	return value && (strcmp(value, "true") == 0 || strcmp(value, "1") == 0);
+}
+
 /* ---- names ------------------------------------------------------------------------------------ */
 
 static const struct {
@@ -187,11 +192,19 @@ static uint64_t imported_value(const char *name)
 	return known ? known->value : UINT64_MAX;
 }
 
-/* Channels get numbers from 16 on in their order, unless they say one. */
+static bool channel_number_taken(const struct manifest_provider *p, uint64_t value)
+{
+	const struct manifest_name *m = p->names[MANIFEST_CHANNEL];
+	while (m && m->value != value) {
+		m = m->next;
+	}
+	return m != NULL;
+}
+
+/* Channels say their number or get the smallest from 16 on that nobody has. */
 static int read_channels(struct manifest_xml *x, const struct xml_node *list)
 {
 	struct manifest_name **tail = &x->provider->names[MANIFEST_CHANNEL];
-	uint64_t next = 16;
 	int err = 0;
 	for (const struct xml_node *n = list ? list->children : NULL; n && err == 0; n = n->next) {
 		bool imported = strcmp(n->name, "importChannel") == 0;
@@ -206,15 +219,18 @@ static int read_channels(struct manifest_xml *x, const struct xml_node *list)
 		m->imported = imported;
 		m->chid = manifest_xml_copy(x, n, "chid");
 		m->channel_type = manifest_xml_copy(x, n, "type");
-		const char *enabled = xml_value(n, "enabled");
-		m->enabled = enabled && strcmp(enabled, "true") == 0;
-		if (m->value == UINT64_MAX) {
-			m->value = imported ? imported_value(m->name) : UINT64_MAX;
+		m->enabled = is_true(xml_value(n, "enabled"));
+		if (m->value == UINT64_MAX && imported) {
+			m->value = imported_value(m->name);
 		}
+	}
+	uint64_t next = 16;
+	for (struct manifest_name *m = x->provider->names[MANIFEST_CHANNEL]; m; m = m->next) {
 		if (m->value == UINT64_MAX) {
-			m->value = next++;
-		} else if (m->value >= next) {
-			next = m->value + 1;
+			while (channel_number_taken(x->provider, next)) {
+				next++;
+			}
+			m->value = next;
 		}
 	}
 	return err;
@@ -240,6 +256,9 @@ static int read_names(struct manifest_xml *x, const struct xml_node *p)
 		     n && err == 0; n = xml_next(n, kinds[kind].element)) {
 			struct manifest_name *m;
 			err = read_name(x, n, kind, &tail, &m);
+			if (err == 0 && kind == MANIFEST_FILTER) {
+				m->tid = manifest_xml_copy(x, n, "tid");
+			}
 		}
 	}
 	return err;
@@ -255,6 +274,7 @@ static int unknown(struct manifest_xml *x, const struct xml_attr *a, const char 
 static int read_keywords(struct manifest_xml *x, const struct xml_node *n, struct manifest_event *e)
 {
 	const struct xml_attr *a = xml_attr(n, "keywords");
+	e->keywords = manifest_xml_copy(x, n, "keywords");
 	for (const char *s = a ? a->value : ""; *s;) {
 		size_t skip = strspn(s, " \t\n"), k = strcspn(s + skip, " \t\n");
 		char *name = arena_text(x->arena, s + skip, k);
@@ -305,6 +325,25 @@ static int refer(struct manifest_xml *x, const struct xml_node *n, const char *a
 	return *ret ? 0 : unknown(x, a, "'%s' is not declared");
 }
 
+/* A system channel that was not imported joins the provider's channels. */
+static int imply_channel(struct manifest_xml *x, const struct manifest_name **channel)
+{
+	struct manifest_name **tail = &x->provider->names[MANIFEST_CHANNEL];
+	while (*tail) {
+		tail = &(*tail)->next;
+	}
+	*tail = ARENA_NEW(x->arena, struct manifest_name);
+	if (!*tail) {
+		return -ENOMEM;
+	}
+	**tail = **channel;
+	(*tail)->next = NULL;
+	(*tail)->imported = (*tail)->implied = true;
+	(*tail)->predefined = false;
+	*channel = *tail;
+	return 0;
+}
+
 static int read_references(struct manifest_xml *x, const struct xml_node *n,
 			   struct manifest_event *e)
 {
@@ -317,6 +356,9 @@ static int read_references(struct manifest_xml *x, const struct xml_node *n,
 	}
 	if (err == 0) {
 		err = refer(x, n, "channel", MANIFEST_CHANNEL, NULL, &e->channel_of);
+	}
+	if (err == 0 && e->channel_of && e->channel_of->predefined) {
+		err = imply_channel(x, &e->channel_of);
 	}
 	const struct xml_attr *a = xml_attr(n, "template");
 	for (const struct manifest_template *t = x->provider->templates; a && t && err == 0;
@@ -336,8 +378,8 @@ static int read_references(struct manifest_xml *x, const struct xml_node *n,
 static uint64_t channel_bit(const struct manifest_provider *p, const struct manifest_name *channel)
 {
 	unsigned bit = 63;
-	for (const struct manifest_name *n = p->names[MANIFEST_CHANNEL]; n && bit >= 56;
-	     n = n->next, bit--) {
+	for (const struct manifest_name *n = p->names[MANIFEST_CHANNEL];
+	     n && !n->implied && bit >= 56; n = n->next, bit--) {
 		if (n == channel) {
 			return 1ull << bit;
 		}
@@ -380,8 +422,8 @@ static int read_event(struct manifest_xml *x, const struct xml_node *n,
 	e->version = (uint8_t)version;
 	e->symbol = manifest_xml_copy(x, n, "symbol");
 	e->name = manifest_xml_copy(x, n, "name");
-	const char *not_logged = xml_value(n, "notLogged");
-	e->not_logged = not_logged && strcmp(not_logged, "true") == 0;
+	e->attributes = manifest_xml_copy(x, n, "attributes");
+	e->not_logged = is_true(xml_value(n, "notLogged"));
 	e->level = e->level_of ? (uint8_t)e->level_of->value : 0;
 	e->task = e->task_of ? (uint16_t)e->task_of->value : 0;
 	e->opcode = e->opcode_of ? (uint8_t)e->opcode_of->value : 0;
@@ -428,8 +470,14 @@ static int read_provider(struct manifest_xml *x, const struct xml_node *n,
 	}
 	const char *text = NULL;
 	if (err == 0) {
-		err = read_message(x, n, &p->message, &text);
+		err = read_message(x, n, &p->message_ref, &text);
 		p->message = text;
+	}
+	const struct xml_node *traits = xml_child(n, "traits");
+	if (err == 0 && traits) {
+		p->has_traits = true;
+		p->include_name = is_true(xml_value(traits, "includeName"));
+		err = optional_guid(x, traits, "groupGuid", &p->group_guid);
 	}
 	p->symbol = manifest_xml_copy(x, n, "symbol");
 	p->resource_file = manifest_xml_copy(x, n, "resourceFileName");
@@ -459,7 +507,7 @@ static int read_document(struct manifest_xml *x, const struct xml_doc *doc, stru
 		return manifest_xml_bad(x, root->line, root->column,
 					"'%s' is not an instrumentationManifest", root->name);
 	}
-	int err = manifest_strings_read(x, root);
+	int err = manifest_strings_read(x, root, ret);
 	const struct xml_node *inst = xml_child(root, "instrumentation");
 	for (; inst && err == 0; inst = xml_next(inst, "instrumentation")) {
 		const struct xml_node *events = xml_child(inst, "events");
@@ -468,8 +516,19 @@ static int read_document(struct manifest_xml *x, const struct xml_doc *doc, stru
 			err = read_provider(x, n, &tail);
 		}
 	}
-	if (err == 0 && !ret->providers) {
-		err = manifest_xml_bad(x, root->line, root->column, "no provider in it", "");
+	return err;
+}
+
+int manifest_read_document(const struct xml_doc *doc, struct manifest *ret, struct diag *d)
+{
+	manifest_init(ret);
+	struct manifest_xml x = {.arena = &ret->arena, .diag = d};
+	int err = read_document(&x, doc, ret);
+	if (ret->arena.failed) {
+		err = -ENOMEM;
+	}
+	if (err < 0) {
+		manifest_finish(ret);
 	}
 	return err;
 }
@@ -481,21 +540,17 @@ int manifest_read_xml(const void *text, size_t n, struct manifest *ret, struct d
 	if (err < 0) {
 		return err;
 	}
-	manifest_init(ret);
-	struct manifest_xml x = {.arena = &ret->arena, .diag = d};
-	err = read_document(&x, &doc, ret);
-	if (ret->arena.failed) {
-		err = -ENOMEM;
+	err = manifest_read_document(&doc, ret, d);
+	if (err == 0 && !ret->providers) {
+		diag_at(d, UINT64_MAX, "no provider in it");
+		err = -EBADMSG;
+		manifest_finish(ret);
 	}
-	for (struct manifest_provider *p = ret->providers; p && err == 0; p = p->next) {
+	for (struct manifest_provider *p = err == 0 ? ret->providers : NULL; p; p = p->next) {
 		for (struct manifest_template *t = p->templates; t; t = t->next) {
-			t->has_user_data = t->user_data != NULL;
 			t->user_data = NULL; /* the document goes */
 		}
 	}
 	xml_finish(&doc);
-	if (err < 0) {
-		manifest_finish(ret);
-	}
 	return err;
 }

@@ -15,14 +15,11 @@
 #define MANIFEST_NAMES_MAX     8192u
 #define MANIFEST_MAPS_MAX      4096u
 
-struct manifest_string {
-	const char *id, *value; /* of the document */
-};
 struct manifest_xml {
 	struct arena *arena;
 	struct diag *diag;
 	struct manifest_provider *provider;
-	struct manifest_string *strings; /* sorted by id */
+	struct manifest_string *strings; /* of the document, sorted by id */
 	size_t string_count;
 	uint32_t names, templates, maps; /* of the provider so far */
 };
@@ -36,7 +33,7 @@ const char *manifest_xml_copy(struct manifest_xml *x, const struct xml_node *n, 
 int manifest_xml_number(struct manifest_xml *x, const struct xml_node *n, const char *name,
 			uint64_t most, uint64_t otherwise, uint64_t *ret);
 
-int manifest_strings_read(struct manifest_xml *x, const struct xml_node *root);
+int manifest_strings_read(struct manifest_xml *x, const struct xml_node *root, struct manifest *ret);
 /* "$(string.id)" becomes the string; other text is itself; NULL when there is no such string. */
 const char *manifest_strings_text(struct manifest_xml *x, const char *message);
 

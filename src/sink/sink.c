@@ -100,6 +100,9 @@ static void fill_identity(struct sink *s)
 		raw = filetime;
 	} else if (o->clock == 3) {
 		raw = clock_read_counter();
+	} else if (o->system_clock) {
+		raw = clock_read_system_ns();
+		filetime = clock_filetime();
 	}
 	/* Once: all files of a session say the same, and asking libc is slow. */
 	etl_time_zone_local(id->time_zone);

@@ -41,6 +41,7 @@ struct sink_options {
 	uint32_t flush_timer;	    /* seconds; 0 none */
 	uint32_t clock;		    /* 1 raw, 2 FILETIME, 3 cycles; conversion is the caller's */
 	uint64_t clock_freq;	    /* of the raw clock */
+	bool system_clock;	    /* raw times are CLOCK_MONOTONIC, whatever this machine's clock is */
 	uint16_t logger_id;
 	uint16_t cpus; /* processors of the machine */
 	bool sync_on_stop;

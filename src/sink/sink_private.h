@@ -190,7 +190,7 @@ struct sink {
 	/* under lock */
 	pthread_mutex_t lock;
 	pthread_cond_t wake; /* file thread sleeps here */
-	pthread_cond_t idle; /* sink_drain_wait sleeps here */
+	pthread_cond_t idle; /* sink_drain_wait and sink_thread_start sleep here */
 	struct sink_list free, full;
 	struct sink_extent *extents;
 	uint32_t buffers_allocated, buffers_limit, buffers_minimum;

@@ -63,7 +63,7 @@ uint64_t sink_clock_now(const struct sink *s)
 	case 3:
 		return clock_read_counter();
 	default:
-		return clock_now();
+		return s->options.system_clock ? clock_read_system_ns() : clock_now();
 	}
 }
 

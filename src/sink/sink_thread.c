@@ -341,6 +341,7 @@ static void *thread_main(void *arg)
 	pthread_setname_np(pthread_self(), "etw-file");
 	pthread_mutex_lock(&s->lock);
 	s->file_thread_id = syscall(SYS_gettid);
+	pthread_cond_broadcast(&s->idle); /* sink_thread_start */
 	pthread_mutex_unlock(&s->lock);
 	thread_run(s);
 	return NULL;
@@ -362,6 +363,12 @@ int sink_thread_start(struct sink *s)
 		return -err;
 	}
 	s->thread_running = true;
+	/* Who starts a session and asks at once is told which thread writes its file. */
+	pthread_mutex_lock(&s->lock);
+	while (s->file_thread_id == 0) {
+		pthread_cond_wait(&s->idle, &s->lock);
+	}
+	pthread_mutex_unlock(&s->lock);
 	return 0;
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "state/state.h"
+#include "state/state_code.h"
 #include "state/state_payload.h"
 #include "state/state_stack.h"
+#include "state/state_symbol.h"
 #include "state/state_table.h"
 
 #include <stdlib.h>
@@ -24,13 +26,24 @@ struct image_node {
 };
 struct file_node {
 	struct state_node n;
+	uint64_t from, to; /* keys are used again */
 	const char *path;
+};
+
+struct debug_id_node {
+	struct state_node n; /* by pid and base */
+	uint64_t base;
+	uint32_t pid, age;
+	uint8_t guid[16];
+	const char *name;
 };
 
 struct state {
 	uint32_t flags;
 	struct state_memory memory;
-	struct state_table processes, threads, images, images_by_base, files;
+	struct state_table processes, threads, images, images_by_base, debug_ids, files;
+	struct state_codes codes;
+	struct state_symbols symbols;
 	struct state_stacks stacks;
 	uint32_t *running; /* of each processor */
 };
@@ -47,7 +60,7 @@ struct state *state_create(uint32_t flags)
 		free(s);
 		return NULL;
 	}
-	memset(s->running, 0xFF, CPUS * sizeof *s->running);
+	state_rewind(s);
 	return s;
 }
 
@@ -60,7 +73,10 @@ void state_destroy(struct state *s)
 	state_table_free(&s->threads);
 	state_table_free(&s->images);
 	state_table_free(&s->images_by_base);
+	state_table_free(&s->debug_ids);
 	state_table_free(&s->files);
+	state_codes_free(&s->codes);
+	state_symbols_free(&s->symbols);
 	state_stacks_free(&s->stacks);
 	state_memory_free(&s->memory);
 	free(s->running);
@@ -90,10 +106,10 @@ static void add_process(struct state *s, const struct etl_record *r, unsigned ty
 		return;
 	}
 	struct process_node *old = (struct process_node *)state_table_find(&s->processes, p.pid);
-	bool alive = old && old->p.end_raw == UINT64_MAX;
+	bool alive = old && old->p.end_time == UINT64_MAX;
 	if (alive && !is_start(type)) {
 		/* Known already: the end, or a rundown that says the same again. */
-		old->p.end_raw = is_end(type) ? r->time_raw : UINT64_MAX;
+		old->p.end_time = is_end(type) ? r->time_filetime : UINT64_MAX;
 		return;
 	}
 	if (old && !alive && type == (HOOK_PROCESS_DEFUNCT & 0xFF)) {
@@ -104,15 +120,15 @@ static void add_process(struct state *s, const struct etl_record *r, unsigned ty
 		return;
 	}
 	if (alive) { /* its end was lost */
-		old->p.end_raw = r->time_raw;
+		old->p.end_time = r->time_filetime;
 	}
 	n->n.id = p.pid;
 	n->p = (struct state_process){
 		.pid = p.pid,
 		.parent = p.parent,
 		.session = p.session,
-		.start_raw = is_start(type) ? r->time_raw : 0,
-		.end_raw = is_end(type) ? r->time_raw : UINT64_MAX,
+		.start_time = is_start(type) ? r->time_filetime : 0,
+		.end_time = is_end(type) ? r->time_filetime : UINT64_MAX,
 		.name = state_text8(&s->memory, p.name, p.name_bytes),
 		.command_line =
 			p.command ? state_text16(&s->memory, p.command, p.command_units) : "",
@@ -129,7 +145,7 @@ static void add_thread(struct state *s, const struct etl_record *r, unsigned typ
 	struct thread_node *old = (struct thread_node *)state_table_find(&s->threads, tid);
 	bool alive = old && old->end == UINT64_MAX;
 	if (alive && !is_start(type) && old->pid == pid) {
-		old->end = is_end(type) ? r->time_raw : UINT64_MAX;
+		old->end = is_end(type) ? r->time_filetime : UINT64_MAX;
 		return;
 	}
 	struct thread_node *n = state_alloc(&s->memory, sizeof *n);
@@ -137,18 +153,48 @@ static void add_thread(struct state *s, const struct etl_record *r, unsigned typ
 		return;
 	}
 	if (alive) {
-		old->end = r->time_raw;
+		old->end = r->time_filetime;
 	}
 	n->n.id = tid;
 	n->pid = pid;
-	n->start = is_start(type) ? r->time_raw : 0;
-	n->end = is_end(type) ? r->time_raw : UINT64_MAX;
+	n->start = is_start(type) ? r->time_filetime : 0;
+	n->end = is_end(type) ? r->time_filetime : UINT64_MAX;
 	state_table_add(&s->threads, &n->n);
 }
 
 static struct image_node *by_base_of(struct state_node *n)
 {
 	return (struct image_node *)((uint8_t *)n - offsetof(struct image_node, by_base));
+}
+
+static uint64_t place_of(uint32_t pid, uint64_t base)
+{
+	return base ^ (uint64_t)pid << 48;
+}
+
+static void add_debug_id(struct state *s, const struct etl_record *r)
+{
+	struct payload_debug_id p;
+	if (!payload_debug_id(r, &p)) {
+		return;
+	}
+	uint64_t place = place_of(p.pid, p.base);
+	const struct debug_id_node *old =
+		(const struct debug_id_node *)state_table_find(&s->debug_ids, place);
+	if (old && memcmp(old->guid, p.guid, 16) == 0 && old->age == p.age) {
+		return;
+	}
+	struct debug_id_node *n = state_alloc(&s->memory, sizeof *n);
+	if (!n) {
+		return;
+	}
+	n->n.id = place;
+	n->base = p.base;
+	n->pid = p.pid;
+	n->age = p.age;
+	memcpy(n->guid, p.guid, 16);
+	n->name = state_text8(&s->memory, p.name, p.name_bytes);
+	state_table_add(&s->debug_ids, &n->n);
 }
 
 static void add_image(struct state *s, const struct etl_record *r, uint16_t hook)
@@ -159,18 +205,18 @@ static void add_image(struct state *s, const struct etl_record *r, uint16_t hook
 	}
 	bool loaded = hook == HOOK_IMAGE_LOAD;
 	bool unloaded = hook == (GROUP_IMAGE << 8 | TYPE_END);
-	uint64_t place = p.base ^ (uint64_t)p.pid << 48;
+	uint64_t place = place_of(p.pid, p.base);
 	struct state_node *same = state_table_find(&s->images_by_base, place);
 	struct image_node *n = same ? by_base_of(same) : NULL;
-	if (n && (n->i.pid != p.pid || n->i.base != p.base || n->i.unload_raw != UINT64_MAX)) {
+	if (n && (n->i.pid != p.pid || n->i.base != p.base || n->i.unload_time != UINT64_MAX)) {
 		n = NULL;
 	}
 	if (n && !loaded) {
-		n->i.unload_raw = unloaded ? r->time_raw : UINT64_MAX;
+		n->i.unload_time = unloaded ? r->time_filetime : UINT64_MAX;
 		return;
 	}
 	if (n) { /* its end was lost */
-		n->i.unload_raw = r->time_raw;
+		n->i.unload_time = r->time_filetime;
 	}
 	n = state_alloc(&s->memory, sizeof *n);
 	if (!n) {
@@ -183,8 +229,8 @@ static void add_image(struct state *s, const struct etl_record *r, uint16_t hook
 		.pid = p.pid,
 		.checksum = p.checksum,
 		.time_date_stamp = p.time_date_stamp,
-		.load_raw = loaded ? r->time_raw : 0,
-		.unload_raw = unloaded ? r->time_raw : UINT64_MAX,
+		.load_time = loaded ? r->time_filetime : 0,
+		.unload_time = unloaded ? r->time_filetime : UINT64_MAX,
 		.path = state_text16(&s->memory, p.path, p.path_units),
 	};
 	state_table_add(&s->images, &n->n);
@@ -192,7 +238,7 @@ static void add_image(struct state *s, const struct etl_record *r, uint16_t hook
 	state_table_add(&s->images_by_base, &n->by_base);
 }
 
-static void add_file(struct state *s, const struct etl_record *r)
+static void add_file(struct state *s, const struct etl_record *r, unsigned type)
 {
 	uint64_t key;
 	const uint8_t *path;
@@ -200,22 +246,53 @@ static void add_file(struct state *s, const struct etl_record *r)
 	if (!payload_file(r, &key, &path, &units)) {
 		return;
 	}
-	const struct file_node *old = (const struct file_node *)state_table_find(&s->files, key);
+	struct file_node *old = (struct file_node *)state_table_find(&s->files, key);
+	bool same = old && state_text16_equal(path, units, old->path);
+	if (same) {
+		old->to = type == TYPE_FILE_DELETE ? r->time_filetime : UINT64_MAX;
+		return;
+	}
 	struct file_node *n = state_alloc(&s->memory, sizeof *n);
-	const char *text = n ? state_text16(&s->memory, path, units) : "";
-	if (!n || (old && strcmp(old->path, text) == 0)) {
+	if (!n) {
 		return;
 	}
 	n->n.id = key;
-	n->path = text;
+	n->path = state_text16(&s->memory, path, units);
+	n->to = type == TYPE_FILE_DELETE ? r->time_filetime : UINT64_MAX;
+	/* A rundown names files that were opened some time before. */
+	if (type == TYPE_FILE_NAME || type == TYPE_FILE_CREATE) {
+		n->from = r->time_filetime;
+	} else if (old) {
+		n->from = BASE_MIN(old->to, r->time_filetime);
+	}
 	state_table_add(&s->files, &n->n);
+}
+
+void state_follow(struct state *s, const struct etl_record *r)
+{
+	if (r->hook == HOOK_CSWITCH && r->payload_bytes >= 8) {
+		s->running[r->cpu % CPUS] = le32_get(r->payload);
+	}
+}
+
+void state_rewind(struct state *s)
+{
+	memset(s->running, 0xFF, CPUS * sizeof *s->running);
 }
 
 void state_add(struct state *s, const struct etl_record *r)
 {
 	uint16_t hook = payload_hook(r);
 	unsigned type = hook & 0xFF;
-	if (hook == 0 || !r->payload) {
+	if (!r->payload) {
+		return;
+	}
+	if (hook == 0) {
+		if (r->type == ETL_RT_EVENT32 || r->type == ETL_RT_EVENT64) {
+			state_codes_add(&s->codes, &s->memory, r);
+		} else {
+			add_debug_id(s, r);
+		}
 		return;
 	}
 	switch (hook >> 8) {
@@ -229,8 +306,8 @@ void state_add(struct state *s, const struct etl_record *r)
 	case GROUP_THREAD:
 		if (type >= TYPE_START && type <= TYPE_DC_END) {
 			add_thread(s, r, type);
-		} else if (hook == HOOK_CSWITCH && r->payload_bytes >= 8) {
-			s->running[r->cpu % CPUS] = le32_get(r->payload);
+		} else {
+			state_follow(s, r);
 		}
 		break;
 	case GROUP_IMAGE:
@@ -239,9 +316,9 @@ void state_add(struct state *s, const struct etl_record *r)
 		}
 		break;
 	case GROUP_FILE:
-		/* name, created, deleted, rundown */
-		if (type == 0 || type == 0x20 || type == 0x23 || type == 0x24) {
-			add_file(s, r);
+		if (type == TYPE_FILE_NAME || type == TYPE_FILE_CREATE ||
+		    type == TYPE_FILE_DELETE || type == TYPE_FILE_RUNDOWN) {
+			add_file(s, r, type);
 		}
 		break;
 	case GROUP_STACK:
@@ -256,20 +333,29 @@ void state_add(struct state *s, const struct etl_record *r)
 
 /* ---- questions ---- */
 
-uint32_t state_pid_of_thread(const struct state *s, uint32_t tid, uint64_t time_raw)
+bool state_thread_at(const struct state *s, uint32_t tid, uint64_t time, struct state_thread *ret)
 {
-	if (tid == 0) {
-		return 0; /* the idle threads, one for each processor */
-	}
 	const struct thread_node *n = (const struct thread_node *)state_table_find(&s->threads, tid);
 	const struct thread_node *best = n;
 	for (; n; n = (const struct thread_node *)n->n.older) {
 		best = n; /* the oldest when all came later */
-		if (time_raw >= n->start) {
+		if (time >= n->start) {
 			break;
 		}
 	}
-	return best ? best->pid : STATE_NO_ID;
+	if (best) {
+		*ret = (struct state_thread){best->pid, best->start, best->end};
+	}
+	return best != NULL;
+}
+
+uint32_t state_pid_of_thread(const struct state *s, uint32_t tid, uint64_t time)
+{
+	struct state_thread t;
+	if (tid == 0) {
+		return 0; /* the idle threads, one for each processor */
+	}
+	return state_thread_at(s, tid, time, &t) ? t.pid : STATE_NO_ID;
 }
 
 uint32_t state_running(const struct state *s, uint16_t cpu)
@@ -346,20 +432,20 @@ struct state_who state_who(const struct state *s, const struct etl_record *r)
 	}
 	if (tid != STATE_NO_ID) {
 		w.tid = tid;
-		w.pid = state_pid_of_thread(s, tid, r->time_raw);
+		w.pid = state_pid_of_thread(s, tid, r->time_filetime);
 	}
 	return w;
 }
 
 const struct state_process *state_process_at(const struct state *s, uint32_t pid,
-					     uint64_t time_raw)
+					     uint64_t time)
 {
 	const struct process_node *n =
 		(const struct process_node *)state_table_find(&s->processes, pid);
 	const struct process_node *best = n;
 	for (; n; n = (const struct process_node *)n->n.older) {
 		best = n;
-		if (time_raw >= n->p.start_raw) {
+		if (time >= n->p.start_time) {
 			break;
 		}
 	}
@@ -367,12 +453,12 @@ const struct state_process *state_process_at(const struct state *s, uint32_t pid
 }
 
 static const struct state_image *image_in(const struct state *s, uint32_t pid, uint64_t address,
-					  uint64_t time_raw)
+					  uint64_t time)
 {
 	const struct image_node *n = (const struct image_node *)state_table_find(&s->images, pid);
 	for (; n; n = (const struct image_node *)n->n.older) {
 		if (address >= n->i.base && address - n->i.base < n->i.size &&
-		    time_raw >= n->i.load_raw && time_raw <= n->i.unload_raw) {
+		    time >= n->i.load_time && time <= n->i.unload_time) {
 			return &n->i;
 		}
 	}
@@ -380,12 +466,44 @@ static const struct state_image *image_in(const struct state *s, uint32_t pid, u
 }
 
 const struct state_image *state_image_at(const struct state *s, uint32_t pid, uint64_t address,
-					 uint64_t time_raw)
+					 uint64_t time)
 {
-	const struct state_image *i = image_in(s, pid, address, time_raw);
+	const struct state_image *i = image_in(s, pid, address, time);
 	/* Kernel modules are those of the idle process or of System. */
-	i = i || pid == 0 ? i : image_in(s, 0, address, time_raw);
-	return i || pid == 4 ? i : image_in(s, 4, address, time_raw);
+	i = i || pid == 0 ? i : image_in(s, 0, address, time);
+	return i || pid == 4 ? i : image_in(s, 4, address, time);
+}
+
+bool state_debug_id_of(const struct state *s, const struct state_image *i,
+		       struct state_debug_id *ret)
+{
+	const struct debug_id_node *n = (const struct debug_id_node *)state_table_find(
+		&s->debug_ids, place_of(i->pid, i->base));
+	if (!n || n->pid != i->pid || n->base != i->base) {
+		return false;
+	}
+	*ret = (struct state_debug_id){n->guid, n->age, n->name};
+	return true;
+}
+
+const char *state_code_at(struct state *s, uint32_t pid, uint64_t address, uint64_t time,
+			  uint64_t *ret_start)
+{
+	return state_codes_at(&s->codes, pid, address, time, ret_start);
+}
+
+const char *state_function_at(struct state *s, const struct state_image *i, uint64_t address,
+			      uint64_t *ret_start)
+{
+	struct state_debug_id d;
+	uint64_t start;
+	const char *name = state_symbols_at(&s->symbols, &s->memory, i,
+					    state_debug_id_of(s, i, &d) ? &d : NULL,
+					    address - i->base, &start);
+	if (name) {
+		*ret_start = i->base + start;
+	}
+	return name;
 }
 
 const struct state_image *state_image_of(const struct state *s, uint32_t pid, size_t i)
@@ -406,15 +524,55 @@ const struct state_image *state_image_of(const struct state *s, uint32_t pid, si
 	return &n->i;
 }
 
-const char *state_file(const struct state *s, uint64_t key)
+const char *state_file(const struct state *s, uint64_t key, uint64_t time)
 {
 	const struct file_node *n = (const struct file_node *)state_table_find(&s->files, key);
-	return n ? n->path : NULL;
+	const struct file_node *best = n;
+	for (; n; n = (const struct file_node *)n->n.older) {
+		best = n;
+		if (time >= n->from) {
+			break;
+		}
+	}
+	return best ? best->path : NULL;
 }
 
-uint32_t state_stack(struct state *s, uint64_t time_raw, uint32_t tid, const uint64_t **ret)
+static uint64_t pointer_at(const struct etl_record *r, uint32_t at)
 {
-	return state_stacks_get(&s->stacks, time_raw, tid, ret);
+	struct bytes b = bytes_of(r->payload, r->payload ? r->payload_bytes : 0);
+	bytes_take(&b, at);
+	uint64_t v = r->pointer_size == 4 ? bytes_u32(&b) : bytes_u64(&b);
+	return b.bad ? 0 : v;
+}
+
+uint64_t state_file_key(const struct etl_record *r)
+{
+	unsigned pointer = r->pointer_size, type = r->hook & 0xFF;
+	/* FileIo: an IRP, up to version 2 a thread, the file object, and then the key */
+	unsigned key = (r->version >= 3 ? 2 : 3) * pointer;
+	switch (r->hook >> 8) {
+	case GROUP_DISK:
+		return type == TYPE_DISK_READ || type == TYPE_DISK_WRITE ? pointer_at(r, 24) : 0;
+	case GROUP_MEMORY:
+		return r->hook == HOOK_HARD_FAULT ? pointer_at(r, 16 + pointer) : 0;
+	case GROUP_FILE:
+		if (type == TYPE_FILE_READ || type == TYPE_FILE_WRITE) {
+			return pointer_at(r, 8 + key);
+		}
+		if (type > TYPE_FILE_OPEN && type < TYPE_FILE_END) {
+			return pointer_at(r, key);
+		}
+		return type >= TYPE_FILE_MAP && type <= TYPE_FILE_MAP_DC_END ? pointer_at(r, pointer)
+									     : 0;
+	default:
+		return 0;
+	}
+}
+
+uint32_t state_stack(struct state *s, uint64_t time_raw, uint32_t tid, const uint64_t **ret,
+		     struct state_who *ret_who)
+{
+	return state_stacks_get(&s->stacks, time_raw, tid, ret, &ret_who->pid, &ret_who->tid);
 }
 
 void state_stack_counts(struct state *s, size_t *ret_stacks, size_t *ret_unexplained)

@@ -19,10 +19,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		const uint64_t *a;
 		state_add(s, &e);
 		struct state_who w = state_who(s, &e);
-		const struct state_process *p = state_process_at(s, w.pid, e.time_raw);
-		const struct state_image *i = state_image_at(s, w.pid, w.tid, e.time_raw);
-		const char *f = state_file(s, w.tid);
-		uint32_t n = state_stack(s, e.time_raw, w.tid, &a);
+		const struct state_process *p = state_process_at(s, w.pid, e.time_filetime);
+		const struct state_image *i = state_image_at(s, w.pid, w.tid, e.time_filetime);
+		const char *f = state_file(s, state_file_key(&e), e.time_filetime);
+		struct state_who whose;
+		uint32_t n = state_stack(s, e.time_raw, w.tid, &a, &whose);
 		sum += (p ? (unsigned char)p->name[0] : 0) + (i ? (unsigned char)i->path[0] : 0) +
 		       (f ? (unsigned char)f[0] : 0) + (n ? a[n - 1] : 0);
 	}

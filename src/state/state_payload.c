@@ -136,6 +136,25 @@ bool payload_image(const struct etl_record *r, struct payload_image *ret)
 	return image_as(r, pointer, ret) || image_as(r, 12 - pointer, ret);
 }
 
+static const struct guid image_id = {{0xd7, 0x75, 0xe6, 0xb3, 0x54, 0x25, 0x18, 0x4f, 0x83, 0x0b,
+				      0x27, 0x62, 0x73, 0x25, 0x60, 0xde}};
+#define OPCODE_RSDS 36u
+
+bool payload_debug_id(const struct etl_record *r, struct payload_debug_id *ret)
+{
+	struct bytes b = bytes_of(r->payload, r->payload_bytes);
+	if (r->opcode != OPCODE_RSDS || !guid_equal(&r->provider, &image_id)) {
+		return false;
+	}
+	ret->base = take_pointer(&b, r->pointer_size);
+	ret->pid = bytes_u32(&b);
+	ret->guid = bytes_take(&b, 16);
+	ret->age = bytes_u32(&b);
+	ret->name = b.p;
+	ret->name_bytes = (uint32_t)strnlen((const char *)b.p, bytes_left(&b));
+	return !b.bad;
+}
+
 bool payload_file(const struct etl_record *r, uint64_t *ret_key, const uint8_t **ret_path,
 		  uint32_t *ret_units)
 {

@@ -26,6 +26,20 @@ enum {
 	TYPE_DC_START = 3,
 	TYPE_DC_END = 4,
 
+	TYPE_DISK_READ = 0x0A,
+	TYPE_DISK_WRITE = 0x0B,
+
+	TYPE_FILE_NAME = 0,
+	TYPE_FILE_CREATE = 0x20,
+	TYPE_FILE_DELETE = 0x23,
+	TYPE_FILE_RUNDOWN = 0x24,
+	TYPE_FILE_MAP = 0x25,
+	TYPE_FILE_MAP_DC_END = 0x28,
+	TYPE_FILE_OPEN = 0x40,
+	TYPE_FILE_READ = 0x43,
+	TYPE_FILE_WRITE = 0x44,
+	TYPE_FILE_END = 0x4C,
+
 	HOOK_IMAGE_LOAD = 0x030A,
 	HOOK_PROCESS_DEFUNCT = 0x0327,
 	HOOK_HARD_FAULT = 0x0220,
@@ -59,6 +73,16 @@ struct payload_image {
 	uint32_t path_units;
 };
 bool payload_image(const struct etl_record *r, struct payload_image *ret);
+
+/* Which build of an image it is, as a merge adds it (class ImageId). */
+struct payload_debug_id {
+	uint64_t base;
+	uint32_t pid, age;
+	const uint8_t *guid;
+	const uint8_t *name; /* 8-bit */
+	uint32_t name_bytes;
+};
+bool payload_debug_id(const struct etl_record *r, struct payload_debug_id *ret);
 
 bool payload_file(const struct etl_record *r, uint64_t *ret_key, const uint8_t **ret_path,
 		  uint32_t *ret_units);

@@ -149,7 +149,7 @@ static void settle(struct state_stacks *x)
 }
 
 uint32_t state_stacks_get(struct state_stacks *x, uint64_t time, uint32_t tid,
-			  const uint64_t **ret)
+			  const uint64_t **ret, uint32_t *ret_pid, uint32_t *ret_tid)
 {
 	settle(x);
 	size_t low = 0, high = x->count;
@@ -168,6 +168,8 @@ uint32_t state_stacks_get(struct state_stacks *x, uint64_t time, uint32_t tid,
 			continue;
 		}
 		tid = p->tid; /* any thread, but one */
+		*ret_pid = p->pid;
+		*ret_tid = p->tid;
 		uint32_t count = p->count;
 		if (n + count > x->joined_cap) {
 			size_t cap = 2 * (n + (size_t)count);

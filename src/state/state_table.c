@@ -44,23 +44,28 @@ void state_memory_free(struct state_memory *m)
 
 const char *state_text16(struct state_memory *m, const uint8_t *p, size_t units)
 {
-	uint16_t stack[512], *wide = stack;
-	if (units > BASE_ARRAY_LEN(stack)) {
-		wide = malloc(units * sizeof *wide);
-		if (!wide) {
-			return "";
-		}
-	}
-	memcpy(wide, p, units * sizeof *wide);
-	long bytes = utf16_to_utf8(wide, units, NULL, 0);
+	long bytes = utf16_to_utf8_lossy(p, units, NULL, 0);
 	char *out = bytes < 0 ? NULL : state_alloc(m, (size_t)bytes + 1);
 	if (out) {
-		utf16_to_utf8(wide, units, out, (size_t)bytes + 1);
-	}
-	if (wide != stack) {
-		free(wide);
+		utf16_to_utf8_lossy(p, units, out, (size_t)bytes + 1);
 	}
 	return out ? out : "";
+}
+
+bool state_text16_equal(const uint8_t *p, size_t units, const char *text)
+{
+	size_t i = 0;
+	while (i < units && text[i] && le16_get(p + 2 * i) < 0x80 &&
+	       le16_get(p + 2 * i) == (uint8_t)text[i]) {
+		i++;
+	}
+	if (i == units || !text[i] || le16_get(p + 2 * i) < 0x80) {
+		return i == units && !text[i];
+	}
+	/* Beyond ASCII: the long way. */
+	char narrow[2048];
+	long bytes = utf16_to_utf8_lossy(p + 2 * i, units - i, narrow, sizeof narrow);
+	return bytes >= 0 && (size_t)bytes < sizeof narrow && strcmp(narrow, text + i) == 0;
 }
 
 const char *state_text8(struct state_memory *m, const uint8_t *p, size_t bytes)
@@ -71,6 +76,13 @@ const char *state_text8(struct state_memory *m, const uint8_t *p, size_t bytes)
 		out[i] = p[i] >= 0x20 && p[i] < 0x7F ? (char)p[i] : '?';
 	}
 	return out ? out : "";
+}
+
+const char *state_text(struct state_memory *m, const char *text)
+{
+	size_t n = strlen(text) + 1;
+	char *out = state_alloc(m, n);
+	return out ? memcpy(out, text, n) : "";
 }
 
 static uint32_t bucket(const struct state_table *t, uint64_t id)

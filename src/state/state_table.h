@@ -21,6 +21,9 @@ void state_memory_free(struct state_memory *m);
 /* UTF-16LE, unaligned, or 8-bit text as UTF-8. "" when there is no memory. */
 const char *state_text16(struct state_memory *m, const uint8_t *p, size_t units);
 const char *state_text8(struct state_memory *m, const uint8_t *p, size_t bytes);
+const char *state_text(struct state_memory *m, const char *text); /* a copy */
+/* Does the UTF-16 text say what the UTF-8 text says? */
+bool state_text16_equal(const uint8_t *p, size_t units, const char *text);
 
 /* First member of whatever is in a table. */
 struct state_node {

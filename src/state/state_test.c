@@ -125,7 +125,7 @@ static void compare(const char *name, uint16_t hook, unsigned least)
 				continue;
 			}
 			struct state_who w = state_who(s, &e);
-			const struct state_process *p = state_process_at(s, w.pid, e.time_raw);
+			const struct state_process *p = state_process_at(s, w.pid, e.time_filetime);
 			if ((long)(int32_t)w.pid != l->pid || (long)(int32_t)w.tid != l->tid || !p ||
 			    !same_process(p->name, l->process)) {
 				continue; /* perhaps another one within the same microsecond */
@@ -134,7 +134,7 @@ static void compare(const char *name, uint16_t hook, unsigned least)
 			checked++;
 			if (l->file[0]) {
 				/* Listed with a drive letter and cut; the trace has a device. */
-				const char *f = state_file(s, le64_get(e.payload + 24));
+				const char *f = state_file(s, le64_get(e.payload + 24), e.time_filetime);
 				assert_non_null(f);
 				size_t cut = strcspn(l->file, "."), tail = cut > 3 ? cut - 3 : 0;
 				char part[64];
@@ -231,12 +231,13 @@ static void every_stack_finds_an_event_and_every_key_its_addresses(void **state)
 	uint64_t last = 0;
 	while (etl_reader_next(r, &e) > 0) {
 		const uint64_t *any;
+		struct state_who whose;
 		if (e.hook == 0x1820 || e.hook == 0x1825 || e.hook == 0x1826) {
 			assert_true(times_count < 100000);
 			times[times_count++] = le64_get(e.payload);
 		}
 		if (e.hook >> 8 != 0x18 && e.time_raw != last &&
-		    state_stack(s, e.time_raw, STATE_NO_ID, &any) > 0) {
+		    state_stack(s, e.time_raw, STATE_NO_ID, &any, &whose) > 0) {
 			last = e.time_raw;
 			owners++;
 		}
@@ -246,13 +247,13 @@ static void every_stack_finds_an_event_and_every_key_its_addresses(void **state)
 		samples++;
 		const uint64_t *a;
 		struct state_who w = state_who(s, &e);
-		uint32_t n = state_stack(s, e.time_raw, w.tid, &a);
+		uint32_t n = state_stack(s, e.time_raw, w.tid, &a, &whose);
 		with_stack += n > 0;
 		for (uint32_t i = 0; i < n; i++) {
 			/* User code may be made at run time; the kernel's stands in modules. */
 			if (a[i] >> 47) {
 				addresses++;
-				in_module += state_image_at(s, w.pid, a[i], e.time_raw) != NULL;
+				in_module += state_image_at(s, w.pid, a[i], e.time_filetime) != NULL;
 			}
 		}
 		/* The innermost address is where the sample was taken; in user mode only nearly,

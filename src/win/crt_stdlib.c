@@ -121,6 +121,9 @@ int etw16_run_wmain(int (*wmain)(int, uint16_t **, uint16_t **), int argc, char 
 			return 1;
 		}
 	}
-	/* Never freed: the program may keep them past wmain, in atexit handlers. */
-	return w ? wmain(argc, w, NULL) : 1;
+	/* Never freed: the program may keep them past wmain, in atexit handlers. Held in a variable
+	 * that lives as long, so that no leak checker takes them for lost. */
+	static uint16_t **volatile arguments;
+	arguments = w;
+	return arguments ? wmain(argc, arguments, NULL) : 1;
 }

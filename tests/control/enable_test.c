@@ -483,7 +483,7 @@ static void a_group_enables_its_members_but_for_the_disallowed(void **state)
 	assert_int_equal(EventSetInformation(h, EventProviderSetTraits, traits, sizeof traits), 0);
 	ENABLE_TRACE_PARAMETERS p = {.Version = 2,
 				     .EnableProperty = EVENT_ENABLE_PROPERTY_PROVIDER_GROUP};
-	expect_code(EnableTraceEx2(id, &group, 1, 5, 0, 0, 1000, &p), 0, "enable the group");
+	expect_code(EnableTraceEx2(id, &group, 1, 5, 0, 0, 20000, &p), 0, "enable the group");
 	for (int i = 0; i < 400 && !EventProviderEnabled(h, 1, 0); i++) {
 		usleep(5000);
 	}
@@ -648,7 +648,7 @@ static void a_periodic_capture_state_calls_again_and_again(void **state)
 	volatile struct heard s = {0};
 	CONTROLTRACE_ID id = session_start(u"Period", EVENT_TRACE_REAL_TIME_MODE, NULL);
 	assert_int_equal(EventRegister(&provider, on_enable, (void *)&s, (REGHANDLE *)&s.h), 0);
-	expect_code(EnableTraceEx2(id, &provider, 1, 5, 0, 0, 1000, NULL), 0, "enable");
+	expect_code(EnableTraceEx2(id, &provider, 1, 5, 0, 0, 20000, NULL), 0, "enable");
 	expect_code(TraceSetInformation(id, TracePeriodicCaptureStateListInfo, &p, sizeof p), 0,
 		    "set");
 	for (int i = 0; i < 2000 && s.captures < 2; i++) {

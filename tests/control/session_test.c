@@ -472,7 +472,7 @@ static void a_new_file_session_numbers_its_files(void **state)
 	b.p.BufferSize = 64;
 	expect_code(StartTraceW(&id, u"New", &b.p), ERROR_SUCCESS, "start");
 	assert_int_equal(EventRegister(&provider, NULL, NULL, &h), 0);
-	expect_code(EnableTraceEx2(id, &provider, 1, 5, 0, 0, 1000, NULL), ERROR_SUCCESS, "enable");
+	expect_code(EnableTraceEx2(id, &provider, 1, 5, 0, 0, 20000, NULL), ERROR_SUCCESS, "enable");
 	write_events(h, 10, 100);
 	block_init(&b, 0, NULL);
 	expect_code(ControlTraceW(id, NULL, &b.p, EVENT_TRACE_CONTROL_INCREMENT_FILE),
@@ -507,7 +507,7 @@ static void a_flight_recorder_keeps_the_newest_and_writes_when_told(void **state
 	b.p.MinimumBuffers = 4;
 	expect_code(StartTraceW(&id, u"Flight", &b.p), ERROR_SUCCESS, "start");
 	assert_int_equal(EventRegister(&provider, NULL, NULL, &h), 0);
-	expect_code(EnableTraceEx2(id, &provider, 1, 5, 0, 0, 1000, NULL), ERROR_SUCCESS, "enable");
+	expect_code(EnableTraceEx2(id, &provider, 1, 5, 0, 0, 20000, NULL), ERROR_SUCCESS, "enable");
 	write_events(h, 640, 1000);
 	expect_code(session_query(id, &b), ERROR_SUCCESS, "query");
 	assert_int_equal(b.p.BuffersWritten, 0);
@@ -533,7 +533,7 @@ static void an_append_session_goes_on_with_a_file_it_fits(void **state)
 		b.p.Wnode.ClientContext = 2;
 		b.p.BufferSize = 64;
 		expect_code(StartTraceW(&id, u"Append", &b.p), ERROR_SUCCESS, "start");
-		expect_code(EnableTraceEx2(id, &provider, 1, 5, 0, 0, 1000, NULL), 0, "enable");
+		expect_code(EnableTraceEx2(id, &provider, 1, 5, 0, 0, 20000, NULL), 0, "enable");
 		write_events(h, 50, 20);
 		session_stop(id);
 	}
@@ -560,7 +560,7 @@ static void a_sequential_session_stops_at_its_size(void **state)
 	b.p.BufferSize = 16;
 	expect_code(StartTraceW(&id, u"Full", &b.p), ERROR_SUCCESS, "start");
 	assert_int_equal(EventRegister(&provider, NULL, NULL, &h), 0);
-	expect_code(EnableTraceEx2(id, &provider, 1, 5, 0, 0, 1000, NULL), ERROR_SUCCESS, "enable");
+	expect_code(EnableTraceEx2(id, &provider, 1, 5, 0, 0, 20000, NULL), ERROR_SUCCESS, "enable");
 	ULONG code = ERROR_SUCCESS;
 	for (int i = 0; i < 200 && code == ERROR_SUCCESS; i++) {
 		write_events(h, 64, 1000);
@@ -589,7 +589,7 @@ static void every_clock_gives_times_of_today(void **state)
 		assert_true(b.p.Wnode.ClientContext == clock ||
 			    (clock == 3 && b.p.Wnode.ClientContext == 2));
 		assert_int_equal(EventRegister(&provider, NULL, NULL, &h), 0);
-		expect_code(EnableTraceEx2(id, &provider, 1, 5, 0, 0, 1000, NULL), 0, "enable");
+		expect_code(EnableTraceEx2(id, &provider, 1, 5, 0, 0, 20000, NULL), 0, "enable");
 		time_t before = time(NULL);
 		write_events(h, 10, 10);
 		session_stop(id);

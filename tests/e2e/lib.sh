@@ -5,6 +5,7 @@ set -u
 : "${OPENETW_BUILD:?run through meson test}"
 PATH="$OPENETW_BUILD/src/cli:$OPENETW_BUILD/src/etwd:$PATH"
 export OPENETW_ETWD="$OPENETW_BUILD/src/etwd/etwd"
+export OPENETW_WAIT_MS="${OPENETW_WAIT_MS-8000}" # as meson test says
 T=$(mktemp -d /tmp/openetw-e2e-XXXXXX)
 export OPENETW_RUNTIME_DIR="$T/run"
 SAMPLES=$OPENETW_BUILD/samples

@@ -210,7 +210,7 @@ static void killed_twenty_times_under_load(void)
 {
 	struct live_session s;
 	pthread_t t;
-	char file[16];
+	char file[32];
 	struct loaded l = {.cap = 1u << 24};
 	l.seen = calloc(l.cap / 32, 4);
 	l.here = calloc(l.cap / 32, 4);

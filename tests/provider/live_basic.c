@@ -96,7 +96,7 @@ int main(void)
 	for (int i = 0; i < 2000 && !enabled_calls; i++) {
 		if (i % 50 == 0) {
 			CHECK(EnableTraceEx2(id, &provider, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 5,
-					     0, 0, 1000, NULL),
+					     0, 0, 20000, NULL),
 			      0);
 		}
 		usleep(1000);
@@ -109,7 +109,7 @@ int main(void)
 			usleep(1000);
 		}
 	}
-	CHECK(EnableTraceEx2(id, &provider, EVENT_CONTROL_CODE_CAPTURE_STATE, 5, 0, 0, 1000, NULL),
+	CHECK(EnableTraceEx2(id, &provider, EVENT_CONTROL_CODE_CAPTURE_STATE, 5, 0, 0, 20000, NULL),
 	      0);
 	CHECK(captures, 1);
 	/* A registration under an enabled GUID: the first event counts. */
@@ -126,7 +126,7 @@ int main(void)
 	waitpid(pid, &status, 0);
 	CHECK(status, 0);
 	written++;
-	CHECK(EnableTraceEx2(id, &provider, EVENT_CONTROL_CODE_DISABLE_PROVIDER, 0, 0, 0, 1000,
+	CHECK(EnableTraceEx2(id, &provider, EVENT_CONTROL_CODE_DISABLE_PROVIDER, 0, 0, 0, 20000,
 			     NULL),
 	      0);
 	CHECK(disabled_calls, 2);

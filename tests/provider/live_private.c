@@ -206,7 +206,7 @@ static void classic_events_go_to_the_session_of_their_handle(void)
 static void private_sessions_are_controlled_from_inside_and_not_listed(void)
 {
 	struct live_session own[4];
-	char name[16], file[16];
+	char name[32], file[32];
 	for (int i = 0; i < 3; i++) {
 		snprintf(name, sizeof name, "p%d", i);
 		snprintf(file, sizeof file, "p%d.etl", i);

@@ -206,10 +206,11 @@ static int exec_child(void)
 /* ---- signals, threads
  * ---------------------------------------------------------------------------- */
 
-static volatile uint32_t from_handler;
+static volatile uint32_t handler_tried, from_handler;
 static void on_signal(int sig)
 {
 	(void)sig;
+	handler_tried++;
 	from_handler += write_id(handle, 7) == 0;
 }
 
@@ -220,8 +221,11 @@ static void a_handler_may_write_while_it_interrupts_a_write(void)
 	struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_NODEFER}, old;
 	sigaction(SIGALRM, &sa, &old);
 	setitimer(ITIMER_REAL, &(struct itimerval){{0, 300}, {0, 300}}, NULL);
-	uint32_t ok = 0; /* a few find the pool full on a busy machine */
-	for (int i = 0; i < 200000; i++) {
+	/* On a busy machine some find the pool full, and some find no buffer of the session: these are
+	 * counted, and all others are in the file. */
+	const uint32_t tried = 200000;
+	uint32_t ok = 0;
+	for (uint32_t i = 0; i < tried; i++) {
 		ok += write_id(handle, 6) == 0;
 		if (i % 500 == 0) {
 			usleep(500);
@@ -234,8 +238,10 @@ static void a_handler_may_write_while_it_interrupts_a_write(void)
 	live_stop(&session);
 	struct seen s = {0};
 	live_read(session.path, see, &s);
-	EXPECT(s.id[6], ok);
-	EXPECT(s.id[7], from_handler);
+	EXPECT(s.id[6] + s.id[7] + session.block.p.EventsLost, tried + handler_tried);
+	EXPECT(s.id[6] <= ok, 1);
+	EXPECT(s.id[7] <= from_handler, 1);
+	EXPECT(s.id[7] > 0, 1);
 	EXPECT(EventUnregister(handle), 0);
 }
 

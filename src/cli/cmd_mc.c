@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * mc: manifest to C header and resources. The compiler is src/mc; here are its options and files.
+ */
+#include "cli/cli.h"
+#include "mc/mc.h"
+#include "xml/xml.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+static const struct cli_option options[] = {
+	{0, "h", "DIR", "where the header goes (default: here)", NULL},
+	{0, "z", "NAME", "name of the outputs without ending (default: the manifest's)", NULL},
+	{0, "e", "EXT", "ending of the header (default: h)", NULL},
+	{0, "p", "PREFIX", "of the macros that write (default: EventWrite)", NULL},
+	{0, "P", "PREFIX", "to take off the front of event symbols in these macros", NULL},
+	{0, "um", NULL, "macros without activity id (default)", NULL},
+	{0, "km", NULL, "macros whose first argument is an activity id or NULL", NULL},
+	{0, "n", NULL, "constants and descriptors only", NULL},
+	{0, "v", NULL, "say what is written", NULL},
+	{0, NULL, NULL, NULL, NULL},
+};
+
+struct job {
+	struct cli_args *a;
+	struct mc_options mc;
+	const char *header_dir, *resource_dir, *base, *ext, *input;
+	bool prefixed, verbose;
+	struct xml_doc doc;
+	struct manifest manifest;
+};
+
+/* Options of Windows' mc that mean nothing here, with the reason. */
+static const struct {
+	const char *name, *why;
+} known[] = {
+	{"cs", "C# classes are not made; use the C header"},
+	{"css", "C# classes are not made; use the C header"},
+	{"mof", "MOF classes are not made; the manifest itself decodes the events"},
+	{"s", "baselines are not written"},
+	{"t", "there are no baselines to compare with"},
+	{"co", "write macros call no extra function; define MCGEN_EVENTWRITETRANSFER in the source"},
+	{"x", "there is no debugging file"},
+	{"c", "it is for .mc files"},
+	{"d", "it is for .mc files"},
+	{"o", "it is for .mc files"},
+	{"m", "it is for .mc files"},
+	{"a", "it is for .mc files"},
+	{"A", "it is for .mc files"},
+	{"u", "encodings are detected"},
+	{"U", "encodings are detected"},
+	{"cp", "encodings are detected"},
+};
+
+static const char *name_at(const void *ctx, int i)
+{
+	(void)ctx;
+	return options[i].name;
+}
+
+static int bad_option(struct job *j, const char *word)
+{
+	for (size_t i = 0; i < BASE_ARRAY_LEN(known); i++) {
+		if (strcmp(known[i].name, word + 1) == 0) {
+			return cli_usage(j->a, "-%s is not for this compiler: %s", word + 1,
+					 known[i].why);
+		}
+	}
+	const char *near = cli_nearest(word + 1, name_at, NULL);
+	return cli_usage(j->a,
+			 near ? "unknown option '%s'; did you mean -%s?" : "unknown option '%s'",
+			 word, near);
+}
+
+/* Words as Windows' mc takes them: case counts, values follow. */
+static int parse(struct job *j)
+{
+	struct cli_args *a = j->a;
+	for (int i = 0; i < a->count; i++) {
+		const char *w = a->words[i], *value = i + 1 < a->count ? a->words[i + 1] : NULL;
+		if (w[0] != '-' || !w[1]) {
+			if (j->input) {
+				return cli_usage(a, "one manifest at a time, not '%s' and '%s'",
+						 j->input, w);
+			}
+			j->input = w;
+			continue;
+		}
+		const struct {
+			const char *name;
+			const char **to;
+		} values[] = {{"h", &j->header_dir}, {"r", &j->resource_dir}, {"z", &j->base},
+			      {"e", &j->ext},	     {"p", &j->mc.prefix},    {"P", &j->mc.strip}};
+		bool done = false;
+		for (size_t k = 0; k < BASE_ARRAY_LEN(values) && !done; k++) {
+			if (strcmp(values[k].name, w + 1) == 0) {
+				if (!value) {
+					return cli_usage(a, "%s needs a value", w);
+				}
+				*values[k].to = value;
+				i++;
+				done = true;
+			}
+		}
+		const struct {
+			const char *name;
+			bool *to, on;
+		} flags[] = {{"um", &j->mc.activity, false}, {"km", &j->mc.activity, true},
+			     {"n", &j->mc.no_code, true},    {"b", &j->prefixed, true},
+			     {"v", &j->verbose, true},	     {"w", &j->verbose, j->verbose},
+			     {"W", &j->verbose, j->verbose}};
+		for (size_t k = 0; k < BASE_ARRAY_LEN(flags) && !done; k++) {
+			if (strcmp(flags[k].name, w + 1) == 0) {
+				*flags[k].to = flags[k].on;
+				done = true;
+			}
+		}
+		if (!done) {
+			return bad_option(j, w);
+		}
+	}
+	return j->input ? CLI_OK : cli_usage(a, "which manifest?");
+}
+
+/* "FILE:line:column: error: text" as compilers say it. */
+static int report(const struct job *j, int err, const struct diag *d)
+{
+	if (err == -ENOMEM) {
+		fprintf(stderr, "%s: error: not enough memory\n", j->input);
+	} else if (d->line) {
+		fprintf(stderr, "%s:%u:%u: error: %s\n", j->input, d->line, d->column, d->text);
+	} else {
+		fprintf(stderr, "%s: error: %s\n", j->input, d->text);
+	}
+	return CLI_FAILED;
+}
+
+static int read_input(const char *path, struct strbuf *b)
+{
+	FILE *f = fopen(path, "re");
+	char buf[65536];
+	size_t n;
+	if (!f) {
+		return -errno;
+	}
+	errno = 0;
+	while ((n = fread(buf, 1, sizeof buf, f)) > 0 && b->len <= XML_BYTES_MAX) {
+		strbuf_add(b, buf, n);
+	}
+	int err = ferror(f) ? -(errno ? errno : EIO) : b->failed ? -ENOMEM : 0;
+	fclose(f);
+	return err;
+}
+
+/* Under a passing name first, so that nobody ever includes half a file. */
+static int write_output(const struct job *j, const char *dir, const char *name, struct strbuf *b)
+{
+	char path[4096], temp[4096 + 16];
+	int n = snprintf(path, sizeof path, "%s/%s", dir ? dir : ".", name);
+	snprintf(temp, sizeof temp, "%s.part%d", path, (int)getpid());
+	int err = b->failed ? ENOMEM : (size_t)n >= sizeof path ? ENAMETOOLONG : 0;
+	FILE *f = err ? NULL : fopen(temp, "we");
+	if (!err && !f) {
+		err = errno;
+	}
+	if (f) {
+		errno = 0;
+		bool ok = fwrite(b->s, 1, b->len, f) == b->len;
+		ok = fclose(f) == 0 && ok;
+		ok = ok && rename(temp, path) == 0;
+		if (!ok) {
+			err = errno ? errno : EIO;
+			unlink(temp);
+		}
+	}
+	if (err) {
+		fprintf(stderr, "openetw mc: cannot write %s: %s\n", path, strerror(err));
+	} else if (j->verbose) {
+		fprintf(stderr, "%s: %zu bytes\n", path, b->len);
+	}
+	strbuf_clear(b);
+	return err ? CLI_FAILED : CLI_OK;
+}
+
+static int compile(struct job *j, struct strbuf *b)
+{
+	struct mc *mc = NULL;
+	struct diag d;
+	char name[512];
+	diag_clear(&d);
+	int err = mc_build(&j->manifest, &j->mc, &mc, &d);
+	if (err < 0) {
+		return report(j, err, &d);
+	}
+	strbuf_clear(b);
+	mc_write_header(mc, b);
+	snprintf(name, sizeof name, "%s.%s", j->base, j->ext);
+	int status = write_output(j, j->header_dir, name, b);
+	mc_destroy(mc);
+	return status;
+}
+
+static int run(struct cli_args *a)
+{
+	struct job j = {.a = a, .ext = "h"};
+	char base[256];
+	int status = parse(&j);
+	if (status != CLI_OK) {
+		return status;
+	}
+	const char *slash = strrchr(j.input, '/');
+	const char *file = slash ? slash + 1 : j.input;
+	if (j.base) {
+		j.prefixed = true;
+	} else {
+		const char *dot = strrchr(file, '.');
+		snprintf(base, sizeof base, "%.*s",
+			 (int)(dot && dot > file ? dot - file : (long)strlen(file)), file);
+		j.base = base;
+	}
+	if (strchr(j.base, '/')) {
+		return cli_usage(a, "-z takes a name, not the path '%s'", j.base);
+	}
+	j.mc.source = file;
+	struct strbuf b = {0};
+	struct diag d;
+	diag_clear(&d);
+	int err = read_input(j.input, &b);
+	if (err < 0) {
+		fprintf(stderr, "openetw mc: cannot read %s: %s\n", j.input, strerror(-err));
+		strbuf_finish(&b);
+		return CLI_FAILED;
+	}
+	err = xml_parse(b.s ? b.s : "", b.len, &j.doc, &d);
+	if (err < 0) {
+		status = report(&j, err, &d);
+	} else {
+		err = manifest_read_document(&j.doc, &j.manifest, &d);
+		status = err < 0 ? report(&j, err, &d) : compile(&j, &b);
+		if (err == 0) {
+			manifest_finish(&j.manifest);
+		}
+		xml_finish(&j.doc);
+	}
+	strbuf_finish(&b);
+	return status;
+}
+
+const struct cli_command cli_mc = {
+	.name = "mc",
+	.synopsis = "[options] FILE.man",
+	.summary = "Compile an instrumentation manifest to a C header and resources.",
+	.details =
+		"The message compiler for user-mode providers. The header has the names and macros "
+		"of the Windows\n"
+		"compiler's (EventRegisterNAME, EventWriteSYMBOL, EventEnabledSYMBOL, …), so that "
+		"sources written\n"
+		"for those compile with it; the resources NAMETEMP.BIN, MSG00001.bin and NAME.rc are "
+		"those that\n"
+		"Windows binaries carry. Mistakes in the manifest are told as "
+		"FILE:line:column: error: …\n"
+		"Options are written as for the Windows tool: one dash, case counts. Examples:\n"
+		"  openetw mc -um app.man\n"
+		"  openetw mc -h include -r build -z app_events app.man\n",
+	.options = options,
+	.run = run,
+	.classic = true,
+	.raw = true,
+	.complete = "file",
+};

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT
+ * record: this machine, as the NT kernel logger would, next to applications' events.
+ */
+#include "cli/cli.h"
+
+#include "kernel/kernel.h"
+
+#include <fcntl.h>
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define POLL_MS 10
+
+static const struct cli_option options[] = {
+	{'o', "output", "FILE", "the .etl to write (default openetw.etl)", NULL},
+	{'c', "cpu", NULL, "sample what every processor runs (the default)", NULL},
+	{'w', "wait", NULL, "context switches and who woke whom", NULL},
+	{'a', "all", NULL, "everything this version can record", NULL},
+	{'i', "interval", "TIME", "between samples, 125us and more (default 1ms)", NULL},
+	{'d', "duration", "TIME", "stop after this long (default: Ctrl-C, or the command's end)", NULL},
+	{0, "no-stacks", NULL, "no call stacks", NULL},
+	{0, "pid", "PID", "samples and switches of this process and its children only", NULL},
+	{'p', "provider", "P", "events of this provider too, Name:keywords:level (repeatable)", NULL},
+	{0},
+};
+
+struct recording {
+	const struct cli_args *args;
+	struct kernel *kernel;
+	pid_t child;
+	int child_status;
+	uint64_t end_ns; /* 0: none */
+	TRACEHANDLE session;
+	char session_name[64];
+	char user_file[4096], kernel_file[4096];
+};
+
+static uint64_t now_ns(void)
+{
+	return clock_read_system_ns();
+}
+
+/* ---- applications' events: a session of etwd's, merged in at the end ---------------------------- */
+
+static int start_providers(struct recording *r, const char *out)
+{
+	struct cli_props p;
+	const char *v = cli_value_at(r->args, "provider", 0);
+	if (!v) {
+		return CLI_OK;
+	}
+	snprintf(r->session_name, sizeof r->session_name, "openetw-record-%d", (int)getpid());
+	snprintf(r->user_file, sizeof r->user_file, "%s.user.etl", out);
+	cli_props_init(&p);
+	p.p.LogFileMode = EVENT_TRACE_FILE_MODE_SEQUENTIAL;
+	snprintf(p.file, sizeof p.file, "%s", r->user_file);
+	uint32_t code = StartTraceA(&r->session, r->session_name, &p.p);
+	if (code) {
+		return cli_fail(r->args, code, "cannot record to %s", r->user_file);
+	}
+	for (int i = 0; (v = cli_value_at(r->args, "provider", i)) != NULL; i++) {
+		struct cli_provider provider;
+		if (!cli_provider_parse(r->args, v, &provider)) {
+			return CLI_USAGE;
+		}
+		code = EnableTraceEx2(r->session, &provider.guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER,
+				      provider.level, provider.any, provider.all, 1000, NULL);
+		if (code && code != ERROR_TIMEOUT) {
+			return cli_fail(r->args, code, "cannot enable '%s'", provider.name);
+		}
+	}
+	return CLI_OK;
+}
+
+static int stop_providers(struct recording *r, const char *out)
+{
+	struct cli_props p;
+	if (!r->session) {
+		return CLI_OK;
+	}
+	cli_props_init(&p);
+	uint32_t code = ControlTraceA(r->session, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
+	if (code) {
+		return cli_fail(r->args, code, "cannot stop the session '%s'", r->session_name);
+	}
+	const char *files[] = {r->kernel_file, r->user_file};
+	code = openetw_merge(files, 2, out, 0, NULL, NULL);
+	if (code) {
+		fprintf(stderr, "openetw record: the parts are in %s and %s\n", files[0], files[1]);
+		return cli_fail(r->args, code, "cannot merge into %s", out);
+	}
+	unlink(r->kernel_file);
+	unlink(r->user_file);
+	return CLI_OK;
+}
+
+/* ---- the recording ------------------------------------------------------------------------------ */
+
+static pid_t spawn(char **words, int *go)
+{
+	pid_t pid = fork();
+	if (pid == 0) {
+		char c;
+		cli_child_signals();
+		setenv("OPENETW_WAIT_MS", "3000", 0);
+		close(go[1]);
+		if (read(go[0], &c, 1) == 1) { /* the recording runs */
+			close(go[0]);
+			execvp(words[0], words);
+			fprintf(stderr, "openetw record: cannot run %s: %s\n", words[0], strerror(errno));
+		}
+		_exit(127);
+	}
+	return pid;
+}
+
+static bool over(struct recording *r)
+{
+	if (cli_signal_caught() || (r->end_ns && now_ns() >= r->end_ns)) {
+		return true;
+	}
+	int status;
+	if (r->child > 0 && waitpid(r->child, &status, WNOHANG) == r->child) {
+		r->child_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+		r->child = 0;
+		return true;
+	}
+	return false;
+}
+
+static void watch(struct recording *r)
+{
+	struct cli_progress progress;
+	cli_progress_start(&progress, true);
+	while (!over(r)) {
+		struct kernel_stats s;
+		kernel_poll(r->kernel, POLL_MS);
+		kernel_stats(r->kernel, &s);
+		cli_progress_show(&progress, "%llu events, %llu samples, %llu switches, %llu lost",
+				  (unsigned long long)s.events, (unsigned long long)s.samples,
+				  (unsigned long long)s.switches,
+				  (unsigned long long)(s.lost + s.lost_no_buffer));
+	}
+	cli_progress_end(&progress);
+}
+
+static void summary(const char *out, const struct kernel_stats *s, double seconds)
+{
+	char size[32];
+	cli_size_text(s->bytes_written, size, sizeof size);
+	fprintf(stderr,
+		"recorded to %s: %llu events (%llu samples, %llu context switches, %llu stacks), %s in %.1f s\n",
+		out, (unsigned long long)s->events, (unsigned long long)s->samples,
+		(unsigned long long)s->switches, (unsigned long long)s->stacks, size, seconds);
+	fprintf(stderr, "lost: %llu in full kernel rings, %llu without a buffer; recording took %.1f %% of a processor\n",
+		(unsigned long long)s->lost, (unsigned long long)s->lost_no_buffer,
+		seconds > 0 ? (double)s->cpu_ns / 1e7 / seconds : 0.0);
+}
+
+static int record(struct recording *r, struct kernel_options *o, const char *out)
+{
+	struct diag d;
+	struct kernel_stats stats;
+	int go[2] = {-1, -1};
+	diag_clear(&d);
+	if (r->args->count > 0) {
+		if (pipe2(go, O_CLOEXEC) < 0 || (r->child = spawn(r->args->words, go)) < 0) {
+			return cli_fail(r->args, ERROR_NOT_ENOUGH_MEMORY, "cannot fork");
+		}
+		close(go[0]);
+	}
+	int err = kernel_start(o, &r->kernel, &d);
+	if (err < 0) {
+		fprintf(stderr, "openetw record: %s\n", d.text[0] ? d.text : strerror(-err));
+		base_close(&go[1]);
+		return CLI_FAILED;
+	}
+	uint64_t started = now_ns();
+	if (go[1] >= 0) {
+		ssize_t n = write(go[1], "g", 1);
+		(void)n;
+		base_close(&go[1]);
+	}
+	watch(r);
+	double seconds = (double)(now_ns() - started) / 1e9;
+	err = kernel_stop(r->kernel, &stats);
+	summary(out, &stats, seconds);
+	if (err < 0) {
+		fprintf(stderr, "openetw record: %s: %s\n", out, strerror(-err));
+		return CLI_FAILED;
+	}
+	return CLI_OK;
+}
+
+static int run(struct cli_args *a)
+{
+	struct recording r = {.args = a};
+	const char *out = cli_value(a, "output", "openetw.etl");
+	uint64_t interval_us = 1000, duration_ns = 0, pid = 0;
+	struct kernel_options o = {.stacks = !cli_flag(a, "no-stacks")};
+	if (!cli_duration(a, "interval", 1000, 125, 1000000, &interval_us) ||
+	    !cli_duration(a, "duration", 1, 1000000, UINT64_MAX / 2, &duration_ns) ||
+	    !cli_number(a, "pid", 1, INT32_MAX, &pid)) {
+		return CLI_USAGE;
+	}
+	bool all = cli_flag(a, "all");
+	o.sources = KERNEL_PROCESS | (cli_flag(a, "wait") || all ? KERNEL_CSWITCH : 0);
+	if (cli_flag(a, "cpu") || all || !(o.sources & KERNEL_CSWITCH)) {
+		o.sources |= KERNEL_CPU;
+	}
+	o.interval_us = (uint32_t)interval_us;
+	o.only_pid = (int)pid;
+	snprintf(r.kernel_file, sizeof r.kernel_file, "%s%s", out,
+		 cli_value(a, "provider", NULL) ? ".kernel.etl" : "");
+	o.path = r.kernel_file;
+	r.end_ns = duration_ns ? now_ns() + duration_ns : 0;
+	cli_signals_catch();
+	int status = start_providers(&r, out);
+	if (status == CLI_OK) {
+		status = record(&r, &o, out);
+	}
+	int end = stop_providers(&r, out);
+	if (r.child > 0) {
+		kill(r.child, SIGTERM);
+		waitpid(r.child, NULL, 0);
+	}
+	cli_signals_restore();
+	return status != CLI_OK ? status : end != CLI_OK ? end : r.child_status;
+}
+
+const struct cli_command cli_record = {
+	.name = "record",
+	.synopsis = "[-o FILE] [--cpu] [--wait] [-p PROVIDER…] [options] [-- COMMAND [ARG…]]",
+	.summary = "Record this machine: CPU samples, context switches, processes, with call stacks.",
+	.details =
+		"Writes the events of Windows' kernel logger (Process, Thread, Image, SampledProfile, CSwitch,\n"
+		"ReadyThread, StackWalk) from perf events, so that every tool that reads those reads this. Takes root, or\n"
+		"CAP_PERFMON. Stacks are as good as the frame pointers of the code. With --provider the events of\n"
+		"applications are merged in, on the same time line.\n\n"
+		"Examples:\n"
+		"  openetw record -d 10s                            ten seconds of CPU samples\n"
+		"  openetw record --cpu --wait -o build.etl -- make\n"
+		"  openetw record -i 125us --pid 4711 -p MyCompany.Web\n",
+	.options = options,
+	.run = run,
+	.rest_is_command = true,
+	.complete = "command",
+};

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What wpr records. A recording is one united profile and the sessions of its collectors; between
+ * "wpr -start" and "wpr -stop" it lives in <runtime directory>/wpr/<instance>: the profile as a file
+ * of its own, and a few lines about it. That folder is removed when the recording ends.
+ */
+#ifndef CLI_WPR_H
+#define CLI_WPR_H
+
+#include "cli/cli.h"
+#include "profile/profile.h"
+
+#include <limits.h>
+
+/* Codes that scripts compare. */
+#define WPR_NOT_RUNNING	    0xC5583000u
+#define WPR_ALREADY_RUNNING 0xC5583001u
+#define WPR_NO_PROVIDER	    0xC5580612u
+#define WPR_BAD_OPTION	    0xC5600602u
+#define WPR_HRESULT(win32)  (0x80070000u | ((win32) & 0xFFFFu))
+#define WPR_NOT_FOUND	    WPR_HRESULT(1168) /* no such profile */
+#define WPR_BAD_PROFILE	    WPR_HRESULT(13)
+#define WPR_NOT_SUPPORTED   WPR_HRESULT(50)
+
+#define WPR_SAVE_TIMEOUT_S  300u /* unless the profile has a Timeout */
+#define WPR_START_TIMEOUT_S 60u
+#define WPR_ENABLE_WAIT_MS  5000u
+
+struct wpr {
+	struct cli_args *args;
+	const char *instance; /* "" : the one without a name */
+	char state[2048];     /* folder */
+	char work[2048];      /* folder of the files so far; "" in memory mode until saved */
+	char names[2048];     /* profiles, as they were asked for */
+	uint64_t started;     /* FILETIME */
+	int lock;	      /* descriptor; -1: not held */
+	struct profile *profile;
+};
+
+/* "\ttext", a blank line, "\tError code: 0x…" on stderr. CLI_FAILED. */
+int wpr_fail(uint32_t code, const char *fmt, ...) BASE_PRINTF(2, 3);
+/* The reason of a call that failed, with the session in front. */
+int wpr_fail_call(uint32_t win32, const char *fmt, ...) BASE_PRINTF(2, 3);
+void wpr_warn(void *ctx, const char *text);
+
+/* ---- wpr_profile.c: from words to profiles --------------------------------------------------- */
+
+/* Reads "file.wprp" or, for NULL, what is built in. Prints mistakes. NULL: did so. */
+struct profile_doc *wpr_document(const char *path, int *ret_status);
+/* "[file!]Name[.Detail]", several; unites them into w->profile. Prints mistakes. CLI_OK or a status. */
+int wpr_choose(struct wpr *w, const char *const *words, int count, bool file_mode);
+/* How many event providers will be enabled; kernel and heap parts are said, once, on stderr. */
+int wpr_check_sources(const struct wpr *w, bool tell, unsigned *ret_providers);
+void wpr_print_details(const struct profile *p, const char *instance, bool running);
+
+/* ---- wpr_state.c: what is kept between -start and -stop --------------------------------------- */
+
+bool wpr_state_open(struct wpr *w, bool lock); /* prints mistakes */
+int wpr_state_save(struct wpr *w);
+/* False: there is none. A damaged one is said and false too. */
+bool wpr_state_load(struct wpr *w);
+void wpr_state_remove(struct wpr *w);
+void wpr_close(struct wpr *w);
+
+/* ---- wpr_sessions.c --------------------------------------------------------------------------- */
+
+void wpr_session_name(const char *instance, const struct profile_collector *c, char *out, size_t cap);
+/* Does any of them run? */
+bool wpr_sessions_run(const struct wpr *w);
+int wpr_sessions_start(struct wpr *w);
+enum wpr_moment {
+	WPR_ON_START,
+	WPR_ON_SAVE,
+	WPR_ON_DEMAND,
+};
+/* Asks every provider that the profile wants asked, and waits for its answer. */
+int wpr_sessions_capture(struct wpr *w, enum wpr_moment when);
+struct wpr_totals {
+	uint64_t events_lost, buffers_lost, events;
+	unsigned sessions, missing;
+};
+/* Writes and stops all; the files are in w->work, `ret_files` (malloc, each too) names them. */
+int wpr_sessions_save(struct wpr *w, char ***ret_files, unsigned *ret_count, struct wpr_totals *t);
+void wpr_sessions_cancel(struct wpr *w);
+int wpr_sessions_flush(struct wpr *w);
+void wpr_sessions_totals(const struct wpr *w, struct wpr_totals *t);
+/* The equivalent openetw lines, for --explain. */
+void wpr_sessions_explain(const struct wpr *w);
+
+/* What a filter asks for, as the descriptors of EnableTraceEx2. */
+uint32_t wpr_enable(TRACEHANDLE session, const struct profile_provider *p, uint32_t control,
+		    uint64_t keywords, uint32_t timeout_ms);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Records with the short headers of kernel events: SYSTEM64 (with process and thread) and PERFINFO64
+ * (time only).
+ */
+#include "kernel/kernel_private.h"
+
+#define HOOK_STACK 0x1820u
+#define STACK_VERSION 2
+
+void kernel_put(struct kernel_record *r, uint64_t value, unsigned bytes)
+{
+	if (r->n + bytes <= sizeof r->payload) {
+		for (unsigned i = 0; i < bytes; i++) {
+			r->payload[r->n++] = (uint8_t)(value >> (8 * i));
+		}
+	}
+}
+
+void kernel_put_wide(struct kernel_record *r, const char *s, size_t max)
+{
+	uint16_t wide[1024];
+	long n = utf8_to_utf16(s, strlen(s), wide, BASE_ARRAY_LEN(wide));
+	if (n < 0) { /* file names need not be UTF-8 */
+		n = 0;
+		for (; s[n] && n < 1023; n++) {
+			wide[n] = (uint8_t)s[n];
+		}
+	}
+	n = BASE_MIN(n, (long)BASE_MIN(max, 1023u));
+	for (long i = 0; i < n; i++) {
+		kernel_put(r, wide[i], 2);
+	}
+	kernel_put(r, 0, 2);
+}
+
+void kernel_put_text(struct kernel_record *r, const char *s, size_t max)
+{
+	for (size_t i = 0; s[i] && i < max; i++) {
+		kernel_put(r, (uint8_t)s[i], 1);
+	}
+	kernel_put(r, 0, 1);
+}
+
+void kernel_put_user(struct kernel_record *r, uint32_t uid)
+{
+	kernel_put(r, 1, 8); /* a pointer that is not zero: a SID follows */
+	kernel_put(r, 0, 8);
+	kernel_put(r, 1 | 2 << 8, 2);		/* revision, two sub-authorities */
+	kernel_put(r, 22ull << 40, 6);		/* authority 22, big-endian */
+	kernel_put(r, 1, 4);
+	kernel_put(r, uid, 4);
+}
+
+static uint32_t header(uint8_t *p, const struct kernel_record *r, uint32_t payload_bytes)
+{
+	uint32_t h = r->perfinfo ? ETL_PERFINFO_HEADER_SIZE : ETL_SYSTEM_HEADER_SIZE;
+	le16_put(p, r->version);
+	p[2] = r->perfinfo ? ETL_RT_PERFINFO64 : ETL_RT_SYSTEM64;
+	p[3] = 0xC0;
+	le16_put(p + 4, (uint16_t)(h + payload_bytes));
+	le16_put(p + 6, r->hook);
+	if (r->perfinfo) {
+		le64_put(p + 8, r->time);
+	} else {
+		le32_put(p + 8, r->tid);
+		le32_put(p + 12, r->pid);
+		le64_put(p + 16, r->time);
+		le64_put(p + 24, 0);
+	}
+	return h;
+}
+
+void kernel_emit(struct sink *s, const struct kernel_record *r)
+{
+	uint32_t h = r->perfinfo ? ETL_PERFINFO_HEADER_SIZE : ETL_SYSTEM_HEADER_SIZE;
+	uint32_t bytes = BASE_ALIGN8(h + r->n);
+	uint8_t *p = sink_reserve(s, r->cpu, r->time, bytes);
+	if (p) {
+		memset(p + bytes - 8, 0, 8);
+		header(p, r, r->n);
+		memcpy(p + h, r->payload, r->n);
+	}
+}
+
+void kernel_emit_stack(struct sink *s, uint16_t cpu, uint64_t event_time, uint64_t time, uint32_t pid,
+		       uint32_t tid, const uint64_t *frames, uint32_t count)
+{
+	struct kernel_record r = {
+		.hook = HOOK_STACK, .version = STACK_VERSION, .perfinfo = true, .time = time};
+	uint32_t payload = 16 + 8 * count;
+	uint8_t *p = sink_reserve(s, cpu, time, BASE_ALIGN8(ETL_PERFINFO_HEADER_SIZE + payload));
+	if (!p) {
+		return;
+	}
+	p += header(p, &r, payload);
+	le64_put(p, event_time);
+	le32_put(p + 8, pid);
+	le32_put(p + 12, tid);
+	for (uint32_t i = 0; i < count; i++) {
+		le64_put(p + 16 + 8 * (size_t)i, frames[i]);
+	}
+}

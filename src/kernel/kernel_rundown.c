@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Processes, threads and images as records, and the scan of /proc that announces those which were
+ * there before the recording. Rings are running while it scans: what is new meanwhile is said twice,
+ * nothing is missed.
+ */
+#include "kernel/kernel_private.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HOOK_PROCESS_DC_START 0x0303u
+#define HOOK_PROCESS_DC_END   0x0304u
+#define HOOK_THREAD_DC_START  0x0503u
+#define HOOK_THREAD_DC_END    0x0504u
+#define HOOK_IMAGE_DC_START   0x1403u
+#define HOOK_IMAGE_DC_END     0x1404u
+#define STILL_ALIVE	      0x103
+#define PF_KTHREAD	      0x00200000u
+#define NO_SESSION	      0xFFFFFFFFu
+
+struct status {
+	uint32_t pid, parent, uid, flags;
+	char name[64];
+};
+
+static bool read_file(const char *path, char *out, size_t cap, size_t *ret_n)
+{
+	FILE *f = fopen(path, "re");
+	if (!f) {
+		return false;
+	}
+	size_t n = fread(out, 1, cap - 1, f);
+	fclose(f);
+	out[n] = 0;
+	*ret_n = n;
+	return true;
+}
+
+static bool read_status(uint32_t pid, uint32_t tid, struct status *ret)
+{
+	char path[96], line[1024];
+	size_t n;
+	struct status s = {.pid = pid};
+	struct stat st;
+	snprintf(path, sizeof path, "/proc/%u/task/%u/stat", pid, tid);
+	if (!read_file(path, line, sizeof line, &n)) {
+		return false;
+	}
+	char *open = strchr(line, '('), *close = strrchr(line, ')');
+	if (!open || !close || close < open ||
+	    sscanf(close + 1, " %*c %u %*d %*d %*d %*d %u", &s.parent, &s.flags) != 2) {
+		return false;
+	}
+	size_t length = BASE_MIN((size_t)(close - open - 1), sizeof s.name - 1);
+	memcpy(s.name, open + 1, length);
+	snprintf(path, sizeof path, "/proc/%u", pid);
+	if (stat(path, &st) == 0) {
+		s.uid = st.st_uid;
+	}
+	*ret = s;
+	return true;
+}
+
+uint32_t kernel_reported_pid(uint32_t pid)
+{
+	struct status s;
+	return pid != 0 && read_status(pid, pid, &s) && (s.flags & PF_KTHREAD) ? KERNEL_PID_SYSTEM : pid;
+}
+
+/* The arguments, as one line. */
+static void command_line(uint32_t pid, char *out, size_t cap)
+{
+	char path[64];
+	size_t n = 0;
+	snprintf(path, sizeof path, "/proc/%u/cmdline", pid);
+	out[0] = 0;
+	if (read_file(path, out, cap, &n)) {
+		for (size_t i = 0; i + 1 < n; i++) {
+			out[i] = out[i] ? out[i] : ' ';
+		}
+	}
+}
+
+void kernel_emit_process(struct sink *s, uint16_t hook, uint64_t time, uint16_t cpu, uint32_t pid,
+			 uint32_t parent, int status, const char *name)
+{
+	struct kernel_record r = {
+		.hook = hook, .version = 4, .cpu = cpu, .time = time, .pid = pid, .tid = pid};
+	char line[900], path[64], comm[64] = "";
+	struct stat st = {0};
+	size_t n = 0;
+	command_line(pid, line, sizeof line);
+	if (!name[0]) { /* of what it was forked from */
+		snprintf(path, sizeof path, "/proc/%u/comm", pid);
+		read_file(path, comm, sizeof comm, &n);
+		comm[strcspn(comm, "\n")] = 0;
+	}
+	snprintf(path, sizeof path, "/proc/%u", pid);
+	if (stat(path, &st) < 0) {
+		st.st_uid = 0;
+	}
+	kernel_put(&r, pid, 8); /* UniqueProcessKey */
+	kernel_put(&r, pid, 4);
+	kernel_put(&r, parent, 4);
+	kernel_put(&r, NO_SESSION, 4);
+	kernel_put(&r, (uint32_t)status, 4);
+	kernel_put(&r, 0, 8); /* DirectoryTableBase */
+	kernel_put(&r, 0, 4); /* Flags */
+	kernel_put_user(&r, st.st_uid);
+	kernel_put_text(&r, name[0] ? name : comm, 255);
+	kernel_put_wide(&r, line, 900);
+	kernel_put_wide(&r, "", 0);
+	kernel_put_wide(&r, "", 0);
+	kernel_emit(s, &r);
+}
+
+void kernel_emit_thread(struct sink *s, uint16_t hook, uint64_t time, uint16_t cpu, uint32_t pid,
+			uint32_t tid, const char *name)
+{
+	struct kernel_record r = {
+		.hook = hook, .version = 3, .cpu = cpu, .time = time, .pid = pid, .tid = tid};
+	kernel_put(&r, pid, 4);
+	kernel_put(&r, tid, 4);
+	for (int i = 0; i < 7; i++) { /* stacks, affinity, start address, TEB */
+		kernel_put(&r, 0, 8);
+	}
+	kernel_put(&r, 0, 4);
+	kernel_put(&r, 8 | 5 << 8 | 2 << 16, 4); /* normal priorities */
+	kernel_put_wide(&r, name, 64);
+	kernel_emit(s, &r);
+}
+
+void kernel_emit_image(struct sink *s, uint16_t hook, uint64_t time, uint16_t cpu, uint32_t pid,
+		       uint64_t base, uint64_t bytes, const uint8_t *build_id, const char *path)
+{
+	struct kernel_record r = {
+		.hook = hook, .version = 3, .cpu = cpu, .time = time, .pid = pid, .tid = pid};
+	kernel_put(&r, base, 8);
+	kernel_put(&r, bytes, 8);
+	kernel_put(&r, pid, 4);
+	kernel_put(&r, build_id ? le32_get(build_id + 4) : 0, 4); /* ImageChecksum */
+	kernel_put(&r, build_id ? le32_get(build_id) : 0, 4);	  /* TimeDateStamp */
+	kernel_put(&r, 0, 4);
+	kernel_put(&r, base, 8);
+	kernel_put(&r, 0, 8);
+	kernel_put(&r, 0, 8);
+	kernel_put_wide(&r, path, 1000);
+	kernel_emit(s, &r);
+}
+
+/* ---- the scan --------------------------------------------------------------------------------- */
+
+/* All mappings of one file are one image: from where its first byte lies to the end of its last. */
+static void images(const struct kernel_run *run, uint32_t pid)
+{
+	char path[64], line[4096 + 128], name[4096], before[4096] = "";
+	uint64_t base = 0, end = 0;
+	bool executable = false;
+	snprintf(path, sizeof path, "/proc/%u/maps", pid);
+	FILE *f = fopen(path, "re");
+	for (bool more = f != NULL; more;) {
+		unsigned long long from = 0, to = 0, offset = 0;
+		char rights[8] = "";
+		more = fgets(line, sizeof line, f) != NULL;
+		name[0] = 0;
+		if (more && sscanf(line, "%llx-%llx %7s %llx %*s %*u %4095[^\n]", &from, &to, rights, &offset,
+				   name) < 4) {
+			continue;
+		}
+		if (more && name[0] && strcmp(name, before) == 0) {
+			end = to;
+			executable = executable || rights[2] == 'x';
+			continue;
+		}
+		if (executable && (before[0] == '/' || strcmp(before, "[vdso]") == 0)) {
+			kernel_emit_image(run->sink, run->end ? HOOK_IMAGE_DC_END : HOOK_IMAGE_DC_START,
+					  clock_read_system_ns(), 0, pid, base, end - base, NULL, before);
+		}
+		memcpy(before, name, sizeof before);
+		base = from - (name[0] == '/' ? offset : 0);
+		end = to;
+		executable = rights[2] == 'x';
+	}
+	if (f) {
+		fclose(f);
+	}
+}
+
+static void threads(const struct kernel_run *run, uint32_t pid, uint32_t reported)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%u/task", pid);
+	DIR *d = opendir(path);
+	for (struct dirent *e; d && (e = readdir(d));) {
+		struct status s;
+		uint32_t tid = (uint32_t)strtoul(e->d_name, NULL, 10);
+		if (tid == 0 || !read_status(pid, tid, &s)) {
+			continue;
+		}
+		struct kernel_thread *t = kernel_table_add(run->threads, tid, reported);
+		if (t && run->only_pid == (int)pid) {
+			t->watched = true;
+		}
+		kernel_emit_thread(run->sink, run->end ? HOOK_THREAD_DC_END : HOOK_THREAD_DC_START,
+				   clock_read_system_ns(), 0, reported, tid, s.name);
+	}
+	if (d) {
+		closedir(d);
+	}
+}
+
+/* The kernel's own code: its text, and its modules. */
+static void kernel_images(const struct kernel_run *run)
+{
+	uint16_t hook = run->end ? HOOK_IMAGE_DC_END : HOOK_IMAGE_DC_START;
+	char line[512], name[128], kind;
+	unsigned long long address, text = 0, end = 0, bytes;
+	FILE *f = fopen("/proc/kallsyms", "re");
+	while (f && !(text && end) && fgets(line, sizeof line, f)) {
+		if (sscanf(line, "%llx %c %127s", &address, &kind, name) == 3) {
+			text = strcmp(name, "_text") == 0 ? address : text;
+			end = strcmp(name, "_end") == 0 || (!end && strcmp(name, "_etext") == 0) ? address : end;
+		}
+	}
+	if (f) {
+		fclose(f);
+	}
+	if (text && end > text) {
+		kernel_emit_image(run->sink, hook, clock_read_system_ns(), 0, 0, text, end - text, NULL,
+				  "[kernel.kallsyms]");
+	}
+	f = fopen("/proc/modules", "re");
+	while (f && fgets(line, sizeof line, f)) {
+		if (sscanf(line, "%127s %llu %*s %*s %*s %llx", name, &bytes, &address) == 3 && address) {
+			char path[160];
+			snprintf(path, sizeof path, "[%s]", name);
+			kernel_emit_image(run->sink, hook, clock_read_system_ns(), 0, 0, address, bytes, NULL,
+					  path);
+		}
+	}
+	if (f) {
+		fclose(f);
+	}
+}
+
+int kernel_rundown(const struct kernel_run *run)
+{
+	uint16_t process = run->end ? HOOK_PROCESS_DC_END : HOOK_PROCESS_DC_START;
+	uint16_t thread = run->end ? HOOK_THREAD_DC_END : HOOK_THREAD_DC_START;
+	DIR *d = opendir("/proc");
+	if (!d) {
+		return -errno;
+	}
+	kernel_emit_process(run->sink, process, clock_read_system_ns(), 0, 0, 0, STILL_ALIVE, "Idle");
+	kernel_emit_thread(run->sink, thread, clock_read_system_ns(), 0, 0, 0, "Idle");
+	kernel_table_add(run->threads, 0, 0);
+	kernel_emit_process(run->sink, process, clock_read_system_ns(), 0, KERNEL_PID_SYSTEM, 0, STILL_ALIVE,
+			    "System");
+	kernel_images(run);
+	for (struct dirent *e; (e = readdir(d));) {
+		struct status s;
+		uint32_t pid = (uint32_t)strtoul(e->d_name, NULL, 10);
+		if (pid == 0 || !read_status(pid, pid, &s)) {
+			continue;
+		}
+		bool of_kernel = s.flags & PF_KTHREAD;
+		if (!of_kernel) {
+			kernel_emit_process(run->sink, process, clock_read_system_ns(), 0, pid, s.parent,
+					    STILL_ALIVE, s.name);
+		}
+		threads(run, pid, of_kernel ? KERNEL_PID_SYSTEM : pid);
+		if (!of_kernel) {
+			images(run, pid);
+		}
+	}
+	closedir(d);
+	return 0;
+}

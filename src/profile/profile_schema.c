@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: MIT
+ * What may stand where in a profile: a table of elements, and the check against it.
+ *
+ * Attributes are written "Name:type", with "!" when required ("?!" : unless Base is given). Types:
+ * text, id, bool, hex (a 64-bit number in either form), u<least>-<most>, =A|B|C.
+ * Children are written "Name*" any number, "Name?" at most one, "Name+" at least one, "Name" one.
+ * An element named Name@system is meant below system collectors and providers.
+ */
+#include "profile/profile_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#define OPERATION    "Operation:=Set|Add|Remove"
+#define MERGE_CHILDS "DeletePreMergedTraceFiles? FileCompression? CustomEvents? SkipMerge? InjectOnly?"
+#define SIZES	     "BufferSize? Buffers? BuffersPerCPU? StackCaching? MaximumFileSize? FileMax?"
+#define STATES	     "CaptureStateOnStart? CaptureStateOnSave? CaptureStateOnDemand?"
+#define FILTERS	     "EventFilters? StackFilters? EventNameFilters? StackEventNameFilters?"
+
+static const struct element {
+	const char *name, *attrs, *children;
+} elements[] = {
+	{"WindowsPerformanceRecorder",
+	 "Version:text! Author:text Team:text Copyright:text Company:text Comments:text Tag:text",
+	 "Profiles TraceMergeProperties* OnOffTransitionConfigurations?"},
+	{"Profiles", "",
+	 "SystemCollector* EventCollector* HeapEventCollector* SystemProvider* EventProvider* "
+	 "HeapEventProvider* HardwareCounter* MicroArchitecturalConfig* Profile+"},
+	{"SystemCollector",
+	 "Id:id! Name:text?! Base:text Realtime:bool FileName:text HostGuestCorrelation:bool", SIZES},
+	{"EventCollector",
+	 "Id:id! Name:text?! Base:text Realtime:bool Private:bool ProcessPrivate:bool Secure:bool "
+	 "FileName:text HostGuestCorrelation:bool",
+	 SIZES},
+	{"HeapEventCollector", "Id:id! Name:text?! Base:text Secure:bool FileName:text", SIZES},
+	{"BufferSize", "Value:u4-16384! " OPERATION, ""},
+	{"Buffers",
+	 "Value:u1-1048576! PercentageOfTotalMemory:bool MaximumBufferSpace:u1-1048576 " OPERATION,
+	 ""},
+	{"BuffersPerCPU", "Value:u1-65536! " OPERATION, ""},
+	{"StackCaching", "BucketCount:u1-1048576 CacheSize:u1-1048576 " OPERATION, ""},
+	{"MaximumFileSize", "Value:u1-1048576! FileMode:=Sequential|Circular|Newfile " OPERATION, ""},
+	{"FileMax", "Value:u1-1048576! " OPERATION, ""},
+
+	{"SystemProvider", "Id:id Base:text", "Keywords? Stacks? PoolTags? " STATES},
+	{"Keywords@system", OPERATION, "Keyword* CustomKeyword*"},
+	{"Keyword@system", "Value:text! Strict:bool RundownFlag:=Start|Stop|None", ""},
+	{"CustomKeyword", "Value:hex! Strict:bool", ""},
+	{"Stacks", OPERATION, "Stack* CustomStack*"},
+	{"Stack", "Value:text! Strict:bool", ""},
+	{"CustomStack", "Value:hex! Strict:bool", ""},
+	{"PoolTags", OPERATION, "PoolTag*"},
+	{"PoolTag", "Value:text!", ""},
+
+	{"EventProvider",
+	 "Id:id Name:text?! Level:u0-255 NonPagedMemory:bool Stack:bool SID:bool TSID:bool "
+	 "EventKey:bool CaptureStateOnly:bool Strict:bool Base:text ProcessExeFilter:text",
+	 "Keywords? " STATES " " FILTERS},
+	{"Keywords", OPERATION, "Keyword*"},
+	{"Keyword", "Value:hex!", ""},
+	{"CaptureStateOnStart", OPERATION " Timeout:u0-86400", "Keyword*"},
+	{"CaptureStateOnSave", OPERATION " Timeout:u0-86400", "Keyword*"},
+	{"CaptureStateOnDemand", OPERATION " Timeout:u0-86400", "Keyword*"},
+	{"EventFilters", "FilterIn:bool! " OPERATION, "EventId+"},
+	{"StackFilters", "FilterIn:bool! " OPERATION, "EventId+"},
+	{"EventId", "Value:u0-65535!", ""},
+	{"EventNameFilters", "FilterIn:bool! Level:u0-255 " OPERATION, "Keyword* EventName+"},
+	{"StackEventNameFilters", "FilterIn:bool! Level:u0-255 " OPERATION, "Keyword* EventName+"},
+	{"EventName", "Value:text!", ""},
+
+	{"HeapEventProvider", "Id:id Base:text", "HeapProcessIds?"},
+	{"HeapProcessIds", OPERATION, "HeapProcessId*"},
+	{"HeapProcessId", "Value:text!", ""},
+	{"HardwareCounter", "Id:id! Base:text Strict:bool", NULL},
+	{"MicroArchitecturalConfig", "Id:id! Base:text Strict:bool", NULL},
+
+	{"Profile",
+	 "Id:id! Name:text! Description:text! LoggingMode:=File|Memory! "
+	 "DetailLevel:=Light|Verbose! Base:text Strict:bool Internal:bool Default:bool",
+	 "ProblemCategories? Collectors? TraceMergeProperties?"},
+	{"ProblemCategories", OPERATION, "ProblemCategory+"},
+	{"ProblemCategory", "Value:text!", ""},
+	{"Collectors", OPERATION, "SystemCollectorId* EventCollectorId* HeapEventCollectorId*"},
+	{"SystemCollectorId", "Value:text!",
+	 SIZES " SystemProviderId? SystemProvider? HardwareCounterId* MicroArchitecturalConfigId*"},
+	{"SystemProviderId", "Value:text!", "Keywords? Stacks? PoolTags? " STATES},
+	{"HardwareCounterId", "Value:text!", NULL},
+	{"MicroArchitecturalConfigId", "Value:text!", NULL},
+	{"EventCollectorId", "Value:text!", SIZES " EventProviders?"},
+	{"EventProviders", OPERATION, "EventProviderId* EventProvider*"},
+	{"EventProviderId", "Value:text!", "Keywords? " STATES " " FILTERS},
+	{"HeapEventCollectorId", "Value:text!", SIZES " HeapEventProviders?"},
+	{"HeapEventProviders", OPERATION, "HeapEventProviderId* HeapEventProvider*"},
+	{"HeapEventProviderId", "Value:text!", "HeapProcessIds?"},
+
+	{"TraceMergeProperties", OPERATION, "TraceMergeProperty* TraceMergePropertyId*"},
+	{"TraceMergeProperty", "Id:id! Name:text Base:text", MERGE_CHILDS},
+	{"TraceMergePropertyId", "Value:text!", MERGE_CHILDS},
+	{"DeletePreMergedTraceFiles", "Value:bool!", ""},
+	{"FileCompression", "Value:bool!", ""},
+	{"SkipMerge", "Value:bool!", ""},
+	{"InjectOnly", "Value:bool!", ""},
+	{"CustomEvents", OPERATION, "CustomEvent*"},
+	{"CustomEvent",
+	 "Value:=None|ImageId|BuildInfo|VolumeMapping|EventMetadata|PerfTrackMetadata|WinSAT|"
+	 "NetworkInterface!",
+	 ""},
+	{"OnOffTransitionConfigurations", NULL, NULL},
+};
+
+static const char *const system_keywords[] = {
+	"AllFaults", "Alpc", "AntiStarvation", "CC", "ClockInterrupt", "ClusterOff",
+	"CompactCSwitch", "ContiguousMemorygeneration", "CpuConfig", "CSwitch", "DiskIO",
+	"DiskIOInit", "DPC", "Drivers", "FileIO", "FileIOInit", "Filename", "FilterIO",
+	"FilterIOFailure", "FilterIOFastIO", "FilterIOInit", "FootPrint", "HalClock", "Handle",
+	"HardFaults", "IdealProcessor", "IdleStates", "InterProcessorInterrupt", "Interrupt",
+	"KernelQueue", "Loader", "LoadBalancer", "Memory", "MemoryInfo", "MemoryInfoWS",
+	"NetworkTrace", "Object", "OpticalIO", "OpticalIOInit", "Pool", "Power", "ProcessCounter",
+	"ProcessFreeze", "ProcessThread", "ReadyThread", "ReferenceSet", "Registry", "RegistryHive",
+	"SampledProfile", "Session", "SpinLock", "SplitIO", "SynchronizationObjects", "SystemCall",
+	"ThreadPriority", "Timer", "VAMap", "VirtualAllocation", "WakeCounter", "WDFDPC",
+	"WDFInterrupt",
+};
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+bool profile_number(const char *text, uint64_t *ret)
+{
+	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+	const char *s = text + (hex ? 2 : 0);
+	uint64_t v = 0, base = hex ? 16 : 10;
+	if (!*s) {
+		return false;
+	}
+	for (; *s; s++) {
+		unsigned d = *s >= '0' && *s <= '9'   ? (unsigned)(*s - '0')
+			     : *s >= 'a' && *s <= 'f' ? (unsigned)(*s - 'a' + 10)
+			     : *s >= 'A' && *s <= 'F' ? (unsigned)(*s - 'A' + 10)
+						      : 99;
+		if (d >= base || v > (UINT64_MAX - d) / base) {
+			return false;
+		}
+		v = v * base + d;
+	}
+	*ret = v;
+	return true;
+}
+
+bool profile_bool(const char *text, bool otherwise)
+{
+	return !text ? otherwise : strcasecmp(text, "true") == 0 || strcmp(text, "1") == 0;
+}
+
+/* "0x10" and "16" are one keyword; names are compared without regard to case. */
+bool profile_same_value(const char *a, const char *b)
+{
+	uint64_t x, y;
+	if (profile_number(a, &x) && profile_number(b, &y)) {
+		return x == y;
+	}
+	return strcasecmp(a, b) == 0;
+}
+
+const char *profile_schema_keyword(const char *name)
+{
+	for (size_t i = 0; i < BASE_ARRAY_LEN(system_keywords); i++) {
+		if (strcasecmp(name, system_keywords[i]) == 0) {
+			return system_keywords[i];
+		}
+	}
+	return NULL;
+}
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+/* Edits between two short words, without regard to case; one row at a time. */
+static unsigned distance(const char *a, const char *b)
+{
+	unsigned row[34];
+	size_t n = strlen(a), m = strlen(b);
+	if (n > 32 || m > 32) {
+		return 99;
+	}
+	for (size_t j = 0; j <= m; j++) {
+		row[j] = (unsigned)j;
+	}
+	for (size_t i = 1; i <= n; i++) {
+		unsigned diagonal = row[0];
+		row[0] = (unsigned)i;
+		for (size_t j = 1; j <= m; j++) {
+			unsigned up = row[j];
+			unsigned best = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
+			best = BASE_MIN(best, up + 1);
+			best = BASE_MIN(best, row[j - 1] + 1);
+			diagonal = up;
+			row[j] = best;
+		}
+	}
+	return row[m];
+}
+
+const char *profile_nearest(const char *text, const char *const *names, size_t count)
+{
+	const char *best = NULL;
+	unsigned least = strlen(text) <= 4 ? 2 : 4;
+	for (size_t i = 0; i < count; i++) {
+		unsigned d = distance(text, names[i]);
+		if (d < least) {
+			least = d;
+			best = names[i];
+		}
+	}
+	return best;
+}
+
+/* ---- the check ------------------------------------------------------------------------------ */
+
+struct word {
+	char name[40];
+	char kind; /* of a child: * ? + or 0 */
+	const char *type;
+	size_t type_bytes;
+	bool required, unless_base;
+};
+
+/* The next word of an attribute or child list. */
+static bool next_word(const char **list, bool attribute, struct word *w)
+{
+	const char *s = *list;
+	while (*s == ' ') {
+		s++;
+	}
+	if (!*s) {
+		return false;
+	}
+	size_t n = strcspn(s, " "), name = attribute ? strcspn(s, ":") : n;
+	*list = s + n;
+	memset(w, 0, sizeof *w);
+	if (attribute) {
+		w->type = s + name + 1;
+		w->type_bytes = n - name - 1;
+		if (w->type[w->type_bytes - 1] == '!') {
+			w->type_bytes--;
+			w->required = true;
+		}
+		if (w->type[w->type_bytes - 1] == '?') {
+			w->type_bytes--;
+			w->unless_base = true;
+		}
+	} else if (strchr("*?+", s[n - 1])) {
+		w->kind = s[--name];
+	}
+	memcpy(w->name, s, BASE_MIN(name, sizeof w->name - 1));
+	return true;
+}
+
+static const struct element *element_of(const char *name, bool system)
+{
+	char special[48];
+	snprintf(special, sizeof special, "%.36s@system", name);
+	for (size_t i = 0; system && i < BASE_ARRAY_LEN(elements); i++) {
+		if (strcmp(elements[i].name, special) == 0) {
+			return &elements[i];
+		}
+	}
+	for (size_t i = 0; i < BASE_ARRAY_LEN(elements); i++) {
+		if (strcmp(elements[i].name, name) == 0) {
+			return &elements[i];
+		}
+	}
+	return NULL;
+}
+
+static bool in_list(const char *list, size_t n, const char *text)
+{
+	for (const char *s = list, *end = list + n; s < end;) {
+		size_t k = 0;
+		while (s + k < end && s[k] != '|') {
+			k++;
+		}
+		if (strlen(text) == k && strncasecmp(s, text, k) == 0) {
+			return true;
+		}
+		s += k + 1;
+	}
+	return false;
+}
+
+static bool looks_like_bool(const char *v)
+{
+	return strcasecmp(v, "true") == 0 || strcasecmp(v, "false") == 0 || strcmp(v, "1") == 0 ||
+	       strcmp(v, "0") == 0;
+}
+
+static void check_value(struct profile_doc *doc, const struct xml_node *n, const struct xml_attr *a,
+			const struct word *w)
+{
+	uint64_t v;
+	if (w->type[0] == '=') {
+		if (!in_list(w->type + 1, w->type_bytes - 1, a->value)) {
+			profile_bad(doc, a, "%s of %s is '%.60s', but has to be one of %.*s", a->name,
+				    n->name, a->value, (int)w->type_bytes - 1, w->type + 1);
+		}
+	} else if (w->type[0] == 'u') {
+		char *end;
+		unsigned long least = strtoul(w->type + 1, &end, 10);
+		unsigned long most = strtoul(end + 1, NULL, 10);
+		if (!profile_number(a->value, &v)) {
+			profile_bad(doc, a, "%s of %s is '%.60s', but has to be a number", a->name, n->name,
+				    a->value);
+		} else if (v < least || v > most) {
+			profile_bad(doc, a, "%s of %s is %.60s, but has to be from %lu to %lu", a->name,
+				    n->name, a->value, least, most);
+		}
+	} else if (strncmp(w->type, "hex", w->type_bytes) == 0) {
+		if (!profile_number(a->value, &v)) {
+			profile_bad(doc, a, "%s of %s is '%.60s', but has to be a number such as 0x10",
+				    a->name, n->name, a->value);
+		}
+	} else if (strncmp(w->type, "bool", w->type_bytes) == 0) {
+		if (!looks_like_bool(a->value)) {
+			profile_bad(doc, a, "%s of %s is '%.60s', but has to be true or false", a->name,
+				    n->name, a->value);
+		}
+	} else if (strncmp(w->type, "id", w->type_bytes) == 0) {
+		if (!*a->value || strpbrk(a->value, ": \t\n")) {
+			profile_bad(doc, a, "the Id '%.60s' is empty or has a colon or space in it", a->value);
+		}
+	} else if (w->required && !*a->value) {
+		profile_bad(doc, a, "%s of %s is empty", a->name, n->name);
+	}
+}
+
+static void check_attributes(struct profile_doc *doc, const struct xml_node *n, const char *rules)
+{
+	struct word w;
+	const char *names[24];
+	char copies[24][40];
+	for (const struct xml_attr *a = n->attrs; a; a = a->next) {
+		if (*a->prefix) {
+			continue; /* of another language */
+		}
+		size_t count = 0;
+		bool known = false;
+		for (const char *s = rules; next_word(&s, true, &w);) {
+			if (strcasecmp(w.name, a->name) == 0) {
+				check_value(doc, n, a, &w);
+				known = true;
+				break;
+			}
+			if (count < BASE_ARRAY_LEN(names)) {
+				memcpy(copies[count], w.name, sizeof w.name);
+				names[count] = copies[count];
+				count++;
+			}
+		}
+		if (!known) {
+			const char *near = profile_nearest(a->name, names, count);
+			profile_bad(doc, a, near ? "%s has no attribute '%.40s'; is %s meant?"
+						 : "%s has no attribute '%.40s'",
+				    n->name, a->name, near);
+		}
+	}
+	for (const char *s = rules; next_word(&s, true, &w);) {
+		bool excused = w.unless_base && xml_attr(n, "Base");
+		if (w.required && !excused && !xml_attr(n, w.name)) {
+			profile_bad(doc, n, "%s lacks the attribute %s", n->name, w.name);
+		}
+	}
+}
+
+static void check_children(struct profile_doc *doc, const struct xml_node *n, const char *rules)
+{
+	struct word w;
+	const char *names[24];
+	char copies[24][40];
+	unsigned counts[24] = {0}, furthest = 0;
+	for (const struct xml_node *c = n->children; c; c = c->next) {
+		unsigned at = 0;
+		bool known = false;
+		for (const char *s = rules; next_word(&s, false, &w); at++) {
+			memcpy(copies[at], w.name, sizeof w.name);
+			names[at] = copies[at];
+			if (strcmp(w.name, c->name) == 0) {
+				known = true;
+				break;
+			}
+		}
+		if (!known) {
+			const char *near = profile_nearest(c->name, names, at);
+			profile_bad(doc, c,
+				    near ? "<%.40s> cannot stand in <%s>; is <%s> meant?"
+					 : "<%.40s> cannot stand in <%s>",
+				    c->name, n->name, near);
+			continue;
+		}
+		if (counts[at]++ > 0 && (w.kind == '?' || w.kind == 0)) {
+			profile_bad(doc, c, "a second <%s> in <%s>, which takes one", c->name, n->name);
+		}
+		if (at < furthest && n == doc->profiles) {
+			profile_warn(doc, c,
+				     "<%s> comes after <%s>; Windows wants collectors first, then "
+				     "providers, then profiles",
+				     c->name, names[furthest] == names[at] ? "others" : copies[furthest]);
+		}
+		furthest = BASE_MAX(furthest, at);
+	}
+	unsigned at = 0;
+	for (const char *s = rules; next_word(&s, false, &w); at++) {
+		if ((w.kind == '+' || w.kind == 0) && counts[at] == 0) {
+			profile_bad(doc, n, "<%s> lacks <%s>", n->name, w.name);
+		}
+	}
+}
+
+static void check_meaning(struct profile_doc *doc, const struct xml_node *n, bool system)
+{
+	const char *v = xml_value(n, "Value");
+	if (system && v && strcmp(n->name, "Keyword") == 0 && !profile_schema_keyword(v)) {
+		const char *near =
+			profile_nearest(v, system_keywords, BASE_ARRAY_LEN(system_keywords));
+		if (near) {
+			profile_bad(doc, n, "there is no system keyword '%.40s'; is %s meant?", v, near);
+		} else {
+			profile_warn(doc, n, "the system keyword '%.40s' is not known here", v);
+		}
+	}
+	if (strcmp(n->name, "Buffers") == 0 && v) {
+		uint64_t percent;
+		if (profile_bool(xml_value(n, "PercentageOfTotalMemory"), false) &&
+		    profile_number(v, &percent) && percent > 100) {
+			profile_bad(doc, n, "Buffers asks for %s percent of memory", v);
+		}
+	}
+	if (strcmp(n->name, "PoolTag") == 0 && v && strlen(v) > 4) {
+		profile_bad(doc, n, "the pool tag '%.40s' has more than four characters", v);
+	}
+	if (strcmp(n->name, "Profile") == 0) {
+		const char *id = xml_value(n, "Id"), *name = xml_value(n, "Name");
+		const char *mode = xml_value(n, "LoggingMode"), *detail = xml_value(n, "DetailLevel");
+		size_t k = name ? strlen(name) : 0, d = detail ? strlen(detail) : 0;
+		if (id && name && mode && detail &&
+		    (strlen(id) != k + d + strlen(mode) + 2 || strncmp(id, name, k) != 0 ||
+		     id[k] != '.' || strncasecmp(id + k + 1, detail, d) != 0 || id[k + 1 + d] != '.' ||
+		     strcasecmp(id + k + 2 + d, mode) != 0)) {
+			profile_bad(doc, n,
+				    "the profile's Id is '%.60s', but has to be Name.DetailLevel.LoggingMode: "
+				    "'%.60s.%s.%s'",
+				    id, name, detail, mode);
+		}
+	}
+}
+
+static void check(struct profile_doc *doc, const struct xml_node *n, bool system)
+{
+	if (strncmp(n->name, "System", 6) == 0) {
+		system = true;
+	} else if (strncmp(n->name, "Event", 5) == 0) {
+		system = false;
+	}
+	const struct element *e = element_of(n->name, system);
+	if (!e) {
+		return; /* the parent's check has told */
+	}
+	if (e->attrs) {
+		check_attributes(doc, n, e->attrs);
+	}
+	check_meaning(doc, n, system);
+	if (!e->children) {
+		return;
+	}
+	check_children(doc, n, e->children);
+	for (const struct xml_node *c = n->children; c; c = c->next) {
+		check(doc, c, system);
+	}
+}
+
+void profile_schema_check(struct profile_doc *doc)
+{
+	const struct xml_node *root = doc->xml.root;
+	if (strcmp(root->name, "WindowsPerformanceRecorder") != 0) {
+		profile_bad(doc, root,
+			    "this is no recording profile: its outermost element is <%.60s>, not "
+			    "<WindowsPerformanceRecorder>",
+			    root->name);
+		return;
+	}
+	doc->profiles = xml_child(root, "Profiles");
+	check(doc, root, false);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How long an application thread waits for a daemon. A little always. Longer only when there is
+ * something to lose: a session wants the provider (the wait page says so without an answer), the
+ * daemon is there and merely slow, and this process has not used up its patience before. So a
+ * busy machine costs no first events, and a daemon that hangs or is stopped costs a program one
+ * short delay in its life.
+ */
+#include "provider/provider_dest.h"
+
+#include <fcntl.h>
+#include <time.h>
+
+#define STEP_MS 50u
+
+static uint32_t left_ms, full_ms;
+
+void provider_patience_init(uint32_t extra_ms)
+{
+	left_ms = full_ms = extra_ms;
+}
+
+void provider_patience_renew(void)
+{
+	left_ms = full_ms;
+}
+
+int provider_left_ms(const struct timespec *until)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	long ms = (long)(until->tv_sec - now.tv_sec) * 1000 +
+		  (until->tv_nsec - now.tv_nsec) / 1000000;
+	return ms < 0 ? 0 : (int)ms;
+}
+
+/* "12 (name) S ...": false for a process that is stopped, traced to a stop, dead, or not there. Where
+ * /proc does not tell, it is believed to run. */
+static bool runs(uint32_t pid)
+{
+	char path[32] = "/proc/", buf[512], digits[12];
+	size_t n = 0, at = 6;
+	for (uint32_t v = pid; v != 0; v /= 10) {
+		digits[n++] = (char)('0' + v % 10);
+	}
+	while (n > 0) {
+		path[at++] = digits[--n];
+	}
+	memcpy(path + at, "/stat", 6);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		return errno != ENOENT;
+	}
+	ssize_t got = read(fd, buf, sizeof buf - 1);
+	close(fd);
+	if (got <= 0) {
+		return errno != ESRCH;
+	}
+	buf[got] = 0;
+	const char *p = strrchr(buf, ')');
+	return !p || p[1] != ' ' || strchr("TtZXx", p[2]) == NULL;
+}
+
+bool provider_patience_wanted(const struct provider_dest *d, const struct provider_registration *reg)
+{
+	if (d->dir[0] == 0) {
+		return false;
+	}
+	if (proto_wait_wants(d->wait, &reg->guid)) {
+		return true;
+	}
+	/* Checked by traits_valid(): u16 size, name, then { u16 size, u8 type, data }. */
+	const uint8_t *t = reg->traits;
+	const uint8_t *nul = t ? memchr(t + 2, 0, reg->traits_bytes - 2) : NULL;
+	for (const uint8_t *p = nul ? nul + 1 : NULL; p && p < t + reg->traits_bytes; p += le16_get(p)) {
+		struct guid group;
+		if (p[2] == 1 && le16_get(p) == 3 + sizeof group) {
+			memcpy(&group, p + 3, sizeof group);
+			return proto_wait_wants(d->wait, &group);
+		}
+	}
+	return false;
+}
+
+bool provider_patience_more(const struct provider_dest *d, bool wanted, struct timespec *until)
+{
+	int peer = order_load_relaxed(&d->peer);
+	uint32_t pid = peer > 0 ? (uint32_t)peer : d->wait ? order_load_relaxed(&d->wait->pid) : 0;
+	uint32_t step = BASE_MIN(left_ms, STEP_MS);
+	if (!wanted || step == 0 || (pid != 0 && !runs(pid))) {
+		return false;
+	}
+	left_ms -= step;
+	*until = provider_deadline(step);
+	return true;
+}

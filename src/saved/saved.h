@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * saved: trace sessions as text files. Front door.
+ *
+ * What "logman create" keeps and what etwd starts by itself (autologgers) is one format: lines
+ * "Key = value" with the names of the Windows registry's autologger values, first for the session,
+ * then a section "[{GUID}]" or "[Provider-Name]" for each provider. docs/autologger.md has the table.
+ *
+ *   # a comment
+ *   Start = 1
+ *   FileName = /var/log/web.etl
+ *   BufferSize = 64
+ *
+ *   [{d3f0cf8a-0001-4c5c-a5f8-0d0a3f3a7a11}]
+ *   Enabled = 1
+ *   EnableLevel = 5
+ *   MatchAnyKeyword = 0x11
+ *
+ * Keys are compared without regard to case; numbers are decimal or 0x hex. Whatever is not
+ * understood is an error with its line: a session that does less than its file says helps nobody.
+ */
+#ifndef SAVED_SAVED_H
+#define SAVED_SAVED_H
+
+#include "base/base.h"
+
+#define SAVED_BYTES_MAX	    (1u << 20) /* of a file */
+#define SAVED_PROVIDERS_MAX 1024u
+#define SAVED_FILE_MAX_LIMIT 16u /* FileMax, as Windows */
+
+struct saved_provider {
+	struct guid guid;
+	char name[256]; /* what to show; "" when only the GUID is known */
+	uint32_t line;
+	bool enabled;
+	uint8_t level;
+	uint32_t properties; /* EVENT_ENABLE_PROPERTY_* */
+	uint64_t any, all;
+};
+
+enum saved_suffix { /* of a collector's file, as logman -v */
+	SAVED_SUFFIX_NONE,
+	SAVED_SUFFIX_NUMBER,
+	SAVED_SUFFIX_TIME,
+};
+
+struct saved_session {
+	char name[1024];
+	char file[4096]; /* "": none */
+	struct guid guid; /* zero: chosen at the start */
+	uint32_t start;	  /* autologger: 1 = start with etwd */
+	uint32_t clock;	  /* 1 qpc, 2 system, 3 cycles */
+	uint32_t buffer_kb, minimum_buffers, maximum_buffers, flush_timer;
+	uint32_t mode; /* EVENT_TRACE_*_MODE */
+	uint32_t maximum_file_size;
+	uint32_t file_max; /* autologger: keep that many files NAME.0001 …; 0: one file */
+	uint32_t expire_s; /* 0: never */
+	uint64_t quota;	   /* bytes of log file; 0: none */
+	enum saved_suffix suffix;
+	uint32_t serial; /* the next number for SAVED_SUFFIX_NUMBER */
+	bool overwrite;
+	struct saved_provider *provider; /* heap */
+	uint32_t provider_count;
+};
+
+/* What a file means when it says nothing. */
+void saved_init(struct saved_session *s);
+/* 0; -EBADMSG with line and reason in *d; -ENOMEM; -E2BIG. On failure *ret holds nothing. `name` is the
+ * session's when the file does not tell. */
+int saved_parse(const char *text, size_t n, const char *name, struct saved_session *ret,
+		struct diag *d);
+/* The same from a file, named after it without ".conf". Also -errno of the file. */
+int saved_read(const char *path, struct saved_session *ret, struct diag *d);
+/* As text that saved_parse reads back. */
+void saved_format(const struct saved_session *s, struct strbuf *out);
+/* Replaces the file in one step; makes missing directories (0700). 0 or -errno. */
+int saved_write(const char *path, const struct saved_session *s);
+void saved_finish(struct saved_session *s);
+/* A new provider, enabled for everything. NULL when there are too many or no memory. */
+struct saved_provider *saved_add_provider(struct saved_session *s, const struct guid *g);
+
+/* Where they are. Users: $XDG_CONFIG_HOME/openetw (else ~/.config/openetw), for all: /etc/openetw. */
+enum saved_place {
+	SAVED_AUTOLOGGERS, /* autologger.d */
+	SAVED_COLLECTORS,  /* collectors */
+	SAVED_STATE,	   /* $XDG_STATE_HOME/openetw (else ~/.local/state/openetw), /var/lib/openetw */
+};
+/* -ENOENT when there is no home to speak of, -ENAMETOOLONG. */
+int saved_dir(enum saved_place place, bool system, char *out, size_t cap);
+/* "DIR/NAME.conf", what is no plain file name character of NAME as %XX. */
+int saved_path(enum saved_place place, bool system, const char *name, char *out, size_t cap);
+/* Every "*.conf" of a directory by name; stops when `each` is false. 0 or -errno; a missing directory
+ * is an empty one. */
+int saved_each(const char *dir, bool (*each)(void *ctx, const char *path), void *ctx);
+/* mkdir -p, 0700. */
+int saved_make_dirs(const char *dir);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+#include "saved/saved.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+/* The example of the documentation: a registry export's names, with Windows' own spelling. */
+static const char example[] = "; a comment\r\n"
+			      "Start=1\r\n"
+			      "guid = {D3F0CF8A-0001-4c5c-a5f8-0d0a3f3a7a11}\r\n"
+			      "LogFileMode = 0x8000101\n"
+			      "FileName = \"/var/log/with blank .etl\"\n"
+			      "FileCounter = 3\n"
+			      "\n"
+			      "[{aa1cf0de-0001-4c5c-a5f8-0d0a3f3a7a11}]\n"
+			      "Enabled = 1\n"
+			      "EnableLevel = 4\n"
+			      "MatchAnyKeyword = 0xFFFFFFFFFFFFFFFF\n"
+			      "EnableProperty = 4\n"
+			      "[OpenETW.Sample.Hello]\n"
+			      "Enabled = 0";
+
+static void the_registrys_names_mean_what_they_mean_there(void **state)
+{
+	(void)state;
+	struct saved_session s;
+	struct diag d = {0};
+	struct guid g;
+	assert_int_equal(saved_parse(example, sizeof example - 1, "boot", &s, &d), 0);
+	assert_string_equal(s.name, "boot");
+	assert_int_equal(s.start, 1);
+	assert_int_equal(s.mode, 0x8000101);
+	assert_int_equal(s.clock, 1);
+	assert_string_equal(s.file, "/var/log/with blank .etl");
+	guid_parse("d3f0cf8a-0001-4c5c-a5f8-0d0a3f3a7a11", &g);
+	assert_true(guid_equal(&s.guid, &g));
+	assert_int_equal(s.provider_count, 2);
+	assert_int_equal(s.provider[0].level, 4);
+	assert_true(s.provider[0].any == UINT64_MAX);
+	assert_int_equal(s.provider[0].properties, 4);
+	assert_true(s.provider[0].enabled);
+	assert_false(s.provider[1].enabled);
+	guid_from_provider_name("OpenETW.Sample.Hello", &g);
+	assert_true(guid_equal(&s.provider[1].guid, &g));
+	saved_finish(&s);
+}
+
+static void every_mistake_is_named_with_its_line(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		uint32_t line;
+		const char *says;
+	} rows[] = {
+		{"Start = 1\nBufferSice = 4\n", 2, "'BufferSice' is no key of a session"},
+		{"Start = yes", 1, "'yes' is no number"},
+		{"Start = 2", 1, "Start is 0 to 1"},
+		{"\n\nClockType = 0", 3, "ClockType is 1 to 3"},
+		{"FlushTimer = 1s", 1, "'1s' is no number"},
+		{"FlushTimer = -1", 1, "'-1' is no number"},
+		{"MaxFileSize = 4294967296", 1, "MaxFileSize is 0 to 4294967295"},
+		{"Guid = 123", 1, "is no GUID"},
+		{"just words", 1, "is no \"Key = value\""},
+		{"[{123}]", 1, "neither a GUID nor"},
+		{"[]", 1, "neither a GUID nor"},
+		{"[A", 1, "']' is missing"},
+		{"[A]\nBufferSize = 4", 2, "'BufferSize' is no key of a provider"},
+		{"[A]\nEnableLevel = 256", 2, "EnableLevel is 0 to 255"},
+		{"[A]\n[B]\n[a]\n", 3, "was there already in line 1"},
+		{"[A]\n[Session]\n", 2, "stands before the providers"},
+		{"FileMax = 17", 1, "FileMax is 0 to 16"},
+		{"FileSuffix = both", 1, "none, number or time"},
+	};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
+		struct saved_session s;
+		struct diag d = {0};
+		assert_int_equal(saved_parse(rows[i].text, strlen(rows[i].text), "x", &s, &d),
+				 -EBADMSG);
+		if (!strstr(d.text, rows[i].says) || d.line != rows[i].line) {
+			fail_msg("%s: line %u: %s", rows[i].text, d.line, d.text);
+		}
+	}
+}
+
+static void a_session_survives_its_file(void **state)
+{
+	(void)state;
+	char dir[] = "/tmp/saved-test-XXXXXX", path[4096];
+	assert_non_null(mkdtemp(dir));
+	setenv("XDG_CONFIG_HOME", dir, 1);
+	struct saved_session s, back;
+	struct diag d = {0};
+	saved_init(&s);
+	strcpy(s.name, "a/b\\c: %d");
+	strcpy(s.file, "/tmp/x%d.etl");
+	s.mode = 0x8;
+	s.maximum_file_size = 7;
+	s.quota = 1ull << 40;
+	s.suffix = SAVED_SUFFIX_TIME;
+	struct saved_provider *p = saved_add_provider(&s, &GUID_ZERO);
+	p->any = 1;
+	p->all = UINT64_MAX;
+	strcpy(p->name, "Some Name");
+	assert_int_equal(saved_path(SAVED_COLLECTORS, false, s.name, path, sizeof path), 0);
+	assert_int_equal(strncmp(path, dir, strlen(dir)), 0);
+	assert_string_equal(strrchr(path, '/'), "/a%2Fb%5Cc%3A %25d.conf");
+	assert_int_equal(saved_write(path, &s), 0);
+	struct stat st;
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_int_equal(saved_read(path, &back, &d), 0);
+	assert_string_equal(back.name, s.name);
+	assert_string_equal(back.file, s.file);
+	assert_int_equal(back.mode, 8);
+	assert_true(back.quota == s.quota);
+	assert_int_equal(back.suffix, SAVED_SUFFIX_TIME);
+	assert_int_equal(back.provider_count, 1);
+	assert_true(back.provider[0].all == UINT64_MAX);
+	assert_string_equal(back.provider[0].name, "Some Name");
+	saved_finish(&s);
+	saved_finish(&back);
+	char command[64];
+	snprintf(command, sizeof command, "rm -rf %s", dir);
+	assert_int_equal(system(command), 0);
+}
+
+static void names_do_not_leave_their_directory(void **state)
+{
+	(void)state;
+	char path[4096];
+	setenv("XDG_CONFIG_HOME", "/c", 1);
+	assert_int_equal(saved_path(SAVED_AUTOLOGGERS, false, "../x", path, sizeof path), 0);
+	assert_string_equal(path, "/c/openetw/autologger.d/%2E.%2Fx.conf");
+	assert_int_equal(saved_path(SAVED_AUTOLOGGERS, true, "x", path, sizeof path), 0);
+	assert_string_equal(path, "/etc/openetw/autologger.d/x.conf");
+	char name[400];
+	memset(name, 'n', sizeof name - 1);
+	name[sizeof name - 1] = 0;
+	assert_int_equal(saved_path(SAVED_COLLECTORS, false, name, path, sizeof path),
+			 -ENAMETOOLONG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_registrys_names_mean_what_they_mean_there),
+		cmocka_unit_test(every_mistake_is_named_with_its_line),
+		cmocka_unit_test(a_session_survives_its_file),
+		cmocka_unit_test(names_do_not_leave_their_directory),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

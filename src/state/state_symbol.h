@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ * Private to state: functions of ELF modules, from the files of this machine that are of the same build.
+ */
+#ifndef STATE_STATE_SYMBOL_H
+#define STATE_STATE_SYMBOL_H
+
+#include "state/state.h"
+#include "state/state_table.h"
+
+struct state_symbols {
+	struct state_table files, names;
+	uint64_t open_bytes;
+};
+/* NULL when unknown. *ret_start counts from the module's base. */
+const char *state_symbols_at(struct state_symbols *x, struct state_memory *m,
+			     const struct state_image *i, const struct state_debug_id *d,
+			     uint64_t offset, uint64_t *ret_start);
+void state_symbols_free(struct state_symbols *x);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * symbol: names of addresses in ELF files of this machine. Front door.
+ *
+ * An ELF file is opened by path or from memory and checked against the build a trace names; functions
+ * come from .symtab, or from the separate debug information (by build id, or .gnu_debuglink), or at
+ * least from .dynsym. All bytes are untrusted: whatever does not fit is left out. One thread.
+ */
+#ifndef SYMBOL_SYMBOL_H
+#define SYMBOL_SYMBOL_H
+
+#include "base/base.h"
+
+#define SYMBOL_BUILD_ID_MAX 64u
+
+struct symbol_elf;
+
+/* -errno; -EBADMSG: no ELF file that we read (little-endian, 32 or 64 bit). */
+int symbol_elf_open(const char *path, struct symbol_elf **ret);
+/* The same over memory that stays valid until close. It is looked for in no other file. */
+int symbol_elf_open_memory(const void *p, size_t n, struct symbol_elf **ret);
+void symbol_elf_close(struct symbol_elf *f);
+
+/* Bytes of the build id; 0 when the file has none. */
+uint32_t symbol_elf_build_id(const struct symbol_elf *f, uint8_t out[SYMBOL_BUILD_ID_MAX]);
+/* Bytes from the page of its first loaded segment to the end of the last. */
+uint64_t symbol_elf_span(const struct symbol_elf *f);
+
+/* Looks for the names now, and lets go of the file; returns the bytes of memory they take. Else the
+ * first question does. */
+size_t symbol_elf_load(struct symbol_elf *f);
+/* The function that holds the address, which counts from the page of the first loaded segment. NULL
+ * when none does. As it stands in the file, not demangled; valid until close. */
+const char *symbol_elf_find(struct symbol_elf *f, uint64_t at, uint64_t *ret_start);
+/* Where the names come from: "" (the file itself), or another file's path. */
+const char *symbol_elf_source(const struct symbol_elf *f);
+
+/* The name for people when it is a C++ name and libstdc++ or libc++abi is in the process or can be
+ * loaded; else the name. May be freed with free(); NULL: no memory. */
+char *symbol_demangle(const char *name);
+
+#endif

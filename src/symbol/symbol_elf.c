@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The little of ELF that names of functions need. Files are read, never mapped: one that shrinks
+ * under us gives a short read, not a signal.
+ */
+#include "symbol/symbol.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#define SECTIONS_MAX	 65536u
+#define SEGMENTS_MAX	 4096u
+#define NOTE_MAX	 65536u
+#define TABLE_BYTES_MAX	 (512u << 20)
+#define PAGE		 4096u
+#define DEBUG_DIRECTORY	 "/usr/lib/debug"
+#define LINK_NAME_MAX	 255u
+#define CHUNK		 65536u
+#define DEBUG_PLACES	 3u
+
+struct input {
+	int fd; /* -1: memory */
+	const uint8_t *mem;
+	uint64_t bytes;
+};
+struct section {
+	uint32_t name, type, link;
+	uint64_t offset, bytes, entry;
+};
+struct function {
+	uint64_t start, bytes;
+	uint32_t name; /* in names */
+};
+struct symbol_elf {
+	struct input in;
+	bool wide;
+	char *path; /* NULL: memory */
+	char *source;
+	struct section *sections;
+	uint32_t section_count;
+	char *section_names;
+	uint64_t section_names_bytes;
+	uint64_t first, span; /* page of the first loaded segment; to the end of the last */
+	uint8_t build_id[SYMBOL_BUILD_ID_MAX];
+	uint32_t build_id_bytes;
+	bool looked; /* functions are there, or there are none */
+	struct function *functions;
+	size_t count, cap;
+	char *names;
+	uint64_t names_bytes;
+};
+
+static int input_read(const struct input *in, uint64_t at, void *p, size_t n)
+{
+	if (at > in->bytes || n > in->bytes - at) {
+		return -EBADMSG;
+	}
+	if (in->fd < 0) {
+		memcpy(p, in->mem + at, n);
+		return 0;
+	}
+	for (size_t done = 0; done < n;) {
+		ssize_t got = pread(in->fd, (char *)p + done, n - done, (off_t)(at + done));
+		if (got < 0 && errno == EINTR) {
+			continue;
+		}
+		if (got <= 0) {
+			return got < 0 ? -errno : -EBADMSG;
+		}
+		done += (size_t)got;
+	}
+	return 0;
+}
+
+/* A piece of the file in memory of its own, with a zero byte behind it. */
+static int input_take(const struct input *in, uint64_t at, uint64_t n, uint8_t **ret)
+{
+	if (n > TABLE_BYTES_MAX || at > in->bytes || n > in->bytes - at) {
+		return -EBADMSG;
+	}
+	uint8_t *p = malloc((size_t)n + 1);
+	if (!p) {
+		return -ENOMEM;
+	}
+	int err = input_read(in, at, p, (size_t)n);
+	if (err < 0) {
+		free(p);
+		return err;
+	}
+	p[n] = 0;
+	*ret = p;
+	return 0;
+}
+
+static uint64_t word(bool wide, const uint8_t *p)
+{
+	return wide ? le64_get(p) : le32_get(p);
+}
+
+static int read_segments(struct symbol_elf *f, uint64_t at, uint32_t size, uint32_t count)
+{
+	uint32_t need = f->wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+	uint64_t low = UINT64_MAX, high = 0;
+	if (count > SEGMENTS_MAX || (count && size < need)) {
+		return -EBADMSG;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		uint8_t h[sizeof(Elf64_Phdr)];
+		int err = input_read(&f->in, at + (uint64_t)i * size, h, need);
+		if (err < 0) {
+			return err;
+		}
+		uint64_t address = word(f->wide, h + (f->wide ? 16 : 8));
+		uint64_t bytes = word(f->wide, h + (f->wide ? 40 : 20));
+		if (le32_get(h) == PT_LOAD && address + bytes >= address) {
+			low = BASE_MIN(low, address & ~(uint64_t)(PAGE - 1));
+			high = BASE_MAX(high, address + bytes);
+		}
+	}
+	f->first = low == UINT64_MAX ? 0 : low;
+	f->span = low == UINT64_MAX ? 0 : high - low;
+	return 0;
+}
+
+static void section_parse(bool wide, const uint8_t *h, struct section *ret)
+{
+	*ret = (struct section){
+		.name = le32_get(h),
+		.type = le32_get(h + 4),
+		.offset = word(wide, h + (wide ? 24 : 16)),
+		.bytes = word(wide, h + (wide ? 32 : 20)),
+		.link = le32_get(h + (wide ? 40 : 24)),
+		.entry = word(wide, h + (wide ? 56 : 36)),
+	};
+}
+
+static int read_sections(struct symbol_elf *f, uint64_t at, uint32_t size, uint32_t count,
+			 uint32_t names)
+{
+	uint32_t need = f->wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+	uint8_t h[sizeof(Elf64_Shdr)];
+	struct section s;
+	if (at == 0) {
+		return 0; /* stripped of all of them */
+	}
+	int err = size < need ? -EBADMSG : input_read(&f->in, at, h, need);
+	if (err < 0) {
+		return err;
+	}
+	section_parse(f->wide, h, &s);
+	/* More than fit their fields: the first section has the numbers. */
+	count = count == 0 ? (uint32_t)BASE_MIN(s.bytes, UINT32_MAX) : count;
+	names = names == SHN_XINDEX ? s.link : names;
+	if (count > SECTIONS_MAX) {
+		return -EBADMSG;
+	}
+	f->sections = calloc(count ? count : 1, sizeof *f->sections);
+	if (!f->sections) {
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		err = input_read(&f->in, at + (uint64_t)i * size, h, need);
+		if (err < 0) {
+			return err;
+		}
+		section_parse(f->wide, h, &f->sections[i]);
+	}
+	f->section_count = count;
+	if (names < count) {
+		const struct section *n = &f->sections[names];
+		uint8_t *text;
+		err = input_take(&f->in, n->offset, n->bytes, &text);
+		if (err == 0) {
+			f->section_names = (char *)text;
+			f->section_names_bytes = n->bytes;
+		}
+	}
+	return err == -ENOMEM ? err : 0;
+}
+
+static void read_build_id(struct symbol_elf *f)
+{
+	for (uint32_t i = 0; i < f->section_count && !f->build_id_bytes; i++) {
+		const struct section *s = &f->sections[i];
+		uint8_t *p;
+		if (s->type != SHT_NOTE || s->bytes > NOTE_MAX ||
+		    input_take(&f->in, s->offset, s->bytes, &p) < 0) {
+			continue;
+		}
+		struct bytes b = bytes_of(p, (size_t)s->bytes);
+		while (bytes_left(&b) >= 12) {
+			uint32_t name = bytes_u32(&b), n = bytes_u32(&b), type = bytes_u32(&b);
+			if (name > NOTE_MAX || n > NOTE_MAX) {
+				break;
+			}
+			const uint8_t *owner = bytes_take(&b, (name + 3) & ~3u);
+			const uint8_t *id = bytes_take(&b, (n + 3) & ~3u);
+			if (b.bad) {
+				break;
+			}
+			if (type == NT_GNU_BUILD_ID && name == 4 && memcmp(owner, "GNU", 4) == 0 &&
+			    n <= SYMBOL_BUILD_ID_MAX) {
+				memcpy(f->build_id, id, n);
+				f->build_id_bytes = n;
+				break;
+			}
+		}
+		free(p);
+	}
+}
+
+static int elf_parse(struct symbol_elf *f)
+{
+	uint8_t h[sizeof(Elf64_Ehdr)] = {0};
+	int err = input_read(&f->in, 0, h, sizeof(Elf32_Ehdr));
+	if (err < 0) {
+		return err;
+	}
+	f->wide = h[EI_CLASS] == ELFCLASS64;
+	if (memcmp(h, ELFMAG, SELFMAG) != 0 || h[EI_DATA] != ELFDATA2LSB ||
+	    (!f->wide && h[EI_CLASS] != ELFCLASS32)) {
+		return -EBADMSG;
+	}
+	if (f->wide) {
+		err = input_read(&f->in, 0, h, sizeof h);
+	}
+	/* Both headers end alike: sizes and counts of 16 bits. */
+	const uint8_t *tail = h + (f->wide ? 52 : 40);
+	if (err == 0) {
+		err = read_segments(f, word(f->wide, h + (f->wide ? 32 : 28)), le16_get(tail + 2),
+				    le16_get(tail + 4));
+	}
+	if (err == 0) {
+		err = read_sections(f, word(f->wide, h + (f->wide ? 40 : 32)), le16_get(tail + 6),
+				    le16_get(tail + 8), le16_get(tail + 10));
+	}
+	if (err == 0) {
+		read_build_id(f);
+	}
+	return err;
+}
+
+static int elf_open(const struct input *in, const char *path, struct symbol_elf **ret)
+{
+	struct symbol_elf *f = calloc(1, sizeof *f);
+	int err = -ENOMEM;
+	int fd = in->fd;
+	if (!f) {
+		base_close(&fd);
+		return err;
+	}
+	f->in = *in;
+	f->path = path ? strdup(path) : NULL;
+	if (f->path || !path) {
+		err = elf_parse(f);
+	}
+	if (err < 0) {
+		symbol_elf_close(f);
+		return err;
+	}
+	*ret = f;
+	return 0;
+}
+
+static int input_open(const char *path, struct input *ret)
+{
+	/* Not blocking: a FIFO must not hang us before fstat tells that it is one. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	if (fd < 0) {
+		return -errno;
+	}
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return -EBADMSG;
+	}
+	*ret = (struct input){.fd = fd, .bytes = (uint64_t)st.st_size};
+	return 0;
+}
+
+int symbol_elf_open(const char *path, struct symbol_elf **ret)
+{
+	struct input in;
+	int err = input_open(path, &in);
+	return err < 0 ? err : elf_open(&in, path, ret);
+}
+
+int symbol_elf_open_memory(const void *p, size_t n, struct symbol_elf **ret)
+{
+	struct input in = {.fd = -1, .mem = p, .bytes = n};
+	return elf_open(&in, NULL, ret);
+}
+
+void symbol_elf_close(struct symbol_elf *f)
+{
+	if (f) {
+		base_close(&f->in.fd);
+		free(f->path);
+		free(f->source);
+		free(f->sections);
+		free(f->section_names);
+		free(f->functions);
+		free(f->names);
+		free(f);
+	}
+}
+
+uint32_t symbol_elf_build_id(const struct symbol_elf *f, uint8_t out[SYMBOL_BUILD_ID_MAX])
+{
+	memcpy(out, f->build_id, f->build_id_bytes);
+	return f->build_id_bytes;
+}
+
+uint64_t symbol_elf_span(const struct symbol_elf *f)
+{
+	return f->span;
+}
+
+const char *symbol_elf_source(const struct symbol_elf *f)
+{
+	return f->source ? f->source : "";
+}
+
+/* ---- functions ---- */
+
+static const struct section *section_of_type(const struct symbol_elf *f, uint32_t type)
+{
+	for (uint32_t i = 0; i < f->section_count; i++) {
+		if (f->sections[i].type == type) {
+			return &f->sections[i];
+		}
+	}
+	return NULL;
+}
+
+static const struct section *section_named(const struct symbol_elf *f, const char *name)
+{
+	for (uint32_t i = 0; i < f->section_count; i++) {
+		if (f->sections[i].name < f->section_names_bytes &&
+		    strcmp(f->section_names + f->sections[i].name, name) == 0) {
+			return &f->sections[i];
+		}
+	}
+	return NULL;
+}
+
+static int by_start(const void *pa, const void *pb)
+{
+	const struct function *a = pa, *b = pb;
+	if (a->start != b->start) {
+		return a->start < b->start ? -1 : 1;
+	}
+	/* The longer first: aliases of no size say less. */
+	return a->bytes > b->bytes ? -1 : a->bytes < b->bytes;
+}
+
+/* Functions of `from` become those of `f`. False when it has no such table. */
+static bool functions_take(struct symbol_elf *f, const struct symbol_elf *from, uint32_t type)
+{
+	const struct section *s = section_of_type(from, type);
+	uint32_t size = from->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	uint8_t *table = NULL, *names = NULL;
+	if (!s || s->link >= from->section_count || s->entry != size || s->bytes < size ||
+	    input_take(&from->in, s->offset, s->bytes, &table) < 0) {
+		return false;
+	}
+	const struct section *n = &from->sections[s->link];
+	struct function *list = NULL;
+	size_t count = 0;
+	if (input_take(&from->in, n->offset, n->bytes, &names) == 0) {
+		list = malloc((size_t)(s->bytes / size) * sizeof *list);
+	}
+	for (uint64_t i = 0; list && i < s->bytes / size; i++) {
+		const uint8_t *p = table + i * size;
+		uint8_t info = p[from->wide ? 4 : 12];
+		uint16_t where = le16_get(p + (from->wide ? 6 : 14));
+		struct function x = {.name = le32_get(p),
+				     .start = word(from->wide, p + (from->wide ? 8 : 4)),
+				     .bytes = word(from->wide, p + (from->wide ? 16 : 8))};
+		unsigned kind = info & 0xF;
+		if ((kind == STT_FUNC || kind == STT_GNU_IFUNC) && where != SHN_UNDEF &&
+		    x.name < n->bytes && names[x.name] && x.start >= from->first) {
+			x.start -= from->first;
+			list[count++] = x;
+		}
+	}
+	free(table);
+	if (count == 0) {
+		free(list);
+		free(names);
+		return false;
+	}
+	qsort(list, count, sizeof *list, by_start);
+	f->functions = list;
+	f->count = count;
+	f->names = (char *)names;
+	f->names_bytes = n->bytes;
+	return true;
+}
+
+static bool same_build(const struct symbol_elf *a, const struct symbol_elf *b)
+{
+	return a->build_id_bytes && a->build_id_bytes == b->build_id_bytes &&
+	       memcmp(a->build_id, b->build_id, a->build_id_bytes) == 0;
+}
+
+/* The checksum of .gnu_debuglink: CRC-32 as in gzip. */
+static int file_crc(const struct input *in, uint32_t *ret)
+{
+	uint32_t table[256];
+	for (uint32_t i = 0; i < 256; i++) {
+		uint32_t c = i;
+		for (int k = 0; k < 8; k++) {
+			c = c & 1 ? c >> 1 ^ 0xEDB88320u : c >> 1;
+		}
+		table[i] = c;
+	}
+	uint8_t *p = malloc(CHUNK);
+	int err = p ? 0 : -ENOMEM;
+	uint32_t crc = UINT32_MAX;
+	for (uint64_t at = 0; err == 0 && at < in->bytes; at += CHUNK) {
+		size_t n = (size_t)BASE_MIN(in->bytes - at, (uint64_t)CHUNK);
+		err = input_read(in, at, p, n);
+		for (size_t i = 0; err == 0 && i < n; i++) {
+			crc = table[(crc ^ p[i]) & 0xFF] ^ crc >> 8;
+		}
+	}
+	free(p);
+	*ret = ~crc;
+	return err;
+}
+
+/* `crc`: what the file must have when it has not our build id; NULL: it must have that. */
+static bool try_debug_file(struct symbol_elf *f, const char *path, const uint32_t *crc)
+{
+	struct symbol_elf *d;
+	uint32_t got;
+	if (symbol_elf_open(path, &d) < 0) {
+		return false;
+	}
+	bool ours = same_build(f, d) ||
+		    (crc && (!f->build_id_bytes || !d->build_id_bytes) &&
+		     file_crc(&d->in, &got) == 0 && got == *crc);
+	/* Segments of debug information keep their addresses. */
+	bool taken = ours && functions_take(f, d, SHT_SYMTAB);
+	if (taken) {
+		f->source = strdup(path);
+	}
+	symbol_elf_close(d);
+	return taken;
+}
+
+static bool by_build_id(struct symbol_elf *f)
+{
+	char path[sizeof DEBUG_DIRECTORY + 32 + 2 * SYMBOL_BUILD_ID_MAX];
+	if (f->build_id_bytes < 2) {
+		return false;
+	}
+	int n = snprintf(path, sizeof path, DEBUG_DIRECTORY "/.build-id/%02x/", f->build_id[0]);
+	for (uint32_t i = 1; i < f->build_id_bytes; i++) {
+		n += snprintf(path + n, sizeof path - (size_t)n, "%02x", f->build_id[i]);
+	}
+	snprintf(path + n, sizeof path - (size_t)n, ".debug");
+	return try_debug_file(f, path, NULL);
+}
+
+static bool by_debug_link(struct symbol_elf *f)
+{
+	const struct section *s = section_named(f, ".gnu_debuglink");
+	uint8_t *p;
+	if (!s || s->bytes < 8 || s->bytes > LINK_NAME_MAX + 8 ||
+	    input_take(&f->in, s->offset, s->bytes, &p) < 0) {
+		return false;
+	}
+	uint32_t crc = le32_get(p + s->bytes - 4);
+	const char *name = (const char *)p, *slash = strrchr(f->path, '/');
+	int directory = slash ? (int)(slash - f->path) : 0;
+	char path[PATH_MAX];
+	/* A name, not a way to somewhere else. */
+	bool sound = memchr(p, 0, (size_t)s->bytes - 4) != NULL && !strchr(name, '/');
+	bool found = false;
+	for (size_t i = 0; sound && i < DEBUG_PLACES && !found; i++) {
+		int n;
+		switch (i) {
+		case 0:
+			n = snprintf(path, sizeof path, "%.*s/%s", directory, f->path, name);
+			break;
+		case 1:
+			n = snprintf(path, sizeof path, "%.*s/.debug/%s", directory, f->path, name);
+			break;
+		default:
+			n = snprintf(path, sizeof path, DEBUG_DIRECTORY "%.*s/%s", directory,
+				     f->path, name);
+			break;
+		}
+		found = n > 0 && (size_t)n < sizeof path && try_debug_file(f, path, &crc);
+	}
+	free(p);
+	return found;
+}
+
+size_t symbol_elf_load(struct symbol_elf *f)
+{
+	if (!f->looked) {
+		f->looked = true;
+		if (!functions_take(f, f, SHT_SYMTAB) &&
+		    !(f->path && (by_build_id(f) || by_debug_link(f)))) {
+			functions_take(f, f, SHT_DYNSYM);
+		}
+		base_close(&f->in.fd);
+	}
+	return f->count * sizeof *f->functions + (size_t)f->names_bytes;
+}
+
+const char *symbol_elf_find(struct symbol_elf *f, uint64_t at, uint64_t *ret_start)
+{
+	symbol_elf_load(f);
+	size_t low = 0, high = f->count;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (f->functions[mid].start <= at) {
+			low = mid + 1;
+		} else {
+			high = mid;
+		}
+	}
+	if (low == 0) {
+		return NULL;
+	}
+	/* The first of those that start there: the longest. */
+	size_t i = low - 1;
+	while (i > 0 && f->functions[i - 1].start == f->functions[i].start) {
+		i--;
+	}
+	const struct function *x = &f->functions[i];
+	uint64_t end = x->bytes ? x->start + x->bytes
+		       : low < f->count ? f->functions[low].start
+					: f->span;
+	if (at >= end) {
+		return NULL;
+	}
+	*ret_start = x->start;
+	return f->names + x->name;
+}

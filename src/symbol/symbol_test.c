@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Names against what the dynamic linker and binutils say of the same files.
+ */
+#include "symbol/symbol.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static int __attribute__((noinline)) find_me(int x)
+{
+	return x * 3 + getpid();
+}
+
+/* Page of the first loaded segment of this program, and its build id as it lies in memory. */
+struct self {
+	uint64_t base;
+	uint8_t id[64];
+	uint32_t id_bytes;
+};
+
+static int look_at_self(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	struct self *s = ctx;
+	s->base = UINT64_MAX;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uint64_t at = info->dlpi_addr + p->p_vaddr;
+		if (p->p_type == PT_LOAD) {
+			s->base = BASE_MIN(s->base, at & ~4095ull);
+		}
+		const uint8_t *n = (const uint8_t *)(uintptr_t)at;
+		const uint8_t *end = n + p->p_memsz;
+		while (p->p_type == PT_NOTE && end - n >= 12) {
+			uint32_t name = le32_get(n), bytes = le32_get(n + 4);
+			if (le32_get(n + 8) == 3 && name == 4 && bytes <= sizeof s->id) {
+				memcpy(s->id, n + 16, bytes);
+				s->id_bytes = bytes;
+			}
+			n += 12 + ((name + 3) & ~3u) + ((bytes + 3) & ~3u);
+		}
+	}
+	return 1; /* the program is the first */
+}
+
+static void a_function_of_this_program_is_found_by_its_address(void **state)
+{
+	struct self self = {0};
+	struct symbol_elf *f;
+	uint8_t id[SYMBOL_BUILD_ID_MAX];
+	uint64_t start, at;
+	dl_iterate_phdr(look_at_self, &self);
+	assert_int_equal(symbol_elf_open("/proc/self/exe", &f), 0);
+	at = (uint64_t)(uintptr_t)find_me - self.base;
+	assert_string_equal(symbol_elf_find(f, at, &start), "find_me");
+	assert_int_equal(start, at);
+	assert_string_equal(symbol_elf_find(f, at + 1, &start), "find_me");
+	assert_int_equal(start, at);
+	assert_null(symbol_elf_find(f, symbol_elf_span(f) + 100, &start));
+	assert_int_equal(symbol_elf_build_id(f, id), self.id_bytes);
+	assert_memory_equal(id, self.id, self.id_bytes);
+	assert_string_equal(symbol_elf_source(f), "");
+	symbol_elf_close(f);
+}
+
+/* A library without a symbol table still exports names. */
+static void an_exported_function_of_libc_is_found(void **state)
+{
+	Dl_info info;
+	struct symbol_elf *f;
+	uint64_t start;
+	void *p = dlsym(RTLD_DEFAULT, "qsort_r");
+	assert_non_null(p);
+	assert_int_not_equal(dladdr(p, &info), 0);
+	assert_int_equal(symbol_elf_open(info.dli_fname, &f), 0);
+	const char *name = symbol_elf_find(
+		f, (uint64_t)(uintptr_t)p - (uint64_t)(uintptr_t)info.dli_fbase + 4, &start);
+	assert_non_null(name);
+	assert_non_null(strstr(name, "qsort_r"));
+	symbol_elf_close(f);
+}
+
+static bool run(const char *format, const char *dir)
+{
+	char command[1024];
+	snprintf(command, sizeof command, format, dir, dir, dir, dir, dir, dir);
+	return system(command) == 0;
+}
+
+static void a_stripped_file_takes_names_from_the_file_its_debug_link_names(void **state)
+{
+	char dir[] = "/tmp/openetw-symbol-XXXXXX", path[128];
+	struct self self = {0};
+	struct symbol_elf *f;
+	uint64_t start, at;
+	if (system("command -v objcopy >/dev/null") != 0) {
+		skip();
+	}
+	assert_non_null(mkdtemp(dir));
+	dl_iterate_phdr(look_at_self, &self);
+	at = (uint64_t)(uintptr_t)find_me - self.base;
+	snprintf(path, sizeof path, "cp /proc/%d/exe %s/all", (int)getpid(), dir);
+	assert_int_equal(system(path), 0);
+	/* without a build id the checksum decides */
+	assert_true(run("cd %s && objcopy -R .note.gnu.build-id all && mkdir .debug && "
+			"objcopy --only-keep-debug all .debug/part.debug && objcopy --strip-all all part && "
+			"objcopy --add-gnu-debuglink=.debug/part.debug part",
+			dir));
+	snprintf(path, sizeof path, "%s/part", dir);
+	assert_int_equal(symbol_elf_open(path, &f), 0);
+	assert_string_equal(symbol_elf_find(f, at + 2, &start), "find_me");
+	assert_non_null(strstr(symbol_elf_source(f), "/.debug/part.debug"));
+	symbol_elf_close(f);
+	/* another build's names would be wrong ones */
+	assert_true(run("cd %s && printf x >>.debug/part.debug", dir));
+	assert_int_equal(symbol_elf_open(path, &f), 0);
+	const char *name = symbol_elf_find(f, at + 2, &start);
+	assert_true(!name || strcmp(name, "find_me") != 0);
+	symbol_elf_close(f);
+	assert_true(run("rm -r %s", dir));
+}
+
+static void what_is_no_elf_file_is_refused(void **state)
+{
+	struct symbol_elf *f;
+	assert_int_equal(symbol_elf_open("/etc/passwd", &f), -EBADMSG);
+	assert_int_equal(symbol_elf_open("/", &f), -EBADMSG);
+	assert_int_equal(symbol_elf_open("/nonexistent", &f), -ENOENT);
+	assert_int_equal(symbol_elf_open_memory("\x7f" "ELF", 4, &f), -EBADMSG);
+}
+
+static void cxx_names_become_readable_and_others_stay(void **state)
+{
+	char *name = symbol_demangle("qsort");
+	assert_string_equal(name, "qsort");
+	free(name);
+	name = symbol_demangle("_ZN3foo3barEi");
+	assert_true(strcmp(name, "foo::bar(int)") == 0 || strcmp(name, "_ZN3foo3barEi") == 0);
+	if (dlopen("libstdc++.so.6", RTLD_NOW)) {
+		assert_string_equal(name, "foo::bar(int)");
+	}
+	free(name);
+	name = symbol_demangle("_Z");
+	assert_string_equal(name, "_Z");
+	free(name);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_function_of_this_program_is_found_by_its_address),
+		cmocka_unit_test(an_exported_function_of_libc_is_found),
+		cmocka_unit_test(a_stripped_file_takes_names_from_the_file_its_debug_link_names),
+		cmocka_unit_test(what_is_no_elf_file_is_refused),
+		cmocka_unit_test(cxx_names_become_readable_and_others_stay),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

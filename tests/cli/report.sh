@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+# report: processes, functions and waits, of a trace from Windows and of this machine.
+. "$(dirname "$0")/lib.sh"
+
+f=$CORPUS/perfview/net.4.5.2.x86.etl
+if [ -e "$f" ]; then
+	run_status 0 openetw report -n 5 --folded "$T/folded" --speedscope "$T/speedscope" "$f"
+	says 'Test.x86.exe (3644)' "$T/out" "the process that was profiled"
+	says 'System.DateTime.GetDatePart' "$T/out" "a method of it, by the name the trace has"
+	samples=$(openetw dump -q --json -e PerfInfo/SampleProf "$f" | wc -l)
+	says "^$samples samples" "$T/out" "all samples"
+	busy=$(sed -n 's/^[0-9]* samples, \([0-9]*\) of them idle.*/\1/p' "$T/out")
+	[ "$(awk '{n += $NF} END {print n}' "$T/folded")" -eq $((samples - busy)) ] || fail "folded stacks are not all"
+	py 'import json, sys
+s = json.load(open(sys.argv[1], encoding="utf-8"))
+p = s["profiles"][0]
+top = max(max(l) for l in p["samples"] if l)
+sys.exit(not (top < len(s["shared"]["frames"]) and len(p["samples"]) == len(p["weights"]) and sum(p["weights"]) == p["endValue"]))' \
+		"$T/speedscope" || fail "the profile for speedscope"
+	run_status 0 openetw report --json --pid 3644 "$f"
+	json_lines "$T/out"
+	! grep '"table":"processes"' "$T/out" | grep -v 3644 || fail "--pid shows others"
+	run_status 1 openetw report "$CORPUS/tx/HTTP_Server.etl"
+	says 'no CPU samples' "$T/err" "what is missing"
+fi
+run_status 1 openetw report /no/such.etl
+run_status 2 openetw report
+
+openetw record --cpu -o "$T/k.etl" -- sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done' >"$T/out" 2>"$T/err" </dev/null ||
+	skip "perf events are not for us here: $(head -1 "$T/err")"
+run_status 0 openetw report "$T/k.etl"
+says '  sh (\|  dash (' "$T/out" "the program that ran"
