@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool room(struct strbuf *b, size_t n)
+bool strbuf_room(struct strbuf *b, size_t n)
 {
 	if (b->failed || n > SIZE_MAX / 4 - b->len) {
 		b->failed = true;
@@ -25,32 +25,13 @@ static bool room(struct strbuf *b, size_t n)
 	return true;
 }
 
-void strbuf_add(struct strbuf *b, const void *p, size_t n)
-{
-	if (room(b, n)) {
-		memcpy(b->s + b->len, p, n);
-		b->len += n;
-		b->s[b->len] = 0;
-	}
-}
-
-void strbuf_addc(struct strbuf *b, char c)
-{
-	strbuf_add(b, &c, 1);
-}
-
-void strbuf_adds(struct strbuf *b, const char *s)
-{
-	strbuf_add(b, s, strlen(s));
-}
-
 void strbuf_addf(struct strbuf *b, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
 	int n = vsnprintf(NULL, 0, fmt, ap);
 	va_end(ap);
-	if (n < 0 || !room(b, (size_t)n)) {
+	if (n < 0 || !strbuf_room(b, (size_t)n)) {
 		b->failed = true;
 		return;
 	}
@@ -83,11 +64,25 @@ void strbuf_add_hex(struct strbuf *b, uint64_t v)
 	strbuf_add(b, s, (size_t)(buf + sizeof buf - s));
 }
 
+/* None of eight bytes needs an escape. The usual test for a byte below n in a word; it may say no for
+ * one that needs none. */
+static bool is_plain(const char *s)
+{
+	const uint64_t ones = ~0ull / 255, tops = ones << 7;
+	uint64_t v = le64_get(s), quote = v ^ ones * '"', back = v ^ ones * '\\';
+	uint64_t bad = (v - ones * 0x20) | (quote - ones) | (back - ones) | v;
+	return (bad & tops) == 0;
+}
+
 void strbuf_add_json(struct strbuf *b, const char *s, size_t n)
 {
 	strbuf_addc(b, '"');
 	size_t from = 0;
 	for (size_t i = 0; i < n; i++) {
+		if (i + 8 <= n && is_plain(s + i)) {
+			i += 7;
+			continue;
+		}
 		unsigned char c = (unsigned char)s[i];
 		if (c >= 0x20 && c != '"' && c != '\\') {
 			continue;
