@@ -26,7 +26,7 @@
 #define CHILD_QUIET_MS	  20
 #define CHILD_STACK_BYTES (64u << 10)
 
-static uint32_t recovering; /* thread id in the child that does it */
+static uint32_t recovering PROVIDER_FEW; /* thread id in the child that does it */
 
 /* As the listener would, but in this thread: REGISTER each, take the answers until the time is
  * over. */

@@ -13,7 +13,7 @@
 
 #define STEP_MS 50u
 
-static uint32_t left_ms, full_ms;
+static uint32_t left_ms PROVIDER_FEW, full_ms PROVIDER_FEW;
 
 void provider_patience_init(uint32_t extra_ms)
 {
