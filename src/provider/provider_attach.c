@@ -153,7 +153,7 @@ static int welcome(const struct proto_message *m, int *fds, int count, uint32_t 
 	return 0;
 }
 
-#define CONNECT_MS 1000
+#define CONNECT_MS PROVIDER_PATIENCE_MS
 
 static void tell_registrations(struct provider_dest *d, int fd, void *buf, size_t cap, bool lock)
 {

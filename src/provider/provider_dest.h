@@ -178,7 +178,7 @@ int provider_left_ms(const struct timespec *until);
 void provider_patience_renew(void);
 /* The time is up and this daemon has not answered: wait on, until the new *until? Only while
  * something is to be missed (`wanted`), the daemon lives and is not stopped, and the process has
- * not waited long before. The lock is held, or nobody else can be here. context: async-signal-safe */
+ * not waited long before. d NULL: it is a thread of our own that is waited for. The lock is held, or nobody else can be here. context: async-signal-safe */
 bool provider_patience_more(const struct provider_dest *d, bool wanted, struct timespec *until);
 /* Some session wants this provider, or a group that its traits name. */
 bool provider_patience_wanted(const struct provider_dest *d, const struct provider_registration *reg);

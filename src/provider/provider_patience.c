@@ -84,8 +84,10 @@ bool provider_patience_wanted(const struct provider_dest *d, const struct provid
 
 bool provider_patience_more(const struct provider_dest *d, bool wanted, struct timespec *until)
 {
-	int peer = order_load_relaxed(&d->peer);
-	uint32_t pid = peer > 0 ? (uint32_t)peer : d->wait ? order_load_relaxed(&d->wait->pid) : 0;
+	int peer = d ? order_load_relaxed(&d->peer) : 0;
+	uint32_t pid = peer > 0 ? (uint32_t)peer
+		       : d && d->wait ? order_load_relaxed(&d->wait->pid)
+				      : 0;
 	uint32_t step = BASE_MIN(left_ms, STEP_MS);
 	if (!wanted || step == 0 || (pid != 0 && !runs(pid))) {
 		return false;

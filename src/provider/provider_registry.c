@@ -290,7 +290,10 @@ static void wait_registered_locked(uint32_t index, uint32_t generation)
 				given_up[d] = dest->unresponsive = true;
 			}
 		}
-		if (!longer) {
+		/* The callback of a provider that is enabled did not get its turn yet; one that runs may
+		 * wait for a lock of our caller. */
+		bool due = !self && reg->jobs_done != reg->jobs_queued && !reg->running;
+		if (!longer && !(due && provider_patience_more(NULL, true, &until))) {
 			return;
 		}
 	}
