@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The listener: attach, receive, wait for the next daemon. And the sender, which sleeps on the
- * writer's bell and so can be woken by an application thread that has no descriptor of ours.
+ * The listener: attach, receive, send, wait for the next daemon. It sleeps on words, not in the
+ * socket, so that an application thread, which has no descriptor of ours, can wake it; where that is
+ * not possible, a second thread sleeps on the writer's bell and sends.
  */
 #include "provider/provider_dest.h"
 #include "provider/provider_stack.h"

@@ -61,7 +61,8 @@ static bool runs(uint32_t pid)
 	return !p || p[1] != ' ' || strchr("TtZXx", p[2]) == NULL;
 }
 
-bool provider_patience_wanted(const struct provider_dest *d, const struct provider_registration *reg)
+bool provider_patience_wanted(const struct provider_dest *d,
+			      const struct provider_registration *reg)
 {
 	if (d->dir[0] == 0) {
 		return false;
