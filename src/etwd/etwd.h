@@ -234,6 +234,7 @@ struct process {
 	bool dead;	   /* to be drained for the last time and dropped */
 	bool drained_last; /* that has happened */
 	bool quarantined;  /* broke the rules too often: behaves as disabled */
+	bool eager;	   /* its pool is to grow ahead of need, when there is time */
 	bool foreign_pids; /* lives in another pid namespace: thread ids need translation */
 	uint32_t terminal_session;
 	uint64_t start_key;
@@ -278,6 +279,9 @@ void etwd_process_hello(struct etwd *d, struct conn *c, const struct proto_messa
 void etwd_process_gone(struct etwd *d, struct process *p);
 void etwd_process_destroy(struct etwd *d, struct process *p);
 int etwd_process_ready_pool(struct etwd *d, struct process *p); /* before its first enable */
+/* Once a turn: an enable of many processes is not held up by making room for their first bursts. */
+#define ETWD_EAGER_A_TURN 8u
+void etwd_process_grow_some(struct etwd *d);
 void etwd_process_grow(struct etwd *d, struct process *p, const struct pool_view_stats *st);
 /* Unique per process and boot; 0 when no such process lives. */
 uint64_t etwd_process_start_key(uint32_t pid);
@@ -686,6 +690,7 @@ struct etwd {
 	uint64_t strangers_at_ns;
 	LIST_HEAD(, process) processes;
 	uint32_t process_count, dead_count;
+	uint32_t eager_count, eager_left;
 	uint32_t reg_count;
 	uint64_t pool_bytes;
 	LIST_HEAD(, provider) bucket[ETWD_BUCKETS];

@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@
 
 #ifndef OPENETW_VERSION
 #define OPENETW_VERSION "0.1.0"
+#define THREAD_STACK_BYTES (512u << 10)
 #endif
 
 struct options {
@@ -416,6 +418,13 @@ static int run(struct etwd *d, const struct options *o, int lock_fd)
 		redirect(d);
 	} else {
 		d->log_fd = 2;
+	}
+	/* Of 8 MB stacks the kernel makes huge pages. */
+	pthread_attr_t stacks;
+	if (pthread_attr_init(&stacks) == 0) {
+		pthread_attr_setstacksize(&stacks, THREAD_STACK_BYTES);
+		pthread_setattr_default_np(&stacks);
+		pthread_attr_destroy(&stacks);
 	}
 	int r = watch_signals(d);
 	if (r == 0) {
