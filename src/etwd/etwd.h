@@ -22,6 +22,8 @@
  *   etwd_notify.c    ENABLE requests: changes, callbacks, their acknowledgements
  *   etwd_filter.c    filters of an enable: parsing, evaluation
  *   etwd_session.c   start, query, flush; etwd_stop.c: stop, update
+ *   etwd_limits.c    sessions that end by themselves: expiry, quota, owner
+ *   etwd_autolog.c   sessions from configuration files
  *   etwd_reach.c     a directory is looked up before the loop opens a file in it
  *   etwd_drain.c     when to drain; a pass; losses
  *   etwd_route.c     a record -> the sessions that want it, in ETW form
@@ -521,6 +523,10 @@ struct session {
 	uint32_t capture_s;
 	uint64_t capture_next_ns;
 	uint64_t stop_deadline_ns;
+	/* limits, see etwd_limits.c */
+	uint64_t expires_filetime, quota_bytes;
+	uint32_t owner_pid;
+	int owner_fd; /* its pidfd while owner_pid != 0 */
 	struct reply_to stop_reply, start_reply;
 };
 
@@ -543,6 +549,12 @@ uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s,
 			     const struct proto_session *p, struct diag *diag,
 			     const char **ret_why);
 uint32_t etwd_session_timer(struct session *s, uint32_t timer);
+/* Expiry, quota and owner as the description says. Win32 code. */
+uint32_t etwd_limits_set(struct session *s, const struct proto_session *p,
+			 const char **ret_why);
+void etwd_limits_clear(struct session *s);
+/* Ten times a second; true when the session is being stopped now. */
+bool etwd_limits_tick(struct etwd *d, struct session *s);
 void etwd_session_describe(struct etwd *d, struct session *s, struct proto_session *ret);
 /* Who waits for it was kept in stop_reply before. */
 void etwd_session_stop(struct etwd *d, struct session *s);
@@ -552,6 +564,11 @@ void etwd_session_ref(struct session *s);
 void etwd_session_unref(struct session *s);
 void etwd_session_forget(struct etwd *d, struct session *s); /* out of the table */
 bool etwd_session_allows(const struct etwd *d, const struct session *s, const struct process *p);
+
+/* ---- autologgers ------------------------------------------------------------------------------ */
+
+/* Start the sessions of the configuration files. Their mistakes are only logged. */
+void etwd_autolog_start(struct etwd *d);
 
 /* ---- drain ----------------------------------------------------------------------------------- */
 

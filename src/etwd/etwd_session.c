@@ -19,6 +19,7 @@ void etwd_session_unref(struct session *s)
 	if (--s->refs > 0) {
 		return;
 	}
+	etwd_limits_clear(s);
 	free(s->name);
 	free(s->log_file);
 	free(s->path);
@@ -36,6 +37,7 @@ void etwd_session_forget(struct etwd *d, struct session *s)
 {
 	etwd_reply_drop(&s->start_reply);
 	etwd_reply_drop(&s->stop_reply);
+	etwd_limits_clear(s);
 	s->state = SESSION_DEAD;
 	d->session[s->id] = NULL;
 	d->session_count--;
@@ -129,6 +131,9 @@ void etwd_session_describe(struct etwd *d, struct session *s, struct proto_sessi
 		.events = st->events,
 		.bytes_written = st->bytes_written,
 		.latency_us = s->latency_us,
+		.expires_filetime = s->expires_filetime,
+		.quota_bytes = s->quota_bytes,
+		.owner_pid = s->owner_pid,
 		.name = s->name,
 		.log_file = s->log_file,
 		.name_len = (uint32_t)utf16_len(s->name),
@@ -349,6 +354,10 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 	s->latency_us = p->latency_us;
 	s->flush_threshold = p->flush_threshold;
 	s->enable_flags = p->enable_flags;
+	code = etwd_limits_set(s, p, ret_why);
+	if (code != 0) {
+		return code;
+	}
 	s->options = (struct sink_options){
 		.name = s->name,
 		.log_file = s->log_file,
@@ -632,7 +641,8 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 	struct diag diag = {0};
 	const char *why = NULL;
 	uint32_t code = 0;
-	if (!proto_get_u32(m, PROTO_TAG_CONTROL_CODE, &control) || control > 5) {
+	if (!proto_get_u32(m, PROTO_TAG_CONTROL_CODE, &control) ||
+	    control > PROTO_CONTROL_LIMITS) {
 		etwd_reply_status(d, c, m, 87, "unknown control code");
 		return;
 	}
@@ -676,6 +686,11 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 	case 3:
 		control_flush(d, c, m, s);
 		return;
+	case PROTO_CONTROL_LIMITS: {
+		struct proto_session p;
+		code = proto_get_session(m, &p) ? etwd_limits_set(s, &p, &why) : 87;
+		break;
+	}
 	case 5:
 		code = 50;
 		why = "a session is not converted; UPDATE with the real-time mode adds the feed";

@@ -45,7 +45,7 @@ enum saved_suffix { /* of a collector's file, as logman -v */
 };
 
 struct saved_session {
-	char name[1024];
+	char name[3100]; /* 1024 units of UTF-16 */
 	char file[4096]; /* "": none */
 	struct guid guid; /* zero: chosen at the start */
 	uint32_t start;	  /* autologger: 1 = start with etwd */
