@@ -171,6 +171,7 @@ uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session,
 		{'f', "flush-timer", "TIME", "write part-filled buffers this often: 1s, 2m",       \
 		 NULL},                                                                            \
 		{0, "clock", "CLOCK", "qpc (default), system or cycles", "qpc|system|cycles"},     \
+		{0, "mode-bits", "BITS", "more bits of the Windows LogFileMode, such as 0x4000", NULL}, \
 		{0, "no-per-cpu", NULL, "one stream of buffers instead of one for each processor", \
 		 NULL},                                                                            \
 	{                                                                                          \
