@@ -9,7 +9,8 @@ static const struct cli_option options[] = {
 	{'o', "output", "FILE", "log file; default NAME.etl in the state directory", NULL},
 	{'p', "provider", "P", "enable Name:keywords:level (repeatable)", NULL},
 	{'r', "realtime", NULL, "deliver to live consumers", NULL},
-	{0, "file-max", "N", "keep the files of the last N starts: NAME.0001.etl … (up to 16)", NULL},
+	{0, "file-max", "N", "keep the files of the last N starts: NAME.0001.etl … (up to 16)",
+	 NULL},
 	{0, "off", NULL, "add it, but do not start it (Start = 0)", NULL},
 	{0, "expire", "TIME", "stop it so long after its start: 1h, 2d", NULL},
 	{0, "quota", "SIZE", "stop it when its file has this size", NULL},
@@ -72,7 +73,11 @@ static bool show(void *ctx, const char *path)
 	} else {
 		char last[64];
 		const char *name = openetw_error_name(status);
-		snprintf(last, sizeof last, !ran ? "never" : status ? "%s" : "fine", name ? name : "?");
+		snprintf(last, sizeof last,
+			 !ran	  ? "never"
+			 : status ? "%s"
+				  : "fine",
+			 name ? name : "?");
 		printf("%-24s %-5s %-8s %-28s %4u  %s\n", s.name, s.start ? "on" : "off",
 		       live ? "running" : "-", last, s.provider_count, path);
 	}
@@ -86,8 +91,8 @@ static int list(struct cli_args *a)
 	int r = saved_dir(SAVED_AUTOLOGGERS, cli_flag(a, "system"), dir, sizeof dir);
 	if (r == 0) {
 		if (!cli_flag(a, "json")) {
-			printf("%-24s %-5s %-8s %-28s %4s  %s\n", "NAME", "START", "NOW", "LAST START",
-			       "PROV", "FILE");
+			printf("%-24s %-5s %-8s %-28s %4s  %s\n", "NAME", "START", "NOW",
+			       "LAST START", "PROV", "FILE");
 		}
 		r = saved_each(dir, show, a);
 	}
@@ -130,7 +135,8 @@ static int describe(struct cli_args *a, struct saved_session *s)
 	const char *const filters[] = {"pid", "exe", "event-id"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(filters); i++) {
 		if (cli_flag(a, filters[i])) {
-			return cli_usage(a, "--%s cannot be saved: filters are for running sessions",
+			return cli_usage(a,
+					 "--%s cannot be saved: filters are for running sessions",
 					 filters[i]);
 		}
 	}
@@ -162,7 +168,8 @@ static int add(struct cli_args *a, const char *name, const char *path)
 {
 	struct saved_session s;
 	if (access(path, F_OK) == 0) {
-		return cli_fail(a, ERROR_ALREADY_EXISTS, "'%s' is in %s; remove it first", name, path);
+		return cli_fail(a, ERROR_ALREADY_EXISTS, "'%s' is in %s; remove it first", name,
+				path);
 	}
 	saved_init(&s);
 	snprintf(s.name, sizeof s.name, "%s", name);
@@ -194,7 +201,8 @@ static int run(struct cli_args *a)
 	if ((!removes && strcmp(what, "add") != 0) || a->count != 2) {
 		return cli_usage(a, "list, add NAME or remove NAME?");
 	}
-	int r = saved_path(SAVED_AUTOLOGGERS, cli_flag(a, "system"), a->words[1], path, sizeof path);
+	int r = saved_path(SAVED_AUTOLOGGERS, cli_flag(a, "system"), a->words[1], path,
+			   sizeof path);
 	if (r < 0) {
 		return cli_fail(a, win32_from_errno(r), "no place for '%s'", a->words[1]);
 	}
@@ -204,7 +212,8 @@ static int run(struct cli_args *a)
 	if (unlink(path) < 0) {
 		return cli_fail(a, win32_from_errno(-errno), "cannot remove %s", path);
 	}
-	printf("%s removed; a session that runs goes on until 'openetw stop %s'\n", path, a->words[1]);
+	printf("%s removed; a session that runs goes on until 'openetw stop %s'\n", path,
+	       a->words[1]);
 	return CLI_OK;
 }
 

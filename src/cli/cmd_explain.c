@@ -13,7 +13,8 @@ static const struct cli_option options[] = {
 	{0},
 };
 
-/* Decimal (also negative, as exit codes are shown), 0x hex, or hex without 0x where it is no decimal. */
+/* Decimal (also negative, as exit codes are shown), 0x hex, or hex without 0x where it is no
+ * decimal. */
 static bool parse_code(const char *s, uint32_t *ret)
 {
 	char *end;
@@ -47,7 +48,7 @@ static void anatomy(uint32_t code, char *out, size_t cap)
 	} else {
 		snprintf(out, cap, "severity %s, facility 0x%x%s, code 0x%x; not in the table",
 			 severities[code >> 30], facility & 0xFFF,
-			 (code & 0xFFF00000u) == 0xC5500000u ? " (performance recorder)"
+			 (code & 0xFFF00000u) == 0xC5500000u   ? " (performance recorder)"
 			 : (code & 0x0FFF0000u) == 0x00300000u ? " (data collector service)"
 							       : "",
 			 code & 0xFFFF);
@@ -116,7 +117,8 @@ static int run(struct cli_args *a)
 	}
 	a->count = codes;
 	if (codes == 0) {
-		return cli_usage(a, "which code? A number (1450, 0x800705aa, -2147023446) or a name");
+		return cli_usage(a,
+				 "which code? A number (1450, 0x800705aa, -2147023446) or a name");
 	}
 	for (int i = 0; i < a->count; i++) {
 		const char *w = a->words[i];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * logman: the controller that comes with Windows: live sessions (-ets), saved collectors, providers.
+ * logman: the controller that comes with Windows: live sessions (-ets), saved collectors,
+ * providers.
  */
 #include "cli/logman.h"
 
@@ -28,8 +29,8 @@ int logman_error(uint32_t code, const char *why, const char *hint)
 {
 	/* Windows says these two of live sessions, too. */
 	code = code == ERROR_WMI_INSTANCE_NOT_FOUND ? (uint32_t)PLA_E_DCS_NOT_FOUND
-	       : code == ERROR_ALREADY_EXISTS	     ? (uint32_t)PLA_E_DCS_ALREADY_EXISTS
-						     : code;
+	       : code == ERROR_ALREADY_EXISTS	    ? (uint32_t)PLA_E_DCS_ALREADY_EXISTS
+						    : code;
 	fflush(stdout);
 	fprintf(stderr, "\nError:\n%s\n", code_text(code));
 	if (why && *why) {
@@ -98,10 +99,10 @@ static int save(struct task *t)
 static int not_found(const struct task *t, bool live)
 {
 	return logman_error(PLA_E_DCS_NOT_FOUND, NULL,
-			    live ? "'logman query -ets' shows the sessions that run"
-				 : t->ets ? NULL
-					  : "'logman query' shows saved collectors, 'logman query "
-					    "-ets' running sessions");
+			    live     ? "'logman query -ets' shows the sessions that run"
+			    : t->ets ? NULL
+				     : "'logman query' shows saved collectors, 'logman query "
+				       "-ets' running sessions");
 }
 
 /* The file of this run: NAME_000001.etl and so on; the next number is the first one free. */
@@ -155,7 +156,8 @@ static int start_live(struct task *t, struct saved_session *s)
 	bool keeps = s->mode & EVENT_TRACE_FILE_MODE_APPEND;
 	bool careful = t->saved ? !s->overwrite : winargs_off(&t->w, "ow");
 	if (careful && !keeps && s->file[0] && stat(s->file, &st) == 0) {
-		return logman_error(ERROR_FILE_EXISTS, s->file, "-ow overwrites it, -a appends to it");
+		return logman_error(ERROR_FILE_EXISTS, s->file,
+				    "-ow overwrites it, -a appends to it");
 	}
 	uint32_t code = controller_start(s, &what);
 	if (code == 0) {
@@ -163,8 +165,8 @@ static int start_live(struct task *t, struct saved_session *s)
 	}
 	snprintf(why, sizeof why, "%s%s%s", what && *what ? what : "", what && *what ? ": " : "",
 		 controller_why());
-	return logman_error(code, why,
-			    code == ERROR_ALREADY_EXISTS ? "'logman stop NAME -ets' ends it" : NULL);
+	return logman_error(
+		code, why, code == ERROR_ALREADY_EXISTS ? "'logman stop NAME -ets' ends it" : NULL);
 }
 
 static int run_start(struct task *t)
@@ -292,8 +294,10 @@ static int update_live(struct task *t)
 	static const char *const fixed[] = {"bs", "ct", "f", "a", "ow", "v", "cnf", "ul"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(fixed); i++) {
 		if (winargs_find(w, fixed[i])) {
-			return cli_usage(w->a, "-%s cannot change while the session runs: stop and "
-					       "start it", fixed[i]);
+			return cli_usage(w->a,
+					 "-%s cannot change while the session runs: stop and "
+					 "start it",
+					 fixed[i]);
 		}
 	}
 	if (!logman_options(w, true, &t->s)) {
@@ -407,9 +411,9 @@ static const struct {
 	int (*run)(struct task *t);
 	bool needs_name;
 } verbs[] = {
-	{"query", run_query, false},   {"start", run_start, true},   {"stop", run_stop, true},
-	{"create", run_create, true},  {"update", run_update, true}, {"delete", run_delete, true},
-	{"import", run_import, true},  {"export", run_export, true},
+	{"query", run_query, false},  {"start", run_start, true},   {"stop", run_stop, true},
+	{"create", run_create, true}, {"update", run_update, true}, {"delete", run_delete, true},
+	{"import", run_import, true}, {"export", run_export, true},
 };
 
 static const char *verb_at(const void *ctx, int i)
@@ -441,7 +445,8 @@ static int run(struct cli_args *a)
 		/* "logman NAME -ets" is a query; a mistyped verb followed by a name is not. */
 		const char *near = w->count > 1 ? cli_nearest(w->word[0], verb_at, NULL) : NULL;
 		if (w->count > 1) {
-			return cli_usage(a, near ? "no verb '%s'; did you mean %s?" : "no verb '%s'",
+			return cli_usage(a,
+					 near ? "no verb '%s'; did you mean %s?" : "no verb '%s'",
 					 w->word[0], near);
 		}
 		if (w->count == 0 && w->arg_count == 0) {
@@ -485,7 +490,8 @@ const struct cli_command cli_logman = {
 		"Verbs and what they act on:\n"
 		"  create trace NAME   save a collector; 'start NAME' runs it later\n"
 		"  start|stop NAME     a saved collector; with -ets a live session\n"
-		"  update NAME         change it; with -ets -p add a provider to a live session, --p "
+		"  update NAME         change it; with -ets -p add a provider to a live session, "
+		"--p "
 		"remove it\n"
 		"  delete NAME         drop a saved collector\n"
 		"  query [NAME]        saved collectors; with -ets live sessions\n"

@@ -6,7 +6,8 @@ static const struct cli_option options[] = {
 	{'p', "provider", "P", "enable Name:keywords:level (repeatable)", NULL},
 	{'r', "realtime", NULL, "deliver to live consumers", NULL},
 	{0, "low-latency", NULL, "deliver every millisecond instead of every 10", NULL},
-	{0, "expire", "TIME", "stop it after that time, whoever remembers it or not: 90s, 1h, 2d", NULL},
+	{0, "expire", "TIME", "stop it after that time, whoever remembers it or not: 90s, 1h, 2d",
+	 NULL},
 	{0, "quota", "SIZE", "stop it when it has written so much: 500MB, 10GB", NULL},
 	{0, "with-pid", "PID", "stop it when this process ends ($$: with this shell)", NULL},
 	CLI_SESSION_OPTIONS,
@@ -58,8 +59,9 @@ static int run(struct cli_args *a)
 		}
 	}
 	if (expire || quota || pid) {
-		code = openetw_session_limit(name, expire ? clock_filetime() + expire * 10000000 : 0, quota << 20,
-					     (uint32_t)pid);
+		code = openetw_session_limit(name,
+					     expire ? clock_filetime() + expire * 10000000 : 0,
+					     quota << 20, (uint32_t)pid);
 		if (code) {
 			int status = cli_fail(a, code, "cannot limit '%s'", name);
 			ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);

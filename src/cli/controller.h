@@ -26,7 +26,8 @@ void controller_quote(FILE *f, const char *word); /* as one word of a shell */
 bool controller_provider(const char *text, struct saved_provider *ret);
 /* What to call a provider: installed manifest's name, or what it said, or "{GUID}". */
 void controller_provider_name(const GUID *g, char *out, size_t cap);
-/* A number, a name or "(name,name)" of that provider's keywords. On failure *ret_bad is the word. */
+/* A number, a name or "(name,name)" of that provider's keywords. On failure *ret_bad is the word.
+ */
 bool controller_keywords(const char *text, const struct guid *g, uint64_t *ret, char *ret_bad,
 			 size_t cap);
 /* 0-255, 0x…, or win:Error and the like. */

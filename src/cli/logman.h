@@ -10,10 +10,10 @@
 #include "cli/winargs.h"
 
 enum { /* codes of the data collector service, which scripts compare */
-	PLA_E_DCS_NOT_FOUND = 0x80300002,
-	PLA_E_DCS_IN_USE = 0x803000AA,
-	PLA_E_DCS_ALREADY_EXISTS = 0x803000B7,
-	PLA_E_DCS_NOT_RUNNING = 0x80300104,
+       PLA_E_DCS_NOT_FOUND = 0x80300002,
+       PLA_E_DCS_IN_USE = 0x803000AA,
+       PLA_E_DCS_ALREADY_EXISTS = 0x803000B7,
+       PLA_E_DCS_NOT_RUNNING = 0x80300104,
 };
 
 /* "Error:", the sentence of the code and, when not NULL, why and what to do. Returns CLI_FAILED. */

@@ -54,8 +54,8 @@ static bool is_time(const char *s)
 	return strspn(s, "0123456789:") == strlen(s) && *s;
 }
 
-/* A word after -p and its provider is keywords or a level when it looks like it, or when nothing else
- * is missing on the line. */
+/* A word after -p and its provider is keywords or a level when it looks like it, or when nothing
+ * else is missing on the line. */
 bool logman_accept(const struct cli_option *o, int index, const char *word, int positionals)
 {
 	(void)index;
@@ -88,7 +88,8 @@ static bool parse_time(const struct winargs *w, const char *name, uint32_t *inou
 		}
 		s = end + 1;
 	}
-	cli_usage(w->a, "-%s takes a time such as 90, 1:30 or 1:00:00, not '%s'", name, g->value[0]);
+	cli_usage(w->a, "-%s takes a time such as 90, 1:30 or 1:00:00, not '%s'", name,
+		  g->value[0]);
 	return false;
 }
 
@@ -143,8 +144,10 @@ static bool parse_mode(const struct winargs *w, const char *text, uint32_t *inou
 			*inout |= (uint32_t)v;
 		} else {
 			const char *near = cli_nearest(word, mode_at, NULL);
-			cli_usage(w->a, near ? "-mode: no mode '%s'; did you mean %s?"
-					     : "-mode: no mode '%s'", word, near);
+			cli_usage(w->a,
+				  near ? "-mode: no mode '%s'; did you mean %s?"
+				       : "-mode: no mode '%s'",
+				  word, near);
 			return false;
 		}
 		text += n + (text[n] != 0);
@@ -228,7 +231,8 @@ static bool provider_file(const struct winargs *w, const char *path, struct save
 		}
 		char *keywords = word_of(&rest), *level = word_of(&rest), *label = word_of(&rest);
 		uint64_t v;
-		/* Windows' own lists write hexadecimal without a prefix; only where it is no decimal. */
+		/* Windows' own lists write hexadecimal without a prefix; only where it is no
+		 * decimal. */
 		char hex[32];
 		if (keywords && *keywords != '(' && !winargs_u64_text(keywords, &v) &&
 		    strspn(keywords, "0123456789abcdefABCDEF") == strlen(keywords)) {
@@ -330,7 +334,8 @@ bool logman_refuse(const struct winargs *w)
 	static const struct {
 		const char *name, *why;
 	} rows[] = {
-		{"s", "the session of another computer: run logman there, for instance through ssh"},
+		{"s",
+		 "the session of another computer: run logman there, for instance through ssh"},
 		{"u", "another user's rights: use sudo -u USER"},
 		{"b", "scheduling: use a systemd timer that runs 'logman start'"},
 		{"e", "scheduling: use -rf, or a systemd timer that runs 'logman stop'"},
@@ -408,8 +413,9 @@ bool logman_options(const struct winargs *w, bool live, struct saved_session *s)
 	if (!choose_file(w, s)) {
 		return false;
 	}
-	uint32_t order = s->mode & (EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR |
-				    EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_FILE_MODE_APPEND);
+	uint32_t order =
+		s->mode & (EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR |
+			   EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_FILE_MODE_APPEND);
 	if (s->file[0] && order == 0) {
 		s->mode |= EVENT_TRACE_FILE_MODE_SEQUENTIAL;
 	}

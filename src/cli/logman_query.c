@@ -8,7 +8,7 @@
 #include <tdh.h>
 
 #define SESSIONS_MAX 1024
-#define RULE "-------------------------------------------------------------------------------"
+#define RULE	     "-------------------------------------------------------------------------------"
 
 bool logman_is_live(const char *name, struct cli_props *ret)
 {
@@ -51,7 +51,8 @@ static bool list_saved(void *ctx, const char *path)
 	int r = saved_read(path, &s, &d);
 	(void)ctx;
 	if (r < 0) {
-		fprintf(stderr, "logman: %s:%u: %s\n", path, d.line, d.text[0] ? d.text : strerror(-r));
+		fprintf(stderr, "logman: %s:%u: %s\n", path, d.line,
+			d.text[0] ? d.text : strerror(-r));
 		return true;
 	}
 	row(s.name, logman_is_live(s.name, &p));
@@ -191,8 +192,7 @@ int logman_query_live(const char *name)
 	struct cli_props p;
 	uint32_t code = cli_session_query(name, &p);
 	if (code) {
-		return logman_error(code, controller_why(),
-				    "'logman query -ets' shows what runs");
+		return logman_error(code, controller_why(), "'logman query -ets' shows what runs");
 	}
 	struct saved_session s;
 	saved_init(&s);
@@ -387,7 +387,8 @@ static void put_fields(const GUID *g, EVENT_FIELD_TYPE type, const char *title)
 							    sizeof text[k]);
 				}
 			}
-			snprintf(value, sizeof value, type == EventKeywordInformation ? "0x%016llx" : "0x%02llx",
+			snprintf(value, sizeof value,
+				 type == EventKeywordInformation ? "0x%016llx" : "0x%02llx",
 				 (unsigned long long)a->FieldInfoArray[i].Value);
 			printf("%-20s%-20s%s%s\n", value, text[0], *text[1] ? " " : "", text[1]);
 		}
@@ -406,7 +407,8 @@ int logman_query_providers(const struct winargs *w, const char *which)
 		GUID g;
 		char name[256];
 		if (!controller_provider(which, &p)) {
-			return cli_usage(w->a, "'%s' is neither a GUID nor a provider's name", which);
+			return cli_usage(w->a, "'%s' is neither a GUID nor a provider's name",
+					 which);
 		}
 		memcpy(&g, p.guid.b, 16);
 		struct known_list all = {0};

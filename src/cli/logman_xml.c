@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Collector sets as XML, as Performance Monitor and logman exchange them: of one, what a trace needs.
+ * Collector sets as XML, as Performance Monitor and logman exchange them: of one, what a trace
+ * needs.
  */
 #include "cli/logman.h"
 
@@ -9,8 +10,8 @@
 #include <strings.h>
 
 enum { /* AutoPathFormat */
-	NAME_MONTH_DAY_HOUR_MINUTE = 0x4000,
-	NAME_SERIAL = 0x200,
+       NAME_MONTH_DAY_HOUR_MINUTE = 0x4000,
+       NAME_SERIAL = 0x200,
 };
 
 static const char *text_of(const struct xml_node *n, const char *name)
@@ -79,7 +80,8 @@ static bool providers(const struct xml_node *trace, struct saved_session *s, cha
 		trimmed(name, sizeof name, text_of(n, "DisplayName"));
 		trimmed(guid, sizeof guid, text_of(n, "Guid"));
 		if (!controller_provider(*guid ? guid : name, &p)) {
-			snprintf(why, cap, "line %u: a provider without a usable Guid or DisplayName",
+			snprintf(why, cap,
+				 "line %u: a provider without a usable Guid or DisplayName",
 				 n->line);
 			return false;
 		}
@@ -101,9 +103,8 @@ static bool providers(const struct xml_node *trace, struct saved_session *s, cha
 static void settings(const struct xml_node *set, const struct xml_node *trace,
 		     struct saved_session *s)
 {
-	static const uint32_t streams[] = {
-		0, 0, EVENT_TRACE_REAL_TIME_MODE, EVENT_TRACE_REAL_TIME_MODE,
-		EVENT_TRACE_BUFFERING_MODE};
+	static const uint32_t streams[] = {0, 0, EVENT_TRACE_REAL_TIME_MODE,
+					   EVENT_TRACE_REAL_TIME_MODE, EVENT_TRACE_BUFFERING_MODE};
 	uint32_t stream = small(trace, "StreamMode", 1), format = small(trace, "FileNameFormat", 0);
 	s->mode = (stream < BASE_ARRAY_LEN(streams) ? streams[stream] : 0) |
 		  small(trace, "ExtendedModes", 0) |
@@ -126,7 +127,8 @@ static void settings(const struct xml_node *set, const struct xml_node *trace,
 	if (stream == 2 || stream == 4) {
 		return;
 	}
-	/* A folder of another machine means nothing here: the name goes to the current directory. */
+	/* A folder of another machine means nothing here: the name goes to the current directory.
+	 */
 	char file[2048], cwd[1024];
 	trimmed(file, sizeof file, text_of(trace, "FileName"));
 	for (char *c = file; *c; c++) {
@@ -185,9 +187,9 @@ int logman_import(const struct winargs *w, const char *name)
 		return logman_error(ERROR_XML_PARSE_ERROR, why, NULL);
 	}
 	const struct xml_node *set = doc.root;
-	const struct xml_node *trace =
-		strcasecmp(set->name, "DataCollectorSet") == 0 ? xml_child(set, "TraceDataCollector")
-							       : NULL;
+	const struct xml_node *trace = strcasecmp(set->name, "DataCollectorSet") == 0
+					       ? xml_child(set, "TraceDataCollector")
+					       : NULL;
 	struct saved_session s;
 	saved_init(&s);
 	snprintf(s.name, sizeof s.name, "%s", name);
@@ -256,8 +258,9 @@ int logman_export(const struct winargs *w, const struct saved_session *s)
 		       EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_BUFFERING_MODE;
 	fprintf(f, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<DataCollectorSet>\n");
 	put_text(f, "Name", s->name, "\t");
-	fprintf(f, "\t<Duration>%u</Duration>\n\t<SegmentMaxSize>%u</SegmentMaxSize>\n"
-		   "\t<SerialNumber>%u</SerialNumber>\n\t<TraceDataCollector>\n",
+	fprintf(f,
+		"\t<Duration>%u</Duration>\n\t<SegmentMaxSize>%u</SegmentMaxSize>\n"
+		"\t<SerialNumber>%u</SerialNumber>\n\t<TraceDataCollector>\n",
 		s->expire_s, s->maximum_file_size, s->serial);
 	fprintf(f, "\t\t<DataCollectorType>1</DataCollectorType>\n");
 	put_text(f, "Name", s->name, "\t\t");

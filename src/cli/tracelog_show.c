@@ -18,7 +18,8 @@ static void label(const char *name, const char *fmt, ...)
 
 void tracelog_show(const struct cli_props *p)
 {
-	static const char *const clocks[] = {"PerfCounter", "PerfCounter", "SystemTime", "CPUCycle"};
+	static const char *const clocks[] = {"PerfCounter", "PerfCounter", "SystemTime",
+					     "CPUCycle"};
 	static const struct {
 		uint32_t bit;
 		const char *name;
@@ -62,7 +63,8 @@ void tracelog_show(const struct cli_props *p)
 	label("Log Buffers Lost:", "%u", q->LogBuffersLost);
 	label("Real Time Buffers Lost:", "%u", q->RealTimeBuffersLost);
 	label("AgeLimit:", "%d", (int)q->AgeLimit);
-	label("ClockType:", "%s", q->Wnode.ClientContext < 4 ? clocks[q->Wnode.ClientContext] : "?");
+	label("ClockType:", "%s",
+	      q->Wnode.ClientContext < 4 ? clocks[q->Wnode.ClientContext] : "?");
 	label("Log Mode:", "%s", mode.len ? mode.s : "Sequential");
 	if (q->MaximumFileSize) {
 		label("Maximum File Size:", "%u %s", q->MaximumFileSize,
@@ -97,7 +99,8 @@ static bool put_enabled(void *ctx, const GUID *g, const TRACE_ENABLE_INFO *e, ui
 
 static void put_providers(const struct cli_props *p)
 {
-	printf("%-36s  %-5s %-18s %-18s %5s  %s\n", "Provider", "Level", "Any", "All", "Procs", "Name");
+	printf("%-36s  %-5s %-18s %-18s %5s  %s\n", "Provider", "Level", "Any", "All", "Procs",
+	       "Name");
 	controller_each_enabled((uint16_t)p->p.Wnode.HistoricalContext, put_enabled, NULL);
 	putchar('\n');
 }
@@ -165,7 +168,8 @@ int tracelog_list(bool providers, bool stop)
 }
 
 /* Calls `each` for every registration (or enable without one) of every provider, or of one. */
-typedef void each_fn(const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst, const uint8_t *enables);
+typedef void each_fn(const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst,
+		     const uint8_t *enables);
 
 static void walk(const GUID *g, each_fn *each)
 {
@@ -194,8 +198,8 @@ static void walk(const GUID *g, each_fn *each)
 	free(buf);
 }
 
-static void put_rows(const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst, const uint8_t *enables,
-		     bool pid)
+static void put_rows(const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst,
+		     const uint8_t *enables, bool pid)
 {
 	char guid[37], process[16] = "";
 	cli_guid_text(g, guid);
@@ -215,7 +219,8 @@ static void put_rows(const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst, co
 }
 
 static GUID last;
-static void put_guid(const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst, const uint8_t *enables)
+static void put_guid(const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst,
+		     const uint8_t *enables)
 {
 	/* One registration stands for all: they are enabled alike but for filters by process. */
 	if (memcmp(&last, g, sizeof last) != 0) {
@@ -260,7 +265,8 @@ int tracelog_guids_of_processes(const struct cli_args *a, const char *guid)
 	if (guid && !controller_provider(guid, &p)) {
 		return cli_usage(a, "-enumguidex: '%s' is no GUID", guid);
 	}
-	printf("%-36s %8s  %-7s  %8s  %5s  %s\n", "Guid", "Pid", "Enabled", "LoggerId", "Level", "Flags");
+	printf("%-36s %8s  %-7s  %8s  %5s  %s\n", "Guid", "Pid", "Enabled", "LoggerId", "Level",
+	       "Flags");
 	if (!guid) {
 		return guids(put_process);
 	}

@@ -84,7 +84,8 @@ static void arity(const char *arg, int *ret_min, int *ret_max)
 			s++;
 		} else {
 			size_t n = strcspn(s, " []");
-			bool more = n >= strlen("…") && strncmp(s + n - strlen("…"), "…", strlen("…")) == 0;
+			bool more = n >= strlen("…") &&
+				    strncmp(s + n - strlen("…"), "…", strlen("…")) == 0;
 			*ret_min += depth == 0;
 			*ret_max = more ? WINARGS_MAX : *ret_max + 1;
 			s += n;
@@ -153,11 +154,11 @@ bool winargs_parse(struct cli_args *a, bool negate, winargs_accept_fn *accept, s
 		} else {
 			struct winarg *arg = &ret->arg[ret->arg_count++];
 			*arg = (struct winarg){.option = o, .off = off};
-			fine = !o->arg ||
-			       take_values(a, arg, argc, argv, &i, negate, accept, out);
+			fine = !o->arg || take_values(a, arg, argc, argv, &i, negate, accept, out);
 		}
 	}
-	/* Values point into argv, so the positionals have a place of their own until the end of main. */
+	/* Values point into argv, so the positionals have a place of their own until the end of
+	 * main. */
 	ret->word = positional;
 	ret->count = out;
 	return fine;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The option grammar of logman, tracelog and their kin: -name or /name in any case, values as words of
- * their own, how many says the table. The `arg` text of a cli_option is the grammar:
+ * The option grammar of logman, tracelog and their kin: -name or /name in any case, values as words
+ * of their own, how many says the table. The `arg` text of a cli_option is the grammar:
  *
  *   NULL                        a flag
  *   "FILE"  "MIN MAX"           one value, two values
  *   "[FILE]" "PROVIDER [KW [LEVEL]]"   what is in brackets may be missing
  *   "N ID…"                     one or more, up to the next option
  *
- * A required value may look like anything but an option of the table; an optional one does not begin
- * with a dash. Pasted dashes (U+2010..U+2015, U+2212) at the start of a word count as "-".
+ * A required value may look like anything but an option of the table; an optional one does not
+ * begin with a dash. Pasted dashes (U+2010..U+2015, U+2212) at the start of a word count as "-".
  */
 #ifndef CLI_WINARGS_H
 #define CLI_WINARGS_H

@@ -101,5 +101,5 @@ uint32_t openetw_registered_name(const void *guid, char *name, uint32_t size)
 		return ERROR_SUCCESS;
 	}
 	return error == ERROR_SUCCESS || error == ERROR_WMI_INSTANCE_NOT_FOUND ? ERROR_NOT_FOUND
-									      : error;
+									       : error;
 }

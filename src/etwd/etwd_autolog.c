@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * Autologgers: sessions from configuration files, started as soon as etwd serves.
  *
- * Each is a controller of its own that happens to live in this process: it holds one end of a socket
- * pair whose other end is an ordinary control connection, sends START and then an ENABLE for each
- * provider, and goes away. So a file can ask for nothing that a program could not, the same checks
- * refuse it in the same words, and whatever may block is a job as for everybody else.
+ * Each is a controller of its own that happens to live in this process: it holds one end of a
+ * socket pair whose other end is an ordinary control connection, sends START and then an ENABLE for
+ * each provider, and goes away. So a file can ask for nothing that a program could not, the same
+ * checks refuse it in the same words, and whatever may block is a job as for everybody else.
  *
- * What a file did last is kept in the state directory: the number of its last log file (FileCounter)
- * and the code of its last start (Status).
+ * What a file did last is kept in the state directory: the number of its last log file
+ * (FileCounter) and the code of its last start (Status).
  */
 #include "etwd/etwd.h"
 
@@ -158,8 +158,7 @@ static bool send_start(struct autolog *a)
 		.maximum_file_size = s->maximum_file_size,
 		.log_file_mode = s->mode,
 		.flush_timer = s->flush_timer,
-		.expires_filetime =
-			s->expire_s ? clock_filetime() + s->expire_s * 10000000ull : 0,
+		.expires_filetime = s->expire_s ? clock_filetime() + s->expire_s * 10000000ull : 0,
 		.quota_bytes = s->quota,
 		.name = name,
 		.name_len = (uint32_t)name_len,
@@ -277,8 +276,10 @@ static bool start_file(void *ctx, const char *path)
 		goto drop;
 	}
 	if (a->s.mode & MODE_NEWFILE) {
-		etwd_log(d, "%s: an autologger cannot be in new-file mode; FileMax keeps the files of "
-			    "earlier starts", path);
+		etwd_log(d,
+			 "%s: an autologger cannot be in new-file mode; FileMax keeps the files of "
+			 "earlier starts",
+			 path);
 		goto drop;
 	}
 	r = choose_file(d, a);

@@ -16,8 +16,7 @@ void etwd_limits_clear(struct session *s)
 	s->owner_pid = 0;
 }
 
-uint32_t etwd_limits_set(struct session *s, const struct proto_session *p,
-			 const char **ret_why)
+uint32_t etwd_limits_set(struct session *s, const struct proto_session *p, const char **ret_why)
 {
 	int fd = -1;
 	if (p->owner_pid != 0 && p->owner_pid != s->owner_pid) {
@@ -55,10 +54,11 @@ bool etwd_limits_tick(struct etwd *d, struct session *s)
 	if (s->quota_bytes != 0) {
 		sink_stats(s->sink, &s->stats);
 		if (s->stats.bytes_written >= s->quota_bytes) {
-			etwd_log(d,
-				 "Session \"%s\" is stopped: it wrote %llu bytes, its quota is %llu",
-				 s->label, (unsigned long long)s->stats.bytes_written,
-				 (unsigned long long)s->quota_bytes);
+			etwd_log(
+				d,
+				"Session \"%s\" is stopped: it wrote %llu bytes, its quota is %llu",
+				s->label, (unsigned long long)s->stats.bytes_written,
+				(unsigned long long)s->quota_bytes);
 			etwd_session_stop(d, s);
 			return true;
 		}
