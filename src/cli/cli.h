@@ -50,6 +50,7 @@ struct cli_command {
 	bool classic;	      /* parses its words itself, as the Windows tool of this name does;
 				 cli_classic_word */
 	bool raw;	      /* classic, and run parses the words: their case counts */
+	bool linked;	      /* raw, and also by its own name as a link */
 	bool rest_is_command; /* positionals are a command line: parsing stops at the first or at --
 			       */
 	uint32_t usage_code; /* printed with mistakes in usage, for scripts that look for it; 0: none */

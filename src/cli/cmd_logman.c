@@ -513,5 +513,6 @@ const struct cli_command cli_logman = {
 	.run = run,
 	.classic = true,
 	.raw = true,
+	.linked = true,
 	.complete = "query|start|stop|create|update|delete|import|export",
 };

@@ -340,5 +340,6 @@ const struct cli_command cli_tracelog = {
 	.run = run,
 	.classic = true,
 	.raw = true,
+	.linked = true,
 	.complete = "session",
 };

@@ -185,7 +185,7 @@ static const struct cli_command *by_link_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	const struct cli_command *c = cli_find(slash ? slash + 1 : path);
-	return c && c->classic && !c->raw ? c : NULL;
+	return c && c->classic && (!c->raw || c->linked) ? c : NULL;
 }
 
 /* Without anything left to say but what the output's end says. */
