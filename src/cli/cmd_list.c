@@ -150,6 +150,7 @@ static void print_json(const struct cli_props *p, const struct openetw_loss *l)
 
 /* What etwd refuses at; docs/architecture.md, Trust. */
 #define BUFFER_BYTES_LIMIT (8ull << 30)
+#define PROVIDER_LIMIT	   64u
 
 /* Who holds how much of what etwd has limits for. */
 static void print_limits(const struct cli_props *all, ULONG count)
@@ -187,11 +188,11 @@ static void print_limits(const struct cli_props *all, ULONG count)
 		}
 		if (size >= sizeof(TRACE_GUID_INFO) + sizeof inst) {
 			memcpy(&inst, info + sizeof(TRACE_GUID_INFO), sizeof inst);
-			if (inst.EnableCount >= 8) {
+			if (inst.EnableCount >= PROVIDER_LIMIT / 2) {
 				char name[256];
 				controller_provider_name(&g, name, sizeof name);
-				printf("        %s is enabled in %u sessions\n", name,
-				       inst.EnableCount);
+				printf("        %s is enabled in %u of %u sessions\n", name,
+				       inst.EnableCount, PROVIDER_LIMIT);
 			}
 		}
 		free(info);

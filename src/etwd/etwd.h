@@ -75,7 +75,8 @@
 #define ETWD_QUEUE_BYTES_CONTROL   (8u << 20)
 #define ETWD_QUEUE_BYTES_TOTAL	   (128u << 20) /* unread answers of all connections */
 #define ETWD_FILTERS_MAX	   13u
-#define ETWD_SESSIONS_PER_PROVIDER 8u /* as Windows; classic providers have one anyway */
+/* Windows has 8. Classic providers have one anyway; every session costs each of its processes a row. */
+#define ETWD_SESSIONS_PER_PROVIDER 64u
 #define ETWD_FILTER_BYTES_MAX	   4096u
 #define ETWD_TRAITS_MAX		   4096u
 #define ETWD_PENDING_MAX	   64u /* unanswered enables and the like, per connection */

@@ -277,6 +277,12 @@ static uint32_t check_mode(const struct proto_session *p, const char **ret_why)
 	} else if (p->buffer_size_kb > BUFFER_KB_MAX) {
 		/* Never fewer than asked for, so not silently the maximum. */
 		*ret_why = "a buffer has at most 16384 KB";
+	} else if (m & (MODE_RELOG | MODE_RESERVED)) {
+		*ret_why = m & MODE_RELOG ? "the relog mode marks a file being rewritten, no session"
+					  : "heap and critical-section tracing is not there";
+		return 50;
+	} else if (m & MODE_UNKNOWN) {
+		*ret_why = "the log file mode has bits without a documented meaning (of 0x602C0000)";
 	} else if (p->clock > 3) {
 		*ret_why = "the clock must be 1, 2 or 3";
 	}
@@ -316,6 +322,11 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 			     struct session *s, const char **ret_why)
 {
 	uint32_t code = check_mode(p, ret_why);
+	/* The autologgers' connections come from this process, see etwd_autolog.c. */
+	if (code == 0 && (p->log_file_mode & MODE_NONSTOPPABLE) && c->pid != getpid()) {
+		*ret_why = "only an autologger can be non-stoppable";
+		code = 87;
+	}
 	if (code != 0) {
 		return code;
 	}
@@ -671,6 +682,11 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 	case 0:
 		break;
 	case 1:
+		if (s->mode & MODE_NONSTOPPABLE) {
+			code = 5;
+			why = "this autologger is non-stoppable: it ends with etwd";
+			break;
+		}
 		etwd_reply_keep(c, m, &s->stop_reply);
 		etwd_session_stop(d, s);
 		return;

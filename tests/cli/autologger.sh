@@ -15,6 +15,8 @@ printf 'Start = 1\nFileName = /nonexistent/x.etl\n' >"$A/nodir.conf"
 printf 'Start = 1\nLogFileMode = 0x100\nGuid = {aa1cf0de-0009-4c5c-a5f8-0d0a3f3a7a11}\n[A.B]\n[{%s}]\nMatchAnyKeyword = 0x8\nEnabled = 0\n' \
 	aa1cf0de-0001-4c5c-a5f8-0d0a3f3a7a11 >"$A/feed.conf"
 
+printf 'Start = 1\nLogFileMode = 0x140\n[A.B]\n' >"$A/stays.conf" # non-stoppable
+
 started() { openetw autologger list --json 2>/dev/null | grep -q '"name":"early".*"status":0,"fileCounter":'"$1"; }
 start_etwd() {
 	"$OPENETW_ETWD" >/dev/null 2>&1 || fail "etwd does not start"
@@ -35,6 +37,12 @@ says '"guid":"aa1cf0de-0009-4c5c-a5f8-0d0a3f3a7a11"' out "feed"
 says '"providers":1,' out "feed: the one that is enabled"
 run_status 0 openetw list --json
 ! grep -q '"name":"off"' out || fail "Start = 0 was started"
+run_status 1 openetw stop stays
+says 'non-stoppable' err "stop"
+for mode in 0x40=non-stoppable 0x10000=relog 0x100000=heap 0x40000000=documented; do
+	run_status 1 openetw start x -r --mode-bits ${mode%=*}
+	says ${mode#*=} err "mode $mode"
+done
 stop_etwd
 [ "$(count "$S.0001" "\"provider\":\"$P\"")" -gt 0 ] || fail "no events in the autologger's file"
 start_etwd 2
