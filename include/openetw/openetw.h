@@ -90,7 +90,7 @@ struct openetw_session {
 	uint64_t expires;     /* etwd stops it then; 0: never */
 	uint64_t quota_bytes; /* etwd stops it when so much is in its file; 0: no quota */
 	uint32_t owner_pid;   /* etwd stops it when this process ends; 0: it is nobody's */
-	uint32_t reserved;
+	uint32_t consumers;   /* programs that read it live now */
 };
 /* Codes as of openetw_session_loss(). */
 OPENETW_API uint32_t openetw_session_query(const char *session_name,

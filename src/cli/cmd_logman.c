@@ -41,6 +41,7 @@ int logman_error(uint32_t code, const char *why, const char *hint)
 	}
 	const char *name = openetw_error_name(code);
 	fprintf(stderr, "Error code: 0x%08x%s%s\n", code, name ? " " : "", name ? name : "");
+	fprintf(stderr, "  'openetw explain 0x%x' says more\n", code);
 	return CLI_FAILED;
 }
 
@@ -227,9 +228,28 @@ static int run_stop(struct task *t)
 	return logman_done();
 }
 
+/* The same as objects, by openetw's own verbs. */
+static int query_json(const char *verb, char *name)
+{
+	static struct cli_args a; /* large */
+	static const struct cli_option json = {0, "json", NULL, NULL, NULL};
+	char *words[] = {name, NULL};
+	a = (struct cli_args){.command = cli_find(verb), .words = words, .count = name != NULL};
+	a.values[a.value_count++].option = &json;
+	a.values[0].value = "";
+	return a.command->run(&a);
+}
+
 static int run_query(struct task *t)
 {
 	struct cli_props p;
+	char name[4096];
+	if (winargs_on(&t->w, "json")) {
+		bool providers = t->name && strcasecmp(t->name, "providers") == 0;
+		snprintf(name, sizeof name, "%s", t->name ? t->name : "");
+		return query_json(!t->name ? "list" : providers ? "providers" : "query",
+				  t->name && !providers ? name : NULL);
+	}
 	if (!t->name) {
 		return logman_query_all(t->ets);
 	}

@@ -45,6 +45,7 @@ const struct cli_option logman_option_table[] = {
 	{0, "r", NULL, "refused: use a systemd timer", NULL},
 	{0, "m", "START [STOP]", "refused: use a systemd timer", NULL},
 	{0, "rc", "TASK", "refused: run the task after stop", NULL},
+	{0, "json", NULL, "query: one JSON object a line, of live sessions and providers", NULL},
 	{0, "explain", NULL, "do nothing but print the same as a line of openetw", NULL},
 	{0},
 };

@@ -63,6 +63,7 @@ void tracelog_show(const struct cli_props *p)
 	label("Log Buffers Lost:", "%u", q->LogBuffersLost);
 	label("Real Time Buffers Lost:", "%u", q->RealTimeBuffersLost);
 	label("AgeLimit:", "%d", (int)q->AgeLimit);
+	label("Real Time Consumers:", "%u", more.consumers);
 	label("ClockType:", "%s",
 	      q->Wnode.ClientContext < 4 ? clocks[q->Wnode.ClientContext] : "?");
 	label("Log Mode:", "%s", mode.len ? mode.s : "Sequential");

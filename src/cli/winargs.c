@@ -49,7 +49,8 @@ static const struct cli_option *option_of(const struct cli_command *c, const cha
 		/* "/tmp" may be a file, "/y" hardly */
 		if (strcasecmp(o->name, name) == 0 && (word[0] == '-' || stat(word, &st) < 0)) {
 			/* ours, which people write as every other tool has it */
-			*ret_off = *ret_off && strcmp(o->name, "explain") != 0;
+			*ret_off = *ret_off && strcmp(o->name, "explain") != 0 &&
+				   strcmp(o->name, "json") != 0;
 			return o;
 		}
 	}

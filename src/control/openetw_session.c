@@ -48,6 +48,7 @@ uint32_t openetw_session_query(const char *session_name, struct openetw_session 
 			.expires = s.expires_filetime,
 			.quota_bytes = s.quota_bytes,
 			.owner_pid = s.owner_pid,
+			.consumers = s.consumers,
 		};
 	}
 	return error;

@@ -134,6 +134,7 @@ void etwd_session_describe(struct etwd *d, struct session *s, struct proto_sessi
 		.expires_filetime = s->expires_filetime,
 		.quota_bytes = s->quota_bytes,
 		.owner_pid = s->owner_pid,
+		.consumers = s->consumer_count,
 		.name = s->name,
 		.log_file = s->log_file,
 		.name_len = (uint32_t)utf16_len(s->name),

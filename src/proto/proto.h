@@ -186,6 +186,7 @@ struct proto_session {
 	uint64_t expires_filetime; /* 0: never */
 	uint64_t quota_bytes;	   /* of log file; 0: none */
 	uint32_t owner_pid;	   /* ends with that process; 0: none */
+	uint32_t consumers;	   /* real-time, attached now */
 	/* borrowed; NULL when absent; lengths in 16-bit units, no terminator counted */
 	const uint16_t *name;
 	const uint16_t *log_file;

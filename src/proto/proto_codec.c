@@ -220,7 +220,7 @@ bool proto_get_str(const struct proto_message *m, uint16_t tag, char *out, size_
 	F(latency_us)
 
 #define SESSION_LATER64(F) F(expires_filetime) F(quota_bytes)
-#define SESSION_LATER32(F) F(owner_pid)
+#define SESSION_LATER32(F) F(owner_pid) F(consumers)
 
 #define SESSION_FIXED_BYTES 256u
 

@@ -19,6 +19,12 @@ cmp out want || fail "query -ets: $(diff out want)"
 run_status 0 ./logman -ets
 cmp out want || fail "logman -ets is not a query"
 
+run_status 0 ./logman query -ets --json
+json_lines out
+says '^{"name":"web"' out "--json"
+run_status 0 ./logman query web -ets --json
+says '"bufferSizeKb":64' out "--json"
+
 # a second provider, added while it runs, and its block
 run_status 0 openetw logman UPDATE web /P '{aa1cf0de-0001-4c5c-a5f8-0d0a3f3a7a11}' 7 4 /ETS
 run_status 0 ./logman query web -ets

@@ -34,6 +34,7 @@ Events Lost:
 Log Buffers Lost:
 Real Time Buffers Lost:
 AgeLimit:
+Real Time Consumers:
 ClockType:
 Log Mode:
 Maximum File Size:
