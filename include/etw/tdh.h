@@ -414,7 +414,9 @@ ETW_API TDHSTATUS TDHAPI TdhEnumerateProviderFieldInformation(LPGUID pGuid,
 							      EVENT_FIELD_TYPE EventFieldType,
 							      PPROVIDER_FIELD_INFOARRAY pBuffer,
 							      ULONG *pBufferSize);
-/* The filters a manifest declares for EVENT_FILTER_TYPE_SCHEMATIZED. Sizes as above. */
+/* The filters a manifest declares for EVENT_FILTER_TYPE_SCHEMATIZED: pBuffer becomes an array of
+ * *FilterCount pointers, with what they point to behind it. Sizes as above; then *FilterCount is 0.
+ * ERROR_NOT_FOUND: no manifest, or none declared. */
 ETW_API TDHSTATUS TDHAPI TdhEnumerateProviderFilters(LPGUID pGuid, ULONG TdhContextCount,
 						     PTDH_CONTEXT pTdhContext, ULONG *FilterCount,
 						     PPROVIDER_FILTER_INFO *pBuffer,

@@ -87,6 +87,9 @@ OPENETW_API const char *openetw_event_name(struct openetw_decoder *d,
 					   const struct _EVENT_RECORD *r);
 OPENETW_API const char *openetw_provider_name(struct openetw_decoder *d,
 					      const struct _EVENT_RECORD *r);
+/* Both at once, for less than twice the time. */
+OPENETW_API void openetw_event_names(struct openetw_decoder *d, const struct _EVENT_RECORD *r,
+				     const char **ret_provider, const char **ret_event);
 
 /* Remember the schema in an EventMetadata record: 1 learnt, 0 not such a record or nothing new. The
  * decode functions do this themselves. */

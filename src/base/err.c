@@ -128,5 +128,8 @@ void diag_at(struct diag *d, uint64_t offset, const char *fmt, ...)
 
 void diag_clear(struct diag *d)
 {
-	*d = (struct diag){.offset = UINT64_MAX};
+	/* Readers clear one for each record: not the whole text. */
+	d->offset = UINT64_MAX;
+	d->line = d->column = 0;
+	d->text[0] = 0;
 }

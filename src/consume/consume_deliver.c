@@ -25,7 +25,9 @@ static int deliver_record(struct trace *t, const struct etl_record *r)
 	return 0;
 }
 
-static consume_learn_fn *learner;
+/* Set by every process that is linked with us, when it starts: on a page that the loader has written
+ * already. */
+static consume_learn_fn *learner __attribute__((section(".data")));
 
 void consume_set_learner(consume_learn_fn *fn)
 {

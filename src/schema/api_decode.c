@@ -43,7 +43,7 @@ struct openetw_decoder {
 	uint32_t unread; /* payload bytes of the last event that its schema did not cover */
 	struct schema_event *special[SCHEMA_SPECIAL_COUNT];
 	struct openetw_text scratch;
-	struct openetw_text name; /* what the name functions returned last */
+	struct openetw_text name, provider_name; /* what the name functions returned last */
 	char reason[400];
 	uint32_t cache_used;
 	size_t cache_memory;
@@ -108,6 +108,7 @@ void openetw_decoder_destroy(struct openetw_decoder *d)
 	schema_store_destroy(d->store);
 	openetw_text_free(&d->scratch);
 	openetw_text_free(&d->name);
+	openetw_text_free(&d->provider_name);
 	free(d);
 }
 
@@ -542,59 +543,86 @@ size_t openetw_decoder_unread(const struct openetw_decoder *d)
 /* ---- names
  * ------------------------------------------------------------------------------------------ */
 
-static const char *finished_name(struct openetw_decoder *d)
+static const char *finished_name(const struct openetw_text *t)
 {
-	return d->name.failed || !d->name.data ? "" : d->name.data;
+	return t->failed || !t->data ? "" : t->data;
+}
+
+static const char *event_name(struct openetw_text *t, const struct schema_record *s,
+			      const struct schema_event *e)
+{
+	if (e && e->event_name.bytes) {
+		return schema_text(e, e->event_name);
+	}
+	openetw_text_clear(t);
+	if (e && e->task_name.bytes) {
+		const char *opcode = schema_text(e, e->opcode_name);
+		opcode += strncmp(opcode, "win:", 4) == 0 ? 4 : 0;
+		if (!*opcode || strcmp(opcode, "Info") == 0) {
+			return schema_text(e, e->task_name);
+		}
+		out_add(t, schema_text(e, e->task_name), e->task_name.bytes);
+		out_char(t, '/');
+		out_str(t, opcode);
+	} else {
+		out_str(t, s->classic ? "Opcode(" : "Event(");
+		out_u64(t, s->classic ? s->opcode : s->id);
+		out_char(t, ')');
+	}
+	return finished_name(t);
+}
+
+static const char *provider_name(struct openetw_text *t, const struct schema_record *s,
+				 const struct schema_event *e)
+{
+	const char *name;
+	size_t bytes;
+	if (s->traits && schema_traits_name(s->traits, s->traits_bytes, &name, &bytes)) {
+		openetw_text_clear(t);
+		out_utf8(t, name, bytes, false);
+		return finished_name(t);
+	}
+	if (!s->tlg && e && e->provider_name.bytes) {
+		return schema_text(e, e->provider_name);
+	}
+	char guid[37];
+	openetw_text_clear(t);
+	out_char(t, '{');
+	out_str(t, guid_format(&s->provider, guid));
+	out_char(t, '}');
+	return finished_name(t);
+}
+
+void openetw_event_names(struct openetw_decoder *d, const EVENT_RECORD *r, const char **ret_provider,
+			 const char **ret_event)
+{
+	struct schema_record s;
+	const struct schema_event *e = NULL;
+	schema_record_read(r, &s);
+	*ret_provider = *ret_event = "";
+	if (find_schema(d, &s, &e) >= 0) {
+		*ret_event = event_name(&d->name, &s, e);
+		*ret_provider = provider_name(&d->provider_name, &s, e);
+	}
 }
 
 const char *openetw_event_name(struct openetw_decoder *d, const EVENT_RECORD *r)
 {
 	struct schema_record s;
-	struct schema_payload p;
-	if (prepare(d, r, &s, &p) < 0) {
-		return "";
-	}
-	const struct schema_event *e = p.event;
-	if (e && e->event_name.bytes) {
-		return schema_text(e, e->event_name);
-	}
-	openetw_text_clear(&d->name);
-	if (e && e->task_name.bytes) {
-		out_add(&d->name, schema_text(e, e->task_name), e->task_name.bytes);
-		const char *opcode = schema_text(e, e->opcode_name);
-		opcode += strncmp(opcode, "win:", 4) == 0 ? 4 : 0;
-		if (*opcode && strcmp(opcode, "Info") != 0) {
-			out_char(&d->name, '/');
-			out_str(&d->name, opcode);
-		}
-	} else {
-		out_str(&d->name, s.classic ? "Opcode(" : "Event(");
-		out_u64(&d->name, s.classic ? s.opcode : s.id);
-		out_char(&d->name, ')');
-	}
-	return finished_name(d);
+	const struct schema_event *e = NULL;
+	schema_record_read(r, &s);
+	return find_schema(d, &s, &e) < 0 ? "" : event_name(&d->name, &s, e);
 }
 
 const char *openetw_provider_name(struct openetw_decoder *d, const EVENT_RECORD *r)
 {
 	struct schema_record s;
-	const char *name;
-	size_t bytes;
-	schema_record_read(r, &s);
-	openetw_text_clear(&d->name);
-	if (s.traits && schema_traits_name(s.traits, s.traits_bytes, &name, &bytes)) {
-		out_utf8(&d->name, name, bytes, false);
-		return finished_name(d);
-	}
 	const struct schema_event *e = NULL;
-	if (!s.tlg && find_schema(d, &s, &e) == 0 && e && e->provider_name.bytes) {
-		return schema_text(e, e->provider_name);
+	schema_record_read(r, &s);
+	if (!s.tlg && find_schema(d, &s, &e) < 0) {
+		return "";
 	}
-	char guid[37];
-	out_char(&d->name, '{');
-	out_str(&d->name, guid_format(&s.provider, guid));
-	out_char(&d->name, '}');
-	return finished_name(d);
+	return provider_name(&d->name, &s, e);
 }
 
 /* ---- learning
@@ -603,6 +631,9 @@ const char *openetw_provider_name(struct openetw_decoder *d, const EVENT_RECORD 
 int openetw_decoder_learn(struct openetw_decoder *d, const EVENT_RECORD *r)
 {
 	struct schema_record s;
+	if (BASE_LIKELY(!schema_record_may_teach(r))) {
+		return 0;
+	}
 	schema_record_read(r, &s);
 	if (schema_record_is_manifest_chunk(&s)) {
 		return learn_chunk(d, &s) == 1;

@@ -278,13 +278,100 @@ TDHSTATUS TDHAPI TdhEnumerateProviderFieldInformation(LPGUID pGuid, EVENT_FIELD_
 	return status;
 }
 
+/* ---- filters ---------------------------------------------------------------------------------- */
+
+#define FILTER_HEAD offsetof(PROVIDER_FILTER_INFO, EventPropertyInfoArray)
+#define EVENT_HEAD  offsetof(TRACE_EVENT_INFO, EventPropertyInfoArray)
+
+/* PROVIDER_FILTER_INFO is TRACE_EVENT_INFO with a shorter head: what stands behind moves up. */
+static void add_filter(struct openetw_text *o, const struct manifest_name *f,
+		       const struct openetw_text *event)
+{
+	static const uint32_t moved = EVENT_HEAD - FILTER_HEAD;
+	size_t bytes = event->length - moved;
+	uint8_t *to = (uint8_t *)out_room(o, BASE_ALIGN8(bytes));
+	const uint8_t *from = (const uint8_t *)event->data;
+	if (!to) {
+		return;
+	}
+	memset(to, 0, BASE_ALIGN8(bytes));
+	memcpy(to + FILTER_HEAD, from + EVENT_HEAD, bytes - FILTER_HEAD);
+	uint32_t message = le32_get(from + offsetof(TRACE_EVENT_INFO, EventMessageOffset));
+	uint32_t count = le32_get(from + offsetof(TRACE_EVENT_INFO, PropertyCount));
+	to[0] = (uint8_t)f->value;
+	to[1] = f->version;
+	le32_put(to + offsetof(PROVIDER_FILTER_INFO, MessageOffset), message ? message - moved : 0);
+	le32_put(to + offsetof(PROVIDER_FILTER_INFO, PropertyCount), count);
+	for (uint32_t i = 0; i < count; i++) {
+		uint8_t *p = to + FILTER_HEAD + i * sizeof(EVENT_PROPERTY_INFO);
+		uint32_t name = le32_get(p + offsetof(EVENT_PROPERTY_INFO, NameOffset));
+		le32_put(p + offsetof(EVENT_PROPERTY_INFO, NameOffset), name ? name - moved : 0);
+		uint8_t *map = p + offsetof(EVENT_PROPERTY_INFO, nonStructType.MapNameOffset);
+		if (!(le32_get(p) & PropertyStruct) && le32_get(map)) {
+			le32_put(map, le32_get(map) - moved);
+		}
+	}
+	out_used(o, BASE_ALIGN8(bytes));
+}
+
+struct filter_list {
+	struct openetw_text blocks;
+	size_t at[256]; /* an id has eight bits; a manifest with more lists the first */
+	ULONG count;
+};
+
+static ULONG list_filters(const struct manifest_provider *p, struct filter_list *l)
+{
+	for (const struct manifest_name *f = p->names[MANIFEST_FILTER];
+	     f && l->count < BASE_ARRAY_LEN(l->at); f = f->next) {
+		struct schema_event *e;
+		struct openetw_text block = {0};
+		struct schema_tei_names names = {.provider = p->guid};
+		if (schema_process_filter(p, f, &e) < 0) {
+			return ERROR_OUTOFMEMORY;
+		}
+		int err = schema_build_tei(e, &names, &block);
+		l->at[l->count++] = l->blocks.length;
+		if (err == 0 && !block.failed) {
+			add_filter(&l->blocks, f, &block);
+		}
+		bool failed = err < 0 || block.failed || l->blocks.failed;
+		openetw_text_free(&block);
+		schema_event_destroy(e);
+		if (failed) {
+			return ERROR_OUTOFMEMORY;
+		}
+	}
+	return l->count ? ERROR_SUCCESS : ERROR_NOT_FOUND;
+}
+
 TDHSTATUS TDHAPI TdhEnumerateProviderFilters(LPGUID pGuid, ULONG TdhContextCount,
 					     PTDH_CONTEXT pTdhContext, ULONG *FilterCount,
 					     PPROVIDER_FILTER_INFO *pBuffer, ULONG *pBufferSize)
 {
-	if (!pGuid || TdhContextCount != 0 || pTdhContext || !FilterCount || !pBufferSize) {
+	if (!pGuid || TdhContextCount != 0 || pTdhContext || !FilterCount ||
+	    schema_tdh_check_buffer(pBuffer, pBufferSize) != ERROR_SUCCESS) {
 		return ERROR_INVALID_PARAMETER;
 	}
+	struct guid g;
+	memcpy(g.b, pGuid, 16);
+	const struct manifest_provider *p = schema_process_provider(false, &g);
+	struct filter_list l = {.count = 0};
 	*FilterCount = 0;
-	return ERROR_NOT_FOUND;
+	ULONG status = p ? list_filters(p, &l) : ERROR_NOT_FOUND;
+	if (status == ERROR_SUCCESS) {
+		size_t head = l.count * sizeof *pBuffer, bytes = head + l.blocks.length;
+		bool fits = pBuffer && *pBufferSize >= bytes;
+		*pBufferSize = (ULONG)bytes;
+		status = fits ? ERROR_SUCCESS : ERROR_INSUFFICIENT_BUFFER;
+		for (ULONG i = 0; fits && i < l.count; i++) {
+			pBuffer[i] = (PPROVIDER_FILTER_INFO)(void *)((uint8_t *)pBuffer + head + l.at[i]);
+		}
+		if (fits) {
+			memcpy((uint8_t *)pBuffer + head, l.blocks.data, l.blocks.length);
+			*FilterCount = l.count;
+		}
+	}
+	openetw_text_free(&l.blocks);
+	return status;
 }

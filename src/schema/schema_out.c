@@ -30,22 +30,45 @@ static const char pairs[201] = "000102030405060708091011121314151617181920212223
 			       "50515253545556575859606162636465666768697071727374"
 			       "75767778798081828384858687888990919293949596979899";
 
+static unsigned digits_of(uint64_t v)
+{
+	unsigned n = 1;
+	for (;; n += 4, v /= 10000) {
+		if (v < 10) {
+			return n;
+		}
+		if (v < 100) {
+			return n + 1;
+		}
+		if (v < 1000) {
+			return n + 2;
+		}
+		if (v < 10000) {
+			return n + 3;
+		}
+	}
+}
+
+/* Written where they belong, from the last digit: no copy of a length that varies. */
 void out_u64(struct openetw_text *o, uint64_t v)
 {
-	char buf[20];
-	char *s = buf + sizeof buf;
+	unsigned n = digits_of(v);
+	char *to = out_room(o, n);
+	if (!to) {
+		return;
+	}
+	char *s = to + n;
 	while (v >= 100) {
 		s -= 2;
 		memcpy(s, pairs + 2 * (v % 100), 2);
 		v /= 100;
 	}
 	if (v >= 10) {
-		s -= 2;
-		memcpy(s, pairs + 2 * v, 2);
+		memcpy(to, pairs + 2 * v, 2);
 	} else {
-		*--s = (char)('0' + v);
+		*to = (char)('0' + v);
 	}
-	out_add(o, s, (size_t)(buf + sizeof buf - s));
+	out_used(o, n);
 }
 
 void out_i64(struct openetw_text *o, int64_t v)
@@ -64,15 +87,17 @@ static const char digits_upper[] = "0123456789ABCDEF";
 void out_hex(struct openetw_text *o, uint64_t v, bool upper)
 {
 	const char *digits = upper ? digits_upper : digits_lower;
-	char buf[18];
-	char *s = buf + sizeof buf;
-	do {
-		*--s = digits[v & 15];
-		v >>= 4;
-	} while (v);
-	*--s = 'x';
-	*--s = '0';
-	out_add(o, s, (size_t)(buf + sizeof buf - s));
+	unsigned n = v ? (67u - (unsigned)__builtin_clzll(v)) / 4 : 1;
+	char *to = out_room(o, n + 2);
+	if (!to) {
+		return;
+	}
+	to[0] = '0';
+	to[1] = 'x';
+	for (unsigned i = n + 2; i-- > 2; v >>= 4) {
+		to[i] = digits[v & 15];
+	}
+	out_used(o, n + 2);
 }
 
 void out_hex_bytes(struct openetw_text *o, const uint8_t *p, size_t n, bool upper)

@@ -162,6 +162,24 @@ const struct manifest_provider *schema_process_provider(bool classic, const stru
 	return p;
 }
 
+/* Under the lock alone: making a schema numbers the items of the template. */
+int schema_process_filter(const struct manifest_provider *p, const struct manifest_name *filter,
+			  struct schema_event **ret)
+{
+	struct manifest_event e = {.id = (uint16_t)filter->value,
+				   .version = filter->version,
+				   .text = filter->text};
+	for (const struct manifest_template *t = filter->tid ? p->templates : NULL; t; t = t->next) {
+		if (strcmp(t->tid, filter->tid) == 0) {
+			e.template = t;
+		}
+	}
+	pthread_rwlock_wrlock(&process.lock);
+	int err = manifest_event_schema(p, &e, SCHEMA_SOURCE_XML, ret);
+	pthread_rwlock_unlock(&process.lock);
+	return err;
+}
+
 const struct schema_map *schema_process_find_map(const struct guid *provider, const char *name,
 						 size_t bytes)
 {

@@ -41,4 +41,12 @@ static inline bool schema_record_is_manifest_chunk(const struct schema_record *r
 	       r->payload[3] == 0x5B;
 }
 
+/* Quickly: neither EventMetadata nor a manifest chunk. */
+static inline bool schema_record_may_teach(const EVENT_RECORD *r)
+{
+	return (r->EventHeader.Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER)
+		       ? r->EventHeader.ProviderId.Data1 == 0xBBCCF6C1
+		       : r->EventHeader.EventDescriptor.Id == 0xFFFE;
+}
+
 #endif

@@ -40,6 +40,9 @@ const struct schema_event *schema_process_find(bool classic, const struct guid *
 const struct manifest_provider *schema_process_provider(bool classic, const struct guid *guid);
 const struct schema_map *schema_process_find_map(const struct guid *provider, const char *name,
 						 size_t bytes);
+/* The fields of one of its filters (MANIFEST_FILTER), as of an event; yours. 0 or -ENOMEM. */
+int schema_process_filter(const struct manifest_provider *p, const struct manifest_name *filter,
+			  struct schema_event **ret);
 /* All events of a provider; all known providers. */
 int schema_process_each_event(const struct guid *provider, schema_event_fn fn, void *ctx);
 int schema_process_each_provider(schema_provider_fn fn, void *ctx);

@@ -47,6 +47,56 @@ static const char *wide_at(const void *block, uint32_t offset)
 	return s;
 }
 
+/* PROVIDER_FILTER_INFO: offsets count from its own start. */
+static void filters_of_a_manifest_are_listed_with_their_fields(void **state)
+{
+	static const char with_filters[] =
+		"<instrumentationManifest xmlns='http://schemas.microsoft.com/win/2004/08/events' "
+		"xmlns:win='http://manifests.microsoft.com/win/2004/08/windows/events'>"
+		"<instrumentation><events><provider name='Acme-Sieve' "
+		"guid='{77777777-2222-3333-4444-555555555566}'>"
+		"<filters><filter name='ByPid' value='1' version='2' tid='F' message='$(string.f)'/>"
+		"<filter name='Plain' value='9'/></filters>"
+		"<templates><template tid='F'><data name='Pid' inType='win:UInt32' outType='win:PID'/>"
+		"<data name='Name' inType='win:UnicodeString' length='Pid'/></template></templates>"
+		"</provider></events></instrumentation>"
+		"<localization><resources culture='en-US'><stringTable><string id='f' "
+		"value='One process'/></stringTable></resources></localization>"
+		"</instrumentationManifest>";
+	GUID g = {0x77777777, 0x2222, 0x3333, {0x44, 0x44, 0x55, 0x55, 0x55, 0x55, 0x55, 0x66}};
+	PPROVIDER_FILTER_INFO buffer[64];
+	ULONG count = 7, size = 0;
+	assert_int_equal(TdhEnumerateProviderFilters(&g, 0, NULL, &count, NULL, &size),
+			 ERROR_NOT_FOUND);
+	assert_int_equal(TdhLoadManifestFromMemory(with_filters, sizeof with_filters - 1),
+			 ERROR_SUCCESS);
+	count = 7;
+	assert_int_equal(TdhEnumerateProviderFilters(&g, 0, NULL, &count, NULL, &size),
+			 ERROR_INSUFFICIENT_BUFFER);
+	assert_int_equal(count, 0);
+	assert_in_range(size, 2 * 8 + 2 * 16 + 2 * 24, sizeof buffer);
+	assert_int_equal(TdhEnumerateProviderFilters(&g, 0, NULL, &count, buffer, &size),
+			 ERROR_SUCCESS);
+	assert_int_equal(count, 2);
+	const PROVIDER_FILTER_INFO *f = buffer[0];
+	assert_int_equal(f->Id, 1);
+	assert_int_equal(f->Version, 2);
+	assert_string_equal(wide_at(f, f->MessageOffset), "One process");
+	assert_int_equal(f->PropertyCount, 2);
+	assert_string_equal(wide_at(f, f->EventPropertyInfoArray[0].NameOffset), "Pid");
+	assert_int_equal(f->EventPropertyInfoArray[0].nonStructType.OutType, TDH_OUTTYPE_PID);
+	assert_string_equal(wide_at(f, f->EventPropertyInfoArray[1].NameOffset), "Name");
+	assert_int_equal(f->EventPropertyInfoArray[1].Flags, PropertyParamLength);
+	assert_int_equal(buffer[1]->Id, 9);
+	assert_int_equal(buffer[1]->PropertyCount, 0);
+	size--;
+	assert_int_equal(TdhEnumerateProviderFilters(&g, 0, NULL, &count, buffer, &size),
+			 ERROR_INSUFFICIENT_BUFFER);
+	assert_int_equal(count, 0);
+	assert_int_equal(TdhUnloadManifestFromMemory(with_filters, sizeof with_filters - 1),
+			 ERROR_SUCCESS);
+}
+
 static EVENT_RECORD *make(struct record *t, struct blob *p)
 {
 	p->n = 0;
@@ -279,6 +329,7 @@ static void a_manifest_in_the_users_directory_is_found_by_provider(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(filters_of_a_manifest_are_listed_with_their_fields),
 		cmocka_unit_test(a_loaded_manifest_describes_events_until_it_is_unloaded),
 		cmocka_unit_test(fields_and_events_of_a_provider_are_listed),
 		cmocka_unit_test(kernel_events_have_only_the_fields_they_carry),

@@ -79,11 +79,12 @@ static void two_sessions_get_exactly_what_their_payload_filters_say(void **state
 	const PAYLOAD_FILTER_PREDICATE bob = {W("Customer"), PAYLOADFIELD_CONTAINS, W("ob")};
 	CONTROLTRACE_ID id[5];
 	REGHANDLE h;
-	assert_int_equal(EventRegister(&shop, NULL, NULL, &h), 0);
 	for (int i = 0; i < 5; i++) {
 		WCHAR name[8] = {'P', 'a', 'y', (WCHAR)('0' + i), 0};
 		id[i] = session_start(name, EVENT_TRACE_FILE_MODE_SEQUENTIAL, file[i]);
 	}
+	/* With a daemon there, it returns registered; without, some time before. */
+	assert_int_equal(EventRegister(&shop, NULL, NULL, &h), 0);
 	expect_code(EnableTraceEx2(id[0], &shop, 1, 0, 0, 0, 0, NULL), 0, "everything");
 	PVOID f[2] = {filter_of(1, FALSE, 2, rich)};
 	expect_code(enable_with(id[1], &shop, 1, f, NULL, 0), 0, "all of two conditions");
