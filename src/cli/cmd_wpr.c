@@ -323,8 +323,12 @@ static int run_status(struct wpr *w)
 	printf("Logging mode            : %s\n", profile_mode_text(w->profile->mode));
 	if (profiles) {
 		printf("\nProfiles:\n");
-		for (const char *p = w->names; *p; p += strcspn(p, "+"), p += *p == '+') {
-			printf("\t%.*s\n", (int)strcspn(p, "+"), p);
+		for (const char *p = w->names; *p;) {
+			size_t n = strcspn(p, "+");
+			putchar('\t');
+			fwrite(p, 1, n, stdout);
+			putchar('\n');
+			p += n + (p[n] == '+');
 		}
 	}
 	if (collectors || details) {
