@@ -81,6 +81,10 @@ static void collect(const char *key, const struct kernel_options *o, int out)
 	struct diag d;
 	char path[2300];
 	struct sigaction sa = {.sa_handler = on_end};
+	/* What the starting command holds, such as its lock, is none of ours. */
+	dup2(out, 3);
+	out = 3;
+	syscall(SYS_close_range, 4u, ~0u, 0u);
 	sigaction(SIGTERM, &sa, NULL);
 	sigaction(SIGINT, &sa, NULL);
 	signal(SIGHUP, SIG_IGN);
