@@ -13,7 +13,8 @@
  *   openetw_state_destroy(s);
  *
  * Without openetw_state_read_file (live sessions) the state knows what came before the event.
- * Several files of one machine and boot may share a state. Kernel records tell all this: process,
+ * Several traces may share a state: those of one machine and boot (as their headers say) complete each
+ * other, others are kept apart, and answers are about the trace whose callback asks. Kernel records tell all this: process,
  * thread, image, file name, context switch and stack walk records; a file without them tells nothing.
  *
  * Memory grows with the number of processes, threads, modules and file names, not with the length of
@@ -48,7 +49,7 @@ struct openetw_state;
 
 /* NULL when memory runs out. */
 OPENETW_API struct openetw_state *openetw_state_create(uint32_t flags);
-/* Not while a trace attached to it is being processed. NULL is fine. */
+/* After CloseTrace of the traces attached to it. NULL is fine. */
 OPENETW_API void openetw_state_destroy(struct openetw_state *s);
 
 /* Return non-zero to stop. `done` of `total` buffers have been read. */
