@@ -36,10 +36,10 @@ struct attached {
 };
 struct openetw_state {
 	uint32_t flags;
-	struct machine first;	   /* also of events that are fed */
-	struct machine *now;	   /* whose event came last; never NULL */
-	struct attached *attached; /* all */
-	struct attached *asking;   /* whose callback runs, or ran last; may be NULL */
+	struct machine first;		  /* also of events that are fed */
+	struct machine *now;		  /* whose event came last; never NULL */
+	struct attached *attached;	  /* all */
+	struct attached *asking;	  /* whose callback runs, or ran last; may be NULL */
 	const struct etl_record *current; /* while a callback of an attached trace runs */
 	uint64_t *stack;
 	size_t stack_cap;
@@ -88,8 +88,8 @@ static struct machine *machine_of(struct openetw_state *s, uint64_t boot, uint32
 	}
 	struct machine *m = &s->first;
 	for (;; m = m->next) {
-		uint64_t apart = boot > m->boot_filetime ? boot - m->boot_filetime
-							 : m->boot_filetime - boot;
+		uint64_t apart =
+			boot > m->boot_filetime ? boot - m->boot_filetime : m->boot_filetime - boot;
 		if (apart <= BOOT_SLACK && processors == m->processors) {
 			return m;
 		}
@@ -217,7 +217,8 @@ static uint16_t hook_of(const EVENT_RECORD *e)
 	}
 	for (uint16_t group = 0; group < GROUPS; group++) {
 		uint16_t hook = (uint16_t)(group << 8 | e->EventHeader.EventDescriptor.Opcode);
-		if (memcmp(etl_class_of_hook(hook), &e->EventHeader.ProviderId, sizeof(GUID)) == 0) {
+		if (memcmp(etl_class_of_hook(hook), &e->EventHeader.ProviderId, sizeof(GUID)) ==
+		    0) {
 			return hook == 0x140A ? 0x030A : hook;
 		}
 	}

@@ -91,9 +91,9 @@ static uint8_t *perfinfo_record(struct etl_build *b, uint64_t time, unsigned hoo
 #define PID 77
 #define TID 78
 
-/* Process 77 "sampled" runs this program. Its thread is switched to, an interrupt comes, two samples
- * are taken within one 100 ns tick, each with a stack of its own; what tells who that was stands at the
- * end. */
+/* Process 77 "sampled" runs this program. Its thread is switched to, an interrupt comes, two
+ * samples are taken within one 100 ns tick, each with a stack of its own; what tells who that was
+ * stands at the end. */
 static void write_trace(const char *path, const struct self *self, bool wrong_build)
 {
 	static const struct etl_build_header h = {.clock_type = 1,
@@ -388,7 +388,8 @@ static void mistakes_are_refused(void **state)
 	assert_int_equal(openetw_state_process(s, 1, 0, &p), ERROR_NOT_FOUND);
 	assert_int_equal(openetw_state_attach(s, 12345), ERROR_INVALID_HANDLE);
 	assert_int_equal(openetw_state_read_file(s, NULL, NULL, NULL), ERROR_INVALID_PARAMETER);
-	assert_int_equal(openetw_state_read_file(s, "/nonexistent", NULL, NULL), ERROR_FILE_NOT_FOUND);
+	assert_int_equal(openetw_state_read_file(s, "/nonexistent", NULL, NULL),
+			 ERROR_FILE_NOT_FOUND);
 	assert_int_equal(openetw_state_read_file(s, "/etc/passwd", NULL, NULL), ERROR_FILE_CORRUPT);
 	openetw_state_destroy(s);
 	openetw_state_destroy(NULL);
