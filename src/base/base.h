@@ -203,7 +203,9 @@ bool strbuf_room(struct strbuf *b, size_t n); /* for n more bytes and a NUL; els
 static inline void strbuf_add(struct strbuf *b, const void *p, size_t n)
 {
 	if (BASE_LIKELY(b->cap - b->len > n && !b->failed) || strbuf_room(b, n)) {
-		memcpy(b->s + b->len, p, n);
+		if (n != 0) { /* of nothing, p may be NULL, which memcpy may not be given */
+			memcpy(b->s + b->len, p, n);
+		}
 		b->len += n;
 		b->s[b->len] = 0;
 	}
