@@ -62,6 +62,21 @@ void __tsan_release(void *p);
 #define order_differs(p, v) (order_load_relaxed(p) != (v))
 #endif
 
+/* 16 bytes at once, where that can be: for what is checked afterwards by other means, since the two halves
+ * may be of different times. */
+typedef uint64_t order_pair __attribute__((vector_size(16)));
+#if defined(__x86_64__) && !defined(ORDER_SANITIZED)
+#define order_load_pair(p)                                                                         \
+	__extension__({                                                                            \
+		order_pair pair_;                                                                  \
+		__asm__ volatile("movups %1, %0" : "=x"(pair_) : "m"(*(p)));                       \
+		pair_;                                                                             \
+	})
+#else
+#define order_load_pair(p)                                                                         \
+	((order_pair){order_load_relaxed(&(*(p))[0]), order_load_relaxed(&(*(p))[1])})
+#endif
+
 /* True when *p was `want` and now is `set`; on false, *(&want) holds what was seen. */
 #define order_cas_acquire(p, want, set)                                                            \
 	__atomic_compare_exchange_n((p), (want), (set), 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)

@@ -13,6 +13,7 @@
 
 static const struct cli_option options[] = {
 	{0, "h", "DIR", "where the header goes (default: here)", NULL},
+	{0, "r", "DIR", "where the resources go (default: here)", NULL},
 	{0, "z", "NAME", "name of the outputs without ending (default: the manifest's)", NULL},
 	{0, "e", "EXT", "ending of the header (default: h)", NULL},
 	{0, "p", "PREFIX", "of the macros that write (default: EventWrite)", NULL},
@@ -20,6 +21,7 @@ static const struct cli_option options[] = {
 	{0, "um", NULL, "macros without activity id (default)", NULL},
 	{0, "km", NULL, "macros whose first argument is an activity id or NULL", NULL},
 	{0, "n", NULL, "constants and descriptors only", NULL},
+	{0, "b", NULL, "NAME_MSG00001.bin instead of MSG00001.bin; -z does so too", NULL},
 	{0, "v", NULL, "say what is written", NULL},
 	{0, NULL, NULL, NULL, NULL},
 };
@@ -185,6 +187,34 @@ static int write_output(const struct job *j, const char *dir, const char *name, 
 	return err ? CLI_FAILED : CLI_OK;
 }
 
+static int write_resources(const struct job *j, const struct mc *mc, struct strbuf *b)
+{
+	char name[512], prefix[300] = "";
+	struct diag d;
+	diag_clear(&d);
+	int err = mc_write_template(mc, b, &d);
+	if (err < 0) {
+		return report(j, err, &d);
+	}
+	snprintf(name, sizeof name, "%sTEMP.BIN", j->base);
+	int status = write_output(j, j->resource_dir, name, b);
+	if (j->prefixed) {
+		snprintf(prefix, sizeof prefix, "%s_", j->base);
+	}
+	size_t languages = mc_has_messages(mc) ? mc_language_count(mc) : 0;
+	for (size_t i = 0; i < languages && status == CLI_OK; i++) {
+		mc_write_messages(mc, i, b);
+		snprintf(name, sizeof name, "%sMSG%05zX.bin", prefix, i + 1);
+		status = write_output(j, j->resource_dir, name, b);
+	}
+	if (status == CLI_OK) {
+		mc_write_rc(mc, j->base, prefix, b);
+		snprintf(name, sizeof name, "%s.rc", j->base);
+		status = write_output(j, j->resource_dir, name, b);
+	}
+	return status;
+}
+
 static int compile(struct job *j, struct strbuf *b)
 {
 	struct mc *mc = NULL;
@@ -199,6 +229,9 @@ static int compile(struct job *j, struct strbuf *b)
 	mc_write_header(mc, b);
 	snprintf(name, sizeof name, "%s.%s", j->base, j->ext);
 	int status = write_output(j, j->header_dir, name, b);
+	if (status == CLI_OK) {
+		status = write_resources(j, mc, b);
+	}
 	mc_destroy(mc);
 	return status;
 }

@@ -149,7 +149,6 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 {
 	struct stats *s = ctx;
 	const EVENT_HEADER *h = &e->EventHeader;
-	openetw_decoder_learn(s->decoder, e);
 	cli_view_set(s->view, e);
 	if (!cli_select_match(s->select, s->view, e)) {
 		return true;

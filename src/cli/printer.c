@@ -169,29 +169,25 @@ static void add_stack(struct cli_printer *p, const EVENT_RECORD *e, bool json)
 	strbuf_adds(b, json ? "]" : "");
 }
 
-/* key: `,"name":` throughout */
-static void add_number(struct strbuf *b, const char *key, unsigned v)
+static void add_key(struct strbuf *b, const char *name)
 {
-	if (v) {
-		strbuf_adds(b, key);
-		strbuf_add_u64(b, v);
-	}
+	strbuf_adds(b, ",\"");
+	strbuf_adds(b, name);
+	strbuf_adds(b, "\":");
 }
 
-static void add_guid(struct strbuf *b, const char *key, const GUID *g)
+static void add_number(struct strbuf *b, const char *name, unsigned v)
 {
-	char guid[37];
-	cli_guid_text(g, guid);
-	strbuf_adds(b, key);
-	strbuf_addc(b, '"');
-	strbuf_add(b, guid, 36);
-	strbuf_addc(b, '"');
+	if (v) {
+		add_key(b, name);
+		strbuf_add_number(b, v);
+	}
 }
 
 static void add_name(struct strbuf *b, const char *key, const char *name)
 {
 	if (name) {
-		strbuf_adds(b, key);
+		add_key(b, key);
 		strbuf_add_json(b, name, strlen(name));
 	}
 }
@@ -223,37 +219,38 @@ static void print_json(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	strbuf_adds(b, ",\"time\":\"");
 	strbuf_adds(b, time);
 	strbuf_adds(b, "\",\"cpu\":");
-	strbuf_add_u64(b, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e));
+	strbuf_add_number(b, GetEventProcessorIndex(e));
 	const struct openetw_event_origin *o = cli_view_origin(p->view);
 	if (o->pid != UINT32_MAX) {
-		strbuf_adds(b, ",\"pid\":");
-		strbuf_add_u64(b, o->pid);
+		add_key(b, "pid");
+		strbuf_add_number(b, o->pid);
 	}
 	if (o->tid != UINT32_MAX) {
-		strbuf_adds(b, ",\"tid\":");
-		strbuf_add_u64(b, o->tid);
+		add_key(b, "tid");
+		strbuf_add_number(b, o->tid);
 	}
-	add_name(b, ",\"process\":", o->process);
-	add_number(b, ",\"id\":", h->EventDescriptor.Id);
-	add_number(b, ",\"version\":", h->EventDescriptor.Version);
-	add_number(b, ",\"channel\":", h->EventDescriptor.Channel);
-	add_number(b, ",\"level\":", h->EventDescriptor.Level);
-	add_number(b, ",\"opcode\":", h->EventDescriptor.Opcode);
-	add_number(b, ",\"task\":", h->EventDescriptor.Task);
+	add_name(b, "process", o->process);
+	add_number(b, "id", h->EventDescriptor.Id);
+	add_number(b, "version", h->EventDescriptor.Version);
+	add_number(b, "channel", h->EventDescriptor.Channel);
+	add_number(b, "level", h->EventDescriptor.Level);
+	add_number(b, "opcode", h->EventDescriptor.Opcode);
+	add_number(b, "task", h->EventDescriptor.Task);
 	if (h->EventDescriptor.Keyword) {
-		strbuf_adds(b, ",\"keywords\":\"");
-		strbuf_add_hex(b, h->EventDescriptor.Keyword);
-		strbuf_addc(b, '"');
+		strbuf_addf(b, ",\"keywords\":\"0x%llX\"", h->EventDescriptor.Keyword);
 	}
+	char guid[37];
 	if (guid_set(&h->ActivityId)) {
-		add_guid(b, ",\"activity\":", &h->ActivityId);
+		cli_guid_text(&h->ActivityId, guid);
+		strbuf_addf(b, ",\"activity\":\"%s\"", guid);
 	}
 	const EVENT_HEADER_EXTENDED_DATA_ITEM *related =
 		cli_event_item(e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID);
 	if (related && related->DataSize == sizeof(GUID)) {
-		add_guid(b, ",\"relatedActivity\":", (const GUID *)(uintptr_t)related->DataPtr);
+		cli_guid_text((const GUID *)(uintptr_t)related->DataPtr, guid);
+		strbuf_addf(b, ",\"relatedActivity\":\"%s\"", guid);
 	}
-	add_name(b, ",\"file\":", o->file);
+	add_name(b, "file", o->file);
 	if (p->stacks) {
 		add_stack(p, e, true);
 	}
@@ -301,8 +298,8 @@ static void print_csv(struct cli_printer *p, const EVENT_RECORD *e, const char *
 	add_csv(b, name, strlen(name));
 	strbuf_addf(b, ",%u,%u,%u,%u,%u,0x%llX,%u,%u,%u,", h->EventDescriptor.Id,
 		    h->EventDescriptor.Version, h->EventDescriptor.Level, h->EventDescriptor.Opcode,
-		    h->EventDescriptor.Task, h->EventDescriptor.Keyword,
-		    GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e), o->pid, o->tid);
+		    h->EventDescriptor.Task, h->EventDescriptor.Keyword, GetEventProcessorIndex(e),
+		    o->pid, o->tid);
 	openetw_text_clear(&p->text);
 	note(p, openetw_decode_json(p->decoder, e, &p->text));
 	add_csv(b, p->text.data ? p->text.data : "", p->text.length);
@@ -313,17 +310,22 @@ static void print_csv(struct cli_printer *p, const EVENT_RECORD *e, const char *
 static void add_origin(struct strbuf *b, const struct openetw_event_origin *o)
 {
 	if (o->process) {
-		strbuf_addf(b, "%s(%u)", o->process, o->pid);
+		strbuf_adds(b, o->process);
+		strbuf_addc(b, '(');
+		strbuf_add_number(b, o->pid);
+		strbuf_addc(b, ')');
 	} else if (o->pid != UINT32_MAX) {
-		strbuf_addf(b, "%u", o->pid);
+		strbuf_add_number(b, o->pid);
 	} else {
 		strbuf_addc(b, '-');
 	}
+	strbuf_addc(b, ':');
 	if (o->tid != UINT32_MAX) {
-		strbuf_addf(b, ":%u ", o->tid);
+		strbuf_add_number(b, o->tid);
 	} else {
-		strbuf_adds(b, ":- ");
+		strbuf_addc(b, '-');
 	}
+	strbuf_addc(b, ' ');
 }
 
 static void print_text(struct cli_printer *p, const EVENT_RECORD *e, const char *time)
@@ -332,7 +334,11 @@ static void print_text(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	const EVENT_HEADER *h = &e->EventHeader;
 	struct strbuf *b = &p->line;
 	const char *name = openetw_provider_name(p->decoder, e);
-	strbuf_addf(b, "%s [%03u] ", time, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e));
+	unsigned cpu = GetEventProcessorIndex(e);
+	strbuf_adds(b, time);
+	strbuf_adds(b, cpu < 10 ? " [00" : cpu < 100 ? " [0" : " [");
+	strbuf_add_number(b, cpu);
+	strbuf_adds(b, "] ");
 	const struct openetw_event_origin *o = cli_view_origin(p->view);
 	add_origin(b, o);
 	strbuf_adds(b, name);
@@ -340,7 +346,9 @@ static void print_text(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	strbuf_adds(b, openetw_event_name(p->decoder, e));
 	UCHAR level = h->EventDescriptor.Level;
 	if (level && level < BASE_ARRAY_LEN(levels)) {
-		strbuf_addf(b, " <%s>", levels[level]);
+		strbuf_adds(b, " <");
+		strbuf_adds(b, levels[level]);
+		strbuf_addc(b, '>');
 	}
 	openetw_text_clear(&p->text);
 	note(p, openetw_decode_text(p->decoder, e, &p->text));
@@ -400,7 +408,7 @@ static void print_fields(struct cli_printer *p)
 
 bool cli_printer_event(struct cli_printer *p, const EVENT_RECORD *e)
 {
-	openetw_decoder_learn(p->decoder, e);
+	/* Reading the trace has taught every decoder what schemas it holds. */
 	cli_view_set(p->view, e);
 	if (p->select && !cli_select_match(p->select, p->view, e)) {
 		return true;
@@ -423,7 +431,7 @@ bool cli_printer_event(struct cli_printer *p, const EVENT_RECORD *e)
 			break;
 		}
 	}
-	if (p->line.len && fwrite_unlocked(p->line.s, 1, p->line.len, stdout) != p->line.len) {
+	if (p->line.len && fwrite(p->line.s, 1, p->line.len, stdout) != p->line.len) {
 		cli_output_errno = cli_output_errno ? cli_output_errno : errno;
 		return false;
 	}

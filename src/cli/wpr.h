@@ -34,6 +34,8 @@ struct wpr {
 	char names[2048];     /* profiles, as they were asked for */
 	uint64_t started;     /* FILETIME */
 	int lock;	      /* descriptor; -1: not held */
+	bool settle;	      /* etwd is only just starting */
+	bool marks;	      /* a session takes them */
 	struct profile *profile;
 };
 
@@ -49,6 +51,8 @@ void wpr_warn(void *ctx, const char *text);
 struct profile_doc *wpr_document(const char *path, int *ret_status);
 /* "[file!]Name[.Detail]", several; unites them into w->profile. Prints mistakes. CLI_OK or a status. */
 int wpr_choose(struct wpr *w, const char *const *words, int count, bool file_mode);
+/* The names of a profile: those of cli_provider_guid, and special ones. */
+bool wpr_provider_guid(const char *name, GUID *ret);
 /* How many event providers will be enabled; kernel and heap parts are said, once, on stderr. */
 int wpr_check_sources(const struct wpr *w, bool tell, unsigned *ret_providers);
 void wpr_print_details(const struct profile *p, const char *instance, bool running);
@@ -61,6 +65,12 @@ int wpr_state_save(struct wpr *w);
 bool wpr_state_load(struct wpr *w);
 void wpr_state_remove(struct wpr *w);
 void wpr_close(struct wpr *w);
+
+/* ---- wpr_result.c ------------------------------------------------------------------------------ */
+
+/* Can the result be written there? Better known before the sessions are stopped. */
+int wpr_result_try(const char *to);
+int wpr_result_write(struct wpr *w, char **files, unsigned count, const char *to);
 
 /* ---- wpr_sessions.c --------------------------------------------------------------------------- */
 

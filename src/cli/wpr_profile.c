@@ -138,8 +138,16 @@ static int no_such_profile(const struct profile_doc *doc, const char *file, cons
 		    : wpr_fail(WPR_NOT_FOUND, "There is no profile '%s' in %s.", name, where);
 }
 
+static bool same_provider(void *ctx, const char *a, const char *b)
+{
+	GUID x, y;
+	(void)ctx;
+	return wpr_provider_guid(a, &x) && wpr_provider_guid(b, &y) && memcmp(&x, &y, sizeof x) == 0;
+}
+
 static int choose_one(struct wpr *w, const char *word, bool file_mode)
 {
+	static const struct profile_hooks hooks = {.same_provider = same_provider, .warn = wpr_warn};
 	const char *name;
 	struct profile *p = NULL;
 	int status;
@@ -158,7 +166,7 @@ static int choose_one(struct wpr *w, const char *word, bool file_mode)
 			w->profile = profile_create(e->name, e->detail, e->mode);
 			err = w->profile ? 0 : -ENOMEM;
 		}
-		err = err == 0 ? profile_unite(w->profile, p, wpr_warn, NULL) : err;
+		err = err == 0 ? profile_unite(w->profile, p, &hooks) : err;
 		status = err ? wpr_fail_call(win32_from_errno(err), "cannot resolve '%s'", e->id) : CLI_OK;
 		profile_free(p);
 	}

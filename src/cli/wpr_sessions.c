@@ -124,7 +124,7 @@ static bool filter_exe(struct filters *f, const char *exe)
 	return m != NULL;
 }
 
-static bool provider_guid(const char *name, GUID *ret)
+bool wpr_provider_guid(const char *name, GUID *ret)
 {
 	static const GUID dotnet = {0xe13c0d23, 0xccbc, 0x4e12, {0x93, 0x1b, 0xd9, 0xcc, 0x2e, 0xee, 0x27, 0xe4}};
 	if (strcasecmp(name, "DotNetProvider") == 0) {
@@ -139,7 +139,7 @@ uint32_t wpr_enable(TRACEHANDLE session, const struct profile_provider *p, uint3
 {
 	struct filters f = {.count = 0};
 	GUID guid;
-	if (!provider_guid(p->name, &guid)) {
+	if (!wpr_provider_guid(p->name, &guid)) {
 		return ERROR_WMI_GUID_NOT_FOUND;
 	}
 	bool ok = true;
@@ -204,7 +204,7 @@ static uint32_t capture(TRACEHANDLE h, const struct profile_provider *p, enum wp
 	}
 	if (code == ERROR_SUCCESS && p->capture_only) {
 		GUID guid;
-		provider_guid(p->name, &guid);
+		wpr_provider_guid(p->name, &guid);
 		code = EnableTraceEx2(h, &guid, EVENT_CONTROL_CODE_DISABLE_PROVIDER, 0, 0, 0,
 				      1000 * seconds, NULL);
 	} else if (code == ERROR_SUCCESS) {
@@ -253,6 +253,18 @@ static void properties(const struct wpr *w, const struct profile_collector *c, u
 	p->p.LogFileMode |= c->secure ? ETW_SECURE_MODE : 0u;
 }
 
+/* Is it one that the profile names? */
+static bool listed(const struct profile_collector *c, const GUID *guid)
+{
+	for (const struct profile_provider *p = c->providers; p; p = p->next) {
+		GUID g;
+		if (wpr_provider_guid(p->name, &g) && memcmp(&g, guid, sizeof g) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* The special provider RegisteredProviders stands for those that are registered now. */
 static int expand_registered(struct wpr *w, struct profile_collector *c)
 {
@@ -270,7 +282,8 @@ static int expand_registered(struct wpr *w, struct profile_collector *c)
 		for (size_t i = 0; i < bytes / sizeof guids[0]; i++) {
 			char text[40];
 			cli_guid_text(&guids[i], text);
-			if (memcmp(&guids[i], &cli_mark_provider, sizeof guids[i]) == 0) {
+			if (memcmp(&guids[i], &cli_mark_provider, sizeof guids[i]) == 0 ||
+			    listed(c, &guids[i])) {
 				continue;
 			}
 			struct profile_provider *one = ARENA_NEW(&w->profile->arena, struct profile_provider);
@@ -291,15 +304,33 @@ static int expand_registered(struct wpr *w, struct profile_collector *c)
 	return CLI_OK;
 }
 
+static ULONG registered(void)
+{
+	GUID guids[4096];
+	ULONG bytes = 0;
+	uint32_t code = EnumerateTraceGuidsEx(TraceGuidQueryList, NULL, 0, guids, sizeof guids, &bytes);
+	return code == ERROR_SUCCESS ? bytes : 0;
+}
+
+/* The first session of a user starts etwd, and processes that have been there for long need a moment
+ * to find it. Enabling does not mind; a provider that is not there yet cannot be asked for its state. */
+static void let_providers_come(void)
+{
+	enum { STEP_MS = 20, QUIET_MS = 200, MOST_MS = 2000 };
+	ULONG before = registered();
+	for (int ms = 0, quiet = 0; ms < MOST_MS && quiet < QUIET_MS; ms += STEP_MS) {
+		usleep(STEP_MS * 1000);
+		ULONG now = registered();
+		quiet = now == before ? quiet + STEP_MS : 0;
+		before = now;
+	}
+}
+
 static int start_collector(struct wpr *w, struct profile_collector *c, unsigned index)
 {
 	char name[512];
 	struct cli_props p;
 	TRACEHANDLE h = 0;
-	int status = expand_registered(w, c);
-	if (status) {
-		return status;
-	}
 	wpr_session_name(w->instance, c, name, sizeof name);
 	properties(w, c, index, &p);
 	uint32_t code = StartTraceA(&h, name, &p.p);
@@ -312,7 +343,17 @@ static int start_collector(struct wpr *w, struct profile_collector *c, unsigned 
 	if (code) {
 		return wpr_fail_call(code, "cannot start the session '%s'", name);
 	}
-	cli_mark_enable(h);
+	if (w->settle) {
+		let_providers_come();
+		w->settle = false;
+	}
+	int status = expand_registered(w, c);
+	if (status) {
+		return status;
+	}
+	if (!w->marks) { /* in one session: marks are not to come twice into a merged file */
+		w->marks = cli_mark_enable(h) == ERROR_SUCCESS;
+	}
 	for (const struct profile_provider *v = c->providers; v; v = v->next) {
 		code = start_provider(h, v);
 		if (code == ERROR_SUCCESS) {
@@ -328,10 +369,21 @@ static int start_collector(struct wpr *w, struct profile_collector *c, unsigned 
 	return CLI_OK;
 }
 
+static bool etwd_runs(void)
+{
+	struct cli_props p;
+	EVENT_TRACE_PROPERTIES *one = &p.p;
+	ULONG count = 0;
+	cli_props_init(&p);
+	QueryAllTracesA(&one, 1, &count);
+	return count > 0;
+}
+
 int wpr_sessions_start(struct wpr *w)
 {
 	unsigned index = 0;
-	for (struct profile_collector *c = w->profile->collectors; c; c = c->next, index++) {
+	w->settle = !etwd_runs();
+	for (struct profile_collector *c = w->profile->collectors; c; index += recorded(c), c = c->next) {
 		int status = recorded(c) ? start_collector(w, c, index) : CLI_OK;
 		if (status) {
 			return status;
@@ -451,7 +503,7 @@ int wpr_sessions_save(struct wpr *w, char ***ret_files, unsigned *ret_count, str
 	int status = CLI_OK;
 	n = 0;
 	for (const struct profile_collector *c = w->profile->collectors; c && status == CLI_OK;
-	     c = c->next, index++) {
+	     index += recorded(c), c = c->next) {
 		char name[512], file[2100];
 		struct cli_props p;
 		wpr_session_name(w->instance, c, name, sizeof name);
@@ -481,7 +533,7 @@ int wpr_sessions_save(struct wpr *w, char ***ret_files, unsigned *ret_count, str
 void wpr_sessions_cancel(struct wpr *w)
 {
 	unsigned index = 0;
-	for (const struct profile_collector *c = w->profile->collectors; c; c = c->next, index++) {
+	for (const struct profile_collector *c = w->profile->collectors; c; index += recorded(c), c = c->next) {
 		char name[512], file[2100];
 		struct cli_props p;
 		if (!recorded(c)) {
@@ -512,7 +564,7 @@ static void explain_enable(const char *name, const struct profile_provider *p, u
 void wpr_sessions_explain(const struct wpr *w)
 {
 	unsigned index = 0;
-	for (const struct profile_collector *c = w->profile->collectors; c; c = c->next, index++) {
+	for (const struct profile_collector *c = w->profile->collectors; c; index += recorded(c), c = c->next) {
 		char name[512];
 		struct cli_props p;
 		if (!recorded(c)) {

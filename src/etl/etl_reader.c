@@ -59,6 +59,7 @@ struct etl_reader {
 	bool root_delivered;  /* the root's record was handed out: move on first */
 	uint8_t loss; /* flags to tell of before the next record */
 	uint32_t buffers_done;
+	etl_wanted_fn *wanted; /* NULL: all */
 	etl_buffer_done_fn *on_buffer;
 	void *on_buffer_ctx;
 	uint8_t *packed; /* compressed bytes of the buffer being loaded */
@@ -434,11 +435,9 @@ static void tell_loss(struct etl_reader *r, struct etl_record *ret)
 			r->heap.items[0].time, &r->clock, ret);
 }
 
-int etl_reader_next(struct etl_reader *r, struct etl_record *ret)
+/* 1: the root of the heap is the next record, 0: there is none. */
+static int root_find(struct etl_reader *r)
 {
-	if (BASE_LIKELY(r->root_delivered)) {
-		root_advance(r);
-	}
 	while (r->waiting < r->index.count &&
 	       (r->heap.count == 0 ||
 		(!r->file_order &&
@@ -448,8 +447,27 @@ int etl_reader_next(struct etl_reader *r, struct etl_record *ret)
 			return err;
 		}
 	}
-	if (r->heap.count == 0) {
-		return 0;
+	return r->heap.count > 0;
+}
+
+static bool root_wanted(const struct etl_reader *r)
+{
+	const struct slot *s = &r->slots[r->heap.items[0].who];
+	return r->wanted(s->run.head.type, s->run.buf + s->run.head.at);
+}
+
+int etl_reader_next(struct etl_reader *r, struct etl_record *ret)
+{
+	if (BASE_LIKELY(r->root_delivered)) {
+		root_advance(r);
+	}
+	int got = root_find(r);
+	while (r->wanted && got > 0 && !root_wanted(r)) {
+		root_advance(r);
+		got = root_find(r);
+	}
+	if (got <= 0) {
+		return got;
 	}
 	if (BASE_UNLIKELY(r->loss != 0)) {
 		tell_loss(r, ret);
@@ -652,6 +670,11 @@ void etl_reader_use_windows(struct etl_reader *r)
 	uint32_t each = WINDOWS_TOTAL / BASE_MAX(r->info.processors, 1u);
 	each = BASE_MAX(BASE_MIN(each, WINDOW_MAX), WINDOW_MIN);
 	r->window = each & ~7u;
+}
+
+void etl_reader_only(struct etl_reader *r, etl_wanted_fn *wanted)
+{
+	r->wanted = wanted;
 }
 
 uint64_t etl_reader_memory(const struct etl_reader *r)

@@ -119,6 +119,10 @@ void etl_reader_on_buffer(struct etl_reader *r, etl_buffer_done_fn *fn, void *ct
 /* Before the first etl_reader_next(): nobody wants to see plain buffers, so large ones may be read
  * piece by piece; the callback above gets no buffer then, only its `bytes`. */
 void etl_reader_use_windows(struct etl_reader *r);
+/* Who reads for few records only: the others are passed over before they are split. `raw` is the
+ * record, its first bytes at least. */
+typedef bool etl_wanted_fn(uint8_t type, const uint8_t *raw);
+void etl_reader_only(struct etl_reader *r, etl_wanted_fn *wanted);
 /* Memory for buffers that is in use now. */
 uint64_t etl_reader_memory(const struct etl_reader *r);
 /* Next damage report not yet taken. */

@@ -241,7 +241,9 @@ static void add_parameter(const struct manifest_template *t, const struct manife
 	} else if (many || y->form == FORM_TEXT || y->form == FORM_BYTES) {
 		strbuf_adds(out, "_In_reads_(");
 		add_factors(t, it, "", out);
-		strbuf_addf(out, ") const %s* _Arg%u", y->c, i);
+		/* CHAR and signed char are two types, and arrays of both are passed: headers of older
+		 * compilers had the one, those of newer ones have the other. */
+		strbuf_addf(out, ") const %s* _Arg%u", y->code == 'c' ? "void" : y->c, i);
 	} else if (y->form == FORM_POINTER) {
 		strbuf_addf(out, "_In_opt_ const void* _Arg%u", i);
 	} else {

@@ -6,7 +6,7 @@
  * provider in the next four, then what the thing's value gives. The table is a
  * MESSAGE_RESOURCE_DATA: runs of consecutive ids, then the texts.
  */
-#include "mc/mc_private.h"
+#include "mc/mc_template.h"
 
 #include <stdlib.h>
 
@@ -64,7 +64,8 @@ static bool wants(const struct mc *mc, const char *ref)
 	return ref && !found;
 }
 
-static void add(struct ids *ids, const char *ref, uint32_t kind, uint32_t low)
+/* `text`: of winmeta's messages. */
+static void add_text(struct ids *ids, const char *ref, const char *text, uint32_t value)
 {
 	struct mc *mc = ids->mc;
 	bool found;
@@ -81,21 +82,70 @@ static void add(struct ids *ids, const char *ref, uint32_t kind, uint32_t low)
 	}
 	size_t n = strlen(ref);
 	const char *id = NULL;
-	if (n > 10 && strncmp(ref, "$(string.", 9) == 0 && ref[n - 1] == ')') {
+	if (!text && n > 10 && strncmp(ref, "$(string.", 9) == 0 && ref[n - 1] == ')') {
 		id = arena_text(&mc->arena, ref + 9, n - 10);
 		ids->no_memory |= !id;
 	}
 	memmove(mc->messages + at + 1, mc->messages + at,
 		(mc->message_count - at) * sizeof *mc->messages);
-	mc->messages[at] = (struct mc_message){
-		ref, id, kind << 28 | (ids->provider & 0xF) << 24 | (low & 0xFFFFFF)};
+	mc->messages[at] = (struct mc_message){ref, id, text ? text : ref, value};
 	mc->message_count++;
+}
+
+static void add(struct ids *ids, const char *ref, uint32_t kind, uint32_t low)
+{
+	add_text(ids, ref, NULL, kind << 28 | (ids->provider & 0xF) << 24 | (low & 0xFFFFFF));
+}
+
+/* ---- winmeta ---------------------------------------------------------------------------------- */
+
+/* Its names have messages too, which go into the table of who uses them. No attribute can be
+ * written like these references. */
+const char *mc_name_ref(const struct mc *mc, enum manifest_kind kind,
+			const struct manifest_name *n)
+{
+	static const char marks[MANIFEST_KIND_COUNT] = {
+		[MANIFEST_LEVEL] = 'L',	  [MANIFEST_TASK] = 'T',    [MANIFEST_OPCODE] = 'O',
+		[MANIFEST_KEYWORD] = 'K', [MANIFEST_CHANNEL] = 'C', [MANIFEST_FILTER] = 'F'};
+	bool system = kind == MANIFEST_CHANNEL && n->imported &&
+		      manifest_predefined_by_name(kind, n->name);
+	if (n->message || (!n->predefined && !system)) {
+		return n->message;
+	}
+	/* The first byte of a message attribute is never this: XML has no such character. */
+	return mc_text((struct mc *)mc, "\x01%c%s", marks[kind], n->name);
+}
+
+static uint32_t winmeta_value(struct ids *ids, enum manifest_kind kind,
+			      const struct manifest_name *n)
+{
+	uint32_t v = (uint32_t)n->value;
+	switch (kind) {
+	case MANIFEST_LEVEL: return KIND_LEVEL << 28 | v;
+	case MANIFEST_TASK: return KIND_TASK << 28 | v;
+	case MANIFEST_OPCODE: return KIND_OPCODE << 28 | v;
+	case MANIFEST_KEYWORD:
+		return KIND_KEYWORD << 28 |
+		       (n->value ? 64 - (uint32_t)__builtin_clzll(n->value) : 0);
+	default: return KIND_NAME << 28 | (ids->provider & 0xF) << 24 | ids->names++;
+	}
+}
+
+static void add_winmeta(struct ids *ids, enum manifest_kind kind, const struct manifest_name *n)
+{
+	const char *ref = n ? mc_name_ref(ids->mc, kind, n) : NULL;
+	if (ref && ref != n->message && wants(ids->mc, ref)) {
+		/* "win:None" is shown as nothing, but has a text. */
+		add_text(ids, ref, n->text[0] ? n->text : strchr(n->name, ':') + 1,
+			 winmeta_value(ids, kind, n));
+	}
 }
 
 static void add_names(struct ids *ids, const struct manifest_provider *p, enum manifest_kind kind)
 {
 	for (const struct manifest_name *n = p->names[kind]; n; n = n->next) {
 		if (!wants(ids->mc, n->message)) {
+			add_winmeta(ids, kind, n);
 			continue;
 		}
 		uint32_t value = (uint32_t)n->value;
@@ -136,6 +186,14 @@ static void add_provider(struct ids *ids, const struct manifest_provider *p)
 		add_names(ids, p, order[i]);
 	}
 	for (const struct manifest_event *e = p->events; e; e = e->next) {
+		const char *at = e->keywords;
+		const struct manifest_name *k;
+		add_winmeta(ids, MANIFEST_LEVEL, e->level_of);
+		add_winmeta(ids, MANIFEST_TASK, e->task_of);
+		add_winmeta(ids, MANIFEST_OPCODE, e->opcode_given ? e->opcode_of : NULL);
+		while ((k = mc_next_keyword(p, &at)) != NULL) {
+			add_winmeta(ids, MANIFEST_KEYWORD, k);
+		}
 		if (wants(ids->mc, e->message)) {
 			add(ids, e->message, is_classic(e->channel_of) ? KIND_CLASSIC : KIND_EVENT,
 			    (uint32_t)e->version << 16 | e->id);
@@ -234,7 +292,7 @@ const char *mc_language_name(const struct mc *mc, size_t i)
 static const char *text_of(const struct mc *mc, const struct mc_message *m, size_t lang)
 {
 	if (!m->id) {
-		return m->ref;
+		return m->text;
 	}
 	for (int turn = 0; turn < 2; turn++) {
 		const struct manifest_culture *c = language(mc, turn ? 0 : lang);

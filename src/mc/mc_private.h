@@ -37,8 +37,9 @@ struct mc_provider {
 };
 /* What a message belongs to, for its id; see mc_message_id. */
 struct mc_message {
-	const char *ref; /* as written */
-	const char *id;	 /* of the string; NULL: the text stands in the attribute */
+	const char *ref;  /* as written; winmeta's: mc_name_ref */
+	const char *id;	  /* of the string; NULL: `text` is it in all languages */
+	const char *text;
 	uint32_t value;
 };
 struct mc {
@@ -66,6 +67,9 @@ const char *mc_name_symbol(struct mc *mc, const struct mc_provider *p, enum mani
 /* By ascending id; free() it. NULL: no memory. */
 const struct mc_message **mc_messages_by_id(const struct mc *mc);
 int mc_messages_build(struct mc *mc, struct diag *d);
+/* The message of a name of a provider, winmeta's included; may be NULL. */
+const char *mc_name_ref(const struct mc *mc, enum manifest_kind kind,
+			const struct manifest_name *n);
 /* The id of a message attribute; MC_NO_MESSAGE for NULL. */
 uint32_t mc_message_id(const struct mc *mc, const char *ref);
 

@@ -146,7 +146,7 @@ _Static_assert(offsetof(struct seg_header, lost) == 192, "own cache lines");
 
 struct chunk_desc {
 	uint64_t word;	    /* (p) generation:31 | closed:1 | committed bytes:32. THE sync variable */
-	uint64_t begun;	    /* (p) > committed while a record is being written (relaxed) */
+	uint64_t begun;	    /* (p) as word; > committed while a record is being written (relaxed) */
 	uint32_t span;	    /* (p) contiguous chunks of a large event, normally 1 */
 	uint32_t cons_hint; /* (d) low 13 bits of the generation << 19 | bytes consumed / 8;
 			       only read by an etwd that adopts the pool */

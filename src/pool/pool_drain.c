@@ -345,7 +345,7 @@ static bool chunk_look(struct pool_view *v, struct view_segment *s, uint32_t i,
 	ret->from = c->consumed;
 	ret->to = committed;
 	ret->closed = (word & POOL_WORD_CLOSED) != 0;
-	ret->in_flight = !ret->closed && begun > committed;
+	ret->in_flight = !ret->closed && pool_word_committed(begun) > committed;
 	return true;
 }
 

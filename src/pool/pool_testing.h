@@ -89,10 +89,9 @@ static inline int test_write(struct pool_writer *w, const void *payload, uint32_
 {
 	static __thread uint32_t turn;
 	struct pool_piece piece = {payload, bytes, 0};
-	if (turn++ % 2 != 0 && bytes <= POOL_EVENT_MAX) {
+	if (turn++ % 2 != 0 && bytes <= POOL_EVENT_MAX && pool_writer_is_quick(w)) {
 		struct pool_quick q = {
-			.rec0 = pool_rec0(POOL_REC_EVENT, 3),
-			.rec1 = pool_rec1(7),
+			.head = pool_rec_head(POOL_REC_EVENT, 3, 7),
 			.mask = 5,
 			.tid = test_tid(),
 			.room = POOL_EVENT_MAX,

@@ -35,6 +35,16 @@ static inline void pool_prefetch_write(const void *p)
 #endif
 }
 
+/* The same, with the distance as part of the instruction. */
+static inline __attribute__((always_inline)) void pool_prefetch_write_at(const uint8_t *p, int bytes)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("prefetchw %0" : : "m"(p[bytes]));
+#else
+	__builtin_prefetch(p + bytes, 1);
+#endif
+}
+
 static inline uint32_t pool_thread_u32(int64_t offset)
 {
 	uint32_t v;
@@ -139,7 +149,7 @@ static inline __attribute__((always_inline)) int pool_write(struct pool_writer *
 	uint32_t cpu;
 	uint32_t index = pool_place(w, a->tid, &cpu);
 	struct pool_slot *s = &w->slot[index];
-	uint32_t me = a->tid | POOL_SLOT_LOCKED;
+	uint32_t me = a->tid;
 	uint64_t frame = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 	uint32_t seen = 0;
 	/* L: pairs with U below, in whichever thread held the slot before */
@@ -152,7 +162,7 @@ static inline __attribute__((always_inline)) int pool_write(struct pool_writer *
 	s->frame = frame;
 	order_fence_compiler();
 	POOL_TESTPOINT("writer-after-lock");
-	if (BASE_UNLIKELY(size > s->end - s->pos)) {
+	if (BASE_UNLIKELY((int64_t)size > s->limit - s->at)) {
 		s = pool_slot_make_room(w, s, size);
 		if (!s) {
 			return pool_write_no_room(w, a->mask);
@@ -160,9 +170,9 @@ static inline __attribute__((always_inline)) int pool_write(struct pool_writer *
 		s->frame = frame;
 	}
 	struct chunk_desc *desc = s->desc;
-	uint32_t pos = s->pos, gen = s->gen, ahead = s->end - pos;
-	uint8_t *at = s->base + pos;
-	uint32_t next = pos + size;
+	uint8_t *at = s->at, *next = at + size;
+	int64_t ahead = s->limit - at;
+	uint64_t word = (uintptr_t)next + s->bias;
 	order_fence_compiler();
 	/* A signal handler that forks inside a write makes the rest of it run twice. In the child
 	 * the writer reads as zero and the chunk is its parent's: what was loaded before this line
@@ -171,12 +181,12 @@ static inline __attribute__((always_inline)) int pool_write(struct pool_writer *
 		return pool_write_refuse(w, a->mask, POOL_LOST_DETACHED);
 	}
 	/* Never into the next chunk, which is another writer's. */
-	if (BASE_LIKELY(ahead > POOL_PREFETCH_BYTES + 64)) {
+	if (BASE_LIKELY(ahead > (int64_t)POOL_PREFETCH_BYTES + 64)) {
 		pool_prefetch_write(at + POOL_PREFETCH_BYTES);
 		pool_prefetch_write(at + POOL_PREFETCH_BYTES + 64);
 	}
 	/* "In flight", before the clock is read: the drain's watermark rests on this order. */
-	order_store_relaxed(&desc->begun, (uint64_t)next);
+	order_store_relaxed(&desc->begun, word);
 	order_fence_compiler();
 	POOL_TESTPOINT("writer-after-begun");
 	uint64_t ts = pool_write_clock(w, a->timestamp);
@@ -212,8 +222,8 @@ static inline __attribute__((always_inline)) int pool_write(struct pool_writer *
 		return pool_write_refuse(w, a->mask, POOL_LOST_DETACHED);
 	}
 	/* P: publish; pairs with the load-acquire in pool_drain.c */
-	order_store_release(&desc->word, pool_word(gen, next));
-	s->pos = next;
+	order_store_release(&desc->word, word);
+	s->at = next;
 	POOL_TESTPOINT("writer-after-publish");
 	if (BASE_UNLIKELY(order_load_relaxed(&w->bell_allowed) & POOL_CTL_LOW_LATENCY)) {
 		pool_writer_ring(w);

@@ -256,13 +256,12 @@ static int claim(struct seg_header *h, uint32_t need, uint32_t *ret_first)
 	return -ENOSPC;
 }
 
-/* `base` says whether the rest means anything, also to one who takes over a stale lock. */
+/* `at` says whether the rest means anything, also to one who takes over a stale lock. */
 static void slot_clear(struct pool_slot *s)
 {
-	s->base = NULL;
+	s->at = NULL;
 	order_fence_compiler();
-	s->pos = 0;
-	s->end = 0;
+	s->limit = NULL;
 	s->chunk = UINT32_MAX;
 	order_fence_compiler();
 }
@@ -309,9 +308,10 @@ static void slot_open(struct pool_writer *w, struct pool_slot *s, const struct c
 	s->desc = desc;
 	s->gen = gen;
 	s->chunk = c->seg << 8 | c->first;
-	s->end = c->span * c->chunk_size;
+	s->bias = ((uint64_t)gen << 33) - (uintptr_t)base;
+	s->limit = base + (uint64_t)c->span * c->chunk_size;
 	order_fence_compiler();
-	s->base = base;
+	s->at = base;
 	uint32_t index = (uint32_t)(s - w->slot);
 	uint64_t bit = 1ull << (index % 64);
 	if ((order_load_relaxed(&w->used[index / 64]) & bit) == 0) {
@@ -328,8 +328,8 @@ int pool_switch_chunk(struct pool_writer *w, struct pool_slot *s, uint32_t size)
 	}
 	POOL_TESTPOINT("writer-after-claim");
 	/* Only now: a chunk that is not replaced keeps serving events that still fit. */
-	if (s->base) {
-		uint64_t word = pool_word(s->gen, s->pos) | POOL_WORD_CLOSED;
+	if (s->at) {
+		uint64_t word = ((uintptr_t)s->at + s->bias) | POOL_WORD_CLOSED;
 		struct chunk_desc *old = s->desc;
 		order_note_gives(&writer_segment(w, s->chunk >> 8)->free_mask); /* etwd frees it */
 		slot_clear(s);
@@ -351,18 +351,19 @@ int pool_switch_chunk(struct pool_writer *w, struct pool_slot *s, uint32_t size)
  * held by the caller. A chunk claimed but not yet opened by that holder stays claimed. */
 static void slot_repair(struct pool_slot *s)
 {
-	if (!s->base) {
+	if (!s->at) {
 		slot_clear(s);
 		return;
 	}
+	uint8_t *base = pool_slot_base(s);
 	uint64_t word = order_load_relaxed(&s->desc->word);
 	uint32_t committed = pool_word_committed(word);
-	if (pool_word_gen(word) != s->gen || (word & POOL_WORD_CLOSED) != 0 || committed > s->end ||
-	    committed % 8 != 0) {
+	if (pool_word_gen(word) != s->gen || (word & POOL_WORD_CLOSED) != 0 || 
+	    base + committed > s->limit || committed % 8 != 0) {
 		slot_clear(s);
 		return;
 	}
-	s->pos = committed;
+	s->at = base + committed;
 	order_store_relaxed(&s->desc->begun, (uint64_t)committed);
 }
 
@@ -377,7 +378,7 @@ static bool slot_is_stale(struct pool_slot *s, uint64_t frame)
 	if (held > frame || frame - held > STALE_DISTANCE || (held < tp && tp < frame)) {
 		return false;
 	}
-	uint32_t picture = (s->pos / 8 + s->gen * 8192) << 8;
+	uint32_t picture = (pool_slot_pos(s) / 8 + s->gen * 8192) << 8;
 	if ((s->doubt & ~255u) != picture) {
 		s->doubt = picture;
 	}
@@ -427,8 +428,8 @@ __attribute__((cold)) struct pool_slot *pool_slot_take(struct pool_writer *w, ui
 static __attribute__((noinline, no_sanitize("thread"))) bool
 slot_may_have(const volatile struct pool_slot *s, uint32_t size)
 {
-	uint32_t end = s->end, pos = s->pos;
-	return end >= pos && end - pos >= size;
+	const uint8_t *limit = s->limit, *at = s->at;
+	return at && limit - at >= (int64_t)size;
 }
 
 /* Any unlocked slot whose chunk still has room. The room is looked at before the lock is taken (a
@@ -446,7 +447,7 @@ static struct pool_slot *slot_borrow(struct pool_writer *w, uint32_t size, uint3
 				continue;
 			}
 			s->frame = frame;
-			if (s->base && s->end - s->pos >= size) {
+			if (s->at && s->limit - s->at >= (int64_t)size) {
 				return s;
 			}
 			order_store_release(&s->lock, 0u); /* U */
@@ -469,20 +470,20 @@ __attribute__((cold)) struct pool_slot *pool_slot_make_room(struct pool_writer *
 void pool_writer_prepare(struct pool_writer *w, uint32_t tid, uint32_t size)
 {
 	writer_refresh_cpu(w);
-	uint32_t cpu, seen = 0, me = tid | POOL_SLOT_LOCKED;
+	uint32_t cpu, seen = 0, me = tid;
 	struct pool_slot *s = &w->slot[pool_place(w, tid, &cpu)];
 	if (order_load_relaxed(&w->alive) == 0 || !order_cas_acquire(&s->lock, &seen, me)) { /* L */
 		return;
 	}
 	s->frame = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 	order_fence_compiler();
-	uint32_t room = s->end - s->pos;
+	int64_t room = s->limit - s->at;
 	order_fence_compiler();
 	/* A forked child has nothing to prepare. */
 	if (order_load_relaxed(&s->lock) != me) {
 		return;
 	}
-	if (room < size) {
+	if (room < (int64_t)size) {
 		pool_switch_chunk(w, s, size);
 	}
 	order_fence_compiler();
@@ -498,12 +499,12 @@ int pool_write_slow(struct pool_writer *w, const struct pool_write_args *a)
 
 void pool_writer_reap(struct pool_writer *w)
 {
-	uint32_t me = (uint32_t)syscall(SYS_gettid) | POOL_SLOT_LOCKED;
+	uint32_t me = (uint32_t)syscall(SYS_gettid);
 	for (uint32_t i = 0; i < POOL_SLOTS_TOTAL; i++) {
 		struct pool_slot *s = &w->slot[i];
 		uint32_t holder = order_load_relaxed(&s->lock);
 		if (holder == 0 || holder == me ||
-		    syscall(SYS_tgkill, getpid(), holder & ~POOL_SLOT_LOCKED, 0) == 0 ||
+		    syscall(SYS_tgkill, getpid(), holder, 0) == 0 ||
 		    errno != ESRCH) {
 			continue;
 		}

@@ -13,28 +13,38 @@
 #define POOL_SLOTS	 256u /* normal; the same number of overflow slots follows */
 #define POOL_SLOTS_TOTAL 512u
 
-#define POOL_SLOT_LOCKED 0x80000000u
 /* A record may be longer than an event's payload, but not without limit. */
 #define POOL_ITEMS_MAX 65528u
 
+/* In the form in which an event needs it: pointers, and the chunk's word as a distance from them. */
 struct pool_slot {
-	uint32_t lock;	/* 0, or thread id | POOL_SLOT_LOCKED */
+	uint32_t lock;	/* 0, or the id of the thread that holds it */
 	uint32_t chunk; /* segment << 8 | first chunk; UINT32_MAX none */
-	uint8_t *base;	/* first byte of the chunk; NULL none */
+	uint8_t *at;	/* where the next record goes; NULL: no chunk, and the rest means nothing */
 	struct chunk_desc *desc;
+	uint64_t bias;	/* chunk_desc.word of a position is its address + this */
+	uint8_t *limit; /* end of the chunk */
 	uint64_t last_ts;
-	uint32_t pos;
-	uint32_t end;
+	/* Stack address of the holder, to recognise a stale lock after siglongjmp. */
+	uint64_t frame;
 	uint32_t gen;
 	uint32_t doubt; /* how often the lock looked stale: see pool_slot_take() */
-	uint64_t
-		frame; /* stack address of the holder, to recognise a stale lock after siglongjmp */
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct pool_slot) == 64, "own cache line");
 
+/* First byte of the chunk. */
+static inline uint8_t *pool_slot_base(const struct pool_slot *s)
+{
+	return (uint8_t *)(uintptr_t)(((uint64_t)s->gen << 33) - s->bias);
+}
+static inline uint32_t pool_slot_pos(const struct pool_slot *s)
+{
+	return s->at ? (uint32_t)(s->at - pool_slot_base(s)) : 0;
+}
+
 enum pool_alive {
 	POOL_ALIVE = 1,
-	POOL_ALIVE_QUICK = 3, /* and pool_write_quick() can work: the clock is a counter */
+	POOL_ALIVE_QUICK = 3, /* and the clock is a counter: see pool_writer_is_quick() */
 };
 
 /* Lives in an anonymous MADV_WIPEONFORK mapping: reads as zero in a forked child. */
@@ -102,7 +112,7 @@ void pool_writer_prepare(struct pool_writer *w, uint32_t tid, uint32_t size);
 /* Take a new chunk for a locked slot; -ENOSPC leaves the slot and its chunk as they were. */
 int pool_switch_chunk(struct pool_writer *w, struct pool_slot *s, uint32_t size);
 /* Called by the inline fast path when the slot of this CPU is locked: an overflow slot, or a slot
- * whose lock this thread left behind. `me` is tid | POOL_SLOT_LOCKED. NULL when all are taken. */
+ * whose lock this thread left behind. `me` is its thread id. NULL when all are taken. */
 struct pool_slot *pool_slot_take(struct pool_writer *w, uint32_t index, uint32_t me,
 				 uint64_t frame);
 /* Called when `size` does not fit: a locked slot with room (perhaps another one than `s`, which is

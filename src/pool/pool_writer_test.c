@@ -207,7 +207,7 @@ static void small_events_still_fit_when_a_big_one_does_not(void **state)
 static struct pool_slot *slot_in_use(struct pool_writer *w, unsigned from, unsigned count)
 {
 	for (unsigned i = from; i < from + count; i++) {
-		if (w->slot[i].base) {
+		if (w->slot[i].at) {
 			return &w->slot[i];
 		}
 	}
@@ -224,7 +224,7 @@ static void hold_normal_slots(struct pool_writer *w, uint32_t lock)
 static void a_locked_slot_sends_the_next_writer_to_an_overflow_slot(void **state)
 {
 	struct rig r = rig_make(4096);
-	hold_normal_slots(r.w, 12345 | POOL_SLOT_LOCKED);
+	hold_normal_slots(r.w, 12345);
 	assert_int_equal(test_write(r.w, pattern, 8), 0);
 	assert_null(slot_in_use(r.w, 0, POOL_SLOTS));
 	struct pool_slot *s = slot_in_use(r.w, POOL_SLOTS, POOL_SLOTS);
@@ -239,7 +239,7 @@ static void overflow_slots_of_one_writer_lie_apart(void **state)
 	struct rig r = rig_make(4096);
 	struct pool_slot *last = NULL;
 	for (unsigned k = 0; k < 16; k++) {
-		struct pool_slot *s = pool_slot_take(r.w, 3, (77 + k) | POOL_SLOT_LOCKED, 0);
+		struct pool_slot *s = pool_slot_take(r.w, 3, (77 + k), 0);
 		assert_non_null(s);
 		if (k == 0) {
 			assert_ptr_equal(s, &r.w->slot[3]);
@@ -255,9 +255,9 @@ static void overflow_slots_of_one_writer_lie_apart(void **state)
 static void nesting_goes_as_deep_as_there_are_slots_then_is_counted(void **state)
 {
 	struct rig r = rig_make(4096);
-	hold_normal_slots(r.w, 12345 | POOL_SLOT_LOCKED);
+	hold_normal_slots(r.w, 12345);
 	for (unsigned k = 0; k < POOL_SLOTS; k++) {
-		assert_non_null(pool_slot_take(r.w, 9, (100 + k) | POOL_SLOT_LOCKED, 0));
+		assert_non_null(pool_slot_take(r.w, 9, (100 + k), 0));
 	}
 	assert_int_equal(test_write(r.w, pattern, 8), -EDEADLK);
 	assert_int_equal(test_lost(&r, 0), 1);
@@ -271,14 +271,14 @@ static void a_writer_without_a_chunk_borrows_an_idle_slot_with_room(void **state
 	assert_int_equal(test_write(r.w, pattern, 8), 0);
 	struct pool_slot *mine = slot_in_use(r.w, 0, POOL_SLOTS);
 	rig_header(&r)->free_mask = 0; /* others hold the rest */
-	hold_normal_slots(r.w, 12345 | POOL_SLOT_LOCKED);
+	hold_normal_slots(r.w, 12345);
 	mine->lock = 0; /* idle, but not this CPU's: make the writer start elsewhere */
 	struct pool_slot *other =
-		pool_slot_take(r.w, 40, test_tid() | POOL_SLOT_LOCKED, UINT64_MAX);
+		pool_slot_take(r.w, 40, test_tid(), UINT64_MAX);
 	assert_ptr_not_equal(other, mine);
 	assert_ptr_equal(pool_slot_make_room(r.w, other, 64), mine);
 	assert_int_equal(other->lock, 0);
-	assert_int_equal(mine->lock, test_tid() | POOL_SLOT_LOCKED);
+	assert_int_equal(mine->lock, test_tid());
 	rig_free(&r);
 }
 
@@ -304,7 +304,7 @@ static void a_fault_in_the_payload_leaves_nothing_behind_and_its_slot_comes_back
 	sigaction(SIGSEGV, &old, NULL);
 	sigaction(SIGBUS, &old_bus, NULL);
 	struct pool_slot *s = slot_in_use(r.w, 0, POOL_SLOTS);
-	assert_int_equal(s->lock, test_tid() | POOL_SLOT_LOCKED);
+	assert_int_equal(s->lock, test_tid());
 	for (unsigned i = 0; i < 200; i++) {
 		assert_int_equal(test_write(r.w, pattern, 8), 0);
 	}
@@ -312,7 +312,7 @@ static void a_fault_in_the_payload_leaves_nothing_behind_and_its_slot_comes_back
 	unsigned locked = 0, opened = 0;
 	for (unsigned i = 0; i < POOL_SLOTS; i++) {
 		locked += r.w->slot[i].lock != 0;
-		opened += r.w->slot[i].base != NULL;
+		opened += r.w->slot[i].at != NULL;
 	}
 	assert_true(locked == 0 || opened > 1);
 	assert_int_equal(rig_flush(&r, NULL, NULL), 201);
@@ -326,7 +326,7 @@ static void a_fault_in_the_payload_leaves_nothing_behind_and_its_slot_comes_back
 static void a_live_write_that_was_interrupted_is_never_taken_over(void **state)
 {
 	struct rig r = rig_make(4096);
-	uint32_t me = test_tid() | POOL_SLOT_LOCKED;
+	uint32_t me = test_tid();
 	uint64_t above = (uint64_t)(uintptr_t)__builtin_frame_address(0) + 64;
 	hold_normal_slots(r.w, me);
 	for (unsigned i = 0; i < POOL_SLOTS; i++) {
@@ -337,7 +337,7 @@ static void a_live_write_that_was_interrupted_is_never_taken_over(void **state)
 	}
 	for (unsigned i = 0; i < POOL_SLOTS; i++) {
 		assert_int_equal(r.w->slot[i].lock, me);
-		assert_null(r.w->slot[i].base);
+		assert_null(r.w->slot[i].at);
 	}
 	rig_free(&r);
 }
@@ -356,14 +356,14 @@ static void reap_frees_the_lock_of_a_thread_that_is_gone_and_no_other(void **sta
 	pthread_join(t, &dead);
 	assert_int_equal(test_write(r.w, pattern, 8), 0);
 	struct pool_slot *s = slot_in_use(r.w, 0, POOL_SLOTS);
-	s->lock = (uint32_t)(uintptr_t)dead | POOL_SLOT_LOCKED;
-	s->desc->begun = s->pos + 64; /* it died inside a record */
+	s->lock = (uint32_t)(uintptr_t)dead;
+	s->desc->begun = pool_slot_pos(s) + 64; /* it died inside a record */
 	struct pool_slot *other = &r.w->slot[s == &r.w->slot[200] ? 201 : 200];
-	other->lock = (uint32_t)getpid() | POOL_SLOT_LOCKED;
+	other->lock = (uint32_t)getpid();
 	pool_writer_reap(r.w);
 	assert_int_equal(s->lock, 0);
-	assert_int_equal(s->desc->begun, s->pos);
-	assert_int_equal(other->lock, (uint32_t)getpid() | POOL_SLOT_LOCKED);
+	assert_int_equal(s->desc->begun, pool_slot_pos(s));
+	assert_int_equal(other->lock, (uint32_t)getpid());
 	assert_int_equal(test_write(r.w, pattern, 8), 0);
 	assert_int_equal(rig_flush(&r, NULL, NULL), 2);
 	rig_free(&r);

@@ -159,10 +159,18 @@ const struct profile_entry *profile_find(const struct profile_doc *doc, const ch
 int profile_resolve(struct profile_doc *doc, const struct profile_entry *e, struct profile **ret);
 void profile_free(struct profile *p); /* NULL is fine */
 
-/* Adds what `more` records to `into`. Texts are copied. `warn` (may be NULL) hears of filters that
- * had to be dropped. -ENOMEM; -EINVAL: one is for files, the other for memory. */
+/* What only the caller knows; all may be NULL. */
+struct profile_hooks {
+	/* Do two names stand for one provider? Else they do when they are the same. */
+	bool (*same_provider)(void *ctx, const char *a, const char *b);
+	/* Hears of filters that had to be dropped. */
+	void (*warn)(void *ctx, const char *text);
+	void *ctx;
+};
+/* Adds what `more` records to `into`. Texts are copied. -ENOMEM; -EINVAL: one is for files, the other
+ * for memory. */
 int profile_unite(struct profile *into, const struct profile *more,
-		  void (*warn)(void *ctx, const char *text), void *ctx);
+		  const struct profile_hooks *hooks);
 /* An empty recording to add to. NULL: no memory. */
 struct profile *profile_create(const char *name, enum profile_detail detail, enum profile_mode mode);
 

@@ -8,8 +8,7 @@
 
 struct unite {
 	struct profile *to;
-	void (*warn)(void *ctx, const char *text);
-	void *ctx;
+	struct profile_hooks hooks;
 	bool failed;
 };
 
@@ -35,8 +34,8 @@ static void warn(struct unite *u, const char *fmt, const char *name)
 	memcpy(line, b.s ? b.s : "", BASE_MIN(b.len, sizeof line - 1));
 	line[BASE_MIN(b.len, sizeof line - 1)] = 0;
 	strbuf_finish(&b);
-	if (u->warn) {
-		u->warn(u->ctx, line);
+	if (u->hooks.warn) {
+		u->hooks.warn(u->hooks.ctx, line);
 	}
 }
 
@@ -219,11 +218,18 @@ static void unite_provider(struct unite *u, struct profile_provider *to,
 	words(u, &to->processes, from->processes);
 }
 
+static bool same_provider(const struct unite *u, const char *a, const char *b)
+{
+	return strcasecmp(a, b) == 0 ||
+	       (u->hooks.same_provider && u->hooks.same_provider(u->hooks.ctx, a, b));
+}
+
+/* The kernel and the heap have one provider each. */
 static void add_provider(struct unite *u, struct profile_collector *c,
 			 const struct profile_provider *from)
 {
 	struct profile_provider **p = &c->providers;
-	while (*p && (c->kind == PROFILE_EVENT ? strcasecmp((*p)->name, from->name) != 0 : false)) {
+	while (*p && c->kind == PROFILE_EVENT && !same_provider(u, (*p)->name, from->name)) {
 		p = &(*p)->next;
 	}
 	if (*p) {
@@ -275,9 +281,12 @@ static void add_collector(struct unite *u, const struct profile_collector *from)
 }
 
 int profile_unite(struct profile *into, const struct profile *more,
-		  void (*tell)(void *ctx, const char *text), void *ctx)
+		  const struct profile_hooks *hooks)
 {
-	struct unite u = {.to = into, .warn = tell, .ctx = ctx};
+	struct unite u = {.to = into};
+	if (hooks) {
+		u.hooks = *hooks;
+	}
 	if (into->mode != more->mode) {
 		return -EINVAL;
 	}

@@ -10,6 +10,11 @@
 
 #include "provider/provider_emit.h"
 
+#if defined(__GNUC__) && !defined(__clang__)
+/* The functions below call nobody on their usual way; a frame of their own would be of no use. */
+#pragma GCC optimize("omit-frame-pointer")
+#endif
+
 _Static_assert(sizeof(EVENT_DATA_DESCRIPTOR) == sizeof(struct pool_piece) &&
 		       offsetof(EVENT_DATA_DESCRIPTOR, Size) == offsetof(struct pool_piece, size) &&
 		       offsetof(EVENT_DATA_DESCRIPTOR, Type) ==
@@ -30,71 +35,81 @@ static inline bool bad_arguments(PCEVENT_DESCRIPTOR descriptor, ULONG count,
 	return !descriptor || count > PROVIDER_PIECES_MAX || (BASE_UNLIKELY(!data) && count != 0);
 }
 
-/* Apart from EventWrite, so that the disabled case has no registers to save. Reached by a sibling
- * call: their return address is the one in the caller of EventWrite. One for each shape. */
+/* Reached by sibling calls from the functions below, like those from EventWrite: the return address
+ * is still the one in the caller of EventWrite, and this frame the first one there is. */
+static __attribute__((noinline)) uint32_t write_again(struct provider_hot *hot,
+						      const void *descriptor, uint32_t count,
+						      const struct pool_piece *piece,
+						      const void *activity)
+{
+	return keep_frame(provider_emit_again(hot, descriptor, activity, piece, count,
+					      __builtin_frame_address(0)));
+}
+
+/* Apart from EventWrite, so that the disabled case has no registers to save. One for each shape. */
 #define WRITE_SHAPE(name, shape)                                                                   \
 	static __attribute__((noinline)) ULONG name(struct provider_hot *hot,                      \
 						    PCEVENT_DESCRIPTOR descriptor, ULONG count,    \
 						    PEVENT_DATA_DESCRIPTOR data, LPCGUID activity) \
 	{                                                                                          \
-		return keep_frame(provider_write(hot, descriptor, activity,                        \
-						 (const struct pool_piece *)(const void *)data,    \
-						 count, __builtin_frame_address(0), shape));       \
+		return provider_write(hot, descriptor, activity,                                   \
+				      (const struct pool_piece *)(const void *)data, count,        \
+				      write_again, shape);                                         \
 	}
 WRITE_SHAPE(write_plain, PROVIDER_SHAPE_PLAIN)
 WRITE_SHAPE(write_typed, PROVIDER_SHAPE_TYPED)
-WRITE_SHAPE(write_activity, PROVIDER_SHAPE_ACTIVITY)
-WRITE_SHAPE(write_typed_activity, PROVIDER_SHAPE_TYPED | PROVIDER_SHAPE_ACTIVITY)
-
-static inline __attribute__((always_inline)) ULONG
-write_enabled(struct provider_hot *hot, PCEVENT_DESCRIPTOR descriptor, ULONG count,
-	      PEVENT_DATA_DESCRIPTOR data, LPCGUID activity)
-{
-	const uint64_t *own = provider_thread.activity;
-	bool typed = (order_load_relaxed(&hot->flags) & PROVIDER_HOT_TYPED) != 0;
-	if (BASE_UNLIKELY(activity || (own[0] | own[1]) != 0)) {
-		return typed ? write_typed_activity(hot, descriptor, count, data, activity)
-			     : write_activity(hot, descriptor, count, data, activity);
-	}
-	return typed ? write_typed(hot, descriptor, count, data, NULL)
-		     : write_plain(hot, descriptor, count, data, NULL);
-}
+WRITE_SHAPE(write_any, PROVIDER_SHAPE_ANY)
+WRITE_SHAPE(write_typed_any, PROVIDER_SHAPE_TYPED | PROVIDER_SHAPE_ANY)
 
 static inline bool nobody_listens(const struct provider_hot *hot)
 {
 	return !order_differs(&order_load_acquire(&hot->entry)->enabled, 0u);
 }
 
-/* A bad handle, or the first write of a forked child. */
-static __attribute__((noinline, cold)) ULONG write_unknown(REGHANDLE handle,
-							   PCEVENT_DESCRIPTOR descriptor,
-							   ULONG count, PEVENT_DATA_DESCRIPTOR data)
+/* All checks, in their order: a bad handle, the first write of a forked child, bad parameters, a thread
+ * with an activity, many pieces. */
+static __attribute__((noinline)) ULONG write_careful(REGHANDLE handle,
+						     PCEVENT_DESCRIPTOR descriptor, ULONG count,
+						     PEVENT_DATA_DESCRIPTOR data, LPCGUID activity)
 {
-	struct provider_hot *hot = provider_lookup_slow(handle);
+	struct provider_hot *hot = provider_lookup(handle);
 	if (!hot) {
 		return ERROR_INVALID_HANDLE;
 	}
 	if (bad_arguments(descriptor, count, data)) {
 		return ERROR_INVALID_PARAMETER;
 	}
-	return nobody_listens(hot) ? ERROR_SUCCESS
-				   : write_enabled(hot, descriptor, count, data, NULL);
+	if (nobody_listens(hot)) {
+		return ERROR_SUCCESS;
+	}
+	return order_load_relaxed(&hot->flags) & PROVIDER_HOT_TYPED
+		       ? write_typed_any(hot, descriptor, count, data, activity)
+		       : write_any(hot, descriptor, count, data, activity);
+}
+
+/* Is there nothing for write_careful() to find? It looks for itself whether anybody listens. */
+static inline bool usual(PCEVENT_DESCRIPTOR descriptor, ULONG count, PEVENT_DATA_DESCRIPTOR data)
+{
+	return BASE_LIKELY(descriptor != NULL && count <= POOL_QUICK_PIECES) &&
+	       (BASE_LIKELY(data != NULL) || count == 0);
 }
 
 ULONG EVNTAPI EventWrite(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor,
 			 ULONG UserDataCount, PEVENT_DATA_DESCRIPTOR UserData)
 {
 	struct provider_hot *hot = provider_lookup_fast(RegHandle);
-	if (BASE_UNLIKELY(!hot)) {
-		return write_unknown(RegHandle, EventDescriptor, UserDataCount, UserData);
-	}
-	if (BASE_UNLIKELY(bad_arguments(EventDescriptor, UserDataCount, UserData))) {
-		return ERROR_INVALID_PARAMETER;
+	if (BASE_UNLIKELY(!hot) || !usual(EventDescriptor, UserDataCount, UserData)) {
+		return write_careful(RegHandle, EventDescriptor, UserDataCount, UserData, NULL);
 	}
 	if (nobody_listens(hot)) {
 		return ERROR_SUCCESS;
 	}
-	return write_enabled(hot, EventDescriptor, UserDataCount, UserData, NULL);
+	if (BASE_UNLIKELY(!provider_thread_plain())) {
+		return write_careful(RegHandle, EventDescriptor, UserDataCount, UserData, NULL);
+	}
+	return order_load_relaxed(&hot->flags) & PROVIDER_HOT_TYPED
+		       ? write_typed(hot, EventDescriptor, UserDataCount, UserData, NULL)
+		       : write_plain(hot, EventDescriptor, UserDataCount, UserData, NULL);
 }
 
 /* The general case. `frame` is the API function's, whose caller begins a stack. */
@@ -140,24 +155,24 @@ ULONG EVNTAPI EventWriteTransfer(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDe
 				 LPCGUID ActivityId, LPCGUID RelatedActivityId, ULONG UserDataCount,
 				 PEVENT_DATA_DESCRIPTOR UserData)
 {
-	struct provider_hot *hot = provider_lookup_fast(RegHandle);
-	if (BASE_UNLIKELY(!hot)) {
+	if (BASE_UNLIKELY(RelatedActivityId)) {
 		return keep_frame(write_ex(RegHandle, EventDescriptor, 0, 0, ActivityId,
 					   RelatedActivityId, UserDataCount, UserData,
 					   __builtin_frame_address(0)));
 	}
-	if (BASE_UNLIKELY(bad_arguments(EventDescriptor, UserDataCount, UserData))) {
-		return ERROR_INVALID_PARAMETER;
+	struct provider_hot *hot = provider_lookup_fast(RegHandle);
+	if (BASE_UNLIKELY(!hot) || !usual(EventDescriptor, UserDataCount, UserData)) {
+		return write_careful(RegHandle, EventDescriptor, UserDataCount, UserData, ActivityId);
 	}
 	if (nobody_listens(hot)) {
 		return ERROR_SUCCESS;
 	}
-	if (RelatedActivityId) {
-		return keep_frame(write_ex(RegHandle, EventDescriptor, 0, 0, ActivityId,
-					   RelatedActivityId, UserDataCount, UserData,
-					   __builtin_frame_address(0)));
+	if (BASE_UNLIKELY(ActivityId || !provider_thread_plain())) {
+		return write_careful(RegHandle, EventDescriptor, UserDataCount, UserData, ActivityId);
 	}
-	return write_enabled(hot, EventDescriptor, UserDataCount, UserData, ActivityId);
+	return order_load_relaxed(&hot->flags) & PROVIDER_HOT_TYPED
+		       ? write_typed(hot, EventDescriptor, UserDataCount, UserData, NULL)
+		       : write_plain(hot, EventDescriptor, UserDataCount, UserData, NULL);
 }
 
 ULONG EVNTAPI EventWriteString(REGHANDLE RegHandle, UCHAR Level, ULONGLONG Keyword, PCWSTR String)

@@ -16,7 +16,11 @@ static inline void provider_activity_get(struct guid *ret)
 }
 static inline void provider_activity_set(const struct guid *id)
 {
+	order_store_relaxed(&provider_thread.plain_epoch, 0u);
+	order_fence_compiler();
 	memcpy(provider_thread.activity, id, sizeof *id);
+	order_fence_compiler();
+	provider_thread_refresh();
 }
 
 #endif

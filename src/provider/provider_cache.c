@@ -29,7 +29,8 @@ __attribute__((cold, noinline)) void provider_cache_fill(struct provider_hot *ho
 {
 	struct provider_verdict *v = provider_verdict_place(hot, descriptor);
 	uint64_t old = order_load_relaxed(&v->tag);
-	if (old == PROVIDER_TAG_BUSY || cfg == UINT32_MAX) {
+	struct pool_writer *writer = provider_link_of(e)->writer;
+	if (old == PROVIDER_TAG_BUSY || cfg == UINT32_MAX || !pool_writer_is_quick(writer)) {
 		return;
 	}
 	if (old >> 32 == cfg && order_load_relaxed(&v->entry) == e &&
@@ -45,9 +46,11 @@ __attribute__((cold, noinline)) void provider_cache_fill(struct provider_hot *ho
 	order_store_relaxed(&v->level, (uint32_t)desc[4]);
 	order_store_relaxed(&v->keyword, le64_get(desc + 8));
 	order_store_relaxed(&v->entry, e);
-	order_store_relaxed(&v->writer, provider_link_of(e)->writer);
+	order_store_relaxed(&v->writer, writer);
+	order_pair head =
+		pool_rec_head(POOL_REC_EVENT, (uint16_t)provider_hot_index(hot), pv->cfg_gen);
+	order_store_relaxed(&v->head[0], head[0]);
+	order_store_relaxed(&v->head[1], head[1]);
 	order_store_relaxed(&v->mask, pv->mask);
-	order_store_relaxed(&v->rec0, pool_rec0(POOL_REC_EVENT, (uint16_t)provider_hot_index(hot)));
-	order_store_relaxed(&v->rec1, pool_rec1(pv->cfg_gen));
 	order_store_release(&v->tag, (uint64_t)cfg << 32 | (uint32_t)(old + 1)); /* T */
 }

@@ -397,15 +397,18 @@ __attribute__((noinline)) uint32_t provider_emit_again(struct provider_hot *hot,
 	}
 	/* A full chunk is why we are here mostly. Too large an event is counted further down. */
 	if (total <= PREPARE_MAX) {
+		if (!pool_writer_is_quick(link->writer)) {
+			return provider_emit_plain(hot, descriptor, activity, piece, count, frame);
+		}
 		pool_writer_prepare(link->writer, provider_tid(), POOL_QUICK_ROOM + (uint32_t)total);
-		uint64_t rec0 = pool_rec0(POOL_REC_EVENT, (uint16_t)provider_hot_index(hot));
+		order_pair head = pool_rec_head(POOL_REC_EVENT, (uint16_t)provider_hot_index(hot),
+						v.cfg_gen);
 		bool typed = (order_load_relaxed(&hot->flags) & PROVIDER_HOT_TYPED) != 0;
 		if (typed ? provider_write_known(hot, descriptor, activity, piece, count,
-						 link->writer, rec0, pool_rec1(v.cfg_gen), v.mask,
-						 PROVIDER_SHAPE_ACTIVITY | PROVIDER_SHAPE_TYPED)
+						 link->writer, head, v.mask,
+						 PROVIDER_SHAPE_ANY | PROVIDER_SHAPE_TYPED)
 			  : provider_write_known(hot, descriptor, activity, piece, count,
-						 link->writer, rec0, pool_rec1(v.cfg_gen), v.mask,
-						 PROVIDER_SHAPE_ACTIVITY)) {
+						 link->writer, head, v.mask, PROVIDER_SHAPE_ANY)) {
 			return PROVIDER_OK;
 		}
 	}

@@ -87,26 +87,26 @@ static inline struct provider_verdict *provider_verdict_place(struct provider_ho
 _Static_assert(sizeof(struct provider_verdict) == 1u << 6, "provider_verdict_place");
 
 enum provider_shape { /* constants for provider_write() */
-	PROVIDER_SHAPE_PLAIN = 0,
+	PROVIDER_SHAPE_PLAIN = 0,    /* provider_thread_plain(), at most POOL_QUICK_PIECES */
 	PROVIDER_SHAPE_TYPED = 1,    /* descriptor types count: TraceLogging */
-	PROVIDER_SHAPE_ACTIVITY = 2, /* the thread has an activity, or one is given */
+	PROVIDER_SHAPE_ANY = 2,	     /* with an activity, with many pieces: all that is possible */
 };
 
 /* What is written when verdict and thread id are known; false: nothing. */
 static inline __attribute__((always_inline)) bool
 provider_write_known(const struct provider_hot *hot, const void *descriptor, const void *activity,
 		     const struct pool_piece *piece, uint32_t count, struct pool_writer *writer,
-		     uint64_t rec0, uint64_t rec1, uint64_t mask, unsigned shape)
+		     order_pair head, uint64_t mask, unsigned shape)
 {
 	struct pool_quick q = {
-		.rec0 = rec0,
-		.rec1 = rec1,
+		.head = head,
 		.mask = mask,
 		.tid = provider_thread.tid,
 		.descriptor = descriptor,
-		.activity = shape & PROVIDER_SHAPE_ACTIVITY ? provider_activity_or(activity) : NULL,
+		.activity = shape & PROVIDER_SHAPE_ANY ? provider_activity_or(activity) : NULL,
 		.piece = piece,
 		.piece_count = count,
+		.many = (shape & PROVIDER_SHAPE_ANY) != 0,
 		.room = PROVIDER_EVENT_ROOM,
 	};
 	if (shape & PROVIDER_SHAPE_TYPED) {
@@ -120,38 +120,50 @@ provider_write_known(const struct provider_hot *hot, const void *descriptor, con
 }
 
 /* The way of nearly all events: one destination, no related activity, no stack. Anything unusual is
- * left to provider_emit_again(), which starts from the beginning; nothing is published by then. */
+ * left to `again`, which starts from the beginning with provider_emit_again(); nothing is published
+ * by then. It is a function of the caller's for the sake of its frame, and has the caller's parameters
+ * in the caller's order, so that a jump is all it takes to get there. */
+typedef uint32_t provider_again_fn(struct provider_hot *hot, const void *descriptor, uint32_t count,
+				   const struct pool_piece *piece, const void *activity);
+
 static inline __attribute__((always_inline)) uint32_t
 provider_write(struct provider_hot *hot, const void *descriptor, const void *activity,
-	       const struct pool_piece *piece, uint32_t count, const void *frame, unsigned shape)
+	       const struct pool_piece *piece, uint32_t count, provider_again_fn *again,
+	       unsigned shape)
 {
 	const struct ctl_entry *entry = order_load_acquire(&hot->entry);
 	const uint8_t *desc = descriptor;
+	/* Needed again only when something is unusual: not worth a register. */
+	struct provider_hot *volatile kept_hot = hot;
+	const void *volatile kept_descriptor = descriptor;
+	const struct pool_piece *volatile kept_piece = piece;
+	volatile uint32_t kept_count = count;
 	struct provider_verdict *v = provider_verdict_place(hot, descriptor);
 	__asm__("" : "+r"(v)); /* one base register */
 	uint64_t tag = order_load_acquire(&v->tag); /* T */
-	if (BASE_UNLIKELY(order_differs(&entry->cfg, (uint32_t)(tag >> 32)) ||
+	if (BASE_UNLIKELY(provider_tag_differs(v, tag, order_load_relaxed(&entry->cfg)) ||
 			  order_differs(&v->keyword, le64_get(desc + 8)) ||
 			  order_differs(&v->entry, entry) ||
 			  order_differs(&v->level, (uint32_t)desc[4]))) {
 		goto miss;
 	}
 	uint64_t mask = order_load_relaxed(&v->mask);
-	uint64_t rec0 = order_load_relaxed(&v->rec0), rec1 = order_load_relaxed(&v->rec1);
+	order_pair head = order_load_pair(&v->head);
 	struct pool_writer *writer = order_load_relaxed(&v->writer);
 	order_fence_acquire(); /* pairs with Q */
-	if (BASE_UNLIKELY(order_differs(&v->tag, tag) || !provider_tid_known())) {
+	if (BASE_UNLIKELY(order_differs(&v->tag, tag) ||
+			  ((shape & PROVIDER_SHAPE_ANY) != 0 && !provider_tid_known()))) {
 		goto miss;
 	}
 	if (mask == 0) {
 		return PROVIDER_OK;
 	}
-	if (BASE_LIKELY(provider_write_known(hot, descriptor, activity, piece, count, writer, rec0,
-					     rec1, mask, shape))) {
+	if (BASE_LIKELY(provider_write_known(hot, descriptor, activity, piece, count, writer, head,
+					     mask, shape))) {
 		return PROVIDER_OK;
 	}
 miss:
-	return provider_emit_again(hot, descriptor, activity, piece, count, frame);
+	return again(kept_hot, kept_descriptor, kept_count, kept_piece, activity);
 }
 
 #endif

@@ -42,10 +42,22 @@ int provider_region_ready(void)
 	return 0;
 }
 
+/* A handler that changes the activity right here has the last word: it runs between our two looks. */
+void provider_thread_refresh(void)
+{
+	struct provider_thread *t = &provider_thread;
+	order_store_relaxed(&t->plain_epoch, 0u);
+	order_fence_compiler();
+	if ((t->activity[0] | t->activity[1]) == 0) {
+		order_store_relaxed(&t->plain_epoch, t->epoch);
+	}
+}
+
 uint32_t provider_tid_slow(void)
 {
 	provider_thread.tid = (uint32_t)syscall(SYS_gettid);
 	provider_thread.epoch = provider_memory.epoch;
+	provider_thread_refresh();
 	return provider_thread.tid;
 }
 

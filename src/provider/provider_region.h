@@ -45,15 +45,26 @@ struct provider_verdict {
 	uint64_t keyword;
 	const struct ctl_entry *entry;
 	struct pool_writer *writer;
-	uint64_t mask; /* 0: nobody */
-	uint64_t rec0; /* pool_rec.kind and prov at their places in the first 8 bytes of the record */
-	uint64_t rec1; /* pool_rec.cfg_gen at its place in the second 8 bytes */
+	uint64_t head[2]; /* the first 16 bytes of the record, see pool_rec_head() */
+	uint64_t mask;	  /* 0: nobody */
 	uint32_t level;
 	uint32_t reserved;
 };
 _Static_assert(sizeof(struct provider_verdict) == 64, "one cache line");
 #define PROVIDER_TAG_BUSY UINT64_MAX /* being written */
 #define PROVIDER_VERDICTS 4u
+
+/* Is the verdict's tag (whose value is `tag`) of another cfg? */
+static inline bool provider_tag_differs(const struct provider_verdict *v, uint64_t tag, uint32_t cfg)
+{
+#if defined(__x86_64__) && !defined(ORDER_SANITIZED)
+	/* The half in memory. Should it have changed, the last look at the whole of it says so. */
+	(void)tag;
+	return order_differs((const uint32_t *)(const void *)&v->tag + 1, cfg);
+#else
+	return (uint32_t)(tag >> 32) != cfg;
+#endif
+}
 
 /* A registration; a write reads the first cache line and one of the others. */
 struct provider_hot {
@@ -101,6 +112,8 @@ struct provider_thread {
 	uint64_t activity[2]; /* EventActivityIdControl */
 	uint32_t tid;	      /* valid when epoch is the region's */
 	uint32_t epoch;
+	uint32_t plain_epoch; /* the same while there is no activity, else 0 */
+	uint32_t reserved;
 	const void *stack_end; /* see provider_stack.c */
 };
 /* initial-exec: reachable from signal handlers without allocation. */
@@ -108,11 +121,18 @@ extern __thread struct provider_thread provider_thread
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 uint32_t provider_tid_slow(void);
+/* After a change of activity or epoch. */
+void provider_thread_refresh(void);
 /* A fork copies the thread's cached id into the child, where it is wrong; hence the epoch. No thread
  * has a valid epoch before it has asked for its id. */
 static inline bool provider_tid_known(void)
 {
 	return provider_thread.epoch == provider_memory.epoch;
+}
+/* And it has no activity. */
+static inline bool provider_thread_plain(void)
+{
+	return !order_differs(&provider_thread.plain_epoch, provider_memory.epoch);
 }
 static inline uint32_t provider_tid(void)
 {

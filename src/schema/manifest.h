@@ -104,6 +104,7 @@ struct manifest_event {
 	uint16_t task;
 	uint64_t keyword;
 	bool not_logged;
+	bool opcode_given; /* else opcode_of is what 0 means */
 	bool better; /* than what the trace says: the provider's own description is wrong */
 	const char *name, *symbol, *message; /* may be NULL */
 	const char *text;		     /* message resolved; may be NULL */
@@ -113,6 +114,16 @@ struct manifest_event {
 	const struct manifest_name *level_of, *task_of, *opcode_of, *channel_of; /* may be NULL */
 	const struct manifest_template *template;				 /* may be NULL */
 	struct manifest_pos pos;
+};
+/* Regular expressions under a name, for tools; nothing decodes with them. */
+struct manifest_pattern {
+	struct manifest_pattern *next;
+	const char *name, *value;
+};
+struct manifest_pattern_map {
+	struct manifest_pattern_map *next;
+	const char *name, *format;
+	struct manifest_pattern *patterns;
 };
 struct manifest_provider {
 	struct manifest_provider *next;
@@ -126,6 +137,7 @@ struct manifest_provider {
 	struct manifest_name *names[MANIFEST_KIND_COUNT];
 	struct manifest_map *maps;
 	struct manifest_template *templates;
+	struct manifest_pattern_map *pattern_maps;
 	struct manifest_event *events;
 	uint32_t event_count;
 	struct manifest_pos pos;

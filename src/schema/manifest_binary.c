@@ -192,28 +192,26 @@ static int read_opcodes(struct crim *c, uint32_t offset)
 
 /* ---- maps ------------------------------------------------------------------------------------- */
 
-static int read_map(struct crim *c, uint32_t offset, uint32_t *ret_size)
+/* Tag, size, name, 1 for bits, number of entries; then value and message of each [obs: resources of
+ * Windows' compiler]. */
+static int read_map(struct crim *c, uint32_t offset)
 {
-	const uint8_t *p = at(c, offset, 16);
+	const uint8_t *p = at(c, offset, 20);
 	if (!p || (!is(p, "VMAP") && !is(p, "BMAP"))) {
 		return bad(c, offset, "a map is expected");
 	}
-	uint32_t count;
-	const uint8_t *row;
-	/* The count stands where tables have theirs, one field later. */
 	struct manifest_map *m = ARENA_NEW(c->arena, struct manifest_map);
 	if (!m) {
 		return -ENOMEM;
 	}
-	count = le32_get(p + 12);
-	if (count > (c->n - offset - 16) / 8 || count > c->budget) {
-		return bad(c, offset + 12, "a map is longer than the resource");
+	uint32_t count = le32_get(p + 16);
+	if (count > (c->n - offset - 20) / 8 || count > c->budget) {
+		return bad(c, offset + 16, "a map is longer than the resource");
 	}
 	c->budget -= count;
-	*ret_size = le32_get(p + 4);
 	m->name = name_at(c, le32_get(p + 8));
 	m->bits = p[0] == 'B';
-	row = p + 16;
+	const uint8_t *row = p + 20;
 	struct manifest_map_entry **tail = &m->entries;
 	for (uint32_t i = 0; i < count; i++, row += 8) {
 		struct manifest_map_entry *e = ARENA_NEW(c->arena, struct manifest_map_entry);
@@ -237,16 +235,11 @@ static int read_map(struct crim *c, uint32_t offset, uint32_t *ret_size)
 
 static int read_maps(struct crim *c, uint32_t offset)
 {
-	uint32_t count, size;
-	const uint8_t *p = at(c, offset, 12);
-	count = p ? le32_get(p + 8) : 0;
-	if (!p || count > c->budget || count > (c->n - offset - 12) / 4 + 1) {
-		return bad(c, offset, "the maps lie outside");
-	}
-	/* The first map stands behind the offsets of the others. */
-	int err = count ? read_map(c, offset + 12 + 4 * (count - 1), &size) : 0;
-	for (uint32_t i = 1; i < count && err == 0; i++) {
-		err = read_map(c, le32_get(p + 12 + 4 * (size_t)(i - 1)), &size);
+	uint32_t count;
+	const uint8_t *p;
+	int err = table(c, offset, 12, 4, &count, &p);
+	for (uint32_t i = 0; i < count && err == 0; i++, p += 4) {
+		err = read_map(c, le32_get(p));
 	}
 	return err;
 }
@@ -262,6 +255,13 @@ static const struct manifest_map *map_named(const struct crim *c, const char *na
 
 /* ---- templates -------------------------------------------------------------------------------- */
 
+/* Flags of an item, which are not those that TDH shows. [obs: resources of Windows' compiler] */
+#define ITEM_STRUCT	  0x01u
+#define ITEM_FIXED_LENGTH 0x02u
+#define ITEM_LENGTH_OF	  0x04u
+#define ITEM_FIXED_COUNT  0x08u
+#define ITEM_COUNT_OF	  0x10u
+
 /* The row of an item: u32 flags; u8 in, u8 out, u16, u32 map | u16 first, u16 members, u32; u16
  * count, u16 length, u32 name. */
 struct items {
@@ -275,16 +275,16 @@ static int fill_item(struct crim *c, struct items *l, uint32_t i, const uint8_t 
 	uint32_t flags = le32_get(p);
 	it->name = name_at(c, le32_get(p + 16));
 	uint16_t count = le16_get(p + 12), length = le16_get(p + 14);
-	if (flags & SCHEMA_FF_PARAM_COUNT) {
+	if (flags & ITEM_COUNT_OF) {
 		if (count >= l->count) {
 			return bad(c, (uint64_t)(p - c->p), "a count refers to no field");
 		}
 		it->count_of = l->all[count];
-	} else if (count != 1 || (flags & SCHEMA_FF_FIXED_COUNT)) {
-		it->has_count = count != 0 || (flags & SCHEMA_FF_FIXED_COUNT);
+	} else if (flags & ITEM_FIXED_COUNT) {
+		it->has_count = true;
 		it->count = count;
 	}
-	if (flags & SCHEMA_FF_STRUCT) {
+	if (flags & ITEM_STRUCT) {
 		uint16_t first = le16_get(p + 4), members = le16_get(p + 6);
 		if (first <= i || (uint32_t)first + members > l->count) {
 			return bad(c, (uint64_t)(p - c->p), "a struct has no such members");
@@ -298,12 +298,12 @@ static int fill_item(struct crim *c, struct items *l, uint32_t i, const uint8_t 
 	it->out_type = p[5] ? p[5] : schema_out_default(p[4]);
 	bool sized = it->in_type == SCHEMA_IN_UNICODESTRING || it->in_type == SCHEMA_IN_ANSISTRING ||
 		     it->in_type == SCHEMA_IN_BINARY;
-	if (flags & SCHEMA_FF_PARAM_LENGTH) {
+	if (flags & ITEM_LENGTH_OF) {
 		if (length >= l->count) {
 			return bad(c, (uint64_t)(p - c->p), "a length refers to no field");
 		}
 		it->length_of = l->all[length];
-	} else if (sized && length) {
+	} else if (sized && (flags & ITEM_FIXED_LENGTH)) {
 		it->has_length = true;
 		it->length = length;
 	}
@@ -468,6 +468,45 @@ static int read_events(struct crim *c, uint32_t offset)
 
 /* ---- providers -------------------------------------------------------------------------------- */
 
+static const char *wide_at(struct crim *c, uint32_t offset)
+{
+	size_t units = 0;
+	while (units < 0x8000 && at(c, offset + 2 * (uint32_t)units, 2) &&
+	       le16_get(c->p + offset + 2 * units)) {
+		units++;
+	}
+	const uint8_t *p = at(c, offset, 2 * units);
+	long need = p ? utf16_to_utf8_lossy(p, units, NULL, 0) : -1;
+	char *s = need > 0 ? arena_alloc(c->arena, (size_t)need + 1) : NULL;
+	if (s) {
+		utf16_to_utf8_lossy(p, units, s, (size_t)need + 1);
+	}
+	return s;
+}
+
+/* Newer resources say the provider's name. */
+static int read_attributes(struct crim *c, uint32_t offset)
+{
+	uint32_t count;
+	const uint8_t *p;
+	int err = table(c, offset, 12, 8, &count, &p);
+	bool named = false; /* one look at a text: rows may all point to a long one */
+	for (uint32_t i = 0; i < count && err == 0; i++, p += 8) {
+		uint32_t kind = le32_get(p), value = le32_get(p + 4);
+		struct guid *guid = kind == 0x20000001	 ? &c->provider->control_guid
+				    : kind == 0x20000002 ? &c->provider->group_guid
+							 : NULL;
+		const uint8_t *bytes = guid ? at(c, value, 16) : NULL;
+		const char *name = kind == 0x10000001 && !named ? wide_at(c, value) : NULL;
+		named = named || kind == 0x10000001;
+		c->provider->name = name ? name : c->provider->name;
+		if (bytes) {
+			memcpy(guid->b, bytes, 16);
+		}
+	}
+	return err;
+}
+
 static int read_elements(struct crim *c, const uint8_t *p, uint32_t count)
 {
 	/* Later kinds refer to earlier ones. */
@@ -475,9 +514,9 @@ static int read_elements(struct crim *c, const uint8_t *p, uint32_t count)
 		const char *signature;
 		int (*read)(struct crim *c, uint32_t offset);
 	} kinds[] = {
-		{"CHAN", read_channels}, {"KEYW", read_keywords}, {"LEVL", read_levels},
-		{"TASK", read_tasks},	 {"OPCO", read_opcodes},  {"MAPS", read_maps},
-		{"EVNT", read_events},
+		{"PRVA", read_attributes}, {"CHAN", read_channels}, {"KEYW", read_keywords},
+		{"LEVL", read_levels},	   {"TASK", read_tasks},    {"OPCO", read_opcodes},
+		{"MAPS", read_maps},	   {"EVNT", read_events},
 	};
 	int err = 0;
 	for (size_t k = 0; k < BASE_ARRAY_LEN(kinds); k++) {
@@ -511,7 +550,7 @@ static int read_provider(struct crim *c, const uint8_t *row, struct manifest_pro
 	c->provider = q;
 	memcpy(q->guid.b, row, 16);
 	q->message = message(c, le32_get(p + 8));
-	/* The resource does not hold the name; the provider's message usually is it. */
+	/* Older resources do not hold the name; the provider's message usually is it. */
 	q->name = q->message ? q->message : "";
 	int err = read_elements(c, p + 20, count);
 	**tail = q;

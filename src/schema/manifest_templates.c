@@ -86,6 +86,52 @@ static int read_maps(struct manifest_xml *x, const struct xml_node *maps)
 	return err;
 }
 
+static int read_pattern_map(struct manifest_xml *x, const struct xml_node *n,
+			    struct manifest_pattern_map ***tail)
+{
+	struct manifest_pattern_map *m = ARENA_NEW(x->arena, struct manifest_pattern_map);
+	if (!m) {
+		return -ENOMEM;
+	}
+	m->name = manifest_xml_copy(x, n, "name");
+	m->format = manifest_xml_copy(x, n, "format");
+	if (!m->name || !m->format) {
+		return manifest_xml_bad(x, n->line, n->column,
+					"a pattern map needs name and format", "");
+	}
+	struct manifest_pattern **patterns = &m->patterns;
+	for (const struct xml_node *e = xml_child(n, "map"); e; e = xml_next(e, "map")) {
+		struct manifest_pattern *p = ARENA_NEW(x->arena, struct manifest_pattern);
+		if (!p) {
+			return -ENOMEM;
+		}
+		p->name = manifest_xml_copy(x, e, "name");
+		p->value = manifest_xml_copy(x, e, "value");
+		if (!p->name || !p->value) {
+			return manifest_xml_bad(x, e->line, e->column,
+						"a pattern of '%s' needs name and value", m->name);
+		}
+		*patterns = p;
+		patterns = &p->next;
+	}
+	**tail = m;
+	*tail = &m->next;
+	return 0;
+}
+
+/* <namedQueries>, which hold nothing else. */
+static int read_patterns(struct manifest_xml *x, const struct xml_node *queries)
+{
+	struct manifest_pattern_map **tail = &x->provider->pattern_maps;
+	const struct xml_node *list = queries ? xml_child(queries, "patternMaps") : NULL;
+	int err = 0;
+	for (const struct xml_node *n = list ? xml_child(list, "patternMap") : NULL; n && err == 0;
+	     n = xml_next(n, "patternMap")) {
+		err = read_pattern_map(x, n, &tail);
+	}
+	return err;
+}
+
 /* ---- templates -------------------------------------------------------------------------------- */
 
 struct items {
@@ -289,6 +335,9 @@ static int read_template(struct manifest_xml *x, const struct xml_node *n,
 int manifest_templates_read(struct manifest_xml *x, const struct xml_node *provider)
 {
 	int err = read_maps(x, xml_child(provider, "maps"));
+	if (err == 0) {
+		err = read_patterns(x, xml_child(provider, "namedQueries"));
+	}
 	struct manifest_template **tail = &x->provider->templates;
 	const struct xml_node *list = xml_child(provider, "templates");
 	for (const struct xml_node *n = list ? xml_child(list, "template") : NULL; n && err == 0;

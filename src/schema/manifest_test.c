@@ -277,12 +277,13 @@ static void make_crim(struct blob *b)
 	le32_put(b->b + elements + 16, (uint32_t)at);
 	blob_add(b, "KEYW", 4), blob_u32(b, 28), blob_u32(b, 1);
 	blob_u64(b, 1), blob_u32(b, UINT32_MAX), blob_u32(b, (uint32_t)fuel);
-	at = b->n; /* maps: the only one stands right behind */
+	at = b->n; /* maps: offsets, then the maps */
 	le32_put(b->b + elements + 24, (uint32_t)at);
-	blob_add(b, "MAPS", 4), blob_u32(b, 36), blob_u32(b, 1);
-	size_t vmap = b->n;
-	blob_add(b, "VMAP", 4), blob_u32(b, 24), blob_u32(b, (uint32_t)stage), blob_u32(b, 1);
-	blob_u32(b, 1), blob_u32(b, 0xD0000001);
+	blob_add(b, "MAPS", 4), blob_u32(b, 44), blob_u32(b, 1);
+	size_t vmap = b->n + 4;
+	blob_u32(b, (uint32_t)vmap);
+	blob_add(b, "VMAP", 4), blob_u32(b, 28), blob_u32(b, (uint32_t)stage), blob_u32(b, 0);
+	blob_u32(b, 1), blob_u32(b, 1), blob_u32(b, 0xD0000001);
 	size_t temp = b->n;
 	blob_add(b, "TEMP", 4), blob_u32(b, 120), blob_u32(b, 3), blob_u32(b, 4);
 	blob_u32(b, (uint32_t)temp + 40), blob_u32(b, 1), blob_u64(b, 0), blob_u64(b, 0);
@@ -291,7 +292,7 @@ static void make_crim(struct blob *b)
 	blob_u32(b, 0), blob_u8(b, SCHEMA_IN_UINT32), blob_u8(b, 0), blob_u16(b, 0);
 	blob_u32(b, (uint32_t)vmap), blob_u16(b, 1), blob_u16(b, 4);
 	blob_u32(b, (uint32_t)fields[1]);
-	blob_u32(b, SCHEMA_FF_STRUCT | SCHEMA_FF_PARAM_COUNT), blob_u16(b, 3), blob_u16(b, 1);
+	blob_u32(b, 0x11), blob_u16(b, 3), blob_u16(b, 1); /* a struct, counted by a field */
 	blob_u32(b, 0), blob_u16(b, 0), blob_u16(b, 0), blob_u32(b, (uint32_t)fields[2]);
 	blob_u32(b, 0), blob_u8(b, SCHEMA_IN_INT8), blob_u8(b, SCHEMA_OUT_BYTE), blob_u16(b, 0);
 	blob_u32(b, 0), blob_u16(b, 1), blob_u16(b, 1), blob_u32(b, (uint32_t)fields[3]);

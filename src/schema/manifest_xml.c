@@ -431,6 +431,7 @@ static int read_event(struct manifest_xml *x, const struct xml_node *n,
 		e->channel = (uint8_t)e->channel_of->value;
 		e->keyword |= channel_bit(x->provider, e->channel_of);
 	}
+	e->opcode_given = e->opcode_of != NULL;
 	if (!e->opcode_of) {
 		e->opcode_of = manifest_find_value(x->provider, MANIFEST_OPCODE, 0, e->task_of);
 	}

@@ -69,6 +69,7 @@ uint32_t openetw_state_read_file(struct openetw_state *s, const char *path, open
 		return err == -EBADMSG ? ERROR_FILE_CORRUPT : win32_from_errno(err);
 	}
 	etl_reader_use_windows(r);
+	etl_reader_only(r, state_wants);
 	uint32_t code = ERROR_SUCCESS, total = etl_reader_info(r)->buffers_found, done = 0;
 	while ((err = etl_reader_next(r, &e)) > 0) {
 		state_add(s->s, &e);

@@ -39,6 +39,9 @@ void state_add(struct state *s, const struct etl_record *r);
 void state_follow(struct state *s, const struct etl_record *r);
 /* Between the two: nobody is known to run. */
 void state_rewind(struct state *s);
+/* Could a record with this marker and these first bytes tell anything? For those who read a file for
+ * this alone (etl_reader_only). */
+bool state_wants(uint8_t type, const uint8_t *raw);
 bool state_full(const struct state *s);
 
 /* Whom a record is about: the ids in its header, or in its payload where the kernel puts them there

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "state/state_payload.h"
 
+#include "state/state.h"
+
 #define SID_REVISION   1u
 #define SID_PARTS_MAX  15u
 #define PATH_UNITS_MAX 32768u
@@ -139,6 +141,53 @@ bool payload_image(const struct etl_record *r, struct payload_image *ret)
 static const struct guid image_id = {{0xd7, 0x75, 0xe6, 0xb3, 0x54, 0x25, 0x18, 0x4f, 0x83, 0x0b,
 				      0x27, 0x62, 0x73, 0x25, 0x60, 0xde}};
 #define OPCODE_RSDS 36u
+
+/* First words of the GUIDs above and of those that name code made at run time. */
+static bool speaks(uint32_t first)
+{
+	switch (first) {
+	case 0x3d6fa8d0: /* Process */
+	case 0x3d6fa8d1: /* Thread */
+	case 0x2cb15d1d: /* Image */
+	case 0xb3e675d7: /* ImageId */
+	case 0xe13c0d23: /* .NET */
+	case 0xa669021c: /* .NET rundown */
+	case 0x57277741: /* JScript */
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool state_wants(uint8_t type, const uint8_t *raw)
+{
+	switch (type) {
+	case ETL_RT_SYSTEM32:
+	case ETL_RT_SYSTEM64:
+	case ETL_RT_COMPACT32:
+	case ETL_RT_COMPACT64:
+	case ETL_RT_PERFINFO32:
+	case ETL_RT_PERFINFO64:
+		switch (raw[7]) {
+		case GROUP_PROCESS:
+		case GROUP_THREAD:
+		case GROUP_IMAGE:
+		case GROUP_STACK:
+			return true;
+		case GROUP_FILE:
+			return raw[6] < TYPE_FILE_OPEN;
+		default:
+			return false;
+		}
+	case ETL_RT_FULL32:
+	case ETL_RT_FULL64:
+	case ETL_RT_EVENT32:
+	case ETL_RT_EVENT64:
+		return speaks(le32_get(raw + 0x18));
+	default:
+		return false;
+	}
+}
 
 bool payload_debug_id(const struct etl_record *r, struct payload_debug_id *ret)
 {

@@ -48,17 +48,57 @@ static uint32_t take_addresses(struct bytes *b, unsigned size, uint64_t *out, si
 	return n;
 }
 
+struct stack_node {
+	struct state_node n; /* by hash */
+	uint32_t count;
+	uint64_t addresses[];
+};
+
+/* The addresses of a record, each list once: what a program does it does again. NULL: none, or no
+ * memory. */
+static const uint64_t *addresses_keep(struct state_stacks *x, struct state_memory *m,
+				      struct bytes *b, unsigned size, uint32_t *ret_count)
+{
+	uint64_t list[ADDRESSES_MAX];
+	uint32_t count = take_addresses(b, size, list, ADDRESSES_MAX);
+	uint64_t h = 14695981039346656037ull;
+	for (uint32_t i = 0; i < count; i++) {
+		h = (h ^ list[i]) * 0x9E3779B97F4A7C15ull;
+		h ^= h >> 29;
+	}
+	*ret_count = count;
+	if (count == 0) {
+		return NULL;
+	}
+	struct stack_node *k = (struct stack_node *)state_table_find(&x->known, h);
+	for (; k; k = (struct stack_node *)k->n.older) {
+		if (k->count == count && memcmp(k->addresses, list, count * sizeof *list) == 0) {
+			return k->addresses;
+		}
+	}
+	k = state_alloc(m, sizeof *k + count * sizeof *list);
+	if (!k) {
+		return NULL;
+	}
+	k->n.id = h;
+	k->count = count;
+	memcpy(k->addresses, list, count * sizeof *list);
+	/* Without room in the table it is only not shared. */
+	state_table_add(&x->known, &k->n);
+	return k->addresses;
+}
+
 static void key_explain(struct state_stacks *x, struct state_memory *m, uint16_t hook,
 			const struct etl_record *r)
 {
 	struct bytes b = bytes_of(r->payload, r->payload_bytes);
 	struct key_node *k = key_of(x, m, take_pointer(&b, r->pointer_size));
-	size_t room = BASE_MIN(bytes_left(&b) / r->pointer_size, ADDRESSES_MAX);
-	uint64_t *a = k && !b.bad && room ? state_alloc(m, room * sizeof *a) : NULL;
+	uint32_t count;
+	const uint64_t *a =
+		k && !b.bad ? addresses_keep(x, m, &b, r->pointer_size, &count) : NULL;
 	if (!a) {
 		return;
 	}
-	uint32_t count = take_addresses(&b, r->pointer_size, a, room);
 	for (size_t i = k->waiting; i > 0;) {
 		struct state_part *p = &x->parts[i - 1];
 		p->addresses = a;
@@ -85,13 +125,10 @@ void state_stacks_add(struct state_stacks *x, struct state_memory *m, uint16_t h
 	p.order = x->count;
 	struct key_node *k = NULL;
 	if (hook == HOOK_STACK) {
-		size_t room = BASE_MIN(bytes_left(&b) / r->pointer_size, ADDRESSES_MAX);
-		uint64_t *a = room ? state_alloc(m, room * sizeof *a) : NULL;
-		if (!a) {
+		p.addresses = addresses_keep(x, m, &b, r->pointer_size, &p.count);
+		if (!p.addresses) {
 			return;
 		}
-		p.count = take_addresses(&b, r->pointer_size, a, room);
-		p.addresses = a;
 	} else {
 		k = key_of(x, m, take_pointer(&b, r->pointer_size));
 		p.addresses = k ? k->addresses : NULL;
@@ -205,4 +242,5 @@ void state_stacks_free(struct state_stacks *x)
 	free(x->parts);
 	free(x->joined);
 	state_table_free(&x->keys);
+	state_table_free(&x->known);
 }

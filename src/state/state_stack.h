@@ -20,6 +20,7 @@ struct state_stacks {
 	size_t count, cap;
 	bool sorted;
 	struct state_table keys;
+	struct state_table known; /* lists of addresses, each kept once */
 	uint64_t *joined; /* what state_stack() hands out */
 	size_t joined_cap;
 };

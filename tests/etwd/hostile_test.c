@@ -275,7 +275,9 @@ static void idle_connections_leave_room_for_others(void **state)
 	int refused = 0;
 	for (int i = 0; i < MANY; i++) {
 		fd[i] = proto_connect(daemon_.dir, "provider");
-		assert_true(fd[i] >= 0);
+		if (fd[i] < 0) {
+			fail_msg("connection %d: %s", i, strerror(-fd[i]));
+		}
 	}
 	still_answers();
 	for (int tries = 0; tries < 200 && refused < MANY - 256; tries++) {

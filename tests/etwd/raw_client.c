@@ -38,8 +38,10 @@ void daemon_start_with(struct daemon *d, const char *option)
 			int null = open("/dev/null", O_WRONLY);
 			dup2(null, 2);
 		}
-		execl(program, "etwd", "--foreground", "--runtime-dir", d->dir, "--ready-fd",
-		      number, option, (char *)NULL);
+		/* By itself it leaves after a minute without sessions, which is not long on a busy
+		 * machine. */
+		execl(program, "etwd", "--foreground", "--idle-exit=0", "--runtime-dir", d->dir,
+		      "--ready-fd", number, option, (char *)NULL);
 		_exit(127);
 	}
 	close(ready[1]);

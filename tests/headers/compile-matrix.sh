@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Compiles every public header alone, as C and C++, with and without -fshort-wchar and UNICODE, with every
-# compiler that is there (tlg/ holds pieces of TraceLoggingProvider.h that do not stand alone), and the layout and constant checks the same way. Prints failures and a summary.
+# compiler that is there (tlg/ holds pieces of TraceLoggingProvider.h that do not stand alone), and the
+# layout and constant checks the same way. Prints failures and a summary.
 # Usage: compile-matrix.sh [quick]    quick: one standard per language
 root=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 work=$(mktemp -d) || exit 1
@@ -28,7 +29,9 @@ check() { # name, file, command...
 
 # One translation unit a header: a declaration follows, because ISO C wants one.
 one() { # header, prefix of the file
-	printf '#include "%s"\nextern int etw_header_is_alone;\n' "$1" >"$work/$2.c"
+	before=
+	case $1 in */poppack.h) before='#include "win/pshpack1.h"' ;; esac # ends what another begins
+	printf '%s\n#include "%s"\nextern int etw_header_is_alone;\n' "$before" "$1" >"$work/$2.c"
 }
 
 run() { # compiler, language, standards...
@@ -38,7 +41,9 @@ run() { # compiler, language, standards...
 	for std in "$@"; do
 		for mode in "" "-fshort-wchar" "-fshort-wchar -DUNICODE -D_UNICODE" "-DUNICODE"; do
 			for h in $headers; do
-				case "$lang$h" in cTraceLoggingActivity.h) continue ;; esac # C++ only
+				case "$lang$h" in # C++ only
+				cTraceLoggingActivity.h | ctraceloggingactivity.h | cwin/etw_cxx_headers.h) continue ;;
+				esac
 				# tchar.h with _UNICODE needs the 16-bit C runtime's headers
 				extra=
 				case "$h$mode" in *tchar.h*_UNICODE*) extra="-I$root/include/etw/win/crt" ;; esac

@@ -56,13 +56,14 @@
 #define ETW_IS_KEYWORD(word) 0
 #endif
 
-#if !ETW_IS_KEYWORD(__stdcall) && !defined(__stdcall)
+/* Where they are keywords they say at each use that this machine has none of them. */
+#ifndef __stdcall
 #define __stdcall
 #endif
-#if !ETW_IS_KEYWORD(__cdecl) && !defined(__cdecl)
+#ifndef __cdecl
 #define __cdecl
 #endif
-#if !ETW_IS_KEYWORD(__fastcall) && !defined(__fastcall)
+#ifndef __fastcall
 #define __fastcall
 #endif
 #if !ETW_IS_KEYWORD(__forceinline) && !defined(__forceinline)
@@ -138,7 +139,13 @@ template <class T> struct etw_uuid<T *> : etw_uuid<T> {};
 #define DECLSPEC_CACHEALIGN	__attribute__((aligned(64)))
 #define DECLSPEC_DEPRECATED	__attribute__((deprecated))
 #define DECLSPEC_IMPORT
+/* "DECLSPEC_NOINLINE __inline" in C headers made by Windows' tools means one copy in the program.
+ * Weak functions are that, and are not inlined either. */
+#ifdef __cplusplus
 #define DECLSPEC_NOINLINE __attribute__((noinline))
+#else
+#define DECLSPEC_NOINLINE __attribute__((weak, unused))
+#endif
 #define DECLSPEC_NORETURN __attribute__((noreturn))
 #define DECLSPEC_NOTHROW  __attribute__((nothrow))
 #define DECLSPEC_NOVTABLE
@@ -153,8 +160,13 @@ template <class T> struct etw_uuid<T *> : etw_uuid<T> {};
 #define UNALIGNED
 #define UNALIGNED64
 #define RESTRICTED_POINTER
+/* In C a function that is only inline has code elsewhere; Windows' __inline brings it along. */
 #ifndef __inline
+#ifdef __cplusplus
 #define __inline __inline__
+#else
+#define __inline __inline__ __attribute__((gnu_inline, unused))
+#endif
 #endif
 #ifndef __assume
 #define __assume(condition) ((void)0)

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT
+ * xperf: the controller of the Windows Performance Toolkit. Every -start opens a scope; the options
+ * after it belong to that session, those before the first one to the kernel's.
+ */
+#include "cli/mark.h"
+#include "cli/xperf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <tdh.h>
+
+static const struct cli_option options[] = {
+	{0, "on", "SPECS", "kernel flags, or providers Name:keywords:level:'stack' joined by +", NULL},
+	{0, "start", "SESSION", "the following options belong to this session", NULL},
+	{0, "f", "FILE", "its log file (default kernel.etl, user.etl)", NULL},
+	{0, "BufferSize", "KB", "of one buffer (default 64)", NULL},
+	{0, "MinBuffers", "N", "buffers at the start (default 64)", NULL},
+	{0, "MaxBuffers", "N", "at most (default 320)", NULL},
+	{0, "MaxFile", "MB", "size limit of the file", NULL},
+	{0, "FileMode", "MODE", "Sequential, Circular, Append or NewFile",
+	 "Sequential|Circular|Append|NewFile"},
+	{0, "FlushTimer", "SECONDS", "write part-filled buffers this often", NULL},
+	{0, "ClockType", "CLOCK", "PerfCounter, Cycle or SystemTime", "PerfCounter|Cycle|SystemTime"},
+	{0, "RealTime", NULL, "deliver to live consumers", NULL},
+	{0, "Buffering", NULL, "keep events in memory, to be written by -flush", NULL},
+	{0, "StackWalk", "EVENTS", "kernel events with call stacks, joined by +", NULL},
+	{0, "pids", "PIDS", "only from these processes: numbers separated by commas", NULL},
+	{0, "capturestate_on", "SPECS", "ask these providers for their state when all are enabled", NULL},
+	{0, "partial", NULL, "start what can be recorded, without the kernel's part", NULL},
+	{0, "stop", "[SESSION]", "end a session (repeatable); without a name the kernel's", NULL},
+	{0, "stopall", NULL, "end all sessions", NULL},
+	{0, "d", "FILE", "with -stop: merge their files into this one", NULL},
+	{0, "flush", "SESSION", "write what is buffered; with -f a memory session to a file", NULL},
+	{0, "capturestate", "SESSION", "ask the providers that follow for their state", NULL},
+	{0, "update", "SESSION", "change -on, -FlushTimer, -MaxBuffers, -f of a running session", NULL},
+	{0, "m", "TEXT", "put a mark into the sessions", NULL},
+	{0, "mf", "TEXT", "the same; working sets are not touched here", NULL},
+	{0, "merge", "FILE", "merge this and the following files into the last one", NULL},
+	{0, "compress", NULL, "with -merge or -d: compress", NULL},
+	{0, "i", "FILE", "print the events of a file (and of those that follow)", NULL},
+	{0, "o", "FILE", "to this file instead of the terminal", NULL},
+	{0, "a", "ACTION", "what to print: dumper", NULL},
+	{0, "tle", NULL, "tolerate lost events: they are told in any case", NULL},
+	{0, "tti", NULL, "tolerate time inversions: events are sorted in any case", NULL},
+	{0, "quiet", NULL, "accepted", NULL},
+	{0, "target", "WHAT", "accepted: human or machine", "human|machine"},
+	{0, "loggers", NULL, "list the running sessions", NULL},
+	{0, "providers", "[KIND]", "list providers: I installed, R registered, KF, KG, K kernel", NULL},
+	{0, "explain", NULL, "print the openetw lines, do nothing", NULL},
+	{0, "symbols", "[WHAT]", NULL, NULL},
+	{0, "profint", NULL, NULL, NULL},
+	{0, "setprofint", "N", NULL, NULL},
+	{0, "pmcsources", NULL, NULL, NULL},
+	{0, "boottrace", "FLAGS", NULL, NULL},
+	{0, "heap", NULL, NULL, NULL},
+	{0, "critsec", NULL, NULL, NULL},
+	{0, "pooltag", "TAGS", NULL, NULL},
+	{0, "pidnewprocess", "COMMAND", NULL, NULL},
+	{0, "injectonly", NULL, NULL, NULL},
+	{0, "cancel", "SESSION", NULL, NULL},
+	{0, "save", "SESSION", NULL, NULL},
+	{0},
+};
+
+static const struct {
+	const char *name, *why;
+} refused[] = {
+	{"symbols", "symbols are not resolved in this version"},
+	{"profint", "sampling comes with kernel events, which this version does not record yet"},
+	{"setprofint", "sampling comes with kernel events, which this version does not record yet"},
+	{"pmcsources", "hardware counters come with kernel events, which this version does not record yet"},
+	{"boottrace", "recording from boot on is not supported"},
+	{"heap", "heap events have no source on this system"},
+	{"critsec", "critical sections have no source on this system"},
+	{"pooltag", "pool tags belong to kernel events, which this version does not record yet"},
+	{"pidnewprocess", "use 'openetw run -p PROVIDER -- COMMAND', which records a program from its start"},
+	{"injectonly", "images are not identified here, so there is nothing to inject"},
+	{"cancel", "sessions of another program's profiles: use 'wpr -cancel'"},
+	{"save", "sessions of another program's profiles: use 'wpr -stop FILE'"},
+};
+
+/* ---- the rest --------------------------------------------------------------------------------- */
+
+static struct cli_props *all_sessions(struct cli_args *a, ULONG *ret_count)
+{
+	enum { MOST = 1024 };
+	struct cli_props *all = calloc(MOST, sizeof *all);
+	PEVENT_TRACE_PROPERTIES *array = calloc(MOST, sizeof *array);
+	*ret_count = 0;
+	for (int i = 0; all && array && i < MOST; i++) {
+		cli_props_init(&all[i]);
+		array[i] = &all[i].p;
+	}
+	uint32_t code = all && array ? QueryAllTracesA(array, MOST, ret_count) : ERROR_NOT_ENOUGH_MEMORY;
+	free(array);
+	if (code) {
+		cli_fail(a, code, "cannot list the sessions");
+		free(all);
+		return NULL;
+	}
+	return all;
+}
+
+static int run_loggers(struct cli_args *a)
+{
+	ULONG n;
+	struct cli_props *all = all_sessions(a, &n);
+	for (ULONG i = 0; all && i < n; i++) {
+		const EVENT_TRACE_PROPERTIES *p = &all[i].p;
+		char mode[200];
+		cli_mode_text(p->LogFileMode, mode, sizeof mode);
+		printf("Logger Name           : %s\n", all[i].name);
+		printf("Logger Id             : %llx\n", (unsigned long long)p->Wnode.HistoricalContext);
+		printf("Buffer Size           : %u\n", p->BufferSize);
+		printf("Maximum Buffers       : %u\n", p->MaximumBuffers);
+		printf("Minimum Buffers       : %u\n", p->MinimumBuffers);
+		printf("Number of Buffers     : %u\n", p->NumberOfBuffers);
+		printf("Free Buffers          : %u\n", p->FreeBuffers);
+		printf("Buffers Written       : %u\n", p->BuffersWritten);
+		printf("Events Lost           : %u\n", p->EventsLost);
+		printf("Log Buffers Lost      : %u\n", p->LogBuffersLost);
+		printf("Real Time Buffers Lost: %u\n", p->RealTimeBuffersLost);
+		printf("Flush Timer           : %u\n", p->FlushTimer);
+		printf("Log File Mode         : %s\n", mode);
+		printf("Maximum File Size     : %u\n", p->MaximumFileSize);
+		printf("Log Filename          : %s\n\n", all[i].file);
+	}
+	int status = all ? CLI_OK : CLI_FAILED;
+	free(all);
+	return status;
+}
+
+static int run_stop_all(struct cli_args *a)
+{
+	ULONG n;
+	int status = CLI_OK;
+	struct cli_props *all = all_sessions(a, &n);
+	for (ULONG i = 0; all && i < n; i++) {
+		char *file;
+		int one = xperf_stop_one(a, all[i].name, &file);
+		status = one ? one : status;
+		free(file);
+	}
+	status = all ? status : CLI_FAILED;
+	free(all);
+	return status;
+}
+
+static int print_registered(struct cli_args *a)
+{
+	static GUID guids[4096];
+	ULONG bytes = 0;
+	uint32_t code = EnumerateTraceGuidsEx(TraceGuidQueryList, NULL, 0, guids, sizeof guids, &bytes);
+	if (code) {
+		return cli_fail(a, code, "cannot list the registered providers");
+	}
+	printf("Registered User Providers:\n");
+	for (size_t i = 0; i < bytes / sizeof guids[0]; i++) {
+		char text[40];
+		cli_guid_text(&guids[i], text);
+		printf("\t{%s}\n", text);
+	}
+	return CLI_OK;
+}
+
+static int print_installed(struct cli_args *a)
+{
+	ULONG bytes = 0;
+	uint32_t code = TdhEnumerateProviders(NULL, &bytes);
+	uint8_t *all = bytes ? malloc(bytes) : NULL;
+	code = all ? TdhEnumerateProviders((PPROVIDER_ENUMERATION_INFO)(void *)all, &bytes) : code;
+	if (code && code != ERROR_INSUFFICIENT_BUFFER) {
+		free(all);
+		return cli_fail(a, code, "cannot list the installed providers");
+	}
+	printf("Installed User Providers:\n");
+	const PROVIDER_ENUMERATION_INFO *info = (const void *)all;
+	for (ULONG i = 0; info && i < info->NumberOfProviders; i++) {
+		const TRACE_PROVIDER_INFO *p = &info->TraceProviderInfoArray[i];
+		const uint16_t *wide = (const uint16_t *)(const void *)(all + p->ProviderNameOffset);
+		char text[40], name[512] = "";
+		cli_guid_text(&p->ProviderGuid, text);
+		if (p->ProviderNameOffset) {
+			utf16_to_utf8_lossy(wide, utf16_len(wide), name, sizeof name);
+		}
+		printf("\t{%s} : %s\n", text, name);
+	}
+	free(all);
+	return CLI_OK;
+}
+
+static int run_providers(struct cli_args *a)
+{
+	const char *k = cli_value(a, "providers", "");
+	if (strcasecmp(k, "KF") == 0 || strcasecmp(k, "KG") == 0 || strcasecmp(k, "K") == 0) {
+		xperf_kernel_print(k);
+		return CLI_OK;
+	}
+	if (strcasecmp(k, "I") == 0) {
+		return print_installed(a);
+	}
+	if (strcasecmp(k, "R") == 0) {
+		return print_registered(a);
+	}
+	if (*k) {
+		return cli_usage(a, "-providers takes I, R, KF, KG or K, not '%s'", k);
+	}
+	int status = print_installed(a);
+	status = status ? status : print_registered(a);
+	xperf_kernel_print("K");
+	return status;
+}
+
+static int run_flush(struct cli_args *a)
+{
+	const char *name = cli_value(a, "flush", ""), *file = cli_value(a, "f", NULL);
+	struct cli_props p;
+	cli_props_init(&p);
+	if (file) {
+		snprintf(p.file, sizeof p.file, "%s", file);
+	} else {
+		p.p.LogFileNameOffset = 0;
+	}
+	uint32_t code = ControlTraceA(0, name, &p.p, EVENT_TRACE_CONTROL_FLUSH);
+	return code ? cli_fail(a, code, "cannot flush '%s'", name) : CLI_OK;
+}
+
+static int run_capture(struct cli_args *a)
+{
+	const char *name = cli_value(a, "capturestate", "");
+	struct cli_props p;
+	if (a->count != 1) {
+		return cli_usage(a, "-capturestate takes a session and providers joined by +");
+	}
+	uint32_t code = cli_session_query(name, &p);
+	return code ? cli_fail(a, code, "no session '%s'", name)
+		    : xperf_capture(a, name, p.p.Wnode.HistoricalContext, a->words[0]);
+}
+
+static int run_update(struct xperf *x)
+{
+	struct cli_args *a = x->a;
+	const char *name = cli_value(a, "update", "");
+	const struct xperf_scope *s = &x->scope[0];
+	struct cli_props p;
+	uint32_t code = cli_session_query(name, &p);
+	TRACEHANDLE h = p.p.Wnode.HistoricalContext;
+	if (code) {
+		return cli_fail(a, code, "no session '%s'", name);
+	}
+	if (s->flush || cli_flag(a, "MaxBuffers") || s->file) {
+		cli_props_init(&p);
+		p.p.FlushTimer = (ULONG)s->flush;
+		p.p.MaximumBuffers = cli_flag(a, "MaxBuffers") ? (ULONG)s->max : 0;
+		if (s->file) {
+			snprintf(p.file, sizeof p.file, "%s", s->file);
+		} else {
+			p.p.LogFileNameOffset = 0;
+		}
+		code = ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_UPDATE);
+		if (code) {
+			return cli_fail(a, code, "cannot update '%s'", name);
+		}
+	}
+	struct xperf_scope only = *s;
+	only.name = name;
+	return xperf_enable(a, &only, h);
+}
+
+static int run_mark(struct cli_args *a, const char *verb)
+{
+	uint32_t code = cli_mark_write("Mark", cli_value(a, verb, ""));
+	return code ? cli_fail(a, code, "no session of xperf or wpr is running to take the mark") : CLI_OK;
+}
+
+static int run_merge(struct cli_args *a)
+{
+	char *files[CLI_VALUES_MAX];
+	int n = 0;
+	const char *to = cli_value(a, "o", NULL);
+	files[n++] = (char *)(uintptr_t)cli_value(a, "merge", "");
+	for (int i = 0; i < a->count && n < CLI_VALUES_MAX; i++) {
+		files[n++] = a->words[i];
+	}
+	if (!to) {
+		if (n < 2) {
+			return cli_usage(a, "-merge takes files and, last, the one to write");
+		}
+		to = files[--n];
+	}
+	if (cli_flag(a, "explain")) {
+		printf("openetw merge");
+		for (int i = 0; i < n; i++) {
+			printf(" '%s'", files[i]);
+		}
+		printf(" -o '%s'%s\n", to, cli_flag(a, "compress") ? " --compress" : "");
+		return CLI_OK;
+	}
+	return xperf_merge(a, n, files, to);
+}
+
+static int run_read(struct cli_args *a)
+{
+	char *files[CLI_VALUES_MAX];
+	int n = 0;
+	const char *action = cli_value(a, "a", "dumper");
+	if (strcasecmp(action, "dumper") != 0) {
+		return cli_usage(a, "the action '%s' is not in this version; 'dumper' is, and 'openetw stats' counts",
+				 action);
+	}
+	for (const char *v; n < CLI_VALUES_MAX && (v = cli_value_at(a, "i", n)) != NULL; n++) {
+		files[n] = (char *)(uintptr_t)v;
+	}
+	for (int i = 0; i < a->count && n < CLI_VALUES_MAX; i++) {
+		files[n++] = a->words[i];
+	}
+	if (cli_flag(a, "explain")) {
+		printf("openetw dump --format csv");
+		for (int i = 0; i < n; i++) {
+			printf(" '%s'", files[i]);
+		}
+		printf("\n");
+		return CLI_OK;
+	}
+	return xperf_dump(a, n, files, cli_value(a, "o", NULL), cli_flag(a, "tle"));
+}
+
+static int run(struct cli_args *a)
+{
+	static const char *const verbs[] = {"i",	"merge",	"stop",	  "stopall", "flush",	"capturestate",
+					    "update",	"m",	"mf",	  "loggers", "providers"};
+	const char *verb = NULL;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(refused); i++) {
+		if (cli_flag(a, refused[i].name)) {
+			cli_fail(a, ERROR_NOT_SUPPORTED, "-%s: %s", refused[i].name, refused[i].why);
+			return CLI_FAILED;
+		}
+	}
+	for (size_t i = 0; i < BASE_ARRAY_LEN(verbs); i++) {
+		if (cli_flag(a, verbs[i])) {
+			if (verb) {
+				return cli_usage(a, "-%s and -%s are two things to do; one at a time", verb,
+						 verbs[i]);
+			}
+			verb = verbs[i];
+		}
+	}
+	if (verb && cli_flag(a, "start")) {
+		return cli_usage(a, "-start and -%s are two things to do; one at a time", verb);
+	}
+	bool takes_words = verb && (strcmp(verb, "i") == 0 || strcmp(verb, "merge") == 0 ||
+				    strcmp(verb, "capturestate") == 0);
+	if (a->count > 0 && !takes_words) {
+		return cli_usage(a, "'%s' belongs to no option", a->words[0]);
+	}
+	struct xperf x = {.a = a};
+	if (!xperf_scopes(&x)) {
+		return CLI_USAGE;
+	}
+	if (!verb && !cli_flag(a, "on") && !cli_flag(a, "start")) {
+		return cli_usage(a, "what to do? -start, -stop, -merge, -i, …");
+	}
+	return !verb			       ? xperf_start(&x)
+	       : strcmp(verb, "i") == 0	       ? run_read(a)
+	       : strcmp(verb, "merge") == 0    ? run_merge(a)
+	       : strcmp(verb, "stop") == 0     ? xperf_stop(a)
+	       : strcmp(verb, "stopall") == 0  ? run_stop_all(a)
+	       : strcmp(verb, "flush") == 0    ? run_flush(a)
+	       : strcmp(verb, "update") == 0   ? run_update(&x)
+	       : verb[0] == 'm'		       ? run_mark(a, verb)
+	       : strcmp(verb, "loggers") == 0  ? run_loggers(a)
+	       : strcmp(verb, "providers") == 0 ? run_providers(a)
+						: run_capture(a);
+}
+
+const struct cli_command cli_xperf = {
+	.name = "xperf",
+	.synopsis = "-start SESSION -on PROVIDERS [options] | -stop SESSION -d FILE | -i FILE | …",
+	.summary = "Control sessions, merge and print traces, as the Windows Performance Toolkit's tool.",
+	.details =
+		"Each -start opens a scope: the options after it are of that session, those before the first\n"
+		"one of the kernel's. A provider is Name:keywords:level:'stack' with or without the quotes;\n"
+		"what is empty means everything. When one session cannot be started, none is.\n\n"
+		"Kernel events are not recorded in this version: a command with kernel flags is refused, exit\n"
+		"status 1, and says what it lacks; --partial starts the other sessions. When several sessions\n"
+		"are stopped, a kernel session that does not run is a warning.\n\n"
+		"Examples:\n"
+		"  xperf -start web -on \"MyCompany.Web:0x1:5:'stack'+MyCompany.Db\" -f web.etl -BufferSize 1024\n"
+		"  xperf -m \"here it is slow\"\n"
+		"  xperf -stop web -d merged.etl\n"
+		"  xperf -i merged.etl -o merged.csv\n"
+		"  xperf -on latency -start web -on MyCompany.Web --partial\n",
+	.options = options,
+	.run = run,
+	.classic = true,
+	.complete = "file",
+};

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The parts of the xperf verb: cmd_xperf.c options and lists, xperf_sessions.c its sessions, xperf_kernel.c the names of kernel flags,
+ * xperf_dumper.c events as its text.
+ */
+#ifndef CLI_XPERF_H
+#define CLI_XPERF_H
+
+#include "cli/cli.h"
+
+#define XPERF_SCOPES_MAX 16
+#define XPERF_SPECS_MAX	 64
+#define XPERF_KERNEL	 "NT Kernel Logger"
+
+/* One session of a command line; the first is the kernel's. */
+struct xperf_scope {
+	const char *name, *on, *file, *file_mode, *clock, *stack, *pids, *state;
+	uint64_t buffer_kb, min, max, max_file, flush;
+	bool realtime, buffering, kernel;
+	TRACEHANDLE handle;
+};
+struct xperf {
+	struct cli_args *a;
+	struct xperf_scope scope[XPERF_SCOPES_MAX];
+	int count;
+};
+
+/* ---- xperf_sessions.c; they print mistakes and give an exit status ----------------------------- */
+
+/* The options in their order, each to its scope. */
+bool xperf_scopes(struct xperf *x);
+int xperf_start(struct xperf *x);
+int xperf_stop(struct cli_args *a);
+int xperf_stop_one(struct cli_args *a, const char *name, char **ret_file); /* its file, or NULL */
+int xperf_merge(struct cli_args *a, int count, char **files, const char *to);
+/* What -on says, in a session. */
+int xperf_enable(struct cli_args *a, const struct xperf_scope *s, TRACEHANDLE h);
+int xperf_capture(struct cli_args *a, const char *session, TRACEHANDLE h, const char *specs);
+
+/* ---- names and text ----------------------------------------------------------------------------- */
+
+/* "FLAG+GROUP+0xGGTT" becomes the flags it stands for, joined by +. False: prints the mistake. */
+bool xperf_kernel_flags(const struct cli_args *a, const char *text, char *out, size_t cap);
+void xperf_kernel_print(const char *kinds); /* "KF", "KG", "K" for both */
+/* Reads the files and writes them as dumper text to `out` (NULL: stdout). */
+int xperf_dump(struct cli_args *a, int count, char **files, const char *out, bool tolerate_loss);
+
+#endif

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+# wpr: profiles listed, checked, explained and recorded; texts and codes that scripts look for.
+. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+profiles=$here/../profile
+cd "$T" || exit 1
+export OPENETW_WAIT_MS=5000
+export TMPDIR="$T/tmp"
+mkdir "$TMPDIR"
+wpr() { run_status 0 openetw wpr "$@"; }
+refused() { # refused CODE WORDS ARGS…
+	code=$1
+	words=$2
+	shift 2
+	run_status 1 openetw wpr "$@"
+	says "Error code: $code" err "$*"
+	says "$words" err "$*"
+}
+hello() { "$SAMPLES/hello-tracelogging" 2 1 >/dev/null || fail "hello-tracelogging"; }
+cat >web.wprp <<'END'
+<?xml version="1.0" encoding="utf-8"?>
+<WindowsPerformanceRecorder Version="1.0">
+  <Profiles>
+    <SystemCollector Id="SC" Name="NT Kernel Logger"/>
+    <EventCollector Id="EC" Name="Web"><BufferSize Value="64"/><Buffers Value="16"/></EventCollector>
+    <EventCollector Id="ED" Name="Orders"><BufferSize Value="64"/><Buffers Value="16"/></EventCollector>
+    <SystemProvider Id="K"><Keywords><Keyword Value="CSwitch"/></Keywords></SystemProvider>
+    <SystemProvider Id="KS"><Keywords><Keyword Value="CSwitch" Strict="true"/></Keywords></SystemProvider>
+    <EventProvider Id="Orders" Name="OpenETW.Sample.Hello" Level="4"><Keywords><Keyword Value="0x1"/></Keywords></EventProvider>
+    <EventProvider Id="Network" Name="*OpenETW.Sample.Hello" Level="5"><Keywords><Keyword Value="0x2"/></Keywords></EventProvider>
+    <EventProvider Id="Guid" Name="{71E4037D-56B7-5E7C-163B-9A48A5792F88}" Level="4"><Keywords><Keyword Value="0x1"/></Keywords></EventProvider>
+    <EventProvider Id="Names" Name="OpenETW.Sample.Hello">
+      <EventNameFilters FilterIn="true"><EventName Value="Order"/><EventName Value="Timeout"/></EventNameFilters>
+    </EventProvider>
+    <Profile Id="Orders.Light.File" Name="Orders" DetailLevel="Light" LoggingMode="File" Description="orders">
+      <Collectors><EventCollectorId Value="ED"><EventProviders><EventProviderId Value="Orders"/></EventProviders></EventCollectorId></Collectors>
+    </Profile>
+    <Profile Id="Network.Verbose.File" Name="Network" DetailLevel="Verbose" LoggingMode="File" Description="network">
+      <Collectors><EventCollectorId Value="EC"><EventProviders><EventProviderId Value="Network"/></EventProviders></EventCollectorId></Collectors>
+    </Profile>
+    <Profile Id="Network.Verbose.Memory" Name="Network" DetailLevel="Verbose" LoggingMode="Memory" Description="network" Base="Network.Verbose.File"/>
+    <Profile Id="Guid.Verbose.File" Name="Guid" DetailLevel="Verbose" LoggingMode="File" Description="the same provider by its GUID">
+      <Collectors><EventCollectorId Value="EC"><EventProviders><EventProviderId Value="Guid"/></EventProviders></EventCollectorId></Collectors>
+    </Profile>
+    <Profile Id="Names.Verbose.File" Name="Names" DetailLevel="Verbose" LoggingMode="File" Description="by name">
+      <Collectors><EventCollectorId Value="EC"><EventProviders><EventProviderId Value="Names"/></EventProviders></EventCollectorId></Collectors>
+    </Profile>
+    <Profile Id="Both.Verbose.File" Name="Both" DetailLevel="Verbose" LoggingMode="File" Description="kernel too" Base="Network.Verbose.File">
+      <Collectors Operation="Add"><SystemCollectorId Value="SC"><SystemProviderId Value="K"/></SystemCollectorId></Collectors>
+    </Profile>
+    <Profile Id="Strict.Verbose.File" Name="Strict" DetailLevel="Verbose" LoggingMode="File" Description="kernel too" Base="Network.Verbose.File">
+      <Collectors Operation="Add"><SystemCollectorId Value="SC"><SystemProviderId Value="KS"/></SystemCollectorId></Collectors>
+    </Profile>
+  </Profiles>
+</WindowsPerformanceRecorder>
+END
+
+# looking, without a recording
+wpr -status
+says '^WPR is not recording$' out "status"
+wpr -profiles
+says 'Providers .*application providers' out "built-in profiles"
+for p in "$profiles"/*.wprp web.wprp; do
+	wpr -profiles "$p"
+done
+n=0
+for p in "$profiles"/bad/*.wprp; do
+	refused 0x8007000d "$(basename "$p"):[0-9]*:[0-9]*: error: " -profiles "$p"
+	n=$((n + 1))
+done
+[ "$n" -ge 20 ] || fail "bad profiles: $n"
+wpr -profiledetails 'web.wprp!Network' -filemode
+says '^Profile                 : Network.Verbose.File$' out "details"
+says '^Collector Name          : WPR_initiated_WprApp_Web$' out "details"
+says '^Number of Buffers       : 16$' out "details"
+says '^	\*OpenETW.Sample.Hello: 0x2: 0x05$' out "details"
+wpr -exportprofile 'web.wprp!Network' x.wprp -filemode
+wpr -profiles x.wprp
+wpr -start 'web.wprp!Network' --explain
+says "^openetw start 'WPR_initiated_WprApp_Web' --buffer-size 64K -m buffering --buffers 16$" out "--explain"
+says "^openetw enable 'WPR_initiated_WprApp_Web' '\*OpenETW.Sample.Hello:0x2:5'$" out "--explain"
+
+# nothing runs
+refused 0xc5583000 'There are no trace profiles running' -stop a.etl
+refused 0xc5583000 'no trace profiles running' -cancel
+refused 0xc5583000 'no trace profiles running' -marker x
+refused 0xc5583000 "instance name 'web'" -cancel -instancename web
+# profiles that cannot be
+refused 0x80070490 "Is 'Network' meant" -start 'web.wprp!Netwrk'
+refused 0x80070490 'Add -filemode' -start 'web.wprp!Orders'
+refused 0x80070002 'nofile.wprp' -start 'nofile.wprp!A'
+refused 0xc5580612 'CSwitch' -start CPU
+refused 0x80070032 'Strict=' -start 'web.wprp!Strict' -filemode
+refused 0x80070032 'hardware counters' -pmcsources
+expect "no session came of all that" "$(openetw list | grep -c WPR)" 0
+# mistakes
+run_status 2 openetw wpr -start
+says 'Error code: 0xc5600602' err "usage"
+run_status 2 openetw wpr -start Providers -filemod
+says 'did you mean -filemode' err "a mistake"
+run_status 2 openetw wpr -start Providers -stop x.etl
+run_status 2 openetw wpr -status colectors
+run_status 2 openetw wpr -start Providers -instancename ../x
+
+# to a file, two profiles, one twice: two sessions, one file
+wpr –start 'web.wprp!Network' -start 'web.wprp!Orders.Light' -start "$T/web.wprp!Network" -filemode # the dash is a pasted one
+says 'The trace was successfully started' err "start"
+hello
+wpr -marker 'here it is slow'
+wpr -status profiles collectors -details
+says '^WPR recording is in progress\.\.\.$' out "status"
+says '^Time since start        : 00:00:[0-9][0-9]$' out "status"
+says '^Dropped event           : 0$' out "status"
+says '^Logging mode            : File$' out "status"
+says '^	Orders.Light$' out "status profiles"
+says 'WPR_initiated_WprApp_Orders$' out "status collectors"
+refused 0xc5583001 'already running: Network.Verbose+Orders.Light' -start 'web.wprp!Network'
+wpr -flush
+refused 0x80070002 'recording goes on' -stop nowhere/a.etl
+wpr -stop a.etl 'it is slow' -skipPdbGen
+says 'The trace was successfully saved' err "stop"
+says '^a.etl: [0-9]* events, none lost$' out "stop"
+expect "Connected of the one" "$(count a.etl '"event":"Connected"')" 2
+expect "Order of the other" "$(count a.etl '"event":"Order"')" 4
+expect "OrderLine is too verbose for it" "$(count a.etl '"event":"OrderLine"')" 0
+expect "the mark, once" "$(count a.etl '"Label":"here it is slow"')" 1
+expect "the description" "$(count a.etl '"Description":"it is slow"')" 1
+refused 0xc5583000 'no trace profiles running' -stop b.etl
+expect "what is left of it" "$(ls "$TMPDIR")" ""
+expect "sessions left" "$(openetw list | grep -c WPR)" 0
+
+# in memory, beside another instance; found from the outside by name
+wpr -start 'web.wprp!Network'
+wpr -start 'web.wprp!Names' -filemode -instancename second -recordtempto "$T"
+hello
+wpr -status -instancename second
+says 'Logging mode            : File' out "status of an instance"
+openetw list >list
+says 'WPR_initiated_WprApp_second_Web' list "its session"
+wpr -stop memory.etl -compress
+expect "what was in memory" "$(count memory.etl '"event":"Connected"')" 2
+wpr -stop named.etl -instancename second
+expect "filtered by name" "$(count named.etl '"event":"Order"')" 4
+expect "and nothing else" "$(openetw dump -q -p OpenETW.Sample.Hello named.etl | grep -vc 'Hello/Order ')" 0
+
+# one provider under two names in one collector: enabled once, for both
+wpr -start 'web.wprp!Network' -start 'web.wprp!Guid' -filemode
+hello
+wpr -status collectors details
+expect "providers" "$(grep -c '^	' out)" 1
+wpr -stop one.etl
+expect "Connected" "$(count one.etl '"event":"Connected"')" 2
+expect "Order" "$(count one.etl '"event":"Order"')" 4
+
+# thrown away
+wpr -start 'web.wprp!Network' -filemode
+wpr -cancel
+expect "cancelled" "$(ls "$TMPDIR")" ""
+wpr -status
+says 'is not recording' out "after -cancel"
+
+# kernel and events: the events, and it is said what is missing
+wpr -start 'web.wprp!Both' -filemode
+says 'kernel events, which this version cannot record yet: CSwitch' err "a kernel part"
+hello
+wpr -stop both.etl
+expect "the other part" "$(count both.etl '"event":"Connected"')" 2
+
+# all that is registered
+"$SAMPLES/hello-tracelogging" 200 50 >/dev/null &
+hello_pid=$!
+openetw start keep -r -p OpenETW.Test.Nothing >/dev/null || fail "start"
+wait_for 10 sh -c 'openetw providers | grep -q 71e4037d'
+wpr -start Providers.Light
+sleep 0.2
+wpr -stop all.etl
+kill $hello_pid
+[ "$(count all.etl '"event":"Order"')" -ge 1 ] || fail "Providers records what is registered"
+openetw stop keep >/dev/null
+
+# the daemon is killed: a file recording is saved as far as it got, a memory recording is gone
+wpr -start 'web.wprp!Network' -filemode
+hello
+wpr -flush
+kill -9 "$(etwd_pid)"
+run_status 1 openetw wpr -stop killed.etl
+says 'does not run any more' err "after the daemon was killed"
+expect "what was on disk" "$(count killed.etl '"event":"Connected"')" 2
+wpr -start 'web.wprp!Network'
+kill -9 "$(etwd_pid)"
+refused 0xc5583000 'no trace profiles running' -stop lost.etl
+wpr -start 'web.wprp!Network' # and nothing stands in the way
+wpr -cancel
+
+# by its name
+ln -s "$(command -v openetw)" wpr
+export LD_LIBRARY_PATH="$OPENETW_BUILD${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+run_status 0 ./wpr -status
+says 'is not recording' out "wpr by its name"

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+# xperf: scopes, stopping and merging, marks, the dumper's text; kernel parts are refused by name.
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+export OPENETW_WAIT_MS=5000
+xperf() { run_status 0 openetw xperf "$@"; }
+wrong() { # wrong WORDS ARGS…
+	words=$1
+	shift
+	run_status 2 openetw xperf "$@"
+	says "$words" err "$*"
+}
+hello() { "$SAMPLES/hello-tracelogging" 2 1 >/dev/null || fail "hello-tracelogging"; }
+
+# The line of many instructions. There are no kernel events yet: all or nothing, unless told otherwise.
+famous() {
+	run_status "$1" openetw xperf -on latency -stackwalk profile -buffersize 1024 -minbuffers 300 \
+		-start tracea1 -on "Microsoft-Windows-Win32k:::'stack'" ${2:-}
+}
+famous 1
+says 'NT Kernel Logger.* is not started: this version records no kernel events' err "the kernel part"
+says 'latency asks for PROC_THREAD+LOADER+DISK_IO+HARD_FAULTS+DPC+INTERRUPT+CSWITCH+PROFILE' err "the kernel part"
+says '--partial.*starts "tracea1"' err "what to do"
+expect "nothing runs" "$(openetw list | grep -c tracea1)" 0
+famous 0 --explain
+says "^openetw start 'tracea1' -o 'user.etl' --buffer-size 64K --buffers 64:320 -p \"Microsoft-Windows-Win32k:::'stack'\"$" out "--explain"
+famous 0 --partial
+says 'warning: "NT Kernel Logger"' err "the kernel part"
+openetw list >list
+says tracea1 list "the user session"
+xperf -loggers
+says '^Logger Name           : tracea1$' out "-loggers"
+says '^Buffer Size           : 64$' out "the kernel's buffers are not the session's"
+says "^Log Filename          : $T/user.etl$" out "-loggers"
+xperf -stop -stop tracea1 -d kernelless.etl
+says 'NT Kernel Logger" is not running' err "the kernel part"
+says '^Merged Etl: kernelless.etl$' out "-d"
+
+# two sessions, each with its own options
+xperf -start one -on 'OpenETW.Sample.Hello:0x1:4' -f one.etl -BufferSize 128 -start two -on 'OpenETW.Sample.Hello:2+Other.Provider' -f two.etl
+openetw query --json one >q
+says '"bufferSizeKb":128' q "the first"
+openetw query --json two >q
+says '"bufferSizeKb":64' q "the second"
+hello
+xperf -m 'a mark'
+run_status 0 openetw xperf -stop one -stop two -d both.etl
+says 'personal data' err "-d"
+expect "of the first" "$(count both.etl '"event":"Order"')" 4
+expect "not of its level" "$(count both.etl '"event":"OrderLine"')" 0
+expect "of the second" "$(count both.etl '"event":"Connected"')" 2
+expect "the mark, once" "$(count both.etl '"Label":"a mark"')" 1
+expect "the parts stay" "$(count one.etl '"event":"Order"')" 4
+xperf -merge one.etl two.etl again.etl -compress
+openetw dump -q --json both.etl >a
+openetw dump -q --json again.etl >b
+grep -v EventTrace a >a1
+grep -v EventTrace b >b1
+cmp a1 b1 || fail "-merge and -d"
+
+# one that fails takes the others along
+run_status 1 openetw xperf -start three -on A.B -f three.etl -start four -on A.B -f /nowhere/four.etl
+says "cannot start 'four'" err "a folder that is not there"
+expect "none runs" "$(openetw list | grep -c 'three\|four')" 0
+
+# memory
+xperf -start mem -on OpenETW.Sample.Hello -buffering
+hello
+xperf -flush mem -f snapshot.etl
+xperf -stop mem -d mem.etl
+expect "a snapshot" "$(count snapshot.etl '"event":"Order"')" 4
+expect "what was in memory" "$(count mem.etl '"event":"Order"')" 4
+expect "no part is left" "$(ls mem.etl.*.etl 2>/dev/null)" ""
+
+# the state, as the last thing of a start
+"$HELPERS/cli/wpr_provider" 100 >seen &
+provider_pid=$!
+wait_for 10 grep -q ready seen
+xperf -start state -on 'ca11bac0-0001-4e57-8a5e-001122334455:1:5' -f state.etl
+xperf -capturestate state 'ca11bac0-0001-4e57-8a5e-001122334455:4:5'
+xperf -stop state
+kill $provider_pid
+wait $provider_pid 2>/dev/null
+expect "asked" "$(grep -c '^(2;5;0x4)' seen)" 1
+expect "what it wrote then" "$(openetw dump -q state.etl | grep -c Inside)" 1
+
+# the dumper's text
+xperf -i both.etl -o both.txt
+expect "first line" "$(head -1 both.txt)" BeginHeader
+says '^EndHeader$' both.txt "dumper"
+says '^ *OpenETW.Sample.Hello/Order/win:Start,  *TimeStamp, *Process Name ( PID), *ThreadID, CPU, Number$' both.txt "columns"
+sed '1,/^EndHeader$/d' both.txt >rows
+says '^OS Version: ' rows "dumper"
+grep -E '^ *OpenETW\.Sample\.Hello/Order/win:Start, +[0-9]+, +Unknown \( *[0-9]+\), +[0-9]+, +[0-9]+, 2$' rows >/dev/null ||
+	fail "a row: $(grep Order rows)"
+expect "rows" "$(($(wc -l <rows) - 1))" "$(grep -vc EventTrace a)"
+sed 1d rows | cut -d, -f2 | tr -d ' ' >times
+sort -n times | cmp - times || fail "microseconds from the start, in order"
+
+xperf -providers KF
+says '	CSWITCH$' out "kernel flags"
+wrong 'is Latency meant' -on latncy
+wrong 'did you mean -start' -strat x
+wrong 'both write user.etl' -start a -on A -start b -on B
+wrong 'needs -on' -start a
+wrong 'from 4 to 16384' -start a -on A -BufferSize 1
+wrong "'stack'" -start a -on A -stackwalk profile
+wrong 'one at a time' -stop a -start b -on B
+wrong 'is not in this version' -i both.etl -a cswitch
+wrong 'process ids' -start a -on A -pids 1,x
+run_status 1 openetw xperf -stop nobody
+says 'ERROR_WMI_INSTANCE_NOT_FOUND' err "a session that does not run"
+run_status 1 openetw xperf -heap
+says 'no source on this system' err "what has no source"
