@@ -50,7 +50,7 @@ void __tsan_release(void *p);
 		if (sizeof(*(p)) == 8) {                                                           \
 			__asm__ volatile("cmpq %q2, %1"                                            \
 					 : "=@ccne"(differs_)                                      \
-					 : "m"(*(p)), "r"((uint64_t)(v)));                         \
+					 : "m"(*(p)), "re"((uint64_t)(v)));                        \
 		} else {                                                                           \
 			__asm__ volatile("cmpl %2, %1"                                             \
 					 : "=@ccne"(differs_)                                      \
@@ -58,8 +58,18 @@ void __tsan_release(void *p);
 		}                                                                                  \
 		differs_;                                                                          \
 	})
+/* (order_load_relaxed(p) & bits) != 0 for a 32-bit *p and bits below 128, likewise. */
+#define order_has(p, bits)                                                                         \
+	__extension__({                                                                            \
+		bool has_;                                                                         \
+		__asm__ volatile("testb %2, %1"                                                    \
+				 : "=@ccnz"(has_)                                                  \
+				 : "m"(*(p)), "i"((uint8_t)(bits)));                               \
+		has_;                                                                              \
+	})
 #else
 #define order_differs(p, v) (order_load_relaxed(p) != (v))
+#define order_has(p, bits)  ((order_load_relaxed(p) & (bits)) != 0)
 #endif
 
 /* 16 bytes at once, where that can be: for what is checked afterwards by other means, since the two halves

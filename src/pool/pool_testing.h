@@ -92,14 +92,15 @@ static inline int test_write(struct pool_writer *w, const void *payload, uint32_
 	if (turn++ % 2 != 0 && bytes <= POOL_EVENT_MAX && pool_writer_is_quick(w)) {
 		struct pool_quick q = {
 			.head = pool_rec_head(POOL_REC_EVENT, 3, 7),
-			.mask = 5,
+			.mask = {0, 5},
 			.tid = test_tid(),
 			.room = POOL_EVENT_MAX,
 			.descriptor = test_descriptor,
 			.piece = &piece,
 			.piece_count = 1,
+			.many = true,
 		};
-		if (pool_write_quick(w, &q)) {
+		if (pool_write_quick(w, &q, NULL) == POOL_QUICK_DONE) {
 			return 0;
 		}
 	}

@@ -51,10 +51,22 @@ static __thread struct {
 static void writer_refresh_cpu(const struct pool_writer *w)
 {
 	if (w->cpu_cached) {
-		int cpu = sched_getcpu();
-		cached.slot = cpu < 0 ? 0 : (uint32_t)cpu;
-		cached.cpu = cached.slot & 0xFFFFu;
+		pool_thread_ready();
 	}
+}
+
+bool pool_thread_ready(void)
+{
+#ifdef HAVE_RSEQ
+	enum { RSEQ_CPU = 4 };
+	if (__rseq_size != 0) {
+		return pool_thread_u32((int64_t)__rseq_offset + RSEQ_CPU) < 0x10000u;
+	}
+#endif
+	int cpu = sched_getcpu();
+	cached.slot = cpu < 0 ? 0 : (uint32_t)cpu;
+	cached.cpu = cached.slot & 0xFFFFu;
+	return true;
 }
 
 static void writer_find_cpu(struct pool_writer *w)

@@ -79,6 +79,9 @@ void pool_writer_destroy(struct pool_writer *w); /* not signal-safe; no writer m
 /* Add a mapped segment. Not concurrent with itself. -EINVAL when the header does not make sense. An
  * all-zero segment 0 is accepted (etwd makes it ready at the first enable). */
 int pool_writer_add_segment(struct pool_writer *w, void *mem, uint64_t bytes, uint32_t chunk_size);
+/* Can pool_write_quick() tell on which CPU this thread is? From here on it can as long as the thread
+ * lives. */
+bool pool_thread_ready(void);
 /* The same for one that etwd has just made and that was not made ready: its memory stays untouched. */
 int pool_writer_add_fresh(struct pool_writer *w, void *mem, uint64_t bytes, uint32_t chunk_size);
 /* Free the locks of threads that no longer exist (cancelled inside a write). Called by the

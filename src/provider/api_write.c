@@ -12,7 +12,26 @@
 
 #if defined(__GNUC__) && !defined(__clang__)
 /* The functions below call nobody on their usual way; a frame of their own would be of no use. */
-#pragma GCC optimize("omit-frame-pointer")
+#pragma GCC optimize("omit-frame-pointer", "optimize-sibling-calls")
+#endif
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define CALLS_ARE_CALLS
+#endif
+#endif
+#if !defined(__OPTIMIZE__) || defined(ORDER_SANITIZED) || defined(__SANITIZE_ADDRESS__)
+#define CALLS_ARE_CALLS
+#endif
+
+/* Where a stack walk starts: the frame of the API function. In builds for debugging, where a sibling
+ * call is a call like any other, it has to be remembered; else the first frame there is is the one. */
+#ifdef CALLS_ARE_CALLS
+static __thread const void *api_frame;
+#define REMEMBER_FRAME() (api_frame = __builtin_frame_address(0))
+#define API_FRAME()	 api_frame
+#else
+#define REMEMBER_FRAME() ((void)0)
+#define API_FRAME()	 __builtin_frame_address(0)
 #endif
 
 _Static_assert(sizeof(EVENT_DATA_DESCRIPTOR) == sizeof(struct pool_piece) &&
@@ -42,28 +61,46 @@ static __attribute__((noinline)) uint32_t write_again(struct provider_hot *hot,
 						      const struct pool_piece *piece,
 						      const void *activity)
 {
-	return keep_frame(provider_emit_again(hot, descriptor, activity, piece, count,
-					      __builtin_frame_address(0)));
+	return keep_frame(provider_emit_again(hot, descriptor, activity, piece, count, API_FRAME()));
 }
 
-/* Apart from EventWrite, so that the disabled case has no registers to save. One for each shape. */
-#define WRITE_SHAPE(name, shape)                                                                   \
-	static __attribute__((noinline)) ULONG name(struct provider_hot *hot,                      \
-						    PCEVENT_DESCRIPTOR descriptor, ULONG count,    \
-						    PEVENT_DATA_DESCRIPTOR data, LPCGUID activity) \
-	{                                                                                          \
-		return provider_write(hot, descriptor, activity,                                   \
-				      (const struct pool_piece *)(const void *)data, count,        \
-				      write_again, shape);                                         \
-	}
-WRITE_SHAPE(write_plain, PROVIDER_SHAPE_PLAIN)
-WRITE_SHAPE(write_typed, PROVIDER_SHAPE_TYPED)
-WRITE_SHAPE(write_any, PROVIDER_SHAPE_ANY)
-WRITE_SHAPE(write_typed_any, PROVIDER_SHAPE_TYPED | PROVIDER_SHAPE_ANY)
-
-static inline bool nobody_listens(const struct provider_hot *hot)
+static __attribute__((noinline)) uint32_t write_plain_rest(struct pool_slot *s, uint8_t *at,
+							   uint8_t *to,
+							   const struct pool_piece *piece,
+							   uint64_t numbers, const void *descriptor)
 {
-	return !order_differs(&order_load_acquire(&hot->entry)->enabled, 0u);
+	return provider_write_rest(s, at, to, piece, numbers, descriptor, write_again, false);
+}
+
+static __attribute__((noinline)) uint32_t write_typed_rest(struct pool_slot *s, uint8_t *at,
+							   uint8_t *to,
+							   const struct pool_piece *piece,
+							   uint64_t numbers, const void *descriptor)
+{
+	return provider_write_rest(s, at, to, piece, numbers, descriptor, write_again, true);
+}
+
+/* One for each shape. The most usual one is part of EventWrite. */
+#define WRITE_SHAPE(inlining, name, shape)                                                         \
+	static inlining ULONG name(struct provider_hot *hot, const struct ctl_entry *entry,        \
+				   PCEVENT_DESCRIPTOR descriptor, ULONG count,                     \
+				   PEVENT_DATA_DESCRIPTOR data, LPCGUID activity)                  \
+	{                                                                                          \
+		return provider_write(hot, entry, descriptor, activity,                            \
+				      (const struct pool_piece *)(const void *)data, count,        \
+				      write_again,                                                 \
+				      (shape) & PROVIDER_SHAPE_TYPED ? write_typed_rest            \
+								     : write_plain_rest,           \
+				      shape);                                                      \
+	}
+WRITE_SHAPE(inline __attribute__((always_inline)), write_plain, PROVIDER_SHAPE_PLAIN)
+WRITE_SHAPE(__attribute__((noinline)), write_typed, PROVIDER_SHAPE_TYPED)
+WRITE_SHAPE(__attribute__((noinline)), write_any, PROVIDER_SHAPE_ANY)
+WRITE_SHAPE(__attribute__((noinline)), write_typed_any, PROVIDER_SHAPE_TYPED | PROVIDER_SHAPE_ANY)
+
+static inline bool nobody_listens(const struct ctl_entry *entry)
+{
+	return !order_differs(&entry->enabled, 0u);
 }
 
 /* All checks, in their order: a bad handle, the first write of a forked child, bad parameters, a thread
@@ -79,37 +116,45 @@ static __attribute__((noinline)) ULONG write_careful(REGHANDLE handle,
 	if (bad_arguments(descriptor, count, data)) {
 		return ERROR_INVALID_PARAMETER;
 	}
-	if (nobody_listens(hot)) {
+	const struct ctl_entry *entry = order_load_acquire(&hot->entry);
+	if (nobody_listens(entry)) {
 		return ERROR_SUCCESS;
 	}
-	return order_load_relaxed(&hot->flags) & PROVIDER_HOT_TYPED
-		       ? write_typed_any(hot, descriptor, count, data, activity)
-		       : write_any(hot, descriptor, count, data, activity);
+	return order_has(&hot->flags, PROVIDER_HOT_TYPED)
+		       ? write_typed_any(hot, entry, descriptor, count, data, activity)
+		       : write_any(hot, entry, descriptor, count, data, activity);
 }
 
-/* Is there nothing for write_careful() to find? It looks for itself whether anybody listens. */
-static inline bool usual(PCEVENT_DESCRIPTOR descriptor, ULONG count, PEVENT_DATA_DESCRIPTOR data)
-{
-	return BASE_LIKELY(descriptor != NULL && count <= POOL_QUICK_PIECES) &&
-	       (BASE_LIKELY(data != NULL) || count == 0);
-}
+/* One jump each: joined by ||, compilers compute the conditions first. write_careful() looks for itself
+ * whether anybody listens. */
+#define UNUSUAL(condition, activity)                                                               \
+	__asm__ volatile("");                                                                      \
+	if (BASE_UNLIKELY(condition)) {                                                            \
+		return write_careful(RegHandle, EventDescriptor, UserDataCount, UserData,          \
+				     activity);                                                    \
+	}
 
 ULONG EVNTAPI EventWrite(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor,
 			 ULONG UserDataCount, PEVENT_DATA_DESCRIPTOR UserData)
 {
+	REMEMBER_FRAME();
 	struct provider_hot *hot = provider_lookup_fast(RegHandle);
-	if (BASE_UNLIKELY(!hot) || !usual(EventDescriptor, UserDataCount, UserData)) {
+	if (BASE_UNLIKELY(!hot)) {
 		return write_careful(RegHandle, EventDescriptor, UserDataCount, UserData, NULL);
 	}
-	if (nobody_listens(hot)) {
+	UNUSUAL(!EventDescriptor, NULL)
+	UNUSUAL(UserDataCount > POOL_QUICK_PIECES, NULL)
+	UNUSUAL(!UserData, NULL)
+	const struct ctl_entry *entry = order_load_acquire(&hot->entry);
+	if (nobody_listens(entry)) {
 		return ERROR_SUCCESS;
 	}
 	if (BASE_UNLIKELY(!provider_thread_plain())) {
 		return write_careful(RegHandle, EventDescriptor, UserDataCount, UserData, NULL);
 	}
-	return order_load_relaxed(&hot->flags) & PROVIDER_HOT_TYPED
-		       ? write_typed(hot, EventDescriptor, UserDataCount, UserData, NULL)
-		       : write_plain(hot, EventDescriptor, UserDataCount, UserData, NULL);
+	return BASE_UNLIKELY(order_has(&hot->flags, PROVIDER_HOT_TYPED))
+		       ? write_typed(hot, entry, EventDescriptor, UserDataCount, UserData, NULL)
+		       : write_plain(hot, entry, EventDescriptor, UserDataCount, UserData, NULL);
 }
 
 /* The general case. `frame` is the API function's, whose caller begins a stack. */
@@ -125,7 +170,7 @@ static __attribute__((noinline)) ULONG write_ex(REGHANDLE handle, PCEVENT_DESCRI
 	if (bad_arguments(descriptor, count, data)) {
 		return ERROR_INVALID_PARAMETER;
 	}
-	if (nobody_listens(hot)) {
+	if (nobody_listens(order_load_acquire(&hot->entry))) {
 		return ERROR_SUCCESS;
 	}
 	struct provider_event ev = {
@@ -151,28 +196,41 @@ ULONG EVNTAPI EventWriteEx(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescript
 				   __builtin_frame_address(0)));
 }
 
+/* Apart, and reached by a jump, for the sake of its frame. */
+static __attribute__((noinline)) ULONG write_related(REGHANDLE handle, PCEVENT_DESCRIPTOR descriptor,
+						     LPCGUID activity, LPCGUID related, ULONG count,
+						     PEVENT_DATA_DESCRIPTOR data)
+{
+	return keep_frame(write_ex(handle, descriptor, 0, 0, activity, related, count, data,
+				   API_FRAME()));
+}
+
 ULONG EVNTAPI EventWriteTransfer(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor,
 				 LPCGUID ActivityId, LPCGUID RelatedActivityId, ULONG UserDataCount,
 				 PEVENT_DATA_DESCRIPTOR UserData)
 {
+	REMEMBER_FRAME();
 	if (BASE_UNLIKELY(RelatedActivityId)) {
-		return keep_frame(write_ex(RegHandle, EventDescriptor, 0, 0, ActivityId,
-					   RelatedActivityId, UserDataCount, UserData,
-					   __builtin_frame_address(0)));
+		return write_related(RegHandle, EventDescriptor, ActivityId, RelatedActivityId,
+				     UserDataCount, UserData);
 	}
 	struct provider_hot *hot = provider_lookup_fast(RegHandle);
-	if (BASE_UNLIKELY(!hot) || !usual(EventDescriptor, UserDataCount, UserData)) {
+	if (BASE_UNLIKELY(!hot)) {
 		return write_careful(RegHandle, EventDescriptor, UserDataCount, UserData, ActivityId);
 	}
-	if (nobody_listens(hot)) {
+	UNUSUAL(!EventDescriptor, ActivityId)
+	UNUSUAL(UserDataCount > POOL_QUICK_PIECES, ActivityId)
+	UNUSUAL(!UserData, ActivityId)
+	const struct ctl_entry *entry = order_load_acquire(&hot->entry);
+	if (nobody_listens(entry)) {
 		return ERROR_SUCCESS;
 	}
 	if (BASE_UNLIKELY(ActivityId || !provider_thread_plain())) {
 		return write_careful(RegHandle, EventDescriptor, UserDataCount, UserData, ActivityId);
 	}
-	return order_load_relaxed(&hot->flags) & PROVIDER_HOT_TYPED
-		       ? write_typed(hot, EventDescriptor, UserDataCount, UserData, NULL)
-		       : write_plain(hot, EventDescriptor, UserDataCount, UserData, NULL);
+	return BASE_UNLIKELY(order_has(&hot->flags, PROVIDER_HOT_TYPED))
+		       ? write_typed(hot, entry, EventDescriptor, UserDataCount, UserData, NULL)
+		       : write_plain(hot, entry, EventDescriptor, UserDataCount, UserData, NULL);
 }
 
 ULONG EVNTAPI EventWriteString(REGHANDLE RegHandle, UCHAR Level, ULONGLONG Keyword, PCWSTR String)
@@ -184,7 +242,7 @@ ULONG EVNTAPI EventWriteString(REGHANDLE RegHandle, UCHAR Level, ULONGLONG Keywo
 	if (!String) {
 		return ERROR_INVALID_PARAMETER;
 	}
-	if (nobody_listens(hot)) {
+	if (nobody_listens(order_load_acquire(&hot->entry))) {
 		return ERROR_SUCCESS;
 	}
 	size_t units = utf16_len((const uint16_t *)(const void *)String) + 1;

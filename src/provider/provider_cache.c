@@ -43,7 +43,7 @@ __attribute__((cold, noinline)) void provider_cache_fill(struct provider_hot *ho
 	}
 	const uint8_t *desc = descriptor;
 	order_fence_full();
-	order_store_relaxed(&v->level, (uint32_t)desc[4]);
+	order_store_relaxed(&v->level, (uint64_t)desc[4]);
 	order_store_relaxed(&v->keyword, le64_get(desc + 8));
 	order_store_relaxed(&v->entry, e);
 	order_store_relaxed(&v->writer, writer);

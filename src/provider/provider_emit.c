@@ -403,12 +403,16 @@ __attribute__((noinline)) uint32_t provider_emit_again(struct provider_hot *hot,
 		pool_writer_prepare(link->writer, provider_tid(), POOL_QUICK_ROOM + (uint32_t)total);
 		order_pair head = pool_rec_head(POOL_REC_EVENT, (uint16_t)provider_hot_index(hot),
 						v.cfg_gen);
+		order_pair mask = {0, v.mask};
 		bool typed = (order_load_relaxed(&hot->flags) & PROVIDER_HOT_TYPED) != 0;
-		if (typed ? provider_write_known(hot, descriptor, activity, piece, count,
-						 link->writer, head, v.mask,
-						 PROVIDER_SHAPE_ANY | PROVIDER_SHAPE_TYPED)
-			  : provider_write_known(hot, descriptor, activity, piece, count,
-						 link->writer, head, v.mask, PROVIDER_SHAPE_ANY)) {
+		enum pool_quick_result result =
+			typed ? provider_write_known(hot, descriptor, activity, piece, count,
+						     link->writer, head, mask,
+						     PROVIDER_SHAPE_ANY | PROVIDER_SHAPE_TYPED, NULL)
+			      : provider_write_known(hot, descriptor, activity, piece, count,
+						     link->writer, head, mask, PROVIDER_SHAPE_ANY,
+						     NULL);
+		if (result == POOL_QUICK_DONE) {
 			return PROVIDER_OK;
 		}
 	}

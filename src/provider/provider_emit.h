@@ -88,15 +88,16 @@ _Static_assert(sizeof(struct provider_verdict) == 1u << 6, "provider_verdict_pla
 
 enum provider_shape { /* constants for provider_write() */
 	PROVIDER_SHAPE_PLAIN = 0,    /* provider_thread_plain(), at most POOL_QUICK_PIECES */
-	PROVIDER_SHAPE_TYPED = 1,    /* descriptor types count: TraceLogging */
+	PROVIDER_SHAPE_TYPED = 1,    /* descriptor types count: TraceLogging; alone: as its macros do */
 	PROVIDER_SHAPE_ANY = 2,	     /* with an activity, with many pieces: all that is possible */
 };
 
-/* What is written when verdict and thread id are known; false: nothing. */
-static inline __attribute__((always_inline)) bool
+/* What is written when verdict and thread id are known. */
+static inline __attribute__((always_inline)) enum pool_quick_result
 provider_write_known(const struct provider_hot *hot, const void *descriptor, const void *activity,
 		     const struct pool_piece *piece, uint32_t count, struct pool_writer *writer,
-		     order_pair head, uint64_t mask, unsigned shape)
+		     order_pair head, order_pair mask, unsigned shape,
+		     struct pool_quick_rest *ret_rest)
 {
 	struct pool_quick q = {
 		.head = head,
@@ -116,7 +117,7 @@ provider_write_known(const struct provider_hot *hot, const void *descriptor, con
 		q.item_type = PROVIDER_PIECE_SCHEMA;
 		q.item = ETL_ITEM_EVENT_SCHEMA_TL;
 	}
-	return pool_write_quick(writer, &q);
+	return pool_write_quick(writer, &q, ret_rest);
 }
 
 /* The way of nearly all events: one destination, no related activity, no stack. Anything unusual is
@@ -125,29 +126,50 @@ provider_write_known(const struct provider_hot *hot, const void *descriptor, con
  * in the caller's order, so that a jump is all it takes to get there. */
 typedef uint32_t provider_again_fn(struct provider_hot *hot, const void *descriptor, uint32_t count,
 				   const struct pool_piece *piece, const void *activity);
+/* Ends an event whose slot is locked, for the same reason by a jump: provider_write_rest() with what its
+ * parameters are, six registers full. */
+typedef uint32_t provider_rest_fn(struct pool_slot *s, uint8_t *at, uint8_t *to,
+				  const struct pool_piece *piece, uint64_t numbers,
+				  const void *descriptor);
 
 static inline __attribute__((always_inline)) uint32_t
-provider_write(struct provider_hot *hot, const void *descriptor, const void *activity,
-	       const struct pool_piece *piece, uint32_t count, provider_again_fn *again,
-	       unsigned shape)
+provider_write_rest(struct pool_slot *s, uint8_t *at, uint8_t *to, const struct pool_piece *piece,
+		    uint64_t numbers, const void *descriptor, provider_again_fn *again, bool typed)
 {
-	const struct ctl_entry *entry = order_load_acquire(&hot->entry);
+	uint32_t count = (uint8_t)numbers;
+	struct pool_quick_rest r = {s, at, to, numbers >> 32, (uint8_t)(numbers >> 8)};
+	if (BASE_LIKELY(pool_quick_finish(&r, piece, count, provider_thread.tid,
+					  PROVIDER_EVENT_ROOM, typed))) {
+		return PROVIDER_OK;
+	}
+	return again(&provider_memory.hot[(uint16_t)(numbers >> 16)], descriptor, count, piece, NULL);
+}
+
+static inline __attribute__((always_inline)) uint32_t
+provider_write(struct provider_hot *hot, const struct ctl_entry *entry, const void *descriptor, const void *activity,
+	       const struct pool_piece *piece, uint32_t count, provider_again_fn *again,
+	       provider_rest_fn *rest, unsigned shape)
+{
 	const uint8_t *desc = descriptor;
 	/* Needed again only when something is unusual: not worth a register. */
 	struct provider_hot *volatile kept_hot = hot;
 	const void *volatile kept_descriptor = descriptor;
-	const struct pool_piece *volatile kept_piece = piece;
-	volatile uint32_t kept_count = count;
+	if (shape == PROVIDER_SHAPE_TYPED &&
+	    (BASE_UNLIKELY(count < 2 || (uint8_t)piece[0].reserved != PROVIDER_PIECE_TRAITS) ||
+	     BASE_UNLIKELY((uint8_t)piece[1].reserved != PROVIDER_PIECE_SCHEMA ||
+			   !order_has(&hot->flags, PROVIDER_HOT_TRAITS)))) {
+		goto miss;
+	}
 	struct provider_verdict *v = provider_verdict_place(hot, descriptor);
 	__asm__("" : "+r"(v)); /* one base register */
 	uint64_t tag = order_load_acquire(&v->tag); /* T */
 	if (BASE_UNLIKELY(provider_tag_differs(v, tag, order_load_relaxed(&entry->cfg)) ||
 			  order_differs(&v->keyword, le64_get(desc + 8)) ||
 			  order_differs(&v->entry, entry) ||
-			  order_differs(&v->level, (uint32_t)desc[4]))) {
+			  order_differs(&v->level, (uint64_t)desc[4]))) {
 		goto miss;
 	}
-	uint64_t mask = order_load_relaxed(&v->mask);
+	order_pair mask = order_load_pair((const uint64_t(*)[2])(const void *)&v->level);
 	order_pair head = order_load_pair(&v->head);
 	struct pool_writer *writer = order_load_relaxed(&v->writer);
 	order_fence_acquire(); /* pairs with Q */
@@ -155,15 +177,24 @@ provider_write(struct provider_hot *hot, const void *descriptor, const void *act
 			  ((shape & PROVIDER_SHAPE_ANY) != 0 && !provider_tid_known()))) {
 		goto miss;
 	}
-	if (mask == 0) {
+	if (BASE_UNLIKELY(order_load_relaxed(&v->mask) == 0)) {
 		return PROVIDER_OK;
 	}
-	if (BASE_LIKELY(provider_write_known(hot, descriptor, activity, piece, count, writer, head,
-					     mask, shape))) {
+	struct pool_quick_rest r = {0};
+	enum pool_quick_result result = provider_write_known(hot, descriptor, activity, piece, count,
+							     writer, head, mask, shape, &r);
+	if (result == POOL_QUICK_REST) {
+		/* count, next_piece and before fit 8, 8 and 32 bits, the registration 16 */
+		return rest(r.s, r.at, r.to, piece,
+			    count | r.next_piece << 8 |
+				    (uint64_t)provider_hot_index(kept_hot) << 16 | r.before << 32,
+			    kept_descriptor);
+	}
+	if (BASE_LIKELY(result == POOL_QUICK_DONE)) {
 		return PROVIDER_OK;
 	}
 miss:
-	return again(kept_hot, kept_descriptor, kept_count, kept_piece, activity);
+	return again(kept_hot, kept_descriptor, count, piece, activity);
 }
 
 #endif

@@ -48,7 +48,7 @@ void provider_thread_refresh(void)
 	struct provider_thread *t = &provider_thread;
 	order_store_relaxed(&t->plain_epoch, 0u);
 	order_fence_compiler();
-	if ((t->activity[0] | t->activity[1]) == 0) {
+	if ((t->activity[0] | t->activity[1]) == 0 && pool_thread_ready()) {
 		order_store_relaxed(&t->plain_epoch, t->epoch);
 	}
 }

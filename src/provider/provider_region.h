@@ -49,9 +49,8 @@ struct provider_verdict {
 	const struct ctl_entry *entry;
 	struct pool_writer *writer;
 	uint64_t head[2]; /* the first 16 bytes of the record, see pool_rec_head() */
+	uint64_t level;	  /* before the mask as the time in a record is, see pool_quick.mask */
 	uint64_t mask;	  /* 0: nobody */
-	uint32_t level;
-	uint32_t reserved;
 };
 _Static_assert(sizeof(struct provider_verdict) == 64, "one cache line");
 #define PROVIDER_TAG_BUSY UINT64_MAX /* being written */
@@ -81,8 +80,9 @@ struct provider_hot {
 	const struct ctl_entry *all[PROVIDER_DESTS];
 	uint64_t reserved[2];
 	struct provider_verdict verdict[PROVIDER_VERDICTS];
+	uint64_t unused[3][8]; /* a power of two: found by a shift */
 } __attribute__((aligned(64)));
-_Static_assert(sizeof(struct provider_hot) == 320, "five cache lines");
+_Static_assert(sizeof(struct provider_hot) == 512, "a power of two");
 _Static_assert(offsetof(struct provider_hot, verdict) == 64, "the second one starts here");
 
 /* A few bytes that every process writes: into the page that the loader has written already. */

@@ -426,6 +426,70 @@ static void typed_descriptors_become_items_only_after_opt_in(void **state)
 	EventUnregister(h);
 }
 
+/* Usual and unusual sizes mixed, with few and many pieces, with and without what TraceLogging puts in
+ * front and an activity: each combination takes another way through the write path. */
+static void every_mixture_of_sizes_arrives_as_it_was(void **state)
+{
+	static const uint32_t sizes[] = {4, 8, 16, 0, 1, 2, 3, 5, 7, 9, 12, 15, 17, 31, 32, 33, 100, 400};
+	static uint8_t source[4096], want[8192];
+	uint8_t traits[] = {6, 0, 'A', 'b', 'c', 0}, schema[41] = {41, 0, 0, 'E', 0, 'f', 0};
+	struct item it[4];
+	GUID none = {0}, some;
+	uint32_t dice = 1;
+	for (uint32_t i = 0; i < sizeof source; i++) {
+		source[i] = (uint8_t)(i * 7 + (i >> 8));
+	}
+	memcpy(&some, &G3, 16);
+	for (int typed = 0; typed < 2; typed++) {
+		REGHANDLE h = must_register(&G1, NULL, NULL);
+		enable_all(&G1, 0);
+		if (typed) {
+			EventSetInformation(h, EventProviderUseDescriptorType, "\1", 1);
+			EventSetInformation(h, EventProviderSetTraits, traits, 6);
+		}
+		for (int round = 0; round < 3000; round++) {
+			EVENT_DATA_DESCRIPTOR d[14] = {
+				{.Ptr = (ULONGLONG)(uintptr_t)traits, .Size = 6, .Type = 2},
+				{.Ptr = (ULONGLONG)(uintptr_t)schema,
+				 .Size = 7 + (uint32_t)round % 35,
+				 .Type = 1},
+			};
+			uint32_t n = typed ? 2 : 0, pieces = dice % 12, bytes = 0;
+			for (uint32_t k = 0; k < pieces; k++) {
+				dice = dice * 1103515245u + 12345u;
+				uint32_t size = sizes[(dice >> 16) % (round % 2 ? 3 : 18)];
+				const uint8_t *from = source + (dice >> 20);
+				size = BASE_MIN(size, (uint32_t)(source + sizeof source - from));
+				d[n++] = (EVENT_DATA_DESCRIPTOR){.Ptr = (ULONGLONG)(uintptr_t)from,
+								 .Size = size};
+				memcpy(want + bytes, from, size);
+				bytes += size;
+			}
+			dice = dice * 1103515245u + 12345u;
+			bool active = dice >> 29 == 0;
+			EventActivityIdControl(EVENT_ACTIVITY_CTRL_SET_ID, active ? &some : &none);
+			memset(&some, round | 1, sizeof some);
+			assert_int_equal(typed ? EventWriteTransfer(h, &DESC, NULL, NULL, n, d)
+					       : EventWrite(h, &DESC, n, d),
+					 0);
+			assert_int_equal(fake_drain(f), 1);
+			const struct fake_event *e = &f->event[0];
+			assert_int_equal(e->has_activity, active);
+			assert_int_equal(e->payload_bytes, bytes);
+			assert_memory_equal(e->payload, want, bytes);
+			assert_int_equal(items_of(e, it), typed);
+			if (typed) {
+				assert_int_equal(it[0].type, ETL_ITEM_EVENT_SCHEMA_TL);
+				assert_int_equal(it[0].bytes, 7 + round % 35);
+				assert_memory_equal(it[0].data, schema, it[0].bytes);
+			}
+			fake_forget_events(f);
+		}
+		EventActivityIdControl(EVENT_ACTIVITY_CTRL_SET_ID, &none);
+		EventUnregister(h);
+	}
+}
+
 static void long_metadata_needs_no_limit_of_ours(void **state)
 {
 	static uint8_t schema[30000];
@@ -692,6 +756,7 @@ int main(void)
 		cmocka_unit_test_setup(the_merged_test_says_no_below_level_and_outside_keywords,
 				       setup),
 		cmocka_unit_test_setup(a_string_event_is_utf16_with_terminator, setup),
+		cmocka_unit_test_setup(every_mixture_of_sizes_arrives_as_it_was, setup),
 		cmocka_unit_test_setup(typed_descriptors_become_items_only_after_opt_in, setup),
 		cmocka_unit_test_setup(long_metadata_needs_no_limit_of_ours, setup),
 		cmocka_unit_test_setup(a_stack_starts_at_the_caller, setup),

@@ -2,6 +2,7 @@
 # Programs that live for one event, and forked children of which the same is true, on a machine that
 # has other things to do: each event is there, although nobody waits long for etwd.
 . "$(dirname "$0")/lib.sh"
+unset OPENETW_WAIT_MS # what programs get that nobody told anything
 openetw start s -o "$T/s.etl" -p '{5c5f5a11-1f6b-4b7c-9a21-010203040506}' >/dev/null || fail "start"
 i=0
 while [ $i -lt 12 ]; do # twice and more as many as there are processors in most places

@@ -2,6 +2,7 @@
 # An etwd that is stopped (a debugger, SIGSTOP) holds nobody up: programs whose provider is wanted see
 # that there is nothing to wait for. When it goes on, the next one's event is there.
 . "$(dirname "$0")/lib.sh"
+unset OPENETW_WAIT_MS # what programs get that nobody told anything
 openetw start s -o "$T/s.etl" -p '{5c5f5a11-1f6b-4b7c-9a21-010203040506}' >/dev/null || fail "start"
 "$HELPERS/one_event" 1 || fail "before"
 kill -STOP "$(etwd_pid)"
