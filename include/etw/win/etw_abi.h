@@ -104,7 +104,20 @@
 #define ETW_DECLSPEC_novtable
 #define ETW_DECLSPEC_restrict
 #define ETW_DECLSPEC_safebuffers
-#define ETW_DECLSPEC_selectany __attribute__((weak))
+/* "EXTERN_C __declspec(selectany) T x;" is a definition on Windows, shared by all that have it. With
+ * extern in front gcc takes it for a declaration, so the extern is given to something else. */
+#if defined(__clang__)
+#define ETW_DECLSPEC_selectany __attribute__((selectany))
+#elif defined(__cplusplus)
+extern "C" void etw_selectany_(void);
+#define ETW_DECLSPEC_selectany                                                                     \
+	void etw_selectany_(void);                                                                 \
+	inline
+#else
+#define ETW_DECLSPEC_selectany                                                                     \
+	void etw_selectany_(void);                                                                 \
+	__attribute__((weak))
+#endif
 #define ETW_DECLSPEC_thread    __thread
 #define ETW_DECLSPEC_uuid(text)
 #endif
@@ -140,11 +153,14 @@ template <class T> struct etw_uuid<T *> : etw_uuid<T> {};
 #define DECLSPEC_DEPRECATED	__attribute__((deprecated))
 #define DECLSPEC_IMPORT
 /* "DECLSPEC_NOINLINE __inline" in C headers made by Windows' tools means one copy in the program.
- * Weak functions are that, and are not inlined either. */
+ * For clang weak functions are that, and are not inlined either; gcc has none that are inline, so
+ * there each source has its own (and such a function of a C source cannot be called from others). */
 #ifdef __cplusplus
 #define DECLSPEC_NOINLINE __attribute__((noinline))
-#else
+#elif defined(__clang__)
 #define DECLSPEC_NOINLINE __attribute__((weak, unused))
+#else
+#define DECLSPEC_NOINLINE static __attribute__((noipa, unused))
 #endif
 #define DECLSPEC_NORETURN __attribute__((noreturn))
 #define DECLSPEC_NOTHROW  __attribute__((nothrow))
