@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Many registered, quiet processes: memory of all of them together, and the time an enable takes to reach every one.
  *
- * Memory is PSS (each page divided by the number of processes that map it), so that the pool pages a process
- * shares with etwd are counted once: the sum over all processes, less the same sum for processes that do not
- * register, plus all of etwd. It is taken registered (nobody listens) and enabled (every one has seen the
- * enable, none has written). What the kernel itself needs is given beside it: page tables of the processes and
- * their additional threads.
+ * Each process is a program of its own (crowd_child.c, fork and exec). Memory is PSS (each page divided by the
+ * number of processes that map it), so that the pages a process shares with etwd, and the library's code, are
+ * counted once: the sum over all processes, plus all of etwd, less the sum for as many programs without us. Two
+ * of those: "plain" is not linked with libetw, "linked" is and does not register. It is taken registered (nobody
+ * listens) and enabled (every one has seen the enable, none has written). What the kernel itself needs is given
+ * beside it: page tables and additional threads.
  */
+#include "crowd_child.h"
 #include "bench.h"
 
 #include <windows.h>
@@ -17,13 +19,9 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static const GUID guid = {0x9c5e4a56, 0x6c86, 0x55a5, {0x9c, 0x07, 0x5b, 0x3e, 0xaa, 0x4d, 0x90, 0x14}};
-
-struct shared {
-	uint32_t registered, enabled, looked;
-	uint32_t look; /* futex; 1: the enable has returned */
-};
 
 struct memory {
 	long pss_kb, tables_kb, threads;
@@ -88,24 +86,15 @@ static double cpu_ns(pid_t pid)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static void one(bool do_register, struct shared *sh)
+static char programs[4096]; /* where ours lies, and the children beside it */
+
+static void one(const char *program, bool do_register, int fd)
 {
-	REGHANDLE r = 0;
-	if (do_register) {
-		EventRegister(&guid, NULL, NULL, &r);
-	}
-	__atomic_fetch_add(&sh->registered, 1, __ATOMIC_SEQ_CST);
-	/* The enable is a store into memory; nobody is woken by it. Everybody looks once, when it has returned. */
-	while (__atomic_load_n(&sh->look, __ATOMIC_SEQ_CST) == 0) {
-		syscall(SYS_futex, &sh->look, FUTEX_WAIT, 0, NULL, NULL, 0);
-	}
-	if (do_register && EventProviderEnabled(r, 1, 0)) {
-		__atomic_fetch_add(&sh->enabled, 1, __ATOMIC_SEQ_CST);
-	}
-	__atomic_fetch_add(&sh->looked, 1, __ATOMIC_SEQ_CST);
-	for (;;) {
-		pause();
-	}
+	char path[4200];
+	snprintf(path, sizeof path, "%s/%s", programs, program);
+	dup2(fd, CROWD_FD);
+	execl(path, program, do_register ? "register" : (char *)NULL, (char *)NULL);
+	_exit(127);
 }
 
 static unsigned wait_for(const uint32_t *count, unsigned n)
@@ -116,17 +105,24 @@ static unsigned wait_for(const uint32_t *count, unsigned n)
 	return __atomic_load_n(count, __ATOMIC_SEQ_CST);
 }
 
-static pid_t *crowd(unsigned n, bool do_register, struct shared *sh)
+static pid_t *crowd(unsigned n, const char *program, bool do_register, struct shared *sh, int fd)
 {
 	pid_t *pid = calloc(n, sizeof *pid);
 	memset(sh, 0, sizeof *sh);
 	for (unsigned i = 0; pid && i < n; i++) {
-		pid[i] = fork();
+		pid[i] = vfork();
 		if (pid[i] == 0) {
-			one(do_register, sh);
+			one(program, do_register, fd);
+		}
+		/* As a machine starts: not more at once than it can run. */
+		while (i > 32 && __atomic_load_n(&sh->ready, __ATOMIC_SEQ_CST) < i - 32) {
+			bench_sleep_us(200);
 		}
 	}
-	wait_for(&sh->registered, n);
+	if (wait_for(&sh->ready, n) < n) {
+		fprintf(stderr, "only %u of %u processes came up\n", sh->ready, n);
+		exit(1);
+	}
 	bench_sleep_us(500000);
 	return pid;
 }
@@ -141,12 +137,17 @@ static void disperse(pid_t *pid, unsigned n)
 	free(pid);
 }
 
-static void show(const char *what, struct memory m, struct memory bare, long daemon_kb, unsigned n)
+static void show(const char *what, struct memory m, struct memory plain, struct memory linked, long daemon_kb,
+		 unsigned n)
 {
-	long own = m.pss_kb - bare.pss_kb;
-	printf("%-10s %6.1f MB in all: processes %.1f MB (%.1f KB each), etwd %.1f MB; page tables %.1f MB, threads %+ld\n",
-	       what, (double)(own + daemon_kb) / 1024, (double)own / 1024, (double)own / n, (double)daemon_kb / 1024,
-	       (double)(m.tables_kb - bare.tables_kb) / 1024, m.threads - bare.threads);
+	long over_plain = m.pss_kb - plain.pss_kb, over_linked = m.pss_kb - linked.pss_kb;
+	printf("%-10s over programs that do not register: %6.1f MB in all (%.1f KB a process, etwd %.1f MB)\n", what,
+	       (double)(over_linked + daemon_kb) / 1024, (double)over_linked / n, (double)daemon_kb / 1024);
+	printf("%-10s over programs without libetw:       %6.1f MB in all (%.1f KB a process, etwd %.1f MB)\n", "",
+	       (double)(over_plain + daemon_kb) / 1024, (double)over_plain / n, (double)daemon_kb / 1024);
+	printf("%-10s kernel, over those without libetw: page tables %.1f MB (%.1f KB each), threads %+ld\n", "",
+	       (double)(m.tables_kb - plain.tables_kb) / 1024, (double)(m.tables_kb - plain.tables_kb) / n,
+	       m.threads - plain.threads);
 }
 
 int main(int argc, char **argv)
@@ -156,9 +157,18 @@ int main(int argc, char **argv)
 		char name[64];
 	} props;
 	unsigned n = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 2000;
-	struct shared *sh = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	pid_t *pid = crowd(n, false, sh);
-	struct memory bare = memory_of(pid, n);
+	int fd = memfd_create("crowd", 0);
+	ssize_t len = readlink("/proc/self/exe", programs, sizeof programs - 1);
+	if (fd < 0 || ftruncate(fd, 4096) < 0 || len <= 0) {
+		return 1;
+	}
+	*strrchr(programs, '/') = 0;
+	struct shared *sh = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	pid_t *pid = crowd(n, "crowd_plain", false, sh, fd);
+	struct memory plain = memory_of(pid, n);
+	disperse(pid, n);
+	pid = crowd(n, "crowd_child", false, sh, fd);
+	struct memory linked = memory_of(pid, n);
 	disperse(pid, n);
 	/* A session first: it is what starts etwd, and the processes attach to a running one. */
 	TRACEHANDLE h;
@@ -172,7 +182,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	pid_t daemon = etwd_pid();
-	pid = crowd(n, true, sh);
+	pid = crowd(n, "crowd_child", true, sh, fd);
 	struct memory registered = memory_of(pid, n);
 	long daemon_registered = memory_of(&daemon, 1).pss_kb;
 	double cpu0 = cpu_ns(daemon);
@@ -187,9 +197,9 @@ int main(int argc, char **argv)
 	bench_sleep_us(500000);
 	struct memory enabled = memory_of(pid, n);
 	long daemon_enabled = memory_of(&daemon, 1).pss_kb;
-	printf("%u processes, none writes:\n", n);
-	show("registered", registered, bare, daemon_registered, n);
-	show("enabled", enabled, bare, daemon_enabled, n);
+	printf("%u processes, none writes; each without us: %.1f KB\n", n, (double)plain.pss_kb / n);
+	show("registered", registered, plain, linked, daemon_registered, n);
+	show("enabled", enabled, plain, linked, daemon_enabled, n);
 	printf("enable: returned after %.1f ms with code %u; %u of %u have it at once; etwd used %.1f ms CPU\n",
 	       bench_ticks_to_ns(t1 - t0) / 1e6, code, reached, n, (cpu1 - cpu0) / 1e6);
 	ControlTraceA(h, NULL, &props.p, EVENT_TRACE_CONTROL_STOP);

@@ -80,6 +80,32 @@ struct openetw_loss {
  * no such session runs, ERROR_INVALID_PARAMETER for NULL or a wrong size. */
 OPENETW_API uint32_t openetw_session_loss(const char *session_name, struct openetw_loss *loss);
 
+/* What is known of a session beyond EVENT_TRACE_PROPERTIES. Times are FILETIME. */
+struct openetw_session {
+	uint32_t size; /* in: sizeof(struct openetw_session) */
+	uint32_t owner_uid;
+	uint64_t started;
+	uint64_t events;
+	uint64_t bytes_written;
+	uint64_t expires;     /* etwd stops it then; 0: never */
+	uint64_t quota_bytes; /* etwd stops it when so much is in its file; 0: no quota */
+	uint32_t owner_pid;   /* etwd stops it when this process ends; 0: it is nobody's */
+	uint32_t consumers;   /* programs that read it live now */
+};
+/* Codes as of openetw_session_loss(). */
+OPENETW_API uint32_t openetw_session_query(const char *session_name,
+					   struct openetw_session *session);
+
+/* Limits for a session that might be forgotten: `expires`, `quota_bytes` and `owner_pid` as above,
+ * replacing those it had; all 0: it lives until it is stopped. The process must be in etwd's pid
+ * name space. ERROR_NOT_FOUND: no such process. Private sessions have no limits. */
+OPENETW_API uint32_t openetw_session_limit(const char *session_name, uint64_t expires,
+					   uint64_t quota_bytes, uint32_t owner_pid);
+
+/* The name (UTF-8, terminated, cut at `size` bytes) that the provider with these 16 bytes of GUID said
+ * when it registered. ERROR_NOT_FOUND: it is not registered or did not say one. */
+OPENETW_API uint32_t openetw_registered_name(const void *guid, char *name, uint32_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -13,17 +13,19 @@
  *   openetw_state_destroy(s);
  *
  * Without openetw_state_read_file (live sessions) the state knows what came before the event.
- * Several files of one machine and boot may share a state. Kernel records tell all this: process,
- * thread, image, file name, context switch and stack walk records; a file without them tells nothing.
+ * Several traces may share a state: those of one machine and boot (as their headers say) complete
+ * each other, others are kept apart, and answers are about the trace whose callback asks. Kernel
+ * records tell all this: process, thread, image, file name, context switch and stack walk records;
+ * a file without them tells nothing.
  *
- * Memory grows with the number of processes, threads, modules and file names, not with the length of
- * the trace, unless OPENETW_STATE_STACKS asks for stacks; it ends at 1 GiB (openetw_state_full).
+ * Memory grows with the number of processes, threads, modules and file names, not with the length
+ * of the trace, unless OPENETW_STATE_STACKS asks for stacks; it ends at 1 GiB (openetw_state_full).
  *
  * A state belongs to one thread at a time: that of ProcessTrace while it runs. Strings are UTF-8,
  * never NULL unless said so, and live as long as the state. Times are TimeStamps as the trace's
- * callbacks get them (FILETIME, or raw ticks with PROCESS_TRACE_MODE_RAW_TIMESTAMP) when they go in,
- * and FILETIME when they come out. Results are Win32 codes; `size` members are set by the caller to
- * the size of the structure, so that later versions can add members at its end.
+ * callbacks get them (FILETIME, or raw ticks with PROCESS_TRACE_MODE_RAW_TIMESTAMP) when they go
+ * in, and FILETIME when they come out. Results are Win32 codes; `size` members are set by the
+ * caller to the size of the structure, so that later versions can add members at its end.
  */
 #ifndef OPENETW_STATE_H
 #define OPENETW_STATE_H
@@ -48,20 +50,21 @@ struct openetw_state;
 
 /* NULL when memory runs out. */
 OPENETW_API struct openetw_state *openetw_state_create(uint32_t flags);
-/* Not while a trace attached to it is being processed. NULL is fine. */
+/* After CloseTrace of the traces attached to it. NULL is fine. */
 OPENETW_API void openetw_state_destroy(struct openetw_state *s);
 
 /* Return non-zero to stop. `done` of `total` buffers have been read. */
 typedef int (*openetw_progress_fn)(void *context, uint32_t done, uint32_t total);
-/* Reads a whole trace file for what it says. From then on attach and feed add nothing new, they only
- * follow which thread runs where. ERROR_CANCELLED when fn said so; else what OpenTrace would say. */
+/* Reads a whole trace file for what it says. From then on attach and feed add nothing new, they
+ * only follow which thread runs where. ERROR_CANCELLED when fn said so; else what OpenTrace would
+ * say. */
 OPENETW_API uint32_t openetw_state_read_file(struct openetw_state *s, const char *path,
 					     openetw_progress_fn fn, void *context);
 /* Sees every record of that trace before its callbacks do. After OpenTrace, before ProcessTrace; a
  * trace has one state at most. ERROR_INVALID_HANDLE, ERROR_BUSY. */
 OPENETW_API uint32_t openetw_state_attach(struct openetw_state *s, uint64_t trace);
-/* Instead of attaching: hand it every event, in the order of time. Stacks find their events only when
- * the time stamps are raw. ERROR_SUCCESS. */
+/* Instead of attaching: hand it every event, in the order of time. Stacks find their events only
+ * when the time stamps are raw. ERROR_SUCCESS. */
 OPENETW_API uint32_t openetw_state_feed(struct openetw_state *s, const struct _EVENT_RECORD *e);
 /* Non-zero when something had to be left out because the limit of memory was reached. */
 OPENETW_API int openetw_state_full(const struct openetw_state *s);
@@ -87,9 +90,9 @@ OPENETW_API uint32_t openetw_state_event(struct openetw_state *s, const struct _
 struct openetw_process {
 	uint32_t size;
 	uint32_t pid, parent_pid, session_id;
-	uint64_t start_time; /* 0: it ran when the trace began */
-	uint64_t end_time;   /* UINT64_MAX: it ran when the trace ended */
-	const char *name;    /* as the system has it: "notepad.exe" */
+	uint64_t start_time;	  /* 0: it ran when the trace began */
+	uint64_t end_time;	  /* UINT64_MAX: it ran when the trace ended */
+	const char *name;	  /* as the system has it: "notepad.exe" */
 	const char *command_line; /* "" when unknown */
 };
 /* The process that had this id at that time. ERROR_NOT_FOUND. */
@@ -124,15 +127,15 @@ struct openetw_module {
 OPENETW_API uint32_t openetw_state_module(struct openetw_state *s, uint32_t pid, uint64_t address,
 					  uint64_t time, struct openetw_module *ret);
 
-/* The name of the code at an address: of methods that were made at run time (.NET, JScript) from the
- * trace, of ELF modules from the files of this machine that are of the same build (they themselves, or
- * their separate debug information). C++ names are readable when libstdc++ is there. Names are valid
- * as long as the state. ERROR_NOT_FOUND. */
+/* The name of the code at an address: of methods that were made at run time (.NET, JScript) from
+ * the trace, of ELF modules from the files of this machine that are of the same build (they
+ * themselves, or their separate debug information). C++ names are readable when libstdc++ is there.
+ * Names are valid as long as the state. ERROR_NOT_FOUND. */
 struct openetw_symbol {
 	uint32_t size;
 	uint32_t reserved;
 	const char *name;
-	uint64_t offset; /* of the address, from the symbol's start */
+	uint64_t offset;    /* of the address, from the symbol's start */
 	const char *module; /* name of the module; NULL for code that is in none */
 };
 OPENETW_API uint32_t openetw_state_symbol(struct openetw_state *s, uint32_t pid, uint64_t address,
@@ -144,8 +147,8 @@ OPENETW_API const char *openetw_state_file(struct openetw_state *s, uint64_t key
 
 struct openetw_stack {
 	uint32_t size;
-	uint32_t count;	   /* of addresses */
-	uint32_t pid, tid; /* whose stack it is */
+	uint32_t count;		   /* of addresses */
+	uint32_t pid, tid;	   /* whose stack it is */
 	const uint64_t *addresses; /* innermost first, kernel part before user part */
 };
 /* Call stack of an event: from the event itself or, with OPENETW_STATE_STACKS, from stack walk

@@ -199,27 +199,29 @@ struct strbuf {
 	size_t cap;
 	bool failed; /* an allocation failed; content is a prefix */
 };
-void strbuf_add_growing(struct strbuf *b, const void *p, size_t n);
+bool strbuf_room(struct strbuf *b, size_t n); /* for n more bytes and a NUL; else failed */
 static inline void strbuf_add(struct strbuf *b, const void *p, size_t n)
 {
-	if (BASE_LIKELY(n < b->cap - b->len && !b->failed)) {
-		memcpy(b->s + b->len, p, n);
+	if (BASE_LIKELY(b->cap - b->len > n && !b->failed) || strbuf_room(b, n)) {
+		if (n != 0) { /* of nothing, p may be NULL, which memcpy may not be given */
+			memcpy(b->s + b->len, p, n);
+		}
 		b->len += n;
 		b->s[b->len] = 0;
-	} else {
-		strbuf_add_growing(b, p, n);
 	}
 }
 static inline void strbuf_addc(struct strbuf *b, char c)
 {
 	strbuf_add(b, &c, 1);
 }
+/* A literal's length is known to the compiler. */
 static inline void strbuf_adds(struct strbuf *b, const char *s)
 {
 	strbuf_add(b, s, strlen(s));
 }
 void strbuf_addf(struct strbuf *b, const char *fmt, ...) BASE_PRINTF(2, 3);
-void strbuf_add_number(struct strbuf *b, uint64_t n); /* decimal; without printf's cost */
+void strbuf_add_u64(struct strbuf *b, uint64_t v);
+void strbuf_add_hex(struct strbuf *b, uint64_t v); /* "0x1F" */
 void strbuf_add_json(struct strbuf *b, const char *s, size_t n); /* quoted and escaped */
 void strbuf_clear(struct strbuf *b);				 /* keeps memory */
 void strbuf_finish(struct strbuf *b);				 /* frees memory */

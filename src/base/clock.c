@@ -48,7 +48,7 @@ static bool kernel_trusts_counter(void)
 enum clock_kind clock_kind(void)
 {
 	/* 0 unknown, else kind + 1. Racing first callers compute the same value. */
-	static int known;
+	static int known __attribute__((section(".data"))); /* a page that is written anyway */
 	int k = order_load_relaxed(&known);
 	if (BASE_UNLIKELY(k == 0)) {
 		k = 1 + (int)(kernel_trusts_counter() ? CLOCK_KIND_TSC : CLOCK_KIND_SYSTEM);
@@ -111,7 +111,7 @@ static uint64_t frequency_by_measuring(void)
 
 uint64_t clock_frequency(void)
 {
-	static uint64_t known;
+	static uint64_t known __attribute__((section(".data")));
 	uint64_t f = order_load_relaxed(&known);
 	if (f != 0) {
 		return f;

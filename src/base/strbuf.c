@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool room(struct strbuf *b, size_t n)
+bool strbuf_room(struct strbuf *b, size_t n)
 {
 	if (b->failed || n > SIZE_MAX / 4 - b->len) {
 		b->failed = true;
@@ -25,19 +25,10 @@ static bool room(struct strbuf *b, size_t n)
 	return true;
 }
 
-void strbuf_add_growing(struct strbuf *b, const void *p, size_t n)
-{
-	if (room(b, n)) {
-		memcpy(b->s + b->len, p, n);
-		b->len += n;
-		b->s[b->len] = 0;
-	}
-}
-
 void strbuf_addf(struct strbuf *b, const char *fmt, ...)
 {
 	/* Nearly always it fits what is there, or this much more. */
-	if (!room(b, 64)) {
+	if (!strbuf_room(b, 64)) {
 		return;
 	}
 	va_list ap;
@@ -50,7 +41,7 @@ void strbuf_addf(struct strbuf *b, const char *fmt, ...)
 		return;
 	}
 	b->s[b->len] = 0;
-	if (n < 0 || !room(b, (size_t)n)) {
+	if (n < 0 || !strbuf_room(b, (size_t)n)) {
 		b->failed = true;
 		return;
 	}
@@ -60,15 +51,37 @@ void strbuf_addf(struct strbuf *b, const char *fmt, ...)
 	b->len += (size_t)n;
 }
 
-void strbuf_add_number(struct strbuf *b, uint64_t n)
+/* These two go where printf would take most of the time. */
+void strbuf_add_u64(struct strbuf *b, uint64_t v)
 {
-	char text[20];
-	size_t at = sizeof text;
+	char buf[20], *s = buf + sizeof buf;
 	do {
-		text[--at] = (char)('0' + n % 10);
-		n /= 10;
-	} while (n);
-	strbuf_add(b, text + at, sizeof text - at);
+		*--s = (char)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	strbuf_add(b, s, (size_t)(buf + sizeof buf - s));
+}
+
+void strbuf_add_hex(struct strbuf *b, uint64_t v)
+{
+	char buf[18], *s = buf + sizeof buf;
+	do {
+		*--s = "0123456789ABCDEF"[v & 15];
+		v >>= 4;
+	} while (v);
+	*--s = 'x';
+	*--s = '0';
+	strbuf_add(b, s, (size_t)(buf + sizeof buf - s));
+}
+
+/* None of eight bytes needs an escape. The usual test for a byte below n in a word; it may say no for
+ * one that needs none. */
+static bool is_plain(const char *s)
+{
+	const uint64_t ones = ~0ull / 255, tops = ones << 7;
+	uint64_t v = le64_get(s), quote = v ^ ones * '"', back = v ^ ones * '\\';
+	uint64_t bad = (v - ones * 0x20) | (quote - ones) | (back - ones) | v;
+	return (bad & tops) == 0;
 }
 
 void strbuf_add_json(struct strbuf *b, const char *s, size_t n)
@@ -76,6 +89,10 @@ void strbuf_add_json(struct strbuf *b, const char *s, size_t n)
 	strbuf_addc(b, '"');
 	size_t from = 0;
 	for (size_t i = 0; i < n; i++) {
+		if (i + 8 <= n && is_plain(s + i)) {
+			i += 7;
+			continue;
+		}
 		unsigned char c = (unsigned char)s[i];
 		if (c >= 0x20 && c != '"' && c != '\\') {
 			continue;

@@ -3,6 +3,7 @@
  */
 #include "cli/cli.h"
 
+#include "cli/explain.h"
 #include "cli/timetext.h"
 
 #include <stdlib.h>
@@ -218,6 +219,8 @@ int cli_fail(const struct cli_args *a, uint32_t code, const char *fmt, ...)
 	}
 	if (hint) {
 		fprintf(stderr, "  %s\n", hint);
+	} else if (name && explain_find(code)) {
+		fprintf(stderr, "  'openetw explain %s' says more\n", name);
 	}
 	return CLI_FAILED;
 }

@@ -50,6 +50,7 @@ struct cli_command {
 	bool classic;	      /* parses its words itself, as the Windows tool of this name does;
 				 cli_classic_word */
 	bool raw;	      /* classic, and run parses the words: their case counts */
+	bool linked;	      /* raw, and also by its own name as a link */
 	bool rest_is_command; /* positionals are a command line: parsing stops at the first or at --
 			       */
 	uint32_t usage_code; /* printed with mistakes in usage, for scripts that look for it; 0: none */
@@ -171,6 +172,7 @@ uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session,
 		{'f', "flush-timer", "TIME", "write part-filled buffers this often: 1s, 2m",       \
 		 NULL},                                                                            \
 		{0, "clock", "CLOCK", "qpc (default), system or cycles", "qpc|system|cycles"},     \
+		{0, "mode-bits", "BITS", "more bits of the Windows LogFileMode, such as 0x4000", NULL}, \
 		{0, "no-per-cpu", NULL, "one stream of buffers instead of one for each processor", \
 		 NULL},                                                                            \
 	{                                                                                          \

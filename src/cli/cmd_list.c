@@ -3,12 +3,94 @@
  */
 #include "cli/cli.h"
 
+#include "cli/controller.h"
+#include "cli/timetext.h"
+
+#include <pwd.h>
 #include <stdlib.h>
+
+#define LIST_MAX 1024
 
 static const struct cli_option options[] = {
 	{'j', "json", NULL, "one JSON object a line", NULL},
 	{0},
 };
+
+/* A session's enabled providers: how many, and the names of a few. */
+struct enabled {
+	uint32_t count;
+	struct strbuf names;
+};
+
+static bool add_enabled(void *ctx, const GUID *g, const TRACE_ENABLE_INFO *e, uint32_t processes)
+{
+	struct enabled *n = ctx;
+	(void)e;
+	(void)processes;
+	if (n->count++ < 3) {
+		char name[256];
+		controller_provider_name(g, name, sizeof name);
+		strbuf_addf(&n->names, "%s%s", n->names.len ? ", " : "", name);
+	}
+	return true;
+}
+
+static void enabled_in(const struct cli_props *p, struct enabled *ret)
+{
+	*ret = (struct enabled){0};
+	controller_each_enabled((uint16_t)p->p.Wnode.HistoricalContext, add_enabled, ret);
+	if (ret->count > 3) {
+		strbuf_addf(&ret->names, " and %u more", ret->count - 3);
+	}
+}
+
+static const char *owner_name(uint32_t uid, char *out, size_t cap)
+{
+	struct passwd pw, *found = NULL;
+	char mem[4096];
+	if (getpwuid_r(uid, &pw, mem, sizeof mem, &found) == 0 && found) {
+		snprintf(out, cap, "%s", pw.pw_name);
+	} else {
+		snprintf(out, cap, "%u", uid);
+	}
+	return out;
+}
+
+/* "3 d 04 h", "12 min" … */
+static void age_text(uint64_t from, uint64_t to, char *out, size_t cap)
+{
+	uint64_t s = to > from ? (to - from) / 10000000 : 0;
+	if (s < 120) {
+		snprintf(out, cap, "%llus", (unsigned long long)s);
+	} else if (s < 7200) {
+		snprintf(out, cap, "%llumin", (unsigned long long)(s / 60));
+	} else if (s < 48 * 3600) {
+		snprintf(out, cap, "%lluh%02llu", (unsigned long long)(s / 3600),
+			 (unsigned long long)(s / 60 % 60));
+	} else {
+		snprintf(out, cap, "%llud%02lluh", (unsigned long long)(s / 86400),
+			 (unsigned long long)(s / 3600 % 24));
+	}
+}
+
+/* When and why it will end by itself; "" when it will not. */
+static void ending_text(const struct openetw_session *s, uint64_t now, char *out, size_t cap)
+{
+	char part[64];
+	size_t n = 0;
+	out[0] = 0;
+	if (s->expires) {
+		age_text(now, s->expires, part, sizeof part);
+		n += (size_t)snprintf(out + n, cap - n, "in %s", part);
+	}
+	if (s->quota_bytes && n < cap) {
+		cli_size_text(s->quota_bytes, part, sizeof part);
+		n += (size_t)snprintf(out + n, cap - n, "%sat %s", n ? ", " : "", part);
+	}
+	if (s->owner_pid && n < cap) {
+		snprintf(out + n, cap - n, "%swith process %u", n ? ", " : "", s->owner_pid);
+	}
+}
 
 static void print_json(const struct cli_props *p, const struct openetw_loss *l)
 {
@@ -29,6 +111,22 @@ static void print_json(const struct cli_props *p, const struct openetw_loss *l)
 		p->p.Wnode.ClientContext, p->p.BufferSize, p->p.MinimumBuffers, p->p.MaximumBuffers,
 		p->p.NumberOfBuffers, p->p.FreeBuffers, p->p.BuffersWritten, p->p.MaximumFileSize,
 		p->p.FlushTimer, p->p.EventsLost, p->p.LogBuffersLost, p->p.RealTimeBuffersLost);
+	struct openetw_session more = {.size = sizeof more};
+	if (openetw_session_query(p->name, &more) == ERROR_SUCCESS) {
+		char started[CLI_TIME_TEXT_SIZE], expires[CLI_TIME_TEXT_SIZE];
+		struct enabled e;
+		cli_time_format(more.started, false, started);
+		cli_time_format(more.expires, false, expires);
+		enabled_in(p, &e);
+		strbuf_addf(&b, ",\"started\":\"%s\",\"ownerUid\":%u,\"providers\":%u", started,
+			    more.owner_uid, e.count);
+		if (more.expires) {
+			strbuf_addf(&b, ",\"expires\":\"%s\"", expires);
+		}
+		strbuf_addf(&b, ",\"quotaBytes\":%llu,\"ownerPid\":%u",
+			    (unsigned long long)more.quota_bytes, more.owner_pid);
+		strbuf_finish(&e.names);
+	}
 	if (l) {
 		strbuf_addf(&b,
 			    ",\"events\":%llu,\"bytesWritten\":%llu,\"loss\":{\"poolFull\":%llu,"
@@ -50,7 +148,81 @@ static void print_json(const struct cli_props *p, const struct openetw_loss *l)
 	strbuf_finish(&b);
 }
 
-#define LIST_MAX 1024
+/* What etwd refuses at; docs/architecture.md, Trust. */
+#define BUFFER_BYTES_LIMIT (8ull << 30)
+#define PROVIDER_LIMIT	   64u
+
+/* Who holds how much of what etwd has limits for. */
+static void print_limits(const struct cli_props *all, ULONG count)
+{
+	uint64_t total = 0, most = 0;
+	ULONG who = 0;
+	char sum[32], limit[32], largest[32];
+	for (ULONG i = 0; i < count; i++) {
+		uint64_t bytes = (uint64_t)all[i].p.BufferSize * 1024 * all[i].p.MaximumBuffers;
+		total += bytes;
+		if (bytes > most) {
+			most = bytes;
+			who = i;
+		}
+	}
+	cli_size_text(total, sum, sizeof sum);
+	cli_size_text(BUFFER_BYTES_LIMIT, limit, sizeof limit);
+	cli_size_text(most, largest, sizeof largest);
+	printf("\nlimits: %u of %u sessions; buffers may grow to %s of %s, most by '%s' (%s)\n",
+	       count, LIST_MAX, sum, limit, all[who].name, largest);
+	/* A provider that is full is what the next enable fails with. */
+	uint8_t *buf;
+	ULONG n;
+	if (controller_ask(TraceGuidQueryList, NULL, &buf, &n) != ERROR_SUCCESS) {
+		return;
+	}
+	for (ULONG at = 0; at + sizeof(GUID) <= n; at += sizeof(GUID)) {
+		GUID g;
+		uint8_t *info;
+		ULONG size;
+		TRACE_PROVIDER_INSTANCE_INFO inst;
+		memcpy(&g, buf + at, sizeof g);
+		if (controller_ask(TraceGuidQueryInfo, &g, &info, &size) != ERROR_SUCCESS) {
+			continue;
+		}
+		if (size >= sizeof(TRACE_GUID_INFO) + sizeof inst) {
+			memcpy(&inst, info + sizeof(TRACE_GUID_INFO), sizeof inst);
+			if (inst.EnableCount >= PROVIDER_LIMIT / 2) {
+				char name[256];
+				controller_provider_name(&g, name, sizeof name);
+				printf("        %s is enabled in %u of %u sessions\n", name,
+				       inst.EnableCount, PROVIDER_LIMIT);
+			}
+		}
+		free(info);
+	}
+	free(buf);
+}
+
+static void print_row(const struct cli_props *p, uint64_t now)
+{
+	struct openetw_session s = {.size = sizeof s};
+	struct enabled e;
+	char mode[128], age[32] = "?", size[32] = "?", owner[64] = "?", ending[128] = "";
+	cli_mode_text(p->p.LogFileMode, mode, sizeof mode);
+	if (openetw_session_query(p->name, &s) == ERROR_SUCCESS) {
+		age_text(s.started, now, age, sizeof age);
+		cli_size_text(s.bytes_written, size, sizeof size);
+		owner_name(s.owner_uid, owner, sizeof owner);
+		ending_text(&s, now, ending, sizeof ending);
+	}
+	enabled_in(p, &e);
+	printf("%-24s %-20s %7s %10s %10u  %-10s %s\n", p->name, mode, age, size,
+	       p->p.EventsLost, owner, p->file);
+	if (e.count) {
+		printf("%25s%u provider%s: %s\n", "", e.count, e.count == 1 ? "" : "s", e.names.s);
+	}
+	if (ending[0]) {
+		printf("%25sends %s\n", "", ending);
+	}
+	strbuf_finish(&e.names);
+}
 
 static int run_list(struct cli_args *a)
 {
@@ -78,13 +250,13 @@ static int run_list(struct cli_args *a)
 	} else if (count == 0) {
 		puts("no sessions are running");
 	} else {
-		printf("%-24s %-20s %10s %10s  %s\n", "NAME", "MODE", "BUFFERS", "LOST", "FILE");
+		uint64_t now = clock_filetime();
+		printf("%-24s %-20s %7s %10s %10s  %-10s %s\n", "NAME", "MODE", "AGE", "WRITTEN",
+		       "LOST", "OWNER", "FILE");
 		for (ULONG i = 0; i < count && i < LIST_MAX; i++) {
-			char mode[128];
-			cli_mode_text(all[i].p.LogFileMode, mode, sizeof mode);
-			printf("%-24s %-20s %10u %10u  %s\n", all[i].name, mode,
-			       all[i].p.BuffersWritten, all[i].p.EventsLost, all[i].file);
+			print_row(&all[i], now);
 		}
+		print_limits(all, BASE_MIN(count, (ULONG)LIST_MAX));
 	}
 	free(all);
 	free(array);
@@ -123,6 +295,20 @@ static int run_query(struct cli_args *a)
 	printf("maximum size   %u\n", p.p.MaximumFileSize);
 	printf("flush timer    %u %s\n", p.p.FlushTimer,
 	       p.p.LogFileMode & EVENT_TRACE_USE_MS_FLUSH_TIMER ? "ms" : "s");
+	struct openetw_session more = {.size = sizeof more};
+	if (openetw_session_query(p.name, &more) == ERROR_SUCCESS) {
+		char age[32], owner[64], ending[128];
+		uint64_t now = clock_filetime();
+		age_text(more.started, now, age, sizeof age);
+		ending_text(&more, now, ending, sizeof ending);
+		printf("age            %s\n", age);
+		printf("owner          %s\n", owner_name(more.owner_uid, owner, sizeof owner));
+		printf("ends           %s\n", ending[0] ? ending : "when it is stopped");
+	}
+	struct enabled e;
+	enabled_in(&p, &e);
+	printf("providers      %u%s%s\n", e.count, e.count ? ": " : "", e.count ? e.names.s : "");
+	strbuf_finish(&e.names);
 	cli_print_totals(stdout, &p.p, known ? &l : NULL);
 	return CLI_OK;
 }
@@ -131,7 +317,10 @@ const struct cli_command cli_list = {
 	.name = "list",
 	.synopsis = "[--json]",
 	.summary = "List the running sessions.",
-	.details = "JSON is one object a line with the keys of 'openetw query --json'. Examples:\n"
+	.details = "Shows age, bytes written, events lost, owner, providers, when a session will end by "
+		   "itself, and who holds\n"
+		   "what etwd has limits for. JSON is one object a line with the keys of 'openetw "
+		   "query --json'. Examples:\n"
 		   "  openetw list\n"
 		   "  openetw list --json | jq -r .name\n",
 	.options = options,
@@ -149,7 +338,9 @@ const struct cli_command cli_query = {
 		   "bytesWritten, and loss with one\n"
 		   "count for each cause: poolFull, nesting, tooBig, detached, rejected, noBuffer, "
 		   "diskEvents, diskBuffers,\n"
-		   "realTimeBuffers, realTimeEvents, torn, overwritten. Examples:\n"
+		   "realTimeBuffers, realTimeEvents, torn, overwritten; started, ownerUid, providers, "
+		   "expires, quotaBytes,\n"
+		   "ownerPid. Examples:\n"
 		   "  openetw query web\n"
 		   "  openetw query web --json | jq .loss\n",
 	.options = options,

@@ -32,7 +32,8 @@ struct recording {
 	struct kernel *kernel;
 	pid_t child;
 	int child_status;
-	uint64_t end_ns; /* 0: none */
+	uint64_t duration_ns; /* 0: no end */
+	uint64_t end_ns;
 	TRACEHANDLE session;
 	char session_name[64];
 	char user_file[4096], kernel_file[4096];
@@ -178,7 +179,8 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 		base_close(&go[1]);
 		return CLI_FAILED;
 	}
-	uint64_t started = now_ns();
+	uint64_t started = now_ns(); /* the rundown does not count */
+	r->end_ns = r->duration_ns ? started + r->duration_ns : 0;
 	if (go[1] >= 0) {
 		ssize_t n = write(go[1], "g", 1);
 		(void)n;
@@ -216,7 +218,7 @@ static int run(struct cli_args *a)
 	snprintf(r.kernel_file, sizeof r.kernel_file, "%s%s", out,
 		 cli_value(a, "provider", NULL) ? ".kernel.etl" : "");
 	o.path = r.kernel_file;
-	r.end_ns = duration_ns ? now_ns() + duration_ns : 0;
+	r.duration_ns = duration_ns;
 	cli_signals_catch();
 	int status = start_providers(&r, out);
 	if (status == CLI_OK) {

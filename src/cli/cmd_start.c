@@ -6,6 +6,10 @@ static const struct cli_option options[] = {
 	{'p', "provider", "P", "enable Name:keywords:level (repeatable)", NULL},
 	{'r', "realtime", NULL, "deliver to live consumers", NULL},
 	{0, "low-latency", NULL, "deliver every millisecond instead of every 10", NULL},
+	{0, "expire", "TIME", "stop it after that time, whoever remembers it or not: 90s, 1h, 2d",
+	 NULL},
+	{0, "quota", "SIZE", "stop it when it has written so much: 500MB, 10GB", NULL},
+	{0, "with-pid", "PID", "stop it when this process ends ($$: with this shell)", NULL},
 	CLI_SESSION_OPTIONS,
 	CLI_ENABLE_OPTIONS,
 	{0},
@@ -35,6 +39,12 @@ static int run(struct cli_args *a)
 	if (!cli_props_from_args(a, &p, file, realtime)) {
 		return CLI_USAGE;
 	}
+	uint64_t expire = 0, quota = 0, pid = 0;
+	if (!cli_duration(a, "expire", 1000000000, 1, UINT32_MAX, &expire) ||
+	    !cli_size(a, "quota", 1 << 20, 1, UINT32_MAX, &quota) ||
+	    !cli_number(a, "with-pid", 1, INT32_MAX, &pid)) {
+		return CLI_USAGE;
+	}
 	TRACEHANDLE h = 0;
 	uint32_t code = StartTraceA(&h, name, &p.p);
 	if (code) {
@@ -44,6 +54,16 @@ static int run(struct cli_args *a)
 		code = cli_provider_enable(a, h, &providers[i], 5000);
 		if (code) {
 			int status = cli_fail(a, code, "cannot enable '%s'", providers[i].name);
+			ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
+			return status;
+		}
+	}
+	if (expire || quota || pid) {
+		code = openetw_session_limit(name,
+					     expire ? clock_filetime() + expire * 10000000 : 0,
+					     quota << 20, (uint32_t)pid);
+		if (code) {
+			int status = cli_fail(a, code, "cannot limit '%s'", name);
 			ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
 			return status;
 		}
@@ -68,7 +88,8 @@ const struct cli_command cli_start = {
 		"installed). Empty parts mean all keywords, all levels, no options. Options are "
 		"stack, sid, tsid, key.\n"
 		"The session lives until 'openetw stop NAME', whether or not this terminal "
-		"does.\n\n"
+		"does; or until\n"
+		"--expire, --quota or --with-pid ends it, which 'openetw list' shows.\n\n"
 		"Examples:\n"
 		"  openetw start web -o web.etl -p MyCompany.Web:0x11:info -p "
 		"MyCompany.Db:::stack\n"

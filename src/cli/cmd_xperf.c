@@ -105,6 +105,10 @@ static struct cli_props *all_sessions(struct cli_args *a, ULONG *ret_count)
 static int run_loggers(struct cli_args *a)
 {
 	ULONG n;
+	struct cli_kernel kernel;
+	if (cli_kernel_find(XPERF_KEY, &kernel)) {
+		printf("Logger Name           : " XPERF_KERNEL "\nLog Filename          : %s\n\n", kernel.file);
+	}
 	struct cli_props *all = all_sessions(a, &n);
 	for (ULONG i = 0; all && i < n; i++) {
 		const EVENT_TRACE_PROPERTIES *p = &all[i].p;
@@ -135,6 +139,12 @@ static int run_stop_all(struct cli_args *a)
 {
 	ULONG n;
 	int status = CLI_OK;
+	struct cli_kernel kernel;
+	if (cli_kernel_find(XPERF_KEY, &kernel)) {
+		char *file;
+		status = xperf_stop_one(a, XPERF_KERNEL, &file);
+		free(file);
+	}
 	struct cli_props *all = all_sessions(a, &n);
 	for (ULONG i = 0; all && i < n; i++) {
 		char *file;
@@ -382,15 +392,16 @@ const struct cli_command cli_xperf = {
 		"Each -start opens a scope: the options after it are of that session, those before the first\n"
 		"one of the kernel's. A provider is Name:keywords:level:'stack' with or without the quotes;\n"
 		"what is empty means everything. When one session cannot be started, none is.\n\n"
-		"Kernel events are not recorded in this version: a command with kernel flags is refused, exit\n"
-		"status 1, and says what it lacks; --partial starts the other sessions. When several sessions\n"
-		"are stopped, a kernel session that does not run is a warning.\n\n"
+		"Of the kernel, processes, images, samples and context switches are recorded (root, or CAP_PERFMON),\n"
+		"by a process in the background; other flags are named in a warning. When nothing of what -on asks\n"
+		"for can be recorded, nothing is started, exit status 1; --partial starts the other sessions. When\n"
+		"several sessions are stopped, a kernel session that does not run is a warning.\n\n"
 		"Examples:\n"
 		"  xperf -start web -on \"MyCompany.Web:0x1:5:'stack'+MyCompany.Db\" -f web.etl -BufferSize 1024\n"
 		"  xperf -m \"here it is slow\"\n"
 		"  xperf -stop web -d merged.etl\n"
 		"  xperf -i merged.etl -o merged.csv\n"
-		"  xperf -on latency -start web -on MyCompany.Web --partial\n",
+		"  xperf -on latency -stackwalk profile -start web -on MyCompany.Web; xperf -stop -stop web -d all.etl\n",
 	.options = options,
 	.run = run,
 	.classic = true,

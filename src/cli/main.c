@@ -12,14 +12,14 @@
 extern const struct cli_command cli_mc, cli_start, cli_stop, cli_list, cli_query, cli_enable, cli_disable,
 	cli_flush, cli_providers, cli_dump, cli_stats, cli_info, cli_live, cli_run, cli_completion,
 	cli_man, cli_merge, cli_record, cli_relog, cli_report, cli_tracerpt, cli_tracefmt, cli_wpr,
-	cli_xperf;
+	cli_xperf, cli_logman, cli_tracelog, cli_explain, cli_autologger;
 
 const struct cli_command *const cli_commands[] = {
 	&cli_run,	&cli_start,    &cli_enable,   &cli_disable,    &cli_list,  &cli_query,
 	&cli_flush,	&cli_stop,     &cli_live,     &cli_dump,       &cli_stats, &cli_info,
 	&cli_record,	&cli_report,   &cli_providers, &cli_relog,    &cli_merge, &cli_tracerpt,
-	&cli_tracefmt,	&cli_wpr,      &cli_xperf,    &cli_mc,       &cli_completion, &cli_man,
-	NULL,
+	&cli_tracefmt,	&cli_wpr,      &cli_xperf,    &cli_logman,    &cli_tracelog, &cli_autologger,
+	&cli_explain,	&cli_mc,       &cli_completion, &cli_man,     NULL,
 };
 
 const struct cli_command *cli_find(const char *name)
@@ -70,7 +70,7 @@ static int no_such_option(struct cli_args *a, const char *word)
 
 /* Instructions are pasted from formatted pages: take U+2010..U+2015 and U+2212 before an option for
  * what was meant. */
-static char *plain_dashes(char *w)
+static char *plain_dashes(char *w, bool classic)
 {
 	static const char *const dashes[] = {"\u2010", "\u2011", "\u2012", "\u2013",
 					     "\u2014", "\u2015", "\u2212"};
@@ -78,7 +78,7 @@ static char *plain_dashes(char *w)
 		size_t n = strlen(dashes[i]);
 		if (strncmp(w, dashes[i], n) == 0) {
 			/* one dash before a letter option, two before a longer name */
-			bool longer = w[n] && w[n + 1];
+			bool longer = !classic && w[n] && w[n + 1];
 			memcpy(w + n - 1, "-", 1);
 			memcpy(w + n - 2, "-", 1);
 			return longer ? w + n - 2 : w + n - 1;
@@ -134,7 +134,7 @@ static bool parse(struct cli_args *a, int argc, char **argv)
 	const struct cli_command *c = a->command;
 	int out = 0;
 	for (int i = 0; i < argc; i++) {
-		char *w = plain_dashes(argv[i]);
+		char *w = plain_dashes(argv[i], false);
 		if (strcmp(w, "--") == 0 || (c->rest_is_command && w[0] != '-')) {
 			for (i += w[0] == '-'; i < argc; i++) {
 				argv[out++] = argv[i];
@@ -185,7 +185,7 @@ static const struct cli_command *by_link_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	const struct cli_command *c = cli_find(slash ? slash + 1 : path);
-	return c && c->classic && !c->raw ? c : NULL;
+	return c && c->classic && (!c->raw || c->linked) ? c : NULL;
 }
 
 /* Without anything left to say but what the output's end says. */
@@ -218,7 +218,7 @@ static int classic(const struct cli_command *c, int argc, char **argv)
 				return CLI_OK;
 			}
 		}
-		argv[i] = plain_dashes(argv[i]);
+		argv[i] = plain_dashes(argv[i], true);
 	}
 	if (c->raw) {
 		a.count = argc;

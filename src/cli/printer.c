@@ -169,25 +169,29 @@ static void add_stack(struct cli_printer *p, const EVENT_RECORD *e, bool json)
 	strbuf_adds(b, json ? "]" : "");
 }
 
-static void add_key(struct strbuf *b, const char *name)
-{
-	strbuf_adds(b, ",\"");
-	strbuf_adds(b, name);
-	strbuf_adds(b, "\":");
-}
-
-static void add_number(struct strbuf *b, const char *name, unsigned v)
+/* key: `,"name":` throughout */
+static void add_number(struct strbuf *b, const char *key, unsigned v)
 {
 	if (v) {
-		add_key(b, name);
-		strbuf_add_number(b, v);
+		strbuf_adds(b, key);
+		strbuf_add_u64(b, v);
 	}
+}
+
+static void add_guid(struct strbuf *b, const char *key, const GUID *g)
+{
+	char guid[37];
+	cli_guid_text(g, guid);
+	strbuf_adds(b, key);
+	strbuf_addc(b, '"');
+	strbuf_add(b, guid, 36);
+	strbuf_addc(b, '"');
 }
 
 static void add_name(struct strbuf *b, const char *key, const char *name)
 {
 	if (name) {
-		add_key(b, key);
+		strbuf_adds(b, key);
 		strbuf_add_json(b, name, strlen(name));
 	}
 }
@@ -219,38 +223,37 @@ static void print_json(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	strbuf_adds(b, ",\"time\":\"");
 	strbuf_adds(b, time);
 	strbuf_adds(b, "\",\"cpu\":");
-	strbuf_add_number(b, GetEventProcessorIndex(e));
+	strbuf_add_u64(b, GetEventProcessorIndex(e));
 	const struct openetw_event_origin *o = cli_view_origin(p->view);
 	if (o->pid != UINT32_MAX) {
-		add_key(b, "pid");
-		strbuf_add_number(b, o->pid);
+		strbuf_adds(b, ",\"pid\":");
+		strbuf_add_u64(b, o->pid);
 	}
 	if (o->tid != UINT32_MAX) {
-		add_key(b, "tid");
-		strbuf_add_number(b, o->tid);
+		strbuf_adds(b, ",\"tid\":");
+		strbuf_add_u64(b, o->tid);
 	}
-	add_name(b, "process", o->process);
-	add_number(b, "id", h->EventDescriptor.Id);
-	add_number(b, "version", h->EventDescriptor.Version);
-	add_number(b, "channel", h->EventDescriptor.Channel);
-	add_number(b, "level", h->EventDescriptor.Level);
-	add_number(b, "opcode", h->EventDescriptor.Opcode);
-	add_number(b, "task", h->EventDescriptor.Task);
+	add_name(b, ",\"process\":", o->process);
+	add_number(b, ",\"id\":", h->EventDescriptor.Id);
+	add_number(b, ",\"version\":", h->EventDescriptor.Version);
+	add_number(b, ",\"channel\":", h->EventDescriptor.Channel);
+	add_number(b, ",\"level\":", h->EventDescriptor.Level);
+	add_number(b, ",\"opcode\":", h->EventDescriptor.Opcode);
+	add_number(b, ",\"task\":", h->EventDescriptor.Task);
 	if (h->EventDescriptor.Keyword) {
-		strbuf_addf(b, ",\"keywords\":\"0x%llX\"", h->EventDescriptor.Keyword);
+		strbuf_adds(b, ",\"keywords\":\"");
+		strbuf_add_hex(b, h->EventDescriptor.Keyword);
+		strbuf_addc(b, '"');
 	}
-	char guid[37];
 	if (guid_set(&h->ActivityId)) {
-		cli_guid_text(&h->ActivityId, guid);
-		strbuf_addf(b, ",\"activity\":\"%s\"", guid);
+		add_guid(b, ",\"activity\":", &h->ActivityId);
 	}
 	const EVENT_HEADER_EXTENDED_DATA_ITEM *related =
 		cli_event_item(e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID);
 	if (related && related->DataSize == sizeof(GUID)) {
-		cli_guid_text((const GUID *)(uintptr_t)related->DataPtr, guid);
-		strbuf_addf(b, ",\"relatedActivity\":\"%s\"", guid);
+		add_guid(b, ",\"relatedActivity\":", (const GUID *)(uintptr_t)related->DataPtr);
 	}
-	add_name(b, "file", o->file);
+	add_name(b, ",\"file\":", o->file);
 	if (p->stacks) {
 		add_stack(p, e, true);
 	}
@@ -312,16 +315,16 @@ static void add_origin(struct strbuf *b, const struct openetw_event_origin *o)
 	if (o->process) {
 		strbuf_adds(b, o->process);
 		strbuf_addc(b, '(');
-		strbuf_add_number(b, o->pid);
+		strbuf_add_u64(b, o->pid);
 		strbuf_addc(b, ')');
 	} else if (o->pid != UINT32_MAX) {
-		strbuf_add_number(b, o->pid);
+		strbuf_add_u64(b, o->pid);
 	} else {
 		strbuf_addc(b, '-');
 	}
 	strbuf_addc(b, ':');
 	if (o->tid != UINT32_MAX) {
-		strbuf_add_number(b, o->tid);
+		strbuf_add_u64(b, o->tid);
 	} else {
 		strbuf_addc(b, '-');
 	}
@@ -337,7 +340,7 @@ static void print_text(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	unsigned cpu = GetEventProcessorIndex(e);
 	strbuf_adds(b, time);
 	strbuf_adds(b, cpu < 10 ? " [00" : cpu < 100 ? " [0" : " [");
-	strbuf_add_number(b, cpu);
+	strbuf_add_u64(b, cpu);
 	strbuf_adds(b, "] ");
 	const struct openetw_event_origin *o = cli_view_origin(p->view);
 	add_origin(b, o);
@@ -431,7 +434,7 @@ bool cli_printer_event(struct cli_printer *p, const EVENT_RECORD *e)
 			break;
 		}
 	}
-	if (p->line.len && fwrite(p->line.s, 1, p->line.len, stdout) != p->line.len) {
+	if (p->line.len && fwrite_unlocked(p->line.s, 1, p->line.len, stdout) != p->line.len) {
 		cli_output_errno = cli_output_errno ? cli_output_errno : errno;
 		return false;
 	}

@@ -297,6 +297,11 @@ bool cli_props_from_args(const struct cli_args *a, struct cli_props *p, const ch
 	}
 	m |= cli_flag(a, "no-per-cpu") ? EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING : 0;
 	m |= cli_flag(a, "preallocate") ? EVENT_TRACE_FILE_MODE_PREALLOCATE : 0;
+	uint64_t bits = 0;
+	if (!cli_number(a, "mode-bits", 0, UINT32_MAX, &bits)) {
+		return false;
+	}
+	m |= (uint32_t)bits;
 	const char *clock = cli_value(a, "clock", "qpc");
 	p->p.Wnode.ClientContext = strcmp(clock, "system") == 0	  ? 2
 				   : strcmp(clock, "cycles") == 0 ? 3

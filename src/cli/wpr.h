@@ -7,7 +7,7 @@
 #ifndef CLI_WPR_H
 #define CLI_WPR_H
 
-#include "cli/cli.h"
+#include "cli/kernel_session.h"
 #include "profile/profile.h"
 
 #include <limits.h>
@@ -53,7 +53,10 @@ struct profile_doc *wpr_document(const char *path, int *ret_status);
 int wpr_choose(struct wpr *w, const char *const *words, int count, bool file_mode);
 /* The names of a profile: those of cli_provider_guid, and special ones. */
 bool wpr_provider_guid(const char *name, GUID *ret);
-/* How many event providers will be enabled; kernel and heap parts are said, once, on stderr. */
+/* What of the profile's system providers can be recorded, as KERNEL_*; 0 in memory mode. */
+uint32_t wpr_kernel_sources(const struct profile *p);
+bool wpr_kernel_keyword(const char *keyword);
+/* How many providers will be recorded; what will not is said on stderr when `tell`. */
 int wpr_check_sources(const struct wpr *w, bool tell, unsigned *ret_providers);
 void wpr_print_details(const struct profile *p, const char *instance, bool running);
 
@@ -96,6 +99,13 @@ int wpr_sessions_flush(struct wpr *w);
 void wpr_sessions_totals(const struct wpr *w, struct wpr_totals *t);
 /* The equivalent openetw lines, for --explain. */
 void wpr_sessions_explain(const struct wpr *w);
+
+/* wpr_kernel.c: the kernel's part, a background process. */
+void wpr_kernel_key(const char *instance, char *out, size_t cap);
+bool wpr_kernel_runs(const struct wpr *w);
+int wpr_kernel_start(struct wpr *w);
+/* False: there is no file. */
+bool wpr_kernel_stop(struct wpr *w, char *ret_file, size_t cap, struct wpr_totals *t);
 
 /* What a filter asks for, as the descriptors of EnableTraceEx2. */
 uint32_t wpr_enable(TRACEHANDLE session, const struct profile_provider *p, uint32_t control,

@@ -184,41 +184,87 @@ int wpr_choose(struct wpr *w, const char *const *words, int count, bool file_mod
 	return status;
 }
 
-static void words(FILE *f, const struct profile_word *w)
+static const struct {
+	const char *keyword;
+	uint32_t source;
+} kernel_keywords[] = {{"ProcessThread", KERNEL_PROCESS}, {"Loader", KERNEL_PROCESS},
+		       {"SampledProfile", KERNEL_CPU},	  {"CSwitch", KERNEL_CSWITCH},
+		       {"ReadyThread", KERNEL_CSWITCH}};
+
+static uint32_t source_of(const char *keyword)
 {
-	for (; w; w = w->next) {
-		fprintf(f, "%s%s", w->text, w->next ? ", " : "");
+	for (size_t i = 0; i < BASE_ARRAY_LEN(kernel_keywords); i++) {
+		if (strcasecmp(kernel_keywords[i].keyword, keyword) == 0) {
+			return kernel_keywords[i].source;
+		}
 	}
+	return 0;
+}
+
+bool wpr_kernel_keyword(const char *keyword)
+{
+	return source_of(keyword) != 0;
+}
+
+uint32_t wpr_kernel_sources(const struct profile *p)
+{
+	uint32_t sources = 0;
+	for (const struct profile_collector *c = p->collectors; c; c = c->next) {
+		for (const struct profile_provider *v = c->providers; v; v = v->next) {
+			for (const struct profile_word *k = v->system_keywords; k; k = k->next) {
+				sources |= source_of(k->text);
+			}
+		}
+	}
+	return p->mode == PROFILE_FILE ? sources : 0;
+}
+
+/* The keywords of a system provider that are not recorded. Is one of them strict? */
+static bool missing_keywords(const struct profile *p, const struct profile_collector *c,
+			     const struct profile_provider *v, bool tell)
+{
+	bool strict = false;
+	struct strbuf b = {0};
+	bool memory = p->mode != PROFILE_FILE;
+	for (const struct profile_word *k = v->system_keywords; k; k = k->next) {
+		if (memory || !source_of(k->text)) {
+			strbuf_addf(&b, "%s%s", b.len ? ", " : "", k->text);
+			strict = strict || k->strict || v->strict || p->strict;
+		}
+	}
+	if (b.len && tell) {
+		fprintf(stderr, memory ? "wpr: warning: '%s': kernel events are not recorded in memory yet, only with -filemode: %s\n"
+				       : "wpr: warning: '%s': there is no source yet for %s\n",
+			c->name, b.s);
+	}
+	strbuf_finish(&b);
+	return strict;
 }
 
 int wpr_check_sources(const struct wpr *w, bool tell, unsigned *ret_providers)
 {
-	unsigned providers = 0;
+	unsigned providers = wpr_kernel_sources(w->profile) ? 1 : 0;
 	bool strict = false, kernel = false;
 	for (const struct profile_collector *c = w->profile->collectors; c; c = c->next) {
 		bool mine = c->kind == PROFILE_EVENT && !c->private_session && !c->process_private;
 		for (const struct profile_provider *p = c->providers; p; p = p->next) {
 			providers += mine;
-			kernel = kernel || !mine;
-			strict = strict || (!mine && (p->strict || w->profile->strict));
-			for (const struct profile_word *k = p->system_keywords; k; k = k->next) {
-				strict = strict || k->strict;
+			if (p->kind == PROFILE_SYSTEM) {
+				kernel = true;
+				strict = missing_keywords(w->profile, c, p, tell) || strict;
+				continue;
 			}
+			strict = strict || (!mine && (p->strict || w->profile->strict));
 			if (mine || !tell) {
 				continue;
 			}
-			if (p->kind == PROFILE_SYSTEM) {
-				fprintf(stderr, "wpr: '%s' asks for kernel events, which this version cannot record yet: ",
-					c->name);
-				words(stderr, p->system_keywords);
-				fprintf(stderr, "\n");
-			} else if (p->kind == PROFILE_HEAP) {
-				fprintf(stderr, "wpr: '%s' asks for heap events, which have no source here\n",
-					c->name);
+			if (p->kind == PROFILE_HEAP) {
+				fprintf(stderr, "wpr: warning: '%s': heap events have no source here\n", c->name);
 			} else {
 				fprintf(stderr,
-					"wpr: '%s' is a private session inside the process of '%s'; such sessions are "
-					"started by that process (EVENT_TRACE_PRIVATE_LOGGER_MODE), not by wpr\n",
+					"wpr: warning: '%s' is a private session inside the process of '%s'; such "
+					"sessions are started by that process (EVENT_TRACE_PRIVATE_LOGGER_MODE), not by "
+					"wpr\n",
 					c->name, p->name);
 			}
 		}
@@ -226,11 +272,10 @@ int wpr_check_sources(const struct wpr *w, bool tell, unsigned *ret_providers)
 	*ret_providers = providers;
 	if (providers == 0) {
 		return wpr_fail(WPR_NO_PROVIDER,
-				kernel ? "%s: nothing of this profile can be recorded here. Profiles that record "
-					 "application providers:\n\tthe built-in 'Providers', or a .wprp with an "
-					 "EventCollector."
-				       : "%s: this profile enables no provider.",
-				w->names);
+				kernel ? "%s: nothing of this profile can be recorded here%s."
+				       : "%s: this profile enables no provider that can be recorded%s.",
+				w->names,
+				kernel && w->profile->mode != PROFILE_FILE ? " in memory; try -filemode" : "");
 	}
 	return strict ? wpr_fail(WPR_NOT_SUPPORTED,
 				 "%s: the profile says Strict=\"true\" of what cannot be recorded here, so "
@@ -262,14 +307,14 @@ void wpr_print_details(const struct profile *p, const char *instance, bool runni
 		} else if (runs) {
 			printf("Events Lost             : %u\n", props.p.EventsLost);
 		}
-		if (c->kind == PROFILE_SYSTEM && running) {
-			printf("State                   : not recorded (no kernel events in this version)\n");
-		}
 		for (const struct profile_provider *v = c->providers; v; v = v->next) {
 			if (v->kind == PROFILE_SYSTEM) {
 				printf("System Keywords\n");
 				for (const struct profile_word *k = v->system_keywords; k; k = k->next) {
-					printf("\t%s\n", k->text);
+					printf("\t%s%s\n", k->text,
+					       !running || (p->mode == PROFILE_FILE && wpr_kernel_keyword(k->text))
+						       ? ""
+						       : " (not recorded)");
 				}
 				printf("System Stacks\n");
 				for (const struct profile_word *k = v->stacks; k; k = k->next) {

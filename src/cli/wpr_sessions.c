@@ -42,7 +42,7 @@ bool wpr_sessions_run(const struct wpr *w)
 			return true;
 		}
 	}
-	return false;
+	return wpr_kernel_runs(w);
 }
 
 /* ---- enabling -------------------------------------------------------------------------------- */
@@ -382,6 +382,10 @@ static bool etwd_runs(void)
 int wpr_sessions_start(struct wpr *w)
 {
 	unsigned index = 0;
+	int kernel = wpr_kernel_start(w); /* first: it forks */
+	if (kernel) {
+		return kernel;
+	}
 	w->settle = !etwd_runs();
 	for (struct profile_collector *c = w->profile->collectors; c; index += recorded(c), c = c->next) {
 		int status = recorded(c) ? start_collector(w, c, index) : CLI_OK;
@@ -495,7 +499,7 @@ int wpr_sessions_save(struct wpr *w, char ***ret_files, unsigned *ret_count, str
 	for (const struct profile_collector *c = w->profile->collectors; c; c = c->next) {
 		n++;
 	}
-	char **files = calloc(n + 1, sizeof *files);
+	char **files = calloc(n + 2, sizeof *files);
 	if (!files) {
 		return wpr_fail_call(ERROR_NOT_ENOUGH_MEMORY, "cannot save");
 	}
@@ -525,6 +529,11 @@ int wpr_sessions_save(struct wpr *w, char ***ret_files, unsigned *ret_count, str
 			n += files[n] != NULL;
 		}
 	}
+	char kernel[4096];
+	if (status == CLI_OK && wpr_kernel_stop(w, kernel, sizeof kernel, t)) {
+		files[n] = strdup(kernel);
+		n += files[n] != NULL;
+	}
 	*ret_files = files;
 	*ret_count = n;
 	return status;
@@ -547,6 +556,11 @@ void wpr_sessions_cancel(struct wpr *w)
 			unlink(file);
 		}
 	}
+	struct wpr_totals t = {0};
+	char kernel[4096];
+	if (wpr_kernel_stop(w, kernel, sizeof kernel, &t)) {
+		unlink(kernel);
+	}
 	if (*w->work) {
 		rmdir(w->work);
 	}
@@ -564,6 +578,11 @@ static void explain_enable(const char *name, const struct profile_provider *p, u
 void wpr_sessions_explain(const struct wpr *w)
 {
 	unsigned index = 0;
+	uint32_t kernel = wpr_kernel_sources(w->profile);
+	if (kernel) {
+		printf("openetw record%s%s -o kernel.etl &\n", kernel & KERNEL_CPU ? " --cpu" : "",
+		       kernel & KERNEL_CSWITCH ? " --wait" : "");
+	}
 	for (const struct profile_collector *c = w->profile->collectors; c; index += recorded(c), c = c->next) {
 		char name[512];
 		struct cli_props p;

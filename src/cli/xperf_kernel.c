@@ -85,6 +85,34 @@ bool xperf_kernel_flags(const struct cli_args *a, const char *text, char *out, s
 	return true;
 }
 
+uint32_t xperf_kernel_sources(const char *list, char *missing, size_t cap)
+{
+	static const struct {
+		const char *flag;
+		uint32_t source;
+	} known[] = {{"PROC_THREAD", KERNEL_PROCESS}, {"LOADER", KERNEL_PROCESS},
+		     {"PROFILE", KERNEL_CPU},	      {"CSWITCH", KERNEL_CSWITCH},
+		     {"DISPATCHER", KERNEL_CSWITCH}};
+	uint32_t sources = 0;
+	size_t used = 0;
+	*missing = 0;
+	for (const char *s = list; *s;) {
+		size_t n = strcspn(s, "+"), i = 0;
+		while (i < BASE_ARRAY_LEN(known) &&
+		       (strlen(known[i].flag) != n || strncasecmp(known[i].flag, s, n) != 0)) {
+			i++;
+		}
+		if (i < BASE_ARRAY_LEN(known)) {
+			sources |= known[i].source;
+		} else {
+			int k = snprintf(missing + used, cap - used, "%s%.*s", used ? "+" : "", (int)n, s);
+			used += k > 0 && (size_t)k < cap - used ? (size_t)k : 0;
+		}
+		s += n + (s[n] == '+');
+	}
+	return sources;
+}
+
 void xperf_kernel_print(const char *kinds)
 {
 	if (strcasecmp(kinds, "KG") != 0) {

@@ -188,12 +188,16 @@ static bool wants_kernel(const struct xperf_scope *s)
 	return s->on || s->stack || s->file;
 }
 
-/* The kernel's part: the names have to be right all the same. */
-static int check_kernel(struct xperf *x)
+static char kernel_file[4096]; /* absolute: the recording process has the folder of its start */
+
+/* The kernel's part. What is not recorded yet is named; the rest starts. When none of it can, nothing
+ * does, unless --partial. */
+static int start_kernel(struct xperf *x)
 {
 	struct cli_args *a = x->a;
-	const struct xperf_scope *k = &x->scope[0];
-	char flags[2048];
+	struct xperf_scope *k = &x->scope[0];
+	const char *file = k->file ? k->file : "kernel.etl";
+	char flags[2048], missing[2048], problem[400] = "", cwd[2048] = "";
 	if (!wants_kernel(k)) {
 		return CLI_OK;
 	}
@@ -203,22 +207,47 @@ static int check_kernel(struct xperf *x)
 	if (!xperf_kernel_flags(a, k->on, flags, sizeof flags)) {
 		return CLI_USAGE;
 	}
-	bool partial = cli_flag(a, "partial") || cli_flag(a, "explain");
-	fprintf(stderr, "xperf: %s: \"" XPERF_KERNEL "\" is not started: this version records no kernel events yet.\n",
-		partial ? "warning" : "error");
-	fprintf(stderr, "  -on %s asks for %s%s%s\n", k->on, flags, k->stack ? ", with stacks of " : "",
-		k->stack ? k->stack : "");
-	if (partial) {
+	uint32_t sources = xperf_kernel_sources(flags, missing, sizeof missing);
+	if (cli_flag(a, "explain")) {
+		printf("openetw record%s%s%s -o '%s' &\n", sources & KERNEL_CPU ? " --cpu" : "",
+		       sources & KERNEL_CSWITCH ? " --wait" : "", k->stack ? "" : " --no-stacks", file);
+	}
+	if (sources && *missing) {
+		fprintf(stderr, "xperf: warning: \"" XPERF_KERNEL "\" does not record, as there is no source yet: %s\n",
+			missing);
+	}
+	if (cli_flag(a, "explain")) {
 		return CLI_OK;
 	}
-	if (x->count > 1) {
+	if (*file != '/' && !getcwd(cwd, sizeof cwd)) {
+		return cli_fail(a, win32_from_errno(-errno), "cannot write %s", file);
+	}
+	snprintf(kernel_file, sizeof kernel_file, "%s%s%s", cwd, *cwd ? "/" : "", file);
+	struct kernel_options o = {.path = kernel_file,
+				   .sources = sources | KERNEL_PROCESS,
+				   .interval_us = 1000,
+				   .stacks = k->stack != NULL,
+				   .buffer_size_kb = (uint32_t)k->buffer_kb};
+	int err = sources ? cli_kernel_start(XPERF_KEY, &o, problem, sizeof problem) : -EOPNOTSUPP;
+	if (err == 0) {
+		k->started = true;
+		return CLI_OK;
+	}
+	bool partial = cli_flag(a, "partial");
+	fprintf(stderr, "xperf: %s: \"" XPERF_KERNEL "\" is not started: ", partial ? "warning" : "error");
+	if (sources) {
+		fprintf(stderr, "%s\n", problem);
+	} else {
+		fprintf(stderr, "nothing of %s has a source yet\n", missing);
+	}
+	if (!partial && x->count > 1) {
 		fprintf(stderr, "  Nothing was started. With --partial, or without that part, xperf starts ");
 		for (int i = 1; i < x->count; i++) {
 			fprintf(stderr, "%s\"%s\"", i > 1 ? ", " : "", x->scope[i].name);
 		}
 		fprintf(stderr, ".\n");
 	}
-	return CLI_FAILED;
+	return partial && x->count > 1 ? CLI_OK : CLI_FAILED;
 }
 
 static void fill(const struct xperf_scope *s, struct cli_props *p)
@@ -283,6 +312,13 @@ static void explain_start(const struct xperf_scope *s)
 
 static void undo(struct xperf *x)
 {
+	if (x->scope[0].started) {
+		struct kernel_stats stats;
+		char file[4096];
+		if (cli_kernel_stop(XPERF_KEY, file, sizeof file, &stats) != -ENOENT) {
+			unlink(file);
+		}
+	}
 	for (int i = 1; i < x->count; i++) {
 		struct cli_props p;
 		cli_props_init(&p);
@@ -338,11 +374,8 @@ int xperf_start(struct xperf *x)
 			}
 		}
 	}
-	status = check_kernel(x);
-	if (status == CLI_OK && x->count == 1) {
-		return cli_flag(a, "explain") ? CLI_OK
-					      : cli_usage(a, "nothing is left to start without the kernel's part");
-	}
+	/* First, while this process has one thread: it forks. */
+	status = start_kernel(x);
 	for (int i = 1; i < x->count && status == CLI_OK; i++) {
 		if (cli_flag(a, "explain")) {
 			explain_start(&x->scope[i]);
@@ -375,10 +408,34 @@ int xperf_merge(struct cli_args *a, int count, char **files, const char *to)
 	return CLI_OK;
 }
 
+static int stop_kernel(struct cli_args *a, char **ret_file)
+{
+	struct kernel_stats stats;
+	char file[4096];
+	int err = cli_kernel_stop(XPERF_KEY, file, sizeof file, &stats);
+	*ret_file = NULL;
+	if (err == -ENOENT) {
+		return cli_fail(a, ERROR_WMI_INSTANCE_NOT_FOUND, "\"" XPERF_KERNEL "\" is not running");
+	}
+	if (err < 0) {
+		return cli_fail(a, ERROR_GEN_FAILURE, "the kernel's recording did not end well; see %s", file);
+	}
+	uint64_t lost = stats.lost + stats.lost_no_buffer;
+	if (lost) {
+		fprintf(stderr, "xperf: warning: Session \"" XPERF_KERNEL "\" lost %llu events.\n",
+			(unsigned long long)lost);
+	}
+	*ret_file = strdup(file);
+	return CLI_OK;
+}
+
 /* A memory session has no file: what is in it goes to `spare`. */
 int xperf_stop_one(struct cli_args *a, const char *name, char **ret_file)
 {
 	struct cli_props p;
+	if (strcasecmp(name, XPERF_KERNEL) == 0) {
+		return stop_kernel(a, ret_file);
+	}
 	uint32_t code = cli_session_query(name, &p);
 	*ret_file = NULL;
 	if (code == ERROR_SUCCESS && (p.p.LogFileMode & EVENT_TRACE_BUFFERING_MODE) && cli_flag(a, "d")) {
@@ -411,13 +468,13 @@ int xperf_stop(struct cli_args *a)
 	}
 	for (int i = 0; i < named && count < XPERF_SCOPES_MAX; i++) {
 		const char *v = cli_value_at(a, "stop", i), *name = *v ? v : XPERF_KERNEL;
-		struct cli_props p;
+		struct cli_kernel k;
 		char *file;
 		if (cli_flag(a, "explain")) {
 			printf("openetw stop '%s'\n", name);
 			continue;
 		}
-		if (strcasecmp(name, XPERF_KERNEL) == 0 && named > 1 && cli_session_query(name, &p) != 0) {
+		if (strcasecmp(name, XPERF_KERNEL) == 0 && named > 1 && !cli_kernel_find(XPERF_KEY, &k)) {
 			fprintf(stderr, "xperf: warning: \"" XPERF_KERNEL "\" is not running, so there is no kernel part.\n");
 			continue;
 		}

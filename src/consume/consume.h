@@ -83,10 +83,15 @@ void consume_set_learner(consume_learn_fn *fn);
 /* Who wants to see every record of a trace before its callbacks do, also those outside a time
  * window. Called with NULL when the record is gone. */
 typedef void consume_observe_fn(void *ctx, const struct etl_record *r);
-/* For an open trace that is not being processed. Its callbacks get raw times of the clock *ret_clock
- * when *ret_raw. Win32 code. */
-uint32_t consume_observe(uint64_t handle, consume_observe_fn *fn, void *ctx, bool *ret_raw,
-			 struct etl_clock *ret_clock);
+struct consume_about {
+	bool raw; /* callbacks get raw times of this clock */
+	struct etl_clock clock;
+	uint64_t boot_filetime;
+	uint32_t processors;
+};
+/* For an open trace that is not being processed. Win32 code. */
+uint32_t consume_observe(uint64_t handle, consume_observe_fn *fn, void *ctx,
+			 struct consume_about *ret);
 
 struct consume_merge;
 int consume_merge_create(struct consume_source *const *sources, uint32_t n,

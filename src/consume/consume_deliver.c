@@ -25,7 +25,9 @@ static int deliver_record(struct trace *t, const struct etl_record *r)
 	return 0;
 }
 
-static consume_learn_fn *learner;
+/* Set by every process that is linked with us, when it starts: on a page that the loader has written
+ * already. */
+static consume_learn_fn *learner __attribute__((section(".data")));
 
 void consume_set_learner(consume_learn_fn *fn)
 {
@@ -57,8 +59,8 @@ void trace_learn(struct trace *t, const struct etl_record *r)
 	}
 }
 
-uint32_t consume_observe(uint64_t handle, consume_observe_fn *fn, void *ctx, bool *ret_raw,
-			 struct etl_clock *ret_clock)
+uint32_t consume_observe(uint64_t handle, consume_observe_fn *fn, void *ctx,
+			 struct consume_about *ret)
 {
 	struct trace *t = trace_lock(handle);
 	if (!t) {
@@ -68,8 +70,15 @@ uint32_t consume_observe(uint64_t handle, consume_observe_fn *fn, void *ctx, boo
 	if (code == ERROR_SUCCESS) {
 		t->observe = fn;
 		t->observe_ctx = ctx;
-		*ret_raw = t->raw_time && t->source;
-		*ret_clock = t->source ? t->source->clock : (struct etl_clock){.clock_type = 0};
+		*ret = (struct consume_about){.raw = false};
+		if (t->source) {
+			*ret = (struct consume_about){
+				.raw = t->raw_time,
+				.clock = t->source->clock,
+				.boot_filetime = t->source->info.boot_filetime,
+				.processors = t->source->info.processors,
+			};
+		}
 	}
 	trace_unlock();
 	return code;

@@ -60,7 +60,8 @@ static size_t write_file(const char *path, unsigned cpus, uint32_t buffer_size, 
 				put_message(&b);
 			}
 			if (damage == BAD_RECORD && i == 1 && n == 3000) {
-				etl_build_u16(etl_build_here(&b) + b.at, 3); /* smaller than its header */
+				etl_build_u16(etl_build_here(&b) + b.at,
+					      3); /* smaller than its header */
 				etl_build_u16(etl_build_here(&b) + b.at + 2, 0xC013);
 				b.at += 8;
 			}

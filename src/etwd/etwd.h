@@ -22,6 +22,8 @@
  *   etwd_notify.c    ENABLE requests: changes, callbacks, their acknowledgements
  *   etwd_filter.c    filters of an enable: parsing, evaluation
  *   etwd_session.c   start, query, flush; etwd_stop.c: stop, update
+ *   etwd_limits.c    sessions that end by themselves: expiry, quota, owner
+ *   etwd_autolog.c   sessions from configuration files
  *   etwd_reach.c     a directory is looked up before the loop opens a file in it
  *   etwd_drain.c     when to drain; a pass; losses
  *   etwd_route.c     a record -> the sessions that want it, in ETW form
@@ -73,7 +75,8 @@
 #define ETWD_QUEUE_BYTES_CONTROL   (8u << 20)
 #define ETWD_QUEUE_BYTES_TOTAL	   (128u << 20) /* unread answers of all connections */
 #define ETWD_FILTERS_MAX	   13u
-#define ETWD_SESSIONS_PER_PROVIDER 8u /* as Windows; classic providers have one anyway */
+/* Windows has 8. Classic providers have one anyway; every session costs each of its processes a row. */
+#define ETWD_SESSIONS_PER_PROVIDER 64u
 #define ETWD_FILTER_BYTES_MAX	   4096u
 #define ETWD_TRAITS_MAX		   4096u
 #define ETWD_PENDING_MAX	   64u /* unanswered enables and the like, per connection */
@@ -234,6 +237,7 @@ struct process {
 	bool dead;	   /* to be drained for the last time and dropped */
 	bool drained_last; /* that has happened */
 	bool quarantined;  /* broke the rules too often: behaves as disabled */
+	bool eager;	   /* its pool is to grow ahead of need, when there is time */
 	bool foreign_pids; /* lives in another pid namespace: thread ids need translation */
 	uint32_t terminal_session;
 	uint64_t start_key;
@@ -278,6 +282,9 @@ void etwd_process_hello(struct etwd *d, struct conn *c, const struct proto_messa
 void etwd_process_gone(struct etwd *d, struct process *p);
 void etwd_process_destroy(struct etwd *d, struct process *p);
 int etwd_process_ready_pool(struct etwd *d, struct process *p); /* before its first enable */
+/* Once a turn: an enable of many processes is not held up by making room for their first bursts. */
+#define ETWD_EAGER_A_TURN 8u
+void etwd_process_grow_some(struct etwd *d);
 void etwd_process_grow(struct etwd *d, struct process *p, const struct pool_view_stats *st);
 /* Unique per process and boot; 0 when no such process lives. */
 uint64_t etwd_process_start_key(uint32_t pid);
@@ -521,6 +528,10 @@ struct session {
 	uint32_t capture_s;
 	uint64_t capture_next_ns;
 	uint64_t stop_deadline_ns;
+	/* limits, see etwd_limits.c */
+	uint64_t expires_filetime, quota_bytes;
+	uint32_t owner_pid;
+	int owner_fd; /* its pidfd while owner_pid != 0 */
 	struct reply_to stop_reply, start_reply;
 };
 
@@ -543,6 +554,12 @@ uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s,
 			     const struct proto_session *p, struct diag *diag,
 			     const char **ret_why);
 uint32_t etwd_session_timer(struct session *s, uint32_t timer);
+/* Expiry, quota and owner as the description says. Win32 code. */
+uint32_t etwd_limits_set(struct session *s, const struct proto_session *p,
+			 const char **ret_why);
+void etwd_limits_clear(struct session *s);
+/* Ten times a second; true when the session is being stopped now. */
+bool etwd_limits_tick(struct etwd *d, struct session *s);
 void etwd_session_describe(struct etwd *d, struct session *s, struct proto_session *ret);
 /* Who waits for it was kept in stop_reply before. */
 void etwd_session_stop(struct etwd *d, struct session *s);
@@ -552,6 +569,11 @@ void etwd_session_ref(struct session *s);
 void etwd_session_unref(struct session *s);
 void etwd_session_forget(struct etwd *d, struct session *s); /* out of the table */
 bool etwd_session_allows(const struct etwd *d, const struct session *s, const struct process *p);
+
+/* ---- autologgers ------------------------------------------------------------------------------ */
+
+/* Start the sessions of the configuration files. Their mistakes are only logged. */
+void etwd_autolog_start(struct etwd *d);
 
 /* ---- drain ----------------------------------------------------------------------------------- */
 
@@ -686,6 +708,7 @@ struct etwd {
 	uint64_t strangers_at_ns;
 	LIST_HEAD(, process) processes;
 	uint32_t process_count, dead_count;
+	uint32_t eager_count, eager_left;
 	uint32_t reg_count;
 	uint64_t pool_bytes;
 	LIST_HEAD(, provider) bucket[ETWD_BUCKETS];

@@ -147,6 +147,9 @@ static int wait_ms(struct etwd *d, uint64_t now)
 	if (d->throttled_count > 0) {
 		ms = soonest(ms, 20);
 	}
+	if (d->eager_count > 0) {
+		ms = 0;
+	}
 	if (!TAILQ_EMPTY(&d->pending)) {
 		ms = soonest(ms, 20); /* deadlines of waiting callers; coarse is enough */
 	}
@@ -175,6 +178,7 @@ void etwd_loop_turn(struct etwd *d, int timeout_ms)
 	}
 	etwd_session_tick(d, now);
 	etwd_pending_tick(d, now);
+	etwd_process_grow_some(d);
 	etwd_conn_unthrottle(d, now);
 	etwd_conn_reap(d);
 }
@@ -232,6 +236,7 @@ int etwd_create(struct etwd **ret, bool system)
 	d->clock_kind = clock_kind();
 	d->clock_freq = clock_frequency();
 	d->session_next = 1;
+	d->eager_left = ETWD_EAGER_A_TURN;
 	d->session_end_ns = etwd_now_ns();
 	d->recv_buf = aligned_alloc(64, PROTO_MESSAGE_MAX);
 	d->send_buf = aligned_alloc(64, PROTO_MESSAGE_MAX);

@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@
 
 #ifndef OPENETW_VERSION
 #define OPENETW_VERSION "0.1.0"
+#define THREAD_STACK_BYTES (512u << 10)
 #endif
 
 struct options {
@@ -417,6 +419,13 @@ static int run(struct etwd *d, const struct options *o, int lock_fd)
 	} else {
 		d->log_fd = 2;
 	}
+	/* Of 8 MB stacks the kernel makes huge pages. */
+	pthread_attr_t stacks;
+	if (pthread_attr_init(&stacks) == 0) {
+		pthread_attr_setstacksize(&stacks, THREAD_STACK_BYTES);
+		pthread_setattr_default_np(&stacks);
+		pthread_attr_destroy(&stacks);
+	}
 	int r = watch_signals(d);
 	if (r == 0) {
 		r = etwd_access_load(d);
@@ -435,6 +444,7 @@ static int run(struct etwd *d, const struct options *o, int lock_fd)
 	}
 	etwd_log(d, "Started etwd: version=%s, pid=%d, dir=%s, instance=%s", OPENETW_VERSION,
 		 (int)getpid(), d->dir, d->system ? "system" : "user");
+	etwd_autolog_start(d);
 	tell_ready(parent, 0);
 	tell_ready(o->ready_fd, 0);
 	etwd_loop_run(d);

@@ -196,7 +196,7 @@ static struct enable *find_enable(struct provider *p, struct session *s)
 	return NULL;
 }
 
-/* No ninth session for a provider. A classic one has the last that came. */
+/* A classic provider has the session that came last. */
 static bool full(struct provider *p, struct session *s)
 {
 	uint32_t sessions = 0;
@@ -348,7 +348,7 @@ void etwd_enable(struct etwd *d, struct conn *c, const struct proto_message *m)
 	struct provider *p = etwd_provider_find(d, &guid, code == 1);
 	if (p && code == 1 && full(p, s)) {
 		etwd_enable_args_unref(args);
-		etwd_reply_status(d, c, m, 1450, "eight trace sessions have this provider already");
+		etwd_reply_status(d, c, m, 1450, "64 trace sessions have this provider already");
 		return;
 	}
 	if (code == 1 && (!p || set_enable(d, p, s, args) < 0)) {

@@ -248,6 +248,21 @@ static void grow(struct etwd *d, struct process *p)
 	close(fd);
 }
 
+/* Pages are made when they are touched, so a large pool costs a quiet process a page or two, and
+ * spares a busy one the losses of its first millisecond. Only while memory is not promised to many:
+ * then pools grow by need. */
+static void grow_ahead(struct etwd *d, struct process *p)
+{
+	while (p->segment_count < BASE_ARRAY_LEN(segment_sizes) &&
+	       d->pool_bytes < pool_limit(d) / 2) {
+		uint32_t before = p->segment_count;
+		grow(d, p);
+		if (p->segment_count == before) {
+			break;
+		}
+	}
+}
+
 int etwd_process_ready_pool(struct etwd *d, struct process *p)
 {
 	if (p->view) {
@@ -269,18 +284,37 @@ int etwd_process_ready_pool(struct etwd *d, struct process *p)
 	}
 	pool_view_set_limits(p->view, &(struct pool_limits){.provider_count = p->reg_cap});
 	p->lost_at_ns = etwd_now_ns();
-	/* Pages are made when they are touched, so a large pool costs a quiet process a page or
-	 * two, and spares a busy one the losses of its first millisecond. Only while memory is not
-	 * promised to many: then pools grow by need. */
-	while (p->segment_count < BASE_ARRAY_LEN(segment_sizes) &&
-	       d->pool_bytes < pool_limit(d) / 2) {
-		uint32_t before = p->segment_count;
-		grow(d, p);
-		if (p->segment_count == before) {
-			break;
-		}
+	if (d->eager_left > 0) {
+		d->eager_left--;
+		grow_ahead(d, p);
+	} else {
+		p->eager = true;
+		d->eager_count++;
 	}
 	return 0;
+}
+
+void etwd_process_grow_some(struct etwd *d)
+{
+	struct process *p;
+	d->eager_left = ETWD_EAGER_A_TURN;
+	if (d->eager_count == 0) {
+		return;
+	}
+	LIST_FOREACH(p, &d->processes, link)
+	{
+		if (!p->eager) {
+			continue;
+		}
+		p->eager = false;
+		d->eager_count--;
+		if (p->view && p->conn) {
+			grow_ahead(d, p);
+		}
+		if (d->eager_count == 0 || --d->eager_left == 0) {
+			return;
+		}
+	}
 }
 
 void etwd_process_grow(struct etwd *d, struct process *p, const struct pool_view_stats *st)
@@ -445,6 +479,7 @@ void etwd_process_destroy(struct etwd *d, struct process *p)
 	LIST_REMOVE(p, link);
 	d->process_count--;
 	d->dead_count -= p->dead;
+	d->eager_count -= p->eager;
 	free(p->tids);
 	free(p);
 }

@@ -19,6 +19,7 @@ void etwd_session_unref(struct session *s)
 	if (--s->refs > 0) {
 		return;
 	}
+	etwd_limits_clear(s);
 	free(s->name);
 	free(s->log_file);
 	free(s->path);
@@ -36,6 +37,7 @@ void etwd_session_forget(struct etwd *d, struct session *s)
 {
 	etwd_reply_drop(&s->start_reply);
 	etwd_reply_drop(&s->stop_reply);
+	etwd_limits_clear(s);
 	s->state = SESSION_DEAD;
 	d->session[s->id] = NULL;
 	d->session_count--;
@@ -129,6 +131,10 @@ void etwd_session_describe(struct etwd *d, struct session *s, struct proto_sessi
 		.events = st->events,
 		.bytes_written = st->bytes_written,
 		.latency_us = s->latency_us,
+		.expires_filetime = s->expires_filetime,
+		.quota_bytes = s->quota_bytes,
+		.owner_pid = s->owner_pid,
+		.consumers = s->consumer_count,
 		.name = s->name,
 		.log_file = s->log_file,
 		.name_len = (uint32_t)utf16_len(s->name),
@@ -272,6 +278,12 @@ static uint32_t check_mode(const struct proto_session *p, const char **ret_why)
 	} else if (p->buffer_size_kb > BUFFER_KB_MAX) {
 		/* Never fewer than asked for, so not silently the maximum. */
 		*ret_why = "a buffer has at most 16384 KB";
+	} else if (m & (MODE_RELOG | MODE_RESERVED)) {
+		*ret_why = m & MODE_RELOG ? "the relog mode marks a file being rewritten, no session"
+					  : "heap and critical-section tracing is not there";
+		return 50;
+	} else if (m & MODE_UNKNOWN) {
+		*ret_why = "the log file mode has bits without a documented meaning (of 0x602C0000)";
 	} else if (p->clock > 3) {
 		*ret_why = "the clock must be 1, 2 or 3";
 	}
@@ -311,6 +323,11 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 			     struct session *s, const char **ret_why)
 {
 	uint32_t code = check_mode(p, ret_why);
+	/* The autologgers' connections come from this process, see etwd_autolog.c. */
+	if (code == 0 && (p->log_file_mode & MODE_NONSTOPPABLE) && c->pid != getpid()) {
+		*ret_why = "only an autologger can be non-stoppable";
+		code = 87;
+	}
 	if (code != 0) {
 		return code;
 	}
@@ -349,6 +366,10 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 	s->latency_us = p->latency_us;
 	s->flush_threshold = p->flush_threshold;
 	s->enable_flags = p->enable_flags;
+	code = etwd_limits_set(s, p, ret_why);
+	if (code != 0) {
+		return code;
+	}
 	s->options = (struct sink_options){
 		.name = s->name,
 		.log_file = s->log_file,
@@ -632,7 +653,8 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 	struct diag diag = {0};
 	const char *why = NULL;
 	uint32_t code = 0;
-	if (!proto_get_u32(m, PROTO_TAG_CONTROL_CODE, &control) || control > 5) {
+	if (!proto_get_u32(m, PROTO_TAG_CONTROL_CODE, &control) ||
+	    control > PROTO_CONTROL_LIMITS) {
 		etwd_reply_status(d, c, m, 87, "unknown control code");
 		return;
 	}
@@ -661,6 +683,11 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 	case 0:
 		break;
 	case 1:
+		if (s->mode & MODE_NONSTOPPABLE) {
+			code = 5;
+			why = "this autologger is non-stoppable: it ends with etwd";
+			break;
+		}
 		etwd_reply_keep(c, m, &s->stop_reply);
 		etwd_session_stop(d, s);
 		return;
@@ -676,6 +703,11 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 	case 3:
 		control_flush(d, c, m, s);
 		return;
+	case PROTO_CONTROL_LIMITS: {
+		struct proto_session p;
+		code = proto_get_session(m, &p) ? etwd_limits_set(s, &p, &why) : 87;
+		break;
+	}
 	case 5:
 		code = 50;
 		why = "a session is not converted; UPDATE with the real-time mode adds the feed";

@@ -106,7 +106,7 @@ void etwd_session_tick(struct etwd *d, uint64_t now_ns)
 			etwd_session_stop_step(d, s, now_ns);
 		} else if (s->state == SESSION_RUNNING && look) {
 			etwd_info_tick(d, s, now_ns);
-			if (!s->path) {
+			if (etwd_limits_tick(d, s) || !s->path) {
 				continue;
 			}
 			sink_stats(s->sink, &s->stats);

@@ -45,11 +45,16 @@ struct inproc_destination *inproc_destination(void)
 	return order_load_acquire(&inproc.destination); /* B: pairs with A in inproc_drain.c */
 }
 
-void inproc_set_notify(inproc_notify_fn fn)
+/* Not in `inproc`: processes that have no private session, which is nearly all, write nothing there. */
+static struct {
+	inproc_notify_fn notify;
+	void (*wanted)(void);
+} hooks __attribute__((section(".data")));
+
+void inproc_set_notify(inproc_notify_fn fn, void (*wanted)(void))
 {
-	pthread_mutex_lock(&inproc.lock);
-	inproc.notify = fn;
-	pthread_mutex_unlock(&inproc.lock);
+	order_store_relaxed(&hooks.wanted, wanted);
+	order_store_release(&hooks.notify, fn);
 }
 
 static void free_strings(struct inproc_session *s)
@@ -207,9 +212,7 @@ static void provider_changed(const struct guid *provider, const struct filter_ro
 /* Without the lock: callbacks may call us. */
 static void tell(struct news_list *list)
 {
-	pthread_mutex_lock(&inproc.lock);
-	inproc_notify_fn notify = inproc.notify;
-	pthread_mutex_unlock(&inproc.lock);
+	inproc_notify_fn notify = order_load_acquire(&hooks.notify);
 	for (uint32_t i = 0; notify && i < list->count; i++) {
 		const struct news *e = &list->item[i];
 		notify(e->index, e->code, e->level, e->any, e->all, &GUID_ZERO);
@@ -463,6 +466,11 @@ uint32_t inproc_start(struct inproc_session_args *a, uint64_t *ret_id, struct di
 	pthread_mutex_lock(&inproc.lock);
 	code = start_locked(a, ret_id, d);
 	pthread_mutex_unlock(&inproc.lock);
+	void (*wanted)(void) = order_load_acquire(&hooks.wanted);
+	/* Afterwards: who registers from now on finds the destination, who did before is found. */
+	if (code == CODE_SUCCESS && wanted) {
+		wanted();
+	}
 	return code;
 }
 

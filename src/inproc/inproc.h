@@ -37,7 +37,9 @@ void inproc_set_traits(uint32_t index, const void *traits, uint32_t bytes);
  * state, which is one session's wish. */
 typedef void (*inproc_notify_fn)(uint32_t index, uint32_t code, uint8_t level, uint64_t any,
 				 uint64_t all, const struct guid *source);
-void inproc_set_notify(inproc_notify_fn fn);
+/* `wanted` (may be NULL) is called after each start of a session: now the
+ * registrations are to be told, before that they need not be. */
+void inproc_set_notify(inproc_notify_fn fn, void (*wanted)(void));
 
 /* What GetTraceLoggerHandle tells a classic provider: session number, level and flags of the session
  * that enabled it last; 0 when none did. */

@@ -100,7 +100,6 @@ struct inproc_state {
 	uint64_t start_key;
 	uint64_t event_key;
 	uint8_t sid[16];
-	inproc_notify_fn notify;
 	struct inproc_session session[INPROC_SESSIONS];
 	struct inproc_registration registration[INPROC_REGISTRATIONS];
 };

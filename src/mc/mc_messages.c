@@ -363,7 +363,7 @@ void mc_write_messages(const struct mc *mc, size_t lang, struct strbuf *out)
 			put_entry(&texts, text_of(mc, m[i], lang));
 		}
 	}
-	strbuf_add(out, texts.s, texts.len);
+	strbuf_add(out, texts.s ? texts.s : "", texts.len);
 	out->failed |= texts.failed;
 	strbuf_finish(&texts);
 	free(m);

@@ -30,6 +30,9 @@ int pool_view_create(void *cookie, struct pool_view **ret_view)
 
 void pool_view_destroy(struct pool_view *v)
 {
+	for (uint32_t i = 0; v && i < v->segment_count; i++) {
+		free(v->segment[i]);
+	}
 	free(v);
 }
 
@@ -47,8 +50,11 @@ int pool_view_add_segment(struct pool_view *v, void *mem, uint64_t bytes)
 	    bytes < pool_segment_bytes(chunk_size)) {
 		return -EINVAL;
 	}
-	struct view_segment *s = &v->segment[v->segment_count];
-	memset(s, 0, sizeof *s);
+	struct view_segment *s = (struct view_segment *)calloc(1, sizeof *s);
+	if (!s) {
+		return -ENOMEM;
+	}
+	v->segment[v->segment_count] = s;
 	s->h = h;
 	s->desc = (struct chunk_desc *)(void *)((uint8_t *)mem + POOL_DESC_OFFSET);
 	s->data = (uint8_t *)mem + POOL_DATA_OFFSET;
@@ -69,7 +75,7 @@ void pool_view_adopt(struct pool_view *v)
 {
 	v->created_ns = 0;
 	for (uint32_t i = 0; i < v->segment_count; i++) {
-		struct view_segment *s = &v->segment[i];
+		struct view_segment *s = v->segment[i];
 		for (uint32_t k = 0; k < POOL_CHUNKS; k++) {
 			uint64_t word = order_load_acquire(&s->desc[k].word);
 			uint32_t hint = order_load_relaxed(&s->desc[k].cons_hint);
@@ -92,7 +98,7 @@ void pool_view_adopt(struct pool_view *v)
 	if (v->segment_count > 0) {
 		for (uint32_t bit = 0; bit < POOL_SESSION_BITS; bit++) {
 			/* From here on: what no session has been told yet. */
-			v->lost_base[bit] = order_load_relaxed(&v->segment[0].h->lost_told[bit]);
+			v->lost_base[bit] = order_load_relaxed(&v->segment[0]->h->lost_told[bit]);
 		}
 	}
 }
@@ -100,14 +106,14 @@ void pool_view_adopt(struct pool_view *v)
 void pool_view_set_bit_name(struct pool_view *v, uint32_t bit, uint64_t name)
 {
 	if (bit < POOL_SESSION_BITS && v->segment_count > 0) {
-		order_store_relaxed(&v->segment[0].h->bit_name[bit], name);
+		order_store_relaxed(&v->segment[0]->h->bit_name[bit], name);
 	}
 }
 
 uint64_t pool_view_bit_name(const struct pool_view *v, uint32_t bit)
 {
 	return bit < POOL_SESSION_BITS && v->segment_count > 0
-		       ? order_load_relaxed(&v->segment[0].h->bit_name[bit])
+		       ? order_load_relaxed(&v->segment[0]->h->bit_name[bit])
 		       : 0;
 }
 
@@ -127,13 +133,13 @@ uint64_t pool_view_take_lost(struct pool_view *v, uint32_t bit, uint64_t elapsed
 	if (bit >= POOL_SESSION_BITS || v->segment_count == 0) {
 		return 0;
 	}
-	uint64_t claim = order_load_relaxed(&v->segment[0].h->lost[bit]);
+	uint64_t claim = order_load_relaxed(&v->segment[0]->h->lost[bit]);
 	uint64_t base = v->lost_base[bit];
 	if (claim == base) {
 		return 0;
 	}
 	v->lost_base[bit] = claim;
-	order_store_relaxed(&v->segment[0].h->lost_told[bit], claim);
+	order_store_relaxed(&v->segment[0]->h->lost_told[bit], claim);
 	if (claim < base) {
 		return 0; /* counters do not run backwards, liars do */
 	}
@@ -146,7 +152,7 @@ void pool_view_stats(const struct pool_view *v, struct pool_view_stats *ret)
 	uint64_t any = 0;
 	if (v->segment_count > 0) {
 		for (uint32_t i = 0; i < BASE_ARRAY_LEN(s.lost_cause); i++) {
-			s.lost_cause[i] = order_load_relaxed(&v->segment[0].h->lost_cause[i]);
+			s.lost_cause[i] = order_load_relaxed(&v->segment[0]->h->lost_cause[i]);
 			any |= s.lost_cause[i];
 		}
 	}
@@ -163,7 +169,7 @@ bool pool_view_half_full(const struct pool_view *v)
 {
 	uint32_t busy = 0;
 	for (uint32_t i = 0; i < v->segment_count; i++) {
-		const struct view_segment *s = &v->segment[i];
+		const struct view_segment *s = v->segment[i];
 		busy += (uint32_t)__builtin_popcountll(~order_load_relaxed(&s->h->free_mask) &
 						       ~s->idle);
 	}
@@ -353,7 +359,7 @@ static bool chunk_look(struct pool_view *v, struct view_segment *s, uint32_t i,
 static int chunk_copy(struct pool_view *v, struct pool_pass *p, uint32_t seg, uint32_t i,
 		      const struct chunk_look *look)
 {
-	struct view_segment *s = &v->segment[seg];
+	struct view_segment *s = v->segment[seg];
 	struct pass_run *run = pool_pass_run(p);
 	if (!run) {
 		return -ENOMEM;
@@ -413,7 +419,7 @@ static int collect_chunks(struct pool_view *v, struct pool_pass *p, uint32_t fla
 	struct chunk_order order[POOL_SEGMENTS_MAX * POOL_CHUNKS];
 	uint32_t n = 0;
 	for (uint32_t seg = 0; seg < v->segment_count; seg++) {
-		struct view_segment *s = &v->segment[seg];
+		struct view_segment *s = v->segment[seg];
 		uint64_t taken = ~order_load_acquire(&s->h->free_mask);
 		if (seg == v->segment_count - 1) {
 			v->stats.used_chunks = (uint32_t)__builtin_popcountll(taken);
@@ -452,7 +458,7 @@ static int collect_chunks(struct pool_view *v, struct pool_pass *p, uint32_t fla
 		for (uint32_t k = 0; k < n; k++) {
 			struct chunk_order *o = &order[k];
 			o->head = o->look.from == o->look.to ? 0
-							     : head_claimed(&v->segment[o->seg],
+							     : head_claimed(v->segment[o->seg],
 									    o->chunk, o->look.from);
 		}
 		qsort(order, n, sizeof order[0], order_compare);
@@ -489,7 +495,7 @@ int pool_view_collect(struct pool_view *v, struct pool_pass *p, uint32_t flags,
 	int r = collect_chunks(v, p, flags, budget_bytes ? budget_bytes : UINT64_MAX, hold);
 	v->stats.busy_chunks = 0;
 	if (v->segment_count > 0) {
-		const struct view_segment *s = &v->segment[v->segment_count - 1];
+		const struct view_segment *s = v->segment[v->segment_count - 1];
 		v->stats.busy_chunks = (uint32_t)__builtin_popcountll(
 			~order_load_relaxed(&s->h->free_mask) & ~s->idle);
 	}

@@ -309,7 +309,7 @@ uint64_t pool_pass_watermark(const struct pool_pass *p)
 
 static void commit_run(struct pass_run *run)
 {
-	struct view_segment *s = &run->view->segment[run->segment];
+	struct view_segment *s = run->view->segment[run->segment];
 	struct view_chunk *c = &s->chunk[run->chunk];
 	bool all = run->held == run->valid;
 	c->consumed = run->from + run->held;
@@ -345,8 +345,8 @@ void pool_pass_commit(struct pool_pass *p)
 	}
 	for (uint32_t i = 0; i < p->view_count; i++) {
 		struct pool_view *v = p->view[i];
-		if (v->segment_count != 0 && order_load_relaxed(&v->segment[0].h->armed) != 1) {
-			order_store_relaxed(&v->segment[0].h->armed, 1u);
+		if (v->segment_count != 0 && order_load_relaxed(&v->segment[0]->h->armed) != 1) {
+			order_store_relaxed(&v->segment[0]->h->armed, 1u);
 		}
 	}
 	order_fence_full(); /* B: against the writer's "close, fence, exchange armed" */

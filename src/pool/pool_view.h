@@ -51,7 +51,7 @@ struct pool_view {
 	uint64_t watermark; /* a budget left something behind that begins here */
 	struct pool_view_stats stats;
 	uint64_t lost_base[POOL_SESSION_BITS];
-	struct view_segment segment[POOL_SEGMENTS_MAX];
+	struct view_segment *segment[POOL_SEGMENTS_MAX]; /* most pools have one */
 };
 
 /* The bytes taken from one chunk in this round. */

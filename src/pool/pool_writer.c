@@ -90,9 +90,14 @@ struct pool_writer *pool_writer_create(void)
 		return NULL;
 	}
 	struct pool_writer *w = (struct pool_writer *)mem;
+	pool_writer_init(w);
+	return w;
+}
+
+void pool_writer_init(struct pool_writer *w)
+{
 	w->clock_kind = clock_kind();
 	writer_find_cpu(w);
-	return w;
 }
 
 void pool_writer_destroy(struct pool_writer *w)
@@ -102,7 +107,8 @@ void pool_writer_destroy(struct pool_writer *w)
 	}
 }
 
-int pool_writer_add_segment(struct pool_writer *w, void *mem, uint64_t bytes, uint32_t chunk_size)
+static int add_segment(struct pool_writer *w, void *mem, uint64_t bytes, uint32_t chunk_size,
+		       bool look)
 {
 	uint32_t n = w->segment_count;
 	if (n >= POOL_SEGMENTS_MAX || !mem || chunk_size < POOL_CHUNK_MIN ||
@@ -111,7 +117,9 @@ int pool_writer_add_segment(struct pool_writer *w, void *mem, uint64_t bytes, ui
 		return -EINVAL;
 	}
 	const struct seg_header *h = (const struct seg_header *)mem;
-	uint32_t magic = order_load_acquire(&h->magic);
+	/* A fresh one is not looked at: that alone would cost a quiet process a page. Its header is
+	 * not used for anything but what etwd and we agree to change in it. */
+	uint32_t magic = !look ? 0 : order_load_acquire(&h->magic);
 	if (magic != 0 && (magic != POOL_SEG_MAGIC || h->abi_major != POOL_ABI_MAJOR ||
 			   h->chunk_size != chunk_size || h->chunk_count != POOL_CHUNKS)) {
 		return -EINVAL;
@@ -125,6 +133,16 @@ int pool_writer_add_segment(struct pool_writer *w, void *mem, uint64_t bytes, ui
 		order_store_release(&w->alive, quick ? POOL_ALIVE_QUICK : POOL_ALIVE);
 	}
 	return 0;
+}
+
+int pool_writer_add_segment(struct pool_writer *w, void *mem, uint64_t bytes, uint32_t chunk_size)
+{
+	return add_segment(w, mem, bytes, chunk_size, true);
+}
+
+int pool_writer_add_fresh(struct pool_writer *w, void *mem, uint64_t bytes, uint32_t chunk_size)
+{
+	return add_segment(w, mem, bytes, chunk_size, false);
 }
 
 /* NULL also when a fork has just wiped `w` under our feet. */

@@ -73,10 +73,14 @@ struct pool_writer {
 
 /* Map a zeroed writer (not signal-safe). NULL on ENOMEM. */
 struct pool_writer *pool_writer_create(void);
+/* The same in zeroed memory of the caller's, which a fork wipes. Not signal-safe. */
+void pool_writer_init(struct pool_writer *w);
 void pool_writer_destroy(struct pool_writer *w); /* not signal-safe; no writer may be inside */
 /* Add a mapped segment. Not concurrent with itself. -EINVAL when the header does not make sense. An
  * all-zero segment 0 is accepted (etwd makes it ready at the first enable). */
 int pool_writer_add_segment(struct pool_writer *w, void *mem, uint64_t bytes, uint32_t chunk_size);
+/* The same for one that etwd has just made and that was not made ready: its memory stays untouched. */
+int pool_writer_add_fresh(struct pool_writer *w, void *mem, uint64_t bytes, uint32_t chunk_size);
 /* Free the locks of threads that no longer exist (cancelled inside a write). Called by the
  * listener thread now and then. Not signal-safe. */
 void pool_writer_reap(struct pool_writer *w);

@@ -41,7 +41,8 @@ enum proto_type {
 
 	/* control socket */
 	PROTO_START = 32,   /* session description; reply: session description. fd: opened log file? */
-	PROTO_CONTROL = 33, /* CONTROL_CODE (query 0, stop 1, update 2, flush 3, increment 4), SESSION_ID or
+	PROTO_CONTROL = 33, /* CONTROL_CODE (query 0, stop 1, update 2, flush 3, increment 4,
+			       limits 6: PROTO_CONTROL_LIMITS), SESSION_ID or
 			       SESSION_NAME, and for update the session description; reply: session
 			       description with statistics */
 	PROTO_LIST = 34,    /* reply: u32 COUNT; then PROTO_LIST_ITEM messages, one a session */
@@ -181,13 +182,19 @@ struct proto_session {
 	uint64_t loss[PROTO_LOSS_COUNT];
 	uint32_t update_mask; /* UPDATE: which log-file-mode intent etc.; enum proto_update */
 	uint32_t latency_us;  /* real-time delivery wish; 0 = default (10 ms) */
-	uint32_t reserved[2];
+	/* limits: when and why etwd ends it by itself */
+	uint64_t expires_filetime; /* 0: never */
+	uint64_t quota_bytes;	   /* of log file; 0: none */
+	uint32_t owner_pid;	   /* ends with that process; 0: none */
+	uint32_t consumers;	   /* real-time, attached now */
 	/* borrowed; NULL when absent; lengths in 16-bit units, no terminator counted */
 	const uint16_t *name;
 	const uint16_t *log_file;
 	uint32_t name_len;
 	uint32_t log_file_len;
 };
+#define PROTO_CONTROL_LIMITS 6u /* expires_filetime, quota_bytes and owner_pid as the description says */
+
 enum proto_session_flags {
 	PROTO_SESSION_LOW_LATENCY = 1u << 0, /* 1 ms tick for real-time consumers */
 };

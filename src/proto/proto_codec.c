@@ -219,6 +219,9 @@ bool proto_get_str(const struct proto_message *m, uint16_t tag, char *out, size_
 	F(update_mask)                                                                             \
 	F(latency_us)
 
+#define SESSION_LATER64(F) F(expires_filetime) F(quota_bytes)
+#define SESSION_LATER32(F) F(owner_pid) F(consumers)
+
 #define SESSION_FIXED_BYTES 256u
 
 void proto_put_session(struct proto_writer *w, const struct proto_session *s)
@@ -231,6 +234,8 @@ void proto_put_session(struct proto_writer *w, const struct proto_session *s)
 #define PUT32(m) le32_put(p, s->m), p += 4;
 	SESSION_U64(PUT64)
 	SESSION_U32(PUT32)
+	SESSION_LATER64(PUT64)
+	SESSION_LATER32(PUT32)
 	proto_put(w, PROTO_TAG_SESSION, blob, (size_t)(p - blob));
 	proto_put(w, PROTO_TAG_LOSS, s->loss, sizeof s->loss);
 	if (s->name) {
@@ -280,6 +285,8 @@ bool proto_get_session(const struct proto_message *m, struct proto_session *ret)
 #define GET32(member) s.member = le32_get(p), p += 4;
 	SESSION_U64(GET64)
 	SESSION_U32(GET32)
+	SESSION_LATER64(GET64)
+	SESSION_LATER32(GET32)
 	if (proto_get(m, PROTO_TAG_LOSS, &from, &n)) {
 		memcpy(s.loss, from, BASE_MIN(n, sizeof s.loss));
 	}

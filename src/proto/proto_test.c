@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto/proto.h"
+#include "proto/proto_wait.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -162,6 +163,34 @@ static void a_runtime_dir_others_can_write_is_refused(void **state)
 	unsetenv("OPENETW_RUNTIME_DIR");
 }
 
+/* A wrong "no" would cost first events; a wrong "yes" costs a little waiting. */
+static void the_wait_page_never_denies_a_guid_that_is_wanted(void **state)
+{
+	static struct proto_wait_page p = {.magic = PROTO_WAIT_MAGIC};
+	struct guid g = {{0}};
+	uint32_t wrong = 0;
+	for (uint32_t i = 0; i < 400; i++) {
+		le32_put(g.b, i * 2654435761u);
+		g.b[15] = (uint8_t)i;
+		assert_false(i == 0 && proto_wait_wants(&p, &g));
+		proto_wait_want(&p, &g);
+	}
+	for (uint32_t i = 0; i < 400; i++) {
+		le32_put(g.b, i * 2654435761u);
+		g.b[15] = (uint8_t)i;
+		assert_true(proto_wait_wants(&p, &g));
+	}
+	for (uint32_t i = 0; i < 4000; i++) {
+		le32_put(g.b + 4, i + 1);
+		wrong += proto_wait_wants(&p, &g);
+	}
+	assert_true(wrong < 40);
+	/* Nothing known: somebody may want it. */
+	p.magic = 0;
+	assert_true(proto_wait_wants(&p, &g));
+	assert_true(proto_wait_wants(NULL, &g));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +200,7 @@ int main(void)
 		cmocka_unit_test(a_name_with_an_embedded_nul_is_refused),
 		cmocka_unit_test(unexpected_fds_are_closed_and_the_message_refused),
 		cmocka_unit_test(a_runtime_dir_others_can_write_is_refused),
+		cmocka_unit_test(the_wait_page_never_denies_a_guid_that_is_wanted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

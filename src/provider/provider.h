@@ -10,16 +10,19 @@
  * etwd: control block (read-only), writer, segments, 8 MB-aligned so that a ctl_entry pointer alone
  * leads to all of it
  *
- *   app thread     EventRegister: registration, threads if there are none, waits at most 50 ms
- *   listener       one a destination: private fd table, connects, receives. Never runs user code
- *   sender         one an attachment: sleeps on the writer's bell; sends BELL and the out queue
+ *   app thread     EventRegister: registration, threads if there are none, waits for the answer
+ *                  (50 ms; longer when there is something to miss, provider_patience.c)
+ *   listener       one a destination: private fd table, connects, receives, sends BELL and the out
+ *                  queue. Sleeps on the words others change. Never runs user code
+ *   sender         only where one thread cannot do that: sleeps on the writer's bell and sends
  *   callback       created by an app thread, so it has the app's fd table; runs enable callbacks
  *
  * After fork the region reads as zero, so the first call in the child misses its registration,
  * comes to provider_fork.c, and re-attaches without threads. Nothing happens at fork itself.
  *
  * Files: provider_region (lookup), provider_registry (table), provider_dest (destinations, queues),
- * provider_attach (HELLO to WELCOME), provider_adopt (old pools), provider_listener, provider_wait
+ * provider_attach (HELLO to WELCOME), provider_patience, provider_adopt (old pools),
+ * provider_listener, provider_wait
  * (wait page), provider_fds, provider_callback, provider_emit.h (inline write path),
  * provider_emit.c (all the rest of it), provider_cache (the filter copy), provider_stack,
  * provider_activity, provider_classic, provider_classic_write, provider_fork; api_*.c are the
@@ -42,7 +45,7 @@
 #define PROVIDER_WAIT_MS     50
 /* And, once in its life, so much longer when a session wants the provider and the daemon is busy,
  * not stopped: an event that is written before the answer is seen by nobody, and not counted. */
-#define PROVIDER_PATIENCE_MS 1000
+#define PROVIDER_PATIENCE_MS 2000
 #define PROVIDER_WAIT_MS_MAX 10000ul
 /* Without a daemon for so long, enable words of the old one are ignored. */
 #define PROVIDER_ORPHAN_MS 30000

@@ -15,7 +15,7 @@
 
 static void put_exe_name(struct proto_writer *w)
 {
-	char path[1024];
+	char path[512];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
 	if (n <= 0) {
 		return;
@@ -39,7 +39,14 @@ static uint64_t sealed_size(int fd)
 	return (uint64_t)st.st_size;
 }
 
-/* The control block at an address aligned to PROVIDER_LINK_ALIGN, with the link page behind it. */
+#define AREA_BYTES (PROVIDER_LINK_BYTES + (size_t)POOL_CTL_BYTES)
+
+static const struct ctl_header *control_of(const struct provider_link *link)
+{
+	return (const struct ctl_header *)((uintptr_t)link + PROVIDER_LINK_BYTES);
+}
+
+/* The link at an address aligned to PROVIDER_LINK_ALIGN, with the control block behind it. */
 static struct provider_link *map_control(int fd)
 {
 	uint64_t size = sealed_size(fd);
@@ -57,18 +64,20 @@ static struct provider_link *map_control(int fd)
 	if (base > area) {
 		munmap(area, (size_t)(base - area));
 	}
-	uint8_t *used_end = base + POOL_CTL_BYTES + 4096;
-	munmap(used_end, (size_t)(area + 2 * want - used_end));
-	struct provider_link *link = (struct provider_link *)(void *)(base + POOL_CTL_BYTES);
-	if (mmap(base, size, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED ||
-	    mprotect(link, 4096, PROT_READ | PROT_WRITE) != 0) {
-		munmap(base, POOL_CTL_BYTES + 4096);
+	munmap(base + AREA_BYTES, (size_t)(area + 2 * want - base) - AREA_BYTES);
+	struct provider_link *link = (struct provider_link *)(void *)base;
+	/* Wiped, or a forked child would go on writing into its parent's chunks. */
+	if (mmap(base + PROVIDER_LINK_BYTES, size, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) ==
+		    MAP_FAILED ||
+	    mprotect(link, PROVIDER_LINK_BYTES, PROT_READ | PROT_WRITE) != 0 ||
+	    madvise(link, PROVIDER_LINK_BYTES, MADV_WIPEONFORK) != 0) {
+		munmap(base, AREA_BYTES);
 		return NULL;
 	}
-	const struct ctl_header *h = (const struct ctl_header *)(const void *)base;
+	const struct ctl_header *h = control_of(link);
 	uint32_t said = order_load_relaxed(&h->size);
 	if (h->magic != POOL_CTL_MAGIC || h->abi_major != POOL_ABI_MAJOR || said < sizeof *h) {
-		munmap(base, POOL_CTL_BYTES + 4096);
+		munmap(base, AREA_BYTES);
 		return NULL;
 	}
 	link->ctl_bytes = (uint32_t)BASE_MIN((uint64_t)said, size);
@@ -82,7 +91,7 @@ const struct ctl_entry *provider_attach_entry(const struct provider_attached *at
 	    offset > at->link->ctl_bytes - sizeof(struct ctl_entry)) {
 		return NULL;
 	}
-	return (const struct ctl_entry *)((uintptr_t)at->link - POOL_CTL_BYTES + offset);
+	return (const struct ctl_entry *)((uintptr_t)control_of(at->link) + offset);
 }
 
 int provider_attach_segment(struct provider_attached *at, int fd, uint32_t chunk_size)
@@ -99,7 +108,9 @@ int provider_attach_segment(struct provider_attached *at, int fd, uint32_t chunk
 	if (mem == MAP_FAILED) {
 		return -errno;
 	}
-	int r = pool_writer_add_segment(at->link->writer, mem, bytes, chunk_size);
+	int r = at->segments == 0
+			? pool_writer_add_fresh(at->link->writer, mem, bytes, chunk_size)
+			: pool_writer_add_segment(at->link->writer, mem, bytes, chunk_size);
 	if (r < 0) {
 		munmap(mem, bytes);
 		return r;
@@ -126,18 +137,14 @@ static int welcome(const struct proto_message *m, int *fds, int count, uint32_t 
 		return -EPROTO;
 	}
 	at.link->kind = kind;
-	at.link->writer = pool_writer_create();
-	int r = -ENOMEM;
-	if (at.link->writer) {
-		const struct ctl_header *h =
-			(const struct ctl_header *)((uintptr_t)at.link - POOL_CTL_BYTES);
-		at.link->writer->clock_kind = order_load_relaxed(&h->clock_kind);
-		order_store_relaxed(&at.link->writer->bell_allowed, order_load_relaxed(&h->flags));
-		r = provider_attach_segment(&at, fds[1], chunk_size);
-	}
+	const struct ctl_header *h = control_of(at.link);
+	struct pool_writer *w = at.link->writer;
+	pool_writer_init(w);
+	w->clock_kind = order_load_relaxed(&h->clock_kind);
+	order_store_relaxed(&w->bell_allowed, order_load_relaxed(&h->flags));
+	int r = provider_attach_segment(&at, fds[1], chunk_size);
 	if (r < 0) {
-		pool_writer_destroy(at.link->writer);
-		munmap((uint8_t *)at.link - POOL_CTL_BYTES, POOL_CTL_BYTES + 4096);
+		munmap(at.link, AREA_BYTES);
 		return r;
 	}
 	at.segment_fd[0] = fds[1]; /* ours now */
@@ -146,12 +153,14 @@ static int welcome(const struct proto_message *m, int *fds, int count, uint32_t 
 	return 0;
 }
 
-#define CONNECT_MS 1000
+#define CONNECT_MS PROVIDER_PATIENCE_MS
 
 static void tell_registrations(struct provider_dest *d, int fd, void *buf, size_t cap, bool lock)
 {
 	if (lock) {
 		pthread_mutex_lock(&provider_lock);
+		/* There is a daemon again: who registers from now on waits for its answer. */
+		d->state = PROVIDER_DEST_STARTING;
 	}
 	memset(d->told, 0, sizeof d->told);
 	memset(d->stale, 0, sizeof d->stale);
@@ -233,7 +242,8 @@ void provider_attach_retire(struct provider_attached *at)
 	 * kept. */
 	order_store_release(&at->link->writer->alive, 0u);
 	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
-	(void)!mmap((uint8_t *)at->link - POOL_CTL_BYTES, POOL_CTL_BYTES, PROT_READ, flags, -1, 0);
+	(void)!mmap((uint8_t *)at->link + PROVIDER_LINK_BYTES, POOL_CTL_BYTES, PROT_READ, flags, -1,
+		    0);
 	for (uint32_t i = 0; i < at->segments; i++) {
 		(void)!mmap(at->segment[i], at->segment_bytes[i], PROT_READ | PROT_WRITE, flags, -1,
 			    0);

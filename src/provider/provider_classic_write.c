@@ -25,7 +25,7 @@ static bool target_of(const struct provider_classic_target *t, const struct ctl_
 		*ret_bytes = ((const struct ctl_header *)d->ctl)->size;
 		*ret_writer = d->writer;
 	} else {
-		const struct provider_link *link = provider_link_of(e);
+		struct provider_link *link = provider_link_of(e);
 		*ret_ctl = provider_ctl_of(e);
 		*ret_bytes = link->ctl_bytes;
 		*ret_writer = link->writer;

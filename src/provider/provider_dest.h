@@ -168,8 +168,7 @@ struct provider_word {
 /* Sleep until one of them changes, or the time is over. 0; -ENOSYS, -EPERM: not here. */
 int provider_words_sleep(const struct provider_word *words, uint32_t n, uint32_t timeout_ms);
 
-/* ---- provider_patience.c: how long an application thread waits -----------------------------------
- */
+/* ---- provider_patience.c: how long an application thread waits --------------------------------- */
 
 /* What this process may wait in its life beyond provider_wait_ms() each time. */
 void provider_patience_init(uint32_t extra_ms);
@@ -178,9 +177,11 @@ int provider_left_ms(const struct timespec *until);
 void provider_patience_renew(void);
 /* The time is up and this daemon has not answered: wait on, until the new *until? Only while
  * something is to be missed (`wanted`), the daemon lives and is not stopped, and the process has
- * not waited long before. The lock is held, or nobody else can be here. context: async-signal-safe */
+ * not waited long before. d NULL: it is a thread of our own that is waited for. The lock is held,
+ * or nobody else can be here. context: async-signal-safe */
 bool provider_patience_more(const struct provider_dest *d, bool wanted, struct timespec *until);
 /* Some session wants this provider, or a group that its traits name. */
-bool provider_patience_wanted(const struct provider_dest *d, const struct provider_registration *reg);
+bool provider_patience_wanted(const struct provider_dest *d,
+			      const struct provider_registration *reg);
 
 #endif

@@ -111,7 +111,7 @@ static uint32_t targets_find(const struct provider_event *ev, struct target ret[
 			break;
 		}
 		if (e && e != &provider_entry_off) {
-			const struct provider_link *link = provider_link_of(e);
+			struct provider_link *link = provider_link_of(e);
 			n += judge(ev, e, provider_ctl_of(e), link->ctl_bytes, link->writer,
 				   &ret[n]);
 		}
@@ -379,7 +379,7 @@ __attribute__((noinline)) uint32_t provider_emit_again(struct provider_hot *hot,
 		return provider_emit_plain(hot, descriptor, activity, piece, count, frame);
 	}
 	const uint8_t *desc = descriptor;
-	const struct provider_link *link = provider_link_of(e);
+	struct provider_link *link = provider_link_of(e);
 	uint32_t cfg = order_load_acquire(&e->cfg);
 	struct pool_verdict v = pool_ctl_evaluate(e, provider_ctl_of(e), link->ctl_bytes, desc[4],
 						  le64_get(desc + 8));

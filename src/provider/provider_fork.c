@@ -26,7 +26,7 @@
 #define CHILD_QUIET_MS	  20
 #define CHILD_STACK_BYTES (64u << 10)
 
-static uint32_t recovering; /* thread id in the child that does it */
+static uint32_t recovering PROVIDER_FEW; /* thread id in the child that does it */
 
 /* As the listener would, but in this thread: REGISTER each, take the answers until the time is
  * over. */
@@ -114,7 +114,8 @@ static void forget_destination(struct provider_dest *d)
 /* Another thread of the child is at it: its events are not to be refused meanwhile. */
 static void wait_recovered(void)
 {
-	struct timespec until = provider_deadline(2 * provider_wait_ms()), ms = {0, 1000000};
+	struct timespec ms = {0, 1000000};
+	struct timespec until = provider_deadline(2 * provider_wait_ms() + PROVIDER_PATIENCE_MS);
 	while (order_load_acquire(&provider_memory.epoch) == 0 && provider_left_ms(&until) > 0) {
 		nanosleep(&ms, NULL);
 	}

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The listener: attach, receive, wait for the next daemon. And the sender, which sleeps on the
- * writer's bell and so can be woken by an application thread that has no descriptor of ours.
+ * The listener: attach, receive, send, wait for the next daemon. It sleeps on words, not in the
+ * socket, so that an application thread, which has no descriptor of ours, can wake it; where that is
+ * not possible, a second thread sleeps on the writer's bell and sends.
  */
 #include "provider/provider_dest.h"
 #include "provider/provider_stack.h"
 
 #include <linux/futex.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -19,6 +21,10 @@
 #define REFUSED_MS	   100u
 #define SENDER_STACK_BYTES (64u << 10)
 #define REAP_BELLS	   16u
+/* Below the frame that gives it back: enough for the call itself; and what may have been touched,
+ * less than the smallest stack a thread of ours has. */
+#define STACK_IN_USE 256u
+#define STACK_DEEP   32768u
 /* So often a process that never wrote looks whether its daemon is still there. */
 #define QUIET_LOOK_MS	   600000u
 
@@ -210,7 +216,7 @@ static bool stacks_wanted(const struct provider_dest *d)
 
 static const struct ctl_header *control_of(const struct provider_dest *d)
 {
-	return (const struct ctl_header *)((uintptr_t)d->at.link - POOL_CTL_BYTES);
+	return (const struct ctl_header *)((uintptr_t)d->at.link + PROVIDER_LINK_BYTES);
 }
 
 /* May one thread do it all? The daemon announces its messages, and the kernel lets us sleep on
@@ -220,6 +226,22 @@ static bool alone(const struct provider_dest *d)
 	struct provider_word now = {&d->at.link->writer->bell, ~d->at.link->writer->bell, false};
 	return (order_load_relaxed(&control_of(d)->flags) & POOL_CTL_RINGS) != 0 &&
 	       !BASE_THREAD_SANITIZER && provider_words_sleep(&now, 1, 0) == 0;
+}
+
+/* Attaching goes deeper into the stack than anything that follows, and needs the buffer. Many
+ * processes sleep from here on for ever: what was touched once is given back. */
+static __attribute__((noinline)) void give_back(uint8_t *buf)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t here = ((uintptr_t)__builtin_frame_address(0) - STACK_IN_USE) & ~(page - 1);
+	uintptr_t from = ((uintptr_t)buf + page - 1) & ~(page - 1);
+	uintptr_t to = ((uintptr_t)buf + PROTO_MESSAGE_MAX) & ~(page - 1);
+	if (page <= STACK_DEEP) {
+		madvise((void *)(here - STACK_DEEP), STACK_DEEP, MADV_DONTNEED);
+	}
+	if (from < to) {
+		madvise((void *)from, to - from, MADV_DONTNEED);
+	}
 }
 
 /* With one thread: it sleeps on the words that whoever wants something of it changes. An application
@@ -233,6 +255,7 @@ static bool serve_alone(struct provider_dest *d, uint8_t *buf)
 		{&control_of(d)->ctl_seq, 0, true},
 		{d->wait ? &d->wait->word : NULL, 0, true},
 	};
+	bool tidied = false;
 	for (uint32_t bells = 0;;) {
 		uint32_t rung = words[0].seen;
 		for (uint32_t i = 0; i < PROVIDER_WORDS_MAX; i++) {
@@ -252,6 +275,10 @@ static bool serve_alone(struct provider_dest *d, uint8_t *buf)
 		}
 		if (stacks_wanted(d)) {
 			start_loader();
+		}
+		if (!tidied) {
+			tidied = true;
+			give_back(buf);
 		}
 		if (provider_words_sleep(words, PROVIDER_WORDS_MAX,
 					 w->used[0] ? PROVIDER_ORPHAN_MS : QUIET_LOOK_MS) != 0) {
@@ -323,7 +350,7 @@ static uint32_t random_below(uint32_t n)
 }
 
 /* Only touched as far as messages are long. */
-static uint8_t scratch[2][PROTO_MESSAGE_MAX] __attribute__((aligned(64)));
+static uint8_t scratch[2][PROTO_MESSAGE_MAX] __attribute__((aligned(PROVIDER_PAGE)));
 
 /* The page may be another file by now (somebody has tidied up): looked at before each attempt. */
 static const uint32_t *fresh_wait_page(struct provider_dest *d)

@@ -13,7 +13,7 @@
 
 #define STEP_MS 50u
 
-static uint32_t left_ms, full_ms;
+static uint32_t left_ms PROVIDER_FEW, full_ms PROVIDER_FEW;
 
 void provider_patience_init(uint32_t extra_ms)
 {
@@ -61,7 +61,8 @@ static bool runs(uint32_t pid)
 	return !p || p[1] != ' ' || strchr("TtZXx", p[2]) == NULL;
 }
 
-bool provider_patience_wanted(const struct provider_dest *d, const struct provider_registration *reg)
+bool provider_patience_wanted(const struct provider_dest *d,
+			      const struct provider_registration *reg)
 {
 	if (d->dir[0] == 0) {
 		return false;
@@ -84,8 +85,10 @@ bool provider_patience_wanted(const struct provider_dest *d, const struct provid
 
 bool provider_patience_more(const struct provider_dest *d, bool wanted, struct timespec *until)
 {
-	int peer = order_load_relaxed(&d->peer);
-	uint32_t pid = peer > 0 ? (uint32_t)peer : d->wait ? order_load_relaxed(&d->wait->pid) : 0;
+	int peer = d ? order_load_relaxed(&d->peer) : 0;
+	uint32_t pid = peer > 0 ? (uint32_t)peer
+		       : d && d->wait ? order_load_relaxed(&d->wait->pid)
+				      : 0;
 	uint32_t step = BASE_MIN(left_ms, STEP_MS);
 	if (!wanted || step == 0 || (pid != 0 && !runs(pid))) {
 		return false;

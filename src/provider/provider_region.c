@@ -13,7 +13,7 @@ const struct ctl_entry provider_entry_on
 	__attribute__((aligned(64))) = {.enabled = 1, .level_max = 255, .any_union = UINT64_MAX};
 
 struct provider_region provider_memory;
-static uint32_t region_state; /* 0 none, 1 being mapped, 2 there */
+static uint32_t region_state PROVIDER_FEW; /* 0 none, 1 being mapped, 2 there */
 
 __thread struct provider_thread provider_thread;
 

@@ -4,7 +4,7 @@
  * child every generation reads as 0, so every handle misses and comes to the slow path.
  *
  * A ctl_entry pointer is the whole truth about where an event goes: control blocks are mapped at
- * addresses aligned to PROVIDER_LINK_ALIGN, with struct provider_link behind them. One load of
+ * addresses aligned to PROVIDER_LINK_ALIGN, with struct provider_link before them. One load of
  * hot->entry therefore gives a consistent picture without a lock, however often we re-attach.
  */
 #ifndef PROVIDER_PROVIDER_REGION_H
@@ -21,14 +21,17 @@ enum provider_dest_kind {
 	PROVIDER_DESTS = 3,
 };
 
-/* [0, 4 MB) control block, read-only; [4 MB, +4 KB) struct provider_link. */
+/* [0, 64 KB) struct provider_link, wiped on fork; [64 KB, + 4 MB) control block, read-only. Side by
+ * side, so that a quiet process has one page table for both, and one page of its own. */
 #define PROVIDER_LINK_ALIGN (2ull * POOL_CTL_BYTES)
+#define PROVIDER_LINK_BYTES 65536u
 
 struct provider_link {
-	struct pool_writer *writer;
 	uint32_t ctl_bytes;
 	uint32_t kind; /* enum provider_dest_kind */
+	struct pool_writer writer[1];
 };
+_Static_assert(sizeof(struct provider_link) <= PROVIDER_LINK_BYTES, "before the control block");
 
 enum provider_hot_flags {
 	PROVIDER_HOT_TYPED = 1u << 0,  /* descriptor types are honoured */
@@ -81,6 +84,9 @@ struct provider_hot {
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct provider_hot) == 320, "five cache lines");
 _Static_assert(offsetof(struct provider_hot, verdict) == 64, "the second one starts here");
+
+/* A few bytes that every process writes: into the page that the loader has written already. */
+#define PROVIDER_FEW __attribute__((section(".data")))
 
 #if defined(__aarch64__)
 #define PROVIDER_PAGE 65536 /* the largest the kernel may use */
@@ -171,12 +177,11 @@ static inline uint32_t provider_hot_index(const struct provider_hot *hot)
 
 static inline struct provider_link *provider_link_of(const struct ctl_entry *e)
 {
-	uintptr_t base = (uintptr_t)e & ~(uintptr_t)(PROVIDER_LINK_ALIGN - 1);
-	return (struct provider_link *)(base + POOL_CTL_BYTES);
+	return (struct provider_link *)((uintptr_t)e & ~(uintptr_t)(PROVIDER_LINK_ALIGN - 1));
 }
 static inline const void *provider_ctl_of(const struct ctl_entry *e)
 {
-	return (const void *)((uintptr_t)e & ~(uintptr_t)(PROVIDER_LINK_ALIGN - 1));
+	return (const uint8_t *)provider_link_of(e) + PROVIDER_LINK_BYTES;
 }
 
 #endif

@@ -18,12 +18,8 @@
 #pragma weak inproc_set_notify
 #pragma weak inproc_classic_handle
 
-pthread_mutex_t provider_lock = PTHREAD_MUTEX_INITIALIZER;
-pthread_cond_t provider_changed;
-struct provider_registration provider_registrations[PROVIDER_REGISTRATIONS_MAX];
-uint32_t provider_registrations_top;
-static uint32_t next_index;
-static bool initialised;
+/* All zero is PTHREAD_MUTEX_INITIALIZER. */
+struct provider_cold provider_cold __attribute__((aligned(4096)));
 static uint32_t wait_ms = PROVIDER_WAIT_MS;
 
 uint32_t provider_wait_ms(void)
@@ -78,10 +74,15 @@ static void inproc_attach_locked(uint32_t index)
 static void inproc_register_locked(uint32_t index)
 {
 	struct provider_registration *reg = &provider_registrations[index];
-	if (!inproc_register || inproc_register(index, &reg->guid, &reg->inproc_offset) != 0) {
+	bool wanted = provider_cold.inproc_wanted || (inproc_destination && inproc_destination());
+	if (!wanted || reg->inproc_known || !inproc_register ||
+	    inproc_register(index, &reg->guid, &reg->inproc_offset) != 0) {
 		return;
 	}
 	reg->inproc_known = true;
+	if (reg->traits) {
+		inproc_set_traits(index, reg->traits, reg->traits_bytes);
+	}
 	inproc_attach_locked(index);
 	const struct ctl_entry *e = reg->entry[PROVIDER_DEST_INPROC];
 	if (order_load_relaxed(&e->enabled) != 0) { /* a session waited for this provider */
@@ -94,6 +95,19 @@ static void inproc_register_locked(uint32_t index)
 		};
 		provider_notice_locked(index, PROVIDER_DEST_INPROC, &n);
 	}
+}
+
+/* The first private session starts. */
+static void inproc_wanted(void)
+{
+	pthread_mutex_lock(&provider_lock);
+	provider_cold.inproc_wanted = true;
+	for (uint32_t i = 0; i < provider_registrations_top; i++) {
+		if (provider_registrations[i].state == PROVIDER_REG_LIVE) {
+			inproc_register_locked(i);
+		}
+	}
+	pthread_mutex_unlock(&provider_lock);
 }
 
 /* Who enables a provider of his own process finds it called, unless it takes long. */
@@ -214,9 +228,9 @@ void provider_notice_locked(uint32_t index, uint32_t dest, const struct provider
 static int take_index_locked(uint32_t *ret)
 {
 	for (uint32_t k = 0; k < PROVIDER_REGISTRATIONS_MAX; k++) {
-		uint32_t i = (next_index + k) % PROVIDER_REGISTRATIONS_MAX;
+		uint32_t i = (provider_cold.next_index + k) % PROVIDER_REGISTRATIONS_MAX;
 		if (provider_registrations[i].state == PROVIDER_REG_FREE) {
-			next_index = i + 1;
+			provider_cold.next_index = i + 1;
 			provider_registrations_top = BASE_MAX(provider_registrations_top, i + 1);
 			*ret = i;
 			return 0;
@@ -276,7 +290,10 @@ static void wait_registered_locked(uint32_t index, uint32_t generation)
 				given_up[d] = dest->unresponsive = true;
 			}
 		}
-		if (!longer) {
+		/* The callback of a provider that is enabled did not get its turn yet; one that runs may
+		 * wait for a lock of our caller. */
+		bool due = !self && reg->jobs_done != reg->jobs_queued && !reg->running;
+		if (!longer && !(due && provider_patience_more(NULL, true, &until))) {
 			return;
 		}
 	}
@@ -284,14 +301,14 @@ static void wait_registered_locked(uint32_t index, uint32_t generation)
 
 static void init_once_locked(void)
 {
-	if (!initialised) {
-		initialised = true;
+	if (!provider_cold.initialised) {
+		provider_cold.initialised = true;
 		provider_registry_init();
 		read_environment();
 		provider_dests_init_locked();
 		provider_fork_watch();
 		if (inproc_set_notify) {
-			inproc_set_notify(inproc_notified);
+			inproc_set_notify(inproc_notified, inproc_wanted);
 		}
 	}
 }

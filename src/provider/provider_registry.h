@@ -59,10 +59,21 @@ struct provider_registration {
 	bool running; /* its callback is being called */
 };
 
-extern pthread_mutex_t provider_lock;
-extern pthread_cond_t provider_changed; /* CLOCK_MONOTONIC; something below the lock changed */
-extern struct provider_registration provider_registrations[PROVIDER_REGISTRATIONS_MAX];
-extern uint32_t provider_registrations_top; /* indices at or above were never used */
+/* Together, so that a process with few registrations touches one page of it. */
+struct provider_cold {
+	pthread_mutex_t lock;
+	pthread_cond_t changed; /* CLOCK_MONOTONIC; something below the lock changed */
+	uint32_t top;		/* indices at or above were never used */
+	uint32_t next_index;
+	bool initialised;
+	bool inproc_wanted; /* there is, or was, a private session */
+	struct provider_registration registration[PROVIDER_REGISTRATIONS_MAX];
+};
+extern struct provider_cold provider_cold __attribute__((visibility("hidden")));
+#define provider_lock		   (provider_cold.lock)
+#define provider_changed	   (provider_cold.changed)
+#define provider_registrations	   (provider_cold.registration)
+#define provider_registrations_top (provider_cold.top)
 
 /* Initialise lock and condition (first registration, and again in a forked child). */
 void provider_registry_init(void);

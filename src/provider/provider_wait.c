@@ -7,7 +7,6 @@
 
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -32,7 +31,9 @@ const struct proto_wait_page *provider_wait_map(struct provider_dest *d)
 			return NULL;
 		}
 	}
-	snprintf(path, sizeof path, "%s/wait", d->dir);
+	size_t n = strlen(d->dir);
+	memcpy(path, d->dir, n);
+	memcpy(path + n, "/wait", 6);
 	int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 	int fd = open(path, O_RDONLY | flags);
 	if (fd < 0 && mine) {

@@ -4,7 +4,8 @@
  *
  * What "logman create" keeps and what etwd starts by itself (autologgers) is one format: lines
  * "Key = value" with the names of the Windows registry's autologger values, first for the session,
- * then a section "[{GUID}]" or "[Provider-Name]" for each provider. docs/autologger.md has the table.
+ * then a section "[{GUID}]" or "[Provider-Name]" for each provider. docs/autologger.md has the
+ * table.
  *
  *   # a comment
  *   Start = 1
@@ -24,8 +25,8 @@
 
 #include "base/base.h"
 
-#define SAVED_BYTES_MAX	    (1u << 20) /* of a file */
-#define SAVED_PROVIDERS_MAX 1024u
+#define SAVED_BYTES_MAX	     (1u << 20) /* of a file */
+#define SAVED_PROVIDERS_MAX  1024u
 #define SAVED_FILE_MAX_LIMIT 16u /* FileMax, as Windows */
 
 struct saved_provider {
@@ -39,14 +40,14 @@ struct saved_provider {
 };
 
 enum saved_suffix { /* of a collector's file, as logman -v */
-	SAVED_SUFFIX_NONE,
-	SAVED_SUFFIX_NUMBER,
-	SAVED_SUFFIX_TIME,
+		    SAVED_SUFFIX_NONE,
+		    SAVED_SUFFIX_NUMBER,
+		    SAVED_SUFFIX_TIME,
 };
 
 struct saved_session {
-	char name[1024];
-	char file[4096]; /* "": none */
+	char name[3100];  /* 1024 units of UTF-16 */
+	char file[4096];  /* "": none */
 	struct guid guid; /* zero: chosen at the start */
 	uint32_t start;	  /* autologger: 1 = start with etwd */
 	uint32_t clock;	  /* 1 qpc, 2 system, 3 cycles */
@@ -65,8 +66,8 @@ struct saved_session {
 
 /* What a file means when it says nothing. */
 void saved_init(struct saved_session *s);
-/* 0; -EBADMSG with line and reason in *d; -ENOMEM; -E2BIG. On failure *ret holds nothing. `name` is the
- * session's when the file does not tell. */
+/* 0; -EBADMSG with line and reason in *d; -ENOMEM; -E2BIG. On failure *ret holds nothing. `name` is
+ * the session's when the file does not tell. */
 int saved_parse(const char *text, size_t n, const char *name, struct saved_session *ret,
 		struct diag *d);
 /* The same from a file, named after it without ".conf". Also -errno of the file. */
@@ -79,18 +80,19 @@ void saved_finish(struct saved_session *s);
 /* A new provider, enabled for everything. NULL when there are too many or no memory. */
 struct saved_provider *saved_add_provider(struct saved_session *s, const struct guid *g);
 
-/* Where they are. Users: $XDG_CONFIG_HOME/openetw (else ~/.config/openetw), for all: /etc/openetw. */
+/* Where they are. Users: $XDG_CONFIG_HOME/openetw (else ~/.config/openetw), for all: /etc/openetw.
+ */
 enum saved_place {
 	SAVED_AUTOLOGGERS, /* autologger.d */
 	SAVED_COLLECTORS,  /* collectors */
-	SAVED_STATE,	   /* $XDG_STATE_HOME/openetw (else ~/.local/state/openetw), /var/lib/openetw */
+	SAVED_STATE, /* $XDG_STATE_HOME/openetw (else ~/.local/state/openetw), /var/lib/openetw */
 };
 /* -ENOENT when there is no home to speak of, -ENAMETOOLONG. */
 int saved_dir(enum saved_place place, bool system, char *out, size_t cap);
 /* "DIR/NAME.conf", what is no plain file name character of NAME as %XX. */
 int saved_path(enum saved_place place, bool system, const char *name, char *out, size_t cap);
-/* Every "*.conf" of a directory by name; stops when `each` is false. 0 or -errno; a missing directory
- * is an empty one. */
+/* Every "*.conf" of a directory by name; stops when `each` is false. 0 or -errno; a missing
+ * directory is an empty one. */
 int saved_each(const char *dir, bool (*each)(void *ctx, const char *path), void *ctx);
 /* mkdir -p, 0700. */
 int saved_make_dirs(const char *dir);

@@ -38,7 +38,8 @@ int saved_dir(enum saved_place place, bool system, char *out, size_t cap)
 		if (!h) {
 			return -ENOENT;
 		}
-		int n = snprintf(home, sizeof home, "%s%s", h, state ? "/.local/state" : "/.config");
+		int n = snprintf(home, sizeof home, "%s%s", h,
+				 state ? "/.local/state" : "/.config");
 		if (n < 0 || (size_t)n >= sizeof home) {
 			return -ENAMETOOLONG;
 		}
@@ -67,8 +68,9 @@ int saved_path(enum saved_place place, bool system, const char *name, char *out,
 	}
 	for (size_t i = 0; name[i]; i++) {
 		char one[4];
-		int n = plain(name, i) ? snprintf(one, sizeof one, "%c", name[i])
-				       : snprintf(one, sizeof one, "%%%02X", (unsigned char)name[i]);
+		int n = plain(name, i)
+				? snprintf(one, sizeof one, "%c", name[i])
+				: snprintf(one, sizeof one, "%%%02X", (unsigned char)name[i]);
 		if (at + (size_t)n + sizeof SUFFIX > cap || at - dir + (size_t)n > 240) {
 			return -ENAMETOOLONG;
 		}
@@ -165,7 +167,8 @@ int saved_write(const char *path, const struct saved_session *s)
 	struct strbuf b = {0};
 	saved_format(s, &b);
 	snprintf(other, sizeof other, "%s.%d~", path, (int)getpid());
-	int fd = r < 0 || b.failed ? -1 : open(other, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int fd = r < 0 || b.failed ? -1
+				   : open(other, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (r == 0 && fd < 0) {
 		r = b.failed ? -ENOMEM : -errno;
 	}

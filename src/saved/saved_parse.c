@@ -50,14 +50,16 @@ static const struct key provider_keys[] = {
 	KEY("Name", TEXT, saved_provider, name, 0, 0),
 	KEY("Enabled", FLAG, saved_provider, enabled, 0, 1),
 	KEY("EnableLevel", BYTE, saved_provider, level, 0, 255),
-	KEY("EnableFlags", BIG, saved_provider, any, 0, UINT32_MAX), /* what 32-bit providers have */
+	KEY("EnableFlags", BIG, saved_provider, any, 0,
+	    UINT32_MAX), /* what 32-bit providers have */
 	KEY("MatchAnyKeyword", BIG, saved_provider, any, 0, UINT64_MAX),
 	KEY("MatchAllKeyword", BIG, saved_provider, all, 0, UINT64_MAX),
 	KEY("EnableProperty", NUMBER, saved_provider, properties, 0, UINT32_MAX),
 };
-/* Values that Windows knows and that mean nothing here; taken without a word. FileCounter and Status
- * are kept by etwd in its state directory. */
-static const char *const ignored[] = {"Boot", "Status", "FileCounter", "DisableRealtimePersistence"};
+/* Values that Windows knows and that mean nothing here; taken without a word. FileCounter and
+ * Status are kept by etwd in its state directory. */
+static const char *const ignored[] = {"Boot", "Status", "FileCounter",
+				      "DisableRealtimePersistence"};
 static const char *const suffixes[] = {"none", "number", "time"};
 
 void saved_init(struct saved_session *s)
@@ -261,9 +263,9 @@ static bool line_parse(struct saved_session *s, char *text, uint32_t line, bool 
 	if (is_ignored(name)) {
 		return true;
 	}
-	const struct key *k =
-		*inout_provider ? find(provider_keys, BASE_ARRAY_LEN(provider_keys), name)
-				: find(session_keys, BASE_ARRAY_LEN(session_keys), name);
+	const struct key *k = *inout_provider
+				      ? find(provider_keys, BASE_ARRAY_LEN(provider_keys), name)
+				      : find(session_keys, BASE_ARRAY_LEN(session_keys), name);
 	if (!k) {
 		return report(d, line, "'%.60s' is no key of a %s", name,
 			      *inout_provider ? "provider" : "session");

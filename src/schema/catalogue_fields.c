@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 static const struct {
-	const char *name;
+	char name[18];
 	uint16_t in, out;
 	uint16_t length;
 } types[] = {

@@ -105,8 +105,9 @@ const struct manifest_name *manifest_find_value(const struct manifest_provider *
 
 /* ---- types ------------------------------------------------------------------------------------ */
 
+/* Names inside the tables here: pointers would be written by the loader, in every process. */
 struct type_name {
-	const char *name;
+	char name[30];
 	uint16_t value;
 };
 static const struct type_name in_types[] = {

@@ -239,7 +239,7 @@ static void put_guid(const struct fmt *f, const uint8_t *p)
 
 static const struct {
 	uint32_t code;
-	const char *text;
+	char text[36];
 } nt_texts[] = {
 	{0x00000000, "STATUS_SUCCESS"},
 	{0x00000102, "STATUS_TIMEOUT"},

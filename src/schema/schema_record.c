@@ -8,21 +8,22 @@ static const struct guid metadata_guid = {{0xC1, 0xF6, 0xCC, 0xBB, 0xD1, 0x6C, 0
 void schema_record_read(const EVENT_RECORD *r, struct schema_record *ret)
 {
 	const EVENT_HEADER *h = &r->EventHeader;
-	*ret = (struct schema_record){
-		.payload = r->UserData ? r->UserData : (const uint8_t *)"",
-		.payload_bytes = r->UserData ? r->UserDataLength : 0,
-		.pid = h->ProcessId,
-		.tid = h->ThreadId,
-		.flags = h->Flags,
-		.id = h->EventDescriptor.Id,
-		.version = h->EventDescriptor.Version,
-		.opcode = h->EventDescriptor.Opcode,
-		.classic = (h->Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER) != 0,
-	};
-	ret->pointer_size = h->Flags & EVENT_HEADER_FLAG_32_BIT_HEADER   ? 4
-			    : h->Flags & EVENT_HEADER_FLAG_64_BIT_HEADER ? 8
-									 : 0;
-	memcpy(ret->provider.b, &h->ProviderId, 16);
+	struct schema_record *s = ret; /* once for each event and function: filled in place */
+	s->tlg = s->traits = s->control_guid = NULL;
+	s->tlg_bytes = s->traits_bytes = 0;
+	s->payload = r->UserData ? r->UserData : (const uint8_t *)"";
+	s->payload_bytes = r->UserData ? r->UserDataLength : 0;
+	s->pid = h->ProcessId;
+	s->tid = h->ThreadId;
+	s->flags = h->Flags;
+	s->id = h->EventDescriptor.Id;
+	s->version = h->EventDescriptor.Version;
+	s->opcode = h->EventDescriptor.Opcode;
+	s->classic = (h->Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER) != 0;
+	s->pointer_size = h->Flags & EVENT_HEADER_FLAG_32_BIT_HEADER   ? 4
+			 : h->Flags & EVENT_HEADER_FLAG_64_BIT_HEADER ? 8
+								      : 0;
+	memcpy(s->provider.b, &h->ProviderId, 16);
 	for (unsigned i = 0; r->ExtendedData && i < r->ExtendedDataCount; i++) {
 		const EVENT_HEADER_EXTENDED_DATA_ITEM *item = &r->ExtendedData[i];
 		const uint8_t *data = (const uint8_t *)(uintptr_t)item->DataPtr;
@@ -31,21 +32,21 @@ void schema_record_read(const EVENT_RECORD *r, struct schema_record *ret)
 		}
 		switch (item->ExtType) {
 		case EVENT_HEADER_EXT_TYPE_EVENT_SCHEMA_TL:
-			ret->tlg = data;
-			ret->tlg_bytes = item->DataSize;
+			s->tlg = data;
+			s->tlg_bytes = item->DataSize;
 			break;
 		case EVENT_HEADER_EXT_TYPE_PROV_TRAITS:
-			ret->traits = data;
-			ret->traits_bytes = item->DataSize;
+			s->traits = data;
+			s->traits_bytes = item->DataSize;
 			break;
 		case EVENT_HEADER_EXT_TYPE_CONTROL_GUID:
-			ret->control_guid = item->DataSize >= 16 ? data : NULL;
+			s->control_guid = item->DataSize >= 16 ? data : NULL;
 			break;
 		default:
 			break;
 		}
 	}
-	ret->metadata = ret->classic && guid_equal(&ret->provider, &metadata_guid);
+	s->metadata = s->classic && guid_equal(&s->provider, &metadata_guid);
 }
 
 bool schema_record_settle(struct schema_payload *p)

@@ -27,7 +27,7 @@ struct tmf {
 };
 
 static const struct {
-	const char *name;
+	char name[18];
 	uint16_t in, out, length;
 } types[] = {
 	{"ItemChar", SCHEMA_IN_UINT8, SCHEMA_OUT_STRING, 0},

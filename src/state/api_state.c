@@ -16,13 +16,31 @@
 
 #define GROUPS	    31u
 #define STACK_GROUP 0x18u
+#define BOOT_SLACK  (10u * 10000000u) /* 10 s */
 
-struct openetw_state {
+/* Files of different machines have nothing in common but the numbers of their processes. */
+struct machine {
+	struct machine *next;
+	uint64_t boot_filetime;
+	uint32_t processors;
 	struct state *s;
-	bool complete;			  /* a file has been read ahead */
-	const struct etl_record *current; /* while a callback of an attached trace runs */
-	bool raw;	   /* the traces' time stamps are raw ticks of this clock */
+	bool complete; /* a file has been read ahead */
+};
+/* A trace that is attached. */
+struct attached {
+	struct attached *next;
+	struct openetw_state *owner;
+	struct machine *machine;
+	bool raw; /* its time stamps are raw ticks of this clock */
 	struct etl_clock clock;
+};
+struct openetw_state {
+	uint32_t flags;
+	struct machine first;		  /* also of events that are fed */
+	struct machine *now;		  /* whose event came last; never NULL */
+	struct attached *attached;	  /* all */
+	struct attached *asking;	  /* whose callback runs, or ran last; may be NULL */
+	const struct etl_record *current; /* while a callback of an attached trace runs */
 	uint64_t *stack;
 	size_t stack_cap;
 };
@@ -31,9 +49,11 @@ struct openetw_state *openetw_state_create(uint32_t flags)
 {
 	struct openetw_state *s = calloc(1, sizeof *s);
 	if (s) {
-		s->s = state_create(flags & OPENETW_STATE_STACKS ? STATE_STACKS : 0);
+		s->flags = flags & OPENETW_STATE_STACKS ? STATE_STACKS : 0;
+		s->now = &s->first;
+		s->first.s = state_create(s->flags);
 	}
-	if (s && !s->s) {
+	if (s && !s->first.s) {
 		free(s);
 		s = NULL;
 	}
@@ -42,16 +62,62 @@ struct openetw_state *openetw_state_create(uint32_t flags)
 
 void openetw_state_destroy(struct openetw_state *s)
 {
-	if (s) {
-		state_destroy(s->s);
-		free(s->stack);
-		free(s);
+	if (!s) {
+		return;
 	}
+	for (struct attached *a = s->attached, *next; a; a = next) {
+		next = a->next;
+		free(a);
+	}
+	for (struct machine *m = s->first.next, *next; m; m = next) {
+		next = m->next;
+		state_destroy(m->s);
+		free(m);
+	}
+	state_destroy(s->first.s);
+	free(s->stack);
+	free(s);
+}
+
+/* The same boot, as files of two sessions tell it: the clock may have been set a little between. */
+static struct machine *machine_of(struct openetw_state *s, uint64_t boot, uint32_t processors)
+{
+	if (s->first.processors == 0) { /* the first that comes */
+		s->first.boot_filetime = boot;
+		s->first.processors = processors;
+	}
+	struct machine *m = &s->first;
+	for (;; m = m->next) {
+		uint64_t apart =
+			boot > m->boot_filetime ? boot - m->boot_filetime : m->boot_filetime - boot;
+		if (apart <= BOOT_SLACK && processors == m->processors) {
+			return m;
+		}
+		if (!m->next) {
+			break;
+		}
+	}
+	struct machine *n = calloc(1, sizeof *n);
+	if (n) {
+		n->boot_filetime = boot;
+		n->processors = processors;
+		n->s = state_create(s->flags);
+	}
+	if (n && !n->s) {
+		free(n);
+		n = NULL;
+	}
+	m->next = n;
+	return n;
 }
 
 int openetw_state_full(const struct openetw_state *s)
 {
-	return state_full(s->s);
+	int full = 0;
+	for (const struct machine *m = &s->first; m; m = m->next) {
+		full |= state_full(m->s);
+	}
+	return full;
 }
 
 uint32_t openetw_state_read_file(struct openetw_state *s, const char *path, openetw_progress_fn fn,
@@ -70,9 +136,15 @@ uint32_t openetw_state_read_file(struct openetw_state *s, const char *path, open
 	}
 	etl_reader_use_windows(r);
 	etl_reader_only(r, state_wants);
-	uint32_t code = ERROR_SUCCESS, total = etl_reader_info(r)->buffers_found, done = 0;
+	const struct etl_file_info *info = etl_reader_info(r);
+	struct machine *m = machine_of(s, info->boot_filetime, info->processors);
+	if (!m) {
+		etl_reader_close(r);
+		return ERROR_NOT_ENOUGH_MEMORY;
+	}
+	uint32_t code = ERROR_SUCCESS, total = info->buffers_found, done = 0;
 	while ((err = etl_reader_next(r, &e)) > 0) {
-		state_add(s->s, &e);
+		state_add(m->s, &e);
 		uint32_t now = etl_reader_buffers_done(r);
 		if (fn && now != done && fn(context, now, total)) {
 			code = ERROR_CANCELLED;
@@ -81,33 +153,56 @@ uint32_t openetw_state_read_file(struct openetw_state *s, const char *path, open
 		done = now;
 	}
 	etl_reader_close(r);
-	state_rewind(s->s);
-	s->complete = s->complete || err == 0;
+	state_rewind(m->s);
+	m->complete = m->complete || err == 0;
 	return err < 0 ? win32_from_errno(err) : code;
 }
 
 /* A complete state only follows who runs where. */
-static void take(struct openetw_state *s, const struct etl_record *r)
+static void take(struct machine *m, const struct etl_record *r)
 {
-	if (s->complete) {
-		state_follow(s->s, r);
+	if (m->complete) {
+		state_follow(m->s, r);
 	} else {
-		state_add(s->s, r);
+		state_add(m->s, r);
 	}
 }
 
 static void observe(void *ctx, const struct etl_record *r)
 {
-	struct openetw_state *s = ctx;
-	s->current = r;
+	struct attached *a = ctx;
+	a->owner->current = r;
 	if (r) {
-		take(s, r);
+		a->owner->asking = a;
+		a->owner->now = a->machine;
+		take(a->machine, r);
 	}
 }
 
 uint32_t openetw_state_attach(struct openetw_state *s, uint64_t trace)
 {
-	return consume_observe(trace, observe, s, &s->raw, &s->clock);
+	struct consume_about about;
+	struct attached *a = calloc(1, sizeof *a);
+	if (!a) {
+		return ERROR_NOT_ENOUGH_MEMORY;
+	}
+	a->owner = s;
+	uint32_t code = consume_observe(trace, observe, a, &about);
+	if (code) {
+		free(a);
+		return code;
+	}
+	a->raw = about.raw;
+	a->clock = about.clock;
+	a->next = s->attached;
+	s->attached = a;
+	a->machine = machine_of(s, about.boot_filetime, about.processors);
+	if (!a->machine) {
+		/* It stays attached, to the wrong machine rather than to none. */
+		a->machine = &s->first;
+		return ERROR_NOT_ENOUGH_MEMORY;
+	}
+	return ERROR_SUCCESS;
 }
 
 /* The group of kernel records is known by their class. */
@@ -122,7 +217,8 @@ static uint16_t hook_of(const EVENT_RECORD *e)
 	}
 	for (uint16_t group = 0; group < GROUPS; group++) {
 		uint16_t hook = (uint16_t)(group << 8 | e->EventHeader.EventDescriptor.Opcode);
-		if (memcmp(etl_class_of_hook(hook), &e->EventHeader.ProviderId, sizeof(GUID)) == 0) {
+		if (memcmp(etl_class_of_hook(hook), &e->EventHeader.ProviderId, sizeof(GUID)) ==
+		    0) {
 			return hook == 0x140A ? 0x030A : hook;
 		}
 	}
@@ -158,7 +254,8 @@ uint32_t openetw_state_feed(struct openetw_state *s, const EVENT_RECORD *e)
 		return ERROR_INVALID_PARAMETER;
 	}
 	record_of(e, &r);
-	take(s, &r);
+	s->now = &s->first;
+	take(s->now, &r);
 	return ERROR_SUCCESS;
 }
 
@@ -180,13 +277,15 @@ static const struct etl_record *record_for(const struct openetw_state *s, const 
 /* As the tables have it. */
 static uint64_t time_in(const struct openetw_state *s, uint64_t time)
 {
-	return s->raw && time && time != UINT64_MAX ? etl_clock_to_filetime(&s->clock, time) : time;
+	const struct attached *a = s->asking;
+	return a && a->raw && time && time != UINT64_MAX ? etl_clock_to_filetime(&a->clock, time)
+							 : time;
 }
 
 static const char *name_of(const struct openetw_state *s, uint32_t pid, uint64_t time)
 {
 	const struct state_process *p =
-		pid == STATE_NO_ID ? NULL : state_process_at(s->s, pid, time);
+		pid == STATE_NO_ID ? NULL : state_process_at(s->now->s, pid, time);
 	return p && p->name[0] ? p->name : NULL;
 }
 
@@ -198,7 +297,7 @@ uint32_t openetw_state_event(struct openetw_state *s, const EVENT_RECORD *e,
 		return ERROR_INVALID_PARAMETER;
 	}
 	const struct etl_record *r = record_for(s, e, &made);
-	struct state_who about = state_who(s->s, r);
+	struct state_who about = state_who(s->now->s, r);
 	*ret = (struct openetw_event_origin){
 		.size = ret->size,
 		.pid = r->pid,
@@ -215,7 +314,7 @@ uint32_t openetw_state_event(struct openetw_state *s, const EVENT_RECORD *e,
 			       ? ret->process
 			       : name_of(s, ret->subject_pid, r->time_filetime);
 	ret->file_key = state_file_key(r);
-	ret->file = ret->file_key ? state_file(s->s, ret->file_key, r->time_filetime) : NULL;
+	ret->file = ret->file_key ? state_file(s->now->s, ret->file_key, r->time_filetime) : NULL;
 	return ERROR_SUCCESS;
 }
 
@@ -225,7 +324,7 @@ uint32_t openetw_state_process(struct openetw_state *s, uint32_t pid, uint64_t t
 	if (!ret || ret->size < sizeof *ret) {
 		return ERROR_INVALID_PARAMETER;
 	}
-	const struct state_process *p = state_process_at(s->s, pid, time_in(s, time));
+	const struct state_process *p = state_process_at(s->now->s, pid, time_in(s, time));
 	if (!p) {
 		return ERROR_NOT_FOUND;
 	}
@@ -249,7 +348,7 @@ uint32_t openetw_state_thread(struct openetw_state *s, uint32_t tid, uint64_t ti
 		return ERROR_INVALID_PARAMETER;
 	}
 	struct state_thread t;
-	if (!state_thread_at(s->s, tid, time_in(s, time), &t)) {
+	if (!state_thread_at(s->now->s, tid, time_in(s, time), &t)) {
 		return ERROR_NOT_FOUND;
 	}
 	*ret = (struct openetw_thread){
@@ -277,7 +376,7 @@ uint32_t openetw_state_module(struct openetw_state *s, uint32_t pid, uint64_t ad
 	if (!ret || ret->size < sizeof *ret) {
 		return ERROR_INVALID_PARAMETER;
 	}
-	const struct state_image *i = state_image_at(s->s, pid, address, time_in(s, time));
+	const struct state_image *i = state_image_at(s->now->s, pid, address, time_in(s, time));
 	if (!i) {
 		return ERROR_NOT_FOUND;
 	}
@@ -294,7 +393,7 @@ uint32_t openetw_state_module(struct openetw_state *s, uint32_t pid, uint64_t ad
 		.name = last_part(i->path),
 	};
 	struct state_debug_id d;
-	if (state_debug_id_of(s->s, i, &d)) {
+	if (state_debug_id_of(s->now->s, i, &d)) {
 		ret->build_guid = d.guid;
 		ret->build_age = d.age;
 		ret->symbol_file = d.name;
@@ -310,10 +409,10 @@ uint32_t openetw_state_symbol(struct openetw_state *s, uint32_t pid, uint64_t ad
 	}
 	time = time_in(s, time);
 	uint64_t start;
-	const struct state_image *i = state_image_at(s->s, pid, address, time);
-	const char *name = state_code_at(s->s, pid, address, time, &start);
+	const struct state_image *i = state_image_at(s->now->s, pid, address, time);
+	const char *name = state_code_at(s->now->s, pid, address, time, &start);
 	if (!name && i) {
-		name = state_function_at(s->s, i, address, &start);
+		name = state_function_at(s->now->s, i, address, &start);
 	}
 	if (!name) {
 		return ERROR_NOT_FOUND;
@@ -329,7 +428,7 @@ uint32_t openetw_state_symbol(struct openetw_state *s, uint32_t pid, uint64_t ad
 
 const char *openetw_state_file(struct openetw_state *s, uint64_t key, uint64_t time)
 {
-	return state_file(s->s, key, time_in(s, time));
+	return state_file(s->now->s, key, time_in(s, time));
 }
 
 /* What the event carries itself. */
@@ -377,8 +476,8 @@ uint32_t openetw_state_stack(struct openetw_state *s, const EVENT_RECORD *e,
 	} else if (r->hook >> 8 != STACK_GROUP) {
 		/* The thread that logged it; an event that names none takes the one it is about, or
 		 * any with that time. */
-		who.tid = who.tid == STATE_NO_ID ? state_who(s->s, r).tid : who.tid;
-		n = state_stack(s->s, r->time_raw, who.tid, &a, &who);
+		who.tid = who.tid == STATE_NO_ID ? state_who(s->now->s, r).tid : who.tid;
+		n = state_stack(s->now->s, r->time_raw, who.tid, &a, &who);
 	}
 	if (n == 0) {
 		return ERROR_NOT_FOUND;

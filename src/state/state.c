@@ -335,7 +335,8 @@ void state_add(struct state *s, const struct etl_record *r)
 
 bool state_thread_at(const struct state *s, uint32_t tid, uint64_t time, struct state_thread *ret)
 {
-	const struct thread_node *n = (const struct thread_node *)state_table_find(&s->threads, tid);
+	const struct thread_node *n =
+		(const struct thread_node *)state_table_find(&s->threads, tid);
 	const struct thread_node *best = n;
 	for (; n; n = (const struct thread_node *)n->n.older) {
 		best = n; /* the oldest when all came later */
@@ -437,8 +438,7 @@ struct state_who state_who(const struct state *s, const struct etl_record *r)
 	return w;
 }
 
-const struct state_process *state_process_at(const struct state *s, uint32_t pid,
-					     uint64_t time)
+const struct state_process *state_process_at(const struct state *s, uint32_t pid, uint64_t time)
 {
 	const struct process_node *n =
 		(const struct process_node *)state_table_find(&s->processes, pid);
@@ -562,8 +562,9 @@ uint64_t state_file_key(const struct etl_record *r)
 		if (type > TYPE_FILE_OPEN && type < TYPE_FILE_END) {
 			return pointer_at(r, key);
 		}
-		return type >= TYPE_FILE_MAP && type <= TYPE_FILE_MAP_DC_END ? pointer_at(r, pointer)
-									     : 0;
+		return type >= TYPE_FILE_MAP && type <= TYPE_FILE_MAP_DC_END
+			       ? pointer_at(r, pointer)
+			       : 0;
 	default:
 		return 0;
 	}

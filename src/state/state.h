@@ -9,11 +9,11 @@
  *   files       key -> path
  *   stacks      time stamp, thread -> addresses, joined from stack walk records
  *
- * Feed it every record in the order of time. Much of what a trace tells stands at its end (rundown of
- * threads and files, addresses of cached stacks), so the answers are complete only when all of it has
- * been fed: read a file twice (state_add, then state_follow), or ask as you go and take what is known
- * so far. Ids are used again, so most questions name a time: FILETIME, which records of files with
- * different clocks have in common. Stacks name their event by its raw time.
+ * Feed it every record in the order of time. Much of what a trace tells stands at its end (rundown
+ * of threads and files, addresses of cached stacks), so the answers are complete only when all of
+ * it has been fed: read a file twice (state_add, then state_follow), or ask as you go and take what
+ * is known so far. Ids are used again, so most questions name a time: FILETIME, which records of
+ * files with different clocks have in common. Stacks name their event by its raw time.
  *
  * Records are untrusted: what does not fit its layout is ignored. Memory grows with the number of
  * such records and ends at a limit; state_full() tells that it was reached.
@@ -39,8 +39,8 @@ void state_add(struct state *s, const struct etl_record *r);
 void state_follow(struct state *s, const struct etl_record *r);
 /* Between the two: nobody is known to run. */
 void state_rewind(struct state *s);
-/* Could a record with this marker and these first bytes tell anything? For those who read a file for
- * this alone (etl_reader_only). */
+/* Could a record with this marker and these first bytes tell anything? For those who read a file
+ * for this alone (etl_reader_only). */
 bool state_wants(uint8_t type, const uint8_t *raw);
 bool state_full(const struct state *s);
 
@@ -66,12 +66,11 @@ uint32_t state_running(const struct state *s, uint16_t cpu);
 struct state_process {
 	uint32_t pid, parent, session;
 	uint64_t start_time, end_time; /* 0, UINT64_MAX: before and after what the trace holds */
-	const char *name;	     /* as the system has it: "notepad.exe" */
-	const char *command_line;    /* "" when unknown */
+	const char *name;	       /* as the system has it: "notepad.exe" */
+	const char *command_line;      /* "" when unknown */
 };
 /* NULL when there was none. */
-const struct state_process *state_process_at(const struct state *s, uint32_t pid,
-					     uint64_t time);
+const struct state_process *state_process_at(const struct state *s, uint32_t pid, uint64_t time);
 
 struct state_image {
 	uint64_t base, size;
@@ -94,8 +93,8 @@ bool state_debug_id_of(const struct state *s, const struct state_image *i,
 /* Name of code that was made at run time (.NET, JScript) and where it starts; NULL when unknown. */
 const char *state_code_at(struct state *s, uint32_t pid, uint64_t address, uint64_t time,
 			  uint64_t *ret_start);
-/* Name of a function of a module of Linux, from the files of this machine; NULL when unknown. *ret_start
- * is an address. */
+/* Name of a function of a module of Linux, from the files of this machine; NULL when unknown.
+ * *ret_start is an address. */
 const char *state_function_at(struct state *s, const struct state_image *i, uint64_t address,
 			      uint64_t *ret_start);
 /* All modules of a process in the order they came; NULL at the end. */

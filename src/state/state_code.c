@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Pieces of code of one process stand sorted by their start, behind them those that came since the
- * last sorting. Addresses are used again, so a piece has a time from which on it counts; rundowns at
- * the end speak of code that was there for an unknown time.
+ * last sorting. Addresses are used again, so a piece has a time from which on it counts; rundowns
+ * at the end speak of code that was there for an unknown time.
  */
 #include "state/state_code.h"
 
@@ -145,8 +145,8 @@ void state_codes_add(struct state_codes *x, struct state_memory *m, const struct
 	p.from = load ? r->time_filetime : 0;
 	/* A rundown repeats what is known, in traces that saw it being made: keep the first. */
 	uint64_t start;
-	const char *known = load ? NULL
-				 : state_codes_at(x, r->pid, p.start, r->time_filetime, &start);
+	const char *known =
+		load ? NULL : state_codes_at(x, r->pid, p.start, r->time_filetime, &start);
 	if (known && start == p.start) {
 		return;
 	}

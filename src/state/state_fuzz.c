@@ -24,6 +24,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		const char *f = state_file(s, state_file_key(&e), e.time_filetime);
 		struct state_who whose;
 		uint32_t n = state_stack(s, e.time_raw, w.tid, &a, &whose);
+		struct state_debug_id id;
+		uint64_t start;
+		const char *code = state_code_at(s, e.pid, e.time_raw, e.time_filetime, &start);
+		sum += (code ? (unsigned char)code[0] : 0) +
+		       (i && state_debug_id_of(s, i, &id) ? id.guid[15] : 0);
 		sum += (p ? (unsigned char)p->name[0] : 0) + (i ? (unsigned char)i->path[0] : 0) +
 		       (f ? (unsigned char)f[0] : 0) + (n ? a[n - 1] : 0);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Private to state: the few kernel payloads it lives on, taken apart. All return false when the bytes
- * do not fit the layout.
+ * Private to state: the few kernel payloads it lives on, taken apart. All return false when the
+ * bytes do not fit the layout.
  */
 #ifndef STATE_STATE_PAYLOAD_H
 #define STATE_STATE_PAYLOAD_H

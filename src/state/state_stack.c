@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * A stack belongs to the event of exactly its time stamp on its thread. It comes in one record or in
- * two, kernel part first, and its addresses stand in it or, since Windows 8, behind a key that is
- * explained when the cache gives it up: nearly always later. The cache uses a key again for another
- * stack then, so a key means what the next explanation after its use says [obs]: parts wait for it.
+ * A stack belongs to the event of exactly its time stamp on its thread. It comes in one record or
+ * in two, kernel part first, and its addresses stand in it or, since Windows 8, behind a key that
+ * is explained when the cache gives it up: nearly always later. The cache uses a key again for
+ * another stack then, so a key means what the next explanation after its use says [obs]: parts wait
+ * for it.
  */
 #include "state/state_stack.h"
 #include "state/state_payload.h"
@@ -94,8 +95,7 @@ static void key_explain(struct state_stacks *x, struct state_memory *m, uint16_t
 	struct bytes b = bytes_of(r->payload, r->payload_bytes);
 	struct key_node *k = key_of(x, m, take_pointer(&b, r->pointer_size));
 	uint32_t count;
-	const uint64_t *a =
-		k && !b.bad ? addresses_keep(x, m, &b, r->pointer_size, &count) : NULL;
+	const uint64_t *a = k && !b.bad ? addresses_keep(x, m, &b, r->pointer_size, &count) : NULL;
 	if (!a) {
 		return;
 	}
@@ -185,8 +185,8 @@ static void settle(struct state_stacks *x)
 	}
 }
 
-uint32_t state_stacks_get(struct state_stacks *x, uint64_t time, uint32_t tid,
-			  const uint64_t **ret, uint32_t *ret_pid, uint32_t *ret_tid)
+uint32_t state_stacks_get(struct state_stacks *x, uint64_t time, uint32_t tid, const uint64_t **ret,
+			  uint32_t *ret_pid, uint32_t *ret_tid)
 {
 	settle(x);
 	size_t low = 0, high = x->count;

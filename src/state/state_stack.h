@@ -21,13 +21,13 @@ struct state_stacks {
 	bool sorted;
 	struct state_table keys;
 	struct state_table known; /* lists of addresses, each kept once */
-	uint64_t *joined; /* what state_stack() hands out */
+	uint64_t *joined;	  /* what state_stack() hands out */
 	size_t joined_cap;
 };
 void state_stacks_add(struct state_stacks *x, struct state_memory *m, uint16_t hook,
 		      const struct etl_record *r);
-uint32_t state_stacks_get(struct state_stacks *x, uint64_t time, uint32_t tid,
-			  const uint64_t **ret, uint32_t *ret_pid, uint32_t *ret_tid);
+uint32_t state_stacks_get(struct state_stacks *x, uint64_t time, uint32_t tid, const uint64_t **ret,
+			  uint32_t *ret_pid, uint32_t *ret_tid);
 void state_stacks_counts(struct state_stacks *x, size_t *ret_stacks, size_t *ret_unexplained);
 void state_stacks_free(struct state_stacks *x);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A module of a Linux trace names a file by its path. The file of today may be another build: then its
- * names would be wrong ones, so it has to prove itself. Image records have the build id's first bytes
- * where Windows has time stamp and checksum, debug ids have 16 of them; a trace with neither leaves
- * the size.
+ * A module of a Linux trace names a file by its path. The file of today may be another build: then
+ * its names would be wrong ones, so it has to prove itself. Image records have the build id's first
+ * bytes where Windows has time stamp and checksum, debug ids have 16 of them; a trace with neither
+ * leaves the size.
  */
 #include "state/state_symbol.h"
 
@@ -18,7 +18,7 @@
 struct file_node {
 	struct state_node n; /* by path and build */
 	const char *path;
-	uint64_t build; /* what else tells builds apart */
+	uint64_t build;		/* what else tells builds apart */
 	struct symbol_elf *elf; /* NULL: none, or another build */
 };
 struct name_node {
@@ -35,7 +35,8 @@ static bool is_build(const struct symbol_elf *f, const struct state_image *i,
 		return n >= GUID_BYTES && memcmp(id, d->guid, GUID_BYTES) == 0;
 	}
 	if (i->time_date_stamp || i->checksum) {
-		return n >= 8 && le32_get(id) == i->time_date_stamp && le32_get(id + 4) == i->checksum;
+		return n >= 8 && le32_get(id) == i->time_date_stamp &&
+		       le32_get(id + 4) == i->checksum;
 	}
 	uint64_t mask = ~(uint64_t)(PAGE - 1);
 	return ((symbol_elf_span(f) + PAGE - 1) & mask) == ((i->size + PAGE - 1) & mask);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Private to state: functions of ELF modules, from the files of this machine that are of the same build.
+ * Private to state: functions of ELF modules, from the files of this machine that are of the same
+ * build.
  */
 #ifndef STATE_STATE_SYMBOL_H
 #define STATE_STATE_SYMBOL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Real kernel traces against what others print of them: PerfView's listing (process, thread and file
- * of events that carry none), the list of modules that came with the files.
+ * Real kernel traces against what others print of them: PerfView's listing (process, thread and
+ * file of events that carry none), the list of modules that came with the files.
  */
 #include "state/state.h"
 
@@ -120,21 +120,22 @@ static void compare(const char *name, uint16_t hook, unsigned least)
 		double at = (double)(int64_t)(e.time_filetime - start);
 		for (unsigned i = 0; i < n; i++) {
 			struct line *l = &lines[i];
-			if (fabs(at - l->time) > 5.5 || e.cpu != l->cpu || e.payload_bytes != l->bytes ||
-			    l->found) {
+			if (fabs(at - l->time) > 5.5 || e.cpu != l->cpu ||
+			    e.payload_bytes != l->bytes || l->found) {
 				continue;
 			}
 			struct state_who w = state_who(s, &e);
 			const struct state_process *p = state_process_at(s, w.pid, e.time_filetime);
-			if ((long)(int32_t)w.pid != l->pid || (long)(int32_t)w.tid != l->tid || !p ||
-			    !same_process(p->name, l->process)) {
+			if ((long)(int32_t)w.pid != l->pid || (long)(int32_t)w.tid != l->tid ||
+			    !p || !same_process(p->name, l->process)) {
 				continue; /* perhaps another one within the same microsecond */
 			}
 			l->found = true;
 			checked++;
 			if (l->file[0]) {
 				/* Listed with a drive letter and cut; the trace has a device. */
-				const char *f = state_file(s, le64_get(e.payload + 24), e.time_filetime);
+				const char *f =
+					state_file(s, le64_get(e.payload + 24), e.time_filetime);
 				assert_non_null(f);
 				size_t cut = strcspn(l->file, "."), tail = cut > 3 ? cut - 3 : 0;
 				char part[64];
@@ -147,7 +148,8 @@ static void compare(const char *name, uint16_t hook, unsigned least)
 	for (unsigned i = 0; i < n; i++) {
 		if (!lines[i].found) {
 			fail_msg("%s at %.3f ms: nobody of pid %ld tid %ld %s", name,
-				 lines[i].time / 10000, lines[i].pid, lines[i].tid, lines[i].process);
+				 lines[i].time / 10000, lines[i].pid, lines[i].tid,
+				 lines[i].process);
 		}
 	}
 	assert_true(checked >= least);
@@ -202,7 +204,8 @@ static void processes_and_their_ends_are_known(void **state)
 		assert_string_equal(p->name, want[i].name);
 		assert_int_equal(p->parent, want[i].parent);
 	}
-	assert_non_null(strstr(state_process_at(s, 456, 0)->command_line, "\\SystemRoot\\System32"));
+	assert_non_null(
+		strstr(state_process_at(s, 456, 0)->command_line, "\\SystemRoot\\System32"));
 	assert_null(state_process_at(s, 123456789, 0));
 	state_destroy(s);
 }
@@ -253,7 +256,8 @@ static void every_stack_finds_an_event_and_every_key_its_addresses(void **state)
 			/* User code may be made at run time; the kernel's stands in modules. */
 			if (a[i] >> 47) {
 				addresses++;
-				in_module += state_image_at(s, w.pid, a[i], e.time_filetime) != NULL;
+				in_module +=
+					state_image_at(s, w.pid, a[i], e.time_filetime) != NULL;
 			}
 		}
 		/* The innermost address is where the sample was taken; in user mode only nearly,
@@ -263,8 +267,8 @@ static void every_stack_finds_an_event_and_every_key_its_addresses(void **state)
 			exact += a[0] == le64_get(e.payload);
 		}
 	}
-	printf("%zu of %zu samples have a stack; %zu of %zu kernel addresses lie in a module\n", with_stack,
-	       samples, in_module, addresses);
+	printf("%zu of %zu samples have a stack; %zu of %zu kernel addresses lie in a module\n",
+	       with_stack, samples, in_module, addresses);
 	printf("%zu events own one\n", owners);
 	/* Two threads' events may have one time: count times. */
 	qsort(times, times_count, sizeof *times, by_value);
@@ -289,10 +293,9 @@ static void modules_of_three_class_versions_are_those_that_were_logged(void **st
 	if (!corpus_present()) {
 		skip();
 	}
-	static const char *const files[] = {"sawbuck/image_data_32_v0.etl",
-					    "sawbuck/image_data_32_v2.etl",
-					    "sawbuck/image_data_64_v1.etl",
-					    "sawbuck/vista_test_data_32_v0.etl"};
+	static const char *const files[] = {
+		"sawbuck/image_data_32_v0.etl", "sawbuck/image_data_32_v2.etl",
+		"sawbuck/image_data_64_v1.etl", "sawbuck/vista_test_data_32_v0.etl"};
 	size_t bytes;
 	char *tsv = corpus_load("sawbuck/expected-modules.tsv", &bytes);
 	for (size_t i = 0; i < BASE_ARRAY_LEN(files); i++) {
@@ -302,7 +305,8 @@ static void modules_of_three_class_versions_are_those_that_were_logged(void **st
 		uint32_t pid = UINT32_MAX;
 		while (etl_reader_next(r, &e) > 0) {
 			state_add(s, &e);
-			if (pid == UINT32_MAX && (e.type == ETL_RT_FULL32 || e.type == ETL_RT_FULL64) &&
+			if (pid == UINT32_MAX &&
+			    (e.type == ETL_RT_FULL32 || e.type == ETL_RT_FULL64) &&
 			    state_image_of(s, state_who(s, &e).pid, 0)) {
 				pid = state_who(s, &e).pid;
 			}
@@ -312,7 +316,8 @@ static void modules_of_three_class_versions_are_those_that_were_logged(void **st
 		}
 		assert_int_not_equal(pid, UINT32_MAX);
 		unsigned lines = 0;
-		for (char *line = strchr(strchr(tsv, '\n') + 1, '\n') + 1, *next; *line; line = next) {
+		for (char *line = strchr(strchr(tsv, '\n') + 1, '\n') + 1, *next; *line;
+		     line = next) {
 			next = strchr(line, '\n');
 			next = next ? next + 1 : line + strlen(line);
 			char one[512];

@@ -2,9 +2,10 @@
  *
  * symbol: names of addresses in ELF files of this machine. Front door.
  *
- * An ELF file is opened by path or from memory and checked against the build a trace names; functions
- * come from .symtab, or from the separate debug information (by build id, or .gnu_debuglink), or at
- * least from .dynsym. All bytes are untrusted: whatever does not fit is left out. One thread.
+ * An ELF file is opened by path or from memory and checked against the build a trace names;
+ * functions come from .symtab, or from the separate debug information (by build id, or
+ * .gnu_debuglink), or at least from .dynsym. All bytes are untrusted: whatever does not fit is left
+ * out. One thread.
  */
 #ifndef SYMBOL_SYMBOL_H
 #define SYMBOL_SYMBOL_H

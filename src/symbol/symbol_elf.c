@@ -12,15 +12,15 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#define SECTIONS_MAX	 65536u
-#define SEGMENTS_MAX	 4096u
-#define NOTE_MAX	 65536u
-#define TABLE_BYTES_MAX	 (512u << 20)
-#define PAGE		 4096u
-#define DEBUG_DIRECTORY	 "/usr/lib/debug"
-#define LINK_NAME_MAX	 255u
-#define CHUNK		 65536u
-#define DEBUG_PLACES	 3u
+#define SECTIONS_MAX	65536u
+#define SEGMENTS_MAX	4096u
+#define NOTE_MAX	65536u
+#define TABLE_BYTES_MAX (512u << 20)
+#define PAGE		4096u
+#define DEBUG_DIRECTORY "/usr/lib/debug"
+#define LINK_NAME_MAX	255u
+#define CHUNK		65536u
+#define DEBUG_PLACES	3u
 
 struct input {
 	int fd; /* -1: memory */
@@ -268,9 +268,15 @@ static int elf_open(const struct input *in, const char *path, struct symbol_elf 
 
 static int input_open(const char *path, struct input *ret)
 {
-	/* Not blocking: a FIFO must not hang us before fstat tells that it is one. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
+	/* The path comes from a trace: to open a device can do things. */
+	if (stat(path, &st) < 0) {
+		return -errno;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		return -EBADMSG;
+	}
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0) {
 		return -errno;
 	}
@@ -442,9 +448,8 @@ static bool try_debug_file(struct symbol_elf *f, const char *path, const uint32_
 	if (symbol_elf_open(path, &d) < 0) {
 		return false;
 	}
-	bool ours = same_build(f, d) ||
-		    (crc && (!f->build_id_bytes || !d->build_id_bytes) &&
-		     file_crc(&d->in, &got) == 0 && got == *crc);
+	bool ours = same_build(f, d) || (crc && (!f->build_id_bytes || !d->build_id_bytes) &&
+					 file_crc(&d->in, &got) == 0 && got == *crc);
 	/* Segments of debug information keep their addresses. */
 	bool taken = ours && functions_take(f, d, SHT_SYMTAB);
 	if (taken) {
@@ -537,7 +542,7 @@ const char *symbol_elf_find(struct symbol_elf *f, uint64_t at, uint64_t *ret_sta
 		i--;
 	}
 	const struct function *x = &f->functions[i];
-	uint64_t end = x->bytes ? x->start + x->bytes
+	uint64_t end = x->bytes		? x->start + x->bytes
 		       : low < f->count ? f->functions[low].start
 					: f->span;
 	if (at >= end) {

@@ -110,7 +110,8 @@ static void a_stripped_file_takes_names_from_the_file_its_debug_link_names(void 
 	assert_int_equal(system(path), 0);
 	/* without a build id the checksum decides */
 	assert_true(run("cd %s && objcopy -R .note.gnu.build-id all && mkdir .debug && "
-			"objcopy --only-keep-debug all .debug/part.debug && objcopy --strip-all all part && "
+			"objcopy --only-keep-debug all .debug/part.debug && objcopy --strip-all "
+			"all part && "
 			"objcopy --add-gnu-debuglink=.debug/part.debug part",
 			dir));
 	snprintf(path, sizeof path, "%s/part", dir);
@@ -133,7 +134,10 @@ static void what_is_no_elf_file_is_refused(void **state)
 	assert_int_equal(symbol_elf_open("/etc/passwd", &f), -EBADMSG);
 	assert_int_equal(symbol_elf_open("/", &f), -EBADMSG);
 	assert_int_equal(symbol_elf_open("/nonexistent", &f), -ENOENT);
-	assert_int_equal(symbol_elf_open_memory("\x7f" "ELF", 4, &f), -EBADMSG);
+	assert_int_equal(symbol_elf_open_memory("\x7f"
+						"ELF",
+						4, &f),
+			 -EBADMSG);
 }
 
 static void cxx_names_become_readable_and_others_stay(void **state)

@@ -24,8 +24,8 @@ cat >web.wprp <<'END'
     <SystemCollector Id="SC" Name="NT Kernel Logger"/>
     <EventCollector Id="EC" Name="Web"><BufferSize Value="64"/><Buffers Value="16"/></EventCollector>
     <EventCollector Id="ED" Name="Orders"><BufferSize Value="64"/><Buffers Value="16"/></EventCollector>
-    <SystemProvider Id="K"><Keywords><Keyword Value="CSwitch"/></Keywords></SystemProvider>
-    <SystemProvider Id="KS"><Keywords><Keyword Value="CSwitch" Strict="true"/></Keywords></SystemProvider>
+    <SystemProvider Id="K"><Keywords><Keyword Value="Registry"/></Keywords></SystemProvider>
+    <SystemProvider Id="KS"><Keywords><Keyword Value="Registry" Strict="true"/></Keywords></SystemProvider>
     <EventProvider Id="Orders" Name="OpenETW.Sample.Hello" Level="4"><Keywords><Keyword Value="0x1"/></Keywords></EventProvider>
     <EventProvider Id="Network" Name="*OpenETW.Sample.Hello" Level="5"><Keywords><Keyword Value="0x2"/></Keywords></EventProvider>
     <EventProvider Id="Guid" Name="{71E4037D-56B7-5E7C-163B-9A48A5792F88}" Level="4"><Keywords><Keyword Value="0x1"/></Keywords></EventProvider>
@@ -159,12 +159,29 @@ expect "cancelled" "$(ls "$TMPDIR")" ""
 wpr -status
 says 'is not recording' out "after -cancel"
 
-# kernel and events: the events, and it is said what is missing
+# kernel keywords without a source, and events: the events, and it is said what is missing
 wpr -start 'web.wprp!Both' -filemode
-says 'kernel events, which this version cannot record yet: CSwitch' err "a kernel part"
+says 'no source yet for Registry' err "a kernel part"
 hello
 wpr -stop both.etl
 expect "the other part" "$(count both.etl '"event":"Connected"')" 2
+
+# kernel keywords that have one
+if openetw record --cpu --wait -d 50ms -o probe.etl >/dev/null 2>&1 </dev/null; then
+	wpr -start CPU -start 'web.wprp!Network' -filemode
+	says 'no source yet for CpuConfig, ' err "keywords without a source"
+	wpr -status collectors details
+	says '^	CSwitch$' out "what is recorded"
+	says '^	CpuConfig (not recorded)$' out "what is not"
+	hello
+	wpr -stop cpu.etl
+	openetw dump -q --json cpu.etl >cpu
+	grep -q '"event":"Thread/CSwitch"' cpu || fail "no context switches"
+	expect "and events" "$(grep -c '"event":"Connected"' cpu)" 2
+	wpr -start CPU -filemode
+	wpr -cancel
+	expect "cancelled" "$(ls "$TMPDIR" "$OPENETW_RUNTIME_DIR/kernel" | grep -c .etl)" 0
+fi
 
 # all that is registered
 "$SAMPLES/hello-tracelogging" 200 50 >/dev/null &

@@ -12,19 +12,18 @@ wrong() { # wrong WORDS ARGS…
 }
 hello() { "$SAMPLES/hello-tracelogging" 2 1 >/dev/null || fail "hello-tracelogging"; }
 
-# The line of many instructions. There are no kernel events yet: all or nothing, unless told otherwise.
-famous() {
-	run_status "$1" openetw xperf -on latency -stackwalk profile -buffersize 1024 -minbuffers 300 \
+# Kernel flags without a source: all or nothing, unless told otherwise.
+kernelless() {
+	run_status "$1" openetw xperf -on registry+reg_hive -stackwalk profile -buffersize 1024 -minbuffers 300 \
 		-start tracea1 -on "Microsoft-Windows-Win32k:::'stack'" ${2:-}
 }
-famous 1
-says 'NT Kernel Logger.* is not started: this version records no kernel events' err "the kernel part"
-says 'latency asks for PROC_THREAD+LOADER+DISK_IO+HARD_FAULTS+DPC+INTERRUPT+CSWITCH+PROFILE' err "the kernel part"
+kernelless 1
+says 'NT Kernel Logger" is not started: nothing of REGISTRY+REG_HIVE has a source yet' err "the kernel part"
 says '--partial.*starts "tracea1"' err "what to do"
 expect "nothing runs" "$(openetw list | grep -c tracea1)" 0
-famous 0 --explain
+kernelless 0 --explain
 says "^openetw start 'tracea1' -o 'user.etl' --buffer-size 64K --buffers 64:320 -p \"Microsoft-Windows-Win32k:::'stack'\"$" out "--explain"
-famous 0 --partial
+kernelless 0 --partial
 says 'warning: "NT Kernel Logger"' err "the kernel part"
 openetw list >list
 says tracea1 list "the user session"
@@ -35,6 +34,33 @@ says "^Log Filename          : $T/user.etl$" out "-loggers"
 xperf -stop -stop tracea1 -d kernelless.etl
 says 'NT Kernel Logger" is not running' err "the kernel part"
 says '^Merged Etl: kernelless.etl$' out "-d"
+
+# The line of many instructions starts both sessions, and says which flags have no source yet.
+if openetw record --cpu --wait -d 50ms -o probe.etl >/dev/null 2>&1 </dev/null; then
+	set -- -on latency -stackwalk profile -buffersize 1024 -minbuffers 300 \
+		-start tracea1 -on "OpenETW.Sample.Hello:::'stack'"
+	xperf "$@"
+	says 'no source yet: DISK_IO+HARD_FAULTS+DPC+INTERRUPT$' err "flags without a source"
+	xperf -loggers
+	says '^Logger Name           : NT Kernel Logger$' out "both"
+	says '^Logger Name           : tracea1$' out "both"
+	run_status 1 openetw xperf -on latency
+	says 'it is running already' err "one kernel session"
+	hello
+	xperf -stop tracea1 -stop -d merged.etl
+	openetw dump -q --json merged.etl >m
+	for event in Thread/CSwitch StackWalk/Stack Process/DCStart; do
+		grep -q "\"event\":\"$event\"" m || fail "no $event in the merged file"
+	done
+	expect "of the user session" "$(grep -c '"event":"Order"' m)" 4
+	run_status 1 openetw xperf -stop
+	says 'is not running' err "stopped"
+	run_status 1 openetw xperf -on latency -f none.etl -start x -on A -f /nowhere/x.etl
+	[ ! -e none.etl ] || fail "the kernel's file of a start that failed"
+	run_status 1 openetw xperf -stop
+else
+	echo "note: perf events are not for us here" >&2
+fi
 
 # two sessions, each with its own options
 xperf -start one -on 'OpenETW.Sample.Hello:0x1:4' -f one.etl -BufferSize 128 -start two -on 'OpenETW.Sample.Hello:2+Other.Provider' -f two.etl

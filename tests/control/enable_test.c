@@ -139,16 +139,16 @@ static void filters_are_checked_one_by_one(void **state)
 	session_stop(id);
 }
 
-static void eight_sessions_have_a_provider(void **state)
+static void sixty_four_sessions_have_a_provider(void **state)
 {
-	CONTROLTRACE_ID id[9];
-	for (int i = 0; i < 9; i++) {
-		WCHAR name[8] = {'N', 'i', 'n', 'e', (WCHAR)('0' + i), 0};
+	CONTROLTRACE_ID id[65];
+	for (int i = 0; i < 65; i++) {
+		WCHAR name[8] = {'M', 'a', 'n', 'y', (WCHAR)('0' + i / 10), (WCHAR)('0' + i % 10), 0};
 		id[i] = session_start(name, EVENT_TRACE_REAL_TIME_MODE, NULL);
 		expect_code(EnableTraceEx2(id[i], &provider, 1, 0, 0, 0, 0, NULL),
-			    i < 8 ? ERROR_SUCCESS : ERROR_NO_SYSTEM_RESOURCES, "enable");
+			    i < 64 ? ERROR_SUCCESS : ERROR_NO_SYSTEM_RESOURCES, "enable");
 	}
-	for (int i = 0; i < 9; i++) {
+	for (int i = 0; i < 65; i++) {
 		session_stop(id[i]);
 	}
 }
@@ -750,7 +750,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(enables_return_the_documented_codes),
 		cmocka_unit_test(filters_are_checked_one_by_one),
-		cmocka_unit_test(eight_sessions_have_a_provider),
+		cmocka_unit_test(sixty_four_sessions_have_a_provider),
 		cmocka_unit_test(each_session_gets_exactly_what_its_filter_says),
 		cmocka_unit_test(a_new_call_replaces_filters),
 		cmocka_unit_test(event_names_are_filtered_within_their_range),

@@ -617,7 +617,7 @@ static void a_message_with_a_strange_descriptor_costs_the_connection(void **stat
 	close(fd);
 }
 
-/* More sessions than a record's mask has bits, over providers of at most eight each. */
+/* More sessions than a record's mask has bits, over ten providers. */
 static void seventy_sessions_in_one_process_each_get_their_own_events(void **state)
 {
 	int fd = control_connect(&daemon_), code;
@@ -662,28 +662,28 @@ static void seventy_sessions_in_one_process_each_get_their_own_events(void **sta
 	close(fd);
 }
 
-static void a_ninth_session_of_a_provider_is_refused(void **state)
+static void the_65th_session_of_a_provider_is_refused(void **state)
 {
 	int fd = control_connect(&daemon_);
-	uint64_t id[9];
-	for (int i = 0; i < 9; i++) {
+	uint64_t id[65];
+	for (int i = 0; i < 65; i++) {
 		char name[32];
-		snprintf(name, sizeof name, "nine%d", i);
+		snprintf(name, sizeof name, "many%d", i);
 		assert_int_equal(session_start(fd,
 					       &(struct session_args){.name = name, .mode = 0x100},
 					       &id[i]),
 				 0);
 		struct enable_request en = {.id = id[i], .provider = &prov_a, .code = 1};
-		assert_int_equal(session_enable(fd, &en), i < 8 ? 0 : 1450);
+		assert_int_equal(session_enable(fd, &en), i < 64 ? 0 : 1450);
 	}
 	/* One that has it may change its mind, and a place that is given up can be taken. */
 	struct enable_request en = {.id = id[3], .provider = &prov_a, .code = 1, .level = 2};
 	assert_int_equal(session_enable(fd, &en), 0);
 	en.code = 0;
 	assert_int_equal(session_enable(fd, &en), 0);
-	en = (struct enable_request){.id = id[8], .provider = &prov_a, .code = 1};
+	en = (struct enable_request){.id = id[64], .provider = &prov_a, .code = 1};
 	assert_int_equal(session_enable(fd, &en), 0);
-	for (int i = 0; i < 9; i++) {
+	for (int i = 0; i < 65; i++) {
 		assert_int_equal(session_control(fd, id[i], 1, NULL), 0);
 	}
 	close(fd);
@@ -890,7 +890,7 @@ int main(void)
 		cmocka_unit_test(the_control_block_cannot_be_written_by_its_process),
 		cmocka_unit_test(a_message_with_a_strange_descriptor_costs_the_connection),
 		cmocka_unit_test(seventy_sessions_in_one_process_each_get_their_own_events),
-		cmocka_unit_test(a_ninth_session_of_a_provider_is_refused),
+		cmocka_unit_test(the_65th_session_of_a_provider_is_refused),
 		cmocka_unit_test(an_event_carries_the_traits_said_before_it),
 		cmocka_unit_test(a_filter_that_cannot_be_evaluated_is_refused_not_ignored),
 		cmocka_unit_test(lists_show_who_is_registered_and_enabled),

@@ -91,9 +91,9 @@ static uint8_t *perfinfo_record(struct etl_build *b, uint64_t time, unsigned hoo
 #define PID 77
 #define TID 78
 
-/* Process 77 "sampled" runs this program. Its thread is switched to, an interrupt comes, two samples
- * are taken within one 100 ns tick, each with a stack of its own; what tells who that was stands at the
- * end. */
+/* Process 77 "sampled" runs this program. Its thread is switched to, an interrupt comes, two
+ * samples are taken within one 100 ns tick, each with a stack of its own; what tells who that was
+ * stands at the end. */
 static void write_trace(const char *path, const struct self *self, bool wrong_build)
 {
 	static const struct etl_build_header h = {.clock_type = 1,
@@ -316,6 +316,66 @@ static void a_module_of_another_build_has_no_symbols(void **state)
 	write_trace(trace_path, &self, false);
 }
 
+/* The same trace, but another process name and another time of boot. */
+static void write_other(const char *path, uint64_t boot)
+{
+	uint8_t mem[2 * 16384];
+	int fd = open(trace_path, O_RDONLY), out = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+	assert_int_equal(read(fd, mem, sizeof mem), sizeof mem);
+	uint8_t *name = memmem(mem, sizeof mem, "sampled", 8);
+	assert_non_null(name);
+	memcpy(name, "another", 8);
+	etl_build_u64(mem + 0x48 + 0x20 + 0xF8, boot);
+	assert_int_equal(write(out, mem, sizeof mem), sizeof mem);
+	close(fd);
+	close(out);
+}
+
+static unsigned named_sampled, named_another;
+
+static void WINAPI on_two(PEVENT_RECORD e)
+{
+	struct openetw_event_origin o = {.size = sizeof o};
+	assert_int_equal(openetw_state_event(e->UserContext, e, &o), ERROR_SUCCESS);
+	if (e->EventHeader.EventDescriptor.Opcode == 0x32) {
+		assert_int_equal(o.pid, PID);
+		assert_non_null(o.process);
+		named_sampled += strcmp(o.process, "sampled") == 0;
+		named_another += strcmp(o.process, "another") == 0;
+	}
+}
+
+/* Process 77 here is not process 77 there. */
+static void traces_of_two_machines_are_kept_apart_and_of_one_are_not(void **state)
+{
+	char other[sizeof trace_path + 8];
+	snprintf(other, sizeof other, "%s.other", trace_path);
+	for (unsigned same = 0; same < 2; same++) {
+		const char *paths[2] = {trace_path, other};
+		TRACEHANDLE h[2];
+		struct openetw_state *s = openetw_state_create(0);
+		write_other(other, same ? 0 : 120000000000000000ull);
+		named_sampled = named_another = 0;
+		for (unsigned i = 0; i < 2; i++) {
+			EVENT_TRACE_LOGFILEA log = {0};
+			log.LogFileName = (char *)(uintptr_t)paths[i];
+			log.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD;
+			log.EventRecordCallback = on_two;
+			log.Context = s;
+			h[i] = OpenTraceA(&log);
+			assert_int_equal(openetw_state_read_file(s, paths[i], NULL, NULL), 0);
+			assert_int_equal(openetw_state_attach(s, h[i]), ERROR_SUCCESS);
+		}
+		assert_int_equal(ProcessTrace(h, 2, NULL, NULL), ERROR_SUCCESS);
+		CloseTrace(h[0]);
+		CloseTrace(h[1]);
+		assert_int_equal(named_sampled + named_another, 2);
+		assert_int_equal(named_another, same ? 0 : 1);
+		openetw_state_destroy(s);
+		unlink(other);
+	}
+}
+
 static void mistakes_are_refused(void **state)
 {
 	struct openetw_state *s = openetw_state_create(0);
@@ -328,7 +388,8 @@ static void mistakes_are_refused(void **state)
 	assert_int_equal(openetw_state_process(s, 1, 0, &p), ERROR_NOT_FOUND);
 	assert_int_equal(openetw_state_attach(s, 12345), ERROR_INVALID_HANDLE);
 	assert_int_equal(openetw_state_read_file(s, NULL, NULL, NULL), ERROR_INVALID_PARAMETER);
-	assert_int_equal(openetw_state_read_file(s, "/nonexistent", NULL, NULL), ERROR_FILE_NOT_FOUND);
+	assert_int_equal(openetw_state_read_file(s, "/nonexistent", NULL, NULL),
+			 ERROR_FILE_NOT_FOUND);
 	assert_int_equal(openetw_state_read_file(s, "/etc/passwd", NULL, NULL), ERROR_FILE_CORRUPT);
 	openetw_state_destroy(s);
 	openetw_state_destroy(NULL);
@@ -358,6 +419,7 @@ int main(void)
 		cmocka_unit_test(raw_time_stamps_give_the_same_answers),
 		cmocka_unit_test(without_reading_ahead_only_the_past_is_known),
 		cmocka_unit_test(a_module_of_another_build_has_no_symbols),
+		cmocka_unit_test(traces_of_two_machines_are_kept_apart_and_of_one_are_not),
 		cmocka_unit_test(mistakes_are_refused),
 		cmocka_unit_test(reading_ahead_can_be_stopped),
 	};

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT
+ * Starting what a saved_session says, and saying it as a command line.
+ */
+#include "cli/controller.h"
+
+#include "cli/filter.h"
+#include "cli/winargs.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+static const struct guid kernel_guid = {{0xad, 0x4a, 0x81, 0x9e, 0x04, 0x32, 0xd2, 0x11, 0x9a, 0x82,
+					 0x00, 0x60, 0x08, 0xa8, 0x69, 0x39}};
+
+uint32_t controller_enable(TRACEHANDLE session, const struct saved_provider *p, uint32_t timeout_ms)
+{
+	GUID g;
+	memcpy(&g, p->guid.b, sizeof g);
+	if (!p->enabled) {
+		return EnableTraceEx2(session, &g, EVENT_CONTROL_CODE_DISABLE_PROVIDER, 0, 0, 0,
+				      timeout_ms, NULL);
+	}
+	ENABLE_TRACE_PARAMETERS params = {.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
+					  .EnableProperty = p->properties};
+	return EnableTraceEx2(session, &g, EVENT_CONTROL_CODE_ENABLE_PROVIDER, p->level, p->any,
+			      p->all, timeout_ms, &params);
+}
+
+static bool is_kernel(const struct saved_provider *p)
+{
+	return guid_equal(&p->guid, &kernel_guid);
+}
+
+static char why[500];
+
+const char *controller_why(void)
+{
+	return why[0] ? why : openetw_last_error_text();
+}
+
+uint32_t controller_start(const struct saved_session *s, const char **ret_what)
+{
+	struct cli_props p;
+	TRACEHANDLE h = 0;
+	cli_props_init(&p);
+	*ret_what = NULL;
+	why[0] = 0;
+	memcpy(&p.p.Wnode.Guid, s->guid.b, 16);
+	p.p.Wnode.ClientContext = s->clock;
+	p.p.LogFileMode = s->mode;
+	p.p.BufferSize = s->buffer_kb;
+	p.p.MinimumBuffers = s->minimum_buffers;
+	p.p.MaximumBuffers = s->maximum_buffers;
+	p.p.MaximumFileSize = s->maximum_file_size;
+	p.p.FlushTimer = s->flush_timer;
+	if (s->file[0]) {
+		snprintf(p.file, sizeof p.file, "%s", s->file);
+	} else {
+		p.p.LogFileNameOffset = 0;
+	}
+	for (uint32_t i = 0; i < s->provider_count; i++) {
+		if (is_kernel(&s->provider[i])) {
+			p.p.EnableFlags |= (ULONG)s->provider[i].any;
+		}
+	}
+	uint32_t code = StartTraceA(&h, s->name, &p.p);
+	if (code) {
+		return code;
+	}
+	for (uint32_t i = 0; i < s->provider_count && code == 0; i++) {
+		if (!is_kernel(&s->provider[i]) && s->provider[i].enabled) {
+			code = controller_enable(h, &s->provider[i], 5000);
+			*ret_what = code ? s->provider[i].name : NULL;
+		}
+	}
+	if (code == 0 && (s->expire_s || s->quota)) {
+		code = openetw_session_limit(
+			s->name, s->expire_s ? clock_filetime() + s->expire_s * 10000000ull : 0,
+			s->quota, 0);
+	}
+	if (code) {
+		/* Stopping succeeds and would forget why we failed. */
+		snprintf(why, sizeof why, "%s", openetw_last_error_text());
+		ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
+	}
+	return code;
+}
+
+/* ---- the equivalent command line
+ * --------------------------------------------------------------- */
+
+void controller_quote(FILE *f, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "-_./:,+=@%{}";
+	if (*word && strspn(word, plain) == strlen(word)) {
+		fputs(word, f);
+		return;
+	}
+	putc('\'', f);
+	for (; *word; word++) {
+		if (*word == '\'') {
+			fputs("'\\''", f);
+		} else {
+			putc(*word, f);
+		}
+	}
+	putc('\'', f);
+}
+
+static void put_provider(FILE *f, const struct saved_provider *p)
+{
+	char text[400], guid[37];
+	int n = p->name[0] && !strchr(p->name, ':')
+			? snprintf(text, sizeof text, "%s", p->name)
+			: snprintf(text, sizeof text, "{%s}", guid_format(&p->guid, guid));
+	/* Always with the level: without one openetw means 5. */
+	if (p->any) {
+		n += snprintf(text + n, sizeof text - (size_t)n, ":0x%llx",
+			      (unsigned long long)p->any);
+	} else {
+		n += snprintf(text + n, sizeof text - (size_t)n, ":");
+	}
+	n += snprintf(text + n, sizeof text - (size_t)n, ":%u", p->level);
+	if (p->properties) {
+		snprintf(text + n, sizeof text - (size_t)n,
+			 p->properties == EVENT_ENABLE_PROPERTY_STACK_TRACE ? ":stack" : ":0x%x",
+			 p->properties);
+	}
+	controller_quote(f, text);
+}
+
+void controller_explain_enable(FILE *f, const char *session, const struct saved_provider *p)
+{
+	fputs(p->enabled ? "openetw enable " : "openetw disable ", f);
+	controller_quote(f, session);
+	putc(' ', f);
+	put_provider(f, p);
+	if (p->all) {
+		fprintf(f, " --match-all 0x%llx", (unsigned long long)p->all);
+	}
+	putc('\n', f);
+}
+
+void controller_explain(FILE *f, const struct saved_session *s)
+{
+	static const char *const clocks[] = {"", "", " --clock system", " --clock cycles"};
+	uint32_t m = s->mode, said = 0;
+	fputs("openetw start ", f);
+	controller_quote(f, s->name);
+	if (s->file[0]) {
+		fputs(" -o ", f);
+		controller_quote(f, s->file);
+	}
+	const struct {
+		uint32_t bit;
+		const char *text;
+	} modes[] = {{EVENT_TRACE_FILE_MODE_CIRCULAR, " -m circular"},
+		     {EVENT_TRACE_FILE_MODE_NEWFILE, " -m newfile"},
+		     {EVENT_TRACE_FILE_MODE_APPEND, " -m append"},
+		     {EVENT_TRACE_BUFFERING_MODE, " -m buffering"},
+		     {EVENT_TRACE_FILE_MODE_SEQUENTIAL, ""},
+		     {EVENT_TRACE_REAL_TIME_MODE, " -r"},
+		     {EVENT_TRACE_FILE_MODE_PREALLOCATE, " --preallocate"},
+		     {EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING, " --no-per-cpu"}};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(modes); i++) {
+		if (m & modes[i].bit) {
+			fputs(modes[i].text, f);
+			said |= modes[i].bit;
+		}
+	}
+	if (m & ~said) {
+		fprintf(f, " --mode-bits 0x%x", m & ~said);
+	}
+	if (s->maximum_file_size) {
+		fprintf(f, " --max-size %u", s->maximum_file_size);
+	}
+	if (s->buffer_kb) {
+		fprintf(f, " --buffer-size %uK", s->buffer_kb);
+	}
+	if (s->minimum_buffers || s->maximum_buffers) {
+		fprintf(f, " --buffers %u", s->minimum_buffers ? s->minimum_buffers : 1);
+		if (s->maximum_buffers) {
+			fprintf(f, ":%u", s->maximum_buffers);
+		}
+	}
+	if (s->flush_timer) {
+		fprintf(f, " --flush-timer %us", s->flush_timer);
+	}
+	if (s->expire_s) {
+		fprintf(f, " --expire %us", s->expire_s);
+	}
+	fputs(s->clock < 4 ? clocks[s->clock] : "", f);
+	for (uint32_t i = 0; i < s->provider_count; i++) {
+		if (s->provider[i].enabled && !s->provider[i].all) {
+			fputs(" -p ", f);
+			put_provider(f, &s->provider[i]);
+		}
+	}
+	putc('\n', f);
+	/* --match-all of start is for all its providers. */
+	for (uint32_t i = 0; i < s->provider_count; i++) {
+		if (s->provider[i].enabled && s->provider[i].all) {
+			controller_explain_enable(f, s->name, &s->provider[i]);
+		}
+	}
+}
+
+/* ---- who is enabled
+ * ---------------------------------------------------------------------------- */
+
+uint32_t controller_ask(TRACE_QUERY_INFO_CLASS what, const GUID *in, uint8_t **ret, ULONG *ret_len)
+{
+	ULONG need = 0;
+	uint8_t *buf = NULL;
+	uint32_t code = ERROR_SUCCESS;
+	for (int i = 0; i < 8; i++) {
+		code = EnumerateTraceGuidsEx(what, (PVOID)(uintptr_t)in, in ? sizeof *in : 0, buf,
+					     need, &need);
+		if (code != ERROR_INSUFFICIENT_BUFFER) {
+			break;
+		}
+		need += 256; /* providers come and go between the calls */
+		uint8_t *bigger = realloc(buf, need);
+		if (!bigger) {
+			free(buf);
+			return ERROR_NOT_ENOUGH_MEMORY;
+		}
+		buf = bigger;
+	}
+	if (code) {
+		free(buf);
+		buf = NULL;
+		need = 0;
+	}
+	*ret = buf;
+	*ret_len = need;
+	return code;
+}
+
+static bool one_guid(uint16_t session_id, const GUID *g, controller_enabled_fn *each, void *ctx)
+{
+	uint8_t *buf;
+	ULONG n;
+	TRACE_GUID_INFO info;
+	TRACE_ENABLE_INFO found = {0};
+	uint32_t processes = 0;
+	bool any = false;
+	if (controller_ask(TraceGuidQueryInfo, g, &buf, &n) != ERROR_SUCCESS || n < sizeof info) {
+		return true;
+	}
+	memcpy(&info, buf, sizeof info);
+	size_t at = sizeof info;
+	for (ULONG i = 0; i < info.InstanceCount; i++) {
+		TRACE_PROVIDER_INSTANCE_INFO inst;
+		if (at + sizeof inst > n) {
+			break;
+		}
+		memcpy(&inst, buf + at, sizeof inst);
+		for (ULONG k = 0; k < inst.EnableCount; k++) {
+			TRACE_ENABLE_INFO e;
+			size_t off = at + sizeof inst + k * sizeof e;
+			if (off + sizeof e > n) {
+				break;
+			}
+			memcpy(&e, buf + off, sizeof e);
+			if (e.LoggerId == session_id) {
+				found = e;
+				any = true;
+				processes += !(inst.Flags & TRACE_PROVIDER_FLAG_PRE_ENABLE);
+			}
+		}
+		if (inst.NextOffset == 0) {
+			break;
+		}
+		at += inst.NextOffset;
+	}
+	free(buf);
+	return !any || each(ctx, g, &found, processes);
+}
+
+static int compare_guids(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(GUID));
+}
+
+uint32_t controller_each_enabled(uint16_t session_id, controller_enabled_fn *each, void *ctx)
+{
+	uint8_t *buf;
+	ULONG n;
+	uint32_t code = controller_ask(TraceGuidQueryList, NULL, &buf, &n);
+	if (code) {
+		return code;
+	}
+	if (n) {
+		qsort(buf, n / sizeof(GUID), sizeof(GUID), compare_guids);
+	}
+	for (ULONG at = 0; at + sizeof(GUID) <= n; at += sizeof(GUID)) {
+		GUID g;
+		memcpy(&g, buf + at, sizeof g);
+		if (!one_guid(session_id, &g, each, ctx)) {
+			break;
+		}
+	}
+	free(buf);
+	return ERROR_SUCCESS;
+}

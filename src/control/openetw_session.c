@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ * Our additions to the controller API: owner, size and limits of sessions, names of providers.
+ */
+#include "control/control.h"
+
+#include <openetw/openetw.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static uint32_t call(const char *session_name, uint32_t code, struct proto_session *inout)
+{
+	uint16_t name[CONTROL_NAME_MAX + 1];
+	inout->name = name;
+	uint32_t error = control_name(session_name, false, name, &inout->name_len);
+	struct control_reply *reply = error ? NULL : malloc(sizeof *reply);
+	if (error || !reply) {
+		return error ? error : ERROR_NOT_ENOUGH_MEMORY;
+	}
+	uint8_t req[4096];
+	struct proto_writer w;
+	proto_begin(&w, req, sizeof req, PROTO_CONTROL, 1);
+	proto_put_u32(&w, PROTO_TAG_CONTROL_CODE, code);
+	proto_put_session(&w, inout);
+	error = control_call(req, proto_end(&w), false, 10000, reply);
+	if (error == ERROR_SUCCESS && !proto_get_session(&reply->message, inout)) {
+		error = ERROR_INVALID_DATA;
+	}
+	inout->name = inout->log_file = NULL; /* they would point into the reply */
+	free(reply);
+	return error;
+}
+
+uint32_t openetw_session_query(const char *session_name, struct openetw_session *session)
+{
+	if (!session_name || !session || session->size != sizeof *session) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	struct proto_session s = {0};
+	uint32_t error = call(session_name, EVENT_TRACE_CONTROL_QUERY, &s);
+	if (error == ERROR_SUCCESS) {
+		*session = (struct openetw_session){
+			.size = sizeof *session,
+			.owner_uid = s.owner_uid,
+			.started = s.start_filetime,
+			.events = s.events,
+			.bytes_written = s.bytes_written,
+			.expires = s.expires_filetime,
+			.quota_bytes = s.quota_bytes,
+			.owner_pid = s.owner_pid,
+			.consumers = s.consumers,
+		};
+	}
+	return error;
+}
+
+uint32_t openetw_session_limit(const char *session_name, uint64_t expires, uint64_t quota_bytes,
+			       uint32_t owner_pid)
+{
+	if (!session_name) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	struct proto_session s = {
+		.expires_filetime = expires,
+		.quota_bytes = quota_bytes,
+		.owner_pid = owner_pid,
+	};
+	return call(session_name, PROTO_CONTROL_LIMITS, &s);
+}
+
+struct wanted_name {
+	char *out;
+	uint32_t size;
+	bool found;
+};
+
+static bool take_name(void *ctx, const struct proto_message *item)
+{
+	struct wanted_name *n = ctx;
+	char name[1024];
+	if (proto_get_str(item, PROTO_TAG_NAME, name, sizeof name) && name[0]) {
+		snprintf(n->out, n->size, "%s", name);
+		n->found = true;
+	}
+	return !n->found;
+}
+
+uint32_t openetw_registered_name(const void *guid, char *name, uint32_t size)
+{
+	if (!guid || !name || size == 0) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	uint8_t req[64];
+	struct proto_writer w;
+	struct wanted_name n = {name, size, false};
+	uint32_t count = 0;
+	proto_begin(&w, req, sizeof req, PROTO_GUID_INFO, 1);
+	proto_put(&w, PROTO_TAG_GUID, guid, 16);
+	uint32_t error =
+		control_list(req, proto_end(&w), PROTO_GUID_INFO_ITEM, &count, take_name, &n);
+	if (n.found) {
+		return ERROR_SUCCESS;
+	}
+	return error == ERROR_SUCCESS || error == ERROR_WMI_INSTANCE_NOT_FOUND ? ERROR_NOT_FOUND
+									       : error;
+}
