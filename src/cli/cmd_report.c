@@ -2,7 +2,7 @@
  * report: where the processors' time went and what threads waited for, from a trace with kernel
  * events of Linux or of Windows.
  */
-#include "cli/cli.h"
+#include "cli/kallsyms.h"
 
 #include <openetw/state.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 #define OP_CSWITCH  36
 #define OP_READY    50
 #define FRAMES_MAX  192
+#define KERNEL_SPACE 0xFFFF000000000000ull
 
 static const struct cli_option options[] = {
 	{'n', "top", "N", "lines of each table (default 15)", NULL},
@@ -124,6 +125,7 @@ struct sleeper {
 struct report {
 	const struct cli_args *args;
 	struct openetw_state *state;
+	struct cli_kallsyms *kernel; /* NULL: not of this boot */
 	struct counts processes, functions, stacks;
 	uint64_t samples, others; /* not wanted, by --pid */
 	uint64_t idle;
@@ -154,7 +156,10 @@ static void frame_name(struct report *r, uint32_t pid, uint64_t address, uint64_
 {
 	struct openetw_symbol s = {.size = sizeof s};
 	struct openetw_module m = {.size = sizeof m};
-	if (openetw_state_symbol(r->state, pid, address, time, &s) == ERROR_SUCCESS) {
+	const char *function = address >= KERNEL_SPACE ? cli_kallsyms_name(r->kernel, address) : NULL;
+	if (function) {
+		snprintf(out, cap, "kernel!%s", function);
+	} else if (openetw_state_symbol(r->state, pid, address, time, &s) == ERROR_SUCCESS) {
 		snprintf(out, cap, "%s!%s", s.module ? s.module : "?", s.name);
 	} else if (openetw_state_module(r->state, pid, address, time, &m) == ERROR_SUCCESS) {
 		snprintf(out, cap, "%s!?", m.name);
@@ -542,6 +547,7 @@ static int run(struct cli_args *a)
 	if (code || h == INVALID_PROCESSTRACE_HANDLE) {
 		cli_fail(a, code ? code : GetLastError(), "cannot open %s", a->words[0]);
 	} else {
+		r.kernel = cli_kallsyms_load((uint64_t)log.LogfileHeader.BootTime.QuadPart);
 		code = openetw_state_attach(r.state, h);
 		code = code ? code : ProcessTrace(&h, 1, NULL, NULL);
 		status = code	    ? cli_fail(a, code, "stopped after %llu samples", (unsigned long long)r.samples)
@@ -554,6 +560,7 @@ static int run(struct cli_args *a)
 	counts_free(&r.stacks);
 	strbuf_finish(&r.line);
 	free(r.sleepers);
+	cli_kallsyms_free(r.kernel);
 	openetw_state_destroy(r.state);
 	return status;
 }
@@ -564,7 +571,8 @@ const struct cli_command cli_report = {
 	.summary = "Where the processors' time went, and what threads waited for.",
 	.details =
 		"Reads CPU samples, call stacks, context switches and wake-ups, from openetw record or from Windows.\n"
-		"Functions of Linux programs are named from the files of this machine that are of the same build.\n"
+		"Functions of Linux programs are named from the files of this machine that are of the same build, those\n"
+		"of the kernel from /proc/kallsyms when the trace is of this boot.\n"
 		"Percentages are of the samples that were not idle.\n\n"
 		"Examples:\n"
 		"  openetw record --cpu --wait -o build.etl -- make\n"
