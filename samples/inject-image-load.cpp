@@ -46,7 +46,8 @@ static std::vector<BYTE> Payload(const Module &m)
 	Put(p, 0, 4); /* TimeDateStamp */
 	Put(p, 0, 4); /* SignatureLevel, SignatureType, Reserved0 */
 	Put(p, m.base, 8); /* DefaultBase */
-	Put(p, 0, 16);	   /* Reserved1 to Reserved4 */
+	Put(p, 0, 8);	   /* Reserved1, Reserved2 */
+	Put(p, 0, 8);	   /* Reserved3, Reserved4 */
 	std::vector<WCHAR> wide(m.path.size() + 1);
 	int n = MultiByteToWideChar(CP_UTF8, 0, m.path.c_str(), -1, wide.data(), (int)wide.size());
 	for (int i = 0; i < n; i++) {
