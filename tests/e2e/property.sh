@@ -34,7 +34,8 @@ while [ $round -lt "${ROUNDS:-12}" ]; do
 	d=$T/$round
 	mkdir "$d"
 	case $mode in
-	newfile) set -- -o "$d/f%d.etl" -m newfile --max-size 1 ;;
+	# Who is killed writes until then, and verify reads 64 files at most.
+	newfile) set -- -o "$d/f%d.etl" -m newfile --max-size "$([ "$kills" = yes ] && echo 16 || echo 2)" ;;
 	circular) set -- -o "$d/f.etl" -m circular --max-size 2 ;;
 	realtime) set -- -r ;;
 	*) set -- -o "$d/f.etl" ;;

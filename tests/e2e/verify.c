@@ -96,6 +96,10 @@ int main(int argc, char **argv)
 {
 	TRACEHANDLE h[64];
 	ULONG n = 0;
+	if (argc > 65) {
+		fprintf(stderr, "verify: %d files are more than it can read at once\n", argc - 1);
+		return 2;
+	}
 	for (int i = 1; i < argc && n < 64; i++) {
 		if (strncmp(argv[i], "limit=", 6) == 0) {
 			limit = strtoull(argv[i] + 6, NULL, 0);
