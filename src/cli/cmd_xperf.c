@@ -67,13 +67,13 @@ static const struct {
 	const char *name, *why;
 } refused[] = {
 	{"symbols", "symbols are not resolved in this version"},
-	{"profint", "sampling comes with kernel events, which this version does not record yet"},
-	{"setprofint", "sampling comes with kernel events, which this version does not record yet"},
-	{"pmcsources", "hardware counters come with kernel events, which this version does not record yet"},
+	{"profint", "there is no interval for the whole machine: each recording has its own"},
+	{"setprofint", "the interval of a recording is that of its start: 'openetw record --interval'"},
+	{"pmcsources", "hardware counters are not recorded yet"},
 	{"boottrace", "recording from boot on is not supported"},
 	{"heap", "heap events have no source on this system"},
 	{"critsec", "critical sections have no source on this system"},
-	{"pooltag", "pool tags belong to kernel events, which this version does not record yet"},
+	{"pooltag", "pool tags have no source on this system"},
 	{"pidnewprocess", "use 'openetw run -p PROVIDER -- COMMAND', which records a program from its start"},
 	{"injectonly", "images are not identified here, so there is nothing to inject"},
 	{"cancel", "sessions of another program's profiles: use 'wpr -cancel'"},
