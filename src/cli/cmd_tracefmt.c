@@ -24,6 +24,7 @@ static const struct cli_option options[] = {
 	{0, "sortableTime", NULL, "times as 2026-01-31T12:00:00.000", NULL},
 	{0, "preferJson", NULL, "JSON also for events that have a message", NULL},
 	{0, "jsonMeta", "MASK", "what the meta object holds (hex, default ff3f)", NULL},
+	{0, "tmf", "FILE", "formats of WPP messages (repeatable)", NULL},
 	{0, "v", NULL, "accepted", NULL},
 	{0},
 };
@@ -261,9 +262,9 @@ const struct cli_command cli_tracefmt = {
 		   "The prefix is\n"
 		   "[processor]process.thread::time [provider], ids in hex. Writes FmtFile.txt and "
 		   "FmtFile.sum unless told\n"
-		   "otherwise; earlier ones are overwritten. WPP messages need .tmf files, which "
-		   "are not read yet: they and\n"
-		   "other events without a schema say so. A link of the name tracefmt to openetw "
+		   "otherwise; earlier ones are overwritten. WPP messages need their .tmf "
+		   "file (-tmf, or one in\n"
+		   "OPENETW_CATALOGUE); events without a schema say so. A link of the name tracefmt to openetw "
 		   "is this tool. Examples:\n"
 		   "  openetw tracefmt web.etl -o web.txt\n"
 		   "  openetw tracefmt web.etl -displayonly -noprefix -jsonMeta 7\n",

@@ -206,6 +206,23 @@ static int finish(const struct cli_args *a, int status)
 	return CLI_FAILED;
 }
 
+/* Schemas the user brings, for every verb that decodes: --manifest, or what the Windows tool
+ * calls it. */
+static bool load_schemas(const struct cli_args *a, const char *option)
+{
+	const char *path;
+	for (int i = 0; (path = cli_value_at(a, option, i)) != NULL; i++) {
+		char problem[512] = "";
+		int r = openetw_schema_load_file(path, problem, sizeof problem);
+		if (r < 0) {
+			fprintf(stderr, "openetw %s: cannot load %s: %s\n", a->command->name, path,
+				problem[0] ? problem : strerror(-r));
+			return false;
+		}
+	}
+	return true;
+}
+
 static int classic(const struct cli_command *c, int argc, char **argv)
 {
 	static const char *const helps[] = {"-?", "/?", "--help", "-help", "-h"};
@@ -225,23 +242,10 @@ static int classic(const struct cli_command *c, int argc, char **argv)
 		a.words = argv;
 		return finish(&a, c->run(&a));
 	}
-	return cli_classic_parse(&a, argc, argv) ? finish(&a, c->run(&a)) : CLI_USAGE;
-}
-
-/* Schemas the user brings, for every verb that decodes. */
-static bool load_manifests(const struct cli_args *a)
-{
-	const char *path;
-	for (int i = 0; (path = cli_value_at(a, "manifest", i)) != NULL; i++) {
-		char problem[512] = "";
-		int r = openetw_schema_load_file(path, problem, sizeof problem);
-		if (r < 0) {
-			fprintf(stderr, "openetw %s: cannot load %s: %s\n", a->command->name, path,
-				problem[0] ? problem : strerror(-r));
-			return false;
-		}
+	if (!cli_classic_parse(&a, argc, argv)) {
+		return CLI_USAGE;
 	}
-	return true;
+	return load_schemas(&a, "tmf") ? finish(&a, c->run(&a)) : CLI_FAILED;
 }
 
 int main(int argc, char **argv)
@@ -293,5 +297,5 @@ int main(int argc, char **argv)
 	if (!parse(&a, argc - 2, argv + 2)) {
 		return CLI_USAGE;
 	}
-	return load_manifests(&a) ? finish(&a, a.command->run(&a)) : CLI_FAILED;
+	return load_schemas(&a, "manifest") ? finish(&a, a.command->run(&a)) : CLI_FAILED;
 }
