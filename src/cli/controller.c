@@ -238,45 +238,61 @@ uint32_t controller_ask(TRACE_QUERY_INFO_CLASS what, const GUID *in, uint8_t **r
 	return code;
 }
 
-static bool one_guid(uint16_t session_id, const GUID *g, controller_enabled_fn *each, void *ctx)
+void controller_each_instance(const GUID *g, controller_instance_fn *each, void *ctx)
 {
 	uint8_t *buf;
 	ULONG n;
 	TRACE_GUID_INFO info;
-	TRACE_ENABLE_INFO found = {0};
-	uint32_t processes = 0;
-	bool any = false;
 	if (controller_ask(TraceGuidQueryInfo, g, &buf, &n) != ERROR_SUCCESS || n < sizeof info) {
-		return true;
+		free(buf);
+		return;
 	}
 	memcpy(&info, buf, sizeof info);
 	size_t at = sizeof info;
-	for (ULONG i = 0; i < info.InstanceCount; i++) {
+	for (ULONG i = 0; i < info.InstanceCount && at + sizeof(TRACE_PROVIDER_INSTANCE_INFO) <= n; i++) {
 		TRACE_PROVIDER_INSTANCE_INFO inst;
-		if (at + sizeof inst > n) {
-			break;
-		}
 		memcpy(&inst, buf + at, sizeof inst);
-		for (ULONG k = 0; k < inst.EnableCount; k++) {
-			TRACE_ENABLE_INFO e;
-			size_t off = at + sizeof inst + k * sizeof e;
-			if (off + sizeof e > n) {
-				break;
-			}
-			memcpy(&e, buf + off, sizeof e);
-			if (e.LoggerId == session_id) {
-				found = e;
-				any = true;
-				processes += !(inst.Flags & TRACE_PROVIDER_FLAG_PRE_ENABLE);
-			}
-		}
-		if (inst.NextOffset == 0) {
+		size_t enables = at + sizeof inst;
+		if (enables + inst.EnableCount * sizeof(TRACE_ENABLE_INFO) > n ||
+		    !each(ctx, g, &inst, buf + enables) || inst.NextOffset == 0) {
 			break;
 		}
 		at += inst.NextOffset;
 	}
 	free(buf);
-	return !any || each(ctx, g, &found, processes);
+}
+
+struct enabled {
+	uint16_t session_id;
+	bool any;
+	uint32_t processes;
+	TRACE_ENABLE_INFO found;
+	controller_enabled_fn *each;
+	void *ctx;
+};
+
+static bool of_session(void *ctx, const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst,
+		       const uint8_t *enables)
+{
+	struct enabled *w = ctx;
+	for (ULONG k = 0; k < inst->EnableCount; k++) {
+		TRACE_ENABLE_INFO e = controller_enable_at(enables, k);
+		if (e.LoggerId == w->session_id) {
+			w->found = e;
+			w->any = true;
+			w->processes += !(inst->Flags & TRACE_PROVIDER_FLAG_PRE_ENABLE);
+		}
+	}
+	return true;
+}
+
+static bool one_guid(void *ctx, const GUID *g)
+{
+	struct enabled *w = ctx;
+	w->any = false;
+	w->processes = 0;
+	controller_each_instance(g, of_session, w);
+	return !w->any || w->each(w->ctx, g, &w->found, w->processes);
 }
 
 static int compare_guids(const void *a, const void *b)
@@ -284,7 +300,7 @@ static int compare_guids(const void *a, const void *b)
 	return memcmp(a, b, sizeof(GUID));
 }
 
-uint32_t controller_each_enabled(uint16_t session_id, controller_enabled_fn *each, void *ctx)
+uint32_t controller_each_guid(controller_guid_fn *each, void *ctx)
 {
 	uint8_t *buf;
 	ULONG n;
@@ -298,10 +314,16 @@ uint32_t controller_each_enabled(uint16_t session_id, controller_enabled_fn *eac
 	for (ULONG at = 0; at + sizeof(GUID) <= n; at += sizeof(GUID)) {
 		GUID g;
 		memcpy(&g, buf + at, sizeof g);
-		if (!one_guid(session_id, &g, each, ctx)) {
+		if (!each(ctx, &g)) {
 			break;
 		}
 	}
 	free(buf);
 	return ERROR_SUCCESS;
+}
+
+uint32_t controller_each_enabled(uint16_t session_id, controller_enabled_fn *each, void *ctx)
+{
+	struct enabled w = {.session_id = session_id, .each = each, .ctx = ctx};
+	return controller_each_guid(one_guid, &w);
 }

@@ -42,5 +42,20 @@ typedef bool controller_enabled_fn(void *ctx, const GUID *g, const TRACE_ENABLE_
 uint32_t controller_each_enabled(uint16_t session_id, controller_enabled_fn *each, void *ctx);
 /* The answer of EnumerateTraceGuidsEx, heap, whatever its size. */
 uint32_t controller_ask(TRACE_QUERY_INFO_CLASS what, const GUID *in, uint8_t **ret, ULONG *ret_len);
+/* Every known provider; stops when `each` is false. */
+typedef bool controller_guid_fn(void *ctx, const GUID *g);
+uint32_t controller_each_guid(controller_guid_fn *each, void *ctx);
+/* Every registration of a provider. `enables`: its EnableCount TRACE_ENABLE_INFO, unaligned; see
+ * controller_enable_at. */
+typedef bool controller_instance_fn(void *ctx, const GUID *g,
+				    const TRACE_PROVIDER_INSTANCE_INFO *inst,
+				    const uint8_t *enables);
+void controller_each_instance(const GUID *g, controller_instance_fn *each, void *ctx);
+static inline TRACE_ENABLE_INFO controller_enable_at(const uint8_t *enables, ULONG i)
+{
+	TRACE_ENABLE_INFO e;
+	memcpy(&e, enables + i * sizeof e, sizeof e);
+	return e;
+}
 
 #endif

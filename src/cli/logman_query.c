@@ -314,52 +314,27 @@ static void put_known(const GUID *g, const char *name)
 	printf("%-40s {%s}\n", name, guid);
 }
 
-/* Calls `each` for every process that has registered g. */
-static void each_process(const GUID *g, bool (*each)(void *ctx, uint32_t pid), void *ctx)
-{
-	uint8_t *buf;
-	ULONG n;
-	TRACE_GUID_INFO info;
-	if (controller_ask(TraceGuidQueryInfo, g, &buf, &n) != ERROR_SUCCESS || n < sizeof info) {
-		return;
-	}
-	memcpy(&info, buf, sizeof info);
-	size_t at = sizeof info;
-	for (ULONG i = 0; i < info.InstanceCount; i++) {
-		TRACE_PROVIDER_INSTANCE_INFO inst;
-		if (at + sizeof inst > n) {
-			break;
-		}
-		memcpy(&inst, buf + at, sizeof inst);
-		if (inst.Pid && !each(ctx, inst.Pid)) {
-			break;
-		}
-		if (inst.NextOffset == 0) {
-			break;
-		}
-		at += inst.NextOffset;
-	}
-	free(buf);
-}
-
-static bool is_pid(void *ctx, uint32_t pid)
+static bool is_pid(void *ctx, const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst,
+		   const uint8_t *enables)
 {
 	uint32_t *wanted = ctx;
-	if (pid == *wanted) {
+	if (inst->Pid && inst->Pid == *wanted) {
 		*wanted = 0; /* found */
 		return false;
 	}
 	return true;
 }
 
-static bool put_process(void *ctx, uint32_t pid)
+static bool put_process(void *ctx, const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst,
+			const uint8_t *enables)
 {
 	char link[64], path[4096];
-	(void)ctx;
-	snprintf(link, sizeof link, "/proc/%u/exe", pid);
-	ssize_t n = readlink(link, path, sizeof path - 1);
-	path[n < 0 ? 0 : n] = 0;
-	printf("0x%08x          %s\n", pid, path);
+	if (inst->Pid) {
+		snprintf(link, sizeof link, "/proc/%u/exe", inst->Pid);
+		ssize_t n = readlink(link, path, sizeof path - 1);
+		path[n < 0 ? 0 : n] = 0;
+		printf("0x%08x          %s\n", inst->Pid, path);
+	}
 	return true;
 }
 
@@ -431,7 +406,7 @@ int logman_query_providers(const struct winargs *w, const char *which)
 		put_fields(&g, EventKeywordInformation, "Keyword");
 		put_fields(&g, EventLevelInformation, "Level");
 		printf("\nPID                 Image\n%s\n", RULE);
-		each_process(&g, put_process, NULL);
+		controller_each_instance(&g, put_process, NULL);
 		return logman_done();
 	}
 	struct known_list all = {0};
@@ -441,7 +416,7 @@ int logman_query_providers(const struct winargs *w, const char *which)
 	for (size_t i = 0; i < all.count; i++) {
 		uint32_t wanted = pid;
 		if (pid) {
-			each_process(&all.at[i].guid, is_pid, &wanted);
+			controller_each_instance(&all.at[i].guid, is_pid, &wanted);
 		}
 		if (!pid || wanted == 0) {
 			put_known(&all.at[i].guid, all.at[i].name);

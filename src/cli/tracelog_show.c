@@ -169,36 +169,6 @@ int tracelog_list(bool providers, bool stop)
 }
 
 /* Calls `each` for every registration (or enable without one) of every provider, or of one. */
-typedef void each_fn(const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst,
-		     const uint8_t *enables);
-
-static void walk(const GUID *g, each_fn *each)
-{
-	uint8_t *buf;
-	ULONG n;
-	TRACE_GUID_INFO info;
-	if (controller_ask(TraceGuidQueryInfo, g, &buf, &n) != ERROR_SUCCESS || n < sizeof info) {
-		return;
-	}
-	memcpy(&info, buf, sizeof info);
-	size_t at = sizeof info;
-	for (ULONG i = 0; i < info.InstanceCount; i++) {
-		TRACE_PROVIDER_INSTANCE_INFO inst;
-		if (at + sizeof inst > n) {
-			break;
-		}
-		memcpy(&inst, buf + at, sizeof inst);
-		if (at + sizeof inst + inst.EnableCount * sizeof(TRACE_ENABLE_INFO) <= n) {
-			each(g, &inst, buf + at + sizeof inst);
-		}
-		if (inst.NextOffset == 0) {
-			break;
-		}
-		at += inst.NextOffset;
-	}
-	free(buf);
-}
-
 static void put_rows(const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst,
 		     const uint8_t *enables, bool pid)
 {
@@ -208,8 +178,7 @@ static void put_rows(const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst,
 		snprintf(process, sizeof process, " %8u", inst->Pid);
 	}
 	for (ULONG i = 0; i < inst->EnableCount; i++) {
-		TRACE_ENABLE_INFO e;
-		memcpy(&e, enables + i * sizeof e, sizeof e);
+		TRACE_ENABLE_INFO e = controller_enable_at(enables, i);
 		printf("%s%s  %-7s  %8u  %5u  0x%llx\n", guid, process,
 		       e.IsEnabled ? "TRUE" : "FALSE", e.LoggerId, e.Level,
 		       (unsigned long long)e.MatchAnyKeyword);
@@ -219,44 +188,37 @@ static void put_rows(const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst,
 	}
 }
 
-static GUID last;
-static void put_guid(const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst,
-		     const uint8_t *enables)
+/* One registration stands for all: they are enabled alike but for filters by process. */
+static bool put_first(void *ctx, const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst,
+		      const uint8_t *enables)
 {
-	/* One registration stands for all: they are enabled alike but for filters by process. */
-	if (memcmp(&last, g, sizeof last) != 0) {
-		put_rows(g, inst, enables, false);
-		last = *g;
-	}
+	put_rows(g, inst, enables, false);
+	return false;
 }
 
-static void put_process(const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst,
+static bool put_process(void *ctx, const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst,
 			const uint8_t *enables)
 {
 	put_rows(g, inst, enables, true);
+	return true;
 }
 
-static int guids(each_fn *each)
+static bool put_guid(void *ctx, const GUID *g)
 {
-	uint8_t *buf;
-	ULONG n;
-	uint32_t code = controller_ask(TraceGuidQueryList, NULL, &buf, &n);
-	if (code) {
-		return tracelog_fail(code, NULL);
-	}
-	for (ULONG at = 0; at + sizeof(GUID) <= n; at += sizeof(GUID)) {
-		GUID g;
-		memcpy(&g, buf + at, sizeof g);
-		walk(&g, each);
-	}
-	free(buf);
-	return CLI_OK;
+	controller_each_instance(g, *(controller_instance_fn **)ctx, NULL);
+	return true;
+}
+
+static int guids(controller_instance_fn *each)
+{
+	uint32_t code = controller_each_guid(put_guid, &each);
+	return code ? tracelog_fail(code, NULL) : CLI_OK;
 }
 
 int tracelog_guids(void)
 {
 	printf("%-36s  %-7s  %8s  %5s  %s\n", "Guid", "Enabled", "LoggerId", "Level", "Flags");
-	return guids(put_guid);
+	return guids(put_first);
 }
 
 int tracelog_guids_of_processes(const struct cli_args *a, const char *guid)
@@ -272,6 +234,6 @@ int tracelog_guids_of_processes(const struct cli_args *a, const char *guid)
 		return guids(put_process);
 	}
 	memcpy(&g, p.guid.b, 16);
-	walk(&g, put_process);
+	controller_each_instance(&g, put_process, NULL);
 	return CLI_OK;
 }
