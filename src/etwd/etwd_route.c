@@ -33,40 +33,12 @@ struct event {
 	struct item item[ETWD_ITEMS_MAX];
 };
 
-/* The order of items in real files: 1, (2, 3), 6, 12, 11, then the rest. */
-static uint8_t rank_of(uint16_t type)
-{
-	switch (type) {
-	case ETL_ITEM_RELATED_ACTIVITYID:
-		return 0;
-	case ETL_ITEM_SID:
-		return 1;
-	case ETL_ITEM_TS_ID:
-		return 2;
-	case ETL_ITEM_STACK_TRACE32:
-	case ETL_ITEM_STACK_TRACE64:
-	case ETL_ITEM_STACK_KEY32:
-	case ETL_ITEM_STACK_KEY64:
-		return 3;
-	case ETL_ITEM_PROV_TRAITS:
-		return 4;
-	case ETL_ITEM_EVENT_SCHEMA_TL:
-		return 5;
-	case ETL_ITEM_EVENT_KEY:
-		return 7;
-	case ETL_ITEM_PROCESS_START_KEY:
-		return 8;
-	default:
-		return 6;
-	}
-}
-
 static void item_add(struct event *e, uint16_t type, const void *data, uint32_t bytes)
 {
 	if (e->item_count == ETWD_ITEMS_MAX || bytes > UINT16_MAX - 16) {
 		return;
 	}
-	uint8_t rank = rank_of(type);
+	uint8_t rank = etl_item_rank(type);
 	uint32_t at = e->item_count++;
 	while (at > 0 && e->item[at - 1].rank > rank) {
 		e->item[at] = e->item[at - 1];
@@ -160,7 +132,7 @@ static uint32_t items_for(struct event *e, const struct route_row *row, struct e
 	}
 	out->item_count = 0;
 	for (uint32_t i = 0; i < e->item_count; i++) {
-		if (e->item[i].rank != 3 || stack) {
+		if (stack || !etl_item_is_stack(e->item[i].type)) {
 			out->item[out->item_count++] = e->item[i];
 		}
 	}

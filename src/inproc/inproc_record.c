@@ -69,33 +69,12 @@ struct items {
 	uint32_t bytes; /* on disk */
 };
 
-/* Their order in real files. */
-static uint8_t rank_of(uint16_t type)
-{
-	static const uint8_t order[] = {
-		ETL_ITEM_RELATED_ACTIVITYID,
-		ETL_ITEM_SID,
-		ETL_ITEM_TS_ID,
-		ETL_ITEM_STACK_TRACE64,
-		ETL_ITEM_PROV_TRAITS,
-		ETL_ITEM_EVENT_SCHEMA_TL,
-		ETL_ITEM_EVENT_KEY,
-		ETL_ITEM_PROCESS_START_KEY,
-	};
-	for (uint8_t i = 0; i < sizeof order; i++) {
-		if (order[i] == type) {
-			return i;
-		}
-	}
-	return sizeof order;
-}
-
 static void item_add(struct items *to, uint16_t type, const void *data, uint32_t bytes)
 {
 	if (to->count == ITEMS_MAX || bytes > UINT16_MAX - 16) {
 		return;
 	}
-	uint8_t rank = rank_of(type);
+	uint8_t rank = etl_item_rank(type);
 	uint32_t at = to->count++;
 	while (at > 0 && to->item[at - 1].rank > rank) {
 		to->item[at] = to->item[at - 1];
@@ -124,7 +103,7 @@ static void items_of(struct items *to, const struct pool_event *ev,
 			break;
 		}
 		has_traits |= type == ETL_ITEM_PROV_TRAITS;
-		if (type != ETL_ITEM_STACK_TRACE64 || (wants & PROPERTY_STACK)) {
+		if (!etl_item_is_stack(type) || (wants & PROPERTY_STACK)) {
 			item_add(to, type, data, size);
 		}
 	}
