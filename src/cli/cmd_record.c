@@ -148,7 +148,7 @@ static void watch(struct recording *r)
 	cli_progress_end(&progress);
 }
 
-static void summary(const char *out, const struct kernel_stats *s, double seconds)
+static void summary(const char *out, const struct kernel_stats *s, uint64_t cpu_ns, double seconds)
 {
 	char size[32];
 	cli_size_text(s->bytes_written, size, sizeof size);
@@ -158,13 +158,13 @@ static void summary(const char *out, const struct kernel_stats *s, double second
 		(unsigned long long)s->switches, (unsigned long long)s->stacks, size, seconds);
 	fprintf(stderr, "lost: %llu in full kernel rings, %llu without a buffer; recording took %.1f %% of a processor\n",
 		(unsigned long long)s->lost, (unsigned long long)s->lost_no_buffer,
-		seconds > 0 ? (double)s->cpu_ns / 1e7 / seconds : 0.0);
+		seconds > 0 ? (double)cpu_ns / 1e7 / seconds : 0.0);
 }
 
 static int record(struct recording *r, struct kernel_options *o, const char *out)
 {
 	struct diag d;
-	struct kernel_stats stats;
+	struct kernel_stats begun, stats;
 	int go[2] = {-1, -1};
 	diag_clear(&d);
 	if (r->args->count > 0) {
@@ -179,7 +179,8 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 		base_close(&go[1]);
 		return CLI_FAILED;
 	}
-	uint64_t started = now_ns(); /* the rundown does not count */
+	uint64_t started = now_ns(); /* the rundowns do not count: neither their time nor their cost */
+	kernel_stats(r->kernel, &begun);
 	r->end_ns = r->duration_ns ? started + r->duration_ns : 0;
 	if (go[1] >= 0) {
 		ssize_t n = write(go[1], "g", 1);
@@ -188,8 +189,10 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 	}
 	watch(r);
 	double seconds = (double)(now_ns() - started) / 1e9;
+	kernel_stats(r->kernel, &stats);
+	uint64_t cpu_ns = stats.cpu_ns - begun.cpu_ns;
 	err = kernel_stop(r->kernel, &stats);
-	summary(out, &stats, seconds);
+	summary(out, &stats, cpu_ns, seconds);
 	if (err < 0) {
 		fprintf(stderr, "openetw record: %s: %s\n", out, strerror(-err));
 		return CLI_FAILED;
