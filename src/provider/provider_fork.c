@@ -115,8 +115,8 @@ static void forget_destination(struct provider_dest *d)
 static void wait_recovered(void)
 {
 	struct timespec ms = {0, 1000000};
-	struct timespec until = provider_deadline(2 * provider_wait_ms() + PROVIDER_PATIENCE_MS);
-	while (order_load_acquire(&provider_memory.epoch) == 0 && provider_left_ms(&until) > 0) {
+	struct timespec until = provider_deadline(2 * provider_wait_ms() + 2 * PROVIDER_PATIENCE_MS);
+	while (order_load_acquire(&recovering) != 0 && provider_left_ms(&until) > 0) {
 		nanosleep(&ms, NULL);
 	}
 }
@@ -163,8 +163,6 @@ void provider_fork_recover(void)
 	for (int d = 0; d < 2; d++) {
 		forget_destination(&provider_dests[d]);
 	}
-	/* Before any handle works again: who has a handle believes the epoch. */
-	order_store_release(&provider_memory.epoch, me);
 	for (uint32_t i = 0; i < provider_registrations_top; i++) {
 		struct provider_registration *reg = &provider_registrations[i];
 		if (reg->state == PROVIDER_REG_LEAVING) {
@@ -187,7 +185,9 @@ void provider_fork_recover(void)
 	for (int d = 0; d < 2; d++) {
 		attach_threadless(&provider_dests[d], buf);
 	}
-	/* Other threads of the child find their handles only when those mean something again. */
+	/* Before any handle works again: who has a handle believes the epoch. Who misses one meanwhile
+	 * waits for the end of this. */
+	order_store_release(&provider_memory.epoch, process);
 	for (uint32_t i = 0; i < provider_registrations_top; i++) {
 		if (provider_registrations[i].state == PROVIDER_REG_LIVE) {
 			order_store_release(&provider_memory.hot[i].handle,
@@ -195,8 +195,15 @@ void provider_fork_recover(void)
 						    (i + 1));
 		}
 	}
-	order_store_release(&provider_memory.epoch, process);
 	order_store_release(&recovering, 0u);
+}
+
+void provider_fork_settle(void)
+{
+	uint32_t by = order_load_acquire(&recovering);
+	if (by != 0 && by != (uint32_t)syscall(SYS_gettid)) {
+		wait_recovered();
+	}
 }
 
 void provider_fork_check(void)

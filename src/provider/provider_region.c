@@ -68,11 +68,12 @@ __attribute__((cold, noinline)) struct provider_hot *provider_lookup_slow(uint64
 	    order_load_acquire(&region_state) != 2) {
 		return NULL;
 	}
-	if (order_load_acquire(&provider_memory.epoch) != 0) {
-		return NULL;
-	}
 	int saved = errno;
-	provider_fork_recover();
+	if (order_load_acquire(&provider_memory.epoch) == 0) {
+		provider_fork_recover();
+	} else {
+		provider_fork_settle();
+	}
 	errno = saved;
 	struct provider_hot *hot = &provider_memory.hot[index];
 	return order_load_acquire(&hot->handle) == handle ? hot : NULL;

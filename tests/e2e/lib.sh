@@ -22,7 +22,8 @@ cleanup() {
 	fi
 	p=$(etwd_pid)
 	[ -z "$p" ] || kill "$p" 2>/dev/null
-	jobs -p >"$T/jobs" # not in $(…): there, a subshell has no jobs
+	# Not jobs -p, which still names those that ended, and whose numbers may be others' by now.
+	pgrep -P $$ >"$T/jobs"
 	while read -r job; do kill -CONT "$job"; kill -9 "$job"; done <"$T/jobs" 2>/dev/null
 	rm -rf "$T"
 	exit "$code"
