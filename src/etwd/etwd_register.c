@@ -121,7 +121,6 @@ static int set_traits(struct etwd *d, struct registration *r, const uint8_t *p, 
 	for (struct config *c = r->config; c; c = c->older) {
 		if (!c->traits && memcmp(c->head + ETL_EH_PROVIDER, r->guid.b, 16) == 0) {
 			c->traits = t;
-			c->fast = false;
 			t->refs++;
 		}
 	}
