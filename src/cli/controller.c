@@ -240,7 +240,7 @@ uint32_t controller_ask(TRACE_QUERY_INFO_CLASS what, const GUID *in, uint8_t **r
 
 void controller_each_instance(const GUID *g, controller_instance_fn *each, void *ctx)
 {
-	uint8_t *buf;
+	uint8_t *buf = NULL;
 	ULONG n;
 	TRACE_GUID_INFO info;
 	if (controller_ask(TraceGuidQueryInfo, g, &buf, &n) != ERROR_SUCCESS || n < sizeof info) {
