@@ -106,6 +106,13 @@ OPENETW_API uint32_t openetw_session_limit(const char *session_name, uint64_t ex
  * when it registered. ERROR_NOT_FOUND: it is not registered or did not say one. */
 OPENETW_API uint32_t openetw_registered_name(const void *guid, char *name, uint32_t size);
 
+/* Tells etwd what to call an enabled provider as long as no registration of it says so itself; lists
+ * then show it, openetw_registered_name() answers with it. `name` is UTF-8, at most 255 bytes; "" or
+ * NULL only asks. *registrations (may be NULL): how many processes' registrations there are now, 0
+ * when its events will only come later. ERROR_WMI_GUID_NOT_FOUND: neither registered nor enabled. */
+OPENETW_API uint32_t openetw_name_provider(const void *guid, const char *name,
+					   uint32_t *registrations);
+
 #ifdef __cplusplus
 }
 #endif

@@ -142,6 +142,9 @@ bool cli_provider_parse(const struct cli_args *a, const char *text, struct cli_p
 /* Enable with the filters the command line gives (--pid, --exe, --event-id, …). Win32 code. */
 uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session,
 			     const struct cli_provider *p, uint32_t timeout_ms);
+/* After an enable: has etwd know the name (NULL or "": none is known), and tells people when nobody
+ * has registered the provider: it may be misspelt. */
+void cli_provider_tell(const GUID *g, const char *name);
 #define CLI_ENABLE_OPTIONS                                                                         \
 	{'k', "keywords", "MASK", "match any of these keyword bits (default: all)", NULL},         \
 		{0, "match-all", "MASK", "and all of these", NULL},                                \

@@ -272,6 +272,26 @@ uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session,
 			      p->any, p->all, timeout_ms, &params);
 }
 
+void cli_provider_tell(const GUID *g, const char *name)
+{
+	uint32_t registrations = 1;
+	char guid[37];
+	struct guid plain;
+	if (name && (*name == '*' || *name == '#')) {
+		name++;
+	}
+	if (name && guid_parse(name, &plain) == 0) {
+		name = NULL;
+	}
+	if (openetw_name_provider(g, name, &registrations) == ERROR_SUCCESS && registrations == 0) {
+		cli_guid_text(g, guid);
+		fprintf(stderr,
+			"note: no process has registered %s {%s} yet; it is recorded as soon as one "
+			"does. 'openetw providers' lists who is there\n",
+			name && *name ? name : "provider", guid);
+	}
+}
+
 bool cli_props_from_args(const struct cli_args *a, struct cli_props *p, const char *file,
 			 bool realtime)
 {
