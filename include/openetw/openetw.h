@@ -55,6 +55,10 @@ typedef bool openetw_merge_progress_fn(void *ctx, uint64_t events);
 OPENETW_API uint32_t openetw_merge(const char *const *paths, uint32_t count, const char *output,
 				   uint32_t flags, openetw_merge_progress_fn *progress, void *ctx);
 
+/* A bit of LogFileMode of ours, beside EVENT_TRACE_COMPRESSED_MODE: the file's buffers are Zstandard
+ * frames. Smaller and faster than what Windows has, and read by our own readers only. */
+#define OPENETW_TRACE_ZSTD_MODE 0x40000000u
+
 /* The loss ledger of a session: every place where an event can vanish has its own counter.
  * docs/loss.md explains each. All counters are cumulative since the session started. */
 struct openetw_loss {

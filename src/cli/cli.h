@@ -178,6 +178,9 @@ void cli_provider_tell(const GUID *g, const char *name);
 		{0, "mode-bits", "BITS", "more bits of the Windows LogFileMode, such as 0x4000", NULL}, \
 		{0, "no-per-cpu", NULL, "one stream of buffers instead of one for each processor", \
 		 NULL},                                                                            \
+		{0, "compress", "HOW",                                                             \
+		 "compress the file: xpress (as Windows) or zstd (for our readers only)",          \
+		 "xpress|zstd"},                                                                   \
 	{                                                                                          \
 		0, "preallocate", NULL, "reserve --max-size on disk at once", NULL                 \
 	}

@@ -317,6 +317,11 @@ bool cli_props_from_args(const struct cli_args *a, struct cli_props *p, const ch
 	}
 	m |= cli_flag(a, "no-per-cpu") ? EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING : 0;
 	m |= cli_flag(a, "preallocate") ? EVENT_TRACE_FILE_MODE_PREALLOCATE : 0;
+	const char *compress = cli_value(a, "compress", NULL);
+	if (compress) {
+		m |= EVENT_TRACE_COMPRESSED_MODE |
+		     (strcmp(compress, "zstd") == 0 ? OPENETW_TRACE_ZSTD_MODE : 0);
+	}
 	uint64_t bits = 0;
 	if (!cli_number(a, "mode-bits", 0, UINT32_MAX, &bits)) {
 		return false;
@@ -381,6 +386,8 @@ void cli_mode_text(uint32_t mode, char *out, size_t cap)
 		{EVENT_TRACE_BUFFERING_MODE, "buffering"},
 		{EVENT_TRACE_PRIVATE_LOGGER_MODE, "private"},
 		{EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING, "no-per-cpu"},
+		{EVENT_TRACE_COMPRESSED_MODE, "compressed"},
+		{OPENETW_TRACE_ZSTD_MODE, "zstd"},
 	};
 	struct strbuf b = {0};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {

@@ -269,6 +269,15 @@ static uint32_t check_mode(const struct proto_session *p, const char **ret_why)
 		*ret_why = "a private session lives in its process, not in etwd";
 	} else if ((m & MODE_GLOBAL_SEQUENCE) && (m & MODE_LOCAL_SEQUENCE)) {
 		*ret_why = "global and local sequence numbers exclude each other";
+	} else if ((m & MODE_COMPRESSED) && (m & (MODE_CIRCULAR | MODE_APPEND))) {
+		*ret_why = "compressed mode cannot be circular or append: these need buffers of one size";
+	} else if ((m & MODE_ZSTD) && !(m & MODE_COMPRESSED)) {
+		*ret_why = "the Zstandard mode goes with the compressed mode only (0x40000000 with "
+			   "0x4000000)";
+	} else if ((m & MODE_ZSTD) && !etl_zstd_available()) {
+		*ret_why = "libzstd.so.1 is not installed; compressed mode without 0x40000000 needs "
+			   "nothing";
+		return 50;
 	} else if (sized && p->maximum_file_size == 0) {
 		*ret_why = "this file mode needs a maximum file size";
 	} else if ((m & MODE_SYSTEM_LOGGER || guid_equal(&p->guid, &kernel_guid)) &&
@@ -283,7 +292,7 @@ static uint32_t check_mode(const struct proto_session *p, const char **ret_why)
 					  : "heap and critical-section tracing is not there";
 		return 50;
 	} else if (m & MODE_UNKNOWN) {
-		*ret_why = "the log file mode has bits without a documented meaning (of 0x602C0000)";
+		*ret_why = "the log file mode has bits without a documented meaning (of 0x202C0000)";
 	} else if (p->clock > 3) {
 		*ret_why = "the clock must be 1, 2 or 3";
 	}
