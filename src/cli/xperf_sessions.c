@@ -163,6 +163,8 @@ int xperf_enable(struct cli_args *a, const struct xperf_scope *s, TRACEHANDLE h)
 				p[i].name);
 		} else if (code) {
 			status = cli_fail(a, code, "%s: cannot enable '%s'", s->name, p[i].name);
+		} else {
+			cli_provider_tell(&p[i].guid, p[i].name);
 		}
 	}
 	return status;

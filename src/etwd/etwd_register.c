@@ -45,6 +45,7 @@ void etwd_provider_release(struct etwd *d, struct provider *p)
 {
 	if (LIST_EMPTY(&p->regs) && LIST_EMPTY(&p->members) && LIST_EMPTY(&p->enables)) {
 		LIST_REMOVE(p, bucket);
+		free(p->name);
 		free(p);
 	}
 }
