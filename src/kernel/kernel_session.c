@@ -2,7 +2,7 @@
  *
  * From perf's records to Windows' events, in the order of each processor's ring.
  */
-#include "kernel/kernel_private.h"
+#include "kernel/kernel_config.h"
 
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -421,6 +421,18 @@ static int rundown(struct kernel *k, bool end)
 	return kernel_rundown(&run);
 }
 
+static void config_to_sink(void *ctx, const struct kernel_record *r)
+{
+	kernel_emit(ctx, r);
+}
+
+static void emit_config(struct kernel *k)
+{
+	struct kernel_config c = {
+		.out = config_to_sink, .ctx = k->sink, .root = "", .pid = k->me, .tid = k->me};
+	kernel_config_write(&c);
+}
+
 int kernel_start(const struct kernel_options *o, struct kernel **ret, struct diag *d)
 {
 	struct kernel *k = calloc(1, sizeof *k);
@@ -492,6 +504,7 @@ int kernel_stop(struct kernel *k, struct kernel_stats *ret)
 {
 	kernel_perf_enable(k->perf, false);
 	drain(k);
+	emit_config(k);
 	emit_masks(k, HOOK_MASKS_END);
 	rundown(k, true);
 	if (k->o.sources & KERNEL_CPU) {
