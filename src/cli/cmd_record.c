@@ -18,13 +18,24 @@ static const struct cli_option options[] = {
 	{'o', "output", "FILE", "the .etl to write (default openetw.etl)", NULL},
 	{'c', "cpu", NULL, "sample what every processor runs (the default)", NULL},
 	{'w', "wait", NULL, "context switches and who woke whom", NULL},
+	{'s', "syscalls", NULL, "system calls", NULL},
 	{'a', "all", NULL, "everything this version can record", NULL},
 	{'i', "interval", "TIME", "between samples, 125us and more (default 1ms)", NULL},
 	{'d', "duration", "TIME", "stop after this long (default: Ctrl-C, or the command's end)", NULL},
 	{0, "no-stacks", NULL, "no call stacks", NULL},
-	{0, "pid", "PID", "samples and switches of this process and its children only", NULL},
+	{0, "pid", "PID", "of this process and its children only (processes and images: of all)", NULL},
+	{0, "only-command", NULL, "the same for the command that is run", NULL},
 	{'p', "provider", "P", "events of this provider too, Name:keywords:level (repeatable)", NULL},
 	{0},
+};
+
+static const struct {
+	const char *option;
+	uint32_t source;
+} sources[] = {
+	{"cpu", KERNEL_CPU},
+	{"wait", KERNEL_CSWITCH},
+	{"syscalls", KERNEL_SYSCALL},
 };
 
 struct recording {
@@ -161,6 +172,30 @@ static void summary(const char *out, const struct kernel_stats *s, uint64_t cpu_
 		seconds > 0 ? (double)cpu_ns / 1e7 / seconds : 0.0);
 }
 
+static void missing(const struct kernel *k)
+{
+	const char *line = kernel_missing(k);
+	while (*line) {
+		int n = (int)strcspn(line, "\n");
+		fprintf(stderr, "openetw record: not recorded: %.*s\n", n, line);
+		line += n + (line[n] != 0);
+	}
+}
+
+static void losses(const struct kernel *k)
+{
+	struct kernel_loss loss[64];
+	size_t n = kernel_losses(k, loss, BASE_ARRAY_LEN(loss));
+	for (size_t i = 0; i < n; i++) {
+		char cpu[16] = "?";
+		if (loss[i].cpu != UINT32_MAX) {
+			snprintf(cpu, sizeof cpu, "%u", loss[i].cpu);
+		}
+		fprintf(stderr, "lost: %llu %s of processor %s\n", (unsigned long long)loss[i].count,
+			loss[i].hook ? loss[i].hook : "?", cpu);
+	}
+}
+
 static int record(struct recording *r, struct kernel_options *o, const char *out)
 {
 	struct diag d;
@@ -172,6 +207,7 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 			return cli_fail(r->args, ERROR_NOT_ENOUGH_MEMORY, "cannot fork");
 		}
 		close(go[0]);
+		o->only_pid = cli_flag(r->args, "only-command") ? r->child : o->only_pid;
 	}
 	int err = kernel_start(o, &r->kernel, &d);
 	if (err < 0) {
@@ -179,6 +215,7 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 		base_close(&go[1]);
 		return CLI_FAILED;
 	}
+	missing(r->kernel);
 	uint64_t started = now_ns(); /* the rundowns do not count: neither their time nor their cost */
 	kernel_stats(r->kernel, &begun);
 	r->end_ns = r->duration_ns ? started + r->duration_ns : 0;
@@ -191,6 +228,7 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 	double seconds = (double)(now_ns() - started) / 1e9;
 	kernel_stats(r->kernel, &stats);
 	uint64_t cpu_ns = stats.cpu_ns - begun.cpu_ns;
+	losses(r->kernel);
 	err = kernel_stop(r->kernel, &stats);
 	summary(out, &stats, cpu_ns, seconds);
 	if (err < 0) {
@@ -212,10 +250,10 @@ static int run(struct cli_args *a)
 		return CLI_USAGE;
 	}
 	bool all = cli_flag(a, "all");
-	o.sources = KERNEL_PROCESS | (cli_flag(a, "wait") || all ? KERNEL_CSWITCH : 0);
-	if (cli_flag(a, "cpu") || all || !(o.sources & KERNEL_CSWITCH)) {
-		o.sources |= KERNEL_CPU;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(sources); i++) {
+		o.sources |= all || cli_flag(a, sources[i].option) ? sources[i].source : 0;
 	}
+	o.sources |= o.sources ? KERNEL_PROCESS : KERNEL_PROCESS | KERNEL_CPU;
 	o.interval_us = (uint32_t)interval_us;
 	o.only_pid = (int)pid;
 	snprintf(r.kernel_file, sizeof r.kernel_file, "%s%s", out,

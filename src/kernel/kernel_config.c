@@ -83,7 +83,8 @@ struct kernel_record config_record(const struct kernel_config *c, uint8_t type, 
 				      .perfinfo = plain,
 				      .cpu = c->cpu,
 				      .pid = c->pid,
-				      .tid = c->tid};
+				      .tid = c->tid,
+				      .sessions = UINT64_MAX};
 }
 
 void config_out(const struct kernel_config *c, struct kernel_record *r)
@@ -437,7 +438,11 @@ static void boot(const struct kernel_config *c)
 /* What a merge adds on Windows: which system, and how it calls itself. */
 static void build(const struct kernel_config *c)
 {
-	struct kernel_record r = {.hook = 0x20, .version = 2, .class = &config_class_ex, .cpu = c->cpu};
+	struct kernel_record r = {.hook = 0x20,
+				  .version = 2,
+				  .class = &config_class_ex,
+				  .sessions = UINT64_MAX,
+				  .cpu = c->cpu};
 	char release[128], version[160], line[256], product[200] = "", lab[300];
 	config_line(c, release, sizeof release, "/proc/sys/kernel/osrelease");
 	config_line(c, version, sizeof version, "/proc/sys/kernel/version");

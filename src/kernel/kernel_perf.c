@@ -306,6 +306,11 @@ uint32_t kernel_perf_cpus(const struct kernel_perf *p)
 	return p->count;
 }
 
+uint32_t kernel_perf_cpu(const struct kernel_perf *p, uint32_t index)
+{
+	return p->ring[index]->cpu;
+}
+
 /* ---- reading ---------------------------------------------------------------------------------- */
 
 static bool take(const uint8_t **p, uint32_t *left, void *out, uint32_t n)

@@ -24,6 +24,7 @@ struct kernel_record {
 	uint16_t cpu;
 	uint64_t time;
 	uint32_t pid, tid;
+	uint64_t sessions; /* that get it, a bit each */
 	uint32_t n; /* bytes of payload */
 	uint8_t payload[3072];
 };
@@ -39,6 +40,13 @@ void kernel_put_user(struct kernel_record *r, uint32_t uid);
 void kernel_emit(struct sink *s, const struct kernel_record *r);
 void kernel_emit_stack(struct sink *s, uint16_t cpu, uint64_t event_time, uint64_t time, uint32_t pid,
 		       uint32_t tid, const uint64_t *frames, uint32_t count);
+
+/* The one way out for events: to the sessions of the record's mask. */
+struct kernel;
+void kernel_out(struct kernel *k, const struct kernel_record *r);
+/* The stack of the event with that time, on that processor, of the record's thread and sessions. */
+void kernel_out_stack(struct kernel *k, const struct kernel_record *of, const uint64_t *frames,
+		      uint32_t count);
 
 /* ---- perf ------------------------------------------------------------------------------------ */
 
@@ -73,6 +81,7 @@ int kernel_perf_enable(struct kernel_perf *p, bool on);
 /* Waits until a ring is part full. */
 void kernel_perf_wait(struct kernel_perf *p, int timeout_ms);
 uint32_t kernel_perf_cpus(const struct kernel_perf *p);
+uint32_t kernel_perf_cpu(const struct kernel_perf *p, uint32_t index); /* the processor's number */
 /* The next record of a processor's ring, valid until the next call; false: empty. */
 bool kernel_perf_next(struct kernel_perf *p, uint32_t cpu, struct kernel_perf_record *ret);
 /* A field of a tracepoint's raw data, by name; 0 when this kernel does not have it. */
@@ -81,6 +90,29 @@ uint64_t kernel_perf_field(const struct kernel_perf *p, const struct kernel_perf
 enum kernel_switch_field { SWITCH_PREV_PID, SWITCH_PREV_PRIO, SWITCH_PREV_STATE, SWITCH_NEXT_PID,
 			   SWITCH_NEXT_PRIO, WAKING_PID, KERNEL_FIELDS };
 void kernel_perf_close(struct kernel_perf *p);
+
+/* ---- sources that are BPF programs (kernel_bpf.h) ----------------------------------------------- */
+
+struct kernel_sources;
+struct kbpf_record;
+struct kernel_bpf;
+/* Never fails for want of BPF: what is not there is missing. -ENOMEM. */
+int kernel_sources_open(struct kernel *k, const struct kernel_options *o, struct kernel_sources **ret);
+/* NULL: there is no BPF here. */
+struct kernel_bpf *kernel_sources_bpf(struct kernel_sources *s);
+void kernel_sources_rundown(struct kernel_sources *s, bool end);
+/* The oldest record of a processor that is not newer than `until`, and what becomes of it. */
+const struct kbpf_record *kernel_sources_peek(struct kernel_sources *s, uint32_t cpu, uint64_t until,
+					      uint64_t *ret_time);
+void kernel_sources_take(struct kernel_sources *s, uint32_t cpu, const struct kbpf_record *r);
+uint32_t kernel_sources_cpus(struct kernel_sources *s);
+/* Losses since the last call are counted and told; their number. */
+uint64_t kernel_sources_losses(struct kernel_sources *s);
+size_t kernel_sources_loss_list(const struct kernel_sources *s, struct kernel_loss *ret, size_t cap);
+/* In lines; "" when nothing is. */
+const char *kernel_sources_missing(const struct kernel_sources *s);
+void kernel_sources_pause(struct kernel_sources *s);
+void kernel_sources_close(struct kernel_sources *s);
 
 /* ---- what is known of processes ---------------------------------------------------------------- */
 

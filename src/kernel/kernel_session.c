@@ -14,6 +14,7 @@
 #define BUFFER_KB	256u
 #define NS_PER_S	1000000000ull
 #define INTERVAL_MIN_US 125u
+#define HOLD_BACK_NS	300000u /* newer records wait: their neighbours may not be in the rings yet */
 
 #define HOOK_MASKS	   0x0005u
 #define HOOK_RUNDOWN_DONE  0x0008u
@@ -63,12 +64,26 @@ struct kernel {
 	char *path;
 	struct sink *sink;
 	struct kernel_perf *perf;
+	struct kernel_sources *sources;
 	struct kernel_table *threads;
 	struct kernel_stats stats;
 	uint64_t cpu_at_start;
 	uint32_t me;
-	struct kernel_perf_record record;
+	struct kernel_perf_record *ahead; /* by ring: the next record, when `has` */
+	bool *has;
 };
+
+void kernel_out(struct kernel *k, const struct kernel_record *r)
+{
+	kernel_emit(k->sink, r);
+}
+
+void kernel_out_stack(struct kernel *k, const struct kernel_record *of, const uint64_t *frames,
+		      uint32_t count)
+{
+	kernel_emit_stack(k->sink, of->cpu, of->time, of->time, of->pid, of->tid, frames, count);
+	k->stats.stacks++;
+}
 
 static uint64_t own_cpu_ns(void)
 {
@@ -370,16 +385,45 @@ static void on_record(struct kernel *k, const struct kernel_perf_record *p)
 	}
 }
 
-static bool drain(struct kernel *k)
+/* The rings of one processor, perf's and BPF's, merged by time. What is newer than `until` stays for
+ * the next time: something older may still be on its way into the other ring. */
+static void drain_cpu(struct kernel *k, uint32_t i, uint64_t until)
 {
-	bool any = false;
-	for (uint32_t i = 0; i < kernel_perf_cpus(k->perf); i++) {
-		while (kernel_perf_next(k->perf, i, &k->record)) {
-			on_record(k, &k->record);
-			any = true;
+	uint32_t cpu = kernel_perf_cpu(k->perf, i);
+	for (;;) {
+		struct kernel_perf_record *p = &k->ahead[i];
+		uint64_t time = UINT64_MAX;
+		k->has[i] = k->has[i] || kernel_perf_next(k->perf, i, p);
+		const struct kbpf_record *raw = kernel_sources_peek(k->sources, cpu, until, &time);
+		if (raw && (!k->has[i] || time < p->time)) {
+			kernel_sources_take(k->sources, cpu, raw);
+		} else if (k->has[i] && p->time <= until) {
+			on_record(k, p);
+			k->has[i] = false;
+		} else {
+			return;
 		}
 	}
-	return any;
+}
+
+static void drain(struct kernel *k, uint64_t until)
+{
+	uint64_t time;
+	for (uint32_t i = 0; i < kernel_perf_cpus(k->perf); i++) {
+		drain_cpu(k, i, until);
+	}
+	/* Processors that perf found switched off when this began. */
+	for (uint32_t cpu = 0; cpu < kernel_sources_cpus(k->sources); cpu++) {
+		for (const struct kbpf_record *raw;
+		     (raw = kernel_sources_peek(k->sources, cpu, until, &time)) != NULL;) {
+			kernel_sources_take(k->sources, cpu, raw);
+		}
+	}
+	uint64_t lost = kernel_sources_losses(k->sources);
+	k->stats.lost += lost;
+	if (lost > 0) {
+		sink_add_lost(k->sink, lost);
+	}
 }
 
 /* ---- the session ------------------------------------------------------------------------------ */
@@ -421,16 +465,24 @@ static int rundown(struct kernel *k, bool end)
 	return kernel_rundown(&run);
 }
 
-static void config_to_sink(void *ctx, const struct kernel_record *r)
+static void config_out_of(void *ctx, const struct kernel_record *r)
 {
-	kernel_emit(ctx, r);
+	kernel_out(ctx, r);
 }
 
 static void emit_config(struct kernel *k)
 {
-	struct kernel_config c = {
-		.out = config_to_sink, .ctx = k->sink, .root = "", .pid = k->me, .tid = k->me};
+	struct kernel_config c = {.out = config_out_of, .ctx = k, .root = "", .pid = k->me, .tid = k->me};
 	kernel_config_write(&c);
+}
+
+static void free_all(struct kernel *k)
+{
+	kernel_table_destroy(k->threads);
+	free(k->ahead);
+	free(k->has);
+	free(k->path);
+	free(k);
 }
 
 int kernel_start(const struct kernel_options *o, struct kernel **ret, struct diag *d)
@@ -456,12 +508,19 @@ int kernel_start(const struct kernel_options *o, struct kernel **ret, struct dia
 	if ((err = kernel_perf_open(o, &k->perf, d)) < 0 || (err = open_sink(k, d)) < 0) {
 		goto fail;
 	}
+	k->ahead = calloc(kernel_perf_cpus(k->perf), sizeof *k->ahead);
+	k->has = calloc(kernel_perf_cpus(k->perf), sizeof *k->has);
+	err = k->ahead && k->has ? kernel_sources_open(k, o, &k->sources) : -ENOMEM;
+	if (err < 0) {
+		goto fail;
+	}
 	emit_masks(k, HOOK_MASKS);
 	err = kernel_perf_enable(k->perf, true);
 	err = err < 0 ? err : rundown(k, false);
 	if (err < 0) {
 		goto fail;
 	}
+	kernel_sources_rundown(k->sources, false);
 	if (o->sources & KERNEL_CPU) {
 		emit_interval(k, HOOK_INTERVAL_DC);
 	}
@@ -469,22 +528,21 @@ int kernel_start(const struct kernel_options *o, struct kernel **ret, struct dia
 	*ret = k;
 	return 0;
 fail:
+	kernel_sources_close(k->sources);
 	if (k->sink) {
 		sink_stop(k->sink, NULL);
 	}
 	if (k->perf) {
 		kernel_perf_close(k->perf);
 	}
-	kernel_table_destroy(k->threads);
-	free(k->path);
-	free(k);
+	free_all(k);
 	return err;
 }
 
 int kernel_poll(struct kernel *k, int timeout_ms)
 {
 	kernel_perf_wait(k->perf, timeout_ms);
-	drain(k);
+	drain(k, clock_read_system_ns() - HOLD_BACK_NS);
 	sink_tick(k->sink, clock_read_system_ns());
 	return 0;
 }
@@ -503,8 +561,10 @@ void kernel_stats(struct kernel *k, struct kernel_stats *ret)
 int kernel_stop(struct kernel *k, struct kernel_stats *ret)
 {
 	kernel_perf_enable(k->perf, false);
-	drain(k);
+	kernel_sources_pause(k->sources);
+	drain(k, UINT64_MAX);
 	emit_config(k);
+	kernel_sources_rundown(k->sources, true);
 	emit_masks(k, HOOK_MASKS_END);
 	rundown(k, true);
 	if (k->o.sources & KERNEL_CPU) {
@@ -512,6 +572,7 @@ int kernel_stop(struct kernel *k, struct kernel_stats *ret)
 	}
 	emit_plain(k, HOOK_RUNDOWN_DONE);
 	kernel_perf_close(k->perf);
+	kernel_sources_close(k->sources);
 	struct sink_stats s;
 	int err = sink_stop(k->sink, &s);
 	k->stats.events = s.events;
@@ -521,8 +582,16 @@ int kernel_stop(struct kernel *k, struct kernel_stats *ret)
 	if (ret) {
 		*ret = k->stats;
 	}
-	kernel_table_destroy(k->threads);
-	free(k->path);
-	free(k);
+	free_all(k);
 	return err;
+}
+
+const char *kernel_missing(const struct kernel *k)
+{
+	return kernel_sources_missing(k->sources);
+}
+
+size_t kernel_losses(const struct kernel *k, struct kernel_loss *ret, size_t cap)
+{
+	return kernel_sources_loss_list(k->sources, ret, cap);
 }

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ * The table of programs: whose records they make, and who shapes those.
+ */
+#include "kernel/kernel_bpf.h"
+
+#ifdef OPENETW_BPF
+#define OBJECT(name)                                                                               \
+	extern const char kbpf_object_##name[];                                                    \
+	extern const size_t kbpf_object_##name##_bytes
+OBJECT(syscall);
+#define EMBEDDED(name) .object = kbpf_object_##name, .object_bytes = &kbpf_object_##name##_bytes
+#else
+#define EMBEDDED(name) .object = NULL
+#endif
+
+enum { AREA_SYSCALL };
+
+const struct kernel_area kernel_areas[] = {
+	[AREA_SYSCALL] = {"syscall", EMBEDDED(syscall), .create = kernel_syscall_create,
+			  .destroy = kernel_syscall_destroy, .shape = kernel_syscall_shape},
+};
+const unsigned kernel_area_count = BASE_ARRAY_LEN(kernel_areas);
+
+#define HOOK(h) ((h) + 1)
+const struct kernel_program kernel_programs[] = {
+	{"kbpf_sys_enter", AREA_SYSCALL, "entries of system calls", {HOOK(KBPF_SYS_ENTER)}},
+	{"kbpf_sys_exit", AREA_SYSCALL, "exits of system calls", {HOOK(KBPF_SYS_EXIT)}},
+	{"kbpf_fork", AREA_SYSCALL, "children of watched processes", .family = true},
+	{"kbpf_free", AREA_SYSCALL, "ends of watched processes", .family = true},
+};
+const unsigned kernel_program_count = BASE_ARRAY_LEN(kernel_programs);
+
+static const char *const hook_names[KBPF_HOOKS_MAX] = {
+	[KBPF_SYS_ENTER] = "SysCallEnter",
+	[KBPF_SYS_EXIT] = "SysCallExit",
+};
+
+const char *kernel_hook_name(unsigned hook)
+{
+	return hook < KBPF_HOOKS_MAX ? hook_names[hook] : NULL;
+}
+
+const struct kernel_area *kernel_area_of(unsigned hook, unsigned *ret_index)
+{
+	for (unsigned i = 0; i < kernel_program_count; i++) {
+		for (const uint16_t *h = kernel_programs[i].hooks; *h; h++) {
+			if (*h == HOOK(hook)) {
+				*ret_index = kernel_programs[i].area;
+				return &kernel_areas[*ret_index];
+			}
+		}
+	}
+	return NULL;
+}

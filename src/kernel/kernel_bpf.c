@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Loads and attaches programs. An object is loaded whole; when the kernel refuses that, each of its
+ * programs is tried in an object of its own, so that one that does not fit this kernel costs
+ * nothing but its own events.
+ */
+#include "kernel/kernel_bpf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#ifdef OPENETW_BPF
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#define RING_BYTES   (2u << 20)
+#define CPUS_MAX     1024u
+#define OBJECTS_MAX  96u
+#define PROGRAMS_MAX 96u
+#define LOG_BYTES    65536u
+
+enum { MAP_CONFIG, MAP_PIDS, MAP_DROPS, MAP_SCRATCH, MAP_RINGS, MAPS };
+static const char *const map_names[MAPS] = {"kbpf_config", "kbpf_pids", "kbpf_drops", "kbpf_scratch",
+					    "kbpf_rings"};
+
+struct program {
+	struct bpf_program *prog; /* NULL: not loaded */
+	struct bpf_link *link;
+	bool tried;
+	uint64_t misses; /* told of */
+	char why[160];	 /* it is not there */
+};
+
+struct kernel_bpf {
+	int map[MAPS];
+	int ring_fd[CPUS_MAX];
+	struct kernel_ring *ring[CPUS_MAX];
+	uint32_t cpus, possible;
+	struct kbpf_config config;
+	bool paused;
+	struct bpf_object *object[OBJECTS_MAX];
+	unsigned objects;
+	struct program program[PROGRAMS_MAX];
+	uint64_t *drops; /* by hook and possible processor: told of */
+	char *log;
+	char missing[4096];
+};
+
+/* libbpf speaks while it loads; what it says is kept only for the reason of a failure. */
+static int silent(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level, (void)format, (void)args;
+	return 0;
+}
+
+/* ---- opening ---------------------------------------------------------------------------------- */
+
+static int make_maps(struct kernel_bpf *b, uint32_t ring_bytes)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, o);
+	b->map[MAP_CONFIG] =
+		bpf_map_create(BPF_MAP_TYPE_ARRAY, "kbpf_config", 4, sizeof(struct kbpf_config), 1, NULL);
+	b->map[MAP_PIDS] = bpf_map_create(BPF_MAP_TYPE_HASH, "kbpf_pids", 4, 8, KBPF_PIDS_MAX, NULL);
+	b->map[MAP_DROPS] =
+		bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "kbpf_drops", 4, 8, KBPF_HOOKS_MAX, NULL);
+	b->map[MAP_SCRATCH] = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "kbpf_scratch", 4,
+					     sizeof(struct kbpf_scratch), KBPF_SLOTS_MAX, NULL);
+	for (int i = 0; i < MAP_RINGS; i++) {
+		if (b->map[i] < 0) {
+			return b->map[i];
+		}
+	}
+	for (uint32_t i = 0; i < b->cpus; i++) {
+		b->ring_fd[i] = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "kbpf_ring", 0, 0, ring_bytes, NULL);
+		int err = b->ring_fd[i] < 0 ? b->ring_fd[i]
+					    : kernel_ring_open(b->ring_fd[i], ring_bytes, &b->ring[i]);
+		if (err < 0) {
+			return err;
+		}
+	}
+	o.inner_map_fd = (uint32_t)b->ring_fd[0];
+	b->map[MAP_RINGS] = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "kbpf_rings", 4, 4, b->cpus, &o);
+	for (uint32_t i = 0; b->map[MAP_RINGS] >= 0 && i < b->cpus; i++) {
+		int err = bpf_map_update_elem(b->map[MAP_RINGS], &i, &b->ring_fd[i], 0);
+		if (err < 0) {
+			return err;
+		}
+	}
+	return BASE_MIN(b->map[MAP_RINGS], 0);
+}
+
+static void explain(int err, struct diag *d)
+{
+	if (err == -EPERM || err == -EACCES) {
+		diag_at(d, UINT64_MAX, "BPF programs take root, or CAP_BPF and CAP_PERFMON");
+	} else if (err == -ENOSYS || err == -EINVAL) {
+		diag_at(d, UINT64_MAX, "this kernel has no BPF ring buffers (Linux 5.8 and later)");
+	} else {
+		diag_at(d, UINT64_MAX, "BPF: %s", strerror(-err));
+	}
+}
+
+static void put_config(struct kernel_bpf *b)
+{
+	uint32_t zero = 0;
+	struct kbpf_config c = b->config;
+	if (b->paused) {
+		memset(c.sessions, 0, sizeof c.sessions);
+	}
+	bpf_map_update_elem(b->map[MAP_CONFIG], &zero, &c, 0);
+}
+
+int kernel_bpf_open(const struct kernel_bpf_options *o, struct kernel_bpf **ret, struct diag *d)
+{
+	struct kernel_bpf *b = calloc(1, sizeof *b);
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	int possible = libbpf_num_possible_cpus();
+	if (!b) {
+		return -ENOMEM;
+	}
+	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0) {
+		diag_at(d, UINT64_MAX, "this kernel does not describe its types (/sys/kernel/btf/vmlinux)");
+		free(b);
+		return -ENOSYS;
+	}
+	libbpf_set_print(silent);
+	memset(b->map, -1, sizeof b->map);
+	memset(b->ring_fd, -1, sizeof b->ring_fd);
+	b->cpus = (uint32_t)BASE_MIN(BASE_MAX(cpus, 1L), (long)CPUS_MAX);
+	b->possible = possible > 0 ? (uint32_t)possible : b->cpus;
+	b->config.own_pid = o->own_pid;
+	b->drops = calloc((size_t)KBPF_HOOKS_MAX * b->possible, sizeof *b->drops);
+	b->log = malloc(LOG_BYTES);
+	int err = b->drops && b->log ? make_maps(b, o->ring_bytes ? o->ring_bytes : RING_BYTES) : -ENOMEM;
+	if (err < 0) {
+		explain(err, d);
+		kernel_bpf_close(b);
+		return err;
+	}
+	put_config(b);
+	*ret = b;
+	return 0;
+}
+
+void kernel_bpf_close(struct kernel_bpf *b)
+{
+	if (!b) {
+		return;
+	}
+	for (unsigned i = 0; i < kernel_program_count; i++) {
+		bpf_link__destroy(b->program[i].link);
+	}
+	for (unsigned i = 0; i < b->objects; i++) {
+		bpf_object__close(b->object[i]);
+	}
+	for (uint32_t i = 0; i < b->cpus; i++) {
+		kernel_ring_close(b->ring[i]);
+		base_close(&b->ring_fd[i]);
+	}
+	for (int i = 0; i < MAPS; i++) {
+		base_close(&b->map[i]);
+	}
+	free(b->drops);
+	free(b->log);
+	free(b);
+}
+
+/* ---- loading ---------------------------------------------------------------------------------- */
+
+static bool wanted(const struct kernel_bpf *b, const struct kernel_program *p)
+{
+	for (const uint16_t *h = p->hooks; *h; h++) {
+		if (b->config.sessions[*h - 1]) {
+			return true;
+		}
+	}
+	return p->family && b->config.filtered;
+}
+
+/* The line of the verifier's log, or of the system, that says why. */
+static void reason(struct kernel_bpf *b, struct program *p, int err)
+{
+	char *last = NULL, *rest = b->log, *line;
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		if (line[0] && strncmp(line, "processed ", 10) != 0 && strncmp(line, "-- ", 3) != 0) {
+			last = line;
+		}
+	}
+	if (err == -ESRCH || err == -ENOENT) {
+		snprintf(p->why, sizeof p->why, "this kernel has no such tracepoint");
+	} else if (err == -EPERM || err == -EACCES) {
+		snprintf(p->why, sizeof p->why, "%.120s", last ? last : "not permitted: CAP_BPF and CAP_PERFMON");
+	} else {
+		snprintf(p->why, sizeof p->why, "%s%s%.100s", strerror(-err), last ? ": " : "", last ? last : "");
+	}
+}
+
+/* One object with those of its programs that are marked. */
+static int load(struct kernel_bpf *b, unsigned area, const bool *take, struct bpf_object **ret)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, o, .object_name = kernel_areas[area].name, .kernel_log_buf = b->log,
+		    .kernel_log_size = LOG_BYTES);
+	struct bpf_object *object =
+		bpf_object__open_mem(kernel_areas[area].object, *kernel_areas[area].object_bytes, &o);
+	if (!object) {
+		return -errno;
+	}
+	struct bpf_map *map;
+	int err = 0;
+	b->log[0] = 0;
+	bpf_object__for_each_map(map, object) {
+		for (int i = 0; i < MAPS && err == 0; i++) {
+			if (strcmp(bpf_map__name(map), map_names[i]) == 0) {
+				err = bpf_map__reuse_fd(map, b->map[i]);
+			}
+		}
+		/* What an area keeps for itself is one thing, in whichever object it is used. */
+		for (unsigned i = 0; i < b->objects && err == 0; i++) {
+			struct bpf_map *other = bpf_object__find_map_by_name(b->object[i], bpf_map__name(map));
+			if (other && bpf_map__fd(other) >= 0 && strncmp(bpf_map__name(map), "kbpf_", 5) != 0 &&
+			    !bpf_map__is_internal(map)) {
+				err = bpf_map__reuse_fd(map, bpf_map__fd(other));
+				break;
+			}
+		}
+	}
+	struct bpf_program *prog;
+	bpf_object__for_each_program(prog, object) {
+		bool load_it = false;
+		for (unsigned i = 0; i < kernel_program_count; i++) {
+			load_it = load_it ||
+				  (take[i] && strcmp(kernel_programs[i].name, bpf_program__name(prog)) == 0);
+		}
+		bpf_program__set_autoload(prog, load_it);
+	}
+	err = err < 0 ? err : bpf_object__load(object);
+	if (err < 0) {
+		bpf_object__close(object);
+		return err;
+	}
+	*ret = object;
+	return 0;
+}
+
+static void adopt(struct kernel_bpf *b, struct bpf_object *object, const bool *take)
+{
+	for (unsigned i = 0; i < kernel_program_count; i++) {
+		if (take[i]) {
+			b->program[i].prog = bpf_object__find_program_by_name(object, kernel_programs[i].name);
+		}
+	}
+	b->object[b->objects++] = object;
+}
+
+static void load_area(struct kernel_bpf *b, unsigned area)
+{
+	bool take[PROGRAMS_MAX] = {false};
+	struct bpf_object *object;
+	unsigned n = 0;
+	for (unsigned i = 0; i < kernel_program_count; i++) {
+		struct program *p = &b->program[i];
+		if (kernel_programs[i].area == area && !p->tried && wanted(b, &kernel_programs[i])) {
+			take[i] = p->tried = true;
+			n++;
+		}
+	}
+	if (n == 0 || b->objects + n >= OBJECTS_MAX) {
+		return;
+	}
+	int err = load(b, area, take, &object);
+	if (err == 0) {
+		adopt(b, object, take);
+		return;
+	}
+	for (unsigned i = 0; i < kernel_program_count; i++) {
+		bool one[PROGRAMS_MAX] = {false};
+		if (!take[i]) {
+			continue;
+		}
+		one[i] = true;
+		if (n > 1) {
+			err = load(b, area, one, &object);
+		}
+		if (n > 1 && err == 0) {
+			adopt(b, object, one);
+		} else {
+			reason(b, &b->program[i], err);
+		}
+	}
+}
+
+static void attach(struct kernel_bpf *b, unsigned i)
+{
+	struct program *p = &b->program[i];
+	bool want = !b->paused && wanted(b, &kernel_programs[i]);
+	if (!want && p->link) {
+		bpf_link__destroy(p->link);
+		p->link = NULL;
+	} else if (want && p->prog && !p->link) {
+		p->link = bpf_program__attach(p->prog);
+		if (!p->link) {
+			b->log[0] = 0;
+			reason(b, p, -errno);
+		}
+	}
+}
+
+static void list_missing(struct kernel_bpf *b)
+{
+	size_t n = 0;
+	b->missing[0] = 0;
+	for (unsigned i = 0; i < kernel_program_count; i++) {
+		const struct kernel_program *p = &kernel_programs[i];
+		if (wanted(b, p) && b->program[i].why[0] && n < sizeof b->missing) {
+			n += (size_t)snprintf(b->missing + n, sizeof b->missing - n, "%s%s: %s", n ? "\n" : "",
+					      p->what, b->program[i].why);
+		}
+	}
+}
+
+void kernel_bpf_apply(struct kernel_bpf *b)
+{
+	b->paused = false;
+	put_config(b);
+	for (unsigned i = 0; i < kernel_area_count; i++) {
+		if (kernel_areas[i].object) {
+			load_area(b, i);
+		}
+	}
+	for (unsigned i = 0; i < kernel_program_count; i++) {
+		attach(b, i);
+	}
+	list_missing(b);
+}
+
+void kernel_bpf_pause(struct kernel_bpf *b)
+{
+	b->paused = true;
+	put_config(b);
+	for (unsigned i = 0; i < kernel_program_count; i++) {
+		attach(b, i);
+	}
+}
+
+void kernel_bpf_want(struct kernel_bpf *b, unsigned hook, uint64_t sessions, uint64_t stacks)
+{
+	if (hook < KBPF_HOOKS_MAX) {
+		b->config.sessions[hook] = sessions;
+		b->config.stacks[hook] = stacks;
+	}
+}
+
+bool kernel_bpf_serves(const struct kernel_bpf *b, unsigned hook)
+{
+	for (unsigned i = 0; i < kernel_program_count; i++) {
+		for (const uint16_t *h = kernel_programs[i].hooks; *h; h++) {
+			if (*h == hook + 1 && b->program[i].link) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+void kernel_bpf_filter(struct kernel_bpf *b, uint64_t sessions)
+{
+	b->config.filtered = sessions;
+	put_config(b);
+}
+
+int kernel_bpf_watch(struct kernel_bpf *b, uint32_t pid, uint64_t sessions)
+{
+	return sessions ? bpf_map_update_elem(b->map[MAP_PIDS], &pid, &sessions, 0)
+			: bpf_map_delete_elem(b->map[MAP_PIDS], &pid);
+}
+
+const char *kernel_bpf_missing(const struct kernel_bpf *b)
+{
+	return b->missing;
+}
+
+int kernel_bpf_map_fd(const struct kernel_bpf *b, const char *name)
+{
+	for (unsigned i = 0; i < b->objects; i++) {
+		int fd = bpf_object__find_map_fd_by_name(b->object[i], name);
+		if (fd >= 0) {
+			return fd;
+		}
+	}
+	return -1;
+}
+
+/* ---- records ---------------------------------------------------------------------------------- */
+
+uint32_t kernel_bpf_cpus(const struct kernel_bpf *b)
+{
+	return b->cpus;
+}
+
+const struct kbpf_record *kernel_bpf_peek(struct kernel_bpf *b, uint32_t cpu, uint64_t until)
+{
+	return cpu < b->cpus ? kernel_ring_peek(b->ring[cpu], until) : NULL;
+}
+
+void kernel_bpf_pop(struct kernel_bpf *b, uint32_t cpu)
+{
+	kernel_ring_pop(b->ring[cpu]);
+}
+
+static uint64_t misses(const struct program *p)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t n = sizeof info;
+	int fd = p->prog ? bpf_program__fd(p->prog) : -1;
+	return fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &n) == 0 ? info.recursion_misses : 0;
+}
+
+void kernel_bpf_losses(struct kernel_bpf *b,
+		       void (*lost)(void *ctx, unsigned hook, uint32_t cpu, uint64_t count), void *ctx)
+{
+	uint64_t *now = calloc(b->possible, sizeof *now);
+	for (uint32_t hook = 0; now && hook < KBPF_HOOKS_MAX; hook++) {
+		if (!b->config.sessions[hook] || bpf_map_lookup_elem(b->map[MAP_DROPS], &hook, now) < 0) {
+			continue;
+		}
+		uint64_t *told = b->drops + (size_t)hook * b->possible;
+		for (uint32_t cpu = 0; cpu < b->possible; cpu++) {
+			if (now[cpu] > told[cpu]) {
+				lost(ctx, hook, cpu, now[cpu] - told[cpu]);
+				told[cpu] = now[cpu];
+			}
+		}
+	}
+	free(now);
+	for (unsigned i = 0; i < kernel_program_count; i++) {
+		struct program *p = &b->program[i];
+		uint64_t n = p->link ? misses(p) : p->misses;
+		if (n > p->misses && kernel_programs[i].hooks[0]) {
+			lost(ctx, kernel_programs[i].hooks[0] - 1u, KERNEL_NO_ID, n - p->misses);
+			p->misses = n;
+		}
+	}
+}
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The BPF engine: programs on typed tracepoints, which write into a ring of each processor.
+ *
+ *   bpf/kbpf_abi.h   hooks, the raw record; both sides
+ *   bpf/kbpf_core.h  what programs are made of
+ *   bpf/NAME.bpf.c   the programs; each file becomes one object, embedded in this program
+ *   kernel_areas.c   the table: which program serves which hooks, who shapes its records
+ *   kernel_bpf.c     loads and attaches what is wanted; says what is missing, and why
+ *   kernel_bpf_ring.c  reads rings, sorted by time
+ *   kernel_<area>.c  shapes raw records into Windows' payloads
+ *
+ * A new source: hooks in kbpf_abi.h, a .bpf.c, a kernel_<area>.c, and lines in kernel_areas.c.
+ * Every program loads and attaches by itself: one that this kernel refuses costs its own events only.
+ */
+#ifndef KERNEL_KERNEL_BPF_H
+#define KERNEL_KERNEL_BPF_H
+
+#include "kernel/kernel_private.h"
+
+#include "kernel/bpf/kbpf_abi.h"
+
+struct kernel_bpf;
+
+struct kernel_bpf_options {
+	uint32_t ring_bytes; /* of each processor, a power of two; 0: 2 MiB */
+	uint32_t own_pid;    /* never recorded */
+};
+/* Nothing is loaded yet. -ENOSYS: built without BPF, or the kernel has none; others with a diag. */
+int kernel_bpf_open(const struct kernel_bpf_options *o, struct kernel_bpf **ret, struct diag *d);
+void kernel_bpf_close(struct kernel_bpf *b);
+
+/* Which sessions want a hook, and which of them its stack; then make it so: programs that serve no
+ * wanted hook are detached, others are loaded when they are not. Never fails as a whole, see
+ * kernel_bpf_missing. Hooks may change at any time. */
+void kernel_bpf_want(struct kernel_bpf *b, unsigned hook, uint64_t sessions, uint64_t stacks);
+void kernel_bpf_apply(struct kernel_bpf *b);
+/* Is a program attached that serves the hook? */
+bool kernel_bpf_serves(const struct kernel_bpf *b, unsigned hook);
+/* No more records, of all hooks, until the next apply. */
+void kernel_bpf_pause(struct kernel_bpf *b);
+
+/* Sessions that see only processes they watch, and the family they begin with. */
+void kernel_bpf_filter(struct kernel_bpf *b, uint64_t sessions);
+int kernel_bpf_watch(struct kernel_bpf *b, uint32_t pid, uint64_t sessions);
+
+/* One line for each thing that is missing, "" when all is there. Valid until the next apply. */
+const char *kernel_bpf_missing(const struct kernel_bpf *b);
+
+/* The oldest record of a processor's ring not newer than `until`, NULL when there is none; valid until
+ * it is popped. Nearly sorted rings come out sorted. */
+const struct kbpf_record *kernel_bpf_peek(struct kernel_bpf *b, uint32_t cpu, uint64_t until);
+void kernel_bpf_pop(struct kernel_bpf *b, uint32_t cpu);
+uint32_t kernel_bpf_cpus(const struct kernel_bpf *b);
+/* Records without room since the last call, by processor and hook; turned away by the kernel because
+ * the program was running on that processor: by hook. */
+void kernel_bpf_losses(struct kernel_bpf *b,
+		       void (*lost)(void *ctx, unsigned hook, uint32_t cpu, uint64_t count), void *ctx);
+
+/* A map of an object that is loaded, for areas that have their own; -1: not there. */
+int kernel_bpf_map_fd(const struct kernel_bpf *b, const char *name);
+
+/* ---- rings ------------------------------------------------------------------------------------ */
+
+struct kernel_ring;
+int kernel_ring_open(int map_fd, uint32_t bytes, struct kernel_ring **ret);
+void kernel_ring_close(struct kernel_ring *r);
+const struct kbpf_record *kernel_ring_peek(struct kernel_ring *r, uint64_t until);
+void kernel_ring_pop(struct kernel_ring *r);
+
+/* ---- areas ------------------------------------------------------------------------------------ */
+
+/* A file of programs and what becomes of their records. */
+struct kernel_area {
+	const char *name;
+	const char *object; /* NULL: built without */
+	const size_t *object_bytes;
+	/* Optional: what the area remembers. */
+	void *(*create)(struct kernel *k);
+	void (*destroy)(void *state);
+	/* What was there before, or is there still. */
+	void (*rundown)(struct kernel *k, void *state, bool end);
+	/* Sends events by kernel_out(); true: the record's stack belongs to the last one, whose time is the
+	 * record's. */
+	bool (*shape)(struct kernel *k, void *state, const struct kbpf_record *r);
+};
+/* One program of an object, by the name of its function. */
+struct kernel_program {
+	const char *name;
+	uint8_t area;
+	const char *what;    /* "system calls", for people */
+	uint16_t hooks[12];  /* + 1: zero ends */
+	bool family;	     /* wanted whenever a session has a filter of processes */
+};
+extern const struct kernel_area kernel_areas[];
+extern const unsigned kernel_area_count;
+extern const struct kernel_program kernel_programs[];
+extern const unsigned kernel_program_count;
+/* Of a hook: Windows' event or source, for people; NULL: none. */
+const char *kernel_hook_name(unsigned hook);
+const struct kernel_area *kernel_area_of(unsigned hook, unsigned *ret_index);
+
+/* A record with the header's fields of a raw one. */
+void kernel_record_begin(struct kernel_record *r, const struct kbpf_record *raw, uint16_t hook,
+			 uint8_t version, bool perfinfo);
+
+bool kernel_syscall_shape(struct kernel *k, void *state, const struct kbpf_record *r);
+void *kernel_syscall_create(struct kernel *k);
+void kernel_syscall_destroy(void *state);
+
+#endif
