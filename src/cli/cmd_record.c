@@ -19,6 +19,7 @@ static const struct cli_option options[] = {
 	{'c', "cpu", NULL, "sample what every processor runs (the default)", NULL},
 	{'w', "wait", NULL, "context switches and who woke whom", NULL},
 	{'s', "syscalls", NULL, "system calls", NULL},
+	{'n', "net", NULL, "TCP and UDP: connections, bytes sent and received", NULL},
 	{'a', "all", NULL, "everything this version can record", NULL},
 	{'i', "interval", "TIME", "between samples, 125us and more (default 1ms)", NULL},
 	{'d', "duration", "TIME", "stop after this long (default: Ctrl-C, or the command's end)", NULL},
@@ -36,6 +37,7 @@ static const struct {
 	{"cpu", KERNEL_CPU},
 	{"wait", KERNEL_CSWITCH},
 	{"syscalls", KERNEL_SYSCALL},
+	{"net", KERNEL_NET},
 };
 
 struct recording {

@@ -8,16 +8,18 @@
 	extern const char kbpf_object_##name[];                                                    \
 	extern const size_t kbpf_object_##name##_bytes
 OBJECT(syscall);
+OBJECT(net);
 #define EMBEDDED(name) .object = kbpf_object_##name, .object_bytes = &kbpf_object_##name##_bytes
 #else
 #define EMBEDDED(name) .object = NULL
 #endif
 
-enum { AREA_SYSCALL };
+enum { AREA_SYSCALL, AREA_NET };
 
 const struct kernel_area kernel_areas[] = {
 	[AREA_SYSCALL] = {"syscall", EMBEDDED(syscall), .create = kernel_syscall_create,
 			  .destroy = kernel_syscall_destroy, .shape = kernel_syscall_shape},
+	[AREA_NET] = {"net", EMBEDDED(net), .shape = kernel_net_shape},
 };
 const unsigned kernel_area_count = BASE_ARRAY_LEN(kernel_areas);
 
@@ -27,12 +29,30 @@ const struct kernel_program kernel_programs[] = {
 	{"kbpf_sys_exit", AREA_SYSCALL, "exits of system calls", {HOOK(KBPF_SYS_EXIT)}},
 	{"kbpf_fork", AREA_SYSCALL, "children of watched processes", .family = true},
 	{"kbpf_free", AREA_SYSCALL, "ends of watched processes", .family = true},
+	{"kbpf_net_send", AREA_NET, "bytes sent", {HOOK(KBPF_TCP_SEND), HOOK(KBPF_UDP_SEND)}},
+	{"kbpf_net_recv", AREA_NET, "bytes received", {HOOK(KBPF_TCP_RECV), HOOK(KBPF_UDP_RECV)}},
+	{"kbpf_net_state", AREA_NET, "connections", {HOOK(KBPF_TCP_CONNECT), HOOK(KBPF_TCP_DISCONNECT),
+						     HOOK(KBPF_TCP_FAIL)}},
+	{"kbpf_net_retransmit", AREA_NET, "retransmissions", {HOOK(KBPF_TCP_RETRANSMIT),
+							      HOOK(KBPF_TCP_RECONNECT)}},
+	{"kbpf_net_exit", AREA_NET, "accepted connections", {HOOK(KBPF_TCP_ACCEPT), HOOK(KBPF_UDP_RECV),
+							     HOOK(KBPF_UDP_SEND), HOOK(KBPF_TCP_FAIL)}},
 };
 const unsigned kernel_program_count = BASE_ARRAY_LEN(kernel_programs);
 
 static const char *const hook_names[KBPF_HOOKS_MAX] = {
 	[KBPF_SYS_ENTER] = "SysCallEnter",
 	[KBPF_SYS_EXIT] = "SysCallExit",
+	[KBPF_TCP_SEND] = "TcpIp/Send",
+	[KBPF_TCP_RECV] = "TcpIp/Recv",
+	[KBPF_TCP_CONNECT] = "TcpIp/Connect",
+	[KBPF_TCP_ACCEPT] = "TcpIp/Accept",
+	[KBPF_TCP_DISCONNECT] = "TcpIp/Disconnect",
+	[KBPF_TCP_RETRANSMIT] = "TcpIp/Retransmit",
+	[KBPF_TCP_RECONNECT] = "TcpIp/Reconnect",
+	[KBPF_TCP_FAIL] = "TcpIp/Fail",
+	[KBPF_UDP_SEND] = "UdpIp/Send",
+	[KBPF_UDP_RECV] = "UdpIp/Recv",
 };
 
 const char *kernel_hook_name(unsigned hook)

@@ -107,5 +107,6 @@ void kernel_record_begin(struct kernel_record *r, const struct kbpf_record *raw,
 bool kernel_syscall_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 void *kernel_syscall_create(struct kernel *k);
 void kernel_syscall_destroy(void *state);
+bool kernel_net_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 
 #endif

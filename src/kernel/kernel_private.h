@@ -20,6 +20,7 @@ struct kernel_record {
 	uint16_t hook; /* group << 8 | type */
 	uint8_t version;
 	bool perfinfo; /* header without process and thread */
+	const struct guid *class; /* a full header with this class, as events added by a merge have */
 	uint16_t cpu;
 	uint64_t time;
 	uint32_t pid, tid;
@@ -31,6 +32,8 @@ void kernel_put(struct kernel_record *r, uint64_t value, unsigned bytes);
 /* UTF-8 to a terminated string of UTF-16 units or of bytes; cut to `max` units. */
 void kernel_put_wide(struct kernel_record *r, const char *s, size_t max);
 void kernel_put_text(struct kernel_record *r, const char *s, size_t max);
+/* Exactly `units` UTF-16 units, filled up with zeros. */
+void kernel_put_fixed(struct kernel_record *r, const char *s, size_t units);
 /* TOKEN_USER and S-1-22-1-uid, which names Unix users. */
 void kernel_put_user(struct kernel_record *r, uint32_t uid);
 /* Into the sink; a full sink counts it. */

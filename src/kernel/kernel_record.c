@@ -17,21 +17,36 @@ void kernel_put(struct kernel_record *r, uint64_t value, unsigned bytes)
 	}
 }
 
-void kernel_put_wide(struct kernel_record *r, const char *s, size_t max)
+#define WIDE_MAX 1024
+static size_t widen(const char *s, uint16_t wide[WIDE_MAX], size_t max)
 {
-	uint16_t wide[1024];
-	long n = utf8_to_utf16(s, strlen(s), wide, BASE_ARRAY_LEN(wide));
+	long n = utf8_to_utf16(s, strlen(s), wide, WIDE_MAX);
 	if (n < 0) { /* file names need not be UTF-8 */
 		n = 0;
-		for (; s[n] && n < 1023; n++) {
+		for (; s[n] && n < WIDE_MAX - 1; n++) {
 			wide[n] = (uint8_t)s[n];
 		}
 	}
-	n = BASE_MIN(n, (long)BASE_MIN(max, 1023u));
-	for (long i = 0; i < n; i++) {
+	return BASE_MIN((size_t)n, BASE_MIN(max, (size_t)WIDE_MAX - 1));
+}
+
+void kernel_put_wide(struct kernel_record *r, const char *s, size_t max)
+{
+	uint16_t wide[WIDE_MAX];
+	size_t n = widen(s, wide, max);
+	for (size_t i = 0; i < n; i++) {
 		kernel_put(r, wide[i], 2);
 	}
 	kernel_put(r, 0, 2);
+}
+
+void kernel_put_fixed(struct kernel_record *r, const char *s, size_t units)
+{
+	uint16_t wide[WIDE_MAX];
+	size_t n = widen(s, wide, units - 1); /* the last is the terminator */
+	for (size_t i = 0; i < units; i++) {
+		kernel_put(r, i < n ? wide[i] : 0, 2);
+	}
 }
 
 void kernel_put_text(struct kernel_record *r, const char *s, size_t max)
@@ -52,9 +67,30 @@ void kernel_put_user(struct kernel_record *r, uint32_t uid)
 	kernel_put(r, uid, 4);
 }
 
+static uint32_t header_bytes(const struct kernel_record *r)
+{
+	return r->class	     ? ETL_FULL_HEADER_SIZE
+	       : r->perfinfo ? ETL_PERFINFO_HEADER_SIZE
+			     : ETL_SYSTEM_HEADER_SIZE;
+}
+
 static uint32_t header(uint8_t *p, const struct kernel_record *r, uint32_t payload_bytes)
 {
-	uint32_t h = r->perfinfo ? ETL_PERFINFO_HEADER_SIZE : ETL_SYSTEM_HEADER_SIZE;
+	uint32_t h = header_bytes(r);
+	if (r->class) {
+		le16_put(p, (uint16_t)(h + payload_bytes));
+		p[2] = ETL_RT_FULL64;
+		p[3] = 0xC0;
+		p[4] = (uint8_t)r->hook;
+		p[5] = 0;
+		le16_put(p + 6, r->version);
+		le32_put(p + 8, r->tid);
+		le32_put(p + 12, r->pid);
+		le64_put(p + 16, r->time);
+		memcpy(p + 24, r->class->b, sizeof r->class->b);
+		le64_put(p + 40, 0);
+		return h;
+	}
 	le16_put(p, r->version);
 	p[2] = r->perfinfo ? ETL_RT_PERFINFO64 : ETL_RT_SYSTEM64;
 	p[3] = 0xC0;
@@ -73,7 +109,7 @@ static uint32_t header(uint8_t *p, const struct kernel_record *r, uint32_t paylo
 
 void kernel_emit(struct sink *s, const struct kernel_record *r)
 {
-	uint32_t h = r->perfinfo ? ETL_PERFINFO_HEADER_SIZE : ETL_SYSTEM_HEADER_SIZE;
+	uint32_t h = header_bytes(r);
 	uint32_t bytes = BASE_ALIGN8(h + r->n);
 	uint8_t *p = sink_reserve(s, r->cpu, r->time, bytes);
 	if (p) {

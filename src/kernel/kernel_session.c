@@ -2,7 +2,7 @@
  *
  * From perf's records to Windows' events, in the order of each processor's ring.
  */
-#include "kernel/kernel_private.h"
+#include "kernel/kernel_config.h"
 
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -465,6 +465,17 @@ static int rundown(struct kernel *k, bool end)
 	return kernel_rundown(&run);
 }
 
+static void config_out_of(void *ctx, const struct kernel_record *r)
+{
+	kernel_out(ctx, r);
+}
+
+static void emit_config(struct kernel *k)
+{
+	struct kernel_config c = {.out = config_out_of, .ctx = k, .root = "", .pid = k->me, .tid = k->me};
+	kernel_config_write(&c);
+}
+
 static void free_all(struct kernel *k)
 {
 	kernel_table_destroy(k->threads);
@@ -552,6 +563,7 @@ int kernel_stop(struct kernel *k, struct kernel_stats *ret)
 	kernel_perf_enable(k->perf, false);
 	kernel_sources_pause(k->sources);
 	drain(k, UINT64_MAX);
+	emit_config(k);
 	kernel_sources_rundown(k->sources, true);
 	emit_masks(k, HOOK_MASKS_END);
 	rundown(k, true);

@@ -36,6 +36,16 @@ struct source_hook {
 static const struct source_hook source_hooks[] = {
 	{KERNEL_SYSCALL, KBPF_SYS_ENTER, true},
 	{KERNEL_SYSCALL, KBPF_SYS_EXIT, false},
+	{KERNEL_NET, KBPF_TCP_SEND, true},
+	{KERNEL_NET, KBPF_TCP_RECV, true},
+	{KERNEL_NET, KBPF_TCP_CONNECT, false}, /* in whatever context the answer came */
+	{KERNEL_NET, KBPF_TCP_ACCEPT, true},
+	{KERNEL_NET, KBPF_TCP_DISCONNECT, false},
+	{KERNEL_NET, KBPF_TCP_RETRANSMIT, false},
+	{KERNEL_NET, KBPF_TCP_RECONNECT, false},
+	{KERNEL_NET, KBPF_TCP_FAIL, false},
+	{KERNEL_NET, KBPF_UDP_SEND, true},
+	{KERNEL_NET, KBPF_UDP_RECV, true},
 };
 
 int kernel_sources_open(struct kernel *k, const struct kernel_options *o, struct kernel_sources **ret)
@@ -133,6 +143,7 @@ void kernel_record_begin(struct kernel_record *r, const struct kbpf_record *raw,
 	r->hook = hook;
 	r->version = version;
 	r->perfinfo = perfinfo;
+	r->class = NULL;
 	r->cpu = raw->cpu;
 	r->time = raw->time;
 	r->pid = raw->flags & KBPF_KERNEL_THREAD ? KERNEL_PID_SYSTEM : raw->pid;

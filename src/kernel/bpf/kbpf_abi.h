@@ -14,6 +14,17 @@
 enum kbpf_hook {
 	KBPF_SYS_ENTER, /* u64 number */
 	KBPF_SYS_EXIT,	/* u64 number, i64 result */
+	/* net.bpf.c: struct kbpf_net */
+	KBPF_TCP_SEND,
+	KBPF_TCP_RECV,
+	KBPF_TCP_CONNECT,
+	KBPF_TCP_ACCEPT,
+	KBPF_TCP_DISCONNECT,
+	KBPF_TCP_RETRANSMIT,
+	KBPF_TCP_RECONNECT,
+	KBPF_TCP_FAIL,
+	KBPF_UDP_SEND,
+	KBPF_UDP_RECV,
 	KBPF_HOOKS_MAX = 96, /* room in the maps */
 };
 
@@ -21,6 +32,11 @@ enum kbpf_hook {
 enum kbpf_scratch_slot {
 	KBPF_SLOT_SYS_ENTER,
 	KBPF_SLOT_SYS_EXIT,
+	KBPF_SLOT_NET_SEND,
+	KBPF_SLOT_NET_RECV,
+	KBPF_SLOT_NET_STATE,
+	KBPF_SLOT_NET_RETRANSMIT,
+	KBPF_SLOT_NET_EXIT,
 	KBPF_SLOTS_MAX = 48,
 };
 
