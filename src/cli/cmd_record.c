@@ -3,7 +3,7 @@
  */
 #include "cli/cli.h"
 
-#include "kernel/kernel.h"
+#include "cli/kernel_session.h"
 
 #include <fcntl.h>
 
@@ -29,7 +29,7 @@ static const struct cli_option options[] = {
 
 struct recording {
 	const struct cli_args *args;
-	struct kernel *kernel;
+	struct kernel_file *kernel;
 	pid_t child;
 	int child_status;
 	uint64_t duration_ns; /* 0: no end */
@@ -138,8 +138,8 @@ static void watch(struct recording *r)
 	cli_progress_start(&progress, true);
 	while (!over(r)) {
 		struct kernel_stats s;
-		kernel_poll(r->kernel, POLL_MS);
-		kernel_stats(r->kernel, &s);
+		kernel_file_poll(r->kernel, POLL_MS);
+		kernel_file_stats(r->kernel, &s);
 		cli_progress_show(&progress, "%llu events, %llu samples, %llu switches, %llu lost",
 				  (unsigned long long)s.events, (unsigned long long)s.samples,
 				  (unsigned long long)s.switches,
@@ -165,6 +165,7 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 {
 	struct diag d;
 	struct kernel_stats begun, stats;
+	struct kernel_mask missing;
 	int go[2] = {-1, -1};
 	diag_clear(&d);
 	if (r->args->count > 0) {
@@ -173,14 +174,14 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 		}
 		close(go[0]);
 	}
-	int err = kernel_start(o, &r->kernel, &d);
+	int err = kernel_file_start(o, &r->kernel, &missing, &d);
 	if (err < 0) {
 		fprintf(stderr, "openetw record: %s\n", d.text[0] ? d.text : strerror(-err));
 		base_close(&go[1]);
 		return CLI_FAILED;
 	}
 	uint64_t started = now_ns(); /* the rundowns do not count: neither their time nor their cost */
-	kernel_stats(r->kernel, &begun);
+	kernel_file_stats(r->kernel, &begun);
 	r->end_ns = r->duration_ns ? started + r->duration_ns : 0;
 	if (go[1] >= 0) {
 		ssize_t n = write(go[1], "g", 1);
@@ -189,9 +190,9 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 	}
 	watch(r);
 	double seconds = (double)(now_ns() - started) / 1e9;
-	kernel_stats(r->kernel, &stats);
+	kernel_file_stats(r->kernel, &stats);
 	uint64_t cpu_ns = stats.cpu_ns - begun.cpu_ns;
-	err = kernel_stop(r->kernel, &stats);
+	err = kernel_file_stop(r->kernel, &stats);
 	summary(out, &stats, cpu_ns, seconds);
 	if (err < 0) {
 		fprintf(stderr, "openetw record: %s: %s\n", out, strerror(-err));
@@ -205,19 +206,21 @@ static int run(struct cli_args *a)
 	struct recording r = {.args = a};
 	const char *out = cli_value(a, "output", "openetw.etl");
 	uint64_t interval_us = 1000, duration_ns = 0, pid = 0;
-	struct kernel_options o = {.stacks = !cli_flag(a, "no-stacks")};
+	struct kernel_options o = {0};
 	if (!cli_duration(a, "interval", 1000, 125, 1000000, &interval_us) ||
 	    !cli_duration(a, "duration", 1, 1000000, UINT64_MAX / 2, &duration_ns) ||
 	    !cli_number(a, "pid", 1, INT32_MAX, &pid)) {
 		return CLI_USAGE;
 	}
 	bool all = cli_flag(a, "all");
-	o.sources = KERNEL_PROCESS | (cli_flag(a, "wait") || all ? KERNEL_CSWITCH : 0);
-	if (cli_flag(a, "cpu") || all || !(o.sources & KERNEL_CSWITCH)) {
-		o.sources |= KERNEL_CPU;
+	uint32_t sources = KERNEL_PROCESS | (cli_flag(a, "wait") || all ? KERNEL_CSWITCH : 0);
+	if (cli_flag(a, "cpu") || all || !(sources & KERNEL_CSWITCH)) {
+		sources |= KERNEL_CPU;
 	}
+	cli_kernel_wants(&o.session, sources, !cli_flag(a, "no-stacks"));
 	o.interval_us = (uint32_t)interval_us;
-	o.only_pid = (int)pid;
+	o.session.pid[0] = (uint32_t)pid;
+	o.session.pids = pid != 0;
 	snprintf(r.kernel_file, sizeof r.kernel_file, "%s%s", out,
 		 cli_value(a, "provider", NULL) ? ".kernel.etl" : "");
 	o.path = r.kernel_file;

@@ -13,6 +13,23 @@
 #define STOP_WAIT_MS 120000
 #define POLL_MS	     10
 
+void cli_kernel_wants(struct kernel_session *s, uint32_t sources, bool stacks)
+{
+	kernel_mask_set(&s->mask, KERNEL_BIT_PROCESS | KERNEL_BIT_THREAD | KERNEL_BIT_LOADER);
+	if (sources & KERNEL_CPU) {
+		kernel_mask_set(&s->mask, KERNEL_BIT_PROFILE);
+		if (stacks) {
+			kernel_session_stack(s, 0x0F2E);
+		}
+	}
+	if (sources & KERNEL_CSWITCH) {
+		kernel_mask_set(&s->mask, KERNEL_BIT_CSWITCH | KERNEL_BIT_DISPATCHER);
+		if (stacks) {
+			kernel_session_stack(s, 0x0524);
+		}
+	}
+}
+
 static bool folder(char *out, size_t cap)
 {
 	char dir[2048];
@@ -76,7 +93,8 @@ static void on_end(int sig)
 /* The background process. Says "" or a problem into `out`, then records until it is told to stop. */
 static void collect(const char *key, const struct kernel_options *o, int out)
 {
-	struct kernel *k;
+	struct kernel_file *k;
+	struct kernel_mask missing;
 	struct kernel_stats stats;
 	struct diag d;
 	char path[2300];
@@ -94,7 +112,7 @@ static void collect(const char *key, const struct kernel_options *o, int out)
 		dup2(null, fd);
 	}
 	diag_clear(&d);
-	int err = kernel_start(o, &k, &d);
+	int err = kernel_file_start(o, &k, &missing, &d);
 	const char *problem = err < 0 ? (d.text[0] ? d.text : strerror(-err)) : "";
 	ssize_t n = write(out, problem, strlen(problem) + 1);
 	(void)n;
@@ -103,9 +121,9 @@ static void collect(const char *key, const struct kernel_options *o, int out)
 		_exit(1);
 	}
 	while (!told) {
-		kernel_poll(k, POLL_MS);
+		kernel_file_poll(k, POLL_MS);
 	}
-	err = kernel_stop(k, &stats);
+	err = kernel_file_stop(k, &stats);
 	FILE *f = path_of(key, ".stats", path, sizeof path) ? fopen(path, "we") : NULL;
 	if (f) {
 		fwrite(&stats, sizeof stats, 1, f);

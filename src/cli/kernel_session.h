@@ -9,6 +9,10 @@
 #include "cli/cli.h"
 #include "kernel/kernel.h"
 
+/* The recordings there were before group masks. */
+enum cli_kernel_source { KERNEL_CPU = 1, KERNEL_CSWITCH = 2, KERNEL_PROCESS = 4 };
+void cli_kernel_wants(struct kernel_session *s, uint32_t sources, bool stacks);
+
 struct cli_kernel {
 	char file[4096]; /* what it writes, absolute */
 	int pid;

@@ -7,7 +7,6 @@
 #include "kernel/kernel.h"
 
 #include "format/etl_layout.h"
-#include "sink/sink.h"
 
 #define KERNEL_FRAMES_MAX 192u /* as many as Windows keeps */
 #define KERNEL_PID_SYSTEM 4u   /* owner of the kernel's own threads, as there */
@@ -23,7 +22,8 @@ struct kernel_record {
 	uint16_t cpu;
 	uint64_t time;
 	uint32_t pid, tid;
-	uint32_t n; /* bytes of payload */
+	uint64_t sessions; /* 0: whoever wants the hook, of this thread */
+	uint32_t n;	   /* bytes of payload */
 	uint8_t payload[3072];
 };
 void kernel_put(struct kernel_record *r, uint64_t value, unsigned bytes);
@@ -32,10 +32,115 @@ void kernel_put_wide(struct kernel_record *r, const char *s, size_t max);
 void kernel_put_text(struct kernel_record *r, const char *s, size_t max);
 /* TOKEN_USER and S-1-22-1-uid, which names Unix users. */
 void kernel_put_user(struct kernel_record *r, uint32_t uid);
-/* Into the sink; a full sink counts it. */
-void kernel_emit(struct sink *s, const struct kernel_record *r);
-void kernel_emit_stack(struct sink *s, uint16_t cpu, uint64_t event_time, uint64_t time, uint32_t pid,
-		       uint32_t tid, const uint64_t *frames, uint32_t count);
+
+/* ---- engine --------------------------------------------------------------------------------- */
+
+struct kernel_perf;
+struct kernel_table;
+struct kernel_thread;
+
+/* Something that supplies events. All of it on the engine's thread; `state` is the source's own. */
+struct kernel_source {
+	const char *name;
+	/* Cheap: is it there? *ret_can: the bits it can supply. A failure leaves the engine without
+	 * it; what it says in `d` is told whoever asks for those bits. */
+	int (*open)(struct kernel *k, void **ret_state, struct kernel_mask *ret_can, struct diag *d);
+	/* What is wanted has changed: kernel_wants(), kernel_wants_stack(), kernel_wants_pids(). To say
+	 * that single bits cannot be had after all: kernel_cannot(). */
+	void (*update)(struct kernel *k, void *state);
+	/* Puts out what has come; true: something had. */
+	bool (*drain)(struct kernel *k, void *state);
+	/* What sessions that begin or end must be told beside processes. NULL: nothing. */
+	void (*rundown)(struct kernel *k, void *state, uint64_t sessions, bool end);
+	void (*close)(struct kernel *k, void *state);
+};
+#define KERNEL_SOURCES_MAX 8u
+
+struct kernel_slot {
+	bool used;
+	struct kernel_session want;
+};
+
+struct kernel {
+	struct kernel_engine_options o;
+	struct kernel_output out;
+	struct kernel_perf *perf;
+	struct kernel_table *threads;
+	struct kernel_stats stats;
+	uint64_t cpu_at_start;
+	uint32_t self[3];
+	int wake_fd;
+	uint64_t watermark;
+
+	struct kernel_slot slot[KERNEL_SESSIONS_MAX];
+	uint64_t active;   /* slots in use */
+	uint64_t filtered; /* of which those for some processes only */
+	uint64_t follow;   /* of which those for their children too */
+	/* By hook: who wants it, and with stacks. */
+	uint64_t want[KERNEL_HOOKS], stack[KERNEL_HOOKS];
+
+	void *source_state[KERNEL_SOURCES_MAX];
+	bool source_open[KERNEL_SOURCES_MAX];
+	struct kernel_mask can, cannot;
+	struct diag why_not; /* the first reason */
+	struct kernel_perf_record *record;
+};
+
+/* Sessions that want this hook at all, or with stacks. */
+static inline uint64_t kernel_wants(const struct kernel *k, uint16_t hook)
+{
+	return k->want[hook];
+}
+static inline uint64_t kernel_wants_stack(const struct kernel *k, uint16_t hook)
+{
+	return k->want[hook] & k->stack[hook];
+}
+/* The same, of one thread: sessions for other processes do not count. */
+uint64_t kernel_wants_of(struct kernel *k, uint16_t hook, uint32_t tid);
+/* Sessions whose masks have one of these bits; those whose processes this is one of. */
+uint64_t kernel_masked(const struct kernel *k, uint32_t bits);
+uint64_t kernel_watchers(const struct kernel *k, uint32_t pid);
+/* Does any session want one of these bits (KERNEL_BIT_*)? */
+static inline bool kernel_wants_bits(const struct kernel *k, uint32_t bits)
+{
+	return kernel_masked(k, bits) != 0;
+}
+/* This process, or the daemon it works for: what they do is not traced. */
+static inline bool kernel_is_self(const struct kernel *k, uint32_t pid)
+{
+	return pid != 0 && (pid == k->self[0] || pid == k->self[1] || pid == k->self[2]);
+}
+/* To whoever wants it. Short headers; times in nanoseconds of CLOCK_MONOTONIC. */
+void kernel_out(struct kernel *k, const struct kernel_record *r);
+/* The stack of an event that has been put out: to those `sessions`. Innermost frame first. */
+void kernel_out_stack(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_t event_time,
+		      uint64_t time, uint32_t pid, uint32_t tid, const uint64_t *frames, uint32_t count);
+/* Events of that hook that a full ring did not take; hook 0: of any. */
+void kernel_lost(struct kernel *k, uint16_t hook, uint64_t events);
+/* These bits cannot be had on this machine. */
+void kernel_cannot(struct kernel *k, uint32_t bits, const char *fmt, ...) BASE_PRINTF(3, 4);
+/* What this thread is known as; added when it was not known. */
+struct kernel_thread *kernel_thread_of(struct kernel *k, uint32_t tid, uint32_t pid);
+
+/* ---- what perf says, as events ---------------------------------------------------------------- */
+
+struct kernel_perf_record;
+void kernel_on_record(struct kernel *k, const struct kernel_perf_record *p);
+void kernel_emit_masks(struct kernel *k, uint64_t sessions, uint16_t hook, const struct kernel_mask *m);
+void kernel_emit_interval(struct kernel *k, uint64_t sessions, uint16_t hook, uint32_t old_us);
+void kernel_emit_plain(struct kernel *k, uint64_t sessions, uint16_t hook);
+
+enum {
+	KERNEL_HOOK_MASKS = 0x0005,
+	KERNEL_HOOK_RUNDOWN_DONE = 0x0008,
+	KERNEL_HOOK_MASKS_END = 0x0020,
+	KERNEL_HOOK_CSWITCH = 0x0524,
+	KERNEL_HOOK_READY_THREAD = 0x0532,
+	KERNEL_HOOK_SAMPLE = 0x0F2E,
+	KERNEL_HOOK_INTERVAL = 0x0F48,
+	KERNEL_HOOK_INTERVAL_DC = 0x0F49,
+	KERNEL_HOOK_INTERVAL_END = 0x0F4A,
+};
 
 /* ---- perf ------------------------------------------------------------------------------------ */
 
@@ -64,11 +169,18 @@ struct kernel_perf_record {
 	uint64_t frame[KERNEL_FRAMES_MAX]; /* without context markers, innermost first */
 };
 
-struct kernel_perf;
-int kernel_perf_open(const struct kernel_options *o, struct kernel_perf **ret, struct diag *d);
-int kernel_perf_enable(struct kernel_perf *p, bool on);
-/* Waits until a ring is part full. */
-void kernel_perf_wait(struct kernel_perf *p, int timeout_ms);
+/* Which kinds of samples the rings bring, and which of them with stacks. */
+struct kernel_perf_plan {
+	bool on[KERNEL_EV_COUNT], stack[KERNEL_EV_COUNT];
+	uint32_t interval_us;
+};
+/* Rings with the stream of forks, mappings and exits, running. */
+int kernel_perf_open(uint32_t ring_pages, struct kernel_perf **ret, struct diag *d);
+/* Opens and closes events of the rings. On failure the earlier plan is in force. Records of events
+ * that are closed by it and still lie in the rings are dropped: drain before. */
+int kernel_perf_update(struct kernel_perf *p, const struct kernel_perf_plan *plan, struct diag *d);
+/* Waits until a ring is part full, or `fd` (-1: none) is readable. */
+void kernel_perf_wait(struct kernel_perf *p, int fd, int timeout_ms);
 uint32_t kernel_perf_cpus(const struct kernel_perf *p);
 /* The next record of a processor's ring, valid until the next call; false: empty. */
 bool kernel_perf_next(struct kernel_perf *p, uint32_t cpu, struct kernel_perf_record *ret);
@@ -86,32 +198,28 @@ struct kernel_thread {
 	uint64_t out_time; /* when it was last switched out, 0 unknown */
 	uint32_t frames;   /* its stack at that moment */
 	uint64_t *frame;
-	bool watched; /* with only_pid: one of that family */
+	uint64_t watchers; /* sessions for some processes, of which this one's */
 };
-struct kernel_table; /* threads by tid */
 struct kernel_table *kernel_table_create(void);
 void kernel_table_destroy(struct kernel_table *t);
 struct kernel_thread *kernel_table_find(struct kernel_table *t, uint32_t tid);
 struct kernel_thread *kernel_table_add(struct kernel_table *t, uint32_t tid, uint32_t pid); /* NULL: no memory */
 void kernel_table_remove(struct kernel_table *t, uint32_t tid);
+void kernel_table_unwatch(struct kernel_table *t, uint64_t sessions);
 
 /* ---- rundown --------------------------------------------------------------------------------- */
 
-struct kernel_run {
-	struct sink *sink;
-	struct kernel_table *threads;
-	int only_pid;
-	bool end; /* DCEnd instead of DCStart */
-};
-/* Every process with its threads and images, and the kernel with its modules. */
-int kernel_rundown(const struct kernel_run *run);
-/* One process, as a start (exec) or an end. */
-void kernel_emit_process(struct sink *s, uint16_t hook, uint64_t time, uint16_t cpu, uint32_t pid,
-			 uint32_t parent, int status, const char *name);
-void kernel_emit_thread(struct sink *s, uint16_t hook, uint64_t time, uint16_t cpu, uint32_t pid,
-			uint32_t tid, const char *name);
-void kernel_emit_image(struct sink *s, uint16_t hook, uint64_t time, uint16_t cpu, uint32_t pid,
-		       uint64_t base, uint64_t bytes, const uint8_t *build_id, const char *path);
+/* Every process with its threads and images, and the kernel with its modules, to those sessions that
+ * want them; as DCStart or DCEnd. */
+int kernel_rundown(struct kernel *k, uint64_t sessions, bool end);
+/* One process, as a start (exec) or an end. sessions 0: who wants it. */
+void kernel_emit_process(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu,
+			 uint32_t pid, uint32_t parent, int status, const char *name);
+void kernel_emit_thread(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu,
+			uint32_t pid, uint32_t tid, const char *name);
+void kernel_emit_image(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu,
+		       uint32_t pid, uint64_t base, uint64_t bytes, const uint8_t *build_id,
+		       const char *path);
 uint32_t kernel_reported_pid(uint32_t pid); /* reads /proc: a kernel thread? */
 
 #endif
