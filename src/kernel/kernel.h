@@ -29,6 +29,7 @@ enum kernel_source {
 	KERNEL_HANDLE = 1u << 8,   /* Object: descriptors created and closed */
 	KERNEL_NET = 1u << 9,	   /* TcpIp and UdpIp */
 	KERNEL_INTERRUPT = 1u << 10, /* ISR and DPC */
+	KERNEL_POWER = 1u << 11,     /* processors' idle states and frequencies */
 };
 
 struct kernel_options {

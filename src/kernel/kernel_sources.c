@@ -46,6 +46,13 @@ static const struct source_hook source_hooks[] = {
 	{KERNEL_NET, KBPF_TCP_FAIL, false},
 	{KERNEL_NET, KBPF_UDP_SEND, true},
 	{KERNEL_NET, KBPF_UDP_RECV, true},
+	{KERNEL_INTERRUPT, KBPF_ISR, false},
+	{KERNEL_INTERRUPT, KBPF_VECTOR, false},
+	{KERNEL_INTERRUPT, KBPF_SOFTIRQ, false},
+	{KERNEL_INTERRUPT, KBPF_TASKLET, false},
+	{KERNEL_INTERRUPT, KBPF_WORK, false},
+	{KERNEL_POWER, KBPF_IDLE, false},
+	{KERNEL_POWER, KBPF_FREQUENCY, false},
 };
 
 int kernel_sources_open(struct kernel *k, const struct kernel_options *o, struct kernel_sources **ret)

@@ -25,6 +25,14 @@ enum kbpf_hook {
 	KBPF_TCP_FAIL,
 	KBPF_UDP_SEND,
 	KBPF_UDP_RECV,
+	/* irq.bpf.c: struct kbpf_irq, struct kbpf_power */
+	KBPF_ISR,
+	KBPF_VECTOR,
+	KBPF_SOFTIRQ,
+	KBPF_TASKLET,
+	KBPF_WORK,
+	KBPF_IDLE,
+	KBPF_FREQUENCY,
 	KBPF_HOOKS_MAX = 96, /* room in the maps */
 };
 
@@ -37,6 +45,7 @@ enum kbpf_scratch_slot {
 	KBPF_SLOT_NET_STATE,
 	KBPF_SLOT_NET_RETRANSMIT,
 	KBPF_SLOT_NET_EXIT,
+	KBPF_SLOT_IRQ, /* has no stacks, so that it is never used */
 	KBPF_SLOTS_MAX = 48,
 };
 
