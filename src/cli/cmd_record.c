@@ -20,6 +20,8 @@ static const struct cli_option options[] = {
 	{'w', "wait", NULL, "context switches and who woke whom", NULL},
 	{'s', "syscalls", NULL, "system calls", NULL},
 	{'n', "net", NULL, "TCP and UDP: connections, bytes sent and received", NULL},
+	{0, "irq", NULL, "interrupts, and the softirqs and work that they leave to do", NULL},
+	{0, "power", NULL, "idle states and frequencies of processors", NULL},
 	{'a', "all", NULL, "everything this version can record", NULL},
 	{'i', "interval", "TIME", "between samples, 125us and more (default 1ms)", NULL},
 	{'d', "duration", "TIME", "stop after this long (default: Ctrl-C, or the command's end)", NULL},
@@ -38,6 +40,8 @@ static const struct {
 	{"wait", KERNEL_CSWITCH},
 	{"syscalls", KERNEL_SYSCALL},
 	{"net", KERNEL_NET},
+	{"irq", KERNEL_INTERRUPT},
+	{"power", KERNEL_POWER},
 };
 
 struct recording {

@@ -31,6 +31,7 @@ static const struct {
 	{KERNEL_NET, KERNEL_BIT_NETWORK,
 	 {0x060A, 0x061A, 0x060B, 0x061B, 0x060F, 0x061F, 0x080A, 0x081A, 0x080B, 0x081B}},
 	{KERNEL_INTERRUPT, KERNEL_BIT_DPC | KERNEL_BIT_INTERRUPT, {0}},
+	{KERNEL_POWER, KERNEL_BIT_PROCESSOR_IDLE, {0}},
 };
 
 void cli_kernel_wants(struct kernel_session *s, uint32_t sources, bool stacks)

@@ -22,6 +22,7 @@ enum cli_kernel_source {
 	KERNEL_HANDLE = 1u << 8, /* Object: descriptors created and closed */
 	KERNEL_NET = 1u << 9,	 /* TcpIp and UdpIp */
 	KERNEL_INTERRUPT = 1u << 10, /* ISR and DPC */
+	KERNEL_POWER = 1u << 11,     /* processors' idle states and frequencies */
 };
 /* Masks, and with `stacks` the hooks of those whose callers are worth knowing. */
 void cli_kernel_wants(struct kernel_session *s, uint32_t sources, bool stacks);

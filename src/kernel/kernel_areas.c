@@ -9,17 +9,20 @@
 	extern const size_t kbpf_object_##name##_bytes
 OBJECT(syscall);
 OBJECT(net);
+OBJECT(irq);
 #define EMBEDDED(name) .object = kbpf_object_##name, .object_bytes = &kbpf_object_##name##_bytes
 #else
 #define EMBEDDED(name) .object = NULL
 #endif
 
-enum { AREA_SYSCALL, AREA_NET };
+enum { AREA_SYSCALL, AREA_NET, AREA_IRQ };
 
 const struct kernel_area kernel_areas[] = {
 	[AREA_SYSCALL] = {"syscall", EMBEDDED(syscall), .create = kernel_syscall_create,
 			  .destroy = kernel_syscall_destroy, .shape = kernel_syscall_shape},
 	[AREA_NET] = {"net", EMBEDDED(net), .shape = kernel_net_shape},
+	[AREA_IRQ] = {"irq", EMBEDDED(irq), .create = kernel_irq_create, .destroy = kernel_irq_destroy,
+		      .shape = kernel_irq_shape},
 };
 const unsigned kernel_area_count = BASE_ARRAY_LEN(kernel_areas);
 
@@ -37,6 +40,28 @@ const struct kernel_program kernel_programs[] = {
 							      HOOK(KBPF_TCP_RECONNECT)}},
 	{"kbpf_net_exit", AREA_NET, "accepted connections", {HOOK(KBPF_TCP_ACCEPT), HOOK(KBPF_UDP_RECV),
 							     HOOK(KBPF_UDP_SEND), HOOK(KBPF_TCP_FAIL)}},
+	{"kbpf_irq_entry", AREA_IRQ, "interrupts", {HOOK(KBPF_ISR)}},
+	{"kbpf_irq_exit", AREA_IRQ, "interrupts", {HOOK(KBPF_ISR)}},
+	{"kbpf_softirq_entry", AREA_IRQ, "softirqs", {HOOK(KBPF_SOFTIRQ)}},
+	{"kbpf_softirq_exit", AREA_IRQ, "softirqs", {HOOK(KBPF_SOFTIRQ)}},
+	{"kbpf_tasklet_entry", AREA_IRQ, "tasklets", {HOOK(KBPF_TASKLET)}},
+	{"kbpf_tasklet_exit", AREA_IRQ, "tasklets", {HOOK(KBPF_TASKLET)}},
+	{"kbpf_work_start", AREA_IRQ, "work queues", {HOOK(KBPF_WORK)}},
+	{"kbpf_work_end", AREA_IRQ, "work queues", {HOOK(KBPF_WORK)}},
+#if defined(__x86_64__)
+	{"kbpf_local_timer_entry", AREA_IRQ, "the processors' timers", {HOOK(KBPF_VECTOR)}},
+	{"kbpf_local_timer_exit", AREA_IRQ, "the processors' timers", {HOOK(KBPF_VECTOR)}},
+	{"kbpf_reschedule_entry", AREA_IRQ, "interrupts between processors", {HOOK(KBPF_VECTOR)}},
+	{"kbpf_reschedule_exit", AREA_IRQ, "interrupts between processors", {HOOK(KBPF_VECTOR)}},
+	{"kbpf_call_function_entry", AREA_IRQ, "interrupts between processors", {HOOK(KBPF_VECTOR)}},
+	{"kbpf_call_function_exit", AREA_IRQ, "interrupts between processors", {HOOK(KBPF_VECTOR)}},
+	{"kbpf_call_function_single_entry", AREA_IRQ, "interrupts between processors", {HOOK(KBPF_VECTOR)}},
+	{"kbpf_call_function_single_exit", AREA_IRQ, "interrupts between processors", {HOOK(KBPF_VECTOR)}},
+	{"kbpf_irq_work_entry", AREA_IRQ, "interrupts between processors", {HOOK(KBPF_VECTOR)}},
+	{"kbpf_irq_work_exit", AREA_IRQ, "interrupts between processors", {HOOK(KBPF_VECTOR)}},
+#endif
+	{"kbpf_cpu_idle", AREA_IRQ, "idle states", {HOOK(KBPF_IDLE)}},
+	{"kbpf_cpu_frequency", AREA_IRQ, "frequencies", {HOOK(KBPF_FREQUENCY)}},
 };
 const unsigned kernel_program_count = BASE_ARRAY_LEN(kernel_programs);
 
@@ -53,6 +78,13 @@ static const char *const hook_names[KBPF_HOOKS_MAX] = {
 	[KBPF_TCP_FAIL] = "TcpIp/Fail",
 	[KBPF_UDP_SEND] = "UdpIp/Send",
 	[KBPF_UDP_RECV] = "UdpIp/Recv",
+	[KBPF_ISR] = "PerfInfo/ISR",
+	[KBPF_VECTOR] = "PerfInfo/ISR",
+	[KBPF_SOFTIRQ] = "PerfInfo/DPC",
+	[KBPF_TASKLET] = "PerfInfo/DPC",
+	[KBPF_WORK] = "PerfInfo/ThreadedDPC",
+	[KBPF_IDLE] = "Power/IdleState",
+	[KBPF_FREQUENCY] = "Power/PerfStateChange",
 };
 
 const char *kernel_hook_name(unsigned hook)

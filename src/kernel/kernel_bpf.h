@@ -107,6 +107,9 @@ void kernel_record_begin(struct kernel_record *r, const struct kbpf_record *raw,
 bool kernel_syscall_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 void *kernel_syscall_create(struct kernel *k);
 void kernel_syscall_destroy(void *state);
+void *kernel_irq_create(struct kernel *k);
+void kernel_irq_destroy(void *state);
+bool kernel_irq_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 bool kernel_net_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 
 #endif

@@ -96,7 +96,8 @@ bool kernel_net_shape(struct kernel *k, void *state, const struct kbpf_record *r
 	uint8_t type = type_of(raw->hook);
 	uint32_t hook = (udp ? UDP_GROUP : TCP_GROUP) | type;
 	if (type == NET_FAIL) {
-		kernel_record_begin(&r, raw, (uint16_t)hook, 2, true);
+		/* The payload names no process, so the header does. */
+		kernel_record_begin(&r, raw, (uint16_t)hook, 2, false);
 		kernel_put(&r, n->six ? WINDOWS_AF_INET6 : WINDOWS_AF_INET, 2);
 		kernel_put(&r, failure(n->error), 2);
 		kernel_out(k, &r);

@@ -51,6 +51,13 @@ static const struct source_hook source_hooks[] = {
 	{KBPF_TCP_FAIL, {0x0611}},
 	{KBPF_UDP_SEND, {0x080A, 0x081A}},
 	{KBPF_UDP_RECV, {0x080B, 0x081B}},
+	{KBPF_ISR, {0x0F43}},
+	{KBPF_VECTOR, {0x0F43}},
+	{KBPF_SOFTIRQ, {0x0F44, 0x0F45}},
+	{KBPF_TASKLET, {0x0F44}},
+	{KBPF_WORK, {0x0F42}},
+	{KBPF_IDLE, {0x1239, 0x123A}},
+	{KBPF_FREQUENCY, {0x1233}},
 };
 
 static uint64_t wants(const struct kernel *k, const struct source_hook *h, bool stack)

@@ -406,7 +406,9 @@ struct state_who state_who(const struct state *s, const struct etl_record *r)
 		break;
 	case GROUP_TCP:
 	case GROUP_UDP:
-		w.pid = word(r, 0);
+		if (type != TYPE_NET_FAIL) { /* which says no process */
+			w.pid = word(r, 0);
+		}
 		return w;
 	case GROUP_STACK:
 		if (hook == HOOK_STACK || hook >= HOOK_STACK_KERNEL_KEY) {

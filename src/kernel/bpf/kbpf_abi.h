@@ -55,6 +55,14 @@ enum kbpf_hook {
 	/* struct kbpf_fault */
 	KBPF_FAULT_SOFT,
 	KBPF_FAULT_HARD,
+	/* irq.bpf.c: struct kbpf_irq, struct kbpf_power */
+	KBPF_ISR,
+	KBPF_VECTOR,
+	KBPF_SOFTIRQ,
+	KBPF_TASKLET,
+	KBPF_WORK,
+	KBPF_IDLE,
+	KBPF_FREQUENCY,
 	KBPF_HOOKS_MAX = 96, /* room in the maps */
 };
 
@@ -77,6 +85,7 @@ enum kbpf_scratch_slot {
 	KBPF_SLOT_FAULT_KERNEL,
 	KBPF_SLOT_FAULT_FILE,
 	KBPF_SLOT_FAULT_MAJOR,
+	KBPF_SLOT_IRQ, /* has no stacks, so that it is never used */
 	KBPF_SLOTS_MAX = 48,
 };
 
