@@ -683,7 +683,9 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 		return;
 	}
 	if (s->state != SESSION_RUNNING && control != 0) {
-		etwd_reply_status(d, c, m, control == 1 ? 2402 : 4201,
+		/* Without a file nothing is left to wait for: its consumer has been told that it ended,
+		 * and a consumer that then stops it by name, as many do, finds none on Windows. */
+		etwd_reply_status(d, c, m, control == 1 && s->path ? 2402 : 4201,
 				  "the session is being stopped");
 		return;
 	}

@@ -105,6 +105,23 @@ ETW_API LPWSTR *WINAPI CommandLineToArgvW(LPCWSTR lpCmdLine, int *pNumArgs);
 ETW_API BOOL WINAPI GetVersionExW(LPOSVERSIONINFOW lpVersionInformation);
 ETW_API BOOL WINAPI GetVersionExA(LPOSVERSIONINFOA lpVersionInformation);
 ETW_API NTSTATUS NTAPI RtlGetVersion(PRTL_OSVERSIONINFOW lpVersionInformation);
+/* Adds one comparison (VER_EQUAL …) to a mask for VerifyVersionInfo. */
+ETW_API ULONGLONG NTAPI VerSetConditionMask(ULONGLONG ConditionMask, DWORD TypeMask,
+					    BYTE Condition);
+/* Compares what dwTypeMask names with the version that GetVersionEx says; FALSE and
+ * ERROR_OLD_WIN_VERSION when it does not fit. */
+ETW_API BOOL WINAPI VerifyVersionInfoW(LPOSVERSIONINFOEXW lpVersionInformation, DWORD dwTypeMask,
+				       DWORDLONG dwlConditionMask);
+ETW_API BOOL WINAPI VerifyVersionInfoA(LPOSVERSIONINFOEXA lpVersionInformation, DWORD dwTypeMask,
+				       DWORDLONG dwlConditionMask);
+#define VER_SET_CONDITION(mask, type, condition) \
+	((mask) = VerSetConditionMask((mask), (type), (condition)))
+/* The login name of the effective user. *pcbBuffer: characters with terminator, in and out;
+ * ERROR_INSUFFICIENT_BUFFER when there are more. */
+ETW_API BOOL WINAPI GetUserNameW(LPWSTR lpBuffer, LPDWORD pcbBuffer);
+ETW_API BOOL WINAPI GetUserNameA(LPSTR lpBuffer, LPDWORD pcbBuffer);
+#define UNLEN 256
+ETW_API BOOL WINAPI GetComputerNameA(LPSTR lpBuffer, LPDWORD nSize);
 ETW_API BOOL WINAPI GetComputerNameW(LPWSTR lpBuffer, LPDWORD nSize);
 #define MAX_COMPUTERNAME_LENGTH 15
 
@@ -258,6 +275,9 @@ ETW_API BOOL WINAPI SetConsoleOutputCP(UINT wCodePageID);
 #define GetEnvironmentVariable GetEnvironmentVariableW
 #define GetCommandLine	       GetCommandLineW
 #define GetVersionEx	       GetVersionExW
+#define VerifyVersionInfo      VerifyVersionInfoW
+#define GetUserName	       GetUserNameW
+#define GetComputerName	       GetComputerNameW
 #define CreateFile	       CreateFileW
 #define DeleteFile	       DeleteFileW
 #define CreateDirectory	       CreateDirectoryW
@@ -274,6 +294,9 @@ ETW_API BOOL WINAPI SetConsoleOutputCP(UINT wCodePageID);
 #define GetEnvironmentVariable GetEnvironmentVariableA
 #define GetCommandLine	       GetCommandLineA
 #define GetVersionEx	       GetVersionExA
+#define VerifyVersionInfo      VerifyVersionInfoA
+#define GetUserName	       GetUserNameA
+#define GetComputerName	       GetComputerNameA
 #define CreateFile	       CreateFileA
 #define DeleteFile	       DeleteFileA
 #define CreateDirectory	       CreateDirectoryA
@@ -285,6 +308,5 @@ ETW_API BOOL WINAPI SetConsoleOutputCP(UINT wCodePageID);
 #define QueryFullProcessImageName QueryFullProcessImageNameW
 #define ExpandEnvironmentStrings  ExpandEnvironmentStringsW
 #define WriteConsole		  WriteConsoleW
-#define GetComputerName		  GetComputerNameW
 
 #endif
