@@ -237,6 +237,21 @@ static void show_names(struct show *s, size_t part)
 	enum manifest_kind kind = parts[part].kind;
 	uint32_t index = 1;
 	begin(s, parts[part].list);
+	/* winmeta's levels and opcodes are a provider's when an event uses them */
+	const struct manifest_name *used[64];
+	size_t count = 0;
+	bool common = kind == MANIFEST_LEVEL || kind == MANIFEST_OPCODE;
+	for (const struct manifest_event *e = common ? s->p->events : NULL; e; e = e->next) {
+		const struct manifest_name *n = kind == MANIFEST_LEVEL ? e->level_of : e->opcode_of;
+		size_t i = 0;
+		while (i < count && n && used[i]->value != n->value) {
+			i++;
+		}
+		if (n && n->predefined && i == count && count < BASE_ARRAY_LEN(used)) {
+			used[count++] = n;
+			show_name(s, part, n, 0);
+		}
+	}
 	for (const struct manifest_name *n = s->p->names[kind]; n; n = n->next) {
 		show_name(s, part, n, index++);
 	}
