@@ -16,6 +16,7 @@
  *   etwd_process.c   provider processes: control block, segments, death
  *   etwd_adopt.c     pools of an earlier etwd
  *   etwd_binary.c    where a provider's code lies
+ *   etwd_described.c descriptions of events that programs carry
  *   etwd_ctl.c       heap of entries and filter tables inside a control block
  *   etwd_register.c  registrations, traits, groups
  *   etwd_enable.c    who enabled what; generations of filter tables
@@ -238,6 +239,7 @@ struct process {
 	bool drained_last; /* that has happened */
 	bool quarantined;  /* broke the rules too often: behaves as disabled */
 	bool eager;	   /* its pool is to grow ahead of need, when there is time */
+	uint32_t described; /* modules it told of */
 	bool foreign_pids; /* lives in another pid namespace: thread ids need translation */
 	uint32_t terminal_session;
 	uint64_t start_key;
@@ -456,6 +458,10 @@ void etwd_unregister(struct etwd *d, struct conn *c, const struct proto_message 
 void etwd_traits(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_binary_track(struct etwd *d, struct conn *c, const struct proto_message *m);
 /* Tell a session that has just enabled it. */
+/* A module of this process describes its events: a copy goes where decoders look. */
+void etwd_described(struct etwd *d, struct conn *c, const struct proto_message *m);
+/* For jobs: waits until what was told so far is in its place, but not for ever. */
+void etwd_described_wait(void);
 void etwd_binary_write(struct etwd *d, struct session *s, const struct registration *r);
 void etwd_registration_destroy(struct etwd *d, struct registration *r);
 

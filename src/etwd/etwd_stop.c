@@ -28,6 +28,8 @@ static void close_run(struct job *j)
 {
 	struct close_job *c = (struct close_job *)j;
 	c->result = sink_stop(c->sink, &c->stats);
+	/* Who reads the file next may need what its programs said about themselves. */
+	etwd_described_wait();
 }
 
 static void close_done(struct etwd *d, struct job *j)

@@ -38,6 +38,8 @@ enum proto_type {
 	PROTO_BELL = 10,      /* process -> etwd: pool more than half full */
 	PROTO_PING = 11,
 	PROTO_BINARY_TRACK = 12, /* PROVIDER_INDEX, PATH: EventProviderBinaryTrackInfo; reply */
+	PROTO_DESCRIBED = 14, /* process -> etwd: PATH of a module that carries the description of its
+				 events (format/schema_section.h) */
 
 	/* control socket */
 	PROTO_START = 32,   /* session description; reply: session description. fd: opened log file? */
