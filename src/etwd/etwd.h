@@ -33,6 +33,8 @@
  *   etwd_query.c     lists and counters
  *   etwd_info.c      information classes, provider groups
  *   etwd_access.c    rights on GUIDs
+ *   etwd_kernel.c, etwd_collector.c, etwd_kernel_ring.c
+ *                    sessions with kernel events and the process that supplies them
  *
  * Nouns: process (one attached connection of one provider process), registration (one provider
  * handle in it), provider (a GUID somebody registered or enabled), enable (session x provider),
@@ -541,7 +543,21 @@ struct session {
 	uint32_t owner_pid;
 	int owner_fd; /* its pidfd while owner_pid != 0 */
 	struct reply_to stop_reply, start_reply;
+	struct session_kernel *kernel; /* NULL: cannot have kernel events */
 };
+/* struct session.clock beside 1, 2, 3: nanoseconds of CLOCK_MONOTONIC on a machine whose raw clock is
+ * another; of sessions with kernel events, which come in that time. To the outside it is 1. */
+#define SESSION_CLOCK_SYSTEM 4u
+static inline bool etwd_session_raw(const struct session *s)
+{
+	return s->clock != 2 && s->clock != SESSION_CLOCK_SYSTEM;
+}
+/* A session whose log file is open, and which has its kernel events: its starter hears of it. */
+void etwd_session_running(struct etwd *d, struct session *s);
+/* The other way. */
+void etwd_session_refuse(struct etwd *d, struct session *s, uint32_t code, const char *text);
+void etwd_session_reply(struct etwd *d, struct conn *c, const struct proto_message *m,
+			struct session *s);
 
 void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_session_control(struct etwd *d, struct conn *c, const struct proto_message *m);
@@ -583,6 +599,44 @@ bool etwd_session_allows(const struct etwd *d, const struct session *s, const st
 /* Start the sessions of the configuration files. Their mistakes are only logged. */
 void etwd_autolog_start(struct etwd *d);
 
+/* ---- kernel events, see etwd_kernel.h ---------------------------------------------------------- */
+
+int etwd_kernel_init(struct etwd *d);
+void etwd_kernel_finish(struct etwd *d);
+/* What a START says of kernel events, into the session. Win32 code; *ret_why says more. */
+uint32_t etwd_kernel_read(struct etwd *d, struct conn *c, const struct proto_message *m,
+			  const struct proto_session *p, struct session *s, const char **ret_why);
+void etwd_kernel_free(struct session *s);
+/* The session wishes something: `job` creates its sink once there is a collector. False: nothing is
+ * needed, start the job. */
+bool etwd_kernel_begin(struct etwd *d, struct session *s, struct job *job);
+/* It has its sink. False: nothing is needed; else etwd_session_running or _refuse will be called. */
+bool etwd_kernel_attach(struct etwd *d, struct session *s);
+/* No more kernel events. While it holds, closing rundowns are under way. */
+void etwd_kernel_stop(struct etwd *d, struct session *s);
+bool etwd_kernel_holds(const struct session *s);
+/* UPDATE with other flags. True: taken, and answered later. */
+bool etwd_kernel_update(struct etwd *d, struct conn *c, const struct proto_message *m,
+			struct session *s, const struct proto_session *p, uint32_t *ret_code,
+			const char **ret_why);
+/* ENABLE of a system provider. True: it is one, and is answered. */
+bool etwd_kernel_enable(struct etwd *d, struct conn *c, const struct proto_message *m,
+			struct session *s, const struct guid *g, uint32_t control,
+			const struct enable_args *a);
+/* SET_INFO, QUERY_INFO. True: a class of the kernel's, and it is answered. */
+bool etwd_kernel_set_info(struct etwd *d, struct conn *c, const struct proto_message *m,
+			  struct session *s, uint32_t class, const uint8_t *p, size_t n);
+bool etwd_kernel_query_info(struct etwd *d, struct conn *c, const struct proto_message *m,
+			    struct session *s, uint32_t class);
+void etwd_kernel_put(struct etwd *d, const struct session *s, struct proto_writer *w);
+uint32_t etwd_kernel_flags(const struct session *s);
+uint64_t etwd_kernel_drain(struct etwd *d);
+uint32_t etwd_kernel_fill(const struct etwd *d);
+/* The time up to which nothing can come any more, in the session's clock. */
+uint64_t etwd_kernel_watermark(const struct etwd *d, const struct session *s, uint64_t time);
+void etwd_kernel_tick(struct etwd *d, uint64_t now_ns);
+void etwd_kernel_stats(const struct etwd *d, struct strbuf *b); /* JSON members */
+
 /* ---- drain ----------------------------------------------------------------------------------- */
 
 int etwd_drain_init(struct etwd *d);
@@ -595,8 +649,10 @@ int etwd_drain_wait_ms(struct etwd *d, uint64_t now_ns);
 void etwd_drain_losses(struct etwd *d, struct process *p, uint64_t now_ns);
 void etwd_drain_bit_losses(struct process *p, uint32_t bit, uint64_t elapsed_ns,
 			   enum proto_loss cause);
-/* Session clock of a raw tick. */
+/* Session clock of a raw tick, and of a time of CLOCK_MONOTONIC. */
 uint64_t etwd_session_time(const struct etwd *d, const struct session *s, uint64_t raw);
+uint64_t etwd_session_time_ns(const struct etwd *d, const struct session *s, uint64_t ns);
+void etwd_session_lost(struct session *s, uint64_t n, enum proto_loss cause, bool counts);
 
 /* pool_emit_run_fn; ctx is the daemon, cookie the process. */
 uint64_t etwd_route_run(void *ctx, void *cookie, const uint8_t *at, const uint8_t *end);
@@ -657,6 +713,8 @@ void etwd_query_enable_info(uint8_t out[ETWD_ENABLE_INFO_BYTES], const struct se
 
 void etwd_info_set(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_info_query(struct etwd *d, struct conn *c, const struct proto_message *m);
+void etwd_info_reply(struct etwd *d, struct conn *c, const struct proto_message *m, const void *p,
+		     size_t n);
 void etwd_info_tick(struct etwd *d, struct session *s, uint64_t now_ns);
 bool etwd_guid_listed(const struct guid_list *l, const struct guid *g);
 /* Ask every registration of this GUID that the session has for a rundown. */
@@ -711,6 +769,9 @@ struct etwd {
 	/* Session clock 2: raw tick -> FILETIME by one multiplication. */
 	uint64_t time_raw, time_ft, time_mult; /* ft += delta * mult >> 32 */
 	uint64_t time_checked_ns;
+	/* CLOCK_MONOTONIC at two moments: that of the last pass as a raw tick, and that of time_raw. */
+	uint64_t system_raw, system_ns, time_ns;
+	struct kernel_side *kernel;
 
 	TAILQ_HEAD(, conn) conns;
 	uint32_t conn_count, control_count;

@@ -255,7 +255,8 @@ void etwd_realtime_round(struct etwd *d, struct session *s, uint64_t watermark, 
 		uint8_t mem[128];
 		struct proto_writer w;
 		proto_begin(&w, mem, sizeof mem, PROTO_RT_ROUND, 0);
-		proto_put_u64(&w, PROTO_TAG_WATERMARK, etwd_session_time(d, s, watermark));
+		proto_put_u64(&w, PROTO_TAG_WATERMARK,
+			      etwd_kernel_watermark(d, s, etwd_session_time(d, s, watermark)));
 		put_losses(&w, k);
 		/* A full socket: a later round says more. */
 		(void)etwd_conn_try_send(d, k->conn, &w);

@@ -53,6 +53,10 @@ static void close_done(struct etwd *d, struct job *j)
 
 void etwd_session_stop_step(struct etwd *d, struct session *s, uint64_t now_ns)
 {
+	if (etwd_kernel_holds(s)) {
+		s->stop_deadline_ns = now_ns + CONSUMER_PATIENCE_NS;
+		return;
+	}
 	if (s->consumer_count > 0 && now_ns < s->stop_deadline_ns) {
 		s->blocked = false;
 		sink_tap_pump(s->sink);
@@ -86,6 +90,7 @@ void etwd_session_stop(struct etwd *d, struct session *s)
 	s->state = SESSION_STOPPING;
 	s->stop_deadline_ns = etwd_now_ns() + CONSUMER_PATIENCE_NS;
 	etwd_enable_remove_session(d, s);
+	etwd_kernel_stop(d, s);
 	etwd_drain_pass(d, POOL_PASS_FLUSH);
 	etwd_session_stop_step(d, s, etwd_now_ns());
 }
@@ -183,7 +188,7 @@ static uint32_t switch_file(struct etwd *d, struct conn *c, struct session *s,
 uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s,
 			     const struct proto_session *p, struct diag *diag, const char **ret_why)
 {
-	if (p->enable_flags != 0 && !(s->mode & MODE_SYSTEM_LOGGER)) {
+	if (p->enable_flags != 0 && !s->kernel) {
 		*ret_why = "only system loggers have enable flags";
 		return 87;
 	}
@@ -220,9 +225,6 @@ uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s,
 		    (p->log_file_mode == 0 && s->path)) {
 			set_real_time(d, s, on);
 		}
-	}
-	if ((p->update_mask & PROTO_UPDATE_FLAGS) && (s->mode & MODE_SYSTEM_LOGGER)) {
-		s->enable_flags = p->enable_flags;
 	}
 	if (p->latency_us != 0) {
 		s->latency_us = p->latency_us;

@@ -132,6 +132,13 @@ enum proto_tag {
 	PROTO_TAG_SID = 64,    /* revision, count, authority, sub-authorities */
 	PROTO_TAG_RIGHTS = 65, /* u32 TRACELOG_*, WMIGUID_* */
 	PROTO_TAG_ALLOW = 66,  /* u32, 0: deny */
+	PROTO_TAG_KERNEL_MASK = 67, /* 32 bytes: group masks of a session; in START and UPDATE
+				       instead of the flags, in descriptions */
+	PROTO_TAG_KERNEL_PIDS = 68, /* u32[]: START, UPDATE */
+	PROTO_TAG_KERNEL_STACKS = 69, /* u16[]: hooks; START, descriptions */
+	PROTO_TAG_KERNEL_NOTE = 70, /* utf8: what of it is not recorded, and why */
+	PROTO_TAG_KERNEL_COST = 71, /* u64[4]: the collector's processor time in ns, its memory, its
+				       restarts, its process */
 };
 #define PROTO_TAG_CRITICAL 0x0001u /* TLV flag: refuse the message when the tag is unknown */
 
