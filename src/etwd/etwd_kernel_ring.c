@@ -18,9 +18,13 @@ struct waiting {
 	const uint8_t *p;
 };
 
-/* The short headers: where the time stands; 0: none of them, or not of that length. */
+/* The short headers, and the full one of classes without a hook: where the time stands; 0: none of
+ * them, or not of that length. */
 static uint32_t time_at(const uint8_t *p, uint32_t bytes)
 {
+	if (bytes >= ETL_FULL_HEADER_SIZE && p[2] == ETL_RT_FULL64) {
+		return BASE_ALIGN8((uint32_t)le16_get(p)) == bytes ? 0x10 : 0;
+	}
 	if (bytes < ETL_PERFINFO_HEADER_SIZE || BASE_ALIGN8((uint32_t)le16_get(p + 4)) != bytes) {
 		return 0;
 	}
@@ -41,7 +45,7 @@ static void put(struct etwd *d, struct session *s, const struct kernel_ring_reco
 	memcpy(out, p, r->bytes);
 	if (s->clock == 2) { /* of the session's clock are the record's time and the joint of stacks */
 		le64_put(out + time_at(p, r->bytes), time);
-		if (le16_get(p + 6) == HOOK_STACK && r->bytes >= ETL_PERFINFO_HEADER_SIZE + 8) {
+		if (p[2] != ETL_RT_FULL64 && le16_get(p + 6) == HOOK_STACK && r->bytes >= ETL_PERFINFO_HEADER_SIZE + 8) {
 			uint8_t *joint = out + ETL_PERFINFO_HEADER_SIZE;
 			le64_put(joint, etwd_session_time_ns(d, s, le64_get(joint)));
 		}
