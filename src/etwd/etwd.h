@@ -506,6 +506,7 @@ struct session {
 	struct guid guid;
 	uint16_t *name, *log_file; /* terminated; log_file may be NULL */
 	char *path;		   /* may be NULL */
+	char *spool;		   /* where a real-time backlog may lie; may be NULL */
 	char label[128];	   /* for the log */
 	struct sink_options options;
 	struct sink *sink; /* NULL unless RUNNING or STOPPING */
@@ -529,7 +530,8 @@ struct session {
 	struct guid_list capture;    /* told to capture state every capture_s seconds */
 	uint32_t capture_s;
 	uint64_t capture_next_ns;
-	uint64_t stop_deadline_ns;
+	uint64_t stop_deadline_ns, stop_limit_ns;
+	uint64_t stop_acked; /* by all consumers, when last looked */
 	/* limits, see etwd_limits.c */
 	uint64_t expires_filetime, quota_bytes;
 	uint32_t owner_pid;

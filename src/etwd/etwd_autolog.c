@@ -160,6 +160,7 @@ static bool send_start(struct autolog *a)
 		.flush_timer = s->flush_timer,
 		.expires_filetime = s->expire_s ? clock_filetime() + s->expire_s * 10000000ull : 0,
 		.quota_bytes = s->quota,
+		.flags = s->not_persistent ? PROTO_SESSION_NOT_PERSISTENT : 0,
 		.name = name,
 		.name_len = (uint32_t)name_len,
 		.log_file = file_len ? file : NULL,

@@ -60,6 +60,7 @@ struct saved_session {
 	enum saved_suffix suffix;
 	uint32_t serial; /* the next number for SAVED_SUFFIX_NUMBER */
 	bool overwrite;
+	bool not_persistent; /* DisableRealtimePersistence */
 	struct saved_provider *provider; /* heap */
 	uint32_t provider_count;
 };

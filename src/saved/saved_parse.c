@@ -45,6 +45,7 @@ static const struct key session_keys[] = {
 	KEY("FileSuffix", SUFFIX, saved_session, suffix, 0, 0),
 	KEY("NextSerial", NUMBER, saved_session, serial, 0, 999999),
 	KEY("Overwrite", FLAG, saved_session, overwrite, 0, 1),
+	KEY("DisableRealtimePersistence", FLAG, saved_session, not_persistent, 0, 1),
 };
 static const struct key provider_keys[] = {
 	KEY("Name", TEXT, saved_provider, name, 0, 0),
@@ -58,8 +59,7 @@ static const struct key provider_keys[] = {
 };
 /* Values that Windows knows and that mean nothing here; taken without a word. FileCounter and
  * Status are kept by etwd in its state directory. */
-static const char *const ignored[] = {"Boot", "Status", "FileCounter",
-				      "DisableRealtimePersistence"};
+static const char *const ignored[] = {"Boot", "Status", "FileCounter"};
 static const char *const suffixes[] = {"none", "number", "time"};
 
 void saved_init(struct saved_session *s)
@@ -355,6 +355,7 @@ void saved_format(const struct saved_session *s, struct strbuf *out)
 		put_number(out, "NextSerial", s->serial, 1);
 	}
 	put_number(out, "Overwrite", s->overwrite, 0);
+	put_number(out, "DisableRealtimePersistence", s->not_persistent, 0);
 	for (uint32_t i = 0; i < s->provider_count; i++) {
 		const struct saved_provider *p = &s->provider[i];
 		strbuf_addf(out, "\n[{%s}]\n", guid_format(&p->guid, guid));
