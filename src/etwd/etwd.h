@@ -357,6 +357,8 @@ struct enable_args {
 	uint32_t pid_count;
 	uint64_t pid_key[8]; /* start keys; 0: did not live when asked */
 	char exes[1024 * 3 + 1]; /* ";"-separated UTF-8 */
+	bool has_containers;
+	char containers[1024 * 3 + 1]; /* likewise */
 	uint32_t raw_count;
 	struct {
 		uint32_t type, bytes;
@@ -366,6 +368,9 @@ struct enable_args {
 /* Into args whose properties are read. 0, -EINVAL, -ENOMEM, -EOPNOTSUPP; d says which filter. */
 int etwd_filter_parse(const struct proto_message *m, struct enable_args *a, struct diag *diag);
 void etwd_enable_args_unref(struct enable_args *a);
+/* The process belongs to one of these containers or control groups (etwd_container.c). */
+bool etwd_container_matches(const char *list, const char *path); /* for tests */
+bool etwd_container_listed(const char *list, const struct process *p);
 bool etwd_filter_scope(const struct enable_args *a, const struct process *p);
 /* Per-event part, after level and keywords. schema: TraceLogging metadata item's data, or NULL. */
 bool etwd_filter_event(const struct enable_args *a, const struct pool_event *ev,
