@@ -258,6 +258,14 @@ int main(int argc, char **argv)
 	if (link) {
 		return classic(link, argc - 1, argv + 1);
 	}
+	if (strcmp(verb, "--system") == 0) {
+		/* The library's controllers and consumers look there; programs that are traced do not. */
+		setenv("OPENETW_INSTANCE", "system", 1);
+		argv[1] = argv[0];
+		argv++;
+		argc--;
+		verb = argc > 1 ? argv[1] : "";
+	}
 	if (strcmp(verb, "--version") == 0 || strcmp(verb, "-V") == 0) {
 		printf("openetw %s\n", openetw_version());
 		return CLI_OK;

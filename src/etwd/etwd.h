@@ -361,6 +361,8 @@ struct enable_args {
 	uint32_t pid_count;
 	uint64_t pid_key[8]; /* start keys; 0: did not live when asked */
 	char exes[1024 * 3 + 1]; /* ";"-separated UTF-8 */
+	bool has_containers;
+	char containers[1024 * 3 + 1]; /* likewise */
 	uint32_t raw_count;
 	struct {
 		uint32_t type, bytes;
@@ -370,6 +372,9 @@ struct enable_args {
 /* Into args whose properties are read. 0, -EINVAL, -ENOMEM, -EOPNOTSUPP; d says which filter. */
 int etwd_filter_parse(const struct proto_message *m, struct enable_args *a, struct diag *diag);
 void etwd_enable_args_unref(struct enable_args *a);
+/* The process belongs to one of these containers or control groups (etwd_container.c). */
+bool etwd_container_matches(const char *list, const char *path); /* for tests */
+bool etwd_container_listed(const char *list, const struct process *p);
 bool etwd_filter_scope(const struct enable_args *a, const struct process *p);
 /* Per-event part, after level and keywords. schema: TraceLogging metadata item's data, or NULL. */
 bool etwd_filter_event(const struct enable_args *a, const struct pool_event *ev,
@@ -514,6 +519,7 @@ struct session {
 	struct guid guid;
 	uint16_t *name, *log_file; /* terminated; log_file may be NULL */
 	char *path;		   /* may be NULL */
+	char *spool;		   /* where a real-time backlog may lie; may be NULL */
 	char label[128];	   /* for the log */
 	struct sink_options options;
 	struct sink *sink; /* NULL unless RUNNING or STOPPING */
@@ -537,7 +543,8 @@ struct session {
 	struct guid_list capture;    /* told to capture state every capture_s seconds */
 	uint32_t capture_s;
 	uint64_t capture_next_ns;
-	uint64_t stop_deadline_ns;
+	uint64_t stop_deadline_ns, stop_limit_ns;
+	uint64_t stop_acked; /* by all consumers, when last looked */
 	/* limits, see etwd_limits.c */
 	uint64_t expires_filetime, quota_bytes;
 	uint32_t owner_pid;

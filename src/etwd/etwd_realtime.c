@@ -244,7 +244,7 @@ void etwd_realtime_round(struct etwd *d, struct session *s, uint64_t watermark, 
 {
 	/* While something waits in the backlog nothing can be promised. Quiet sessions are heard
 	 * now and then, so that a reader of several sessions need not wait for them. */
-	if (s->consumer_count == 0 || s->blocked ||
+	if (s->consumer_count == 0 || s->blocked || sink_tap_behind(s->sink) ||
 	    (!s->delivered && now_ns - s->round_ns < QUIET_ROUND_NS)) {
 		return;
 	}

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 
 #include "etwd/etwd_modes.h"
+#include "saved/saved.h"
+
+#define SPOOL_BYTES (100ull << 20) /* as Windows, unless the session has a maximum size for it */
 
 void etwd_session_ref(struct session *s)
 {
@@ -24,6 +27,7 @@ void etwd_session_unref(struct session *s)
 	free(s->name);
 	free(s->log_file);
 	free(s->path);
+	free(s->spool);
 	free(s->disallowed.at);
 	free(s->capture.at);
 	free(s);
@@ -195,6 +199,12 @@ struct start_job {
 static void start_run(struct job *j)
 {
 	struct start_job *s = (struct start_job *)j;
+	if (s->session->spool) {
+		char dir[4200];
+		snprintf(dir, sizeof dir, "%.*s", (int)(strrchr(s->session->spool, '/') - s->session->spool),
+			 s->session->spool);
+		(void)saved_make_dirs(dir); /* else the backlog stays in memory */
+	}
 	/* Only this thread reads the options while the session is STARTING. */
 	s->result = sink_create(&s->session->options, &s->sink, &s->diag);
 }
@@ -487,6 +497,25 @@ static uint32_t take_place(struct etwd *d, struct session *s, const char **ret_w
 	return 0;
 }
 
+/* Where what no consumer takes may wait. Not having such a place is no reason to fail. */
+static void choose_spool(const struct etwd *d, struct session *s)
+{
+	char dir[4000], path[4200];
+	if (!(s->mode & MODE_REAL_TIME) || (s->flags & PROTO_SESSION_NOT_PERSISTENT) ||
+	    saved_dir(SAVED_STATE, d->system, dir, sizeof dir) < 0) {
+		return;
+	}
+	snprintf(path, sizeof path, "%s/realtime/" SINK_SPOOL_PREFIX "%d-%u.etl", dir, (int)getpid(),
+		 s->id);
+	s->spool = strdup(path);
+	s->options.spool_path = s->spool;
+	s->options.spool_bytes = SPOOL_BYTES;
+	if (!s->path && s->options.maximum_file_size > 0) {
+		s->options.spool_bytes = (uint64_t)s->options.maximum_file_size
+					 << (s->mode & MODE_USE_KBYTES ? 10 : 20);
+	}
+}
+
 void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_message *m)
 {
 	struct proto_session p;
@@ -529,6 +558,7 @@ void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_messa
 		free(sj);
 		return;
 	}
+	choose_spool(d, s);
 	s->state = SESSION_STARTING;
 	etwd_reply_keep(c, m, &s->start_reply);
 	etwd_session_ref(s);

@@ -14,7 +14,8 @@
 
 #include <stdlib.h>
 
-#define CONSUMER_PATIENCE_NS 1000000000ull
+#define CONSUMER_PATIENCE_NS 1000000000ull  /* without a sign of life */
+#define CONSUMER_MOST_NS     20000000000ull /* in all */
 
 struct close_job {
 	struct job job;
@@ -51,16 +52,33 @@ static void close_done(struct etwd *d, struct job *j)
 	etwd_session_unref(s);
 }
 
+/* As long as one of them reads on, they get what waits for them; but not for ever. */
+static uint64_t consumers_deadline(struct session *s, uint64_t now_ns)
+{
+	const struct consumer *k;
+	uint64_t acked = 0;
+	LIST_FOREACH(k, &s->consumers, link)
+	{
+		acked += k->acked;
+	}
+	if (acked != s->stop_acked) {
+		s->stop_acked = acked;
+		s->stop_deadline_ns = BASE_MIN(now_ns + CONSUMER_PATIENCE_NS, s->stop_limit_ns);
+	}
+	return s->stop_deadline_ns;
+}
+
 void etwd_session_stop_step(struct etwd *d, struct session *s, uint64_t now_ns)
 {
 	if (etwd_kernel_holds(s)) {
 		s->stop_deadline_ns = now_ns + CONSUMER_PATIENCE_NS;
+		s->stop_limit_ns = now_ns + CONSUMER_MOST_NS;
 		return;
 	}
-	if (s->consumer_count > 0 && now_ns < s->stop_deadline_ns) {
+	if (s->consumer_count > 0 && now_ns < consumers_deadline(s, now_ns)) {
 		s->blocked = false;
 		sink_tap_pump(s->sink);
-		if (s->blocked) {
+		if (s->blocked || sink_tap_behind(s->sink)) {
 			return;
 		}
 	}
@@ -89,6 +107,7 @@ void etwd_session_stop(struct etwd *d, struct session *s)
 	etwd_drain_pass(d, POOL_PASS_FLUSH);
 	s->state = SESSION_STOPPING;
 	s->stop_deadline_ns = etwd_now_ns() + CONSUMER_PATIENCE_NS;
+	s->stop_limit_ns = etwd_now_ns() + CONSUMER_MOST_NS;
 	etwd_enable_remove_session(d, s);
 	etwd_kernel_stop(d, s);
 	etwd_drain_pass(d, POOL_PASS_FLUSH);

@@ -208,6 +208,7 @@ struct proto_session {
 
 enum proto_session_flags {
 	PROTO_SESSION_LOW_LATENCY = 1u << 0, /* 1 ms tick for real-time consumers */
+	PROTO_SESSION_NOT_PERSISTENT = 1u << 1, /* what no consumer takes waits in memory only */
 };
 enum proto_update {
 	PROTO_UPDATE_MODE = 1u << 0, /* log_file_mode is meant, also when it is 0 */
