@@ -261,6 +261,13 @@ ULONG WINAPI StartTraceA(PTRACEHANDLE TraceHandle, LPCSTR InstanceName, PEVENT_T
 	return start(TraceHandle, InstanceName, false, Properties);
 }
 
+static control_finish_fn finisher;
+
+void control_set_finisher(control_finish_fn fn)
+{
+	finisher = fn;
+}
+
 /* With both, the id says which session is meant. */
 static bool name_used(CONTROLTRACE_ID id)
 {
@@ -331,12 +338,22 @@ static uint32_t control(CONTROLTRACE_ID id, const void *name, bool wide, EVENT_T
 		return ERROR_NOT_ENOUGH_MEMORY;
 	}
 	code = control_call(req, proto_end(&w), false, CONTROL_TIMEOUT_MS, reply);
+	char path[4096] = "";
 	if (code == ERROR_SUCCESS) {
 		struct proto_session got;
 		code = proto_get_session(&reply->message, &got) ? control_block_fill(&b, &got)
 								 : ERROR_INVALID_DATA;
+		if (code != ERROR_INVALID_DATA && got.log_file && got.log_file_len &&
+		    utf16_to_utf8(got.log_file, got.log_file_len, path, sizeof path) >=
+			    (long)sizeof path) {
+			path[0] = 0;
+		}
 	}
 	free(reply);
+	if (control_code == EVENT_TRACE_CONTROL_STOP && finisher &&
+	    (code == ERROR_SUCCESS || code == ERROR_MORE_DATA) && path[0]) {
+		finisher(path);
+	}
 	return code;
 }
 

@@ -320,7 +320,13 @@ static const struct schema_event *find_known(struct openetw_decoder *d,
 		&d->known[(h * 0x9E3779B97F4A7C15ull >> 40) & (KNOWN_SLOTS - 1)];
 	if (BASE_LIKELY(k->used && k->id == id && k->version == s->version &&
 			k->classic == s->classic && guid_equal(&k->guid, &s->provider))) {
-		return k->event;
+		if (BASE_LIKELY(k->event != NULL)) {
+			return k->event;
+		}
+		schema_process_refresh(false); /* installed since, perhaps */
+		if (schema_process_generation() == generation) {
+			return NULL;
+		}
 	}
 	const struct schema_event *e =
 		schema_store_resolve(d->store, s->classic, &s->provider, id, s->version);

@@ -157,12 +157,20 @@ struct entry {
 	bool messages;	/* of WPP: not a provider's GUID */
 	const char *path;
 };
+#define DIRECTORIES_MAX 32u
 static struct {
-	pthread_once_t once;
+	pthread_rwlock_t lock; /* read while entries are looked at, taken after the process's lock */
+	bool built;
 	struct entry *entries; /* sorted by GUID */
 	size_t count, cap;
-	struct arena arena; /* paths; lives as long as the process */
-} files = {.once = PTHREAD_ONCE_INIT};
+	struct arena arena; /* paths */
+	/* The directories, and when they last changed. */
+	struct {
+		char path[4096];
+		struct timespec changed;
+	} dir[DIRECTORIES_MAX];
+	uint32_t dirs;
+} files = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 
 static void add_entry(const struct guid *g, const char *path, bool messages)
 {
@@ -264,11 +272,21 @@ static int by_change(const void *a, const void *b)
 		       : strcmp(x->path, y->path);
 }
 
+static struct timespec changed_at(const char *dir)
+{
+	struct stat st;
+	return stat(dir, &st) == 0 ? st.st_mtim : (struct timespec){0};
+}
+
 /* The newest file of a directory goes before older ones that describe the same provider. */
 static void index_directory(const char *dir)
 {
 	struct found *list = NULL;
 	size_t count = 0, cap = 0;
+	if (files.dirs < DIRECTORIES_MAX && strlen(dir) < sizeof files.dir[0].path) {
+		strcpy(files.dir[files.dirs].path, dir);
+		files.dir[files.dirs++].changed = changed_at(dir);
+	}
 	DIR *d = opendir(dir);
 	for (struct dirent *e; d && count < FILES_MAX && (e = readdir(d));) {
 		char path[4096];
@@ -309,9 +327,13 @@ static int by_guid(const void *a, const void *b)
 }
 
 /* From what goes last to what goes before all others. */
-static void index_all(void)
+static void index_all_locked(void)
 {
 	char dir[4096];
+	arena_finish(&files.arena);
+	files.count = 0;
+	files.dirs = 0;
+	files.built = true;
 	arena_init(&files.arena, 64u << 20);
 	static const char *const parts[] = {DATADIR_BINARIES, DATADIR_MANIFESTS};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(parts); i++) {
@@ -339,9 +361,39 @@ static void index_all(void)
 	}
 }
 
+static void read_lock(void)
+{
+	pthread_rwlock_rdlock(&files.lock);
+	while (!files.built) {
+		pthread_rwlock_unlock(&files.lock);
+		pthread_rwlock_wrlock(&files.lock);
+		if (!files.built) {
+			index_all_locked();
+		}
+		pthread_rwlock_unlock(&files.lock);
+		pthread_rwlock_rdlock(&files.lock);
+	}
+}
+
+bool schema_files_refresh(void)
+{
+	pthread_rwlock_wrlock(&files.lock);
+	bool changed = !files.built;
+	for (uint32_t i = 0; i < files.dirs && !changed; i++) {
+		struct timespec t = changed_at(files.dir[i].path);
+		changed = t.tv_sec != files.dir[i].changed.tv_sec ||
+			  t.tv_nsec != files.dir[i].changed.tv_nsec;
+	}
+	if (changed) {
+		index_all_locked();
+	}
+	pthread_rwlock_unlock(&files.lock);
+	return changed;
+}
+
 int schema_files_of(const struct guid *g, schema_file_fn fn, void *ctx)
 {
-	pthread_once(&files.once, index_all);
+	read_lock();
 	int stop = 0;
 	const char *last = NULL;
 	size_t low = 0, high = files.count;
@@ -359,17 +411,19 @@ int schema_files_of(const struct guid *g, schema_file_fn fn, void *ctx)
 			stop = fn(ctx, last);
 		}
 	}
+	pthread_rwlock_unlock(&files.lock);
 	return stop;
 }
 
 int schema_files_each(int (*fn)(void *ctx, const struct guid *g), void *ctx)
 {
-	pthread_once(&files.once, index_all);
+	read_lock();
 	int stop = 0;
 	for (size_t i = 0; i < files.count && stop == 0; i++) {
 		if (!files.entries[i].messages) {
 			stop = fn(ctx, &files.entries[i].guid);
 		}
 	}
+	pthread_rwlock_unlock(&files.lock);
 	return stop;
 }
