@@ -176,6 +176,12 @@ uint32_t cli_trace_run(struct cli_trace *t)
 	cli_progress_end(&t->progress);
 	t->interrupted = interrupted;
 	print_problems(t);
+	for (int i = 0; t->loss && i < t->count; i++) {
+		struct openetw_loss_range l = {.size = sizeof l};
+		while (openetw_trace_next_loss(t->handle[i], &l) == ERROR_SUCCESS) {
+			t->loss(t->ctx, &l);
+		}
+	}
 	for (int i = 0; i < t->count; i++) {
 		t->lost_events += t->file[i].LogfileHeader.EventsLost;
 		t->lost_buffers += t->file[i].LogfileHeader.BuffersLost;
