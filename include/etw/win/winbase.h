@@ -189,6 +189,54 @@ ETW_API BOOL WINAPI GetFileSizeEx(HANDLE hFile, PLARGE_INTEGER lpFileSize);
 ETW_API DWORD WINAPI GetFileType(HANDLE hFile);
 ETW_API BOOL WINAPI SetFilePointerEx(HANDLE hFile, LARGE_INTEGER liDistanceToMove,
 				     PLARGE_INTEGER lpNewFilePointer, DWORD dwMoveMethod);
+typedef struct _WIN32_FIND_DATAA {
+	DWORD dwFileAttributes;
+	FILETIME ftCreationTime;
+	FILETIME ftLastAccessTime;
+	FILETIME ftLastWriteTime;
+	DWORD nFileSizeHigh;
+	DWORD nFileSizeLow;
+	DWORD dwReserved0;
+	DWORD dwReserved1;
+	CHAR cFileName[MAX_PATH];
+	CHAR cAlternateFileName[14];
+} WIN32_FIND_DATAA, *PWIN32_FIND_DATAA, *LPWIN32_FIND_DATAA;
+typedef struct _WIN32_FIND_DATAW {
+	DWORD dwFileAttributes;
+	FILETIME ftCreationTime;
+	FILETIME ftLastAccessTime;
+	FILETIME ftLastWriteTime;
+	DWORD nFileSizeHigh;
+	DWORD nFileSizeLow;
+	DWORD dwReserved0;
+	DWORD dwReserved1;
+	WCHAR cFileName[MAX_PATH];
+	WCHAR cAlternateFileName[14];
+} WIN32_FIND_DATAW, *PWIN32_FIND_DATAW, *LPWIN32_FIND_DATAW;
+/* Files whose name fits the last part of the path (with * and ?, whatever the case). The entries of
+ * a folder come in no order. ERROR_FILE_NOT_FOUND, then ERROR_NO_MORE_FILES. */
+ETW_API HANDLE WINAPI FindFirstFileW(LPCWSTR lpFileName, LPWIN32_FIND_DATAW lpFindFileData);
+ETW_API HANDLE WINAPI FindFirstFileA(LPCSTR lpFileName, LPWIN32_FIND_DATAA lpFindFileData);
+ETW_API BOOL WINAPI FindNextFileW(HANDLE hFindFile, LPWIN32_FIND_DATAW lpFindFileData);
+ETW_API BOOL WINAPI FindNextFileA(HANDLE hFindFile, LPWIN32_FIND_DATAA lpFindFileData);
+ETW_API BOOL WINAPI FindClose(HANDLE hFindFile);
+typedef struct _FILE_DISPOSITION_INFO {
+	BOOLEAN DeleteFile;
+} FILE_DISPOSITION_INFO, *PFILE_DISPOSITION_INFO;
+typedef enum _FILE_INFO_BY_HANDLE_CLASS {
+	FileBasicInfo,
+	FileStandardInfo,
+	FileNameInfo,
+	FileRenameInfo,
+	FileDispositionInfo,
+	FileAllocationInfo,
+	FileEndOfFileInfo
+} FILE_INFO_BY_HANDLE_CLASS, *PFILE_INFO_BY_HANDLE_CLASS;
+/* FileDispositionInfo: the name is removed at once, the file when its handles are closed;
+ * FileEndOfFileInfo (a LARGE_INTEGER): cut or lengthened. Others: ERROR_NOT_SUPPORTED. */
+ETW_API BOOL WINAPI SetFileInformationByHandle(HANDLE hFile,
+					       FILE_INFO_BY_HANDLE_CLASS FileInformationClass,
+					       LPVOID lpFileInformation, DWORD dwBufferSize);
 ETW_API BOOL WINAPI DeleteFileW(LPCWSTR lpFileName);
 ETW_API BOOL WINAPI DeleteFileA(LPCSTR lpFileName);
 ETW_API BOOL WINAPI MoveFileW(LPCWSTR lpExistingFileName, LPCWSTR lpNewFileName);
@@ -279,6 +327,10 @@ ETW_API BOOL WINAPI SetConsoleOutputCP(UINT wCodePageID);
 #define GetUserName	       GetUserNameW
 #define GetComputerName	       GetComputerNameW
 #define CreateFile	       CreateFileW
+#define FindFirstFile	       FindFirstFileW
+#define FindNextFile	       FindNextFileW
+#define WIN32_FIND_DATA	       WIN32_FIND_DATAW
+#define LPWIN32_FIND_DATA      LPWIN32_FIND_DATAW
 #define DeleteFile	       DeleteFileW
 #define CreateDirectory	       CreateDirectoryW
 #define GetFileAttributes      GetFileAttributesW
@@ -298,6 +350,10 @@ ETW_API BOOL WINAPI SetConsoleOutputCP(UINT wCodePageID);
 #define GetUserName	       GetUserNameA
 #define GetComputerName	       GetComputerNameA
 #define CreateFile	       CreateFileA
+#define FindFirstFile	       FindFirstFileA
+#define FindNextFile	       FindNextFileA
+#define WIN32_FIND_DATA	       WIN32_FIND_DATAA
+#define LPWIN32_FIND_DATA      LPWIN32_FIND_DATAA
 #define DeleteFile	       DeleteFileA
 #define CreateDirectory	       CreateDirectoryA
 #define GetFileAttributes      GetFileAttributesA
