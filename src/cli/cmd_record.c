@@ -18,6 +18,11 @@ static const struct cli_option options[] = {
 	{'o', "output", "FILE", "the .etl to write (default openetw.etl)", NULL},
 	{'c', "cpu", NULL, "sample what every processor runs (the default)", NULL},
 	{'w', "wait", NULL, "context switches and who woke whom", NULL},
+	{0, "disk", NULL, "requests to disks, with the files they are about", NULL},
+	{'f', "file", NULL, "operations on files: open, read, write, rename, delete, …", NULL},
+	{0, "faults", NULL, "page faults, soft and hard", NULL},
+	{0, "memory", NULL, "memory allocated and freed, files mapped", NULL},
+	{0, "handles", NULL, "descriptors opened and closed", NULL},
 	{'s', "syscalls", NULL, "system calls", NULL},
 	{'n', "net", NULL, "TCP and UDP: connections, bytes sent and received", NULL},
 	{'a', "all", NULL, "everything this version can record", NULL},
@@ -36,6 +41,11 @@ static const struct {
 } sources[] = {
 	{"cpu", KERNEL_CPU},
 	{"wait", KERNEL_CSWITCH},
+	{"disk", KERNEL_DISK},
+	{"file", KERNEL_FILE},
+	{"faults", KERNEL_FAULT},
+	{"memory", KERNEL_VIRTUAL},
+	{"handles", KERNEL_HANDLE},
 	{"syscalls", KERNEL_SYSCALL},
 	{"net", KERNEL_NET},
 };

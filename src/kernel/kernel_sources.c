@@ -3,7 +3,7 @@
  * Between the programs' raw records and the session: which hooks a source means, what areas remember,
  * and what is missing or lost.
  */
-#include "kernel/kernel_bpf.h"
+#include "kernel/kernel_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +17,7 @@
 struct kernel_sources {
 	struct kernel *k;
 	struct kernel_bpf *bpf; /* NULL: none */
+	struct kernel_names *names;
 	void *state[16];	/* by area */
 	bool made[16];
 	uint8_t area[KBPF_HOOKS_MAX];
@@ -36,6 +37,31 @@ struct source_hook {
 static const struct source_hook source_hooks[] = {
 	{KERNEL_SYSCALL, KBPF_SYS_ENTER, true},
 	{KERNEL_SYSCALL, KBPF_SYS_EXIT, false},
+	{KERNEL_DISK, KBPF_DISK_INIT, true},
+	{KERNEL_DISK, KBPF_DISK_DONE, false}, /* readers expect none */
+	{KERNEL_DISK, KBPF_FILE_TRACK, false},
+	{KERNEL_FILE, KBPF_FILE_CREATE, true},
+	{KERNEL_FILE, KBPF_FILE_CLOSE, true},
+	{KERNEL_FILE, KBPF_FILE_READ, true},
+	{KERNEL_FILE, KBPF_FILE_WRITE, true},
+	{KERNEL_FILE, KBPF_FILE_FLUSH, true},
+	{KERNEL_FILE, KBPF_FILE_SET_INFO, true},
+	{KERNEL_FILE, KBPF_FILE_QUERY_INFO, true},
+	{KERNEL_FILE, KBPF_FILE_DELETE, true},
+	{KERNEL_FILE, KBPF_FILE_RENAME, true},
+	{KERNEL_FILE, KBPF_FILE_LINK, true},
+	{KERNEL_FILE, KBPF_FILE_DIR_ENUM, true},
+	{KERNEL_FILE, KBPF_FILE_CONTROL, true},
+	{KERNEL_FILE, KBPF_FILE_END, false},
+	{KERNEL_FAULT, KBPF_FAULT_SOFT, true},
+	{KERNEL_FAULT, KBPF_FAULT_HARD, true},
+	{KERNEL_VIRTUAL, KBPF_VIRTUAL_ALLOC, true},
+	{KERNEL_VIRTUAL, KBPF_VIRTUAL_FREE, true},
+	{KERNEL_VIRTUAL, KBPF_MAP_FILE, true},
+	{KERNEL_VIRTUAL, KBPF_UNMAP_FILE, true},
+	{KERNEL_HANDLE, KBPF_HANDLE_CREATE, true},
+	{KERNEL_HANDLE, KBPF_HANDLE_CLOSE, true},
+	{KERNEL_DISK | KERNEL_FILE | KERNEL_FAULT | KERNEL_VIRTUAL, KBPF_FILE_NAME, false},
 	{KERNEL_NET, KBPF_TCP_SEND, true},
 	{KERNEL_NET, KBPF_TCP_RECV, true},
 	{KERNEL_NET, KBPF_TCP_CONNECT, false}, /* in whatever context the answer came */
@@ -85,10 +111,14 @@ int kernel_sources_open(struct kernel *k, const struct kernel_options *o, struct
 			s->area[hook] = (uint8_t)area;
 		}
 	}
+	s->names = kernel_names_create();
+	if (!s->names) {
+		return -ENOMEM;
+	}
 	/* What an area remembers must be there before the first record. */
 	for (unsigned i = 0; i < kernel_area_count && i < BASE_ARRAY_LEN(s->state); i++) {
 		s->made[i] = true;
-		s->state[i] = kernel_areas[i].create ? kernel_areas[i].create(k) : NULL;
+		s->state[i] = kernel_areas[i].create ? kernel_areas[i].create(k, s->names) : NULL;
 	}
 	if (o->only_pid) {
 		kernel_bpf_filter(s->bpf, 1);
@@ -111,6 +141,9 @@ void kernel_sources_rundown(struct kernel_sources *s, bool end)
 			kernel_areas[i].rundown(s->k, s->state[i], end);
 		}
 	}
+	if (end && s->names) {
+		kernel_names_rundown(s->names, s->k, UINT64_MAX);
+	}
 }
 
 void kernel_sources_pause(struct kernel_sources *s)
@@ -130,6 +163,7 @@ void kernel_sources_close(struct kernel_sources *s)
 			kernel_areas[i].destroy(s->state[i]);
 		}
 	}
+	kernel_names_destroy(s->names);
 	kernel_bpf_close(s->bpf);
 	free(s);
 }
