@@ -205,7 +205,7 @@ enum kbpf_disk_op { KBPF_DISK_READ, KBPF_DISK_WRITE, KBPF_DISK_FLUSH, KBPF_DISK_
 struct kbpf_disk {
 	uint64_t irp;
 	uint64_t sector;
-	uint64_t started; /* when the device got it */
+	uint64_t started; /* when the device got it, or when it was asked for */
 	uint64_t inode;
 	uint32_t device, generation; /* of the file's file system */
 	uint32_t disk;		     /* major << 20 | minor */
