@@ -4,10 +4,11 @@
  * daemon itself over pools that this program fills, writers on another thread (their lines are in another CPU's
  * cache, as in life). Thread CPU time; best and median over many rounds.
  *
- *   drain_bench [events a round] [processes] [sessions] [rounds]
+ *   drain_bench [events a round] [processes] [sessions] [rounds] [1: as TraceLogging writes them]
  */
 #include "bench.h"
 #include "etwd/etwd.h"
+#include "etl/etl_writer.h"
 #include "format/etl_layout.h"
 #include "pool/pool_testing.h"
 
@@ -20,6 +21,7 @@
 
 static struct pool_writer *writer[PROCESSES_MAX];
 static uint32_t per_round, processes, sessions;
+static bool tracelogging;
 static uint32_t turn; /* 1: the writer's */
 static bool done;
 
@@ -100,6 +102,33 @@ static void add_process(struct etwd *d, uint32_t i)
 	d->process_count++;
 }
 
+/* An event with the schema of one of four sites: a name and three fields. */
+static void write_tracelogging(struct pool_writer *w, uint32_t i, const void *payload)
+{
+	static const char schema[4][46] = {"..A name\0first\0.second\0.third\0.", "..Another\0first\0.second\0.third\0.",
+					   "..The third\0first\0.second\0.third\0.", "..Last\0first\0.second\0.third\0."};
+	static uint8_t items[4][56] __attribute__((aligned(8)));
+	uint8_t *item = items[i % 4];
+	if (item[0] == 0) {
+		etl_put_item(item, ETL_ITEM_EVENT_SCHEMA_TL, schema[i % 4], sizeof schema[0], false);
+	}
+	struct pool_piece piece = {payload, PAYLOAD, 0};
+	pool_write(w, &(struct pool_write_args){
+			      .kind = POOL_REC_EVENT,
+			      .flags = POOL_REC_ITEMS,
+			      .prov = 3,
+			      .cfg_gen = 7,
+			      .tid = test_tid(),
+			      .mask = 5,
+			      .descriptor = test_descriptor,
+			      .items = item,
+			      .items_bytes = sizeof items[0],
+			      .piece = &piece,
+			      .piece_count = 1,
+			      .payload_bytes = PAYLOAD,
+		      });
+}
+
 static void *writer_main(void *arg)
 {
 	static const char payload[PAYLOAD] = "twenty-eight bytes or so...";
@@ -109,7 +138,11 @@ static void *writer_main(void *arg)
 			continue;
 		}
 		for (uint32_t i = 0; i < per_round; i++) {
-			test_write(writer[i / 64 % processes], payload, PAYLOAD);
+			if (tracelogging) {
+				write_tracelogging(writer[i / 64 % processes], i, payload);
+			} else {
+				test_write(writer[i / 64 % processes], payload, PAYLOAD);
+			}
 		}
 		order_store_release(&turn, 0u);
 	}
@@ -130,6 +163,7 @@ int main(int argc, char **argv)
 	processes = argc > 2 ? BASE_MIN((uint32_t)atoi(argv[2]), PROCESSES_MAX) : 1;
 	sessions = argc > 3 ? BASE_MIN((uint32_t)atoi(argv[3]), 63u) : 1;
 	size_t rounds = argc > 4 ? (size_t)atoi(argv[4]) : 1000;
+	tracelogging = argc > 5 && atoi(argv[5]) != 0;
 	double *ns = calloc(rounds, sizeof *ns);
 	if (etwd_create(&d, false) < 0 || !ns) {
 		return 1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
+ * read_bench --make FILE MIB: makes the file of which the next line speaks and leaves it there.
  * read_bench [MIB] [FILE…]: how fast trace files are read: the floor (read() of the whole file), the
  * reader's scan (count by provider and id), ProcessTrace with a callback that counts, and decoding
  * to JSON. MIB is the size of a made file of 8 processors' 64 KiB buffers whose TraceLogging events
@@ -216,6 +217,10 @@ int main(int argc, char **argv)
 	uint64_t mib = argc > 1 ? strtoull(argv[1], NULL, 0) : 256;
 	const char *dir = getenv("BENCH_DIR");
 	char path[4096];
+	if (argc == 4 && strcmp(argv[1], "--make") == 0) {
+		make_file(argv[2], strtoull(argv[3], NULL, 0));
+		return 0;
+	}
 	decoder = openetw_decoder_create();
 	if (mib) {
 		snprintf(path, sizeof path, "%s/read_bench.etl", dir ? dir : "/tmp");

@@ -55,6 +55,10 @@ OPENETW_API void openetw_decoder_destroy(struct openetw_decoder *d); /* NULL is 
 /* Append the payload as one JSON object, fields in order. */
 OPENETW_API int openetw_decode_json(struct openetw_decoder *d, const struct _EVENT_RECORD *r,
 				    struct openetw_text *t);
+/* The same, and both names as openetw_event_names() gives them, for less than two calls take. */
+OPENETW_API int openetw_decode_json_named(struct openetw_decoder *d, const struct _EVENT_RECORD *r,
+					  struct openetw_text *t, const char **ret_provider,
+					  const char **ret_event);
 /* Append `name=value name2="two words" list=[1,2]`. */
 OPENETW_API int openetw_decode_text(struct openetw_decoder *d, const struct _EVENT_RECORD *r,
 				    struct openetw_text *t);

@@ -55,6 +55,10 @@ typedef bool openetw_merge_progress_fn(void *ctx, uint64_t events);
 OPENETW_API uint32_t openetw_merge(const char *const *paths, uint32_t count, const char *output,
 				   uint32_t flags, openetw_merge_progress_fn *progress, void *ctx);
 
+/* A bit of LogFileMode of ours, beside EVENT_TRACE_COMPRESSED_MODE: the file's buffers are Zstandard
+ * frames. Smaller and faster than what Windows has, and read by our own readers only. */
+#define OPENETW_TRACE_ZSTD_MODE 0x40000000u
+
 /* The loss ledger of a session: every place where an event can vanish has its own counter.
  * docs/loss.md explains each. All counters are cumulative since the session started. */
 struct openetw_loss {
@@ -105,6 +109,13 @@ OPENETW_API uint32_t openetw_session_limit(const char *session_name, uint64_t ex
 /* The name (UTF-8, terminated, cut at `size` bytes) that the provider with these 16 bytes of GUID said
  * when it registered. ERROR_NOT_FOUND: it is not registered or did not say one. */
 OPENETW_API uint32_t openetw_registered_name(const void *guid, char *name, uint32_t size);
+
+/* Tells etwd what to call an enabled provider as long as no registration of it says so itself; lists
+ * then show it, openetw_registered_name() answers with it. `name` is UTF-8, at most 255 bytes; "" or
+ * NULL only asks. *registrations (may be NULL): how many processes' registrations there are now, 0
+ * when its events will only come later. ERROR_WMI_GUID_NOT_FOUND: neither registered nor enabled. */
+OPENETW_API uint32_t openetw_name_provider(const void *guid, const char *name,
+					   uint32_t *registrations);
 
 #ifdef __cplusplus
 }

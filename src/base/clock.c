@@ -57,6 +57,7 @@ enum clock_kind clock_kind(void)
 	return (enum clock_kind)(k - 1);
 }
 
+#if !defined(__aarch64__)
 /* The kernel publishes the counter's scale in the first page of any perf event. */
 static uint64_t frequency_from_perf(void)
 {
@@ -109,6 +110,20 @@ static uint64_t frequency_by_measuring(void)
 	return clock_muldiv(c1 - c0, NS_PER_S, n1 - n0);
 }
 
+static uint64_t counter_frequency(void)
+{
+	uint64_t f = frequency_from_perf();
+	return f != 0 ? f : frequency_by_measuring();
+}
+#else
+static uint64_t counter_frequency(void)
+{
+	uint64_t f;
+	__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(f));
+	return f;
+}
+#endif
+
 uint64_t clock_frequency(void)
 {
 	static uint64_t known __attribute__((section(".data")));
@@ -116,18 +131,7 @@ uint64_t clock_frequency(void)
 	if (f != 0) {
 		return f;
 	}
-	if (clock_kind() == CLOCK_KIND_SYSTEM) {
-		f = NS_PER_S;
-	} else {
-#if defined(__aarch64__)
-		__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(f));
-#else
-		f = frequency_from_perf();
-		if (f == 0) {
-			f = frequency_by_measuring();
-		}
-#endif
-	}
+	f = clock_kind() == CLOCK_KIND_SYSTEM ? NS_PER_S : counter_frequency();
 	order_store_relaxed(&known, f);
 	return f;
 }

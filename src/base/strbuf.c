@@ -54,11 +54,22 @@ void strbuf_addf(struct strbuf *b, const char *fmt, ...)
 /* These two go where printf would take most of the time. */
 void strbuf_add_u64(struct strbuf *b, uint64_t v)
 {
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+				    "25262728293031323334353637383940414243444546474849"
+				    "50515253545556575859606162636465666768697071727374"
+				    "75767778798081828384858687888990919293949596979899";
 	char buf[20], *s = buf + sizeof buf;
-	do {
-		*--s = (char)('0' + v % 10);
-		v /= 10;
-	} while (v);
+	while (v >= 100) {
+		s -= 2;
+		memcpy(s, pairs + 2 * (v % 100), 2);
+		v /= 100;
+	}
+	if (v >= 10) {
+		s -= 2;
+		memcpy(s, pairs + 2 * v, 2);
+	} else {
+		*--s = (char)('0' + v);
+	}
 	strbuf_add(b, s, (size_t)(buf + sizeof buf - s));
 }
 
@@ -84,8 +95,33 @@ static bool is_plain(const char *s)
 	return (bad & tops) == 0;
 }
 
+/* Nearly all names: looked at in words, the last of which may overlap the one before. */
+static bool all_plain(const char *s, size_t n)
+{
+	size_t i = 0;
+	if (n < 8) {
+		char word[8] = "        ";
+		memcpy(word, s, n);
+		return is_plain(word);
+	}
+	for (; i + 8 <= n; i += 8) {
+		if (!is_plain(s + i)) {
+			return false;
+		}
+	}
+	return is_plain(s + n - 8);
+}
+
 void strbuf_add_json(struct strbuf *b, const char *s, size_t n)
 {
+	if (BASE_LIKELY(n > 0 && all_plain(s, n) && strbuf_room(b, n + 2))) {
+		char *to = b->s + b->len;
+		to[0] = to[n + 1] = '"';
+		memcpy(to + 1, s, n);
+		to[n + 2] = 0;
+		b->len += n + 2;
+		return;
+	}
 	strbuf_addc(b, '"');
 	size_t from = 0;
 	for (size_t i = 0; i < n; i++) {

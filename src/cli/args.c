@@ -214,6 +214,16 @@ int cli_fail(const struct cli_args *a, uint32_t code, const char *fmt, ...)
 	case 161:
 		hint = "give a log file with -o FILE, or use another one";
 		break;
+	case 2:
+	case 3:
+		hint = "the folder of the file must be there: make it with 'mkdir -p', or name another";
+		break;
+	case 5:
+		hint = "'openetw explain 5' says who may do what; sessions of another user are his";
+		break;
+	case 112:
+		hint = "make room, write elsewhere with -o, or ask for less with --max-size";
+		break;
 	default:
 		break;
 	}

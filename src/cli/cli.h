@@ -142,6 +142,9 @@ bool cli_provider_parse(const struct cli_args *a, const char *text, struct cli_p
 /* Enable with the filters the command line gives (--pid, --exe, --event-id, …). Win32 code. */
 uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session,
 			     const struct cli_provider *p, uint32_t timeout_ms);
+/* After an enable: has etwd know the name (NULL or "": none is known), and tells people when nobody
+ * has registered the provider: it may be misspelt. */
+void cli_provider_tell(const GUID *g, const char *name);
 #define CLI_ENABLE_OPTIONS                                                                         \
 	{'k', "keywords", "MASK", "match any of these keyword bits (default: all)", NULL},         \
 		{0, "match-all", "MASK", "and all of these", NULL},                                \
@@ -175,6 +178,9 @@ uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session,
 		{0, "mode-bits", "BITS", "more bits of the Windows LogFileMode, such as 0x4000", NULL}, \
 		{0, "no-per-cpu", NULL, "one stream of buffers instead of one for each processor", \
 		 NULL},                                                                            \
+		{0, "compress", "HOW",                                                             \
+		 "compress the file: xpress (as Windows) or zstd (for our readers only)",          \
+		 "xpress|zstd"},                                                                   \
 	{                                                                                          \
 		0, "preallocate", NULL, "reserve --max-size on disk at once", NULL                 \
 	}

@@ -53,6 +53,9 @@ static int change(struct cli_args *a, bool enable)
 					      p.any, p.all, (ULONG)timeout, NULL);
 		} else {
 			code = cli_provider_enable(a, h, &p, (uint32_t)timeout);
+			if (code == ERROR_SUCCESS) {
+				cli_provider_tell(&p.guid, p.name);
+			}
 		}
 		if (code) {
 			status = cli_fail(a, code, "cannot %s '%s'", enable ? "enable" : "disable",

@@ -78,6 +78,8 @@ static int run_own(struct cli_args *a, struct cli_trace *t, const struct cli_pri
 		code = cli_provider_enable(a, h, &providers[i], 1000);
 		if (code && code != ERROR_TIMEOUT) {
 			status = cli_fail(a, code, "cannot enable '%s'", providers[i].name);
+		} else {
+			cli_provider_tell(&providers[i].guid, providers[i].name);
 		}
 	}
 	if (status == CLI_OK && !cli_signal_caught()) {

@@ -359,6 +359,7 @@ static int update_live(struct task *t)
 				 controller_why());
 			return logman_error(code, why, NULL);
 		}
+		controller_tell(&t->s.provider[i]);
 	}
 	if (winargs_on(w, "fd") && !explain) {
 		cli_props_init(&p);

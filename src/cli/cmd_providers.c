@@ -49,10 +49,11 @@ static void put_json(const char *guid, const char *name, const char *exe, const 
 	strbuf_finish(&b);
 }
 
-static void put_text(const char *name, const char *exe, const char *kind,
+static void put_text(const char *guid, const char *name, const char *exe, const char *kind,
 		     const TRACE_PROVIDER_INSTANCE_INFO *inst, const uint8_t *enables)
 {
-	printf("%-38s  %8u  %-16s %-11s", name, inst->Pid, exe[0] ? exe : "-", kind);
+	printf("%-36s  %-30s  %8u  %-16s %-11s", guid, *name == '{' ? "-" : name, inst->Pid,
+	       exe[0] ? exe : "-", kind);
 	for (ULONG k = 0; k < inst->EnableCount; k++) {
 		TRACE_ENABLE_INFO e = controller_enable_at(enables, k);
 		printf(" [session %u level %u any 0x%llX]", e.LoggerId, e.Level, e.MatchAnyKeyword);
@@ -75,10 +76,10 @@ static bool instance(void *ctx, const GUID *g, const TRACE_PROVIDER_INSTANCE_INF
 		put_json(guid, name, exe, kind, inst, enables);
 	} else {
 		if (l->rows == 0) {
-			printf("%-38s  %8s  %-16s %-11s %s\n", "PROVIDER", "PID", "PROCESS", "KIND",
-			       "ENABLED");
+			printf("%-36s  %-30s  %8s  %-16s %-11s %s\n", "PROVIDER", "NAME", "PID",
+			       "PROCESS", "KIND", "ENABLED");
 		}
-		put_text(name, exe, kind, inst, enables);
+		put_text(guid, name, exe, kind, inst, enables);
 	}
 	l->rows++;
 	return true;

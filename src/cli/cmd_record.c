@@ -3,7 +3,7 @@
  */
 #include "cli/cli.h"
 
-#include "kernel/kernel.h"
+#include "cli/kernel_session.h"
 
 #include <fcntl.h>
 
@@ -22,6 +22,8 @@ static const struct cli_option options[] = {
 	{'n', "net", NULL, "TCP and UDP: connections, bytes sent and received", NULL},
 	{0, "irq", NULL, "interrupts, and the softirqs and work that they leave to do", NULL},
 	{0, "power", NULL, "idle states and frequencies of processors", NULL},
+	{0, "memory", NULL, "the machine's memory and the processes', every half second", NULL},
+	{0, "counters", NULL, "what processes took in all, when they end", NULL},
 	{'a', "all", NULL, "everything this version can record", NULL},
 	{'i', "interval", "TIME", "between samples, 125us and more (default 1ms)", NULL},
 	{'d', "duration", "TIME", "stop after this long (default: Ctrl-C, or the command's end)", NULL},
@@ -42,11 +44,13 @@ static const struct {
 	{"net", KERNEL_NET},
 	{"irq", KERNEL_INTERRUPT},
 	{"power", KERNEL_POWER},
+	{"memory", KERNEL_MEMINFO},
+	{"counters", KERNEL_COUNTERS},
 };
 
 struct recording {
 	const struct cli_args *args;
-	struct kernel *kernel;
+	struct kernel_file *kernel;
 	pid_t child;
 	int child_status;
 	uint64_t duration_ns; /* 0: no end */
@@ -155,8 +159,8 @@ static void watch(struct recording *r)
 	cli_progress_start(&progress, true);
 	while (!over(r)) {
 		struct kernel_stats s;
-		kernel_poll(r->kernel, POLL_MS);
-		kernel_stats(r->kernel, &s);
+		kernel_file_poll(r->kernel, POLL_MS);
+		kernel_file_stats(r->kernel, &s);
 		cli_progress_show(&progress, "%llu events, %llu samples, %llu switches, %llu lost",
 				  (unsigned long long)s.events, (unsigned long long)s.samples,
 				  (unsigned long long)s.switches,
@@ -178,7 +182,7 @@ static void summary(const char *out, const struct kernel_stats *s, uint64_t cpu_
 		seconds > 0 ? (double)cpu_ns / 1e7 / seconds : 0.0);
 }
 
-static void missing(const struct kernel *k)
+static void not_recorded(const struct kernel *k)
 {
 	const char *line = kernel_missing(k);
 	while (*line) {
@@ -206,6 +210,7 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 {
 	struct diag d;
 	struct kernel_stats begun, stats;
+	struct kernel_mask missing;
 	int go[2] = {-1, -1};
 	diag_clear(&d);
 	if (r->args->count > 0) {
@@ -213,17 +218,20 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 			return cli_fail(r->args, ERROR_NOT_ENOUGH_MEMORY, "cannot fork");
 		}
 		close(go[0]);
-		o->only_pid = cli_flag(r->args, "only-command") ? r->child : o->only_pid;
+		if (cli_flag(r->args, "only-command")) {
+			o->session.pid[0] = (uint32_t)r->child;
+			o->session.pids = 1;
+		}
 	}
-	int err = kernel_start(o, &r->kernel, &d);
+	int err = kernel_file_start(o, &r->kernel, &missing, &d);
 	if (err < 0) {
 		fprintf(stderr, "openetw record: %s\n", d.text[0] ? d.text : strerror(-err));
 		base_close(&go[1]);
 		return CLI_FAILED;
 	}
-	missing(r->kernel);
+	not_recorded(kernel_file_engine(r->kernel));
 	uint64_t started = now_ns(); /* the rundowns do not count: neither their time nor their cost */
-	kernel_stats(r->kernel, &begun);
+	kernel_file_stats(r->kernel, &begun);
 	r->end_ns = r->duration_ns ? started + r->duration_ns : 0;
 	if (go[1] >= 0) {
 		ssize_t n = write(go[1], "g", 1);
@@ -232,10 +240,10 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 	}
 	watch(r);
 	double seconds = (double)(now_ns() - started) / 1e9;
-	kernel_stats(r->kernel, &stats);
+	kernel_file_stats(r->kernel, &stats);
 	uint64_t cpu_ns = stats.cpu_ns - begun.cpu_ns;
-	losses(r->kernel);
-	err = kernel_stop(r->kernel, &stats);
+	losses(kernel_file_engine(r->kernel));
+	err = kernel_file_stop(r->kernel, &stats);
 	summary(out, &stats, cpu_ns, seconds);
 	if (err < 0) {
 		fprintf(stderr, "openetw record: %s: %s\n", out, strerror(-err));
@@ -249,19 +257,21 @@ static int run(struct cli_args *a)
 	struct recording r = {.args = a};
 	const char *out = cli_value(a, "output", "openetw.etl");
 	uint64_t interval_us = 1000, duration_ns = 0, pid = 0;
-	struct kernel_options o = {.stacks = !cli_flag(a, "no-stacks")};
+	struct kernel_options o = {0};
 	if (!cli_duration(a, "interval", 1000, 125, 1000000, &interval_us) ||
 	    !cli_duration(a, "duration", 1, 1000000, UINT64_MAX / 2, &duration_ns) ||
 	    !cli_number(a, "pid", 1, INT32_MAX, &pid)) {
 		return CLI_USAGE;
 	}
 	bool all = cli_flag(a, "all");
+	uint32_t wanted = 0;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(sources); i++) {
-		o.sources |= all || cli_flag(a, sources[i].option) ? sources[i].source : 0;
+		wanted |= all || cli_flag(a, sources[i].option) ? sources[i].source : 0;
 	}
-	o.sources |= o.sources ? KERNEL_PROCESS : KERNEL_PROCESS | KERNEL_CPU;
+	cli_kernel_wants(&o.session, wanted ? wanted : KERNEL_CPU, !cli_flag(a, "no-stacks"));
 	o.interval_us = (uint32_t)interval_us;
-	o.only_pid = (int)pid;
+	o.session.pid[0] = (uint32_t)pid;
+	o.session.pids = pid != 0;
 	snprintf(r.kernel_file, sizeof r.kernel_file, "%s%s", out,
 		 cli_value(a, "provider", NULL) ? ".kernel.etl" : "");
 	o.path = r.kernel_file;

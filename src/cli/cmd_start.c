@@ -57,6 +57,7 @@ static int run(struct cli_args *a)
 			ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
 			return status;
 		}
+		cli_provider_tell(&providers[i].guid, providers[i].name);
 	}
 	if (expire || quota || pid) {
 		code = openetw_session_limit(name,

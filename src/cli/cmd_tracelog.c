@@ -78,6 +78,9 @@ static uint32_t control_all(const struct winargs *w, TRACEHANDLE h, ULONG contro
 			*ret_what = s->provider[i].name[0] ? s->provider[i].name : "a provider";
 			return code;
 		}
+		if (control == EVENT_CONTROL_CODE_ENABLE_PROVIDER) {
+			controller_tell(&s->provider[i]);
+		}
 	}
 	return 0;
 }

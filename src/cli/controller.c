@@ -26,6 +26,15 @@ uint32_t controller_enable(TRACEHANDLE session, const struct saved_provider *p, 
 			      p->all, timeout_ms, &params);
 }
 
+void controller_tell(const struct saved_provider *p)
+{
+	GUID g;
+	memcpy(&g, p->guid.b, sizeof g);
+	if (p->enabled) {
+		cli_provider_tell(&g, p->name);
+	}
+}
+
 static bool is_kernel(const struct saved_provider *p)
 {
 	return guid_equal(&p->guid, &kernel_guid);
@@ -71,6 +80,9 @@ uint32_t controller_start(const struct saved_session *s, const char **ret_what)
 		if (!is_kernel(&s->provider[i]) && s->provider[i].enabled) {
 			code = controller_enable(h, &s->provider[i], 5000);
 			*ret_what = code ? s->provider[i].name : NULL;
+			if (code == 0) {
+				controller_tell(&s->provider[i]);
+			}
 		}
 	}
 	if (code == 0 && (s->expire_s || s->quota)) {
@@ -240,7 +252,7 @@ uint32_t controller_ask(TRACE_QUERY_INFO_CLASS what, const GUID *in, uint8_t **r
 
 void controller_each_instance(const GUID *g, controller_instance_fn *each, void *ctx)
 {
-	uint8_t *buf;
+	uint8_t *buf = NULL;
 	ULONG n;
 	TRACE_GUID_INFO info;
 	if (controller_ask(TraceGuidQueryInfo, g, &buf, &n) != ERROR_SUCCESS || n < sizeof info) {

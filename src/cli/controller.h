@@ -17,6 +17,8 @@ uint32_t controller_start(const struct saved_session *s, const char **ret_what);
 const char *controller_why(void);
 uint32_t controller_enable(TRACEHANDLE session, const struct saved_provider *p,
 			   uint32_t timeout_ms);
+/* After it: cli_provider_tell. */
+void controller_tell(const struct saved_provider *p);
 /* The same as a command line of openetw. */
 void controller_explain(FILE *f, const struct saved_session *s);
 void controller_explain_enable(FILE *f, const char *session, const struct saved_provider *p);

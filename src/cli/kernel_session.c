@@ -13,6 +13,44 @@
 #define STOP_WAIT_MS 120000
 #define POLL_MS	     10
 
+static const struct {
+	uint32_t source, bits;
+	uint16_t stack[10];
+} wants[] = {
+	{KERNEL_CPU, KERNEL_BIT_PROFILE, {0x0F2E}},
+	{KERNEL_CSWITCH, KERNEL_BIT_CSWITCH | KERNEL_BIT_DISPATCHER, {0x0524}},
+	{KERNEL_SYSCALL, KERNEL_BIT_SYSCALL, {0x0F33}},
+	{KERNEL_DISK, KERNEL_BIT_DISK_IO | KERNEL_BIT_DISK_IO_INIT | KERNEL_BIT_FILENAME, {0x010C, 0x010D, 0x010F}},
+	{KERNEL_FILE, KERNEL_BIT_FILE_IO | KERNEL_BIT_FILE_IO_INIT | KERNEL_BIT_FILENAME,
+	 {0x0440, 0x0443, 0x0444, 0x0446, 0x0447, 0x0449}},
+	{KERNEL_FAULT, KERNEL_BIT_ALL_FAULTS | KERNEL_BIT_HARD_FAULTS, {0x0220, 0x020B}},
+	{KERNEL_VIRTUAL, KERNEL_BIT_VIRT_ALLOC, {0x0262, 0x0263}},
+	{KERNEL_VIRTUAL, KERNEL_BIT_VAMAP, {0}},
+	{KERNEL_HANDLE, (uint32_t)KERNEL_BIT_OB_HANDLE, {0x1120, 0x1121}},
+	/* Sends, receives, accepts; connections come up in whatever context the answer came. */
+	{KERNEL_NET, KERNEL_BIT_NETWORK,
+	 {0x060A, 0x061A, 0x060B, 0x061B, 0x060F, 0x061F, 0x080A, 0x081A, 0x080B, 0x081B}},
+	{KERNEL_INTERRUPT, KERNEL_BIT_DPC | KERNEL_BIT_INTERRUPT, {0}},
+	{KERNEL_POWER, KERNEL_BIT_PROCESSOR_IDLE, {0}},
+	{KERNEL_POWER, (uint32_t)KERNEL_BIT_POWER, {0}},
+	{KERNEL_MEMINFO, KERNEL_BIT_MEMINFO | KERNEL_BIT_MEMINFO_WS, {0}},
+	{KERNEL_COUNTERS, KERNEL_BIT_PERF_COUNTER, {0}},
+};
+
+void cli_kernel_wants(struct kernel_session *s, uint32_t sources, bool stacks)
+{
+	kernel_mask_set(&s->mask, KERNEL_BIT_PROCESS | KERNEL_BIT_THREAD | KERNEL_BIT_LOADER);
+	for (size_t i = 0; i < BASE_ARRAY_LEN(wants); i++) {
+		if (!(sources & wants[i].source)) {
+			continue;
+		}
+		kernel_mask_set(&s->mask, wants[i].bits);
+		for (size_t n = 0; stacks && n < BASE_ARRAY_LEN(wants[i].stack) && wants[i].stack[n]; n++) {
+			kernel_session_stack(s, wants[i].stack[n]);
+		}
+	}
+}
+
 static bool folder(char *out, size_t cap)
 {
 	char dir[2048];
@@ -76,7 +114,8 @@ static void on_end(int sig)
 /* The background process. Says "" or a problem into `out`, then records until it is told to stop. */
 static void collect(const char *key, const struct kernel_options *o, int out)
 {
-	struct kernel *k;
+	struct kernel_file *k;
+	struct kernel_mask missing;
 	struct kernel_stats stats;
 	struct diag d;
 	char path[2300];
@@ -94,7 +133,7 @@ static void collect(const char *key, const struct kernel_options *o, int out)
 		dup2(null, fd);
 	}
 	diag_clear(&d);
-	int err = kernel_start(o, &k, &d);
+	int err = kernel_file_start(o, &k, &missing, &d);
 	const char *problem = err < 0 ? (d.text[0] ? d.text : strerror(-err)) : "";
 	ssize_t n = write(out, problem, strlen(problem) + 1);
 	(void)n;
@@ -103,9 +142,9 @@ static void collect(const char *key, const struct kernel_options *o, int out)
 		_exit(1);
 	}
 	while (!told) {
-		kernel_poll(k, POLL_MS);
+		kernel_file_poll(k, POLL_MS);
 	}
-	err = kernel_stop(k, &stats);
+	err = kernel_file_stop(k, &stats);
 	FILE *f = path_of(key, ".stats", path, sizeof path) ? fopen(path, "we") : NULL;
 	if (f) {
 		fwrite(&stats, sizeof stats, 1, f);

@@ -169,23 +169,40 @@ static void add_stack(struct cli_printer *p, const EVENT_RECORD *e, bool json)
 	strbuf_adds(b, json ? "]" : "");
 }
 
-/* key: `,"name":` throughout */
-static void add_number(struct strbuf *b, const char *key, unsigned v)
+/* ---- the meta object ----------------------------------------------------------------------------
+ * Room for all of its fixed part is made once, then bytes are stored without further questions: this
+ * is done for every event. */
+
+#define META_ROOM 640u /* all keys, numbers, time and two GUIDs */
+
+/* A literal: its length is known to the compiler. */
+#define PUT(s, text)                                                                               \
+	do {                                                                                       \
+		memcpy(s, text, sizeof(text) - 1);                                                 \
+		(s) += sizeof(text) - 1;                                                           \
+	} while (0)
+
+static char *put_u32(char *s, uint32_t v)
 {
-	if (v) {
-		strbuf_adds(b, key);
-		strbuf_add_u64(b, v);
+	char digits[10], *d = digits + sizeof digits;
+	do {
+		*--d = (char)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	size_t n = (size_t)(digits + sizeof digits - d);
+	for (size_t i = 0; i < n; i++) {
+		s[i] = d[i];
 	}
+	return s + n;
 }
 
-static void add_guid(struct strbuf *b, const char *key, const GUID *g)
+static char *put_hex(char *s, uint64_t v)
 {
-	char guid[37];
-	cli_guid_text(g, guid);
-	strbuf_adds(b, key);
-	strbuf_addc(b, '"');
-	strbuf_add(b, guid, 36);
-	strbuf_addc(b, '"');
+	unsigned n = v ? (67u - (unsigned)__builtin_clzll(v)) / 4 : 1;
+	for (unsigned i = n; i-- > 0; v >>= 4) {
+		s[i] = "0123456789ABCDEF"[v & 15];
+	}
+	return s + n;
 }
 
 static void add_name(struct strbuf *b, const char *key, const char *name)
@@ -196,6 +213,74 @@ static void add_name(struct strbuf *b, const char *key, const char *name)
 	}
 }
 
+/* From "time" to "relatedActivity". */
+static void add_meta(struct strbuf *b, const EVENT_RECORD *e, const struct openetw_event_origin *o,
+		     const char *time)
+{
+	const EVENT_HEADER *h = &e->EventHeader;
+	const EVENT_DESCRIPTOR *d = &h->EventDescriptor;
+	char guid[37];
+	size_t name_bytes = o->process ? strlen(o->process) : 0;
+	if (!strbuf_room(b, META_ROOM + 6 * name_bytes)) { /* \u0000 at worst */
+		return;
+	}
+	char *s = b->s + b->len;
+	PUT(s, ",\"time\":\"");
+	size_t n = strlen(time);
+	memcpy(s, time, n);
+	s += n;
+	PUT(s, "\",\"cpu\":");
+	s = put_u32(s, GetEventProcessorIndex(e));
+	if (o->pid != UINT32_MAX) {
+		PUT(s, ",\"pid\":");
+		s = put_u32(s, o->pid);
+	}
+	if (o->tid != UINT32_MAX) {
+		PUT(s, ",\"tid\":");
+		s = put_u32(s, o->tid);
+	}
+	if (o->process) {
+		b->len = (size_t)(s - b->s);
+		add_name(b, ",\"process\":", o->process);
+		s = b->s + b->len;
+	}
+#define NUMBER(key, v)                                                                             \
+	if (v) {                                                                                   \
+		PUT(s, ",\"" key "\":");                                                           \
+		s = put_u32(s, v);                                                                 \
+	}
+	NUMBER("id", d->Id)
+	NUMBER("version", d->Version)
+	NUMBER("channel", d->Channel)
+	NUMBER("level", d->Level)
+	NUMBER("opcode", d->Opcode)
+	NUMBER("task", d->Task)
+#undef NUMBER
+	if (d->Keyword) {
+		PUT(s, ",\"keywords\":\"0x");
+		s = put_hex(s, d->Keyword);
+		*s++ = '"';
+	}
+	if (guid_set(&h->ActivityId)) {
+		cli_guid_text(&h->ActivityId, guid);
+		PUT(s, ",\"activity\":\"");
+		memcpy(s, guid, 36);
+		s += 36;
+		*s++ = '"';
+	}
+	const EVENT_HEADER_EXTENDED_DATA_ITEM *related =
+		cli_event_item(e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID);
+	if (related && related->DataSize == sizeof(GUID)) {
+		cli_guid_text((const GUID *)(uintptr_t)related->DataPtr, guid);
+		PUT(s, ",\"relatedActivity\":\"");
+		memcpy(s, guid, 36);
+		s += 36;
+		*s++ = '"';
+	}
+	*s = 0;
+	b->len = (size_t)(s - b->s);
+}
+
 static void note(struct cli_printer *p, int result)
 {
 	p->undecoded += result != OPENETW_DECODED;
@@ -203,10 +288,10 @@ static void note(struct cli_printer *p, int result)
 
 static void print_json(struct cli_printer *p, const EVENT_RECORD *e, const char *time)
 {
-	const EVENT_HEADER *h = &e->EventHeader;
 	struct strbuf *b = &p->line;
+	const char *provider, *name;
 	openetw_text_clear(&p->text);
-	note(p, openetw_decode_json(p->decoder, e, &p->text));
+	note(p, openetw_decode_json_named(p->decoder, e, &p->text, &provider, &name));
 	/* "{fields}" without its closing brace, then the meta object */
 	if (p->text.length > 2) {
 		strbuf_add(b, p->text.data, p->text.length - 1);
@@ -214,45 +299,12 @@ static void print_json(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	} else {
 		strbuf_addc(b, '{');
 	}
-	const char *provider, *name;
-	openetw_event_names(p->decoder, e, &provider, &name);
 	strbuf_adds(b, "\"meta\":{\"provider\":");
 	strbuf_add_json(b, provider, strlen(provider));
 	strbuf_adds(b, ",\"event\":");
 	strbuf_add_json(b, name, strlen(name));
-	strbuf_adds(b, ",\"time\":\"");
-	strbuf_adds(b, time);
-	strbuf_adds(b, "\",\"cpu\":");
-	strbuf_add_u64(b, GetEventProcessorIndex(e));
 	const struct openetw_event_origin *o = cli_view_origin(p->view);
-	if (o->pid != UINT32_MAX) {
-		strbuf_adds(b, ",\"pid\":");
-		strbuf_add_u64(b, o->pid);
-	}
-	if (o->tid != UINT32_MAX) {
-		strbuf_adds(b, ",\"tid\":");
-		strbuf_add_u64(b, o->tid);
-	}
-	add_name(b, ",\"process\":", o->process);
-	add_number(b, ",\"id\":", h->EventDescriptor.Id);
-	add_number(b, ",\"version\":", h->EventDescriptor.Version);
-	add_number(b, ",\"channel\":", h->EventDescriptor.Channel);
-	add_number(b, ",\"level\":", h->EventDescriptor.Level);
-	add_number(b, ",\"opcode\":", h->EventDescriptor.Opcode);
-	add_number(b, ",\"task\":", h->EventDescriptor.Task);
-	if (h->EventDescriptor.Keyword) {
-		strbuf_adds(b, ",\"keywords\":\"");
-		strbuf_add_hex(b, h->EventDescriptor.Keyword);
-		strbuf_addc(b, '"');
-	}
-	if (guid_set(&h->ActivityId)) {
-		add_guid(b, ",\"activity\":", &h->ActivityId);
-	}
-	const EVENT_HEADER_EXTENDED_DATA_ITEM *related =
-		cli_event_item(e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID);
-	if (related && related->DataSize == sizeof(GUID)) {
-		add_guid(b, ",\"relatedActivity\":", (const GUID *)(uintptr_t)related->DataPtr);
-	}
+	add_meta(b, e, o, time);
 	add_name(b, ",\"file\":", o->file);
 	if (p->stacks) {
 		add_stack(p, e, true);

@@ -272,6 +272,26 @@ uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session,
 			      p->any, p->all, timeout_ms, &params);
 }
 
+void cli_provider_tell(const GUID *g, const char *name)
+{
+	uint32_t registrations = 1;
+	char guid[37];
+	struct guid plain;
+	if (name && (*name == '*' || *name == '#')) {
+		name++;
+	}
+	if (name && guid_parse(name, &plain) == 0) {
+		name = NULL;
+	}
+	if (openetw_name_provider(g, name, &registrations) == ERROR_SUCCESS && registrations == 0) {
+		cli_guid_text(g, guid);
+		fprintf(stderr,
+			"note: no process has registered %s {%s} yet; it is recorded as soon as one "
+			"does. 'openetw providers' lists who is there\n",
+			name && *name ? name : "provider", guid);
+	}
+}
+
 bool cli_props_from_args(const struct cli_args *a, struct cli_props *p, const char *file,
 			 bool realtime)
 {
@@ -297,6 +317,11 @@ bool cli_props_from_args(const struct cli_args *a, struct cli_props *p, const ch
 	}
 	m |= cli_flag(a, "no-per-cpu") ? EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING : 0;
 	m |= cli_flag(a, "preallocate") ? EVENT_TRACE_FILE_MODE_PREALLOCATE : 0;
+	const char *compress = cli_value(a, "compress", NULL);
+	if (compress) {
+		m |= EVENT_TRACE_COMPRESSED_MODE |
+		     (strcmp(compress, "zstd") == 0 ? OPENETW_TRACE_ZSTD_MODE : 0);
+	}
 	uint64_t bits = 0;
 	if (!cli_number(a, "mode-bits", 0, UINT32_MAX, &bits)) {
 		return false;
@@ -361,6 +386,8 @@ void cli_mode_text(uint32_t mode, char *out, size_t cap)
 		{EVENT_TRACE_BUFFERING_MODE, "buffering"},
 		{EVENT_TRACE_PRIVATE_LOGGER_MODE, "private"},
 		{EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING, "no-per-cpu"},
+		{EVENT_TRACE_COMPRESSED_MODE, "compressed"},
+		{OPENETW_TRACE_ZSTD_MODE, "zstd"},
 	};
 	struct strbuf b = {0};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #define PER_SECOND   10000000ull
+#define SECOND_CHARS 19
 #define UNIX_SECONDS 11644473600ll /* from 1601 to 1970 */
 
 static void add2(char **s, unsigned v)
@@ -35,11 +36,9 @@ static long local_offset(uint64_t filetime)
 	return known;
 }
 
-void cli_time_format(uint64_t filetime, bool local, char out[CLI_TIME_TEXT_SIZE])
+/* "2026-01-31T12:00:00" */
+static void format_second(uint64_t seconds, char out[SECOND_CHARS])
 {
-	long offset = local ? local_offset(filetime) : 0;
-	uint64_t shifted = filetime + (uint64_t)((int64_t)offset * (int64_t)PER_SECOND);
-	uint64_t seconds = shifted / PER_SECOND, ticks = shifted % PER_SECOND;
 	uint64_t days = seconds / 86400;
 	unsigned rest = (unsigned)(seconds % 86400);
 	/* Days to a date: count in 400-year cycles from 1601-01-01, which starts one. */
@@ -75,10 +74,28 @@ void cli_time_format(uint64_t filetime, bool local, char out[CLI_TIME_TEXT_SIZE]
 	add2(&s, rest / 60 % 60);
 	*s++ = ':';
 	add2(&s, rest % 60);
-	*s++ = '.';
-	for (unsigned div = 1000000; div; div /= 10) {
-		*s++ = (char)('0' + ticks / div % 10);
+}
+
+/* Events of one second come in a row: its part of the text is made once. */
+void cli_time_format(uint64_t filetime, bool local, char out[CLI_TIME_TEXT_SIZE])
+{
+	static _Thread_local uint64_t known_second = UINT64_MAX;
+	static _Thread_local char known[SECOND_CHARS];
+	long offset = local ? local_offset(filetime) : 0;
+	uint64_t shifted = filetime + (uint64_t)((int64_t)offset * (int64_t)PER_SECOND);
+	uint64_t seconds = shifted / PER_SECOND;
+	uint32_t ticks = (uint32_t)(shifted % PER_SECOND);
+	if (seconds != known_second) {
+		format_second(seconds, known);
+		known_second = seconds;
 	}
+	memcpy(out, known, SECOND_CHARS);
+	char *s = out + SECOND_CHARS;
+	*s = '.';
+	for (int i = 7; i > 0; i--, ticks /= 10) {
+		s[i] = (char)('0' + ticks % 10);
+	}
+	s += 8;
 	if (!local) {
 		*s++ = 'Z';
 	} else {

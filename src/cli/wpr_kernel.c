@@ -23,9 +23,8 @@ bool wpr_kernel_runs(const struct wpr *w)
 int wpr_kernel_start(struct wpr *w)
 {
 	char key[80], file[2100], problem[400];
-	struct kernel_options o = {.sources = wpr_kernel_sources(w->profile) | KERNEL_PROCESS,
-				   .interval_us = 1000,
-				   .path = file};
+	struct kernel_options o = {.interval_us = 1000, .path = file};
+	bool stacks = false;
 	bool strict = w->profile->strict, wanted = wpr_kernel_sources(w->profile) != 0, others = false;
 	for (const struct profile_collector *c = w->profile->collectors; c; c = c->next) {
 		others = others || (c->kind == PROFILE_EVENT && c->providers);
@@ -34,7 +33,7 @@ int wpr_kernel_start(struct wpr *w)
 		}
 		o.buffer_size_kb = BASE_MAX(o.buffer_size_kb, c->buffer_kb);
 		for (const struct profile_provider *p = c->providers; p; p = p->next) {
-			o.stacks = o.stacks || p->stacks;
+			stacks = stacks || p->stacks;
 			strict = strict || p->strict;
 			for (const struct profile_word *k = p->system_keywords; k; k = k->next) {
 				strict = strict || k->strict;
@@ -44,6 +43,7 @@ int wpr_kernel_start(struct wpr *w)
 	if (!wanted) {
 		return CLI_OK;
 	}
+	cli_kernel_wants(&o.session, wpr_kernel_sources(w->profile), stacks);
 	wpr_kernel_key(w->instance, key, sizeof key);
 	snprintf(file, sizeof file, "%s/kernel.etl", w->work);
 	if (cli_kernel_start(key, &o, problem, sizeof problem) == 0) {

@@ -21,6 +21,12 @@ int wpr_fail(uint32_t code, const char *fmt, ...)
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);
 	fprintf(stderr, "\n\n\tError code: 0x%08x\n", code);
+	if (code == WPR_NOT_RUNNING) {
+		fprintf(stderr, "\t'wpr -start PROFILE' begins a recording; 'wpr -status' shows what runs. A "
+				"recording with\n\tan -instancename is reached by that name only.\n");
+	} else {
+		fprintf(stderr, "\t'openetw explain 0x%08x' says more\n", code);
+	}
 	return CLI_FAILED;
 }
 

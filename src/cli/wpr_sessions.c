@@ -166,6 +166,11 @@ uint32_t wpr_enable(TRACEHANDLE session, const struct profile_provider *p, uint3
 	for (ULONG i = 0; i < f.count; i++) {
 		free(f.memory[i]);
 	}
+	struct guid plain;
+	const char *name = p->name + (*p->name == '*');
+	if (code == ERROR_SUCCESS && guid_parse(name, &plain) < 0) {
+		openetw_name_provider(&guid, name, NULL); /* lists look better */
+	}
 	return code;
 }
 

@@ -163,6 +163,8 @@ int xperf_enable(struct cli_args *a, const struct xperf_scope *s, TRACEHANDLE h)
 				p[i].name);
 		} else if (code) {
 			status = cli_fail(a, code, "%s: cannot enable '%s'", s->name, p[i].name);
+		} else {
+			cli_provider_tell(&p[i].guid, p[i].name);
 		}
 	}
 	return status;
@@ -223,11 +225,9 @@ static int start_kernel(struct xperf *x)
 		return cli_fail(a, win32_from_errno(-errno), "cannot write %s", file);
 	}
 	snprintf(kernel_file, sizeof kernel_file, "%s%s%s", cwd, *cwd ? "/" : "", file);
-	struct kernel_options o = {.path = kernel_file,
-				   .sources = sources | KERNEL_PROCESS,
-				   .interval_us = 1000,
-				   .stacks = k->stack != NULL,
-				   .buffer_size_kb = (uint32_t)k->buffer_kb};
+	struct kernel_options o = {
+		.path = kernel_file, .interval_us = 1000, .buffer_size_kb = (uint32_t)k->buffer_kb};
+	cli_kernel_wants(&o.session, sources, k->stack != NULL);
 	int err = sources ? cli_kernel_start(XPERF_KEY, &o, problem, sizeof problem) : -EOPNOTSUPP;
 	if (err == 0) {
 		k->started = true;

@@ -59,7 +59,7 @@ static bool filter_well_formed(const EVENT_FILTER_DESCRIPTOR *f)
 static uint32_t put_filters(struct proto_writer *w, const EVENT_FILTER_DESCRIPTOR *f, ULONG count)
 {
 	if (count > MAX_EVENT_FILTERS_COUNT || (count > 0 && f == NULL)) {
-		return ERROR_INVALID_PARAMETER;
+		return control_refuse(ERROR_INVALID_PARAMETER, "an enable has at most 13 filters");
 	}
 	uint8_t *blob = malloc(4 + MAX_EVENT_FILTER_PAYLOAD_SIZE);
 	if (blob == NULL) {
@@ -76,11 +76,14 @@ static uint32_t put_filters(struct proto_writer *w, const EVENT_FILTER_DESCRIPTO
 			code = ERROR_NOT_SUPPORTED;
 		} else if (limit == 0 || f[i].Size > limit || (f[i].Size > 0 && f[i].Ptr == 0) ||
 		    !filter_well_formed(&f[i])) {
-			code = ERROR_INVALID_PARAMETER;
+			code = control_refuse(ERROR_INVALID_PARAMETER,
+					      limit == 0 ? "a filter has a type that is not known"
+							 : "a filter is malformed or too large");
 		}
 		for (ULONG k = 0; k < i; k++) {
 			if (f[k].Type == f[i].Type) {
-				code = ERROR_INVALID_PARAMETER;
+				code = control_refuse(ERROR_INVALID_PARAMETER,
+						      "a filter type is given twice");
 			}
 		}
 		if (code == ERROR_SUCCESS) {
@@ -100,8 +103,10 @@ static uint32_t enable(uint64_t id, const GUID *provider, ULONG control_code, UC
 		       const EVENT_FILTER_DESCRIPTOR *filters, ULONG filter_count)
 {
 	struct guid guid, source_id = {{0}};
+	err_text_clear();
 	if (id == 0 || id == UINT64_MAX || provider == NULL || control_code > EVENT_CONTROL_CODE_CAPTURE_STATE) {
-		return ERROR_INVALID_PARAMETER;
+		return control_refuse(ERROR_INVALID_PARAMETER,
+				      "a session, a provider and a known control code are needed");
 	}
 	memcpy(guid.b, provider, 16);
 	if (source) {
@@ -150,7 +155,8 @@ ULONG WINAPI EnableTraceEx2(TRACEHANDLE TraceHandle, LPCGUID ProviderId, ULONG C
 	}
 	if ((p->Version != ENABLE_TRACE_PARAMETERS_VERSION && p->Version != ENABLE_TRACE_PARAMETERS_VERSION_2) ||
 	    p->ControlFlags != 0) {
-		return ERROR_INVALID_PARAMETER;
+		return control_refuse(ERROR_INVALID_PARAMETER,
+				      "ENABLE_TRACE_PARAMETERS needs Version 1 or 2 and ControlFlags 0");
 	}
 	/* A version-1 block has no FilterDescCount member: it must not be read. */
 	ULONG count = p->Version == ENABLE_TRACE_PARAMETERS_VERSION_2 ? p->FilterDescCount

@@ -13,39 +13,59 @@
 	 EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_NEWFILE)
 
 /* Contradictions Windows refuses; what remains is looked at again by the daemon. */
-static uint32_t check_mode(const EVENT_TRACE_PROPERTIES *p)
+static const char *mode_contradiction(const EVENT_TRACE_PROPERTIES *p)
 {
 	uint32_t m = p->LogFileMode;
 	uint32_t order = m & (EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR |
 			      EVENT_TRACE_FILE_MODE_NEWFILE);
 	if ((order & (order - 1)) != 0) {
-		return ERROR_INVALID_PARAMETER;
+		return "sequential, circular and new-file modes exclude each other";
 	}
-	if ((m & EVENT_TRACE_FILE_MODE_APPEND) &&
-	    (m & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_FILE_MODE_CIRCULAR |
-		  EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_PRIVATE_LOGGER_MODE))) {
-		return ERROR_INVALID_PARAMETER;
+	if (m & EVENT_TRACE_FILE_MODE_APPEND) {
+		if (m & EVENT_TRACE_REAL_TIME_MODE) {
+			return "append mode cannot deliver in real time";
+		}
+		if (m & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_NEWFILE)) {
+			return "append mode cannot be circular or new-file";
+		}
+		if (m & EVENT_TRACE_PRIVATE_LOGGER_MODE) {
+			return "a private session cannot append";
+		}
 	}
 	if ((m & EVENT_TRACE_BUFFERING_MODE) && (m & (FILE_MODES | EVENT_TRACE_REAL_TIME_MODE))) {
-		return ERROR_INVALID_PARAMETER;
+		return "buffering mode has neither a file mode nor real-time delivery: leave out the "
+		       "log file and name one when you flush";
 	}
-	if ((m & EVENT_TRACE_PRIVATE_LOGGER_MODE) &&
-	    (m & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_FILE_MODE_NEWFILE |
-		  EVENT_TRACE_FILE_MODE_PREALLOCATE | EVENT_TRACE_INDEPENDENT_SESSION_MODE))) {
-		return ERROR_INVALID_PARAMETER;
+	if (m & EVENT_TRACE_PRIVATE_LOGGER_MODE) {
+		if (m & EVENT_TRACE_REAL_TIME_MODE) {
+			return "a private session cannot deliver in real time";
+		}
+		if (m & (EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_FILE_MODE_PREALLOCATE)) {
+			return "a private session cannot be new-file or preallocated";
+		}
+		if (m & EVENT_TRACE_INDEPENDENT_SESSION_MODE) {
+			return "private and independent modes exclude each other";
+		}
 	}
 	if ((m & EVENT_TRACE_PRIVATE_IN_PROC) && !(m & EVENT_TRACE_PRIVATE_LOGGER_MODE)) {
-		return ERROR_INVALID_PARAMETER;
+		return "the in-process mode goes with the private mode only (0x20000 with 0x800)";
 	}
 	if ((m & EVENT_TRACE_USE_GLOBAL_SEQUENCE) && (m & EVENT_TRACE_USE_LOCAL_SEQUENCE)) {
-		return ERROR_INVALID_PARAMETER;
+		return "global and local sequence numbers exclude each other";
 	}
-	if ((m & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_NEWFILE |
-		  EVENT_TRACE_FILE_MODE_PREALLOCATE)) &&
-	    p->MaximumFileSize == 0) {
-		return ERROR_INVALID_PARAMETER;
+	if (p->MaximumFileSize != 0) {
+		return NULL;
 	}
-	return ERROR_SUCCESS;
+	return m & EVENT_TRACE_FILE_MODE_CIRCULAR    ? "circular mode needs a maximum file size"
+	       : m & EVENT_TRACE_FILE_MODE_NEWFILE   ? "new-file mode needs a maximum file size"
+	       : m & EVENT_TRACE_FILE_MODE_PREALLOCATE ? "preallocation needs a maximum file size"
+						       : NULL;
+}
+
+static uint32_t check_mode(const EVENT_TRACE_PROPERTIES *p)
+{
+	const char *why = mode_contradiction(p);
+	return why ? control_refuse(ERROR_INVALID_PARAMETER, why) : ERROR_SUCCESS;
 }
 
 /* Session names are compared without regard to case. */
@@ -71,15 +91,21 @@ void control_session_from_props(const EVENT_TRACE_PROPERTIES *p, struct proto_se
 
 static uint32_t start(CONTROLTRACE_ID *ret_id, const void *name, bool wide, EVENT_TRACE_PROPERTIES *p)
 {
+	err_text_clear();
 	if (ret_id == NULL || name == NULL || p == NULL) {
-		return ERROR_INVALID_PARAMETER;
+		return control_refuse(ERROR_INVALID_PARAMETER,
+				      "the handle, the name and the properties must be given");
 	}
 	*ret_id = 0;
 	struct control_block b = {p, wide, false};
 	uint16_t session_name[CONTROL_NAME_MAX + 1];
 	uint16_t file[4096];
 	struct proto_session s = {0};
-	uint32_t code = p->Wnode.BufferSize < sizeof *p ? ERROR_BAD_LENGTH : ERROR_SUCCESS;
+	uint32_t code = ERROR_SUCCESS;
+	if (p->Wnode.BufferSize < sizeof *p) {
+		code = control_refuse(ERROR_BAD_LENGTH,
+				      "Wnode.BufferSize is smaller than the properties structure");
+	}
 	if (code == ERROR_SUCCESS) {
 		code = control_name(name, wide, session_name, &s.name_len);
 	}
@@ -97,7 +123,8 @@ static uint32_t start(CONTROLTRACE_ID *ret_id, const void *name, bool wide, EVEN
 	bool kernel_name = is_kernel_name(session_name);
 	if (memcmp(&p->Wnode.Guid, &kernel_guid, 16) == 0 && !kernel_name &&
 	    !(p->LogFileMode & EVENT_TRACE_SYSTEM_LOGGER_MODE)) {
-		return ERROR_INVALID_PARAMETER;
+		return control_refuse(ERROR_INVALID_PARAMETER,
+				      "SystemTraceControlGuid belongs to the session 'NT Kernel Logger'");
 	}
 	code = control_block_file(&b, file, BASE_ARRAY_LEN(file), &s.log_file_len);
 	if (code != ERROR_SUCCESS) {
@@ -105,7 +132,8 @@ static uint32_t start(CONTROLTRACE_ID *ret_id, const void *name, bool wide, EVEN
 	}
 	if (s.log_file_len == 0 &&
 	    !(p->LogFileMode & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_BUFFERING_MODE))) {
-		return ERROR_BAD_PATHNAME;
+		return control_refuse(ERROR_BAD_PATHNAME, "a session that is neither real-time nor "
+							  "buffering needs a log file");
 	}
 	control_session_from_props(p, &s);
 	if (kernel_name) {
@@ -157,8 +185,10 @@ static bool name_used(CONTROLTRACE_ID id)
 static uint32_t control(CONTROLTRACE_ID id, const void *name, bool wide, EVENT_TRACE_PROPERTIES *p,
 			ULONG control_code)
 {
+	err_text_clear();
 	if (p == NULL || control_code > EVENT_TRACE_CONTROL_CONVERT_TO_REALTIME) {
-		return ERROR_INVALID_PARAMETER;
+		return control_refuse(ERROR_INVALID_PARAMETER,
+				      p ? "no such control code" : "the properties must be given");
 	}
 	struct control_block b = {p, wide, false};
 	uint16_t session_name[CONTROL_NAME_MAX + 1];
@@ -171,7 +201,8 @@ static uint32_t control(CONTROLTRACE_ID id, const void *name, bool wide, EVENT_T
 	/* A private session may be named by Wnode.Guid alone. */
 	if (name == NULL && (id == 0 || id == UINT64_MAX) &&
 	    !(p->LogFileMode & EVENT_TRACE_PRIVATE_LOGGER_MODE)) {
-		return ERROR_INVALID_PARAMETER;
+		return control_refuse(ERROR_INVALID_PARAMETER,
+				      "the session must be given by its name or its handle");
 	}
 	if (name != NULL && name_used(id)) {
 		code = control_name(name, wide, session_name, &s.name_len);

@@ -39,6 +39,9 @@ uint32_t control_name(const void *name, bool wide, uint16_t *out, uint32_t *ret_
  * drive letter, a relative path (against the current directory). -ENAMETOOLONG. */
 int control_path(const char *in, char *out, size_t cap);
 
+/* Returns `code`, and has openetw_last_error_text() say why. */
+uint32_t control_refuse(uint32_t code, const char *why);
+
 struct control_reply {
 	uint8_t mem[PROTO_MESSAGE_MAX] __attribute__((aligned(8)));
 	struct proto_message message;

@@ -22,27 +22,34 @@ static uint32_t area_end(const EVENT_TRACE_PROPERTIES *p, uint32_t offset, uint3
 	return other > offset ? other : p->Wnode.BufferSize;
 }
 
+static const char no_room_for_name[] = "the properties block has no room for the session's name";
+
 uint32_t control_block_check(const struct control_block *b, bool for_start, size_t name_units)
 {
 	const EVENT_TRACE_PROPERTIES *p = b->p;
 	size_t unit = b->wide ? 2 : 1;
 	if (p->Wnode.BufferSize < sizeof(EVENT_TRACE_PROPERTIES) ||
 	    p->Wnode.BufferSize < struct_bytes(p)) {
-		return ERROR_BAD_LENGTH;
+		return control_refuse(ERROR_BAD_LENGTH,
+				      "Wnode.BufferSize is smaller than the properties structure");
 	}
 	if ((p->Wnode.Flags & WNODE_FLAG_VERSIONED_PROPERTIES) &&
 	    ((const EVENT_TRACE_PROPERTIES_V2 *)p)->VersionNumber != 2) {
-		return ERROR_INVALID_PARAMETER;
+		return control_refuse(ERROR_INVALID_PARAMETER,
+				      "WNODE_FLAG_VERSIONED_PROPERTIES needs VersionNumber 2");
 	}
 	/* An area that begins where the block ends is one without room, not a wrong offset. */
 	if (for_start && p->LoggerNameOffset == p->Wnode.BufferSize) {
-		return ERROR_BAD_LENGTH;
+		return control_refuse(ERROR_BAD_LENGTH, no_room_for_name);
 	}
 	if (!offset_valid(p, p->LogFileNameOffset) || !offset_valid(p, p->LoggerNameOffset)) {
-		return ERROR_INVALID_PARAMETER;
+		return control_refuse(ERROR_INVALID_PARAMETER,
+				      "LoggerNameOffset or LogFileNameOffset points outside the block or "
+				      "into the structure");
 	}
 	if (b->wide && ((p->LogFileNameOffset | p->LoggerNameOffset) & 1)) {
-		return ERROR_INVALID_PARAMETER;
+		return control_refuse(ERROR_INVALID_PARAMETER,
+				      "the offset of a 16-bit string must be even");
 	}
 	if (!for_start) {
 		return ERROR_SUCCESS;
@@ -50,10 +57,11 @@ uint32_t control_block_check(const struct control_block *b, bool for_start, size
 	if (p->LoggerNameOffset != 0 &&
 	    area_end(p, p->LoggerNameOffset, p->LogFileNameOffset) - p->LoggerNameOffset <
 		    (name_units + 1) * unit) {
-		return ERROR_BAD_LENGTH;
+		return control_refuse(ERROR_BAD_LENGTH, no_room_for_name);
 	}
 	if (!(p->Wnode.Flags & WNODE_FLAG_TRACED_GUID)) {
-		return ERROR_INVALID_PARAMETER;
+		return control_refuse(ERROR_INVALID_PARAMETER,
+				      "Wnode.Flags must have WNODE_FLAG_TRACED_GUID");
 	}
 	return ERROR_SUCCESS;
 }
@@ -121,7 +129,8 @@ uint32_t control_block_file(const struct control_block *b, uint16_t *out, size_t
 	uint32_t end = area_end(p, p->LogFileNameOffset, p->LoggerNameOffset);
 	size_t n = area_len(b, p->LogFileNameOffset, end);
 	if (n > CONTROL_NAME_MAX) {
-		return ERROR_BAD_PATHNAME;
+		return control_refuse(ERROR_BAD_PATHNAME,
+				      "the log file's name has more than 1024 characters");
 	}
 	const uint8_t *s = (const uint8_t *)p + p->LogFileNameOffset;
 	char text[4096], path[4096];
@@ -219,10 +228,11 @@ uint32_t control_name(const void *name, bool wide, uint16_t *out, uint32_t *ret_
 		}
 	}
 	if (n > (long)CONTROL_NAME_MAX) {
-		return ERROR_BAD_LENGTH;
+		return control_refuse(ERROR_BAD_LENGTH,
+				      "a session's name has at most 1024 characters");
 	}
 	if (n == 0) {
-		return ERROR_INVALID_PARAMETER;
+		return control_refuse(ERROR_INVALID_PARAMETER, "a session's name cannot be empty");
 	}
 	*ret_len = (uint32_t)n;
 	return ERROR_SUCCESS;

@@ -15,6 +15,12 @@ const char *openetw_last_error_text(void)
 	return err_text_get();
 }
 
+uint32_t control_refuse(uint32_t code, const char *why)
+{
+	err_text_set("%s", why);
+	return code;
+}
+
 static uint32_t fail(int err, const struct diag *d)
 {
 	if (d->text[0]) {

@@ -68,6 +68,31 @@ uint32_t openetw_session_limit(const char *session_name, uint64_t expires, uint6
 	return call(session_name, PROTO_CONTROL_LIMITS, &s);
 }
 
+uint32_t openetw_name_provider(const void *guid, const char *name, uint32_t *registrations)
+{
+	name = name ? name : "";
+	if (!guid || strlen(name) > 255) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	struct control_reply *reply = malloc(sizeof *reply);
+	if (!reply) {
+		return ERROR_NOT_ENOUGH_MEMORY;
+	}
+	uint8_t req[512];
+	struct proto_writer w;
+	uint32_t count = 0;
+	proto_begin(&w, req, sizeof req, PROTO_NAME_PROVIDER, 1);
+	proto_put(&w, PROTO_TAG_GUID, guid, 16);
+	proto_put_str(&w, PROTO_TAG_NAME, name);
+	uint32_t error = control_call(req, proto_end(&w), false, 10000, reply);
+	if (error == ERROR_SUCCESS && proto_get_u32(&reply->message, PROTO_TAG_COUNT, &count) &&
+	    registrations) {
+		*registrations = count;
+	}
+	free(reply);
+	return error;
+}
+
 struct wanted_name {
 	char *out;
 	uint32_t size;

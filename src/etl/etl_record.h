@@ -45,16 +45,19 @@ enum etl_compression {
 	ETL_COMPRESSION_LZNT1 = 2,
 	ETL_COMPRESSION_XPRESS = 3,
 	ETL_COMPRESSION_XPRESS_HUFFMAN = 4,
+	ETL_COMPRESSION_ZSTD = ETL_FORMAT_ZSTD, /* ours */
 };
 /* Decompress as much as is sound. 0 when `out` is full, else -EBADMSG; -ENOTSUP for an unknown
  * format. *ret_done is always set. */
 int etl_decompress(uint32_t format, const uint8_t *in, size_t in_bytes, uint8_t *out,
 		   size_t out_bytes, size_t *ret_done);
-/* The same for each format: xpress.c, lznt1.c, xpress_huffman.c. */
+/* The same for each format: xpress.c, lznt1.c, xpress_huffman.c, zstd.c (-ENOTSUP without libzstd). */
 int xpress_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes,
 			   size_t *ret_done);
 int lznt1_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes,
 			  size_t *ret_done);
+int zstd_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes,
+			 size_t *ret_done);
 int xpress_huffman_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out,
 				   size_t out_bytes, size_t *ret_done);
 

@@ -9,6 +9,9 @@
 #define PARTITION_INFO_HOOK  0x0050u
 #define PARTITION_INFO_BYTES 0x50u
 #define SYSTEM_VERSION	     2u
+#define HEADER_ROUND	     0x200u /* of a compressed file's buffer 0 */
+#define COMPRESSED_LAYOUT    0x0002u /* u8 each: 2, 0 */
+#define MODE_COMPRESSED	     0x04000000u
 
 _Static_assert(ETL_HEADER_LIVE_OFFSET == 0x68, "the payload of the first record starts here");
 
@@ -110,6 +113,19 @@ int etl_write_header_buffer(uint8_t *buf, const struct etl_header_args *a)
 	put_system_header(first + BASE_ALIGN8(record), PARTITION_INFO_BYTES, PARTITION_INFO_HOOK,
 			  a);
 	return 0;
+}
+
+uint32_t etl_header_compressed(uint8_t *buf, uint16_t format)
+{
+	uint8_t *p = buf + ETL_HEADER_LIVE_OFFSET;
+	uint32_t used = le32_get(buf + ETL_BH_OFFSET);
+	uint32_t size = (used + HEADER_ROUND - 1) / HEADER_ROUND * HEADER_ROUND;
+	le32_put(buf + ETL_BH_BUFFER_SIZE, size);
+	le32_put(buf + ETL_BH_STATE, format);
+	le32_put(p + ETL_LH_VERSION,
+		 (le32_get(p + ETL_LH_VERSION) & 0xFFFFu) | COMPRESSED_LAYOUT << 16);
+	le32_put(p + ETL_LH_MODE, le32_get(p + ETL_LH_MODE) | MODE_COMPRESSED);
+	return size;
 }
 
 void etl_header_set_counts(uint8_t *buf, const struct etl_header_counts *c)

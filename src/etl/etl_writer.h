@@ -97,4 +97,17 @@ static inline bool etl_item_is_stack(uint16_t type)
 size_t xpress_compress_bound(size_t n);
 size_t xpress_compress(const uint8_t *in, size_t n, uint8_t *out);
 
+/* The alternative for our own readers: each buffer is one Zstandard frame. libzstd is loaded when it is
+ * first needed; without it create is -ENOTSUP. Compressing returns 0 when `out` is too small. */
+bool etl_zstd_available(void);
+struct etl_zstd;
+int etl_zstd_create(struct etl_zstd **ret);
+void etl_zstd_destroy(struct etl_zstd *z);
+size_t etl_zstd_bound(size_t n);
+size_t etl_zstd_compress(struct etl_zstd *z, const uint8_t *in, size_t n, uint8_t *out, size_t cap);
+
+/* Makes what etl_write_header_buffer() wrote the buffer 0 of a compressed file, ETL_FORMAT_*: layout
+ * 2.0, mode bit, format; it ends behind its records. Returns its size on disk. */
+uint32_t etl_header_compressed(uint8_t *buf, uint16_t format);
+
 #endif

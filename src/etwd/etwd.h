@@ -389,6 +389,8 @@ struct provider {
 	LIST_HEAD(, registration) regs;
 	LIST_HEAD(, registration) members; /* registrations whose traits name this GUID as group */
 	LIST_HEAD(, enable) enables;
+	/* What a controller called it; shown while no registration says better. Heap or NULL. */
+	char *name;
 };
 
 enum route_flags {
@@ -635,6 +637,9 @@ void etwd_realtime_end(struct etwd *d, struct session *s);
 
 void etwd_query_guids(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_query_guid_info(struct etwd *d, struct conn *c, const struct proto_message *m);
+/* Takes the name a message says, unless the provider has one: others might want to mislead. */
+void etwd_provider_name(struct provider *p, const struct proto_message *m);
+void etwd_name_provider(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_query_stats(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_query_processes(struct etwd *d, struct conn *c, const struct proto_message *m);
 

@@ -195,6 +195,9 @@ static bool send_enable(struct etwd *d, struct autolog *a)
 	proto_put_u32(&w, PROTO_TAG_TIMEOUT_MS, 0);
 	proto_put_u32(&w, PROTO_TAG_PROPERTIES, p->properties);
 	proto_put(&w, PROTO_TAG_SOURCE_ID, GUID_ZERO.b, 16);
+	if (p->name[0]) {
+		proto_put_str(&w, PROTO_TAG_NAME, p->name);
+	}
 	long n = proto_end(&w);
 	int r = n > 0 ? proto_send(a->src.fd, req, (size_t)n, NULL, 0) : (int)n;
 	if (r < 0) {

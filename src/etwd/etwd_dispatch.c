@@ -46,6 +46,7 @@ static const struct handler handlers[] = {
 	{PROTO_CONTROL, CONN_CONTROL, false, etwd_session_control},
 	{PROTO_LIST, CONN_CONTROL, false, etwd_session_list},
 	{PROTO_ENABLE, CONN_CONTROL, false, etwd_enable},
+	{PROTO_NAME_PROVIDER, CONN_CONTROL, false, etwd_name_provider},
 	{PROTO_GUIDS, CONN_CONTROL, false, etwd_query_guids},
 	{PROTO_GUID_INFO, CONN_CONTROL, false, etwd_query_guid_info},
 	{PROTO_OPEN_RT, CONN_CONTROL, false, etwd_realtime_open},

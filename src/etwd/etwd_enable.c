@@ -206,7 +206,7 @@ static struct config *build_config(struct etwd *d, struct registration *r)
 	if (c->traits) {
 		c->traits->refs++;
 	}
-	c->fast = n > 0 && !c->traits && !r->process->foreign_pids;
+	c->fast = n > 0 && !r->process->foreign_pids;
 	for (uint32_t i = 0; i < n; i++) {
 		c->fast = c->fast &&
 			  !(c->row[i].flags & (ROUTE_FILTERED | ROUTE_EXTRA_ITEMS |

@@ -23,6 +23,8 @@
 #define MODE_RESERVED	      0x00100000u
 #define MODE_SYSTEM_LOGGER    0x02000000u
 #define MODE_NO_PER_PROCESSOR 0x10000000u
-#define MODE_UNKNOWN	      0x602C0000u /* without a documented meaning */
+#define MODE_COMPRESSED	      0x04000000u
+#define MODE_ZSTD	      0x40000000u /* ours */
+#define MODE_UNKNOWN	      0x202C0000u /* without a documented meaning */
 
 #endif

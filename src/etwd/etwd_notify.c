@@ -374,6 +374,9 @@ void etwd_enable(struct etwd *d, struct conn *c, const struct proto_message *m)
 			publish_wanted(d);
 		}
 	}
+	if (p && code == 1) {
+		etwd_provider_name(p, m);
+	}
 	struct pending *w = p && timeout_ms > 0 ? pending_create(d, c, m, timeout_ms) : NULL;
 	if (p) {
 		struct change ch = {s, code, &args->source_id, args, w};

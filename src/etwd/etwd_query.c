@@ -6,10 +6,16 @@
 #include <stdlib.h>
 
 #define GUIDS_PER_ITEM 2000u
+#define NAME_BYTES     256u
 
 static bool may_list(const struct etwd *d, const struct conn *c, const struct process *p)
 {
 	return !d->system || c->uid == 0 || c->uid == p->uid;
+}
+
+static bool session_visible(const struct etwd *d, const struct conn *c, const struct session *s)
+{
+	return !d->system || c->uid == 0 || c->uid == s->uid;
 }
 
 static bool provider_visible(const struct etwd *d, const struct conn *c, const struct provider *p,
@@ -22,7 +28,14 @@ static bool provider_visible(const struct etwd *d, const struct conn *c, const s
 			return true;
 		}
 	}
-	return pid == 0 && !LIST_EMPTY(&p->enables) && (!d->system || c->uid == 0);
+	const struct enable *e;
+	LIST_FOREACH(e, &p->enables, of_provider)
+	{
+		if (pid == 0 && session_visible(d, c, e->session)) {
+			return true;
+		}
+	}
+	return false;
 }
 
 static void reply_count(struct etwd *d, struct conn *c, const struct proto_message *m,
@@ -107,8 +120,9 @@ static void put_instance(struct etwd *d, struct conn *c, const struct proto_mess
 	proto_put_u32(&w, PROTO_TAG_PID, (uint32_t)r->process->pid);
 	proto_put_u32(&w, PROTO_TAG_REG_FLAGS, r->flags);
 	proto_put_str(&w, PROTO_TAG_EXE_NAME, r->process->exe);
-	if (r->name[0]) {
-		proto_put_str(&w, PROTO_TAG_NAME, r->name);
+	const char *name = r->name[0] ? r->name : r->provider->name;
+	if (name) {
+		proto_put_str(&w, PROTO_TAG_NAME, name);
 	}
 	const struct route_row *rows[ETWD_SESSIONS_MAX];
 	uint32_t n = 0;
@@ -130,11 +144,49 @@ static void put_pre_enable(struct etwd *d, struct conn *c, const struct proto_me
 	proto_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, PROTO_GUID_INFO_ITEM, m->id);
 	proto_put_u32(&w, PROTO_TAG_PID, 0);
 	proto_put_u32(&w, PROTO_TAG_REG_FLAGS, PROTO_REG_PRE_ENABLE);
+	if (p->name) {
+		proto_put_str(&w, PROTO_TAG_NAME, p->name);
+	}
 	LIST_FOREACH(e, &p->enables, of_provider)
 	{
-		put_enable_info(&w, e->session, e->args);
+		if (session_visible(d, c, e->session)) {
+			put_enable_info(&w, e->session, e->args);
+		}
 	}
 	etwd_conn_send(d, c, &w, NULL, 0);
+}
+
+void etwd_provider_name(struct provider *p, const struct proto_message *m)
+{
+	char name[NAME_BYTES];
+	if (!p->name && proto_get_str(m, PROTO_TAG_NAME, name, sizeof name) && name[0]) {
+		p->name = strdup(name);
+	}
+}
+
+void etwd_name_provider(struct etwd *d, struct conn *c, const struct proto_message *m)
+{
+	struct guid guid;
+	if (!proto_get_guid(m, PROTO_TAG_GUID, &guid)) {
+		etwd_reply_status(d, c, m, 87, "a GUID is needed");
+		return;
+	}
+	struct provider *p = etwd_provider_find(d, &guid, false);
+	if (!p || !provider_visible(d, c, p, 0)) {
+		etwd_reply_status(d, c, m, 4200,
+				  "no provider with this GUID is registered or enabled");
+		return;
+	}
+	if (!LIST_EMPTY(&p->enables)) {
+		etwd_provider_name(p, m);
+	}
+	uint32_t count = 0;
+	const struct registration *r;
+	LIST_FOREACH(r, &p->regs, of_provider)
+	{
+		count += may_list(d, c, r->process);
+	}
+	reply_count(d, c, m, count);
 }
 
 void etwd_query_guid_info(struct etwd *d, struct conn *c, const struct proto_message *m)

@@ -45,6 +45,7 @@ void etwd_provider_release(struct etwd *d, struct provider *p)
 {
 	if (LIST_EMPTY(&p->regs) && LIST_EMPTY(&p->members) && LIST_EMPTY(&p->enables)) {
 		LIST_REMOVE(p, bucket);
+		free(p->name);
 		free(p);
 	}
 }
@@ -121,7 +122,6 @@ static int set_traits(struct etwd *d, struct registration *r, const uint8_t *p, 
 	for (struct config *c = r->config; c; c = c->older) {
 		if (!c->traits && memcmp(c->head + ETL_EH_PROVIDER, r->guid.b, 16) == 0) {
 			c->traits = t;
-			c->fast = false;
 			t->refs++;
 		}
 	}

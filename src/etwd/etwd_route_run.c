@@ -2,11 +2,13 @@
  * Many records at once: what a stretch of records has in common is looked up and checked once, and
  * what is left for each event is a comparison of two words, the filter, and the stores.
  *
- * Only for what programs mostly write: events without extended items, for sessions that want
- * nothing beyond level and keywords. Everything else goes one by one through etwd_route.c.
+ * Only for what programs mostly write, events without extended items and those of TraceLogging, for
+ * sessions that want nothing beyond level and keywords. Everything else goes one by one through
+ * etwd_route.c.
  */
 #include "etwd/etwd.h"
 
+#include "etl/etl_writer.h"
 #include "etwd/etwd_modes.h"
 #include "format/etl_layout.h"
 
@@ -20,11 +22,25 @@ _Static_assert(offsetof(struct pool_rec, tid) == 8 && offsetof(struct pool_rec, 
 #define PAYLOAD_SMALL 64u
 #define ROOM_SMALL    (ETL_EVENT_HEADER_SIZE + PAYLOAD_SMALL)
 
+/* The items of one event site: as they come, and as they are written, with the provider's traits. A
+ * program writes few different ones, again and again. */
+#define SITE_SLOTS 8u
+#define SITE_ITEMS 480u
+struct site {
+	const uint8_t *in; /* in memory that stays while the stretch is routed; NULL: slot unused */
+	uint32_t in_bytes;
+	uint32_t out_bytes;
+	uint8_t out[SITE_ITEMS + 16]; /* copied in steps of 16 */
+};
+
 struct kind {
 	uint64_t key;
 	uint64_t gen;
 	bool activity;
+	bool items; /* there are some: in the records, or traits */
 	uint16_t cpu;
+	const struct traits *traits;
+	struct site *site; /* SITE_SLOTS */
 };
 
 /* What the inner loop needs of a row: the filter, and the common part of the headers in the words
@@ -39,6 +55,7 @@ struct filling {
 	bool keyword_0; /* events without keywords pass */
 	/* Where it stands: */
 	uint8_t *out, *limit; /* from `limit` on there is no ROOM_SMALL left */
+	uint8_t *end;	      /* of the room */
 	uint64_t last;
 	uint32_t events;
 };
@@ -71,6 +88,24 @@ static inline void put_header(uint8_t *out, const struct filling *f, const uint8
 	copy16(out + ETL_EH_ACTIVITY, activity ? rec + sizeof(struct pool_rec) : none);
 }
 
+/* Up to PAYLOAD_SMALL bytes, writing as much; what lies behind is written later. */
+static inline void put_small(uint8_t *to, const uint8_t *from, uint32_t payload)
+{
+	copy16(to, from);
+	if (payload > 16) {
+		copy16(to + 16, from + 16);
+		if (payload > 32) {
+			copy16(to + 32, from + 32);
+			copy16(to + 48, from + 48);
+		}
+	}
+	if (payload % 8 != 0) { /* a pad may hold what the process left there */
+		uint8_t *tail = to + payload / 8 * 8;
+		le64_put(tail, le64_get(from + payload / 8 * 8) &
+				       (UINT64_MAX >> (64 - 8 * (payload % 8))));
+	}
+}
+
 /* The common case, with as little as can be: stops at the first record that is anything else. */
 static inline __attribute__((always_inline)) const uint8_t *
 fill(struct filling *fp, const struct kind *k, const uint8_t *at, const uint8_t *end,
@@ -97,21 +132,107 @@ fill(struct filling *fp, const struct kind *k, const uint8_t *at, const uint8_t 
 		}
 		f.last = ts;
 		put_header(f.out, &f, at, ETL_EVENT_HEADER_SIZE + payload, ts, activity);
-		const uint8_t *from = at + payload_at;
 		uint8_t *to = f.out + ETL_EVENT_HEADER_SIZE;
-		copy16(to, from);
-		if (payload > 16) {
-			copy16(to + 16, from + 16);
-			if (payload > 32) {
-				copy16(to + 32, from + 32);
-				copy16(to + 48, from + 48);
-			}
+		put_small(to, at + payload_at, payload);
+		f.out = to + BASE_ALIGN8(payload);
+		f.events++;
+		at += size8 * 8;
+		n++;
+	}
+	*fp = f;
+	*records += n;
+	return at;
+}
+
+/* ---- events with items ----------------------------------------------------------------------------- */
+
+static inline uint32_t payload_offset(const struct kind *k)
+{
+	return (uint32_t)sizeof(struct pool_rec) + (k->activity ? 16 : 0);
+}
+
+static inline uint32_t items_bytes(const struct kind *k, const struct pool_rec *rec)
+{
+	return rec->size8 * 8u - payload_offset(k) - BASE_ALIGN8((uint32_t)rec->user_len);
+}
+
+/* What is written for these items; false: anything else than one TraceLogging schema, or none. */
+static bool site_make(const struct kind *k, const uint8_t *in, uint32_t bytes, struct site *ret)
+{
+	uint32_t schema = bytes ? le16_get(in + 6) : 0, n = 0;
+	const struct traits *t = k->traits;
+	if (bytes != 0 && (le16_get(in) != bytes || le16_get(in + 2) != ETL_ITEM_EVENT_SCHEMA_TL)) {
+		return false;
+	}
+	if (bytes + (t ? etl_item_total((uint16_t)t->bytes) : 0) > SITE_ITEMS) {
+		return false;
+	}
+	bool schema_first = etl_item_rank(ETL_ITEM_EVENT_SCHEMA_TL) < etl_item_rank(ETL_ITEM_PROV_TRAITS);
+	for (int turn = 0; turn < 2; turn++) {
+		if (bytes != 0 && (turn == 0) == schema_first) {
+			n += etl_put_item(ret->out + n, ETL_ITEM_EVENT_SCHEMA_TL, in + ETL_ITEM_HEADER_SIZE,
+					  (uint16_t)schema, turn == 0 && t);
+		} else if (t && (turn == 0) != schema_first) {
+			n += etl_put_item(ret->out + n, ETL_ITEM_PROV_TRAITS, t->data, (uint16_t)t->bytes,
+					  turn == 0 && bytes != 0);
 		}
-		if (payload % 8 != 0) { /* a pad may hold what the process left there */
-			uint8_t *tail = to + payload / 8 * 8;
-			le64_put(tail, le64_get(from + payload / 8 * 8) &
-					       (UINT64_MAX >> (64 - 8 * (payload % 8))));
+	}
+	memset(ret->out + n, 0, 16);
+	ret->in = in;
+	ret->in_bytes = bytes;
+	ret->out_bytes = n;
+	return true;
+}
+
+/* NULL: not of the simple kind. */
+static inline const struct site *site_of(const struct kind *k, const uint8_t *in, uint32_t bytes)
+{
+	/* A name's first letters, and the length, tell most sites apart. */
+	uint64_t h = bytes < 24 ? bytes : le64_get(in + 8) ^ le64_get(in + 16) * 3 ^ bytes;
+	struct site *site = &k->site[(h * 0x9E3779B97F4A7C15ull) >> 61];
+	if (BASE_LIKELY(site->in && site->in_bytes == bytes && memcmp(site->in, in, bytes) == 0)) {
+		return site;
+	}
+	return site_make(k, in, bytes, site) ? site : NULL;
+}
+_Static_assert(SITE_SLOTS == 8, "the hash gives three bits");
+
+static const uint8_t *fill_items(struct filling *fp, const struct kind *k, const uint8_t *at,
+				 const uint8_t *end, uint64_t *records)
+{
+	const uint32_t fixed = payload_offset(k);
+	struct filling f = *fp;
+	uint64_t n = 0;
+	while (at < end) {
+		const struct pool_rec *rec = (const struct pool_rec *)(const void *)at;
+		uint64_t size8 = le64_get(at) ^ k->key, w1 = le64_get(at + 8), ts = rec->ts;
+		uint32_t payload = w1 >> 32 & 0xFFFF;
+		if (BASE_UNLIKELY(size8 > 0xFFFF || w1 >> 48 != k->gen || ts > f.retired_ts)) {
+			break;
 		}
+		const uint8_t *items = at + fixed;
+		uint32_t bytes = items_bytes(k, rec);
+		const struct site *site = site_of(k, items, bytes);
+		if (BASE_UNLIKELY(!site)) {
+			break;
+		}
+		if (BASE_UNLIKELY(!(rec->mask & f.bit) || !wanted(&f, rec->level, rec->keyword))) {
+			at += size8 * 8;
+			n++;
+			continue;
+		}
+		if (BASE_UNLIKELY(payload > PAYLOAD_SMALL || ts < f.last || f.out >= f.limit ||
+				  f.end - f.out < (ptrdiff_t)(ROOM_SMALL + site->out_bytes + 16))) {
+			break;
+		}
+		f.last = ts;
+		put_header(f.out, &f, at, ETL_EVENT_HEADER_SIZE + site->out_bytes + payload, ts, k->activity);
+		uint8_t *to = f.out + ETL_EVENT_HEADER_SIZE;
+		for (uint32_t i = 0; i < site->out_bytes; i += 16) {
+			copy16(to + i, site->out + i);
+		}
+		to += site->out_bytes;
+		put_small(to, items + bytes, payload);
 		f.out = to + BASE_ALIGN8(payload);
 		f.events++;
 		at += size8 * 8;
@@ -126,6 +247,7 @@ static void room_open(struct filling *f, struct sink *s, uint16_t cpu, struct si
 {
 	sink_room_open(s, cpu, room);
 	f->out = room->at;
+	f->end = room->at + room->left;
 	f->limit = room->left >= ROOM_SMALL ? room->at + (room->left - ROOM_SMALL) + 1 : NULL;
 	f->last = room->least_time;
 	f->events = 0;
@@ -137,7 +259,11 @@ static __attribute__((noinline)) void put_one(const struct etwd *d, struct sessi
 					      const uint8_t *at)
 {
 	const struct pool_rec *rec = (const struct pool_rec *)(const void *)at;
-	uint32_t bytes = ETL_EVENT_HEADER_SIZE + rec->user_len;
+	const uint8_t *items = at + payload_offset(k);
+	uint32_t in_bytes = k->items ? items_bytes(k, rec) : 0;
+	const struct site *site = k->items ? site_of(k, items, in_bytes) : NULL;
+	uint32_t out_bytes = site ? site->out_bytes : 0;
+	uint32_t bytes = ETL_EVENT_HEADER_SIZE + out_bytes + rec->user_len;
 	uint32_t room = BASE_ALIGN8(bytes);
 	uint64_t time = etwd_session_time(d, s, rec->ts);
 	if (bytes > ETL_RECORD_MAX) {
@@ -149,8 +275,10 @@ static __attribute__((noinline)) void put_one(const struct etwd *d, struct sessi
 	if (out) {
 		memset(out + room - 8, 0, 8);
 		put_header(out, f, at, bytes, time, k->activity);
-		memcpy(out + ETL_EVENT_HEADER_SIZE, at + sizeof *rec + (k->activity ? 16 : 0),
-		       rec->user_len);
+		if (site) {
+			memcpy(out + ETL_EVENT_HEADER_SIZE, site->out, out_bytes);
+		}
+		memcpy(out + ETL_EVENT_HEADER_SIZE + out_bytes, items + in_bytes, rec->user_len);
 	}
 }
 
@@ -168,7 +296,8 @@ static const uint8_t *row_run(const struct etwd *d, const struct config *c,
 		.bit = 1ull << row->bit,
 		.retired_ts = c->retired_ts,
 		.first = (le64_get(c->head) & ~0xFFFFull) |
-			 (text ? (uint64_t)ETL_EF_STRING_ONLY << 32 : 0),
+			 (text ? (uint64_t)ETL_EF_STRING_ONLY << 32 : 0) |
+			 (k->items ? (uint64_t)ETL_EF_EXTENDED_INFO << 32 : 0),
 		.ids = le64_get(c->head + ETL_EH_TID) & ~0xFFFFFFFFull,
 		.level = row->level ? row->level : 255,
 		.keyword_0 = !(row->flags & ROUTE_IGNORE_KEYWORD_0),
@@ -180,12 +309,14 @@ static const uint8_t *row_run(const struct etwd *d, const struct config *c,
 		/* Times that have to be converted are not for the fast way. */
 		room_open(&f, s->sink, k->cpu, &room);
 		f.limit = BASE_LIKELY(s->clock != 2) ? f.limit : NULL;
-		at = k->activity ? fill(&f, k, at, end, true, &records)
-				 : fill(&f, k, at, end, false, &records);
+		at = k->items	   ? fill_items(&f, k, at, end, &records)
+		     : k->activity ? fill(&f, k, at, end, true, &records)
+				   : fill(&f, k, at, end, false, &records);
 		sink_room_used(s->sink, k->cpu, (uint32_t)(f.out - room.at), f.events, f.last);
 		const struct pool_rec *rec = (const struct pool_rec *)(const void *)at;
 		if (at >= end || (le64_get(at) & KEY_MASK) != k->key || rec->cfg_gen != k->gen ||
-		    rec->ts > c->retired_ts) {
+		    rec->ts > c->retired_ts ||
+		    (k->items && !site_of(k, at + payload_offset(k), items_bytes(k, rec)))) {
 			break;
 		}
 		put_one(d, s, &f, k, at);
@@ -203,16 +334,27 @@ static const uint8_t *run(const struct etwd *d, const struct process *p, const u
 	const struct pool_rec *rec = (const struct pool_rec *)(const void *)at;
 	const struct registration *r = rec->prov < p->reg_cap ? p->reg[rec->prov] : NULL;
 	const struct config *c = r ? etwd_config_find(r, rec->cfg_gen) : NULL;
-	if (!c || !c->fast || rec->kind != POOL_REC_EVENT || (rec->flags & POOL_REC_ITEMS) ||
-	    rec->ts > c->retired_ts) {
+	if (!c || !c->fast || rec->kind != POOL_REC_EVENT || rec->ts > c->retired_ts) {
 		return NULL;
 	}
+	struct site sites[SITE_SLOTS];
 	struct kind k = {
 		.key = le64_get(at) & KEY_MASK,
 		.gen = rec->cfg_gen,
 		.activity = (rec->flags & POOL_REC_ACTIVITY) != 0,
+		.items = (rec->flags & POOL_REC_ITEMS) || c->traits,
 		.cpu = rec->cpu < d->cpus ? rec->cpu : 0,
+		.traits = c->traits,
+		.site = sites,
 	};
+	if (k.items) {
+		for (uint32_t i = 0; i < SITE_SLOTS; i++) {
+			sites[i].in = NULL;
+		}
+		if (!site_of(&k, at + payload_offset(&k), items_bytes(&k, rec))) {
+			return NULL;
+		}
+	}
 	const uint8_t *next = NULL;
 	for (uint32_t i = 0; i < c->rows; i++) {
 		if (c->row[i].session->sink) {

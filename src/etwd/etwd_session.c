@@ -269,6 +269,15 @@ static uint32_t check_mode(const struct proto_session *p, const char **ret_why)
 		*ret_why = "a private session lives in its process, not in etwd";
 	} else if ((m & MODE_GLOBAL_SEQUENCE) && (m & MODE_LOCAL_SEQUENCE)) {
 		*ret_why = "global and local sequence numbers exclude each other";
+	} else if ((m & MODE_COMPRESSED) && (m & (MODE_CIRCULAR | MODE_APPEND))) {
+		*ret_why = "compressed mode cannot be circular or append: these need buffers of one size";
+	} else if ((m & MODE_ZSTD) && !(m & MODE_COMPRESSED)) {
+		*ret_why = "the Zstandard mode goes with the compressed mode only (0x40000000 with "
+			   "0x4000000)";
+	} else if ((m & MODE_ZSTD) && !etl_zstd_available()) {
+		*ret_why = "libzstd.so.1 is not installed; compressed mode without 0x40000000 needs "
+			   "nothing";
+		return 50;
 	} else if (sized && p->maximum_file_size == 0) {
 		*ret_why = "this file mode needs a maximum file size";
 	} else if ((m & MODE_SYSTEM_LOGGER || guid_equal(&p->guid, &kernel_guid)) &&
@@ -283,7 +292,7 @@ static uint32_t check_mode(const struct proto_session *p, const char **ret_why)
 					  : "heap and critical-section tracing is not there";
 		return 50;
 	} else if (m & MODE_UNKNOWN) {
-		*ret_why = "the log file mode has bits without a documented meaning (of 0x602C0000)";
+		*ret_why = "the log file mode has bits without a documented meaning (of 0x202C0000)";
 	} else if (p->clock > 3) {
 		*ret_why = "the clock must be 1, 2 or 3";
 	}
@@ -318,6 +327,25 @@ uint32_t etwd_session_timer(struct session *s, uint32_t timer)
 	return timer / 1000 + (timer % 1000 != 0);
 }
 
+static uint32_t check_unique(struct etwd *d, const struct session *s, const char **ret_why)
+{
+	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
+		struct session *o = d->session[i];
+		if (!o || (d->system && o->uid != s->uid)) {
+			continue;
+		}
+		if (utf16_equal_nocase(o->name, s->name)) {
+			*ret_why = "a session of this name is running";
+			return 183;
+		}
+		if (!guid_is_zero(&s->guid) && guid_equal(&o->guid, &s->guid)) {
+			*ret_why = "a session with this GUID is running";
+			return 183;
+		}
+	}
+	return 0;
+}
+
 /* Takes what the message says into a new session. Win32 code; *ret_why says more. */
 static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_session *p,
 			     struct session *s, const char **ret_why)
@@ -348,15 +376,17 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 		*ret_why = "the name of a new-file session must hold %d";
 		return 87;
 	}
-	if (s->log_file) {
-		code = etwd_session_path(d, c, s->log_file, p->log_file_len, NULL, &s->path,
-					 ret_why);
-		if (code != 0) {
-			return code;
-		}
-	}
 	s->uid = c->uid;
 	s->guid = p->guid;
+	/* Before the file: whoever starts the same twice is to be told of the session, not of it. */
+	code = check_unique(d, s, ret_why);
+	if (code == 0 && s->log_file) {
+		code = etwd_session_path(d, c, s->log_file, p->log_file_len, NULL, &s->path,
+					 ret_why);
+	}
+	if (code != 0) {
+		return code;
+	}
 	s->mode = p->log_file_mode;
 	s->clock = p->clock ? p->clock : 1;
 	if (s->clock == 3 && d->clock_kind != CLOCK_KIND_TSC) {
@@ -420,22 +450,6 @@ uint32_t etwd_session_path(struct etwd *d, struct conn *c, const uint16_t *name,
 	return *ret ? 0 : 8;
 }
 
-static uint32_t check_unique(struct etwd *d, const struct session *s, const char **ret_why)
-{
-	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
-		struct session *o = d->session[i];
-		if (!o || (d->system && o->uid != s->uid)) {
-			continue;
-		}
-		if (utf16_equal_nocase(o->name, s->name) ||
-		    (!guid_is_zero(&s->guid) && guid_equal(&o->guid, &s->guid))) {
-			*ret_why = "a session with this name or GUID is running";
-			return 183;
-		}
-	}
-	return 0;
-}
-
 static uint32_t take_place(struct etwd *d, struct session *s, const char **ret_why)
 {
 	uint64_t bytes = (uint64_t)s->options.buffer_size_kb * 1024 * s->options.maximum_buffers;
@@ -489,7 +503,6 @@ void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_messa
 	LIST_INIT(&s->enables);
 	LIST_INIT(&s->consumers);
 	code = session_read(d, c, &p, s, &why);
-	code = code ? code : check_unique(d, s, &why);
 	if (code == 0 && !guid_is_zero(&s->guid) &&
 	    !etwd_access_allows(d, &s->guid, c, rights_to_control(s->mode, s->path != NULL))) {
 		code = 5;

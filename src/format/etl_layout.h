@@ -44,6 +44,9 @@ enum etl_buffer_type {
 	ETL_BT_HEADER = 4,
 };
 #define ETL_STATE_FLUSH 3u
+/* State of buffer 0 of a compressed file. The second is ours: other readers know 2 to 4. */
+#define ETL_FORMAT_XPRESS 3u
+#define ETL_FORMAT_ZSTD	  0x5A53u
 
 /* Record types: byte 2 of a record whose byte 3 is 0xC0 */
 enum etl_record_type {

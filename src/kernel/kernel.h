@@ -1,64 +1,94 @@
 /* SPDX-License-Identifier: MIT
  *
- * kernel: this machine as the NT kernel logger would record it, into a standard .etl. Front door.
+ * kernel: this machine as the NT kernel logger would record it. Front door.
  *
  *   perf     one perf_event_open ring for each processor: samples, context switches, wake-ups, and
  *            the stream of forks, execs, mappings and exits that names everything else
- *   rundown  what was there before the recording began, from /proc
+ *   rundown  what was there before a session began, from /proc
  *   bpf      programs on typed tracepoints: system calls, disk, files, faults, … (kernel_bpf.h)
  *   record   Windows' event classes, byte by byte
- *   session  puts them together over a sink; drained by the caller's thread
+ *   events   from perf's records to Windows' events
+ *   session  the engine: its sources, and which session wants which hook
+ *   file     one session of one engine into an .etl, for 'openetw record'
+ *
+ * An engine serves up to 64 sessions at once. Each says by group masks (format/kernel_mask.h) which
+ * events it wants and by a list of hooks which of them with stacks; every record goes out once, with
+ * the set of sessions that want it. A session's rundowns go to that session alone.
  *
  * Needs root, or CAP_PERFMON and CAP_BPF; context switches need the tracing file system as well. Every time is
- * CLOCK_MONOTONIC, in nanoseconds, the clock that perf is told to use.
+ * CLOCK_MONOTONIC, in nanoseconds, the clock that perf is told to use. One thread.
  */
 #ifndef KERNEL_KERNEL_H
 #define KERNEL_KERNEL_H
 
 #include "base/base.h"
+#include "format/kernel_mask.h"
 
-enum kernel_source {
-	KERNEL_CPU = 1u << 0,	   /* SampledProfile */
-	KERNEL_CSWITCH = 1u << 1,  /* CSwitch and ReadyThread */
-	KERNEL_PROCESS = 1u << 2,  /* processes, threads and images; always on */
-	KERNEL_SYSCALL = 1u << 3,  /* SysCallEnter and SysCallExit */
-	KERNEL_DISK = 1u << 4,	   /* DiskIo, with the files' names */
-	KERNEL_FILE = 1u << 5,	   /* FileIo */
-	KERNEL_FAULT = 1u << 6,	   /* PageFault, soft and hard */
-	KERNEL_VIRTUAL = 1u << 7,  /* VirtualAlloc and VirtualFree, MapFile and UnmapFile */
-	KERNEL_HANDLE = 1u << 8,   /* Object: descriptors created and closed */
-	KERNEL_NET = 1u << 9,	   /* TcpIp and UdpIp */
-	KERNEL_INTERRUPT = 1u << 10, /* ISR and DPC */
-	KERNEL_POWER = 1u << 11,     /* processors' idle states and frequencies */
-};
-
-struct kernel_options {
-	const char *path;	/* the .etl */
-	uint32_t sources;	/* enum kernel_source */
-	uint32_t interval_us;	/* between samples of a processor; 125 and more */
-	bool stacks;		/* with samples and context switches */
-	int only_pid;		/* this process and its children; 0: everything */
-	uint32_t buffer_size_kb; /* 0: 256 */
-	uint32_t ring_pages;	/* of each processor, a power of two; 0: 1024 */
-};
+#define KERNEL_SESSIONS_MAX 64u
+#define KERNEL_PIDS_MAX	    8u
+#define KERNEL_INTERVAL_MIN_US 125u
 
 struct kernel;
 
+/* ---- the engine ------------------------------------------------------------------------------- */
+
+/* Where records go. `sessions` is a set of slots. */
+struct kernel_output {
+	/* One record in two pieces; to be padded with zeros to a multiple of 8. */
+	void (*record)(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head,
+		       uint32_t head_bytes, const void *body, uint32_t body_bytes);
+	/* Events that never came, of which these sessions wanted one or the other. */
+	void (*lost)(void *ctx, uint64_t sessions, uint64_t events);
+	void *ctx;
+};
+
+struct kernel_engine_options {
+	uint32_t interval_us;	/* between samples of a processor; 0: 1000 */
+	uint32_t ring_pages;	/* of each processor, a power of two; 0: 1024 */
+	uint32_t self[2];	/* processes, beside this one, that are not to be traced; 0: none */
+};
+
+/* What a session wants. */
+struct kernel_session {
+	struct kernel_mask mask;
+	uint16_t stack[KERNEL_STACKS_MAX]; /* hooks */
+	uint32_t stacks;
+	uint32_t pid[KERNEL_PIDS_MAX]; /* what runs and waits in these processes only; none: all */
+	uint32_t pids;
+	bool children; /* and in what they start from now on */
+};
+
 struct kernel_stats {
 	uint64_t samples, switches, stacks;
-	uint64_t events; /* recorded, of all kinds */
+	uint64_t events; /* recorded, of all kinds, by all sessions */
 	uint64_t lost;	 /* by full rings, of perf and of BPF */
 	uint64_t lost_no_buffer;
 	uint64_t bytes_written;
 	uint64_t cpu_ns; /* what recording cost the collector */
 };
 
-/* Opens rings, begins the file, writes the rundown. -EACCES, -EPERM, -ENOENT, … with a diag that
- * says what to grant or to turn on. */
-int kernel_start(const struct kernel_options *o, struct kernel **ret, struct diag *d);
-/* Waits for work at most that long, and does it. */
-int kernel_poll(struct kernel *k, int timeout_ms);
-void kernel_stats(struct kernel *k, struct kernel_stats *ret);
+/* Opens the rings. -EACCES, -EPERM, -ENOENT, … with a diag that says what to grant. */
+int kernel_open(const struct kernel_engine_options *o, const struct kernel_output *out,
+		struct kernel **ret, struct diag *d);
+void kernel_close(struct kernel *k);
+/* Masks, events, rundown, from now on. *ret_missing: what was asked for and cannot be had here,
+ * for which diag says why; the session runs without. -EBUSY: the slot is taken. */
+int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
+	       struct kernel_mask *ret_missing, struct diag *d);
+/* Another mask, other stacks, other processes. */
+int kernel_change(struct kernel *k, uint32_t slot, const struct kernel_session *s,
+		  struct kernel_mask *ret_missing, struct diag *d);
+/* No more events, and the closing rundown. */
+void kernel_remove(struct kernel *k, uint32_t slot);
+/* Says again what there is, as a start of the session would. */
+void kernel_capture(struct kernel *k, uint32_t slot);
+/* Of all sessions: as on Windows there is one interval. -EINVAL: below the least. */
+int kernel_set_interval(struct kernel *k, uint32_t interval_us);
+/* Waits for work at most that long, and does it. True: there was some. */
+bool kernel_poll(struct kernel *k, int timeout_ms);
+/* Every event up to this time has been put out. */
+uint64_t kernel_watermark(const struct kernel *k);
+void kernel_engine_stats(struct kernel *k, struct kernel_stats *ret);
 /* What was asked for and is not recorded, and why: a line each, "" for nothing. */
 const char *kernel_missing(const struct kernel *k);
 /* Records without room, by hook and processor (UINT32_MAX: unknown); how many there are. */
@@ -68,7 +98,32 @@ struct kernel_loss {
 	uint64_t count;
 };
 size_t kernel_losses(const struct kernel *k, struct kernel_loss *ret, size_t cap);
+/* A descriptor beside the rings' for which kernel_poll returns; -1: none. */
+void kernel_wake_fd(struct kernel *k, int fd);
+
+/* ---- one session into a file ------------------------------------------------------------------ */
+
+struct kernel_options {
+	const char *path;	       /* the .etl */
+	struct kernel_session session; /* of which `children` is implied */
+	uint32_t interval_us;
+	uint32_t buffer_size_kb; /* 0: 256 */
+	uint32_t ring_pages;	 /* of each processor, a power of two; 0: 1024 */
+};
+
+struct kernel_file;
+
+/* Opens rings, begins the file, writes the rundown. -EACCES, -EPERM, -ENOENT, … with a diag that
+ * says what to grant or to turn on. *ret_missing as above. */
+int kernel_file_start(const struct kernel_options *o, struct kernel_file **ret,
+		      struct kernel_mask *ret_missing, struct diag *d);
+/* Waits for work at most that long, and does it. */
+struct kernel *kernel_file_engine(struct kernel_file *f);
+int kernel_file_poll(struct kernel_file *f, int timeout_ms);
+void kernel_file_stats(struct kernel_file *f, struct kernel_stats *ret);
 /* Drains, writes the closing rundown, finishes the file, frees. `ret` may be NULL. */
-int kernel_stop(struct kernel *k, struct kernel_stats *ret);
+int kernel_file_stop(struct kernel_file *f, struct kernel_stats *ret);
+/* One more hook with stacks. */
+void kernel_session_stack(struct kernel_session *s, uint16_t hook);
 
 #endif

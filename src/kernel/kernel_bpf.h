@@ -78,8 +78,8 @@ struct kernel_area {
 	/* Optional: what the area remembers. */
 	void *(*create)(struct kernel *k);
 	void (*destroy)(void *state);
-	/* What was there before, or is there still. */
-	void (*rundown)(struct kernel *k, void *state, bool end);
+	/* What was there before, or is there still: records with these `sessions`. */
+	void (*rundown)(struct kernel *k, void *state, uint64_t sessions, bool end);
 	/* Sends events by kernel_out(); true: the record's stack belongs to the last one, whose time is the
 	 * record's. */
 	bool (*shape)(struct kernel *k, void *state, const struct kbpf_record *r);

@@ -27,14 +27,13 @@
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
 struct event {
-	int fd;
+	int fd; /* -1: not open */
 	uint64_t id;
-	enum kernel_event_kind kind;
+	bool stack;
 };
 struct ring {
 	uint32_t cpu;
-	struct event event[KERNEL_EV_COUNT];
-	uint32_t event_count;
+	struct event event[KERNEL_EV_COUNT]; /* by kind; that of KERNEL_EV_NONE owns the ring */
 	struct perf_event_mmap_page *page;
 	uint8_t *data;
 	uint8_t copy[RECORD_MAX]; /* a record that wraps around, made whole */
@@ -47,8 +46,8 @@ struct kernel_perf {
 	struct ring **ring;
 	uint32_t count;
 	size_t map_bytes;
-	bool callchains;
-	uint32_t sample_count; /* TIME and CPU behind records that are no samples */
+	struct kernel_perf_plan plan;
+	int tracepoint[KERNEL_EV_COUNT]; /* ids; 0: not looked up */
 	struct field field[KERNEL_FIELDS];
 };
 
@@ -137,7 +136,7 @@ uint64_t kernel_perf_field(const struct kernel_perf *p, const struct kernel_perf
 
 /* ---- opening ---------------------------------------------------------------------------------- */
 
-static void common(struct perf_event_attr *a, const struct kernel_options *o)
+static void common(const struct kernel_perf *p, struct perf_event_attr *a, bool stack)
 {
 	*a = (struct perf_event_attr){
 		.size = sizeof *a,
@@ -147,15 +146,15 @@ static void common(struct perf_event_attr *a, const struct kernel_options *o)
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
-		.wakeup_watermark = (o->ring_pages ? o->ring_pages : RING_PAGES) * PAGE_BYTES / 4,
+		.wakeup_watermark = (uint32_t)(p->map_bytes - PAGE_BYTES) / 4,
 	};
-	if (o->stacks) {
+	if (stack) {
 		a->sample_type |= PERF_SAMPLE_CALLCHAIN;
 		a->sample_max_stack = 127;
 	}
 }
 
-static int add_event(struct ring *r, struct perf_event_attr *a, enum kernel_event_kind kind)
+static int add_event(struct ring *r, struct perf_event_attr *a, struct event *ret)
 {
 	int fd = perf_open(a, (int)r->cpu, -1);
 	if (fd == -EOVERFLOW && a->sample_max_stack) { /* this system's limit is lower */
@@ -165,58 +164,60 @@ static int add_event(struct ring *r, struct perf_event_attr *a, enum kernel_even
 	if (fd < 0) {
 		return fd;
 	}
-	struct event *e = &r->event[r->event_count++];
-	*e = (struct event){.fd = fd, .kind = kind};
-	if (ioctl(fd, PERF_EVENT_IOC_ID, &e->id) < 0) {
-		return -errno;
-	}
+	struct event e = {.fd = fd, .stack = a->sample_type & PERF_SAMPLE_CALLCHAIN};
 	/* The first owns the ring; the others write into it. */
-	if (r->page && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->event[0].fd) < 0) {
-		return -errno;
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &e.id) < 0 ||
+	    (r->page && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->event[KERNEL_EV_NONE].fd) < 0)) {
+		int err = -errno;
+		close(fd);
+		return err;
 	}
+	*ret = e;
 	return 0;
 }
 
-static int open_ring(struct kernel_perf *p, struct ring *r, const struct kernel_options *o,
-		     const int *tracepoint)
+static int open_ring(struct kernel_perf *p, struct ring *r)
 {
 	struct perf_event_attr a;
-	common(&a, o);
+	common(p, &a, false);
 	a.type = PERF_TYPE_SOFTWARE;
-	a.config = o->sources & KERNEL_CPU ? PERF_COUNT_SW_CPU_CLOCK : PERF_COUNT_SW_DUMMY;
-	if (o->sources & KERNEL_CPU) {
-		a.sample_period = (uint64_t)o->interval_us * 1000;
-	}
+	a.config = PERF_COUNT_SW_DUMMY;
 	a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = 1;
 	a.build_id = 1;
-	int err = add_event(r, &a, o->sources & KERNEL_CPU ? KERNEL_EV_CPU : KERNEL_EV_NONE);
+	struct event *e = &r->event[KERNEL_EV_NONE];
+	int err = add_event(r, &a, e);
 	if (err == -EINVAL) { /* before Linux 5.12 */
 		a.build_id = 0;
-		err = add_event(r, &a, o->sources & KERNEL_CPU ? KERNEL_EV_CPU : KERNEL_EV_NONE);
+		err = add_event(r, &a, e);
 	}
 	if (err < 0) {
 		return err;
 	}
-	void *m = mmap(NULL, p->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, r->event[0].fd, 0);
+	void *m = mmap(NULL, p->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, e->fd, 0);
 	if (m == MAP_FAILED) {
 		return -errno;
 	}
 	r->page = m;
 	r->data = (uint8_t *)m + PAGE_BYTES;
-	for (int i = KERNEL_EV_SWITCH; i < KERNEL_EV_COUNT && err == 0; i++) {
-		if (tracepoint[i] > 0) {
-			common(&a, o);
-			a.type = PERF_TYPE_TRACEPOINT;
-			a.config = (uint64_t)tracepoint[i];
-			a.sample_period = 1;
-			a.sample_type |= PERF_SAMPLE_RAW;
-			if (i == KERNEL_EV_WAKING) {
-				a.sample_type &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
-			}
-			err = add_event(r, &a, (enum kernel_event_kind)i);
-		}
+	return ioctl(e->fd, PERF_EVENT_IOC_ENABLE, 0) < 0 ? -errno : 0;
+}
+
+static int open_kind(struct kernel_perf *p, struct ring *r, enum kernel_event_kind kind,
+		     const struct kernel_perf_plan *plan, struct event *ret)
+{
+	struct perf_event_attr a;
+	common(p, &a, plan->stack[kind]);
+	if (kind == KERNEL_EV_CPU) {
+		a.type = PERF_TYPE_SOFTWARE;
+		a.config = PERF_COUNT_SW_CPU_CLOCK;
+		a.sample_period = (uint64_t)plan->interval_us * 1000;
+	} else {
+		a.type = PERF_TYPE_TRACEPOINT;
+		a.config = (uint64_t)p->tracepoint[kind];
+		a.sample_period = 1;
+		a.sample_type |= PERF_SAMPLE_RAW;
 	}
-	return err;
+	return add_event(r, &a, ret);
 }
 
 static void explain(int err, struct diag *d)
@@ -232,27 +233,16 @@ static void explain(int err, struct diag *d)
 	}
 }
 
-int kernel_perf_open(const struct kernel_options *o, struct kernel_perf **ret, struct diag *d)
+int kernel_perf_open(uint32_t ring_pages, struct kernel_perf **ret, struct diag *d)
 {
-	static const char *const switch_names[] = {"prev_pid", "prev_prio", "prev_state", "next_pid",
-						   "next_prio"};
-	static const char *const waking_names[] = {"pid"};
-	int tracepoint[KERNEL_EV_COUNT] = {0}, err = 0;
+	int err = 0;
 	struct kernel_perf *p = calloc(1, sizeof *p);
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	if (!p || !(p->ring = calloc((size_t)cpus, sizeof *p->ring))) {
 		free(p);
 		return -ENOMEM;
 	}
-	p->map_bytes = (size_t)((o->ring_pages ? o->ring_pages : RING_PAGES) + 1) * PAGE_BYTES;
-	p->callchains = o->stacks;
-	if (o->sources & KERNEL_CSWITCH) {
-		tracepoint[KERNEL_EV_SWITCH] = tracepoint_id("sched/sched_switch", d);
-		tracepoint[KERNEL_EV_WAKING] = tracepoint_id("sched/sched_waking", d);
-		err = BASE_MIN(tracepoint[KERNEL_EV_SWITCH], tracepoint[KERNEL_EV_WAKING]);
-		read_format("sched/sched_switch", switch_names, p->field + SWITCH_PREV_PID, 5);
-		read_format("sched/sched_waking", waking_names, p->field + WAKING_PID, 1);
-	}
+	p->map_bytes = (size_t)((ring_pages ? ring_pages : RING_PAGES) + 1) * PAGE_BYTES;
 	for (long i = 0; i < cpus && err >= 0; i++) {
 		struct ring *r = calloc(1, sizeof *r);
 		if (!r) {
@@ -260,8 +250,11 @@ int kernel_perf_open(const struct kernel_options *o, struct kernel_perf **ret, s
 			break;
 		}
 		r->cpu = (uint32_t)i;
+		for (int k = 0; k < KERNEL_EV_COUNT; k++) {
+			r->event[k].fd = -1;
+		}
 		p->ring[p->count++] = r;
-		err = open_ring(p, r, o, tracepoint);
+		err = open_ring(p, r);
 		if (err == -ENODEV) { /* configured, but not there */
 			p->count--;
 			free(r);
@@ -278,25 +271,108 @@ int kernel_perf_open(const struct kernel_options *o, struct kernel_perf **ret, s
 	return 0;
 }
 
-int kernel_perf_enable(struct kernel_perf *p, bool on)
+/* Ids and places of fields, once. */
+static int look_up(struct kernel_perf *p, enum kernel_event_kind kind, struct diag *d)
 {
-	for (uint32_t i = 0; i < p->count; i++) {
-		for (uint32_t k = 0; k < p->ring[i]->event_count; k++) {
-			if (ioctl(p->ring[i]->event[k].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE,
-				  0) < 0) {
-				return -errno;
-			}
-		}
+	static const char *const switch_names[] = {"prev_pid", "prev_prio", "prev_state", "next_pid",
+						   "next_prio"};
+	static const char *const waking_names[] = {"pid"};
+	const char *event = kind == KERNEL_EV_SWITCH ? "sched/sched_switch" : "sched/sched_waking";
+	if (kind == KERNEL_EV_CPU || p->tracepoint[kind] > 0) {
+		return 0;
+	}
+	int id = tracepoint_id(event, d);
+	if (id < 0) {
+		return id;
+	}
+	p->tracepoint[kind] = id;
+	if (kind == KERNEL_EV_SWITCH) {
+		read_format(event, switch_names, p->field + SWITCH_PREV_PID, 5);
+	} else {
+		read_format(event, waking_names, p->field + WAKING_PID, 1);
 	}
 	return 0;
 }
 
-void kernel_perf_wait(struct kernel_perf *p, int timeout_ms)
+static int change_kind(struct kernel_perf *p, enum kernel_event_kind kind,
+		       const struct kernel_perf_plan *plan, struct diag *d)
 {
-	struct pollfd fds[64];
+	int err = plan->on[kind] ? look_up(p, kind, d) : 0;
+	struct event *fresh = calloc(p->count, sizeof *fresh);
+	if (!fresh || err < 0) {
+		free(fresh);
+		return err < 0 ? err : -ENOMEM;
+	}
+	uint32_t n = 0;
+	for (; plan->on[kind] && n < p->count && err == 0; n += err == 0) {
+		err = open_kind(p, p->ring[n], kind, plan, &fresh[n]);
+	}
+	for (uint32_t i = 0; i < p->count; i++) {
+		struct event *e = &p->ring[i]->event[kind];
+		if (err < 0 || !plan->on[kind]) {
+			if (i < n) {
+				close(fresh[i].fd);
+			}
+			fresh[i].fd = -1;
+		}
+		if (err < 0) {
+			continue;
+		}
+		if (e->fd >= 0) {
+			close(e->fd);
+		}
+		*e = fresh[i];
+		if (e->fd >= 0) {
+			ioctl(e->fd, PERF_EVENT_IOC_ENABLE, 0);
+		}
+	}
+	free(fresh);
+	if (err < 0) {
+		explain(err, d);
+	}
+	return err;
+}
+
+int kernel_perf_update(struct kernel_perf *p, const struct kernel_perf_plan *plan, struct diag *d)
+{
+	struct kernel_perf_plan before = p->plan;
+	for (int k = KERNEL_EV_CPU; k < KERNEL_EV_COUNT; k++) {
+		enum kernel_event_kind kind = (enum kernel_event_kind)k;
+		int err = 0;
+		if (plan->on[k] != p->plan.on[k] || (plan->on[k] && plan->stack[k] != p->plan.stack[k])) {
+			err = change_kind(p, kind, plan, d);
+		} else if (kind == KERNEL_EV_CPU && plan->on[k] && plan->interval_us != p->plan.interval_us) {
+			uint64_t period = (uint64_t)plan->interval_us * 1000;
+			for (uint32_t i = 0; i < p->count && err == 0; i++) {
+				err = ioctl(p->ring[i]->event[k].fd, PERF_EVENT_IOC_PERIOD, &period) < 0 ? -errno : 0;
+			}
+		}
+		if (err < 0) {
+			p->plan.interval_us = before.interval_us;
+			for (k--; k >= KERNEL_EV_CPU; k--) {
+				if (p->plan.on[k] != before.on[k] || p->plan.stack[k] != before.stack[k]) {
+					(void)change_kind(p, (enum kernel_event_kind)k, &before, NULL);
+				}
+			}
+			p->plan = before;
+			return err;
+		}
+		p->plan.on[k] = plan->on[k];
+		p->plan.stack[k] = plan->stack[k];
+	}
+	p->plan = *plan;
+	return 0;
+}
+
+void kernel_perf_wait(struct kernel_perf *p, int fd, int timeout_ms)
+{
+	struct pollfd fds[65];
 	uint32_t n = BASE_MIN(p->count, 64u); /* with more processors the timeout serves the rest */
 	for (uint32_t i = 0; i < n; i++) {
-		fds[i] = (struct pollfd){.fd = p->ring[i]->event[0].fd, .events = POLLIN};
+		fds[i] = (struct pollfd){.fd = p->ring[i]->event[KERNEL_EV_NONE].fd, .events = POLLIN};
+	}
+	if (fd >= 0) {
+		fds[n++] = (struct pollfd){.fd = fd, .events = POLLIN};
 	}
 	poll(fds, n, timeout_ms);
 }
@@ -324,7 +400,7 @@ static bool take(const uint8_t **p, uint32_t *left, void *out, uint32_t n)
 	return true;
 }
 
-static bool parse_sample(struct kernel_perf *p, const struct ring *ring, const uint8_t *b, uint32_t left,
+static bool parse_sample(const struct ring *ring, const uint8_t *b, uint32_t left,
 			 struct kernel_perf_record *r)
 {
 	uint64_t id, frames;
@@ -334,12 +410,15 @@ static bool parse_sample(struct kernel_perf *p, const struct ring *ring, const u
 	    !take(&b, &left, &reserved, 4)) {
 		return false;
 	}
-	for (uint32_t i = 0; i < ring->event_count; i++) {
-		if (ring->event[i].id == id) {
-			r->kind = ring->event[i].kind;
-		}
+	int k = KERNEL_EV_CPU;
+	while (k < KERNEL_EV_COUNT && (ring->event[k].fd < 0 || ring->event[k].id != id)) {
+		k++;
 	}
-	if (p->callchains && r->kind != KERNEL_EV_WAKING) {
+	if (k == KERNEL_EV_COUNT) {
+		return false; /* of an event that is closed by now */
+	}
+	r->kind = (enum kernel_event_kind)k;
+	if (ring->event[k].stack) {
 		if (!take(&b, &left, &frames, 8) || frames > left / 8) {
 			return false;
 		}
@@ -395,7 +474,7 @@ bool kernel_perf_next(struct kernel_perf *p, uint32_t index, struct kernel_perf_
 		ret->frames = 0;
 		ret->raw_bytes = 0;
 		if (h.type == PERF_RECORD_SAMPLE) {
-			if (parse_sample(p, ring, body, bytes, ret)) {
+			if (parse_sample(ring, body, bytes, ret)) {
 				return true;
 			}
 			continue;
@@ -422,8 +501,8 @@ void kernel_perf_close(struct kernel_perf *p)
 		if (r->page) {
 			munmap(r->page, p->map_bytes);
 		}
-		for (uint32_t k = 0; k < r->event_count; k++) {
-			close(r->event[k].fd);
+		for (int k = 0; k < KERNEL_EV_COUNT; k++) {
+			base_close(&r->event[k].fd);
 		}
 		free(r);
 	}

@@ -7,7 +7,6 @@
 #include "kernel/kernel.h"
 
 #include "format/etl_layout.h"
-#include "sink/sink.h"
 
 #define KERNEL_FRAMES_MAX 192u /* as many as Windows keeps */
 #define KERNEL_PID_SYSTEM 4u   /* owner of the kernel's own threads, as there */
@@ -24,8 +23,9 @@ struct kernel_record {
 	uint16_t cpu;
 	uint64_t time;
 	uint32_t pid, tid;
-	uint64_t sessions; /* that get it, a bit each */
-	uint32_t n; /* bytes of payload */
+	uint64_t sessions; /* 0: whoever wants the hook, of this thread */
+	bool live;	   /* of `sessions`, those that want the hook (others are told as it is said) */
+	uint32_t n;	   /* bytes of payload */
 	uint8_t payload[3072];
 };
 void kernel_put(struct kernel_record *r, uint64_t value, unsigned bytes);
@@ -36,17 +36,122 @@ void kernel_put_text(struct kernel_record *r, const char *s, size_t max);
 void kernel_put_fixed(struct kernel_record *r, const char *s, size_t units);
 /* TOKEN_USER and S-1-22-1-uid, which names Unix users. */
 void kernel_put_user(struct kernel_record *r, uint32_t uid);
-/* Into the sink; a full sink counts it. */
-void kernel_emit(struct sink *s, const struct kernel_record *r);
-void kernel_emit_stack(struct sink *s, uint16_t cpu, uint64_t event_time, uint64_t time, uint32_t pid,
-		       uint32_t tid, const uint64_t *frames, uint32_t count);
 
-/* The one way out for events: to the sessions of the record's mask. */
-struct kernel;
+/* ---- engine --------------------------------------------------------------------------------- */
+
+struct kernel_perf;
+struct kernel_perf_record;
+struct kernel_sources;
+struct kernel_table;
+struct kernel_thread;
+
+/* Something that supplies events. All of it on the engine's thread; `state` is the source's own. */
+struct kernel_source {
+	const char *name;
+	/* Cheap: is it there? *ret_can: the bits it can supply. A failure leaves the engine without
+	 * it; what it says in `d` is told whoever asks for those bits. */
+	int (*open)(struct kernel *k, void **ret_state, struct kernel_mask *ret_can, struct diag *d);
+	/* What is wanted has changed: kernel_wants(), kernel_wants_stack(), kernel_wants_pids(). To say
+	 * that single bits cannot be had after all: kernel_cannot(). */
+	void (*update)(struct kernel *k, void *state);
+	/* Puts out what has come; true: something had. */
+	bool (*drain)(struct kernel *k, void *state);
+	/* What sessions that begin or end must be told beside processes. NULL: nothing. */
+	void (*rundown)(struct kernel *k, void *state, uint64_t sessions, bool end);
+	void (*close)(struct kernel *k, void *state);
+};
+#define KERNEL_SOURCES_MAX 8u
+
+struct kernel_slot {
+	bool used;
+	struct kernel_session want;
+};
+
+struct kernel {
+	struct kernel_engine_options o;
+	struct kernel_output out;
+	struct kernel_perf *perf;
+	struct kernel_perf_record *ahead; /* by ring: the next record, when `has` */
+	bool *has;
+	struct kernel_sources *sources; /* BPF */
+	struct kernel_table *threads;
+	struct kernel_stats stats;
+	/* What kernel_out did last: a stack that follows belongs to it. */
+	uint16_t last_hook;
+	uint64_t last_sessions;
+	uint64_t cpu_at_start;
+	uint32_t self[3];
+	int wake_fd;
+	uint64_t watermark;
+
+	struct kernel_slot slot[KERNEL_SESSIONS_MAX];
+	uint64_t active;   /* slots in use */
+	uint64_t filtered; /* of which those for some processes only */
+	uint64_t follow;   /* of which those for their children too */
+	/* By hook: who wants it, and with stacks. */
+	uint64_t want[KERNEL_HOOKS], stack[KERNEL_HOOKS];
+
+	void *source_state[KERNEL_SOURCES_MAX];
+	bool source_open[KERNEL_SOURCES_MAX];
+	struct kernel_mask can, cannot;
+	struct diag why_not; /* the first reason */
+};
+
+/* Sessions that want this hook at all, or with stacks. */
+static inline uint64_t kernel_wants(const struct kernel *k, uint16_t hook)
+{
+	return k->want[hook];
+}
+static inline uint64_t kernel_wants_stack(const struct kernel *k, uint16_t hook)
+{
+	return k->want[hook] & k->stack[hook];
+}
+/* The same, of one thread: sessions for other processes do not count. */
+uint64_t kernel_wants_of(struct kernel *k, uint16_t hook, uint32_t tid);
+/* Sessions whose masks have one of these bits; those whose processes this is one of. */
+uint64_t kernel_masked(const struct kernel *k, uint32_t bits);
+uint64_t kernel_watchers(const struct kernel *k, uint32_t pid);
+/* Does any session want one of these bits (KERNEL_BIT_*)? */
+static inline bool kernel_wants_bits(const struct kernel *k, uint32_t bits)
+{
+	return kernel_masked(k, bits) != 0;
+}
+/* This process, or the daemon it works for: what they do is not traced. */
+static inline bool kernel_is_self(const struct kernel *k, uint32_t pid)
+{
+	return pid != 0 && (pid == k->self[0] || pid == k->self[1] || pid == k->self[2]);
+}
+/* To whoever wants it. Short headers; times in nanoseconds of CLOCK_MONOTONIC. */
 void kernel_out(struct kernel *k, const struct kernel_record *r);
-/* The stack of the event with that time, on that processor, of the record's thread and sessions. */
-void kernel_out_stack(struct kernel *k, const struct kernel_record *of, const uint64_t *frames,
-		      uint32_t count);
+/* The stack of an event that has been put out: to those `sessions`. Innermost frame first. */
+void kernel_out_stack(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_t event_time,
+		      uint64_t time, uint32_t pid, uint32_t tid, const uint64_t *frames, uint32_t count);
+/* Events of that hook that a full ring did not take; hook 0: of any. */
+void kernel_lost(struct kernel *k, uint16_t hook, uint64_t events);
+/* These bits cannot be had on this machine. */
+void kernel_cannot(struct kernel *k, uint32_t bits, const char *fmt, ...) BASE_PRINTF(3, 4);
+/* What this thread is known as; added when it was not known. */
+struct kernel_thread *kernel_thread_of(struct kernel *k, uint32_t tid, uint32_t pid);
+
+/* ---- what perf says, as events ---------------------------------------------------------------- */
+
+struct kernel_perf_record;
+void kernel_on_record(struct kernel *k, const struct kernel_perf_record *p);
+void kernel_emit_masks(struct kernel *k, uint64_t sessions, uint16_t hook, const struct kernel_mask *m);
+void kernel_emit_interval(struct kernel *k, uint64_t sessions, uint16_t hook, uint32_t old_us);
+void kernel_emit_plain(struct kernel *k, uint64_t sessions, uint16_t hook);
+
+enum {
+	KERNEL_HOOK_MASKS = 0x0005,
+	KERNEL_HOOK_RUNDOWN_DONE = 0x0008,
+	KERNEL_HOOK_MASKS_END = 0x0020,
+	KERNEL_HOOK_CSWITCH = 0x0524,
+	KERNEL_HOOK_READY_THREAD = 0x0532,
+	KERNEL_HOOK_SAMPLE = 0x0F2E,
+	KERNEL_HOOK_INTERVAL = 0x0F48,
+	KERNEL_HOOK_INTERVAL_DC = 0x0F49,
+	KERNEL_HOOK_INTERVAL_END = 0x0F4A,
+};
 
 /* ---- perf ------------------------------------------------------------------------------------ */
 
@@ -75,11 +180,18 @@ struct kernel_perf_record {
 	uint64_t frame[KERNEL_FRAMES_MAX]; /* without context markers, innermost first */
 };
 
-struct kernel_perf;
-int kernel_perf_open(const struct kernel_options *o, struct kernel_perf **ret, struct diag *d);
-int kernel_perf_enable(struct kernel_perf *p, bool on);
-/* Waits until a ring is part full. */
-void kernel_perf_wait(struct kernel_perf *p, int timeout_ms);
+/* Which kinds of samples the rings bring, and which of them with stacks. */
+struct kernel_perf_plan {
+	bool on[KERNEL_EV_COUNT], stack[KERNEL_EV_COUNT];
+	uint32_t interval_us;
+};
+/* Rings with the stream of forks, mappings and exits, running. */
+int kernel_perf_open(uint32_t ring_pages, struct kernel_perf **ret, struct diag *d);
+/* Opens and closes events of the rings. On failure the earlier plan is in force. Records of events
+ * that are closed by it and still lie in the rings are dropped: drain before. */
+int kernel_perf_update(struct kernel_perf *p, const struct kernel_perf_plan *plan, struct diag *d);
+/* Waits until a ring is part full, or `fd` (-1: none) is readable. */
+void kernel_perf_wait(struct kernel_perf *p, int fd, int timeout_ms);
 uint32_t kernel_perf_cpus(const struct kernel_perf *p);
 uint32_t kernel_perf_cpu(const struct kernel_perf *p, uint32_t index); /* the processor's number */
 /* The next record of a processor's ring, valid until the next call; false: empty. */
@@ -93,25 +205,25 @@ void kernel_perf_close(struct kernel_perf *p);
 
 /* ---- sources that are BPF programs (kernel_bpf.h) ----------------------------------------------- */
 
-struct kernel_sources;
 struct kbpf_record;
-struct kernel_bpf;
-/* Never fails for want of BPF: what is not there is missing. -ENOMEM. */
-int kernel_sources_open(struct kernel *k, const struct kernel_options *o, struct kernel_sources **ret);
-/* NULL: there is no BPF here. */
-struct kernel_bpf *kernel_sources_bpf(struct kernel_sources *s);
-void kernel_sources_rundown(struct kernel_sources *s, bool end);
-/* The oldest record of a processor that is not newer than `until`, and what becomes of it. */
+/* Cheap: programs are loaded when something is wanted of them. */
+int kernel_sources_open(struct kernel *k, struct kernel_sources **ret);
+/* Bits that programs of this build supply. */
+void kernel_sources_can(const struct kernel_sources *s, struct kernel_mask *inout_can);
+/* Sessions, their hooks, stacks or processes have changed. */
+void kernel_sources_update(struct kernel_sources *s);
+/* What areas know of what was there before, for those sessions. */
+void kernel_sources_rundown(struct kernel_sources *s, uint64_t sessions, bool end);
+/* The oldest record of a processor not newer than `until`, valid until it is taken. */
 const struct kbpf_record *kernel_sources_peek(struct kernel_sources *s, uint32_t cpu, uint64_t until,
 					      uint64_t *ret_time);
 void kernel_sources_take(struct kernel_sources *s, uint32_t cpu, const struct kbpf_record *r);
 uint32_t kernel_sources_cpus(struct kernel_sources *s);
-/* Losses since the last call are counted and told; their number. */
-uint64_t kernel_sources_losses(struct kernel_sources *s);
+/* Counts what rings did not take, now and then. */
+void kernel_sources_losses(struct kernel_sources *s);
 size_t kernel_sources_loss_list(const struct kernel_sources *s, struct kernel_loss *ret, size_t cap);
-/* In lines; "" when nothing is. */
+/* What is wanted and cannot be had, a line each. */
 const char *kernel_sources_missing(const struct kernel_sources *s);
-void kernel_sources_pause(struct kernel_sources *s);
 void kernel_sources_close(struct kernel_sources *s);
 
 /* ---- what is known of processes ---------------------------------------------------------------- */
@@ -121,32 +233,28 @@ struct kernel_thread {
 	uint64_t out_time; /* when it was last switched out, 0 unknown */
 	uint32_t frames;   /* its stack at that moment */
 	uint64_t *frame;
-	bool watched; /* with only_pid: one of that family */
+	uint64_t watchers; /* sessions for some processes, of which this one's */
 };
-struct kernel_table; /* threads by tid */
 struct kernel_table *kernel_table_create(void);
 void kernel_table_destroy(struct kernel_table *t);
 struct kernel_thread *kernel_table_find(struct kernel_table *t, uint32_t tid);
 struct kernel_thread *kernel_table_add(struct kernel_table *t, uint32_t tid, uint32_t pid); /* NULL: no memory */
 void kernel_table_remove(struct kernel_table *t, uint32_t tid);
+void kernel_table_unwatch(struct kernel_table *t, uint64_t sessions);
 
 /* ---- rundown --------------------------------------------------------------------------------- */
 
-struct kernel_run {
-	struct sink *sink;
-	struct kernel_table *threads;
-	int only_pid;
-	bool end; /* DCEnd instead of DCStart */
-};
-/* Every process with its threads and images, and the kernel with its modules. */
-int kernel_rundown(const struct kernel_run *run);
-/* One process, as a start (exec) or an end. */
-void kernel_emit_process(struct sink *s, uint16_t hook, uint64_t time, uint16_t cpu, uint32_t pid,
-			 uint32_t parent, int status, const char *name);
-void kernel_emit_thread(struct sink *s, uint16_t hook, uint64_t time, uint16_t cpu, uint32_t pid,
-			uint32_t tid, const char *name);
-void kernel_emit_image(struct sink *s, uint16_t hook, uint64_t time, uint16_t cpu, uint32_t pid,
-		       uint64_t base, uint64_t bytes, const uint8_t *build_id, const char *path);
+/* Every process with its threads and images, and the kernel with its modules, to those sessions that
+ * want them; as DCStart or DCEnd. */
+int kernel_rundown(struct kernel *k, uint64_t sessions, bool end);
+/* One process, as a start (exec) or an end. sessions 0: who wants it. */
+void kernel_emit_process(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu,
+			 uint32_t pid, uint32_t parent, int status, const char *name);
+void kernel_emit_thread(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu,
+			uint32_t pid, uint32_t tid, const char *name);
+void kernel_emit_image(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu,
+		       uint32_t pid, uint64_t base, uint64_t bytes, const uint8_t *build_id,
+		       const char *path);
 uint32_t kernel_reported_pid(uint32_t pid); /* reads /proc: a kernel thread? */
 
 #endif

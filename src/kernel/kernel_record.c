@@ -107,33 +107,60 @@ static uint32_t header(uint8_t *p, const struct kernel_record *r, uint32_t paylo
 	return h;
 }
 
-void kernel_emit(struct sink *s, const struct kernel_record *r)
+uint64_t kernel_wants_of(struct kernel *k, uint16_t hook, uint32_t tid)
 {
-	uint32_t h = header_bytes(r);
-	uint32_t bytes = BASE_ALIGN8(h + r->n);
-	uint8_t *p = sink_reserve(s, r->cpu, r->time, bytes);
-	if (p) {
-		memset(p + bytes - 8, 0, 8);
-		header(p, r, r->n);
-		memcpy(p + h, r->payload, r->n);
+	uint64_t sessions = k->want[hook];
+	if (sessions & k->filtered) {
+		const struct kernel_thread *t = kernel_table_find(k->threads, tid);
+		sessions &= ~k->filtered | (t ? t->watchers : 0);
+	}
+	return sessions;
+}
+
+/* What a session for some processes must hear of all: who they are. */
+static bool names_things(uint16_t hook)
+{
+	uint8_t group = (uint8_t)(hook >> 8), type = (uint8_t)hook;
+	return group == 0x03 || group == 0x14 || group == 0x0B || group == 0x00 ||
+	       (group == 0x05 && (type <= 0x04 || type == 0x48));
+}
+
+void kernel_out(struct kernel *k, const struct kernel_record *r)
+{
+	uint8_t head[ETL_FULL_HEADER_SIZE];
+	uint64_t sessions = r->live                 ? r->sessions & k->want[r->hook]
+			    : r->sessions           ? r->sessions
+			    : names_things(r->hook) ? k->want[r->hook]
+						    : kernel_wants_of(k, r->hook, r->tid);
+	k->last_hook = r->hook;
+	k->last_sessions = sessions;
+	if (sessions != 0) {
+		k->stats.events++;
+		k->out.record(k->out.ctx, sessions, r->cpu, r->time, head, header(head, r, r->n), r->payload,
+			      r->n);
 	}
 }
 
-void kernel_emit_stack(struct sink *s, uint16_t cpu, uint64_t event_time, uint64_t time, uint32_t pid,
-		       uint32_t tid, const uint64_t *frames, uint32_t count)
+void kernel_out_stack(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_t event_time,
+		      uint64_t time, uint32_t pid, uint32_t tid, const uint64_t *frames, uint32_t count)
 {
 	struct kernel_record r = {
 		.hook = HOOK_STACK, .version = STACK_VERSION, .perfinfo = true, .time = time};
-	uint32_t payload = 16 + 8 * count;
-	uint8_t *p = sink_reserve(s, cpu, time, BASE_ALIGN8(ETL_PERFINFO_HEADER_SIZE + payload));
-	if (!p) {
+	uint8_t head[ETL_PERFINFO_HEADER_SIZE + 16];
+	if (sessions == 0 || count == 0) {
 		return;
 	}
-	p += header(p, &r, payload);
-	le64_put(p, event_time);
-	le32_put(p + 8, pid);
-	le32_put(p + 12, tid);
-	for (uint32_t i = 0; i < count; i++) {
-		le64_put(p + 16 + 8 * (size_t)i, frames[i]);
-	}
+	uint32_t at = header(head, &r, 16 + 8 * count);
+	le64_put(head + at, event_time);
+	le32_put(head + at + 8, pid);
+	le32_put(head + at + 12, tid);
+	k->stats.events++;
+	k->stats.stacks++;
+	k->out.record(k->out.ctx, sessions, cpu, time, head, sizeof head, frames, 8 * count);
+}
+
+void kernel_lost(struct kernel *k, uint16_t hook, uint64_t events)
+{
+	k->stats.lost += events;
+	k->out.lost(k->out.ctx, hook ? k->want[hook] : k->active, events);
 }

@@ -85,11 +85,15 @@ static void command_line(uint32_t pid, char *out, size_t cap)
 	}
 }
 
-void kernel_emit_process(struct sink *s, uint16_t hook, uint64_t time, uint16_t cpu, uint32_t pid,
-			 uint32_t parent, int status, const char *name)
+void kernel_emit_process(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu,
+			 uint32_t pid, uint32_t parent, int status, const char *name)
 {
+	if (!(sessions ? sessions : k->want[hook])) {
+		return; /* reading about it costs more than a look */
+	}
 	struct kernel_record r = {
-		.hook = hook, .version = 4, .cpu = cpu, .time = time, .pid = pid, .tid = pid};
+		.hook = hook, .version = 4, .cpu = cpu, .time = time, .pid = pid, .tid = pid,
+		.sessions = sessions};
 	char line[900], path[64], comm[64] = "";
 	struct stat st = {0};
 	size_t n = 0;
@@ -115,14 +119,15 @@ void kernel_emit_process(struct sink *s, uint16_t hook, uint64_t time, uint16_t 
 	kernel_put_wide(&r, line, 900);
 	kernel_put_wide(&r, "", 0);
 	kernel_put_wide(&r, "", 0);
-	kernel_emit(s, &r);
+	kernel_out(k, &r);
 }
 
-void kernel_emit_thread(struct sink *s, uint16_t hook, uint64_t time, uint16_t cpu, uint32_t pid,
-			uint32_t tid, const char *name)
+void kernel_emit_thread(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu,
+			uint32_t pid, uint32_t tid, const char *name)
 {
 	struct kernel_record r = {
-		.hook = hook, .version = 3, .cpu = cpu, .time = time, .pid = pid, .tid = tid};
+		.hook = hook, .version = 3, .cpu = cpu, .time = time, .pid = pid, .tid = tid,
+		.sessions = sessions};
 	kernel_put(&r, pid, 4);
 	kernel_put(&r, tid, 4);
 	for (int i = 0; i < 7; i++) { /* stacks, affinity, start address, TEB */
@@ -131,14 +136,16 @@ void kernel_emit_thread(struct sink *s, uint16_t hook, uint64_t time, uint16_t c
 	kernel_put(&r, 0, 4);
 	kernel_put(&r, 8 | 5 << 8 | 2 << 16, 4); /* normal priorities */
 	kernel_put_wide(&r, name, 64);
-	kernel_emit(s, &r);
+	kernel_out(k, &r);
 }
 
-void kernel_emit_image(struct sink *s, uint16_t hook, uint64_t time, uint16_t cpu, uint32_t pid,
-		       uint64_t base, uint64_t bytes, const uint8_t *build_id, const char *path)
+void kernel_emit_image(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu,
+		       uint32_t pid, uint64_t base, uint64_t bytes, const uint8_t *build_id,
+		       const char *path)
 {
 	struct kernel_record r = {
-		.hook = hook, .version = 3, .cpu = cpu, .time = time, .pid = pid, .tid = pid};
+		.hook = hook, .version = 3, .cpu = cpu, .time = time, .pid = pid, .tid = pid,
+		.sessions = sessions};
 	kernel_put(&r, base, 8);
 	kernel_put(&r, bytes, 8);
 	kernel_put(&r, pid, 4);
@@ -149,13 +156,20 @@ void kernel_emit_image(struct sink *s, uint16_t hook, uint64_t time, uint16_t cp
 	kernel_put(&r, 0, 8);
 	kernel_put(&r, 0, 8);
 	kernel_put_wide(&r, path, 1000);
-	kernel_emit(s, &r);
+	kernel_out(k, &r);
 }
 
 /* ---- the scan --------------------------------------------------------------------------------- */
 
+/* One rundown: each kind to those of the sessions that want it. */
+struct scan {
+	struct kernel *k;
+	uint16_t process_hook, thread_hook, image_hook;
+	uint64_t all, process, thread, image;
+};
+
 /* All mappings of one file are one image: from where its first byte lies to the end of its last. */
-static void images(const struct kernel_run *run, uint32_t pid)
+static void images(const struct scan *run, uint32_t pid)
 {
 	char path[64], line[4096 + 128], name[4096], before[4096] = "";
 	uint64_t base = 0, end = 0;
@@ -177,8 +191,8 @@ static void images(const struct kernel_run *run, uint32_t pid)
 			continue;
 		}
 		if (executable && (before[0] == '/' || strcmp(before, "[vdso]") == 0)) {
-			kernel_emit_image(run->sink, run->end ? HOOK_IMAGE_DC_END : HOOK_IMAGE_DC_START,
-					  clock_read_system_ns(), 0, pid, base, end - base, NULL, before);
+			kernel_emit_image(run->k, run->image, run->image_hook, clock_read_system_ns(), 0, pid,
+					  base, end - base, NULL, before);
 		}
 		memcpy(before, name, sizeof before);
 		base = from - (name[0] == '/' ? offset : 0);
@@ -190,7 +204,7 @@ static void images(const struct kernel_run *run, uint32_t pid)
 	}
 }
 
-static void threads(const struct kernel_run *run, uint32_t pid, uint32_t reported)
+static void threads(const struct scan *run, uint32_t pid, uint32_t reported)
 {
 	char path[64];
 	snprintf(path, sizeof path, "/proc/%u/task", pid);
@@ -201,12 +215,14 @@ static void threads(const struct kernel_run *run, uint32_t pid, uint32_t reporte
 		if (tid == 0 || !read_status(pid, tid, &s)) {
 			continue;
 		}
-		struct kernel_thread *t = kernel_table_add(run->threads, tid, reported);
-		if (t && run->only_pid == (int)pid) {
-			t->watched = true;
+		struct kernel_thread *t = kernel_table_add(run->k->threads, tid, reported);
+		if (t) {
+			t->watchers |= run->all & kernel_watchers(run->k, pid);
 		}
-		kernel_emit_thread(run->sink, run->end ? HOOK_THREAD_DC_END : HOOK_THREAD_DC_START,
-				   clock_read_system_ns(), 0, reported, tid, s.name);
+		if (run->thread) {
+			kernel_emit_thread(run->k, run->thread, run->thread_hook, clock_read_system_ns(), 0,
+					   reported, tid, s.name);
+		}
 	}
 	if (d) {
 		closedir(d);
@@ -214,9 +230,9 @@ static void threads(const struct kernel_run *run, uint32_t pid, uint32_t reporte
 }
 
 /* The kernel's own code: its text, and its modules. */
-static void kernel_images(const struct kernel_run *run)
+static void kernel_images(const struct scan *run)
 {
-	uint16_t hook = run->end ? HOOK_IMAGE_DC_END : HOOK_IMAGE_DC_START;
+	uint16_t hook = run->image_hook;
 	char line[512], name[128], kind;
 	unsigned long long address, text = 0, end = 0, bytes;
 	FILE *f = fopen("/proc/kallsyms", "re");
@@ -230,7 +246,7 @@ static void kernel_images(const struct kernel_run *run)
 		fclose(f);
 	}
 	if (text && end > text) {
-		kernel_emit_image(run->sink, hook, clock_read_system_ns(), 0, 0, text, end - text, NULL,
+		kernel_emit_image(run->k, run->image, hook, clock_read_system_ns(), 0, 0, text, end - text, NULL,
 				  "[kernel.kallsyms]");
 	}
 	f = fopen("/proc/modules", "re");
@@ -238,7 +254,7 @@ static void kernel_images(const struct kernel_run *run)
 		if (sscanf(line, "%127s %llu %*s %*s %*s %llx", name, &bytes, &address) == 3 && address) {
 			char path[160];
 			snprintf(path, sizeof path, "[%s]", name);
-			kernel_emit_image(run->sink, hook, clock_read_system_ns(), 0, 0, address, bytes, NULL,
+			kernel_emit_image(run->k, run->image, hook, clock_read_system_ns(), 0, 0, address, bytes, NULL,
 					  path);
 		}
 	}
@@ -247,20 +263,37 @@ static void kernel_images(const struct kernel_run *run)
 	}
 }
 
-int kernel_rundown(const struct kernel_run *run)
+int kernel_rundown(struct kernel *k, uint64_t sessions, bool end)
 {
-	uint16_t process = run->end ? HOOK_PROCESS_DC_END : HOOK_PROCESS_DC_START;
-	uint16_t thread = run->end ? HOOK_THREAD_DC_END : HOOK_THREAD_DC_START;
+	struct scan run = {
+		.k = k,
+		.all = sessions,
+		.process_hook = end ? HOOK_PROCESS_DC_END : HOOK_PROCESS_DC_START,
+		.thread_hook = end ? HOOK_THREAD_DC_END : HOOK_THREAD_DC_START,
+		.image_hook = end ? HOOK_IMAGE_DC_END : HOOK_IMAGE_DC_START,
+	};
+	run.process = sessions & kernel_masked(k, KERNEL_BIT_PROCESS);
+	run.thread = sessions & kernel_masked(k, KERNEL_BIT_THREAD);
+	run.image = sessions & kernel_masked(k, KERNEL_BIT_LOADER);
 	DIR *d = opendir("/proc");
 	if (!d) {
 		return -errno;
 	}
-	kernel_emit_process(run->sink, process, clock_read_system_ns(), 0, 0, 0, STILL_ALIVE, "Idle");
-	kernel_emit_thread(run->sink, thread, clock_read_system_ns(), 0, 0, 0, "Idle");
-	kernel_table_add(run->threads, 0, 0);
-	kernel_emit_process(run->sink, process, clock_read_system_ns(), 0, KERNEL_PID_SYSTEM, 0, STILL_ALIVE,
-			    "System");
-	kernel_images(run);
+	uint64_t now = clock_read_system_ns();
+	if (run.process) {
+		kernel_emit_process(k, run.process, run.process_hook, now, 0, 0, 0, STILL_ALIVE, "Idle");
+	}
+	kernel_table_add(k->threads, 0, 0);
+	if (run.thread) {
+		kernel_emit_thread(k, run.thread, run.thread_hook, now, 0, 0, 0, "Idle");
+	}
+	if (run.process) {
+		kernel_emit_process(k, run.process, run.process_hook, now, 0, KERNEL_PID_SYSTEM, 0,
+				    STILL_ALIVE, "System");
+	}
+	if (run.image) {
+		kernel_images(&run);
+	}
 	for (struct dirent *e; (e = readdir(d));) {
 		struct status s;
 		uint32_t pid = (uint32_t)strtoul(e->d_name, NULL, 10);
@@ -268,13 +301,13 @@ int kernel_rundown(const struct kernel_run *run)
 			continue;
 		}
 		bool of_kernel = s.flags & PF_KTHREAD;
-		if (!of_kernel) {
-			kernel_emit_process(run->sink, process, clock_read_system_ns(), 0, pid, s.parent,
-					    STILL_ALIVE, s.name);
+		if (!of_kernel && run.process) {
+			kernel_emit_process(k, run.process, run.process_hook, clock_read_system_ns(), 0, pid,
+					    s.parent, STILL_ALIVE, s.name);
 		}
-		threads(run, pid, of_kernel ? KERNEL_PID_SYSTEM : pid);
-		if (!of_kernel) {
-			images(run, pid);
+		threads(&run, pid, of_kernel ? KERNEL_PID_SYSTEM : pid);
+		if (!of_kernel && run.image) {
+			images(&run, pid);
 		}
 	}
 	closedir(d);

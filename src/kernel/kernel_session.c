@@ -1,89 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * From perf's records to Windows' events, in the order of each processor's ring.
+ * The engine: sources, sessions, and who wants what.
  */
+#include "kernel/kernel_bpf.h"
 #include "kernel/kernel_config.h"
 
-#include <linux/perf_event.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
-#define BUFFER_KB	256u
-#define NS_PER_S	1000000000ull
-#define INTERVAL_MIN_US 125u
-#define HOLD_BACK_NS	300000u /* newer records wait: their neighbours may not be in the rings yet */
+#define NS_PER_S    1000000000ull
+#define INTERVAL_US 1000u
+#define HOLD_BACK_NS 300000u /* newer records wait: their neighbours may not be in the rings yet */
 
-#define HOOK_MASKS	   0x0005u
-#define HOOK_RUNDOWN_DONE  0x0008u
-#define HOOK_MASKS_END	   0x0020u
-#define HOOK_PROCESS_START 0x0301u
-#define HOOK_PROCESS_END   0x0302u
-#define HOOK_IMAGE_LOAD	   0x030Au
-#define HOOK_THREAD_START  0x0501u
-#define HOOK_THREAD_END	   0x0502u
-#define HOOK_CSWITCH	   0x0524u
-#define HOOK_READY_THREAD  0x0532u
-#define HOOK_THREAD_NAME   0x0548u
-#define HOOK_SAMPLE	   0x0F2Eu
-#define HOOK_INTERVAL_DC   0x0F49u
-#define HOOK_INTERVAL_END  0x0F4Au
-#define KERNEL_EVENT_VERSION 0x46u /* of Windows 10 */
-
-/* EVENT_TRACE_FLAG_* of the first mask. */
-#define FLAG_PROCESS 0x00000001u
-#define FLAG_THREAD  0x00000002u
-#define FLAG_IMAGE   0x00000004u
-#define FLAG_CSWITCH 0x00000010u
-#define FLAG_READY   0x00000800u
-#define FLAG_PROFILE 0x01000000u
-
-enum { /* KTHREAD_STATE and KWAIT_REASON */
-	STATE_READY = 1,
-	STATE_TERMINATED = 4,
-	STATE_WAITING = 5,
-	WAIT_EXECUTIVE = 0,
-	WAIT_SUSPENDED = 5,
-	WAIT_USER_REQUEST = 6,
-	WAIT_TERMINATED = 22,
-	WAIT_QUANTUM_END = 30,
-	WAIT_PREEMPTED = 32,
+/* Beside perf and BPF, which every engine has. At most KERNEL_SOURCES_MAX. */
+static const struct kernel_source *const sources[] = {
+	NULL,
 };
-
-/* prev_state of sched_switch. */
-#define TASK_INTERRUPTIBLE   0x01u
-#define TASK_UNINTERRUPTIBLE 0x02u
-#define TASK_STOPPED	     0x0Cu
-#define TASK_DEAD	     0x30u
-#define TASK_PREEMPTED	     0x100u
-
-struct kernel {
-	struct kernel_options o;
-	char *path;
-	struct sink *sink;
-	struct kernel_perf *perf;
-	struct kernel_sources *sources;
-	struct kernel_table *threads;
-	struct kernel_stats stats;
-	uint64_t cpu_at_start;
-	uint32_t me;
-	struct kernel_perf_record *ahead; /* by ring: the next record, when `has` */
-	bool *has;
-};
-
-void kernel_out(struct kernel *k, const struct kernel_record *r)
-{
-	kernel_emit(k->sink, r);
-}
-
-void kernel_out_stack(struct kernel *k, const struct kernel_record *of, const uint64_t *frames,
-		      uint32_t count)
-{
-	kernel_emit_stack(k->sink, of->cpu, of->time, of->time, of->pid, of->tid, frames, count);
-	k->stats.stacks++;
-}
 
 static uint64_t own_cpu_ns(void)
 {
@@ -92,305 +27,120 @@ static uint64_t own_cpu_ns(void)
 	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
-static void emit_masks(struct kernel *k, uint16_t hook)
+/* ---- who wants what --------------------------------------------------------------------------- */
+
+uint64_t kernel_masked(const struct kernel *k, uint32_t bits)
 {
-	struct kernel_record r = {.hook = hook, .version = 2, .perfinfo = true, .time = clock_read_system_ns()};
-	uint32_t flags = FLAG_PROCESS | FLAG_THREAD | FLAG_IMAGE;
-	flags |= k->o.sources & KERNEL_CPU ? FLAG_PROFILE : 0;
-	flags |= k->o.sources & KERNEL_CSWITCH ? FLAG_CSWITCH | FLAG_READY : 0;
-	kernel_put(&r, flags, 4);
-	for (int i = 1; i < 8; i++) {
-		kernel_put(&r, 0, 4);
+	uint64_t sessions = 0;
+	for (uint32_t i = 0; i < KERNEL_SESSIONS_MAX; i++) {
+		if (k->slot[i].used && kernel_mask_has(&k->slot[i].want.mask, bits)) {
+			sessions |= 1ull << i;
+		}
 	}
-	kernel_put(&r, KERNEL_EVENT_VERSION, 4);
-	kernel_emit(k->sink, &r);
+	return sessions;
 }
 
-static void emit_interval(struct kernel *k, uint16_t hook)
+uint64_t kernel_watchers(const struct kernel *k, uint32_t pid)
 {
-	struct kernel_record r = {.hook = hook, .version = 3, .time = clock_read_system_ns()};
-	kernel_put(&r, 0, 4); /* source: the timer */
-	kernel_put(&r, k->o.interval_us * 10, 4);
-	kernel_put(&r, k->o.interval_us * 10, 4);
-	kernel_put_wide(&r, "Timer", 8);
-	kernel_emit(k->sink, &r);
-}
-
-static void emit_plain(struct kernel *k, uint16_t hook)
-{
-	struct kernel_record r = {.hook = hook, .version = 2, .perfinfo = true, .time = clock_read_system_ns()};
-	kernel_emit(k->sink, &r);
-}
-
-/* ---- who is who ------------------------------------------------------------------------------- */
-
-static struct kernel_thread *thread_of(struct kernel *k, uint32_t tid, uint32_t pid)
-{
-	struct kernel_thread *t = kernel_table_find(k->threads, tid);
-	return t ? t : kernel_table_add(k->threads, tid, kernel_reported_pid(pid));
-}
-
-static bool wanted(const struct kernel *k, const struct kernel_thread *t)
-{
-	return k->o.only_pid == 0 || (t && t->watched);
-}
-
-/* ---- samples ---------------------------------------------------------------------------------- */
-
-static void emit_stack(struct kernel *k, const struct kernel_perf_record *p, uint64_t event_time,
-		       uint32_t pid, uint32_t tid, const uint64_t *frames, uint32_t count)
-{
-	if (count > 0) {
-		kernel_emit_stack(k->sink, p->cpu, event_time, p->time, pid, tid, frames, count);
-		k->stats.stacks++;
+	uint64_t sessions = 0;
+	for (uint32_t i = 0; k->filtered && i < KERNEL_SESSIONS_MAX; i++) {
+		const struct kernel_session *s = &k->slot[i].want;
+		for (uint32_t n = 0; k->slot[i].used && n < s->pids; n++) {
+			sessions |= s->pid[n] == pid ? 1ull << i : 0;
+		}
 	}
+	return sessions;
 }
 
-static void on_sample(struct kernel *k, const struct kernel_perf_record *p)
+static void set_wants(struct kernel *k, uint32_t slot)
 {
-	struct kernel_thread *t = thread_of(k, p->tid, p->pid);
-	if (!wanted(k, t)) {
-		return;
+	const struct kernel_session *s = &k->slot[slot].want;
+	uint64_t bit = 1ull << slot;
+	bool used = k->slot[slot].used;
+	for (uint32_t i = 0; i < KERNEL_HOOKS; i++) {
+		k->want[i] &= ~bit;
+		k->stack[i] &= ~bit;
 	}
-	struct kernel_record r = {
-		.hook = HOOK_SAMPLE, .version = 2, .perfinfo = true, .cpu = p->cpu, .time = p->time};
-	kernel_put(&r, p->ip, 8);
-	kernel_put(&r, p->tid, 4);
-	kernel_put(&r, 1, 2);
-	kernel_put(&r, 0, 2);
-	kernel_emit(k->sink, &r);
-	k->stats.samples++;
-	emit_stack(k, p, p->time, t ? t->pid : p->pid, p->tid, p->frame, p->frames);
-}
-
-/* Linux' 0 (most urgent) to 139 onto Windows' 31 to 0. */
-static uint8_t priority_of(uint64_t prio)
-{
-	if (prio < 100) { /* real time */
-		return (uint8_t)(30 - prio * 14 / 99);
+	k->active = used ? k->active | bit : k->active & ~bit;
+	k->filtered = used && s->pids > 0 ? k->filtered | bit : k->filtered & ~bit;
+	k->follow = used && s->children ? k->follow | bit : k->follow & ~bit;
+	const struct kernel_hook_range *r;
+	for (size_t i = 0; used && (r = kernel_hook_range_at(i)) != NULL; i++) {
+		for (uint32_t h = r->first; kernel_mask_has(&s->mask, r->bits) && h <= r->last; h++) {
+			k->want[h] |= bit;
+		}
 	}
-	uint64_t nice = BASE_MIN(prio - 100, 39u);
-	return (uint8_t)(15 - nice * 13 / 39);
-}
-
-static void why(uint64_t state, uint8_t *ret_reason, uint8_t *ret_state)
-{
-	if (state & TASK_DEAD) {
-		*ret_state = STATE_TERMINATED;
-		*ret_reason = WAIT_TERMINATED;
-	} else if (state & TASK_STOPPED) {
-		*ret_state = STATE_WAITING;
-		*ret_reason = WAIT_SUSPENDED;
-	} else if (state & TASK_INTERRUPTIBLE) {
-		*ret_state = STATE_WAITING;
-		*ret_reason = WAIT_USER_REQUEST;
-	} else if (state & TASK_UNINTERRUPTIBLE) {
-		*ret_state = STATE_WAITING;
-		*ret_reason = WAIT_EXECUTIVE;
-	} else {
-		*ret_state = STATE_READY;
-		*ret_reason = state & TASK_PREEMPTED ? WAIT_PREEMPTED : WAIT_QUANTUM_END;
-	}
-}
-
-/* Windows has the stack of the thread that comes back; the kernel shows the one that leaves. A
- * blocked thread's stack does not move, so it is kept until then. */
-static void keep_stack(struct kernel_thread *t, const struct kernel_perf_record *p)
-{
-	t->out_time = p->time;
-	t->frames = 0;
-	if (p->frames > 0) {
-		uint64_t *f = realloc(t->frame, p->frames * sizeof *f);
-		if (f) {
-			memcpy(f, p->frame, p->frames * sizeof *f);
-			t->frame = f;
-			t->frames = p->frames;
+	for (uint32_t i = 0; used && i < s->stacks; i++) {
+		if (s->stack[i] < KERNEL_HOOKS) {
+			k->stack[s->stack[i]] |= bit;
 		}
 	}
 }
 
-static void on_switch(struct kernel *k, const struct kernel_perf_record *p)
+/* ---- sources ---------------------------------------------------------------------------------- */
+
+void kernel_cannot(struct kernel *k, uint32_t bits, const char *fmt, ...)
 {
-	uint32_t prev = (uint32_t)kernel_perf_field(k->perf, p, SWITCH_PREV_PID);
-	uint32_t next = (uint32_t)kernel_perf_field(k->perf, p, SWITCH_NEXT_PID);
-	struct kernel_thread *out = thread_of(k, prev, p->pid);
-	bool want = wanted(k, out);
-	if (out) {
-		keep_stack(out, p);
-	}
-	/* Only now: adding may move the table. */
-	struct kernel_thread *in = kernel_table_find(k->threads, next);
-	if (!want && !wanted(k, in)) {
-		return;
-	}
-	uint8_t reason, state;
-	why(kernel_perf_field(k->perf, p, SWITCH_PREV_STATE), &reason, &state);
-	struct kernel_record r = {
-		.hook = HOOK_CSWITCH, .version = 2, .perfinfo = true, .cpu = p->cpu, .time = p->time};
-	kernel_put(&r, next, 4);
-	kernel_put(&r, prev, 4);
-	kernel_put(&r, priority_of(kernel_perf_field(k->perf, p, SWITCH_NEXT_PRIO)), 1);
-	kernel_put(&r, priority_of(kernel_perf_field(k->perf, p, SWITCH_PREV_PRIO)), 1);
-	kernel_put(&r, 0, 2);
-	kernel_put(&r, reason, 1);
-	kernel_put(&r, 0, 1);
-	kernel_put(&r, state, 1);
-	kernel_put(&r, p->cpu & 0xFF, 1);
-	/* In clock ticks of 15.625 ms. */
-	kernel_put(&r, in && in->out_time ? (p->time - in->out_time) / 15625000 : 0, 4);
-	kernel_put(&r, 0, 4);
-	kernel_emit(k->sink, &r);
-	k->stats.switches++;
-	if (in && in->frames > 0 && next != 0) {
-		emit_stack(k, p, p->time, in->pid, next, in->frame, in->frames);
+	va_list ap;
+	char text[sizeof k->why_not.text];
+	kernel_mask_set(&k->cannot, bits);
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	if (!k->why_not.text[0]) {
+		diag_at(&k->why_not, UINT64_MAX, "%s", text);
 	}
 }
 
-static void on_waking(struct kernel *k, const struct kernel_perf_record *p)
+static void open_sources(struct kernel *k)
 {
-	uint32_t tid = (uint32_t)kernel_perf_field(k->perf, p, WAKING_PID);
-	if (!wanted(k, kernel_table_find(k->threads, tid))) {
-		return;
-	}
-	struct kernel_record r = {.hook = HOOK_READY_THREAD,
-				  .version = 2,
-				  .cpu = p->cpu,
-				  .time = p->time,
-				  .pid = p->pid,
-				  .tid = p->tid};
-	kernel_put(&r, tid, 4);
-	kernel_put(&r, 1, 4); /* AdjustReason: unwait */
-	kernel_emit(k->sink, &r);
-}
-
-/* ---- processes -------------------------------------------------------------------------------- */
-
-static void on_fork(struct kernel *k, const struct kernel_perf_record *p)
-{
-	if (p->body_bytes < 24) {
-		return;
-	}
-	uint32_t pid = le32_get(p->body), ppid = le32_get(p->body + 4), tid = le32_get(p->body + 8);
-	uint32_t ptid = le32_get(p->body + 12);
-	struct kernel_thread *parent = kernel_table_find(k->threads, ptid);
-	bool watched = parent && parent->watched;
-	uint32_t owner = parent && parent->pid == KERNEL_PID_SYSTEM ? KERNEL_PID_SYSTEM : pid;
-	struct kernel_thread *t = kernel_table_add(k->threads, tid, owner);
-	if (t) {
-		t->watched = watched || (k->o.only_pid != 0 && (uint32_t)k->o.only_pid == pid);
-	}
-	if (pid == tid && owner == pid) {
-		kernel_emit_process(k->sink, HOOK_PROCESS_START, p->time, p->cpu, pid, ppid, 0x103, "");
-	}
-	kernel_emit_thread(k->sink, HOOK_THREAD_START, p->time, p->cpu, owner, tid, "");
-}
-
-static void on_exit_record(struct kernel *k, const struct kernel_perf_record *p)
-{
-	if (p->body_bytes < 24) {
-		return;
-	}
-	uint32_t pid = le32_get(p->body), ppid = le32_get(p->body + 4), tid = le32_get(p->body + 8);
-	struct kernel_thread *t = kernel_table_find(k->threads, tid);
-	uint32_t owner = t ? t->pid : pid;
-	kernel_emit_thread(k->sink, HOOK_THREAD_END, p->time, p->cpu, owner, tid, "");
-	if (pid == tid && owner == pid) {
-		kernel_emit_process(k->sink, HOOK_PROCESS_END, p->time, p->cpu, pid, ppid, 0, "");
-	}
-	kernel_table_remove(k->threads, tid);
-}
-
-static void on_comm(struct kernel *k, const struct kernel_perf_record *p)
-{
-	if (p->body_bytes < 9) {
-		return;
-	}
-	uint32_t pid = le32_get(p->body), tid = le32_get(p->body + 4);
-	char name[64] = "";
-	memcpy(name, p->body + 8, BASE_MIN(p->body_bytes - 8, sizeof name - 1));
-	if (p->misc & PERF_RECORD_MISC_COMM_EXEC) {
-		/* Windows knows no exec: the old program ends here, and the new one starts. */
-		kernel_emit_process(k->sink, HOOK_PROCESS_END, p->time, p->cpu, pid, 0, 0, "");
-		kernel_emit_process(k->sink, HOOK_PROCESS_START, p->time, p->cpu, pid, 0, 0x103, name);
-		kernel_emit_thread(k->sink, HOOK_THREAD_START, p->time, p->cpu, pid, tid, name);
-		return;
-	}
-	struct kernel_record r = {
-		.hook = HOOK_THREAD_NAME, .version = 2, .perfinfo = true, .cpu = p->cpu, .time = p->time};
-	kernel_put(&r, pid, 4);
-	kernel_put(&r, tid, 4);
-	kernel_put_wide(&r, name, 64);
-	kernel_emit(k->sink, &r);
-}
-
-static void on_mmap(struct kernel *k, const struct kernel_perf_record *p)
-{
-	enum { FIXED = 64 };
-	if (p->body_bytes < FIXED + 1) {
-		return;
-	}
-	const uint8_t *b = p->body;
-	uint32_t pid = le32_get(b);
-	uint64_t address = le64_get(b + 8), bytes = le64_get(b + 16), offset = le64_get(b + 24);
-	const char *name = (const char *)b + FIXED;
-	size_t n = strnlen(name, p->body_bytes - FIXED);
-	bool has_id = p->misc & PERF_RECORD_MISC_MMAP_BUILD_ID;
-	if (n == p->body_bytes - FIXED || (name[0] != '/' && strcmp(name, "[vdso]") != 0)) {
-		return; /* no code of a file: //anon, [heap] */
-	}
-	if (name[0] != '/') {
-		offset = 0;
-	}
-	/* Only the part with code is announced; files begin where their first byte would lie. */
-	kernel_emit_image(k->sink, HOOK_IMAGE_LOAD, p->time, p->cpu, pid, address - offset, bytes + offset,
-			  has_id ? b + 36 : NULL, name);
-}
-
-static void on_record(struct kernel *k, const struct kernel_perf_record *p)
-{
-	switch (p->type) {
-	case PERF_RECORD_SAMPLE:
-		if (p->pid == k->me && p->kind == KERNEL_EV_CPU && k->o.only_pid == 0) {
-			break; /* the collector does not watch itself */
+	/* What perf and the rundowns bring. */
+	kernel_mask_set(&k->can, KERNEL_BIT_PROCESS | KERNEL_BIT_THREAD | KERNEL_BIT_LOADER |
+					 KERNEL_BIT_NO_SYSCONFIG);
+	kernel_mask_set(&k->can, KERNEL_BIT_PROFILE | KERNEL_BIT_CSWITCH | KERNEL_BIT_COMPACT_CSWITCH |
+					 KERNEL_BIT_DISPATCHER);
+	kernel_sources_can(k->sources, &k->can);
+	for (size_t i = 0; i < BASE_ARRAY_LEN(sources) && sources[i]; i++) {
+		struct kernel_mask can = {0};
+		struct diag d;
+		diag_clear(&d);
+		k->source_open[i] = sources[i]->open(k, &k->source_state[i], &can, &d) == 0;
+		if (k->source_open[i]) {
+			kernel_mask_add(&k->can, &can);
+		} else if (!k->why_not.text[0]) {
+			k->why_not = d;
 		}
-		if (p->kind == KERNEL_EV_CPU) {
-			on_sample(k, p);
-		} else if (p->kind == KERNEL_EV_SWITCH) {
-			on_switch(k, p);
-		} else if (p->kind == KERNEL_EV_WAKING) {
-			on_waking(k, p);
-		}
-		break;
-	case PERF_RECORD_FORK:
-		on_fork(k, p);
-		break;
-	case PERF_RECORD_EXIT:
-		on_exit_record(k, p);
-		break;
-	case PERF_RECORD_COMM:
-		on_comm(k, p);
-		break;
-	case PERF_RECORD_MMAP2:
-		on_mmap(k, p);
-		break;
-	case PERF_RECORD_LOST:
-		if (p->body_bytes >= 16) {
-			uint64_t lost = le64_get(p->body + 8);
-			k->stats.lost += lost;
-			sink_add_lost(k->sink, lost);
-		}
-		break;
-	default:
-		break;
 	}
+}
+
+static int update_sources(struct kernel *k, struct diag *d)
+{
+	struct kernel_perf_plan plan = {.interval_us = k->o.interval_us};
+	static const uint16_t hook[KERNEL_EV_COUNT] = {[KERNEL_EV_CPU] = KERNEL_HOOK_SAMPLE,
+						       [KERNEL_EV_SWITCH] = KERNEL_HOOK_CSWITCH,
+						       [KERNEL_EV_WAKING] = KERNEL_HOOK_READY_THREAD};
+	for (int i = KERNEL_EV_CPU; i < KERNEL_EV_COUNT; i++) {
+		plan.on[i] = kernel_wants(k, hook[i]) != 0;
+		plan.stack[i] = kernel_wants_stack(k, hook[i]) != 0;
+	}
+	int err = kernel_perf_update(k->perf, &plan, d);
+	if (err == 0) {
+		kernel_sources_update(k->sources);
+	}
+	for (size_t i = 0; err == 0 && i < BASE_ARRAY_LEN(sources) && sources[i]; i++) {
+		if (k->source_open[i]) {
+			sources[i]->update(k, k->source_state[i]);
+		}
+	}
+	return err;
 }
 
 /* The rings of one processor, perf's and BPF's, merged by time. What is newer than `until` stays for
  * the next time: something older may still be on its way into the other ring. */
-static void drain_cpu(struct kernel *k, uint32_t i, uint64_t until)
+static bool drain_cpu(struct kernel *k, uint32_t i, uint64_t until)
 {
 	uint32_t cpu = kernel_perf_cpu(k->perf, i);
-	for (;;) {
+	for (bool any = false;; any = true) {
 		struct kernel_perf_record *p = &k->ahead[i];
 		uint64_t time = UINT64_MAX;
 		k->has[i] = k->has[i] || kernel_perf_next(k->perf, i, p);
@@ -398,94 +148,213 @@ static void drain_cpu(struct kernel *k, uint32_t i, uint64_t until)
 		if (raw && (!k->has[i] || time < p->time)) {
 			kernel_sources_take(k->sources, cpu, raw);
 		} else if (k->has[i] && p->time <= until) {
-			on_record(k, p);
+			kernel_on_record(k, p);
 			k->has[i] = false;
 		} else {
-			return;
+			return any;
 		}
 	}
 }
 
-static void drain(struct kernel *k, uint64_t until)
+static bool drain(struct kernel *k, uint64_t until)
 {
+	bool any = false;
 	uint64_t time;
 	for (uint32_t i = 0; i < kernel_perf_cpus(k->perf); i++) {
-		drain_cpu(k, i, until);
+		any = drain_cpu(k, i, until) || any;
 	}
 	/* Processors that perf found switched off when this began. */
 	for (uint32_t cpu = 0; cpu < kernel_sources_cpus(k->sources); cpu++) {
 		for (const struct kbpf_record *raw;
 		     (raw = kernel_sources_peek(k->sources, cpu, until, &time)) != NULL;) {
 			kernel_sources_take(k->sources, cpu, raw);
+			any = true;
 		}
 	}
-	uint64_t lost = kernel_sources_losses(k->sources);
-	k->stats.lost += lost;
-	if (lost > 0) {
-		sink_add_lost(k->sink, lost);
+	kernel_sources_losses(k->sources);
+	for (size_t i = 0; i < BASE_ARRAY_LEN(sources) && sources[i]; i++) {
+		any = (k->source_open[i] && sources[i]->drain(k, k->source_state[i])) || any;
 	}
+	k->watermark = until;
+	return any;
 }
 
-/* ---- the session ------------------------------------------------------------------------------ */
-
-static int open_sink(struct kernel *k, struct diag *d)
+/* All there is, before who wants what changes: what happened so far is for those who wanted it. */
+static void drain_now(struct kernel *k)
 {
-	static const uint16_t name[] = u"NT Kernel Logger";
-	uint16_t file[1024];
-	char full[2048];
-	if (!realpath(k->path, full)) {
-		snprintf(full, sizeof full, "%s", k->path);
-	}
-	if (utf8_to_utf16(full, strlen(full), file, BASE_ARRAY_LEN(file)) < 0) {
-		file[0] = 0;
-	}
-	struct sink_options o = {
-		.name = name,
-		.log_file = file,
-		.path = k->path,
-		.log_file_mode = 1,
-		.buffer_size_kb = k->o.buffer_size_kb ? k->o.buffer_size_kb : BUFFER_KB,
-		.minimum_buffers = 16,
-		.maximum_buffers = 256,
-		.flush_timer = 1,
-		.clock = 1,
-		.clock_freq = NS_PER_S,
-		.system_clock = true,
-		.logger_id = 0xFFFF,
-		.cpus = (uint16_t)sysconf(_SC_NPROCESSORS_CONF),
-	};
-	int err = sink_adjust(&o);
-	return err < 0 ? err : sink_create(&o, &k->sink, d);
+	uint64_t now = clock_read_system_ns();
+	drain(k, UINT64_MAX);
+	k->watermark = now;
 }
 
-static int rundown(struct kernel *k, bool end)
+static void source_rundowns(struct kernel *k, uint64_t sessions, bool end)
 {
-	struct kernel_run run = {
-		.sink = k->sink, .threads = k->threads, .only_pid = k->o.only_pid, .end = end};
-	return kernel_rundown(&run);
+	kernel_sources_rundown(k->sources, sessions, end);
+	for (size_t i = 0; i < BASE_ARRAY_LEN(sources) && sources[i]; i++) {
+		if (k->source_open[i] && sources[i]->rundown) {
+			sources[i]->rundown(k, k->source_state[i], sessions, end);
+		}
+	}
 }
+
+/* ---- sessions --------------------------------------------------------------------------------- */
+
+static void missing_of(const struct kernel *k, const struct kernel_mask *m, struct kernel_mask *ret,
+		       struct diag *d)
+{
+	for (unsigned i = 0; i < KERNEL_MASK_WORDS; i++) {
+		ret->word[i] = m->word[i] & (~k->can.word[i] | k->cannot.word[i]);
+	}
+	if (d && !kernel_mask_empty(ret)) {
+		*d = k->why_not;
+	}
+}
+
+static void rundown_start(struct kernel *k, uint64_t bit)
+{
+	(void)kernel_rundown(k, bit, false);
+	source_rundowns(k, bit, false);
+	kernel_emit_interval(k, bit & kernel_wants(k, KERNEL_HOOK_INTERVAL_DC), KERNEL_HOOK_INTERVAL_DC,
+			     k->o.interval_us);
+	kernel_emit_plain(k, bit, KERNEL_HOOK_RUNDOWN_DONE);
+}
+
+int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
+	       struct kernel_mask *ret_missing, struct diag *d)
+{
+	uint64_t bit = 1ull << slot;
+	if (k->slot[slot].used) {
+		return -EBUSY;
+	}
+	drain_now(k);
+	k->slot[slot] = (struct kernel_slot){.used = true, .want = *s};
+	set_wants(k, slot);
+	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, NULL);
+	int err = update_sources(k, d);
+	if (err < 0) {
+		k->slot[slot].used = false;
+		set_wants(k, slot);
+		return err;
+	}
+	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS_END, NULL);
+	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, &s->mask);
+	rundown_start(k, bit);
+	missing_of(k, &s->mask, ret_missing, d);
+	return 0;
+}
+
+int kernel_change(struct kernel *k, uint32_t slot, const struct kernel_session *s,
+		  struct kernel_mask *ret_missing, struct diag *d)
+{
+	uint64_t bit = 1ull << slot;
+	struct kernel_session before = k->slot[slot].want;
+	if (!k->slot[slot].used) {
+		return -ENOENT;
+	}
+	drain_now(k);
+	k->slot[slot].want = *s;
+	set_wants(k, slot);
+	int err = update_sources(k, d);
+	if (err < 0) {
+		k->slot[slot].want = before;
+		set_wants(k, slot);
+		return err;
+	}
+	if (!kernel_mask_equal(&before.mask, &s->mask)) {
+		/* What is wanted from now on must be told from the beginning. */
+		struct kernel_mask fresh = s->mask;
+		for (unsigned i = 0; i < KERNEL_MASK_WORDS; i++) {
+			fresh.word[i] &= ~before.mask.word[i];
+		}
+		kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS_END, &before.mask);
+		kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, &s->mask);
+		if (!kernel_mask_empty(&fresh)) {
+			rundown_start(k, bit);
+		}
+	} else if (s->pids != before.pids || memcmp(s->pid, before.pid, sizeof s->pid) != 0) {
+		(void)kernel_rundown(k, 0, false); /* for the table: whose is which */
+	}
+	missing_of(k, &s->mask, ret_missing, d);
+	return 0;
+}
+
+struct config_out {
+	struct kernel *k;
+	uint64_t sessions;
+};
 
 static void config_out_of(void *ctx, const struct kernel_record *r)
 {
-	kernel_out(ctx, r);
+	const struct config_out *o = ctx;
+	struct kernel_record mine = *r;
+	mine.sessions = o->sessions;
+	kernel_out(o->k, &mine);
 }
 
-static void emit_config(struct kernel *k)
+static void emit_config(struct kernel *k, uint32_t slot)
 {
-	struct kernel_config c = {.out = config_out_of, .ctx = k, .root = "", .pid = k->me, .tid = k->me};
-	kernel_config_write(&c);
+	struct config_out o = {k, 1ull << slot};
+	struct kernel_config c = {
+		.out = config_out_of, .ctx = &o, .root = "", .pid = k->self[0], .tid = k->self[0]};
+	if (!kernel_mask_has(&k->slot[slot].want.mask, KERNEL_BIT_NO_SYSCONFIG)) {
+		kernel_config_write(&c);
+	}
 }
 
-static void free_all(struct kernel *k)
+void kernel_capture(struct kernel *k, uint32_t slot)
 {
-	kernel_table_destroy(k->threads);
-	free(k->ahead);
-	free(k->has);
-	free(k->path);
-	free(k);
+	if (k->slot[slot].used) {
+		drain_now(k);
+		rundown_start(k, 1ull << slot);
+	}
 }
 
-int kernel_start(const struct kernel_options *o, struct kernel **ret, struct diag *d)
+void kernel_remove(struct kernel *k, uint32_t slot)
+{
+	uint64_t bit = 1ull << slot;
+	if (!k->slot[slot].used) {
+		return;
+	}
+	drain_now(k);
+	/* No live events any more; the closing rundown names its session itself. */
+	uint64_t interval = bit & kernel_wants(k, KERNEL_HOOK_INTERVAL_END);
+	for (uint32_t i = 0; i < KERNEL_HOOKS; i++) {
+		k->want[i] &= ~bit;
+	}
+	(void)update_sources(k, NULL);
+	emit_config(k, slot);
+	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS_END, &k->slot[slot].want.mask);
+	(void)kernel_rundown(k, bit, true);
+	source_rundowns(k, bit, true);
+	kernel_emit_interval(k, interval, KERNEL_HOOK_INTERVAL_END, k->o.interval_us);
+	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, NULL);
+	kernel_emit_plain(k, bit, KERNEL_HOOK_RUNDOWN_DONE);
+	k->slot[slot].used = false;
+	set_wants(k, slot);
+	kernel_table_unwatch(k->threads, bit);
+}
+
+int kernel_set_interval(struct kernel *k, uint32_t interval_us)
+{
+	uint32_t before = k->o.interval_us;
+	if (interval_us < KERNEL_INTERVAL_MIN_US) {
+		return -EINVAL;
+	}
+	drain_now(k);
+	k->o.interval_us = interval_us;
+	int err = update_sources(k, NULL);
+	if (err < 0) {
+		k->o.interval_us = before;
+	} else {
+		kernel_emit_interval(k, kernel_wants(k, KERNEL_HOOK_INTERVAL), KERNEL_HOOK_INTERVAL, before);
+	}
+	return err;
+}
+
+/* ---- the engine ------------------------------------------------------------------------------- */
+
+int kernel_open(const struct kernel_engine_options *o, const struct kernel_output *out,
+		struct kernel **ret, struct diag *d)
 {
 	struct kernel *k = calloc(1, sizeof *k);
 	int err = -ENOMEM;
@@ -493,97 +362,60 @@ int kernel_start(const struct kernel_options *o, struct kernel **ret, struct dia
 		return err;
 	}
 	k->o = *o;
-	k->me = (uint32_t)getpid();
+	k->out = *out;
+	k->o.interval_us = o->interval_us ? o->interval_us : INTERVAL_US;
+	k->self[0] = (uint32_t)getpid();
+	k->self[1] = o->self[0];
+	k->self[2] = o->self[1];
+	k->wake_fd = -1;
 	k->cpu_at_start = own_cpu_ns();
-	k->path = strdup(o->path);
 	k->threads = kernel_table_create();
-	if (!k->path || !k->threads) {
+	if (!k->threads) {
 		goto fail;
 	}
-	if ((o->sources & KERNEL_CPU) && o->interval_us < INTERVAL_MIN_US) {
-		diag_at(d, UINT64_MAX, "samples come %u microseconds apart at least", INTERVAL_MIN_US);
+	if (k->o.interval_us < KERNEL_INTERVAL_MIN_US) {
+		diag_at(d, UINT64_MAX, "samples come %u microseconds apart at least", KERNEL_INTERVAL_MIN_US);
 		err = -EINVAL;
 		goto fail;
 	}
-	if ((err = kernel_perf_open(o, &k->perf, d)) < 0 || (err = open_sink(k, d)) < 0) {
+	if ((err = kernel_perf_open(o->ring_pages, &k->perf, d)) < 0) {
 		goto fail;
 	}
 	k->ahead = calloc(kernel_perf_cpus(k->perf), sizeof *k->ahead);
 	k->has = calloc(kernel_perf_cpus(k->perf), sizeof *k->has);
-	err = k->ahead && k->has ? kernel_sources_open(k, o, &k->sources) : -ENOMEM;
+	err = k->ahead && k->has ? kernel_sources_open(k, &k->sources) : -ENOMEM;
 	if (err < 0) {
 		goto fail;
 	}
-	emit_masks(k, HOOK_MASKS);
-	err = kernel_perf_enable(k->perf, true);
-	err = err < 0 ? err : rundown(k, false);
-	if (err < 0) {
-		goto fail;
-	}
-	kernel_sources_rundown(k->sources, false);
-	if (o->sources & KERNEL_CPU) {
-		emit_interval(k, HOOK_INTERVAL_DC);
-	}
-	emit_plain(k, HOOK_RUNDOWN_DONE);
+	open_sources(k);
 	*ret = k;
 	return 0;
 fail:
-	kernel_sources_close(k->sources);
-	if (k->sink) {
-		sink_stop(k->sink, NULL);
+	kernel_close(k);
+	return err;
+}
+
+void kernel_close(struct kernel *k)
+{
+	for (size_t i = 0; i < BASE_ARRAY_LEN(sources) && sources[i]; i++) {
+		if (k->source_open[i]) {
+			sources[i]->close(k, k->source_state[i]);
+		}
 	}
+	kernel_sources_close(k->sources);
 	if (k->perf) {
 		kernel_perf_close(k->perf);
 	}
-	free_all(k);
-	return err;
+	kernel_table_destroy(k->threads);
+	free(k->ahead);
+	free(k->has);
+	free(k);
 }
 
-int kernel_poll(struct kernel *k, int timeout_ms)
+bool kernel_poll(struct kernel *k, int timeout_ms)
 {
-	kernel_perf_wait(k->perf, timeout_ms);
-	drain(k, clock_read_system_ns() - HOLD_BACK_NS);
-	sink_tick(k->sink, clock_read_system_ns());
-	return 0;
-}
-
-void kernel_stats(struct kernel *k, struct kernel_stats *ret)
-{
-	struct sink_stats s;
-	sink_stats(k->sink, &s);
-	k->stats.events = s.events;
-	k->stats.lost_no_buffer = s.lost_no_buffer + s.lost_disk_events;
-	k->stats.bytes_written = s.bytes_written;
-	k->stats.cpu_ns = own_cpu_ns() - k->cpu_at_start;
-	*ret = k->stats;
-}
-
-int kernel_stop(struct kernel *k, struct kernel_stats *ret)
-{
-	kernel_perf_enable(k->perf, false);
-	kernel_sources_pause(k->sources);
-	drain(k, UINT64_MAX);
-	emit_config(k);
-	kernel_sources_rundown(k->sources, true);
-	emit_masks(k, HOOK_MASKS_END);
-	rundown(k, true);
-	if (k->o.sources & KERNEL_CPU) {
-		emit_interval(k, HOOK_INTERVAL_END);
-	}
-	emit_plain(k, HOOK_RUNDOWN_DONE);
-	kernel_perf_close(k->perf);
-	kernel_sources_close(k->sources);
-	struct sink_stats s;
-	int err = sink_stop(k->sink, &s);
-	k->stats.events = s.events;
-	k->stats.lost_no_buffer = s.lost_no_buffer + s.lost_disk_events;
-	k->stats.bytes_written = s.bytes_written;
-	k->stats.cpu_ns = own_cpu_ns() - k->cpu_at_start;
-	if (ret) {
-		*ret = k->stats;
-	}
-	free_all(k);
-	return err;
+	kernel_perf_wait(k->perf, k->wake_fd, timeout_ms);
+	return drain(k, clock_read_system_ns() - HOLD_BACK_NS);
 }
 
 const char *kernel_missing(const struct kernel *k)
@@ -594,4 +426,20 @@ const char *kernel_missing(const struct kernel *k)
 size_t kernel_losses(const struct kernel *k, struct kernel_loss *ret, size_t cap)
 {
 	return kernel_sources_loss_list(k->sources, ret, cap);
+}
+
+void kernel_wake_fd(struct kernel *k, int fd)
+{
+	k->wake_fd = fd;
+}
+
+uint64_t kernel_watermark(const struct kernel *k)
+{
+	return k->watermark;
+}
+
+void kernel_engine_stats(struct kernel *k, struct kernel_stats *ret)
+{
+	k->stats.cpu_ns = own_cpu_ns() - k->cpu_at_start;
+	*ret = k->stats;
 }

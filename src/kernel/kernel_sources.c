@@ -14,116 +14,184 @@
 #define STACK_RING   (4u << 20)
 #define LOSS_LOOK_NS 100000000ull
 
+#define WATCHED_MAX  (KERNEL_SESSIONS_MAX * KERNEL_PIDS_MAX)
+
 struct kernel_sources {
 	struct kernel *k;
-	struct kernel_bpf *bpf; /* NULL: none */
+	struct kernel_bpf *bpf; /* NULL: none yet, or none at all */
+	bool tried;
 	void *state[16];	/* by area */
 	bool made[16];
 	uint8_t area[KBPF_HOOKS_MAX];
+	uint32_t watched[WATCHED_MAX], watches;
 	struct kernel_loss loss[LOSSES_MAX];
 	size_t losses;
-	uint64_t lost_now, looked;
+	uint64_t looked;
 	char missing[4096];
 };
 
-/* ---- what a source means ------------------------------------------------------------------------ */
+/* ---- which of Windows' hooks want which of ours -------------------------------------------------- */
 
+/* Whoever wants one of these hooks wants that of ours; a stack belongs to the hook whose record it
+ * follows. */
 struct source_hook {
-	uint32_t source;
-	uint16_t hook;
-	bool stack; /* when stacks are wanted */
+	uint16_t ours;
+	uint16_t windows[4];
 };
 static const struct source_hook source_hooks[] = {
-	{KERNEL_SYSCALL, KBPF_SYS_ENTER, true},
-	{KERNEL_SYSCALL, KBPF_SYS_EXIT, false},
-	{KERNEL_NET, KBPF_TCP_SEND, true},
-	{KERNEL_NET, KBPF_TCP_RECV, true},
-	{KERNEL_NET, KBPF_TCP_CONNECT, false}, /* in whatever context the answer came */
-	{KERNEL_NET, KBPF_TCP_ACCEPT, true},
-	{KERNEL_NET, KBPF_TCP_DISCONNECT, false},
-	{KERNEL_NET, KBPF_TCP_RETRANSMIT, false},
-	{KERNEL_NET, KBPF_TCP_RECONNECT, false},
-	{KERNEL_NET, KBPF_TCP_FAIL, false},
-	{KERNEL_NET, KBPF_UDP_SEND, true},
-	{KERNEL_NET, KBPF_UDP_RECV, true},
-	{KERNEL_INTERRUPT, KBPF_ISR, false},
-	{KERNEL_INTERRUPT, KBPF_VECTOR, false},
-	{KERNEL_INTERRUPT, KBPF_SOFTIRQ, false},
-	{KERNEL_INTERRUPT, KBPF_TASKLET, false},
-	{KERNEL_INTERRUPT, KBPF_WORK, false},
-	{KERNEL_POWER, KBPF_IDLE, false},
-	{KERNEL_POWER, KBPF_FREQUENCY, false},
+	{KBPF_SYS_ENTER, {0x0F33}},
+	{KBPF_SYS_EXIT, {0x0F34}},
+	{KBPF_TCP_SEND, {0x060A, 0x061A}},
+	{KBPF_TCP_RECV, {0x060B, 0x061B}},
+	{KBPF_TCP_CONNECT, {0x060C, 0x061C}},
+	{KBPF_TCP_ACCEPT, {0x060F, 0x061F}},
+	{KBPF_TCP_DISCONNECT, {0x060D, 0x061D}},
+	{KBPF_TCP_RETRANSMIT, {0x060E, 0x061E}},
+	{KBPF_TCP_RECONNECT, {0x0610, 0x0620}},
+	{KBPF_TCP_FAIL, {0x0611}},
+	{KBPF_UDP_SEND, {0x080A, 0x081A}},
+	{KBPF_UDP_RECV, {0x080B, 0x081B}},
+	{KBPF_ISR, {0x0F43}},
+	{KBPF_VECTOR, {0x0F43}},
+	{KBPF_SOFTIRQ, {0x0F44, 0x0F45}},
+	{KBPF_TASKLET, {0x0F44}},
+	{KBPF_WORK, {0x0F42}},
+	{KBPF_IDLE, {0x1239, 0x123A}},
+	{KBPF_FREQUENCY, {0x1233}},
 };
 
-int kernel_sources_open(struct kernel *k, const struct kernel_options *o, struct kernel_sources **ret)
+static uint64_t wants(const struct kernel *k, const struct source_hook *h, bool stack)
+{
+	uint64_t sessions = 0;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(h->windows) && h->windows[i]; i++) {
+		sessions |= stack ? kernel_wants_stack(k, h->windows[i]) : kernel_wants(k, h->windows[i]);
+	}
+	return sessions;
+}
+
+/* The bits that bring a hook. */
+static void bits_of(const struct source_hook *h, struct kernel_mask *inout)
+{
+	const struct kernel_hook_range *r;
+	for (size_t i = 0; (r = kernel_hook_range_at(i)) != NULL; i++) {
+		for (size_t n = 0; n < BASE_ARRAY_LEN(h->windows) && h->windows[n]; n++) {
+			if (h->windows[n] >= r->first && h->windows[n] <= r->last) {
+				kernel_mask_set(inout, r->bits);
+			}
+		}
+	}
+}
+
+int kernel_sources_open(struct kernel *k, struct kernel_sources **ret)
 {
 	struct kernel_sources *s = calloc(1, sizeof *s);
-	struct diag d;
-	uint32_t mine = 0;
 	if (!s) {
 		return -ENOMEM;
 	}
 	s->k = k;
-	*ret = s;
 	memset(s->area, NO_AREA, sizeof s->area);
-	for (size_t i = 0; i < BASE_ARRAY_LEN(source_hooks); i++) {
-		mine |= source_hooks[i].source & o->sources;
-	}
-	if (!mine) {
-		return 0;
-	}
-	struct kernel_bpf_options b = {.own_pid = (uint32_t)getpid(),
-				       .ring_bytes = o->stacks ? STACK_RING : 0};
-	diag_clear(&d);
-	if (kernel_bpf_open(&b, &s->bpf, &d) < 0) {
-		s->bpf = NULL;
-		snprintf(s->missing, sizeof s->missing, "%s", d.text);
-		return 0;
-	}
-	for (size_t i = 0; i < BASE_ARRAY_LEN(source_hooks); i++) {
-		const struct source_hook *h = &source_hooks[i];
-		if (h->source & o->sources) {
-			kernel_bpf_want(s->bpf, h->hook, 1, o->stacks && h->stack);
-		}
-	}
 	for (unsigned hook = 0; hook < KBPF_HOOKS_MAX; hook++) {
 		unsigned area;
 		if (kernel_area_of(hook, &area)) {
 			s->area[hook] = (uint8_t)area;
 		}
 	}
-	/* What an area remembers must be there before the first record. */
-	for (unsigned i = 0; i < kernel_area_count && i < BASE_ARRAY_LEN(s->state); i++) {
-		s->made[i] = true;
-		s->state[i] = kernel_areas[i].create ? kernel_areas[i].create(k) : NULL;
-	}
-	if (o->only_pid) {
-		kernel_bpf_filter(s->bpf, 1);
-		kernel_bpf_watch(s->bpf, (uint32_t)o->only_pid, 1);
-	}
-	kernel_bpf_apply(s->bpf);
-	snprintf(s->missing, sizeof s->missing, "%s", kernel_bpf_missing(s->bpf));
+	*ret = s;
 	return 0;
 }
 
-struct kernel_bpf *kernel_sources_bpf(struct kernel_sources *s)
+void kernel_sources_can(const struct kernel_sources *s, struct kernel_mask *inout_can)
 {
-	return s->bpf;
-}
-
-void kernel_sources_rundown(struct kernel_sources *s, bool end)
-{
-	for (unsigned i = 0; i < kernel_area_count && i < BASE_ARRAY_LEN(s->state); i++) {
-		if (s->made[i] && kernel_areas[i].rundown) {
-			kernel_areas[i].rundown(s->k, s->state[i], end);
+	for (size_t i = 0; i < BASE_ARRAY_LEN(source_hooks); i++) {
+		unsigned area = s->area[source_hooks[i].ours];
+		if (area != NO_AREA && kernel_areas[area].object) {
+			bits_of(&source_hooks[i], inout_can);
 		}
 	}
 }
 
-void kernel_sources_pause(struct kernel_sources *s)
+/* When something is wanted for the first time. What an area remembers must be there before the first
+ * record. */
+static bool ready(struct kernel_sources *s, bool stacks)
 {
-	if (s->bpf) {
-		kernel_bpf_pause(s->bpf);
+	struct diag d;
+	if (s->tried) {
+		return s->bpf != NULL;
+	}
+	struct kernel_bpf_options b = {.own_pid = s->k->self[0], .ring_bytes = stacks ? STACK_RING : 0};
+	diag_clear(&d);
+	s->tried = true;
+	if (kernel_bpf_open(&b, &s->bpf, &d) < 0) {
+		s->bpf = NULL;
+		snprintf(s->missing, sizeof s->missing, "%s", d.text);
+		return false;
+	}
+	for (unsigned i = 0; i < kernel_area_count && i < BASE_ARRAY_LEN(s->state); i++) {
+		s->made[i] = true;
+		s->state[i] = kernel_areas[i].create ? kernel_areas[i].create(s->k) : NULL;
+	}
+	return true;
+}
+
+static void watch(struct kernel_sources *s)
+{
+	struct kernel *k = s->k;
+	for (uint32_t i = 0; i < s->watches; i++) {
+		if (!kernel_watchers(k, s->watched[i])) {
+			kernel_bpf_watch(s->bpf, s->watched[i], 0);
+		}
+	}
+	s->watches = 0;
+	for (uint32_t i = 0; i < KERNEL_SESSIONS_MAX; i++) {
+		const struct kernel_session *want = &k->slot[i].want;
+		for (uint32_t n = 0; k->slot[i].used && n < want->pids; n++) {
+			kernel_bpf_watch(s->bpf, want->pid[n], kernel_watchers(k, want->pid[n]));
+			s->watched[s->watches++] = want->pid[n];
+		}
+	}
+	kernel_bpf_filter(s->bpf, k->filtered);
+}
+
+void kernel_sources_update(struct kernel_sources *s)
+{
+	uint64_t any = 0, stacks = 0;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(source_hooks); i++) {
+		any |= wants(s->k, &source_hooks[i], false);
+		stacks |= wants(s->k, &source_hooks[i], true);
+	}
+	if ((any == 0 && !s->bpf) || !ready(s, stacks != 0)) {
+		for (size_t i = 0; any != 0 && i < BASE_ARRAY_LEN(source_hooks); i++) {
+			bits_of(&source_hooks[i], &s->k->cannot);
+		}
+		if (any != 0 && !s->k->why_not.text[0]) {
+			diag_at(&s->k->why_not, UINT64_MAX, "%.200s", s->missing);
+		}
+		return;
+	}
+	for (size_t i = 0; i < BASE_ARRAY_LEN(source_hooks); i++) {
+		const struct source_hook *h = &source_hooks[i];
+		kernel_bpf_want(s->bpf, h->ours, wants(s->k, h, false), wants(s->k, h, true));
+	}
+	watch(s);
+	kernel_bpf_apply(s->bpf);
+	snprintf(s->missing, sizeof s->missing, "%s", kernel_bpf_missing(s->bpf));
+	for (size_t i = 0; i < BASE_ARRAY_LEN(source_hooks); i++) {
+		const struct source_hook *h = &source_hooks[i];
+		if (wants(s->k, h, false) && !kernel_bpf_serves(s->bpf, h->ours)) {
+			bits_of(h, &s->k->cannot);
+			if (!s->k->why_not.text[0]) {
+				diag_at(&s->k->why_not, UINT64_MAX, "%.200s", s->missing);
+			}
+		}
+	}
+}
+
+void kernel_sources_rundown(struct kernel_sources *s, uint64_t sessions, bool end)
+{
+	for (unsigned i = 0; i < kernel_area_count && i < BASE_ARRAY_LEN(s->state); i++) {
+		if (s->made[i] && kernel_areas[i].rundown) {
+			kernel_areas[i].rundown(s->k, s->state[i], sessions, end);
+		}
 	}
 }
 
@@ -156,6 +224,7 @@ void kernel_record_begin(struct kernel_record *r, const struct kbpf_record *raw,
 	r->pid = raw->flags & KBPF_KERNEL_THREAD ? KERNEL_PID_SYSTEM : raw->pid;
 	r->tid = raw->tid;
 	r->sessions = raw->sessions;
+	r->live = true;
 	r->n = 0;
 }
 
@@ -178,10 +247,10 @@ void kernel_sources_take(struct kernel_sources *s, uint32_t cpu, const struct kb
 {
 	uint8_t area = raw->hook < KBPF_HOOKS_MAX ? s->area[raw->hook] : NO_AREA;
 	if (area != NO_AREA && kernel_areas[area].shape(s->k, s->state[area], raw) && raw->frames > 0) {
-		struct kernel_record of;
-		kernel_record_begin(&of, raw, 0, 0, false);
-		kernel_out_stack(s->k, &of, (const void *)((const uint8_t *)(raw + 1) + raw->bytes),
-				 raw->frames);
+		uint64_t sessions = s->k->last_sessions & s->k->stack[s->k->last_hook];
+		kernel_out_stack(s->k, sessions, raw->cpu, raw->time, raw->time,
+				 raw->flags & KBPF_KERNEL_THREAD ? KERNEL_PID_SYSTEM : raw->pid, raw->tid,
+				 (const void *)((const uint8_t *)(raw + 1) + raw->bytes), raw->frames);
 	}
 	kernel_bpf_pop(s->bpf, cpu);
 }
@@ -193,7 +262,6 @@ static void on_loss(void *ctx, unsigned hook, uint32_t cpu, uint64_t count)
 	struct kernel_sources *s = ctx;
 	const char *name = kernel_hook_name(hook);
 	size_t i = 0;
-	s->lost_now += count;
 	while (i < s->losses && (s->loss[i].hook != name || s->loss[i].cpu != cpu)) {
 		i++;
 	}
@@ -203,17 +271,21 @@ static void on_loss(void *ctx, unsigned hook, uint32_t cpu, uint64_t count)
 	if (i < s->losses) {
 		s->loss[i].count += count;
 	}
+	for (i = 0; i < BASE_ARRAY_LEN(source_hooks); i++) {
+		if (source_hooks[i].ours == hook) {
+			kernel_lost(s->k, source_hooks[i].windows[0], count);
+			return;
+		}
+	}
 }
 
-uint64_t kernel_sources_losses(struct kernel_sources *s)
+void kernel_sources_losses(struct kernel_sources *s)
 {
 	uint64_t now = clock_read_system_ns();
-	s->lost_now = 0;
 	if (s->bpf && now - s->looked >= LOSS_LOOK_NS) {
 		s->looked = now;
 		kernel_bpf_losses(s->bpf, on_loss, s);
 	}
-	return s->lost_now;
 }
 
 size_t kernel_sources_loss_list(const struct kernel_sources *s, struct kernel_loss *ret, size_t cap)

@@ -85,6 +85,13 @@ struct kernel_thread *kernel_table_add(struct kernel_table *t, uint32_t tid, uin
 	return s;
 }
 
+void kernel_table_unwatch(struct kernel_table *t, uint64_t sessions)
+{
+	for (uint32_t i = 0; i < t->cap; i++) {
+		t->slot[i].watchers &= ~sessions;
+	}
+}
+
 void kernel_table_remove(struct kernel_table *t, uint32_t tid)
 {
 	struct kernel_thread *s = kernel_table_find(t, tid);

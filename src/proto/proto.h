@@ -50,6 +50,8 @@ enum proto_type {
 	PROTO_ENABLE = 36,	  /* SESSION_ID, GUID, CODE, LEVEL, ANY, ALL, TIMEOUT_MS, PROPERTIES,
 				     SOURCE_ID, FILTER*; reply when entries are written, or after the
 				     callbacks when TIMEOUT_MS != 0 */
+	PROTO_NAME_PROVIDER = 60, /* GUID, NAME: what to call a provider nobody has registered yet;
+				     reply COUNT: its registrations */
 	PROTO_GUIDS = 37,	  /* reply: COUNT, then PROTO_GUIDS_ITEM: GUID list (registered or enabled) */
 	PROTO_GUIDS_ITEM = 38,
 	PROTO_GUID_INFO = 39,	  /* GUID; reply COUNT, then PROTO_GUID_INFO_ITEM per instance */

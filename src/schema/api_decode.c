@@ -426,33 +426,36 @@ static int message_text(const struct schema_payload *p, struct openetw_text *t)
 	return err < 0 ? err : walked;
 }
 
+static int decode_json(struct openetw_decoder *d, const struct schema_record *s,
+		       struct schema_payload *p, struct openetw_text *t)
+{
+	if (BASE_LIKELY(p->event != NULL)) {
+		size_t at = t->length;
+		if (BASE_UNLIKELY(p->event->source == SCHEMA_SOURCE_WPP)) {
+			return result(t, message_json(d, p, t));
+		}
+		int err = schema_walk_json(p, t);
+		if (is_other_width(d, s, p, err)) {
+			out_cut(t, at);
+			err = schema_walk_json(p, t);
+		}
+		return result(t, err);
+	}
+	explain_missing(d, s);
+	out_str(t, "{\"_raw\":\"");
+	out_hex_bytes(t, s->payload, s->payload_bytes, false);
+	out_str(t, "\",\"_reason\":\"");
+	out_utf8(t, d->reason, strlen(d->reason), true);
+	out_str(t, "\"}");
+	return t->failed ? -ENOMEM : OPENETW_NO_SCHEMA;
+}
+
 int openetw_decode_json(struct openetw_decoder *d, const EVENT_RECORD *r, struct openetw_text *t)
 {
 	struct schema_record s;
 	struct schema_payload p;
 	int err = prepare(d, r, &s, &p);
-	if (err < 0) {
-		return err;
-	}
-	if (BASE_LIKELY(p.event != NULL)) {
-		size_t at = t->length;
-		if (BASE_UNLIKELY(p.event->source == SCHEMA_SOURCE_WPP)) {
-			return result(t, message_json(d, &p, t));
-		}
-		err = schema_walk_json(&p, t);
-		if (is_other_width(d, &s, &p, err)) {
-			out_cut(t, at);
-			err = schema_walk_json(&p, t);
-		}
-		return result(t, err);
-	}
-	explain_missing(d, &s);
-	out_str(t, "{\"_raw\":\"");
-	out_hex_bytes(t, s.payload, s.payload_bytes, false);
-	out_str(t, "\",\"_reason\":\"");
-	out_utf8(t, d->reason, strlen(d->reason), true);
-	out_str(t, "\"}");
-	return t->failed ? -ENOMEM : OPENETW_NO_SCHEMA;
+	return err < 0 ? err : decode_json(d, &s, &p, t);
 }
 
 int openetw_decode_text(struct openetw_decoder *d, const EVENT_RECORD *r, struct openetw_text *t)
@@ -604,6 +607,23 @@ void openetw_event_names(struct openetw_decoder *d, const EVENT_RECORD *r, const
 		*ret_event = event_name(&d->name, &s, e);
 		*ret_provider = provider_name(&d->provider_name, &s, e);
 	}
+}
+
+int openetw_decode_json_named(struct openetw_decoder *d, const EVENT_RECORD *r,
+			      struct openetw_text *t, const char **ret_provider,
+			      const char **ret_event)
+{
+	struct schema_record s;
+	struct schema_payload p;
+	int err = prepare(d, r, &s, &p);
+	*ret_provider = *ret_event = "";
+	if (err < 0) {
+		return err;
+	}
+	err = decode_json(d, &s, &p, t);
+	*ret_event = event_name(&d->name, &s, p.event);
+	*ret_provider = provider_name(&d->provider_name, &s, p.event);
+	return err;
 }
 
 const char *openetw_event_name(struct openetw_decoder *d, const EVENT_RECORD *r)

@@ -231,6 +231,16 @@ static size_t sequence_length(const uint8_t *s, size_t n)
 	return v < least[len] || v > 0x10FFFF || (v >= 0xD800 && v < 0xE000) ? 0 : len;
 }
 
+/* None of eight bytes needs more than a copy; it may say no for one that does not. The usual test for
+ * a byte below n in a word. */
+static inline bool is_plain(uint64_t v)
+{
+	const uint64_t ones = ~0ull / 255, tops = ones << 7;
+	uint64_t quote = v ^ ones * '"', back = v ^ ones * '\\', del = v ^ ones * 0x7F;
+	uint64_t bad = (v - ones * 0x20) | (quote - ones) | (back - ones) | (del - ones) | v;
+	return (bad & tops) == 0;
+}
+
 void out_utf8(struct openetw_text *o, const void *text, size_t n, bool json)
 {
 	const uint8_t *s = text;
@@ -240,6 +250,12 @@ void out_utf8(struct openetw_text *o, const void *text, size_t n, bool json)
 	}
 	char *from = to;
 	for (size_t i = 0; i < n;) {
+		if (n - i >= 8 && is_plain(le64_get(s + i))) {
+			memcpy(to, s + i, 8);
+			to += 8;
+			i += 8;
+			continue;
+		}
 		if (BASE_LIKELY(s[i] < 0x80)) {
 			to = put_ascii(to, s[i++], json);
 			continue;
@@ -266,6 +282,17 @@ void out_utf16(struct openetw_text *o, const void *text, size_t units, bool json
 	}
 	char *from = to;
 	for (size_t i = 0; i < units; i++) {
+		uint64_t four = units - i >= 4 ? le64_get(s + 2 * i) : ~0ull;
+		if ((four & 0xFF80FF80FF80FF80ull) == 0) {
+			four = (four | four >> 8) & 0x0000FFFF0000FFFFull;
+			four = (four | four >> 16) & 0xFFFFFFFFull;
+			if (is_plain(four | 0x2020202000000000ull)) {
+				le32_put((uint8_t *)to, (uint32_t)four);
+				to += 4;
+				i += 3;
+				continue;
+			}
+		}
 		uint32_t v = le16_get(s + 2 * i);
 		if (BASE_LIKELY(v < 0x80)) {
 			to = put_ascii(to, (uint8_t)v, json);

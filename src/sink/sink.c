@@ -69,6 +69,12 @@ static int check_modes(const struct sink_options *o)
 	if ((m & SINK_MODE_BUFFERING) && (kinds || (m & SINK_MODE_REAL_TIME))) {
 		return -EINVAL;
 	}
+	if ((m & SINK_MODE_COMPRESSED) && (m & (SINK_MODE_CIRCULAR | SINK_MODE_APPEND))) {
+		return -EINVAL; /* they need places of one size */
+	}
+	if ((m & SINK_MODE_ZSTD) && (!(m & SINK_MODE_COMPRESSED) || !etl_zstd_available())) {
+		return -EINVAL;
+	}
 	return 0;
 }
 
@@ -112,7 +118,7 @@ static void fill_identity(struct sink *s)
 		.processors = o->cpus,
 		.timer_resolution = TIMER_RESOLUTION,
 		.maximum_file_size = o->maximum_file_size,
-		.log_file_mode = o->log_file_mode & ~SINK_MODE_COMPRESSED,
+		.log_file_mode = o->log_file_mode & ~(SINK_MODE_COMPRESSED | SINK_MODE_ZSTD),
 		.buffers_written = 1,
 		.cpu_mhz = cpu_mhz(freq),
 		.clock_type = o->clock,
@@ -129,6 +135,11 @@ static void fill_identity(struct sink *s)
 	};
 	uint64_t unit = o->log_file_mode & SINK_MODE_USE_KBYTES ? 1u << 10 : 1u << 20;
 	uint64_t limit = o->maximum_file_size * unit / s->buffer_bytes;
+	if (o->log_file_mode & SINK_MODE_COMPRESSED) {
+		id->compression = o->log_file_mode & SINK_MODE_ZSTD ? ETL_FORMAT_ZSTD
+								    : ETL_FORMAT_XPRESS;
+		id->max_bytes = s->buffering ? 0 : o->maximum_file_size * unit;
+	}
 	if (!s->buffering && o->maximum_file_size > 0) {
 		id->max_buffers = BASE_MAX(limit, FILE_BUFFERS_MIN);
 	}
@@ -197,10 +208,11 @@ static int open_numbered(struct sink *s, const char *path, const uint16_t *log_f
 	return err;
 }
 
-/* How many data buffers the producer may take for a file; only sequential files end. */
+/* How many data buffers the producer may take for a file; only sequential files end, and where
+ * compressed ones do the file thread finds out. */
 static uint64_t quota_of(const struct sink *s, const struct sink_file *f)
 {
-	return s->identity.newfile ? UINT64_MAX : sink_file_room(f);
+	return s->identity.newfile || s->identity.compression ? UINT64_MAX : sink_file_room(f);
 }
 
 static int init_locks(struct sink *s)
@@ -600,11 +612,12 @@ void sink_stats(struct sink *s, struct sink_stats *ret)
 	}
 	pthread_mutex_lock(&s->lock);
 	r.lost_disk_events = s->lost_disk_events;
+	r.lost_no_buffer += s->lost_late_events;
 	r.lost_disk_buffers = s->lost_disk_buffers;
 	r.overwritten_buffers = s->overwritten_buffers;
 	r.overwritten_events = s->overwritten_events;
 	r.buffers_written = s->buffers_written + s->recycled;
-	r.bytes_written = s->buffers_written * s->buffer_bytes;
+	r.bytes_written = s->bytes_written;
 	r.buffers = BASE_MAX(s->buffers_allocated, s->buffers_minimum);
 	r.free_buffers = s->free.count + r.buffers - s->buffers_allocated;
 	r.file_error = s->file_error;

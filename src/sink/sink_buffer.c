@@ -92,6 +92,9 @@ struct sink_buffer *sink_buffer_take_locked(struct sink *s)
 		s->file_full = true;
 		return NULL;
 	}
+	if (s->file_full && s->identity.compression) {
+		return NULL;
+	}
 	/* Last freed first: its lines may still be in the cache. */
 	struct sink_buffer *b = sink_list_pop(&s->free);
 	if (!b) {

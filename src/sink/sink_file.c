@@ -8,6 +8,7 @@
  * file's length (unless PREALLOCATE asks for the length, too).
  *
  *   circular:  places 1..max-1 are reused from 1 on
+ *   compressed: buffers have the size they get and stand one behind the other
  */
 #include "sink/sink_private.h"
 
@@ -21,6 +22,7 @@
 #define RESERVE_STEP_MIN (1u << 20)
 #define RESERVE_STEP_MAX (64u << 20)
 #define IOV_MAX_OURS	 256u
+#define PACKED_BATCH	 (1u << 20)
 
 struct sink_file {
 	int fd;
@@ -38,6 +40,13 @@ struct sink_file {
 	uint64_t torn_place;	       /* circular: an old buffer half overwritten, 0 none */
 	uint32_t *place_events;	       /* circular: [max_buffers] */
 	uint64_t last_sequence;	       /* append */
+	uint16_t compression; /* ETL_FORMAT_*, 0: plain */
+	uint64_t max_bytes;   /* compressed; 0 unlimited */
+	uint64_t end, last_at; /* compressed: where the next buffer goes, where the newest is */
+	uint64_t written;     /* bytes of data buffers */
+	uint32_t most;	      /* bytes of one buffer at most */
+	uint8_t *packed;      /* compressed: PACKED_BATCH and one more */
+	struct etl_zstd *zstd;
 	struct sink_file_counts base;  /* append: what the file already counted */
 	struct sink_file_counts shown; /* as in the header on disk */
 	uint64_t shown_buffers;
@@ -126,7 +135,9 @@ static void reserve_ahead(struct sink_file *f, uint64_t end)
 		return;
 	}
 	uint64_t step = BASE_MIN(BASE_MAX(f->reserved_bytes, RESERVE_STEP_MIN), RESERVE_STEP_MAX);
-	uint64_t limit = f->max_buffers ? f->max_buffers * f->buffer_bytes : UINT64_MAX;
+	uint64_t limit = f->compression	  ? (f->max_bytes ? f->max_bytes : UINT64_MAX)
+			 : f->max_buffers ? f->max_buffers * f->buffer_bytes
+					  : UINT64_MAX;
 	uint64_t target = BASE_MAX(BASE_MIN(f->reserved_bytes + step, limit), end);
 	int err = reserve_space(f, f->reserved_bytes, target - f->reserved_bytes);
 	if (err == 0) {
@@ -215,8 +226,13 @@ static int start_new(struct sink_file *f, struct etl_header_args *a, const uint1
 		return -errno;
 	}
 	f->place = f->buffers = 1;
+	uint32_t header_bytes = f->buffer_bytes;
+	if (f->compression) {
+		header_bytes = etl_header_compressed(f->header, f->compression);
+		f->end = header_bytes;
+	}
 	if (f->preallocate && f->max_buffers) {
-		uint64_t bytes = f->max_buffers * f->buffer_bytes;
+		uint64_t bytes = f->compression ? f->max_bytes : f->max_buffers * f->buffer_bytes;
 		err = reserve_space(f, 0, bytes);
 		if (err == -ENOSPC || err == -EDQUOT) {
 			return err;
@@ -226,7 +242,7 @@ static int start_new(struct sink_file *f, struct etl_header_args *a, const uint1
 			return -errno;
 		}
 	}
-	return pwrite_all(f, f->header, f->buffer_bytes, 0);
+	return pwrite_all(f, f->header, header_bytes, 0);
 }
 
 static int open_path(const char *path, uint64_t *ret_bytes)
@@ -257,6 +273,8 @@ static int open_path(const char *path, uint64_t *ret_bytes)
 static void file_free(struct sink_file *f)
 {
 	base_close(&f->fd);
+	etl_zstd_destroy(f->zstd);
+	free(f->packed);
 	free(f->header);
 	free(f->place_events);
 	free(f);
@@ -265,6 +283,21 @@ static void file_free(struct sink_file *f)
 void sink_file_forget(struct sink_file *f)
 {
 	file_free(f);
+}
+
+static int prepare_packing(struct sink_file *f)
+{
+	size_t plain = f->buffer_bytes - ETL_BUFFER_HEADER_SIZE, bound = xpress_compress_bound(plain);
+	if (f->compression == ETL_FORMAT_ZSTD) {
+		int err = etl_zstd_create(&f->zstd);
+		if (err < 0) {
+			return err;
+		}
+		bound = etl_zstd_bound(plain);
+	}
+	f->most = (uint32_t)(ETL_BUFFER_HEADER_SIZE + bound);
+	f->packed = malloc(PACKED_BATCH + f->most);
+	return f->packed ? 0 : -ENOMEM;
 }
 
 int sink_file_open(const struct sink_identity *id, const char *path, const uint16_t *log_file,
@@ -284,6 +317,9 @@ int sink_file_open(const struct sink_identity *id, const char *path, const uint1
 	f->max_buffers = id->max_buffers;
 	f->reserve_works = true;
 	f->direct_works = !f->ops.pwrite && f->buffer_bytes % 4096 == 0;
+	f->compression = id->compression;
+	f->max_bytes = id->max_bytes;
+	f->most = f->buffer_bytes;
 	f->header = malloc(f->buffer_bytes);
 	if (f->circular) {
 		f->place_events = calloc(f->max_buffers, sizeof *f->place_events);
@@ -293,6 +329,14 @@ int sink_file_open(const struct sink_identity *id, const char *path, const uint1
 	struct etl_header_args a = id->header;
 	if (!f->header || (f->circular && !f->place_events)) {
 		goto fail;
+	}
+	if (f->compression) {
+		err = prepare_packing(f);
+		if (err < 0) {
+			diag_at(d, UINT64_MAX, err == -ENOTSUP ? "libzstd.so.1 is not installed"
+							       : "no memory to compress");
+			goto fail;
+		}
 	}
 	err = open_path(path, &file_bytes);
 	if (err < 0) {
@@ -327,10 +371,20 @@ uint64_t sink_file_last_sequence(const struct sink_file *f)
 
 uint64_t sink_file_room(const struct sink_file *f)
 {
+	if (f->compression && f->max_bytes) {
+		/* A file can hold at least one, as plain ones do. */
+		uint64_t left = f->max_bytes > f->end ? f->max_bytes - f->end : 0;
+		return left / f->most ? left / f->most : f->buffers == 1;
+	}
 	if (f->max_buffers == 0 || f->circular) {
 		return UINT64_MAX;
 	}
 	return f->max_buffers > f->place ? f->max_buffers - f->place : 0;
+}
+
+uint64_t sink_file_written(const struct sink_file *f)
+{
+	return f->written;
 }
 
 static void put_header(const struct sink_file *f, struct sink_buffer *b)
@@ -343,7 +397,7 @@ static void put_header(const struct sink_file *f, struct sink_buffer *b)
 		.processor = b->cpu,
 		.logger_id = f->logger_id,
 	};
-	etl_write_buffer_header(b->data, &a, true);
+	etl_write_buffer_header(b->data, &a, f->compression == 0);
 }
 
 static void buffer_is_down(struct sink_file *f, uint32_t events, uint64_t *overwritten_events,
@@ -357,6 +411,7 @@ static void buffer_is_down(struct sink_file *f, uint32_t events, uint64_t *overw
 		f->place_events[f->place] = events;
 		f->torn_place = 0;
 	}
+	f->written += f->buffer_bytes;
 	f->last_place = f->place;
 	f->place++;
 	f->buffers = BASE_MAX(f->buffers, f->place);
@@ -424,9 +479,55 @@ static int write_buffers(struct sink_file *f, struct sink_buffer *const *b, unsi
 	return 0;
 }
 
+/* One compressed buffer at `out`; its size. */
+static uint32_t pack(struct sink_file *f, struct sink_buffer *b, uint8_t *out)
+{
+	const uint8_t *plain = b->data + ETL_BUFFER_HEADER_SIZE;
+	uint8_t *to = out + ETL_BUFFER_HEADER_SIZE;
+	size_t n = b->used - ETL_BUFFER_HEADER_SIZE;
+	put_header(f, b);
+	memcpy(out, b->data, ETL_BUFFER_HEADER_SIZE);
+	size_t packed = f->zstd ? etl_zstd_compress(f->zstd, plain, n, to,
+						    f->most - ETL_BUFFER_HEADER_SIZE)
+				: xpress_compress(plain, n, to);
+	uint32_t size = ETL_BUFFER_HEADER_SIZE + (uint32_t)packed;
+	le32_put(out + ETL_BH_BUFFER_SIZE, size);
+	le16_put(out + ETL_BH_FLAG, ETL_BF_PROC_INDEX | ETL_BF_COMPRESSED);
+	return size;
+}
+
+/* What could not be written is packed again next time: errors are rare. */
+static int write_packed(struct sink_file *f, struct sink_buffer *const *b, unsigned n,
+			unsigned *ret_done)
+{
+	*ret_done = 0;
+	while (*ret_done < n) {
+		uint32_t bytes = 0, last = 0;
+		unsigned count = 0;
+		while (*ret_done + count < n && bytes < PACKED_BATCH) {
+			last = bytes;
+			bytes += pack(f, b[*ret_done + count++], f->packed + bytes);
+		}
+		reserve_ahead(f, f->end + bytes);
+		int err = pwrite_all(f, f->packed, bytes, f->end);
+		if (err < 0) {
+			return err;
+		}
+		f->last_at = f->end + last;
+		f->end += bytes;
+		f->written += bytes;
+		f->buffers += count;
+		*ret_done += count;
+	}
+	return 0;
+}
+
 int sink_file_write(struct sink_file *f, struct sink_buffer *const *b, unsigned n, bool direct,
 		    unsigned *ret_done, uint64_t *overwritten_events, uint64_t *overwritten_buffers)
 {
+	if (f->compression) {
+		return write_packed(f, b, n, ret_done);
+	}
 	int err = write_buffers(f, b, n, direct, ret_done, overwritten_events,
 				overwritten_buffers);
 	set_direct(f, false); /* headers and flags are no whole pages */
@@ -489,14 +590,17 @@ int sink_file_finish(struct sink_file *f, const struct sink_file_counts *c)
 	if (f->torn_place) {
 		first = mend_torn_place(f);
 	}
-	if (f->last_place) {
+	uint64_t last_at = f->compression ? f->last_at : f->last_place * f->buffer_bytes;
+	uint64_t end = f->compression ? f->end : f->buffers * f->buffer_bytes;
+	if (last_at) {
 		uint8_t flag[2];
-		le16_put(flag, ETL_BF_FLUSH_MARKER | ETL_BF_PROC_INDEX);
-		int err = pwrite_all(f, flag, 2, f->last_place * f->buffer_bytes + ETL_BH_FLAG);
+		le16_put(flag, ETL_BF_FLUSH_MARKER | ETL_BF_PROC_INDEX |
+				       (f->compression ? ETL_BF_COMPRESSED : 0));
+		int err = pwrite_all(f, flag, 2, last_at + ETL_BH_FLAG);
 		first = first ? first : err;
 	}
 	/* Gives back what was reserved beyond the end, and cuts off a torn buffer. */
-	if (ftruncate(f->fd, (off_t)(f->buffers * f->buffer_bytes)) < 0) {
+	if (ftruncate(f->fd, (off_t)end) < 0) {
 		first = first ? first : -errno;
 	}
 	int err = write_live_header(f, c, clock_filetime());

@@ -4,6 +4,8 @@
  */
 #include "sink/sink_testing.h"
 
+#include <fcntl.h>
+
 struct fixture {
 	struct test_dir dir;
 	char path[128];
@@ -46,6 +48,73 @@ static uint64_t file_bytes(const char *path)
 	struct stat st;
 	assert_int_equal(stat(path, &st), 0);
 	return (uint64_t)st.st_size;
+}
+
+/* A compressed file as [doc] describes it: buffer 0 plain, all others smaller than they were and one
+ * behind the other. */
+static void check_compressed(uint32_t more, uint16_t format)
+{
+	struct fixture f;
+	begin(&f, "a.etl", 0x04000001 | more, 0);
+	put_some(&f, 3000);
+	struct sink_stats st;
+	assert_int_equal(sink_stop(f.sink, &st), 0);
+	uint64_t bytes = file_bytes(f.path);
+	uint8_t h[0x48], zero[0x100];
+	int fd = open(f.path, O_RDONLY);
+	uint64_t at = 0, count = 0;
+	while (at < bytes) {
+		assert_int_equal(pread(fd, h, sizeof h, (off_t)at), sizeof h);
+		uint32_t size = le32_get(h + 0x00), used = le32_get(h + 0x30);
+		uint16_t flags = le16_get(h + 0x34);
+		assert_true(size >= 0x48 && at + size <= bytes);
+		if (at == 0) {
+			assert_int_equal(size, (used + 0x1FF) / 0x200 * 0x200);
+			assert_int_equal(le32_get(h + 0x2C) & 0xFFFF, format);
+			assert_int_equal(flags, 0x21);
+			assert_int_equal(pread(fd, zero, sizeof zero, 0x68), sizeof zero);
+			assert_int_equal(le32_get(zero + 4) >> 16, 0x0002);	/* layout 2.0 */
+			assert_int_equal(le32_get(zero + 32), 0x04002001 | (more & 0xFFFF)); /* LogFileMode */
+		} else {
+			assert_int_equal(flags, at + size == bytes ? 0x61 : 0x60);
+			assert_int_equal(le32_get(h + 0x2C), 3);
+		}
+		at += size;
+		count++;
+	}
+	close(fd);
+	assert_int_equal(at, bytes);
+	assert_int_equal(count, st.buffers_written + 1);
+	assert_true(st.bytes_written < bytes && bytes < st.bytes_written + 0x1000);
+	test_dir_remove(&f.dir);
+}
+
+static void a_compressed_file_is_what_windows_describes(void **state)
+{
+	check_compressed(0, 3);
+}
+
+static void a_zstandard_file_has_our_format_in_buffer_0(void **state)
+{
+	if (!etl_zstd_available()) {
+		skip();
+	}
+	check_compressed(0x40000000, 0x5A53);
+}
+
+static void a_compressed_file_ends_near_its_maximum_size(void **state)
+{
+	struct fixture f;
+	begin(&f, "a.etl", 0x04000001, 64);
+	put_some(&f, 60000);
+	struct sink_stats st;
+	assert_int_equal(sink_stop(f.sink, &st), 0);
+	assert_true(st.file_full);
+	uint64_t bytes = file_bytes(f.path);
+	assert_true(bytes <= 64 * 1024 && bytes > 40 * 1024);
+	assert_int_equal(st.lost_disk_events, 0);
+	assert_true(st.lost_no_buffer > 0);
+	test_dir_remove(&f.dir);
 }
 
 static void sequential_stops_at_the_maximum_size(void **state)
@@ -302,6 +371,9 @@ static void contradicting_modes_are_refused(void **state)
 		{0x104, 0, "/tmp/x.etl"}, /* append and real time */
 		{0x500, 0, NULL},	  /* buffering and real time */
 		{0x401, 0, NULL},	  /* buffering and sequential */
+		{0x04000002, 1, "/tmp/x.etl"}, /* compressed and circular */
+		{0x04000004, 0, "/tmp/x.etl"}, /* compressed and append */
+		{0x40000001, 0, "/tmp/x.etl"}, /* Zstandard, not compressed */
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(bad); i++) {
 		struct sink_options o = test_options(bad[i].path);
@@ -326,6 +398,9 @@ int main(void)
 		cmocka_unit_test(buffering_writes_the_ring_on_flush_only),
 		cmocka_unit_test(set_file_leaves_two_complete_files),
 		cmocka_unit_test(contradicting_modes_are_refused),
+		cmocka_unit_test(a_compressed_file_is_what_windows_describes),
+		cmocka_unit_test(a_zstandard_file_has_our_format_in_buffer_0),
+		cmocka_unit_test(a_compressed_file_ends_near_its_maximum_size),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,6 +114,8 @@ struct sink_identity {
 	struct etl_header_args header; /* names and time zone borrowed from the sink */
 	uint8_t time_zone[ETL_TIME_ZONE_SIZE];
 	uint64_t max_buffers; /* of one file, buffer 0 included; 0 unlimited */
+	uint64_t max_bytes;   /* the same for compressed files, whose buffers have many sizes */
+	uint16_t compression; /* ETL_FORMAT_*; 0: plain buffers of one size */
 	bool circular, newfile, append, preallocate, sync_on_stop;
 	struct sink_file_ops ops;
 };
@@ -127,8 +129,10 @@ int sink_file_open(const struct sink_identity *id, const char *path, const uint1
 		   struct sink_file **ret, struct diag *d);
 /* Sequence numbers used in an appended file; 0 for new files. */
 uint64_t sink_file_last_sequence(const struct sink_file *f);
-/* Data buffers that still fit; UINT64_MAX for circular and unlimited ones. */
+/* Data buffers that still fit; UINT64_MAX for circular and unlimited ones. Compressed: as if none of them
+ * shrank. */
 uint64_t sink_file_room(const struct sink_file *f);
+uint64_t sink_file_written(const struct sink_file *f); /* bytes of all data buffers */
 /* Write n buffers (n <= room); *ret_done counts whole ones, also on error. Overwritten events and
  * buffers of a circular file are added. `direct`: past the page cache, where the file system can. */
 int sink_file_write(struct sink_file *f, struct sink_buffer *const *b, unsigned n, bool direct,
@@ -207,7 +211,8 @@ struct sink {
 	uint32_t waiting;
 	uint64_t stop_deadline_ns;
 	struct sink_file_counts published; /* the producer's losses, for headers */
-	uint64_t buffers_written, lost_disk_events, lost_disk_buffers;
+	uint64_t buffers_written, bytes_written, lost_disk_events, lost_disk_buffers;
+	uint64_t lost_late_events; /* compressed: on their way to a file that became full */
 	uint64_t overwritten_buffers, overwritten_events;
 	int file_error;	 /* last one, 0 when fine again */
 	int final_error; /* first thing that makes the file incomplete */

@@ -94,6 +94,20 @@ static void one_stream_files_are_read_without_problems(void **state)
 	check(0x10000000, 0, false);
 }
 
+static void compressed_files_are_read_without_problems(void **state)
+{
+	check(0x04000000, 0, true);
+	check(0x14000000, 0, false);
+}
+
+static void zstandard_files_are_read_without_problems(void **state)
+{
+	if (!etl_zstd_available()) {
+		skip();
+	}
+	check(0x44000000, 0, true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -101,6 +115,8 @@ int main(void)
 		cmocka_unit_test(files_with_late_buffers_are_read_without_problems),
 		cmocka_unit_test(wrapped_circular_files_are_read_without_problems),
 		cmocka_unit_test(one_stream_files_are_read_without_problems),
+		cmocka_unit_test(compressed_files_are_read_without_problems),
+		cmocka_unit_test(zstandard_files_are_read_without_problems),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,7 +62,7 @@ uint16_t *sink_expand_name(const uint16_t *name, uint32_t n)
 static struct sink_file_counts counts_locked(const struct sink *s)
 {
 	return (struct sink_file_counts){
-		.events_lost = s->published.events_lost + s->lost_disk_events,
+		.events_lost = s->published.events_lost + s->lost_disk_events + s->lost_late_events,
 		.buffers_lost = s->lost_disk_buffers,
 	};
 }
@@ -162,6 +162,17 @@ static bool batch_direct(struct sink *s, unsigned n)
 	return keeps_up;
 }
 
+/* Compressed files only: how much goes into them nobody can tell beforehand, so buffers are on their way
+ * when it turns out that the file is full. As with others the session ends here: these events are
+ * no loss of the disk's, but come too late. */
+static void drop_late(struct sink *s, const struct sink_buffer *b)
+{
+	pthread_mutex_lock(&s->lock);
+	s->file_full = true;
+	s->lost_late_events += b->events;
+	pthread_mutex_unlock(&s->lock);
+}
+
 static void write_batch(struct sink *s, struct sink_buffer *const *b, unsigned n)
 {
 	bool direct = batch_direct(s, n);
@@ -170,7 +181,7 @@ static void write_batch(struct sink *s, struct sink_buffer *const *b, unsigned n
 	while (i < n) {
 		int err = 0;
 		unsigned done = 0;
-		uint64_t overwritten_events = 0, overwritten_buffers = 0;
+		uint64_t overwritten_events = 0, overwritten_buffers = 0, bytes = 0;
 		uint64_t room = sink_file_room(s->file);
 		if (room == 0 && s->identity.newfile) {
 			err = rotate(s);
@@ -178,10 +189,12 @@ static void write_batch(struct sink *s, struct sink_buffer *const *b, unsigned n
 		}
 		if (err == 0) {
 			unsigned count = (unsigned)BASE_MIN((uint64_t)(n - i), room);
+			bytes = sink_file_written(s->file);
 			err = count == 0
 				      ? -EFBIG
 				      : sink_file_write(s->file, b + i, count, direct, &done,
 							&overwritten_events, &overwritten_buffers);
+			bytes = sink_file_written(s->file) - bytes;
 		}
 		i += done;
 		if (done > 0) {
@@ -189,6 +202,7 @@ static void write_batch(struct sink *s, struct sink_buffer *const *b, unsigned n
 			s->disk_bad = false;
 			pthread_mutex_lock(&s->lock);
 			s->buffers_written += done;
+			s->bytes_written += bytes;
 			s->overwritten_events += overwritten_events;
 			s->overwritten_buffers += overwritten_buffers;
 			s->file_error = 0;
@@ -200,6 +214,10 @@ static void write_batch(struct sink *s, struct sink_buffer *const *b, unsigned n
 			pthread_mutex_unlock(&s->lock);
 		}
 		if (err == 0 || i == n) {
+			continue;
+		}
+		if (room == 0 && s->identity.compression && !s->identity.newfile) {
+			drop_late(s, b[i++]);
 			continue;
 		}
 		if (room == 0 && !s->identity.newfile) {
@@ -222,6 +240,7 @@ static void write_batch(struct sink *s, struct sink_buffer *const *b, unsigned n
 static void write_snapshot(struct sink *s, struct sink_snapshot *snap)
 {
 	int err = 0;
+	uint64_t before = s->bytes_written; /* only this thread counts */
 	for (uint32_t i = 0; i < snap->count; i++) {
 		if (err == 0) {
 			unsigned done;
@@ -232,6 +251,7 @@ static void write_snapshot(struct sink *s, struct sink_snapshot *snap)
 		pthread_mutex_lock(&s->lock);
 		snap->buffer[i]->pins--;
 		s->buffers_written += err == 0;
+		s->bytes_written = before + sink_file_written(snap->file);
 		pthread_mutex_unlock(&s->lock);
 	}
 	note_error(s, err, false);

@@ -4,6 +4,8 @@
  */
 #include "control_testing.h"
 
+#include <openetw/openetw.h>
+
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -173,6 +175,9 @@ static void a_start_with_one_fault_returns_the_documented_code(void **state)
 		block_init(&b, EVENT_TRACE_FILE_MODE_SEQUENTIAL, "fault.etl");
 		faults[i].make(&b);
 		expect_code(StartTraceW(&id, u"Faulty", &b.p), faults[i].code, faults[i].what);
+		if (openetw_last_error_text()[0] == 0) {
+			fail_msg("no reason is given for: %s", faults[i].what);
+		}
 		assert_true(id == 0); /* never the caller's old value, never INVALID_HANDLE_VALUE */
 	}
 }
@@ -251,6 +256,8 @@ static void what_is_in_use_is_not_given_twice(void **state)
 	expect_code(StartTraceW(&other, u"Other", &b.p), ERROR_ALREADY_EXISTS, "session GUID");
 	block_init(&b, EVENT_TRACE_FILE_MODE_SEQUENTIAL, "used.etl");
 	expect_code(StartTraceW(&other, u"Other", &b.p), ERROR_BAD_PATHNAME, "file");
+	block_init(&b, EVENT_TRACE_FILE_MODE_SEQUENTIAL, "used.etl");
+	expect_code(StartTraceW(&other, u"Used", &b.p), ERROR_ALREADY_EXISTS, "the same again");
 	session_stop(id);
 }
 

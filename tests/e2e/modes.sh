@@ -33,3 +33,24 @@ openetw stop one >/dev/null
 case $(V "$T/one.etl") in events=5000*disorder=0*) ;; *) fail "no-per-cpu: $(V "$T/one.etl")" ;; esac
 openetw start bad -m circular -o "$T/x.etl" 2>"$T/e" && fail "circular without a size was accepted"
 grep -q ERROR_INVALID_PARAMETER "$T/e" || fail "$(cat "$T/e")"
+grep -q 'circular mode needs a maximum file size' "$T/e" || fail "no reason: $(cat "$T/e")"
+# Compressed as Windows does it, and our own way: everything is there, in less.
+how="xpress zstd"
+openetw start z -o "$T/z.etl" --compress zstd >/dev/null 2>"$T/e" && openetw stop z >/dev/null || {
+	grep -q 'libzstd.so.1 is not installed' "$T/e" || fail "zstd: $(cat "$T/e")"
+	how=xpress
+}
+openetw start plain -o "$T/plain.etl" -p Test.Mode >/dev/null || fail "plain"
+for h in $how; do
+	openetw start $h -o "$T/$h.etl" -p Test.Mode --compress $h >/dev/null || fail "$h"
+done
+"$HELPERS/emit" Test.Mode 20000 wait pace=2 keywords=1 size=100 >/dev/null
+openetw stop plain >/dev/null
+for h in $how; do
+	openetw stop $h >/dev/null || fail "stop $h"
+	v=$(V "$T/$h.etl") || fail "$h: $v"
+	case $v in events=20000*gaps=0*) ;; *) fail "$h: $v" ;; esac
+	[ $(($(stat -c %s "$T/$h.etl") * 2)) -lt "$(stat -c %s "$T/plain.etl")" ] || fail "$h made nothing smaller"
+done
+openetw start bad -m circular --max-size 1 --compress xpress -o "$T/x.etl" 2>"$T/e" && fail "compressed and circular"
+grep -q 'buffers of one size' "$T/e" || fail "$(cat "$T/e")"

@@ -2,7 +2,7 @@
  *
  * Two ways lead from a record to a session: many at once, and one by one. Whatever is written, the sessions must
  * get the same bytes from both. The records are random, with all that sends one to the other way: activity ids,
- * long payloads, times that go back, other generations, kinds and registrations, full buffers.
+ * items of several kinds with and without traits, long payloads, times that go back, other generations, kinds and registrations, full buffers.
  */
 #include "base/base.h"
 #include "etwd/etwd.h"
@@ -42,6 +42,17 @@ static bool take(void *ctx, const uint8_t *buf, uint32_t bytes, uint16_t cpu)
 	g->used += bytes - ETL_BUFFER_HEADER_SIZE;
 	g->buffers++;
 	return true;
+}
+
+/* Of the second registration only. */
+static struct traits *traits_of(void)
+{
+	static const uint8_t data[] = {11, 0, 'N', 'a', 'm', 'e', 0, 4, 0, 9, 1};
+	struct traits *t = calloc(1, sizeof *t + sizeof data);
+	t->refs = 1;
+	t->bytes = sizeof data;
+	memcpy(t->data, data, sizeof data);
+	return t;
 }
 
 static struct config *config_of(struct world *w, uint32_t gen, bool fast)
@@ -102,6 +113,7 @@ static void world_make(struct world *w, bool fast)
 		w->reg[i].config->older = config_of(w, 7, fast);
 		w->reg[i].config->older->retired_ts = 3000000; /* not every late record has a listener */
 	}
+	w->reg[1].config->traits = traits_of();
 }
 
 static void world_end(struct world *w)
@@ -110,6 +122,7 @@ static void world_end(struct world *w)
 		sink_stop(w->session[i].sink, NULL);
 		free(w->got[i].data);
 	}
+	free(w->reg[1].config->traits);
 	for (uint32_t i = 0; i < 2; i++) {
 		free(w->reg[i].config->older);
 		free(w->reg[i].config);
@@ -126,18 +139,54 @@ static uint32_t dice(uint32_t n)
 	return (uint32_t)(seed >> 20) % n;
 }
 
+static uint32_t put_item(uint8_t *at, uint16_t type, const void *data, uint32_t bytes, bool more)
+{
+	uint32_t total = BASE_ALIGN8(8 + bytes);
+	memset(at, 0, total);
+	le16_put(at, (uint16_t)total);
+	le16_put(at + 2, type);
+	le16_put(at + 4, more);
+	le16_put(at + 6, (uint16_t)bytes);
+	memcpy(at + 8, data, bytes);
+	return total;
+}
+
+/* Mostly the schema of one of some event sites; sometimes what no simple way takes. */
+static uint32_t write_items(uint8_t *at)
+{
+	static const uint8_t other[16] = {1, 2, 3};
+	uint8_t schema[900];
+	uint32_t site = dice(12), bytes = site == 11 ? 700 : 12 + 7 * site;
+	memset(schema, 'a' + (int)site, sizeof schema);
+	le16_put(schema, (uint16_t)bytes);
+	switch (dice(12)) {
+	case 0: /* related activity and schema */
+		return put_item(at, ETL_ITEM_RELATED_ACTIVITYID, other, 16, true) +
+		       put_item(at + 24, ETL_ITEM_EVENT_SCHEMA_TL, schema, bytes, false);
+	case 1: /* one that only we may say, and is dropped */
+		return put_item(at, ETL_ITEM_SID, other, 12, false);
+	case 2:
+		return put_item(at, ETL_ITEM_PROV_TRAITS, other, 11, false);
+	default:
+		return put_item(at, ETL_ITEM_EVENT_SCHEMA_TL, schema, bytes, false);
+	}
+}
+
 /* Valid records one after the other, as the drain hands them over: one cpu, times not decreasing but for a
  * stretch of its own now and then. */
 static size_t write_records(uint8_t *at, uint64_t *ts, uint32_t count)
 {
 	uint8_t *begin = at;
+	bool with_items = dice(2) == 0;
 	uint16_t prov = (uint16_t)dice(2), gen = (uint16_t)(dice(8) ? 8 + prov : 7);
 	for (uint32_t i = 0; i < count; i++) {
 		struct pool_rec *rec = (void *)at;
 		bool activity = dice(16) == 0, odd = dice(32) == 0;
 		uint32_t payload = odd ? dice(60000) : dice(4) == 0 ? dice(200) : dice(70);
 		uint32_t fixed = (uint32_t)sizeof *rec + (activity ? 16 : 0);
-		uint32_t size = BASE_ALIGN8(fixed + payload);
+		bool items = dice(30) == 0 ? !with_items : with_items;
+		uint32_t before = fixed + (items ? write_items(at + fixed) : 0);
+		uint32_t size = BASE_ALIGN8(before + payload);
 		if (dice(24) == 0) {
 			prov ^= 1;
 			gen = (uint16_t)(dice(8) ? 8 + prov : dice(4) ? 7 : 99);
@@ -147,6 +196,7 @@ static size_t write_records(uint8_t *at, uint64_t *ts, uint32_t count)
 			.size8 = (uint16_t)(size / 8),
 			.kind = POOL_REC_EVENT,
 			.flags = (uint8_t)((activity ? POOL_REC_ACTIVITY : 0) |
+					   (items ? POOL_REC_ITEMS : 0) |
 					   (dice(20) == 0 ? POOL_REC_STRING_ONLY : 0)),
 			.prov = prov,
 			.tid = 100 + dice(3),
@@ -158,7 +208,10 @@ static size_t write_records(uint8_t *at, uint64_t *ts, uint32_t count)
 			.level = (uint8_t)dice(6),
 			.keyword = dice(6) == 0 ? 0 : 1ull << dice(6) | dice(2),
 		};
-		for (uint32_t k = (uint32_t)sizeof *rec; k < size; k++) {
+		for (uint32_t k = (uint32_t)sizeof *rec; k < fixed; k++) {
+			at[k] = (uint8_t)dice(256);
+		}
+		for (uint32_t k = before; k < size; k++) {
 			at[k] = (uint8_t)dice(256); /* the padding too: nobody may see it */
 		}
 		at += size;

@@ -259,6 +259,11 @@
 /* Outside of the guard: the wish may come with a later inclusion. */
 #if (!defined(__cplusplus) || defined(ETW_WANT_OLD_SAL)) && !defined(ETW_WIN_OLD_SAL_DEFINED)
 #define ETW_WIN_OLD_SAL_DEFINED
+#if defined(__aarch64__)
+/* They have members of the name __reserved, and are there before it means nothing. */
+#include <asm/sigcontext.h>
+#include <sys/ucontext.h>
+#endif
 #define __in
 #define __in_opt
 #define __in_z

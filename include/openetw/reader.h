@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Events of trace files or of a running session, in batches, without the shapes of Win32.
+ *
+ *   struct openetw_reader *r = openetw_reader_create();
+ *   openetw_reader_add_file(r, "web.etl");
+ *   openetw_reader_set_content(r, OPENETW_READER_JSON);
+ *   if (openetw_reader_start(r) != 0) {
+ *           fprintf(stderr, "%s\n", openetw_reader_problem(r));
+ *   }
+ *   struct openetw_batch b = {.size = sizeof b};
+ *   while (openetw_reader_next(r, OPENETW_READER_FOREVER, &b) == 0) {
+ *           for (uint32_t i = 0; i < b.count; i++) {
+ *                   printf("%s/%s %s\n", b.events[i].provider, b.events[i].name, b.events[i].json);
+ *           }
+ *   }
+ *   openetw_reader_destroy(r);
+ *
+ * A thread of the reader's own reads, selects and decodes; a bounded queue lies between it and next().
+ * The functions that say what is wanted never fail by themselves: the first mistake is kept, and
+ * openetw_reader_start() returns its code and openetw_reader_problem() says it in words.
+ *
+ * One thread at a time uses a reader; openetw_reader_stop() and stop handles are for any thread.
+ * Results are Win32 codes, 0 is success. Strings are UTF-8. `size` members are set by the caller.
+ */
+#ifndef OPENETW_READER_H
+#define OPENETW_READER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef OPENETW_API
+#define OPENETW_API __attribute__((visibility("default")))
+#endif
+
+struct _EVENT_RECORD; /* evntcons.h */
+struct openetw_reader;
+
+/* ---- what is wanted ---------------------------------------------------------------------------- */
+
+/* NULL when memory runs out. */
+OPENETW_API struct openetw_reader *openetw_reader_create(void);
+/* Stops what runs. Batches and their events are gone. NULL is fine. */
+OPENETW_API void openetw_reader_destroy(struct openetw_reader *r);
+
+/* Up to 64 files, merged by time; or one session (by its name), live. */
+OPENETW_API void openetw_reader_add_file(struct openetw_reader *r, const char *path);
+OPENETW_API void openetw_reader_set_session(struct openetw_reader *r, const char *name);
+
+#define OPENETW_READER_RAW   0x1u /* openetw_event.record */
+#define OPENETW_READER_JSON  0x2u /* openetw_event.json and the names */
+#define OPENETW_READER_NAMES 0x4u /* the names alone */
+/* Default: RAW | NAMES. */
+OPENETW_API void openetw_reader_set_content(struct openetw_reader *r, uint32_t content);
+
+#define OPENETW_READER_ORIGIN 0x1u /* whose event it is, also where its header does not say */
+#define OPENETW_READER_STACKS 0x2u /* call stacks, also those in records of their own (files) */
+#define OPENETW_READER_CPU    0x4u /* the processor */
+/* Default: none of them. ORIGIN and STACKS make files be read twice, see state.h. */
+OPENETW_API void openetw_reader_attach(struct openetw_reader *r, uint32_t what);
+
+/* Only these processes (repeatable): by id, by name with or without ".exe". Implies ORIGIN. */
+OPENETW_API void openetw_reader_add_pid(struct openetw_reader *r, uint32_t pid);
+OPENETW_API void openetw_reader_add_process(struct openetw_reader *r, const char *name);
+/* Only these providers (repeatable): 16 bytes of GUID. */
+OPENETW_API void openetw_reader_add_provider(struct openetw_reader *r, const void *guid);
+/* Only events of these times, FILETIME. */
+OPENETW_API void openetw_reader_set_range(struct openetw_reader *r, uint64_t from, uint64_t to);
+/* Asked last, on the reader's thread, before the event is decoded and kept. 0: no; 1: yes; negative:
+ * no, and that is the end. */
+typedef int (*openetw_reader_filter_fn)(void *context, const struct _EVENT_RECORD *e);
+OPENETW_API void openetw_reader_set_filter(struct openetw_reader *r, openetw_reader_filter_fn fn,
+					   void *context);
+
+#define OPENETW_READER_WAIT 0u /* a full queue stops the reading: default for files */
+#define OPENETW_READER_DROP 1u /* a full queue drops new events and counts them: default, live */
+/* Default: 65,536 events and 16 MiB. At least 1 event and 64 KiB. An event larger than the queue
+ * passes when the queue is empty. */
+OPENETW_API void openetw_reader_set_queue(struct openetw_reader *r, uint32_t events, size_t bytes,
+					  uint32_t when_full);
+
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+/* Opens all and begins. ERROR_INVALID_PARAMETER and others for mistakes made above,
+ * ERROR_FILE_NOT_FOUND, ERROR_FILE_CORRUPT, ERROR_WMI_INSTANCE_NOT_FOUND, … as OpenTrace;
+ * ERROR_INVALID_STATE when it has begun before. */
+OPENETW_API uint32_t openetw_reader_start(struct openetw_reader *r);
+/* What was wrong last, one sentence; "" when nothing was. Lives until the next call. */
+OPENETW_API const char *openetw_reader_problem(const struct openetw_reader *r);
+
+struct openetw_event {
+	const struct _EVENT_RECORD *record; /* with RAW, else NULL */
+	const char *json;		    /* with JSON: the payload as one object, else NULL */
+	size_t json_length;
+	int result; /* with JSON: OPENETW_DECODED, … of decode.h */
+	uint16_t id;
+	uint8_t version, level;
+	const char *provider; /* with JSON or NAMES, else "" */
+	const char *name;
+	uint64_t time; /* FILETIME */
+	/* With CPU, else UINT32_MAX. */
+	uint32_t cpu;
+	/* Of the header; with ORIGIN also found out. UINT32_MAX: nobody knows. */
+	uint32_t pid, tid;
+	uint32_t stack_count;
+	const uint64_t *stack; /* with STACKS: innermost first; NULL: none */
+	const char *process;   /* with ORIGIN: its name; NULL: unknown */
+	const char *file;      /* with ORIGIN: the file whose key the event has; NULL: none */
+};
+struct openetw_batch {
+	uint32_t size;
+	uint32_t count;
+	const struct openetw_event *events;
+};
+
+#define OPENETW_READER_FOREVER 0xFFFFFFFFu
+/* The next events, at least one, in the order of time; they are valid until the next call. Waits up to
+ * so many milliseconds for the first. WAIT_TIMEOUT; ERROR_NO_MORE_ITEMS at the end (of the files, of
+ * the session, or after a stop); or why the reading failed, when all that was read has been taken. */
+OPENETW_API uint32_t openetw_reader_next(struct openetw_reader *r, uint32_t milliseconds,
+					 struct openetw_batch *ret);
+
+/* Events that a full queue had no room for; known to the reader as lost when they were recorded. */
+OPENETW_API uint64_t openetw_reader_dropped(struct openetw_reader *r);
+OPENETW_API uint64_t openetw_reader_lost(struct openetw_reader *r);
+
+/* No more events; what is queued can still be taken. Any thread. */
+OPENETW_API void openetw_reader_stop(struct openetw_reader *r);
+/* The same for those who may outlive the reader: a signal thread, a timer. The handle is theirs until
+ * they release it; stopping a reader that is gone does nothing. NULL when memory runs out. */
+struct openetw_stop;
+OPENETW_API struct openetw_stop *openetw_reader_stop_handle(struct openetw_reader *r);
+OPENETW_API void openetw_stop_now(struct openetw_stop *s);
+OPENETW_API void openetw_stop_release(struct openetw_stop *s); /* NULL is fine */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT
+ * Hooks: which bits bring them, their class GUIDs, their names for stack walks, and the system
+ * providers.
+ */
+#include "format/kernel_mask.h"
+
+#include <strings.h>
+
+/* Only what this machine can have. Group masks, rundown marks and stacks need no bit. */
+static const struct kernel_hook_range range[] = {
+	{0x0301, 0x0304, KERNEL_BIT_PROCESS},
+	{0x030B, 0x030B, KERNEL_BIT_PROCESS},
+	{0x0327, 0x0327, KERNEL_BIT_PROCESS},
+	{0x0320, 0x0321, KERNEL_BIT_PERF_COUNTER},
+	{0x0501, 0x0504, KERNEL_BIT_THREAD},
+	{0x0548, 0x0548, KERNEL_BIT_THREAD},
+	{0x030A, 0x030A, KERNEL_BIT_LOADER},
+	{0x1402, 0x1404, KERNEL_BIT_LOADER},
+	{0x1421, 0x1422, KERNEL_BIT_LOADER},
+	{0x0524, 0x0524, KERNEL_BIT_CSWITCH},
+	{0x0524, 0x0524, KERNEL_BIT_COMPACT_CSWITCH},
+	{0x0532, 0x0532, KERNEL_BIT_DISPATCHER},
+	{0x0530, 0x0531, KERNEL_BIT_PRIORITY},
+	{0x0533, 0x0534, KERNEL_BIT_PRIORITY},
+	{0x0535, 0x0535, KERNEL_BIT_AFFINITY},
+	{0x0529, 0x0529, KERNEL_BIT_SPINLOCK},
+	{0x052D, 0x052F, KERNEL_BIT_SYNC_OBJECTS},
+	{0x0F2E, 0x0F2E, KERNEL_BIT_PROFILE},
+	{0x0F48, 0x0F4A, KERNEL_BIT_PROFILE},
+	{0x0F48, 0x0F4A, KERNEL_BIT_PMC_PROFILE},
+	{0x0F2F, 0x0F30, KERNEL_BIT_PMC_PROFILE},
+	{0x0F33, 0x0F34, KERNEL_BIT_SYSCALL},
+	{0x0F42, 0x0F42, KERNEL_BIT_DPC},
+	{0x0F44, 0x0F45, KERNEL_BIT_DPC},
+	{0x0F64, 0x0F65, KERNEL_BIT_DPC_QUEUE},
+	{0x0F32, 0x0F32, KERNEL_BIT_INTERRUPT},
+	{0x0F43, 0x0F43, KERNEL_BIT_INTERRUPT},
+	{0x0F5F, 0x0F5F, KERNEL_BIT_INTERRUPT},
+	{0x0F50, 0x0F55, KERNEL_BIT_TIMER},
+	{0x0F68, 0x0F6C, KERNEL_BIT_TIMER},
+	{0x0F4F, 0x0F4F, KERNEL_BIT_CLOCK_INTERRUPT},
+	{0x0F57, 0x0F5A, KERNEL_BIT_CLOCK_TIMER},
+	{0x0F5B, 0x0F5B, KERNEL_BIT_IPI},
+	{0x010A, 0x010B, KERNEL_BIT_DISK_IO},
+	{0x010E, 0x010E, KERNEL_BIT_DISK_IO},
+	{0x010C, 0x010D, KERNEL_BIT_DISK_IO_INIT},
+	{0x010F, 0x010F, KERNEL_BIT_DISK_IO_INIT},
+	{0x0400, 0x0400, KERNEL_BIT_FILENAME | KERNEL_BIT_FILE_IO | KERNEL_BIT_FILE_IO_INIT |
+				 KERNEL_BIT_HARD_FAULTS | KERNEL_BIT_VAMAP},
+	{0x0420, 0x0424, KERNEL_BIT_FILENAME | KERNEL_BIT_FILE_IO | KERNEL_BIT_FILE_IO_INIT |
+				 KERNEL_BIT_HARD_FAULTS | KERNEL_BIT_VAMAP},
+	{0x0425, 0x0428, KERNEL_BIT_VAMAP},
+	{0x0440, 0x044B, KERNEL_BIT_FILE_IO_INIT},
+	{0x044D, 0x0452, KERNEL_BIT_FILE_IO_INIT},
+	{0x044C, 0x044C, KERNEL_BIT_FILE_IO},
+	{0x020A, 0x020F, KERNEL_BIT_ALL_FAULTS},
+	{0x0220, 0x0220, KERNEL_BIT_HARD_FAULTS},
+	{0x0262, 0x0263, KERNEL_BIT_VIRT_ALLOC},
+	{0x0280, 0x0281, KERNEL_BIT_VIRT_ALLOC},
+	{0x0270, 0x0270, KERNEL_BIT_MEMINFO},
+	{0x027D, 0x027E, KERNEL_BIT_MEMINFO_WS},
+	{0x0600, 0x06FF, KERNEL_BIT_NETWORK},
+	{0x0800, 0x08FF, KERNEL_BIT_NETWORK},
+	{0x0A20, 0x0A20, KERNEL_BIT_DBGPRINT},
+	{0x0B18, 0x0B18, KERNEL_BIT_CPU_CONFIG},
+	{0x0B1A, 0x0B1B, KERNEL_BIT_CPU_CONFIG},
+	{0x1020, 0x10FF, KERNEL_BIT_HEAP},
+	{0x1120, 0x1127, (uint32_t)KERNEL_BIT_OB_HANDLE},
+	{0x1220, 0x1238, (uint32_t)KERNEL_BIT_POWER},
+	{0x1239, 0x123A, KERNEL_BIT_PROCESSOR_IDLE},
+	{0x1233, 0x1233, KERNEL_BIT_PROCESSOR_IDLE},
+};
+
+const struct kernel_hook_range *kernel_hook_range_at(size_t i)
+{
+	return i < BASE_ARRAY_LEN(range) ? &range[i] : NULL;
+}
+
+/* ---- names for stack walks -------------------------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	uint16_t hook;
+} stack[] = {
+	{"ProcessCreate", 0x0301},    {"ProcessDelete", 0x0302},
+	{"ImageLoad", 0x030A},	      {"ImageUnload", 0x1402},
+	{"ThreadCreate", 0x0501},     {"ThreadDelete", 0x0502},
+	{"CSwitch", 0x0524},	      {"ReadyThread", 0x0532},
+	{"ThreadSetPriority", 0x0530}, {"ThreadSetBasePriority", 0x0531},
+	{"KernelQueueEnqueue", 0x053E}, {"KernelQueueDequeue", 0x053F},
+	{"Mark", 0x0F22},	      {"SyscallEnter", 0x0F33},
+	{"SyscallExit", 0x0F34},      {"Profile", 0x0F2E},
+	{"ProfileSetInterval", 0x0F48}, {"PmcInterrupt", 0x0F2F},
+	{"TimerSetPeriodic", 0x0F68}, {"TimerSetOneShot", 0x0F69},
+	{"DiskReadInit", 0x010C},     {"DiskWriteInit", 0x010D},
+	{"DiskFlushInit", 0x010F},    {"FileCreate", 0x0440},
+	{"FileCleanup", 0x0441},      {"FileClose", 0x0442},
+	{"FileRead", 0x0443},	      {"FileWrite", 0x0444},
+	{"FileSetInformation", 0x0445}, {"FileDelete", 0x0446},
+	{"FileRename", 0x0447},	      {"FileDirEnum", 0x0448},
+	{"FileFlush", 0x0449},	      {"FileQueryInformation", 0x044A},
+	{"FileFSCTL", 0x044B},	      {"FileOpEnd", 0x044C},
+	{"FileDirNotify", 0x044D},    {"HardFault", 0x0220},
+	{"PagefaultTransition", 0x020A}, {"PagefaultDemandZero", 0x020B},
+	{"PagefaultCopyOnWrite", 0x020C}, {"PagefaultGuard", 0x020D},
+	{"PagefaultHard", 0x020E},    {"PagefaultAV", 0x020F},
+	{"VirtualAlloc", 0x0262},     {"VirtualFree", 0x0263},
+	{"MapFile", 0x0425},	      {"UnMapFile", 0x0426},
+	{"SplitIO", 0x1B20},	      {"HeapCreate", 0x1020},
+	{"HeapAlloc", 0x1021},	      {"HeapRealloc", 0x1022},
+	{"HeapFree", 0x1024},	      {"HeapDestroy", 0x1023},
+	{"PoolAlloc", 0x0E20},	      {"PoolAllocSession", 0x0E21},
+	{"PoolFree", 0x0E22},	      {"PoolFreeSession", 0x0E23},
+	{"HandleCreate", 0x1120},     {"HandleClose", 0x1121},
+	{"HandleDuplicate", 0x1122},  {"TcpipSendIPV4", 0x060A},
+	{"TcpipRecvIPV4", 0x060B},    {"TcpipConnectIPV4", 0x060C},
+	{"TcpipDisconnectIPV4", 0x060D}, {"UdpipSendIPV4", 0x080A},
+	{"UdpipRecvIPV4", 0x080B},    {"RegCreateKey", 0x090A},
+	{"RegOpenKey", 0x090B},	      {"RegDeleteKey", 0x090C},
+	{"RegQueryKey", 0x090D},      {"RegSetValue", 0x090E},
+	{"RegDeleteValue", 0x090F},   {"RegQueryValue", 0x0910},
+	{"AlpcSendMessage", 0x1A21},  {"AlpcReceiveMessage", 0x1A22},
+};
+
+const char *kernel_stack_name_at(size_t i, uint16_t *ret_hook)
+{
+	if (i >= BASE_ARRAY_LEN(stack)) {
+		return NULL;
+	}
+	*ret_hook = stack[i].hook;
+	return stack[i].name;
+}
+
+static int hex_of(char c)
+{
+	return c >= '0' && c <= '9'   ? c - '0'
+	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
+				      : -1;
+}
+
+bool kernel_stack_find(const char *name, size_t n, uint16_t *ret_hook)
+{
+	if ((n == 6 || n == 10) && name[0] == '0' && (name[1] == 'x' || name[1] == 'X')) {
+		uint32_t v = 0;
+		for (size_t i = 2; i < 6; i++) {
+			int x = hex_of(name[i]);
+			if (x < 0) {
+				return false;
+			}
+			v = v << 4 | (uint32_t)x;
+		}
+		*ret_hook = (uint16_t)v;
+		return v < KERNEL_HOOKS;
+	}
+	for (size_t i = 0; i < BASE_ARRAY_LEN(stack); i++) {
+		if (strlen(stack[i].name) == n && strncasecmp(stack[i].name, name, n) == 0) {
+			*ret_hook = stack[i].hook;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- classes ---------------------------------------------------------------------------------- */
+
+static const struct {
+	uint8_t group;
+	const char *guid;
+} class[] = {
+	{0x00, "68fdd900-4a3e-11d1-84f4-0000f80464e3"}, {0x01, "3d6fa8d4-fe05-11d0-9dda-00c04fd7ba7c"},
+	{0x02, "3d6fa8d3-fe05-11d0-9dda-00c04fd7ba7c"}, {0x03, "3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c"},
+	{0x04, "90cbdc39-4a3e-11d1-84f4-0000f80464e3"}, {0x05, "3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c"},
+	{0x06, "9a280ac0-c8e0-11d1-84e2-00c04fb998a2"}, {0x08, "bf3a50c5-a9c9-4988-a005-2df0b7c80f80"},
+	{0x07, "3282fc76-feed-498e-8aa7-e70f459d430e"}, {0x09, "ae53722e-c863-11d2-8659-00c04fa321a1"},
+	{0x0A, "13976d09-a327-438c-950b-7f03192815c7"}, {0x0B, "01853a65-418f-4f36-aefc-dc0f1d2fd235"},
+	{0x0D, "42695762-ea50-497a-9068-5cbbb35e0b95"}, {0x0E, "0268a8b6-74fd-4302-9dd0-6e8f1795c0cf"},
+	{0x0F, "ce1dbfb4-137e-4da6-87b0-3f59aa102cbc"}, {0x10, "222962ab-6180-4b88-a825-346b75f2a24a"},
+	{0x11, "89497f50-effe-4440-8cf2-ce6b1cdcaca7"}, {0x12, "e43445e0-0903-48c3-b878-ff0fccebdd04"},
+	{0x14, "2cb15d1d-5fc1-11d2-abe1-00a0c911f518"}, {0x16, "7687a439-f752-45b8-b741-321aec0f8df9"},
+	{0x17, "3ac66736-cc59-4cff-8115-8df50e39816b"}, {0x18, "def2fe46-7bd6-4b80-bd94-f57fe20d0ce3"},
+	{0x1A, "45d8cccd-539f-4b72-a8b7-5c683142609a"}, {0x1B, "d837ca92-12b9-44a5-ad6a-3a65b3578aa8"},
+	{0x1C, "c861d0e2-a2c1-4d36-9f9c-970bab943a12"},
+};
+
+bool kernel_hook_of_class(const struct guid *g, uint8_t type, uint16_t *ret_hook)
+{
+	struct guid c;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(class); i++) {
+		if (guid_parse(class[i].guid, &c) == 0 && guid_equal(g, &c)) {
+			uint16_t hook = (uint16_t)(class[i].group << 8 | type);
+			*ret_hook = hook == 0x140A ? 0x030A : hook; /* a load is of the process's group */
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- system providers ------------------------------------------------------------------------- */
+
+struct keyword {
+	uint32_t keyword, bits;
+};
+static const struct {
+	const char *name, *guid;
+	struct keyword keyword[12];
+} provider[] = {
+	{"SystemAlpcProvider", "fcb9baaf-e529-4980-92e9-ced1a6aadfdf", {{1, KERNEL_BIT_ALPC}}},
+	{"SystemConfigProvider", "fef3a8b6-318d-4b67-a96a-3b0f6b8f18fe",
+	 {{1, 0xC0000001}, {2, 0xC0000002}, {4, 0xC0000004}, {8, 0xC0000008}, {0x10, 0xC0000010},
+	  {0x20, 0xC0000020}, {0x40, 0xC0000040}}},
+	{"SystemCpuProvider", "c6c5265f-eae8-4650-aae4-9d48603d8510",
+	 {{1, KERNEL_BIT_CPU_CONFIG}, {2, (uint32_t)KERNEL_BIT_CACHE_FLUSH}}},
+	{"SystemHypervisorProvider", "bafa072a-918a-4bed-b622-bc152097098f", {{1, 0x80800000}}},
+	{"SystemInterruptProvider", "d4bbee17-b545-4888-858b-744169015b25",
+	 {{1, KERNEL_BIT_INTERRUPT}, {2, KERNEL_BIT_CLOCK_INTERRUPT}, {4, KERNEL_BIT_DPC},
+	  {8, KERNEL_BIT_DPC_QUEUE}, {0x10, (uint32_t)KERNEL_BIT_WDF_DPC},
+	  {0x20, (uint32_t)KERNEL_BIT_WDF_INTERRUPT}, {0x40, KERNEL_BIT_IPI}}},
+	{"SystemIoProvider", "3d5c43e3-0f1c-4202-b817-174c0070dc79",
+	 {{1, KERNEL_BIT_DISK_IO}, {2, KERNEL_BIT_DISK_IO_INIT}, {4, KERNEL_BIT_FILENAME},
+	  {8, KERNEL_BIT_SPLIT_IO}, {0x10, KERNEL_BIT_FILE_IO}, {0x20, (uint32_t)KERNEL_BIT_OPTICAL_IO},
+	  {0x40, (uint32_t)KERNEL_BIT_OPTICAL_IO_INIT}, {0x80, KERNEL_BIT_DRIVERS},
+	  {0x100, (uint32_t)KERNEL_BIT_CC}, {0x200, KERNEL_BIT_NETWORK}, {0x400, KERNEL_BIT_FILE_IO_INIT}}},
+	{"SystemIoFilterProvider", "fbd09363-9e22-4661-b8bf-e7a34b535b8c",
+	 {{1, (uint32_t)KERNEL_BIT_FLT_IO}, {2, (uint32_t)KERNEL_BIT_FLT_IO_INIT},
+	  {4, (uint32_t)KERNEL_BIT_FLT_FASTIO}, {8, (uint32_t)KERNEL_BIT_FLT_IO_FAILURE}}},
+	{"SystemLockProvider", "721ddfd3-dacc-4e1e-b26a-a2cb31d4705a",
+	 {{1, KERNEL_BIT_SPINLOCK}, {4, KERNEL_BIT_SYNC_OBJECTS}}},
+	{"SystemMemoryProvider", "82958ca9-b6cd-47f8-a3a8-03ae85a4bc24",
+	 {{1, KERNEL_BIT_MEMORY}, {2, KERNEL_BIT_HARD_FAULTS}, {4, KERNEL_BIT_ALL_FAULTS},
+	  {8, KERNEL_BIT_POOL}, {0x10, KERNEL_BIT_MEMINFO}, {0x40, KERNEL_BIT_MEMINFO_WS},
+	  {0x80, KERNEL_BIT_HEAP}, {0x400, KERNEL_BIT_VIRT_ALLOC}, {0x800, KERNEL_BIT_FOOTPRINT},
+	  {0x1000, KERNEL_BIT_SESSION}, {0x2000, KERNEL_BIT_REFSET}, {0x4000, KERNEL_BIT_VAMAP}}},
+	{"SystemObjectProvider", "febd7460-3d1d-47eb-af49-c9eeb1e146f2",
+	 {{1, (uint32_t)KERNEL_BIT_OB_OBJECT}, {2, (uint32_t)KERNEL_BIT_OB_HANDLE}}},
+	{"SystemPowerProvider", "c134884a-32d5-4488-80e5-14ed7abb8269",
+	 {{1, (uint32_t)KERNEL_BIT_POWER}, {2, (uint32_t)KERNEL_BIT_HIBER_RUNDOWN},
+	  {4, KERNEL_BIT_PROCESSOR_IDLE}}},
+	{"SystemProcessProvider", "151f55dc-467d-471f-83b5-5f889d46ff66",
+	 {{1, KERNEL_BIT_PROCESS}, {8, KERNEL_BIT_PERF_COUNTER}, {0x80, KERNEL_BIT_DEBUG_EVENTS},
+	  {0x100, KERNEL_BIT_DBGPRINT}, {0x200, KERNEL_BIT_JOB}, {0x800, KERNEL_BIT_THREAD},
+	  {0x1000, KERNEL_BIT_LOADER}}},
+	{"SystemProfileProvider", "bfeb0324-1cee-496f-a409-2ac2b48a6322",
+	 {{1, KERNEL_BIT_PROFILE}, {2, KERNEL_BIT_PMC_PROFILE}}},
+	{"SystemRegistryProvider", "16156bd9-fab4-4cfa-a232-89d1099058e3",
+	 {{1, KERNEL_BIT_REGISTRY}, {2, KERNEL_BIT_REG_HIVE}}},
+	{"SystemSchedulerProvider", "599a2a76-4d91-4910-9ac7-7d33f2e97a6c",
+	 {{2, KERNEL_BIT_DISPATCHER}, {4, KERNEL_BIT_KERNEL_QUEUE}, {8, KERNEL_BIT_SHOULD_YIELD},
+	  {0x40, KERNEL_BIT_AFFINITY}, {0x80, KERNEL_BIT_PRIORITY}, {0x100, KERNEL_BIT_AFFINITY},
+	  {0x200, KERNEL_BIT_CSWITCH}, {0x400, KERNEL_BIT_COMPACT_CSWITCH}}},
+	{"SystemSyscallProvider", "434286f7-6f1b-45bb-b37e-95f623046c7c", {{1, KERNEL_BIT_SYSCALL}}},
+	{"SystemTimerProvider", "4f061568-e215-499f-ab2e-eda0ae890a5b",
+	 {{1, KERNEL_BIT_TIMER}, {2, KERNEL_BIT_CLOCK_TIMER}}},
+};
+
+static size_t provider_index(const struct guid *g)
+{
+	struct guid c;
+	size_t i = 0;
+	while (i < BASE_ARRAY_LEN(provider) &&
+	       (guid_parse(provider[i].guid, &c) < 0 || !guid_equal(g, &c))) {
+		i++;
+	}
+	return i;
+}
+
+bool kernel_provider_mask(const struct guid *g, uint64_t any, struct kernel_mask *ret)
+{
+	size_t i = provider_index(g);
+	*ret = (struct kernel_mask){0};
+	if (i == BASE_ARRAY_LEN(provider)) {
+		return false;
+	}
+	for (size_t k = 0; k < BASE_ARRAY_LEN(provider[i].keyword); k++) {
+		const struct keyword *w = &provider[i].keyword[k];
+		struct kernel_mask one = {0};
+		kernel_mask_set(&one, w->bits);
+		/* Everything: what there is. By name: what was named, to be refused by name. */
+		if (w->bits && (any == 0 ? !kernel_mask_refused(&one) : (any & w->keyword) != 0)) {
+			kernel_mask_set(ret, w->bits);
+		}
+	}
+	return true;
+}
+
+const char *kernel_provider_name(const struct guid *g)
+{
+	size_t i = provider_index(g);
+	return i < BASE_ARRAY_LEN(provider) ? provider[i].name : NULL;
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From perf's records to Windows' events, in the order of each processor's ring.
+ */
+#include "kernel/kernel_private.h"
+
+#include <linux/perf_event.h>
+#include <stdlib.h>
+
+#define HOOK_PROCESS_START 0x0301u
+#define HOOK_PROCESS_END   0x0302u
+#define HOOK_IMAGE_LOAD	   0x030Au
+#define HOOK_THREAD_START  0x0501u
+#define HOOK_THREAD_END	   0x0502u
+#define HOOK_THREAD_NAME   0x0548u
+#define KERNEL_EVENT_VERSION 0x46u /* of Windows 10 */
+
+enum { /* KTHREAD_STATE and KWAIT_REASON */
+	STATE_READY = 1,
+	STATE_TERMINATED = 4,
+	STATE_WAITING = 5,
+	WAIT_EXECUTIVE = 0,
+	WAIT_SUSPENDED = 5,
+	WAIT_USER_REQUEST = 6,
+	WAIT_TERMINATED = 22,
+	WAIT_QUANTUM_END = 30,
+	WAIT_PREEMPTED = 32,
+};
+
+/* prev_state of sched_switch. */
+#define TASK_INTERRUPTIBLE   0x01u
+#define TASK_UNINTERRUPTIBLE 0x02u
+#define TASK_STOPPED	     0x0Cu
+#define TASK_DEAD	     0x30u
+#define TASK_PREEMPTED	     0x100u
+
+void kernel_emit_masks(struct kernel *k, uint64_t sessions, uint16_t hook, const struct kernel_mask *m)
+{
+	struct kernel_record r = {.hook = hook,
+				  .version = 2,
+				  .perfinfo = true,
+				  .time = clock_read_system_ns(),
+				  .sessions = sessions};
+	for (unsigned i = 0; i < KERNEL_MASK_WORDS; i++) {
+		kernel_put(&r, m ? m->word[i] : 0, 4);
+	}
+	kernel_put(&r, KERNEL_EVENT_VERSION, 4);
+	kernel_out(k, &r);
+}
+
+void kernel_emit_interval(struct kernel *k, uint64_t sessions, uint16_t hook, uint32_t old_us)
+{
+	struct kernel_record r = {
+		.hook = hook, .version = 3, .time = clock_read_system_ns(), .sessions = sessions};
+	kernel_put(&r, 0, 4); /* source: the timer */
+	kernel_put(&r, k->o.interval_us * 10, 4);
+	kernel_put(&r, old_us * 10, 4);
+	kernel_put_wide(&r, "Timer", 8);
+	if (sessions) {
+		kernel_out(k, &r);
+	}
+}
+
+void kernel_emit_plain(struct kernel *k, uint64_t sessions, uint16_t hook)
+{
+	struct kernel_record r = {.hook = hook,
+				  .version = 2,
+				  .perfinfo = true,
+				  .time = clock_read_system_ns(),
+				  .sessions = sessions};
+	kernel_out(k, &r);
+}
+
+/* ---- who is who ------------------------------------------------------------------------------- */
+
+struct kernel_thread *kernel_thread_of(struct kernel *k, uint32_t tid, uint32_t pid)
+{
+	struct kernel_thread *t = kernel_table_find(k->threads, tid);
+	if (!t) {
+		t = kernel_table_add(k->threads, tid, kernel_reported_pid(pid));
+		if (t) {
+			t->watchers = kernel_watchers(k, pid);
+		}
+	}
+	return t;
+}
+
+/* ---- samples ---------------------------------------------------------------------------------- */
+
+static void on_sample(struct kernel *k, const struct kernel_perf_record *p)
+{
+	struct kernel_thread *t = kernel_thread_of(k, p->tid, p->pid);
+	uint64_t sessions = kernel_wants_of(k, KERNEL_HOOK_SAMPLE, p->tid);
+	if (sessions == 0) {
+		return;
+	}
+	struct kernel_record r = {.hook = KERNEL_HOOK_SAMPLE,
+				  .version = 2,
+				  .perfinfo = true,
+				  .cpu = p->cpu,
+				  .time = p->time,
+				  .sessions = sessions};
+	kernel_put(&r, p->ip, 8);
+	kernel_put(&r, p->tid, 4);
+	kernel_put(&r, 1, 2);
+	kernel_put(&r, 0, 2);
+	kernel_out(k, &r);
+	k->stats.samples++;
+	kernel_out_stack(k, sessions & k->stack[KERNEL_HOOK_SAMPLE], p->cpu, p->time, p->time,
+			 t ? t->pid : p->pid, p->tid, p->frame, p->frames);
+}
+
+/* Linux' 0 (most urgent) to 139 onto Windows' 31 to 0. */
+static uint8_t priority_of(uint64_t prio)
+{
+	if (prio < 100) { /* real time */
+		return (uint8_t)(30 - prio * 14 / 99);
+	}
+	uint64_t nice = BASE_MIN(prio - 100, 39u);
+	return (uint8_t)(15 - nice * 13 / 39);
+}
+
+static void why(uint64_t state, uint8_t *ret_reason, uint8_t *ret_state)
+{
+	if (state & TASK_DEAD) {
+		*ret_state = STATE_TERMINATED;
+		*ret_reason = WAIT_TERMINATED;
+	} else if (state & TASK_STOPPED) {
+		*ret_state = STATE_WAITING;
+		*ret_reason = WAIT_SUSPENDED;
+	} else if (state & TASK_INTERRUPTIBLE) {
+		*ret_state = STATE_WAITING;
+		*ret_reason = WAIT_USER_REQUEST;
+	} else if (state & TASK_UNINTERRUPTIBLE) {
+		*ret_state = STATE_WAITING;
+		*ret_reason = WAIT_EXECUTIVE;
+	} else {
+		*ret_state = STATE_READY;
+		*ret_reason = state & TASK_PREEMPTED ? WAIT_PREEMPTED : WAIT_QUANTUM_END;
+	}
+}
+
+/* Windows has the stack of the thread that comes back; the kernel shows the one that leaves. A
+ * blocked thread's stack does not move, so it is kept until then. */
+static void keep_stack(struct kernel_thread *t, const struct kernel_perf_record *p)
+{
+	t->out_time = p->time;
+	t->frames = 0;
+	if (p->frames > 0) {
+		uint64_t *f = realloc(t->frame, p->frames * sizeof *f);
+		if (f) {
+			memcpy(f, p->frame, p->frames * sizeof *f);
+			t->frame = f;
+			t->frames = p->frames;
+		}
+	}
+}
+
+static void on_switch(struct kernel *k, const struct kernel_perf_record *p)
+{
+	uint32_t prev = (uint32_t)kernel_perf_field(k->perf, p, SWITCH_PREV_PID);
+	uint32_t next = (uint32_t)kernel_perf_field(k->perf, p, SWITCH_NEXT_PID);
+	struct kernel_thread *out = kernel_thread_of(k, prev, p->pid);
+	if (out) {
+		keep_stack(out, p);
+	}
+	uint64_t sessions = kernel_wants_of(k, KERNEL_HOOK_CSWITCH, prev) |
+			    kernel_wants_of(k, KERNEL_HOOK_CSWITCH, next);
+	if (sessions == 0) {
+		return;
+	}
+	/* Only now: adding may have moved the table. */
+	const struct kernel_thread *in = kernel_table_find(k->threads, next);
+	uint8_t reason, state;
+	why(kernel_perf_field(k->perf, p, SWITCH_PREV_STATE), &reason, &state);
+	struct kernel_record r = {.hook = KERNEL_HOOK_CSWITCH,
+				  .version = 2,
+				  .perfinfo = true,
+				  .cpu = p->cpu,
+				  .time = p->time,
+				  .sessions = sessions};
+	kernel_put(&r, next, 4);
+	kernel_put(&r, prev, 4);
+	kernel_put(&r, priority_of(kernel_perf_field(k->perf, p, SWITCH_NEXT_PRIO)), 1);
+	kernel_put(&r, priority_of(kernel_perf_field(k->perf, p, SWITCH_PREV_PRIO)), 1);
+	kernel_put(&r, 0, 2);
+	kernel_put(&r, reason, 1);
+	kernel_put(&r, 0, 1);
+	kernel_put(&r, state, 1);
+	kernel_put(&r, p->cpu & 0xFF, 1);
+	/* In clock ticks of 15.625 ms. */
+	kernel_put(&r, in && in->out_time ? (p->time - in->out_time) / 15625000 : 0, 4);
+	kernel_put(&r, 0, 4);
+	kernel_out(k, &r);
+	k->stats.switches++;
+	if (in && in->frames > 0 && next != 0) {
+		kernel_out_stack(k, sessions & k->stack[KERNEL_HOOK_CSWITCH], p->cpu, p->time, p->time,
+				 in->pid, next, in->frame, in->frames);
+	}
+}
+
+static void on_waking(struct kernel *k, const struct kernel_perf_record *p)
+{
+	uint32_t tid = (uint32_t)kernel_perf_field(k->perf, p, WAKING_PID);
+	uint64_t sessions = kernel_wants_of(k, KERNEL_HOOK_READY_THREAD, tid);
+	if (sessions == 0) {
+		return;
+	}
+	struct kernel_record r = {.hook = KERNEL_HOOK_READY_THREAD,
+				  .version = 2,
+				  .cpu = p->cpu,
+				  .time = p->time,
+				  .pid = p->pid,
+				  .tid = p->tid,
+				  .sessions = sessions};
+	kernel_put(&r, tid, 4);
+	kernel_put(&r, 1, 4); /* AdjustReason: unwait */
+	kernel_out(k, &r);
+	kernel_out_stack(k, sessions & k->stack[KERNEL_HOOK_READY_THREAD], p->cpu, p->time, p->time, p->pid,
+			 p->tid, p->frame, p->frames);
+}
+
+/* ---- processes -------------------------------------------------------------------------------- */
+
+static void on_fork(struct kernel *k, const struct kernel_perf_record *p)
+{
+	if (p->body_bytes < 24) {
+		return;
+	}
+	uint32_t pid = le32_get(p->body), ppid = le32_get(p->body + 4), tid = le32_get(p->body + 8);
+	uint32_t ptid = le32_get(p->body + 12);
+	struct kernel_thread *parent = kernel_table_find(k->threads, ptid);
+	uint64_t watchers = parent ? parent->watchers & (pid == ppid ? ~0ull : k->follow) : 0;
+	uint32_t owner = parent && parent->pid == KERNEL_PID_SYSTEM ? KERNEL_PID_SYSTEM : pid;
+	struct kernel_thread *t = kernel_table_add(k->threads, tid, owner);
+	if (t) {
+		t->watchers = watchers | kernel_watchers(k, pid);
+	}
+	if (pid == tid && owner == pid) {
+		kernel_emit_process(k, 0, HOOK_PROCESS_START, p->time, p->cpu, pid, ppid, 0x103, "");
+	}
+	kernel_emit_thread(k, 0, HOOK_THREAD_START, p->time, p->cpu, owner, tid, "");
+}
+
+static void on_exit_record(struct kernel *k, const struct kernel_perf_record *p)
+{
+	if (p->body_bytes < 24) {
+		return;
+	}
+	uint32_t pid = le32_get(p->body), ppid = le32_get(p->body + 4), tid = le32_get(p->body + 8);
+	struct kernel_thread *t = kernel_table_find(k->threads, tid);
+	uint32_t owner = t ? t->pid : pid;
+	kernel_emit_thread(k, 0, HOOK_THREAD_END, p->time, p->cpu, owner, tid, "");
+	if (pid == tid && owner == pid) {
+		kernel_emit_process(k, 0, HOOK_PROCESS_END, p->time, p->cpu, pid, ppid, 0, "");
+	}
+	kernel_table_remove(k->threads, tid);
+}
+
+static void on_comm(struct kernel *k, const struct kernel_perf_record *p)
+{
+	if (p->body_bytes < 9) {
+		return;
+	}
+	uint32_t pid = le32_get(p->body), tid = le32_get(p->body + 4);
+	char name[64] = "";
+	memcpy(name, p->body + 8, BASE_MIN(p->body_bytes - 8, sizeof name - 1));
+	if (p->misc & PERF_RECORD_MISC_COMM_EXEC) {
+		/* Windows knows no exec: the old program ends here, and the new one starts. */
+		kernel_emit_process(k, 0, HOOK_PROCESS_END, p->time, p->cpu, pid, 0, 0, "");
+		kernel_emit_process(k, 0, HOOK_PROCESS_START, p->time, p->cpu, pid, 0, 0x103, name);
+		kernel_emit_thread(k, 0, HOOK_THREAD_START, p->time, p->cpu, pid, tid, name);
+		return;
+	}
+	struct kernel_record r = {
+		.hook = HOOK_THREAD_NAME, .version = 2, .perfinfo = true, .cpu = p->cpu, .time = p->time};
+	kernel_put(&r, pid, 4);
+	kernel_put(&r, tid, 4);
+	kernel_put_wide(&r, name, 64);
+	kernel_out(k, &r);
+}
+
+static void on_mmap(struct kernel *k, const struct kernel_perf_record *p)
+{
+	enum { FIXED = 64 };
+	if (p->body_bytes < FIXED + 1) {
+		return;
+	}
+	const uint8_t *b = p->body;
+	uint32_t pid = le32_get(b);
+	uint64_t address = le64_get(b + 8), bytes = le64_get(b + 16), offset = le64_get(b + 24);
+	const char *name = (const char *)b + FIXED;
+	size_t n = strnlen(name, p->body_bytes - FIXED);
+	bool has_id = p->misc & PERF_RECORD_MISC_MMAP_BUILD_ID;
+	if (n == p->body_bytes - FIXED || (name[0] != '/' && strcmp(name, "[vdso]") != 0)) {
+		return; /* no code of a file: //anon, [heap] */
+	}
+	if (name[0] != '/') {
+		offset = 0;
+	}
+	/* Only the part with code is announced; files begin where their first byte would lie. */
+	kernel_emit_image(k, 0, HOOK_IMAGE_LOAD, p->time, p->cpu, pid, address - offset, bytes + offset,
+			  has_id ? b + 36 : NULL, name);
+}
+
+void kernel_on_record(struct kernel *k, const struct kernel_perf_record *p)
+{
+	switch (p->type) {
+	case PERF_RECORD_SAMPLE:
+		if (p->kind == KERNEL_EV_CPU && kernel_is_self(k, p->pid)) {
+			break; /* the collector does not watch itself */
+		}
+		if (p->kind == KERNEL_EV_CPU) {
+			on_sample(k, p);
+		} else if (p->kind == KERNEL_EV_SWITCH) {
+			on_switch(k, p);
+		} else if (p->kind == KERNEL_EV_WAKING) {
+			on_waking(k, p);
+		}
+		break;
+	case PERF_RECORD_FORK:
+		on_fork(k, p);
+		break;
+	case PERF_RECORD_EXIT:
+		on_exit_record(k, p);
+		break;
+	case PERF_RECORD_COMM:
+		on_comm(k, p);
+		break;
+	case PERF_RECORD_MMAP2:
+		on_mmap(k, p);
+		break;
+	case PERF_RECORD_LOST:
+		if (p->body_bytes >= 16) {
+			kernel_lost(k, 0, le64_get(p->body + 8));
+		}
+		break;
+	default:
+		break;
+	}
+}

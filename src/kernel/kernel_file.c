@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT
+ * One session of one engine, into a file, drained by the caller's thread.
+ */
+#include "kernel/kernel.h"
+
+#include "sink/sink.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define BUFFER_KB 256u
+#define NS_PER_S  1000000000ull
+
+struct kernel_file {
+	struct kernel *kernel;
+	struct sink *sink;
+};
+
+static void on_record(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head,
+		      uint32_t head_bytes, const void *body, uint32_t body_bytes)
+{
+	struct kernel_file *f = ctx;
+	uint32_t bytes = BASE_ALIGN8(head_bytes + body_bytes);
+	(void)sessions;
+	uint8_t *p = sink_reserve(f->sink, cpu, time, bytes);
+	if (p) {
+		memset(p + bytes - 8, 0, 8);
+		memcpy(p, head, head_bytes);
+		memcpy(p + head_bytes, body, body_bytes);
+	}
+}
+
+static void on_lost(void *ctx, uint64_t sessions, uint64_t events)
+{
+	struct kernel_file *f = ctx;
+	(void)sessions;
+	sink_add_lost(f->sink, events);
+}
+
+static int open_sink(struct kernel_file *f, const struct kernel_options *o, struct diag *d)
+{
+	static const uint16_t name[] = u"NT Kernel Logger";
+	uint16_t file[1024];
+	char full[4096];
+	if (!realpath(o->path, full)) {
+		snprintf(full, sizeof full, "%s", o->path);
+	}
+	if (utf8_to_utf16(full, strlen(full), file, BASE_ARRAY_LEN(file)) < 0) {
+		file[0] = 0;
+	}
+	struct sink_options s = {
+		.name = name,
+		.log_file = file,
+		.path = o->path,
+		.log_file_mode = 1,
+		.buffer_size_kb = o->buffer_size_kb ? o->buffer_size_kb : BUFFER_KB,
+		.minimum_buffers = 16,
+		.maximum_buffers = 256,
+		.flush_timer = 1,
+		.clock = 1,
+		.clock_freq = NS_PER_S,
+		.system_clock = true,
+		.logger_id = 0xFFFF,
+		.cpus = (uint16_t)sysconf(_SC_NPROCESSORS_CONF),
+	};
+	int err = sink_adjust(&s);
+	return err < 0 ? err : sink_create(&s, &f->sink, d);
+}
+
+int kernel_file_start(const struct kernel_options *o, struct kernel_file **ret,
+		      struct kernel_mask *ret_missing, struct diag *d)
+{
+	struct kernel_file *f = calloc(1, sizeof *f);
+	if (!f) {
+		return -ENOMEM;
+	}
+	struct kernel_engine_options engine = {.interval_us = o->interval_us, .ring_pages = o->ring_pages};
+	struct kernel_output out = {.record = on_record, .lost = on_lost, .ctx = f};
+	struct kernel_session session = o->session;
+	session.children = true;
+	int err = kernel_open(&engine, &out, &f->kernel, d);
+	err = err < 0 ? err : open_sink(f, o, d);
+	err = err < 0 ? err : kernel_add(f->kernel, 0, &session, ret_missing, d);
+	if (err < 0) {
+		if (f->kernel) {
+			kernel_close(f->kernel);
+		}
+		if (f->sink) {
+			sink_stop(f->sink, NULL);
+		}
+		free(f);
+		return err;
+	}
+	*ret = f;
+	return 0;
+}
+
+struct kernel *kernel_file_engine(struct kernel_file *f)
+{
+	return f->kernel;
+}
+
+int kernel_file_poll(struct kernel_file *f, int timeout_ms)
+{
+	kernel_poll(f->kernel, timeout_ms);
+	sink_tick(f->sink, clock_read_system_ns());
+	return 0;
+}
+
+static void stats_of(struct kernel_file *f, const struct sink_stats *s, struct kernel_stats *ret)
+{
+	kernel_engine_stats(f->kernel, ret);
+	ret->events = s->events;
+	ret->lost_no_buffer = s->lost_no_buffer + s->lost_disk_events;
+	ret->bytes_written = s->bytes_written;
+}
+
+void kernel_file_stats(struct kernel_file *f, struct kernel_stats *ret)
+{
+	struct sink_stats s;
+	sink_stats(f->sink, &s);
+	stats_of(f, &s, ret);
+}
+
+int kernel_file_stop(struct kernel_file *f, struct kernel_stats *ret)
+{
+	struct sink_stats s;
+	struct kernel_stats k;
+	kernel_remove(f->kernel, 0);
+	int err = sink_stop(f->sink, &s);
+	stats_of(f, &s, &k);
+	if (ret) {
+		*ret = k;
+	}
+	kernel_close(f->kernel);
+	free(f);
+	return err;
+}
+
+void kernel_session_stack(struct kernel_session *s, uint16_t hook)
+{
+	for (uint32_t i = 0; i < s->stacks; i++) {
+		if (s->stack[i] == hook) {
+			return;
+		}
+	}
+	if (s->stacks < KERNEL_STACKS_MAX) {
+		s->stack[s->stacks++] = hook;
+	}
+}

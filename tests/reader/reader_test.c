@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * include/openetw/reader.h and recorder.h as programs use them: real files, a file made by hand, a live
+ * session of a daemon of the test's own.
+ */
+#include "openetw/decode.h"
+#include "openetw/reader.h"
+#include "openetw/recorder.h"
+
+#include "../control/control_testing.h"
+#include "../corpus/corpus.h"
+#include "../corpus/etl_build.h"
+
+#include <windows.h>
+#include <evntcons.h>
+#include <evntprov.h>
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+/* ---- files ------------------------------------------------------------------------------------- */
+
+/* `count` string events of provider 77… with the text "event N", pid N % 3 + 1. */
+static const char *make_file(uint32_t count)
+{
+	const char *path = testing_path("made.etl");
+	struct etl_build b;
+	etl_build_start(&b, 65536,
+			&(struct etl_build_header){.clock_type = 1,
+						   .perf_freq = 10000000,
+						   .start_raw = 1000,
+						   .start_filetime = 132404547797984230ull});
+	uint32_t in_buffer = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		char text[16];
+		if (in_buffer == 0) {
+			etl_build_begin(&b, 2, b.buffers);
+		}
+		int n = snprintf(text, sizeof text, "event %u", i) + 1;
+		uint8_t *p = etl_build_record(&b, 0x50 + 2 * (uint32_t)n);
+		etl_build_u16(p, 0x50 + 2 * (unsigned)n);
+		etl_build_u16(p + 2, 0xC013);
+		etl_build_u16(p + 4, 4); /* a string */
+		etl_build_u32(p + 8, 100);
+		etl_build_u32(p + 12, i % 3 + 1);
+		etl_build_u64(p + 0x10, 2000 + i);
+		memset(p + 0x18, i % 2 ? 0x77 : 0x66, 16);
+		p[0x2C] = (uint8_t)(i % 5 + 1);
+		for (int k = 0; k < n; k++) {
+			p[0x50 + 2 * k] = (uint8_t)text[k];
+		}
+		if (++in_buffer == 500 || i + 1 == count) {
+			etl_build_end(&b, 2000 + i);
+			in_buffer = 0;
+		}
+	}
+	FILE *f = fopen(path, "wb");
+	fwrite(b.mem, b.buffer_size, b.buffers, f);
+	fclose(f);
+	free(b.mem);
+	return path;
+}
+
+/* All events; the last code. */
+static uint32_t read_to_end(struct openetw_reader *r, uint64_t *ret_count,
+			    void (*look)(const struct openetw_event *e, uint64_t i))
+{
+	struct openetw_batch b = {.size = sizeof b};
+	uint32_t code;
+	*ret_count = 0;
+	while ((code = openetw_reader_next(r, OPENETW_READER_FOREVER, &b)) == ERROR_SUCCESS) {
+		assert_true(b.count > 0);
+		for (uint32_t i = 0; i < b.count; i++, ++*ret_count) {
+			if (look) {
+				look(&b.events[i], *ret_count);
+			}
+		}
+	}
+	return code;
+}
+
+static void look_at_made(const struct openetw_event *e, uint64_t i)
+{
+	if (i == 0) { /* the file's own header */
+		return;
+	}
+	char json[64];
+	snprintf(json, sizeof json, "event %llu", (unsigned long long)i - 1);
+	assert_non_null(strstr(e->json, json));
+	assert_int_equal(strlen(e->json), e->json_length);
+	assert_int_equal(e->result, OPENETW_DECODED);
+	assert_int_equal(e->pid, (i - 1) % 3 + 1);
+	assert_int_equal(e->tid, 100);
+	assert_int_equal(e->cpu, 2);
+	assert_int_equal(e->level, (i - 1) % 5 + 1);
+	assert_int_equal(e->time, 132404547797984230ull + 1000 + i - 1);
+	assert_non_null(e->record);
+	assert_int_equal(e->record->EventHeader.ProcessId, e->pid);
+	assert_int_equal(e->record->UserDataLength, 2 * (strlen(json) + 1));
+	assert_memory_equal(e->record->UserData, u"event ", 12);
+}
+
+static void all_events_of_a_file_come_in_order_raw_and_decoded(void **state)
+{
+	const char *path = make_file(5000);
+	struct openetw_reader *r = openetw_reader_create();
+	uint64_t n;
+	openetw_reader_add_file(r, path);
+	openetw_reader_set_content(r, OPENETW_READER_RAW | OPENETW_READER_JSON);
+	openetw_reader_attach(r, OPENETW_READER_CPU);
+	assert_int_equal(openetw_reader_start(r), ERROR_SUCCESS);
+	assert_int_equal(openetw_reader_start(r), ERROR_INVALID_STATE);
+	assert_int_equal(read_to_end(r, &n, look_at_made), ERROR_NO_MORE_ITEMS);
+	assert_int_equal(n, 5001);
+	assert_int_equal(openetw_reader_dropped(r), 0);
+	openetw_reader_destroy(r);
+}
+
+static void a_queue_of_one_event_loses_nothing_when_it_waits(void **state)
+{
+	const char *path = make_file(3000);
+	struct openetw_reader *r = openetw_reader_create();
+	uint64_t n;
+	openetw_reader_add_file(r, path);
+	openetw_reader_set_queue(r, 1, 65536, OPENETW_READER_WAIT);
+	assert_int_equal(openetw_reader_start(r), ERROR_SUCCESS);
+	assert_int_equal(read_to_end(r, &n, NULL), ERROR_NO_MORE_ITEMS);
+	assert_int_equal(n, 3001);
+	openetw_reader_destroy(r);
+}
+
+/* Ends of the file are seen by its filter. */
+struct ends {
+	pthread_mutex_t lock;
+	uint32_t seen;
+};
+
+static int count_seen(void *context, const struct _EVENT_RECORD *e)
+{
+	struct ends *s = context;
+	pthread_mutex_lock(&s->lock);
+	s->seen++;
+	pthread_mutex_unlock(&s->lock);
+	return 1;
+}
+
+static void a_queue_that_drops_counts_what_it_drops(void **state)
+{
+	const char *path = make_file(3000);
+	struct openetw_reader *r = openetw_reader_create();
+	struct ends s = {.lock = PTHREAD_MUTEX_INITIALIZER};
+	uint64_t n;
+	openetw_reader_add_file(r, path);
+	openetw_reader_set_queue(r, 100, 1 << 20, OPENETW_READER_DROP);
+	openetw_reader_set_filter(r, count_seen, &s);
+	assert_int_equal(openetw_reader_start(r), ERROR_SUCCESS);
+	for (uint32_t seen = 0; seen < 3001;) { /* nobody takes anything until all was read */
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+		pthread_mutex_lock(&s.lock);
+		seen = s.seen;
+		pthread_mutex_unlock(&s.lock);
+	}
+	assert_int_equal(read_to_end(r, &n, NULL), ERROR_NO_MORE_ITEMS);
+	assert_int_equal(n, 100);
+	assert_int_equal(openetw_reader_dropped(r), 2901);
+	openetw_reader_destroy(r);
+}
+
+static int every_tenth(void *context, const struct _EVENT_RECORD *e)
+{
+	uint32_t *n = context;
+	return (*n)++ % 10 == 0;
+}
+
+static int until_twenty(void *context, const struct _EVENT_RECORD *e)
+{
+	uint32_t *n = context;
+	return ++*n == 20 ? -1 : 1;
+}
+
+static void process_provider_range_and_filter_select(void **state)
+{
+	const char *path = make_file(900);
+	uint8_t guid[16];
+	uint32_t calls = 0;
+	uint64_t n;
+	memset(guid, 0x77, sizeof guid);
+
+	struct openetw_reader *r = openetw_reader_create();
+	openetw_reader_add_file(r, path);
+	openetw_reader_add_pid(r, 2);
+	assert_int_equal(openetw_reader_start(r), ERROR_SUCCESS);
+	read_to_end(r, &n, NULL);
+	assert_int_equal(n, 300);
+	openetw_reader_destroy(r);
+
+	r = openetw_reader_create();
+	openetw_reader_add_file(r, path);
+	openetw_reader_add_provider(r, guid);
+	openetw_reader_set_filter(r, every_tenth, &calls);
+	assert_int_equal(openetw_reader_start(r), ERROR_SUCCESS);
+	read_to_end(r, &n, NULL);
+	assert_int_equal(calls, 450);
+	assert_int_equal(n, 45);
+	openetw_reader_destroy(r);
+
+	r = openetw_reader_create();
+	openetw_reader_add_file(r, path);
+	openetw_reader_add_provider(r, guid);
+	openetw_reader_set_range(r, 132404547797984230ull + 1000, 132404547797984230ull + 1099);
+	assert_int_equal(openetw_reader_start(r), ERROR_SUCCESS);
+	read_to_end(r, &n, NULL);
+	assert_int_equal(n, 50);
+	openetw_reader_destroy(r);
+
+	r = openetw_reader_create();
+	calls = 0;
+	openetw_reader_add_file(r, path);
+	openetw_reader_set_filter(r, until_twenty, &calls);
+	assert_int_equal(openetw_reader_start(r), ERROR_SUCCESS);
+	assert_int_equal(read_to_end(r, &n, NULL), ERROR_NO_MORE_ITEMS);
+	assert_int_equal(n, 19);
+	assert_int_equal(calls, 20);
+	openetw_reader_destroy(r);
+}
+
+static void a_stop_handle_ends_the_reading_and_outlives_the_reader(void **state)
+{
+	const char *path = make_file(20000);
+	struct openetw_reader *r = openetw_reader_create();
+	struct openetw_batch b = {.size = sizeof b};
+	uint64_t n;
+	openetw_reader_add_file(r, path);
+	openetw_reader_set_queue(r, 300, 1 << 20, OPENETW_READER_WAIT);
+	assert_int_equal(openetw_reader_start(r), ERROR_SUCCESS);
+	struct openetw_stop *s = openetw_reader_stop_handle(r);
+	assert_int_equal(openetw_reader_next(r, OPENETW_READER_FOREVER, &b), ERROR_SUCCESS);
+	openetw_stop_now(s);
+	assert_int_equal(read_to_end(r, &n, NULL), ERROR_NO_MORE_ITEMS);
+	assert_true(n < 20000);
+	openetw_reader_destroy(r);
+	openetw_stop_now(s);
+	openetw_stop_release(s);
+}
+
+static void mistakes_are_told_at_the_start(void **state)
+{
+	struct openetw_reader *r = openetw_reader_create();
+	struct openetw_batch b = {.size = sizeof b};
+	assert_int_equal(openetw_reader_next(r, 0, &b), ERROR_INVALID_STATE);
+	assert_int_equal(openetw_reader_start(r), ERROR_INVALID_PARAMETER);
+	assert_non_null(strstr(openetw_reader_problem(r), "nothing to read"));
+	openetw_reader_destroy(r);
+
+	r = openetw_reader_create();
+	openetw_reader_add_file(r, "/nowhere/at/all.etl");
+	assert_int_equal(openetw_reader_start(r), ERROR_PATH_NOT_FOUND == openetw_reader_start(r)
+							  ? ERROR_PATH_NOT_FOUND
+							  : ERROR_FILE_NOT_FOUND);
+	assert_non_null(strstr(openetw_reader_problem(r), "/nowhere/at/all.etl"));
+	openetw_reader_destroy(r);
+
+	r = openetw_reader_create();
+	openetw_reader_set_session(r, "");
+	openetw_reader_set_range(r, 2, 1); /* the first mistake is the one told */
+	assert_int_equal(openetw_reader_start(r), ERROR_INVALID_NAME);
+	openetw_reader_destroy(r);
+
+	r = openetw_reader_create();
+	openetw_reader_set_range(r, 2, 1);
+	assert_int_equal(openetw_reader_start(r), ERROR_INVALID_TIME);
+	openetw_reader_destroy(r);
+
+	r = openetw_reader_create();
+	openetw_reader_set_queue(r, 0, 65536, OPENETW_READER_WAIT);
+	assert_int_equal(openetw_reader_start(r), ERROR_INVALID_PARAMETER);
+	assert_non_null(strstr(openetw_reader_problem(r), "no events"));
+	openetw_reader_destroy(r);
+}
+
+static uint64_t with_stack, with_process, samples;
+
+static void look_at_real(const struct openetw_event *e, uint64_t i)
+{
+	with_stack += e->stack_count > 0;
+	with_process += e->process != NULL;
+	samples += strcmp(e->name, "PerfInfo/SampleProf") == 0 && e->stack_count > 0;
+}
+
+static void a_real_trace_gives_processes_and_stacks(void **state)
+{
+	char path[4096];
+	uint64_t n;
+	if (!corpus_present()) {
+		skip();
+	}
+	struct openetw_reader *r = openetw_reader_create();
+	openetw_reader_add_file(r, corpus_path("perfview/net.4.5.2.x86.etl", path, sizeof path));
+	openetw_reader_set_content(r, OPENETW_READER_JSON);
+	openetw_reader_attach(r, OPENETW_READER_ORIGIN | OPENETW_READER_STACKS);
+	assert_int_equal(openetw_reader_start(r), ERROR_SUCCESS);
+	assert_int_equal(read_to_end(r, &n, look_at_real), ERROR_NO_MORE_ITEMS);
+	assert_int_equal(n, 168298);
+	assert_true(with_stack > 10000);
+	assert_true(with_process > 50000);
+	assert_true(samples > 5000);
+	openetw_reader_destroy(r);
+}
+
+/* ---- sessions ---------------------------------------------------------------------------------- */
+
+static struct openetw_recorder *good_recorder(const char *name)
+{
+	struct openetw_recorder *s = openetw_recorder_create(name);
+	openetw_recorder_set_live(s, 1);
+	openetw_recorder_set_flush(s, 10);
+	openetw_recorder_add_provider(s, "{71e4037d-56b7-5e7c-163b-9a48a5792f88}", 0, 0, 0, 0);
+	return s;
+}
+
+static void expect(struct openetw_recorder *s, enum openetw_mistake wanted, const char *says)
+{
+	assert_int_equal(openetw_recorder_check(s), wanted);
+	if (says) {
+		assert_non_null(strstr(openetw_recorder_problem(s), says));
+		assert_int_equal(openetw_recorder_start(s), ERROR_INVALID_PARAMETER);
+	}
+	openetw_recorder_destroy(s);
+}
+
+static void every_mistake_of_a_session_has_its_value_and_sentence(void **state)
+{
+	char name[1100], path[1100];
+	memset(name, 'n', sizeof name);
+	name[1024] = 0;
+	memset(path, 'p', sizeof path);
+	path[1024] = 0;
+	expect(good_recorder("fine"), OPENETW_MISTAKE_NONE, NULL);
+	expect(good_recorder(""), OPENETW_MISTAKE_NAME_EMPTY, "no name");
+	expect(good_recorder(NULL), OPENETW_MISTAKE_NAME_EMPTY, "no name");
+	expect(good_recorder(name), OPENETW_MISTAKE_NAME_TOO_LONG, "1024 UTF-16 units");
+	expect(good_recorder("a\xff"), OPENETW_MISTAKE_NAME_INVALID, "UTF-8");
+	expect(good_recorder("a\nb"), OPENETW_MISTAKE_NAME_INVALID, "control");
+
+	struct openetw_recorder *s = good_recorder("n");
+	openetw_recorder_set_live(s, 0);
+	expect(s, OPENETW_MISTAKE_NO_OUTPUT, "neither a file");
+	s = good_recorder("n");
+	openetw_recorder_set_file(s, "", 0, OPENETW_RECORDER_SEQUENTIAL);
+	expect(s, OPENETW_MISTAKE_PATH_EMPTY, "path");
+	s = good_recorder("n");
+	openetw_recorder_set_file(s, path, 0, OPENETW_RECORDER_SEQUENTIAL);
+	expect(s, OPENETW_MISTAKE_PATH_TOO_LONG, "1023");
+	s = good_recorder("n");
+	openetw_recorder_set_file(s, "x.etl", 0, 9);
+	expect(s, OPENETW_MISTAKE_FILE_MODE, "mode 9");
+	s = good_recorder("n");
+	openetw_recorder_set_file(s, "x.etl", 0, OPENETW_RECORDER_CIRCULAR);
+	expect(s, OPENETW_MISTAKE_NO_FILE_SIZE, "needs a size");
+	s = good_recorder("n");
+	openetw_recorder_set_buffers(s, 3, 0, 0);
+	expect(s, OPENETW_MISTAKE_BUFFER_SIZE, "3 KiB");
+	s = good_recorder("n");
+	openetw_recorder_set_buffers(s, 64, 20, 10);
+	expect(s, OPENETW_MISTAKE_BUFFER_COUNTS, "at least 20 buffers, but at most 10");
+	s = good_recorder("n");
+	openetw_recorder_set_flush(s, 3600001);
+	expect(s, OPENETW_MISTAKE_FLUSH, "3600001 ms");
+	s = openetw_recorder_create("n");
+	openetw_recorder_set_live(s, 1);
+	expect(s, OPENETW_MISTAKE_NO_PROVIDER, "no provider");
+	s = good_recorder("n");
+	openetw_recorder_add_provider(s, "", 0, 0, 0, 0);
+	expect(s, OPENETW_MISTAKE_PROVIDER_EMPTY, "provider 2 of 2");
+	s = good_recorder("n");
+	openetw_recorder_add_provider(s, "{71e4037d}", 0, 0, 0, 0);
+	expect(s, OPENETW_MISTAKE_PROVIDER_INVALID, "neither a GUID");
+	s = good_recorder("n");
+	openetw_recorder_add_provider(s, "71E4037D-56b7-5e7c-163b-9a48a5792f88", 0, 0, 0, 0);
+	expect(s, OPENETW_MISTAKE_PROVIDER_TWICE, "the same provider");
+	s = good_recorder("n");
+	openetw_recorder_add_provider(s, "Other", 256, 0, 0, 0);
+	expect(s, OPENETW_MISTAKE_LEVEL, "level 256");
+	s = good_recorder("n");
+	for (int i = 0; i < 9; i++) {
+		openetw_recorder_add_pid(s, 1000 + (uint32_t)i);
+	}
+	expect(s, OPENETW_MISTAKE_TOO_MANY, "9 processes");
+}
+
+static void a_session_is_read_live(void **state)
+{
+	static const GUID guid = {0x71e4037d, 0x56b7, 0x5e7c,
+				  {0x16, 0x3b, 0x9a, 0x48, 0xa5, 0x79, 0x2f, 0x88}};
+	REGHANDLE h;
+	struct openetw_recorder *s = good_recorder("reader-test");
+	assert_int_equal(EventRegister(&guid, NULL, NULL, &h), ERROR_SUCCESS);
+	uint32_t code = openetw_recorder_start(s);
+	assert_string_equal(openetw_recorder_problem(s), "");
+	assert_int_equal(code, ERROR_SUCCESS);
+	assert_int_equal(openetw_recorder_start(s), ERROR_INVALID_STATE);
+	struct openetw_reader *r = openetw_reader_create();
+	openetw_reader_set_session(r, "reader-test");
+	openetw_reader_set_content(r, OPENETW_READER_JSON);
+	openetw_reader_add_provider(r, &guid);
+	assert_int_equal(openetw_reader_start(r), ERROR_SUCCESS);
+	struct openetw_batch b = {.size = sizeof b};
+	/* Until the consumer is attached, events may pass it by. */
+	uint32_t got = WAIT_TIMEOUT;
+	for (int i = 0; i < 600 && got == WAIT_TIMEOUT; i++) {
+		assert_int_equal(EventWriteString(h, 4, 0, (PCWSTR)u"hello"), ERROR_SUCCESS);
+		got = openetw_reader_next(r, 100, &b);
+	}
+	assert_int_equal(got, ERROR_SUCCESS);
+	assert_non_null(strstr(b.events[0].json, "hello"));
+	assert_int_equal(b.events[0].pid, getpid());
+	openetw_reader_stop(r);
+	uint64_t n;
+	assert_int_equal(read_to_end(r, &n, NULL), ERROR_NO_MORE_ITEMS);
+	openetw_reader_destroy(r);
+	assert_int_equal(openetw_recorder_stop(s), ERROR_SUCCESS);
+	assert_int_equal(openetw_recorder_stop(s), ERROR_INVALID_STATE);
+	openetw_recorder_destroy(s);
+	EventUnregister(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_events_of_a_file_come_in_order_raw_and_decoded),
+		cmocka_unit_test(a_queue_of_one_event_loses_nothing_when_it_waits),
+		cmocka_unit_test(a_queue_that_drops_counts_what_it_drops),
+		cmocka_unit_test(process_provider_range_and_filter_select),
+		cmocka_unit_test(a_stop_handle_ends_the_reading_and_outlives_the_reader),
+		cmocka_unit_test(mistakes_are_told_at_the_start),
+		cmocka_unit_test(a_real_trace_gives_processes_and_stacks),
+		cmocka_unit_test(every_mistake_of_a_session_has_its_value_and_sentence),
+		cmocka_unit_test(a_session_is_read_live),
+	};
+	return cmocka_run_group_tests(tests, testing_setup, testing_teardown);
+}
