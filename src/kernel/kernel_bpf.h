@@ -110,6 +110,7 @@ void kernel_syscall_destroy(void *state);
 void *kernel_irq_create(struct kernel *k);
 void kernel_irq_destroy(void *state);
 bool kernel_irq_shape(struct kernel *k, void *state, const struct kbpf_record *r);
+bool kernel_process_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 bool kernel_net_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 
 #endif

@@ -2,14 +2,11 @@
  *
  * From perf's records to Windows' events, in the order of each processor's ring.
  */
-#include "kernel/kernel_private.h"
+#include "kernel/kernel_process.h"
 
 #include <linux/perf_event.h>
 #include <stdlib.h>
 
-#define HOOK_PROCESS_START 0x0301u
-#define HOOK_PROCESS_END   0x0302u
-#define HOOK_IMAGE_LOAD	   0x030Au
 #define HOOK_THREAD_START  0x0501u
 #define HOOK_THREAD_END	   0x0502u
 #define HOOK_THREAD_NAME   0x0548u
@@ -237,7 +234,7 @@ static void on_fork(struct kernel *k, const struct kernel_perf_record *p)
 		t->watchers = watchers | kernel_watchers(k, pid);
 	}
 	if (pid == tid && owner == pid) {
-		kernel_emit_process(k, 0, HOOK_PROCESS_START, p->time, p->cpu, pid, ppid, 0x103, "");
+		kernel_on_fork(k, p->time, p->cpu, pid, ppid);
 	}
 	kernel_emit_thread(k, 0, HOOK_THREAD_START, p->time, p->cpu, owner, tid, "");
 }
@@ -251,10 +248,10 @@ static void on_exit_record(struct kernel *k, const struct kernel_perf_record *p)
 	struct kernel_thread *t = kernel_table_find(k->threads, tid);
 	uint32_t owner = t ? t->pid : pid;
 	kernel_emit_thread(k, 0, HOOK_THREAD_END, p->time, p->cpu, owner, tid, "");
-	if (pid == tid && owner == pid) {
-		kernel_emit_process(k, 0, HOOK_PROCESS_END, p->time, p->cpu, pid, ppid, 0, "");
-	}
 	kernel_table_remove(k->threads, tid);
+	if (owner == pid) {
+		kernel_on_thread_exit(k, p->time, p->cpu, pid, tid, ppid);
+	}
 }
 
 static void on_comm(struct kernel *k, const struct kernel_perf_record *p)
@@ -267,9 +264,7 @@ static void on_comm(struct kernel *k, const struct kernel_perf_record *p)
 	memcpy(name, p->body + 8, BASE_MIN(p->body_bytes - 8, sizeof name - 1));
 	if (p->misc & PERF_RECORD_MISC_COMM_EXEC) {
 		/* Windows knows no exec: the old program ends here, and the new one starts. */
-		kernel_emit_process(k, 0, HOOK_PROCESS_END, p->time, p->cpu, pid, 0, 0, "");
-		kernel_emit_process(k, 0, HOOK_PROCESS_START, p->time, p->cpu, pid, 0, 0x103, name);
-		kernel_emit_thread(k, 0, HOOK_THREAD_START, p->time, p->cpu, pid, tid, name);
+		kernel_on_exec(k, p->time, p->cpu, pid, tid, name);
 		return;
 	}
 	struct kernel_record r = {
@@ -299,8 +294,12 @@ static void on_mmap(struct kernel *k, const struct kernel_perf_record *p)
 		offset = 0;
 	}
 	/* Only the part with code is announced; files begin where their first byte would lie. */
-	kernel_emit_image(k, 0, HOOK_IMAGE_LOAD, p->time, p->cpu, pid, address - offset, bytes + offset,
-			  has_id ? b + 36 : NULL, name);
+	struct kernel_build build = {.n = 0};
+	if (has_id) {
+		build.n = BASE_MIN(b[32], KERNEL_BUILD_ID);
+		memcpy(build.id, b + 36, build.n);
+	}
+	kernel_on_image(k, p->time, p->cpu, pid, address - offset, bytes + offset, &build, name);
 }
 
 void kernel_on_record(struct kernel *k, const struct kernel_perf_record *p)

@@ -43,6 +43,8 @@ struct kernel_perf;
 struct kernel_perf_record;
 struct kernel_sources;
 struct kernel_table;
+struct kernel_processes;
+struct kernel_builds;
 struct kernel_thread;
 
 /* Something that supplies events. All of it on the engine's thread; `state` is the source's own. */
@@ -75,6 +77,8 @@ struct kernel {
 	bool *has;
 	struct kernel_sources *sources; /* BPF */
 	struct kernel_table *threads;
+	struct kernel_processes *processes;
+	struct kernel_builds *builds;
 	struct kernel_stats stats;
 	/* What kernel_out did last: a stack that follows belongs to it. */
 	uint16_t last_hook;
@@ -222,6 +226,8 @@ uint32_t kernel_sources_cpus(struct kernel_sources *s);
 /* Counts what rings did not take, now and then. */
 void kernel_sources_losses(struct kernel_sources *s);
 size_t kernel_sources_loss_list(const struct kernel_sources *s, struct kernel_loss *ret, size_t cap);
+/* Is there a program that serves a hook of ours (kernel_bpf.h)? */
+bool kernel_sources_serves(const struct kernel_sources *s, unsigned hook);
 /* What is wanted and cannot be had, a line each. */
 const char *kernel_sources_missing(const struct kernel_sources *s);
 void kernel_sources_close(struct kernel_sources *s);
@@ -247,14 +253,9 @@ void kernel_table_unwatch(struct kernel_table *t, uint64_t sessions);
 /* Every process with its threads and images, and the kernel with its modules, to those sessions that
  * want them; as DCStart or DCEnd. */
 int kernel_rundown(struct kernel *k, uint64_t sessions, bool end);
-/* One process, as a start (exec) or an end. sessions 0: who wants it. */
-void kernel_emit_process(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu,
-			 uint32_t pid, uint32_t parent, int status, const char *name);
+/* One thread. sessions 0: who wants it. Processes and images: kernel_process.h. */
 void kernel_emit_thread(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu,
 			uint32_t pid, uint32_t tid, const char *name);
-void kernel_emit_image(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu,
-		       uint32_t pid, uint64_t base, uint64_t bytes, const uint8_t *build_id,
-		       const char *path);
 uint32_t kernel_reported_pid(uint32_t pid); /* reads /proc: a kernel thread? */
 
 #endif

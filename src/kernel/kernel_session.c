@@ -4,6 +4,7 @@
  */
 #include "kernel/kernel_bpf.h"
 #include "kernel/kernel_config.h"
+#include "kernel/kernel_process.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -370,7 +371,9 @@ int kernel_open(const struct kernel_engine_options *o, const struct kernel_outpu
 	k->wake_fd = -1;
 	k->cpu_at_start = own_cpu_ns();
 	k->threads = kernel_table_create();
-	if (!k->threads) {
+	k->processes = kernel_processes_create();
+	k->builds = kernel_builds_create();
+	if (!k->threads || !k->processes || !k->builds) {
 		goto fail;
 	}
 	if (k->o.interval_us < KERNEL_INTERVAL_MIN_US) {
@@ -407,6 +410,8 @@ void kernel_close(struct kernel *k)
 		kernel_perf_close(k->perf);
 	}
 	kernel_table_destroy(k->threads);
+	kernel_processes_destroy(k->processes);
+	kernel_builds_destroy(k->builds);
 	free(k->ahead);
 	free(k->has);
 	free(k);
