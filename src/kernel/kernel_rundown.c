@@ -4,7 +4,7 @@
  * there before the recording. Rings are running while it scans: what is new meanwhile is said twice,
  * nothing is missed.
  */
-#include "kernel/kernel_private.h"
+#include "kernel/kernel_walk.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -101,6 +101,10 @@ void kernel_emit_process(struct kernel *k, uint64_t sessions, uint16_t hook, uin
 	if (!name[0]) { /* of what it was forked from */
 		snprintf(path, sizeof path, "/proc/%u/comm", pid);
 		read_file(path, comm, sizeof comm, &n);
+		if (!comm[0]) { /* gone already */
+			snprintf(path, sizeof path, "/proc/%u/comm", parent);
+			read_file(path, comm, sizeof comm, &n);
+		}
 		comm[strcspn(comm, "\n")] = 0;
 	}
 	snprintf(path, sizeof path, "/proc/%u", pid);
@@ -172,7 +176,7 @@ struct scan {
 static void images(const struct scan *run, uint32_t pid)
 {
 	char path[64], line[4096 + 128], name[4096], before[4096] = "";
-	uint64_t base = 0, end = 0;
+	uint64_t base = 0, end = 0, code = 0;
 	bool executable = false;
 	snprintf(path, sizeof path, "/proc/%u/maps", pid);
 	FILE *f = fopen(path, "re");
@@ -187,17 +191,19 @@ static void images(const struct scan *run, uint32_t pid)
 		}
 		if (more && name[0] && strcmp(name, before) == 0) {
 			end = to;
+			code = rights[2] == 'x' && !executable ? from : code;
 			executable = executable || rights[2] == 'x';
 			continue;
 		}
 		if (executable && (before[0] == '/' || strcmp(before, "[vdso]") == 0)) {
-			kernel_emit_image(run->k, run->image, run->image_hook, clock_read_system_ns(), 0, pid,
-					  base, end - base, NULL, before);
+			kernel_walk_image(run->k, run->image, run->image_hook, clock_read_system_ns(), 0, pid,
+					  code, base, end - base, before);
 		}
 		memcpy(before, name, sizeof before);
 		base = from - (name[0] == '/' ? offset : 0);
 		end = to;
 		executable = rights[2] == 'x';
+		code = from;
 	}
 	if (f) {
 		fclose(f);
