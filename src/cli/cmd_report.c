@@ -58,7 +58,7 @@ static int print(struct report *r, uint64_t top)
 	const struct tally *stacks = r->off_cpu ? &r->off_stacks : &r->stacks;
 	const char *path;
 	if (r->events == 0) {
-		fprintf(stderr, "openetw report: no kernel events in there; openetw record makes them\n");
+		fprintf(stderr, "openetw report: no CPU samples, context switches or other kernel events in there; openetw record makes them\n");
 		return CLI_FAILED;
 	}
 	if (!json) {
