@@ -12,12 +12,12 @@
 extern const struct cli_command cli_mc, cli_start, cli_stop, cli_list, cli_query, cli_enable, cli_disable,
 	cli_flush, cli_providers, cli_dump, cli_stats, cli_info, cli_live, cli_run, cli_completion,
 	cli_man, cli_merge, cli_record, cli_relog, cli_report, cli_tracerpt, cli_tracefmt, cli_wpr,
-	cli_xperf, cli_logman, cli_tracelog, cli_explain, cli_autologger;
+	cli_xperf, cli_logman, cli_tracelog, cli_explain, cli_autologger, cli_top, cli_monitor;
 
 const struct cli_command *const cli_commands[] = {
 	&cli_run,	&cli_start,    &cli_enable,   &cli_disable,    &cli_list,  &cli_query,
 	&cli_flush,	&cli_stop,     &cli_live,     &cli_dump,       &cli_stats, &cli_info,
-	&cli_record,	&cli_report,   &cli_providers, &cli_relog,    &cli_merge, &cli_tracerpt,
+	&cli_record,	&cli_report,   &cli_top,      &cli_monitor,    &cli_providers, &cli_relog,    &cli_merge, &cli_tracerpt,
 	&cli_tracefmt,	&cli_wpr,      &cli_xperf,    &cli_logman,    &cli_tracelog, &cli_autologger,
 	&cli_explain,	&cli_mc,       &cli_completion, &cli_man,     NULL,
 };

@@ -1,38 +1,9 @@
 /* SPDX-License-Identifier: MIT
- *
- * Build ids: which build of a program or library a file is. They stand in a note of the ELF file, whose
- * bytes are anybody's.
+ * Build ids: which build of a program a file is. They stand in a note of the ELF file.
  */
 #include "kernel/kernel_process.h"
 
 #include <elf.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#define FILES	      2048u /* a power of two */
-#define HEADERS_BYTES 4096u
-#define NOTES_BYTES   4096u
-
-struct seen {
-	uint64_t device, inode, changed;
-	struct kernel_build build;
-	bool used;
-};
-struct kernel_builds {
-	struct seen file[FILES];
-};
-
-struct kernel_builds *kernel_builds_create(void)
-{
-	return calloc(1, sizeof(struct kernel_builds));
-}
-
-void kernel_builds_destroy(struct kernel_builds *b)
-{
-	free(b);
-}
 
 struct kernel_build kernel_build_of_notes(const uint8_t *p, size_t n)
 {
@@ -55,67 +26,4 @@ struct kernel_build kernel_build_of_notes(const uint8_t *p, size_t n)
 		}
 	}
 	return b;
-}
-
-static struct kernel_build read_build(int fd)
-{
-	struct kernel_build none = {.n = 0};
-	uint8_t head[HEADERS_BYTES], notes[NOTES_BYTES];
-	ssize_t n = pread(fd, head, sizeof head, 0);
-	Elf64_Ehdr e;
-	if (n < (ssize_t)sizeof e || memcmp(head, ELFMAG, SELFMAG) != 0 || head[EI_CLASS] != ELFCLASS64 ||
-	    head[EI_DATA] != ELFDATA2LSB) {
-		return none;
-	}
-	memcpy(&e, head, sizeof e);
-	for (uint32_t i = 0; i < e.e_phnum && e.e_phentsize == sizeof(Elf64_Phdr); i++) {
-		Elf64_Phdr h;
-		uint64_t at = e.e_phoff + (uint64_t)i * sizeof h;
-		if (at < e.e_phoff || at > (uint64_t)n || (uint64_t)n - at < sizeof h) {
-			break;
-		}
-		memcpy(&h, head + at, sizeof h);
-		if (h.p_type != PT_NOTE || h.p_offset > INT64_MAX) {
-			continue;
-		}
-		ssize_t got = pread(fd, notes, BASE_MIN(h.p_filesz, sizeof notes), (off_t)h.p_offset);
-		struct kernel_build b = kernel_build_of_notes(notes, got > 0 ? (size_t)got : 0);
-		if (b.n) {
-			return b;
-		}
-	}
-	return none;
-}
-
-struct kernel_build kernel_build_of_file(struct kernel_builds *b, const char *path)
-{
-	struct kernel_build none = {.n = 0};
-	struct stat st;
-	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode)) {
-		return none;
-	}
-	struct seen *s = NULL;
-	uint64_t hash = ((uint64_t)st.st_ino * 0x9E3779B97F4A7C15ull ^ (uint64_t)st.st_dev) >> 20;
-	for (uint32_t i = 0; b && i < 8; i++) {
-		struct seen *x = &b->file[(hash + i) & (FILES - 1)];
-		if (x->used && x->inode == (uint64_t)st.st_ino && x->device == (uint64_t)st.st_dev &&
-		    x->changed == (uint64_t)st.st_mtime) {
-			return x->build;
-		}
-		if (!s && (!x->used || i == 7)) {
-			s = x;
-		}
-	}
-	/* Opening a pipe or a device would wait or do something; a regular file does not. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct kernel_build build = fd >= 0 ? read_build(fd) : none;
-	base_close(&fd);
-	if (s) {
-		*s = (struct seen){.device = (uint64_t)st.st_dev,
-				   .inode = (uint64_t)st.st_ino,
-				   .changed = (uint64_t)st.st_mtime,
-				   .build = build,
-				   .used = true};
-	}
-	return build;
 }

@@ -17,11 +17,6 @@ struct kernel_build {
 	uint8_t id[KERNEL_BUILD_ID];
 	uint8_t n; /* 0: none */
 };
-/* Of an ELF file; remembers files it has seen. One thread. */
-struct kernel_builds;
-struct kernel_builds *kernel_builds_create(void);
-void kernel_builds_destroy(struct kernel_builds *b);
-struct kernel_build kernel_build_of_file(struct kernel_builds *b, const char *path);
 /* Of the bytes of an ELF note section, such as /sys/kernel/notes. */
 struct kernel_build kernel_build_of_notes(const uint8_t *p, size_t n);
 

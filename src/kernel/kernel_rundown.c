@@ -5,6 +5,7 @@
  * nothing is missed.
  */
 #include "kernel/kernel_process.h"
+#include "kernel/kernel_walk.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -158,15 +159,11 @@ struct scan {
 };
 
 /* Told, and known from now on. */
-static void image(const struct scan *run, struct kernel_process *p, uint64_t base, uint64_t bytes,
-		  const char *path)
+static void image(const struct scan *run, struct kernel_process *p, uint64_t code, uint64_t base,
+		  uint64_t bytes, const char *path)
 {
-	char file[4096 + 64];
 	struct kernel_build build = {.n = 0};
-	if (path[0] == '/') { /* as that process sees it */
-		snprintf(file, sizeof file, "/proc/%u/root%s", p->pid, path);
-		build = kernel_build_of_file(run->k->builds, file);
-	}
+	kernel_walk_identify(run->k->walk, p->pid, code, path, &base, &bytes, &build);
 	struct kernel_image *m =
 		run->live ? kernel_process_add_image(p, base, bytes, &build, path) : NULL;
 	if (m) {
@@ -182,7 +179,7 @@ static void image(const struct scan *run, struct kernel_process *p, uint64_t bas
 static void images(const struct scan *run, struct kernel_process *p)
 {
 	char path[64], line[4096 + 128], name[4096], before[4096] = "";
-	uint64_t base = 0, end = 0;
+	uint64_t base = 0, end = 0, code = 0;
 	bool executable = false;
 	snprintf(path, sizeof path, "/proc/%u/maps", p->pid);
 	FILE *f = fopen(path, "re");
@@ -197,16 +194,18 @@ static void images(const struct scan *run, struct kernel_process *p)
 		}
 		if (more && name[0] && strcmp(name, before) == 0) {
 			end = to;
+			code = rights[2] == 'x' && !executable ? from : code;
 			executable = executable || rights[2] == 'x';
 			continue;
 		}
 		if (executable && (before[0] == '/' || strcmp(before, "[vdso]") == 0)) {
-			image(run, p, base, end - base, before);
+			image(run, p, code, base, end - base, before);
 		}
 		memcpy(before, name, sizeof before);
 		base = from - (name[0] == '/' ? offset : 0);
 		end = to;
 		executable = rights[2] == 'x';
+		code = from;
 	}
 	if (f) {
 		fclose(f);

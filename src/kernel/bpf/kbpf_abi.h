@@ -36,6 +36,36 @@ enum kbpf_hook {
 	/* process.bpf.c: struct kbpf_exec, struct kbpf_exit */
 	KBPF_EXEC,
 	KBPF_EXIT,
+	/* struct kbpf_file, and text */
+	KBPF_FILE_NAME, /* no event: what a key is called */
+	KBPF_FILE_TRACK, /* no event: other sources want to know which file a thread works on */
+	KBPF_FILE_CREATE,
+	KBPF_FILE_CLOSE, /* both Cleanup and Close */
+	KBPF_FILE_READ,
+	KBPF_FILE_WRITE,
+	KBPF_FILE_FLUSH,
+	KBPF_FILE_SET_INFO,
+	KBPF_FILE_QUERY_INFO,
+	KBPF_FILE_DELETE,
+	KBPF_FILE_RENAME,
+	KBPF_FILE_LINK,
+	KBPF_FILE_DIR_ENUM,
+	KBPF_FILE_CONTROL,
+	KBPF_FILE_END, /* struct kbpf_file_end */
+	/* struct kbpf_memory */
+	KBPF_VIRTUAL_ALLOC,
+	KBPF_VIRTUAL_FREE,
+	KBPF_MAP_FILE,
+	KBPF_UNMAP_FILE,
+	/* struct kbpf_handle */
+	KBPF_HANDLE_CREATE,
+	KBPF_HANDLE_CLOSE,
+	/* struct kbpf_disk */
+	KBPF_DISK_INIT, /* read, write, flush */
+	KBPF_DISK_DONE,
+	/* struct kbpf_fault */
+	KBPF_FAULT_SOFT,
+	KBPF_FAULT_HARD,
 	KBPF_HOOKS_MAX = 96, /* room in the maps */
 };
 
@@ -51,11 +81,21 @@ enum kbpf_scratch_slot {
 	KBPF_SLOT_IRQ, /* has no stacks, so that it is never used */
 	KBPF_SLOT_EXEC,
 	KBPF_SLOT_EXIT,
+	KBPF_SLOT_CALL_ENTER,
+	KBPF_SLOT_CALL_EXIT,
+	KBPF_SLOT_EXIT_FILES,
+	KBPF_SLOT_DISK_START,
+	KBPF_SLOT_DISK_ISSUE,
+	KBPF_SLOT_DISK_DONE,
+	KBPF_SLOT_FAULT_USER,
+	KBPF_SLOT_FAULT_KERNEL,
+	KBPF_SLOT_FAULT_FILE,
+	KBPF_SLOT_FAULT_MAJOR,
 	KBPF_SLOTS_MAX = 48,
 };
 
 #define KBPF_STACK_FRAMES 128u /* of each half: kernel, user */
-#define KBPF_PAYLOAD_MAX  2048u
+#define KBPF_PAYLOAD_MAX  3584u
 
 enum kbpf_flags {
 	KBPF_KERNEL_THREAD = 1u << 0,
@@ -88,5 +128,106 @@ struct kbpf_scratch {
 };
 
 #define KBPF_PIDS_MAX 16384u
+
+/* ---- system calls about files, memory and descriptors ------------------------------------------ */
+
+#define KBPF_CALLS_MAX 1024u
+#define KBPF_NO_ARG    0xFFu
+
+enum kbpf_call_kind {
+	KBPF_CALL_NONE,
+	KBPF_CALL_OPEN,	   /* path, flags: result is a descriptor */
+	KBPF_CALL_CLOSE,   /* dir = its descriptor */
+	KBPF_CALL_FILE,	   /* dir = the descriptor it works on */
+	KBPF_CALL_PATH,	   /* one or two paths */
+	KBPF_CALL_HANDLE,  /* only: result is a descriptor, of type `info` */
+	KBPF_CALL_PAIR,	   /* only: two descriptors at argument `path` */
+	KBPF_CALL_MMAP,
+	KBPF_CALL_MUNMAP,
+	KBPF_CALL_BRK,
+	KBPF_CALL_MREMAP,
+	KBPF_CALL_MPROTECT,
+	KBPF_CALL_MADVISE,
+};
+enum kbpf_call_flags {
+	KBPF_CALL_OFFSET = 1u << 0,   /* argument 3 is the offset; else the file's */
+	KBPF_CALL_VECTOR = 1u << 1,   /* arguments 1, 2 are a vector and its count */
+	KBPF_CALL_HOW = 1u << 2,      /* flags are the first word of a structure (openat2) */
+	KBPF_CALL_CREATES = 1u << 3,  /* flags are O_WRONLY | O_CREAT | O_TRUNC (creat) */
+	KBPF_CALL_NEW_FD = 1u << 4,   /* the result is a new descriptor of the same file (dup) */
+	KBPF_CALL_SECOND = 1u << 5,   /* also a write to the descriptor in argument dir2 */
+	KBPF_CALL_NULL_PATH = 1u << 6, /* without a path it is about the descriptor itself */
+	KBPF_CALL_DIRECTORY = 1u << 7, /* of mkdir, rmdir */
+};
+/* What a system call is; the collector fills a table of these by number. Arguments by index. */
+struct kbpf_call {
+	uint8_t kind, flags;
+	uint8_t dir, path, dir2, path2; /* KBPF_NO_ARG: none */
+	uint8_t size;			/* argument with the size, or flags of an open */
+	uint8_t info;			/* information class; handle type */
+	uint16_t hook;
+	uint16_t reserved[3];
+};
+
+#define KBPF_TEXT_MAX 768u /* of each of the four */
+
+enum kbpf_file_flags {
+	KBPF_FILE_OF_DEVICE = 1u << 0, /* the path begins at the root of the file system `device` */
+	KBPF_FILE_IS_DIRECTORY = 1u << 1,
+	KBPF_FILE_LAST = 1u << 2, /* nobody else has it open */
+	KBPF_FILE_SECOND = 1u << 3,
+};
+/* Texts lie behind it in this order, with these lengths: the first path as the caller wrote it, the
+ * directory it begins in; the same for the second. Directories, and paths of open files, are names
+ * from the last to the first, each terminated. */
+struct kbpf_file {
+	uint64_t irp;	 /* of this operation: thread << 32 | number */
+	uint64_t object; /* the kernel's open file; 0 none */
+	uint64_t inode;
+	uint32_t device, generation;
+	uint64_t offset, size;
+	int64_t result; /* of what is recorded when it is over */
+	uint32_t open_flags;
+	uint32_t number; /* the system call */
+	uint32_t flags;	 /* enum kbpf_file_flags */
+	uint32_t mode;
+	uint16_t text[4];
+};
+struct kbpf_file_end {
+	uint64_t irp;
+	int64_t result;
+};
+struct kbpf_memory {
+	uint64_t address, bytes, flags; /* flags: MEM_* of Windows; protection of a view */
+	uint64_t inode, offset;
+	uint32_t device, generation;
+};
+struct kbpf_handle {
+	uint64_t object; /* the kernel's open file */
+	uint32_t fd, type;
+};
+enum kbpf_disk_op { KBPF_DISK_READ, KBPF_DISK_WRITE, KBPF_DISK_FLUSH, KBPF_DISK_OTHER };
+struct kbpf_disk {
+	uint64_t irp;
+	uint64_t sector;
+	uint64_t started; /* when the device got it */
+	uint64_t inode;
+	uint32_t device, generation; /* of the file's file system */
+	uint32_t disk;		     /* major << 20 | minor */
+	uint32_t bytes;
+	uint32_t op, op_flags;
+	uint32_t tid, ioprio;
+	int32_t error;
+	uint32_t reserved;
+};
+enum kbpf_fault_area { KBPF_FAULT_UNKNOWN, KBPF_FAULT_NOWHERE, KBPF_FAULT_ANONYMOUS, KBPF_FAULT_OF_FILE };
+struct kbpf_fault {
+	uint64_t address, ip;
+	uint64_t error_code; /* x86's: 1 present, 2 write, 4 user, 16 fetch */
+	uint64_t area;	     /* enum kbpf_fault_area */
+	/* hard ones */
+	uint64_t started, inode, offset;
+	uint32_t device, generation;
+};
 
 #endif

@@ -161,12 +161,14 @@ static __always_inline struct kbpf_scratch *kbpf_slot(uint32_t slot)
 	return bpf_map_lookup_elem(&kbpf_scratch, &slot);
 }
 
-/* Sends what stands in the slot: `bytes` of payload (a multiple of 8), and the stack when wanted. */
-static __always_inline void kbpf_send(void *ctx, const struct kbpf_who *who, struct kbpf_scratch *s,
+/* Sends what stands in the slot: `bytes` of payload (made a multiple of 8), and the stack when wanted.
+ * False: no room. */
+static __always_inline bool kbpf_send(void *ctx, const struct kbpf_who *who, struct kbpf_scratch *s,
 				      uint32_t bytes)
 {
 	uint32_t cpu = bpf_get_smp_processor_id();
 	void *ring = bpf_map_lookup_elem(&kbpf_rings, &cpu);
+	bytes = (bytes + 7) & ~7u;
 	if (bytes > KBPF_PAYLOAD_MAX) {
 		bytes = KBPF_PAYLOAD_MAX;
 	}
@@ -180,7 +182,7 @@ static __always_inline void kbpf_send(void *ctx, const struct kbpf_who *who, str
 		}
 		end += kernel;
 		if (end > KBPF_PAYLOAD_MAX + KBPF_STACK_FRAMES * 8) {
-			return; /* for the verifier: cannot be */
+			return false; /* for the verifier: cannot be */
 		}
 		n = bpf_get_stack(ctx, s->body + end, KBPF_STACK_FRAMES * 8, BPF_F_USER_STACK);
 		uint32_t user = n > 0 ? (uint32_t)n : 0;
@@ -192,11 +194,13 @@ static __always_inline void kbpf_send(void *ctx, const struct kbpf_who *who, str
 		s->head.frames = (kernel + user) / 8;
 	}
 	if (end > sizeof s->body) {
-		return;
+		return false;
 	}
 	if (!ring || bpf_ringbuf_output(ring, s, sizeof s->head + end, BPF_RB_NO_WAKEUP) < 0) {
 		kbpf_dropped(who->hook);
+		return false;
 	}
+	return true;
 }
 
 /* A record of a fixed number of bytes (a constant, a multiple of 8). */

@@ -69,19 +69,164 @@ typedef struct {
 	int counter;
 } atomic_t;
 
+typedef struct {
+	long long counter;
+} atomic64_t;
+typedef atomic64_t atomic_long_t;
+
 struct signal_struct {
 	atomic_t live;
 };
+
+struct list_node;
+struct hlist_node {
+	struct hlist_node *next;
+};
+struct hlist_head {
+	struct hlist_node *first;
+};
+
+/* ---- files ---- */
+
+struct super_block {
+	unsigned int s_dev;
+	struct dentry *s_root;
+};
+struct inode {
+	unsigned short i_mode;
+	struct super_block *i_sb;
+	unsigned long i_ino;
+	unsigned int i_rdev;
+	unsigned int i_generation;
+	long long i_size;
+	struct hlist_head i_dentry;
+};
+struct qstr {
+	unsigned int len;
+	const unsigned char *name;
+};
+struct dentry {
+	struct dentry *d_parent;
+	struct qstr d_name;
+	struct inode *d_inode;
+	union {
+		struct hlist_node d_alias;
+	} d_u;
+};
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+};
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+};
+typedef struct {
+	atomic64_t refcnt;
+} file_ref_t;
+struct file {
+	struct inode *f_inode;
+	struct path f_path;
+	unsigned int f_flags;
+	long long f_pos;
+	file_ref_t f_ref; /* since 6.13: one less than the references */
+};
+struct file___counted {
+	atomic_long_t f_count; /* before */
+};
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+struct files_struct {
+	atomic_t count;
+	struct fdtable *fdt;
+};
+struct fs_struct {
+	struct path pwd;
+};
+
+/* ---- memory ---- */
+
+struct address_space {
+	struct inode *host;
+};
+struct page {
+	struct address_space *mapping;
+	unsigned long compound_head;
+};
+struct vm_area_struct {
+	unsigned long vm_start, vm_end, vm_pgoff, vm_flags;
+	struct file *vm_file;
+};
+struct mm_struct {
+	unsigned long brk;
+};
+
+/* ---- disks ---- */
+
+struct gendisk {
+	int major, first_minor;
+};
+struct request_queue {
+	struct gendisk *disk;
+};
+struct request_queue___old; /* before 5.16 the request itself knew */
+struct bio_vec {
+	struct page *bv_page;
+	unsigned int bv_len;
+};
+struct bvec_iter {
+	unsigned int bi_idx;
+};
+struct bio {
+	struct bio *bi_next;
+	struct bvec_iter bi_iter;
+	unsigned short bi_vcnt;
+	unsigned short bi_ioprio;
+	struct bio_vec *bi_io_vec;
+};
+struct request {
+	struct request_queue *q;
+	unsigned int cmd_flags;
+	unsigned int __data_len;
+	unsigned long long __sector;
+	struct bio *bio;
+};
+struct request___old {
+	struct gendisk *rq_disk;
+};
+
+/* ---- tasks ---- */
 
 struct task_struct {
 	unsigned int flags;
 	int pid, tgid;
 	int prio;
+	unsigned long maj_flt;
 	struct signal_struct *signal;
 	struct task_struct *group_leader;
+	struct mm_struct *mm;
+	struct files_struct *files;
+	struct fs_struct *fs;
 };
 
 #pragma clang attribute pop
+
+/* What programs on perf events are given; not the kernel's own structure. */
+struct bpf_perf_event_data {
+#if defined(__TARGET_ARCH_x86)
+	unsigned long regs[21];
+#else
+	unsigned long regs[34];
+#endif
+	__u64 sample_period;
+	__u64 addr;
+};
 
 #define PF_KTHREAD 0x00200000u
 
