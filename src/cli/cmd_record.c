@@ -27,6 +27,8 @@ static const struct cli_option options[] = {
 	{'n', "net", NULL, "TCP and UDP: connections, bytes sent and received", NULL},
 	{0, "irq", NULL, "interrupts, and the softirqs and work that they leave to do", NULL},
 	{0, "power", NULL, "idle states and frequencies of processors", NULL},
+	{0, "memory", NULL, "the machine's memory and the processes', every half second", NULL},
+	{0, "counters", NULL, "what processes took in all, when they end", NULL},
 	{'a', "all", NULL, "everything this version can record", NULL},
 	{'i', "interval", "TIME", "between samples, 125us and more (default 1ms)", NULL},
 	{'d', "duration", "TIME", "stop after this long (default: Ctrl-C, or the command's end)", NULL},
@@ -52,6 +54,8 @@ static const struct {
 	{"net", KERNEL_NET},
 	{"irq", KERNEL_INTERRUPT},
 	{"power", KERNEL_POWER},
+	{"memory", KERNEL_MEMINFO},
+	{"counters", KERNEL_COUNTERS},
 };
 
 struct recording {

@@ -32,6 +32,9 @@ static const struct {
 	 {0x060A, 0x061A, 0x060B, 0x061B, 0x060F, 0x061F, 0x080A, 0x081A, 0x080B, 0x081B}},
 	{KERNEL_INTERRUPT, KERNEL_BIT_DPC | KERNEL_BIT_INTERRUPT, {0}},
 	{KERNEL_POWER, KERNEL_BIT_PROCESSOR_IDLE, {0}},
+	{KERNEL_POWER, (uint32_t)KERNEL_BIT_POWER, {0}},
+	{KERNEL_MEMINFO, KERNEL_BIT_MEMINFO | KERNEL_BIT_MEMINFO_WS, {0}},
+	{KERNEL_COUNTERS, KERNEL_BIT_PERF_COUNTER, {0}},
 };
 
 void cli_kernel_wants(struct kernel_session *s, uint32_t sources, bool stacks)

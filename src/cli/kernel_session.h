@@ -22,7 +22,9 @@ enum cli_kernel_source {
 	KERNEL_HANDLE = 1u << 8, /* Object: descriptors created and closed */
 	KERNEL_NET = 1u << 9,	 /* TcpIp and UdpIp */
 	KERNEL_INTERRUPT = 1u << 10, /* ISR and DPC */
-	KERNEL_POWER = 1u << 11,     /* processors' idle states and frequencies */
+	KERNEL_POWER = 1u << 11, /* processors' idle states and frequencies */
+	KERNEL_MEMINFO = 1u << 12, /* the machine's memory and the processes', every half second */
+	KERNEL_COUNTERS = 1u << 13, /* of processes, when they end */
 };
 /* Masks, and with `stacks` the hooks of those whose callers are worth knowing. */
 void cli_kernel_wants(struct kernel_session *s, uint32_t sources, bool stacks);

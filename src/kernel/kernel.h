@@ -4,6 +4,8 @@
  *
  *   perf     one perf_event_open ring for each processor: samples, context switches, wake-ups, and
  *            the stream of forks, execs, mappings and exits that names everything else
+ *   walk     user stacks of code without frame pointers, from registers and a copy of the stack's top;
+ *            names of what stacks go through (kernel_walk.h)
  *   rundown  what was there before a session began, from /proc
  *   bpf      programs on typed tracepoints: system calls, disk, files, faults, … (kernel_bpf.h)
  *   record   Windows' event classes, byte by byte
@@ -45,6 +47,8 @@ struct kernel_output {
 struct kernel_engine_options {
 	uint32_t interval_us;	/* between samples of a processor; 0: 1000 */
 	uint32_t ring_pages;	/* of each processor, a power of two; 0: 1024 */
+	bool frame_pointers;	/* user stacks by them alone, not by unwind tables: cheaper */
+	uint32_t stack_bytes;	/* of a user stack copied to be unwound; 0: 8192, of switches 2048 */
 	uint32_t self[2];	/* processes, beside this one, that are not to be traced; 0: none */
 };
 
@@ -107,6 +111,8 @@ struct kernel_options {
 	const char *path;	       /* the .etl */
 	struct kernel_session session; /* of which `children` is implied */
 	uint32_t interval_us;
+	bool frame_pointers;  /* as above */
+	uint32_t stack_bytes;
 	uint32_t buffer_size_kb; /* 0: 256 */
 	uint32_t ring_pages;	 /* of each processor, a power of two; 0: 1024 */
 };

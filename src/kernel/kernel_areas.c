@@ -15,12 +15,13 @@ OBJECT(irq);
 OBJECT(call);
 OBJECT(block);
 OBJECT(fault);
+OBJECT(process);
 #define EMBEDDED(name) .object = kbpf_object_##name, .object_bytes = &kbpf_object_##name##_bytes
 #else
 #define EMBEDDED(name) .object = NULL
 #endif
 
-enum { AREA_SYSCALL, AREA_NET, AREA_IRQ, AREA_FILE, AREA_DISK, AREA_FAULT };
+enum { AREA_SYSCALL, AREA_NET, AREA_IRQ, AREA_FILE, AREA_DISK, AREA_FAULT, AREA_PROCESS };
 
 const struct kernel_area kernel_areas[] = {
 	[AREA_SYSCALL] = {"syscall", EMBEDDED(syscall), .create = kernel_syscall_create,
@@ -34,6 +35,7 @@ const struct kernel_area kernel_areas[] = {
 		       .destroy = kernel_disk_destroy, .shape = kernel_disk_shape},
 	[AREA_FAULT] = {"fault", EMBEDDED(fault), .create = kernel_fault_create,
 			.shape = kernel_fault_shape},
+	[AREA_PROCESS] = {"process", EMBEDDED(process), .shape = kernel_process_shape},
 };
 const unsigned kernel_area_count = BASE_ARRAY_LEN(kernel_areas);
 
@@ -82,6 +84,8 @@ const struct kernel_program kernel_programs[] = {
 	{"kbpf_irq_work_entry", AREA_IRQ, "interrupts between processors", {HOOK(KBPF_VECTOR)}},
 	{"kbpf_irq_work_exit", AREA_IRQ, "interrupts between processors", {HOOK(KBPF_VECTOR)}},
 #endif
+	{"kbpf_exec", AREA_PROCESS, "arguments of programs", {HOOK(KBPF_EXEC)}},
+	{"kbpf_exit", AREA_PROCESS, "ends of processes", {HOOK(KBPF_EXIT)}},
 	{"kbpf_cpu_idle", AREA_IRQ, "idle states", {HOOK(KBPF_IDLE)}},
 	{"kbpf_cpu_frequency", AREA_IRQ, "frequencies", {HOOK(KBPF_FREQUENCY)}},
 	{"kbpf_call_enter", AREA_FILE, "operations on files, memory and handles", CALLS},
@@ -118,6 +122,8 @@ static const char *const hook_names[KBPF_HOOKS_MAX] = {
 	[KBPF_SOFTIRQ] = "PerfInfo/DPC",
 	[KBPF_TASKLET] = "PerfInfo/DPC",
 	[KBPF_WORK] = "PerfInfo/ThreadedDPC",
+	[KBPF_EXEC] = "Process/Start",
+	[KBPF_EXIT] = "Process/End",
 	[KBPF_IDLE] = "Power/IdleState",
 	[KBPF_FREQUENCY] = "Power/PerfStateChange",
 	[KBPF_FILE_NAME] = "names of files",

@@ -439,7 +439,6 @@ static void boot(const struct kernel_config *c)
 static void build(const struct kernel_config *c)
 {
 	struct kernel_record r = {.hook = 0x20,
-				  .version = 2,
 				  .class = &config_class_ex,
 				  .sessions = UINT64_MAX,
 				  .cpu = c->cpu};

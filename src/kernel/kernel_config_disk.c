@@ -147,7 +147,6 @@ static void letter(const struct volume *v, uint32_t index, char out[8])
 static void write_mapping(const struct kernel_config *c, const struct volume *v, const char *name)
 {
 	struct kernel_record r = {.hook = 0x23,
-				  .version = 2,
 				  .class = &config_class_ex,
 				  .sessions = UINT64_MAX,
 				  .cpu = c->cpu};

@@ -2,13 +2,12 @@
  *
  * From perf's records to Windows' events, in the order of each processor's ring.
  */
-#include "kernel/kernel_private.h"
+#include "kernel/kernel_process.h"
+#include "kernel/kernel_walk.h"
 
 #include <linux/perf_event.h>
 #include <stdlib.h>
 
-#define HOOK_PROCESS_START 0x0301u
-#define HOOK_PROCESS_END   0x0302u
 #define HOOK_IMAGE_LOAD	   0x030Au
 #define HOOK_THREAD_START  0x0501u
 #define HOOK_THREAD_END	   0x0502u
@@ -87,13 +86,14 @@ struct kernel_thread *kernel_thread_of(struct kernel *k, uint32_t tid, uint32_t 
 
 /* ---- samples ---------------------------------------------------------------------------------- */
 
-static void on_sample(struct kernel *k, const struct kernel_perf_record *p)
+static void on_sample(struct kernel *k, struct kernel_perf_record *p)
 {
 	struct kernel_thread *t = kernel_thread_of(k, p->tid, p->pid);
 	uint64_t sessions = kernel_wants_of(k, KERNEL_HOOK_SAMPLE, p->tid);
 	if (sessions == 0) {
 		return;
 	}
+	kernel_walk_finish(k->walk, p);
 	struct kernel_record r = {.hook = KERNEL_HOOK_SAMPLE,
 				  .version = 2,
 				  .perfinfo = true,
@@ -156,16 +156,19 @@ static void keep_stack(struct kernel_thread *t, const struct kernel_perf_record 
 	}
 }
 
-static void on_switch(struct kernel *k, const struct kernel_perf_record *p)
+static void on_switch(struct kernel *k, struct kernel_perf_record *p)
 {
 	uint32_t prev = (uint32_t)kernel_perf_field(k->perf, p, SWITCH_PREV_PID);
 	uint32_t next = (uint32_t)kernel_perf_field(k->perf, p, SWITCH_NEXT_PID);
 	struct kernel_thread *out = kernel_thread_of(k, prev, p->pid);
+	uint64_t of_prev = kernel_wants_of(k, KERNEL_HOOK_CSWITCH, prev);
+	uint64_t sessions = of_prev | kernel_wants_of(k, KERNEL_HOOK_CSWITCH, next);
+	if (out && of_prev & k->stack[KERNEL_HOOK_CSWITCH]) {
+		kernel_walk_finish(k->walk, p);
+	}
 	if (out) {
 		keep_stack(out, p);
 	}
-	uint64_t sessions = kernel_wants_of(k, KERNEL_HOOK_CSWITCH, prev) |
-			    kernel_wants_of(k, KERNEL_HOOK_CSWITCH, next);
 	if (sessions == 0) {
 		return;
 	}
@@ -199,13 +202,14 @@ static void on_switch(struct kernel *k, const struct kernel_perf_record *p)
 	}
 }
 
-static void on_waking(struct kernel *k, const struct kernel_perf_record *p)
+static void on_waking(struct kernel *k, struct kernel_perf_record *p)
 {
 	uint32_t tid = (uint32_t)kernel_perf_field(k->perf, p, WAKING_PID);
 	uint64_t sessions = kernel_wants_of(k, KERNEL_HOOK_READY_THREAD, tid);
 	if (sessions == 0) {
 		return;
 	}
+	kernel_walk_finish(k->walk, p);
 	struct kernel_record r = {.hook = KERNEL_HOOK_READY_THREAD,
 				  .version = 2,
 				  .cpu = p->cpu,
@@ -233,11 +237,12 @@ static void on_fork(struct kernel *k, const struct kernel_perf_record *p)
 	uint64_t watchers = parent ? parent->watchers & (pid == ppid ? ~0ull : k->follow) : 0;
 	uint32_t owner = parent && parent->pid == KERNEL_PID_SYSTEM ? KERNEL_PID_SYSTEM : pid;
 	struct kernel_thread *t = kernel_table_add(k->threads, tid, owner);
+	unwind_fork(kernel_walk_unwind(k->walk), pid, ppid);
 	if (t) {
 		t->watchers = watchers | kernel_watchers(k, pid);
 	}
 	if (pid == tid && owner == pid) {
-		kernel_emit_process(k, 0, HOOK_PROCESS_START, p->time, p->cpu, pid, ppid, 0x103, "");
+		kernel_on_fork(k, p->time, p->cpu, pid, ppid);
 	}
 	kernel_emit_thread(k, 0, HOOK_THREAD_START, p->time, p->cpu, owner, tid, "");
 }
@@ -251,10 +256,13 @@ static void on_exit_record(struct kernel *k, const struct kernel_perf_record *p)
 	struct kernel_thread *t = kernel_table_find(k->threads, tid);
 	uint32_t owner = t ? t->pid : pid;
 	kernel_emit_thread(k, 0, HOOK_THREAD_END, p->time, p->cpu, owner, tid, "");
-	if (pid == tid && owner == pid) {
-		kernel_emit_process(k, 0, HOOK_PROCESS_END, p->time, p->cpu, pid, ppid, 0, "");
-	}
 	kernel_table_remove(k->threads, tid);
+	if (owner == pid) {
+		kernel_on_thread_exit(k, p->time, p->cpu, pid, tid, ppid);
+	}
+	if (pid == tid) {
+		unwind_exit(kernel_walk_unwind(k->walk), pid);
+	}
 }
 
 static void on_comm(struct kernel *k, const struct kernel_perf_record *p)
@@ -266,10 +274,9 @@ static void on_comm(struct kernel *k, const struct kernel_perf_record *p)
 	char name[64] = "";
 	memcpy(name, p->body + 8, BASE_MIN(p->body_bytes - 8, sizeof name - 1));
 	if (p->misc & PERF_RECORD_MISC_COMM_EXEC) {
+		unwind_exec(kernel_walk_unwind(k->walk), pid);
 		/* Windows knows no exec: the old program ends here, and the new one starts. */
-		kernel_emit_process(k, 0, HOOK_PROCESS_END, p->time, p->cpu, pid, 0, 0, "");
-		kernel_emit_process(k, 0, HOOK_PROCESS_START, p->time, p->cpu, pid, 0, 0x103, name);
-		kernel_emit_thread(k, 0, HOOK_THREAD_START, p->time, p->cpu, pid, tid, name);
+		kernel_on_exec(k, p->time, p->cpu, pid, tid, name);
 		return;
 	}
 	struct kernel_record r = {
@@ -291,19 +298,27 @@ static void on_mmap(struct kernel *k, const struct kernel_perf_record *p)
 	uint64_t address = le64_get(b + 8), bytes = le64_get(b + 16), offset = le64_get(b + 24);
 	const char *name = (const char *)b + FIXED;
 	size_t n = strnlen(name, p->body_bytes - FIXED);
-	bool has_id = p->misc & PERF_RECORD_MISC_MMAP_BUILD_ID;
-	if (n == p->body_bytes - FIXED || (name[0] != '/' && strcmp(name, "[vdso]") != 0)) {
+	if (n == p->body_bytes - FIXED) {
+		return;
+	}
+	unwind_map(kernel_walk_unwind(k->walk), pid, address, bytes, offset, name);
+	if (name[0] != '/' && strcmp(name, "[vdso]") != 0) {
 		return; /* no code of a file: //anon, [heap] */
 	}
 	if (name[0] != '/') {
 		offset = 0;
 	}
 	/* Only the part with code is announced; files begin where their first byte would lie. */
-	kernel_emit_image(k, 0, HOOK_IMAGE_LOAD, p->time, p->cpu, pid, address - offset, bytes + offset,
-			  has_id ? b + 36 : NULL, name);
+	struct kernel_build build = {.n = 0};
+	uint64_t base = address - offset;
+	bytes += offset;
+	if (kernel_wants(k, HOOK_IMAGE_LOAD)) {
+		kernel_walk_identify(k->walk, pid, address, name, &base, &bytes, &build);
+	}
+	kernel_on_image(k, p->time, p->cpu, pid, base, bytes, &build, name);
 }
 
-void kernel_on_record(struct kernel *k, const struct kernel_perf_record *p)
+void kernel_on_record(struct kernel *k, struct kernel_perf_record *p)
 {
 	switch (p->type) {
 	case PERF_RECORD_SAMPLE:

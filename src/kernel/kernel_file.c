@@ -75,7 +75,9 @@ int kernel_file_start(const struct kernel_options *o, struct kernel_file **ret,
 	if (!f) {
 		return -ENOMEM;
 	}
-	struct kernel_engine_options engine = {.interval_us = o->interval_us, .ring_pages = o->ring_pages};
+	struct kernel_engine_options engine = {.interval_us = o->interval_us, .ring_pages = o->ring_pages,
+						.frame_pointers = o->frame_pointers,
+						.stack_bytes = o->stack_bytes};
 	struct kernel_output out = {.record = on_record, .lost = on_lost, .ctx = f};
 	struct kernel_session session = o->session;
 	session.children = true;

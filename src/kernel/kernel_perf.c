@@ -22,20 +22,39 @@
 #define RING_PAGES	1024u
 #define PAGE_BYTES	4096u
 #define RECORD_MAX	65536u
+#define SAMPLE_STACK	8192u /* of a stack, copied to be unwound */
+#define SWITCH_STACK	2048u
+#define STACK_MAX	60000u /* records end at 64 KB */
 #define CONTEXT_MARKERS 0xFFFFFFFFFFFFF000ull
 #define SAMPLE_TYPE                                                                                \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
+
+/* Registers as perf numbers them, in the order of their bits, by their DWARF numbers. */
+#if defined(__x86_64__)
+#define REGS_MASK 0xFF01FFull
+static const uint8_t dwarf_number[UNWIND_REGS] = {0, 3, 2,  1,	4,  5,	6,  7, 16,
+						  8, 9, 10, 11, 12, 13, 14, 15};
+#elif defined(__aarch64__)
+#define REGS_MASK 0x1FFFFFFFFull
+static const uint8_t dwarf_number[UNWIND_REGS] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+						  11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+						  22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
+#endif
 
 struct event {
 	int fd; /* -1: not open */
 	uint64_t id;
 	bool stack;
+	bool copied; /* user stacks come as memory */
 };
 struct ring {
 	uint32_t cpu;
 	struct event event[KERNEL_EV_COUNT]; /* by kind; that of KERNEL_EV_NONE owns the ring */
 	struct perf_event_mmap_page *page;
 	uint8_t *data;
+	uint64_t head;	/* as of kernel_perf_begin */
+	bool waiting;	/* its first record has been looked at */
+	uint64_t time;	/* of that */
 	uint8_t copy[RECORD_MAX]; /* a record that wraps around, made whole */
 };
 struct field {
@@ -47,6 +66,7 @@ struct kernel_perf {
 	uint32_t count;
 	size_t map_bytes;
 	struct kernel_perf_plan plan;
+	struct kernel_perf_stacks stacks;
 	int tracepoint[KERNEL_EV_COUNT]; /* ids; 0: not looked up */
 	struct field field[KERNEL_FIELDS];
 };
@@ -154,6 +174,18 @@ static void common(const struct kernel_perf *p, struct perf_event_attr *a, bool 
 	}
 }
 
+/* The user part is for the collector to find: the kernel gives registers and the stack's top. */
+static void copy_stack(const struct kernel_perf *p, struct perf_event_attr *a, uint32_t bytes)
+{
+	if (!p->stacks.frame_pointers) {
+		bytes = p->stacks.bytes ? BASE_MIN(p->stacks.bytes, STACK_MAX) : bytes;
+		a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+		a->sample_regs_user = REGS_MASK;
+		a->sample_stack_user = BASE_ALIGN8(bytes);
+		a->exclude_callchain_user = 1;
+	}
+}
+
 static int add_event(struct ring *r, struct perf_event_attr *a, struct event *ret)
 {
 	int fd = perf_open(a, (int)r->cpu, -1);
@@ -164,7 +196,8 @@ static int add_event(struct ring *r, struct perf_event_attr *a, struct event *re
 	if (fd < 0) {
 		return fd;
 	}
-	struct event e = {.fd = fd, .stack = a->sample_type & PERF_SAMPLE_CALLCHAIN};
+	struct event e = {.fd = fd, .stack = a->sample_type & PERF_SAMPLE_CALLCHAIN,
+			  .copied = a->sample_type & PERF_SAMPLE_STACK_USER};
 	/* The first owns the ring; the others write into it. */
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &e.id) < 0 ||
 	    (r->page && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->event[KERNEL_EV_NONE].fd) < 0)) {
@@ -217,6 +250,9 @@ static int open_kind(struct kernel_perf *p, struct ring *r, enum kernel_event_ki
 		a.sample_period = 1;
 		a.sample_type |= PERF_SAMPLE_RAW;
 	}
+	if (plan->stack[kind]) {
+		copy_stack(p, &a, kind == KERNEL_EV_CPU ? SAMPLE_STACK : SWITCH_STACK);
+	}
 	return add_event(r, &a, ret);
 }
 
@@ -233,7 +269,7 @@ static void explain(int err, struct diag *d)
 	}
 }
 
-int kernel_perf_open(uint32_t ring_pages, struct kernel_perf **ret, struct diag *d)
+int kernel_perf_open(uint32_t ring_pages, const struct kernel_perf_stacks *stacks, struct kernel_perf **ret, struct diag *d)
 {
 	int err = 0;
 	struct kernel_perf *p = calloc(1, sizeof *p);
@@ -242,6 +278,7 @@ int kernel_perf_open(uint32_t ring_pages, struct kernel_perf **ret, struct diag 
 		free(p);
 		return -ENOMEM;
 	}
+	p->stacks = *stacks;
 	p->map_bytes = (size_t)((ring_pages ? ring_pages : RING_PAGES) + 1) * PAGE_BYTES;
 	for (long i = 0; i < cpus && err >= 0; i++) {
 		struct ring *r = calloc(1, sizeof *r);
@@ -400,6 +437,35 @@ static bool take(const uint8_t **p, uint32_t *left, void *out, uint32_t n)
 	return true;
 }
 
+static bool parse_stack(const uint8_t **b, uint32_t *left, struct kernel_perf_record *r)
+{
+	uint64_t abi, bytes, filled;
+	if (!take(b, left, &abi, 8)) {
+		return false;
+	}
+	if (abi != PERF_SAMPLE_REGS_ABI_NONE) {
+		for (unsigned i = 0; i < UNWIND_REGS; i++) {
+			if (!take(b, left, &r->regs.r[dwarf_number[i]], 8)) {
+				return false;
+			}
+		}
+	}
+	if (!take(b, left, &bytes, 8) || bytes > *left) {
+		return false;
+	}
+	r->user = abi == PERF_SAMPLE_REGS_ABI_64;
+	r->stack = *b;
+	if (bytes) {
+		*b += bytes;
+		*left -= (uint32_t)bytes;
+		if (!take(b, left, &filled, 8)) {
+			return false;
+		}
+		r->stack_bytes = (uint32_t)BASE_MIN(filled, bytes);
+	}
+	return true;
+}
+
 static bool parse_sample(const struct ring *ring, const uint8_t *b, uint32_t left,
 			 struct kernel_perf_record *r)
 {
@@ -437,60 +503,103 @@ static bool parse_sample(const struct ring *ring, const uint8_t *b, uint32_t lef
 		}
 		r->raw = b;
 		r->raw_bytes = n;
+		b += n;
+		left -= n;
+	}
+	return !ring->event[k].copied || parse_stack(&b, &left, r);
+}
+
+/* The time of the ring's first record. Records are 8-aligned, so that no word of them wraps around. */
+static bool peek(struct kernel_perf *p, struct ring *ring)
+{
+	enum { SAMPLE_TIME = 32, TRAILER_TIME = 24, LEAST = 40 };
+	uint64_t size = p->map_bytes - PAGE_BYTES, tail = ring->page->data_tail;
+	struct perf_event_header h;
+	while (!ring->waiting) {
+		uint64_t left = ring->head - tail;
+		if (left < sizeof h || left > size) {
+			return false;
+		}
+		memcpy(&h, ring->data + (tail & (size - 1)), sizeof h);
+		if (h.size < sizeof h || h.size > left || (h.size & 7)) {
+			order_store_release(&ring->page->data_tail, ring->head); /* not to be understood */
+			return false;
+		}
+		if (h.size >= LEAST) {
+			uint64_t at = tail + (h.type == PERF_RECORD_SAMPLE ? SAMPLE_TIME : h.size - TRAILER_TIME);
+			ring->time = le64_get(ring->data + (at & (size - 1)));
+			ring->waiting = true;
+			return true;
+		}
+		tail += h.size;
+		order_store_release(&ring->page->data_tail, tail);
 	}
 	return true;
 }
 
-bool kernel_perf_next(struct kernel_perf *p, uint32_t index, struct kernel_perf_record *ret)
+void kernel_perf_begin(struct kernel_perf *p)
 {
-	struct ring *ring = p->ring[index];
-	uint64_t size = p->map_bytes - PAGE_BYTES;
-	for (;;) {
+	for (uint32_t i = 0; i < p->count; i++) {
 		/* Acquire: the records before data_head are whole. */
-		uint64_t head = order_load_acquire(&ring->page->data_head);
-		uint64_t tail = ring->page->data_tail;
-		struct perf_event_header h;
-		if (head - tail < sizeof h || head - tail > size) {
-			return false;
-		}
-		uint64_t at = tail & (size - 1);
-		memcpy(&h, ring->data + at, sizeof h); /* records are 8-aligned: the header never wraps */
-		if (h.size < sizeof h || h.size > head - tail) {
-			order_store_release(&ring->page->data_tail, head);
-			return false;
-		}
-		/* A copy, and then the ring has its room back. */
-		uint64_t first = BASE_MIN((uint64_t)h.size, size - at);
-		memcpy(ring->copy, ring->data + at, first);
-		memcpy(ring->copy + first, ring->data, h.size - first);
-		order_store_release(&ring->page->data_tail, tail + h.size);
+		p->ring[i]->head = order_load_acquire(&p->ring[i]->page->data_head);
+	}
+}
 
-		const uint8_t *body = ring->copy + sizeof h;
-		uint32_t bytes = h.size - (uint32_t)sizeof h;
-		ret->type = h.type;
-		ret->misc = h.misc;
-		ret->cpu = (uint16_t)ring->cpu;
-		ret->kind = KERNEL_EV_NONE;
-		ret->frames = 0;
-		ret->raw_bytes = 0;
-		if (h.type == PERF_RECORD_SAMPLE) {
-			if (parse_sample(ring, body, bytes, ret)) {
-				return true;
+/* A copy of the first record, and then the ring has its room back. */
+static bool take_record(struct kernel_perf *p, struct ring *ring, struct kernel_perf_record *ret)
+{
+	uint64_t size = p->map_bytes - PAGE_BYTES, tail = ring->page->data_tail, at = tail & (size - 1);
+	struct perf_event_header h;
+	memcpy(&h, ring->data + at, sizeof h);
+	uint64_t first = BASE_MIN((uint64_t)h.size, size - at);
+	memcpy(ring->copy, ring->data + at, first);
+	memcpy(ring->copy + first, ring->data, h.size - first);
+	order_store_release(&ring->page->data_tail, tail + h.size);
+	ring->waiting = false;
+
+	const uint8_t *body = ring->copy + sizeof h;
+	uint32_t bytes = h.size - (uint32_t)sizeof h;
+	ret->type = h.type;
+	ret->misc = h.misc;
+	ret->cpu = (uint16_t)ring->cpu;
+	ret->kind = KERNEL_EV_NONE;
+	ret->frames = 0;
+	ret->raw_bytes = 0;
+	ret->user = false;
+	ret->stack_bytes = 0;
+	if (h.type == PERF_RECORD_SAMPLE) {
+		return parse_sample(ring, body, bytes, ret);
+	}
+	/* Behind the body: pid, tid, time, cpu, reserved, identifier. */
+	const uint32_t trailer = 4 + 4 + 8 + 4 + 4 + 8;
+	if (bytes < trailer) {
+		return false;
+	}
+	ret->body = body;
+	ret->body_bytes = bytes - trailer;
+	const uint8_t *t = body + ret->body_bytes;
+	ret->pid = le32_get(t);
+	ret->tid = le32_get(t + 4);
+	ret->time = le64_get(t + 8);
+	return true;
+}
+
+bool kernel_perf_next(struct kernel_perf *p, struct kernel_perf_record *ret)
+{
+	for (;;) {
+		struct ring *oldest = NULL;
+		for (uint32_t i = 0; i < p->count; i++) {
+			struct ring *r = p->ring[i];
+			if (peek(p, r) && (!oldest || r->time < oldest->time)) {
+				oldest = r;
 			}
-			continue;
 		}
-		/* Behind the body: pid, tid, time, cpu, reserved, identifier. */
-		const uint32_t trailer = 4 + 4 + 8 + 4 + 4 + 8;
-		if (bytes < trailer) {
-			continue;
+		if (!oldest) {
+			return false;
 		}
-		ret->body = body;
-		ret->body_bytes = bytes - trailer;
-		const uint8_t *t = body + ret->body_bytes;
-		ret->pid = le32_get(t);
-		ret->tid = le32_get(t + 4);
-		ret->time = le64_get(t + 8);
-		return true;
+		if (take_record(p, oldest, ret)) {
+			return true;
+		}
 	}
 }
 

@@ -7,6 +7,7 @@
 #include "kernel/kernel.h"
 
 #include "format/etl_layout.h"
+#include "unwind/unwind.h"
 
 #define KERNEL_FRAMES_MAX 192u /* as many as Windows keeps */
 #define KERNEL_PID_SYSTEM 4u   /* owner of the kernel's own threads, as there */
@@ -43,6 +44,7 @@ struct kernel_perf;
 struct kernel_perf_record;
 struct kernel_sources;
 struct kernel_table;
+struct kernel_processes;
 struct kernel_thread;
 
 /* Something that supplies events. All of it on the engine's thread; `state` is the source's own. */
@@ -71,10 +73,12 @@ struct kernel {
 	struct kernel_engine_options o;
 	struct kernel_output out;
 	struct kernel_perf *perf;
-	struct kernel_perf_record *ahead; /* by ring: the next record, when `has` */
-	bool *has;
+	struct kernel_perf_record *ahead; /* the next record, when `has` */
+	bool has;
+	struct kernel_walk *walk;
 	struct kernel_sources *sources; /* BPF */
 	struct kernel_table *threads;
+	struct kernel_processes *processes;
 	struct kernel_stats stats;
 	/* What kernel_out did last: a stack that follows belongs to it. */
 	uint16_t last_hook;
@@ -126,6 +130,9 @@ void kernel_out(struct kernel *k, const struct kernel_record *r);
 /* The stack of an event that has been put out: to those `sessions`. Innermost frame first. */
 void kernel_out_stack(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_t event_time,
 		      uint64_t time, uint32_t pid, uint32_t tid, const uint64_t *frames, uint32_t count);
+/* A record of a manifest provider: id, version, channel, level, opcode, task, keywords in 16 bytes. */
+void kernel_out_event(struct kernel *k, uint64_t sessions, const struct guid *provider,
+		      const uint8_t descriptor[16], uint32_t pid, const uint8_t *payload, uint32_t bytes);
 /* Events of that hook that a full ring did not take; hook 0: of any. */
 void kernel_lost(struct kernel *k, uint16_t hook, uint64_t events);
 /* These bits cannot be had on this machine. */
@@ -136,7 +143,7 @@ struct kernel_thread *kernel_thread_of(struct kernel *k, uint32_t tid, uint32_t 
 /* ---- what perf says, as events ---------------------------------------------------------------- */
 
 struct kernel_perf_record;
-void kernel_on_record(struct kernel *k, const struct kernel_perf_record *p);
+void kernel_on_record(struct kernel *k, struct kernel_perf_record *p);
 void kernel_emit_masks(struct kernel *k, uint64_t sessions, uint16_t hook, const struct kernel_mask *m);
 void kernel_emit_interval(struct kernel *k, uint64_t sessions, uint16_t hook, uint32_t old_us);
 void kernel_emit_plain(struct kernel *k, uint64_t sessions, uint16_t hook);
@@ -176,6 +183,10 @@ struct kernel_perf_record {
 	uint32_t body_bytes;
 	const uint8_t *raw; /* of tracepoints */
 	uint32_t raw_bytes;
+	bool user; /* registers and stack of user mode are there */
+	struct unwind_regs regs;
+	const uint8_t *stack; /* memory at the stack pointer */
+	uint32_t stack_bytes;
 	uint32_t frames;
 	uint64_t frame[KERNEL_FRAMES_MAX]; /* without context markers, innermost first */
 };
@@ -185,8 +196,13 @@ struct kernel_perf_plan {
 	bool on[KERNEL_EV_COUNT], stack[KERNEL_EV_COUNT];
 	uint32_t interval_us;
 };
+/* How user stacks come with those: the kernel follows frame pointers, or copies so many bytes. */
+struct kernel_perf_stacks {
+	bool frame_pointers;
+	uint32_t bytes; /* 0: as many as suit the kind */
+};
 /* Rings with the stream of forks, mappings and exits, running. */
-int kernel_perf_open(uint32_t ring_pages, struct kernel_perf **ret, struct diag *d);
+int kernel_perf_open(uint32_t ring_pages, const struct kernel_perf_stacks *stacks, struct kernel_perf **ret, struct diag *d);
 /* Opens and closes events of the rings. On failure the earlier plan is in force. Records of events
  * that are closed by it and still lie in the rings are dropped: drain before. */
 int kernel_perf_update(struct kernel_perf *p, const struct kernel_perf_plan *plan, struct diag *d);
@@ -194,8 +210,10 @@ int kernel_perf_update(struct kernel_perf *p, const struct kernel_perf_plan *pla
 void kernel_perf_wait(struct kernel_perf *p, int fd, int timeout_ms);
 uint32_t kernel_perf_cpus(const struct kernel_perf *p);
 uint32_t kernel_perf_cpu(const struct kernel_perf *p, uint32_t index); /* the processor's number */
-/* The next record of a processor's ring, valid until the next call; false: empty. */
-bool kernel_perf_next(struct kernel_perf *p, uint32_t cpu, struct kernel_perf_record *ret);
+/* The next record of all rings in the order of time, valid until the next call; false: none left of
+ * those that were there when kernel_perf_begin was called. */
+void kernel_perf_begin(struct kernel_perf *p);
+bool kernel_perf_next(struct kernel_perf *p, struct kernel_perf_record *ret);
 /* A field of a tracepoint's raw data, by name; 0 when this kernel does not have it. */
 uint64_t kernel_perf_field(const struct kernel_perf *p, const struct kernel_perf_record *r,
 			   unsigned field);
@@ -222,6 +240,8 @@ uint32_t kernel_sources_cpus(struct kernel_sources *s);
 /* Counts what rings did not take, now and then. */
 void kernel_sources_losses(struct kernel_sources *s);
 size_t kernel_sources_loss_list(const struct kernel_sources *s, struct kernel_loss *ret, size_t cap);
+/* Is there a program that serves a hook of ours (kernel_bpf.h)? */
+bool kernel_sources_serves(const struct kernel_sources *s, unsigned hook);
 /* What is wanted and cannot be had, a line each. */
 const char *kernel_sources_missing(const struct kernel_sources *s);
 void kernel_sources_close(struct kernel_sources *s);
@@ -247,14 +267,9 @@ void kernel_table_unwatch(struct kernel_table *t, uint64_t sessions);
 /* Every process with its threads and images, and the kernel with its modules, to those sessions that
  * want them; as DCStart or DCEnd. */
 int kernel_rundown(struct kernel *k, uint64_t sessions, bool end);
-/* One process, as a start (exec) or an end. sessions 0: who wants it. */
-void kernel_emit_process(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu,
-			 uint32_t pid, uint32_t parent, int status, const char *name);
+/* One thread. sessions 0: who wants it. Processes and images: kernel_process.h. */
 void kernel_emit_thread(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu,
 			uint32_t pid, uint32_t tid, const char *name);
-void kernel_emit_image(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu,
-		       uint32_t pid, uint64_t base, uint64_t bytes, const uint8_t *build_id,
-		       const char *path);
 uint32_t kernel_reported_pid(uint32_t pid); /* reads /proc: a kernel thread? */
 
 #endif

@@ -3,7 +3,7 @@
  * Records with the short headers of kernel events: SYSTEM64 (with process and thread) and PERFINFO64
  * (time only).
  */
-#include "kernel/kernel_private.h"
+#include "kernel/kernel_walk.h"
 
 #define HOOK_STACK 0x1820u
 #define STACK_VERSION 2
@@ -150,6 +150,7 @@ void kernel_out_stack(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_
 	if (sessions == 0 || count == 0) {
 		return;
 	}
+	kernel_walk_seen(k->walk, pid, frames, count);
 	uint32_t at = header(head, &r, 16 + 8 * count);
 	le64_put(head + at, event_time);
 	le32_put(head + at + 8, pid);
@@ -157,6 +158,23 @@ void kernel_out_stack(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_
 	k->stats.events++;
 	k->stats.stacks++;
 	k->out.record(k->out.ctx, sessions, cpu, time, head, sizeof head, frames, 8 * count);
+}
+
+void kernel_out_event(struct kernel *k, uint64_t sessions, const struct guid *provider,
+		      const uint8_t descriptor[16], uint32_t pid, const uint8_t *payload, uint32_t bytes)
+{
+	uint8_t head[ETL_EVENT_HEADER_SIZE] = {0};
+	uint64_t time = clock_read_system_ns();
+	le16_put(head, (uint16_t)(sizeof head + bytes));
+	head[ETL_EH_TYPE] = ETL_RT_EVENT64;
+	head[3] = 0xC0;
+	le32_put(head + ETL_EH_TID, pid);
+	le32_put(head + ETL_EH_PID, pid);
+	le64_put(head + ETL_EH_TIME, time);
+	memcpy(head + ETL_EH_PROVIDER, provider->b, sizeof provider->b);
+	memcpy(head + ETL_EH_DESCRIPTOR, descriptor, 16);
+	k->stats.events++;
+	k->out.record(k->out.ctx, sessions, 0, time, head, sizeof head, payload, bytes);
 }
 
 void kernel_lost(struct kernel *k, uint16_t hook, uint64_t events)

@@ -4,7 +4,8 @@
  * there before the recording. Rings are running while it scans: what is new meanwhile is said twice,
  * nothing is missed.
  */
-#include "kernel/kernel_private.h"
+#include "kernel/kernel_process.h"
+#include "kernel/kernel_walk.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #define HOOK_THREAD_DC_END    0x0504u
 #define HOOK_IMAGE_DC_START   0x1403u
 #define HOOK_IMAGE_DC_END     0x1404u
+#define HOOK_COUNTERS_RUNDOWN 0x0321u
 #define STILL_ALIVE	      0x103
 #define PF_KTHREAD	      0x00200000u
 #define NO_SESSION	      0xFFFFFFFFu
@@ -71,52 +73,59 @@ uint32_t kernel_reported_pid(uint32_t pid)
 	return pid != 0 && read_status(pid, pid, &s) && (s.flags & PF_KTHREAD) ? KERNEL_PID_SYSTEM : pid;
 }
 
-/* The arguments, as one line. */
-static void command_line(uint32_t pid, char *out, size_t cap)
+void kernel_read_line(uint32_t pid, char *out, size_t cap)
 {
 	char path[64];
 	size_t n = 0;
 	snprintf(path, sizeof path, "/proc/%u/cmdline", pid);
 	out[0] = 0;
 	if (read_file(path, out, cap, &n)) {
-		for (size_t i = 0; i + 1 < n; i++) {
+		while (n > 0 && out[n - 1] == 0) {
+			n--;
+		}
+		for (size_t i = 0; i < n; i++) {
 			out[i] = out[i] ? out[i] : ' ';
 		}
 	}
 }
 
-void kernel_emit_process(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu,
-			 uint32_t pid, uint32_t parent, int status, const char *name)
+void kernel_read_name(uint32_t pid, const char *comm, char *out, size_t cap)
 {
-	if (!(sessions ? sessions : k->want[hook])) {
-		return; /* reading about it costs more than a look */
+	static const char gone[] = " (deleted)";
+	char path[64], to[4096];
+	snprintf(path, sizeof path, "/proc/%u/exe", pid);
+	ssize_t n = readlink(path, to, sizeof to - 1);
+	to[n > 0 ? n : 0] = 0;
+	char *base = strrchr(to, '/');
+	base = base ? base + 1 : to;
+	size_t bytes = strlen(base);
+	if (bytes > sizeof gone - 1 && strcmp(base + bytes - (sizeof gone - 1), gone) == 0) {
+		base[bytes - (sizeof gone - 1)] = 0;
 	}
-	struct kernel_record r = {
-		.hook = hook, .version = 4, .cpu = cpu, .time = time, .pid = pid, .tid = pid,
-		.sessions = sessions};
-	char line[900], path[64], comm[64] = "";
-	struct stat st = {0};
-	size_t n = 0;
-	command_line(pid, line, sizeof line);
-	if (!name[0]) { /* of what it was forked from */
-		snprintf(path, sizeof path, "/proc/%u/comm", pid);
-		read_file(path, comm, sizeof comm, &n);
-		comm[strcspn(comm, "\n")] = 0;
-	}
-	snprintf(path, sizeof path, "/proc/%u", pid);
-	if (stat(path, &st) < 0) {
-		st.st_uid = 0;
-	}
-	kernel_put(&r, pid, 8); /* UniqueProcessKey */
-	kernel_put(&r, pid, 4);
-	kernel_put(&r, parent, 4);
+	bool same = comm[0] && strncmp(base, comm, strlen(comm)) == 0;
+	snprintf(out, cap, "%.*s", (int)cap - 1, same ? base : comm);
+}
+
+void kernel_emit_process(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu,
+			 const struct kernel_process *p, int status)
+{
+	struct kernel_record r = {.hook = hook,
+				  .version = 4,
+				  .cpu = cpu,
+				  .time = time,
+				  .pid = p->pid,
+				  .tid = p->pid,
+				  .sessions = sessions};
+	kernel_put(&r, p->pid, 8); /* UniqueProcessKey */
+	kernel_put(&r, p->pid, 4);
+	kernel_put(&r, p->parent, 4);
 	kernel_put(&r, NO_SESSION, 4);
 	kernel_put(&r, (uint32_t)status, 4);
 	kernel_put(&r, 0, 8); /* DirectoryTableBase */
 	kernel_put(&r, 0, 4); /* Flags */
-	kernel_put_user(&r, st.st_uid);
-	kernel_put_text(&r, name[0] ? name : comm, 255);
-	kernel_put_wide(&r, line, 900);
+	kernel_put_user(&r, p->uid);
+	kernel_put_text(&r, p->name, 255);
+	kernel_put_wide(&r, p->line ? p->line : "", 900);
 	kernel_put_wide(&r, "", 0);
 	kernel_put_wide(&r, "", 0);
 	kernel_out(k, &r);
@@ -139,26 +148,6 @@ void kernel_emit_thread(struct kernel *k, uint64_t sessions, uint16_t hook, uint
 	kernel_out(k, &r);
 }
 
-void kernel_emit_image(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu,
-		       uint32_t pid, uint64_t base, uint64_t bytes, const uint8_t *build_id,
-		       const char *path)
-{
-	struct kernel_record r = {
-		.hook = hook, .version = 3, .cpu = cpu, .time = time, .pid = pid, .tid = pid,
-		.sessions = sessions};
-	kernel_put(&r, base, 8);
-	kernel_put(&r, bytes, 8);
-	kernel_put(&r, pid, 4);
-	kernel_put(&r, build_id ? le32_get(build_id + 4) : 0, 4); /* ImageChecksum */
-	kernel_put(&r, build_id ? le32_get(build_id) : 0, 4);	  /* TimeDateStamp */
-	kernel_put(&r, 0, 4);
-	kernel_put(&r, base, 8);
-	kernel_put(&r, 0, 8);
-	kernel_put(&r, 0, 8);
-	kernel_put_wide(&r, path, 1000);
-	kernel_out(k, &r);
-}
-
 /* ---- the scan --------------------------------------------------------------------------------- */
 
 /* One rundown: each kind to those of the sessions that want it. */
@@ -166,15 +155,33 @@ struct scan {
 	struct kernel *k;
 	uint16_t process_hook, thread_hook, image_hook;
 	uint64_t all, process, thread, image;
+	bool live; /* what is found is there from now on */
 };
 
+/* Told, and known from now on. */
+static void image(const struct scan *run, struct kernel_process *p, uint64_t code, uint64_t base,
+		  uint64_t bytes, const char *path)
+{
+	struct kernel_build build = {.n = 0};
+	kernel_walk_identify(run->k->walk, p->pid, code, path, &base, &bytes, &build);
+	struct kernel_image *m =
+		run->live ? kernel_process_add_image(p, base, bytes, &build, path) : NULL;
+	if (m) {
+		m->told = true;
+	}
+	if (run->image) {
+		kernel_emit_image(run->k, run->image, run->image_hook, clock_read_system_ns(), 0, p->pid, base,
+				  bytes, &build, path);
+	}
+}
+
 /* All mappings of one file are one image: from where its first byte lies to the end of its last. */
-static void images(const struct scan *run, uint32_t pid)
+static void images(const struct scan *run, struct kernel_process *p)
 {
 	char path[64], line[4096 + 128], name[4096], before[4096] = "";
-	uint64_t base = 0, end = 0;
+	uint64_t base = 0, end = 0, code = 0;
 	bool executable = false;
-	snprintf(path, sizeof path, "/proc/%u/maps", pid);
+	snprintf(path, sizeof path, "/proc/%u/maps", p->pid);
 	FILE *f = fopen(path, "re");
 	for (bool more = f != NULL; more;) {
 		unsigned long long from = 0, to = 0, offset = 0;
@@ -187,17 +194,18 @@ static void images(const struct scan *run, uint32_t pid)
 		}
 		if (more && name[0] && strcmp(name, before) == 0) {
 			end = to;
+			code = rights[2] == 'x' && !executable ? from : code;
 			executable = executable || rights[2] == 'x';
 			continue;
 		}
 		if (executable && (before[0] == '/' || strcmp(before, "[vdso]") == 0)) {
-			kernel_emit_image(run->k, run->image, run->image_hook, clock_read_system_ns(), 0, pid,
-					  base, end - base, NULL, before);
+			image(run, p, code, base, end - base, before);
 		}
 		memcpy(before, name, sizeof before);
 		base = from - (name[0] == '/' ? offset : 0);
 		end = to;
 		executable = rights[2] == 'x';
+		code = from;
 	}
 	if (f) {
 		fclose(f);
@@ -229,6 +237,16 @@ static void threads(const struct scan *run, uint32_t pid, uint32_t reported)
 	}
 }
 
+static struct kernel_build build_of_notes(const char *path)
+{
+	char bytes[4096];
+	size_t n = 0;
+	if (!read_file(path, bytes, sizeof bytes, &n)) {
+		n = 0;
+	}
+	return kernel_build_of_notes((const uint8_t *)bytes, n);
+}
+
 /* The kernel's own code: its text, and its modules. */
 static void kernel_images(const struct scan *run)
 {
@@ -246,20 +264,46 @@ static void kernel_images(const struct scan *run)
 		fclose(f);
 	}
 	if (text && end > text) {
-		kernel_emit_image(run->k, run->image, hook, clock_read_system_ns(), 0, 0, text, end - text, NULL,
-				  "[kernel.kallsyms]");
+		struct kernel_build build = build_of_notes("/sys/kernel/notes");
+		kernel_emit_image(run->k, run->image, hook, clock_read_system_ns(), 0, 0, text, end - text,
+				  &build, "[kernel.kallsyms]");
 	}
 	f = fopen("/proc/modules", "re");
 	while (f && fgets(line, sizeof line, f)) {
 		if (sscanf(line, "%127s %llu %*s %*s %*s %llx", name, &bytes, &address) == 3 && address) {
-			char path[160];
+			char path[192];
+			snprintf(path, sizeof path, "/sys/module/%s/notes/.note.gnu.build-id", name);
+			struct kernel_build build = build_of_notes(path);
 			snprintf(path, sizeof path, "[%s]", name);
-			kernel_emit_image(run->k, run->image, hook, clock_read_system_ns(), 0, 0, address, bytes, NULL,
-					  path);
+			kernel_emit_image(run->k, run->image, hook, clock_read_system_ns(), 0, 0, address, bytes,
+					  &build, path);
 		}
 	}
 	if (f) {
 		fclose(f);
+	}
+}
+
+/* Whose arguments may have changed since: they are read again. */
+static struct kernel_process *process_of(struct kernel *k, const struct status *s)
+{
+	struct kernel_process *p = kernel_process_get(k->processes, s->pid);
+	char line[900];
+	if (!p) {
+		return NULL;
+	}
+	char name[sizeof p->name];
+	kernel_read_line(s->pid, line, sizeof line);
+	kernel_read_name(s->pid, s->name, name, sizeof name);
+	kernel_process_set(p, s->parent, s->uid, name, line);
+	return p;
+}
+
+static void counters(struct kernel *k, uint64_t sessions, uint32_t pid)
+{
+	struct kernel_counters c;
+	if (sessions && kernel_read_counters(pid, &c)) {
+		kernel_emit_counters(k, sessions, HOOK_COUNTERS_RUNDOWN, clock_read_system_ns(), 0, &c);
 	}
 }
 
@@ -279,17 +323,20 @@ int kernel_rundown(struct kernel *k, uint64_t sessions, bool end)
 	if (!d) {
 		return -errno;
 	}
+	run.live = !end;
+	bool loader = kernel_wants_bits(k, KERNEL_BIT_LOADER);
 	uint64_t now = clock_read_system_ns();
+	const struct kernel_process idle = {.name = "Idle"};
+	const struct kernel_process system = {.pid = KERNEL_PID_SYSTEM, .name = "System"};
 	if (run.process) {
-		kernel_emit_process(k, run.process, run.process_hook, now, 0, 0, 0, STILL_ALIVE, "Idle");
+		kernel_emit_process(k, run.process, run.process_hook, now, 0, &idle, STILL_ALIVE);
 	}
 	kernel_table_add(k->threads, 0, 0);
 	if (run.thread) {
 		kernel_emit_thread(k, run.thread, run.thread_hook, now, 0, 0, 0, "Idle");
 	}
 	if (run.process) {
-		kernel_emit_process(k, run.process, run.process_hook, now, 0, KERNEL_PID_SYSTEM, 0,
-				    STILL_ALIVE, "System");
+		kernel_emit_process(k, run.process, run.process_hook, now, 0, &system, STILL_ALIVE);
 	}
 	if (run.image) {
 		kernel_images(&run);
@@ -301,13 +348,17 @@ int kernel_rundown(struct kernel *k, uint64_t sessions, bool end)
 			continue;
 		}
 		bool of_kernel = s.flags & PF_KTHREAD;
-		if (!of_kernel && run.process) {
-			kernel_emit_process(k, run.process, run.process_hook, clock_read_system_ns(), 0, pid,
-					    s.parent, STILL_ALIVE, s.name);
+		struct kernel_process *p = of_kernel ? NULL : process_of(k, &s);
+		if (p && run.process) {
+			kernel_emit_process(k, run.process, run.process_hook, clock_read_system_ns(), 0, p,
+					    STILL_ALIVE);
 		}
 		threads(&run, pid, of_kernel ? KERNEL_PID_SYSTEM : pid);
-		if (!of_kernel && run.image) {
-			images(&run, pid);
+		if (p && (run.image || (run.live && loader))) {
+			images(&run, p);
+		}
+		if (p && end) {
+			counters(k, sessions & kernel_masked(k, KERNEL_BIT_PERF_COUNTER), pid);
 		}
 	}
 	closedir(d);

@@ -4,6 +4,8 @@
  */
 #include "kernel/kernel_bpf.h"
 #include "kernel/kernel_config.h"
+#include "kernel/kernel_process.h"
+#include "kernel/kernel_walk.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -135,41 +137,40 @@ static int update_sources(struct kernel *k, struct diag *d)
 	return err;
 }
 
-/* The rings of one processor, perf's and BPF's, merged by time. What is newer than `until` stays for
- * the next time: something older may still be on its way into the other ring. */
-static bool drain_cpu(struct kernel *k, uint32_t i, uint64_t until)
+/* What BPF saw on a processor before that time. */
+static bool drain_sources(struct kernel *k, uint32_t cpu, uint64_t before, uint64_t until)
 {
-	uint32_t cpu = kernel_perf_cpu(k->perf, i);
-	for (bool any = false;; any = true) {
-		struct kernel_perf_record *p = &k->ahead[i];
-		uint64_t time = UINT64_MAX;
-		k->has[i] = k->has[i] || kernel_perf_next(k->perf, i, p);
-		const struct kbpf_record *raw = kernel_sources_peek(k->sources, cpu, until, &time);
-		if (raw && (!k->has[i] || time < p->time)) {
-			kernel_sources_take(k->sources, cpu, raw);
-		} else if (k->has[i] && p->time <= until) {
-			kernel_on_record(k, p);
-			k->has[i] = false;
-		} else {
-			return any;
-		}
+	uint64_t time;
+	bool any = false;
+	for (const struct kbpf_record *raw;
+	     (raw = kernel_sources_peek(k->sources, cpu, until, &time)) != NULL && time < before; any = true) {
+		kernel_sources_take(k->sources, cpu, raw);
 	}
+	return any;
 }
 
+/* All rings in the order of time: what a process has mapped must be known before its stacks come, and
+ * it may have mapped it on another processor. What is newer than `until` stays for the next time:
+ * something older may still be on its way into another ring. */
 static bool drain(struct kernel *k, uint64_t until)
 {
 	bool any = false;
-	uint64_t time;
+	kernel_perf_begin(k->perf);
+	for (;; any = true) {
+		k->has = k->has || kernel_perf_next(k->perf, k->ahead);
+		if (!k->has || k->ahead->time > until) {
+			break;
+		}
+		drain_sources(k, k->ahead->cpu, k->ahead->time, until);
+		kernel_on_record(k, k->ahead);
+		k->has = false;
+	}
 	for (uint32_t i = 0; i < kernel_perf_cpus(k->perf); i++) {
-		any = drain_cpu(k, i, until) || any;
+		any = drain_sources(k, kernel_perf_cpu(k->perf, i), UINT64_MAX, until) || any;
 	}
 	/* Processors that perf found switched off when this began. */
 	for (uint32_t cpu = 0; cpu < kernel_sources_cpus(k->sources); cpu++) {
-		for (const struct kbpf_record *raw;
-		     (raw = kernel_sources_peek(k->sources, cpu, until, &time)) != NULL;) {
-			kernel_sources_take(k->sources, cpu, raw);
-			any = true;
-		}
+		any = drain_sources(k, cpu, UINT64_MAX, until) || any;
 	}
 	kernel_sources_losses(k->sources);
 	for (size_t i = 0; i < BASE_ARRAY_LEN(sources) && sources[i]; i++) {
@@ -329,9 +330,13 @@ void kernel_remove(struct kernel *k, uint32_t slot)
 	kernel_emit_interval(k, interval, KERNEL_HOOK_INTERVAL_END, k->o.interval_us);
 	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, NULL);
 	kernel_emit_plain(k, bit, KERNEL_HOOK_RUNDOWN_DONE);
+	kernel_walk_names(k, bit);
 	k->slot[slot].used = false;
 	set_wants(k, slot);
 	kernel_table_unwatch(k->threads, bit);
+	if (!k->active) {
+		kernel_walk_forget(k->walk);
+	}
 }
 
 int kernel_set_interval(struct kernel *k, uint32_t interval_us)
@@ -370,7 +375,8 @@ int kernel_open(const struct kernel_engine_options *o, const struct kernel_outpu
 	k->wake_fd = -1;
 	k->cpu_at_start = own_cpu_ns();
 	k->threads = kernel_table_create();
-	if (!k->threads) {
+	k->processes = kernel_processes_create();
+	if (!k->threads || !k->processes) {
 		goto fail;
 	}
 	if (k->o.interval_us < KERNEL_INTERVAL_MIN_US) {
@@ -378,12 +384,13 @@ int kernel_open(const struct kernel_engine_options *o, const struct kernel_outpu
 		err = -EINVAL;
 		goto fail;
 	}
-	if ((err = kernel_perf_open(o->ring_pages, &k->perf, d)) < 0) {
+	struct kernel_perf_stacks stacks = {o->frame_pointers, o->stack_bytes};
+	if ((err = kernel_perf_open(o->ring_pages, &stacks, &k->perf, d)) < 0) {
 		goto fail;
 	}
-	k->ahead = calloc(kernel_perf_cpus(k->perf), sizeof *k->ahead);
-	k->has = calloc(kernel_perf_cpus(k->perf), sizeof *k->has);
-	err = k->ahead && k->has ? kernel_sources_open(k, &k->sources) : -ENOMEM;
+	k->ahead = calloc(1, sizeof *k->ahead);
+	k->walk = kernel_walk_create();
+	err = k->ahead && k->walk ? kernel_sources_open(k, &k->sources) : -ENOMEM;
 	if (err < 0) {
 		goto fail;
 	}
@@ -407,8 +414,9 @@ void kernel_close(struct kernel *k)
 		kernel_perf_close(k->perf);
 	}
 	kernel_table_destroy(k->threads);
+	kernel_processes_destroy(k->processes);
+	kernel_walk_destroy(k->walk);
 	free(k->ahead);
-	free(k->has);
 	free(k);
 }
 

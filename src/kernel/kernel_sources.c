@@ -28,6 +28,7 @@ struct kernel_sources {
 	struct kernel_loss loss[LOSSES_MAX];
 	size_t losses;
 	uint64_t looked;
+	bool must; /* something is wanted that only programs bring */
 	char missing[4096];
 };
 
@@ -38,6 +39,7 @@ struct kernel_sources {
 struct source_hook {
 	uint16_t ours;
 	uint16_t windows[4];
+	bool helps; /* adds to events that there are without it */
 };
 static const struct source_hook source_hooks[] = {
 	{KBPF_SYS_ENTER, {0x0F33}},
@@ -84,6 +86,8 @@ static const struct source_hook source_hooks[] = {
 	{KBPF_UNMAP_FILE, {0x0426}},
 	{KBPF_HANDLE_CREATE, {0x1120}},
 	{KBPF_HANDLE_CLOSE, {0x1121}},
+	{KBPF_EXEC, {0x0301}, true},
+	{KBPF_EXIT, {0x0302, 0x0320}, true},
 };
 
 static uint64_t wants(const struct kernel *k, const struct source_hook *h, bool stack)
@@ -99,7 +103,7 @@ static uint64_t wants(const struct kernel *k, const struct source_hook *h, bool 
 static void bits_of(const struct source_hook *h, struct kernel_mask *inout)
 {
 	const struct kernel_hook_range *r;
-	for (size_t i = 0; (r = kernel_hook_range_at(i)) != NULL; i++) {
+	for (size_t i = 0; !h->helps && (r = kernel_hook_range_at(i)) != NULL; i++) {
 		for (size_t n = 0; n < BASE_ARRAY_LEN(h->windows) && h->windows[n]; n++) {
 			if (h->windows[n] >= r->first && h->windows[n] <= r->last) {
 				kernel_mask_set(inout, r->bits);
@@ -187,16 +191,18 @@ static void watch(struct kernel_sources *s)
 
 void kernel_sources_update(struct kernel_sources *s)
 {
-	uint64_t any = 0, stacks = 0;
+	uint64_t any = 0, must = 0, stacks = 0;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(source_hooks); i++) {
 		any |= wants(s->k, &source_hooks[i], false);
+		must |= source_hooks[i].helps ? 0 : wants(s->k, &source_hooks[i], false);
 		stacks |= wants(s->k, &source_hooks[i], true);
 	}
+	s->must = must != 0;
 	if ((any == 0 && !s->bpf) || !ready(s, stacks != 0)) {
-		for (size_t i = 0; any != 0 && i < BASE_ARRAY_LEN(source_hooks); i++) {
+		for (size_t i = 0; must != 0 && i < BASE_ARRAY_LEN(source_hooks); i++) {
 			bits_of(&source_hooks[i], &s->k->cannot);
 		}
-		if (any != 0 && !s->k->why_not.text[0]) {
+		if (must != 0 && !s->k->why_not.text[0]) {
 			diag_at(&s->k->why_not, UINT64_MAX, "%.200s", s->missing);
 		}
 		return;
@@ -332,7 +338,12 @@ size_t kernel_sources_loss_list(const struct kernel_sources *s, struct kernel_lo
 	return n;
 }
 
+bool kernel_sources_serves(const struct kernel_sources *s, unsigned hook)
+{
+	return s->bpf && kernel_bpf_serves(s->bpf, hook);
+}
+
 const char *kernel_sources_missing(const struct kernel_sources *s)
 {
-	return s->missing;
+	return s->must ? s->missing : "";
 }

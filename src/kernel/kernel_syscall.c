@@ -5,6 +5,7 @@
  * addresses are hidden it is the number.
  */
 #include "kernel/kernel_bpf.h"
+#include "kernel/kernel_walk.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,6 +100,9 @@ bool kernel_syscall_shape(struct kernel *k, void *state, const struct kbpf_recor
 		uint64_t number = word[0];
 		uint64_t address = c && number < CALLS_MAX ? c->address[number] : 0;
 		kernel_put(&r, address ? address : number, 8);
+		if (address) {
+			kernel_walk_seen(k->walk, KERNEL_PID_SYSTEM, &address, 1);
+		}
 	} else {
 		kernel_put(&r, word[1] & UINT32_MAX, 4);
 	}

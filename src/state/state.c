@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "state/state.h"
 #include "state/state_code.h"
+#include "state/state_function.h"
 #include "state/state_payload.h"
 #include "state/state_stack.h"
 #include "state/state_symbol.h"
@@ -53,6 +54,7 @@ struct state {
 	uint32_t volume_count;
 	struct state_codes codes;
 	struct state_symbols symbols;
+	struct state_functions functions;
 	struct state_stacks stacks;
 	uint32_t *running; /* of each processor */
 };
@@ -86,6 +88,7 @@ void state_destroy(struct state *s)
 	state_table_free(&s->files);
 	state_codes_free(&s->codes);
 	state_symbols_free(&s->symbols);
+	state_functions_free(&s->functions);
 	state_stacks_free(&s->stacks);
 	state_memory_free(&s->memory);
 	free(s->running);
@@ -341,6 +344,7 @@ void state_add(struct state *s, const struct etl_record *r)
 	if (hook == 0) {
 		if (r->type == ETL_RT_EVENT32 || r->type == ETL_RT_EVENT64) {
 			state_codes_add(&s->codes, &s->memory, r);
+			state_functions_add(&s->functions, &s->memory, r);
 		} else {
 			add_debug_id(s, r);
 			add_volume(s, r);
@@ -551,7 +555,13 @@ const char *state_function_at(struct state *s, const struct state_image *i, uint
 {
 	struct state_debug_id d;
 	uint64_t start;
-	const char *name = state_symbols_at(&s->symbols, &s->memory, i,
+	/* What the trace says was so; the file of today may be gone, or know more functions. */
+	const char *name = state_functions_at(&s->functions, i, address - i->base, &start);
+	if (name) {
+		*ret_start = i->base + start;
+		return state_symbols_readable(&s->symbols, &s->memory, name);
+	}
+	name = state_symbols_at(&s->symbols, &s->memory, i,
 					    state_debug_id_of(s, i, &d) ? &d : NULL,
 					    address - i->base, &start);
 	if (name) {

@@ -93,7 +93,12 @@ const char *state_symbols_at(struct state_symbols *x, struct state_memory *m,
 	}
 	struct symbol_elf *f = file_of(x, m, i, d);
 	const char *raw = f ? symbol_elf_find(f, offset, ret_start) : NULL;
-	if (!raw || raw[0] != '_' || raw[1] != 'Z') {
+	return raw ? state_symbols_readable(x, m, raw) : NULL;
+}
+
+const char *state_symbols_readable(struct state_symbols *x, struct state_memory *m, const char *raw)
+{
+	if (raw[0] != '_' || (raw[1] != 'Z' && raw[1] != 'R')) {
 		return raw;
 	}
 	uint64_t id = (uint64_t)(uintptr_t)raw;

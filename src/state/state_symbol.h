@@ -16,6 +16,8 @@ struct state_symbols {
 const char *state_symbols_at(struct state_symbols *x, struct state_memory *m,
 			     const struct state_image *i, const struct state_debug_id *d,
 			     uint64_t offset, uint64_t *ret_start);
+/* A mangled name, which must stay where it is, as people write it; others as they are. */
+const char *state_symbols_readable(struct state_symbols *x, struct state_memory *m, const char *raw);
 void state_symbols_free(struct state_symbols *x);
 
 #endif

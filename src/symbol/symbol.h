@@ -4,7 +4,7 @@
  *
  * An ELF file is opened by path or from memory and checked against the build a trace names;
  * functions come from .symtab, or from the separate debug information (by build id, or
- * .gnu_debuglink), or at least from .dynsym. All bytes are untrusted: whatever does not fit is left
+ * .gnu_debuglink), or from .gnu_debugdata together with .dynsym, or at least from .dynsym. All bytes are untrusted: whatever does not fit is left
  * out. One thread.
  */
 #ifndef SYMBOL_SYMBOL_H
@@ -27,17 +27,28 @@ uint32_t symbol_elf_build_id(const struct symbol_elf *f, uint8_t out[SYMBOL_BUIL
 /* Bytes from the page of its first loaded segment to the end of the last. */
 uint64_t symbol_elf_span(const struct symbol_elf *f);
 
+/* As linked: the address that the span counts from. */
+uint64_t symbol_elf_first(const struct symbol_elf *f);
+/* Where in memory, as linked, the byte at this offset of the file lies, as code rather than as data;
+ * false: nowhere. */
+bool symbol_elf_linked(const struct symbol_elf *f, uint64_t offset, uint64_t *ret);
+/* A copy of a section (free()) and its address as linked; before symbol_elf_load. -ENOENT. */
+int symbol_elf_section(const struct symbol_elf *f, const char *name, uint8_t **ret, size_t *ret_n,
+		       uint64_t *ret_linked);
+
 /* Looks for the names now, and lets go of the file; returns the bytes of memory they take. Else the
  * first question does. */
 size_t symbol_elf_load(struct symbol_elf *f);
 /* The function that holds the address, which counts from the page of the first loaded segment. NULL
  * when none does. As it stands in the file, not demangled; valid until close. */
 const char *symbol_elf_find(struct symbol_elf *f, uint64_t at, uint64_t *ret_start);
+/* The same, with where it ends. */
+const char *symbol_elf_function(struct symbol_elf *f, uint64_t at, uint64_t *ret_start, uint64_t *ret_end);
 /* Where the names come from: "" (the file itself), or another file's path. */
 const char *symbol_elf_source(const struct symbol_elf *f);
 
-/* The name for people when it is a C++ name and libstdc++ or libc++abi is in the process or can be
- * loaded; else the name. May be freed with free(); NULL: no memory. */
+/* The name for people when it is one of Rust, or one of C++ and libstdc++ or libc++abi is in the
+ * process or can be loaded; else the name. May be freed with free(); NULL: no memory. */
 char *symbol_demangle(const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "symbol/symbol.h"
+#include "symbol/symbol_private.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -29,9 +29,11 @@ char *symbol_demangle(const char *name)
 		pthread_once(&once, look_for_it);
 		char *text = demangle ? demangle(name, NULL, NULL, &status) : NULL;
 		if (text && status == 0) {
+			symbol_tidy_rust(text);
 			return text;
 		}
 		free(text);
 	}
-	return strdup(name);
+	char *rust = symbol_demangle_rust(name);
+	return rust ? rust : strdup(name);
 }

@@ -3,7 +3,7 @@
  * The little of ELF that names of functions need. Files are read, never mapped: one that shrinks
  * under us gives a short read, not a signal.
  */
-#include "symbol/symbol.h"
+#include "symbol/symbol_private.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -29,11 +29,17 @@ struct input {
 };
 struct section {
 	uint32_t name, type, link;
-	uint64_t offset, bytes, entry;
+	uint64_t address, offset, bytes, entry;
+};
+struct segment { /* that is loaded */
+	uint64_t offset, bytes; /* in the file */
+	uint64_t address;
+	bool code;
 };
 struct function {
 	uint64_t start, bytes;
 	uint32_t name; /* in names */
+	uint32_t rank; /* of the names of one function: 0 is the best */
 };
 struct symbol_elf {
 	struct input in;
@@ -42,6 +48,8 @@ struct symbol_elf {
 	char *source;
 	struct section *sections;
 	uint32_t section_count;
+	struct segment *segments;
+	uint32_t segment_count;
 	char *section_names;
 	uint64_t section_names_bytes;
 	uint64_t first, span; /* page of the first loaded segment; to the end of the last */
@@ -108,6 +116,10 @@ static int read_segments(struct symbol_elf *f, uint64_t at, uint32_t size, uint3
 	if (count > SEGMENTS_MAX || (count && size < need)) {
 		return -EBADMSG;
 	}
+	f->segments = calloc(count ? count : 1, sizeof *f->segments);
+	if (!f->segments) {
+		return -ENOMEM;
+	}
 	for (uint32_t i = 0; i < count; i++) {
 		uint8_t h[sizeof(Elf64_Phdr)];
 		int err = input_read(&f->in, at + (uint64_t)i * size, h, need);
@@ -119,6 +131,12 @@ static int read_segments(struct symbol_elf *f, uint64_t at, uint32_t size, uint3
 		if (le32_get(h) == PT_LOAD && address + bytes >= address) {
 			low = BASE_MIN(low, address & ~(uint64_t)(PAGE - 1));
 			high = BASE_MAX(high, address + bytes);
+			f->segments[f->segment_count++] = (struct segment){
+				.offset = word(f->wide, h + (f->wide ? 8 : 4)),
+				.bytes = word(f->wide, h + (f->wide ? 32 : 16)),
+				.address = address,
+				.code = le32_get(h + (f->wide ? 4 : 24)) & PF_X,
+			};
 		}
 	}
 	f->first = low == UINT64_MAX ? 0 : low;
@@ -131,6 +149,7 @@ static void section_parse(bool wide, const uint8_t *h, struct section *ret)
 	*ret = (struct section){
 		.name = le32_get(h),
 		.type = le32_get(h + 4),
+		.address = word(wide, h + (wide ? 16 : 12)),
 		.offset = word(wide, h + (wide ? 24 : 16)),
 		.bytes = word(wide, h + (wide ? 32 : 20)),
 		.link = le32_get(h + (wide ? 40 : 24)),
@@ -308,6 +327,7 @@ void symbol_elf_close(struct symbol_elf *f)
 		free(f->path);
 		free(f->source);
 		free(f->sections);
+		free(f->segments);
 		free(f->section_names);
 		free(f->functions);
 		free(f->names);
@@ -354,14 +374,89 @@ static const struct section *section_named(const struct symbol_elf *f, const cha
 	return NULL;
 }
 
+uint64_t symbol_elf_first(const struct symbol_elf *f)
+{
+	return f->first;
+}
+
+bool symbol_elf_linked(const struct symbol_elf *f, uint64_t offset, uint64_t *ret)
+{
+	const struct segment *found = NULL;
+	for (uint32_t i = 0; i < f->segment_count; i++) {
+		const struct segment *s = &f->segments[i];
+		/* Pages are mapped whole: the one that a segment begins in has the end of the one before. */
+		if (offset >= (s->offset & ~(uint64_t)(PAGE - 1)) && offset - s->offset + PAGE < s->bytes + PAGE &&
+		    (!found || s->code)) {
+			found = s;
+		}
+	}
+	if (found) {
+		*ret = found->address + (offset - found->offset);
+	}
+	return found != NULL;
+}
+
+int symbol_elf_section(const struct symbol_elf *f, const char *name, uint8_t **ret, size_t *ret_n,
+		       uint64_t *ret_linked)
+{
+	const struct section *s = section_named(f, name);
+	if (!s || s->type == SHT_NOBITS || s->bytes == 0) {
+		return -ENOENT;
+	}
+	int err = input_take(&f->in, s->offset, s->bytes, ret);
+	if (err == 0) {
+		*ret_n = (size_t)s->bytes;
+		*ret_linked = s->address;
+	}
+	return err;
+}
+
 static int by_start(const void *pa, const void *pb)
 {
 	const struct function *a = pa, *b = pb;
 	if (a->start != b->start) {
 		return a->start < b->start ? -1 : 1;
 	}
-	/* The longer first: aliases of no size say less. */
+	/* Aliases of no size say less; then what others call it, then the longer one. */
+	if ((a->bytes == 0) != (b->bytes == 0)) {
+		return a->bytes ? -1 : 1;
+	}
+	if (a->rank != b->rank) {
+		return a->rank < b->rank ? -1 : 1;
+	}
 	return a->bytes > b->bytes ? -1 : a->bytes < b->bytes;
+}
+
+/* Beside those that are there already. All three become f's, or are freed. */
+static bool functions_join(struct symbol_elf *f, struct function *list, size_t count, char *names,
+			   uint64_t names_bytes)
+{
+	if (f->count) {
+		struct function *all = realloc(f->functions, (f->count + count) * sizeof *all);
+		f->functions = all ? all : f->functions;
+		char *text = all && f->names_bytes + names_bytes < UINT32_MAX
+				     ? realloc(f->names, (size_t)(f->names_bytes + names_bytes) + 1)
+				     : NULL;
+		f->names = text ? text : f->names;
+		for (size_t i = 0; text && i < count; i++) {
+			all[f->count + i] = list[i];
+			all[f->count + i].name += (uint32_t)f->names_bytes;
+		}
+		if (text) {
+			memcpy(text + f->names_bytes, names, (size_t)names_bytes + 1);
+			f->count += count;
+			f->names_bytes += names_bytes;
+		}
+		free(list);
+		free(names);
+	} else {
+		f->functions = list;
+		f->count = count;
+		f->names = names;
+		f->names_bytes = names_bytes;
+	}
+	qsort(f->functions, f->count, sizeof *f->functions, by_start);
+	return true;
 }
 
 /* Functions of `from` become those of `f`. False when it has no such table. */
@@ -390,7 +485,12 @@ static bool functions_take(struct symbol_elf *f, const struct symbol_elf *from, 
 		unsigned kind = info & 0xF;
 		if ((kind == STT_FUNC || kind == STT_GNU_IFUNC) && where != SHN_UNDEF &&
 		    x.name < n->bytes && names[x.name] && x.start >= from->first) {
+			char *name = (char *)names + x.name;
+			name[1 + strcspn(name + 1, "@")] = 0; /* without the symbol's version */
+			bool mangled = name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
 			x.start -= from->first;
+			x.rank = (info >> 4 == STB_LOCAL ? 16 : 0) +
+				 (mangled ? 0 : BASE_MIN((uint32_t)strspn(name, "_"), 8u));
 			list[count++] = x;
 		}
 	}
@@ -400,12 +500,7 @@ static bool functions_take(struct symbol_elf *f, const struct symbol_elf *from, 
 		free(names);
 		return false;
 	}
-	qsort(list, count, sizeof *list, by_start);
-	f->functions = list;
-	f->count = count;
-	f->names = (char *)names;
-	f->names_bytes = n->bytes;
-	return true;
+	return functions_join(f, list, count, (char *)names, n->bytes);
 }
 
 static bool same_build(const struct symbol_elf *a, const struct symbol_elf *b)
@@ -508,12 +603,35 @@ static bool by_debug_link(struct symbol_elf *f)
 	return found;
 }
 
+/* What a distribution left of the symbol table: all that .dynsym does not have. */
+static bool by_debug_data(struct symbol_elf *f)
+{
+	uint8_t *packed;
+	size_t n, unpacked_n;
+	uint64_t linked;
+	if (symbol_elf_section(f, ".gnu_debugdata", &packed, &n, &linked) < 0) {
+		return false;
+	}
+	uint8_t *p = symbol_unxz(packed, n, &unpacked_n);
+	free(packed);
+	struct symbol_elf *d = NULL;
+	bool taken = p && symbol_elf_open_memory(p, unpacked_n, &d) == 0;
+	if (taken) {
+		d->first = f->first; /* it may have lost its segments */
+		taken = functions_take(f, d, SHT_SYMTAB);
+	}
+	symbol_elf_close(d);
+	free(p);
+	return taken;
+}
+
 size_t symbol_elf_load(struct symbol_elf *f)
 {
 	if (!f->looked) {
 		f->looked = true;
 		if (!functions_take(f, f, SHT_SYMTAB) &&
 		    !(f->path && (by_build_id(f) || by_debug_link(f)))) {
+			by_debug_data(f);
 			functions_take(f, f, SHT_DYNSYM);
 		}
 		base_close(&f->in.fd);
@@ -522,6 +640,12 @@ size_t symbol_elf_load(struct symbol_elf *f)
 }
 
 const char *symbol_elf_find(struct symbol_elf *f, uint64_t at, uint64_t *ret_start)
+{
+	uint64_t end;
+	return symbol_elf_function(f, at, ret_start, &end);
+}
+
+const char *symbol_elf_function(struct symbol_elf *f, uint64_t at, uint64_t *ret_start, uint64_t *ret_end)
 {
 	symbol_elf_load(f);
 	size_t low = 0, high = f->count;
@@ -536,7 +660,7 @@ const char *symbol_elf_find(struct symbol_elf *f, uint64_t at, uint64_t *ret_sta
 	if (low == 0) {
 		return NULL;
 	}
-	/* The first of those that start there: the longest. */
+	/* The first of those that start there: the best. */
 	size_t i = low - 1;
 	while (i > 0 && f->functions[i - 1].start == f->functions[i].start) {
 		i--;
@@ -549,5 +673,6 @@ const char *symbol_elf_find(struct symbol_elf *f, uint64_t at, uint64_t *ret_sta
 		return NULL;
 	}
 	*ret_start = x->start;
+	*ret_end = end;
 	return f->names + x->name;
 }

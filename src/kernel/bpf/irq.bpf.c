@@ -40,24 +40,6 @@ struct {
 	__type(value, struct work);
 } irq_work_began SEC(".maps");
 
-static __always_inline bool wanted_of_machine(uint32_t hook, struct kbpf_who *who)
-{
-	uint32_t zero = 0;
-	struct kbpf_config *c = bpf_map_lookup_elem(&kbpf_config, &zero);
-	uint64_t id = bpf_get_current_pid_tgid();
-	if (!c || c->sessions[hook] == 0) {
-		return false;
-	}
-	who->sessions = c->sessions[hook];
-	who->stacks = 0;
-	who->time = bpf_ktime_get_ns();
-	who->pid = id >> 32;
-	who->tid = (uint32_t)id;
-	who->flags = 0;
-	who->hook = hook;
-	return true;
-}
-
 static __always_inline void begin(uint32_t place)
 {
 	uint64_t now = bpf_ktime_get_ns();
@@ -69,7 +51,7 @@ static __always_inline void end(void *ctx, uint32_t hook, uint32_t place, struct
 	struct kbpf_who who;
 	uint64_t *began = bpf_map_lookup_elem(&irq_began, &place);
 	/* What was under way when the recording began has no beginning. */
-	if (began && *began && wanted_of_machine(hook, &who)) {
+	if (began && *began && kbpf_wanted_of_all(hook, &who)) {
 		i->start = *began;
 		*began = 0;
 		kbpf_write(ctx, &who, KBPF_SLOT_IRQ, i, sizeof *i);
@@ -141,7 +123,7 @@ int BPF_PROG(kbpf_work_end, void *work)
 	uint32_t tid = (uint32_t)bpf_get_current_pid_tgid();
 	struct work *w = bpf_map_lookup_elem(&irq_work_began, &tid);
 	struct kbpf_who who;
-	if (w && wanted_of_machine(KBPF_WORK, &who)) {
+	if (w && kbpf_wanted_of_all(KBPF_WORK, &who)) {
 		struct kbpf_irq i = {.start = w->began, .routine = w->function};
 		kbpf_write(ctx, &who, KBPF_SLOT_IRQ, &i, sizeof i);
 	}
@@ -178,7 +160,7 @@ int BPF_PROG(kbpf_cpu_idle, unsigned int state, unsigned int cpu)
 {
 	struct kbpf_power p = {.cpu = cpu, .state = state};
 	struct kbpf_who who;
-	if (wanted_of_machine(KBPF_IDLE, &who)) {
+	if (kbpf_wanted_of_all(KBPF_IDLE, &who)) {
 		kbpf_write(ctx, &who, KBPF_SLOT_IRQ, &p, sizeof p);
 	}
 	return 0;
@@ -189,7 +171,7 @@ int BPF_PROG(kbpf_cpu_frequency, unsigned int khz, unsigned int cpu)
 {
 	struct kbpf_power p = {.cpu = cpu, .state = khz};
 	struct kbpf_who who;
-	if (wanted_of_machine(KBPF_FREQUENCY, &who)) {
+	if (kbpf_wanted_of_all(KBPF_FREQUENCY, &who)) {
 		kbpf_write(ctx, &who, KBPF_SLOT_IRQ, &p, sizeof p);
 	}
 	return 0;

@@ -63,6 +63,9 @@ enum kbpf_hook {
 	KBPF_WORK,
 	KBPF_IDLE,
 	KBPF_FREQUENCY,
+	/* process.bpf.c: struct kbpf_exec, struct kbpf_exit */
+	KBPF_EXEC,
+	KBPF_EXIT,
 	KBPF_HOOKS_MAX = 96, /* room in the maps */
 };
 
@@ -86,6 +89,8 @@ enum kbpf_scratch_slot {
 	KBPF_SLOT_FAULT_FILE,
 	KBPF_SLOT_FAULT_MAJOR,
 	KBPF_SLOT_IRQ, /* has no stacks, so that it is never used */
+	KBPF_SLOT_EXEC,
+	KBPF_SLOT_EXIT,
 	KBPF_SLOTS_MAX = 48,
 };
 

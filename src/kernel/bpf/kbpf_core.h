@@ -115,6 +115,25 @@ static __always_inline bool kbpf_wanted(uint32_t hook, struct kbpf_who *who)
 	return kbpf_wanted_of(hook, id >> 32, (uint32_t)id, who);
 }
 
+/* For what belongs to no process, or is told of every one: sessions that watch some get it too. */
+static __always_inline bool kbpf_wanted_of_all(uint32_t hook, struct kbpf_who *who)
+{
+	uint32_t zero = 0;
+	struct kbpf_config *c = bpf_map_lookup_elem(&kbpf_config, &zero);
+	uint64_t id = bpf_get_current_pid_tgid();
+	if (!c || hook >= KBPF_HOOKS_MAX || c->sessions[hook] == 0) {
+		return false;
+	}
+	who->sessions = c->sessions[hook];
+	who->stacks = 0;
+	who->time = bpf_ktime_get_ns();
+	who->pid = id >> 32;
+	who->tid = (uint32_t)id;
+	who->flags = 0;
+	who->hook = hook;
+	return true;
+}
+
 static __always_inline void kbpf_dropped(uint32_t hook)
 {
 	uint64_t *n = bpf_map_lookup_elem(&kbpf_drops, &hook);

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ * Kernel events of Linux and of Windows, all versions, as one shape: who did what to which file or
+ * address, how many bytes.
+ */
+#ifndef CLI_KEVENT_H
+#define CLI_KEVENT_H
+
+#include "cli/cli.h"
+
+#include <openetw/state.h>
+
+enum kevent_kind {
+	KEVENT_NONE,
+	KEVENT_SAMPLE,
+	KEVENT_SWITCH,
+	KEVENT_READY,
+	KEVENT_PROCESS, /* start, end */
+	KEVENT_THREAD,
+	KEVENT_IMAGE,
+	KEVENT_DISK,
+	KEVENT_FILE,
+	KEVENT_FILE_END, /* an operation's result */
+	KEVENT_NET,
+	KEVENT_FAULT,
+	KEVENT_SYSCALL,
+};
+/* Per kind. */
+enum kevent_op {
+	KOP_OTHER,
+	KOP_READ, /* disk, file */
+	KOP_WRITE,
+	KOP_FLUSH,
+	KOP_CREATE, /* file */
+	KOP_CLOSE,
+	KOP_DELETE,
+	KOP_RENAME,
+	KOP_DIRECTORY,
+	KOP_MAP,
+	KOP_SEND, /* net */
+	KOP_RECEIVE,
+	KOP_CONNECT,
+	KOP_ACCEPT,
+	KOP_DISCONNECT,
+	KOP_RETRANSMIT,
+	KOP_HARD, /* fault */
+	KOP_DEMAND_ZERO,
+	KOP_TRANSITION,
+	KOP_COPY_ON_WRITE,
+	KOP_START, /* process, thread, image; syscall: enter */
+	KOP_END,
+};
+
+struct kevent {
+	enum kevent_kind kind;
+	enum kevent_op op;
+	const char *name; /* "FileRead" */
+	uint64_t time;	  /* FILETIME */
+	uint32_t pid, tid;
+	const char *process;   /* never NULL */
+	uint64_t bytes;
+	uint64_t offset;
+	uint64_t duration;     /* ticks of the trace's clock; 0: not told */
+	uint64_t address;      /* of a fault, a system call's handler, an image */
+	uint64_t file_key, irp;
+	const char *file;      /* NULL: none, or unknown; valid until the next event */
+	uint32_t status;       /* of an end */
+	uint32_t disk;
+	bool udp;
+	char local[64], remote[64];
+	/* A switch: */
+	uint32_t in_tid, out_tid;
+	uint8_t reason, state;
+	uint32_t subject_pid, subject_tid; /* process, thread and image events; who is readied */
+	char path[1024]; /* what `file` points at when the event itself says it */
+};
+/* False: none of the above. The state, with the event's trace attached, tells names. */
+bool kevent_of(struct openetw_state *state, const EVENT_RECORD *e, struct kevent *ret);
+const char *kevent_wait_reason(uint8_t reason);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ * What process.bpf.c says. Included by both sides.
+ */
+#ifndef KERNEL_BPF_KBPF_PROCESS_H
+#define KERNEL_BPF_KBPF_PROCESS_H
+
+#define KBPF_ARGS_MAX 1800u
+
+struct kbpf_exec {
+	uint32_t uid, bytes; /* of arguments behind this, each with its NUL */
+};
+
+struct kbpf_exit {
+	uint32_t code, parent; /* as wait() has it */
+	uint64_t faults, peak_pages;
+};
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Forks, execs and ends of processes, as Windows would see them: an exec ends the old program and starts
+ * the new one, with the images of each.
+ */
+#include "kernel/kernel_bpf.h"
+#include "kernel/kernel_process.h"
+
+#include "kernel/bpf/kbpf_process.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HOOK_PROCESS_START 0x0301u
+#define HOOK_PROCESS_END   0x0302u
+#define HOOK_TERMINATE	   0x030Bu
+#define HOOK_COUNTERS	   0x0320u
+#define HOOK_IMAGE_LOAD	   0x030Au
+#define HOOK_IMAGE_UNLOAD  0x1402u
+#define HOOK_THREAD_START  0x0501u
+#define STILL_ALIVE	   0x103
+#define SIGNALLED	   128
+
+static bool told_of(struct kernel *k, unsigned hook)
+{
+	return kernel_sources_serves(k->sources, hook);
+}
+
+static void unload_all(struct kernel *k, struct kernel_process *p, uint64_t time, uint16_t cpu)
+{
+	for (uint32_t i = 0; i < p->images; i++) {
+		const struct kernel_image *m = &p->image[i];
+		if (m->told) {
+			kernel_emit_image(k, 0, HOOK_IMAGE_UNLOAD, time, cpu, p->pid, m->base, m->bytes,
+					  &m->build, m->path);
+		}
+	}
+}
+
+static void load(struct kernel *k, struct kernel_process *p, struct kernel_image *m)
+{
+	m->told = true;
+	kernel_emit_image(k, 0, HOOK_IMAGE_LOAD, m->time, m->cpu, p->pid, m->base, m->bytes, &m->build,
+			  m->path);
+}
+
+void kernel_on_fork(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint32_t parent)
+{
+	kernel_process_remove(k->processes, pid); /* of the same number, whose end was not told */
+	struct kernel_process *p = kernel_process_get(k->processes, pid);
+	struct kernel_process *from = kernel_process_find(k->processes, parent);
+	if (!p) {
+		return;
+	}
+	kernel_process_set(p, parent, from ? from->uid : 0, from ? from->name : "",
+			   from ? from->line : NULL);
+	kernel_emit_process(k, 0, HOOK_PROCESS_START, time, cpu, p, STILL_ALIVE);
+	for (uint32_t i = 0; from && i < from->images; i++) {
+		const struct kernel_image *m = &from->image[i];
+		struct kernel_image *mine =
+			m->told ? kernel_process_add_image(p, m->base, m->bytes, &m->build, m->path) : NULL;
+		if (mine) {
+			mine->time = time;
+			mine->cpu = cpu;
+			load(k, p, mine);
+		}
+	}
+}
+
+/* ---- exec ------------------------------------------------------------------------------------- */
+
+static void finish_exec(struct kernel *k, struct kernel_process *p, uint32_t uid, const char *line)
+{
+	char name[64];
+	uint32_t old = 0;
+	p->exec.waits = false;
+	unload_all(k, p, p->exec.time, p->exec.cpu);
+	kernel_emit_process(k, 0, HOOK_PROCESS_END, p->exec.time, p->exec.cpu, p, 0);
+	/* What came since then is the new program's. */
+	while (old < p->images && p->image[old].told) {
+		free(p->image[old++].path);
+	}
+	p->images -= old;
+	memmove(p->image, p->image + old, p->images * sizeof *p->image);
+	kernel_read_name(p->pid, p->exec.name, name, sizeof name);
+	kernel_process_set(p, p->parent, uid, name, line);
+	kernel_emit_process(k, 0, HOOK_PROCESS_START, p->exec.time, p->exec.cpu, p, STILL_ALIVE);
+	kernel_emit_thread(k, 0, HOOK_THREAD_START, p->exec.time, p->exec.cpu, p->pid, p->exec.tid,
+			   p->exec.name);
+	for (uint32_t i = 0; i < p->images; i++) {
+		load(k, p, &p->image[i]);
+	}
+}
+
+static void finish_exec_from_proc(struct kernel *k, struct kernel_process *p)
+{
+	char line[900], path[64];
+	struct stat st;
+	snprintf(path, sizeof path, "/proc/%u", p->pid);
+	kernel_read_line(p->pid, line, sizeof line);
+	finish_exec(k, p, stat(path, &st) == 0 ? st.st_uid : p->uid, line);
+}
+
+void kernel_on_exec(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint32_t tid,
+		    const char *name)
+{
+	struct kernel_process *p = kernel_process_get(k->processes, pid);
+	if (!p) {
+		return;
+	}
+	if (p->exec.waits) { /* its record was lost */
+		finish_exec_from_proc(k, p);
+	}
+	p->exec.waits = true;
+	p->exec.time = time;
+	p->exec.cpu = cpu;
+	p->exec.tid = tid;
+	snprintf(p->exec.name, sizeof p->exec.name, "%s", name);
+	if (!told_of(k, KBPF_EXEC)) {
+		finish_exec_from_proc(k, p);
+	}
+}
+
+void kernel_on_image(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint64_t base,
+		     uint64_t bytes, const struct kernel_build *build, const char *path)
+{
+	struct kernel_process *p = kernel_process_get(k->processes, pid);
+	struct kernel_image *m = NULL;
+	if (p && p->exec.waits) {
+		/* The old program's images stay where they are: those that were told. */
+		for (uint32_t i = 0; i < p->images; i++) {
+			if (p->image[i].told && p->image[i].base == base) {
+				p->image[i].base = 1; /* no address of an image */
+			}
+		}
+	}
+	m = p ? kernel_process_add_image(p, base, bytes, build, path) : NULL;
+	if (!m) {
+		kernel_emit_image(k, 0, HOOK_IMAGE_LOAD, time, cpu, pid, base, bytes, build, path);
+		return;
+	}
+	m->time = time;
+	m->cpu = cpu;
+	m->build = *build;
+	if (!p->exec.waits) {
+		load(k, p, m);
+	}
+}
+
+/* ---- end -------------------------------------------------------------------------------------- */
+
+static void finish(struct kernel *k, struct kernel_process *p, uint64_t time, uint16_t cpu, uint32_t tid)
+{
+	if (p->exec.waits) {
+		finish_exec_from_proc(k, p);
+	}
+	if (p->end.known) {
+		struct kernel_counters c = {.pid = p->pid,
+					    .faults = (uint32_t)p->end.faults,
+					    .peak_working = p->end.peak_bytes};
+		kernel_emit_counters(k, 0, HOOK_COUNTERS, time, cpu, &c);
+	}
+	unload_all(k, p, time, cpu);
+	struct kernel_record r = {
+		.hook = HOOK_TERMINATE, .version = 2, .cpu = cpu, .time = time, .pid = p->pid, .tid = tid};
+	kernel_put(&r, p->pid, 4);
+	kernel_out(k, &r);
+	kernel_emit_process(k, 0, HOOK_PROCESS_END, time, cpu, p, p->end.status);
+	kernel_process_remove(k->processes, p->pid);
+}
+
+void kernel_on_thread_exit(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint32_t tid,
+			   uint32_t parent)
+{
+	bool told = told_of(k, KBPF_EXIT);
+	struct kernel_process *p = told ? kernel_process_find(k->processes, pid)
+					: kernel_process_get(k->processes, pid);
+	if (!p) {
+		return;
+	}
+	p->parent = p->parent ? p->parent : parent;
+	/* The first thread is not always the last. */
+	if (p->end.known ? p->end.tid == tid : !told && pid == tid) {
+		finish(k, p, time, cpu, tid);
+	}
+}
+
+/* ---- what BPF tells ---------------------------------------------------------------------------- */
+
+static bool on_exec_record(struct kernel *k, const struct kbpf_record *raw)
+{
+	const struct kbpf_exec *e = (const void *)(raw + 1);
+	char line[KBPF_ARGS_MAX + 1];
+	if (raw->bytes < sizeof *e || e->bytes > KBPF_ARGS_MAX || raw->bytes < sizeof *e + e->bytes) {
+		return false;
+	}
+	memcpy(line, e + 1, e->bytes);
+	size_t n = e->bytes;
+	while (n > 0 && line[n - 1] == 0) {
+		n--;
+	}
+	for (size_t i = 0; i < n; i++) {
+		line[i] = line[i] ? line[i] : ' ';
+	}
+	line[n] = 0;
+	struct kernel_process *p = kernel_process_find(k->processes, raw->pid);
+	if (p && p->exec.waits) {
+		finish_exec(k, p, e->uid, line);
+	}
+	return false;
+}
+
+static bool on_exit_record(struct kernel *k, const struct kbpf_record *raw)
+{
+	const struct kbpf_exit *e = (const void *)(raw + 1);
+	if (raw->bytes < sizeof *e || (raw->flags & KBPF_KERNEL_THREAD)) {
+		return false;
+	}
+	struct kernel_process *p = kernel_process_get(k->processes, raw->pid);
+	if (p) {
+		p->parent = p->parent ? p->parent : e->parent;
+		p->end.known = true;
+		p->end.tid = raw->tid;
+		p->end.status = e->code & 0x7F ? SIGNALLED + (e->code & 0x7F) : e->code >> 8 & 0xFF;
+		p->end.faults = e->faults;
+		p->end.peak_bytes = e->peak_pages * (uint64_t)sysconf(_SC_PAGESIZE);
+		/* The thread's own record was read before this one. */
+		if (!kernel_table_find(k->threads, raw->tid)) {
+			finish(k, p, raw->time, raw->cpu, raw->tid);
+		}
+	}
+	return false;
+}
+
+bool kernel_process_shape(struct kernel *k, void *state, const struct kbpf_record *raw)
+{
+	(void)state;
+	return raw->hook == KBPF_EXEC ? on_exec_record(k, raw) : on_exit_record(k, raw);
+}

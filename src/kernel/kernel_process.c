@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ * The table of processes and of the images in them.
+ */
+#include "kernel/kernel_process.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define BUCKETS	   1024u
+#define IMAGES_MAX 4096u /* in one process; more are not remembered */
+
+struct kernel_processes {
+	struct kernel_process *bucket[BUCKETS];
+};
+
+struct kernel_processes *kernel_processes_create(void)
+{
+	return calloc(1, sizeof(struct kernel_processes));
+}
+
+void kernel_process_clear_images(struct kernel_process *p)
+{
+	for (uint32_t i = 0; i < p->images; i++) {
+		free(p->image[i].path);
+	}
+	p->images = 0;
+}
+
+static void destroy(struct kernel_process *p)
+{
+	kernel_process_clear_images(p);
+	free(p->image);
+	free(p->line);
+	free(p);
+}
+
+void kernel_processes_destroy(struct kernel_processes *t)
+{
+	for (uint32_t i = 0; t && i < BUCKETS; i++) {
+		for (struct kernel_process *p = t->bucket[i], *next; p; p = next) {
+			next = p->next;
+			destroy(p);
+		}
+	}
+	free(t);
+}
+
+struct kernel_process *kernel_process_find(struct kernel_processes *t, uint32_t pid)
+{
+	struct kernel_process *p = t->bucket[pid & (BUCKETS - 1)];
+	while (p && p->pid != pid) {
+		p = p->next;
+	}
+	return p;
+}
+
+struct kernel_process *kernel_process_get(struct kernel_processes *t, uint32_t pid)
+{
+	struct kernel_process *p = kernel_process_find(t, pid);
+	if (!p && (p = calloc(1, sizeof *p)) != NULL) {
+		p->pid = pid;
+		p->next = t->bucket[pid & (BUCKETS - 1)];
+		t->bucket[pid & (BUCKETS - 1)] = p;
+	}
+	return p;
+}
+
+void kernel_process_remove(struct kernel_processes *t, uint32_t pid)
+{
+	struct kernel_process **at = &t->bucket[pid & (BUCKETS - 1)];
+	while (*at && (*at)->pid != pid) {
+		at = &(*at)->next;
+	}
+	if (*at) {
+		struct kernel_process *p = *at;
+		*at = p->next;
+		destroy(p);
+	}
+}
+
+void kernel_process_set(struct kernel_process *p, uint32_t parent, uint32_t uid, const char *name,
+			const char *line)
+{
+	char *copy = line ? strdup(line) : NULL;
+	p->parent = parent;
+	p->uid = uid;
+	snprintf(p->name, sizeof p->name, "%s", name);
+	free(p->line);
+	p->line = copy;
+}
+
+struct kernel_image *kernel_process_add_image(struct kernel_process *p, uint64_t base, uint64_t bytes,
+					      const struct kernel_build *build, const char *path)
+{
+	for (uint32_t i = 0; i < p->images; i++) {
+		struct kernel_image *m = &p->image[i];
+		if (m->base == base && strcmp(m->path, path) == 0) {
+			m->bytes = BASE_MAX(m->bytes, bytes);
+			return m;
+		}
+	}
+	if (p->images == p->cap) {
+		uint32_t cap = p->cap ? p->cap * 2 : 8;
+		struct kernel_image *more = cap <= IMAGES_MAX ? realloc(p->image, cap * sizeof *more) : NULL;
+		if (!more) {
+			return NULL;
+		}
+		p->image = more;
+		p->cap = cap;
+	}
+	struct kernel_image *m = &p->image[p->images];
+	*m = (struct kernel_image){.base = base, .bytes = bytes, .path = strdup(path)};
+	if (!m->path) {
+		return NULL;
+	}
+	if (build) {
+		m->build = *build;
+	}
+	p->images++;
+	return m;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ * Shared by the files of symbol.
+ */
+#ifndef SYMBOL_SYMBOL_PRIVATE_H
+#define SYMBOL_SYMBOL_PRIVATE_H
+
+#include "symbol/symbol.h"
+
+/* free(); NULL when it is none, or liblzma is not there. */
+uint8_t *symbol_unxz(const uint8_t *p, size_t n, size_t *ret_n);
+
+/* Names of Rust, both kinds; NULL when it is none (or no memory). free(). */
+char *symbol_demangle_rust(const char *name);
+/* What the C++ demangler made of an old Rust name: without the hash, and with its signs written out. */
+void symbol_tidy_rust(char *text);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include "unwind/unwind_private.h"
+
+#include <stdlib.h>
+
+struct unwind *unwind_create(void)
+{
+	struct unwind *u = calloc(1, sizeof *u);
+	if (u && !(u->kept = calloc(UNWIND_ROWS, sizeof *u->kept))) {
+		free(u);
+		u = NULL;
+	}
+	return u;
+}
+
+void unwind_destroy(struct unwind *u)
+{
+	if (u) {
+		unwind_spaces_free(u);
+		unwind_files_free(u);
+		free(u->kept);
+	}
+	free(u);
+}
+
+static const struct unwind_row *row_in(struct unwind *u, const struct unwind_table *t, uint64_t pc)
+{
+	uint64_t h = (pc ^ (uint64_t)(uintptr_t)t >> 4) * 0x9E3779B97F4A7C15ull;
+	struct unwind_kept *k = &u->kept[h >> 51];
+	_Static_assert(UNWIND_ROWS == 1u << (64 - 51), "the shift above");
+	if (k->table == t && k->pc == pc) {
+		u->stats.known++;
+		return &k->row;
+	}
+	if (!unwind_table_row(t, pc, &k->row)) {
+		k->table = NULL;
+		return NULL;
+	}
+	k->table = t;
+	k->pc = pc;
+	return &k->row;
+}
+
+/* Frame pointers: the caller's, and the way back, lie where this one points. */
+static bool by_frame_pointer(const struct unwind_space *s, const struct unwind_stack *m,
+			     struct unwind_regs *regs)
+{
+	uint64_t fp = regs->r[UNWIND_FP], next, pc;
+	if (fp < regs->r[UNWIND_SP] || (fp & 7) || !unwind_stack_read(m, fp, 8, &next) ||
+	    !unwind_stack_read(m, fp + 8, 8, &pc) || !unwind_mapping_at(s, pc)) {
+		return false;
+	}
+	regs->r[UNWIND_FP] = next;
+	regs->r[UNWIND_SP] = fp + 16;
+	regs->r[UNWIND_PC] = pc;
+	return true;
+}
+
+static bool place(struct unwind_mapping *w, uint64_t *ret_bias)
+{
+	uint64_t linked;
+	if (!w->placed) {
+		if (!w->file || !w->file->elf || !symbol_elf_linked(w->file->elf, w->offset, &linked)) {
+			return false;
+		}
+		w->bias = w->start - linked;
+		w->placed = true;
+	}
+	*ret_bias = w->bias;
+	return true;
+}
+
+enum found { FOUND_NOTHING, FOUND_END, FOUND_CALLER };
+
+static enum found caller(struct unwind *u, const struct unwind_space *s, const struct unwind_stack *m,
+			 struct unwind_regs *regs, bool *called)
+{
+	/* Behind a call that never returns the next function begins: look at the call itself. */
+	uint64_t pc = regs->r[UNWIND_PC] - (*called ? 1 : 0), bias;
+	struct unwind_mapping *map = unwind_mapping_at(s, pc);
+	if (!map) {
+		return FOUND_NOTHING;
+	}
+	if (map->file && place(map, &bias)) {
+		unwind_file_tables(map->file);
+		for (unsigned i = 0; i < 2; i++) {
+			const struct unwind_table *t = map->file->table[i];
+			const struct unwind_row *row = t ? row_in(u, t, pc - bias) : NULL;
+			if (row) {
+				*called = !row->signal;
+				switch (unwind_row_apply(t, row, m, regs)) {
+				case STEP_DONE:
+					return FOUND_CALLER;
+				case STEP_OUTERMOST:
+					return FOUND_END;
+				default:
+					return FOUND_NOTHING;
+				}
+			}
+		}
+	}
+	*called = true;
+	return by_frame_pointer(s, m, regs) ? FOUND_CALLER : FOUND_NOTHING;
+}
+
+uint32_t unwind_walk(struct unwind *u, uint32_t pid, const struct unwind_regs *regs,
+		     const uint8_t *stack, uint32_t stack_bytes, uint64_t *frames, uint32_t max)
+{
+	const struct unwind_space *s = unwind_space_of(u, pid);
+	struct unwind_stack m = {regs->r[UNWIND_SP], stack, stack_bytes};
+	struct unwind_regs r = *regs;
+	bool called = false;
+	uint32_t n = 0;
+	u->stats.stacks++;
+	while (n < max) {
+		frames[n++] = r.r[UNWIND_PC];
+		enum found f = s ? caller(u, s, &m, &r, &called) : FOUND_NOTHING;
+		if (f != FOUND_CALLER) {
+			u->stats.whole += f == FOUND_END;
+			break;
+		}
+	}
+	u->stats.frames += n;
+	return n;
+}
+
+bool unwind_module_at(struct unwind *u, uint32_t pid, uint64_t address, struct unwind_module *ret)
+{
+	struct unwind_mapping *m = unwind_mapping_at(unwind_space_of(u, pid), address);
+	uint64_t bias;
+	if (!m || !m->file || !place(m, &bias)) {
+		return false;
+	}
+	*ret = (struct unwind_module){
+		.path = m->file->path,
+		.build_id = m->file->build_id,
+		.build_id_bytes = m->file->build_id_bytes,
+		.base = bias + m->file->first,
+		.span = m->file->span,
+		.file = m->file->number,
+	};
+	return true;
+}
+
+void unwind_stats(const struct unwind *u, struct unwind_stats *ret)
+{
+	*ret = u->stats;
+	ret->files = u->file_count;
+	ret->table_bytes = 0;
+	for (uint32_t i = 0; i < u->file_count; i++) {
+		for (unsigned k = 0; k < 2; k++) {
+			ret->table_bytes += u->files[i]->table[k] ? unwind_table_bytes(u->files[i]->table[k]) : 0;
+		}
+	}
+}
