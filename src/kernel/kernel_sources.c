@@ -3,7 +3,7 @@
  * Between the programs' raw records and the session: which hooks a source means, what areas remember,
  * and what is missing or lost.
  */
-#include "kernel/kernel_bpf.h"
+#include "kernel/kernel_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +20,7 @@ struct kernel_sources {
 	struct kernel *k;
 	struct kernel_bpf *bpf; /* NULL: none yet, or none at all */
 	bool tried;
+	struct kernel_names *names;
 	void *state[16];	/* by area */
 	bool made[16];
 	uint8_t area[KBPF_HOOKS_MAX];
@@ -36,11 +37,36 @@ struct kernel_sources {
  * follows. */
 struct source_hook {
 	uint16_t ours;
-	uint16_t windows[4];
+	uint16_t windows[6];
+	bool helps; /* brings no event of its own */
 };
 static const struct source_hook source_hooks[] = {
 	{KBPF_SYS_ENTER, {0x0F33}},
 	{KBPF_SYS_EXIT, {0x0F34}},
+	{KBPF_FILE_NAME, {0x0420}, .helps = true},
+	{KBPF_FILE_CREATE, {0x0440}},
+	{KBPF_FILE_CLOSE, {0x0441, 0x0442}},
+	{KBPF_FILE_READ, {0x0443}},
+	{KBPF_FILE_WRITE, {0x0444}},
+	{KBPF_FILE_SET_INFO, {0x0445}},
+	{KBPF_FILE_DELETE, {0x0446, 0x044F}},
+	{KBPF_FILE_RENAME, {0x0447, 0x0450}},
+	{KBPF_FILE_LINK, {0x0451}},
+	{KBPF_FILE_DIR_ENUM, {0x0448}},
+	{KBPF_FILE_FLUSH, {0x0449}},
+	{KBPF_FILE_QUERY_INFO, {0x044A}},
+	{KBPF_FILE_CONTROL, {0x044B}},
+	{KBPF_FILE_END, {0x044C}},
+	{KBPF_MAP_FILE, {0x0425}},
+	{KBPF_UNMAP_FILE, {0x0426}},
+	{KBPF_VIRTUAL_ALLOC, {0x0262}},
+	{KBPF_VIRTUAL_FREE, {0x0263}},
+	{KBPF_HANDLE_CREATE, {0x1120}},
+	{KBPF_HANDLE_CLOSE, {0x1121}},
+	{KBPF_DISK_INIT, {0x010C, 0x010D, 0x010F}},
+	{KBPF_DISK_DONE, {0x010A, 0x010B, 0x010E}},
+	{KBPF_FAULT_SOFT, {0x020A, 0x020B, 0x020C, 0x020F}},
+	{KBPF_FAULT_HARD, {0x0220}},
 	{KBPF_TCP_SEND, {0x060A, 0x061A}},
 	{KBPF_TCP_RECV, {0x060B, 0x061B}},
 	{KBPF_TCP_CONNECT, {0x060C, 0x061C}},
@@ -104,7 +130,7 @@ void kernel_sources_can(const struct kernel_sources *s, struct kernel_mask *inou
 {
 	for (size_t i = 0; i < BASE_ARRAY_LEN(source_hooks); i++) {
 		unsigned area = s->area[source_hooks[i].ours];
-		if (area != NO_AREA && kernel_areas[area].object) {
+		if (area != NO_AREA && kernel_areas[area].object && !source_hooks[i].helps) {
 			bits_of(&source_hooks[i], inout_can);
 		}
 	}
@@ -126,11 +152,12 @@ static bool ready(struct kernel_sources *s, bool stacks)
 		snprintf(s->missing, sizeof s->missing, "%s", d.text);
 		return false;
 	}
-	for (unsigned i = 0; i < kernel_area_count && i < BASE_ARRAY_LEN(s->state); i++) {
+	s->names = kernel_names_create();
+	for (unsigned i = 0; s->names && i < kernel_area_count && i < BASE_ARRAY_LEN(s->state); i++) {
 		s->made[i] = true;
-		s->state[i] = kernel_areas[i].create ? kernel_areas[i].create(s->k) : NULL;
+		s->state[i] = kernel_areas[i].create ? kernel_areas[i].create(s->k, s->names) : NULL;
 	}
-	return true;
+	return s->names != NULL;
 }
 
 static void watch(struct kernel_sources *s)
@@ -156,12 +183,14 @@ void kernel_sources_update(struct kernel_sources *s)
 {
 	uint64_t any = 0, stacks = 0;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(source_hooks); i++) {
-		any |= wants(s->k, &source_hooks[i], false);
+		any |= source_hooks[i].helps ? 0 : wants(s->k, &source_hooks[i], false);
 		stacks |= wants(s->k, &source_hooks[i], true);
 	}
 	if ((any == 0 && !s->bpf) || !ready(s, stacks != 0)) {
 		for (size_t i = 0; any != 0 && i < BASE_ARRAY_LEN(source_hooks); i++) {
-			bits_of(&source_hooks[i], &s->k->cannot);
+			if (!source_hooks[i].helps) {
+				bits_of(&source_hooks[i], &s->k->cannot);
+			}
 		}
 		if (any != 0 && !s->k->why_not.text[0]) {
 			diag_at(&s->k->why_not, UINT64_MAX, "%.200s", s->missing);
@@ -177,7 +206,7 @@ void kernel_sources_update(struct kernel_sources *s)
 	snprintf(s->missing, sizeof s->missing, "%s", kernel_bpf_missing(s->bpf));
 	for (size_t i = 0; i < BASE_ARRAY_LEN(source_hooks); i++) {
 		const struct source_hook *h = &source_hooks[i];
-		if (wants(s->k, h, false) && !kernel_bpf_serves(s->bpf, h->ours)) {
+		if (!h->helps && wants(s->k, h, false) && !kernel_bpf_serves(s->bpf, h->ours)) {
 			bits_of(h, &s->k->cannot);
 			if (!s->k->why_not.text[0]) {
 				diag_at(&s->k->why_not, UINT64_MAX, "%.200s", s->missing);
@@ -193,6 +222,9 @@ void kernel_sources_rundown(struct kernel_sources *s, uint64_t sessions, bool en
 			kernel_areas[i].rundown(s->k, s->state[i], sessions, end);
 		}
 	}
+	if (end && s->names) {
+		kernel_names_rundown(s->names, s->k, sessions);
+	}
 }
 
 void kernel_sources_close(struct kernel_sources *s)
@@ -205,6 +237,7 @@ void kernel_sources_close(struct kernel_sources *s)
 			kernel_areas[i].destroy(s->state[i]);
 		}
 	}
+	kernel_names_destroy(s->names);
 	kernel_bpf_close(s->bpf);
 	free(s);
 }

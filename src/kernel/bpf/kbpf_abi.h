@@ -27,7 +27,6 @@ enum kbpf_hook {
 	KBPF_UDP_RECV,
 	/* struct kbpf_file, and text */
 	KBPF_FILE_NAME, /* no event: what a key is called */
-	KBPF_FILE_TRACK, /* no event: other sources want to know which file a thread works on */
 	KBPF_FILE_CREATE,
 	KBPF_FILE_CLOSE, /* both Cleanup and Close */
 	KBPF_FILE_READ,
@@ -205,7 +204,7 @@ enum kbpf_disk_op { KBPF_DISK_READ, KBPF_DISK_WRITE, KBPF_DISK_FLUSH, KBPF_DISK_
 struct kbpf_disk {
 	uint64_t irp;
 	uint64_t sector;
-	uint64_t started; /* when the device got it */
+	uint64_t started; /* when the device got it, or when it was asked for */
 	uint64_t inode;
 	uint32_t device, generation; /* of the file's file system */
 	uint32_t disk;		     /* major << 20 | minor */

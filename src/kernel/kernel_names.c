@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT
+ * Names by key, and keys by path: two tables of the same entries, open addressing.
+ */
+#include "kernel/kernel_names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#define HOOK_FILE_CREATE  0x0420u
+#define HOOK_FILE_DELETE  0x0423u
+#define HOOK_FILE_RUNDOWN 0x0424u
+#define NAMES_MAX	  (1u << 18)
+#define MOUNTS_MAX	  256u
+#define PATH_CAP	  2048u
+
+struct name {
+	uint64_t key, told; /* sessions */
+	uint32_t hash;	    /* of the path */
+	bool gone;
+	char *path;
+};
+struct mount {
+	uint32_t device;
+	char path[256];
+};
+struct kernel_names {
+	uint64_t secret;
+	struct name *name;
+	uint32_t count, cap;
+	uint32_t *by_key, *by_path; /* index + 1 of `name`; both twice `cap` long and more */
+	uint32_t slots, stale;
+	uint8_t directories[32768]; /* a bit for the hash of each directory that has something below it */
+	struct mount mount[MOUNTS_MAX];
+	uint32_t mounts;
+};
+
+static uint64_t mix(uint64_t x)
+{
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93ull;
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93ull;
+	return x ^ x >> 32;
+}
+
+static uint32_t hash_of(const char *s)
+{
+	uint64_t h = 14695981039346656037ull;
+	for (; *s; s++) {
+		h = (h ^ (uint8_t)*s) * 1099511628211ull;
+	}
+	return (uint32_t)mix(h);
+}
+
+struct kernel_names *kernel_names_create(void)
+{
+	struct kernel_names *n = calloc(1, sizeof *n);
+	if (n && getrandom(&n->secret, sizeof n->secret, GRND_NONBLOCK) != sizeof n->secret) {
+		n->secret = clock_read_system_ns();
+	}
+	return n;
+}
+
+void kernel_names_destroy(struct kernel_names *n)
+{
+	for (uint32_t i = 0; n && i < n->count; i++) {
+		free(n->name[i].path);
+	}
+	if (n) {
+		free(n->name);
+		free(n->by_key);
+		free(n->by_path);
+	}
+	free(n);
+}
+
+uint64_t kernel_names_opaque(const struct kernel_names *n, uint64_t value)
+{
+	uint64_t x = mix(value ^ n->secret);
+	return value ? x | 1 : 0;
+}
+
+uint64_t kernel_names_key(const struct kernel_names *n, uint64_t inode, uint32_t device, uint32_t generation)
+{
+	uint64_t x = mix(inode ^ n->secret) ^ ((uint64_t)device << 32 | generation);
+	return inode ? mix(x) << 1 : 0; /* even: never that of a path */
+}
+
+/* ---- the tables ------------------------------------------------------------------------------- */
+
+static void put(uint32_t *table, uint32_t slots, uint32_t hash, uint32_t index)
+{
+	uint32_t i = hash & (slots - 1);
+	while (table[i]) {
+		i = (i + 1) & (slots - 1);
+	}
+	table[i] = index + 1;
+}
+
+static bool grow(struct kernel_names *n)
+{
+	uint32_t cap = n->cap ? n->cap * 2 : 1024, slots = cap * 4;
+	uint32_t *by_key = calloc(slots, sizeof *by_key), *by_path = calloc(slots, sizeof *by_path);
+	struct name *name = by_key && by_path ? realloc(n->name, cap * sizeof *name) : NULL;
+	if (!name) {
+		free(by_key);
+		free(by_path);
+		return false;
+	}
+	free(n->by_key);
+	free(n->by_path);
+	n->name = name;
+	n->cap = cap;
+	n->slots = slots;
+	n->by_key = by_key;
+	n->by_path = by_path;
+	for (uint32_t i = 0; i < n->count; i++) {
+		put(by_key, slots, (uint32_t)name[i].key, i);
+		put(by_path, slots, name[i].hash, i);
+	}
+	return true;
+}
+
+/* Does anything known lie below that directory? Perhaps, or certainly not. */
+static bool has_below(const struct kernel_names *n, const char *path)
+{
+	uint32_t h = hash_of(path) % (8 * sizeof n->directories);
+	return n->directories[h / 8] >> (h % 8) & 1;
+}
+
+static void note_directories(struct kernel_names *n, const char *path)
+{
+	char part[PATH_CAP];
+	size_t length = BASE_MIN(strlen(path), sizeof part - 1);
+	memcpy(part, path, length);
+	while (length > 0) {
+		length--;
+		if (path[length] == '/') {
+			part[length] = 0;
+			if (has_below(n, part)) { /* and so has all that is above */
+				return;
+			}
+			uint32_t h = hash_of(part) % (8 * sizeof n->directories);
+			n->directories[h / 8] |= (uint8_t)(1u << (h % 8));
+		}
+	}
+}
+
+static struct name *by_key(const struct kernel_names *n, uint64_t key)
+{
+	if (n->slots == 0) {
+		return NULL;
+	}
+	for (uint32_t i = (uint32_t)key & (n->slots - 1); n->by_key[i]; i = (i + 1) & (n->slots - 1)) {
+		if (n->name[n->by_key[i] - 1].key == key) {
+			return &n->name[n->by_key[i] - 1];
+		}
+	}
+	return NULL;
+}
+
+static struct name *by_path(const struct kernel_names *n, const char *path)
+{
+	uint32_t hash = hash_of(path);
+	if (n->slots == 0) {
+		return NULL;
+	}
+	for (uint32_t i = hash & (n->slots - 1); n->by_path[i]; i = (i + 1) & (n->slots - 1)) {
+		struct name *e = &n->name[n->by_path[i] - 1];
+		if (e->hash == hash && !e->gone && strcmp(e->path, path) == 0) {
+			return e;
+		}
+	}
+	return NULL;
+}
+
+/* Entries keep the places in by_path that they had under former paths; harmless, and gone when the
+ * table is made anew, which happens when there are too many. */
+static void rename_entry(struct kernel_names *n, struct name *e, const char *path)
+{
+	char *copy = strdup(path);
+	if (!copy) {
+		return;
+	}
+	free(e->path);
+	e->path = copy;
+	e->hash = hash_of(path);
+	e->gone = false;
+	note_directories(n, path);
+	if (++n->stale < n->cap) {
+		put(n->by_path, n->slots, e->hash, (uint32_t)(e - n->name));
+		return;
+	}
+	n->stale = 0;
+	memset(n->by_path, 0, n->slots * sizeof *n->by_path);
+	for (uint32_t i = 0; i < n->count; i++) {
+		put(n->by_path, n->slots, n->name[i].hash, i);
+	}
+}
+
+void kernel_names_learn(struct kernel_names *n, uint64_t key, const char *path)
+{
+	struct name *e = key ? by_key(n, key) : NULL, *other = by_path(n, path);
+	if (other && other != e) {
+		other->gone = true; /* a path means one file: this one took its place, or we know it better now */
+	}
+	if (e && strcmp(e->path, path) != 0) {
+		e->told = 0;
+		rename_entry(n, e, path);
+	} else if (e) {
+		e->gone = false;
+	} else if (key && n->count < NAMES_MAX && (n->count < n->cap || grow(n))) {
+		char *copy = strdup(path);
+		if (copy) {
+			n->name[n->count] =
+				(struct name){.key = key, .path = copy, .hash = hash_of(path)};
+			put(n->by_key, n->slots, (uint32_t)key, n->count);
+			put(n->by_path, n->slots, n->name[n->count].hash, n->count);
+			n->count++;
+			note_directories(n, path);
+		}
+	}
+}
+
+uint64_t kernel_names_of_path(struct kernel_names *n, const char *path)
+{
+	struct name *e = by_path(n, path);
+	if (e) {
+		return e->key;
+	}
+	uint64_t key = mix(hash_of(path) ^ n->secret) | 1;
+	kernel_names_learn(n, key, path);
+	return key;
+}
+
+const char *kernel_names_find(const struct kernel_names *n, uint64_t key)
+{
+	struct name *e = by_key(n, key);
+	return e ? e->path : NULL;
+}
+
+/* ---- events ----------------------------------------------------------------------------------- */
+
+static void out(struct kernel *k, const struct name *e, uint16_t hook, const struct kbpf_record *of,
+		uint64_t sessions)
+{
+	struct kernel_record r;
+	struct kbpf_record now = {.time = of ? of->time : clock_read_system_ns(), .cpu = of ? of->cpu : 0};
+	kernel_record_begin(&r, &now, hook, 2, true);
+	r.sessions = sessions;
+	r.live = false;
+	kernel_put(&r, e->key, 8);
+	kernel_put_wide(&r, e->path, 1000);
+	kernel_out(k, &r);
+}
+
+void kernel_names_tell(struct kernel_names *n, struct kernel *k, uint64_t key,
+		       const struct kbpf_record *of)
+{
+	struct name *e = key ? by_key(n, key) : NULL;
+	uint64_t sessions = e ? of->sessions & kernel_wants(k, HOOK_FILE_CREATE) & ~e->told : 0;
+	if (sessions) {
+		e->told |= sessions;
+		out(k, e, HOOK_FILE_CREATE, of, sessions);
+	}
+}
+
+void kernel_names_remove(struct kernel_names *n, struct kernel *k, const char *path,
+			 const struct kbpf_record *of)
+{
+	struct name *e = by_path(n, path);
+	if (e) {
+		e->gone = true;
+		if (e->told & of->sessions) {
+			out(k, e, HOOK_FILE_DELETE, of, e->told & of->sessions);
+		}
+	}
+}
+
+void kernel_names_rename(struct kernel_names *n, const char *from, const char *to)
+{
+	size_t length = strlen(from);
+	struct name *over = by_path(n, to);
+	if (over) {
+		over->gone = true;
+	}
+	struct name *one = by_path(n, from);
+	if (one) {
+		one->told = 0; /* its name is told again */
+		rename_entry(n, one, to);
+	}
+	for (uint32_t i = 0; has_below(n, from) && i < n->count; i++) {
+		struct name *e = &n->name[i];
+		char path[PATH_CAP];
+		if (!e->gone && strncmp(e->path, from, length) == 0 &&
+		    e->path[length] == '/') {
+			snprintf(path, sizeof path, "%s%s", to, e->path + length);
+			e->told = 0;
+			rename_entry(n, e, path);
+		}
+	}
+}
+
+void kernel_names_rundown(struct kernel_names *n, struct kernel *k, uint64_t sessions)
+{
+	for (uint32_t i = 0; i < n->count; i++) {
+		struct name *e = &n->name[i];
+		if (!e->gone && (e->told & sessions)) {
+			out(k, e, HOOK_FILE_RUNDOWN, NULL, e->told & sessions);
+		}
+		e->told &= ~sessions; /* the next session with that bit knows nothing */
+	}
+}
+
+/* ---- paths ------------------------------------------------------------------------------------ */
+
+void kernel_names_path(const char *user, size_t user_bytes, const char *base, size_t base_bytes, char *ret,
+		       size_t cap)
+{
+	char path[PATH_CAP];
+	size_t at = sizeof path - 1;
+	path[at] = 0;
+	size_t n = strnlen(user, user_bytes);
+	if (n > 0 && n < at) {
+		at -= n;
+		memcpy(path + at, user, n);
+	}
+	for (size_t i = 0; path[at] != '/' && i < base_bytes;) {
+		size_t length = strnlen(base + i, base_bytes - i);
+		if (length + 1 > at) {
+			break;
+		}
+		if (path[at]) {
+			path[--at] = '/';
+		}
+		at -= length;
+		memcpy(path + at, base + i, length);
+		i += length + 1;
+		if (i >= base_bytes && at > 0) {
+			path[--at] = '/';
+			break;
+		}
+	}
+	if (path[at] != '/' && at > 0) { /* directly below the root, or the root itself */
+		path[--at] = '/';
+	}
+	/* "." and ".." and doubled slashes, without asking the file system. */
+	size_t w = 0;
+	const char *p = path + at;
+	while (*p) {
+		size_t length = strcspn(p + 1, "/");
+		const char *part = p + 1;
+		p += 1 + length;
+		if (length == 0 || (length == 1 && part[0] == '.')) {
+			continue;
+		}
+		if (length == 2 && part[0] == '.' && part[1] == '.') {
+			while (w > 0 && ret[--w] != '/') {
+			}
+			continue;
+		}
+		if (w + 1 + length + 1 > cap) {
+			break;
+		}
+		ret[w++] = '/';
+		memcpy(ret + w, part, length);
+		w += length;
+	}
+	if (w == 0) {
+		ret[w++] = '/';
+	}
+	ret[w] = 0;
+}
+
+static void read_mounts(struct kernel_names *n)
+{
+	char line[1024], root[256], path[256];
+	unsigned major, minor;
+	FILE *f = fopen("/proc/self/mountinfo", "re");
+	n->mounts = 0;
+	while (f && n->mounts < MOUNTS_MAX && fgets(line, sizeof line, f)) {
+		if (sscanf(line, "%*u %*u %u:%u %255s %255s", &major, &minor, root, path) == 4 &&
+		    strcmp(root, "/") == 0) {
+			struct mount *m = &n->mount[n->mounts++];
+			m->device = major << 20 | minor;
+			snprintf(m->path, sizeof m->path, "%s", strcmp(path, "/") == 0 ? "" : path);
+		}
+	}
+	if (f) {
+		fclose(f);
+	}
+}
+
+const char *kernel_names_mount(struct kernel_names *n, uint32_t device)
+{
+	for (int again = 0; again < 2; again++) {
+		for (uint32_t i = 0; i < n->mounts; i++) {
+			if (n->mount[i].device == device) {
+				return n->mount[i].path;
+			}
+		}
+		if (again == 0) {
+			read_mounts(n);
+		}
+	}
+	return "";
+}
