@@ -153,6 +153,10 @@ const char *kernel_hook_name(unsigned hook)
 
 const struct kernel_area *kernel_area_of(unsigned hook, unsigned *ret_index)
 {
+	if (hook == KBPF_FILE_NAME) { /* whoever it was that came across the file */
+		*ret_index = AREA_FILE;
+		return &kernel_areas[AREA_FILE];
+	}
 	for (unsigned i = 0; i < kernel_program_count; i++) {
 		for (const uint16_t *h = kernel_programs[i].hooks; *h; h++) {
 			if (*h == HOOK(hook)) {

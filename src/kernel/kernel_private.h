@@ -73,6 +73,7 @@ struct kernel {
 	struct kernel_perf *perf;
 	struct kernel_perf_record *ahead; /* by ring: the next record, when `has` */
 	bool *has;
+	uint64_t *next; /* by ring, while draining: the time of its next record */
 	struct kernel_sources *sources; /* BPF */
 	struct kernel_table *threads;
 	struct kernel_stats stats;

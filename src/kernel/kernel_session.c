@@ -135,34 +135,70 @@ static int update_sources(struct kernel *k, struct diag *d)
 	return err;
 }
 
-/* The rings of one processor, perf's and BPF's, merged by time. What is newer than `until` stays for
- * the next time: something older may still be on its way into the other ring. */
-static bool drain_cpu(struct kernel *k, uint32_t i, uint64_t until)
+/* The next record of a processor, perf's or BPF's; what is newer than `until` stays for the next time:
+ * something older may still be on its way into the other ring. UINT64_MAX: none. */
+static uint64_t next_time(struct kernel *k, uint32_t i, uint64_t until, const struct kbpf_record **ret_raw)
 {
-	uint32_t cpu = kernel_perf_cpu(k->perf, i);
-	for (bool any = false;; any = true) {
-		struct kernel_perf_record *p = &k->ahead[i];
-		uint64_t time = UINT64_MAX;
-		k->has[i] = k->has[i] || kernel_perf_next(k->perf, i, p);
-		const struct kbpf_record *raw = kernel_sources_peek(k->sources, cpu, until, &time);
-		if (raw && (!k->has[i] || time < p->time)) {
-			kernel_sources_take(k->sources, cpu, raw);
-		} else if (k->has[i] && p->time <= until) {
-			kernel_on_record(k, p);
-			k->has[i] = false;
+	uint64_t time = UINT64_MAX;
+	k->has[i] = k->has[i] || kernel_perf_next(k->perf, i, &k->ahead[i]);
+	*ret_raw = kernel_sources_peek(k->sources, kernel_perf_cpu(k->perf, i), until, &time);
+	if (k->has[i] && k->ahead[i].time <= until && k->ahead[i].time <= time) {
+		*ret_raw = NULL;
+		time = k->ahead[i].time;
+	}
+	return time;
+}
+
+/* Everything of one processor up to `limit`; returns the time of what comes then. */
+static uint64_t drain_cpu(struct kernel *k, uint32_t i, uint64_t until, uint64_t limit)
+{
+	const struct kbpf_record *raw;
+	for (;;) {
+		uint64_t time = next_time(k, i, until, &raw);
+		if (time > limit || time == UINT64_MAX) {
+			return time;
+		}
+		if (raw) {
+			kernel_sources_take(k->sources, kernel_perf_cpu(k->perf, i), raw);
 		} else {
+			kernel_on_record(k, &k->ahead[i]);
+			k->has[i] = false;
+		}
+	}
+}
+
+/* All processors, by time: what a file is called may have been said on another one. */
+static bool drain_merged(struct kernel *k, uint64_t until)
+{
+	const struct kbpf_record *raw;
+	uint32_t n = kernel_perf_cpus(k->perf);
+	bool any = false;
+	for (uint32_t i = 0; i < n; i++) {
+		k->next[i] = next_time(k, i, until, &raw);
+	}
+	for (;;) {
+		uint32_t first = 0;
+		uint64_t other = UINT64_MAX;
+		for (uint32_t i = 1; i < n; i++) {
+			if (k->next[i] < k->next[first]) {
+				other = k->next[first];
+				first = i;
+			} else if (k->next[i] < other) {
+				other = k->next[i];
+			}
+		}
+		if (n == 0 || k->next[first] == UINT64_MAX) {
 			return any;
 		}
+		k->next[first] = drain_cpu(k, first, until, other);
+		any = true;
 	}
 }
 
 static bool drain(struct kernel *k, uint64_t until)
 {
-	bool any = false;
 	uint64_t time;
-	for (uint32_t i = 0; i < kernel_perf_cpus(k->perf); i++) {
-		any = drain_cpu(k, i, until) || any;
-	}
+	bool any = drain_merged(k, until);
 	/* Processors that perf found switched off when this began. */
 	for (uint32_t cpu = 0; cpu < kernel_sources_cpus(k->sources); cpu++) {
 		for (const struct kbpf_record *raw;
@@ -383,7 +419,8 @@ int kernel_open(const struct kernel_engine_options *o, const struct kernel_outpu
 	}
 	k->ahead = calloc(kernel_perf_cpus(k->perf), sizeof *k->ahead);
 	k->has = calloc(kernel_perf_cpus(k->perf), sizeof *k->has);
-	err = k->ahead && k->has ? kernel_sources_open(k, &k->sources) : -ENOMEM;
+	k->next = calloc(kernel_perf_cpus(k->perf), sizeof *k->next);
+	err = k->ahead && k->has && k->next ? kernel_sources_open(k, &k->sources) : -ENOMEM;
 	if (err < 0) {
 		goto fail;
 	}
@@ -409,6 +446,7 @@ void kernel_close(struct kernel *k)
 	kernel_table_destroy(k->threads);
 	free(k->ahead);
 	free(k->has);
+	free(k->next);
 	free(k);
 }
 
