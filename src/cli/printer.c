@@ -388,7 +388,9 @@ static void print_text(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	static const char *const levels[] = {"", "critical", "error", "warning", "info", "verbose"};
 	const EVENT_HEADER *h = &e->EventHeader;
 	struct strbuf *b = &p->line;
-	const char *name = openetw_provider_name(p->decoder, e);
+	const char *provider, *name;
+	openetw_text_clear(&p->text);
+	note(p, openetw_decode_text_named(p->decoder, e, &p->text, &provider, &name));
 	unsigned cpu = GetEventProcessorIndex(e);
 	strbuf_adds(b, time);
 	strbuf_adds(b, cpu < 10 ? " [00" : cpu < 100 ? " [0" : " [");
@@ -396,17 +398,15 @@ static void print_text(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	strbuf_adds(b, "] ");
 	const struct openetw_event_origin *o = cli_view_origin(p->view);
 	add_origin(b, o);
-	strbuf_adds(b, name);
+	strbuf_adds(b, provider);
 	strbuf_addc(b, '/');
-	strbuf_adds(b, openetw_event_name(p->decoder, e));
+	strbuf_adds(b, name);
 	UCHAR level = h->EventDescriptor.Level;
 	if (level && level < BASE_ARRAY_LEN(levels)) {
 		strbuf_adds(b, " <");
 		strbuf_adds(b, levels[level]);
 		strbuf_addc(b, '>');
 	}
-	openetw_text_clear(&p->text);
-	note(p, openetw_decode_text(p->decoder, e, &p->text));
 	if (p->text.length) {
 		strbuf_addc(b, ' ');
 		strbuf_add(b, p->text.data, p->text.length);

@@ -458,33 +458,36 @@ int openetw_decode_json(struct openetw_decoder *d, const EVENT_RECORD *r, struct
 	return err < 0 ? err : decode_json(d, &s, &p, t);
 }
 
+static int decode_text(struct openetw_decoder *d, const struct schema_record *s,
+		       struct schema_payload *p, struct openetw_text *t)
+{
+	if (p->event) {
+		size_t at = t->length;
+		if (p->event->source == SCHEMA_SOURCE_WPP) {
+			return result(t, message_text(p, t));
+		}
+		int err = schema_walk_text(p, t);
+		if (is_other_width(d, s, p, err)) {
+			out_cut(t, at);
+			err = schema_walk_text(p, t);
+		}
+		return result(t, err);
+	}
+	explain_missing(d, s);
+	out_str(t, "_raw=");
+	out_hex_bytes(t, s->payload, s->payload_bytes, false);
+	out_str(t, " _reason=\"");
+	out_utf8(t, d->reason, strlen(d->reason), true);
+	out_char(t, '"');
+	return t->failed ? -ENOMEM : OPENETW_NO_SCHEMA;
+}
+
 int openetw_decode_text(struct openetw_decoder *d, const EVENT_RECORD *r, struct openetw_text *t)
 {
 	struct schema_record s;
 	struct schema_payload p;
 	int err = prepare(d, r, &s, &p);
-	if (err < 0) {
-		return err;
-	}
-	if (p.event) {
-		size_t at = t->length;
-		if (p.event->source == SCHEMA_SOURCE_WPP) {
-			return result(t, message_text(&p, t));
-		}
-		err = schema_walk_text(&p, t);
-		if (is_other_width(d, &s, &p, err)) {
-			out_cut(t, at);
-			err = schema_walk_text(&p, t);
-		}
-		return result(t, err);
-	}
-	explain_missing(d, &s);
-	out_str(t, "_raw=");
-	out_hex_bytes(t, s.payload, s.payload_bytes, false);
-	out_str(t, " _reason=\"");
-	out_utf8(t, d->reason, strlen(d->reason), true);
-	out_char(t, '"');
-	return t->failed ? -ENOMEM : OPENETW_NO_SCHEMA;
+	return err < 0 ? err : decode_text(d, &s, &p, t);
 }
 
 /* A field of ours whose text needs no escaping. */
@@ -613,9 +616,11 @@ void openetw_event_names(struct openetw_decoder *d, const EVENT_RECORD *r, const
 	}
 }
 
-int openetw_decode_json_named(struct openetw_decoder *d, const EVENT_RECORD *r,
-			      struct openetw_text *t, const char **ret_provider,
-			      const char **ret_event)
+typedef int decode_fn(struct openetw_decoder *d, const struct schema_record *s,
+		      struct schema_payload *p, struct openetw_text *t);
+
+static int decode_named(struct openetw_decoder *d, const EVENT_RECORD *r, struct openetw_text *t,
+			const char **ret_provider, const char **ret_event, decode_fn *decode)
 {
 	struct schema_record s;
 	struct schema_payload p;
@@ -624,10 +629,24 @@ int openetw_decode_json_named(struct openetw_decoder *d, const EVENT_RECORD *r,
 	if (err < 0) {
 		return err;
 	}
-	err = decode_json(d, &s, &p, t);
+	err = decode(d, &s, &p, t);
 	*ret_event = event_name(&d->name, &s, p.event);
 	*ret_provider = provider_name(d, &d->provider_name, &s, p.event);
 	return err;
+}
+
+int openetw_decode_json_named(struct openetw_decoder *d, const EVENT_RECORD *r,
+			      struct openetw_text *t, const char **ret_provider,
+			      const char **ret_event)
+{
+	return decode_named(d, r, t, ret_provider, ret_event, decode_json);
+}
+
+int openetw_decode_text_named(struct openetw_decoder *d, const EVENT_RECORD *r,
+			      struct openetw_text *t, const char **ret_provider,
+			      const char **ret_event)
+{
+	return decode_named(d, r, t, ret_provider, ret_event, decode_text);
 }
 
 const char *openetw_event_name(struct openetw_decoder *d, const EVENT_RECORD *r)
