@@ -71,6 +71,10 @@ OPENETW_API int openetw_decode_text_named(struct openetw_decoder *d, const struc
  * the whole payload without a schema. Newer builds of Windows append fields. */
 OPENETW_API size_t openetw_decoder_unread(const struct openetw_decoder *d);
 
+/* Why the event last decoded could not be, or not wholly, and what to supply; "" when it was. Valid
+ * until the next call with this decoder. */
+OPENETW_API const char *openetw_decoder_reason(struct openetw_decoder *d);
+
 struct openetw_field {
 	const char *name; /* UTF-8 */
 	size_t name_length;
