@@ -318,6 +318,22 @@ uint32_t etwd_session_timer(struct session *s, uint32_t timer)
 	return timer / 1000 + (timer % 1000 != 0);
 }
 
+static uint32_t check_unique(struct etwd *d, const struct session *s, const char **ret_why)
+{
+	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
+		struct session *o = d->session[i];
+		if (!o || (d->system && o->uid != s->uid)) {
+			continue;
+		}
+		if (utf16_equal_nocase(o->name, s->name) ||
+		    (!guid_is_zero(&s->guid) && guid_equal(&o->guid, &s->guid))) {
+			*ret_why = "a session with this name or GUID is running";
+			return 183;
+		}
+	}
+	return 0;
+}
+
 /* Takes what the message says into a new session. Win32 code; *ret_why says more. */
 static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_session *p,
 			     struct session *s, const char **ret_why)
@@ -348,6 +364,13 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 		*ret_why = "the name of a new-file session must hold %d";
 		return 87;
 	}
+	s->uid = c->uid;
+	s->guid = p->guid;
+	/* Before the file: a program that is started twice is told of the session, not of its file. */
+	code = check_unique(d, s, ret_why);
+	if (code != 0) {
+		return code;
+	}
 	if (s->log_file) {
 		code = etwd_session_path(d, c, s->log_file, p->log_file_len, NULL, &s->path,
 					 ret_why);
@@ -355,8 +378,6 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 			return code;
 		}
 	}
-	s->uid = c->uid;
-	s->guid = p->guid;
 	s->mode = p->log_file_mode;
 	s->clock = p->clock ? p->clock : 1;
 	if (s->clock == 3 && d->clock_kind != CLOCK_KIND_TSC) {
@@ -420,22 +441,6 @@ uint32_t etwd_session_path(struct etwd *d, struct conn *c, const uint16_t *name,
 	return *ret ? 0 : 8;
 }
 
-static uint32_t check_unique(struct etwd *d, const struct session *s, const char **ret_why)
-{
-	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
-		struct session *o = d->session[i];
-		if (!o || (d->system && o->uid != s->uid)) {
-			continue;
-		}
-		if (utf16_equal_nocase(o->name, s->name) ||
-		    (!guid_is_zero(&s->guid) && guid_equal(&o->guid, &s->guid))) {
-			*ret_why = "a session with this name or GUID is running";
-			return 183;
-		}
-	}
-	return 0;
-}
-
 static uint32_t take_place(struct etwd *d, struct session *s, const char **ret_why)
 {
 	uint64_t bytes = (uint64_t)s->options.buffer_size_kb * 1024 * s->options.maximum_buffers;
@@ -489,7 +494,6 @@ void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_messa
 	LIST_INIT(&s->enables);
 	LIST_INIT(&s->consumers);
 	code = session_read(d, c, &p, s, &why);
-	code = code ? code : check_unique(d, s, &why);
 	if (code == 0 && !guid_is_zero(&s->guid) &&
 	    !etwd_access_allows(d, &s->guid, c, rights_to_control(s->mode, s->path != NULL))) {
 		code = 5;
