@@ -126,6 +126,12 @@ OPENETW_API uint32_t openetw_session_query(const char *session_name,
 OPENETW_API uint32_t openetw_session_limit(const char *session_name, uint64_t expires,
 					   uint64_t quota_bytes, uint32_t owner_pid);
 
+/* For a session in new-file mode: the next file begins whenever `seconds` are over, besides when one is
+ * full (0: only then), and only the last `keep` files stay (0: all). ERROR_INVALID_PARAMETER for
+ * other sessions. */
+OPENETW_API uint32_t openetw_session_rotate(const char *session_name, uint32_t seconds,
+					    uint32_t keep);
+
 /* The name (UTF-8, terminated, cut at `size` bytes) that the provider with these 16 bytes of GUID said
  * when it registered. ERROR_NOT_FOUND: it is not registered or did not say one. */
 OPENETW_API uint32_t openetw_registered_name(const void *guid, char *name, uint32_t size);

@@ -10,6 +10,8 @@ static const struct cli_option options[] = {
 	 NULL},
 	{0, "quota", "SIZE", "stop it when it has written so much: 500MB, 10GB", NULL},
 	{0, "with-pid", "PID", "stop it when this process ends ($$: with this shell)", NULL},
+	{0, "new-file-every", "TIME", "newfile mode: the next file so often, besides when one is full", NULL},
+	{0, "keep-files", "N", "newfile mode: only the last N files stay", NULL},
 	CLI_SESSION_OPTIONS,
 	CLI_ENABLE_OPTIONS,
 	{0},
@@ -39,8 +41,13 @@ static int run(struct cli_args *a)
 	if (!cli_props_from_args(a, &p, file, realtime)) {
 		return CLI_USAGE;
 	}
-	uint64_t expire = 0, quota = 0, pid = 0;
-	if (!cli_duration(a, "expire", 1000000000, 1, UINT32_MAX, &expire) ||
+	if (cli_value(a, "new-file-every", NULL) && p.p.MaximumFileSize == 0) {
+		p.p.MaximumFileSize = 1u << 20; /* by time alone */
+	}
+	uint64_t expire = 0, quota = 0, pid = 0, every = 0, keep = 0;
+	if (!cli_duration(a, "new-file-every", 1000000000, 1, 4294967, &every) ||
+	    !cli_number(a, "keep-files", 1, UINT32_MAX, &keep) ||
+	    !cli_duration(a, "expire", 1000000000, 1, UINT32_MAX, &expire) ||
 	    !cli_size(a, "quota", 1 << 20, 1, UINT32_MAX, &quota) ||
 	    !cli_number(a, "with-pid", 1, INT32_MAX, &pid)) {
 		return CLI_USAGE;
@@ -65,6 +72,14 @@ static int run(struct cli_args *a)
 					     quota << 20, (uint32_t)pid);
 		if (code) {
 			int status = cli_fail(a, code, "cannot limit '%s'", name);
+			ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
+			return status;
+		}
+	}
+	if (every || keep) {
+		code = openetw_session_rotate(name, (uint32_t)every, (uint32_t)keep);
+		if (code) {
+			int status = cli_fail(a, code, "cannot rotate the files of '%s'", name);
 			ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
 			return status;
 		}

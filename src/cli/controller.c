@@ -100,10 +100,13 @@ uint32_t controller_start(const struct saved_session *s, const char **ret_what)
 			}
 		}
 	}
-	if (code == 0 && (s->expire_s || s->quota)) {
-		code = openetw_session_limit(
-			s->name, s->expire_s ? clock_filetime() + s->expire_s * 10000000ull : 0,
-			s->quota, 0);
+	if (code == 0 && (s->expire_s || s->quota || s->end_filetime)) {
+		uint64_t end = s->expire_s ? clock_filetime() + s->expire_s * 10000000ull : UINT64_MAX;
+		end = BASE_MIN(end, s->end_filetime ? s->end_filetime : UINT64_MAX);
+		code = openetw_session_limit(s->name, end == UINT64_MAX ? 0 : end, s->quota, 0);
+	}
+	if (code == 0 && (s->rotate_s || s->keep_files)) {
+		code = openetw_session_rotate(s->name, s->rotate_s, s->keep_files);
 	}
 	if (code) {
 		/* Stopping succeeds and would forget why we failed. */

@@ -111,4 +111,22 @@ bool wpr_kernel_stop(struct wpr *w, char *ret_file, size_t cap, struct wpr_total
 uint32_t wpr_enable(TRACEHANDLE session, const struct profile_provider *p, uint32_t control,
 		    uint64_t keywords, uint32_t timeout_ms);
 
+/* ---- files while recording (wpr_parts.c) ----------------------------------------------------- */
+
+/* FileMax: that many files of MaximumFileSize, the last ones; 0: one file. */
+uint32_t wpr_files_kept(const struct wpr *w, const struct profile_collector *c);
+/* What the collector's file is called: as the profile says (FileName), where that is a name of its own. With
+ * %d when there are several. */
+void wpr_part_path(const struct wpr *w, const struct profile_collector *c, unsigned index, char *out,
+		   size_t cap);
+/* Those that are there, in order; -ENOMEM when `each` is false. */
+int wpr_each_part(const struct wpr *w, const struct profile_collector *c, unsigned index,
+		  bool (*each)(void *ctx, const char *path), void *ctx);
+struct wpr_parts {
+	char **file; /* heap, each and all */
+	unsigned count;
+};
+bool wpr_collect_part(void *ctx, const char *path); /* ctx: struct wpr_parts */
+bool wpr_remove_part(void *ctx, const char *path);
+
 #endif

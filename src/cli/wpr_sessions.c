@@ -27,11 +27,6 @@ static bool recorded(const struct profile_collector *c)
 	return c->kind == PROFILE_EVENT && !c->private_session && !c->process_private;
 }
 
-static void part_path(const struct wpr *w, unsigned index, char *out, size_t cap)
-{
-	snprintf(out, cap, "%s/collector%u.etl", w->work, index);
-}
-
 bool wpr_sessions_run(const struct wpr *w)
 {
 	for (const struct profile_collector *c = w->profile->collectors; c; c = c->next) {
@@ -253,7 +248,11 @@ static void properties(const struct wpr *w, const struct profile_collector *c, u
 		p->p.MaximumFileSize = c->file_most_mb;
 		p->p.MaximumBuffers = count;
 		p->p.LogFileMode |= c->realtime ? EVENT_TRACE_REAL_TIME_MODE : 0u;
-		part_path(w, index, p->file, sizeof p->file);
+		wpr_part_path(w, c, index, p->file, sizeof p->file);
+	}
+	if (wpr_files_kept(w, c)) {
+		p->p.LogFileMode &= ~(ULONG)EVENT_TRACE_FILE_MODE_SEQUENTIAL;
+		p->p.LogFileMode |= EVENT_TRACE_FILE_MODE_NEWFILE;
 	}
 	p->p.LogFileMode |= c->secure ? ETW_SECURE_MODE : 0u;
 }
@@ -347,6 +346,12 @@ static int start_collector(struct wpr *w, struct profile_collector *c, unsigned 
 	}
 	if (code) {
 		return wpr_fail_call(code, "cannot start the session '%s'", name);
+	}
+	if (wpr_files_kept(w, c)) {
+		code = openetw_session_rotate(name, 0, wpr_files_kept(w, c));
+		if (code) {
+			return wpr_fail_call(code, "cannot limit the files of '%s'", name);
+		}
 	}
 	if (w->settle) {
 		let_providers_come();
@@ -500,23 +505,16 @@ static int save_one(struct wpr *w, const char *name, const char *file, struct wp
 
 int wpr_sessions_save(struct wpr *w, char ***ret_files, unsigned *ret_count, struct wpr_totals *t)
 {
-	unsigned index = 0, n = 0;
-	for (const struct profile_collector *c = w->profile->collectors; c; c = c->next) {
-		n++;
-	}
-	char **files = calloc(n + 2, sizeof *files);
-	if (!files) {
-		return wpr_fail_call(ERROR_NOT_ENOUGH_MEMORY, "cannot save");
-	}
+	unsigned index = 0;
+	struct wpr_parts parts = {0};
 	memset(t, 0, sizeof *t);
 	int status = CLI_OK;
-	n = 0;
 	for (const struct profile_collector *c = w->profile->collectors; c && status == CLI_OK;
 	     index += recorded(c), c = c->next) {
 		char name[512], file[2100];
 		struct cli_props p;
 		wpr_session_name(w->instance, c, name, sizeof name);
-		part_path(w, index, file, sizeof file);
+		wpr_part_path(w, c, index, file, sizeof file);
 		if (!recorded(c)) {
 			continue;
 		}
@@ -529,18 +527,16 @@ int wpr_sessions_save(struct wpr *w, char ***ret_files, unsigned *ret_count, str
 			status = save_one(w, name, file, t);
 			t->sessions += status == CLI_OK;
 		}
-		if (status == CLI_OK && access(file, R_OK) == 0) {
-			files[n] = strdup(file);
-			n += files[n] != NULL;
+		if (status == CLI_OK && wpr_each_part(w, c, index, wpr_collect_part, &parts) < 0) {
+			status = wpr_fail_call(ERROR_NOT_ENOUGH_MEMORY, "cannot save");
 		}
 	}
 	char kernel[4096];
 	if (status == CLI_OK && wpr_kernel_stop(w, kernel, sizeof kernel, t)) {
-		files[n] = strdup(kernel);
-		n += files[n] != NULL;
+		wpr_collect_part(&parts, kernel);
 	}
-	*ret_files = files;
-	*ret_count = n;
+	*ret_files = parts.file;
+	*ret_count = parts.count;
 	return status;
 }
 
@@ -548,7 +544,7 @@ void wpr_sessions_cancel(struct wpr *w)
 {
 	unsigned index = 0;
 	for (const struct profile_collector *c = w->profile->collectors; c; index += recorded(c), c = c->next) {
-		char name[512], file[2100];
+		char name[512];
 		struct cli_props p;
 		if (!recorded(c)) {
 			continue;
@@ -557,8 +553,7 @@ void wpr_sessions_cancel(struct wpr *w)
 		cli_props_init(&p);
 		ControlTraceA(0, name, &p.p, EVENT_TRACE_CONTROL_STOP);
 		if (*w->work) {
-			part_path(w, index, file, sizeof file);
-			unlink(file);
+			wpr_each_part(w, c, index, wpr_remove_part, NULL);
 		}
 	}
 	struct wpr_totals t = {0};
@@ -602,8 +597,14 @@ void wpr_sessions_explain(const struct wpr *w)
 		} else {
 			printf(" -o '%s'", p.file);
 			if (p.p.MaximumFileSize) {
-				printf(" -m %s --max-size %uMB", c->circular ? "circular" : "sequential",
+				printf(" -m %s --max-size %uMB",
+				       c->circular	    ? "circular"
+				       : wpr_files_kept(w, c) ? "newfile"
+							    : "sequential",
 				       p.p.MaximumFileSize);
+				if (wpr_files_kept(w, c)) {
+					printf(" --keep-files %u", wpr_files_kept(w, c));
+				}
 			}
 			printf("\n");
 		}

@@ -8,7 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static uint32_t call(const char *session_name, uint32_t code, struct proto_session *inout)
+struct rotation {
+	uint32_t ms, keep;
+};
+
+static uint32_t call_with(const char *session_name, uint32_t code, struct proto_session *inout,
+			  const struct rotation *rotation)
 {
 	uint16_t name[CONTROL_NAME_MAX + 1];
 	inout->name = name;
@@ -22,6 +27,10 @@ static uint32_t call(const char *session_name, uint32_t code, struct proto_sessi
 	proto_begin(&w, req, sizeof req, PROTO_CONTROL, 1);
 	proto_put_u32(&w, PROTO_TAG_CONTROL_CODE, code);
 	proto_put_session(&w, inout);
+	if (rotation) {
+		proto_put_u32(&w, PROTO_TAG_TIMEOUT_MS, rotation->ms);
+		proto_put_u32(&w, PROTO_TAG_COUNT, rotation->keep);
+	}
 	error = control_call(req, proto_end(&w), false, 10000, reply);
 	if (error == ERROR_SUCCESS && !proto_get_session(&reply->message, inout)) {
 		error = ERROR_INVALID_DATA;
@@ -29,6 +38,21 @@ static uint32_t call(const char *session_name, uint32_t code, struct proto_sessi
 	inout->name = inout->log_file = NULL; /* they would point into the reply */
 	free(reply);
 	return error;
+}
+
+static uint32_t call(const char *session_name, uint32_t code, struct proto_session *inout)
+{
+	return call_with(session_name, code, inout, NULL);
+}
+
+uint32_t openetw_session_rotate(const char *session_name, uint32_t seconds, uint32_t keep)
+{
+	struct proto_session s = {0};
+	struct rotation r = {seconds * 1000, keep};
+	if (!session_name || seconds > UINT32_MAX / 1000) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	return call_with(session_name, PROTO_CONTROL_ROTATION, &s, &r);
 }
 
 uint32_t openetw_session_query(const char *session_name, struct openetw_session *session)
