@@ -310,6 +310,7 @@ static int update_live(struct task *t)
 	t->s.maximum_buffers = p.p.MaximumBuffers;
 	t->s.flush_timer = p.p.FlushTimer;
 	t->s.maximum_file_size = p.p.MaximumFileSize;
+	ULONG flags = p.p.EnableFlags;
 	struct saved_session before = t->s;
 	static const char *const fixed[] = {"bs", "ct", "f", "a", "ow", "v", "ul"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(fixed); i++) {
@@ -331,12 +332,20 @@ static int update_live(struct task *t)
 		       before.maximum_buffers != t->s.maximum_buffers ||
 		       before.flush_timer != t->s.flush_timer ||
 		       before.maximum_file_size != t->s.maximum_file_size;
+	for (uint32_t i = 0; i < t->s.provider_count; i++) {
+		if (controller_is_kernel(&t->s.provider[i])) { /* flags, not an enable */
+			flags = t->s.provider[i].enabled ? flags | (ULONG)t->s.provider[i].any
+							 : flags & ~(ULONG)t->s.provider[i].any;
+			changed = true;
+		}
+	}
 	if (changed && explain) {
 		puts("# the session itself changes with UpdateTrace; openetw has no verb for that");
 	}
 	if (changed && !explain) {
 		cli_props_init(&p);
 		p.p.LogFileMode = t->s.mode;
+		p.p.EnableFlags = flags; /* none would end its kernel events */
 		p.p.MaximumBuffers = t->s.maximum_buffers;
 		p.p.FlushTimer = t->s.flush_timer;
 		p.p.MaximumFileSize = t->s.maximum_file_size;
@@ -351,6 +360,9 @@ static int update_live(struct task *t)
 		}
 	}
 	for (uint32_t i = 0; i < t->s.provider_count; i++) {
+		if (controller_is_kernel(&t->s.provider[i])) {
+			continue;
+		}
 		if (explain) {
 			controller_explain_enable(stdout, t->name, &t->s.provider[i]);
 			continue;

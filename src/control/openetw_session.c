@@ -78,6 +78,49 @@ uint32_t openetw_session_query(const char *session_name, struct openetw_session 
 	return error;
 }
 
+uint32_t openetw_session_kernel(const char *session_name, struct openetw_kernel *kernel)
+{
+	uint16_t name[CONTROL_NAME_MAX + 1];
+	uint8_t req[4096];
+	struct proto_writer w;
+	struct proto_session s = {.name = name};
+	if (!session_name || !kernel || kernel->size != sizeof *kernel) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	uint32_t error = control_name(session_name, false, name, &s.name_len);
+	struct control_reply *reply = error ? NULL : malloc(sizeof *reply);
+	if (error || !reply) {
+		return error ? error : ERROR_NOT_ENOUGH_MEMORY;
+	}
+	proto_begin(&w, req, sizeof req, PROTO_CONTROL, 1);
+	proto_put_u32(&w, PROTO_TAG_CONTROL_CODE, EVENT_TRACE_CONTROL_QUERY);
+	proto_put_session(&w, &s);
+	error = control_call(req, proto_end(&w), false, 10000, reply);
+	const struct proto_message *m = &reply->message;
+	const uint8_t *p;
+	size_t n;
+	if (error == ERROR_SUCCESS && (!proto_get(m, PROTO_TAG_KERNEL_MASK, &p, &n) || n != sizeof kernel->masks)) {
+		error = ERROR_NOT_FOUND;
+	}
+	if (error == ERROR_SUCCESS) {
+		*kernel = (struct openetw_kernel){.size = sizeof *kernel};
+		memcpy(kernel->masks, p, n);
+		if (proto_get(m, PROTO_TAG_KERNEL_STACKS, &p, &n) && n <= sizeof kernel->stack) {
+			memcpy(kernel->stack, p, n);
+			kernel->stacks = (uint32_t)(n / 2);
+		}
+		proto_get_str(m, PROTO_TAG_KERNEL_NOTE, kernel->note, sizeof kernel->note);
+		if (proto_get(m, PROTO_TAG_KERNEL_COST, &p, &n) && n >= 32) {
+			kernel->cpu_ns = le64_get(p);
+			kernel->memory = le64_get(p + 8);
+			kernel->restarts = (uint32_t)le64_get(p + 16);
+			kernel->collector_pid = (uint32_t)le64_get(p + 24);
+		}
+	}
+	free(reply);
+	return error;
+}
+
 uint32_t openetw_session_limit(const char *session_name, uint64_t expires, uint64_t quota_bytes,
 			       uint32_t owner_pid)
 {
