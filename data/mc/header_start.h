@@ -25,6 +25,7 @@
  *                                            what the write macros ask first
  *   MCGEN_HAVE_EVENTSETINFORMATION           0: do without, 1: call it, 2: look for it at run time
  *   MCGEN_GETLENGTHSID, MCGEN_PENABLECALLBACK, ETW_INLINE
+ *   MCGEN_NO_EMBEDDED_MANIFEST               programs do not carry the manifest in a section
  */
 
 #include <string.h>

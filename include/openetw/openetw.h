@@ -43,6 +43,26 @@ struct openetw_problem {
  * ProcessTrace has returned, and before CloseTrace. */
 OPENETW_API uint32_t openetw_trace_next_problem(uint64_t trace, struct openetw_problem *problem);
 
+/* When something was lost while a trace was recorded, as far as its file shows it: buffers that say so,
+ * and numbers of buffers that are not there. How much it was in all, the header says (EventsLost,
+ * BuffersLost); losses told in events of their own (live) are not among these. */
+#define OPENETW_LOST_EVENTS	 1u /* events of one processor */
+#define OPENETW_LOST_BUFFERS	 2u /* buffers */
+#define OPENETW_LOST_BACKUP	 3u /* parts of what a real-time session put aside */
+#define OPENETW_LOST_MISSING	 4u /* `count` buffers are not there: empty ones dropped, or lost */
+#define OPENETW_LOST_OVERWRITTEN 5u /* the oldest `count` buffers of a ring, by intention */
+#define OPENETW_LOST_LATEST	 6u /* the last loss of one processor was at this time */
+struct openetw_loss_range {
+	uint32_t size; /* in: sizeof(struct openetw_loss_range) */
+	uint32_t kind;
+	uint32_t processor; /* 0xFFFFFFFF: not of one processor */
+	uint32_t reserved;
+	uint64_t count; /* of buffers; 0: nobody knows */
+	uint64_t from, to; /* FILETIME */
+};
+/* The next one of an open trace, each once; codes as of openetw_trace_next_problem(). */
+OPENETW_API uint32_t openetw_trace_next_loss(uint64_t trace, struct openetw_loss_range *range);
+
 /* Called now and then with the number of events done; false ends the work. */
 typedef bool openetw_merge_progress_fn(void *ctx, uint64_t events);
 #define OPENETW_MERGE_COMPRESS 1u

@@ -268,6 +268,8 @@ uint64_t clock_filetime(void);
 /* A raw tick and the FILETIME of the same instant, read as one pair (best of several tries). */
 void clock_pair(uint64_t *ret_raw, uint64_t *ret_filetime);
 uint64_t clock_boot_filetime(void);
+/* The same moment as a raw tick of that clock and as CLOCK_MONOTONIC in nanoseconds. */
+void clock_pair_system(enum clock_kind k, uint64_t *ret_raw, uint64_t *ret_ns);
 /* a*b/c without overflow (c != 0). */
 static inline uint64_t clock_muldiv(uint64_t a, uint64_t b, uint64_t c)
 {

@@ -156,6 +156,21 @@ void clock_pair(uint64_t *ret_raw, uint64_t *ret_filetime)
 	}
 }
 
+void clock_pair_system(enum clock_kind k, uint64_t *ret_raw, uint64_t *ret_ns)
+{
+	uint64_t best = UINT64_MAX;
+	for (int i = 0; i < 3; i++) {
+		uint64_t a = clock_now_of(k);
+		uint64_t ns = clock_read_system_ns();
+		uint64_t b = clock_now_of(k);
+		if (b - a < best) {
+			best = b - a;
+			*ret_raw = a + (b - a) / 2;
+			*ret_ns = ns;
+		}
+	}
+}
+
 uint64_t clock_boot_filetime(void)
 {
 	return clock_filetime() - read_ns(CLOCK_BOOTTIME) / 100;

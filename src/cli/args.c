@@ -172,14 +172,15 @@ void cli_help(FILE *f, const struct cli_command *c)
 
 void cli_help_all(FILE *f)
 {
-	fprintf(f, "Usage: openetw VERB [OPTIONS] …\n\n"
+	fprintf(f, "Usage: openetw [--system] VERB [OPTIONS] …\n\n"
 		   "Event Tracing for Windows on Linux: record, watch and read ETW "
 		   "events.\n\nVerbs:\n");
 	for (int i = 0; cli_commands[i]; i++) {
 		fprintf(f, "  %-12s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
 	}
 	fprintf(f,
-		"\n'openetw help VERB' tells more. First steps:\n"
+		"\n--system before the verb: the sessions of the instance for all users instead of "
+		"yours.\n'openetw help VERB' tells more. First steps:\n"
 		"  openetw run -p MyCompany.MyProvider -- ./my-program    record a program\n"
 		"  openetw dump openetw.etl                               read what was recorded\n"
 		"  openetw stats openetw.etl                              count it\n"

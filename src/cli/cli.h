@@ -18,6 +18,7 @@
 #define CLI_CLI_H
 
 #include "base/base.h"
+#include "saved/saved.h"
 
 #include <windows.h>
 #include <evntrace.h>
@@ -139,6 +140,21 @@ struct cli_provider {
  * of these. */
 bool cli_provider_guid(const char *text, GUID *ret);
 bool cli_provider_parse(const struct cli_args *a, const char *text, struct cli_provider *ret);
+/* Filters on their way into EnableTraceEx2. */
+struct cli_filters {
+	EVENT_FILTER_DESCRIPTOR d[MAX_EVENT_FILTERS_COUNT];
+	void *memory[MAX_EVENT_FILTERS_COUNT];
+	ULONG count;
+	bool stack; /* some choose who has stacks: EVENT_ENABLE_PROPERTY_STACK_TRACE is needed */
+};
+void cli_filters_init(struct cli_filters *f);
+/* A copy of these bytes. */
+bool cli_filters_put(struct cli_filters *f, uint32_t type, const void *p, size_t n);
+/* From text; *d says what is wrong with it. */
+bool cli_filters_add(struct cli_filters *f, enum saved_filter kind, const char *text, struct diag *d);
+const char *cli_filter_option(enum saved_filter kind); /* "event-id" */
+void cli_filters_finish(struct cli_filters *f);
+
 /* Enable with the filters the command line gives (--pid, --exe, --event-id, …). Win32 code. */
 uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session,
 			     const struct cli_provider *p, uint32_t timeout_ms);
@@ -158,9 +174,18 @@ void cli_provider_tell(const GUID *g, const char *name);
 		{0, "pid", "PID", "only from this process (repeatable, up to 8)", NULL},           \
 		{0, "exe", "NAME", "only from processes of this executable (a;b for several)",     \
 		 NULL},                                                                            \
+		{0, "event-id", "IDS", "only these event ids: 1,2,7 (or !1,2 for all but these)",   \
+		 NULL},                                                                            \
+		{0, "event-name", "NAMES",                                                         \
+		 "only TraceLogging events of these names: A,B (or !A,B for all but these)", NULL}, \
+		{0, "container", "ID",                                                             \
+		 "only from processes of this container or control group (a;b for several)", NULL}, \
+		{0, "stack-id", "IDS", "stacks for these event ids only: 1,2 (or !1,2)", NULL},     \
+		{0, "stack-name", "NAMES", "stacks for these TraceLogging events only: A,B (or !A,B)", \
+		 NULL},                                                                            \
 	{                                                                                          \
-		0, "event-id", "IDS", "only these event ids: 1,2,7 (or !1,2 for all but these)",   \
-			NULL                                                                       \
+		0, "stack-level", "LEVEL[:MASK]",                                                  \
+			"stacks for this level, and keywords, only: 2 or 4:0x10 (or !4)", NULL      \
 	}
 
 /* Options that describe a session; shared by start, run and live. */

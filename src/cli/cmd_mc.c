@@ -21,6 +21,7 @@ static const struct cli_option options[] = {
 	{0, "um", NULL, "macros without activity id (default)", NULL},
 	{0, "km", NULL, "macros whose first argument is an activity id or NULL", NULL},
 	{0, "n", NULL, "constants and descriptors only", NULL},
+	{0, "noembed", NULL, "programs with the header do not carry the manifest in a section", NULL},
 	{0, "b", NULL, "NAME_MSG00001.bin instead of MSG00001.bin; -z does so too", NULL},
 	{0, "v", NULL, "say what is written", NULL},
 	{0, NULL, NULL, NULL, NULL},
@@ -30,7 +31,7 @@ struct job {
 	struct cli_args *a;
 	struct mc_options mc;
 	const char *header_dir, *resource_dir, *base, *ext, *input;
-	bool prefixed, verbose;
+	bool prefixed, verbose, no_embed;
 	struct xml_doc doc;
 	struct manifest manifest;
 };
@@ -112,6 +113,7 @@ static int parse(struct job *j)
 			bool *to, on;
 		} flags[] = {{"um", &j->mc.activity, false}, {"km", &j->mc.activity, true},
 			     {"n", &j->mc.no_code, true},    {"b", &j->prefixed, true},
+			     {"noembed", &j->no_embed, true},
 			     {"v", &j->verbose, true},	     {"w", &j->verbose, j->verbose},
 			     {"W", &j->verbose, j->verbose}};
 		for (size_t k = 0; k < BASE_ARRAY_LEN(flags) && !done; k++) {
@@ -215,6 +217,25 @@ static int write_resources(const struct job *j, const struct mc *mc, struct strb
 	return status;
 }
 
+/* Larger ones would make every source slow that includes the header. */
+#define EMBED_BYTES_MAX (512u << 10)
+
+static int embed(const struct job *j, const struct mc *mc, struct strbuf *b, struct diag *d)
+{
+	struct strbuf section = {0};
+	int err = mc_write_section(mc, &section, d);
+	if (err == 0 && section.len > EMBED_BYTES_MAX) {
+		fprintf(stderr,
+			"%s: note: too large for a header; programs carry it when they link what 'openetw rc "
+			"%s.rc' makes\n",
+			j->input, j->base);
+	} else if (err == 0) {
+		mc_write_embedded(&section, b);
+	}
+	strbuf_finish(&section);
+	return err;
+}
+
 static int compile(struct job *j, struct strbuf *b)
 {
 	struct mc *mc = NULL;
@@ -227,6 +248,11 @@ static int compile(struct job *j, struct strbuf *b)
 	}
 	strbuf_clear(b);
 	mc_write_header(mc, b);
+	err = j->no_embed || j->mc.no_code ? 0 : embed(j, mc, b, &d);
+	if (err < 0) {
+		mc_destroy(mc);
+		return report(j, err, &d);
+	}
 	snprintf(name, sizeof name, "%s.%s", j->base, j->ext);
 	int status = write_output(j, j->header_dir, name, b);
 	if (status == CLI_OK) {

@@ -31,8 +31,18 @@ struct row {
 	uint16_t id;
 	uint8_t version, opcode, level;
 	bool used;
+	bool tlg;      /* its name is part of the key; else it may become known later */
 	char event[64];
 	char name[96];
+	EVENT_HEADER header; /* of the first one */
+};
+/* What the last events of a kind were counted under: most events are of few kinds. */
+#define CACHE_SLOTS 1024u /* power of two */
+struct cached {
+	uint64_t hash; /* of all that makes the key */
+	size_t row;    /* + 1; 0: free */
+	GUID provider;
+	EVENT_DESCRIPTOR d;
 };
 struct gap {
 	uint64_t from, to;
@@ -43,6 +53,7 @@ struct stats {
 	enum by by;
 	struct row *rows;
 	size_t cap, used;
+	struct cached cache[CACHE_SLOTS];
 	uint64_t events, bytes, first, last;
 	uint64_t previous;
 	uint64_t backwards; /* events earlier than one before them (the headers of further files
@@ -55,6 +66,9 @@ struct stats {
 	struct {
 		uint64_t first, last, events, buffers;
 	} loss;
+	/* What the buffers of the files show. */
+	struct openetw_loss_range losses[LOSSES_MAX];
+	uint64_t loss_count; /* more than fit, perhaps */
 	struct openetw_decoder *decoder;
 	struct cli_view *view;
 	struct cli_select *select;
@@ -103,6 +117,7 @@ static bool grow(struct stats *s)
 		}
 	}
 	free(s->rows);
+	memset(s->cache, 0, sizeof s->cache);
 	s->rows = rows;
 	s->cap = cap;
 	return true;
@@ -145,50 +160,103 @@ static void note_loss(struct stats *s, const EVENT_RECORD *e, uint64_t t)
 	s->loss.buffers += e->EventHeader.EventDescriptor.Opcode == 33;
 }
 
+/* Metadata that travels with the event: its kind is not known without. */
+static const EVENT_HEADER_EXTENDED_DATA_ITEM *metadata_of(const EVENT_RECORD *e)
+{
+	return e->ExtendedDataCount ? cli_event_item(e, EVENT_HEADER_EXT_TYPE_EVENT_SCHEMA_TL) : NULL;
+}
+
+static void make_key(struct stats *s, const EVENT_RECORD *e, bool tlg, struct row *key)
+{
+	const EVENT_HEADER *h = &e->EventHeader;
+	const struct openetw_event_origin *origin;
+	const char *name;
+	switch (s->by) {
+	case BY_EVENT:
+		key->provider = h->ProviderId;
+		key->id = h->EventDescriptor.Id;
+		key->version = h->EventDescriptor.Version;
+		key->opcode = h->EventDescriptor.Opcode;
+		key->tlg = tlg;
+		if (tlg) {
+			name = openetw_event_name(s->decoder, e);
+			snprintf(key->event, sizeof key->event, "%s", name);
+		}
+		break;
+	case BY_PROVIDER:
+		key->provider = h->ProviderId;
+		break;
+	case BY_PROCESS:
+		origin = cli_view_origin(s->view);
+		key->pid = origin->pid;
+		snprintf(key->event, sizeof key->event, "%s",
+			 origin->process ? origin->process : "");
+		break;
+	case BY_LEVEL:
+		key->level = h->EventDescriptor.Level;
+		break;
+	}
+}
+
+static struct row *find_row(struct stats *s, const EVENT_RECORD *e, bool tlg)
+{
+	const EVENT_HEADER *h = &e->EventHeader;
+	struct row key = {.used = true, .first = (uint64_t)h->TimeStamp.QuadPart, .header = *h};
+	make_key(s, e, tlg, &key);
+	struct row *r = slot(s->rows, s->cap, &key);
+	if (!r->used) {
+		*r = key;
+		snprintf(r->name, sizeof r->name, "%s", openetw_provider_name(s->decoder, e));
+		s->used++;
+	}
+	return r;
+}
+
+/* The same as find_row(), which it asks only for kinds it does not remember. */
+static struct row *find_row_quick(struct stats *s, const EVENT_RECORD *e)
+{
+	const EVENT_HEADER *h = &e->EventHeader;
+	const EVENT_HEADER_EXTENDED_DATA_ITEM *m = metadata_of(e);
+	uint8_t key[32];
+	memcpy(key, &h->ProviderId, 16);
+	memcpy(key + 16, &h->EventDescriptor, 16);
+	uint64_t n = 14695981039346656037ull;
+	for (int i = 0; i < 32; i += 8) {
+		n = (n ^ le64_get(key + i)) * 0xD6E8FEB86659FD93ull;
+		n ^= n >> 32;
+	}
+	const uint8_t *p = m ? (const uint8_t *)(uintptr_t)m->DataPtr : NULL;
+	size_t left = m ? m->DataSize : 0;
+	for (; left >= 8; left -= 8, p += 8) {
+		n = (n ^ le64_get(p)) * 0xD6E8FEB86659FD93ull;
+		n ^= n >> 32;
+	}
+	n = hash(p, left, n);
+	struct cached *c = &s->cache[n & (CACHE_SLOTS - 1)];
+	if (c->row && c->hash == n && memcmp(&c->provider, key, 16) == 0 &&
+	    memcmp(&c->d, key + 16, 16) == 0) {
+		return &s->rows[c->row - 1];
+	}
+	struct row *r = find_row(s, e, m != NULL);
+	*c = (struct cached){n, (size_t)(r - s->rows) + 1, h->ProviderId, h->EventDescriptor};
+	return r;
+}
+
 static bool event(void *ctx, const EVENT_RECORD *e)
 {
 	struct stats *s = ctx;
-	const EVENT_HEADER *h = &e->EventHeader;
 	cli_view_set(s->view, e);
 	if (!cli_select_match(s->select, s->view, e)) {
+		openetw_decoder_learn(s->decoder, e);
 		return true;
 	}
 	if (2 * (s->used + 1) > s->cap && !grow(s)) {
 		s->failed = true;
 		return false;
 	}
-	struct row key = {.provider = {0}};
-	const struct openetw_event_origin *origin;
-	switch (s->by) {
-	case BY_EVENT:
-		key.provider = h->ProviderId;
-		key.id = h->EventDescriptor.Id;
-		key.version = h->EventDescriptor.Version;
-		key.opcode = h->EventDescriptor.Opcode;
-		snprintf(key.event, sizeof key.event, "%s", openetw_event_name(s->decoder, e));
-		break;
-	case BY_PROVIDER:
-		key.provider = h->ProviderId;
-		break;
-	case BY_PROCESS:
-		origin = cli_view_origin(s->view);
-		key.pid = origin->pid;
-		snprintf(key.event, sizeof key.event, "%s",
-			 origin->process ? origin->process : "");
-		break;
-	case BY_LEVEL:
-		key.level = h->EventDescriptor.Level;
-		break;
-	}
-	struct row *r = slot(s->rows, s->cap, &key);
-	uint64_t t = (uint64_t)h->TimeStamp.QuadPart;
-	if (!r->used) {
-		*r = key;
-		r->used = true;
-		r->first = t;
-		snprintf(r->name, sizeof r->name, "%s", openetw_provider_name(s->decoder, e));
-		s->used++;
-	}
+	openetw_decoder_learn(s->decoder, e);
+	struct row *r = s->by == BY_EVENT ? find_row_quick(s, e) : find_row(s, e, false);
+	uint64_t t = (uint64_t)e->EventHeader.TimeStamp.QuadPart;
 	r->count++;
 	r->bytes += e->UserDataLength;
 	r->last = t;
@@ -197,6 +265,40 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 	s->events++;
 	s->bytes += e->UserDataLength;
 	return true;
+}
+
+/* What events are called may be told at the end of a trace only. */
+static void name_rows(struct stats *s)
+{
+	for (size_t i = 0; i < s->cap; i++) {
+		struct row *r = &s->rows[i];
+		const char *provider, *name;
+		EVENT_RECORD e = {.EventHeader = r->header};
+		if (!r->used || r->tlg || s->by == BY_PROCESS || s->by == BY_LEVEL) {
+			continue;
+		}
+		openetw_event_names(s->decoder, &e, &provider, &name);
+		if (r->name[0] == '{' || r->name[0] == 0) {
+			snprintf(r->name, sizeof r->name, "%s", provider);
+		}
+		if (s->by == BY_EVENT) {
+			snprintf(r->event, sizeof r->event, "%s", name);
+		} else if (r->header.Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER) {
+			/* Kernel classes are providers of their own. */
+			size_t n = strlen(r->name);
+			snprintf(r->name + n, sizeof r->name - n, "/%.*s", (int)strcspn(name, "/"),
+				 name);
+		}
+	}
+}
+
+static void loss(void *ctx, const struct openetw_loss_range *l)
+{
+	struct stats *s = ctx;
+	if (s->loss_count < LOSSES_MAX) {
+		s->losses[s->loss_count] = *l;
+	}
+	s->loss_count++;
 }
 
 static int by_count(const void *a, const void *b)
@@ -269,6 +371,66 @@ static void print_row_text(const struct stats *s, const struct row *r, double se
 	}
 }
 
+static const struct {
+	const char *json, *text;
+} loss_kinds[] = {
+	[OPENETW_LOST_EVENTS] = {"events", "events were lost"},
+	[OPENETW_LOST_BUFFERS] = {"buffers", "buffers were lost"},
+	[OPENETW_LOST_BACKUP] = {"backup", "parts of what was put aside for a live consumer were lost"},
+	[OPENETW_LOST_MISSING] = {"missing", "not in the file"},
+	[OPENETW_LOST_OVERWRITTEN] = {"overwritten", "overwritten, as the mode wants"},
+	[OPENETW_LOST_LATEST] = {"latest", "the last loss"},
+};
+
+static void print_losses(const struct stats *s, const struct cli_trace *t)
+{
+	char from[CLI_TIME_TEXT_SIZE], to[CLI_TIME_TEXT_SIZE], cpu[32] = "";
+	uint64_t n = BASE_MIN(s->loss_count, (uint64_t)LOSSES_MAX);
+	for (uint64_t i = 0; i < n; i++) {
+		const struct openetw_loss_range *l = &s->losses[i];
+		cli_time_format(l->from, s->local, from);
+		cli_time_format(l->to, s->local, to);
+		cpu[0] = 0;
+		if (l->processor != UINT32_MAX) {
+			snprintf(cpu, sizeof cpu, " on processor %u", l->processor);
+		}
+		if (l->kind == OPENETW_LOST_LATEST) {
+			printf("  the last loss%s: %s\n", cpu, to);
+		} else if (l->count) {
+			printf("  %llu buffer%s between %s and %s: %s%s\n",
+			       (unsigned long long)l->count, l->count == 1 ? "" : "s", from, to,
+			       loss_kinds[l->kind].text,
+			       l->kind != OPENETW_LOST_MISSING	       ? ""
+			       : t->lost_events || t->lost_buffers ? "; empty, or lost"
+								   : "; empty ones, as nothing was lost");
+		} else {
+			printf("  between %s and %s%s %s\n", from, to, cpu, loss_kinds[l->kind].text);
+		}
+	}
+	if (s->loss_count > n) {
+		printf("  and %llu more such times\n", (unsigned long long)(s->loss_count - n));
+	}
+}
+
+static void print_losses_json(const struct stats *s)
+{
+	char from[CLI_TIME_TEXT_SIZE], to[CLI_TIME_TEXT_SIZE];
+	for (uint64_t i = 0; i < BASE_MIN(s->loss_count, (uint64_t)LOSSES_MAX); i++) {
+		const struct openetw_loss_range *l = &s->losses[i];
+		cli_time_format(l->from, s->local, from);
+		cli_time_format(l->to, s->local, to);
+		printf("{\"loss\":{\"what\":\"%s\",\"from\":\"%s\",\"to\":\"%s\"", loss_kinds[l->kind].json,
+		       from, to);
+		if (l->processor != UINT32_MAX) {
+			printf(",\"cpu\":%u", l->processor);
+		}
+		if (l->count) {
+			printf(",\"buffers\":%llu", (unsigned long long)l->count);
+		}
+		puts("}}");
+	}
+}
+
 static void print_text(const struct stats *s, const struct cli_trace *t)
 {
 	char from[CLI_TIME_TEXT_SIZE], to[CLI_TIME_TEXT_SIZE], text[64];
@@ -290,6 +452,7 @@ static void print_text(const struct stats *s, const struct cli_trace *t)
 		       (unsigned long long)s->loss.events, (unsigned long long)s->loss.buffers,
 		       from, to);
 	}
+	print_losses(s, t);
 	if (s->backwards) {
 		printf("clock: %llu events are earlier than the one before them\n",
 		       (unsigned long long)s->backwards);
@@ -327,6 +490,7 @@ static void print_json(const struct stats *s, const struct cli_trace *t)
 		printf("{\"gap\":{\"from\":\"%s\",\"to\":\"%s\",\"seconds\":%.7f}}\n", from, to,
 		       (double)(s->gaps[i].to - s->gaps[i].from) / 1e7);
 	}
+	print_losses_json(s);
 	cli_time_format(s->first, s->local, from);
 	cli_time_format(s->last, s->local, to);
 	printf("{\"total\":{\"events\":%llu,\"kinds\":%zu,\"bytes\":%llu,\"first\":\"%s\",\"last\":"
@@ -340,7 +504,7 @@ static void print_json(const struct stats *s, const struct cli_trace *t)
 static int count(struct cli_args *a, struct stats *s)
 {
 	struct cli_trace t = {
-		.args = a, .event = event, .ctx = s, .select = s->select, .state = s->state};
+		.args = a, .event = event, .ctx = s, .select = s->select, .state = s->state, .loss = loss};
 	if (!cli_trace_open(&t, a->count, a->words, NULL)) {
 		return CLI_FAILED;
 	}
@@ -358,6 +522,7 @@ static int count(struct cli_args *a, struct stats *s)
 		status = cli_fail(a, code, "stopped after %llu events",
 				  (unsigned long long)t.events);
 	}
+	name_rows(s);
 	qsort(s->rows, s->cap, sizeof *s->rows, by_count);
 	if (cli_flag(a, "json")) {
 		print_json(s, &t);
@@ -416,7 +581,9 @@ const struct cli_command cli_stats = {
 		   "what. JSON has one line for each\n"
 		   "row (providerGuid, provider, id, version, opcode, event or pid, process or level; "
 		   "count, bytes, first, last), one\n"
-		   "for each gap ({\"gap\":{from, to, seconds}}) and at last {\"total\":{events, "
+		   "for each gap ({\"gap\":{from, to, seconds}}), one for each loss whose time the file "
+		   "shows ({\"loss\":{what, from,\n"
+		   "to, cpu, buffers}}; what: events, buffers, backup, missing, overwritten, latest) and at last {\"total\":{events, "
 		   "kinds, bytes, first, last,\n"
 		   "eventsLost, buffersLost, backwards, outside}}.\n\n"
 		   "Examples:\n"

@@ -3,6 +3,7 @@
  * after it belong to that session, those before the first one to the kernel's.
  */
 #include "cli/mark.h"
+#include "cli/timetext.h"
 #include "cli/xperf.h"
 
 #include <stdio.h>
@@ -40,7 +41,10 @@ static const struct cli_option options[] = {
 	{0, "compress", NULL, "with -merge or -d: compress", NULL},
 	{0, "i", "FILE", "print the events of a file (and of those that follow)", NULL},
 	{0, "o", "FILE", "to this file instead of the terminal", NULL},
-	{0, "a", "ACTION", "what to print: dumper", NULL},
+	{0, "a", "ACTION", "what to print: dumper, process, profile, cswitch, diskio, hardfault, marks, tracestats", NULL},
+	{0, "range", "FROM TO", "with -i: only these times from the start: 1.5s, 20ms, microseconds", NULL},
+	{0, "detail", NULL, "with -a profile: functions too", NULL},
+	{0, "withcmdline", NULL, "with -a process: command lines", NULL},
 	{0, "tle", NULL, "tolerate lost events: they are told in any case", NULL},
 	{0, "tti", NULL, "tolerate time inversions: events are sorted in any case", NULL},
 	{0, "quiet", NULL, "accepted", NULL},
@@ -310,30 +314,59 @@ static int run_merge(struct cli_args *a)
 	return xperf_merge(a, n, files, to);
 }
 
+/* "1234[s|ms|us|ns]", microseconds when bare. */
+static bool take_time(struct cli_args *a, const char *v, uint64_t *ret_us)
+{
+	uint64_t ns;
+	if (!cli_duration_parse(v, 1000, &ns)) {
+		cli_usage(a, "-range takes two times such as 1.5s 2s or microseconds, not '%s'", v);
+		return false;
+	}
+	*ret_us = ns / 1000;
+	return true;
+}
+
 static int run_read(struct cli_args *a)
 {
 	char *files[CLI_VALUES_MAX];
-	int n = 0;
-	const char *action = cli_value(a, "a", "dumper");
-	if (strcasecmp(action, "dumper") != 0) {
-		return cli_usage(a, "the action '%s' is not in this version; 'dumper' is, and 'openetw stats' counts",
+	const char *action = cli_value(a, "a", "dumper"), *from = cli_value(a, "range", NULL);
+	struct xperf_read r = {.a = a,
+			       .files = files,
+			       .out = cli_value(a, "o", NULL),
+			       .detail = cli_flag(a, "detail"),
+			       .command_lines = cli_flag(a, "withcmdline")};
+	if (strcasecmp(action, "dumper") != 0 && !xperf_action_known(action)) {
+		return cli_usage(a, "the action '%s' is not in this version; dumper, process, profile, "
+				    "cswitch, diskio, hardfault, marks and tracestats are",
 				 action);
 	}
-	for (const char *v; n < CLI_VALUES_MAX && (v = cli_value_at(a, "i", n)) != NULL; n++) {
-		files[n] = (char *)(uintptr_t)v;
+	int word = 0;
+	if (from) { /* its second time stands where words do */
+		if (a->count == 0) {
+			return cli_usage(a, "-range takes two times");
+		}
+		if (!take_time(a, from, &r.from_us) || !take_time(a, a->words[0], &r.to_us)) {
+			return CLI_USAGE;
+		}
+		r.ranged = true;
+		word = 1;
 	}
-	for (int i = 0; i < a->count && n < CLI_VALUES_MAX; i++) {
-		files[n++] = a->words[i];
+	for (const char *v; r.count < CLI_VALUES_MAX && (v = cli_value_at(a, "i", r.count)) != NULL;
+	     r.count++) {
+		files[r.count] = (char *)(uintptr_t)v;
+	}
+	for (; word < a->count && r.count < CLI_VALUES_MAX; word++) {
+		files[r.count++] = a->words[word];
 	}
 	if (cli_flag(a, "explain")) {
 		printf("openetw dump --format csv");
-		for (int i = 0; i < n; i++) {
+		for (int i = 0; i < r.count; i++) {
 			printf(" '%s'", files[i]);
 		}
 		printf("\n");
 		return CLI_OK;
 	}
-	return xperf_dump(a, n, files, cli_value(a, "o", NULL), cli_flag(a, "tle"));
+	return strcasecmp(action, "dumper") == 0 ? xperf_dump(&r) : xperf_act(&r, action);
 }
 
 static int run(struct cli_args *a)

@@ -12,6 +12,8 @@
 static const struct guid kernel_guid = {{0xad, 0x4a, 0x81, 0x9e, 0x04, 0x32, 0xd2, 0x11, 0x9a, 0x82,
 					 0x00, 0x60, 0x08, 0xa8, 0x69, 0x39}};
 
+static char why[500];
+
 uint32_t controller_enable(TRACEHANDLE session, const struct saved_provider *p, uint32_t timeout_ms)
 {
 	GUID g;
@@ -20,10 +22,25 @@ uint32_t controller_enable(TRACEHANDLE session, const struct saved_provider *p, 
 		return EnableTraceEx2(session, &g, EVENT_CONTROL_CODE_DISABLE_PROVIDER, 0, 0, 0,
 				      timeout_ms, NULL);
 	}
-	ENABLE_TRACE_PARAMETERS params = {.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
-					  .EnableProperty = p->properties};
-	return EnableTraceEx2(session, &g, EVENT_CONTROL_CODE_ENABLE_PROVIDER, p->level, p->any,
-			      p->all, timeout_ms, &params);
+	struct cli_filters f;
+	cli_filters_init(&f);
+	for (int i = 0; i < SAVED_FILTER_COUNT; i++) {
+		struct diag d = {0};
+		if (p->filter[i][0] && !cli_filters_add(&f, (enum saved_filter)i, p->filter[i], &d)) {
+			cli_filters_finish(&f);
+			snprintf(why, sizeof why, "%s %s", saved_filter_key((enum saved_filter)i), d.text);
+			return ERROR_INVALID_PARAMETER;
+		}
+	}
+	ENABLE_TRACE_PARAMETERS params = {
+		.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
+		.EnableProperty = p->properties | (f.stack ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0),
+		.EnableFilterDesc = f.count ? f.d : NULL,
+		.FilterDescCount = f.count};
+	uint32_t code = EnableTraceEx2(session, &g, EVENT_CONTROL_CODE_ENABLE_PROVIDER, p->level, p->any,
+				       p->all, timeout_ms, &params);
+	cli_filters_finish(&f);
+	return code;
 }
 
 void controller_tell(const struct saved_provider *p)
@@ -39,8 +56,6 @@ static bool is_kernel(const struct saved_provider *p)
 {
 	return guid_equal(&p->guid, &kernel_guid);
 }
-
-static char why[500];
 
 const char *controller_why(void)
 {
@@ -148,6 +163,12 @@ void controller_explain_enable(FILE *f, const char *session, const struct saved_
 	controller_quote(f, session);
 	putc(' ', f);
 	put_provider(f, p);
+	for (int i = 0; i < SAVED_FILTER_COUNT; i++) {
+		if (p->filter[i][0]) {
+			fprintf(f, " --%s ", cli_filter_option((enum saved_filter)i));
+			controller_quote(f, p->filter[i]);
+		}
+	}
 	if (p->all) {
 		fprintf(f, " --match-all 0x%llx", (unsigned long long)p->all);
 	}

@@ -12,14 +12,15 @@
 extern const struct cli_command cli_mc, cli_start, cli_stop, cli_list, cli_query, cli_enable, cli_disable,
 	cli_flush, cli_providers, cli_dump, cli_stats, cli_info, cli_live, cli_run, cli_completion,
 	cli_man, cli_merge, cli_record, cli_relog, cli_report, cli_tracerpt, cli_tracefmt, cli_wpr,
-	cli_xperf, cli_logman, cli_tracelog, cli_explain, cli_autologger, cli_top, cli_monitor;
+	cli_xperf, cli_logman, cli_tracelog, cli_explain, cli_autologger, cli_top, cli_monitor, cli_wevtutil,
+	cli_rc;
 
 const struct cli_command *const cli_commands[] = {
 	&cli_run,	&cli_start,    &cli_enable,   &cli_disable,    &cli_list,  &cli_query,
 	&cli_flush,	&cli_stop,     &cli_live,     &cli_dump,       &cli_stats, &cli_info,
 	&cli_record,	&cli_report,   &cli_top,      &cli_monitor,    &cli_providers, &cli_relog,    &cli_merge, &cli_tracerpt,
 	&cli_tracefmt,	&cli_wpr,      &cli_xperf,    &cli_logman,    &cli_tracelog, &cli_autologger,
-	&cli_explain,	&cli_mc,       &cli_completion, &cli_man,     NULL,
+	&cli_wevtutil,	&cli_explain,  &cli_mc, &cli_rc,       &cli_completion, &cli_man, NULL,
 };
 
 const struct cli_command *cli_find(const char *name)
@@ -184,7 +185,13 @@ static bool parse(struct cli_args *a, int argc, char **argv)
 static const struct cli_command *by_link_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	const struct cli_command *c = cli_find(slash ? slash + 1 : path);
+	const char *name = slash ? slash + 1 : path;
+	/* Those whose names other programs have: openetw-mc, openetw-rc. */
+	const struct cli_command *c = strncmp(name, "openetw-", 8) == 0 ? cli_find(name + 8) : NULL;
+	if (c) {
+		return c->raw ? c : NULL;
+	}
+	c = cli_find(name);
 	return c && c->classic && (!c->raw || c->linked) ? c : NULL;
 }
 
@@ -257,6 +264,14 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	if (link) {
 		return classic(link, argc - 1, argv + 1);
+	}
+	if (strcmp(verb, "--system") == 0) {
+		/* The library's controllers and consumers look there; programs that are traced do not. */
+		setenv("OPENETW_INSTANCE", "system", 1);
+		argv[1] = argv[0];
+		argv++;
+		argc--;
+		verb = argc > 1 ? argv[1] : "";
 	}
 	if (strcmp(verb, "--version") == 0 || strcmp(verb, "-V") == 0) {
 		printf("openetw %s\n", openetw_version());

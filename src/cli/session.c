@@ -128,9 +128,102 @@ static bool parse_properties(const char *s, uint32_t *inout)
 	return true;
 }
 
+void cli_filters_init(struct cli_filters *f)
+{
+	memset(f, 0, sizeof *f);
+}
+
+void cli_filters_finish(struct cli_filters *f)
+{
+	for (ULONG i = 0; i < f->count; i++) {
+		free(f->memory[i]);
+	}
+	f->count = 0;
+}
+
+bool cli_filters_put(struct cli_filters *f, uint32_t type, const void *p, size_t n)
+{
+	void *copy = f->count < MAX_EVENT_FILTERS_COUNT ? malloc(n) : NULL;
+	if (!copy) {
+		return false;
+	}
+	memcpy(copy, p, n);
+	f->memory[f->count] = copy;
+	f->d[f->count++] =
+		(EVENT_FILTER_DESCRIPTOR){(ULONGLONG)(uintptr_t)copy, (ULONG)n, type};
+	return true;
+}
+
+bool cli_filters_add(struct cli_filters *f, enum saved_filter kind, const char *text, struct diag *d)
+{
+	uint8_t bytes[SAVED_FILTER_BYTES];
+	size_t n;
+	if (saved_filter_make(kind, text, bytes, &n, d) < 0) {
+		return false;
+	}
+	f->stack |= saved_filter_is_stack(kind);
+	if (!cli_filters_put(f, saved_filter_type(kind), bytes, n)) {
+		diag_at(d, UINT64_MAX, "needs more memory than there is");
+		return false;
+	}
+	return true;
+}
+
+const char *cli_filter_option(enum saved_filter kind)
+{
+	static const char *const names[SAVED_FILTER_COUNT] = {
+		[SAVED_FILTER_EXE] = "exe",
+		[SAVED_FILTER_EVENT_ID] = "event-id",
+		[SAVED_FILTER_EVENT_NAME] = "event-name",
+		[SAVED_FILTER_STACK_ID] = "stack-id",
+		[SAVED_FILTER_STACK_NAME] = "stack-name",
+		[SAVED_FILTER_STACK_LEVEL] = "stack-level",
+		[SAVED_FILTER_CONTAINER] = "container",
+	};
+	return names[kind];
+}
+
+static bool filters_from_args(const struct cli_args *a, struct cli_filters *f)
+{
+	ULONG pids[MAX_EVENT_FILTER_PID_COUNT], count = 0;
+	const char *v;
+	while ((v = cli_value_at(a, "pid", (int)count)) != NULL) {
+		uint64_t pid;
+		if (count == MAX_EVENT_FILTER_PID_COUNT) {
+			cli_usage(a, "at most 8 processes can be named with --pid");
+			return false;
+		}
+		if (!parse_u64(v, strlen(v), &pid) || pid > UINT32_MAX) {
+			cli_usage(a, "--pid takes a process id, not '%s'", v);
+			return false;
+		}
+		pids[count++] = (ULONG)pid;
+	}
+	if (count && !cli_filters_put(f, EVENT_FILTER_TYPE_PID, pids, 4 * count)) {
+		return false;
+	}
+	for (int i = 0; i < SAVED_FILTER_COUNT; i++) {
+		const char *option = cli_filter_option((enum saved_filter)i);
+		struct diag d = {0};
+		if ((v = cli_value(a, option, NULL)) != NULL &&
+		    !cli_filters_add(f, (enum saved_filter)i, v, &d)) {
+			cli_usage(a, "--%s %s", option, d.text);
+			return false;
+		}
+	}
+	return true;
+}
+
 bool cli_provider_parse(const struct cli_args *a, const char *text, struct cli_provider *ret)
 {
 	struct cli_provider p = {.level = 5, .any = 0};
+	struct cli_filters f;
+	cli_filters_init(&f); /* said before anything is started */
+	bool filters = filters_from_args(a, &f);
+	cli_filters_finish(&f);
+	if (!filters) {
+		return false;
+	}
 	const char *k = cli_value(a, "keywords", NULL), *l = cli_value(a, "level", NULL);
 	const char *all = cli_value(a, "match-all", NULL);
 	if (k && !parse_u64(k, strlen(k), &p.any)) {
@@ -197,79 +290,26 @@ bool cli_provider_parse(const struct cli_args *a, const char *text, struct cli_p
 	return true;
 }
 
-/* "1,2,7" or "!1,2" as EVENT_FILTER_EVENT_ID bytes. */
-static size_t parse_ids(const char *text, uint8_t out[4 + 2 * 64])
-{
-	memset(out, 0, 4);
-	out[0] = *text != '!';
-	text += *text == '!';
-	uint16_t count = 0;
-	while (*text) {
-		char *end;
-		unsigned long v = strtoul(text, &end, 0);
-		if (end == text || v > 0xFFFF || count == 64 || (*end && *end != ',')) {
-			return 0;
-		}
-		le16_put(out + 4 + 2 * count++, (uint16_t)v);
-		text = *end ? end + 1 : end;
-	}
-	le16_put(out + 2, count);
-	return count ? 4 + 2 * (size_t)count : 0;
-}
-
 uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session,
 			     const struct cli_provider *p, uint32_t timeout_ms)
 {
-	EVENT_FILTER_DESCRIPTOR f[3] = {{0}};
-	ULONG n = 0;
-	ULONG pids[8];
-	uint16_t exe[512];
-	uint8_t ids[4 + 2 * 64];
-	ULONG pid_count = 0;
-	const char *v;
-	while ((v = cli_value_at(a, "pid", (int)pid_count)) != NULL) {
-		if (pid_count == 8) {
-			cli_usage(a, "at most 8 processes can be named with --pid");
-			return ERROR_INVALID_PARAMETER;
-		}
-		uint64_t pid;
-		if (!parse_u64(v, strlen(v), &pid) || pid > UINT32_MAX) {
-			cli_usage(a, "--pid takes a process id, not '%s'", v);
-			return ERROR_INVALID_PARAMETER;
-		}
-		pids[pid_count++] = (ULONG)pid;
-	}
-	if (pid_count) {
-		f[n++] = (EVENT_FILTER_DESCRIPTOR){(ULONGLONG)(uintptr_t)pids, 4 * pid_count,
-						   EVENT_FILTER_TYPE_PID};
-	}
-	if ((v = cli_value(a, "exe", NULL)) != NULL) {
-		long units = utf8_to_utf16(v, strlen(v), exe, BASE_ARRAY_LEN(exe));
-		if (units < 0 || units >= (long)BASE_ARRAY_LEN(exe)) {
-			return ERROR_INVALID_PARAMETER;
-		}
-		f[n++] =
-			(EVENT_FILTER_DESCRIPTOR){(ULONGLONG)(uintptr_t)exe, 2 * ((ULONG)units + 1),
-						  EVENT_FILTER_TYPE_EXECUTABLE_NAME};
-	}
-	if ((v = cli_value(a, "event-id", NULL)) != NULL) {
-		size_t bytes = parse_ids(v, ids);
-		if (bytes == 0) {
-			cli_usage(a, "--event-id takes up to 64 numbers such as 1,2,7, not '%s'",
-				  v);
-			return ERROR_INVALID_PARAMETER;
-		}
-		f[n++] = (EVENT_FILTER_DESCRIPTOR){(ULONGLONG)(uintptr_t)ids, (ULONG)bytes,
-						   EVENT_FILTER_TYPE_EVENT_ID};
+	struct cli_filters f;
+	cli_filters_init(&f);
+	if (!filters_from_args(a, &f)) {
+		cli_filters_finish(&f);
+		return ERROR_INVALID_PARAMETER;
 	}
 	ENABLE_TRACE_PARAMETERS params = {
 		.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
-		.EnableProperty = p->properties,
-		.EnableFilterDesc = n ? f : NULL,
-		.FilterDescCount = n,
+		.EnableProperty =
+			p->properties | (f.stack ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0),
+		.EnableFilterDesc = f.count ? f.d : NULL,
+		.FilterDescCount = f.count,
 	};
-	return EnableTraceEx2(session, &p->guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, p->level,
-			      p->any, p->all, timeout_ms, &params);
+	uint32_t code = EnableTraceEx2(session, &p->guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, p->level,
+				       p->any, p->all, timeout_ms, &params);
+	cli_filters_finish(&f);
+	return code;
 }
 
 void cli_provider_tell(const GUID *g, const char *name)

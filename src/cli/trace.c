@@ -29,7 +29,11 @@ static void WINAPI on_event(PEVENT_RECORD e)
 		t->lost_events += e->EventHeader.EventDescriptor.Opcode == 32;
 		t->lost_buffers += e->EventHeader.EventDescriptor.Opcode == 33;
 	}
-	if (t->stop) {
+	/* What was put in when the session ended is no event of the recording; it was learnt by now. */
+	static const GUID metadata_guid = {
+		0xbbccf6c1, 0x6cd1, 0x48c4, {0x80, 0xff, 0x83, 0x94, 0x82, 0xe3, 0x76, 0x71}};
+	if (t->stop || (e->EventHeader.ProcessId == UINT32_MAX &&
+			memcmp(&e->EventHeader.ProviderId, &metadata_guid, sizeof metadata_guid) == 0)) {
 		return;
 	}
 	t->events++;
@@ -172,6 +176,12 @@ uint32_t cli_trace_run(struct cli_trace *t)
 	cli_progress_end(&t->progress);
 	t->interrupted = interrupted;
 	print_problems(t);
+	for (int i = 0; t->loss && i < t->count; i++) {
+		struct openetw_loss_range l = {.size = sizeof l};
+		while (openetw_trace_next_loss(t->handle[i], &l) == ERROR_SUCCESS) {
+			t->loss(t->ctx, &l);
+		}
+	}
 	for (int i = 0; i < t->count; i++) {
 		t->lost_events += t->file[i].LogfileHeader.EventsLost;
 		t->lost_buffers += t->file[i].LogfileHeader.BuffersLost;

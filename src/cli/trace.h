@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 
+#include <openetw/openetw.h>
 #include <openetw/state.h>
 
 #define CLI_TRACE_FILES_MAX 64
@@ -28,6 +29,8 @@ struct cli_trace {
 	uint64_t lost_events, lost_buffers; /* as the headers and real-time markers say */
 	uint64_t buffers_total;		    /* in the files, as far as the headers know */
 	uint64_t first_start;		    /* earliest StartTime of the files */
+	/* Called for each loss that a file shows, when all was read; may be NULL. */
+	void (*loss)(void *ctx, const struct openetw_loss_range *l);
 	uint64_t problems;		    /* damaged places, already reported on stderr */
 	int interrupted;		    /* the signal that ended it */
 	struct cli_progress progress;

@@ -45,7 +45,20 @@ uint32_t xperf_kernel_sources(const char *flags, char *missing, size_t cap);
 /* "FLAG+GROUP+0xGGTT" becomes the flags it stands for, joined by +. False: prints the mistake. */
 bool xperf_kernel_flags(const struct cli_args *a, const char *text, char *out, size_t cap);
 void xperf_kernel_print(const char *kinds); /* "KF", "KG", "K" for both */
-/* Reads the files and writes them as dumper text to `out` (NULL: stdout). */
-int xperf_dump(struct cli_args *a, int count, char **files, const char *out, bool tolerate_loss);
+/* -i: which files, what of them, and where to. */
+struct xperf_read {
+	struct cli_args *a;
+	int count;
+	char **files;
+	const char *out; /* NULL or "-": stdout */
+	bool ranged;	 /* only from_us to to_us from the start */
+	uint64_t from_us, to_us;
+	bool detail, command_lines;
+};
+/* Writes the dumper's text. */
+int xperf_dump(struct xperf_read *r);
+/* The other actions, by name: process, profile, cswitch, diskio, hardfault, marks, tracestats. */
+bool xperf_action_known(const char *name);
+int xperf_act(struct xperf_read *r, const char *name);
 
 #endif

@@ -168,3 +168,33 @@ uint32_t openetw_trace_next_problem(uint64_t trace, struct openetw_problem *prob
 	memcpy(problem->text, p.text, sizeof p.text);
 	return ERROR_SUCCESS;
 }
+
+uint32_t openetw_trace_next_loss(uint64_t trace, struct openetw_loss_range *range)
+{
+	if (!range || range->size != sizeof *range) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	struct trace *t = trace_lock(trace);
+	if (!t) {
+		return ERROR_INVALID_HANDLE;
+	}
+	struct etl_loss_range l;
+	struct consume_source *s = t->source;
+	int got = s && s->ops->next_loss ? s->ops->next_loss(s, &l) : 0;
+	trace_unlock();
+	if (got <= 0) {
+		return got < 0 ? win32_from_errno(got) : ERROR_NO_MORE_ITEMS;
+	}
+	range->kind = l.kind == ETL_LOSS_EVENTS	       ? OPENETW_LOST_EVENTS
+		      : l.kind == ETL_LOSS_BUFFERS     ? OPENETW_LOST_BUFFERS
+		      : l.kind == ETL_LOSS_BACKUP      ? OPENETW_LOST_BACKUP
+		      : l.kind == ETL_LOSS_MISSING     ? OPENETW_LOST_MISSING
+		      : l.kind == ETL_LOSS_OVERWRITTEN ? OPENETW_LOST_OVERWRITTEN
+						       : OPENETW_LOST_LATEST;
+	range->processor = l.cpu == UINT16_MAX ? UINT32_MAX : l.cpu;
+	range->reserved = 0;
+	range->count = l.count;
+	range->from = l.from_filetime;
+	range->to = l.to_filetime;
+	return ERROR_SUCCESS;
+}

@@ -28,6 +28,7 @@ struct consume_ops {
 	int (*next)(struct consume_source *s, struct etl_record *ret);
 	void (*wake)(struct consume_source *s);
 	bool (*next_problem)(struct consume_source *s, struct etl_problem *ret); /* may be NULL */
+	int (*next_loss)(struct consume_source *s, struct etl_loss_range *ret);	 /* may be NULL */
 	void (*close)(struct consume_source *s);
 };
 struct consume_source {
@@ -79,6 +80,11 @@ void consume_source_set_info(struct consume_source *s, const struct etl_file_inf
 struct _EVENT_RECORD;
 typedef int consume_learn_fn(const struct _EVENT_RECORD *r);
 void consume_set_learner(consume_learn_fn *fn);
+
+/* Does the record say what other events mean? `raw`: its first bytes at least. And: hand it to that
+ * keeper. For those who read ahead. */
+bool consume_teaches(uint8_t type, const uint8_t *raw);
+void consume_teach(const struct etl_record *r);
 
 /* Who wants to see every record of a trace before its callbacks do, also those outside a time
  * window. Called with NULL when the record is gone. */

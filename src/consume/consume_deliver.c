@@ -59,6 +59,31 @@ void trace_learn(struct trace *t, const struct etl_record *r)
 	}
 }
 
+bool consume_teaches(uint8_t type, const uint8_t *raw)
+{
+	switch (type) {
+	case ETL_RT_EVENT32:
+	case ETL_RT_EVENT64:
+		return le16_get(raw + ETL_EH_DESCRIPTOR) == MANIFEST_ID;
+	case ETL_RT_FULL32:
+	case ETL_RT_FULL64:
+		return memcmp(raw + 0x18, metadata_class.b, sizeof metadata_class.b) == 0;
+	default:
+		return false;
+	}
+}
+
+void consume_teach(const struct etl_record *r)
+{
+	struct consume_view v = {0};
+	EVENT_RECORD e;
+	if (learner && carries_schema(r) &&
+	    consume_view_fill(&v, r, r->time_filetime, NULL, &e) == 0) {
+		learner(&e);
+	}
+	consume_view_free(&v);
+}
+
 uint32_t consume_observe(uint64_t handle, consume_observe_fn *fn, void *ctx,
 			 struct consume_about *ret)
 {

@@ -32,14 +32,21 @@ static bool file_next_problem(struct consume_source *s, struct etl_problem *ret)
 	return etl_reader_next_problem(((struct file_source *)s)->reader, ret);
 }
 
+static int file_next_loss(struct consume_source *s, struct etl_loss_range *ret)
+{
+	return etl_reader_next_loss(((struct file_source *)s)->reader, ret);
+}
+
 static void file_close(struct consume_source *s)
 {
 	etl_reader_close(((struct file_source *)s)->reader);
 	free(s);
 }
 
-static const struct consume_ops file_ops = {
-	.next = file_next, .next_problem = file_next_problem, .close = file_close};
+static const struct consume_ops file_ops = {.next = file_next,
+					    .next_problem = file_next_problem,
+					    .next_loss = file_next_loss,
+					    .close = file_close};
 
 void consume_source_set_info(struct consume_source *s, const struct etl_file_info *info)
 {

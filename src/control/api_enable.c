@@ -40,6 +40,7 @@ static bool filter_well_formed(const EVENT_FILTER_DESCRIPTOR *f)
 	case EVENT_FILTER_TYPE_PID:
 		return f->Size % 4 == 0 && f->Size / 4 <= MAX_EVENT_FILTER_PID_COUNT;
 	case EVENT_FILTER_TYPE_EXECUTABLE_NAME:
+	case EVENT_FILTER_TYPE_CONTAINER:
 		return f->Size % 2 == 0;
 	case EVENT_FILTER_TYPE_EVENT_ID:
 	case EVENT_FILTER_TYPE_STACKWALK: {
@@ -71,10 +72,7 @@ static uint32_t put_filters(struct proto_writer *w, const EVENT_FILTER_DESCRIPTO
 			continue;
 		}
 		uint32_t limit = filter_limit(f[i].Type);
-		if (f[i].Type == EVENT_FILTER_TYPE_CONTAINER) {
-			/* Not evaluated anywhere: better no session than one with too much in it. */
-			code = ERROR_NOT_SUPPORTED;
-		} else if (limit == 0 || f[i].Size > limit || (f[i].Size > 0 && f[i].Ptr == 0) ||
+		if (limit == 0 || f[i].Size > limit || (f[i].Size > 0 && f[i].Ptr == 0) ||
 		    !filter_well_formed(&f[i])) {
 			code = control_refuse(ERROR_INVALID_PARAMETER,
 					      limit == 0 ? "a filter has a type that is not known"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * TraceSetInformation, TraceQueryInformation, TraceConfigureLastBranchRecord: the information
- * classes. Lengths are checked for every class; those that speak of kernel events, performance
- * counters and branch records are refused with ERROR_NOT_SUPPORTED as long as nothing collects
- * these.
+ * classes. Lengths are checked for every class; those that speak of performance counters and branch
+ * records are refused with ERROR_NOT_SUPPORTED as long as nothing collects these.
  */
 #include "control/control.h"
 
@@ -26,12 +25,12 @@ struct info_class {
 };
 
 static const struct info_class classes[MaxTraceSetInfoClass] = {
-	[TraceStackTracingInfo] = {KERNEL, NOWHERE, true, 0, sizeof(CLASSIC_EVENT_ID), 256},
-	[TraceSystemTraceEnableFlagsInfo] = {KERNEL, KERNEL, false, 32, 0, 0},
-	[TraceSampledProfileIntervalInfo] = {KERNEL, KERNEL, false, sizeof(TRACE_PROFILE_INTERVAL),
+	[TraceStackTracingInfo] = {DAEMON, NOWHERE, true, 0, sizeof(CLASSIC_EVENT_ID), 256},
+	[TraceSystemTraceEnableFlagsInfo] = {DAEMON, DAEMON, false, 32, 0, 0},
+	[TraceSampledProfileIntervalInfo] = {DAEMON, DAEMON, false, sizeof(TRACE_PROFILE_INTERVAL),
 					     0, 0},
-	[TraceProfileSourceConfigInfo] = {KERNEL, NOWHERE, false, 4, 4, 0},
-	[TraceProfileSourceListInfo] = {NOWHERE, KERNEL, false, 0, 1, 0},
+	[TraceProfileSourceConfigInfo] = {HERE, NOWHERE, false, 4, 4, 0},
+	[TraceProfileSourceListInfo] = {NOWHERE, HERE, false, 0, 1, 0},
 	[TracePmcEventListInfo] = {KERNEL, NOWHERE, false, sizeof(CLASSIC_EVENT_ID),
 				   sizeof(CLASSIC_EVENT_ID), 0},
 	[TracePmcCounterListInfo] = {KERNEL, NOWHERE, false, 4, 4, 0},
@@ -49,9 +48,9 @@ static const struct info_class classes[MaxTraceSetInfoClass] = {
 	[TraceLbrEventListInfo] = {KERNEL, NOWHERE, true, 0, 4, 0},
 	[TraceMaxPmcCounterQuery] = {NOWHERE, HERE, false, 4, 0, 0},
 	[TraceStreamCount] = {NOWHERE, DAEMON, false, 4, 0, 0},
-	[TraceStackCachingInfo] = {KERNEL, NOWHERE, false, sizeof(TRACE_STACK_CACHING_INFO), 0, 0},
+	[TraceStackCachingInfo] = {DAEMON, NOWHERE, false, sizeof(TRACE_STACK_CACHING_INFO), 0, 0},
 	[TracePmcCounterOwners] = {NOWHERE, KERNEL, false, 0, 1, 0},
-	[TraceUnifiedStackCachingInfo] = {KERNEL, NOWHERE, false, sizeof(TRACE_STACK_CACHING_INFO),
+	[TraceUnifiedStackCachingInfo] = {DAEMON, NOWHERE, false, sizeof(TRACE_STACK_CACHING_INFO),
 					  0, 0},
 	[TracePmcSessionInformation] = {NOWHERE, KERNEL, false, 0, 1, 0},
 	[TraceContextRegisterInfo] = {KERNEL, NOWHERE, true, 4, sizeof(CLASSIC_EVENT_ID), 0},
@@ -94,7 +93,16 @@ ULONG WINAPI TraceSetInformation(TRACEHANDLE SessionHandle, TRACE_INFO_CLASS Inf
 	if (k->set == KERNEL) {
 		return ERROR_NOT_SUPPORTED;
 	}
-	if (SessionHandle == 0) {
+	if (k->set == HERE) { /* which sources samples may come from: there is one */
+		for (ULONG i = 0; i < InformationLength; i += 4) {
+			if (le32_get((const uint8_t *)TraceInformation + i) != 0) {
+				return ERROR_NOT_SUPPORTED;
+			}
+		}
+		return ERROR_SUCCESS;
+	}
+	bool machine = InformationClass == TraceSampledProfileIntervalInfo; /* not of a session */
+	if (SessionHandle == 0 && !machine) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	uint8_t *req = malloc(PROTO_MESSAGE_MAX);
@@ -106,7 +114,7 @@ ULONG WINAPI TraceSetInformation(TRACEHANDLE SessionHandle, TRACE_INFO_CLASS Inf
 		proto_put_u64(&w, PROTO_TAG_SESSION_ID, SessionHandle);
 		proto_put_u32(&w, PROTO_TAG_INFO_CLASS, InformationClass);
 		proto_put(&w, PROTO_TAG_DATA, TraceInformation, InformationLength);
-		code = control_call(req, proto_end(&w), false, CONTROL_TIMEOUT_MS, reply);
+		code = control_call(req, proto_end(&w), machine, CONTROL_TIMEOUT_MS, reply);
 	}
 	free(req);
 	free(reply);
@@ -121,13 +129,33 @@ static uint32_t query_daemon(TRACEHANDLE id, TRACE_INFO_CLASS class, void *out, 
 {
 	uint8_t req[64];
 	struct proto_writer w;
-	if (id == 0) {
+	bool machine = class == TraceSampledProfileIntervalInfo;
+	if (id == 0 && !machine) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	proto_begin(&w, req, sizeof req, PROTO_QUERY_INFO, 1);
 	proto_put_u64(&w, PROTO_TAG_SESSION_ID, id);
 	proto_put_u32(&w, PROTO_TAG_INFO_CLASS, class);
-	return control_data(&w, false, out, size, ret_len, ERROR_BAD_LENGTH);
+	return control_data(&w, machine, out, size, ret_len, ERROR_BAD_LENGTH);
+}
+
+/* The one source of samples, the timer. */
+static uint32_t profile_sources(void *out, ULONG size, PULONG ret_len)
+{
+	static const WCHAR name[] = u"Timer";
+	PROFILE_SOURCE_INFO *p = out;
+	ULONG need = (ULONG)(offsetof(PROFILE_SOURCE_INFO, Description) + sizeof name);
+	if (ret_len) {
+		*ret_len = need;
+	}
+	if (size < need) {
+		return ERROR_BAD_LENGTH;
+	}
+	memset(p, 0, need);
+	p->MinInterval = 1250; /* 125 microseconds, in 100 ns */
+	p->MaxInterval = 10000000;
+	memcpy(p->Description, name, sizeof name);
+	return ERROR_SUCCESS;
 }
 
 ULONG WINAPI TraceQueryInformation(TRACEHANDLE SessionHandle, TRACE_INFO_CLASS InformationClass,
@@ -161,6 +189,8 @@ ULONG WINAPI TraceQueryInformation(TRACEHANDLE SessionHandle, TRACE_INFO_CLASS I
 				    InformationLength, ReturnLength ? ReturnLength : &need);
 	}
 	switch ((int)InformationClass) {
+	case TraceProfileSourceListInfo:
+		return profile_sources(TraceInformation, InformationLength, ReturnLength);
 	case TraceMaxLoggersQuery:
 		v.number = MAX_LOGGERS;
 		break;

@@ -3,6 +3,7 @@
  */
 #include "control/control.h"
 #include "control/control_private.h"
+#include "format/kernel_mask.h"
 
 #include <stdlib.h>
 
@@ -68,11 +69,86 @@ static uint32_t check_mode(const EVENT_TRACE_PROPERTIES *p)
 	return why ? control_refuse(ERROR_INVALID_PARAMETER, why) : ERROR_SUCCESS;
 }
 
-/* Session names are compared without regard to case. */
-static bool is_kernel_name(const uint16_t *s)
+/* Session names are compared without regard to case. NULL: an ordinary name. */
+static const struct guid *kernel_guid_of(const uint16_t *s)
 {
-	static const uint16_t name[] = u"NT Kernel Logger";
-	return utf16_equal_nocase(s, name);
+	static const uint16_t nt[] = u"NT Kernel Logger", circular[] = u"Circular Kernel Context Logger";
+	return utf16_equal_nocase(s, nt)	 ? &kernel_trace_control_guid
+	       : utf16_equal_nocase(s, circular) ? &kernel_circular_guid
+						 : NULL;
+}
+
+/* ---- EnableFlags that say where more of them stand ------------------------------------------- */
+
+#define FLAG_EXTENSION 0x80000000u
+#define EXT_ITEMS      0xFFu /* instead of a length: a header and items follow */
+#define EXT_MASKS      1u
+#define EXT_PIDS       2u
+
+struct extension {
+	struct kernel_mask mask;
+	uint32_t pid[8];
+	uint32_t pids;
+	bool has_mask;
+};
+
+/* {u16 Length, u16 Items}, items {u16 Offset to the next, u16 Type, u32[]}; lengths in u32s. */
+static bool parse_items(const uint8_t *p, size_t n, struct extension *ret)
+{
+	if (n < 4 || le16_get(p) * 4u > n) {
+		return false;
+	}
+	n = le16_get(p) * (size_t)4;
+	size_t at = 4;
+	for (uint32_t items = le16_get(p + 2); items > 0; items--) {
+		size_t size = at + 4 <= n ? le16_get(p + at) * (size_t)4 : 0;
+		if (size < 4 || size > n - at) {
+			return false;
+		}
+		uint16_t type = le16_get(p + at + 2);
+		if (type == EXT_MASKS) {
+			memcpy(&ret->mask, p + at + 4, BASE_MIN(size - 4, sizeof ret->mask));
+			ret->has_mask = true;
+		} else if (type == EXT_PIDS) {
+			ret->pids = (uint32_t)BASE_MIN((size - 4) / 4, BASE_ARRAY_LEN(ret->pid));
+			memcpy(ret->pid, p + at + 4, 4 * (size_t)ret->pids);
+		}
+		at += size;
+	}
+	return true;
+}
+
+static bool parse_extension(const EVENT_TRACE_PROPERTIES *p, struct extension *ret)
+{
+	uint32_t f = p->EnableFlags, offset = f & 0xFFFF, length = f >> 16 & 0xFF;
+	*ret = (struct extension){.has_mask = false};
+	if (!(f & FLAG_EXTENSION)) {
+		return true;
+	}
+	if (offset < sizeof *p || offset >= p->Wnode.BufferSize || offset % 4 != 0) {
+		return false;
+	}
+	const uint8_t *at = (const uint8_t *)p + offset;
+	size_t left = p->Wnode.BufferSize - offset;
+	if (length == EXT_ITEMS) {
+		return parse_items(at, left, ret);
+	}
+	if (length * 4 > left) {
+		return false;
+	}
+	memcpy(&ret->mask, at, BASE_MIN(length * (size_t)4, sizeof ret->mask));
+	ret->has_mask = true;
+	return true;
+}
+
+static void put_extension(struct proto_writer *w, const struct extension *e)
+{
+	if (e->has_mask) {
+		proto_put(w, PROTO_TAG_KERNEL_MASK, &e->mask, sizeof e->mask);
+	}
+	if (e->pids) {
+		proto_put(w, PROTO_TAG_KERNEL_PIDS, e->pid, 4 * (size_t)e->pids);
+	}
 }
 
 void control_session_from_props(const EVENT_TRACE_PROPERTIES *p, struct proto_session *s)
@@ -85,7 +161,7 @@ void control_session_from_props(const EVENT_TRACE_PROPERTIES *p, struct proto_se
 	s->maximum_file_size = p->MaximumFileSize;
 	s->log_file_mode = p->LogFileMode;
 	s->flush_timer = p->FlushTimer;
-	s->enable_flags = p->EnableFlags;
+	s->enable_flags = p->EnableFlags & FLAG_EXTENSION ? 0 : p->EnableFlags;
 	s->flush_threshold = (uint32_t)p->FlushThreshold;
 }
 
@@ -119,12 +195,20 @@ static uint32_t start(CONTROLTRACE_ID *ret_id, const void *name, bool wide, EVEN
 	if (code != ERROR_SUCCESS) {
 		return code;
 	}
-	static const GUID kernel_guid = {0x9e814aad, 0x3204, 0x11d2, {0x9a, 0x82, 0, 0x60, 8, 0xa8, 0x69, 0x39}};
-	bool kernel_name = is_kernel_name(session_name);
-	if (memcmp(&p->Wnode.Guid, &kernel_guid, 16) == 0 && !kernel_name &&
-	    !(p->LogFileMode & EVENT_TRACE_SYSTEM_LOGGER_MODE)) {
+	const struct guid *kernel_guid = kernel_guid_of(session_name);
+	struct extension ext;
+	if (!kernel_guid && !(p->LogFileMode & EVENT_TRACE_SYSTEM_LOGGER_MODE) &&
+	    (memcmp(&p->Wnode.Guid, &kernel_trace_control_guid, 16) == 0 ||
+	     memcmp(&p->Wnode.Guid, &kernel_circular_guid, 16) == 0)) {
 		return control_refuse(ERROR_INVALID_PARAMETER,
 				      "SystemTraceControlGuid belongs to the session 'NT Kernel Logger'");
+	}
+	if (kernel_guid && (p->LogFileMode & EVENT_TRACE_PRIVATE_LOGGER_MODE)) {
+		return control_refuse(ERROR_INVALID_PARAMETER, "a private session has no kernel events");
+	}
+	if (!parse_extension(p, &ext)) {
+		return control_refuse(ERROR_INVALID_PARAMETER,
+				      "EnableFlags point to an extension that does not fit the block");
 	}
 	code = control_block_file(&b, file, BASE_ARRAY_LEN(file), &s.log_file_len);
 	if (code != ERROR_SUCCESS) {
@@ -136,8 +220,8 @@ static uint32_t start(CONTROLTRACE_ID *ret_id, const void *name, bool wide, EVEN
 							  "buffering needs a log file");
 	}
 	control_session_from_props(p, &s);
-	if (kernel_name) {
-		memcpy(s.guid.b, &kernel_guid, 16);
+	if (kernel_guid) {
+		s.guid = *kernel_guid;
 	}
 	s.name = session_name;
 	s.log_file = s.log_file_len ? file : NULL;
@@ -148,6 +232,7 @@ static uint32_t start(CONTROLTRACE_ID *ret_id, const void *name, bool wide, EVEN
 	struct proto_writer w;
 	proto_begin(&w, req, sizeof req, PROTO_START, 1);
 	proto_put_session(&w, &s);
+	put_extension(&w, &ext);
 	struct control_reply *reply = malloc(sizeof *reply);
 	if (reply == NULL) {
 		return ERROR_NOT_ENOUGH_MEMORY;
@@ -174,6 +259,13 @@ ULONG WINAPI StartTraceW(PTRACEHANDLE TraceHandle, LPCWSTR InstanceName, PEVENT_
 ULONG WINAPI StartTraceA(PTRACEHANDLE TraceHandle, LPCSTR InstanceName, PEVENT_TRACE_PROPERTIES Properties)
 {
 	return start(TraceHandle, InstanceName, false, Properties);
+}
+
+static control_finish_fn finisher;
+
+void control_set_finisher(control_finish_fn fn)
+{
+	finisher = fn;
 }
 
 /* With both, the id says which session is meant. */
@@ -224,9 +316,13 @@ static uint32_t control(CONTROLTRACE_ID id, const void *name, bool wide, EVENT_T
 	}
 	control_session_from_props(p, &s);
 	s.id = id;
+	struct extension ext = {.has_mask = false};
 	if (control_code == EVENT_TRACE_CONTROL_UPDATE) {
-		s.update_mask = PROTO_UPDATE_MODE | (s.log_file ? PROTO_UPDATE_FILE : 0) |
-				(p->EnableFlags ? PROTO_UPDATE_FLAGS : 0);
+		/* Flags of 0 are meant, too: no kernel events any more. */
+		s.update_mask = PROTO_UPDATE_MODE | PROTO_UPDATE_FLAGS | (s.log_file ? PROTO_UPDATE_FILE : 0);
+		if (!parse_extension(p, &ext)) {
+			return ERROR_INVALID_PARAMETER;
+		}
 	}
 	uint8_t req[16384];
 	struct proto_writer w;
@@ -236,17 +332,28 @@ static uint32_t control(CONTROLTRACE_ID id, const void *name, bool wide, EVENT_T
 		proto_put_u64(&w, PROTO_TAG_SESSION_ID, id);
 	}
 	proto_put_session(&w, &s);
+	put_extension(&w, &ext);
 	struct control_reply *reply = malloc(sizeof *reply);
 	if (reply == NULL) {
 		return ERROR_NOT_ENOUGH_MEMORY;
 	}
 	code = control_call(req, proto_end(&w), false, CONTROL_TIMEOUT_MS, reply);
+	char path[4096] = "";
 	if (code == ERROR_SUCCESS) {
 		struct proto_session got;
 		code = proto_get_session(&reply->message, &got) ? control_block_fill(&b, &got)
 								 : ERROR_INVALID_DATA;
+		if (code != ERROR_INVALID_DATA && got.log_file && got.log_file_len &&
+		    utf16_to_utf8(got.log_file, got.log_file_len, path, sizeof path) >=
+			    (long)sizeof path) {
+			path[0] = 0;
+		}
 	}
 	free(reply);
+	if (control_code == EVENT_TRACE_CONTROL_STOP && finisher &&
+	    (code == ERROR_SUCCESS || code == ERROR_MORE_DATA) && path[0]) {
+		finisher(path);
+	}
 	return code;
 }
 

@@ -51,6 +51,11 @@ struct control_reply {
  * needed; without it a missing daemon is ERROR_WMI_INSTANCE_NOT_FOUND (nothing runs). */
 uint32_t control_call(const void *req, long req_bytes, bool start, int timeout_ms,
 		      struct control_reply *ret);
+/* Called with the log file of each session that a call of this process stopped, before that returns: what
+ * belongs into a finished file and is not etwd's to know. Once, before any other call. */
+typedef void (*control_finish_fn)(const char *path);
+void control_set_finisher(control_finish_fn fn);
+
 /* A question whose reply carries the caller's answer as PROTO_TAG_DATA. *ret_len: its bytes. `small`
  * is the code for a buffer that is too small; then nothing is copied. */
 uint32_t control_data(struct proto_writer *w, bool start, void *out, uint32_t size, uint32_t *ret_len,

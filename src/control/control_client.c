@@ -39,7 +39,7 @@ static int open_control(bool start, uint32_t *ret_code)
 	if (fd == -ECONNREFUSED && !start) {
 		/* No daemon: no session can exist. */
 		*ret_code = ERROR_WMI_INSTANCE_NOT_FOUND;
-		err_text_set("no trace session is running");
+		err_text_set("%s", strstr(d.text, "all users") ? d.text : "no trace session is running");
 		return -1;
 	}
 	if (fd < 0) {

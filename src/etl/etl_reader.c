@@ -10,6 +10,7 @@
 #include "etl/etl_archive.h"
 #include "etl/etl_heap.h"
 #include "etl/etl_index.h"
+#include "etl/etl_loss.h"
 #include "etl/etl_run.h"
 
 #include <fcntl.h>
@@ -66,6 +67,9 @@ struct etl_reader {
 	size_t packed_bytes;
 	uint64_t memory, memory_max;
 	uint8_t *header; /* buffer 0, for the names in info */
+	struct etl_loss_range *losses;
+	size_t losses_count, losses_taken;
+	bool losses_known;
 };
 
 static int room_want(struct etl_reader *r, uint8_t **mem, size_t *have, size_t want)
@@ -645,6 +649,7 @@ void etl_reader_close(struct etl_reader *r)
 	free(r->problems.list);
 	free(r->packed);
 	free(r->header);
+	free(r->losses);
 	base_close(&r->source.fd);
 	free(r);
 }
@@ -689,4 +694,21 @@ bool etl_reader_next_problem(struct etl_reader *r, struct etl_problem *ret)
 	}
 	*ret = r->problems.list[r->problems.taken++];
 	return true;
+}
+
+int etl_reader_next_loss(struct etl_reader *r, struct etl_loss_range *ret)
+{
+	if (!r->losses_known) {
+		int err = etl_loss_collect(&r->index, &r->info, &r->clock, &r->losses,
+					   &r->losses_count);
+		if (err < 0) {
+			return err;
+		}
+		r->losses_known = true;
+	}
+	if (r->losses_taken == r->losses_count) {
+		return 0;
+	}
+	*ret = r->losses[r->losses_taken++];
+	return 1;
 }

@@ -125,6 +125,23 @@ typedef bool etl_wanted_fn(uint8_t type, const uint8_t *raw);
 void etl_reader_only(struct etl_reader *r, etl_wanted_fn *wanted);
 /* Memory for buffers that is in use now. */
 uint64_t etl_reader_memory(const struct etl_reader *r);
+/* When something was lost, as far as the file shows it. */
+enum etl_loss_kind {
+	ETL_LOSS_EVENTS,      /* events, on one processor */
+	ETL_LOSS_BUFFERS,     /* buffers */
+	ETL_LOSS_BACKUP,      /* parts of what a real-time session put aside */
+	ETL_LOSS_MISSING,     /* `count` buffers are not there: empty ones that were dropped, or lost */
+	ETL_LOSS_OVERWRITTEN, /* the oldest `count` buffers of a ring, by intention */
+	ETL_LOSS_LATEST,      /* the last loss of one processor was at that time */
+};
+struct etl_loss_range {
+	enum etl_loss_kind kind;
+	uint16_t cpu; /* UINT16_MAX: not of one processor */
+	uint64_t count; /* of buffers; 0: nobody knows */
+	uint64_t from_filetime, to_filetime;
+};
+/* The next one, each once. -ENOMEM, 0 at the end, 1. */
+int etl_reader_next_loss(struct etl_reader *r, struct etl_loss_range *ret);
 /* Next damage report not yet taken. */
 bool etl_reader_next_problem(struct etl_reader *r, struct etl_problem *ret);
 

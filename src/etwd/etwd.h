@@ -16,6 +16,7 @@
  *   etwd_process.c   provider processes: control block, segments, death
  *   etwd_adopt.c     pools of an earlier etwd
  *   etwd_binary.c    where a provider's code lies
+ *   etwd_described.c descriptions of events that programs carry
  *   etwd_ctl.c       heap of entries and filter tables inside a control block
  *   etwd_register.c  registrations, traits, groups
  *   etwd_enable.c    who enabled what; generations of filter tables
@@ -32,6 +33,8 @@
  *   etwd_query.c     lists and counters
  *   etwd_info.c      information classes, provider groups
  *   etwd_access.c    rights on GUIDs
+ *   etwd_kernel.c, etwd_collector.c, etwd_kernel_ring.c
+ *                    sessions with kernel events and the process that supplies them
  *
  * Nouns: process (one attached connection of one provider process), registration (one provider
  * handle in it), provider (a GUID somebody registered or enabled), enable (session x provider),
@@ -238,6 +241,7 @@ struct process {
 	bool drained_last; /* that has happened */
 	bool quarantined;  /* broke the rules too often: behaves as disabled */
 	bool eager;	   /* its pool is to grow ahead of need, when there is time */
+	uint32_t described; /* modules it told of */
 	bool foreign_pids; /* lives in another pid namespace: thread ids need translation */
 	uint32_t terminal_session;
 	uint64_t start_key;
@@ -357,6 +361,8 @@ struct enable_args {
 	uint32_t pid_count;
 	uint64_t pid_key[8]; /* start keys; 0: did not live when asked */
 	char exes[1024 * 3 + 1]; /* ";"-separated UTF-8 */
+	bool has_containers;
+	char containers[1024 * 3 + 1]; /* likewise */
 	uint32_t raw_count;
 	struct {
 		uint32_t type, bytes;
@@ -366,6 +372,9 @@ struct enable_args {
 /* Into args whose properties are read. 0, -EINVAL, -ENOMEM, -EOPNOTSUPP; d says which filter. */
 int etwd_filter_parse(const struct proto_message *m, struct enable_args *a, struct diag *diag);
 void etwd_enable_args_unref(struct enable_args *a);
+/* The process belongs to one of these containers or control groups (etwd_container.c). */
+bool etwd_container_matches(const char *list, const char *path); /* for tests */
+bool etwd_container_listed(const char *list, const struct process *p);
 bool etwd_filter_scope(const struct enable_args *a, const struct process *p);
 /* Per-event part, after level and keywords. schema: TraceLogging metadata item's data, or NULL. */
 bool etwd_filter_event(const struct enable_args *a, const struct pool_event *ev,
@@ -456,6 +465,10 @@ void etwd_unregister(struct etwd *d, struct conn *c, const struct proto_message 
 void etwd_traits(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_binary_track(struct etwd *d, struct conn *c, const struct proto_message *m);
 /* Tell a session that has just enabled it. */
+/* A module of this process describes its events: a copy goes where decoders look. */
+void etwd_described(struct etwd *d, struct conn *c, const struct proto_message *m);
+/* For jobs: waits until what was told so far is in its place, but not for ever. */
+void etwd_described_wait(void);
 void etwd_binary_write(struct etwd *d, struct session *s, const struct registration *r);
 void etwd_registration_destroy(struct etwd *d, struct registration *r);
 
@@ -506,6 +519,7 @@ struct session {
 	struct guid guid;
 	uint16_t *name, *log_file; /* terminated; log_file may be NULL */
 	char *path;		   /* may be NULL */
+	char *spool;		   /* where a real-time backlog may lie; may be NULL */
 	char label[128];	   /* for the log */
 	struct sink_options options;
 	struct sink *sink; /* NULL unless RUNNING or STOPPING */
@@ -529,13 +543,28 @@ struct session {
 	struct guid_list capture;    /* told to capture state every capture_s seconds */
 	uint32_t capture_s;
 	uint64_t capture_next_ns;
-	uint64_t stop_deadline_ns;
+	uint64_t stop_deadline_ns, stop_limit_ns;
+	uint64_t stop_acked; /* by all consumers, when last looked */
 	/* limits, see etwd_limits.c */
 	uint64_t expires_filetime, quota_bytes;
 	uint32_t owner_pid;
 	int owner_fd; /* its pidfd while owner_pid != 0 */
 	struct reply_to stop_reply, start_reply;
+	struct session_kernel *kernel; /* NULL: cannot have kernel events */
 };
+/* struct session.clock beside 1, 2, 3: nanoseconds of CLOCK_MONOTONIC on a machine whose raw clock is
+ * another; of sessions with kernel events, which come in that time. To the outside it is 1. */
+#define SESSION_CLOCK_SYSTEM 4u
+static inline bool etwd_session_raw(const struct session *s)
+{
+	return s->clock != 2 && s->clock != SESSION_CLOCK_SYSTEM;
+}
+/* A session whose log file is open, and which has its kernel events: its starter hears of it. */
+void etwd_session_running(struct etwd *d, struct session *s);
+/* The other way. */
+void etwd_session_refuse(struct etwd *d, struct session *s, uint32_t code, const char *text);
+void etwd_session_reply(struct etwd *d, struct conn *c, const struct proto_message *m,
+			struct session *s);
 
 void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_session_control(struct etwd *d, struct conn *c, const struct proto_message *m);
@@ -577,6 +606,44 @@ bool etwd_session_allows(const struct etwd *d, const struct session *s, const st
 /* Start the sessions of the configuration files. Their mistakes are only logged. */
 void etwd_autolog_start(struct etwd *d);
 
+/* ---- kernel events, see etwd_kernel.h ---------------------------------------------------------- */
+
+int etwd_kernel_init(struct etwd *d);
+void etwd_kernel_finish(struct etwd *d);
+/* What a START says of kernel events, into the session. Win32 code; *ret_why says more. */
+uint32_t etwd_kernel_read(struct etwd *d, struct conn *c, const struct proto_message *m,
+			  const struct proto_session *p, struct session *s, const char **ret_why);
+void etwd_kernel_free(struct session *s);
+/* The session wishes something: `job` creates its sink once there is a collector. False: nothing is
+ * needed, start the job. */
+bool etwd_kernel_begin(struct etwd *d, struct session *s, struct job *job);
+/* It has its sink. False: nothing is needed; else etwd_session_running or _refuse will be called. */
+bool etwd_kernel_attach(struct etwd *d, struct session *s);
+/* No more kernel events. While it holds, closing rundowns are under way. */
+void etwd_kernel_stop(struct etwd *d, struct session *s);
+bool etwd_kernel_holds(const struct session *s);
+/* UPDATE with other flags. True: taken, and answered later. */
+bool etwd_kernel_update(struct etwd *d, struct conn *c, const struct proto_message *m,
+			struct session *s, const struct proto_session *p, uint32_t *ret_code,
+			const char **ret_why);
+/* ENABLE of a system provider. True: it is one, and is answered. */
+bool etwd_kernel_enable(struct etwd *d, struct conn *c, const struct proto_message *m,
+			struct session *s, const struct guid *g, uint32_t control,
+			const struct enable_args *a);
+/* SET_INFO, QUERY_INFO. True: a class of the kernel's, and it is answered. */
+bool etwd_kernel_set_info(struct etwd *d, struct conn *c, const struct proto_message *m,
+			  struct session *s, uint32_t class, const uint8_t *p, size_t n);
+bool etwd_kernel_query_info(struct etwd *d, struct conn *c, const struct proto_message *m,
+			    struct session *s, uint32_t class);
+void etwd_kernel_put(struct etwd *d, const struct session *s, struct proto_writer *w);
+uint32_t etwd_kernel_flags(const struct session *s);
+uint64_t etwd_kernel_drain(struct etwd *d);
+uint32_t etwd_kernel_fill(const struct etwd *d);
+/* The time up to which nothing can come any more, in the session's clock. */
+uint64_t etwd_kernel_watermark(const struct etwd *d, const struct session *s, uint64_t time);
+void etwd_kernel_tick(struct etwd *d, uint64_t now_ns);
+void etwd_kernel_stats(const struct etwd *d, struct strbuf *b); /* JSON members */
+
 /* ---- drain ----------------------------------------------------------------------------------- */
 
 int etwd_drain_init(struct etwd *d);
@@ -589,8 +656,10 @@ int etwd_drain_wait_ms(struct etwd *d, uint64_t now_ns);
 void etwd_drain_losses(struct etwd *d, struct process *p, uint64_t now_ns);
 void etwd_drain_bit_losses(struct process *p, uint32_t bit, uint64_t elapsed_ns,
 			   enum proto_loss cause);
-/* Session clock of a raw tick. */
+/* Session clock of a raw tick, and of a time of CLOCK_MONOTONIC. */
 uint64_t etwd_session_time(const struct etwd *d, const struct session *s, uint64_t raw);
+uint64_t etwd_session_time_ns(const struct etwd *d, const struct session *s, uint64_t ns);
+void etwd_session_lost(struct session *s, uint64_t n, enum proto_loss cause, bool counts);
 
 /* pool_emit_run_fn; ctx is the daemon, cookie the process. */
 uint64_t etwd_route_run(void *ctx, void *cookie, const uint8_t *at, const uint8_t *end);
@@ -651,6 +720,8 @@ void etwd_query_enable_info(uint8_t out[ETWD_ENABLE_INFO_BYTES], const struct se
 
 void etwd_info_set(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_info_query(struct etwd *d, struct conn *c, const struct proto_message *m);
+void etwd_info_reply(struct etwd *d, struct conn *c, const struct proto_message *m, const void *p,
+		     size_t n);
 void etwd_info_tick(struct etwd *d, struct session *s, uint64_t now_ns);
 bool etwd_guid_listed(const struct guid_list *l, const struct guid *g);
 /* Ask every registration of this GUID that the session has for a rundown. */
@@ -705,6 +776,9 @@ struct etwd {
 	/* Session clock 2: raw tick -> FILETIME by one multiplication. */
 	uint64_t time_raw, time_ft, time_mult; /* ft += delta * mult >> 32 */
 	uint64_t time_checked_ns;
+	/* CLOCK_MONOTONIC at two moments: that of the last pass as a raw tick, and that of time_raw. */
+	uint64_t system_raw, system_ns, time_ns;
+	struct kernel_side *kernel;
 
 	TAILQ_HEAD(, conn) conns;
 	uint32_t conn_count, control_count;

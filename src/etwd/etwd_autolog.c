@@ -20,6 +20,8 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#define STACK_PROPERTY 4u /* EVENT_ENABLE_PROPERTY_STACK_TRACE */
+
 struct autolog {
 	struct source src; /* our end */
 	struct saved_session s;
@@ -160,6 +162,7 @@ static bool send_start(struct autolog *a)
 		.flush_timer = s->flush_timer,
 		.expires_filetime = s->expire_s ? clock_filetime() + s->expire_s * 10000000ull : 0,
 		.quota_bytes = s->quota,
+		.flags = s->not_persistent ? PROTO_SESSION_NOT_PERSISTENT : 0,
 		.name = name,
 		.name_len = (uint32_t)name_len,
 		.log_file = file_len ? file : NULL,
@@ -183,9 +186,12 @@ static bool send_enable(struct etwd *d, struct autolog *a)
 		return false;
 	}
 	const struct saved_provider *p = &a->s.provider[a->next];
-	uint8_t req[512];
+	uint8_t *req = malloc(PROTO_MESSAGE_MAX); /* the daemon's own buffers may be in use */
 	struct proto_writer w;
-	proto_begin(&w, req, sizeof req, PROTO_ENABLE, 2 + a->next);
+	if (!req) {
+		return false;
+	}
+	proto_begin(&w, req, PROTO_MESSAGE_MAX, PROTO_ENABLE, 2 + a->next);
 	proto_put_u64(&w, PROTO_TAG_SESSION_ID, a->session_id);
 	proto_put(&w, PROTO_TAG_GUID, p->guid.b, 16);
 	proto_put_u32(&w, PROTO_TAG_CODE, 1);
@@ -193,13 +199,25 @@ static bool send_enable(struct etwd *d, struct autolog *a)
 	proto_put_u64(&w, PROTO_TAG_ANY, p->any);
 	proto_put_u64(&w, PROTO_TAG_ALL, p->all);
 	proto_put_u32(&w, PROTO_TAG_TIMEOUT_MS, 0);
-	proto_put_u32(&w, PROTO_TAG_PROPERTIES, p->properties);
+	uint32_t properties = p->properties;
+	for (int f = 0; f < SAVED_FILTER_COUNT; f++) {
+		uint8_t blob[4 + SAVED_FILTER_BYTES];
+		size_t bytes;
+		if (p->filter[f][0] && saved_filter_make((enum saved_filter)f, p->filter[f], blob + 4,
+							 &bytes, NULL) == 0) {
+			le32_put(blob, saved_filter_type((enum saved_filter)f));
+			proto_put(&w, PROTO_TAG_FILTER, blob, 4 + bytes);
+			properties |= saved_filter_is_stack((enum saved_filter)f) ? STACK_PROPERTY : 0;
+		}
+	}
+	proto_put_u32(&w, PROTO_TAG_PROPERTIES, properties);
 	proto_put(&w, PROTO_TAG_SOURCE_ID, GUID_ZERO.b, 16);
 	if (p->name[0]) {
 		proto_put_str(&w, PROTO_TAG_NAME, p->name);
 	}
 	long n = proto_end(&w);
 	int r = n > 0 ? proto_send(a->src.fd, req, (size_t)n, NULL, 0) : (int)n;
+	free(req);
 	if (r < 0) {
 		etwd_log(d, "%s:%u: the provider cannot be enabled: %s", a->path, p->line,
 			 strerror(-r));

@@ -35,8 +35,15 @@ static uint64_t filetime_of(const struct etwd *d, uint64_t raw)
 	return d->time_ft + (uint64_t)(int64_t)((__int128)delta * (int64_t)d->time_mult >> 40);
 }
 
+static uint64_t system_of(const struct etwd *d, uint64_t raw)
+{
+	int64_t delta = (int64_t)(raw - d->system_raw);
+	return d->system_ns + (uint64_t)(int64_t)((__int128)delta * 1000000000 / (int64_t)d->clock_freq);
+}
+
 static void check_time(struct etwd *d, uint64_t now_ns)
 {
+	clock_pair_system(d->clock_kind, &d->system_raw, &d->system_ns);
 	if (d->time_mult != 0 && now_ns - d->time_checked_ns < TIME_CHECK_NS) {
 		return;
 	}
@@ -51,12 +58,18 @@ static void check_time(struct etwd *d, uint64_t now_ns)
 	}
 	d->time_raw = raw;
 	d->time_ft = ft;
+	d->time_ns = system_of(d, raw);
 	d->time_mult = (uint64_t)(((unsigned __int128)10000000 << 40) / d->clock_freq);
 }
 
 uint64_t etwd_session_time(const struct etwd *d, const struct session *s, uint64_t raw)
 {
-	return s->clock == 2 ? filetime_of(d, raw) : raw;
+	return BASE_LIKELY(etwd_session_raw(s)) ? raw : s->clock == 2 ? filetime_of(d, raw) : system_of(d, raw);
+}
+
+uint64_t etwd_session_time_ns(const struct etwd *d, const struct session *s, uint64_t ns)
+{
+	return s->clock == 2 ? d->time_ft + (uint64_t)((int64_t)(ns - d->time_ns) / 100) : ns;
 }
 
 /* ---- pace
@@ -118,7 +131,7 @@ static uint64_t longest_tick(struct etwd *d)
 /* ---- losses
  * -------------------------------------------------------------------------------------- */
 
-static void add_lost(struct session *s, uint64_t n, enum proto_loss cause, bool counts)
+void etwd_session_lost(struct session *s, uint64_t n, enum proto_loss cause, bool counts)
 {
 	if (n == 0) {
 		return;
@@ -136,7 +149,7 @@ void etwd_drain_bit_losses(struct process *p, uint32_t bit, uint64_t elapsed_ns,
 	p->lost_total += n;
 	if (bit != POOL_BIT_SHARED) {
 		if (p->bit_owner[bit]) {
-			add_lost(p->bit_owner[bit], n, cause, true);
+			etwd_session_lost(p->bit_owner[bit], n, cause, true);
 		}
 		return;
 	}
@@ -145,7 +158,7 @@ void etwd_drain_bit_losses(struct process *p, uint32_t bit, uint64_t elapsed_ns,
 		const struct config *c = p->reg[i] ? p->reg[i]->config : NULL;
 		for (uint32_t k = 0; c && k < c->rows; k++) {
 			if (c->row[k].bit == POOL_BIT_SHARED) {
-				add_lost(c->row[k].session, n, cause, true);
+				etwd_session_lost(c->row[k].session, n, cause, true);
 			}
 		}
 		if (c && c->rows > 0) {
@@ -178,7 +191,7 @@ static void spread(struct process *p, uint64_t n, enum proto_loss cause, bool co
 {
 	for (uint32_t i = 0; n > 0 && i < POOL_SESSION_BITS; i++) {
 		if (p->bit_owner[i] && p->bit_uses[i] > 0) {
-			add_lost(p->bit_owner[i], n, cause, counts);
+			etwd_session_lost(p->bit_owner[i], n, cause, counts);
 		}
 	}
 }
@@ -297,11 +310,13 @@ void etwd_drain_pass(struct etwd *d, uint32_t flags)
 	etwd_conn_settle(d, d->pass_ns);
 	uint64_t events = pool_pass_emit_runs(d->pass, etwd_route_run, d);
 	etwd_route_deferred(d);
+	events += etwd_kernel_drain(d);
 	d->watermark = pool_pass_watermark(d->pass);
 	/* A journal makes the batch durable here. */
 	pool_pass_commit(d->pass);
 	d->events += events;
 	uint32_t fullest = look_after(d, flags, d->pass_ns);
+	fullest = BASE_MAX(fullest, etwd_kernel_fill(d));
 	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX && d->session_count > 0; i++) {
 		struct session *s = d->session[i];
 		if (s && s->sink) {

@@ -7,9 +7,8 @@
  * whose stack is kept. What a payload means etwd does not know: the controller sends a program
  * (filter/filter.h).
  *
- * Refused rather than passed over, because a session that gets more than it asked for is wrong:
- * container filters name containers in a way the SDK does not declare. Package filters are scope
- * filters that no process of this system passes, since none has a package identity.
+ * Package filters are scope filters that no process of this system passes, since none has a package
+ * identity. How container filters name containers the SDK does not declare; here it is text.
  */
 #include "etwd/etwd.h"
 
@@ -72,7 +71,8 @@ static int parse_names(struct bytes b, struct name_set *s)
 	return 0;
 }
 
-static int parse_exes(const uint8_t *p, size_t n, struct enable_args *a)
+/* A list of names. */
+static int parse_list(const uint8_t *p, size_t n, char *out, size_t cap, bool *ret_present)
 {
 	size_t units = n / 2;
 	while (units > 0 && le16_get(p + 2 * (units - 1)) == 0) {
@@ -81,11 +81,11 @@ static int parse_exes(const uint8_t *p, size_t n, struct enable_args *a)
 	if (n % 2 != 0 || units > 512) {
 		return -EINVAL;
 	}
-	long len = utf16_to_utf8(p, units, a->exes, sizeof a->exes);
-	if (len < 0 || (size_t)len >= sizeof a->exes) {
+	long len = utf16_to_utf8(p, units, out, cap);
+	if (len < 0 || (size_t)len >= cap) {
 		return -EINVAL;
 	}
-	a->has_exes = true;
+	*ret_present = true;
 	return 0;
 }
 
@@ -128,9 +128,9 @@ static int parse_one(struct enable_args *a, uint32_t type, const uint8_t *p, siz
 	case FILTER_PAYLOAD:
 		return parse_payload(a, p, n, diag);
 	case FILTER_CONTAINER:
-		return -EOPNOTSUPP;
+		return parse_list(p, n, a->containers, sizeof a->containers, &a->has_containers);
 	case FILTER_EXECUTABLE:
-		return parse_exes(p, n, a);
+		return parse_list(p, n, a->exes, sizeof a->exes, &a->has_exes);
 	case FILTER_EVENT_ID:
 		a->filtered = true;
 		return parse_ids(b, &a->ids);
@@ -254,7 +254,7 @@ bool etwd_filter_scope(const struct enable_args *a, const struct process *p)
 			return false;
 		}
 	}
-	if (a->has_packages) {
+	if (a->has_packages || (a->has_containers && !etwd_container_listed(a->containers, p))) {
 		return false;
 	}
 	return !a->has_exes || (p->exe[0] && exe_listed(a->exes, p->exe));

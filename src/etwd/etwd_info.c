@@ -121,11 +121,14 @@ void etwd_info_set(struct etwd *d, struct conn *c, const struct proto_message *m
 		etwd_reply_status(d, c, m, 87, "SET_INFO needs an information class");
 		return;
 	}
+	proto_get(m, PROTO_TAG_DATA, &p, &n);
+	if (etwd_kernel_set_info(d, c, m, s, class, p, n)) {
+		return;
+	}
 	if (!s) {
 		etwd_reply_status(d, c, m, 4201, "no such trace session is running");
 		return;
 	}
-	proto_get(m, PROTO_TAG_DATA, &p, &n);
 	switch (class) {
 	case INFO_SET_DISALLOW_LIST:
 		code = replace_guids(&s->disallowed, p, n);
@@ -146,7 +149,7 @@ void etwd_info_set(struct etwd *d, struct conn *c, const struct proto_message *m
 	etwd_reply_status(d, c, m, code, NULL);
 }
 
-static void reply_data(struct etwd *d, struct conn *c, const struct proto_message *m, const void *p,
+void etwd_info_reply(struct etwd *d, struct conn *c, const struct proto_message *m, const void *p,
 		       size_t n)
 {
 	struct proto_writer w;
@@ -182,7 +185,7 @@ static void group_list(struct etwd *d, struct conn *c, const struct proto_messag
 	if (b.failed) {
 		etwd_reply_status(d, c, m, 8, NULL);
 	} else {
-		reply_data(d, c, m, b.len ? (const void *)b.s : "", b.len);
+		etwd_info_reply(d, c, m, b.len ? (const void *)b.s : "", b.len);
 	}
 	strbuf_finish(&b);
 }
@@ -234,7 +237,7 @@ static void group_info(struct etwd *d, struct conn *c, const struct proto_messag
 		etwd_reply_status(d, c, m, 4200, "no provider group has this GUID");
 	} else {
 		memcpy(b.s, &enables, 4);
-		reply_data(d, c, m, b.s, b.len);
+		etwd_info_reply(d, c, m, b.s, b.len);
 	}
 	strbuf_finish(&b);
 	strbuf_finish(&members);
@@ -256,18 +259,21 @@ void etwd_info_query(struct etwd *d, struct conn *c, const struct proto_message 
 		return;
 	}
 	struct session *s = running(d, c, m);
+	if (etwd_kernel_query_info(d, c, m, s, class)) {
+		return;
+	}
 	if (!s) {
 		etwd_reply_status(d, c, m, 4201, "no such trace session is running");
 		return;
 	}
 	switch (class) {
 	case INFO_DISALLOW_LIST:
-		reply_data(d, c, m, s->disallowed.at ? (const void *)s->disallowed.at : "",
+		etwd_info_reply(d, c, m, s->disallowed.at ? (const void *)s->disallowed.at : "",
 			   16 * (size_t)s->disallowed.count);
 		break;
 	case INFO_STREAM_COUNT: {
 		uint32_t n = s->mode & MODE_NO_PER_PROCESSOR ? 1 : d->cpus;
-		reply_data(d, c, m, &n, sizeof n);
+		etwd_info_reply(d, c, m, &n, sizeof n);
 		break;
 	}
 	default:

@@ -53,12 +53,13 @@ bool etwd_limits_tick(struct etwd *d, struct session *s)
 	}
 	if (s->quota_bytes != 0) {
 		sink_stats(s->sink, &s->stats);
-		if (s->stats.bytes_written >= s->quota_bytes) {
-			etwd_log(
-				d,
-				"Session \"%s\" is stopped: it wrote %llu bytes, its quota is %llu",
-				s->label, (unsigned long long)s->stats.bytes_written,
-				(unsigned long long)s->quota_bytes);
+		/* Without a file: what was recorded, whoever took it. */
+		uint64_t bytes = s->stats.bytes_written + s->stats.bytes_recycled;
+		if (bytes >= s->quota_bytes) {
+			etwd_log(d,
+				 "Session \"%s\" is stopped: it %s %llu bytes, its quota is %llu",
+				 s->label, s->path ? "wrote" : "recorded", (unsigned long long)bytes,
+				 (unsigned long long)s->quota_bytes);
 			etwd_session_stop(d, s);
 			return true;
 		}

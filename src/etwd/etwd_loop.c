@@ -177,6 +177,7 @@ void etwd_loop_turn(struct etwd *d, int timeout_ms)
 		now = etwd_now_ns();
 	}
 	etwd_session_tick(d, now);
+	etwd_kernel_tick(d, now);
 	etwd_pending_tick(d, now);
 	etwd_process_grow_some(d);
 	etwd_conn_unthrottle(d, now);
@@ -248,6 +249,9 @@ int etwd_create(struct etwd **ret, bool system)
 	if (r == 0) {
 		r = etwd_drain_init(d);
 	}
+	if (r == 0) {
+		r = etwd_kernel_init(d);
+	}
 	if (r < 0) {
 		etwd_destroy(d);
 		return r;
@@ -280,6 +284,7 @@ void etwd_destroy(struct etwd *d)
 		base_close(&d->listeners[i].fd);
 	}
 	base_close(&d->signals.fd);
+	etwd_kernel_finish(d);
 	etwd_drain_finish(d);
 	etwd_access_finish(d);
 	etwd_loop_finish(d);

@@ -345,6 +345,10 @@ void etwd_enable(struct etwd *d, struct conn *c, const struct proto_message *m)
 		etwd_reply_status(d, c, m, refused, diag.text[0] ? diag.text : NULL);
 		return;
 	}
+	if (etwd_kernel_enable(d, c, m, s, &guid, code, args)) {
+		etwd_enable_args_unref(args);
+		return;
+	}
 	struct provider *p = etwd_provider_find(d, &guid, code == 1);
 	if (p && code == 1 && full(p, s)) {
 		etwd_enable_args_unref(args);

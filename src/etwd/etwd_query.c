@@ -287,6 +287,7 @@ void etwd_query_stats(struct etwd *d, struct conn *c, const struct proto_message
 		    "\"adopted_lost\":%llu,",
 		    (unsigned long long)d->adopted_pools, (unsigned long long)d->adopted_events,
 		    (unsigned long long)d->adopted_unclaimed, (unsigned long long)d->adopted_lost);
+	etwd_kernel_stats(d, &b);
 	strbuf_addf(&b, "\"refused_connections\":%llu,\"clock_kind\":%u,\"clock_freq\":%llu}",
 		    (unsigned long long)d->rejected_connections, (unsigned)d->clock_kind,
 		    (unsigned long long)d->clock_freq);

@@ -244,7 +244,7 @@ void etwd_realtime_round(struct etwd *d, struct session *s, uint64_t watermark, 
 {
 	/* While something waits in the backlog nothing can be promised. Quiet sessions are heard
 	 * now and then, so that a reader of several sessions need not wait for them. */
-	if (s->consumer_count == 0 || s->blocked ||
+	if (s->consumer_count == 0 || s->blocked || sink_tap_behind(s->sink) ||
 	    (!s->delivered && now_ns - s->round_ns < QUIET_ROUND_NS)) {
 		return;
 	}
@@ -255,7 +255,8 @@ void etwd_realtime_round(struct etwd *d, struct session *s, uint64_t watermark, 
 		uint8_t mem[128];
 		struct proto_writer w;
 		proto_begin(&w, mem, sizeof mem, PROTO_RT_ROUND, 0);
-		proto_put_u64(&w, PROTO_TAG_WATERMARK, etwd_session_time(d, s, watermark));
+		proto_put_u64(&w, PROTO_TAG_WATERMARK,
+			      etwd_kernel_watermark(d, s, etwd_session_time(d, s, watermark)));
 		put_losses(&w, k);
 		/* A full socket: a later round says more. */
 		(void)etwd_conn_try_send(d, k->conn, &w);

@@ -308,7 +308,7 @@ static const uint8_t *row_run(const struct etwd *d, const struct config *c,
 	for (;;) {
 		/* Times that have to be converted are not for the fast way. */
 		room_open(&f, s->sink, k->cpu, &room);
-		f.limit = BASE_LIKELY(s->clock != 2) ? f.limit : NULL;
+		f.limit = BASE_LIKELY(etwd_session_raw(s)) ? f.limit : NULL;
 		at = k->items	   ? fill_items(&f, k, at, end, &records)
 		     : k->activity ? fill(&f, k, at, end, true, &records)
 				   : fill(&f, k, at, end, false, &records);

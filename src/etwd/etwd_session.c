@@ -8,6 +8,9 @@
 #include <stdlib.h>
 
 #include "etwd/etwd_modes.h"
+#include "saved/saved.h"
+
+#define SPOOL_BYTES (100ull << 20) /* as Windows, unless the session has a maximum size for it */
 
 void etwd_session_ref(struct session *s)
 {
@@ -20,9 +23,11 @@ void etwd_session_unref(struct session *s)
 		return;
 	}
 	etwd_limits_clear(s);
+	etwd_kernel_free(s);
 	free(s->name);
 	free(s->log_file);
 	free(s->path);
+	free(s->spool);
 	free(s->disallowed.at);
 	free(s->capture.at);
 	free(s);
@@ -107,7 +112,7 @@ void etwd_session_describe(struct etwd *d, struct session *s, struct proto_sessi
 	*ret = (struct proto_session){
 		.id = s->id,
 		.guid = s->guid,
-		.clock = s->clock,
+		.clock = s->clock == SESSION_CLOCK_SYSTEM ? 1 : s->clock,
 		.buffer_size_kb = s->options.buffer_size_kb,
 		.minimum_buffers = s->options.minimum_buffers,
 		.maximum_buffers = s->options.maximum_buffers,
@@ -115,7 +120,7 @@ void etwd_session_describe(struct etwd *d, struct session *s, struct proto_sessi
 		.log_file_mode = s->mode,
 		.flush_timer = s->mode & MODE_MS_FLUSH_TIMER ? s->latency_us / 1000
 							     : s->options.flush_timer,
-		.enable_flags = s->enable_flags,
+		.enable_flags = s->kernel ? etwd_kernel_flags(s) : s->enable_flags,
 		.flush_threshold = s->flush_threshold,
 		.number_of_buffers = st->buffers,
 		.free_buffers = st->free_buffers,
@@ -150,8 +155,8 @@ void etwd_session_describe(struct etwd *d, struct session *s, struct proto_sessi
 	ret->loss[PROTO_LOSS_OVERWRITTEN] += st->overwritten_events;
 }
 
-static void reply_session(struct etwd *d, struct conn *c, const struct proto_message *m,
-			  struct session *s)
+void etwd_session_reply(struct etwd *d, struct conn *c, const struct proto_message *m,
+			struct session *s)
 {
 	struct proto_session desc;
 	struct proto_writer w;
@@ -159,6 +164,7 @@ static void reply_session(struct etwd *d, struct conn *c, const struct proto_mes
 	etwd_reply_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, m);
 	proto_put_u32(&w, PROTO_TAG_STATUS, 0);
 	proto_put_session(&w, &desc);
+	etwd_kernel_put(d, s, &w);
 	etwd_conn_send(d, c, &w, NULL, 0);
 }
 
@@ -175,7 +181,7 @@ void etwd_session_answer(struct etwd *d, struct session *s, struct reply_to *r, 
 	if (code != 0) {
 		etwd_reply_status(d, c, &m, code, text);
 	} else {
-		reply_session(d, c, &m, s);
+		etwd_session_reply(d, c, &m, s);
 	}
 }
 
@@ -193,6 +199,12 @@ struct start_job {
 static void start_run(struct job *j)
 {
 	struct start_job *s = (struct start_job *)j;
+	if (s->session->spool) {
+		char dir[4200];
+		snprintf(dir, sizeof dir, "%.*s", (int)(strrchr(s->session->spool, '/') - s->session->spool),
+			 s->session->spool);
+		(void)saved_make_dirs(dir); /* else the backlog stays in memory */
+	}
 	/* Only this thread reads the options while the session is STARTING. */
 	s->result = sink_create(&s->session->options, &s->sink, &s->diag);
 }
@@ -214,6 +226,26 @@ static uint32_t code_of_create(int err)
 	}
 }
 
+void etwd_session_refuse(struct etwd *d, struct session *s, uint32_t code, const char *text)
+{
+	etwd_log(d, "Session \"%s\" was refused: %s", s->label, text);
+	etwd_session_answer(d, s, &s->start_reply, code, text);
+	if (s->sink) {
+		etwd_session_stop(d, s);
+	} else {
+		etwd_session_forget(d, s);
+	}
+}
+
+void etwd_session_running(struct etwd *d, struct session *s)
+{
+	s->state = SESSION_RUNNING;
+	etwd_log(d, "Started session \"%s\": id=%u, mode=%#x, buffers=%u-%u x %u KB, file=%s", s->label, s->id,
+		 s->mode, s->options.minimum_buffers, s->options.maximum_buffers, s->options.buffer_size_kb,
+		 s->path ? s->path : "none");
+	etwd_session_answer(d, s, &s->start_reply, 0, NULL);
+}
+
 static void start_done(struct etwd *d, struct job *j)
 {
 	struct start_job *sj = (struct start_job *)j;
@@ -227,29 +259,20 @@ static void start_done(struct etwd *d, struct job *j)
 				 s->path ? ", file " : "", s->path ? s->path : "",
 				 strerror(-sj->result));
 		}
-		etwd_log(d, "Session \"%s\" was refused: %s", s->label, text);
-		etwd_session_answer(d, s, &s->start_reply, code_of_create(sj->result), text);
-		etwd_session_forget(d, s);
+		etwd_session_refuse(d, s, code_of_create(sj->result), text);
 	} else {
 		s->sink = sj->sink;
-		s->state = SESSION_RUNNING;
 		if (s->mode & MODE_REAL_TIME) {
 			sink_set_tap(s->sink, true, etwd_realtime_deliver, s);
 		}
-		etwd_log(d,
-			 "Started session \"%s\": id=%u, mode=%#x, buffers=%u-%u x %u KB, file=%s",
-			 s->label, s->id, s->mode, s->options.minimum_buffers,
-			 s->options.maximum_buffers, s->options.buffer_size_kb,
-			 s->path ? s->path : "none");
-		etwd_session_answer(d, s, &s->start_reply, 0, NULL);
+		if (!etwd_kernel_attach(d, s)) {
+			etwd_session_running(d, s);
+		}
 	}
 	etwd_session_unref(s);
 }
 
 #define BUFFER_KB_MAX 16384u
-
-static const struct guid kernel_guid = {{0xad, 0x4a, 0x81, 0x9e, 0x04, 0x32, 0xd2, 0x11, 0x9a, 0x82,
-					 0x00, 0x60, 0x08, 0xa8, 0x69, 0x39}};
 
 static uint32_t check_mode(const struct proto_session *p, const char **ret_why)
 {
@@ -280,10 +303,6 @@ static uint32_t check_mode(const struct proto_session *p, const char **ret_why)
 		return 50;
 	} else if (sized && p->maximum_file_size == 0) {
 		*ret_why = "this file mode needs a maximum file size";
-	} else if ((m & MODE_SYSTEM_LOGGER || guid_equal(&p->guid, &kernel_guid)) &&
-		   p->enable_flags != 0) {
-		*ret_why = "kernel events are not collected yet: EnableFlags must be 0";
-		return 50;
 	} else if (p->buffer_size_kb > BUFFER_KB_MAX) {
 		/* Never fewer than asked for, so not silently the maximum. */
 		*ret_why = "a buffer has at most 16384 KB";
@@ -347,8 +366,8 @@ static uint32_t check_unique(struct etwd *d, const struct session *s, const char
 }
 
 /* Takes what the message says into a new session. Win32 code; *ret_why says more. */
-static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_session *p,
-			     struct session *s, const char **ret_why)
+static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_message *m,
+			     const struct proto_session *p, struct session *s, const char **ret_why)
 {
 	uint32_t code = check_mode(p, ret_why);
 	/* The autologgers' connections come from this process, see etwd_autolog.c. */
@@ -378,19 +397,20 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 	}
 	s->uid = c->uid;
 	s->guid = p->guid;
+	s->mode = p->log_file_mode;
+	s->clock = p->clock ? p->clock : 1;
+	if (s->clock == 3 && d->clock_kind != CLOCK_KIND_TSC) {
+		s->clock = 2; /* as Windows does without a usable cycle counter */
+	}
+	code = etwd_kernel_read(d, c, m, p, s, ret_why);
 	/* Before the file: whoever starts the same twice is to be told of the session, not of it. */
-	code = check_unique(d, s, ret_why);
+	code = code ? code : check_unique(d, s, ret_why);
 	if (code == 0 && s->log_file) {
 		code = etwd_session_path(d, c, s->log_file, p->log_file_len, NULL, &s->path,
 					 ret_why);
 	}
 	if (code != 0) {
 		return code;
-	}
-	s->mode = p->log_file_mode;
-	s->clock = p->clock ? p->clock : 1;
-	if (s->clock == 3 && d->clock_kind != CLOCK_KIND_TSC) {
-		s->clock = 2; /* as Windows does without a usable cycle counter */
 	}
 	s->flags = p->flags;
 	s->latency_us = p->latency_us;
@@ -410,8 +430,9 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 		.maximum_buffers = p->maximum_buffers,
 		.maximum_file_size = p->maximum_file_size,
 		.flush_timer = etwd_session_timer(s, p->flush_timer),
-		.clock = s->clock,
-		.clock_freq = d->clock_freq,
+		.clock = s->clock == SESSION_CLOCK_SYSTEM ? 1 : s->clock,
+		.clock_freq = s->clock == SESSION_CLOCK_SYSTEM ? 1000000000 : d->clock_freq,
+		.system_clock = s->clock == SESSION_CLOCK_SYSTEM,
 		.cpus = (uint16_t)d->cpus,
 		.sync_on_stop = true,
 		.controller_pid = (uint32_t)c->pid,
@@ -476,6 +497,25 @@ static uint32_t take_place(struct etwd *d, struct session *s, const char **ret_w
 	return 0;
 }
 
+/* Where what no consumer takes may wait. Not having such a place is no reason to fail. */
+static void choose_spool(const struct etwd *d, struct session *s)
+{
+	char dir[4000], path[4200];
+	if (!(s->mode & MODE_REAL_TIME) || (s->flags & PROTO_SESSION_NOT_PERSISTENT) ||
+	    saved_dir(SAVED_STATE, d->system, dir, sizeof dir) < 0) {
+		return;
+	}
+	snprintf(path, sizeof path, "%s/realtime/" SINK_SPOOL_PREFIX "%d-%u.etl", dir, (int)getpid(),
+		 s->id);
+	s->spool = strdup(path);
+	s->options.spool_path = s->spool;
+	s->options.spool_bytes = SPOOL_BYTES;
+	if (!s->path && s->options.maximum_file_size > 0) {
+		s->options.spool_bytes = (uint64_t)s->options.maximum_file_size
+					 << (s->mode & MODE_USE_KBYTES ? 10 : 20);
+	}
+}
+
 void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_message *m)
 {
 	struct proto_session p;
@@ -502,7 +542,7 @@ void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_messa
 	s->start_ns = etwd_now_ns();
 	LIST_INIT(&s->enables);
 	LIST_INIT(&s->consumers);
-	code = session_read(d, c, &p, s, &why);
+	code = session_read(d, c, m, &p, s, &why);
 	if (code == 0 && !guid_is_zero(&s->guid) &&
 	    !etwd_access_allows(d, &s->guid, c, rights_to_control(s->mode, s->path != NULL))) {
 		code = 5;
@@ -518,11 +558,14 @@ void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_messa
 		free(sj);
 		return;
 	}
+	choose_spool(d, s);
 	s->state = SESSION_STARTING;
 	etwd_reply_keep(c, m, &s->start_reply);
 	etwd_session_ref(s);
 	*sj = (struct start_job){.job = {.run = start_run, .done = start_done}, .session = s};
-	etwd_job_start(d, &sj->job);
+	if (!etwd_kernel_begin(d, s, &sj->job)) {
+		etwd_job_start(d, &sj->job);
+	}
 }
 
 /* ---- list
@@ -547,6 +590,7 @@ void etwd_session_list(struct etwd *d, struct conn *c, const struct proto_messag
 			etwd_session_describe(d, s, &desc);
 			proto_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, PROTO_LIST_ITEM, m->id);
 			proto_put_session(&w, &desc);
+			etwd_kernel_put(d, s, &w);
 			etwd_conn_send(d, c, &w, NULL, 0);
 		}
 	}
@@ -683,7 +727,9 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 		return;
 	}
 	if (s->state != SESSION_RUNNING && control != 0) {
-		etwd_reply_status(d, c, m, control == 1 ? 2402 : 4201,
+		/* Without a file nothing is left to wait for: its consumer has been told that it ended,
+		 * and a consumer that then stops it by name, as many do, finds none on Windows. */
+		etwd_reply_status(d, c, m, control == 1 && s->path ? 2402 : 4201,
 				  "the session is being stopped");
 		return;
 	}
@@ -710,6 +756,9 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 			code = 87;
 		} else {
 			code = etwd_session_update(d, c, s, &p, &diag, &why);
+		}
+		if (code == 0 && etwd_kernel_update(d, c, m, s, &p, &code, &why)) {
+			return;
 		}
 		break;
 	}
@@ -738,5 +787,5 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 		etwd_reply_status(d, c, m, code, why ? why : diag.text[0] ? diag.text : NULL);
 		return;
 	}
-	reply_session(d, c, m, s);
+	etwd_session_reply(d, c, m, s);
 }

@@ -14,7 +14,8 @@
 
 #include <stdlib.h>
 
-#define CONSUMER_PATIENCE_NS 1000000000ull
+#define CONSUMER_PATIENCE_NS 1000000000ull  /* without a sign of life */
+#define CONSUMER_MOST_NS     20000000000ull /* in all */
 
 struct close_job {
 	struct job job;
@@ -28,6 +29,8 @@ static void close_run(struct job *j)
 {
 	struct close_job *c = (struct close_job *)j;
 	c->result = sink_stop(c->sink, &c->stats);
+	/* Who reads the file next may need what its programs said about themselves. */
+	etwd_described_wait();
 }
 
 static void close_done(struct etwd *d, struct job *j)
@@ -49,12 +52,33 @@ static void close_done(struct etwd *d, struct job *j)
 	etwd_session_unref(s);
 }
 
+/* As long as one of them reads on, they get what waits for them; but not for ever. */
+static uint64_t consumers_deadline(struct session *s, uint64_t now_ns)
+{
+	const struct consumer *k;
+	uint64_t acked = 0;
+	LIST_FOREACH(k, &s->consumers, link)
+	{
+		acked += k->acked;
+	}
+	if (acked != s->stop_acked) {
+		s->stop_acked = acked;
+		s->stop_deadline_ns = BASE_MIN(now_ns + CONSUMER_PATIENCE_NS, s->stop_limit_ns);
+	}
+	return s->stop_deadline_ns;
+}
+
 void etwd_session_stop_step(struct etwd *d, struct session *s, uint64_t now_ns)
 {
-	if (s->consumer_count > 0 && now_ns < s->stop_deadline_ns) {
+	if (etwd_kernel_holds(s)) {
+		s->stop_deadline_ns = now_ns + CONSUMER_PATIENCE_NS;
+		s->stop_limit_ns = now_ns + CONSUMER_MOST_NS;
+		return;
+	}
+	if (s->consumer_count > 0 && now_ns < consumers_deadline(s, now_ns)) {
 		s->blocked = false;
 		sink_tap_pump(s->sink);
-		if (s->blocked) {
+		if (s->blocked || sink_tap_behind(s->sink)) {
 			return;
 		}
 	}
@@ -83,7 +107,9 @@ void etwd_session_stop(struct etwd *d, struct session *s)
 	etwd_drain_pass(d, POOL_PASS_FLUSH);
 	s->state = SESSION_STOPPING;
 	s->stop_deadline_ns = etwd_now_ns() + CONSUMER_PATIENCE_NS;
+	s->stop_limit_ns = etwd_now_ns() + CONSUMER_MOST_NS;
 	etwd_enable_remove_session(d, s);
+	etwd_kernel_stop(d, s);
 	etwd_drain_pass(d, POOL_PASS_FLUSH);
 	etwd_session_stop_step(d, s, etwd_now_ns());
 }
@@ -181,7 +207,7 @@ static uint32_t switch_file(struct etwd *d, struct conn *c, struct session *s,
 uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s,
 			     const struct proto_session *p, struct diag *diag, const char **ret_why)
 {
-	if (p->enable_flags != 0 && !(s->mode & MODE_SYSTEM_LOGGER)) {
+	if (p->enable_flags != 0 && !s->kernel) {
 		*ret_why = "only system loggers have enable flags";
 		return 87;
 	}
@@ -218,9 +244,6 @@ uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s,
 		    (p->log_file_mode == 0 && s->path)) {
 			set_real_time(d, s, on);
 		}
-	}
-	if ((p->update_mask & PROTO_UPDATE_FLAGS) && (s->mode & MODE_SYSTEM_LOGGER)) {
-		s->enable_flags = p->enable_flags;
 	}
 	if (p->latency_us != 0) {
 		s->latency_us = p->latency_us;

@@ -3,6 +3,8 @@
  */
 #include "kernel/kernel_bpf.h"
 
+#include <linux/perf_event.h>
+
 #ifdef OPENETW_BPF
 #define OBJECT(name)                                                                               \
 	extern const char kbpf_object_##name[];                                                    \
@@ -11,12 +13,15 @@ OBJECT(syscall);
 OBJECT(net);
 OBJECT(irq);
 OBJECT(process);
+OBJECT(call);
+OBJECT(block);
+OBJECT(fault);
 #define EMBEDDED(name) .object = kbpf_object_##name, .object_bytes = &kbpf_object_##name##_bytes
 #else
 #define EMBEDDED(name) .object = NULL
 #endif
 
-enum { AREA_SYSCALL, AREA_NET, AREA_IRQ, AREA_PROCESS };
+enum { AREA_SYSCALL, AREA_NET, AREA_IRQ, AREA_FILE, AREA_DISK, AREA_FAULT, AREA_PROCESS };
 
 const struct kernel_area kernel_areas[] = {
 	[AREA_SYSCALL] = {"syscall", EMBEDDED(syscall), .create = kernel_syscall_create,
@@ -25,10 +30,27 @@ const struct kernel_area kernel_areas[] = {
 	[AREA_IRQ] = {"irq", EMBEDDED(irq), .create = kernel_irq_create, .destroy = kernel_irq_destroy,
 		      .shape = kernel_irq_shape},
 	[AREA_PROCESS] = {"process", EMBEDDED(process), .shape = kernel_process_shape},
+	[AREA_FILE] = {"call", EMBEDDED(call), .loaded = kernel_calls_loaded, .create = kernel_file_create,
+		       .destroy = kernel_file_destroy, .shape = kernel_file_shape},
+	[AREA_DISK] = {"block", EMBEDDED(block), .create = kernel_disk_create,
+		       .destroy = kernel_disk_destroy, .shape = kernel_disk_shape},
+	[AREA_FAULT] = {"fault", EMBEDDED(fault), .create = kernel_fault_create,
+			.shape = kernel_fault_shape},
 };
 const unsigned kernel_area_count = BASE_ARRAY_LEN(kernel_areas);
 
 #define HOOK(h) ((h) + 1)
+#define CALLS                                                                                      \
+	{                                                                                          \
+		HOOK(KBPF_FILE_NAME), HOOK(KBPF_FILE_TRACK), HOOK(KBPF_FILE_CREATE),               \
+			HOOK(KBPF_FILE_CLOSE), HOOK(KBPF_FILE_READ), HOOK(KBPF_FILE_WRITE),        \
+			HOOK(KBPF_FILE_FLUSH), HOOK(KBPF_FILE_SET_INFO),                           \
+			HOOK(KBPF_FILE_QUERY_INFO), HOOK(KBPF_FILE_DELETE),                        \
+			HOOK(KBPF_FILE_RENAME), HOOK(KBPF_FILE_LINK), HOOK(KBPF_FILE_DIR_ENUM),    \
+			HOOK(KBPF_FILE_CONTROL), HOOK(KBPF_FILE_END), HOOK(KBPF_VIRTUAL_ALLOC),    \
+			HOOK(KBPF_VIRTUAL_FREE), HOOK(KBPF_MAP_FILE), HOOK(KBPF_UNMAP_FILE),       \
+			HOOK(KBPF_HANDLE_CREATE), HOOK(KBPF_HANDLE_CLOSE)                          \
+	}
 const struct kernel_program kernel_programs[] = {
 	{"kbpf_sys_enter", AREA_SYSCALL, "entries of system calls", {HOOK(KBPF_SYS_ENTER)}},
 	{"kbpf_sys_exit", AREA_SYSCALL, "exits of system calls", {HOOK(KBPF_SYS_EXIT)}},
@@ -66,6 +88,19 @@ const struct kernel_program kernel_programs[] = {
 	{"kbpf_exit", AREA_PROCESS, "ends of processes", {HOOK(KBPF_EXIT)}},
 	{"kbpf_cpu_idle", AREA_IRQ, "idle states", {HOOK(KBPF_IDLE)}},
 	{"kbpf_cpu_frequency", AREA_IRQ, "frequencies", {HOOK(KBPF_FREQUENCY)}},
+	{"kbpf_call_enter", AREA_FILE, "operations on files, memory and handles", CALLS},
+	{"kbpf_call_exit", AREA_FILE, "ends of operations on files, memory and handles", CALLS},
+	{"kbpf_exit_files", AREA_FILE, "files closed by the end of a process", {HOOK(KBPF_FILE_CLOSE)}},
+	{"kbpf_block_start", AREA_DISK, "requests to disks, in the thread that makes them",
+	 {HOOK(KBPF_DISK_INIT), HOOK(KBPF_DISK_DONE)}},
+	{"kbpf_block_issue", AREA_DISK, "requests to disks", {HOOK(KBPF_DISK_INIT), HOOK(KBPF_DISK_DONE)}},
+	{"kbpf_block_done", AREA_DISK, "what disks have done", {HOOK(KBPF_DISK_DONE), HOOK(KBPF_DISK_INIT)}},
+	{"kbpf_fault_user", AREA_FAULT, "page faults", {HOOK(KBPF_FAULT_SOFT), HOOK(KBPF_FAULT_HARD)}},
+	{"kbpf_fault_kernel", AREA_FAULT, "page faults in the kernel",
+	 {HOOK(KBPF_FAULT_SOFT), HOOK(KBPF_FAULT_HARD)}, .disturbs_itself = true},
+	{"kbpf_fault_file", AREA_FAULT, "files of hard page faults", {HOOK(KBPF_FAULT_HARD)}},
+	{"kbpf_fault_major", AREA_FAULT, "hard page faults", {HOOK(KBPF_FAULT_HARD)},
+	 .perf_event = PERF_COUNT_SW_PAGE_FAULTS_MAJ + 1},
 };
 const unsigned kernel_program_count = BASE_ARRAY_LEN(kernel_programs);
 
@@ -91,6 +126,30 @@ static const char *const hook_names[KBPF_HOOKS_MAX] = {
 	[KBPF_EXIT] = "Process/End",
 	[KBPF_IDLE] = "Power/IdleState",
 	[KBPF_FREQUENCY] = "Power/PerfStateChange",
+	[KBPF_FILE_NAME] = "names of files",
+	[KBPF_FILE_CREATE] = "FileIo/Create",
+	[KBPF_FILE_CLOSE] = "FileIo/Close",
+	[KBPF_FILE_READ] = "FileIo/Read",
+	[KBPF_FILE_WRITE] = "FileIo/Write",
+	[KBPF_FILE_FLUSH] = "FileIo/Flush",
+	[KBPF_FILE_SET_INFO] = "FileIo/SetInfo",
+	[KBPF_FILE_QUERY_INFO] = "FileIo/QueryInfo",
+	[KBPF_FILE_DELETE] = "FileIo/Delete",
+	[KBPF_FILE_RENAME] = "FileIo/Rename",
+	[KBPF_FILE_LINK] = "FileIo/SetLinkPath",
+	[KBPF_FILE_DIR_ENUM] = "FileIo/DirEnum",
+	[KBPF_FILE_CONTROL] = "FileIo/FSControl",
+	[KBPF_FILE_END] = "FileIo/OperationEnd",
+	[KBPF_VIRTUAL_ALLOC] = "PageFault/VirtualAlloc",
+	[KBPF_VIRTUAL_FREE] = "PageFault/VirtualFree",
+	[KBPF_MAP_FILE] = "FileIo/MapFile",
+	[KBPF_UNMAP_FILE] = "FileIo/UnmapFile",
+	[KBPF_HANDLE_CREATE] = "Object/CreateHandle",
+	[KBPF_HANDLE_CLOSE] = "Object/CloseHandle",
+	[KBPF_DISK_INIT] = "DiskIo/ReadInit, WriteInit, FlushInit",
+	[KBPF_DISK_DONE] = "DiskIo/Read, Write, FlushBuffers",
+	[KBPF_FAULT_SOFT] = "PageFault",
+	[KBPF_FAULT_HARD] = "PageFault/HardFault",
 };
 
 const char *kernel_hook_name(unsigned hook)

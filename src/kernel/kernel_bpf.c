@@ -15,6 +15,8 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
 
 #define RING_BYTES   (2u << 20)
 #define CPUS_MAX     1024u
@@ -29,6 +31,7 @@ static const char *const map_names[MAPS] = {"kbpf_config", "kbpf_pids", "kbpf_dr
 struct program {
 	struct bpf_program *prog; /* NULL: not loaded */
 	struct bpf_link *link;
+	struct bpf_link **of_cpu; /* of programs on perf events: `cpus` of them */
 	bool tried;
 	uint64_t misses; /* told of */
 	char why[160];	 /* it is not there */
@@ -48,6 +51,8 @@ struct kernel_bpf {
 	char *log;
 	char missing[4096];
 };
+
+static void detach(struct kernel_bpf *b, struct program *p);
 
 /* libbpf speaks while it loads; what it says is kept only for the reason of a failure. */
 static int silent(enum libbpf_print_level level, const char *format, va_list args)
@@ -151,7 +156,7 @@ void kernel_bpf_close(struct kernel_bpf *b)
 		return;
 	}
 	for (unsigned i = 0; i < kernel_program_count; i++) {
-		bpf_link__destroy(b->program[i].link);
+		detach(b, &b->program[i]);
 	}
 	for (unsigned i = 0; i < b->objects; i++) {
 		bpf_object__close(b->object[i]);
@@ -212,16 +217,17 @@ static int load(struct kernel_bpf *b, unsigned area, const bool *take, struct bp
 	int err = 0;
 	b->log[0] = 0;
 	bpf_object__for_each_map(map, object) {
+		bool shared = false;
 		for (int i = 0; i < MAPS && err == 0; i++) {
 			if (strcmp(bpf_map__name(map), map_names[i]) == 0) {
+				shared = true;
 				err = bpf_map__reuse_fd(map, b->map[i]);
 			}
 		}
 		/* What an area keeps for itself is one thing, in whichever object it is used. */
 		for (unsigned i = 0; i < b->objects && err == 0; i++) {
 			struct bpf_map *other = bpf_object__find_map_by_name(b->object[i], bpf_map__name(map));
-			if (other && bpf_map__fd(other) >= 0 && strncmp(bpf_map__name(map), "kbpf_", 5) != 0 &&
-			    !bpf_map__is_internal(map)) {
+			if (other && bpf_map__fd(other) >= 0 && !bpf_map__is_internal(map) && !shared) {
 				err = bpf_map__reuse_fd(map, bpf_map__fd(other));
 				break;
 			}
@@ -245,7 +251,7 @@ static int load(struct kernel_bpf *b, unsigned area, const bool *take, struct bp
 	return 0;
 }
 
-static void adopt(struct kernel_bpf *b, struct bpf_object *object, const bool *take)
+static void adopt(struct kernel_bpf *b, unsigned area, struct bpf_object *object, const bool *take)
 {
 	for (unsigned i = 0; i < kernel_program_count; i++) {
 		if (take[i]) {
@@ -253,6 +259,9 @@ static void adopt(struct kernel_bpf *b, struct bpf_object *object, const bool *t
 		}
 	}
 	b->object[b->objects++] = object;
+	if (kernel_areas[area].loaded) {
+		kernel_areas[area].loaded(b);
+	}
 }
 
 static void load_area(struct kernel_bpf *b, unsigned area)
@@ -272,7 +281,7 @@ static void load_area(struct kernel_bpf *b, unsigned area)
 	}
 	int err = load(b, area, take, &object);
 	if (err == 0) {
-		adopt(b, object, take);
+		adopt(b, area, object, take);
 		return;
 	}
 	for (unsigned i = 0; i < kernel_program_count; i++) {
@@ -285,25 +294,67 @@ static void load_area(struct kernel_bpf *b, unsigned area)
 			err = load(b, area, one, &object);
 		}
 		if (n > 1 && err == 0) {
-			adopt(b, object, one);
+			adopt(b, area, object, one);
 		} else {
 			reason(b, &b->program[i], err);
 		}
 	}
 }
 
+/* On every processor a counter that calls the program each time it counts. */
+static int attach_perf(struct kernel_bpf *b, unsigned i)
+{
+	struct program *p = &b->program[i];
+	struct perf_event_attr a = {.size = sizeof a,
+				    .type = PERF_TYPE_SOFTWARE,
+				    .config = kernel_programs[i].perf_event - 1,
+				    .sample_period = 1};
+	p->of_cpu = calloc(b->cpus, sizeof(struct bpf_link *));
+	int err = p->of_cpu ? 0 : -ENOMEM;
+	for (uint32_t cpu = 0; cpu < b->cpus && err == 0; cpu++) {
+		int fd = (int)syscall(SYS_perf_event_open, &a, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+		if (fd < 0) {
+			err = errno == ENODEV ? 0 : -errno; /* switched off */
+			continue;
+		}
+		p->of_cpu[cpu] = bpf_program__attach_perf_event(p->prog, fd);
+		if (!p->of_cpu[cpu]) {
+			err = -errno;
+			close(fd);
+		}
+	}
+	return err;
+}
+
+static void detach(struct kernel_bpf *b, struct program *p)
+{
+	for (uint32_t cpu = 0; p->of_cpu && cpu < b->cpus; cpu++) {
+		bpf_link__destroy(p->of_cpu[cpu]);
+	}
+	free(p->of_cpu);
+	p->of_cpu = NULL;
+	bpf_link__destroy(p->link);
+	p->link = NULL;
+}
+
 static void attach(struct kernel_bpf *b, unsigned i)
 {
 	struct program *p = &b->program[i];
 	bool want = !b->paused && wanted(b, &kernel_programs[i]);
-	if (!want && p->link) {
-		bpf_link__destroy(p->link);
-		p->link = NULL;
-	} else if (want && p->prog && !p->link) {
-		p->link = bpf_program__attach(p->prog);
-		if (!p->link) {
+	if (!want) {
+		detach(b, p);
+	} else if (p->prog && !p->link && !p->of_cpu) {
+		int err = 0;
+		if (kernel_programs[i].perf_event) {
+			err = attach_perf(b, i);
+		} else {
+			p->link = bpf_program__attach(p->prog);
+			err = p->link ? 0 : -errno;
+		}
+		if (err < 0) {
 			b->log[0] = 0;
-			reason(b, p, -errno);
+			detach(b, p);
+			reason(b, p, err);
 		}
 	}
 }
@@ -357,7 +408,7 @@ bool kernel_bpf_serves(const struct kernel_bpf *b, unsigned hook)
 {
 	for (unsigned i = 0; i < kernel_program_count; i++) {
 		for (const uint16_t *h = kernel_programs[i].hooks; *h; h++) {
-			if (*h == hook + 1 && b->program[i].link) {
+			if (*h == hook + 1 && (b->program[i].link || b->program[i].of_cpu)) {
 				return true;
 			}
 		}
@@ -438,7 +489,7 @@ void kernel_bpf_losses(struct kernel_bpf *b,
 	for (unsigned i = 0; i < kernel_program_count; i++) {
 		struct program *p = &b->program[i];
 		uint64_t n = p->link ? misses(p) : p->misses;
-		if (n > p->misses && kernel_programs[i].hooks[0]) {
+		if (n > p->misses && kernel_programs[i].hooks[0] && !kernel_programs[i].disturbs_itself) {
 			lost(ctx, kernel_programs[i].hooks[0] - 1u, KERNEL_NO_ID, n - p->misses);
 			p->misses = n;
 		}

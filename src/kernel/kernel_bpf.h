@@ -21,6 +21,7 @@
 #include "kernel/bpf/kbpf_abi.h"
 
 struct kernel_bpf;
+struct kernel_names;
 
 struct kernel_bpf_options {
 	uint32_t ring_bytes; /* of each processor, a power of two; 0: 2 MiB */
@@ -75,10 +76,12 @@ struct kernel_area {
 	const char *name;
 	const char *object; /* NULL: built without */
 	const size_t *object_bytes;
-	/* Optional: what the area remembers. */
-	void *(*create)(struct kernel *k);
+	/* Optional: its object was loaded, nothing is attached yet. */
+	void (*loaded)(struct kernel_bpf *b);
+	/* Optional: what the area remembers. Names are shared by all. */
+	void *(*create)(struct kernel *k, struct kernel_names *names);
 	void (*destroy)(void *state);
-	/* What was there before, or is there still: records with these `sessions`. */
+	/* Optional: what was there before, or is there still: records with these `sessions`. */
 	void (*rundown)(struct kernel *k, void *state, uint64_t sessions, bool end);
 	/* Sends events by kernel_out(); true: the record's stack belongs to the last one, whose time is the
 	 * record's. */
@@ -89,7 +92,9 @@ struct kernel_program {
 	const char *name;
 	uint8_t area;
 	const char *what;    /* "system calls", for people */
-	uint16_t hooks[12];  /* + 1: zero ends */
+	uint16_t hooks[32];  /* + 1: zero ends */
+	uint32_t perf_event; /* not a tracepoint: this software event of perf's + 1 */
+	bool disturbs_itself; /* what the kernel turned away while it ran are its own doings */
 	bool family;	     /* wanted whenever a session has a filter of processes */
 };
 extern const struct kernel_area kernel_areas[];
@@ -105,12 +110,31 @@ void kernel_record_begin(struct kernel_record *r, const struct kbpf_record *raw,
 			 uint8_t version, bool perfinfo);
 
 bool kernel_syscall_shape(struct kernel *k, void *state, const struct kbpf_record *r);
-void *kernel_syscall_create(struct kernel *k);
+void *kernel_syscall_create(struct kernel *k, struct kernel_names *names);
 void kernel_syscall_destroy(void *state);
-void *kernel_irq_create(struct kernel *k);
+void *kernel_irq_create(struct kernel *k, struct kernel_names *names);
 void kernel_irq_destroy(void *state);
 bool kernel_irq_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 bool kernel_process_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 bool kernel_net_shape(struct kernel *k, void *state, const struct kbpf_record *r);
+/* Files and descriptors; views and allocations of memory come from the same programs. */
+bool kernel_file_shape(struct kernel *k, void *state, const struct kbpf_record *r);
+void *kernel_file_create(struct kernel *k, struct kernel_names *names);
+void kernel_file_destroy(void *state);
+bool kernel_memory_shape(struct kernel *k, struct kernel_names *names, const struct kbpf_record *r);
+bool kernel_fault_shape(struct kernel *k, void *state, const struct kbpf_record *r);
+void *kernel_fault_create(struct kernel *k, struct kernel_names *names);
+bool kernel_disk_shape(struct kernel *k, void *state, const struct kbpf_record *r);
+void *kernel_disk_create(struct kernel *k, struct kernel_names *names);
+void kernel_disk_destroy(void *state);
+
+/* The table of calls, into the map of the programs; and the information class of a call. */
+void kernel_calls_loaded(struct kernel_bpf *b);
+uint8_t kernel_calls_info(uint32_t number);
+/* From a system call's result. */
+uint32_t kernel_nt_status(int64_t result);
+#define KERNEL_HANDLE_TYPES 7
+extern const char *const kernel_handle_types[KERNEL_HANDLE_TYPES];
+uint16_t kernel_handle_type(uint32_t mode);
 
 #endif

@@ -56,8 +56,9 @@ static const struct {
 	{"sysvec_irq_work", 0, KBPF_VECTOR_WORK},
 };
 
-void *kernel_irq_create(struct kernel *k)
+void *kernel_irq_create(struct kernel *k, struct kernel_names *names)
 {
+	(void)names;
 	struct interrupts *s = calloc(1, sizeof *s);
 	char line[512], name[256], kind;
 	unsigned long long address;

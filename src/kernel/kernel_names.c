@@ -1,263 +1,407 @@
 /* SPDX-License-Identifier: MIT
- *
- * Names of functions that stacks in the trace go through, at its end: so that the trace says what it
- * saw on other machines, after the next boot, and when programs have been replaced.
+ * Names by key, and keys by path: two tables of the same entries, open addressing.
  */
-#include "kernel/kernel_seen.h"
-
-#include "symbol/symbol.h"
+#include "kernel/kernel_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
-#define BATCH_BYTES 3000u /* fits the smallest buffers */
-#define NAME_MAX_BYTES 1000u
+#define HOOK_FILE_CREATE  0x0420u
+#define HOOK_FILE_DELETE  0x0423u
+#define HOOK_FILE_RUNDOWN 0x0424u
+#define NAMES_MAX	  (1u << 18)
+#define MOUNTS_MAX	  256u
+#define PATH_CAP	  2048u
 
-static const struct guid symbols_guid = KERNEL_SYMBOLS_GUID;
-
-/* ---- a batch of one image's functions --------------------------------------------------------- */
-
-struct batch {
-	struct kernel *k;
-	uint64_t sessions;
-	uint8_t p[BATCH_BYTES];
-	uint32_t n, count, count_at;
-	uint32_t stamp, checksum;
-	char path[1024];
+struct name {
+	uint64_t key, told; /* sessions */
+	uint32_t hash;	    /* of the path */
+	bool gone;
+	char *path;
+};
+struct mount {
+	uint32_t device;
+	char path[256];
+};
+struct kernel_names {
+	uint64_t secret;
+	struct name *name;
+	uint32_t count, cap;
+	uint32_t *by_key, *by_path; /* index + 1 of `name`; both twice `cap` long and more */
+	uint32_t slots, stale;
+	uint8_t directories[32768]; /* a bit for the hash of each directory that has something below it */
+	struct mount mount[MOUNTS_MAX];
+	uint32_t mounts;
 };
 
-static void batch_begin(struct batch *b, const char *path, const uint8_t *build_id)
+static uint64_t mix(uint64_t x)
 {
-	uint16_t wide[512];
-	b->stamp = build_id ? le32_get(build_id) : 0;
-	b->checksum = build_id ? le32_get(build_id + 4) : 0;
-	snprintf(b->path, sizeof b->path, "%s", path);
-	long n = utf8_to_utf16(path, strlen(path), wide, BASE_ARRAY_LEN(wide));
-	n = n < 0 ? 0 : BASE_MIN(n, (long)BASE_ARRAY_LEN(wide) - 1);
-	wide[n] = 0;
-	le32_put(b->p, b->stamp);
-	le32_put(b->p + 4, b->checksum);
-	memcpy(b->p + 8, wide, 2 * (size_t)n + 2);
-	b->count_at = 8 + 2 * (uint32_t)n + 2;
-	b->n = b->count_at + 4;
-	b->count = 0;
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93ull;
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93ull;
+	return x ^ x >> 32;
 }
 
-static void batch_end(struct batch *b)
+static uint32_t hash_of(const char *s)
 {
-	/* event 1, level 4 */
-	static const uint8_t descriptor[16] = {1, 0, 0, 0, 4, 0, 0, 0};
-	if (b->count) {
-		le32_put(b->p + b->count_at, b->count);
-		kernel_out_event(b->k, b->sessions, &symbols_guid, descriptor, KERNEL_PID_SYSTEM, b->p, b->n);
-		b->n = b->count_at + 4;
-		b->count = 0;
+	uint64_t h = 14695981039346656037ull;
+	for (; *s; s++) {
+		h = (h ^ (uint8_t)*s) * 1099511628211ull;
 	}
+	return (uint32_t)mix(h);
 }
 
-static void batch_add(struct batch *b, uint64_t offset, uint64_t bytes, const char *name)
+struct kernel_names *kernel_names_create(void)
 {
-	uint32_t n = (uint32_t)strnlen(name, NAME_MAX_BYTES);
-	if (b->n + 12 + n + 1 > BATCH_BYTES) {
-		batch_end(b);
+	struct kernel_names *n = calloc(1, sizeof *n);
+	if (n && getrandom(&n->secret, sizeof n->secret, GRND_NONBLOCK) != sizeof n->secret) {
+		n->secret = clock_read_system_ns();
 	}
-	if (b->n + 12 + n + 1 > BATCH_BYTES) {
-		return;
-	}
-	le64_put(b->p + b->n, offset);
-	le32_put(b->p + b->n + 8, (uint32_t)BASE_MIN(bytes, UINT32_MAX));
-	memcpy(b->p + b->n + 12, name, n);
-	b->p[b->n + 12 + n] = 0;
-	b->n += 12 + n + 1;
-	b->count++;
+	return n;
 }
 
-/* ---- files ------------------------------------------------------------------------------------ */
-
-static void file_names(struct kernel_walk *w, struct batch *b, const struct kernel_seen *k, uint32_t count)
+void kernel_names_destroy(struct kernel_names *n)
 {
-	const char *path;
-	struct symbol_elf *f = unwind_file_elf(w->unwind, k->of, &path);
-	uint8_t id[SYMBOL_BUILD_ID_MAX];
-	uint64_t start, end = 0;
-	if (!f) {
-		return;
+	for (uint32_t i = 0; n && i < n->count; i++) {
+		free(n->name[i].path);
 	}
-	batch_begin(b, path, symbol_elf_build_id(f, id) >= 8 ? id : NULL);
-	for (uint32_t i = 0; i < count; i++) {
-		if (k[i].at < end) {
-			continue; /* in the one before */
-		}
-		const char *name = symbol_elf_function(f, k[i].at, &start, &end);
-		if (name) {
-			batch_add(b, start, end - start, name);
-		} else {
-			end = 0;
-		}
+	if (n) {
+		free(n->name);
+		free(n->by_key);
+		free(n->by_path);
 	}
-	batch_end(b);
+	free(n);
 }
 
-/* ---- the kernel ------------------------------------------------------------------------------- */
-
-struct symbol {
-	uint64_t address;
-	char *name;	 /* in the text */
-	char *module;	 /* "[ext4]"; NULL: the kernel itself */
-};
-struct kallsyms {
-	char *text;
-	struct symbol *list;
-	size_t count;
-	uint64_t base; /* of the kernel itself */
-};
-
-static int by_address(const void *pa, const void *pb)
+uint64_t kernel_names_opaque(const struct kernel_names *n, uint64_t value)
 {
-	const struct symbol *a = pa, *b = pb;
-	return a->address < b->address ? -1 : a->address > b->address;
+	uint64_t x = mix(value ^ n->secret);
+	return value ? x | 1 : 0;
 }
 
-static char *read_all(const char *path, size_t *ret_n)
+uint64_t kernel_names_key(const struct kernel_names *n, uint64_t inode, uint32_t device, uint32_t generation)
 {
-	FILE *f = fopen(path, "re");
-	char *text = NULL;
-	size_t n = 0, cap = 0, got = 1;
-	while (f && got > 0) {
-		if (cap - n < 65536) {
-			char *more = realloc(text, cap = cap ? 2 * cap : 1u << 20);
-			if (!more) {
-				free(text);
-				text = NULL;
-				break;
+	uint64_t x = mix(inode ^ n->secret) ^ ((uint64_t)device << 32 | generation);
+	return inode ? mix(x) << 1 : 0; /* even: never that of a path */
+}
+
+/* ---- the tables ------------------------------------------------------------------------------- */
+
+static void put(uint32_t *table, uint32_t slots, uint32_t hash, uint32_t index)
+{
+	uint32_t i = hash & (slots - 1);
+	while (table[i]) {
+		i = (i + 1) & (slots - 1);
+	}
+	table[i] = index + 1;
+}
+
+static bool grow(struct kernel_names *n)
+{
+	uint32_t cap = n->cap ? n->cap * 2 : 1024, slots = cap * 4;
+	uint32_t *by_key = calloc(slots, sizeof *by_key), *by_path = calloc(slots, sizeof *by_path);
+	struct name *name = by_key && by_path ? realloc(n->name, cap * sizeof *name) : NULL;
+	if (!name) {
+		free(by_key);
+		free(by_path);
+		return false;
+	}
+	free(n->by_key);
+	free(n->by_path);
+	n->name = name;
+	n->cap = cap;
+	n->slots = slots;
+	n->by_key = by_key;
+	n->by_path = by_path;
+	for (uint32_t i = 0; i < n->count; i++) {
+		put(by_key, slots, (uint32_t)name[i].key, i);
+		put(by_path, slots, name[i].hash, i);
+	}
+	return true;
+}
+
+/* Does anything known lie below that directory? Perhaps, or certainly not. */
+static bool has_below(const struct kernel_names *n, const char *path)
+{
+	uint32_t h = hash_of(path) % (8 * sizeof n->directories);
+	return n->directories[h / 8] >> (h % 8) & 1;
+}
+
+static void note_directories(struct kernel_names *n, const char *path)
+{
+	char part[PATH_CAP];
+	size_t length = BASE_MIN(strlen(path), sizeof part - 1);
+	memcpy(part, path, length);
+	while (length > 0) {
+		length--;
+		if (path[length] == '/') {
+			part[length] = 0;
+			if (has_below(n, part)) { /* and so has all that is above */
+				return;
 			}
-			text = more;
+			uint32_t h = hash_of(part) % (8 * sizeof n->directories);
+			n->directories[h / 8] |= (uint8_t)(1u << (h % 8));
 		}
-		got = fread(text + n, 1, cap - n - 1, f);
-		n += got;
+	}
+}
+
+static struct name *by_key(const struct kernel_names *n, uint64_t key)
+{
+	if (n->slots == 0) {
+		return NULL;
+	}
+	for (uint32_t i = (uint32_t)key & (n->slots - 1); n->by_key[i]; i = (i + 1) & (n->slots - 1)) {
+		if (n->name[n->by_key[i] - 1].key == key) {
+			return &n->name[n->by_key[i] - 1];
+		}
+	}
+	return NULL;
+}
+
+static struct name *by_path(const struct kernel_names *n, const char *path)
+{
+	uint32_t hash = hash_of(path);
+	if (n->slots == 0) {
+		return NULL;
+	}
+	for (uint32_t i = hash & (n->slots - 1); n->by_path[i]; i = (i + 1) & (n->slots - 1)) {
+		struct name *e = &n->name[n->by_path[i] - 1];
+		if (e->hash == hash && !e->gone && strcmp(e->path, path) == 0) {
+			return e;
+		}
+	}
+	return NULL;
+}
+
+/* Entries keep the places in by_path that they had under former paths; harmless, and gone when the
+ * table is made anew, which happens when there are too many. */
+static void rename_entry(struct kernel_names *n, struct name *e, const char *path)
+{
+	char *copy = strdup(path);
+	if (!copy) {
+		return;
+	}
+	free(e->path);
+	e->path = copy;
+	e->hash = hash_of(path);
+	e->gone = false;
+	note_directories(n, path);
+	if (++n->stale < n->cap) {
+		put(n->by_path, n->slots, e->hash, (uint32_t)(e - n->name));
+		return;
+	}
+	n->stale = 0;
+	memset(n->by_path, 0, n->slots * sizeof *n->by_path);
+	for (uint32_t i = 0; i < n->count; i++) {
+		put(n->by_path, n->slots, n->name[i].hash, i);
+	}
+}
+
+void kernel_names_learn(struct kernel_names *n, uint64_t key, const char *path)
+{
+	struct name *e = key ? by_key(n, key) : NULL, *other = by_path(n, path);
+	if (other && other != e) {
+		other->gone = true; /* a path means one file: this one took its place, or we know it better now */
+	}
+	if (e && strcmp(e->path, path) != 0) {
+		e->told = 0;
+		rename_entry(n, e, path);
+	} else if (e) {
+		e->gone = false;
+	} else if (key && n->count < NAMES_MAX && (n->count < n->cap || grow(n))) {
+		char *copy = strdup(path);
+		if (copy) {
+			n->name[n->count] =
+				(struct name){.key = key, .path = copy, .hash = hash_of(path)};
+			put(n->by_key, n->slots, (uint32_t)key, n->count);
+			put(n->by_path, n->slots, n->name[n->count].hash, n->count);
+			n->count++;
+			note_directories(n, path);
+		}
+	}
+}
+
+uint64_t kernel_names_of_path(struct kernel_names *n, const char *path)
+{
+	struct name *e = by_path(n, path);
+	if (e) {
+		return e->key;
+	}
+	uint64_t key = mix(hash_of(path) ^ n->secret) | 1;
+	kernel_names_learn(n, key, path);
+	return key;
+}
+
+const char *kernel_names_find(const struct kernel_names *n, uint64_t key)
+{
+	struct name *e = by_key(n, key);
+	return e ? e->path : NULL;
+}
+
+/* ---- events ----------------------------------------------------------------------------------- */
+
+static void out(struct kernel *k, const struct name *e, uint16_t hook, const struct kbpf_record *of,
+		uint64_t sessions)
+{
+	struct kernel_record r;
+	struct kbpf_record now = {.time = of ? of->time : clock_read_system_ns(), .cpu = of ? of->cpu : 0};
+	kernel_record_begin(&r, &now, hook, 2, true);
+	r.sessions = sessions;
+	kernel_put(&r, e->key, 8);
+	kernel_put_wide(&r, e->path, 1000);
+	kernel_out(k, &r);
+}
+
+void kernel_names_tell(struct kernel_names *n, struct kernel *k, uint64_t key,
+		       const struct kbpf_record *of)
+{
+	struct name *e = key ? by_key(n, key) : NULL;
+	uint64_t sessions = e ? of->sessions & ~e->told : 0;
+	if (sessions) {
+		e->told |= sessions;
+		out(k, e, HOOK_FILE_CREATE, of, sessions);
+	}
+}
+
+void kernel_names_remove(struct kernel_names *n, struct kernel *k, const char *path,
+			 const struct kbpf_record *of)
+{
+	struct name *e = by_path(n, path);
+	if (e) {
+		e->gone = true;
+		if (e->told & of->sessions) {
+			out(k, e, HOOK_FILE_DELETE, of, e->told & of->sessions);
+		}
+	}
+}
+
+void kernel_names_rename(struct kernel_names *n, const char *from, const char *to)
+{
+	size_t length = strlen(from);
+	struct name *over = by_path(n, to);
+	if (over) {
+		over->gone = true;
+	}
+	struct name *one = by_path(n, from);
+	if (one) {
+		one->told = 0; /* its name is told again */
+		rename_entry(n, one, to);
+	}
+	for (uint32_t i = 0; has_below(n, from) && i < n->count; i++) {
+		struct name *e = &n->name[i];
+		char path[PATH_CAP];
+		if (!e->gone && strncmp(e->path, from, length) == 0 &&
+		    e->path[length] == '/') {
+			snprintf(path, sizeof path, "%s%s", to, e->path + length);
+			e->told = 0;
+			rename_entry(n, e, path);
+		}
+	}
+}
+
+void kernel_names_rundown(struct kernel_names *n, struct kernel *k, uint64_t sessions)
+{
+	for (uint32_t i = 0; i < n->count; i++) {
+		struct name *e = &n->name[i];
+		if (!e->gone && (e->told & sessions)) {
+			out(k, e, HOOK_FILE_RUNDOWN, NULL, e->told & sessions);
+		}
+		e->told &= ~sessions; /* the next session with that bit knows nothing */
+	}
+}
+
+/* ---- paths ------------------------------------------------------------------------------------ */
+
+void kernel_names_path(const char *user, size_t user_bytes, const char *base, size_t base_bytes, char *ret,
+		       size_t cap)
+{
+	char path[PATH_CAP];
+	size_t at = sizeof path - 1;
+	path[at] = 0;
+	size_t n = strnlen(user, user_bytes);
+	if (n > 0 && n < at) {
+		at -= n;
+		memcpy(path + at, user, n);
+	}
+	for (size_t i = 0; path[at] != '/' && i < base_bytes;) {
+		size_t length = strnlen(base + i, base_bytes - i);
+		if (length + 1 > at) {
+			break;
+		}
+		if (path[at]) {
+			path[--at] = '/';
+		}
+		at -= length;
+		memcpy(path + at, base + i, length);
+		i += length + 1;
+		if (i >= base_bytes && at > 0) {
+			path[--at] = '/';
+			break;
+		}
+	}
+	if (path[at] != '/' && at > 0) { /* directly below the root, or the root itself */
+		path[--at] = '/';
+	}
+	/* "." and ".." and doubled slashes, without asking the file system. */
+	size_t w = 0;
+	const char *p = path + at;
+	while (*p) {
+		size_t length = strcspn(p + 1, "/");
+		const char *part = p + 1;
+		p += 1 + length;
+		if (length == 0 || (length == 1 && part[0] == '.')) {
+			continue;
+		}
+		if (length == 2 && part[0] == '.' && part[1] == '.') {
+			while (w > 0 && ret[--w] != '/') {
+			}
+			continue;
+		}
+		if (w + 1 + length + 1 > cap) {
+			break;
+		}
+		ret[w++] = '/';
+		memcpy(ret + w, part, length);
+		w += length;
+	}
+	if (w == 0) {
+		ret[w++] = '/';
+	}
+	ret[w] = 0;
+}
+
+static void read_mounts(struct kernel_names *n)
+{
+	char line[1024], root[256], path[256];
+	unsigned major, minor;
+	FILE *f = fopen("/proc/self/mountinfo", "re");
+	n->mounts = 0;
+	while (f && n->mounts < MOUNTS_MAX && fgets(line, sizeof line, f)) {
+		if (sscanf(line, "%*u %*u %u:%u %255s %255s", &major, &minor, root, path) == 4 &&
+		    strcmp(root, "/") == 0) {
+			struct mount *m = &n->mount[n->mounts++];
+			m->device = major << 20 | minor;
+			snprintf(m->path, sizeof m->path, "%s", strcmp(path, "/") == 0 ? "" : path);
+		}
 	}
 	if (f) {
 		fclose(f);
 	}
-	if (text) {
-		text[n] = 0;
-	}
-	*ret_n = n;
-	return text;
 }
 
-static void kallsyms_load(struct kallsyms *k)
+const char *kernel_names_mount(struct kernel_names *n, uint32_t device)
 {
-	size_t n, cap = 0;
-	*k = (struct kallsyms){.text = read_all("/proc/kallsyms", &n)};
-	char *rest = k->text;
-	for (char *line; rest && (line = strsep(&rest, "\n")) != NULL;) {
-		char *end;
-		uint64_t address = strtoull(line, &end, 16);
-		if (!address || end[0] != ' ' || !end[1] || end[2] != ' ') {
-			continue;
-		}
-		char kind = end[1], *name = end + 3, *tab = strchr(name, '\t');
-		if (tab) {
-			*tab++ = 0;
-		}
-		if (strcmp(name, "_text") == 0) {
-			k->base = address;
-		}
-		if (!strchr("tTwW", kind)) {
-			continue;
-		}
-		if (k->count == cap) {
-			struct symbol *more = realloc(k->list, (cap = cap ? 2 * cap : 1u << 16) * sizeof *more);
-			if (!more) {
-				break;
+	for (int again = 0; again < 2; again++) {
+		for (uint32_t i = 0; i < n->mounts; i++) {
+			if (n->mount[i].device == device) {
+				return n->mount[i].path;
 			}
-			k->list = more;
 		}
-		k->list[k->count++] = (struct symbol){address, name, tab};
-	}
-	if (k->count) {
-		qsort(k->list, k->count, sizeof *k->list, by_address);
-	}
-}
-
-static uint64_t module_base(const char *module)
-{
-	char line[512], name[128], wanted[130];
-	unsigned long long address;
-	FILE *f = fopen("/proc/modules", "re");
-	uint64_t base = 0;
-	while (f && !base && fgets(line, sizeof line, f)) {
-		if (sscanf(line, "%127s %*s %*s %*s %*s %llx", name, &address) == 2) {
-			snprintf(wanted, sizeof wanted, "[%s]", name);
-			base = strcmp(wanted, module) == 0 ? address : 0;
+		if (again == 0) {
+			read_mounts(n);
 		}
 	}
-	if (f) {
-		fclose(f);
-	}
-	return base;
-}
-
-static void kernel_names(struct batch *b, const struct kernel_seen *seen, uint32_t count)
-{
-	struct kallsyms k;
-	const char *image = NULL;
-	uint64_t base = 0;
-	size_t i = 0, last = SIZE_MAX;
-	kallsyms_load(&k);
-	for (uint32_t s = 0; s < count && k.count; s++) {
-		while (i + 1 < k.count && k.list[i + 1].address <= seen[s].at) {
-			i++;
-		}
-		const struct symbol *y = &k.list[i];
-		if (y->address > seen[s].at || i == last) {
-			continue;
-		}
-		last = i;
-		const char *in = y->module ? y->module : "[kernel.kallsyms]";
-		if (!image || strcmp(in, image) != 0) {
-			batch_end(b);
-			batch_begin(b, in, NULL);
-			image = in;
-			base = y->module ? module_base(in) : k.base;
-		}
-		size_t next = i + 1;
-		while (next < k.count && k.list[next].address == y->address) {
-			next++;
-		}
-		uint64_t end = next < k.count ? k.list[next].address : y->address + 4096;
-		if (base && y->address >= base) {
-			batch_add(b, y->address - base, end - y->address, y->name);
-		}
-	}
-	batch_end(b);
-	free(k.text);
-	free(k.list);
-}
-
-void kernel_walk_names(struct kernel *k, uint64_t sessions)
-{
-	struct batch *b = calloc(1, sizeof *b);
-	uint32_t count = 0;
-	struct kernel_seen *list = b ? kernel_seen_list(k->walk, &count) : NULL;
-	if (list) {
-		b->k = k;
-		b->sessions = sessions;
-	}
-	for (uint32_t from = 0, to; from < count; from = to) {
-		const struct kernel_seen *first = &list[from];
-		for (to = from; to < count && list[to].where == first->where && list[to].of == first->of;) {
-			to++;
-		}
-		if (first->where == SEEN_IN_FILE) {
-			file_names(k->walk, b, first, to - from);
-		} else if (first->where == SEEN_IN_KERNEL) {
-			kernel_names(b, first, to - from);
-		} else {
-			kernel_jit_names(k, sessions, first, to - from);
-		}
-	}
-	free(list);
-	free(b);
+	return "";
 }

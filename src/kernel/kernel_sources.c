@@ -3,7 +3,7 @@
  * Between the programs' raw records and the session: which hooks a source means, what areas remember,
  * and what is missing or lost.
  */
-#include "kernel/kernel_bpf.h"
+#include "kernel/kernel_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +20,7 @@ struct kernel_sources {
 	struct kernel *k;
 	struct kernel_bpf *bpf; /* NULL: none yet, or none at all */
 	bool tried;
+	struct kernel_names *names;
 	void *state[16];	/* by area */
 	bool made[16];
 	uint8_t area[KBPF_HOOKS_MAX];
@@ -62,6 +63,31 @@ static const struct source_hook source_hooks[] = {
 	{KBPF_FREQUENCY, {0x1233}},
 	{KBPF_EXEC, {0x0301}, true},
 	{KBPF_EXIT, {0x0302, 0x0320}, true},
+	{KBPF_DISK_INIT, {0x010C, 0x010D, 0x010F}},
+	{KBPF_DISK_DONE, {0x010A, 0x010B, 0x010E}},
+	{KBPF_FILE_TRACK, {0x010A, 0x010B, 0x010C, 0x010D}},
+	{KBPF_FILE_NAME, {0x0420, 0x010A, 0x010C}},
+	{KBPF_FILE_CREATE, {0x0440}},
+	{KBPF_FILE_CLOSE, {0x0441, 0x0442}},
+	{KBPF_FILE_READ, {0x0443}},
+	{KBPF_FILE_WRITE, {0x0444}},
+	{KBPF_FILE_FLUSH, {0x0449}},
+	{KBPF_FILE_SET_INFO, {0x0445}},
+	{KBPF_FILE_QUERY_INFO, {0x044A}},
+	{KBPF_FILE_DELETE, {0x0446, 0x044F}},
+	{KBPF_FILE_RENAME, {0x0447, 0x0450}},
+	{KBPF_FILE_LINK, {0x0451}},
+	{KBPF_FILE_DIR_ENUM, {0x0448}},
+	{KBPF_FILE_CONTROL, {0x044B}},
+	{KBPF_FILE_END, {0x044C}},
+	{KBPF_FAULT_SOFT, {0x020A, 0x020B, 0x020C, 0x020F}},
+	{KBPF_FAULT_HARD, {0x0220}},
+	{KBPF_VIRTUAL_ALLOC, {0x0262}},
+	{KBPF_VIRTUAL_FREE, {0x0263}},
+	{KBPF_MAP_FILE, {0x0425}},
+	{KBPF_UNMAP_FILE, {0x0426}},
+	{KBPF_HANDLE_CREATE, {0x1120}},
+	{KBPF_HANDLE_CLOSE, {0x1121}},
 };
 
 static uint64_t wants(const struct kernel *k, const struct source_hook *h, bool stack)
@@ -130,9 +156,16 @@ static bool ready(struct kernel_sources *s, bool stacks)
 		snprintf(s->missing, sizeof s->missing, "%s", d.text);
 		return false;
 	}
-	for (unsigned i = 0; i < kernel_area_count && i < BASE_ARRAY_LEN(s->state); i++) {
+	s->names = kernel_names_create();
+	for (unsigned i = 0; s->names && i < kernel_area_count && i < BASE_ARRAY_LEN(s->state); i++) {
 		s->made[i] = true;
-		s->state[i] = kernel_areas[i].create ? kernel_areas[i].create(s->k) : NULL;
+		s->state[i] = kernel_areas[i].create ? kernel_areas[i].create(s->k, s->names) : NULL;
+	}
+	if (!s->names) {
+		kernel_bpf_close(s->bpf);
+		s->bpf = NULL;
+		snprintf(s->missing, sizeof s->missing, "no memory");
+		return false;
 	}
 	return true;
 }
@@ -199,6 +232,9 @@ void kernel_sources_rundown(struct kernel_sources *s, uint64_t sessions, bool en
 			kernel_areas[i].rundown(s->k, s->state[i], sessions, end);
 		}
 	}
+	if (end && s->names) {
+		kernel_names_rundown(s->names, s->k, sessions);
+	}
 }
 
 void kernel_sources_close(struct kernel_sources *s)
@@ -211,6 +247,7 @@ void kernel_sources_close(struct kernel_sources *s)
 			kernel_areas[i].destroy(s->state[i]);
 		}
 	}
+	kernel_names_destroy(s->names);
 	kernel_bpf_close(s->bpf);
 	free(s);
 }

@@ -47,7 +47,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct name *)a)->name, ((const struct name *)b)->name);
 }
 
-void *kernel_syscall_create(struct kernel *k)
+void *kernel_syscall_create(struct kernel *k, struct kernel_names *names)
 {
 	struct calls *c = calloc(1, sizeof *c);
 	struct name sorted[CALLS_MAX];

@@ -38,6 +38,16 @@ void mc_write_header(const struct mc *mc, struct strbuf *out);
 /* -EBADMSG: a template has no binary form; diag says which. */
 int mc_write_template(const struct mc *mc, struct strbuf *out, struct diag *d);
 
+/* What a program carries of its manifest: records of format/schema_section.h. As mc_write_template. */
+int mc_write_section(const struct mc *mc, struct strbuf *out, struct diag *d);
+/* The end of a header: that section as C, for every program that includes it. */
+void mc_write_embedded(const struct strbuf *section, struct strbuf *out);
+/* For others who make sections: one record; the name of a set; a section as an __asm__ of its own. */
+void mc_section_record(struct strbuf *out, uint16_t kind, uint16_t language, uint64_t set,
+		       const void *data, size_t n);
+uint64_t mc_section_set(const void *data, size_t n, uint64_t before); /* 0 at first */
+void mc_section_asm(const void *section, size_t n, const char *group, struct strbuf *out);
+
 /* Languages that have messages, at least one. */
 size_t mc_language_count(const struct mc *mc);
 /* The Windows language id of a culture's name: "en-US" is 0x0409. -ENOENT when unknown. */

@@ -38,6 +38,8 @@ enum proto_type {
 	PROTO_BELL = 10,      /* process -> etwd: pool more than half full */
 	PROTO_PING = 11,
 	PROTO_BINARY_TRACK = 12, /* PROVIDER_INDEX, PATH: EventProviderBinaryTrackInfo; reply */
+	PROTO_DESCRIBED = 14, /* process -> etwd: PATH of a module that carries the description of its
+				 events (format/schema_section.h) */
 
 	/* control socket */
 	PROTO_START = 32,   /* session description; reply: session description. fd: opened log file? */
@@ -130,6 +132,13 @@ enum proto_tag {
 	PROTO_TAG_SID = 64,    /* revision, count, authority, sub-authorities */
 	PROTO_TAG_RIGHTS = 65, /* u32 TRACELOG_*, WMIGUID_* */
 	PROTO_TAG_ALLOW = 66,  /* u32, 0: deny */
+	PROTO_TAG_KERNEL_MASK = 67, /* 32 bytes: group masks of a session; in START and UPDATE
+				       instead of the flags, in descriptions */
+	PROTO_TAG_KERNEL_PIDS = 68, /* u32[]: START, UPDATE */
+	PROTO_TAG_KERNEL_STACKS = 69, /* u16[]: hooks; START, descriptions */
+	PROTO_TAG_KERNEL_NOTE = 70, /* utf8: what of it is not recorded, and why */
+	PROTO_TAG_KERNEL_COST = 71, /* u64[4]: the collector's processor time in ns, its memory, its
+				       restarts, its process */
 };
 #define PROTO_TAG_CRITICAL 0x0001u /* TLV flag: refuse the message when the tag is unknown */
 
@@ -199,6 +208,7 @@ struct proto_session {
 
 enum proto_session_flags {
 	PROTO_SESSION_LOW_LATENCY = 1u << 0, /* 1 ms tick for real-time consumers */
+	PROTO_SESSION_NOT_PERSISTENT = 1u << 1, /* what no consumer takes waits in memory only */
 };
 enum proto_update {
 	PROTO_UPDATE_MODE = 1u << 0, /* log_file_mode is meant, also when it is 0 */

@@ -57,7 +57,7 @@ static int find_etwd(char *out, size_t cap)
 }
 
 /* etwd daemonises itself; the byte on the pipe says that its sockets accept. */
-static int spawn(const char *program, const char *dir, struct diag *d)
+static int spawn(const char *program, const char *dir, bool system, struct diag *d)
 {
 	int ready[2];
 	if (pipe2(ready, O_CLOEXEC) < 0) {
@@ -85,7 +85,8 @@ static int spawn(const char *program, const char *dir, struct diag *d)
 		int fd = fcntl(ready[1], F_DUPFD, 3); /* without CLOEXEC */
 		char number[16];
 		snprintf(number, sizeof number, "%d", fd);
-		execl(program, "etwd", "--runtime-dir", dir, "--ready-fd", number, (char *)NULL);
+		execl(program, "etwd", "--runtime-dir", dir, "--ready-fd", number,
+		      system ? "--system" : (char *)NULL, (char *)NULL);
 		_exit(127);
 	}
 	close(ready[1]);
@@ -107,16 +108,36 @@ static int spawn(const char *program, const char *dir, struct diag *d)
 	return 0;
 }
 
+static bool system_wanted(void)
+{
+	const char *env = getauxval(AT_SECURE) ? NULL : getenv("OPENETW_INSTANCE");
+	return env && strcmp(env, "system") == 0;
+}
+
 int proto_connect_control(bool start, struct diag *d)
 {
 	char dir[512];
-	int r = proto_runtime_dir(PROTO_INSTANCE_USER, start, dir, sizeof dir);
+	bool system = system_wanted(), root_only = start && system && geteuid() != 0;
+	start = start && !root_only; /* it serves everybody */
+	int r = proto_runtime_dir(system ? PROTO_INSTANCE_SYSTEM : PROTO_INSTANCE_USER, start, dir,
+				  sizeof dir);
+	if (system && r == -ENOENT) {
+		diag_at(d, UINT64_MAX, "the instance for all users does not run; root starts it with "
+				       "'etwd --system' or 'openetw --system start …'");
+		return root_only ? -EACCES : -ECONNREFUSED;
+	}
 	if (r < 0) {
 		diag_at(d, UINT64_MAX, "cannot use the runtime directory %s: %s", dir, strerror(-r));
 		return r == -ENOENT ? -ECONNREFUSED : r;
 	}
 	int fd = proto_connect(dir, "control");
 	if (fd >= 0) {
+		return fd;
+	}
+	if (system && fd == -EACCES) {
+		diag_at(d, UINT64_MAX, "the instance for all users is controlled by root and by the group "
+				       "of %s/control, which you are not in",
+			dir);
 		return fd;
 	}
 	if (!start || (fd != -ENOENT && fd != -ECONNREFUSED)) {
@@ -131,7 +152,7 @@ int proto_connect_control(bool start, struct diag *d)
 	}
 	/* Two controllers may come here at once: the second etwd sees the lock held, waits for the first
 	 * one's socket and reports ready too. */
-	r = spawn(program, dir, d);
+	r = spawn(program, dir, system, d);
 	if (r < 0) {
 		return r;
 	}

@@ -164,6 +164,7 @@ static void tell_registrations(struct provider_dest *d, int fd, void *buf, size_
 	}
 	memset(d->told, 0, sizeof d->told);
 	memset(d->stale, 0, sizeof d->stale);
+	provider_send_described(fd, buf, cap);
 	provider_send_registers(d, fd, buf, cap);
 	if (lock) {
 		pthread_mutex_unlock(&provider_lock);

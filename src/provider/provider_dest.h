@@ -99,6 +99,16 @@ long provider_make_register(void *mem, size_t cap, uint32_t index);
 /* REGISTER for every live registration that was not told yet, as far as the socket takes them
  * without blocking. The lock is held, or nobody else can be here. Returns how many. */
 uint32_t provider_send_registers(struct provider_dest *d, int fd, void *buf, size_t cap);
+/* ---- provider_described.c: modules that carry the description of their events ---------------- */
+
+/* Looks for modules loaded since, and tells the daemons. The lock is not held: the dynamic linker's is
+ * taken first. */
+void provider_described_look(void);
+/* DESCRIBED of the i-th module into `mem`: bytes, 0 when there are no more. context: async-signal-safe */
+long provider_make_described(void *mem, size_t cap, uint32_t i);
+/* As provider_send_registers(), and before it: who is answered may have ended a moment later. */
+void provider_send_described(int fd, void *buf, size_t cap);
+
 /* One message from the daemon. */
 void provider_dispatch_locked(struct provider_dest *d, const struct proto_message *m, int *fds,
 			      int fd_count);

@@ -323,6 +323,7 @@ int provider_register(const struct provider_register_args *a, uint64_t *ret_hand
 	if (r < 0) {
 		return r;
 	}
+	provider_described_look();
 	pthread_mutex_lock(&provider_lock);
 	init_once_locked();
 	r = take_index_locked(&index);

@@ -29,6 +29,26 @@
 #define SAVED_PROVIDERS_MAX  1024u
 #define SAVED_FILE_MAX_LIMIT 16u /* FileMax, as Windows */
 
+/* Filters of an enable that can be written down. Process ids cannot: they mean nothing tomorrow. */
+enum saved_filter {
+	SAVED_FILTER_EXE,
+	SAVED_FILTER_EVENT_ID,
+	SAVED_FILTER_EVENT_NAME,
+	SAVED_FILTER_STACK_ID,
+	SAVED_FILTER_STACK_NAME,
+	SAVED_FILTER_STACK_LEVEL,
+	SAVED_FILTER_CONTAINER,
+	SAVED_FILTER_COUNT,
+};
+#define SAVED_FILTER_BYTES 4096u
+#define SAVED_FILTER_TEXT  512u
+const char *saved_filter_key(enum saved_filter kind); /* in a file */
+uint32_t saved_filter_type(enum saved_filter kind);   /* EVENT_FILTER_TYPE_* */
+bool saved_filter_is_stack(enum saved_filter kind);   /* wants EVENT_ENABLE_PROPERTY_STACK_TRACE */
+/* What EVENT_FILTER_DESCRIPTOR points to. -EINVAL: *d says what the text should be. */
+int saved_filter_make(enum saved_filter kind, const char *text, uint8_t out[SAVED_FILTER_BYTES],
+		      size_t *ret_bytes, struct diag *d);
+
 struct saved_provider {
 	struct guid guid;
 	char name[256]; /* what to show; "" when only the GUID is known */
@@ -37,6 +57,7 @@ struct saved_provider {
 	uint8_t level;
 	uint32_t properties; /* EVENT_ENABLE_PROPERTY_* */
 	uint64_t any, all;
+	char filter[SAVED_FILTER_COUNT][SAVED_FILTER_TEXT]; /* "": none */
 };
 
 enum saved_suffix { /* of a collector's file, as logman -v */
@@ -60,6 +81,7 @@ struct saved_session {
 	enum saved_suffix suffix;
 	uint32_t serial; /* the next number for SAVED_SUFFIX_NUMBER */
 	bool overwrite;
+	bool not_persistent; /* DisableRealtimePersistence */
 	struct saved_provider *provider; /* heap */
 	uint32_t provider_count;
 };

@@ -45,6 +45,7 @@ static const struct key session_keys[] = {
 	KEY("FileSuffix", SUFFIX, saved_session, suffix, 0, 0),
 	KEY("NextSerial", NUMBER, saved_session, serial, 0, 999999),
 	KEY("Overwrite", FLAG, saved_session, overwrite, 0, 1),
+	KEY("DisableRealtimePersistence", FLAG, saved_session, not_persistent, 0, 1),
 };
 static const struct key provider_keys[] = {
 	KEY("Name", TEXT, saved_provider, name, 0, 0),
@@ -58,8 +59,7 @@ static const struct key provider_keys[] = {
 };
 /* Values that Windows knows and that mean nothing here; taken without a word. FileCounter and
  * Status are kept by etwd in its state directory. */
-static const char *const ignored[] = {"Boot", "Status", "FileCounter",
-				      "DisableRealtimePersistence"};
+static const char *const ignored[] = {"Boot", "Status", "FileCounter"};
 static const char *const suffixes[] = {"none", "number", "time"};
 
 void saved_init(struct saved_session *s)
@@ -234,6 +234,23 @@ static char *trim(char *s)
 	return s;
 }
 
+static bool store_filter(struct saved_provider *p, enum saved_filter kind, const char *value,
+			 uint32_t line, struct diag *d)
+{
+	uint8_t bytes[SAVED_FILTER_BYTES];
+	size_t n;
+	struct diag why = {0};
+	if (strlen(value) >= SAVED_FILTER_TEXT) {
+		return report(d, line, "%s is longer than %u bytes", saved_filter_key(kind),
+			      SAVED_FILTER_TEXT - 1);
+	}
+	if (saved_filter_make(kind, value, bytes, &n, &why) < 0) {
+		return report(d, line, "%s %s", saved_filter_key(kind), why.text);
+	}
+	snprintf(p->filter[kind], sizeof p->filter[kind], "%s", value);
+	return true;
+}
+
 static bool line_parse(struct saved_session *s, char *text, uint32_t line, bool *inout_provider,
 		       struct diag *d)
 {
@@ -262,6 +279,12 @@ static bool line_parse(struct saved_session *s, char *text, uint32_t line, bool 
 	}
 	if (is_ignored(name)) {
 		return true;
+	}
+	for (int f = 0; f < SAVED_FILTER_COUNT && *inout_provider; f++) {
+		if (strcasecmp(saved_filter_key((enum saved_filter)f), name) == 0) {
+			return store_filter(&s->provider[s->provider_count - 1], (enum saved_filter)f,
+					    value, line, d);
+		}
 	}
 	const struct key *k = *inout_provider
 				      ? find(provider_keys, BASE_ARRAY_LEN(provider_keys), name)
@@ -355,6 +378,7 @@ void saved_format(const struct saved_session *s, struct strbuf *out)
 		put_number(out, "NextSerial", s->serial, 1);
 	}
 	put_number(out, "Overwrite", s->overwrite, 0);
+	put_number(out, "DisableRealtimePersistence", s->not_persistent, 0);
 	for (uint32_t i = 0; i < s->provider_count; i++) {
 		const struct saved_provider *p = &s->provider[i];
 		strbuf_addf(out, "\n[{%s}]\n", guid_format(&p->guid, guid));
@@ -366,6 +390,9 @@ void saved_format(const struct saved_session *s, struct strbuf *out)
 		}
 		if (p->properties) {
 			strbuf_addf(out, "EnableProperty = 0x%x\n", p->properties);
+		}
+		for (int f = 0; f < SAVED_FILTER_COUNT; f++) {
+			put_text(out, saved_filter_key((enum saved_filter)f), p->filter[f]);
 		}
 	}
 }

@@ -76,6 +76,12 @@ static void every_mistake_is_named_with_its_line(void **state)
 		{"[A]\n[B]\n[a]\n", 3, "was there already in line 1"},
 		{"[A]\n[Session]\n", 2, "stands before the providers"},
 		{"FileMax = 17", 1, "FileMax is 0 to 16"},
+		{"[A]\nEventIdFilter = 1,x", 2, "up to 64 numbers"},
+		{"[A]\nEventIdFilter = ", 2, "up to 64 numbers"},
+		{"[A]\nEventIdFilter = 65536", 2, "up to 64 numbers"},
+		{"[A]\nEventNameFilter = A,,B", 2, "names such as"},
+		{"[A]\nStackWalkLevelFilter = 256", 2, "a level and keywords"},
+		{"EventIdFilter = 1", 1, "no key of a session"},
 		{"FileSuffix = both", 1, "none, number or time"},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
@@ -87,6 +93,44 @@ static void every_mistake_is_named_with_its_line(void **state)
 			fail_msg("%s: line %u: %s", rows[i].text, d.line, d.text);
 		}
 	}
+}
+
+/* The layouts are EVENT_FILTER_EVENT_ID, _EVENT_NAME and _LEVEL_KW of the documentation. */
+static void filters_become_the_bytes_of_the_api(void **state)
+{
+	static const struct {
+		enum saved_filter kind;
+		const char *text;
+		size_t bytes;
+		const char *want;
+	} rows[] = {
+		{SAVED_FILTER_EVENT_ID, "1,0x102", 8, "\1\0\2\0\1\0\2\1"},
+		{SAVED_FILTER_STACK_ID, "!7", 6, "\0\0\1\0\7\0"},
+		{SAVED_FILTER_EVENT_NAME, "!Ab,C", 25,
+		 "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\2\0Ab\0C\0"},
+		{SAVED_FILTER_STACK_LEVEL, "4:0x10", 24,
+		 "\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\4\1\0\0\0\0\0\0"},
+		{SAVED_FILTER_EXE, "a;b", 8, "a\0;\0b\0\0\0"},
+		{SAVED_FILTER_CONTAINER, "c", 4, "c\0\0\0"},
+	};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
+		uint8_t out[SAVED_FILTER_BYTES];
+		size_t n = 0;
+		assert_int_equal(saved_filter_make(rows[i].kind, rows[i].text, out, &n, NULL), 0);
+		assert_int_equal(n, rows[i].bytes);
+		assert_memory_equal(out, rows[i].want, n);
+	}
+	static const char text[] = "[A]\nEventIdFilter = !1,2\nExecutableFilter = web;db\n";
+	struct saved_session s, back;
+	struct strbuf b = {0};
+	assert_int_equal(saved_parse(text, strlen(text), "x", &s, NULL), 0);
+	saved_format(&s, &b);
+	assert_int_equal(saved_parse(b.s, b.len, "x", &back, NULL), 0);
+	assert_string_equal(back.provider[0].filter[SAVED_FILTER_EVENT_ID], "!1,2");
+	assert_string_equal(back.provider[0].filter[SAVED_FILTER_EXE], "web;db");
+	strbuf_finish(&b);
+	saved_finish(&s);
+	saved_finish(&back);
 }
 
 static void a_session_survives_its_file(void **state)
@@ -153,6 +197,7 @@ int main(void)
 		cmocka_unit_test(the_registrys_names_mean_what_they_mean_there),
 		cmocka_unit_test(every_mistake_is_named_with_its_line),
 		cmocka_unit_test(a_session_survives_its_file),
+		cmocka_unit_test(filters_become_the_bytes_of_the_api),
 		cmocka_unit_test(names_do_not_leave_their_directory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -320,7 +320,13 @@ static const struct schema_event *find_known(struct openetw_decoder *d,
 		&d->known[(h * 0x9E3779B97F4A7C15ull >> 40) & (KNOWN_SLOTS - 1)];
 	if (BASE_LIKELY(k->used && k->id == id && k->version == s->version &&
 			k->classic == s->classic && guid_equal(&k->guid, &s->provider))) {
-		return k->event;
+		if (BASE_LIKELY(k->event != NULL)) {
+			return k->event;
+		}
+		schema_process_refresh(false); /* installed since, perhaps */
+		if (schema_process_generation() == generation) {
+			return NULL;
+		}
 	}
 	const struct schema_event *e =
 		schema_store_resolve(d->store, s->classic, &s->provider, id, s->version);
@@ -575,8 +581,8 @@ static const char *event_name(struct openetw_text *t, const struct schema_record
 	return finished_name(t);
 }
 
-static const char *provider_name(struct openetw_text *t, const struct schema_record *s,
-				 const struct schema_event *e)
+static const char *provider_name(const struct openetw_decoder *d, struct openetw_text *t,
+				 const struct schema_record *s, const struct schema_event *e)
 {
 	const char *name;
 	size_t bytes;
@@ -587,6 +593,10 @@ static const char *provider_name(struct openetw_text *t, const struct schema_rec
 	}
 	if (!s->tlg && e && e->provider_name.bytes) {
 		return schema_text(e, e->provider_name);
+	}
+	const struct manifest_provider *p = s->tlg ? NULL : known_provider(d, s);
+	if (p && p->name && *p->name) {
+		return p->name;
 	}
 	char guid[37];
 	openetw_text_clear(t);
@@ -605,7 +615,7 @@ void openetw_event_names(struct openetw_decoder *d, const EVENT_RECORD *r, const
 	*ret_provider = *ret_event = "";
 	if (find_schema(d, &s, &e) >= 0) {
 		*ret_event = event_name(&d->name, &s, e);
-		*ret_provider = provider_name(&d->provider_name, &s, e);
+		*ret_provider = provider_name(d, &d->provider_name, &s, e);
 	}
 }
 
@@ -622,7 +632,7 @@ int openetw_decode_json_named(struct openetw_decoder *d, const EVENT_RECORD *r,
 	}
 	err = decode_json(d, &s, &p, t);
 	*ret_event = event_name(&d->name, &s, p.event);
-	*ret_provider = provider_name(&d->provider_name, &s, p.event);
+	*ret_provider = provider_name(d, &d->provider_name, &s, p.event);
 	return err;
 }
 
@@ -642,7 +652,7 @@ const char *openetw_provider_name(struct openetw_decoder *d, const EVENT_RECORD 
 	if (!s.tlg && find_schema(d, &s, &e) < 0) {
 		return "";
 	}
-	return provider_name(&d->name, &s, e);
+	return provider_name(d, &d->name, &s, e);
 }
 
 /* ---- learning

@@ -3,7 +3,7 @@
  * PE files: finds the resources WEVT_TEMPLATE and the message table (type 11). Every offset is checked
  * against the file; the resource tree has three levels and is not followed further.
  */
-#include "schema/manifest.h"
+#include "schema/manifest_messages.h"
 
 struct pe {
 	const uint8_t *p;
@@ -17,7 +17,6 @@ struct pe {
 #define MESSAGE_TABLE	11u
 #define SECTIONS_MAX	96u
 #define ENTRIES_MAX	4096u
-#define MESSAGE_TABLES	16u
 
 static int bad(struct diag *d, size_t at, const char *what)
 {
@@ -160,82 +159,6 @@ static bool find_resource(const struct pe *f, const char *type, uint32_t type_id
 	return false;
 }
 
-/* ---- messages --------------------------------------------------------------------------------- */
-
-/* u32 blocks; { u32 low, u32 high, u32 offset }; entries { u16 length, u16 flags (1: UTF-16), text } */
-struct messages {
-	const uint8_t *tables[MESSAGE_TABLES];
-	size_t bytes[MESSAGE_TABLES];
-	unsigned count;
-	unsigned steps; /* entries still to be looked at: a block is a chain */
-	struct strbuf text;
-};
-#define MESSAGE_STEPS_MAX 200000000u
-
-static bool message_in(struct messages *m, const uint8_t *p, size_t n, uint32_t id)
-{
-	uint32_t blocks = n >= 4 ? le32_get(p) : 0;
-	if (blocks > (n - BASE_MIN(n, (size_t)4)) / 12) {
-		return false;
-	}
-	for (uint32_t i = 0; i < blocks; i++) {
-		const uint8_t *b = p + 4 + 12 * (size_t)i;
-		uint32_t low = le32_get(b), high = le32_get(b + 4);
-		if (id < low || id > high) {
-			continue;
-		}
-		size_t at = le32_get(b + 8);
-		for (uint32_t k = low;; k++) {
-			if (at > n || n - at < 4 || m->steps == 0) {
-				return false;
-			}
-			m->steps--;
-			size_t length = le16_get(p + at);
-			if (length < 4 || n - at < length) {
-				return false;
-			}
-			if (k < id) {
-				at += length;
-				continue;
-			}
-			const uint8_t *s = p + at + 4;
-			size_t bytes = length - 4;
-			strbuf_clear(&m->text);
-			if (le16_get(p + at + 2) & 1) {
-				size_t units = 0;
-				while (units < bytes / 2 && le16_get(s + 2 * units)) {
-					units++;
-				}
-				char *out = NULL;
-				long need = utf16_to_utf8_lossy(s, units, NULL, 0);
-				for (long z = 0; z <= need; z++) {
-					strbuf_addc(&m->text, 0);
-				}
-				out = m->text.failed ? NULL : m->text.s;
-				if (out) {
-					utf16_to_utf8_lossy(s, units, out, (size_t)need + 1);
-				}
-			} else {
-				const uint8_t *nul = memchr(s, 0, bytes);
-				strbuf_add(&m->text, s, nul ? (size_t)(nul - s) : bytes);
-			}
-			return !m->text.failed && m->text.s;
-		}
-	}
-	return false;
-}
-
-static const char *find_message(void *ctx, uint32_t id)
-{
-	struct messages *m = ctx;
-	for (unsigned i = 0; i < m->count; i++) {
-		if (message_in(m, m->tables[i], m->bytes[i], id)) {
-			return m->text.s;
-		}
-	}
-	return NULL;
-}
-
 int manifest_read_pe(const void *p, size_t n, struct manifest *ret, struct diag *d)
 {
 	struct pe f;
@@ -251,13 +174,13 @@ int manifest_read_pe(const void *p, size_t n, struct manifest *ret, struct diag 
 		}
 		return err;
 	}
-	struct messages m = {.steps = MESSAGE_STEPS_MAX};
-	while (m.count < MESSAGE_TABLES &&
+	struct manifest_messages m = {.steps = MANIFEST_MESSAGE_STEPS};
+	while (m.count < MANIFEST_MESSAGE_TABLES &&
 	       find_resource(&f, NULL, MESSAGE_TABLE, m.count, &m.tables[m.count],
 			     &m.bytes[m.count])) {
 		m.count++;
 	}
-	err = manifest_read_binary(crim, bytes, find_message, &m, ret, d);
+	err = manifest_read_binary(crim, bytes, manifest_messages_find, &m, ret, d);
 	strbuf_finish(&m.text);
 	return err;
 }

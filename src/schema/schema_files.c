@@ -4,7 +4,11 @@
  * directories. The directories are looked through once, and for each file only the GUIDs in it are
  * kept; a file is read when an event of one of its providers turns up.
  */
+#include "base/datadir.h"
+#include "base/elf_section.h"
+#include "format/schema_section.h"
 #include "schema/catalogue.h"
+#include "schema/manifest_section.h"
 #include "schema/schema_store.h"
 #include "schema/wpp.h"
 
@@ -86,16 +90,47 @@ static int load_section(void *ctx, const struct catalogue_section *s)
 	return l->take(l->ctx, &m, s->classic ? SCHEMA_SOURCE_WBEM : SCHEMA_SOURCE_XML, l->key);
 }
 
+static bool is_elf(const char *path)
+{
+	char magic[4] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool yes = fd >= 0 && read(fd, magic, 4) == 4 && memcmp(magic, "\177ELF", 4) == 0;
+	base_close(&fd);
+	return yes;
+}
+
+/* The section alone: programs may be of any size. */
+static int read_elf(const char *path, uint8_t **ret, size_t *ret_n, struct diag *d)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int err = fd < 0 ? -errno
+			 : elf_section_read(fd, SCHEMA_SECTION_NAME, SCHEMA_SECTION_BYTES_MAX, ret, ret_n);
+	base_close(&fd);
+	if (err == -ENOENT) {
+		diag_at(d, UINT64_MAX, "this program carries no description of events (section %s)",
+			SCHEMA_SECTION_NAME);
+	} else if (err < 0) {
+		diag_at(d, UINT64_MAX, err == -EBADMSG ? "damaged ELF file" : "%s", strerror(-err));
+	}
+	return err;
+}
+
 int schema_file_read(const char *path, schema_take_fn take, void *ctx, struct diag *d)
 {
 	uint8_t *p;
 	size_t n;
 	struct manifest m;
-	int err = read_file(path, &p, &n, d);
+	bool elf = is_elf(path);
+	int err = elf ? read_elf(path, &p, &n, d) : read_file(path, &p, &n, d);
 	if (err < 0) {
 		return err;
 	}
-	if (has_suffix(path, ".tmf")) {
+	if (elf || has_suffix(path, SCHEMA_SECTION_SUFFIX)) {
+		err = manifest_read_section(p, n, take, ctx, path, d);
+		if (err == -ENOENT) {
+			diag_at(d, UINT64_MAX, "there is no description of events in it");
+		}
+	} else if (has_suffix(path, ".tmf")) {
 		err = wpp_read_tmf(p, n, &m, d);
 		if (err == 0) {
 			err = take(ctx, &m, SCHEMA_SOURCE_WPP, path);
@@ -118,16 +153,26 @@ int schema_file_read(const char *path, schema_take_fn take, void *ctx, struct di
 
 struct entry {
 	struct guid guid;
+	uint32_t order; /* what is loaded later goes before */
+	bool messages;	/* of WPP: not a provider's GUID */
 	const char *path;
 };
+#define DIRECTORIES_MAX 32u
 static struct {
-	pthread_once_t once;
+	pthread_rwlock_t lock; /* read while entries are looked at, taken after the process's lock */
+	bool built;
 	struct entry *entries; /* sorted by GUID */
 	size_t count, cap;
-	struct arena arena; /* paths; lives as long as the process */
-} files = {.once = PTHREAD_ONCE_INIT};
+	struct arena arena; /* paths */
+	/* The directories, and when they last changed. */
+	struct {
+		char path[4096];
+		struct timespec changed;
+	} dir[DIRECTORIES_MAX];
+	uint32_t dirs;
+} files = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 
-static void add_entry(const struct guid *g, const char *path)
+static void add_entry(const struct guid *g, const char *path, bool messages)
 {
 	if (files.count == files.cap) {
 		size_t cap = files.cap ? 2 * files.cap : 64;
@@ -139,12 +184,13 @@ static void add_entry(const struct guid *g, const char *path)
 		files.entries = e;
 		files.cap = cap;
 	}
-	files.entries[files.count++] = (struct entry){*g, path};
+	files.entries[files.count] = (struct entry){*g, (uint32_t)files.count, messages, path};
+	files.count++;
 }
 
 static int index_section(void *ctx, const struct catalogue_section *s)
 {
-	add_entry(&s->guid, ctx);
+	add_entry(&s->guid, ctx, false);
 	return 0;
 }
 
@@ -169,7 +215,7 @@ static void index_text(const uint8_t *p, size_t n, size_t step, const char *path
 		bool braces = text[0] == '{';
 		text[braces ? 38 : 36] = 0;
 		if (guid_parse(text, &g) == 0) {
-			add_entry(&g, path);
+			add_entry(&g, path, false);
 		}
 	}
 }
@@ -177,7 +223,7 @@ static void index_text(const uint8_t *p, size_t n, size_t step, const char *path
 static int index_manifest(void *ctx, struct manifest *m, enum schema_source source, const char *key)
 {
 	for (const struct manifest_provider *q = m->providers; q; q = q->next) {
-		add_entry(&q->guid, ctx);
+		add_entry(&q->guid, ctx, source == SCHEMA_SOURCE_WPP);
 	}
 	manifest_finish(m);
 	return 0;
@@ -192,7 +238,7 @@ static void index_file(const char *path)
 		return;
 	}
 	if (has_suffix(path, ".dll") || has_suffix(path, ".exe") || has_suffix(path, ".sys") ||
-	    has_suffix(path, ".mui") || has_suffix(path, ".tmf")) {
+	    has_suffix(path, ".mui") || has_suffix(path, ".tmf") || has_suffix(path, SCHEMA_SECTION_SUFFIX)) {
 		schema_file_read(path, index_manifest, (void *)(uintptr_t)own, NULL);
 	} else if (has_suffix(path, ".man") || has_suffix(path, ".xml") ||
 		   has_suffix(path, ".etwcat")) {
@@ -211,31 +257,95 @@ static void index_file(const char *path)
 	}
 }
 
+struct found {
+	char *path;
+	struct timespec changed;
+};
+
+static int by_change(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+	return x->changed.tv_sec != y->changed.tv_sec
+		       ? (x->changed.tv_sec < y->changed.tv_sec ? -1 : 1)
+	       : x->changed.tv_nsec != y->changed.tv_nsec
+		       ? (x->changed.tv_nsec < y->changed.tv_nsec ? -1 : 1)
+		       : strcmp(x->path, y->path);
+}
+
+static struct timespec changed_at(const char *dir)
+{
+	struct stat st;
+	return stat(dir, &st) == 0 ? st.st_mtim : (struct timespec){0};
+}
+
+/* The newest file of a directory goes before older ones that describe the same provider. */
 static void index_directory(const char *dir)
 {
+	struct found *list = NULL;
+	size_t count = 0, cap = 0;
+	if (files.dirs < DIRECTORIES_MAX && strlen(dir) < sizeof files.dir[0].path) {
+		strcpy(files.dir[files.dirs].path, dir);
+		files.dir[files.dirs++].changed = changed_at(dir);
+	}
 	DIR *d = opendir(dir);
-	unsigned seen = 0;
-	for (struct dirent *e; d && seen < FILES_MAX && (e = readdir(d)); seen++) {
+	for (struct dirent *e; d && count < FILES_MAX && (e = readdir(d));) {
 		char path[4096];
+		struct stat st;
 		int n = snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
-		if (e->d_name[0] != '.' && n > 0 && (size_t)n < sizeof path) {
-			index_file(path);
+		if (e->d_name[0] == '.' || n <= 0 || (size_t)n >= sizeof path || stat(path, &st) < 0) {
+			continue;
 		}
+		if (count == cap) {
+			cap = cap ? 2 * cap : 64;
+			struct found *more = realloc(list, cap * sizeof *list);
+			if (!more) {
+				break;
+			}
+			list = more;
+		}
+		list[count] = (struct found){strdup(path), st.st_mtim};
+		count += list[count].path != NULL;
 	}
 	if (d) {
 		closedir(d);
 	}
+	if (count) {
+		qsort(list, count, sizeof *list, by_change);
+	}
+	for (size_t i = 0; i < count; i++) {
+		index_file(list[i].path);
+		free(list[i].path);
+	}
+	free(list);
 }
 
 static int by_guid(const void *a, const void *b)
 {
-	return memcmp(a, b, sizeof(struct guid));
+	const struct entry *x = a, *y = b;
+	int c = memcmp(&x->guid, &y->guid, sizeof x->guid);
+	return c ? c : x->order < y->order ? -1 : x->order > y->order;
 }
 
-static void index_all(void)
+/* From what goes last to what goes before all others. */
+static void index_all_locked(void)
 {
 	char dir[4096];
+	arena_finish(&files.arena);
+	files.count = 0;
+	files.dirs = 0;
+	files.built = true;
 	arena_init(&files.arena, 64u << 20);
+	static const char *const parts[] = {DATADIR_BINARIES, DATADIR_MANIFESTS};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(parts); i++) {
+		for (int machine = 1; machine >= 0; machine--) {
+			if (machine && i == 1) {
+				index_directory(OPENETW_DATADIR "/openetw/manifests");
+			}
+			if (datadir_path(machine, parts[i], dir, sizeof dir)) {
+				index_directory(dir);
+			}
+		}
+	}
 	/* A set-user-id program does not read what its caller's environment names. */
 	const char *list = secure_getenv("OPENETW_CATALOGUE");
 	for (; list && *list; list += strcspn(list, ":") + (list[strcspn(list, ":")] == ':')) {
@@ -246,23 +356,44 @@ static void index_all(void)
 			index_directory(dir);
 		}
 	}
-	const char *home = secure_getenv("XDG_DATA_HOME");
-	if (home && *home == '/' && strlen(home) < 3000) {
-		snprintf(dir, sizeof dir, "%s/openetw/manifests", home);
-		index_directory(dir);
-	} else if ((home = secure_getenv("HOME")) && *home == '/' && strlen(home) < 3000) {
-		snprintf(dir, sizeof dir, "%s/.local/share/openetw/manifests", home);
-		index_directory(dir);
-	}
-	index_directory(OPENETW_DATADIR "/openetw/manifests");
 	if (files.count) {
 		qsort(files.entries, files.count, sizeof *files.entries, by_guid);
 	}
 }
 
+static void read_lock(void)
+{
+	pthread_rwlock_rdlock(&files.lock);
+	while (!files.built) {
+		pthread_rwlock_unlock(&files.lock);
+		pthread_rwlock_wrlock(&files.lock);
+		if (!files.built) {
+			index_all_locked();
+		}
+		pthread_rwlock_unlock(&files.lock);
+		pthread_rwlock_rdlock(&files.lock);
+	}
+}
+
+bool schema_files_refresh(void)
+{
+	pthread_rwlock_wrlock(&files.lock);
+	bool changed = !files.built;
+	for (uint32_t i = 0; i < files.dirs && !changed; i++) {
+		struct timespec t = changed_at(files.dir[i].path);
+		changed = t.tv_sec != files.dir[i].changed.tv_sec ||
+			  t.tv_nsec != files.dir[i].changed.tv_nsec;
+	}
+	if (changed) {
+		index_all_locked();
+	}
+	pthread_rwlock_unlock(&files.lock);
+	return changed;
+}
+
 int schema_files_of(const struct guid *g, schema_file_fn fn, void *ctx)
 {
-	pthread_once(&files.once, index_all);
+	read_lock();
 	int stop = 0;
 	const char *last = NULL;
 	size_t low = 0, high = files.count;
@@ -280,15 +411,19 @@ int schema_files_of(const struct guid *g, schema_file_fn fn, void *ctx)
 			stop = fn(ctx, last);
 		}
 	}
+	pthread_rwlock_unlock(&files.lock);
 	return stop;
 }
 
 int schema_files_each(int (*fn)(void *ctx, const struct guid *g), void *ctx)
 {
-	pthread_once(&files.once, index_all);
+	read_lock();
 	int stop = 0;
 	for (size_t i = 0; i < files.count && stop == 0; i++) {
-		stop = fn(ctx, &files.entries[i].guid);
+		if (!files.entries[i].messages) {
+			stop = fn(ctx, &files.entries[i].guid);
+		}
 	}
+	pthread_rwlock_unlock(&files.lock);
 	return stop;
 }

@@ -127,8 +127,8 @@ static void ensure(const struct guid *g)
 
 /* ---- finding ---------------------------------------------------------------------------------- */
 
-const struct schema_event *schema_process_find(bool classic, const struct guid *g, uint16_t id,
-					       uint8_t version)
+static const struct schema_event *find_once(bool classic, const struct guid *g, uint16_t id,
+					    uint8_t version)
 {
 	const struct schema_event *e = NULL;
 	bool known = false;
@@ -150,6 +150,17 @@ const struct schema_event *schema_process_find(bool classic, const struct guid *
 	}
 	pthread_rwlock_unlock(&process.lock);
 	return e;
+}
+
+const struct schema_event *schema_process_find(bool classic, const struct guid *g, uint16_t id,
+					       uint8_t version)
+{
+	const struct schema_event *e = find_once(classic, g, id, version);
+	uint32_t before = schema_process_generation();
+	if (!e) {
+		schema_process_refresh(false);
+	}
+	return e || schema_process_generation() == before ? e : find_once(classic, g, id, version);
 }
 
 const struct manifest_provider *schema_process_provider(bool classic, const struct guid *g)
@@ -271,19 +282,42 @@ int schema_process_take_manifest(struct manifest *m, enum schema_source source, 
 	return err;
 }
 
-int schema_process_drop_manifest(const char *key)
+/* The catalogue and the user's directories have their turn again. */
+static void forget_asked_locked(void)
 {
-	pthread_rwlock_wrlock(&process.lock);
-	int err = process.store ? schema_store_drop_manifest(process.store, key) : -ENOENT;
-	/* The catalogue and the user's directories have their turn again. */
-	for (uint32_t i = 0; i < ASKED_BUCKETS && err == 0; i++) {
+	for (uint32_t i = 0; i < ASKED_BUCKETS; i++) {
 		for (struct asked *a = process.asked[i], *next; a; a = next) {
 			next = a->next;
 			free(a);
 		}
 		process.asked[i] = NULL;
 	}
-	process.asked_count = err == 0 ? 0 : process.asked_count;
+	process.asked_count = 0;
+}
+
+void schema_process_refresh(bool now)
+{
+	static uint64_t looked_ns;
+	uint64_t time = clock_read_system_ns(), last = order_load_relaxed(&looked_ns);
+	if (!now && last && time - last < 1000000000ull) {
+		return;
+	}
+	order_store_relaxed(&looked_ns, time);
+	if (schema_files_refresh()) {
+		pthread_rwlock_wrlock(&process.lock);
+		forget_asked_locked();
+		changed_locked();
+		pthread_rwlock_unlock(&process.lock);
+	}
+}
+
+int schema_process_drop_manifest(const char *key)
+{
+	pthread_rwlock_wrlock(&process.lock);
+	int err = process.store ? schema_store_drop_manifest(process.store, key) : -ENOENT;
+	if (err == 0) {
+		forget_asked_locked();
+	}
 	changed_locked();
 	pthread_rwlock_unlock(&process.lock);
 	return err;

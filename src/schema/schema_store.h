@@ -46,6 +46,9 @@ int schema_process_filter(const struct manifest_provider *p, const struct manife
 /* All events of a provider; all known providers. */
 int schema_process_each_event(const struct guid *provider, schema_event_fn fn, void *ctx);
 int schema_process_each_provider(schema_provider_fn fn, void *ctx);
+/* What was installed, or told by a program, since this process last looked is found from now on. `now`:
+ * else at most once a second. */
+void schema_process_refresh(bool now);
 /* Changes whenever something found before may now be found differently. */
 uint32_t schema_process_generation(void);
 
@@ -62,6 +65,8 @@ int schema_file_read(const char *path, schema_take_fn take, void *ctx, struct di
  * <prefix>/share/openetw/manifests. Any thread. */
 typedef int (*schema_file_fn)(void *ctx, const char *path);
 int schema_files_of(const struct guid *provider, schema_file_fn fn, void *ctx);
+/* Looks through the directories again if one of them changed; true then. */
+bool schema_files_refresh(void);
 int schema_files_each(int (*fn)(void *ctx, const struct guid *g), void *ctx);
 
 #endif

@@ -23,11 +23,15 @@
 static void free_memory(struct sink *s)
 {
 	sink_tap_finish(s);
+	if (s->spool) {
+		sink_spool_destroy(s->spool);
+	}
 	sink_streams_finish(s);
 	sink_buffers_free(s);
 	free(s->name);
 	free(s->log_file);
 	free(s->path);
+	free(s->spool_path);
 	free(s);
 }
 
@@ -42,6 +46,10 @@ static void destroy(struct sink *s)
 void sink_forget(struct sink *s)
 {
 	/* The locks are left alone: whoever held them does not exist here. */
+	if (s->spool) {
+		sink_spool_forget(s->spool);
+		s->spool = NULL;
+	}
 	if (s->file) {
 		sink_file_forget(s->file);
 	}
@@ -157,6 +165,8 @@ static int copy_strings(struct sink *s)
 	s->name = o->name ? utf16_dup(o->name, utf16_len(o->name)) : NULL;
 	s->log_file = o->log_file ? utf16_dup(o->log_file, utf16_len(o->log_file)) : NULL;
 	s->path = o->path ? strdup(o->path) : NULL;
+	s->spool_path = o->spool_path ? strdup(o->spool_path) : NULL;
+	s->options.spool_path = s->spool_path;
 	if ((o->name && !s->name) || (o->log_file && !s->log_file) || (o->path && !s->path)) {
 		return -ENOMEM;
 	}
@@ -610,6 +620,9 @@ void sink_stats(struct sink *s, struct sink_stats *ret)
 	for (uint32_t i = 0; i < 2 * s->stream_count; i++) {
 		r.events += s->stream[i].events;
 	}
+	if (s->spool) {
+		sink_spool_losses(s->spool, &r.rt_events_lost, &r.rt_buffers_lost);
+	}
 	pthread_mutex_lock(&s->lock);
 	r.lost_disk_events = s->lost_disk_events;
 	r.lost_no_buffer += s->lost_late_events;
@@ -617,6 +630,7 @@ void sink_stats(struct sink *s, struct sink_stats *ret)
 	r.overwritten_buffers = s->overwritten_buffers;
 	r.overwritten_events = s->overwritten_events;
 	r.buffers_written = s->buffers_written + s->recycled;
+	r.bytes_recycled = s->recycled * s->buffer_bytes;
 	r.bytes_written = s->bytes_written;
 	r.buffers = BASE_MAX(s->buffers_allocated, s->buffers_minimum);
 	r.free_buffers = s->free.count + r.buffers - s->buffers_allocated;

@@ -20,6 +20,9 @@
 
 struct sink;
 
+/* Files of that name beside a spool_path which nobody has locked are leftovers and are removed. */
+#define SINK_SPOOL_PREFIX "EtwRT-"
+
 /* Injected for tests: disk full, EIO, slow. NULL members mean the real thing. Results: bytes or 0,
  * else a negative errno. Called on the file thread, and on the caller's for headers of files it
  * opens. */
@@ -50,6 +53,10 @@ struct sink_options {
 	uint32_t patience_ms;	 /* retries on a failing disk before buffers are dropped; 0: 5000 */
 	uint32_t controller_pid; /* who started the session, for the header; 0: the caller */
 	uint32_t controller_tid;
+	/* Real-time records that no consumer has taken: as many as maximum_buffers in memory, and then so
+	 * many bytes in this file, made when needed and removed at the end. NULL or 0: memory only. */
+	const char *spool_path; /* its name begins with SINK_SPOOL_PREFIX */
+	uint64_t spool_bytes;
 };
 
 /* Which thread: everything below is called by one thread at a time, the producer (the drain
@@ -111,11 +118,13 @@ void sink_set_limits(struct sink *s, uint32_t maximum_buffers, uint32_t flush_ti
 
 /* Real-time tap. `deliver` gets a complete little buffer (0x48 header + records of one cpu, time
  * ascending); returns false when it had no room: the sink keeps a backlog of at most
- * maximum_buffers buffers and then drops the oldest, counted. Called on the producer's thread. */
+ * maximum_buffers buffers, then of spool_bytes, and then drops the oldest, counted. Called on the producer's thread. */
 typedef bool (*sink_deliver_fn)(void *ctx, const uint8_t *buf, uint32_t bytes, uint16_t cpu);
 void sink_set_tap(struct sink *s, bool enabled, sink_deliver_fn deliver, void *ctx);
 /* Try the backlog and whatever is new again (consumer made room / attached). */
 void sink_tap_pump(struct sink *s);
+/* Something older than what was delivered last is still in the backlog. */
+bool sink_tap_behind(struct sink *s);
 /* Buffer 0 as a real-time consumer needs it (names, clock, start pair). Bytes or -errno. */
 long sink_header(struct sink *s, uint8_t *out, size_t cap);
 
@@ -131,6 +140,7 @@ struct sink_stats {
 	uint64_t overwritten_events;
 	uint64_t buffers_written;
 	uint64_t bytes_written;
+	uint64_t bytes_recycled; /* of buffers that went to no file */
 	uint32_t buffers, free_buffers, buffer_size_kb;
 	uint64_t start_filetime;
 	uint64_t late_records;

@@ -11,6 +11,7 @@
  *   sink_stream.c   reserve: streams, taking and closing buffers
  *   sink_buffer.c   memory of the buffers
  *   sink_tap.c      real-time feed
+ *   sink_spool.c    its backlog beyond memory
  *   sink_thread.c   the file thread: batches, patience, switching files
  *   sink_file.c     one log file
  */
@@ -152,7 +153,33 @@ struct sink_snapshot { /* buffering mode: an order to write the ring */
 	struct sink_buffer *buffer[];
 };
 
-struct sink_rt_chunk;
+/* ---- real-time backlog ----------------------------------------------------------------------- */
+
+struct sink_rt_chunk {
+	struct sink_rt_chunk *next;
+	uint64_t last_time;
+	uint32_t bytes, cap; /* of data, header included */
+	uint32_t events;
+	uint16_t cpu;
+	uint8_t data[];
+};
+struct sink_rt_list {
+	struct sink_rt_chunk *head, *tail;
+	uint32_t count;
+};
+
+/* sink_spool.c: what does not fit into memory. Everything by the producer. */
+struct sink_spool;
+enum sink_spool_state { SINK_SPOOL_EMPTY, SINK_SPOOL_ONE, SINK_SPOOL_WAIT };
+int sink_spool_create(const struct sink *s, struct sink_spool **ret);
+void sink_spool_put(struct sink_spool *p, struct sink_rt_chunk *c); /* takes it */
+/* The oldest. WAIT: it is being read, ask again with the next tick. */
+enum sink_spool_state sink_spool_take(struct sink_spool *p, struct sink_rt_chunk **ret);
+void sink_spool_return(struct sink_spool *p, struct sink_rt_chunk *c); /* what take gave, undelivered */
+void sink_spool_losses(struct sink_spool *p, uint64_t *inout_events, uint64_t *inout_buffers);
+void sink_spool_clear(struct sink_spool *p);   /* nobody wants what is in it; never waits */
+void sink_spool_destroy(struct sink_spool *p); /* with its file; waits for the disk */
+void sink_spool_forget(struct sink_spool *p);  /* in a forked child */
 
 struct sink {
 	/* producer only */
@@ -177,14 +204,16 @@ struct sink {
 	/* constant */
 	struct sink_options options; /* strings are ours */
 	uint16_t *name, *log_file;
-	char *path;
+	char *path, *spool_path;
 	struct sink_identity identity;
 	uint64_t patience_ns;
 
 	/* real-time tap, producer only */
 	bool tap_enabled;
+	bool rt_waiting; /* the backlog is being read: not the consumer keeps us waiting */
 	sink_deliver_fn deliver;
 	void *deliver_ctx;
+	struct sink_spool *spool; /* from the first time memory did not do */
 	struct sink_rt_chunk *rt_head, *rt_tail;
 	uint32_t rt_count;
 	uint64_t rt_sequence, rt_events_lost, rt_buffers_lost, rt_reported_lost;

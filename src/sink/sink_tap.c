@@ -9,21 +9,12 @@
  *                                                  ^0x48 bytes lent^
  *
  * While a consumer has no room, or there is none, records wait in their open buffer; when that is
- * closed they are copied to the backlog. Every backlog entry holds records of one cpu in time
+ * closed they are copied to the backlog, in memory and beyond that in a file (sink_spool.c). Every backlog entry holds records of one cpu in time
  * order.
  */
 #include "sink/sink_private.h"
 
 #include <stdlib.h>
-
-struct sink_rt_chunk {
-	struct sink_rt_chunk *next;
-	uint64_t last_time;
-	uint32_t bytes, cap; /* of data, header included */
-	uint32_t events;
-	uint16_t cpu;
-	uint8_t data[];
-};
 
 static void put_header(struct sink *s, uint8_t *p, uint32_t bytes, uint16_t cpu,
 		       uint64_t flush_time, uint16_t flags)
@@ -44,8 +35,12 @@ static void put_header(struct sink *s, uint8_t *p, uint32_t bytes, uint16_t cpu,
  * into the artificial lost-event records. */
 static uint16_t loss_flags(const struct sink *s, uint64_t *ret_events, uint64_t *ret_buffers)
 {
+	uint64_t spool_events = 0;
 	*ret_events = s->lost_no_buffer + s->lost_too_big + s->lost_elsewhere;
 	*ret_buffers = s->rt_buffers_lost;
+	if (s->spool) {
+		sink_spool_losses(s->spool, &spool_events, ret_buffers);
+	}
 	return (uint16_t)((*ret_events != s->rt_reported_lost ? ETL_BF_EVENTS_LOST : 0) |
 			  (*ret_buffers != s->rt_reported_buffers_lost ? ETL_BF_BUFFER_LOST : 0));
 }
@@ -67,12 +62,44 @@ static bool deliver(struct sink *s, uint8_t *p, uint32_t bytes, uint16_t cpu, ui
 	return true;
 }
 
+static bool deliver_chunk(struct sink *s, struct sink_rt_chunk *c)
+{
+	return deliver(s, c->data, c->bytes, c->cpu, BASE_MAX(sink_clock_now(s), c->last_time));
+}
+
+/* What went to the disk is older than what is in memory. */
+static bool pump_spool(struct sink *s)
+{
+	struct sink_rt_chunk *c;
+	if (!s->deliver) {
+		return false;
+	}
+	for (;;) {
+		switch (sink_spool_take(s->spool, &c)) {
+		case SINK_SPOOL_EMPTY:
+			return true;
+		case SINK_SPOOL_WAIT:
+			s->rt_waiting = true;
+			return false;
+		default:
+			if (!deliver_chunk(s, c)) {
+				sink_spool_return(s->spool, c);
+				return false;
+			}
+			free(c);
+		}
+	}
+}
+
 static bool pump_backlog(struct sink *s)
 {
+	s->rt_waiting = false;
+	if (s->spool && !pump_spool(s)) {
+		return false;
+	}
 	while (s->rt_head) {
 		struct sink_rt_chunk *c = s->rt_head;
-		if (!deliver(s, c->data, c->bytes, c->cpu,
-			     BASE_MAX(sink_clock_now(s), c->last_time))) {
+		if (!deliver_chunk(s, c)) {
 			return false;
 		}
 		s->rt_head = c->next;
@@ -85,7 +112,7 @@ static bool pump_backlog(struct sink *s)
 	return true;
 }
 
-static void drop_oldest(struct sink *s)
+static struct sink_rt_chunk *detach_oldest(struct sink *s)
 {
 	struct sink_rt_chunk *c = s->rt_head;
 	s->rt_head = c->next;
@@ -93,6 +120,20 @@ static void drop_oldest(struct sink *s)
 		s->rt_tail = NULL;
 	}
 	s->rt_count--;
+	return c;
+}
+
+/* To the disk where there is one for it, else it is lost. */
+static void make_room(struct sink *s)
+{
+	struct sink_rt_chunk *c = detach_oldest(s);
+	if (!s->spool && s->options.spool_path && s->options.spool_bytes > 0) {
+		(void)sink_spool_create(s, &s->spool); /* else tried again with the next one */
+	}
+	if (s->spool) {
+		sink_spool_put(s->spool, c);
+		return;
+	}
 	s->rt_buffers_lost++;
 	s->rt_events_lost += c->events;
 	free(c);
@@ -124,7 +165,7 @@ static void add_to_backlog(struct sink *s, const struct sink_stream *st, uint32_
 	}
 	if (!c) {
 		if (s->rt_count >= s->options.maximum_buffers) {
-			drop_oldest(s);
+			make_room(s);
 		}
 		c = malloc(sizeof *c + s->buffer_bytes);
 		if (!c) {
@@ -179,6 +220,11 @@ void sink_tap_deliver_stream(struct sink *s, struct sink_stream *st, bool closin
 	}
 }
 
+bool sink_tap_behind(struct sink *s)
+{
+	return s->rt_head != NULL || (s->spool && s->rt_waiting);
+}
+
 void sink_tap_pump(struct sink *s)
 {
 	if (!s->tap_enabled || !s->deliver || !pump_backlog(s)) {
@@ -222,4 +268,7 @@ void sink_tap_finish(struct sink *s)
 	}
 	s->rt_tail = NULL;
 	s->rt_count = 0;
+	if (s->spool) {
+		sink_spool_clear(s->spool);
+	}
 }

@@ -121,6 +121,68 @@ static void without_a_consumer_the_newest_events_wait(void **state)
 	test_walk_finish(&c.walk);
 }
 
+/* Without a consumer, 10 buffers in memory and `kb` in a file; then a consumer comes. Returns what was
+ * lost. */
+static uint64_t late_consumer(uint32_t events, uint64_t spool_bytes, const char *folder, bool losing)
+{
+	struct consumer c;
+	struct test_dir dir;
+	char path[160];
+	test_dir_make(&dir);
+	snprintf(path, sizeof path, "%s%s/EtwRT-test.etl", dir.path, folder);
+	struct sink_options o = test_options(NULL);
+	o.maximum_buffers = 10;
+	o.spool_path = path;
+	o.spool_bytes = spool_bytes;
+	struct sink *s = begin(&c, o, false);
+	struct sink_stats st;
+	for (uint32_t i = 0; i < events; i++) {
+		assert_true(test_put(s, (uint16_t)(i % 4), i, i, TEST_RECORD_BYTES));
+		if (i % 16 == 0) {
+			sink_tick(s, i);
+		}
+	}
+	sink_stats(s, &st);
+	for (int i = 0; i < 20000 && losing && st.rt_events_lost == 0; i++) {
+		usleep(500);
+		sink_stats(s, &st);
+	}
+	sink_set_tap(s, true, take, &c);
+	for (int i = 0; i < 20000 && sink_tap_behind(s); i++) {
+		usleep(500);
+		sink_tap_pump(s);
+	}
+	assert_false(sink_tap_behind(s));
+	sink_stats(s, &st);
+	assert_int_equal(c.walk.events + st.rt_events_lost, events);
+	assert_int_equal(c.walk.duplicates, 0);
+	assert_int_equal(c.walk.seen[events - 1], 1);
+	/* and from now on live */
+	assert_true(test_put(s, 0, events, events, TEST_RECORD_BYTES));
+	sink_tap_pump(s);
+	assert_int_equal(c.walk.seen[events], 1);
+	sink_stop(s, NULL);
+	assert_int_equal(access(path, F_OK), -1); /* it ends with the session */
+	test_walk_finish(&c.walk);
+	test_dir_remove(&dir);
+	return st.rt_events_lost;
+}
+
+static void a_consumer_that_comes_late_gets_everything_from_the_disk(void **state)
+{
+	assert_int_equal(late_consumer(5000, 4u << 20, "", false), 0);
+}
+
+static void the_backlog_on_disk_is_bounded_and_drops_the_oldest(void **state)
+{
+	assert_true(late_consumer(5000, 64u << 10, "", true) > 0);
+}
+
+static void a_backlog_that_cannot_be_written_is_counted(void **state)
+{
+	assert_true(late_consumer(3000, 4u << 20, "/not-there", true) > 0);
+}
+
 static void losses_are_announced_to_the_consumer_once(void **state)
 {
 	struct consumer c;
@@ -198,6 +260,9 @@ int main(void)
 		cmocka_unit_test(every_event_is_delivered_once_and_in_the_file_once),
 		cmocka_unit_test(new_records_arrive_with_the_next_tick),
 		cmocka_unit_test(without_a_consumer_the_newest_events_wait),
+		cmocka_unit_test(a_consumer_that_comes_late_gets_everything_from_the_disk),
+		cmocka_unit_test(the_backlog_on_disk_is_bounded_and_drops_the_oldest),
+		cmocka_unit_test(a_backlog_that_cannot_be_written_is_counted),
 		cmocka_unit_test(losses_are_announced_to_the_consumer_once),
 		cmocka_unit_test(one_stream_is_sorted_for_the_consumer_too),
 		cmocka_unit_test(the_header_for_consumers_is_buffer_0),

@@ -120,6 +120,12 @@ int openetw_state_full(const struct openetw_state *s)
 	return full;
 }
 
+/* Manifests that come at the end explain the events before them, too. */
+static bool wants(uint8_t type, const uint8_t *raw)
+{
+	return state_wants(type, raw) || consume_teaches(type, raw);
+}
+
 uint32_t openetw_state_read_file(struct openetw_state *s, const char *path, openetw_progress_fn fn,
 				 void *context)
 {
@@ -135,7 +141,7 @@ uint32_t openetw_state_read_file(struct openetw_state *s, const char *path, open
 		return err == -EBADMSG ? ERROR_FILE_CORRUPT : win32_from_errno(err);
 	}
 	etl_reader_use_windows(r);
-	etl_reader_only(r, state_wants);
+	etl_reader_only(r, wants);
 	const struct etl_file_info *info = etl_reader_info(r);
 	struct machine *m = machine_of(s, info->boot_filetime, info->processors);
 	if (!m) {
@@ -145,6 +151,7 @@ uint32_t openetw_state_read_file(struct openetw_state *s, const char *path, open
 	uint32_t code = ERROR_SUCCESS, total = info->buffers_found, done = 0;
 	while ((err = etl_reader_next(r, &e)) > 0) {
 		state_add(m->s, &e);
+		consume_teach(&e);
 		uint32_t now = etl_reader_buffers_done(r);
 		if (fn && now != done && fn(context, now, total)) {
 			code = ERROR_CANCELLED;

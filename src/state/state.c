@@ -8,6 +8,7 @@
 #include "state/state_table.h"
 
 #include <stdlib.h>
+#include <strings.h>
 
 #define CPUS 2048u
 
@@ -29,7 +30,13 @@ struct file_node {
 	struct state_node n;
 	uint64_t from, to; /* keys are used again */
 	const char *path;
+	const char *shown; /* with the name of its volume, once somebody asked */
 };
+struct volume {
+	const char *device, *name;
+	size_t device_bytes;
+};
+#define VOLUMES_MAX 128u
 
 struct debug_id_node {
 	struct state_node n; /* by pid and base */
@@ -43,6 +50,8 @@ struct state {
 	uint32_t flags;
 	struct state_memory memory;
 	struct state_table processes, threads, images, images_by_base, debug_ids, files;
+	struct volume volumes[VOLUMES_MAX];
+	uint32_t volume_count;
 	struct state_codes codes;
 	struct state_symbols symbols;
 	struct state_functions functions;
@@ -200,6 +209,48 @@ static void add_debug_id(struct state *s, const struct etl_record *r)
 	state_table_add(&s->debug_ids, &n->n);
 }
 
+/* Merged traces have these records in front of all others. */
+static void add_volume(struct state *s, const struct etl_record *r)
+{
+	struct payload_volume p;
+	if (s->volume_count == VOLUMES_MAX || !payload_volume(r, &p) || p.device_units < 2) {
+		return;
+	}
+	for (uint32_t i = 0; i < s->volume_count; i++) {
+		if (state_text16_equal(p.device, p.device_units, s->volumes[i].device)) {
+			return;
+		}
+	}
+	struct volume *v = &s->volumes[s->volume_count++];
+	v->device = state_text16(&s->memory, p.device, p.device_units);
+	v->device_bytes = strlen(v->device);
+	v->name = state_text16(&s->memory, p.name, p.name_units);
+}
+
+/* The path as people know it; the longest device that it begins with decides. */
+static const char *with_volume(struct state *s, const char *path)
+{
+	const struct volume *best = NULL;
+	for (uint32_t i = 0; i < s->volume_count; i++) {
+		const struct volume *v = &s->volumes[i];
+		if ((!best || v->device_bytes > best->device_bytes) &&
+		    strncasecmp(path, v->device, v->device_bytes) == 0) {
+			best = v;
+		}
+	}
+	if (!best) {
+		return path;
+	}
+	size_t name = strlen(best->name), rest = strlen(path + best->device_bytes);
+	char *shown = state_alloc(&s->memory, name + rest + 1);
+	if (!shown) {
+		return path;
+	}
+	memcpy(shown, best->name, name);
+	memcpy(shown + name, path + best->device_bytes, rest + 1);
+	return shown;
+}
+
 static void add_image(struct state *s, const struct etl_record *r, uint16_t hook)
 {
 	struct payload_image p;
@@ -234,7 +285,7 @@ static void add_image(struct state *s, const struct etl_record *r, uint16_t hook
 		.time_date_stamp = p.time_date_stamp,
 		.load_time = loaded ? r->time_filetime : 0,
 		.unload_time = unloaded ? r->time_filetime : UINT64_MAX,
-		.path = state_text16(&s->memory, p.path, p.path_units),
+		.path = with_volume(s, state_text16(&s->memory, p.path, p.path_units)),
 	};
 	state_table_add(&s->images, &n->n);
 	n->by_base.id = place;
@@ -296,6 +347,7 @@ void state_add(struct state *s, const struct etl_record *r)
 			state_functions_add(&s->functions, &s->memory, r);
 		} else {
 			add_debug_id(s, r);
+			add_volume(s, r);
 		}
 		return;
 	}
@@ -536,17 +588,20 @@ const struct state_image *state_image_of(const struct state *s, uint32_t pid, si
 	return &n->i;
 }
 
-const char *state_file(const struct state *s, uint64_t key, uint64_t time)
+const char *state_file(struct state *s, uint64_t key, uint64_t time)
 {
-	const struct file_node *n = (const struct file_node *)state_table_find(&s->files, key);
-	const struct file_node *best = n;
-	for (; n; n = (const struct file_node *)n->n.older) {
+	struct file_node *n = (struct file_node *)state_table_find(&s->files, key);
+	struct file_node *best = n;
+	for (; n; n = (struct file_node *)n->n.older) {
 		best = n;
 		if (time >= n->from) {
 			break;
 		}
 	}
-	return best ? best->path : NULL;
+	if (best && !best->shown) {
+		best->shown = with_volume(s, best->path);
+	}
+	return best ? best->shown : NULL;
 }
 
 static uint64_t pointer_at(const struct etl_record *r, uint32_t at)

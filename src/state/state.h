@@ -101,7 +101,7 @@ const char *state_function_at(struct state *s, const struct state_image *i, uint
 const struct state_image *state_image_of(const struct state *s, uint32_t pid, size_t i);
 
 /* Path of a file by the key in disk, page fault and file records; NULL when unknown. */
-const char *state_file(const struct state *s, uint64_t key, uint64_t time);
+const char *state_file(struct state *s, uint64_t key, uint64_t time);
 /* The key in the record; 0 when it has none. */
 uint64_t state_file_key(const struct etl_record *r);
 

@@ -151,6 +151,7 @@ static bool speaks(uint32_t first)
 	case 0x2cb15d1d: /* Image */
 	case 0xb3e675d7: /* ImageId */
 	case 0xf607b5d5: /* OpenETW.Symbols */
+	case 0x9b79ee91: /* SystemConfigEx */
 	case 0xe13c0d23: /* .NET */
 	case 0xa669021c: /* .NET rundown */
 	case 0x57277741: /* JScript */
@@ -202,6 +203,21 @@ bool payload_debug_id(const struct etl_record *r, struct payload_debug_id *ret)
 	ret->age = bytes_u32(&b);
 	ret->name = b.p;
 	ret->name_bytes = (uint32_t)strnlen((const char *)b.p, bytes_left(&b));
+	return !b.bad;
+}
+
+static const struct guid config_ex = {{0x91, 0xee, 0x79, 0x9b, 0xfd, 0xb5, 0xc0, 0x41, 0xa2, 0x43,
+				       0x42, 0x48, 0xe2, 0x66, 0xe9, 0xd0}};
+#define OPCODE_VOLUME 35u
+
+bool payload_volume(const struct etl_record *r, struct payload_volume *ret)
+{
+	struct bytes b = bytes_of(r->payload, r->payload_bytes);
+	if (r->opcode != OPCODE_VOLUME || !guid_equal(&r->provider, &config_ex)) {
+		return false;
+	}
+	ret->device = take_text16(&b, &ret->device_units);
+	ret->name = take_text16(&b, &ret->name_units);
 	return !b.bad;
 }
 

@@ -85,6 +85,13 @@ struct payload_debug_id {
 };
 bool payload_debug_id(const struct etl_record *r, struct payload_debug_id *ret);
 
+/* What a merge says about a path that begins with a device: "\\Device\\HarddiskVolume2\\" is "C:\\". */
+struct payload_volume {
+	const uint8_t *device, *name; /* UTF-16 */
+	uint32_t device_units, name_units;
+};
+bool payload_volume(const struct etl_record *r, struct payload_volume *ret);
+
 bool payload_file(const struct etl_record *r, uint64_t *ret_key, const uint8_t **ret_path,
 		  uint32_t *ret_units);
 

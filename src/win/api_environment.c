@@ -8,6 +8,7 @@
 #include "win/windows.h"
 
 #include <pthread.h>
+#include <pwd.h>
 #include <stdlib.h>
 
 /* Length without terminator when it fits, else with it. */
@@ -252,6 +253,103 @@ NTSTATUS NTAPI RtlGetVersion(PRTL_OSVERSIONINFOW lpVersionInformation)
 {
 	return GetVersionExW(lpVersionInformation) ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
 }
+ULONGLONG NTAPI VerSetConditionMask(ULONGLONG ConditionMask, DWORD TypeMask, BYTE Condition)
+{
+	/* Three bits for each bit of the type mask; of several bits the highest counts. */
+	if (TypeMask == 0) {
+		return ConditionMask;
+	}
+	unsigned bit = 31 - (unsigned)__builtin_clz(TypeMask & 0xFF ? TypeMask & 0xFF : 1);
+	return ConditionMask | (ULONGLONG)(Condition & 7) << 3 * bit;
+}
+
+static bool compare(DWORD have, DWORD want, unsigned condition)
+{
+	switch (condition) {
+	case VER_EQUAL:
+		return have == want;
+	case VER_GREATER:
+		return have > want;
+	case VER_GREATER_EQUAL:
+		return have >= want;
+	case VER_LESS:
+		return have < want;
+	case VER_LESS_EQUAL:
+		return have <= want;
+	default:
+		return false;
+	}
+}
+
+/* The fields of the structure's A and W form that are compared. */
+struct version_wanted {
+	DWORD major, minor, build, platform;
+	WORD pack_major, pack_minor, suite;
+	BYTE product;
+};
+
+static BOOL verify_version(const struct version_wanted *w, DWORD types, ULONGLONG mask)
+{
+	DWORD have[5] = {0};
+	version(have);
+	/* Major, minor and service pack are one number: the first that differs decides, by the
+	 * condition of the first that is asked for. */
+	const struct {
+		DWORD type, have, want;
+	} parts[] = {{VER_MAJORVERSION, have[1], w->major},
+		     {VER_MINORVERSION, have[2], w->minor},
+		     {VER_SERVICEPACKMAJOR, 0, w->pack_major},
+		     {VER_SERVICEPACKMINOR, 0, w->pack_minor}};
+	const struct {
+		DWORD type, have, want;
+	} single[] = {{VER_BUILDNUMBER, have[3], w->build},
+		      {VER_PLATFORMID, have[4], w->platform},
+		      {VER_PRODUCT_TYPE, VER_NT_WORKSTATION, w->product}};
+	if (types == 0 || mask == 0) {
+		return win_fail(ERROR_BAD_ARGUMENTS);
+	}
+	bool fits = true;
+	unsigned condition = 0;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(parts); i++) {
+		if (types & parts[i].type) {
+			unsigned own = (unsigned)(mask >> 3 * __builtin_ctz(parts[i].type)) & 7;
+			condition = condition ? condition : own;
+			fits = compare(parts[i].have, parts[i].want, condition);
+			if (parts[i].have != parts[i].want) {
+				break;
+			}
+		}
+	}
+	for (size_t i = 0; fits && i < BASE_ARRAY_LEN(single); i++) {
+		if (types & single[i].type) {
+			unsigned own = (unsigned)(mask >> 3 * __builtin_ctz(single[i].type)) & 7;
+			fits = compare(single[i].have, single[i].want, own);
+		}
+	}
+	/* No suite is installed: "all of" nothing holds, "one of" something does not. */
+	if (types & VER_SUITENAME && w->suite) {
+		fits = false;
+	}
+	return fits ? TRUE : win_fail(ERROR_OLD_WIN_VERSION);
+}
+BOOL WINAPI VerifyVersionInfoW(LPOSVERSIONINFOEXW lpVersionInformation, DWORD dwTypeMask,
+			       DWORDLONG dwlConditionMask)
+{
+	const OSVERSIONINFOEXW *v = lpVersionInformation;
+	struct version_wanted w = {v->dwMajorVersion, v->dwMinorVersion, v->dwBuildNumber,
+				   v->dwPlatformId, v->wServicePackMajor, v->wServicePackMinor,
+				   v->wSuiteMask, v->wProductType};
+	return verify_version(&w, dwTypeMask, dwlConditionMask);
+}
+BOOL WINAPI VerifyVersionInfoA(LPOSVERSIONINFOEXA lpVersionInformation, DWORD dwTypeMask,
+			       DWORDLONG dwlConditionMask)
+{
+	const OSVERSIONINFOEXA *v = lpVersionInformation;
+	struct version_wanted w = {v->dwMajorVersion, v->dwMinorVersion, v->dwBuildNumber,
+				   v->dwPlatformId, v->wServicePackMajor, v->wServicePackMinor,
+				   v->wSuiteMask, v->wProductType};
+	return verify_version(&w, dwTypeMask, dwlConditionMask);
+}
 BOOL WINAPI GetComputerNameW(LPWSTR lpBuffer, LPDWORD nSize)
 {
 	char name[256] = "";
@@ -265,4 +363,56 @@ BOOL WINAPI GetComputerNameW(LPWSTR lpBuffer, LPDWORD nSize)
 	*nSize = (DWORD)(ok ? n : n + 1);
 	free(w);
 	return ok ? TRUE : win_fail(ERROR_BUFFER_OVERFLOW);
+}
+BOOL WINAPI GetComputerNameA(LPSTR lpBuffer, LPDWORD nSize)
+{
+	char name[256] = "";
+	gethostname(name, sizeof name - 1);
+	size_t n = strlen(name);
+	BOOL ok = n < *nSize;
+	if (ok) {
+		memcpy(lpBuffer, name, n + 1);
+	}
+	*nSize = (DWORD)(ok ? n : n + 1);
+	return ok ? TRUE : win_fail(ERROR_BUFFER_OVERFLOW);
+}
+
+/* A user without an entry in the password file has a number for a name. */
+static void user_name(char *ret, size_t cap)
+{
+	struct passwd entry, *found = NULL;
+	char buf[4096];
+	if (getpwuid_r(geteuid(), &entry, buf, sizeof buf, &found) == 0 && found) {
+		snprintf(ret, cap, "%s", entry.pw_name);
+	} else {
+		snprintf(ret, cap, "%u", (unsigned)geteuid());
+	}
+}
+BOOL WINAPI GetUserNameA(LPSTR lpBuffer, LPDWORD pcbBuffer)
+{
+	char name[UNLEN + 1];
+	user_name(name, sizeof name);
+	DWORD n = (DWORD)strlen(name) + 1, room = *pcbBuffer;
+	*pcbBuffer = n;
+	if (n > room) {
+		return win_fail(ERROR_INSUFFICIENT_BUFFER);
+	}
+	memcpy(lpBuffer, name, n);
+	return TRUE;
+}
+BOOL WINAPI GetUserNameW(LPWSTR lpBuffer, LPDWORD pcbBuffer)
+{
+	char name[UNLEN + 1];
+	user_name(name, sizeof name);
+	uint16_t *w = win_utf16(name);
+	if (!w) {
+		return win_fail(ERROR_NOT_ENOUGH_MEMORY);
+	}
+	DWORD n = (DWORD)utf16_len(w) + 1, room = *pcbBuffer;
+	*pcbBuffer = n;
+	if (n <= room) {
+		memcpy(lpBuffer, w, 2 * n);
+	}
+	free(w);
+	return n <= room ? TRUE : win_fail(ERROR_INSUFFICIENT_BUFFER);
 }

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 char *win_path(const char *utf8)
 {
@@ -364,4 +365,35 @@ DWORD WINAPI GetFullPathNameW(LPCWSTR lpFileName, DWORD nBufferLength, LPWSTR lp
 	}
 	strbuf_finish(&full);
 	return n;
+}
+
+/* The struct's member is spelled through the macro DeleteFile, like in the sources that set it. */
+BOOL WINAPI SetFileInformationByHandle(HANDLE hFile, FILE_INFO_BY_HANDLE_CLASS FileInformationClass,
+				       LPVOID lpFileInformation, DWORD dwBufferSize)
+{
+	struct win_object *o = win_object_of(hFile, WIN_FILE);
+	if (!o) {
+		return FALSE;
+	}
+	if (FileInformationClass == FileEndOfFileInfo && dwBufferSize >= sizeof(LARGE_INTEGER)) {
+		const LARGE_INTEGER *at = lpFileInformation;
+		return ftruncate(o->fd, at->QuadPart) == 0 ? TRUE : win_fail_errno();
+	}
+	if (FileInformationClass != FileDispositionInfo || dwBufferSize < 1) {
+		return win_fail(FileInformationClass == FileDispositionInfo ||
+						FileInformationClass == FileEndOfFileInfo
+					? ERROR_BAD_LENGTH
+					: ERROR_NOT_SUPPORTED);
+	}
+	if (*(const BYTE *)lpFileInformation == 0) {
+		return TRUE;
+	}
+	char link[64], path[4096];
+	snprintf(link, sizeof link, "/proc/self/fd/%d", o->fd);
+	ssize_t n = readlink(link, path, sizeof path - 1);
+	if (n < 0) {
+		return win_fail_errno();
+	}
+	path[n] = 0;
+	return unlink(path) == 0 ? TRUE : win_fail_errno();
 }

@@ -360,3 +360,27 @@ BOOL WINAPI LookupAccountSidW(LPCWSTR lpSystemName, PSID Sid, LPWSTR Name, LPDWO
 	free(w);
 	return fits ? TRUE : win_fail(ERROR_INSUFFICIENT_BUFFER);
 }
+BOOL WINAPI LookupAccountSidA(LPCSTR lpSystemName, PSID Sid, LPSTR Name, LPDWORD cchName,
+			      LPSTR ReferencedDomainName, LPDWORD cchReferencedDomainName,
+			      PSID_NAME_USE peUse)
+{
+	WCHAR name[257], domain[2];
+	DWORD name_len = 257, domain_len = 2;
+	if (!LookupAccountSidW(NULL, Sid, name, &name_len, domain, &domain_len, peUse)) {
+		return FALSE;
+	}
+	char *utf8 = win_utf8(name);
+	if (!utf8) {
+		return win_fail(ERROR_NOT_ENOUGH_MEMORY);
+	}
+	DWORD n = (DWORD)strlen(utf8);
+	bool fits = n < *cchName && *cchReferencedDomainName >= 1;
+	if (fits) {
+		memcpy(Name, utf8, n + 1);
+		ReferencedDomainName[0] = 0;
+	}
+	*cchName = fits ? n : n + 1;
+	*cchReferencedDomainName = fits ? 0 : 1;
+	free(utf8);
+	return fits ? TRUE : win_fail(ERROR_INSUFFICIENT_BUFFER);
+}

@@ -86,3 +86,18 @@ openetw stats --json --by process "$f" | grep -q "\"pid\":3644,\"process\":\"Tes
 [ "$(openetw dump -q --process nobody.exe "$f" | wc -l)" -eq 0 ] || fail "events of nobody"
 [ "$(openetw dump -q --fields process,pid --process dwm -n 1 "$f")" = "dwm.exe 980" ] || fail "--fields process"
 echo "$n events of Test.x86.exe"
+
+# xperf's text of the same trace: names, columns and processes as its readers know them
+openetw xperf -i "$f" -o "$T/dump" || fail "xperf -i"
+expect "samples" "$(grep -c '^ *SampledProfile, *[0-9]' "$T/dump")" 88809
+expect "a process" "$(grep -cE '^ *P-Start, +2616761, +Test\.x86\.exe \(3644\), 3508, 1, 0xfffffa8300c27080, ' "$T/dump")" 1
+expect "its threads" "$(grep -E '^ *T-(Start|DCEnd), ' "$T/dump" | grep -c 'Test.x86.exe (3644)')" \
+	"$(openetw dump -q --filter '(event == Thread/Start or event == Thread/DCEnd) and ProcessId == 3644' "$f" | wc -l)"
+says '^ *HardFault, .*, C:\\Windows\\' "$T/dump" "a file on its volume"
+says '^ *Stack, *18627, *2784, *1, 0xfffff80021561f43, ntoskrnl.exe!0xfffff80021561f43$' "$T/dump" "a stack"
+expect "rows" "$(sed '1,/^EndHeader/d' "$T/dump" | sed 1d | grep -vc '^ *Stack,')" \
+	"$(openetw dump -q --filter 'provider != x and not (event ~ "StackWalk/*" or event ~ "EventTrace/*")' "$f" | wc -l)"
+openetw xperf -i "$f" -a process -withcmdline >"$T/processes" || fail "-a process"
+expect "name and command line" "$(grep Test.x86 "$T/processes" | cut -d, -f5,9 | tr -d ' ')" "Test.x86.exe(3644),Test.x86.exe"
+openetw xperf -i "$f" -a profile -detail >"$T/profile" || fail "-a profile"
+says 'Test.x86.exe (3644), .*, [0-9]*, ' "$T/profile" "-a profile"

@@ -125,7 +125,9 @@ static void filters_are_checked_one_by_one(void **state)
 		{"stack level, short", EVENT_FILTER_TYPE_STACKWALK_LEVEL_KW, big, 8,
 		 ERROR_INVALID_PARAMETER},
 		{"payload, no blob", EVENT_FILTER_TYPE_PAYLOAD, big, 64, ERROR_INVALID_PARAMETER},
-		{"container", EVENT_FILTER_TYPE_CONTAINER, big, 64, ERROR_NOT_SUPPORTED},
+		{"container", EVENT_FILTER_TYPE_CONTAINER, u"web", 8, ERROR_SUCCESS},
+		{"container of odd length", EVENT_FILTER_TYPE_CONTAINER, u"web", 7,
+		 ERROR_INVALID_PARAMETER},
 	};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		expect_code(enable(id, &provider, cases[i].type, cases[i].p, cases[i].bytes),

@@ -3,11 +3,23 @@
  * tests that look for it in a recording.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#define PAGE  4096
+#define PAGES 40
 
 /* 1,000 calls that cannot fail, 50 that must. */
 static int act_syscalls(void)
@@ -23,16 +35,177 @@ static int act_syscalls(void)
 	return 0;
 }
 
+#define MUST(what)                                                                                 \
+	do {                                                                                       \
+		if ((what) < 0) {                                                                  \
+			fprintf(stderr, "kernel_acts: %s: %s\n", #what, strerror(errno));          \
+			return 1;                                                                  \
+		}                                                                                  \
+	} while (0)
+
+static int act_files(void)
+{
+	char buffer[2000] = "";
+	struct stat st;
+	struct iovec v[2] = {{buffer, 300}, {buffer + 300, 200}};
+	int fd = open("one", O_RDWR | O_CREAT | O_EXCL, 0644);
+	MUST(fd);
+	for (int i = 0; i < 5; i++) {
+		MUST(write(fd, buffer, 1000));
+	}
+	for (int i = 0; i < 4; i++) {
+		MUST(pread(fd, buffer, 100, 10 * i));
+	}
+	MUST(writev(fd, v, 2));
+	MUST(pread(fd, buffer, 2000, 5400)); /* gets 100 */
+	MUST(fsync(fd));
+	MUST(syscall(SYS_fstat, fd, &st));
+	MUST(ftruncate(fd, 1234));
+	int copy = dup(fd);
+	MUST(copy);
+	MUST(close(fd));
+	MUST(write(copy, buffer, 7)); /* at 5500 */
+	MUST(close(copy));
+	MUST(rename("one", "two"));
+	fd = open("two", O_RDONLY);
+	MUST(fd);
+	MUST(read(fd, buffer, 50));
+	MUST(close(fd));
+	if (open("none", O_RDONLY) >= 0) {
+		return 1;
+	}
+	MUST(link("two", "three"));
+	MUST(unlink("three"));
+	MUST(mkdir("folder", 0755));
+	fd = open("folder", O_RDONLY | O_DIRECTORY);
+	MUST(fd);
+	MUST(syscall(SYS_getdents64, fd, buffer, sizeof buffer));
+	int file = openat(fd, "../two", O_WRONLY | O_APPEND);
+	MUST(file);
+	MUST(write(file, buffer, 9));
+	MUST(close(file));
+	MUST(close(fd));
+	MUST(rmdir("folder"));
+	MUST(unlink("two"));
+	fd = open("left", O_WRONLY | O_CREAT | O_TRUNC, 0600); /* its end closes it */
+	MUST(fd);
+	MUST(write(fd, buffer, 11));
+	return 0;
+}
+
+/* Writes past the page cache. */
+static int act_direct(void)
+{
+	enum { BYTES = 65536, WRITES = 8 };
+	void *p;
+	int fd = open("direct", O_RDWR | O_CREAT | O_DIRECT, 0600);
+	if (fd < 0 || posix_memalign(&p, PAGE, BYTES)) {
+		return 77; /* not on this file system */
+	}
+	memset(p, 7, BYTES);
+	for (int i = 0; i < WRITES; i++) {
+		if (write(fd, p, BYTES) != BYTES) {
+			return 77;
+		}
+	}
+	MUST(fsync(fd));
+	MUST(lseek(fd, 0, SEEK_SET));
+	MUST(read(fd, p, BYTES));
+	MUST(close(fd));
+	printf("{\"written\": %d, \"read\": %d}\n", BYTES * WRITES, BYTES);
+	free(p);
+	return 0;
+}
+
+static int act_handles(void)
+{
+	int fds[8], n = 0;
+	MUST(pipe(fds));
+	MUST(socketpair(AF_UNIX, SOCK_STREAM, 0, fds + 2));
+	fds[4] = dup(fds[0]);
+	MUST(fds[4]);
+	fds[5] = open("handle", O_RDWR | O_CREAT, 0600);
+	MUST(fds[5]);
+	fds[6] = open(".", O_RDONLY | O_DIRECTORY);
+	MUST(fds[6]);
+	printf("{\"fds\": [%d, %d, %d, %d, %d, %d, %d]}\n", fds[0], fds[1], fds[2], fds[3], fds[4], fds[5],
+	       fds[6]);
+	for (n = 0; n < 7; n++) {
+		MUST(close(fds[n]));
+	}
+	return 0;
+}
+
+static int act_memory(void)
+{
+	volatile char *p = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	volatile char *reserved = mmap(NULL, 3 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED || reserved == MAP_FAILED) {
+		return 1;
+	}
+	madvise((void *)p, PAGES * PAGE, MADV_NOHUGEPAGE);
+	for (int i = 0; i < PAGES; i++) {
+		p[i * PAGE] = 1; /* each a page of zeros */
+	}
+	fflush(stdout);
+	pid_t child = fork();
+	if (child == 0) {
+		pause(); /* holds the pages, so that the parent must copy them */
+	}
+	for (int i = 0; i < PAGES; i++) {
+		p[i * PAGE] = 2;
+	}
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	MUST(mprotect((void *)reserved, 2 * PAGE, PROT_READ | PROT_WRITE));
+	MUST(madvise((void *)p, PAGE, MADV_DONTNEED));
+	MUST(munmap((void *)p, PAGES * PAGE));
+
+	/* Pages of a file that is not in memory. */
+	int fd = open("paged", O_RDWR | O_CREAT, 0600);
+	MUST(fd);
+	MUST(posix_fallocate(fd, 0, PAGES * PAGE));
+	for (int i = 0; i < PAGES; i++) {
+		MUST(pwrite(fd, "x", 1, i * PAGE));
+	}
+	MUST(fsync(fd));
+	MUST(posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED));
+	volatile char *m = mmap(NULL, PAGES * PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	if (m == MAP_FAILED) {
+		return 1;
+	}
+	MUST(madvise((void *)m, PAGES * PAGE, MADV_RANDOM)); /* one at a time */
+	struct rusage before, after;
+	getrusage(RUSAGE_SELF, &before);
+	for (int i = 0; i < PAGES; i += 4) {
+		(void)m[i * PAGE];
+	}
+	getrusage(RUSAGE_SELF, &after);
+	printf("{\"memory\": %llu, \"reserved\": %llu, \"view\": %llu, \"hard\": %ld}\n",
+	       (unsigned long long)(uintptr_t)p, (unsigned long long)(uintptr_t)reserved,
+	       (unsigned long long)(uintptr_t)m, after.ru_majflt - before.ru_majflt);
+	MUST(munmap((void *)m, PAGES * PAGE));
+	MUST(close(fd));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	static const struct {
+		const char *name;
+		int (*act)(void);
+	} acts[] = {{"syscalls", act_syscalls}, {"files", act_files},	  {"direct", act_direct},
+		    {"handles", act_handles},	{"memory", act_memory}};
 	if (argc != 3 || chdir(argv[2]) < 0) {
 		fprintf(stderr, "usage: kernel_acts WHAT DIRECTORY\n");
 		return 2;
 	}
 	printf("{\"pid\": %d}\n", (int)getpid());
 	fflush(stdout);
-	if (strcmp(argv[1], "syscalls") == 0) {
-		return act_syscalls();
+	for (size_t i = 0; i < sizeof acts / sizeof *acts; i++) {
+		if (strcmp(argv[1], acts[i].name) == 0) {
+			return acts[i].act();
+		}
 	}
 	fprintf(stderr, "kernel_acts: no such act: %s\n", argv[1]);
 	return 2;

@@ -15,3 +15,16 @@ case $(cat "$T/v") in *events=5000*disorder=0*gaps=0*) ;; *) fail "$(cat "$T/v")
 timeout 20 openetw live -p Test.Live -n 20 --json >"$T/lines" 2>/dev/null || fail "openetw live"
 [ "$(wc -l <"$T/lines")" -eq 20 ] || fail "live printed $(wc -l <"$T/lines") lines"
 [ "$(openetw list --json | wc -l)" -eq 0 ] || fail "the session of the live view was left behind"
+# A consumer that comes when everything is over gets it all: what memory does not hold waits on disk.
+openetw start late -r -p Test.Late --buffer-size 16K --buffers 4:4 >/dev/null || fail "start late"
+"$HELPERS/emit" Test.Late 20000 wait keywords=1 pace=1 size=200 >"$T/late.emit"
+honest_lines "$T/late.emit" 20000
+[ "$(stat -c %s "$XDG_STATE_HOME"/openetw/realtime/EtwRT-*.etl)" -gt 1000000 ] || fail "nothing waits on disk"
+openetw live late --json >"$T/late.json" 2>"$T/late.err" &
+late_pid=$!
+wait_for 20 sh -c "[ \$(wc -l <'$T/late.json') -ge 19000 ]" || fail "late: $(wc -l <"$T/late.json") events"
+openetw stop late >"$T/late.stop" || fail "stop late"
+wait $late_pid || fail "late: $(cat "$T/late.err")"
+expect "events of the late consumer" "$(grep -ci b4c14b44-be90-593e-7f5f-bdfab079360a "$T/late.json")" 20000
+grep -q 'nothing was lost' "$T/late.err" || fail "late: $(cat "$T/late.err" "$T/late.stop")"
+[ -z "$(ls "$XDG_STATE_HOME/openetw/realtime")" ] || fail "the backlog outlived its session"

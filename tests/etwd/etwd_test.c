@@ -752,7 +752,9 @@ static void a_filter_that_cannot_be_evaluated_is_refused_not_ignored(void **stat
 		int enabled; /* of a process that registers later */
 	} cases[] = {
 		{0x80000100, "abcd", 4, 87, 0},	 /* payload */
-		{0x80008000, "abcd", 4, 50, 0},	 /* container */
+		{0x80008000, u"no-such", 16, 0, 0}, /* container */
+		{0x80008000, u"x;/", 8, 0, 1},	    /* the control group of all processes */
+		{0x80008000, "abc", 3, 87, 0},
 		{0x80000010, package, 4, 0, 0},	 /* package: nobody here has one */
 		{0x80000020, package, 4, 0, 0},
 		{0x80000004, &self, 4, 0, 1},	 /* this process */

@@ -269,10 +269,48 @@ static void both_ways_give_the_same_bytes(void **state)
 	free(records);
 }
 
+/* Paths as docker, podman, containerd, CRI-O, Kubernetes and systemd make them. */
+static void containers_are_named_as_people_know_them(void **state)
+{
+#define ID "4f66ad9a0b2e7d0c8a1b2c3d4e5f60718293a4b5c6d7e8f90123456789abcdef"
+	static const struct {
+		const char *list, *path;
+		bool match;
+	} rows[] = {
+		{ID, "/system.slice/docker-" ID ".scope\n", true},
+		{"4f66ad9a0b2e", "/system.slice/docker-" ID ".scope\n", true},
+		{"4F66AD9A0B2E", "/docker/" ID "\n", true},
+		{"4f66ad9a0b2e", "/machine.slice/libpod-" ID ".scope/container\n", true},
+		{"4f66ad9a0b2e", "/kubepods.slice/kubepods-pod1.slice/cri-containerd-" ID ".scope", true},
+		{"4f66ad9a0b2e", "/kubepods/burstable/pod12/" ID, true},
+		{"4f66ad9a0b2e", "/system.slice/crio-conmon-" ID ".scope", true},
+		{"66ad9a0b2e7d", "/system.slice/docker-" ID ".scope", false}, /* not where it begins */
+		{"4f66ad9a0b2", "/system.slice/docker-" ID ".scope", false},  /* 11 digits: a name */
+		{"web", "/user.slice/user-1000.slice/web.service", true},
+		{"web.service", "/user.slice/user-1000.slice/web.service", true},
+		{"web", "/user.slice/web2.service", false},
+		{"db;web", "/system.slice/web.scope\n", true},
+		{";;", "/system.slice/web.scope", false},
+		{"", "/", false},
+		{"/system.slice", "/system.slice/web.service\n", true},
+		{"/system.slice/", "/system.slice", true},
+		{"/system.slice", "/system.slice2/web.service", false},
+		{"/", "/\n", true},
+		{"/", "/any/thing", true},
+	};
+#undef ID
+	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
+		if (etwd_container_matches(rows[i].list, rows[i].path) != rows[i].match) {
+			fail_msg("'%s' and %s", rows[i].list, rows[i].path);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_ways_give_the_same_bytes),
+		cmocka_unit_test(containers_are_named_as_people_know_them),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

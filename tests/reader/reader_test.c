@@ -4,6 +4,7 @@
  * session of a daemon of the test's own.
  */
 #include "openetw/decode.h"
+#include "openetw/openetw.h"
 #include "openetw/reader.h"
 #include "openetw/recorder.h"
 
@@ -312,6 +313,116 @@ static void a_real_trace_gives_processes_and_stacks(void **state)
 	openetw_reader_destroy(r);
 }
 
+/* ---- what a file tells of itself --------------------------------------------------------------- */
+
+static void write_file(const struct etl_build *b, const char *path)
+{
+	FILE *f = fopen(path, "wb");
+	assert_non_null(f);
+	assert_int_equal(fwrite(b->mem, b->buffer_size, b->buffers, f), b->buffers);
+	fclose(f);
+}
+
+static void look_at_late(const struct openetw_event *e, uint64_t i)
+{
+	if (i == 1) {
+		assert_string_equal(e->provider, "Late");
+		assert_string_equal(e->name, "First");
+		assert_string_equal(e->json, "{\"n\":77}");
+	}
+}
+
+static void a_manifest_at_the_end_explains_what_came_before(void **state)
+{
+	static const char manifest[] =
+		"<instrumentationManifest xmlns='http://schemas.microsoft.com/win/2004/08/events'>"
+		"<instrumentation><events><provider name='Late' symbol='Late' resourceFileName='x' "
+		"messageFileName='x' guid='{abababab-abab-abab-abab-abababababab}'><tasks>"
+		"<task name='First' value='1'/></tasks><events>"
+		"<event value='1' version='0' task='First' template='T'/></events><templates>"
+		"<template tid='T'><data name='n' inType='win:UInt32'/></template></templates>"
+		"</provider></events></instrumentation></instrumentationManifest>";
+	const char *path = testing_path("late.etl");
+	struct etl_build b;
+	uint64_t n;
+	etl_build_start(&b, 8192, &(struct etl_build_header){.clock_type = 1, .perf_freq = 10000000});
+	etl_build_begin(&b, 0, 1);
+	uint8_t *first = etl_build_event(&b, 10, 1, 77);
+	etl_build_u16(first + 0x2E, 1); /* the task */
+	uint32_t bytes = 0x58 + sizeof manifest - 1;
+	uint8_t *p = etl_build_record(&b, bytes);
+	etl_build_u16(p, bytes);
+	etl_build_u16(p + 2, 0xC013);
+	etl_build_u64(p + 0x10, 20);
+	memset(p + 0x18, 0xAB, 16);
+	etl_build_u16(p + 0x28, 0xFFFE);
+	p[0x2A] = 1;
+	p[0x2D] = 0xFE;
+	etl_build_u16(p + 0x2E, 0xFFFE);
+	etl_build_u32(p + 0x50, 0x5B000101);
+	etl_build_u16(p + 0x54, 1);
+	memcpy(p + 0x58, manifest, sizeof manifest - 1);
+	etl_build_end(&b, 30);
+	write_file(&b, path);
+	free(b.mem);
+	struct openetw_reader *r = openetw_reader_create();
+	openetw_reader_add_file(r, path);
+	openetw_reader_set_content(r, OPENETW_READER_JSON);
+	openetw_reader_attach(r, OPENETW_READER_ORIGIN); /* what reads ahead */
+	assert_int_equal(openetw_reader_start(r), ERROR_SUCCESS);
+	assert_int_equal(read_to_end(r, &n, look_at_late), ERROR_NO_MORE_ITEMS);
+	assert_int_equal(n, 3);
+	openetw_reader_destroy(r);
+}
+
+static void next_loss(TRACEHANDLE h, uint32_t kind, uint32_t cpu, uint64_t count, uint64_t from,
+		      uint64_t to)
+{
+	struct openetw_loss_range l = {.size = sizeof l};
+	assert_int_equal(openetw_trace_next_loss(h, &l), ERROR_SUCCESS);
+	assert_int_equal(l.kind, kind);
+	assert_int_equal(l.processor, cpu);
+	assert_int_equal(l.count, count);
+	assert_int_equal(l.from, from);
+	assert_int_equal(l.to, to);
+}
+
+static void a_file_shows_when_something_was_lost(void **state)
+{
+	const uint64_t start = 132404547797984230ull;
+	const char *path = testing_path("loss.etl");
+	/* Buffers of processors 0, 1, 0: the last says that events were lost, and 4 to 6 are not
+	 * there. Ticks are 100 ns, so a raw time r is FILETIME start + r. */
+	static const struct {
+		unsigned cpu, sequence, flag;
+		uint64_t time;
+	} buffers[] = {{0, 1, 0x20, 1000}, {1, 2, 0x20, 1500}, {0, 3, 0x20, 2000}, {0, 7, 0x22, 9000}};
+	struct etl_build b;
+	etl_build_start(&b, 1024,
+			&(struct etl_build_header){.clock_type = 1,
+						   .perf_freq = 10000000,
+						   .start_filetime = start});
+	for (size_t i = 0; i < 4; i++) {
+		etl_build_begin(&b, buffers[i].cpu, buffers[i].sequence);
+		etl_build_event(&b, buffers[i].time, 1, 0);
+		etl_build_u16(etl_build_here(&b) + 0x34, buffers[i].flag);
+		etl_build_end(&b, buffers[i].time);
+	}
+	write_file(&b, path);
+	free(b.mem);
+	EVENT_TRACE_LOGFILEA log = {.LogFileName = (char *)(uintptr_t)path,
+				    .ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD};
+	TRACEHANDLE h = OpenTraceA(&log);
+	assert_true(h != INVALID_PROCESSTRACE_HANDLE);
+	next_loss(h, OPENETW_LOST_EVENTS, 0, 0, start + 2000, start + 9000);
+	next_loss(h, OPENETW_LOST_MISSING, UINT32_MAX, 3, start + 2000, start + 9000);
+	struct openetw_loss_range l = {.size = sizeof l};
+	assert_int_equal(openetw_trace_next_loss(h, &l), ERROR_NO_MORE_ITEMS);
+	l.size = 1;
+	assert_int_equal(openetw_trace_next_loss(h, &l), ERROR_INVALID_PARAMETER);
+	CloseTrace(h);
+}
+
 /* ---- sessions ---------------------------------------------------------------------------------- */
 
 static struct openetw_recorder *good_recorder(const char *name)
@@ -439,6 +550,8 @@ int main(void)
 		cmocka_unit_test(a_stop_handle_ends_the_reading_and_outlives_the_reader),
 		cmocka_unit_test(mistakes_are_told_at_the_start),
 		cmocka_unit_test(a_real_trace_gives_processes_and_stacks),
+		cmocka_unit_test(a_manifest_at_the_end_explains_what_came_before),
+		cmocka_unit_test(a_file_shows_when_something_was_lost),
 		cmocka_unit_test(every_mistake_of_a_session_has_its_value_and_sentence),
 		cmocka_unit_test(a_session_is_read_live),
 	};

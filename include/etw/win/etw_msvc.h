@@ -21,6 +21,18 @@
 #include "etw_cxx_headers.h"
 #endif
 
+/* What Microsoft's library has beyond the standard, where sources use it. */
+#ifdef __cplusplus
+/* basic_string::_Copy_s: characters to a buffer of `room`. */
+#define _Copy_s(d, room, n) copy((d), (n) < (room) ? (n) : (room))
+/* Older compilers take no predefined name for the text of a static_assert. */
+#if defined(__clang__) && __clang_major__ < 17
+#define __FUNCSIG__ "this function"
+#elif !defined(__clang__)
+#define __FUNCSIG__ __PRETTY_FUNCTION__
+#endif
+#endif
+
 #ifndef _MSC_VER
 #define _MSC_VER      1930
 #define _MSC_FULL_VER 193030705

@@ -9,7 +9,7 @@
 #include "sdkddkver.h"
 
 #define VOID void
-typedef char CHAR;
+typedef char CHAR, CCHAR;
 typedef short SHORT;
 typedef int LONG;
 typedef int INT;

@@ -45,12 +45,16 @@ ETW_API BOOL WINAPI AdjustTokenPrivileges(HANDLE TokenHandle, BOOL DisableAllPri
 ETW_API BOOL WINAPI LookupAccountSidW(LPCWSTR lpSystemName, PSID Sid, LPWSTR Name, LPDWORD cchName,
 				      LPWSTR ReferencedDomainName, LPDWORD cchReferencedDomainName,
 				      PSID_NAME_USE peUse);
+ETW_API BOOL WINAPI LookupAccountSidA(LPCSTR lpSystemName, PSID Sid, LPSTR Name, LPDWORD cchName,
+				      LPSTR ReferencedDomainName, LPDWORD cchReferencedDomainName,
+				      PSID_NAME_USE peUse);
 
 #ifdef UNICODE
 #define LookupPrivilegeValue LookupPrivilegeValueW
+#define LookupAccountSid     LookupAccountSidW
 #else
 #define LookupPrivilegeValue LookupPrivilegeValueA
+#define LookupAccountSid     LookupAccountSidA
 #endif
-#define LookupAccountSid LookupAccountSidW
 
 #endif

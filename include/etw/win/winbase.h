@@ -105,6 +105,23 @@ ETW_API LPWSTR *WINAPI CommandLineToArgvW(LPCWSTR lpCmdLine, int *pNumArgs);
 ETW_API BOOL WINAPI GetVersionExW(LPOSVERSIONINFOW lpVersionInformation);
 ETW_API BOOL WINAPI GetVersionExA(LPOSVERSIONINFOA lpVersionInformation);
 ETW_API NTSTATUS NTAPI RtlGetVersion(PRTL_OSVERSIONINFOW lpVersionInformation);
+/* Adds one comparison (VER_EQUAL …) to a mask for VerifyVersionInfo. */
+ETW_API ULONGLONG NTAPI VerSetConditionMask(ULONGLONG ConditionMask, DWORD TypeMask,
+					    BYTE Condition);
+/* Compares what dwTypeMask names with the version that GetVersionEx says; FALSE and
+ * ERROR_OLD_WIN_VERSION when it does not fit. */
+ETW_API BOOL WINAPI VerifyVersionInfoW(LPOSVERSIONINFOEXW lpVersionInformation, DWORD dwTypeMask,
+				       DWORDLONG dwlConditionMask);
+ETW_API BOOL WINAPI VerifyVersionInfoA(LPOSVERSIONINFOEXA lpVersionInformation, DWORD dwTypeMask,
+				       DWORDLONG dwlConditionMask);
+#define VER_SET_CONDITION(mask, type, condition) \
+	((mask) = VerSetConditionMask((mask), (type), (condition)))
+/* The login name of the effective user. *pcbBuffer: characters with terminator, in and out;
+ * ERROR_INSUFFICIENT_BUFFER when there are more. */
+ETW_API BOOL WINAPI GetUserNameW(LPWSTR lpBuffer, LPDWORD pcbBuffer);
+ETW_API BOOL WINAPI GetUserNameA(LPSTR lpBuffer, LPDWORD pcbBuffer);
+#define UNLEN 256
+ETW_API BOOL WINAPI GetComputerNameA(LPSTR lpBuffer, LPDWORD nSize);
 ETW_API BOOL WINAPI GetComputerNameW(LPWSTR lpBuffer, LPDWORD nSize);
 #define MAX_COMPUTERNAME_LENGTH 15
 
@@ -172,6 +189,54 @@ ETW_API BOOL WINAPI GetFileSizeEx(HANDLE hFile, PLARGE_INTEGER lpFileSize);
 ETW_API DWORD WINAPI GetFileType(HANDLE hFile);
 ETW_API BOOL WINAPI SetFilePointerEx(HANDLE hFile, LARGE_INTEGER liDistanceToMove,
 				     PLARGE_INTEGER lpNewFilePointer, DWORD dwMoveMethod);
+typedef struct _WIN32_FIND_DATAA {
+	DWORD dwFileAttributes;
+	FILETIME ftCreationTime;
+	FILETIME ftLastAccessTime;
+	FILETIME ftLastWriteTime;
+	DWORD nFileSizeHigh;
+	DWORD nFileSizeLow;
+	DWORD dwReserved0;
+	DWORD dwReserved1;
+	CHAR cFileName[MAX_PATH];
+	CHAR cAlternateFileName[14];
+} WIN32_FIND_DATAA, *PWIN32_FIND_DATAA, *LPWIN32_FIND_DATAA;
+typedef struct _WIN32_FIND_DATAW {
+	DWORD dwFileAttributes;
+	FILETIME ftCreationTime;
+	FILETIME ftLastAccessTime;
+	FILETIME ftLastWriteTime;
+	DWORD nFileSizeHigh;
+	DWORD nFileSizeLow;
+	DWORD dwReserved0;
+	DWORD dwReserved1;
+	WCHAR cFileName[MAX_PATH];
+	WCHAR cAlternateFileName[14];
+} WIN32_FIND_DATAW, *PWIN32_FIND_DATAW, *LPWIN32_FIND_DATAW;
+/* Files whose name fits the last part of the path (with * and ?, whatever the case). The entries of
+ * a folder come in no order. ERROR_FILE_NOT_FOUND, then ERROR_NO_MORE_FILES. */
+ETW_API HANDLE WINAPI FindFirstFileW(LPCWSTR lpFileName, LPWIN32_FIND_DATAW lpFindFileData);
+ETW_API HANDLE WINAPI FindFirstFileA(LPCSTR lpFileName, LPWIN32_FIND_DATAA lpFindFileData);
+ETW_API BOOL WINAPI FindNextFileW(HANDLE hFindFile, LPWIN32_FIND_DATAW lpFindFileData);
+ETW_API BOOL WINAPI FindNextFileA(HANDLE hFindFile, LPWIN32_FIND_DATAA lpFindFileData);
+ETW_API BOOL WINAPI FindClose(HANDLE hFindFile);
+typedef struct _FILE_DISPOSITION_INFO {
+	BOOLEAN DeleteFile;
+} FILE_DISPOSITION_INFO, *PFILE_DISPOSITION_INFO;
+typedef enum _FILE_INFO_BY_HANDLE_CLASS {
+	FileBasicInfo,
+	FileStandardInfo,
+	FileNameInfo,
+	FileRenameInfo,
+	FileDispositionInfo,
+	FileAllocationInfo,
+	FileEndOfFileInfo
+} FILE_INFO_BY_HANDLE_CLASS, *PFILE_INFO_BY_HANDLE_CLASS;
+/* FileDispositionInfo: the name is removed at once, the file when its handles are closed;
+ * FileEndOfFileInfo (a LARGE_INTEGER): cut or lengthened. Others: ERROR_NOT_SUPPORTED. */
+ETW_API BOOL WINAPI SetFileInformationByHandle(HANDLE hFile,
+					       FILE_INFO_BY_HANDLE_CLASS FileInformationClass,
+					       LPVOID lpFileInformation, DWORD dwBufferSize);
 ETW_API BOOL WINAPI DeleteFileW(LPCWSTR lpFileName);
 ETW_API BOOL WINAPI DeleteFileA(LPCSTR lpFileName);
 ETW_API BOOL WINAPI MoveFileW(LPCWSTR lpExistingFileName, LPCWSTR lpNewFileName);
@@ -258,7 +323,14 @@ ETW_API BOOL WINAPI SetConsoleOutputCP(UINT wCodePageID);
 #define GetEnvironmentVariable GetEnvironmentVariableW
 #define GetCommandLine	       GetCommandLineW
 #define GetVersionEx	       GetVersionExW
+#define VerifyVersionInfo      VerifyVersionInfoW
+#define GetUserName	       GetUserNameW
+#define GetComputerName	       GetComputerNameW
 #define CreateFile	       CreateFileW
+#define FindFirstFile	       FindFirstFileW
+#define FindNextFile	       FindNextFileW
+#define WIN32_FIND_DATA	       WIN32_FIND_DATAW
+#define LPWIN32_FIND_DATA      LPWIN32_FIND_DATAW
 #define DeleteFile	       DeleteFileW
 #define CreateDirectory	       CreateDirectoryW
 #define GetFileAttributes      GetFileAttributesW
@@ -274,7 +346,14 @@ ETW_API BOOL WINAPI SetConsoleOutputCP(UINT wCodePageID);
 #define GetEnvironmentVariable GetEnvironmentVariableA
 #define GetCommandLine	       GetCommandLineA
 #define GetVersionEx	       GetVersionExA
+#define VerifyVersionInfo      VerifyVersionInfoA
+#define GetUserName	       GetUserNameA
+#define GetComputerName	       GetComputerNameA
 #define CreateFile	       CreateFileA
+#define FindFirstFile	       FindFirstFileA
+#define FindNextFile	       FindNextFileA
+#define WIN32_FIND_DATA	       WIN32_FIND_DATAA
+#define LPWIN32_FIND_DATA      LPWIN32_FIND_DATAA
 #define DeleteFile	       DeleteFileA
 #define CreateDirectory	       CreateDirectoryA
 #define GetFileAttributes      GetFileAttributesA
@@ -285,6 +364,5 @@ ETW_API BOOL WINAPI SetConsoleOutputCP(UINT wCodePageID);
 #define QueryFullProcessImageName QueryFullProcessImageNameW
 #define ExpandEnvironmentStrings  ExpandEnvironmentStringsW
 #define WriteConsole		  WriteConsoleW
-#define GetComputerName		  GetComputerNameW
 
 #endif

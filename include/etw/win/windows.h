@@ -18,6 +18,7 @@
 #include "processthreadsapi.h"
 #include "securitybaseapi.h"
 #include "synchapi.h"
+#include "threadpoolapiset.h"
 #include "timezoneapi.h"
 #include "winbase.h"
 #include "winnls.h"

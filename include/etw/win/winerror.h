@@ -8,6 +8,7 @@
 
 #include "minwindef.h"
 
+#define ERROR_OLD_WIN_VERSION		       1150L
 #define NO_ERROR			       0L
 #define ERROR_SUCCESS			       0L
 #define ERROR_INVALID_FUNCTION		       1L

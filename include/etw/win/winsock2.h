@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Socket addresses as they stand in Windows events. Not for networking: the numbers of the address
- * families are those of Windows, and this does not go together with <sys/socket.h> in one file.
+ * families are those of Windows. A source that wants <sys/socket.h> too reads that one first.
  */
 #ifndef ETW_WIN_WINSOCK2_H
 #define ETW_WIN_WINSOCK2_H
@@ -21,7 +21,7 @@
 #endif
 
 typedef USHORT ADDRESS_FAMILY;
-typedef struct _ETW_IN_ADDR {
+typedef struct ETW_SOCKET_TAG(in_addr) {
 	union {
 		struct {
 			UCHAR s_b1, s_b2, s_b3, s_b4;
@@ -33,25 +33,25 @@ typedef struct _ETW_IN_ADDR {
 	} S_un;
 } IN_ADDR, *PIN_ADDR;
 
-typedef struct _ETW_SOCKADDR {
+typedef struct ETW_SOCKET_TAG(sockaddr) {
 	ADDRESS_FAMILY sa_family;
 	CHAR sa_data[14];
 } SOCKADDR, *PSOCKADDR, *LPSOCKADDR;
 
-typedef struct _ETW_SOCKADDR_IN {
+typedef struct ETW_SOCKET_TAG(sockaddr_in) {
 	ADDRESS_FAMILY sin_family;
 	USHORT sin_port; /* network order */
 	IN_ADDR sin_addr;
 	CHAR sin_zero[8];
 } SOCKADDR_IN, *PSOCKADDR_IN;
 
-typedef struct _ETW_SOCKADDR_IN6 {
+typedef struct ETW_SOCKET_TAG(sockaddr_in6) {
 	ADDRESS_FAMILY sin6_family;
 	USHORT sin6_port;
 	ULONG sin6_flowinfo;
 	IN6_ADDR sin6_addr;
 	ULONG sin6_scope_id;
-} SOCKADDR_IN6, *PSOCKADDR_IN6;
+} SOCKADDR_IN6, *PSOCKADDR_IN6, SOCKADDR_IN6_LH, *PSOCKADDR_IN6_LH;
 
 typedef union _SOCKADDR_INET {
 	SOCKADDR_IN Ipv4;
@@ -59,12 +59,19 @@ typedef union _SOCKADDR_INET {
 	ADDRESS_FAMILY si_family;
 } SOCKADDR_INET, *PSOCKADDR_INET;
 
-typedef struct _ETW_SOCKADDR_STORAGE {
+typedef struct ETW_SOCKET_TAG(sockaddr_storage) {
 	ADDRESS_FAMILY ss_family;
 	CHAR ss_pad1[6];
 	LONGLONG ss_align;
 	CHAR ss_pad2[112];
 } SOCKADDR_STORAGE, *PSOCKADDR_STORAGE;
+
+#if ETW_WINSOCK_TAGS
+#define s_addr S_un.S_addr
+#endif
+typedef UINT_PTR SOCKET;
+#define INVALID_SOCKET ((SOCKET)(~0))
+#define SOCKET_ERROR   (-1)
 
 /* libc's. */
 EXTERN_C_START

@@ -8,10 +8,9 @@
 #define REQ_OP_MASK  0xFFu
 #define REQ_OP_READ  0
 #define REQ_OP_WRITE 1
-#define REQ_OP_FLUSH 2
 
 struct made {
-	uint64_t irp, issued;
+	uint64_t irp, made, issued;
 	struct kbpf_key key;
 	uint32_t pid, tid, flags, ioprio;
 };
@@ -59,7 +58,7 @@ static __always_inline void fill(struct kbpf_disk *d, struct request *rq, const 
 	uint32_t flags = BPF_CORE_READ(rq, cmd_flags), op = flags & REQ_OP_MASK;
 	d->irp = m->irp;
 	d->sector = BPF_CORE_READ(rq, __sector);
-	d->started = m->issued;
+	d->started = m->issued ? m->issued : m->made;
 	d->inode = m->key.inode;
 	d->device = m->key.device;
 	d->generation = m->key.generation;
@@ -67,10 +66,12 @@ static __always_inline void fill(struct kbpf_disk *d, struct request *rq, const 
 				 (uint32_t)BPF_CORE_READ(disk, first_minor)
 		       : 0;
 	d->bytes = BPF_CORE_READ(rq, __data_len);
+	/* A flush is asked for by a write of nothing. What the device gets for it then, REQ_OP_FLUSH, may
+	 * serve several that asked, in anybody's thread. */
 	d->op = op == REQ_OP_READ    ? KBPF_DISK_READ
-		: op == REQ_OP_WRITE ? KBPF_DISK_WRITE
-		: op == REQ_OP_FLUSH ? KBPF_DISK_FLUSH
-				     : KBPF_DISK_OTHER;
+		: op != REQ_OP_WRITE ? KBPF_DISK_OTHER
+		: d->bytes == 0      ? KBPF_DISK_FLUSH
+				     : KBPF_DISK_WRITE;
 	d->op_flags = flags;
 	d->tid = m->tid;
 	d->ioprio = m->ioprio;
@@ -93,7 +94,9 @@ static __always_inline void made(void *ctx, uint32_t slot, struct request *rq, b
 		return;
 	}
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct made m = {.irp = now << 10 | (bpf_get_smp_processor_id() & 1023), .issued = issued ? now : 0};
+	struct made m = {.irp = now << 10 | (bpf_get_smp_processor_id() & 1023),
+			 .made = now,
+			 .issued = issued ? now : 0};
 	m.pid = id >> 32;
 	m.tid = (uint32_t)id;
 	m.flags = task->flags & PF_KTHREAD ? KBPF_KERNEL_THREAD : 0;

@@ -25,7 +25,7 @@ struct {
 	__type(value, struct kbpf_call);
 } kbpf_calls SEC(".maps");
 
-/* Open files: who opened them, and whether their end was told. Copies of descriptors do not show. */
+/* Open files: who opened them, and whether their end was told. */
 struct opened {
 	uint32_t pid;
 	bool closed;
@@ -148,23 +148,48 @@ static __always_inline void handle_event(void *ctx, uint32_t hook, uint32_t slot
 	}
 }
 
-/* Should the end of this open file be told now? See kbpf_opened. */
-static __always_inline bool told_now(struct file *file, uint32_t pid)
+struct copies {
+	struct file *file, **slots;
+	uint32_t but;
+	bool any;
+};
+static long copy_step(uint32_t i, struct copies *c)
+{
+	struct file *file = NULL;
+	bpf_probe_read_kernel(&file, sizeof file, &c->slots[i]);
+	c->any = file == c->file && i != c->but;
+	return c->any;
+}
+
+/* Does this process have another descriptor of it? */
+static __always_inline bool has_copy(struct file *file, uint32_t but)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct copies c = {.file = file, .but = but};
+	uint32_t n = BPF_CORE_READ(task, files, fdt, max_fds);
+	c.slots = BPF_CORE_READ(task, files, fdt, fd);
+	bpf_loop(n > FDS_AT_EXIT ? FDS_AT_EXIT : n, copy_step, &c, 0);
+	return c.any;
+}
+
+/* Should the end of this open file be told now? The kernel's last reference may be a mapping, or another
+ * process' copy, and does not show as a system call: the last descriptor of the process that opened it
+ * counts. */
+static __always_inline bool told_now(struct file *file, uint32_t pid, bool copied)
 {
 	uint64_t key = (uint64_t)file;
 	struct opened *o = bpf_map_lookup_elem(&kbpf_opened, &key);
 	bool last = kbpf_is_last(file);
-	if (!o) {
-		return last;
-	}
-	bool told = o->closed;
-	if (last) {
+	if (!o || last) {
+		bool told = o && o->closed;
 		bpf_map_delete_elem(&kbpf_opened, &key);
-	} else if (!told && o->pid == pid) {
-		o->closed = true;
-		return true;
+		return last && !told;
 	}
-	return last && !told;
+	if (o->closed || o->pid != pid || copied) {
+		return false;
+	}
+	o->closed = true;
+	return true;
 }
 
 /* ---- entry ------------------------------------------------------------------------------------ */
@@ -213,14 +238,21 @@ static __always_inline bool enter_file(void *ctx, const struct kbpf_call *call, 
 	struct file *file = kbpf_file_of_fd((uint32_t)argument(st, call->dir));
 	uint32_t mode;
 	if (call->kind == KBPF_CALL_CLOSE) {
-		handle_event(ctx, KBPF_HANDLE_CLOSE, slot, file, (uint32_t)st->args[0]);
+		uint32_t fd = argument(st, call->dir);
+		if ((call->flags & KBPF_CALL_NEW_FD) && fd == (uint32_t)st->args[0]) {
+			return false; /* a copy of itself onto itself */
+		}
+		handle_event(ctx, KBPF_HANDLE_CLOSE, slot, file, fd);
 	}
 	struct inode *inode = file ? BPF_CORE_READ(file, f_inode) : NULL;
 	if (!inode || !kbpf_is_file(inode, &mode)) {
 		return false;
 	}
-	if (call->kind == KBPF_CALL_CLOSE && !told_now(file, who->pid)) {
-		return false;
+	if (call->kind == KBPF_CALL_CLOSE) {
+		uint32_t fd = argument(st, call->dir);
+		if (!told_now(file, who->pid, !kbpf_is_last(file) && has_copy(file, fd))) {
+			return false;
+		}
 	}
 	st->object = (uint64_t)file;
 	kbpf_key_of(inode, &st->key);
@@ -298,7 +330,8 @@ int BPF_PROG(kbpf_call_enter, struct pt_regs *regs, long number)
 	uint32_t kind = call->kind;
 	if (kind == KBPF_CALL_CLOSE || kind == KBPF_CALL_FILE) {
 		if (!enter_file(ctx, call, st, s, &who)) {
-			st->call = 0;
+			st->call = call->flags & KBPF_CALL_NEW_FD ? nr + 1 : 0;
+			st->start = 0; /* no operation that could end */
 		}
 	} else if (kind >= KBPF_CALL_MMAP) {
 		enter_memory(st, kind);
@@ -531,7 +564,7 @@ static long close_step(uint32_t i, struct closing *c)
 	uint32_t mode;
 	bpf_probe_read_kernel(&file, sizeof file, &c->slots[i]);
 	struct inode *inode = file ? BPF_CORE_READ(file, f_inode) : NULL;
-	if (!inode || !kbpf_is_file(inode, &mode) || !told_now(file, c->who.pid)) {
+	if (!inode || !kbpf_is_file(inode, &mode) || !told_now(file, c->who.pid, false)) {
 		return 0;
 	}
 	struct kbpf_key key;

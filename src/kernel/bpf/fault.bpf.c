@@ -56,6 +56,10 @@ int BPF_PROG(kbpf_fault_user, unsigned long address, struct pt_regs *regs, unsig
 SEC("tp_btf/page_fault_kernel")
 int BPF_PROG(kbpf_fault_kernel, unsigned long address, struct pt_regs *regs, unsigned long code)
 {
+	/* Attempts that may fail, and bring no page in: most are those of programs that walk stacks. */
+	if (bpf_get_current_task_btf()->pagefault_disabled) {
+		return 0;
+	}
 	fault(ctx, KBPF_SLOT_FAULT_KERNEL, address, IP(regs), code);
 	return 0;
 }

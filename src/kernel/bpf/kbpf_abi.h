@@ -25,14 +25,6 @@ enum kbpf_hook {
 	KBPF_TCP_FAIL,
 	KBPF_UDP_SEND,
 	KBPF_UDP_RECV,
-	/* irq.bpf.c: struct kbpf_irq, struct kbpf_power */
-	KBPF_ISR,
-	KBPF_VECTOR,
-	KBPF_SOFTIRQ,
-	KBPF_TASKLET,
-	KBPF_WORK,
-	KBPF_IDLE,
-	KBPF_FREQUENCY,
 	/* process.bpf.c: struct kbpf_exec, struct kbpf_exit */
 	KBPF_EXEC,
 	KBPF_EXIT,
@@ -66,6 +58,14 @@ enum kbpf_hook {
 	/* struct kbpf_fault */
 	KBPF_FAULT_SOFT,
 	KBPF_FAULT_HARD,
+	/* irq.bpf.c: struct kbpf_irq, struct kbpf_power */
+	KBPF_ISR,
+	KBPF_VECTOR,
+	KBPF_SOFTIRQ,
+	KBPF_TASKLET,
+	KBPF_WORK,
+	KBPF_IDLE,
+	KBPF_FREQUENCY,
 	KBPF_HOOKS_MAX = 96, /* room in the maps */
 };
 
@@ -78,7 +78,6 @@ enum kbpf_scratch_slot {
 	KBPF_SLOT_NET_STATE,
 	KBPF_SLOT_NET_RETRANSMIT,
 	KBPF_SLOT_NET_EXIT,
-	KBPF_SLOT_IRQ, /* has no stacks, so that it is never used */
 	KBPF_SLOT_EXEC,
 	KBPF_SLOT_EXIT,
 	KBPF_SLOT_CALL_ENTER,
@@ -91,6 +90,7 @@ enum kbpf_scratch_slot {
 	KBPF_SLOT_FAULT_KERNEL,
 	KBPF_SLOT_FAULT_FILE,
 	KBPF_SLOT_FAULT_MAJOR,
+	KBPF_SLOT_IRQ, /* has no stacks, so that it is never used */
 	KBPF_SLOTS_MAX = 48,
 };
 
@@ -210,7 +210,7 @@ enum kbpf_disk_op { KBPF_DISK_READ, KBPF_DISK_WRITE, KBPF_DISK_FLUSH, KBPF_DISK_
 struct kbpf_disk {
 	uint64_t irp;
 	uint64_t sector;
-	uint64_t started; /* when the device got it */
+	uint64_t started; /* when the device got it, or when it was asked for */
 	uint64_t inode;
 	uint32_t device, generation; /* of the file's file system */
 	uint32_t disk;		     /* major << 20 | minor */

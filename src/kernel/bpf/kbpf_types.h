@@ -207,7 +207,7 @@ struct task_struct {
 	unsigned int flags;
 	int pid, tgid;
 	int prio;
-	unsigned long maj_flt;
+	int pagefault_disabled;
 	struct signal_struct *signal;
 	struct task_struct *group_leader;
 	struct mm_struct *mm;

@@ -229,4 +229,6 @@ inline errno_t _wmakepath_s(wchar_t (&path)[N], const wchar_t *drive, const wcha
 }
 #endif
 
+/* On Windows wide classification is declared here as well. */
+#include "wctype.h"
 #endif

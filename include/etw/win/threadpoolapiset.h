@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Timers and waits with callbacks. Each has a thread of its own here; callbacks of one object never run
+ * at the same time.
+ */
+#ifndef ETW_WIN_THREADPOOLAPISET_H
+#define ETW_WIN_THREADPOOLAPISET_H
+
+#include "winnt.h"
+
+typedef struct _TP_TIMER *PTP_TIMER;
+typedef struct _TP_CALLBACK_INSTANCE *PTP_CALLBACK_INSTANCE;
+typedef struct _TP_CALLBACK_ENVIRON *PTP_CALLBACK_ENVIRON;
+typedef VOID(NTAPI *PTP_TIMER_CALLBACK)(PTP_CALLBACK_INSTANCE Instance, PVOID Context,
+					PTP_TIMER Timer);
+typedef VOID(NTAPI *WAITORTIMERCALLBACK)(PVOID Context, BOOLEAN TimedOut);
+
+/* NULL on failure. The environment is not looked at. */
+ETW_API PTP_TIMER WINAPI CreateThreadpoolTimer(PTP_TIMER_CALLBACK pfnti, PVOID pv,
+					       PTP_CALLBACK_ENVIRON pcbe);
+/* Due at a FILETIME, or, when negative, so many 100 ns units from now; again every msPeriod ms when
+ * that is not 0. NULL stops it. */
+ETW_API VOID WINAPI SetThreadpoolTimer(PTP_TIMER pti, PFILETIME pftDueTime, DWORD msPeriod,
+				       DWORD msWindowLength);
+ETW_API BOOL WINAPI IsThreadpoolTimerSet(PTP_TIMER pti);
+/* Until no callback runs; with fCancelPendingCallbacks none will begin that is due now. */
+ETW_API VOID WINAPI WaitForThreadpoolTimerCallbacks(PTP_TIMER pti, BOOL fCancelPendingCallbacks);
+ETW_API VOID WINAPI CloseThreadpoolTimer(PTP_TIMER pti);
+
+#define WT_EXECUTEDEFAULT  0
+#define WT_EXECUTEONLYONCE 8
+
+/* Calls back each time hObject is signalled or dwMilliseconds have passed; once only with
+ * WT_EXECUTEONLYONCE. */
+ETW_API BOOL WINAPI RegisterWaitForSingleObject(PHANDLE phNewWaitObject, HANDLE hObject,
+						WAITORTIMERCALLBACK Callback, PVOID Context,
+						ULONG dwMilliseconds, ULONG dwFlags);
+/* ERROR_IO_PENDING (and FALSE) while a callback runs; it ends all the same. */
+ETW_API BOOL WINAPI UnregisterWait(HANDLE WaitHandle);
+/* INVALID_HANDLE_VALUE: waits for the callback; an event: sets it when done. */
+ETW_API BOOL WINAPI UnregisterWaitEx(HANDLE WaitHandle, HANDLE CompletionEvent);
+
+#endif

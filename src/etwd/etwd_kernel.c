@@ -1,0 +1,602 @@
+/* SPDX-License-Identifier: MIT
+ * What sessions wish of the kernel's events, and the requests that change it.
+ */
+#include "etwd/etwd_kernel.h"
+
+#include "etwd/etwd_modes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MODE_PAGED_MEMORY 0x01000000u
+
+enum { /* TRACE_QUERY_INFO_CLASS */
+	INFO_STACK_TRACING = 3,
+	INFO_GROUP_MASKS = 4,
+	INFO_PROFILE_INTERVAL = 5,
+	INFO_STACK_CACHING = 24,
+	INFO_UNIFIED_STACK_CACHING = 26,
+};
+
+static const uint16_t kernel_name[] = u"NT Kernel Logger";
+static const uint16_t circular_name[] = u"Circular Kernel Context Logger";
+
+#define INTERVAL_DEFAULT_US 1000u
+#define INTERVAL_LEAST_US   125u
+#define INTERVAL_MOST_US    1000000u
+
+void kernel_wish_mask(const struct kernel_wish *w, struct kernel_mask *ret)
+{
+	*ret = w->base;
+	for (uint32_t i = 0; i < w->providers; i++) {
+		kernel_mask_add(ret, &w->provider[i].mask);
+	}
+}
+
+static bool wishes(const struct session *s)
+{
+	struct kernel_mask m;
+	if (!s->kernel) {
+		return false;
+	}
+	kernel_wish_mask(&s->kernel->wish, &m);
+	return !kernel_mask_empty(&m);
+}
+
+uint32_t etwd_kernel_flags(const struct session *s)
+{
+	struct kernel_mask m;
+	kernel_wish_mask(&s->kernel->wish, &m);
+	return kernel_mask_to_flags(&m);
+}
+
+/* What Linux has not is refused by name. `text` is for the caller to keep while it answers. */
+static uint32_t check_mask(const struct kernel_mask *m, char *text, size_t cap)
+{
+	const struct kernel_flag *f = kernel_mask_refused(m);
+	struct kernel_mask unknown;
+	if (f) {
+		snprintf(text, cap, "%s: %s", f->name, f->none);
+		return 50;
+	}
+	if (kernel_mask_unknown(m, &unknown)) {
+		char names[200];
+		kernel_mask_names(&unknown, names, sizeof names);
+		snprintf(text, cap, "group mask bits without a meaning here: %s", names);
+		return 50;
+	}
+	return 0;
+}
+
+/* From a message: group masks, or flags; processes. */
+static void read_mask(const struct proto_message *m, uint32_t flags, struct kernel_wish *w)
+{
+	const uint8_t *p;
+	size_t n;
+	if (proto_get(m, PROTO_TAG_KERNEL_MASK, &p, &n) && n == sizeof w->base) {
+		memcpy(&w->base, p, n);
+	} else {
+		kernel_mask_from_flags(flags, &w->base);
+	}
+	if (proto_get(m, PROTO_TAG_KERNEL_PIDS, &p, &n) && n % 4 == 0 && n <= sizeof w->pid) {
+		memcpy(w->pid, p, n);
+		w->pids = (uint32_t)(n / 4);
+	}
+	if (proto_get(m, PROTO_TAG_KERNEL_STACKS, &p, &n) && n % 2 == 0 && n <= sizeof w->stack) {
+		memcpy(w->stack, p, n);
+		w->stacks = (uint32_t)(n / 2);
+	}
+}
+
+static char refusal[300]; /* of the request at hand; the loop is one thread */
+
+/* ---- start ------------------------------------------------------------------------------------ */
+
+uint32_t etwd_kernel_read(struct etwd *d, struct conn *c, const struct proto_message *m,
+			  const struct proto_session *p, struct session *s, const char **ret_why)
+{
+	bool nt = utf16_equal_nocase(s->name, kernel_name);
+	bool circular = utf16_equal_nocase(s->name, circular_name);
+	bool system = s->mode & MODE_SYSTEM_LOGGER;
+	if (nt) {
+		s->guid = kernel_trace_control_guid;
+	} else if (circular) {
+		s->guid = kernel_circular_guid;
+	} else if ((guid_equal(&s->guid, &kernel_trace_control_guid) ||
+		    guid_equal(&s->guid, &kernel_circular_guid)) &&
+		   !system) {
+		*ret_why = "this GUID is the kernel logger's: its session has the name NT Kernel Logger, or "
+			   "the system-logger mode";
+		return 87;
+	} else if (system && guid_equal(&s->guid, &kernel_trace_control_guid)) {
+		s->guid = GUID_ZERO; /* any number of them: each gets one of its own */
+	}
+	if (!nt && !circular && !system) {
+		return 0;
+	}
+	if (s->mode & MODE_PAGED_MEMORY) {
+		*ret_why = "kernel events cannot be logged into paged memory";
+		return 87;
+	}
+	if (nt && (s->mode & MODE_NEWFILE)) {
+		*ret_why = "the NT Kernel Logger has no new-file mode; a system-logger session has";
+		return 87;
+	}
+	if (d->system && c->uid != 0 && c->uid != d->uid) {
+		*ret_why = "kernel events show every user's processes: only root records them here";
+		return 5;
+	}
+	struct session_kernel *k = calloc(1, sizeof *k);
+	if (!k) {
+		return 8;
+	}
+	k->slot = -1;
+	s->kernel = k;
+	read_mask(m, p->enable_flags, &k->wish);
+	/* Kernel events come with the system's clock. */
+	if (s->clock != 2) {
+		s->clock = d->clock_kind == CLOCK_KIND_SYSTEM ? 1 : SESSION_CLOCK_SYSTEM;
+	}
+	uint32_t code = check_mask(&k->wish.base, refusal, sizeof refusal);
+	if (code != 0) {
+		*ret_why = refusal;
+	}
+	return code;
+}
+
+void etwd_kernel_free(struct session *s)
+{
+	free(s->kernel);
+	s->kernel = NULL;
+}
+
+static uint32_t code_of(int err)
+{
+	switch (-err) {
+	case EACCES:
+	case EPERM:
+		return 5;
+	case ENOSPC:
+		return 1450;
+	case ENOENT:
+	case ENOSYS:
+	case ENODEV:
+		return 50;
+	case EPIPE:
+		return 1717; /* the interface is unknown: nobody is there */
+	case ECANCELED:
+		return 1223;
+	default:
+		return win32_from_errno(err);
+	}
+}
+
+/* What is missing of what was wished. */
+static void take_note(struct etwd *d, struct session *s, const struct kernel_message *m)
+{
+	struct session_kernel *k = s->kernel;
+	char names[256];
+	if (!m || (m->type != KERNEL_ADD && m->type != KERNEL_CHANGE)) {
+		return;
+	}
+	k->note[0] = 0;
+	if (!kernel_mask_empty(&m->mask)) {
+		kernel_mask_names(&m->mask, names, sizeof names);
+		snprintf(k->note, sizeof k->note, "not recorded: %s%s%.200s", names, m->text[0] ? "; " : "",
+			 m->text);
+		etwd_log(d, "Session \"%s\": %s", s->label, k->note);
+	}
+}
+
+/* The collector is there, or cannot be. */
+static void begun(struct etwd *d, struct kernel_call *call, int result, const struct kernel_message *m,
+		  const char *why)
+{
+	struct session *s = call->session;
+	if (result == 0) {
+		etwd_job_start(d, call->job);
+		return;
+	}
+	free(call->job);
+	etwd_session_refuse(d, s, code_of(result), why);
+	etwd_session_unref(s); /* the job's */
+}
+
+bool etwd_kernel_begin(struct etwd *d, struct session *s, struct job *job)
+{
+	struct kernel_call *call = wishes(s) ? kernel_call_create(KERNEL_OPEN, s, begun) : NULL;
+	if (!call) {
+		return false; /* without memory the session's own creation fails in a moment */
+	}
+	call->job = job;
+	kernel_call_start(d, call);
+	return true;
+}
+
+static void attached(struct etwd *d, struct kernel_call *call, int result, const struct kernel_message *m,
+		     const char *why)
+{
+	struct session *s = call->session;
+	take_note(d, s, m);
+	if (s->state == SESSION_STARTING) {
+		if (result == 0) {
+			etwd_session_running(d, s);
+		} else {
+			etwd_session_refuse(d, s, code_of(result), why);
+		}
+	} else if (result < 0 && s->state == SESSION_RUNNING) {
+		snprintf(s->kernel->note, sizeof s->kernel->note, "no kernel events: %.400s", why);
+	}
+}
+
+bool etwd_kernel_attach(struct etwd *d, struct session *s)
+{
+	struct kernel_call *call = wishes(s) ? kernel_call_create(KERNEL_ADD, s, attached) : NULL;
+	if (!call) {
+		return false;
+	}
+	kernel_call_start(d, call);
+	return true;
+}
+
+/* ---- stop ------------------------------------------------------------------------------------- */
+
+static void removed(struct etwd *d, struct kernel_call *call, int result, const struct kernel_message *m,
+		    const char *why)
+{
+	call->session->kernel->removing = false;
+	d->drain_now = true; /* and with it the next step of the stop */
+}
+
+void etwd_kernel_stop(struct etwd *d, struct session *s)
+{
+	struct session_kernel *k = s->kernel;
+	if (!k || !d->kernel) {
+		return;
+	}
+	kernel_call_drop(d, s);
+	struct kernel_call *call = k->slot >= 0 ? kernel_call_create(KERNEL_REMOVE, s, removed) : NULL;
+	if (call) {
+		k->removing = true;
+		kernel_call_start(d, call);
+	}
+}
+
+bool etwd_kernel_holds(const struct session *s)
+{
+	return s->kernel && s->kernel->removing;
+}
+
+void kernel_session_orphan(struct etwd *d, struct session *s, const char *why)
+{
+	struct session_kernel *k = s->kernel;
+	k->removing = false;
+	if (s->state == SESSION_RUNNING || s->state == SESSION_STOPPING) {
+		k->restarts++;
+		/* How many is not known; that there were some must be seen. */
+		etwd_session_lost(s, 1, PROTO_LOSS_DETACHED, s->sink != NULL);
+	}
+}
+
+void kernel_resume(struct etwd *d)
+{
+	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
+		struct session *s = d->session[i];
+		if (s && s->state == SESSION_RUNNING && wishes(s)) {
+			(void)etwd_kernel_attach(d, s);
+		}
+	}
+}
+
+/* ---- changes ---------------------------------------------------------------------------------- */
+
+static void changed(struct etwd *d, struct kernel_call *call, int result, const struct kernel_message *m,
+		    const char *why)
+{
+	struct session *s = call->session;
+	if (s && result < 0) {
+		s->kernel->wish = call->before;
+	} else if (s) {
+		take_note(d, s, m);
+	}
+	if (!call->reply.conn) {
+		return;
+	}
+	uint32_t code = result < 0 ? code_of(result) : 0;
+	if (s) {
+		etwd_session_answer(d, s, &call->reply, code, why);
+	} else {
+		struct conn *c = call->reply.conn;
+		struct proto_message q = {.type = call->reply.type, .id = call->reply.id};
+		etwd_reply_drop(&call->reply);
+		etwd_reply_status(d, c, &q, code, why);
+	}
+}
+
+/* A wish has been changed; `before` is what it was. Answers now or later. */
+static void apply(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s,
+		  const struct kernel_wish *before)
+{
+	struct session_kernel *k = s->kernel;
+	struct kernel_mask mask;
+	kernel_wish_mask(&k->wish, &mask);
+	uint32_t code = check_mask(&mask, refusal, sizeof refusal);
+	if (code != 0) {
+		k->wish = *before;
+		etwd_reply_status(d, c, m, code, refusal);
+		return;
+	}
+	if (k->slot < 0 && kernel_mask_empty(&mask)) {
+		etwd_session_reply(d, c, m, s); /* stacks of nothing */
+		return;
+	}
+	struct kernel_call *call = kernel_call_create(k->slot < 0 ? KERNEL_ADD : KERNEL_CHANGE, s, changed);
+	if (!call) {
+		k->wish = *before;
+		etwd_reply_status(d, c, m, 8, NULL);
+		return;
+	}
+	call->before = *before;
+	etwd_reply_keep(c, m, &call->reply);
+	kernel_call_start(d, call);
+}
+
+bool etwd_kernel_update(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s,
+			const struct proto_session *p, uint32_t *ret_code, const char **ret_why)
+{
+	struct kernel_wish before;
+	if (!s->kernel || !(p->update_mask & PROTO_UPDATE_FLAGS)) {
+		return false;
+	}
+	before = s->kernel->wish;
+	uint32_t flags = kernel_mask_to_flags(&before.base);
+	const uint8_t *at;
+	size_t n;
+	/* The same flags again mean the same masks: they cannot say all that is set. */
+	if (!proto_get(m, PROTO_TAG_KERNEL_MASK, &at, &n) && p->enable_flags == flags) {
+		return false;
+	}
+	read_mask(m, p->enable_flags, &s->kernel->wish);
+	apply(d, c, m, s, &before);
+	return true;
+}
+
+static bool set_provider(struct kernel_wish *w, const struct guid *g, const struct kernel_mask *mask,
+			 bool stacks)
+{
+	uint32_t i = 0;
+	while (i < w->providers && !guid_equal(&w->provider[i].guid, g)) {
+		i++;
+	}
+	if (!mask) {
+		if (i < w->providers) {
+			w->provider[i] = w->provider[--w->providers];
+		}
+		return true;
+	}
+	if (i == KERNEL_PROVIDERS_MAX) {
+		return false;
+	}
+	w->providers = BASE_MAX(w->providers, i + 1);
+	w->provider[i].guid = *g;
+	w->provider[i].mask = *mask;
+	w->provider[i].stacks = stacks;
+	return true;
+}
+
+bool etwd_kernel_enable(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s,
+			const struct guid *g, uint32_t control, const struct enable_args *a)
+{
+	struct kernel_mask mask;
+	if (!kernel_provider_name(g)) {
+		return false;
+	}
+	if (!s->kernel) {
+		etwd_reply_status(d, c, m, 87,
+				  "system providers are for sessions with the system-logger mode");
+		return true;
+	}
+	if (control == 2) {
+		struct kernel_call *call = s->kernel->slot >= 0 ? kernel_call_create(KERNEL_CAPTURE, s, changed)
+								: NULL;
+		if (!call) {
+			etwd_reply_status(d, c, m, 0, NULL);
+			return true;
+		}
+		etwd_reply_keep(c, m, &call->reply);
+		kernel_call_start(d, call);
+		return true;
+	}
+	if (a->filtered || a->stack_filtered || a->has_exes || a->has_packages || a->pid_count > 8) {
+		etwd_reply_status(d, c, m, 50,
+				  "system providers take process filters; stacks are asked for by "
+				  "TraceStackTracingInfo or EVENT_ENABLE_PROPERTY_STACK_TRACE");
+		return true;
+	}
+	struct kernel_wish before = s->kernel->wish;
+	kernel_provider_mask(g, a->any, &mask);
+	if (!set_provider(&s->kernel->wish, g, control == 1 ? &mask : NULL,
+			  a->properties & EP_STACK_TRACE)) {
+		etwd_reply_status(d, c, m, 1450, NULL);
+		return true;
+	}
+	if (control == 1) {
+		struct kernel_wish *w = &s->kernel->wish;
+		w->pids = 0;
+		for (uint32_t i = 0; i < a->raw_count; i++) {
+			if (a->raw[i].type == 0x80000004u && a->raw[i].bytes <= sizeof w->pid) {
+				memcpy(w->pid, a->raw[i].data, a->raw[i].bytes);
+				w->pids = a->raw[i].bytes / 4;
+			}
+		}
+	}
+	apply(d, c, m, s, &before);
+	return true;
+}
+
+/* ---- information classes ---------------------------------------------------------------------- */
+
+/* CLASSIC_EVENT_ID: GUID, type, 7 bytes. */
+static uint32_t set_stacks(struct kernel_wish *w, const uint8_t *p, size_t n)
+{
+	if (n % 24 != 0) {
+		return 24;
+	}
+	if (n / 24 > KERNEL_STACKS_MAX) {
+		return 87;
+	}
+	w->stacks = 0;
+	for (size_t i = 0; i < n; i += 24) {
+		struct guid g;
+		uint16_t hook;
+		memcpy(g.b, p + i, 16);
+		if (!kernel_hook_of_class(&g, p[i + 16], &hook)) {
+			return 87;
+		}
+		w->stack[w->stacks++] = hook;
+	}
+	return 0;
+}
+
+static void set_interval(struct etwd *d, struct conn *c, const struct proto_message *m, const uint8_t *p,
+			 size_t n)
+{
+	uint64_t us = n == 8 ? le32_get(p + 4) / 10 : 0;
+	if (n != 8) {
+		etwd_reply_status(d, c, m, 24, NULL);
+		return;
+	}
+	if (c->uid != 0 && c->uid != d->uid) {
+		etwd_reply_status(d, c, m, 5, "the interval is that of all sessions");
+		return;
+	}
+	if (le32_get(p) != 0) {
+		etwd_reply_status(d, c, m, 50, "samples are taken by the timer (source 0) only");
+		return;
+	}
+	/* Windows rounds to what its timer can. */
+	us = BASE_MIN(BASE_MAX(us, (uint64_t)INTERVAL_LEAST_US), (uint64_t)INTERVAL_MOST_US);
+	d->kernel->interval_us = (uint32_t)us;
+	struct kernel_call *call = d->kernel->collector ? kernel_call_create(KERNEL_INTERVAL, NULL, changed)
+							: NULL;
+	if (!call) {
+		etwd_reply_status(d, c, m, 0, NULL);
+		return;
+	}
+	call->interval_us = (uint32_t)us;
+	etwd_reply_keep(c, m, &call->reply);
+	kernel_call_start(d, call);
+}
+
+bool etwd_kernel_set_info(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s,
+			  uint32_t class, const uint8_t *p, size_t n)
+{
+	if (class == INFO_PROFILE_INTERVAL) {
+		set_interval(d, c, m, p, n);
+		return true;
+	}
+	bool caching = class == INFO_STACK_CACHING || class == INFO_UNIFIED_STACK_CACHING;
+	if (class != INFO_STACK_TRACING && class != INFO_GROUP_MASKS && !caching) {
+		return false;
+	}
+	if (!s) {
+		etwd_reply_status(d, c, m, 4201, "no such trace session is running");
+		return true;
+	}
+	if (!s->kernel) {
+		etwd_reply_status(d, c, m, 87, "only system loggers have kernel events");
+		return true;
+	}
+	if (caching) { /* a wish to write equal stacks once; whole ones are read by everybody */
+		etwd_reply_status(d, c, m, 0, NULL);
+		return true;
+	}
+	struct kernel_wish before = s->kernel->wish;
+	uint32_t code = 0;
+	if (class == INFO_STACK_TRACING) {
+		code = set_stacks(&s->kernel->wish, p, n);
+	} else if (n != sizeof s->kernel->wish.base) {
+		code = 24;
+	} else {
+		memcpy(&s->kernel->wish.base, p, n);
+	}
+	if (code != 0) {
+		s->kernel->wish = before;
+		etwd_reply_status(d, c, m, code, code == 87 ? "one of the events is no kernel event" : NULL);
+		return true;
+	}
+	apply(d, c, m, s, &before);
+	return true;
+}
+
+bool etwd_kernel_query_info(struct etwd *d, struct conn *c, const struct proto_message *m,
+			    struct session *s, uint32_t class)
+{
+	if (class == INFO_PROFILE_INTERVAL) {
+		uint8_t v[8] = {0};
+		uint32_t us = d->kernel->interval_us ? d->kernel->interval_us : INTERVAL_DEFAULT_US;
+		le32_put(v + 4, us * 10);
+		etwd_info_reply(d, c, m, v, sizeof v);
+		return true;
+	}
+	if (class != INFO_GROUP_MASKS || !s) {
+		return false;
+	}
+	if (!s->kernel) {
+		etwd_reply_status(d, c, m, 87, "only system loggers have kernel events");
+		return true;
+	}
+	struct kernel_mask mask;
+	kernel_wish_mask(&s->kernel->wish, &mask);
+	etwd_info_reply(d, c, m, &mask, sizeof mask);
+	return true;
+}
+
+/* ---- telling ---------------------------------------------------------------------------------- */
+
+void etwd_kernel_put(struct etwd *d, const struct session *s, struct proto_writer *w)
+{
+	const struct session_kernel *k = s->kernel;
+	struct kernel_mask mask;
+	uint64_t cost[4] = {0};
+	char note[sizeof k->note + 160];
+	if (!k) {
+		return;
+	}
+	kernel_wish_mask(&k->wish, &mask);
+	if (kernel_mask_empty(&mask)) {
+		return;
+	}
+	proto_put(w, PROTO_TAG_KERNEL_MASK, &mask, sizeof mask);
+	proto_put(w, PROTO_TAG_KERNEL_STACKS, k->wish.stack, 2 * (size_t)k->wish.stacks);
+	int n = snprintf(note, sizeof note, "%s", k->note);
+	if (k->restarts > 0) {
+		snprintf(note + n, sizeof note - (size_t)n,
+			 "%sthe collector ended unexpectedly %u times; what happened until it ran again is missing",
+			 n ? "; " : "", k->restarts);
+	}
+	proto_put_str(w, PROTO_TAG_KERNEL_NOTE, note);
+	const struct collector *c = d->kernel->collector;
+	if (c) {
+		cost[0] = order_load_relaxed(&c->head->cpu_ns);
+		cost[1] = order_load_relaxed(&c->head->resident);
+		cost[3] = (uint64_t)c->pid;
+	}
+	cost[2] = k->restarts;
+	proto_put(w, PROTO_TAG_KERNEL_COST, cost, sizeof cost);
+}
+
+void etwd_kernel_stats(const struct etwd *d, struct strbuf *b)
+{
+	const struct kernel_side *k = d->kernel;
+	const struct collector *c = k->collector;
+	strbuf_addf(b, "\"kernel_collector\":%d,\"kernel_restarts\":%u,\"kernel_events\":%llu,"
+		       "\"kernel_rejected\":%llu,",
+		    c ? (int)c->pid : 0, k->restarts, (unsigned long long)k->events,
+		    (unsigned long long)k->rejected);
+	if (c) {
+		strbuf_addf(b, "\"kernel_cpu_ns\":%llu,\"kernel_memory\":%llu,\"kernel_ring_256\":%u,",
+			    (unsigned long long)order_load_relaxed(&c->head->cpu_ns),
+			    (unsigned long long)order_load_relaxed(&c->head->resident), kernel_ring_fill(c));
+	}
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Kernel sessions: what they want, and the collector process that supplies it.
+ *
+ * A session is one for kernel events by its name ("NT Kernel Logger", "Circular Kernel Context
+ * Logger") or by EVENT_TRACE_SYSTEM_LOGGER_MODE. It has a wish: group masks, from EnableFlags and from
+ * system providers, hooks with stacks, processes. While any session wishes something, one collector
+ * (openetw-kernel) runs as our child. Requests to it are calls; each comes back once, or fails when it
+ * dies. Killed, it is started again and told the wishes of all running sessions; what happened in
+ * between is missing and counted.
+ *
+ *   etwd_kernel.c       wishes, and the requests that change them
+ *   etwd_collector.c    the process, its calls
+ *   etwd_kernel_ring.c  its records into the sessions' buffers
+ */
+#ifndef ETWD_ETWD_KERNEL_H
+#define ETWD_ETWD_KERNEL_H
+
+#include "etwd/etwd.h"
+#include "proto/proto_kernel.h"
+
+#define KERNEL_PROVIDERS_MAX 20u /* system providers there are, and some */
+
+struct kernel_wish {
+	struct kernel_mask base; /* EnableFlags, TraceSystemTraceEnableFlagsInfo */
+	struct {
+		struct guid guid;
+		struct kernel_mask mask;
+		bool stacks;
+	} provider[KERNEL_PROVIDERS_MAX];
+	uint32_t providers;
+	uint16_t stack[KERNEL_STACKS_MAX];
+	uint32_t stacks;
+	uint32_t pid[8];
+	uint32_t pids;
+};
+
+struct session_kernel {
+	struct kernel_wish wish;
+	int slot; /* -1: the collector does not know it */
+	bool removing;
+	uint32_t restarts; /* of the collector, under this session */
+	char note[512];	   /* what is missing, and why; "": nothing */
+};
+
+/* What a wish comes to. */
+void kernel_wish_mask(const struct kernel_wish *w, struct kernel_mask *ret);
+
+/* ---- calls ------------------------------------------------------------------------------------ */
+
+struct kernel_call;
+typedef void (*kernel_call_fn)(struct etwd *d, struct kernel_call *call, int result,
+			       const struct kernel_message *m, const char *why);
+struct kernel_call {
+	STAILQ_ENTRY(kernel_call) link;
+	kernel_call_fn done; /* m: the answer, NULL when there is none; frees nothing */
+	uint32_t type;	     /* KERNEL_OPEN: only waits until the collector is ready */
+	uint32_t id;
+	bool sent;
+	uint32_t interval_us;
+	struct session *session; /* ref; may be NULL */
+	struct reply_to reply;
+	struct job *job;	   /* to start when done */
+	struct kernel_wish before; /* to go back to when it fails */
+};
+/* Heap; takes a reference on the session. NULL: no memory. */
+struct kernel_call *kernel_call_create(uint32_t type, struct session *s, kernel_call_fn done);
+/* Starts the collector when there is none; the call may be done before this returns. */
+void kernel_call_start(struct etwd *d, struct kernel_call *call);
+/* Calls of the session that have not been sent: failed. */
+void kernel_call_drop(struct etwd *d, struct session *s);
+
+/* ---- the collector ----------------------------------------------------------------------------- */
+
+struct collector {
+	struct source socket, child; /* child: its pidfd */
+	pid_t pid;
+	bool open;   /* has its engine */
+	bool gone;   /* its end has been seen to; freed when its process has ended */
+	bool ending; /* told to go */
+	struct kernel_ring_head *head;
+	uint8_t *data;
+	uint64_t tail;
+	struct session *slot[KERNEL_SLOTS];
+	uint64_t lost_seen[KERNEL_SLOTS];
+	struct collector *next; /* among those that are ending */
+};
+
+struct kernel_side {
+	struct collector *collector; /* NULL: none */
+	struct collector *ending;
+	STAILQ_HEAD(, kernel_call) calls;
+	uint32_t call_id;
+	uint32_t interval_us; /* between samples */
+	uint32_t deaths;      /* of the last minute */
+	uint64_t death_ns;    /* when that began */
+	uint32_t restarts;
+	uint64_t events, rejected;
+	uint64_t watermark; /* ns: everything until then has been delivered */
+};
+
+/* Everything up to the collector's head into the sessions; how many. */
+uint64_t kernel_ring_drain(struct etwd *d, struct collector *c);
+/* How full, in 1/256. */
+uint32_t kernel_ring_fill(const struct collector *c);
+/* Running sessions are to be told to a new collector. */
+void kernel_resume(struct etwd *d);
+/* The collector has ended under this session. */
+void kernel_session_orphan(struct etwd *d, struct session *s, const char *why);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT
+ * Finished records of the collector into the buffers of the sessions that want them.
+ */
+#include "etwd/etwd_kernel.h"
+
+#include "etwd/etwd_modes.h"
+#include "format/etl_layout.h"
+
+#include <stdlib.h>
+
+#define HOOK_STACK 0x1820u
+
+/* A record that a session without per-processor buffers gets in order of time. */
+struct waiting {
+	uint64_t time;
+	uint32_t order;
+	struct kernel_ring_record r;
+	const uint8_t *p;
+};
+
+/* The short headers, and the full one of classes without a hook: where the time stands; 0: none of
+ * them, or not of that length. */
+static uint32_t time_at(const uint8_t *p, uint32_t bytes)
+{
+	if (bytes >= ETL_FULL_HEADER_SIZE && p[2] == ETL_RT_FULL64) {
+		return BASE_ALIGN8((uint32_t)le16_get(p)) == bytes ? 0x10 : 0;
+	}
+	if (bytes < ETL_PERFINFO_HEADER_SIZE || BASE_ALIGN8((uint32_t)le16_get(p + 4)) != bytes) {
+		return 0;
+	}
+	if (p[2] == ETL_RT_PERFINFO64) {
+		return 8;
+	}
+	return p[2] == ETL_RT_SYSTEM64 && bytes >= ETL_SYSTEM_HEADER_SIZE ? 16 : 0;
+}
+
+static void put(struct etwd *d, struct session *s, const struct kernel_ring_record *r, const uint8_t *p)
+{
+	uint64_t time = etwd_session_time_ns(d, s, r->time);
+	uint16_t cpu = r->cpu < d->cpus ? r->cpu : 0;
+	uint8_t *out = sink_reserve(s->sink, cpu, time, r->bytes);
+	if (!out) {
+		return;
+	}
+	memcpy(out, p, r->bytes);
+	if (s->clock == 2) { /* of the session's clock are the record's time and the joint of stacks */
+		le64_put(out + time_at(p, r->bytes), time);
+		if (p[2] != ETL_RT_FULL64 && le16_get(p + 6) == HOOK_STACK && r->bytes >= ETL_PERFINFO_HEADER_SIZE + 8) {
+			uint8_t *joint = out + ETL_PERFINFO_HEADER_SIZE;
+			le64_put(joint, etwd_session_time_ns(d, s, le64_get(joint)));
+		}
+	}
+}
+
+static int compare_waiting(const void *a, const void *b)
+{
+	const struct waiting *x = a, *y = b;
+	if (x->time != y->time) {
+		return x->time < y->time ? -1 : 1;
+	}
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static void take_losses(struct collector *c)
+{
+	for (uint32_t i = 0; i < KERNEL_SLOTS; i++) {
+		if (c->slot[i]) {
+			uint64_t lost = order_load_relaxed(&c->head->lost[i]);
+			etwd_session_lost(c->slot[i], lost - c->lost_seen[i], PROTO_LOSS_POOL_FULL, true);
+			c->lost_seen[i] = lost;
+		}
+	}
+}
+
+uint64_t kernel_ring_drain(struct etwd *d, struct collector *c)
+{
+	/* Acquire, and before the head: what the watermark stands for is below the head read then. */
+	uint64_t watermark = order_load_acquire(&c->head->watermark);
+	/* Acquire: the records before it are whole. */
+	uint64_t head = order_load_acquire(&c->head->head), tail = c->tail, size = KERNEL_RING_BYTES;
+	struct waiting *wait = NULL;
+	uint32_t waits = 0, cap = 0;
+	uint64_t events = 0, together = 0;
+	for (uint32_t i = 0; i < KERNEL_SLOTS; i++) {
+		together |= c->slot[i] && (c->slot[i]->mode & MODE_NO_PER_PROCESSOR) ? 1ull << i : 0;
+	}
+	if (head - tail > size) {
+		head = tail; /* nonsense; it is told by its silence */
+	}
+	while (tail != head) {
+		struct kernel_ring_record r;
+		uint64_t at = tail & (size - 1), left = size - at;
+		if (left < sizeof r) {
+			tail += left;
+			continue;
+		}
+		memcpy(&r, c->data + at, sizeof r);
+		if (r.bytes > left - sizeof r || r.bytes % 8 != 0 || sizeof r + r.bytes > head - tail) {
+			d->kernel->rejected++;
+			tail = head;
+			break;
+		}
+		const uint8_t *p = c->data + at + sizeof r;
+		tail += sizeof r + r.bytes;
+		if (r.kind != KERNEL_RING_RECORD) {
+			continue;
+		}
+		if (time_at(p, r.bytes) == 0) {
+			d->kernel->rejected++;
+			continue;
+		}
+		events++;
+		if (BASE_UNLIKELY(r.sessions & together)) {
+			if (waits == cap) {
+				struct waiting *more = realloc(wait, (cap ? 2 * cap : 1024) * sizeof *wait);
+				wait = more ? more : wait;
+				cap = more ? (cap ? 2 * cap : 1024) : cap;
+			}
+			if (waits < cap) {
+				wait[waits] = (struct waiting){r.time, waits, r, p};
+				waits++;
+				r.sessions &= ~together;
+			}
+		}
+		for (uint64_t left_to = r.sessions; left_to; left_to &= left_to - 1) {
+			struct session *s = c->slot[__builtin_ctzll(left_to)];
+			if (s && s->sink) {
+				put(d, s, &r, p);
+			}
+		}
+	}
+	if (waits > 0) {
+		qsort(wait, waits, sizeof *wait, compare_waiting);
+	}
+	for (uint32_t i = 0; i < waits; i++) {
+		for (uint64_t to = wait[i].r.sessions & together; to; to &= to - 1) {
+			struct session *s = c->slot[__builtin_ctzll(to)];
+			if (s && s->sink) {
+				put(d, s, &wait[i].r, wait[i].p);
+			}
+		}
+	}
+	free(wait);
+	c->tail = tail;
+	/* Release: we have read what lies before. */
+	order_store_release(&c->head->tail, tail);
+	take_losses(c);
+	d->kernel->watermark = watermark;
+	d->kernel->events += events;
+	return events;
+}
+
+uint64_t etwd_kernel_drain(struct etwd *d)
+{
+	return d->kernel && d->kernel->collector ? kernel_ring_drain(d, d->kernel->collector) : 0;
+}
+
+uint32_t kernel_ring_fill(const struct collector *c)
+{
+	uint64_t used = order_load_relaxed(&c->head->head) - c->tail;
+	return (uint32_t)(BASE_MIN(used, (uint64_t)KERNEL_RING_BYTES) * 256 / KERNEL_RING_BYTES);
+}
+
+uint32_t etwd_kernel_fill(const struct etwd *d)
+{
+	return d->kernel && d->kernel->collector ? kernel_ring_fill(d->kernel->collector) : 0;
+}
+
+uint64_t etwd_kernel_watermark(const struct etwd *d, const struct session *s, uint64_t time)
+{
+	if (!s->kernel || s->kernel->slot < 0 || !d->kernel->collector) {
+		return time;
+	}
+	return BASE_MIN(time, etwd_session_time_ns(d, s, d->kernel->watermark));
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Names of functions that stacks in the trace go through, at its end: so that the trace says what it
+ * saw on other machines, after the next boot, and when programs have been replaced.
+ */
+#include "kernel/kernel_seen.h"
+
+#include "symbol/symbol.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define BATCH_BYTES 3000u /* fits the smallest buffers */
+#define NAME_MAX_BYTES 1000u
+
+static const struct guid symbols_guid = KERNEL_SYMBOLS_GUID;
+
+/* ---- a batch of one image's functions --------------------------------------------------------- */
+
+struct batch {
+	struct kernel *k;
+	uint64_t sessions;
+	uint8_t p[BATCH_BYTES];
+	uint32_t n, count, count_at;
+	uint32_t stamp, checksum;
+	char path[1024];
+};
+
+static void batch_begin(struct batch *b, const char *path, const uint8_t *build_id)
+{
+	uint16_t wide[512];
+	b->stamp = build_id ? le32_get(build_id) : 0;
+	b->checksum = build_id ? le32_get(build_id + 4) : 0;
+	snprintf(b->path, sizeof b->path, "%s", path);
+	long n = utf8_to_utf16(path, strlen(path), wide, BASE_ARRAY_LEN(wide));
+	n = n < 0 ? 0 : BASE_MIN(n, (long)BASE_ARRAY_LEN(wide) - 1);
+	wide[n] = 0;
+	le32_put(b->p, b->stamp);
+	le32_put(b->p + 4, b->checksum);
+	memcpy(b->p + 8, wide, 2 * (size_t)n + 2);
+	b->count_at = 8 + 2 * (uint32_t)n + 2;
+	b->n = b->count_at + 4;
+	b->count = 0;
+}
+
+static void batch_end(struct batch *b)
+{
+	/* event 1, level 4 */
+	static const uint8_t descriptor[16] = {1, 0, 0, 0, 4, 0, 0, 0};
+	if (b->count) {
+		le32_put(b->p + b->count_at, b->count);
+		kernel_out_event(b->k, b->sessions, &symbols_guid, descriptor, KERNEL_PID_SYSTEM, b->p, b->n);
+		b->n = b->count_at + 4;
+		b->count = 0;
+	}
+}
+
+static void batch_add(struct batch *b, uint64_t offset, uint64_t bytes, const char *name)
+{
+	uint32_t n = (uint32_t)strnlen(name, NAME_MAX_BYTES);
+	if (b->n + 12 + n + 1 > BATCH_BYTES) {
+		batch_end(b);
+	}
+	if (b->n + 12 + n + 1 > BATCH_BYTES) {
+		return;
+	}
+	le64_put(b->p + b->n, offset);
+	le32_put(b->p + b->n + 8, (uint32_t)BASE_MIN(bytes, UINT32_MAX));
+	memcpy(b->p + b->n + 12, name, n);
+	b->p[b->n + 12 + n] = 0;
+	b->n += 12 + n + 1;
+	b->count++;
+}
+
+/* ---- files ------------------------------------------------------------------------------------ */
+
+static void file_names(struct kernel_walk *w, struct batch *b, const struct kernel_seen *k, uint32_t count)
+{
+	const char *path;
+	struct symbol_elf *f = unwind_file_elf(w->unwind, k->of, &path);
+	uint8_t id[SYMBOL_BUILD_ID_MAX];
+	uint64_t start, end = 0;
+	if (!f) {
+		return;
+	}
+	batch_begin(b, path, symbol_elf_build_id(f, id) >= 8 ? id : NULL);
+	for (uint32_t i = 0; i < count; i++) {
+		if (k[i].at < end) {
+			continue; /* in the one before */
+		}
+		const char *name = symbol_elf_function(f, k[i].at, &start, &end);
+		if (name) {
+			batch_add(b, start, end - start, name);
+		} else {
+			end = 0;
+		}
+	}
+	batch_end(b);
+}
+
+/* ---- the kernel ------------------------------------------------------------------------------- */
+
+struct symbol {
+	uint64_t address;
+	char *name;	 /* in the text */
+	char *module;	 /* "[ext4]"; NULL: the kernel itself */
+};
+struct kallsyms {
+	char *text;
+	struct symbol *list;
+	size_t count;
+	uint64_t base; /* of the kernel itself */
+};
+
+static int by_address(const void *pa, const void *pb)
+{
+	const struct symbol *a = pa, *b = pb;
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+static char *read_all(const char *path, size_t *ret_n)
+{
+	FILE *f = fopen(path, "re");
+	char *text = NULL;
+	size_t n = 0, cap = 0, got = 1;
+	while (f && got > 0) {
+		if (cap - n < 65536) {
+			char *more = realloc(text, cap = cap ? 2 * cap : 1u << 20);
+			if (!more) {
+				free(text);
+				text = NULL;
+				break;
+			}
+			text = more;
+		}
+		got = fread(text + n, 1, cap - n - 1, f);
+		n += got;
+	}
+	if (f) {
+		fclose(f);
+	}
+	if (text) {
+		text[n] = 0;
+	}
+	*ret_n = n;
+	return text;
+}
+
+static void kallsyms_load(struct kallsyms *k)
+{
+	size_t n, cap = 0;
+	*k = (struct kallsyms){.text = read_all("/proc/kallsyms", &n)};
+	char *rest = k->text;
+	for (char *line; rest && (line = strsep(&rest, "\n")) != NULL;) {
+		char *end;
+		uint64_t address = strtoull(line, &end, 16);
+		if (!address || end[0] != ' ' || !end[1] || end[2] != ' ') {
+			continue;
+		}
+		char kind = end[1], *name = end + 3, *tab = strchr(name, '\t');
+		if (tab) {
+			*tab++ = 0;
+		}
+		if (strcmp(name, "_text") == 0) {
+			k->base = address;
+		}
+		if (!strchr("tTwW", kind)) {
+			continue;
+		}
+		if (k->count == cap) {
+			struct symbol *more = realloc(k->list, (cap = cap ? 2 * cap : 1u << 16) * sizeof *more);
+			if (!more) {
+				break;
+			}
+			k->list = more;
+		}
+		k->list[k->count++] = (struct symbol){address, name, tab};
+	}
+	if (k->count) {
+		qsort(k->list, k->count, sizeof *k->list, by_address);
+	}
+}
+
+static uint64_t module_base(const char *module)
+{
+	char line[512], name[128], wanted[130];
+	unsigned long long address;
+	FILE *f = fopen("/proc/modules", "re");
+	uint64_t base = 0;
+	while (f && !base && fgets(line, sizeof line, f)) {
+		if (sscanf(line, "%127s %*s %*s %*s %*s %llx", name, &address) == 2) {
+			snprintf(wanted, sizeof wanted, "[%s]", name);
+			base = strcmp(wanted, module) == 0 ? address : 0;
+		}
+	}
+	if (f) {
+		fclose(f);
+	}
+	return base;
+}
+
+static void kernel_names(struct batch *b, const struct kernel_seen *seen, uint32_t count)
+{
+	struct kallsyms k;
+	const char *image = NULL;
+	uint64_t base = 0;
+	size_t i = 0, last = SIZE_MAX;
+	kallsyms_load(&k);
+	for (uint32_t s = 0; s < count && k.count; s++) {
+		while (i + 1 < k.count && k.list[i + 1].address <= seen[s].at) {
+			i++;
+		}
+		const struct symbol *y = &k.list[i];
+		if (y->address > seen[s].at || i == last) {
+			continue;
+		}
+		last = i;
+		const char *in = y->module ? y->module : "[kernel.kallsyms]";
+		if (!image || strcmp(in, image) != 0) {
+			batch_end(b);
+			batch_begin(b, in, NULL);
+			image = in;
+			base = y->module ? module_base(in) : k.base;
+		}
+		size_t next = i + 1;
+		while (next < k.count && k.list[next].address == y->address) {
+			next++;
+		}
+		uint64_t end = next < k.count ? k.list[next].address : y->address + 4096;
+		if (base && y->address >= base) {
+			batch_add(b, y->address - base, end - y->address, y->name);
+		}
+	}
+	batch_end(b);
+	free(k.text);
+	free(k.list);
+}
+
+void kernel_walk_names(struct kernel *k, uint64_t sessions)
+{
+	struct batch *b = calloc(1, sizeof *b);
+	uint32_t count = 0;
+	struct kernel_seen *list = b ? kernel_seen_list(k->walk, &count) : NULL;
+	if (list) {
+		b->k = k;
+		b->sessions = sessions;
+	}
+	for (uint32_t from = 0, to; from < count; from = to) {
+		const struct kernel_seen *first = &list[from];
+		for (to = from; to < count && list[to].where == first->where && list[to].of == first->of;) {
+			to++;
+		}
+		if (first->where == SEEN_IN_FILE) {
+			file_names(k->walk, b, first, to - from);
+		} else if (first->where == SEEN_IN_KERNEL) {
+			kernel_names(b, first, to - from);
+		} else {
+			kernel_jit_names(k, sessions, first, to - from);
+		}
+	}
+	free(list);
+	free(b);
+}

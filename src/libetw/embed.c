@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Buffers with EventMetadata records are put behind the last one. Their time is the start of the trace, so
+ * readers, who bring buffers into the order of their first records, have them before any event. A file that
+ * cannot be finished is as it was, but for a longer end that nobody counts.
+ */
+#include "libetw/embed.h"
+
+#include "etl/etl_reader.h"
+#include "schema/schema_store.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#define SCAN_RECORDS_MAX 2000000u /* of larger files, what their first records name */
+#define KEYS_MAX	 4096u
+#define EMBED_BYTES_MAX	 (16u << 20)
+#define METADATA_EVENT	 32u
+#define METADATA_MAP	 33u
+
+/* {bbccf6c1-6cd1-48c4-80ff-839482e37671} EventMetadata [obs] */
+static const struct guid metadata_class = {{0xc1, 0xf6, 0xcc, 0xbb, 0xd1, 0x6c, 0xc4, 0x48, 0x80, 0xff, 0x83,
+					    0x94, 0x82, 0xe3, 0x76, 0x71}};
+
+struct key {
+	struct guid provider;
+	uint16_t id;
+	uint8_t version;
+	bool used, described;
+};
+struct embed {
+	struct key keys[KEYS_MAX]; /* hashed */
+	uint32_t count;
+	struct strbuf records;
+	const struct etl_file_info *info;
+	uint32_t described;
+};
+
+static struct key *find_key(struct embed *x, const struct guid *g, uint16_t id, uint8_t version)
+{
+	uint64_t h = (le64_get(g->b) ^ le64_get(g->b + 8) ^ id ^ (uint64_t)version << 20) *
+		     0x9E3779B97F4A7C15ull;
+	for (uint32_t i = (uint32_t)(h >> 52); x->count < KEYS_MAX / 2; i++) {
+		struct key *k = &x->keys[i % KEYS_MAX];
+		if (!k->used) {
+			*k = (struct key){*g, id, version, true, false};
+			x->count++;
+			return k;
+		}
+		if (k->id == id && k->version == version && guid_equal(&k->provider, g)) {
+			return k;
+		}
+	}
+	return NULL;
+}
+
+static bool wanted(uint8_t type, const uint8_t *raw)
+{
+	return type == ETL_RT_EVENT64 || type == ETL_RT_EVENT32 || type == ETL_RT_FULL64 ||
+	       type == ETL_RT_FULL32;
+}
+
+static bool describes_itself(const struct etl_record *r)
+{
+	uint32_t at = 0;
+	uint16_t type, bytes;
+	const uint8_t *data;
+	while (etl_item_next(r->items, r->items_bytes, &at, &type, &data, &bytes)) {
+		if (type == ETL_ITEM_EVENT_SCHEMA_TL) {
+			return true;
+		}
+	}
+	return (r->event_flags & ETL_EF_STRING_ONLY) != 0;
+}
+
+static void look(struct embed *x, struct etl_reader *reader)
+{
+	struct etl_record r;
+	etl_reader_only(reader, wanted);
+	for (uint32_t n = 0; n < SCAN_RECORDS_MAX && etl_reader_next(reader, &r) == 1; n++) {
+		if (r.type == ETL_RT_EVENT64 || r.type == ETL_RT_EVENT32) {
+			if (!describes_itself(&r)) {
+				find_key(x, &r.provider, r.id, r.version);
+			}
+		} else if (guid_equal(&r.provider, &metadata_class) && r.opcode == METADATA_EVENT &&
+			   r.payload_bytes >= 48) {
+			struct guid g; /* TRACE_EVENT_INFO: provider, class, descriptor */
+			memcpy(g.b, r.payload, 16);
+			struct key *k = find_key(x, &g, le16_get(r.payload + 32), r.payload[34]);
+			if (k) {
+				k->described = true;
+			}
+		}
+	}
+}
+
+/* A classic record of the class, at the start of the trace. */
+static bool put_record(struct embed *x, uint8_t opcode, const void *a, size_t a_bytes, const void *b,
+		       size_t b_bytes)
+{
+	uint8_t head[ETL_FULL_HEADER_SIZE] = {0};
+	size_t bytes = sizeof head + a_bytes + b_bytes;
+	if (bytes > ETL_RECORD_MAX ||
+	    BASE_ALIGN8(bytes) > x->info->buffer_size - ETL_BUFFER_HEADER_SIZE ||
+	    x->records.len + bytes > EMBED_BYTES_MAX) {
+		return false;
+	}
+	le16_put(head, (uint16_t)bytes);
+	head[2] = ETL_RT_FULL64;
+	head[3] = 0xC0;
+	head[4] = opcode;
+	le32_put(head + 8, UINT32_MAX); /* of no thread and no process: readers know it by that */
+	le32_put(head + 12, UINT32_MAX);
+	le64_put(head + 0x10, x->info->start_raw);
+	memcpy(head + 0x18, metadata_class.b, 16);
+	strbuf_add(&x->records, head, sizeof head);
+	strbuf_add(&x->records, a, a_bytes);
+	strbuf_add(&x->records, b, b_bytes);
+	strbuf_add(&x->records, "\0\0\0\0\0\0\0", BASE_ALIGN8(bytes) - bytes);
+	return true;
+}
+
+static int found_file(void *ctx, const char *path)
+{
+	return 1;
+}
+
+static bool same_map(const struct schema_event *e, uint32_t i)
+{
+	for (uint32_t k = 0; k < i; k++) {
+		if (e->fields[k].bound == e->fields[i].bound) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void describe(struct embed *x, const struct key *k)
+{
+	/* What is built in, every decoder of ours has. */
+	if (!schema_files_of(&k->provider, found_file, NULL)) {
+		return;
+	}
+	const struct schema_event *e = schema_process_find(false, &k->provider, k->id, k->version);
+	if (!e || e->source != SCHEMA_SOURCE_XML) {
+		return;
+	}
+	for (uint32_t i = 0; i < e->field_count; i++) {
+		const struct schema_map *m = e->fields[i].bound;
+		if (m && !same_map(e, i)) {
+			put_record(x, METADATA_MAP, k->provider.b, 16, m->block, m->block_bytes);
+		}
+	}
+	struct schema_tei_names names = {.provider = k->provider};
+	struct openetw_text block = {0};
+	if (schema_build_tei(e, &names, &block) == 0 && !block.failed &&
+	    put_record(x, METADATA_EVENT, block.data, block.length, NULL, 0)) {
+		x->described++;
+	}
+	openetw_text_free(&block);
+}
+
+static int write_at(int fd, const uint8_t *p, size_t n, uint64_t at)
+{
+	while (n > 0) {
+		ssize_t put = pwrite(fd, p, n, (off_t)at);
+		if (put < 0 && errno == EINTR) {
+			continue;
+		}
+		if (put <= 0) {
+			return put < 0 ? -errno : -EIO;
+		}
+		p += put;
+		at += (uint64_t)put;
+		n -= (size_t)put;
+	}
+	return 0;
+}
+
+/* The last buffer's header is what ours look like. */
+static int append(struct embed *x, int fd)
+{
+	uint32_t size = x->info->buffer_size, buffers = 0;
+	uint8_t head[ETL_BUFFER_HEADER_SIZE], *buf = malloc(size);
+	uint64_t end = x->info->file_bytes;
+	int err = buf ? 0 : -ENOMEM;
+	if (err == 0 && pread(fd, head, sizeof head, (off_t)(end - size)) != (ssize_t)sizeof head) {
+		err = -EIO;
+	}
+	uint64_t sequence = err == 0 ? le64_get(head + ETL_BH_SEQUENCE) : 0;
+	for (size_t at = 0; at < x->records.len && err == 0; buffers++) {
+		uint32_t used = ETL_BUFFER_HEADER_SIZE;
+		memset(buf, 0xFF, size);
+		memcpy(buf, head, sizeof head);
+		while (at < x->records.len) {
+			size_t bytes = BASE_ALIGN8((size_t)le16_get(x->records.s + at));
+			if (bytes > size - used) {
+				break;
+			}
+			memcpy(buf + used, x->records.s + at, bytes);
+			used += (uint32_t)bytes;
+			at += bytes;
+		}
+		le32_put(buf + ETL_BH_SAVED_OFFSET, used);
+		le32_put(buf + ETL_BH_CURRENT_OFFSET, used);
+		le32_put(buf + ETL_BH_OFFSET, used);
+		le64_put(buf + ETL_BH_SEQUENCE, sequence + buffers + 1);
+		le16_put(buf + ETL_BH_PROCESSOR, 0);
+		le16_put(buf + ETL_BH_FLAG, le16_get(head + ETL_BH_FLAG) & ETL_BF_PROC_INDEX);
+		le16_put(buf + ETL_BH_TYPE, ETL_BT_GENERIC);
+		err = write_at(fd, buf, size, end + (uint64_t)buffers * size);
+	}
+	if (err == 0) {
+		le32_put(head, x->info->buffers_written + buffers);
+		err = write_at(fd, head, 4,
+			       ETL_BUFFER_HEADER_SIZE + ETL_SYSTEM_HEADER_SIZE + ETL_LH_BUFFERS_WRITTEN);
+	}
+	if (err < 0 && ftruncate(fd, (off_t)end) < 0) {
+		err = -errno;
+	}
+	free(buf);
+	return err;
+}
+
+static bool fit(const struct etl_file_info *f)
+{
+	return !f->compressed && !f->old && !f->spill && f->stopped_cleanly && f->pointer_size == 8 &&
+	       f->buffer_size > ETL_BUFFER_HEADER_SIZE && f->buffer_size <= ETL_BUFFER_MAX &&
+	       f->file_bytes % f->buffer_size == 0 && f->file_bytes >= 2 * (uint64_t)f->buffer_size &&
+	       f->file_bytes / f->buffer_size == f->buffers_written &&
+	       f->buffers_found == f->buffers_written;
+}
+
+int embed_schemas(const char *path)
+{
+	struct etl_reader *reader = NULL;
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct embed *x = fd < 0 ? NULL : calloc(1, sizeof *x);
+	int err = fd < 0 ? -errno : !x ? -ENOMEM : etl_reader_open(path, ETL_READER_FILE_ORDER, &reader, NULL);
+	if (err == 0 && fit(etl_reader_info(reader))) {
+		x->info = etl_reader_info(reader);
+		look(x, reader);
+		if (x->count) {
+			schema_process_refresh(true);
+		}
+		for (uint32_t i = 0; i < KEYS_MAX; i++) {
+			if (x->keys[i].used && !x->keys[i].described) {
+				describe(x, &x->keys[i]);
+			}
+		}
+		err = x->records.failed ? -ENOMEM : x->described ? append(x, fd) : 0;
+	}
+	err = err < 0 ? err : x ? (int)x->described : 0;
+	etl_reader_close(reader);
+	base_close(&fd);
+	if (x) {
+		strbuf_finish(&x->records);
+	}
+	free(x);
+	return err;
+}

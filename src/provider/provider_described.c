@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Programs and libraries that carry the description of their own events (format/schema_section.h): a note
+ * in memory says so, and the daemon is told the path once. Programs without one cost a look at the number
+ * of libraries that were ever loaded.
+ */
+#include "format/schema_section.h"
+#include "provider/provider_dest.h"
+
+#include <elf.h>
+#include <limits.h>
+#include <link.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define MODULES_MAX 64u
+
+static char *paths[MODULES_MAX]; /* never freed; under the lock */
+static uint32_t path_count;
+static uint64_t looked_at; /* dlpi_adds + 1 when last looked */
+
+struct look {
+	char *found[MODULES_MAX];
+	uint32_t count;
+	uint64_t adds;
+	bool first;
+};
+
+/* The dynamic linker mapped it, so it is as long as it says; what is inside is checked. */
+static bool has_note(const uint8_t *p, size_t n, size_t align)
+{
+	struct bytes in = bytes_of(p, n);
+	size_t pad = align == 8 ? 7 : 3;
+	while (bytes_left(&in) >= 12) {
+		size_t name = bytes_u32(&in), desc = bytes_u32(&in);
+		uint32_t type = bytes_u32(&in);
+		if (name > n || desc > n) {
+			return false;
+		}
+		const uint8_t *s = bytes_take(&in, (name + pad) & ~pad);
+		if (s && type == SCHEMA_SECTION_NOTE_TYPE &&
+		    name == sizeof SCHEMA_SECTION_NOTE_NAME &&
+		    memcmp(s, SCHEMA_SECTION_NOTE_NAME, name) == 0) {
+			return true;
+		}
+		/* The last one may end without padding. */
+		if (!s || !bytes_take(&in, BASE_MIN((desc + pad) & ~pad, bytes_left(&in)))) {
+			return false;
+		}
+	}
+	return false;
+}
+
+/* context: the dynamic linker's lock is held. */
+static int look_at_module(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	struct look *l = ctx;
+	if (l->first) {
+		l->first = false;
+		l->adds = size >= offsetof(struct dl_phdr_info, dlpi_subs) ? info->dlpi_adds + 1 : 0;
+		if (l->adds && l->adds == order_load_relaxed(&looked_at)) {
+			return 1;
+		}
+	}
+	for (unsigned i = 0; i < info->dlpi_phnum && l->count < MODULES_MAX; i++) {
+		const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+		if (h->p_type != PT_NOTE ||
+		    !has_note((const uint8_t *)(info->dlpi_addr + h->p_vaddr), h->p_memsz, h->p_align)) {
+			continue;
+		}
+		char path[PATH_MAX];
+		bool program = !info->dlpi_name || !info->dlpi_name[0];
+		ssize_t n = program ? readlink("/proc/self/exe", path, sizeof path - 1) : 0;
+		bool known = false;
+		if (program && n > 0) {
+			path[n] = 0;
+			known = true;
+		} else if (!program) {
+			known = realpath(info->dlpi_name, path) != NULL;
+		}
+		char *copy = known ? strdup(path) : NULL;
+		if (copy) {
+			l->found[l->count++] = copy;
+		}
+		break;
+	}
+	return 0;
+}
+
+void provider_described_look(void)
+{
+	struct look l = {.first = true};
+	dl_iterate_phdr(look_at_module, &l);
+	if (l.adds && l.adds == order_load_relaxed(&looked_at)) {
+		return;
+	}
+	pthread_mutex_lock(&provider_lock);
+	for (uint32_t i = 0; i < l.count; i++) {
+		uint32_t k = 0;
+		while (k < path_count && strcmp(paths[k], l.found[i]) != 0) {
+			k++;
+		}
+		if (k < path_count || path_count == MODULES_MAX) {
+			free(l.found[i]);
+			continue;
+		}
+		paths[path_count] = l.found[i];
+		path_count++;
+		for (int d = 0; d < 2; d++) {
+			uint8_t mem[64 + PATH_MAX];
+			long n = provider_make_described(mem, sizeof mem, k);
+			if (n > 0) {
+				provider_post_locked(&provider_dests[d], mem, (size_t)n);
+			}
+		}
+	}
+	order_store_relaxed(&looked_at, l.adds);
+	pthread_mutex_unlock(&provider_lock);
+}
+
+long provider_make_described(void *mem, size_t cap, uint32_t i)
+{
+	struct proto_writer w;
+	if (i >= path_count) {
+		return 0;
+	}
+	proto_begin(&w, mem, cap, PROTO_DESCRIBED, 0);
+	proto_put_str(&w, PROTO_TAG_PATH, paths[i]);
+	return proto_end(&w);
+}
+
+void provider_send_described(int fd, void *buf, size_t cap)
+{
+	for (uint32_t i = 0; i < path_count; i++) {
+		long n = provider_make_described(buf, cap, i);
+		if (n > 0 && send(fd, buf, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT) != n) {
+			return;
+		}
+	}
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What waits for a real-time consumer beyond the memory a session may take: a bounded file, as Windows'
+ * EtwRT*.etl, written and read by a thread of its own so that the producer never waits for a disk.
+ *
+ *   sink_tap.c's backlog --oldest--> queue --thread--> file (a ring of places) --thread--> ready --> consumer
+ *                                      \------------- nothing in the file ----------------/
+ *
+ * First in, first out. When the file is full its oldest buffer makes room, when the disk does not take
+ * anything the newest that waits does; both are counted. Every buffer in the file is one that readers of
+ * such files understand, should etwd be killed.
+ */
+#include "sink/sink_private.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#define READY_MAX   8u /* buffers read ahead of the consumer */
+#define PLACES_LEAST 2u
+#define QUEUE_BYTES (8u << 20) /* on their way to the disk, at least */
+
+struct place {
+	uint32_t bytes, events;
+	uint64_t last_time;
+	uint16_t cpu;
+};
+
+struct sink_spool {
+	/* constant */
+	char *path;
+	uint32_t place_bytes;
+	uint64_t places;
+	uint64_t clock; /* as ETL_BH_CLOCK has it */
+	uint64_t start_filetime, start_raw;
+	uint32_t queue_most;
+	pthread_t thread;
+
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	bool stopping, reading, busy;
+	struct sink_rt_list queue, ready;
+	uint32_t generation;  /* counts sink_spool_clear() */
+	uint64_t first, next; /* in the file: [first, next), at place n % places */
+	uint64_t lost_events, lost_buffers;
+	int error;
+	struct place *info; /* [places] */
+
+	int fd; /* thread only */
+};
+
+static void list_push(struct sink_rt_list *l, struct sink_rt_chunk *c)
+{
+	c->next = NULL;
+	if (l->tail) {
+		l->tail->next = c;
+	} else {
+		l->head = c;
+	}
+	l->tail = c;
+	l->count++;
+}
+
+static struct sink_rt_chunk *list_pop(struct sink_rt_list *l)
+{
+	struct sink_rt_chunk *c = l->head;
+	if (c) {
+		l->head = c->next;
+		l->tail = l->head ? l->tail : NULL;
+		l->count--;
+	}
+	return c;
+}
+
+static void lose(struct sink_spool *p, uint32_t events)
+{
+	p->lost_events += events;
+	p->lost_buffers++;
+}
+
+/* ---- thread ----------------------------------------------------------------------------------- */
+
+/* What a killed daemon left: nobody holds it any more. */
+static void remove_leftovers(const struct sink_spool *p)
+{
+	char dir[4096], path[4400];
+	const char *slash = strrchr(p->path, '/');
+	if (!slash || (size_t)(slash - p->path) >= sizeof dir) {
+		return;
+	}
+	snprintf(dir, sizeof dir, "%.*s", (int)(slash - p->path), p->path);
+	DIR *d = opendir(dir);
+	for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
+		if (strncmp(e->d_name, SINK_SPOOL_PREFIX, strlen(SINK_SPOOL_PREFIX)) != 0) {
+			continue;
+		}
+		snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
+		int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+		if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+			unlink(path);
+		}
+		base_close(&fd);
+	}
+	if (d) {
+		closedir(d);
+	}
+}
+
+static int open_file(struct sink_spool *p)
+{
+	if (p->fd >= 0) {
+		return 0;
+	}
+	remove_leftovers(p);
+	p->fd = open(p->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	struct stat st;
+	if (p->fd >= 0 && (fstat(p->fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+			   flock(p->fd, LOCK_EX | LOCK_NB) < 0)) {
+		base_close(&p->fd);
+		return -EINVAL;
+	}
+	return p->fd < 0 ? -errno : 0;
+}
+
+static int transfer(int fd, uint8_t *b, size_t n, uint64_t off, bool write)
+{
+	while (n > 0) {
+		ssize_t r = write ? pwrite(fd, b, n, (off_t)off) : pread(fd, b, n, (off_t)off);
+		if (r < 0 && errno == EINTR) {
+			continue;
+		}
+		if (r <= 0) {
+			return r < 0 ? -errno : -EIO;
+		}
+		b += r;
+		off += (uint64_t)r;
+		n -= (size_t)r;
+	}
+	return 0;
+}
+
+/* The rest of the place is filler, as in any file of buffers of one size. */
+static void prepare(const struct sink_spool *p, struct sink_rt_chunk *c, uint64_t sequence)
+{
+	struct etl_buffer_args a = {
+		.buffer_size = p->place_bytes,
+		.used = c->bytes,
+		.flush_raw = c->last_time,
+		.sequence = sequence + 1,
+		.processor = c->cpu,
+		.flags = ETL_BF_RTBACKUP,
+	};
+	etl_write_buffer_header(c->data, &a, true);
+	le64_put(c->data + ETL_BH_CLOCK, p->clock);
+	le64_put(c->data + ETL_BH_REFERENCE_TIME, p->start_filetime);
+	le64_put(c->data + ETL_BH_REFERENCE_TIME + 8, p->start_raw);
+}
+
+/* With the lock held, which is let go while the disk works. */
+static void store_one(struct sink_spool *p)
+{
+	struct sink_rt_chunk *c = list_pop(&p->queue);
+	if (p->next - p->first == p->places) {
+		lose(p, p->info[p->first++ % p->places].events);
+	}
+	uint64_t number = p->next;
+	uint32_t generation = p->generation;
+	p->busy = true;
+	pthread_mutex_unlock(&p->lock);
+	int err = open_file(p);
+	if (err == 0) {
+		prepare(p, c, number);
+		err = transfer(p->fd, c->data, p->place_bytes,
+			       number % p->places * p->place_bytes, true);
+	}
+	pthread_mutex_lock(&p->lock);
+	p->busy = false;
+	p->error = err;
+	if (generation != p->generation) {
+		/* Nobody wants it any more. */
+	} else if (err < 0) {
+		lose(p, c->events);
+	} else {
+		p->info[number % p->places] =
+			(struct place){c->bytes, c->events, c->last_time, c->cpu};
+		p->next++;
+	}
+	free(c);
+}
+
+static void load_one(struct sink_spool *p)
+{
+	uint64_t number = p->first;
+	struct place at = p->info[number % p->places];
+	uint32_t generation = p->generation;
+	p->busy = true;
+	pthread_mutex_unlock(&p->lock);
+	struct sink_rt_chunk *c = malloc(sizeof *c + p->place_bytes);
+	int err = c ? transfer(p->fd, c->data, at.bytes, number % p->places * p->place_bytes, false)
+		    : -ENOMEM;
+	pthread_mutex_lock(&p->lock);
+	p->busy = false;
+	if (generation != p->generation) {
+		free(c);
+		return;
+	}
+	p->first++;
+	if (err < 0) {
+		p->error = err;
+		lose(p, at.events);
+		free(c);
+		return;
+	}
+	c->last_time = at.last_time;
+	c->bytes = at.bytes;
+	c->cap = at.bytes; /* nothing is added any more */
+	c->events = at.events;
+	c->cpu = at.cpu;
+	list_push(&p->ready, c);
+}
+
+static void *thread_main(void *arg)
+{
+	struct sink_spool *p = arg;
+	pthread_setname_np(pthread_self(), "etw-spool");
+	pthread_mutex_lock(&p->lock);
+	while (!p->stopping) {
+		bool wanted = p->reading && p->ready.count < READY_MAX;
+		if (wanted && p->first < p->next) {
+			load_one(p);
+		} else if (wanted && p->queue.count > 0) {
+			list_push(&p->ready, list_pop(&p->queue));
+		} else if (p->queue.count > 0) {
+			store_one(p);
+		} else {
+			pthread_cond_wait(&p->wake, &p->lock);
+		}
+	}
+	pthread_mutex_unlock(&p->lock);
+	return NULL;
+}
+
+/* ---- producer --------------------------------------------------------------------------------- */
+
+static void free_list(struct sink_rt_list *l)
+{
+	struct sink_rt_chunk *c;
+	while ((c = list_pop(l)) != NULL) {
+		free(c);
+	}
+}
+
+static void free_spool(struct sink_spool *p)
+{
+	free_list(&p->queue);
+	free_list(&p->ready);
+	base_close(&p->fd);
+	free(p->info);
+	free(p->path);
+	free(p);
+}
+
+int sink_spool_create(const struct sink *s, struct sink_spool **ret)
+{
+	const struct sink_options *o = &s->options;
+	const struct etl_header_args *h = &s->identity.header;
+	uint64_t places = o->spool_bytes / s->buffer_bytes;
+	struct sink_spool *p = calloc(1, sizeof *p);
+	if (!p) {
+		return -ENOMEM;
+	}
+	p->fd = -1;
+	p->place_bytes = s->buffer_bytes;
+	p->places = BASE_MAX(places, PLACES_LEAST);
+	p->clock = (h->clock_type & 7) | h->perf_freq << 3;
+	p->start_filetime = h->start_filetime;
+	p->start_raw = h->start_raw;
+	p->queue_most = BASE_MAX(o->maximum_buffers, QUEUE_BYTES / s->buffer_bytes);
+	p->path = strdup(o->spool_path);
+	p->info = calloc(p->places, sizeof *p->info);
+	if (!p->path || !p->info) {
+		free_spool(p);
+		return -ENOMEM;
+	}
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_cond_init(&p->wake, NULL);
+	sigset_t all, old;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	int err = pthread_create(&p->thread, NULL, thread_main, p);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (err != 0) {
+		free_spool(p);
+		return -err;
+	}
+	*ret = p;
+	return 0;
+}
+
+void sink_spool_put(struct sink_spool *p, struct sink_rt_chunk *c)
+{
+	pthread_mutex_lock(&p->lock);
+	if (p->queue.count >= p->queue_most) {
+		lose(p, c->events); /* the disk is far behind */
+		free(c);
+	} else {
+		list_push(&p->queue, c);
+		pthread_cond_signal(&p->wake);
+	}
+	pthread_mutex_unlock(&p->lock);
+}
+
+enum sink_spool_state sink_spool_take(struct sink_spool *p, struct sink_rt_chunk **ret)
+{
+	enum sink_spool_state r = SINK_SPOOL_EMPTY;
+	pthread_mutex_lock(&p->lock);
+	*ret = list_pop(&p->ready);
+	bool more = p->busy || p->first < p->next || p->queue.count > 0;
+	if (*ret) {
+		r = SINK_SPOOL_ONE;
+	} else if (more) {
+		r = SINK_SPOOL_WAIT;
+	}
+	p->reading = *ret != NULL || more;
+	if (more && p->ready.count < READY_MAX) {
+		pthread_cond_signal(&p->wake);
+	}
+	pthread_mutex_unlock(&p->lock);
+	return r;
+}
+
+void sink_spool_return(struct sink_spool *p, struct sink_rt_chunk *c)
+{
+	pthread_mutex_lock(&p->lock);
+	c->next = p->ready.head;
+	p->ready.head = c;
+	p->ready.tail = p->ready.tail ? p->ready.tail : c;
+	p->ready.count++;
+	p->reading = false; /* nobody has room */
+	pthread_mutex_unlock(&p->lock);
+}
+
+void sink_spool_losses(struct sink_spool *p, uint64_t *inout_events, uint64_t *inout_buffers)
+{
+	pthread_mutex_lock(&p->lock);
+	*inout_events += p->lost_events;
+	*inout_buffers += p->lost_buffers;
+	pthread_mutex_unlock(&p->lock);
+}
+
+void sink_spool_clear(struct sink_spool *p)
+{
+	pthread_mutex_lock(&p->lock);
+	free_list(&p->queue);
+	free_list(&p->ready);
+	p->first = p->next;
+	p->reading = false;
+	p->generation++;
+	pthread_mutex_unlock(&p->lock);
+}
+
+void sink_spool_destroy(struct sink_spool *p)
+{
+	pthread_mutex_lock(&p->lock);
+	p->stopping = true;
+	pthread_cond_signal(&p->wake);
+	pthread_mutex_unlock(&p->lock);
+	pthread_join(p->thread, NULL);
+	if (p->fd >= 0) {
+		unlink(p->path);
+	}
+	pthread_cond_destroy(&p->wake);
+	pthread_mutex_destroy(&p->lock);
+	free_spool(p);
+}
+
+void sink_spool_forget(struct sink_spool *p)
+{
+	free_spool(p);
+}

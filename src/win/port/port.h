@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * openetw-port: what the compiler drivers openetw-cc and openetw-c++ do to sources that were written
+ * for Windows' compiler, file system and integer sizes. A program of its own: it is of no library.
+ */
+#ifndef WIN_PORT_PORT_H
+#define WIN_PORT_PORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* Preprocessed C or C++ on standard input, the same with a `long` of 32 bits on standard output: the
+ * types and the literals in files that lie in none of the folders `foreign` and that the preprocessor
+ * does not call system headers. Returns 0, or 1 with a message. */
+int port_llp64(char **foreign, int count);
+
+/* Writes into `out` a header for each #include of the sources, and of what they include, that this
+ * file system does not find as it is spelled: backslashes, or another case. Headers that lie in the
+ * first `scanned` folders are looked into. Prints the folder to give to the compiler with -I when
+ * there is any. Returns 0, or 1 with a message. */
+int port_includes(const char *out, char **folders, int scanned, int folder_count, char **files,
+		  int file_count);
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Include spellings. A file system of Windows finds "Sub\File.H" where this one has sub/file.h. For
+ * each such line a small header of exactly that name is written, which includes the real one; the
+ * sources are not touched.
+ */
+#include "port.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A name with ".." may climb this far and still stay in the folder that is ours. */
+#define DEPTH 8
+#define DEEP  "/0/0/0/0/0/0/0/0"
+
+struct search {
+	const char *out;
+	char **folders;
+	int scanned, folder_count;
+	char **seen;
+	size_t seen_count;
+	bool any, failed;
+};
+
+static bool is_file(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* The entry of `folder` that is `name` in some case, into `ret` (NAME_MAX + 1). */
+static bool find_entry(const char *folder, const char *name, char *ret)
+{
+	DIR *d = opendir(*folder ? folder : ".");
+	struct dirent *e;
+	bool found = false;
+	while (d && !found && (e = readdir(d)) != NULL) {
+		found = strcasecmp(e->d_name, name) == 0;
+		if (found) {
+			strcpy(ret, e->d_name);
+		}
+	}
+	if (d) {
+		closedir(d);
+	}
+	return found;
+}
+
+/* folder/name as a path that exists, part by part in any case; '/' separates. */
+static bool find_path(const char *folder, const char *name, char *ret)
+{
+	char path[PATH_MAX];
+	if (snprintf(path, sizeof path, "%s", folder) >= (int)sizeof path) {
+		return false;
+	}
+	while (*name) {
+		size_t n = strcspn(name, "/");
+		char part[NAME_MAX + 1], entry[NAME_MAX + 1];
+		size_t len = strlen(path);
+		if (n > NAME_MAX || len + n + 2 > sizeof path) {
+			return false;
+		}
+		memcpy(part, name, n);
+		part[n] = 0;
+		name += n + (name[n] == '/');
+		if (n == 0 || strcmp(part, ".") == 0) {
+			continue;
+		}
+		snprintf(path + len, sizeof path - len, "/%s", part);
+		if (access(path, F_OK) != 0) {
+			path[len] = 0;
+			if (!find_entry(path, part, entry)) {
+				return false;
+			}
+			snprintf(path + len, sizeof path - len, "/%s", entry);
+		}
+	}
+	return is_file(path) && realpath(path, ret) != NULL;
+}
+
+static bool make_folders(char *path)
+{
+	for (char *p = path + 1; *p; p++) {
+		if (*p == '/') {
+			*p = 0;
+			bool ok = mkdir(path, 0777) == 0 || errno == EEXIST;
+			*p = '/';
+			if (!ok) {
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+/* The header called `name` that includes `target`. */
+static void write_forward(struct search *s, const char *name, const char *target)
+{
+	char path[PATH_MAX], text[PATH_MAX + 64], old[PATH_MAX + 64] = "";
+	int climbs = 0;
+	for (const char *p = name; (p = strstr(p, "../")) != NULL; p += 3) {
+		climbs++;
+	}
+	if (climbs > DEPTH || *name == '/' ||
+	    snprintf(path, sizeof path, "%s" DEEP "/%s", s->out, name) >= (int)sizeof path ||
+	    !make_folders(path)) {
+		fprintf(stderr, "openetw-port: no header can stand for #include \"%s\"\n", name);
+		s->failed = true;
+		return;
+	}
+	snprintf(text, sizeof text, "#include \"%s\"\n", target);
+	FILE *f = fopen(path, "r");
+	if (f) {
+		old[fread(old, 1, sizeof old - 1, f)] = 0;
+		fclose(f);
+	}
+	if (strcmp(old, text) != 0) {
+		/* Replaced in one step: another compiler may be reading it. */
+		char fresh[PATH_MAX + 16];
+		snprintf(fresh, sizeof fresh, "%s.%d~", path, (int)getpid());
+		f = fopen(fresh, "w");
+		bool ok = f && fputs(text, f) >= 0;
+		if ((f && fclose(f) != 0) || !ok || rename(fresh, path) != 0) {
+			fprintf(stderr, "openetw-port: %s: %s\n", path, strerror(errno));
+			s->failed = true;
+			return;
+		}
+	}
+	s->any = true;
+}
+
+static void scan_file(struct search *s, const char *path);
+
+/* One line's `name`, in <> or "" (then the folder of the file that includes comes first). */
+static void look_up(struct search *s, const char *name, bool quoted, const char *folder)
+{
+	char plain[PATH_MAX], found[PATH_MAX];
+	bool backslash = strchr(name, '\\') != NULL;
+	snprintf(plain, sizeof plain, "%s", name);
+	for (char *p = plain; *p; p++) {
+		*p = *p == '\\' ? '/' : *p;
+	}
+	for (int i = quoted ? -1 : 0; i < s->folder_count; i++) {
+		const char *in = i < 0 ? folder : s->folders[i];
+		if (!find_path(in, plain, found)) {
+			continue;
+		}
+		char exact[2 * PATH_MAX];
+		snprintf(exact, sizeof exact, "%s/%s", *in ? in : ".", name);
+		if (backslash || !is_file(exact)) {
+			write_forward(s, name, found);
+		}
+		if (i < s->scanned) {
+			scan_file(s, found);
+		}
+		return;
+	}
+	/* The system's own headers have small letters only, nearly all of them. */
+	char lower[PATH_MAX], in_system[PATH_MAX + 32];
+	for (size_t i = 0; i <= strlen(plain); i++) {
+		lower[i] = (char)tolower((unsigned char)plain[i]);
+	}
+	snprintf(in_system, sizeof in_system, "/usr/include/%s", plain);
+	if (!is_file(in_system)) {
+		snprintf(in_system, sizeof in_system, "/usr/include/%s", lower);
+		if (is_file(in_system)) {
+			write_forward(s, name, in_system);
+		}
+	}
+}
+
+/* An #include of a comment does no harm: it finds what it finds. */
+static void scan_file(struct search *s, const char *path)
+{
+	char real[PATH_MAX], line[4096], folder[PATH_MAX];
+	if (!realpath(path, real)) {
+		return; /* the compiler says so */
+	}
+	for (size_t i = 0; i < s->seen_count; i++) {
+		if (strcmp(s->seen[i], real) == 0) {
+			return;
+		}
+	}
+	char **seen = realloc(s->seen, (s->seen_count + 1) * sizeof *seen);
+	if (!seen) {
+		s->failed = true;
+		return;
+	}
+	s->seen = seen;
+	seen[s->seen_count] = strdup(real);
+	if (!seen[s->seen_count]) {
+		s->failed = true;
+		return;
+	}
+	s->seen_count++;
+	snprintf(folder, sizeof folder, "%s", real);
+	*strrchr(folder, '/') = 0;
+	FILE *f = fopen(real, "r");
+	while (f && fgets(line, sizeof line, f)) {
+		char *p = line;
+		p += strspn(p, "\xef\xbb\xbf \t");
+		if (*p++ != '#') {
+			continue;
+		}
+		p += strspn(p, " \t");
+		if (strncmp(p, "include", 7) != 0) {
+			continue;
+		}
+		p += 7;
+		p += strncmp(p, "_next", 5) == 0 ? 5 : 0;
+		p += strspn(p, " \t");
+		char close = *p == '<' ? '>' : '"';
+		char *end = *p == '<' || *p == '"' ? strchr(p + 1, close) : NULL;
+		if (end) {
+			*end = 0;
+			look_up(s, p + 1, close == '"', folder);
+		}
+	}
+	if (f) {
+		fclose(f);
+	}
+}
+
+int port_includes(const char *out, char **folders, int scanned, int folder_count, char **files,
+		  int file_count)
+{
+	char absolute[PATH_MAX];
+	struct search s = {
+		.out = out, .folders = folders, .scanned = scanned, .folder_count = folder_count};
+	if (*out != '/') {
+		char here[PATH_MAX / 2];
+		if (!getcwd(here, sizeof here) ||
+		    snprintf(absolute, sizeof absolute, "%s/%s", here, out) >= (int)sizeof absolute) {
+			fputs("openetw-port: the path of the folder is too long\n", stderr);
+			return 1;
+		}
+		s.out = absolute;
+	}
+	for (int i = 0; i < file_count; i++) {
+		scan_file(&s, files[i]);
+	}
+	if (s.any) {
+		printf("%s" DEEP "\n", s.out);
+	}
+	for (size_t i = 0; i < s.seen_count; i++) {
+		free(s.seen[i]);
+	}
+	free(s.seen);
+	return s.failed;
+}

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+# Filters of an enable by the command's options: each session gets exactly what its own say.
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+P=Test.Filter
+# ids are 1 to 4 in turn, keywords 1, 2, 4, 8 likewise
+start() { # start NAME OPTIONS…
+	n=$1
+	shift
+	run_status 0 openetw start "$n" -o "$n.etl" -p $P "$@"
+}
+start all
+start ids --event-id 1,3
+start others --event-id '!1,3'
+start exe --exe 'web;emit'
+start foreign --exe web
+start group --container /
+start nogroup --container 4f66ad9a0b2e
+start keywords -k 0x2
+start stacks --stack-id 2
+start levels --stack-level '4:0x8'
+"$HELPERS/emit" $P 400 wait >out
+sed -n 's/attempts 400 ok //p' out | grep -q 400 || fail "emit: $(cat out)"
+for s in all ids others exe foreign group nogroup keywords stacks levels; do
+	run_status 0 openetw stop $s
+done
+events() { count "$1.etl" '"id":[1-4],'; }
+expect "all" "$(events all)" 400
+expect "--event-id" "$(events ids)" 200
+expect "only these" "$(count ids.etl '"id":[24],')" 0
+expect "--event-id !" "$(events others)" 200
+expect "not these" "$(count others.etl '"id":[13],')" 0
+expect "--exe" "$(events exe)" 400
+expect "another --exe" "$(events foreign)" 0
+expect "--container" "$(events group)" 400
+expect "another --container" "$(events nogroup)" 0
+expect "keywords" "$(events keywords)" 100
+stacks() { openetw dump --quiet --json --stacks "$1.etl" | grep '"stack":' | grep -o '"id":[1-4],' | sort | uniq -c | tr -s ' '; }
+expect "--stack-id" "$(stacks stacks)" ' 100 "id":2,'
+expect "events without stacks" "$(events stacks)" 400
+expect "--stack-level" "$(stacks levels)" ' 100 "id":4,'
+
+# by name, TraceLogging only
+run_status 0 openetw start name -o name.etl -p OpenETW.Sample.Hello --event-name Order
+run_status 0 openetw start noname -o noname.etl -p OpenETW.Sample.Hello --event-name '!Order'
+"$SAMPLES/hello-tracelogging" 3 1 >/dev/null
+run_status 0 openetw stop name
+run_status 0 openetw stop noname
+[ "$(count name.etl '"event":"Order"')" -gt 0 ] || fail "--event-name"
+expect "--event-name" "$(openetw dump --quiet --json name.etl | grep Sample.Hello | grep -vc '"event":"Order"')" 0
+expect "--event-name !" "$(count noname.etl '"event":"Order"')" 0
+[ "$(count noname.etl Sample.Hello)" -gt 0 ] || fail "--event-name !"
+
+# mistakes name the option and what it takes
+run_status 2 openetw start bad -o bad.etl -p $P --event-id 1,x
+says '--event-id takes up to 64 numbers' err "--event-id"
+run_status 2 openetw start bad -o bad.etl -p $P --stack-level high
+says '--stack-level takes a level' err "--stack-level"
+run_status 0 openetw list --json
+[ ! -s out ] || fail "a session is left: $(cat out)"
+
+# in a collector's file
+mkdir -p "$XDG_CONFIG_HOME/openetw/collectors"
+cat >"$XDG_CONFIG_HOME/openetw/collectors/saved.conf" <<END
+LogFileMode = 0x1
+FileName = $T/saved.etl
+[$P]
+EventIdFilter = 4
+ExecutableFilter = emit
+END
+run_status 0 openetw logman start saved
+"$HELPERS/emit" $P 40 wait >out
+run_status 0 openetw logman stop saved
+expect "a collector's filters" "$(events saved)" 10

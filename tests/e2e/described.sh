@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+# Programs that carry their manifest: their events decode where they ran, also when the program is gone, and
+# the file they were recorded into decodes anywhere.
+. "$(dirname "$0")/lib.sh"
+root=$(cd "$(dirname "$0")/../.." && pwd)
+man=$root/samples/manifest-generated/kitchen.man
+guid=f3c1a5a0-6a0e-4b2c-9d0b-2f6f4a7c1e11
+kept() { ls "$XDG_DATA_HOME/openetw/binaries" 2>/dev/null | grep -c '\.oews$'; }
+kitchen() { openetw dump -q --json "$@" | grep 'OpenETW-Sample-Kitchen'; }
+
+cp "$SAMPLES/manifest-generated/manifest-generated" "$T/program" || fail "copy"
+strip "$T/program" 2>/dev/null || :
+export LD_LIBRARY_PATH="$OPENETW_BUILD" # the copy lies elsewhere
+record() { openetw run -p "{$guid}::255" "$@" -- "$T/program" 2 2>"$T/said" || fail "run: $(cat "$T/said")"; }
+record -o "$T/k.etl"
+expect "descriptions kept" "$(kept)" 1
+record -o "$T/again.etl" -m circular --max-size 4MB
+expect "descriptions kept after a second run" "$(kept)" 1
+
+# A session that was stopped by somebody who knows nothing of this file has it in the machine's place only.
+rm "$T/program"
+kitchen "$T/k.etl" >"$T/here"
+expect "events decoded where the program was" "$(wc -l <"$T/here")" 9
+openetw wevtutil gp OpenETW-Sample-Kitchen /ge /gm >"$T/gp" || fail "gp of what a program carries"
+grep -q '^    name: win:Informational$' "$T/gp" || fail "gp: $(cat "$T/gp")"
+kitchen --manifest "$man" "$T/k.etl" >"$T/manifest"
+cmp "$T/here" "$T/manifest" || fail "the manifest says something else than the program"
+
+# Elsewhere: no program, no manifest, no copy of its description.
+mv "$XDG_DATA_HOME" "$T/gone"
+openetw wevtutil gp OpenETW-Sample-Kitchen >/dev/null 2>&1 && fail "still known"
+mkdir "$T/elsewhere"
+cp "$T/k.etl" "$T/again.etl" "$T/elsewhere"
+cd "$T/elsewhere" || fail "cd"
+kitchen k.etl >"$T/there"
+cmp "$T/here" "$T/there" || fail "decoded elsewhere: $(cat "$T/there")"
+expect "events of the circular file" "$(kitchen again.etl | wc -l)" 9
+openetw wevtutil qe k.etl /f:text '/q:*[System[EventID=1]]' /c:1 >"$T/text" || fail "qe"
+grep -q '^  Source: OpenETW-Sample-Kitchen$' "$T/text" || fail "no name of the provider: $(cat "$T/text")"
+grep -q 'Ada' "$T/text" || fail "no message: $(cat "$T/text")"
+openetw merge -o merged.etl k.etl again.etl >/dev/null 2>&1 || fail "merge"
+expect "events of the merged file" "$(kitchen merged.etl | wc -l)" 18
+
+# Installed manifests do the same for programs that carry nothing.
+cd "$T" || fail "cd"
+mv "$T/gone" "$XDG_DATA_HOME"
+rm -r "$XDG_DATA_HOME/openetw"
+command -v cc >/dev/null 2>&1 || skip "no C compiler for the rest"
+openetw mc -noembed "$man" || fail "mc -noembed"
+cc -I. -I"$root/include/etw" -I"$root/include/etw/win" "$root"/samples/manifest-generated/*.c -o plain \
+	-L"$OPENETW_BUILD" -letw "-Wl,-rpath,$OPENETW_BUILD" || fail "cc"
+printf '#include "winver.h"\n#include "kitchen.rc"\n1 ICON "a.ico"\n' >app.rc
+openetw rc /nologo /fo app_rc.o app.rc || fail "rc"
+cc -I. -I"$root/include/etw" -I"$root/include/etw/win" "$root"/samples/manifest-generated/*.c app_rc.o -o with_rc \
+	-Wl,--gc-sections -L"$OPENETW_BUILD" -letw "-Wl,-rpath,$OPENETW_BUILD" || fail "cc"
+openetw run -p "{$guid}::255" -o plain.etl -- ./plain 2 2>/dev/null || fail "run"
+expect "descriptions of a program without one" "$(kept)" 0
+expect "events without a description" "$(openetw dump -q --json plain.etl | grep -c '"_reason":"no schema')" 9
+openetw run -p "{$guid}::255" -o rc.etl -- ./with_rc 2 2>/dev/null || fail "run"
+expect "descriptions of a program with resources" "$(kept)" 1
+rm -r "$XDG_DATA_HOME/openetw"
+expect "events of the program with resources" "$(openetw dump -q --json rc.etl | grep -c '"event":"Order/Start"')" 2
+openetw wevtutil im /sc:user "$man" || fail "im"
+openetw run -p "OpenETW-Sample-Kitchen::255" -o plain.etl -- ./plain 2 2>/dev/null || fail "run"
+rm -r "$XDG_DATA_HOME/openetw"
+expect "events of an installed manifest" "$(kitchen plain.etl | wc -l)" 9

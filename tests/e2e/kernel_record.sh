@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+# What a program is known to do with files, disks, descriptors and memory is in the recording, exactly:
+# counts, names, offsets, bytes, results, threads.
+. "$(dirname "$0")/lib.sh"
+[ "$(id -u)" -eq 0 ] || skip "recording the kernel takes root, or CAP_BPF and CAP_PERFMON"
+
+act() { # act WHAT OPTIONS…: records it; what it said is in $T/WHAT.said, events in $T/WHAT.json
+	what=$1
+	shift
+	mkdir "$T/$what"
+	openetw record "$@" --no-stacks --only-command -o "$T/$what.etl" -- \
+		"$HELPERS/kernel_acts" "$what" "$T/$what" >"$T/$what.said" 2>"$T/err"
+	code=$?
+	if grep 'not recorded' "$T/err"; then skip "this kernel or build lacks it"; fi
+	[ $code -eq 77 ] && return 77
+	[ $code -eq 0 ] || fail "$what: $code, $(cat "$T/err")"
+	grep -q '^lost: 0 in full' "$T/err" || fail "$what, lost: $(cat "$T/err")"
+	openetw dump --quiet --json "$T/$what.etl" >"$T/$what.json" || fail "$what: the file cannot be read"
+}
+check() { # check WHAT: the program on stdin has events, said, names
+	cat - >"$T/$1.check"
+	cat >"$T/check.py" <<'END'
+import json, sys
+directory = sys.argv[1]
+said = {}
+for line in open(directory + ".said"):
+    said.update(json.loads(line))
+number = lambda v: int(v, 0) if isinstance(v, str) else v
+names, events = {}, []
+for line in open(directory + ".json"):
+    e = json.loads(line)
+    m = e["meta"]
+    e["kind"] = m["event"]
+    if e["kind"] in ("FileIo/FileCreate", "FileIo/FileRundown"):
+        names.setdefault(e["FileObject"], set()).add(e["FileName"])
+    if m.get("pid") == said["pid"] or e["kind"].startswith("DiskIo"):
+        events.append(e)
+def of(kind, **fields):
+    return [e for e in events if e["kind"] == kind and all(number(e[k]) == v for k, v in fields.items())]
+def ends(e):
+    found = [number(x["NtStatus"]) for x in of("FileIo/OperationEnd") if x["IrpPtr"] == e["IrpPtr"]]
+    return found
+def moved(e):
+    return [number(x["ExtraInfo"]) for x in of("FileIo/OperationEnd") if x["IrpPtr"] == e["IrpPtr"]]
+def equal(what, got, wanted):
+    if got != wanted:
+        sys.exit(f"{what}: {got}, wanted {wanted}")
+END
+	cat "$T/check.py" "$T/$1.check" >"$T/$1.py"
+	python3 "$T/$1.py" "$T/$1" || fail "$1: what was recorded is not what was done"
+}
+
+act files --file
+check files <<'END'
+here = lambda e, name: directory + "/" + name in names.get(e["FileKey"], ())
+opened = [e for e in of("FileIo/Create") if e["OpenPath"].startswith(directory + "/")]
+equal("opened", [(e["OpenPath"][len(directory) + 1:], ends(e)) for e in opened],
+      [("one", [0]), ("two", [0]), ("none", [0xC0000034]), ("folder", [0]), ("folder", [0]), ("two", [0]),
+       ("left", [0])])
+equal("dispositions", [number(e["CreateOptions"]) >> 24 for e in opened], [2, 1, 1, 2, 1, 1, 5])
+equal("directories", [number(e["CreateOptions"]) & 1 for e in opened], [0, 0, 0, 1, 1, 0, 0])
+write = [e for e in of("FileIo/Write") if e["FileKey"] in names and (here(e, "one") or here(e, "left"))]
+equal("written", [(e["Offset"], e["IoSize"], ends(e), moved(e)) for e in write],
+      [(1000 * i, 1000, [0], [1000]) for i in range(5)] + [(5000, 500, [0], [500]), (5500, 7, [0], [7]),
+      (5507, 9, [0], [9]), (0, 11, [0], [11])])
+read = [e for e in of("FileIo/Read") if e["FileKey"] in names and here(e, "two")]
+equal("read", [(e["Offset"], e["IoSize"], ends(e), moved(e)) for e in read],
+      [(10 * i, 100, [0], [100]) for i in range(4)] + [(5400, 2000, [0], [100]), (0, 50, [0], [50])])
+equal("flushed", [here(e, "one") for e in of("FileIo/Flush")], [True])
+cut = [e for e in of("FileIo/SetInfo") if here(e, "one")]
+equal("cut", [(e["InfoClass"], number(e["ExtraInfo"])) for e in cut], [(20, 1234)])
+equal("asked", len([e for e in of("FileIo/QueryInfo") if e["FileKey"] == write[0]["FileKey"]]), 1)
+closed = [e for e in of("FileIo/Close") if here(e, "one") or here(e, "folder") or here(e, "left")]
+equal("closed", [next(iter(names[e["FileKey"]])).split("/")[-1] in ("one", "two", "folder", "left")
+                 for e in closed], [True] * 5)
+equal("closed where it was opened", [e["FileObject"] for e in closed],
+      [opened[i]["FileObject"] for i in (0, 1, 5, 4, 6)])
+equal("cleaned up", [e["FileObject"] for e in of("FileIo/Cleanup") if e["FileKey"] in
+                     {c["FileKey"] for c in closed}], [e["FileObject"] for e in closed])
+renamed = of("FileIo/RenamePath")
+equal("renamed", [(e["FileName"], e["FileKey"], ends(e)) for e in renamed],
+      [(directory + "/two", write[0]["FileKey"], [0])])
+equal("renamed, without the path", [e["FileKey"] for e in of("FileIo/Rename")], [write[0]["FileKey"]])
+equal("linked", [e["FileName"] for e in of("FileIo/SetLinkPath")], [directory + "/three"])
+equal("deleted", [(e["FileName"][len(directory) + 1:], ends(e)) for e in of("FileIo/DletePath")],
+      [("three", [0]), ("folder", [0]), ("two", [0])])
+equal("listed", [(e["Length"], ends(e)) for e in of("FileIo/DirEnum")], [(2000, [0])])
+for e in events:
+    if e["kind"].startswith("FileIo/") and "TTID" in e:
+        equal("thread of " + e["kind"], e["TTID"], said["pid"])
+END
+
+act handles --handles
+check handles <<'END'
+types = {"pipe": 4, "socket": 3, "file": 1, "directory": 2}
+made = [(number(e["Handle"]), number(e["ObjectType"])) for e in of("Object/CreateHandle")]
+gone = [(number(e["Handle"]), number(e["ObjectType"])) for e in of("Object/CloseHandle")]
+want = list(zip(said["fds"], [4, 4, 3, 3, 4, 1, 2]))
+equal("made", made[-7:], want)
+equal("closed", gone[-7:], want)
+pairs = {number(e["Handle"]): e["Object"] for e in of("Object/CreateHandle")}
+equal("one object behind a copy", pairs[said["fds"][4]], pairs[said["fds"][0]])
+END
+
+if act direct --disk; then
+	check direct <<'END'
+mine = lambda e: directory + "/direct" in names.get(e["FileObject"], ())
+written, read = [e for e in of("DiskIo/Write") if mine(e)], [e for e in of("DiskIo/Read") if mine(e)]
+equal("bytes written", sum(e["TransferSize"] for e in written), said["written"])
+equal("bytes read", sum(e["TransferSize"] for e in read), said["read"])
+flushed = [e for e in of("DiskIo/FlushBuffers") if e["IssuingThreadId"] == said["pid"]]
+equal("flushes", len(flushed), len([e for e in of("DiskIo/FlushInit") if e["IssuingThreadId"] == said["pid"]]))
+for e in written + read:
+    equal("thread", e["IssuingThreadId"], said["pid"])
+    made = [x for x in of("DiskIo/WriteInit") + of("DiskIo/ReadInit") if x["Irp"] == e["Irp"]]
+    equal("made before it was done", len(made), 1)
+    equal("by whom", (made[0]["IssuingThreadId"], made[0]["meta"]["pid"]), (said["pid"], said["pid"]))
+    assert e["HighResResponseTime"] > 0 and e["DiskNumber"] < 64, e
+END
+else
+	echo "no direct input and output on $T: disks not tested"
+fi
+
+act memory --faults --memory
+check memory <<'END'
+inside = lambda e, base, pages: base <= number(e["VirtualAddress"]) < base + pages * 4096
+zero = [number(e["VirtualAddress"]) for e in of("PageFault/DemandZeroFault") if inside(e, said["memory"], 40)]
+equal("pages of zeros", zero, [said["memory"] + 4096 * i for i in range(40)])
+copied = [number(e["VirtualAddress"]) for e in of("PageFault/CopyOnWrite") if inside(e, said["memory"], 40)]
+equal("pages copied", copied, [said["memory"] + 4096 * i for i in range(40)])
+hard = [e for e in of("PageFault/HardFault") if inside(e, said["view"], 40)]
+equal("hard faults", len(hard), said["hard"])
+for e in hard:
+    assert directory + "/paged" in names.get(e["FileObject"], ()), (e, names)
+    equal("place in the file", e["ReadOffset"], number(e["VirtualAddress"]) - said["view"])
+    equal("thread", e["TThreadId"], said["pid"])
+soft = [number(e["VirtualAddress"]) for e in of("PageFault/TransitionFault") if inside(e, said["view"], 40)]
+equal("pages of the file", soft, [said["view"] + 4096 * i for i in range(0, 40, 4)])
+def memory(kind, base):
+    return [(number(e["RegionSize"]), e["Flags"]) for e in of(kind) if number(e["BaseAddress"]) == base]
+equal("allocated", memory("PageFault/VirtualAlloc", said["memory"]), [(40 * 4096, "Commit|Reserve")])
+equal("reserved, then committed", memory("PageFault/VirtualAlloc", said["reserved"]),
+      [(3 * 4096, "Reserve"), (2 * 4096, "Commit")])
+equal("freed", memory("PageFault/VirtualFree", said["memory"]), [(4096, "Decommit"), (40 * 4096, "Release")])
+for kind in ("FileIo/MapFile", "FileIo/UnmapFile"):
+    view = [e for e in of(kind) if number(e["ViewBase"]) == said["view"]]
+    equal(kind, [(number(e["ViewSize"]), directory + "/paged" in names[e["FileObject"]]) for e in view],
+          [(40 * 4096, True)])
+END
