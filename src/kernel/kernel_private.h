@@ -63,6 +63,7 @@ struct kernel_source {
 	void (*close)(struct kernel *k, void *state);
 };
 #define KERNEL_SOURCES_MAX 8u
+extern const struct kernel_source kernel_source_memory;
 
 struct kernel_slot {
 	bool used;

@@ -24,6 +24,7 @@
 
 /* Beside perf and BPF, which every engine has. At most KERNEL_SOURCES_MAX. */
 static const struct kernel_source *const sources[] = {
+	&kernel_source_memory,
 	NULL,
 };
 
