@@ -62,10 +62,18 @@ OPENETW_API int openetw_decode_json_named(struct openetw_decoder *d, const struc
 /* Append `name=value name2="two words" list=[1,2]`. */
 OPENETW_API int openetw_decode_text(struct openetw_decoder *d, const struct _EVENT_RECORD *r,
 				    struct openetw_text *t);
+/* The same and both names. */
+OPENETW_API int openetw_decode_text_named(struct openetw_decoder *d, const struct _EVENT_RECORD *r,
+					  struct openetw_text *t, const char **ret_provider,
+					  const char **ret_event);
 
 /* Bytes of the payload last decoded that its schema does not cover: 0 when everything was explained,
  * the whole payload without a schema. Newer builds of Windows append fields. */
 OPENETW_API size_t openetw_decoder_unread(const struct openetw_decoder *d);
+
+/* Why the event last decoded could not be, or not wholly, and what to supply; "" when it was. Valid
+ * until the next call with this decoder. */
+OPENETW_API const char *openetw_decoder_reason(struct openetw_decoder *d);
 
 struct openetw_field {
 	const char *name; /* UTF-8 */

@@ -120,11 +120,32 @@ struct openetw_session {
 OPENETW_API uint32_t openetw_session_query(const char *session_name,
 					   struct openetw_session *session);
 
+/* The kernel events of a session: what it wants, what of it is missing, what recording costs. */
+struct openetw_kernel {
+	uint32_t size;		/* in: sizeof(struct openetw_kernel) */
+	uint32_t masks[8];	/* group masks, as of TraceSystemTraceEnableFlagsInfo */
+	uint32_t stacks;	/* events with stacks */
+	uint16_t stack[256];	/* group << 8 | type of each */
+	uint32_t restarts;	/* of the collector, which ended unexpectedly */
+	uint32_t collector_pid; /* 0: none runs */
+	uint64_t cpu_ns;	/* processor time of the collector, for all sessions together */
+	uint64_t memory;	/* bytes it holds */
+	char note[704];		/* what is not recorded, and why, in words; "": nothing is missing */
+};
+/* Codes as of openetw_session_loss(); ERROR_NOT_FOUND: a session without kernel events. */
+OPENETW_API uint32_t openetw_session_kernel(const char *session_name, struct openetw_kernel *kernel);
+
 /* Limits for a session that might be forgotten: `expires`, `quota_bytes` and `owner_pid` as above,
  * replacing those it had; all 0: it lives until it is stopped. The process must be in etwd's pid
  * name space. ERROR_NOT_FOUND: no such process. Private sessions have no limits. */
 OPENETW_API uint32_t openetw_session_limit(const char *session_name, uint64_t expires,
 					   uint64_t quota_bytes, uint32_t owner_pid);
+
+/* For a session in new-file mode: the next file begins whenever `seconds` are over, besides when one is
+ * full (0: only then), and only the last `keep` files stay (0: all). ERROR_INVALID_PARAMETER for
+ * other sessions. */
+OPENETW_API uint32_t openetw_session_rotate(const char *session_name, uint32_t seconds,
+					    uint32_t keep);
 
 /* The name (UTF-8, terminated, cut at `size` bytes) that the provider with these 16 bytes of GUID said
  * when it registered. ERROR_NOT_FOUND: it is not registered or did not say one. */

@@ -285,6 +285,8 @@ extern int cli_output_errno;
 uint64_t cli_printer_count(const struct cli_printer *p);
 /* Events whose payload could not be decoded for want of a schema, or only in part. */
 uint64_t cli_printer_undecoded(const struct cli_printer *p);
+/* One line for each provider of such events: how many, why, what to supply. */
+void cli_printer_explain(const struct cli_printer *p, FILE *f);
 void cli_printer_destroy(struct cli_printer *p);
 #define CLI_PRINT_OPTIONS                                                                          \
 	{0, "format", "FORMAT", "text (default), json (one object a line) or csv",                 \

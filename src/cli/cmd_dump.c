@@ -35,6 +35,7 @@ static void summary(const struct cli_args *a, const struct cli_trace *t,
 	fputs("; ", stderr);
 	cli_trace_print_loss(stderr, t);
 	fputs(t->interrupted ? "; interrupted\n" : "\n", stderr);
+	cli_printer_explain(p, stderr);
 }
 
 static int run(struct cli_args *a)

@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 
 #include "cli/controller.h"
+#include "cli/kernel_control.h"
 #include "cli/timetext.h"
 
 #include <pwd.h>
@@ -42,6 +43,19 @@ static void enabled_in(const struct cli_props *p, struct enabled *ret)
 	if (ret->count > 3) {
 		strbuf_addf(&ret->names, " and %u more", ret->count - 3);
 	}
+}
+
+/* Flags of a kernel session, how many events have stacks, and what its collector costs. */
+static bool kernel_of(const char *name, struct openetw_kernel *ret, char *flags, size_t cap)
+{
+	struct kernel_mask m;
+	*ret = (struct openetw_kernel){.size = sizeof *ret};
+	if (openetw_session_kernel(name, ret) != ERROR_SUCCESS) {
+		return false;
+	}
+	memcpy(m.word, ret->masks, sizeof m.word);
+	kernel_mask_names(&m, flags, cap);
+	return true;
 }
 
 static const char *owner_name(uint32_t uid, char *out, size_t cap)
@@ -122,6 +136,17 @@ static void print_json(const struct cli_props *p, const struct openetw_loss *l)
 			    more.owner_uid, e.count);
 		if (more.expires) {
 			strbuf_addf(&b, ",\"expires\":\"%s\"", expires);
+		}
+		struct openetw_kernel k;
+		char flags[1200];
+		if (kernel_of(p->name, &k, flags, sizeof flags)) {
+			strbuf_addf(&b,
+				    ",\"kernel\":{\"flags\":\"%s\",\"stacks\":%u,\"collectorPid\":%u,"
+				    "\"collectorCpuNs\":%llu,\"collectorMemory\":%llu,\"restarts\":%u,\"note\":",
+				    flags, k.stacks, k.collector_pid, (unsigned long long)k.cpu_ns,
+				    (unsigned long long)k.memory, k.restarts);
+			strbuf_add_json(&b, k.note, strlen(k.note));
+			strbuf_adds(&b, "}");
 		}
 		strbuf_addf(&b, ",\"quotaBytes\":%llu,\"ownerPid\":%u",
 			    (unsigned long long)more.quota_bytes, more.owner_pid);
@@ -218,6 +243,17 @@ static void print_row(const struct cli_props *p, uint64_t now)
 	if (e.count) {
 		printf("%25s%u provider%s: %s\n", "", e.count, e.count == 1 ? "" : "s", e.names.s);
 	}
+	struct openetw_kernel k;
+	char flags[1200];
+	if (kernel_of(p->name, &k, flags, sizeof flags)) {
+		cli_size_text(k.memory, size, sizeof size);
+		printf("%25skernel: %s\n", "", flags);
+		printf("%25scollector: process %u, %.3f s of processor time, %s\n", "", k.collector_pid,
+		       (double)k.cpu_ns / 1e9, size);
+		if (k.note[0]) {
+			printf("%25s%s\n", "", k.note);
+		}
+	}
 	if (ending[0]) {
 		printf("%25sends %s\n", "", ending);
 	}
@@ -261,6 +297,22 @@ static int run_list(struct cli_args *a)
 	free(all);
 	free(array);
 	return status;
+}
+
+static void print_kernel(const char *name)
+{
+	struct openetw_kernel k;
+	char flags[1200], size[32];
+	if (!kernel_of(name, &k, flags, sizeof flags)) {
+		return;
+	}
+	printf("kernel         %s; stacks with %u events\n", flags, k.stacks);
+	cli_size_text(k.memory, size, sizeof size);
+	printf("collector      process %u, %.3f s of processor time, %s for all kernel sessions\n", k.collector_pid,
+	       (double)k.cpu_ns / 1e9, size);
+	if (k.note[0]) {
+		printf("note           %s\n", k.note);
+	}
 }
 
 static int run_query(struct cli_args *a)
@@ -309,6 +361,7 @@ static int run_query(struct cli_args *a)
 	enabled_in(&p, &e);
 	printf("providers      %u%s%s\n", e.count, e.count ? ": " : "", e.count ? e.names.s : "");
 	strbuf_finish(&e.names);
+	print_kernel(p.name);
 	cli_print_totals(stdout, &p.p, known ? &l : NULL);
 	return CLI_OK;
 }

@@ -310,8 +310,9 @@ static int update_live(struct task *t)
 	t->s.maximum_buffers = p.p.MaximumBuffers;
 	t->s.flush_timer = p.p.FlushTimer;
 	t->s.maximum_file_size = p.p.MaximumFileSize;
+	ULONG flags = p.p.EnableFlags;
 	struct saved_session before = t->s;
-	static const char *const fixed[] = {"bs", "ct", "f", "a", "ow", "v", "cnf", "ul"};
+	static const char *const fixed[] = {"bs", "ct", "f", "a", "ow", "v", "ul"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(fixed); i++) {
 		if (winargs_find(w, fixed[i])) {
 			return cli_usage(w->a,
@@ -323,17 +324,28 @@ static int update_live(struct task *t)
 	if (!logman_options(w, true, &t->s)) {
 		return CLI_USAGE;
 	}
+	if (winargs_find(w, "cnf") && !(before.mode & EVENT_TRACE_FILE_MODE_NEWFILE)) {
+		return cli_usage(w->a, "-cnf cannot change while the session runs: stop and start it");
+	}
 	bool file = strcmp(before.file, t->s.file) != 0 && winargs_find(w, "o");
 	bool changed = file || before.mode != t->s.mode ||
 		       before.maximum_buffers != t->s.maximum_buffers ||
 		       before.flush_timer != t->s.flush_timer ||
 		       before.maximum_file_size != t->s.maximum_file_size;
+	for (uint32_t i = 0; i < t->s.provider_count; i++) {
+		if (controller_is_kernel(&t->s.provider[i])) { /* flags, not an enable */
+			flags = t->s.provider[i].enabled ? flags | (ULONG)t->s.provider[i].any
+							 : flags & ~(ULONG)t->s.provider[i].any;
+			changed = true;
+		}
+	}
 	if (changed && explain) {
 		puts("# the session itself changes with UpdateTrace; openetw has no verb for that");
 	}
 	if (changed && !explain) {
 		cli_props_init(&p);
 		p.p.LogFileMode = t->s.mode;
+		p.p.EnableFlags = flags; /* none would end its kernel events */
 		p.p.MaximumBuffers = t->s.maximum_buffers;
 		p.p.FlushTimer = t->s.flush_timer;
 		p.p.MaximumFileSize = t->s.maximum_file_size;
@@ -348,6 +360,9 @@ static int update_live(struct task *t)
 		}
 	}
 	for (uint32_t i = 0; i < t->s.provider_count; i++) {
+		if (controller_is_kernel(&t->s.provider[i])) {
+			continue;
+		}
 		if (explain) {
 			controller_explain_enable(stdout, t->name, &t->s.provider[i]);
 			continue;
@@ -360,6 +375,21 @@ static int update_live(struct task *t)
 			return logman_error(code, why, NULL);
 		}
 		controller_tell(&t->s.provider[i]);
+	}
+	if (!explain && winargs_find(w, "cnf")) {
+		code = openetw_session_rotate(t->name, t->s.rotate_s, t->s.keep_files);
+	}
+	if (!explain && code == 0 &&
+	    (winargs_find(w, "e") || winargs_find(w, "rf") || winargs_find(w, "m"))) {
+		struct openetw_session now = {.size = sizeof now};
+		code = openetw_session_query(t->name, &now);
+		uint64_t end = t->s.expire_s ? clock_filetime() + t->s.expire_s * 10000000ull
+					     : t->s.end_filetime;
+		code = code ? code
+			    : openetw_session_limit(t->name, end, now.quota_bytes, now.owner_pid);
+	}
+	if (code) {
+		return logman_error(code, controller_why(), NULL);
 	}
 	if (winargs_on(w, "fd") && !explain) {
 		cli_props_init(&p);
@@ -447,7 +477,7 @@ static int run(struct cli_args *a)
 {
 	static struct task t; /* large */
 	saved_init(&t.s);
-	if (!winargs_parse(a, true, logman_accept, &t.w)) {
+	if (!winargs_expand_file(a, "config") || !winargs_parse(a, true, logman_accept, &t.w)) {
 		return CLI_USAGE;
 	}
 	struct winargs *w = &t.w;

@@ -298,7 +298,7 @@ static void fill(struct monitor *m, struct line *l, const struct kevent *k)
 		struct openetw_process p = {.size = sizeof p};
 		if (openetw_state_process(m->state, k->subject_pid, k->time, &p) == ERROR_SUCCESS) {
 			snprintf(l->process, sizeof l->process, "%.63s", p.name[0] ? p.name : "?");
-			snprintf(l->path, sizeof l->path, "%s", p.command_line);
+			snprintf(l->path, sizeof l->path, "%s", k->op == KOP_START ? p.command_line : "");
 		}
 	}
 }
@@ -428,7 +428,8 @@ static bool take_kinds(struct monitor *m, struct kernel_mask *mask)
 static int watch(struct monitor *m, uint64_t duration_ns)
 {
 	uint64_t began = clock_read_system_ns();
-	struct kernel_stats s;
+	struct kernel_stats before, s;
+	kernel_feed_stats(m->feed, &before); /* with what the start cost */
 	m->live = true;
 	if (!m->json) {
 		print_title(m);
@@ -455,7 +456,7 @@ static int watch(struct monitor *m, uint64_t duration_ns)
 		fprintf(stderr, "nothing was lost; ");
 	}
 	fprintf(stderr, "this took %.1f %% of a processor\n",
-		100.0 * (double)s.cpu_ns / (double)(clock_read_system_ns() - began));
+		100.0 * (double)(s.cpu_ns - before.cpu_ns) / (double)(clock_read_system_ns() - began));
 	return CLI_OK;
 }
 

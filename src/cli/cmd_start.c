@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
+#include "cli/kernel_control.h"
 
 static const struct cli_option options[] = {
 	{'o', "output", "FILE", "log file (.etl); none: real-time or buffering only", NULL},
 	{'p', "provider", "P", "enable Name:keywords:level (repeatable)", NULL},
+	{'k', "kernel", "FLAGS", "kernel events: xperf's flags and groups joined by +, such as DiagEasy+FILE_IO", NULL},
+	{0, "stackwalk", "EVENTS", "kernel events with call stacks: Profile+CSwitch+…", NULL},
+	{0, "pids", "PIDS", "kernel events of up to 8 processes only", NULL},
 	{'r', "realtime", NULL, "deliver to live consumers", NULL},
 	{0, "low-latency", NULL, "deliver every millisecond instead of every 10", NULL},
 	{0, "expire", "TIME", "stop it after that time, whoever remembers it or not: 90s, 1h, 2d",
 	 NULL},
 	{0, "quota", "SIZE", "stop it when it has written so much: 500MB, 10GB", NULL},
 	{0, "with-pid", "PID", "stop it when this process ends ($$: with this shell)", NULL},
+	{0, "new-file-every", "TIME", "newfile mode: the next file so often, besides when one is full", NULL},
+	{0, "keep-files", "N", "newfile mode: only the last N files stay", NULL},
 	CLI_SESSION_OPTIONS,
 	CLI_ENABLE_OPTIONS,
 	{0},
@@ -39,16 +44,34 @@ static int run(struct cli_args *a)
 	if (!cli_props_from_args(a, &p, file, realtime)) {
 		return CLI_USAGE;
 	}
-	uint64_t expire = 0, quota = 0, pid = 0;
-	if (!cli_duration(a, "expire", 1000000000, 1, UINT32_MAX, &expire) ||
+	if (cli_value(a, "new-file-every", NULL) && p.p.MaximumFileSize == 0) {
+		p.p.MaximumFileSize = 1u << 20; /* by time alone */
+	}
+	uint64_t expire = 0, quota = 0, pid = 0, every = 0, keep = 0;
+	if (!cli_duration(a, "new-file-every", 1000000000, 1, 4294967, &every) ||
+	    !cli_number(a, "keep-files", 1, UINT32_MAX, &keep) ||
+	    !cli_duration(a, "expire", 1000000000, 1, UINT32_MAX, &expire) ||
 	    !cli_size(a, "quota", 1 << 20, 1, UINT32_MAX, &quota) ||
 	    !cli_number(a, "with-pid", 1, INT32_MAX, &pid)) {
 		return CLI_USAGE;
 	}
 	TRACEHANDLE h = 0;
-	uint32_t code = StartTraceA(&h, name, &p.p);
+	struct cli_kernel_wish wish = {0};
+	const char *kernel = cli_value(a, "kernel", NULL), *stacks = cli_value(a, "stackwalk", NULL);
+	if ((stacks || cli_flag(a, "pids")) && !kernel) {
+		return cli_usage(a, "--stackwalk and --pids are of kernel events: --kernel FLAGS");
+	}
+	if ((kernel && !cli_kernel_flags(a, kernel, false, &wish)) ||
+	    (stacks && !cli_kernel_stacks(a, stacks, &wish)) ||
+	    !cli_kernel_pids(a, cli_value(a, "pids", ""), &wish)) {
+		return CLI_USAGE;
+	}
+	uint32_t code = kernel ? cli_kernel_start(&h, name, &p, &wish) : StartTraceA(&h, name, &p.p);
 	if (code) {
 		return cli_fail(a, code, "cannot start '%s'", name);
+	}
+	if (kernel) {
+		cli_kernel_tell("openetw start", name);
 	}
 	for (int i = 0; i < n; i++) {
 		code = cli_provider_enable(a, h, &providers[i], 5000);
@@ -65,6 +88,14 @@ static int run(struct cli_args *a)
 					     quota << 20, (uint32_t)pid);
 		if (code) {
 			int status = cli_fail(a, code, "cannot limit '%s'", name);
+			ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
+			return status;
+		}
+	}
+	if (every || keep) {
+		code = openetw_session_rotate(name, (uint32_t)every, (uint32_t)keep);
+		if (code) {
+			int status = cli_fail(a, code, "cannot rotate the files of '%s'", name);
 			ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
 			return status;
 		}
@@ -99,7 +130,8 @@ const struct cli_command cli_start = {
 		"  openetw flush box -o crash.etl                                                  "
 		"  # write it out\n"
 		"  openetw start ring -o ring.etl -m circular --max-size 100MB -p MyCompany.Web\n"
-		"  openetw start feed -r -p MyCompany.Web; openetw live feed\n",
+		"  openetw start feed -r -p MyCompany.Web; openetw live feed\n"
+		"  openetw start machine -o machine.etl --kernel DiagEasy --stackwalk Profile+CSwitch\n",
 	.options = options,
 	.run = run,
 };

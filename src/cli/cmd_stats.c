@@ -13,6 +13,8 @@ static const struct cli_option options[] = {
 	{0, "by", "WHAT", "count by event (default), provider, process or level",
 	 "event|provider|process|level"},
 	{0, "gaps", "N", "show the N longest times without events (default 3)", NULL},
+	{0, "decode", NULL, "decode every event, and say what could not be, why, and what to supply",
+	 NULL},
 	CLI_SELECT_OPTIONS,
 	{0, "utc", NULL, "times in UTC (the default)", NULL},
 	{0, "local", NULL, "times of this machine's zone", NULL},
@@ -31,6 +33,8 @@ struct row {
 	uint16_t id;
 	uint8_t version, opcode, level;
 	bool used;
+	uint64_t undecoded, unexplained; /* events; payload bytes behind the last known field */
+	char *reason;			 /* of the first one; owned, may be NULL */
 	bool tlg;      /* its name is part of the key; else it may become known later */
 	char event[64];
 	char name[96];
@@ -74,6 +78,9 @@ struct stats {
 	struct cli_select *select;
 	struct openetw_state *state; /* NULL: nobody asks for processes */
 	bool failed, local;
+	bool decode;
+	uint64_t undecoded, partly, unexplained;
+	struct openetw_text text;
 };
 
 static uint64_t hash(const void *p, size_t n, uint64_t h)
@@ -242,6 +249,22 @@ static struct row *find_row_quick(struct stats *s, const EVENT_RECORD *e)
 	return r;
 }
 
+static void decode(struct stats *s, struct row *r, const EVENT_RECORD *e)
+{
+	openetw_text_clear(&s->text);
+	int result = openetw_decode_json(s->decoder, e, &s->text);
+	if (result == OPENETW_DECODED) {
+		uint64_t left = openetw_decoder_unread(s->decoder);
+		r->unexplained += left;
+		s->unexplained += left;
+		return;
+	}
+	s->undecoded += result == OPENETW_NO_SCHEMA;
+	s->partly += result == OPENETW_PARTLY;
+	r->undecoded++;
+	r->reason = r->reason ? r->reason : strdup(openetw_decoder_reason(s->decoder));
+}
+
 static bool event(void *ctx, const EVENT_RECORD *e)
 {
 	struct stats *s = ctx;
@@ -260,6 +283,9 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 	r->count++;
 	r->bytes += e->UserDataLength;
 	r->last = t;
+	if (s->decode) {
+		decode(s, r, e);
+	}
 	note_time(s, t);
 	note_loss(s, e, t);
 	s->events++;
@@ -339,8 +365,16 @@ static void print_row_json(const struct stats *s, const struct row *r)
 	}
 	cli_time_format(r->first, s->local, first);
 	cli_time_format(r->last, s->local, last);
-	strbuf_addf(&b, ",\"count\":%llu,\"bytes\":%llu,\"first\":\"%s\",\"last\":\"%s\"}",
+	strbuf_addf(&b, ",\"count\":%llu,\"bytes\":%llu,\"first\":\"%s\",\"last\":\"%s\"",
 		    (unsigned long long)r->count, (unsigned long long)r->bytes, first, last);
+	if (r->undecoded) {
+		strbuf_addf(&b, ",\"undecoded\":%llu,\"reason\":", (unsigned long long)r->undecoded);
+		strbuf_add_json(&b, r->reason ? r->reason : "", strlen(r->reason ? r->reason : ""));
+	}
+	if (r->unexplained) {
+		strbuf_addf(&b, ",\"unexplainedBytes\":%llu", (unsigned long long)r->unexplained);
+	}
+	strbuf_addc(&b, '}');
 	puts(b.failed ? "{}" : b.s);
 	strbuf_finish(&b);
 }
@@ -431,6 +465,31 @@ static void print_losses_json(const struct stats *s)
 	}
 }
 
+/* Cut down, so that 100 % means all. */
+static double decoded_percent(const struct stats *s)
+{
+	uint64_t good = s->events - s->undecoded - s->partly;
+	return s->events ? (double)(good * 10000 / s->events) / 100.0 : 100.0;
+}
+
+static void print_decoded(const struct stats *s)
+{
+	printf("decoded %.2f %%: %llu without schema, %llu partly; unexplained bytes: %llu\n",
+	       decoded_percent(s), (unsigned long long)s->undecoded, (unsigned long long)s->partly,
+	       (unsigned long long)s->unexplained);
+	for (size_t i = 0; i < s->used; i++) {
+		const struct row *r = &s->rows[i];
+		if (r->undecoded) {
+			printf("  %llu: %s\n", (unsigned long long)r->undecoded,
+			       r->reason ? r->reason : "");
+		}
+		if (r->unexplained) {
+			printf("  %s %s: %llu bytes behind the fields that its schema has\n", r->name,
+			       r->event, (unsigned long long)r->unexplained);
+		}
+	}
+}
+
 static void print_text(const struct stats *s, const struct cli_trace *t)
 {
 	char from[CLI_TIME_TEXT_SIZE], to[CLI_TIME_TEXT_SIZE], text[64];
@@ -460,6 +519,9 @@ static void print_text(const struct stats *s, const struct cli_trace *t)
 	if (s->outside) {
 		printf("clock: %llu events lie outside the times of the header\n",
 		       (unsigned long long)s->outside);
+	}
+	if (s->decode) {
+		print_decoded(s);
 	}
 	static const char *const columns[] = {
 		"PROVIDER                                ID VER  OP  EVENT", "PROVIDER", "PROCESS",
@@ -495,10 +557,16 @@ static void print_json(const struct stats *s, const struct cli_trace *t)
 	cli_time_format(s->last, s->local, to);
 	printf("{\"total\":{\"events\":%llu,\"kinds\":%zu,\"bytes\":%llu,\"first\":\"%s\",\"last\":"
 	       "\"%s\","
-	       "\"eventsLost\":%llu,\"buffersLost\":%llu,\"backwards\":%llu,\"outside\":%llu}}\n",
+	       "\"eventsLost\":%llu,\"buffersLost\":%llu,\"backwards\":%llu,\"outside\":%llu",
 	       (unsigned long long)s->events, s->used, (unsigned long long)s->bytes, from, to,
 	       (unsigned long long)t->lost_events, (unsigned long long)t->lost_buffers,
 	       (unsigned long long)s->backwards, (unsigned long long)s->outside);
+	if (s->decode) {
+		printf(",\"decodedPercent\":%.2f,\"undecoded\":%llu,\"partly\":%llu,\"unexplainedBytes\":%llu",
+		       decoded_percent(s), (unsigned long long)s->undecoded,
+		       (unsigned long long)s->partly, (unsigned long long)s->unexplained);
+	}
+	printf("}}\n");
 }
 
 static int count(struct cli_args *a, struct stats *s)
@@ -552,6 +620,7 @@ static int run(struct cli_args *a)
 					       : BY_PROVIDER;
 	s->gap_wanted = 3;
 	s->local = cli_flag(a, "local");
+	s->decode = cli_flag(a, "decode");
 	int status = CLI_USAGE;
 	if (cli_number(a, "gaps", 0, GAPS_MAX, &s->gap_wanted) &&
 	    (s->select = cli_select_create(a, true)) != NULL) {
@@ -568,6 +637,10 @@ static int run(struct cli_args *a)
 	openetw_state_destroy(s->state);
 	openetw_decoder_destroy(s->decoder);
 	cli_select_destroy(s->select);
+	for (size_t i = 0; i < s->cap; i++) {
+		free(s->rows[i].reason);
+	}
+	openetw_text_free(&s->text);
 	free(s->rows);
 	free(s);
 	return status;
@@ -585,7 +658,8 @@ const struct cli_command cli_stats = {
 		   "shows ({\"loss\":{what, from,\n"
 		   "to, cpu, buffers}}; what: events, buffers, backup, missing, overwritten, latest) and at last {\"total\":{events, "
 		   "kinds, bytes, first, last,\n"
-		   "eventsLost, buffersLost, backwards, outside}}.\n\n"
+		   "eventsLost, buffersLost, backwards, outside}}; with --decode also\n"
+		   "decodedPercent, undecoded, partly, unexplainedBytes there, and undecoded, reason, unexplainedBytes of rows.\n\n"
 		   "Examples:\n"
 		   "  openetw stats web.etl\n"
 		   "  openetw stats --by process --level error web.etl\n"

@@ -20,6 +20,8 @@ static int run(struct cli_args *a)
 		cli_props_init(&p);
 		p.p.LogFileNameOffset = 0;
 		ControlTraceA(0, a->words[i], &p.p, EVENT_TRACE_CONTROL_FLUSH);
+		struct openetw_kernel kernel = {.size = sizeof kernel};
+		bool of_kernel = openetw_session_kernel(a->words[i], &kernel) == ERROR_SUCCESS;
 		bool known = openetw_session_loss(a->words[i], &loss) == ERROR_SUCCESS;
 		cli_props_init(&p);
 		uint32_t code = ControlTraceA(0, a->words[i], &p.p, EVENT_TRACE_CONTROL_STOP);
@@ -31,6 +33,12 @@ static int run(struct cli_args *a)
 			printf("session '%s' stopped%s%s\n", a->words[i], p.file[0] ? ": " : "",
 			       p.file);
 			cli_print_totals(stdout, &p.p, known ? &loss : NULL);
+			if (of_kernel) {
+				char size[32];
+				cli_size_text(kernel.memory, size, sizeof size);
+				printf("collector of kernel events: %.3f s of processor time, %s%s%s\n",
+				       (double)kernel.cpu_ns / 1e9, size, kernel.note[0] ? "; " : "", kernel.note);
+			}
 		}
 	}
 	return status;

@@ -92,7 +92,8 @@ static int run_start(const struct winargs *w, const char *name, struct saved_ses
 {
 	const char *what = NULL;
 	struct tracelog_filters f;
-	if (!tracelog_describe(w, name, s) || !tracelog_filters(w, &f)) {
+	struct cli_kernel_wish more;
+	if (!tracelog_describe(w, name, s) || !tracelog_filters(w, &f) || !tracelog_kernel(w, &more)) {
 		return CLI_USAGE;
 	}
 	if (winargs_on(w, "explain")) {
@@ -107,7 +108,7 @@ static int run_start(const struct winargs *w, const char *name, struct saved_ses
 	struct cli_props p;
 	bool kernel = strcasecmp(name, CONTROLLER_KERNEL_SESSION) == 0;
 	bare.provider_count = kernel ? s->provider_count : 0;
-	uint32_t code = controller_start(&bare, &what);
+	uint32_t code = controller_start_kernel(&bare, &more, &what);
 	if (code) {
 		return tracelog_fail(code, NULL);
 	}
@@ -173,6 +174,13 @@ static int run_control(const struct winargs *w, const char *name, ULONG control,
 		saved_init(&wish);
 		if (!tracelog_describe(w, name, &wish)) {
 			return CLI_USAGE;
+		}
+		/* The kernel's session is described anew, as on its start; others keep what they have. */
+		p.p.EnableFlags = before.p.EnableFlags;
+		for (uint32_t i = 0; i < wish.provider_count; i++) {
+			if (controller_is_kernel(&wish.provider[i])) {
+				p.p.EnableFlags = (ULONG)wish.provider[i].any;
+			}
 		}
 		p.p.LogFileMode = before.p.LogFileMode | (wish.mode & EVENT_TRACE_REAL_TIME_MODE);
 		p.p.MaximumBuffers = wish.maximum_buffers;
@@ -240,15 +248,35 @@ static int run_autologger(const struct winargs *w, const char *name, struct save
 	return CLI_OK;
 }
 
+/* -systemrundown: what there is, once more. */
+static int run_rundown(const struct winargs *w)
+{
+	struct cli_props p;
+	const char *name = winargs_value(w, "systemrundown", CONTROLLER_KERNEL_SESSION);
+	uint32_t code = cli_session_query(name, &p);
+	code = code ? code : cli_kernel_capture(p.p.Wnode.HistoricalContext);
+	return code ? tracelog_fail(code, name) : (status_ok(), CLI_OK);
+}
+
+static int run_interval(const struct winargs *w)
+{
+	uint32_t interval = 0, source = 0;
+	if (!winargs_u32(w, "SetProfInt", 0, 1, UINT32_MAX, &interval)) {
+		return CLI_USAGE;
+	}
+	const struct winarg *g = winargs_find(w, "SetProfInt");
+	if (g->count > 1 && !winargs_u32(w, "SetProfInt", 1, 0, UINT32_MAX, &source)) {
+		return CLI_USAGE;
+	}
+	uint32_t code = cli_kernel_set_interval(source, interval);
+	return code ? tracelog_fail(code, NULL) : (status_ok(), CLI_OK);
+}
+
 static int refuse(const struct winargs *w)
 {
 	static const struct {
 		const char *name, *why;
-	} rows[] = {{"systemrundown", "kernel events are not collected yet"},
-		    {"kd", "there is no kernel debugger to send to"},
-		    {"stackwalk",
-		     "kernel events are not collected yet; -enableproperty 4 gives the "
-		     "stacks of providers"}};
+	} rows[] = {{"kd", "there is no kernel debugger to send to"}};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
 		if (winargs_on(w, rows[i].name)) {
 			return cli_usage(w->a, "-%s: %s", rows[i].name, rows[i].why);
@@ -278,6 +306,12 @@ static int run(struct cli_args *a)
 	}
 	if (w.count > 0) {
 		return cli_usage(a, "'%s' is too much", w.word[0]);
+	}
+	if (!action && winargs_on(&w, "systemrundown")) {
+		return run_rundown(&w);
+	}
+	if (!action && winargs_on(&w, "SetProfInt")) {
+		return run_interval(&w);
 	}
 	if (!action) {
 		return cli_usage(a, "what is to be done? -start, -stop, -q, -l, -enumguid, …");

@@ -42,9 +42,9 @@ static const struct cli_option options[] = {
 	{0, "stopboot", "FILE", NULL, NULL},
 	{0, "cancelboot", NULL, NULL, NULL},
 	{0, "pmcsources", NULL, NULL, NULL},
-	{0, "setprofint", "[N]", NULL, NULL},
-	{0, "profint", NULL, NULL, NULL},
-	{0, "resetprofint", NULL, NULL, NULL},
+	{0, "setprofint", "N", "time between samples, in 100 ns: 10000 is a millisecond", NULL},
+	{0, "profint", NULL, "print it", NULL},
+	{0, "resetprofint", NULL, "a millisecond again", NULL},
 	{0, "heaptracingconfig", "[NAME]", NULL, NULL},
 	{0, "snapshotconfig", "[NAME]", NULL, NULL},
 	{0, "singlesnapshot", "[NAME]", NULL, NULL},
@@ -66,9 +66,6 @@ static const struct {
 	{"stopboot", "there is no recording from boot"},
 	{"cancelboot", "there is no recording from boot"},
 	{"pmcsources", "hardware counters are not recorded yet"},
-	{"setprofint", "the interval of a recording is that of its start: 'openetw record --interval'"},
-	{"profint", "there is no interval for the whole machine: each recording has its own"},
-	{"resetprofint", "there is no interval for the whole machine: each recording has its own"},
 	{"heaptracingconfig", "heap events have no source on this system"},
 	{"snapshotconfig", "heap snapshots have no source on this system"},
 	{"singlesnapshot", "heap snapshots have no source on this system"},
@@ -450,6 +447,26 @@ static int run_providers(struct cli_args *a)
 	return cli_providers.run(&other);
 }
 
+static int run_interval(struct wpr *w, const char *verb)
+{
+	struct cli_args *a = w->args;
+	uint64_t n = 10000;
+	uint32_t now, code;
+	if (strcmp(verb, "setprofint") == 0 && !cli_number(a, "setprofint", 1, UINT32_MAX, &n)) {
+		return CLI_USAGE;
+	}
+	if (strcmp(verb, "profint") != 0) {
+		code = cli_kernel_set_interval(0, (uint32_t)n);
+		return code ? wpr_fail_call(code, "cannot set the interval of samples") : CLI_OK;
+	}
+	code = cli_kernel_get_interval(&now);
+	if (code) {
+		return wpr_fail_call(code, "cannot tell the interval of samples");
+	}
+	printf("Current profile interval: %u [%.4f ms]\n", now, (double)now / 10000);
+	return CLI_OK;
+}
+
 /* ---- the verb --------------------------------------------------------------------------------- */
 
 static int dispatch(struct wpr *w, const char *verb)
@@ -472,6 +489,7 @@ static int dispatch(struct wpr *w, const char *verb)
 	       : strcmp(verb, "exportprofile") == 0  ? run_export(w)
 	       : strcmp(verb, "providers") == 0	     ? run_providers(a)
 	       : strncmp(verb, "marker", 6) == 0     ? run_mark(w, verb)
+	       : strstr(verb, "profint")	     ? run_interval(w, verb)
 						     : run_while(w, strcmp(verb, "flush") != 0);
 }
 
@@ -479,7 +497,8 @@ static int run(struct cli_args *a)
 {
 	static const char *const verbs[] = {"start",	      "stop",	    "cancel",	   "status",
 					    "profiles",	      "profiledetails", "exportprofile", "marker",
-					    "markerflush",    "flush",	    "providers",   "capturestateondemand"};
+					    "markerflush",    "flush",	    "providers",   "capturestateondemand",
+					    "setprofint",     "profint",    "resetprofint"};
 	const char *verb = NULL;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(refused); i++) {
 		if (cli_flag(a, refused[i].name)) {
@@ -525,9 +544,8 @@ const struct cli_command cli_wpr = {
 		"Exit status: 0, 1 failed, 2 wrong usage. What failed is on standard error, with the code that\n"
 		"Windows' wpr would have returned: 0xc5583000 nothing is running, 0xc5583001 already running,\n"
 		"0xc5580612 a profile without providers, 0xc5600602 wrong option, else an HRESULT.\n\n"
-		"Of kernel events (SystemProvider) processes, images, samples and context switches are recorded, with\n"
-		"-filemode only (root, or CAP_PERFMON); other keywords are named in a warning, and refused when the\n"
-		"profile says Strict=\"true\" of them.\n\n"
+		"Kernel events (SystemProvider) take root, or capabilities on openetw-kernel. Keywords that mean nothing\n"
+		"on Linux are named in a warning, and refused when the profile says Strict=\"true\" of them.\n\n"
 		"Examples:\n"
 		"  wpr -start Providers -filemode; wpr -status; wpr -stop all.etl \"slow start\"\n"
 		"  wpr -profiles my.wprp                       is the file right?\n"

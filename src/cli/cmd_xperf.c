@@ -53,8 +53,8 @@ static const struct cli_option options[] = {
 	{0, "providers", "[KIND]", "list providers: I installed, R registered, KF, KG, K kernel", NULL},
 	{0, "explain", NULL, "print the openetw lines, do nothing", NULL},
 	{0, "symbols", "[WHAT]", NULL, NULL},
-	{0, "profint", NULL, NULL, NULL},
-	{0, "setprofint", "N", NULL, NULL},
+	{0, "profint", NULL, "print the time between samples", NULL},
+	{0, "setprofint", "N", "set it, in 100 ns: 10000 is a millisecond", NULL},
 	{0, "pmcsources", NULL, NULL, NULL},
 	{0, "boottrace", "FLAGS", NULL, NULL},
 	{0, "heap", NULL, NULL, NULL},
@@ -71,8 +71,6 @@ static const struct {
 	const char *name, *why;
 } refused[] = {
 	{"symbols", "symbols are not resolved in this version"},
-	{"profint", "there is no interval for the whole machine: each recording has its own"},
-	{"setprofint", "the interval of a recording is that of its start: 'openetw record --interval'"},
 	{"pmcsources", "hardware counters are not recorded yet"},
 	{"boottrace", "recording from boot on is not supported"},
 	{"heap", "heap events have no source on this system"},
@@ -106,13 +104,21 @@ static struct cli_props *all_sessions(struct cli_args *a, ULONG *ret_count)
 	return all;
 }
 
+static void print_kernel(const char *name)
+{
+	struct openetw_kernel k = {.size = sizeof k};
+	struct kernel_mask m;
+	char names[1200];
+	if (openetw_session_kernel(name, &k) == ERROR_SUCCESS) {
+		memcpy(m.word, k.masks, sizeof m.word);
+		kernel_mask_names(&m, names, sizeof names);
+		printf("Kernel Flags          : %s\n", names);
+	}
+}
+
 static int run_loggers(struct cli_args *a)
 {
 	ULONG n;
-	struct cli_kernel kernel;
-	if (cli_kernel_find(XPERF_KEY, &kernel)) {
-		printf("Logger Name           : " XPERF_KERNEL "\nLog Filename          : %s\n\n", kernel.file);
-	}
 	struct cli_props *all = all_sessions(a, &n);
 	for (ULONG i = 0; all && i < n; i++) {
 		const EVENT_TRACE_PROPERTIES *p = &all[i].p;
@@ -132,6 +138,7 @@ static int run_loggers(struct cli_args *a)
 		printf("Flush Timer           : %u\n", p->FlushTimer);
 		printf("Log File Mode         : %s\n", mode);
 		printf("Maximum File Size     : %u\n", p->MaximumFileSize);
+		print_kernel(all[i].name);
 		printf("Log Filename          : %s\n\n", all[i].file);
 	}
 	int status = all ? CLI_OK : CLI_FAILED;
@@ -143,12 +150,6 @@ static int run_stop_all(struct cli_args *a)
 {
 	ULONG n;
 	int status = CLI_OK;
-	struct cli_kernel kernel;
-	if (cli_kernel_find(XPERF_KEY, &kernel)) {
-		char *file;
-		status = xperf_stop_one(a, XPERF_KERNEL, &file);
-		free(file);
-	}
 	struct cli_props *all = all_sessions(a, &n);
 	for (ULONG i = 0; all && i < n; i++) {
 		char *file;
@@ -208,7 +209,7 @@ static int run_providers(struct cli_args *a)
 {
 	const char *k = cli_value(a, "providers", "");
 	if (strcasecmp(k, "KF") == 0 || strcasecmp(k, "KG") == 0 || strcasecmp(k, "K") == 0) {
-		xperf_kernel_print(k);
+		cli_kernel_print(strcasecmp(k, "KG") != 0, strcasecmp(k, "KF") != 0);
 		return CLI_OK;
 	}
 	if (strcasecmp(k, "I") == 0) {
@@ -222,7 +223,7 @@ static int run_providers(struct cli_args *a)
 	}
 	int status = print_installed(a);
 	status = status ? status : print_registered(a);
-	xperf_kernel_print("K");
+	cli_kernel_print(true, true);
 	return status;
 }
 
@@ -260,11 +261,14 @@ static int run_update(struct xperf *x)
 	struct cli_props p;
 	uint32_t code = cli_session_query(name, &p);
 	TRACEHANDLE h = p.p.Wnode.HistoricalContext;
+	ULONG flags = p.p.EnableFlags;
+	bool kernel = flags || cli_kernel_name(name) || (p.p.LogFileMode & EVENT_TRACE_SYSTEM_LOGGER_MODE);
 	if (code) {
 		return cli_fail(a, code, "no session '%s'", name);
 	}
 	if (s->flush || cli_flag(a, "MaxBuffers") || s->file) {
 		cli_props_init(&p);
+		p.p.EnableFlags = flags; /* none would end its kernel events */
 		p.p.FlushTimer = (ULONG)s->flush;
 		p.p.MaximumBuffers = cli_flag(a, "MaxBuffers") ? (ULONG)s->max : 0;
 		if (s->file) {
@@ -279,6 +283,14 @@ static int run_update(struct xperf *x)
 	}
 	struct xperf_scope only = *s;
 	only.name = name;
+	struct cli_kernel_wish wish;
+	if (kernel && s->on) {
+		if (!xperf_kernel_wish(a, &only, &wish)) {
+			return CLI_USAGE;
+		}
+		code = TraceSetInformation(h, TraceSystemTraceEnableFlagsInfo, &wish.mask, sizeof wish.mask);
+		return code ? cli_fail(a, code, "cannot update '%s'", name) : CLI_OK;
+	}
 	return xperf_enable(a, &only, h);
 }
 
@@ -286,6 +298,25 @@ static int run_mark(struct cli_args *a, const char *verb)
 {
 	uint32_t code = cli_mark_write("Mark", cli_value(a, verb, ""));
 	return code ? cli_fail(a, code, "no session of xperf or wpr is running to take the mark") : CLI_OK;
+}
+
+static int run_interval(struct cli_args *a, const char *verb)
+{
+	uint64_t n = 0;
+	uint32_t now, code;
+	if (strcmp(verb, "setprofint") == 0) {
+		if (!cli_number(a, "setprofint", 1, UINT32_MAX, &n)) {
+			return CLI_USAGE;
+		}
+		code = cli_kernel_set_interval(0, (uint32_t)n);
+		return code ? cli_fail(a, code, "cannot set the interval of samples") : CLI_OK;
+	}
+	code = cli_kernel_get_interval(&now);
+	if (code) {
+		return cli_fail(a, code, "cannot tell the interval of samples");
+	}
+	printf("Current Profile Interval : %u [%.4f ms]\n", now, (double)now / 10000);
+	return CLI_OK;
 }
 
 static int run_merge(struct cli_args *a)
@@ -372,7 +403,8 @@ static int run_read(struct cli_args *a)
 static int run(struct cli_args *a)
 {
 	static const char *const verbs[] = {"i",	"merge",	"stop",	  "stopall", "flush",	"capturestate",
-					    "update",	"m",	"mf",	  "loggers", "providers"};
+					    "update",	"m",	"mf",	  "loggers", "providers",
+					    "profint",	"setprofint"};
 	const char *verb = NULL;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(refused); i++) {
 		if (cli_flag(a, refused[i].name)) {
@@ -412,6 +444,7 @@ static int run(struct cli_args *a)
 	       : strcmp(verb, "flush") == 0    ? run_flush(a)
 	       : strcmp(verb, "update") == 0   ? run_update(&x)
 	       : verb[0] == 'm'		       ? run_mark(a, verb)
+	       : strstr(verb, "profint")       ? run_interval(a, verb)
 	       : strcmp(verb, "loggers") == 0  ? run_loggers(a)
 	       : strcmp(verb, "providers") == 0 ? run_providers(a)
 						: run_capture(a);

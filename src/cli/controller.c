@@ -52,7 +52,7 @@ void controller_tell(const struct saved_provider *p)
 	}
 }
 
-static bool is_kernel(const struct saved_provider *p)
+bool controller_is_kernel(const struct saved_provider *p)
 {
 	return guid_equal(&p->guid, &kernel_guid);
 }
@@ -64,8 +64,18 @@ const char *controller_why(void)
 
 uint32_t controller_start(const struct saved_session *s, const char **ret_what)
 {
+	return controller_start_kernel(s, NULL, ret_what);
+}
+
+uint32_t controller_start_kernel(const struct saved_session *s, const struct cli_kernel_wish *more,
+				 const char **ret_what)
+{
 	struct cli_props p;
 	TRACEHANDLE h = 0;
+	struct cli_kernel_wish kernel = {0};
+	if (more) {
+		kernel = *more;
+	}
 	cli_props_init(&p);
 	*ret_what = NULL;
 	why[0] = 0;
@@ -83,16 +93,22 @@ uint32_t controller_start(const struct saved_session *s, const char **ret_what)
 		p.p.LogFileNameOffset = 0;
 	}
 	for (uint32_t i = 0; i < s->provider_count; i++) {
-		if (is_kernel(&s->provider[i])) {
-			p.p.EnableFlags |= (ULONG)s->provider[i].any;
+		if (controller_is_kernel(&s->provider[i])) {
+			struct kernel_mask m;
+			kernel_mask_from_flags((uint32_t)s->provider[i].any, &m);
+			kernel_mask_add(&kernel.mask, &m);
 		}
 	}
-	uint32_t code = StartTraceA(&h, s->name, &p.p);
+	bool of_kernel = !kernel_mask_empty(&kernel.mask);
+	uint32_t code = of_kernel ? cli_kernel_start(&h, s->name, &p, &kernel) : StartTraceA(&h, s->name, &p.p);
 	if (code) {
 		return code;
 	}
+	if (of_kernel) {
+		cli_kernel_tell("openetw", s->name);
+	}
 	for (uint32_t i = 0; i < s->provider_count && code == 0; i++) {
-		if (!is_kernel(&s->provider[i]) && s->provider[i].enabled) {
+		if (!controller_is_kernel(&s->provider[i]) && s->provider[i].enabled) {
 			code = controller_enable(h, &s->provider[i], 5000);
 			*ret_what = code ? s->provider[i].name : NULL;
 			if (code == 0) {
@@ -100,10 +116,13 @@ uint32_t controller_start(const struct saved_session *s, const char **ret_what)
 			}
 		}
 	}
-	if (code == 0 && (s->expire_s || s->quota)) {
-		code = openetw_session_limit(
-			s->name, s->expire_s ? clock_filetime() + s->expire_s * 10000000ull : 0,
-			s->quota, 0);
+	if (code == 0 && (s->expire_s || s->quota || s->end_filetime)) {
+		uint64_t end = s->expire_s ? clock_filetime() + s->expire_s * 10000000ull : UINT64_MAX;
+		end = BASE_MIN(end, s->end_filetime ? s->end_filetime : UINT64_MAX);
+		code = openetw_session_limit(s->name, end == UINT64_MAX ? 0 : end, s->quota, 0);
+	}
+	if (code == 0 && (s->rotate_s || s->keep_files)) {
+		code = openetw_session_rotate(s->name, s->rotate_s, s->keep_files);
 	}
 	if (code) {
 		/* Stopping succeeds and would forget why we failed. */
@@ -217,6 +236,17 @@ void controller_explain(FILE *f, const struct saved_session *s)
 			fprintf(f, ":%u", s->maximum_buffers);
 		}
 	}
+	struct cli_kernel_wish wish = {0};
+	for (uint32_t i = 0; i < s->provider_count; i++) {
+		struct kernel_mask m;
+		if (controller_is_kernel(&s->provider[i])) {
+			kernel_mask_from_flags((uint32_t)s->provider[i].any, &m);
+			kernel_mask_add(&wish.mask, &m);
+		}
+	}
+	if (!kernel_mask_empty(&wish.mask)) {
+		cli_kernel_explain(f, &wish);
+	}
 	if (s->flush_timer) {
 		fprintf(f, " --flush-timer %us", s->flush_timer);
 	}
@@ -225,7 +255,7 @@ void controller_explain(FILE *f, const struct saved_session *s)
 	}
 	fputs(s->clock < 4 ? clocks[s->clock] : "", f);
 	for (uint32_t i = 0; i < s->provider_count; i++) {
-		if (s->provider[i].enabled && !s->provider[i].all) {
+		if (s->provider[i].enabled && !s->provider[i].all && !controller_is_kernel(&s->provider[i])) {
 			fputs(" -p ", f);
 			put_provider(f, &s->provider[i]);
 		}

@@ -7,16 +7,22 @@
 #define CLI_CONTROLLER_H
 
 #include "cli/cli.h"
+#include "cli/kernel_control.h"
 #include "saved/saved.h"
 
 #define CONTROLLER_KERNEL_SESSION "NT Kernel Logger"
 
 /* Start and enable; on failure nothing runs. *ret_what: which provider was refused, else NULL. */
 uint32_t controller_start(const struct saved_session *s, const char **ret_what);
+/* With kernel events that EnableFlags have no bits for, and stacks; `more` may be NULL. */
+uint32_t controller_start_kernel(const struct saved_session *s, const struct cli_kernel_wish *more,
+				 const char **ret_what);
 /* The daemon's sentence about the last failure; "" when there is none. */
 const char *controller_why(void);
 uint32_t controller_enable(TRACEHANDLE session, const struct saved_provider *p,
 			   uint32_t timeout_ms);
+/* "Windows Kernel Trace", whose keywords are the session's EnableFlags. */
+bool controller_is_kernel(const struct saved_provider *p);
 /* After it: cli_provider_tell. */
 void controller_tell(const struct saved_provider *p);
 /* The same as a command line of openetw. */

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <strings.h>
+#include <time.h>
 
 const struct cli_option logman_option_table[] = {
 	{0, "ets", NULL, "act on live sessions; nothing is saved", NULL},
@@ -41,9 +42,9 @@ const struct cli_option logman_option_table[] = {
 	{0, "s", "HOST", "refused: another computer", NULL},
 	{0, "u", "USER [PASSWORD]", "refused: another user", NULL},
 	{0, "b", "TIME…", "refused: use a systemd timer", NULL},
-	{0, "e", "TIME…", "refused: use a systemd timer or -rf", NULL},
+	{0, "e", "DATE [TIME [AM|PM]]", "stop at that time: 1/31/2026 5:30:00PM, or 2026-01-31 17:30", NULL},
 	{0, "r", NULL, "refused: use a systemd timer", NULL},
-	{0, "m", "START [STOP]", "refused: use a systemd timer", NULL},
+	{0, "m", "[START] [STOP]", "by hand: start, stop or both; takes -e back", NULL},
 	{0, "rc", "TASK", "refused: run the task after stop", NULL},
 	{0, "json", NULL, "query: one JSON object a line, of live sessions and providers", NULL},
 	{0, "explain", NULL, "do nothing but print the same as a line of openetw", NULL},
@@ -63,6 +64,13 @@ bool logman_accept(const struct cli_option *o, int index, const char *word, int 
 	if (strcasecmp(o->name, "p") == 0) {
 		return (*word >= '0' && *word <= '9') || *word == '(' ||
 		       strncasecmp(word, "win:", 4) == 0 || positionals >= 2;
+	}
+	if (strcasecmp(o->name, "e") == 0) {
+		return (*word >= '0' && *word <= '9') || strcasecmp(word, "am") == 0 ||
+		       strcasecmp(word, "pm") == 0;
+	}
+	if (strcasecmp(o->name, "m") == 0) {
+		return strcasecmp(word, "start") == 0 || strcasecmp(word, "stop") == 0;
 	}
 	if (strcasecmp(o->name, "nb") == 0 || strcasecmp(o->name, "cnf") == 0) {
 		return is_time(word);
@@ -92,6 +100,83 @@ static bool parse_time(const struct winargs *w, const char *name, uint32_t *inou
 	cli_usage(w->a, "-%s takes a time such as 90, 1:30 or 1:00:00, not '%s'", name,
 		  g->value[0]);
 	return false;
+}
+
+/* "1/31/2026 5:30:00 PM", "17:30", "2026-01-31 17:30:00"; of this machine's zone. 0, or -EINVAL. */
+static int date_parse(const char *text, uint64_t *ret)
+{
+	int month = 0, day = 0, year = 0, hour = 0, minute = 0, second = 0, used = 0;
+	time_t now = time(NULL);
+	struct tm tm;
+	localtime_r(&now, &tm);
+	if (sscanf(text, "%d/%d/%d%n", &month, &day, &year, &used) == 3 ||
+	    sscanf(text, "%d-%d-%d%n", &year, &month, &day, &used) == 3) {
+		text += used;
+		text += *text == 'T' || *text == ' ';
+	} else {
+		year = tm.tm_year + 1900;
+		month = tm.tm_mon + 1;
+		day = tm.tm_mday;
+	}
+	if (*text) {
+		used = 0;
+		if (sscanf(text, "%d:%d%n", &hour, &minute, &used) < 2) {
+			return -EINVAL;
+		}
+		text += used;
+		if (sscanf(text, ":%d%n", &second, &used) == 1) {
+			text += used;
+		}
+		text += strspn(text, " ");
+		if (strcasecmp(text, "pm") == 0 && hour >= 1 && hour <= 12) {
+			hour = hour % 12 + 12;
+		} else if (strcasecmp(text, "am") == 0 && hour >= 1 && hour <= 12) {
+			hour %= 12;
+		} else if (*text) {
+			return -EINVAL;
+		}
+	}
+	if (month < 1 || month > 12 || day < 1 || day > 31 || year < 1970 || year > 9999 || hour < 0 ||
+	    hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) {
+		return -EINVAL;
+	}
+	struct tm want = {.tm_year = year - 1900,
+			  .tm_mon = month - 1,
+			  .tm_mday = day,
+			  .tm_hour = hour,
+			  .tm_min = minute,
+			  .tm_sec = second,
+			  .tm_isdst = -1};
+	time_t t = mktime(&want);
+	if (t == (time_t)-1 || want.tm_mday != day) {
+		return -EINVAL;
+	}
+	*ret = ((uint64_t)t + 11644473600ull) * 10000000;
+	return 0;
+}
+
+/* -e with its words joined. */
+static bool parse_end(const struct winargs *w, uint64_t *inout)
+{
+	const struct winarg *g = winargs_find(w, "e");
+	char text[128] = "";
+	if (!g || g->off) {
+		*inout = g ? 0 : *inout;
+		return true;
+	}
+	for (int i = 0; i < g->count; i++) {
+		size_t n = strlen(text);
+		snprintf(text + n, sizeof text - n, "%s%s", i ? " " : "", g->value[i]);
+	}
+	if (g->count == 0 || date_parse(text, inout) < 0) {
+		cli_usage(w->a, "-e takes a time such as 1/31/2026 5:30:00PM or 17:30, not '%s'", text);
+		return false;
+	}
+	if (*inout <= clock_filetime()) {
+		cli_usage(w->a, "-e: '%s' is over already", text);
+		return false;
+	}
+	return true;
 }
 
 static const struct {
@@ -338,12 +423,10 @@ bool logman_refuse(const struct winargs *w)
 		{"s",
 		 "the session of another computer: run logman there, for instance through ssh"},
 		{"u", "another user's rights: use sudo -u USER"},
-		{"b", "scheduling: use a systemd timer that runs 'logman start'"},
-		{"e", "scheduling: use -rf, or a systemd timer that runs 'logman stop'"},
-		{"r", "scheduling: use a systemd timer"},
-		{"m", "scheduling: use a systemd timer"},
+		{"b", "a time to begin: save the collector without it, then 'systemd-run --user "
+		      "--on-calendar=\"2026-01-31 17:30\" logman start NAME'"},
+		{"r", "repeating daily: 'systemd-run --user --on-calendar=daily logman start NAME'"},
 		{"rc", "a command when a file is closed: run it after 'logman stop'"},
-		{"config", "a file of options: write them on the command line"},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
 		if (winargs_on(w, rows[i].name)) {
@@ -380,15 +463,15 @@ bool logman_options(const struct winargs *w, bool live, struct saved_session *s)
 	s->mode |= winargs_on(w, "a") ? EVENT_TRACE_FILE_MODE_APPEND : 0;
 	s->mode |= winargs_on(w, "ul") ? EVENT_TRACE_PRIVATE_LOGGER_MODE : 0;
 	if (winargs_on(w, "cnf")) {
-		if (winargs_find(w, "cnf")->count) {
-			cli_usage(w->a, "-cnf with a time is not done here: a new file begins when "
-					"-max is reached");
+		if (!parse_time(w, "cnf", &s->rotate_s)) {
 			return false;
 		}
 		s->mode |= EVENT_TRACE_FILE_MODE_NEWFILE;
+		s->mode &= ~(uint32_t)EVENT_TRACE_FILE_MODE_SEQUENTIAL;
 	}
 	if (winargs_off(w, "cnf")) {
 		s->mode &= ~(uint32_t)EVENT_TRACE_FILE_MODE_NEWFILE;
+		s->rotate_s = 0;
 	}
 	if (!winargs_u32(w, "bs", 0, 4, 16384, &s->buffer_kb) ||
 	    !winargs_u32(w, "nb", 0, 1, 1u << 20, &s->minimum_buffers) ||
@@ -398,6 +481,16 @@ bool logman_options(const struct winargs *w, bool live, struct saved_session *s)
 		return false;
 	}
 	s->maximum_file_size = winargs_off(w, "max") ? 0 : s->maximum_file_size;
+	if (s->rotate_s && s->maximum_file_size == 0) {
+		s->maximum_file_size = 1u << 20; /* by time alone */
+	}
+	if (!parse_end(w, &s->end_filetime)) {
+		return false;
+	}
+	const struct winarg *manual = winargs_find(w, "m");
+	if (manual && !(manual->count == 1 && strcasecmp(manual->value[0], "start") == 0)) {
+		s->end_filetime = 0;
+	}
 	s->flush_timer = winargs_off(w, "ft") ? 0 : s->flush_timer;
 	s->expire_s = winargs_off(w, "rf") ? 0 : s->expire_s;
 	if ((v = winargs_value(w, "ct", NULL)) != NULL) {

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <tdh.h>
 
-#define FIELDS_MAX 64
+#define FIELDS_MAX  64
+#define MISSING_MAX 12
 
 struct cli_printer {
 	enum cli_format format;
@@ -25,6 +26,14 @@ struct cli_printer {
 	struct openetw_state *state; /* NULL: not asked for */
 	struct openetw_text text;
 	struct strbuf line, frame;
+	/* Providers with events that could not be decoded, and why the first one could not. */
+	struct {
+		GUID provider;
+		uint64_t count;
+		char reason[400];
+	} missing[MISSING_MAX];
+	unsigned missing_count;
+	uint64_t missing_more; /* of further providers */
 };
 
 int cli_output_errno;
@@ -281,9 +290,39 @@ static void add_meta(struct strbuf *b, const EVENT_RECORD *e, const struct opene
 	b->len = (size_t)(s - b->s);
 }
 
-static void note(struct cli_printer *p, int result)
+static void note(struct cli_printer *p, const EVENT_RECORD *e, int result)
 {
-	p->undecoded += result != OPENETW_DECODED;
+	if (result == OPENETW_DECODED) {
+		return;
+	}
+	p->undecoded++;
+	unsigned i = 0;
+	while (i < p->missing_count &&
+	       memcmp(&p->missing[i].provider, &e->EventHeader.ProviderId, sizeof(GUID)) != 0) {
+		i++;
+	}
+	if (i == MISSING_MAX) {
+		p->missing_more++;
+		return;
+	}
+	if (i == p->missing_count) {
+		p->missing_count++;
+		p->missing[i].provider = e->EventHeader.ProviderId;
+		snprintf(p->missing[i].reason, sizeof p->missing[i].reason, "%s",
+			 openetw_decoder_reason(p->decoder));
+	}
+	p->missing[i].count++;
+}
+
+void cli_printer_explain(const struct cli_printer *p, FILE *f)
+{
+	for (unsigned i = 0; i < p->missing_count; i++) {
+		fprintf(f, "  %llu: %s\n", (unsigned long long)p->missing[i].count,
+			p->missing[i].reason);
+	}
+	if (p->missing_more) {
+		fprintf(f, "  %llu of further providers\n", (unsigned long long)p->missing_more);
+	}
 }
 
 static void print_json(struct cli_printer *p, const EVENT_RECORD *e, const char *time)
@@ -291,7 +330,7 @@ static void print_json(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	struct strbuf *b = &p->line;
 	const char *provider, *name;
 	openetw_text_clear(&p->text);
-	note(p, openetw_decode_json_named(p->decoder, e, &p->text, &provider, &name));
+	note(p, e, openetw_decode_json_named(p->decoder, e, &p->text, &provider, &name));
 	/* "{fields}" without its closing brace, then the meta object */
 	if (p->text.length > 2) {
 		strbuf_add(b, p->text.data, p->text.length - 1);
@@ -356,7 +395,7 @@ static void print_csv(struct cli_printer *p, const EVENT_RECORD *e, const char *
 		    h->EventDescriptor.Task, h->EventDescriptor.Keyword, GetEventProcessorIndex(e),
 		    o->pid, o->tid);
 	openetw_text_clear(&p->text);
-	note(p, openetw_decode_json(p->decoder, e, &p->text));
+	note(p, e, openetw_decode_json(p->decoder, e, &p->text));
 	add_csv(b, p->text.data ? p->text.data : "", p->text.length);
 	strbuf_addc(b, '\n');
 }
@@ -388,7 +427,9 @@ static void print_text(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	static const char *const levels[] = {"", "critical", "error", "warning", "info", "verbose"};
 	const EVENT_HEADER *h = &e->EventHeader;
 	struct strbuf *b = &p->line;
-	const char *name = openetw_provider_name(p->decoder, e);
+	const char *provider, *name;
+	openetw_text_clear(&p->text);
+	note(p, e, openetw_decode_text_named(p->decoder, e, &p->text, &provider, &name));
 	unsigned cpu = GetEventProcessorIndex(e);
 	strbuf_adds(b, time);
 	strbuf_adds(b, cpu < 10 ? " [00" : cpu < 100 ? " [0" : " [");
@@ -396,17 +437,15 @@ static void print_text(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	strbuf_adds(b, "] ");
 	const struct openetw_event_origin *o = cli_view_origin(p->view);
 	add_origin(b, o);
-	strbuf_adds(b, name);
+	strbuf_adds(b, provider);
 	strbuf_addc(b, '/');
-	strbuf_adds(b, openetw_event_name(p->decoder, e));
+	strbuf_adds(b, name);
 	UCHAR level = h->EventDescriptor.Level;
 	if (level && level < BASE_ARRAY_LEN(levels)) {
 		strbuf_adds(b, " <");
 		strbuf_adds(b, levels[level]);
 		strbuf_addc(b, '>');
 	}
-	openetw_text_clear(&p->text);
-	note(p, openetw_decode_text(p->decoder, e, &p->text));
 	if (p->text.length) {
 		strbuf_addc(b, ' ');
 		strbuf_add(b, p->text.data, p->text.length);

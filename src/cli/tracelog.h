@@ -16,6 +16,9 @@ bool tracelog_describe(const struct winargs *w, const char *name, struct saved_s
 /* -guid with -level, -flag and so on. */
 bool tracelog_providers(const struct winargs *w, struct saved_session *s);
 
+/* -eflag and -stackwalk. They print the mistake. */
+bool tracelog_kernel(const struct winargs *w, struct cli_kernel_wish *ret);
+
 struct tracelog_filters {
 	EVENT_FILTER_DESCRIPTOR d[4];
 	uint8_t ids[2][4 + 2 * 64];

@@ -65,7 +65,7 @@ const struct cli_option tracelog_option_table[] = {
 	{0, "hybridshutdown", "WHAT", "accepted: stop or persist", "stop|persist"},
 	{0, "addtotriagedump", NULL, "accepted", NULL},
 	{0, "timeout", "MS", "wait so long for providers' callbacks", NULL},
-	{0, "eflag", "N FLAG…", "kernel flags", NULL},
+	{0, "eflag", "N FLAG…", "kernel flags by name (xperf -providers KF) or PERF_* number", NULL},
 	{0, "img", NULL, "kernel: image loads", NULL},
 	{0, "cm", NULL, "kernel: registry", NULL},
 	{0, "fio", NULL, "kernel: file names", NULL},
@@ -76,9 +76,10 @@ const struct cli_option tracelog_option_table[] = {
 	{0, "nothread", NULL, "kernel: no threads", NULL},
 	{0, "nodisk", NULL, "kernel: no disk", NULL},
 	{0, "nonet", NULL, "kernel: no network", NULL},
-	{0, "systemrundown", "[SESSION]", "refused: there is no kernel session yet", NULL},
+	{0, "systemrundown", "[SESSION]", "processes, threads and images once more into a kernel session", NULL},
+	{0, "SetProfInt", "N [SOURCE]", "time between samples, in 100 ns; 0 is the timer", NULL},
 	{0, "kd", NULL, "refused: no kernel debugger", NULL},
-	{0, "stackwalk", "EVENT…", "refused: kernel stacks", NULL},
+	{0, "stackwalk", "EVENT…", "kernel events with call stacks: Profile, CSwitch, …", NULL},
 	{0, "explain", NULL, "do nothing but print the same as a line of openetw", NULL},
 	{0},
 };
@@ -293,13 +294,35 @@ bool tracelog_describe(const struct winargs *w, const char *name, struct saved_s
 	if ((s->mode & EVENT_TRACE_FILE_MODE_APPEND) && clock_options == 0) {
 		s->clock = 2;
 	}
-	if (strcasecmp(name, CONTROLLER_KERNEL_SESSION) == 0) {
+	if (strcasecmp(name, CONTROLLER_KERNEL_SESSION) == 0 && !winargs_on(w, "eflag")) {
 		struct saved_provider kernel;
 		controller_provider("Windows Kernel Trace", &kernel);
 		struct saved_provider *at = saved_add_provider(s, &kernel.guid);
 		if (at) {
 			*at = kernel;
 			at->any = kernel_flags(w);
+		}
+	}
+	return true;
+}
+
+bool tracelog_kernel(const struct winargs *w, struct cli_kernel_wish *ret)
+{
+	*ret = (struct cli_kernel_wish){0};
+	const struct winarg *flags = winargs_find(w, "eflag"), *stacks = winargs_find(w, "stackwalk");
+	uint64_t n;
+	if (flags && (!winargs_u64_text(flags->value[0], &n) || n != (uint64_t)flags->count - 1)) {
+		cli_usage(w->a, "-eflag: '%s' is followed by %d flags", flags->value[0], flags->count - 1);
+		return false;
+	}
+	for (int i = 1; flags && i < flags->count; i++) {
+		if (!cli_kernel_flags(w->a, flags->value[i], false, ret)) {
+			return false;
+		}
+	}
+	for (int i = 0; stacks && i < stacks->count; i++) {
+		if (!cli_kernel_stacks(w->a, stacks->value[i], ret)) {
+			return false;
 		}
 	}
 	return true;

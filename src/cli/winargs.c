@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/winargs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <sys/stat.h>
+
+#define WINARGS_FILE_BYTES (64u << 10)
 
 /* A pasted dash becomes a plain one, in place. */
 static char *plain_dash(char *w)
@@ -219,5 +222,79 @@ bool winargs_u32(const struct winargs *w, const char *name, int index, uint32_t 
 		return false;
 	}
 	*inout = (uint32_t)v;
+	return true;
+}
+
+/* Words of a text, cut in place. Returns how many; -1: a quote is open. */
+static int split_words(char *s, char **out, int cap)
+{
+	int n = 0;
+	for (;;) {
+		s += strspn(s, " \t\r\n");
+		if (*s == '#') {
+			s += strcspn(s, "\n");
+			continue;
+		}
+		if (*s == 0 || n == cap) {
+			return *s ? cap + 1 : n;
+		}
+		char *to = s;
+		bool quoted = false;
+		out[n++] = to;
+		while (*s && (quoted || !strchr(" \t\r\n", *s))) {
+			if (*s == '"') {
+				quoted = !quoted;
+				s++;
+			} else {
+				*to++ = *s++;
+			}
+		}
+		bool end = *s == 0;
+		*to = 0;
+		if (quoted) {
+			return -1;
+		}
+		s += !end;
+	}
+}
+
+bool winargs_expand_file(struct cli_args *a, const char *name)
+{
+	for (int i = 0; i < a->count; i++) {
+		char *w = plain_dash(a->words[i]);
+		if ((*w != '-' && *w != '/') || strcasecmp(w + 1, name) != 0 || i + 1 >= a->count) {
+			continue;
+		}
+		const char *path = a->words[i + 1];
+		FILE *f = fopen(path, "re");
+		char *text = calloc(1, WINARGS_FILE_BYTES + 1);
+		char **words = calloc((size_t)a->count + WINARGS_MAX + 1, sizeof *words);
+		if (!f || !text || !words) {
+			cli_usage(a, "-%s: cannot read %s: %s", name, path, strerror(errno));
+			return false;
+		}
+		size_t got = fread(text, 1, WINARGS_FILE_BYTES, f);
+		bool whole = fgetc(f) == EOF && !ferror(f) && !memchr(text, 0, got);
+		fclose(f);
+		memcpy(words, a->words, (size_t)i * sizeof *words);
+		int n = whole ? split_words(text, words + i, WINARGS_MAX) : -1;
+		if (n < 0 || n > WINARGS_MAX) {
+			cli_usage(a, "-%s: %s is no list of options%s", name, path,
+				  n < 0 && whole ? ": a quote is open" : "");
+			return false;
+		}
+		for (int k = 0; k < n; k++) {
+			char *one = plain_dash(words[i + k]);
+			if ((*one == '-' || *one == '/') && strcasecmp(one + 1, name) == 0) {
+				cli_usage(a, "-%s: %s names another such file", name, path);
+				return false;
+			}
+		}
+		memcpy(words + i + n, a->words + i + 2,
+		       (size_t)(a->count - i - 2) * sizeof *words);
+		a->words = words;
+		a->count += n - 2;
+		return true;
+	}
 	return true;
 }

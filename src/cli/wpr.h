@@ -7,7 +7,7 @@
 #ifndef CLI_WPR_H
 #define CLI_WPR_H
 
-#include "cli/kernel_session.h"
+#include "cli/kernel_control.h"
 #include "profile/profile.h"
 
 #include <limits.h>
@@ -53,9 +53,6 @@ struct profile_doc *wpr_document(const char *path, int *ret_status);
 int wpr_choose(struct wpr *w, const char *const *words, int count, bool file_mode);
 /* The names of a profile: those of cli_provider_guid, and special ones. */
 bool wpr_provider_guid(const char *name, GUID *ret);
-/* What of the profile's system providers can be recorded, as KERNEL_*; 0 in memory mode. */
-uint32_t wpr_kernel_sources(const struct profile *p);
-bool wpr_kernel_keyword(const char *keyword);
 /* How many providers will be recorded; what will not is said on stderr when `tell`. */
 int wpr_check_sources(const struct wpr *w, bool tell, unsigned *ret_providers);
 void wpr_print_details(const struct profile *p, const char *instance, bool running);
@@ -100,15 +97,35 @@ void wpr_sessions_totals(const struct wpr *w, struct wpr_totals *t);
 /* The equivalent openetw lines, for --explain. */
 void wpr_sessions_explain(const struct wpr *w);
 
-/* wpr_kernel.c: the kernel's part, a background process. */
-void wpr_kernel_key(const char *instance, char *out, size_t cap);
-bool wpr_kernel_runs(const struct wpr *w);
-int wpr_kernel_start(struct wpr *w);
-/* False: there is no file. */
-bool wpr_kernel_stop(struct wpr *w, char *ret_file, size_t cap, struct wpr_totals *t);
+/* ---- wpr_kernel.c: names of profiles for what the kernel records ------------------------------ */
+
+/* Can it be had on Linux? *ret_why: why not, when that is known. */
+bool wpr_kernel_keyword(const char *keyword, uint32_t *ret_bits, const char **ret_why);
+/* What a system collector's providers want and can have. */
+void wpr_kernel_wish(const struct profile_collector *c, struct cli_kernel_wish *ret);
+bool wpr_kernel_wanted(const struct profile_collector *c);
+bool wpr_kernel_strict(const struct profile *profile, const struct profile_collector *c);
 
 /* What a filter asks for, as the descriptors of EnableTraceEx2. */
 uint32_t wpr_enable(TRACEHANDLE session, const struct profile_provider *p, uint32_t control,
 		    uint64_t keywords, uint32_t timeout_ms);
+
+/* ---- files while recording (wpr_parts.c) ----------------------------------------------------- */
+
+/* FileMax: that many files of MaximumFileSize, the last ones; 0: one file. */
+uint32_t wpr_files_kept(const struct wpr *w, const struct profile_collector *c);
+/* What the collector's file is called: as the profile says (FileName), where that is a name of its own. With
+ * %d when there are several. */
+void wpr_part_path(const struct wpr *w, const struct profile_collector *c, unsigned index, char *out,
+		   size_t cap);
+/* Those that are there, in order; -ENOMEM when `each` is false. */
+int wpr_each_part(const struct wpr *w, const struct profile_collector *c, unsigned index,
+		  bool (*each)(void *ctx, const char *path), void *ctx);
+struct wpr_parts {
+	char **file; /* heap, each and all */
+	unsigned count;
+};
+bool wpr_collect_part(void *ctx, const char *path); /* ctx: struct wpr_parts */
+bool wpr_remove_part(void *ctx, const char *path);
 
 #endif

@@ -190,58 +190,23 @@ int wpr_choose(struct wpr *w, const char *const *words, int count, bool file_mod
 	return status;
 }
 
-static const struct {
-	const char *keyword;
-	uint32_t source;
-} kernel_keywords[] = {{"ProcessThread", KERNEL_PROCESS}, {"Loader", KERNEL_PROCESS},
-		       {"SampledProfile", KERNEL_CPU},	  {"CSwitch", KERNEL_CSWITCH},
-		       {"ReadyThread", KERNEL_CSWITCH}};
-
-static uint32_t source_of(const char *keyword)
-{
-	for (size_t i = 0; i < BASE_ARRAY_LEN(kernel_keywords); i++) {
-		if (strcasecmp(kernel_keywords[i].keyword, keyword) == 0) {
-			return kernel_keywords[i].source;
-		}
-	}
-	return 0;
-}
-
-bool wpr_kernel_keyword(const char *keyword)
-{
-	return source_of(keyword) != 0;
-}
-
-uint32_t wpr_kernel_sources(const struct profile *p)
-{
-	uint32_t sources = 0;
-	for (const struct profile_collector *c = p->collectors; c; c = c->next) {
-		for (const struct profile_provider *v = c->providers; v; v = v->next) {
-			for (const struct profile_word *k = v->system_keywords; k; k = k->next) {
-				sources |= source_of(k->text);
-			}
-		}
-	}
-	return p->mode == PROFILE_FILE ? sources : 0;
-}
-
-/* The keywords of a system provider that are not recorded. Is one of them strict? */
+/* The keywords of a system provider that Linux has not. Is one of them strict? */
 static bool missing_keywords(const struct profile *p, const struct profile_collector *c,
 			     const struct profile_provider *v, bool tell)
 {
 	bool strict = false;
 	struct strbuf b = {0};
-	bool memory = p->mode != PROFILE_FILE;
 	for (const struct profile_word *k = v->system_keywords; k; k = k->next) {
-		if (memory || !source_of(k->text)) {
-			strbuf_addf(&b, "%s%s", b.len ? ", " : "", k->text);
+		uint32_t bits;
+		const char *why;
+		if (!wpr_kernel_keyword(k->text, &bits, &why)) {
+			strbuf_addf(&b, "%s%s%s%s%s", b.len ? ", " : "", k->text, why ? " (" : "", why ? why : "",
+				    why ? ")" : "");
 			strict = strict || k->strict || v->strict || p->strict;
 		}
 	}
 	if (b.len && tell) {
-		fprintf(stderr, memory ? "wpr: warning: '%s': kernel events are not recorded in memory yet, only with -filemode: %s\n"
-				       : "wpr: warning: '%s': there is no source yet for %s\n",
-			c->name, b.s);
+		fprintf(stderr, "wpr: warning: '%s': there is not on Linux: %s\n", c->name, b.s);
 	}
 	strbuf_finish(&b);
 	return strict;
@@ -249,10 +214,11 @@ static bool missing_keywords(const struct profile *p, const struct profile_colle
 
 int wpr_check_sources(const struct wpr *w, bool tell, unsigned *ret_providers)
 {
-	unsigned providers = wpr_kernel_sources(w->profile) ? 1 : 0;
+	unsigned providers = 0;
 	bool strict = false, kernel = false;
 	for (const struct profile_collector *c = w->profile->collectors; c; c = c->next) {
 		bool mine = c->kind == PROFILE_EVENT && !c->private_session && !c->process_private;
+		providers += wpr_kernel_wanted(c);
 		for (const struct profile_provider *p = c->providers; p; p = p->next) {
 			providers += mine;
 			if (p->kind == PROFILE_SYSTEM) {
@@ -278,10 +244,9 @@ int wpr_check_sources(const struct wpr *w, bool tell, unsigned *ret_providers)
 	*ret_providers = providers;
 	if (providers == 0) {
 		return wpr_fail(WPR_NO_PROVIDER,
-				kernel ? "%s: nothing of this profile can be recorded here%s."
-				       : "%s: this profile enables no provider that can be recorded%s.",
-				w->names,
-				kernel && w->profile->mode != PROFILE_FILE ? " in memory; try -filemode" : "");
+				kernel ? "%s: nothing of this profile can be recorded here."
+				       : "%s: this profile enables no provider that can be recorded.",
+				w->names);
 	}
 	return strict ? wpr_fail(WPR_NOT_SUPPORTED,
 				 "%s: the profile says Strict=\"true\" of what cannot be recorded here, so "
@@ -317,8 +282,10 @@ void wpr_print_details(const struct profile *p, const char *instance, bool runni
 			if (v->kind == PROFILE_SYSTEM) {
 				printf("System Keywords\n");
 				for (const struct profile_word *k = v->system_keywords; k; k = k->next) {
+					uint32_t bits;
+					const char *why;
 					printf("\t%s%s\n", k->text,
-					       !running || (p->mode == PROFILE_FILE && wpr_kernel_keyword(k->text))
+					       !running || (runs && wpr_kernel_keyword(k->text, &bits, &why))
 						       ? ""
 						       : " (not recorded)");
 				}

@@ -24,12 +24,8 @@ void wpr_session_name(const char *instance, const struct profile_collector *c, c
 
 static bool recorded(const struct profile_collector *c)
 {
-	return c->kind == PROFILE_EVENT && !c->private_session && !c->process_private;
-}
-
-static void part_path(const struct wpr *w, unsigned index, char *out, size_t cap)
-{
-	snprintf(out, cap, "%s/collector%u.etl", w->work, index);
+	return c->kind == PROFILE_SYSTEM ? wpr_kernel_wanted(c)
+					 : c->kind == PROFILE_EVENT && !c->private_session && !c->process_private;
 }
 
 bool wpr_sessions_run(const struct wpr *w)
@@ -42,7 +38,7 @@ bool wpr_sessions_run(const struct wpr *w)
 			return true;
 		}
 	}
-	return wpr_kernel_runs(w);
+	return false;
 }
 
 /* ---- enabling -------------------------------------------------------------------------------- */
@@ -253,7 +249,11 @@ static void properties(const struct wpr *w, const struct profile_collector *c, u
 		p->p.MaximumFileSize = c->file_most_mb;
 		p->p.MaximumBuffers = count;
 		p->p.LogFileMode |= c->realtime ? EVENT_TRACE_REAL_TIME_MODE : 0u;
-		part_path(w, index, p->file, sizeof p->file);
+		wpr_part_path(w, c, index, p->file, sizeof p->file);
+	}
+	if (wpr_files_kept(w, c)) {
+		p->p.LogFileMode &= ~(ULONG)EVENT_TRACE_FILE_MODE_SEQUENTIAL;
+		p->p.LogFileMode |= EVENT_TRACE_FILE_MODE_NEWFILE;
 	}
 	p->p.LogFileMode |= c->secure ? ETW_SECURE_MODE : 0u;
 }
@@ -331,12 +331,45 @@ static void let_providers_come(void)
 	}
 }
 
+/* Kernel events that cannot be had leave the rest of the recording alone, unless the profile insists or
+ * there is no rest. */
+static int start_kernel(struct wpr *w, const struct profile_collector *c, const char *name, unsigned index)
+{
+	struct cli_kernel_wish wish;
+	struct cli_props p;
+	TRACEHANDLE h = 0;
+	bool others = false;
+	wpr_kernel_wish(c, &wish);
+	properties(w, c, index, &p);
+	uint32_t code = cli_kernel_start(&h, name, &p, &wish);
+	if (code == ERROR_SUCCESS) {
+		cli_kernel_tell("wpr", name);
+		return CLI_OK;
+	}
+	for (const struct profile_collector *o = w->profile->collectors; o; o = o->next) {
+		others = others || (o->kind == PROFILE_EVENT && recorded(o));
+	}
+	const char *why = openetw_last_error_text(), *text = openetw_error_text(code);
+	why = *why ? why : text ? text : "unknown error";
+	if (code == ERROR_ALREADY_EXISTS || wpr_kernel_strict(w->profile, c) || !others) {
+		return code == ERROR_ALREADY_EXISTS
+			       ? wpr_fail(WPR_ALREADY_RUNNING, "The session '%s' runs already.\n\t'openetw stop \"%s\"' ends it.",
+					  name, name)
+			       : wpr_fail(0xC5585011u, "Kernel events cannot be recorded: %s", why);
+	}
+	fprintf(stderr, "wpr: warning: kernel events are not recorded: %s\n", why);
+	return CLI_OK;
+}
+
 static int start_collector(struct wpr *w, struct profile_collector *c, unsigned index)
 {
 	char name[512];
 	struct cli_props p;
 	TRACEHANDLE h = 0;
 	wpr_session_name(w->instance, c, name, sizeof name);
+	if (c->kind == PROFILE_SYSTEM) {
+		return start_kernel(w, c, name, index);
+	}
 	properties(w, c, index, &p);
 	uint32_t code = StartTraceA(&h, name, &p.p);
 	if (code == ERROR_ALREADY_EXISTS) {
@@ -347,6 +380,12 @@ static int start_collector(struct wpr *w, struct profile_collector *c, unsigned 
 	}
 	if (code) {
 		return wpr_fail_call(code, "cannot start the session '%s'", name);
+	}
+	if (wpr_files_kept(w, c)) {
+		code = openetw_session_rotate(name, 0, wpr_files_kept(w, c));
+		if (code) {
+			return wpr_fail_call(code, "cannot limit the files of '%s'", name);
+		}
 	}
 	if (w->settle) {
 		let_providers_come();
@@ -387,10 +426,6 @@ static bool etwd_runs(void)
 int wpr_sessions_start(struct wpr *w)
 {
 	unsigned index = 0;
-	int kernel = wpr_kernel_start(w); /* first: it forks */
-	if (kernel) {
-		return kernel;
-	}
 	w->settle = !etwd_runs();
 	for (struct profile_collector *c = w->profile->collectors; c; index += recorded(c), c = c->next) {
 		int status = recorded(c) ? start_collector(w, c, index) : CLI_OK;
@@ -410,7 +445,7 @@ int wpr_sessions_capture(struct wpr *w, enum wpr_moment when)
 		char name[512];
 		struct cli_props p;
 		wpr_session_name(w->instance, c, name, sizeof name);
-		if (!recorded(c) || cli_session_query(name, &p) != ERROR_SUCCESS) {
+		if (c->kind != PROFILE_EVENT || !recorded(c) || cli_session_query(name, &p) != ERROR_SUCCESS) {
 			continue;
 		}
 		for (const struct profile_provider *v = c->providers; v; v = v->next) {
@@ -471,11 +506,14 @@ int wpr_sessions_flush(struct wpr *w)
 
 /* ---- the end ---------------------------------------------------------------------------------- */
 
-static int save_one(struct wpr *w, const char *name, const char *file, struct wpr_totals *t)
+static int save_one(struct wpr *w, const char *name, bool kernel, const char *file, struct wpr_totals *t)
 {
 	struct cli_props p;
 	struct openetw_loss loss = {.size = sizeof loss};
 	if (w->profile->mode == PROFILE_MEMORY) {
+		if (kernel && cli_session_query(name, &p) == ERROR_SUCCESS) {
+			cli_kernel_capture(p.p.Wnode.HistoricalContext);
+		}
 		cli_props_init(&p);
 		snprintf(p.file, sizeof p.file, "%s", file);
 		uint32_t code = ControlTraceA(0, name, &p.p, EVENT_TRACE_CONTROL_FLUSH);
@@ -500,23 +538,16 @@ static int save_one(struct wpr *w, const char *name, const char *file, struct wp
 
 int wpr_sessions_save(struct wpr *w, char ***ret_files, unsigned *ret_count, struct wpr_totals *t)
 {
-	unsigned index = 0, n = 0;
-	for (const struct profile_collector *c = w->profile->collectors; c; c = c->next) {
-		n++;
-	}
-	char **files = calloc(n + 2, sizeof *files);
-	if (!files) {
-		return wpr_fail_call(ERROR_NOT_ENOUGH_MEMORY, "cannot save");
-	}
+	unsigned index = 0;
+	struct wpr_parts parts = {0};
 	memset(t, 0, sizeof *t);
 	int status = CLI_OK;
-	n = 0;
 	for (const struct profile_collector *c = w->profile->collectors; c && status == CLI_OK;
 	     index += recorded(c), c = c->next) {
 		char name[512], file[2100];
 		struct cli_props p;
 		wpr_session_name(w->instance, c, name, sizeof name);
-		part_path(w, index, file, sizeof file);
+		wpr_part_path(w, c, index, file, sizeof file);
 		if (!recorded(c)) {
 			continue;
 		}
@@ -526,21 +557,15 @@ int wpr_sessions_save(struct wpr *w, char ***ret_files, unsigned *ret_count, str
 				w->profile->mode == PROFILE_FILE ? "; its file has what it recorded"
 								 : "; its memory is lost");
 		} else {
-			status = save_one(w, name, file, t);
+			status = save_one(w, name, c->kind == PROFILE_SYSTEM, file, t);
 			t->sessions += status == CLI_OK;
 		}
-		if (status == CLI_OK && access(file, R_OK) == 0) {
-			files[n] = strdup(file);
-			n += files[n] != NULL;
+		if (status == CLI_OK && wpr_each_part(w, c, index, wpr_collect_part, &parts) < 0) {
+			status = wpr_fail_call(ERROR_NOT_ENOUGH_MEMORY, "cannot save");
 		}
 	}
-	char kernel[4096];
-	if (status == CLI_OK && wpr_kernel_stop(w, kernel, sizeof kernel, t)) {
-		files[n] = strdup(kernel);
-		n += files[n] != NULL;
-	}
-	*ret_files = files;
-	*ret_count = n;
+	*ret_files = parts.file;
+	*ret_count = parts.count;
 	return status;
 }
 
@@ -548,7 +573,7 @@ void wpr_sessions_cancel(struct wpr *w)
 {
 	unsigned index = 0;
 	for (const struct profile_collector *c = w->profile->collectors; c; index += recorded(c), c = c->next) {
-		char name[512], file[2100];
+		char name[512];
 		struct cli_props p;
 		if (!recorded(c)) {
 			continue;
@@ -557,14 +582,8 @@ void wpr_sessions_cancel(struct wpr *w)
 		cli_props_init(&p);
 		ControlTraceA(0, name, &p.p, EVENT_TRACE_CONTROL_STOP);
 		if (*w->work) {
-			part_path(w, index, file, sizeof file);
-			unlink(file);
+			wpr_each_part(w, c, index, wpr_remove_part, NULL);
 		}
-	}
-	struct wpr_totals t = {0};
-	char kernel[4096];
-	if (wpr_kernel_stop(w, kernel, sizeof kernel, &t)) {
-		unlink(kernel);
 	}
 	if (*w->work) {
 		rmdir(w->work);
@@ -583,11 +602,6 @@ static void explain_enable(const char *name, const struct profile_provider *p, u
 void wpr_sessions_explain(const struct wpr *w)
 {
 	unsigned index = 0;
-	uint32_t kernel = wpr_kernel_sources(w->profile);
-	if (kernel) {
-		printf("openetw record%s%s -o kernel.etl &\n", kernel & KERNEL_CPU ? " --cpu" : "",
-		       kernel & KERNEL_CSWITCH ? " --wait" : "");
-	}
 	for (const struct profile_collector *c = w->profile->collectors; c; index += recorded(c), c = c->next) {
 		char name[512];
 		struct cli_props p;
@@ -598,14 +612,30 @@ void wpr_sessions_explain(const struct wpr *w)
 		properties(w, c, index, &p);
 		printf("openetw start '%s' --buffer-size %uK", name, p.p.BufferSize);
 		if (w->profile->mode == PROFILE_MEMORY) {
-			printf(" -m buffering --buffers %u\n", p.p.MinimumBuffers);
+			printf(" -m buffering --buffers %u%s", p.p.MinimumBuffers,
+			       c->kind == PROFILE_SYSTEM ? "" : "\n");
 		} else {
 			printf(" -o '%s'", p.file);
 			if (p.p.MaximumFileSize) {
-				printf(" -m %s --max-size %uMB", c->circular ? "circular" : "sequential",
+				printf(" -m %s --max-size %uMB",
+				       c->circular	    ? "circular"
+				       : wpr_files_kept(w, c) ? "newfile"
+							    : "sequential",
 				       p.p.MaximumFileSize);
+				if (wpr_files_kept(w, c)) {
+					printf(" --keep-files %u", wpr_files_kept(w, c));
+				}
 			}
+			if (c->kind != PROFILE_SYSTEM) {
+				printf("\n");
+			}
+		}
+		if (c->kind == PROFILE_SYSTEM) {
+			struct cli_kernel_wish wish;
+			wpr_kernel_wish(c, &wish);
+			cli_kernel_explain(stdout, &wish);
 			printf("\n");
+			continue;
 		}
 		for (const struct profile_provider *v = c->providers; v; v = v->next) {
 			const struct profile_state *s = &v->on_start;

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
  * The parts of the xperf verb: cmd_xperf.c options and lists, xperf_sessions.c its sessions,
- * xperf_kernel.c the names of kernel flags, xperf_dumper.c events as its text.
+ * xperf_kernel.c what it asks of the kernel, xperf_dumper.c events as its text.
  */
 #ifndef CLI_XPERF_H
 #define CLI_XPERF_H
 
-#include "cli/kernel_session.h"
+#include "cli/kernel_control.h"
 
 #define XPERF_SCOPES_MAX 16
 #define XPERF_SPECS_MAX	 64
 #define XPERF_KERNEL	 "NT Kernel Logger"
-#define XPERF_KEY	 "xperf" /* of its background process */
 
 /* One session of a command line; the first is the kernel's. */
 struct xperf_scope {
 	const char *name, *on, *file, *file_mode, *clock, *stack, *pids, *state;
 	uint64_t buffer_kb, min, max, max_file, flush;
-	bool realtime, buffering, kernel, started;
+	bool realtime, buffering, kernel;
 	TRACEHANDLE handle;
 };
 struct xperf {
@@ -40,11 +39,8 @@ int xperf_capture(struct cli_args *a, const char *session, TRACEHANDLE h, const 
 
 /* ---- names and text ----------------------------------------------------------------------------- */
 
-/* Of flags joined by + those that are recorded, as KERNEL_*; the others go to `missing`. */
-uint32_t xperf_kernel_sources(const char *flags, char *missing, size_t cap);
-/* "FLAG+GROUP+0xGGTT" becomes the flags it stands for, joined by +. False: prints the mistake. */
-bool xperf_kernel_flags(const struct cli_args *a, const char *text, char *out, size_t cap);
-void xperf_kernel_print(const char *kinds); /* "KF", "KG", "K" for both */
+/* -on, -StackWalk and -pids of the kernel's scope. False: prints the mistake. */
+bool xperf_kernel_wish(const struct cli_args *a, const struct xperf_scope *s, struct cli_kernel_wish *ret);
 /* -i: which files, what of them, and where to. */
 struct xperf_read {
 	struct cli_args *a;

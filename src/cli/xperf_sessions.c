@@ -47,11 +47,12 @@ bool xperf_scopes(struct xperf *x)
 			       {"MaxFile", &s->max_file, 1, UINT32_MAX},
 			       {"FlushTimer", &s->flush, 0, 86400}};
 		if (strcmp(o, "start") == 0) {
-			bool kernel = strcasecmp(v, XPERF_KERNEL) == 0;
+			bool kernel = cli_kernel_name(v);
 			if (kernel && !first) {
-				cli_usage(a, "-start \"" XPERF_KERNEL "\" comes before the other sessions");
+				cli_usage(a, "-start \"%s\" comes before the other sessions", v);
 				return false;
 			}
+			s->name = kernel ? v : s->name;
 			if (!kernel && x->count == XPERF_SCOPES_MAX) {
 				cli_usage(a, "more than %d sessions", XPERF_SCOPES_MAX - 1);
 				return false;
@@ -190,66 +191,6 @@ static bool wants_kernel(const struct xperf_scope *s)
 	return s->on || s->stack || s->file;
 }
 
-static char kernel_file[4096]; /* absolute: the recording process has the folder of its start */
-
-/* The kernel's part. What is not recorded yet is named; the rest starts. When none of it can, nothing
- * does, unless --partial. */
-static int start_kernel(struct xperf *x)
-{
-	struct cli_args *a = x->a;
-	struct xperf_scope *k = &x->scope[0];
-	const char *file = k->file ? k->file : "kernel.etl";
-	char flags[2048], missing[2048], problem[400] = "", cwd[2048] = "";
-	if (!wants_kernel(k)) {
-		return CLI_OK;
-	}
-	if (!k->on) {
-		return cli_usage(a, "the kernel's session needs -on FLAGS");
-	}
-	if (!xperf_kernel_flags(a, k->on, flags, sizeof flags)) {
-		return CLI_USAGE;
-	}
-	uint32_t sources = xperf_kernel_sources(flags, missing, sizeof missing);
-	if (cli_flag(a, "explain")) {
-		printf("openetw record%s%s%s -o '%s' &\n", sources & KERNEL_CPU ? " --cpu" : "",
-		       sources & KERNEL_CSWITCH ? " --wait" : "", k->stack ? "" : " --no-stacks", file);
-	}
-	if (sources && *missing) {
-		fprintf(stderr, "xperf: warning: \"" XPERF_KERNEL "\" does not record, as there is no source yet: %s\n",
-			missing);
-	}
-	if (cli_flag(a, "explain")) {
-		return CLI_OK;
-	}
-	if (*file != '/' && !getcwd(cwd, sizeof cwd)) {
-		return cli_fail(a, win32_from_errno(-errno), "cannot write %s", file);
-	}
-	snprintf(kernel_file, sizeof kernel_file, "%s%s%s", cwd, *cwd ? "/" : "", file);
-	struct kernel_options o = {
-		.path = kernel_file, .interval_us = 1000, .buffer_size_kb = (uint32_t)k->buffer_kb};
-	cli_kernel_wants(&o.session, sources, k->stack != NULL);
-	int err = sources ? cli_kernel_start(XPERF_KEY, &o, problem, sizeof problem) : -EOPNOTSUPP;
-	if (err == 0) {
-		k->started = true;
-		return CLI_OK;
-	}
-	bool partial = cli_flag(a, "partial");
-	fprintf(stderr, "xperf: %s: \"" XPERF_KERNEL "\" is not started: ", partial ? "warning" : "error");
-	if (sources) {
-		fprintf(stderr, "%s\n", problem);
-	} else {
-		fprintf(stderr, "nothing of %s has a source yet\n", missing);
-	}
-	if (!partial && x->count > 1) {
-		fprintf(stderr, "  Nothing was started. With --partial, or without that part, xperf starts ");
-		for (int i = 1; i < x->count; i++) {
-			fprintf(stderr, "%s\"%s\"", i > 1 ? ", " : "", x->scope[i].name);
-		}
-		fprintf(stderr, ".\n");
-	}
-	return partial && x->count > 1 ? CLI_OK : CLI_FAILED;
-}
-
 static void fill(const struct xperf_scope *s, struct cli_props *p)
 {
 	const char *m = s->file_mode ? s->file_mode : "Sequential";
@@ -277,11 +218,11 @@ static void fill(const struct xperf_scope *s, struct cli_props *p)
 		p->p.LogFileNameOffset = 0;
 	} else {
 		p->p.LogFileMode |= s->realtime ? EVENT_TRACE_REAL_TIME_MODE : 0u;
-		snprintf(p->file, sizeof p->file, "%s", s->file ? s->file : "user.etl");
+		snprintf(p->file, sizeof p->file, "%s", s->file ? s->file : s->kernel ? "kernel.etl" : "user.etl");
 	}
 }
 
-static void explain_start(const struct xperf_scope *s)
+static void explain_start(const struct xperf_scope *s, const struct cli_kernel_wish *wish)
 {
 	struct cli_props p;
 	fill(s, &p);
@@ -302,30 +243,73 @@ static void explain_start(const struct xperf_scope *s)
 	if (s->max_file) {
 		printf(" --max-size %uMB", p.p.MaximumFileSize);
 	}
-	for (const char *v = s->on; v && *v;) {
+	for (const char *v = s->kernel ? NULL : s->on; v && *v;) {
 		int k = (int)strcspn(v, "+");
 		printf(" -p \"%.*s\"", k, v);
 		v += k + (v[k] == '+');
+	}
+	if (wish) {
+		cli_kernel_explain(stdout, wish);
 	}
 	printf("\n");
 }
 
 static void undo(struct xperf *x)
 {
-	if (x->scope[0].started) {
-		struct kernel_stats stats;
-		char file[4096];
-		if (cli_kernel_stop(XPERF_KEY, file, sizeof file, &stats) != -ENOENT) {
-			unlink(file);
-		}
-	}
-	for (int i = 1; i < x->count; i++) {
+	for (int i = 0; i < x->count; i++) {
 		struct cli_props p;
 		cli_props_init(&p);
 		if (x->scope[i].handle) {
 			ControlTraceA(x->scope[i].handle, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
+			if (x->scope[i].kernel && p.p.LogFileNameOffset && p.file[0]) {
+				unlink(p.file);
+			}
 		}
 	}
+}
+
+/* The kernel's part. When it cannot be recorded nothing is, unless --partial. */
+static int start_kernel(struct xperf *x)
+{
+	struct cli_args *a = x->a;
+	struct xperf_scope *k = &x->scope[0];
+	struct cli_kernel_wish wish;
+	struct cli_props p;
+	if (!wants_kernel(k)) {
+		return CLI_OK;
+	}
+	if (!k->on) {
+		return cli_usage(a, "the kernel's session needs -on FLAGS");
+	}
+	if (!xperf_kernel_wish(a, k, &wish)) {
+		return CLI_USAGE;
+	}
+	if (cli_flag(a, "explain")) {
+		explain_start(k, &wish);
+		return CLI_OK;
+	}
+	fill(k, &p);
+	uint32_t code = cli_kernel_start(&k->handle, k->name, &p, &wish);
+	if (code == ERROR_SUCCESS) {
+		cli_kernel_tell("xperf", k->name);
+		return CLI_OK;
+	}
+	bool partial = cli_flag(a, "partial") && x->count > 1;
+	if (partial) {
+		const char *why = openetw_last_error_text(), *text = openetw_error_text(code);
+		fprintf(stderr, "xperf: warning: \"%s\" is not started: %s\n", k->name,
+			*why ? why : text ? text : "unknown error");
+		return CLI_OK;
+	}
+	int status = cli_fail(a, code, "\"%s\" is not started", k->name);
+	if (x->count > 1) {
+		fprintf(stderr, "  Nothing was started. With --partial, or without that part, xperf starts ");
+		for (int i = 1; i < x->count; i++) {
+			fprintf(stderr, "%s\"%s\"", i > 1 ? ", " : "", x->scope[i].name);
+		}
+		fprintf(stderr, ".\n");
+	}
+	return status;
 }
 
 static int start_one(struct xperf *x, struct xperf_scope *s)
@@ -374,11 +358,10 @@ int xperf_start(struct xperf *x)
 			}
 		}
 	}
-	/* First, while this process has one thread: it forks. */
 	status = start_kernel(x);
 	for (int i = 1; i < x->count && status == CLI_OK; i++) {
 		if (cli_flag(a, "explain")) {
-			explain_start(&x->scope[i]);
+			explain_start(&x->scope[i], NULL);
 		} else {
 			status = start_one(x, &x->scope[i]);
 		}
@@ -408,37 +391,16 @@ int xperf_merge(struct cli_args *a, int count, char **files, const char *to)
 	return CLI_OK;
 }
 
-static int stop_kernel(struct cli_args *a, char **ret_file)
-{
-	struct kernel_stats stats;
-	char file[4096];
-	int err = cli_kernel_stop(XPERF_KEY, file, sizeof file, &stats);
-	*ret_file = NULL;
-	if (err == -ENOENT) {
-		return cli_fail(a, ERROR_WMI_INSTANCE_NOT_FOUND, "\"" XPERF_KERNEL "\" is not running");
-	}
-	if (err < 0) {
-		return cli_fail(a, ERROR_GEN_FAILURE, "the kernel's recording did not end well; see %s", file);
-	}
-	uint64_t lost = stats.lost + stats.lost_no_buffer;
-	if (lost) {
-		fprintf(stderr, "xperf: warning: Session \"" XPERF_KERNEL "\" lost %llu events.\n",
-			(unsigned long long)lost);
-	}
-	*ret_file = strdup(file);
-	return CLI_OK;
-}
-
 /* A memory session has no file: what is in it goes to `spare`. */
 int xperf_stop_one(struct cli_args *a, const char *name, char **ret_file)
 {
 	struct cli_props p;
-	if (strcasecmp(name, XPERF_KERNEL) == 0) {
-		return stop_kernel(a, ret_file);
-	}
 	uint32_t code = cli_session_query(name, &p);
 	*ret_file = NULL;
 	if (code == ERROR_SUCCESS && (p.p.LogFileMode & EVENT_TRACE_BUFFERING_MODE) && cli_flag(a, "d")) {
+		if (p.p.EnableFlags) { /* names from the beginning may be gone */
+			cli_kernel_capture(p.p.Wnode.HistoricalContext);
+		}
 		cli_props_init(&p);
 		snprintf(p.file, sizeof p.file, "%s.%ld.etl", cli_value(a, "d", ""), (long)getpid());
 		*ret_file = strdup(p.file);
@@ -468,13 +430,14 @@ int xperf_stop(struct cli_args *a)
 	}
 	for (int i = 0; i < named && count < XPERF_SCOPES_MAX; i++) {
 		const char *v = cli_value_at(a, "stop", i), *name = *v ? v : XPERF_KERNEL;
-		struct cli_kernel k;
 		char *file;
+		struct cli_props p;
 		if (cli_flag(a, "explain")) {
 			printf("openetw stop '%s'\n", name);
 			continue;
 		}
-		if (strcasecmp(name, XPERF_KERNEL) == 0 && named > 1 && !cli_kernel_find(XPERF_KEY, &k)) {
+		if (strcasecmp(name, XPERF_KERNEL) == 0 && named > 1 &&
+		    cli_session_query(name, &p) == ERROR_WMI_INSTANCE_NOT_FOUND) {
 			fprintf(stderr, "xperf: warning: \"" XPERF_KERNEL "\" is not running, so there is no kernel part.\n");
 			continue;
 		}

@@ -8,7 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static uint32_t call(const char *session_name, uint32_t code, struct proto_session *inout)
+struct rotation {
+	uint32_t ms, keep;
+};
+
+static uint32_t call_with(const char *session_name, uint32_t code, struct proto_session *inout,
+			  const struct rotation *rotation)
 {
 	uint16_t name[CONTROL_NAME_MAX + 1];
 	inout->name = name;
@@ -22,6 +27,10 @@ static uint32_t call(const char *session_name, uint32_t code, struct proto_sessi
 	proto_begin(&w, req, sizeof req, PROTO_CONTROL, 1);
 	proto_put_u32(&w, PROTO_TAG_CONTROL_CODE, code);
 	proto_put_session(&w, inout);
+	if (rotation) {
+		proto_put_u32(&w, PROTO_TAG_TIMEOUT_MS, rotation->ms);
+		proto_put_u32(&w, PROTO_TAG_COUNT, rotation->keep);
+	}
 	error = control_call(req, proto_end(&w), false, 10000, reply);
 	if (error == ERROR_SUCCESS && !proto_get_session(&reply->message, inout)) {
 		error = ERROR_INVALID_DATA;
@@ -29,6 +38,21 @@ static uint32_t call(const char *session_name, uint32_t code, struct proto_sessi
 	inout->name = inout->log_file = NULL; /* they would point into the reply */
 	free(reply);
 	return error;
+}
+
+static uint32_t call(const char *session_name, uint32_t code, struct proto_session *inout)
+{
+	return call_with(session_name, code, inout, NULL);
+}
+
+uint32_t openetw_session_rotate(const char *session_name, uint32_t seconds, uint32_t keep)
+{
+	struct proto_session s = {0};
+	struct rotation r = {seconds * 1000, keep};
+	if (!session_name || seconds > UINT32_MAX / 1000) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	return call_with(session_name, PROTO_CONTROL_ROTATION, &s, &r);
 }
 
 uint32_t openetw_session_query(const char *session_name, struct openetw_session *session)
@@ -51,6 +75,49 @@ uint32_t openetw_session_query(const char *session_name, struct openetw_session 
 			.consumers = s.consumers,
 		};
 	}
+	return error;
+}
+
+uint32_t openetw_session_kernel(const char *session_name, struct openetw_kernel *kernel)
+{
+	uint16_t name[CONTROL_NAME_MAX + 1];
+	uint8_t req[4096];
+	struct proto_writer w;
+	struct proto_session s = {.name = name};
+	if (!session_name || !kernel || kernel->size != sizeof *kernel) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	uint32_t error = control_name(session_name, false, name, &s.name_len);
+	struct control_reply *reply = error ? NULL : malloc(sizeof *reply);
+	if (error || !reply) {
+		return error ? error : ERROR_NOT_ENOUGH_MEMORY;
+	}
+	proto_begin(&w, req, sizeof req, PROTO_CONTROL, 1);
+	proto_put_u32(&w, PROTO_TAG_CONTROL_CODE, EVENT_TRACE_CONTROL_QUERY);
+	proto_put_session(&w, &s);
+	error = control_call(req, proto_end(&w), false, 10000, reply);
+	const struct proto_message *m = &reply->message;
+	const uint8_t *p;
+	size_t n;
+	if (error == ERROR_SUCCESS && (!proto_get(m, PROTO_TAG_KERNEL_MASK, &p, &n) || n != sizeof kernel->masks)) {
+		error = ERROR_NOT_FOUND;
+	}
+	if (error == ERROR_SUCCESS) {
+		*kernel = (struct openetw_kernel){.size = sizeof *kernel};
+		memcpy(kernel->masks, p, n);
+		if (proto_get(m, PROTO_TAG_KERNEL_STACKS, &p, &n) && n <= sizeof kernel->stack) {
+			memcpy(kernel->stack, p, n);
+			kernel->stacks = (uint32_t)(n / 2);
+		}
+		proto_get_str(m, PROTO_TAG_KERNEL_NOTE, kernel->note, sizeof kernel->note);
+		if (proto_get(m, PROTO_TAG_KERNEL_COST, &p, &n) && n >= 32) {
+			kernel->cpu_ns = le64_get(p);
+			kernel->memory = le64_get(p + 8);
+			kernel->restarts = (uint32_t)le64_get(p + 16);
+			kernel->collector_pid = (uint32_t)le64_get(p + 24);
+		}
+	}
+	free(reply);
 	return error;
 }
 

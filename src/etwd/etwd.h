@@ -547,6 +547,7 @@ struct session {
 	uint64_t stop_acked; /* by all consumers, when last looked */
 	/* limits, see etwd_limits.c */
 	uint64_t expires_filetime, quota_bytes;
+	uint64_t rotate_ns, rotate_next_ns; /* NEWFILE: the next file so often; 0: by size only */
 	uint32_t owner_pid;
 	int owner_fd; /* its pidfd while owner_pid != 0 */
 	struct reply_to stop_reply, start_reply;

@@ -711,7 +711,7 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 	const char *why = NULL;
 	uint32_t code = 0;
 	if (!proto_get_u32(m, PROTO_TAG_CONTROL_CODE, &control) ||
-	    control > PROTO_CONTROL_LIMITS) {
+	    control > PROTO_CONTROL_ROTATION) {
 		etwd_reply_status(d, c, m, 87, "unknown control code");
 		return;
 	}
@@ -768,6 +768,20 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 	case PROTO_CONTROL_LIMITS: {
 		struct proto_session p;
 		code = proto_get_session(m, &p) ? etwd_limits_set(s, &p, &why) : 87;
+		break;
+	}
+	case PROTO_CONTROL_ROTATION: {
+		uint32_t ms = 0, keep = 0;
+		proto_get_u32(m, PROTO_TAG_TIMEOUT_MS, &ms);
+		proto_get_u32(m, PROTO_TAG_COUNT, &keep);
+		if (!(s->mode & MODE_NEWFILE)) {
+			code = 87;
+			why = "only a new-file session has a next file";
+			break;
+		}
+		s->rotate_ns = ms * 1000000ull;
+		s->rotate_next_ns = etwd_now_ns() + s->rotate_ns;
+		sink_keep_files(s->sink, keep);
 		break;
 	}
 	case 5:

@@ -135,6 +135,11 @@ void etwd_session_tick(struct etwd *d, uint64_t now_ns)
 			if (etwd_limits_tick(d, s) || !s->path) {
 				continue;
 			}
+			if (s->rotate_ns != 0 && now_ns >= s->rotate_next_ns) {
+				s->rotate_next_ns = now_ns + s->rotate_ns;
+				etwd_drain_pass(d, POOL_PASS_FLUSH);
+				sink_rotate(s->sink);
+			}
 			sink_stats(s->sink, &s->stats);
 			if (s->stats.file_full) {
 				etwd_log(d, "Session \"%s\" reached its maximum file size",

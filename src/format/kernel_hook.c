@@ -196,6 +196,17 @@ bool kernel_hook_of_class(const struct guid *g, uint8_t type, uint16_t *ret_hook
 	return false;
 }
 
+bool kernel_class_of_hook(uint16_t hook, struct guid *ret)
+{
+	uint8_t group = hook == 0x030A ? 0x14 : (uint8_t)(hook >> 8);
+	for (size_t i = 0; i < BASE_ARRAY_LEN(class); i++) {
+		if (class[i].group == group) {
+			return guid_parse(class[i].guid, ret) == 0;
+		}
+	}
+	return false;
+}
+
 /* ---- system providers ------------------------------------------------------------------------- */
 
 struct keyword {

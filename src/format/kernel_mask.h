@@ -140,6 +140,8 @@ const char *kernel_stack_name_at(size_t i, uint16_t *ret_hook); /* NULL behind t
 
 /* A class GUID and a type as TraceStackTracingInfo has them. False: no kernel class. */
 bool kernel_hook_of_class(const struct guid *g, uint8_t type, uint16_t *ret_hook);
+/* Back; the type is the hook's low byte. */
+bool kernel_class_of_hook(uint16_t hook, struct guid *ret);
 
 /* System providers: keywords of EnableTraceEx2 to bits. False: no system provider. */
 bool kernel_provider_mask(const struct guid *g, uint64_t any, struct kernel_mask *ret);

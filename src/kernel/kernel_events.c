@@ -38,7 +38,7 @@ void kernel_emit_masks(struct kernel *k, uint64_t sessions, uint16_t hook, const
 	struct kernel_record r = {.hook = hook,
 				  .version = 2,
 				  .perfinfo = true,
-				  .time = clock_read_system_ns(),
+				  .time = kernel_breathe(k),
 				  .sessions = sessions};
 	for (unsigned i = 0; i < KERNEL_MASK_WORDS; i++) {
 		kernel_put(&r, m ? m->word[i] : 0, 4);
@@ -50,7 +50,7 @@ void kernel_emit_masks(struct kernel *k, uint64_t sessions, uint16_t hook, const
 void kernel_emit_interval(struct kernel *k, uint64_t sessions, uint16_t hook, uint32_t old_us)
 {
 	struct kernel_record r = {
-		.hook = hook, .version = 3, .time = clock_read_system_ns(), .sessions = sessions};
+		.hook = hook, .version = 3, .time = kernel_breathe(k), .sessions = sessions};
 	kernel_put(&r, 0, 4); /* source: the timer */
 	kernel_put(&r, k->o.interval_us * 10, 4);
 	kernel_put(&r, old_us * 10, 4);
@@ -65,7 +65,7 @@ void kernel_emit_plain(struct kernel *k, uint64_t sessions, uint16_t hook)
 	struct kernel_record r = {.hook = hook,
 				  .version = 2,
 				  .perfinfo = true,
-				  .time = clock_read_system_ns(),
+				  .time = kernel_breathe(k),
 				  .sessions = sessions};
 	kernel_out(k, &r);
 }

@@ -76,6 +76,7 @@ struct kernel {
 	struct kernel_perf *perf;
 	struct kernel_perf_record *ahead; /* the next record, when `has` */
 	bool has;
+	uint64_t *next; /* by processor, while draining: the time of BPF's next record */
 	struct kernel_walk *walk;
 	struct kernel_sources *sources; /* BPF */
 	struct kernel_table *threads;
@@ -137,6 +138,9 @@ void kernel_out_event(struct kernel *k, uint64_t sessions, const struct guid *pr
 		      const uint8_t descriptor[16], uint32_t pid, const uint8_t *payload, uint32_t bytes);
 /* Events of that hook that a full ring did not take; hook 0: of any. */
 void kernel_lost(struct kernel *k, uint16_t hook, uint64_t events);
+/* Rundowns take long, and meanwhile the rings must not fill: puts out what has come. Returns the time
+ * that records of a rundown have then, not before what was put out and not after what comes. */
+uint64_t kernel_breathe(struct kernel *k);
 /* These bits cannot be had on this machine. */
 void kernel_cannot(struct kernel *k, uint32_t bits, const char *fmt, ...) BASE_PRINTF(3, 4);
 /* What this thread is known as; added when it was not known. */

@@ -152,6 +152,7 @@ void kernel_emit_thread(struct kernel *k, uint64_t sessions, uint16_t hook, uint
 
 /* One rundown: each kind to those of the sessions that want it. */
 struct scan {
+	uint64_t time; /* of the records: what is put out meanwhile is not newer */
 	struct kernel *k;
 	uint16_t process_hook, thread_hook, image_hook;
 	uint64_t all, process, thread, image;
@@ -170,7 +171,7 @@ static void image(const struct scan *run, struct kernel_process *p, uint64_t cod
 		m->told = true;
 	}
 	if (run->image) {
-		kernel_emit_image(run->k, run->image, run->image_hook, clock_read_system_ns(), 0, p->pid, base,
+		kernel_emit_image(run->k, run->image, run->image_hook, run->time, 0, p->pid, base,
 				  bytes, &build, path);
 	}
 }
@@ -228,7 +229,7 @@ static void threads(const struct scan *run, uint32_t pid, uint32_t reported)
 			t->watchers |= run->all & kernel_watchers(run->k, pid);
 		}
 		if (run->thread) {
-			kernel_emit_thread(run->k, run->thread, run->thread_hook, clock_read_system_ns(), 0,
+			kernel_emit_thread(run->k, run->thread, run->thread_hook, run->time, 0,
 					   reported, tid, s.name);
 		}
 	}
@@ -265,7 +266,7 @@ static void kernel_images(const struct scan *run)
 	}
 	if (text && end > text) {
 		struct kernel_build build = build_of_notes("/sys/kernel/notes");
-		kernel_emit_image(run->k, run->image, hook, clock_read_system_ns(), 0, 0, text, end - text,
+		kernel_emit_image(run->k, run->image, hook, run->time, 0, 0, text, end - text,
 				  &build, "[kernel.kallsyms]");
 	}
 	f = fopen("/proc/modules", "re");
@@ -275,7 +276,7 @@ static void kernel_images(const struct scan *run)
 			snprintf(path, sizeof path, "/sys/module/%s/notes/.note.gnu.build-id", name);
 			struct kernel_build build = build_of_notes(path);
 			snprintf(path, sizeof path, "[%s]", name);
-			kernel_emit_image(run->k, run->image, hook, clock_read_system_ns(), 0, 0, address, bytes,
+			kernel_emit_image(run->k, run->image, hook, run->time, 0, 0, address, bytes,
 					  &build, path);
 		}
 	}
@@ -299,11 +300,11 @@ static struct kernel_process *process_of(struct kernel *k, const struct status *
 	return p;
 }
 
-static void counters(struct kernel *k, uint64_t sessions, uint32_t pid)
+static void counters(struct kernel *k, uint64_t sessions, uint64_t time, uint32_t pid)
 {
 	struct kernel_counters c;
 	if (sessions && kernel_read_counters(pid, &c)) {
-		kernel_emit_counters(k, sessions, HOOK_COUNTERS_RUNDOWN, clock_read_system_ns(), 0, &c);
+		kernel_emit_counters(k, sessions, HOOK_COUNTERS_RUNDOWN, time, 0, &c);
 	}
 }
 
@@ -325,18 +326,18 @@ int kernel_rundown(struct kernel *k, uint64_t sessions, bool end)
 	}
 	run.live = !end;
 	bool loader = kernel_wants_bits(k, KERNEL_BIT_LOADER);
-	uint64_t now = clock_read_system_ns();
+	run.time = kernel_breathe(k);
 	const struct kernel_process idle = {.name = "Idle"};
 	const struct kernel_process system = {.pid = KERNEL_PID_SYSTEM, .name = "System"};
 	if (run.process) {
-		kernel_emit_process(k, run.process, run.process_hook, now, 0, &idle, STILL_ALIVE);
+		kernel_emit_process(k, run.process, run.process_hook, run.time, 0, &idle, STILL_ALIVE);
 	}
 	kernel_table_add(k->threads, 0, 0);
 	if (run.thread) {
-		kernel_emit_thread(k, run.thread, run.thread_hook, now, 0, 0, 0, "Idle");
+		kernel_emit_thread(k, run.thread, run.thread_hook, run.time, 0, 0, 0, "Idle");
 	}
 	if (run.process) {
-		kernel_emit_process(k, run.process, run.process_hook, now, 0, &system, STILL_ALIVE);
+		kernel_emit_process(k, run.process, run.process_hook, run.time, 0, &system, STILL_ALIVE);
 	}
 	if (run.image) {
 		kernel_images(&run);
@@ -347,10 +348,11 @@ int kernel_rundown(struct kernel *k, uint64_t sessions, bool end)
 		if (pid == 0 || !read_status(pid, pid, &s)) {
 			continue;
 		}
+		run.time = kernel_breathe(k); /* before anything of this process is looked up */
 		bool of_kernel = s.flags & PF_KTHREAD;
 		struct kernel_process *p = of_kernel ? NULL : process_of(k, &s);
 		if (p && run.process) {
-			kernel_emit_process(k, run.process, run.process_hook, clock_read_system_ns(), 0, p,
+			kernel_emit_process(k, run.process, run.process_hook, run.time, 0, p,
 					    STILL_ALIVE);
 		}
 		threads(&run, pid, of_kernel ? KERNEL_PID_SYSTEM : pid);
@@ -358,7 +360,7 @@ int kernel_rundown(struct kernel *k, uint64_t sessions, bool end)
 			images(&run, p);
 		}
 		if (p && end) {
-			counters(k, sessions & kernel_masked(k, KERNEL_BIT_PERF_COUNTER), pid);
+			counters(k, sessions & kernel_masked(k, KERNEL_BIT_PERF_COUNTER), run.time, pid);
 		}
 	}
 	closedir(d);

@@ -10,11 +10,16 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #define NS_PER_S    1000000000ull
 #define INTERVAL_US 1000u
+#define CPUS_MAX    1024u
+#define BREATH_NS   2000000u
+#define HURRY_NICE  (-15)
 #define HOLD_BACK_NS 300000u /* newer records wait: their neighbours may not be in the rings yet */
 
 /* Beside perf and BPF, which every engine has. At most KERNEL_SOURCES_MAX. */
@@ -139,55 +144,88 @@ static int update_sources(struct kernel *k, struct diag *d)
 	return err;
 }
 
-/* What BPF saw on a processor before that time. */
-static bool drain_sources(struct kernel *k, uint32_t cpu, uint64_t before, uint64_t until)
+/* The time of what BPF saw next on a processor; UINT64_MAX: nothing, or newer than `until`. */
+static uint64_t next_of(struct kernel *k, uint32_t cpu, uint64_t until)
 {
-	uint64_t time;
-	bool any = false;
-	for (const struct kbpf_record *raw;
-	     (raw = kernel_sources_peek(k->sources, cpu, until, &time)) != NULL && time < before; any = true) {
-		kernel_sources_take(k->sources, cpu, raw);
-	}
-	return any;
+	uint64_t time = UINT64_MAX;
+	return kernel_sources_peek(k->sources, cpu, until, &time) ? time : UINT64_MAX;
 }
 
-/* All rings in the order of time: what a process has mapped must be known before its stacks come, and
- * it may have mapped it on another processor. What is newer than `until` stays for the next time:
+/* Everything of BPF's on one processor up to `limit`; returns the time of what comes then. */
+static uint64_t drain_cpu(struct kernel *k, uint32_t cpu, uint64_t until, uint64_t limit)
+{
+	uint64_t time = UINT64_MAX;
+	const struct kbpf_record *raw;
+	while ((raw = kernel_sources_peek(k->sources, cpu, until, &time)) != NULL && time <= limit) {
+		kernel_sources_take(k->sources, cpu, raw);
+	}
+	return raw ? time : UINT64_MAX;
+}
+
+/* The processor with the oldest record, and the time of the next older one of another. */
+static uint32_t oldest(const uint64_t *next, uint32_t n, uint64_t *ret_other)
+{
+	uint32_t first = 0;
+	*ret_other = UINT64_MAX;
+	for (uint32_t i = 1; i < n; i++) {
+		if (next[i] < next[first]) {
+			*ret_other = next[first];
+			first = i;
+		} else if (next[i] < *ret_other) {
+			*ret_other = next[i];
+		}
+	}
+	return first;
+}
+
+/* All rings in the order of time: what a process has mapped must be known before its stacks come, what
+ * a file is called before it is used, and either may have happened on another processor. What is newer than `until` stays for the next time:
  * something older may still be on its way into another ring. */
 static bool drain(struct kernel *k, uint64_t until)
 {
+	uint32_t n = BASE_MIN(kernel_sources_cpus(k->sources), CPUS_MAX);
 	bool any = false;
 	kernel_perf_begin(k->perf);
+	for (uint32_t i = 0; i < n; i++) {
+		k->next[i] = next_of(k, i, until);
+	}
 	for (;; any = true) {
+		uint64_t other, perf;
+		uint32_t first = oldest(k->next, n, &other);
 		k->has = k->has || kernel_perf_next(k->perf, k->ahead);
-		if (!k->has || k->ahead->time > until) {
+		perf = k->has && k->ahead->time <= until ? k->ahead->time : UINT64_MAX;
+		if (n > 0 && k->next[first] < perf) {
+			k->next[first] = drain_cpu(k, first, until, BASE_MIN(other, perf - 1));
+		} else if (perf != UINT64_MAX) {
+			kernel_on_record(k, k->ahead);
+			k->has = false;
+		} else {
 			break;
 		}
-		drain_sources(k, k->ahead->cpu, k->ahead->time, until);
-		kernel_on_record(k, k->ahead);
-		k->has = false;
-	}
-	for (uint32_t i = 0; i < kernel_perf_cpus(k->perf); i++) {
-		any = drain_sources(k, kernel_perf_cpu(k->perf, i), UINT64_MAX, until) || any;
-	}
-	/* Processors that perf found switched off when this began. */
-	for (uint32_t cpu = 0; cpu < kernel_sources_cpus(k->sources); cpu++) {
-		any = drain_sources(k, cpu, UINT64_MAX, until) || any;
 	}
 	kernel_sources_losses(k->sources);
 	for (size_t i = 0; i < BASE_ARRAY_LEN(sources) && sources[i]; i++) {
 		any = (k->source_open[i] && sources[i]->drain(k, k->source_state[i])) || any;
 	}
-	k->watermark = until;
+	k->watermark = BASE_MAX(k->watermark, until);
 	return any;
+}
+
+uint64_t kernel_breathe(struct kernel *k)
+{
+	uint64_t until = clock_read_system_ns() - HOLD_BACK_NS;
+	if (until > k->watermark && until - k->watermark > BREATH_NS) {
+		drain(k, until);
+	}
+	return k->watermark;
 }
 
 /* All there is, before who wants what changes: what happened so far is for those who wanted it. */
 static void drain_now(struct kernel *k)
 {
-	uint64_t now = clock_read_system_ns();
+	uint64_t now = clock_read_system_ns(), before = k->watermark;
 	drain(k, UINT64_MAX);
-	k->watermark = now;
+	k->watermark = BASE_MAX(now, before);
 }
 
 static void source_rundowns(struct kernel *k, uint64_t sessions, bool end)
@@ -360,6 +398,13 @@ int kernel_set_interval(struct kernel *k, uint32_t interval_us)
 
 /* ---- the engine ------------------------------------------------------------------------------- */
 
+/* What waits in the rings waits for this thread: before the programs that fill them, where it may. Not
+ * inherited by what the application starts later: only this thread's. */
+static void hurry(void)
+{
+	(void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), HURRY_NICE);
+}
+
 int kernel_open(const struct kernel_engine_options *o, const struct kernel_output *out,
 		struct kernel **ret, struct diag *d)
 {
@@ -391,12 +436,14 @@ int kernel_open(const struct kernel_engine_options *o, const struct kernel_outpu
 		goto fail;
 	}
 	k->ahead = calloc(1, sizeof *k->ahead);
+	k->next = calloc(CPUS_MAX, sizeof *k->next);
 	k->walk = kernel_walk_create();
-	err = k->ahead && k->walk ? kernel_sources_open(k, &k->sources) : -ENOMEM;
+	err = k->ahead && k->next && k->walk ? kernel_sources_open(k, &k->sources) : -ENOMEM;
 	if (err < 0) {
 		goto fail;
 	}
 	open_sources(k);
+	hurry();
 	*ret = k;
 	return 0;
 fail:
@@ -419,6 +466,7 @@ void kernel_close(struct kernel *k)
 	kernel_processes_destroy(k->processes);
 	kernel_walk_destroy(k->walk);
 	free(k->ahead);
+	free(k->next);
 	free(k);
 }
 

@@ -11,7 +11,7 @@
 
 #define NO_AREA	     0xFF
 #define LOSSES_MAX   256u
-#define STACK_RING   (4u << 20)
+#define STACK_RING   (16u << 20)
 #define LOSS_LOOK_NS 100000000ull
 
 #define WATCHED_MAX  (KERNEL_SESSIONS_MAX * KERNEL_PIDS_MAX)
@@ -38,12 +38,36 @@ struct kernel_sources {
  * follows. */
 struct source_hook {
 	uint16_t ours;
-	uint16_t windows[4];
+	uint16_t windows[6];
 	bool helps; /* adds to events that there are without it */
 };
 static const struct source_hook source_hooks[] = {
 	{KBPF_SYS_ENTER, {0x0F33}},
 	{KBPF_SYS_EXIT, {0x0F34}},
+	{KBPF_FILE_NAME, {0x0420}, .helps = true},
+	{KBPF_FILE_CREATE, {0x0440}},
+	{KBPF_FILE_CLOSE, {0x0441, 0x0442}},
+	{KBPF_FILE_READ, {0x0443}},
+	{KBPF_FILE_WRITE, {0x0444}},
+	{KBPF_FILE_SET_INFO, {0x0445}},
+	{KBPF_FILE_DELETE, {0x0446, 0x044F}},
+	{KBPF_FILE_RENAME, {0x0447, 0x0450}},
+	{KBPF_FILE_LINK, {0x0451}},
+	{KBPF_FILE_DIR_ENUM, {0x0448}},
+	{KBPF_FILE_FLUSH, {0x0449}},
+	{KBPF_FILE_QUERY_INFO, {0x044A}},
+	{KBPF_FILE_CONTROL, {0x044B}},
+	{KBPF_FILE_END, {0x044C}},
+	{KBPF_MAP_FILE, {0x0425}},
+	{KBPF_UNMAP_FILE, {0x0426}},
+	{KBPF_VIRTUAL_ALLOC, {0x0262}},
+	{KBPF_VIRTUAL_FREE, {0x0263}},
+	{KBPF_HANDLE_CREATE, {0x1120}},
+	{KBPF_HANDLE_CLOSE, {0x1121}},
+	{KBPF_DISK_INIT, {0x010C, 0x010D, 0x010F}},
+	{KBPF_DISK_DONE, {0x010A, 0x010B, 0x010E}},
+	{KBPF_FAULT_SOFT, {0x020A, 0x020B, 0x020C, 0x020F}},
+	{KBPF_FAULT_HARD, {0x0220}},
 	{KBPF_TCP_SEND, {0x060A, 0x061A}},
 	{KBPF_TCP_RECV, {0x060B, 0x061B}},
 	{KBPF_TCP_CONNECT, {0x060C, 0x061C}},
@@ -63,31 +87,6 @@ static const struct source_hook source_hooks[] = {
 	{KBPF_FREQUENCY, {0x1233}},
 	{KBPF_EXEC, {0x0301}, true},
 	{KBPF_EXIT, {0x0302, 0x0320}, true},
-	{KBPF_DISK_INIT, {0x010C, 0x010D, 0x010F}},
-	{KBPF_DISK_DONE, {0x010A, 0x010B, 0x010E}},
-	{KBPF_FILE_TRACK, {0x010A, 0x010B, 0x010C, 0x010D}},
-	{KBPF_FILE_NAME, {0x0420, 0x010A, 0x010C}},
-	{KBPF_FILE_CREATE, {0x0440}},
-	{KBPF_FILE_CLOSE, {0x0441, 0x0442}},
-	{KBPF_FILE_READ, {0x0443}},
-	{KBPF_FILE_WRITE, {0x0444}},
-	{KBPF_FILE_FLUSH, {0x0449}},
-	{KBPF_FILE_SET_INFO, {0x0445}},
-	{KBPF_FILE_QUERY_INFO, {0x044A}},
-	{KBPF_FILE_DELETE, {0x0446, 0x044F}},
-	{KBPF_FILE_RENAME, {0x0447, 0x0450}},
-	{KBPF_FILE_LINK, {0x0451}},
-	{KBPF_FILE_DIR_ENUM, {0x0448}},
-	{KBPF_FILE_CONTROL, {0x044B}},
-	{KBPF_FILE_END, {0x044C}},
-	{KBPF_FAULT_SOFT, {0x020A, 0x020B, 0x020C, 0x020F}},
-	{KBPF_FAULT_HARD, {0x0220}},
-	{KBPF_VIRTUAL_ALLOC, {0x0262}},
-	{KBPF_VIRTUAL_FREE, {0x0263}},
-	{KBPF_MAP_FILE, {0x0425}},
-	{KBPF_UNMAP_FILE, {0x0426}},
-	{KBPF_HANDLE_CREATE, {0x1120}},
-	{KBPF_HANDLE_CLOSE, {0x1121}},
 };
 
 static uint64_t wants(const struct kernel *k, const struct source_hook *h, bool stack)
@@ -134,7 +133,7 @@ void kernel_sources_can(const struct kernel_sources *s, struct kernel_mask *inou
 {
 	for (size_t i = 0; i < BASE_ARRAY_LEN(source_hooks); i++) {
 		unsigned area = s->area[source_hooks[i].ours];
-		if (area != NO_AREA && kernel_areas[area].object) {
+		if (area != NO_AREA && kernel_areas[area].object && !source_hooks[i].helps) {
 			bits_of(&source_hooks[i], inout_can);
 		}
 	}
@@ -161,13 +160,7 @@ static bool ready(struct kernel_sources *s, bool stacks)
 		s->made[i] = true;
 		s->state[i] = kernel_areas[i].create ? kernel_areas[i].create(s->k, s->names) : NULL;
 	}
-	if (!s->names) {
-		kernel_bpf_close(s->bpf);
-		s->bpf = NULL;
-		snprintf(s->missing, sizeof s->missing, "no memory");
-		return false;
-	}
-	return true;
+	return s->names != NULL;
 }
 
 static void watch(struct kernel_sources *s)
@@ -200,7 +193,9 @@ void kernel_sources_update(struct kernel_sources *s)
 	s->must = must != 0;
 	if ((any == 0 && !s->bpf) || !ready(s, stacks != 0)) {
 		for (size_t i = 0; must != 0 && i < BASE_ARRAY_LEN(source_hooks); i++) {
-			bits_of(&source_hooks[i], &s->k->cannot);
+			if (!source_hooks[i].helps) {
+				bits_of(&source_hooks[i], &s->k->cannot);
+			}
 		}
 		if (must != 0 && !s->k->why_not.text[0]) {
 			diag_at(&s->k->why_not, UINT64_MAX, "%.200s", s->missing);
@@ -216,7 +211,7 @@ void kernel_sources_update(struct kernel_sources *s)
 	snprintf(s->missing, sizeof s->missing, "%s", kernel_bpf_missing(s->bpf));
 	for (size_t i = 0; i < BASE_ARRAY_LEN(source_hooks); i++) {
 		const struct source_hook *h = &source_hooks[i];
-		if (wants(s->k, h, false) && !kernel_bpf_serves(s->bpf, h->ours)) {
+		if (!h->helps && wants(s->k, h, false) && !kernel_bpf_serves(s->bpf, h->ours)) {
 			bits_of(h, &s->k->cannot);
 			if (!s->k->why_not.text[0]) {
 				diag_at(&s->k->why_not, UINT64_MAX, "%.200s", s->missing);

@@ -206,6 +206,10 @@ struct proto_session {
 };
 #define PROTO_CONTROL_LIMITS 6u /* expires_filetime, quota_bytes and owner_pid as the description says */
 
+/* NEWFILE sessions: TIMEOUT_MS, the next file whenever so much time is over (0: not by time), and COUNT, how
+ * many files to keep (0: all). */
+#define PROTO_CONTROL_ROTATION 7u
+
 enum proto_session_flags {
 	PROTO_SESSION_LOW_LATENCY = 1u << 0, /* 1 ms tick for real-time consumers */
 	PROTO_SESSION_NOT_PERSISTENT = 1u << 1, /* what no consumer takes waits in memory only */

@@ -77,6 +77,9 @@ struct saved_session {
 	uint32_t maximum_file_size;
 	uint32_t file_max; /* autologger: keep that many files NAME.0001 …; 0: one file */
 	uint32_t expire_s; /* 0: never */
+	uint32_t rotate_s;   /* new-file mode: the next file so often; 0: by size only */
+	uint32_t keep_files; /* new-file mode; 0: all */
+	uint64_t end_filetime; /* it ends then; 0: it does not */
 	uint64_t quota;	   /* bytes of log file; 0: none */
 	enum saved_suffix suffix;
 	uint32_t serial; /* the next number for SAVED_SUFFIX_NUMBER */

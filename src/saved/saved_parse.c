@@ -41,6 +41,9 @@ static const struct key session_keys[] = {
 	KEY("ClockType", NUMBER, saved_session, clock, 1, 3),
 	KEY("FileMax", NUMBER, saved_session, file_max, 0, SAVED_FILE_MAX_LIMIT),
 	KEY("Expire", NUMBER, saved_session, expire_s, 0, UINT32_MAX),
+	KEY("NewFileAfter", NUMBER, saved_session, rotate_s, 0, 4294967),
+	KEY("KeepFiles", NUMBER, saved_session, keep_files, 0, UINT32_MAX),
+	KEY("EndTime", BIG, saved_session, end_filetime, 0, UINT64_MAX),
 	KEY("Quota", BIG, saved_session, quota, 0, UINT64_MAX),
 	KEY("FileSuffix", SUFFIX, saved_session, suffix, 0, 0),
 	KEY("NextSerial", NUMBER, saved_session, serial, 0, 999999),
@@ -372,6 +375,9 @@ void saved_format(const struct saved_session *s, struct strbuf *out)
 	put_number(out, "ClockType", s->clock, 1);
 	put_number(out, "FileMax", s->file_max, 0);
 	put_number(out, "Expire", s->expire_s, 0);
+	put_number(out, "NewFileAfter", s->rotate_s, 0);
+	put_number(out, "KeepFiles", s->keep_files, 0);
+	put_number(out, "EndTime", s->end_filetime, 0);
 	put_number(out, "Quota", s->quota, 0);
 	if (s->suffix != SAVED_SUFFIX_NONE) {
 		put_text(out, "FileSuffix", suffixes[s->suffix]);

@@ -40,6 +40,7 @@ struct openetw_decoder {
 	/* The last manifest in the stream that could not be read, and why. */
 	struct guid bad_manifest;
 	struct diag bad_manifest_diag;
+	int result;	 /* OPENETW_… of the last event */
 	uint32_t unread; /* payload bytes of the last event that its schema did not cover */
 	struct schema_event *special[SCHEMA_SPECIAL_COUNT];
 	struct openetw_text scratch;
@@ -248,6 +249,7 @@ static void explain_class(struct openetw_decoder *d, const struct schema_record 
 static void explain_missing(struct openetw_decoder *d, const struct schema_record *s)
 {
 	struct openetw_text *t = &d->scratch;
+	d->result = OPENETW_NO_SCHEMA;
 	openetw_text_clear(t);
 	if (s->tlg) {
 		struct diag diag = {0};
@@ -384,9 +386,10 @@ static int prepare(struct openetw_decoder *d, const EVENT_RECORD *r, struct sche
 	return err;
 }
 
-static int result(const struct openetw_text *t, int err)
+static int result(struct openetw_decoder *d, const struct openetw_text *t, int err)
 {
-	return t->failed ? -ENOMEM : err == -EBADMSG ? OPENETW_PARTLY : OPENETW_DECODED;
+	d->result = err == -EBADMSG ? OPENETW_PARTLY : OPENETW_DECODED;
+	return t->failed ? -ENOMEM : d->result;
 }
 
 /* The usual pointer size is tried first, so that records which fit it cost nothing extra. */
@@ -438,14 +441,14 @@ static int decode_json(struct openetw_decoder *d, const struct schema_record *s,
 	if (BASE_LIKELY(p->event != NULL)) {
 		size_t at = t->length;
 		if (BASE_UNLIKELY(p->event->source == SCHEMA_SOURCE_WPP)) {
-			return result(t, message_json(d, p, t));
+			return result(d, t, message_json(d, p, t));
 		}
 		int err = schema_walk_json(p, t);
 		if (is_other_width(d, s, p, err)) {
 			out_cut(t, at);
 			err = schema_walk_json(p, t);
 		}
-		return result(t, err);
+		return result(d, t, err);
 	}
 	explain_missing(d, s);
 	out_str(t, "{\"_raw\":\"");
@@ -464,33 +467,36 @@ int openetw_decode_json(struct openetw_decoder *d, const EVENT_RECORD *r, struct
 	return err < 0 ? err : decode_json(d, &s, &p, t);
 }
 
+static int decode_text(struct openetw_decoder *d, const struct schema_record *s,
+		       struct schema_payload *p, struct openetw_text *t)
+{
+	if (p->event) {
+		size_t at = t->length;
+		if (p->event->source == SCHEMA_SOURCE_WPP) {
+			return result(d, t, message_text(p, t));
+		}
+		int err = schema_walk_text(p, t);
+		if (is_other_width(d, s, p, err)) {
+			out_cut(t, at);
+			err = schema_walk_text(p, t);
+		}
+		return result(d, t, err);
+	}
+	explain_missing(d, s);
+	out_str(t, "_raw=");
+	out_hex_bytes(t, s->payload, s->payload_bytes, false);
+	out_str(t, " _reason=\"");
+	out_utf8(t, d->reason, strlen(d->reason), true);
+	out_char(t, '"');
+	return t->failed ? -ENOMEM : OPENETW_NO_SCHEMA;
+}
+
 int openetw_decode_text(struct openetw_decoder *d, const EVENT_RECORD *r, struct openetw_text *t)
 {
 	struct schema_record s;
 	struct schema_payload p;
 	int err = prepare(d, r, &s, &p);
-	if (err < 0) {
-		return err;
-	}
-	if (p.event) {
-		size_t at = t->length;
-		if (p.event->source == SCHEMA_SOURCE_WPP) {
-			return result(t, message_text(&p, t));
-		}
-		err = schema_walk_text(&p, t);
-		if (is_other_width(d, &s, &p, err)) {
-			out_cut(t, at);
-			err = schema_walk_text(&p, t);
-		}
-		return result(t, err);
-	}
-	explain_missing(d, &s);
-	out_str(t, "_raw=");
-	out_hex_bytes(t, s.payload, s.payload_bytes, false);
-	out_str(t, " _reason=\"");
-	out_utf8(t, d->reason, strlen(d->reason), true);
-	out_char(t, '"');
-	return t->failed ? -ENOMEM : OPENETW_NO_SCHEMA;
+	return err < 0 ? err : decode_text(d, &s, &p, t);
 }
 
 /* A field of ours whose text needs no escaping. */
@@ -528,7 +534,7 @@ int openetw_decode_fields(struct openetw_decoder *d, const EVENT_RECORD *r, open
 			schema_record_settle(&p);
 		}
 		err = schema_walk_fields(&p, &d->scratch, fn, context);
-		return result(&d->scratch, err);
+		return result(d, &d->scratch, err);
 	}
 	out_char(&d->scratch, '"');
 	out_hex_bytes(&d->scratch, s.payload, s.payload_bytes, false);
@@ -547,6 +553,14 @@ int openetw_decode_fields(struct openetw_decoder *d, const EVENT_RECORD *r, open
 size_t openetw_decoder_unread(const struct openetw_decoder *d)
 {
 	return d->unread;
+}
+
+const char *openetw_decoder_reason(struct openetw_decoder *d)
+{
+	return d->result == OPENETW_NO_SCHEMA ? d->reason
+	       : d->result == OPENETW_PARTLY  ? "its payload is not what the schema says: supply the "
+						"manifest of the build that wrote it"
+					      : "";
 }
 
 /* ---- names
@@ -619,9 +633,11 @@ void openetw_event_names(struct openetw_decoder *d, const EVENT_RECORD *r, const
 	}
 }
 
-int openetw_decode_json_named(struct openetw_decoder *d, const EVENT_RECORD *r,
-			      struct openetw_text *t, const char **ret_provider,
-			      const char **ret_event)
+typedef int decode_fn(struct openetw_decoder *d, const struct schema_record *s,
+		      struct schema_payload *p, struct openetw_text *t);
+
+static int decode_named(struct openetw_decoder *d, const EVENT_RECORD *r, struct openetw_text *t,
+			const char **ret_provider, const char **ret_event, decode_fn *decode)
 {
 	struct schema_record s;
 	struct schema_payload p;
@@ -630,10 +646,24 @@ int openetw_decode_json_named(struct openetw_decoder *d, const EVENT_RECORD *r,
 	if (err < 0) {
 		return err;
 	}
-	err = decode_json(d, &s, &p, t);
+	err = decode(d, &s, &p, t);
 	*ret_event = event_name(&d->name, &s, p.event);
 	*ret_provider = provider_name(d, &d->provider_name, &s, p.event);
 	return err;
+}
+
+int openetw_decode_json_named(struct openetw_decoder *d, const EVENT_RECORD *r,
+			      struct openetw_text *t, const char **ret_provider,
+			      const char **ret_event)
+{
+	return decode_named(d, r, t, ret_provider, ret_event, decode_json);
+}
+
+int openetw_decode_text_named(struct openetw_decoder *d, const EVENT_RECORD *r,
+			      struct openetw_text *t, const char **ret_provider,
+			      const char **ret_event)
+{
+	return decode_named(d, r, t, ret_provider, ret_event, decode_text);
 }
 
 const char *openetw_event_name(struct openetw_decoder *d, const EVENT_RECORD *r)

@@ -259,6 +259,11 @@ int schema_process_each_event(const struct guid *provider, schema_event_fn fn, v
 
 int schema_process_learn(uint8_t opcode, const void *payload, size_t n)
 {
+	if (opcode == 32 && n >= 16) { /* the catalogue may know the event better */
+		struct guid g;
+		memcpy(g.b, payload, 16);
+		ensure(&g);
+	}
 	pthread_rwlock_wrlock(&process.lock);
 	int err = store_locked() ? schema_store_learn(process.store, opcode, payload, n) : -ENOMEM;
 	if (err > 0) {

@@ -212,11 +212,57 @@ int schema_store_add_map(struct schema_store *s, const struct guid *provider, co
 	return add_map(s, provider, block, n, false);
 }
 
+static const struct manifest_event *best_event(const struct manifest_provider *p, uint16_t id,
+					       uint8_t version)
+{
+	const struct manifest_event *best = NULL;
+	for (const struct manifest_event *e = p->events; e; e = e->next) {
+		if (e->id != id) {
+			continue;
+		}
+		if (e->version == version) {
+			return e;
+		}
+		if (p->lenient && e->version < version && (!best || e->version > best->version)) {
+			best = e;
+		}
+	}
+	return best;
+}
+
+static uint32_t provider_bucket(const struct guid *g)
+{
+	return (uint32_t)((le64_get(g->b) ^ le64_get(g->b + 8)) * 0x9E3779B97F4A7C15ull >> 40) %
+	       PROVIDER_BUCKETS;
+}
+
+/* Do we know the event better than a trace describes it? */
+static bool is_known_better(const struct schema_store *s, const struct schema_event *e)
+{
+	const struct provider_node *n = s->providers[provider_bucket(&e->provider)];
+	for (; n && e->source != SCHEMA_SOURCE_WBEM; n = n->next) {
+		if (n->source == SCHEMA_SOURCE_WBEM ||
+		    !guid_equal(&n->provider->guid, &e->provider)) {
+			continue;
+		}
+		const struct manifest_event *m =
+			best_event(n->provider, le16_get(e->descriptor), e->descriptor[2]);
+		if (m && m->better) {
+			return true;
+		}
+	}
+	return false;
+}
+
 int schema_store_learn(struct schema_store *s, uint8_t opcode, const void *payload, size_t n)
 {
 	if (opcode == 32) {
 		struct schema_event *e;
 		int err = schema_load_tei(payload, n, &e, NULL);
+		if (err == 0 && is_known_better(s, e)) {
+			schema_event_destroy(e);
+			return 0;
+		}
 		return err < 0 ? err : schema_store_take_event(s, e);
 	}
 	if (opcode == 33 && n > 16) {
@@ -228,12 +274,6 @@ int schema_store_learn(struct schema_store *s, uint8_t opcode, const void *paylo
 }
 
 /* ---- manifests -------------------------------------------------------------------------------- */
-
-static uint32_t provider_bucket(const struct guid *g)
-{
-	return (uint32_t)((le64_get(g->b) ^ le64_get(g->b + 8)) * 0x9E3779B97F4A7C15ull >> 40) %
-	       PROVIDER_BUCKETS;
-}
 
 /* What was made of a provider's older declaration makes room for the new one. */
 static void retire_events(struct schema_store *s, const struct guid *g, bool classic)
@@ -340,24 +380,6 @@ static void bind_maps(const struct schema_store *s, struct schema_event *e)
 							   f[i].map.bytes);
 		}
 	}
-}
-
-static const struct manifest_event *best_event(const struct manifest_provider *p, uint16_t id,
-					       uint8_t version)
-{
-	const struct manifest_event *best = NULL;
-	for (const struct manifest_event *e = p->events; e; e = e->next) {
-		if (e->id != id) {
-			continue;
-		}
-		if (e->version == version) {
-			return e;
-		}
-		if (p->lenient && e->version < version && (!best || e->version > best->version)) {
-			best = e;
-		}
-	}
-	return best;
 }
 
 static const struct schema_event *add_alias(struct schema_store *s, const struct event_node *to,

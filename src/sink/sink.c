@@ -451,13 +451,14 @@ int sink_drain_wait(struct sink *s, int timeout_ms)
 	uint64_t target = s->pushed;
 	s->waiting++;
 	pthread_cond_signal(&s->wake);
-	while (s->finished < target || s->snapshots || s->next_file) {
+	while (s->finished < target || s->snapshots || s->next_file || s->rotate_wanted) {
 		if (err == -ETIMEDOUT) {
 			break;
 		}
 		err = -pthread_cond_timedwait(&s->idle, &s->lock, &ts);
 	}
-	err = s->finished < target || s->snapshots || s->next_file ? -ETIMEDOUT : 0;
+	bool undone = s->finished < target || s->snapshots || s->next_file || s->rotate_wanted;
+	err = undone ? -ETIMEDOUT : 0;
 	s->waiting--;
 	pthread_mutex_unlock(&s->lock);
 	return err;
@@ -538,9 +539,13 @@ int sink_next_file(struct sink *s, struct diag *d)
 	 * taken first, so that both get different ones. */
 	pthread_mutex_lock(&s->lock);
 	uint32_t n = ++s->newfile_counter;
+	uint32_t keep = s->keep_files;
 	pthread_mutex_unlock(&s->lock);
 	struct sink_file *f = NULL;
 	int err = open_numbered(s, s->path, s->log_file, n, &f, d);
+	if (err == 0) {
+		sink_remove_old(s->path, n, keep);
+	}
 	pthread_mutex_lock(&s->lock);
 	if (err == 0) {
 		order_switch(s, f);
@@ -549,6 +554,27 @@ int sink_next_file(struct sink *s, struct diag *d)
 	}
 	pthread_mutex_unlock(&s->lock);
 	return err;
+}
+
+void sink_rotate(struct sink *s)
+{
+	if (!s->identity.newfile || !s->has_file) {
+		return;
+	}
+	sink_close_all(s);
+	pthread_mutex_lock(&s->lock);
+	s->rotate_at = s->pushed;
+	s->rotate_wanted = true;
+	publish_counts(s);
+	pthread_cond_signal(&s->wake);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void sink_keep_files(struct sink *s, uint32_t keep)
+{
+	pthread_mutex_lock(&s->lock);
+	s->keep_files = keep;
+	pthread_mutex_unlock(&s->lock);
 }
 
 void sink_set_limits(struct sink *s, uint32_t maximum_buffers, uint32_t flush_timer)

@@ -114,6 +114,10 @@ int sink_drain_wait(struct sink *s, int timeout_ms);
  * file (sequential), change maximum buffers / flush timer / real-time. */
 int sink_set_file(struct sink *s, const char *path, const uint16_t *log_file, struct diag *d);
 int sink_next_file(struct sink *s, struct diag *d); /* INCREMENT_FILE of NEWFILE mode */
+/* NEWFILE mode: what is recorded from now on goes to the next file, opened by the file thread. With
+ * `keep`, only so many files stay, whatever makes them; 0: all. */
+void sink_rotate(struct sink *s);
+void sink_keep_files(struct sink *s, uint32_t keep);
 void sink_set_limits(struct sink *s, uint32_t maximum_buffers, uint32_t flush_timer);
 
 /* Real-time tap. `deliver` gets a complete little buffer (0x48 header + records of one cpu, time

@@ -195,6 +195,37 @@ static void newfile_writes_complete_files_with_counters(void **state)
 	test_dir_remove(&f.dir);
 }
 
+static void newfile_goes_on_to_the_next_file_when_told_and_keeps_the_last_ones(void **state)
+{
+	struct fixture f;
+	char path[160];
+	uint64_t found = 0, before = 0;
+	begin(&f, "a%d.etl", 0x8, 1024);
+	sink_keep_files(f.sink, 2);
+	for (int i = 1; i <= 4; i++) {
+		before = f.ok;
+		put_some(&f, 20);
+		sink_rotate(f.sink);
+		assert_int_equal(sink_drain_wait(f.sink, 10000), 0);
+	}
+	put_some(&f, 7);
+	struct sink_stats st;
+	assert_int_equal(sink_stop(f.sink, &st), 0);
+	struct test_walk w;
+	test_walk_init(&w, f.tried);
+	for (int i = 1; i <= 5; i++) {
+		snprintf(path, sizeof path, "%s/a%d.etl", f.dir.path, i);
+		assert_int_equal(access(path, F_OK), i < 4 ? -1 : 0);
+		if (i >= 4) {
+			test_walk_file(&w, path, TEST_WALK_PER_CPU);
+		}
+	}
+	found = w.events;
+	assert_int_equal(found, f.ok - before); /* those of the last two */
+	test_walk_finish(&w);
+	test_dir_remove(&f.dir);
+}
+
 static void newfile_expands_the_name_in_the_header(void **state)
 {
 	struct fixture f;
@@ -392,6 +423,7 @@ int main(void)
 		cmocka_unit_test(circular_keeps_the_newest_and_buffer_0),
 		cmocka_unit_test(newfile_writes_complete_files_with_counters),
 		cmocka_unit_test(newfile_expands_the_name_in_the_header),
+		cmocka_unit_test(newfile_goes_on_to_the_next_file_when_told_and_keeps_the_last_ones),
 		cmocka_unit_test(append_continues_a_file_and_its_counts),
 		cmocka_unit_test(append_after_a_crash_drops_the_torn_buffer),
 		cmocka_unit_test(preallocate_has_full_length_while_running),

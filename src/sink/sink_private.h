@@ -235,6 +235,9 @@ struct sink {
 	uint64_t switch_at;
 	struct sink_snapshot *snapshots;
 	bool refresh_wanted, stopping, sleeping, thread_running;
+	bool rotate_wanted; /* to the next file after `rotate_at` buffers */
+	uint64_t rotate_at;
+	uint32_t keep_files; /* NEWFILE; 0 all */
 	bool write_wanted;	/* whatever is full, however little */
 	uint64_t full_since_ns; /* tick that first saw what waits in `full`; 0 none */
 	uint32_t waiting;
@@ -278,6 +281,8 @@ void sink_tap_finish(struct sink *s);
 bool sink_worth_writing(const struct sink *s);
 int sink_thread_start(struct sink *s);
 void sink_thread_join(struct sink *s);			      /* after `stopping` was set */
+/* NEWFILE with a number of files to keep: the one that is too many now that `n` exists. */
+void sink_remove_old(const char *path, uint32_t n, uint32_t keep);
 char *sink_expand_path(const char *path, uint32_t n);	      /* %d; malloc */
 uint16_t *sink_expand_name(const uint16_t *name, uint32_t n); /* %d; malloc */
 

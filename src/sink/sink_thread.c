@@ -88,6 +88,15 @@ static void finish_file(struct sink *s, struct sink_file *f)
 	}
 }
 
+void sink_remove_old(const char *path, uint32_t n, uint32_t keep)
+{
+	char *old = keep > 0 && n > keep ? sink_expand_path(path, n - keep) : NULL;
+	if (old) {
+		unlink(old); /* it may be gone already */
+		free(old);
+	}
+}
+
 /* NEWFILE: the next file of the row. The old one stays open until the new one exists. */
 static int rotate(struct sink *s)
 {
@@ -95,6 +104,8 @@ static int rotate(struct sink *s)
 	uint32_t n = ++s->newfile_counter; /* first, so that sink_next_file gets another one */
 	char *path = sink_expand_path(s->path, n);
 	uint16_t *name = s->log_file ? sink_expand_name(s->log_file, n) : NULL;
+	char *pattern = s->keep_files ? strdup(s->path) : NULL;
+	uint32_t keep = s->keep_files;
 	pthread_mutex_unlock(&s->lock);
 	struct sink_file *f = NULL;
 	int err = -ENOMEM;
@@ -104,6 +115,7 @@ static int rotate(struct sink *s)
 	free(path);
 	free(name);
 	if (err < 0) {
+		free(pattern);
 		pthread_mutex_lock(&s->lock);
 		s->newfile_counter -= s->newfile_counter == n;
 		pthread_mutex_unlock(&s->lock);
@@ -111,6 +123,10 @@ static int rotate(struct sink *s)
 	}
 	finish_file(s, s->file);
 	s->file = f;
+	if (pattern) {
+		sink_remove_old(pattern, n, keep);
+		free(pattern);
+	}
 	return 0;
 }
 
@@ -262,7 +278,7 @@ static void write_snapshot(struct sink *s, struct sink_snapshot *snap)
 bool sink_worth_writing(const struct sink *s)
 {
 	uint32_t left = s->free.count + s->buffers_limit - s->buffers_allocated;
-	return s->full.head && (s->stopping || s->waiting || s->write_wanted || s->next_file ||
+	return s->full.head && (s->stopping || s->waiting || s->write_wanted || s->next_file || s->rotate_wanted ||
 				(uint64_t)s->full.count * s->buffer_bytes >= SINK_LARGE_BYTES ||
 				left <= s->buffers_limit / 2);
 }
@@ -278,7 +294,8 @@ static unsigned detach_batch(struct sink *s, struct sink_buffer **batch)
 	/* Leave the producer its half when there are only few. */
 	max = BASE_MIN(max, BASE_MAX(s->buffers_limit / 2, 1u));
 	while (!s->buffering && n < max && s->full.head &&
-	       !(s->next_file && s->popped == s->switch_at)) {
+	       !(s->next_file && s->popped == s->switch_at) &&
+	       !(s->rotate_wanted && s->popped == s->rotate_at)) {
 		batch[n++] = sink_list_pop(&s->full);
 		s->popped++;
 	}
@@ -303,6 +320,17 @@ static void thread_run(struct sink *s)
 			}
 			pthread_mutex_lock(&s->lock);
 			s->next_file = NULL;
+			pthread_cond_broadcast(&s->idle);
+			continue;
+		}
+		if (s->rotate_wanted && s->popped >= s->rotate_at && s->file) {
+			pthread_mutex_unlock(&s->lock);
+			int err = rotate(s);
+			if (err < 0) { /* the old one goes on */
+				note_error(s, err, false);
+			}
+			pthread_mutex_lock(&s->lock);
+			s->rotate_wanted = false;
 			pthread_cond_broadcast(&s->idle);
 			continue;
 		}

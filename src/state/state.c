@@ -145,6 +145,13 @@ static void add_process(struct state *s, const struct etl_record *r, unsigned ty
 		.command_line =
 			p.command ? state_text16(&s->memory, p.command, p.command_units) : "",
 	};
+	if (!n->p.name[0]) {
+		/* A fork that nobody could ask for its name any more: until it runs another program it
+		 * is called what its parent is called. */
+		const struct process_node *parent =
+			(const struct process_node *)state_table_find(&s->processes, p.parent);
+		n->p.name = parent ? parent->p.name : n->p.name;
+	}
 	state_table_add(&s->processes, &n->n);
 }
 

@@ -150,8 +150,8 @@ static bool speaks(uint32_t first)
 	case 0x3d6fa8d1: /* Thread */
 	case 0x2cb15d1d: /* Image */
 	case 0xb3e675d7: /* ImageId */
-	case 0xf607b5d5: /* OpenETW.Symbols */
 	case 0x9b79ee91: /* SystemConfigEx */
+	case 0xf607b5d5: /* OpenETW.Symbols */
 	case 0xe13c0d23: /* .NET */
 	case 0xa669021c: /* .NET rundown */
 	case 0x57277741: /* JScript */

@@ -82,3 +82,27 @@ openetw dump -q --format csv "$T/cut.etl" >"$T/out" 2>"$T/err"
 expect "exit status for a damaged file" $? 1
 says 'cut.etl: at byte 147456: ' "$T/err" "where the damage is"
 [ "$(wc -l <"$T/out")" -gt 1000 ] || fail "a cut file gives $(wc -l <"$T/out") lines"
+
+# every file with what is known about it: all events decoded, to the last byte but for eight that PerfView
+# writes behind what its own manifest says
+while read -r f; do
+	set -- --json --decode --gaps 0
+	case $f in
+	*/tx/HTTP_Server.etl) set -- "$@" -M "$CORPUS/tx/HTTP_Server.man" ;;
+	esac
+	run_status 0 openetw stats "$@" "$f"
+	tail -1 "$T/out" | sed "s|^|${f#"$CORPUS/"} |" >>"$T/decoded"
+done <"$T/files"
+py '
+import json, sys
+bad = 0
+for line in open(sys.argv[1]):
+    name, total = line.split(" ", 1)
+    t = json.loads(total)["total"]
+    print("%-45s %7d events, %6.2f %% decoded, %d bytes unexplained" %
+          (name, t["events"], t["decodedPercent"], t["unexplainedBytes"]))
+    want = (1.40, 70, 0) if name == "tx/WsRm01.etl" else (100, 0, 8 if "net.4.5.2" in name else 0)
+    bad += (t["decodedPercent"], t["undecoded"] + t["partly"], t["unexplainedBytes"]) != want
+sys.exit(bad != 0)' "$T/decoded" || fail "not decoded: $(cat "$T/decoded")"
+run_status 0 openetw stats --decode --gaps 0 "$CORPUS/tx/WsRm01.etl"
+says '13: no schema: provider {a7975c8f-.* id 307: supply its manifest' "$T/out" "what to supply"

@@ -81,7 +81,11 @@ bad 2 "'fast' is no level" start web -ets -p $P 0x1 fast
 bad 2 "'Nonsense' is no keyword" start web -ets -p $P '(Nonsense)'
 bad 2 'did you mean circular' start web -ets -p $P -mode circlar
 bad 2 'from 4 to 16384' start web -ets -p $P -bs 1
-bad 2 'systemd timer' create trace web -p $P -r
+bad 2 'systemd-run' create trace web -p $P -r
+bad 2 'systemd-run' create trace web -p $P -b 1/31/2030 5:30PM
+bad 2 'is over already' start web -ets -p $P -e 1/31/2020 5:30:00PM
+bad 2 'such as 1/31/2026' start web -ets -p $P -e 13/31/2030
+bad 2 'cannot read nothing.txt' start web -config nothing.txt
 bad 2 'through ssh' query -ets -s other
 bad 2 "'extra' is too much" stop web extra -ets
 bad 2 'only traces' create counter web -p $P
@@ -168,3 +172,20 @@ says '^Microsoft-Windows-Kernel-Process         {22FB2CD6-0E7B-422B-A0C7-2FAD1FD
 run_status 0 ./logman query providers Microsoft-Windows-DotNETRuntime
 says '^0x0000000000000001  GCKeyword' out "keywords"
 bad 1 'no process has registered' query providers Nobody.Has.This
+
+# options from a file, an end by the clock, a new file every second
+cat >options.txt <<END
+# what to record
+-p "$P" 0x11 win:Error
+-o "by time %d.etl" -cnf 1
+END
+run_status 0 ./logman start timed -ets -config options.txt -e 12/31/2099 11:30:00 PM
+run_status 0 openetw query timed
+says '^ends           in ' out "-e"
+says '0x8' out "-cnf"
+wait_for 20 test -f 'by time 3.etl' || fail "-cnf 1 made: $(ls)"
+run_status 0 ./logman update timed -ets -m stop
+run_status 0 openetw query timed
+says '^ends           when it is stopped' out "-m stop"
+run_status 0 ./logman stop timed -ets
+run_status 0 openetw info 'by time 2.etl'

@@ -27,7 +27,7 @@ case $sources in
 	done
 	;;
 esac
-grep -q '"event":"Process/Start"' "$T/k.json" && grep -q '"ImageFileName":"hello-tracelogg"' "$T/k.json" || fail "no start of the child"
+grep -q '"event":"Process/Start"' "$T/k.json" && grep -q '"ImageFileName":"hello-tracelogging"' "$T/k.json" || fail "no start of the child"
 grep -q '"ImageFileName":"System"' "$T/k.json" || fail "no System process"
 [ "$(grep -c '"provider":"OpenETW.Sample.Hello"' "$T/k.json")" -gt 10 ] || fail "no events of the application"
 [ ! -e "$T/k.etl.user.etl" ] && [ ! -e "$T/k.etl.kernel.etl" ] || fail "parts were left behind"

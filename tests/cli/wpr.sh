@@ -214,3 +214,28 @@ ln -s "$(command -v openetw)" wpr
 export LD_LIBRARY_PATH="$OPENETW_BUILD${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 run_status 0 ./wpr -status
 says 'is not recording' out "wpr by its name"
+
+# FileMax: the last files of MaximumFileSize; FileName: what they are called meanwhile
+cat >several.wprp <<'END'
+<?xml version="1.0" encoding="utf-8"?>
+<WindowsPerformanceRecorder Version="1.0">
+  <Profiles>
+    <EventCollector Id="EC" Name="Several" FileName="C:\traces\several.etl">
+      <BufferSize Value="64"/><Buffers Value="32"/><MaximumFileSize Value="1"/><FileMax Value="2"/>
+    </EventCollector>
+    <EventProvider Id="P" Name="Test.Wpr"/>
+    <Profile Id="Several.Verbose.File" Name="Several" DetailLevel="Verbose" LoggingMode="File" Description="the last two">
+      <Collectors><EventCollectorId Value="EC"><EventProviders><EventProviderId Value="P"/></EventProviders></EventCollectorId></Collectors>
+    </Profile>
+  </Profiles>
+</WindowsPerformanceRecorder>
+END
+wpr -start several.wprp!Several -filemode -explain
+says "several_%d.etl.* -m newfile --max-size 1MB --keep-files 2" out "-explain of FileMax"
+wpr -start several.wprp!Several -filemode
+"$HELPERS/emit" Test.Wpr 20000 wait keywords=1 size=200 pace=2 >/dev/null
+expect "files while it records" "$(ls "$TMPDIR"/openetw-wpr-*/several_*.etl | wc -l)" 2
+wpr -stop several.etl
+n=$(count several.etl '"id":[1-4],')
+[ "$n" -gt 1000 ] && [ "$n" -lt 20000 ] || fail "FileMax 2 kept $n events of 20000"
+expect "what is left in TMPDIR" "$(ls "$TMPDIR")" ''

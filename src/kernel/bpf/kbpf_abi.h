@@ -25,12 +25,8 @@ enum kbpf_hook {
 	KBPF_TCP_FAIL,
 	KBPF_UDP_SEND,
 	KBPF_UDP_RECV,
-	/* process.bpf.c: struct kbpf_exec, struct kbpf_exit */
-	KBPF_EXEC,
-	KBPF_EXIT,
 	/* struct kbpf_file, and text */
 	KBPF_FILE_NAME, /* no event: what a key is called */
-	KBPF_FILE_TRACK, /* no event: other sources want to know which file a thread works on */
 	KBPF_FILE_CREATE,
 	KBPF_FILE_CLOSE, /* both Cleanup and Close */
 	KBPF_FILE_READ,
@@ -66,6 +62,9 @@ enum kbpf_hook {
 	KBPF_WORK,
 	KBPF_IDLE,
 	KBPF_FREQUENCY,
+	/* process.bpf.c: struct kbpf_exec, struct kbpf_exit */
+	KBPF_EXEC,
+	KBPF_EXIT,
 	KBPF_HOOKS_MAX = 96, /* room in the maps */
 };
 
@@ -78,8 +77,6 @@ enum kbpf_scratch_slot {
 	KBPF_SLOT_NET_STATE,
 	KBPF_SLOT_NET_RETRANSMIT,
 	KBPF_SLOT_NET_EXIT,
-	KBPF_SLOT_EXEC,
-	KBPF_SLOT_EXIT,
 	KBPF_SLOT_CALL_ENTER,
 	KBPF_SLOT_CALL_EXIT,
 	KBPF_SLOT_EXIT_FILES,
@@ -91,6 +88,8 @@ enum kbpf_scratch_slot {
 	KBPF_SLOT_FAULT_FILE,
 	KBPF_SLOT_FAULT_MAJOR,
 	KBPF_SLOT_IRQ, /* has no stacks, so that it is never used */
+	KBPF_SLOT_EXEC,
+	KBPF_SLOT_EXIT,
 	KBPF_SLOTS_MAX = 48,
 };
 
