@@ -27,8 +27,9 @@ static const struct cli_option options[] = {
 	{'n', "net", NULL, "TCP and UDP: connections, bytes sent and received", NULL},
 	{0, "irq", NULL, "interrupts, and the softirqs and work that they leave to do", NULL},
 	{0, "power", NULL, "idle states and frequencies of processors", NULL},
-	{0, "memory", NULL, "the machine's memory and the processes', every half second", NULL},
+	{0, "meminfo", NULL, "the machine's memory and the processes', every half second", NULL},
 	{0, "counters", NULL, "what processes took in all, when they end", NULL},
+	{0, "packets", "[IFACE]", "packets of this interface, or of all (not in --all; see pcapng)", NULL},
 	{'a', "all", NULL, "everything this version can record", NULL},
 	{'i', "interval", "TIME", "between samples, 125us and more (default 1ms)", NULL},
 	{'d', "duration", "TIME", "stop after this long (default: Ctrl-C, or the command's end)", NULL},
@@ -54,7 +55,7 @@ static const struct {
 	{"net", KERNEL_NET},
 	{"irq", KERNEL_INTERRUPT},
 	{"power", KERNEL_POWER},
-	{"memory", KERNEL_MEMINFO},
+	{"meminfo", KERNEL_MEMINFO},
 	{"counters", KERNEL_COUNTERS},
 };
 
@@ -278,7 +279,13 @@ static int run(struct cli_args *a)
 	for (size_t i = 0; i < BASE_ARRAY_LEN(sources); i++) {
 		wanted |= all || cli_flag(a, sources[i].option) ? sources[i].source : 0;
 	}
-	cli_kernel_wants(&o.session, wanted ? wanted : KERNEL_CPU, !cli_flag(a, "no-stacks"));
+	const char *interface = cli_value(a, "packets", NULL);
+	if (interface && strlen(interface) >= sizeof o.session.interface) {
+		return cli_usage(a, "there is no interface '%s'; \"--\" goes before the command", interface);
+	}
+	snprintf(o.session.interface, sizeof o.session.interface, "%s", interface ? interface : "");
+	o.session.packets = interface != NULL;
+	cli_kernel_wants(&o.session, wanted || interface ? wanted : KERNEL_CPU, !cli_flag(a, "no-stacks"));
 	o.interval_us = (uint32_t)interval_us;
 	o.session.pid[0] = (uint32_t)pid;
 	o.session.pids = pid != 0;

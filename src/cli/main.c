@@ -13,7 +13,7 @@ extern const struct cli_command cli_mc, cli_start, cli_stop, cli_list, cli_query
 	cli_flush, cli_providers, cli_dump, cli_stats, cli_info, cli_live, cli_run, cli_completion,
 	cli_man, cli_merge, cli_record, cli_relog, cli_report, cli_tracerpt, cli_tracefmt, cli_wpr,
 	cli_xperf, cli_logman, cli_tracelog, cli_explain, cli_autologger, cli_wevtutil, cli_rc, cli_top,
-	cli_monitor;
+	cli_monitor, cli_pcapng;
 
 const struct cli_command *const cli_commands[] = {
 	&cli_run,
@@ -32,6 +32,7 @@ const struct cli_command *const cli_commands[] = {
 	&cli_report,
 	&cli_top,
 	&cli_monitor,
+	&cli_pcapng,
 	&cli_providers,
 	&cli_relog,
 	&cli_merge,
@@ -189,7 +190,10 @@ static bool parse(struct cli_args *a, int argc, char **argv)
 		} else if (w[2]) {
 			value = w + 2;
 		}
-		if (o->arg && !value) {
+		if (o->arg && o->arg[0] == '[' && !value) {
+			/* One that may be left out: before another option, or before "--". */
+			value = i + 1 < argc && argv[i + 1][0] != '-' ? argv[++i] : "";
+		} else if (o->arg && !value) {
 			if (i + 1 == argc) {
 				cli_usage(a, "--%s needs %s", o->name, o->arg);
 				return false;

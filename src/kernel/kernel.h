@@ -60,6 +60,8 @@ struct kernel_session {
 	uint32_t pid[KERNEL_PIDS_MAX]; /* what runs and waits in these processes only; none: all */
 	uint32_t pids;
 	bool children; /* and in what they start from now on */
+	bool packets;  /* of the interface, or of all when it has no name */
+	char interface[16];
 };
 
 struct kernel_stats {

@@ -9,6 +9,7 @@
 
 #define IMAGE_INFO 0x00u
 #define IMAGE_RSDS 0x24u
+#define HOOK_IMAGE_UNLOAD 0x1402u
 
 static const struct guid image_id = {
 	{0xD7, 0x75, 0xE6, 0xB3, 0x54, 0x25, 0x18, 0x4F, 0x83, 0x0B, 0x27, 0x62, 0x73, 0x25, 0x60, 0xDE}};
@@ -71,5 +72,7 @@ void kernel_emit_image(struct kernel *k, uint64_t sessions, uint16_t hook, uint6
 	kernel_put(&r, 0, 8);
 	kernel_put_wide(&r, path, 1000);
 	kernel_out(k, &r);
-	identity(k, &r, base, bytes, build, path);
+	if (hook != HOOK_IMAGE_UNLOAD) { /* a load said it */
+		identity(k, &r, base, bytes, build, path);
+	}
 }

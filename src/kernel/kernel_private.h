@@ -63,7 +63,7 @@ struct kernel_source {
 	void (*close)(struct kernel *k, void *state);
 };
 #define KERNEL_SOURCES_MAX 8u
-extern const struct kernel_source kernel_source_memory;
+extern const struct kernel_source kernel_source_memory, kernel_source_packets;
 
 struct kernel_slot {
 	bool used;
@@ -101,6 +101,7 @@ struct kernel {
 	bool source_open[KERNEL_SOURCES_MAX];
 	struct kernel_mask can, cannot;
 	struct diag why_not; /* the first reason */
+	char packets_why[160]; /* there are none, though somebody wants them */
 };
 
 /* Sessions that want this hook at all, or with stacks. */

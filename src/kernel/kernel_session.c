@@ -25,6 +25,7 @@
 /* Beside perf and BPF, which every engine has. At most KERNEL_SOURCES_MAX. */
 static const struct kernel_source *const sources[] = {
 	&kernel_source_memory,
+	&kernel_source_packets,
 	NULL,
 };
 
@@ -477,7 +478,8 @@ bool kernel_poll(struct kernel *k, int timeout_ms)
 
 const char *kernel_missing(const struct kernel *k)
 {
-	return kernel_sources_missing(k->sources);
+	const char *missing = kernel_sources_missing(k->sources);
+	return missing[0] ? missing : k->packets_why;
 }
 
 size_t kernel_losses(const struct kernel *k, struct kernel_loss *ret, size_t cap)
