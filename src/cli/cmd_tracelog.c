@@ -249,10 +249,9 @@ static int run_autologger(const struct winargs *w, const char *name, struct save
 }
 
 /* -systemrundown: what there is, once more. */
-static int run_rundown(const struct winargs *w)
+static int run_rundown(const char *name)
 {
 	struct cli_props p;
-	const char *name = winargs_value(w, "systemrundown", CONTROLLER_KERNEL_SESSION);
 	uint32_t code = cli_session_query(name, &p);
 	code = code ? code : cli_kernel_capture(p.p.Wnode.HistoricalContext);
 	return code ? tracelog_fail(code, name) : (status_ok(), CLI_OK);
@@ -307,9 +306,6 @@ static int run(struct cli_args *a)
 	if (w.count > 0) {
 		return cli_usage(a, "'%s' is too much", w.word[0]);
 	}
-	if (!action && winargs_on(&w, "systemrundown")) {
-		return run_rundown(&w);
-	}
 	if (!action && winargs_on(&w, "SetProfInt")) {
 		return run_interval(&w);
 	}
@@ -348,6 +344,8 @@ static int run(struct cli_args *a)
 		status = tracelog_guids();
 	} else if (strcmp(verb, "enumguidex") == 0) {
 		status = tracelog_guids_of_processes(a, action->count ? action->value[0] : NULL);
+	} else if (strcmp(verb, "systemrundown") == 0) {
+		status = run_rundown(name);
 	} else {
 		status = run_autologger(&w, name, &s);
 	}
