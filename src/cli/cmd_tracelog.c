@@ -97,6 +97,9 @@ static int run_start(const struct winargs *w, const char *name, struct saved_ses
 		return CLI_USAGE;
 	}
 	if (winargs_on(w, "explain")) {
+		if (!tracelog_filters_save(w, &f, s)) {
+			return CLI_USAGE;
+		}
 		controller_explain(stdout, s);
 		return CLI_OK;
 	}
@@ -238,6 +241,10 @@ static int run_autologger(const struct winargs *w, const char *name, struct save
 		if (!tracelog_describe(w, name, s)) {
 			return CLI_USAGE;
 		}
+		struct tracelog_filters f;
+		if (!tracelog_filters(w, &f) || !tracelog_filters_save(w, &f, s)) {
+			return CLI_USAGE;
+		}
 		s->start = 1;
 		r = r == 0 ? saved_write(path, s) : r;
 	}
@@ -273,9 +280,20 @@ static int run_interval(const struct winargs *w)
 
 static int refuse(const struct winargs *w)
 {
+	static const char private_why[] =
+		"a private session lives in the process that starts it: the provider's own program calls "
+		"StartTrace. From outside an ordinary session does the same";
 	static const struct {
 		const char *name, *why;
-	} rows[] = {{"kd", "there is no kernel debugger to send to"}};
+	} rows[] = {{"PkgIdFilter", "no process of this system has a package identity"},
+		    {"PkgAppIdFilter", "no process of this system has a package identity"},
+		    {"ProfileSource", "hardware counters are not recorded yet"},
+		    {"Pmc", "hardware counters are not recorded yet"},
+		    {"Lbr", "branch records have no source here"},
+		    {"heap", "heap events have no source here"},
+		    {"critsec", "critical sections have no source here"},
+		    {"um", private_why},
+		    {"kd", "there is no kernel debugger to send to"}};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
 		if (winargs_on(w, rows[i].name)) {
 			return cli_usage(w->a, "-%s: %s", rows[i].name, rows[i].why);
