@@ -12,14 +12,14 @@
 extern const struct cli_command cli_mc, cli_start, cli_stop, cli_list, cli_query, cli_enable, cli_disable,
 	cli_flush, cli_providers, cli_dump, cli_stats, cli_info, cli_live, cli_run, cli_completion,
 	cli_man, cli_merge, cli_record, cli_relog, cli_report, cli_tracerpt, cli_tracefmt, cli_wpr,
-	cli_xperf, cli_logman, cli_tracelog, cli_explain, cli_autologger, cli_wevtutil, cli_rc;
+	cli_xperf, cli_logman, cli_tracelog, cli_explain, cli_autologger, cli_wevtutil, cli_rc, cli_tracewpp, cli_tracepdb;
 
 const struct cli_command *const cli_commands[] = {
 	&cli_run,	&cli_start,    &cli_enable,   &cli_disable,    &cli_list,  &cli_query,
 	&cli_flush,	&cli_stop,     &cli_live,     &cli_dump,       &cli_stats, &cli_info,
 	&cli_record,	&cli_report,   &cli_providers, &cli_relog,    &cli_merge, &cli_tracerpt,
 	&cli_tracefmt,	&cli_wpr,      &cli_xperf,    &cli_logman,    &cli_tracelog, &cli_autologger,
-	&cli_wevtutil,	&cli_explain,  &cli_mc, &cli_rc,       &cli_completion, &cli_man, NULL,
+	&cli_wevtutil,	&cli_explain,  &cli_mc, &cli_rc, &cli_tracewpp, &cli_tracepdb,       &cli_completion, &cli_man, NULL,
 };
 
 const struct cli_command *cli_find(const char *name)
