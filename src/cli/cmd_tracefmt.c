@@ -25,6 +25,10 @@ static const struct cli_option options[] = {
 	{0, "preferJson", NULL, "JSON also for events that have a message", NULL},
 	{0, "jsonMeta", "MASK", "what the meta object holds (hex, default ff3f)", NULL},
 	{0, "tmf", "FILE", "formats of WPP messages (repeatable)", NULL},
+	{0, "p", "DIR", "look for .tmf files there; TRACE_FORMAT_SEARCH_PATH names more", NULL},
+	{0, "i", "FILE", "a program that carries its formats or its manifest (repeatable)", NULL},
+	{0, "man", "FILE", "a manifest (repeatable)", NULL},
+	{0, "bin", "FILE", "a Windows binary with a manifest (repeatable)", NULL},
 	{0, "v", NULL, "accepted", NULL},
 	{0},
 };
@@ -55,7 +59,8 @@ struct format {
 	struct openetw_text text;
 	struct strbuf line;
 	FILE *out;
-	bool display, no_prefix, high_resolution, sequence, utc, sortable, summary_only, failed;
+	bool display, no_prefix, high_resolution, sequence, utc, sortable, summary_only, prefer_json,
+		failed;
 	uint32_t meta;
 	uint64_t count, unformatted;
 };
@@ -117,6 +122,25 @@ static void add_meta(struct format *f)
 	strbuf_addc(&f->line, '}');
 }
 
+/* WPP messages are their text; the JSON begins with it: {"_message":"…",… */
+static bool add_message(struct format *f)
+{
+	static const char begin[] = "{\"_message\":";
+	const char *s = f->text.data;
+	size_t n = sizeof begin - 1, end = n + 1;
+	if (f->text.length < n + 2 || memcmp(s, begin, n) != 0) {
+		return false;
+	}
+	while (end < f->text.length && s[end] != '"') {
+		end += 1 + (s[end] == '\\');
+	}
+	struct strbuf plain = {0};
+	cli_json_plain(&plain, s + n, BASE_MIN(end + 1, f->text.length) - n);
+	strbuf_add(&f->line, plain.s ? plain.s : "", plain.len);
+	strbuf_finish(&plain);
+	return true;
+}
+
 static bool event(void *ctx, const EVENT_RECORD *e)
 {
 	struct format *f = ctx;
@@ -137,6 +161,9 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 		cli_guid_text(&e->EventHeader.ProviderId, guid);
 		strbuf_addf(&f->line, "Unknown( %u): GUID=%s (No Format Information found).",
 			    e->EventHeader.EventDescriptor.Id, guid);
+	} else if (!f->prefer_json && (e->EventHeader.Flags & EVENT_HEADER_FLAG_TRACE_MESSAGE) &&
+		   add_message(f)) {
+		/* that is all */
 	} else if (f->text.length >= 2) {
 		bool empty = f->text.length == 2;
 		strbuf_add(&f->line, f->text.data, f->text.length - 1);
@@ -224,6 +251,38 @@ static int work(struct format *f, struct cli_args *a)
 	return status;
 }
 
+/* Formats and manifests from where the command line says. */
+static bool load(struct cli_args *a)
+{
+	static const char *const names[] = {"i", "man", "bin"};
+	const char *path, *dir = cli_value(a, "p", NULL), *more = getenv("TRACE_FORMAT_SEARCH_PATH");
+	if (dir || more) {
+		const char *before = getenv("OPENETW_CATALOGUE");
+		struct strbuf b = {0};
+		strbuf_addf(&b, "%s:%s:%s", before ? before : "", more ? more : "", dir ? dir : "");
+		for (char *s = b.s; s && *s; s++) {
+			*s = *s == ';' ? ':' : *s;
+		}
+		bool ok = b.s && setenv("OPENETW_CATALOGUE", b.s, 1) == 0;
+		strbuf_finish(&b);
+		if (!ok) {
+			return false;
+		}
+	}
+	for (size_t k = 0; k < BASE_ARRAY_LEN(names); k++) {
+		for (int i = 0; (path = cli_value_at(a, names[k], i)) != NULL; i++) {
+			char problem[512] = "";
+			int r = openetw_schema_load_file(path, problem, sizeof problem);
+			if (r < 0) {
+				fprintf(stderr, "openetw tracefmt: cannot load %s: %s\n", path,
+					problem[0] ? problem : strerror(-r));
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
 static int run(struct cli_args *a)
 {
 	const char *mask = cli_value(a, "jsonMeta", NULL);
@@ -236,12 +295,16 @@ static int run(struct cli_args *a)
 	    (cli_flag(a, "rt") && a->count > 1)) {
 		return cli_usage(a, a->count ? "too many files or sessions" : "which file?");
 	}
+	if (!load(a)) {
+		return CLI_FAILED;
+	}
 	f.display = cli_flag(a, "display") || cli_flag(a, "displayonly");
 	f.no_prefix = cli_flag(a, "noprefix");
 	f.high_resolution = cli_flag(a, "hires");
 	f.sequence = cli_flag(a, "seq");
 	f.utc = cli_flag(a, "utc") || cli_flag(a, "gmt");
 	f.sortable = cli_flag(a, "sortableTime");
+	f.prefer_json = cli_flag(a, "preferJson");
 	f.summary_only = cli_flag(a, "summaryonly");
 	f.decoder = openetw_decoder_create();
 	f.view = f.decoder ? cli_view_create(f.decoder, false) : NULL;
@@ -262,9 +325,9 @@ const struct cli_command cli_tracefmt = {
 		   "The prefix is\n"
 		   "[processor]process.thread::time [provider], ids in hex. Writes FmtFile.txt and "
 		   "FmtFile.sum unless told\n"
-		   "otherwise; earlier ones are overwritten. WPP messages need their .tmf "
-		   "file (-tmf, or one in\n"
-		   "OPENETW_CATALOGUE); events without a schema say so. A link of the name tracefmt to openetw "
+		   "otherwise; earlier ones are overwritten. WPP messages are text; their formats are "
+		   "found where the\n"
+		   "program ran, or with -tmf, -p, -i; events without a schema say so. A link of the name tracefmt to openetw "
 		   "is this tool. Examples:\n"
 		   "  openetw tracefmt web.etl -o web.txt\n"
 		   "  openetw tracefmt web.etl -displayonly -noprefix -jsonMeta 7\n",

@@ -58,6 +58,11 @@ done
 rm -r "$XDG_DATA_HOME/openetw" program
 text w.etl >nothing
 grep -q 'buys' nothing && fail "decoded out of nothing"
+for how in "-p tmf" "-i plain"; do
+	# shellcheck disable=SC2086
+	text w.etl $how >there
+	cmp here there || fail "with $how: $(cat there)"
+done
 OPENETW_CATALOGUE=$T/tmf text w.etl >there
 cmp here there || fail "with .tmf files: $(cat there)"
 
@@ -68,10 +73,10 @@ wrong() { # wrong TEXT WANTED
 	grep -qF -- "$2" err || fail "$1: $(cat err)"
 	[ ! -e bad.tmh ] || fail "a header of a source with mistakes"
 }
-wrong 'DoTraceMessage(FLAG_SHOP, "%%d");' 'bad.c:5:2: error: the call has 0 arguments for 1 conversion'
+wrong 'DoTraceMessage(FLAG_SHOP, "%d");' 'bad.c:5:2: error: the call has 0 arguments for 1 conversion'
 wrong 'DoTraceMessage(FLAG_SHOP, text);' 'bad.c:5:2: error: DoTraceMessage: the message has to be a string literal'
-wrong 'DoTraceMessage(FLAG_SHOP, "%%!NOSUCH!", 1);' '%!NOSUCH! is not known'
-wrong 'DoTraceMessage(FLAG_SHOP, "%%*d", 1, 2);' 'a width of * cannot be recorded'
+wrong 'DoTraceMessage(FLAG_SHOP, "%!NOSUCH!", 1);' '%!NOSUCH! is not known'
+wrong 'DoTraceMessage(FLAG_SHOP, "%*d", 1, 2);' 'a width of * cannot be recorded'
 wrong 'DoTraceMessage(FLAG_SHOP, "a"); DoTraceMessage(FLAG_SHOP, "b");' 'bad.c:5:34: error: two trace calls in one line'
 wrong 'DoTraceMessage(FLAG_SHOP, "a"' 'the ) of this call of DoTraceMessage is missing'
 exit 0
