@@ -173,6 +173,7 @@ static int read_function(struct reader *r)
 	if (!take(r, '(')) {
 		return fail(r, "FUNC %s: ( is expected", n);
 	}
+	f->paired = take(r, '(');
 	while (!take(r, ')')) {
 		blanks(r);
 		const char *p = NULL;
@@ -193,6 +194,9 @@ static int read_function(struct reader *r)
 		if (r->p >= r->end) {
 			return fail(r, "FUNC %s: ) is missing", n);
 		}
+	}
+	if (f->paired && !take(r, ')')) {
+		return fail(r, "FUNC %s: ) is missing", n);
 	}
 	take(r, ';');
 	struct wpp_function *kept = change_function(r->w, n);
@@ -234,6 +238,36 @@ static int read_fix(struct reader *r, bool prefix)
 	}
 	take(r, ';');
 	return 0;
+}
+
+/* WPP_FLAGS(-DNAME(a,b)=text): a macro for the source. Others of these flags mean nothing here. */
+static int read_flags(struct reader *r)
+{
+	if (!take(r, '(')) {
+		return 0;
+	}
+	blanks(r);
+	const char *s = r->p;
+	int depth = 1;
+	for (; r->p < r->end && depth > 0; r->p++) {
+		depth += (*r->p == '(') - (*r->p == ')');
+		r->line += *r->p == '\n';
+	}
+	size_t n = (size_t)(r->p - s);
+	take(r, ';');
+	if (n < 4 || s[0] != '-' || s[1] != 'D') {
+		return 0;
+	}
+	const char *equals = memchr(s, '=', n);
+	struct wpp_define *d = ARENA_NEW(&r->w->arena, struct wpp_define);
+	if (d) {
+		size_t k = equals ? (size_t)(equals - s) : n - 1;
+		d->name = arena_text(&r->w->arena, s + 2, k - 2);
+		d->text = equals ? arena_text(&r->w->arena, equals + 1, n - k - 2) : "1";
+		d->next = r->w->defines;
+		r->w->defines = d;
+	}
+	return r->w->arena.failed ? -ENOMEM : 0;
 }
 
 /* CUSTOM_TYPE(name, Item…(…)); DEFINE_SIMPLE_TYPE(name, ctype, item, "fmt", code, priority);
@@ -311,11 +345,16 @@ int wpp_config_read(struct tracewpp *w, const char *text, size_t n, uint32_t lin
 		}
 		if (strcmp(word, "FUNC") == 0) {
 			err = read_function(&r);
+		} else if (strcmp(word, "WPP_FLAGS") == 0) {
+			err = read_flags(&r);
 		} else if (strcmp(word, "USEPREFIX") == 0 || strcmp(word, "USESUFFIX") == 0) {
 			err = read_fix(&r, word[3] == 'P');
 		} else if (strcmp(word, "CUSTOM_TYPE") == 0 || strcmp(word, "DEFINE_SIMPLE_TYPE") == 0 ||
 			   strcmp(word, "DEFINE_CPLX_TYPE") == 0) {
 			err = read_type(&r, word);
+		} else if (r.p < r.end && *r.p == '{') { /* FUNC may be left out */
+			r.p -= strlen(word);
+			err = read_function(&r);
 		} else {
 			while (r.p < r.end && *r.p != '\n') {
 				r.p++;

@@ -62,6 +62,10 @@ static int named(struct builder *b, const char *name, size_t n)
 		return 0;
 	}
 	const struct wpp_type *t = wpp_type_named(b->w, name, n);
+	const struct wpp_type *plain = t ? NULL : wpp_type_printf(name, n); /* %!s! is %s */
+	if (plain) {
+		return add_argument(b, plain, "", 0, name, n);
+	}
 	if (!t) {
 		snprintf(text, sizeof text, "%.*s", (int)BASE_MIN(n, (size_t)60), name);
 		return fail(b, "%%!%s! is not known", text);

@@ -43,7 +43,13 @@ struct wpp_function {
 	struct wpp_parameter params[PARAMS_MAX]; /* in order, constants first */
 	size_t count;
 	bool message, variadic;
+	bool paired; /* called with two pairs of brackets */
 	struct wpp_fix prefix, suffix; /* text NULL: not said */
+};
+
+struct wpp_define { /* WPP_FLAGS(-DNAME(a,b)=text) */
+	struct wpp_define *next;
+	const char *name, *text;
 };
 
 struct wpp_call {
@@ -61,6 +67,7 @@ struct tracewpp {
 	struct wpp_function *functions; /* the later ones first */
 	struct wpp_function *shared;	/* the first of those that hold for all sources */
 	struct wpp_type *types;
+	struct wpp_define *defines;
 	const char *source; /* name, while compiling */
 	struct wpp_call *calls;
 	size_t call_count;

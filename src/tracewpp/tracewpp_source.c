@@ -388,6 +388,9 @@ static int read_call(struct lexer *l, const struct wpp_function *f, struct wpp_c
 		}
 	}
 	int depth = 1, err = 0;
+	if (f->paired && (next(l) == TOKEN_END || l->length != 1 || *l->text != '(')) {
+		return wpp_fail(l->diag, c->line, c->column, "%s is called with two pairs of brackets", f->name);
+	}
 	bool any = false, literal_only = true, is_message = f->message && wanted == 0;
 	const char *from = NULL, *to = NULL;
 	while (err == 0) {
@@ -427,6 +430,9 @@ static int read_call(struct lexer *l, const struct wpp_function *f, struct wpp_c
 		if (close) {
 			break;
 		}
+	}
+	if (err == 0 && f->paired && (next(l) == TOKEN_END || l->length != 1 || *l->text != ')')) {
+		err = wpp_fail(l->diag, c->line, c->column, "the ) of this call of %s is missing", f->name);
 	}
 	size_t least = wanted + f->message;
 	if (err == 0 && (index < least || (least > 0 && !any)) && !(least == 0)) {

@@ -84,7 +84,12 @@ static void call_macro(const struct wpp_call *c, const struct wpp_message *m, co
 	struct strbuf name = {0}, args = {0};
 	condition_name(f, &name);
 	condition_args(f, &args);
-	strbuf_addf(out, "#define WPP_CALL_%s%u(", file, c->line);
+	/* of Name((MSG, …)) the inner brackets are an argument */
+	if (f->paired) {
+		strbuf_addf(out, "#define WPP_CALL_%s%u(Arguments) WPP_CALL2_%s%u Arguments\n", file, c->line,
+			    file, c->line);
+	}
+	strbuf_addf(out, "#define WPP_CALL%s_%s%u(", f->paired ? "2" : "", file, c->line);
 	for (size_t i = 0; i < f->count; i++) {
 		if (!f->params[i].constant) {
 			strbuf_addf(out, "%s%s", first ? "" : ", ", f->params[i].name);
@@ -277,6 +282,10 @@ int wpp_write(struct tracewpp *w, const struct tracewpp_options *o, struct strbu
 			    file.s);
 		put_guid(&g, tmh);
 		strbuf_adds(tmh, "};\n");
+		for (const struct wpp_define *x = w->defines; x; x = x->next) {
+			strbuf_addf(tmh, "#undef %.*s\n#define %s %s\n", (int)strcspn(x->name, "( "), x->name,
+				    x->name, x->text);
+		}
 		strbuf_add(tmh, macros.s, macros.len);
 		uint64_t set = mc_section_set(w->formats.s, w->formats.len, 0);
 		mc_section_record(&section, SCHEMA_SECTION_TMF, 0, set, w->formats.s, w->formats.len);
@@ -330,6 +339,7 @@ int tracewpp_compile(struct tracewpp *w, const char *name, const char *text, siz
 	/* What the source itself says is in front of the lists, and goes again. */
 	struct wpp_function *functions = w->functions;
 	struct wpp_type *types = w->types;
+	struct wpp_define *defines = w->defines;
 	w->shared = functions;
 	w->source = name;
 	w->calls = NULL;
@@ -341,6 +351,7 @@ int tracewpp_compile(struct tracewpp *w, const char *name, const char *text, siz
 	w->functions = functions;
 	w->shared = NULL;
 	w->types = types;
+	w->defines = defines;
 	return err;
 }
 
