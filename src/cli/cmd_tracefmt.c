@@ -33,6 +33,7 @@ static const struct cli_option options[] = {
 	{0, "skipTmfWpp", NULL, "leave out WPP messages", NULL},
 	{0, "tmf", "FILE", "formats of WPP messages (repeatable)", NULL},
 	{0, "p", "DIRECTORY", "where .tmf files are (repeatable)", NULL},
+	{0, "i", "FILE", "a program that carries its formats or its manifest (repeatable)", NULL},
 	{0, "man", "FILE", "an instrumentation manifest (repeatable)", NULL},
 	{0, "manpath", "DIRECTORIES", "where manifests are, with semicolons or colons between", NULL},
 	{0, "bin", "FILE", "a .dll or .exe that holds a manifest (repeatable)", NULL},
@@ -444,7 +445,7 @@ static bool load_directories(const char *list, const char *const *suffixes)
 static bool load_formats(struct cli_args *a)
 {
 	static const char *const tmf[] = {".tmf", NULL}, *const man[] = {".man", ".xml", NULL};
-	static const char *const files[] = {"man", "bin"};
+	static const char *const files[] = {"i", "man", "bin"};
 	const char *v, *search = getenv("TRACE_FORMAT_SEARCH_PATH");
 	for (size_t k = 0; k < BASE_ARRAY_LEN(files); k++) {
 		for (int i = 0; (v = cli_value_at(a, files[k], i)) != NULL; i++) {
@@ -498,6 +499,7 @@ static int run(struct cli_args *a)
 	f.sequence = cli_flag(a, "seq");
 	f.utc = cli_flag(a, "utc") || cli_flag(a, "gmt");
 	f.sortable = cli_flag(a, "sortableTime");
+	f.prefer_json = cli_flag(a, "preferJson");
 	f.summary_only = cli_flag(a, "summaryonly");
 	f.decoder = openetw_decoder_create();
 	f.view = f.decoder ? cli_view_create(f.decoder, false) : NULL;
@@ -524,7 +526,7 @@ const struct cli_command cli_tracefmt = {
 		   "overwritten. Events with a\n"
 		   "message show it, others are JSON. WPP messages need their .tmf file (-tmf, -p, "
 		   "TRACE_FORMAT_SEARCH_PATH\n"
-		   "or OPENETW_CATALOGUE); formats inside .pdb files are not read. Events without a "
+		   "or OPENETW_CATALOGUE); programs built here carry theirs (-i); formats inside .pdb files are not read. Events without a "
 		   "schema say so. A link of the name tracefmt to openetw "
 		   "is this tool. Examples:\n"
 		   "  openetw tracefmt web.etl -o web.txt\n"
