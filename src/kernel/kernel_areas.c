@@ -31,7 +31,7 @@ const struct kernel_area kernel_areas[] = {
 		      .shape = kernel_irq_shape},
 	[AREA_FILE] = {"call", EMBEDDED(call), .loaded = kernel_calls_loaded, .create = kernel_file_create,
 		       .destroy = kernel_file_destroy, .shape = kernel_file_shape},
-	[AREA_DISK] = {"block", EMBEDDED(block), .create = kernel_disk_create,
+	[AREA_DISK] = {"block", EMBEDDED(block), .loaded = kernel_calls_loaded, .create = kernel_disk_create,
 		       .destroy = kernel_disk_destroy, .shape = kernel_disk_shape},
 	[AREA_FAULT] = {"fault", EMBEDDED(fault), .create = kernel_fault_create,
 			.shape = kernel_fault_shape},
@@ -42,9 +42,8 @@ const unsigned kernel_area_count = BASE_ARRAY_LEN(kernel_areas);
 #define HOOK(h) ((h) + 1)
 #define CALLS                                                                                      \
 	{                                                                                          \
-		HOOK(KBPF_FILE_NAME), HOOK(KBPF_FILE_TRACK), HOOK(KBPF_FILE_CREATE),               \
-			HOOK(KBPF_FILE_CLOSE), HOOK(KBPF_FILE_READ), HOOK(KBPF_FILE_WRITE),        \
-			HOOK(KBPF_FILE_FLUSH), HOOK(KBPF_FILE_SET_INFO),                           \
+		HOOK(KBPF_FILE_CREATE), HOOK(KBPF_FILE_CLOSE), HOOK(KBPF_FILE_READ),               \
+			HOOK(KBPF_FILE_WRITE), HOOK(KBPF_FILE_FLUSH), HOOK(KBPF_FILE_SET_INFO),                           \
 			HOOK(KBPF_FILE_QUERY_INFO), HOOK(KBPF_FILE_DELETE),                        \
 			HOOK(KBPF_FILE_RENAME), HOOK(KBPF_FILE_LINK), HOOK(KBPF_FILE_DIR_ENUM),    \
 			HOOK(KBPF_FILE_CONTROL), HOOK(KBPF_FILE_END), HOOK(KBPF_VIRTUAL_ALLOC),    \
@@ -159,6 +158,10 @@ const char *kernel_hook_name(unsigned hook)
 
 const struct kernel_area *kernel_area_of(unsigned hook, unsigned *ret_index)
 {
+	if (hook == KBPF_FILE_NAME) { /* whoever it was that came across the file */
+		*ret_index = AREA_FILE;
+		return &kernel_areas[AREA_FILE];
+	}
 	for (unsigned i = 0; i < kernel_program_count; i++) {
 		for (const uint16_t *h = kernel_programs[i].hooks; *h; h++) {
 			if (*h == HOOK(hook)) {

@@ -201,9 +201,12 @@ static void close_both(struct kernel *k, const struct kbpf_record *raw, const st
 	put_file(&r, f->irp, object, key);
 	kernel_put(&r, raw->tid, 4);
 	kernel_out(k, &r);
+	uint64_t sessions = k->last_sessions;
 	r.hook = HOOK_CLOSE;
 	r.time++; /* no two events of a thread at one time */
 	kernel_out(k, &r);
+	k->last_hook = HOOK_CLEANUP; /* the stack is the first one's */
+	k->last_sessions = sessions;
 }
 
 static void transfer(struct kernel *k, const struct kbpf_record *raw, uint16_t hook, const struct kbpf_file *f,
@@ -296,7 +299,9 @@ static bool operation(struct kernel *k, struct files *s, const struct kbpf_recor
 	default:
 		return false;
 	}
-	/* With the path: the one that goes, or the new one. */
+	/* With the path: the one that goes, or the new one. A stack is the first one's. */
+	uint16_t last_hook = k->last_hook;
+	uint64_t last_sessions = k->last_sessions;
 	struct kbpf_record after = *raw;
 	after.time += raw->hook != KBPF_FILE_LINK;
 	if (raw->hook == KBPF_FILE_DELETE) {
@@ -311,6 +316,10 @@ static bool operation(struct kernel *k, struct files *s, const struct kbpf_recor
 			kernel_names_rename(s->names, s->path[0], s->path[1]);
 			kernel_names_tell(s->names, k, key, &after);
 		}
+	}
+	if (raw->hook != KBPF_FILE_LINK) {
+		k->last_hook = last_hook;
+		k->last_sessions = last_sessions;
 	}
 	return true;
 }

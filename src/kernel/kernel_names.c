@@ -249,6 +249,7 @@ static void out(struct kernel *k, const struct name *e, uint16_t hook, const str
 	struct kbpf_record now = {.time = of ? of->time : clock_read_system_ns(), .cpu = of ? of->cpu : 0};
 	kernel_record_begin(&r, &now, hook, 2, true);
 	r.sessions = sessions;
+	r.live = false;
 	kernel_put(&r, e->key, 8);
 	kernel_put_wide(&r, e->path, 1000);
 	kernel_out(k, &r);
@@ -258,7 +259,7 @@ void kernel_names_tell(struct kernel_names *n, struct kernel *k, uint64_t key,
 		       const struct kbpf_record *of)
 {
 	struct name *e = key ? by_key(n, key) : NULL;
-	uint64_t sessions = e ? of->sessions & ~e->told : 0;
+	uint64_t sessions = e ? of->sessions & kernel_wants(k, HOOK_FILE_CREATE) & ~e->told : 0;
 	if (sessions) {
 		e->told |= sessions;
 		out(k, e, HOOK_FILE_CREATE, of, sessions);

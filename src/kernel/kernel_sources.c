@@ -63,8 +63,7 @@ static const struct source_hook source_hooks[] = {
 	{KBPF_FREQUENCY, {0x1233}},
 	{KBPF_DISK_INIT, {0x010C, 0x010D, 0x010F}},
 	{KBPF_DISK_DONE, {0x010A, 0x010B, 0x010E}},
-	{KBPF_FILE_TRACK, {0x010A, 0x010B, 0x010C, 0x010D}},
-	{KBPF_FILE_NAME, {0x0420, 0x010A, 0x010C}},
+	{KBPF_FILE_NAME, {0x0420}, true},
 	{KBPF_FILE_CREATE, {0x0440}},
 	{KBPF_FILE_CLOSE, {0x0441, 0x0442}},
 	{KBPF_FILE_READ, {0x0443}},
@@ -216,7 +215,7 @@ void kernel_sources_update(struct kernel_sources *s)
 	snprintf(s->missing, sizeof s->missing, "%s", kernel_bpf_missing(s->bpf));
 	for (size_t i = 0; i < BASE_ARRAY_LEN(source_hooks); i++) {
 		const struct source_hook *h = &source_hooks[i];
-		if (wants(s->k, h, false) && !kernel_bpf_serves(s->bpf, h->ours)) {
+		if (!h->helps && wants(s->k, h, false) && !kernel_bpf_serves(s->bpf, h->ours)) {
 			bits_of(h, &s->k->cannot);
 			if (!s->k->why_not.text[0]) {
 				diag_at(&s->k->why_not, UINT64_MAX, "%.200s", s->missing);

@@ -103,12 +103,17 @@ static __always_inline void made(void *ctx, uint32_t slot, struct request *rq, b
 	struct bio *bio = BPF_CORE_READ(rq, bio);
 	m.ioprio = bio ? BPF_CORE_READ(bio, bi_ioprio) : 0;
 	struct inode *inode = inode_of(rq);
-	struct kbpf_state *st = inode ? NULL : kbpf_state_of_current(false);
+	if (!inode && !m.flags && m.pid) {
+		struct file *file = kbpf_file_of_call();
+		inode = file ? BPF_CORE_READ(file, f_inode) : NULL;
+		uint32_t mode;
+		if (inode && !kbpf_is_file(inode, &mode)) {
+			inode = NULL;
+		}
+	}
 	if (inode) {
 		kbpf_key_of(inode, &m.key);
 		kbpf_name_inode(ctx, slot, s, inode, &m.key);
-	} else if (st && st->call) {
-		m.key = st->key;
 	}
 	bpf_map_update_elem(&kbpf_requests, &key, &m, BPF_ANY);
 	if (kbpf_wanted(KBPF_DISK_INIT, &who)) {

@@ -18,13 +18,6 @@
 #define MEM_RELEASE   0x8000
 #define FDS_AT_EXIT   1024
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, KBPF_CALLS_MAX);
-	__type(key, uint32_t);
-	__type(value, struct kbpf_call);
-} kbpf_calls SEC(".maps");
-
 /* Open files: who opened them, and whether their end was told. */
 struct opened {
 	uint32_t pid;
@@ -292,8 +285,7 @@ int BPF_PROG(kbpf_call_enter, struct pt_regs *regs, long number)
 				   (call->flags & KBPF_CALL_NEW_FD);
 		if (!(descriptors && kbpf_wanted(call->kind == KBPF_CALL_CLOSE ? KBPF_HANDLE_CLOSE
 										: KBPF_HANDLE_CREATE,
-						  &other)) &&
-		    !(call->kind == KBPF_CALL_FILE && kbpf_wanted(KBPF_FILE_TRACK, &other))) {
+						  &other))) {
 			return 0;
 		}
 	}

@@ -27,7 +27,6 @@ enum kbpf_hook {
 	KBPF_UDP_RECV,
 	/* struct kbpf_file, and text */
 	KBPF_FILE_NAME, /* no event: what a key is called */
-	KBPF_FILE_TRACK, /* no event: other sources want to know which file a thread works on */
 	KBPF_FILE_CREATE,
 	KBPF_FILE_CLOSE, /* both Cleanup and Close */
 	KBPF_FILE_READ,

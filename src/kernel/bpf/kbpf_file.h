@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files as programs see them: which one a descriptor means, what it is called, and which one the
- * current thread is working on (kbpf_state), for those who see only a request or a page.
+ * Files as programs see them: which one a descriptor means, what it is called, which one the current
+ * thread is working on.
  */
 #ifndef KERNEL_BPF_KBPF_FILE_H
 #define KERNEL_BPF_KBPF_FILE_H
@@ -41,6 +41,14 @@ struct {
 	__type(key, int);
 	__type(value, struct kbpf_state);
 } kbpf_states SEC(".maps");
+
+/* What each system call is, by number. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, KBPF_CALLS_MAX);
+	__type(key, uint32_t);
+	__type(value, struct kbpf_call);
+} kbpf_calls SEC(".maps");
 
 /* Files whose names were told. */
 struct {
@@ -83,6 +91,24 @@ static __always_inline struct file *kbpf_file_of_fd(uint64_t fd)
 		bpf_probe_read_kernel(&file, sizeof file, &slots[fd]);
 	}
 	return file;
+}
+
+/* The file that the system call the current thread is in reads or writes; NULL: none. */
+static __always_inline struct file *kbpf_file_of_call(void)
+{
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+#if defined(__TARGET_ARCH_x86)
+	uint32_t nr = BPF_CORE_READ(regs, orig_ax);
+	uint64_t first = BPF_CORE_READ(regs, di), second = BPF_CORE_READ(regs, si);
+#else
+	uint32_t nr = BPF_CORE_READ(regs, regs[8]);
+	uint64_t first = BPF_CORE_READ(regs, orig_x0), second = BPF_CORE_READ(regs, regs[1]);
+#endif
+	struct kbpf_call *call = bpf_map_lookup_elem(&kbpf_calls, &nr);
+	if (!call || call->kind != KBPF_CALL_FILE) {
+		return NULL;
+	}
+	return kbpf_file_of_fd((uint32_t)(call->dir == 0 ? first : second));
 }
 
 static __always_inline bool kbpf_is_last(struct file *file)
