@@ -232,11 +232,11 @@ void kernel_sources_can(const struct kernel_sources *s, struct kernel_mask *inou
 void kernel_sources_update(struct kernel_sources *s);
 /* What areas know of what was there before, for those sessions. */
 void kernel_sources_rundown(struct kernel_sources *s, uint64_t sessions, bool end);
-/* The oldest record of a processor not newer than `until`, valid until it is taken. */
-const struct kbpf_record *kernel_sources_peek(struct kernel_sources *s, uint32_t cpu, uint64_t until,
-					      uint64_t *ret_time);
-void kernel_sources_take(struct kernel_sources *s, uint32_t cpu, const struct kbpf_record *r);
-uint32_t kernel_sources_cpus(struct kernel_sources *s);
+/* What programs wrote until then, of all processors in the order of time: what a file is called may
+ * have been said on another one. First begin, then drain what is older than `before`; true: something
+ * was. */
+void kernel_sources_begin(struct kernel_sources *s, uint64_t until);
+bool kernel_sources_drain(struct kernel_sources *s, uint64_t before, uint64_t until);
 /* Counts what rings did not take, now and then. */
 void kernel_sources_losses(struct kernel_sources *s);
 size_t kernel_sources_loss_list(const struct kernel_sources *s, struct kernel_loss *ret, size_t cap);

@@ -137,18 +137,6 @@ static int update_sources(struct kernel *k, struct diag *d)
 	return err;
 }
 
-/* What BPF saw on a processor before that time. */
-static bool drain_sources(struct kernel *k, uint32_t cpu, uint64_t before, uint64_t until)
-{
-	uint64_t time;
-	bool any = false;
-	for (const struct kbpf_record *raw;
-	     (raw = kernel_sources_peek(k->sources, cpu, until, &time)) != NULL && time < before; any = true) {
-		kernel_sources_take(k->sources, cpu, raw);
-	}
-	return any;
-}
-
 /* All rings in the order of time: what a process has mapped must be known before its stacks come, and
  * it may have mapped it on another processor. What is newer than `until` stays for the next time:
  * something older may still be on its way into another ring. */
@@ -156,22 +144,17 @@ static bool drain(struct kernel *k, uint64_t until)
 {
 	bool any = false;
 	kernel_perf_begin(k->perf);
+	kernel_sources_begin(k->sources, until);
 	for (;; any = true) {
 		k->has = k->has || kernel_perf_next(k->perf, k->ahead);
 		if (!k->has || k->ahead->time > until) {
 			break;
 		}
-		drain_sources(k, k->ahead->cpu, k->ahead->time, until);
+		any = kernel_sources_drain(k->sources, k->ahead->time, until) || any;
 		kernel_on_record(k, k->ahead);
 		k->has = false;
 	}
-	for (uint32_t i = 0; i < kernel_perf_cpus(k->perf); i++) {
-		any = drain_sources(k, kernel_perf_cpu(k->perf, i), UINT64_MAX, until) || any;
-	}
-	/* Processors that perf found switched off when this began. */
-	for (uint32_t cpu = 0; cpu < kernel_sources_cpus(k->sources); cpu++) {
-		any = drain_sources(k, cpu, UINT64_MAX, until) || any;
-	}
+	any = kernel_sources_drain(k->sources, UINT64_MAX, until) || any;
 	kernel_sources_losses(k->sources);
 	for (size_t i = 0; i < BASE_ARRAY_LEN(sources) && sources[i]; i++) {
 		any = (k->source_open[i] && sources[i]->drain(k, k->source_state[i])) || any;
