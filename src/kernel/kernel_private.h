@@ -237,8 +237,8 @@ void kernel_sources_rundown(struct kernel_sources *s, uint64_t sessions, bool en
  * was. */
 void kernel_sources_begin(struct kernel_sources *s, uint64_t until);
 bool kernel_sources_drain(struct kernel_sources *s, uint64_t before, uint64_t until);
-/* Counts what rings did not take, now and then. */
-void kernel_sources_losses(struct kernel_sources *s);
+/* Counts what rings did not take, now and then or for certain. */
+void kernel_sources_losses(struct kernel_sources *s, bool now_at_last);
 size_t kernel_sources_loss_list(const struct kernel_sources *s, struct kernel_loss *ret, size_t cap);
 /* Is there a program that serves a hook of ours (kernel_bpf.h)? */
 bool kernel_sources_serves(const struct kernel_sources *s, unsigned hook);

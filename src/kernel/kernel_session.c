@@ -155,7 +155,7 @@ static bool drain(struct kernel *k, uint64_t until)
 		k->has = false;
 	}
 	any = kernel_sources_drain(k->sources, UINT64_MAX, until) || any;
-	kernel_sources_losses(k->sources);
+	kernel_sources_losses(k->sources, until == UINT64_MAX);
 	for (size_t i = 0; i < BASE_ARRAY_LEN(sources) && sources[i]; i++) {
 		any = (k->source_open[i] && sources[i]->drain(k, k->source_state[i])) || any;
 	}

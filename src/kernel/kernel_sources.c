@@ -360,10 +360,10 @@ static void on_loss(void *ctx, unsigned hook, uint32_t cpu, uint64_t count)
 	}
 }
 
-void kernel_sources_losses(struct kernel_sources *s)
+void kernel_sources_losses(struct kernel_sources *s, bool now_at_last)
 {
 	uint64_t now = clock_read_system_ns();
-	if (s->bpf && now - s->looked >= LOSS_LOOK_NS) {
+	if (s->bpf && (now_at_last || now - s->looked >= LOSS_LOOK_NS)) {
 		s->looked = now;
 		kernel_bpf_losses(s->bpf, on_loss, s);
 	}
