@@ -121,14 +121,12 @@ static int update_sources(struct kernel *k, struct diag *d)
 	static const uint16_t hook[KERNEL_EV_COUNT] = {[KERNEL_EV_CPU] = KERNEL_HOOK_SAMPLE,
 						       [KERNEL_EV_SWITCH] = KERNEL_HOOK_CSWITCH,
 						       [KERNEL_EV_WAKING] = KERNEL_HOOK_READY_THREAD};
+	kernel_sources_update(k->sources);
 	for (int i = KERNEL_EV_CPU; i < KERNEL_EV_COUNT; i++) {
-		plan.on[i] = kernel_wants(k, hook[i]) != 0;
+		plan.on[i] = kernel_wants(k, hook[i]) != 0 && !kernel_sources_serve(k->sources, hook[i]);
 		plan.stack[i] = kernel_wants_stack(k, hook[i]) != 0;
 	}
 	int err = kernel_perf_update(k->perf, &plan, d);
-	if (err == 0) {
-		kernel_sources_update(k->sources);
-	}
 	for (size_t i = 0; err == 0 && i < BASE_ARRAY_LEN(sources) && sources[i]; i++) {
 		if (k->source_open[i]) {
 			sources[i]->update(k, k->source_state[i]);

@@ -43,6 +43,7 @@ struct source_hook {
 	uint16_t ours;
 	uint16_t windows[4];
 	bool helps; /* adds to events that there are without it */
+	bool cheaper; /* than perf, which does it as well, and better when stacks are to be unwound */
 };
 static const struct source_hook source_hooks[] = {
 	{KBPF_SYS_ENTER, {0x0F33}},
@@ -88,6 +89,8 @@ static const struct source_hook source_hooks[] = {
 	{KBPF_UNMAP_FILE, {0x0426}},
 	{KBPF_HANDLE_CREATE, {0x1120}},
 	{KBPF_HANDLE_CLOSE, {0x1121}},
+	{KBPF_SWITCH, {KERNEL_HOOK_CSWITCH}, true, true},
+	{KBPF_WAKING, {KERNEL_HOOK_READY_THREAD}, true, true},
 	{KBPF_EXEC, {0x0301}, true},
 	{KBPF_EXIT, {0x0302, 0x0320}, true},
 };
@@ -97,6 +100,9 @@ static uint64_t wants(const struct kernel *k, const struct source_hook *h, bool 
 	uint64_t sessions = 0;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(h->windows) && h->windows[i]; i++) {
 		sessions |= stack ? kernel_wants_stack(k, h->windows[i]) : kernel_wants(k, h->windows[i]);
+		if (h->cheaper && !k->o.frame_pointers && kernel_wants_stack(k, h->windows[i])) {
+			return 0;
+		}
 	}
 	return sessions;
 }
@@ -140,6 +146,17 @@ void kernel_sources_can(const struct kernel_sources *s, struct kernel_mask *inou
 			bits_of(&source_hooks[i], inout_can);
 		}
 	}
+}
+
+bool kernel_sources_serve(const struct kernel_sources *s, uint16_t windows)
+{
+	for (size_t i = 0; s->bpf && i < BASE_ARRAY_LEN(source_hooks); i++) {
+		const struct source_hook *h = &source_hooks[i];
+		if (h->cheaper && h->windows[0] == windows) {
+			return wants(s->k, h, false) && kernel_bpf_serves(s->bpf, h->ours);
+		}
+	}
+	return false;
 }
 
 /* When something is wanted for the first time. What an area remembers must be there before the first
