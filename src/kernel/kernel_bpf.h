@@ -116,6 +116,7 @@ void *kernel_irq_create(struct kernel *k, struct kernel_names *names);
 void kernel_irq_destroy(void *state);
 bool kernel_irq_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 bool kernel_process_shape(struct kernel *k, void *state, const struct kbpf_record *r);
+bool kernel_sched_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 bool kernel_net_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 /* Files and descriptors; views and allocations of memory come from the same programs. */
 bool kernel_file_shape(struct kernel *k, void *state, const struct kbpf_record *r);

@@ -20,6 +20,9 @@ struct kernel_sources {
 	struct kernel *k;
 	struct kernel_bpf *bpf; /* NULL: none yet, or none at all */
 	bool tried;
+	uint64_t *next; /* while draining: by processor, the time of its next record */
+	uint64_t other_time;
+	uint32_t first;
 	struct kernel_names *names;
 	void *state[16];	/* by area */
 	bool made[16];
@@ -40,6 +43,7 @@ struct source_hook {
 	uint16_t ours;
 	uint16_t windows[6];
 	bool helps; /* adds to events that there are without it */
+	bool cheaper; /* than perf, which does it as well, and better when stacks are to be unwound */
 };
 static const struct source_hook source_hooks[] = {
 	{KBPF_SYS_ENTER, {0x0F33}},
@@ -85,6 +89,8 @@ static const struct source_hook source_hooks[] = {
 	{KBPF_WORK, {0x0F42}},
 	{KBPF_IDLE, {0x1239, 0x123A}},
 	{KBPF_FREQUENCY, {0x1233}},
+	{KBPF_SWITCH, {KERNEL_HOOK_CSWITCH}, true, true},
+	{KBPF_WAKING, {KERNEL_HOOK_READY_THREAD}, true, true},
 	{KBPF_EXEC, {0x0301}, true},
 	{KBPF_EXIT, {0x0302, 0x0320}, true},
 };
@@ -94,6 +100,9 @@ static uint64_t wants(const struct kernel *k, const struct source_hook *h, bool 
 	uint64_t sessions = 0;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(h->windows) && h->windows[i]; i++) {
 		sessions |= stack ? kernel_wants_stack(k, h->windows[i]) : kernel_wants(k, h->windows[i]);
+		if (h->cheaper && !k->o.frame_pointers && kernel_wants_stack(k, h->windows[i])) {
+			return 0;
+		}
 	}
 	return sessions;
 }
@@ -139,6 +148,17 @@ void kernel_sources_can(const struct kernel_sources *s, struct kernel_mask *inou
 	}
 }
 
+bool kernel_sources_serve(const struct kernel_sources *s, uint16_t windows)
+{
+	for (size_t i = 0; s->bpf && i < BASE_ARRAY_LEN(source_hooks); i++) {
+		const struct source_hook *h = &source_hooks[i];
+		if (h->cheaper && h->windows[0] == windows) {
+			return wants(s->k, h, false) && kernel_bpf_serves(s->bpf, h->ours);
+		}
+	}
+	return false;
+}
+
 /* When something is wanted for the first time. What an area remembers must be there before the first
  * record. */
 static bool ready(struct kernel_sources *s, bool stacks)
@@ -155,7 +175,8 @@ static bool ready(struct kernel_sources *s, bool stacks)
 		snprintf(s->missing, sizeof s->missing, "%s", d.text);
 		return false;
 	}
-	s->names = kernel_names_create();
+	s->next = calloc(kernel_bpf_cpus(s->bpf), sizeof *s->next);
+	s->names = s->next ? kernel_names_create() : NULL;
 	for (unsigned i = 0; s->names && i < kernel_area_count && i < BASE_ARRAY_LEN(s->state); i++) {
 		s->made[i] = true;
 		s->state[i] = kernel_areas[i].create ? kernel_areas[i].create(s->k, s->names) : NULL;
@@ -243,6 +264,7 @@ void kernel_sources_close(struct kernel_sources *s)
 		}
 	}
 	kernel_names_destroy(s->names);
+	free(s->next);
 	kernel_bpf_close(s->bpf);
 	free(s);
 }
@@ -266,22 +288,7 @@ void kernel_record_begin(struct kernel_record *r, const struct kbpf_record *raw,
 	r->n = 0;
 }
 
-uint32_t kernel_sources_cpus(struct kernel_sources *s)
-{
-	return s->bpf ? kernel_bpf_cpus(s->bpf) : 0;
-}
-
-const struct kbpf_record *kernel_sources_peek(struct kernel_sources *s, uint32_t cpu, uint64_t until,
-					      uint64_t *ret_time)
-{
-	const struct kbpf_record *r = s->bpf ? kernel_bpf_peek(s->bpf, cpu, until) : NULL;
-	if (r) {
-		*ret_time = r->time;
-	}
-	return r;
-}
-
-void kernel_sources_take(struct kernel_sources *s, uint32_t cpu, const struct kbpf_record *raw)
+static void take(struct kernel_sources *s, uint32_t cpu, const struct kbpf_record *raw)
 {
 	uint8_t area = raw->hook < KBPF_HOOKS_MAX ? s->area[raw->hook] : NO_AREA;
 	if (area != NO_AREA && kernel_areas[area].shape(s->k, s->state[area], raw) && raw->frames > 0) {
@@ -291,6 +298,55 @@ void kernel_sources_take(struct kernel_sources *s, uint32_t cpu, const struct kb
 				 (const void *)((const uint8_t *)(raw + 1) + raw->bytes), raw->frames);
 	}
 	kernel_bpf_pop(s->bpf, cpu);
+}
+
+static uint64_t time_of(struct kernel_sources *s, uint32_t cpu, uint64_t until)
+{
+	const struct kbpf_record *r = kernel_bpf_peek(s->bpf, cpu, until);
+	return r ? r->time : UINT64_MAX;
+}
+
+/* The processor whose record is the oldest, and the time of the next processor's. */
+static void choose(struct kernel_sources *s)
+{
+	uint32_t n = kernel_bpf_cpus(s->bpf);
+	s->first = 0;
+	s->other_time = UINT64_MAX;
+	for (uint32_t i = 1; i < n; i++) {
+		if (s->next[i] < s->next[s->first]) {
+			s->other_time = s->next[s->first];
+			s->first = i;
+		} else if (s->next[i] < s->other_time) {
+			s->other_time = s->next[i];
+		}
+	}
+}
+
+void kernel_sources_begin(struct kernel_sources *s, uint64_t until)
+{
+	for (uint32_t i = 0; s->bpf && i < kernel_bpf_cpus(s->bpf); i++) {
+		s->next[i] = time_of(s, i, until);
+	}
+	if (s->bpf) {
+		choose(s);
+	}
+}
+
+bool kernel_sources_drain(struct kernel_sources *s, uint64_t before, uint64_t until)
+{
+	bool any = false;
+	while (s->bpf && s->next[s->first] < before) {
+		uint64_t limit = BASE_MIN(before, s->other_time), time = s->next[s->first];
+		/* At one time the lower number goes first; at least one record does. */
+		do {
+			take(s, s->first, kernel_bpf_peek(s->bpf, s->first, until));
+			time = time_of(s, s->first, until);
+		} while (time < limit);
+		s->next[s->first] = time;
+		choose(s);
+		any = true;
+	}
+	return any;
 }
 
 /* ---- losses ----------------------------------------------------------------------------------- */
@@ -317,10 +373,10 @@ static void on_loss(void *ctx, unsigned hook, uint32_t cpu, uint64_t count)
 	}
 }
 
-void kernel_sources_losses(struct kernel_sources *s)
+void kernel_sources_losses(struct kernel_sources *s, bool now_at_last)
 {
 	uint64_t now = clock_read_system_ns();
-	if (s->bpf && now - s->looked >= LOSS_LOOK_NS) {
+	if (s->bpf && (now_at_last || now - s->looked >= LOSS_LOOK_NS)) {
 		s->looked = now;
 		kernel_bpf_losses(s->bpf, on_loss, s);
 	}

@@ -48,6 +48,9 @@ enum kbpf_hook {
 	/* struct kbpf_handle */
 	KBPF_HANDLE_CREATE,
 	KBPF_HANDLE_CLOSE,
+	/* kbpf_sched.h */
+	KBPF_SWITCH,
+	KBPF_WAKING,
 	/* struct kbpf_disk */
 	KBPF_DISK_INIT, /* read, write, flush */
 	KBPF_DISK_DONE,
@@ -77,6 +80,8 @@ enum kbpf_scratch_slot {
 	KBPF_SLOT_NET_STATE,
 	KBPF_SLOT_NET_RETRANSMIT,
 	KBPF_SLOT_NET_EXIT,
+	KBPF_SLOT_SWITCH,
+	KBPF_SLOT_WAKING,
 	KBPF_SLOT_CALL_ENTER,
 	KBPF_SLOT_CALL_EXIT,
 	KBPF_SLOT_EXIT_FILES,

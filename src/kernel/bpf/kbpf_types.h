@@ -62,6 +62,7 @@ struct user_pt_regs {
 struct pt_regs {
 	__u64 regs[31], sp, pc, pstate;
 	__u64 orig_x0;
+	__s32 syscallno;
 };
 #endif
 
