@@ -91,7 +91,7 @@ bad 2 "'extra' is too much" stop web extra -ets
 bad 2 'only traces' create counter web -p $P
 bad 1 'ERROR_INVALID_PARAMETER' start web -ets -p $P -f bincirc -o x.etl
 bad 1 'ERROR_PATH_NOT_FOUND' start web -ets -p $P -o /nonexistent/x.etl
-bad 1 'kernel events' start 'NT Kernel Logger' -p 'Windows Kernel Trace' '(process,thread,img)' -ets
+bad 1 'Linux has no registry' start 'NT Kernel Logger' -p 'Windows Kernel Trace' '(process,registry)' -ets
 run_status 0 openetw list --json
 [ ! -s out ] || fail "a session is left: $(cat out)"
 run_status 0 ./logman start web -ets -p $P -rt

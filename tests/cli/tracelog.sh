@@ -84,8 +84,8 @@ bad() { # bad STATUS PATTERN ARGS…
 }
 bad 1 '4201L' -stop web
 bad 1 '123L' -start x -newfile 1 -f x.etl
-bad 1 '50L' -start
-bad 1 'kernel events' -start
+bad 1 '50L' -start -cm
+bad 1 'Linux has no registry' -start -cm
 bad 2 'did you mean -stop' -stpo web
 bad 2 'one thing at a time' -start x -stop x
 bad 2 'is too much' -stop web other
