@@ -103,6 +103,15 @@ OPENETW_API const char *openetw_provider_name(struct openetw_decoder *d,
 OPENETW_API void openetw_event_names(struct openetw_decoder *d, const struct _EVENT_RECORD *r,
 				     const char **ret_provider, const char **ret_event);
 
+/* Append the event's message with its fields put in: of manifests that have one, and of WPP messages.
+ * 1 appended, 0 the event has none. */
+OPENETW_API int openetw_event_message(struct openetw_decoder *d, const struct _EVENT_RECORD *r,
+				      struct openetw_text *t);
+/* What a WPP message says about itself: "FUNC", "LEVEL", "FLAGS", "COMPNAME", "SUBCOMP", "FILE". NULL: it
+ * does not, or the event is no such message. Valid until the next call with this decoder. */
+OPENETW_API const char *openetw_message_attribute(struct openetw_decoder *d,
+						  const struct _EVENT_RECORD *r, const char *name);
+
 /* Remember the schema in an EventMetadata record: 1 learnt, 0 not such a record or nothing new. The
  * decode functions do this themselves. */
 OPENETW_API int openetw_decoder_learn(struct openetw_decoder *d, const struct _EVENT_RECORD *r);

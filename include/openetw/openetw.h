@@ -147,6 +147,11 @@ OPENETW_API uint32_t openetw_session_limit(const char *session_name, uint64_t ex
 OPENETW_API uint32_t openetw_session_rotate(const char *session_name, uint32_t seconds,
 					    uint32_t keep);
 
+/* Counters of the daemon itself as one JSON object: sessions, processes, registrations, connections, memory,
+ * events, and what became of the pools that an etwd before it left behind (adopted_*). Terminated; cut at
+ * `size` bytes. ERROR_WMI_INSTANCE_NOT_FOUND: no etwd runs. */
+OPENETW_API uint32_t openetw_daemon_counters(char *json, uint32_t size);
+
 /* The name (UTF-8, terminated, cut at `size` bytes) that the provider with these 16 bytes of GUID said
  * when it registered. ERROR_NOT_FOUND: it is not registered or did not say one. */
 OPENETW_API uint32_t openetw_registered_name(const void *guid, char *name, uint32_t size);

@@ -16,6 +16,36 @@ static const struct cli_option options[] = {
 	{'j', "json", NULL, "one JSON object a line", NULL},
 	{0},
 };
+static const struct cli_option list_options[] = {
+	{'j', "json", NULL, "one JSON object a line", NULL},
+	{0, "daemon", NULL, "the counters of etwd itself", NULL},
+	{0},
+};
+
+/* {"key":number,…} as lines, or as it is. */
+static int list_daemon(struct cli_args *a)
+{
+	char text[4096];
+	uint32_t code = openetw_daemon_counters(text, sizeof text);
+	if (code) {
+		return cli_fail(a, code, "no etwd runs");
+	}
+	if (cli_flag(a, "json")) {
+		puts(text);
+		return CLI_OK;
+	}
+	for (char *s = text; (s = strchr(s, '"')) != NULL;) {
+		char *end = strchr(s + 1, '"');
+		char *value = end ? strchr(end, ':') : NULL;
+		if (!value) {
+			break;
+		}
+		size_t digits = strcspn(value + 1, ",}");
+		printf("%-22.*s %.*s\n", (int)(end - s - 1), s + 1, (int)digits, value + 1);
+		s = value + 1 + digits;
+	}
+	return CLI_OK;
+}
 
 /* A session's enabled providers: how many, and the names of a few. */
 struct enabled {
@@ -262,6 +292,9 @@ static void print_row(const struct cli_props *p, uint64_t now)
 
 static int run_list(struct cli_args *a)
 {
+	if (cli_flag(a, "daemon")) {
+		return list_daemon(a);
+	}
 	struct cli_props *all = calloc(LIST_MAX, sizeof *all);
 	PEVENT_TRACE_PROPERTIES *array = calloc(LIST_MAX, sizeof *array);
 	ULONG count = 0;
@@ -368,15 +401,16 @@ static int run_query(struct cli_args *a)
 
 const struct cli_command cli_list = {
 	.name = "list",
-	.synopsis = "[--json]",
+	.synopsis = "[--json] [--daemon]",
 	.summary = "List the running sessions.",
 	.details = "Shows age, bytes written, events lost, owner, providers, when a session will end by "
 		   "itself, and who holds\n"
 		   "what etwd has limits for. JSON is one object a line with the keys of 'openetw "
 		   "query --json'. Examples:\n"
 		   "  openetw list\n"
-		   "  openetw list --json | jq -r .name\n",
-	.options = options,
+		   "  openetw list --json | jq -r .name\n"
+		   "  openetw list --daemon        # connections, memory, what a killed etwd left behind\n",
+	.options = list_options,
 	.run = run_list,
 };
 const struct cli_command cli_query = {

@@ -97,6 +97,9 @@ static int run_start(const struct winargs *w, const char *name, struct saved_ses
 		return CLI_USAGE;
 	}
 	if (winargs_on(w, "explain")) {
+		if (!tracelog_filters_save(w, &f, s)) {
+			return CLI_USAGE;
+		}
 		controller_explain(stdout, s);
 		return CLI_OK;
 	}
@@ -238,6 +241,10 @@ static int run_autologger(const struct winargs *w, const char *name, struct save
 		if (!tracelog_describe(w, name, s)) {
 			return CLI_USAGE;
 		}
+		struct tracelog_filters f;
+		if (!tracelog_filters(w, &f) || !tracelog_filters_save(w, &f, s)) {
+			return CLI_USAGE;
+		}
 		s->start = 1;
 		r = r == 0 ? saved_write(path, s) : r;
 	}
@@ -249,10 +256,9 @@ static int run_autologger(const struct winargs *w, const char *name, struct save
 }
 
 /* -systemrundown: what there is, once more. */
-static int run_rundown(const struct winargs *w)
+static int run_rundown(const char *name)
 {
 	struct cli_props p;
-	const char *name = winargs_value(w, "systemrundown", CONTROLLER_KERNEL_SESSION);
 	uint32_t code = cli_session_query(name, &p);
 	code = code ? code : cli_kernel_capture(p.p.Wnode.HistoricalContext);
 	return code ? tracelog_fail(code, name) : (status_ok(), CLI_OK);
@@ -274,9 +280,20 @@ static int run_interval(const struct winargs *w)
 
 static int refuse(const struct winargs *w)
 {
+	static const char private_why[] =
+		"a private session lives in the process that starts it: the provider's own program calls "
+		"StartTrace. From outside an ordinary session does the same";
 	static const struct {
 		const char *name, *why;
-	} rows[] = {{"kd", "there is no kernel debugger to send to"}};
+	} rows[] = {{"PkgIdFilter", "no process of this system has a package identity"},
+		    {"PkgAppIdFilter", "no process of this system has a package identity"},
+		    {"ProfileSource", "hardware counters are not recorded yet"},
+		    {"Pmc", "hardware counters are not recorded yet"},
+		    {"Lbr", "branch records have no source here"},
+		    {"heap", "heap events have no source here"},
+		    {"critsec", "critical sections have no source here"},
+		    {"um", private_why},
+		    {"kd", "there is no kernel debugger to send to"}};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
 		if (winargs_on(w, rows[i].name)) {
 			return cli_usage(w->a, "-%s: %s", rows[i].name, rows[i].why);
@@ -306,9 +323,6 @@ static int run(struct cli_args *a)
 	}
 	if (w.count > 0) {
 		return cli_usage(a, "'%s' is too much", w.word[0]);
-	}
-	if (!action && winargs_on(&w, "systemrundown")) {
-		return run_rundown(&w);
 	}
 	if (!action && winargs_on(&w, "SetProfInt")) {
 		return run_interval(&w);
@@ -348,6 +362,8 @@ static int run(struct cli_args *a)
 		status = tracelog_guids();
 	} else if (strcmp(verb, "enumguidex") == 0) {
 		status = tracelog_guids_of_processes(a, action->count ? action->value[0] : NULL);
+	} else if (strcmp(verb, "systemrundown") == 0) {
+		status = run_rundown(name);
 	} else {
 		status = run_autologger(&w, name, &s);
 	}

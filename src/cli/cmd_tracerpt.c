@@ -6,7 +6,9 @@
 #include "cli/trace.h"
 #include "cli/view.h"
 #include "cli/xml.h"
+#include "cli/xperf.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <time.h>
@@ -17,6 +19,12 @@ static const struct cli_option options[] = {
 	{0, "o", "[FILE]", "write the events (default dumpfile.xml or dumpfile.csv)", NULL},
 	{0, "of", "FORMAT", "XML (default) or CSV", "XML|CSV"},
 	{0, "summary", "[FILE]", "write a summary (default summary.txt)", NULL},
+	{0, "report", "[FILE]", "write a report (default workload.html)", NULL},
+	{0, "f", "FORMAT", "of the report: HTML, the only one", "HTML|XML"},
+	{0, "rl", "LEVEL", "accepted: the report is always whole", NULL},
+	{0, "import", "FILE", "manifest, .dll, .exe or .tmf that explains events (repeatable)", NULL},
+	{0, "tmf", "FILE", "formats of WPP messages (repeatable)", NULL},
+	{0, "tp", "DIRECTORY", "where .tmf files are (repeatable)", NULL},
 	{0, "rts", NULL, "raw time stamps", NULL},
 	{0, "gmt", NULL, "times in UTC", NULL},
 	{0, "lr", NULL, "less restrictive: accepted, we always are", NULL},
@@ -322,10 +330,103 @@ static int process(struct report *r, const char *dump, const char *summary)
 	return r->trace->problems || r->failed ? CLI_FAILED : CLI_OK;
 }
 
+/* ---- the report -------------------------------------------------------------------------------- */
+
+static void html_text(FILE *f, const char *s, size_t n)
+{
+	struct strbuf b = {0};
+	cli_xml_text(&b, s, n);
+	fwrite(b.s ? b.s : "", 1, b.len, f);
+	strbuf_finish(&b);
+}
+
+/* Who ran, what cost time, what was read and written: the tables that xperf prints of kernel events. */
+static int write_report(struct cli_args *a, const char *path)
+{
+	static const struct {
+		const char *title, *action;
+	} parts[] = {{"Processes", "process"},	     {"CPU samples", "profile"},
+		     {"CPU by context switches", "cswitch"}, {"Disk accesses", "diskio"},
+		     {"Hard faults", "hardfault"},	     {"Marks", "marks"},
+		     {"Events", "tracestats"}};
+	FILE *f = create(a, path);
+	int status = CLI_OK;
+	if (!f) {
+		return CLI_FAILED;
+	}
+	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Trace report</title>\n"
+	      "<style>body{font-family:sans-serif}pre{overflow:auto}</style></head><body>\n"
+	      "<h1>Trace report</h1>\n<ul>\n",
+	      f);
+	for (int i = 0; i < a->count; i++) {
+		fputs("<li>", f);
+		html_text(f, a->words[i], strlen(a->words[i]));
+		fputs("</li>\n", f);
+	}
+	fputs("</ul>\n", f);
+	for (size_t i = 0; i < BASE_ARRAY_LEN(parts) && status == CLI_OK; i++) {
+		char *text = NULL;
+		size_t n = 0;
+		FILE *memory = open_memstream(&text, &n);
+		struct xperf_read r = {.a = a,
+				       .count = a->count,
+				       .files = a->words,
+				       .to = memory,
+				       .command_lines = true};
+		status = memory ? xperf_act(&r, parts[i].action) : CLI_FAILED;
+		if (memory) {
+			fclose(memory);
+		}
+		fprintf(f, "<h2>%s</h2>\n<pre>", parts[i].title);
+		html_text(f, text ? text : "", n);
+		fputs("</pre>\n", f);
+		free(text);
+	}
+	fputs("</body></html>\n", f);
+	return close_file(f, path) ? status : CLI_FAILED;
+}
+
+static bool load_formats(struct cli_args *a)
+{
+	char problem[300], path[4096];
+	const char *v;
+	for (int i = 0; (v = cli_value_at(a, "import", i)) != NULL; i++) {
+		if (openetw_schema_load_file(v, problem, sizeof problem) < 0) {
+			fprintf(stderr, "openetw tracerpt: %s: %s\n", v, problem);
+			return false;
+		}
+	}
+	for (int i = 0; (v = cli_value_at(a, "tp", i)) != NULL; i++) {
+		DIR *d = opendir(v);
+		if (!d) {
+			fprintf(stderr, "openetw tracerpt: %s: %s\n", v, strerror(errno));
+			return false;
+		}
+		for (struct dirent *e; (e = readdir(d)) != NULL;) {
+			const char *dot = strrchr(e->d_name, '.');
+			if (dot && strcasecmp(dot, ".tmf") == 0 &&
+			    snprintf(path, sizeof path, "%s/%s", v, e->d_name) < (int)sizeof path) {
+				openetw_schema_load_file(path, problem, sizeof problem);
+			}
+		}
+		closedir(d);
+	}
+	return true;
+}
+
 static int run(struct cli_args *a)
 {
+	if (strcasecmp(cli_value(a, "f", "HTML"), "XML") == 0) {
+		return cli_usage(a, "reports are HTML (-f HTML)");
+	}
+	if (cli_value(a, "report", NULL) && cli_flag(a, "rt")) {
+		return cli_usage(a, "a report needs a file: it is read more than once");
+	}
 	if (a->count == 0 || a->count > CLI_TRACE_FILES_MAX) {
 		return cli_usage(a, a->count ? "at most 64 files" : "which file?");
+	}
+	if (!load_formats(a)) {
+		return CLI_FAILED;
 	}
 	struct cli_trace trace = {.args = a, .event = event, .raw_time = cli_flag(a, "rts")};
 	struct report r = {.a = a, .trace = &trace, .decoder = openetw_decoder_create()};
@@ -338,16 +439,21 @@ static int run(struct cli_args *a)
 	r.xml = (struct cli_xml){
 		.decoder = r.decoder, .utc = cli_flag(a, "gmt"), .raw_time = cli_flag(a, "rts")};
 	const char *dump = cli_value(a, "o", NULL), *summary = cli_value(a, "summary", NULL);
-	if (!dump && !summary) {
+	const char *html = cli_value(a, "report", NULL);
+	if (!dump && !summary && !html) {
 		dump = summary = "";
 	}
+	html = html && *html == 0 ? "workload.html" : html;
 	dump = dump && *dump == 0 ? (r.csv ? "dumpfile.csv" : "dumpfile.xml") : dump;
 	summary = summary && *summary == 0 ? "summary.txt" : summary;
-	int status = process(&r, dump, summary);
+	int status = dump || summary ? process(&r, dump, summary) : CLI_OK;
 	bool written = close_file(r.out, dump);
 	written = close_file(r.summary, summary) && written;
 	if (status == CLI_OK && !written) {
 		status = CLI_FAILED;
+	}
+	if (status == CLI_OK && html) {
+		status = write_report(a, html);
 	}
 	if (status == CLI_OK) {
 		printf("\nInput\n----------------\nFile(s):\n");
@@ -361,6 +467,9 @@ static int run(struct cli_args *a)
 		if (summary) {
 			printf("Summary:            %s\n", summary);
 		}
+		if (html) {
+			printf("Report:             %s\n", html);
+		}
 		printf("\nThe command completed successfully.\n");
 		if (trace.lost_events || trace.lost_buffers) {
 			fprintf(stderr, "openetw tracerpt: ");
@@ -369,6 +478,7 @@ static int run(struct cli_args *a)
 		}
 	}
 	openetw_decoder_destroy(r.decoder);
+	cli_xml_finish(&r.xml);
 	strbuf_finish(&r.line);
 	free(r.kinds);
 	return status;
@@ -376,12 +486,13 @@ static int run(struct cli_args *a)
 
 const struct cli_command cli_tracerpt = {
 	.name = "tracerpt",
-	.synopsis = "FILE… [-o [FILE]] [-of XML|CSV] [-summary [FILE]] [-y]",
+	.synopsis = "FILE… [-o [FILE]] [-of XML|CSV] [-summary [FILE]] [-report [FILE]] [-y]",
 	.summary = "Write events as XML or CSV and a summary, as the Windows tool does.",
 	.details = "Takes the options of Windows' tracerpt, with - or /, in any case. With neither "
 		   "-o nor -summary it writes\n"
-		   "dumpfile.xml and summary.txt. Reports (-report) and schema export are not "
-		   "there. A link of the name\n"
+		   "dumpfile.xml and summary.txt. The report has tables of processes, CPU, disk, hard "
+		   "faults and events; the\n"
+		   "export of schemas (-export) is not there. A link of the name\n"
 		   "tracerpt to openetw is this tool. Examples:\n"
 		   "  openetw tracerpt web.etl -o web.xml -of XML -y\n"
 		   "  openetw tracerpt web.etl -o web.csv -of CSV -summary web.txt -y\n",

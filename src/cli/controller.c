@@ -194,6 +194,16 @@ void controller_explain_enable(FILE *f, const char *session, const struct saved_
 	putc('\n', f);
 }
 
+/* --match-all and the filters of start are for all its providers. */
+static bool by_itself(const struct saved_provider *p)
+{
+	bool filtered = false;
+	for (int i = 0; i < SAVED_FILTER_COUNT; i++) {
+		filtered |= p->filter[i][0] != 0;
+	}
+	return filtered || p->all;
+}
+
 void controller_explain(FILE *f, const struct saved_session *s)
 {
 	static const char *const clocks[] = {"", "", " --clock system", " --clock cycles"};
@@ -253,17 +263,23 @@ void controller_explain(FILE *f, const struct saved_session *s)
 	if (s->expire_s) {
 		fprintf(f, " --expire %us", s->expire_s);
 	}
+	if (s->rotate_s) {
+		fprintf(f, " --new-file-every %us", s->rotate_s);
+	}
+	if (s->keep_files) {
+		fprintf(f, " --keep-files %u", s->keep_files);
+	}
 	fputs(s->clock < 4 ? clocks[s->clock] : "", f);
 	for (uint32_t i = 0; i < s->provider_count; i++) {
-		if (s->provider[i].enabled && !s->provider[i].all && !controller_is_kernel(&s->provider[i])) {
+		if (s->provider[i].enabled && !by_itself(&s->provider[i]) &&
+		    !controller_is_kernel(&s->provider[i])) {
 			fputs(" -p ", f);
 			put_provider(f, &s->provider[i]);
 		}
 	}
 	putc('\n', f);
-	/* --match-all of start is for all its providers. */
 	for (uint32_t i = 0; i < s->provider_count; i++) {
-		if (s->provider[i].enabled && s->provider[i].all) {
+		if (s->provider[i].enabled && by_itself(&s->provider[i])) {
 			controller_explain_enable(f, s->name, &s->provider[i]);
 		}
 	}

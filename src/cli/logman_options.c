@@ -33,7 +33,7 @@ const struct cli_option logman_option_table[] = {
 	{0, "rf", "[[hh:]mm:]ss", "stop after that time", NULL},
 	{0, "ln", "NAME", "the session's name where it is not the collector's", NULL},
 	{0, "fd", NULL, "with update: write what is in memory now", NULL},
-	{0, "ul", NULL, "a private session inside the provider's process", NULL},
+	{0, "ul", NULL, "refused: a private session inside the provider's process", NULL},
 	{0, "pid", "PID", "with query providers: what that process has registered", NULL},
 	{0, "xml", "FILE", "with import and export: the collector set", NULL},
 	{0, "config", "FILE", "more options from a file", NULL},
@@ -426,6 +426,9 @@ bool logman_refuse(const struct winargs *w)
 		{"b", "a time to begin: save the collector without it, then 'systemd-run --user "
 		      "--on-calendar=\"2026-01-31 17:30\" logman start NAME'"},
 		{"r", "repeating daily: 'systemd-run --user --on-calendar=daily logman start NAME'"},
+		{"ul",
+		 "a private session lives in the process that starts it: the provider's own program calls "
+		 "StartTrace. From outside an ordinary session does the same"},
 		{"rc", "a command when a file is closed: run it after 'logman stop'"},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {

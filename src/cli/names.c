@@ -8,7 +8,7 @@ void names_of(const struct names *n, uint32_t pid, uint64_t address, uint64_t ti
 	bool in_kernel = address >= NAMES_KERNEL_SPACE;
 	const char *function = NULL;
 	if (openetw_state_symbol(n->state, pid, address, time, &s) == ERROR_SUCCESS) {
-		const char *module = s.module ? s.module : "?";
+		const char *module = s.module ? s.module : "jit";
 		snprintf(out, cap, "%s!%s", in_kernel && module[0] == '[' ? "kernel" : module, s.name);
 	} else if (in_kernel && (function = cli_kallsyms_name(n->kernel, address)) != NULL) {
 		snprintf(out, cap, "kernel!%s", function);

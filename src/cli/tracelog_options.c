@@ -34,7 +34,7 @@ const struct cli_option tracelog_option_table[] = {
 	{0, "rt", NULL, "deliver to live consumers", NULL},
 	{0, "buffering", NULL, "keep events in memory until -flush", NULL},
 	{0, "ft", "SECONDS", "write part-filled buffers this often", NULL},
-	{0, "bt", "N", "buffers to fill before they are delivered", NULL},
+	{0, "bt", "N", "accepted: what is there is delivered every 10 ms, full or not", NULL},
 	{0, "b", "KB", "size of one buffer", NULL},
 	{0, "min", "N", "least number of buffers", NULL},
 	{0, "max", "N", "greatest number of buffers", NULL},
@@ -76,6 +76,13 @@ const struct cli_option tracelog_option_table[] = {
 	{0, "nothread", NULL, "kernel: no threads", NULL},
 	{0, "nodisk", NULL, "kernel: no disk", NULL},
 	{0, "nonet", NULL, "kernel: no network", NULL},
+	{0, "PkgIdFilter", "NAMES", "refused: packages of Windows", NULL},
+	{0, "PkgAppIdFilter", "NAMES", "refused: packages of Windows", NULL},
+	{0, "ProfileSource", "WHAT", "refused: hardware counters", NULL},
+	{0, "Pmc", "COUNTERS", "refused: hardware counters", NULL},
+	{0, "Lbr", "WHAT", "refused: branch records", NULL},
+	{0, "heap", NULL, "refused: heap events", NULL},
+	{0, "critsec", NULL, "refused: critical sections", NULL},
 	{0, "systemrundown", "[SESSION]", "processes, threads and images once more into a kernel session", NULL},
 	{0, "SetProfInt", "N [SOURCE]", "time between samples, in 100 ns; 0 is the timer", NULL},
 	{0, "kd", NULL, "refused: no kernel debugger", NULL},
@@ -406,6 +413,35 @@ bool tracelog_filters(const struct winargs *w, struct tracelog_filters *f)
 			return false;
 		}
 		add_filter(f, f->exe, 2 * ((size_t)units + 1), EVENT_FILTER_TYPE_EXECUTABLE_NAME);
+	}
+	return true;
+}
+
+static void id_text(const uint8_t *ids, char *out, size_t cap)
+{
+	size_t n = (size_t)snprintf(out, cap, "%s", ids[0] ? "" : "!");
+	for (uint16_t i = 0; i < le16_get(ids + 2) && n < cap; i++) {
+		n += (size_t)snprintf(out + n, cap - n, "%s%u", i ? "," : "",
+				      le16_get(ids + 4 + 2 * (size_t)i));
+	}
+}
+
+bool tracelog_filters_save(const struct winargs *w, const struct tracelog_filters *f,
+			   struct saved_session *s)
+{
+	if (winargs_find(w, "PidFilter")) {
+		cli_usage(w->a, "-PidFilter: a process id means nothing when the session starts; use -ExeFilter");
+		return false;
+	}
+	for (uint32_t i = 0; i < s->provider_count; i++) {
+		char(*to)[SAVED_FILTER_TEXT] = s->provider[i].filter;
+		if (winargs_find(w, "EventIdFilter")) {
+			id_text(f->ids[0], to[SAVED_FILTER_EVENT_ID], SAVED_FILTER_TEXT);
+		}
+		if (winargs_find(w, "StackWalkFilter")) {
+			id_text(f->ids[1], to[SAVED_FILTER_STACK_ID], SAVED_FILTER_TEXT);
+		}
+		snprintf(to[SAVED_FILTER_EXE], SAVED_FILTER_TEXT, "%s", winargs_value(w, "ExeFilter", ""));
 	}
 	return true;
 }

@@ -4,6 +4,9 @@
 #include "cli/timetext.h"
 #include "cli/view.h"
 
+#include <stdlib.h>
+#include <tdh.h>
+
 #define EVENT_NS "http://schemas.microsoft.com/win/2004/08/events/event"
 #define TRACE_NS "http://schemas.microsoft.com/win/2004/08/events/trace"
 
@@ -118,9 +121,40 @@ static void add_hex(struct strbuf *b, const EVENT_RECORD *e)
 	}
 }
 
+/* A WPP message: what its format says about it, and its text. False: it is none, or unknown. */
+static bool add_debug_data(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *b)
+{
+	static const struct {
+		const char *element, *attribute;
+	} parts[] = {{"FlagsName", "FLAGS"},   {"LevelName", "LEVEL"}, {"Component", "COMPNAME"},
+		     {"SubComponent", "SUBCOMP"}, {"FileLine", "FILE"},	  {"Function", "FUNC"}};
+	struct openetw_text text = {0};
+	if (!(e->EventHeader.Flags & EVENT_HEADER_FLAG_TRACE_MESSAGE) ||
+	    !openetw_event_message(x->decoder, e, &text)) {
+		return false;
+	}
+	/* Records do not carry the message's number. */
+	strbuf_adds(b, "\t<DebugData>\r\n\t\t<SequenceNumber>0</SequenceNumber>\r\n");
+	for (size_t i = 0; i < BASE_ARRAY_LEN(parts); i++) {
+		const char *v = openetw_message_attribute(x->decoder, e, parts[i].attribute);
+		v = v ? v : i == 4 ? openetw_event_name(x->decoder, e) : "";
+		strbuf_addf(b, "\t\t<%s>", parts[i].element);
+		cli_xml_text(b, v, strlen(v));
+		strbuf_addf(b, "</%s>\r\n", parts[i].element);
+	}
+	strbuf_adds(b, "\t\t<Message>");
+	cli_xml_text(b, text.data ? text.data : "", text.length);
+	strbuf_adds(b, "</Message>\r\n\t</DebugData>\r\n");
+	openetw_text_free(&text);
+	return true;
+}
+
 static void add_payload(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *b)
 {
 	struct strbuf fields = {0};
+	if (add_debug_data(x, e, b)) {
+		return;
+	}
 	int result = openetw_decode_fields(x->decoder, e, add_field, &fields);
 	if (result == OPENETW_NO_SCHEMA) {
 		strbuf_adds(b, "\t<BinaryEventData>");
@@ -188,26 +222,124 @@ static void add_system(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *
 		    d->Channel);
 }
 
-static void add_rendering(const EVENT_RECORD *e, struct strbuf *b, const char *provider,
-			  const char *event)
+/* A name of the event's TRACE_EVENT_INFO; nothing when it has none. Lists have a NUL after each. */
+static void add_tdh_name(struct strbuf *b, const struct cli_xml *x, ULONG offset, const char *element)
+{
+	const uint8_t *info = x->info;
+	char text[3 * 512 + 1];
+	if (!offset) {
+		return;
+	}
+	const uint16_t *wide = (const uint16_t *)(const void *)(info + offset);
+	size_t n = 0;
+	while (n < 512 && wide[n]) {
+		n++;
+	}
+	long bytes = utf16_to_utf8_lossy(wide, n, text, sizeof text);
+	while (bytes > 0 && text[bytes - 1] == ' ') {
+		bytes--;
+	}
+	if (bytes > 0) {
+		strbuf_addf(b, "<%s>", element);
+		cli_xml_text(b, text, (size_t)bytes);
+		strbuf_addf(b, "</%s>", element);
+	}
+}
+
+static void add_line(struct strbuf *b, const struct cli_xml *x, ULONG offset, const char *element)
+{
+	size_t before = b->len;
+	strbuf_adds(b, "\t\t");
+	size_t empty = b->len;
+	add_tdh_name(b, x, offset, element);
+	if (b->len == empty && b->s) {
+		b->len = before;
+		b->s[before] = 0;
+	} else {
+		strbuf_adds(b, "\r\n");
+	}
+}
+
+/* What the manifest says about level, opcode, task, keywords and channel of the event. */
+static const TRACE_EVENT_INFO *event_info(struct cli_xml *x, const EVENT_RECORD *e)
+{
+	ULONG bytes = x->info_bytes;
+	PEVENT_RECORD r = (PEVENT_RECORD)(uintptr_t)e;
+	ULONG code = TdhGetEventInformation(r, 0, NULL, (PTRACE_EVENT_INFO)x->info, &bytes);
+	if (code == ERROR_INSUFFICIENT_BUFFER) {
+		void *more = realloc(x->info, bytes);
+		if (!more) {
+			return NULL;
+		}
+		x->info = more;
+		x->info_bytes = bytes;
+		code = TdhGetEventInformation(r, 0, NULL, (PTRACE_EVENT_INFO)x->info, &bytes);
+	}
+	return code == ERROR_SUCCESS ? x->info : NULL;
+}
+
+static void add_manifest_names(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *b,
+			       const char *event)
 {
 	static const char *const levels[] = {NULL,	"Critical",    "Error",
 					     "Warning", "Information", "Verbose"};
+	UCHAR level = e->EventHeader.EventDescriptor.Level;
+	const TRACE_EVENT_INFO *info = event_info(x, e);
+	struct openetw_text message = {0};
+	if (level && level < BASE_ARRAY_LEN(levels)) {
+		strbuf_addf(b, "\t\t<Level>%s</Level>\r\n", levels[level]);
+	} else if (info) {
+		add_line(b, x, info->LevelNameOffset, "Level");
+	}
+	size_t before = b->len;
+	if (info) {
+		add_line(b, x, info->OpcodeNameOffset, "Opcode");
+		const uint16_t *k = info->KeywordsNameOffset
+					    ? (const void *)((const uint8_t *)info + info->KeywordsNameOffset)
+					    : NULL;
+		strbuf_adds(b, k && *k ? "\t\t<Keywords>\r\n" : "");
+		for (bool any = k && *k; k && *k;) {
+			strbuf_addc(b, '\t');
+			add_line(b, x, (ULONG)((const uint8_t *)k - (const uint8_t *)info), "Keyword");
+			while (*k) {
+				k++;
+			}
+			k++;
+			strbuf_adds(b, any && !*k ? "\t\t</Keywords>\r\n" : "");
+		}
+		before = b->len;
+		add_line(b, x, info->TaskNameOffset, "Task");
+	}
+	if (b->len == before) {
+		strbuf_adds(b, "\t\t<Task>");
+		cli_xml_text(b, event, strlen(event));
+		strbuf_adds(b, "</Task>\r\n");
+	}
+	if (!(e->EventHeader.Flags & EVENT_HEADER_FLAG_TRACE_MESSAGE) &&
+	    openetw_event_message(x->decoder, e, &message)) {
+		strbuf_adds(b, "\t\t<Message>");
+		cli_xml_text(b, message.data ? message.data : "", message.length);
+		strbuf_adds(b, "</Message>\r\n");
+	}
+	openetw_text_free(&message);
+	if (info) {
+		add_line(b, x, info->ChannelNameOffset, "Channel");
+	}
+}
+
+static void add_rendering(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *b,
+			  const char *provider, const char *event)
+{
 	const EVENT_HEADER *h = &e->EventHeader;
 	bool is_classic = h->Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER;
 	const char *slash = is_classic ? strchr(event, '/') : NULL;
 	strbuf_adds(b, "\t<RenderingInfo Culture=\"en-US\">\r\n");
-	if (h->EventDescriptor.Level && h->EventDescriptor.Level < BASE_ARRAY_LEN(levels)) {
-		strbuf_addf(b, "\t\t<Level>%s</Level>\r\n", levels[h->EventDescriptor.Level]);
-	}
 	if (slash) {
 		strbuf_adds(b, "\t\t<Opcode>");
 		cli_xml_text(b, slash + 1, strlen(slash + 1));
 		strbuf_adds(b, "</Opcode>\r\n");
 	} else {
-		strbuf_adds(b, "\t\t<Task>");
-		cli_xml_text(b, event, strlen(event));
-		strbuf_adds(b, "</Task>\r\n");
+		add_manifest_names(x, e, b, event);
 	}
 	strbuf_adds(b, "\t\t<Provider>");
 	cli_xml_text(b, provider, strlen(provider));
@@ -247,9 +379,16 @@ void cli_xml_event(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *out)
 		strbuf_adds(out, "<Event xmlns=\"" EVENT_NS "\">\r\n");
 		add_system(x, e, out, provider.s ? provider.s : "");
 		add_payload(x, e, out);
-		add_rendering(e, out, provider.s ? provider.s : "", event.s ? event.s : "");
+		add_rendering(x, e, out, provider.s ? provider.s : "", event.s ? event.s : "");
 		strbuf_adds(out, "</Event>\r\n");
 	}
 	strbuf_finish(&provider);
 	strbuf_finish(&event);
+}
+
+void cli_xml_finish(struct cli_xml *x)
+{
+	free(x->info);
+	x->info = NULL;
+	x->info_bytes = 0;
 }

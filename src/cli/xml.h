@@ -11,9 +11,12 @@ struct openetw_decoder;
 
 struct cli_xml {
 	struct openetw_decoder *decoder;
+	void *info; /* TRACE_EVENT_INFO of the last event; owned */
+	uint32_t info_bytes;
 	bool utc, raw_time;
 };
 void cli_xml_event(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *out);
+void cli_xml_finish(struct cli_xml *x);
 /* Text with what XML would take as its own made harmless. */
 void cli_xml_text(struct strbuf *b, const char *s, size_t n);
 

@@ -8,6 +8,8 @@
 
 #include "cli/kernel_control.h"
 
+#include <stdio.h>
+
 #define XPERF_SCOPES_MAX 16
 #define XPERF_SPECS_MAX	 64
 #define XPERF_KERNEL	 "NT Kernel Logger"
@@ -47,6 +49,7 @@ struct xperf_read {
 	int count;
 	char **files;
 	const char *out; /* NULL or "-": stdout */
+	FILE *to;	 /* of the other actions, not NULL: instead; stays open */
 	bool ranged;	 /* only from_us to to_us from the start */
 	uint64_t from_us, to_us;
 	bool detail, command_lines;

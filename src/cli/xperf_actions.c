@@ -403,7 +403,7 @@ int xperf_act(struct xperf_read *r, const char *name)
 		m->action = &k;
 		m->decoder = openetw_decoder_create();
 		m->state = openetw_state_create(0);
-		m->out = r->out && strcmp(r->out, "-") != 0 ? fopen(r->out, "we") : stdout;
+		m->out = r->to ? r->to : r->out && strcmp(r->out, "-") != 0 ? fopen(r->out, "we") : stdout;
 	}
 	if (!m || !m->decoder || !m->state || !m->out) {
 		status = cli_fail(r->a, win32_from_errno(m && !m->out ? -errno : -ENOMEM),
@@ -411,7 +411,7 @@ int xperf_act(struct xperf_read *r, const char *name)
 	} else {
 		status = read_all(m);
 	}
-	if (m && m->out && m->out != stdout && fclose(m->out) != 0 && status == CLI_OK) {
+	if (m && m->out && m->out != stdout && !r->to && fclose(m->out) != 0 && status == CLI_OK) {
 		status = cli_fail(r->a, win32_from_errno(-errno), "cannot write %s", r->out);
 	}
 	if (m) {

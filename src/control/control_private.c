@@ -71,6 +71,11 @@ uint32_t control_private_start(const struct control_block *b, const struct proto
 	uint64_t id;
 	uint32_t code = inproc_start(&a, &id, &d);
 	if (code != ERROR_SUCCESS) {
+		if (d.text[0]) {
+			control_refuse(code, d.text);
+		} else if (code == ERROR_INVALID_PARAMETER && guid_is_zero(&s->guid)) {
+			control_refuse(code, "Wnode.Guid of a private session is its provider's");
+		}
 		return code;
 	}
 	*ret_id = id;

@@ -160,6 +160,33 @@ uint32_t openetw_name_provider(const void *guid, const char *name, uint32_t *reg
 	return error;
 }
 
+uint32_t openetw_daemon_counters(char *json, uint32_t size)
+{
+	if (!json || size == 0) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	struct control_reply *reply = malloc(sizeof *reply);
+	if (!reply) {
+		return ERROR_NOT_ENOUGH_MEMORY;
+	}
+	uint8_t req[64];
+	struct proto_writer w;
+	const uint8_t *p;
+	size_t n;
+	proto_begin(&w, req, sizeof req, PROTO_STATS, 1);
+	uint32_t error = control_call(req, proto_end(&w), false, 10000, reply);
+	if (error == ERROR_SUCCESS && !proto_get(&reply->message, PROTO_TAG_TEXT, &p, &n)) {
+		error = ERROR_INVALID_DATA;
+	}
+	if (error == ERROR_SUCCESS) {
+		n = BASE_MIN(n, (size_t)size - 1);
+		memcpy(json, p, n);
+		json[n] = 0;
+	}
+	free(reply);
+	return error;
+}
+
 struct wanted_name {
 	char *out;
 	uint32_t size;

@@ -12,6 +12,7 @@
 #include "etl/etl_index.h"
 #include "etl/etl_loss.h"
 #include "etl/etl_run.h"
+#include "etl/xpress_stream.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -40,6 +41,7 @@ struct slot {
 	uint32_t entry; /* in the index */
 	uint8_t *mem;	/* owned; kept for the next buffer */
 	size_t mem_bytes;
+	struct xpress_stream *unpacker; /* owned; NULL: none of its buffers was large and compressed */
 };
 
 struct etl_reader {
@@ -151,20 +153,41 @@ static int pieces_add(struct slot *s, uint32_t at)
 	return 0;
 }
 
+/* The next bytes of the slot's large buffer, at `at` behind its header; compressed ones are only read
+ * front to back. */
+static long large_read(struct etl_reader *r, struct slot *s, uint32_t at, uint8_t *to, size_t n)
+{
+	const struct etl_index_entry *e = &r->index.list[s->entry];
+	return e->compressed ? xpress_stream_read(s->unpacker, to, n)
+			     : etl_source_read(&r->source, e->file_offset + at, to, n);
+}
+
+static void large_rewind(struct etl_reader *r, struct slot *s)
+{
+	const struct etl_index_entry *e = &r->index.list[s->entry];
+	if (e->compressed) {
+		xpress_stream_start(s->unpacker, &r->source, e->file_offset + HEADER,
+				    e->file_bytes - HEADER, e->used_bytes - HEADER);
+	}
+}
+
 /* The first reading of a large buffer: where it can be cut, and whether that makes sense. 1: it does;
  * 0: it must be in memory as a whole, because it is not sorted or damaged. */
 static int pieces_find(struct etl_reader *r, struct slot *s)
 {
 	const struct etl_index_entry *e = &r->index.list[s->entry];
 	uint64_t last = 0;
+	uint32_t there = 0; /* bytes from `at` on that are in memory already */
 	s->piece_count = 0;
+	large_rewind(r, s);
 	for (uint32_t at = HEADER; at < e->used_bytes;) {
 		uint32_t want = BASE_MIN(r->window, e->used_bytes - at);
 		bool end = want == e->used_bytes - at;
-		long got = etl_source_read(&r->source, e->file_offset + at, s->mem, want);
+		long got = large_read(r, s, at + there, s->mem + there, want - there);
 		if (got < 0) {
 			return (int)got;
 		}
+		got += there;
 		int err = pieces_add(s, at);
 		if (err < 0) {
 			return err;
@@ -181,9 +204,11 @@ static int pieces_find(struct etl_reader *r, struct slot *s)
 			last = h.timed ? h.time_raw : last;
 			here = etl_record_after(&h);
 		}
-		if (got < (long)want || (more <= 0 && !end)) {
+		if (got < (long)want || (more <= 0 && !end) || (here > want && !end)) {
 			return 0;
 		}
+		there = end ? 0 : want - here;
+		memmove(s->mem, s->mem + here, there);
 		at += end ? want : here;
 	}
 	int err = pieces_add(s, e->used_bytes);
@@ -195,7 +220,10 @@ static int piece_load(struct etl_reader *r, struct slot *s, uint32_t *ret_used)
 {
 	const struct etl_index_entry *e = &r->index.list[s->entry];
 	uint32_t at = s->pieces[s->piece], n = s->pieces[s->piece + 1] - at;
-	long got = etl_source_read(&r->source, e->file_offset + at, s->mem + HEADER, n);
+	if (s->piece == 0) {
+		large_rewind(r, s);
+	}
+	long got = large_read(r, s, at, s->mem + HEADER, n);
 	if (got < 0) {
 		return (int)got;
 	}
@@ -209,9 +237,16 @@ static int piece_load(struct etl_reader *r, struct slot *s, uint32_t *ret_used)
 static int buffer_open_windows(struct etl_reader *r, struct slot *s, uint32_t *ret_used)
 {
 	const struct etl_index_entry *e = &r->index.list[s->entry];
-	if (r->window == 0 || r->source.fd < 0 || e->compressed || e->cut ||
-	    e->used_bytes <= HEADER + r->window) {
+	if (r->window == 0 || r->source.fd < 0 || e->cut || e->used_bytes <= HEADER + r->window ||
+	    (e->compressed && r->index.compression != ETL_COMPRESSION_XPRESS)) {
 		return 0;
+	}
+	if (e->compressed && !s->unpacker) {
+		s->unpacker = malloc(sizeof *s->unpacker);
+		if (!s->unpacker) {
+			return -ENOMEM;
+		}
+		r->memory += sizeof *s->unpacker;
 	}
 	int got = room_want(r, &s->mem, &s->mem_bytes, HEADER + (size_t)r->window);
 	if (got == 0) {
@@ -220,6 +255,11 @@ static int buffer_open_windows(struct etl_reader *r, struct slot *s, uint32_t *r
 	if (got > 0) {
 		long n = etl_source_read(&r->source, e->file_offset, s->mem, HEADER);
 		s->piece = 0;
+		if (n == (long)HEADER && e->compressed) { /* who sees it shall find a plain one */
+			le16_put(s->mem + ETL_BH_FLAG,
+				 le16_get(s->mem + ETL_BH_FLAG) & ~ETL_BF_COMPRESSED);
+			le32_put(s->mem + ETL_BH_BUFFER_SIZE, e->used_bytes);
+		}
 		int err = n < (long)HEADER ? (n < 0 ? (int)n : -EBADMSG) : piece_load(r, s, ret_used);
 		return err < 0 ? err : 1;
 	}
@@ -640,6 +680,7 @@ void etl_reader_close(struct etl_reader *r)
 	for (uint32_t i = 0; i < r->slots_count; i++) {
 		etl_run_finish(&r->slots[i].run);
 		free(r->slots[i].pieces);
+		free(r->slots[i].unpacker);
 		free(r->slots[i].mem);
 	}
 	free(r->slots);

@@ -3,6 +3,7 @@
  * Large buffers read through windows give the records that whole buffers give, with less memory.
  */
 #include "etl/etl_reader.h"
+#include "etl/etl_writer.h"
 
 #include "../../tests/corpus/etl_build.h"
 
@@ -80,6 +81,35 @@ static size_t write_file(const char *path, unsigned cpus, uint32_t buffer_size, 
 	close(fd);
 	free(b.mem);
 	return bytes;
+}
+
+/* The same file with compressed buffers, as a merge writes them; `flip`: a byte of the third is bad. */
+static void compress_file(const char *path, size_t bytes, uint32_t buffer_size, bool flip)
+{
+	uint8_t *plain = malloc(bytes), *packed = malloc(xpress_compress_bound(buffer_size));
+	int fd = open(path, O_RDWR);
+	assert_int_equal(pread(fd, plain, bytes, 0), bytes);
+	etl_build_u32(plain + 0x48 + 0x20 + 0x20, 0x04000000);
+	etl_build_u32(plain + 0x2C, 3); /* XPRESS */
+	assert_int_equal(pwrite(fd, plain, buffer_size, 0), buffer_size);
+	off_t at = buffer_size;
+	for (size_t i = 1; i < bytes / buffer_size; i++) {
+		uint8_t *b = plain + i * buffer_size;
+		uint32_t used = b[0x30] | b[0x31] << 8 | b[0x32] << 16 | (uint32_t)b[0x33] << 24;
+		size_t n = xpress_compress(b + 0x48, used - 0x48, packed);
+		if (flip && i == 3) {
+			packed[n / 2] ^= 0x55;
+		}
+		etl_build_u32(b, (uint32_t)n + 0x48);
+		etl_build_u16(b + 0x34, 0x60);
+		assert_int_equal(pwrite(fd, b, 0x48, at), 0x48);
+		assert_int_equal(pwrite(fd, packed, n, at + 0x48), n);
+		at += (off_t)n + 0x48;
+	}
+	assert_int_equal(ftruncate(fd, at), 0);
+	close(fd);
+	free(plain);
+	free(packed);
 }
 
 static uint64_t hash(uint64_t h, const void *p, size_t n)
@@ -179,6 +209,36 @@ static void sixteen_processors_with_large_buffers_take_little_memory(void **stat
 	unlink(path);
 }
 
+static void compressed_buffers_are_read_through_windows_too(void **state)
+{
+	char path[] = "/tmp/openetw-window-XXXXXX";
+	close(mkstemp(path));
+	for (enum damage damage = NONE; damage <= TAIL_UNUSED; damage++) {
+		if (damage == CUT) {
+			continue;
+		}
+		for (int flip = 0; flip < 2; flip++) {
+			size_t n = write_file(path, 4, 4 * MIB, damage);
+			compress_file(path, n, 4 * MIB, flip);
+			struct result whole = read_file(path, false, 0);
+			struct result windows = read_file(path, true, 0);
+			assert_true(whole.records > 3000);
+			assert_int_equal(windows.records, whole.records);
+			assert_true(windows.hash == whole.hash);
+			assert_int_equal(windows.problems, whole.problems);
+			assert_true(windows.callback_bytes == whole.callback_bytes);
+			assert_true(windows.with_buffer <= 3);
+		}
+	}
+	write_file(path, 16, 4 * MIB, NONE);
+	compress_file(path, 17 * 4 * (size_t)MIB, 4 * MIB, false);
+	struct result x = read_file(path, true, 0);
+	print_message("%u records, at most %u KiB of buffers\n", (unsigned)x.records,
+		      (unsigned)(x.peak >> 10));
+	assert_true(x.peak <= 35u * MIB);
+	unlink(path);
+}
+
 /* Where windows are small, because processors are many. */
 static void windows_of_many_processors_are_small_but_hold_any_record(void **state)
 {
@@ -201,6 +261,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(windows_give_what_whole_buffers_give),
 		cmocka_unit_test(sixteen_processors_with_large_buffers_take_little_memory),
+		cmocka_unit_test(compressed_buffers_are_read_through_windows_too),
 		cmocka_unit_test(windows_of_many_processors_are_small_but_hold_any_record),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

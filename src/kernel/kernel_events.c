@@ -302,7 +302,7 @@ static void on_mmap(struct kernel *k, const struct kernel_perf_record *p)
 		return;
 	}
 	unwind_map(kernel_walk_unwind(k->walk), pid, address, bytes, offset, name);
-	if (name[0] != '/' && strcmp(name, "[vdso]") != 0) {
+	if ((name[0] != '/' && strcmp(name, "[vdso]") != 0) || strncmp(name, "//anon", 6) == 0) {
 		return; /* no code of a file: //anon, [heap] */
 	}
 	if (name[0] != '/') {

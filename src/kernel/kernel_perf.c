@@ -3,7 +3,7 @@
  * perf_event_open: one ring for each processor, shared by all events on it, so that its records come
  * in the order of time. The kernel's side of the ring is trusted no further than its bounds.
  */
-#include "kernel/kernel_private.h"
+#include "kernel/kernel_perf.h"
 
 #include "base/order.h"
 
@@ -20,56 +20,16 @@
 #include <unistd.h>
 
 #define RING_PAGES	1024u
-#define PAGE_BYTES	4096u
-#define RECORD_MAX	65536u
 #define SAMPLE_STACK	8192u /* of a stack, copied to be unwound */
 #define SWITCH_STACK	2048u
 #define STACK_MAX	60000u /* records end at 64 KB */
-#define CONTEXT_MARKERS 0xFFFFFFFFFFFFF000ull
-#define SAMPLE_TYPE                                                                                \
-	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
-
-/* Registers as perf numbers them, in the order of their bits, by their DWARF numbers. */
 #if defined(__x86_64__)
 #define REGS_MASK 0xFF01FFull
-static const uint8_t dwarf_number[UNWIND_REGS] = {0, 3, 2,  1,	4,  5,	6,  7, 16,
-						  8, 9, 10, 11, 12, 13, 14, 15};
 #elif defined(__aarch64__)
 #define REGS_MASK 0x1FFFFFFFFull
-static const uint8_t dwarf_number[UNWIND_REGS] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
-						  11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-						  22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
 #endif
-
-struct event {
-	int fd; /* -1: not open */
-	uint64_t id;
-	bool stack;
-	bool copied; /* user stacks come as memory */
-};
-struct ring {
-	uint32_t cpu;
-	struct event event[KERNEL_EV_COUNT]; /* by kind; that of KERNEL_EV_NONE owns the ring */
-	struct perf_event_mmap_page *page;
-	uint8_t *data;
-	uint64_t head;	/* as of kernel_perf_begin */
-	bool waiting;	/* its first record has been looked at */
-	uint64_t time;	/* of that */
-	uint8_t copy[RECORD_MAX]; /* a record that wraps around, made whole */
-};
-struct field {
-	uint32_t offset, bytes;
-	bool is_signed;
-};
-struct kernel_perf {
-	struct ring **ring;
-	uint32_t count;
-	size_t map_bytes;
-	struct kernel_perf_plan plan;
-	struct kernel_perf_stacks stacks;
-	int tracepoint[KERNEL_EV_COUNT]; /* ids; 0: not looked up */
-	struct field field[KERNEL_FIELDS];
-};
+#define SAMPLE_TYPE                                                                                \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
 static int perf_open(const struct perf_event_attr *a, int cpu, int group)
 {
@@ -236,7 +196,7 @@ static int open_ring(struct kernel_perf *p, struct ring *r)
 }
 
 static int open_kind(struct kernel_perf *p, struct ring *r, enum kernel_event_kind kind,
-		     const struct kernel_perf_plan *plan, struct event *ret)
+		     const struct kernel_perf_plan *plan, bool plain, struct event *ret)
 {
 	struct perf_event_attr a;
 	common(p, &a, plan->stack[kind]);
@@ -250,7 +210,7 @@ static int open_kind(struct kernel_perf *p, struct ring *r, enum kernel_event_ki
 		a.sample_period = 1;
 		a.sample_type |= PERF_SAMPLE_RAW;
 	}
-	if (plan->stack[kind]) {
+	if (plan->stack[kind] && !plain) {
 		copy_stack(p, &a, kind == KERNEL_EV_CPU ? SAMPLE_STACK : SWITCH_STACK);
 	}
 	return add_event(r, &a, ret);
@@ -287,6 +247,7 @@ int kernel_perf_open(uint32_t ring_pages, const struct kernel_perf_stacks *stack
 			break;
 		}
 		r->cpu = (uint32_t)i;
+		r->plain.fd = -1;
 		for (int k = 0; k < KERNEL_EV_COUNT; k++) {
 			r->event[k].fd = -1;
 		}
@@ -342,7 +303,7 @@ static int change_kind(struct kernel_perf *p, enum kernel_event_kind kind,
 	}
 	uint32_t n = 0;
 	for (; plan->on[kind] && n < p->count && err == 0; n += err == 0) {
-		err = open_kind(p, p->ring[n], kind, plan, &fresh[n]);
+		err = open_kind(p, p->ring[n], kind, plan, false, &fresh[n]);
 	}
 	for (uint32_t i = 0; i < p->count; i++) {
 		struct event *e = &p->ring[i]->event[kind];
@@ -361,6 +322,14 @@ static int change_kind(struct kernel_perf *p, enum kernel_event_kind kind,
 		*e = fresh[i];
 		if (e->fd >= 0) {
 			ioctl(e->fd, PERF_EVENT_IOC_ENABLE, 0);
+		}
+		if (kind == KERNEL_EV_SWITCH) {
+			struct ring *r = p->ring[i];
+			base_close(&r->plain.fd);
+			r->is_plain = false;
+			if (e->fd >= 0 && e->copied) { /* without it there is no choice, that is all */
+				(void)open_kind(p, r, kind, plan, true, &r->plain);
+			}
 		}
 	}
 	free(fresh);
@@ -424,185 +393,6 @@ uint32_t kernel_perf_cpu(const struct kernel_perf *p, uint32_t index)
 	return p->ring[index]->cpu;
 }
 
-/* ---- reading ---------------------------------------------------------------------------------- */
-
-static bool take(const uint8_t **p, uint32_t *left, void *out, uint32_t n)
-{
-	if (*left < n) {
-		return false;
-	}
-	memcpy(out, *p, n);
-	*p += n;
-	*left -= n;
-	return true;
-}
-
-static bool parse_stack(const uint8_t **b, uint32_t *left, struct kernel_perf_record *r)
-{
-	uint64_t abi, bytes, filled;
-	if (!take(b, left, &abi, 8)) {
-		return false;
-	}
-	if (abi != PERF_SAMPLE_REGS_ABI_NONE) {
-		for (unsigned i = 0; i < UNWIND_REGS; i++) {
-			if (!take(b, left, &r->regs.r[dwarf_number[i]], 8)) {
-				return false;
-			}
-		}
-	}
-	if (!take(b, left, &bytes, 8) || bytes > *left) {
-		return false;
-	}
-	r->user = abi == PERF_SAMPLE_REGS_ABI_64;
-	r->stack = *b;
-	if (bytes) {
-		*b += bytes;
-		*left -= (uint32_t)bytes;
-		if (!take(b, left, &filled, 8)) {
-			return false;
-		}
-		r->stack_bytes = (uint32_t)BASE_MIN(filled, bytes);
-	}
-	return true;
-}
-
-static bool parse_sample(const struct ring *ring, const uint8_t *b, uint32_t left,
-			 struct kernel_perf_record *r)
-{
-	uint64_t id, frames;
-	uint32_t cpu, reserved;
-	if (!take(&b, &left, &id, 8) || !take(&b, &left, &r->ip, 8) || !take(&b, &left, &r->pid, 4) ||
-	    !take(&b, &left, &r->tid, 4) || !take(&b, &left, &r->time, 8) || !take(&b, &left, &cpu, 4) ||
-	    !take(&b, &left, &reserved, 4)) {
-		return false;
-	}
-	int k = KERNEL_EV_CPU;
-	while (k < KERNEL_EV_COUNT && (ring->event[k].fd < 0 || ring->event[k].id != id)) {
-		k++;
-	}
-	if (k == KERNEL_EV_COUNT) {
-		return false; /* of an event that is closed by now */
-	}
-	r->kind = (enum kernel_event_kind)k;
-	if (ring->event[k].stack) {
-		if (!take(&b, &left, &frames, 8) || frames > left / 8) {
-			return false;
-		}
-		for (uint64_t i = 0; i < frames; i++) {
-			uint64_t ip = 0;
-			take(&b, &left, &ip, 8);
-			if (ip < CONTEXT_MARKERS && r->frames < KERNEL_FRAMES_MAX) {
-				r->frame[r->frames++] = ip;
-			}
-		}
-	}
-	if (r->kind == KERNEL_EV_SWITCH || r->kind == KERNEL_EV_WAKING) {
-		uint32_t n;
-		if (!take(&b, &left, &n, 4) || n > left) {
-			return false;
-		}
-		r->raw = b;
-		r->raw_bytes = n;
-		b += n;
-		left -= n;
-	}
-	return !ring->event[k].copied || parse_stack(&b, &left, r);
-}
-
-/* The time of the ring's first record. Records are 8-aligned, so that no word of them wraps around. */
-static bool peek(struct kernel_perf *p, struct ring *ring)
-{
-	enum { SAMPLE_TIME = 32, TRAILER_TIME = 24, LEAST = 40 };
-	uint64_t size = p->map_bytes - PAGE_BYTES, tail = ring->page->data_tail;
-	struct perf_event_header h;
-	while (!ring->waiting) {
-		uint64_t left = ring->head - tail;
-		if (left < sizeof h || left > size) {
-			return false;
-		}
-		memcpy(&h, ring->data + (tail & (size - 1)), sizeof h);
-		if (h.size < sizeof h || h.size > left || (h.size & 7)) {
-			order_store_release(&ring->page->data_tail, ring->head); /* not to be understood */
-			return false;
-		}
-		if (h.size >= LEAST) {
-			uint64_t at = tail + (h.type == PERF_RECORD_SAMPLE ? SAMPLE_TIME : h.size - TRAILER_TIME);
-			ring->time = le64_get(ring->data + (at & (size - 1)));
-			ring->waiting = true;
-			return true;
-		}
-		tail += h.size;
-		order_store_release(&ring->page->data_tail, tail);
-	}
-	return true;
-}
-
-void kernel_perf_begin(struct kernel_perf *p)
-{
-	for (uint32_t i = 0; i < p->count; i++) {
-		/* Acquire: the records before data_head are whole. */
-		p->ring[i]->head = order_load_acquire(&p->ring[i]->page->data_head);
-	}
-}
-
-/* A copy of the first record, and then the ring has its room back. */
-static bool take_record(struct kernel_perf *p, struct ring *ring, struct kernel_perf_record *ret)
-{
-	uint64_t size = p->map_bytes - PAGE_BYTES, tail = ring->page->data_tail, at = tail & (size - 1);
-	struct perf_event_header h;
-	memcpy(&h, ring->data + at, sizeof h);
-	uint64_t first = BASE_MIN((uint64_t)h.size, size - at);
-	memcpy(ring->copy, ring->data + at, first);
-	memcpy(ring->copy + first, ring->data, h.size - first);
-	order_store_release(&ring->page->data_tail, tail + h.size);
-	ring->waiting = false;
-
-	const uint8_t *body = ring->copy + sizeof h;
-	uint32_t bytes = h.size - (uint32_t)sizeof h;
-	ret->type = h.type;
-	ret->misc = h.misc;
-	ret->cpu = (uint16_t)ring->cpu;
-	ret->kind = KERNEL_EV_NONE;
-	ret->frames = 0;
-	ret->raw_bytes = 0;
-	ret->user = false;
-	ret->stack_bytes = 0;
-	if (h.type == PERF_RECORD_SAMPLE) {
-		return parse_sample(ring, body, bytes, ret);
-	}
-	/* Behind the body: pid, tid, time, cpu, reserved, identifier. */
-	const uint32_t trailer = 4 + 4 + 8 + 4 + 4 + 8;
-	if (bytes < trailer) {
-		return false;
-	}
-	ret->body = body;
-	ret->body_bytes = bytes - trailer;
-	const uint8_t *t = body + ret->body_bytes;
-	ret->pid = le32_get(t);
-	ret->tid = le32_get(t + 4);
-	ret->time = le64_get(t + 8);
-	return true;
-}
-
-bool kernel_perf_next(struct kernel_perf *p, struct kernel_perf_record *ret)
-{
-	for (;;) {
-		struct ring *oldest = NULL;
-		for (uint32_t i = 0; i < p->count; i++) {
-			struct ring *r = p->ring[i];
-			if (peek(p, r) && (!oldest || r->time < oldest->time)) {
-				oldest = r;
-			}
-		}
-		if (!oldest) {
-			return false;
-		}
-		if (take_record(p, oldest, ret)) {
-			return true;
-		}
-	}
-}
-
 void kernel_perf_close(struct kernel_perf *p)
 {
 	for (uint32_t i = 0; i < p->count; i++) {
@@ -613,6 +403,7 @@ void kernel_perf_close(struct kernel_perf *p)
 		for (int k = 0; k < KERNEL_EV_COUNT; k++) {
 			base_close(&r->event[k].fd);
 		}
+		base_close(&r->plain.fd);
 		free(r);
 	}
 	free(p->ring);

@@ -685,6 +685,39 @@ const char *openetw_provider_name(struct openetw_decoder *d, const EVENT_RECORD 
 	return provider_name(d, &d->name, &s, e);
 }
 
+int openetw_event_message(struct openetw_decoder *d, const EVENT_RECORD *r, struct openetw_text *t)
+{
+	struct schema_record s;
+	struct schema_payload p;
+	if (prepare(d, r, &s, &p) < 0 || !p.event || !p.event->message.bytes) {
+		return 0;
+	}
+	if (p.event->source == SCHEMA_SOURCE_WPP) {
+		wpp_format(&p, t);
+	} else {
+		schema_message_format(&p, t);
+	}
+	return 1;
+}
+
+const char *openetw_message_attribute(struct openetw_decoder *d, const EVENT_RECORD *r,
+				      const char *name)
+{
+	struct schema_record s;
+	struct schema_payload p;
+	size_t n;
+	if (prepare(d, r, &s, &p) < 0 || !p.event || p.event->source != SCHEMA_SOURCE_WPP) {
+		return NULL;
+	}
+	const char *value = wpp_attribute(p.event, name, &n);
+	if (n == 0) {
+		return NULL;
+	}
+	openetw_text_clear(&d->name);
+	out_utf8(&d->name, value, n, false);
+	return finished_name(&d->name);
+}
+
 /* ---- learning
  * --------------------------------------------------------------------------------------- */
 

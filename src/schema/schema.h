@@ -293,6 +293,9 @@ int schema_walk_text(const struct schema_payload *p, struct openetw_text *o);
 int schema_walk_fields(const struct schema_payload *p, struct openetw_text *scratch,
 		       openetw_field_fn fn, void *ctx);
 
+/* The event's message with its inserts; nothing when it has none. */
+void schema_message_format(const struct schema_payload *p, struct openetw_text *o);
+
 /* How many bytes of the payload the fields take. 0, or -EBADMSG with the bytes up to the problem. */
 int schema_walk_measure(const struct schema_payload *p, uint32_t *ret_bytes);
 

@@ -156,6 +156,66 @@ static void cxx_names_become_readable_and_others_stay(void **state)
 	free(name);
 }
 
+/* The new kind as its specification (RFC 2603) spells them out, the old kind as rustc 1.0 to 1.6x wrote
+ * them. */
+static void names_of_rust_become_readable(void **state)
+{
+	static const char *const names[][2] = {
+		{"_RNvC7mycrate3foo", "mycrate::foo"},
+		{"_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar"},
+		{"_RINvNtC3std3mem8align_ofdE", "std::mem::align_of::<f64>"},
+		{"_RNCNvC7mycrate4main0", "mycrate::main::{closure#0}"},
+		{"_RNCNvC7mycrate4mains_0", "mycrate::main::{closure#1}"},
+		{"_RNvMs_C7mycrateNtB4_3Foo3bar", "<mycrate::Foo>::bar"},
+		{"_RNvXC7mycrateNtB2_3FooNtB2_3Bar3baz", "<mycrate::Foo as mycrate::Bar>::baz"},
+		{"_RINvC7mycrate3fooTlmEE", "mycrate::foo::<(i32, u32)>"},
+		{"_RINvC7mycrate3fooRShE", "mycrate::foo::<&[u8]>"},
+		{"_RINvC7mycrate3fooFUKCmEuE", "mycrate::foo::<unsafe extern \"C\" fn(u32)>"},
+		{"_RINvC7mycrate3fooKj2a_E", "mycrate::foo::<42>"},
+		{"_RNvC7mycrate", "_RNvC7mycrate"},
+		{"_RBZZZZZZZZ_", "_RBZZZZZZZZ_"},
+	};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
+		char *name = symbol_demangle(names[i][0]);
+		assert_string_equal(name, names[i][1]);
+		free(name);
+	}
+	if (dlopen("libstdc++.so.6", RTLD_NOW)) {
+		char *name = symbol_demangle(
+			"_ZN64_$LT$alloc..vec..Vec$LT$u8$GT$$u20$as$u20$core..clone..Clone$GT$5clone17h0123456789abcdefE");
+		assert_string_equal(name, "<alloc::vec::Vec<u8> as core::clone::Clone>::clone");
+		free(name);
+	}
+}
+
+/* As distributions make it (the GDB manual, "MiniDebugInfo"). */
+static void a_stripped_file_takes_names_from_the_table_packed_into_it(void **state)
+{
+	char dir[] = "/tmp/openetw-symbol-XXXXXX", path[128];
+	struct self self = {0};
+	struct symbol_elf *f;
+	uint64_t start, at;
+	if (system("command -v objcopy >/dev/null && command -v xz >/dev/null") != 0 ||
+	    !dlopen("liblzma.so.5", RTLD_NOW)) {
+		skip();
+	}
+	assert_non_null(mkdtemp(dir));
+	dl_iterate_phdr(look_at_self, &self);
+	at = (uint64_t)(uintptr_t)find_me - self.base;
+	snprintf(path, sizeof path, "cp /proc/%d/exe %s/all", (int)getpid(), dir);
+	assert_int_equal(system(path), 0);
+	assert_true(run("cd %s && objcopy -S --remove-section .gnu_debuglink --keep-symbol=find_me all mini && "
+			"objcopy --strip-all -R .note.gnu.build-id all part && xz mini && "
+			"objcopy --add-section .gnu_debugdata=mini.xz part",
+			dir));
+	snprintf(path, sizeof path, "%s/part", dir);
+	assert_int_equal(symbol_elf_open(path, &f), 0);
+	assert_string_equal(symbol_elf_find(f, at + 2, &start), "find_me");
+	assert_int_equal(start, at);
+	symbol_elf_close(f);
+	assert_true(run("rm -r %s", dir));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,6 +224,8 @@ int main(void)
 		cmocka_unit_test(a_stripped_file_takes_names_from_the_file_its_debug_link_names),
 		cmocka_unit_test(what_is_no_elf_file_is_refused),
 		cmocka_unit_test(cxx_names_become_readable_and_others_stay),
+		cmocka_unit_test(names_of_rust_become_readable),
+		cmocka_unit_test(a_stripped_file_takes_names_from_the_table_packed_into_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

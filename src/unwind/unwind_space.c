@@ -218,6 +218,10 @@ static void map_file(struct unwind *u, struct unwind_space *s, uint64_t start, u
 		     uint64_t offset, const char *path)
 {
 	struct unwind_mapping m = {.start = start, .end = end, .offset = offset};
+	const struct unwind_mapping *under = path[0] == '/' && path[1] != '/' ? NULL : unwind_mapping_at(s, start);
+	if (under && under->file && end <= under->end) {
+		return; /* a program that moves its own code into bigger pages: it is still that file's */
+	}
 	if (path[0] == '/' && strncmp(path, "//anon", 6) != 0 && strncmp(path, "/memfd:", 7) != 0 &&
 	    strncmp(path, "/SYSV", 5) != 0 && strncmp(path, "/dev/", 5) != 0) {
 		m.file = file_of(u, s->pid, path);
@@ -231,10 +235,11 @@ static void map_file(struct unwind *u, struct unwind_space *s, uint64_t start, u
 /* What runs in it already, and nobody told of. */
 static struct unwind_space *space_scan(struct unwind *u, uint32_t pid)
 {
-	char name[64], line[4096 + 128], path[4096], rights[8];
+	char name[64], line[4096 + 128], path[4096], file[4096] = "", rights[8] = "";
 	struct unwind_space *s = space_add(u, pid);
 	snprintf(name, sizeof name, "/proc/%u/maps", pid);
 	FILE *f = s ? fopen(name, "re") : NULL;
+	uint64_t file_from = 0, file_to = 0, file_offset = 0;
 	while (f && fgets(line, sizeof line, f)) {
 		uint64_t from, to, offset;
 		path[0] = 0;
@@ -245,7 +250,17 @@ static struct unwind_space *space_scan(struct unwind *u, uint32_t pid)
 			if (n > 10 && strcmp(path + n - 10, " (deleted)") == 0) {
 				path[n - 10] = 0;
 			}
-			map_file(u, s, from, to, offset, path);
+			/* Code of no file right behind a file's: moved into bigger pages, most likely. What is not
+			 * in that file's segments has no tables there, and does no harm. */
+			bool moved = !path[0] && from == file_to && file_to != 0;
+			map_file(u, s, from, to, moved ? file_offset + (from - file_from) : offset,
+				 moved ? file : path);
+		}
+		if (path[0] == '/') {
+			file_from = from;
+			file_to = to;
+			file_offset = offset;
+			memcpy(file, path, sizeof file);
 		}
 	}
 	if (f) {

@@ -98,3 +98,27 @@ want = collections.Counter(
 missing = list((want - got).items())
 print(len(missing), "missing", missing[:2], list((got - want).items())[:2])
 sys.exit(bool(missing))' h.xml "$CORPUS/tx/HTTP_Server.expected.csv" || fail "HTTP_Server.etl"
+
+# what a manifest says beyond names: messages with their inserts, keywords; prefixes of one's own; a report
+man=$CORPUS/tx/HTTP_Server.man
+if [ -f "$man" ]; then
+	run_status 0 openetw tracerpt "$CORPUS/tx/HTTP_Server.etl" -import "$man" -o m.xml -gmt -y
+	says '<Message>Parsed request (request pointer 0xfffffa80037c4530, method 4) with URI http://georgis2:80/windir.txt.</Message>' \
+		m.xml "a message"
+	says '<Keyword>Flagged on all HTTP events occuring on a connection</Keyword>' m.xml "a keyword"
+	says '<Channel>HTTP Service Channel</Channel>' m.xml "a channel"
+	run_status 0 openetw tracefmt "$CORPUS/tx/HTTP_Server.etl" -man "$man" -displayonly -utc
+	says '^\[0\]0004.08CC::01/23/2011-22:07:27.226 \[Microsoft-Windows-HttpService\]Connection ID (0xff0000006000060c) assigned' \
+		out "a message behind the prefix"
+	TRACE_FORMAT_PREFIX='%7!05d! %8!s!/%3!04X! <%!LEVEL!> ' run_status 0 openetw tracefmt "$CORPUS/tx/HTTP_Server.etl" \
+		-man "$man" -displayonly
+	says '^00004 4/08CC <Information> Connection ID' out "TRACE_FORMAT_PREFIX"
+	run_status 0 openetw tracefmt "$CORPUS/tx/HTTP_Server.etl" -displayonly -skipNoFormat -noprefix
+	expect "what is known without the manifest" "$(wc -l <out)" 1
+	run_status 0 openetw tracerpt "$CORPUS/sawbuck/process_data_64_v2.etl" -report r.html -y
+	says '<h2>Processes</h2>' r.html "a report"
+fi
+run_status 0 openetw tracefmt a.etl -csvheader -o a.fmt -nosummary
+says '^GUID,SeqNo,CPU,PID,TID,Time,Provider,Event,Level,Text$' a.fmt "-csvheader"
+run_status 1 openetw tracefmt a.etl -p /nowhere -displayonly
+says 'nowhere' err "a directory that is not there"

@@ -99,4 +99,14 @@ run_status 0 ./tracelog -start x -rt -gs -guid "$G2" --explain
 expect "explain" "$(cat out)" "openetw start x -r --mode-bits 0x4000 -p {d3f0cf8a-0001-4c5c-a5f8-0d0a3f3a7a11}::255"
 run_status 0 ./tracelog -addautologger early -guid "*$P" -level 3
 says '^EnableLevel = 3$' "$XDG_CONFIG_HOME/openetw/autologger.d/early.conf" "-addautologger"
+run_status 0 ./tracelog -addautologger filtered -guid "*$P" -EventIdFilter -out 2 1 7 -ExeFilter 'a;b'
+says '^EventIdFilter = !1,7$' "$XDG_CONFIG_HOME/openetw/autologger.d/filtered.conf" "a saved filter"
+says '^ExecutableFilter = a;b$' "$XDG_CONFIG_HOME/openetw/autologger.d/filtered.conf" "a saved filter"
+run_status 0 ./tracelog -remove filtered
+run_status 2 ./tracelog -addautologger filtered -guid "*$P" -PidFilter 1 1
+says 'use -ExeFilter' err "-PidFilter in an autologger"
+run_status 0 ./tracelog -start x -guid "*$P" -f x.etl -EventIdFilter -in 1 3 -explain
+says "^openetw enable x $P::255 --event-id 3\$" out "-explain of a filter"
+run_status 2 ./tracelog -start x -um -guid "*$P" -f x.etl
+says 'lives in the process that starts it' err "-um"
 run_status 0 ./tracelog -remove early

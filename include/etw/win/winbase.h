@@ -220,6 +220,12 @@ ETW_API HANDLE WINAPI FindFirstFileA(LPCSTR lpFileName, LPWIN32_FIND_DATAA lpFin
 ETW_API BOOL WINAPI FindNextFileW(HANDLE hFindFile, LPWIN32_FIND_DATAW lpFindFileData);
 ETW_API BOOL WINAPI FindNextFileA(HANDLE hFindFile, LPWIN32_FIND_DATAA lpFindFileData);
 ETW_API BOOL WINAPI FindClose(HANDLE hFindFile);
+/* Before the structure, whose member is renamed by it there as well. */
+#ifdef UNICODE
+#define DeleteFile DeleteFileW
+#else
+#define DeleteFile DeleteFileA
+#endif
 typedef struct _FILE_DISPOSITION_INFO {
 	BOOLEAN DeleteFile;
 } FILE_DISPOSITION_INFO, *PFILE_DISPOSITION_INFO;
@@ -331,7 +337,6 @@ ETW_API BOOL WINAPI SetConsoleOutputCP(UINT wCodePageID);
 #define FindNextFile	       FindNextFileW
 #define WIN32_FIND_DATA	       WIN32_FIND_DATAW
 #define LPWIN32_FIND_DATA      LPWIN32_FIND_DATAW
-#define DeleteFile	       DeleteFileW
 #define CreateDirectory	       CreateDirectoryW
 #define GetFileAttributes      GetFileAttributesW
 #define GetCurrentDirectory    GetCurrentDirectoryW
@@ -354,7 +359,6 @@ ETW_API BOOL WINAPI SetConsoleOutputCP(UINT wCodePageID);
 #define FindNextFile	       FindNextFileA
 #define WIN32_FIND_DATA	       WIN32_FIND_DATAA
 #define LPWIN32_FIND_DATA      LPWIN32_FIND_DATAA
-#define DeleteFile	       DeleteFileA
 #define CreateDirectory	       CreateDirectoryA
 #define GetFileAttributes      GetFileAttributesA
 #define GetCurrentDirectory    GetCurrentDirectoryA

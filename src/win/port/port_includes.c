@@ -153,9 +153,13 @@ static void look_up(struct search *s, const char *name, bool quoted, const char 
 			continue;
 		}
 		char exact[2 * PATH_MAX];
-		snprintf(exact, sizeof exact, "%s/%s", *in ? in : ".", name);
-		if (backslash || !is_file(exact)) {
+		snprintf(exact, sizeof exact, "%s/%s", *in ? in : ".", plain);
+		/* gcc looks for the name with the backslashes in it, clang turns them. */
+		if (backslash) {
 			write_forward(s, name, found);
+		}
+		if (!is_file(exact)) {
+			write_forward(s, plain, found);
 		}
 		if (i < s->scanned) {
 			scan_file(s, found);

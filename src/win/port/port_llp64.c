@@ -125,7 +125,7 @@ static void put_number(const char *p, size_t n)
 	}
 	unsigned long long most = base == 10 && !is_unsigned ? INT_MAX : UINT_MAX;
 	put(p, suffix);
-	if (is_unsigned) {
+	if (is_unsigned || (v > LLONG_MAX && base != 10)) {
 		put("U", 1);
 	}
 	if (v > most) {
@@ -197,21 +197,12 @@ static bool is_word_char(int c)
 	return isalnum(c) || c == '_' || c == '$' || c >= 128;
 }
 
+/* A number of the preprocessor, in which a sign may follow an exponent's letter. */
 static const char *skip_number(const char *p, const char *end)
 {
 	while (p < end && (is_word_char((unsigned char)*p) || *p == '.' ||
 			   (*p == '\'' && p + 1 < end && is_word_char((unsigned char)p[1])) ||
 			   ((*p == '+' || *p == '-') && strchr("eEpP", p[-1])))) {
-		/* 0x1e+2 is a sum */
-		if ((*p == '+' || *p == '-') && (p[-1] | 0x20) == 'e') {
-			const char *start = p;
-			while (is_word_char((unsigned char)start[-1]) || start[-1] == '.') {
-				start--;
-			}
-			if (start[0] == '0' && (start[1] | 0x20) == 'x') {
-				break;
-			}
-		}
 		p++;
 	}
 	return p;

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The header of a source: what is always the same (data/wpp/tmh.h), a staging function for each row of
+ * types, a macro for each call, and the formats.
+ */
+#include "tracewpp/tracewpp_private.h"
+
+#include "format/schema_section.h"
+#include "mc/mc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+extern const char tracewpp_tmh[];
+extern const size_t tracewpp_tmh_bytes;
+
+#define FIRST_NUMBER 10u
+
+/* "main.c" -> "main_c" */
+static void identifier(const char *name, struct strbuf *out)
+{
+	for (const char *s = name; *s; s++) {
+		bool plain = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') ||
+			     (*s >= '0' && *s <= '9');
+		strbuf_addc(out, plain ? *s : '_');
+	}
+}
+
+static void staging_name(const struct wpp_message *m, struct strbuf *out)
+{
+	strbuf_adds(out, "WPP_SF_");
+	for (size_t i = 0; i < m->count; i++) {
+		const char *code = m->types[i]->code;
+		bool bare = !code[0] || (code[1] && code[0] != '_');
+		strbuf_addf(out, bare ? "_%s_" : "%s", code);
+	}
+}
+
+static void staging_function(const struct wpp_message *m, const char *name, struct strbuf *out)
+{
+	strbuf_addf(out,
+		    "#ifndef %s_def\n#define %s_def\nstatic __inline__ __attribute__((unused)) void %s("
+		    "TRACEHANDLE Logger, USHORT Number, const GUID *Guid",
+		    name, name, name);
+	for (size_t i = 0; i < m->count; i++) {
+		strbuf_addf(out, ", %s _a%zu", m->types[i]->ctype, i + 1);
+	}
+	strbuf_adds(out, ")\n{\n    WPP_TRACE(Logger, WPP_TRACE_OPTIONS, (GUID *)Guid, Number,\n");
+	for (size_t i = 0; i < m->count; i++) {
+		strbuf_addf(out, "        %s_a%zu)\n", m->types[i]->macro, i + 1);
+	}
+	strbuf_adds(out, "        (void *)0);\n}\n#endif\n");
+}
+
+static void condition_name(const struct wpp_function *f, struct strbuf *out)
+{
+	strbuf_adds(out, "WPP_");
+	for (size_t i = 0; i < f->count; i++) {
+		strbuf_addf(out, "%s_", f->params[i].name);
+	}
+}
+
+/* "(LEVEL, TRACE_X)" as the macros of the conditions are called. */
+static void condition_args(const struct wpp_function *f, struct strbuf *out)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		const struct wpp_parameter *p = &f->params[i];
+		strbuf_addf(out, "%s%s", i ? ", " : "", p->constant ? p->constant : p->name);
+	}
+}
+
+static void one_line(const char *s, struct strbuf *out)
+{
+	for (; *s; s++) {
+		strbuf_addc(out, *s == '\n' || *s == '\r' ? ' ' : *s);
+	}
+}
+
+static void call_macro(const struct wpp_call *c, const struct wpp_message *m, const char *file,
+		       const char *staging, unsigned number, struct strbuf *out)
+{
+	const struct wpp_function *f = c->f;
+	bool first = true;
+	struct strbuf name = {0}, args = {0};
+	condition_name(f, &name);
+	condition_args(f, &args);
+	/* of Name((MSG, …)) the inner brackets are an argument */
+	if (f->paired) {
+		strbuf_addf(out, "#define WPP_CALL_%s%u(Arguments) WPP_CALL2_%s%u Arguments\n", file, c->line,
+			    file, c->line);
+	}
+	strbuf_addf(out, "#define WPP_CALL%s_%s%u(", f->paired ? "2" : "", file, c->line);
+	for (size_t i = 0; i < f->count; i++) {
+		if (!f->params[i].constant) {
+			strbuf_addf(out, "%s%s", first ? "" : ", ", f->params[i].name);
+			first = false;
+		}
+	}
+	if (f->message) {
+		strbuf_addf(out, "%sMSG", first ? "" : ", ");
+		first = false;
+	}
+	for (size_t i = 0; i < c->extra; i++) {
+		strbuf_addf(out, "%s_a%zu", first ? "" : ", ", i + 1);
+		first = false;
+	}
+	strbuf_addf(out,
+		    ") \\\n    %sPRE(%s) ((%sENABLED(%s)) ? %s(%sLOGGER(%s) %u, WPP_%s_Traceguids", name.s,
+		    args.s ? args.s : "", name.s, args.s ? args.s : "", staging, name.s,
+		    args.s ? args.s : "", number, file);
+	for (size_t i = 0; i < m->count; i++) {
+		/* numbers, pointers to functions and data alike */
+		bool pointer = strcmp(m->types[i]->code, "q") == 0;
+		strbuf_adds(out, pointer ? ", (const void *)(ULONG_PTR)(" : ", (");
+		one_line(m->args[i], out);
+		strbuf_addc(out, ')');
+	}
+	strbuf_addf(out, ") : (void)0) %sPOST(%s)\n", name.s, args.s ? args.s : "");
+	strbuf_finish(&name);
+	strbuf_finish(&args);
+}
+
+static void without_blanks(const char *s, struct strbuf *out)
+{
+	for (; *s; s++) {
+		if ((uint8_t)*s > ' ' && *s != ';') {
+			strbuf_addc(out, *s);
+		}
+	}
+}
+
+/* #typev and its arguments. */
+static void format(const struct wpp_call *c, const struct wpp_message *m, const char *file, unsigned number,
+		   struct strbuf *out)
+{
+	strbuf_addf(out, "#typev %s%u %u \"%s\" //  ", file, c->line, number, m->format.s ? m->format.s : "");
+	for (size_t i = 0; i < c->f->count; i++) {
+		const char *n = c->f->params[i].name;
+		if (c->params[i] && (strncmp(n, "LEVEL", 5) == 0 || strncmp(n, "FLAG", 4) == 0)) {
+			strbuf_addf(out, " %s=", n[0] == 'L' ? "LEVEL" : "FLAGS");
+			without_blanks(c->params[i], out);
+		}
+	}
+	if (c->in[0]) {
+		strbuf_addf(out, " FUNC=%s", c->in);
+	}
+	strbuf_adds(out, "\n{\n");
+	for (size_t i = 0; i < m->count; i++) {
+		strbuf_addf(out, "Arg, %s -- %zu\n", m->types[i]->item, i + 10);
+	}
+	strbuf_adds(out, "}\n");
+}
+
+/* What the macros of the conditions are when the source does not say. */
+static void defaults(const struct wpp_function *f, struct strbuf *out)
+{
+	static const char *const parts[] = {"PRE", "POST"};
+	struct strbuf name = {0}, params = {0};
+	condition_name(f, &name);
+	for (size_t i = 0; i < f->count; i++) {
+		strbuf_addf(&params, "%sp%zu", i ? ", " : "", i);
+	}
+	for (size_t i = 0; i < BASE_ARRAY_LEN(parts); i++) {
+		strbuf_addf(out, "#ifndef %s%s\n#define %s%s(%s)\n#endif\n", name.s, parts[i], name.s, parts[i],
+			    params.s ? params.s : "");
+	}
+	/* of two conditions in either order, as everybody defines them; others have to be defined */
+	bool level_first = f->count == 2 && strcmp(f->params[0].name, "LEVEL") == 0;
+	const char *second = f->count == 2 ? f->params[level_first].name : "";
+	bool flag_and_level = f->count == 2 && strncmp(second, "FLAG", 4) == 0 &&
+			      (level_first || strcmp(f->params[1].name, "LEVEL") == 0);
+	bool flag_only = f->count == 1 && strncmp(f->params[0].name, "FLAG", 4) == 0;
+	if (flag_and_level || flag_only) {
+		const char *flag = level_first ? "p1" : "p0", *level = level_first ? "p0" : "p1";
+		strbuf_addf(out, "#ifndef %sLOGGER\n#define %sLOGGER(%s) WPP_LEVEL_LOGGER(%s)\n#endif\n",
+			    name.s, name.s, params.s, flag);
+		strbuf_addf(out, "#ifndef %sENABLED\n#define %sENABLED(%s) (WPP_LEVEL_ENABLED(%s)", name.s,
+			    name.s, params.s, flag);
+		if (flag_and_level) {
+			strbuf_addf(out, " && WPP_CONTROL(WPP_BIT_##%s).Level >= (LONG)(%s)", flag, level);
+		}
+		strbuf_adds(out, ")\n#endif\n");
+	}
+	strbuf_finish(&name);
+	strbuf_finish(&params);
+}
+
+static bool used_before(const struct tracewpp *w, const struct wpp_call *c)
+{
+	for (const struct wpp_call *b = w->calls; b != c; b = b->next) {
+		if (b->f == c->f) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Out of what the messages say, so that another version of the source has another one. */
+static void message_guid(const struct tracewpp *w, const char *body, const char *component,
+			 struct guid *ret)
+{
+	struct strbuf b = {0};
+	uint8_t digest[20];
+	strbuf_addf(&b, "openetw tracewpp\n%s\n%s\n%s", component, w->source, body);
+	sha1(b.s ? b.s : "", b.len, digest);
+	memcpy(ret->b, digest, 16);
+	ret->b[7] = (uint8_t)((ret->b[7] & 0x0F) | 0x50);
+	ret->b[8] = (uint8_t)((ret->b[8] & 0x3F) | 0x80);
+	strbuf_finish(&b);
+}
+
+static void put_guid(const struct guid *g, struct strbuf *out)
+{
+	strbuf_addf(out, "{0x%08x, 0x%04x, 0x%04x, {", le32_get(g->b), le16_get(g->b + 4),
+		    le16_get(g->b + 6));
+	for (int i = 8; i < 16; i++) {
+		strbuf_addf(out, "%s0x%02x", i > 8 ? ", " : "", g->b[i]);
+	}
+	strbuf_adds(out, "}}");
+}
+
+static void put_control(const char *control, struct strbuf *out)
+{
+	char plain[40];
+	struct guid g;
+	if (control && guid_parse(control, &g) == 0) {
+		guid_format(&g, plain);
+		strbuf_addf(out,
+			    "#ifndef WPP_CONTROL_GUIDS\n#define WPP_CONTROL_GUIDS "
+			    "WPP_DEFINE_CONTROL_GUID(CtlGuid, (%.8s,%.4s,%.4s,%.4s,%s), WPP_DEFINE_BIT(Error) "
+			    "WPP_DEFINE_BIT(Unusual) WPP_DEFINE_BIT(Noise))\n#endif\n",
+			    plain, plain + 9, plain + 14, plain + 19, plain + 24);
+	}
+}
+
+int wpp_write(struct tracewpp *w, const struct tracewpp_options *o, struct strbuf *tmh, struct diag *d)
+{
+	struct strbuf file = {0}, macros = {0}, body = {0}, staging = {0}, section = {0};
+	struct wpp_message m = {.count = 0};
+	unsigned number = o->first_number ? o->first_number : FIRST_NUMBER;
+	const char *component = o->component && *o->component ? o->component : "wpp";
+	char guid[37], group[64];
+	struct guid g;
+	int err = 0;
+	identifier(w->source, &file);
+	for (const struct wpp_call *c = w->calls; c && err == 0; c = c->next, number++) {
+		err = wpp_message_build(w, c, &m, d);
+		if (err < 0) {
+			break;
+		}
+		strbuf_clear(&staging);
+		staging_name(&m, &staging);
+		staging_function(&m, staging.s, &macros);
+		if (!used_before(w, c)) {
+			defaults(c->f, &macros);
+			strbuf_addf(&macros, "#undef %s\n#define %s WPP_(CALL)\n", c->f->name, c->f->name);
+		}
+		call_macro(c, &m, file.s, staging.s, number, &macros);
+		format(c, &m, file.s, number, &body);
+	}
+	if (err == 0 && number > 0x10000) {
+		err = wpp_fail(d, 1, 1, "%s has too many messages", w->source);
+	}
+	if (err == 0) {
+		message_guid(w, body.s ? body.s : "", component, &g);
+		strbuf_addf(&w->formats, "%s %s // SRC=%s MJ= MN=\n", guid_format(&g, guid), component,
+			    w->source);
+		strbuf_add(&w->formats, body.s, body.len);
+		strbuf_addf(tmh,
+			    "/* Made by \"openetw tracewpp\" from %s. Changes here are lost when it is made "
+			    "again. */\n",
+			    w->source);
+		put_control(o->control, tmh);
+		strbuf_add(tmh, tracewpp_tmh, tracewpp_tmh_bytes);
+		strbuf_addf(tmh, "#undef WPP_THIS_FILE\n#define WPP_THIS_FILE %s\n", file.s);
+	}
+	if (err == 0 && w->calls) {
+		strbuf_addf(tmh,
+			    "#ifndef WPP_CONTROLS_DEFINED\n#error \"WPP_CONTROL_GUIDS has to be defined before "
+			    "this header is included\"\n#endif\n"
+			    "static const GUID WPP_%s_Traceguids[1] __attribute__((unused)) = {",
+			    file.s);
+		put_guid(&g, tmh);
+		strbuf_adds(tmh, "};\n");
+		for (const struct wpp_define *x = w->defines; x; x = x->next) {
+			strbuf_addf(tmh, "#undef %.*s\n#define %s %s\n", (int)strcspn(x->name, "( "), x->name,
+				    x->name, x->text);
+		}
+		strbuf_add(tmh, macros.s, macros.len);
+		uint64_t set = mc_section_set(w->formats.s, w->formats.len, 0);
+		mc_section_record(&section, SCHEMA_SECTION_TMF, 0, set, w->formats.s, w->formats.len);
+		snprintf(group, sizeof group, "openetw_tmf_%016llx", (unsigned long long)set);
+		strbuf_addf(tmh, "#if defined(__ELF__) && !defined(WPP_NO_EMBEDDED_FORMATS)\n");
+		mc_section_asm(section.s, section.len, group, tmh);
+		strbuf_adds(tmh, "#endif\n");
+	}
+	if (err == 0 && (tmh->failed || w->formats.failed || macros.failed || body.failed || section.failed ||
+			 file.failed)) {
+		err = -ENOMEM;
+	}
+	strbuf_finish(&file);
+	strbuf_finish(&macros);
+	strbuf_finish(&body);
+	strbuf_finish(&staging);
+	strbuf_finish(&section);
+	strbuf_finish(&m.format);
+	return err;
+}
+
+/* ---- the front door --------------------------------------------------------------------------- */
+
+struct tracewpp *tracewpp_create(void)
+{
+	struct tracewpp *w = calloc(1, sizeof *w);
+	if (w) {
+		arena_init(&w->arena, 256u << 20);
+		tracewpp_add_function(w, "DoTraceMessage(LEVEL, MSG, ...)", NULL);
+	}
+	return w;
+}
+
+void tracewpp_destroy(struct tracewpp *w)
+{
+	if (w) {
+		arena_finish(&w->arena);
+		strbuf_finish(&w->formats);
+		free(w);
+	}
+}
+
+int tracewpp_scan(struct tracewpp *w, const char *text, size_t n, struct diag *d)
+{
+	return wpp_source_read(w, text, n, true, false, d);
+}
+
+int tracewpp_compile(struct tracewpp *w, const char *name, const char *text, size_t n,
+		     const struct tracewpp_options *o, struct strbuf *tmh, struct diag *d)
+{
+	/* What the source itself says is in front of the lists, and goes again. */
+	struct wpp_function *functions = w->functions;
+	struct wpp_type *types = w->types;
+	struct wpp_define *defines = w->defines;
+	w->shared = functions;
+	w->source = name;
+	w->calls = NULL;
+	w->call_count = 0;
+	strbuf_clear(&w->formats);
+	int err = wpp_source_read(w, text, n, true, false, d);
+	err = err < 0 ? err : wpp_source_read(w, text, n, false, true, d);
+	err = err < 0 ? err : wpp_write(w, o, tmh, d);
+	w->functions = functions;
+	w->shared = NULL;
+	w->types = types;
+	w->defines = defines;
+	return err;
+}
+
+size_t tracewpp_calls(const struct tracewpp *w)
+{
+	return w->call_count;
+}
+
+const char *tracewpp_formats(const struct tracewpp *w)
+{
+	return w->formats.s ? w->formats.s : "";
+}

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+# Sources as Windows has them, built with what is installed: the drivers openetw-cc and openetw-c++ (include
+# spellings, long of 32 bits, wide streams, versions of the languages), a CMake project, callers by DLL name.
+. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")/.." && pwd)
+nm "$OPENETW_BUILD/libetw.so" 2>/dev/null | grep -q '__asan_init\|__tsan_init' && skip "a sanitizer's libraries are not for others"
+DESTDIR=$T/root meson install -C "$OPENETW_BUILD" --no-rebuild >"$T/log" 2>&1 || fail "meson install: $(tail -5 "$T/log")"
+prefix=$(dirname "$(dirname "$(find "$T/root" -name openetw-c++)")")
+lib=$(dirname "$(find "$prefix" -name libetw.so)")
+PATH="$prefix/bin:$PATH"
+export OPENETW_INCLUDES="$T/includes" LD_LIBRARY_PATH="$lib"
+unset OPENETW_ETWD CC CXX
+cp -r "$here/headers/port" "$T/port"
+cd "$T/port" || exit 1
+
+has() { command -v "$1" >/dev/null; }
+build() { # build PROGRAM DRIVER ARGUMENTS…
+	out=$1
+	shift
+	"$@" -o "$out" >"$T/err" 2>&1 || fail "$*: $(head -30 "$T/err")"
+	"./$out" >"$T/out" 2>&1 <"$T/in" || fail "$out ($*): $(cat "$T/out")"
+}
+printf 'eine\nzw\303\266lf \360\237\230\200' >"$T/in"
+
+for cxx in g++ clang++; do
+	has $cxx || continue
+	export CXX=$cxx
+	for std in 11 17; do
+		build "wide-$cxx-$std" openetw-c++ -std=gnu++$std -Wall -Werror wide.cpp
+		diff -u wide.expected "$T/out" >"$T/diff" || fail "$cxx -std=gnu++$std: $(cat "$T/diff")"
+	done
+	build "spelled-$cxx" openetw-c++ -Wall -Isub Spelled.cpp -ladvapi32 -ltdh
+	build "long-$cxx" openetw-c++ --llp64 -municode -MD -MF "$T/deps" long.cpp
+	grep -q 'windows\.h' "$T/deps" || fail "no dependencies: $(cat "$T/deps")"
+	openetw-c++ --msvc -municode -c names.c -x c++ -o names.o 2>"$T/err" || fail "names.c as C++: $(head -20 "$T/err")"
+done
+unset CXX
+build "units" openetw-c++ --msvc -municode units.cpp
+expect "unit tests" "$(tail -1 "$T/out")" "5 passed, 0 failed"
+for cc in gcc clang; do
+	has $cc || continue
+	export CC=$cc
+	for std in 99 11; do
+		build "names-$cc-$std" openetw-cc -std=gnu$std -Wall -Werror -municode names.c
+	done
+	build "long-$cc" openetw-cc --llp64 -municode long.c
+done
+unset CC
+
+# Found by DLL name, from the installed folder.
+if has python3 && [ -d "$lib/openetw/aliases" ]; then
+	LD_LIBRARY_PATH="$lib/openetw/aliases" python3 -c '
+import ctypes
+for dll in ("advapi32.dll", "libadvapi32.so", "tdh.dll.so", "api-ms-win-eventing-controller-l1-1-0.dll"):
+    library = ctypes.CDLL(dll)
+    assert library.StartTraceW and library.TdhGetEventInformation, dll' || fail "the installed aliases"
+fi
+
+has cmake || exit 0
+cmake -S cmake -B "$T/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$(command -v clang++ || command -v c++)" \
+	>"$T/log" 2>&1 || fail "cmake: $(tail -20 "$T/log")"
+cmake --build "$T/build" >"$T/log" 2>&1 || fail "cmake --build: $(tail -30 "$T/log")"
+openetw run -o "$T/cmake.etl" -p '{f3c1a5a0-6a0e-4b2c-9d0b-2f6f4a7c1e12}' -- "$T/build/app" >"$T/out" 2>&1 ||
+	fail "the CMake program: $(cat "$T/out")"
+openetw dump --manifest cmake/App.man "$T/cmake.etl" >"$T/dump" || fail "dump"
+grep -q 'Text=sixteen bits' "$T/dump" || fail "its event: $(cat "$T/dump")"

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+int part(void);
+int main(void)
+{
+	return part();
+}

@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DEEP
+#define DEEP 3
+#endif

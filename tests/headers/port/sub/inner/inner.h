@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+#define INNER 2
+#include "..\inner\..\Inner\DEEP.HPP"
