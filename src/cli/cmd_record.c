@@ -5,6 +5,7 @@
 
 #include "cli/kernel_session.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 
 #include <signal.h>
@@ -29,6 +30,8 @@ static const struct cli_option options[] = {
 	{0, "power", NULL, "idle states and frequencies of processors", NULL},
 	{0, "meminfo", NULL, "the machine's memory and the processes', every half second", NULL},
 	{0, "counters", NULL, "what processes took in all, when they end", NULL},
+	{0, "heap", "PID|NAME", "malloc and free in this process, or those of this program (repeatable; not in "
+	 "--all: it costs them a microsecond a call)", NULL},
 	{0, "packets", "[IFACE]", "packets of this interface, or of all (not in --all; see pcapng)", NULL},
 	{'a', "all", NULL, "everything this version can record", NULL},
 	{'i', "interval", "TIME", "between samples, 125us and more (default 1ms)", NULL},
@@ -217,6 +220,66 @@ static void losses(const struct kernel *k)
 	}
 }
 
+/* ---- whose heaps ---------------------------------------------------------------------------------- */
+
+static void add_heap(struct kernel_session *s, uint32_t pid)
+{
+	if (s->heaps < KERNEL_PIDS_MAX) {
+		s->heap[s->heaps++] = pid;
+	}
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+/* Processes that run a program of this name or path; the command, when it is that, is about to. */
+static void add_heaps_of(const struct recording *r, struct kernel_session *s, const char *name)
+{
+	DIR *d = opendir("/proc");
+	for (struct dirent *e; d && (e = readdir(d));) {
+		char path[64], exe[4096];
+		uint32_t pid = (uint32_t)strtoul(e->d_name, NULL, 10);
+		snprintf(path, sizeof path, "/proc/%u/exe", pid);
+		ssize_t n = pid && pid != (uint32_t)r->child ? readlink(path, exe, sizeof exe - 1) : -1;
+		exe[n > 0 ? n : 0] = 0;
+		if (n > 0 && strcmp(strchr(name, '/') ? exe : base_name(exe), name) == 0) {
+			add_heap(s, pid);
+		}
+	}
+	if (d) {
+		closedir(d);
+	}
+	if (r->child > 0 && (strcmp(r->args->words[0], name) == 0 ||
+			     strcmp(base_name(r->args->words[0]), name) == 0)) {
+		add_heap(s, (uint32_t)r->child);
+	}
+}
+
+static bool heap_targets(const struct recording *r, struct kernel_session *s)
+{
+	const char *v;
+	for (int i = 0; (v = cli_value_at(r->args, "heap", i)) != NULL; i++) {
+		char *end;
+		unsigned long pid = strtoul(v, &end, 10);
+		uint32_t before = s->heaps;
+		if (end != v && *end == 0) {
+			add_heap(s, (uint32_t)pid);
+		} else {
+			add_heaps_of(r, s, v);
+		}
+		if (s->heaps == before) {
+			fprintf(stderr, before == KERNEL_PIDS_MAX
+						? "openetw record: too many processes for --heap, at '%s'\n"
+						: "openetw record: no process runs '%s'\n", v);
+			return false;
+		}
+	}
+	return true;
+}
+
 static int record(struct recording *r, struct kernel_options *o, const char *out)
 {
 	struct diag d;
@@ -233,6 +296,10 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 			o->session.pid[0] = (uint32_t)r->child;
 			o->session.pids = 1;
 		}
+	}
+	if (!heap_targets(r, &o->session)) {
+		base_close(&go[1]);
+		return CLI_USAGE;
 	}
 	int err = kernel_file_start(o, &r->kernel, &missing, &d);
 	if (err < 0) {
@@ -279,6 +346,7 @@ static int run(struct cli_args *a)
 	for (size_t i = 0; i < BASE_ARRAY_LEN(sources); i++) {
 		wanted |= all || cli_flag(a, sources[i].option) ? sources[i].source : 0;
 	}
+	wanted |= cli_value(a, "heap", NULL) ? KERNEL_HEAP : 0;
 	const char *interface = cli_value(a, "packets", NULL);
 	if (interface && strlen(interface) >= sizeof o.session.interface) {
 		return cli_usage(a, "there is no interface '%s'; \"--\" goes before the command", interface);

@@ -23,6 +23,7 @@ enum cli_kernel_source {
 	KERNEL_INTERRUPT = 1u << 10, /* ISR and DPC */
 	KERNEL_POWER = 1u << 11, /* processors' idle states and frequencies */
 	KERNEL_MEMINFO = 1u << 12, /* the machine's memory and the processes', every half second */
+	KERNEL_HEAP = 1u << 14, /* malloc() and its family in chosen processes */
 	KERNEL_COUNTERS = 1u << 13, /* of processes, when they end */
 };
 /* Masks, and with `stacks` the hooks of those whose callers are worth knowing. */

@@ -62,6 +62,8 @@ struct kernel_session {
 	bool children; /* and in what they start from now on */
 	bool packets;  /* of the interface, or of all when it has no name */
 	char interface[16];
+	uint32_t heap[KERNEL_PIDS_MAX]; /* processes whose heaps are watched; none: those of `pid` */
+	uint32_t heaps;
 };
 
 struct kernel_stats {

@@ -17,12 +17,14 @@ OBJECT(block);
 OBJECT(fault);
 OBJECT(sched);
 OBJECT(process);
+OBJECT(heap);
 #define EMBEDDED(name) .object = kbpf_object_##name, .object_bytes = &kbpf_object_##name##_bytes
 #else
 #define EMBEDDED(name) .object = NULL
 #endif
 
-enum { AREA_SYSCALL, AREA_NET, AREA_IRQ, AREA_FILE, AREA_DISK, AREA_FAULT, AREA_SCHED, AREA_PROCESS };
+enum { AREA_SYSCALL, AREA_NET, AREA_IRQ, AREA_FILE, AREA_DISK, AREA_FAULT, AREA_SCHED, AREA_PROCESS,
+       AREA_HEAP };
 
 const struct kernel_area kernel_areas[] = {
 	[AREA_SYSCALL] = {"syscall", EMBEDDED(syscall), .create = kernel_syscall_create,
@@ -37,6 +39,7 @@ const struct kernel_area kernel_areas[] = {
 	[AREA_SCHED] = {"sched", EMBEDDED(sched), .shape = kernel_sched_shape},
 	[AREA_FAULT] = {"fault", EMBEDDED(fault), .create = kernel_fault_create,
 			.shape = kernel_fault_shape},
+	[AREA_HEAP] = {"heap", EMBEDDED(heap), .shape = kernel_heap_shape},
 	[AREA_PROCESS] = {"process", EMBEDDED(process), .shape = kernel_process_shape},
 };
 const unsigned kernel_area_count = BASE_ARRAY_LEN(kernel_areas);
@@ -52,6 +55,7 @@ const unsigned kernel_area_count = BASE_ARRAY_LEN(kernel_areas);
 			HOOK(KBPF_VIRTUAL_FREE), HOOK(KBPF_MAP_FILE), HOOK(KBPF_UNMAP_FILE),       \
 			HOOK(KBPF_HANDLE_CREATE), HOOK(KBPF_HANDLE_CLOSE)                          \
 	}
+#define HEAP_ALLOC {HOOK(KBPF_HEAP_ALLOC), HOOK(KBPF_HEAP_REALLOC), HOOK(KBPF_HEAP_FREE)}
 const struct kernel_program kernel_programs[] = {
 	{"kbpf_sys_enter", AREA_SYSCALL, "entries of system calls", {HOOK(KBPF_SYS_ENTER)}},
 	{"kbpf_sys_exit", AREA_SYSCALL, "exits of system calls", {HOOK(KBPF_SYS_EXIT)}},
@@ -85,6 +89,24 @@ const struct kernel_program kernel_programs[] = {
 	{"kbpf_irq_work_entry", AREA_IRQ, "interrupts between processors", {HOOK(KBPF_VECTOR)}},
 	{"kbpf_irq_work_exit", AREA_IRQ, "interrupts between processors", {HOOK(KBPF_VECTOR)}},
 #endif
+	{"kbpf_malloc", AREA_HEAP, "allocations", HEAP_ALLOC, .symbol = "malloc"},
+	{"kbpf_heap_return", AREA_HEAP, "allocations", HEAP_ALLOC, .symbol = "malloc", .at_return = true},
+	{"kbpf_calloc", AREA_HEAP, "allocations", HEAP_ALLOC, .symbol = "calloc"},
+	{"kbpf_heap_return", AREA_HEAP, "allocations", HEAP_ALLOC, .symbol = "calloc", .at_return = true},
+	{"kbpf_realloc", AREA_HEAP, "reallocations", HEAP_ALLOC, .symbol = "realloc"},
+	{"kbpf_heap_return", AREA_HEAP, "reallocations", HEAP_ALLOC, .symbol = "realloc", .at_return = true},
+	{"kbpf_memalign", AREA_HEAP, "aligned allocations", HEAP_ALLOC, .symbol = "memalign", .optional = true},
+	{"kbpf_heap_return", AREA_HEAP, "aligned allocations", HEAP_ALLOC, .symbol = "memalign",
+	 .at_return = true, .optional = true},
+	{"kbpf_memalign", AREA_HEAP, "aligned allocations", HEAP_ALLOC, .symbol = "aligned_alloc",
+	 .optional = true},
+	{"kbpf_heap_return", AREA_HEAP, "aligned allocations", HEAP_ALLOC, .symbol = "aligned_alloc",
+	 .at_return = true, .optional = true},
+	{"kbpf_posix_memalign", AREA_HEAP, "aligned allocations", HEAP_ALLOC, .symbol = "posix_memalign",
+	 .optional = true},
+	{"kbpf_posix_memalign_return", AREA_HEAP, "aligned allocations", HEAP_ALLOC,
+	 .symbol = "posix_memalign", .at_return = true, .optional = true},
+	{"kbpf_heap_free", AREA_HEAP, "freed memory", {HOOK(KBPF_HEAP_FREE)}, .symbol = "free"},
 	{"kbpf_exec", AREA_PROCESS, "arguments of programs", {HOOK(KBPF_EXEC)}},
 	{"kbpf_exit", AREA_PROCESS, "ends of processes", {HOOK(KBPF_EXIT)}},
 	{"kbpf_cpu_idle", AREA_IRQ, "idle states", {HOOK(KBPF_IDLE)}},
@@ -125,6 +147,9 @@ static const char *const hook_names[KBPF_HOOKS_MAX] = {
 	[KBPF_SOFTIRQ] = "PerfInfo/DPC",
 	[KBPF_TASKLET] = "PerfInfo/DPC",
 	[KBPF_WORK] = "PerfInfo/ThreadedDPC",
+	[KBPF_HEAP_ALLOC] = "Heap/Alloc",
+	[KBPF_HEAP_REALLOC] = "Heap/ReAlloc",
+	[KBPF_HEAP_FREE] = "Heap/Free",
 	[KBPF_EXEC] = "Process/Start",
 	[KBPF_EXIT] = "Process/End",
 	[KBPF_IDLE] = "Power/IdleState",

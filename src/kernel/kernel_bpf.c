@@ -32,6 +32,8 @@ struct program {
 	struct bpf_program *prog; /* NULL: not loaded */
 	struct bpf_link *link;
 	struct bpf_link **of_cpu; /* of programs on perf events: `cpus` of them */
+	struct bpf_link *of_target[KERNEL_BPF_TARGETS]; /* of programs on functions */
+	bool placed; /* in at least one of the targets */
 	bool tried;
 	uint64_t misses; /* told of */
 	char why[160];	 /* it is not there */
@@ -44,6 +46,7 @@ struct kernel_bpf {
 	uint32_t cpus, possible;
 	struct kbpf_config config;
 	bool paused;
+	uint32_t target[KERNEL_BPF_TARGETS], targets;
 	struct bpf_object *object[OBJECTS_MAX];
 	unsigned objects;
 	struct program program[PROGRAMS_MAX];
@@ -326,8 +329,49 @@ static int attach_perf(struct kernel_bpf *b, unsigned i)
 	return err;
 }
 
+/* In each target. One that has no such function is left out. */
+static int attach_symbol(struct kernel_bpf *b, unsigned i)
+{
+	struct program *p = &b->program[i];
+	LIBBPF_OPTS(bpf_uprobe_opts, o, .func_name = kernel_programs[i].symbol,
+		    .retprobe = kernel_programs[i].at_return);
+	int err = b->targets ? -ENOENT : 0;
+	for (uint32_t t = 0; t < b->targets; t++) {
+		char path[4200];
+		if (!kernel_heap_file(b->target[t], path, sizeof path)) {
+			continue;
+		}
+		p->of_target[t] = bpf_program__attach_uprobe_opts(p->prog, (pid_t)b->target[t], path, 0, &o);
+		if (p->of_target[t]) {
+			p->placed = true;
+		} else {
+			err = -errno;
+		}
+	}
+	return p->placed || kernel_programs[i].optional ? 0 : err;
+}
+
+void kernel_bpf_targets(struct kernel_bpf *b, const uint32_t *pid, uint32_t count)
+{
+	if (count == b->targets && memcmp(pid, b->target, count * sizeof *pid) == 0) {
+		return;
+	}
+	for (unsigned i = 0; i < kernel_program_count; i++) {
+		if (kernel_programs[i].symbol) {
+			detach(b, &b->program[i]);
+		}
+	}
+	memcpy(b->target, pid, count * sizeof *pid);
+	b->targets = count;
+}
+
 static void detach(struct kernel_bpf *b, struct program *p)
 {
+	for (uint32_t t = 0; t < KERNEL_BPF_TARGETS; t++) {
+		bpf_link__destroy(p->of_target[t]);
+		p->of_target[t] = NULL;
+	}
+	p->placed = false;
 	for (uint32_t cpu = 0; p->of_cpu && cpu < b->cpus; cpu++) {
 		bpf_link__destroy(p->of_cpu[cpu]);
 	}
@@ -343,9 +387,11 @@ static void attach(struct kernel_bpf *b, unsigned i)
 	bool want = !b->paused && wanted(b, &kernel_programs[i]);
 	if (!want) {
 		detach(b, p);
-	} else if (p->prog && !p->link && !p->of_cpu) {
+	} else if (p->prog && !p->link && !p->of_cpu && !p->placed) {
 		int err = 0;
-		if (kernel_programs[i].perf_event) {
+		if (kernel_programs[i].symbol) {
+			err = attach_symbol(b, i);
+		} else if (kernel_programs[i].perf_event) {
 			err = attach_perf(b, i);
 		} else {
 			p->link = bpf_program__attach(p->prog);
@@ -408,7 +454,7 @@ bool kernel_bpf_serves(const struct kernel_bpf *b, unsigned hook)
 {
 	for (unsigned i = 0; i < kernel_program_count; i++) {
 		for (const uint16_t *h = kernel_programs[i].hooks; *h; h++) {
-			if (*h == hook + 1 && (b->program[i].link || b->program[i].of_cpu)) {
+			if (*h == hook + 1 && (b->program[i].link || b->program[i].of_cpu || b->program[i].placed)) {
 				return true;
 			}
 		}

@@ -45,6 +45,10 @@ void kernel_bpf_pause(struct kernel_bpf *b);
 void kernel_bpf_filter(struct kernel_bpf *b, uint64_t sessions);
 int kernel_bpf_watch(struct kernel_bpf *b, uint32_t pid, uint64_t sessions);
 
+/* The processes whose functions are probed, by programs with a symbol. */
+#define KERNEL_BPF_TARGETS 16u
+void kernel_bpf_targets(struct kernel_bpf *b, const uint32_t *pid, uint32_t count);
+
 /* One line for each thing that is missing, "" when all is there. Valid until the next apply. */
 const char *kernel_bpf_missing(const struct kernel_bpf *b);
 
@@ -95,6 +99,9 @@ struct kernel_program {
 	uint16_t hooks[32];  /* + 1: zero ends */
 	uint32_t perf_event; /* not a tracepoint: this software event of perf's + 1 */
 	bool disturbs_itself; /* what the kernel turned away while it ran are its own doings */
+	const char *symbol;  /* not a tracepoint: this function in the targets' heap_file; */
+	bool at_return;	     /* when it returns */
+	bool optional;	     /* not every library has it */
 	bool family;	     /* wanted whenever a session has a filter of processes */
 };
 extern const struct kernel_area kernel_areas[];
@@ -115,6 +122,9 @@ void kernel_syscall_destroy(void *state);
 void *kernel_irq_create(struct kernel *k, struct kernel_names *names);
 void kernel_irq_destroy(void *state);
 bool kernel_irq_shape(struct kernel *k, void *state, const struct kbpf_record *r);
+bool kernel_heap_shape(struct kernel *k, void *state, const struct kbpf_record *r);
+/* Whose malloc() it is. */
+bool kernel_heap_file(uint32_t pid, char *out, size_t cap);
 bool kernel_process_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 bool kernel_sched_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 bool kernel_net_shape(struct kernel *k, void *state, const struct kbpf_record *r);

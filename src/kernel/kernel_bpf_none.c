@@ -42,6 +42,11 @@ void kernel_bpf_filter(struct kernel_bpf *b, uint64_t sessions)
 {
 	(void)b, (void)sessions;
 }
+void kernel_bpf_targets(struct kernel_bpf *b, const uint32_t *pid, uint32_t count)
+{
+	(void)b, (void)pid, (void)count;
+}
+
 int kernel_bpf_watch(struct kernel_bpf *b, uint32_t pid, uint64_t sessions)
 {
 	(void)b, (void)pid, (void)sessions;

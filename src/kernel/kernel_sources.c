@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define NO_AREA	     0xFF
+#define HOOK_HEAP_ALLOC 0x1021u
 #define LOSSES_MAX   256u
 #define STACK_RING   (16u << 20)
 #define LOSS_LOOK_NS 100000000ull
@@ -91,6 +92,9 @@ static const struct source_hook source_hooks[] = {
 	{KBPF_FREQUENCY, {0x1233}},
 	{KBPF_SWITCH, {KERNEL_HOOK_CSWITCH}, true, true},
 	{KBPF_WAKING, {KERNEL_HOOK_READY_THREAD}, true, true},
+	{KBPF_HEAP_ALLOC, {0x1021}},
+	{KBPF_HEAP_REALLOC, {0x1022}},
+	{KBPF_HEAP_FREE, {0x1024}},
 	{KBPF_EXEC, {0x0301}, true},
 	{KBPF_EXIT, {0x0302, 0x0320}, true},
 };
@@ -203,6 +207,22 @@ static void watch(struct kernel_sources *s)
 	kernel_bpf_filter(s->bpf, k->filtered);
 }
 
+/* Heaps are watched in processes that are named: for that, or else as the only ones. */
+static void target(struct kernel_sources *s)
+{
+	uint32_t pid[KERNEL_BPF_TARGETS], n = 0;
+	uint64_t sessions = kernel_wants(s->k, HOOK_HEAP_ALLOC);
+	for (uint32_t i = 0; i < KERNEL_SESSIONS_MAX; i++) {
+		const struct kernel_session *w = &s->k->slot[i].want;
+		const uint32_t *from = w->heaps ? w->heap : w->pid;
+		uint32_t count = w->heaps ? w->heaps : w->pids;
+		for (uint32_t m = 0; (sessions >> i & 1) && m < count && n < KERNEL_BPF_TARGETS; m++) {
+			pid[n++] = from[m];
+		}
+	}
+	kernel_bpf_targets(s->bpf, pid, n);
+}
+
 void kernel_sources_update(struct kernel_sources *s)
 {
 	uint64_t any = 0, must = 0, stacks = 0;
@@ -228,6 +248,7 @@ void kernel_sources_update(struct kernel_sources *s)
 		kernel_bpf_want(s->bpf, h->ours, wants(s->k, h, false), wants(s->k, h, true));
 	}
 	watch(s);
+	target(s);
 	kernel_bpf_apply(s->bpf);
 	snprintf(s->missing, sizeof s->missing, "%s", kernel_bpf_missing(s->bpf));
 	for (size_t i = 0; i < BASE_ARRAY_LEN(source_hooks); i++) {

@@ -68,6 +68,10 @@ enum kbpf_hook {
 	/* process.bpf.c: struct kbpf_exec, struct kbpf_exit */
 	KBPF_EXEC,
 	KBPF_EXIT,
+	/* heap.bpf.c: struct kbpf_heap */
+	KBPF_HEAP_ALLOC,
+	KBPF_HEAP_REALLOC,
+	KBPF_HEAP_FREE,
 	KBPF_HOOKS_MAX = 96, /* room in the maps */
 };
 
@@ -95,6 +99,8 @@ enum kbpf_scratch_slot {
 	KBPF_SLOT_IRQ, /* has no stacks, so that it is never used */
 	KBPF_SLOT_EXEC,
 	KBPF_SLOT_EXIT,
+	KBPF_SLOT_HEAP_LEAVE,
+	KBPF_SLOT_HEAP_FREE,
 	KBPF_SLOTS_MAX = 48,
 };
 
