@@ -4,7 +4,7 @@
 static const struct cli_option options[] = {
 	{'o', "output", "FILE", "log file (.etl); none: real-time or buffering only", NULL},
 	{'p', "provider", "P", "enable Name:keywords:level (repeatable)", NULL},
-	{'k', "kernel", "FLAGS", "kernel events: xperf's flags and groups joined by +, such as DiagEasy+FILE_IO", NULL},
+	{'K', "kernel", "FLAGS", "kernel events: xperf's flags and groups joined by +, such as DiagEasy+FILE_IO", NULL},
 	{0, "stackwalk", "EVENTS", "kernel events with call stacks: Profile+CSwitch+…", NULL},
 	{0, "pids", "PIDS", "kernel events of up to 8 processes only", NULL},
 	{'r', "realtime", NULL, "deliver to live consumers", NULL},
