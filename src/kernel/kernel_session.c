@@ -17,6 +17,8 @@
 
 #define NS_PER_S    1000000000ull
 #define INTERVAL_US 1000u
+#define RING_PAGES  1024u
+#define RING_PAGES_LEAST 32u
 #define BREATH_NS   2000000u
 #define HURRY_NICE  (-15)
 #define HOLD_BACK_NS 300000u /* newer records wait: their neighbours may not be in the rings yet */
@@ -132,7 +134,19 @@ static int update_sources(struct kernel *k, struct diag *d)
 		plan.on[i] = kernel_wants(k, hook[i]) != 0 && !kernel_sources_serve(k->sources, hook[i]);
 		plan.stack[i] = kernel_wants_stack(k, hook[i]) != 0;
 	}
-	int err = kernel_perf_update(k->perf, &plan, d);
+	struct diag why;
+	diag_clear(&why);
+	int err = kernel_perf_update(k->perf, &plan, &why);
+	if (err == -ENOENT && (plan.on[KERNEL_EV_SWITCH] || plan.on[KERNEL_EV_WAKING])) {
+		/* No tracepoints for us: the rest of the session is worth having. */
+		kernel_cannot(k, KERNEL_BIT_CSWITCH | KERNEL_BIT_COMPACT_CSWITCH | KERNEL_BIT_DISPATCHER, "%s",
+			      why.text);
+		plan.on[KERNEL_EV_SWITCH] = plan.on[KERNEL_EV_WAKING] = false;
+		err = kernel_perf_update(k->perf, &plan, &why);
+	}
+	if (err < 0 && d) {
+		*d = why;
+	}
 	for (size_t i = 0; err == 0 && i < BASE_ARRAY_LEN(sources) && sources[i]; i++) {
 		if (k->source_open[i]) {
 			sources[i]->update(k, k->source_state[i]);
@@ -208,6 +222,12 @@ static void missing_of(const struct kernel *k, const struct kernel_mask *m, stru
 	}
 }
 
+/* Nothing of what was asked for can be had. */
+static bool in_vain(const struct kernel_mask *want, const struct kernel_mask *missing)
+{
+	return !kernel_mask_empty(want) && kernel_mask_equal(want, missing);
+}
+
 static void rundown_start(struct kernel *k, uint64_t bit)
 {
 	(void)kernel_rundown(k, bit, false);
@@ -229,9 +249,15 @@ int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 	set_wants(k, slot);
 	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, NULL);
 	int err = update_sources(k, d);
+	if (err == 0) {
+		missing_of(k, &s->mask, ret_missing, d);
+		err = in_vain(&s->mask, ret_missing) ? -ENOENT : 0;
+	}
 	if (err < 0) {
+		diag_at(d, UINT64_MAX, "nothing of what was asked for can be recorded here");
 		k->slot[slot].used = false;
 		set_wants(k, slot);
+		(void)update_sources(k, NULL);
 		return err;
 	}
 	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS_END, NULL);
@@ -389,7 +415,17 @@ int kernel_open(const struct kernel_engine_options *o, const struct kernel_outpu
 		goto fail;
 	}
 	struct kernel_perf_stacks stacks = {o->frame_pointers, o->stack_bytes};
-	if ((err = kernel_perf_open(o->ring_pages, &stacks, &k->perf, d)) < 0) {
+	/* Who may not lock memory gets what sysctl kernel.perf_event_mlock_kb gives everybody. */
+	uint32_t pages = o->ring_pages ? o->ring_pages : RING_PAGES;
+	struct diag why;
+	do {
+		diag_clear(&why);
+		err = kernel_perf_open(pages, &stacks, &k->perf, &why);
+	} while (err == -EPERM && (pages /= 2) >= RING_PAGES_LEAST);
+	if (err < 0) {
+		if (d) {
+			*d = why;
+		}
 		goto fail;
 	}
 	k->ahead = calloc(1, sizeof *k->ahead);
