@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/mark.h"
 
+#include "kernel/kernel_mark.h"
+
 #include <TraceLoggingProvider.h>
 
 #include <stdlib.h>
@@ -21,6 +23,7 @@ uint32_t cli_mark_enable(TRACEHANDLE session)
 uint32_t cli_mark_write(const char *kind, const char *text)
 {
 	uint32_t code;
+	bool kernel = strcmp(kind, "Mark") == 0 && kernel_mark_send(text) > 0;
 	setenv("OPENETW_WAIT_MS", "3000", 0); /* a person waits; a busy machine may need it */
 	HRESULT hr = TraceLoggingRegister(mark_provider);
 	if (FAILED(hr)) {
@@ -30,7 +33,7 @@ uint32_t cli_mark_write(const char *kind, const char *text)
 		usleep(10000);
 	}
 	if (!TraceLoggingProviderEnabled(mark_provider, 0, 0)) {
-		code = ERROR_WMI_INSTANCE_NOT_FOUND;
+		code = kernel ? ERROR_SUCCESS : ERROR_WMI_INSTANCE_NOT_FOUND;
 	} else {
 		if (strcmp(kind, "Mark") == 0) {
 			TraceLoggingWrite(mark_provider, "Mark", TraceLoggingLevel(4),

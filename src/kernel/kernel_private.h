@@ -63,7 +63,8 @@ struct kernel_source {
 	void (*close)(struct kernel *k, void *state);
 };
 #define KERNEL_SOURCES_MAX 8u
-extern const struct kernel_source kernel_source_memory, kernel_source_packets;
+extern const struct kernel_source kernel_source_memory, kernel_source_packets,
+	kernel_source_marks;
 
 struct kernel_slot {
 	bool used;

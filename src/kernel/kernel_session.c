@@ -27,6 +27,7 @@
 static const struct kernel_source *const sources[] = {
 	&kernel_source_memory,
 	&kernel_source_packets,
+	&kernel_source_marks,
 	NULL,
 };
 
