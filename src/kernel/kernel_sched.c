@@ -38,7 +38,8 @@ static uint8_t wait_of(int32_t call)
 
 bool kernel_sched_shape(struct kernel *k, void *state, const struct kbpf_record *raw)
 {
-	const uint64_t *frames = (const void *)((const uint8_t *)(raw + 1) + raw->bytes);
+	uint32_t count;
+	const uint64_t *frames = kernel_sources_frames(k->sources, raw, &count);
 	if (raw->hook == KBPF_SWITCH && raw->bytes >= sizeof(struct kbpf_switch)) {
 		const struct kbpf_switch *x = (const void *)(raw + 1);
 		struct kernel_switch s = {
@@ -55,7 +56,7 @@ bool kernel_sched_shape(struct kernel *k, void *state, const struct kbpf_record 
 				 : x->state & TASK_DEAD ? STATE_DEAD
 							: x->state,
 		};
-		kernel_on_switch(k, &s, frames, raw->frames);
+		kernel_on_switch(k, &s, frames, count);
 	} else if (raw->hook == KBPF_WAKING && raw->bytes >= sizeof(struct kbpf_waking)) {
 		const struct kbpf_waking *x = (const void *)(raw + 1);
 		struct kernel_waking w = {
@@ -66,7 +67,7 @@ bool kernel_sched_shape(struct kernel *k, void *state, const struct kbpf_record 
 			.tid = raw->tid,
 			.woken = x->tid,
 		};
-		kernel_on_waking(k, &w, frames, raw->frames);
+		kernel_on_waking(k, &w, frames, count);
 	}
 	return false; /* stacks have gone out with them */
 }

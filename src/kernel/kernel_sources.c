@@ -12,7 +12,10 @@
 #define NO_AREA	     0xFF
 #define HOOK_HEAP_ALLOC 0x1021u
 #define LOSSES_MAX   256u
+#define PLAIN_RING   (8u << 20) /* of a processor */
 #define STACK_RING   (16u << 20)
+#define RING_LEAST   (1u << 20)
+#define RINGS_MOST   (256u << 20) /* of all */
 #define LOSS_LOOK_NS 100000000ull
 
 #define WATCHED_MAX  (KERNEL_SESSIONS_MAX * KERNEL_PIDS_MAX)
@@ -24,6 +27,8 @@ struct kernel_sources {
 	uint64_t *next; /* while draining: by processor, the time of its next record */
 	uint64_t other_time;
 	uint32_t first;
+	struct kernel_stacks *stacks;
+	uint64_t frame[KERNEL_FRAMES_MAX];
 	struct kernel_names *names;
 	void *state[16];	/* by area */
 	bool made[16];
@@ -44,7 +49,7 @@ struct source_hook {
 	uint16_t ours;
 	uint16_t windows[6];
 	bool helps; /* adds to events that there are without it */
-	bool cheaper; /* than perf, which does it as well, and better when stacks are to be unwound */
+	bool cheaper; /* than perf, which does it as well */
 };
 static const struct source_hook source_hooks[] = {
 	{KBPF_SYS_ENTER, {0x0F33}},
@@ -104,9 +109,6 @@ static uint64_t wants(const struct kernel *k, const struct source_hook *h, bool 
 	uint64_t sessions = 0;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(h->windows) && h->windows[i]; i++) {
 		sessions |= stack ? kernel_wants_stack(k, h->windows[i]) : kernel_wants(k, h->windows[i]);
-		if (h->cheaper && !k->o.frame_pointers && kernel_wants_stack(k, h->windows[i])) {
-			return 0;
-		}
 	}
 	return sessions;
 }
@@ -163,6 +165,22 @@ bool kernel_sources_serve(const struct kernel_sources *s, uint16_t windows)
 	return false;
 }
 
+static bool on_stack(void *ctx, const struct kbpf_record *r)
+{
+	struct kernel_sources *s = ctx;
+	return kernel_stacks_add(s->stacks, r);
+}
+
+/* A processor's ring must last until a busy machine lets us run again. */
+static uint32_t ring_bytes(bool stacks)
+{
+	uint32_t bytes = stacks ? STACK_RING : PLAIN_RING, cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
+	while (bytes > RING_LEAST && (uint64_t)bytes * cpus > RINGS_MOST) {
+		bytes /= 2;
+	}
+	return bytes;
+}
+
 /* When something is wanted for the first time. What an area remembers must be there before the first
  * record. */
 static bool ready(struct kernel_sources *s, bool stacks)
@@ -171,7 +189,11 @@ static bool ready(struct kernel_sources *s, bool stacks)
 	if (s->tried) {
 		return s->bpf != NULL;
 	}
-	struct kernel_bpf_options b = {.own_pid = s->k->self[0], .ring_bytes = stacks ? STACK_RING : 0};
+	struct kernel_bpf_options b = {.own_pid = s->k->self[0],
+				       .ring_bytes = ring_bytes(stacks),
+				       .unwind = !s->k->o.frame_pointers,
+				       .on_stack = on_stack,
+				       .ctx = s};
 	diag_clear(&d);
 	s->tried = true;
 	if (kernel_bpf_open(&b, &s->bpf, &d) < 0) {
@@ -179,8 +201,9 @@ static bool ready(struct kernel_sources *s, bool stacks)
 		snprintf(s->missing, sizeof s->missing, "%s", d.text);
 		return false;
 	}
+	s->stacks = kernel_stacks_create();
 	s->next = calloc(kernel_bpf_cpus(s->bpf), sizeof *s->next);
-	s->names = s->next ? kernel_names_create() : NULL;
+	s->names = s->next && s->stacks ? kernel_names_create() : NULL;
 	for (unsigned i = 0; s->names && i < kernel_area_count && i < BASE_ARRAY_LEN(s->state); i++) {
 		s->made[i] = true;
 		s->state[i] = kernel_areas[i].create ? kernel_areas[i].create(s->k, s->names) : NULL;
@@ -285,6 +308,7 @@ void kernel_sources_close(struct kernel_sources *s)
 		}
 	}
 	kernel_names_destroy(s->names);
+	kernel_stacks_destroy(s->stacks);
 	free(s->next);
 	kernel_bpf_close(s->bpf);
 	free(s);
@@ -309,14 +333,33 @@ void kernel_record_begin(struct kernel_record *r, const struct kbpf_record *raw,
 	r->n = 0;
 }
 
+const uint64_t *kernel_sources_frames(struct kernel_sources *s, const struct kbpf_record *raw,
+				      uint32_t *ret_count)
+{
+	const uint64_t *of_kernel = (const void *)((const uint8_t *)(raw + 1) + raw->bytes);
+	uint32_t n = BASE_MIN(raw->frames, KERNEL_FRAMES_MAX);
+	*ret_count = n;
+	if (!(raw->flags & KBPF_USER_STACK_ID)) {
+		return of_kernel;
+	}
+	memcpy(s->frame, of_kernel, n * sizeof *of_kernel);
+	*ret_count = n + kernel_stacks_find(s->stacks, s->k, of_kernel[raw->frames], s->frame + n,
+					    KERNEL_FRAMES_MAX - n);
+	return s->frame;
+}
+
 static void take(struct kernel_sources *s, uint32_t cpu, const struct kbpf_record *raw)
 {
 	uint8_t area = raw->hook < KBPF_HOOKS_MAX ? s->area[raw->hook] : NO_AREA;
-	if (area != NO_AREA && kernel_areas[area].shape(s->k, s->state[area], raw) && raw->frames > 0) {
+	if (area != NO_AREA && kernel_areas[area].shape(s->k, s->state[area], raw)) {
 		uint64_t sessions = s->k->last_sessions & s->k->stack[s->k->last_hook];
-		kernel_out_stack(s->k, sessions, raw->cpu, raw->time, raw->time,
-				 raw->flags & KBPF_KERNEL_THREAD ? KERNEL_PID_SYSTEM : raw->pid, raw->tid,
-				 (const void *)((const uint8_t *)(raw + 1) + raw->bytes), raw->frames);
+		uint32_t count = 0;
+		const uint64_t *frames = sessions ? kernel_sources_frames(s, raw, &count) : NULL;
+		if (count > 0) {
+			kernel_out_stack(s->k, sessions, raw->cpu, raw->time, raw->time,
+					 raw->flags & KBPF_KERNEL_THREAD ? KERNEL_PID_SYSTEM : raw->pid, raw->tid,
+					 frames, count);
+		}
 	}
 	kernel_bpf_pop(s->bpf, cpu);
 }

@@ -27,6 +27,7 @@ static __always_inline bool wanted_of_two(uint32_t hook, uint32_t a, uint32_t b,
 	}
 	who->sessions = sessions;
 	who->stacks = c->stacks[hook] & sessions;
+	who->unwind = c->unwind;
 	who->hook = hook;
 	who->flags = 0;
 	return sessions != 0;
