@@ -44,6 +44,7 @@ build names-99 openetw-cc -std=gnu99 -Wall -Werror -municode names.c
 has clang && CC=clang
 build names-11 openetw-cc -std=gnu11 -Wall -Werror -municode names.c
 build long-c openetw-cc --llp64 -municode long.c
+build sockets openetw-cc -Wall -Werror sockets.c
 unset CC
 
 # Found by DLL name, from the installed folder.
