@@ -4,7 +4,7 @@
  * get other names then. A source that calls socket functions reads this header before windows.h.
  */
 #pragma GCC system_header
-#if defined(ETW_WINSOCK_TAGS) && ETW_WINSOCK_TAGS
+#if defined(ETW_WINSOCK_TAGS) && ETW_WINSOCK_TAGS && !defined(_NETINET_IN_H)
 /* Which in.h would read in between. */
 #include <sys/socket.h>
 #undef s_addr

@@ -4,7 +4,7 @@
  * get other names then. A source that calls socket functions reads this header before windows.h.
  */
 #pragma GCC system_header
-#if defined(ETW_WINSOCK_TAGS) && ETW_WINSOCK_TAGS
+#if defined(ETW_WINSOCK_TAGS) && ETW_WINSOCK_TAGS && !defined(_SYS_SOCKET_H)
 #undef s_addr
 #undef s6_addr
 #define sockaddr	 etw_libc_sockaddr
