@@ -71,7 +71,7 @@ build)
 	build
 	;;
 test)
-	setup gcc g++ clang libclang-rt-14-dev llvm-14 meson ninja-build pkg-config libc6-dev libbpf-dev libcmocka-dev scdoc python3 procps
+	setup gcc g++ clang libclang-rt-14-dev llvm-14 meson ninja-build pkg-config libc6-dev libbpf-dev libcmocka-dev scdoc python3 procps cmake
 	exec scripts/test "${2-all}"
 	;;
 *)

@@ -4,7 +4,7 @@
 static const struct cli_option options[] = {
 	{'o', "output", "FILE", "log file (.etl); none: real-time or buffering only", NULL},
 	{'p', "provider", "P", "enable Name:keywords:level (repeatable)", NULL},
-	{'k', "kernel", "FLAGS", "kernel events: xperf's flags and groups joined by +, such as DiagEasy+FILE_IO", NULL},
+	{'K', "kernel", "FLAGS", "kernel events: xperf's flags and groups joined by +, such as DiagEasy+FILE_IO", NULL},
 	{0, "stackwalk", "EVENTS", "kernel events with call stacks: Profile+CSwitch+…", NULL},
 	{0, "pids", "PIDS", "kernel events of up to 8 processes only", NULL},
 	{'r', "realtime", NULL, "deliver to live consumers", NULL},
@@ -61,10 +61,13 @@ static int run(struct cli_args *a)
 	if ((stacks || cli_flag(a, "pids")) && !kernel) {
 		return cli_usage(a, "--stackwalk and --pids are of kernel events: --kernel FLAGS");
 	}
-	if ((kernel && !cli_kernel_flags(a, kernel, false, &wish)) ||
-	    (stacks && !cli_kernel_stacks(a, stacks, &wish)) ||
-	    !cli_kernel_pids(a, cli_value(a, "pids", ""), &wish)) {
-		return CLI_USAGE;
+	int status = kernel ? cli_kernel_flags(a, kernel, false, &wish) : CLI_OK;
+	if (status == CLI_OK && ((stacks && !cli_kernel_stacks(a, stacks, &wish)) ||
+				 !cli_kernel_pids(a, cli_value(a, "pids", ""), &wish))) {
+		status = CLI_USAGE;
+	}
+	if (status != CLI_OK) {
+		return status;
 	}
 	uint32_t code = kernel ? cli_kernel_start(&h, name, &p, &wish) : StartTraceA(&h, name, &p.p);
 	if (code) {
@@ -76,7 +79,7 @@ static int run(struct cli_args *a)
 	for (int i = 0; i < n; i++) {
 		code = cli_provider_enable(a, h, &providers[i], 5000);
 		if (code) {
-			int status = cli_fail(a, code, "cannot enable '%s'", providers[i].name);
+			status = cli_fail(a, code, "cannot enable '%s'", providers[i].name);
 			ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
 			return status;
 		}
@@ -87,7 +90,7 @@ static int run(struct cli_args *a)
 					     expire ? clock_filetime() + expire * 10000000 : 0,
 					     quota << 20, (uint32_t)pid);
 		if (code) {
-			int status = cli_fail(a, code, "cannot limit '%s'", name);
+			status = cli_fail(a, code, "cannot limit '%s'", name);
 			ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
 			return status;
 		}

@@ -285,8 +285,9 @@ static int run_update(struct xperf *x)
 	only.name = name;
 	struct cli_kernel_wish wish;
 	if (kernel && s->on) {
-		if (!xperf_kernel_wish(a, &only, &wish)) {
-			return CLI_USAGE;
+		int status = xperf_kernel_wish(a, &only, &wish);
+		if (status != CLI_OK) {
+			return status;
 		}
 		code = TraceSetInformation(h, TraceSystemTraceEnableFlagsInfo, &wish.mask, sizeof wish.mask);
 		return code ? cli_fail(a, code, "cannot update '%s'", name) : CLI_OK;
@@ -458,10 +459,10 @@ const struct cli_command cli_xperf = {
 		"Each -start opens a scope: the options after it are of that session, those before the first\n"
 		"one of the kernel's. A provider is Name:keywords:level:'stack' with or without the quotes;\n"
 		"what is empty means everything. When one session cannot be started, none is.\n\n"
-		"Of the kernel, processes, images, samples and context switches are recorded (root, or CAP_PERFMON),\n"
-		"by a process in the background; other flags are named in a warning. When nothing of what -on asks\n"
-		"for can be recorded, nothing is started, exit status 1; --partial starts the other sessions. When\n"
-		"several sessions are stopped, a kernel session that does not run is a warning.\n\n"
+		"Kernel flags (xperf -providers K) take root, or capabilities on openetw-kernel. One that Linux has\n"
+		"not is refused, and nothing is started, exit status 1; --partial leaves it out, and starts the other\n"
+		"sessions when the kernel's cannot be. Of a group it is left out with a warning. When several sessions\n"
+		"are stopped, a kernel session that does not run is a warning.\n\n"
 		"Examples:\n"
 		"  xperf -start web -on \"MyCompany.Web:0x1:5:'stack'+MyCompany.Db\" -f web.etl -BufferSize 1024\n"
 		"  xperf -m \"here it is slow\"\n"

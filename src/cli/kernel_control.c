@@ -26,26 +26,34 @@ static const char *stack_at(const void *ctx, int i)
 	return kernel_stack_name_at((size_t)i, &hook);
 }
 
-static void add_group(const struct kernel_group *g, bool quiet, struct cli_kernel_wish *w)
+/* False: Linux has no such thing, and it is not to be left out. */
+static bool add_flag(const struct cli_args *a, const struct kernel_flag *f, bool drop,
+		     struct cli_kernel_wish *w)
 {
-	struct strbuf out = {0};
+	if (!f->none) {
+		kernel_mask_set(&w->mask, f->bits);
+	} else if (drop) {
+		fprintf(stderr, "openetw %s: warning: without %s: %s\n", a->command->name, f->name, f->none);
+	} else {
+		cli_fail(a, ERROR_NOT_SUPPORTED, "%s: %s", f->name, f->none);
+		return false;
+	}
+	return true;
+}
+
+static void add_group(const struct cli_args *a, const struct kernel_group *g, struct cli_kernel_wish *w)
+{
 	for (const char *s = g->flags; *s;) {
 		size_t n = strcspn(s, "+");
 		const struct kernel_flag *f = kernel_flag_find(s, n);
-		if (f && f->none) {
-			strbuf_addf(&out, "%s%s", out.len ? ", " : "", f->name);
-		} else if (f) {
-			kernel_mask_set(&w->mask, f->bits);
+		if (f) {
+			add_flag(a, f, true, w);
 		}
 		s += n + (s[n] == '+');
 	}
-	if (out.len && !quiet) {
-		fprintf(stderr, "openetw: of the group %s there is not on Linux: %s\n", g->name, out.s);
-	}
-	strbuf_finish(&out);
 }
 
-bool cli_kernel_flags(const struct cli_args *a, const char *text, bool quiet, struct cli_kernel_wish *w)
+int cli_kernel_flags(const struct cli_args *a, const char *text, bool drop, struct cli_kernel_wish *w)
 {
 	for (const char *s = text; *s;) {
 		size_t n = strcspn(s, "+,");
@@ -53,40 +61,35 @@ bool cli_kernel_flags(const struct cli_args *a, const char *text, bool quiet, st
 		const struct kernel_group *g = f ? NULL : kernel_group_find(s, n);
 		char word[64];
 		snprintf(word, sizeof word, "%.*s", (int)n, s);
-		if (f && f->none) {
-			cli_usage(a, "%s: %s", f->name, f->none);
-			return false;
-		}
-		if (f) {
-			kernel_mask_set(&w->mask, f->bits);
-		} else if (g) {
-			add_group(g, quiet, w);
-		} else if (strncasecmp(word, "0x", 2) == 0) {
+		if (!f && !g && strncasecmp(word, "0x", 2) == 0) {
 			char *end;
 			unsigned long v = strtoul(word, &end, 16);
 			struct kernel_mask m = {0}, unknown;
 			kernel_mask_set(&m, (uint32_t)v);
 			if (*end || v == 0 || v > UINT32_MAX || kernel_mask_unknown(&m, &unknown)) {
-				cli_usage(a, "'%s': PERF_* numbers have the word in their top three bits", word);
-				return false;
+				return cli_usage(a, "'%s': PERF_* numbers have the word in their top three bits",
+						 word);
 			}
-			const struct kernel_flag *none = kernel_mask_refused(&m);
-			if (none) {
-				cli_usage(a, "%s: %s", none->name, none->none);
-				return false;
+			f = kernel_mask_refused(&m);
+			if (!f) {
+				kernel_mask_add(&w->mask, &m);
 			}
-			kernel_mask_add(&w->mask, &m);
-		} else {
+		} else if (!f && !g) {
 			const char *near = cli_nearest(word, name_at, NULL);
-			cli_usage(a,
-				  near ? "'%s' is no kernel flag or group; is %s meant?"
-				       : "'%s' is no kernel flag or group ('xperf -providers K' lists them)",
-				  word, near);
-			return false;
+			return cli_usage(a,
+					 near ? "'%s' is no kernel flag or group; is %s meant?"
+					      : "'%s' is no kernel flag or group ('xperf -providers K' lists them)",
+					 word, near);
+		}
+		if (f && !add_flag(a, f, drop, w)) {
+			return CLI_FAILED;
+		}
+		if (g) {
+			add_group(a, g, w);
 		}
 		s += n + (s[n] != 0);
 	}
-	return true;
+	return CLI_OK;
 }
 
 void cli_kernel_add_stack(struct cli_kernel_wish *w, uint16_t hook)
@@ -151,7 +154,7 @@ void cli_kernel_print(bool flags, bool groups)
 	if (flags) {
 		printf("Kernel Flags:\n");
 		for (size_t i = 0; (f = kernel_flag_at(i)) != NULL; i++) {
-			printf("\t%-16s%s%s\n", f->name, f->none ? ": " : "", f->none ? f->none : "");
+			printf(f->none ? "\t%-16s: %s\n" : "\t%s\n", f->name, f->none);
 		}
 	}
 	if (groups) {

@@ -18,9 +18,9 @@ struct cli_kernel_wish {
 	uint32_t pids;
 };
 
-/* "FLAG+GROUP+0x…", in any case. What Linux has not is refused when it is named itself; of a group it
- * is left out, with a word on stderr unless `quiet`. False: printed why. */
-bool cli_kernel_flags(const struct cli_args *a, const char *text, bool quiet, struct cli_kernel_wish *w);
+/* "FLAG+GROUP+0x…", in any case. What Linux has not is refused when it is named itself, unless `drop`;
+ * of a group, or with `drop`, it is left out with a word on stderr. CLI_OK, or printed why. */
+int cli_kernel_flags(const struct cli_args *a, const char *text, bool drop, struct cli_kernel_wish *w);
 /* "Profile+CSwitch+0x0524". False: printed why. */
 bool cli_kernel_stacks(const struct cli_args *a, const char *text, struct cli_kernel_wish *w);
 /* "17,42", up to 8; "": none. False: printed why. */

@@ -323,7 +323,7 @@ bool tracelog_kernel(const struct winargs *w, struct cli_kernel_wish *ret)
 		return false;
 	}
 	for (int i = 1; flags && i < flags->count; i++) {
-		if (!cli_kernel_flags(w->a, flags->value[i], false, ret)) {
+		if (cli_kernel_flags(w->a, flags->value[i], false, ret) != CLI_OK) {
 			return false;
 		}
 	}

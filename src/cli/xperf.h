@@ -41,8 +41,8 @@ int xperf_capture(struct cli_args *a, const char *session, TRACEHANDLE h, const 
 
 /* ---- names and text ----------------------------------------------------------------------------- */
 
-/* -on, -StackWalk and -pids of the kernel's scope. False: prints the mistake. */
-bool xperf_kernel_wish(const struct cli_args *a, const struct xperf_scope *s, struct cli_kernel_wish *ret);
+/* -on, -StackWalk and -pids of the kernel's scope. CLI_OK, or printed why. */
+int xperf_kernel_wish(const struct cli_args *a, const struct xperf_scope *s, struct cli_kernel_wish *ret);
 /* -i: which files, what of them, and where to. */
 struct xperf_read {
 	struct cli_args *a;

@@ -29,11 +29,13 @@ static bool parse_stacks(const struct cli_args *a, const char *text, struct cli_
 	return ok;
 }
 
-bool xperf_kernel_wish(const struct cli_args *a, const struct xperf_scope *s, struct cli_kernel_wish *ret)
+int xperf_kernel_wish(const struct cli_args *a, const struct xperf_scope *s, struct cli_kernel_wish *ret)
 {
 	*ret = (struct cli_kernel_wish){0};
-	if (!cli_kernel_flags(a, s->on, false, ret) || (s->stack && !parse_stacks(a, s->stack, ret))) {
-		return false;
+	int status = cli_kernel_flags(a, s->on, cli_flag(a, "partial"), ret);
+	if (status == CLI_OK && ((s->stack && !parse_stacks(a, s->stack, ret)) ||
+				 !cli_kernel_pids(a, s->pids ? s->pids : "", ret))) {
+		status = CLI_USAGE;
 	}
-	return cli_kernel_pids(a, s->pids ? s->pids : "", ret);
+	return status;
 }

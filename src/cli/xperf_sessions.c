@@ -268,6 +268,17 @@ static void undo(struct xperf *x)
 	}
 }
 
+static void only_these(const struct xperf *x)
+{
+	if (x->count > 1) {
+		fprintf(stderr, "  Nothing was started. With --partial, or without that part, xperf starts ");
+		for (int i = 1; i < x->count; i++) {
+			fprintf(stderr, "%s\"%s\"", i > 1 ? ", " : "", x->scope[i].name);
+		}
+		fprintf(stderr, ".\n");
+	}
+}
+
 /* The kernel's part. When it cannot be recorded nothing is, unless --partial. */
 static int start_kernel(struct xperf *x)
 {
@@ -275,17 +286,28 @@ static int start_kernel(struct xperf *x)
 	struct xperf_scope *k = &x->scope[0];
 	struct cli_kernel_wish wish;
 	struct cli_props p;
+	bool partial = cli_flag(a, "partial") && x->count > 1;
 	if (!wants_kernel(k)) {
 		return CLI_OK;
 	}
 	if (!k->on) {
 		return cli_usage(a, "the kernel's session needs -on FLAGS");
 	}
-	if (!xperf_kernel_wish(a, k, &wish)) {
-		return CLI_USAGE;
+	int status = xperf_kernel_wish(a, k, &wish);
+	if (status != CLI_OK) {
+		if (status == CLI_FAILED) {
+			fprintf(stderr, "xperf: error: \"%s\" is not started.\n", k->name);
+			only_these(x);
+		}
+		return status;
 	}
 	if (cli_flag(a, "explain")) {
 		explain_start(k, &wish);
+		return CLI_OK;
+	}
+	if (partial && kernel_mask_empty(&wish.mask)) {
+		fprintf(stderr, "xperf: warning: \"%s\" is not started: nothing of %s is there on Linux\n", k->name,
+			k->on);
 		return CLI_OK;
 	}
 	fill(k, &p);
@@ -294,21 +316,14 @@ static int start_kernel(struct xperf *x)
 		cli_kernel_tell("xperf", k->name);
 		return CLI_OK;
 	}
-	bool partial = cli_flag(a, "partial") && x->count > 1;
 	if (partial) {
 		const char *why = openetw_last_error_text(), *text = openetw_error_text(code);
 		fprintf(stderr, "xperf: warning: \"%s\" is not started: %s\n", k->name,
 			*why ? why : text ? text : "unknown error");
 		return CLI_OK;
 	}
-	int status = cli_fail(a, code, "\"%s\" is not started", k->name);
-	if (x->count > 1) {
-		fprintf(stderr, "  Nothing was started. With --partial, or without that part, xperf starts ");
-		for (int i = 1; i < x->count; i++) {
-			fprintf(stderr, "%s\"%s\"", i > 1 ? ", " : "", x->scope[i].name);
-		}
-		fprintf(stderr, ".\n");
-	}
+	status = cli_fail(a, code, "\"%s\" is not started", k->name);
+	only_these(x);
 	return status;
 }
 
@@ -409,7 +424,8 @@ int xperf_stop_one(struct cli_args *a, const char *name, char **ret_file)
 	cli_props_init(&p);
 	code = code ? code : ControlTraceA(0, name, &p.p, EVENT_TRACE_CONTROL_STOP);
 	if (code) {
-		return cli_fail(a, code, "cannot stop '%s'", name);
+		return cli_fail(a, code, code == ERROR_WMI_INSTANCE_NOT_FOUND ? "\"%s\" is not running" : "cannot stop '%s'",
+				name);
 	}
 	if (p.p.EventsLost) {
 		fprintf(stderr, "xperf: warning: Session \"%s\" lost %u events.\n", name, p.p.EventsLost);

@@ -175,6 +175,18 @@ static int do_open(struct collector *c, const struct kernel_message *m, struct d
 	return err;
 }
 
+/* What would help, in the words of a command line. */
+static void grant(struct kernel_message *r)
+{
+	char here[200] = "openetw-kernel";
+	ssize_t n = readlink("/proc/self/exe", here, sizeof here - 1);
+	here[n > 0 ? n : 14] = 0;
+	size_t used = strlen(r->text);
+	snprintf(r->text + used, sizeof r->text - used,
+		 "%s: run etwd as root, or 'setcap cap_perfmon,cap_bpf,cap_sys_ptrace,cap_dac_read_search,cap_syslog+ep %s'",
+		 used ? "" : "no right to record the kernel", here);
+}
+
 static void answer(struct collector *c, const struct kernel_message *m)
 {
 	struct kernel_message r = {.type = m->type, .id = m->id, .slot = m->slot};
@@ -212,7 +224,15 @@ static void answer(struct collector *c, const struct kernel_message *m)
 	}
 	snprintf(r.text, sizeof r.text, "%s", d.text);
 	if (c->kernel) {
+		if (!r.text[0] && !kernel_mask_empty(&r.mask)) {
+			snprintf(r.text, sizeof r.text, "%.399s", kernel_missing(c->kernel));
+			for (char *s = r.text; *s; s++) {
+				*s = *s != '\n' ? *s : s[1] ? ';' : 0;
+			}
+		}
 		publish_stats(c);
+	} else if (r.result == -EACCES || r.result == -EPERM) {
+		grant(&r);
 	}
 	ssize_t n = send(c->fd, &r, sizeof r, MSG_NOSIGNAL);
 	(void)n; /* its end is heard at the next look */

@@ -5,6 +5,7 @@
  */
 #include "etl/etl_archive.h"
 #include "etl/inflate.h"
+#include "etl/lzx.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -436,11 +437,33 @@ static int cab_block(struct unpack *u, bool zip, unsigned reserve, uint64_t *at)
 	return r;
 }
 
+/* One data block of LZX is one frame. */
+static int cab_block_lzx(struct unpack *u, struct lzx *z, unsigned reserve, uint64_t *at)
+{
+	uint8_t h[8], packed[UINT16_MAX], plain[LZX_FRAME];
+	if (etl_source_read(u->s, *at, h, sizeof h) != (long)sizeof h) {
+		return -ENODATA;
+	}
+	unsigned n = le16_get(h + 4), out = le16_get(h + 6);
+	long got = etl_source_read(u->s, *at + sizeof h + reserve, packed, n);
+	if (got < (long)n) {
+		return got < 0 ? (int)got : -ENODATA;
+	}
+	*at += sizeof h + reserve + n;
+	int r = lzx_frame(z, packed, n, plain, out);
+	if (r == 0) {
+		r = inflate_put(&u->z, plain, out);
+		int flushed = inflate_flush(&u->z);
+		r = r ? r : flushed;
+	}
+	return r;
+}
+
 static int cab_unpack(struct unpack *u)
 {
 	enum { STORED, MSZIP, QUANTUM, LZX, METHOD = 15 };
 	struct cab c;
-	unsigned folder;
+	unsigned folder = 0;
 	int r = cab_header(u, &c);
 	r = r ? r : cab_find(u, &c, &folder);
 	if (r < 0) {
@@ -453,15 +476,21 @@ static int cab_unpack(struct unpack *u)
 		return -ENOTSUP;
 	}
 	unsigned method = le16_get(f + 6) & METHOD, blocks = le16_get(f + 4);
-	if (method != STORED && method != MSZIP) {
-		diag_at(u->d, at, "the cabinet is compressed with %s; only MSZIP can be read",
-			method == LZX ? "LZX" : method == QUANTUM ? "Quantum" : "an unknown method");
+	struct lzx *z = NULL;
+	if (method == LZX) {
+		r = lzx_create(f[7] & 31, &z); /* the window's bits stand above the method */
+	}
+	if ((method != STORED && method != MSZIP && method != LZX) || r == -EINVAL) {
+		diag_at(u->d, at, "the cabinet is compressed with %s; MSZIP and LZX can be read",
+			method == QUANTUM ? "Quantum" : "an unknown method");
 		return -ENOTSUP;
 	}
 	at = le32_get(f);
 	for (unsigned i = 0; i < blocks && r == 0 && u->want > 0; i++) {
-		r = cab_block(u, method == MSZIP, c.data_reserve, &at);
+		r = z ? cab_block_lzx(u, z, c.data_reserve, &at)
+		      : cab_block(u, method == MSZIP, c.data_reserve, &at);
 	}
+	lzx_destroy(z);
 	if (r == 0 && u->want > 0) {
 		r = -ENODATA;
 	}

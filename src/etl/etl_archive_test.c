@@ -13,8 +13,10 @@
 
 #include <cmocka.h>
 
+#define LZX_SUM 16714981676779997368ull
+
 static const char *const names[] = {"small.etl.gz", "fixed.gz", "stored.gz", "two.zip",
-				    "stored.zip",   "two.cab",	"stored.cab"};
+				    "stored.zip",   "two.cab",	"stored.cab",	"lzx.cab"};
 
 static uint8_t *load(const char *path, size_t *ret_n)
 {
@@ -102,6 +104,27 @@ static void an_archive_cut_anywhere_gives_what_stands_before_the_cut(void **stat
 	free(plain);
 }
 
+/* Three kinds of blocks, a block that goes over frames, and calls whose targets were made absolute: 48
+ * KiB, whose first 12 KiB are plain.etl. The sum is that of the file before it was packed; another
+ * program unpacks it to the same. */
+static void frames_of_lzx_go_on_where_the_last_one_ended(void **state)
+{
+	size_t n, plain_n;
+	struct diag d;
+	uint8_t *plain = load("corpus/archives/plain.etl", &plain_n);
+	uint8_t *p = load_archive("lzx-calls.cab", &n);
+	assert_int_equal(unpack(p, n, &out, &d), 0);
+	assert_int_equal(out.n, 4 * plain_n);
+	assert_memory_equal(out.bytes, plain, plain_n);
+	uint64_t h = 14695981039346656037ull;
+	for (size_t i = 0; i < out.n; i++) {
+		h = (h ^ out.bytes[i]) * 1099511628211ull;
+	}
+	assert_true(h == LZX_SUM);
+	free(p);
+	free(plain);
+}
+
 static void a_wrong_checksum_is_told(void **state)
 {
 	struct diag d;
@@ -118,10 +141,14 @@ static void what_cannot_be_read_is_named(void **state)
 	struct diag d;
 	size_t n;
 	uint8_t *p = load_archive("two.cab", &n);
-	p[36 + 6] = 3;
-	p[36 + 7] = 21;
+	p[36 + 6] = 2;
 	assert_int_equal(unpack(p, n, &out, &d), -ENOTSUP);
-	assert_non_null(strstr(d.text, "LZX"));
+	assert_non_null(strstr(d.text, "Quantum"));
+	p[36 + 6] = 3;
+	p[36 + 7] = 22; /* a window that there is not */
+	assert_int_equal(unpack(p, n, &out, &d), -ENOTSUP);
+	p[36 + 7] = 21; /* MSZIP's data is no LZX */
+	assert_int_equal(unpack(p, n, &out, &d), -EBADMSG);
 	free(p);
 	p = load_archive("two.zip", &n);
 	for (size_t i = 0; i + 4 < n; i++) { /* neither name ends in .etl any more */
@@ -187,6 +214,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_of_archive_gives_the_trace_in_it),
 		cmocka_unit_test(an_archive_cut_anywhere_gives_what_stands_before_the_cut),
+		cmocka_unit_test(frames_of_lzx_go_on_where_the_last_one_ended),
 		cmocka_unit_test(a_wrong_checksum_is_told),
 		cmocka_unit_test(what_cannot_be_read_is_named),
 		cmocka_unit_test(a_reader_opens_archives_as_if_they_were_the_trace),

@@ -470,6 +470,10 @@ static void set_interval(struct etwd *d, struct conn *c, const struct proto_mess
 		etwd_reply_status(d, c, m, 5, "the interval is that of all sessions");
 		return;
 	}
+	if (us == 0) {
+		etwd_reply_status(d, c, m, 87, "an interval of nothing");
+		return;
+	}
 	if (le32_get(p) != 0) {
 		etwd_reply_status(d, c, m, 50, "samples are taken by the timer (source 0) only");
 		return;

@@ -231,6 +231,10 @@ void etwd_session_refuse(struct etwd *d, struct session *s, uint32_t code, const
 	etwd_log(d, "Session \"%s\" was refused: %s", s->label, text);
 	etwd_session_answer(d, s, &s->start_reply, code, text);
 	if (s->sink) {
+		/* Nothing is in its file that was not there before. */
+		if (s->path && !(s->mode & (MODE_APPEND | MODE_NEWFILE))) {
+			unlink(s->path);
+		}
 		etwd_session_stop(d, s);
 	} else {
 		etwd_session_forget(d, s);

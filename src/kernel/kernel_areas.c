@@ -15,6 +15,7 @@ OBJECT(irq);
 OBJECT(call);
 OBJECT(block);
 OBJECT(fault);
+OBJECT(sched);
 OBJECT(process);
 OBJECT(heap);
 #define EMBEDDED(name) .object = kbpf_object_##name, .object_bytes = &kbpf_object_##name##_bytes
@@ -22,7 +23,8 @@ OBJECT(heap);
 #define EMBEDDED(name) .object = NULL
 #endif
 
-enum { AREA_SYSCALL, AREA_NET, AREA_IRQ, AREA_FILE, AREA_DISK, AREA_FAULT, AREA_PROCESS, AREA_HEAP };
+enum { AREA_SYSCALL, AREA_NET, AREA_IRQ, AREA_FILE, AREA_DISK, AREA_FAULT, AREA_SCHED, AREA_PROCESS,
+       AREA_HEAP };
 
 const struct kernel_area kernel_areas[] = {
 	[AREA_SYSCALL] = {"syscall", EMBEDDED(syscall), .create = kernel_syscall_create,
@@ -34,6 +36,7 @@ const struct kernel_area kernel_areas[] = {
 		       .destroy = kernel_file_destroy, .shape = kernel_file_shape},
 	[AREA_DISK] = {"block", EMBEDDED(block), .loaded = kernel_calls_loaded, .create = kernel_disk_create,
 		       .destroy = kernel_disk_destroy, .shape = kernel_disk_shape},
+	[AREA_SCHED] = {"sched", EMBEDDED(sched), .shape = kernel_sched_shape},
 	[AREA_FAULT] = {"fault", EMBEDDED(fault), .create = kernel_fault_create,
 			.shape = kernel_fault_shape},
 	[AREA_HEAP] = {"heap", EMBEDDED(heap), .shape = kernel_heap_shape},
@@ -45,8 +48,7 @@ const unsigned kernel_area_count = BASE_ARRAY_LEN(kernel_areas);
 #define CALLS                                                                                      \
 	{                                                                                          \
 		HOOK(KBPF_FILE_CREATE), HOOK(KBPF_FILE_CLOSE), HOOK(KBPF_FILE_READ),               \
-			HOOK(KBPF_FILE_WRITE),                                                     \
-			HOOK(KBPF_FILE_FLUSH), HOOK(KBPF_FILE_SET_INFO),                           \
+			HOOK(KBPF_FILE_WRITE), HOOK(KBPF_FILE_FLUSH), HOOK(KBPF_FILE_SET_INFO),                           \
 			HOOK(KBPF_FILE_QUERY_INFO), HOOK(KBPF_FILE_DELETE),                        \
 			HOOK(KBPF_FILE_RENAME), HOOK(KBPF_FILE_LINK), HOOK(KBPF_FILE_DIR_ENUM),    \
 			HOOK(KBPF_FILE_CONTROL), HOOK(KBPF_FILE_END), HOOK(KBPF_VIRTUAL_ALLOC),    \
@@ -118,6 +120,8 @@ const struct kernel_program kernel_programs[] = {
 	 {HOOK(KBPF_DISK_INIT), HOOK(KBPF_DISK_DONE)}},
 	{"kbpf_block_issue", AREA_DISK, "requests to disks", {HOOK(KBPF_DISK_INIT), HOOK(KBPF_DISK_DONE)}},
 	{"kbpf_block_done", AREA_DISK, "what disks have done", {HOOK(KBPF_DISK_DONE), HOOK(KBPF_DISK_INIT)}},
+	{"kbpf_sched_switch", AREA_SCHED, "context switches", {HOOK(KBPF_SWITCH)}},
+	{"kbpf_sched_waking", AREA_SCHED, "who wakes whom", {HOOK(KBPF_WAKING)}},
 	{"kbpf_fault_user", AREA_FAULT, "page faults", {HOOK(KBPF_FAULT_SOFT), HOOK(KBPF_FAULT_HARD)}},
 	{"kbpf_fault_kernel", AREA_FAULT, "page faults in the kernel",
 	 {HOOK(KBPF_FAULT_SOFT), HOOK(KBPF_FAULT_HARD)}, .disturbs_itself = true},
@@ -153,6 +157,8 @@ static const char *const hook_names[KBPF_HOOKS_MAX] = {
 	[KBPF_UNLOAD] = "Image/UnLoad",
 	[KBPF_IDLE] = "Power/IdleState",
 	[KBPF_FREQUENCY] = "Power/PerfStateChange",
+	[KBPF_SWITCH] = "Thread/CSwitch",
+	[KBPF_WAKING] = "Thread/ReadyThread",
 	[KBPF_FILE_NAME] = "names of files",
 	[KBPF_FILE_CREATE] = "FileIo/Create",
 	[KBPF_FILE_CLOSE] = "FileIo/Close",

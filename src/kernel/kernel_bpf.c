@@ -25,9 +25,9 @@
 #define PROGRAMS_MAX 96u
 #define LOG_BYTES    65536u
 
-enum { MAP_CONFIG, MAP_PIDS, MAP_DROPS, MAP_SCRATCH, MAP_RINGS, MAPS };
+enum { MAP_CONFIG, MAP_PIDS, MAP_DROPS, MAP_SCRATCH, MAP_USER_SCRATCH, MAP_USER_STACKS, MAP_RINGS, MAPS };
 static const char *const map_names[MAPS] = {"kbpf_config", "kbpf_pids", "kbpf_drops", "kbpf_scratch",
-					    "kbpf_rings"};
+					    "kbpf_user_scratch", "kbpf_user_stacks", "kbpf_rings"};
 
 struct program {
 	struct bpf_program *prog; /* NULL: not loaded */
@@ -41,6 +41,7 @@ struct program {
 };
 
 struct kernel_bpf {
+	struct kernel_bpf_options o;
 	int map[MAPS];
 	int ring_fd[CPUS_MAX];
 	struct kernel_ring *ring[CPUS_MAX];
@@ -67,6 +68,20 @@ static int silent(enum libbpf_print_level level, const char *format, va_list arg
 
 /* ---- opening ---------------------------------------------------------------------------------- */
 
+/* What the collector has forgotten must be sent again. */
+static void on_stack(void *ctx, const struct kbpf_record *r)
+{
+	struct kernel_bpf *b = ctx;
+	uint64_t key, next;
+	if (!b->o.on_stack || !b->o.on_stack(b->o.ctx, r)) {
+		return;
+	}
+	for (bool more = bpf_map_get_next_key(b->map[MAP_USER_STACKS], NULL, &key) == 0; more; key = next) {
+		more = bpf_map_get_next_key(b->map[MAP_USER_STACKS], &key, &next) == 0;
+		bpf_map_delete_elem(b->map[MAP_USER_STACKS], &key);
+	}
+}
+
 static int make_maps(struct kernel_bpf *b, uint32_t ring_bytes)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, o);
@@ -77,6 +92,10 @@ static int make_maps(struct kernel_bpf *b, uint32_t ring_bytes)
 		bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "kbpf_drops", 4, 8, KBPF_HOOKS_MAX, NULL);
 	b->map[MAP_SCRATCH] = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "kbpf_scratch", 4,
 					     sizeof(struct kbpf_scratch), KBPF_SLOTS_MAX, NULL);
+	b->map[MAP_USER_SCRATCH] = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "kbpf_user_scr", 4,
+						  sizeof(struct kbpf_user_scratch), KBPF_SLOTS_MAX, NULL);
+	b->map[MAP_USER_STACKS] =
+		bpf_map_create(BPF_MAP_TYPE_LRU_HASH, "kbpf_user_stks", 8, 1, KBPF_USER_STACKS_MAX, NULL);
 	for (int i = 0; i < MAP_RINGS; i++) {
 		if (b->map[i] < 0) {
 			return b->map[i];
@@ -85,7 +104,8 @@ static int make_maps(struct kernel_bpf *b, uint32_t ring_bytes)
 	for (uint32_t i = 0; i < b->cpus; i++) {
 		b->ring_fd[i] = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "kbpf_ring", 0, 0, ring_bytes, NULL);
 		int err = b->ring_fd[i] < 0 ? b->ring_fd[i]
-					    : kernel_ring_open(b->ring_fd[i], ring_bytes, &b->ring[i]);
+					    : kernel_ring_open(b->ring_fd[i], ring_bytes, on_stack, b,
+							       &b->ring[i]);
 		if (err < 0) {
 			return err;
 		}
@@ -140,7 +160,9 @@ int kernel_bpf_open(const struct kernel_bpf_options *o, struct kernel_bpf **ret,
 	memset(b->ring_fd, -1, sizeof b->ring_fd);
 	b->cpus = (uint32_t)BASE_MIN(BASE_MAX(cpus, 1L), (long)CPUS_MAX);
 	b->possible = possible > 0 ? (uint32_t)possible : b->cpus;
+	b->o = *o;
 	b->config.own_pid = o->own_pid;
+	b->config.unwind = o->unwind;
 	b->drops = calloc((size_t)KBPF_HOOKS_MAX * b->possible, sizeof *b->drops);
 	b->log = malloc(LOG_BYTES);
 	int err = b->drops && b->log ? make_maps(b, o->ring_bytes ? o->ring_bytes : RING_BYTES) : -ENOMEM;

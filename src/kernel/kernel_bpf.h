@@ -26,6 +26,11 @@ struct kernel_names;
 struct kernel_bpf_options {
 	uint32_t ring_bytes; /* of each processor, a power of two; 0: 2 MiB */
 	uint32_t own_pid;    /* never recorded */
+	bool unwind;	     /* user stacks are copied, see kernel_stacks; else frame pointers count */
+	/* What user stacks come as, before the records that name them. True: all that was sent so far was
+	 * forgotten. */
+	bool (*on_stack)(void *ctx, const struct kbpf_record *r);
+	void *ctx;
 };
 /* Nothing is loaded yet. -ENOSYS: built without BPF, or the kernel has none; others with a diag. */
 int kernel_bpf_open(const struct kernel_bpf_options *o, struct kernel_bpf **ret, struct diag *d);
@@ -68,10 +73,25 @@ int kernel_bpf_map_fd(const struct kernel_bpf *b, const char *name);
 /* ---- rings ------------------------------------------------------------------------------------ */
 
 struct kernel_ring;
-int kernel_ring_open(int map_fd, uint32_t bytes, struct kernel_ring **ret);
+int kernel_ring_open(int map_fd, uint32_t bytes, void (*on_stack)(void *ctx, const struct kbpf_record *r),
+		     void *ctx, struct kernel_ring **ret);
 void kernel_ring_close(struct kernel_ring *r);
 const struct kbpf_record *kernel_ring_peek(struct kernel_ring *r, uint64_t until);
 void kernel_ring_pop(struct kernel_ring *r);
+
+/* ---- user stacks ------------------------------------------------------------------------------ */
+
+struct kernel_stacks;
+struct kernel_stacks *kernel_stacks_create(void);
+void kernel_stacks_destroy(struct kernel_stacks *s);
+/* True: it was full, and has forgotten the others. */
+bool kernel_stacks_add(struct kernel_stacks *s, const struct kbpf_record *record);
+/* The addresses, innermost first; their number, 0: not known. */
+uint32_t kernel_stacks_find(struct kernel_stacks *s, struct kernel *k, uint64_t id, uint64_t *frames,
+			    uint32_t max);
+/* The whole stack of a record, kernel before user; valid until the next call. */
+const uint64_t *kernel_sources_frames(struct kernel_sources *s, const struct kbpf_record *raw,
+				      uint32_t *ret_count);
 
 /* ---- areas ------------------------------------------------------------------------------------ */
 
@@ -127,6 +147,7 @@ bool kernel_heap_shape(struct kernel *k, void *state, const struct kbpf_record *
 /* Whose malloc() it is. */
 bool kernel_heap_file(uint32_t pid, char *out, size_t cap);
 bool kernel_process_shape(struct kernel *k, void *state, const struct kbpf_record *r);
+bool kernel_sched_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 bool kernel_net_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 /* Files and descriptors; views and allocations of memory come from the same programs. */
 bool kernel_file_shape(struct kernel *k, void *state, const struct kbpf_record *r);

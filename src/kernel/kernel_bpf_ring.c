@@ -26,12 +26,15 @@ struct kernel_ring {
 	uint64_t *consumer, *producer; /* each a page; the data follows the producer's */
 	const uint8_t *data;
 	uint64_t bytes, page_bytes;
+	void (*on_stack)(void *ctx, const struct kbpf_record *r);
+	void *ctx;
 	uint64_t read; /* up to here it is in the batch */
 	uint32_t n, at;
 	struct entry batch[BATCH];
 };
 
-int kernel_ring_open(int map_fd, uint32_t bytes, struct kernel_ring **ret)
+int kernel_ring_open(int map_fd, uint32_t bytes, void (*on_stack)(void *ctx, const struct kbpf_record *r),
+		     void *ctx, struct kernel_ring **ret)
 {
 	struct kernel_ring *r = calloc(1, sizeof *r);
 	if (!r) {
@@ -39,6 +42,8 @@ int kernel_ring_open(int map_fd, uint32_t bytes, struct kernel_ring **ret)
 	}
 	r->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
 	r->bytes = bytes;
+	r->on_stack = on_stack;
+	r->ctx = ctx;
 	void *c = mmap(NULL, r->page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd, 0);
 	void *p = mmap(NULL, r->page_bytes + 2 * r->bytes, PROT_READ, MAP_SHARED, map_fd,
 		       (off_t)r->page_bytes);
@@ -86,10 +91,17 @@ static void fill(struct kernel_ring *r, uint64_t until)
 		}
 		const struct kbpf_record *record = (const void *)(p + HEADER_BYTES);
 		if (!(word & DISCARDED) && length >= sizeof *record &&
-		    sizeof *record + record->bytes + 8u * record->frames <= length &&
+		    sizeof *record + record->bytes + 8u * record->frames +
+				    (record->flags & KBPF_USER_STACK_ID ? 8u : 0u) <=
+			    length &&
 		    record->frames <= 2 * KBPF_STACK_FRAMES && record->kernel_frames <= record->frames) {
 			if (record->time > until) {
 				return;
+			}
+			if (record->hook == KBPF_USER_STACK) {
+				r->on_stack(r->ctx, record);
+				r->read += BASE_ALIGN8(HEADER_BYTES + length);
+				continue;
 			}
 			uint32_t i = r->n++;
 			for (; i > 0 && r->batch[i - 1].time > record->time; i--) {

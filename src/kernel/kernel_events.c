@@ -20,7 +20,6 @@ enum { /* KTHREAD_STATE and KWAIT_REASON */
 	STATE_WAITING = 5,
 	WAIT_EXECUTIVE = 0,
 	WAIT_SUSPENDED = 5,
-	WAIT_USER_REQUEST = 6,
 	WAIT_TERMINATED = 22,
 	WAIT_QUANTUM_END = 30,
 	WAIT_PREEMPTED = 32,
@@ -120,7 +119,7 @@ static uint8_t priority_of(uint64_t prio)
 	return (uint8_t)(15 - nice * 13 / 39);
 }
 
-static void why(uint64_t state, uint8_t *ret_reason, uint8_t *ret_state)
+static void why(uint64_t state, uint8_t wait, uint8_t *ret_reason, uint8_t *ret_state)
 {
 	if (state & TASK_DEAD) {
 		*ret_state = STATE_TERMINATED;
@@ -130,7 +129,7 @@ static void why(uint64_t state, uint8_t *ret_reason, uint8_t *ret_state)
 		*ret_reason = WAIT_SUSPENDED;
 	} else if (state & TASK_INTERRUPTIBLE) {
 		*ret_state = STATE_WAITING;
-		*ret_reason = WAIT_USER_REQUEST;
+		*ret_reason = wait;
 	} else if (state & TASK_UNINTERRUPTIBLE) {
 		*ret_state = STATE_WAITING;
 		*ret_reason = WAIT_EXECUTIVE;
@@ -142,86 +141,127 @@ static void why(uint64_t state, uint8_t *ret_reason, uint8_t *ret_state)
 
 /* Windows has the stack of the thread that comes back; the kernel shows the one that leaves. A
  * blocked thread's stack does not move, so it is kept until then. */
-static void keep_stack(struct kernel_thread *t, const struct kernel_perf_record *p)
+static void keep_stack(struct kernel_thread *t, uint64_t time, const uint64_t *frames, uint32_t count)
 {
-	t->out_time = p->time;
+	t->out_time = time;
 	t->frames = 0;
-	if (p->frames > 0) {
-		uint64_t *f = realloc(t->frame, p->frames * sizeof *f);
-		if (f) {
-			memcpy(f, p->frame, p->frames * sizeof *f);
-			t->frame = f;
-			t->frames = p->frames;
+	if (count > t->room) {
+		uint64_t *f = realloc(t->frame, count * sizeof *f);
+		if (!f) {
+			return;
 		}
+		t->frame = f;
+		t->room = count;
+	}
+	if (count > 0) {
+		memcpy(t->frame, frames, count * sizeof *frames);
+		t->frames = count;
+	}
+}
+
+void kernel_on_switch(struct kernel *k, const struct kernel_switch *s, const uint64_t *frames,
+		      uint32_t count)
+{
+	struct kernel_thread *out = kernel_thread_of(k, s->prev, s->prev_pid);
+	if (out) {
+		keep_stack(out, s->time, frames, count);
+	}
+	if (s->sessions == 0) {
+		return;
+	}
+	/* Only now: adding may have moved the table. */
+	const struct kernel_thread *in = kernel_table_find(k->threads, s->next);
+	uint8_t reason, state;
+	why(s->state, s->wait, &reason, &state);
+	struct kernel_record r;
+	r.hook = KERNEL_HOOK_CSWITCH;
+	r.version = 2;
+	r.perfinfo = true;
+	r.class = NULL;
+	r.cpu = s->cpu;
+	r.time = s->time;
+	r.pid = r.tid = 0;
+	r.sessions = s->sessions;
+	r.live = false;
+	r.n = 24;
+	uint8_t *p = r.payload;
+	le32_put(p, s->next);
+	le32_put(p + 4, s->prev);
+	p[8] = priority_of(s->next_prio);
+	p[9] = priority_of(s->prev_prio);
+	p[10] = p[11] = 0;
+	p[12] = reason;
+	p[13] = 0;
+	p[14] = state;
+	p[15] = (uint8_t)s->cpu;
+	/* In clock ticks of 15.625 ms. */
+	le32_put(p + 16, in && in->out_time ? (uint32_t)((s->time - in->out_time) / 15625000) : 0);
+	le32_put(p + 20, 0);
+	kernel_out(k, &r);
+	k->stats.switches++;
+	if (in && in->frames > 0 && s->next != 0) {
+		kernel_out_stack(k, s->sessions & k->stack[KERNEL_HOOK_CSWITCH], s->cpu, s->time, s->time,
+				 in->pid, s->next, in->frame, in->frames);
 	}
 }
 
 static void on_switch(struct kernel *k, struct kernel_perf_record *p)
 {
-	uint32_t prev = (uint32_t)kernel_perf_field(k->perf, p, SWITCH_PREV_PID);
-	uint32_t next = (uint32_t)kernel_perf_field(k->perf, p, SWITCH_NEXT_PID);
-	struct kernel_thread *out = kernel_thread_of(k, prev, p->pid);
-	uint64_t of_prev = kernel_wants_of(k, KERNEL_HOOK_CSWITCH, prev);
-	uint64_t sessions = of_prev | kernel_wants_of(k, KERNEL_HOOK_CSWITCH, next);
-	if (out && of_prev & k->stack[KERNEL_HOOK_CSWITCH]) {
+	struct kernel_switch s = {
+		.cpu = p->cpu,
+		.time = p->time,
+		.prev = (uint32_t)kernel_perf_field(k->perf, p, SWITCH_PREV_PID),
+		.prev_pid = p->pid,
+		.next = (uint32_t)kernel_perf_field(k->perf, p, SWITCH_NEXT_PID),
+		.prev_prio = (uint8_t)kernel_perf_field(k->perf, p, SWITCH_PREV_PRIO),
+		.next_prio = (uint8_t)kernel_perf_field(k->perf, p, SWITCH_NEXT_PRIO),
+		.state = kernel_perf_field(k->perf, p, SWITCH_PREV_STATE),
+		.wait = KERNEL_WAIT_USER_REQUEST,
+	};
+	(void)kernel_thread_of(k, s.prev, p->pid);
+	uint64_t of_prev = kernel_wants_of(k, KERNEL_HOOK_CSWITCH, s.prev);
+	s.sessions = of_prev | kernel_wants_of(k, KERNEL_HOOK_CSWITCH, s.next);
+	if (of_prev & k->stack[KERNEL_HOOK_CSWITCH]) {
 		kernel_walk_finish(k->walk, p);
 	}
-	if (out) {
-		keep_stack(out, p);
-	}
-	if (sessions == 0) {
+	kernel_on_switch(k, &s, p->frame, p->frames);
+}
+
+void kernel_on_waking(struct kernel *k, const struct kernel_waking *w, const uint64_t *frames,
+		      uint32_t count)
+{
+	struct kernel_record r = {.hook = KERNEL_HOOK_READY_THREAD,
+				  .version = 2,
+				  .cpu = w->cpu,
+				  .time = w->time,
+				  .pid = w->pid,
+				  .tid = w->tid,
+				  .sessions = w->sessions};
+	if (w->sessions == 0) {
 		return;
 	}
-	/* Only now: adding may have moved the table. */
-	const struct kernel_thread *in = kernel_table_find(k->threads, next);
-	uint8_t reason, state;
-	why(kernel_perf_field(k->perf, p, SWITCH_PREV_STATE), &reason, &state);
-	struct kernel_record r = {.hook = KERNEL_HOOK_CSWITCH,
-				  .version = 2,
-				  .perfinfo = true,
-				  .cpu = p->cpu,
-				  .time = p->time,
-				  .sessions = sessions};
-	kernel_put(&r, next, 4);
-	kernel_put(&r, prev, 4);
-	kernel_put(&r, priority_of(kernel_perf_field(k->perf, p, SWITCH_NEXT_PRIO)), 1);
-	kernel_put(&r, priority_of(kernel_perf_field(k->perf, p, SWITCH_PREV_PRIO)), 1);
-	kernel_put(&r, 0, 2);
-	kernel_put(&r, reason, 1);
-	kernel_put(&r, 0, 1);
-	kernel_put(&r, state, 1);
-	kernel_put(&r, p->cpu & 0xFF, 1);
-	/* In clock ticks of 15.625 ms. */
-	kernel_put(&r, in && in->out_time ? (p->time - in->out_time) / 15625000 : 0, 4);
-	kernel_put(&r, 0, 4);
+	r.n = 8;
+	le32_put(r.payload, w->woken);
+	le32_put(r.payload + 4, 1); /* AdjustReason: unwait */
 	kernel_out(k, &r);
-	k->stats.switches++;
-	if (in && in->frames > 0 && next != 0) {
-		kernel_out_stack(k, sessions & k->stack[KERNEL_HOOK_CSWITCH], p->cpu, p->time, p->time,
-				 in->pid, next, in->frame, in->frames);
-	}
+	kernel_out_stack(k, w->sessions & k->stack[KERNEL_HOOK_READY_THREAD], w->cpu, w->time, w->time, w->pid,
+			 w->tid, frames, count);
 }
 
 static void on_waking(struct kernel *k, struct kernel_perf_record *p)
 {
-	uint32_t tid = (uint32_t)kernel_perf_field(k->perf, p, WAKING_PID);
-	uint64_t sessions = kernel_wants_of(k, KERNEL_HOOK_READY_THREAD, tid);
-	if (sessions == 0) {
-		return;
+	struct kernel_waking w = {
+		.cpu = p->cpu,
+		.time = p->time,
+		.pid = p->pid,
+		.tid = p->tid,
+		.woken = (uint32_t)kernel_perf_field(k->perf, p, WAKING_PID),
+	};
+	w.sessions = kernel_wants_of(k, KERNEL_HOOK_READY_THREAD, w.woken);
+	if (w.sessions != 0) {
+		kernel_walk_finish(k->walk, p);
+		kernel_on_waking(k, &w, p->frame, p->frames);
 	}
-	kernel_walk_finish(k->walk, p);
-	struct kernel_record r = {.hook = KERNEL_HOOK_READY_THREAD,
-				  .version = 2,
-				  .cpu = p->cpu,
-				  .time = p->time,
-				  .pid = p->pid,
-				  .tid = p->tid,
-				  .sessions = sessions};
-	kernel_put(&r, tid, 4);
-	kernel_put(&r, 1, 4); /* AdjustReason: unwait */
-	kernel_out(k, &r);
-	kernel_out_stack(k, sessions & k->stack[KERNEL_HOOK_READY_THREAD], p->cpu, p->time, p->time, p->pid,
-			 p->tid, p->frame, p->frames);
 }
 
 /* ---- processes -------------------------------------------------------------------------------- */

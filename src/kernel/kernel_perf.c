@@ -63,7 +63,8 @@ static int tracepoint_id(const char *event, struct diag *d)
 	int id = -ENOENT;
 	if (!f || fscanf(f, "%d", &id) != 1) {
 		diag_at(d, UINT64_MAX,
-			"context switches need %s/events/%s: mount tracefs there, and let this user read it",
+			"context switches need %s/events/%s: mount tracefs there, and let this user read it, or give "
+			"the program CAP_DAC_READ_SEARCH",
 			tracing_dirs[0], event);
 		id = -ENOENT;
 	}

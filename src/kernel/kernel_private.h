@@ -77,7 +77,6 @@ struct kernel {
 	struct kernel_perf *perf;
 	struct kernel_perf_record *ahead; /* the next record, when `has` */
 	bool has;
-	uint64_t *next; /* by processor, while draining: the time of BPF's next record */
 	struct kernel_walk *walk;
 	struct kernel_sources *sources; /* BPF */
 	struct kernel_table *threads;
@@ -150,6 +149,25 @@ struct kernel_thread *kernel_thread_of(struct kernel *k, uint32_t tid, uint32_t 
 /* ---- what perf says, as events ---------------------------------------------------------------- */
 
 struct kernel_perf_record;
+/* A thread leaves a processor to another: by perf or by BPF. */
+struct kernel_switch {
+	uint16_t cpu;
+	uint64_t time, sessions;
+	uint32_t prev, prev_pid, next;
+	uint8_t prev_prio, next_prio;
+	uint8_t wait;	/* KWAIT_REASON of an ordinary wait */
+	uint64_t state; /* prev_state of sched_switch: bits */
+};
+#define KERNEL_WAIT_USER_REQUEST 6u
+void kernel_on_switch(struct kernel *k, const struct kernel_switch *s, const uint64_t *frames,
+		      uint32_t count);
+struct kernel_waking {
+	uint16_t cpu;
+	uint64_t time, sessions;
+	uint32_t pid, tid, woken;
+};
+void kernel_on_waking(struct kernel *k, const struct kernel_waking *w, const uint64_t *frames,
+		      uint32_t count);
 void kernel_on_record(struct kernel *k, struct kernel_perf_record *p);
 void kernel_emit_masks(struct kernel *k, uint64_t sessions, uint16_t hook, const struct kernel_mask *m);
 void kernel_emit_interval(struct kernel *k, uint64_t sessions, uint16_t hook, uint32_t old_us);
@@ -237,15 +255,17 @@ int kernel_sources_open(struct kernel *k, struct kernel_sources **ret);
 void kernel_sources_can(const struct kernel_sources *s, struct kernel_mask *inout_can);
 /* Sessions, their hooks, stacks or processes have changed. */
 void kernel_sources_update(struct kernel_sources *s);
+/* Is this hook of Windows' brought by a program, where perf could bring it as well? */
+bool kernel_sources_serve(const struct kernel_sources *s, uint16_t windows);
 /* What areas know of what was there before, for those sessions. */
 void kernel_sources_rundown(struct kernel_sources *s, uint64_t sessions, bool end);
-/* The oldest record of a processor not newer than `until`, valid until it is taken. */
-const struct kbpf_record *kernel_sources_peek(struct kernel_sources *s, uint32_t cpu, uint64_t until,
-					      uint64_t *ret_time);
-void kernel_sources_take(struct kernel_sources *s, uint32_t cpu, const struct kbpf_record *r);
-uint32_t kernel_sources_cpus(struct kernel_sources *s);
-/* Counts what rings did not take, now and then. */
-void kernel_sources_losses(struct kernel_sources *s);
+/* What programs wrote until then, of all processors in the order of time: what a file is called may
+ * have been said on another one. First begin, then drain what is older than `before`; true: something
+ * was. */
+void kernel_sources_begin(struct kernel_sources *s, uint64_t until);
+bool kernel_sources_drain(struct kernel_sources *s, uint64_t before, uint64_t until);
+/* Counts what rings did not take, now and then or for certain. */
+void kernel_sources_losses(struct kernel_sources *s, bool now_at_last);
 size_t kernel_sources_loss_list(const struct kernel_sources *s, struct kernel_loss *ret, size_t cap);
 /* Is there a program that serves a hook of ours (kernel_bpf.h)? */
 bool kernel_sources_serves(const struct kernel_sources *s, unsigned hook);
@@ -259,6 +279,7 @@ struct kernel_thread {
 	uint32_t tid, pid; /* pid as reported: KERNEL_PID_SYSTEM for the kernel's threads */
 	uint64_t out_time; /* when it was last switched out, 0 unknown */
 	uint32_t frames;   /* its stack at that moment */
+	uint32_t room;	   /* frames that fit */
 	uint64_t *frame;
 	uint64_t watchers; /* sessions for some processes, of which this one's */
 };

@@ -17,7 +17,8 @@
 
 #define NS_PER_S    1000000000ull
 #define INTERVAL_US 1000u
-#define CPUS_MAX    1024u
+#define RING_PAGES  1024u
+#define RING_PAGES_LEAST 32u
 #define BREATH_NS   2000000u
 #define HURRY_NICE  (-15)
 #define HOLD_BACK_NS 300000u /* newer records wait: their neighbours may not be in the rings yet */
@@ -129,13 +130,23 @@ static int update_sources(struct kernel *k, struct diag *d)
 	static const uint16_t hook[KERNEL_EV_COUNT] = {[KERNEL_EV_CPU] = KERNEL_HOOK_SAMPLE,
 						       [KERNEL_EV_SWITCH] = KERNEL_HOOK_CSWITCH,
 						       [KERNEL_EV_WAKING] = KERNEL_HOOK_READY_THREAD};
+	kernel_sources_update(k->sources);
 	for (int i = KERNEL_EV_CPU; i < KERNEL_EV_COUNT; i++) {
-		plan.on[i] = kernel_wants(k, hook[i]) != 0;
+		plan.on[i] = kernel_wants(k, hook[i]) != 0 && !kernel_sources_serve(k->sources, hook[i]);
 		plan.stack[i] = kernel_wants_stack(k, hook[i]) != 0;
 	}
-	int err = kernel_perf_update(k->perf, &plan, d);
-	if (err == 0) {
-		kernel_sources_update(k->sources);
+	struct diag why;
+	diag_clear(&why);
+	int err = kernel_perf_update(k->perf, &plan, &why);
+	if (err == -ENOENT && (plan.on[KERNEL_EV_SWITCH] || plan.on[KERNEL_EV_WAKING])) {
+		/* No tracepoints for us: the rest of the session is worth having. */
+		kernel_cannot(k, KERNEL_BIT_CSWITCH | KERNEL_BIT_COMPACT_CSWITCH | KERNEL_BIT_DISPATCHER, "%s",
+			      why.text);
+		plan.on[KERNEL_EV_SWITCH] = plan.on[KERNEL_EV_WAKING] = false;
+		err = kernel_perf_update(k->perf, &plan, &why);
+	}
+	if (err < 0 && d) {
+		*d = why;
 	}
 	for (size_t i = 0; err == 0 && i < BASE_ARRAY_LEN(sources) && sources[i]; i++) {
 		if (k->source_open[i]) {
@@ -145,66 +156,26 @@ static int update_sources(struct kernel *k, struct diag *d)
 	return err;
 }
 
-/* The time of what BPF saw next on a processor; UINT64_MAX: nothing, or newer than `until`. */
-static uint64_t next_of(struct kernel *k, uint32_t cpu, uint64_t until)
-{
-	uint64_t time = UINT64_MAX;
-	return kernel_sources_peek(k->sources, cpu, until, &time) ? time : UINT64_MAX;
-}
-
-/* Everything of BPF's on one processor up to `limit`; returns the time of what comes then. */
-static uint64_t drain_cpu(struct kernel *k, uint32_t cpu, uint64_t until, uint64_t limit)
-{
-	uint64_t time = UINT64_MAX;
-	const struct kbpf_record *raw;
-	while ((raw = kernel_sources_peek(k->sources, cpu, until, &time)) != NULL && time <= limit) {
-		kernel_sources_take(k->sources, cpu, raw);
-	}
-	return raw ? time : UINT64_MAX;
-}
-
-/* The processor with the oldest record, and the time of the next older one of another. */
-static uint32_t oldest(const uint64_t *next, uint32_t n, uint64_t *ret_other)
-{
-	uint32_t first = 0;
-	*ret_other = UINT64_MAX;
-	for (uint32_t i = 1; i < n; i++) {
-		if (next[i] < next[first]) {
-			*ret_other = next[first];
-			first = i;
-		} else if (next[i] < *ret_other) {
-			*ret_other = next[i];
-		}
-	}
-	return first;
-}
-
 /* All rings in the order of time: what a process has mapped must be known before its stacks come, what
- * a file is called before it is used, and either may have happened on another processor. What is newer than `until` stays for the next time:
+ * a file is called before it is used, and either may have happened on another processor. What is newer
+ * than `until` stays for the next time:
  * something older may still be on its way into another ring. */
 static bool drain(struct kernel *k, uint64_t until)
 {
-	uint32_t n = BASE_MIN(kernel_sources_cpus(k->sources), CPUS_MAX);
 	bool any = false;
 	kernel_perf_begin(k->perf);
-	for (uint32_t i = 0; i < n; i++) {
-		k->next[i] = next_of(k, i, until);
-	}
+	kernel_sources_begin(k->sources, until);
 	for (;; any = true) {
-		uint64_t other, perf;
-		uint32_t first = oldest(k->next, n, &other);
 		k->has = k->has || kernel_perf_next(k->perf, k->ahead);
-		perf = k->has && k->ahead->time <= until ? k->ahead->time : UINT64_MAX;
-		if (n > 0 && k->next[first] < perf) {
-			k->next[first] = drain_cpu(k, first, until, BASE_MIN(other, perf - 1));
-		} else if (perf != UINT64_MAX) {
-			kernel_on_record(k, k->ahead);
-			k->has = false;
-		} else {
+		if (!k->has || k->ahead->time > until) {
 			break;
 		}
+		any = kernel_sources_drain(k->sources, k->ahead->time, until) || any;
+		kernel_on_record(k, k->ahead);
+		k->has = false;
 	}
-	kernel_sources_losses(k->sources);
+	any = kernel_sources_drain(k->sources, UINT64_MAX, until) || any;
+	kernel_sources_losses(k->sources, until == UINT64_MAX);
 	for (size_t i = 0; i < BASE_ARRAY_LEN(sources) && sources[i]; i++) {
 		any = (k->source_open[i] && sources[i]->drain(k, k->source_state[i])) || any;
 	}
@@ -252,6 +223,12 @@ static void missing_of(const struct kernel *k, const struct kernel_mask *m, stru
 	}
 }
 
+/* Nothing of what was asked for can be had. */
+static bool in_vain(const struct kernel_mask *want, const struct kernel_mask *missing)
+{
+	return !kernel_mask_empty(want) && kernel_mask_equal(want, missing);
+}
+
 static void rundown_start(struct kernel *k, uint64_t bit)
 {
 	(void)kernel_rundown(k, bit, false);
@@ -273,9 +250,15 @@ int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 	set_wants(k, slot);
 	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, NULL);
 	int err = update_sources(k, d);
+	if (err == 0) {
+		missing_of(k, &s->mask, ret_missing, d);
+		err = in_vain(&s->mask, ret_missing) ? -ENOENT : 0;
+	}
 	if (err < 0) {
+		diag_at(d, UINT64_MAX, "nothing of what was asked for can be recorded here");
 		k->slot[slot].used = false;
 		set_wants(k, slot);
+		(void)update_sources(k, NULL);
 		return err;
 	}
 	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS_END, NULL);
@@ -433,13 +416,22 @@ int kernel_open(const struct kernel_engine_options *o, const struct kernel_outpu
 		goto fail;
 	}
 	struct kernel_perf_stacks stacks = {o->frame_pointers, o->stack_bytes};
-	if ((err = kernel_perf_open(o->ring_pages, &stacks, &k->perf, d)) < 0) {
+	/* Who may not lock memory gets what sysctl kernel.perf_event_mlock_kb gives everybody. */
+	uint32_t pages = o->ring_pages ? o->ring_pages : RING_PAGES;
+	struct diag why;
+	do {
+		diag_clear(&why);
+		err = kernel_perf_open(pages, &stacks, &k->perf, &why);
+	} while (err == -EPERM && (pages /= 2) >= RING_PAGES_LEAST);
+	if (err < 0) {
+		if (d) {
+			*d = why;
+		}
 		goto fail;
 	}
 	k->ahead = calloc(1, sizeof *k->ahead);
-	k->next = calloc(CPUS_MAX, sizeof *k->next);
 	k->walk = kernel_walk_create();
-	err = k->ahead && k->next && k->walk ? kernel_sources_open(k, &k->sources) : -ENOMEM;
+	err = k->ahead && k->walk ? kernel_sources_open(k, &k->sources) : -ENOMEM;
 	if (err < 0) {
 		goto fail;
 	}
@@ -467,7 +459,6 @@ void kernel_close(struct kernel *k)
 	kernel_processes_destroy(k->processes);
 	kernel_walk_destroy(k->walk);
 	free(k->ahead);
-	free(k->next);
 	free(k);
 }
 

@@ -12,7 +12,10 @@
 #define NO_AREA	     0xFF
 #define HOOK_HEAP_ALLOC 0x1021u
 #define LOSSES_MAX   256u
+#define PLAIN_RING   (8u << 20) /* of a processor */
 #define STACK_RING   (16u << 20)
+#define RING_LEAST   (1u << 20)
+#define RINGS_MOST   (256u << 20) /* of all */
 #define LOSS_LOOK_NS 100000000ull
 
 #define WATCHED_MAX  (KERNEL_SESSIONS_MAX * KERNEL_PIDS_MAX)
@@ -21,6 +24,11 @@ struct kernel_sources {
 	struct kernel *k;
 	struct kernel_bpf *bpf; /* NULL: none yet, or none at all */
 	bool tried;
+	uint64_t *next; /* while draining: by processor, the time of its next record */
+	uint64_t other_time;
+	uint32_t first;
+	struct kernel_stacks *stacks;
+	uint64_t frame[KERNEL_FRAMES_MAX];
 	struct kernel_names *names;
 	void *state[16];	/* by area */
 	bool made[16];
@@ -41,6 +49,7 @@ struct source_hook {
 	uint16_t ours;
 	uint16_t windows[6];
 	bool helps; /* adds to events that there are without it */
+	bool cheaper; /* than perf, which does it as well */
 };
 static const struct source_hook source_hooks[] = {
 	{KBPF_SYS_ENTER, {0x0F33}},
@@ -86,6 +95,8 @@ static const struct source_hook source_hooks[] = {
 	{KBPF_WORK, {0x0F42}},
 	{KBPF_IDLE, {0x1239, 0x123A}},
 	{KBPF_FREQUENCY, {0x1233}},
+	{KBPF_SWITCH, {KERNEL_HOOK_CSWITCH}, true, true},
+	{KBPF_WAKING, {KERNEL_HOOK_READY_THREAD}, true, true},
 	{KBPF_HEAP_ALLOC, {0x1021}},
 	{KBPF_HEAP_REALLOC, {0x1022}},
 	{KBPF_HEAP_FREE, {0x1024}},
@@ -144,6 +155,33 @@ void kernel_sources_can(const struct kernel_sources *s, struct kernel_mask *inou
 	}
 }
 
+bool kernel_sources_serve(const struct kernel_sources *s, uint16_t windows)
+{
+	for (size_t i = 0; s->bpf && i < BASE_ARRAY_LEN(source_hooks); i++) {
+		const struct source_hook *h = &source_hooks[i];
+		if (h->cheaper && h->windows[0] == windows) {
+			return wants(s->k, h, false) && kernel_bpf_serves(s->bpf, h->ours);
+		}
+	}
+	return false;
+}
+
+static bool on_stack(void *ctx, const struct kbpf_record *r)
+{
+	struct kernel_sources *s = ctx;
+	return kernel_stacks_add(s->stacks, r);
+}
+
+/* A processor's ring must last until a busy machine lets us run again. */
+static uint32_t ring_bytes(bool stacks)
+{
+	uint32_t bytes = stacks ? STACK_RING : PLAIN_RING, cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
+	while (bytes > RING_LEAST && (uint64_t)bytes * cpus > RINGS_MOST) {
+		bytes /= 2;
+	}
+	return bytes;
+}
+
 /* When something is wanted for the first time. What an area remembers must be there before the first
  * record. */
 static bool ready(struct kernel_sources *s, bool stacks)
@@ -152,7 +190,11 @@ static bool ready(struct kernel_sources *s, bool stacks)
 	if (s->tried) {
 		return s->bpf != NULL;
 	}
-	struct kernel_bpf_options b = {.own_pid = s->k->self[0], .ring_bytes = stacks ? STACK_RING : 0};
+	struct kernel_bpf_options b = {.own_pid = s->k->self[0],
+				       .ring_bytes = ring_bytes(stacks),
+				       .unwind = !s->k->o.frame_pointers,
+				       .on_stack = on_stack,
+				       .ctx = s};
 	diag_clear(&d);
 	s->tried = true;
 	if (kernel_bpf_open(&b, &s->bpf, &d) < 0) {
@@ -160,7 +202,9 @@ static bool ready(struct kernel_sources *s, bool stacks)
 		snprintf(s->missing, sizeof s->missing, "%s", d.text);
 		return false;
 	}
-	s->names = kernel_names_create();
+	s->stacks = kernel_stacks_create();
+	s->next = calloc(kernel_bpf_cpus(s->bpf), sizeof *s->next);
+	s->names = s->next && s->stacks ? kernel_names_create() : NULL;
 	for (unsigned i = 0; s->names && i < kernel_area_count && i < BASE_ARRAY_LEN(s->state); i++) {
 		s->made[i] = true;
 		s->state[i] = kernel_areas[i].create ? kernel_areas[i].create(s->k, s->names) : NULL;
@@ -265,6 +309,8 @@ void kernel_sources_close(struct kernel_sources *s)
 		}
 	}
 	kernel_names_destroy(s->names);
+	kernel_stacks_destroy(s->stacks);
+	free(s->next);
 	kernel_bpf_close(s->bpf);
 	free(s);
 }
@@ -288,31 +334,84 @@ void kernel_record_begin(struct kernel_record *r, const struct kbpf_record *raw,
 	r->n = 0;
 }
 
-uint32_t kernel_sources_cpus(struct kernel_sources *s)
+const uint64_t *kernel_sources_frames(struct kernel_sources *s, const struct kbpf_record *raw,
+				      uint32_t *ret_count)
 {
-	return s->bpf ? kernel_bpf_cpus(s->bpf) : 0;
-}
-
-const struct kbpf_record *kernel_sources_peek(struct kernel_sources *s, uint32_t cpu, uint64_t until,
-					      uint64_t *ret_time)
-{
-	const struct kbpf_record *r = s->bpf ? kernel_bpf_peek(s->bpf, cpu, until) : NULL;
-	if (r) {
-		*ret_time = r->time;
+	const uint64_t *of_kernel = (const void *)((const uint8_t *)(raw + 1) + raw->bytes);
+	uint32_t n = BASE_MIN(raw->frames, KERNEL_FRAMES_MAX);
+	*ret_count = n;
+	if (!(raw->flags & KBPF_USER_STACK_ID)) {
+		return of_kernel;
 	}
-	return r;
+	memcpy(s->frame, of_kernel, n * sizeof *of_kernel);
+	*ret_count = n + kernel_stacks_find(s->stacks, s->k, of_kernel[raw->frames], s->frame + n,
+					    KERNEL_FRAMES_MAX - n);
+	return s->frame;
 }
 
-void kernel_sources_take(struct kernel_sources *s, uint32_t cpu, const struct kbpf_record *raw)
+static void take(struct kernel_sources *s, uint32_t cpu, const struct kbpf_record *raw)
 {
 	uint8_t area = raw->hook < KBPF_HOOKS_MAX ? s->area[raw->hook] : NO_AREA;
-	if (area != NO_AREA && kernel_areas[area].shape(s->k, s->state[area], raw) && raw->frames > 0) {
+	if (area != NO_AREA && kernel_areas[area].shape(s->k, s->state[area], raw)) {
 		uint64_t sessions = s->k->last_sessions & s->k->stack[s->k->last_hook];
-		kernel_out_stack(s->k, sessions, raw->cpu, raw->time, raw->time,
-				 raw->flags & KBPF_KERNEL_THREAD ? KERNEL_PID_SYSTEM : raw->pid, raw->tid,
-				 (const void *)((const uint8_t *)(raw + 1) + raw->bytes), raw->frames);
+		uint32_t count = 0;
+		const uint64_t *frames = sessions ? kernel_sources_frames(s, raw, &count) : NULL;
+		if (count > 0) {
+			kernel_out_stack(s->k, sessions, raw->cpu, raw->time, raw->time,
+					 raw->flags & KBPF_KERNEL_THREAD ? KERNEL_PID_SYSTEM : raw->pid, raw->tid,
+					 frames, count);
+		}
 	}
 	kernel_bpf_pop(s->bpf, cpu);
+}
+
+static uint64_t time_of(struct kernel_sources *s, uint32_t cpu, uint64_t until)
+{
+	const struct kbpf_record *r = kernel_bpf_peek(s->bpf, cpu, until);
+	return r ? r->time : UINT64_MAX;
+}
+
+/* The processor whose record is the oldest, and the time of the next processor's. */
+static void choose(struct kernel_sources *s)
+{
+	uint32_t n = kernel_bpf_cpus(s->bpf);
+	s->first = 0;
+	s->other_time = UINT64_MAX;
+	for (uint32_t i = 1; i < n; i++) {
+		if (s->next[i] < s->next[s->first]) {
+			s->other_time = s->next[s->first];
+			s->first = i;
+		} else if (s->next[i] < s->other_time) {
+			s->other_time = s->next[i];
+		}
+	}
+}
+
+void kernel_sources_begin(struct kernel_sources *s, uint64_t until)
+{
+	for (uint32_t i = 0; s->bpf && i < kernel_bpf_cpus(s->bpf); i++) {
+		s->next[i] = time_of(s, i, until);
+	}
+	if (s->bpf) {
+		choose(s);
+	}
+}
+
+bool kernel_sources_drain(struct kernel_sources *s, uint64_t before, uint64_t until)
+{
+	bool any = false;
+	while (s->bpf && s->next[s->first] < before) {
+		uint64_t limit = BASE_MIN(before, s->other_time), time = s->next[s->first];
+		/* At one time the lower number goes first; at least one record does. */
+		do {
+			take(s, s->first, kernel_bpf_peek(s->bpf, s->first, until));
+			time = time_of(s, s->first, until);
+		} while (time < limit);
+		s->next[s->first] = time;
+		choose(s);
+		any = true;
+	}
+	return any;
 }
 
 /* ---- losses ----------------------------------------------------------------------------------- */
@@ -339,10 +438,10 @@ static void on_loss(void *ctx, unsigned hook, uint32_t cpu, uint64_t count)
 	}
 }
 
-void kernel_sources_losses(struct kernel_sources *s)
+void kernel_sources_losses(struct kernel_sources *s, bool now_at_last)
 {
 	uint64_t now = clock_read_system_ns();
-	if (s->bpf && now - s->looked >= LOSS_LOOK_NS) {
+	if (s->bpf && (now_at_last || now - s->looked >= LOSS_LOOK_NS)) {
 		s->looked = now;
 		kernel_bpf_losses(s->bpf, on_loss, s);
 	}

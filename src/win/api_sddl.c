@@ -71,7 +71,7 @@ static bool describe(struct win_sink *s, const uint8_t *sd, SECURITY_INFORMATION
 {
 	const char *p = (const char *)sd;
 	if (!sd || sd[0] != 1 || !(le16_get(p + 2) & SD_SELF_RELATIVE)) {
-		SetLastError(1338); /* ERROR_INVALID_SECURITY_DESCR */
+		SetLastError(ERROR_INVALID_SECURITY_DESCR);
 		return false;
 	}
 	uint32_t owner = le32_get(p + 4), group = le32_get(p + 8), sacl = le32_get(p + 12),
@@ -106,7 +106,7 @@ static void *text_of(PSECURITY_DESCRIPTOR sd, DWORD revision, SECURITY_INFORMATI
 {
 	struct win_sink s = {.wide = wide, .grow = true};
 	if (revision != SDDL_REVISION_1) {
-		SetLastError(1305); /* ERROR_UNKNOWN_REVISION */
+		SetLastError(ERROR_UNKNOWN_REVISION);
 		return NULL;
 	}
 	bool ok = describe(&s, sd, parts);

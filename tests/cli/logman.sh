@@ -91,7 +91,14 @@ bad 2 "'extra' is too much" stop web extra -ets
 bad 2 'only traces' create counter web -p $P
 bad 1 'ERROR_INVALID_PARAMETER' start web -ets -p $P -f bincirc -o x.etl
 bad 1 'ERROR_PATH_NOT_FOUND' start web -ets -p $P -o /nonexistent/x.etl
-bad 1 'kernel events' start 'NT Kernel Logger' -p 'Windows Kernel Trace' '(process,thread,img)' -ets
+bad 1 'Linux has no registry' start 'NT Kernel Logger' -p 'Windows Kernel Trace' '(process,registry)' -ets
+# the kernel's session runs where this user may look at the kernel, and says why where he may not
+if ./logman start 'NT Kernel Logger' -p 'Windows Kernel Trace' '(process,thread,img)' -o k.etl -ets >out 2>err; then
+	run_status 0 ./logman stop 'NT Kernel Logger' -ets
+else
+	says 'Error code: ' err "the kernel's session"
+	[ "$(wc -l <err)" -ge 4 ] || fail "no reason: $(cat err)"
+fi
 run_status 0 openetw list --json
 [ ! -s out ] || fail "a session is left: $(cat out)"
 run_status 0 ./logman start web -ets -p $P -rt

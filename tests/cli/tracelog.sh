@@ -84,8 +84,14 @@ bad() { # bad STATUS PATTERN ARGS…
 }
 bad 1 '4201L' -stop web
 bad 1 '123L' -start x -newfile 1 -f x.etl
-bad 1 '50L' -start
-bad 1 'kernel events' -start
+bad 1 '50L' -start -cm
+bad 1 'Linux has no registry' -start -cm
+# without a name: the kernel's session, where this user may look at the kernel
+if ./tracelog -start -f k.etl >out 2>err; then
+	run_status 0 ./tracelog -stop
+else
+	says 'Operation Status: ' err "the kernel's session"
+fi
 bad 2 'did you mean -stop' -stpo web
 bad 2 'one thing at a time' -start x -stop x
 bad 2 'is too much' -stop web other

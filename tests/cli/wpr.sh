@@ -89,7 +89,6 @@ refused 0xc5583000 "instance name 'web'" -cancel -instancename web
 refused 0x80070490 "Is 'Network' meant" -start 'web.wprp!Netwrk'
 refused 0x80070490 'Add -filemode' -start 'web.wprp!Orders'
 refused 0x80070002 'nofile.wprp' -start 'nofile.wprp!A'
-refused 0xc5580612 'CSwitch' -start CPU
 refused 0x80070032 'Strict=' -start 'web.wprp!Strict' -filemode
 refused 0x80070032 'hardware counters' -pmcsources
 expect "no session came of all that" "$(openetw list | grep -c WPR)" 0
@@ -161,26 +160,41 @@ says 'is not recording' out "after -cancel"
 
 # kernel keywords without a source, and events: the events, and it is said what is missing
 wpr -start 'web.wprp!Both' -filemode
-says 'no source yet for Registry' err "a kernel part"
+says 'there is not on Linux: Registry (Linux has no registry)' err "a kernel part"
 hello
 wpr -stop both.etl
 expect "the other part" "$(count both.etl '"event":"Connected"')" 2
 
-# kernel keywords that have one
-if openetw record --cpu --wait -d 50ms -o probe.etl >/dev/null 2>&1 </dev/null; then
-	wpr -start CPU -start 'web.wprp!Network' -filemode
-	says 'no source yet for CpuConfig, ' err "keywords without a source"
-	wpr -status collectors details
-	says '^	CSwitch$' out "what is recorded"
-	says '^	CpuConfig (not recorded)$' out "what is not"
-	hello
-	wpr -stop cpu.etl
-	openetw dump -q --json cpu.etl >cpu
-	grep -q '"event":"Thread/CSwitch"' cpu || fail "no context switches"
-	expect "and events" "$(grep -c '"event":"Connected"' cpu)" 2
+# kernel keywords that have one, into a file and in memory
+if openetw start probe -o probe.etl --kernel SysProf+CSWITCH >/dev/null 2>&1 </dev/null; then
+	openetw stop probe >/dev/null
+	for mode in -filemode ''; do
+		wpr -start CPU -start 'web.wprp!Network' $mode
+		wpr -status collectors details
+		says '^	CSwitch$' out "what is recorded"
+		openetw list >list
+		says 'WPR_initiated_WprApp_WPR System Collector' list "a session like others"
+		says 'kernel: PROC_THREAD+LOADER+PROFILE+CSWITCH' list "its flags"
+		hello
+		wpr -stop cpu.etl
+		openetw dump -q --json cpu.etl >cpu
+		for event in Thread/CSwitch Process/DCStart Image/DCStart StackWalk/Stack; do
+			grep -q "\"event\":\"$event\"" cpu || fail "no $event with mode '$mode'"
+		done
+		expect "and events" "$(grep -c '"event":"Connected"' cpu)" 2
+	done
 	wpr -start CPU -filemode
 	wpr -cancel
-	expect "cancelled" "$(ls "$TMPDIR" "$OPENETW_RUNTIME_DIR/kernel" | grep -c .etl)" 0
+	expect "cancelled" "$(ls "$TMPDIR" | grep -c .etl)" 0
+	expect "nothing runs" "$(openetw list | grep -c 'System Collector')" 0
+	wpr -profint
+	says '^Current profile interval: 10000 \[1.0000 ms\]$' out "-profint"
+	wpr -setprofint 2500
+	wpr -profint
+	says '2500 \[0.2500 ms\]$' out "-setprofint"
+	wpr -resetprofint
+else
+	echo "note: kernel events need root, or capabilities on openetw-kernel" >&2
 fi
 
 # all that is registered

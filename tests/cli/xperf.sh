@@ -18,10 +18,11 @@ kernelless() {
 		-start tracea1 -on "Microsoft-Windows-Win32k:::'stack'" ${2:-}
 }
 kernelless 1
-says 'NT Kernel Logger" is not started: nothing of REGISTRY+REG_HIVE has a source yet' err "the kernel part"
+says 'REGISTRY: Linux has no registry' err "the kernel part"
 says '--partial.*starts "tracea1"' err "what to do"
 expect "nothing runs" "$(openetw list | grep -c tracea1)" 0
-kernelless 0 --explain
+run_status 0 openetw xperf -on sysprof -stackwalk profile -start tracea1 -on "Microsoft-Windows-Win32k:::'stack'" --explain
+says "^openetw start 'NT Kernel Logger' -o 'kernel.etl' --buffer-size 64K --buffers 64:320 --kernel PROC_THREAD+LOADER+PROFILE --stackwalk Profile$" out "--explain"
 says "^openetw start 'tracea1' -o 'user.etl' --buffer-size 64K --buffers 64:320 -p \"Microsoft-Windows-Win32k:::'stack'\"$" out "--explain"
 kernelless 0 --partial
 says 'warning: "NT Kernel Logger"' err "the kernel part"
@@ -35,17 +36,18 @@ xperf -stop -stop tracea1 -d kernelless.etl
 says 'NT Kernel Logger" is not running' err "the kernel part"
 says '^Merged Etl: kernelless.etl$' out "-d"
 
-# The line of many instructions starts both sessions, and says which flags have no source yet.
-if openetw record --cpu --wait -d 50ms -o probe.etl >/dev/null 2>&1 </dev/null; then
-	set -- -on latency -stackwalk profile -buffersize 1024 -minbuffers 300 \
+# The line of many instructions starts both sessions.
+if openetw start probe -o probe.etl --kernel SysProf+CSWITCH >/dev/null 2>&1 </dev/null; then
+	openetw stop probe >/dev/null
+	set -- -on latency -stackwalk profile+cswitch -buffersize 1024 -minbuffers 300 \
 		-start tracea1 -on "OpenETW.Sample.Hello:::'stack'"
 	xperf "$@"
-	says 'no source yet: DISK_IO+HARD_FAULTS+DPC+INTERRUPT$' err "flags without a source"
 	xperf -loggers
 	says '^Logger Name           : NT Kernel Logger$' out "both"
 	says '^Logger Name           : tracea1$' out "both"
+	says '^Kernel Flags          : PROC_THREAD+LOADER+PROFILE+CSWITCH+DPC+INTERRUPT+DISK_IO+HARD_FAULTS$' out "latency"
 	run_status 1 openetw xperf -on latency
-	says 'it is running already' err "one kernel session"
+	says 'ERROR_ALREADY_EXISTS' err "one kernel session"
 	hello
 	xperf -stop tracea1 -stop -d merged.etl
 	openetw dump -q --json merged.etl >m

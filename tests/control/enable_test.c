@@ -537,11 +537,11 @@ static void information_classes_check_lengths_and_refuse_by_name(void **state)
 		{"negative class", id, -1, data, 8, no},
 		{"stack events, odd", id, TraceStackTracingInfo, data, 23, len},
 		{"stack events, 257", id, TraceStackTracingInfo, data, 257 * 24, par},
-		{"stack events", id, TraceStackTracingInfo, data, 24, no},
+		{"stack events of no system logger", id, TraceStackTracingInfo, data, 24, par},
 		{"kernel flags, short", id, TraceSystemTraceEnableFlagsInfo, data, 4, len},
-		{"kernel flags", id, TraceSystemTraceEnableFlagsInfo, data, 32, no},
+		{"kernel flags of no system logger", id, TraceSystemTraceEnableFlagsInfo, data, 32, par},
 		{"profile interval, short", id, TraceSampledProfileIntervalInfo, data, 4, len},
-		{"profile interval", 0, TraceSampledProfileIntervalInfo, data, 8, no},
+		{"profile interval of 0", 0, TraceSampledProfileIntervalInfo, data, 8, par},
 		{"disallow, odd", id, TraceSetDisallowList, data, 17, len},
 		{"disallow, none", id, TraceSetDisallowList, NULL, 0, ok},
 		{"disallow, NULL", id, TraceSetDisallowList, NULL, 16, par},
@@ -578,9 +578,10 @@ static void information_classes_check_lengths_and_refuse_by_name(void **state)
 		{"streams, short", id, TraceStreamCount, data, 2, len},
 		{"streams, no session", 0, TraceStreamCount, data, 4, par},
 		{"streams, stale session", 999, TraceStreamCount, data, 4, gone},
-		{"profile sources", 0, TraceProfileSourceListInfo, data, 512, no},
+		{"profile sources", 0, TraceProfileSourceListInfo, data, 512, ok},
+		{"profile sources, short", 0, TraceProfileSourceListInfo, data, 24, len},
 		{"counter owners", 0, TracePmcCounterOwners, data, 512, no},
-		{"kernel flags", id, TraceSystemTraceEnableFlagsInfo, data, 32, no},
+		{"kernel flags of no system logger", id, TraceSystemTraceEnableFlagsInfo, data, 32, par},
 	};
 	for (size_t i = 0; i < COUNT_OF(queries); i++) {
 		ULONG ret = 0;

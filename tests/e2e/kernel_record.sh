@@ -106,6 +106,10 @@ if act direct --disk; then
 	check direct <<'END'
 mine = lambda e: directory + "/direct" in names.get(e["FileObject"], ())
 written, read = [e for e in of("DiskIo/Write") if mine(e)], [e for e in of("DiskIo/Read") if mine(e)]
+if sum(e["TransferSize"] for e in written) != said["written"]:
+    for e in events:
+        if e["kind"].startswith("DiskIo"):
+            print(e)
 equal("bytes written", sum(e["TransferSize"] for e in written), said["written"])
 equal("bytes read", sum(e["TransferSize"] for e in read), said["read"])
 flushed = [e for e in of("DiskIo/FlushBuffers") if e["IssuingThreadId"] == said["pid"]]

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <tlhelp32.h>
 #include <wbemidl.h>
+#include <wrl/client.h>
 
 /* Legal on Windows too, because INITGUID was defined first. */
 static const GUID GUID_NULL = {0, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
@@ -73,6 +74,81 @@ static void processes()
 	CloseHandle(snapshot);
 }
 
+/* An object that says when it is gone. */
+struct Thing : ITraceEventCallback {
+	ULONG refs = 1;
+	bool *gone;
+	explicit Thing(bool *gone) : gone(gone)
+	{
+	}
+	virtual ~Thing() = default;
+	STDMETHODIMP QueryInterface(REFIID iid, void **ret) override
+	{
+		if (iid != __uuidof(ITraceEventCallback) && iid != __uuidof(IUnknown)) {
+			*ret = NULL;
+			return E_NOINTERFACE;
+		}
+		*ret = static_cast<ITraceEventCallback *>(this);
+		AddRef();
+		return S_OK;
+	}
+	STDMETHODIMP_(ULONG) AddRef() override
+	{
+		return ++refs;
+	}
+	STDMETHODIMP_(ULONG) Release() override
+	{
+		ULONG left = --refs;
+		if (left == 0) {
+			*gone = true;
+			delete this;
+		}
+		return left;
+	}
+	STDMETHODIMP OnBeginProcessTrace(ITraceEvent *, ITraceRelogger *) override
+	{
+		return S_OK;
+	}
+	STDMETHODIMP OnFinalizeProcessTrace(ITraceRelogger *) override
+	{
+		return S_OK;
+	}
+	STDMETHODIMP OnEvent(ITraceEvent *, ITraceRelogger *) override
+	{
+		return S_OK;
+	}
+};
+
+static void pointers()
+{
+	using Microsoft::WRL::ComPtr;
+	bool gone = false;
+	{
+		ComPtr<ITraceEventCallback> a;
+		a.Attach(new Thing(&gone));
+		ComPtr<IUnknown> unknown;
+		CHECK(a.As(&unknown) == S_OK && unknown && unknown == a);
+		ComPtr<ITraceRelogger> other;
+		CHECK(a.As(&other) == E_NOINTERFACE && other == nullptr);
+		ComPtr<ITraceEventCallback> b(a), c(std::move(b));
+		CHECK(!b && c.Get() == a.Get());
+		c = nullptr;
+		CHECK(a.CopyTo(b.ReleaseAndGetAddressOf()) == S_OK && b == a);
+		CComPtr<ITraceEventCallback> atl(a.Get());
+		CHECK(atl.IsEqualObject(unknown.Get()) && atl == a.Get());
+		CComQIPtr<ITraceEventCallback> asked(unknown.Get());
+		CComQIPtr<ITraceRelogger> not_there(unknown.Get());
+		CHECK(asked && !not_there);
+		CHECK(a.Reset() == 4 && !gone); /* b, unknown, atl, asked */
+	}
+	CHECK(gone);
+	ComPtr<ITraceRelogger> relogger;
+	CHECK(CoCreateInstance(CLSID_TraceRelogger, NULL, CLSCTX_INPROC_SERVER,
+			       __uuidof(ITraceRelogger), (void **)&relogger) == S_OK &&
+	      relogger);
+	CHECK(relogger->RegisterCallback(NULL) != S_OK);
+}
+
 int wmain(int argc, wchar_t **argv)
 {
 	CHECK(argc == 2 && wcscmp(argv[1], L"\x00e4\x20ac") == 0);
@@ -81,6 +157,7 @@ int wmain(int argc, wchar_t **argv)
 	CHECK(__uuidof(ITraceRelogger) == IID_ITraceRelogger);
 	CComPtr<IWbemLocator> wmi;
 	CHECK(wmi.CoCreateInstance(CLSID_WbemLocator) == REGDB_E_CLASSNOTREG && !wmi);
+	pointers();
 	strings();
 	arrays();
 	processes();

@@ -8,19 +8,18 @@
 #ifndef ETW_WIN_CPPUNITTEST_H
 #define ETW_WIN_CPPUNITTEST_H
 #include "windows.h"
-#ifdef __cplusplus
-#if __cplusplus < 201703L
-#error "CppUnitTest.h wants -std=c++17"
-#endif
+#if defined(__cplusplus) && __cplusplus >= 201703L
 
 #include <cmath>
 #include <functional>
 #include <new>
+#include <sstream>
 #include <stdio.h>
 #include <string.h>
 #include <string>
 #include <type_traits>
 #include <vector>
+#include <wctype.h>
 
 extern "C++" {
 namespace Microsoft::VisualStudio::CppUnitTestFramework {
@@ -107,7 +106,14 @@ class Assert {
 	}
 	static bool equal(const wchar_t *a, const wchar_t *b, bool ignore_case = false)
 	{
-		return a == b || (a && b && (ignore_case ? _wcsicmp(a, b) : wcscmp(a, b)) == 0);
+		if (!a || !b) {
+			return a == b;
+		}
+		while (*a && (*a == *b || (ignore_case && towlower(*a) == towlower(*b)))) {
+			a++;
+			b++;
+		}
+		return *a == *b;
 	}
 
       public:

@@ -63,9 +63,49 @@ template <class T> class CComPtr {
 	{
 		return ::CoCreateInstance(clsid, outer, context, __uuidof(T), (void **)&p);
 	}
+	HRESULT CoCreateInstance(LPCWSTR name, IUnknown *outer = NULL, DWORD context = CLSCTX_ALL)
+	{
+		CLSID clsid;
+		HRESULT hr = CLSIDFromString(name, &clsid);
+		return FAILED(hr) ? hr : CoCreateInstance(clsid, outer, context);
+	}
 	template <class Q> HRESULT QueryInterface(Q **ret) const
 	{
 		return p->QueryInterface(__uuidof(Q), (void **)ret);
+	}
+	HRESULT CopyTo(T **ret)
+	{
+		if (!ret) {
+			return E_POINTER;
+		}
+		*ret = p;
+		if (p) {
+			p->AddRef();
+		}
+		return S_OK;
+	}
+	/* Two interfaces are of one object when their IUnknowns are one. */
+	bool IsEqualObject(IUnknown *other)
+	{
+		if (!p || !other) {
+			return !p && !other;
+		}
+		CComPtr<IUnknown> a, b;
+		p->QueryInterface(__uuidof(IUnknown), (void **)&a);
+		other->QueryInterface(__uuidof(IUnknown), (void **)&b);
+		return a.p == b.p;
+	}
+	bool operator==(T *other) const
+	{
+		return p == other;
+	}
+	bool operator!=(T *other) const
+	{
+		return p != other;
+	}
+	bool operator<(T *other) const
+	{
+		return p < other;
 	}
 	operator T *() const
 	{
@@ -86,6 +126,30 @@ template <class T> class CComPtr {
 	bool operator!() const
 	{
 		return !p;
+	}
+};
+
+/* The same, which asks what it is given for the interface it wants. */
+template <class T> class CComQIPtr : public CComPtr<T> {
+      public:
+	CComQIPtr() = default;
+	CComQIPtr(T *other) : CComPtr<T>(other)
+	{
+	}
+	CComQIPtr(const CComQIPtr &other) : CComPtr<T>(other.p)
+	{
+	}
+	CComQIPtr(IUnknown *other)
+	{
+		if (other) {
+			other->QueryInterface(__uuidof(T), (void **)&this->p);
+		}
+	}
+	T *operator=(IUnknown *other)
+	{
+		CComQIPtr fresh(other);
+		this->Attach(fresh.Detach());
+		return this->p;
 	}
 };
 

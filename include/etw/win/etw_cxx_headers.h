@@ -3,6 +3,9 @@
  * The C++ headers that ETW clients use, read before macros are defined that they would trip over.
  * They have include guards and are not read again.
  */
+#if defined(__SIZEOF_WCHAR_T__) && __SIZEOF_WCHAR_T__ == 2
+#include "crt/etw_force.h"
+#endif
 #include <algorithm>
 #include <array>
 #include <atomic>

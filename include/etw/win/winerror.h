@@ -182,6 +182,8 @@
 #define CO_E_CLASSSTRING	ETW_HRESULT(0x800401F3u)
 #define RPC_E_CHANGED_MODE	ETW_HRESULT(0x80010106u)
 
+#include "etw_error_codes.h"
+
 #define SEVERITY_SUCCESS 0
 #define SEVERITY_ERROR	 1
 #define FACILITY_NULL	 0

@@ -120,7 +120,7 @@ static __always_inline void made(void *ctx, uint32_t slot, struct request *rq, b
 		struct kbpf_disk *d = (void *)s->body;
 		who.flags = m.flags;
 		fill(d, rq, &m);
-		kbpf_send(ctx, &who, s, sizeof *d);
+		kbpf_send(ctx, &who, slot, s, sizeof *d);
 	}
 }
 

@@ -80,7 +80,7 @@ static __always_inline void name_file(void *ctx, uint32_t slot, struct kbpf_scra
 	f->text[0] = f->text[2] = f->text[3] = 0;
 	f->text[1] = kbpf_walk_file(slot, sizeof *f, file);
 	who.stacks = 0;
-	if (kbpf_send(ctx, &who, s, sizeof *f + f->text[1])) {
+	if (kbpf_send(ctx, &who, slot, s, sizeof *f + f->text[1])) {
 		bpf_map_update_elem(&kbpf_named, &k, &one, BPF_ANY);
 	}
 }
@@ -263,7 +263,7 @@ static __always_inline bool enter_file(void *ctx, const struct kbpf_call *call, 
 		f->mode = mode;
 		f->flags = kbpf_is_last(file) ? KBPF_FILE_LAST : 0;
 		f->open_flags = BPF_CORE_READ(file, f_flags);
-		kbpf_send(ctx, who, s, sizeof *f);
+		kbpf_send(ctx, who, slot, s, sizeof *f);
 	}
 	return true;
 }
@@ -389,7 +389,7 @@ static __always_inline void exit_open(void *ctx, const struct kbpf_call *call, s
 		end = put_path(slot, s, end, fd, argument(st, call->path), &f->text[0], &f->text[1]);
 	}
 	who.time = st->start ? st->start : now;
-	kbpf_send(ctx, &who, s, end);
+	kbpf_send(ctx, &who, slot, s, end);
 	operation_end(ctx, st, result);
 }
 
@@ -428,7 +428,7 @@ static __always_inline void exit_path(void *ctx, const struct kbpf_call *call, s
 		end = sizeof *f;
 	}
 	who.time = st->start ? st->start : who.time;
-	kbpf_send(ctx, &who, s, end);
+	kbpf_send(ctx, &who, slot, s, end);
 	operation_end(ctx, st, result);
 }
 

@@ -12,6 +12,7 @@
 
 /* What can be asked for. The order is nobody's business but this program's. */
 enum kbpf_hook {
+	KBPF_USER_STACK, /* no event: struct kbpf_user_stack */
 	KBPF_SYS_ENTER, /* u64 number */
 	KBPF_SYS_EXIT,	/* u64 number, i64 result */
 	/* net.bpf.c: struct kbpf_net */
@@ -48,6 +49,9 @@ enum kbpf_hook {
 	/* struct kbpf_handle */
 	KBPF_HANDLE_CREATE,
 	KBPF_HANDLE_CLOSE,
+	/* kbpf_sched.h */
+	KBPF_SWITCH,
+	KBPF_WAKING,
 	/* struct kbpf_disk */
 	KBPF_DISK_INIT, /* read, write, flush */
 	KBPF_DISK_DONE,
@@ -82,6 +86,8 @@ enum kbpf_scratch_slot {
 	KBPF_SLOT_NET_STATE,
 	KBPF_SLOT_NET_RETRANSMIT,
 	KBPF_SLOT_NET_EXIT,
+	KBPF_SLOT_SWITCH,
+	KBPF_SLOT_WAKING,
 	KBPF_SLOT_CALL_ENTER,
 	KBPF_SLOT_CALL_EXIT,
 	KBPF_SLOT_EXIT_FILES,
@@ -102,10 +108,15 @@ enum kbpf_scratch_slot {
 };
 
 #define KBPF_STACK_FRAMES 128u /* of each half: kernel, user */
+#define KBPF_COPY_MAX	  4096u /* bytes of a user stack to be unwound */
+#define KBPF_COPY_SWITCH  2048u /* the same at switches and wake-ups: what waits is not deep */
+#define KBPF_REGS	  40u	/* by their DWARF numbers, room for all machines */
 #define KBPF_PAYLOAD_MAX  3584u
 
 enum kbpf_flags {
 	KBPF_KERNEL_THREAD = 1u << 0,
+	KBPF_USER_STACK_ID = 1u << 1, /* behind the frames, which are the kernel's, stands a u64: the user
+					 part is that of the last KBPF_USER_STACK with this id */
 };
 
 struct kbpf_record {
@@ -123,7 +134,7 @@ struct kbpf_record {
 struct kbpf_config {
 	uint64_t filtered; /* sessions that see only the processes in kbpf_pids */
 	uint32_t own_pid;  /* the collector: never recorded */
-	uint32_t reserved;
+	uint32_t unwind;   /* user stacks are copied; else frame pointers are followed */
 	uint64_t sessions[KBPF_HOOKS_MAX]; /* that want the hook */
 	uint64_t stacks[KBPF_HOOKS_MAX];   /* that want a stack with it */
 };
@@ -133,6 +144,22 @@ struct kbpf_scratch {
 	struct kbpf_record head;
 	uint8_t body[KBPF_PAYLOAD_MAX + 2 * KBPF_STACK_FRAMES * 8];
 };
+
+/* What finds the callers of a user stack. Stacks that were sent are known by a number made of their
+ * content, and not sent again: who waits in a loop has the same stack every time. */
+struct kbpf_user_stack {
+	uint64_t id;
+	uint64_t regs[KBPF_REGS];
+	uint32_t bytes, reserved; /* of the copy, which begins at the stack pointer */
+	uint8_t stack[KBPF_COPY_MAX];
+};
+struct kbpf_user_scratch {
+	struct kbpf_record head;
+	struct kbpf_user_stack user;
+	uint8_t beyond[KBPF_COPY_MAX]; /* never written; the verifier adds up what cannot come together */
+	uint64_t raw[KBPF_REGS + 8]; /* registers as the kernel keeps them; not sent */
+};
+#define KBPF_USER_STACKS_MAX 16384u
 
 #define KBPF_PIDS_MAX 16384u
 

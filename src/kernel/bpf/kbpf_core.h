@@ -73,8 +73,24 @@ struct {
 	__array(values, struct kbpf_ring);
 } kbpf_rings SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, KBPF_SLOTS_MAX);
+	__type(key, uint32_t);
+	__type(value, struct kbpf_user_scratch);
+} kbpf_user_scratch SEC(".maps");
+
+/* User stacks that the collector has, by id. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, KBPF_USER_STACKS_MAX);
+	__type(key, uint64_t);
+	__type(value, uint8_t);
+} kbpf_user_stacks SEC(".maps");
+
 struct kbpf_who {
 	uint64_t sessions, stacks, time;
+	bool unwind;
 	uint32_t pid, tid, flags;
 	uint16_t hook;
 };
@@ -101,6 +117,7 @@ static __always_inline bool kbpf_wanted_of(uint32_t hook, uint32_t pid, uint32_t
 	}
 	who->sessions = sessions;
 	who->stacks = c->stacks[hook] & sessions;
+	who->unwind = c->unwind;
 	who->time = bpf_ktime_get_ns();
 	who->pid = pid;
 	who->tid = tid;
@@ -161,10 +178,92 @@ static __always_inline struct kbpf_scratch *kbpf_slot(uint32_t slot)
 	return bpf_map_lookup_elem(&kbpf_scratch, &slot);
 }
 
+#define KBPF_PRIME 0x9E3779B97F4A7C15ull
+
+/* The id of the current task's user stack, which the collector has or gets now; 0: there is none. Not
+ * static: so the verifier looks at it once, and not again for each of its callers. */
+__noinline uint64_t kbpf_user_stack(uint32_t slot, bool waits, uint64_t time, uint64_t sessions)
+{
+	const uint32_t limit = waits ? KBPF_COPY_SWITCH : KBPF_COPY_MAX;
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct kbpf_user_scratch *u = bpf_map_lookup_elem(&kbpf_user_scratch, &slot);
+	uint8_t one = 1;
+	if (!u || (task->flags & PF_KTHREAD)) {
+		return 0;
+	}
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+	struct pt_regs *r = (void *)u->raw;
+	if (bpf_probe_read_kernel(r, sizeof *r, regs)) {
+		return 0;
+	}
+	uint64_t *to = u->user.regs;
+#if defined(__TARGET_ARCH_x86)
+	uint64_t sp = r->sp, ip = r->ip, bp = r->bp;
+	to[0] = r->ax, to[1] = r->dx, to[2] = r->cx, to[3] = r->bx, to[4] = r->si, to[5] = r->di, to[6] = r->bp;
+	to[7] = r->sp, to[8] = r->r8, to[9] = r->r9, to[10] = r->r10, to[11] = r->r11, to[12] = r->r12;
+	to[13] = r->r13, to[14] = r->r14, to[15] = r->r15, to[16] = r->ip;
+#else
+	uint64_t sp = r->sp, ip = r->pc, bp = r->regs[29];
+	__builtin_memcpy(to, r->regs, sizeof r->regs);
+	to[31] = r->sp, to[32] = r->pc;
+#endif
+	/* Up to the end of the page, which is there; then the next, which need not be. */
+	uint32_t first = 4096 - (sp & 4095), bytes = 0;
+	if (first > limit) {
+		first = limit;
+	}
+	/* The barriers keep the compiler from dropping what the verifier cannot conclude by itself. */
+	barrier_var(first);
+	if (first <= KBPF_COPY_MAX && bpf_probe_read_user(u->user.stack, first, (void *)sp) == 0) {
+		uint32_t rest = limit - first;
+		bytes = first;
+		barrier_var(rest);
+		if (rest > 0 && rest <= KBPF_COPY_MAX &&
+		    bpf_probe_read_user(u->user.stack + first, rest, (void *)(sp + first)) == 0) {
+			bytes += rest;
+		}
+	}
+	bytes &= ~31u; /* what does not fill a round is no return address that matters */
+	uint32_t pid = bpf_get_current_pid_tgid() >> 32;
+	uint64_t a = ip * KBPF_PRIME ^ pid, b = sp * KBPF_PRIME, c = bp + bytes, d = limit;
+	for (uint32_t i = 0; i < KBPF_COPY_MAX / 32; i++) {
+		if (i * 32 >= bytes) {
+			break;
+		}
+		const uint64_t *w = (const void *)(u->user.stack + i * 32);
+		a = (a ^ w[0]) * KBPF_PRIME;
+		b = (b ^ w[1]) * KBPF_PRIME;
+		c = (c ^ w[2]) * KBPF_PRIME;
+		d = (d ^ w[3]) * KBPF_PRIME;
+		a ^= a >> 29;
+		b ^= b >> 31;
+		c ^= c >> 33;
+		d ^= d >> 27;
+	}
+	uint64_t id = (a ^ b * 3 ^ c * 5 ^ d * 7) | 1;
+	if (bpf_map_lookup_elem(&kbpf_user_stacks, &id)) {
+		return id;
+	}
+	uint32_t cpu = bpf_get_smp_processor_id();
+	void *ring = bpf_map_lookup_elem(&kbpf_rings, &cpu);
+	u->user.id = id;
+	u->user.bytes = bytes;
+	u->user.reserved = 0;
+	struct kbpf_who who = {.time = time, .sessions = sessions, .pid = pid, .hook = KBPF_USER_STACK};
+	kbpf_head(&u->head, &who, sizeof u->user - KBPF_COPY_MAX + bytes);
+	if (bytes > KBPF_COPY_MAX || !ring ||
+	    bpf_ringbuf_output(ring, u, sizeof u->head + sizeof u->user - KBPF_COPY_MAX + bytes,
+			       BPF_RB_NO_WAKEUP) < 0) {
+		return 0; /* the event goes without; the next one tries again */
+	}
+	bpf_map_update_elem(&kbpf_user_stacks, &id, &one, BPF_ANY);
+	return id;
+}
+
 /* Sends what stands in the slot: `bytes` of payload (made a multiple of 8), and the stack when wanted.
  * False: no room. */
-static __always_inline bool kbpf_send(void *ctx, const struct kbpf_who *who, struct kbpf_scratch *s,
-				      uint32_t bytes)
+static __always_inline bool kbpf_send(void *ctx, const struct kbpf_who *who, uint32_t slot,
+				      struct kbpf_scratch *s, uint32_t bytes)
 {
 	uint32_t cpu = bpf_get_smp_processor_id();
 	void *ring = bpf_map_lookup_elem(&kbpf_rings, &cpu);
@@ -184,7 +283,14 @@ static __always_inline bool kbpf_send(void *ctx, const struct kbpf_who *who, str
 		if (end > KBPF_PAYLOAD_MAX + KBPF_STACK_FRAMES * 8) {
 			return false; /* for the verifier: cannot be */
 		}
-		n = bpf_get_stack(ctx, s->body + end, KBPF_STACK_FRAMES * 8, BPF_F_USER_STACK);
+		uint64_t id = 0;
+		if (who->unwind) {
+			bool waits = who->hook == KBPF_SWITCH || who->hook == KBPF_WAKING;
+			id = kbpf_user_stack(slot, waits, who->time, who->sessions);
+			n = 0;
+		} else {
+			n = bpf_get_stack(ctx, s->body + end, KBPF_STACK_FRAMES * 8, BPF_F_USER_STACK);
+		}
 		uint32_t user = n > 0 ? (uint32_t)n : 0;
 		if (user > KBPF_STACK_FRAMES * 8) {
 			user = KBPF_STACK_FRAMES * 8;
@@ -192,6 +298,11 @@ static __always_inline bool kbpf_send(void *ctx, const struct kbpf_who *who, str
 		end += user;
 		s->head.kernel_frames = kernel / 8;
 		s->head.frames = (kernel + user) / 8;
+		if (id) {
+			*(uint64_t *)(void *)(s->body + end) = id;
+			s->head.flags |= KBPF_USER_STACK_ID;
+			end += 8;
+		}
 	}
 	if (end > sizeof s->body) {
 		return false;
@@ -211,7 +322,7 @@ static __always_inline void kbpf_write(void *ctx, const struct kbpf_who *who, ui
 		struct kbpf_scratch *s = kbpf_slot(slot);
 		if (s) {
 			__builtin_memcpy(s->body, payload, bytes);
-			kbpf_send(ctx, who, s, bytes);
+			kbpf_send(ctx, who, slot, s, bytes);
 		}
 		return;
 	}

@@ -205,7 +205,7 @@ static __always_inline void kbpf_name_inode(void *ctx, uint32_t slot, struct kbp
 		return; /* no name yet, or no more */
 	}
 	who.stacks = 0;
-	if (kbpf_send(ctx, &who, s, sizeof *f + f->text[1])) {
+	if (kbpf_send(ctx, &who, slot, s, sizeof *f + f->text[1])) {
 		bpf_map_update_elem(&kbpf_named, &k, &one, BPF_ANY);
 	}
 }

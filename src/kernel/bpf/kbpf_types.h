@@ -53,7 +53,8 @@ enum {
 
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
-	unsigned long di, si, dx, r10, r8, r9, ax, orig_ax, ip, sp, flags, cs;
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags,
+		sp;
 };
 #elif defined(__TARGET_ARCH_arm64)
 struct user_pt_regs {
@@ -62,6 +63,7 @@ struct user_pt_regs {
 struct pt_regs {
 	__u64 regs[31], sp, pc, pstate;
 	__u64 orig_x0;
+	__s32 syscallno;
 };
 #endif
 

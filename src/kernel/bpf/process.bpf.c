@@ -57,7 +57,7 @@ int BPF_PROG(kbpf_exec, struct task_struct___process *task)
 		e->bytes = 0;
 	}
 	who.stacks = 0;
-	kbpf_send(ctx, &who, s, (sizeof *e + n + 7) & ~7u);
+	kbpf_send(ctx, &who, KBPF_SLOT_EXEC, s, (sizeof *e + n + 7) & ~7u);
 	return 0;
 }
 

@@ -50,6 +50,9 @@ static void run_flush(struct run *r)
 {
 	const char *p = r->text.p;
 	size_t at = 0;
+	if (r->text.len == 0) {
+		return;
+	}
 	if (r->long_count == 1 && !r->is_double) {
 		put(p, r->longs[0]);
 		put("int", r->has_int ? 0 : 3);

@@ -19,8 +19,8 @@ static void modules(void)
 	for (i = 0; i < ARRAYSIZE(dlls); i++) {
 		HMODULE m = LoadLibraryW(dlls[i]);
 		CHECK(m && GetModuleHandleW(dlls[i]) == m);
-		CHECK(GetProcAddress(m, "EventSetInformation") == (FARPROC)EventSetInformation);
-		CHECK(GetProcAddress(m, "TdhFormatProperty") == (FARPROC)TdhFormatProperty);
+		CHECK(GetProcAddress(m, "EventSetInformation") == (FARPROC)(void *)EventSetInformation);
+		CHECK(GetProcAddress(m, "TdhFormatProperty") == (FARPROC)(void *)TdhFormatProperty);
 		CHECK(!GetProcAddress(m, "NoSuchFunction") && GetLastError() == ERROR_PROC_NOT_FOUND);
 		CHECK(FreeLibrary(m));
 	}
@@ -120,7 +120,7 @@ static void keys(void)
 	while (_getch() != EOF && n < 100) {
 		n++;
 	}
-	CHECK(n > 0 && n < 100 && _getch() == EOF && _getwch() == (WCHAR)WEOF);
+	CHECK(n < 100 && _getch() == EOF && _getwch() == (WCHAR)WEOF);
 }
 
 int main(void)

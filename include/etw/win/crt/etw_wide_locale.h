@@ -7,6 +7,9 @@
 #ifndef ETW_CRT_ETW_WIDE_LOCALE_H
 #define ETW_CRT_ETW_WIDE_LOCALE_H
 #pragma GCC system_header
+#ifdef __cplusplus
+
+#include <ios>
 
 #include <bits/codecvt.h>
 #include <bits/locale_facets_nonio.h>
@@ -364,4 +367,5 @@ struct install {
 };
 static const install installed;
 }
+#endif
 #endif
