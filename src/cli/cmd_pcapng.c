@@ -12,11 +12,14 @@ static const struct cli_option options[] = {
 	{0},
 };
 
-/* Microsoft-Windows-NDIS-PacketCapture, and the kernel's SystemConfig. */
+/* Microsoft-Windows-NDIS-PacketCapture, Microsoft-Windows-PktMon, and the kernel's SystemConfig. */
 static const GUID ndis_guid = {0x2ed6006e, 0x4729, 0x4609, {0xb4, 0x23, 0x3e, 0xe7, 0xbc, 0xd6, 0x78, 0xef}};
+static const GUID pktmon_guid = {0x4d4f80d9, 0xc8bd, 0x4d73, {0xbb, 0x5b, 0x19, 0xc9, 0x04, 0x02, 0xc5, 0xac}};
 static const GUID config_guid = {0x01853a65, 0x418f, 0x4f36, {0xae, 0xfc, 0xdc, 0x0f, 0x1d, 0x2f, 0xd2, 0x35}};
 
-enum { EVENT_FRAGMENT = 1001, CONFIG_NIC = 13 };
+enum { EVENT_FRAGMENT = 1001, EVENT_PKTMON = 160, CONFIG_NIC = 13 };
+enum { PKTMON_ETHERNET = 1, PKTMON_WIFI = 2, PKTMON_IP = 3 };
+#define COMPONENT 0x80000000u /* set in the index of what is no interface */
 #define KEYWORD_RAW   0x0000000000000200ull
 #define KEYWORD_WIFI  0x0000000000010000ull
 #define KEYWORD_START 0x0000000040000000ull
@@ -128,7 +131,7 @@ static uint32_t interface_of(struct pcapng *p, uint32_t index, uint32_t link)
 	}
 	char name[160];
 	uint8_t resolution = RESOLUTION;
-	snprintf(name, sizeof name, "if%u", index);
+	snprintf(name, sizeof name, index & COMPONENT ? "component %u" : "if%u", index & ~COMPONENT);
 	for (uint32_t i = 0; i < p->nics; i++) {
 		if (p->nic[i].index == index) {
 			snprintf(name, sizeof name, "%s", p->nic[i].name);
@@ -163,10 +166,11 @@ static uint32_t length_on_wire(uint32_t link, const uint8_t *b, uint32_t n)
 	return BASE_MAX(length, n);
 }
 
-static void write_packet(struct pcapng *p, const EVENT_RECORD *e, uint32_t index, uint32_t link)
+static void write_packet(struct pcapng *p, const EVENT_RECORD *e, uint32_t index, uint32_t link,
+			 uint32_t length, bool out)
 {
 	uint64_t time = (uint64_t)e->EventHeader.TimeStamp.QuadPart - UNIX_EPOCH;
-	uint32_t flags = e->EventHeader.EventDescriptor.Keyword & KEYWORD_SEND ? FLAG_OUTBOUND : FLAG_INBOUND;
+	uint32_t flags = out ? FLAG_OUTBOUND : FLAG_INBOUND;
 	uint32_t number = interface_of(p, index, link), pid = e->EventHeader.ProcessId;
 	if (number == UINT32_MAX) {
 		p->broken++;
@@ -177,7 +181,7 @@ static void write_packet(struct pcapng *p, const EVENT_RECORD *e, uint32_t index
 	put32(&p->block, (uint32_t)(time >> 32));
 	put32(&p->block, (uint32_t)time);
 	put32(&p->block, p->n);
-	put32(&p->block, length_on_wire(link, p->bytes, p->n));
+	put32(&p->block, length);
 	strbuf_add(&p->block, p->bytes, p->n);
 	pad(&p->block);
 	option(&p->block, OPTION_FLAGS, &flags, 4);
@@ -232,9 +236,31 @@ static void on_fragment(struct pcapng *p, const EVENT_RECORD *e)
 	memcpy(p->bytes + p->n, bytes, n);
 	p->n += n;
 	if (keywords & KEYWORD_END) {
-		write_packet(p, e, index, link);
+		write_packet(p, e, index, link, length_on_wire(link, p->bytes, p->n),
+			     keywords & KEYWORD_SEND);
 		p->whole = false;
 	}
+}
+
+/* Windows' packet monitor sees a packet at each component it passes, and says so each time. */
+static void on_pktmon(struct pcapng *p, const EVENT_RECORD *e)
+{
+	struct bytes b = bytes_of(e->UserData, e->UserDataLength);
+	bytes_take(&b, 12); /* which packet, and which of its appearances */
+	uint16_t direction = bytes_u16(&b), type = bytes_u16(&b), component = bytes_u16(&b);
+	bytes_take(&b, 12); /* edge, filter, reason and place of a drop */
+	uint16_t length = bytes_u16(&b), n = bytes_u16(&b);
+	const uint8_t *bytes = bytes_take(&b, n);
+	uint32_t link = type == PKTMON_WIFI ? LINK_WIFI : type == PKTMON_IP ? LINK_RAW : LINK_ETHERNET;
+	if (type < PKTMON_ETHERNET || type > PKTMON_IP || !bytes) {
+		p->broken++;
+		return;
+	}
+	memcpy(p->bytes, bytes, n);
+	p->n = n;
+	/* None, In, Out, Rx, Tx, Ingress, Egress */
+	write_packet(p, e, component | COMPONENT, link, BASE_MAX(length, n),
+		     direction != 0 && direction % 2 == 0);
 }
 
 static bool on_event(void *ctx, const EVENT_RECORD *e)
@@ -249,6 +275,9 @@ static bool on_event(void *ctx, const EVENT_RECORD *e)
 	} else if (h->EventDescriptor.Id == EVENT_FRAGMENT &&
 		   memcmp(&h->ProviderId, &ndis_guid, sizeof ndis_guid) == 0) {
 		on_fragment(p, e);
+	} else if (h->EventDescriptor.Id == EVENT_PKTMON &&
+		   memcmp(&h->ProviderId, &pktmon_guid, sizeof pktmon_guid) == 0) {
+		on_pktmon(p, e);
 	}
 	return !p->failed;
 }
@@ -330,8 +359,9 @@ const struct cli_command cli_pcapng = {
 	.summary = "Make a capture file of the packets in a trace.",
 	.details =
 		"Takes the packets that 'openetw record --packets' or, on Windows, 'netsh trace start capture=yes'\n"
-		"recorded (events of Microsoft-Windows-NDIS-PacketCapture) and writes them as pcapng, which Wireshark,\n"
-		"tcpdump and others read. Interfaces have the names that the trace knows.\n\n"
+		"recorded (events of Microsoft-Windows-NDIS-PacketCapture), or 'pktmon start --capture', and writes them\n"
+		"as pcapng, which Wireshark, tcpdump and others read. Interfaces have the names that the trace knows;\n"
+		"in traces of pktmon they are the components that saw the packet.\n\n"
 		"Examples:\n"
 		"  openetw record --packets eth0 -d 10s -o net.etl && openetw pcapng net.etl\n"
 		"  openetw pcapng NetTrace.etl -o NetTrace.pcapng\n",

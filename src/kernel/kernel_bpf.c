@@ -6,6 +6,7 @@
  */
 #include "kernel/kernel_bpf.h"
 
+#include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -351,15 +352,46 @@ static int attach_perf(struct kernel_bpf *b, unsigned i)
 	return err;
 }
 
+/* Where in which file the function lies that this program itself would call. */
+static bool place_of(const char *symbol, char *path, size_t cap, size_t *ret_offset)
+{
+	uintptr_t at = (uintptr_t)dlsym(RTLD_DEFAULT, symbol);
+	char line[4096 + 128], name[4096];
+	FILE *f = at ? fopen("/proc/self/maps", "re") : NULL;
+	bool found = false;
+	while (f && !found && fgets(line, sizeof line, f)) {
+		unsigned long long from, to, offset;
+		found = sscanf(line, "%llx-%llx %*s %llx %*s %*u %4095[^\n]", &from, &to, &offset, name) == 4 &&
+			at >= from && at < to;
+		if (found) {
+			snprintf(path, cap, "%s", name);
+			*ret_offset = at - from + offset;
+		}
+	}
+	if (f) {
+		fclose(f);
+	}
+	return found;
+}
+
 /* In each target. One that has no such function is left out. */
 static int attach_symbol(struct kernel_bpf *b, unsigned i)
 {
 	struct program *p = &b->program[i];
 	LIBBPF_OPTS(bpf_uprobe_opts, o, .func_name = kernel_programs[i].symbol,
 		    .retprobe = kernel_programs[i].at_return);
+	char path[4200];
 	int err = b->targets ? -ENOENT : 0;
+	if (kernel_programs[i].everywhere) {
+		size_t offset = 0;
+		if (place_of(kernel_programs[i].symbol, path, sizeof path, &offset)) {
+			o.func_name = NULL; /* it has several versions, which libbpf cannot choose from */
+			p->of_target[0] = bpf_program__attach_uprobe_opts(p->prog, -1, path, offset, &o);
+			p->placed = p->of_target[0] != NULL;
+		}
+		return 0;
+	}
 	for (uint32_t t = 0; t < b->targets; t++) {
-		char path[4200];
 		if (!kernel_heap_file(b->target[t], path, sizeof path)) {
 			continue;
 		}
@@ -379,7 +411,7 @@ void kernel_bpf_targets(struct kernel_bpf *b, const uint32_t *pid, uint32_t coun
 		return;
 	}
 	for (unsigned i = 0; i < kernel_program_count; i++) {
-		if (kernel_programs[i].symbol) {
+		if (kernel_programs[i].symbol && !kernel_programs[i].everywhere) {
 			detach(b, &b->program[i]);
 		}
 	}

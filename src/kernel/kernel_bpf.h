@@ -121,6 +121,7 @@ struct kernel_program {
 	bool disturbs_itself; /* what the kernel turned away while it ran are its own doings */
 	const char *symbol;  /* not a tracepoint: this function in the targets' heap_file; */
 	bool at_return;	     /* when it returns */
+	bool everywhere;     /* in this program's own C library, for all who use it */
 	bool optional;	     /* not every library has it */
 	bool family;	     /* wanted whenever a session has a filter of processes */
 };

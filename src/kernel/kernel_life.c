@@ -234,8 +234,58 @@ static bool on_exit_record(struct kernel *k, const struct kbpf_record *raw)
 	return false;
 }
 
+/* Which images are still there? What is mapped by now may have come later, and is announced by its own
+ * record. */
+static bool on_unload_record(struct kernel *k, const struct kbpf_record *raw)
+{
+	struct kernel_process *p = kernel_process_find(k->processes, raw->pid);
+	char path[64], line[4096 + 128], name[4096];
+	if (!p || p->images == 0 || p->exec.waits) {
+		return false;
+	}
+	snprintf(path, sizeof path, "/proc/%u/maps", raw->pid);
+	FILE *f = fopen(path, "re");
+	bool *there = calloc(p->images, sizeof *there);
+	bool any = false;
+	while (f && there && fgets(line, sizeof line, f)) {
+		unsigned long long from;
+		if (sscanf(line, "%llx-%*x %*s %*s %*s %*u %4095[^\n]", &from, name) != 2) {
+			continue;
+		}
+		any = true;
+		for (uint32_t i = 0; i < p->images; i++) {
+			const struct kernel_image *m = &p->image[i];
+			there[i] = there[i] || (from >= m->base && from - m->base < m->bytes &&
+						strcmp(m->path, name) == 0);
+		}
+	}
+	uint32_t kept = 0;
+	for (uint32_t i = 0; there && any && i < p->images; i++) {
+		struct kernel_image *m = &p->image[i];
+		/* One that came after that moment is another's business. */
+		if (there[i] || !m->told || m->time > raw->time) {
+			p->image[kept++] = *m;
+			continue;
+		}
+		kernel_emit_image(k, 0, HOOK_IMAGE_UNLOAD, raw->time, raw->cpu, p->pid, m->base, m->bytes,
+				  &m->build, m->path);
+		free(m->path);
+	}
+	if (there && any) {
+		p->images = kept;
+	}
+	if (f) {
+		fclose(f);
+	}
+	free(there);
+	return false;
+}
+
 bool kernel_process_shape(struct kernel *k, void *state, const struct kbpf_record *raw)
 {
 	(void)state;
+	if (raw->hook == KBPF_UNLOAD) {
+		return on_unload_record(k, raw);
+	}
 	return raw->hook == KBPF_EXEC ? on_exec_record(k, raw) : on_exit_record(k, raw);
 }

@@ -102,6 +102,7 @@ static const struct source_hook source_hooks[] = {
 	{KBPF_HEAP_FREE, {0x1024}},
 	{KBPF_EXEC, {0x0301}, true},
 	{KBPF_EXIT, {0x0302, 0x0320}, true},
+	{KBPF_UNLOAD, {0x1402}, true},
 };
 
 static uint64_t wants(const struct kernel *k, const struct source_hook *h, bool stack)

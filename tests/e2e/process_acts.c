@@ -3,6 +3,7 @@
  * Processes whose lives are known. Says one line of JSON for each: {"pid", "status", "line"}; status as
  * the trace has it: the exit code, or 128 and the signal.
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,7 +26,7 @@ static void *outlive(void *code)
 	return NULL;
 }
 
-enum { EXIT, KILLED, ABORTED, LATE, LAST, PROGRAM, MISSING, KINDS };
+enum { EXIT, KILLED, LIBRARY, ABORTED, LATE, LAST, PROGRAM, MISSING, KINDS };
 
 static void child(int kind)
 {
@@ -35,6 +36,16 @@ static void child(int kind)
 	switch (kind) {
 	case EXIT:
 		_exit(7);
+	case LIBRARY: { /* one that comes and goes */
+		void *h = dlopen("libm.so.6", RTLD_NOW | RTLD_LOCAL);
+		struct timespec t = {0, 100000000}; /* so that both are seen by who looks at the maps */
+		if (h) {
+			dlclose(h);
+			nanosleep(&t, NULL);
+			_exit(8);
+		}
+		_exit(9);
+	}
 	case KILLED:
 		kill(getpid(), SIGKILL);
 		break;
@@ -60,7 +71,7 @@ static void child(int kind)
 
 int main(int argc, char **argv)
 {
-	static const int expected[KINDS] = {7, 128 + SIGKILL, 128 + SIGUSR1, 3, 0, 5, 126};
+	static const int expected[KINDS] = {7, 128 + SIGKILL, 8, 128 + SIGUSR1, 3, 0, 5, 126};
 	(void)argc;
 	alarm(60);
 	for (int i = 0; i < KINDS * 5; i++) {
@@ -74,8 +85,8 @@ int main(int argc, char **argv)
 			perror("waitpid");
 			return 1;
 		}
-		printf("{\"pid\": %d, \"parent\": %d, \"status\": %d, \"program\": %s, \"line\": \"%s\"}\n",
-		       (int)pid, (int)getpid(), expected[kind], kind == PROGRAM ? "true" : "false",
+		printf("{\"pid\": %d, \"parent\": %d, \"status\": %d, \"program\": %s, \"library\": %s, \"line\": \"%s\"}\n",
+		       (int)pid, (int)getpid(), expected[kind], kind == PROGRAM ? "true" : "false", kind == LIBRARY ? "true" : "false",
 		       kind == PROGRAM ? "sh -c exit 5 an argument  x" : argv[0]);
 	}
 	return 0;

@@ -61,6 +61,18 @@ int BPF_PROG(kbpf_exec, struct task_struct___process *task)
 	return 0;
 }
 
+/* dlclose() returned. What has gone the collector finds out. */
+SEC("uretprobe")
+int kbpf_unload(struct pt_regs *ctx)
+{
+	uint64_t nothing = 0;
+	struct kbpf_who who;
+	if (kbpf_wanted_of_all(KBPF_UNLOAD, &who)) {
+		kbpf_write(ctx, &who, KBPF_SLOT_UNLOAD, &nothing, sizeof nothing);
+	}
+	return 0;
+}
+
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(kbpf_exit, struct task_struct___process *task)
 {
