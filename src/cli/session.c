@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 
 #include "cli/filter.h"
+#include "cli/payload.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -295,7 +296,7 @@ uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session,
 {
 	struct cli_filters f;
 	cli_filters_init(&f);
-	if (!filters_from_args(a, &f)) {
+	if (!filters_from_args(a, &f) || !cli_payload_filters(a, &p->guid, &f)) {
 		cli_filters_finish(&f);
 		return ERROR_INVALID_PARAMETER;
 	}

@@ -72,3 +72,23 @@ run_status 0 openetw logman start saved
 "$HELPERS/emit" $P 40 wait >out
 run_status 0 openetw logman stop saved
 expect "a collector's filters" "$(events saved)" 10
+
+# by what is in them: TraceLogging events by name
+S=OpenETW.Sample.Hello
+run_status 0 openetw start some -o some.etl -p $S --payload 'Order: Number >= 3' --payload "Types: Text ~ 'plain t' and Round != 2"
+run_status 0 openetw start every -o every.etl -p $S
+"$SAMPLES/hello-tracelogging" 5 1 >/dev/null
+run_status 0 openetw stop some
+run_status 0 openetw stop every
+lines() { openetw dump --quiet --json --filter "$2" "$1.etl" | wc -l; }
+for pair in 'event == Order:event == Order and Number >= 3' 'event == Types:event == Types and Round != 2' \
+	'event == OrderLine:event == OrderLine'; do
+	expect "--payload ${pair%%:*}" "$(lines some "${pair%%:*}")" "$(lines every "${pair#*:}")"
+done
+[ "$(lines some 'event == Order')" -gt 0 ] || fail "--payload let nothing through"
+run_status 1 openetw start bad -o bad.etl -p $S --payload 'Order: Number is'
+says 'write EVENT: FIELD OP VALUE' err "--payload"
+run_status 1 openetw start bad -o bad.etl -p $S --payload 'Order: Number > many'
+says "'many' is no whole number" err "--payload"
+run_status 1 openetw start bad -o bad.etl -p $S --payload '7: Number > 1'
+says 'no installed manifest describes event 7' err "--payload"
