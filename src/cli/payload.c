@@ -68,6 +68,7 @@ static bool parse(const struct cli_args *a, const char *text, struct payload *p)
 	}
 	p->event = p->text + strspn(p->text, " ");
 	p->count = 0;
+	p->any = false;
 	char *joint = NULL;
 	bool fine = colon && *p->event;
 	while (fine) {
