@@ -178,6 +178,9 @@ void cli_provider_tell(const GUID *g, const char *name);
 		 NULL},                                                                            \
 		{0, "event-name", "NAMES",                                                         \
 		 "only TraceLogging events of these names: A,B (or !A,B for all but these)", NULL}, \
+		{0, "payload", "EXPR",                                                             \
+		 "only events 'EVENT: FIELD OP VALUE and …', by id or TraceLogging name (repeatable)", \
+		 NULL},                                                                            \
 		{0, "container", "ID",                                                             \
 		 "only from processes of this container or control group (a;b for several)", NULL}, \
 		{0, "stack-id", "IDS", "stacks for these event ids only: 1,2 (or !1,2)", NULL},     \

@@ -53,23 +53,65 @@ struct enabled {
 	struct strbuf names;
 };
 
-static bool add_enabled(void *ctx, const GUID *g, const TRACE_ENABLE_INFO *e, uint32_t processes)
+/* Who has what, asked once: a question for each session and provider would be thousands. */
+struct pair {
+	uint16_t session;
+	GUID provider;
+};
+static struct {
+	struct pair *at;
+	size_t count;
+	bool asked;
+} pairs;
+
+static bool add_pairs(void *ctx, const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst,
+		      const uint8_t *enables)
 {
-	struct enabled *n = ctx;
-	(void)e;
-	(void)processes;
-	if (n->count++ < 3) {
-		char name[256];
-		controller_provider_name(g, name, sizeof name);
-		strbuf_addf(&n->names, "%s%s", n->names.len ? ", " : "", name);
+	size_t *from = ctx; /* this provider's pairs begin there */
+	for (ULONG i = 0; i < inst->EnableCount; i++) {
+		uint16_t session = controller_enable_at(enables, i).LoggerId;
+		size_t k = *from;
+		while (k < pairs.count && pairs.at[k].session != session) {
+			k++;
+		}
+		if (k < pairs.count) {
+			continue; /* of another process */
+		}
+		if ((pairs.count & (pairs.count - 1)) == 0) {
+			size_t cap = pairs.count ? 2 * pairs.count : 1;
+			struct pair *more = realloc(pairs.at, cap * sizeof *more);
+			if (!more) {
+				return false;
+			}
+			pairs.at = more;
+		}
+		pairs.at[pairs.count++] = (struct pair){session, *g};
 	}
+	return true;
+}
+
+static bool each_provider(void *ctx, const GUID *g)
+{
+	(void)ctx;
+	size_t from = pairs.count;
+	controller_each_instance(g, add_pairs, &from);
 	return true;
 }
 
 static void enabled_in(const struct cli_props *p, struct enabled *ret)
 {
 	*ret = (struct enabled){0};
-	controller_each_enabled((uint16_t)p->p.Wnode.HistoricalContext, add_enabled, ret);
+	if (!pairs.asked) {
+		pairs.asked = true;
+		controller_each_guid(each_provider, NULL);
+	}
+	for (size_t i = 0; i < pairs.count; i++) {
+		if (pairs.at[i].session == (uint16_t)p->p.Wnode.HistoricalContext && ret->count++ < 3) {
+			char name[256];
+			controller_provider_name(&pairs.at[i].provider, name, sizeof name);
+			strbuf_addf(&ret->names, "%s%s", ret->names.len ? ", " : "", name);
+		}
+	}
 	if (ret->count > 3) {
 		strbuf_addf(&ret->names, " and %u more", ret->count - 3);
 	}

@@ -23,7 +23,7 @@ static const struct cli_option options[] = {
 	{0, "path", "PATTERN", "only paths and addresses that hold this, or match this pattern (repeatable)", NULL},
 	{0, "op", "PATTERN", "only operations such as FileRead or Tcp* (repeatable)", NULL},
 	{0, "errors", NULL, "only operations that failed", NULL},
-	{0, "columns", "NAMES", "time,process,pid,tid,op,path,result,bytes,duration,detail,local,remote", NULL},
+	{0, "columns", "NAMES", "of time, process, pid, tid, op, path, result, bytes, duration, detail, local, remote", NULL},
 	{'d', "duration", "TIME", "stop after this long (default: Ctrl-C)", NULL},
 	{'n', "limit", "N", "stop after N lines", NULL},
 	{'j', "json", NULL, "one JSON object a line", NULL},

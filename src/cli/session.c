@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 
 #include "cli/filter.h"
+#include "cli/payload.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -286,6 +287,11 @@ bool cli_provider_parse(const struct cli_args *a, const char *text, struct cli_p
 		(cli_flag(a, "sid") ? EVENT_ENABLE_PROPERTY_SID : 0) |
 		(cli_flag(a, "process-start-key") ? EVENT_ENABLE_PROPERTY_PROCESS_START_KEY : 0) |
 		(cli_flag(a, "event-key") ? EVENT_ENABLE_PROPERTY_EVENT_KEY : 0);
+	if (!cli_payload_filters(a, &p.guid, &f)) {
+		cli_filters_finish(&f);
+		return false;
+	}
+	cli_filters_finish(&f);
 	*ret = p;
 	return true;
 }
@@ -295,7 +301,7 @@ uint32_t cli_provider_enable(const struct cli_args *a, TRACEHANDLE session,
 {
 	struct cli_filters f;
 	cli_filters_init(&f);
-	if (!filters_from_args(a, &f)) {
+	if (!filters_from_args(a, &f) || !cli_payload_filters(a, &p->guid, &f)) {
 		cli_filters_finish(&f);
 		return ERROR_INVALID_PARAMETER;
 	}

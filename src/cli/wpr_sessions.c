@@ -592,11 +592,43 @@ void wpr_sessions_cancel(struct wpr *w)
 
 /* ---- --explain -------------------------------------------------------------------------------- */
 
+static void explain_ids(const char *option, const struct profile_ids *s)
+{
+	if (s->present) {
+		printf(" --%s '%s", option, s->in ? "" : "!");
+		for (unsigned i = 0; i < s->count; i++) {
+			printf("%s%u", i ? "," : "", s->id[i]);
+		}
+		putchar('\'');
+	}
+}
+
+static void explain_names(const char *option, const struct profile_names *s)
+{
+	if (s->present) {
+		printf(" --%s '%s", option, s->in ? "" : "!");
+		for (const struct profile_word *n = s->names; n; n = n->next) {
+			printf("%s%s", n == s->names ? "" : ",", n->text);
+		}
+		putchar('\'');
+	}
+}
+
 static void explain_enable(const char *name, const struct profile_provider *p, uint64_t mask,
 			   const char *option)
 {
-	printf("openetw enable '%s' %s'%s:0x%llx:%u%s'\n", name, option, p->name,
+	printf("openetw enable '%s' %s'%s:0x%llx:%u%s'", name, option, p->name,
 	       (unsigned long long)mask, p->level, p->stack ? ":stack" : "");
+	if (!*option) {
+		explain_ids("event-id", &p->events);
+		explain_names("event-name", &p->event_names);
+		explain_ids("stack-id", &p->stack_events);
+		explain_names("stack-name", &p->stack_names);
+		if (p->exe) {
+			printf(" --exe '%s'", p->exe);
+		}
+	}
+	putchar('\n');
 }
 
 void wpr_sessions_explain(const struct wpr *w)

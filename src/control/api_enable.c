@@ -6,6 +6,8 @@
 #include "inproc/inproc.h"
 
 #include <stdlib.h>
+#include <strings.h>
+#include <unistd.h>
 
 /* Largest payload of each filter type, as documented; 0 = not a type a caller may pass. */
 static uint32_t filter_limit(ULONG type)
@@ -96,6 +98,65 @@ static uint32_t put_filters(struct proto_writer *w, const EVENT_FILTER_DESCRIPTO
 	return code;
 }
 
+static bool exe_named(const EVENT_FILTER_DESCRIPTOR *f)
+{
+	char list[MAX_EVENT_FILTER_DATA_SIZE * 2], path[4096];
+	size_t units = f->Size / 2;
+	const uint8_t *p = (const uint8_t *)(uintptr_t)f->Ptr;
+	while (units > 0 && le16_get(p + 2 * (units - 1)) == 0) {
+		units--;
+	}
+	long n = utf16_to_utf8(p, units, list, sizeof list);
+	ssize_t len = readlink("/proc/self/exe", path, sizeof path - 1);
+	if (n < 0 || (size_t)n >= sizeof list || len <= 0) {
+		return false;
+	}
+	path[len] = 0;
+	const char *slash = strrchr(path, '/'), *own = slash ? slash + 1 : path;
+	size_t want = strlen(own);
+	for (const char *item = list; *item;) {
+		size_t k = strcspn(item, ";");
+		/* "app" is meant by "app.exe", too, as in etwd */
+		bool exe = k == want + 4 && strncasecmp(item + want, ".exe", 4) == 0;
+		if ((k == want || exe) && strncasecmp(item, own, want) == 0) {
+			return true;
+		}
+		item += k + (item[k] == ';');
+	}
+	return false;
+}
+
+/* Filters of a private session that choose processes: is it this one? Others it does not know: it has no
+ * daemon that would evaluate them for each event. */
+static uint32_t private_scope(const EVENT_FILTER_DESCRIPTOR *f, ULONG count, bool *ret_here)
+{
+	bool here = true;
+	for (ULONG i = 0; i < count; i++) {
+		bool found = false;
+		switch (f[i].Type) {
+		case EVENT_FILTER_TYPE_NONE:
+			found = true;
+			break;
+		case EVENT_FILTER_TYPE_PID:
+			for (ULONG k = 0; k < f[i].Size / 4; k++) {
+				found |= le32_get((const uint8_t *)(uintptr_t)f[i].Ptr + 4 * k) ==
+					 (uint32_t)getpid();
+			}
+			break;
+		case EVENT_FILTER_TYPE_EXECUTABLE_NAME:
+			found = exe_named(&f[i]);
+			break;
+		default:
+			return control_refuse(ERROR_NOT_SUPPORTED,
+					      "a private session filters by level, keywords, process and "
+					      "executable only; use an ordinary session");
+		}
+		here = here && found;
+	}
+	*ret_here = here;
+	return ERROR_SUCCESS;
+}
+
 static uint32_t enable(uint64_t id, const GUID *provider, ULONG control_code, UCHAR level, uint64_t any,
 		       uint64_t all, ULONG timeout, const GUID *source, ULONG properties,
 		       const EVENT_FILTER_DESCRIPTOR *filters, ULONG filter_count)
@@ -127,11 +188,17 @@ static uint32_t enable(uint64_t id, const GUID *provider, ULONG control_code, UC
 		proto_put_u32(&w, PROTO_TAG_PROPERTIES, properties);
 		proto_put(&w, PROTO_TAG_SOURCE_ID, source_id.b, 16);
 		code = put_filters(&w, filters, filter_count);
-		if (code == ERROR_SUCCESS && control_private_knows(id) && filter_count > 0) {
-			code = ERROR_NOT_SUPPORTED; /* in-process sessions know level and keywords */
-		} else if (code == ERROR_SUCCESS && control_private_knows(id)) {
+		bool here = true;
+		bool private = code == ERROR_SUCCESS && control_private_knows(id);
+		if (private && control_code == EVENT_CONTROL_CODE_ENABLE_PROVIDER) {
+			code = private_scope(filters, filter_count, &here);
+		}
+		if (private && code == ERROR_SUCCESS && !here) {
+			/* Not this process: what it had enabled before ends. */
+			code = inproc_enable(id, &guid, EVENT_CONTROL_CODE_DISABLE_PROVIDER, 0, 0, 0, 0);
+		} else if (private && code == ERROR_SUCCESS) {
 			code = inproc_enable(id, &guid, control_code, level, any, all, properties);
-		} else if (code == ERROR_SUCCESS) {
+		} else if (code == ERROR_SUCCESS && !private) {
 			/* The daemon keeps the caller's timeout; ours only guards against a dead one. */
 			int wait = timeout > 3600u * 1000u ? -1 : (int)timeout + 30000;
 			code = control_call(req, proto_end(&w), false, wait, reply);

@@ -350,6 +350,7 @@ struct enable_args {
 	struct guid source_id;
 	struct guid provider;	 /* or group */
 	const uint8_t *payload;	 /* a blob of filter/filter.h, one of raw; NULL: none */
+	const uint8_t *named;	 /* likewise of filter/filter_named.h */
 	struct id_set ids, stack_ids;
 	struct name_set names, stack_names;
 	struct {

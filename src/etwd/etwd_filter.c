@@ -13,6 +13,7 @@
 #include "etwd/etwd.h"
 
 #include "filter/filter.h"
+#include "filter/filter_named.h"
 #include "format/etl_layout.h"
 
 #include <stdlib.h>
@@ -92,7 +93,9 @@ static int parse_list(const uint8_t *p, size_t n, char *out, size_t cap, bool *r
 static int parse_payload(struct enable_args *a, const uint8_t *p, size_t n, struct diag *diag)
 {
 	struct guid provider;
-	int r = filter_check(p, n, &provider, diag);
+	bool named = filter_is_named(p, n);
+	int r = named ? filter_named_check(p, n, &provider, diag)
+		      : filter_check(p, n, &provider, diag);
 	if (r < 0) {
 		return r;
 	}
@@ -100,7 +103,8 @@ static int parse_payload(struct enable_args *a, const uint8_t *p, size_t n, stru
 		diag_at(diag, UINT64_MAX, "the payload filter was made for another provider");
 		return -EINVAL;
 	}
-	a->payload = p;
+	a->payload = named ? NULL : p;
+	a->named = named ? p : NULL;
 	a->filtered = true;
 	return 0;
 }
@@ -322,7 +326,9 @@ bool etwd_filter_event(const struct enable_args *a, const struct pool_event *ev,
 {
 	const struct pool_rec *rec = ev->rec;
 	if (schema) {
-		return !a->names.present || name_passes(&a->names, rec, schema, schema_bytes);
+		return (!a->names.present || name_passes(&a->names, rec, schema, schema_bytes)) &&
+		       (!a->named || filter_named_passes(a->named, schema, schema_bytes, ev->payload,
+							 ev->payload_bytes));
 	}
 	if (a->ids.present && id_listed(&a->ids, rec->id) != a->ids.filter_in) {
 		return false;

@@ -114,6 +114,13 @@ static bool system_wanted(void)
 	return env && strcmp(env, "system") == 0;
 }
 
+static int no_system_instance(bool root_only, struct diag *d)
+{
+	diag_at(d, UINT64_MAX, "the instance for all users does not run; root starts it with 'etwd --system' "
+			       "or 'openetw --system start …'");
+	return root_only ? -EACCES : -ECONNREFUSED;
+}
+
 int proto_connect_control(bool start, struct diag *d)
 {
 	char dir[512];
@@ -122,9 +129,7 @@ int proto_connect_control(bool start, struct diag *d)
 	int r = proto_runtime_dir(system ? PROTO_INSTANCE_SYSTEM : PROTO_INSTANCE_USER, start, dir,
 				  sizeof dir);
 	if (system && r == -ENOENT) {
-		diag_at(d, UINT64_MAX, "the instance for all users does not run; root starts it with "
-				       "'etwd --system' or 'openetw --system start …'");
-		return root_only ? -EACCES : -ECONNREFUSED;
+		return no_system_instance(root_only, d);
 	}
 	if (r < 0) {
 		diag_at(d, UINT64_MAX, "cannot use the runtime directory %s: %s", dir, strerror(-r));
@@ -139,6 +144,9 @@ int proto_connect_control(bool start, struct diag *d)
 				       "of %s/control, which you are not in",
 			dir);
 		return fd;
+	}
+	if (system && !start && (fd == -ENOENT || fd == -ECONNREFUSED)) {
+		return no_system_instance(root_only, d);
 	}
 	if (!start || (fd != -ENOENT && fd != -ECONNREFUSED)) {
 		diag_at(d, UINT64_MAX, "no etwd answers in %s: %s", dir, strerror(-fd));

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Filters of an enable by the command's options: each session gets exactly what its own say.
 . "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
 cd "$T" || exit 1
 P=Test.Filter
 # ids are 1 to 4 in turn, keywords 1, 2, 4, 8 likewise
@@ -72,3 +73,37 @@ run_status 0 openetw logman start saved
 "$HELPERS/emit" $P 40 wait >out
 run_status 0 openetw logman stop saved
 expect "a collector's filters" "$(events saved)" 10
+
+# by what is in them: TraceLogging events by name
+S=OpenETW.Sample.Hello
+run_status 0 openetw start some -o some.etl -p $S --payload 'Order: Number >= 3' --payload "Types: Text ~ 'plain t' and Round != 2"
+run_status 0 openetw start every -o every.etl -p $S
+"$SAMPLES/hello-tracelogging" 5 1 >/dev/null
+run_status 0 openetw stop some
+run_status 0 openetw stop every
+lines() { openetw dump --quiet --json --filter "$2" "$1.etl" | wc -l; }
+for pair in 'event == Order:event == Order and Number >= 3' 'event == Types:event == Types and Round != 2' \
+	'event == OrderLine:event == OrderLine'; do
+	expect "--payload ${pair%%:*}" "$(lines some "${pair%%:*}")" "$(lines every "${pair#*:}")"
+done
+[ "$(lines some 'event == Order')" -gt 0 ] || fail "--payload let nothing through"
+run_status 2 openetw start bad -o bad.etl -p $S --payload 'Order: Number is'
+says 'write EVENT: FIELD OP VALUE' err "--payload"
+run_status 2 openetw start bad -o bad.etl -p $S --payload 'Order: Number > many'
+says "'many' is no whole number" err "--payload"
+run_status 2 openetw start bad -o bad.etl -p $S --payload '7: Number > 1'
+says 'no installed manifest describes event 7' err "--payload"
+# and of a manifest, by number
+export XDG_DATA_HOME="$T/data"
+M=OpenETW.Sample.Manifest
+run_status 0 openetw wevtutil im "$here/../../samples/manifest-style.man"
+run_status 0 openetw start start2 -o start2.etl -p $M --payload '1: Number == 2 or Number > 3'
+run_status 0 openetw start none -o none.etl -p $M --payload '1: File == other' --payload '3: Status != 0'
+"$SAMPLES/manifest-style" 4 1 >/dev/null
+run_status 0 openetw stop start2
+run_status 0 openetw stop none
+expect "a manifest's event" "$(openetw dump --quiet --fields Number --filter 'id == 1' start2.etl | tr '\n' ' ')" 'Number=2 Number=4 '
+expect "its other events" "$(lines start2 'id == 3')" 4
+expect "no event" "$(lines none 'id == 1 or id == 3')" 0
+run_status 2 openetw start bad -o bad.etl -p $M --payload '1: Nope == 2'
+says 'the event has no such field' err "--payload"

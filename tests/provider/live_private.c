@@ -3,6 +3,8 @@
  */
 #include "live.h"
 
+#include <openetw/openetw.h>
+
 #include <TraceLoggingProvider.h>
 
 static const GUID guid = {0x93173E00, 1, 2, {3, 4, 5, 6, 7, 8, 9, 10}};
@@ -238,9 +240,50 @@ static void private_sessions_are_controlled_from_inside_and_not_listed(void)
 	}
 }
 
+static ULONG enable_for(struct live_session *s, ULONG type, const void *p, ULONG bytes)
+{
+	EVENT_FILTER_DESCRIPTOR f = {(ULONGLONG)(uintptr_t)p, bytes, type};
+	ENABLE_TRACE_PARAMETERS a = {.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
+				     .EnableFilterDesc = &f,
+				     .FilterDescCount = 1};
+	return EnableTraceEx2(s->id, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 5, 0, 0, 0, &a);
+}
+
+/* Filters that choose processes say whether this one is meant; others need a daemon. */
+static void a_private_session_knows_filters_of_processes(void)
+{
+	struct live_session own;
+	struct calls c = {0};
+	REGHANDLE h;
+	static const EVENT_DESCRIPTOR d1 = {.Id = 1}, d2 = {.Id = 2};
+	ULONG me = (ULONG)getpid(), nobody = 0x3FFFFF;
+	EXPECT(EventRegister(&guid, on_enable, &c, &h), 0);
+	live_start(&own, "own", "filtered.etl", PRIVATE);
+	EXPECT(enable_for(&own, EVENT_FILTER_TYPE_PID, &nobody, 4), 0);
+	EXPECT(EventProviderEnabled(h, 5, 0), 0);
+	EXPECT(EventWrite(h, &d1, 0, NULL), 0);
+	EXPECT(enable_for(&own, EVENT_FILTER_TYPE_PID, &me, 4), 0);
+	EXPECT(EventProviderEnabled(h, 5, 0), 1);
+	EXPECT(EventWrite(h, &d2, 0, NULL), 0);
+	EXPECT(enable_for(&own, EVENT_FILTER_TYPE_EXECUTABLE_NAME, u"other;app", 20), 0);
+	EXPECT(EventProviderEnabled(h, 5, 0), 0);
+	EXPECT(EventWrite(h, &d1, 0, NULL), 0);
+	EXPECT(enable_for(&own, EVENT_FILTER_TYPE_EXECUTABLE_NAME, u"other;LIVE_private.exe", 46), 0);
+	EXPECT(EventWrite(h, &d2, 0, NULL), 0);
+	EXPECT(enable_for(&own, EVENT_FILTER_TYPE_EVENT_ID, "\1\0\1\0\1\0", 6), ERROR_NOT_SUPPORTED);
+	EXPECT(openetw_last_error_text()[0] != 0, 1);
+	live_stop(&own);
+	EXPECT(EventUnregister(h), 0);
+	struct seen a = {0};
+	live_read(own.path, see, &a);
+	EXPECT(a.by_id[2], 2);
+	EXPECT(a.count, 2);
+}
+
 int main(void)
 {
 	live_begin();
+	a_private_session_knows_filters_of_processes();
 	each_session_gets_what_it_asked_for();
 	trace_logging_carries_its_metadata();
 	classic_events_go_to_the_session_of_their_handle();
