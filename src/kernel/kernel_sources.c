@@ -341,9 +341,13 @@ const uint64_t *kernel_sources_frames(struct kernel_sources *s, const struct kbp
 	uint32_t skip = raw->frames > 0 ? kernel_stacks_skip(s->stacks, raw) : 0;
 	uint32_t n = BASE_MIN(raw->frames - skip, KERNEL_FRAMES_MAX);
 	memcpy(s->frame, raw_frames + skip, n * sizeof *raw_frames);
+	const uint64_t *id = raw_frames + raw->frames;
+	if (raw->flags & KBPF_KERNEL_STACK_ID) {
+		n = raw->frames > 0 ? n : kernel_stacks_find(s->stacks, s->k, *id, s->frame, KERNEL_FRAMES_MAX);
+		id++;
+	}
 	if (raw->flags & KBPF_USER_STACK_ID) {
-		n += kernel_stacks_find(s->stacks, s->k, raw_frames[raw->frames], s->frame + n,
-					KERNEL_FRAMES_MAX - n);
+		n += kernel_stacks_find(s->stacks, s->k, *id, s->frame + n, KERNEL_FRAMES_MAX - n);
 	}
 	*ret_count = n;
 	return s->frame;

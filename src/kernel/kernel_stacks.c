@@ -120,8 +120,33 @@ static struct stack *place(struct kernel_stacks *s, uint64_t id)
 	return &s->slot[i];
 }
 
+/* The kernel's part of a record, which later ones may refer to. */
+static bool add_kernel(struct kernel_stacks *s, const struct kbpf_record *record)
+{
+	const uint64_t *frames = (const void *)((const uint8_t *)(record + 1) + record->bytes);
+	uint64_t id = frames[record->frames];
+	uint32_t skip = kernel_stacks_skip(s, record), n = record->kernel_frames - skip;
+	bool cleared = s->used >= USED;
+	if (cleared) {
+		clear(s);
+	}
+	struct stack *e = place(s, id);
+	uint64_t *copy = id ? malloc(n * sizeof *copy + 8) : NULL;
+	if (copy) {
+		memcpy(copy, frames + skip, n * sizeof *copy);
+		s->used += e->id == 0;
+		free(e->raw);
+		free(e->frame);
+		*e = (struct stack){.id = id, .frame = copy, .frames = n};
+	}
+	return cleared;
+}
+
 bool kernel_stacks_add(struct kernel_stacks *s, const struct kbpf_record *record)
 {
+	if (record->hook != KBPF_USER_STACK) {
+		return add_kernel(s, record);
+	}
 	const struct kbpf_user_stack *u = (const void *)(record + 1);
 	size_t head = offsetof(struct kbpf_user_stack, stack);
 	bool cleared = false;
