@@ -86,6 +86,8 @@ struct kernel_stacks *kernel_stacks_create(void);
 void kernel_stacks_destroy(struct kernel_stacks *s);
 /* True: it was full, and has forgotten the others. */
 bool kernel_stacks_add(struct kernel_stacks *s, const struct kbpf_record *record);
+/* Frames at the beginning that are the way to the program itself. */
+uint32_t kernel_stacks_skip(const struct kernel_stacks *s, const struct kbpf_record *record);
 /* The addresses, innermost first; their number, 0: not known. */
 uint32_t kernel_stacks_find(struct kernel_stacks *s, struct kernel *k, uint64_t id, uint64_t *frames,
 			    uint32_t max);

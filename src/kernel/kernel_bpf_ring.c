@@ -92,7 +92,8 @@ static void fill(struct kernel_ring *r, uint64_t until)
 		const struct kbpf_record *record = (const void *)(p + HEADER_BYTES);
 		if (!(word & DISCARDED) && length >= sizeof *record &&
 		    sizeof *record + record->bytes + 8u * record->frames +
-				    (record->flags & KBPF_USER_STACK_ID ? 8u : 0u) <=
+				    (record->flags & KBPF_USER_STACK_ID ? 8u : 0u) +
+				    (record->flags & KBPF_KERNEL_STACK_ID ? 8u : 0u) <=
 			    length &&
 		    record->frames <= 2 * KBPF_STACK_FRAMES && record->kernel_frames <= record->frames) {
 			if (record->time > until) {
@@ -102,6 +103,10 @@ static void fill(struct kernel_ring *r, uint64_t until)
 				r->on_stack(r->ctx, record);
 				r->read += BASE_ALIGN8(HEADER_BYTES + length);
 				continue;
+			}
+			/* In the order of the ring: whoever refers to it may have an earlier time. */
+			if ((record->flags & KBPF_KERNEL_STACK_ID) && record->frames > 0) {
+				r->on_stack(r->ctx, record);
 			}
 			uint32_t i = r->n++;
 			for (; i > 0 && r->batch[i - 1].time > record->time; i--) {

@@ -337,15 +337,19 @@ void kernel_record_begin(struct kernel_record *r, const struct kbpf_record *raw,
 const uint64_t *kernel_sources_frames(struct kernel_sources *s, const struct kbpf_record *raw,
 				      uint32_t *ret_count)
 {
-	const uint64_t *of_kernel = (const void *)((const uint8_t *)(raw + 1) + raw->bytes);
-	uint32_t n = BASE_MIN(raw->frames, KERNEL_FRAMES_MAX);
-	*ret_count = n;
-	if (!(raw->flags & KBPF_USER_STACK_ID)) {
-		return of_kernel;
+	const uint64_t *raw_frames = (const void *)((const uint8_t *)(raw + 1) + raw->bytes);
+	uint32_t skip = raw->frames > 0 ? kernel_stacks_skip(s->stacks, raw) : 0;
+	uint32_t n = BASE_MIN(raw->frames - skip, KERNEL_FRAMES_MAX);
+	memcpy(s->frame, raw_frames + skip, n * sizeof *raw_frames);
+	const uint64_t *id = raw_frames + raw->frames;
+	if (raw->flags & KBPF_KERNEL_STACK_ID) {
+		n = raw->frames > 0 ? n : kernel_stacks_find(s->stacks, s->k, *id, s->frame, KERNEL_FRAMES_MAX);
+		id++;
 	}
-	memcpy(s->frame, of_kernel, n * sizeof *of_kernel);
-	*ret_count = n + kernel_stacks_find(s->stacks, s->k, of_kernel[raw->frames], s->frame + n,
-					    KERNEL_FRAMES_MAX - n);
+	if (raw->flags & KBPF_USER_STACK_ID) {
+		n += kernel_stacks_find(s->stacks, s->k, *id, s->frame + n, KERNEL_FRAMES_MAX - n);
+	}
+	*ret_count = n;
 	return s->frame;
 }
 

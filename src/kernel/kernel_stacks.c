@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * User stacks that BPF programs sent, by the number made of their content (kbpf_user_stack). What finds
- * the callers is kept as it came until an event wants it: by then everything that the process had mapped
+ * Stacks that BPF programs sent, by the number made of their content (kbpf_core.h). What finds
+ * the callers of a user stack is kept as it came until an event wants it: by then everything that the process had mapped
  * is known. After that only the addresses are kept.
  */
 #include "kernel/kernel_bpf.h"
 
 #include "kernel/kernel_walk.h"
 
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define SLOTS (1u << 16)
@@ -22,13 +24,11 @@ struct stack {
 };
 struct kernel_stacks {
 	struct stack slot[SLOTS];
-	uint32_t used;
+	uint32_t used, owns;
+	struct own {
+		uint64_t start, end;
+	} *own;
 };
-
-struct kernel_stacks *kernel_stacks_create(void)
-{
-	return calloc(1, sizeof(struct kernel_stacks));
-}
 
 static void clear(struct kernel_stacks *s)
 {
@@ -36,13 +36,77 @@ static void clear(struct kernel_stacks *s)
 		free(s->slot[i].raw);
 		free(s->slot[i].frame);
 	}
-	memset(s, 0, sizeof *s);
+	memset(s->slot, 0, sizeof s->slot);
+	s->used = 0;
+}
+
+/* ---- the way from a tracepoint to a program is nobody's stack ------------------------------------- */
+
+/* Where the functions are that call programs. */
+static void read_own(struct kernel_stacks *s)
+{
+	static const char *const prefix[] = {"bpf_trace_run", "__bpf_trace_", "__traceiter_"};
+	char line[512], name[256], kind;
+	unsigned long long address;
+	struct own *open = NULL;
+	FILE *f = fopen("/proc/kallsyms", "re");
+	while (f && fgets(line, sizeof line, f)) {
+		bool is_text = sscanf(line, "%llx %c %255s", &address, &kind, name) == 3 && address &&
+			       (kind == 't' || kind == 'T');
+		if (is_text && open) {
+			open->end = address > open->start ? address : open->start;
+			open = NULL;
+		}
+		for (size_t i = 0; is_text && i < BASE_ARRAY_LEN(prefix); i++) {
+			struct own *more = strncmp(name, prefix[i], strlen(prefix[i])) == 0
+						   ? realloc(s->own, (s->owns + 1) * sizeof *more)
+						   : NULL;
+			if (more) {
+				s->own = more;
+				open = &s->own[s->owns++];
+				*open = (struct own){address, address + 1};
+			}
+		}
+	}
+	if (f) {
+		fclose(f);
+	}
+}
+
+static uint32_t own_frames(const struct kernel_stacks *s, const uint64_t *frames, uint32_t count)
+{
+	uint32_t n = BASE_MIN(count, 1u); /* the program */
+	for (bool own = true; own && n < count; n += own) {
+		own = s->owns == 0 && n == 1; /* addresses are hidden: as it is on most kernels */
+		for (uint32_t i = 0; i < s->owns && !own; i++) {
+			own = frames[n] > s->own[i].start && frames[n] <= s->own[i].end;
+		}
+	}
+	return n;
+}
+
+uint32_t kernel_stacks_skip(const struct kernel_stacks *s, const struct kbpf_record *record)
+{
+	return record->hook == KBPF_FAULT_HARD
+		       ? 0
+		       : own_frames(s, (const void *)((const uint8_t *)(record + 1) + record->bytes),
+				    record->kernel_frames);
+}
+
+struct kernel_stacks *kernel_stacks_create(void)
+{
+	struct kernel_stacks *s = calloc(1, sizeof *s);
+	if (s) {
+		read_own(s);
+	}
+	return s;
 }
 
 void kernel_stacks_destroy(struct kernel_stacks *s)
 {
 	if (s) {
 		clear(s);
+		free(s->own);
 	}
 	free(s);
 }
@@ -56,8 +120,33 @@ static struct stack *place(struct kernel_stacks *s, uint64_t id)
 	return &s->slot[i];
 }
 
+/* The kernel's part of a record, which later ones may refer to. */
+static bool add_kernel(struct kernel_stacks *s, const struct kbpf_record *record)
+{
+	const uint64_t *frames = (const void *)((const uint8_t *)(record + 1) + record->bytes);
+	uint64_t id = frames[record->frames];
+	uint32_t skip = kernel_stacks_skip(s, record), n = record->kernel_frames - skip;
+	bool cleared = s->used >= USED;
+	if (cleared) {
+		clear(s);
+	}
+	struct stack *e = place(s, id);
+	uint64_t *copy = id ? malloc(n * sizeof *copy + 8) : NULL;
+	if (copy) {
+		memcpy(copy, frames + skip, n * sizeof *copy);
+		s->used += e->id == 0;
+		free(e->raw);
+		free(e->frame);
+		*e = (struct stack){.id = id, .frame = copy, .frames = n};
+	}
+	return cleared;
+}
+
 bool kernel_stacks_add(struct kernel_stacks *s, const struct kbpf_record *record)
 {
+	if (record->hook != KBPF_USER_STACK) {
+		return add_kernel(s, record);
+	}
 	const struct kbpf_user_stack *u = (const void *)(record + 1);
 	size_t head = offsetof(struct kbpf_user_stack, stack);
 	bool cleared = false;

@@ -117,6 +117,8 @@ enum kbpf_flags {
 	KBPF_KERNEL_THREAD = 1u << 0,
 	KBPF_USER_STACK_ID = 1u << 1, /* behind the frames, which are the kernel's, stands a u64: the user
 					 part is that of the last KBPF_USER_STACK with this id */
+	KBPF_KERNEL_STACK_ID = 1u << 2, /* before that, another: without frames the kernel's part is that of
+					   the last record with frames and this id */
 };
 
 struct kbpf_record {

@@ -90,6 +90,9 @@ struct {
 
 struct kbpf_who {
 	uint64_t sessions, stacks, time;
+#ifdef KBPF_WAITS
+	uint64_t waits_for; /* what a thread in the kernel waits in, as a number; 0: not known */
+#endif
 	bool unwind;
 	uint32_t pid, tid, flags;
 	uint16_t hook;
@@ -260,6 +263,25 @@ __noinline uint64_t kbpf_user_stack(uint32_t slot, bool waits, uint64_t time, ui
 	return id;
 }
 
+#ifdef KBPF_WAITS /* by sched.bpf.c */
+/* An id for the kernel's part of the stack of a thread that waits: it is the same whenever the same
+ * user stack waits in the same call with the same arguments at the same depth. Walking it costs ten
+ * times as much. Bit 1 is no part of the id: the collector has that stack. */
+__noinline uint64_t kbpf_kernel_stack(uint64_t user, uint64_t waits_for)
+{
+	uint64_t a = (user ^ waits_for) * KBPF_PRIME;
+	a ^= a >> 31;
+	a = ((a ^ waits_for) * KBPF_PRIME & ~3ull) | 1;
+	return bpf_map_lookup_elem(&kbpf_user_stacks, &a) ? a | 2 : a;
+}
+
+static __noinline void kbpf_stack_known(uint64_t id)
+{
+	uint8_t one = 1;
+	bpf_map_update_elem(&kbpf_user_stacks, &id, &one, BPF_ANY);
+}
+#endif
+
 /* Sends what stands in the slot: `bytes` of payload (made a multiple of 8), and the stack when wanted.
  * False: no room. */
 static __always_inline bool kbpf_send(void *ctx, const struct kbpf_who *who, uint32_t slot,
@@ -273,9 +295,24 @@ static __always_inline bool kbpf_send(void *ctx, const struct kbpf_who *who, uin
 	}
 	kbpf_head(&s->head, who, bytes);
 	uint32_t end = bytes;
+	uint64_t fresh = 0; /* a stack that is known when this has gone out */
+	(void)fresh;
 	if (who->stacks) {
-		long n = bpf_get_stack(ctx, s->body + bytes, KBPF_STACK_FRAMES * 8, 0);
-		uint32_t kernel = n > 0 ? (uint32_t)n : 0;
+		bool waits = who->hook == KBPF_SWITCH || who->hook == KBPF_WAKING;
+		uint64_t id = 0, kernel_id = 0;
+		if (who->unwind) {
+			id = kbpf_user_stack(slot, waits, who->time, who->sessions);
+		}
+#ifdef KBPF_WAITS
+		if (id && who->waits_for) {
+			kernel_id = kbpf_kernel_stack(id, who->waits_for);
+		}
+#endif
+		long n = 0;
+		if (!(kernel_id & 2)) {
+			n = bpf_get_stack(ctx, s->body + bytes, KBPF_STACK_FRAMES * 8, 0);
+		}
+		uint32_t kernel = n > 0 ? (uint32_t)n : 0, user = 0;
 		if (kernel > KBPF_STACK_FRAMES * 8) {
 			kernel = KBPF_STACK_FRAMES * 8;
 		}
@@ -283,21 +320,22 @@ static __always_inline bool kbpf_send(void *ctx, const struct kbpf_who *who, uin
 		if (end > KBPF_PAYLOAD_MAX + KBPF_STACK_FRAMES * 8) {
 			return false; /* for the verifier: cannot be */
 		}
-		uint64_t id = 0;
-		if (who->unwind) {
-			bool waits = who->hook == KBPF_SWITCH || who->hook == KBPF_WAKING;
-			id = kbpf_user_stack(slot, waits, who->time, who->sessions);
-			n = 0;
-		} else {
+		if (!who->unwind) {
 			n = bpf_get_stack(ctx, s->body + end, KBPF_STACK_FRAMES * 8, BPF_F_USER_STACK);
+			user = n > 0 ? (uint32_t)n : 0;
+			if (user > KBPF_STACK_FRAMES * 8) {
+				user = KBPF_STACK_FRAMES * 8;
+			}
+			end += user;
 		}
-		uint32_t user = n > 0 ? (uint32_t)n : 0;
-		if (user > KBPF_STACK_FRAMES * 8) {
-			user = KBPF_STACK_FRAMES * 8;
-		}
-		end += user;
 		s->head.kernel_frames = kernel / 8;
 		s->head.frames = (kernel + user) / 8;
+		if (kernel_id) {
+			*(uint64_t *)(void *)(s->body + end) = kernel_id & ~2ull;
+			s->head.flags |= KBPF_KERNEL_STACK_ID;
+			fresh = kernel > 0 ? kernel_id : 0;
+			end += 8;
+		}
 		if (id) {
 			*(uint64_t *)(void *)(s->body + end) = id;
 			s->head.flags |= KBPF_USER_STACK_ID;
@@ -311,6 +349,11 @@ static __always_inline bool kbpf_send(void *ctx, const struct kbpf_who *who, uin
 		kbpf_dropped(who->hook);
 		return false;
 	}
+#ifdef KBPF_WAITS
+	if (fresh) {
+		kbpf_stack_known(fresh);
+	}
+#endif
 	return true;
 }
 

@@ -3,6 +3,7 @@
  * Context switches and who woke whom. The stack at a switch is that of the thread that leaves: the
  * collector keeps it until the thread comes back.
  */
+#define KBPF_WAITS
 #include "kbpf_core.h"
 
 #include "kbpf_sched.h"
@@ -28,6 +29,7 @@ static __always_inline bool wanted_of_two(uint32_t hook, uint32_t a, uint32_t b,
 	who->sessions = sessions;
 	who->stacks = c->stacks[hook] & sessions;
 	who->unwind = c->unwind;
+	who->waits_for = 0;
 	who->hook = hook;
 	who->flags = 0;
 	return sessions != 0;
@@ -63,6 +65,21 @@ int BPF_PROG(kbpf_sched_switch, bool preempt, struct task_struct *prev, struct t
 #else
 		s.call = BPF_CORE_READ(regs, syscallno);
 #endif
+	}
+	if (who.stacks && who.unwind && !preempt && !who.flags && s.call >= 0) {
+		struct pt_regs *regs = (void *)bpf_task_pt_regs(prev);
+		/* A tracepoint's arguments lie on the thread's stack, just below what waits. */
+		uint64_t depth = (long)regs - (long)ctx, h = (uint64_t)s.call << 32 ^ depth;
+#if defined(__TARGET_ARCH_x86)
+		h = (h ^ BPF_CORE_READ(regs, di)) * KBPF_PRIME;
+		h = (h ^ BPF_CORE_READ(regs, si)) * KBPF_PRIME;
+		h = (h ^ BPF_CORE_READ(regs, dx)) * KBPF_PRIME;
+#else
+		h = (h ^ BPF_CORE_READ(regs, orig_x0)) * KBPF_PRIME;
+		h = (h ^ BPF_CORE_READ(regs, regs[1])) * KBPF_PRIME;
+		h = (h ^ BPF_CORE_READ(regs, regs[2])) * KBPF_PRIME;
+#endif
+		who.waits_for = (h ^ h >> 29) | 1;
 	}
 	struct task_struct___named_state *named = (void *)prev;
 	if (bpf_core_field_exists(named->__state)) {
