@@ -91,6 +91,19 @@ typedef union {
 #ifndef WPP_LEVEL_LOGGER
 #define WPP_LEVEL_LOGGER(LEVEL) (WPP_CONTROL(WPP_BIT_##LEVEL).Logger),
 #endif
+/* the same under the other names conditions have */
+#ifndef WPP_FLAG_ENABLED
+#define WPP_FLAG_ENABLED(FLAG) WPP_LEVEL_ENABLED(FLAG)
+#endif
+#ifndef WPP_FLAG_LOGGER
+#define WPP_FLAG_LOGGER(FLAG) WPP_LEVEL_LOGGER(FLAG)
+#endif
+#ifndef WPP_FLAGS_ENABLED
+#define WPP_FLAGS_ENABLED(FLAGS) WPP_LEVEL_ENABLED(FLAGS)
+#endif
+#ifndef WPP_FLAGS_LOGGER
+#define WPP_FLAGS_LOGGER(FLAGS) WPP_LEVEL_LOGGER(FLAGS)
+#endif
 #endif /* OPENETW_WPP */
 
 #if defined(WPP_CONTROL_GUIDS) && !defined(WPP_CONTROLS_DEFINED)

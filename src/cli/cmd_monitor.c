@@ -53,7 +53,7 @@ static const struct {
 } columns[COL_COUNT] = {
 	{"time", "TIME", -15, false},	   {"process", "PROCESS", -16, false}, {"pid", "PID", 7, true},
 	{"tid", "TID", 7, true},	   {"op", "OPERATION", -15, false},    {"path", "PATH", -48, false},
-	{"result", "RESULT", -8, false},   {"bytes", "BYTES", 9, true},	       {"duration", "MS", 9, false},
+	{"result", "RESULT", -14, false},   {"bytes", "BYTES", 9, true},	       {"duration", "MS", 9, false},
 	{"detail", "DETAIL", 0, false},	   {"local", "LOCAL", -21, false},     {"remote", "REMOTE", -21, false},
 };
 
@@ -87,6 +87,26 @@ struct monitor {
 
 static const char *error_name(uint32_t status)
 {
+	/* As people who watch Windows know them. */
+	static const struct {
+		uint32_t status;
+		const char *name;
+	} names[] = {
+		{0x80000006, "NO MORE FILES"},	   {0xC0000008, "INVALID HANDLE"},
+		{0xC000000D, "INVALID PARAMETER"}, {0xC0000011, "END OF FILE"},
+		{0xC0000022, "ACCESS DENIED"},	   {0xC0000034, "NAME NOT FOUND"},
+		{0xC0000035, "NAME COLLISION"},	   {0xC000003A, "PATH NOT FOUND"},
+		{0xC0000043, "SHARING VIOLATION"}, {0xC000007F, "DISK FULL"},
+		{0xC00000A2, "WRITE PROTECTED"},   {0xC00000BA, "IS DIRECTORY"},
+		{0xC00000BB, "NOT SUPPORTED"},	   {0xC00000D4, "NOT SAME DEVICE"},
+		{0xC0000101, "NOT EMPTY"},	   {0xC0000103, "NOT A DIRECTORY"},
+		{0xC000011F, "TOO MANY OPENED FILES"}, {0xC0000120, "CANCELLED"},
+	};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
+		if (names[i].status == status) {
+			return names[i].name;
+		}
+	}
 	/* Errors of Linux as the kernel gave them; whatever else is negative is an NTSTATUS. */
 	int error = -(int)status;
 	return error > 0 && error < 4096 ? strerrorname_np(error) : NULL;

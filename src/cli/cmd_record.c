@@ -37,6 +37,8 @@ static const struct cli_option options[] = {
 	{'i', "interval", "TIME", "between samples, 125us and more (default 1ms)", NULL},
 	{'d', "duration", "TIME", "stop after this long (default: Ctrl-C, or the command's end)", NULL},
 	{0, "no-stacks", NULL, "no call stacks", NULL},
+	{0, "frame-pointers", NULL, "user stacks by frame pointers alone: cheaper, and often wrong", NULL},
+	{0, "stack-size", "SIZE", "of a user stack copied for unwinding, up to 56K (default 8K, switches 2K)", NULL},
 	{0, "pid", "PID", "of this process and its children only (processes and images: of all)", NULL},
 	{0, "only-command", NULL, "the same for the command that is run", NULL},
 	{'p', "provider", "P", "events of this provider too, Name:keywords:level (repeatable)", NULL},
@@ -334,11 +336,11 @@ static int run(struct cli_args *a)
 {
 	struct recording r = {.args = a};
 	const char *out = cli_value(a, "output", "openetw.etl");
-	uint64_t interval_us = 1000, duration_ns = 0, pid = 0;
+	uint64_t interval_us = 1000, duration_ns = 0, pid = 0, stack_bytes = 0;
 	struct kernel_options o = {0};
 	if (!cli_duration(a, "interval", 1000, 125, 1000000, &interval_us) ||
 	    !cli_duration(a, "duration", 1, 1000000, UINT64_MAX / 2, &duration_ns) ||
-	    !cli_number(a, "pid", 1, INT32_MAX, &pid)) {
+	    !cli_size(a, "stack-size", 1, 256, 56 << 10, &stack_bytes) || !cli_number(a, "pid", 1, INT32_MAX, &pid)) {
 		return CLI_USAGE;
 	}
 	bool all = cli_flag(a, "all");
@@ -355,6 +357,8 @@ static int run(struct cli_args *a)
 	o.session.packets = interface != NULL;
 	cli_kernel_wants(&o.session, wanted || interface ? wanted : KERNEL_CPU, !cli_flag(a, "no-stacks"));
 	o.interval_us = (uint32_t)interval_us;
+	o.frame_pointers = cli_flag(a, "frame-pointers");
+	o.stack_bytes = (uint32_t)stack_bytes;
 	o.session.pid[0] = (uint32_t)pid;
 	o.session.pids = pid != 0;
 	snprintf(r.kernel_file, sizeof r.kernel_file, "%s%s", out,
@@ -382,7 +386,9 @@ const struct cli_command cli_record = {
 	.details =
 		"Writes the events of Windows' kernel logger (Process, Thread, Image, SampledProfile, CSwitch,\n"
 		"ReadyThread, StackWalk) from perf events, so that every tool that reads those reads this. Takes root, or\n"
-		"CAP_PERFMON. Stacks are as good as the frame pointers of the code. With --provider the events of\n"
+		"CAP_PERFMON. Stacks need no frame pointers: they are unwound by the tables that programs have for\n"
+		"exceptions (.eh_frame), or for debuggers. The trace names the functions that its stacks go through\n"
+		"itself, and the builds of all images. With --provider the events of\n"
 		"applications are merged in, on the same time line.\n\n"
 		"Examples:\n"
 		"  openetw record -d 10s                            ten seconds of CPU samples\n"

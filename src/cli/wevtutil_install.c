@@ -287,6 +287,12 @@ int wevtutil_uninstall(struct wevtutil *w)
 		return status;
 	}
 	int removed = remove_same(dir, f, "");
+	/* Also what programs said of themselves; they say it again when they run. */
+	char binaries[PATH_MAX - 300];
+	if (removed >= 0 && datadir_path(machine, DATADIR_BINARIES, binaries, sizeof binaries)) {
+		int more = remove_same(binaries, f, "");
+		removed = more < 0 ? more : removed + more;
+	}
 	free(f);
 	if (removed < 0) {
 		return cli_fail(w->a, win32_from_errno(removed), "cannot uninstall %s in %s", w->word, dir);

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #define POLL_MS		 10
+#define LATE_NS		 5000000u
 #define PATIENCE_NS	 20000000ull /* for a full ring; the kernel's own rings wait meanwhile */
 #define RESIDENT_EVERY_NS 1000000000ull
 
@@ -144,8 +145,10 @@ static void publish_stats(struct collector *c)
 		c->resident_at_ns = now;
 		order_store_relaxed(&c->head->resident, resident_bytes());
 	}
-	/* Release: records up to that time are in the ring by now. */
-	order_store_release(&c->head->watermark, kernel_watermark(c->kernel));
+	/* Release: records up to that time are in the ring by now. A processor that its hypervisor took away
+	 * in the middle of a record puts it later than all others; live consumers wait for it that long. */
+	uint64_t until = kernel_watermark(c->kernel);
+	order_store_release(&c->head->watermark, until > LATE_NS ? until - LATE_NS : 0);
 }
 
 /* ---- requests --------------------------------------------------------------------------------- */

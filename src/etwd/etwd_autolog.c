@@ -12,6 +12,7 @@
 #include "etwd/etwd.h"
 
 #include "etwd/etwd_modes.h"
+#include "format/kernel_mask.h"
 #include "saved/saved.h"
 
 #include <fcntl.h>
@@ -141,6 +142,21 @@ static void end(struct etwd *d, struct autolog *a)
 	free(a);
 }
 
+/* "Windows Kernel Trace": its keywords are the session's EnableFlags, and it is never enabled. */
+static bool is_kernel(const struct saved_provider *p)
+{
+	return guid_equal(&p->guid, &kernel_trace_control_guid);
+}
+
+static uint32_t kernel_flags(const struct saved_session *s)
+{
+	uint32_t flags = 0;
+	for (uint32_t i = 0; i < s->provider_count; i++) {
+		flags |= s->provider[i].enabled && is_kernel(&s->provider[i]) ? (uint32_t)s->provider[i].any : 0;
+	}
+	return flags;
+}
+
 static bool send_start(struct autolog *a)
 {
 	uint16_t name[ETWD_NAME_MAX + 1], file[4097];
@@ -158,7 +174,9 @@ static bool send_start(struct autolog *a)
 		.minimum_buffers = s->minimum_buffers,
 		.maximum_buffers = s->maximum_buffers,
 		.maximum_file_size = s->maximum_file_size,
-		.log_file_mode = s->mode,
+		/* The two well-known names do not mind. */
+		.log_file_mode = s->mode | (kernel_flags(s) ? MODE_SYSTEM_LOGGER : 0),
+		.enable_flags = kernel_flags(s),
 		.flush_timer = s->flush_timer,
 		.expires_filetime = s->expire_s ? clock_filetime() + s->expire_s * 10000000ull : 0,
 		.quota_bytes = s->quota,
@@ -179,7 +197,8 @@ static bool send_start(struct autolog *a)
 /* The next ENABLE; false when there is none left. */
 static bool send_enable(struct etwd *d, struct autolog *a)
 {
-	while (a->next < a->s.provider_count && !a->s.provider[a->next].enabled) {
+	while (a->next < a->s.provider_count &&
+	       (!a->s.provider[a->next].enabled || is_kernel(&a->s.provider[a->next]))) {
 		a->next++;
 	}
 	if (a->next == a->s.provider_count) {

@@ -29,6 +29,13 @@ void kernel_mask_clear(struct kernel_mask *m, uint32_t bits)
 	m->word[WORD(bits)] &= ~VALUE(bits);
 }
 
+void kernel_mask_keep(struct kernel_mask *m, uint32_t bits)
+{
+	struct kernel_mask before = *m;
+	memset(m, 0, sizeof *m);
+	m->word[WORD(bits)] = before.word[WORD(bits)] & VALUE(bits);
+}
+
 void kernel_mask_add(struct kernel_mask *m, const struct kernel_mask *other)
 {
 	for (unsigned i = 0; i < KERNEL_MASK_WORDS; i++) {

@@ -96,6 +96,8 @@ enum kernel_bit {
 bool kernel_mask_has(const struct kernel_mask *m, uint32_t bits);
 void kernel_mask_set(struct kernel_mask *m, uint32_t bits);
 void kernel_mask_clear(struct kernel_mask *m, uint32_t bits);
+/* All but these bits, of one word, are cleared. */
+void kernel_mask_keep(struct kernel_mask *m, uint32_t bits);
 void kernel_mask_add(struct kernel_mask *m, const struct kernel_mask *other);
 bool kernel_mask_empty(const struct kernel_mask *m);
 bool kernel_mask_equal(const struct kernel_mask *a, const struct kernel_mask *b);

@@ -85,7 +85,9 @@ static void finish_exec(struct kernel *k, struct kernel_process *p, uint32_t uid
 		free(p->image[old++].path);
 	}
 	p->images -= old;
-	memmove(p->image, p->image + old, p->images * sizeof *p->image);
+	if (p->images) { /* of nothing, there may be no list */
+		memmove(p->image, p->image + old, p->images * sizeof *p->image);
+	}
 	kernel_read_name(p->pid, p->exec.name, name, sizeof name);
 	kernel_process_set(p, p->parent, uid, name, line);
 	kernel_emit_process(k, 0, HOOK_PROCESS_START, p->exec.time, p->exec.cpu, p, STILL_ALIVE);

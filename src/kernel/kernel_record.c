@@ -146,7 +146,7 @@ void kernel_out_stack(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_
 {
 	struct kernel_record r = {
 		.hook = HOOK_STACK, .version = STACK_VERSION, .perfinfo = true, .time = time};
-	uint8_t head[ETL_PERFINFO_HEADER_SIZE + 16];
+	uint8_t head[ETL_FULL_HEADER_SIZE + 16]; /* of which the short one is used */
 	if (sessions == 0 || count == 0) {
 		return;
 	}
@@ -157,7 +157,7 @@ void kernel_out_stack(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_
 	le32_put(head + at + 12, tid);
 	k->stats.events++;
 	k->stats.stacks++;
-	k->out.record(k->out.ctx, sessions, cpu, time, head, sizeof head, frames, 8 * count);
+	k->out.record(k->out.ctx, sessions, cpu, time, head, at + 16, frames, 8 * count);
 }
 
 void kernel_out_event(struct kernel *k, uint64_t sessions, const struct guid *provider,

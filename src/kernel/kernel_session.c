@@ -7,6 +7,7 @@
 #include "kernel/kernel_process.h"
 #include "kernel/kernel_walk.h"
 
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +37,25 @@ static uint64_t own_cpu_ns(void)
 	struct timespec t;
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+/* What waits in the rings waits for this thread: it goes before the programs that fill them, where it
+ * may. They cannot fill more meanwhile, so it does not keep the processor for long. (Niceness alone
+ * does not help where the system shares the processor by groups.) What is started later does not
+ * inherit it. */
+static void hurry(void)
+{
+	struct sched_param p = {.sched_priority = 1};
+	if (sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &p) < 0) {
+		(void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), HURRY_NICE);
+	}
+}
+
+static void no_hurry(void)
+{
+	struct sched_param p = {.sched_priority = 0};
+	(void)sched_setscheduler(0, SCHED_OTHER, &p);
+	(void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 0);
 }
 
 /* ---- who wants what --------------------------------------------------------------------------- */
@@ -229,13 +249,23 @@ static bool in_vain(const struct kernel_mask *want, const struct kernel_mask *mi
 	return !kernel_mask_empty(want) && kernel_mask_equal(want, missing);
 }
 
-static void rundown_start(struct kernel *k, uint64_t bit)
+static void rundown_told(struct kernel *k, uint64_t bit)
 {
 	(void)kernel_rundown(k, bit, false);
 	source_rundowns(k, bit, false);
+}
+
+static void rundown_complete(struct kernel *k, uint64_t bit)
+{
 	kernel_emit_interval(k, bit & kernel_wants(k, KERNEL_HOOK_INTERVAL_DC), KERNEL_HOOK_INTERVAL_DC,
 			     k->o.interval_us);
 	kernel_emit_plain(k, bit, KERNEL_HOOK_RUNDOWN_DONE);
+}
+
+static void rundown_start(struct kernel *k, uint64_t bit)
+{
+	rundown_told(k, bit);
+	rundown_complete(k, bit);
 }
 
 int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
@@ -263,9 +293,19 @@ int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 	}
 	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS_END, NULL);
 	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, &s->mask);
-	rundown_start(k, bit);
+	/* What names things is heard from now on; everything else begins behind the rundown, which takes
+	 * its time: a machine that does much would fill the rings meanwhile. */
+	kernel_mask_keep(&k->slot[slot].want.mask, KERNEL_BIT_PROCESS | KERNEL_BIT_THREAD |
+							   KERNEL_BIT_LOADER | KERNEL_BIT_PERF_COUNTER);
+	set_wants(k, slot);
+	err = update_sources(k, d);
+	rundown_told(k, bit);
+	k->slot[slot].want.mask = s->mask;
+	set_wants(k, slot);
+	err = err < 0 ? err : update_sources(k, d);
+	rundown_complete(k, bit);
 	missing_of(k, &s->mask, ret_missing, d);
-	return 0;
+	return err;
 }
 
 int kernel_change(struct kernel *k, uint32_t slot, const struct kernel_session *s,
@@ -382,13 +422,6 @@ int kernel_set_interval(struct kernel *k, uint32_t interval_us)
 
 /* ---- the engine ------------------------------------------------------------------------------- */
 
-/* What waits in the rings waits for this thread: before the programs that fill them, where it may. Not
- * inherited by what the application starts later: only this thread's. */
-static void hurry(void)
-{
-	(void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), HURRY_NICE);
-}
-
 int kernel_open(const struct kernel_engine_options *o, const struct kernel_output *out,
 		struct kernel **ret, struct diag *d)
 {
@@ -446,6 +479,7 @@ fail:
 
 void kernel_close(struct kernel *k)
 {
+	no_hurry();
 	for (size_t i = 0; i < BASE_ARRAY_LEN(sources) && sources[i]; i++) {
 		if (k->source_open[i]) {
 			sources[i]->close(k, k->source_state[i]);

@@ -120,7 +120,12 @@ static void add_process(struct state *s, const struct etl_record *r, unsigned ty
 	struct process_node *old = (struct process_node *)state_table_find(&s->processes, p.pid);
 	bool alive = old && old->p.end_time == UINT64_MAX;
 	if (alive && !is_start(type)) {
-		/* Known already: the end, or a rundown that says the same again. */
+		/* Known already: the end, or a rundown that says the same again, or more. */
+		if (!old->p.name[0]) {
+			old->p.name = state_text8(&s->memory, p.name, p.name_bytes);
+			old->p.command_line =
+				p.command ? state_text16(&s->memory, p.command, p.command_units) : "";
+		}
 		old->p.end_time = is_end(type) ? r->time_filetime : UINT64_MAX;
 		return;
 	}
