@@ -23,7 +23,8 @@ const struct cli_command cli_mark = {
 	.name = "mark",
 	.synopsis = "TEXT",
 	.summary = "Put a mark into all kernel recordings of this user that are running.",
-	.details = "Writes the event PerfInfo/Mark with that text and the time of this call, for example around the part\n"
+	.details = "Writes the event PerfInfo/Mark with that text and the time of this call, for "
+		   "example around the part\n"
 		   "of a test that matters. Root's marks reach everybody's recordings.\n\n"
 		   "Examples:\n"
 		   "  openetw mark 'warm-up over'\n",

@@ -7,19 +7,23 @@
 #include <unistd.h>
 
 static const struct cli_option options[] = {
-	{'o', "output", "FILE", "the capture file to write (default: the trace's name with .pcapng)", NULL},
+	{'o', "output", "FILE",
+	 "the capture file to write (default: the trace's name with .pcapng)", NULL},
 	{'q', "quiet", NULL, "no summary line", NULL},
 	{0},
 };
 
 /* Microsoft-Windows-NDIS-PacketCapture, Microsoft-Windows-PktMon, and the kernel's SystemConfig. */
-static const GUID ndis_guid = {0x2ed6006e, 0x4729, 0x4609, {0xb4, 0x23, 0x3e, 0xe7, 0xbc, 0xd6, 0x78, 0xef}};
-static const GUID pktmon_guid = {0x4d4f80d9, 0xc8bd, 0x4d73, {0xbb, 0x5b, 0x19, 0xc9, 0x04, 0x02, 0xc5, 0xac}};
-static const GUID config_guid = {0x01853a65, 0x418f, 0x4f36, {0xae, 0xfc, 0xdc, 0x0f, 0x1d, 0x2f, 0xd2, 0x35}};
+static const GUID ndis_guid = {
+	0x2ed6006e, 0x4729, 0x4609, {0xb4, 0x23, 0x3e, 0xe7, 0xbc, 0xd6, 0x78, 0xef}};
+static const GUID pktmon_guid = {
+	0x4d4f80d9, 0xc8bd, 0x4d73, {0xbb, 0x5b, 0x19, 0xc9, 0x04, 0x02, 0xc5, 0xac}};
+static const GUID config_guid = {
+	0x01853a65, 0x418f, 0x4f36, {0xae, 0xfc, 0xdc, 0x0f, 0x1d, 0x2f, 0xd2, 0x35}};
 
 enum { EVENT_FRAGMENT = 1001, EVENT_PKTMON = 160, CONFIG_NIC = 13 };
 enum { PKTMON_ETHERNET = 1, PKTMON_WIFI = 2, PKTMON_IP = 3 };
-#define COMPONENT 0x80000000u /* set in the index of what is no interface */
+#define COMPONENT     0x80000000u /* set in the index of what is no interface */
 #define KEYWORD_RAW   0x0000000000000200ull
 #define KEYWORD_WIFI  0x0000000000010000ull
 #define KEYWORD_START 0x0000000040000000ull
@@ -28,13 +32,20 @@ enum { PKTMON_ETHERNET = 1, PKTMON_WIFI = 2, PKTMON_IP = 3 };
 
 enum { LINK_ETHERNET = 1, LINK_RAW = 101, LINK_WIFI = 105 };
 enum { BLOCK_SECTION = 0x0A0D0D0A, BLOCK_INTERFACE = 1, BLOCK_PACKET = 6 };
-enum { OPTION_END, OPTION_COMMENT, OPTION_NAME = 2, OPTION_FLAGS = 2, OPTION_RESOLUTION = 9, OPTION_APP = 4 };
+enum {
+	OPTION_END,
+	OPTION_COMMENT,
+	OPTION_NAME = 2,
+	OPTION_FLAGS = 2,
+	OPTION_RESOLUTION = 9,
+	OPTION_APP = 4
+};
 enum { FLAG_INBOUND = 1, FLAG_OUTBOUND = 2 };
-#define UNIX_EPOCH    116444736000000000ull /* in FILETIME */
-#define RESOLUTION    7u		    /* 10^-7 s, as FILETIME has it */
+#define UNIX_EPOCH     116444736000000000ull /* in FILETIME */
+#define RESOLUTION     7u		     /* 10^-7 s, as FILETIME has it */
 #define INTERFACES_MAX 1024u
-#define PACKET_MAX    (1u << 20)
-#define FRAGMENT_HEAD 12u
+#define PACKET_MAX     (1u << 20)
+#define FRAGMENT_HEAD  12u
 
 struct interface {
 	uint32_t index, link;
@@ -58,7 +69,8 @@ struct pcapng {
 	bool failed;
 };
 
-/* ---- blocks ----------------------------------------------------------------------------------- */
+/* ---- blocks -----------------------------------------------------------------------------------
+ */
 
 static void put32(struct strbuf *b, uint32_t v)
 {
@@ -131,7 +143,8 @@ static uint32_t interface_of(struct pcapng *p, uint32_t index, uint32_t link)
 	}
 	char name[160];
 	uint8_t resolution = RESOLUTION;
-	snprintf(name, sizeof name, index & COMPONENT ? "component %u" : "if%u", index & ~COMPONENT);
+	snprintf(name, sizeof name, index & COMPONENT ? "component %u" : "if%u",
+		 index & ~COMPONENT);
 	for (uint32_t i = 0; i < p->nics; i++) {
 		if (p->nic[i].index == index) {
 			snprintf(name, sizeof name, "%s", p->nic[i].name);
@@ -149,8 +162,8 @@ static uint32_t interface_of(struct pcapng *p, uint32_t index, uint32_t link)
 	return p->interfaces++;
 }
 
-/* Windows can be told to keep only the beginning of packets, and does not say how long they were; the
- * packets themselves do. */
+/* Windows can be told to keep only the beginning of packets, and does not say how long they were;
+ * the packets themselves do. */
 static uint32_t length_on_wire(uint32_t link, const uint8_t *b, uint32_t n)
 {
 	uint32_t at = link == LINK_ETHERNET ? 14 : 0, length = 0;
@@ -196,7 +209,8 @@ static void write_packet(struct pcapng *p, const EVENT_RECORD *e, uint32_t index
 	p->octets += p->n;
 }
 
-/* ---- events ----------------------------------------------------------------------------------- */
+/* ---- events -----------------------------------------------------------------------------------
+ */
 
 static void on_nic(struct pcapng *p, const EVENT_RECORD *e)
 {
@@ -222,7 +236,9 @@ static void on_fragment(struct pcapng *p, const EVENT_RECORD *e)
 	bytes_u32(&b); /* the miniport's interface; the one it is seen at is the other */
 	uint32_t index = bytes_u32(&b), n = bytes_u32(&b);
 	const uint8_t *bytes = bytes_take(&b, n);
-	uint32_t link = keywords & KEYWORD_WIFI ? LINK_WIFI : keywords & KEYWORD_RAW ? LINK_RAW : LINK_ETHERNET;
+	uint32_t link = keywords & KEYWORD_WIFI	 ? LINK_WIFI
+			: keywords & KEYWORD_RAW ? LINK_RAW
+						 : LINK_ETHERNET;
 	if (keywords & KEYWORD_START) {
 		p->broken += p->whole;
 		p->n = 0;
@@ -251,7 +267,9 @@ static void on_pktmon(struct pcapng *p, const EVENT_RECORD *e)
 	bytes_take(&b, 12); /* edge, filter, reason and place of a drop */
 	uint16_t length = bytes_u16(&b), n = bytes_u16(&b);
 	const uint8_t *bytes = bytes_take(&b, n);
-	uint32_t link = type == PKTMON_WIFI ? LINK_WIFI : type == PKTMON_IP ? LINK_RAW : LINK_ETHERNET;
+	uint32_t link = type == PKTMON_WIFI ? LINK_WIFI
+			: type == PKTMON_IP ? LINK_RAW
+					    : LINK_ETHERNET;
 	if (type < PKTMON_ETHERNET || type > PKTMON_IP || !bytes) {
 		p->broken++;
 		return;
@@ -319,10 +337,13 @@ static int convert(struct pcapng *p, struct cli_args *a, const char *out)
 	}
 	if (!cli_flag(a, "quiet")) {
 		fprintf(stderr, "%llu packets of %u interfaces, %llu bytes, to %s\n",
-			(unsigned long long)p->packets, p->interfaces, (unsigned long long)p->octets, out);
+			(unsigned long long)p->packets, p->interfaces,
+			(unsigned long long)p->octets, out);
 	}
 	if (p->broken) {
-		fprintf(stderr, "openetw pcapng: %llu packets are not whole in the trace; they were left out\n",
+		fprintf(stderr,
+			"openetw pcapng: %llu packets are not whole in the trace; they were left "
+			"out\n",
 			(unsigned long long)p->broken);
 	}
 	return interrupted ? 128 + interrupted : read ? CLI_OK : CLI_FAILED;
@@ -357,14 +378,16 @@ const struct cli_command cli_pcapng = {
 	.name = "pcapng",
 	.synopsis = "FILE… [-o CAPTURE]",
 	.summary = "Make a capture file of the packets in a trace.",
-	.details =
-		"Takes the packets that 'openetw record --packets' or, on Windows, 'netsh trace start capture=yes'\n"
-		"recorded (events of Microsoft-Windows-NDIS-PacketCapture), or 'pktmon start --capture', and writes them\n"
-		"as pcapng, which Wireshark, tcpdump and others read. Interfaces have the names that the trace knows;\n"
-		"in traces of pktmon they are the components that saw the packet.\n\n"
-		"Examples:\n"
-		"  openetw record --packets eth0 -d 10s -o net.etl && openetw pcapng net.etl\n"
-		"  openetw pcapng NetTrace.etl -o NetTrace.pcapng\n",
+	.details = "Takes the packets that 'openetw record --packets' or, on Windows, 'netsh trace "
+		   "start capture=yes'\n"
+		   "recorded (events of Microsoft-Windows-NDIS-PacketCapture), or 'pktmon start "
+		   "--capture', and writes them\n"
+		   "as pcapng, which Wireshark, tcpdump and others read. Interfaces have the names "
+		   "that the trace knows;\n"
+		   "in traces of pktmon they are the components that saw the packet.\n\n"
+		   "Examples:\n"
+		   "  openetw record --packets eth0 -d 10s -o net.etl && openetw pcapng net.etl\n"
+		   "  openetw pcapng NetTrace.etl -o NetTrace.pcapng\n",
 	.options = options,
 	.run = run,
 	.complete = "file",

@@ -25,10 +25,11 @@ enum {
 };
 #define CPUS_MAX 256u /* in the lists that one record holds */
 
-const struct guid config_class_ex = {
-	{0x91, 0xEE, 0x79, 0x9B, 0xFD, 0xB5, 0xC0, 0x41, 0xA2, 0x43, 0x42, 0x48, 0xE2, 0x66, 0xE9, 0xD0}};
+const struct guid config_class_ex = {{0x91, 0xEE, 0x79, 0x9B, 0xFD, 0xB5, 0xC0, 0x41, 0xA2, 0x43,
+				      0x42, 0x48, 0xE2, 0x66, 0xE9, 0xD0}};
 
-/* ---- helpers ---------------------------------------------------------------------------------- */
+/* ---- helpers ----------------------------------------------------------------------------------
+ */
 
 static bool line_of(const char *path, char *out, size_t cap)
 {
@@ -77,7 +78,8 @@ uint64_t config_number(const struct kernel_config *c, uint64_t otherwise, const 
 /* Most come with a header that names the collector; five short ones do not. */
 struct kernel_record config_record(const struct kernel_config *c, uint8_t type, uint8_t version)
 {
-	bool plain = type == 0x11 || type == CONFIG_NUMA || type == CONFIG_GROUPS || type == CONFIG_NUMBERS;
+	bool plain = type == 0x11 || type == CONFIG_NUMA || type == CONFIG_GROUPS ||
+		     type == CONFIG_NUMBERS;
 	return (struct kernel_record){.hook = (uint16_t)(0x0B00 | type),
 				      .version = version,
 				      .perfinfo = plain,
@@ -93,7 +95,8 @@ void config_out(const struct kernel_config *c, struct kernel_record *r)
 	c->out(c->ctx, r);
 }
 
-/* ---- processors ------------------------------------------------------------------------------- */
+/* ---- processors -------------------------------------------------------------------------------
+ */
 
 struct processor {
 	uint32_t index, mhz, family, model, stepping;
@@ -316,8 +319,8 @@ static void write_numa(const struct kernel_config *c)
 	struct kernel_record r = config_record(c, CONFIG_NUMA, 2);
 	uint32_t nodes = 0;
 	char list[512];
-	while (nodes < 64 &&
-	       config_line(c, list, sizeof list, "/sys/devices/system/node/node%u/cpulist", nodes)) {
+	while (nodes < 64 && config_line(c, list, sizeof list,
+					 "/sys/devices/system/node/node%u/cpulist", nodes)) {
 		nodes++;
 	}
 	if (nodes == 0) {
@@ -340,7 +343,8 @@ static void processors(const struct kernel_config *c)
 	while (f && next_processor(f, &p)) {
 		if (p.mhz == 0) {
 			p.mhz = (uint32_t)(config_number(c, 0,
-							 "/sys/devices/system/cpu/cpu%u/cpufreq/cpuinfo_max_freq",
+							 "/sys/devices/system/cpu/cpu%u/cpufreq/"
+							 "cpuinfo_max_freq",
 							 p.index) /
 					   1000);
 		}
@@ -361,7 +365,8 @@ static void processors(const struct kernel_config *c)
 	write_numa(c);
 }
 
-/* ---- the machine ------------------------------------------------------------------------------ */
+/* ---- the machine ------------------------------------------------------------------------------
+ */
 
 static void power(const struct kernel_config *c)
 {
@@ -370,11 +375,11 @@ static void power(const struct kernel_config *c)
 	config_line(c, states, sizeof states, "/sys/power/state");
 	config_line(c, deep, sizeof deep, "/sys/power/mem_sleep");
 	bool mem = flag(states, "mem");
-	kernel_put(&r, flag(states, "standby"), 1);			     /* S1 */
-	kernel_put(&r, 0, 1);						     /* S2 */
+	kernel_put(&r, flag(states, "standby"), 1);			      /* S1 */
+	kernel_put(&r, 0, 1);						      /* S2 */
 	kernel_put(&r, mem && (!deep[0] || strstr(deep, "deep") != NULL), 1); /* S3 */
-	kernel_put(&r, flag(states, "disk"), 1);			     /* S4 */
-	kernel_put(&r, 1, 1);						     /* S5: it can be switched off */
+	kernel_put(&r, flag(states, "disk"), 1);			      /* S4 */
+	kernel_put(&r, 1, 1); /* S5: it can be switched off */
 	kernel_put(&r, 0, 3);
 	config_out(c, &r);
 }
@@ -438,10 +443,8 @@ static void boot(const struct kernel_config *c)
 /* What a merge adds on Windows: which system, and how it calls itself. */
 static void build(const struct kernel_config *c)
 {
-	struct kernel_record r = {.hook = 0x20,
-				  .class = &config_class_ex,
-				  .sessions = UINT64_MAX,
-				  .cpu = c->cpu};
+	struct kernel_record r = {
+		.hook = 0x20, .class = &config_class_ex, .sessions = UINT64_MAX, .cpu = c->cpu};
 	char release[128], version[160], line[256], product[200] = "", lab[300];
 	config_line(c, release, sizeof release, "/proc/sys/kernel/osrelease");
 	config_line(c, version, sizeof version, "/proc/sys/kernel/version");

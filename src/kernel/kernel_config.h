@@ -33,7 +33,8 @@ void kernel_disks_read(const char *root, struct kernel_disks *ret);
 uint32_t kernel_disk_number(const struct kernel_disks *d, const char *root, uint32_t major,
 			    uint32_t minor);
 
-/* ---- shared by the files of config ------------------------------------------------------------ */
+/* ---- shared by the files of config ------------------------------------------------------------
+ */
 
 /* One line of a file below root without its end; "" when there is none. */
 bool config_line(const struct kernel_config *c, char *out, size_t cap, const char *fmt, ...)

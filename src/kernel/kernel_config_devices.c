@@ -51,7 +51,8 @@ static void link_name(const struct kernel_config *c, const char *name, char *out
 	snprintf(out, cap, "%.*s", (int)cap - 1, base ? base + 1 : to);
 }
 
-/* ---- interrupts ------------------------------------------------------------------------------- */
+/* ---- interrupts -------------------------------------------------------------------------------
+ */
 
 static void interrupts(const struct kernel_config *c)
 {
@@ -97,7 +98,8 @@ static void interrupts(const struct kernel_config *c)
 	done(e, n);
 }
 
-/* ---- devices ---------------------------------------------------------------------------------- */
+/* ---- devices ----------------------------------------------------------------------------------
+ */
 
 /* Windows' setup class of a PCI class. */
 static struct guid setup_class(unsigned pci_class)
@@ -147,7 +149,8 @@ static void devices(const struct kernel_config *c)
 		kernel_put(&r, 0, 8); /* no filters */
 		kernel_put(&r, 0, 8); /* DevStatus, DevProblem */
 		kernel_put_wide(&r, id, sizeof id);
-		kernel_put_wide(&r, "", 0); /* DeviceDescription: the kernel keeps no names of them */
+		kernel_put_wide(&r, "",
+				0); /* DeviceDescription: the kernel keeps no names of them */
 		kernel_put_wide(&r, "", 0);
 		kernel_put_wide(&r, place, sizeof place);
 		kernel_put_wide(&r, driver, sizeof driver);
@@ -177,7 +180,10 @@ static void screens(const struct kernel_config *c)
 		snprintf(path, sizeof path, "/sys/class/drm/%s/device/driver", card);
 		link_name(c, path, driver, sizeof driver);
 		struct kernel_record r = config_record(c, CONFIG_VIDEO, 2);
-		kernel_put(&r, config_number(c, 0, "/sys/class/drm/%s/device/mem_info_vram_total", card), 4);
+		kernel_put(
+			&r,
+			config_number(c, 0, "/sys/class/drm/%s/device/mem_info_vram_total", card),
+			4);
 		kernel_put(&r, width, 4);
 		kernel_put(&r, height, 4);
 		kernel_put(&r, 32, 4);
@@ -200,12 +206,14 @@ void config_devices(const struct kernel_config *c)
 	devices(c);
 }
 
-/* ---- services --------------------------------------------------------------------------------- */
+/* ---- services ---------------------------------------------------------------------------------
+ */
 
 /* systemd gives each service a control group; its first process is the oldest. */
 void config_services(const struct kernel_config *c)
 {
-	static const char *const roots[] = {"/sys/fs/cgroup/system.slice", "/sys/fs/cgroup/unified/system.slice",
+	static const char *const roots[] = {"/sys/fs/cgroup/system.slice",
+					    "/sys/fs/cgroup/unified/system.slice",
 					    "/sys/fs/cgroup/systemd/system.slice"};
 	struct dirent **e = NULL;
 	const char *root = NULL;
@@ -227,7 +235,8 @@ void config_services(const struct kernel_config *c)
 			continue;
 		}
 		config_line(c, process, sizeof process, "/proc/%u/comm", pid);
-		snprintf(line, sizeof line, "%.*s", (int)BASE_MIN(length - 8, sizeof line - 1), name);
+		snprintf(line, sizeof line, "%.*s", (int)BASE_MIN(length - 8, sizeof line - 1),
+			 name);
 		struct kernel_record r = config_record(c, CONFIG_SERVICE, 3);
 		kernel_put(&r, pid, 4);
 		kernel_put(&r, SERVICE_RUNNING, 4);

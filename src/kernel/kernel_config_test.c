@@ -44,7 +44,8 @@ static void put_link(const char *name, const char *to)
 	assert_int_equal(symlink(to, path), 0);
 }
 
-/* ---- what was written ------------------------------------------------------------------------- */
+/* ---- what was written -------------------------------------------------------------------------
+ */
 
 enum { KEPT = 64 };
 struct kept {
@@ -85,12 +86,13 @@ static int make_machine(void **state)
 {
 	snprintf(root, sizeof root, "/tmp/kernel_config_test.XXXXXX");
 	assert_non_null(mkdtemp(root));
-	put("/proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\n"
-			     "model name\t: A Processor @ 2.00GHz\nstepping\t: 7\ncpu MHz\t\t: 1999.998\n"
-			     "flags\t\t: fpu pae nx hypervisor\n\n"
-			     "processor\t: 1\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\n"
-			     "model name\t: A Processor @ 2.00GHz\nstepping\t: 7\ncpu MHz\t\t: 1999.998\n"
-			     "flags\t\t: fpu pae nxy hypervisor\n\n");
+	put("/proc/cpuinfo",
+	    "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\n"
+	    "model name\t: A Processor @ 2.00GHz\nstepping\t: 7\ncpu MHz\t\t: 1999.998\n"
+	    "flags\t\t: fpu pae nx hypervisor\n\n"
+	    "processor\t: 1\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\n"
+	    "model name\t: A Processor @ 2.00GHz\nstepping\t: 7\ncpu MHz\t\t: 1999.998\n"
+	    "flags\t\t: fpu pae nxy hypervisor\n\n");
 	put("/proc/meminfo", "MemTotal:        4194304 kB\nMemFree: 1 kB\n");
 	put("/proc/sys/kernel/hostname", "box\n");
 	put("/proc/sys/kernel/domainname", "(none)\n");
@@ -122,11 +124,10 @@ static int make_machine(void **state)
 	put_link("/sys/dev/block/8:1", "../../devices/sda/sda1");
 	put_link("/sys/dev/block/8:0", "../../devices/sda");
 	put_link("/sys/dev/block/259:0", "../../devices/nvme");
-	put("/proc/self/mountinfo",
-	    "22 1 0:21 / /proc rw - proc proc rw\n"
-	    "23 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
-	    "24 1 8:1 /sub /bind rw - ext4 /dev/sda1 rw\n"
-	    "25 1 259:0 / /my\\040data rw - xfs /dev/nvme0n1 rw\n");
+	put("/proc/self/mountinfo", "22 1 0:21 / /proc rw - proc proc rw\n"
+				    "23 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
+				    "24 1 8:1 /sub /bind rw - ext4 /dev/sda1 rw\n"
+				    "25 1 259:0 / /my\\040data rw - xfs /dev/nvme0n1 rw\n");
 	put("/sys/class/net/eth9/address", "00:15:5d:7c:58:28\n");
 	put("/sys/class/net/eth9/ifindex", "12\n");
 	put("/proc/net/if_inet6", "fe80000000000000095 0 0 0 0 x\n"

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void kernel_emit_counters(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu,
-			  const struct kernel_counters *c)
+void kernel_emit_counters(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time,
+			  uint16_t cpu, const struct kernel_counters *c)
 {
 	struct kernel_record r = {.hook = hook,
 				  .version = 2,
@@ -89,7 +89,8 @@ bool kernel_read_counters(uint32_t pid, struct kernel_counters *ret)
 	if (f) {
 		fclose(f);
 	}
-	if (close && sscanf(close + 1, " %*c %*d %*d %*d %*d %*d %*u %u %*u %u", &minor, &major) == 2) {
+	if (close &&
+	    sscanf(close + 1, " %*c %*d %*d %*d %*d %*d %*u %u %*u %u", &minor, &major) == 2) {
 		c.faults = minor + major;
 	}
 	c.handles = handles(pid);

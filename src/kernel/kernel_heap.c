@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Heap events of chosen processes, by probes on the functions of their C library, or of the allocator that
- * takes their place. Opt-in: each call costs the process about a microsecond.
+ * Heap events of chosen processes, by probes on the functions of their C library, or of the
+ * allocator that takes their place. Opt-in: each call costs the process about a microsecond.
  */
 #include "kernel/kernel_bpf.h"
 
@@ -45,12 +45,12 @@ bool kernel_heap_shape(struct kernel *k, void *state, const struct kbpf_record *
 	return true;
 }
 
-/* The file whose malloc() a process calls: an allocator of its own before the C library, and a program
- * without either has it inside. */
+/* The file whose malloc() a process calls: an allocator of its own before the C library, and a
+ * program without either has it inside. */
 bool kernel_heap_file(uint32_t pid, char *out, size_t cap)
 {
-	static const char *const names[] = {"libjemalloc", "libtcmalloc", "libmimalloc", "libc.so", "libc-2.",
-					    "ld-musl-"};
+	static const char *const names[] = {"libjemalloc", "libtcmalloc", "libmimalloc",
+					    "libc.so",	   "libc-2.",	  "ld-musl-"};
 	char path[64], line[4096 + 128], name[4096], best[4096] = "";
 	size_t rank = BASE_ARRAY_LEN(names);
 	snprintf(path, sizeof path, "/proc/%u/maps", pid);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * ISR for interrupts, DPC for what they leave to do: softirqs and tasklets (TimerDPC for the timers'),
- * ThreadedDPC for work that runs in threads of the kernel. Processors' idle states and frequencies.
+ * ISR for interrupts, DPC for what they leave to do: softirqs and tasklets (TimerDPC for the
+ * timers'), ThreadedDPC for work that runs in threads of the kernel. Processors' idle states and
+ * frequencies.
  */
 #include "kernel/kernel_bpf.h"
 
@@ -102,8 +103,8 @@ static bool power(struct kernel *k, struct interrupts *s, const struct kbpf_reco
 	}
 	if (raw->hook == KBPF_FREQUENCY) {
 		kernel_record_begin(&r, raw, HOOK_FREQUENCY, 2, true);
-		kernel_put(&r, 0, 4);		       /* Type */
-		kernel_put(&r, p->state / 1000, 4);    /* NewState: MHz */
+		kernel_put(&r, 0, 4);		    /* Type */
+		kernel_put(&r, p->state / 1000, 4); /* NewState: MHz */
 		kernel_put(&r, s->khz[p->cpu] / 1000, 4);
 		kernel_put(&r, 0, 4); /* Result */
 		kernel_put(&r, p->cpu < 64 ? 1ull << p->cpu : 0, 8);

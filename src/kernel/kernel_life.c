@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Forks, execs and ends of processes, as Windows would see them: an exec ends the old program and starts
- * the new one, with the images of each.
+ * Forks, execs and ends of processes, as Windows would see them: an exec ends the old program and
+ * starts the new one, with the images of each.
  */
 #include "kernel/kernel_bpf.h"
 #include "kernel/kernel_process.h"
@@ -33,8 +33,8 @@ static void unload_all(struct kernel *k, struct kernel_process *p, uint64_t time
 	for (uint32_t i = 0; i < p->images; i++) {
 		const struct kernel_image *m = &p->image[i];
 		if (m->told) {
-			kernel_emit_image(k, 0, HOOK_IMAGE_UNLOAD, time, cpu, p->pid, m->base, m->bytes,
-					  &m->build, m->path);
+			kernel_emit_image(k, 0, HOOK_IMAGE_UNLOAD, time, cpu, p->pid, m->base,
+					  m->bytes, &m->build, m->path);
 		}
 	}
 }
@@ -42,8 +42,8 @@ static void unload_all(struct kernel *k, struct kernel_process *p, uint64_t time
 static void load(struct kernel *k, struct kernel_process *p, struct kernel_image *m)
 {
 	m->told = true;
-	kernel_emit_image(k, 0, HOOK_IMAGE_LOAD, m->time, m->cpu, p->pid, m->base, m->bytes, &m->build,
-			  m->path);
+	kernel_emit_image(k, 0, HOOK_IMAGE_LOAD, m->time, m->cpu, p->pid, m->base, m->bytes,
+			  &m->build, m->path);
 }
 
 void kernel_on_fork(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint32_t parent)
@@ -60,7 +60,8 @@ void kernel_on_fork(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid,
 	for (uint32_t i = 0; from && i < from->images; i++) {
 		const struct kernel_image *m = &from->image[i];
 		struct kernel_image *mine =
-			m->told ? kernel_process_add_image(p, m->base, m->bytes, &m->build, m->path) : NULL;
+			m->told ? kernel_process_add_image(p, m->base, m->bytes, &m->build, m->path)
+				: NULL;
 		if (mine) {
 			mine->time = time;
 			mine->cpu = cpu;
@@ -69,7 +70,8 @@ void kernel_on_fork(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid,
 	}
 }
 
-/* ---- exec ------------------------------------------------------------------------------------- */
+/* ---- exec -------------------------------------------------------------------------------------
+ */
 
 static void finish_exec(struct kernel *k, struct kernel_process *p, uint32_t uid, const char *line)
 {
@@ -151,9 +153,11 @@ void kernel_on_image(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid
 	}
 }
 
-/* ---- end -------------------------------------------------------------------------------------- */
+/* ---- end --------------------------------------------------------------------------------------
+ */
 
-static void finish(struct kernel *k, struct kernel_process *p, uint64_t time, uint16_t cpu, uint32_t tid)
+static void finish(struct kernel *k, struct kernel_process *p, uint64_t time, uint16_t cpu,
+		   uint32_t tid)
 {
 	if (p->exec.waits) {
 		finish_exec_from_proc(k, p);
@@ -165,16 +169,20 @@ static void finish(struct kernel *k, struct kernel_process *p, uint64_t time, ui
 		kernel_emit_counters(k, 0, HOOK_COUNTERS, time, cpu, &c);
 	}
 	unload_all(k, p, time, cpu);
-	struct kernel_record r = {
-		.hook = HOOK_TERMINATE, .version = 2, .cpu = cpu, .time = time, .pid = p->pid, .tid = tid};
+	struct kernel_record r = {.hook = HOOK_TERMINATE,
+				  .version = 2,
+				  .cpu = cpu,
+				  .time = time,
+				  .pid = p->pid,
+				  .tid = tid};
 	kernel_put(&r, p->pid, 4);
 	kernel_out(k, &r);
 	kernel_emit_process(k, 0, HOOK_PROCESS_END, time, cpu, p, p->end.status);
 	kernel_process_remove(k->processes, p->pid);
 }
 
-void kernel_on_thread_exit(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint32_t tid,
-			   uint32_t parent)
+void kernel_on_thread_exit(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid,
+			   uint32_t tid, uint32_t parent)
 {
 	bool told = told_of(k, KBPF_EXIT);
 	struct kernel_process *p = told ? kernel_process_find(k->processes, pid)
@@ -189,13 +197,15 @@ void kernel_on_thread_exit(struct kernel *k, uint64_t time, uint16_t cpu, uint32
 	}
 }
 
-/* ---- what BPF tells ---------------------------------------------------------------------------- */
+/* ---- what BPF tells ----------------------------------------------------------------------------
+ */
 
 static bool on_exec_record(struct kernel *k, const struct kbpf_record *raw)
 {
 	const struct kbpf_exec *e = (const void *)(raw + 1);
 	char line[KBPF_ARGS_MAX + 1];
-	if (raw->bytes < sizeof *e || e->bytes > KBPF_ARGS_MAX || raw->bytes < sizeof *e + e->bytes) {
+	if (raw->bytes < sizeof *e || e->bytes > KBPF_ARGS_MAX ||
+	    raw->bytes < sizeof *e + e->bytes) {
 		return false;
 	}
 	memcpy(line, e + 1, e->bytes);
@@ -236,8 +246,8 @@ static bool on_exit_record(struct kernel *k, const struct kbpf_record *raw)
 	return false;
 }
 
-/* Which images are still there? What is mapped by now may have come later, and is announced by its own
- * record. */
+/* Which images are still there? What is mapped by now may have come later, and is announced by its
+ * own record. */
 static bool on_unload_record(struct kernel *k, const struct kbpf_record *raw)
 {
 	struct kernel_process *p = kernel_process_find(k->processes, raw->pid);
@@ -269,8 +279,8 @@ static bool on_unload_record(struct kernel *k, const struct kbpf_record *raw)
 			p->image[kept++] = *m;
 			continue;
 		}
-		kernel_emit_image(k, 0, HOOK_IMAGE_UNLOAD, raw->time, raw->cpu, p->pid, m->base, m->bytes,
-				  &m->build, m->path);
+		kernel_emit_image(k, 0, HOOK_IMAGE_UNLOAD, raw->time, raw->cpu, p->pid, m->base,
+				  m->bytes, &m->build, m->path);
 		free(m->path);
 	}
 	if (there && any) {

@@ -21,7 +21,8 @@ struct marks {
 	int fd;
 };
 
-static int marks_open(struct kernel *k, void **ret_state, struct kernel_mask *ret_can, struct diag *d)
+static int marks_open(struct kernel *k, void **ret_state, struct kernel_mask *ret_can,
+		      struct diag *d)
 {
 	struct marks *m = calloc(1, sizeof *m);
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
@@ -31,11 +32,12 @@ static int marks_open(struct kernel *k, void **ret_state, struct kernel_mask *re
 	if (!m) {
 		return -ENOMEM;
 	}
-	int n = snprintf(a.sun_path + 1, sizeof a.sun_path - 1, KERNEL_MARK_SOCKET "%d-%d", (int)getpid(),
-			 order_add_relaxed(&count, 1));
+	int n = snprintf(a.sun_path + 1, sizeof a.sun_path - 1, KERNEL_MARK_SOCKET "%d-%d",
+			 (int)getpid(), order_add_relaxed(&count, 1));
 	m->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (m->fd < 0 || setsockopt(m->fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0 ||
-	    bind(m->fd, (void *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) < 0) {
+	    bind(m->fd, (void *)&a,
+		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) < 0) {
 		base_close(&m->fd); /* no marks, then */
 	}
 	*ret_state = m;
@@ -73,7 +75,8 @@ static bool marks_drain(struct kernel *k, void *state)
 	const struct marks *m = state;
 	bool any = false;
 	for (;;) {
-		char text[KERNEL_MARK_HEAD + KERNEL_MARK_BYTES], room[CMSG_SPACE(sizeof(struct ucred))];
+		char text[KERNEL_MARK_HEAD + KERNEL_MARK_BYTES],
+			room[CMSG_SPACE(sizeof(struct ucred))];
 		struct iovec part = {text, sizeof text};
 		struct msghdr h = {.msg_iov = &part,
 				   .msg_iovlen = 1,
@@ -89,7 +92,8 @@ static bool marks_drain(struct kernel *k, void *state)
 		}
 		uint64_t now = clock_read_system_ns(), time = le64_get(text);
 		struct kernel_record r = {.hook = HOOK_MARK,
-					  .time = time <= now && now - time < OLDEST_NS ? time : now,
+					  .time = time <= now && now - time < OLDEST_NS ? time
+											: now,
 					  .pid = pid,
 					  .tid = le32_get(text + 12),
 					  .sessions = k->active};
@@ -113,7 +117,8 @@ const struct kernel_source kernel_source_marks = {
 	.close = marks_close,
 };
 
-/* ---- sending ---------------------------------------------------------------------------------- */
+/* ---- sending ----------------------------------------------------------------------------------
+ */
 
 int kernel_mark_send(const char *text)
 {
@@ -134,7 +139,8 @@ int kernel_mark_send(const char *text)
 		}
 		memcpy(a.sun_path + 1, name + 1, bytes);
 		told += sendto(fd, message, KERNEL_MARK_HEAD + n, 0, (void *)&a,
-			       (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + bytes)) >= 0;
+			       (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + bytes)) >=
+			0;
 	}
 	if (f) {
 		fclose(f);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * TcpIp and UdpIp. As in Windows, TCP calls the peer the destination in both directions, while a
- * received datagram's destination is this machine; the sequence number and the connection's id are zero.
+ * received datagram's destination is this machine; the sequence number and the connection's id are
+ * zero.
  */
 #include "kernel/kernel_bpf.h"
 
@@ -15,22 +16,22 @@
 #define TICK_NS	  100000000ull
 
 enum { /* types */
-	NET_SEND = 10,
-	NET_RECEIVE,
-	NET_CONNECT,
-	NET_DISCONNECT,
-	NET_RETRANSMIT,
-	NET_ACCEPT,
-	NET_RECONNECT,
-	NET_FAIL,
+       NET_SEND = 10,
+       NET_RECEIVE,
+       NET_CONNECT,
+       NET_DISCONNECT,
+       NET_RETRANSMIT,
+       NET_ACCEPT,
+       NET_RECONNECT,
+       NET_FAIL,
 };
 
 enum { /* of Fail */
-	FAIL_RESOURCES = 1,
-	FAIL_TOO_MANY_ADDRESSES,
-	FAIL_ADDRESS_EXISTS,
-	FAIL_INVALID_ADDRESS,
-	FAIL_OTHER,
+       FAIL_RESOURCES = 1,
+       FAIL_TOO_MANY_ADDRESSES,
+       FAIL_ADDRESS_EXISTS,
+       FAIL_INVALID_ADDRESS,
+       FAIL_OTHER,
 };
 #define WINDOWS_AF_INET	 2
 #define WINDOWS_AF_INET6 23

@@ -89,8 +89,9 @@ void kernel_process_set(struct kernel_process *p, uint32_t parent, uint32_t uid,
 	p->line = copy;
 }
 
-struct kernel_image *kernel_process_add_image(struct kernel_process *p, uint64_t base, uint64_t bytes,
-					      const struct kernel_build *build, const char *path)
+struct kernel_image *kernel_process_add_image(struct kernel_process *p, uint64_t base,
+					      uint64_t bytes, const struct kernel_build *build,
+					      const char *path)
 {
 	for (uint32_t i = 0; i < p->images; i++) {
 		struct kernel_image *m = &p->image[i];
@@ -101,7 +102,8 @@ struct kernel_image *kernel_process_add_image(struct kernel_process *p, uint64_t
 	}
 	if (p->images == p->cap) {
 		uint32_t cap = p->cap ? p->cap * 2 : 8;
-		struct kernel_image *more = cap <= IMAGES_MAX ? realloc(p->image, cap * sizeof *more) : NULL;
+		struct kernel_image *more =
+			cap <= IMAGES_MAX ? realloc(p->image, cap * sizeof *more) : NULL;
 		if (!more) {
 			return NULL;
 		}

@@ -3,8 +3,8 @@
  * What is known of processes: who they are, said again when they end, and the images in them, said
  * again by a fork and unloaded by an exec or an end. Linux has neither record for those.
  *
- * Where BPF tells of execs and exits, an exec waits for the arguments and an end for its status: they
- * come in another ring, at about the same time.
+ * Where BPF tells of execs and exits, an exec waits for the arguments and an end for its status:
+ * they come in another ring, at about the same time.
  */
 #ifndef KERNEL_KERNEL_PROCESS_H
 #define KERNEL_KERNEL_PROCESS_H
@@ -61,10 +61,12 @@ void kernel_process_clear_images(struct kernel_process *p);
 void kernel_process_set(struct kernel_process *p, uint32_t parent, uint32_t uid, const char *name,
 			const char *line);
 /* Adds, or makes an image that is there bigger. Valid until the next. NULL: no memory. */
-struct kernel_image *kernel_process_add_image(struct kernel_process *p, uint64_t base, uint64_t bytes,
-					      const struct kernel_build *build, const char *path);
+struct kernel_image *kernel_process_add_image(struct kernel_process *p, uint64_t base,
+					      uint64_t bytes, const struct kernel_build *build,
+					      const char *path);
 
-/* ---- what happens to them, as events ------------------------------------------------------------ */
+/* ---- what happens to them, as events ------------------------------------------------------------
+ */
 
 void kernel_on_fork(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint32_t parent);
 void kernel_on_exec(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint32_t tid,
@@ -72,32 +74,35 @@ void kernel_on_exec(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid,
 void kernel_on_image(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint64_t base,
 		     uint64_t bytes, const struct kernel_build *build, const char *path);
 /* Of a thread, after its own end was told. */
-void kernel_on_thread_exit(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint32_t tid,
-			   uint32_t parent);
+void kernel_on_thread_exit(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid,
+			   uint32_t tid, uint32_t parent);
 
-/* ---- records ---------------------------------------------------------------------------------- */
+/* ---- records ----------------------------------------------------------------------------------
+ */
 
 /* sessions 0: who wants it. */
-void kernel_emit_process(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu,
-			 const struct kernel_process *p, int status);
+void kernel_emit_process(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time,
+			 uint16_t cpu, const struct kernel_process *p, int status);
 /* With what a merge would add on Windows: the identity of the file, at the same time. */
-void kernel_emit_image(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu,
-		       uint32_t pid, uint64_t base, uint64_t bytes, const struct kernel_build *build,
-		       const char *path);
+void kernel_emit_image(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time,
+		       uint16_t cpu, uint32_t pid, uint64_t base, uint64_t bytes,
+		       const struct kernel_build *build, const char *path);
 /* PerfCtr or PerfCtrRundown. */
 struct kernel_counters {
 	uint32_t pid, faults, handles;
-	uint64_t peak_virtual, peak_working, peak_pagefile, virtual, working, pagefile, private_bytes;
+	uint64_t peak_virtual, peak_working, peak_pagefile, virtual, working, pagefile,
+		private_bytes;
 };
-void kernel_emit_counters(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time, uint16_t cpu,
-			  const struct kernel_counters *c);
+void kernel_emit_counters(struct kernel *k, uint64_t sessions, uint16_t hook, uint64_t time,
+			  uint16_t cpu, const struct kernel_counters *c);
 
-/* ---- /proc ------------------------------------------------------------------------------------ */
+/* ---- /proc ------------------------------------------------------------------------------------
+ */
 
 /* The arguments as one line; "" when there are none, or the process is gone. */
 void kernel_read_line(uint32_t pid, char *out, size_t cap);
-/* The file's name when it begins with what the thread is called by, of which only 15 bytes are kept; else
- * that. */
+/* The file's name when it begins with what the thread is called by, of which only 15 bytes are
+ * kept; else that. */
 void kernel_read_name(uint32_t pid, const char *comm, char *out, size_t cap);
 bool kernel_read_counters(uint32_t pid, struct kernel_counters *ret);
 

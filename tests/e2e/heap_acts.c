@@ -62,7 +62,8 @@ int main(void)
 	free(NULL); /* is nothing */
 	sink = malloc(88888);
 	for (int i = 0; i < steps; i++) {
-		printf("{\"pid\": %d, \"event\": \"Heap/%s\", \"address\": %llu, \"old\": %llu, \"bytes\": %zu}\n",
+		printf("{\"pid\": %d, \"event\": \"Heap/%s\", \"address\": %llu, \"old\": %llu, "
+		       "\"bytes\": %zu}\n",
 		       (int)getpid(), step[i].what, (unsigned long long)step[i].address,
 		       (unsigned long long)step[i].old, step[i].bytes);
 	}

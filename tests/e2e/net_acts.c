@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * A program whose network traffic is known. Says one line of JSON for each thing it does, as the trace
- * must show it, in order; "local" and "remote" are "address port". On loopback only.
+ * A program whose network traffic is known. Says one line of JSON for each thing it does, as the
+ *trace must show it, in order; "local" and "remote" are "address port". On loopback only.
  *
  *	net_acts        TCP and UDP over IPv4 and IPv6
- *	net_acts lossy  a peer that hears nothing for a while: retransmissions, and a connection tried twice
+ *	net_acts lossy  a peer that hears nothing for a while: retransmissions, and a connection
+ *tried twice
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,7 +25,8 @@
 #define NEED(what)                                                                                 \
 	do {                                                                                       \
 		if (!(what)) {                                                                     \
-			fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #what, strerror(errno)); \
+			fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #what,              \
+				strerror(errno));                                                  \
 			exit(1);                                                                   \
 		}                                                                                  \
 	} while (0)
@@ -50,7 +52,8 @@ static const char *text(const place *a)
 
 static void say(const char *event, int bytes, const place *local, const place *remote)
 {
-	printf("{\"pid\": %d, \"event\": \"%s\", \"size\": %d, \"local\": \"%s\", \"remote\": \"%s\"}\n",
+	printf("{\"pid\": %d, \"event\": \"%s\", \"size\": %d, \"local\": \"%s\", \"remote\": "
+	       "\"%s\"}\n",
 	       (int)getpid(), event, bytes, text(local), text(remote));
 }
 
@@ -167,8 +170,8 @@ static void tcp(int family)
 	/* Nobody listens there now. */
 	fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	NEED(connect(fd, (void *)&at, length(&at)) < 0 && errno == ECONNREFUSED);
-	printf("{\"pid\": %d, \"event\": \"TcpIp/Fail\", \"proto\": %d, \"code\": 5}\n", (int)getpid(),
-	       family == AF_INET6 ? 23 : 2);
+	printf("{\"pid\": %d, \"event\": \"TcpIp/Fail\", \"proto\": %d, \"code\": 5}\n",
+	       (int)getpid(), family == AF_INET6 ? 23 : 2);
 	close(fd);
 }
 
@@ -184,11 +187,15 @@ static void udp(int family)
 	say(named("UdpIp/Recv"), 300, &at, &from);
 
 	struct iovec part = {bytes, 31};
-	struct msghdr m = {.msg_name = &at, .msg_namelen = length(&at), .msg_iov = &part, .msg_iovlen = 1};
+	struct msghdr m = {
+		.msg_name = &at, .msg_namelen = length(&at), .msg_iov = &part, .msg_iovlen = 1};
 	NEED(sendmsg(b, &m, 0) == 31);
 	say(named("UdpIp/Send"), 31, &from, &at);
 	part.iov_len = sizeof bytes;
-	m = (struct msghdr){.msg_name = &sender, .msg_namelen = sizeof sender, .msg_iov = &part, .msg_iovlen = 1};
+	m = (struct msghdr){.msg_name = &sender,
+			    .msg_namelen = sizeof sender,
+			    .msg_iov = &part,
+			    .msg_iovlen = 1};
 	NEED(recvmsg(a, &m, 0) == 31);
 	say(named("UdpIp/Recv"), 31, &at, &from);
 
@@ -197,8 +204,10 @@ static void udp(int family)
 	struct mmsghdr many[3] = {0};
 	place *to[3] = {&at, &from, &at};
 	for (int i = 0; i < 3; i++) {
-		many[i].msg_hdr = (struct msghdr){.msg_name = to[i], .msg_namelen = length(to[i]),
-						  .msg_iov = &parts[i], .msg_iovlen = 1};
+		many[i].msg_hdr = (struct msghdr){.msg_name = to[i],
+						  .msg_namelen = length(to[i]),
+						  .msg_iov = &parts[i],
+						  .msg_iovlen = 1};
 	}
 	NEED(sendmmsg(b, many, 3, 0) == 3);
 	for (int i = 0; i < 3; i++) {
@@ -207,8 +216,10 @@ static void udp(int family)
 	place senders[3];
 	for (int i = 0; i < 3; i++) {
 		parts[i].iov_len = 10;
-		many[i].msg_hdr = (struct msghdr){.msg_name = &senders[i], .msg_namelen = sizeof senders[i],
-						  .msg_iov = &parts[i], .msg_iovlen = 1};
+		many[i].msg_hdr = (struct msghdr){.msg_name = &senders[i],
+						  .msg_namelen = sizeof senders[i],
+						  .msg_iov = &parts[i],
+						  .msg_iovlen = 1};
 	}
 	NEED(recvmmsg(a, many, 2, 0, NULL) == 2);
 	say(named("UdpIp/Recv"), 1, &at, &from);
@@ -216,7 +227,8 @@ static void udp(int family)
 	NEED(recvfrom(b, bytes, 10, 0, (void *)&sender, &n) == 2);
 	say(named("UdpIp/Recv"), 2, &from, &from);
 
-	NEED(connect(b, (void *)&at, length(&at)) == 0 && connect(a, (void *)&from, length(&from)) == 0);
+	NEED(connect(b, (void *)&at, length(&at)) == 0 &&
+	     connect(a, (void *)&from, length(&from)) == 0);
 	NEED(write(b, bytes, 77) == 77);
 	say(named("UdpIp/Send"), 77, &from, &at);
 	NEED(read(a, bytes, sizeof bytes) == 77);
@@ -229,7 +241,8 @@ static void udp(int family)
 	close(b);
 }
 
-/* ---- loss ------------------------------------------------------------------------------------- */
+/* ---- loss -------------------------------------------------------------------------------------
+ */
 
 static void deaf(int fd, bool on)
 {
@@ -250,7 +263,8 @@ static unsigned sent_again(int fd)
 
 static void lossy(void)
 {
-	int listener = bound(AF_INET, SOCK_STREAM), fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	int listener = bound(AF_INET, SOCK_STREAM),
+	    fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 	place at = own(listener);
 	char bytes[500] = {0};
 	v = 4;
@@ -274,7 +288,8 @@ static void lossy(void)
 	}
 	deaf(other, false);
 	NEED(recv(other, bytes, 500, MSG_WAITALL) == 500);
-	printf("{\"pid\": %d, \"reconnects\": %u, \"retransmits\": %u, \"local\": \"%s\", \"remote\": \"%s\"}\n",
+	printf("{\"pid\": %d, \"reconnects\": %u, \"retransmits\": %u, \"local\": \"%s\", "
+	       "\"remote\": \"%s\"}\n",
 	       (int)getpid(), asked, sent_again(fd) - asked, text(&a), text(&at));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Processes whose lives are known. Says one line of JSON for each: {"pid", "status", "line"}; status as
- * the trace has it: the exit code, or 128 and the signal.
+ * Processes whose lives are known. Says one line of JSON for each: {"pid", "status", "line"};
+ * status as the trace has it: the exit code, or 128 and the signal.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -38,7 +38,8 @@ static void child(int kind)
 		_exit(7);
 	case LIBRARY: { /* one that comes and goes */
 		void *h = dlopen("libm.so.6", RTLD_NOW | RTLD_LOCAL);
-		struct timespec t = {0, 100000000}; /* so that both are seen by who looks at the maps */
+		struct timespec t = {
+			0, 100000000}; /* so that both are seen by who looks at the maps */
 		if (h) {
 			dlclose(h);
 			nanosleep(&t, NULL);
@@ -85,8 +86,10 @@ int main(int argc, char **argv)
 			perror("waitpid");
 			return 1;
 		}
-		printf("{\"pid\": %d, \"parent\": %d, \"status\": %d, \"program\": %s, \"library\": %s, \"line\": \"%s\"}\n",
-		       (int)pid, (int)getpid(), expected[kind], kind == PROGRAM ? "true" : "false", kind == LIBRARY ? "true" : "false",
+		printf("{\"pid\": %d, \"parent\": %d, \"status\": %d, \"program\": %s, "
+		       "\"library\": %s, \"line\": \"%s\"}\n",
+		       (int)pid, (int)getpid(), expected[kind], kind == PROGRAM ? "true" : "false",
+		       kind == LIBRARY ? "true" : "false",
 		       kind == PROGRAM ? "sh -c exit 5 an argument  x" : argv[0]);
 	}
 	return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * malloc() and its family in chosen processes: what was asked for is known when the function is
- * entered, what came of it when it returns. One function may call another of them (realloc of nothing
- * is malloc): the outer one is told.
+ * entered, what came of it when it returns. One function may call another of them (realloc of
+ * nothing is malloc): the outer one is told.
  */
 #include "kbpf_core.h"
 
@@ -140,7 +140,8 @@ int kbpf_heap_free(struct pt_regs *ctx)
 	uint64_t address = ARG1(ctx);
 	struct kbpf_heap h = {.address = address};
 	struct kbpf_who who;
-	if (address && !bpf_map_lookup_elem(&heap_asked, &tid) && kbpf_wanted(KBPF_HEAP_FREE, &who)) {
+	if (address && !bpf_map_lookup_elem(&heap_asked, &tid) &&
+	    kbpf_wanted(KBPF_HEAP_FREE, &who)) {
 		kbpf_write(ctx, &who, KBPF_SLOT_HEAP_FREE, &h, sizeof h);
 	}
 	return 0;

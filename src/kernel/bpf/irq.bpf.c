@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Interrupts, softirqs, tasklets and work, each when it is over and with the time it began, as Windows
- * logs them; idle states and frequencies of processors. They belong to no process, so that a session that
- * watches processes gets them all.
+ * Interrupts, softirqs, tasklets and work, each when it is over and with the time it began, as
+ * Windows logs them; idle states and frequencies of processors. They belong to no process, so that
+ * a session that watches processes gets them all.
  */
 #include "kbpf_core.h"
 
@@ -19,9 +19,15 @@ struct work_struct___irq {
 };
 #pragma clang attribute pop
 
-/* Where on this processor something began: an interrupt (which no other interrupts), each softirq, a
- * tasklet, and each of the processor's own vectors. */
-enum { BEGAN_IRQ, BEGAN_TASKLET, BEGAN_SOFTIRQ, BEGAN_VECTOR = BEGAN_SOFTIRQ + SOFTIRQS, BEGAN = 32 };
+/* Where on this processor something began: an interrupt (which no other interrupts), each softirq,
+ * a tasklet, and each of the processor's own vectors. */
+enum {
+	BEGAN_IRQ,
+	BEGAN_TASKLET,
+	BEGAN_SOFTIRQ,
+	BEGAN_VECTOR = BEGAN_SOFTIRQ + SOFTIRQS,
+	BEGAN = 32
+};
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, BEGAN);
@@ -29,7 +35,8 @@ struct {
 	__type(value, uint64_t);
 } irq_began SEC(".maps");
 
-/* Work sleeps and moves: by thread. It may be gone when it is over, so that its function is kept. */
+/* Work sleeps and moves: by thread. It may be gone when it is over, so that its function is kept.
+ */
 struct work {
 	uint64_t began, function;
 };
@@ -68,7 +75,8 @@ int BPF_PROG(kbpf_irq_entry, int irq, struct irqaction___irq *action)
 SEC("tp_btf/irq_handler_exit")
 int BPF_PROG(kbpf_irq_exit, int irq, struct irqaction___irq *action, int result)
 {
-	struct kbpf_irq i = {.routine = (uint64_t)BPF_CORE_READ(action, handler), .vector = irq,
+	struct kbpf_irq i = {.routine = (uint64_t)BPF_CORE_READ(action, handler),
+			     .vector = irq,
 			     .handled = result != 0};
 	end(ctx, KBPF_ISR, BEGAN_IRQ, &i);
 	return 0;
@@ -112,7 +120,8 @@ SEC("tp_btf/workqueue_execute_start")
 int BPF_PROG(kbpf_work_start, struct work_struct___irq *work)
 {
 	uint32_t tid = (uint32_t)bpf_get_current_pid_tgid();
-	struct work w = {.began = bpf_ktime_get_ns(), .function = (uint64_t)BPF_CORE_READ(work, func)};
+	struct work w = {.began = bpf_ktime_get_ns(),
+			 .function = (uint64_t)BPF_CORE_READ(work, func)};
 	bpf_map_update_elem(&irq_work_began, &tid, &w, BPF_ANY);
 	return 0;
 }
@@ -153,7 +162,8 @@ VECTOR(call_function_single, KBPF_VECTOR_CALL_SINGLE)
 VECTOR(irq_work, KBPF_VECTOR_WORK)
 #endif
 
-/* ---- power ------------------------------------------------------------------------------------- */
+/* ---- power -------------------------------------------------------------------------------------
+ */
 
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(kbpf_cpu_idle, unsigned int state, unsigned int cpu)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * What irq.bpf.c says of an interrupt or what it left to do, when it is over. Included by both sides.
+ * What irq.bpf.c says of an interrupt or what it left to do, when it is over. Included by both
+ * sides.
  */
 #ifndef KERNEL_BPF_KBPF_IRQ_H
 #define KERNEL_BPF_KBPF_IRQ_H
 
 enum kbpf_vector { /* of the processor itself: they have no handler of a driver */
-	KBPF_VECTOR_TIMER = 1,
-	KBPF_VECTOR_RESCHEDULE,
-	KBPF_VECTOR_CALL,
-	KBPF_VECTOR_CALL_SINGLE,
-	KBPF_VECTOR_WORK,
+		   KBPF_VECTOR_TIMER = 1,
+		   KBPF_VECTOR_RESCHEDULE,
+		   KBPF_VECTOR_CALL,
+		   KBPF_VECTOR_CALL_SINGLE,
+		   KBPF_VECTOR_WORK,
 };
 
 struct kbpf_irq {

@@ -13,44 +13,62 @@
 
 #include "kbpf_net.h"
 
-#define AF_INET	    2
-#define AF_INET6    10
-#define IPPROTO_TCP 6
-#define IPPROTO_UDP 17
-#define S_IFMT	    0170000
-#define S_IFSOCK    0140000
-#define MSG_PEEK    0x2
+#define AF_INET	     2
+#define AF_INET6     10
+#define IPPROTO_TCP  6
+#define IPPROTO_UDP  17
+#define S_IFMT	     0170000
+#define S_IFSOCK     0140000
+#define MSG_PEEK     0x2
 #define MSG_ERRQUEUE 0x2000
-#define EALREADY    114
-#define EISCONN	    106
-#define EINPROGRESS 115
-#define EINTR	    4
-#define ERESTARTSYS 512
+#define EALREADY     114
+#define EISCONN	     106
+#define EINPROGRESS  115
+#define EINTR	     4
+#define ERESTARTSYS  512
 
 enum { /* states of TCP */
-	ESTABLISHED = 1,
-	SYN_SENT,
-	SYN_RECV,
-	FIN_WAIT1,
-	FIN_WAIT2,
-	TIME_WAIT,
-	CLOSE,
-	CLOSE_WAIT,
-	LAST_ACK,
-	LISTEN,
+       ESTABLISHED = 1,
+       SYN_SENT,
+       SYN_RECV,
+       FIN_WAIT1,
+       FIN_WAIT2,
+       TIME_WAIT,
+       CLOSE,
+       CLOSE_WAIT,
+       LAST_ACK,
+       LISTEN,
 };
 
 #if defined(__TARGET_ARCH_x86)
-enum { SYS_CONNECT = 42, SYS_ACCEPT, SYS_SENDTO, SYS_RECVFROM, SYS_SENDMSG, SYS_RECVMSG, SYS_ACCEPT4 = 288,
-       SYS_RECVMMSG = 299, SYS_SENDMMSG = 307 };
+enum {
+	SYS_CONNECT = 42,
+	SYS_ACCEPT,
+	SYS_SENDTO,
+	SYS_RECVFROM,
+	SYS_SENDMSG,
+	SYS_RECVMSG,
+	SYS_ACCEPT4 = 288,
+	SYS_RECVMMSG = 299,
+	SYS_SENDMMSG = 307
+};
 #define CALL_NUMBER(r) BPF_CORE_READ(r, orig_ax)
 #define CALL_ARG1(r)   BPF_CORE_READ(r, di)
 #define CALL_ARG2(r)   BPF_CORE_READ(r, si)
 #define CALL_ARG5(r)   BPF_CORE_READ(r, r8)
 #define CALL_ARG6(r)   BPF_CORE_READ(r, r9)
 #else
-enum { SYS_ACCEPT = 202, SYS_CONNECT, SYS_SENDTO = 206, SYS_RECVFROM, SYS_SENDMSG = 211, SYS_RECVMSG,
-       SYS_ACCEPT4 = 242, SYS_RECVMMSG, SYS_SENDMMSG = 269 };
+enum {
+	SYS_ACCEPT = 202,
+	SYS_CONNECT,
+	SYS_SENDTO = 206,
+	SYS_RECVFROM,
+	SYS_SENDMSG = 211,
+	SYS_RECVMSG,
+	SYS_ACCEPT4 = 242,
+	SYS_RECVMMSG,
+	SYS_SENDMMSG = 269
+};
 #define CALL_NUMBER(r) BPF_CORE_READ(r, regs[8])
 #define CALL_ARG1(r)   BPF_CORE_READ(r, orig_x0)
 #define CALL_ARG2(r)   BPF_CORE_READ(r, regs[1])
@@ -153,7 +171,8 @@ struct {
 	__type(value, struct waiting);
 } net_waiting SEC(".maps");
 
-/* ---- what a socket says ------------------------------------------------------------------------ */
+/* ---- what a socket says ------------------------------------------------------------------------
+ */
 
 static __always_inline uint16_t swapped(uint16_t v)
 {
@@ -185,7 +204,8 @@ static __always_inline void unmap(struct kbpf_net *n)
 static __always_inline bool fill(struct sock___net *sk, uint16_t protocol, struct kbpf_net *n)
 {
 	uint16_t family = BPF_CORE_READ(sk, __sk_common.skc_family);
-	if (BPF_CORE_READ(sk, sk_protocol) != protocol || (family != AF_INET && family != AF_INET6)) {
+	if (BPF_CORE_READ(sk, sk_protocol) != protocol ||
+	    (family != AF_INET && family != AF_INET6)) {
 		return false;
 	}
 	__builtin_memset(n, 0, sizeof *n);
@@ -247,7 +267,8 @@ static __always_inline struct pt_regs *call(void)
 	return (struct pt_regs *)bpf_task_pt_regs((void *)bpf_get_current_task_btf());
 }
 
-/* ---- addresses in the caller's memory ---------------------------------------------------------- */
+/* ---- addresses in the caller's memory ----------------------------------------------------------
+ */
 
 struct address { /* sockaddr_in or sockaddr_in6 */
 	uint16_t family, port;
@@ -286,7 +307,8 @@ static __always_inline uint64_t name_of(uint64_t message)
 		uint64_t name;
 		uint32_t bytes;
 	} m = {0};
-	return message && bpf_probe_read_user(&m, 12, (void *)message) == 0 && m.bytes >= 8 ? m.name : 0;
+	return message && bpf_probe_read_user(&m, 12, (void *)message) == 0 && m.bytes >= 8 ? m.name
+											    : 0;
 }
 
 #define MMSGHDR_BYTES 64
@@ -305,7 +327,8 @@ static __always_inline uint64_t next_message(uint64_t first)
 	return at;
 }
 
-/* ---- bytes ------------------------------------------------------------------------------------ */
+/* ---- bytes ------------------------------------------------------------------------------------
+ */
 
 static __always_inline void remember(struct sock___net *sk)
 {
@@ -394,7 +417,8 @@ int BPF_PROG(kbpf_net_recv, struct sock___net *sk, int result, int flags)
 	return 0;
 }
 
-/* ---- connections ------------------------------------------------------------------------------- */
+/* ---- connections -------------------------------------------------------------------------------
+ */
 
 SEC("tp_btf/inet_sock_set_state")
 int BPF_PROG(kbpf_net_state, struct sock___net *sk, int from, int to)
@@ -419,8 +443,8 @@ int BPF_PROG(kbpf_net_state, struct sock___net *sk, int from, int to)
 		hook = KBPF_TCP_FAIL;
 	} else if ((from == ESTABLISHED && (to == FIN_WAIT1 || to == CLOSE)) ||
 		   (from == CLOSE_WAIT && (to == LAST_ACK || to == CLOSE))) {
-		/* This side's end; what follows until it is closed says nothing new. One that nobody
-		 * accepted was nobody's. */
+		/* This side's end; what follows until it is closed says nothing new. One that
+		 * nobody accepted was nobody's. */
 		if (known || BPF_CORE_READ(sk, sk_socket)) {
 			hook = KBPF_TCP_DISCONNECT;
 		}
@@ -452,11 +476,13 @@ int BPF_PROG(kbpf_net_retransmit, struct sock___net *sk, struct sk_buff___net *s
 	struct owner o = known ? *known : (struct owner){0};
 	bool again = BPF_CORE_READ(sk, __sk_common.skc_state) == SYN_SENT;
 	n.bytes = again ? 0 : BPF_CORE_READ(skb, len);
-	emit(ctx, again ? KBPF_TCP_RECONNECT : KBPF_TCP_RETRANSMIT, KBPF_SLOT_NET_RETRANSMIT, &o, &n);
+	emit(ctx, again ? KBPF_TCP_RECONNECT : KBPF_TCP_RETRANSMIT, KBPF_SLOT_NET_RETRANSMIT, &o,
+	     &n);
 	return 0;
 }
 
-/* ---- calls that return ------------------------------------------------------------------------- */
+/* ---- calls that return -------------------------------------------------------------------------
+ */
 
 static __always_inline struct sock___net *sock_of(uint64_t fd)
 {
@@ -498,8 +524,8 @@ static __always_inline void refused(void *ctx, struct pt_regs *regs, int error)
 		bpf_map_delete_elem(&net_asked, &tid);
 		return; /* the state of the socket says it */
 	}
-	if (error <= 0 || error == EINPROGRESS || error == EALREADY || error == EISCONN || error == EINTR ||
-	    error >= ERESTARTSYS) {
+	if (error <= 0 || error == EINPROGRESS || error == EALREADY || error == EISCONN ||
+	    error == EINTR || error >= ERESTARTSYS) {
 		return;
 	}
 	struct sock___net *sk = sock_of(CALL_ARG1(regs));

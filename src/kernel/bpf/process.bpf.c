@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What perf does not say of processes: the arguments of a new program, and how a process ended. Of all
- * processes, whoever watches which: a trace must be able to name them.
+ * What perf does not say of processes: the arguments of a new program, and how a process ended. Of
+ * all processes, whoever watches which: a trace must be able to name them.
  */
 #include "kbpf_core.h"
 
@@ -78,7 +78,8 @@ int BPF_PROG(kbpf_exit, struct task_struct___process *task)
 {
 	struct kbpf_exit e = {0};
 	struct kbpf_who who;
-	if (BPF_CORE_READ(task, signal, live.counter) != 0 || !kbpf_wanted_of_all(KBPF_EXIT, &who)) {
+	if (BPF_CORE_READ(task, signal, live.counter) != 0 ||
+	    !kbpf_wanted_of_all(KBPF_EXIT, &who)) {
 		return 0; /* other threads of it go on */
 	}
 	struct signal_struct___process *signal = BPF_CORE_READ(task, signal);
