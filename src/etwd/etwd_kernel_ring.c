@@ -25,6 +25,9 @@ static uint32_t time_at(const uint8_t *p, uint32_t bytes)
 	if (bytes >= ETL_FULL_HEADER_SIZE && p[2] == ETL_RT_FULL64) {
 		return BASE_ALIGN8((uint32_t)le16_get(p)) == bytes ? 0x10 : 0;
 	}
+	if (bytes >= ETL_EVENT_HEADER_SIZE && p[ETL_EH_TYPE] == ETL_RT_EVENT64) {
+		return BASE_ALIGN8((uint32_t)le16_get(p)) == bytes ? ETL_EH_TIME : 0;
+	}
 	if (bytes < ETL_PERFINFO_HEADER_SIZE || BASE_ALIGN8((uint32_t)le16_get(p + 4)) != bytes) {
 		return 0;
 	}
