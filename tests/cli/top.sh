@@ -24,16 +24,16 @@ wait $burner 2>/dev/null
 echo something >"$T/from"
 (
 	while [ ! -e "$T/stop" ]; do
-		/bin/cat "$T/from" >"$T/copy"
+		dd if="$T/from" of="$T/copy" status=none
 	done
 ) &
 actor=$!
-run_status 0 timeout 60 openetw monitor --process cat -n 3 --json
+run_status 0 timeout 60 openetw monitor --process dd -n 3 --json
 json_lines "$T/out"
 expect "lines" "$(wc -l <"$T/out")" 3
-says '"process":"cat"' "$T/out" "whose they are"
+says '"process":"dd"' "$T/out" "whose they are"
 if ! grep -q FILE_IO "$T/err"; then
-	run_status 0 timeout 60 openetw monitor --show file --filter "process == cat and op == FileWrite and path ~ '$T/'" -n 2
+	run_status 0 timeout 60 openetw monitor --show file --filter "process == dd and op == FileWrite and path ~ '$T/'" -n 2
 	says "FileWrite .*$T/copy" "$T/out" "what was written"
 	run_status 0 timeout 60 openetw monitor --show file --path "$T/from" --op FileRead --columns op,path,pid -n 1
 	says "^FileRead .*$T/from" "$T/out" "the columns that were asked for"
