@@ -35,7 +35,7 @@ build() {
 }
 
 run() {
-	setup gcc g++ meson ninja-build pkg-config libc6-dev clang libbpf-dev
+	setup gcc g++ meson ninja-build pkg-config libc6-dev clang libbpf-dev libdw-dev
 	say "building"
 	build
 	dir=$(mktemp -d)
@@ -67,11 +67,11 @@ run)
 	run "$@"
 	;;
 build)
-	setup gcc g++ meson ninja-build pkg-config libc6-dev clang libbpf-dev
+	setup gcc g++ meson ninja-build pkg-config libc6-dev clang libbpf-dev libdw-dev
 	build
 	;;
 test)
-	setup gcc g++ clang libclang-rt-14-dev llvm-14 meson ninja-build pkg-config libc6-dev libbpf-dev libcmocka-dev scdoc python3 procps cmake
+	setup gcc g++ clang libclang-rt-14-dev llvm-14 meson ninja-build pkg-config libc6-dev libbpf-dev libdw-dev libcmocka-dev scdoc python3 procps cmake
 	exec scripts/test "${2-all}"
 	;;
 *)

@@ -14,6 +14,7 @@ static const struct cli_option options[] = {
 	{0, "folded", "FILE", "write folded stacks (one line a stack, for flame graphs)", NULL},
 	{0, "speedscope", "FILE", "write a profile for speedscope.app", NULL},
 	{0, "off-cpu", NULL, "these two of the time threads waited, in microseconds, not of samples", NULL},
+	{0, "no-inlines", NULL, "do not look for functions that were put into others (DWARF)", NULL},
 	{'j', "json", NULL, "the tables as JSON objects, one a line", NULL},
 	{0},
 };
@@ -124,6 +125,7 @@ static int run(struct cli_args *a)
 	} else {
 		r.ticks_per_second = (uint64_t)log.LogfileHeader.PerfFreq.QuadPart;
 		r.names.state = r.state;
+		r.names.inlines = cli_flag(a, "no-inlines") ? NULL : inlines_create();
 		r.names.kernel = cli_kallsyms_load((uint64_t)log.LogfileHeader.BootTime.QuadPart);
 		code = openetw_state_attach(r.state, h);
 		code = code ? code : ProcessTrace(&h, 1, NULL, NULL);
@@ -133,6 +135,7 @@ static int run(struct cli_args *a)
 		CloseTrace(h);
 	}
 	report_free(&r);
+	inlines_destroy(r.names.inlines);
 	cli_kallsyms_free(r.names.kernel);
 	openetw_state_destroy(r.state);
 	return status;

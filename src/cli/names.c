@@ -21,3 +21,21 @@ void names_of(const struct names *n, uint32_t pid, uint64_t address, uint64_t ti
 		*p = *p == ';' ? ':' : (uint8_t)*p < ' ' ? ' ' : *p;
 	}
 }
+
+void names_all(const struct names *n, uint32_t pid, uint64_t address, uint64_t time, struct strbuf *out)
+{
+	char name[1024];
+	struct openetw_module m = {.size = sizeof m};
+	names_of(n, pid, address, time, name, sizeof name);
+	strbuf_adds(out, name);
+	if (!n->inlines || address >= NAMES_KERNEL_SPACE ||
+	    openetw_state_module(n->state, pid, address, time, &m) != ERROR_SUCCESS) {
+		return;
+	}
+	const char *p = inlines_at(n->inlines, &m, address);
+	while (p && *p) {
+		size_t length = strcspn(p, ";");
+		strbuf_addf(out, ";%s!%.*s (inlined)", m.name, (int)length, p);
+		p += length + (p[length] == ';');
+	}
+}

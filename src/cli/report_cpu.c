@@ -19,15 +19,14 @@ bool report_stack_line(struct report *r, const EVENT_RECORD *e, uint32_t pid, co
 		       uint64_t time)
 {
 	struct openetw_stack s = {.size = sizeof s};
-	char name[1024];
 	strbuf_clear(&r->line);
 	strbuf_addf(&r->line, "%s (%u)", process, pid);
 	if (openetw_state_stack(r->state, e, &s) != ERROR_SUCCESS || s.count == 0) {
 		return false;
 	}
 	for (uint32_t i = BASE_MIN(s.count, (uint32_t)NAMES_FRAMES_MAX); i-- > 0;) {
-		names_of(&r->names, pid, names_frame(s.addresses, i), time, name, sizeof name);
-		strbuf_addf(&r->line, ";%s", name);
+		strbuf_addc(&r->line, ';');
+		names_all(&r->names, pid, names_frame(s.addresses, i), time, &r->line);
 	}
 	return true;
 }

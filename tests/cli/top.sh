@@ -7,7 +7,6 @@ says '^processes' "$T/out" "the tables"
 
 "$HELPERS/stack_acts_nofp" burn 60 &
 burner=$!
-trap 'kill $burner 2>/dev/null; cleanup' EXIT
 for try in 1 2 3 4 5 6 7 8 9 10; do
 	run_status 0 openetw top -n 1 -d 500ms --json --top 10000
 	json_lines "$T/out"
@@ -22,22 +21,22 @@ kill $burner
 wait $burner 2>/dev/null
 
 # a program that comes and goes, again and again until the view has begun
+echo something >"$T/from"
 (
 	while [ ! -e "$T/stop" ]; do
-		/bin/cat /etc/hostname >"$T/copy"
+		dd if="$T/from" of="$T/copy" status=none
 	done
 ) &
 actor=$!
-trap 'kill $burner $actor 2>/dev/null; cleanup' EXIT
-run_status 0 timeout 60 openetw monitor --process cat -n 3 --json
+run_status 0 timeout 60 openetw monitor --process dd -n 3 --json
 json_lines "$T/out"
 expect "lines" "$(wc -l <"$T/out")" 3
-says '"process":"cat"' "$T/out" "whose they are"
+says '"process":"dd"' "$T/out" "whose they are"
 if ! grep -q FILE_IO "$T/err"; then
-	run_status 0 timeout 60 openetw monitor --show file --filter 'process == cat and op == FileWrite' -n 2
+	run_status 0 timeout 60 openetw monitor --show file --filter "process == dd and op == FileWrite and path ~ '$T/'" -n 2
 	says "FileWrite .*$T/copy" "$T/out" "what was written"
-	run_status 0 timeout 60 openetw monitor --show file --path '*/hostname' --op FileRead --columns op,path,pid -n 1
-	says '^FileRead .*/etc/hostname' "$T/out" "the columns that were asked for"
+	run_status 0 timeout 60 openetw monitor --show file --path "$T/from" --op FileRead --columns op,path,pid -n 1
+	says "^FileRead .*$T/from" "$T/out" "the columns that were asked for"
 fi
 touch "$T/stop"
 wait $actor
