@@ -53,7 +53,7 @@ typedef struct tagSAFEARRAY {
 typedef struct tagVARIANT {
 	VARTYPE vt;
 	WORD wReserved1, wReserved2, wReserved3;
-	union {
+	__extension__ union {
 		LONGLONG llVal;
 		LONG lVal;
 		BYTE bVal;
