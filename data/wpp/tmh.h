@@ -200,5 +200,7 @@ static __attribute__((unused)) void WppCleanup_(void)
 /* Whatever a source passes, its name or what drivers have, has no meaning here. */
 #define WPP_INIT_TRACING(...) WppInit_()
 #define WPP_CLEANUP(...) WppCleanup_()
+#define WPP_SYSTEMCONTROL(...)
+#define WPP_SYSTEMCONTROL2(...)
 #endif /* WPP_CONTROL_GUIDS */
 

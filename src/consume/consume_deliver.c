@@ -37,6 +37,7 @@ void consume_set_learner(consume_learn_fn *fn)
 #define MANIFEST_ID	0xFFFEu /* EventSource: a piece of its manifest */
 #define METADATA_EVENT	32u	/* TRACE_EVENT_INFO */
 #define METADATA_MAP	33u	/* EVENT_MAP_INFO */
+#define METADATA_TMF	224u	/* formats of WPP messages: ours (libetw/embed.c) */
 
 /* {bbccf6c1-6cd1-48c4-80ff-839482e37671} EventMetadata [obs] */
 static const struct guid metadata_class = {{0xc1, 0xf6, 0xcc, 0xbb, 0xd1, 0x6c, 0xc4, 0x48, 0x80,
@@ -47,7 +48,7 @@ static bool carries_schema(const struct etl_record *r)
 	if (!(r->event_flags & EVENT_HEADER_FLAG_CLASSIC_HEADER)) {
 		return r->id == MANIFEST_ID;
 	}
-	return (r->opcode == METADATA_EVENT || r->opcode == METADATA_MAP) &&
+	return (r->opcode == METADATA_EVENT || r->opcode == METADATA_MAP || r->opcode == METADATA_TMF) &&
 	       guid_equal(&r->provider, &metadata_class);
 }
 

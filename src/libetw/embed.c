@@ -6,7 +6,10 @@
  */
 #include "libetw/embed.h"
 
+#include "base/elf_section.h"
 #include "etl/etl_reader.h"
+#include "format/schema_section.h"
+#include "schema/manifest_section.h"
 #include "schema/schema_store.h"
 
 #include <fcntl.h>
@@ -18,6 +21,9 @@
 #define EMBED_BYTES_MAX	 (16u << 20)
 #define METADATA_EVENT	 32u
 #define METADATA_MAP	 33u
+#define MESSAGE_GUID	 0x0002u
+#define MESSAGE_ID	 0xFFFFu
+#define FORMATS_MAX	 (8u << 20)
 
 /* {bbccf6c1-6cd1-48c4-80ff-839482e37671} EventMetadata [obs] */
 static const struct guid metadata_class = {{0xc1, 0xf6, 0xcc, 0xbb, 0xd1, 0x6c, 0xc4, 0x48, 0x80, 0xff, 0x83,
@@ -28,6 +34,7 @@ struct key {
 	uint16_t id;
 	uint8_t version;
 	bool used, described;
+	bool message; /* of WPP: the GUID is that of a source's messages, the id says nothing */
 };
 struct embed {
 	struct key keys[KEYS_MAX]; /* hashed */
@@ -58,7 +65,7 @@ static struct key *find_key(struct embed *x, const struct guid *g, uint16_t id, 
 static bool wanted(uint8_t type, const uint8_t *raw)
 {
 	return type == ETL_RT_EVENT64 || type == ETL_RT_EVENT32 || type == ETL_RT_FULL64 ||
-	       type == ETL_RT_FULL32;
+	       type == ETL_RT_FULL32 || type == ETL_RT_MESSAGE;
 }
 
 static bool describes_itself(const struct etl_record *r)
@@ -82,6 +89,22 @@ static void look(struct embed *x, struct etl_reader *reader)
 		if (r.type == ETL_RT_EVENT64 || r.type == ETL_RT_EVENT32) {
 			if (!describes_itself(&r)) {
 				find_key(x, &r.provider, r.id, r.version);
+			}
+		} else if (r.type == ETL_RT_MESSAGE) {
+			struct key *k = (r.message_flags & MESSAGE_GUID)
+						? find_key(x, &r.provider, MESSAGE_ID, 0)
+						: NULL;
+			if (k) {
+				k->message = true;
+			}
+		} else if (guid_equal(&r.provider, &metadata_class) && r.opcode == SCHEMA_METADATA_TMF &&
+			   r.payload_bytes > 36) {
+			char text[37] = "";
+			struct guid g;
+			memcpy(text, r.payload, 36);
+			struct key *k = guid_parse(text, &g) == 0 ? find_key(x, &g, MESSAGE_ID, 0) : NULL;
+			if (k) {
+				k->described = true;
 			}
 		} else if (guid_equal(&r.provider, &metadata_class) && r.opcode == METADATA_EVENT &&
 			   r.payload_bytes >= 48) {
@@ -121,6 +144,88 @@ static bool put_record(struct embed *x, uint8_t opcode, const void *a, size_t a_
 	return true;
 }
 
+/* ---- formats of WPP messages: text of a .tmf file, cut into records between messages ----------- */
+
+struct formats {
+	const struct guid *guid;
+	struct strbuf text;
+};
+
+static bool begins_with(const uint8_t *p, size_t n, const struct guid *wanted)
+{
+	char text[37] = "";
+	struct guid g;
+	memcpy(text, p, BASE_MIN(n, (size_t)36));
+	return guid_parse(text, &g) == 0 && guid_equal(&g, wanted);
+}
+
+static void take_sections(struct formats *f, const uint8_t *p, size_t n)
+{
+	struct manifest_section_record r;
+	for (size_t at = 0; manifest_section_next(p, n, &at, &r);) {
+		if (r.kind == SCHEMA_SECTION_TMF && begins_with(r.data, r.bytes, f->guid)) {
+			strbuf_clear(&f->text);
+			strbuf_add(&f->text, r.data, r.bytes);
+		}
+	}
+}
+
+/* The last file goes before the others. */
+static int take_file(void *ctx, const char *path)
+{
+	struct formats *f = ctx;
+	uint8_t *p = NULL;
+	size_t n = 0;
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int err = fd < 0 ? -errno
+			 : elf_section_read(fd, SCHEMA_SECTION_NAME, SCHEMA_SECTION_BYTES_MAX, &p, &n);
+	if (err == 0) {
+		take_sections(f, p, n);
+	} else if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size < FORMATS_MAX &&
+		   (p = malloc((size_t)st.st_size + 1)) != NULL &&
+		   pread(fd, p, (size_t)st.st_size, 0) == st.st_size) {
+		n = (size_t)st.st_size;
+		if (n >= 4 && le32_get(p) == SCHEMA_SECTION_MAGIC) {
+			take_sections(f, p, n);
+		} else if (begins_with(p, n, f->guid)) { /* those with remarks in front stay files */
+			strbuf_clear(&f->text);
+			strbuf_add(&f->text, p, n);
+		}
+	}
+	free(p);
+	base_close(&fd);
+	return 0;
+}
+
+static void describe_messages(struct embed *x, const struct guid *g)
+{
+	struct formats f = {.guid = g};
+	schema_files_of(g, take_file, &f);
+	const char *line = f.text.s ? strchr(f.text.s, '\n') : NULL;
+	size_t head = line ? (size_t)(line + 1 - f.text.s) : 0;
+	size_t room = BASE_MIN(x->info->buffer_size - ETL_BUFFER_HEADER_SIZE, ETL_RECORD_MAX) -
+		      ETL_FULL_HEADER_SIZE - 8;
+	for (const char *s = f.text.s + head; head && head < room / 2 && *s;) {
+		const char *end = s;
+		/* as many messages as fit */
+		for (const char *next = s; *next;) {
+			const char *more = strstr(next + 1, "\n#typev ");
+			next = more ? more + 1 : next + strlen(next);
+			if (head + (size_t)(next - s) > room) {
+				break;
+			}
+			end = next;
+		}
+		if (end == s || !put_record(x, SCHEMA_METADATA_TMF, f.text.s, head, s, (size_t)(end - s))) {
+			break;
+		}
+		x->described++;
+		s = end;
+	}
+	strbuf_finish(&f.text);
+}
+
 static int found_file(void *ctx, const char *path)
 {
 	return 1;
@@ -138,6 +243,10 @@ static bool same_map(const struct schema_event *e, uint32_t i)
 
 static void describe(struct embed *x, const struct key *k)
 {
+	if (k->message) {
+		describe_messages(x, &k->provider);
+		return;
+	}
 	/* What is built in, every decoder of ours has. */
 	if (!schema_files_of(&k->provider, found_file, NULL)) {
 		return;

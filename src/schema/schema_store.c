@@ -6,6 +6,7 @@
  */
 #include "schema/schema_build.h"
 #include "schema/schema_store.h"
+#include "schema/wpp.h"
 
 #include <stdlib.h>
 
@@ -91,6 +92,12 @@ void schema_store_destroy(struct schema_store *s)
 		}
 	}
 	free(s);
+}
+
+static uint32_t provider_bucket(const struct guid *g)
+{
+	return (uint32_t)((le64_get(g->b) ^ le64_get(g->b + 8)) * 0x9E3779B97F4A7C15ull >> 40) %
+	       PROVIDER_BUCKETS;
 }
 
 static uint32_t event_bucket(const struct guid *g, uint16_t id)
@@ -230,12 +237,6 @@ static const struct manifest_event *best_event(const struct manifest_provider *p
 	return best;
 }
 
-static uint32_t provider_bucket(const struct guid *g)
-{
-	return (uint32_t)((le64_get(g->b) ^ le64_get(g->b + 8)) * 0x9E3779B97F4A7C15ull >> 40) %
-	       PROVIDER_BUCKETS;
-}
-
 /* Do we know the event better than a trace describes it? */
 static bool is_known_better(const struct schema_store *s, const struct schema_event *e)
 {
@@ -254,8 +255,43 @@ static bool is_known_better(const struct schema_store *s, const struct schema_ev
 	return false;
 }
 
+#define KEY_OF_TRACE "\x01trace" /* no path */
+
+/* What was loaded from elsewhere goes before what a trace says. */
+static bool known_from_elsewhere(const struct schema_store *s, const struct manifest *m)
+{
+	for (const struct manifest_provider *p = m->providers; p; p = p->next) {
+		const struct provider_node *n = s->providers[provider_bucket(&p->guid)];
+		for (; n; n = n->next) {
+			if (guid_equal(&n->provider->guid, &p->guid) &&
+			    strcmp(n->from->key, KEY_OF_TRACE) != 0) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static int learn_formats(struct schema_store *s, const void *text, size_t n)
+{
+	struct manifest m;
+	int err = wpp_read_tmf(text, n, &m, NULL);
+	if (err < 0) {
+		return err;
+	}
+	if (known_from_elsewhere(s, &m)) {
+		manifest_finish(&m);
+		return 0;
+	}
+	err = schema_store_take_manifest(s, &m, SCHEMA_SOURCE_WPP, KEY_OF_TRACE);
+	return err < 0 ? err : 1;
+}
+
 int schema_store_learn(struct schema_store *s, uint8_t opcode, const void *payload, size_t n)
 {
+	if (opcode == SCHEMA_METADATA_TMF) {
+		return learn_formats(s, payload, n);
+	}
 	if (opcode == 32) {
 		struct schema_event *e;
 		int err = schema_load_tei(payload, n, &e, NULL);

@@ -52,6 +52,12 @@ struct wpp_define { /* WPP_FLAGS(-DNAME(a,b)=text) */
 	const char *name, *text;
 };
 
+struct wpp_enum { /* of the source, with values from 0 on */
+	struct wpp_enum *next;
+	const char *name;
+	const char *list; /* "a,b,c" */
+};
+
 struct wpp_call {
 	struct wpp_call *next;
 	const struct wpp_function *f;
@@ -68,6 +74,7 @@ struct tracewpp {
 	struct wpp_function *shared;	/* the first of those that hold for all sources */
 	struct wpp_type *types;
 	struct wpp_define *defines;
+	struct wpp_enum *enums;
 	const char *source; /* name, while compiling */
 	struct wpp_call *calls;
 	size_t call_count;

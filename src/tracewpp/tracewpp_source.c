@@ -309,6 +309,63 @@ static void brace(struct lexer *l, struct candidate *c)
 	*c = (struct candidate){.fixed = false};
 }
 
+/* ---- enumerations, for ItemEnum --------------------------------------------------------------- */
+
+static void add_enum(struct lexer *l, const char *name, const char *list)
+{
+	struct wpp_enum *e = name ? ARENA_NEW(&l->w->arena, struct wpp_enum) : NULL;
+	if (e) {
+		*e = (struct wpp_enum){l->w->enums, name, list};
+		l->w->enums = e;
+	}
+}
+
+/* After "enum": [class] NAME { A, B = 1, … } TYPE; those whose values count from 0 are known by NAME and
+ * TYPE. Others are passed over, as is what is no definition. */
+static void read_enum(struct lexer *l)
+{
+	struct lexer start = *l;
+	struct arena *a = &l->w->arena;
+	struct strbuf b = {0};
+	const char *name = NULL;
+	enum token kind = next(l);
+	while (kind == TOKEN_NAME) { /* class, attributes, the name */
+		name = arena_text(a, l->text, l->length);
+		kind = next(l);
+	}
+	bool counts = kind == TOKEN_OTHER && l->length == 1 && *l->text == '{';
+	unsigned long value = 0;
+	if (!counts) {
+		*l = start;
+		return;
+	}
+	for (kind = next(l); kind == TOKEN_NAME && l->err == 0; kind = next(l)) {
+		strbuf_addf(&b, "%s%.*s", value ? "," : "", (int)l->length, l->text);
+		kind = next(l);
+		if (kind == TOKEN_OTHER && *l->text == '=') {
+			next(l);
+			char *end;
+			counts = counts && strtoul(l->text, &end, 0) == value && end > l->text;
+			kind = next(l);
+		}
+		value++;
+		if (kind != TOKEN_OTHER || *l->text != ',') {
+			break;
+		}
+	}
+	counts = counts && kind == TOKEN_OTHER && *l->text == '}' && value < 256 && !b.failed;
+	if (counts) {
+		const char *list = arena_text(a, b.s ? b.s : "", b.len);
+		add_enum(l, name, list);
+		struct lexer after = *l;
+		if (next(&after) == TOKEN_NAME) {
+			add_enum(l, arena_text(a, after.text, after.length), list);
+		}
+	}
+	strbuf_finish(&b);
+	*l = start;
+}
+
 /* ---- calls ------------------------------------------------------------------------------------ */
 
 static const struct wpp_function *trace_function(const struct tracewpp *w, const char *s, size_t n)
@@ -473,6 +530,13 @@ int wpp_source_read(struct tracewpp *w, const char *text, size_t n, bool config,
 	uint32_t last_line = 0;
 	for (enum token kind; l.err == 0 && (kind = next(&l)) != TOKEN_END;) {
 		if (!calls) {
+			/* what an enumeration holds may be configuration too, so it is read again after */
+			bool config_was = l.config;
+			l.config = false;
+			if (kind == TOKEN_NAME && is(&l, kind, "enum")) {
+				read_enum(&l);
+			}
+			l.config = config_was;
 			continue;
 		}
 		if (l.length == 1 && (*l.text == '{' || *l.text == '}')) {

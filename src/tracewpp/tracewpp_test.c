@@ -81,6 +81,13 @@ static void configuration_makes_trace_functions(void **state)
 	check("// begin_wpp config\n// FUNC P((MSG, ...));\n// CUSTOM_TYPE(Day, ItemListByte(mon,tue));\n// end_wpp\n"
 	      "P((\"%!Day!\", d));",
 	      "Arg, ItemListByte(mon,tue) -- 10");
+	check("typedef enum _State { Off = 0, Half, On, } State;\n// begin_wpp config\n"
+	      "// CUSTOM_TYPE(s, ItemEnum(_State));\n// CUSTOM_TYPE(t, ItemEnum(State));\n// end_wpp\n"
+	      "DoTraceMessage(X, \"%!s! %!t!\", a, b);",
+	      "Arg, ItemListLong(Off,Half,On) -- 10\nArg, ItemListLong(Off,Half,On) -- 11");
+	check("enum class E { A = 1, B };\n// begin_wpp config\n// CUSTOM_TYPE(e, ItemEnum(E));\n// end_wpp\n"
+	      "DoTraceMessage(X, \"%!e!\", a);",
+	      "Arg, ItemEnum(E) -- 10");
 	check("// begin_wpp config\n// DEFINE_CPLX_TYPE(BLOB, WPP_LOGBLOB, blob_t, ItemHexDump, \"s\", _blob_, 0, 2);\n"
 	      "// DEFINE_SIMPLE_TYPE(HANDLE, HANDLE, ItemPtr, \"p\", _handle_, 0);\n// end_wpp\n"
 	      "DoTraceMessage(X, \"%!BLOB! %!HANDLE!\", b, h);",

@@ -129,8 +129,23 @@ static void without_blanks(const char *s, struct strbuf *out)
 	}
 }
 
+/* ItemEnum names an enumeration, whose names Windows takes out of the .pdb file. */
+static void put_item(const struct tracewpp *w, const char *item, struct strbuf *out)
+{
+	static const char word[] = "ItemEnum(";
+	size_t n = strlen(item);
+	for (const struct wpp_enum *e = w->enums; e && strncmp(item, word, sizeof word - 1) == 0; e = e->next) {
+		size_t k = strlen(e->name);
+		if (n == sizeof word + k && memcmp(item + sizeof word - 1, e->name, k) == 0) {
+			strbuf_addf(out, "ItemListLong(%s)", e->list);
+			return;
+		}
+	}
+	strbuf_adds(out, item);
+}
+
 /* #typev and its arguments. */
-static void format(const struct wpp_call *c, const struct wpp_message *m, const char *file, unsigned number,
+static void format(const struct tracewpp *w, const struct wpp_call *c, const struct wpp_message *m, const char *file, unsigned number,
 		   struct strbuf *out)
 {
 	strbuf_addf(out, "#typev %s%u %u \"%s\" //  ", file, c->line, number, m->format.s ? m->format.s : "");
@@ -146,7 +161,9 @@ static void format(const struct wpp_call *c, const struct wpp_message *m, const 
 	}
 	strbuf_adds(out, "\n{\n");
 	for (size_t i = 0; i < m->count; i++) {
-		strbuf_addf(out, "Arg, %s -- %zu\n", m->types[i]->item, i + 10);
+		strbuf_adds(out, "Arg, ");
+		put_item(w, m->types[i]->item, out);
+		strbuf_addf(out, " -- %zu\n", i + 10);
 	}
 	strbuf_adds(out, "}\n");
 }
@@ -256,7 +273,7 @@ int wpp_write(struct tracewpp *w, const struct tracewpp_options *o, struct strbu
 			strbuf_addf(&macros, "#undef %s\n#define %s WPP_(CALL)\n", c->f->name, c->f->name);
 		}
 		call_macro(c, &m, file.s, staging.s, number, &macros);
-		format(c, &m, file.s, number, &body);
+		format(w, c, &m, file.s, number, &body);
 	}
 	if (err == 0 && number > 0x10000) {
 		err = wpp_fail(d, 1, 1, "%s has too many messages", w->source);
@@ -340,6 +357,7 @@ int tracewpp_compile(struct tracewpp *w, const char *name, const char *text, siz
 	struct wpp_function *functions = w->functions;
 	struct wpp_type *types = w->types;
 	struct wpp_define *defines = w->defines;
+	struct wpp_enum *enums = w->enums;
 	w->shared = functions;
 	w->source = name;
 	w->calls = NULL;
@@ -352,6 +370,7 @@ int tracewpp_compile(struct tracewpp *w, const char *name, const char *text, siz
 	w->shared = NULL;
 	w->types = types;
 	w->defines = defines;
+	w->enums = enums;
 	return err;
 }
 

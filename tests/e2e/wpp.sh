@@ -56,8 +56,19 @@ for f in tmf/*.tmf; do
 	cmp "$f" "$(basename "$f")" || fail "tracepdb says something else than tracewpp"
 done
 rm -r "$XDG_DATA_HOME/openetw" program
-text w.etl >nothing
+text w.etl >there
+cmp here there || fail "the file alone: $(cat there)"
+# A session that nobody of ours stopped leaves a file without formats.
+openetw start s -o bare.etl -p "{$control}:0x3:5" >/dev/null 2>&1 || fail "start"
+XDG_DATA_HOME=$T/nowhere ./plain >/dev/null || fail "plain"
+rm -rf "$XDG_DATA_HOME/openetw"
+XDG_DATA_HOME=$T/nowhere openetw stop s >/dev/null || fail "stop"
+rm -rf "$XDG_DATA_HOME/openetw"
+text bare.etl >nothing
 grep -q 'buys' nothing && fail "decoded out of nothing"
+cp bare.etl w.etl
+text bare.etl -i plain >here
+has here 'ann buys 3 x pear'
 for how in "-p tmf" "-i plain"; do
 	# shellcheck disable=SC2086
 	text w.etl $how >there
