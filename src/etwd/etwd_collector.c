@@ -469,6 +469,9 @@ void etwd_kernel_tick(struct etwd *d, uint64_t now_ns)
 {
 	struct kernel_side *k = d->kernel;
 	(void)now_ns;
+	if (!k) {
+		return; /* a daemon that did not come to be */
+	}
 	if (k->collector && k->collector->open && !needed(d)) {
 		etwd_log(d, "No session wants kernel events: the collector is let go");
 		let_go(d, k->collector);
