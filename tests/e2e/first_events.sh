@@ -5,7 +5,7 @@
 unset OPENETW_WAIT_MS # what programs get that nobody told anything
 openetw start s -o "$T/s.etl" -p '{5c5f5a11-1f6b-4b7c-9a21-010203040506}' >/dev/null || fail "start"
 i=0
-while [ $i -lt 12 ]; do # twice and more as many as there are processors in most places
+while [ $i -lt $((3 * $(nproc))) ]; do
 	sh -c 'while :; do :; done' &
 	i=$((i + 1))
 done
