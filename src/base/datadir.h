@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where descriptions of providers are kept between runs: of one user below $XDG_DATA_HOME/openetw or
+ * Where descriptions of providers are kept between runs: of one user below $XDG_DATA_HOME/openetw
+ * or
  * ~/.local/share/openetw, of the machine below /var/lib/openetw. In each there is
  *
  *   manifests/   what "openetw wevtutil im" installed
@@ -17,8 +18,8 @@
 #define DATADIR_MANIFESTS "manifests"
 #define DATADIR_BINARIES  "binaries"
 
-/* The directory `part` of the machine's or the user's place; need not exist. False when the user has no
- * home, or a set-user-id program asks: it does not believe its caller's environment. */
+/* The directory `part` of the machine's or the user's place; need not exist. False when the user
+ * has no home, or a set-user-id program asks: it does not believe its caller's environment. */
 bool datadir_path(bool machine, const char *part, char *ret, size_t cap);
 /* Makes a directory and those above it, for its owner alone where it is a user's. 0 or -errno. */
 int datadir_make(const char *path, bool machine);

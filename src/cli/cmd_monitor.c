@@ -15,7 +15,7 @@
 #define COLUMNS_MAX  16
 
 static const struct cli_option options[] = {
-	{0, "show", "KINDS", "these only, with commas: process,image,file,net,disk,fault (default process,file,net)",
+	{0, "show", "KINDS", "of process, image, file, net, disk, fault, with commas (default process,file,net)",
 	 NULL},
 	{'F', "filter", "EXPR", "only lines for which EXPR is true, such as 'process == cc1 and path ~ \".h\"'", NULL},
 	{0, "process", "NAME", "only processes of this name or pattern (repeatable)", NULL},

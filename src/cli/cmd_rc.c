@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * rc: from a resource script, what describes events (WEVT_TEMPLATE and message tables) as an object file to
- * link: sources that come with a header and resources made on Windows need nothing else. Other resources
- * have no meaning here.
+ * rc: from a resource script, what describes events (WEVT_TEMPLATE and message tables) as an object
+ * file to link: sources that come with a header and resources made on Windows need nothing else.
+ * Other resources have no meaning here.
  */
 #include "cli/cli.h"
 #include "format/schema_section.h"
@@ -50,20 +50,24 @@ static int read_bytes(const char *path, struct strbuf *b)
 	while (b->len <= FILE_MAX && (n = fread(buf, 1, sizeof buf, f)) > 0) {
 		strbuf_add(b, buf, n);
 	}
-	int err = ferror(f) ? -(errno ? errno : EIO) : b->failed ? -ENOMEM : b->len > FILE_MAX ? -EFBIG : 0;
+	int err = ferror(f)	      ? -(errno ? errno : EIO)
+		  : b->failed	      ? -ENOMEM
+		  : b->len > FILE_MAX ? -EFBIG
+				      : 0;
 	fclose(f);
 	return err;
 }
 
 /* Beside the script that names it, then in the directories of -I. Backslashes are slashes. */
-static bool find_file(const struct job *j, const char *script, const char *name, char *ret, size_t cap)
+static bool find_file(const struct job *j, const char *script, const char *name, char *ret,
+		      size_t cap)
 {
 	const char *slash = strrchr(script, '/');
 	for (size_t i = 0; i <= j->includes; i++) {
 		int n = name[0] == '/' ? snprintf(ret, cap, "%s", name)
-			: i == 0 ? snprintf(ret, cap, "%.*s%s",
-					    slash ? (int)(slash + 1 - script) : 0, script, name)
-				 : snprintf(ret, cap, "%s/%s", j->include[i - 1], name);
+			: i == 0       ? snprintf(ret, cap, "%.*s%s",
+						  slash ? (int)(slash + 1 - script) : 0, script, name)
+				       : snprintf(ret, cap, "%s/%s", j->include[i - 1], name);
 		for (char *s = ret; n > 0 && (size_t)n < cap && *s; s++) {
 			*s = *s == '\\' ? '/' : *s;
 		}
@@ -74,7 +78,8 @@ static bool find_file(const struct job *j, const char *script, const char *name,
 	return false;
 }
 
-/* ---- the script ------------------------------------------------------------------------------- */
+/* ---- the script -------------------------------------------------------------------------------
+ */
 
 struct script {
 	struct job *j;
@@ -135,14 +140,15 @@ static int add_file(struct script *s, uint16_t kind, const char *name)
 		return mistake(s, "cannot find %s", name);
 	}
 	int err = read_bytes(path, &b);
-	if (err == 0 && kind == SCHEMA_SECTION_TEMPLATE && (b.len < 16 || memcmp(b.s, "CRIM", 4) != 0)) {
+	if (err == 0 && kind == SCHEMA_SECTION_TEMPLATE &&
+	    (b.len < 16 || memcmp(b.s, "CRIM", 4) != 0)) {
 		strbuf_finish(&b);
 		return mistake(s, "%s is no WEVT_TEMPLATE resource", path);
 	}
 	if (err == 0) {
 		j->set = mc_section_set(b.s, b.len, j->set);
-		mc_section_record(&j->records, kind, kind == SCHEMA_SECTION_MESSAGES ? s->language : 0, 0,
-				  b.s, b.len);
+		mc_section_record(&j->records, kind,
+				  kind == SCHEMA_SECTION_MESSAGES ? s->language : 0, 0, b.s, b.len);
 		*(kind == SCHEMA_SECTION_TEMPLATE ? &j->templates : &j->tables) += 1;
 	}
 	strbuf_finish(&b);
@@ -266,9 +272,11 @@ static int read_script(struct job *j, const char *path, int depth)
 	return status;
 }
 
-/* ---- the object file -------------------------------------------------------------------------- */
+/* ---- the object file --------------------------------------------------------------------------
+ */
 
-static void section(struct strbuf *o, uint32_t name, uint32_t type, uint64_t flags, uint64_t at, uint64_t n)
+static void section(struct strbuf *o, uint32_t name, uint32_t type, uint64_t flags, uint64_t at,
+		    uint64_t n)
 {
 	uint8_t h[64] = {0};
 	le32_put(h, name);
@@ -283,20 +291,22 @@ static void section(struct strbuf *o, uint32_t name, uint32_t type, uint64_t fla
 /* Relocatable, without symbols: the linker takes its sections as they are. */
 static void write_object(const struct job *j, struct strbuf *o)
 {
-	static const char names[] = "\0" SCHEMA_SECTION_NOTE "\0" SCHEMA_SECTION_NAME
-				    "\0.note.GNU-stack\0.shstrtab";
+	static const char names[] =
+		"\0" SCHEMA_SECTION_NOTE "\0" SCHEMA_SECTION_NAME "\0.note.GNU-stack\0.shstrtab";
 	const uint32_t note_name = 1, schema_name = note_name + sizeof SCHEMA_SECTION_NOTE,
 		       stack_name = schema_name + sizeof SCHEMA_SECTION_NAME,
 		       own_name = stack_name + sizeof ".note.GNU-stack";
-	uint8_t e[64] = {0x7F, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT,
-			 ELFOSABI_GNU}, /* else the flag below means nothing */
+	uint8_t e[64] =
+		{0x7F,	      'E',	  'L',	       'F', ELFCLASS64,
+		 ELFDATA2LSB, EV_CURRENT, ELFOSABI_GNU}, /* else the flag below means nothing */
 		note[24] = {0};
 	le32_put(note, sizeof SCHEMA_SECTION_NOTE_NAME);
 	le32_put(note + 4, 4);
 	le32_put(note + 8, SCHEMA_SECTION_NOTE_TYPE);
 	memcpy(note + 12, SCHEMA_SECTION_NOTE_NAME, sizeof SCHEMA_SECTION_NOTE_NAME);
 	le32_put(note + 20, 1);
-	uint64_t note_at = sizeof e, data_at = note_at + sizeof note, names_at = data_at + j->records.len,
+	uint64_t note_at = sizeof e, data_at = note_at + sizeof note,
+		 names_at = data_at + j->records.len,
 		 heads_at = BASE_ALIGN8(names_at + sizeof names);
 	le16_put(e + 16, ET_REL);
 	le16_put(e + 18, j->machine);
@@ -323,8 +333,8 @@ static void write_object(const struct job *j, struct strbuf *o)
 static void stamp(struct job *j)
 {
 	struct manifest_section_record r;
-	for (size_t at = 0, start = 0;
-	     manifest_section_next(j->records.s, j->records.len, &at, &r); start = at) {
+	for (size_t at = 0, start = 0; manifest_section_next(j->records.s, j->records.len, &at, &r);
+	     start = at) {
 		le64_put(j->records.s + start + 12, j->set);
 	}
 }
@@ -338,8 +348,8 @@ static int write_output(struct job *j)
 	} else {
 		const char *slash = strrchr(j->input, '/'), *name = slash ? slash + 1 : j->input;
 		const char *dot = strrchr(name, '.');
-		snprintf(path, sizeof path, "%.*s.o",
-			 (int)(dot ? dot - name : (long)strlen(name)), name);
+		snprintf(path, sizeof path, "%.*s.o", (int)(dot ? dot - name : (long)strlen(name)),
+			 name);
 	}
 	stamp(j);
 	write_object(j, &o);
@@ -356,7 +366,8 @@ static int write_output(struct job *j)
 	return ok ? CLI_OK : CLI_FAILED;
 }
 
-/* ---- options: Windows' rc, and what build systems say to windres ------------------------------ */
+/* ---- options: Windows' rc, and what build systems say to windres ------------------------------
+ */
 
 static int parse(struct job *j)
 {
@@ -367,15 +378,16 @@ static int parse(struct job *j)
 		bool dash = w[0] == '-', slash = w[0] == '/' && access(w, F_OK) < 0;
 		if ((!dash && !slash) || !w[1]) {
 			if (j->input) {
-				return cli_usage(a, "one script at a time, not '%s' and '%s'", j->input, w);
+				return cli_usage(a, "one script at a time, not '%s' and '%s'",
+						 j->input, w);
 			}
 			j->input = w;
 			continue;
 		}
 		const char *o = w + 1;
 		const char **to = strcasecmp(o, "fo") == 0 || strcmp(o, "o") == 0 ? &j->output
-				  : strcmp(o, "i") == 0 && dash ? &j->input
-								 : NULL;
+				  : strcmp(o, "i") == 0 && dash			  ? &j->input
+										  : NULL;
 		if (to || strcmp(o, "I") == 0 || strcmp(o, "i") == 0 || strcasecmp(o, "d") == 0 ||
 		    strcasecmp(o, "l") == 0 || strcmp(o, "O") == 0 || strcmp(o, "J") == 0 ||
 		    strcmp(o, "m") == 0) {
@@ -385,12 +397,16 @@ static int parse(struct job *j)
 			i++;
 			if (to) {
 				*to = next;
-			} else if (strcasecmp(o, "I") == 0 && j->includes < BASE_ARRAY_LEN(j->include)) {
+			} else if (strcasecmp(o, "I") == 0 &&
+				   j->includes < BASE_ARRAY_LEN(j->include)) {
 				j->include[j->includes++] = next;
 			} else if (strcmp(o, "m") == 0) {
-				bool arm = strcmp(next, "arm64") == 0 || strcmp(next, "aarch64") == 0;
-				if (!arm && strcmp(next, "x86-64") != 0 && strcmp(next, "x86_64") != 0) {
-					return cli_usage(a, "-m takes x86-64 or arm64, not '%s'", next);
+				bool arm =
+					strcmp(next, "arm64") == 0 || strcmp(next, "aarch64") == 0;
+				if (!arm && strcmp(next, "x86-64") != 0 &&
+				    strcmp(next, "x86_64") != 0) {
+					return cli_usage(a, "-m takes x86-64 or arm64, not '%s'",
+							 next);
 				}
 				j->machine = arm ? EM_AARCH64 : EM_X86_64;
 			}
@@ -425,8 +441,8 @@ static int run(struct cli_args *a)
 		status = cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot compile %s", j.input);
 	}
 	if (status == CLI_OK && j.verbose) {
-		fprintf(stderr, "%s: %zu templates, %zu message tables, %zu other lines left out\n", j.input,
-			j.templates, j.tables, j.others);
+		fprintf(stderr, "%s: %zu templates, %zu message tables, %zu other lines left out\n",
+			j.input, j.templates, j.tables, j.others);
 	}
 	if (status == CLI_OK) {
 		status = write_output(&j);
@@ -439,18 +455,21 @@ const struct cli_command cli_rc = {
 	.name = "rc",
 	.synopsis = "[/fo FILE.o] [-I DIR] FILE.rc",
 	.summary = "Make an object file of the resources that describe events.",
-	.details =
-		"For sources that come with a header and resources made by Windows' message compiler: the "
-		"resources\n"
-		"WEVT_TEMPLATE and MESSAGETABLE of a script, and of scripts it includes, become a section of "
-		"the program\n"
-		"the object is linked into, so that decoders know its events. Icons, versions and other "
-		"resources are left\n"
-		"out. Takes the options of Windows' rc and of windres, as CMake gives them "
-		"(CMAKE_RC_COMPILER=openetw-rc).\n"
-		"Name the object itself when linking: out of an archive it would not be taken. Examples:\n"
-		"  openetw rc /fo app_events.o app.rc\n"
-		"  cc app.c app_events.o -o app -letw\n",
+	.details = "For sources that come with a header and resources made by Windows' message "
+		   "compiler: the "
+		   "resources\n"
+		   "WEVT_TEMPLATE and MESSAGETABLE of a script, and of scripts it includes, become "
+		   "a section of "
+		   "the program\n"
+		   "the object is linked into, so that decoders know its events. Icons, versions "
+		   "and other "
+		   "resources are left\n"
+		   "out. Takes the options of Windows' rc and of windres, as CMake gives them "
+		   "(CMAKE_RC_COMPILER=openetw-rc).\n"
+		   "Name the object itself when linking: out of an archive it would not be taken. "
+		   "Examples:\n"
+		   "  openetw rc /fo app_events.o app.rc\n"
+		   "  cc app.c app_events.o -o app -letw\n",
 	.options = options,
 	.run = run,
 	.classic = true,

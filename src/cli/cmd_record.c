@@ -382,17 +382,19 @@ static int run(struct cli_args *a)
 const struct cli_command cli_record = {
 	.name = "record",
 	.synopsis = "[-o FILE] [--cpu] [--wait] [-p PROVIDER…] [options] [-- COMMAND [ARG…]]",
-	.summary = "Record this machine: CPU samples, context switches, processes, with call stacks.",
+	.summary = "Record this machine: CPU, waits, disks, files, network, memory, system calls, with call stacks.",
 	.details =
 		"Writes the events of Windows' kernel logger (Process, Thread, Image, SampledProfile, CSwitch,\n"
-		"ReadyThread, StackWalk) from perf events, so that every tool that reads those reads this. Takes root, or\n"
-		"CAP_PERFMON. Stacks need no frame pointers: they are unwound by the tables that programs have for\n"
-		"exceptions (.eh_frame), or for debuggers. The trace names the functions that its stacks go through\n"
-		"itself, and the builds of all images. With --provider the events of\n"
-		"applications are merged in, on the same time line.\n\n"
+		"DiskIo, FileIo, PageFault, TcpIp, SysCallEnter, …) from perf events and BPF programs, so that every\n"
+		"tool that reads those reads this. Takes root, or CAP_PERFMON and CAP_BPF. What this kernel does not\n"
+		"have is said at the start, what was lost at the end. Stacks need no frame pointers: they are\n"
+		"unwound by the tables that programs have for exceptions (.eh_frame), or for debuggers. The trace\n"
+		"itself names the functions that its stacks go through, and the builds of all images. With\n"
+		"--provider the events of applications are merged in, on the same time line.\n\n"
 		"Examples:\n"
 		"  openetw record -d 10s                            ten seconds of CPU samples\n"
 		"  openetw record --cpu --wait -o build.etl -- make\n"
+		"  openetw record --file --disk --only-command -- tar xf a.tar\n"
 		"  openetw record -i 125us --pid 4711 -p MyCompany.Web\n",
 	.options = options,
 	.run = run,

@@ -26,7 +26,7 @@ static const struct cli_option options[] = {
 	{'d', "delay", "TIME", "between two looks (default 2s)", NULL},
 	{'n', "iterations", "N", "stop after N looks (default: Ctrl-C)", NULL},
 	{0, "top", "N", "lines of each table (default: what the terminal holds, else 15)", NULL},
-	{0, "show", "TABLES", "these only, with commas: processes,threads,functions", NULL},
+	{0, "show", "TABLES", "of processes, threads, functions, with commas (default: all)", NULL},
 	{0, "inclusive", NULL, "functions by their CPU with what they called", NULL},
 	{0, "pid", "PID", "this process only (repeatable, up to 8)", NULL},
 	{'i', "interval", "TIME", "between samples, 125us and more (default 1ms)", NULL},

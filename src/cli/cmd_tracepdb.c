@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tracepdb: the formats of WPP messages that programs carry, as .tmf files. On Windows they are in .pdb
- * files; here in a section of the program itself.
+ * tracepdb: the formats of WPP messages that programs carry, as .tmf files. On Windows they are in
+ * .pdb files; here in a section of the program itself.
  */
 #include "base/elf_section.h"
 #include "cli/cli.h"
@@ -15,7 +15,8 @@
 #include <sys/stat.h>
 
 static const struct cli_option options[] = {
-	{0, "f", "FILE", "a program, library or directory of them (repeatable; may be left out)", NULL},
+	{0, "f", "FILE", "a program, library or directory of them (repeatable; may be left out)",
+	 NULL},
 	{0, "i", "FILE", "the same", NULL},
 	{0, "p", "DIR", "where the .tmf files go (default: here)", NULL},
 	{0, "o", "FILE", "one file with all of them", NULL},
@@ -78,7 +79,8 @@ static void take_program(struct job *j, const char *path, bool named)
 	size_t n, at = 0, before = j->formats;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	int err = fd < 0 ? -errno
-			 : elf_section_read(fd, SCHEMA_SECTION_NAME, SCHEMA_SECTION_BYTES_MAX, &p, &n);
+			 : elf_section_read(fd, SCHEMA_SECTION_NAME, SCHEMA_SECTION_BYTES_MAX, &p,
+					    &n);
 	base_close(&fd);
 	struct manifest_section_record r;
 	while (err == 0 && manifest_section_next(p, n, &at, &r)) {
@@ -122,7 +124,10 @@ static void take_path(struct job *j, const char *path, bool named, int depth)
 
 static int run(struct cli_args *a)
 {
-	struct job j = {.a = a, .dir = cli_value(a, "p", "."), .below = cli_flag(a, "s"), .verbose = cli_flag(a, "v")};
+	struct job j = {.a = a,
+			.dir = cli_value(a, "p", "."),
+			.below = cli_flag(a, "s"),
+			.verbose = cli_flag(a, "v")};
 	const char *one = cli_value(a, "o", NULL), *path;
 	if (a->count == 0 && !cli_value(a, "f", NULL) && !cli_value(a, "i", NULL)) {
 		return cli_usage(a, "which program? -f FILE");
@@ -154,9 +159,11 @@ const struct cli_command cli_tracepdb = {
 	.name = "tracepdb",
 	.synopsis = "-f PROGRAM… [-p DIR | -o FILE]",
 	.summary = "Write the formats of WPP messages that programs carry to .tmf files.",
-	.details = "Reads what 'openetw tracewpp' put into a program, where Windows' tool reads a .pdb file, and "
+	.details = "Reads what 'openetw tracewpp' put into a program, where Windows' tool reads a "
+		   ".pdb file, and "
 		   "writes a file\n"
-		   "MESSAGE-GUID.tmf for each source. Decoders on the machine that ran the program need none. "
+		   "MESSAGE-GUID.tmf for each source. Decoders on the machine that ran the program "
+		   "need none. "
 		   "Examples:\n"
 		   "  openetw tracepdb -f ./app -p tmf\n"
 		   "  openetw tracefmt app.etl -tmf tmf/5f0e….tmf -displayonly\n",

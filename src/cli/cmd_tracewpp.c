@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tracewpp: headers for sources with WPP trace calls. The preprocessor is src/tracewpp; here are its options,
- * those of Windows' tool, and files.
+ * tracewpp: headers for sources with WPP trace calls. The preprocessor is src/tracewpp; here are
+ * its options, those of Windows' tool, and files.
  */
 #include "cli/cli.h"
 #include "tracewpp/tracewpp.h"
@@ -15,13 +15,16 @@
 
 static const struct cli_option options[] = {
 	{0, "func", "NAME(…)", "a trace function, written as after FUNC (repeatable)", NULL},
-	{0, "scan", "FILE", "read configuration blocks of this file for all sources (repeatable)", NULL},
+	{0, "scan", "FILE", "read configuration blocks of this file for all sources (repeatable)",
+	 NULL},
 	{0, "ini", "FILE", "a file of configuration statements (repeatable)", NULL},
 	{0, "odir", "DIR", "where the headers go (default: here)", NULL},
 	{0, "ext", ".c.cpp", "only sources with these endings", NULL},
 	{0, "preserveext", ".cpp", "sources with these endings get NAME.cpp.tmh", NULL},
-	{0, "ctl", "GUID", "control GUID of sources without WPP_CONTROL_GUIDS: flags Error, Unusual, Noise", NULL},
-	{0, "p", "NAME", "name of the component in formats (default: that of this directory)", NULL},
+	{0, "ctl", "GUID",
+	 "control GUID of sources without WPP_CONTROL_GUIDS: flags Error, Unusual, Noise", NULL},
+	{0, "p", "NAME", "name of the component in formats (default: that of this directory)",
+	 NULL},
 	{0, "argbase", "N", "number of the first message (default 10)", NULL},
 	{0, "lookfor", "TEXT", "only sources that hold this text", NULL},
 	{0, "tmf", "DIR", "write .tmf files too", NULL},
@@ -53,7 +56,10 @@ static int read_text(const char *path, struct strbuf *b)
 	while (b->len <= SOURCE_MAX && (n = fread(buf, 1, sizeof buf, f)) > 0) {
 		strbuf_add(b, buf, n);
 	}
-	int err = ferror(f) ? -(errno ? errno : EIO) : b->failed ? -ENOMEM : b->len > SOURCE_MAX ? -EFBIG : 0;
+	int err = ferror(f)		? -(errno ? errno : EIO)
+		  : b->failed		? -ENOMEM
+		  : b->len > SOURCE_MAX ? -EFBIG
+					: 0;
 	fclose(f);
 	strbuf_add(b, "", 0);
 	/* UTF-16 is read too, and UTF-8's mark is nothing */
@@ -216,16 +222,17 @@ static int response(struct job *j, const char *path)
 static const char *value_of(const char *s, const char *name)
 {
 	size_t n = strlen(name);
-	return strncasecmp(s, name, n) == 0 && (s[n] == ':' || s[n] == '=') && s[n + 1] ? s + n + 1 : NULL;
+	return strncasecmp(s, name, n) == 0 && (s[n] == ':' || s[n] == '=') && s[n + 1] ? s + n + 1
+											: NULL;
 }
 
 static int word(struct job *j, const char *w)
 {
 	/* of kernel mode, of makefiles, or without meaning here */
-	static const char *const nothing[] = {"km",   "um",   "dll",   "noshrieks", "ias",	"hv",
-					      "nocc", "name", "o",     "I",	    "D",	"cfgdir",
-					      "gen",  "defwpp", "sym", "autologger", "recorder", "reserved",
-					      "nologo", "st",  "mc"};
+	static const char *const nothing[] = {
+		"km",	"um",	      "dll",	  "noshrieks", "ias",	 "hv",	"nocc",
+		"name", "o",	      "I",	  "D",	       "cfgdir", "gen", "defwpp",
+		"sym",	"autologger", "recorder", "reserved",  "nologo", "st",	"mc"};
 	const char *v, *s = w + 1;
 	struct diag d;
 	diag_clear(&d);
@@ -248,9 +255,10 @@ static int word(struct job *j, const char *w)
 	}
 	const struct {
 		const char *name, **to;
-	} values[] = {{"odir", &j->odir},	{"ext", &j->ext}, {"preserveext", &j->preserve},
-		      {"lookfor", &j->lookfor}, {"p", &j->o.component}, {"ctl", &j->o.control},
-		      {"tmf", &j->tmf}};
+	} values[] = {
+		{"odir", &j->odir},	  {"ext", &j->ext},	  {"preserveext", &j->preserve},
+		{"lookfor", &j->lookfor}, {"p", &j->o.component}, {"ctl", &j->o.control},
+		{"tmf", &j->tmf}};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(values); i++) {
 		if ((v = value_of(s, values[i].name))) {
 			*values[i].to = v;
@@ -268,7 +276,8 @@ static int word(struct job *j, const char *w)
 	for (size_t i = 0; i < BASE_ARRAY_LEN(nothing); i++) {
 		size_t n = strlen(nothing[i]);
 		bool letter = n == 1 && strcmp(nothing[i], "o") != 0;
-		if (strncasecmp(s, nothing[i], n) == 0 && (letter || s[n] == 0 || s[n] == ':' || s[n] == '-')) {
+		if (strncasecmp(s, nothing[i], n) == 0 &&
+		    (letter || s[n] == 0 || s[n] == ':' || s[n] == '-')) {
 			return CLI_OK;
 		}
 	}
@@ -296,7 +305,8 @@ static int run(struct cli_args *a)
 	if (!j.o.component) {
 		char dir[PATH_MAX] = "";
 		const char *slash = getcwd(dir, sizeof dir) ? strrchr(dir, '/') : NULL;
-		snprintf(j.component, sizeof j.component, "%s", slash && slash[1] ? slash + 1 : "wpp");
+		snprintf(j.component, sizeof j.component, "%s",
+			 slash && slash[1] ? slash + 1 : "wpp");
 		for (char *s = j.component; *s; s++) {
 			*s = (uint8_t)*s <= ' ' ? '_' : *s;
 		}
@@ -315,21 +325,27 @@ const struct cli_command cli_tracewpp = {
 	.name = "tracewpp",
 	.synopsis = "[-func:NAME(…)] [-scan:FILE] [-odir:DIR] SOURCE…",
 	.summary = "Make the headers of C and C++ sources with WPP trace calls.",
-	.details =
-		"The WPP preprocessor for user-mode programs: for main.c it writes main.tmh, which the source "
-		"includes after\n"
-		"WPP_CONTROL_GUIDS. Trace functions are DoTraceMessage(FLAG, \"text\", …), those of -func and "
-		"those of the\n"
-		"configuration blocks (FUNC, USEPREFIX, USESUFFIX, CUSTOM_TYPE, DEFINE_SIMPLE_TYPE, "
-		"DEFINE_CPLX_TYPE) in the\n"
-		"sources and in files of -scan. Formats know printf's conversions and %!STATUS! and its like "
-		"(docs/wpp.md).\n"
-		"Programs carry the formats in a section, where decoders find them; 'openetw tracepdb' writes "
-		"them to .tmf\n"
-		"files. Options of Windows' tool that mean nothing here are taken and do nothing. Examples:\n"
-		"  openetw tracewpp -odir:build main.c net.c\n"
-		"  openetw tracewpp -scan:trace.h \"-func:TraceError{LEVEL=TRACE_LEVEL_ERROR}(FLAGS, MSG, ...)\" "
-		"*.cpp\n",
+	.details = "The WPP preprocessor for user-mode programs: for main.c it writes main.tmh, "
+		   "which the source "
+		   "includes after\n"
+		   "WPP_CONTROL_GUIDS. Trace functions are DoTraceMessage(FLAG, \"text\", …), "
+		   "those of -func and "
+		   "those of the\n"
+		   "configuration blocks (FUNC, USEPREFIX, USESUFFIX, CUSTOM_TYPE, "
+		   "DEFINE_SIMPLE_TYPE, "
+		   "DEFINE_CPLX_TYPE) in the\n"
+		   "sources and in files of -scan. Formats know printf's conversions and %!STATUS! "
+		   "and its like "
+		   "(docs/wpp.md).\n"
+		   "Programs carry the formats in a section, where decoders find them; 'openetw "
+		   "tracepdb' writes "
+		   "them to .tmf\n"
+		   "files. Options of Windows' tool that mean nothing here are taken and do "
+		   "nothing. Examples:\n"
+		   "  openetw tracewpp -odir:build main.c net.c\n"
+		   "  openetw tracewpp -scan:trace.h "
+		   "\"-func:TraceError{LEVEL=TRACE_LEVEL_ERROR}(FLAGS, MSG, ...)\" "
+		   "*.cpp\n",
 	.options = options,
 	.run = run,
 	.classic = true,

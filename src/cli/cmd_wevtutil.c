@@ -1,33 +1,42 @@
 /* SPDX-License-Identifier: MIT
  *
- * wevtutil: words, options and verbs as the Windows tool has them: "/name:value" or "-name:value", any
- * case, short and long names; a flag may stand without a value.
+ * wevtutil: words, options and verbs as the Windows tool has them: "/name:value" or "-name:value",
+ * any case, short and long names; a flag may stand without a value.
  */
 #include "cli/wevtutil.h"
 
 #include <strings.h>
 #include <sys/stat.h>
 
-static const struct wevtutil_option im_options[] = {
-	{"rf", "resourceFilePath"}, {"mf", "messageFilePath"}, {"pf", "parameterFilePath"},
-	{"sc", "scope"}, {NULL}};
+static const struct wevtutil_option im_options[] = {{"rf", "resourceFilePath"},
+						    {"mf", "messageFilePath"},
+						    {"pf", "parameterFilePath"},
+						    {"sc", "scope"},
+						    {NULL}};
 static const struct wevtutil_option um_options[] = {{"sc", "scope"}, {NULL}};
 static const struct wevtutil_option none[] = {{NULL}};
 static const struct wevtutil_option gp_options[] = {
 	{"ge", "getevents", true}, {"gm", "getmessage", true}, {"f", "format"}, {NULL}};
 static const struct wevtutil_option gl_options[] = {{"f", "format"}, {NULL}};
-static const struct wevtutil_option qe_options[] = {
-	{"lf", "logfile", true}, {"sq", "structuredquery", true}, {"q", "query"},
-	{"bm", "bookmark"},	 {"sbm", "savebookmark"},	  {"rd", "reversedirection", true},
-	{"f", "format"},	 {"l", "locale"},		  {"c", "count"},
-	{"e", "element"},	 {NULL}};
+static const struct wevtutil_option qe_options[] = {{"lf", "logfile", true},
+						    {"sq", "structuredquery", true},
+						    {"q", "query"},
+						    {"bm", "bookmark"},
+						    {"sbm", "savebookmark"},
+						    {"rd", "reversedirection", true},
+						    {"f", "format"},
+						    {"l", "locale"},
+						    {"c", "count"},
+						    {"e", "element"},
+						    {NULL}};
 
 static int refuse(struct wevtutil *w)
 {
-	return cli_usage(w->a,
-			 "%s: there is no event log service here; events are in .etl files. 'qe' reads "
-			 "them, 'openetw relog' copies what a filter selects",
-			 w->verb);
+	return cli_usage(
+		w->a,
+		"%s: there is no event log service here; events are in .etl files. 'qe' reads "
+		"them, 'openetw relog' copies what a filter selects",
+		w->verb);
 }
 
 static const struct {
@@ -77,8 +86,8 @@ bool wevtutil_on(const struct wevtutil *w, const char *name)
 /* Of every verb; what they are about is on another machine. */
 static bool remote(const char *name, size_t n)
 {
-	static const char *const names[] = {"r", "remote", "u", "username", "p", "password",
-					    "a", "authentication"};
+	static const char *const names[] = {"r", "remote",   "u", "username",
+					    "p", "password", "a", "authentication"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
 		if (strlen(names[i]) == n && strncasecmp(names[i], name, n) == 0) {
 			return true;
@@ -118,8 +127,9 @@ static int parse(struct wevtutil *w, const char *need)
 				continue;
 			}
 			return cli_usage(w->a,
-					 remote(s + 1, n) ? "%s: '%s': other machines are not reached"
-							  : "%s: unknown option '%s'",
+					 remote(s + 1, n)
+						 ? "%s: '%s': other machines are not reached"
+						 : "%s: unknown option '%s'",
 					 w->verb, w->a->words[i]);
 		}
 		const struct wevtutil_option *o = &w->options[at];
@@ -152,13 +162,16 @@ static int run(struct cli_args *a)
 	for (size_t i = 0; i < BASE_ARRAY_LEN(verbs); i++) {
 		if (strcasecmp(a->words[0], verbs[i].name) == 0 ||
 		    strcasecmp(a->words[0], verbs[i].longer) == 0) {
-			struct wevtutil w = {.a = a, .verb = verbs[i].name, .options = verbs[i].options};
+			struct wevtutil w = {
+				.a = a, .verb = verbs[i].name, .options = verbs[i].options};
 			int status = w.options ? parse(&w, verbs[i].word) : CLI_OK;
 			return status == CLI_OK ? verbs[i].run(&w) : status;
 		}
 	}
 	const char *near = cli_nearest(a->words[0], verb_at, NULL);
-	return cli_usage(a, near ? "there is no command '%s'; did you mean '%s'?" : "there is no command '%s'",
+	return cli_usage(a,
+			 near ? "there is no command '%s'; did you mean '%s'?"
+			      : "there is no command '%s'",
 			 a->words[0], near);
 }
 
@@ -167,7 +180,8 @@ static const struct cli_option options[] = {
 	{0, "gm", NULL, "gp: texts instead of message numbers", NULL},
 	{0, "f", "FORMAT", "gp, gl: text or xml; qe: xml (default), text or RenderedXml", NULL},
 	{0, "lf", NULL, "qe: PATH is a file (here it always is)", NULL},
-	{0, "sq", NULL, "qe: PATH is a file with a structured query, which names the .etl files", NULL},
+	{0, "sq", NULL, "qe: PATH is a file with a structured query, which names the .etl files",
+	 NULL},
 	{0, "q", "XPATH", "qe: only events that match", NULL},
 	{0, "c", "N", "qe: at most N events", NULL},
 	{0, "rd", NULL, "qe: the newest first", NULL},
@@ -175,7 +189,8 @@ static const struct cli_option options[] = {
 	{0, "rf", "FILE", "im: resource file, instead of the manifest's (shown by gp only)", NULL},
 	{0, "mf", "FILE", "im: message file", NULL},
 	{0, "pf", "FILE", "im: parameter file", NULL},
-	{0, "sc", "user|machine", "im, um: for whom; default: the machine as root, else the user", NULL},
+	{0, "sc", "user|machine", "im, um: for whom; default: the machine as root, else the user",
+	 NULL},
 	{0, NULL, NULL, NULL, NULL},
 };
 
@@ -183,25 +198,31 @@ const struct cli_command cli_wevtutil = {
 	.name = "wevtutil",
 	.synopsis = "im|um|ep|gp|el|gl|qe [NAME] [/option[:value]]…",
 	.summary = "Install manifests, show providers and channels, query .etl files.",
-	.details =
-		"Takes the words of Windows' wevtutil, short and long (im, install-manifest), with / or -, in "
-		"any case.\n"
-		"  im FILE     install a manifest (.man), a program that carries its own (ELF, PE), WPP formats "
-		"(.tmf):\n"
-		"              from then on every decoder knows its events. Needs no root: each user has his "
-		"own,\n"
-		"              in ~/.local/share/openetw/manifests; root installs for all, in "
-		"/var/lib/openetw/manifests\n"
-		"  um FILE     uninstall what describes the same providers; a name of a provider does too\n"
-		"  ep, gp NAME list providers; show one: channels, levels, opcodes, tasks, keywords, events\n"
-		"  el, gl NAME list channels of all providers; show one\n"
-		"  qe FILE     print events of an .etl file, one a line, that match an XPath query\n"
-		"There is no event log service: sl, cl, epl, al and gli say so. A link of the name wevtutil to "
-		"openetw\n"
-		"is this tool. Examples:\n"
-		"  openetw wevtutil im app.man\n"
-		"  openetw wevtutil gp My-Provider /ge /gm\n"
-		"  openetw wevtutil qe app.etl /lf /q:\"*[System[Level<=2]]\" /f:text /c:10\n",
+	.details = "Takes the words of Windows' wevtutil, short and long (im, install-manifest), "
+		   "with / or -, in "
+		   "any case.\n"
+		   "  im FILE     install a manifest (.man), a program that carries its own (ELF, "
+		   "PE), WPP formats "
+		   "(.tmf):\n"
+		   "              from then on every decoder knows its events. Needs no root: each "
+		   "user has his "
+		   "own,\n"
+		   "              in ~/.local/share/openetw/manifests; root installs for all, in "
+		   "/var/lib/openetw/manifests\n"
+		   "  um FILE     uninstall what describes the same providers; a name of a "
+		   "provider does too\n"
+		   "  ep, gp NAME list providers; show one: channels, levels, opcodes, tasks, "
+		   "keywords, events\n"
+		   "  el, gl NAME list channels of all providers; show one\n"
+		   "  qe FILE     print events of an .etl file, one a line, that match an XPath "
+		   "query\n"
+		   "There is no event log service: sl, cl, epl, al and gli say so. A link of the "
+		   "name wevtutil to "
+		   "openetw\n"
+		   "is this tool. Examples:\n"
+		   "  openetw wevtutil im app.man\n"
+		   "  openetw wevtutil gp My-Provider /ge /gm\n"
+		   "  openetw wevtutil qe app.etl /lf /q:\"*[System[Level<=2]]\" /f:text /c:10\n",
 	.options = options,
 	.run = run,
 	.classic = true,

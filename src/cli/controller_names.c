@@ -174,7 +174,14 @@ const char *controller_level_name(uint8_t level)
 
 void controller_keyword_names(const GUID *g, uint64_t keywords, struct strbuf *out)
 {
-	uint8_t *mem = keywords ? fields(g, EventKeywordInformation, keywords, false) : NULL;
+	struct guid kernel;
+	guid_parse(kernel_guid_text, &kernel);
+	for (size_t i = 0; memcmp(g, kernel.b, sizeof kernel.b) == 0 && i < BASE_ARRAY_LEN(kernel_keywords); i++) {
+		if (keywords & kernel_keywords[i].bit) {
+			strbuf_addf(out, "%s%s", out->len ? "," : "", kernel_keywords[i].name);
+		}
+	}
+	uint8_t *mem = keywords && !out->len ? fields(g, EventKeywordInformation, keywords, false) : NULL;
 	const PROVIDER_FIELD_INFOARRAY *a = (const void *)mem;
 	for (ULONG i = 0; a && i < a->NumberOfElements; i++) {
 		char name[256];

@@ -205,6 +205,13 @@ int logman_query_live(const char *name)
 	s.clock = p.p.Wnode.ClientContext;
 	put_head(&s, true);
 	put_trace(&s, &p.p);
+	if (p.p.EnableFlags) { /* the kernel's provider is not enabled but asked for by flags */
+		struct saved_provider kernel;
+		GUID g;
+		controller_provider("Windows Kernel Trace", &kernel);
+		memcpy(&g, kernel.guid.b, sizeof g);
+		put_provider(&g, kernel.name, kernel.level, 0, p.p.EnableFlags, 0);
+	}
 	code = controller_each_enabled((uint16_t)p.p.Wnode.HistoricalContext, put_enabled, NULL);
 	return code ? logman_error(code, controller_why(), NULL) : logman_done();
 }

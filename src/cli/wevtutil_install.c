@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * im and um. Installed is a copy of the file in a directory where every decoder looks, named after its
- * first provider; whatever described one of its providers before makes room.
+ * im and um. Installed is a copy of the file in a directory where every decoder looks, named after
+ * its first provider; whatever described one of its providers before makes room.
  */
 #include "base/datadir.h"
 #include "base/elf_section.h"
@@ -61,7 +61,8 @@ static bool directory(struct wevtutil *w, char *ret, size_t cap, bool *ret_machi
 		return false;
 	}
 	if (!datadir_path(*ret_machine, DATADIR_MANIFESTS, ret, cap)) {
-		fprintf(stderr, "openetw wevtutil: neither XDG_DATA_HOME nor HOME says where your files are\n");
+		fprintf(stderr, "openetw wevtutil: neither XDG_DATA_HOME nor HOME says where your "
+				"files are\n");
 		return false;
 	}
 	return true;
@@ -96,7 +97,8 @@ static int remove_same(const char *dir, const struct found *f, const char *keep)
 		char path[PATH_MAX], files[PATH_MAX + 8];
 		int n = snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
 		size_t len = strlen(e->d_name);
-		if (e->d_name[0] == '.' || n <= 0 || (size_t)n >= sizeof path || strcmp(path, keep) == 0 ||
+		if (e->d_name[0] == '.' || n <= 0 || (size_t)n >= sizeof path ||
+		    strcmp(path, keep) == 0 ||
 		    (len > 6 && strcmp(e->d_name + len - 6, ".files") == 0)) {
 			continue;
 		}
@@ -176,12 +178,13 @@ static int write_whole(const char *path, const void *p, size_t n, bool machine)
 }
 
 /* Names of providers may hold a slash or anything else that file names do not. */
-static void file_name(const struct found *f, const char *source, bool section, char *ret, size_t cap)
+static void file_name(const struct found *f, const char *source, bool section, char *ret,
+		      size_t cap)
 {
 	char name[200];
 	/* Decoders go by the ending; whatever else was read is a manifest. */
-	static const char *const endings[] = {".dll", ".exe", ".sys", ".mui", ".tmf", ".etwcat",
-					      SCHEMA_SECTION_SUFFIX};
+	static const char *const endings[] = {
+		".dll", ".exe", ".sys", ".mui", ".tmf", ".etwcat", SCHEMA_SECTION_SUFFIX};
 	const char *ending = section ? SCHEMA_SECTION_SUFFIX : ".man", *dot = strrchr(source, '.');
 	for (size_t i = 0; dot && !section && i < BASE_ARRAY_LEN(endings); i++) {
 		ending = strcasecmp(dot, endings[i]) == 0 ? endings[i] : ending;
@@ -257,7 +260,8 @@ int wevtutil_install(struct wevtutil *w)
 	strbuf_finish(&b);
 	free(f);
 	if (removed < 0) {
-		return cli_fail(w->a, win32_from_errno(removed), "cannot install %s in %s", w->word, dir);
+		return cli_fail(w->a, win32_from_errno(removed), "cannot install %s in %s", w->word,
+				dir);
 	}
 	return CLI_OK;
 }
@@ -295,7 +299,8 @@ int wevtutil_uninstall(struct wevtutil *w)
 	}
 	free(f);
 	if (removed < 0) {
-		return cli_fail(w->a, win32_from_errno(removed), "cannot uninstall %s in %s", w->word, dir);
+		return cli_fail(w->a, win32_from_errno(removed), "cannot uninstall %s in %s",
+				w->word, dir);
 	}
 	if (removed == 0) {
 		fprintf(stderr, "openetw wevtutil: %s is not installed in %s\n", w->word, dir);

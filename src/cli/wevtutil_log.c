@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * el and gl: channels that providers declare. What a manifest says about isolation, access, size and so on
- * is read from the manifest itself; a channel says it or gets what Windows gives it.
+ * el and gl: channels that providers declare. What a manifest says about isolation, access, size
+ * and so on is read from the manifest itself; a channel says it or gets what Windows gives it.
  */
 #include "cli/wevtutil.h"
 #include "cli/xml.h"
@@ -33,7 +33,8 @@ static bool collect(struct channels *l)
 	struct wevtutil_provider *list = wevtutil_providers(&count);
 	for (size_t i = 0; i < count; i++) {
 		const struct manifest_provider *p = schema_process_provider(false, &list[i].guid);
-		for (const struct manifest_name *n = p ? p->names[MANIFEST_CHANNEL] : NULL; n; n = n->next) {
+		for (const struct manifest_name *n = p ? p->names[MANIFEST_CHANNEL] : NULL; n;
+		     n = n->next) {
 			size_t k = 0;
 			while (k < l->count && strcasecmp(l->items[k].name, n->name) != 0) {
 				k++;
@@ -90,7 +91,8 @@ int wevtutil_logs(struct wevtutil *w)
 	return CLI_OK;
 }
 
-/* ---- gl --------------------------------------------------------------------------------------- */
+/* ---- gl ---------------------------------------------------------------------------------------
+ */
 
 /* The <channel> of that name, anywhere. */
 static const struct xml_node *find_channel(const struct xml_node *n, const char *name, int depth)
@@ -164,7 +166,8 @@ int wevtutil_log(struct wevtutil *w)
 	}
 	if (!c) {
 		fprintf(stderr,
-			"Failed to read configuration for log %s.\nThe specified channel could not be "
+			"Failed to read configuration for log %s.\nThe specified channel could not "
+			"be "
 			"found.\n",
 			w->word);
 		free(l.items);

@@ -108,7 +108,8 @@ int wevtutil_publishers(struct wevtutil *w)
 	return list ? CLI_OK : cli_fail(w->a, ERROR_NOT_ENOUGH_MEMORY, "cannot list providers");
 }
 
-/* ---- gp --------------------------------------------------------------------------------------- */
+/* ---- gp ---------------------------------------------------------------------------------------
+ */
 
 struct show {
 	const struct manifest_provider *p;
@@ -183,8 +184,10 @@ static const struct {
 	enum manifest_kind kind;
 	const char *list, *one;
 	uint32_t message_kind;
-} parts[] = {{MANIFEST_CHANNEL, "channels", "channel", 9}, {MANIFEST_LEVEL, "levels", "level", 5},
-	     {MANIFEST_OPCODE, "opcodes", "opcode", 3},	   {MANIFEST_TASK, "tasks", "task", 7},
+} parts[] = {{MANIFEST_CHANNEL, "channels", "channel", 9},
+	     {MANIFEST_LEVEL, "levels", "level", 5},
+	     {MANIFEST_OPCODE, "opcodes", "opcode", 3},
+	     {MANIFEST_TASK, "tasks", "task", 7},
 	     {MANIFEST_KEYWORD, "keywords", "keyword", 1}};
 
 static void show_name(struct show *s, size_t part, const struct manifest_name *n, uint32_t index)
@@ -329,14 +332,16 @@ int wevtutil_publisher(struct wevtutil *w)
 			 .events = wevtutil_on(w, "ge")};
 	if (!s.p) {
 		fprintf(stderr,
-			"Failed to open metadata for publisher %s. The publisher has been disabled and its "
+			"Failed to open metadata for publisher %s. The publisher has been disabled "
+			"and its "
 			"resource is not available, or it is not installed.\n"
 			"'openetw wevtutil im FILE' installs a manifest.\n",
 			w->word);
 		return CLI_FAILED;
 	}
 	show_provider(&s);
-	int status = s.out.failed ? cli_fail(w->a, ERROR_NOT_ENOUGH_MEMORY, "cannot show it") : CLI_OK;
+	int status =
+		s.out.failed ? cli_fail(w->a, ERROR_NOT_ENOUGH_MEMORY, "cannot show it") : CLI_OK;
 	if (status == CLI_OK) {
 		fwrite(s.out.s, 1, s.out.len, stdout);
 	}

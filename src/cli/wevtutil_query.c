@@ -138,7 +138,8 @@ static void show_kept(struct query *q)
 	}
 }
 
-/* ---- queries ---------------------------------------------------------------------------------- */
+/* ---- queries ----------------------------------------------------------------------------------
+ */
 
 static int add_select(struct query *q, const char *text, bool suppress, int query, const char *path)
 {
@@ -149,8 +150,8 @@ static int add_select(struct query *q, const char *text, bool suppress, int quer
 	}
 	struct cli_xpath *x = cli_xpath_parse(text, &at, &why);
 	if (!x) {
-		cli_usage(q->w->a, "qe: the query is wrong at character %zu: %s\n  %s\n  %*s^", at + 1,
-			  why, text, (int)at, "");
+		cli_usage(q->w->a, "qe: the query is wrong at character %zu: %s\n  %s\n  %*s^",
+			  at + 1, why, text, (int)at, "");
 		return CLI_USAGE;
 	}
 	char *copy = path ? strdup(path) : NULL;
@@ -192,7 +193,8 @@ static int read_list(struct query *q, const char *file)
 	     e = xml_next(e, "Query"), query++) {
 		for (const struct xml_node *s = e->children; s && status == CLI_OK; s = s->next) {
 			bool suppress = strcmp(s->name, "Suppress") == 0;
-			const char *path = xml_value(s, "Path") ? xml_value(s, "Path") : xml_value(e, "Path");
+			const char *path =
+				xml_value(s, "Path") ? xml_value(s, "Path") : xml_value(e, "Path");
 			const char *text = s->text + strspn(s->text, " \t\r\n");
 			if (suppress || strcmp(s->name, "Select") == 0) {
 				status = add_select(q, *text ? text : "*", suppress, query,
@@ -245,7 +247,8 @@ static int work(struct query *q)
 	if (!wevtutil_on(w, "sq") && access(w->word, F_OK) < 0 && !wevtutil_on(w, "lf") &&
 	    !strstr(w->word, ".etl")) {
 		fprintf(stderr,
-			"openetw wevtutil: there is no event log '%s' here; name an .etl file and say /lf\n",
+			"openetw wevtutil: there is no event log '%s' here; name an .etl file and "
+			"say /lf\n",
 			w->word);
 		return CLI_FAILED;
 	}
@@ -262,7 +265,8 @@ static int work(struct query *q)
 		printf("</%s>\n", root);
 	}
 	if (code) {
-		return cli_fail(w->a, code, "stopped after %llu events", (unsigned long long)t.events);
+		return cli_fail(w->a, code, "stopped after %llu events",
+				(unsigned long long)t.events);
 	}
 	if (q->failed) {
 		return cli_fail(w->a, ERROR_NOT_ENOUGH_MEMORY, "cannot show events");
@@ -280,7 +284,8 @@ int wevtutil_query(struct wevtutil *w)
 		return cli_usage(w->a, "/c takes a number from 1 on, not '%s'", limit);
 	}
 	if (wevtutil_value(w, "bm", NULL) || wevtutil_value(w, "sbm", NULL)) {
-		return cli_usage(w->a, "qe: bookmarks are not there; TimeCreated in a query does it");
+		return cli_usage(w->a,
+				 "qe: bookmarks are not there; TimeCreated in a query does it");
 	}
 	q.format = strcasecmp(format, "text") == 0	    ? AS_TEXT
 		   : strcasecmp(format, "RenderedXml") == 0 ? AS_RENDERED
@@ -289,7 +294,8 @@ int wevtutil_query(struct wevtutil *w)
 		return cli_usage(w->a, "/f takes text, xml or RenderedXml, not '%s'", format);
 	}
 	q.decoder = openetw_decoder_create();
-	int status = q.decoder ? work(&q) : cli_fail(w->a, ERROR_NOT_ENOUGH_MEMORY, "cannot decode events");
+	int status = q.decoder ? work(&q)
+			       : cli_fail(w->a, ERROR_NOT_ENOUGH_MEMORY, "cannot decode events");
 	openetw_decoder_destroy(q.decoder);
 	for (int i = 0; i < q.selects; i++) {
 		cli_xpath_destroy(q.select[i].x);

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <tdh.h>
 
-/* ---- what the schema says --------------------------------------------------------------------- */
+/* ---- what the schema says ---------------------------------------------------------------------
+ */
 
 static void wide_text(const TRACE_EVENT_INFO *info, ULONG offset, char *ret, size_t cap)
 {
@@ -79,15 +80,27 @@ static char *fill_in(const char *text, const struct values *v)
 			continue;
 		}
 		switch (*s) {
-		case 'n': strbuf_addc(&b, '\n'); break;
-		case 't': strbuf_addc(&b, '\t'); break;
-		case 'b': strbuf_addc(&b, ' '); break;
-		case 'r': strbuf_addc(&b, '\r'); break;
-		case '0': return b.failed ? NULL : b.s; /* ends the text */
+		case 'n':
+			strbuf_addc(&b, '\n');
+			break;
+		case 't':
+			strbuf_addc(&b, '\t');
+			break;
+		case 'b':
+			strbuf_addc(&b, ' ');
+			break;
+		case 'r':
+			strbuf_addc(&b, '\r');
+			break;
+		case '0':
+			return b.failed ? NULL : b.s; /* ends the text */
 		case '%':
 		case '.':
-		case '!': strbuf_addc(&b, *s); break;
-		default: strbuf_addc(&b, *s);
+		case '!':
+			strbuf_addc(&b, *s);
+			break;
+		default:
+			strbuf_addc(&b, *s);
 		}
 	}
 	strbuf_add(&b, "", 0);
@@ -156,7 +169,8 @@ void wevtutil_event_finish(struct wevtutil_event *v)
 	free(v->message);
 }
 
-/* ---- XML -------------------------------------------------------------------------------------- */
+/* ---- XML --------------------------------------------------------------------------------------
+ */
 
 static void add_attributes(const struct xml_node *n, struct strbuf *out)
 {
@@ -250,9 +264,11 @@ void wevtutil_event_xml(const struct wevtutil_event *v, bool rendered, struct st
 	strbuf_adds(out, "</Event>\n");
 }
 
-/* ---- text ------------------------------------------------------------------------------------- */
+/* ---- text -------------------------------------------------------------------------------------
+ */
 
-static const char *of_system(const struct wevtutil_event *v, const char *name, const char *attribute)
+static const char *of_system(const struct wevtutil_event *v, const char *name,
+			     const char *attribute)
 {
 	const struct xml_node *s = xml_child(v->doc.root, "System");
 	const struct xml_node *n = s ? xml_child(s, name) : NULL;
@@ -262,13 +278,13 @@ static const char *of_system(const struct wevtutil_event *v, const char *name, c
 
 void wevtutil_event_text(const struct wevtutil_event *v, uint64_t index, struct strbuf *out)
 {
-	static const char *const levels[] = {"Information", "Critical", "Error",
+	static const char *const levels[] = {"Information", "Critical",	   "Error",
 					     "Warning",	    "Information", "Verbose"};
 	const char *number = of_system(v, "Level", NULL);
 	unsigned long level = strtoul(number, NULL, 10);
-	const char *level_name = v->level[0]			   ? v->level
+	const char *level_name = v->level[0]			  ? v->level
 				 : level < BASE_ARRAY_LEN(levels) ? levels[level]
-								   : number;
+								  : number;
 	char host[256] = "";
 	gethostname(host, sizeof host - 1);
 	const struct {
@@ -286,7 +302,8 @@ void wevtutil_event_text(const struct wevtutil_event *v, uint64_t index, struct 
 		    {"Computer", host}};
 	strbuf_addf(out, "Event[%llu]:\n", (unsigned long long)index);
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
-		strbuf_addf(out, "  %s: %s\n", rows[i].name, rows[i].text[0] ? rows[i].text : "N/A");
+		strbuf_addf(out, "  %s: %s\n", rows[i].name,
+			    rows[i].text[0] ? rows[i].text : "N/A");
 	}
 	strbuf_addf(out, "  Description: \n%s\n\n", v->message ? v->message : "N/A");
 }

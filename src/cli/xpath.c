@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A recursive-descent parser into nodes of one array, and a walk that asks "is there one?". A step's
- * predicates are tried on each element as it is met, so nothing is collected.
+ * A recursive-descent parser into nodes of one array, and a walk that asks "is there one?". A
+ * step's predicates are tried on each element as it is met, so nothing is collected.
  */
 #include "cli/xpath.h"
 
@@ -56,7 +56,8 @@ struct cli_xpath {
 	int depth;
 };
 
-/* ---- parsing ---------------------------------------------------------------------------------- */
+/* ---- parsing ----------------------------------------------------------------------------------
+ */
 
 static int parse_or(struct cli_xpath *x);
 
@@ -373,7 +374,8 @@ void cli_xpath_destroy(struct cli_xpath *x)
 	free(x);
 }
 
-/* ---- evaluation ------------------------------------------------------------------------------- */
+/* ---- evaluation -------------------------------------------------------------------------------
+ */
 
 struct context {
 	const struct cli_xpath *x;
@@ -451,12 +453,18 @@ static bool number_of(const char *s, double *ret)
 static bool holds(enum op op, int c)
 {
 	switch (op) {
-	case OP_EQ: return c == 0;
-	case OP_NE: return c != 0;
-	case OP_LT: return c < 0;
-	case OP_LE: return c <= 0;
-	case OP_GT: return c > 0;
-	default: return c >= 0;
+	case OP_EQ:
+		return c == 0;
+	case OP_NE:
+		return c != 0;
+	case OP_LT:
+		return c < 0;
+	case OP_LE:
+		return c <= 0;
+	case OP_GT:
+		return c > 0;
+	default:
+		return c >= 0;
 	}
 }
 
@@ -516,9 +524,11 @@ static bool each_value(struct context *c, int n, const struct xml_node *at, valu
 	char text[64];
 	uint64_t a, b = c->now;
 	switch (e->kind) {
-	case NODE_PATH: return walk(c, e->steps, at, fn, ctx);
+	case NODE_PATH:
+		return walk(c, e->steps, at, fn, ctx);
 	case NODE_STRING:
-	case NODE_NUMBER: return fn(ctx, e->text ? e->text : "");
+	case NODE_NUMBER:
+		return fn(ctx, e->text ? e->text : "");
 	case NODE_POSITION:
 		snprintf(text, sizeof text, "%d", c->position);
 		return fn(ctx, text);
@@ -536,7 +546,8 @@ static bool each_value(struct context *c, int n, const struct xml_node *at, valu
 		}
 		snprintf(text, sizeof text, "%llu", (unsigned long long)(a & b));
 		return fn(ctx, text);
-	default: return fn(ctx, truth(c, n, at) ? "1" : "0");
+	default:
+		return fn(ctx, truth(c, n, at) ? "1" : "0");
 	}
 }
 
@@ -554,24 +565,31 @@ static bool truth(struct context *c, int n, const struct xml_node *at)
 {
 	const struct node *e = &c->x->node[n];
 	switch (e->kind) {
-	case NODE_OR: return truth(c, e->left, at) || truth(c, e->right, at);
-	case NODE_AND: return truth(c, e->left, at) && truth(c, e->right, at);
+	case NODE_OR:
+		return truth(c, e->left, at) || truth(c, e->right, at);
+	case NODE_AND:
+		return truth(c, e->left, at) && truth(c, e->right, at);
 	case NODE_COMPARE: {
 		struct pair p = {c, at, e->op, e->right, NULL};
 		return each_value(c, e->left, at, left_value, &p);
 	}
 	case NODE_BAND:
-	case NODE_TIMEDIFF: return each_value(c, n, at, not_zero, NULL);
-	case NODE_NUMBER: return e->number != 0;
-	case NODE_STRING: return e->text && *e->text;
-	default: return each_value(c, n, at, any_value, NULL);
+	case NODE_TIMEDIFF:
+		return each_value(c, n, at, not_zero, NULL);
+	case NODE_NUMBER:
+		return e->number != 0;
+	case NODE_STRING:
+		return e->text && *e->text;
+	default:
+		return each_value(c, n, at, any_value, NULL);
 	}
 }
 
 bool cli_xpath_match(const struct cli_xpath *x, const struct xml_node *event, uint64_t now)
 {
 	/* Paths begin above the event: "*" and "Event" are the event itself. */
-	struct xml_node above = {.children = (struct xml_node *)(uintptr_t)event, .text = "", .name = ""};
+	struct xml_node above = {
+		.children = (struct xml_node *)(uintptr_t)event, .text = "", .name = ""};
 	struct context c = {x, now, 1};
 	return truth(&c, x->root, &above);
 }

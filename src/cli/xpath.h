@@ -5,9 +5,9 @@
  *   *[System[(Level=1 or Level=2) and TimeCreated[timediff(@SystemTime) <= 3600000]]]
  *   *[EventData[Data[@Name='User']='ann' and Band(Flags, 4)]]
  *
- * Steps are names, *, @name and . ; text compares as numbers where both sides are numbers (0x too) and as
- * times where the attribute is a time; functions are timediff, Band and position. What stands elsewhere in
- * XPath is refused with the place.
+ * Steps are names, *, @name and . ; text compares as numbers where both sides are numbers (0x too)
+ * and as times where the attribute is a time; functions are timediff, Band and position. What
+ * stands elsewhere in XPath is refused with the place.
  */
 #ifndef CLI_XPATH_H
 #define CLI_XPATH_H

@@ -11,7 +11,8 @@ static const char event_text[] =
 	"<Event xmlns='http://schemas.microsoft.com/win/2004/08/events/event'><System>"
 	"<Provider Name='Shop' Guid='{F3C1A5A0-6A0E-4B2C-9D0B-2F6F4A7C1E11}'/><EventID>7</EventID>"
 	"<Level>2</Level><Task>5</Task><Keywords>0x8000000000000012</Keywords>"
-	"<TimeCreated SystemTime='2026-03-01T12:00:00.0000000Z'/><Execution ProcessID='100'/></System>"
+	"<TimeCreated SystemTime='2026-03-01T12:00:00.0000000Z'/><Execution "
+	"ProcessID='100'/></System>"
 	"<EventData><Data Name='User'>ann</Data><Data Name='Amount'>12.5</Data>"
 	"<Data Name='Flags'>6</Data></EventData></Event>";
 
@@ -81,9 +82,14 @@ static void mistakes_are_told_with_their_place(void **state)
 	static const struct {
 		const char *query;
 		size_t at;
-	} bad[] = {{"", 0},		    {"*[System", 8},	     {"*[System[EventID=]]", 17},
-		   {"*[contains(@a, 'b')]", 2}, {"*[Data='x]", 7},   {"* *", 2},
-		   {"*[timediff()]", 11},   {"*[Band(a)]", 8}};
+	} bad[] = {{"", 0},
+		   {"*[System", 8},
+		   {"*[System[EventID=]]", 17},
+		   {"*[contains(@a, 'b')]", 2},
+		   {"*[Data='x]", 7},
+		   {"* *", 2},
+		   {"*[timediff()]", 11},
+		   {"*[Band(a)]", 8}};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(bad); i++) {
 		size_t at = 999;
 		const char *why = NULL;

@@ -20,6 +20,7 @@
 #define DEATHS_MAX    5u
 #define DEATHS_NS     60000000000ull
 #define SPAWN_FD_LOW  10
+#define PATIENCE_NS   40000000000ull /* less than a controller's, more than loading programs takes */
 
 extern char **environ;
 
@@ -276,6 +277,7 @@ void kernel_call_start(struct etwd *d, struct kernel_call *call)
 	struct kernel_side *k = d->kernel;
 	struct diag diag;
 	diag_clear(&diag);
+	call->since_ns = etwd_now_ns();
 	STAILQ_INSERT_TAIL(&k->calls, call, link);
 	int err = k->collector ? 0 : collector_create(d, &diag);
 	if (err < 0) {
@@ -468,7 +470,15 @@ static bool needed(const struct etwd *d)
 void etwd_kernel_tick(struct etwd *d, uint64_t now_ns)
 {
 	struct kernel_side *k = d->kernel;
-	(void)now_ns;
+	if (!k) {
+		return; /* a daemon that did not come to be */
+	}
+	const struct kernel_call *oldest = STAILQ_FIRST(&k->calls);
+	if (k->collector && !k->collector->killed && oldest && now_ns > oldest->since_ns + PATIENCE_NS) {
+		etwd_log(d, "The collector of kernel events does not answer: it is killed");
+		kill(k->collector->pid, SIGKILL);
+		k->collector->killed = true;
+	}
 	if (k->collector && k->collector->open && !needed(d)) {
 		etwd_log(d, "No session wants kernel events: the collector is let go");
 		let_go(d, k->collector);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Programs that carry the description of their events: its section is copied into the user's data
- * directory (base/datadir.h), where every decoder looks, in a file named after its content. So traces are
- * understood after the program was rebuilt or removed. Nothing in the section is believed or even read here.
+ * directory (base/datadir.h), where every decoder looks, in a file named after its content. So
+ * traces are understood after the program was rebuilt or removed. Nothing in the section is
+ * believed or even read here.
  *
  * Only of the daemon's own user: what lies in his directory decides what he is shown.
  */
@@ -20,10 +21,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define TOLD_MAX	 64u   /* of a process */
-#define KEPT_MAX	 1000u /* files; the oldest goes */
-#define SEEN_MAX	 64u
-#define WAIT_S		 5
+#define TOLD_MAX 64u   /* of a process */
+#define KEPT_MAX 1000u /* files; the oldest goes */
+#define SEEN_MAX 64u
+#define WAIT_S	 5
 
 struct described_job {
 	struct job job;
@@ -80,7 +81,8 @@ static void make_room(const char *dir)
 	DIR *d = opendir(dir);
 	for (struct dirent *e; d && (e = readdir(d));) {
 		struct stat st;
-		if (e->d_name[0] == '.' || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		if (e->d_name[0] == '.' ||
+		    fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
 			continue;
 		}
 		if (count++ == 0 || st.st_mtim.tv_sec < when.tv_sec) {

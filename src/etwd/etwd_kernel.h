@@ -57,6 +57,7 @@ struct kernel_call {
 	uint32_t type;	     /* KERNEL_OPEN: only waits until the collector is ready */
 	uint32_t id;
 	bool sent;
+	uint64_t since_ns;
 	uint32_t interval_us;
 	struct session *session; /* ref; may be NULL */
 	struct reply_to reply;
@@ -78,6 +79,7 @@ struct collector {
 	bool open;   /* has its engine */
 	bool gone;   /* its end has been seen to; freed when its process has ended */
 	bool ending; /* told to go */
+	bool killed; /* it did not answer */
 	struct kernel_ring_head *head;
 	uint8_t *data;
 	uint64_t tail;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Buffers with EventMetadata records are put behind the last one. Their time is the start of the trace, so
- * readers, who bring buffers into the order of their first records, have them before any event. A file that
- * cannot be finished is as it was, but for a longer end that nobody counts.
+ * Buffers with EventMetadata records are put behind the last one. Their time is the start of the
+ * trace, so readers, who bring buffers into the order of their first records, have them before any
+ * event. A file that cannot be finished is as it was, but for a longer end that nobody counts.
  */
 #include "libetw/embed.h"
 
@@ -26,8 +26,8 @@
 #define FORMATS_MAX	 (8u << 20)
 
 /* {bbccf6c1-6cd1-48c4-80ff-839482e37671} EventMetadata [obs] */
-static const struct guid metadata_class = {{0xc1, 0xf6, 0xcc, 0xbb, 0xd1, 0x6c, 0xc4, 0x48, 0x80, 0xff, 0x83,
-					    0x94, 0x82, 0xe3, 0x76, 0x71}};
+static const struct guid metadata_class = {{0xc1, 0xf6, 0xcc, 0xbb, 0xd1, 0x6c, 0xc4, 0x48, 0x80,
+					    0xff, 0x83, 0x94, 0x82, 0xe3, 0x76, 0x71}};
 
 struct key {
 	struct guid provider;
@@ -97,12 +97,13 @@ static void look(struct embed *x, struct etl_reader *reader)
 			if (k) {
 				k->message = true;
 			}
-		} else if (guid_equal(&r.provider, &metadata_class) && r.opcode == SCHEMA_METADATA_TMF &&
-			   r.payload_bytes > 36) {
+		} else if (guid_equal(&r.provider, &metadata_class) &&
+			   r.opcode == SCHEMA_METADATA_TMF && r.payload_bytes > 36) {
 			char text[37] = "";
 			struct guid g;
 			memcpy(text, r.payload, 36);
-			struct key *k = guid_parse(text, &g) == 0 ? find_key(x, &g, MESSAGE_ID, 0) : NULL;
+			struct key *k =
+				guid_parse(text, &g) == 0 ? find_key(x, &g, MESSAGE_ID, 0) : NULL;
 			if (k) {
 				k->described = true;
 			}
@@ -119,8 +120,8 @@ static void look(struct embed *x, struct etl_reader *reader)
 }
 
 /* A classic record of the class, at the start of the trace. */
-static bool put_record(struct embed *x, uint8_t opcode, const void *a, size_t a_bytes, const void *b,
-		       size_t b_bytes)
+static bool put_record(struct embed *x, uint8_t opcode, const void *a, size_t a_bytes,
+		       const void *b, size_t b_bytes)
 {
 	uint8_t head[ETL_FULL_HEADER_SIZE] = {0};
 	size_t bytes = sizeof head + a_bytes + b_bytes;
@@ -144,7 +145,8 @@ static bool put_record(struct embed *x, uint8_t opcode, const void *a, size_t a_
 	return true;
 }
 
-/* ---- formats of WPP messages: text of a .tmf file, cut into records between messages ----------- */
+/* ---- formats of WPP messages: text of a .tmf file, cut into records between messages -----------
+ */
 
 struct formats {
 	const struct guid *guid;
@@ -179,7 +181,8 @@ static int take_file(void *ctx, const char *path)
 	struct stat st;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	int err = fd < 0 ? -errno
-			 : elf_section_read(fd, SCHEMA_SECTION_NAME, SCHEMA_SECTION_BYTES_MAX, &p, &n);
+			 : elf_section_read(fd, SCHEMA_SECTION_NAME, SCHEMA_SECTION_BYTES_MAX, &p,
+					    &n);
 	if (err == 0) {
 		take_sections(f, p, n);
 	} else if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size < FORMATS_MAX &&
@@ -188,7 +191,8 @@ static int take_file(void *ctx, const char *path)
 		n = (size_t)st.st_size;
 		if (n >= 4 && le32_get(p) == SCHEMA_SECTION_MAGIC) {
 			take_sections(f, p, n);
-		} else if (begins_with(p, n, f->guid)) { /* those with remarks in front stay files */
+		} else if (begins_with(p, n,
+				       f->guid)) { /* those with remarks in front stay files */
 			strbuf_clear(&f->text);
 			strbuf_add(&f->text, p, n);
 		}
@@ -217,7 +221,8 @@ static void describe_messages(struct embed *x, const struct guid *g)
 			}
 			end = next;
 		}
-		if (end == s || !put_record(x, SCHEMA_METADATA_TMF, f.text.s, head, s, (size_t)(end - s))) {
+		if (end == s ||
+		    !put_record(x, SCHEMA_METADATA_TMF, f.text.s, head, s, (size_t)(end - s))) {
 			break;
 		}
 		x->described++;
@@ -323,7 +328,8 @@ static int append(struct embed *x, int fd)
 	if (err == 0) {
 		le32_put(head, x->info->buffers_written + buffers);
 		err = write_at(fd, head, 4,
-			       ETL_BUFFER_HEADER_SIZE + ETL_SYSTEM_HEADER_SIZE + ETL_LH_BUFFERS_WRITTEN);
+			       ETL_BUFFER_HEADER_SIZE + ETL_SYSTEM_HEADER_SIZE +
+				       ETL_LH_BUFFERS_WRITTEN);
 	}
 	if (err < 0 && ftruncate(fd, (off_t)end) < 0) {
 		err = -errno;
@@ -334,9 +340,10 @@ static int append(struct embed *x, int fd)
 
 static bool fit(const struct etl_file_info *f)
 {
-	return !f->compressed && !f->old && !f->spill && f->stopped_cleanly && f->pointer_size == 8 &&
-	       f->buffer_size > ETL_BUFFER_HEADER_SIZE && f->buffer_size <= ETL_BUFFER_MAX &&
-	       f->file_bytes % f->buffer_size == 0 && f->file_bytes >= 2 * (uint64_t)f->buffer_size &&
+	return !f->compressed && !f->old && !f->spill && f->stopped_cleanly &&
+	       f->pointer_size == 8 && f->buffer_size > ETL_BUFFER_HEADER_SIZE &&
+	       f->buffer_size <= ETL_BUFFER_MAX && f->file_bytes % f->buffer_size == 0 &&
+	       f->file_bytes >= 2 * (uint64_t)f->buffer_size &&
 	       f->file_bytes / f->buffer_size == f->buffers_written &&
 	       f->buffers_found == f->buffers_written;
 }
@@ -346,7 +353,9 @@ int embed_schemas(const char *path)
 	struct etl_reader *reader = NULL;
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct embed *x = fd < 0 ? NULL : calloc(1, sizeof *x);
-	int err = fd < 0 ? -errno : !x ? -ENOMEM : etl_reader_open(path, ETL_READER_FILE_ORDER, &reader, NULL);
+	int err = fd < 0 ? -errno
+		  : !x	 ? -ENOMEM
+			 : etl_reader_open(path, ETL_READER_FILE_ORDER, &reader, NULL);
 	if (err == 0 && fit(etl_reader_info(reader))) {
 		x->info = etl_reader_info(reader);
 		look(x, reader);

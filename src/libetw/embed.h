@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the events of a file mean, written into the file: EventMetadata records, as merges write them.
+ * What the events of a file mean, written into the file: EventMetadata records, as merges write
+ * them.
  */
 #ifndef LIBETW_EMBED_H
 #define LIBETW_EMBED_H
 
-/* Of the events with ids that the file holds, those whose description comes from an installed manifest or
- * out of a program, and that the file does not describe yet. Nothing happens to files that are compressed,
- * damaged or not ours to write: then decoders need the manifest, as before. Returns the number of events
- * described, or -errno. */
+/* Of the events with ids that the file holds, those whose description comes from an installed
+ * manifest or out of a program, and that the file does not describe yet. Nothing happens to files
+ * that are compressed, damaged or not ours to write: then decoders need the manifest, as before.
+ * Returns the number of events described, or -errno. */
 int embed_schemas(const char *path);
 
 #endif

@@ -61,8 +61,8 @@ int mc_write_section(const struct mc *mc, struct strbuf *out, struct diag *d)
 	return err;
 }
 
-/* Lines of assembler as C text: the same for every compiler and language, and a COMDAT group, so that a
- * program has it once however many of its sources include the header. */
+/* Lines of assembler as C text: the same for every compiler and language, and a COMDAT group, so
+ * that a program has it once however many of its sources include the header. */
 void mc_section_asm(const void *section, size_t n, const char *group, struct strbuf *out)
 {
 	const uint8_t *p = section;
@@ -94,7 +94,8 @@ void mc_write_embedded(const struct strbuf *section, struct strbuf *out)
 	unsigned long long set = mc_section_set(section->s, section->len, 0);
 	snprintf(group, sizeof group, "openetw_schema_%016llx", set);
 	strbuf_addf(out,
-		    "\n/* The manifest itself, for a section of the program: whoever decodes its events "
+		    "\n/* The manifest itself, for a section of the program: whoever decodes its "
+		    "events "
 		    "finds it there. */\n"
 		    "#if defined(__ELF__) && !defined(MCGEN_NO_EMBEDDED_MANIFEST) && "
 		    "!defined(%s)\n#define %s\n",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Programs and libraries that carry the description of their own events (format/schema_section.h): a note
- * in memory says so, and the daemon is told the path once. Programs without one cost a look at the number
- * of libraries that were ever loaded.
+ * Programs and libraries that carry the description of their own events (format/schema_section.h):
+ * a note in memory says so, and the daemon is told the path once. Programs without one cost a look
+ * at the number of libraries that were ever loaded.
  */
 #include "format/schema_section.h"
 #include "provider/provider_dest.h"
@@ -58,7 +58,8 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *ctx)
 	struct look *l = ctx;
 	if (l->first) {
 		l->first = false;
-		l->adds = size >= offsetof(struct dl_phdr_info, dlpi_subs) ? info->dlpi_adds + 1 : 0;
+		l->adds =
+			size >= offsetof(struct dl_phdr_info, dlpi_subs) ? info->dlpi_adds + 1 : 0;
 		if (l->adds && l->adds == order_load_relaxed(&looked_at)) {
 			return 1;
 		}
@@ -66,7 +67,8 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *ctx)
 	for (unsigned i = 0; i < info->dlpi_phnum && l->count < MODULES_MAX; i++) {
 		const ElfW(Phdr) *h = &info->dlpi_phdr[i];
 		if (h->p_type != PT_NOTE ||
-		    !has_note((const uint8_t *)(info->dlpi_addr + h->p_vaddr), h->p_memsz, h->p_align)) {
+		    !has_note((const uint8_t *)(info->dlpi_addr + h->p_vaddr), h->p_memsz,
+			      h->p_align)) {
 			continue;
 		}
 		char path[PATH_MAX];

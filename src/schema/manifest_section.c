@@ -23,9 +23,9 @@ bool manifest_section_next(const void *section, size_t n, size_t *inout_at,
 	if (bytes > n - at - SCHEMA_SECTION_HEAD) {
 		return false;
 	}
-	*ret = (struct manifest_section_record){
-		le16_get(p + at + 4), le16_get(p + at + 6), le64_get(p + at + 12),
-		p + at + SCHEMA_SECTION_HEAD, bytes};
+	*ret = (struct manifest_section_record){le16_get(p + at + 4), le16_get(p + at + 6),
+						le64_get(p + at + 12), p + at + SCHEMA_SECTION_HEAD,
+						bytes};
 	at += SCHEMA_SECTION_HEAD + bytes;
 	*inout_at = BASE_MIN((at + 3) & ~(size_t)3, n);
 	return true;

@@ -2,17 +2,17 @@
  *
  * tracewpp: the WPP preprocessor. Front door.
  *
- *   tracewpp_config.c   FUNC, USEPREFIX, USESUFFIX, CUSTOM_TYPE and the like, of configuration blocks and
- *                       of the command line
- *   tracewpp_types.c    what %d and %!STATUS! are in C, in a message, and in a .tmf file
- *   tracewpp_source.c   trace calls in a source file: where, in which function, with which arguments
- *   tracewpp_message.c  a call's text and arguments -> format of the .tmf file, names of staging functions
- *   tracewpp_write.c    the .tmh header
+ *   tracewpp_config.c   FUNC, USEPREFIX, USESUFFIX, CUSTOM_TYPE and the like, of configuration
+ * blocks and of the command line tracewpp_types.c    what %d and %!STATUS! are in C, in a message,
+ * and in a .tmf file tracewpp_source.c   trace calls in a source file: where, in which function,
+ * with which arguments tracewpp_message.c  a call's text and arguments -> format of the .tmf file,
+ * names of staging functions tracewpp_write.c    the .tmh header
  *
- * A source is read once, by its tokens, before the C preprocessor: calls are found by name, and each becomes
- * a macro of its own by file and line, WPP_CALL_main_c42, which the name of the trace function expands to.
- * The header also carries the formats of all its messages for a section of the program
- * (format/schema_section.h), so that decoders find them there. Nothing here reads or writes files.
+ * A source is read once, by its tokens, before the C preprocessor: calls are found by name, and
+ * each becomes a macro of its own by file and line, WPP_CALL_main_c42, which the name of the trace
+ * function expands to. The header also carries the formats of all its messages for a section of the
+ * program (format/schema_section.h), so that decoders find them there. Nothing here reads or writes
+ * files.
  */
 #ifndef TRACEWPP_TRACEWPP_H
 #define TRACEWPP_TRACEWPP_H
@@ -33,8 +33,8 @@ void tracewpp_destroy(struct tracewpp *w);
 int tracewpp_add_function(struct tracewpp *w, const char *text, struct diag *d);
 /* The configuration blocks of a file, for all sources. */
 int tracewpp_scan(struct tracewpp *w, const char *text, size_t n, struct diag *d);
-/* The header of one source; its own configuration blocks hold for it alone. `name` is the file's, without
- * directories. -EBADMSG with the place of the mistake. */
+/* The header of one source; its own configuration blocks hold for it alone. `name` is the file's,
+ * without directories. -EBADMSG with the place of the mistake. */
 int tracewpp_compile(struct tracewpp *w, const char *name, const char *text, size_t n,
 		     const struct tracewpp_options *o, struct strbuf *tmh, struct diag *d);
 /* Calls in the source compiled last. */

@@ -127,7 +127,8 @@ static const char *string(struct reader *r)
 	return s;
 }
 
-/* The function of that name, to be changed: a new one, or what this source or all sources said so far. */
+/* The function of that name, to be changed: a new one, or what this source or all sources said so
+ * far. */
 static struct wpp_function *change_function(struct tracewpp *w, const char *wanted)
 {
 	struct wpp_function *found = NULL, *f = w->functions;
@@ -216,7 +217,8 @@ static int read_fix(struct reader *r, bool prefix)
 {
 	const char *n = take(r, '(') ? name(r) : NULL;
 	if (!n) {
-		return fail(r, "%s: (NAME, \"text\") is expected", prefix ? "USEPREFIX" : "USESUFFIX");
+		return fail(r, "%s: (NAME, \"text\") is expected",
+			    prefix ? "USEPREFIX" : "USESUFFIX");
 	}
 	struct wpp_function *f = change_function(r->w, n); /* its FUNC may follow */
 	if (!f) {
@@ -292,7 +294,8 @@ static int read_type(struct reader *r, const char *word)
 		take(r, ',');
 	}
 	take(r, ';');
-	bool custom = strcmp(word, "CUSTOM_TYPE") == 0, simple = strcmp(word, "DEFINE_SIMPLE_TYPE") == 0;
+	bool custom = strcmp(word, "CUSTOM_TYPE") == 0,
+	     simple = strcmp(word, "DEFINE_SIMPLE_TYPE") == 0;
 	if (count < (custom ? 2u : simple ? 5u : 6u)) {
 		return fail(r, "%s needs more arguments", word);
 	}
@@ -302,12 +305,13 @@ static int read_type(struct reader *r, const char *word)
 	}
 	t->name = arg[0];
 	if (custom) {
-		bool byte = strstr(arg[1], "Byte") != NULL, word16 = strstr(arg[1], "Short") != NULL;
+		bool byte = strstr(arg[1], "Byte") != NULL,
+		     word16 = strstr(arg[1], "Short") != NULL;
 		t->item = arg[1];
 		t->spec = "s";
 		t->ctype = byte ? "UCHAR" : word16 ? "USHORT" : "UINT";
 		t->code = byte ? "hhu" : word16 ? "H" : "u";
-		t->macro = byte	   ? "WPP_LOGTYPEVAL(UCHAR, "
+		t->macro = byte	    ? "WPP_LOGTYPEVAL(UCHAR, "
 			   : word16 ? "WPP_LOGTYPEVAL(USHORT, "
 				    : "WPP_LOGTYPEVAL(UINT, ";
 	} else {
@@ -349,7 +353,8 @@ int wpp_config_read(struct tracewpp *w, const char *text, size_t n, uint32_t lin
 			err = read_flags(&r);
 		} else if (strcmp(word, "USEPREFIX") == 0 || strcmp(word, "USESUFFIX") == 0) {
 			err = read_fix(&r, word[3] == 'P');
-		} else if (strcmp(word, "CUSTOM_TYPE") == 0 || strcmp(word, "DEFINE_SIMPLE_TYPE") == 0 ||
+		} else if (strcmp(word, "CUSTOM_TYPE") == 0 ||
+			   strcmp(word, "DEFINE_SIMPLE_TYPE") == 0 ||
 			   strcmp(word, "DEFINE_CPLX_TYPE") == 0) {
 			err = read_type(&r, word);
 		} else if (r.p < r.end && *r.p == '{') { /* FUNC may be left out */

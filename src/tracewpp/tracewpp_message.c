@@ -111,7 +111,8 @@ static int add_text(struct builder *b, const char *s)
 		const struct wpp_type *t = letters[k] ? wpp_type_printf(letters, k + 1) : NULL;
 		char text[32];
 		if (!t) {
-			snprintf(text, sizeof text, "%%%.*s", (int)BASE_MIN(n + k + 1, (size_t)20), flags);
+			snprintf(text, sizeof text, "%%%.*s", (int)BASE_MIN(n + k + 1, (size_t)20),
+				 flags);
 			return fail(b, "the conversion '%s' is not known", text);
 		}
 		err = add_argument(b, t, flags, n, letters, k + 1);
@@ -124,10 +125,11 @@ static int add_text(struct builder *b, const char *s)
 static int add_part(struct builder *b, const char *text, const char *const *args, size_t count,
 		    const char *what)
 {
-	static const char *const names[] = {
-		"_a1",	"_a2",	"_a3",	"_a4",	"_a5",	"_a6",	"_a7",	"_a8",	"_a9",	"_a10", "_a11",
-		"_a12", "_a13", "_a14", "_a15", "_a16", "_a17", "_a18", "_a19", "_a20", "_a21", "_a22",
-		"_a23", "_a24", "_a25", "_a26", "_a27", "_a28", "_a29", "_a30", "_a31", "_a32"};
+	static const char *const names[] = {"_a1",  "_a2",  "_a3",  "_a4",  "_a5",  "_a6",  "_a7",
+					    "_a8",  "_a9",  "_a10", "_a11", "_a12", "_a13", "_a14",
+					    "_a15", "_a16", "_a17", "_a18", "_a19", "_a20", "_a21",
+					    "_a22", "_a23", "_a24", "_a25", "_a26", "_a27", "_a28",
+					    "_a29", "_a30", "_a31", "_a32"};
 	size_t first = b->m->count;
 	int err = add_text(b, text);
 	char said[64];

@@ -15,7 +15,8 @@
 struct wpp_type {
 	struct wpp_type *next;
 	const char *name;  /* "d", "STATUS" */
-	const char *macro; /* that makes pointers and lengths: "WPP_LOGTYPEVAL(INT, x)" without the value */
+	const char *macro; /* that makes pointers and lengths: "WPP_LOGTYPEVAL(INT, x)" without the
+			      value */
 	const char *ctype; /* of the staging function's parameter */
 	const char *item;  /* "ItemLong" */
 	const char *spec;  /* printf's in the .tmf: "d"; NULL: as written */
@@ -43,7 +44,7 @@ struct wpp_function {
 	struct wpp_parameter params[PARAMS_MAX]; /* in order, constants first */
 	size_t count;
 	bool message, variadic;
-	bool paired; /* called with two pairs of brackets */
+	bool paired;		       /* called with two pairs of brackets */
 	struct wpp_fix prefix, suffix; /* text NULL: not said */
 };
 
@@ -62,10 +63,10 @@ struct wpp_call {
 	struct wpp_call *next;
 	const struct wpp_function *f;
 	uint32_t line, column;
-	const char *in; /* function around it */
-	const char *message; /* decoded text; "" */
+	const char *in;			/* function around it */
+	const char *message;		/* decoded text; "" */
 	const char *params[PARAMS_MAX]; /* as written */
-	size_t extra; /* arguments behind the message */
+	size_t extra;			/* arguments behind the message */
 };
 
 struct tracewpp {
@@ -104,6 +105,7 @@ int wpp_message_build(struct tracewpp *w, const struct wpp_call *c, struct wpp_m
 
 /* ---- output ---- */
 
-int wpp_write(struct tracewpp *w, const struct tracewpp_options *o, struct strbuf *tmh, struct diag *d);
+int wpp_write(struct tracewpp *w, const struct tracewpp_options *o, struct strbuf *tmh,
+	      struct diag *d);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A source by its tokens: trace calls, the functions they stand in, configuration blocks in comments. What
- * stands in #define and other directives is not looked at. Both sides of #if are read, each as if it were
- * the only one.
+ * A source by its tokens: trace calls, the functions they stand in, configuration blocks in
+ * comments. What stands in #define and other directives is not looked at. Both sides of #if are
+ * read, each as if it were the only one.
  */
 #include "tracewpp/tracewpp_private.h"
 
@@ -13,8 +13,8 @@
 enum token { TOKEN_END, TOKEN_NAME, TOKEN_STRING, TOKEN_OTHER };
 
 struct scope {
-	int braces;	/* open ones */
-	int body;	/* the number that were open before the function's; -1: outside of functions */
+	int braces; /* open ones */
+	int body;   /* the number that were open before the function's; -1: outside of functions */
 	const char *in; /* its name */
 };
 struct lexer {
@@ -58,7 +58,8 @@ static bool at(const struct lexer *l, const char *s)
 	return (size_t)(l->end - l->p) >= n && memcmp(l->p, s, n) == 0;
 }
 
-/* ---- configuration blocks --------------------------------------------------------------------- */
+/* ---- configuration blocks ---------------------------------------------------------------------
+ */
 
 static const char *find_text(const char *p, const char *end, const char *word)
 {
@@ -113,7 +114,8 @@ static void comment(struct lexer *l, const char *stop)
 	}
 }
 
-/* ---- tokens ----------------------------------------------------------------------------------- */
+/* ---- tokens -----------------------------------------------------------------------------------
+ */
 
 static void directive(struct lexer *l)
 {
@@ -219,8 +221,9 @@ static enum token next(struct lexer *l)
 			literal(l, '\'', false);
 		} else if (c >= '0' && c <= '9') {
 			/* 1'000 is a number of C++ */
-			while (l->p < l->end && (name_char(*l->p) || *l->p == '.' ||
-						 (*l->p == '\'' && l->p + 1 < l->end && name_char(l->p[1])))) {
+			while (l->p < l->end &&
+			       (name_char(*l->p) || *l->p == '.' ||
+				(*l->p == '\'' && l->p + 1 < l->end && name_char(l->p[1])))) {
 				l->p++;
 			}
 		} else {
@@ -238,15 +241,16 @@ static bool is(const struct lexer *l, enum token kind, const char *s)
 	return l->length == strlen(s) && memcmp(l->text, s, l->length) == 0;
 }
 
-/* ---- the function around ---------------------------------------------------------------------- */
+/* ---- the function around ----------------------------------------------------------------------
+ */
 
 /* What looks like a function's name before its ( but is none. */
 static bool no_function(const char *s, size_t n)
 {
-	static const char *const words[] = {"__declspec", "__attribute__", "alignas",  "decltype",
-					    "noexcept",	  "throw",	   "DECLSPEC_ALIGN", "if",
-					    "while",	  "for",	   "switch",   "return", "requires",
-					    "explicit",	  "sizeof"};
+	static const char *const words[] = {
+		"__declspec", "__attribute__",	"alignas",  "decltype", "noexcept",
+		"throw",      "DECLSPEC_ALIGN", "if",	    "while",	"for",
+		"switch",     "return",		"requires", "explicit", "sizeof"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(words); i++) {
 		if (strlen(words[i]) == n && memcmp(words[i], s, n) == 0) {
 			return true;
@@ -269,7 +273,8 @@ static void look_for_function(struct candidate *c, const struct lexer *l, enum t
 {
 	bool colon = l->length == 1 && *l->text == ':', tilde = l->length == 1 && *l->text == '~';
 	if (c->parens == 0 && (kind == TOKEN_NAME || colon || tilde)) {
-		bool after_colon = c->last_bytes && (c->last[c->last_bytes - 1] == ':' || c->last[c->last_bytes - 1] == '~');
+		bool after_colon = c->last_bytes && (c->last[c->last_bytes - 1] == ':' ||
+						     c->last[c->last_bytes - 1] == '~');
 		if (!colon && !tilde && !after_colon) {
 			c->last_bytes = 0;
 		}
@@ -280,7 +285,8 @@ static void look_for_function(struct candidate *c, const struct lexer *l, enum t
 		return;
 	}
 	if (l->length == 1 && *l->text == '(') {
-		if (c->parens++ == 0 && !c->fixed && c->last_bytes && !no_function(c->last, c->last_bytes)) {
+		if (c->parens++ == 0 && !c->fixed && c->last_bytes &&
+		    !no_function(c->last, c->last_bytes)) {
 			memcpy(c->name, c->last, sizeof c->name);
 			c->fixed = true;
 		}
@@ -309,7 +315,8 @@ static void brace(struct lexer *l, struct candidate *c)
 	*c = (struct candidate){.fixed = false};
 }
 
-/* ---- enumerations, for ItemEnum --------------------------------------------------------------- */
+/* ---- enumerations, for ItemEnum ---------------------------------------------------------------
+ */
 
 static void add_enum(struct lexer *l, const char *name, const char *list)
 {
@@ -320,8 +327,8 @@ static void add_enum(struct lexer *l, const char *name, const char *list)
 	}
 }
 
-/* After "enum": [class] NAME { A, B = 1, … } TYPE; those whose values count from 0 are known by NAME and
- * TYPE. Others are passed over, as is what is no definition. */
+/* After "enum": [class] NAME { A, B = 1, … } TYPE; those whose values count from 0 are known by
+ * NAME and TYPE. Others are passed over, as is what is no definition. */
 static void read_enum(struct lexer *l)
 {
 	struct lexer start = *l;
@@ -366,7 +373,8 @@ static void read_enum(struct lexer *l)
 	*l = start;
 }
 
-/* ---- calls ------------------------------------------------------------------------------------ */
+/* ---- calls ------------------------------------------------------------------------------------
+ */
 
 static const struct wpp_function *trace_function(const struct tracewpp *w, const char *s, size_t n)
 {
@@ -446,7 +454,8 @@ static int read_call(struct lexer *l, const struct wpp_function *f, struct wpp_c
 	}
 	int depth = 1, err = 0;
 	if (f->paired && (next(l) == TOKEN_END || l->length != 1 || *l->text != '(')) {
-		return wpp_fail(l->diag, c->line, c->column, "%s is called with two pairs of brackets", f->name);
+		return wpp_fail(l->diag, c->line, c->column,
+				"%s is called with two pairs of brackets", f->name);
 	}
 	bool any = false, literal_only = true, is_message = f->message && wanted == 0;
 	const char *from = NULL, *to = NULL;
@@ -489,14 +498,16 @@ static int read_call(struct lexer *l, const struct wpp_function *f, struct wpp_c
 		}
 	}
 	if (err == 0 && f->paired && (next(l) == TOKEN_END || l->length != 1 || *l->text != ')')) {
-		err = wpp_fail(l->diag, c->line, c->column, "the ) of this call of %s is missing", f->name);
+		err = wpp_fail(l->diag, c->line, c->column, "the ) of this call of %s is missing",
+			       f->name);
 	}
 	size_t least = wanted + f->message;
 	if (err == 0 && (index < least || (least > 0 && !any)) && !(least == 0)) {
 		err = wpp_fail(l->diag, c->line, c->column, "%s: arguments are missing", f->name);
 	}
 	if (err == 0 && c->extra && !f->variadic) {
-		err = wpp_fail(l->diag, c->line, c->column, "%s takes no further arguments", f->name);
+		err = wpp_fail(l->diag, c->line, c->column, "%s takes no further arguments",
+			       f->name);
 	}
 	c->message = arena_text(a, message.s ? message.s : "", message.len);
 	strbuf_finish(&message);
@@ -530,7 +541,8 @@ int wpp_source_read(struct tracewpp *w, const char *text, size_t n, bool config,
 	uint32_t last_line = 0;
 	for (enum token kind; l.err == 0 && (kind = next(&l)) != TOKEN_END;) {
 		if (!calls) {
-			/* what an enumeration holds may be configuration too, so it is read again after */
+			/* what an enumeration holds may be configuration too, so it is read again
+			 * after */
 			bool config_was = l.config;
 			l.config = false;
 			if (kind == TOKEN_NAME && is(&l, kind, "enum")) {
@@ -557,7 +569,8 @@ int wpp_source_read(struct tracewpp *w, const char *text, size_t n, bool config,
 		}
 		if (l.token_line == last_line) {
 			return wpp_fail(d, l.token_line, l.token_column,
-					"two trace calls in one line: give %s a line of its own", f->name);
+					"two trace calls in one line: give %s a line of its own",
+					f->name);
 		}
 		last_line = l.token_line;
 		uint32_t line = l.token_line, column = l.token_column;

@@ -37,10 +37,12 @@ static void formats_are_those_of_tmf_files(void **state)
 	check("void f(void)\n{\n\tDoTraceMessage(X, \"a %d b\", 1);\n}\n",
 	      "#typev a_c3 10 \"%0a %10!d! b\" //   LEVEL=X FUNC=f\n{\nArg, ItemLong -- 10\n}\n");
 	check("int f() { DoTraceMessage(X, \"%s\" \"%-8.3s%%\\n\", a, b); }",
-	      "\"%0%10!s!%11!-8.3s!%%\" //   LEVEL=X FUNC=f\n{\nArg, ItemString -- 10\nArg, ItemString -- 11\n}");
+	      "\"%0%10!s!%11!-8.3s!%%\" //   LEVEL=X FUNC=f\n{\nArg, ItemString -- 10\nArg, "
+	      "ItemString -- 11\n}");
 	check("DoTraceMessage(X, \"%08I64x %!status! %ws\", a, (b, c), g[h, i]);",
 	      "\"%0%10!08I64x! %11!s! %12!s!\"");
-	check("DoTraceMessage(A | B, L\"%u\\ttab\", f(\"(,\", ')'));", "\"%0%10!u!%ttab\" //   LEVEL=A|B");
+	check("DoTraceMessage(A | B, L\"%u\\ttab\", f(\"(,\", ')'));",
+	      "\"%0%10!u!%ttab\" //   LEVEL=A|B");
 	check("DoTraceMessage(X, R\"(no \\ %d)\", 1);", "\"%0no \\ %10!d!\"");
 	check("\n\nDoTraceMessage\n(X,\n\"in line 3\");", "a_c3 10 ");
 }
@@ -59,10 +61,12 @@ static void functions_around_calls_have_names(void **state)
 		{"namespace n { class K { void m()" CALL "}; }", "FUNC=m\n"},
 		{"extern \"C\" { int g()" CALL "}", "FUNC=g\n"},
 		{"__attribute__((noinline)) __declspec(x) void h(void)" CALL, "FUNC=h\n"},
-		{"_Use_decl_annotations_ STDMETHODIMP_(ULONG) K::AddRef()" CALL, "FUNC=K::AddRef\n"},
+		{"_Use_decl_annotations_ STDMETHODIMP_(ULONG) K::AddRef()" CALL,
+		 "FUNC=K::AddRef\n"},
 		{"int a[] = {1, 2}; struct s { int x; }; void k()" CALL, "FUNC=k\n"},
 		{"void a() { if (x) { y(); } } void b()" CALL, "FUNC=b\n"},
-		{"#if A\nvoid one() {\n#else\nvoid two() {\n#endif\nx();}\nvoid b()" CALL, "FUNC=b\n"},
+		{"#if A\nvoid one() {\n#else\nvoid two() {\n#endif\nx();}\nvoid b()" CALL,
+		 "FUNC=b\n"},
 		{"#define M() {{{\nvoid b() { /* } */ s(\"}\", '}');" CALL "}", "FUNC=b\n"},
 		{"void b() { for (;;) { while (x) { auto l = [](int q) " CALL ";}}}", "FUNC=b\n"},
 	};
@@ -73,22 +77,28 @@ static void functions_around_calls_have_names(void **state)
 
 static void configuration_makes_trace_functions(void **state)
 {
-	check("// begin_wpp config\n// FUNC T{LEVEL=ERR}(FLAGS, MSG, ...);\n// end_wpp\nvoid f() {\nT(F1, \"%d\", 1);\n}",
+	check("// begin_wpp config\n// FUNC T{LEVEL=ERR}(FLAGS, MSG, ...);\n// end_wpp\nvoid f() "
+	      "{\nT(F1, \"%d\", 1);\n}",
 	      "a_c5 10 \"%0%10!d!\" //   LEVEL=ERR FLAGS=F1 FUNC=f\n");
-	check("/* begin_wpp config\n   FUNC E{LEVEL=V}(FLAGS);\n   USEPREFIX (E, \"%!STDPREFIX! [%!FUNC!] \");\n"
+	check("/* begin_wpp config\n   FUNC E{LEVEL=V}(FLAGS);\n   USEPREFIX (E, \"%!STDPREFIX! "
+	      "[%!FUNC!] \");\n"
 	      "   USESUFFIX (E, \"in %!HRESULT!\", Last());\n   end_wpp */\nE(F1);",
 	      "\"%0 [%!FUNC!] in %10!s!\" //   LEVEL=V FLAGS=F1\n{\nArg, ItemHRESULT -- 10\n}");
-	check("// begin_wpp config\n// FUNC P((MSG, ...));\n// CUSTOM_TYPE(Day, ItemListByte(mon,tue));\n// end_wpp\n"
+	check("// begin_wpp config\n// FUNC P((MSG, ...));\n// CUSTOM_TYPE(Day, "
+	      "ItemListByte(mon,tue));\n// end_wpp\n"
 	      "P((\"%!Day!\", d));",
 	      "Arg, ItemListByte(mon,tue) -- 10");
 	check("typedef enum _State { Off = 0, Half, On, } State;\n// begin_wpp config\n"
-	      "// CUSTOM_TYPE(s, ItemEnum(_State));\n// CUSTOM_TYPE(t, ItemEnum(State));\n// end_wpp\n"
+	      "// CUSTOM_TYPE(s, ItemEnum(_State));\n// CUSTOM_TYPE(t, ItemEnum(State));\n// "
+	      "end_wpp\n"
 	      "DoTraceMessage(X, \"%!s! %!t!\", a, b);",
 	      "Arg, ItemListLong(Off,Half,On) -- 10\nArg, ItemListLong(Off,Half,On) -- 11");
-	check("enum class E { A = 1, B };\n// begin_wpp config\n// CUSTOM_TYPE(e, ItemEnum(E));\n// end_wpp\n"
+	check("enum class E { A = 1, B };\n// begin_wpp config\n// CUSTOM_TYPE(e, "
+	      "ItemEnum(E));\n// end_wpp\n"
 	      "DoTraceMessage(X, \"%!e!\", a);",
 	      "Arg, ItemEnum(E) -- 10");
-	check("// begin_wpp config\n// DEFINE_CPLX_TYPE(BLOB, WPP_LOGBLOB, blob_t, ItemHexDump, \"s\", _blob_, 0, 2);\n"
+	check("// begin_wpp config\n// DEFINE_CPLX_TYPE(BLOB, WPP_LOGBLOB, blob_t, ItemHexDump, "
+	      "\"s\", _blob_, 0, 2);\n"
 	      "// DEFINE_SIMPLE_TYPE(HANDLE, HANDLE, ItemPtr, \"p\", _handle_, 0);\n// end_wpp\n"
 	      "DoTraceMessage(X, \"%!BLOB! %!HANDLE!\", b, h);",
 	      "\"%0%10!s! %11!p!\"");
@@ -123,7 +133,8 @@ static void mistakes_have_their_place(void **state)
 		compile(w, cases[i].source, &d, &err);
 		if (err != -EBADMSG || d.line != cases[i].line || d.column != cases[i].column ||
 		    !strstr(d.text, cases[i].text)) {
-			fail_msg("%s\n%d, %u:%u: %s", cases[i].source, err, d.line, d.column, d.text);
+			fail_msg("%s\n%d, %u:%u: %s", cases[i].source, err, d.line, d.column,
+				 d.text);
 		}
 		tracewpp_destroy(w);
 	}
@@ -134,9 +145,12 @@ static void what_a_source_says_holds_for_it_alone(void **state)
 	struct diag d;
 	int err;
 	struct tracewpp *w = tracewpp_create();
-	static const char shared[] = "// begin_wpp config\n// FUNC T{LEVEL=ALL}(FLAGS, MSG, ...);\n// end_wpp\n";
+	static const char shared[] =
+		"// begin_wpp config\n// FUNC T{LEVEL=ALL}(FLAGS, MSG, ...);\n// end_wpp\n";
 	assert_int_equal(tracewpp_scan(w, shared, sizeof shared - 1, &d), 0);
-	const char *s = compile(w, "// begin_wpp config\n// FUNC T{LEVEL=OWN}(FLAGS, MSG, ...);\n// end_wpp\nT(F, \"\");",
+	const char *s = compile(w,
+				"// begin_wpp config\n// FUNC T{LEVEL=OWN}(FLAGS, MSG, ...);\n// "
+				"end_wpp\nT(F, \"\");",
 				&d, &err);
 	assert_int_equal(err, 0);
 	assert_non_null(strstr(s, "LEVEL=OWN"));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The header of a source: what is always the same (data/wpp/tmh.h), a staging function for each row of
- * types, a macro for each call, and the formats.
+ * The header of a source: what is always the same (data/wpp/tmh.h), a staging function for each row
+ * of types, a macro for each call, and the formats.
  */
 #include "tracewpp/tracewpp_private.h"
 
@@ -38,10 +38,11 @@ static void staging_name(const struct wpp_message *m, struct strbuf *out)
 
 static void staging_function(const struct wpp_message *m, const char *name, struct strbuf *out)
 {
-	strbuf_addf(out,
-		    "#ifndef %s_def\n#define %s_def\nstatic __inline__ __attribute__((unused)) void %s("
-		    "TRACEHANDLE Logger, USHORT Number, const GUID *Guid",
-		    name, name, name);
+	strbuf_addf(
+		out,
+		"#ifndef %s_def\n#define %s_def\nstatic __inline__ __attribute__((unused)) void %s("
+		"TRACEHANDLE Logger, USHORT Number, const GUID *Guid",
+		name, name, name);
 	for (size_t i = 0; i < m->count; i++) {
 		strbuf_addf(out, ", %s _a%zu", m->types[i]->ctype, i + 1);
 	}
@@ -86,8 +87,8 @@ static void call_macro(const struct wpp_call *c, const struct wpp_message *m, co
 	condition_args(f, &args);
 	/* of Name((MSG, …)) the inner brackets are an argument */
 	if (f->paired) {
-		strbuf_addf(out, "#define WPP_CALL_%s%u(Arguments) WPP_CALL2_%s%u Arguments\n", file, c->line,
-			    file, c->line);
+		strbuf_addf(out, "#define WPP_CALL_%s%u(Arguments) WPP_CALL2_%s%u Arguments\n",
+			    file, c->line, file, c->line);
 	}
 	strbuf_addf(out, "#define WPP_CALL%s_%s%u(", f->paired ? "2" : "", file, c->line);
 	for (size_t i = 0; i < f->count; i++) {
@@ -105,8 +106,8 @@ static void call_macro(const struct wpp_call *c, const struct wpp_message *m, co
 		first = false;
 	}
 	strbuf_addf(out,
-		    ") \\\n    %sPRE(%s) ((%sENABLED(%s)) ? %s(%sLOGGER(%s) %u, WPP_%s_Traceguids", name.s,
-		    args.s ? args.s : "", name.s, args.s ? args.s : "", staging, name.s,
+		    ") \\\n    %sPRE(%s) ((%sENABLED(%s)) ? %s(%sLOGGER(%s) %u, WPP_%s_Traceguids",
+		    name.s, args.s ? args.s : "", name.s, args.s ? args.s : "", staging, name.s,
 		    args.s ? args.s : "", number, file);
 	for (size_t i = 0; i < m->count; i++) {
 		/* numbers, pointers to functions and data alike */
@@ -134,7 +135,8 @@ static void put_item(const struct tracewpp *w, const char *item, struct strbuf *
 {
 	static const char word[] = "ItemEnum(";
 	size_t n = strlen(item);
-	for (const struct wpp_enum *e = w->enums; e && strncmp(item, word, sizeof word - 1) == 0; e = e->next) {
+	for (const struct wpp_enum *e = w->enums; e && strncmp(item, word, sizeof word - 1) == 0;
+	     e = e->next) {
 		size_t k = strlen(e->name);
 		if (n == sizeof word + k && memcmp(item + sizeof word - 1, e->name, k) == 0) {
 			strbuf_addf(out, "ItemListLong(%s)", e->list);
@@ -145,10 +147,11 @@ static void put_item(const struct tracewpp *w, const char *item, struct strbuf *
 }
 
 /* #typev and its arguments. */
-static void format(const struct tracewpp *w, const struct wpp_call *c, const struct wpp_message *m, const char *file, unsigned number,
-		   struct strbuf *out)
+static void format(const struct tracewpp *w, const struct wpp_call *c, const struct wpp_message *m,
+		   const char *file, unsigned number, struct strbuf *out)
 {
-	strbuf_addf(out, "#typev %s%u %u \"%s\" //  ", file, c->line, number, m->format.s ? m->format.s : "");
+	strbuf_addf(out, "#typev %s%u %u \"%s\" //  ", file, c->line, number,
+		    m->format.s ? m->format.s : "");
 	for (size_t i = 0; i < c->f->count; i++) {
 		const char *n = c->f->params[i].name;
 		if (c->params[i] && (strncmp(n, "LEVEL", 5) == 0 || strncmp(n, "FLAG", 4) == 0)) {
@@ -178,10 +181,11 @@ static void defaults(const struct wpp_function *f, struct strbuf *out)
 		strbuf_addf(&params, "%sp%zu", i ? ", " : "", i);
 	}
 	for (size_t i = 0; i < BASE_ARRAY_LEN(parts); i++) {
-		strbuf_addf(out, "#ifndef %s%s\n#define %s%s(%s)\n#endif\n", name.s, parts[i], name.s, parts[i],
-			    params.s ? params.s : "");
+		strbuf_addf(out, "#ifndef %s%s\n#define %s%s(%s)\n#endif\n", name.s, parts[i],
+			    name.s, parts[i], params.s ? params.s : "");
 	}
-	/* of two conditions in either order, as everybody defines them; others have to be defined */
+	/* of two conditions in either order, as everybody defines them; others have to be defined
+	 */
 	bool level_first = f->count == 2 && strcmp(f->params[0].name, "LEVEL") == 0;
 	const char *second = f->count == 2 ? f->params[level_first].name : "";
 	bool flag_and_level = f->count == 2 && strncmp(second, "FLAG", 4) == 0 &&
@@ -189,12 +193,14 @@ static void defaults(const struct wpp_function *f, struct strbuf *out)
 	bool flag_only = f->count == 1 && strncmp(f->params[0].name, "FLAG", 4) == 0;
 	if (flag_and_level || flag_only) {
 		const char *flag = level_first ? "p1" : "p0", *level = level_first ? "p0" : "p1";
-		strbuf_addf(out, "#ifndef %sLOGGER\n#define %sLOGGER(%s) WPP_LEVEL_LOGGER(%s)\n#endif\n",
+		strbuf_addf(out,
+			    "#ifndef %sLOGGER\n#define %sLOGGER(%s) WPP_LEVEL_LOGGER(%s)\n#endif\n",
 			    name.s, name.s, params.s, flag);
-		strbuf_addf(out, "#ifndef %sENABLED\n#define %sENABLED(%s) (WPP_LEVEL_ENABLED(%s)", name.s,
-			    name.s, params.s, flag);
+		strbuf_addf(out, "#ifndef %sENABLED\n#define %sENABLED(%s) (WPP_LEVEL_ENABLED(%s)",
+			    name.s, name.s, params.s, flag);
 		if (flag_and_level) {
-			strbuf_addf(out, " && WPP_CONTROL(WPP_BIT_##%s).Level >= (LONG)(%s)", flag, level);
+			strbuf_addf(out, " && WPP_CONTROL(WPP_BIT_##%s).Level >= (LONG)(%s)", flag,
+				    level);
 		}
 		strbuf_adds(out, ")\n#endif\n");
 	}
@@ -244,13 +250,15 @@ static void put_control(const char *control, struct strbuf *out)
 		guid_format(&g, plain);
 		strbuf_addf(out,
 			    "#ifndef WPP_CONTROL_GUIDS\n#define WPP_CONTROL_GUIDS "
-			    "WPP_DEFINE_CONTROL_GUID(CtlGuid, (%.8s,%.4s,%.4s,%.4s,%s), WPP_DEFINE_BIT(Error) "
+			    "WPP_DEFINE_CONTROL_GUID(CtlGuid, (%.8s,%.4s,%.4s,%.4s,%s), "
+			    "WPP_DEFINE_BIT(Error) "
 			    "WPP_DEFINE_BIT(Unusual) WPP_DEFINE_BIT(Noise))\n#endif\n",
 			    plain, plain + 9, plain + 14, plain + 19, plain + 24);
 	}
 }
 
-int wpp_write(struct tracewpp *w, const struct tracewpp_options *o, struct strbuf *tmh, struct diag *d)
+int wpp_write(struct tracewpp *w, const struct tracewpp_options *o, struct strbuf *tmh,
+	      struct diag *d)
 {
 	struct strbuf file = {0}, macros = {0}, body = {0}, staging = {0}, section = {0};
 	struct wpp_message m = {.count = 0};
@@ -270,7 +278,8 @@ int wpp_write(struct tracewpp *w, const struct tracewpp_options *o, struct strbu
 		staging_function(&m, staging.s, &macros);
 		if (!used_before(w, c)) {
 			defaults(c->f, &macros);
-			strbuf_addf(&macros, "#undef %s\n#define %s WPP_(CALL)\n", c->f->name, c->f->name);
+			strbuf_addf(&macros, "#undef %s\n#define %s WPP_(CALL)\n", c->f->name,
+				    c->f->name);
 		}
 		call_macro(c, &m, file.s, staging.s, number, &macros);
 		format(w, c, &m, file.s, number, &body);
@@ -280,11 +289,12 @@ int wpp_write(struct tracewpp *w, const struct tracewpp_options *o, struct strbu
 	}
 	if (err == 0) {
 		message_guid(w, body.s ? body.s : "", component, &g);
-		strbuf_addf(&w->formats, "%s %s // SRC=%s MJ= MN=\n", guid_format(&g, guid), component,
-			    w->source);
+		strbuf_addf(&w->formats, "%s %s // SRC=%s MJ= MN=\n", guid_format(&g, guid),
+			    component, w->source);
 		strbuf_add(&w->formats, body.s, body.len);
 		strbuf_addf(tmh,
-			    "/* Made by \"openetw tracewpp\" from %s. Changes here are lost when it is made "
+			    "/* Made by \"openetw tracewpp\" from %s. Changes here are lost when "
+			    "it is made "
 			    "again. */\n",
 			    w->source);
 		put_control(o->control, tmh);
@@ -293,26 +303,28 @@ int wpp_write(struct tracewpp *w, const struct tracewpp_options *o, struct strbu
 	}
 	if (err == 0 && w->calls) {
 		strbuf_addf(tmh,
-			    "#ifndef WPP_CONTROLS_DEFINED\n#error \"WPP_CONTROL_GUIDS has to be defined before "
+			    "#ifndef WPP_CONTROLS_DEFINED\n#error \"WPP_CONTROL_GUIDS has to be "
+			    "defined before "
 			    "this header is included\"\n#endif\n"
 			    "static const GUID WPP_%s_Traceguids[1] __attribute__((unused)) = {",
 			    file.s);
 		put_guid(&g, tmh);
 		strbuf_adds(tmh, "};\n");
 		for (const struct wpp_define *x = w->defines; x; x = x->next) {
-			strbuf_addf(tmh, "#undef %.*s\n#define %s %s\n", (int)strcspn(x->name, "( "), x->name,
-				    x->name, x->text);
+			strbuf_addf(tmh, "#undef %.*s\n#define %s %s\n",
+				    (int)strcspn(x->name, "( "), x->name, x->name, x->text);
 		}
 		strbuf_add(tmh, macros.s, macros.len);
 		uint64_t set = mc_section_set(w->formats.s, w->formats.len, 0);
-		mc_section_record(&section, SCHEMA_SECTION_TMF, 0, set, w->formats.s, w->formats.len);
+		mc_section_record(&section, SCHEMA_SECTION_TMF, 0, set, w->formats.s,
+				  w->formats.len);
 		snprintf(group, sizeof group, "openetw_tmf_%016llx", (unsigned long long)set);
 		strbuf_addf(tmh, "#if defined(__ELF__) && !defined(WPP_NO_EMBEDDED_FORMATS)\n");
 		mc_section_asm(section.s, section.len, group, tmh);
 		strbuf_adds(tmh, "#endif\n");
 	}
-	if (err == 0 && (tmh->failed || w->formats.failed || macros.failed || body.failed || section.failed ||
-			 file.failed)) {
+	if (err == 0 && (tmh->failed || w->formats.failed || macros.failed || body.failed ||
+			 section.failed || file.failed)) {
 		err = -ENOMEM;
 	}
 	strbuf_finish(&file);
@@ -324,7 +336,8 @@ int wpp_write(struct tracewpp *w, const struct tracewpp_options *o, struct strbu
 	return err;
 }
 
-/* ---- the front door --------------------------------------------------------------------------- */
+/* ---- the front door ---------------------------------------------------------------------------
+ */
 
 struct tracewpp *tracewpp_create(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * NtQuerySystemInformation and NtSetSystemInformation: the size of the machine, and the event groups
- * of a kernel session, which older tools set this way.
+ * NtQuerySystemInformation and NtSetSystemInformation: the size of the machine, and the event
+ * groups of a kernel session, which older tools set this way.
  */
 #include "win/win.h"
 
@@ -64,8 +64,9 @@ NTSTATUS NTAPI NtQuerySystemInformation(SYSTEM_INFORMATION_CLASS SystemInformati
 					PULONG ReturnLength)
 {
 	struct group_mask_request *r = SystemInformation;
-	ULONG need = SystemInformationClass == SystemBasicInformation ? sizeof(SYSTEM_BASIC_INFORMATION)
-								      : sizeof *r;
+	ULONG need = SystemInformationClass == SystemBasicInformation
+			     ? sizeof(SYSTEM_BASIC_INFORMATION)
+			     : sizeof *r;
 	if (SystemInformationClass != SystemBasicInformation &&
 	    SystemInformationClass != SystemPerformanceTraceInformation) {
 		return STATUS_INVALID_INFO_CLASS;
@@ -83,8 +84,8 @@ NTSTATUS NTAPI NtQuerySystemInformation(SYSTEM_INFORMATION_CLASS SystemInformati
 		return STATUS_NOT_SUPPORTED;
 	}
 	ULONG got;
-	return status_of(TraceQueryInformation(r->session, TraceSystemTraceEnableFlagsInfo, r->masks,
-					       GROUP_MASK_BYTES, &got));
+	return status_of(TraceQueryInformation(r->session, TraceSystemTraceEnableFlagsInfo,
+					       r->masks, GROUP_MASK_BYTES, &got));
 }
 
 NTSTATUS NTAPI NtSetSystemInformation(SYSTEM_INFORMATION_CLASS SystemInformationClass,

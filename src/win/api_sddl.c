@@ -55,8 +55,11 @@ static void put_acl(struct win_sink *s, const char *name, const uint8_t *acl)
 		}
 		if (type <= 2) {
 			snprintf(text, sizeof text, "(%s;%s%s%s%s%s%s;0x%x;;;",
-				 type == 0 ? "A" : type == 1 ? "D" : "AU", flags & 2 ? "CI" : "",
-				 flags & 1 ? "OI" : "", flags & 4 ? "NP" : "", flags & 8 ? "IO" : "",
+				 type == 0   ? "A"
+				 : type == 1 ? "D"
+					     : "AU",
+				 flags & 2 ? "CI" : "", flags & 1 ? "OI" : "",
+				 flags & 4 ? "NP" : "", flags & 8 ? "IO" : "",
 				 flags & 0x40 ? "SA" : "", flags & 0x80 ? "FA" : "",
 				 le32_get(p + at + 4));
 			put_text(s, text);
@@ -127,8 +130,8 @@ BOOL WINAPI ConvertSecurityDescriptorToStringSecurityDescriptorW(
 	SECURITY_INFORMATION SecurityInformation, LPWSTR *StringSecurityDescriptor,
 	PULONG StringSecurityDescriptorLen)
 {
-	WCHAR *text = text_of(SecurityDescriptor, RequestedStringSDRevision, SecurityInformation, true,
-			      StringSecurityDescriptorLen);
+	WCHAR *text = text_of(SecurityDescriptor, RequestedStringSDRevision, SecurityInformation,
+			      true, StringSecurityDescriptorLen);
 	if (text) {
 		*StringSecurityDescriptor = text;
 	}
@@ -139,8 +142,8 @@ BOOL WINAPI ConvertSecurityDescriptorToStringSecurityDescriptorA(
 	SECURITY_INFORMATION SecurityInformation, LPSTR *StringSecurityDescriptor,
 	PULONG StringSecurityDescriptorLen)
 {
-	char *text = text_of(SecurityDescriptor, RequestedStringSDRevision, SecurityInformation, false,
-			     StringSecurityDescriptorLen);
+	char *text = text_of(SecurityDescriptor, RequestedStringSDRevision, SecurityInformation,
+			     false, StringSecurityDescriptorLen);
 	if (text) {
 		*StringSecurityDescriptor = text;
 	}

@@ -72,7 +72,8 @@ static void *timer_main(void *arg)
 	return NULL;
 }
 
-PTP_TIMER WINAPI CreateThreadpoolTimer(PTP_TIMER_CALLBACK pfnti, PVOID pv, PTP_CALLBACK_ENVIRON pcbe)
+PTP_TIMER WINAPI CreateThreadpoolTimer(PTP_TIMER_CALLBACK pfnti, PVOID pv,
+				       PTP_CALLBACK_ENVIRON pcbe)
 {
 	struct _TP_TIMER *t = pfnti ? calloc(1, sizeof *t) : NULL;
 	if (!t) {
@@ -154,7 +155,8 @@ VOID WINAPI CloseThreadpoolTimer(PTP_TIMER pti)
 	pthread_mutex_unlock(&pti->lock);
 }
 
-/* ---- registered waits --------------------------------------------------------------------------- */
+/* ---- registered waits ---------------------------------------------------------------------------
+ */
 
 struct registered_wait {
 	HANDLE object, stop, done, thread;

@@ -91,6 +91,12 @@ bad 2 "'extra' is too much" stop web extra -ets
 bad 2 'only traces' create counter web -p $P
 bad 1 'ERROR_INVALID_PARAMETER' start web -ets -p $P -f bincirc -o x.etl
 bad 1 'ERROR_PATH_NOT_FOUND' start web -ets -p $P -o /nonexistent/x.etl
+if ./logman start 'NT Kernel Logger' -p 'Windows Kernel Trace' '(process,thread,img)' -o nt.etl -ets >/dev/null 2>&1; then
+	run_status 0 ./logman query 'NT Kernel Logger' -ets
+	says '^Name:  *Windows Kernel Trace$' out "the kernel's provider"
+	says '^KeywordsAny:  *0x7 (process,thread,img)$' out "its keywords"
+	run_status 0 ./logman stop 'NT Kernel Logger' -ets
+fi
 bad 1 'Linux has no registry' start 'NT Kernel Logger' -p 'Windows Kernel Trace' '(process,registry)' -ets
 # the kernel's session runs where this user may look at the kernel, and says why where he may not
 if ./logman start 'NT Kernel Logger' -p 'Windows Kernel Trace' '(process,thread,img)' -o k.etl -ets >out 2>err; then

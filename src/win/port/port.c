@@ -10,7 +10,8 @@ static int usage(void)
 {
 	fputs("openetw-port includes -o FOLDER [-I FOLDER]... [-S FOLDER]... FILE...\n"
 	      "    Headers for each #include of the files that is spelled as Windows takes it\n"
-	      "    (backslashes, any case). Prints the folder for the compiler's -I; nothing when none\n"
+	      "    (backslashes, any case). Prints the folder for the compiler's -I; nothing when "
+	      "none\n"
 	      "    is needed. Headers in a folder after -S are found, but not looked into.\n"
 	      "openetw-port llp64 [FOLDER]... <PREPROCESSED >RESULT\n"
 	      "    Makes long 32 bits wide, except in system headers and in the folders.\n",

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * openetw-port: what the compiler drivers openetw-cc and openetw-c++ do to sources that were written
- * for Windows' compiler, file system and integer sizes. A program of its own: it is of no library.
+ * openetw-port: what the compiler drivers openetw-cc and openetw-c++ do to sources that were
+ * written for Windows' compiler, file system and integer sizes. A program of its own: it is of no
+ * library.
  */
 #ifndef WIN_PORT_PORT_H
 #define WIN_PORT_PORT_H
@@ -10,9 +11,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Preprocessed C or C++ on standard input, the same with a `long` of 32 bits on standard output: the
- * types and the literals in files that lie in none of the folders `foreign` and that the preprocessor
- * does not call system headers. Returns 0, or 1 with a message. */
+/* Preprocessed C or C++ on standard input, the same with a `long` of 32 bits on standard output:
+ * the types and the literals in files that lie in none of the folders `foreign` and that the
+ * preprocessor does not call system headers. Returns 0, or 1 with a message. */
 int port_llp64(char **foreign, int count);
 
 /* Writes into `out` a header for each #include of the sources, and of what they include, that this

@@ -240,8 +240,8 @@ int port_includes(const char *out, char **folders, int scanned, int folder_count
 		.out = out, .folders = folders, .scanned = scanned, .folder_count = folder_count};
 	if (*out != '/') {
 		char here[PATH_MAX / 2];
-		if (!getcwd(here, sizeof here) ||
-		    snprintf(absolute, sizeof absolute, "%s/%s", here, out) >= (int)sizeof absolute) {
+		if (!getcwd(here, sizeof here) || snprintf(absolute, sizeof absolute, "%s/%s", here,
+							   out) >= (int)sizeof absolute) {
 			fputs("openetw-port: the path of the folder is too long\n", stderr);
 			return 1;
 		}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A long of 32 bits. No compiler of this system has one together with this system's libraries, so the
- * preprocessed source is changed: "unsigned long" is written as "unsigned int", while "long long" and
- * "long double" stay, and literals get the type they have on Windows. Headers of the system keep
- * their long, because the libraries were compiled with it.
+ * A long of 32 bits. No compiler of this system has one together with this system's libraries, so
+ * the preprocessed source is changed: "unsigned long" is written as "unsigned int", while "long
+ * long" and "long double" stay, and literals get the type they have on Windows. Headers of the
+ * system keep their long, because the libraries were compiled with it.
  */
 #include "port.h"
 
@@ -18,7 +18,8 @@ struct text {
 	size_t len, cap;
 };
 
-/* A run of words that may make one type: "static unsigned long int". Where its `long`s stand in it. */
+/* A run of words that may make one type: "static unsigned long int". Where its `long`s stand in it.
+ */
 struct run {
 	struct text text;
 	size_t longs[8];
@@ -66,9 +67,9 @@ static void run_flush(struct run *r)
 static bool is_type_word(const char *p, size_t n)
 {
 	static const char *const words[] = {
-		"long",	  "unsigned", "signed", "int",	    "double", "const",	 "volatile",
-		"static", "extern",   "inline", "register", "short",  "typedef", "constexpr",
-		"char",	  "_Complex", "mutable"};
+		"long",	    "unsigned",	 "signed", "int",      "double",   "const",
+		"volatile", "static",	 "extern", "inline",   "register", "short",
+		"typedef",  "constexpr", "char",   "_Complex", "mutable"};
 	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
 		if (strlen(words[i]) == n && memcmp(words[i], p, n) == 0) {
 			return true;
