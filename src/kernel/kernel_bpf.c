@@ -355,7 +355,9 @@ static int attach_perf(struct kernel_bpf *b, unsigned i)
 /* Where in which file the function lies that this program itself would call. */
 static bool place_of(const char *symbol, char *path, size_t cap, size_t *ret_offset)
 {
-	uintptr_t at = (uintptr_t)dlsym(RTLD_DEFAULT, symbol);
+	/* Of the library itself: a sanitizer has a function of that name in front of it. */
+	void *library = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+	uintptr_t at = (uintptr_t)dlsym(library ? library : RTLD_DEFAULT, symbol);
 	char line[4096 + 128], name[4096];
 	FILE *f = at ? fopen("/proc/self/maps", "re") : NULL;
 	bool found = false;
