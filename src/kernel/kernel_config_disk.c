@@ -46,7 +46,7 @@ void kernel_disks_read(const char *root, struct kernel_disks *ret)
 		}
 		config_line(&c, line, sizeof line, "/sys/block/%s/dev", e->d_name);
 		if (sscanf(line, "%u:%u", &k->major, &k->minor) == 2) {
-			snprintf(k->name, sizeof k->name, "%s", e->d_name);
+			memcpy(k->name, e->d_name, strlen(e->d_name) + 1); /* fits, see above */
 			ret->count++;
 		}
 	}

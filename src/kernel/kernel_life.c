@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define TASK_NAME_MAX 15u
 #define HOOK_PROCESS_START 0x0301u
 #define HOOK_PROCESS_END   0x0302u
 #define HOOK_TERMINATE	   0x030Bu
@@ -73,6 +74,19 @@ void kernel_on_fork(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid,
 /* ---- exec -------------------------------------------------------------------------------------
  */
 
+/* The kernel's name of a program has 15 letters; of one that is gone already, its file has them all. */
+static void whole_name(const struct kernel_process *p, char *name, size_t cap)
+{
+	size_t n = strlen(name);
+	for (uint32_t i = 0; n == TASK_NAME_MAX && i < p->images; i++) {
+		const char *base = strrchr(p->image[i].path, '/');
+		if (base && strncmp(base + 1, name, n) == 0) {
+			snprintf(name, cap, "%s", base + 1);
+			return;
+		}
+	}
+}
+
 static void finish_exec(struct kernel *k, struct kernel_process *p, uint32_t uid, const char *line)
 {
 	char name[64];
@@ -89,6 +103,7 @@ static void finish_exec(struct kernel *k, struct kernel_process *p, uint32_t uid
 		memmove(p->image, p->image + old, p->images * sizeof *p->image);
 	}
 	kernel_read_name(p->pid, p->exec.name, name, sizeof name);
+	whole_name(p, name, sizeof name);
 	kernel_process_set(p, p->parent, uid, name, line);
 	kernel_emit_process(k, 0, HOOK_PROCESS_START, p->exec.time, p->exec.cpu, p, STILL_ALIVE);
 	kernel_emit_thread(k, 0, HOOK_THREAD_START, p->exec.time, p->exec.cpu, p->pid, p->exec.tid,

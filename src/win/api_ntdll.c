@@ -67,7 +67,15 @@ WIN_EXPORT ULONG EtwTraceMessage(TRACEHANDLE h, ULONG flags, LPCGUID guid, USHOR
 ULONG EtwTraceMessage(TRACEHANDLE h, ULONG flags, LPCGUID guid, USHORT number, ...)
 {
 	va_list arguments;
+/* The prototype is Windows'; see TraceMessage. */
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wvarargs"
+#endif
 	va_start(arguments, number);
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
 	ULONG code = TraceMessageVa(h, flags, guid, number, arguments);
 	va_end(arguments);
 	return code;

@@ -3,8 +3,6 @@
 . "$(dirname "$0")/lib.sh"
 
 openetw top -n 1 -d 200ms >"$T/out" 2>"$T/err" </dev/null || skip "perf events are not for us here: $(head -1 "$T/err")"
-says '^processes' "$T/out" "the tables"
-
 "$HELPERS/stack_acts_nofp" burn 60 &
 burner=$!
 for try in 1 2 3 4 5 6 7 8 9 10; do
@@ -17,6 +15,7 @@ says '"table":"functions","name":"stack_acts_nofp!acts_burn"' "$T/out" "its func
 says '"table":"functions","name":"stack_acts_nofp!main"' "$T/out" "its caller"
 run_status 0 openetw top -n 1 -d 200ms --pid $burner --show processes
 ! grep -q '^functions' "$T/out" || fail "--show shows others"
+says '^processes' "$T/out" "the table"
 kill $burner
 wait $burner 2>/dev/null
 

@@ -56,7 +56,7 @@ for dll in ("advapi32.dll", "libadvapi32.so", "tdh.dll.so", "api-ms-win-eventing
 fi
 
 has cmake || exit 0
-cmake -S cmake -B "$T/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$(command -v clang++ || command -v c++)" \
+cmake -G Ninja -S cmake -B "$T/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$(command -v clang++ || command -v c++)" \
 	>"$T/log" 2>&1 || fail "cmake: $(tail -20 "$T/log")"
 cmake --build "$T/build" >"$T/log" 2>&1 || fail "cmake --build: $(tail -30 "$T/log")"
 openetw run -o "$T/cmake.etl" -p '{f3c1a5a0-6a0e-4b2c-9d0b-2f6f4a7c1e12}' -- "$T/build/app" >"$T/out" 2>&1 ||

@@ -125,6 +125,7 @@ static __always_inline bool kbpf_is_last(struct file *file)
 struct kbpf_walk {
 	struct dentry *dentry;
 	struct mount *mount; /* NULL: stay in the file system */
+	struct dentry *root; /* of the process: it sees nothing above */
 	uint32_t slot;
 	uint32_t at; /* in the slot's body */
 };
@@ -138,6 +139,9 @@ static long kbpf_walk_step(uint32_t i, struct kbpf_walk *w)
 		return 1;
 	}
 	struct mount *mount = w->mount;
+	if (dentry == w->root) {
+		return 1;
+	}
 	if (mount && dentry == BPF_CORE_READ(mount, mnt.mnt_root)) {
 		struct mount *above = BPF_CORE_READ(mount, mnt_parent);
 		if (above == mount) {
@@ -165,6 +169,7 @@ static __always_inline uint32_t kbpf_walk(uint32_t slot, uint32_t at, struct den
 {
 	struct kbpf_walk w = {.dentry = dentry, .slot = slot, .at = at};
 	if (mnt) {
+		w.root = BPF_CORE_READ(bpf_get_current_task_btf(), fs, root.dentry);
 		w.mount = (void *)((char *)mnt - bpf_core_field_offset(struct mount, mnt));
 	}
 	bpf_loop(DEPTH_MAX, kbpf_walk_step, &w, 0);

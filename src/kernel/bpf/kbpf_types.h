@@ -149,6 +149,7 @@ struct files_struct {
 	struct fdtable *fdt;
 };
 struct fs_struct {
+	struct path root;
 	struct path pwd;
 };
 
