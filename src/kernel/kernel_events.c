@@ -387,7 +387,7 @@ void kernel_on_record(struct kernel *k, struct kernel_perf_record *p)
 		break;
 	case PERF_RECORD_LOST:
 		if (p->body_bytes >= 16) {
-			kernel_lost(k, 0, le64_get(p->body + 8));
+			kernel_lost(k, 0, p->cpu, "samples, switches or names of processes", le64_get(p->body + 8));
 		}
 		break;
 	default:

@@ -136,8 +136,9 @@ void kernel_out_stack(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_
 /* A record of a manifest provider: id, version, channel, level, opcode, task, keywords in 16 bytes. */
 void kernel_out_event(struct kernel *k, uint64_t sessions, const struct guid *provider,
 		      const uint8_t descriptor[16], uint32_t pid, const uint8_t *payload, uint32_t bytes);
-/* Events of that hook that a full ring did not take; hook 0: of any. */
-void kernel_lost(struct kernel *k, uint16_t hook, uint64_t events);
+/* Events of that hook that a full ring did not take; hook 0: of any. Counted, and told to the sessions
+ * that wanted it: `what` on which processor (KERNEL_NO_ID: unknown). */
+void kernel_lost(struct kernel *k, uint16_t hook, uint32_t cpu, const char *what, uint64_t events);
 /* Rundowns take long, and meanwhile the rings must not fill: puts out what has come. Returns the time
  * that records of a rundown have then, not before what was put out and not after what comes. */
 uint64_t kernel_breathe(struct kernel *k);

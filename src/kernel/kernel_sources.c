@@ -436,7 +436,7 @@ static void on_loss(void *ctx, unsigned hook, uint32_t cpu, uint64_t count)
 	}
 	for (i = 0; i < BASE_ARRAY_LEN(source_hooks); i++) {
 		if (source_hooks[i].ours == hook) {
-			kernel_lost(s->k, source_hooks[i].windows[0], count);
+			kernel_lost(s->k, source_hooks[i].windows[0], cpu, name ? name : "?", count);
 			return;
 		}
 	}
