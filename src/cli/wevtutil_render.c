@@ -150,6 +150,7 @@ int wevtutil_event_read(struct openetw_decoder *decoder, const EVENT_RECORD *e,
 	cli_xml_event(&x, e, &b);
 	int err = b.failed || !b.s ? -ENOMEM : xml_parse(b.s, b.len, &ret->doc, NULL);
 	strbuf_finish(&b);
+	cli_xml_finish(&x);
 	if (err < 0) {
 		return err;
 	}

@@ -258,43 +258,53 @@ static int split_words(char *s, char **out, int cap)
 	}
 }
 
+/* The words of a file in place of the two that name it; they live as long as the program. */
+static bool expand_at(struct cli_args *a, int i, const char *name, char *text, char **words)
+{
+	const char *path = a->words[i + 1];
+	FILE *f = fopen(path, "re");
+	if (!f || !text || !words) {
+		cli_usage(a, "-%s: cannot read %s: %s", name, path, strerror(errno));
+		return false;
+	}
+	size_t got = fread(text, 1, WINARGS_FILE_BYTES, f);
+	bool whole = fgetc(f) == EOF && !ferror(f) && !memchr(text, 0, got);
+	fclose(f);
+	memcpy(words, a->words, (size_t)i * sizeof *words);
+	int n = whole ? split_words(text, words + i, WINARGS_MAX) : -1;
+	if (n < 0 || n > WINARGS_MAX) {
+		cli_usage(a, "-%s: %s is no list of options%s", name, path,
+			  n < 0 && whole ? ": a quote is open" : "");
+		return false;
+	}
+	for (int k = 0; k < n; k++) {
+		char *one = plain_dash(words[i + k]);
+		if ((*one == '-' || *one == '/') && strcasecmp(one + 1, name) == 0) {
+			cli_usage(a, "-%s: %s names another such file", name, path);
+			return false;
+		}
+	}
+	memcpy(words + i + n, a->words + i + 2, (size_t)(a->count - i - 2) * sizeof *words);
+	a->words = words;
+	a->count += n - 2;
+	return true;
+}
+
 bool winargs_expand_file(struct cli_args *a, const char *name)
 {
-	for (int i = 0; i < a->count; i++) {
+	for (int i = 0; i + 1 < a->count; i++) {
 		char *w = plain_dash(a->words[i]);
-		if ((*w != '-' && *w != '/') || strcasecmp(w + 1, name) != 0 || i + 1 >= a->count) {
+		if ((*w != '-' && *w != '/') || strcasecmp(w + 1, name) != 0) {
 			continue;
 		}
-		const char *path = a->words[i + 1];
-		FILE *f = fopen(path, "re");
 		char *text = calloc(1, WINARGS_FILE_BYTES + 1);
 		char **words = calloc((size_t)a->count + WINARGS_MAX + 1, sizeof *words);
-		if (!f || !text || !words) {
-			cli_usage(a, "-%s: cannot read %s: %s", name, path, strerror(errno));
-			return false;
+		bool ok = expand_at(a, i, name, text, words);
+		if (!ok) {
+			free(text);
+			free(words);
 		}
-		size_t got = fread(text, 1, WINARGS_FILE_BYTES, f);
-		bool whole = fgetc(f) == EOF && !ferror(f) && !memchr(text, 0, got);
-		fclose(f);
-		memcpy(words, a->words, (size_t)i * sizeof *words);
-		int n = whole ? split_words(text, words + i, WINARGS_MAX) : -1;
-		if (n < 0 || n > WINARGS_MAX) {
-			cli_usage(a, "-%s: %s is no list of options%s", name, path,
-				  n < 0 && whole ? ": a quote is open" : "");
-			return false;
-		}
-		for (int k = 0; k < n; k++) {
-			char *one = plain_dash(words[i + k]);
-			if ((*one == '-' || *one == '/') && strcasecmp(one + 1, name) == 0) {
-				cli_usage(a, "-%s: %s names another such file", name, path);
-				return false;
-			}
-		}
-		memcpy(words + i + n, a->words + i + 2,
-		       (size_t)(a->count - i - 2) * sizeof *words);
-		a->words = words;
-		a->count += n - 2;
-		return true;
+		return ok;
 	}
 	return true;
 }

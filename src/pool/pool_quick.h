@@ -153,7 +153,8 @@ static inline uint8_t *pool_quick_limit(const struct pool_slot *s, uint8_t *at, 
 {
 	const uint32_t small = POOL_QUICK_SLACK + 16u * (many ? 1 : POOL_QUICK_PIECES);
 	uint8_t *reach = at + room;
-	return BASE_MIN(reach, s->limit) - small;
+	/* As a number: in a child that was forked in the middle of a write the slot reads as zero. */
+	return (uint8_t *)((uintptr_t)BASE_MIN(reach, s->limit) - small);
 }
 
 /* The pieces from p on; the end of them in the record, or NULL. */
