@@ -13,7 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define POLL_MS 10
+#define POLL_MS	      10
+#define RING_MB_LEAST 16 /* the closing rundown, which explains the rest, must fit */
 
 static const struct cli_option options[] = {
 	{'o', "output", "FILE", "the .etl to write (default openetw.etl)", NULL},
@@ -36,6 +37,7 @@ static const struct cli_option options[] = {
 	{'a', "all", NULL, "everything this version can record", NULL},
 	{'i', "interval", "TIME", "between samples, 125us and more (default 1ms)", NULL},
 	{'d', "duration", "TIME", "stop after this long (default: Ctrl-C, or the command's end)", NULL},
+	{0, "ring", "SIZE", "keep the last so much only: 100MB; a bare number is MB", NULL},
 	{0, "no-stacks", NULL, "no call stacks", NULL},
 	{0, "frame-pointers", NULL, "user stacks by frame pointers alone: cheaper, and often wrong", NULL},
 	{0, "stack-size", "SIZE", "of a user stack copied for unwinding, up to 56K (default 8K, switches 2K)", NULL},
@@ -336,10 +338,11 @@ static int run(struct cli_args *a)
 {
 	struct recording r = {.args = a};
 	const char *out = cli_value(a, "output", "openetw.etl");
-	uint64_t interval_us = 1000, duration_ns = 0, pid = 0, stack_bytes = 0;
+	uint64_t interval_us = 1000, duration_ns = 0, pid = 0, stack_bytes = 0, ring_mb = 0;
 	struct kernel_options o = {0};
 	if (!cli_duration(a, "interval", 1000, 125, 1000000, &interval_us) ||
 	    !cli_duration(a, "duration", 1, 1000000, UINT64_MAX / 2, &duration_ns) ||
+	    !cli_size(a, "ring", 1 << 20, RING_MB_LEAST, UINT32_MAX, &ring_mb) ||
 	    !cli_size(a, "stack-size", 1, 256, 56 << 10, &stack_bytes) || !cli_number(a, "pid", 1, INT32_MAX, &pid)) {
 		return CLI_USAGE;
 	}
@@ -357,6 +360,7 @@ static int run(struct cli_args *a)
 	o.session.packets = interface != NULL;
 	cli_kernel_wants(&o.session, wanted || interface ? wanted : KERNEL_CPU, !cli_flag(a, "no-stacks"));
 	o.interval_us = (uint32_t)interval_us;
+	o.ring_mb = (uint32_t)ring_mb;
 	o.frame_pointers = cli_flag(a, "frame-pointers");
 	o.stack_bytes = (uint32_t)stack_bytes;
 	o.session.pid[0] = (uint32_t)pid;

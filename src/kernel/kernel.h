@@ -118,6 +118,7 @@ struct kernel_options {
 	bool frame_pointers;  /* as above */
 	uint32_t stack_bytes;
 	uint32_t buffer_size_kb; /* 0: 256 */
+	uint32_t ring_mb;	 /* the file keeps the last so many megabytes; 0: all */
 	uint32_t ring_pages;	 /* of each processor, a power of two; 0: 1024 */
 };
 

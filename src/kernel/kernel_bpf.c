@@ -477,7 +477,6 @@ static void list_missing(struct kernel_bpf *b)
 void kernel_bpf_apply(struct kernel_bpf *b)
 {
 	b->paused = false;
-	put_config(b);
 	for (unsigned i = 0; i < kernel_area_count; i++) {
 		if (kernel_areas[i].object) {
 			load_area(b, i);
@@ -486,6 +485,8 @@ void kernel_bpf_apply(struct kernel_bpf *b)
 	for (unsigned i = 0; i < kernel_program_count; i++) {
 		attach(b, i);
 	}
+	/* Attaching takes its time; what is newly wanted begins when all of it is there. */
+	put_config(b);
 	list_missing(b);
 }
 
@@ -521,7 +522,6 @@ bool kernel_bpf_serves(const struct kernel_bpf *b, unsigned hook)
 void kernel_bpf_filter(struct kernel_bpf *b, uint64_t sessions)
 {
 	b->config.filtered = sessions;
-	put_config(b);
 }
 
 int kernel_bpf_watch(struct kernel_bpf *b, uint32_t pid, uint64_t sessions)

@@ -46,7 +46,7 @@ bool kernel_bpf_serves(const struct kernel_bpf *b, unsigned hook);
 /* No more records, of all hooks, until the next apply. */
 void kernel_bpf_pause(struct kernel_bpf *b);
 
-/* Sessions that see only processes they watch, and the family they begin with. */
+/* Sessions that see only processes they watch, from the next apply on, and the family they begin with. */
 void kernel_bpf_filter(struct kernel_bpf *b, uint64_t sessions);
 int kernel_bpf_watch(struct kernel_bpf *b, uint32_t pid, uint64_t sessions);
 

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #define BUFFER_KB 256u
+#define MODE_SEQUENTIAL 1u /* EVENT_TRACE_FILE_MODE_* */
+#define MODE_CIRCULAR	2u
 #define NS_PER_S  1000000000ull
 
 struct kernel_file {
@@ -53,7 +55,8 @@ static int open_sink(struct kernel_file *f, const struct kernel_options *o, stru
 		.name = name,
 		.log_file = file,
 		.path = o->path,
-		.log_file_mode = 1,
+		.log_file_mode = o->ring_mb ? MODE_CIRCULAR : MODE_SEQUENTIAL,
+		.maximum_file_size = o->ring_mb,
 		.buffer_size_kb = o->buffer_size_kb ? o->buffer_size_kb : BUFFER_KB,
 		.minimum_buffers = 16,
 		.maximum_buffers = 256,

@@ -62,3 +62,11 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null && [ "$(cat /proc/sys/k
 		"$OPENETW_BUILD/src/cli/openetw" record -d 10ms -o "$T/free/x.etl"
 	says 'CAP_PERFMON' "$T/err" "what to grant"
 fi
+
+# a ring: the file stays small, and what explains its events is at its end
+run_status 0 openetw record --all --ring 16MB -d 200ms -o "$T/ring.etl"
+[ "$(stat -c %s "$T/ring.etl")" -le 16777216 ] || fail "the ring has $(stat -c %s "$T/ring.etl") bytes"
+run_status 0 openetw dump --format json "$T/ring.etl"
+grep -q '"event":"Process/DCEnd"' "$T/out" || fail "no closing rundown in the ring"
+run_status 2 openetw record --ring 1MB -d 1s -o "$T/ring.etl"
+says 'ring' "$T/err" "a ring too small"
