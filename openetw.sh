@@ -71,7 +71,7 @@ build)
 	build
 	;;
 test)
-	setup gcc g++ clang libclang-rt-14-dev llvm-14 meson ninja-build pkg-config libc6-dev libbpf-dev libdw-dev libcmocka-dev scdoc python3 procps cmake
+	setup gcc g++ clang libclang-rt-14-dev llvm-14 meson ninja-build pkg-config libc6-dev libbpf-dev libdw-dev libcmocka-dev scdoc python3 procps cmake linux-perf
 	exec scripts/test "${2-all}"
 	;;
 *)
