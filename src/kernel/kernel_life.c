@@ -50,6 +50,9 @@ static void load(struct kernel *k, struct kernel_process *p, struct kernel_image
 void kernel_on_fork(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint32_t parent)
 {
 	kernel_process_remove(k->processes, pid); /* of the same number, whose end was not told */
+	if (!kernel_process_find(k->processes, parent)) {
+		kernel_process_learn(k, parent); /* the rundown has not come to it yet */
+	}
 	struct kernel_process *p = kernel_process_get(k->processes, pid);
 	struct kernel_process *from = kernel_process_find(k->processes, parent);
 	if (!p) {

@@ -101,6 +101,8 @@ void kernel_emit_counters(struct kernel *k, uint64_t sessions, uint16_t hook, ui
 
 /* The arguments as one line; "" when there are none, or the process is gone. */
 void kernel_read_line(uint32_t pid, char *out, size_t cap);
+/* What /proc says of a process, as the rundown would take it; nothing when it is gone. */
+void kernel_process_learn(struct kernel *k, uint32_t pid);
 /* The file's name when it begins with what the thread is called by, of which only 15 bytes are
  * kept; else that. */
 void kernel_read_name(uint32_t pid, const char *comm, char *out, size_t cap);

@@ -300,6 +300,14 @@ static struct kernel_process *process_of(struct kernel *k, const struct status *
 	return p;
 }
 
+void kernel_process_learn(struct kernel *k, uint32_t pid)
+{
+	struct status s;
+	if (pid != 0 && read_status(pid, pid, &s) && !(s.flags & PF_KTHREAD)) {
+		(void)process_of(k, &s);
+	}
+}
+
 static void counters(struct kernel *k, uint64_t sessions, uint64_t time, uint32_t pid)
 {
 	struct kernel_counters c;
