@@ -215,7 +215,6 @@ int cli_fail(const struct cli_args *a, uint32_t code, const char *fmt, ...)
 	case 161:
 		hint = "give a log file with -o FILE, or use another one";
 		break;
-	case 2:
 	case 3:
 		hint = "the folder of the file must be there: make it with 'mkdir -p', or name another";
 		break;
