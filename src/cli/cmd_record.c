@@ -311,6 +311,11 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 		base_close(&go[1]);
 		return CLI_FAILED;
 	}
+	if (!kernel_mask_empty(&missing)) {
+		char names[1024];
+		kernel_mask_names(&missing, names, sizeof names);
+		fprintf(stderr, "openetw record: not recorded: %s%s%s\n", names, d.text[0] ? ": " : "", d.text);
+	}
 	not_recorded(kernel_file_engine(r->kernel));
 	uint64_t started = now_ns(); /* the rundowns do not count: neither their time nor their cost */
 	kernel_file_stats(r->kernel, &begun);

@@ -146,6 +146,7 @@ int kernel_bpf_open(const struct kernel_bpf_options *o, struct kernel_bpf **ret,
 {
 	struct kernel_bpf *b = calloc(1, sizeof *b);
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	libbpf_set_print(silent);
 	int possible = libbpf_num_possible_cpus();
 	if (!b) {
 		return -ENOMEM;
@@ -155,7 +156,6 @@ int kernel_bpf_open(const struct kernel_bpf_options *o, struct kernel_bpf **ret,
 		free(b);
 		return -ENOSYS;
 	}
-	libbpf_set_print(silent);
 	memset(b->map, -1, sizeof b->map);
 	memset(b->ring_fd, -1, sizeof b->ring_fd);
 	b->cpus = (uint32_t)BASE_MIN(BASE_MAX(cpus, 1L), (long)CPUS_MAX);

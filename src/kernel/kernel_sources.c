@@ -153,6 +153,10 @@ void kernel_sources_can(const struct kernel_sources *s, struct kernel_mask *inou
 			bits_of(&source_hooks[i], inout_can);
 		}
 	}
+	/* Names come with whatever has files. */
+	if (kernel_mask_has(inout_can, KERNEL_BIT_DISK_IO | KERNEL_BIT_FILE_IO_INIT)) {
+		kernel_mask_set(inout_can, KERNEL_BIT_FILENAME);
+	}
 }
 
 bool kernel_sources_serve(const struct kernel_sources *s, uint16_t windows)

@@ -5,7 +5,7 @@
 openetw record -d 50ms -o "$T/probe.etl" >"$T/out" 2>"$T/err" </dev/null ||
 	skip "perf events are not for us here: $(head -1 "$T/err")"
 sources=--cpu
-openetw record --wait -d 50ms -o "$T/probe.etl" >"$T/out" 2>"$T/err" </dev/null && sources="--cpu --wait"
+has_switches && sources="--cpu --wait"
 
 # a command with a child, a provider, and something to sample
 run_status 7 openetw record $sources -o "$T/k.etl" -p OpenETW.Sample.Hello -- sh -c \

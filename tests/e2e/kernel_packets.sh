@@ -2,6 +2,7 @@
 # Packets of known traffic are in the trace, and in the capture file made of it.
 . "$(dirname "$0")/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "packets take root, or CAP_NET_RAW"
+[ -d /sys/class/net/lo ] || skip "no /sys/class/net says what the interfaces are"
 f=$T/a.etl
 openetw record --packets lo --only-command -o "$f" -- "$HELPERS/net_acts" >"$T/said" 2>"$T/err" ||
 	fail "openetw record: $(cat "$T/err")"

@@ -53,6 +53,7 @@ print(mine, "samples,", burn, "in acts_burn,", through, "with all callers; hotte
 sys.exit(not (mine >= 30 and burn >= 0.7 * mine and through >= 0.98 * burn and top == "acts!acts_burn"))' \
 		"$T/folded" "$T/report" >"$T/out" || fail "$kind: $(cat "$T/out"; grep acts "$T/folded" | head -5)"
 
+	has_switches || skip "context switches are not for us here: $(head -1 "$T/switches")"
 	record "$T/wait.etl" --wait "$HELPERS/stack_acts_$kind" wait 4 40 ||
 		skip "context switches are not for us here: $(head -1 "$T/err")"
 	read -r pid waiter waker <"$T/said"

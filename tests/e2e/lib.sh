@@ -33,6 +33,11 @@ fail() {
 	echo "FAIL: $*" >&2
 	exit 1
 }
+# Does this machine let us see context switches? Without /sys there are neither BPF's types nor tracepoints.
+has_switches() {
+	openetw record --wait --no-stacks -d 20ms -o "$T/switches.etl" >/dev/null 2>"$T/switches" </dev/null &&
+		! grep -q 'not recorded' "$T/switches"
+}
 skip() {
 	echo "skipped: $*"
 	exit 77
