@@ -150,7 +150,9 @@ static int update_sources(struct kernel *k, struct diag *d)
 	static const uint16_t hook[KERNEL_EV_COUNT] = {[KERNEL_EV_CPU] = KERNEL_HOOK_SAMPLE,
 						       [KERNEL_EV_SWITCH] = KERNEL_HOOK_CSWITCH,
 						       [KERNEL_EV_WAKING] = KERNEL_HOOK_READY_THREAD};
+	no_hurry(); /* loading programs takes a second of a processor */
 	kernel_sources_update(k->sources);
+	hurry();
 	for (int i = KERNEL_EV_CPU; i < KERNEL_EV_COUNT; i++) {
 		plan.on[i] = kernel_wants(k, hook[i]) != 0 && !kernel_sources_serve(k->sources, hook[i]);
 		plan.stack[i] = kernel_wants_stack(k, hook[i]) != 0;

@@ -45,7 +45,7 @@
 #define PROVIDER_WAIT_MS     50
 /* And, once in its life, so much longer when a session wants the provider and the daemon is busy,
  * not stopped: an event that is written before the answer is seen by nobody, and not counted. */
-#define PROVIDER_PATIENCE_MS 2000
+#define PROVIDER_PATIENCE_MS 5000
 #define PROVIDER_WAIT_MS_MAX 10000ul
 /* Without a daemon for so long, enable words of the old one are ignored. */
 #define PROVIDER_ORPHAN_MS 30000
