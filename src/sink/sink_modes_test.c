@@ -391,29 +391,36 @@ static void contradicting_modes_are_refused(void **state)
 {
 	static const struct {
 		uint32_t mode, size;
-		const char *path;
+		const char *file;
 	} bad[] = {
-		{0x3, 1, "/tmp/x.etl"},	  /* sequential and circular */
-		{0xA, 1, "/tmp/x%d.etl"}, /* circular and new file */
-		{0x2, 0, "/tmp/x.etl"},	  /* circular without a size */
-		{0x8, 0, "/tmp/x%d.etl"}, /* new file without a size */
-		{0x8, 1, "/tmp/x.etl"},	  /* new file without %d */
-		{0x6, 1, "/tmp/x.etl"},	  /* append to circular */
-		{0x104, 0, "/tmp/x.etl"}, /* append and real time */
+		{0x3, 1, "x.etl"},	  /* sequential and circular */
+		{0xA, 1, "x%d.etl"}, /* circular and new file */
+		{0x2, 0, "x.etl"},	  /* circular without a size */
+		{0x8, 0, "x%d.etl"}, /* new file without a size */
+		{0x8, 1, "x.etl"},	  /* new file without %d */
+		{0x6, 1, "x.etl"},	  /* append to circular */
+		{0x104, 0, "x.etl"}, /* append and real time */
 		{0x500, 0, NULL},	  /* buffering and real time */
 		{0x401, 0, NULL},	  /* buffering and sequential */
-		{0x04000002, 1, "/tmp/x.etl"}, /* compressed and circular */
-		{0x04000004, 0, "/tmp/x.etl"}, /* compressed and append */
-		{0x40000001, 0, "/tmp/x.etl"}, /* Zstandard, not compressed */
+		{0x04000002, 1, "x.etl"}, /* compressed and circular */
+		{0x04000004, 0, "x.etl"}, /* compressed and append */
+		{0x40000001, 0, "x.etl"}, /* Zstandard, not compressed */
 	};
+	struct test_dir dir;
+	test_dir_make(&dir);
 	for (size_t i = 0; i < BASE_ARRAY_LEN(bad); i++) {
-		struct sink_options o = test_options(bad[i].path);
+		char path[128] = "";
+		if (bad[i].file) {
+			snprintf(path, sizeof path, "%s/%s", dir.path, bad[i].file);
+		}
+		struct sink_options o = test_options(bad[i].file ? path : NULL);
 		o.log_file_mode = bad[i].mode;
 		o.maximum_file_size = bad[i].size;
 		struct sink *s = NULL;
 		assert_int_equal(sink_create(&o, &s, NULL), -EINVAL);
-		assert_int_equal(access("/tmp/x.etl", F_OK), -1);
+		assert_int_equal(access(path, F_OK), -1);
 	}
+	test_dir_remove(&dir);
 }
 
 int main(void)
