@@ -221,7 +221,6 @@ static inline void strbuf_adds(struct strbuf *b, const char *s)
 }
 void strbuf_addf(struct strbuf *b, const char *fmt, ...) BASE_PRINTF(2, 3);
 void strbuf_add_u64(struct strbuf *b, uint64_t v);
-void strbuf_add_hex(struct strbuf *b, uint64_t v); /* "0x1F" */
 void strbuf_add_json(struct strbuf *b, const char *s, size_t n); /* quoted and escaped */
 void strbuf_clear(struct strbuf *b);				 /* keeps memory */
 void strbuf_finish(struct strbuf *b);				 /* frees memory */

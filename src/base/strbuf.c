@@ -73,18 +73,6 @@ void strbuf_add_u64(struct strbuf *b, uint64_t v)
 	strbuf_add(b, s, (size_t)(buf + sizeof buf - s));
 }
 
-void strbuf_add_hex(struct strbuf *b, uint64_t v)
-{
-	char buf[18], *s = buf + sizeof buf;
-	do {
-		*--s = "0123456789ABCDEF"[v & 15];
-		v >>= 4;
-	} while (v);
-	*--s = 'x';
-	*--s = '0';
-	strbuf_add(b, s, (size_t)(buf + sizeof buf - s));
-}
-
 /* None of eight bytes needs an escape. The usual test for a byte below n in a word; it may say no for
  * one that needs none. */
 static bool is_plain(const char *s)

@@ -222,6 +222,8 @@ void cli_guid_text(const GUID *g, char out[37]);
 
 /* Human sizes and rates. */
 void cli_size_text(uint64_t bytes, char *out, size_t cap);
+/* A whole file behind what is there. -errno; -EFBIG: more than max bytes. */
+int cli_file_read(const char *path, size_t max, struct strbuf *inout);
 
 /* Terminal progress on stderr (only when it is a terminal), at most ten times a second. */
 struct cli_progress {

@@ -142,23 +142,6 @@ static int report(const struct job *j, int err, const struct diag *d)
 	return CLI_FAILED;
 }
 
-static int read_input(const char *path, struct strbuf *b)
-{
-	FILE *f = fopen(path, "re");
-	char buf[65536];
-	size_t n;
-	if (!f) {
-		return -errno;
-	}
-	errno = 0;
-	while ((n = fread(buf, 1, sizeof buf, f)) > 0 && b->len <= XML_BYTES_MAX) {
-		strbuf_add(b, buf, n);
-	}
-	int err = ferror(f) ? -(errno ? errno : EIO) : b->failed ? -ENOMEM : 0;
-	fclose(f);
-	return err;
-}
-
 /* Under a passing name first, so that nobody ever includes half a file. */
 static int write_output(const struct job *j, const char *dir, const char *name, struct strbuf *b)
 {
@@ -287,7 +270,7 @@ static int run(struct cli_args *a)
 	struct strbuf b = {0};
 	struct diag d;
 	diag_clear(&d);
-	int err = read_input(j.input, &b);
+	int err = cli_file_read(j.input, XML_BYTES_MAX, &b);
 	if (err < 0) {
 		fprintf(stderr, "openetw mc: cannot read %s: %s\n", j.input, strerror(-err));
 		strbuf_finish(&b);

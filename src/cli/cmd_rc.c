@@ -38,26 +38,6 @@ struct job {
 	size_t templates, tables, others;
 };
 
-static int read_bytes(const char *path, struct strbuf *b)
-{
-	FILE *f = fopen(path, "re");
-	char buf[65536];
-	size_t n;
-	if (!f) {
-		return -errno;
-	}
-	errno = 0;
-	while (b->len <= FILE_MAX && (n = fread(buf, 1, sizeof buf, f)) > 0) {
-		strbuf_add(b, buf, n);
-	}
-	int err = ferror(f)	      ? -(errno ? errno : EIO)
-		  : b->failed	      ? -ENOMEM
-		  : b->len > FILE_MAX ? -EFBIG
-				      : 0;
-	fclose(f);
-	return err;
-}
-
 /* Beside the script that names it, then in the directories of -I. Backslashes are slashes. */
 static bool find_file(const struct job *j, const char *script, const char *name, char *ret,
 		      size_t cap)
@@ -139,7 +119,7 @@ static int add_file(struct script *s, uint16_t kind, const char *name)
 	if (!find_file(j, s->path, name, path, sizeof path)) {
 		return mistake(s, "cannot find %s", name);
 	}
-	int err = read_bytes(path, &b);
+	int err = cli_file_read(path, FILE_MAX, &b);
 	if (err == 0 && kind == SCHEMA_SECTION_TEMPLATE &&
 	    (b.len < 16 || memcmp(b.s, "CRIM", 4) != 0)) {
 		strbuf_finish(&b);
@@ -247,7 +227,7 @@ static int read_script(struct job *j, const char *path, int depth)
 {
 	struct strbuf b = {0};
 	struct script s = {.j = j, .path = path, .language = 0x409, .depth = depth};
-	int err = read_bytes(path, &b);
+	int err = cli_file_read(path, FILE_MAX, &b);
 	err = err < 0 ? err : to_utf8(&b);
 	if (err < 0) {
 		fprintf(stderr, "openetw rc: cannot read %s: %s\n", path, strerror(-err));

@@ -45,22 +45,8 @@ struct job {
 
 static int read_text(const char *path, struct strbuf *b)
 {
-	FILE *f = fopen(path, "re");
-	char buf[65536];
-	size_t n;
 	strbuf_clear(b);
-	if (!f) {
-		return -errno;
-	}
-	errno = 0;
-	while (b->len <= SOURCE_MAX && (n = fread(buf, 1, sizeof buf, f)) > 0) {
-		strbuf_add(b, buf, n);
-	}
-	int err = ferror(f)		? -(errno ? errno : EIO)
-		  : b->failed		? -ENOMEM
-		  : b->len > SOURCE_MAX ? -EFBIG
-					: 0;
-	fclose(f);
+	int err = cli_file_read(path, SOURCE_MAX, b);
 	strbuf_add(b, "", 0);
 	/* UTF-16 is read too, and UTF-8's mark is nothing */
 	if (err == 0 && b->len >= 2 && (uint8_t)b->s[0] == 0xFF && (uint8_t)b->s[1] == 0xFE) {

@@ -148,40 +148,23 @@ static void settings(const struct xml_node *set, const struct xml_node *trace,
 	s->mode |= order ? 0 : EVENT_TRACE_FILE_MODE_SEQUENTIAL;
 }
 
-static char *read_whole(const char *path, size_t *ret_n)
-{
-	FILE *f = fopen(path, "re");
-	struct strbuf b = {0};
-	char part[8192];
-	size_t n;
-	if (!f) {
-		return NULL;
-	}
-	while ((n = fread(part, 1, sizeof part, f)) > 0 && b.len < XML_BYTES_MAX) {
-		strbuf_add(&b, part, n);
-	}
-	strbuf_addc(&b, 0);
-	fclose(f);
-	*ret_n = b.len ? b.len - 1 : 0;
-	return b.s;
-}
-
 int logman_import(const struct winargs *w, const char *name)
 {
 	const char *file = winargs_value(w, "xml", NULL);
 	struct diag d = {0};
 	struct xml_doc doc;
-	size_t n = 0;
+	struct strbuf text = {0};
 	char why[5000], path[4200];
 	if (!file) {
 		return cli_usage(w->a, "import needs -xml FILE");
 	}
-	char *text = read_whole(file, &n);
-	if (!text) {
-		return logman_error(win32_from_errno(-errno), file, NULL);
+	int r = cli_file_read(file, XML_BYTES_MAX, &text);
+	if (r < 0) {
+		strbuf_finish(&text);
+		return logman_error(win32_from_errno(r), file, NULL);
 	}
-	int r = xml_parse(text, n, &doc, &d);
-	free(text);
+	r = xml_parse(text.s ? text.s : "", text.len, &doc, &d);
+	strbuf_finish(&text);
 	if (r < 0) {
 		snprintf(why, sizeof why, "%s:%u:%u: %s", file, d.line, d.column, d.text);
 		return logman_error(ERROR_XML_PARSE_ERROR, why, NULL);

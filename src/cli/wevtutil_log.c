@@ -112,19 +112,12 @@ static const struct xml_node *find_channel(const struct xml_node *n, const char 
 
 static const struct xml_node *read_channel(const struct channel *c, struct xml_doc *doc)
 {
-	char path[4096], buf[65536];
+	char path[4096];
 	struct strbuf b = {0};
 	const struct xml_node *found = NULL;
-	size_t n;
 	wevtutil_source(&c->guid, path, sizeof path);
-	FILE *f = path[0] ? fopen(path, "re") : NULL;
-	while (f && b.len <= XML_BYTES_MAX && (n = fread(buf, 1, sizeof buf, f)) > 0) {
-		strbuf_add(&b, buf, n);
-	}
-	if (f) {
-		fclose(f);
-	}
-	if (b.len && !b.failed && xml_parse(b.s, b.len, doc, NULL) == 0) {
+	bool whole = path[0] && cli_file_read(path, XML_BYTES_MAX, &b) == 0;
+	if (whole && b.len && xml_parse(b.s, b.len, doc, NULL) == 0) {
 		found = find_channel(doc->root, c->name, 0);
 		if (!found) {
 			xml_finish(doc);

@@ -13,6 +13,7 @@
 #include <strings.h>
 
 #define SELECTS_MAX 64
+#define LIST_MAX    (1u << 20)
 
 struct select {
 	struct cli_xpath *x;
@@ -167,22 +168,17 @@ static const char *path_of(const char *path)
 
 static int read_list(struct query *q, const char *file)
 {
-	char buf[4096];
 	struct strbuf b = {0};
 	struct diag d;
 	struct xml_doc doc;
-	size_t n;
-	FILE *f = fopen(file, "re");
+	int err = cli_file_read(file, LIST_MAX, &b);
 	diag_clear(&d);
-	if (!f) {
-		fprintf(stderr, "openetw wevtutil: cannot read %s: %s\n", file, strerror(errno));
+	if (err < 0) {
+		fprintf(stderr, "openetw wevtutil: cannot read %s: %s\n", file, strerror(-err));
+		strbuf_finish(&b);
 		return CLI_FAILED;
 	}
-	while (b.len < (1u << 20) && (n = fread(buf, 1, sizeof buf, f)) > 0) {
-		strbuf_add(&b, buf, n);
-	}
-	fclose(f);
-	int err = xml_parse(b.s ? b.s : "", b.len, &doc, &d);
+	err = xml_parse(b.s ? b.s : "", b.len, &doc, &d);
 	strbuf_finish(&b);
 	if (err < 0) {
 		fprintf(stderr, "%s:%u:%u: error: %s\n", file, d.line, d.column, d.text);
