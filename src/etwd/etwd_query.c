@@ -164,55 +164,56 @@ void etwd_provider_name(struct provider *p, const struct proto_message *m)
 	}
 }
 
-void etwd_name_provider(struct etwd *d, struct conn *c, const struct proto_message *m)
+/* The provider a message names by its GUID, and how many of its registrations the caller may see; NULL:
+ * answered. */
+static struct provider *asked_provider(struct etwd *d, struct conn *c, const struct proto_message *m,
+				       uint32_t *ret_count)
 {
 	struct guid guid;
 	if (!proto_get_guid(m, PROTO_TAG_GUID, &guid)) {
 		etwd_reply_status(d, c, m, 87, "a GUID is needed");
-		return;
+		return NULL;
 	}
 	struct provider *p = etwd_provider_find(d, &guid, false);
 	if (!p || !provider_visible(d, c, p, 0)) {
 		etwd_reply_status(d, c, m, 4200,
 				  "no provider with this GUID is registered or enabled");
-		return;
+		return NULL;
 	}
-	if (!LIST_EMPTY(&p->enables)) {
-		etwd_provider_name(p, m);
-	}
-	uint32_t count = 0;
+	*ret_count = 0;
 	const struct registration *r;
 	LIST_FOREACH(r, &p->regs, of_provider)
 	{
-		count += may_list(d, c, r->process);
+		*ret_count += may_list(d, c, r->process);
 	}
-	reply_count(d, c, m, count);
+	return p;
+}
+
+void etwd_name_provider(struct etwd *d, struct conn *c, const struct proto_message *m)
+{
+	uint32_t count;
+	struct provider *p = asked_provider(d, c, m, &count);
+	if (p && !LIST_EMPTY(&p->enables)) {
+		etwd_provider_name(p, m);
+	}
+	if (p) {
+		reply_count(d, c, m, count);
+	}
 }
 
 void etwd_query_guid_info(struct etwd *d, struct conn *c, const struct proto_message *m)
 {
-	struct guid guid;
-	if (!proto_get_guid(m, PROTO_TAG_GUID, &guid)) {
-		etwd_reply_status(d, c, m, 87, "GUID_INFO needs a GUID");
+	uint32_t count;
+	struct provider *p = asked_provider(d, c, m, &count);
+	if (!p) {
 		return;
-	}
-	struct provider *p = etwd_provider_find(d, &guid, false);
-	if (!p || !provider_visible(d, c, p, 0)) {
-		etwd_reply_status(d, c, m, 4200,
-				  "no provider with this GUID is registered or enabled");
-		return;
-	}
-	uint32_t count = 0;
-	const struct registration *r;
-	LIST_FOREACH(r, &p->regs, of_provider)
-	{
-		count += may_list(d, c, r->process);
 	}
 	reply_count(d, c, m, count ? count : 1);
 	if (count == 0) {
 		put_pre_enable(d, c, m, p);
 		return;
 	}
+	const struct registration *r;
 	LIST_FOREACH(r, &p->regs, of_provider)
 	{
 		if (may_list(d, c, r->process)) {
