@@ -226,7 +226,6 @@ int etwd_ctl_entry_alloc(struct ctl_heap *h, uint32_t *ret_offset);
 void etwd_ctl_entry_free(struct ctl_heap *h, uint32_t offset);
 int etwd_ctl_table_alloc(struct ctl_heap *h, unsigned class, uint32_t *ret_offset);
 void etwd_ctl_table_free(struct ctl_heap *h, unsigned class, uint32_t offset);
-void etwd_ctl_set_flags(struct ctl_heap *h, uint32_t flags);
 /* The process's helper sleeps on a word in there: something waits for it on its socket, or an entry
  * changed in a way that it has to prepare for. */
 void etwd_ctl_ring(struct ctl_heap *h);

@@ -116,12 +116,6 @@ void etwd_ctl_table_free(struct ctl_heap *h, unsigned class, uint32_t offset)
 	give(h, class, offset);
 }
 
-void etwd_ctl_set_flags(struct ctl_heap *h, uint32_t flags)
-{
-	struct ctl_header *c = (struct ctl_header *)(void *)h->mem;
-	order_store_relaxed(&c->flags, flags | (uint32_t)POOL_CTL_RINGS);
-}
-
 void etwd_ctl_ring(struct ctl_heap *h)
 {
 	struct ctl_header *c = (struct ctl_header *)(void *)h->mem;

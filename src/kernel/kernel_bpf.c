@@ -47,7 +47,6 @@ struct kernel_bpf {
 	struct kernel_ring *ring[CPUS_MAX];
 	uint32_t cpus, possible;
 	struct kbpf_config config;
-	bool paused;
 	uint32_t target[KERNEL_BPF_TARGETS], targets;
 	struct bpf_object *object[OBJECTS_MAX];
 	unsigned objects;
@@ -135,11 +134,7 @@ static void explain(int err, struct diag *d)
 static void put_config(struct kernel_bpf *b)
 {
 	uint32_t zero = 0;
-	struct kbpf_config c = b->config;
-	if (b->paused) {
-		memset(c.sessions, 0, sizeof c.sessions);
-	}
-	bpf_map_update_elem(b->map[MAP_CONFIG], &zero, &c, 0);
+	bpf_map_update_elem(b->map[MAP_CONFIG], &zero, &b->config, 0);
 }
 
 int kernel_bpf_open(const struct kernel_bpf_options *o, struct kernel_bpf **ret, struct diag *d)
@@ -440,7 +435,7 @@ static void detach(struct kernel_bpf *b, struct program *p)
 static void attach(struct kernel_bpf *b, unsigned i)
 {
 	struct program *p = &b->program[i];
-	bool want = !b->paused && wanted(b, &kernel_programs[i]);
+	bool want = wanted(b, &kernel_programs[i]);
 	if (!want) {
 		detach(b, p);
 	} else if (p->prog && !p->link && !p->of_cpu && !p->placed) {
@@ -474,9 +469,8 @@ static void list_missing(struct kernel_bpf *b)
 	}
 }
 
-void kernel_bpf_apply(struct kernel_bpf *b)
+void kernel_bpf_attach(struct kernel_bpf *b)
 {
-	b->paused = false;
 	for (unsigned i = 0; i < kernel_area_count; i++) {
 		if (kernel_areas[i].object) {
 			load_area(b, i);
@@ -485,18 +479,12 @@ void kernel_bpf_apply(struct kernel_bpf *b)
 	for (unsigned i = 0; i < kernel_program_count; i++) {
 		attach(b, i);
 	}
-	/* Attaching takes its time; what is newly wanted begins when all of it is there. */
-	put_config(b);
 	list_missing(b);
 }
 
-void kernel_bpf_pause(struct kernel_bpf *b)
+void kernel_bpf_begin(struct kernel_bpf *b)
 {
-	b->paused = true;
 	put_config(b);
-	for (unsigned i = 0; i < kernel_program_count; i++) {
-		attach(b, i);
-	}
 }
 
 void kernel_bpf_want(struct kernel_bpf *b, unsigned hook, uint64_t sessions, uint64_t stacks)

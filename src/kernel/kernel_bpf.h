@@ -36,17 +36,16 @@ struct kernel_bpf_options {
 int kernel_bpf_open(const struct kernel_bpf_options *o, struct kernel_bpf **ret, struct diag *d);
 void kernel_bpf_close(struct kernel_bpf *b);
 
-/* Which sessions want a hook, and which of them its stack; then make it so: programs that serve no
- * wanted hook are detached, others are loaded when they are not. Never fails as a whole, see
- * kernel_bpf_missing. Hooks may change at any time. */
+/* Which sessions want a hook, and which of them its stack. Attach loads and attaches programs for what
+ * is wanted, which takes a while, and detaches those that serve no wanted hook; it never fails as a
+ * whole, see kernel_bpf_missing. Wants count from the next begin on. All may change at any time. */
 void kernel_bpf_want(struct kernel_bpf *b, unsigned hook, uint64_t sessions, uint64_t stacks);
-void kernel_bpf_apply(struct kernel_bpf *b);
+void kernel_bpf_attach(struct kernel_bpf *b);
+void kernel_bpf_begin(struct kernel_bpf *b);
 /* Is a program attached that serves the hook? */
 bool kernel_bpf_serves(const struct kernel_bpf *b, unsigned hook);
-/* No more records, of all hooks, until the next apply. */
-void kernel_bpf_pause(struct kernel_bpf *b);
 
-/* Sessions that see only processes they watch, from the next apply on, and the family they begin with. */
+/* Sessions that see only processes they watch, from the next begin on, and the family they begin with. */
 void kernel_bpf_filter(struct kernel_bpf *b, uint64_t sessions);
 int kernel_bpf_watch(struct kernel_bpf *b, uint32_t pid, uint64_t sessions);
 
@@ -54,7 +53,7 @@ int kernel_bpf_watch(struct kernel_bpf *b, uint32_t pid, uint64_t sessions);
 #define KERNEL_BPF_TARGETS 16u
 void kernel_bpf_targets(struct kernel_bpf *b, const uint32_t *pid, uint32_t count);
 
-/* One line for each thing that is missing, "" when all is there. Valid until the next apply. */
+/* One line for each thing that is missing, "" when all is there. Valid until the next attach. */
 const char *kernel_bpf_missing(const struct kernel_bpf *b);
 
 /* The oldest record of a processor's ring not newer than `until`, NULL when there is none; valid until
@@ -92,7 +91,7 @@ uint32_t kernel_stacks_skip(const struct kernel_stacks *s, const struct kbpf_rec
 uint32_t kernel_stacks_find(struct kernel_stacks *s, struct kernel *k, uint64_t id, uint64_t *frames,
 			    uint32_t max);
 /* The whole stack of a record, kernel before user; valid until the next call. */
-const uint64_t *kernel_sources_frames(struct kernel_sources *s, const struct kbpf_record *raw,
+const uint64_t *kernel_tracepoints_frames(struct kernel_tracepoints *s, const struct kbpf_record *raw,
 				      uint32_t *ret_count);
 
 /* ---- areas ------------------------------------------------------------------------------------ */

@@ -5,7 +5,6 @@
 
 #ifndef OPENETW_BPF
 
-
 struct kernel_bpf {
 	int nothing;
 };
@@ -25,7 +24,11 @@ void kernel_bpf_want(struct kernel_bpf *b, unsigned hook, uint64_t sessions, uin
 {
 	(void)b, (void)hook, (void)sessions, (void)stacks;
 }
-void kernel_bpf_apply(struct kernel_bpf *b)
+void kernel_bpf_attach(struct kernel_bpf *b)
+{
+	(void)b;
+}
+void kernel_bpf_begin(struct kernel_bpf *b)
 {
 	(void)b;
 }
@@ -33,10 +36,6 @@ bool kernel_bpf_serves(const struct kernel_bpf *b, unsigned hook)
 {
 	(void)b, (void)hook;
 	return false;
-}
-void kernel_bpf_pause(struct kernel_bpf *b)
-{
-	(void)b;
 }
 void kernel_bpf_filter(struct kernel_bpf *b, uint64_t sessions)
 {

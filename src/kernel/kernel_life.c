@@ -26,7 +26,7 @@
 
 static bool told_of(struct kernel *k, unsigned hook)
 {
-	return kernel_sources_serves(k->sources, hook);
+	return kernel_tracepoints_serves(k->tracepoints, hook);
 }
 
 static void unload_all(struct kernel *k, struct kernel_process *p, uint64_t time, uint16_t cpu)

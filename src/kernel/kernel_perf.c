@@ -384,16 +384,6 @@ void kernel_perf_wait(struct kernel_perf *p, int fd, int timeout_ms)
 	poll(fds, n, timeout_ms);
 }
 
-uint32_t kernel_perf_cpus(const struct kernel_perf *p)
-{
-	return p->count;
-}
-
-uint32_t kernel_perf_cpu(const struct kernel_perf *p, uint32_t index)
-{
-	return p->ring[index]->cpu;
-}
-
 void kernel_perf_close(struct kernel_perf *p)
 {
 	for (uint32_t i = 0; i < p->count; i++) {

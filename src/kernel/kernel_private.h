@@ -42,7 +42,7 @@ void kernel_put_user(struct kernel_record *r, uint32_t uid);
 
 struct kernel_perf;
 struct kernel_perf_record;
-struct kernel_sources;
+struct kernel_tracepoints;
 struct kernel_table;
 struct kernel_processes;
 struct kernel_thread;
@@ -78,7 +78,7 @@ struct kernel {
 	struct kernel_perf_record *ahead; /* the next record, when `has` */
 	bool has;
 	struct kernel_walk *walk;
-	struct kernel_sources *sources; /* BPF */
+	struct kernel_tracepoints *tracepoints; /* BPF */
 	struct kernel_table *threads;
 	struct kernel_processes *processes;
 	struct kernel_stats stats;
@@ -234,8 +234,6 @@ int kernel_perf_open(uint32_t ring_pages, const struct kernel_perf_stacks *stack
 int kernel_perf_update(struct kernel_perf *p, const struct kernel_perf_plan *plan, struct diag *d);
 /* Waits until a ring is part full, or `fd` (-1: none) is readable. */
 void kernel_perf_wait(struct kernel_perf *p, int fd, int timeout_ms);
-uint32_t kernel_perf_cpus(const struct kernel_perf *p);
-uint32_t kernel_perf_cpu(const struct kernel_perf *p, uint32_t index); /* the processor's number */
 /* The next record of all rings in the order of time, valid until the next call; false: none left of
  * those that were there when kernel_perf_begin was called. */
 void kernel_perf_begin(struct kernel_perf *p);
@@ -247,32 +245,34 @@ enum kernel_switch_field { SWITCH_PREV_PID, SWITCH_PREV_PRIO, SWITCH_PREV_STATE,
 			   SWITCH_NEXT_PRIO, WAKING_PID, KERNEL_FIELDS };
 void kernel_perf_close(struct kernel_perf *p);
 
-/* ---- sources that are BPF programs (kernel_bpf.h) ----------------------------------------------- */
+/* ---- BPF programs on tracepoints, as one source (kernel_bpf.h) ---------------------------------- */
 
 struct kbpf_record;
 /* Cheap: programs are loaded when something is wanted of them. */
-int kernel_sources_open(struct kernel *k, struct kernel_sources **ret);
+int kernel_tracepoints_open(struct kernel *k, struct kernel_tracepoints **ret);
 /* Bits that programs of this build supply. */
-void kernel_sources_can(const struct kernel_sources *s, struct kernel_mask *inout_can);
-/* Sessions, their hooks, stacks or processes have changed. */
-void kernel_sources_update(struct kernel_sources *s);
+void kernel_tracepoints_can(const struct kernel_tracepoints *s, struct kernel_mask *inout_can);
+/* Sessions, their hooks, stacks or processes have changed: loads and attaches what is wanted now, which
+ * takes a while, and says what cannot be had. Records go by the old wants until begin. */
+void kernel_tracepoints_prepare(struct kernel_tracepoints *s);
+void kernel_tracepoints_begin(struct kernel_tracepoints *s);
 /* Is this hook of Windows' brought by a program, where perf could bring it as well? */
-bool kernel_sources_serve(const struct kernel_sources *s, uint16_t windows);
+bool kernel_tracepoints_replace_perf(const struct kernel_tracepoints *s, uint16_t windows);
 /* What areas know of what was there before, for those sessions. */
-void kernel_sources_rundown(struct kernel_sources *s, uint64_t sessions, bool end);
+void kernel_tracepoints_rundown(struct kernel_tracepoints *s, uint64_t sessions, bool end);
 /* What programs wrote until then, of all processors in the order of time: what a file is called may
- * have been said on another one. First begin, then drain what is older than `before`; true: something
+ * have been said on another one. First drain_begin, then drain what is older than `before`; true: something
  * was. */
-void kernel_sources_begin(struct kernel_sources *s, uint64_t until);
-bool kernel_sources_drain(struct kernel_sources *s, uint64_t before, uint64_t until);
+void kernel_tracepoints_drain_begin(struct kernel_tracepoints *s, uint64_t until);
+bool kernel_tracepoints_drain(struct kernel_tracepoints *s, uint64_t before, uint64_t until);
 /* Counts what rings did not take, now and then or for certain. */
-void kernel_sources_losses(struct kernel_sources *s, bool now_at_last);
-size_t kernel_sources_loss_list(const struct kernel_sources *s, struct kernel_loss *ret, size_t cap);
+void kernel_tracepoints_losses(struct kernel_tracepoints *s, bool now_at_last);
+size_t kernel_tracepoints_loss_list(const struct kernel_tracepoints *s, struct kernel_loss *ret, size_t cap);
 /* Is there a program that serves a hook of ours (kernel_bpf.h)? */
-bool kernel_sources_serves(const struct kernel_sources *s, unsigned hook);
+bool kernel_tracepoints_serves(const struct kernel_tracepoints *s, unsigned hook);
 /* What is wanted and cannot be had, a line each. */
-const char *kernel_sources_missing(const struct kernel_sources *s);
-void kernel_sources_close(struct kernel_sources *s);
+const char *kernel_tracepoints_missing(const struct kernel_tracepoints *s);
+void kernel_tracepoints_close(struct kernel_tracepoints *s);
 
 /* ---- what is known of processes ---------------------------------------------------------------- */
 

@@ -39,7 +39,7 @@ static uint8_t wait_of(int32_t call)
 bool kernel_sched_shape(struct kernel *k, void *state, const struct kbpf_record *raw)
 {
 	uint32_t count;
-	const uint64_t *frames = kernel_sources_frames(k->sources, raw, &count);
+	const uint64_t *frames = kernel_tracepoints_frames(k->tracepoints, raw, &count);
 	if (raw->hook == KBPF_SWITCH && raw->bytes >= sizeof(struct kbpf_switch)) {
 		const struct kbpf_switch *x = (const void *)(raw + 1);
 		struct kernel_switch s = {

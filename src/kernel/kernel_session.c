@@ -118,9 +118,7 @@ void kernel_cannot(struct kernel *k, uint32_t bits, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	if (!k->why_not.text[0]) {
-		diag_at(&k->why_not, UINT64_MAX, "%s", text);
-	}
+	diag_at(&k->why_not, UINT64_MAX, "%s", text);
 }
 
 static void open_sources(struct kernel *k)
@@ -130,7 +128,7 @@ static void open_sources(struct kernel *k)
 					 KERNEL_BIT_NO_SYSCONFIG);
 	kernel_mask_set(&k->can, KERNEL_BIT_PROFILE | KERNEL_BIT_CSWITCH | KERNEL_BIT_COMPACT_CSWITCH |
 					 KERNEL_BIT_DISPATCHER);
-	kernel_sources_can(k->sources, &k->can);
+	kernel_tracepoints_can(k->tracepoints, &k->can);
 	for (size_t i = 0; i < BASE_ARRAY_LEN(sources) && sources[i]; i++) {
 		struct kernel_mask can = {0};
 		struct diag d;
@@ -144,17 +142,24 @@ static void open_sources(struct kernel *k)
 	}
 }
 
-static int update_sources(struct kernel *k, struct diag *d)
+/* Programs for what is wanted: loading them takes a second of a processor. */
+static void prepare_sources(struct kernel *k)
+{
+	no_hurry();
+	kernel_tracepoints_prepare(k->tracepoints);
+	hurry();
+}
+
+/* From here on there is what is wanted now, as far as it is prepared. */
+static int begin_sources(struct kernel *k, struct diag *d)
 {
 	struct kernel_perf_plan plan = {.interval_us = k->o.interval_us};
 	static const uint16_t hook[KERNEL_EV_COUNT] = {[KERNEL_EV_CPU] = KERNEL_HOOK_SAMPLE,
 						       [KERNEL_EV_SWITCH] = KERNEL_HOOK_CSWITCH,
 						       [KERNEL_EV_WAKING] = KERNEL_HOOK_READY_THREAD};
-	no_hurry(); /* loading programs takes a second of a processor */
-	kernel_sources_update(k->sources);
-	hurry();
+	kernel_tracepoints_begin(k->tracepoints);
 	for (int i = KERNEL_EV_CPU; i < KERNEL_EV_COUNT; i++) {
-		plan.on[i] = kernel_wants(k, hook[i]) != 0 && !kernel_sources_serve(k->sources, hook[i]);
+		plan.on[i] = kernel_wants(k, hook[i]) != 0 && !kernel_tracepoints_replace_perf(k->tracepoints, hook[i]);
 		plan.stack[i] = kernel_wants_stack(k, hook[i]) != 0;
 	}
 	struct diag why;
@@ -178,6 +183,12 @@ static int update_sources(struct kernel *k, struct diag *d)
 	return err;
 }
 
+static int update_sources(struct kernel *k, struct diag *d)
+{
+	prepare_sources(k);
+	return begin_sources(k, d);
+}
+
 /* All rings in the order of time: what a process has mapped must be known before its stacks come, what
  * a file is called before it is used, and either may have happened on another processor. What is newer
  * than `until` stays for the next time:
@@ -186,18 +197,18 @@ static bool drain(struct kernel *k, uint64_t until)
 {
 	bool any = false;
 	kernel_perf_begin(k->perf);
-	kernel_sources_begin(k->sources, until);
+	kernel_tracepoints_drain_begin(k->tracepoints, until);
 	for (;; any = true) {
 		k->has = k->has || kernel_perf_next(k->perf, k->ahead);
 		if (!k->has || k->ahead->time > until) {
 			break;
 		}
-		any = kernel_sources_drain(k->sources, k->ahead->time, until) || any;
+		any = kernel_tracepoints_drain(k->tracepoints, k->ahead->time, until) || any;
 		kernel_on_record(k, k->ahead);
 		k->has = false;
 	}
-	any = kernel_sources_drain(k->sources, UINT64_MAX, until) || any;
-	kernel_sources_losses(k->sources, until == UINT64_MAX);
+	any = kernel_tracepoints_drain(k->tracepoints, UINT64_MAX, until) || any;
+	kernel_tracepoints_losses(k->tracepoints, until == UINT64_MAX);
 	for (size_t i = 0; i < BASE_ARRAY_LEN(sources) && sources[i]; i++) {
 		any = (k->source_open[i] && sources[i]->drain(k, k->source_state[i])) || any;
 	}
@@ -224,7 +235,7 @@ static void drain_now(struct kernel *k)
 
 static void source_rundowns(struct kernel *k, uint64_t sessions, bool end)
 {
-	kernel_sources_rundown(k->sources, sessions, end);
+	kernel_tracepoints_rundown(k->tracepoints, sessions, end);
 	for (size_t i = 0; i < BASE_ARRAY_LEN(sources) && sources[i]; i++) {
 		if (k->source_open[i] && sources[i]->rundown) {
 			sources[i]->rundown(k, k->source_state[i], sessions, end);
@@ -270,44 +281,53 @@ static void rundown_start(struct kernel *k, uint64_t bit)
 	rundown_complete(k, bit);
 }
 
+static void want_no_more(struct kernel *k, uint32_t slot)
+{
+	k->slot[slot].used = false;
+	set_wants(k, slot);
+	(void)update_sources(k, NULL);
+}
+
 int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 	       struct kernel_mask *ret_missing, struct diag *d)
 {
 	uint64_t bit = 1ull << slot;
-	if (k->slot[slot].used) {
+	struct kernel_slot *mine = &k->slot[slot];
+	if (mine->used) {
 		return -EBUSY;
 	}
 	drain_now(k);
-	k->slot[slot] = (struct kernel_slot){.used = true, .want = *s};
+	*mine = (struct kernel_slot){.used = true, .want = *s};
 	set_wants(k, slot);
+	prepare_sources(k);
 	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, NULL);
-	int err = update_sources(k, d);
-	if (err == 0) {
-		missing_of(k, &s->mask, ret_missing, d);
-		err = in_vain(&s->mask, ret_missing) ? -ENOENT : 0;
-	}
-	if (err < 0) {
-		diag_at(d, UINT64_MAX, "nothing of what was asked for can be recorded here");
-		k->slot[slot].used = false;
-		set_wants(k, slot);
-		(void)update_sources(k, NULL);
-		return err;
-	}
 	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS_END, NULL);
 	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, &s->mask);
 	/* What names things is heard from now on; everything else begins behind the rundown, which takes
 	 * its time: a machine that does much would fill the rings meanwhile. */
-	kernel_mask_keep(&k->slot[slot].want.mask, KERNEL_BIT_PROCESS | KERNEL_BIT_THREAD |
-							   KERNEL_BIT_LOADER | KERNEL_BIT_PERF_COUNTER);
+	kernel_mask_keep(&mine->want.mask, KERNEL_BIT_PROCESS | KERNEL_BIT_THREAD | KERNEL_BIT_LOADER |
+						   KERNEL_BIT_PERF_COUNTER);
 	set_wants(k, slot);
-	err = update_sources(k, d);
-	rundown_told(k, bit);
-	k->slot[slot].want.mask = s->mask;
-	set_wants(k, slot);
-	err = err < 0 ? err : update_sources(k, d);
+	int err = begin_sources(k, d);
+	if (err == 0) {
+		rundown_told(k, bit);
+		mine->want.mask = s->mask;
+		set_wants(k, slot);
+		err = begin_sources(k, d);
+	}
+	if (err == 0) {
+		missing_of(k, &s->mask, ret_missing, d);
+		if (in_vain(&s->mask, ret_missing)) {
+			err = -ENOENT;
+			diag_at(d, UINT64_MAX, "nothing of what was asked for can be recorded here");
+		}
+	}
+	if (err < 0) {
+		want_no_more(k, slot);
+		return err;
+	}
 	rundown_complete(k, bit);
-	missing_of(k, &s->mask, ret_missing, d);
-	return err;
+	return 0;
 }
 
 int kernel_change(struct kernel *k, uint32_t slot, const struct kernel_session *s,
@@ -325,6 +345,7 @@ int kernel_change(struct kernel *k, uint32_t slot, const struct kernel_session *
 	if (err < 0) {
 		k->slot[slot].want = before;
 		set_wants(k, slot);
+		(void)update_sources(k, NULL);
 		return err;
 	}
 	if (!kernel_mask_equal(&before.mask, &s->mask)) {
@@ -466,7 +487,7 @@ int kernel_open(const struct kernel_engine_options *o, const struct kernel_outpu
 	}
 	k->ahead = calloc(1, sizeof *k->ahead);
 	k->walk = kernel_walk_create();
-	err = k->ahead && k->walk ? kernel_sources_open(k, &k->sources) : -ENOMEM;
+	err = k->ahead && k->walk ? kernel_tracepoints_open(k, &k->tracepoints) : -ENOMEM;
 	if (err < 0) {
 		goto fail;
 	}
@@ -487,7 +508,7 @@ void kernel_close(struct kernel *k)
 			sources[i]->close(k, k->source_state[i]);
 		}
 	}
-	kernel_sources_close(k->sources);
+	kernel_tracepoints_close(k->tracepoints);
 	if (k->perf) {
 		kernel_perf_close(k->perf);
 	}
@@ -506,13 +527,13 @@ bool kernel_poll(struct kernel *k, int timeout_ms)
 
 const char *kernel_missing(const struct kernel *k)
 {
-	const char *missing = kernel_sources_missing(k->sources);
+	const char *missing = kernel_tracepoints_missing(k->tracepoints);
 	return missing[0] ? missing : k->packets_why;
 }
 
 size_t kernel_losses(const struct kernel *k, struct kernel_loss *ret, size_t cap)
 {
-	return kernel_sources_loss_list(k->sources, ret, cap);
+	return kernel_tracepoints_loss_list(k->tracepoints, ret, cap);
 }
 
 void kernel_wake_fd(struct kernel *k, int fd)

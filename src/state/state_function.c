@@ -27,11 +27,6 @@ static const struct guid symbols = {{0xd5, 0xb5, 0x07, 0xf6, 0x03, 0x9f, 0x3e, 0
 				     0x43, 0xef, 0x25, 0xb1, 0x81}};
 enum { EVENT_FUNCTIONS = 1 };
 
-bool state_functions_wants(const uint8_t *raw_provider)
-{
-	return memcmp(raw_provider, symbols.b, sizeof symbols.b) == 0;
-}
-
 static uint64_t id_of(const char *path, uint32_t stamp, uint32_t checksum)
 {
 	uint64_t h = 14695981039346656037ull ^ ((uint64_t)stamp << 32 | checksum);

@@ -17,7 +17,5 @@ void state_functions_add(struct state_functions *x, struct state_memory *m, cons
 const char *state_functions_at(struct state_functions *x, const struct state_image *i, uint64_t offset,
 			       uint64_t *ret_start);
 void state_functions_free(struct state_functions *x);
-/* The provider, of a raw EVENT_HEADER record. */
-bool state_functions_wants(const uint8_t *raw_provider);
 
 #endif

@@ -20,7 +20,7 @@
 
 #define WATCHED_MAX  (KERNEL_SESSIONS_MAX * KERNEL_PIDS_MAX)
 
-struct kernel_sources {
+struct kernel_tracepoints {
 	struct kernel *k;
 	struct kernel_bpf *bpf; /* NULL: none yet, or none at all */
 	bool tried;
@@ -127,9 +127,9 @@ static void bits_of(const struct source_hook *h, struct kernel_mask *inout)
 	}
 }
 
-int kernel_sources_open(struct kernel *k, struct kernel_sources **ret)
+int kernel_tracepoints_open(struct kernel *k, struct kernel_tracepoints **ret)
 {
-	struct kernel_sources *s = calloc(1, sizeof *s);
+	struct kernel_tracepoints *s = calloc(1, sizeof *s);
 	if (!s) {
 		return -ENOMEM;
 	}
@@ -145,7 +145,7 @@ int kernel_sources_open(struct kernel *k, struct kernel_sources **ret)
 	return 0;
 }
 
-void kernel_sources_can(const struct kernel_sources *s, struct kernel_mask *inout_can)
+void kernel_tracepoints_can(const struct kernel_tracepoints *s, struct kernel_mask *inout_can)
 {
 	for (size_t i = 0; i < BASE_ARRAY_LEN(source_hooks); i++) {
 		unsigned area = s->area[source_hooks[i].ours];
@@ -159,7 +159,7 @@ void kernel_sources_can(const struct kernel_sources *s, struct kernel_mask *inou
 	}
 }
 
-bool kernel_sources_serve(const struct kernel_sources *s, uint16_t windows)
+bool kernel_tracepoints_replace_perf(const struct kernel_tracepoints *s, uint16_t windows)
 {
 	for (size_t i = 0; s->bpf && i < BASE_ARRAY_LEN(source_hooks); i++) {
 		const struct source_hook *h = &source_hooks[i];
@@ -172,7 +172,7 @@ bool kernel_sources_serve(const struct kernel_sources *s, uint16_t windows)
 
 static bool on_stack(void *ctx, const struct kbpf_record *r)
 {
-	struct kernel_sources *s = ctx;
+	struct kernel_tracepoints *s = ctx;
 	return kernel_stacks_add(s->stacks, r);
 }
 
@@ -188,7 +188,7 @@ static uint32_t ring_bytes(bool stacks)
 
 /* When something is wanted for the first time. What an area remembers must be there before the first
  * record. */
-static bool ready(struct kernel_sources *s, bool stacks)
+static bool ready(struct kernel_tracepoints *s, bool stacks)
 {
 	struct diag d;
 	if (s->tried) {
@@ -209,14 +209,19 @@ static bool ready(struct kernel_sources *s, bool stacks)
 	s->stacks = kernel_stacks_create();
 	s->next = calloc(kernel_bpf_cpus(s->bpf), sizeof *s->next);
 	s->names = s->next && s->stacks ? kernel_names_create() : NULL;
-	for (unsigned i = 0; s->names && i < kernel_area_count && i < BASE_ARRAY_LEN(s->state); i++) {
+	if (!s->names) {
+		kernel_bpf_close(s->bpf);
+		s->bpf = NULL;
+		snprintf(s->missing, sizeof s->missing, "out of memory");
+	}
+	for (unsigned i = 0; s->bpf && i < kernel_area_count && i < BASE_ARRAY_LEN(s->state); i++) {
 		s->made[i] = true;
 		s->state[i] = kernel_areas[i].create ? kernel_areas[i].create(s->k, s->names) : NULL;
 	}
-	return s->names != NULL;
+	return s->bpf != NULL;
 }
 
-static void watch(struct kernel_sources *s)
+static void watch(struct kernel_tracepoints *s)
 {
 	struct kernel *k = s->k;
 	for (uint32_t i = 0; i < s->watches; i++) {
@@ -236,7 +241,7 @@ static void watch(struct kernel_sources *s)
 }
 
 /* Heaps are watched in processes that are named: for that, or else as the only ones. */
-static void target(struct kernel_sources *s)
+static void target(struct kernel_tracepoints *s)
 {
 	uint32_t pid[KERNEL_BPF_TARGETS], n = 0;
 	uint64_t sessions = kernel_wants(s->k, HOOK_HEAP_ALLOC);
@@ -251,7 +256,21 @@ static void target(struct kernel_sources *s)
 	kernel_bpf_targets(s->bpf, pid, n);
 }
 
-void kernel_sources_update(struct kernel_sources *s)
+static void want(struct kernel_tracepoints *s)
+{
+	for (size_t i = 0; i < BASE_ARRAY_LEN(source_hooks); i++) {
+		const struct source_hook *h = &source_hooks[i];
+		kernel_bpf_want(s->bpf, h->ours, wants(s->k, h, false), wants(s->k, h, true));
+	}
+}
+
+static void cannot(struct kernel_tracepoints *s, const struct source_hook *h)
+{
+	bits_of(h, &s->k->cannot);
+	diag_at(&s->k->why_not, UINT64_MAX, "%.200s", s->missing);
+}
+
+void kernel_tracepoints_prepare(struct kernel_tracepoints *s)
 {
 	uint64_t any = 0, must = 0, stacks = 0;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(source_hooks); i++) {
@@ -260,37 +279,31 @@ void kernel_sources_update(struct kernel_sources *s)
 		stacks |= wants(s->k, &source_hooks[i], true);
 	}
 	s->must = must != 0;
-	if ((any == 0 && !s->bpf) || !ready(s, stacks != 0)) {
-		for (size_t i = 0; must != 0 && i < BASE_ARRAY_LEN(source_hooks); i++) {
-			if (!source_hooks[i].helps) {
-				bits_of(&source_hooks[i], &s->k->cannot);
-			}
-		}
-		if (must != 0 && !s->k->why_not.text[0]) {
-			diag_at(&s->k->why_not, UINT64_MAX, "%.200s", s->missing);
-		}
-		return;
+	bool have = (any != 0 || s->bpf) && ready(s, stacks != 0);
+	if (have) {
+		want(s);
+		watch(s);
+		target(s);
+		kernel_bpf_attach(s->bpf);
+		snprintf(s->missing, sizeof s->missing, "%s", kernel_bpf_missing(s->bpf));
 	}
 	for (size_t i = 0; i < BASE_ARRAY_LEN(source_hooks); i++) {
 		const struct source_hook *h = &source_hooks[i];
-		kernel_bpf_want(s->bpf, h->ours, wants(s->k, h, false), wants(s->k, h, true));
-	}
-	watch(s);
-	target(s);
-	kernel_bpf_apply(s->bpf);
-	snprintf(s->missing, sizeof s->missing, "%s", kernel_bpf_missing(s->bpf));
-	for (size_t i = 0; i < BASE_ARRAY_LEN(source_hooks); i++) {
-		const struct source_hook *h = &source_hooks[i];
-		if (!h->helps && wants(s->k, h, false) && !kernel_bpf_serves(s->bpf, h->ours)) {
-			bits_of(h, &s->k->cannot);
-			if (!s->k->why_not.text[0]) {
-				diag_at(&s->k->why_not, UINT64_MAX, "%.200s", s->missing);
-			}
+		if (!h->helps && wants(s->k, h, false) && !(have && kernel_bpf_serves(s->bpf, h->ours))) {
+			cannot(s, h);
 		}
 	}
 }
 
-void kernel_sources_rundown(struct kernel_sources *s, uint64_t sessions, bool end)
+void kernel_tracepoints_begin(struct kernel_tracepoints *s)
+{
+	if (s->bpf) {
+		want(s);
+		kernel_bpf_begin(s->bpf);
+	}
+}
+
+void kernel_tracepoints_rundown(struct kernel_tracepoints *s, uint64_t sessions, bool end)
 {
 	for (unsigned i = 0; i < kernel_area_count && i < BASE_ARRAY_LEN(s->state); i++) {
 		if (s->made[i] && kernel_areas[i].rundown) {
@@ -302,7 +315,7 @@ void kernel_sources_rundown(struct kernel_sources *s, uint64_t sessions, bool en
 	}
 }
 
-void kernel_sources_close(struct kernel_sources *s)
+void kernel_tracepoints_close(struct kernel_tracepoints *s)
 {
 	if (!s) {
 		return;
@@ -338,7 +351,7 @@ void kernel_record_begin(struct kernel_record *r, const struct kbpf_record *raw,
 	r->n = 0;
 }
 
-const uint64_t *kernel_sources_frames(struct kernel_sources *s, const struct kbpf_record *raw,
+const uint64_t *kernel_tracepoints_frames(struct kernel_tracepoints *s, const struct kbpf_record *raw,
 				      uint32_t *ret_count)
 {
 	const uint64_t *raw_frames = (const void *)((const uint8_t *)(raw + 1) + raw->bytes);
@@ -357,13 +370,13 @@ const uint64_t *kernel_sources_frames(struct kernel_sources *s, const struct kbp
 	return s->frame;
 }
 
-static void take(struct kernel_sources *s, uint32_t cpu, const struct kbpf_record *raw)
+static void take(struct kernel_tracepoints *s, uint32_t cpu, const struct kbpf_record *raw)
 {
 	uint8_t area = raw->hook < KBPF_HOOKS_MAX ? s->area[raw->hook] : NO_AREA;
 	if (area != NO_AREA && kernel_areas[area].shape(s->k, s->state[area], raw)) {
 		uint64_t sessions = s->k->last_sessions & s->k->stack[s->k->last_hook];
 		uint32_t count = 0;
-		const uint64_t *frames = sessions ? kernel_sources_frames(s, raw, &count) : NULL;
+		const uint64_t *frames = sessions ? kernel_tracepoints_frames(s, raw, &count) : NULL;
 		if (count > 0) {
 			kernel_out_stack(s->k, sessions, raw->cpu, raw->time, raw->time,
 					 raw->flags & KBPF_KERNEL_THREAD ? KERNEL_PID_SYSTEM : raw->pid, raw->tid,
@@ -373,14 +386,14 @@ static void take(struct kernel_sources *s, uint32_t cpu, const struct kbpf_recor
 	kernel_bpf_pop(s->bpf, cpu);
 }
 
-static uint64_t time_of(struct kernel_sources *s, uint32_t cpu, uint64_t until)
+static uint64_t time_of(struct kernel_tracepoints *s, uint32_t cpu, uint64_t until)
 {
 	const struct kbpf_record *r = kernel_bpf_peek(s->bpf, cpu, until);
 	return r ? r->time : UINT64_MAX;
 }
 
 /* The processor whose record is the oldest, and the time of the next processor's. */
-static void choose(struct kernel_sources *s)
+static void choose(struct kernel_tracepoints *s)
 {
 	uint32_t n = kernel_bpf_cpus(s->bpf);
 	s->first = 0;
@@ -395,7 +408,7 @@ static void choose(struct kernel_sources *s)
 	}
 }
 
-void kernel_sources_begin(struct kernel_sources *s, uint64_t until)
+void kernel_tracepoints_drain_begin(struct kernel_tracepoints *s, uint64_t until)
 {
 	for (uint32_t i = 0; s->bpf && i < kernel_bpf_cpus(s->bpf); i++) {
 		s->next[i] = time_of(s, i, until);
@@ -405,7 +418,7 @@ void kernel_sources_begin(struct kernel_sources *s, uint64_t until)
 	}
 }
 
-bool kernel_sources_drain(struct kernel_sources *s, uint64_t before, uint64_t until)
+bool kernel_tracepoints_drain(struct kernel_tracepoints *s, uint64_t before, uint64_t until)
 {
 	bool any = false;
 	while (s->bpf && s->next[s->first] < before) {
@@ -426,7 +439,7 @@ bool kernel_sources_drain(struct kernel_sources *s, uint64_t before, uint64_t un
 
 static void on_loss(void *ctx, unsigned hook, uint32_t cpu, uint64_t count)
 {
-	struct kernel_sources *s = ctx;
+	struct kernel_tracepoints *s = ctx;
 	const char *name = kernel_hook_name(hook);
 	size_t i = 0;
 	while (i < s->losses && (s->loss[i].hook != name || s->loss[i].cpu != cpu)) {
@@ -446,7 +459,7 @@ static void on_loss(void *ctx, unsigned hook, uint32_t cpu, uint64_t count)
 	}
 }
 
-void kernel_sources_losses(struct kernel_sources *s, bool now_at_last)
+void kernel_tracepoints_losses(struct kernel_tracepoints *s, bool now_at_last)
 {
 	uint64_t now = clock_read_system_ns();
 	if (s->bpf && (now_at_last || now - s->looked >= LOSS_LOOK_NS)) {
@@ -455,19 +468,19 @@ void kernel_sources_losses(struct kernel_sources *s, bool now_at_last)
 	}
 }
 
-size_t kernel_sources_loss_list(const struct kernel_sources *s, struct kernel_loss *ret, size_t cap)
+size_t kernel_tracepoints_loss_list(const struct kernel_tracepoints *s, struct kernel_loss *ret, size_t cap)
 {
 	size_t n = BASE_MIN(s->losses, cap);
 	memcpy(ret, s->loss, n * sizeof *ret);
 	return n;
 }
 
-bool kernel_sources_serves(const struct kernel_sources *s, unsigned hook)
+bool kernel_tracepoints_serves(const struct kernel_tracepoints *s, unsigned hook)
 {
 	return s->bpf && kernel_bpf_serves(s->bpf, hook);
 }
 
-const char *kernel_sources_missing(const struct kernel_sources *s)
+const char *kernel_tracepoints_missing(const struct kernel_tracepoints *s)
 {
 	return s->must ? s->missing : "";
 }
