@@ -260,7 +260,7 @@ bool cli_select_match(struct cli_select *s, struct cli_view *v, const EVENT_RECO
 		{'M', "manifest", "FILE",                                                          \
 		 "decode with this .man, .dll, .exe, .mui, .tmf or .etwcat too (repeatable)",      \
 		 NULL},                                                                            \
-		{'e', "event", "E", "only this event: name, pattern or id (repeatable)", NULL},    \
+		{'e', "event", "E", "only this event: name, its last part, pattern or id (repeatable)", NULL}, \
 		{0, "process", "NAME",                                                             \
 		 "only processes of this name or pattern, .exe may be left out (repeatable)",      \
 		 NULL},                                                                            \

@@ -26,7 +26,7 @@ struct number {
 struct node {
 	enum node_type type;
 	enum op op;
-	bool payload, nocase;
+	bool payload, nocase, event;
 	uint32_t left, right; /* indices; left only for NOT */
 	char *name;
 	char *value;
@@ -352,6 +352,7 @@ static void prepare(struct parser *p, struct node *n, const char *at)
 	} else if (is_name(n, "provider") || is_name(n, "event") || is_name(n, "activity") ||
 		   is_name(n, "relatedActivity") || is_name(n, "providerGuid")) {
 		n->nocase = true;
+		n->event = is_name(n, "event") && (n->op == OP_EQ || n->op == OP_NE);
 		if (!is_name(n, "event") && guid_parse(n->value, &g) == 0) {
 			guid_format(&g, text);
 			free(n->value);
@@ -520,9 +521,22 @@ void cli_filter_destroy(struct cli_filter *f)
 /* ---- evaluator
  * ----------------------------------------------------------------------------------- */
 
+bool cli_event_is(const char *wanted, const char *text, size_t n)
+{
+	size_t m = strlen(wanted);
+	if (n > m && text[n - m - 1] == '/') {
+		text += n - m;
+		n = m;
+	}
+	return n == m && strncasecmp(text, wanted, n) == 0;
+}
+
 static int text_compare(const struct node *n, const struct cli_filter_value *v)
 {
 	size_t m = strlen(n->value);
+	if (n->event && cli_event_is(n->value, v->text, v->length)) {
+		return 0;
+	}
 	size_t common = BASE_MIN(m, v->length);
 	int order = common == 0 ? 0
 		    : n->nocase ? strncasecmp(v->text, n->value, common)

@@ -48,5 +48,7 @@ void cli_filter_destroy(struct cli_filter *f);
 bool cli_level_parse(const char *s, size_t n, uint8_t *ret);
 /* * and ? pattern, or with neither: contained in. Ignores ASCII case. */
 bool cli_pattern_match(const char *pattern, const char *text, size_t n);
+/* Is an event of the name `text` meant? "Process/Start" is also just "Start"; ignores case. */
+bool cli_event_is(const char *wanted, const char *text, size_t n);
 
 #endif

@@ -221,9 +221,8 @@ static bool event_matches(const struct cli_select *s, struct cli_view *v, const 
 			   (strpbrk(s->event[i].pattern, "*?")
 				    ? cli_pattern_match(s->event[i].pattern, name.text,
 							name.text_length)
-				    : name.text_length == strlen(s->event[i].pattern) &&
-					      strncasecmp(name.text, s->event[i].pattern,
-							  name.text_length) == 0)) {
+				    : cli_event_is(s->event[i].pattern, name.text,
+						   name.text_length))) {
 			return true;
 		}
 	}

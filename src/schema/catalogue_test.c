@@ -187,6 +187,13 @@ static void kernel_payloads_have_their_documented_sizes(void **state)
 		{"01853a65-418f-4f36-aefc-dc0f1d2fd235", 16, 2, 8, 8},
 		{"01853a65-418f-4f36-aefc-dc0f1d2fd235", 35, 2, 8, 428},
 		{"3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c", 32, 2, 8, 104}, /* process counters */
+		{"222962ab-6180-4b88-a825-346b75f2a24a", 42, 2, 8, 52},	 /* Heap Contract */
+		{"222962ab-6180-4b88-a825-346b75f2a24a", 43, 2, 8, 8},	 /* Lock */
+		{"222962ab-6180-4b88-a825-346b75f2a24a", 46, 2, 4, 4},	 /* Walk */
+		{"c861d0e2-a2c1-4d36-9f9c-970bab943a12", 35, 2, 8, 8},	 /* CallbackStop */
+		{"3d6fa8d4-fe05-11d0-9dda-00c04fd7ba7c", 12, 0, 4, 4},	 /* ReadInit */
+		{"9a280ac0-c8e0-11d1-84e2-00c04fb998a2", 22, 1, 4, 28},	 /* DupACK */
+		{"3d6fa8d3-fe05-11d0-9dda-00c04fd7ba7c", 100, 2, 8, 20}, /* HRRundown */
 	};
 	static const uint8_t zeros[4096];
 	for (size_t i = 0; i < BASE_ARRAY_LEN(cases); i++) {
@@ -230,6 +237,49 @@ static void a_field_that_came_later_may_be_missing(void **state)
 	p.bytes = 76;
 	assert_int_equal(schema_walk_json(&p, &t), 0);
 	assert_non_null(strstr(t.data, "\"ThreadName\":\"x\""));
+	openetw_text_free(&t);
+}
+
+/* .NET 4.5 and 4.5.2 write the same version with and without eight bytes before the last one. */
+static void a_field_in_the_middle_may_be_missing(void **state)
+{
+	struct guid g;
+	guid_parse("763fd754-7086-4dfe-95eb-c01a46faf4ca", &g);
+	const struct schema_event *e = schema_process_find(false, &g, 4, 2);
+	assert_non_null(e);
+	uint8_t payload[433] = {0};
+	struct openetw_text t = {0};
+	for (int with = 0; with < 2; with++) {
+		uint32_t bytes = 0;
+		struct schema_payload p = {e, payload, with ? 433 : 425, 8, NULL, NULL};
+		payload[424] = with ? 5 : 9;
+		payload[432] = 9;
+		openetw_text_clear(&t);
+		assert_int_equal(schema_walk_json(&p, &t), 0);
+		assert_int_equal(strstr(t.data, "\"ExtraGen0Commit\":5") != NULL, with);
+		assert_non_null(strstr(t.data, "\"ClrInstanceID\":9}"));
+		assert_int_equal(schema_walk_measure(&p, &bytes), 0);
+		assert_int_equal(bytes, p.bytes);
+	}
+	openetw_text_free(&t);
+}
+
+/* What a runtime of .NET 7 wrote, and what PerfView shows of it. */
+static void settings_of_a_garbage_collector_are_decoded(void **state)
+{
+	static const uint8_t payload[50] = {[8] = 0x08, 0x4c, 0x01, [44] = 0x15, [48] = 8};
+	struct guid g;
+	guid_parse("a669021c-c450-4609-a035-5af59af4df18", &g);
+	const struct schema_event *e = schema_process_find(false, &g, 10, 0);
+	assert_non_null(e);
+	struct schema_payload p = {e, payload, sizeof payload, 8, NULL, NULL};
+	struct openetw_text t = {0};
+	assert_int_equal(schema_walk_json(&p, &t), 0);
+	assert_string_equal(t.data, "{\"HardLimit\":\"0x0\",\"LOHThreshold\":85000,"
+				    "\"PhysicalMemoryConfig\":0,\"Gen0MinBudgetConfig\":0,"
+				    "\"Gen0MaxBudgetConfig\":0,\"HighMemPercentConfig\":0,"
+				    "\"BitSettings\":\"Concurrent|FrozenSegments|NoAffinitize\","
+				    "\"ClrInstanceID\":8}");
 	openetw_text_free(&t);
 }
 
@@ -290,6 +340,8 @@ int main(void)
 		cmocka_unit_test(kernel_payloads_have_their_documented_sizes),
 		cmocka_unit_test(a_newer_version_is_read_as_the_newest_known),
 		cmocka_unit_test(a_field_that_came_later_may_be_missing),
+		cmocka_unit_test(a_field_in_the_middle_may_be_missing),
+		cmocka_unit_test(settings_of_a_garbage_collector_are_decoded),
 		cmocka_unit_test(decoders_of_several_threads_agree),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -275,6 +275,9 @@ void schema_value_format(struct openetw_text *o, enum schema_style style, uint16
 			 uint16_t out_type, const struct schema_value *v);
 /* The value of an integer type that may be a count, length or map key: false for others. */
 bool schema_value_u32(uint16_t in_type, const uint8_t *p, uint32_t *ret);
+/* Bytes of a type that always has the same size; 0 for the others. */
+uint32_t schema_value_fixed(uint16_t in, unsigned pointer_size);
+
 uint16_t schema_out_default(uint16_t in_type);
 
 /* ---- a payload ----------------------------------------------------------------------------------

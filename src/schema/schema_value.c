@@ -42,8 +42,7 @@ uint16_t schema_out_default(uint16_t in)
 	return in == SCHEMA_IN_HEXDUMP ? SCHEMA_OUT_HEXBINARY : SCHEMA_OUT_STRING;
 }
 
-/* Bytes of a type that always has the same size; 0 for the others. */
-static uint32_t fixed_size(uint16_t in, unsigned pointer_size)
+uint32_t schema_value_fixed(uint16_t in, unsigned pointer_size)
 {
 	switch (in) {
 	case SCHEMA_IN_INT8:
@@ -157,7 +156,7 @@ static int read_wbem_sid(struct schema_value *v, unsigned pointer_size, const ui
 int schema_value_read(uint16_t in, uint16_t out, uint32_t length, unsigned pointer_size,
 		      const uint8_t *p, size_t left, struct schema_value *ret)
 {
-	uint32_t fixed = fixed_size(in, pointer_size);
+	uint32_t fixed = schema_value_fixed(in, pointer_size);
 	if (BASE_LIKELY(fixed != 0)) {
 		return take(ret, p, 0, fixed, left);
 	}

@@ -176,10 +176,15 @@ static int put_json(struct walk *w, struct openetw_text *o, const struct schema_
 	return 0;
 }
 
-/* Fields that newer builds append are not there in older records. */
+/* Fields that newer builds append are not there in older records. One that newer builds put before the
+ * last ones is not there when it does not fit. */
 static inline bool is_absent(const struct walk *w, const struct schema_field *f)
 {
-	return BASE_UNLIKELY(f->optional) && w->p == w->end;
+	if (BASE_LIKELY(!f->optional)) {
+		return false;
+	}
+	size_t left = (size_t)(w->end - w->p);
+	return left == 0 || (f->in_type && left < schema_value_fixed(f->in_type, w->pointer_size));
 }
 
 /* Hidden fields are read, not shown. */
