@@ -28,6 +28,9 @@ static void free_memory(struct sink *s)
 		sink_spool_destroy(s->spool, s->keep_at_end);
 	}
 	if (s->keep) {
+		if (!s->keep_at_end) {
+			unlink(s->spool_path); /* also one that an earlier process made */
+		}
 		sink_keep_close(s->keep, !s->keep_at_end);
 	}
 	sink_streams_finish(s);
