@@ -153,6 +153,8 @@ bool cli_filters_put(struct cli_filters *f, uint32_t type, const void *p, size_t
 /* From text; *d says what is wrong with it. */
 bool cli_filters_add(struct cli_filters *f, enum saved_filter kind, const char *text, struct diag *d);
 const char *cli_filter_option(enum saved_filter kind); /* "event-id" */
+/* What was given for it, checked; "": nothing. False: printed why. */
+bool cli_filter_text(const struct cli_args *a, enum saved_filter kind, char out[SAVED_FILTER_TEXT]);
 void cli_filters_finish(struct cli_filters *f);
 
 /* Enable with the filters the command line gives (--pid, --exe, --event-id, …). Win32 code. */

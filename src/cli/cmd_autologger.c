@@ -2,6 +2,7 @@
  * autologger: sessions that etwd starts by itself, each a file.
  */
 #include "cli/controller.h"
+#include "cli/payload.h"
 
 #include <stdlib.h>
 
@@ -100,6 +101,24 @@ static int list(struct cli_args *a)
 		     : CLI_OK;
 }
 
+static bool save_filters(const struct cli_args *a, const GUID *g, struct saved_provider *p)
+{
+	struct cli_filters f;
+	struct diag d = {0};
+	cli_filters_init(&f);
+	bool fine = cli_payload_filters(a, g, &f);
+	for (int i = 0; fine && i < SAVED_FILTER_COUNT; i++) {
+		fine = cli_filter_text(a, (enum saved_filter)i, p->filter[i]);
+	}
+	if (fine && f.count > 0 &&
+	    saved_set_payload(p, (const void *)(uintptr_t)f.d[0].Ptr, f.d[0].Size, &d) < 0) {
+		cli_usage(a, "--payload %s", d.text);
+		fine = false;
+	}
+	cli_filters_finish(&f);
+	return fine;
+}
+
 /* 1: filled, else an exit status. */
 static int describe(struct cli_args *a, struct saved_session *s)
 {
@@ -132,14 +151,6 @@ static int describe(struct cli_args *a, struct saved_session *s)
 	s->expire_s = (uint32_t)expire;
 	s->quota = quota << 20;
 	s->file_max = (uint32_t)file_max;
-	const char *const filters[] = {"pid", "exe", "event-id"};
-	for (size_t i = 0; i < BASE_ARRAY_LEN(filters); i++) {
-		if (cli_flag(a, filters[i])) {
-			return cli_usage(a,
-					 "--%s cannot be saved: filters are for running sessions",
-					 filters[i]);
-		}
-	}
 	const char *v;
 	for (int i = 0; (v = cli_value_at(a, "provider", i)) != NULL; i++) {
 		struct cli_provider q;
@@ -159,6 +170,9 @@ static int describe(struct cli_args *a, struct saved_session *s)
 		struct guid plain;
 		if (guid_parse(q.name, &plain) < 0) {
 			snprintf(at->name, sizeof at->name, "%s", q.name + (q.name[0] == '*'));
+		}
+		if (!save_filters(a, &q.guid, at)) {
+			return CLI_USAGE;
 		}
 	}
 	return 1;

@@ -32,6 +32,10 @@ uint32_t controller_enable(TRACEHANDLE session, const struct saved_provider *p, 
 			return ERROR_INVALID_PARAMETER;
 		}
 	}
+	if (p->payload && !cli_filters_put(&f, EVENT_FILTER_TYPE_PAYLOAD, p->payload, p->payload_bytes)) {
+		cli_filters_finish(&f);
+		return ERROR_NOT_ENOUGH_MEMORY;
+	}
 	ENABLE_TRACE_PARAMETERS params = {
 		.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
 		.EnableProperty = p->properties | (f.stack ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0),

@@ -1,110 +1,20 @@
 /* SPDX-License-Identifier: MIT
- * --payload: conditions on the fields of events, as the filter EnableTraceEx2 takes.
- *
- *   EVENT: FIELD OP VALUE { and|or FIELD OP VALUE }
- *
- * EVENT is the number of a manifest's event, in all its versions, or the name of a TraceLogging event.
+ * --payload: conditions on the fields of events (filter/filter_text.h), as the filter EnableTraceEx2
+ * takes. A manifest's event is meant in all its versions.
  */
 #include "cli/payload.h"
 
-#include "filter/filter_named.h"
+#include "filter/filter_text.h"
 
 #include <stdlib.h>
-#include <strings.h>
 #include <tdh.h>
 
-#define TEXT_MAX     1024
 #define VERSIONS_MAX 64
-
-static const struct {
-	const char *text;
-	uint8_t op;
-	bool words; /* of strings, in Windows' filters */
-} operators[] = {
-	{"==", FILTER_EQ, false},	    {"=", FILTER_EQ, false},
-	{"!=", FILTER_NE, false},	    {"<=", FILTER_LE, false},
-	{">=", FILTER_GE, false},	    {"<", FILTER_LT, false},
-	{">", FILTER_GT, false},	    {"between", FILTER_BETWEEN, false},
-	{"outside", FILTER_NOTBETWEEN, false}, {"%", FILTER_MODULO, false},
-	{"~", FILTER_CONTAINS, true},	    {"!~", FILTER_DOESNTCONTAIN, true},
-	{"is", FILTER_IS, true},	    {"isnot", FILTER_ISNOT, true},
-};
-
-struct payload {
-	char text[TEXT_MAX];
-	const char *event;
-	bool any;
-	struct filter_named_condition c[FILTER_PREDICATES_MAX];
-	size_t count;
-};
-
-/* The next word of *inout: up to a blank, or in quotes. NULL at the end. */
-static char *word(char **inout)
-{
-	char *s = *inout + strspn(*inout, " \t");
-	if (*s == 0) {
-		return NULL;
-	}
-	char quote = *s == '"' || *s == '\'' ? *s : 0;
-	char *end = quote ? strchr(s + 1, quote) : s + strcspn(s, " \t");
-	if (!end) {
-		return NULL;
-	}
-	*inout = end + (*end != 0);
-	*end = 0;
-	return s + (quote != 0);
-}
-
-static bool parse(const struct cli_args *a, const char *text, struct payload *p)
-{
-	if (strlen(text) >= sizeof p->text) {
-		cli_usage(a, "--payload is longer than %d bytes", TEXT_MAX - 1);
-		return false;
-	}
-	strcpy(p->text, text);
-	char *colon = strchr(p->text, ':'), *rest = colon ? colon + 1 : p->text;
-	if (colon) {
-		*colon = 0;
-	}
-	p->event = p->text + strspn(p->text, " ");
-	p->count = 0;
-	p->any = false;
-	char *joint = NULL;
-	bool fine = colon && *p->event;
-	while (fine) {
-		char *field = word(&rest), *op = word(&rest), *value = word(&rest);
-		size_t i = 0;
-		while (op && i < BASE_ARRAY_LEN(operators) && strcasecmp(operators[i].text, op) != 0) {
-			i++;
-		}
-		if (!field || !op || !value || i == BASE_ARRAY_LEN(operators) ||
-		    p->count == FILTER_PREDICATES_MAX) {
-			fine = false;
-			break;
-		}
-		p->c[p->count++] = (struct filter_named_condition){field, value, operators[i].op};
-		char *next = word(&rest);
-		if (!next) {
-			break;
-		}
-		bool any = strcasecmp(next, "or") == 0;
-		fine = (any || strcasecmp(next, "and") == 0) && (!joint || any == p->any);
-		joint = next;
-		p->any = any;
-	}
-	if (!fine) {
-		cli_usage(a,
-			  "--payload '%s': write EVENT: FIELD OP VALUE, up to 8 joined by 'and' or all by 'or'; "
-			  "OP is == != < <= > >= between outside %% ~ !~",
-			  text);
-	}
-	return fine;
-}
 
 /* ---- events of manifests ----------------------------------------------------------------------- */
 
 /* String fields have operators of their own in Windows' filters; nobody wants to know that. */
-static uint32_t create(const GUID *g, const EVENT_DESCRIPTOR *e, const struct payload *p, void **ret)
+static uint32_t create(const GUID *g, const EVENT_DESCRIPTOR *e, const struct filter_text *p, void **ret)
 {
 	PAYLOAD_FILTER_PREDICATE pred[FILTER_PREDICATES_MAX];
 	uint16_t names[FILTER_PREDICATES_MAX][256], values[FILTER_PREDICATES_MAX][256];
@@ -133,7 +43,7 @@ static uint32_t create(const GUID *g, const EVENT_DESCRIPTOR *e, const struct pa
 	return code;
 }
 
-static bool add_manifest(const struct cli_args *a, const GUID *g, const struct payload *p, unsigned long id,
+static bool add_manifest(const struct cli_args *a, const GUID *g, const struct filter_text *p, unsigned long id,
 			 void **made, ULONG *inout_count)
 {
 	ULONG bytes = 0, before = *inout_count;
@@ -172,7 +82,7 @@ static bool add_manifest(const struct cli_args *a, const GUID *g, const struct p
 
 bool cli_payload_filters(const struct cli_args *a, const GUID *g, struct cli_filters *f)
 {
-	struct payload p;
+	struct filter_text p;
 	uint8_t named[FILTER_BYTES_MAX];
 	void *made[VERSIONS_MAX];
 	size_t named_bytes = 0;
@@ -182,13 +92,14 @@ bool cli_payload_filters(const struct cli_args *a, const GUID *g, struct cli_fil
 	memcpy(guid.b, g, 16);
 	const char *v;
 	for (int i = 0; fine && (v = cli_value_at(a, "payload", i)) != NULL; i++) {
-		char *end;
-		fine = parse(a, v, &p);
-		unsigned long id = fine ? strtoul(p.event, &end, 0) : 0;
-		if (fine && end != p.event && *end == 0 && id <= 0xFFFF) {
+		struct diag d = {0};
+		uint16_t id;
+		if (filter_text_parse(v, &p, &d) < 0) {
+			cli_usage(a, "--payload %s", d.text);
+			fine = false;
+		} else if (filter_text_number(&p, &id)) {
 			fine = add_manifest(a, g, &p, id, made, &count);
-		} else if (fine) {
-			struct diag d = {0};
+		} else {
 			fine = filter_named_add(named, &named_bytes, &guid, p.event, p.any, p.c, p.count,
 						&d) == 0;
 			if (!fine) {

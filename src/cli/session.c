@@ -180,35 +180,46 @@ const char *cli_filter_option(enum saved_filter kind)
 		[SAVED_FILTER_STACK_NAME] = "stack-name",
 		[SAVED_FILTER_STACK_LEVEL] = "stack-level",
 		[SAVED_FILTER_CONTAINER] = "container",
+		[SAVED_FILTER_PID] = "pid",
 	};
 	return names[kind];
 }
 
-static bool filters_from_args(const struct cli_args *a, struct cli_filters *f)
+bool cli_filter_text(const struct cli_args *a, enum saved_filter kind, char out[SAVED_FILTER_TEXT])
 {
-	ULONG pids[MAX_EVENT_FILTER_PID_COUNT], count = 0;
-	const char *v;
-	while ((v = cli_value_at(a, "pid", (int)count)) != NULL) {
-		uint64_t pid;
-		if (count == MAX_EVENT_FILTER_PID_COUNT) {
-			cli_usage(a, "at most 8 processes can be named with --pid");
+	const char *option = cli_filter_option(kind), *v;
+	size_t n = 0;
+	struct diag d = {0};
+	uint8_t bytes[SAVED_FILTER_BYTES];
+	*out = 0;
+	/* Of processes several may be given; the others stand once. */
+	for (int i = 0; (v = kind == SAVED_FILTER_PID ? cli_value_at(a, option, i)
+						      : i == 0 ? cli_value(a, option, NULL) : NULL) != NULL;
+	     i++) {
+		if (n + strlen(v) + 2 > SAVED_FILTER_TEXT) {
+			cli_usage(a, "--%s is longer than %u bytes", option, SAVED_FILTER_TEXT - 1);
 			return false;
 		}
-		if (!parse_u64(v, strlen(v), &pid) || pid > UINT32_MAX) {
-			cli_usage(a, "--pid takes a process id, not '%s'", v);
-			return false;
-		}
-		pids[count++] = (ULONG)pid;
+		n += (size_t)snprintf(out + n, SAVED_FILTER_TEXT - n, "%s%s", i ? "," : "", v);
 	}
-	if (count && !cli_filters_put(f, EVENT_FILTER_TYPE_PID, pids, 4 * count)) {
+	size_t made;
+	if (*out && saved_filter_make(kind, out, bytes, &made, &d) < 0) {
+		cli_usage(a, "--%s %s", option, d.text);
 		return false;
 	}
+	return true;
+}
+
+static bool filters_from_args(const struct cli_args *a, struct cli_filters *f)
+{
 	for (int i = 0; i < SAVED_FILTER_COUNT; i++) {
-		const char *option = cli_filter_option((enum saved_filter)i);
+		char text[SAVED_FILTER_TEXT];
 		struct diag d = {0};
-		if ((v = cli_value(a, option, NULL)) != NULL &&
-		    !cli_filters_add(f, (enum saved_filter)i, v, &d)) {
-			cli_usage(a, "--%s %s", option, d.text);
+		if (!cli_filter_text(a, (enum saved_filter)i, text)) {
+			return false;
+		}
+		if (*text && !cli_filters_add(f, (enum saved_filter)i, text, &d)) {
+			cli_usage(a, "--%s %s", cli_filter_option((enum saved_filter)i), d.text);
 			return false;
 		}
 	}

@@ -429,10 +429,6 @@ static void id_text(const uint8_t *ids, char *out, size_t cap)
 bool tracelog_filters_save(const struct winargs *w, const struct tracelog_filters *f,
 			   struct saved_session *s)
 {
-	if (winargs_find(w, "PidFilter")) {
-		cli_usage(w->a, "-PidFilter: a process id means nothing when the session starts; use -ExeFilter");
-		return false;
-	}
 	for (uint32_t i = 0; i < s->provider_count; i++) {
 		char(*to)[SAVED_FILTER_TEXT] = s->provider[i].filter;
 		if (winargs_find(w, "EventIdFilter")) {
@@ -442,6 +438,12 @@ bool tracelog_filters_save(const struct winargs *w, const struct tracelog_filter
 			id_text(f->ids[1], to[SAVED_FILTER_STACK_ID], SAVED_FILTER_TEXT);
 		}
 		snprintf(to[SAVED_FILTER_EXE], SAVED_FILTER_TEXT, "%s", winargs_value(w, "ExeFilter", ""));
+		const struct winarg *pids = winargs_find(w, "PidFilter");
+		size_t n = 0;
+		for (uint32_t k = 0; pids && k < BASE_ARRAY_LEN(f->pids) && f->pids[k]; k++) {
+			n += (size_t)snprintf(to[SAVED_FILTER_PID] + n, SAVED_FILTER_TEXT - n, "%s%u", k ? "," : "",
+					      (unsigned)f->pids[k]);
+		}
 	}
 	return true;
 }

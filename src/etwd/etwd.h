@@ -93,6 +93,7 @@
 #define ETWD_CAPTURE_SECONDS_MIN   1u
 #define ETWD_CONTROL_CONNS_MAX	   1024u /* of one user */
 #define ETWD_STRANGERS_MAX	   256u /* provider connections of one user before their HELLO */
+#define ETWD_KEEP_PREFIX	   "EtwRTKeep-" /* files of real-time autologgers */
 #define ETWD_HELLO_NS		   10000000000ull /* time for it */
 
 struct etwd;
@@ -520,6 +521,7 @@ struct session {
 	uint16_t *name, *log_file; /* terminated; log_file may be NULL */
 	char *path;		   /* may be NULL */
 	char *spool;		   /* where a real-time backlog may lie; may be NULL */
+	char *keep;		   /* where it outlives etwd; may be NULL */
 	char label[128];	   /* for the log */
 	struct sink_options options;
 	struct sink *sink; /* NULL unless RUNNING or STOPPING */

@@ -229,6 +229,12 @@ static bool send_enable(struct etwd *d, struct autolog *a)
 			properties |= saved_filter_is_stack((enum saved_filter)f) ? STACK_PROPERTY : 0;
 		}
 	}
+	if (p->payload) {
+		uint8_t blob[4 + SAVED_FILTER_BYTES];
+		le32_put(blob, 0x80000100); /* EVENT_FILTER_TYPE_PAYLOAD */
+		memcpy(blob + 4, p->payload, p->payload_bytes);
+		proto_put(&w, PROTO_TAG_FILTER, blob, 4 + p->payload_bytes);
+	}
 	proto_put_u32(&w, PROTO_TAG_PROPERTIES, properties);
 	proto_put(&w, PROTO_TAG_SOURCE_ID, GUID_ZERO.b, 16);
 	if (p->name[0]) {

@@ -28,6 +28,7 @@ void etwd_session_unref(struct session *s)
 	free(s->log_file);
 	free(s->path);
 	free(s->spool);
+	free(s->keep);
 	free(s->disallowed.at);
 	free(s->capture.at);
 	free(s);
@@ -266,6 +267,12 @@ static void start_done(struct etwd *d, struct job *j)
 		etwd_session_refuse(d, s, code_of_create(sj->result), text);
 	} else {
 		s->sink = sj->sink;
+		sink_stats(s->sink, &s->stats);
+		if (s->stats.rt_found > 0 || s->stats.rt_events_lost > 0) {
+			etwd_log(d, "Session \"%s\": %llu events of an earlier etwd wait for a consumer, %llu were lost",
+				 s->label, (unsigned long long)s->stats.rt_found,
+				 (unsigned long long)s->stats.rt_events_lost);
+		}
 		if (s->mode & MODE_REAL_TIME) {
 			sink_set_tap(s->sink, true, etwd_realtime_deliver, s);
 		}
@@ -501,8 +508,40 @@ static uint32_t take_place(struct etwd *d, struct session *s, const char **ret_w
 	return 0;
 }
 
+static void choose_keep(const struct etwd *d, struct session *s, const char *dir)
+{
+	char name[3 * ETWD_NAME_MAX], conf[8000], spool[4400], keep[4400];
+	long n = utf16_to_utf8(s->name, utf16_len(s->name), name, sizeof name - 1);
+	if (n <= 0 || n >= (long)sizeof name) {
+		return;
+	}
+	name[n] = 0;
+	/* As the file it comes from is called, so that no name leaves the directory. */
+	if (saved_path(SAVED_STATE, d->system, name, conf, sizeof conf) < 0) {
+		return;
+	}
+	const char *base = strrchr(conf, '/') + 1;
+	int length = (int)strlen(base) - 5; /* without .conf */
+	if (length <= 0 || length > 200) {
+		return; /* no file has such a name */
+	}
+	snprintf(spool, sizeof spool, "%s/realtime/" ETWD_KEEP_PREFIX "%.*s.etl", dir, length, base);
+	snprintf(keep, sizeof keep, "%s/" ETWD_KEEP_PREFIX "%.*s", d->dir, length, base);
+	char *a = strdup(spool), *b = strdup(keep);
+	if (!a || !b) {
+		free(a);
+		free(b);
+		return;
+	}
+	free(s->spool);
+	s->spool = a;
+	s->keep = b;
+	s->options.spool_path = s->spool;
+	s->options.keep_path = s->keep;
+}
+
 /* Where what no consumer takes may wait. Not having such a place is no reason to fail. */
-static void choose_spool(const struct etwd *d, struct session *s)
+static void choose_spool(const struct etwd *d, const struct conn *c, struct session *s)
 {
 	char dir[4000], path[4200];
 	if (!(s->mode & MODE_REAL_TIME) || (s->flags & PROTO_SESSION_NOT_PERSISTENT) ||
@@ -517,6 +556,10 @@ static void choose_spool(const struct etwd *d, struct session *s)
 	if (!s->path && s->options.maximum_file_size > 0) {
 		s->options.spool_bytes = (uint64_t)s->options.maximum_file_size
 					 << (s->mode & MODE_USE_KBYTES ? 10 : 20);
+	}
+	/* An autologger comes back with the next etwd, which then goes on with what waited. */
+	if (c->pid == getpid()) {
+		choose_keep(d, s, dir);
 	}
 }
 
@@ -562,7 +605,7 @@ void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_messa
 		free(sj);
 		return;
 	}
-	choose_spool(d, s);
+	choose_spool(d, c, s);
 	s->state = SESSION_STARTING;
 	etwd_reply_keep(c, m, &s->start_reply);
 	etwd_session_ref(s);

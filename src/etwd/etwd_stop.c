@@ -92,6 +92,9 @@ void etwd_session_stop_step(struct etwd *d, struct session *s, uint64_t now_ns)
 	if (!c) {
 		return; /* the next tick tries again */
 	}
+	if (d->exiting) {
+		sink_keep_backlog(s->sink);
+	}
 	sink_set_tap(s->sink, false, NULL, NULL);
 	sink_stats(s->sink, &s->stats);
 	*c = (struct close_job){

@@ -29,7 +29,7 @@
 #define SAVED_PROVIDERS_MAX  1024u
 #define SAVED_FILE_MAX_LIMIT 16u /* FileMax, as Windows */
 
-/* Filters of an enable that can be written down. Process ids cannot: they mean nothing tomorrow. */
+/* Filters of an enable that can be written down; the one of payloads is apart. */
 enum saved_filter {
 	SAVED_FILTER_EXE,
 	SAVED_FILTER_EVENT_ID,
@@ -38,6 +38,7 @@ enum saved_filter {
 	SAVED_FILTER_STACK_NAME,
 	SAVED_FILTER_STACK_LEVEL,
 	SAVED_FILTER_CONTAINER,
+	SAVED_FILTER_PID, /* of what lives when the session starts */
 	SAVED_FILTER_COUNT,
 };
 #define SAVED_FILTER_BYTES 4096u
@@ -58,6 +59,8 @@ struct saved_provider {
 	uint32_t properties; /* EVENT_ENABLE_PROPERTY_* */
 	uint64_t any, all;
 	char filter[SAVED_FILTER_COUNT][SAVED_FILTER_TEXT]; /* "": none */
+	uint8_t *payload; /* heap: what EVENT_FILTER_TYPE_PAYLOAD takes; NULL: none */
+	uint32_t payload_bytes;
 };
 
 enum saved_suffix { /* of a collector's file, as logman -v */
@@ -102,6 +105,8 @@ void saved_format(const struct saved_session *s, struct strbuf *out);
 /* Replaces the file in one step; makes missing directories (0700). 0 or -errno. */
 int saved_write(const char *path, const struct saved_session *s);
 void saved_finish(struct saved_session *s);
+/* Another payload filter instead. -EINVAL, -ENOMEM. */
+int saved_set_payload(struct saved_provider *p, const void *blob, size_t n, struct diag *d);
 /* A new provider, enabled for everything. NULL when there are too many or no memory. */
 struct saved_provider *saved_add_provider(struct saved_session *s, const struct guid *g);
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MAX_IDS = 64, NAMES_AT = 20, LEVEL_BYTES = 24 };
+enum { MAX_IDS = 64, MAX_PIDS = 8, NAMES_AT = 20, LEVEL_BYTES = 24 };
 
 static const struct {
 	const char *key;
@@ -27,6 +27,7 @@ static const struct {
 				      "a level and keywords such as 2 or 4:0x10, or !4:0x10 for all others"},
 	[SAVED_FILTER_CONTAINER] = {"ContainerFilter", 0x80008000, 1024,
 				    "container ids or control groups separated by ;"},
+	[SAVED_FILTER_PID] = {"ProcessIdFilter", 0x80000004, 32, "up to 8 process ids such as 17,42"},
 };
 
 const char *saved_filter_key(enum saved_filter kind)
@@ -110,6 +111,22 @@ static size_t put_level(const char *s, bool in, uint8_t *out)
 	return *end ? 0 : LEVEL_BYTES;
 }
 
+static size_t put_pids(const char *s, uint8_t *out)
+{
+	size_t count = 0;
+	while (*s) {
+		char *end;
+		unsigned long v = strtoul(s, &end, 0);
+		if (end == s || *s == '-' || v > UINT32_MAX || count == MAX_PIDS ||
+		    (*end && (*end != ',' || !end[1]))) {
+			return 0;
+		}
+		le32_put(out + 4 * count++, (uint32_t)v);
+		s = *end ? end + 1 : end;
+	}
+	return 4 * count;
+}
+
 /* UTF-16 with its terminator. */
 static size_t put_text(const char *s, uint8_t *out, size_t cap)
 {
@@ -138,6 +155,9 @@ int saved_filter_make(enum saved_filter kind, const char *text, uint8_t out[SAVE
 	case SAVED_FILTER_EVENT_NAME:
 	case SAVED_FILTER_STACK_NAME:
 		n = put_names(list, in, out, cap);
+		break;
+	case SAVED_FILTER_PID:
+		n = put_pids(text, out);
 		break;
 	case SAVED_FILTER_STACK_LEVEL:
 		n = put_level(list, in, out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Text -> session and back. The keys are one table.
  */
-#include "saved/saved.h"
+#include "saved/saved_payload.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,6 +72,9 @@ void saved_init(struct saved_session *s)
 
 void saved_finish(struct saved_session *s)
 {
+	for (uint32_t i = 0; i < s->provider_count; i++) {
+		free(s->provider[i].payload);
+	}
 	free(s->provider);
 	s->provider = NULL;
 	s->provider_count = 0;
@@ -289,6 +292,11 @@ static bool line_parse(struct saved_session *s, char *text, uint32_t line, bool 
 					    value, line, d);
 		}
 	}
+	if (*inout_provider && strcasecmp(SAVED_PAYLOAD_KEY, name) == 0) {
+		struct diag why = {0};
+		return saved_payload_add(&s->provider[s->provider_count - 1], value, &why) == 0 ||
+		       report(d, line, SAVED_PAYLOAD_KEY " %s", why.text);
+	}
 	const struct key *k = *inout_provider
 				      ? find(provider_keys, BASE_ARRAY_LEN(provider_keys), name)
 				      : find(session_keys, BASE_ARRAY_LEN(session_keys), name);
@@ -400,5 +408,6 @@ void saved_format(const struct saved_session *s, struct strbuf *out)
 		for (int f = 0; f < SAVED_FILTER_COUNT; f++) {
 			put_text(out, saved_filter_key((enum saved_filter)f), p->filter[f]);
 		}
+		saved_payload_format(p, out);
 	}
 }

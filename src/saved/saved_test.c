@@ -51,6 +51,50 @@ static void the_registrys_names_mean_what_they_mean_there(void **state)
 	saved_finish(&s);
 }
 
+static void filters_of_processes_and_payloads_survive_the_file(void **state)
+{
+	(void)state;
+	static const char text[] = "[Test.Saved]\nProcessIdFilter = 17,0x2A\n"
+				   "PayloadFilter = Login: User == 'ann b' and Tries > 3\n"
+				   "PayloadFilter = Logout: User ~ x\n";
+	struct saved_session s, t;
+	struct diag d = {0};
+	struct strbuf b = {0};
+	uint8_t bytes[SAVED_FILTER_BYTES];
+	size_t n;
+	assert_int_equal(saved_parse(text, sizeof text - 1, "x", &s, &d), 0);
+	/* EVENT_FILTER_TYPE_PID: an array of ULONG. */
+	assert_int_equal(saved_filter_make(SAVED_FILTER_PID, s.provider[0].filter[SAVED_FILTER_PID], bytes, &n, &d),
+			 0);
+	assert_int_equal(saved_filter_type(SAVED_FILTER_PID), 0x80000004);
+	assert_int_equal(n, 8);
+	assert_int_equal(le32_get(bytes), 17);
+	assert_int_equal(le32_get(bytes + 4), 42);
+	assert_non_null(memmem(s.provider[0].payload, s.provider[0].payload_bytes, "ann b", 5));
+	assert_non_null(memmem(s.provider[0].payload, s.provider[0].payload_bytes, "Logout", 6));
+	saved_format(&s, &b);
+	assert_int_equal(saved_parse(b.s, b.len, "x", &t, &d), 0);
+	assert_int_equal(t.provider[0].payload_bytes, s.provider[0].payload_bytes);
+	assert_memory_equal(t.provider[0].payload, s.provider[0].payload, s.provider[0].payload_bytes);
+	saved_finish(&s);
+	saved_finish(&t);
+	strbuf_finish(&b);
+	static const char *const wrong[] = {
+		"[Test.Saved]\nPayloadFilter = Login\n",
+		"[Test.Saved]\nPayloadFilter = 17: A == 1\n", /* of a manifest */
+		"[Test.Saved]\nPayloadFilter = hex:454f4e46\n",
+		"[Test.Saved]\nPayloadFilter = hex:zz\n",
+		"[Test.Saved]\nProcessIdFilter = 1,2,3,4,5,6,7,8,9\n",
+		"[Test.Saved]\nProcessIdFilter = \n",
+	};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(wrong); i++) {
+		d = (struct diag){0};
+		assert_int_equal(saved_parse(wrong[i], strlen(wrong[i]), "x", &s, &d), -EBADMSG);
+		assert_int_equal(d.line, 2);
+		assert_true(d.text[0] != 0);
+	}
+}
+
 static void every_mistake_is_named_with_its_line(void **state)
 {
 	(void)state;
@@ -195,6 +239,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_registrys_names_mean_what_they_mean_there),
+		cmocka_unit_test(filters_of_processes_and_payloads_survive_the_file),
 		cmocka_unit_test(every_mistake_is_named_with_its_line),
 		cmocka_unit_test(a_session_survives_its_file),
 		cmocka_unit_test(filters_become_the_bytes_of_the_api),

@@ -2,6 +2,7 @@
  *
  * Life of a sink: create, tick, flush, change of file, statistics, stop.
  */
+#include "sink/sink_keep.h"
 #include "sink/sink_private.h"
 #include "sink/sink_modes.h"
 
@@ -24,7 +25,13 @@ static void free_memory(struct sink *s)
 {
 	sink_tap_finish(s);
 	if (s->spool) {
-		sink_spool_destroy(s->spool);
+		sink_spool_destroy(s->spool, s->keep_at_end);
+	}
+	if (s->keep) {
+		if (!s->keep_at_end) {
+			unlink(s->spool_path); /* also one that an earlier process made */
+		}
+		sink_keep_close(s->keep, !s->keep_at_end);
 	}
 	sink_streams_finish(s);
 	sink_buffers_free(s);
@@ -32,6 +39,7 @@ static void free_memory(struct sink *s)
 	free(s->log_file);
 	free(s->path);
 	free(s->spool_path);
+	free(s->keep_path);
 	free(s);
 }
 
@@ -46,6 +54,7 @@ static void destroy(struct sink *s)
 void sink_forget(struct sink *s)
 {
 	/* The locks are left alone: whoever held them does not exist here. */
+	s->keep_at_end = true;
 	if (s->spool) {
 		sink_spool_forget(s->spool);
 		s->spool = NULL;
@@ -167,6 +176,8 @@ static int copy_strings(struct sink *s)
 	s->path = o->path ? strdup(o->path) : NULL;
 	s->spool_path = o->spool_path ? strdup(o->spool_path) : NULL;
 	s->options.spool_path = s->spool_path;
+	s->keep_path = o->keep_path && o->spool_path ? strdup(o->keep_path) : NULL;
+	s->options.keep_path = s->keep_path;
 	if ((o->name && !s->name) || (o->log_file && !s->log_file) || (o->path && !s->path)) {
 		return -ENOMEM;
 	}
@@ -282,6 +293,7 @@ int sink_create(const struct sink_options *options, struct sink **ret, struct di
 	}
 	prefault(s);
 	fill_identity(s);
+	sink_tap_open_keep(s);
 	if (s->path && !s->buffering) {
 		s->newfile_counter = 1;
 		err = open_numbered(s, s->path, s->log_file, 1, &s->file, d);
@@ -303,6 +315,7 @@ int sink_create(const struct sink_options *options, struct sink **ret, struct di
 		destroy(s);
 		return err;
 	}
+	s->keep_at_end = false;
 	*ret = s;
 	return 0;
 }
@@ -639,6 +652,7 @@ void sink_stats(struct sink *s, struct sink_stats *ret)
 		.lost_too_big = s->lost_too_big,
 		.rt_events_lost = s->rt_events_lost,
 		.rt_buffers_lost = s->rt_buffers_lost,
+		.rt_found = s->rt_found,
 		.buffer_size_kb = s->options.buffer_size_kb,
 		.start_filetime = s->identity.header.start_filetime,
 		.late_records = s->late_records,

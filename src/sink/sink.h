@@ -55,8 +55,12 @@ struct sink_options {
 	uint32_t controller_tid;
 	/* Real-time records that no consumer has taken: as many as maximum_buffers in memory, and then so
 	 * many bytes in this file, made when needed and removed at the end. NULL or 0: memory only. */
-	const char *spool_path; /* its name begins with SINK_SPOOL_PREFIX */
+	const char *spool_path; /* its name begins with SINK_SPOOL_PREFIX, without keep_path */
 	uint64_t spool_bytes;
+	/* With a spool_path: the backlog outlives the process, in this file, which should lie in memory, and
+	 * that one. The next sink with the same two goes on with it. Both are removed by sink_stop(), unless
+	 * sink_keep_backlog() was called. */
+	const char *keep_path;
 };
 
 /* Which thread: everything below is called by one thread at a time, the producer (the drain
@@ -127,6 +131,8 @@ typedef bool (*sink_deliver_fn)(void *ctx, const uint8_t *buf, uint32_t bytes, u
 void sink_set_tap(struct sink *s, bool enabled, sink_deliver_fn deliver, void *ctx);
 /* Try the backlog and whatever is new again (consumer made room / attached). */
 void sink_tap_pump(struct sink *s);
+/* The session ends because its process does: what waits stays for the next one with this keep_path. */
+void sink_keep_backlog(struct sink *s);
 /* Something older than what was delivered last is still in the backlog. */
 bool sink_tap_behind(struct sink *s);
 /* Buffer 0 as a real-time consumer needs it (names, clock, start pair). Bytes or -errno. */
@@ -140,6 +146,7 @@ struct sink_stats {
 	uint64_t lost_disk_events;
 	uint64_t lost_disk_buffers; /* LogBuffersLost */
 	uint64_t rt_events_lost, rt_buffers_lost;
+	uint64_t rt_found; /* events that an earlier process left to be delivered */
 	uint64_t overwritten_buffers; /* circular, buffering */
 	uint64_t overwritten_events;
 	uint64_t buffers_written;

@@ -12,6 +12,7 @@
  *   sink_buffer.c   memory of the buffers
  *   sink_tap.c      real-time feed
  *   sink_spool.c    its backlog beyond memory
+ *   sink_keep.c     its backlog beyond the life of the process
  *   sink_thread.c   the file thread: batches, patience, switching files
  *   sink_file.c     one log file
  */
@@ -161,7 +162,17 @@ struct sink_rt_chunk {
 	uint32_t bytes, cap; /* of data, header included */
 	uint32_t events;
 	uint16_t cpu;
+	/* of one that outlives its process, see sink_keep.h */
+	uint32_t entry;	 /* its place + 1; 0: on the heap */
+	uint64_t order;	 /* 0: free */
+	uint64_t stored; /* its number in the spool's file + 1, when it was written there; 0: not yet */
+	uint64_t number; /* of one that was read from there: the same; 0: it was not */
 	uint8_t data[];
+};
+struct sink_place { /* of the spool's file */
+	uint32_t bytes, events;
+	uint64_t last_time;
+	uint64_t cpu;
 };
 struct sink_rt_list {
 	struct sink_rt_chunk *head, *tail;
@@ -171,14 +182,18 @@ struct sink_rt_list {
 /* sink_spool.c: what does not fit into memory. Everything by the producer. */
 struct sink_spool;
 enum sink_spool_state { SINK_SPOOL_EMPTY, SINK_SPOOL_ONE, SINK_SPOOL_WAIT };
+uint64_t sink_spool_places(const struct sink *s);
+uint64_t sink_spool_clock(const struct sink *s); /* as ETL_BH_CLOCK has it */
 int sink_spool_create(const struct sink *s, struct sink_spool **ret);
 void sink_spool_put(struct sink_spool *p, struct sink_rt_chunk *c); /* takes it */
 /* The oldest. WAIT: it is being read, ask again with the next tick. */
 enum sink_spool_state sink_spool_take(struct sink_spool *p, struct sink_rt_chunk **ret);
 void sink_spool_return(struct sink_spool *p, struct sink_rt_chunk *c); /* what take gave, undelivered */
+void sink_spool_delivered(struct sink_spool *p, struct sink_rt_chunk *c); /* frees it */
 void sink_spool_losses(struct sink_spool *p, uint64_t *inout_events, uint64_t *inout_buffers);
 void sink_spool_clear(struct sink_spool *p);   /* nobody wants what is in it; never waits */
-void sink_spool_destroy(struct sink_spool *p); /* with its file; waits for the disk */
+/* With its file, unless the backlog is kept; waits for the disk. */
+void sink_spool_destroy(struct sink_spool *p, bool keep);
 void sink_spool_forget(struct sink_spool *p);  /* in a forked child */
 
 struct sink {
@@ -204,7 +219,7 @@ struct sink {
 	/* constant */
 	struct sink_options options; /* strings are ours */
 	uint16_t *name, *log_file;
-	char *path, *spool_path;
+	char *path, *spool_path, *keep_path;
 	struct sink_identity identity;
 	uint64_t patience_ns;
 
@@ -214,6 +229,9 @@ struct sink {
 	sink_deliver_fn deliver;
 	void *deliver_ctx;
 	struct sink_spool *spool; /* from the first time memory did not do */
+	struct sink_keep *keep;	  /* NULL: the backlog ends with the process */
+	bool keep_at_end;
+	uint64_t rt_found;
 	struct sink_rt_chunk *rt_head, *rt_tail;
 	uint32_t rt_count;
 	uint64_t rt_sequence, rt_events_lost, rt_buffers_lost, rt_reported_lost;
@@ -274,6 +292,8 @@ uint64_t sink_clock_now(const struct sink *s);
 /* sink_tap.c */
 void sink_tap_deliver_stream(struct sink *s, struct sink_stream *st, bool closing);
 void sink_tap_finish(struct sink *s);
+/* Goes on with what an earlier process left. Not having such a file is no reason to fail. */
+void sink_tap_open_keep(struct sink *s);
 
 /* sink_thread.c */
 /* With the lock held: is it time to write what is full? Each wake-up and each call costs more than

@@ -10,6 +10,7 @@
  * anything the newest that waits does; both are counted. Every buffer in the file is one that readers of
  * such files understand, should etwd be killed.
  */
+#include "sink/sink_keep.h"
 #include "sink/sink_private.h"
 
 #include <dirent.h>
@@ -23,12 +24,6 @@
 #define READY_MAX   8u /* buffers read ahead of the consumer */
 #define PLACES_LEAST 2u
 #define QUEUE_BYTES (8u << 20) /* on their way to the disk, at least */
-
-struct place {
-	uint32_t bytes, events;
-	uint64_t last_time;
-	uint16_t cpu;
-};
 
 struct sink_spool {
 	/* constant */
@@ -45,10 +40,13 @@ struct sink_spool {
 	bool stopping, reading, busy;
 	struct sink_rt_list queue, ready;
 	uint32_t generation;  /* counts sink_spool_clear() */
-	uint64_t first, next; /* in the file: [first, next), at place n % places */
+	/* In the file: [first, next), at place n % places; up to `read` they are in `ready` or with the
+	 * producer, and stay in the file only when somebody else may want them. */
+	uint64_t first, read, next;
 	uint64_t lost_events, lost_buffers;
 	int error;
-	struct place *info; /* [places] */
+	struct sink_place *info; /* [places] */
+	struct sink_keep *keep;	 /* whose the info is, and which has a copy of first and next; may be NULL */
 
 	int fd; /* thread only */
 };
@@ -76,10 +74,23 @@ static struct sink_rt_chunk *list_pop(struct sink_rt_list *l)
 	return c;
 }
 
+/* What would be known of the file if the process ended now. */
+static void note(struct sink_spool *p)
+{
+	if (p->keep) {
+		struct sink_keep_head *h = sink_keep_head(p->keep);
+		h->spool_lost_events = p->lost_events;
+		h->spool_lost_buffers = p->lost_buffers;
+		order_store_release(&h->first, p->first);
+		order_store_release(&h->next, p->next);
+	}
+}
+
 static void lose(struct sink_spool *p, uint32_t events)
 {
 	p->lost_events += events;
 	p->lost_buffers++;
+	note(p);
 }
 
 /* ---- thread ----------------------------------------------------------------------------------- */
@@ -115,8 +126,15 @@ static int open_file(struct sink_spool *p)
 	if (p->fd >= 0) {
 		return 0;
 	}
-	remove_leftovers(p);
-	p->fd = open(p->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	int truncate = O_TRUNC;
+	if (p->keep) {
+		pthread_mutex_lock(&p->lock);
+		truncate = p->next > p->first ? 0 : O_TRUNC;
+		pthread_mutex_unlock(&p->lock);
+	} else {
+		remove_leftovers(p);
+	}
+	p->fd = open(p->path, O_RDWR | O_CREAT | truncate | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 	struct stat st;
 	if (p->fd >= 0 && (fstat(p->fd, &st) < 0 || !S_ISREG(st.st_mode) ||
 			   flock(p->fd, LOCK_EX | LOCK_NB) < 0)) {
@@ -165,7 +183,14 @@ static void store_one(struct sink_spool *p)
 {
 	struct sink_rt_chunk *c = list_pop(&p->queue);
 	if (p->next - p->first == p->places) {
-		lose(p, p->info[p->first++ % p->places].events);
+		uint32_t events = p->info[p->first % p->places].events;
+		bool in_memory = p->read > p->first;
+		p->read += !in_memory;
+		p->first++;
+		if (!in_memory) {
+			lose(p, events);
+		}
+		note(p);
 	}
 	uint64_t number = p->next;
 	uint32_t generation = p->generation;
@@ -186,21 +211,28 @@ static void store_one(struct sink_spool *p)
 		lose(p, c->events);
 	} else {
 		p->info[number % p->places] =
-			(struct place){c->bytes, c->events, c->last_time, c->cpu};
+			(struct sink_place){c->bytes, c->events, c->last_time, c->cpu};
+		/* Where both are seen it is in the file, where one is it is in memory. */
+		order_store_release(&c->stored, number + 1);
 		p->next++;
+		note(p);
 	}
-	free(c);
+	sink_chunk_free(p->keep, c);
 }
 
 static void load_one(struct sink_spool *p)
 {
-	uint64_t number = p->first;
-	struct place at = p->info[number % p->places];
+	uint64_t number = p->read;
+	struct sink_place at = p->info[number % p->places];
 	uint32_t generation = p->generation;
 	p->busy = true;
 	pthread_mutex_unlock(&p->lock);
-	struct sink_rt_chunk *c = malloc(sizeof *c + p->place_bytes);
-	int err = c ? transfer(p->fd, c->data, at.bytes, number % p->places * p->place_bytes, false)
+	struct sink_rt_chunk *c = at.bytes > ETL_BUFFER_HEADER_SIZE && at.bytes <= p->place_bytes
+					  ? sink_chunk_new(NULL, p->place_bytes)
+					  : NULL;
+	int err = open_file(p);
+	err = err < 0 ? err
+	      : c     ? transfer(p->fd, c->data, at.bytes, number % p->places * p->place_bytes, false)
 		    : -ENOMEM;
 	pthread_mutex_lock(&p->lock);
 	p->busy = false;
@@ -208,18 +240,28 @@ static void load_one(struct sink_spool *p)
 		free(c);
 		return;
 	}
-	p->first++;
+	bool gone = p->read != number; /* its place was needed meanwhile, and that was counted */
+	if (gone) {
+		free(c);
+		return;
+	}
+	p->read++;
+	if (!p->keep || err < 0) {
+		p->first = p->read;
+		note(p);
+	}
 	if (err < 0) {
 		p->error = err;
 		lose(p, at.events);
 		free(c);
 		return;
 	}
+	c->number = number + 1;
 	c->last_time = at.last_time;
 	c->bytes = at.bytes;
 	c->cap = at.bytes; /* nothing is added any more */
 	c->events = at.events;
-	c->cpu = at.cpu;
+	c->cpu = (uint16_t)at.cpu;
 	list_push(&p->ready, c);
 }
 
@@ -230,7 +272,7 @@ static void *thread_main(void *arg)
 	pthread_mutex_lock(&p->lock);
 	while (!p->stopping) {
 		bool wanted = p->reading && p->ready.count < READY_MAX;
-		if (wanted && p->first < p->next) {
+		if (wanted && p->read < p->next) {
 			load_one(p);
 		} else if (wanted && p->queue.count > 0) {
 			list_push(&p->ready, list_pop(&p->queue));
@@ -246,42 +288,76 @@ static void *thread_main(void *arg)
 
 /* ---- producer --------------------------------------------------------------------------------- */
 
-static void free_list(struct sink_rt_list *l)
+static void free_list(struct sink_spool *p, struct sink_rt_list *l)
 {
 	struct sink_rt_chunk *c;
 	while ((c = list_pop(l)) != NULL) {
-		free(c);
+		sink_chunk_free(p->keep, c);
+	}
+}
+
+/* Those that outlive the process stay where they are. */
+static void leave_list(struct sink_rt_list *l)
+{
+	struct sink_rt_chunk *c;
+	while ((c = list_pop(l)) != NULL) {
+		if (c->entry == 0) {
+			free(c);
+		}
 	}
 }
 
 static void free_spool(struct sink_spool *p)
 {
-	free_list(&p->queue);
-	free_list(&p->ready);
+	leave_list(&p->queue);
+	leave_list(&p->ready);
 	base_close(&p->fd);
-	free(p->info);
+	if (!p->keep) {
+		free(p->info);
+	}
 	free(p->path);
 	free(p);
+}
+
+uint64_t sink_spool_places(const struct sink *s)
+{
+	return BASE_MAX(s->options.spool_bytes / s->buffer_bytes, (uint64_t)PLACES_LEAST);
+}
+
+uint64_t sink_spool_clock(const struct sink *s)
+{
+	const struct etl_header_args *h = &s->identity.header;
+	return (h->clock_type & 7) | h->perf_freq << 3;
 }
 
 int sink_spool_create(const struct sink *s, struct sink_spool **ret)
 {
 	const struct sink_options *o = &s->options;
 	const struct etl_header_args *h = &s->identity.header;
-	uint64_t places = o->spool_bytes / s->buffer_bytes;
 	struct sink_spool *p = calloc(1, sizeof *p);
 	if (!p) {
 		return -ENOMEM;
 	}
 	p->fd = -1;
 	p->place_bytes = s->buffer_bytes;
-	p->places = BASE_MAX(places, PLACES_LEAST);
-	p->clock = (h->clock_type & 7) | h->perf_freq << 3;
+	p->places = sink_spool_places(s);
+	p->clock = sink_spool_clock(s);
+	p->keep = s->keep;
 	p->start_filetime = h->start_filetime;
 	p->start_raw = h->start_raw;
 	p->queue_most = BASE_MAX(o->maximum_buffers, QUEUE_BYTES / s->buffer_bytes);
 	p->path = strdup(o->spool_path);
-	p->info = calloc(p->places, sizeof *p->info);
+	if (p->keep) {
+		const struct sink_keep_head *k = sink_keep_head(p->keep);
+		p->info = sink_keep_places(p->keep);
+		p->places = k->spool_places; /* of the file that is there */
+		p->first = p->read = k->first;
+		p->next = k->next;
+		p->lost_events = k->spool_lost_events;
+		p->lost_buffers = k->spool_lost_buffers;
+	} else {
+		p->info = calloc(p->places, sizeof *p->info);
+	}
 	if (!p->path || !p->info) {
 		free_spool(p);
 		return -ENOMEM;
@@ -306,7 +382,7 @@ void sink_spool_put(struct sink_spool *p, struct sink_rt_chunk *c)
 	pthread_mutex_lock(&p->lock);
 	if (p->queue.count >= p->queue_most) {
 		lose(p, c->events); /* the disk is far behind */
-		free(c);
+		sink_chunk_free(p->keep, c);
 	} else {
 		list_push(&p->queue, c);
 		pthread_cond_signal(&p->wake);
@@ -319,7 +395,7 @@ enum sink_spool_state sink_spool_take(struct sink_spool *p, struct sink_rt_chunk
 	enum sink_spool_state r = SINK_SPOOL_EMPTY;
 	pthread_mutex_lock(&p->lock);
 	*ret = list_pop(&p->ready);
-	bool more = p->busy || p->first < p->next || p->queue.count > 0;
+	bool more = p->busy || p->read < p->next || p->queue.count > 0;
 	if (*ret) {
 		r = SINK_SPOOL_ONE;
 	} else if (more) {
@@ -344,6 +420,17 @@ void sink_spool_return(struct sink_spool *p, struct sink_rt_chunk *c)
 	pthread_mutex_unlock(&p->lock);
 }
 
+void sink_spool_delivered(struct sink_spool *p, struct sink_rt_chunk *c)
+{
+	pthread_mutex_lock(&p->lock);
+	if (c->number > p->first) {
+		p->first = c->number;
+		note(p);
+	}
+	pthread_mutex_unlock(&p->lock);
+	sink_chunk_free(p->keep, c);
+}
+
 void sink_spool_losses(struct sink_spool *p, uint64_t *inout_events, uint64_t *inout_buffers)
 {
 	pthread_mutex_lock(&p->lock);
@@ -355,22 +442,23 @@ void sink_spool_losses(struct sink_spool *p, uint64_t *inout_events, uint64_t *i
 void sink_spool_clear(struct sink_spool *p)
 {
 	pthread_mutex_lock(&p->lock);
-	free_list(&p->queue);
-	free_list(&p->ready);
-	p->first = p->next;
+	free_list(p, &p->queue);
+	free_list(p, &p->ready);
+	p->first = p->read = p->next;
 	p->reading = false;
 	p->generation++;
+	note(p);
 	pthread_mutex_unlock(&p->lock);
 }
 
-void sink_spool_destroy(struct sink_spool *p)
+void sink_spool_destroy(struct sink_spool *p, bool keep)
 {
 	pthread_mutex_lock(&p->lock);
 	p->stopping = true;
 	pthread_cond_signal(&p->wake);
 	pthread_mutex_unlock(&p->lock);
 	pthread_join(p->thread, NULL);
-	if (p->fd >= 0) {
+	if (!keep && (p->fd >= 0 || p->keep)) {
 		unlink(p->path);
 	}
 	pthread_cond_destroy(&p->wake);

@@ -11,7 +11,12 @@
  * While a consumer has no room, or there is none, records wait in their open buffer; when that is
  * closed they are copied to the backlog, in memory and beyond that in a file (sink_spool.c). Every backlog entry holds records of one cpu in time
  * order.
+ *
+ * With a keep_path the entries lie in memory that outlives the process (sink_keep.c), and records that
+ * nobody took go there with the next tick instead of waiting for their buffer to be full.
  */
+#include "etl/etl_record.h"
+#include "sink/sink_keep.h"
 #include "sink/sink_private.h"
 
 #include <stdlib.h>
@@ -86,7 +91,7 @@ static bool pump_spool(struct sink *s)
 				sink_spool_return(s->spool, c);
 				return false;
 			}
-			free(c);
+			sink_spool_delivered(s->spool, c);
 		}
 	}
 }
@@ -107,9 +112,19 @@ static bool pump_backlog(struct sink *s)
 			s->rt_tail = NULL;
 		}
 		s->rt_count--;
-		free(c);
+		sink_chunk_free(s->keep, c);
 	}
 	return true;
+}
+
+static void lose(struct sink *s, uint32_t events)
+{
+	s->rt_buffers_lost++;
+	s->rt_events_lost += events;
+	if (s->keep) {
+		sink_keep_head(s->keep)->tap_lost_events = s->rt_events_lost;
+		sink_keep_head(s->keep)->tap_lost_buffers = s->rt_buffers_lost;
+	}
 }
 
 static struct sink_rt_chunk *detach_oldest(struct sink *s)
@@ -134,9 +149,8 @@ static void make_room(struct sink *s)
 		sink_spool_put(s->spool, c);
 		return;
 	}
-	s->rt_buffers_lost++;
-	s->rt_events_lost += c->events;
-	free(c);
+	lose(s, c->events);
+	sink_chunk_free(s->keep, c);
 }
 
 /* An entry of that cpu the records may be added to: without a consumer the flush timer closes many
@@ -160,24 +174,22 @@ static void add_to_backlog(struct sink *s, const struct sink_stream *st, uint32_
 	const struct sink_buffer *b = st->buffer;
 	uint32_t bytes = st->pos - st->delivered_pos;
 	struct sink_rt_chunk *c = NULL;
+	struct etl_record_head h;
 	if (st->delivered_pos == ETL_BUFFER_HEADER_SIZE) {
 		c = find_chunk(s, b->cpu, b->first_time, bytes);
+	} else if (s->keep && etl_record_peek(st->base, st->pos, st->delivered_pos, &h, NULL) == 1) {
+		c = find_chunk(s, b->cpu, h.time_raw, bytes);
 	}
 	if (!c) {
 		if (s->rt_count >= s->options.maximum_buffers) {
 			make_room(s);
 		}
-		c = malloc(sizeof *c + s->buffer_bytes);
+		c = sink_chunk_new(s->keep, s->buffer_bytes);
 		if (!c) {
-			s->rt_buffers_lost++;
-			s->rt_events_lost += events;
+			lose(s, events);
 			return;
 		}
-		*c = (struct sink_rt_chunk){
-			.cap = s->buffer_bytes,
-			.bytes = ETL_BUFFER_HEADER_SIZE,
-			.cpu = b->cpu,
-		};
+		c->cpu = b->cpu;
 		if (s->rt_tail) {
 			s->rt_tail->next = c;
 		} else {
@@ -187,9 +199,26 @@ static void add_to_backlog(struct sink *s, const struct sink_stream *st, uint32_
 		s->rt_count++;
 	}
 	memcpy(c->data + c->bytes, st->base + st->delivered_pos, bytes);
-	c->bytes += bytes;
+	order_store_release(&c->bytes, c->bytes + bytes); /* complete up to there, see sink_keep.h */
 	c->events += events;
 	c->last_time = last_time;
+}
+
+/* Nobody took them, and the process may end at any time. */
+static void keep_new(struct sink *s)
+{
+	for (uint32_t i = 0; i < 2 * s->stream_count; i++) {
+		struct sink_stream *st = &s->stream[i];
+		if (!st->buffer || st->pos == st->delivered_pos) {
+			continue;
+		}
+		sink_stream_sort(s);
+		sink_stream_raise_floor(s);
+		add_to_backlog(s, st, (uint32_t)(st->events - st->delivered_events),
+			       s->single ? s->sort_floor_time : st->last_time);
+		st->delivered_pos = st->pos;
+		st->delivered_events = st->events;
+	}
 }
 
 void sink_tap_deliver_stream(struct sink *s, struct sink_stream *st, bool closing)
@@ -227,11 +256,16 @@ bool sink_tap_behind(struct sink *s)
 
 void sink_tap_pump(struct sink *s)
 {
-	if (!s->tap_enabled || !s->deliver || !pump_backlog(s)) {
+	if (!s->tap_enabled) {
 		return;
 	}
-	for (uint32_t i = 0; i < 2 * s->stream_count; i++) {
-		sink_tap_deliver_stream(s, &s->stream[i], false);
+	if (s->deliver && pump_backlog(s)) {
+		for (uint32_t i = 0; i < 2 * s->stream_count; i++) {
+			sink_tap_deliver_stream(s, &s->stream[i], false);
+		}
+	}
+	if (s->keep) {
+		keep_new(s);
 	}
 }
 
@@ -264,11 +298,48 @@ void sink_tap_finish(struct sink *s)
 	while (s->rt_head) {
 		struct sink_rt_chunk *c = s->rt_head;
 		s->rt_head = c->next;
-		free(c);
+		if (!s->keep_at_end) {
+			sink_chunk_free(s->keep, c);
+		} else if (c->entry == 0) {
+			free(c);
+		}
 	}
 	s->rt_tail = NULL;
 	s->rt_count = 0;
-	if (s->spool) {
+	if (s->spool && !s->keep_at_end) {
 		sink_spool_clear(s->spool);
+	}
+}
+
+void sink_tap_open_keep(struct sink *s)
+{
+	struct sink_keep_found found;
+	if (!s->keep_path || !s->tap_enabled) {
+		return;
+	}
+	/* As many entries as may lie in memory and on their way to the disk. */
+	uint32_t entries = 2 * BASE_MAX(s->options.maximum_buffers, (8u << 20) / s->buffer_bytes);
+	if (sink_keep_open(s->keep_path, s->buffer_bytes, entries, sink_spool_places(s), sink_spool_clock(s),
+			   &s->keep, &found) < 0) {
+		return;
+	}
+	s->keep_at_end = true; /* until this sink is there to answer for it */
+	s->rt_head = found.entries.head;
+	s->rt_tail = found.entries.tail;
+	s->rt_count = found.entries.count;
+	s->rt_found = found.waiting_events;
+	s->rt_events_lost = found.lost_events;
+	s->rt_buffers_lost = found.lost_buffers;
+	const struct sink_keep_head *h = sink_keep_head(s->keep);
+	if (h->next > h->first) {
+		(void)sink_spool_create(s, &s->spool); /* else tried again when memory does not do */
+	}
+}
+
+void sink_keep_backlog(struct sink *s)
+{
+	if (s->keep && s->tap_enabled) {
+		keep_new(s);
+		s->keep_at_end = true;
 	}
 }

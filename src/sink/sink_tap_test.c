@@ -4,6 +4,9 @@
  */
 #include "sink/sink_testing.h"
 
+#include <signal.h>
+#include <sys/wait.h>
+
 struct consumer {
 	struct test_walk walk;
 	bool refuse;
@@ -183,6 +186,128 @@ static void a_backlog_that_cannot_be_written_is_counted(void **state)
 	assert_true(late_consumer(3000, 4u << 20, "/not-there", true) > 0);
 }
 
+static struct sink_options keeping(const struct test_dir *dir, char path[2][160])
+{
+	struct sink_options o = test_options(NULL);
+	snprintf(path[0], 160, "%s/EtwRTKeep-test.etl", dir->path);
+	snprintf(path[1], 160, "%s/keep", dir->path);
+	o.maximum_buffers = 10;
+	o.spool_path = path[0];
+	o.spool_bytes = 4u << 20;
+	o.keep_path = path[1];
+	return o;
+}
+
+/* A producer without a consumer, in a process of its own that is killed. */
+static void record_and_be_killed(struct sink_options o, uint32_t from, uint32_t to, bool losing)
+{
+	pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		struct consumer c;
+		struct sink *s = begin(&c, o, false);
+		for (uint32_t i = from; i < to; i++) {
+			if (!test_put(s, (uint16_t)(i % 4), i, i, TEST_RECORD_BYTES)) {
+				_exit(1);
+			}
+			if (i % 16 == 0) {
+				sink_tick(s, i);
+			}
+		}
+		sink_tick(s, to);
+		struct sink_stats st = {0};
+		while (losing && st.rt_events_lost == 0) { /* which is the spool's thread's affair */
+			usleep(500);
+			sink_stats(s, &st);
+		}
+		kill(getpid(), SIGKILL);
+	}
+	int status;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+}
+
+/* Everything that waits, by a consumer that comes now. */
+static struct sink *take_up(struct consumer *c, struct sink_options o, struct sink_stats *st)
+{
+	struct sink *s = begin(c, o, false);
+	sink_stats(s, st);
+	sink_set_tap(s, true, take, c);
+	for (int i = 0; i < 20000 && sink_tap_behind(s); i++) {
+		usleep(500);
+		sink_tap_pump(s);
+	}
+	assert_false(sink_tap_behind(s));
+	return s;
+}
+
+static void what_waited_outlives_a_killed_process(void **state)
+{
+	/* In memory only, and mostly on the disk; twice, so that the second finds what the first kept. */
+	static const uint32_t amounts[] = {100, 5000};
+	for (unsigned k = 0; k < 2; k++) {
+		struct test_dir dir;
+		char path[2][160];
+		struct consumer c;
+		struct sink_stats st;
+		test_dir_make(&dir);
+		struct sink_options o = keeping(&dir, path);
+		uint32_t n = amounts[k];
+		record_and_be_killed(o, 0, n, false);
+		record_and_be_killed(o, n, 2 * n, false);
+		struct sink *s = take_up(&c, o, &st);
+		assert_int_equal(st.rt_found, 2 * n);
+		assert_int_equal(st.rt_events_lost, 0);
+		assert_int_equal(c.walk.events, 2 * n);
+		assert_int_equal(c.walk.duplicates, 0);
+		test_walk_finish(&c.walk);
+		/* Taken is taken, also when the process does not end by itself either. */
+		assert_true(test_put(s, 0, 2 * n, 2 * n, TEST_RECORD_BYTES));
+		c.refuse = true;
+		sink_tick(s, 1);
+		sink_keep_backlog(s);
+		assert_int_equal(sink_stop(s, NULL), 0);
+		s = take_up(&c, o, &st);
+		assert_int_equal(st.rt_found, 1);
+		assert_int_equal(c.walk.events, 1);
+		assert_int_equal(c.walk.seen[2 * n], 1);
+		test_walk_finish(&c.walk);
+		sink_stop(s, NULL);
+		assert_int_equal(access(path[0], F_OK), -1); /* both end with the session */
+		assert_int_equal(access(path[1], F_OK), -1);
+		test_dir_remove(&dir);
+	}
+}
+
+static void what_a_killed_process_had_lost_stays_counted(void **state)
+{
+	struct test_dir dir;
+	char path[2][160];
+	struct consumer c;
+	struct sink_stats st;
+	test_dir_make(&dir);
+	struct sink_options o = keeping(&dir, path);
+	o.spool_bytes = 64u << 10;
+	record_and_be_killed(o, 0, 20000, true);
+	struct sink *s = take_up(&c, o, &st);
+	assert_int_equal(st.rt_found + st.rt_events_lost, 20000);
+	assert_true(st.rt_events_lost > 0 && st.rt_buffers_lost > 0);
+	assert_int_equal(c.walk.events, st.rt_found);
+	assert_int_equal(c.walk.duplicates, 0);
+	assert_int_equal(c.walk.seen[19999], 1);
+	sink_stop(s, NULL);
+	test_walk_finish(&c.walk);
+	/* And of a session whose buffers have another size now, what cannot be read any more. */
+	record_and_be_killed(o, 0, 1000, false);
+	o.buffer_size_kb = 8;
+	s = take_up(&c, o, &st);
+	assert_int_equal(st.rt_found + st.rt_events_lost, 1000);
+	assert_int_equal(c.walk.events, st.rt_found);
+	sink_stop(s, NULL);
+	test_walk_finish(&c.walk);
+	test_dir_remove(&dir);
+}
+
 static void losses_are_announced_to_the_consumer_once(void **state)
 {
 	struct consumer c;
@@ -263,6 +388,8 @@ int main(void)
 		cmocka_unit_test(a_consumer_that_comes_late_gets_everything_from_the_disk),
 		cmocka_unit_test(the_backlog_on_disk_is_bounded_and_drops_the_oldest),
 		cmocka_unit_test(a_backlog_that_cannot_be_written_is_counted),
+		cmocka_unit_test(what_waited_outlives_a_killed_process),
+		cmocka_unit_test(what_a_killed_process_had_lost_stays_counted),
 		cmocka_unit_test(losses_are_announced_to_the_consumer_once),
 		cmocka_unit_test(one_stream_is_sorted_for_the_consumer_too),
 		cmocka_unit_test(the_header_for_consumers_is_buffer_0),

@@ -109,8 +109,9 @@ run_status 0 ./tracelog -addautologger filtered -guid "*$P" -EventIdFilter -out 
 says '^EventIdFilter = !1,7$' "$XDG_CONFIG_HOME/openetw/autologger.d/filtered.conf" "a saved filter"
 says '^ExecutableFilter = a;b$' "$XDG_CONFIG_HOME/openetw/autologger.d/filtered.conf" "a saved filter"
 run_status 0 ./tracelog -remove filtered
-run_status 2 ./tracelog -addautologger filtered -guid "*$P" -PidFilter 1 1
-says 'use -ExeFilter' err "-PidFilter in an autologger"
+run_status 0 ./tracelog -addautologger filtered -guid "*$P" -PidFilter 2 17 42
+says '^ProcessIdFilter = 17,42$' "$XDG_CONFIG_HOME/openetw/autologger.d/filtered.conf" "-PidFilter in an autologger"
+run_status 0 ./tracelog -remove filtered
 run_status 0 ./tracelog -start x -guid "*$P" -f x.etl -EventIdFilter -in 1 3 -explain
 says "^openetw enable x $P::255 --event-id 3\$" out "-explain of a filter"
 run_status 2 ./tracelog -start x -um -guid "*$P" -f x.etl
