@@ -285,16 +285,49 @@ static void adopt(struct kernel_bpf *b, unsigned area, struct bpf_object *object
 	}
 }
 
-static void load_area(struct kernel_bpf *b, unsigned area)
+/* The program that another one is there for, where it cannot be had; NULL: it is for itself. */
+static const struct program *first_choice(const struct kernel_bpf *b, const struct kernel_program *p)
+{
+	for (unsigned i = 0; p->instead && i < kernel_program_count; i++) {
+		if (strcmp(kernel_programs[i].name, p->instead) == 0) {
+			return &b->program[i];
+		}
+	}
+	return NULL;
+}
+
+/* Tests take programs away, as another kernel would: their names, with commas. */
+static bool withheld(struct kernel_bpf *b, unsigned i)
+{
+#ifdef OPENETW_TESTPOINTS
+	const char *list = getenv("OPENETW_TEST_WITHOUT"), *name = kernel_programs[i].name;
+	size_t n = strlen(name);
+	for (const char *at = list; at && (at = strstr(at, name)) != NULL; at += n) {
+		if ((at == list || at[-1] == ',') && (at[n] == 0 || at[n] == ',')) {
+			b->log[0] = 0;
+			reason(b, &b->program[i], -ENOENT);
+			return true;
+		}
+	}
+#else
+	(void)b, (void)i;
+#endif
+	return false;
+}
+
+static void load_part(struct kernel_bpf *b, unsigned area, bool instead)
 {
 	bool take[PROGRAMS_MAX] = {false};
 	struct bpf_object *object;
 	unsigned n = 0;
 	for (unsigned i = 0; i < kernel_program_count; i++) {
 		struct program *p = &b->program[i];
-		if (kernel_programs[i].area == area && !p->tried && wanted(b, &kernel_programs[i])) {
-			take[i] = p->tried = true;
-			n++;
+		const struct program *first = first_choice(b, &kernel_programs[i]);
+		if (kernel_programs[i].area == area && !p->tried && wanted(b, &kernel_programs[i]) &&
+		    (first != NULL) == instead && (!first || first->why[0])) {
+			p->tried = true;
+			take[i] = !withheld(b, i);
+			n += take[i];
 		}
 	}
 	if (n == 0 || b->objects + n >= OBJECTS_MAX) {
@@ -320,6 +353,12 @@ static void load_area(struct kernel_bpf *b, unsigned area)
 			reason(b, &b->program[i], err);
 		}
 	}
+}
+
+static void load_area(struct kernel_bpf *b, unsigned area)
+{
+	load_part(b, area, false);
+	load_part(b, area, true);
 }
 
 /* On every processor a counter that calls the program each time it counts. */
@@ -456,13 +495,41 @@ static void attach(struct kernel_bpf *b, unsigned i)
 	}
 }
 
+static bool has_hook(const struct kernel_program *p, uint16_t hook)
+{
+	for (const uint16_t *h = p->hooks; *h; h++) {
+		if (*h == hook) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Does a program that is there instead of others bring all that this one would? */
+static bool replaced(const struct kernel_bpf *b, unsigned i)
+{
+	for (unsigned n = 0; n < kernel_program_count; n++) {
+		if (kernel_programs[n].instead && b->program[n].link) {
+			const uint16_t *h = kernel_programs[i].hooks;
+			while (*h && has_hook(&kernel_programs[n], *h)) {
+				h++;
+			}
+			if (!*h) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
 static void list_missing(struct kernel_bpf *b)
 {
 	size_t n = 0;
 	b->missing[0] = 0;
 	for (unsigned i = 0; i < kernel_program_count; i++) {
 		const struct kernel_program *p = &kernel_programs[i];
-		if (wanted(b, p) && b->program[i].why[0] && n < sizeof b->missing) {
+		if (wanted(b, p) && b->program[i].why[0] && !p->instead && !replaced(b, i) &&
+		    n < sizeof b->missing) {
 			n += (size_t)snprintf(b->missing + n, sizeof b->missing - n, "%s%s: %s", n ? "\n" : "",
 					      p->what, b->program[i].why);
 		}
@@ -499,7 +566,7 @@ bool kernel_bpf_serves(const struct kernel_bpf *b, unsigned hook)
 {
 	for (unsigned i = 0; i < kernel_program_count; i++) {
 		for (const uint16_t *h = kernel_programs[i].hooks; *h; h++) {
-			if (*h == hook + 1 && (b->program[i].link || b->program[i].of_cpu || b->program[i].placed)) {
+			if (*h == hook + 1 && !kernel_programs[i].adds && (b->program[i].link || b->program[i].of_cpu || b->program[i].placed)) {
 				return true;
 			}
 		}

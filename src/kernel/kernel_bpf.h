@@ -124,6 +124,8 @@ struct kernel_program {
 	bool at_return;	     /* when it returns */
 	bool everywhere;     /* in this program's own C library, for all who use it */
 	bool optional;	     /* not every library has it */
+	const char *instead; /* only where this program (before it in the table) cannot be had */
+	bool adds;	     /* to events that there are without it */
 	bool family;	     /* wanted whenever a session has a filter of processes */
 };
 extern const struct kernel_area kernel_areas[];

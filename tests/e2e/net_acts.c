@@ -227,6 +227,46 @@ static void udp(int family)
 	NEED(recvfrom(b, bytes, 10, 0, (void *)&sender, &n) == 2);
 	say(named("UdpIp/Recv"), 2, &from, &from);
 
+	/* Nobody asks where it came from, and a socket of all addresses gets and sends it. */
+	place all = {.ss_family = (sa_family_t)family};
+	int c = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	NEED(c >= 0 && bind(c, (void *)&all, length(&all)) == 0);
+	place to_c = own(c);
+	if (family == AF_INET6) {
+		((struct sockaddr_in6 *)&to_c)->sin6_addr = in6addr_loopback;
+	} else {
+		((struct sockaddr_in *)&to_c)->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	}
+	NEED(sendto(b, bytes, 21, 0, (void *)&to_c, length(&to_c)) == 21);
+	say(named("UdpIp/Send"), 21, &from, &to_c);
+	NEED(recv(c, bytes, sizeof bytes, MSG_PEEK) == 21);
+	NEED(recv(c, bytes, sizeof bytes, 0) == 21);
+	say(named("UdpIp/Recv"), 21, &to_c, &from);
+	NEED(sendto(c, bytes, 22, 0, (void *)&at, length(&at)) == 22);
+	say(named("UdpIp/Send"), 22, &to_c, &at);
+	NEED(read(a, bytes, sizeof bytes) == 22);
+	say(named("UdpIp/Recv"), 22, &at, &to_c);
+	/* Whether it is there or waited for. */
+	fflush(stdout);
+	pid_t child = fork();
+	NEED(child >= 0);
+	if (child == 0) {
+		for (int i = 0; i < 5; i++) {
+			NEED(sendto(i & 1 ? a : b, bytes, 40 + (size_t)i, 0, (void *)&to_c,
+				    length(&to_c)) == 40 + i);
+			say(named("UdpIp/Send"), 40 + i, i & 1 ? &at : &from, &to_c);
+		}
+		fflush(stdout);
+		_exit(0);
+	}
+	for (int i = 0; i < 5; i++) {
+		NEED(recv(c, bytes, sizeof bytes, 0) == 40 + i);
+		say(named("UdpIp/Recv"), 40 + i, &to_c, i & 1 ? &at : &from);
+	}
+	int status;
+	NEED(waitpid(child, &status, 0) == child && status == 0);
+	close(c);
+
 	NEED(connect(b, (void *)&at, length(&at)) == 0 &&
 	     connect(a, (void *)&from, length(&from)) == 0);
 	NEED(write(b, bytes, 77) == 77);

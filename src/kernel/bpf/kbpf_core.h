@@ -93,6 +93,9 @@ struct kbpf_who {
 #ifdef KBPF_WAITS
 	uint64_t waits_for; /* what a thread in the kernel waits in, as a number; 0: not known */
 #endif
+#ifdef KBPF_OWN_STACK
+	uint64_t own_stack; /* a user stack that was sent before, in the place of the current one; 0: none */
+#endif
 	bool unwind;
 	uint32_t pid, tid, flags;
 	uint16_t hook;
@@ -126,6 +129,9 @@ static __always_inline bool kbpf_wanted_of(uint32_t hook, uint32_t pid, uint32_t
 	who->tid = tid;
 	who->flags = 0;
 	who->hook = hook;
+#ifdef KBPF_OWN_STACK
+	who->own_stack = 0;
+#endif
 	return true;
 }
 
@@ -371,6 +377,21 @@ static __always_inline void kbpf_write(void *ctx, const struct kbpf_who *who, ui
 	}
 	uint32_t cpu = bpf_get_smp_processor_id();
 	void *ring = bpf_map_lookup_elem(&kbpf_rings, &cpu);
+#ifdef KBPF_OWN_STACK
+	if (who->own_stack && ring) {
+		struct kbpf_record *own = bpf_ringbuf_reserve(ring, sizeof *own + bytes + 8, 0);
+		if (!own) {
+			kbpf_dropped(who->hook);
+			return;
+		}
+		kbpf_head(own, who, bytes);
+		own->flags |= KBPF_USER_STACK_ID;
+		__builtin_memcpy(own + 1, payload, bytes);
+		*(uint64_t *)((uint8_t *)(own + 1) + bytes) = who->own_stack;
+		bpf_ringbuf_submit(own, BPF_RB_NO_WAKEUP);
+		return;
+	}
+#endif
 	struct kbpf_record *r = ring ? bpf_ringbuf_reserve(ring, sizeof *r + bytes, 0) : NULL;
 	if (!r) {
 		kbpf_dropped(who->hook);

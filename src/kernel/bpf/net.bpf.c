@@ -6,9 +6,13 @@
  * context a packet arrives, so sockets remember whose they are: who connected, accepted, or used
  * them last. Accepting is seen where the call returns, the only place that knows who it was.
  *
- * A datagram's sender is known only after it was copied to the caller, so such a record waits until
- * the call returns, or until the next datagram of the same call.
+ * A socket that is not connected has no peer, and one that is bound to all addresses none of its own:
+ * which addresses a datagram has is read from its headers, in the queue from which the call takes
+ * it next, and where it is given to a device. Or else from the caller's sockaddr: who sent it is known
+ * only after that was copied to the caller, so such a record waits until the call returns, or until the
+ * next datagram of the same call.
  */
+#define KBPF_OWN_STACK
 #include "kbpf_core.h"
 
 #include "kbpf_net.h"
@@ -42,6 +46,10 @@ enum { /* states of TCP */
 
 #if defined(__TARGET_ARCH_x86)
 enum {
+	SYS_READ = 0,
+	SYS_WRITE,
+	SYS_READV = 19,
+	SYS_WRITEV,
 	SYS_CONNECT = 42,
 	SYS_ACCEPT,
 	SYS_SENDTO,
@@ -55,10 +63,16 @@ enum {
 #define CALL_NUMBER(r) BPF_CORE_READ(r, orig_ax)
 #define CALL_ARG1(r)   BPF_CORE_READ(r, di)
 #define CALL_ARG2(r)   BPF_CORE_READ(r, si)
+#define CALL_ARG3(r)   BPF_CORE_READ(r, dx)
+#define CALL_ARG4(r)   BPF_CORE_READ(r, r10)
 #define CALL_ARG5(r)   BPF_CORE_READ(r, r8)
 #define CALL_ARG6(r)   BPF_CORE_READ(r, r9)
 #else
 enum {
+	SYS_READ = 63,
+	SYS_WRITE,
+	SYS_READV,
+	SYS_WRITEV,
 	SYS_ACCEPT = 202,
 	SYS_CONNECT,
 	SYS_SENDTO = 206,
@@ -72,6 +86,8 @@ enum {
 #define CALL_NUMBER(r) BPF_CORE_READ(r, regs[8])
 #define CALL_ARG1(r)   BPF_CORE_READ(r, orig_x0)
 #define CALL_ARG2(r)   BPF_CORE_READ(r, regs[1])
+#define CALL_ARG3(r)   BPF_CORE_READ(r, regs[2])
+#define CALL_ARG4(r)   BPF_CORE_READ(r, regs[3])
 #define CALL_ARG5(r)   BPF_CORE_READ(r, regs[4])
 #define CALL_ARG6(r)   BPF_CORE_READ(r, regs[5])
 #endif
@@ -90,14 +106,21 @@ struct sock_common___net {
 	volatile unsigned char skc_state;
 	struct in6_addr___net skc_v6_daddr, skc_v6_rcv_saddr;
 };
+struct sk_buff_head___net {
+	struct sk_buff___net *next;
+};
 struct sock___net {
 	struct sock_common___net __sk_common;
+	struct sk_buff_head___net sk_receive_queue;
 	struct socket___net *sk_socket;
 	int sk_err;
 	__u16 sk_protocol;
 };
 struct inet_sock___net {
 	__be32 inet_saddr;
+};
+struct udp_sock___net {
+	struct sk_buff_head___net reader_queue;
 };
 struct tcp_options_received___net {
 	__u16 tstamp_ok : 1, wscale_ok : 1, sack_ok : 3, snd_wscale : 4, rcv_wscale : 4;
@@ -110,7 +133,11 @@ struct socket___net {
 	struct sock___net *sk;
 };
 struct sk_buff___net {
+	struct sk_buff___net *next;
 	unsigned int len;
+	struct sock___net *sk;
+	unsigned char *head;
+	__u16 network_header, transport_header;
 };
 struct inode___net {
 	unsigned short i_mode;
@@ -133,6 +160,7 @@ struct task_struct___net {
 
 struct owner {
 	uint32_t pid, tid, flags, reserved;
+	uint64_t stack; /* with which it asked for the connection; 0: none */
 };
 /* By socket. */
 struct {
@@ -170,6 +198,31 @@ struct {
 	__type(key, uint32_t);
 	__type(value, struct waiting);
 } net_waiting SEC(".maps");
+
+/* By thread: the datagram that its call is about to be told as sent or received, by its own headers. */
+struct datagram {
+	uint64_t sk; /* whose; 0: none */
+	uint8_t from[16], to[16];
+	uint16_t from_port, to_port;
+	uint8_t six;
+};
+struct datagrams {
+	struct datagram in, out;
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct datagrams);
+} net_datagrams SEC(".maps");
+
+/* By socket: somebody waits for a datagram, and this is the first that came. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, uint64_t);
+	__type(value, struct datagram);
+} net_awaited SEC(".maps");
 
 /* ---- what a socket says ------------------------------------------------------------------------
  */
@@ -252,6 +305,7 @@ static __always_inline struct owner current_owner(void)
 	return (struct owner){.pid = id >> 32, .tid = (uint32_t)id, .flags = kernel_flag()};
 }
 
+/* What the current thread does itself. */
 static __always_inline void emit(void *ctx, uint32_t hook, uint32_t slot, const struct owner *o,
 				 const struct kbpf_net *n)
 {
@@ -260,6 +314,149 @@ static __always_inline void emit(void *ctx, uint32_t hook, uint32_t slot, const 
 		who.flags = o->flags;
 		kbpf_write(ctx, &who, slot, n, sizeof *n);
 	}
+}
+
+/* What happens to a connection in whatever context: the stack is the one it was asked for with. */
+static __always_inline void emit_of(void *ctx, uint32_t hook, uint32_t slot, const struct owner *o,
+				    const struct kbpf_net *n)
+{
+	struct kbpf_who who;
+	if (kbpf_wanted_of(hook, o->pid, o->tid, &who)) {
+		who.flags = o->flags;
+		who.own_stack = who.stacks ? o->stack : 0;
+		who.stacks = 0;
+		kbpf_write(ctx, &who, slot, n, sizeof *n);
+	}
+}
+
+/* ---- datagrams by their headers ----------------------------------------------------------------
+ */
+
+static __always_inline void read_headers(struct sk_buff___net *skb, struct sock___net *sk, struct datagram *d)
+{
+	unsigned char *head = BPF_CORE_READ(skb, head);
+	unsigned char *ip = head + BPF_CORE_READ(skb, network_header);
+	unsigned char *udp = head + BPF_CORE_READ(skb, transport_header);
+	uint8_t version = 0;
+	uint16_t ports[2] = {0, 0};
+	if (bpf_probe_read_kernel(&version, 1, ip) || bpf_probe_read_kernel(ports, sizeof ports, udp)) {
+		return;
+	}
+	d->six = version >> 4 == 6;
+	if (d->six) {
+		bpf_probe_read_kernel(d->from, 16, ip + 8);
+		bpf_probe_read_kernel(d->to, 16, ip + 24);
+	} else {
+		uint16_t fragment = 0;
+		bpf_probe_read_kernel(&fragment, 2, ip + 6);
+		if (swapped(fragment) & 0x1FFF) {
+			return; /* not the first: has no ports */
+		}
+		bpf_probe_read_kernel(d->from, 4, ip + 12);
+		bpf_probe_read_kernel(d->to, 4, ip + 16);
+	}
+	d->from_port = ports[0];
+	d->to_port = ports[1];
+	d->sk = (uint64_t)sk;
+}
+
+static __always_inline struct datagrams *datagrams_of_current(bool make)
+{
+	return bpf_task_storage_get(&net_datagrams, bpf_get_current_task_btf(), NULL,
+				    make ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
+}
+
+/* The datagram that is received next from there; NULL: none. */
+static __always_inline struct sk_buff___net *first_queued(struct sock___net *sk)
+{
+	struct udp_sock___net *u = (void *)sk;
+	struct sk_buff___net *skb = BPF_CORE_READ(u, reader_queue.next);
+	void *end = (char *)u + bpf_core_field_offset(struct udp_sock___net, reader_queue);
+	if (skb == NULL || skb == end) {
+		skb = BPF_CORE_READ(sk, sk_receive_queue.next);
+		end = (char *)sk + bpf_core_field_offset(struct sock___net, sk_receive_queue);
+	}
+	return skb == end ? NULL : skb;
+}
+
+/* In the thread that asks for a datagram. */
+static __always_inline void look_ahead(struct sock___net *sk)
+{
+	struct datagrams *all = datagrams_of_current(true);
+	uint64_t key = (uint64_t)sk;
+	if (!all) {
+		return;
+	}
+	all->in.sk = 0;
+	bpf_map_delete_elem(&net_awaited, &key); /* before looking, so that none falls between */
+	struct sk_buff___net *skb = first_queued(sk);
+	if (skb) {
+		read_headers(skb, sk, &all->in);
+	} else {
+		struct datagram none = {0};
+		bpf_map_update_elem(&net_awaited, &key, &none, BPF_NOEXIST);
+	}
+}
+
+SEC("tp_btf/sk_data_ready")
+int BPF_PROG(kbpf_net_ready, struct sock___net *sk)
+{
+	uint64_t key = (uint64_t)sk;
+	struct datagram *d = bpf_map_lookup_elem(&net_awaited, &key);
+	if (d && d->sk == 0 && BPF_CORE_READ(sk, sk_protocol) == IPPROTO_UDP) {
+		struct sk_buff___net *skb = first_queued(sk);
+		if (skb) {
+			read_headers(skb, sk, d);
+		}
+	}
+	return 0;
+}
+
+/* In the thread that sends it, as a rule. */
+SEC("tp_btf/net_dev_queue")
+int BPF_PROG(kbpf_net_queue, struct sk_buff___net *skb)
+{
+	struct sock___net *sk = skb->sk;
+	struct kbpf_who who;
+	if (sk && BPF_CORE_READ(sk, sk_protocol) == IPPROTO_UDP && kbpf_wanted(KBPF_UDP_SEND, &who)) {
+		struct datagrams *all = datagrams_of_current(true);
+		if (all) {
+			read_headers(skb, sk, &all->out);
+		}
+	}
+	return 0;
+}
+
+/* Takes what was read for this socket; false: nothing was. */
+static __always_inline bool take_datagram(struct sock___net *sk, struct kbpf_net *n, bool in)
+{
+	struct datagrams *all = datagrams_of_current(false);
+	struct datagram *d = !all ? NULL : in ? &all->in : &all->out;
+	uint64_t key = (uint64_t)sk;
+	bool awaited = in && d && d->sk != key;
+	if (awaited) {
+		d = bpf_map_lookup_elem(&net_awaited, &key);
+	}
+	if (!d || d->sk != key) {
+		return false;
+	}
+	d->sk = 0;
+	n->six = d->six;
+	__builtin_memset(n->remote, 0, 16);
+	__builtin_memset(n->local, 0, 16);
+	if (d->six) {
+		__builtin_memcpy(n->remote, in ? d->from : d->to, 16);
+		__builtin_memcpy(n->local, in ? d->to : d->from, 16);
+	} else {
+		__builtin_memcpy(n->remote, in ? d->from : d->to, 4);
+		__builtin_memcpy(n->local, in ? d->to : d->from, 4);
+	}
+	n->remote_port = in ? d->from_port : d->to_port;
+	n->local_port = in ? d->to_port : d->from_port;
+	if (awaited) {
+		bpf_map_delete_elem(&net_awaited, &key);
+	}
+	return true;
 }
 
 static __always_inline struct pt_regs *call(void)
@@ -339,8 +536,7 @@ static __always_inline void remember(struct sock___net *sk)
 	}
 }
 
-SEC("tp_btf/sock_send_length")
-int BPF_PROG(kbpf_net_send, struct sock___net *sk, int result, int flags)
+static __always_inline void sent(void *ctx, struct sock___net *sk, int result)
 {
 	struct kbpf_net n;
 	struct owner me = current_owner();
@@ -350,19 +546,22 @@ int BPF_PROG(kbpf_net_send, struct sock___net *sk, int result, int flags)
 		emit(ctx, KBPF_TCP_SEND, KBPF_SLOT_NET_SEND, &me, &n);
 	} else if (result >= 0 && fill(sk, IPPROTO_UDP, &n)) {
 		n.bytes = result;
-		if (!me.flags) {
-			struct pt_regs *r = call();
-			uint64_t number = CALL_NUMBER(r);
-			if (number == SYS_SENDTO) {
-				take_name(&n, CALL_ARG5(r));
-			} else if (number == SYS_SENDMSG) {
-				take_name(&n, name_of(CALL_ARG2(r)));
-			} else if (number == SYS_SENDMMSG) {
-				take_name(&n, name_of(next_message(CALL_ARG2(r))));
-			}
+		struct pt_regs *r = call();
+		uint64_t number = me.flags ? 0 : CALL_NUMBER(r);
+		uint64_t message = number == SYS_SENDMMSG  ? next_message(CALL_ARG2(r))
+				   : number == SYS_SENDMSG ? CALL_ARG2(r)
+							   : 0;
+		if (!take_datagram(sk, &n, false)) {
+			take_name(&n, number == SYS_SENDTO ? CALL_ARG5(r) : name_of(message));
 		}
 		emit(ctx, KBPF_UDP_SEND, KBPF_SLOT_NET_SEND, &me, &n);
 	}
+}
+
+SEC("tp_btf/sock_send_length")
+int BPF_PROG(kbpf_net_send, struct sock___net *sk, int result, int flags)
+{
+	sent(ctx, sk, result);
 	return 0;
 }
 
@@ -378,13 +577,12 @@ static __always_inline void flush(void *ctx, uint32_t tid, uint32_t slot)
 	}
 }
 
-SEC("tp_btf/sock_recv_length")
-int BPF_PROG(kbpf_net_recv, struct sock___net *sk, int result, int flags)
+static __always_inline void received(void *ctx, struct sock___net *sk, int result, int flags)
 {
 	struct kbpf_net n;
 	struct owner me = current_owner();
 	if (flags & (MSG_PEEK | MSG_ERRQUEUE)) {
-		return 0;
+		return;
 	}
 	if (result > 0 && fill(sk, IPPROTO_TCP, &n)) {
 		n.bytes = result;
@@ -393,7 +591,7 @@ int BPF_PROG(kbpf_net_recv, struct sock___net *sk, int result, int flags)
 	} else if (result >= 0 && fill(sk, IPPROTO_UDP, &n)) {
 		struct waiting w = {0};
 		n.bytes = result;
-		if (!me.flags && n.remote_port == 0) {
+		if (!take_datagram(sk, &n, true) && !me.flags && n.remote_port == 0) {
 			struct pt_regs *r = call();
 			uint64_t number = CALL_NUMBER(r);
 			if (number == SYS_RECVFROM) {
@@ -406,7 +604,7 @@ int BPF_PROG(kbpf_net_recv, struct sock___net *sk, int result, int flags)
 		}
 		if (!w.name && !w.message) {
 			emit(ctx, KBPF_UDP_RECV, KBPF_SLOT_NET_RECV, &me, &n);
-			return 0;
+			return;
 		}
 		flush(ctx, me.tid, KBPF_SLOT_NET_RECV);
 		if (kbpf_wanted(KBPF_UDP_RECV, &w.who)) {
@@ -414,6 +612,12 @@ int BPF_PROG(kbpf_net_recv, struct sock___net *sk, int result, int flags)
 			bpf_map_update_elem(&net_waiting, &me.tid, &w, BPF_ANY);
 		}
 	}
+}
+
+SEC("tp_btf/sock_recv_length")
+int BPF_PROG(kbpf_net_recv, struct sock___net *sk, int result, int flags)
+{
+	received(ctx, sk, result, flags);
 	return 0;
 }
 
@@ -430,6 +634,10 @@ int BPF_PROG(kbpf_net_state, struct sock___net *sk, int from, int to)
 		return 0;
 	}
 	if (to == SYN_SENT) { /* in connect() */
+		struct kbpf_who who;
+		if (kbpf_wanted(KBPF_TCP_CONNECT, &who) && who.stacks && who.unwind) {
+			me.stack = kbpf_user_stack(KBPF_SLOT_NET_STATE, false, who.time, who.sessions);
+		}
 		bpf_map_update_elem(&net_owners, &key, &me, BPF_ANY);
 		bpf_map_update_elem(&net_asked, &me.tid, &me.pid, BPF_ANY);
 		return 0;
@@ -455,7 +663,12 @@ int BPF_PROG(kbpf_net_state, struct sock___net *sk, int from, int to)
 		} else if (hook == KBPF_TCP_FAIL) {
 			n.error = BPF_CORE_READ(sk, sk_err);
 		}
-		emit(ctx, hook, KBPF_SLOT_NET_STATE, &o, &n);
+		if ((to == FIN_WAIT1 || to == LAST_ACK) && o.pid == me.pid) {
+			emit(ctx, hook, KBPF_SLOT_NET_STATE, &me, &n); /* who closes does it now */
+		} else {
+			o.stack = hook == KBPF_TCP_DISCONNECT ? 0 : o.stack;
+			emit_of(ctx, hook, KBPF_SLOT_NET_STATE, &o, &n);
+		}
 	}
 	if (to == CLOSE && known) {
 		bpf_map_delete_elem(&net_owners, &key);
@@ -476,8 +689,8 @@ int BPF_PROG(kbpf_net_retransmit, struct sock___net *sk, struct sk_buff___net *s
 	struct owner o = known ? *known : (struct owner){0};
 	bool again = BPF_CORE_READ(sk, __sk_common.skc_state) == SYN_SENT;
 	n.bytes = again ? 0 : BPF_CORE_READ(skb, len);
-	emit(ctx, again ? KBPF_TCP_RECONNECT : KBPF_TCP_RETRANSMIT, KBPF_SLOT_NET_RETRANSMIT, &o,
-	     &n);
+	o.stack = again ? o.stack : 0;
+	emit_of(ctx, again ? KBPF_TCP_RECONNECT : KBPF_TCP_RETRANSMIT, KBPF_SLOT_NET_RETRANSMIT, &o, &n);
 	return 0;
 }
 
@@ -536,6 +749,22 @@ static __always_inline void refused(void *ctx, struct pt_regs *regs, int error)
 	}
 }
 
+SEC("tp_btf/sys_enter")
+int BPF_PROG(kbpf_net_enter, struct pt_regs *regs, long number)
+{
+	struct kbpf_who who;
+	if (number != SYS_RECVFROM && number != SYS_RECVMSG && number != SYS_READ && number != SYS_READV) {
+		return 0;
+	}
+	if (kbpf_wanted(KBPF_UDP_RECV, &who)) {
+		struct sock___net *sk = sock_of(CALL_ARG1(regs));
+		if (sk && BPF_CORE_READ(sk, sk_protocol) == IPPROTO_UDP) {
+			look_ahead(sk);
+		}
+	}
+	return 0;
+}
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(kbpf_net_exit, struct pt_regs *regs, long result)
 {
@@ -563,6 +792,77 @@ int BPF_PROG(kbpf_net_exit, struct pt_regs *regs, long result)
 		break;
 	default:
 		break;
+	}
+	return 0;
+}
+
+/* Before Linux 6.3 sockets do not say what was sent and received: there the calls do. */
+struct many {
+	void *ctx;
+	struct sock___net *sk;
+	uint64_t at; /* of the next mmsghdr */
+	bool in;
+};
+
+static __always_inline void moved(void *ctx, struct sock___net *sk, int result, bool in, uint64_t name)
+{
+	struct kbpf_net n;
+	struct owner me = current_owner();
+	if (result > 0 && fill(sk, IPPROTO_TCP, &n)) {
+		n.bytes = result;
+		remember(sk);
+		emit(ctx, in ? KBPF_TCP_RECV : KBPF_TCP_SEND, KBPF_SLOT_NET_CALLS, &me, &n);
+	} else if (result >= 0 && fill(sk, IPPROTO_UDP, &n)) {
+		n.bytes = result;
+		if (!take_datagram(sk, &n, in)) {
+			take_name(&n, name);
+		}
+		emit(ctx, in ? KBPF_UDP_RECV : KBPF_UDP_SEND, KBPF_SLOT_NET_CALLS, &me, &n);
+	}
+}
+
+static long one_of_many(uint32_t i, struct many *m)
+{
+	uint32_t bytes = 0;
+	bpf_probe_read_user(&bytes, sizeof bytes, (void *)(m->at + MMSGHDR_BYTES - 8));
+	moved(m->ctx, m->sk, bytes, m->in, name_of(m->at));
+	m->at += MMSGHDR_BYTES;
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(kbpf_net_calls, struct pt_regs *regs, long result)
+{
+	uint64_t number = CALL_NUMBER(regs), flags = 0, name = 0;
+	bool in = number == SYS_READ || number == SYS_READV || number == SYS_RECVFROM ||
+		  number == SYS_RECVMSG || number == SYS_RECVMMSG;
+	bool out = number == SYS_WRITE || number == SYS_WRITEV || number == SYS_SENDTO ||
+		   number == SYS_SENDMSG || number == SYS_SENDMMSG;
+	if (result < 0 || !(in || out)) {
+		return 0;
+	}
+	struct sock___net *sk = sock_of(CALL_ARG1(regs));
+	if (!sk) {
+		return 0;
+	}
+	if (number == SYS_RECVFROM || number == SYS_RECVMMSG) {
+		flags = CALL_ARG4(regs);
+	} else if (number == SYS_RECVMSG) {
+		flags = CALL_ARG3(regs);
+	}
+	if (flags & (MSG_PEEK | MSG_ERRQUEUE)) {
+		return 0;
+	}
+	if (number == SYS_RECVMMSG || number == SYS_SENDMMSG) {
+		struct many m = {.ctx = ctx, .sk = sk, .at = CALL_ARG2(regs), .in = in};
+		bpf_loop(result > 1024 ? 1024 : result, one_of_many, &m, 0);
+	} else if (number == SYS_RECVFROM || number == SYS_SENDTO) {
+		name = CALL_ARG5(regs);
+	} else if (number == SYS_RECVMSG || number == SYS_SENDMSG) {
+		name = name_of(CALL_ARG2(regs));
+	}
+	if (number != SYS_RECVMMSG && number != SYS_SENDMMSG) {
+		moved(ctx, sk, result, in, name);
 	}
 	return 0;
 }
