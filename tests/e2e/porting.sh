@@ -34,6 +34,7 @@ diff -u wide.expected "$T/out" >"$T/diff" || fail "$CXX: $(cat "$T/diff")"
 build spelled openetw-c++ -Wall -Isub Spelled.cpp -ladvapi32 -ltdh
 build long openetw-c++ --llp64 -municode -MD -MF "$T/deps" long.cpp
 grep -q 'windows\.h' "$T/deps" || fail "no dependencies: $(cat "$T/deps")"
+build guarded-c++ openetw-c++ --seh -std=c++11 -Wall -Werror -x c++ guarded.c
 openetw-c++ --msvc -municode -fsyntax-only -x c++ names.c 2>"$T/err" || fail "names.c as C++: $(head -20 "$T/err")"
 build units openetw-c++ --msvc -municode units.cpp
 expect "unit tests" "$(tail -1 "$T/out")" "5 passed, 0 failed"
@@ -43,6 +44,7 @@ build names-99 openetw-cc -std=gnu99 -Wall -Werror -municode names.c
 has clang && CC=clang
 build names-11 openetw-cc -std=gnu11 -Wall -Werror -municode names.c
 build long-c openetw-cc --llp64 -municode long.c
+build guarded openetw-cc --seh -Wall -Wextra -Werror guarded.c
 build sockets openetw-cc -Wall -Werror sockets.c
 unset CC
 

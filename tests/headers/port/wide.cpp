@@ -5,6 +5,9 @@
 #include <windows.h>
 
 #include <fstream>
+#if __cplusplus >= 201703L
+#include <filesystem>
+#endif
 #include <iomanip>
 #include <iostream>
 #include <regex>
@@ -53,8 +56,23 @@ static void strings()
 	std::wcout << line << in.fail() << std::endl;
 }
 
+/* A path is narrow here, and takes and gives wide strings. */
+static void paths()
+{
+#if __cplusplus >= 201703L
+	std::filesystem::path p(L"z\x00e4hler-\xD83D\xDE00");
+	p /= std::wstring(L"one.txt");
+	if (p.string() != "z\303\244hler-\360\237\230\200/one.txt" ||
+	    p.parent_path().wstring() != L"z\x00e4hler-\xD83D\xDE00" ||
+	    p.filename() != L"one.txt" || p.extension().wstring() != L".txt") {
+		std::wcout << L"not this path: " << p.wstring() << std::endl;
+	}
+#endif
+}
+
 int main()
 {
+	paths();
 	std::wcout << L"h\x00e9llo \x20ac \xD83D\xDE00 " << 42 << L' ' << 1.5 << L' ' << std::hex
 		   << std::setw(8) << std::setfill(L'0') << 255 << std::dec << " narrow "
 		   << std::boolalpha << true << std::noboolalpha << std::endl;
