@@ -124,6 +124,12 @@ OPENETW_API int openetw_schema_learn(const struct _EVENT_RECORD *r);
  * without this. Any thread. */
 OPENETW_API int openetw_schema_load_file(const char *path, char *problem, size_t problem_bytes);
 
+/* Write into a trace file what this machine knows of its events, so that it can be read elsewhere: the
+ * descriptions of all events with ids and of WPP messages that the file has and does not describe itself.
+ * Sessions do it when they end. Returns 0 or a Windows code; *ret_events (may be NULL) is how many were
+ * added, 0 also for files of other systems' writers, which stay as they are. 32: a session writes it. */
+OPENETW_API uint32_t openetw_trace_describe(const char *path, uint32_t *ret_events);
+
 #ifdef __cplusplus
 }
 #endif

@@ -3,6 +3,8 @@
  */
 #include "cli/cli.h"
 
+#include <openetw/decode.h>
+
 static const struct cli_option options[] = {
 	{'o', "output", "FILE", "the file to write", NULL},
 	{'c', "compress", NULL, "compress its buffers (XPRESS, as Windows' tools do)", NULL},
@@ -34,7 +36,11 @@ static int run(struct cli_args *a)
 		fprintf(stderr, "openetw merge: interrupted; %s holds what was read so far\n", out);
 		return 128 + signal;
 	}
-	return code ? cli_fail(a, code, "cannot merge into %s", out) : CLI_OK;
+	if (code) {
+		return cli_fail(a, code, "cannot merge into %s", out);
+	}
+	(void)openetw_trace_describe(out, NULL); /* as merges do on Windows; it is whole without */
+	return CLI_OK;
 }
 
 const struct cli_command cli_merge = {

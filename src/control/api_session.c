@@ -274,6 +274,13 @@ static bool name_used(CONTROLTRACE_ID id)
 	return id == 0 || id == UINT64_MAX;
 }
 
+void control_finished(const char *path)
+{
+	if (finisher && path[0]) {
+		finisher(path);
+	}
+}
+
 static uint32_t control(CONTROLTRACE_ID id, const void *name, bool wide, EVENT_TRACE_PROPERTIES *p,
 			ULONG control_code)
 {
@@ -350,9 +357,8 @@ static uint32_t control(CONTROLTRACE_ID id, const void *name, bool wide, EVENT_T
 		}
 	}
 	free(reply);
-	if (control_code == EVENT_TRACE_CONTROL_STOP && finisher &&
-	    (code == ERROR_SUCCESS || code == ERROR_MORE_DATA) && path[0]) {
-		finisher(path);
+	if (control_code == EVENT_TRACE_CONTROL_STOP && (code == ERROR_SUCCESS || code == ERROR_MORE_DATA)) {
+		control_finished(path);
 	}
 	return code;
 }

@@ -55,6 +55,8 @@ uint32_t control_call(const void *req, long req_bytes, bool start, int timeout_m
  * belongs into a finished file and is not etwd's to know. Once, before any other call. */
 typedef void (*control_finish_fn)(const char *path);
 void control_set_finisher(control_finish_fn fn);
+/* Of the session that was just stopped; an empty path is none. */
+void control_finished(const char *path);
 
 /* A question whose reply carries the caller's answer as PROTO_TAG_DATA. *ret_len: its bytes. `small`
  * is the code for a buffer that is too small; then nothing is copied. */

@@ -96,6 +96,7 @@ uint32_t control_private_control(const struct control_block *b, uint64_t id, con
 	const struct guid *by_guid = guid_is_zero(&guid) ? NULL : &guid;
 	struct sink_stats stats;
 	struct sink_options options;
+	char path[4096];
 	uint64_t found;
 	uint32_t code = inproc_query(id, name, by_guid, &stats, &options, &found);
 	if (code != ERROR_SUCCESS) {
@@ -110,8 +111,10 @@ uint32_t control_private_control(const struct control_block *b, uint64_t id, con
 	case EVENT_TRACE_CONTROL_STOP:
 		/* The options borrow the session's strings: tell the caller before they go. */
 		fill(b, found, &options, &stats);
+		snprintf(path, sizeof path, "%s", options.path ? options.path : "");
 		code = inproc_stop(found, NULL, NULL, &stats);
 		if (code == ERROR_SUCCESS) {
+			control_finished(path);
 			b->p->BuffersWritten = (ULONG)stats.buffers_written;
 			b->p->EventsLost = (ULONG)BASE_MIN(stats.events_lost, (uint64_t)UINT32_MAX);
 			b->p->LogBuffersLost = (ULONG)stats.lost_disk_buffers;

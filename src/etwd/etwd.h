@@ -17,6 +17,7 @@
  *   etwd_adopt.c     pools of an earlier etwd
  *   etwd_binary.c    where a provider's code lies
  *   etwd_described.c descriptions of events that programs carry
+ *   etwd_embed.c     the same for files that are finished, by a helper
  *   etwd_ctl.c       heap of entries and filter tables inside a control block
  *   etwd_register.c  registrations, traits, groups
  *   etwd_enable.c    who enabled what; generations of filter tables
@@ -470,6 +471,14 @@ void etwd_binary_track(struct etwd *d, struct conn *c, const struct proto_messag
 void etwd_described(struct etwd *d, struct conn *c, const struct proto_message *m);
 /* For jobs: waits until what was told so far is in its place, but not for ever. */
 void etwd_described_wait(void);
+/* Files of sessions: what their events mean is written into them. Once, before sessions; takes care of
+ * those an earlier etwd left. Without it (in tests) nothing happens. */
+void etwd_embed_start(struct etwd *d);
+void etwd_embed_on_file(void *session, const char *path, enum sink_file_event event);
+/* For jobs: the last file of a session whose sink has ended. */
+void etwd_embed_last(const char *path, bool by_controller);
+/* For jobs: until nothing is under way, or nothing of an earlier etwd's, but not for ever. */
+void etwd_embed_wait(bool left_only);
 void etwd_binary_write(struct etwd *d, struct session *s, const struct registration *r);
 void etwd_registration_destroy(struct etwd *d, struct registration *r);
 
@@ -520,6 +529,7 @@ struct session {
 	struct guid guid;
 	uint16_t *name, *log_file; /* terminated; log_file may be NULL */
 	char *path;		   /* may be NULL */
+	char *last_file;	   /* what the sink closed last, when it has ended */
 	char *spool;		   /* where a real-time backlog may lie; may be NULL */
 	char *keep;		   /* where it outlives etwd; may be NULL */
 	char label[128];	   /* for the log */

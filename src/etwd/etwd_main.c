@@ -444,6 +444,7 @@ static int run(struct etwd *d, const struct options *o, int lock_fd)
 	}
 	etwd_log(d, "Started etwd: version=%s, pid=%d, dir=%s, instance=%s", OPENETW_VERSION,
 		 (int)getpid(), d->dir, d->system ? "system" : "user");
+	etwd_embed_start(d);
 	etwd_autolog_start(d);
 	tell_ready(parent, 0);
 	tell_ready(o->ready_fd, 0);

@@ -29,6 +29,7 @@ void etwd_session_unref(struct session *s)
 	free(s->path);
 	free(s->spool);
 	free(s->keep);
+	free(s->last_file);
 	free(s->disallowed.at);
 	free(s->capture.at);
 	free(s);
@@ -205,6 +206,9 @@ static void start_run(struct job *j)
 		snprintf(dir, sizeof dir, "%.*s", (int)(strrchr(s->session->spool, '/') - s->session->spool),
 			 s->session->spool);
 		(void)saved_make_dirs(dir); /* else the backlog stays in memory */
+	}
+	if (s->session->path) {
+		etwd_embed_wait(true); /* it may be one that an earlier etwd left */
 	}
 	/* Only this thread reads the options while the session is STARTING. */
 	s->result = sink_create(&s->session->options, &s->sink, &s->diag);
@@ -448,6 +452,8 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 		.sync_on_stop = true,
 		.controller_pid = (uint32_t)c->pid,
 		.controller_tid = (uint32_t)c->pid,
+		.on_file = etwd_embed_on_file,
+		.on_file_ctx = s,
 	};
 	if (sink_adjust(&s->options) < 0) {
 		*ret_why = "the buffer sizes or counts are out of range";
@@ -652,6 +658,7 @@ struct flush_job {
 	struct sink *sink;
 	struct reply_to reply;
 	int result;
+	bool snapshot;
 };
 
 static void flush_run(struct job *j)
@@ -659,6 +666,9 @@ static void flush_run(struct job *j)
 	struct flush_job *f = (struct flush_job *)j;
 	/* Waiting touches only what the sink guards by its lock. */
 	f->result = sink_drain_wait(f->sink, 10000);
+	if (f->snapshot) {
+		etwd_embed_wait(false); /* a file that is complete */
+	}
 }
 
 static void flush_done(struct etwd *d, struct job *j)
@@ -709,7 +719,8 @@ static void control_flush(struct etwd *d, struct conn *c, const struct proto_mes
 		return;
 	}
 	*f = (struct flush_job){
-		.job = {.run = flush_run, .done = flush_done}, .session = s, .sink = s->sink};
+		.job = {.run = flush_run, .done = flush_done}, .session = s, .sink = s->sink,
+		.snapshot = (s->mode & MODE_BUFFERING) != 0};
 	etwd_session_ref(s);
 	s->jobs++;
 	etwd_reply_keep(c, m, &f->reply);

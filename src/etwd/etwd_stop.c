@@ -23,6 +23,7 @@ struct close_job {
 	struct sink *sink;
 	struct sink_stats stats;
 	int result;
+	bool by_controller;
 };
 
 static void close_run(struct job *j)
@@ -31,6 +32,9 @@ static void close_run(struct job *j)
 	c->result = sink_stop(c->sink, &c->stats);
 	/* Who reads the file next may need what its programs said about themselves. */
 	etwd_described_wait();
+	if (c->session->last_file) {
+		etwd_embed_last(c->session->last_file, c->by_controller);
+	}
 }
 
 static void close_done(struct etwd *d, struct job *j)
@@ -102,6 +106,9 @@ void etwd_session_stop_step(struct etwd *d, struct session *s, uint64_t now_ns)
 	etwd_session_ref(s);
 	s->sink = NULL;
 	s->state = SESSION_CLOSING;
+	/* His library knows the file's name, and what this user and his environment know of events. */
+	c->by_controller = s->stop_reply.conn && s->stop_reply.conn->uid == d->uid &&
+			   !(s->mode & MODE_NEWFILE);
 	etwd_job_start(d, &c->job);
 }
 

@@ -9,14 +9,18 @@
 #include "base/elf_section.h"
 #include "etl/etl_reader.h"
 #include "format/schema_section.h"
+#include "libetw/embed_append.h"
+#include "openetw/decode.h"
 #include "schema/manifest_section.h"
 #include "schema/schema_store.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
-#define SCAN_RECORDS_MAX 2000000u /* of larger files, what their first records name */
+#define SCAN_RECORDS_MAX 16000000u /* of larger files, what their first records name */
 #define KEYS_MAX	 4096u
 #define EMBED_BYTES_MAX	 (16u << 20)
 #define METADATA_EVENT	 32u
@@ -275,88 +279,23 @@ static void describe(struct embed *x, const struct key *k)
 	openetw_text_free(&block);
 }
 
-static int write_at(int fd, const uint8_t *p, size_t n, uint64_t at)
-{
-	while (n > 0) {
-		ssize_t put = pwrite(fd, p, n, (off_t)at);
-		if (put < 0 && errno == EINTR) {
-			continue;
-		}
-		if (put <= 0) {
-			return put < 0 ? -errno : -EIO;
-		}
-		p += put;
-		at += (uint64_t)put;
-		n -= (size_t)put;
-	}
-	return 0;
-}
-
-/* The last buffer's header is what ours look like. */
-static int append(struct embed *x, int fd)
-{
-	uint32_t size = x->info->buffer_size, buffers = 0;
-	uint8_t head[ETL_BUFFER_HEADER_SIZE], *buf = malloc(size);
-	uint64_t end = x->info->file_bytes;
-	int err = buf ? 0 : -ENOMEM;
-	if (err == 0 && pread(fd, head, sizeof head, (off_t)(end - size)) != (ssize_t)sizeof head) {
-		err = -EIO;
-	}
-	uint64_t sequence = err == 0 ? le64_get(head + ETL_BH_SEQUENCE) : 0;
-	for (size_t at = 0; at < x->records.len && err == 0; buffers++) {
-		uint32_t used = ETL_BUFFER_HEADER_SIZE;
-		memset(buf, 0xFF, size);
-		memcpy(buf, head, sizeof head);
-		while (at < x->records.len) {
-			size_t bytes = BASE_ALIGN8((size_t)le16_get(x->records.s + at));
-			if (bytes > size - used) {
-				break;
-			}
-			memcpy(buf + used, x->records.s + at, bytes);
-			used += (uint32_t)bytes;
-			at += bytes;
-		}
-		le32_put(buf + ETL_BH_SAVED_OFFSET, used);
-		le32_put(buf + ETL_BH_CURRENT_OFFSET, used);
-		le32_put(buf + ETL_BH_OFFSET, used);
-		le64_put(buf + ETL_BH_SEQUENCE, sequence + buffers + 1);
-		le16_put(buf + ETL_BH_PROCESSOR, 0);
-		le16_put(buf + ETL_BH_FLAG, le16_get(head + ETL_BH_FLAG) & ETL_BF_PROC_INDEX);
-		le16_put(buf + ETL_BH_TYPE, ETL_BT_GENERIC);
-		err = write_at(fd, buf, size, end + (uint64_t)buffers * size);
-	}
-	if (err == 0) {
-		le32_put(head, x->info->buffers_written + buffers);
-		err = write_at(fd, head, 4,
-			       ETL_BUFFER_HEADER_SIZE + ETL_SYSTEM_HEADER_SIZE +
-				       ETL_LH_BUFFERS_WRITTEN);
-	}
-	if (err < 0 && ftruncate(fd, (off_t)end) < 0) {
-		err = -errno;
-	}
-	free(buf);
-	return err;
-}
-
-static bool fit(const struct etl_file_info *f)
-{
-	return !f->compressed && !f->old && !f->spill && f->stopped_cleanly &&
-	       f->pointer_size == 8 && f->buffer_size > ETL_BUFFER_HEADER_SIZE &&
-	       f->buffer_size <= ETL_BUFFER_MAX && f->file_bytes % f->buffer_size == 0 &&
-	       f->file_bytes >= 2 * (uint64_t)f->buffer_size &&
-	       f->file_bytes / f->buffer_size == f->buffers_written &&
-	       f->buffers_found == f->buffers_written;
-}
-
 int embed_schemas(const char *path)
 {
 	struct etl_reader *reader = NULL;
+	struct embed_place place;
+	char same[40];
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct embed *x = fd < 0 ? NULL : calloc(1, sizeof *x);
-	int err = fd < 0 ? -errno
-		  : !x	 ? -ENOMEM
-			 : etl_reader_open(path, ETL_READER_FILE_ORDER, &reader, NULL);
-	if (err == 0 && fit(etl_reader_info(reader))) {
+	int err = fd < 0 ? -errno : !x ? -ENOMEM : 0;
+	/* The sessions' own lock: nobody writes the file while we do, or was it replaced already? */
+	if (err == 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		err = -EBUSY;
+	}
+	if (err == 0) {
+		snprintf(same, sizeof same, "/proc/self/fd/%d", fd);
+		err = etl_reader_open(same, ETL_READER_FILE_ORDER, &reader, NULL);
+	}
+	if (err == 0 && embed_place_find(fd, etl_reader_info(reader), &place)) {
 		x->info = etl_reader_info(reader);
 		look(x, reader);
 		if (x->count) {
@@ -367,14 +306,29 @@ int embed_schemas(const char *path)
 				describe(x, &x->keys[i]);
 			}
 		}
-		err = x->records.failed ? -ENOMEM : x->described ? append(x, fd) : 0;
+		err = x->records.failed ? -ENOMEM : x->described ? embed_append(&place, &x->records) : 0;
 	}
 	err = err < 0 ? err : x ? (int)x->described : 0;
 	etl_reader_close(reader);
+	if (fd >= 0) {
+		flock(fd, LOCK_UN); /* a child forked meanwhile may have inherited the descriptor */
+	}
 	base_close(&fd);
 	if (x) {
 		strbuf_finish(&x->records);
 	}
 	free(x);
 	return err;
+}
+
+uint32_t openetw_trace_describe(const char *path, uint32_t *ret_events)
+{
+	if (!path) {
+		return 87;
+	}
+	int n = embed_schemas(path);
+	if (n >= 0 && ret_events) {
+		*ret_events = (uint32_t)n;
+	}
+	return n < 0 ? (n == -EBUSY ? 32 : win32_from_errno(n)) : 0;
 }

@@ -130,6 +130,8 @@ static void fill_identity(struct sink *s)
 	/* Once: all files of a session say the same, and asking libc is slow. */
 	etl_time_zone_local(id->time_zone);
 	uint64_t freq = o->clock_freq ? o->clock_freq : clock_frequency();
+	id->on_file = o->on_file;
+	id->on_file_ctx = o->on_file_ctx;
 	id->header = (struct etl_header_args){
 		.buffer_size = s->buffer_bytes,
 		.processors = o->cpus,
@@ -310,7 +312,7 @@ int sink_create(const struct sink_options *options, struct sink **ret, struct di
 	}
 	if (err < 0) {
 		if (s->file) {
-			sink_file_finish(s->file, &s->published);
+			sink_file_finish(s->file, &s->published, true);
 		}
 		destroy(s);
 		return err;

@@ -33,6 +33,15 @@ struct sink_file_ops {
 	void *ctx;
 };
 
+/* A log file was opened, has its final header and is closed; LAST: at the end of the session. On the
+ * thread that did it, for files whose final header could be written. */
+enum sink_file_event {
+	SINK_FILE_OPENED,
+	SINK_FILE_FINISHED,
+	SINK_FILE_LAST,
+};
+typedef void (*sink_file_fn)(void *ctx, const char *path, enum sink_file_event event);
+
 struct sink_options {
 	const uint16_t *name;	  /* session name */
 	const uint16_t *log_file; /* as it goes into the header; NULL: no file */
@@ -61,6 +70,8 @@ struct sink_options {
 	 * that one. The next sink with the same two goes on with it. Both are removed by sink_stop(), unless
 	 * sink_keep_backlog() was called. */
 	const char *keep_path;
+	sink_file_fn on_file; /* may be NULL */
+	void *on_file_ctx;
 };
 
 /* Which thread: everything below is called by one thread at a time, the producer (the drain

@@ -50,6 +50,9 @@ struct sink_file {
 	struct sink_file_counts base;  /* append: what the file already counted */
 	struct sink_file_counts shown; /* as in the header on disk */
 	uint64_t shown_buffers;
+	sink_file_fn on_file;
+	void *on_file_ctx;
+	char *path; /* for on_file, else NULL */
 };
 
 /* ---- calls ------------------------------------------------------------------------------------
@@ -277,6 +280,7 @@ static void file_free(struct sink_file *f)
 	free(f->packed);
 	free(f->header);
 	free(f->place_events);
+	free(f->path);
 	free(f);
 }
 
@@ -354,6 +358,12 @@ int sink_file_open(const struct sink_identity *id, const char *path, const uint1
 		goto fail;
 	}
 	f->shown_buffers = f->buffers;
+	f->path = id->on_file ? strdup(path) : NULL;
+	if (f->path) {
+		f->on_file = id->on_file;
+		f->on_file_ctx = id->on_file_ctx;
+		f->on_file(f->on_file_ctx, f->path, SINK_FILE_OPENED);
+	}
 	*ret = f;
 	return 0;
 fail:
@@ -584,7 +594,7 @@ static int mend_torn_place(struct sink_file *f)
 	return err;
 }
 
-int sink_file_finish(struct sink_file *f, const struct sink_file_counts *c)
+int sink_file_finish(struct sink_file *f, const struct sink_file_counts *c, bool last)
 {
 	int first = 0;
 	if (f->torn_place) {
@@ -613,6 +623,9 @@ int sink_file_finish(struct sink_file *f, const struct sink_file_counts *c)
 	}
 	/* A forked child may have inherited the descriptor: closing ours would not unlock. */
 	flock(f->fd, LOCK_UN);
+	if (f->on_file) {
+		f->on_file(f->on_file_ctx, f->path, last ? SINK_FILE_LAST : SINK_FILE_FINISHED);
+	}
 	file_free(f);
 	return first;
 }

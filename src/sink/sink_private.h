@@ -120,6 +120,8 @@ struct sink_identity {
 	uint16_t compression; /* ETL_FORMAT_*; 0: plain buffers of one size */
 	bool circular, newfile, append, preallocate, sync_on_stop;
 	struct sink_file_ops ops;
+	sink_file_fn on_file; /* or NULL */
+	void *on_file_ctx;
 };
 
 struct sink_file_counts {
@@ -142,7 +144,7 @@ int sink_file_write(struct sink_file *f, struct sink_buffer *const *b, unsigned 
 		    uint64_t *overwritten_buffers);
 int sink_file_refresh(struct sink_file *f, const struct sink_file_counts *c);
 /* Final header, last buffer's flag, trim, sync, close, free. 0 or the first error. */
-int sink_file_finish(struct sink_file *f, const struct sink_file_counts *c);
+int sink_file_finish(struct sink_file *f, const struct sink_file_counts *c, bool last);
 void sink_file_forget(struct sink_file *f); /* only free */
 
 /* ---- the sink -------------------------------------------------------------------------------- */

@@ -77,12 +77,12 @@ static void note_error(struct sink *s, int err, bool final)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static void finish_file(struct sink *s, struct sink_file *f)
+static void finish_file(struct sink *s, struct sink_file *f, bool last)
 {
 	pthread_mutex_lock(&s->lock);
 	struct sink_file_counts c = counts_locked(s);
 	pthread_mutex_unlock(&s->lock);
-	int err = sink_file_finish(f, &c);
+	int err = sink_file_finish(f, &c, last);
 	if (err < 0) {
 		note_error(s, err, true);
 	}
@@ -121,7 +121,7 @@ static int rotate(struct sink *s)
 		pthread_mutex_unlock(&s->lock);
 		return err;
 	}
-	finish_file(s, s->file);
+	finish_file(s, s->file, false);
 	s->file = f;
 	if (pattern) {
 		sink_remove_old(pattern, n, keep);
@@ -271,7 +271,7 @@ static void write_snapshot(struct sink *s, struct sink_snapshot *snap)
 		pthread_mutex_unlock(&s->lock);
 	}
 	note_error(s, err, false);
-	finish_file(s, snap->file);
+	finish_file(s, snap->file, false);
 	free(snap);
 }
 
@@ -316,7 +316,7 @@ static void thread_run(struct sink *s)
 			s->file = s->next_file;
 			pthread_mutex_unlock(&s->lock);
 			if (old) {
-				finish_file(s, old);
+				finish_file(s, old, false);
 			}
 			pthread_mutex_lock(&s->lock);
 			s->next_file = NULL;
@@ -378,7 +378,7 @@ static void thread_run(struct sink *s)
 	}
 	pthread_mutex_unlock(&s->lock);
 	if (s->file) {
-		finish_file(s, s->file);
+		finish_file(s, s->file, true);
 		s->file = NULL;
 	}
 }

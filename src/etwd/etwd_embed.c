@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the events of finished files mean is written into these by a program of its own, `openetw
+ * describe`: the daemon reads no schemas. A controller that stops a session does it by itself; here are
+ * the files that nobody waits for: of sessions that end by themselves, all but the last of a row of new
+ * files, snapshots of rings, and those that an earlier etwd left when it was killed.
+ *
+ * For the last kind each open log file has a note in the runtime directory, a file with the path in it.
+ *
+ * Called by the loop, by jobs and by file threads.
+ */
+#include "etwd/etwd.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define NOTES_DIR   "open"
+#define WAITING_MAX 1000u /* files; more are made only when describing is slower than recording */
+#define WAIT_S	    30
+
+extern char **environ;
+
+struct waiting {
+	STAILQ_ENTRY(waiting) link;
+	bool left; /* by an earlier etwd */
+	char path[];
+};
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t idle;
+	STAILQ_HEAD(, waiting) list;
+	uint32_t count;	 /* in the list, or with the helper */
+	uint32_t left;	 /* of them, by an earlier etwd */
+	bool running;	 /* a thread works on it */
+	char dir[600];	 /* of notes; empty: nothing happens here */
+	char program[4200];
+} shared = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER,
+	    STAILQ_HEAD_INITIALIZER(shared.list), 0, 0, false, "", ""};
+
+/* Beside this program, in the build tree, in the prefix. */
+static bool find_program(char *out, size_t cap)
+{
+	static const char *const places[] = {"", "../cli/", "../bin/", "../../bin/"};
+	char here[4000];
+	ssize_t n = readlink("/proc/self/exe", here, sizeof here - 1);
+	if (n <= 0) {
+		return false;
+	}
+	here[n] = 0;
+	*(strrchr(here, '/') + 1) = 0;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(places); i++) {
+		struct stat st;
+		int k = snprintf(out, cap, "%s%sopenetw", here, places[i]);
+		if (k > 0 && (size_t)k < cap && stat(out, &st) == 0 && S_ISREG(st.st_mode) &&
+		    access(out, X_OK) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- notes ------------------------------------------------------------------------------------ */
+
+static bool note_name(const char *path, char *out, size_t cap)
+{
+	uint8_t digest[20];
+	char name[41];
+	sha1(path, strlen(path), digest);
+	for (size_t i = 0; i < sizeof digest; i++) {
+		snprintf(name + 2 * i, 3, "%02x", digest[i]);
+	}
+	int n = snprintf(out, cap, "%s/%s", shared.dir, name);
+	return n > 0 && (size_t)n < cap;
+}
+
+static void note_write(const char *path)
+{
+	char name[700];
+	int fd = note_name(path, name, sizeof name)
+			 ? open(name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600)
+			 : -1;
+	if (fd >= 0 && write(fd, path, strlen(path)) < 0) {
+		unlink(name);
+	}
+	base_close(&fd);
+}
+
+static void note_remove(const char *path)
+{
+	char name[700];
+	if (note_name(path, name, sizeof name)) {
+		unlink(name);
+	}
+}
+
+/* ---- the helper ------------------------------------------------------------------------------- */
+
+static void describe(const char *path)
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t none, all;
+	pid_t pid;
+	char *argv[] = {(char *)(uintptr_t)"openetw", (char *)(uintptr_t)"describe",
+			(char *)(uintptr_t)"--quiet", (char *)(uintptr_t)path, NULL};
+	sigemptyset(&none);
+	sigfillset(&all);
+	posix_spawn_file_actions_init(&files);
+	posix_spawnattr_init(&attr);
+	for (int fd = 0; fd < 3; fd++) {
+		posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
+	}
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setsigdefault(&attr, &all);
+	if (posix_spawn(&pid, shared.program, &files, &attr, argv, environ) == 0) {
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+		}
+	}
+	posix_spawn_file_actions_destroy(&files);
+	posix_spawnattr_destroy(&attr);
+}
+
+static void *work(void *arg)
+{
+	pthread_setname_np(pthread_self(), "etwd-describe");
+	pthread_mutex_lock(&shared.lock);
+	for (struct waiting *w; (w = STAILQ_FIRST(&shared.list)) != NULL;) {
+		STAILQ_REMOVE_HEAD(&shared.list, link);
+		pthread_mutex_unlock(&shared.lock);
+		/* What the programs in it said about themselves is to be there. */
+		etwd_described_wait();
+		describe(w->path);
+		note_remove(w->path);
+		bool left = w->left;
+		free(w);
+		pthread_mutex_lock(&shared.lock);
+		shared.count--;
+		shared.left -= left;
+		pthread_cond_broadcast(&shared.idle);
+	}
+	shared.running = false;
+	pthread_cond_broadcast(&shared.idle);
+	pthread_mutex_unlock(&shared.lock);
+	return NULL;
+}
+
+static void enqueue(const char *path, bool left)
+{
+	size_t n = strlen(path) + 1;
+	struct waiting *w = shared.program[0] ? malloc(sizeof *w + n) : NULL;
+	if (!w) {
+		note_remove(path);
+		return;
+	}
+	memcpy(w->path, path, n);
+	w->left = left;
+	pthread_mutex_lock(&shared.lock);
+	bool room = shared.count < WAITING_MAX;
+	if (room) {
+		STAILQ_INSERT_TAIL(&shared.list, w, link);
+		shared.count++;
+		shared.left += left;
+	}
+	if (room && !shared.running) {
+		pthread_t thread;
+		pthread_attr_t attr;
+		sigset_t all, old;
+		sigfillset(&all);
+		pthread_sigmask(SIG_BLOCK, &all, &old);
+		pthread_attr_init(&attr);
+		pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+		shared.running = pthread_create(&thread, &attr, work, NULL) == 0;
+		pthread_attr_destroy(&attr);
+		pthread_sigmask(SIG_SETMASK, &old, NULL);
+		if (!shared.running) { /* the next one takes it along, or the next etwd */
+			STAILQ_REMOVE(&shared.list, w, waiting, link);
+			shared.count--;
+			shared.left -= left;
+			room = false;
+		}
+	}
+	pthread_mutex_unlock(&shared.lock);
+	if (!room) {
+		free(w);
+	}
+}
+
+/* ---- for the others --------------------------------------------------------------------------- */
+
+void etwd_embed_on_file(void *ctx, const char *path, enum sink_file_event event)
+{
+	if (!shared.dir[0]) {
+		return;
+	}
+	if (event == SINK_FILE_OPENED) {
+		note_write(path);
+	} else if (event == SINK_FILE_FINISHED) {
+		enqueue(path, false);
+	} else {
+		/* Read when the sink has ended, by the job that ends it. */
+		struct session *s = ctx;
+		free(s->last_file);
+		s->last_file = strdup(path);
+	}
+}
+
+void etwd_embed_last(const char *path, bool by_controller)
+{
+	if (!shared.dir[0]) {
+		return;
+	}
+	if (by_controller) {
+		note_remove(path);
+	} else {
+		enqueue(path, false);
+		etwd_embed_wait(false);
+	}
+}
+
+void etwd_embed_wait(bool left_only)
+{
+	struct timespec until;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += WAIT_S;
+	pthread_mutex_lock(&shared.lock);
+	int err = 0;
+	while ((left_only ? shared.left > 0 : shared.running) && err == 0) {
+		err = pthread_cond_timedwait(&shared.idle, &shared.lock, &until);
+	}
+	pthread_mutex_unlock(&shared.lock);
+}
+
+void etwd_embed_start(struct etwd *d)
+{
+	char path[PATH_MAX];
+	int n = snprintf(shared.dir, sizeof shared.dir, "%s/" NOTES_DIR, d->dir);
+	if (n < 0 || (size_t)n >= sizeof shared.dir ||
+	    (mkdir(shared.dir, 0700) < 0 && errno != EEXIST)) {
+		shared.dir[0] = 0;
+		return;
+	}
+	if (!find_program(shared.program, sizeof shared.program)) {
+		shared.program[0] = 0;
+		etwd_log(d, "No openetw beside etwd: files of sessions that end by themselves do not say what "
+			    "their events mean");
+	}
+	DIR *dir = opendir(shared.dir);
+	for (struct dirent *e; dir && (e = readdir(dir));) {
+		int fd = e->d_name[0] == '.'
+				 ? -1
+				 : openat(dirfd(dir), e->d_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		ssize_t bytes = fd >= 0 ? read(fd, path, sizeof path - 1) : -1;
+		base_close(&fd);
+		if (bytes > 0 && path[0] == '/') {
+			path[bytes] = 0;
+			etwd_log(d, "An earlier etwd left %s, its events are described now", path);
+			enqueue(path, true);
+		} else if (e->d_name[0] != '.') {
+			unlinkat(dirfd(dir), e->d_name, 0);
+		}
+	}
+	if (dir) {
+		closedir(dir);
+	}
+}
