@@ -3,10 +3,10 @@
  */
 #include "control/control.h"
 #include "control/control_private.h"
+#include "filter/filter_select.h"
 #include "inproc/inproc.h"
 
 #include <stdlib.h>
-#include <strings.h>
 #include <unistd.h>
 
 /* Largest payload of each filter type, as documented; 0 = not a type a caller may pass. */
@@ -112,32 +112,20 @@ static bool exe_named(const EVENT_FILTER_DESCRIPTOR *f)
 		return false;
 	}
 	path[len] = 0;
-	const char *slash = strrchr(path, '/'), *own = slash ? slash + 1 : path;
-	size_t want = strlen(own);
-	for (const char *item = list; *item;) {
-		size_t k = strcspn(item, ";");
-		/* "app" is meant by "app.exe", too, as in etwd */
-		bool exe = k == want + 4 && strncasecmp(item + want, ".exe", 4) == 0;
-		if ((k == want || exe) && strncasecmp(item, own, want) == 0) {
-			return true;
-		}
-		item += k + (item[k] == ';');
-	}
-	return false;
+	const char *slash = strrchr(path, '/');
+	return filter_exe_listed(list, slash ? slash + 1 : path);
 }
 
-/* Filters of a private session that choose processes: is it this one? Others it does not know: it has no
- * daemon that would evaluate them for each event. */
+/* Filters of a private session that choose processes: is it this one? What they say about single events
+ * is evaluated in src/inproc. */
 static uint32_t private_scope(const EVENT_FILTER_DESCRIPTOR *f, ULONG count, bool *ret_here)
 {
 	bool here = true;
 	for (ULONG i = 0; i < count; i++) {
-		bool found = false;
+		bool found = true;
 		switch (f[i].Type) {
-		case EVENT_FILTER_TYPE_NONE:
-			found = true;
-			break;
 		case EVENT_FILTER_TYPE_PID:
+			found = false;
 			for (ULONG k = 0; k < f[i].Size / 4; k++) {
 				found |= le32_get((const uint8_t *)(uintptr_t)f[i].Ptr + 4 * k) ==
 					 (uint32_t)getpid();
@@ -146,15 +134,48 @@ static uint32_t private_scope(const EVENT_FILTER_DESCRIPTOR *f, ULONG count, boo
 		case EVENT_FILTER_TYPE_EXECUTABLE_NAME:
 			found = exe_named(&f[i]);
 			break;
-		default:
+		case EVENT_FILTER_TYPE_PACKAGE_ID:
+		case EVENT_FILTER_TYPE_PACKAGE_APP_ID:
+			found = false; /* no process of this system has a package */
+			break;
+		case EVENT_FILTER_TYPE_CONTAINER:
 			return control_refuse(ERROR_NOT_SUPPORTED,
-					      "a private session filters by level, keywords, process and "
-					      "executable only; use an ordinary session");
+					      "a private session does not filter by container; use an "
+					      "ordinary session");
+		default:
+			break;
 		}
 		here = here && found;
 	}
 	*ret_here = here;
 	return ERROR_SUCCESS;
+}
+
+/* The same without a daemon: of this process, or nothing. The filters are checked. */
+static uint32_t private_enable(uint64_t id, const struct guid *guid, ULONG control_code, UCHAR level,
+			       uint64_t any, uint64_t all, ULONG properties,
+			       const EVENT_FILTER_DESCRIPTOR *f, ULONG count)
+{
+	bool here = true;
+	uint32_t code = ERROR_SUCCESS;
+	struct inproc_filter filter[MAX_EVENT_FILTERS_COUNT];
+	uint32_t n = 0;
+	if (control_code == EVENT_CONTROL_CODE_ENABLE_PROVIDER) {
+		code = private_scope(f, count, &here);
+	}
+	if (code == ERROR_SUCCESS && !here) {
+		/* Not this process: what it had enabled before ends. */
+		return inproc_enable(id, guid, EVENT_CONTROL_CODE_DISABLE_PROVIDER, 0, 0, 0, 0);
+	}
+	for (ULONG i = 0; i < count && i < BASE_ARRAY_LEN(filter); i++) {
+		if (f[i].Type != EVENT_FILTER_TYPE_NONE) {
+			filter[n++] = (struct inproc_filter){f[i].Type, f[i].Size,
+							     (const void *)(uintptr_t)f[i].Ptr};
+		}
+	}
+	return code != ERROR_SUCCESS ? code
+				     : inproc_enable_filtered(id, guid, control_code, level, any, all,
+							      properties, filter, n);
 }
 
 static uint32_t enable(uint64_t id, const GUID *provider, ULONG control_code, UCHAR level, uint64_t any,
@@ -188,17 +209,10 @@ static uint32_t enable(uint64_t id, const GUID *provider, ULONG control_code, UC
 		proto_put_u32(&w, PROTO_TAG_PROPERTIES, properties);
 		proto_put(&w, PROTO_TAG_SOURCE_ID, source_id.b, 16);
 		code = put_filters(&w, filters, filter_count);
-		bool here = true;
-		bool private = code == ERROR_SUCCESS && control_private_knows(id);
-		if (private && control_code == EVENT_CONTROL_CODE_ENABLE_PROVIDER) {
-			code = private_scope(filters, filter_count, &here);
-		}
-		if (private && code == ERROR_SUCCESS && !here) {
-			/* Not this process: what it had enabled before ends. */
-			code = inproc_enable(id, &guid, EVENT_CONTROL_CODE_DISABLE_PROVIDER, 0, 0, 0, 0);
-		} else if (private && code == ERROR_SUCCESS) {
-			code = inproc_enable(id, &guid, control_code, level, any, all, properties);
-		} else if (code == ERROR_SUCCESS && !private) {
+		if (code == ERROR_SUCCESS && control_private_knows(id)) {
+			code = private_enable(id, &guid, control_code, level, any, all, properties,
+					      filters, filter_count);
+		} else if (code == ERROR_SUCCESS) {
 			/* The daemon keeps the caller's timeout; ours only guards against a dead one. */
 			int wait = timeout > 3600u * 1000u ? -1 : (int)timeout + 30000;
 			code = control_call(req, proto_end(&w), false, wait, reply);

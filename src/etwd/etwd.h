@@ -47,6 +47,7 @@
 #define ETWD_ETWD_H
 
 #include "base/base.h"
+#include "filter/filter_select.h"
 #include "pool/pool.h"
 #include "proto/proto.h"
 #include "proto/proto_wait.h"
@@ -325,40 +326,17 @@ enum {
 	EP_KNOWN = 0xFFF,
 };
 
-struct id_set {
-	bool present, filter_in;
-	uint16_t count;
-	uint16_t id[64];
-};
-struct name_set {
-	bool present, filter_in;
-	uint8_t level;
-	uint16_t count;
-	uint32_t bytes;
-	uint64_t any, all;
-	const char *names; /* count NUL-terminated names; points into the raw filter */
-};
 /* What one EnableTraceEx2 call asked for. Immutable and shared by every config that refers to it.
  */
 struct enable_args {
 	uint32_t refs;
 	uint8_t level;
-	bool filtered; /* per-event filters beyond level and keywords */
-	bool stack_filtered;
 	uint32_t properties;
 	uint64_t any, all; /* any: as given; 0 means everything */
 	uint64_t since_ts; /* raw clock: when it was asked for */
 	struct guid source_id;
 	struct guid provider;	 /* or group */
-	const uint8_t *payload;	 /* a blob of filter/filter.h, one of raw; NULL: none */
-	const uint8_t *named;	 /* likewise of filter/filter_named.h */
-	struct id_set ids, stack_ids;
-	struct name_set names, stack_names;
-	struct {
-		bool present, filter_in;
-		uint8_t level;
-		uint64_t any, all;
-	} stack_level;
+	struct filter_select select; /* points into raw */
 	bool has_pids, has_exes, has_packages;
 	uint32_t pid_count;
 	uint64_t pid_key[8]; /* start keys; 0: did not live when asked */

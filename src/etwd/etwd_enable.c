@@ -127,8 +127,8 @@ static void fill_row(struct etwd *d, const struct registration *r, const struct 
 	row->flags |= (p & (EP_SID | EP_TS_ID | EP_EVENT_KEY | EP_PROCESS_START_KEY))
 			      ? ROUTE_EXTRA_ITEMS
 			      : 0;
-	row->flags |= a->filtered ? ROUTE_FILTERED : 0;
-	row->flags |= a->stack_filtered ? ROUTE_STACK_FILTERED : 0;
+	row->flags |= a->select.filtered ? ROUTE_FILTERED : 0;
+	row->flags |= a->select.stack_filtered ? ROUTE_STACK_FILTERED : 0;
 	etwd_session_ref(e->session);
 	e->args->refs++;
 }

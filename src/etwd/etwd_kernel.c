@@ -407,7 +407,7 @@ bool etwd_kernel_enable(struct etwd *d, struct conn *c, const struct proto_messa
 		kernel_call_start(d, call);
 		return true;
 	}
-	if (a->filtered || a->stack_filtered || a->has_exes || a->has_packages || a->pid_count > 8) {
+	if (a->select.filtered || a->select.stack_filtered || a->has_exes || a->has_packages || a->pid_count > 8) {
 		etwd_reply_status(d, c, m, 50,
 				  "system providers take process filters; stacks are asked for by "
 				  "TraceStackTracingInfo or EVENT_ENABLE_PROPERTY_STACK_TRACE");

@@ -34,6 +34,7 @@ struct news {
 	uint32_t index, code;
 	uint8_t level;
 	uint64_t any, all;
+	struct inproc_filter *filter; /* own copy with its bytes behind it, or NULL */
 };
 struct news_list {
 	struct news *item;
@@ -62,6 +63,9 @@ static void free_strings(struct inproc_session *s)
 	free(s->name);
 	free(s->log_file);
 	free(s->path);
+	for (uint32_t i = 0; i < s->enable_count; i++) {
+		free(s->enable[i].chosen);
+	}
 	free(s->enable);
 }
 
@@ -178,11 +182,40 @@ static struct news merged_state(uint32_t index, const struct guid *provider)
 	return e;
 }
 
+/* The callback runs without the lock, when the enable may be gone: it gets a copy. */
+static struct inproc_filter *copy_filter(const struct inproc_filter *f)
+{
+	struct inproc_filter *c = f && f->type ? malloc(sizeof *c + f->bytes) : NULL;
+	if (c) {
+		*c = (struct inproc_filter){f->type, f->bytes, c + 1};
+		memcpy(c + 1, f->data, f->bytes);
+	}
+	return c;
+}
+
+/* What the session that enabled the provider last has to say to it. */
+static const struct inproc_filter *last_filter(const struct guid *provider)
+{
+	const struct inproc_enable *last = NULL;
+	for (uint32_t i = 0; i < INPROC_SESSIONS; i++) {
+		struct inproc_session *s = &inproc.session[i];
+		struct inproc_enable *e = s->sink ? find_enable(s, provider) : NULL;
+		if (e && e->chosen && e->chosen->schematized.type &&
+		    (!last || e->order > last->order)) {
+			last = e;
+		}
+	}
+	return last ? &last->chosen->schematized : NULL;
+}
+
 /* Publish what is in force for `provider` now and note what to tell. Out of memory: nobody is told,
  * but what is recorded is right. */
 static void provider_changed(const struct guid *provider, const struct filter_row *capture,
-			     struct news_list *list)
+			     const struct inproc_filter *filter, struct news_list *list)
 {
+	if (!capture) {
+		filter = last_filter(provider);
+	}
 	for (uint32_t i = 0; i < INPROC_REGISTRATIONS; i++) {
 		struct inproc_registration *r = &inproc.registration[i];
 		if (!r->used || !guid_equal(&r->provider, provider)) {
@@ -204,6 +237,7 @@ static void provider_changed(const struct guid *provider, const struct filter_ro
 					.all = capture->all,
 				};
 			}
+			more[list->count].filter = copy_filter(filter);
 			list->count++;
 		}
 	}
@@ -213,9 +247,12 @@ static void provider_changed(const struct guid *provider, const struct filter_ro
 static void tell(struct news_list *list)
 {
 	inproc_notify_fn notify = order_load_acquire(&hooks.notify);
-	for (uint32_t i = 0; notify && i < list->count; i++) {
+	for (uint32_t i = 0; i < list->count; i++) {
 		const struct news *e = &list->item[i];
-		notify(e->index, e->code, e->level, e->any, e->all, &GUID_ZERO);
+		if (notify) {
+			notify(e->index, e->code, e->level, e->any, e->all, &GUID_ZERO, e->filter);
+		}
+		free(e->filter);
 	}
 	free(list->item);
 }
@@ -498,7 +535,7 @@ uint32_t inproc_stop(uint64_t id, const uint16_t *name, const struct guid *guid,
 	struct inproc_session s = *slot;
 	slot->enable_count = 0;
 	for (uint32_t i = 0; i < s.enable_count; i++) {
-		provider_changed(&s.enable[i].provider, NULL, &list);
+		provider_changed(&s.enable[i].provider, NULL, NULL, &list);
 	}
 	slot->enable_count = s.enable_count;
 	inproc_pass(true);
@@ -530,8 +567,9 @@ void inproc_retire_full(void)
 		}
 		sink_stats(s->sink, &st);
 		while (st.file_full && s->enable_count > 0) {
-			struct guid provider = s->enable[--s->enable_count].provider;
-			provider_changed(&provider, NULL, &list);
+			struct inproc_enable *e = &s->enable[--s->enable_count];
+			free(e->chosen);
+			provider_changed(&e->provider, NULL, NULL, &list);
 		}
 	}
 	pthread_mutex_unlock(&inproc.lock);
@@ -571,7 +609,7 @@ uint32_t inproc_flush(uint64_t id, const uint16_t *name, const struct guid *guid
 }
 
 static int set_enable(struct inproc_session *s, const struct guid *provider,
-		      const struct filter_row *row, uint32_t properties)
+		      const struct filter_row *row, uint32_t properties, struct inproc_chosen *chosen)
 {
 	struct inproc_enable *e = find_enable(s, provider);
 	if (!e) {
@@ -582,19 +620,69 @@ static int set_enable(struct inproc_session *s, const struct guid *provider,
 		}
 		s->enable = more;
 		e = &more[s->enable_count++];
-		e->provider = *provider;
+		*e = (struct inproc_enable){.provider = *provider};
 	}
+	free(e->chosen);
+	e->chosen = chosen;
 	e->row = *row;
 	e->properties = properties;
 	e->order = ++inproc.next_order;
 	return 0;
 }
 
+enum { FILTER_SCHEMATIZED = (int)0x80000000 };
+
+/* Copies the filters; *ret NULL when there are none. A Win32 code. */
+static uint32_t choose(const struct guid *provider, const struct inproc_filter *filter, uint32_t count,
+		       struct inproc_chosen **ret)
+{
+	size_t bytes = 0;
+	struct diag d = {0};
+	for (uint32_t i = 0; i < count; i++) {
+		bytes += BASE_ALIGN8(filter[i].bytes);
+	}
+	*ret = NULL;
+	if (count == 0) {
+		return CODE_SUCCESS;
+	}
+	struct inproc_chosen *c = calloc(1, sizeof *c + bytes);
+	if (!c) {
+		return CODE_NOT_ENOUGH_MEMORY;
+	}
+	uint8_t *at = c->bytes;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct inproc_filter *f = &filter[i];
+		if (f->bytes) {
+			memcpy(at, f->data, f->bytes);
+		}
+		if (filter_select_add(&c->select, provider, f->type, at, f->bytes, &d) < 0) {
+			free(c);
+			return CODE_INVALID_PARAMETER;
+		}
+		if ((int)f->type == FILTER_SCHEMATIZED) {
+			c->schematized = (struct inproc_filter){f->type, f->bytes, at};
+		}
+		at += BASE_ALIGN8(f->bytes);
+	}
+	*ret = c;
+	return CODE_SUCCESS;
+}
+
 uint32_t inproc_enable(uint64_t id, const struct guid *provider, uint32_t code, uint8_t level,
 		       uint64_t any, uint64_t all, uint32_t properties)
 {
-	if (code > CONTROL_CAPTURE_STATE) {
-		return CODE_INVALID_PARAMETER;
+	return inproc_enable_filtered(id, provider, code, level, any, all, properties, NULL, 0);
+}
+
+uint32_t inproc_enable_filtered(uint64_t id, const struct guid *provider, uint32_t code,
+				uint8_t level, uint64_t any, uint64_t all, uint32_t properties,
+				const struct inproc_filter *filter, uint32_t count)
+{
+	struct inproc_chosen *chosen;
+	uint32_t result = code > CONTROL_CAPTURE_STATE ? (uint32_t)CODE_INVALID_PARAMETER
+						       : choose(provider, filter, count, &chosen);
+	if (result != CODE_SUCCESS) {
+		return result;
 	}
 	struct filter_row row = {
 		.level = level,
@@ -611,16 +699,19 @@ uint32_t inproc_enable(uint64_t id, const struct guid *provider, uint32_t code, 
 	struct news_list list = {0};
 	pthread_mutex_lock(&inproc.lock);
 	struct inproc_session *s = find_session(id, NULL, NULL);
-	uint32_t result = s ? CODE_SUCCESS : CODE_INSTANCE_NOT_FOUND;
+	result = s ? CODE_SUCCESS : CODE_INSTANCE_NOT_FOUND;
 	if (s && code != CONTROL_CAPTURE_STATE) {
 		inproc_pass(true); /* by the rules that held until now */
 	}
 	struct inproc_enable *old = s ? find_enable(s, provider) : NULL;
 	if (s && code == CONTROL_ENABLE) {
-		if (set_enable(s, provider, &row, properties) < 0) {
+		if (set_enable(s, provider, &row, properties, chosen) < 0) {
 			result = CODE_NOT_ENOUGH_MEMORY;
+		} else {
+			chosen = NULL; /* the enable's */
 		}
 	} else if (s && code == CONTROL_DISABLE && old) {
+		free(old->chosen);
 		*old = s->enable[--s->enable_count];
 	}
 	/* A rundown is the affair of providers this session listens to. */
@@ -628,9 +719,11 @@ uint32_t inproc_enable(uint64_t id, const struct guid *provider, uint32_t code, 
 		bool capture = code == CONTROL_CAPTURE_STATE;
 		/* Nothing said: what the session has enabled. */
 		const struct filter_row *wish = level == 0 && any == 0 && old ? &old->row : &row;
-		provider_changed(provider, capture ? wish : NULL, &list);
+		provider_changed(provider, capture ? wish : NULL,
+				 chosen ? &chosen->schematized : NULL, &list);
 	}
 	pthread_mutex_unlock(&inproc.lock);
+	free(chosen);
 	tell(&list);
 	return result;
 }

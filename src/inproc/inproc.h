@@ -31,12 +31,20 @@ int inproc_register(uint32_t index, const struct guid *provider, uint32_t *ret_e
 void inproc_unregister(uint32_t index);
 void inproc_set_traits(uint32_t index, const void *traits, uint32_t bytes);
 
+/* An EVENT_FILTER_DESCRIPTOR. */
+struct inproc_filter {
+	uint32_t type, bytes;
+	const void *data;
+};
+
 /* Called by inproc when an enable changed, so that src/provider runs callbacks. Set once by
  * provider. On the thread that made the change, without locks of ours; level, any and all are
  * merged over the private sessions (level 0 as 255, any 0 as all ones), except for a capture of
- * state, which is one session's wish. */
+ * state, which is one session's wish. `filter`: what the session that enabled it last, or that asks for
+ * the state, has to say to the provider (a schematized filter); NULL: nothing. */
 typedef void (*inproc_notify_fn)(uint32_t index, uint32_t code, uint8_t level, uint64_t any,
-				 uint64_t all, const struct guid *source);
+				 uint64_t all, const struct guid *source,
+				 const struct inproc_filter *filter);
 /* `wanted` (may be NULL) is called after each start of a session: now the
  * registrations are to be told, before that they need not be. */
 void inproc_set_notify(inproc_notify_fn fn, void (*wanted)(void));
@@ -61,5 +69,10 @@ uint32_t inproc_query(uint64_t id, const uint16_t *name, const struct guid *guid
 uint32_t inproc_flush(uint64_t id, const uint16_t *name, const struct guid *guid);
 uint32_t inproc_enable(uint64_t id, const struct guid *provider, uint32_t code, uint8_t level,
 		       uint64_t any, uint64_t all, uint32_t properties);
+/* The same with filters, which are copied: those for each event are evaluated here, the others are
+ * passed to the callback or none of ours (scope filters: the caller knows the process). */
+uint32_t inproc_enable_filtered(uint64_t id, const struct guid *provider, uint32_t code,
+				uint8_t level, uint64_t any, uint64_t all, uint32_t properties,
+				const struct inproc_filter *filter, uint32_t count);
 
 #endif

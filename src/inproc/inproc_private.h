@@ -16,6 +16,7 @@
 
 #include "inproc/inproc.h"
 #include "base/order.h"
+#include "filter/filter_select.h"
 
 #include <pthread.h>
 
@@ -41,10 +42,17 @@ _Static_assert(sizeof(struct ctl_header) + INPROC_REGISTRATIONS * sizeof(struct 
 		       POOL_CTL_BYTES,
 	       "fits the control block");
 
+/* The filters of an enable. */
+struct inproc_chosen {
+	struct filter_select select;	/* points into bytes */
+	struct inproc_filter schematized; /* type 0: none */
+	uint8_t bytes[];
+};
 struct inproc_enable {
 	struct guid provider;
 	struct filter_row row; /* bit is the session's */
 	uint32_t properties;   /* EVENT_ENABLE_PROPERTY_* */
+	struct inproc_chosen *chosen; /* NULL: no filters */
 	uint64_t order;	       /* the most recent has the highest */
 };
 enum { /* EVENT_ENABLE_PROPERTY_* that a private session follows */

@@ -268,11 +268,41 @@ static bool row_matches(const struct filter_row *r, uint8_t level, uint64_t keyw
 	return (keyword & r->any) != 0 && (keyword & r->all) == r->all;
 }
 
+static struct filter_facts facts_of(const struct pool_event *ev)
+{
+	const struct pool_rec *rec = ev->rec;
+	struct filter_facts f = {
+		.id = rec->id,
+		.version = rec->version,
+		.level = rec->level,
+		.string_only = rec->flags & POOL_REC_STRING_ONLY,
+		.keyword = rec->keyword,
+		.payload = ev->payload,
+		.payload_bytes = ev->payload_bytes,
+	};
+	struct bytes b = bytes_of(ev->items, ev->items_bytes);
+	while (bytes_left(&b) >= ETL_ITEM_HEADER_SIZE && !f.schema) {
+		uint16_t total = bytes_u16(&b), type = bytes_u16(&b);
+		bytes_u16(&b);
+		uint16_t size = bytes_u16(&b);
+		if (total < ETL_ITEM_HEADER_SIZE || size > total - ETL_ITEM_HEADER_SIZE) {
+			break;
+		}
+		const uint8_t *data = bytes_take(&b, total - ETL_ITEM_HEADER_SIZE);
+		if (data && type == ETL_ITEM_EVENT_SCHEMA_TL) {
+			f.schema = data;
+			f.schema_bytes = size;
+		}
+	}
+	return f;
+}
+
 /* Does the session want it still? The writer's mask only pre-selects: it may have been decided
  * under a table that has changed since. The enable that wants it, or NULL. */
 static const struct inproc_enable *wanted(const struct inproc_session *s,
-					  const struct guid *provider, const struct pool_rec *rec)
+					  const struct guid *provider, const struct pool_event *ev)
 {
+	const struct pool_rec *rec = ev->rec;
 	for (uint32_t i = 0; i < s->enable_count; i++) {
 		const struct filter_row *row = &s->enable[i].row;
 		if (!guid_equal(&s->enable[i].provider, provider)) {
@@ -283,9 +313,18 @@ static const struct inproc_enable *wanted(const struct inproc_session *s,
 			return NULL;
 		}
 		/* Classic events and messages carry neither level nor keyword to go by. */
-		return rec->kind != POOL_REC_EVENT || row_matches(row, rec->level, rec->keyword)
-			       ? &s->enable[i]
-			       : NULL;
+		if (rec->kind != POOL_REC_EVENT) {
+			return &s->enable[i];
+		}
+		if (!row_matches(row, rec->level, rec->keyword)) {
+			return NULL;
+		}
+		const struct inproc_chosen *c = s->enable[i].chosen;
+		if (c && c->select.filtered) {
+			struct filter_facts f = facts_of(ev);
+			return filter_select_event(&c->select, &f) ? &s->enable[i] : NULL;
+		}
+		return &s->enable[i];
 	}
 	return NULL;
 }
@@ -301,14 +340,21 @@ void inproc_record(void *ctx, const struct pool_event *ev)
 	for (uint32_t i = 0; i < INPROC_SESSIONS; i++) {
 		struct inproc_session *s = &inproc.session[i];
 		const struct inproc_enable *e =
-			(rec->mask >> i & 1) && s->sink ? wanted(s, &reg->provider, rec) : NULL;
+			(rec->mask >> i & 1) && s->sink ? wanted(s, &reg->provider, ev) : NULL;
 		if (!e) {
 			continue;
 		}
 		switch (rec->kind) {
-		case POOL_REC_EVENT:
-			record_event(s, ev, reg, e->properties);
+		case POOL_REC_EVENT: {
+			uint32_t wants = e->properties;
+			if (e->chosen && e->chosen->select.stack_filtered && (wants & PROPERTY_STACK)) {
+				struct filter_facts f = facts_of(ev);
+				bool stack = filter_select_stack(&e->chosen->select, &f);
+				wants &= stack ? UINT32_MAX : ~(uint32_t)PROPERTY_STACK;
+			}
+			record_event(s, ev, reg, wants);
 			break;
+		}
 		case POOL_REC_CLASSIC:
 		case POOL_REC_INSTANCE:
 			record_classic(s, ev);

@@ -345,7 +345,7 @@ struct note {
 static struct note note;
 
 static void on_notify(uint32_t index, uint32_t code, uint8_t level, uint64_t any, uint64_t all,
-		      const struct guid *source)
+		      const struct guid *source, const struct inproc_filter *filter)
 {
 	note = (struct note){note.calls + 1, index, code, level, any, all};
 }

@@ -123,11 +123,19 @@ static void wait_called_locked(uint32_t index)
 }
 
 static void inproc_notified(uint32_t index, uint32_t code, uint8_t level, uint64_t any,
-			    uint64_t all, const struct guid *source)
+			    uint64_t all, const struct guid *source,
+			    const struct inproc_filter *filter)
 {
 	struct provider_notice n = {.code = code, .level = level, .any = any, .all = all};
+	uint8_t said[4 + 1024];
 	if (index >= PROVIDER_REGISTRATIONS_MAX) {
 		return;
+	}
+	if (filter && filter->bytes <= sizeof said - 4) {
+		le32_put(said, filter->type);
+		memcpy(said + 4, filter->data, filter->bytes);
+		n.filter = said;
+		n.filter_bytes = 4 + filter->bytes;
 	}
 	if (source) {
 		n.source = *source;

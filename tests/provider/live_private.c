@@ -6,6 +6,7 @@
 #include <openetw/openetw.h>
 
 #include <TraceLoggingProvider.h>
+#include <tdh.h>
 
 static const GUID guid = {0x93173E00, 1, 2, {3, 4, 5, 6, 7, 8, 9, 10}};
 static const GUID control = {0x93173E01, 1, 2, {3, 4, 5, 6, 7, 8, 9, 10}};
@@ -23,17 +24,24 @@ struct calls {
 	ULONG code;
 	UCHAR level;
 	ULONGLONG any;
+	char filter[64];
+	ULONG filter_type;
 };
 static VOID NTAPI on_enable(LPCGUID from, ULONG code, UCHAR level, ULONGLONG any, ULONGLONG all,
 			    PEVENT_FILTER_DESCRIPTOR filter, PVOID context)
 {
 	struct calls *c = context;
-	(void)from, (void)all, (void)filter;
-	*c = (struct calls){c->count + 1, code, level, any};
+	(void)from, (void)all;
+	*c = (struct calls){c->count + 1, code, level, any, {0}, 0};
+	if (filter) {
+		c->filter_type = filter->Type;
+		memcpy(c->filter, (void *)(uintptr_t)filter->Ptr,
+		       filter->Size < sizeof c->filter ? filter->Size : sizeof c->filter);
+	}
 }
 
 struct seen {
-	uint32_t count, by_id[16], extended, schema, names;
+	uint32_t count, by_id[16], extended, schema, names, stacks;
 	ULONG flags;
 	bool items[32];
 };
@@ -47,6 +55,7 @@ static void see(PEVENT_RECORD r, void *context)
 	for (USHORT i = 0; i < r->ExtendedDataCount; i++) {
 		const EVENT_HEADER_EXTENDED_DATA_ITEM *it = &r->ExtendedData[i];
 		s->items[it->ExtType & 31] = true;
+		s->stacks += it->ExtType == EVENT_HEADER_EXT_TYPE_STACK_TRACE64;
 		if (it->ExtType == EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID) {
 			EXPECT(memcmp((void *)(uintptr_t)it->DataPtr, &related, 16), 0);
 		}
@@ -249,7 +258,7 @@ static ULONG enable_for(struct live_session *s, ULONG type, const void *p, ULONG
 	return EnableTraceEx2(s->id, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 5, 0, 0, 0, &a);
 }
 
-/* Filters that choose processes say whether this one is meant; others need a daemon. */
+/* Filters that choose processes say whether this one is meant; containers are the daemon's to know. */
 static void a_private_session_knows_filters_of_processes(void)
 {
 	struct live_session own;
@@ -270,7 +279,7 @@ static void a_private_session_knows_filters_of_processes(void)
 	EXPECT(EventWrite(h, &d1, 0, NULL), 0);
 	EXPECT(enable_for(&own, EVENT_FILTER_TYPE_EXECUTABLE_NAME, u"other;LIVE_private.exe", 46), 0);
 	EXPECT(EventWrite(h, &d2, 0, NULL), 0);
-	EXPECT(enable_for(&own, EVENT_FILTER_TYPE_EVENT_ID, "\1\0\1\0\1\0", 6), ERROR_NOT_SUPPORTED);
+	EXPECT(enable_for(&own, EVENT_FILTER_TYPE_CONTAINER, u"web", 6), ERROR_NOT_SUPPORTED);
 	EXPECT(openetw_last_error_text()[0] != 0, 1);
 	live_stop(&own);
 	EXPECT(EventUnregister(h), 0);
@@ -280,10 +289,128 @@ static void a_private_session_knows_filters_of_processes(void)
 	EXPECT(a.count, 2);
 }
 
+/* EVENT_FILTER_EVENT_ID and EVENT_FILTER_EVENT_NAME as evntprov.h lays them out. */
+static const char only_1_and_3[] = "\1\0\2\0\1\0\3\0", all_but_2[] = "\0\0\1\0\2\0";
+static const char only_second[] = "\0\0\0\0\0\0\0\0"
+				  "\0\0\0\0\0\0\0\0"
+				  "\0\1\1\0Second",
+		  stacks_up_to_3[] = "\0\0\0\0\0\0\0\0"
+				     "\0\0\0\0\0\0\0\0"
+				     "\3\1\0\0\0\0\0";
+
+static void filters_for_each_event_need_no_daemon(void)
+{
+	struct live_session ids, rest, stacks;
+	struct calls c = {0};
+	struct {
+		EVENT_FILTER_HEADER h;
+		char text[8];
+	} told = {{.Id = 7, .Size = sizeof told}, "hello"};
+	REGHANDLE h;
+	static const EVENT_DESCRIPTOR d[3] = {
+		{.Id = 1, .Level = 5}, {.Id = 2, .Level = 3}, {.Id = 3, .Level = 4}};
+	EXPECT(EventRegister(&guid, on_enable, &c, &h), 0);
+	live_start(&ids, "ids", "ids.etl", PRIVATE);
+	live_start(&rest, "rest", "rest.etl", PRIVATE);
+	live_start(&stacks, "stacks", "stacks.etl", PRIVATE);
+	EXPECT(enable_for(&ids, EVENT_FILTER_TYPE_EVENT_ID, only_1_and_3, 7), ERROR_INVALID_PARAMETER);
+	EXPECT(enable_for(&ids, EVENT_FILTER_TYPE_EVENT_ID, only_1_and_3, 8), 0);
+	EXPECT(enable_for(&rest, EVENT_FILTER_TYPE_EVENT_ID, all_but_2, 6), 0);
+	EVENT_FILTER_DESCRIPTOR f[2] = {
+		{(ULONGLONG)(uintptr_t)stacks_up_to_3, 24, EVENT_FILTER_TYPE_STACKWALK_LEVEL_KW},
+		{(ULONGLONG)(uintptr_t)&told, sizeof told, EVENT_FILTER_TYPE_SCHEMATIZED}};
+	ENABLE_TRACE_PARAMETERS a = {.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
+				     .EnableProperty = EVENT_ENABLE_PROPERTY_STACK_TRACE,
+				     .EnableFilterDesc = f,
+				     .FilterDescCount = 2};
+	EXPECT(EnableTraceEx2(stacks.id, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 5, 0, 0, 0, &a), 0);
+	EXPECT(c.filter_type, EVENT_FILTER_TYPE_SCHEMATIZED);
+	EXPECT(strcmp(c.filter + sizeof told.h, "hello"), 0);
+	for (int i = 0; i < 3; i++) {
+		EXPECT(EventWrite(h, &d[i], 0, NULL), 0);
+	}
+	/* A later enable without filters replaces them. */
+	EXPECT(live_enable(&rest, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 5, 0, 0, 0), 0);
+	EXPECT(strcmp(c.filter + sizeof told.h, "hello"), 0); /* of the session that still says so */
+	EXPECT(EventWrite(h, &d[1], 0, NULL), 0);
+	live_stop(&stacks);
+	EXPECT(c.filter_type, 0);
+	live_stop(&ids);
+	live_stop(&rest);
+	EXPECT(EventUnregister(h), 0);
+	struct seen of_ids = {0}, of_rest = {0}, of_stacks = {0};
+	live_read(ids.path, see, &of_ids);
+	live_read(rest.path, see, &of_rest);
+	live_read(stacks.path, see, &of_stacks);
+	EXPECT(of_ids.by_id[1], 1);
+	EXPECT(of_ids.by_id[3], 1);
+	EXPECT(of_ids.count, 2);
+	EXPECT(of_rest.by_id[2], 1); /* the later one */
+	EXPECT(of_rest.count, 3);
+	EXPECT(of_stacks.count, 4);
+	EXPECT(of_stacks.stacks, 2); /* of level 3 */
+}
+
+static void events_are_chosen_by_name_and_by_what_they_say(void)
+{
+	struct live_session named, shop;
+	live_start(&named, "named", "named.etl", PRIVATE);
+	live_start(&shop, "shop", "shop.etl", PRIVATE);
+	EVENT_FILTER_DESCRIPTOR f = {(ULONGLONG)(uintptr_t)only_second, sizeof only_second,
+				     EVENT_FILTER_TYPE_EVENT_NAME};
+	ENABLE_TRACE_PARAMETERS a = {.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
+				     .EnableFilterDesc = &f,
+				     .FilterDescCount = 1};
+	EXPECT(EnableTraceEx2(named.id, &tlg_guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 5, 0, 0, 0, &a), 0);
+	EXPECT(TraceLoggingRegister(tlg), 0);
+	TraceLoggingWrite(tlg, "First", TraceLoggingInt32(1, "n"));
+	TraceLoggingWrite(tlg, "Second", TraceLoggingInt32(2, "n"));
+	TraceLoggingWrite(tlg, "Secondary", TraceLoggingInt32(3, "n"));
+	TraceLoggingUnregister(tlg);
+
+	static const char manifest[] =
+		"<instrumentationManifest xmlns='http://schemas.microsoft.com/win/2004/08/events' "
+		"xmlns:win='http://manifests.microsoft.com/win/2004/08/windows/events'>"
+		"<instrumentation><events><provider name='Acme-Private' "
+		"guid='{93173E00-0001-0002-0304-05060708090A}'><templates><template tid='T'>"
+		"<data name='Change' inType='win:Int32'/></template></templates>"
+		"<events><event value='1' template='T'/></events>"
+		"</provider></events></instrumentation></instrumentationManifest>";
+	PAYLOAD_FILTER_PREDICATE rich = {(LPWSTR)(uintptr_t)u"Change", PAYLOADFIELD_GE,
+					 (LPWSTR)(uintptr_t)u"100"};
+	EVENT_DESCRIPTOR d = {.Id = 1, .Level = 4};
+	PVOID blob = NULL;
+	REGHANDLE h;
+	EXPECT(TdhLoadManifestFromMemory((PVOID)(uintptr_t)manifest, sizeof manifest - 1), 0);
+	EXPECT(TdhCreatePayloadFilter(&guid, &d, FALSE, 1, &rich, &blob), 0);
+	EXPECT(TdhAggregatePayloadFilters(1, &blob, NULL, &f), 0);
+	EXPECT(EnableTraceEx2(shop.id, &tlg_guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 5, 0, 0, 0, &a),
+	       ERROR_INVALID_PARAMETER); /* another provider's */
+	EXPECT(EnableTraceEx2(shop.id, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 5, 0, 0, 0, &a), 0);
+	EXPECT(TdhCleanupPayloadEventFilterDescriptor(&f), 0);
+	EXPECT(TdhDeletePayloadFilter(&blob), 0);
+	EXPECT(EventRegister(&guid, NULL, NULL, &h), 0);
+	for (LONG change = 98; change <= 101; change++) {
+		EVENT_DATA_DESCRIPTOR data;
+		EventDataDescCreate(&data, &change, sizeof change);
+		EXPECT(EventWrite(h, &d, 1, &data), 0);
+	}
+	EXPECT(EventUnregister(h), 0);
+	live_stop(&named);
+	live_stop(&shop);
+	struct seen by_name = {0}, by_value = {0};
+	live_read(named.path, see, &by_name);
+	live_read(shop.path, see, &by_value);
+	EXPECT(by_name.count, 1);
+	EXPECT(by_value.count, 2);
+}
+
 int main(void)
 {
 	live_begin();
 	a_private_session_knows_filters_of_processes();
+	filters_for_each_event_need_no_daemon();
+	events_are_chosen_by_name_and_by_what_they_say();
 	each_session_gets_what_it_asked_for();
 	trace_logging_carries_its_metadata();
 	classic_events_go_to_the_session_of_their_handle();
