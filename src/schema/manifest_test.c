@@ -88,6 +88,28 @@ static void names_values_and_texts_are_resolved(void **state)
 	manifest_finish(&m);
 }
 
+/* As the manifests of Windows' own components are written. */
+static void a_manifest_may_stand_in_that_of_an_assembly(void **state)
+{
+	struct manifest m = read_good(
+		"<assembly xmlns='urn:schemas-microsoft-com:asm.v3' manifestVersion='1.0'>"
+		"<assemblyIdentity name='Acme' version='$(build.version)'/><instrumentation>"
+		"<events xmlns='http://schemas.microsoft.com/win/2004/08/events'>"
+		"<provider name='Acme-Rockets' guid='{11111111-2222-3333-4444-555555555555}' "
+		"symbol='P' resourceFileName='a' messageFileName='a'><events>"
+		"<event value='0x00072775' keywords='win:EventlogClassic' message='$(string.s)'/>"
+		"<event value='010' version='08'/>"
+		"</events></provider></events></instrumentation>"
+		"<localization><resources culture='en-US'><stringTable><string id='s' value='Text'/>"
+		"</stringTable></resources></localization></assembly>");
+	struct manifest_event *classic = m.providers->events, *ten = classic->next;
+	assert_int_equal(classic->id, 0x2775); /* without severity and facility */
+	assert_string_equal(classic->text, "Text");
+	assert_int_equal(ten->id, 10); /* not octal */
+	assert_int_equal(ten->version, 8);
+	manifest_finish(&m);
+}
+
 static void a_payload_is_read_with_the_template(void **state)
 {
 	struct manifest m = read_good(whole);
@@ -467,6 +489,7 @@ int main(int argc, char **argv)
 	}
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_values_and_texts_are_resolved),
+		cmocka_unit_test(a_manifest_may_stand_in_that_of_an_assembly),
 		cmocka_unit_test(a_payload_is_read_with_the_template),
 		cmocka_unit_test(mistakes_are_refused_with_line_and_column),
 		cmocka_unit_test(chunks_come_in_any_order_and_mixed),
