@@ -143,6 +143,32 @@ static void a_payload_is_read_with_the_template(void **state)
 	schema_store_destroy(store);
 }
 
+/* As FormatMessage documents its inserts and escapes. */
+static void a_message_shows_its_inserts_in_the_form_it_asks_for(void **state)
+{
+	static const char text[] = TOP PROVIDER
+		"<templates><template tid='T'><data name='a' inType='win:UInt32'/><data name='b' "
+		"inType='win:UnicodeString'/><data name='c' inType='win:Int32'/></template></templates>"
+		"<events><event value='1' template='T' message='%1 %1!08X! %1!#x! %1!5d!| [%2] [%2!s!] "
+		"[%2!-6s!] [%2!6.2S!] %3!d! %3!x! %2!d! 100%% %%5 %n%t%.%!s %9 %1!oops %0never'/></events>"
+		BOTTOM;
+	struct manifest m = read_good(text);
+	struct schema_store *store = schema_store_create();
+	struct guid g = m.providers->guid;
+	assert_int_equal(schema_store_take_manifest(store, &m, SCHEMA_SOURCE_XML, "k"), 0);
+	const struct schema_event *e = schema_store_resolve(store, false, &g, 1, 0);
+	assert_non_null(e);
+	struct blob b = {.n = 0};
+	blob_u32(&b, 0xbeef), blob_hex(&b, "e4006200630000000000"), b.n -= 2, blob_u32(&b, (uint32_t)-2);
+	struct openetw_text t = {0};
+	struct schema_payload p = {e, b.b, b.n, 8, store, NULL};
+	schema_message_format(&p, &t);
+	assert_string_equal(t.data, "48879 0000BEEF beef 48879| [äbc] [äbc] [äbc   ] [    äb] -2 "
+				    "fffffffe äbc 100% %5 \n\t.!s %9 48879!oops ");
+	openetw_text_free(&t);
+	schema_store_destroy(store);
+}
+
 static void mistakes_are_refused_with_line_and_column(void **state)
 {
 	static const struct {
@@ -491,6 +517,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(names_values_and_texts_are_resolved),
 		cmocka_unit_test(a_manifest_may_stand_in_that_of_an_assembly),
 		cmocka_unit_test(a_payload_is_read_with_the_template),
+		cmocka_unit_test(a_message_shows_its_inserts_in_the_form_it_asks_for),
 		cmocka_unit_test(mistakes_are_refused_with_line_and_column),
 		cmocka_unit_test(chunks_come_in_any_order_and_mixed),
 		cmocka_unit_test(unfinished_manifests_cannot_fill_memory),
