@@ -38,20 +38,20 @@ static const char *windows_name(unsigned major, unsigned minor, unsigned build)
 	} names[] = {{26100, "Windows 11 24H2 or later"},
 		     {22000, "Windows 11"},
 		     {20348, "Windows Server 2022"},
-		     {10240, "Windows 10"},
-		     {9600, "Windows 8.1"},
-		     {8100, "Windows 8"},
-		     {7600, "Windows 7"},
-		     {6000, "Windows Vista"}};
+		     {9800, "Windows 10"}};
 	if (major == 10 && build < 1000) {
 		return ""; /* no Windows has such a number */
+	}
+	if (major == 6 && minor < 4) { /* also before its release */
+		static const char *const six[] = {"Windows Vista", "Windows 7", "Windows 8",
+						  "Windows 8.1"};
+		return six[minor];
 	}
 	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
 		if (build >= names[i].from) {
 			return names[i].name;
 		}
 	}
-	(void)minor;
 	return "";
 }
 

@@ -88,6 +88,28 @@ static void names_values_and_texts_are_resolved(void **state)
 	manifest_finish(&m);
 }
 
+/* As the manifests of Windows' own components are written. */
+static void a_manifest_may_stand_in_that_of_an_assembly(void **state)
+{
+	struct manifest m = read_good(
+		"<assembly xmlns='urn:schemas-microsoft-com:asm.v3' manifestVersion='1.0'>"
+		"<assemblyIdentity name='Acme' version='$(build.version)'/><instrumentation>"
+		"<events xmlns='http://schemas.microsoft.com/win/2004/08/events'>"
+		"<provider name='Acme-Rockets' guid='{11111111-2222-3333-4444-555555555555}' "
+		"symbol='P' resourceFileName='a' messageFileName='a'><events>"
+		"<event value='0x00072775' keywords='win:EventlogClassic' message='$(string.s)'/>"
+		"<event value='010' version='08'/>"
+		"</events></provider></events></instrumentation>"
+		"<localization><resources culture='en-US'><stringTable><string id='s' value='Text'/>"
+		"</stringTable></resources></localization></assembly>");
+	struct manifest_event *classic = m.providers->events, *ten = classic->next;
+	assert_int_equal(classic->id, 0x2775); /* without severity and facility */
+	assert_string_equal(classic->text, "Text");
+	assert_int_equal(ten->id, 10); /* not octal */
+	assert_int_equal(ten->version, 8);
+	manifest_finish(&m);
+}
+
 static void a_payload_is_read_with_the_template(void **state)
 {
 	struct manifest m = read_good(whole);
@@ -117,6 +139,32 @@ static void a_payload_is_read_with_the_template(void **state)
 	assert_int_equal(schema_store_drop_manifest(store, "k"), 0);
 	assert_null(schema_store_resolve(store, false, &g, 5, 1));
 	assert_int_equal(schema_store_drop_manifest(store, "k"), -ENOENT);
+	openetw_text_free(&t);
+	schema_store_destroy(store);
+}
+
+/* As FormatMessage documents its inserts and escapes. */
+static void a_message_shows_its_inserts_in_the_form_it_asks_for(void **state)
+{
+	static const char text[] = TOP PROVIDER
+		"<templates><template tid='T'><data name='a' inType='win:UInt32'/><data name='b' "
+		"inType='win:UnicodeString'/><data name='c' inType='win:Int32'/></template></templates>"
+		"<events><event value='1' template='T' message='%1 %1!08X! %1!#x! %1!5d!| [%2] [%2!s!] "
+		"[%2!-6s!] [%2!6.2S!] %3!d! %3!x! %2!d! 100%% %%5 %n%t%.%!s %9 %1!oops %0never'/></events>"
+		BOTTOM;
+	struct manifest m = read_good(text);
+	struct schema_store *store = schema_store_create();
+	struct guid g = m.providers->guid;
+	assert_int_equal(schema_store_take_manifest(store, &m, SCHEMA_SOURCE_XML, "k"), 0);
+	const struct schema_event *e = schema_store_resolve(store, false, &g, 1, 0);
+	assert_non_null(e);
+	struct blob b = {.n = 0};
+	blob_u32(&b, 0xbeef), blob_hex(&b, "e4006200630000000000"), b.n -= 2, blob_u32(&b, (uint32_t)-2);
+	struct openetw_text t = {0};
+	struct schema_payload p = {e, b.b, b.n, 8, store, NULL};
+	schema_message_format(&p, &t);
+	assert_string_equal(t.data, "48879 0000BEEF beef 48879| [äbc] [äbc] [äbc   ] [    äb] -2 "
+				    "fffffffe äbc 100% %5 \n\t.!s %9 48879!oops ");
 	openetw_text_free(&t);
 	schema_store_destroy(store);
 }
@@ -467,7 +515,9 @@ int main(int argc, char **argv)
 	}
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_values_and_texts_are_resolved),
+		cmocka_unit_test(a_manifest_may_stand_in_that_of_an_assembly),
 		cmocka_unit_test(a_payload_is_read_with_the_template),
+		cmocka_unit_test(a_message_shows_its_inserts_in_the_form_it_asks_for),
 		cmocka_unit_test(mistakes_are_refused_with_line_and_column),
 		cmocka_unit_test(chunks_come_in_any_order_and_mixed),
 		cmocka_unit_test(unfinished_manifests_cannot_fill_memory),

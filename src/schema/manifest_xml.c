@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#define KEYWORD_CLASSIC (1ull << 55) /* win:EventlogClassic */
+
 #define WIN_URI "http://manifests.microsoft.com/win/2004/08/windows/events"
 
 int manifest_xml_bad(struct manifest_xml *x, uint32_t line, uint32_t column, const char *what,
@@ -42,7 +44,9 @@ int manifest_xml_number(struct manifest_xml *x, const struct xml_node *n, const 
 	}
 	char *end;
 	errno = 0;
-	unsigned long long v = strtoull(a->value, &end, 0);
+	/* "010" is ten. */
+	bool hex = a->value[0] == '0' && (a->value[1] | 32) == 'x';
+	unsigned long long v = strtoull(a->value, &end, hex ? 16 : 10);
 	if (a->value[0] < '0' || a->value[0] > '9' || *end || errno || v > most) {
 		return manifest_xml_bad(x, a->line, a->column, "'%s' is not a number that fits",
 					a->value);
@@ -402,15 +406,17 @@ static int read_event(struct manifest_xml *x, const struct xml_node *n,
 	if (!xml_attr(n, "value")) {
 		return manifest_xml_bad(x, n->line, n->column, "an event needs a value", "");
 	}
-	int err = manifest_xml_number(x, n, "value", 65535, 0, &id);
+	int err = read_keywords(x, n, e);
+	if (err == 0) {
+		/* Of events of the old event log the value is the whole message id, with its severity. */
+		err = manifest_xml_number(x, n, "value", e->keyword & KEYWORD_CLASSIC ? UINT32_MAX : 65535,
+					  0, &id);
+	}
 	if (err == 0) {
 		err = manifest_xml_number(x, n, "version", 255, 0, &version);
 	}
 	if (err == 0) {
 		err = read_references(x, n, e);
-	}
-	if (err == 0) {
-		err = read_keywords(x, n, e);
 	}
 	if (err == 0) {
 		err = read_message(x, n, &e->message, &e->text);
@@ -504,7 +510,8 @@ static int read_document(struct manifest_xml *x, const struct xml_doc *doc, stru
 {
 	const struct xml_node *root = doc->root;
 	struct manifest_provider **tail = &ret->providers;
-	if (strcmp(root->name, "instrumentationManifest") != 0) {
+	/* Components of Windows have theirs inside an assembly's manifest. */
+	if (strcmp(root->name, "instrumentationManifest") != 0 && strcmp(root->name, "assembly") != 0) {
 		return manifest_xml_bad(x, root->line, root->column,
 					"'%s' is not an instrumentationManifest", root->name);
 	}
