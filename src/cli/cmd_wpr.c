@@ -37,10 +37,10 @@ static const struct cli_option options[] = {
 	{0, "onoffresultspath", "DIR", NULL, NULL},
 	{0, "onoffproblemdescription", "TEXT", NULL, NULL},
 	{0, "numiterations", "N", NULL, NULL},
-	{0, "boottrace", NULL, NULL, NULL},
-	{0, "addboot", "PROFILE", NULL, NULL},
-	{0, "stopboot", "FILE", NULL, NULL},
-	{0, "cancelboot", NULL, NULL, NULL},
+	{0, "boottrace", NULL, "may stand before the next three", NULL},
+	{0, "addboot", "PROFILE", "record from the next start of etwd on (as root: of the machine; repeatable)", NULL},
+	{0, "stopboot", "FILE", "end that recording and write it, as -stop", NULL},
+	{0, "cancelboot", NULL, "end it, or do not let it begin, and throw it away", NULL},
 	{0, "pmcsources", NULL, NULL, NULL},
 	{0, "setprofint", "N", "time between samples, in 100 ns: 10000 is a millisecond", NULL},
 	{0, "profint", NULL, "print it", NULL},
@@ -61,10 +61,6 @@ static const struct {
 	const char *name, *why;
 } refused[] = {
 	{"onoffscenario", "scenarios that restart or suspend the machine are not supported"},
-	{"boottrace", "recording from boot on is not supported; define an autologger instead"},
-	{"addboot", "recording from boot on is not supported; define an autologger instead"},
-	{"stopboot", "there is no recording from boot"},
-	{"cancelboot", "there is no recording from boot"},
 	{"pmcsources", "hardware counters are not recorded yet"},
 	{"heaptracingconfig", "heap events have no source on this system"},
 	{"snapshotconfig", "heap snapshots have no source on this system"},
@@ -110,6 +106,9 @@ static bool running(struct wpr *w)
 
 static int not_running(const struct wpr *w)
 {
+	if (*w->boot) {
+		return wpr_fail(WPR_NOT_RUNNING, "There is no recording from boot. 'wpr -addboot PROFILE' adds one.");
+	}
 	return *w->instance ? wpr_fail(WPR_NOT_RUNNING,
 				       "There are no trace profiles running with the instance name '%s'.",
 				       w->instance)
@@ -118,21 +117,70 @@ static int not_running(const struct wpr *w)
 
 /* ---- start ------------------------------------------------------------------------------------ */
 
-static int run_start(struct wpr *w)
+/* The profiles that -start or -addboot name. */
+static int choose(struct wpr *w, const char *option)
 {
 	struct cli_args *a = w->args;
 	const char *words[PROFILES_MAX];
 	unsigned providers;
 	int n = 0;
-	bool file_mode = cli_flag(a, "filemode");
-	for (const char *v; (v = cli_value_at(a, "start", n)) != NULL; n++) {
+	for (const char *v; (v = cli_value_at(a, option, n)) != NULL; n++) {
 		if (n == PROFILES_MAX) {
 			return cli_usage(a, "more than %d profiles", PROFILES_MAX);
 		}
 		words[n] = v;
 	}
-	int status = wpr_choose(w, words, n, file_mode);
-	status = status ? status : wpr_check_sources(w, true, &providers);
+	int status = wpr_choose(w, words, n, cli_flag(a, "filemode"));
+	return status ? status : wpr_check_sources(w, true, &providers);
+}
+
+static int run_addboot(struct wpr *w)
+{
+	struct cli_args *a = w->args;
+	bool file_mode = cli_flag(a, "filemode");
+	int status = choose(w, "addboot");
+	if (status) {
+		return status;
+	}
+	wpr_boot_begin(w);
+	if (cli_flag(a, "explain")) {
+		snprintf(w->work, sizeof w->work, "%s", cli_value(a, "recordtempto", "."));
+		return wpr_boot_add(w);
+	}
+	struct wpr before = {.args = a, .instance = w->instance, .lock = -1};
+	snprintf(before.boot, sizeof before.boot, "%s", w->boot);
+	if (!wpr_state_open(w, true)) {
+		return CLI_FAILED;
+	}
+	memcpy(before.state, w->state, sizeof before.state);
+	bool had = wpr_state_load(&before);
+	wpr_close(&before);
+	if (had) {
+		return wpr_fail(WPR_ALREADY_RUNNING,
+				"A recording from boot is there already: %s.\n\t'wpr -stopboot FILE' saves it, "
+				"'wpr -cancelboot' takes it away.",
+				before.names);
+	}
+	w->started = clock_filetime();
+	char kept[PATH_MAX]; /* temporary folders do not see the next start of the machine */
+	if (file_mode && !wpr_boot_folder(kept, sizeof kept)) {
+		return CLI_FAILED;
+	}
+	status = file_mode ? make_work(w, cli_value(a, "recordtempto", kept)) : CLI_OK;
+	status = status ? status : wpr_state_save(w);
+	status = status ? status : wpr_boot_add(w);
+	if (status) {
+		wpr_state_remove(w);
+		remove_work(w);
+	}
+	return status;
+}
+
+static int run_start(struct wpr *w)
+{
+	struct cli_args *a = w->args;
+	bool file_mode = cli_flag(a, "filemode");
+	int status = choose(w, "start");
 	if (status) {
 		return status;
 	}
@@ -206,10 +254,28 @@ static void explain_stop(struct wpr *w, const char *to)
 	}
 }
 
+/* Did a session leave a file? */
+static bool parts_there(const struct wpr *w)
+{
+	struct wpr_parts parts = {0};
+	unsigned index = 0;
+	for (const struct profile_collector *c = w->profile->collectors; c; c = c->next) {
+		if (wpr_recorded(c) && *w->work) {
+			wpr_each_part(w, c, index, wpr_collect_part, &parts);
+		}
+		index += wpr_recorded(c);
+	}
+	for (unsigned i = 0; i < parts.count; i++) {
+		free(parts.file[i]);
+	}
+	free(parts.file);
+	return parts.count > 0;
+}
+
 static int run_stop(struct wpr *w)
 {
 	struct cli_args *a = w->args;
-	const char *to = cli_value(a, "stop", "");
+	const char *to = cli_value(a, *w->boot ? "stopboot" : "stop", "");
 	const char *problem = a->count > 0 ? a->words[0] : NULL;
 	struct wpr_totals t;
 	char **files = NULL;
@@ -219,7 +285,13 @@ static int run_stop(struct wpr *w)
 		return CLI_FAILED;
 	}
 	/* A file recording whose sessions ended (a full disk, a killed etwd) can still be saved. */
-	if (!wpr_state_load(w) || (!wpr_sessions_run(w) && w->profile->mode == PROFILE_MEMORY)) {
+	bool known = wpr_state_load(w), runs = known && wpr_sessions_run(w);
+	if (known && !runs && *w->boot && !parts_there(w)) {
+		return wpr_fail(WPR_NOT_RUNNING,
+				"The recording from boot has not begun: etwd was not started since it was added.\n"
+				"\t'wpr -cancelboot' takes it away.");
+	}
+	if (!known || (!runs && w->profile->mode == PROFILE_MEMORY)) {
 		wpr_state_remove(w);
 		return not_running(w);
 	}
@@ -283,6 +355,10 @@ static int run_cancel(struct wpr *w)
 	bool ran = wpr_sessions_run(w);
 	wpr_sessions_cancel(w);
 	wpr_state_remove(w);
+	if (*w->boot) {
+		remove_work(w);
+		return CLI_OK; /* it need not have begun */
+	}
 	return ran ? CLI_OK : not_running(w);
 }
 
@@ -472,15 +548,22 @@ static int run_interval(struct wpr *w, const char *verb)
 static int dispatch(struct wpr *w, const char *verb)
 {
 	struct cli_args *a = w->args;
-	if (a->count > 0 && strcmp(verb, "stop") != 0 && strcmp(verb, "status") != 0 &&
+	bool stops = strcmp(verb, "stop") == 0 || strcmp(verb, "stopboot") == 0;
+	if (a->count > 0 && !stops && strcmp(verb, "status") != 0 &&
 	    strcmp(verb, "exportprofile") != 0) {
 		return cli_usage(a, "'%s' belongs to no option", a->words[0]);
 	}
-	if (a->count > 1 && strcmp(verb, "stop") == 0) {
+	if (a->count > 1 && stops) {
 		return cli_usage(a, "'%s' belongs to no option; a description with spaces needs quotes",
 				 a->words[1]);
 	}
+	if (strcmp(verb, "stopboot") == 0 || strcmp(verb, "cancelboot") == 0) {
+		wpr_boot_begin(w);
+	}
 	return strcmp(verb, "start") == 0	     ? run_start(w)
+	       : strcmp(verb, "addboot") == 0	     ? run_addboot(w)
+	       : strcmp(verb, "stopboot") == 0	     ? run_stop(w)
+	       : strcmp(verb, "cancelboot") == 0     ? run_cancel(w)
 	       : strcmp(verb, "stop") == 0	     ? run_stop(w)
 	       : strcmp(verb, "cancel") == 0	     ? run_cancel(w)
 	       : strcmp(verb, "status") == 0	     ? run_status(w)
@@ -498,7 +581,7 @@ static int run(struct cli_args *a)
 	static const char *const verbs[] = {"start",	      "stop",	    "cancel",	   "status",
 					    "profiles",	      "profiledetails", "exportprofile", "marker",
 					    "markerflush",    "flush",	    "providers",   "capturestateondemand",
-					    "setprofint",     "profint",    "resetprofint"};
+					    "setprofint",     "profint",    "resetprofint", "addboot", "stopboot", "cancelboot"};
 	const char *verb = NULL;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(refused); i++) {
 		if (cli_flag(a, refused[i].name)) {
@@ -515,6 +598,9 @@ static int run(struct cli_args *a)
 		}
 	}
 	if (!verb) {
+		if (cli_flag(a, "boottrace")) {
+			return cli_usage(a, "-boottrace goes with -addboot, -stopboot or -cancelboot");
+		}
 		return cli_usage(a, "what to do? -start, -stop, -status, …");
 	}
 	struct wpr w = {.args = a, .instance = cli_value(a, "instancename", ""), .lock = -1};
@@ -541,6 +627,9 @@ const struct cli_command cli_wpr = {
 		"one session. The recording goes on when this terminal is closed; -stop in another finds it.\n"
 		"-stop first asks the providers whose profile says CaptureStateOnSave for their state and waits\n"
 		"until their callbacks have returned.\n\n"
+		"-addboot writes the profile's sessions as autologgers, which etwd starts when it starts; for the start of\n"
+		"the machine that is 'systemctl enable openetw.service'. Providers are recorded from the moment they\n"
+		"register; what a profile asks for with CaptureStateOnStart is not asked for.\n\n"
 		"Exit status: 0, 1 failed, 2 wrong usage. What failed is on standard error, with the code that\n"
 		"Windows' wpr would have returned: 0xc5583000 nothing is running, 0xc5583001 already running,\n"
 		"0xc5580612 a profile without providers, 0xc5600602 wrong option, else an HRESULT.\n\n"

@@ -36,6 +36,7 @@ struct wpr {
 	int lock;	      /* descriptor; -1: not held */
 	bool settle;	      /* etwd is only just starting */
 	bool marks;	      /* a session takes them */
+	char boot[72];	      /* of a recording from boot: its instance; else "" */
 	struct profile *profile;
 };
 
@@ -66,6 +67,15 @@ bool wpr_state_load(struct wpr *w);
 void wpr_state_remove(struct wpr *w);
 void wpr_close(struct wpr *w);
 
+/* ---- wpr_boot.c ------------------------------------------------------------------------------- */
+
+/* From here on *w is a recording from boot. */
+void wpr_boot_begin(struct wpr *w);
+/* Where such recordings are known. False: printed why. */
+bool wpr_boot_folder(char *out, size_t cap);
+int wpr_boot_add(struct wpr *w);
+void wpr_boot_remove(const struct wpr *w); /* the autologgers */
+
 /* ---- wpr_result.c ------------------------------------------------------------------------------ */
 
 /* Can the result be written there? Better known before the sessions are stopped. */
@@ -75,6 +85,10 @@ int wpr_result_write(struct wpr *w, char **files, unsigned count, const char *to
 /* ---- wpr_sessions.c --------------------------------------------------------------------------- */
 
 void wpr_session_name(const char *instance, const struct profile_collector *c, char *out, size_t cap);
+/* Is a session made for it? */
+bool wpr_recorded(const struct profile_collector *c);
+void wpr_sessions_properties(const struct wpr *w, const struct profile_collector *c, unsigned index,
+			     struct cli_props *p);
 /* Does any of them run? */
 bool wpr_sessions_run(const struct wpr *w);
 int wpr_sessions_start(struct wpr *w);

@@ -22,7 +22,7 @@ void wpr_session_name(const char *instance, const struct profile_collector *c, c
 	snprintf(out, cap, "WPR_initiated_WprApp_%s%s%s", instance, *instance ? "_" : "", c->name);
 }
 
-static bool recorded(const struct profile_collector *c)
+bool wpr_recorded(const struct profile_collector *c)
 {
 	return c->kind == PROFILE_SYSTEM ? wpr_kernel_wanted(c)
 					 : c->kind == PROFILE_EVENT && !c->private_session && !c->process_private;
@@ -34,7 +34,7 @@ bool wpr_sessions_run(const struct wpr *w)
 		char name[512];
 		struct cli_props p;
 		wpr_session_name(w->instance, c, name, sizeof name);
-		if (recorded(c) && cli_session_query(name, &p) == ERROR_SUCCESS) {
+		if (wpr_recorded(c) && cli_session_query(name, &p) == ERROR_SUCCESS) {
 			return true;
 		}
 	}
@@ -229,8 +229,8 @@ static uint32_t start_provider(TRACEHANDLE h, const struct profile_provider *p)
 
 /* ---- starting -------------------------------------------------------------------------------- */
 
-static void properties(const struct wpr *w, const struct profile_collector *c, unsigned index,
-		       struct cli_props *p)
+void wpr_sessions_properties(const struct wpr *w, const struct profile_collector *c, unsigned index,
+			     struct cli_props *p)
 {
 	struct sysinfo si = {0};
 	sysinfo(&si);
@@ -340,14 +340,14 @@ static int start_kernel(struct wpr *w, const struct profile_collector *c, const 
 	TRACEHANDLE h = 0;
 	bool others = false;
 	wpr_kernel_wish(c, &wish);
-	properties(w, c, index, &p);
+	wpr_sessions_properties(w, c, index, &p);
 	uint32_t code = cli_kernel_start(&h, name, &p, &wish);
 	if (code == ERROR_SUCCESS) {
 		cli_kernel_tell("wpr", name);
 		return CLI_OK;
 	}
 	for (const struct profile_collector *o = w->profile->collectors; o; o = o->next) {
-		others = others || (o->kind == PROFILE_EVENT && recorded(o));
+		others = others || (o->kind == PROFILE_EVENT && wpr_recorded(o));
 	}
 	const char *why = openetw_last_error_text(), *text = openetw_error_text(code);
 	why = *why ? why : text ? text : "unknown error";
@@ -370,7 +370,7 @@ static int start_collector(struct wpr *w, struct profile_collector *c, unsigned 
 	if (c->kind == PROFILE_SYSTEM) {
 		return start_kernel(w, c, name, index);
 	}
-	properties(w, c, index, &p);
+	wpr_sessions_properties(w, c, index, &p);
 	uint32_t code = StartTraceA(&h, name, &p.p);
 	if (code == ERROR_ALREADY_EXISTS) {
 		return wpr_fail(WPR_ALREADY_RUNNING,
@@ -427,8 +427,8 @@ int wpr_sessions_start(struct wpr *w)
 {
 	unsigned index = 0;
 	w->settle = !etwd_runs();
-	for (struct profile_collector *c = w->profile->collectors; c; index += recorded(c), c = c->next) {
-		int status = recorded(c) ? start_collector(w, c, index) : CLI_OK;
+	for (struct profile_collector *c = w->profile->collectors; c; index += wpr_recorded(c), c = c->next) {
+		int status = wpr_recorded(c) ? start_collector(w, c, index) : CLI_OK;
 		if (status) {
 			return status;
 		}
@@ -445,7 +445,7 @@ int wpr_sessions_capture(struct wpr *w, enum wpr_moment when)
 		char name[512];
 		struct cli_props p;
 		wpr_session_name(w->instance, c, name, sizeof name);
-		if (c->kind != PROFILE_EVENT || !recorded(c) || cli_session_query(name, &p) != ERROR_SUCCESS) {
+		if (c->kind != PROFILE_EVENT || !wpr_recorded(c) || cli_session_query(name, &p) != ERROR_SUCCESS) {
 			continue;
 		}
 		for (const struct profile_provider *v = c->providers; v; v = v->next) {
@@ -470,7 +470,7 @@ void wpr_sessions_totals(const struct wpr *w, struct wpr_totals *t)
 		struct cli_props p;
 		struct openetw_loss loss = {.size = sizeof loss};
 		wpr_session_name(w->instance, c, name, sizeof name);
-		if (!recorded(c)) {
+		if (!wpr_recorded(c)) {
 			continue;
 		}
 		if (cli_session_query(name, &p) != ERROR_SUCCESS) {
@@ -496,7 +496,7 @@ int wpr_sessions_flush(struct wpr *w)
 		cli_props_init(&p);
 		p.p.LogFileNameOffset = 0;
 		uint32_t code =
-			recorded(c) ? ControlTraceA(0, name, &p.p, EVENT_TRACE_CONTROL_FLUSH) : ERROR_SUCCESS;
+			wpr_recorded(c) ? ControlTraceA(0, name, &p.p, EVENT_TRACE_CONTROL_FLUSH) : ERROR_SUCCESS;
 		if (code) {
 			return wpr_fail_call(code, "cannot flush '%s'", name);
 		}
@@ -543,12 +543,12 @@ int wpr_sessions_save(struct wpr *w, char ***ret_files, unsigned *ret_count, str
 	memset(t, 0, sizeof *t);
 	int status = CLI_OK;
 	for (const struct profile_collector *c = w->profile->collectors; c && status == CLI_OK;
-	     index += recorded(c), c = c->next) {
+	     index += wpr_recorded(c), c = c->next) {
 		char name[512], file[2100];
 		struct cli_props p;
 		wpr_session_name(w->instance, c, name, sizeof name);
 		wpr_part_path(w, c, index, file, sizeof file);
-		if (!recorded(c)) {
+		if (!wpr_recorded(c)) {
 			continue;
 		}
 		if (cli_session_query(name, &p) != ERROR_SUCCESS) {
@@ -572,10 +572,10 @@ int wpr_sessions_save(struct wpr *w, char ***ret_files, unsigned *ret_count, str
 void wpr_sessions_cancel(struct wpr *w)
 {
 	unsigned index = 0;
-	for (const struct profile_collector *c = w->profile->collectors; c; index += recorded(c), c = c->next) {
+	for (const struct profile_collector *c = w->profile->collectors; c; index += wpr_recorded(c), c = c->next) {
 		char name[512];
 		struct cli_props p;
-		if (!recorded(c)) {
+		if (!wpr_recorded(c)) {
 			continue;
 		}
 		wpr_session_name(w->instance, c, name, sizeof name);
@@ -634,14 +634,14 @@ static void explain_enable(const char *name, const struct profile_provider *p, u
 void wpr_sessions_explain(const struct wpr *w)
 {
 	unsigned index = 0;
-	for (const struct profile_collector *c = w->profile->collectors; c; index += recorded(c), c = c->next) {
+	for (const struct profile_collector *c = w->profile->collectors; c; index += wpr_recorded(c), c = c->next) {
 		char name[512];
 		struct cli_props p;
-		if (!recorded(c)) {
+		if (!wpr_recorded(c)) {
 			continue;
 		}
 		wpr_session_name(w->instance, c, name, sizeof name);
-		properties(w, c, index, &p);
+		wpr_sessions_properties(w, c, index, &p);
 		printf("openetw start '%s' --buffer-size %uK", name, p.p.BufferSize);
 		if (w->profile->mode == PROFILE_MEMORY) {
 			printf(" -m buffering --buffers %u%s", p.p.MinimumBuffers,

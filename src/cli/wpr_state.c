@@ -28,7 +28,10 @@ static bool make_folder(const char *path)
 bool wpr_state_open(struct wpr *w, bool lock)
 {
 	char dir[PATH_MAX], top[PATH_MAX], name[PATH_MAX];
-	uint32_t code = openetw_runtime_directory(dir, sizeof dir);
+	if (*w->boot && !wpr_boot_folder(dir, sizeof dir)) {
+		return false;
+	}
+	uint32_t code = *w->boot ? ERROR_SUCCESS : openetw_runtime_directory(dir, sizeof dir);
 	if (code) {
 		wpr_fail_call(code, "cannot use the runtime directory");
 		return false;
@@ -151,6 +154,9 @@ bool wpr_state_load(struct wpr *w)
 
 void wpr_state_remove(struct wpr *w)
 {
+	if (*w->boot) {
+		wpr_boot_remove(w);
+	}
 	static const char *const names[] = {"profile.wprp", "recording"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
 		char path[PATH_MAX];

@@ -175,7 +175,7 @@ static bool send_start(struct autolog *a)
 		.maximum_buffers = s->maximum_buffers,
 		.maximum_file_size = s->maximum_file_size,
 		/* The two well-known names do not mind. */
-		.log_file_mode = s->mode | (kernel_flags(s) ? MODE_SYSTEM_LOGGER : 0),
+		.log_file_mode = s->mode | (kernel_flags(s) || saved_has_kernel_mask(s) ? MODE_SYSTEM_LOGGER : 0),
 		.enable_flags = kernel_flags(s),
 		.flush_timer = s->flush_timer,
 		.expires_filetime = s->expire_s ? clock_filetime() + s->expire_s * 10000000ull : 0,
@@ -190,6 +190,10 @@ static bool send_start(struct autolog *a)
 	struct proto_writer w;
 	proto_begin(&w, req, sizeof req, PROTO_START, 1);
 	proto_put_session(&w, &p);
+	if (saved_has_kernel_mask(s)) {
+		proto_put(&w, PROTO_TAG_KERNEL_MASK, s->kernel_mask, sizeof s->kernel_mask);
+		proto_put(&w, PROTO_TAG_KERNEL_STACKS, s->kernel_stack, 2 * (size_t)s->kernel_stacks);
+	}
 	long n = proto_end(&w);
 	return n > 0 && proto_send(a->src.fd, req, (size_t)n, NULL, 0) == 0;
 }

@@ -27,6 +27,8 @@
 
 #define SAVED_BYTES_MAX	     (1u << 20) /* of a file */
 #define SAVED_PROVIDERS_MAX  1024u
+#define SAVED_MASK_WORDS     8u	 /* PERFINFO_GROUPMASK */
+#define SAVED_STACKS_MAX     256u
 #define SAVED_FILE_MAX_LIMIT 16u /* FileMax, as Windows */
 
 /* Filters of an enable that can be written down; the one of payloads is apart. */
@@ -88,9 +90,14 @@ struct saved_session {
 	uint32_t serial; /* the next number for SAVED_SUFFIX_NUMBER */
 	bool overwrite;
 	bool not_persistent; /* DisableRealtimePersistence */
+	/* Kernel sessions: group masks (all zero: none) and the events with stacks (group << 8 | type). */
+	uint32_t kernel_mask[SAVED_MASK_WORDS];
+	uint16_t kernel_stack[SAVED_STACKS_MAX];
+	uint32_t kernel_stacks;
 	struct saved_provider *provider; /* heap */
 	uint32_t provider_count;
 };
+bool saved_has_kernel_mask(const struct saved_session *s);
 
 /* What a file means when it says nothing. */
 void saved_init(struct saved_session *s);

@@ -257,6 +257,60 @@ static bool store_filter(struct saved_provider *p, enum saved_filter kind, const
 	return true;
 }
 
+bool saved_has_kernel_mask(const struct saved_session *s)
+{
+	uint32_t all = 0;
+	for (unsigned i = 0; i < SAVED_MASK_WORDS; i++) {
+		all |= s->kernel_mask[i];
+	}
+	return all != 0;
+}
+
+/* Numbers separated by commas. How many, or -1. */
+static int numbers(const char *s, uint32_t *out, int most, uint32_t max)
+{
+	int n = 0;
+	while (*s) {
+		char *end;
+		unsigned long long v = strtoull(s, &end, 0);
+		if (end == s || *s == '-' || v > max || n == most || (*end && (*end != ',' || !end[1]))) {
+			return -1;
+		}
+		out[n++] = (uint32_t)v;
+		s = *end ? end + 1 : end;
+	}
+	return n;
+}
+
+/* 1: it was one of them; 0: it was none; -1: reported. */
+static int kernel_key(struct saved_session *s, const char *name, const char *value, uint32_t line,
+		      struct diag *d)
+{
+	if (strcasecmp(name, "EnableKernelFlags") == 0) {
+		uint32_t word[SAVED_MASK_WORDS] = {0};
+		if (numbers(value, word, SAVED_MASK_WORDS, UINT32_MAX) <= 0) {
+			report(d, line, "EnableKernelFlags takes up to 8 group masks such as 0x7,0x2, not '%.60s'", value);
+			return -1;
+		}
+		memcpy(s->kernel_mask, word, sizeof word);
+		return 1;
+	}
+	if (strcasecmp(name, "KernelStacks") == 0) {
+		uint32_t hook[SAVED_STACKS_MAX];
+		int n = numbers(value, hook, SAVED_STACKS_MAX, UINT16_MAX);
+		if (n < 0) {
+			report(d, line, "KernelStacks takes events such as 0xf2e,0x524 (group and type), not '%.60s'", value);
+			return -1;
+		}
+		for (int i = 0; i < n; i++) {
+			s->kernel_stack[i] = (uint16_t)hook[i];
+		}
+		s->kernel_stacks = (uint32_t)n;
+		return 1;
+	}
+	return 0;
+}
+
 static bool line_parse(struct saved_session *s, char *text, uint32_t line, bool *inout_provider,
 		       struct diag *d)
 {
@@ -291,6 +345,10 @@ static bool line_parse(struct saved_session *s, char *text, uint32_t line, bool 
 			return store_filter(&s->provider[s->provider_count - 1], (enum saved_filter)f,
 					    value, line, d);
 		}
+	}
+	int kernel = *inout_provider ? 0 : kernel_key(s, name, value, line, d);
+	if (kernel != 0) {
+		return kernel > 0;
 	}
 	if (*inout_provider && strcasecmp(SAVED_PAYLOAD_KEY, name) == 0) {
 		struct diag why = {0};
@@ -393,6 +451,14 @@ void saved_format(const struct saved_session *s, struct strbuf *out)
 	}
 	put_number(out, "Overwrite", s->overwrite, 0);
 	put_number(out, "DisableRealtimePersistence", s->not_persistent, 0);
+	for (unsigned i = 0; saved_has_kernel_mask(s) && i < SAVED_MASK_WORDS; i++) {
+		strbuf_addf(out, "%s0x%x%s", i ? "," : "EnableKernelFlags = ", s->kernel_mask[i],
+			    i == SAVED_MASK_WORDS - 1 ? "\n" : "");
+	}
+	for (uint32_t i = 0; i < s->kernel_stacks; i++) {
+		strbuf_addf(out, "%s0x%x%s", i ? "," : "KernelStacks = ", s->kernel_stack[i],
+			    i == s->kernel_stacks - 1 ? "\n" : "");
+	}
 	for (uint32_t i = 0; i < s->provider_count; i++) {
 		const struct saved_provider *p = &s->provider[i];
 		strbuf_addf(out, "\n[{%s}]\n", guid_format(&p->guid, guid));

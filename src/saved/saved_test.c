@@ -95,6 +95,30 @@ static void filters_of_processes_and_payloads_survive_the_file(void **state)
 	}
 }
 
+static void kernel_masks_and_stacks_survive_the_file(void **state)
+{
+	(void)state;
+	static const char text[] = "EnableKernelFlags = 0x7,0x2\nKernelStacks = 0xF2E,0x524\n";
+	struct saved_session s, t;
+	struct diag d = {0};
+	struct strbuf b = {0};
+	assert_int_equal(saved_parse(text, sizeof text - 1, "x", &s, &d), 0);
+	assert_true(saved_has_kernel_mask(&s));
+	saved_format(&s, &b);
+	assert_int_equal(saved_parse(b.s, b.len, "x", &t, &d), 0);
+	assert_int_equal(t.kernel_mask[0], 7);
+	assert_int_equal(t.kernel_mask[1], 2);
+	assert_int_equal(t.kernel_mask[7], 0);
+	assert_int_equal(t.kernel_stacks, 2);
+	assert_int_equal(t.kernel_stack[0], 0xF2E);
+	assert_int_equal(t.kernel_stack[1], 0x524);
+	saved_finish(&s);
+	saved_finish(&t);
+	strbuf_finish(&b);
+	assert_int_equal(saved_parse("KernelStacks = 0x10000\n", 23, "x", &s, &d), -EBADMSG);
+	assert_int_equal(saved_parse("EnableKernelFlags = 1,2,3,4,5,6,7,8,9\n", 38, "x", &s, &d), -EBADMSG);
+}
+
 static void every_mistake_is_named_with_its_line(void **state)
 {
 	(void)state;
@@ -240,6 +264,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_registrys_names_mean_what_they_mean_there),
 		cmocka_unit_test(filters_of_processes_and_payloads_survive_the_file),
+		cmocka_unit_test(kernel_masks_and_stacks_survive_the_file),
 		cmocka_unit_test(every_mistake_is_named_with_its_line),
 		cmocka_unit_test(a_session_survives_its_file),
 		cmocka_unit_test(filters_become_the_bytes_of_the_api),

@@ -19,8 +19,8 @@ printf 'Start = 1\nLogFileMode = 0x140\n[A.B]\n' >"$A/stays.conf" # non-stoppabl
 
 # Filters are saved: of processes, of executables, of what stands in an event.
 run_status 0 openetw autologger add filtered -p $P --exe hello-tracelogging --payload 'Types: Round == 1' -o "$T/filtered.etl"
-run_status 0 openetw autologger add nobody -p $P --pid 1,2 --pid 3 -o "$T/nobody.etl"
-says 'ProcessIdFilter = 1,2,3' "$A/nobody.conf" "process ids"
+run_status 0 openetw autologger add others -p $P --pid 1,2 --pid 3 -o "$T/others.etl"
+says 'ProcessIdFilter = 1,2,3' "$A/others.conf" "process ids"
 run_status 2 openetw autologger add wrong -p $P --pid 1,x
 says 'up to 8 process ids' err "a wrong process id"
 [ ! -e "$A/wrong.conf" ] || fail "a mistake was saved"
@@ -54,7 +54,7 @@ done
 stop_etwd
 expect "events that the payload filter let through" "$(openetw dump -q -e Types "$T/filtered.etl" | wc -l)" 1
 [ "$(count "$T/filtered.etl" "\"provider\":\"$P\"")" -gt 1 ] || fail "the executable's filter let nothing through"
-[ "$(count "$T/nobody.etl" "\"provider\":\"$P\"")" -eq 0 ] || fail "another process's events came"
+[ "$(count "$T/others.etl" "\"provider\":\"$P\"")" -eq 0 ] || fail "another process's events came"
 [ "$(count "$S.0001" "\"provider\":\"$P\"")" -gt 0 ] || fail "no events in the autologger's file"
 start_etwd 2
 stop_etwd

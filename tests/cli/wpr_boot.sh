@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+# wpr -addboot, -stopboot, -cancelboot: a recording that begins with etwd, before the programs it records.
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+export OPENETW_WAIT_MS=5000
+A=$XDG_CONFIG_HOME/openetw/autologger.d
+wpr() { run_status 0 openetw wpr "$@"; }
+refused() { # refused CODE WORDS ARGS…
+	code=$1
+	words=$2
+	shift 2
+	run_status 1 openetw wpr "$@"
+	says "Error code: $code" err "$*"
+	says "$words" err "$*"
+}
+cat >boot.wprp <<'END'
+<?xml version="1.0" encoding="utf-8"?>
+<WindowsPerformanceRecorder Version="1.0">
+  <Profiles>
+    <EventCollector Id="EC" Name="Boot Events"><BufferSize Value="64"/><Buffers Value="16"/></EventCollector>
+    <EventProvider Id="P" Name="OpenETW.Sample.Hello" Level="5">
+      <Keywords><Keyword Value="0x3"/></Keywords>
+      <EventFilters FilterIn="false"><EventId Value="999"/></EventFilters>
+    </EventProvider>
+    <Profile Id="Web.Verbose.File" Name="Web" DetailLevel="Verbose" LoggingMode="File" Description="boot">
+      <Collectors><EventCollectorId Value="EC"><EventProviders><EventProviderId Value="P"/></EventProviders></EventCollectorId></Collectors>
+    </Profile>
+    <Profile Id="Web.Verbose.Memory" Name="Web" DetailLevel="Verbose" LoggingMode="Memory" Description="boot" Base="Web.Verbose.File"/>
+  </Profiles>
+</WindowsPerformanceRecorder>
+END
+session=WPR_initiated_WprApp_boot_Boot\ Events
+stop_etwd() {
+	kill "$(etwd_pid)"
+	wait_for 20 test ! -e "$OPENETW_RUNTIME_DIR/pid" || fail "etwd does not end"
+}
+
+refused 0xc5583000 'no recording from boot' -stopboot x.etl
+refused 0xc5583000 'no recording from boot' -boottrace -cancelboot
+run_status 2 openetw wpr -boottrace
+run_status 2 openetw wpr -addboot boot.wprp!Web -start boot.wprp!Web
+wpr -boottrace -addboot boot.wprp!Web -filemode -explain
+says "^openetw autologger add '$session' --buffer-size 64K -o './.*\.etl' -p 'OpenETW.Sample.Hello:0x3:5'" out "-explain"
+[ ! -e "$A" ] || fail "-explain did something"
+
+# To a file; the machine starts, and ends, before anybody looks.
+wpr -boottrace -addboot boot.wprp!Web -filemode
+says 'successfully added' err "-addboot"
+refused 0xc5583001 'Web' -addboot boot.wprp!Web
+refused 0xc5583000 'has not begun' -stopboot early.etl
+says 'EventIdFilter = !999' "$A/$(ls "$A")" "the filter"
+etwd || fail "etwd"
+wait_for 20 openetw query "$session" || fail "no session: $(openetw autologger list)"
+"$SAMPLES/hello-tracelogging" 2 1 >/dev/null || fail "hello"
+stop_etwd
+run_status 1 openetw wpr -boottrace -stopboot file.etl "slow start"
+says 'its file has what it recorded' err "a session that ended with etwd"
+expect "events of the boot" "$(count file.etl '"event":"Connected"')" 2
+expect "autologgers left" "$(ls "$A")" ""
+expect "what is left" "$(find "$XDG_STATE_HOME" -name '*.etl')" ""
+refused 0xc5583000 'no recording from boot' -stopboot again.etl
+
+# In memory, while it runs.
+wpr -addboot boot.wprp!Web
+etwd --idle-exit 0 || fail "etwd"
+wait_for 20 openetw query "$session" || fail "no session in memory"
+"$SAMPLES/hello-tracelogging" 2 1 >/dev/null || fail "hello"
+wpr -stopboot memory.etl "slow start"
+expect "events of the boot" "$(count memory.etl '"event":"Connected"')" 2
+expect "the description" "$(count memory.etl '"Description":"slow start"')" 1
+expect "sessions" "$(openetw list | grep -c WPR)" 0
+
+wpr -addboot boot.wprp!Web -filemode -instancename two
+wpr -cancelboot -instancename two
+expect "autologgers left" "$(ls "$A")" ""
