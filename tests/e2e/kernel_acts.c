@@ -153,6 +153,29 @@ static int act_rare(void)
 	return 0;
 }
 
+/* Has some memory and a file, until somebody closes its input. */
+static int act_hold(void)
+{
+	char c;
+	int fd = open("held", O_RDWR | O_CREAT, 0600);
+	MUST(fd);
+	MUST(ftruncate(fd, 3 * PAGE));
+	void *view = mmap(NULL, 2 * PAGE, PROT_READ, MAP_SHARED, fd, PAGE);
+	/* Not beside others of their kind, with which they would be one. */
+	char *room = mmap(NULL, 10 * PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	if (view == MAP_FAILED || room == MAP_FAILED) {
+		return 1;
+	}
+	void *memory = mmap(room + PAGE, 2 * PAGE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	void *reserved = mmap(room + 5 * PAGE, 3 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	printf("{\"view\": %llu, \"memory\": %llu, \"reserved\": %llu, \"fd\": %d}\n",
+	       (unsigned long long)(uintptr_t)view, (unsigned long long)(uintptr_t)memory,
+	       (unsigned long long)(uintptr_t)reserved, fd);
+	fflush(stdout);
+	return read(0, &c, 1) < 0;
+}
+
 /* Writes past the page cache. */
 static int act_direct(void)
 {
@@ -254,7 +277,7 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*act)(void);
-	} acts[] = {{"syscalls", act_syscalls}, {"files", act_files}, {"rare", act_rare}, {"direct", act_direct},
+	} acts[] = {{"syscalls", act_syscalls}, {"files", act_files}, {"rare", act_rare}, {"hold", act_hold}, {"direct", act_direct},
 		    {"handles", act_handles},	{"memory", act_memory}};
 	if (argc != 3 || chdir(argv[2]) < 0) {
 		fprintf(stderr, "usage: kernel_acts WHAT DIRECTORY\n");

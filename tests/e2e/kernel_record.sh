@@ -181,3 +181,30 @@ for kind in ("FileIo/MapFile", "FileIo/UnmapFile"):
     equal(kind, [(number(e["ViewSize"]), called(e["FileObject"], "paged")) for e in view],
           [(40 * 4096, True)])
 END
+
+# What was there before the recording, and still is at its end.
+mkdir "$T/hold"
+mkfifo "$T/pipe"
+"$HELPERS/kernel_acts" hold "$T/hold" <"$T/pipe" >"$T/hold.said" &
+holder=$!
+exec 9>"$T/pipe"
+until [ "$(wc -l <"$T/hold.said")" -eq 2 ]; do
+	kill -0 $holder || fail "the holder ended"
+	sleep 0.01
+done
+openetw record --memory --handles --no-stacks -o "$T/hold.etl" -- true >"$T/out" 2>"$T/err" || fail "$(cat "$T/err")"
+exec 9>&-
+wait $holder || fail "the holder failed"
+openetw dump --quiet --json "$T/hold.etl" >"$T/hold.json" || fail "dump"
+check hold <<'END'
+for end in ("Start", "End"):
+    view = of("FileIo/MapFileDC" + end, ViewBase=said["view"])
+    equal("view", [(number(e["ViewSize"]), number(e["MiscInfo"]), called(e["FileObject"], "held"), e["ProcessId"])
+                   for e in view], [(8192, 4096, True, said["pid"])])
+    for what, size, flags, commit in (("memory", 8192, "Commit|Reserve", 8192), ("reserved", 12288, "Reserve", 0)):
+        found = of("PageFault/VirtualAllocDC" + end, BaseAddress=said[what])
+        equal(what, [(number(e["RegionSize"]), e["Flags"], number(e["CommitSizeInBytes"])) for e in found],
+              [(size, flags, commit)])
+    held = of("Object/HandleDC" + end, Handle=said["fd"])
+    equal("descriptor", [(e["ObjectName"], e["ObjectType"]) for e in held], [(directory + "/held", 1)])
+END
