@@ -33,7 +33,8 @@ const struct kernel_area kernel_areas[] = {
 	[AREA_IRQ] = {"irq", EMBEDDED(irq), .create = kernel_irq_create, .destroy = kernel_irq_destroy,
 		      .shape = kernel_irq_shape},
 	[AREA_FILE] = {"call", EMBEDDED(call), .loaded = kernel_calls_loaded, .create = kernel_file_create,
-		       .destroy = kernel_file_destroy, .shape = kernel_file_shape},
+		       .destroy = kernel_file_destroy, .rundown = kernel_views_rundown,
+		       .shape = kernel_file_shape},
 	[AREA_DISK] = {"block", EMBEDDED(block), .loaded = kernel_calls_loaded, .create = kernel_disk_create,
 		       .destroy = kernel_disk_destroy, .shape = kernel_disk_shape},
 	[AREA_SCHED] = {"sched", EMBEDDED(sched), .shape = kernel_sched_shape},
@@ -51,6 +52,7 @@ const unsigned kernel_area_count = BASE_ARRAY_LEN(kernel_areas);
 			HOOK(KBPF_FILE_WRITE), HOOK(KBPF_FILE_FLUSH), HOOK(KBPF_FILE_SET_INFO),                           \
 			HOOK(KBPF_FILE_QUERY_INFO), HOOK(KBPF_FILE_DELETE),                        \
 			HOOK(KBPF_FILE_RENAME), HOOK(KBPF_FILE_LINK), HOOK(KBPF_FILE_DIR_ENUM),    \
+			HOOK(KBPF_FILE_DIR_NOTIFY),                                                \
 			HOOK(KBPF_FILE_CONTROL), HOOK(KBPF_FILE_END), HOOK(KBPF_VIRTUAL_ALLOC),    \
 			HOOK(KBPF_VIRTUAL_FREE), HOOK(KBPF_MAP_FILE), HOOK(KBPF_UNMAP_FILE),       \
 			HOOK(KBPF_HANDLE_CREATE), HOOK(KBPF_HANDLE_CLOSE)                          \
@@ -177,6 +179,7 @@ static const char *const hook_names[KBPF_HOOKS_MAX] = {
 	[KBPF_FILE_RENAME] = "FileIo/Rename",
 	[KBPF_FILE_LINK] = "FileIo/SetLinkPath",
 	[KBPF_FILE_DIR_ENUM] = "FileIo/DirEnum",
+	[KBPF_FILE_DIR_NOTIFY] = "FileIo/DirNotify",
 	[KBPF_FILE_CONTROL] = "FileIo/FSControl",
 	[KBPF_FILE_END] = "FileIo/OperationEnd",
 	[KBPF_VIRTUAL_ALLOC] = "PageFault/VirtualAlloc",

@@ -157,6 +157,9 @@ bool kernel_file_shape(struct kernel *k, void *state, const struct kbpf_record *
 void *kernel_file_create(struct kernel *k, struct kernel_names *names);
 void kernel_file_destroy(void *state);
 bool kernel_memory_shape(struct kernel *k, struct kernel_names *names, const struct kbpf_record *r);
+/* What processes have mapped, allocated and open, and types of handles; `state` is that of files. */
+void kernel_views_rundown(struct kernel *k, void *state, uint64_t sessions, bool end);
+struct kernel_names *kernel_file_names(void *state);
 bool kernel_fault_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 void *kernel_fault_create(struct kernel *k, struct kernel_names *names);
 bool kernel_disk_shape(struct kernel *k, void *state, const struct kbpf_record *r);

@@ -30,6 +30,7 @@ struct row {
 /* clang-format off */
 #define OPEN(n, dir, path, how, fl)	  {SYS_##n, {KBPF_CALL_OPEN, fl, dir, path, NO, NO, how, 0, KBPF_FILE_CREATE, {0}}},
 #define MOVE(n, fd, size, fl, hook)	  {SYS_##n, {KBPF_CALL_FILE, fl, fd, NO, NO, NO, size, 0, hook, {0}}},
+#define BOTH(n, from, at, to, at2, size)  {SYS_##n, {KBPF_CALL_FILE, KBPF_CALL_SECOND, from, at, to, at2, size, 0, KBPF_FILE_READ, {0}}},
 #define DO(n, fd, info, hook)		  {SYS_##n, {KBPF_CALL_FILE, 0, fd, NO, NO, NO, NO, info, hook, {0}}},
 #define PATH(n, dir, path, fl, info, hook) {SYS_##n, {KBPF_CALL_PATH, fl, dir, path, NO, NO, NO, info, hook, {0}}},
 #define TWO(n, d1, p1, d2, p2, info, hook) {SYS_##n, {KBPF_CALL_PATH, 0, d1, p1, d2, p2, NO, info, hook, {0}}},
@@ -50,7 +51,9 @@ static const struct row rows[] = {
 	MOVE(writev, 0, NO, KBPF_CALL_VECTOR, KBPF_FILE_WRITE)
 	MOVE(pwritev, 0, NO, KBPF_CALL_VECTOR | KBPF_CALL_OFFSET, KBPF_FILE_WRITE)
 	MOVE(pwritev2, 0, NO, KBPF_CALL_VECTOR | KBPF_CALL_OFFSET, KBPF_FILE_WRITE)
-	MOVE(sendfile, 1, 3, 0, KBPF_FILE_READ)
+	BOTH(sendfile, 1, 2, 0, NO, 3)
+	BOTH(splice, 0, 1, 2, 3, 4)
+	BOTH(copy_file_range, 0, 1, 2, 3, 4)
 	DO(fsync, 0, 0, KBPF_FILE_FLUSH)
 	DO(fdatasync, 0, 0, KBPF_FILE_FLUSH)
 	DO(sync_file_range, 0, 0, KBPF_FILE_FLUSH)
@@ -80,9 +83,15 @@ static const struct row rows[] = {
 	PATH(mkdirat, 0, 1, KBPF_CALL_DIRECTORY, 0, KBPF_FILE_CREATE)
 	PATH(unlinkat, 0, 1, 0, INFO_DISPOSITION, KBPF_FILE_DELETE)
 	TWO(renameat, 0, 1, 2, 3, INFO_RENAME, KBPF_FILE_RENAME)
-	TWO(renameat2, 0, 1, 2, 3, INFO_RENAME, KBPF_FILE_RENAME)
+	{SYS_renameat2, {KBPF_CALL_PATH, 0, 0, 1, 2, 3, 4, INFO_RENAME, KBPF_FILE_RENAME, {0}}},
+	PATH(symlinkat, 1, 2, 0, 0, KBPF_FILE_CREATE)
+	{SYS_inotify_add_watch, {KBPF_CALL_PATH, 0, NO, 1, NO, NO, 2, 0, KBPF_FILE_DIR_NOTIFY, {0}}},
+	{SYS_fanotify_mark, {KBPF_CALL_PATH, KBPF_CALL_NULL_PATH, 3, 4, NO, NO, 2, 0, KBPF_FILE_DIR_NOTIFY, {0}}},
 	TWO(linkat, 0, 1, 2, 3, INFO_LINK, KBPF_FILE_LINK)
 	{SYS_close, {KBPF_CALL_CLOSE, 0, 0, NO, NO, NO, NO, 0, KBPF_FILE_CLOSE, {0}}},
+#ifdef SYS_close_range
+	{SYS_close_range, {KBPF_CALL_CLOSE_RANGE, 0, NO, NO, NO, NO, NO, 0, KBPF_FILE_CLOSE, {0}}},
+#endif
 	{SYS_dup3, {KBPF_CALL_CLOSE, KBPF_CALL_NEW_FD, 1, NO, NO, NO, NO, 0, KBPF_FILE_CLOSE, {0}}},
 	{SYS_dup, {KBPF_CALL_HANDLE, 0, NO, NO, NO, NO, NO, 0, KBPF_HANDLE_CREATE, {0}}},
 	HANDLE(socket) HANDLE(accept) HANDLE(accept4) HANDLE(eventfd2) HANDLE(epoll_create1)
@@ -99,6 +108,7 @@ static const struct row rows[] = {
 	MEMORY(mremap, MREMAP, KBPF_VIRTUAL_ALLOC)
 	MEMORY(mprotect, MPROTECT, KBPF_VIRTUAL_ALLOC)
 	MEMORY(madvise, MADVISE, KBPF_VIRTUAL_FREE)
+	MEMORY(msync, MSYNC, KBPF_FILE_FLUSH)
 #ifdef __x86_64__ /* calls that newer architectures do without */
 	OPEN(open, NO, 0, 1, 0)
 	OPEN(creat, NO, 0, 1, KBPF_CALL_CREATES)
@@ -116,6 +126,7 @@ static const struct row rows[] = {
 	PATH(rmdir, NO, 0, KBPF_CALL_DIRECTORY, INFO_DISPOSITION, KBPF_FILE_DELETE)
 	TWO(rename, NO, 0, NO, 1, INFO_RENAME, KBPF_FILE_RENAME)
 	TWO(link, NO, 0, NO, 1, INFO_LINK, KBPF_FILE_LINK)
+	PATH(symlink, NO, 1, 0, 0, KBPF_FILE_CREATE)
 	DO(getdents, 0, 0, KBPF_FILE_DIR_ENUM)
 	{SYS_dup2, {KBPF_CALL_CLOSE, KBPF_CALL_NEW_FD, 1, NO, NO, NO, NO, 0, KBPF_FILE_CLOSE, {0}}},
 	HANDLE(epoll_create) HANDLE(eventfd) HANDLE(signalfd) HANDLE(inotify_init)

@@ -93,12 +93,14 @@ static void on_sample(struct kernel *k, struct kernel_perf_record *p)
 		return;
 	}
 	kernel_walk_finish(k->walk, p);
-	struct kernel_record r = {.hook = KERNEL_HOOK_SAMPLE,
-				  .version = 2,
-				  .perfinfo = true,
-				  .cpu = p->cpu,
-				  .time = p->time,
-				  .sessions = sessions};
+	struct kernel_record r;
+	kernel_record_clear(&r);
+	r.hook = KERNEL_HOOK_SAMPLE;
+	r.version = 2;
+	r.perfinfo = true;
+	r.cpu = p->cpu;
+	r.time = p->time;
+	r.sessions = sessions;
 	kernel_put(&r, p->ip, 8);
 	kernel_put(&r, p->tid, 4);
 	kernel_put(&r, 1, 2);
@@ -230,16 +232,18 @@ static void on_switch(struct kernel *k, struct kernel_perf_record *p)
 void kernel_on_waking(struct kernel *k, const struct kernel_waking *w, const uint64_t *frames,
 		      uint32_t count)
 {
-	struct kernel_record r = {.hook = KERNEL_HOOK_READY_THREAD,
-				  .version = 2,
-				  .cpu = w->cpu,
-				  .time = w->time,
-				  .pid = w->pid,
-				  .tid = w->tid,
-				  .sessions = w->sessions};
+	struct kernel_record r;
 	if (w->sessions == 0) {
 		return;
 	}
+	kernel_record_clear(&r);
+	r.hook = KERNEL_HOOK_READY_THREAD;
+	r.version = 2;
+	r.cpu = w->cpu;
+	r.time = w->time;
+	r.pid = w->pid;
+	r.tid = w->tid;
+	r.sessions = w->sessions;
 	r.n = 8;
 	le32_put(r.payload, w->woken);
 	le32_put(r.payload + 4, 1); /* AdjustReason: unwait */

@@ -27,11 +27,15 @@
 #define HOOK_END	   0x044Cu
 #define HOOK_DELETE_PATH   0x044Fu
 #define HOOK_RENAME_PATH   0x0450u
+#define HOOK_DIR_NOTIFY	   0x044Du
 #define HOOK_LINK_PATH	   0x0451u
 #define HOOK_HANDLE_CREATE 0x1120u
 #define HOOK_HANDLE_CLOSE  0x1121u
 
-#define PATH_CAP 2048u
+#define PATH_CAP     4096u
+#define PATH_UNITS   4095u
+#define SWAP_NAMES   2u /* RENAME_EXCHANGE */
+#define NOWHERE	     "\1" /* no path */
 
 /* CreateOptions: a disposition in the top byte, FILE_* below. */
 #define OPTION_DIRECTORY     0x00000001u
@@ -57,6 +61,12 @@ void *kernel_file_create(struct kernel *k, struct kernel_names *names)
 		f->names = names;
 	}
 	return f;
+}
+
+struct kernel_names *kernel_file_names(void *state)
+{
+	struct files *f = state;
+	return f ? f->names : NULL;
 }
 
 void kernel_file_destroy(void *state)
@@ -91,7 +101,11 @@ uint32_t kernel_nt_status(int64_t result)
 static uint32_t create_options(const struct kbpf_file *f)
 {
 	uint32_t flags = f->open_flags, disposition = DISPOSITION_OPEN, options = 0;
-	if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)) {
+	bool nameless = (flags & O_TMPFILE) == O_TMPFILE, link = f->number == SYS_symlinkat;
+#ifdef SYS_symlink
+	link = link || f->number == SYS_symlink;
+#endif
+	if (nameless || link || (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)) {
 		disposition = DISPOSITION_CREATE;
 	} else if ((flags & (O_CREAT | O_TRUNC)) == (O_CREAT | O_TRUNC)) {
 		disposition = DISPOSITION_OVERWRITE_IF;
@@ -100,7 +114,7 @@ static uint32_t create_options(const struct kbpf_file *f)
 	} else if (flags & O_TRUNC) {
 		disposition = DISPOSITION_OVERWRITE;
 	}
-	bool directory = (flags & O_DIRECTORY) || (f->mode & S_IFMT) == S_IFDIR;
+	bool directory = ((flags & O_DIRECTORY) && !nameless) || (f->mode & S_IFMT) == S_IFDIR;
 	if (f->flags & KBPF_FILE_IS_DIRECTORY) { /* mkdir */
 		disposition = DISPOSITION_CREATE;
 		directory = true;
@@ -140,7 +154,7 @@ static void learn(struct files *s, const struct kbpf_file *f)
 			const char *last = strrchr(target, '/');
 			snprintf(path, PATH_CAP, "/dev/%s", last ? last + 1 : "?");
 		} else {
-			snprintf(path, PATH_CAP, "%s%.1700s", kernel_names_mount(s->names, f->device),
+			snprintf(path, PATH_CAP, "%s%.3800s", kernel_names_mount(s->names, f->device),
 				 s->path[0]);
 		}
 		kernel_names_learn(s->names, key, path);
@@ -170,7 +184,7 @@ static void information(struct kernel *k, const struct kbpf_record *raw, uint16_
 	kernel_put(&r, raw->tid, 4);
 	kernel_put(&r, kernel_calls_info(f->number), 4);
 	if (path) {
-		kernel_put_wide(&r, path, 1000);
+		kernel_put_wide(&r, path, PATH_UNITS);
 	}
 	kernel_out(k, &r);
 }
@@ -189,7 +203,7 @@ static void create(struct kernel *k, struct files *s, const struct kbpf_record *
 			       : ATTRIBUTE_NORMAL,
 		   4);
 	kernel_put(&r, SHARE_ALL, 4);
-	kernel_put_wide(&r, s->path[0], 1000);
+	kernel_put_wide(&r, s->path[0], PATH_UNITS);
 	kernel_out(k, &r);
 }
 
@@ -222,18 +236,52 @@ static void transfer(struct kernel *k, const struct kbpf_record *raw, uint16_t h
 	kernel_out(k, &r);
 }
 
-static void directory(struct kernel *k, const struct kbpf_record *raw, const struct kbpf_file *f,
-		      uint64_t object, uint64_t key)
+/* A directory is read, or watched: then InfoClass says for what. */
+static void directory(struct kernel *k, const struct kbpf_record *raw, uint16_t hook, const struct kbpf_file *f,
+		      uint64_t object, uint64_t key, const char *path)
 {
 	struct kernel_record r;
-	kernel_record_begin(&r, raw, HOOK_DIR_ENUM, 3, false);
+	kernel_record_begin(&r, raw, hook, 3, false);
 	put_file(&r, f->irp, object, key);
 	kernel_put(&r, raw->tid, 4);
 	kernel_put(&r, f->size, 4);
-	kernel_put(&r, 1, 4); /* FileDirectoryInformation */
+	kernel_put(&r, hook == HOOK_DIR_NOTIFY ? f->open_flags : 1, 4); /* FileDirectoryInformation */
 	kernel_put(&r, 0, 4);
-	kernel_put_wide(&r, "", 0);
+	kernel_put_wide(&r, path, PATH_UNITS);
 	kernel_out(k, &r);
+}
+
+/* What was called `from` is called `to`. */
+static void renamed(struct kernel *k, struct files *s, const struct kbpf_record *at, const struct kbpf_file *f,
+		    uint64_t object, uint64_t key, const char *from, const char *to)
+{
+	information(k, at, HOOK_RENAME_PATH, f, object, key, 0, to);
+	if (f->result >= 0) {
+		kernel_names_rename(s->names, from, to);
+		kernel_names_tell(s->names, k, key, at);
+	}
+}
+
+/* Two files change their names: two renames, one after the other. */
+static void exchanged(struct kernel *k, struct files *s, const struct kbpf_record *raw, const struct kbpf_file *f,
+		      uint64_t object, uint64_t key)
+{
+	struct kbpf_record at = *raw;
+	uint64_t other = kernel_names_of_path(s->names, s->path[1]);
+	kernel_names_tell(s->names, k, other, raw);
+	at.time++;
+	if (f->result >= 0) { /* while the first has no name, the other gets it */
+		kernel_names_rename(s->names, s->path[0], NOWHERE);
+	}
+	information(k, &at, HOOK_RENAME_PATH, f, object, key, 0, s->path[1]);
+	at.time++;
+	information(k, &at, HOOK_RENAME, f, other, other, 0, NULL);
+	at.time++;
+	renamed(k, s, &at, f, other, other, s->path[1], s->path[0]);
+	if (f->result >= 0) {
+		kernel_names_rename(s->names, NOWHERE, s->path[1]);
+		kernel_names_tell(s->names, k, key, &at);
+	}
 }
 
 static bool operation(struct kernel *k, struct files *s, const struct kbpf_record *raw)
@@ -277,7 +325,10 @@ static bool operation(struct kernel *k, struct files *s, const struct kbpf_recor
 		return true;
 	}
 	case KBPF_FILE_DIR_ENUM:
-		directory(k, raw, f, object, key);
+		directory(k, raw, HOOK_DIR_ENUM, f, object, key, "");
+		return true;
+	case KBPF_FILE_DIR_NOTIFY:
+		directory(k, raw, HOOK_DIR_NOTIFY, f, object, key, of_path ? s->path[0] : "");
 		return true;
 	case KBPF_FILE_SET_INFO:
 	case KBPF_FILE_QUERY_INFO:
@@ -309,13 +360,12 @@ static bool operation(struct kernel *k, struct files *s, const struct kbpf_recor
 		if (!failed) {
 			kernel_names_remove(s->names, k, s->path[0], &after);
 		}
+	} else if (raw->hook == KBPF_FILE_LINK) {
+		information(k, &after, HOOK_LINK_PATH, f, object, key, 0, s->path[1]);
+	} else if (f->open_flags & SWAP_NAMES) {
+		exchanged(k, s, raw, f, object, key);
 	} else {
-		information(k, &after, raw->hook == KBPF_FILE_LINK ? HOOK_LINK_PATH : HOOK_RENAME_PATH, f, object,
-			    key, 0, s->path[1]);
-		if (!failed && raw->hook == KBPF_FILE_RENAME) {
-			kernel_names_rename(s->names, s->path[0], s->path[1]);
-			kernel_names_tell(s->names, k, key, &after);
-		}
+		renamed(k, s, &after, f, object, key, s->path[0], s->path[1]);
 	}
 	if (raw->hook != KBPF_FILE_LINK) {
 		k->last_hook = last_hook;

@@ -71,7 +71,7 @@ void kernel_emit_image(struct kernel *k, uint64_t sessions, uint16_t hook, uint6
 	kernel_put(&r, base, 8);
 	kernel_put(&r, 0, 8);
 	kernel_put(&r, 0, 8);
-	kernel_put_wide(&r, path, 1000);
+	kernel_put_wide(&r, path, 4095);
 	kernel_out(k, &r);
 	if (hook != HOOK_IMAGE_UNLOAD) { /* a load said it */
 		identity(k, &r, base, bytes, build, path);

@@ -12,7 +12,7 @@
 #define HOOK_FILE_RUNDOWN 0x0424u
 #define NAMES_MAX	  (1u << 18)
 #define MOUNTS_MAX	  256u
-#define PATH_CAP	  2048u
+#define PATH_CAP	  4096u
 
 struct name {
 	uint64_t key, told; /* sessions */
@@ -251,7 +251,7 @@ static void out(struct kernel *k, const struct name *e, uint16_t hook, const str
 	r.sessions = sessions;
 	r.live = false;
 	kernel_put(&r, e->key, 8);
-	kernel_put_wide(&r, e->path, 1000);
+	kernel_put_wide(&r, e->path, PATH_CAP - 1);
 	kernel_out(k, &r);
 }
 
@@ -318,8 +318,9 @@ void kernel_names_rundown(struct kernel_names *n, struct kernel *k, uint64_t ses
 void kernel_names_path(const char *user, size_t user_bytes, const char *base, size_t base_bytes, char *ret,
 		       size_t cap)
 {
-	char path[PATH_CAP];
+	char path[2 * PATH_CAP];
 	size_t at = sizeof path - 1;
+	bool cut = base_bytes > 0 && base_bytes % KBPF_TEXT_MAX == 0; /* it had more names */
 	path[at] = 0;
 	size_t n = strnlen(user, user_bytes);
 	if (n > 0 && n < at) {
@@ -328,7 +329,15 @@ void kernel_names_path(const char *user, size_t user_bytes, const char *base, si
 	}
 	for (size_t i = 0; path[at] != '/' && i < base_bytes;) {
 		size_t length = strnlen(base + i, base_bytes - i);
-		if (length + 1 > at) {
+		if (cut && i + length + 1 >= base_bytes) {
+			static const char more[] = "/...";
+			at -= path[at] == '/' ? 0 : 1;
+			path[at] = '/';
+			at -= sizeof more - 1;
+			memcpy(path + at, more, sizeof more - 1);
+			break;
+		}
+		if (length + 1 > at - 8) {
 			break;
 		}
 		if (path[at]) {

@@ -27,8 +27,13 @@ struct kernel_record {
 	uint64_t sessions; /* 0: whoever wants the hook, of this thread */
 	bool live;	   /* of `sessions`, those that want the hook (others are told as it is said) */
 	uint32_t n;	   /* bytes of payload */
-	uint8_t payload[3072];
+	uint8_t payload[9216]; /* a path has 4,095 bytes at most */
 };
+/* Everything but the payload, which is big: for records that come by the million. */
+static inline void kernel_record_clear(struct kernel_record *r)
+{
+	memset(r, 0, offsetof(struct kernel_record, payload));
+}
 void kernel_put(struct kernel_record *r, uint64_t value, unsigned bytes);
 /* UTF-8 to a terminated string of UTF-16 units or of bytes; cut to `max` units. */
 void kernel_put_wide(struct kernel_record *r, const char *s, size_t max);

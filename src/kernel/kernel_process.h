@@ -19,6 +19,8 @@ struct kernel_build {
 };
 /* Of the bytes of an ELF note section, such as /sys/kernel/notes. */
 struct kernel_build kernel_build_of_notes(const uint8_t *p, size_t n);
+/* The same out of a file of notes; n is 0 when there is none. */
+struct kernel_build kernel_build_read(const char *path);
 
 struct kernel_image {
 	uint64_t base, bytes, time;

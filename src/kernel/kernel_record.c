@@ -17,7 +17,7 @@ void kernel_put(struct kernel_record *r, uint64_t value, unsigned bytes)
 	}
 }
 
-#define WIDE_MAX 1024
+#define WIDE_MAX 4200
 static size_t widen(const char *s, uint16_t wide[WIDE_MAX], size_t max)
 {
 	long n = utf8_to_utf16(s, strlen(s), wide, WIDE_MAX);
@@ -144,9 +144,13 @@ void kernel_out(struct kernel *k, const struct kernel_record *r)
 void kernel_out_stack(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_t event_time,
 		      uint64_t time, uint32_t pid, uint32_t tid, const uint64_t *frames, uint32_t count)
 {
-	struct kernel_record r = {
-		.hook = HOOK_STACK, .version = STACK_VERSION, .perfinfo = true, .time = time};
+	struct kernel_record r;
 	uint8_t head[ETL_FULL_HEADER_SIZE + 16]; /* of which the short one is used */
+	kernel_record_clear(&r);
+	r.hook = HOOK_STACK;
+	r.version = STACK_VERSION;
+	r.perfinfo = true;
+	r.time = time;
 	if (sessions == 0 || count == 0) {
 		return;
 	}

@@ -238,7 +238,7 @@ static void threads(const struct scan *run, uint32_t pid, uint32_t reported)
 	}
 }
 
-static struct kernel_build build_of_notes(const char *path)
+struct kernel_build kernel_build_read(const char *path)
 {
 	char bytes[4096];
 	size_t n = 0;
@@ -265,7 +265,7 @@ static void kernel_images(const struct scan *run)
 		fclose(f);
 	}
 	if (text && end > text) {
-		struct kernel_build build = build_of_notes("/sys/kernel/notes");
+		struct kernel_build build = kernel_build_read("/sys/kernel/notes");
 		kernel_emit_image(run->k, run->image, hook, run->time, 0, 0, text, end - text,
 				  &build, "[kernel.kallsyms]");
 	}
@@ -274,7 +274,7 @@ static void kernel_images(const struct scan *run)
 		if (sscanf(line, "%127s %llu %*s %*s %*s %llx", name, &bytes, &address) == 3 && address) {
 			char path[192];
 			snprintf(path, sizeof path, "/sys/module/%s/notes/.note.gnu.build-id", name);
-			struct kernel_build build = build_of_notes(path);
+			struct kernel_build build = kernel_build_read(path);
 			snprintf(path, sizeof path, "[%s]", name);
 			kernel_emit_image(run->k, run->image, hook, run->time, 0, 0, address, bytes,
 					  &build, path);

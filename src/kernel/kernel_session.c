@@ -262,12 +262,6 @@ static bool in_vain(const struct kernel_mask *want, const struct kernel_mask *mi
 	return !kernel_mask_empty(want) && kernel_mask_equal(want, missing);
 }
 
-static void rundown_told(struct kernel *k, uint64_t bit)
-{
-	(void)kernel_rundown(k, bit, false);
-	source_rundowns(k, bit, false);
-}
-
 static void rundown_complete(struct kernel *k, uint64_t bit)
 {
 	kernel_emit_interval(k, bit & kernel_wants(k, KERNEL_HOOK_INTERVAL_DC), KERNEL_HOOK_INTERVAL_DC,
@@ -277,7 +271,8 @@ static void rundown_complete(struct kernel *k, uint64_t bit)
 
 static void rundown_start(struct kernel *k, uint64_t bit)
 {
-	rundown_told(k, bit);
+	(void)kernel_rundown(k, bit, false);
+	source_rundowns(k, bit, false);
 	rundown_complete(k, bit);
 }
 
@@ -310,10 +305,11 @@ int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 	set_wants(k, slot);
 	int err = begin_sources(k, d);
 	if (err == 0) {
-		rundown_told(k, bit);
+		(void)kernel_rundown(k, bit, false);
 		mine->want.mask = s->mask;
 		set_wants(k, slot);
 		err = begin_sources(k, d);
+		source_rundowns(k, bit, false); /* what has gone by then has an event */
 	}
 	if (err == 0) {
 		missing_of(k, &s->mask, ret_missing, d);

@@ -3,6 +3,7 @@
  * Names of functions that stacks in the trace go through, at its end: so that the trace says what it
  * saw on other machines, after the next boot, and when programs have been replaced.
  */
+#include "kernel/kernel_process.h"
 #include "kernel/kernel_seen.h"
 
 #include "symbol/symbol.h"
@@ -12,6 +13,8 @@
 
 #define BATCH_BYTES 3000u /* fits the smallest buffers */
 #define NAME_MAX_BYTES 1000u
+#define BPF_BYTES_MAX  65536u /* of a program, as what follows it may lie far away */
+#define HOOK_IMAGE_DC_END 0x1404u
 
 static const struct guid symbols_guid = KERNEL_SYMBOLS_GUID;
 
@@ -199,6 +202,28 @@ static uint64_t module_base(const char *module)
 	return base;
 }
 
+/* As its Image record says; a program of BPF's, which has none yet, gets one that is just its function. */
+static uint64_t image_begin(struct batch *b, const struct kallsyms *k, const struct symbol *y, uint64_t end)
+{
+	struct kernel_build build = {.n = 0};
+	const char *name = y->module ? y->module : "[kernel.kallsyms]";
+	char path[192];
+	if (y->module && strcmp(name, "[bpf]") == 0) {
+		snprintf(path, sizeof path, "[%.180s]", y->name);
+		kernel_emit_image(b->k, b->sessions & kernel_masked(b->k, KERNEL_BIT_LOADER), HOOK_IMAGE_DC_END,
+				  b->k->watermark, 0, 0, y->address, end - y->address, NULL, path);
+		batch_begin(b, path, NULL);
+		return y->address;
+	}
+	if (y->module) {
+		snprintf(path, sizeof path, "/sys/module/%.*s/notes/.note.gnu.build-id", (int)strlen(name) - 2,
+			 name + 1);
+	}
+	build = kernel_build_read(y->module ? path : "/sys/kernel/notes");
+	batch_begin(b, name, build.n >= 8 ? build.id : NULL);
+	return y->module ? module_base(name) : k->base;
+}
+
 static void kernel_names(struct batch *b, const struct kernel_seen *seen, uint32_t count)
 {
 	struct kallsyms k;
@@ -215,18 +240,21 @@ static void kernel_names(struct batch *b, const struct kernel_seen *seen, uint32
 			continue;
 		}
 		last = i;
-		const char *in = y->module ? y->module : "[kernel.kallsyms]";
-		if (!image || strcmp(in, image) != 0) {
-			batch_end(b);
-			batch_begin(b, in, NULL);
-			image = in;
-			base = y->module ? module_base(in) : k.base;
-		}
 		size_t next = i + 1;
 		while (next < k.count && k.list[next].address == y->address) {
 			next++;
 		}
 		uint64_t end = next < k.count ? k.list[next].address : y->address + 4096;
+		const char *in = y->module ? y->module : "[kernel.kallsyms]";
+		bool of_bpf = strcmp(in, "[bpf]") == 0;
+		if (of_bpf) {
+			end = BASE_MIN(end, y->address + BPF_BYTES_MAX);
+		}
+		if (!image || of_bpf || strcmp(in, image) != 0) {
+			batch_end(b);
+			base = image_begin(b, &k, y, end);
+			image = in;
+		}
 		if (base && y->address >= base) {
 			batch_add(b, y->address - base, end - y->address, y->name);
 		}

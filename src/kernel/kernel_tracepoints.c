@@ -64,6 +64,7 @@ static const struct source_hook source_hooks[] = {
 	{KBPF_FILE_RENAME, {0x0447, 0x0450}},
 	{KBPF_FILE_LINK, {0x0451}},
 	{KBPF_FILE_DIR_ENUM, {0x0448}},
+	{KBPF_FILE_DIR_NOTIFY, {0x044D}},
 	{KBPF_FILE_FLUSH, {0x0449}},
 	{KBPF_FILE_QUERY_INFO, {0x044A}},
 	{KBPF_FILE_CONTROL, {0x044B}},

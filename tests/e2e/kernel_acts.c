@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -91,6 +93,87 @@ static int act_files(void)
 	MUST(fd);
 	MUST(write(fd, buffer, 11));
 	return 0;
+}
+
+/* What few programs do. */
+static int act_rare(void)
+{
+	char name[104], buffer[64] = "", *deep = NULL;
+	loff_t at = 50, to = 4000;
+	off_t from = 20;
+	int fds[3], pipes[2];
+	MUST(mkdir("start", 0755));
+	for (int i = 0; i < 18; i++) { /* 1,800 bytes */
+		snprintf(name, sizeof name, "%02d%098d", i, 0);
+		MUST(mkdir(name, 0755));
+		MUST(chdir(name));
+	}
+	int fd = open("deep", O_RDWR | O_CREAT, 0600);
+	MUST(fd);
+	MUST(write(fd, buffer, 3));
+	MUST(close(fd));
+	MUST(unlink("deep"));
+	deep = getcwd(NULL, 0);
+	if (!deep) {
+		return 1;
+	}
+	for (int i = 0; i < 18; i++) {
+		MUST(chdir(".."));
+	}
+	int a = open("from", O_RDWR | O_CREAT, 0600), b = open("to", O_RDWR | O_CREAT, 0600);
+	MUST(a);
+	MUST(b);
+	for (int i = 0; i < 10; i++) {
+		MUST(write(a, buffer, 50));
+	}
+	MUST(copy_file_range(a, &at, b, &to, 100, 0));
+	MUST(sendfile(b, a, &from, 200));
+	MUST(pipe(pipes));
+	MUST(lseek(a, 0, SEEK_SET));
+	MUST(splice(a, NULL, pipes[1], NULL, 30, 0));
+	to = 7000;
+	MUST(splice(pipes[0], NULL, b, &to, 30, 0));
+	MUST(syscall(SYS_renameat2, AT_FDCWD, "from", AT_FDCWD, "to", RENAME_EXCHANGE));
+	MUST(write(a, buffer, 1)); /* is called "to" */
+	for (int i = 0; i < 3; i++) {
+		fds[i] = open("from", O_RDONLY);
+		MUST(fds[i]);
+	}
+	MUST(syscall(SYS_close_range, fds[0], fds[2], 0));
+	int watch = inotify_init1(IN_CLOEXEC);
+	MUST(inotify_add_watch(watch, "start", IN_CREATE));
+	MUST(symlink("to", "link"));
+	fd = open("nowhere", O_WRONLY | O_CREAT, 0600);
+	MUST(fd);
+	MUST(unlink("nowhere"));
+	MUST(write(fd, buffer, 5));
+	MUST(close(fd));
+	printf("{\"deep\": \"%s/deep\"}\n", deep);
+	free(deep);
+	return 0;
+}
+
+/* Has some memory and a file, until somebody closes its input. */
+static int act_hold(void)
+{
+	char c;
+	int fd = open("held", O_RDWR | O_CREAT, 0600);
+	MUST(fd);
+	MUST(ftruncate(fd, 3 * PAGE));
+	void *view = mmap(NULL, 2 * PAGE, PROT_READ, MAP_SHARED, fd, PAGE);
+	/* Not beside others of their kind, with which they would be one. */
+	char *room = mmap(NULL, 10 * PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	if (view == MAP_FAILED || room == MAP_FAILED) {
+		return 1;
+	}
+	void *memory = mmap(room + PAGE, 2 * PAGE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	void *reserved = mmap(room + 5 * PAGE, 3 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	printf("{\"view\": %llu, \"memory\": %llu, \"reserved\": %llu, \"fd\": %d}\n",
+	       (unsigned long long)(uintptr_t)view, (unsigned long long)(uintptr_t)memory,
+	       (unsigned long long)(uintptr_t)reserved, fd);
+	fflush(stdout);
+	return read(0, &c, 1) < 0;
 }
 
 /* Writes past the page cache. */
@@ -194,7 +277,7 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*act)(void);
-	} acts[] = {{"syscalls", act_syscalls}, {"files", act_files},	  {"direct", act_direct},
+	} acts[] = {{"syscalls", act_syscalls}, {"files", act_files}, {"rare", act_rare}, {"hold", act_hold}, {"direct", act_direct},
 		    {"handles", act_handles},	{"memory", act_memory}};
 	if (argc != 3 || chdir(argv[2]) < 0) {
 		fprintf(stderr, "usage: kernel_acts WHAT DIRECTORY\n");

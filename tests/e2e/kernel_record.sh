@@ -92,6 +92,34 @@ for e in events:
         equal("thread of " + e["kind"], e["TTID"], said["pid"])
 END
 
+act rare --file
+check rare <<'END'
+mine = lambda name: [k for k, n in names.items() if directory + "/" + name in n]
+opened = [e["OpenPath"] for e in of("FileIo/Create")]
+equal("a long path", opened.count(said["deep"]), 1)
+equal("deleted below a long path", [e["FileName"] for e in of("FileIo/DletePath")],
+      [said["deep"], directory + "/nowhere"])
+moves = [(e["kind"][7:], e["Offset"], e["IoSize"], ends(e), moved(e)) for e in events
+         if e["kind"] in ("FileIo/Read", "FileIo/Write") and e["FileKey"] in mine("from") and e["IoSize"] != 50]
+equal("moved", [m for m in moves if m[2] != 1], [
+    ("Read", 50, 100, [0], [100]), ("Write", 4000, 100, [0], [100]),
+    ("Read", 20, 200, [0], [200]), ("Write", 0, 200, [0], [200]),
+    ("Read", 0, 30, [0], [30]), ("Write", 7000, 30, [0], [30])])
+swap = [e["FileName"] for e in of("FileIo/RenamePath")]
+equal("exchanged", swap, [directory + "/to", directory + "/from"])
+key = {e["FileName"]: e["FileKey"] for e in of("FileIo/RenamePath")}
+equal("written after that", [e["FileKey"] for e in of("FileIo/Write") if e["IoSize"] == 1], [key[directory + "/to"]])
+range_ = [e["FileObject"] for e in of("FileIo/Create")
+          if e["OpenPath"] == directory + "/from" and number(e["CreateOptions"]) >> 24 == 1]
+closed = [e["FileObject"] for e in of("FileIo/Close")]
+equal("a range closed", [o in closed for o in range_], [True] * 3)
+equal("watched", [(e["FileName"], e["InfoClass"]) for e in of("FileIo/DirNotify")], [(directory + "/start", 256)])
+equal("a link", [number(e["CreateOptions"]) >> 24 for e in of("FileIo/Create")
+                 if e["OpenPath"] == directory + "/link"], [2])
+equal("written without a name", [called(e["FileKey"], "nowhere") for e in of("FileIo/Write") if e["IoSize"] == 5],
+      [True])
+END
+
 act handles --handles
 check handles <<'END'
 types = {"pipe": 4, "socket": 3, "file": 1, "directory": 2}
@@ -152,4 +180,31 @@ for kind in ("FileIo/MapFile", "FileIo/UnmapFile"):
     view = [e for e in of(kind) if number(e["ViewBase"]) == said["view"]]
     equal(kind, [(number(e["ViewSize"]), called(e["FileObject"], "paged")) for e in view],
           [(40 * 4096, True)])
+END
+
+# What was there before the recording, and still is at its end.
+mkdir "$T/hold"
+mkfifo "$T/pipe"
+"$HELPERS/kernel_acts" hold "$T/hold" <"$T/pipe" >"$T/hold.said" &
+holder=$!
+exec 9>"$T/pipe"
+until [ "$(wc -l <"$T/hold.said")" -eq 2 ]; do
+	kill -0 $holder || fail "the holder ended"
+	sleep 0.01
+done
+openetw record --memory --handles --no-stacks -o "$T/hold.etl" -- true >"$T/out" 2>"$T/err" || fail "$(cat "$T/err")"
+exec 9>&-
+wait $holder || fail "the holder failed"
+openetw dump --quiet --json "$T/hold.etl" >"$T/hold.json" || fail "dump"
+check hold <<'END'
+for end in ("Start", "End"):
+    view = of("FileIo/MapFileDC" + end, ViewBase=said["view"])
+    equal("view", [(number(e["ViewSize"]), number(e["MiscInfo"]), called(e["FileObject"], "held"), e["ProcessId"])
+                   for e in view], [(8192, 4096, True, said["pid"])])
+    for what, size, flags, commit in (("memory", 8192, "Commit|Reserve", 8192), ("reserved", 12288, "Reserve", 0)):
+        found = of("PageFault/VirtualAllocDC" + end, BaseAddress=said[what])
+        equal(what, [(number(e["RegionSize"]), e["Flags"], number(e["CommitSizeInBytes"])) for e in found],
+              [(size, flags, commit)])
+    held = of("Object/HandleDC" + end, Handle=said["fd"])
+    equal("descriptor", [(e["ObjectName"], e["ObjectType"]) for e in held], [(directory + "/held", 1)])
 END

@@ -70,3 +70,11 @@ sys.exit(not (len(long) == 4 and all(e["wakerTid"] == waker for e in long) and u
 		"$T/folded" "$T/report" "$waiter" "$waker" >"$T/out" ||
 		fail "$kind: waits of $waiter, woken by $waker: $(cat "$T/out" "$T/folded")"
 done
+
+# Names of the kernel's functions come out of the trace alone: they are looked up nowhere else here. A call
+# that waits for a file is in the kernel for sure.
+record "$T/kernel.etl" --cpu dd if=/dev/urandom of=/dev/null bs=1M count=20 || fail "record: $(cat "$T/err")"
+openetw dump --quiet --stacks "$T/kernel.etl" >"$T/dump" || fail "dump"
+if grep -q ' 0xffff[0-9a-f]* \[kernel.kallsyms\]' "$T/dump"; then
+	grep -q ' 0xffff[0-9a-f]* \[kernel.kallsyms\]![a-z]' "$T/dump" || fail "functions of the kernel have no names"
+fi

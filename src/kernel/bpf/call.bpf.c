@@ -17,6 +17,7 @@
 #define MEM_DECOMMIT  0x4000
 #define MEM_RELEASE   0x8000
 #define FDS_AT_EXIT   1024
+#define CLOSE_RANGE_CLOEXEC 4
 
 /* Open files: who opened them, and whether their end was told. */
 struct opened {
@@ -78,7 +79,7 @@ static __always_inline void name_file(void *ctx, uint32_t slot, struct kbpf_scra
 	f->flags = 0;
 	f->mode = mode;
 	f->text[0] = f->text[2] = f->text[3] = 0;
-	f->text[1] = kbpf_walk_file(slot, sizeof *f, file);
+	f->text[1] = kbpf_walk_file(slot, sizeof *f, file, KBPF_PATH_MAX);
 	who.stacks = 0;
 	if (kbpf_send(ctx, &who, slot, s, sizeof *f + f->text[1])) {
 		bpf_map_update_elem(&kbpf_named, &k, &one, BPF_ANY);
@@ -86,33 +87,35 @@ static __always_inline void name_file(void *ctx, uint32_t slot, struct kbpf_scra
 }
 
 /* The directory that a path begins in. */
-static __always_inline uint32_t put_directory(uint32_t slot, uint32_t at, uint64_t fd)
+static __always_inline uint32_t put_directory(uint32_t slot, uint32_t at, uint64_t fd, const uint32_t max)
 {
 	if ((int32_t)fd == AT_FDCWD) {
 		struct task_struct *task = bpf_get_current_task_btf();
 		return kbpf_walk(slot, at, BPF_CORE_READ(task, fs, pwd.dentry),
-				 BPF_CORE_READ(task, fs, pwd.mnt));
+				 BPF_CORE_READ(task, fs, pwd.mnt), max);
 	}
 	struct file *file = kbpf_file_of_fd((uint32_t)fd);
-	return file ? kbpf_walk_file(slot, at, file) : 0;
+	return file ? kbpf_walk_file(slot, at, file, max) : 0;
 }
 
-/* A path as it was given, and where it begins; returns where it ends. */
+/* A path as it was given, and where it begins, each of at most `max` bytes, a constant; returns where
+ * it ends. */
 static __always_inline uint32_t put_path(uint32_t slot, struct kbpf_scratch *s, uint32_t at, uint64_t fd,
-					 uint64_t path, uint16_t *ret_path, uint16_t *ret_directory)
+					 uint64_t path, uint16_t *ret_path, uint16_t *ret_directory,
+					 const uint32_t max)
 {
-	if (at > sizeof(struct kbpf_file) + 2 * KBPF_TEXT_MAX) {
+	if (at > sizeof(struct kbpf_file) + 4 * KBPF_TEXT_MAX - 2 * max) {
 		return at;
 	}
-	long n = bpf_probe_read_user_str(s->body + at, KBPF_TEXT_MAX, (void *)path);
-	if (n <= 0 || n > KBPF_TEXT_MAX) {
+	long n = bpf_probe_read_user_str(s->body + at, max, (void *)path);
+	if (n <= 0 || n > max) {
 		return at;
 	}
 	bool relative = s->body[at] != '/';
 	*ret_path = n;
 	at += n;
-	if (relative && at <= sizeof(struct kbpf_file) + 3 * KBPF_TEXT_MAX) {
-		uint32_t d = put_directory(slot, at, fd);
+	if (relative && at <= sizeof(struct kbpf_file) + 4 * KBPF_TEXT_MAX - max) {
+		uint32_t d = put_directory(slot, at, fd, max);
 		*ret_directory = d;
 		at += d;
 	}
@@ -143,22 +146,22 @@ static __always_inline void handle_event(void *ctx, uint32_t hook, uint32_t slot
 
 struct copies {
 	struct file *file, **slots;
-	uint32_t but;
+	uint32_t from, to;
 	bool any;
 };
 static long copy_step(uint32_t i, struct copies *c)
 {
 	struct file *file = NULL;
 	bpf_probe_read_kernel(&file, sizeof file, &c->slots[i]);
-	c->any = file == c->file && i != c->but;
+	c->any = file == c->file && (i < c->from || i > c->to);
 	return c->any;
 }
 
-/* Does this process have another descriptor of it? */
-static __always_inline bool has_copy(struct file *file, uint32_t but)
+/* Does this process have another descriptor of it, than these? */
+static __always_inline bool has_copy(struct file *file, uint32_t from, uint32_t to)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct copies c = {.file = file, .but = but};
+	struct copies c = {.file = file, .from = from, .to = to};
 	uint32_t n = BPF_CORE_READ(task, files, fdt, max_fds);
 	c.slots = BPF_CORE_READ(task, files, fdt, fd);
 	bpf_loop(n > FDS_AT_EXIT ? FDS_AT_EXIT : n, copy_step, &c, 0);
@@ -207,7 +210,7 @@ static __always_inline void enter_memory(struct kbpf_state *st, uint32_t kind)
 	struct task_struct *task = bpf_get_current_task_btf();
 	if (kind == KBPF_CALL_BRK) {
 		st->brk = BPF_CORE_READ(task, mm, brk);
-	} else if (kind == KBPF_CALL_MUNMAP || kind == KBPF_CALL_MPROTECT) {
+	} else if (kind == KBPF_CALL_MUNMAP || kind == KBPF_CALL_MPROTECT || kind == KBPF_CALL_MSYNC) {
 		struct found f = {0};
 		st->brk = VM_ACCESS;
 		st->key.inode = 0;
@@ -243,7 +246,7 @@ static __always_inline bool enter_file(void *ctx, const struct kbpf_call *call, 
 	}
 	if (call->kind == KBPF_CALL_CLOSE) {
 		uint32_t fd = argument(st, call->dir);
-		if (!told_now(file, who->pid, !kbpf_is_last(file) && has_copy(file, fd))) {
+		if (!told_now(file, who->pid, !kbpf_is_last(file) && has_copy(file, fd, fd))) {
 			return false;
 		}
 	}
@@ -268,6 +271,100 @@ static __always_inline bool enter_file(void *ctx, const struct kbpf_call *call, 
 	return true;
 }
 
+/* One side of a call that moves bytes from file to file. */
+static __always_inline bool enter_side(void *ctx, struct kbpf_state *st, struct kbpf_scratch *s, uint32_t hook,
+				       uint64_t fd, uint64_t offset, uint32_t number)
+{
+	const uint32_t slot = KBPF_SLOT_CALL_ENTER;
+	struct file *file = kbpf_file_of_fd((uint32_t)fd);
+	struct inode *inode = file ? BPF_CORE_READ(file, f_inode) : NULL;
+	struct kbpf_who who;
+	uint32_t mode;
+	if (!inode || !kbpf_is_file(inode, &mode) || !kbpf_wanted(hook, &who)) {
+		return false;
+	}
+	st->object = (uint64_t)file;
+	kbpf_key_of(inode, &st->key);
+	st->offset = BPF_CORE_READ(file, f_pos);
+	if (offset) {
+		bpf_probe_read_user(&st->offset, sizeof st->offset, (void *)offset);
+	}
+	name_file(ctx, slot, s, file, &st->key, mode);
+	struct kbpf_file *f = begin_file(s, st);
+	f->irp ^= number;
+	f->mode = mode;
+	f->open_flags = BPF_CORE_READ(file, f_flags);
+	who.time += number != 0;
+	kbpf_send(ctx, &who, slot, s, sizeof *f);
+	return true;
+}
+
+#define SECOND_IRP 0x40000000u
+
+static __always_inline bool enter_both(void *ctx, const struct kbpf_call *call, struct kbpf_state *st,
+				       struct kbpf_scratch *s)
+{
+	uint64_t from = call->path == KBPF_NO_ARG ? 0 : argument(st, call->path);
+	uint64_t to = call->path2 == KBPF_NO_ARG ? 0 : argument(st, call->path2);
+	st->size = argument(st, call->size);
+	st->brk = enter_side(ctx, st, s, KBPF_FILE_READ, argument(st, call->dir), from, 0);
+	if (enter_side(ctx, st, s, KBPF_FILE_WRITE, argument(st, call->dir2), to, SECOND_IRP)) {
+		st->brk |= 2;
+	}
+	return st->brk != 0;
+}
+
+struct range {
+	void *ctx;
+	struct file **slots;
+	uint64_t irp;
+	uint32_t first, seen;
+};
+static long close_one(uint32_t i, struct range *r)
+{
+	struct kbpf_who who;
+	struct file *file = NULL;
+	uint32_t mode, fd = r->first + i;
+	bpf_probe_read_kernel(&file, sizeof file, &r->slots[fd]);
+	struct inode *inode = file ? BPF_CORE_READ(file, f_inode) : NULL;
+	if (!inode) {
+		return 0;
+	}
+	handle_event(r->ctx, KBPF_HANDLE_CLOSE, KBPF_SLOT_CALL_ENTER, file, fd);
+	if (!kbpf_is_file(inode, &mode) || !kbpf_wanted(KBPF_FILE_CLOSE, &who) ||
+	    !told_now(file, who.pid, !kbpf_is_last(file) && has_copy(file, r->first, fd))) {
+		return 0;
+	}
+	struct kbpf_file f = {0};
+	struct kbpf_key key;
+	kbpf_key_of(inode, &key);
+	f.object = (uint64_t)file;
+	f.inode = key.inode;
+	f.device = key.device;
+	f.generation = key.generation;
+	f.mode = mode;
+	f.irp = r->irp | 0x80000000u | fd;
+	f.flags = KBPF_FILE_LAST;
+	who.time += 2 * r->seen++; /* Cleanup and Close: two times */
+	who.stacks = 0;
+	kbpf_write(r->ctx, &who, KBPF_SLOT_CALL_ENTER, &f, sizeof f);
+	return 0;
+}
+
+static __always_inline void close_range(void *ctx, struct kbpf_state *st)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct range r = {.ctx = ctx, .first = st->args[0], .irp = st->irp & 0xFFFFFFFF00000000ull};
+	uint32_t last = st->args[1], n = BPF_CORE_READ(task, files, fdt, max_fds);
+	r.slots = BPF_CORE_READ(task, files, fdt, fd);
+	if (n == 0 || r.first >= n || last < r.first || (st->args[2] & CLOSE_RANGE_CLOEXEC)) {
+		return;
+	}
+	last = last >= n ? n - 1 : last;
+	n = last - r.first + 1;
+	bpf_loop(n > FDS_AT_EXIT ? FDS_AT_EXIT : n, close_one, &r, 0);
+}
+
 SEC("tp_btf/sys_enter")
 int BPF_PROG(kbpf_call_enter, struct pt_regs *regs, long number)
 {
@@ -282,10 +379,10 @@ int BPF_PROG(kbpf_call_enter, struct pt_regs *regs, long number)
 		who.pid = bpf_get_current_pid_tgid() >> 32;
 		who.time = 0;
 		bool descriptors = call->kind == KBPF_CALL_OPEN || call->kind == KBPF_CALL_CLOSE ||
+				   call->kind == KBPF_CALL_CLOSE_RANGE ||
 				   (call->flags & KBPF_CALL_NEW_FD);
-		if (!(descriptors && kbpf_wanted(call->kind == KBPF_CALL_CLOSE ? KBPF_HANDLE_CLOSE
-										: KBPF_HANDLE_CREATE,
-						  &other))) {
+		bool closes = call->kind == KBPF_CALL_CLOSE || call->kind == KBPF_CALL_CLOSE_RANGE;
+		if (!(descriptors && kbpf_wanted(closes ? KBPF_HANDLE_CLOSE : KBPF_HANDLE_CREATE, &other))) {
 			return 0;
 		}
 	}
@@ -320,7 +417,12 @@ int BPF_PROG(kbpf_call_enter, struct pt_regs *regs, long number)
 	st->key.device = st->key.generation = 0;
 	st->offset = st->size = 0;
 	uint32_t kind = call->kind;
-	if (kind == KBPF_CALL_CLOSE || kind == KBPF_CALL_FILE) {
+	if (call->flags & KBPF_CALL_SECOND) {
+		st->call = enter_both(ctx, call, st, s) ? nr + 1 : 0;
+	} else if (kind == KBPF_CALL_CLOSE_RANGE) {
+		close_range(ctx, st);
+		st->call = 0;
+	} else if (kind == KBPF_CALL_CLOSE || kind == KBPF_CALL_FILE) {
 		if (!enter_file(ctx, call, st, s, &who)) {
 			st->call = call->flags & KBPF_CALL_NEW_FD ? nr + 1 : 0;
 			st->start = 0; /* no operation that could end */
@@ -333,14 +435,19 @@ int BPF_PROG(kbpf_call_enter, struct pt_regs *regs, long number)
 
 /* ---- exit ------------------------------------------------------------------------------------- */
 
-static __always_inline void operation_end(void *ctx, const struct kbpf_state *st, int64_t result)
+static __always_inline void operation_end_of(void *ctx, uint64_t irp, int64_t result)
 {
 	struct kbpf_who who;
 	if (kbpf_wanted(KBPF_FILE_END, &who)) {
-		struct kbpf_file_end e = {.irp = st->irp, .result = result};
+		struct kbpf_file_end e = {.irp = irp, .result = result};
 		who.time++; /* never that of the operation itself */
 		kbpf_write(ctx, &who, KBPF_SLOT_CALL_EXIT, &e, sizeof e);
 	}
+}
+
+static __always_inline void operation_end(void *ctx, const struct kbpf_state *st, int64_t result)
+{
+	operation_end_of(ctx, st->irp, result);
 }
 
 static __always_inline void exit_open(void *ctx, const struct kbpf_call *call, struct kbpf_state *st,
@@ -381,12 +488,13 @@ static __always_inline void exit_open(void *ctx, const struct kbpf_call *call, s
 	f->result = result;
 	uint32_t end = sizeof *f;
 	if (file) {
-		uint32_t n = kbpf_walk_file(slot, end, file);
+		uint32_t n = kbpf_walk_file(slot, end, file, KBPF_PATH_MAX);
 		f->text[1] = n;
 		end += n;
 	} else {
 		uint64_t fd = call->dir == KBPF_NO_ARG ? (uint64_t)AT_FDCWD : argument(st, call->dir);
-		end = put_path(slot, s, end, fd, argument(st, call->path), &f->text[0], &f->text[1]);
+		end = put_path(slot, s, end, fd, argument(st, call->path), &f->text[0], &f->text[1],
+			       KBPF_HALF_MAX);
 	}
 	who.time = st->start ? st->start : now;
 	kbpf_send(ctx, &who, slot, s, end);
@@ -407,11 +515,17 @@ static __always_inline void exit_path(void *ctx, const struct kbpf_call *call, s
 	f->result = result;
 	f->flags = call->flags & KBPF_CALL_DIRECTORY ? KBPF_FILE_IS_DIRECTORY : 0;
 	f->open_flags = call->size == KBPF_NO_ARG ? 0 : argument(st, call->size);
-	end = put_path(slot, s, end, fd, argument(st, call->path), &f->text[0], &f->text[1]);
 	if (call->path2 != KBPF_NO_ARG) {
+		end = put_path(slot, s, end, fd, argument(st, call->path), &f->text[0], &f->text[1],
+			       KBPF_TEXT_MAX);
 		fd = call->dir2 == KBPF_NO_ARG ? (uint64_t)AT_FDCWD : argument(st, call->dir2);
-		end = put_path(slot, s, end, fd, argument(st, call->path2), &f->text[2], &f->text[3]);
-	} else if (f->text[0] <= 1 && (call->flags & KBPF_CALL_NULL_PATH)) {
+		end = put_path(slot, s, end, fd, argument(st, call->path2), &f->text[2], &f->text[3],
+			       KBPF_TEXT_MAX);
+	} else {
+		end = put_path(slot, s, end, fd, argument(st, call->path), &f->text[0], &f->text[1],
+			       KBPF_HALF_MAX);
+	}
+	if (call->path2 == KBPF_NO_ARG && f->text[0] <= 1 && (call->flags & KBPF_CALL_NULL_PATH)) {
 		/* No path: about the descriptor. */
 		struct file *file = kbpf_file_of_fd((uint32_t)fd);
 		struct inode *inode = file ? BPF_CORE_READ(file, f_inode) : NULL;
@@ -469,6 +583,13 @@ static __always_inline void exit_memory(void *ctx, uint32_t kind, struct kbpf_st
 					struct kbpf_scratch *s, int64_t result)
 {
 	bool failed = (uint64_t)result >= (uint64_t)-4095;
+	struct kbpf_who who;
+	if (kind == KBPF_CALL_MSYNC && st->key.inode && kbpf_wanted(KBPF_FILE_FLUSH, &who)) {
+		begin_file(s, st)->size = 0;
+		who.time = st->start ? st->start : who.time;
+		kbpf_send(ctx, &who, KBPF_SLOT_CALL_EXIT, s, sizeof(struct kbpf_file));
+		operation_end(ctx, st, result);
+	}
 	if (failed) {
 		return;
 	}
@@ -522,6 +643,13 @@ int BPF_PROG(kbpf_call_exit, struct pt_regs *regs, long result)
 		exit_open(ctx, call, st, s, result);
 	} else if (kind == KBPF_CALL_PATH) {
 		exit_path(ctx, call, st, s, result);
+	} else if (call->flags & KBPF_CALL_SECOND) {
+		if (st->brk & 1) {
+			operation_end(ctx, st, result);
+		}
+		if (st->brk & 2) {
+			operation_end_of(ctx, st->irp ^ SECOND_IRP, result);
+		}
 	} else if (kind == KBPF_CALL_CLOSE || kind == KBPF_CALL_FILE) {
 		if (call->flags & KBPF_CALL_NEW_FD && result >= 0) {
 			handle_event(ctx, KBPF_HANDLE_CREATE, slot, kbpf_file_of_fd(result), result);

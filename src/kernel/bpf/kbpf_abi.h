@@ -39,6 +39,7 @@ enum kbpf_hook {
 	KBPF_FILE_RENAME,
 	KBPF_FILE_LINK,
 	KBPF_FILE_DIR_ENUM,
+	KBPF_FILE_DIR_NOTIFY,
 	KBPF_FILE_CONTROL,
 	KBPF_FILE_END, /* struct kbpf_file_end */
 	/* struct kbpf_memory */
@@ -112,7 +113,7 @@ enum kbpf_scratch_slot {
 #define KBPF_COPY_MAX	  4096u /* bytes of a user stack to be unwound */
 #define KBPF_COPY_SWITCH  2048u /* the same at switches and wake-ups: what waits is not deep */
 #define KBPF_REGS	  40u	/* by their DWARF numbers, room for all machines */
-#define KBPF_PAYLOAD_MAX  3584u
+#define KBPF_PAYLOAD_MAX  4608u
 
 enum kbpf_flags {
 	KBPF_KERNEL_THREAD = 1u << 0,
@@ -175,6 +176,7 @@ enum kbpf_call_kind {
 	KBPF_CALL_NONE,
 	KBPF_CALL_OPEN,	   /* path, flags: result is a descriptor */
 	KBPF_CALL_CLOSE,   /* dir = its descriptor */
+	KBPF_CALL_CLOSE_RANGE, /* arguments 0 to 1, unless 2 says otherwise */
 	KBPF_CALL_FILE,	   /* dir = the descriptor it works on */
 	KBPF_CALL_PATH,	   /* one or two paths */
 	KBPF_CALL_HANDLE,  /* only: result is a descriptor, of type `info` */
@@ -185,6 +187,7 @@ enum kbpf_call_kind {
 	KBPF_CALL_MREMAP,
 	KBPF_CALL_MPROTECT,
 	KBPF_CALL_MADVISE,
+	KBPF_CALL_MSYNC,
 };
 enum kbpf_call_flags {
 	KBPF_CALL_OFFSET = 1u << 0,   /* argument 3 is the offset; else the file's */
@@ -192,7 +195,8 @@ enum kbpf_call_flags {
 	KBPF_CALL_HOW = 1u << 2,      /* flags are the first word of a structure (openat2) */
 	KBPF_CALL_CREATES = 1u << 3,  /* flags are O_WRONLY | O_CREAT | O_TRUNC (creat) */
 	KBPF_CALL_NEW_FD = 1u << 4,   /* the result is a new descriptor of the same file (dup) */
-	KBPF_CALL_SECOND = 1u << 5,   /* also a write to the descriptor in argument dir2 */
+	KBPF_CALL_SECOND = 1u << 5,   /* also a write to the descriptor in argument dir2; arguments path, path2
+					 point to offsets, or are zero: then the files' */
 	KBPF_CALL_NULL_PATH = 1u << 6, /* without a path it is about the descriptor itself */
 	KBPF_CALL_DIRECTORY = 1u << 7, /* of mkdir, rmdir */
 };
@@ -206,7 +210,9 @@ struct kbpf_call {
 	uint16_t reserved[3];
 };
 
-#define KBPF_TEXT_MAX 768u /* of each of the four */
+#define KBPF_TEXT_MAX 1024u /* of each of the four */
+#define KBPF_HALF_MAX 2048u /* of a path and its directory, when there is no second */
+#define KBPF_PATH_MAX 4096u /* of a text that is the only one */
 
 enum kbpf_file_flags {
 	KBPF_FILE_OF_DEVICE = 1u << 0, /* the path begins at the root of the file system `device` */

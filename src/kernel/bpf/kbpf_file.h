@@ -13,7 +13,7 @@
 #define S_IFDIR 0040000u
 #define S_IFBLK 0060000u
 
-#define DEPTH_MAX 64 /* names and mount points of a path */
+#define DEPTH_MAX 1024 /* names and mount points of a path */
 #define NAME_MAX  256
 
 /* Which file, for good: the numbers of the file system. */
@@ -127,7 +127,7 @@ struct kbpf_walk {
 	struct mount *mount; /* NULL: stay in the file system */
 	struct dentry *root; /* of the process: it sees nothing above */
 	uint32_t slot;
-	uint32_t at; /* in the slot's body */
+	uint32_t at, end; /* in the slot's body */
 };
 
 static long kbpf_walk_step(uint32_t i, struct kbpf_walk *w)
@@ -135,7 +135,7 @@ static long kbpf_walk_step(uint32_t i, struct kbpf_walk *w)
 	uint32_t slot = w->slot, at = w->at;
 	struct kbpf_scratch *s = bpf_map_lookup_elem(&kbpf_scratch, &slot);
 	struct dentry *dentry = w->dentry, *parent = BPF_CORE_READ(dentry, d_parent);
-	if (!s || at > KBPF_PAYLOAD_MAX - NAME_MAX) {
+	if (!s || at > KBPF_PAYLOAD_MAX - NAME_MAX || at >= w->end) {
 		return 1;
 	}
 	struct mount *mount = w->mount;
@@ -162,19 +162,19 @@ static long kbpf_walk_step(uint32_t i, struct kbpf_walk *w)
 	return 0;
 }
 
-/* Names from the last to the first into the slot's body from `at` on; bytes written, at most
- * KBPF_TEXT_MAX. */
+/* Names from the last to the first into the slot's body from `at` on; bytes written, at most `max`, a
+ * constant. */
 static __always_inline uint32_t kbpf_walk(uint32_t slot, uint32_t at, struct dentry *dentry,
-					  struct vfsmount *mnt)
+					  struct vfsmount *mnt, const uint32_t max)
 {
-	struct kbpf_walk w = {.dentry = dentry, .slot = slot, .at = at};
+	struct kbpf_walk w = {.dentry = dentry, .slot = slot, .at = at, .end = at + max};
 	if (mnt) {
 		w.root = BPF_CORE_READ(bpf_get_current_task_btf(), fs, root.dentry);
 		w.mount = (void *)((char *)mnt - bpf_core_field_offset(struct mount, mnt));
 	}
 	bpf_loop(DEPTH_MAX, kbpf_walk_step, &w, 0);
 	uint32_t n = w.at - at;
-	return n > KBPF_TEXT_MAX ? KBPF_TEXT_MAX : n;
+	return n > max ? max : n;
 }
 
 /* The same when only the inode is at hand: the path in its file system, told once. Block devices have
@@ -205,7 +205,7 @@ static __always_inline void kbpf_name_inode(void *ctx, uint32_t slot, struct kbp
 	if (alias) {
 		struct dentry *dentry =
 			(void *)((char *)alias - bpf_core_field_offset(struct dentry, d_u.d_alias));
-		f->text[1] = kbpf_walk(slot, sizeof *f, dentry, NULL);
+		f->text[1] = kbpf_walk(slot, sizeof *f, dentry, NULL, KBPF_PATH_MAX);
 	} else if ((f->mode & S_IFMT) != S_IFBLK) {
 		return; /* no name yet, or no more */
 	}
@@ -215,9 +215,10 @@ static __always_inline void kbpf_name_inode(void *ctx, uint32_t slot, struct kbp
 	}
 }
 
-static __always_inline uint32_t kbpf_walk_file(uint32_t slot, uint32_t at, struct file *file)
+static __always_inline uint32_t kbpf_walk_file(uint32_t slot, uint32_t at, struct file *file,
+					       const uint32_t max)
 {
-	return kbpf_walk(slot, at, BPF_CORE_READ(file, f_path.dentry), BPF_CORE_READ(file, f_path.mnt));
+	return kbpf_walk(slot, at, BPF_CORE_READ(file, f_path.dentry), BPF_CORE_READ(file, f_path.mnt), max);
 }
 
 #endif
