@@ -98,6 +98,8 @@ static void on_sample(struct kernel *k, struct kernel_perf_record *p)
 				  .perfinfo = true,
 				  .cpu = p->cpu,
 				  .time = p->time,
+				  .pid = p->pid,
+				  .tid = p->tid,
 				  .sessions = sessions};
 	kernel_put(&r, p->ip, 8);
 	kernel_put(&r, p->tid, 4);
@@ -388,6 +390,7 @@ void kernel_on_record(struct kernel *k, struct kernel_perf_record *p)
 	case PERF_RECORD_LOST:
 		if (p->body_bytes >= 16) {
 			kernel_lost(k, 0, p->cpu, "samples, switches or names of processes", le64_get(p->body + 8));
+			kernel_confine_again(k);
 		}
 		break;
 	default:
