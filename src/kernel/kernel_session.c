@@ -419,7 +419,10 @@ void kernel_remove(struct kernel *k, uint32_t slot)
 	for (uint32_t i = 0; i < KERNEL_HOOKS; i++) {
 		k->want[i] &= ~bit;
 	}
-	(void)update_sources(k, NULL);
+	/* First nothing comes any more: taking programs out of the kernel lasts longer than the rings, and what
+	 * they then had no room for would be told as lost. */
+	(void)begin_sources(k, NULL);
+	prepare_sources(k);
 	emit_config(k, slot);
 	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS_END, &k->slot[slot].want.mask);
 	(void)kernel_rundown(k, bit, true);
