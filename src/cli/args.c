@@ -53,8 +53,21 @@ bool cli_number(const struct cli_args *a, const char *name, uint64_t min, uint64
 	return true;
 }
 
+static void limit_text(uint64_t v, bool is_time, char *out, size_t cap)
+{
+	if (!is_time) {
+		cli_size_text(v, out, cap);
+	} else if (v % 1000000000 == 0) {
+		snprintf(out, cap, "%llus", (unsigned long long)(v / 1000000000));
+	} else if (v % 1000000 == 0) {
+		snprintf(out, cap, "%llums", (unsigned long long)(v / 1000000));
+	} else {
+		snprintf(out, cap, "%lluus", (unsigned long long)(v / 1000));
+	}
+}
+
 static bool scaled(const struct cli_args *a, const char *name, const char *what, const char *text,
-		   bool ok, uint64_t base_units, uint64_t unit, uint64_t min, uint64_t max,
+		   bool ok, bool is_time, uint64_t base_units, uint64_t unit, uint64_t min, uint64_t max,
 		   uint64_t *inout)
 {
 	uint64_t v = ok ? base_units / unit + (base_units % unit != 0) : 0;
@@ -63,7 +76,9 @@ static bool scaled(const struct cli_args *a, const char *name, const char *what,
 		return false;
 	}
 	if (v < min || v > max) {
-		cli_usage(a, "--%s %s is out of range", name, text);
+		char limit[32];
+		limit_text((v < min ? min : max) * unit, is_time, limit, sizeof limit);
+		cli_usage(a, "--%s %s is out of range: %s at %s", name, text, limit, v < min ? "least" : "most");
 		return false;
 	}
 	*inout = v;
@@ -76,7 +91,7 @@ bool cli_size(const struct cli_args *a, const char *name, uint64_t unit, uint64_
 	const char *text = cli_value(a, name, NULL);
 	uint64_t bytes = 0;
 	bool ok = text && cli_size_parse(text, unit, &bytes);
-	return !text || scaled(a, name, "a size such as 64K, 100MB or 2G", text, ok, bytes, unit,
+	return !text || scaled(a, name, "a size such as 64K, 100MB or 2G", text, ok, false, bytes, unit,
 			       min, max, inout);
 }
 
@@ -86,7 +101,7 @@ bool cli_duration(const struct cli_args *a, const char *name, uint64_t unit_ns, 
 	const char *text = cli_value(a, name, NULL);
 	uint64_t ns = 0;
 	bool ok = text && cli_duration_parse(text, unit_ns, &ns);
-	return !text || scaled(a, name, "a time such as 250ms, 1.5s or 2m", text, ok, ns, unit_ns,
+	return !text || scaled(a, name, "a time such as 250ms, 1.5s or 2m", text, ok, true, ns, unit_ns,
 			       min, max, inout);
 }
 

@@ -17,8 +17,20 @@ static const struct cli_option options[] = {
 	{0},
 };
 
+/* What we write to files is an event of a kernel session, and would be written. */
+static bool own_doing(const EVENT_RECORD *e)
+{
+	static const GUID file_io = {0x90cbdc39, 0x4a3e, 0x11d1, {0x84, 0xf4, 0x00, 0x00, 0xf8, 0x04, 0x64, 0xe3}};
+	static ULONG self;
+	self = self ? self : (ULONG)getpid();
+	return e->EventHeader.ProcessId == self && IsEqualGUID(&e->EventHeader.ProviderId, &file_io);
+}
+
 static bool event(void *ctx, const EVENT_RECORD *e)
 {
+	if (own_doing(e)) {
+		return true;
+	}
 	return cli_printer_event(ctx, e) && fflush(stdout) == 0;
 }
 

@@ -364,7 +364,8 @@ static void on_event(void *ctx, const EVENT_RECORD *e)
 		finish(m, &k);
 		return;
 	}
-	if (!(m->kinds & 1u << k.kind)) {
+	if (!(m->kinds & 1u << k.kind) ||
+	    !kernel_feed_shows(m->feed, k.kind == KEVENT_PROCESS ? k.subject_pid : k.pid, k.time)) {
 		return;
 	}
 	struct line *l = malloc(sizeof *l);
@@ -455,7 +456,7 @@ static int watch(struct monitor *m, uint64_t duration_ns)
 		print_title(m);
 	}
 	fflush(stdout);
-	while (!cli_signal_caught() && !m->done) {
+	while (!cli_signal_caught() && !m->done && kernel_feed_runs(m->feed)) {
 		uint64_t now = clock_read_system_ns();
 		if (duration_ns && now - began >= duration_ns) {
 			break;

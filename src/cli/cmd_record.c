@@ -150,7 +150,9 @@ static pid_t spawn(char **words, int *go)
 		if (read(go[0], &c, 1) == 1) { /* the recording runs */
 			close(go[0]);
 			execvp(words[0], words);
-			fprintf(stderr, "openetw record: cannot run %s: %s\n", words[0], strerror(errno));
+			int err = errno;
+			fprintf(stderr, "openetw record: cannot run %s: %s\n", words[0], strerror(err));
+			_exit(err == ENOENT ? 127 : 126); /* as a shell */
 		}
 		_exit(127);
 	}

@@ -57,7 +57,7 @@ static void on_stack(struct top *t, const EVENT_RECORD *e)
 		return;
 	}
 	uint32_t pid = le32_get(p + 8), n = BASE_MIN((e->UserDataLength - 16u) / 8, (uint32_t)NAMES_FRAMES_MAX);
-	if (pid == 0) {
+	if (pid == 0 || !kernel_feed_shows(t->feed, pid, time)) {
 		return; /* idle */
 	}
 	for (uint32_t i = 0; i < n; i++) {
@@ -87,6 +87,9 @@ static void on_event(void *ctx, const EVENT_RECORD *e)
 		return;
 	}
 	if (!kevent_of(t->state, e, &k) || k.kind != KEVENT_SAMPLE) {
+		return;
+	}
+	if (k.tid != 0 && !kernel_feed_shows(t->feed, k.pid, k.time)) {
 		return;
 	}
 	t->samples++;
@@ -140,9 +143,12 @@ static void show(struct top *t, double seconds, const struct kernel_stats *now, 
 		char clock[CLI_TIME_TEXT_SIZE];
 		cli_time_format(kernel_feed_filetime(t->feed, clock_read_system_ns()), true, clock);
 		clock[strcspn(clock, ".")] = 0;
-		printf("%s  %.1f s, %llu samples, idle %.1f %%, lost %llu, this took %.1f %% of a processor\n", clock,
-		       seconds, (unsigned long long)t->samples,
-		       t->samples ? 100.0 * (double)t->idle / (double)t->samples : 0.0,
+		char idle[40] = ""; /* who sees his own processes only does not see it */
+		if (t->idle > 0) {
+			snprintf(idle, sizeof idle, ", idle %.1f %%", 100.0 * (double)t->idle / (double)t->samples);
+		}
+		printf("%s  %.1f s, %llu samples%s, lost %llu, this took %.1f %% of a processor\n", clock,
+		       seconds, (unsigned long long)t->samples, idle,
 		       (unsigned long long)(now->lost - before->lost),
 		       100.0 * (double)(now->cpu_ns - before->cpu_ns) / 1e9 / seconds);
 	}
@@ -178,7 +184,7 @@ static int watch(struct top *t, uint64_t delay_ns, uint64_t iterations)
 	uint64_t began = clock_read_system_ns();
 	for (uint64_t i = 0; (!iterations || i < iterations) && !cli_signal_caught(); i++) {
 		uint64_t end = began + delay_ns;
-		while (!cli_signal_caught() && clock_read_system_ns() < end) {
+		while (!cli_signal_caught() && clock_read_system_ns() < end && kernel_feed_runs(t->feed)) {
 			kernel_feed_poll(t->feed, POLL_MS);
 		}
 		uint64_t at = clock_read_system_ns();

@@ -256,7 +256,7 @@ void cli_kernel_tell(const char *tool, const char *name)
 {
 	struct openetw_kernel k = {.size = sizeof k};
 	if (openetw_session_kernel(name, &k) == ERROR_SUCCESS && k.note[0]) {
-		fprintf(stderr, "%s: warning: '%s': %s\n", tool, name, k.note);
+		fprintf(stderr, "%s: '%s': %s\n", tool, name, k.note);
 	}
 }
 

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/kernel_feed.h"
 
+#include "cli/feed_session.h"
+
 #include <stdlib.h>
+#include <unistd.h>
 
 #define RECORD_MAX 65536u
 
 enum { SYSTEM64 = 0x02, PERFINFO64 = 0x11, EVENT64 = 0x13, FULL64 = 0x14 }; /* kinds of records */
 
+#define ANCESTORS_MAX 64 /* a chain of processes that is longer goes round */
+
 struct kernel_feed {
-	struct kernel *kernel;
+	struct kernel *kernel;	       /* NULL: by `session` */
+	struct feed_session *session;
+	uint32_t pid[KERNEL_PIDS_MAX], pids; /* to show, where nobody else selects */
 	struct openetw_state *state;
 	kernel_feed_fn *fn;
 	void *ctx;
@@ -117,6 +124,58 @@ static void on_lost(void *ctx, uint64_t sessions, uint64_t events)
 	(void)events;
 }
 
+static void on_session_event(void *ctx, EVENT_RECORD *e)
+{
+	struct kernel_feed *f = ctx;
+	e->UserContext = f->ctx;
+	openetw_state_feed(f->state, e);
+	f->fn(f->ctx, e);
+}
+
+static bool open_session(struct kernel_feed *f, const struct kernel_session *session, const struct diag *d)
+{
+	char why[512];
+	memcpy(f->pid, session->pid, sizeof f->pid);
+	f->pids = session->pids;
+	f->kernel = NULL;
+	f->session = feed_session_open(session, on_session_event, f, why, sizeof why);
+	if (!f->session) {
+		fprintf(stderr, "openetw: %s\n", d->text);
+		fprintf(stderr,
+			"openetw: for your own processes the etwd of all users would do: %s\n"
+			"openetw: root runs it ('etwd --system') and lets you use its socket "
+			"(chgrp GROUP /run/openetw/control)\n",
+			why);
+	}
+	return f->session != NULL;
+}
+
+bool kernel_feed_shows(const struct kernel_feed *f, uint32_t pid, uint64_t time)
+{
+	struct openetw_process p = {.size = sizeof p};
+	if (f->session && pid == (uint32_t)getpid()) {
+		return false; /* what we write would be news to write */
+	}
+	for (int n = 0; f->pids && n < ANCESTORS_MAX; n++) {
+		for (uint32_t i = 0; i < f->pids; i++) {
+			if (f->pid[i] == pid) {
+				return true;
+			}
+		}
+		if (openetw_state_process(f->state, pid, time, &p) != ERROR_SUCCESS || p.parent_pid == pid) {
+			return false;
+		}
+		pid = p.parent_pid;
+		time = p.start_time ? p.start_time : time;
+	}
+	return f->pids == 0;
+}
+
+bool kernel_feed_runs(const struct kernel_feed *f)
+{
+	return !f->session || feed_session_runs(f->session);
+}
+
 struct kernel_feed *kernel_feed_open(const struct cli_args *a, const struct kernel_session *session,
 				     uint32_t interval_us, struct openetw_state *state, kernel_feed_fn *fn,
 				     void *ctx)
@@ -137,9 +196,15 @@ struct kernel_feed *kernel_feed_open(const struct cli_args *a, const struct kern
 	struct kernel_engine_options o = {.interval_us = interval_us};
 	struct kernel_output out = {.record = on_record, .lost = on_lost, .ctx = f};
 	int err = kernel_open(&o, &out, &f->kernel, &d);
+	bool right = err != -EACCES && err != -EPERM;
 	err = err < 0 ? err : kernel_add(f->kernel, 0, session, &missing, &d);
+	if (!right && open_session(f, session, &d)) {
+		return f;
+	}
 	if (err < 0) {
-		fprintf(stderr, "openetw: %s\n", d.text[0] ? d.text : strerror(-err));
+		if (right) {
+			fprintf(stderr, "openetw: %s\n", d.text[0] ? d.text : strerror(-err));
+		}
 		if (f->kernel) {
 			kernel_close(f->kernel);
 		}
@@ -156,12 +221,20 @@ struct kernel_feed *kernel_feed_open(const struct cli_args *a, const struct kern
 
 void kernel_feed_poll(struct kernel_feed *f, int timeout_ms)
 {
-	kernel_poll(f->kernel, timeout_ms);
+	if (f->session) {
+		feed_session_let(f->session, timeout_ms);
+	} else {
+		kernel_poll(f->kernel, timeout_ms);
+	}
 }
 
 void kernel_feed_stats(struct kernel_feed *f, struct kernel_stats *ret)
 {
-	kernel_engine_stats(f->kernel, ret);
+	if (f->session) {
+		feed_session_stats(f->session, ret);
+	} else {
+		kernel_engine_stats(f->kernel, ret);
+	}
 }
 
 uint64_t kernel_feed_filetime(const struct kernel_feed *f, uint64_t time_ns)
@@ -172,7 +245,9 @@ uint64_t kernel_feed_filetime(const struct kernel_feed *f, uint64_t time_ns)
 
 void kernel_feed_close(struct kernel_feed *f)
 {
-	if (f) {
+	if (f && f->session) {
+		feed_session_close(f->session);
+	} else if (f) {
 		kernel_close(f->kernel);
 	}
 	free(f);

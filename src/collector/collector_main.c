@@ -162,6 +162,8 @@ static void what_it_wants(const struct kernel_message *m, struct kernel_session 
 	ret->pids = BASE_MIN(m->pids, KERNEL_PIDS_MAX);
 	memcpy(ret->pid, m->pid, sizeof ret->pid);
 	ret->children = m->flags & KERNEL_CHILDREN;
+	ret->confined = m->flags & KERNEL_CONFINED;
+	ret->uid = m->uid;
 }
 
 static int do_open(struct collector *c, const struct kernel_message *m, struct diag *d)

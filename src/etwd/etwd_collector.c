@@ -198,8 +198,10 @@ static void call_end(struct etwd *d, struct kernel_call *call, int result, const
 static void fill(const struct session_kernel *k, struct kernel_message *m)
 {
 	const struct kernel_wish *w = &k->wish;
-	kernel_wish_mask(w, &m->mask);
+	kernel_session_mask(k, &m->mask);
 	m->slot = (uint32_t)k->slot;
+	m->flags = k->confined ? KERNEL_CONFINED : 0;
+	m->uid = k->uid;
 	m->stacks = w->stacks;
 	memcpy(m->stack, w->stack, sizeof m->stack);
 	m->pids = w->pids;

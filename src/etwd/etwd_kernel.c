@@ -18,6 +18,9 @@ enum { /* TRACE_QUERY_INFO_CLASS */
 	INFO_UNIFIED_STACK_CACHING = 26,
 };
 
+#define USER_SESSIONS_MAX 4u /* with kernel events, of one user of the instance for all */
+#define CONFINED_NAMES "PROC_THREAD, LOADER, PROFILE, FILE_IO, FILE_IO_INIT, FILENAME, NETWORKTRACE"
+
 static const uint16_t kernel_name[] = u"NT Kernel Logger";
 static const uint16_t circular_name[] = u"Circular Kernel Context Logger";
 
@@ -30,6 +33,16 @@ void kernel_wish_mask(const struct kernel_wish *w, struct kernel_mask *ret)
 	*ret = w->base;
 	for (uint32_t i = 0; i < w->providers; i++) {
 		kernel_mask_add(ret, &w->provider[i].mask);
+	}
+}
+
+/* Whose processes are is known from what names them. */
+void kernel_session_mask(const struct session_kernel *k, struct kernel_mask *ret)
+{
+	kernel_wish_mask(&k->wish, ret);
+	if (k->confined) {
+		kernel_mask_set(ret, KERNEL_BIT_PROCESS);
+		kernel_mask_set(ret, KERNEL_BIT_THREAD);
 	}
 }
 
@@ -50,11 +63,19 @@ uint32_t etwd_kernel_flags(const struct session *s)
 	return kernel_mask_to_flags(&m);
 }
 
-/* What Linux has not is refused by name. `text` is for the caller to keep while it answers. */
-static uint32_t check_mask(const struct kernel_mask *m, char *text, size_t cap)
+/* What Linux has not is refused by name, and what belongs to the machine to users. `text` is for the
+ * caller to keep while it answers. */
+static uint32_t check_mask(const struct session_kernel *k, const struct kernel_mask *m, char *text, size_t cap)
 {
 	const struct kernel_flag *f = kernel_mask_refused(m);
 	struct kernel_mask unknown;
+	if (!f && k->confined && kernel_mask_unconfinable(m, &unknown)) {
+		char names[200];
+		kernel_mask_names(&unknown, names, sizeof names);
+		snprintf(text, cap, "only root records %.100s here; users have, of their own processes, " CONFINED_NAMES,
+			 names);
+		return 5;
+	}
 	if (f) {
 		snprintf(text, cap, "%s: %s", f->name, f->none);
 		return 50;
@@ -90,6 +111,16 @@ static void read_mask(const struct proto_message *m, uint32_t flags, struct kern
 
 static char refusal[300]; /* of the request at hand; the loop is one thread */
 
+static uint32_t user_sessions(const struct etwd *d, uint32_t uid)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
+		const struct session *s = d->session[i];
+		n += s && s->kernel && s->kernel->confined && s->kernel->uid == uid;
+	}
+	return n;
+}
+
 /* ---- start ------------------------------------------------------------------------------------ */
 
 uint32_t etwd_kernel_read(struct etwd *d, struct conn *c, const struct proto_message *m,
@@ -122,22 +153,30 @@ uint32_t etwd_kernel_read(struct etwd *d, struct conn *c, const struct proto_mes
 		*ret_why = "the NT Kernel Logger has no new-file mode; a system-logger session has";
 		return 87;
 	}
-	if (d->system && c->uid != 0 && c->uid != d->uid) {
-		*ret_why = "kernel events show every user's processes: only root records them here";
+	bool confined = d->system && c->uid != 0 && c->uid != d->uid;
+	if (confined && (nt || circular)) {
+		*ret_why = "this session shows every user's processes: only root has it; a session of another name "
+			   "with the system-logger mode, in real time, shows a user his own";
 		return 5;
+	}
+	if (confined && user_sessions(d, c->uid) >= USER_SESSIONS_MAX) {
+		*ret_why = "a user may have 4 sessions with kernel events here";
+		return 1450;
 	}
 	struct session_kernel *k = calloc(1, sizeof *k);
 	if (!k) {
 		return 8;
 	}
 	k->slot = -1;
+	k->confined = confined;
+	k->uid = confined ? c->uid : 0;
 	s->kernel = k;
 	read_mask(m, p->enable_flags, &k->wish);
 	/* Kernel events come with the system's clock. */
 	if (s->clock != 2) {
 		s->clock = d->clock_kind == CLOCK_KIND_SYSTEM ? 1 : SESSION_CLOCK_SYSTEM;
 	}
-	uint32_t code = check_mask(&k->wish.base, refusal, sizeof refusal);
+	uint32_t code = check_mask(k, &k->wish.base, refusal, sizeof refusal);
 	if (code != 0) {
 		*ret_why = refusal;
 	}
@@ -320,7 +359,7 @@ static void apply(struct etwd *d, struct conn *c, const struct proto_message *m,
 	struct session_kernel *k = s->kernel;
 	struct kernel_mask mask;
 	kernel_wish_mask(&k->wish, &mask);
-	uint32_t code = check_mask(&mask, refusal, sizeof refusal);
+	uint32_t code = check_mask(k, &mask, refusal, sizeof refusal);
 	if (code != 0) {
 		k->wish = *before;
 		etwd_reply_status(d, c, m, code, refusal);
@@ -563,7 +602,7 @@ void etwd_kernel_put(struct etwd *d, const struct session *s, struct proto_write
 	const struct session_kernel *k = s->kernel;
 	struct kernel_mask mask;
 	uint64_t cost[4] = {0};
-	char note[sizeof k->note + 160];
+	char note[sizeof k->note + 240];
 	if (!k) {
 		return;
 	}
@@ -573,7 +612,12 @@ void etwd_kernel_put(struct etwd *d, const struct session *s, struct proto_write
 	}
 	proto_put(w, PROTO_TAG_KERNEL_MASK, &mask, sizeof mask);
 	proto_put(w, PROTO_TAG_KERNEL_STACKS, k->wish.stack, 2 * (size_t)k->wish.stacks);
-	int n = snprintf(note, sizeof note, "%s", k->note);
+	int n = 0;
+	if (k->confined) {
+		n = snprintf(note, sizeof note, "what processes of user %u do, nobody else's%s", k->uid,
+			     k->note[0] ? "; " : "");
+	}
+	n += snprintf(note + n, sizeof note - (size_t)n, "%s", k->note);
 	if (k->restarts > 0) {
 		snprintf(note + n, sizeof note - (size_t)n,
 			 "%sthe collector ended unexpectedly %u times; what happened until it ran again is missing",

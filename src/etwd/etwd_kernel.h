@@ -38,6 +38,8 @@ struct kernel_wish {
 struct session_kernel {
 	struct kernel_wish wish;
 	int slot; /* -1: the collector does not know it */
+	bool confined; /* a user's: his own processes only */
+	uint32_t uid;
 	bool removing;
 	uint32_t restarts; /* of the collector, under this session */
 	char note[512];	   /* what is missing, and why; "": nothing */
@@ -45,6 +47,9 @@ struct session_kernel {
 
 /* What a wish comes to. */
 void kernel_wish_mask(const struct kernel_wish *w, struct kernel_mask *ret);
+
+/* The same of a session, with what must be there beside it. */
+void kernel_session_mask(const struct session_kernel *k, struct kernel_mask *ret);
 
 /* ---- calls ------------------------------------------------------------------------------------ */
 

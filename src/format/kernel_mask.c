@@ -275,3 +275,25 @@ const struct kernel_group *kernel_group_find(const char *name, size_t n)
 	}
 	return NULL;
 }
+
+/* ---- for users without rights ----------------------------------------------------------------- */
+
+static const uint32_t confinable[] = {
+	KERNEL_BIT_PROCESS, KERNEL_BIT_THREAD,	     KERNEL_BIT_LOADER,	  KERNEL_BIT_PROFILE,
+	KERNEL_BIT_FILE_IO, KERNEL_BIT_FILE_IO_INIT, KERNEL_BIT_FILENAME, KERNEL_BIT_NETWORK,
+	KERNEL_BIT_NO_SYSCONFIG,
+};
+
+bool kernel_mask_unconfinable(const struct kernel_mask *m, struct kernel_mask *ret)
+{
+	struct kernel_mask may = {0};
+	bool any = false;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(confinable); i++) {
+		kernel_mask_set(&may, confinable[i]);
+	}
+	for (unsigned i = 0; i < KERNEL_MASK_WORDS; i++) {
+		ret->word[i] = m->word[i] & ~may.word[i];
+		any = any || ret->word[i] != 0;
+	}
+	return any;
+}

@@ -121,6 +121,9 @@ const struct kernel_flag *kernel_mask_refused(const struct kernel_mask *m);
 /* Bits that nothing here has a name for, set into *ret; false: none. */
 bool kernel_mask_unknown(const struct kernel_mask *m, struct kernel_mask *ret);
 
+/* Bits that users without rights may not have even of their own processes; false: none. */
+bool kernel_mask_unconfinable(const struct kernel_mask *m, struct kernel_mask *ret);
+
 /* xperf's groups, as names joined by '+'. */
 struct kernel_group {
 	const char *name, *flags;

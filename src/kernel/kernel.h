@@ -60,6 +60,10 @@ struct kernel_session {
 	uint32_t pid[KERNEL_PIDS_MAX]; /* what runs and waits in these processes only; none: all */
 	uint32_t pids;
 	bool children; /* and in what they start from now on */
+	/* Of a user without rights: nothing but what processes of his do, and of that only what
+	 * kernel_mask_unconfinable() leaves (kernel_confine.c). */
+	bool confined;
+	uint32_t uid;
 	bool packets;  /* of the interface, or of all when it has no name */
 	char interface[16];
 	uint32_t heap[KERNEL_PIDS_MAX]; /* processes whose heaps are watched; none: those of `pid` */

@@ -25,8 +25,8 @@
 #define PROGRAMS_MAX 96u
 #define LOG_BYTES    65536u
 
-enum { MAP_CONFIG, MAP_PIDS, MAP_DROPS, MAP_SCRATCH, MAP_USER_SCRATCH, MAP_USER_STACKS, MAP_RINGS, MAPS };
-static const char *const map_names[MAPS] = {"kbpf_config", "kbpf_pids", "kbpf_drops", "kbpf_scratch",
+enum { MAP_CONFIG, MAP_PIDS, MAP_UIDS, MAP_DROPS, MAP_SCRATCH, MAP_USER_SCRATCH, MAP_USER_STACKS, MAP_RINGS, MAPS };
+static const char *const map_names[MAPS] = {"kbpf_config", "kbpf_pids", "kbpf_uids", "kbpf_drops", "kbpf_scratch",
 					    "kbpf_user_scratch", "kbpf_user_stacks", "kbpf_rings"};
 
 struct program {
@@ -87,6 +87,7 @@ static int make_maps(struct kernel_bpf *b, uint32_t ring_bytes)
 	b->map[MAP_CONFIG] =
 		bpf_map_create(BPF_MAP_TYPE_ARRAY, "kbpf_config", 4, sizeof(struct kbpf_config), 1, NULL);
 	b->map[MAP_PIDS] = bpf_map_create(BPF_MAP_TYPE_HASH, "kbpf_pids", 4, 8, KBPF_PIDS_MAX, NULL);
+	b->map[MAP_UIDS] = bpf_map_create(BPF_MAP_TYPE_HASH, "kbpf_uids", 4, 8, KBPF_UIDS_MAX, NULL);
 	b->map[MAP_DROPS] =
 		bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "kbpf_drops", 4, 8, KBPF_HOOKS_MAX, NULL);
 	b->map[MAP_SCRATCH] = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "kbpf_scratch", 4,
@@ -574,15 +575,47 @@ bool kernel_bpf_serves(const struct kernel_bpf *b, unsigned hook)
 	return false;
 }
 
-void kernel_bpf_filter(struct kernel_bpf *b, uint64_t sessions)
+void kernel_bpf_filter(struct kernel_bpf *b, uint64_t sessions, uint64_t follow)
 {
 	b->config.filtered = sessions;
+	b->config.follow = follow;
 }
 
 int kernel_bpf_watch(struct kernel_bpf *b, uint32_t pid, uint64_t sessions)
 {
 	return sessions ? bpf_map_update_elem(b->map[MAP_PIDS], &pid, &sessions, 0)
 			: bpf_map_delete_elem(b->map[MAP_PIDS], &pid);
+}
+
+void kernel_bpf_confine(struct kernel_bpf *b, uint64_t sessions, const uint32_t uid[64])
+{
+	uint32_t key, next;
+	while (bpf_map_get_next_key(b->map[MAP_UIDS], NULL, &key) == 0) {
+		bpf_map_delete_elem(b->map[MAP_UIDS], &key);
+	}
+	for (unsigned i = 0; i < 64; i++) {
+		uint64_t of = 0;
+		next = uid[i];
+		if (sessions >> i & 1) {
+			(void)bpf_map_lookup_elem(b->map[MAP_UIDS], &next, &of);
+			of |= 1ull << i;
+			bpf_map_update_elem(b->map[MAP_UIDS], &next, &of, 0);
+		}
+	}
+	b->config.confined = sessions;
+}
+
+void kernel_bpf_unwatch(struct kernel_bpf *b, uint64_t sessions)
+{
+	uint32_t pid = 0, next = 0;
+	bool more = bpf_map_get_next_key(b->map[MAP_PIDS], NULL, &pid) == 0;
+	for (; more; pid = next) {
+		uint64_t of = 0;
+		more = bpf_map_get_next_key(b->map[MAP_PIDS], &pid, &next) == 0;
+		if (bpf_map_lookup_elem(b->map[MAP_PIDS], &pid, &of) == 0 && (of & sessions)) {
+			kernel_bpf_watch(b, pid, of & ~sessions);
+		}
+	}
 }
 
 const char *kernel_bpf_missing(const struct kernel_bpf *b)

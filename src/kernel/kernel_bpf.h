@@ -46,8 +46,12 @@ void kernel_bpf_begin(struct kernel_bpf *b);
 bool kernel_bpf_serves(const struct kernel_bpf *b, unsigned hook);
 
 /* Sessions that see only processes they watch, from the next begin on, and the family they begin with. */
-void kernel_bpf_filter(struct kernel_bpf *b, uint64_t sessions);
+void kernel_bpf_filter(struct kernel_bpf *b, uint64_t sessions, uint64_t follow);
 int kernel_bpf_watch(struct kernel_bpf *b, uint32_t pid, uint64_t sessions);
+/* Of these sessions each watches what is its user's, from the next begin on. */
+void kernel_bpf_confine(struct kernel_bpf *b, uint64_t sessions, const uint32_t uid[64]);
+/* Those sessions watch nobody any more, nor the children they followed. */
+void kernel_bpf_unwatch(struct kernel_bpf *b, uint64_t sessions);
 
 /* The processes whose functions are probed, by programs with a symbol. */
 #define KERNEL_BPF_TARGETS 16u

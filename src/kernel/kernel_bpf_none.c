@@ -37,9 +37,9 @@ bool kernel_bpf_serves(const struct kernel_bpf *b, unsigned hook)
 	(void)b, (void)hook;
 	return false;
 }
-void kernel_bpf_filter(struct kernel_bpf *b, uint64_t sessions)
+void kernel_bpf_filter(struct kernel_bpf *b, uint64_t sessions, uint64_t follow)
 {
-	(void)b, (void)sessions;
+	(void)b, (void)sessions, (void)follow;
 }
 void kernel_bpf_targets(struct kernel_bpf *b, const uint32_t *pid, uint32_t count)
 {
@@ -50,6 +50,14 @@ int kernel_bpf_watch(struct kernel_bpf *b, uint32_t pid, uint64_t sessions)
 {
 	(void)b, (void)pid, (void)sessions;
 	return -ENOSYS;
+}
+void kernel_bpf_confine(struct kernel_bpf *b, uint64_t sessions, const uint32_t uid[64])
+{
+	(void)b, (void)sessions, (void)uid;
+}
+void kernel_bpf_unwatch(struct kernel_bpf *b, uint64_t sessions)
+{
+	(void)b, (void)sessions;
 }
 const char *kernel_bpf_missing(const struct kernel_bpf *b)
 {

@@ -100,6 +100,8 @@ static void on_sample(struct kernel *k, struct kernel_perf_record *p)
 	r.perfinfo = true;
 	r.cpu = p->cpu;
 	r.time = p->time;
+	r.pid = p->pid;
+	r.tid = p->tid;
 	r.sessions = sessions;
 	kernel_put(&r, p->ip, 8);
 	kernel_put(&r, p->tid, 4);
@@ -392,6 +394,7 @@ void kernel_on_record(struct kernel *k, struct kernel_perf_record *p)
 	case PERF_RECORD_LOST:
 		if (p->body_bytes >= 16) {
 			kernel_lost(k, 0, p->cpu, "samples, switches or names of processes", le64_get(p->body + 8));
+			kernel_confine_again(k);
 		}
 		break;
 	default:

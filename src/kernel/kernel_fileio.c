@@ -307,6 +307,10 @@ static bool operation(struct kernel *k, struct files *s, const struct kbpf_recor
 	}
 	switch (raw->hook) {
 	case KBPF_FILE_CREATE:
+		if (!failed && s->path[0][0]) {
+			kernel_names_tell_as(k, key, s->path[0], raw,
+					     raw->sessions & k->confined & kernel_wants(k, HOOK_CREATE));
+		}
 		create(k, s, raw, f, object);
 		return true;
 	case KBPF_FILE_CLOSE:

@@ -50,7 +50,8 @@ static void load(struct kernel *k, struct kernel_process *p, struct kernel_image
 void kernel_on_fork(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint32_t parent)
 {
 	kernel_process_remove(k->processes, pid); /* of the same number, whose end was not told */
-	if (!kernel_process_find(k->processes, parent)) {
+	bool known = kernel_process_find(k->processes, parent) != NULL;
+	if (!known) {
 		kernel_process_learn(k, parent); /* the rundown has not come to it yet */
 	}
 	struct kernel_process *p = kernel_process_get(k->processes, pid);
@@ -60,6 +61,12 @@ void kernel_on_fork(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid,
 	}
 	kernel_process_set(p, parent, from ? from->uid : 0, from ? from->name : "",
 			   from ? from->line : NULL);
+	if (from && from->owner != KERNEL_NO_ID && time >= from->owned_since) {
+		p->owner = from->owner; /* with the same credentials */
+	}
+	if (!known || (from && from->owner != p->owner)) {
+		kernel_confine_learn(k, p);
+	}
 	kernel_emit_process(k, 0, HOOK_PROCESS_START, time, cpu, p, STILL_ALIVE);
 	for (uint32_t i = 0; from && i < from->images; i++) {
 		const struct kernel_image *m = &from->image[i];
@@ -90,13 +97,17 @@ static void whole_name(const struct kernel_process *p, char *name, size_t cap)
 	}
 }
 
-static void finish_exec(struct kernel *k, struct kernel_process *p, uint32_t uid, const char *line)
+static void finish_exec(struct kernel *k, struct kernel_process *p, uint32_t uid, uint32_t owner,
+			const char *line)
 {
 	char name[64];
 	uint32_t old = 0;
 	p->exec.waits = false;
+	p->owner = p->exec.owner;
 	unload_all(k, p, p->exec.time, p->exec.cpu);
 	kernel_emit_process(k, 0, HOOK_PROCESS_END, p->exec.time, p->exec.cpu, p, 0);
+	p->owner = owner;
+	p->owned_since = 0;
 	/* What came since then is the new program's. */
 	while (old < p->images && p->image[old].told) {
 		free(p->image[old++].path);
@@ -122,7 +133,8 @@ static void finish_exec_from_proc(struct kernel *k, struct kernel_process *p)
 	struct stat st;
 	snprintf(path, sizeof path, "/proc/%u", p->pid);
 	kernel_read_line(p->pid, line, sizeof line);
-	finish_exec(k, p, stat(path, &st) == 0 ? st.st_uid : p->uid, line);
+	/* Whose it was then, nobody can say any more. */
+	finish_exec(k, p, stat(path, &st) == 0 ? st.st_uid : p->uid, KERNEL_NO_ID, line);
 }
 
 void kernel_on_exec(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint32_t tid,
@@ -136,6 +148,8 @@ void kernel_on_exec(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid,
 		finish_exec_from_proc(k, p);
 	}
 	p->exec.waits = true;
+	p->exec.owner = p->owner;
+	p->owner = KERNEL_NO_ID;
 	p->exec.time = time;
 	p->exec.cpu = cpu;
 	p->exec.tid = tid;
@@ -237,7 +251,7 @@ static bool on_exec_record(struct kernel *k, const struct kbpf_record *raw)
 	line[n] = 0;
 	struct kernel_process *p = kernel_process_find(k->processes, raw->pid);
 	if (p && p->exec.waits) {
-		finish_exec(k, p, e->uid, line);
+		finish_exec(k, p, e->uid, e->owner, line);
 	}
 	return false;
 }

@@ -246,7 +246,8 @@ static void out(struct kernel *k, const struct name *e, uint16_t hook, const str
 		uint64_t sessions)
 {
 	struct kernel_record r;
-	struct kbpf_record now = {.time = of ? of->time : clock_read_system_ns(), .cpu = of ? of->cpu : 0};
+	struct kbpf_record now = {.time = of ? of->time : clock_read_system_ns(), .cpu = of ? of->cpu : 0,
+				  .pid = of ? of->pid : 0, .tid = of ? of->tid : 0};
 	kernel_record_begin(&r, &now, hook, 2, true);
 	r.sessions = sessions;
 	r.live = false;
@@ -259,10 +260,21 @@ void kernel_names_tell(struct kernel_names *n, struct kernel *k, uint64_t key,
 		       const struct kbpf_record *of)
 {
 	struct name *e = key ? by_key(n, key) : NULL;
-	uint64_t sessions = e ? of->sessions & kernel_wants(k, HOOK_FILE_CREATE) & ~e->told : 0;
+	/* Confined sessions get the names that their own processes say: others may know it by another. */
+	uint64_t sessions = e ? of->sessions & kernel_wants(k, HOOK_FILE_CREATE) & ~e->told & ~k->confined : 0;
 	if (sessions) {
 		e->told |= sessions;
 		out(k, e, HOOK_FILE_CREATE, of, sessions);
+	}
+}
+
+void kernel_names_tell_as(struct kernel *k, uint64_t key, const char *path, const struct kbpf_record *of,
+			  uint64_t sessions)
+{
+	struct name e = {.key = key};
+	e.path = (char *)(uintptr_t)path;
+	if (key && sessions) {
+		out(k, &e, HOOK_FILE_CREATE, of, sessions);
 	}
 }
 

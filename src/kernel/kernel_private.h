@@ -12,6 +12,7 @@
 #define KERNEL_FRAMES_MAX 192u /* as many as Windows keeps */
 #define KERNEL_PID_SYSTEM 4u   /* owner of the kernel's own threads, as there */
 #define KERNEL_NO_ID	  UINT32_MAX
+#define KERNEL_SPACE	  0xFFFF000000000000ull /* addresses from here on are the kernel's */
 
 /* ---- record --------------------------------------------------------------------------------- */
 
@@ -99,6 +100,7 @@ struct kernel {
 	uint64_t active;   /* slots in use */
 	uint64_t filtered; /* of which those for some processes only */
 	uint64_t follow;   /* of which those for their children too */
+	uint64_t confined; /* of which those of users, for what is theirs */
 	/* By hook: who wants it, and with stacks. */
 	uint64_t want[KERNEL_HOOKS], stack[KERNEL_HOOKS];
 
@@ -151,6 +153,21 @@ uint64_t kernel_breathe(struct kernel *k);
 void kernel_cannot(struct kernel *k, uint32_t bits, const char *fmt, ...) BASE_PRINTF(3, 4);
 /* What this thread is known as; added when it was not known. */
 struct kernel_thread *kernel_thread_of(struct kernel *k, uint32_t tid, uint32_t pid);
+
+/* ---- sessions of users without rights (kernel_confine.c) ---------------------------------------- */
+
+struct kernel_process;
+/* Of these sessions, all or those confined ones that may have this record. */
+uint64_t kernel_confine(struct kernel *k, const struct kernel_record *r, uint64_t sessions);
+uint64_t kernel_confine_stack(struct kernel *k, uint64_t sessions, uint32_t pid, uint64_t time);
+/* Whose processes this one is of: confined sessions. */
+uint64_t kernel_confined_to(const struct kernel *k, const struct kernel_process *p);
+/* Finds out whose it is, if that is to be known and is not. */
+void kernel_confine_learn(struct kernel *k, struct kernel_process *p);
+/* Nobody's, if it is not his any more whose it was said to be. */
+void kernel_confine_check(struct kernel *k, struct kernel_process *p);
+/* Something was missed: whose processes are is found out again. */
+void kernel_confine_again(struct kernel *k);
 
 /* ---- what perf says, as events ---------------------------------------------------------------- */
 
@@ -277,6 +294,10 @@ size_t kernel_tracepoints_loss_list(const struct kernel_tracepoints *s, struct k
 bool kernel_tracepoints_serves(const struct kernel_tracepoints *s, unsigned hook);
 /* What is wanted and cannot be had, a line each. */
 const char *kernel_tracepoints_missing(const struct kernel_tracepoints *s);
+/* Confined sessions watch this process, or no longer. */
+void kernel_tracepoints_owned(struct kernel_tracepoints *s, uint32_t pid, uint64_t sessions);
+/* These sessions have ended: what they watched is nobody's. */
+void kernel_tracepoints_unwatch(struct kernel_tracepoints *s, uint64_t sessions);
 void kernel_tracepoints_close(struct kernel_tracepoints *s);
 
 /* ---- what is known of processes ---------------------------------------------------------------- */

@@ -59,6 +59,7 @@ struct kernel_process *kernel_process_get(struct kernel_processes *t, uint32_t p
 	struct kernel_process *p = kernel_process_find(t, pid);
 	if (!p && (p = calloc(1, sizeof *p)) != NULL) {
 		p->pid = pid;
+		p->owner = KERNEL_NO_ID;
 		p->next = t->bucket[pid & (BUCKETS - 1)];
 		t->bucket[pid & (BUCKETS - 1)] = p;
 	}
@@ -75,6 +76,15 @@ void kernel_process_remove(struct kernel_processes *t, uint32_t pid)
 		struct kernel_process *p = *at;
 		*at = p->next;
 		destroy(p);
+	}
+}
+
+void kernel_processes_each(struct kernel_processes *t, void (*fn)(void *ctx, struct kernel_process *p), void *ctx)
+{
+	for (uint32_t i = 0; i < BUCKETS; i++) {
+		for (struct kernel_process *p = t->bucket[i]; p; p = p->next) {
+			fn(ctx, p);
+		}
 	}
 }
 

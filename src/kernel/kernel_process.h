@@ -32,6 +32,9 @@ struct kernel_image {
 
 struct kernel_process {
 	uint32_t pid, parent, uid;
+	/* Who may watch it without rights: KERNEL_NO_ID nobody. Known of what happens from then on. */
+	uint32_t owner;
+	uint64_t owned_since;
 	char name[64];
 	char *line; /* arguments; may be NULL */
 	struct kernel_image *image;
@@ -42,6 +45,7 @@ struct kernel_process {
 		uint64_t time;
 		uint16_t cpu;
 		char name[64];
+		uint32_t owner; /* of the old program */
 	} exec;
 	struct { /* that was announced */
 		bool known;
@@ -59,6 +63,7 @@ struct kernel_process *kernel_process_find(struct kernel_processes *t, uint32_t 
 /* Found or made; NULL: no memory. */
 struct kernel_process *kernel_process_get(struct kernel_processes *t, uint32_t pid);
 void kernel_process_remove(struct kernel_processes *t, uint32_t pid);
+void kernel_processes_each(struct kernel_processes *t, void (*fn)(void *ctx, struct kernel_process *p), void *ctx);
 void kernel_process_clear_images(struct kernel_process *p);
 void kernel_process_set(struct kernel_process *p, uint32_t parent, uint32_t uid, const char *name,
 			const char *line);

@@ -132,12 +132,41 @@ void kernel_out(struct kernel *k, const struct kernel_record *r)
 			    : r->sessions           ? r->sessions
 			    : names_things(r->hook) ? k->want[r->hook]
 						    : kernel_wants_of(k, r->hook, r->tid);
+	sessions = sessions & k->confined ? kernel_confine(k, r, sessions) : sessions;
 	k->last_hook = r->hook;
 	k->last_sessions = sessions;
+	uint64_t blind = sessions & k->confined && r->hook == KERNEL_HOOK_SAMPLE ? sessions & k->confined : 0;
+	if (blind && le64_get(r->payload) >= KERNEL_SPACE) {
+		/* That it was in the kernel they may know, not where. */
+		struct kernel_record mine = *r;
+		le64_put(mine.payload, KERNEL_SPACE);
+		k->stats.events++;
+		k->out.record(k->out.ctx, blind, r->cpu, r->time, head, header(head, r, r->n), mine.payload, r->n);
+		sessions &= ~blind;
+	}
 	if (sessions != 0) {
 		k->stats.events++;
 		k->out.record(k->out.ctx, sessions, r->cpu, r->time, head, header(head, r, r->n), r->payload,
 			      r->n);
+	}
+}
+
+/* The user's part, to those who may have it. */
+static void out_confined_stack(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_t event_time,
+			       uint64_t time, uint32_t pid, uint32_t tid, const uint64_t *frames, uint32_t count)
+{
+	uint64_t mine[KERNEL_FRAMES_MAX];
+	uint32_t n = 0;
+	sessions = kernel_confine_stack(k, sessions, pid, event_time);
+	for (uint32_t i = 0; sessions && i < count && n < KERNEL_FRAMES_MAX; i++) {
+		mine[n] = frames[i];
+		n += frames[i] < KERNEL_SPACE;
+	}
+	if (n > 0) {
+		uint64_t confined = k->confined;
+		k->confined = 0; /* they are what is let through */
+		kernel_out_stack(k, sessions, cpu, event_time, time, pid, tid, mine, n);
+		k->confined = confined;
 	}
 }
 
@@ -151,6 +180,10 @@ void kernel_out_stack(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_
 	r.version = STACK_VERSION;
 	r.perfinfo = true;
 	r.time = time;
+	if (sessions & k->confined) {
+		out_confined_stack(k, sessions, cpu, event_time, time, pid, tid, frames, count);
+		sessions &= ~k->confined;
+	}
 	if (sessions == 0 || count == 0) {
 		return;
 	}
@@ -169,6 +202,10 @@ void kernel_out_event(struct kernel *k, uint64_t sessions, const struct guid *pr
 {
 	uint8_t head[ETL_EVENT_HEADER_SIZE] = {0};
 	uint64_t time = clock_read_system_ns();
+	sessions &= ~k->confined; /* names of functions, losses: of the machine */
+	if (sessions == 0) {
+		return;
+	}
 	le16_put(head, (uint16_t)(sizeof head + bytes));
 	head[ETL_EH_TYPE] = ETL_RT_EVENT64;
 	head[3] = 0xC0;

@@ -184,6 +184,7 @@ static void images(const struct scan *run, struct kernel_process *p)
 	bool executable = false;
 	snprintf(path, sizeof path, "/proc/%u/maps", p->pid);
 	FILE *f = fopen(path, "re");
+	kernel_confine_check(run->k, p); /* the file stays that of this program */
 	for (bool more = f != NULL; more;) {
 		unsigned long long from = 0, to = 0, offset = 0;
 		char rights[8] = "";
@@ -359,6 +360,9 @@ int kernel_rundown(struct kernel *k, uint64_t sessions, bool end)
 		run.time = kernel_breathe(k); /* before anything of this process is looked up */
 		bool of_kernel = s.flags & PF_KTHREAD;
 		struct kernel_process *p = of_kernel ? NULL : process_of(k, &s);
+		if (p) {
+			kernel_confine_learn(k, p);
+		}
 		if (p && run.process) {
 			kernel_emit_process(k, run.process, run.process_hook, run.time, 0, p,
 					    STILL_ALIVE);

@@ -95,6 +95,7 @@ static void set_wants(struct kernel *k, uint32_t slot)
 	k->active = used ? k->active | bit : k->active & ~bit;
 	k->filtered = used && s->pids > 0 ? k->filtered | bit : k->filtered & ~bit;
 	k->follow = used && s->children ? k->follow | bit : k->follow & ~bit;
+	k->confined = used && s->confined ? k->confined | bit : k->confined & ~bit;
 	const struct kernel_hook_range *r;
 	for (size_t i = 0; used && (r = kernel_hook_range_at(i)) != NULL; i++) {
 		for (uint32_t h = r->first; kernel_mask_has(&s->mask, r->bits) && h <= r->last; h++) {
@@ -229,7 +230,9 @@ uint64_t kernel_breathe(struct kernel *k)
 static void drain_now(struct kernel *k)
 {
 	uint64_t now = clock_read_system_ns(), before = k->watermark;
-	drain(k, UINT64_MAX);
+	/* With confined sessions no further: of two events the earlier one may else be missed by the look
+	 * into its ring that came first, and it may be the one that says whose process it is. */
+	drain(k, k->confined ? now : UINT64_MAX);
 	k->watermark = BASE_MAX(now, before);
 }
 
@@ -280,6 +283,7 @@ static void want_no_more(struct kernel *k, uint32_t slot)
 {
 	k->slot[slot].used = false;
 	set_wants(k, slot);
+	kernel_tracepoints_unwatch(k->tracepoints, 1ull << slot);
 	(void)update_sources(k, NULL);
 }
 
@@ -295,6 +299,12 @@ int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 	*mine = (struct kernel_slot){.used = true, .want = *s};
 	set_wants(k, slot);
 	prepare_sources(k);
+	if (s->confined && !kernel_tracepoints_serves(k->tracepoints, KBPF_EXEC)) {
+		diag_at(d, UINT64_MAX, "whose processes are is told by BPF programs, which cannot be had: %.150s",
+			kernel_missing(k));
+		want_no_more(k, slot);
+		return -ENOSYS;
+	}
 	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, NULL);
 	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS_END, NULL);
 	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, &s->mask);
@@ -405,7 +415,10 @@ void kernel_remove(struct kernel *k, uint32_t slot)
 	for (uint32_t i = 0; i < KERNEL_HOOKS; i++) {
 		k->want[i] &= ~bit;
 	}
-	(void)update_sources(k, NULL);
+	/* First nothing comes any more: taking programs out of the kernel lasts longer than the rings, and what
+	 * they then had no room for would be told as lost. */
+	(void)begin_sources(k, NULL);
+	prepare_sources(k);
 	emit_config(k, slot);
 	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS_END, &k->slot[slot].want.mask);
 	(void)kernel_rundown(k, bit, true);
@@ -417,6 +430,7 @@ void kernel_remove(struct kernel *k, uint32_t slot)
 	k->slot[slot].used = false;
 	set_wants(k, slot);
 	kernel_table_unwatch(k->threads, bit);
+	kernel_tracepoints_unwatch(k->tracepoints, bit);
 	if (!k->active) {
 		kernel_walk_forget(k->walk);
 	}

@@ -4,6 +4,7 @@
  * and what is missing or lost.
  */
 #include "kernel/kernel_names.h"
+#include "kernel/kernel_process.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -222,23 +223,47 @@ static bool ready(struct kernel_tracepoints *s, bool stacks)
 	return s->bpf != NULL;
 }
 
+static uint64_t watchers(const struct kernel *k, uint32_t pid)
+{
+	return kernel_watchers(k, pid) | kernel_confined_to(k, kernel_process_find(k->processes, pid));
+}
+
 static void watch(struct kernel_tracepoints *s)
 {
 	struct kernel *k = s->k;
 	for (uint32_t i = 0; i < s->watches; i++) {
 		if (!kernel_watchers(k, s->watched[i])) {
-			kernel_bpf_watch(s->bpf, s->watched[i], 0);
+			kernel_bpf_watch(s->bpf, s->watched[i], watchers(k, s->watched[i]));
 		}
 	}
 	s->watches = 0;
 	for (uint32_t i = 0; i < KERNEL_SESSIONS_MAX; i++) {
 		const struct kernel_session *want = &k->slot[i].want;
 		for (uint32_t n = 0; k->slot[i].used && n < want->pids; n++) {
-			kernel_bpf_watch(s->bpf, want->pid[n], kernel_watchers(k, want->pid[n]));
+			kernel_bpf_watch(s->bpf, want->pid[n], watchers(k, want->pid[n]));
 			s->watched[s->watches++] = want->pid[n];
 		}
 	}
-	kernel_bpf_filter(s->bpf, k->filtered);
+	uint32_t uid[KERNEL_SESSIONS_MAX];
+	for (uint32_t i = 0; i < KERNEL_SESSIONS_MAX; i++) {
+		uid[i] = k->slot[i].want.uid;
+	}
+	kernel_bpf_confine(s->bpf, k->confined, uid);
+	kernel_bpf_filter(s->bpf, k->filtered | k->confined, k->follow | k->confined);
+}
+
+void kernel_tracepoints_owned(struct kernel_tracepoints *s, uint32_t pid, uint64_t sessions)
+{
+	if (s->bpf) {
+		kernel_bpf_watch(s->bpf, pid, sessions | kernel_watchers(s->k, pid));
+	}
+}
+
+void kernel_tracepoints_unwatch(struct kernel_tracepoints *s, uint64_t sessions)
+{
+	if (s->bpf) {
+		kernel_bpf_unwatch(s->bpf, sessions);
+	}
 }
 
 /* Heaps are watched in processes that are named: for that, or else as the only ones. */

@@ -58,11 +58,12 @@ enum kernel_message_type {
 	KERNEL_BELL = 7,    /* collector to etwd: the ring is half full; no answer */
 };
 #define KERNEL_CHILDREN 1u /* flags */
+#define KERNEL_CONFINED 2u /* to processes of `uid` */
 
 struct kernel_message {
 	uint32_t type, id;
 	int32_t result; /* in answers: 0 or -errno */
-	uint32_t slot, interval_us, flags;
+	uint32_t slot, interval_us, flags, uid;
 	struct kernel_mask mask; /* in answers: what of it is missing */
 	uint32_t stacks, pids;
 	uint16_t stack[KERNEL_STACKS_MAX];

@@ -59,6 +59,9 @@ int proto_runtime_dir(enum proto_instance inst, bool create, char *out, size_t c
 	if (create && mkdir(out, mode) < 0 && errno != EEXIST) {
 		return -errno;
 	}
+	if (create && inst == PROTO_INSTANCE_SYSTEM) {
+		(void)chmod(out, mode); /* whatever the daemon's umask: its sockets are everybody's */
+	}
 	return check_dir(out);
 }
 

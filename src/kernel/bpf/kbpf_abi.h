@@ -137,6 +137,8 @@ struct kbpf_record {
 /* Written by the collector at any time, read by every program first. */
 struct kbpf_config {
 	uint64_t filtered; /* sessions that see only the processes in kbpf_pids */
+	uint64_t follow;   /* of which those that see their children too */
+	uint64_t confined; /* of which those that see what belongs to their user, by kbpf_uids */
 	uint32_t own_pid;  /* the collector: never recorded */
 	uint32_t unwind;   /* user stacks are copied; else frame pointers are followed */
 	uint64_t sessions[KBPF_HOOKS_MAX]; /* that want the hook */
@@ -166,6 +168,7 @@ struct kbpf_user_scratch {
 #define KBPF_USER_STACKS_MAX 16384u
 
 #define KBPF_PIDS_MAX 16384u
+#define KBPF_UIDS_MAX 64u
 
 /* ---- system calls about files, memory and descriptors ------------------------------------------ */
 

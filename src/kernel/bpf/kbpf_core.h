@@ -46,6 +46,14 @@ struct {
 	__type(value, uint64_t);
 } kbpf_pids SEC(".maps");
 
+/* By user without rights: sessions that watch what is his. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, KBPF_UIDS_MAX);
+	__type(key, uint32_t);
+	__type(value, uint64_t);
+} kbpf_uids SEC(".maps");
+
 /* By hook: records of this processor that found no room. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -6,8 +6,12 @@
 
 #define KBPF_ARGS_MAX 1800u
 
+#define KBPF_NO_OWNER 0xFFFFFFFFu
+
 struct kbpf_exec {
 	uint32_t uid, bytes; /* of arguments behind this, each with its NUL */
+	uint32_t owner;	     /* uid that may trace it without rights; KBPF_NO_OWNER: nobody */
+	uint32_t reserved;
 };
 
 struct kbpf_exit {

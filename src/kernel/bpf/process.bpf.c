@@ -12,12 +12,27 @@
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct mm_struct___process {
 	unsigned long arg_start, arg_end;
+	unsigned long flags;
+};
+struct mm_flags___bitmap {
+	unsigned long __mm_flags[1];
+};
+struct mm_struct___bitmap { /* since 6.18 */
+	struct mm_flags___bitmap flags;
 };
 struct kuid___process {
 	unsigned int val;
 };
+struct kernel_cap___process {
+	unsigned long long val;
+};
+struct user_namespace___process {
+	int level;
+};
 struct cred___process {
-	struct kuid___process uid;
+	struct kuid___process uid, euid, suid, fsuid, gid, egid, sgid, fsgid;
+	struct kernel_cap___process cap_permitted;
+	struct user_namespace___process *user_ns;
 };
 struct atomic___process {
 	int counter;
@@ -40,6 +55,49 @@ struct task_struct___process {
 };
 #pragma clang attribute pop
 
+#define DUMPABLE_MASK 3
+#define DUMPABLE_USER 1
+
+/* Whose program this is in the eyes of ptrace: all ids are his, it came to them by no set-user-id, set-
+ * group-id or capability, and is not hidden from him. */
+static __always_inline uint32_t owner_of(struct task_struct___process *task)
+{
+	const struct cred___process *c = BPF_CORE_READ(task, cred);
+	struct mm_struct___process *mm = BPF_CORE_READ(task, mm);
+	uint32_t uid = BPF_CORE_READ(c, uid.val), gid = BPF_CORE_READ(c, gid.val);
+	uint64_t caps = ~0ull, flags = 0;
+	if (BPF_CORE_READ(c, euid.val) != uid || BPF_CORE_READ(c, suid.val) != uid ||
+	    BPF_CORE_READ(c, fsuid.val) != uid || BPF_CORE_READ(c, egid.val) != gid ||
+	    BPF_CORE_READ(c, sgid.val) != gid || BPF_CORE_READ(c, fsgid.val) != gid ||
+	    BPF_CORE_READ(c, user_ns, level) != 0) {
+		return KBPF_NO_OWNER;
+	}
+	bpf_core_read(&caps, sizeof caps, &c->cap_permitted);
+	struct mm_struct___bitmap *new = (void *)mm;
+	if (bpf_core_field_exists(new->flags.__mm_flags)) {
+		bpf_core_read(&flags, sizeof(unsigned long), &new->flags.__mm_flags);
+	} else if (bpf_core_field_exists(mm->flags)) {
+		flags = BPF_CORE_READ(mm, flags);
+	}
+	return caps == 0 && (flags & DUMPABLE_MASK) == DUMPABLE_USER ? uid : KBPF_NO_OWNER;
+}
+
+/* From its first instruction on a program is watched by its owner, and by no other. */
+static __always_inline void hand_over(uint32_t pid, uint32_t owner)
+{
+	uint32_t zero = 0;
+	struct kbpf_config *c = bpf_map_lookup_elem(&kbpf_config, &zero);
+	if (!c || !c->confined) {
+		return;
+	}
+	uint64_t *old = bpf_map_lookup_elem(&kbpf_pids, &pid);
+	uint64_t *of_owner = owner == KBPF_NO_OWNER ? NULL : bpf_map_lookup_elem(&kbpf_uids, &owner);
+	uint64_t now = (old ? *old & ~c->confined : 0) | (of_owner ? *of_owner : 0);
+	if (old || now) {
+		bpf_map_update_elem(&kbpf_pids, &pid, &now, BPF_ANY);
+	}
+}
+
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(kbpf_exec, struct task_struct___process *task)
 {
@@ -52,6 +110,9 @@ int BPF_PROG(kbpf_exec, struct task_struct___process *task)
 	uint64_t from = BPF_CORE_READ(task, mm, arg_start), to = BPF_CORE_READ(task, mm, arg_end);
 	uint32_t n = to - from > KBPF_ARGS_MAX ? KBPF_ARGS_MAX : (uint32_t)(to - from);
 	e->uid = BPF_CORE_READ(task, cred, uid.val);
+	e->owner = owner_of(task);
+	e->reserved = 0;
+	hand_over(who.pid, e->owner);
 	e->bytes = n;
 	if (n > KBPF_ARGS_MAX || bpf_probe_read_user(e + 1, n, (void *)from) < 0) {
 		e->bytes = 0;

@@ -38,7 +38,9 @@ int BPF_PROG(kbpf_fork, struct task_struct *parent, struct task_struct *child)
 	uint32_t from = parent->tgid, to = child->tgid;
 	uint64_t *sessions = from == to ? NULL : bpf_map_lookup_elem(&kbpf_pids, &from);
 	if (sessions) {
-		uint64_t copy = *sessions;
+		uint32_t zero = 0;
+		struct kbpf_config *c = bpf_map_lookup_elem(&kbpf_config, &zero);
+		uint64_t copy = c ? *sessions & c->follow : 0;
 		bpf_map_update_elem(&kbpf_pids, &to, &copy, BPF_ANY);
 	}
 	return 0;
