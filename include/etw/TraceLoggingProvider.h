@@ -24,6 +24,7 @@
  *   tlg/types.h       the numbers of the metadata, struct _tlgProvider_t
  *   tlg/engine.h      how arguments become a constant and a call
  *   tlg/data_c.h, tlg/data_cpp.h, tlg/foreach.h   its parts
+ *   tlg/linux.h       the dialects of Linux, with ETW_TLG_LINUX: -I…/etw/linux
  *
  * Names that start with _tlg or _Tlg are internal, though some are Microsoft's, because programs
  * use them.
@@ -32,6 +33,16 @@
 #define ETW_TRACELOGGINGPROVIDER_H
 #define _TRACELOGGINGPROVIDER_ 1
 
+#ifdef ETW_TLG_LINUX
+#include <assert.h>
+#ifndef __cplusplus
+#include <stdbool.h>
+#include <uchar.h>
+#endif
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#endif
 #include "evntprov.h"
 
 /* Define any of these before including this file to send events somewhere else: a test's recorder,
@@ -288,5 +299,9 @@ TraceLoggingProviderId(TraceLoggingHProvider hProvider)
 			 sizeof(guid));
 	return guid;
 }
+
+#ifdef ETW_TLG_LINUX
+#include "tlg/linux.h"
+#endif
 
 #endif

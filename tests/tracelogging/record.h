@@ -154,6 +154,10 @@ static __inline__ ULONG rec_activity(ULONG code, LPGUID id)
 	if (code == EVENT_ACTIVITY_CTRL_CREATE_ID) {
 		memset(id, 0, sizeof(*id));
 		id->Data1 = ++rec.created;
+	} else if (code == EVENT_ACTIVITY_CTRL_GET_ID) {
+		*id = old;
+	} else if (code == EVENT_ACTIVITY_CTRL_SET_ID) {
+		rec.thread = *id;
 	} else if (code == EVENT_ACTIVITY_CTRL_GET_SET_ID) {
 		rec.thread = *id;
 		*id = old;

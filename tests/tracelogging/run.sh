@@ -7,7 +7,7 @@
 # usage: run.sh [-q]     -q: one language version each, for a quick check
 
 here=$(cd "$(dirname "$0")" && pwd)
-include="-I$here/../../include/etw -I$here/../../include/etw/win -I$here/../../include"
+include="-I$here/../../include/etw/linux -I$here/../../include/etw -I$here/../../include/etw/win -I$here/../../include"
 warn="-Wall -Wextra -Werror"
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -57,6 +57,7 @@ for wide in -fno-short-wchar -fshort-wchar; do
 		for std in $c_versions; do
 			for opt in -O0 -O2; do
 				run fields_test.c $cc -std=$std $wide $opt
+				[ "$std" = c99 ] || run linux_test.c $cc -std=$std $wide $opt
 				run provider_test.c $cc -std=$std $wide $opt
 			done
 		done
@@ -66,6 +67,7 @@ for wide in -fno-short-wchar -fshort-wchar; do
 		for std in $cpp_versions; do
 			for opt in -O0 -O2; do
 				run fields_test.cpp $cc -std=$std $wide $opt
+				run linux_test.cpp $cc -std=$std $wide $opt
 				run provider_test.cpp $cc -std=$std $wide $opt
 				run activity_test.cpp $cc -std=$std $wide $opt
 			done

@@ -134,6 +134,10 @@
 
 /* ---- the call site ------------------------------------------------------------------------- */
 
+/* Events are told apart by name: only the dialect of tlg/linux.h has numbers. */
+#define _tlgEvtId(...)	    0
+#define _tlgEvtVersion(...) 0
+
 /* `sink` says where the event goes. The variadic list starts with an argument that is skipped. */
 #define _tlgWriteAt(hProvider, eventName, sink, ...)                                               \
 	_tlgWriteNamed(hProvider, char _tlgEvtName[sizeof(eventName)], eventName, sink, __VA_ARGS__)
@@ -155,7 +159,8 @@
 			nameDecl;                                                                  \
 			_tlg_EACH(_tlgDecl, __VA_ARGS__)                                           \
 		} _tlgEvent __attribute__((aligned(8))) = {                                        \
-			{0, 0, _tlgChannelConst, _tlgLevelConst, _tlgOpcodeConst, 0,               \
+			{_tlgEvtId(__VA_ARGS__), _tlgEvtVersion(__VA_ARGS__), _tlgChannelConst,    \
+			 _tlgLevelConst, _tlgOpcodeConst, 0,                                       \
 			 0 _tlg_EACH(_tlgKeywordVal, __VA_ARGS__)},                                \
 			(UINT16)(sizeof(_tlgEvent) - sizeof(EVENT_DESCRIPTOR)),                    \
 			_tlgTagCode(_tlgTagConst),                                                 \
