@@ -20,6 +20,16 @@
 #define WPP_GLUE3_(a, b, c) a##b##c
 #define WPP_GLUE3(a, b, c) WPP_GLUE3_(a, b, c)
 #define WPP_(Id) WPP_GLUE3(WPP_##Id##_, WPP_THIS_FILE, __LINE__)
+/* Several calls in a line: by the number of their arguments. */
+#define WPP_PICK_(a, b) a##b
+#define WPP_PICK(a, b) WPP_PICK_(a, b)
+#define WPP_COUNT(...)                                                                                        \
+    WPP_COUNT_(__VA_ARGS__, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21,   \
+               20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define WPP_COUNT_(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20, \
+                   a21, a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, a32, a33, a34, a35, a36, a37, a38,  \
+                   a39, a40, n, ...)                                                                          \
+    n
 
 /* Arguments as TraceMessage takes them: where and how long. */
 #define WPP_LOGPAIR(Size, Address) (const void *)(Address), (SIZE_T)(Size),
@@ -105,6 +115,15 @@ typedef union {
 #define WPP_FLAGS_LOGGER(FLAGS) WPP_LEVEL_LOGGER(FLAGS)
 #endif
 #endif /* OPENETW_WPP */
+
+/* WPP_DEBUG((text, arguments)), which the source defines behind WPP_CONTROL_GUIDS, gets every message,
+ * enabled or not; what it is may end in a semicolon. */
+#undef WPP_DEBUG_
+#ifdef WPP_DEBUG
+#define WPP_DEBUG_(Arguments) __extension__({ WPP_DEBUG(Arguments); (void)0; }),
+#else
+#define WPP_DEBUG_(Arguments)
+#endif
 
 #if defined(WPP_CONTROL_GUIDS) && !defined(WPP_CONTROLS_DEFINED)
 #define WPP_CONTROLS_DEFINED

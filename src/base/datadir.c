@@ -12,7 +12,8 @@ bool datadir_path(bool machine, const char *part, char *ret, size_t cap)
 	int n = -1;
 	const char *home;
 	if (machine) {
-		n = snprintf(ret, cap, "%s/%s", DATADIR_MACHINE, part);
+		home = secure_getenv("OPENETW_MACHINE_DIR");
+		n = snprintf(ret, cap, "%s/%s", home && *home == '/' ? home : DATADIR_MACHINE, part);
 	} else if ((home = secure_getenv("XDG_DATA_HOME")) && *home == '/') {
 		n = snprintf(ret, cap, "%s/openetw/%s", home, part);
 	} else if ((home = secure_getenv("HOME")) && *home == '/') {
@@ -34,13 +35,15 @@ int datadir_make(const char *path, bool machine)
 		}
 		memcpy(part, path, i);
 		part[i] = 0;
-		if (mkdir(part, machine ? 0755 : 0700) < 0 && errno != EEXIST) {
+		int err = mkdir(part, machine ? 0755 : 0700) < 0 ? errno : 0;
+		if (err != 0 && err != EEXIST) {
 			/* A directory above may be there and not be ours to look at. */
-			int err = errno;
 			struct stat st;
 			if (path[i] == 0 || stat(part, &st) < 0) {
 				return -err;
 			}
+		} else if (err == 0 && machine && chmod(part, 0755) < 0) {
+			return -errno; /* the daemon's umask is for its own files */
 		}
 	}
 	return 0;

@@ -2,7 +2,8 @@
  *
  * Where descriptions of providers are kept between runs: of one user below $XDG_DATA_HOME/openetw
  * or
- * ~/.local/share/openetw, of the machine below /var/lib/openetw. In each there is
+ * ~/.local/share/openetw, of the machine below /var/lib/openetw or what OPENETW_MACHINE_DIR says. In each
+ * there is
  *
  *   manifests/   what "openetw wevtutil im" installed
  *   binaries/    what etwd took out of programs that carry their own description

@@ -259,6 +259,14 @@ static int word(struct job *j, const char *w)
 		j->verbose = s[1] == 0 || s[1] > '2';
 		return CLI_OK;
 	}
+	if ((v = value_of(s, "gen"))) { /* {TEMPLATE}*.ENDING */
+		const char *name = *v == '{' ? v + 1 : v;
+		if (strncasecmp(name, "um-", 3) != 0 && strncasecmp(name, "km-", 3) != 0) {
+			fprintf(stderr, "openetw tracewpp: the template %.*s is not read: headers are made our way\n",
+				(int)strcspn(name, "}"), name);
+		}
+		return CLI_OK;
+	}
 	for (size_t i = 0; i < BASE_ARRAY_LEN(nothing); i++) {
 		size_t n = strlen(nothing[i]);
 		bool letter = n == 1 && strcmp(nothing[i], "o") != 0;

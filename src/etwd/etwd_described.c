@@ -110,7 +110,7 @@ static int write_whole(const char *path, const uint8_t *p, size_t n, bool machin
 	if (fd < 0) {
 		return -errno;
 	}
-	int err = 0;
+	int err = machine && fchmod(fd, 0644) < 0 ? -errno : 0; /* whatever our umask */
 	while (n > 0 && err == 0) {
 		ssize_t put = write(fd, p, n);
 		err = put < 0 ? -errno : 0;

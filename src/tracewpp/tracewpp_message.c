@@ -53,6 +53,14 @@ static int named(struct builder *b, const char *name, size_t n)
 			return 0;
 		}
 	}
+	if (n == 5 && strncasecmp(name, "SPACE", n) == 0) {
+		strbuf_addc(&b->m->format, ' ');
+		return 0;
+	}
+	if (n == 3 && strncasecmp(name, "MOD", n) == 0) {
+		strbuf_adds(&b->m->format, b->w->component);
+		return 0;
+	}
 	if (n == 4 && memcmp(name, "FILE", 4) == 0) {
 		strbuf_adds(&b->m->format, b->w->source);
 		return 0;

@@ -59,12 +59,27 @@ struct wpp_enum { /* of the source, with values from 0 on */
 	const char *list; /* "a,b,c" */
 };
 
+struct wpp_macro { /* #define */
+	struct wpp_macro *next;
+	const char *name, *text;
+	const char *params[PARAMS_MAX];
+	size_t count, name_bytes;
+	bool takes, variadic; /* has brackets; ends in ... */
+	bool leads;	      /* to trace calls: looked up for `asked` */
+	uint32_t asked;	      /* tracewpp.source_number */
+};
+
 struct wpp_call {
 	struct wpp_call *next;
 	const struct wpp_function *f;
 	uint32_t line, column;
+	uint32_t last_line;		/* of the macro it stands in; else `line` */
 	const char *in;			/* function around it */
 	const char *message;		/* decoded text; "" */
+	bool wide;			/* L"…" */
+	unsigned number;		/* from 0 on */
+	bool first;			/* of its function in this line */
+	bool heads;			/* the first of these with so many arguments */
 	const char *params[PARAMS_MAX]; /* as written */
 	size_t extra;			/* arguments behind the message */
 };
@@ -76,7 +91,10 @@ struct tracewpp {
 	struct wpp_type *types;
 	struct wpp_define *defines;
 	struct wpp_enum *enums;
-	const char *source; /* name, while compiling */
+	struct wpp_macro *macros;
+	uint32_t source_number;
+	size_t expanded; /* bytes, of this source */
+	const char *source, *component; /* names, while compiling */
 	struct wpp_call *calls;
 	size_t call_count;
 	struct strbuf formats;
@@ -91,6 +109,17 @@ int wpp_config_read(struct tracewpp *w, const char *text, size_t n, uint32_t lin
 /* Finds calls; configuration blocks are read before when `config`, calls when `calls`. */
 int wpp_source_read(struct tracewpp *w, const char *text, size_t n, bool config, bool calls,
 		    struct diag *d);
+
+const struct wpp_function *wpp_function_find(const struct tracewpp *w, const char *s, size_t n);
+
+/* ---- macros ---- */
+
+/* What follows #define. */
+void wpp_macro_define(struct tracewpp *w, const char *s, const char *end);
+/* Only those that lead to trace calls. */
+const struct wpp_macro *wpp_macro_find(const struct tracewpp *w, const char *s, size_t n);
+/* Its text with the arguments, what stands between the brackets, put in. */
+bool wpp_macro_expand(const struct wpp_macro *m, const char *args, const char *end, struct strbuf *out);
 
 /* ---- messages ---- */
 

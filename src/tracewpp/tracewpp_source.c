@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * A source by its tokens: trace calls, the functions they stand in, configuration blocks in
- * comments. What stands in #define and other directives is not looked at. Both sides of #if are
- * read, each as if it were the only one.
+ * comments. Calls in macros are found where these are used. Both sides of #if are read, each as if it
+ * were the only one.
  */
 #include "tracewpp/tracewpp_private.h"
 
 #include <stdlib.h>
 
-#define IF_DEPTH_MAX 64
+#define IF_DEPTH_MAX	64
+#define MACRO_DEPTH_MAX 8
+#define EXPANDED_MAX	(16u << 20)
 
 enum token { TOKEN_END, TOKEN_NAME, TOKEN_STRING, TOKEN_OTHER };
 
@@ -23,6 +25,8 @@ struct lexer {
 	uint32_t line;
 	const char *line_start;
 	bool config, bare; /* a token was seen in this line: # is no directive */
+	bool defines;	   /* macros are noted */
+	int depth;	   /* of macros in macros */
 	struct scope scope, before[IF_DEPTH_MAX];
 	int ifs;
 	struct diag *diag;
@@ -119,9 +123,11 @@ static void comment(struct lexer *l, const char *stop)
 
 static void directive(struct lexer *l)
 {
-	const char *s = l->p + 1;
+	const char *s = l->p + 1, *define = NULL;
 	s += strspn(s, " \t");
-	if (strncmp(s, "if", 2) == 0 && l->ifs < IF_DEPTH_MAX) {
+	if (strncmp(s, "define", 6) == 0 && (s[6] == ' ' || s[6] == '\t')) {
+		define = s + 6;
+	} else if (strncmp(s, "if", 2) == 0 && l->ifs < IF_DEPTH_MAX) {
 		l->before[l->ifs++] = l->scope;
 	} else if (strncmp(s, "el", 2) == 0 && l->ifs > 0) {
 		l->scope = l->before[l->ifs - 1];
@@ -146,6 +152,9 @@ static void directive(struct lexer *l)
 		if (l->p < l->end) {
 			step(l);
 		}
+	}
+	if (define && l->defines) {
+		wpp_macro_define(l->w, define, l->p);
 	}
 }
 
@@ -376,7 +385,7 @@ static void read_enum(struct lexer *l)
 /* ---- calls ------------------------------------------------------------------------------------
  */
 
-static const struct wpp_function *trace_function(const struct tracewpp *w, const char *s, size_t n)
+const struct wpp_function *wpp_function_find(const struct tracewpp *w, const char *s, size_t n)
 {
 	for (const struct wpp_function *f = w->functions; f; f = f->next) {
 		if (strlen(f->name) == n && memcmp(f->name, s, n) == 0) {
@@ -441,7 +450,7 @@ static int read_call(struct lexer *l, const struct wpp_function *f, struct wpp_c
 		return -ENOMEM;
 	}
 	c->f = f;
-	c->line = l->token_line;
+	c->line = c->last_line = l->token_line;
 	c->column = l->token_column;
 	c->in = l->scope.in ? l->scope.in : "";
 	/* Which arguments are given: those without a constant, then the message. */
@@ -476,6 +485,7 @@ static int read_call(struct lexer *l, const struct wpp_function *f, struct wpp_c
 			to = l->text + l->length;
 			if (is_message && kind == TOKEN_STRING) {
 				add_literal(&message, l->text, l->length);
+				c->wide = *l->text == 'L';
 			} else if (is_message) {
 				literal_only = false;
 			}
@@ -524,6 +534,89 @@ static bool call_follows(struct lexer *l)
 	return next(&probe) == TOKEN_OTHER && is(&probe, TOKEN_OTHER, "(");
 }
 
+/* One call: its name was read. */
+static int take_call(struct lexer *l, const struct wpp_function *f, struct wpp_call ***tail)
+{
+	uint32_t line = l->token_line, column = l->token_column;
+	next(l); /* ( */
+	l->token_line = line;
+	l->token_column = column;
+	return read_call(l, f, tail);
+}
+
+/* The calls of a macro that is used here. Those that cannot be read may stand in a definition of this
+ * name that does not hold: the compiler will say. */
+static int take_macro(struct lexer *l, const struct wpp_macro *m, struct wpp_call ***tail)
+{
+	struct lexer inner = *l, probe = *l;
+	struct strbuf b = {0};
+	struct diag quiet = {.line = 0};
+	const char *args = NULL, *end = NULL;
+	int depth = 0, err = 0;
+	probe.config = false;
+	if (l->w->expanded > EXPANDED_MAX) {
+		return 0;
+	}
+	if (m->takes) {
+		if (next(&probe) != TOKEN_OTHER || !is(&probe, TOKEN_OTHER, "(")) {
+			return 0;
+		}
+		args = probe.p;
+		for (enum token kind; (kind = next(&probe)) != TOKEN_END;) {
+			char c = kind == TOKEN_OTHER && probe.length == 1 ? *probe.text : 0;
+			depth += c == '(';
+			if (c == ')' && depth-- == 0) {
+				end = probe.text;
+				break;
+			}
+		}
+		if (!end) {
+			return 0;
+		}
+	}
+	if (!wpp_macro_expand(m, args, end, &b)) {
+		strbuf_finish(&b);
+		return -ENOMEM;
+	}
+	l->w->expanded += b.len;
+	inner.start = inner.p = inner.line_start = b.s ? b.s : "";
+	inner.end = inner.p + b.len;
+	inner.line = l->token_line;
+	inner.depth++;
+	inner.bare = true;
+	inner.defines = inner.config = false;
+	inner.diag = &quiet;
+	inner.ifs = 0;
+	for (enum token kind; err == 0 && (kind = next(&inner)) != TOKEN_END;) {
+		const struct wpp_function *f =
+			kind == TOKEN_NAME ? wpp_function_find(l->w, inner.text, inner.length) : NULL;
+		const struct wpp_macro *more =
+			kind == TOKEN_NAME && !f && inner.depth < MACRO_DEPTH_MAX
+				? wpp_macro_find(l->w, inner.text, inner.length)
+				: NULL;
+		if (f && call_follows(&inner)) {
+			struct wpp_call **before = *tail;
+			size_t count = l->w->call_count;
+			struct lexer again = inner;
+			err = take_call(&inner, f, tail);
+			if (err == 0) {
+				(*before)->column = l->token_column;
+				(*before)->last_line = probe.token_line;
+			} else if (err == -EBADMSG) {
+				*before = NULL;
+				*tail = before;
+				l->w->call_count = count;
+				inner = again;
+				err = 0;
+			}
+		} else if (more && more != m) {
+			err = take_macro(&inner, more, tail);
+		}
+	}
+	strbuf_finish(&b);
+	return err;
+}
+
 int wpp_source_read(struct tracewpp *w, const char *text, size_t n, bool config, bool calls,
 		    struct diag *d)
 {
@@ -534,11 +627,11 @@ int wpp_source_read(struct tracewpp *w, const char *text, size_t n, bool config,
 			  .line = 1,
 			  .line_start = text,
 			  .config = config,
+			  .defines = true,
 			  .scope = {0, -1, NULL},
 			  .diag = d};
 	struct candidate c = {.fixed = false};
 	struct wpp_call **tail = &w->calls;
-	uint32_t last_line = 0;
 	for (enum token kind; l.err == 0 && (kind = next(&l)) != TOKEN_END;) {
 		if (!calls) {
 			/* what an enumeration holds may be configuration too, so it is read again
@@ -563,21 +656,14 @@ int wpp_source_read(struct tracewpp *w, const char *text, size_t n, bool config,
 			}
 		}
 		const struct wpp_function *f =
-			kind == TOKEN_NAME ? trace_function(w, l.text, l.length) : NULL;
-		if (!f || !call_follows(&l)) {
-			continue;
+			kind == TOKEN_NAME ? wpp_function_find(w, l.text, l.length) : NULL;
+		const struct wpp_macro *m =
+			kind == TOKEN_NAME && !f ? wpp_macro_find(w, l.text, l.length) : NULL;
+		if (f && call_follows(&l)) {
+			l.err = take_call(&l, f, &tail);
+		} else if (m && l.scope.body >= 0) {
+			l.err = take_macro(&l, m, &tail);
 		}
-		if (l.token_line == last_line) {
-			return wpp_fail(d, l.token_line, l.token_column,
-					"two trace calls in one line: give %s a line of its own",
-					f->name);
-		}
-		last_line = l.token_line;
-		uint32_t line = l.token_line, column = l.token_column;
-		next(&l); /* ( */
-		l.token_line = line;
-		l.token_column = column;
-		l.err = read_call(&l, f, &tail);
 	}
 	return l.err;
 }

@@ -121,7 +121,7 @@ static void mistakes_have_their_place(void **state)
 		{"DoTraceMessage(X, \"%*d\", 1, 2);", 1, 1, "width of *"},
 		{"DoTraceMessage(X, \"%y\", 1);", 1, 1, "'%y' is not known"},
 		{"DoTraceMessage(X, \"a", 1, 1, "is missing"},
-		{"DoTraceMessage(X, \"\"); DoTraceMessage(X, \"\");", 1, 24, "two trace calls"},
+		{"DoTraceMessage(X, \"%d\", 1); DoTraceMessage(X, \"%s\", s);", 1, 29, "two trace calls"},
 		{"// begin_wpp config\n// FUNC A(LEVEL;\n// end_wpp\n", 2, 1, "FUNC A"},
 		{"// begin_wpp config\n// FUNC A(MSG, LEVEL);\n// end_wpp\n", 2, 1, "after MSG"},
 		{"// begin_wpp config\n// USEPREFIX(A);\n// end_wpp\n", 2, 1, "a text is expected"},

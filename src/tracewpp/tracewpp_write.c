@@ -77,20 +77,174 @@ static void one_line(const char *s, struct strbuf *out)
 	}
 }
 
-static void call_macro(const struct wpp_call *c, const struct wpp_message *m, const char *file,
-		       const char *staging, unsigned number, struct strbuf *out)
+/* What a call's macro is called: the trace function is defined as this, file and line. */
+static void call_name(const struct wpp_call *c, const char *kind, const char *file, uint32_t line,
+		      struct strbuf *out)
+{
+	strbuf_addf(out, "WPP_%s_%s_%s%u", kind, c->f->name, file, line);
+}
+
+/* How many arguments the preprocessor sees. */
+static size_t arguments(const struct wpp_call *c)
+{
+	size_t n = c->extra + c->f->message;
+	for (size_t i = 0; i < c->f->count; i++) {
+		n += c->f->params[i].constant == NULL;
+	}
+	return n ? n : 1;
+}
+
+static void add_literal(const char *text, struct strbuf *out)
+{
+	strbuf_addc(out, '"');
+	for (const char *s = text; *s; s++) {
+		if ((uint8_t)*s < ' ' || *s == '"' || *s == '\\' || *s == '?') {
+			strbuf_addf(out, "\\%03o", (unsigned)(uint8_t)*s);
+		} else {
+			strbuf_addc(out, *s);
+		}
+	}
+	strbuf_addc(out, '"');
+}
+
+static bool alike(const struct wpp_call *a, const struct wpp_call *b)
+{
+	return a->f == b->f && a->line == b->line;
+}
+
+/* Several calls of a function in a line with as many arguments are told apart by their texts. */
+static void put_number(const struct wpp_call *c, unsigned number, struct strbuf *out)
+{
+	size_t open = 0;
+	for (const struct wpp_call *o = c; o; o = o->next) {
+		if (alike(o, c) && arguments(o) == arguments(c)) {
+			bool last = true;
+			for (const struct wpp_call *n = o->next; n && last; n = n->next) {
+				last = !alike(n, c) || arguments(n) != arguments(c) ||
+				       strcmp(n->message, c->message) == 0;
+			}
+			if (last) {
+				strbuf_addf(out, "%u", number + o->number - c->number);
+				break;
+			}
+			strbuf_adds(out, "(__builtin_strcmp(MSG, ");
+			add_literal(o->message, out);
+			strbuf_addf(out, ") == 0 ? %u : ", number + o->number - c->number);
+			open++;
+		}
+	}
+	while (open-- > 0) {
+		strbuf_addc(out, ')');
+	}
+}
+
+/* printf's text of a message, for WPP_DEBUG: the extended conversions are numbers, pointers, or text. */
+static void debug_format(const struct tracewpp *w, const struct wpp_call *c, const struct wpp_message *m,
+			 struct strbuf *out)
+{
+	struct strbuf b = {0}, args = {0};
+	const char *s = m->format.s ? m->format.s : "";
+	for (; *s; s++) {
+		if (*s != '%') {
+			strbuf_addc(&b, *s);
+			continue;
+		}
+		char *end;
+		unsigned long n = s[1] >= '1' && s[1] <= '9' ? strtoul(s + 1, &end, 10) : 0;
+		const char *stop = n >= 10 && *end == '!' ? strchr(end + 1, '!') : NULL;
+		if (stop && n - 10 < m->count) {
+			const struct wpp_type *t = m->types[n - 10];
+			const char *code = t->code;
+			bool number = t->ctype && strcmp(t->macro, "WPP_LOGASTR(") != 0 &&
+				      strcmp(t->macro, "WPP_LOGWSTR(") != 0;
+			bool text = stop[-1] == 's' && number; /* extended: s is what its reader prints */
+			bool scalar = strcmp(code, "i") == 0 || (*code && strchr("dulLHh", *code));
+			if (text && !scalar && !strchr(t->ctype, '*')) {
+				strbuf_addf(&b, "<%s>", t->name); /* a struct of the source's */
+				s = stop;
+				continue;
+			}
+			strbuf_adds(&args, ", (");
+			one_line(m->args[n - 10], &args);
+			strbuf_addc(&args, ')');
+			if (text) {
+				strbuf_adds(&b, strcmp(code, "i") == 0 ? "%lld" : scalar ? "0x%08x" : "%p");
+			} else if (strcmp(t->macro, "WPP_LOGWSTR(") == 0) {
+				strbuf_addf(&b, "%%%.*sS", (int)(stop - end - 2), end + 1);
+			} else {
+				strbuf_addf(&b, "%%%.*s", (int)(stop - end - 1), end + 1);
+			}
+			s = stop;
+		} else if (s[1] == '!' && (stop = strchr(s + 2, '!')) != NULL) {
+			if (strncmp(s, "%!FUNC!", 7) == 0) {
+				strbuf_adds(&b, c->in);
+			}
+			s = stop;
+		} else if (s[1] == '0') {
+			strbuf_addf(&b, "%s(%u) : ", w->source, c->line);
+			s++;
+		} else if (s[1] == 'n' || s[1] == 't') {
+			strbuf_addc(&b, s[1] == 'n' ? '\n' : '\t');
+			s++;
+		} else {
+			strbuf_adds(&b, "%%");
+			s += s[1] == '%';
+		}
+	}
+	if (c->wide) {
+		strbuf_addc(out, 'L');
+	}
+	add_literal(b.s ? b.s : "", out);
+	strbuf_adds(out, args.s ? args.s : "");
+	strbuf_finish(&b);
+	strbuf_finish(&args);
+}
+
+static void call_macro(const struct tracewpp *w, const struct wpp_call *c, const struct wpp_message *m,
+		       const char *file, const char *staging, unsigned number, struct strbuf *out)
 {
 	const struct wpp_function *f = c->f;
-	bool first = true;
+	bool first = true, several = false;
 	struct strbuf name = {0}, args = {0};
 	condition_name(f, &name);
 	condition_args(f, &args);
-	/* of Name((MSG, …)) the inner brackets are an argument */
-	if (f->paired) {
-		strbuf_addf(out, "#define WPP_CALL_%s%u(Arguments) WPP_CALL2_%s%u Arguments\n",
-			    file, c->line, file, c->line);
+	for (const struct wpp_call *o = w->calls; o; o = o->next) {
+		several |= o != c && alike(o, c) && arguments(o) != arguments(c);
 	}
-	strbuf_addf(out, "#define WPP_CALL%s_%s%u(", f->paired ? "2" : "", file, c->line);
+	const char *kind = f->paired ? "CALL2" : "CALL";
+	if (c->first) {
+		/* of Name((MSG, …)) the inner brackets are an argument */
+		if (f->paired) {
+			strbuf_adds(out, "#define ");
+			call_name(c, "CALL", file, c->line, out);
+			strbuf_adds(out, "(Arguments) ");
+			call_name(c, "CALL2", file, c->line, out);
+			strbuf_adds(out, " Arguments\n");
+		}
+		if (several) {
+			strbuf_adds(out, "#define ");
+			call_name(c, kind, file, c->line, out);
+			strbuf_adds(out, "(...) WPP_PICK(");
+			call_name(c, "PART", file, c->line, out);
+			strbuf_adds(out, "_, WPP_COUNT(__VA_ARGS__))(__VA_ARGS__)\n");
+		}
+		for (const struct wpp_call *o = c; o; o = o->next) {
+			if (alike(o, c) && o->last_line != c->line) {
+				struct strbuf other = {0};
+				call_name(c, "CALL", file, o->last_line, &other);
+				strbuf_addf(out, "#ifndef %s\n#define %s ", other.s, other.s);
+				call_name(c, "CALL", file, c->line, out);
+				strbuf_adds(out, "\n#endif\n");
+				strbuf_finish(&other);
+			}
+		}
+	}
+	strbuf_adds(out, "#define ");
+	call_name(c, several ? "PART" : kind, file, c->line, out);
+	if (several) {
+		strbuf_addf(out, "_%zu", arguments(c));
+	}
+	strbuf_addc(out, '(');
 	for (size_t i = 0; i < f->count; i++) {
 		if (!f->params[i].constant) {
 			strbuf_addf(out, "%s%s", first ? "" : ", ", f->params[i].name);
@@ -105,10 +259,12 @@ static void call_macro(const struct wpp_call *c, const struct wpp_message *m, co
 		strbuf_addf(out, "%s_a%zu", first ? "" : ", ", i + 1);
 		first = false;
 	}
-	strbuf_addf(out,
-		    ") \\\n    %sPRE(%s) ((%sENABLED(%s)) ? %s(%sLOGGER(%s) %u, WPP_%s_Traceguids",
-		    name.s, args.s ? args.s : "", name.s, args.s ? args.s : "", staging, name.s,
-		    args.s ? args.s : "", number, file);
+	strbuf_addf(out, ") \\\n    %sPRE(%s) (WPP_DEBUG_((", name.s, args.s ? args.s : "");
+	debug_format(w, c, m, out);
+	strbuf_addf(out, ")) (%sENABLED(%s)) ? %s(%sLOGGER(%s) ", name.s, args.s ? args.s : "", staging, name.s,
+		    args.s ? args.s : "");
+	put_number(c, number, out);
+	strbuf_addf(out, ", WPP_%s_Traceguids", file);
 	for (size_t i = 0; i < m->count; i++) {
 		/* numbers, pointers to functions and data alike */
 		bool pointer = strcmp(m->types[i]->code, "q") == 0;
@@ -119,6 +275,50 @@ static void call_macro(const struct wpp_call *c, const struct wpp_message *m, co
 	strbuf_addf(out, ") : (void)0) %sPOST(%s)\n", name.s, args.s ? args.s : "");
 	strbuf_finish(&name);
 	strbuf_finish(&args);
+}
+
+/* Of several calls of a function in a line the first of each number of arguments has the macro; those that
+ * follow have to have the same types, as only their texts tell them apart. */
+static int sort_calls(struct tracewpp *w, struct diag *d)
+{
+	struct wpp_message m = {.count = 0};
+	struct strbuf a = {0}, b = {0};
+	unsigned number = 0;
+	int err = 0;
+	for (struct wpp_call *c = w->calls; c; c = c->next) {
+		c->number = number++;
+		c->first = c->heads = true;
+	}
+	for (struct wpp_call *c = w->calls; c && err == 0; c = c->next) {
+		for (struct wpp_call *o = c->next; o && err == 0 && c->heads; o = o->next) {
+			if (!alike(o, c)) {
+				continue;
+			}
+			o->first = false;
+			if (arguments(o) != arguments(c)) {
+				continue;
+			}
+			o->heads = false;
+			if (strcmp(o->message, c->message) == 0) {
+				continue;
+			}
+			strbuf_clear(&a);
+			strbuf_clear(&b);
+			err = wpp_message_build(w, c, &m, d);
+			staging_name(&m, &a);
+			err = err < 0 ? err : wpp_message_build(w, o, &m, d);
+			staging_name(&m, &b);
+			if (err == 0 && (strcmp(a.s, b.s) != 0 || c->wide || o->wide)) {
+				err = wpp_fail(d, o->line, o->column,
+					       "two trace calls of %s in one line whose arguments have different "
+					       "types: give it a line of its own", o->f->name);
+			}
+		}
+	}
+	strbuf_finish(&a);
+	strbuf_finish(&b);
+	strbuf_finish(&m.format);
+	return err;
 }
 
 static void without_blanks(const char *s, struct strbuf *out)
@@ -263,11 +463,12 @@ int wpp_write(struct tracewpp *w, const struct tracewpp_options *o, struct strbu
 	struct strbuf file = {0}, macros = {0}, body = {0}, staging = {0}, section = {0};
 	struct wpp_message m = {.count = 0};
 	unsigned number = o->first_number ? o->first_number : FIRST_NUMBER;
-	const char *component = o->component && *o->component ? o->component : "wpp";
+	const char *component = w->component;
 	char guid[37], group[64];
 	struct guid g;
 	int err = 0;
 	identifier(w->source, &file);
+	err = sort_calls(w, d);
 	for (const struct wpp_call *c = w->calls; c && err == 0; c = c->next, number++) {
 		err = wpp_message_build(w, c, &m, d);
 		if (err < 0) {
@@ -278,10 +479,12 @@ int wpp_write(struct tracewpp *w, const struct tracewpp_options *o, struct strbu
 		staging_function(&m, staging.s, &macros);
 		if (!used_before(w, c)) {
 			defaults(c->f, &macros);
-			strbuf_addf(&macros, "#undef %s\n#define %s WPP_(CALL)\n", c->f->name,
-				    c->f->name);
+			strbuf_addf(&macros, "#undef %s\n#define %s WPP_(CALL_%s)\n", c->f->name,
+				    c->f->name, c->f->name);
 		}
-		call_macro(c, &m, file.s, staging.s, number, &macros);
+		if (c->heads) {
+			call_macro(w, c, &m, file.s, staging.s, number, &macros);
+		}
 		format(w, c, &m, file.s, number, &body);
 	}
 	if (err == 0 && number > 0x10000) {
@@ -371,8 +574,12 @@ int tracewpp_compile(struct tracewpp *w, const char *name, const char *text, siz
 	struct wpp_type *types = w->types;
 	struct wpp_define *defines = w->defines;
 	struct wpp_enum *enums = w->enums;
+	struct wpp_macro *macros = w->macros;
+	w->source_number++;
+	w->expanded = 0;
 	w->shared = functions;
 	w->source = name;
+	w->component = o->component && *o->component ? o->component : "wpp";
 	w->calls = NULL;
 	w->call_count = 0;
 	strbuf_clear(&w->formats);
@@ -384,6 +591,7 @@ int tracewpp_compile(struct tracewpp *w, const char *name, const char *text, siz
 	w->types = types;
 	w->defines = defines;
 	w->enums = enums;
+	w->macros = macros;
 	return err;
 }
 

@@ -9,7 +9,7 @@ export OPENETW_WAIT_MS="${OPENETW_WAIT_MS-8000}" # as meson test says
 T=$(mktemp -d /tmp/openetw-e2e-XXXXXX)
 export OPENETW_RUNTIME_DIR="$T/run"
 # Collectors and autologgers of whoever runs the tests are none of ours.
-export XDG_CONFIG_HOME="$T/config" XDG_STATE_HOME="$T/state" XDG_DATA_HOME="$T/data"
+export XDG_CONFIG_HOME="$T/config" XDG_STATE_HOME="$T/state" XDG_DATA_HOME="$T/data" OPENETW_MACHINE_DIR="$T/machine"
 SAMPLES=$OPENETW_BUILD/samples
 HELPERS=$OPENETW_BUILD/tests
 

@@ -88,6 +88,86 @@ wrong 'DoTraceMessage(FLAG_SHOP, "%d");' 'bad.c:5:2: error: the call has 0 argum
 wrong 'DoTraceMessage(FLAG_SHOP, text);' 'bad.c:5:2: error: DoTraceMessage: the message has to be a string literal'
 wrong 'DoTraceMessage(FLAG_SHOP, "%!NOSUCH!", 1);' '%!NOSUCH! is not known'
 wrong 'DoTraceMessage(FLAG_SHOP, "%*d", 1, 2);' 'a width of * cannot be recorded'
-wrong 'DoTraceMessage(FLAG_SHOP, "a"); DoTraceMessage(FLAG_SHOP, "b");' 'bad.c:5:34: error: two trace calls in one line'
+wrong 'DoTraceMessage(FLAG_SHOP, "a %d", 1); DoTraceMessage(FLAG_SHOP, "b %s", "x");' \
+	'bad.c:5:40: error: two trace calls of DoTraceMessage in one line whose arguments have different types'
 wrong 'DoTraceMessage(FLAG_SHOP, "a"' 'the ) of this call of DoTraceMessage is missing'
+
+# Several calls in a line, calls in macros, in macros of macros, over several lines; WPP_DEBUG; types of one's own.
+cat >many.h <<'END'
+#include <stdio.h>
+#include <windows.h>
+#define WPP_CONTROL_GUIDS WPP_DEFINE_CONTROL_GUID(Many, (5b1f0c3e,88d2,4f6b,9c0a,1e7d2b3a4c5d), \
+	WPP_DEFINE_BIT(ONE) WPP_DEFINE_BIT(TWO))
+#define WPP_DEBUG(args) printf args, printf("\n");
+#define WPP_LEVEL_FLAGS_LOGGER(level, flags) WPP_LEVEL_LOGGER(flags)
+#define WPP_LEVEL_FLAGS_ENABLED(level, flags) (WPP_LEVEL_ENABLED(flags) && WPP_CONTROL(WPP_BIT_##flags).Level >= (level))
+#define CHECK(what, ...) do { if (!(what)) { Error(ONE, "%!FUNC! " #what " failed"); } else { Info(ONE, "fine:" __VA_ARGS__); } } while (0)
+#define ENTER() Info(ONE, "--> %!FUNC!")
+#define NOTE(text, value) Info(TWO, "note " text, value)
+#define NOTES(value) NOTE("a %d", value); NOTE("b %s", #value)
+#define WPP_LOGIPV6(x) WPP_LOGPAIR(16, (x))
+typedef struct { unsigned short n; const void *p; } bytes_of;
+static inline bytes_of log_bytes(const void *p, unsigned n) { bytes_of b = {(unsigned short)n, p}; return b; }
+#define WPP_LOGBYTES(x) WPP_LOGPAIR(2, &(x).n) WPP_LOGPAIR((x).n, (x).p)
+enum color { RED, GREEN, BLUE };
+/* begin_wpp config
+ FUNC Info{LEVEL=4}(FLAGS, MSG, ...);
+ FUNC Error{LEVEL=2}(FLAGS, MSG, ...);
+ USEPREFIX(Error, "%!STDPREFIX!E:%!SPACE!");
+ USESUFFIX(Error, " (%d)", errno_of());
+ CUSTOM_TYPE(color, ItemEnum(color));
+ DEFINE_CPLX_TYPE(IPV6ADDR, WPP_LOGIPV6, const void *, ItemIPV6Addr, "s", _IPV6_, 0, 1);
+ DEFINE_CPLX_TYPE(HEXDUMP, WPP_LOGBYTES, bytes_of, ItemHEXDump, "s", _HEX_, 0, 2);
+ WPP_FLAGS(-DLOG_BYTES(b,n)=log_bytes(b,n));
+ end_wpp */
+END
+cat >many.c <<'END'
+#include "many.h"
+#include "many.tmh"
+static int errno_of(void) { return 7; }
+static void two(int x) { if (x) Info(ONE, "is %d", x); else Info(ONE, "no %d", x); }
+static void more(void) { Info(ONE, "p"); Info(ONE, "q"); Info(TWO, "r %d %s", 5, "five"); Error(ONE, "s"); }
+int main(void)
+{
+	static const unsigned char six[16] = {0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+	WPP_INIT_TRACING(L"many");
+	two(1); two(0); more();
+	ENTER();
+	CHECK(1 == 1, " %d", 8);
+	CHECK(1 ==
+	      2);
+	Info(TWO, "%!color! %!IPV6ADDR! %!HEXDUMP! %!MOD!", GREEN, six, LOG_BYTES(six, 4));
+	WPP_CLEANUP();
+	return 0;
+}
+END
+openetw tracewpp -scan:many.h -p:unit many.c || fail "tracewpp of many calls"
+for with in cc "c++ -x c++" clang; do
+	command -v "${with%% *}" >/dev/null 2>&1 || continue
+	rm -f many
+	# shellcheck disable=SC2086
+	$with -I. -I"$root/include/etw" -I"$root/include/etw/win" -O1 -Wall many.c -o many -L"$OPENETW_BUILD" -letw 2>err ||
+		fail "$with: $(cat err)"
+	openetw run -p "{$control}:0x3:5" -o many.etl -- ./many >debug 2>/dev/null || fail "run of $with"
+	openetw tracefmt many.etl -displayonly 2>/dev/null -noprefix | grep -v '^{' >lines
+	cat >wanted <<'END'
+is 1
+no 0
+p
+q
+r 5 five
+E: s (7)
+--> main
+fine: 8
+E: main 1 == 2 failed (7)
+END
+	head -9 lines >got
+	cmp -s got wanted || fail "$with: $(cat lines)"
+	has lines 'GREEN'
+	has lines '2001:db8::1'
+	has lines 'unit'
+	has debug 'many.c(4) : is 1'
+	has debug 'E: s (7)'
+	has debug '--> main'
+done
 exit 0
