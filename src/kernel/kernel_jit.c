@@ -12,6 +12,10 @@
 
 #define NAME_UNITS 1000u
 #define BACK_MAX   64u /* pieces that may begin later than the one that holds an address */
+/* The file is anybody's: a line, and all of them, have an end. */
+#define LINE_BYTES_MAX 65536u
+#define FILE_BYTES_MAX (64 << 20)
+#define PIECES_MAX     (1u << 20)
 
 /* Microsoft-JScript, MethodRundown/MethodDCStop */
 static const struct guid jscript = {{0x41, 0x77, 0x27, 0x57, 0x38, 0x36, 0x4b, 0x4a, 0xbd, 0xba, 0x0a,
@@ -107,10 +111,17 @@ static int by_start(const void *pa, const void *pb)
 static struct piece *read_map(FILE *f, size_t *ret_n)
 {
 	struct piece *list = NULL;
-	char *line = NULL;
-	size_t room = 0, n = 0, cap = 0;
-	while (getline(&line, &room, f) > 0) {
+	char *line = malloc(LINE_BYTES_MAX);
+	size_t n = 0, cap = 0;
+	bool inside = false; /* a line that is longer */
+	while (line && n < PIECES_MAX && ftello(f) < FILE_BYTES_MAX && fgets(line, LINE_BYTES_MAX, f)) {
 		char *end;
+		size_t length = strlen(line);
+		bool behind = inside;
+		inside = length > 0 && line[length - 1] != '\n';
+		if (behind) {
+			continue;
+		}
 		struct piece p = {.start = strtoull(line, &end, 16), .order = (uint32_t)n};
 		p.bytes = strtoull(end, &end, 16);
 		while (*end == ' ') {

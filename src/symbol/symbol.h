@@ -32,9 +32,10 @@ uint64_t symbol_elf_first(const struct symbol_elf *f);
 /* Where in memory, as linked, the byte at this offset of the file lies, as code rather than as data;
  * false: nowhere. */
 bool symbol_elf_linked(const struct symbol_elf *f, uint64_t offset, uint64_t *ret);
-/* A copy of a section (free()) and its address as linked; before symbol_elf_load. -ENOENT. */
-int symbol_elf_section(const struct symbol_elf *f, const char *name, uint8_t **ret, size_t *ret_n,
-		       uint64_t *ret_linked);
+/* A copy of a section (free()) of at most so many bytes, and its address as linked; before
+ * symbol_elf_load. -ENOENT, -EFBIG. */
+int symbol_elf_section(const struct symbol_elf *f, const char *name, size_t most, uint8_t **ret,
+		       size_t *ret_n, uint64_t *ret_linked);
 
 /* Looks for the names now, and lets go of the file; returns the bytes of memory they take. Else the
  * first question does. */

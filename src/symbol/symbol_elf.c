@@ -21,6 +21,7 @@
 #define LINK_NAME_MAX	255u
 #define CHUNK		65536u
 #define DEBUG_PLACES	3u
+#define PACKED_MAX	(16u << 20)
 
 struct input {
 	int fd; /* -1: memory */
@@ -396,12 +397,15 @@ bool symbol_elf_linked(const struct symbol_elf *f, uint64_t offset, uint64_t *re
 	return found != NULL;
 }
 
-int symbol_elf_section(const struct symbol_elf *f, const char *name, uint8_t **ret, size_t *ret_n,
-		       uint64_t *ret_linked)
+int symbol_elf_section(const struct symbol_elf *f, const char *name, size_t most, uint8_t **ret,
+		       size_t *ret_n, uint64_t *ret_linked)
 {
 	const struct section *s = section_named(f, name);
 	if (!s || s->type == SHT_NOBITS || s->bytes == 0) {
 		return -ENOENT;
+	}
+	if (s->bytes > most) {
+		return -EFBIG;
 	}
 	int err = input_take(&f->in, s->offset, s->bytes, ret);
 	if (err == 0) {
@@ -425,6 +429,41 @@ static int by_start(const void *pa, const void *pb)
 		return a->rank < b->rank ? -1 : 1;
 	}
 	return a->bytes > b->bytes ? -1 : a->bytes < b->bytes;
+}
+
+/* The best name of each start stays: who asks need not step over the others, however many they are. */
+static void functions_sort(struct symbol_elf *f)
+{
+	size_t kept = 0;
+	qsort(f->functions, f->count, sizeof *f->functions, by_start);
+	for (size_t i = 0; i < f->count; i++) {
+		if (kept == 0 || f->functions[kept - 1].start != f->functions[i].start) {
+			f->functions[kept++] = f->functions[i];
+		}
+	}
+	f->count = kept;
+}
+
+/* Names without the symbols' versions. All at once: names may lie in one another, and to look for the
+ * end of each would be to read the table as often as there are symbols. */
+static void names_cut(char *names, size_t n)
+{
+	char *p = names;
+	while ((p = memchr(p, '@', n - (size_t)(p - names))) != NULL) {
+		if (p > names && p[-1]) {
+			*p = 0;
+		}
+		p++;
+	}
+}
+
+static uint32_t underscores(const char *name)
+{
+	uint32_t n = 0;
+	while (n < 8 && name[n] == '_') {
+		n++;
+	}
+	return n;
 }
 
 /* Beside those that are there already. All three become f's, or are freed. */
@@ -455,7 +494,7 @@ static bool functions_join(struct symbol_elf *f, struct function *list, size_t c
 		f->names = names;
 		f->names_bytes = names_bytes;
 	}
-	qsort(f->functions, f->count, sizeof *f->functions, by_start);
+	functions_sort(f);
 	return true;
 }
 
@@ -474,6 +513,7 @@ static bool functions_take(struct symbol_elf *f, const struct symbol_elf *from, 
 	size_t count = 0;
 	if (input_take(&from->in, n->offset, n->bytes, &names) == 0) {
 		list = malloc((size_t)(s->bytes / size) * sizeof *list);
+		names_cut((char *)names, (size_t)n->bytes);
 	}
 	for (uint64_t i = 0; list && i < s->bytes / size; i++) {
 		const uint8_t *p = table + i * size;
@@ -485,12 +525,11 @@ static bool functions_take(struct symbol_elf *f, const struct symbol_elf *from, 
 		unsigned kind = info & 0xF;
 		if ((kind == STT_FUNC || kind == STT_GNU_IFUNC) && where != SHN_UNDEF &&
 		    x.name < n->bytes && names[x.name] && x.start >= from->first) {
-			char *name = (char *)names + x.name;
-			name[1 + strcspn(name + 1, "@")] = 0; /* without the symbol's version */
+			const char *name = (const char *)names + x.name;
 			bool mangled = name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
 			x.start -= from->first;
 			x.rank = (info >> 4 == STB_LOCAL ? 16 : 0) +
-				 (mangled ? 0 : BASE_MIN((uint32_t)strspn(name, "_"), 8u));
+				 (mangled ? 0 : underscores(name));
 			list[count++] = x;
 		}
 	}
@@ -609,7 +648,7 @@ static bool by_debug_data(struct symbol_elf *f)
 	uint8_t *packed;
 	size_t n, unpacked_n;
 	uint64_t linked;
-	if (symbol_elf_section(f, ".gnu_debugdata", &packed, &n, &linked) < 0) {
+	if (symbol_elf_section(f, ".gnu_debugdata", PACKED_MAX, &packed, &n, &linked) < 0) {
 		return false;
 	}
 	uint8_t *p = symbol_unxz(packed, n, &unpacked_n);
@@ -660,12 +699,7 @@ const char *symbol_elf_function(struct symbol_elf *f, uint64_t at, uint64_t *ret
 	if (low == 0) {
 		return NULL;
 	}
-	/* The first of those that start there: the best. */
-	size_t i = low - 1;
-	while (i > 0 && f->functions[i - 1].start == f->functions[i].start) {
-		i--;
-	}
-	const struct function *x = &f->functions[i];
+	const struct function *x = &f->functions[low - 1];
 	uint64_t end = x->bytes		? x->start + x->bytes
 		       : low < f->count ? f->functions[low].start
 					: f->span;

@@ -140,6 +140,75 @@ static void what_is_no_elf_file_is_refused(void **state)
 			 -EBADMSG);
 }
 
+/* Symbols whose names all lie in one long string, all of one address: the table is read once, not once
+ * for each of them, or this takes until tomorrow. */
+static void many_symbols_in_one_long_name_cost_no_more_than_others(void **state)
+{
+	enum { SYMBOLS = 300000, NAME = 4 << 20, TABLE = 64 + 3 * 64, NAMES = TABLE + 24 * SYMBOLS };
+	uint8_t *p = calloc(1, NAMES + NAME);
+	struct symbol_elf *f;
+	uint64_t start;
+	assert_non_null(p);
+	memcpy(p, "\x7f"
+		  "ELF\2\1\1",
+	       7);
+	le64_put(p + 40, 64); /* sections */
+	le16_put(p + 58, 64);
+	le16_put(p + 60, 3);
+	uint8_t *s = p + 128;
+	le32_put(s + 4, 2); /* .symtab */
+	le64_put(s + 24, TABLE);
+	le64_put(s + 32, 24ull * SYMBOLS);
+	le32_put(s + 40, 2);
+	le64_put(s + 56, 24);
+	s += 64;
+	le32_put(s + 4, 3); /* .strtab */
+	le64_put(s + 24, NAMES);
+	le64_put(s + 32, NAME);
+	memset(p + NAMES, '_', NAME - 1);
+	memcpy(p + NAMES + NAME - 9, "tail@V1", 8);
+	for (uint32_t i = 0; i < SYMBOLS; i++) {
+		uint8_t *y = p + TABLE + 24 * (size_t)i;
+		le32_put(y, i + 1 < SYMBOLS ? i : NAME - 9);
+		y[4] = 0x12; /* global, a function */
+		le16_put(y + 6, 1);
+		le64_put(y + 8, 0x1000);
+		le64_put(y + 16, 16);
+	}
+	assert_int_equal(symbol_elf_open_memory(p, NAMES + NAME, &f), 0);
+	for (unsigned i = 0; i < 10000; i++) {
+		const char *name = symbol_elf_find(f, 0x1008, &start);
+		assert_string_equal(name, "tail"); /* others call it so: no underscores in front */
+	}
+	assert_int_equal(start, 0x1000);
+	symbol_elf_close(f);
+	free(p);
+}
+
+/* Each type is the one before it, twice, in a part of the name that is not shown. */
+static void a_name_of_rust_that_refers_to_itself_ends(void **state)
+{
+	char name[1024] = "_RNvMINvC1a1b";
+	static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	size_t last = strlen(name) - 2;
+	strcat(name, "TuuE");
+	for (unsigned i = 0; i < 40; i++) {
+		size_t here = strlen(name) - 2;
+		char back[16];
+		if (last < 62) {
+			snprintf(back, sizeof back, "B%c_", digits[last - 1]);
+		} else {
+			snprintf(back, sizeof back, "B%c%c_", digits[(last - 1) / 62], digits[(last - 1) % 62]);
+		}
+		strcat(strcat(strcat(strcat(name, "T"), back), back), "E");
+		last = here;
+	}
+	strcat(name, "Eu3foo");
+	char *text = symbol_demangle(name);
+	assert_string_equal(text, "<()>::foo");
+	free(text);
+}
+
 static void cxx_names_become_readable_and_others_stay(void **state)
 {
 	char *name = symbol_demangle("qsort");
@@ -223,6 +292,8 @@ int main(void)
 		cmocka_unit_test(an_exported_function_of_libc_is_found),
 		cmocka_unit_test(a_stripped_file_takes_names_from_the_file_its_debug_link_names),
 		cmocka_unit_test(what_is_no_elf_file_is_refused),
+		cmocka_unit_test(many_symbols_in_one_long_name_cost_no_more_than_others),
+		cmocka_unit_test(a_name_of_rust_that_refers_to_itself_ends),
 		cmocka_unit_test(cxx_names_become_readable_and_others_stay),
 		cmocka_unit_test(names_of_rust_become_readable),
 		cmocka_unit_test(a_stripped_file_takes_names_from_the_table_packed_into_it),

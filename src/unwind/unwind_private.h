@@ -11,6 +11,8 @@
 
 #define UNWIND_BUCKETS 1024u
 #define UNWIND_ROWS    8192u /* rules kept, a power of two */
+#define UNWIND_BYTES_MAX (768u << 20) /* of all tables */
+#define UNWIND_FILE_MAX	 (192u << 20) /* of one */
 
 struct unwind_file {
 	char *path;
@@ -46,13 +48,14 @@ struct unwind {
 	struct unwind_space *spaces[UNWIND_BUCKETS];
 	struct unwind_file **files;
 	uint32_t file_count, file_cap;
+	size_t table_bytes; /* of all files, at most UNWIND_BYTES_MAX */
 	struct unwind_kept *kept;
 	struct unwind_stats stats;
 };
 
 struct unwind_space *unwind_space_of(struct unwind *u, uint32_t pid);
 struct unwind_mapping *unwind_mapping_at(const struct unwind_space *s, uint64_t address);
-void unwind_file_tables(struct unwind_file *f);
+void unwind_file_tables(struct unwind *u, struct unwind_file *f);
 void unwind_files_free(struct unwind *u);
 void unwind_spaces_free(struct unwind *u);
 

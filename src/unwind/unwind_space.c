@@ -33,17 +33,25 @@ static void open_vdso(struct unwind_file *f)
 	}
 }
 
-static void load_tables(struct unwind_file *f)
+static void load_tables(struct unwind *u, struct unwind_file *f)
 {
-	uint8_t *p;
-	size_t n;
-	uint64_t linked;
-	if (symbol_elf_section(f->elf, ".eh_frame", &p, &n, &linked) == 0) {
-		unwind_table_create(p, n, linked, false, &f->table[0]);
-	}
-	/* Programs built without tables for exceptions may have them for debuggers. */
-	if (symbol_elf_section(f->elf, ".debug_frame", &p, &n, &linked) == 0) {
-		unwind_table_create(p, n, linked, true, &f->table[1]);
+	/* The second is for programs built without tables for exceptions. */
+	static const char *const names[] = {".eh_frame", ".debug_frame"};
+	for (unsigned i = 0; i < BASE_ARRAY_LEN(names); i++) {
+		uint8_t *p;
+		size_t n, most = BASE_MIN(UNWIND_FILE_MAX, UNWIND_BYTES_MAX - u->table_bytes);
+		uint64_t linked;
+		/* Whoever runs on this machine chose the size: memory is for everybody's. */
+		if (symbol_elf_section(f->elf, names[i], most, &p, &n, &linked) < 0 ||
+		    unwind_table_create(p, n, linked, i == 1, &f->table[i]) < 0) {
+			continue;
+		}
+		if (unwind_table_bytes(f->table[i]) > UNWIND_BYTES_MAX - u->table_bytes) {
+			unwind_table_destroy(f->table[i]);
+			f->table[i] = NULL;
+		} else {
+			u->table_bytes += unwind_table_bytes(f->table[i]);
+		}
 	}
 }
 
@@ -110,12 +118,12 @@ static struct unwind_file *file_of(struct unwind *u, uint32_t pid, const char *p
 	return f;
 }
 
-void unwind_file_tables(struct unwind_file *f)
+void unwind_file_tables(struct unwind *u, struct unwind_file *f)
 {
 	if (!f->looked) {
 		f->looked = true;
 		if (f->elf) {
-			load_tables(f);
+			load_tables(u, f);
 		}
 	}
 }

@@ -10,6 +10,10 @@
 
 #define NESTED_MAX  16u /* DW_CFA_remember_state */
 #define ENTRIES_MAX (8u << 20)
+/* Tables are other people's files, read while they run: none may take as long as it likes. */
+#define COMMON_MAX  4096u  /* bytes of a CIE; usual are 20 */
+#define PROGRAM_MAX 16384u /* instructions for one row */
+#define LEB_SHIFT_MAX (16u * 7) /* longer ones are no padding */
 
 enum { /* encodings of pointers */
 	PE_ABSOLUTE = 0x00,
@@ -87,6 +91,7 @@ uint64_t unwind_uleb(struct bytes *b)
 	for (unsigned shift = 0;; shift += 7) {
 		uint8_t c = bytes_u8(b);
 		v |= shift < 64 ? (uint64_t)(c & 0x7F) << shift : 0;
+		b->bad |= shift > LEB_SHIFT_MAX;
 		if (!(c & 0x80) || b->bad) {
 			return v;
 		}
@@ -100,6 +105,7 @@ int64_t unwind_sleb(struct bytes *b)
 		uint8_t c = bytes_u8(b);
 		v |= shift < 64 ? (uint64_t)(c & 0x7F) << shift : 0;
 		shift += 7;
+		b->bad |= shift > LEB_SHIFT_MAX;
 		if (!(c & 0x80) || b->bad) {
 			if (shift < 64 && (c & 0x40)) {
 				v |= ~0ull << shift;
@@ -163,7 +169,7 @@ static bool read_common(const struct unwind_table *t, uint32_t at, struct common
 	uint64_t length = bytes_u32(&b);
 	bool wide = length == UINT32_MAX;
 	length = wide ? bytes_u64(&b) : length;
-	if (b.bad || length > bytes_left(&b)) {
+	if (b.bad || length > COMMON_MAX || length > bytes_left(&b)) {
 		return false;
 	}
 	b.end = b.p + length;
@@ -357,6 +363,12 @@ static int64_t expression(struct machine *m, struct bytes *b)
 	return at;
 }
 
+/* Numbers of a hostile table may wrap. */
+static int64_t scaled(uint64_t n, int64_t factor)
+{
+	return (int64_t)(n * (uint64_t)factor);
+}
+
 static void restore(struct machine *m, uint64_t reg)
 {
 	if (reg < UNWIND_REGS) {
@@ -371,23 +383,23 @@ static void one_with_operand(struct machine *m, struct bytes *b, uint8_t op)
 	switch (op) {
 	case CFA_OFFSET_EXTENDED:
 		reg = unwind_uleb(b);
-		set(m, reg, RULE_OFFSET, (int64_t)unwind_uleb(b) * factor, 0);
+		set(m, reg, RULE_OFFSET, scaled(unwind_uleb(b), factor), 0);
 		break;
 	case CFA_OFFSET_EXTENDED_SF:
 		reg = unwind_uleb(b);
-		set(m, reg, RULE_OFFSET, unwind_sleb(b) * factor, 0);
+		set(m, reg, RULE_OFFSET, scaled((uint64_t)unwind_sleb(b), factor), 0);
 		break;
 	case CFA_OFFSET_NEGATIVE:
 		reg = unwind_uleb(b);
-		set(m, reg, RULE_OFFSET, -((int64_t)unwind_uleb(b) * factor), 0);
+		set(m, reg, RULE_OFFSET, scaled(0 - unwind_uleb(b), factor), 0);
 		break;
 	case CFA_VAL_OFFSET:
 		reg = unwind_uleb(b);
-		set(m, reg, RULE_VAL_OFFSET, (int64_t)unwind_uleb(b) * factor, 0);
+		set(m, reg, RULE_VAL_OFFSET, scaled(unwind_uleb(b), factor), 0);
 		break;
 	case CFA_VAL_OFFSET_SF:
 		reg = unwind_uleb(b);
-		set(m, reg, RULE_VAL_OFFSET, unwind_sleb(b) * factor, 0);
+		set(m, reg, RULE_VAL_OFFSET, scaled((uint64_t)unwind_sleb(b), factor), 0);
 		break;
 	case CFA_REGISTER:
 		reg = unwind_uleb(b);
@@ -407,7 +419,7 @@ static void one_with_operand(struct machine *m, struct bytes *b, uint8_t op)
 		break;
 	case CFA_DEF_CFA_SF:
 		reg = unwind_uleb(b);
-		set_cfa(m, reg, unwind_sleb(b) * factor);
+		set_cfa(m, reg, scaled((uint64_t)unwind_sleb(b), factor));
 		break;
 	case CFA_DEF_CFA_EXPRESSION:
 		m->row.cfa = (struct unwind_rule){RULE_VAL_EXPRESSION, 0, (int32_t)expression(m, b)};
@@ -464,7 +476,7 @@ static void one(struct machine *m, struct bytes *b, uint8_t op)
 		m->row.cfa.n = (int32_t)unwind_uleb(b);
 		break;
 	case CFA_DEF_CFA_OFFSET_SF:
-		m->row.cfa.n = (int32_t)(unwind_sleb(b) * m->c->data_factor);
+		m->row.cfa.n = (int32_t)scaled((uint64_t)unwind_sleb(b), m->c->data_factor);
 		break;
 	case CFA_ARGS_SIZE:
 		unwind_uleb(b);
@@ -478,7 +490,10 @@ static void one(struct machine *m, struct bytes *b, uint8_t op)
 /* Up to the row that holds at the wanted address. */
 static bool run(struct machine *m, struct bytes b)
 {
-	while (bytes_left(&b) > 0) {
+	for (unsigned steps = 0; bytes_left(&b) > 0; steps++) {
+		if (steps == PROGRAM_MAX) {
+			return false;
+		}
 		struct unwind_row before = m->row;
 		uint8_t op = bytes_u8(&b), low = op & 0x3F;
 		switch (op & 0xC0) {
@@ -486,7 +501,7 @@ static bool run(struct machine *m, struct bytes b)
 			m->at += low * m->c->code_factor;
 			break;
 		case CFA_OFFSET:
-			set(m, low, RULE_OFFSET, (int64_t)unwind_uleb(&b) * m->c->data_factor, 0);
+			set(m, low, RULE_OFFSET, scaled(unwind_uleb(&b), m->c->data_factor), 0);
 			break;
 		case CFA_RESTORE:
 			restore(m, low);

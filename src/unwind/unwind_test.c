@@ -267,6 +267,42 @@ static void every_instruction_does_what_the_standard_says(void **state)
 	unwind_table_destroy(t);
 }
 
+/* Tables are made by whoever runs a program: one that would keep us busy is none. */
+static void a_row_of_a_million_instructions_is_not_worked_out(void **state)
+{
+	enum { NOPS = 1 << 20 };
+	static const uint8_t head[] = {
+		20, 0, 0, 0, 0, 0, 0, 0, /* a CIE */
+		1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x00,
+		0x0C, 7, 8, 0x90, 1, 0, 0,
+		0, 0, 0, 0, 28, 0, 0, 0, /* an FDE */
+		0, 0x10, 0, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0, 0,
+	};
+	struct unwind_table *t;
+	struct unwind_row row;
+	for (unsigned i = 0; i < 2; i++) {
+		uint32_t nops = i == 0 ? 1000 : NOPS;
+		uint8_t *p = calloc(1, sizeof head + nops);
+		assert_non_null(p);
+		memcpy(p, head, sizeof head);
+		le32_put(p + 24, (uint32_t)sizeof head - 28 + nops);
+		assert_int_equal(unwind_table_create(p, sizeof head + nops, 0x100000, false, &t), 0);
+		assert_int_equal(unwind_table_row(t, 0x1001, &row), i == 0);
+		unwind_table_destroy(t);
+	}
+	/* and numbers of a million digits are no numbers */
+	struct bytes b;
+	uint8_t *digits = malloc(1000);
+	memset(digits, 0x80, 1000);
+	b = bytes_of(digits, 1000);
+	unwind_uleb(&b);
+	assert_true(b.bad);
+	b = bytes_of(digits, 1000);
+	unwind_sleb(&b);
+	assert_true(b.bad);
+	free(digits);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -275,6 +311,7 @@ int main(void)
 		cmocka_unit_test(code_of_no_file_is_walked_by_frame_pointers),
 		cmocka_unit_test(a_file_lies_where_its_segments_say_and_forks_inherit_it),
 		cmocka_unit_test(every_instruction_does_what_the_standard_says),
+		cmocka_unit_test(a_row_of_a_million_instructions_is_not_worked_out),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,7 @@ static enum found caller(struct unwind *u, const struct unwind_space *s, const s
 		return FOUND_NOTHING;
 	}
 	if (map->file && place(map, &bias)) {
-		unwind_file_tables(map->file);
+		unwind_file_tables(u, map->file);
 		for (unsigned i = 0; i < 2; i++) {
 			const struct unwind_table *t = map->file->table[i];
 			const struct unwind_row *row = t ? row_in(u, t, pc - bias) : NULL;
