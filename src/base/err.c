@@ -7,8 +7,8 @@
 
 struct win32_row {
 	uint32_t code;
-	const char *name;
-	const char *text;
+	char name[40]; /* arrays: pointers would be written by the loader, in every process */
+	char text[136];
 };
 
 static const struct win32_row rows[] = {

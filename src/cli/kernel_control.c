@@ -30,7 +30,7 @@ static const char *stack_at(const void *ctx, int i)
 static bool add_flag(const struct cli_args *a, const struct kernel_flag *f, bool drop,
 		     struct cli_kernel_wish *w)
 {
-	if (!f->none) {
+	if (!f->none[0]) {
 		kernel_mask_set(&w->mask, f->bits);
 	} else if (drop) {
 		fprintf(stderr, "openetw %s: warning: without %s: %s\n", a->command->name, f->name, f->none);
@@ -154,7 +154,7 @@ void cli_kernel_print(bool flags, bool groups)
 	if (flags) {
 		printf("Kernel Flags:\n");
 		for (size_t i = 0; (f = kernel_flag_at(i)) != NULL; i++) {
-			printf(f->none ? "\t%-16s: %s\n" : "\t%s\n", f->name, f->none);
+			printf(f->none[0] ? "\t%-16s: %s\n" : "\t%s\n", f->name, f->none);
 		}
 	}
 	if (groups) {

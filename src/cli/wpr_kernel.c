@@ -90,9 +90,9 @@ bool wpr_kernel_keyword(const char *keyword, uint32_t *ret_bits, const char **re
 	const struct kernel_flag *f = kernel_flag_find(name, strlen(name));
 	if (f) {
 		*ret_bits = f->bits;
-		*ret_why = f->none;
+		*ret_why = f->none[0] ? f->none : NULL;
 	}
-	return f && !f->none;
+	return f && !f->none[0];
 }
 
 static bool stack_hook(const char *name, uint16_t *ret)

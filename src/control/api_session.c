@@ -261,7 +261,8 @@ ULONG WINAPI StartTraceA(PTRACEHANDLE TraceHandle, LPCSTR InstanceName, PEVENT_T
 	return start(TraceHandle, InstanceName, false, Properties);
 }
 
-static control_finish_fn finisher;
+/* In .data, whose page the loader writes anyway: this is set in every process. */
+static control_finish_fn finisher __attribute__((section(".data")));
 
 void control_set_finisher(control_finish_fn fn)
 {

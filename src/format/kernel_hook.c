@@ -78,8 +78,9 @@ const struct kernel_hook_range *kernel_hook_range_at(size_t i)
 
 /* ---- names for stack walks -------------------------------------------------------------------- */
 
+/* Names inside the tables here and below: pointers would be written by the loader, in every process. */
 static const struct {
-	const char *name;
+	char name[22];
 	uint16_t hook;
 } stack[] = {
 	{"ProcessCreate", 0x0301},    {"ProcessDelete", 0x0302},
@@ -166,7 +167,7 @@ bool kernel_stack_find(const char *name, size_t n, uint16_t *ret_hook)
 
 static const struct {
 	uint8_t group;
-	const char *guid;
+	char guid[37];
 } class[] = {
 	{0x00, "68fdd900-4a3e-11d1-84f4-0000f80464e3"}, {0x01, "3d6fa8d4-fe05-11d0-9dda-00c04fd7ba7c"},
 	{0x02, "3d6fa8d3-fe05-11d0-9dda-00c04fd7ba7c"}, {0x03, "3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c"},
@@ -213,7 +214,7 @@ struct keyword {
 	uint32_t keyword, bits;
 };
 static const struct {
-	const char *name, *guid;
+	char name[28], guid[37];
 	struct keyword keyword[12];
 } provider[] = {
 	{"SystemAlpcProvider", "fcb9baaf-e529-4980-92e9-ced1a6aadfdf", {{1, KERNEL_BIT_ALPC}}},

@@ -108,8 +108,8 @@ uint32_t kernel_mask_to_flags(const struct kernel_mask *m);
 
 /* One name of xperf's. `none`: why Linux has no such thing; NULL when it has. */
 struct kernel_flag {
-	const char *name;
-	const char *none;
+	char name[20]; /* arrays: pointers would be written by the loader, in every process */
+	char none[84]; /* why Linux has not; or empty */
 	uint32_t bits; /* of one word */
 };
 const struct kernel_flag *kernel_flag_at(size_t i); /* NULL behind the last */
@@ -126,7 +126,7 @@ bool kernel_mask_unconfinable(const struct kernel_mask *m, struct kernel_mask *r
 
 /* xperf's groups, as names joined by '+'. */
 struct kernel_group {
-	const char *name, *flags;
+	char name[16], flags[112];
 };
 const struct kernel_group *kernel_group_at(size_t i);
 const struct kernel_group *kernel_group_find(const char *name, size_t n);

@@ -75,7 +75,7 @@ static void masks_have_names_and_names_give_the_same_mask(void **state)
 		assert_null(strchr(names, '+'));
 		kernel_mask_set(&back, kernel_flag_find(names, strlen(names))->bits);
 		assert_true(kernel_mask_equal(&m, &back));
-		assert_true(kernel_mask_refused(&m) == (f->none ? f : NULL));
+		assert_true(kernel_mask_refused(&m) == (f->none[0] ? f : NULL));
 	}
 	struct kernel_mask odd = {.word = {[7] = 0x2}}, unknown;
 	char names[40];

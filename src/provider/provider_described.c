@@ -18,7 +18,7 @@
 
 static char *paths[MODULES_MAX]; /* never freed; under the lock */
 static uint32_t path_count;
-static uint64_t looked_at; /* dlpi_adds + 1 when last looked */
+static uint64_t looked_at PROVIDER_FEW; /* dlpi_adds + 1 when last looked */
 
 struct look {
 	char *found[MODULES_MAX];
@@ -52,6 +52,21 @@ static bool has_note(const uint8_t *p, size_t n, size_t align)
 	return false;
 }
 
+/* Not part of look_at_module(): a path's room on the stack is a page of every process. */
+static __attribute__((noinline)) char *path_of(const struct dl_phdr_info *info)
+{
+	char path[PATH_MAX];
+	if (info->dlpi_name && info->dlpi_name[0]) {
+		return realpath(info->dlpi_name, path) ? strdup(path) : NULL;
+	}
+	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+	if (n <= 0) {
+		return NULL;
+	}
+	path[n] = 0;
+	return strdup(path);
+}
+
 /* context: the dynamic linker's lock is held. */
 static int look_at_module(struct dl_phdr_info *info, size_t size, void *ctx)
 {
@@ -71,23 +86,23 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *ctx)
 			      h->p_align)) {
 			continue;
 		}
-		char path[PATH_MAX];
-		bool program = !info->dlpi_name || !info->dlpi_name[0];
-		ssize_t n = program ? readlink("/proc/self/exe", path, sizeof path - 1) : 0;
-		bool known = false;
-		if (program && n > 0) {
-			path[n] = 0;
-			known = true;
-		} else if (!program) {
-			known = realpath(info->dlpi_name, path) != NULL;
-		}
-		char *copy = known ? strdup(path) : NULL;
+		char *copy = path_of(info);
 		if (copy) {
 			l->found[l->count++] = copy;
 		}
 		break;
 	}
 	return 0;
+}
+
+/* As path_of(). */
+static __attribute__((noinline)) void post_locked(uint32_t k)
+{
+	uint8_t mem[64 + PATH_MAX];
+	long n = provider_make_described(mem, sizeof mem, k);
+	for (int d = 0; n > 0 && d < 2; d++) {
+		provider_post_locked(&provider_dests[d], mem, (size_t)n);
+	}
 }
 
 void provider_described_look(void)
@@ -109,13 +124,7 @@ void provider_described_look(void)
 		}
 		paths[path_count] = l.found[i];
 		path_count++;
-		for (int d = 0; d < 2; d++) {
-			uint8_t mem[64 + PATH_MAX];
-			long n = provider_make_described(mem, sizeof mem, k);
-			if (n > 0) {
-				provider_post_locked(&provider_dests[d], mem, (size_t)n);
-			}
-		}
+		post_locked(k);
 	}
 	order_store_relaxed(&looked_at, l.adds);
 	pthread_mutex_unlock(&provider_lock);

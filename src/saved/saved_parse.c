@@ -17,7 +17,7 @@ enum kind {
 	SUFFIX,
 };
 struct key {
-	const char *name;
+	char name[28]; /* an array: a pointer would be written by the loader, in every process */
 	enum kind kind;
 	size_t offset, size;
 	uint64_t min, max;
@@ -62,8 +62,8 @@ static const struct key provider_keys[] = {
 };
 /* Values that Windows knows and that mean nothing here; taken without a word. FileCounter and
  * Status are kept by etwd in its state directory. */
-static const char *const ignored[] = {"Boot", "Status", "FileCounter"};
-static const char *const suffixes[] = {"none", "number", "time"};
+static const char ignored[][12] = {"Boot", "Status", "FileCounter"};
+static const char suffixes[][8] = {"none", "number", "time"};
 
 void saved_init(struct saved_session *s)
 {

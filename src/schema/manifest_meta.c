@@ -4,61 +4,68 @@
  */
 #include "schema/manifest.h"
 
+#include <pthread.h>
 #include <strings.h>
 
-#define NAMED(n, t, v)                                                                             \
-	{                                                                                          \
-		.name = (n), .text = (t), .value = (v), .predefined = true                         \
-	}
-
-static const struct manifest_name levels[] = {
-	NAMED("win:LogAlways", "Log Always", 0), NAMED("win:Critical", "Critical", 1),
-	NAMED("win:Error", "Error", 2),		 NAMED("win:Warning", "Warning", 3),
-	NAMED("win:Informational", "Information", 4), NAMED("win:Verbose", "Verbose", 5),
-};
-static const struct manifest_name opcodes[] = {
-	NAMED("win:Info", "Info", 0),	    NAMED("win:Start", "Start", 1),
-	NAMED("win:Stop", "Stop", 2),	    NAMED("win:DC_Start", "DCStart", 3),
-	NAMED("win:DC_Stop", "DCStop", 4),  NAMED("win:Extension", "Extension", 5),
-	NAMED("win:Reply", "Reply", 6),	    NAMED("win:Resume", "Resume", 7),
-	NAMED("win:Suspend", "Suspend", 8), NAMED("win:Send", "Send", 9),
-	NAMED("win:Receive", "Receive", 240),
-};
-static const struct manifest_name keywords[] = {
-	NAMED("win:AnyKeyword", "Any", 0),
-	NAMED("win:ResponseTime", "Response Time", 1ull << 48),
-	NAMED("win:WDIContext", "WDI Context", 1ull << 49),
-	NAMED("win:WDIDiag", "WDI Diag", 1ull << 50),
-	NAMED("win:SQM", "SQM", 1ull << 51),
-	NAMED("win:AuditFailure", "Audit Failure", 1ull << 52),
-	NAMED("win:AuditSuccess", "Audit Success", 1ull << 53),
-	NAMED("win:CorrelationHint", "Correlation Hint", 1ull << 54),
-	NAMED("win:EventlogClassic", "Classic", 1ull << 55),
-};
-static const struct manifest_name channels[] = {
-	NAMED("TraceClassic", "TraceClassic", 0), NAMED("System", "System", 8),
-	NAMED("Application", "Application", 9),	  NAMED("Security", "Security", 10),
-	NAMED("TraceLogging", "TraceLogging", 11),
-	NAMED("ProviderMetadata", "ProviderMetadata", 12),
-};
-static const struct manifest_name tasks[] = {NAMED("win:None", "", 0)};
-
+/* Names inside the table: pointers would be written by the loader, in every process. */
 static const struct {
-	const struct manifest_name *names;
-	size_t count;
-} predefined[MANIFEST_KIND_COUNT] = {
-	[MANIFEST_LEVEL] = {levels, BASE_ARRAY_LEN(levels)},
-	[MANIFEST_TASK] = {tasks, BASE_ARRAY_LEN(tasks)},
-	[MANIFEST_OPCODE] = {opcodes, BASE_ARRAY_LEN(opcodes)},
-	[MANIFEST_KEYWORD] = {keywords, BASE_ARRAY_LEN(keywords)},
-	[MANIFEST_CHANNEL] = {channels, BASE_ARRAY_LEN(channels)},
+	uint8_t kind;
+	char name[20], text[18];
+	uint64_t value;
+} rows[] = {
+	{MANIFEST_LEVEL, "win:LogAlways", "Log Always", 0},
+	{MANIFEST_LEVEL, "win:Critical", "Critical", 1},
+	{MANIFEST_LEVEL, "win:Error", "Error", 2},
+	{MANIFEST_LEVEL, "win:Warning", "Warning", 3},
+	{MANIFEST_LEVEL, "win:Informational", "Information", 4},
+	{MANIFEST_LEVEL, "win:Verbose", "Verbose", 5},
+	{MANIFEST_OPCODE, "win:Info", "Info", 0},
+	{MANIFEST_OPCODE, "win:Start", "Start", 1},
+	{MANIFEST_OPCODE, "win:Stop", "Stop", 2},
+	{MANIFEST_OPCODE, "win:DC_Start", "DCStart", 3},
+	{MANIFEST_OPCODE, "win:DC_Stop", "DCStop", 4},
+	{MANIFEST_OPCODE, "win:Extension", "Extension", 5},
+	{MANIFEST_OPCODE, "win:Reply", "Reply", 6},
+	{MANIFEST_OPCODE, "win:Resume", "Resume", 7},
+	{MANIFEST_OPCODE, "win:Suspend", "Suspend", 8},
+	{MANIFEST_OPCODE, "win:Send", "Send", 9},
+	{MANIFEST_OPCODE, "win:Receive", "Receive", 240},
+	{MANIFEST_KEYWORD, "win:AnyKeyword", "Any", 0},
+	{MANIFEST_KEYWORD, "win:ResponseTime", "Response Time", 1ull << 48},
+	{MANIFEST_KEYWORD, "win:WDIContext", "WDI Context", 1ull << 49},
+	{MANIFEST_KEYWORD, "win:WDIDiag", "WDI Diag", 1ull << 50},
+	{MANIFEST_KEYWORD, "win:SQM", "SQM", 1ull << 51},
+	{MANIFEST_KEYWORD, "win:AuditFailure", "Audit Failure", 1ull << 52},
+	{MANIFEST_KEYWORD, "win:AuditSuccess", "Audit Success", 1ull << 53},
+	{MANIFEST_KEYWORD, "win:CorrelationHint", "Correlation Hint", 1ull << 54},
+	{MANIFEST_KEYWORD, "win:EventlogClassic", "Classic", 1ull << 55},
+	{MANIFEST_CHANNEL, "TraceClassic", "TraceClassic", 0},
+	{MANIFEST_CHANNEL, "System", "System", 8},
+	{MANIFEST_CHANNEL, "Application", "Application", 9},
+	{MANIFEST_CHANNEL, "Security", "Security", 10},
+	{MANIFEST_CHANNEL, "TraceLogging", "TraceLogging", 11},
+	{MANIFEST_CHANNEL, "ProviderMetadata", "ProviderMetadata", 12},
+	{MANIFEST_TASK, "win:None", "", 0},
 };
+static struct manifest_name predefined[BASE_ARRAY_LEN(rows)];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void make_predefined(void)
+{
+	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
+		predefined[i] = (struct manifest_name){.name = rows[i].name,
+						       .text = rows[i].text,
+						       .value = rows[i].value,
+						       .predefined = true};
+	}
+}
 
 const struct manifest_name *manifest_predefined(enum manifest_kind kind, uint64_t value)
 {
-	for (size_t i = 0; i < predefined[kind].count; i++) {
-		if (predefined[kind].names[i].value == value) {
-			return &predefined[kind].names[i];
+	pthread_once(&once, make_predefined);
+	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
+		if (rows[i].kind == kind && rows[i].value == value) {
+			return &predefined[i];
 		}
 	}
 	return NULL;
@@ -66,9 +73,10 @@ const struct manifest_name *manifest_predefined(enum manifest_kind kind, uint64_
 
 const struct manifest_name *manifest_predefined_by_name(enum manifest_kind kind, const char *name)
 {
-	for (size_t i = 0; i < predefined[kind].count; i++) {
-		if (strcmp(predefined[kind].names[i].name, name) == 0) {
-			return &predefined[kind].names[i];
+	pthread_once(&once, make_predefined);
+	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
+		if (rows[i].kind == kind && strcmp(rows[i].name, name) == 0) {
+			return &predefined[i];
 		}
 	}
 	return NULL;

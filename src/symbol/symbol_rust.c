@@ -265,11 +265,11 @@ static void path(struct rust *r, bool in_value)
 
 static const char *basic(char c)
 {
-	static const char *const names[26] = {"i8",  "bool", "char",  "f64",  "str", "f32", NULL,
-					      "u8",  "isize", "usize", NULL,   "i32", "u32", "i128",
-					      "u128", "_",   NULL,    NULL,   "i16", "u16", "()",
-					      "...", NULL,   "i64",   "u64",  "!"};
-	return c >= 'a' && c <= 'z' ? names[c - 'a'] : NULL;
+	static const char names[26][6] = {"i8",  "bool", "char",  "f64",  "str", "f32", "",
+					      "u8",  "isize", "usize", "",   "i32", "u32", "i128",
+					      "u128", "_",   "",    "",   "i16", "u16", "()",
+					      "...", "",   "i64",   "u64",  "!"};
+	return c >= 'a' && c <= 'z' && names[c - 'a'][0] ? names[c - 'a'] : NULL;
 }
 
 static void types_until_end(struct rust *r, unsigned *ret_count)
@@ -441,7 +441,7 @@ char *symbol_demangle_rust(const char *name)
 void symbol_tidy_rust(char *text)
 {
 	static const struct {
-		const char *from, *to;
+		char from[6], to[3];
 	} signs[] = {{"$LT$", "<"}, {"$GT$", ">"}, {"$RF$", "&"},   {"$BP$", "*"},   {"$LP$", "("}, {"$RP$", ")"},
 		     {"$C$", ","},  {"$SP$", "@"}, {"$u20$", " "},  {"$u27$", "'"},  {"$u5b$", "["}, {"$u5d$", "]"},
 		     {"$u7b$", "{"}, {"$u7d$", "}"}, {"$u7e$", "~"}, {"..", "::"}};

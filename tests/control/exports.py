@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Every function a public header declares is exported by libetw.so, and every name that
-libetw.map lists or libetw.so exports is declared in a public header.
+libetw.map lists or libetw.so exports is declared in a public header. And what the loader writes,
+in every process, stays small.
 
    exports.py SOURCE_DIR LIBETW_SO CC
 """
@@ -68,6 +69,17 @@ def listed():
     return {n.strip() for n in body.split(";") if n.strip()}
 
 
+def written_by_the_loader():
+    """Bytes of initialised data: tables of pointers stand there, and each page of them is dirty in every
+    process that links libetw. None: sanitizers have much of their own there."""
+    out = subprocess.run(["nm", library], capture_output=True, text=True).stdout
+    if re.search("__(asan|tsan|ubsan)_", out):
+        return None
+    out = subprocess.run(["readelf", "-lW", library], capture_output=True, text=True, check=True).stdout
+    return sum(int(f[4], 16) for f in (l.split() for l in out.splitlines())
+               if len(f) > 6 and f[0] == "LOAD" and f[6] == "RW")
+
+
 declared, exported, patterns = declarations(), exports(), listed()
 names = {p for p in patterns if "*" not in p}
 failures = []
@@ -77,5 +89,9 @@ failures += [f"{n} is declared in a header but not exported" for n in sorted(dec
 failures += [f"{n} is exported but declared in no header"
              for n in sorted(exported - declared - FROM_WINDOWS_H)]
 failures += [f"{n} is listed in libetw.map but not exported" for n in sorted(names - exported)]
+writes = written_by_the_loader()
+if writes is not None and not 0 < writes <= 8192:
+    failures.append(f"the loader writes {writes} bytes of libetw.so in every process, not at most 8192: "
+                    "tables with pointers in them? (arrays of characters are read-only)")
 print("\n".join(failures) or f"{len(declared)} declared functions are exported, and nothing else")
 sys.exit(bool(failures))
