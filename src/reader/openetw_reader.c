@@ -215,7 +215,7 @@ void openetw_reader_add_provider(struct openetw_reader *r, const void *guid)
 {
 	if (!guid || r->provider_count == EACH_MAX) {
 		mistake(r, ERROR_INVALID_PARAMETER,
-			guid ? "at most %u providers" : "one of %u providers has no GUID", EACH_MAX);
+			guid ? "at most %u providers" : "a provider without a GUID (at most %u)", EACH_MAX);
 		return;
 	}
 	memcpy(r->providers[r->provider_count++], guid, 16);
