@@ -43,6 +43,11 @@ struct openetw_problem {
  * ProcessTrace has returned, and before CloseTrace. */
 OPENETW_API uint32_t openetw_trace_next_problem(uint64_t trace, struct openetw_problem *problem);
 
+/* ProcessTrace for up to 1,024 traces; times as FILETIME, both included (0 and UINT64_MAX: all). Codes as
+ * ProcessTrace. */
+OPENETW_API uint32_t openetw_trace_process(const unsigned long long *traces, uint32_t count, uint64_t from,
+					   uint64_t to);
+
 /* When something was lost while a trace was recorded, as far as its file shows it: buffers that say so,
  * and numbers of buffers that are not there. How much it was in all, the header says (EventsLost,
  * BuffersLost); losses told in events of their own (live) are not among these. */
@@ -66,7 +71,7 @@ OPENETW_API uint32_t openetw_trace_next_loss(uint64_t trace, struct openetw_loss
 /* Called now and then with the number of events done; false ends the work. */
 typedef bool openetw_merge_progress_fn(void *ctx, uint64_t events);
 #define OPENETW_MERGE_COMPRESS 1u
-/* Writes the events of `count` (1 to 64) trace files to `output`, an .etl in the order of time, as
+/* Writes the events of `count` (1 to 1,024) trace files to `output`, an .etl in the order of time, as
  * Windows' merging tools do: logger name "Relogger", the first file's header, losses added up. Time
  * stamps keep their bytes; those of a file with another clock are converted to the first one's.
  * `output` must be none of the inputs. ERROR_FILE_NOT_FOUND, ERROR_FILE_CORRUPT (no trace),

@@ -47,7 +47,7 @@ OPENETW_API struct openetw_reader *openetw_reader_create(void);
 /* Stops what runs. Batches and their events are gone. NULL is fine. */
 OPENETW_API void openetw_reader_destroy(struct openetw_reader *r);
 
-/* Up to 64 files, merged by time; or one session (by its name), live. */
+/* Up to 1,024 files, merged by time; or one session (by its name), live. */
 OPENETW_API void openetw_reader_add_file(struct openetw_reader *r, const char *path);
 OPENETW_API void openetw_reader_set_session(struct openetw_reader *r, const char *name);
 

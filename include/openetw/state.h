@@ -104,6 +104,7 @@ struct openetw_thread {
 	uint32_t tid, pid;
 	uint32_t reserved;
 	uint64_t start_time, end_time; /* as with processes */
+	uint64_t start_address;	       /* of its first function; 0: unknown */
 };
 OPENETW_API uint32_t openetw_state_thread(struct openetw_state *s, uint32_t tid, uint64_t time,
 					  struct openetw_thread *ret);

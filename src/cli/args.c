@@ -228,7 +228,7 @@ int cli_fail(const struct cli_args *a, uint32_t code, const char *fmt, ...)
 		hint = "'openetw list' shows what runs";
 		break;
 	case 161:
-		hint = "give a log file with -o FILE, or use another one";
+		hint = "give a file of a disk: pipes and devices hold no traces, and cannot be written as one";
 		break;
 	case 3:
 		hint = "the folder of the file must be there: make it with 'mkdir -p', or name another";

@@ -41,7 +41,7 @@ static void summary(const struct cli_args *a, const struct cli_trace *t,
 static int run(struct cli_args *a)
 {
 	if (a->count == 0 || a->count > CLI_TRACE_FILES_MAX) {
-		return cli_usage(a, a->count ? "at most 64 files" : "which file?");
+		return cli_usage(a, a->count ? "at most 1024 files" : "which file?");
 	}
 	struct cli_select *select = cli_select_create(a, true);
 	if (!select) {

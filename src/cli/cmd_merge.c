@@ -48,7 +48,7 @@ const struct cli_command cli_merge = {
 	.synopsis = "FILE… -o FILE [--compress]",
 	.summary = "Write the events of several .etl files into one, in the order of time.",
 	.details =
-		"Up to 64 files. Events keep their bytes and time stamps; a file whose clock differs from the first\n"
+		"Up to 1024 files. Events keep their bytes and time stamps; a file whose clock differs from the first\n"
 		"one's has its times converted. The header is the first file's, with the earliest start, the latest\n"
 		"end and the sum of what was lost.\n\n"
 		"Examples:\n"

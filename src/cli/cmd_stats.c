@@ -607,7 +607,7 @@ static int count(struct cli_args *a, struct stats *s)
 static int run(struct cli_args *a)
 {
 	if (a->count == 0 || a->count > CLI_TRACE_FILES_MAX) {
-		return cli_usage(a, a->count ? "at most 64 files" : "which file?");
+		return cli_usage(a, a->count ? "at most 1024 files" : "which file?");
 	}
 	const char *by = cli_value(a, "by", "event");
 	struct stats *s = calloc(1, sizeof *s);

@@ -423,7 +423,7 @@ static int run(struct cli_args *a)
 		return cli_usage(a, "a report needs a file: it is read more than once");
 	}
 	if (a->count == 0 || a->count > CLI_TRACE_FILES_MAX) {
-		return cli_usage(a, a->count ? "at most 64 files" : "which file?");
+		return cli_usage(a, a->count ? "at most 1024 files" : "which file?");
 	}
 	if (!load_formats(a)) {
 		return CLI_FAILED;

@@ -133,16 +133,10 @@ static void print_problems(struct cli_trace *t)
 	}
 }
 
-static FILETIME filetime_of(uint64_t t)
-{
-	return (FILETIME){.dwLowDateTime = (DWORD)t, .dwHighDateTime = (DWORD)(t >> 32)};
-}
-
 uint32_t cli_trace_run(struct cli_trace *t)
 {
 	struct sigaction sa = {.sa_handler = on_signal}, old_int, old_term, old_hup;
-	FILETIME from = {0}, to = {0};
-	bool ranged = false;
+	uint64_t from = 0, to = UINT64_MAX;
 	if (t->select) {
 		if (!cli_select_set_start(t->select, t->first_start)) {
 			for (int i = 0; i < t->count; i++) {
@@ -150,9 +144,8 @@ uint32_t cli_trace_run(struct cli_trace *t)
 			}
 			return ERROR_INVALID_TIME;
 		}
-		from = filetime_of(cli_select_from(t->select));
-		to = filetime_of(cli_select_to(t->select));
-		ranged = cli_select_from(t->select) > 0 || cli_select_to(t->select) != UINT64_MAX;
+		from = cli_select_from(t->select);
+		to = cli_select_to(t->select);
 	}
 	cli_progress_start(&t->progress, !t->no_progress);
 	interrupted = 0;
@@ -167,8 +160,7 @@ uint32_t cli_trace_run(struct cli_trace *t)
 		on_signal(cli_signal_caught());
 	}
 	uint32_t code = interrupted ? ERROR_CANCELLED
-				    : ProcessTrace(t->handle, (ULONG)t->count,
-						   ranged ? &from : NULL, ranged ? &to : NULL);
+				    : openetw_trace_process(t->handle, (uint32_t)t->count, from, to);
 	running = NULL;
 	sigaction(SIGINT, &old_int, NULL);
 	sigaction(SIGTERM, &old_term, NULL);

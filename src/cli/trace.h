@@ -9,7 +9,7 @@
 #include <openetw/openetw.h>
 #include <openetw/state.h>
 
-#define CLI_TRACE_FILES_MAX 64
+#define CLI_TRACE_FILES_MAX 1024
 
 struct cli_trace {
 	/* in */

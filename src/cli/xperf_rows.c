@@ -379,6 +379,21 @@ static void put_thread_process(struct xperf_rows *r, struct strbuf *b, uint32_t 
 	}
 }
 
+/* The function that the event's thread began with. */
+static void put_thread_start(struct xperf_rows *r, struct strbuf *b, uint64_t now)
+{
+	struct openetw_thread t = {.size = sizeof t};
+	uint32_t tid = r->origin.tid == UINT32_MAX ? (uint32_t)number(r, "ThreadId") : r->origin.tid;
+	if (tid == 0 || openetw_state_thread(r->state, tid, now, &t) != ERROR_SUCCESS ||
+	    t.start_address == 0) {
+		strbuf_adds(b, "Unknown");
+		return;
+	}
+	strbuf_clear(&r->cell);
+	xperf_symbol_cell(&r->cell, r->state, t.pid, t.start_address, now);
+	put_text(b, r->cell.s ? r->cell.s : "", r->cell.len);
+}
+
 /* What column `what` (of n bytes) says about the event. */
 static void put_special(struct xperf_rows *r, struct strbuf *b, const char *what, size_t n)
 {
@@ -413,7 +428,7 @@ static void put_special(struct xperf_rows *r, struct strbuf *b, const char *what
 	} else if (strncmp(what, "@end", n) == 0) {
 		strbuf_addf(b, "0x%llx", (unsigned long long)(number(r, "ImageBase") + number(r, "ImageSize")));
 	} else if (strncmp(what, "@start", n) == 0) {
-		strbuf_adds(b, "Unknown");
+		put_thread_start(r, b, now);
 	} else if (strncmp(what, "@mode", n) == 0) {
 		strbuf_adds(b, number(r, "OldThreadWaitMode") ? "Swapable" : "NonSwap");
 	} else if (strncmp(what, "@since", n) == 0) {

@@ -5,6 +5,9 @@
 #include "base/order.h"
 #include "consume/consume_keep.h"
 #include "consume/consume_trace.h"
+#include "openetw/openetw.h"
+
+#define WINDOWS_HANDLES_MAX 64u
 
 /* A buffer's events have all been delivered. True when the callback keeps it. */
 static bool buffer_done(void *ctx, const uint8_t *buf, uint32_t bytes)
@@ -161,41 +164,49 @@ static uint32_t sources_ready(struct trace **traces, uint32_t n)
 	return ERROR_SUCCESS;
 }
 
-ULONG WMIAPI ProcessTrace(PROCESSTRACE_HANDLE *HandleArray, ULONG HandleCount, LPFILETIME StartTime,
-			  LPFILETIME EndTime)
+uint32_t openetw_trace_process(const PROCESSTRACE_HANDLE *handles, uint32_t count, uint64_t start,
+			       uint64_t end)
 {
-	if (HandleCount == 0 || HandleCount > CONSUME_SOURCES_MAX) {
+	if (count == 0 || count > CONSUME_SOURCES_MAX) {
 		return ERROR_BAD_LENGTH;
 	}
-	if (!HandleArray) {
+	if (!handles) {
 		return ERROR_INVALID_PARAMETER;
 	}
-	uint64_t start = StartTime ? filetime_of(StartTime) : 0;
-	uint64_t end = EndTime ? filetime_of(EndTime) : UINT64_MAX;
 	if (end < start) {
 		return ERROR_INVALID_TIME;
 	}
 	struct trace *traces[CONSUME_SOURCES_MAX];
-	uint32_t code = trace_begin(HandleArray, HandleCount, traces);
+	uint32_t code = trace_begin(handles, count, traces);
 	if (code) {
 		return code;
 	}
 	uint32_t real_time = 0;
-	for (uint32_t i = 0; i < HandleCount; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		real_time += traces[i]->session != NULL || traces[i]->stream;
 	}
-	if (real_time > 0 && HandleCount > 1) {
+	if (real_time > 0 && count > 1) {
 		code = ERROR_INVALID_PARAMETER;
 	}
 	if (code == ERROR_SUCCESS) {
-		code = sources_ready(traces, HandleCount);
+		code = sources_ready(traces, count);
 	}
 	if (code == ERROR_SUCCESS) {
-		code = run(traces, HandleCount, start, end);
+		code = run(traces, count, start, end);
 	}
-	for (uint32_t i = 0; i < HandleCount; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		keep_wait(traces[i]);
 	}
-	trace_end(traces, HandleCount);
+	trace_end(traces, count);
 	return code;
+}
+
+ULONG WMIAPI ProcessTrace(PROCESSTRACE_HANDLE *HandleArray, ULONG HandleCount, LPFILETIME StartTime,
+			  LPFILETIME EndTime)
+{
+	if (HandleCount > WINDOWS_HANDLES_MAX) {
+		return ERROR_BAD_LENGTH;
+	}
+	return openetw_trace_process(HandleArray, HandleCount, StartTime ? filetime_of(StartTime) : 0,
+				     EndTime ? filetime_of(EndTime) : UINT64_MAX);
 }

@@ -16,7 +16,7 @@
 #include "base/base.h"
 #include "etl/etl_reader.h"
 
-#define CONSUME_SOURCES_MAX 64u
+#define CONSUME_SOURCES_MAX 1024u
 
 struct consume_source;
 

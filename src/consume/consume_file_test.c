@@ -6,6 +6,7 @@
 #include "evntrace.h"
 
 #include "base/base.h"
+#include "openetw/openetw.h"
 
 #include "../../tests/corpus/corpus.h"
 #include "../../tests/corpus/etl_build.h"
@@ -337,6 +338,26 @@ static void close_inside_a_callback_is_pending_and_ends_processing(void **state)
 	assert_int_equal(ProcessTrace(&h, 1, NULL, NULL), ERROR_INVALID_HANDLE);
 }
 
+static void more_files_than_windows_takes_are_merged(void **state)
+{
+	PROCESSTRACE_HANDLE h[100];
+	struct seen s = {0};
+	save_simple("many.etl", 1, 2, 1);
+	for (int i = 0; i < 100; i++) {
+		h[i] = open_with(path_of("many.etl"), &s, 0, NULL);
+		assert_true(h[i] != INVALID_PROCESSTRACE_HANDLE);
+	}
+	s.events = s.headers = 0;
+	s.several = true;
+	assert_int_equal(openetw_trace_process(h, 100, 0, UINT64_MAX), ERROR_SUCCESS);
+	assert_int_equal(s.headers, 100);
+	assert_int_equal(s.events % 100, 0);
+	assert_true(s.events > 100 && !s.backwards);
+	for (int i = 0; i < 100; i++) {
+		assert_int_equal(CloseTrace(h[i]), ERROR_SUCCESS);
+	}
+}
+
 static void wrong_arguments_have_their_documented_codes(void **state)
 {
 	EVENT_TRACE_LOGFILEW log;
@@ -361,6 +382,10 @@ static void wrong_arguments_have_their_documented_codes(void **state)
 	PROCESSTRACE_HANDLE h[65] = {0};
 	assert_int_equal(ProcessTrace(h, 0, NULL, NULL), ERROR_BAD_LENGTH);
 	assert_int_equal(ProcessTrace(h, 65, NULL, NULL), ERROR_BAD_LENGTH);
+	assert_int_equal(openetw_trace_process(NULL, 0, 0, UINT64_MAX), ERROR_BAD_LENGTH);
+	assert_int_equal(openetw_trace_process(NULL, 1025, 0, UINT64_MAX), ERROR_BAD_LENGTH);
+	assert_int_equal(openetw_trace_process(h, 65, 0, UINT64_MAX), ERROR_INVALID_HANDLE);
+	assert_int_equal(openetw_trace_process(h, 1, 2, 1), ERROR_INVALID_TIME);
 	assert_int_equal(ProcessTrace(NULL, 1, NULL, NULL), ERROR_INVALID_PARAMETER);
 	assert_int_equal(ProcessTrace(h, 1, NULL, NULL), ERROR_INVALID_HANDLE);
 	h[0] = INVALID_PROCESSTRACE_HANDLE;
@@ -523,6 +548,7 @@ int main(void)
 		cmocka_unit_test(a_window_keeps_both_ends_and_the_header),
 		cmocka_unit_test(a_false_from_the_buffer_callback_cancels),
 		cmocka_unit_test(close_inside_a_callback_is_pending_and_ends_processing),
+		cmocka_unit_test(more_files_than_windows_takes_are_merged),
 		cmocka_unit_test(wrong_arguments_have_their_documented_codes),
 		cmocka_unit_test(classic_callbacks_get_classic_events),
 		cmocka_unit_test(open_from_file_hands_over_raw_buffers),

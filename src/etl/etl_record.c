@@ -39,14 +39,6 @@ enum {
 	SEEN_PROCESSOR_INDEX = 0x0200,
 };
 
-enum { /* message option flags */
-       MESSAGE_SEQUENCE = 0x0001,
-       MESSAGE_GUID = 0x0002,
-       MESSAGE_COMPONENT = 0x0004,
-       MESSAGE_TIME = 0x0008,
-       MESSAGE_SYSTEM_INFO = 0x0020,
-       MESSAGE_32_BIT = 0x0040,
-};
 #define MARKER_MESSAGE	0x90
 #define MARKER_TIMED_32 0xB0 /* [doc] never seen: a size, nothing a consumer could show */
 
@@ -86,18 +78,18 @@ static bool message_parse(const uint8_t *p, uint32_t n, struct message *m)
 	bytes_u32(&b);
 	m->number = bytes_u16(&b);
 	m->flags = bytes_u16(&b);
-	if (m->flags & MESSAGE_SEQUENCE) {
+	if (m->flags & ETL_MF_SEQUENCE) {
 		m->sequence = bytes_u32(&b);
 	}
-	if (m->flags & MESSAGE_GUID) {
+	if (m->flags & ETL_MF_GUID) {
 		m->guid = bytes_take(&b, 16);
-	} else if (m->flags & MESSAGE_COMPONENT) {
+	} else if (m->flags & ETL_MF_COMPONENT) {
 		m->component = bytes_u32(&b);
 	}
-	if (m->flags & MESSAGE_TIME) {
+	if (m->flags & ETL_MF_TIME) {
 		m->time_raw = bytes_u64(&b);
 	}
-	if (m->flags & MESSAGE_SYSTEM_INFO) {
+	if (m->flags & ETL_MF_SYSTEM_INFO) {
 		m->tid = bytes_u32(&b);
 		m->pid = bytes_u32(&b);
 	}
@@ -165,7 +157,7 @@ int etl_record_peek(const uint8_t *buf, uint32_t end, uint32_t at, struct etl_re
 		ret->at = at;
 		ret->bytes = n;
 		ret->type = ETL_RT_MESSAGE;
-		ret->timed = (m.flags & MESSAGE_TIME) != 0;
+		ret->timed = (m.flags & ETL_MF_TIME) != 0;
 		ret->time_raw = m.time_raw;
 		return 1;
 	}
@@ -198,7 +190,7 @@ bool etl_record_first_time(const uint8_t *records, size_t n, uint64_t *ret)
 			struct message m;
 			if (marker >> 24 == MARKER_MESSAGE && bytes >= SMALLEST_RECORD &&
 			    message_parse(p, (uint32_t)BASE_MIN(left, bytes), &m) &&
-			    (m.flags & MESSAGE_TIME)) {
+			    (m.flags & ETL_MF_TIME)) {
 				*ret = m.time_raw;
 				return true;
 			}
@@ -218,7 +210,7 @@ static void split_message(const uint8_t *p, uint32_t n, struct etl_record *r)
 {
 	struct message m;
 	message_parse(p, n, &m);
-	r->pointer_size = m.flags & MESSAGE_32_BIT ? 4 : 8;
+	r->pointer_size = m.flags & ETL_MF_32_BIT ? 4 : 8;
 	r->event_flags |= SEEN_TRACE_MESSAGE | SEEN_CLASSIC |
 			  (r->pointer_size == 4 ? SEEN_32_BIT : SEEN_64_BIT);
 	r->id = m.number;

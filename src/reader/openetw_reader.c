@@ -3,6 +3,7 @@
  * include/openetw/reader.h. ProcessTrace calls back on a thread of ours; what its callback keeps goes
  * into the queue.
  */
+#include "openetw/openetw.h"
 #include "openetw/reader.h"
 
 #include "base/order.h"
@@ -19,7 +20,7 @@
 
 ETW_API DWORD WINAPI GetLastError(void); /* libetw has it, for all of the folders */
 
-#define FILES_MAX     64u
+#define FILES_MAX     1024u
 #define EACH_MAX      32u /* pids, process names, providers */
 #define QUEUE_BYTES_MIN 65536u
 
@@ -214,7 +215,7 @@ void openetw_reader_add_provider(struct openetw_reader *r, const void *guid)
 {
 	if (!guid || r->provider_count == EACH_MAX) {
 		mistake(r, ERROR_INVALID_PARAMETER,
-			guid ? "at most %u providers" : "one of %u providers has no GUID", EACH_MAX);
+			guid ? "at most %u providers" : "a provider without a GUID (at most %u)", EACH_MAX);
 		return;
 	}
 	memcpy(r->providers[r->provider_count++], guid, 16);
@@ -383,9 +384,6 @@ static int on_read_ahead(void *context, uint32_t done, uint32_t total)
 static void *read_all(void *context)
 {
 	struct openetw_reader *r = context;
-	FILETIME from = {(DWORD)r->from, (DWORD)(r->from >> 32)};
-	FILETIME to = {(DWORD)r->to, (DWORD)(r->to >> 32)};
-	bool ranged = r->from > 0 || r->to != UINT64_MAX;
 	for (uint32_t i = 0; i < r->handle_count && r->state; i++) {
 		/* What cannot be read ahead is told when the events are. */
 		if (!r->session) {
@@ -395,8 +393,7 @@ static void *read_all(void *context)
 	}
 	uint32_t code = ERROR_CANCELLED;
 	if (!reader_queue_stopped(&r->queue)) {
-		code = ProcessTrace(r->handles, r->handle_count, ranged ? &from : NULL,
-				    ranged ? &to : NULL);
+		code = openetw_trace_process(r->handles, r->handle_count, r->from, r->to);
 	}
 	/* Stopped is what was wished for. */
 	reader_queue_end(&r->queue, r->failed ? r->failed : code == ERROR_CANCELLED ? 0 : code);

@@ -146,6 +146,37 @@ static void put_system(const struct etl_record *r, uint8_t *out)
 	le32_put(out + 0x1C, r->user_time);
 }
 
+/* A WPP message has the fields that its flags name. False when it lacks one that was set. */
+static bool put_message(const struct etl_record *r, unsigned changed, uint8_t *out, uint32_t *ret_header)
+{
+	uint16_t flags = le16_get(r->raw + 6);
+	uint32_t at = ETL_MESSAGE_HEADER_SIZE + (flags & ETL_MF_SEQUENCE ? 4 : 0);
+	uint32_t source = at, time, who;
+	at += flags & ETL_MF_GUID ? 16 : flags & ETL_MF_COMPONENT ? 4 : 0;
+	time = at, at += flags & ETL_MF_TIME ? 8 : 0;
+	who = at, at += flags & ETL_MF_SYSTEM_INFO ? 8 : 0;
+	if (at > r->raw_bytes || (changed & (RELOG_TIMES | RELOG_ACTIVITY)) ||
+	    ((changed & RELOG_PROVIDER) && !(flags & ETL_MF_GUID)) ||
+	    ((changed & RELOG_TIME) && !(flags & ETL_MF_TIME)) ||
+	    ((changed & (RELOG_PID | RELOG_TID)) && !(flags & ETL_MF_SYSTEM_INFO))) {
+		return false;
+	}
+	memcpy(out, r->raw, at);
+	le16_put(out + 4, r->id);
+	if (changed & RELOG_PROVIDER) {
+		memcpy(out + source, &r->provider, 16);
+	}
+	if (flags & ETL_MF_TIME) {
+		le64_put(out + time, r->time_raw);
+	}
+	if (flags & ETL_MF_SYSTEM_INFO) {
+		le32_put(out + who, r->tid);
+		le32_put(out + who + 4, r->pid);
+	}
+	*ret_header = at;
+	return true;
+}
+
 int relog_event_encode(const struct relog_event *e, uint8_t *out)
 {
 	struct etl_record r = e->r;
@@ -164,6 +195,7 @@ int relog_event_encode(const struct relog_event *e, uint8_t *out)
 		r.tid = r.tid == UINT32_MAX ? 0 : r.tid;
 	}
 	uint32_t header, size_at = 0;
+	bool items_follow = false;
 	if (hooked && perfinfo && !(e->changed & (RELOG_PID | RELOG_TID | RELOG_TIMES))) {
 		header = ETL_PERFINFO_HEADER_SIZE;
 		memcpy(out, r.raw, header);
@@ -177,24 +209,19 @@ int relog_event_encode(const struct relog_event *e, uint8_t *out)
 		header = ETL_FULL_HEADER_SIZE;
 		put_full(&r, out);
 	} else if (r.type == ETL_RT_INSTANCE32 || r.type == ETL_RT_INSTANCE64) {
-		if (e->changed & RELOG_PROVIDER) {
-			return -EOPNOTSUPP; /* its class is a number known to the session only */
-		}
 		header = ETL_INSTANCE_HEADER_SIZE;
-		memcpy(out, r.raw, header);
-		out[4] = r.opcode;
-		out[5] = r.level;
-		le16_put(out + 6, r.version);
-		le32_put(out + 8, r.tid);
-		le32_put(out + 12, r.pid);
-		le64_put(out + 16, r.time_raw);
+		memcpy(out, r.raw, header); /* instances and their parent stay */
+		put_full(&r, out);
 	} else if (r.type == ETL_RT_EVENT32 || r.type == ETL_RT_EVENT64) {
+		items_follow = true;
 		header = ETL_EVENT_HEADER_SIZE;
 		put_event(&r, out);
+	} else if (r.type == ETL_RT_MESSAGE && r.raw && put_message(&r, e->changed, out, &header)) {
+		items_follow = false;
 	} else {
 		return -EOPNOTSUPP;
 	}
-	uint32_t items = r.items && header == ETL_EVENT_HEADER_SIZE ? r.items_bytes : 0;
+	uint32_t items = r.items && items_follow ? r.items_bytes : 0;
 	uint64_t total = (uint64_t)header + items + r.payload_bytes;
 	if (total > ETL_RECORD_MAX) {
 		return -EMSGSIZE;

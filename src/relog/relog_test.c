@@ -280,12 +280,60 @@ static void wrong_calls_get_the_codes_of_com(void **state)
 	g->lpVtbl->Release(g);
 }
 
+/* The kinds of which no real file was at hand, by their documented bytes. */
+static void instances_and_messages_take_changes_where_they_have_the_field(void **state)
+{
+	uint8_t out[256], instance[0x48 + 3] = {0x4b, 0, 0x15, 0xC0, 1}, want[sizeof instance];
+	/* flags 0x2B: number, source, time, thread and process; then the arguments */
+	uint8_t message[0x2C + 2] = {0x2e, 0, 0, 0x90, 5, 0, 0xAB, 0, 7}, said[sizeof message];
+	memset(instance + 0x30, 0xAA, 0x1B);
+	memcpy(want, instance, sizeof want);
+	memcpy(said, message, sizeof said);
+	message[0x2C] = 'x', message[0x2D] = 'y';
+
+	struct relog_event e = {.r = {.type = ETL_RT_INSTANCE64,
+				      .raw = instance,
+				      .raw_bytes = sizeof instance,
+				      .payload = instance + 0x48,
+				      .payload_bytes = 3,
+				      .opcode = 9,
+				      .pid = 0x1234,
+				      .tid = 0x5678,
+				      .time_raw = 0x0102030405060708},
+				.changed = RELOG_PROVIDER | RELOG_PID};
+	memset(&e.r.provider, 0xBB, 16);
+	assert_int_equal(relog_event_encode(&e, out), sizeof instance);
+	want[4] = 9;
+	le32_put(want + 8, 0x5678), le32_put(want + 12, 0x1234);
+	le64_put(want + 16, 0x0102030405060708);
+	memset(want + 0x18, 0xBB, 16); /* the class; instances and parent behind it stay */
+	assert_memory_equal(out, want, sizeof want);
+
+	e.r.type = ETL_RT_MESSAGE;
+	e.r.raw = message;
+	e.r.raw_bytes = sizeof message;
+	e.r.payload = (const uint8_t *)"z";
+	e.r.payload_bytes = 1;
+	e.r.id = 6;
+	e.changed = RELOG_PROVIDER | RELOG_PID | RELOG_PAYLOAD;
+	assert_int_equal(relog_event_encode(&e, out), 0x2D);
+	said[0] = 0x2D, said[4] = 6;
+	memset(said + 0x0C, 0xBB, 16);
+	le64_put(said + 0x1C, 0x0102030405060708);
+	le32_put(said + 0x24, 0x5678), le32_put(said + 0x28, 0x1234);
+	said[0x2C] = 'z';
+	assert_memory_equal(out, said, 0x2D);
+	message[6] = 0x8B; /* without thread and process */
+	assert_int_equal(relog_event_encode(&e, out), -EOPNOTSUPP);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_real_trace_comes_out_record_for_record),
 		cmocka_unit_test(made_and_changed_events_read_as_what_they_claim),
 		cmocka_unit_test(wrong_calls_get_the_codes_of_com),
+		cmocka_unit_test(instances_and_messages_take_changes_where_they_have_the_field),
 	};
 	const char *env = getenv("OPENETW_CORPUS");
 	snprintf(corpus, sizeof corpus, "%s", env ? env : OPENETW_SOURCE_DIR "/../shared/corpus");

@@ -588,8 +588,9 @@ static const char *event_name(struct openetw_text *t, const struct schema_record
 		out_char(t, '/');
 		out_str(t, opcode);
 	} else {
-		out_str(t, s->classic ? "Opcode(" : "Event(");
-		out_u64(t, s->classic ? s->opcode : s->id);
+		bool message = s->flags & EVENT_HEADER_FLAG_TRACE_MESSAGE;
+		out_str(t, message ? "Message(" : s->classic ? "Opcode(" : "Event(");
+		out_u64(t, s->classic && !message ? s->opcode : s->id);
 		out_char(t, ')');
 	}
 	return finished_name(t);

@@ -351,20 +351,22 @@ uint32_t openetw_state_process(struct openetw_state *s, uint32_t pid, uint64_t t
 uint32_t openetw_state_thread(struct openetw_state *s, uint32_t tid, uint64_t time,
 			      struct openetw_thread *ret)
 {
-	if (!ret || ret->size < sizeof *ret) {
+	if (!ret || ret->size < offsetof(struct openetw_thread, start_address)) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	struct state_thread t;
 	if (!state_thread_at(s->now->s, tid, time_in(s, time), &t)) {
 		return ERROR_NOT_FOUND;
 	}
-	*ret = (struct openetw_thread){
+	const struct openetw_thread found = {
 		.size = ret->size,
 		.tid = tid,
 		.pid = t.pid,
 		.start_time = t.start_time,
 		.end_time = t.end_time,
+		.start_address = t.start_address,
 	};
+	memcpy(ret, &found, BASE_MIN(sizeof found, (size_t)ret->size));
 	return ERROR_SUCCESS;
 }
 

@@ -20,6 +20,7 @@ struct thread_node {
 	struct state_node n;
 	uint32_t pid;
 	uint64_t start, end;
+	uint64_t code; /* where it began */
 };
 struct image_node {
 	struct state_node n;	   /* by pid; `older` leads through all of a process */
@@ -160,6 +161,17 @@ static void add_process(struct state *s, const struct etl_record *r, unsigned ty
 	state_table_add(&s->processes, &n->n);
 }
 
+/* Behind the ids and four bounds of stacks stand the kernel's place and the program's: Win32StartAddr,
+ * since version 1. */
+static uint64_t thread_code(const struct etl_record *r)
+{
+	uint32_t width = r->pointer_size == 4 ? 4 : 8, at = 8 + 5 * width;
+	if (r->version < 1 || r->payload_bytes < at + width) {
+		return 0;
+	}
+	return width == 4 ? le32_get(r->payload + at) : le64_get(r->payload + at);
+}
+
 static void add_thread(struct state *s, const struct etl_record *r, unsigned type)
 {
 	if (r->payload_bytes < 8) {
@@ -170,6 +182,7 @@ static void add_thread(struct state *s, const struct etl_record *r, unsigned typ
 	bool alive = old && old->end == UINT64_MAX;
 	if (alive && !is_start(type) && old->pid == pid) {
 		old->end = is_end(type) ? r->time_filetime : UINT64_MAX;
+		old->code = old->code ? old->code : thread_code(r);
 		return;
 	}
 	struct thread_node *n = state_alloc(&s->memory, sizeof *n);
@@ -183,6 +196,7 @@ static void add_thread(struct state *s, const struct etl_record *r, unsigned typ
 	n->pid = pid;
 	n->start = is_start(type) ? r->time_filetime : 0;
 	n->end = is_end(type) ? r->time_filetime : UINT64_MAX;
+	n->code = thread_code(r);
 	state_table_add(&s->threads, &n->n);
 }
 
@@ -413,7 +427,7 @@ bool state_thread_at(const struct state *s, uint32_t tid, uint64_t time, struct 
 		}
 	}
 	if (best) {
-		*ret = (struct state_thread){best->pid, best->start, best->end};
+		*ret = (struct state_thread){best->pid, best->start, best->end, best->code};
 	}
 	return best != NULL;
 }

@@ -56,6 +56,7 @@ uint32_t state_pid_of_thread(const struct state *s, uint32_t tid, uint64_t time)
 struct state_thread {
 	uint32_t pid;
 	uint64_t start_time, end_time;
+	uint64_t start_address; /* of its first function; 0: unknown */
 };
 /* False when unknown. */
 bool state_thread_at(const struct state *s, uint32_t tid, uint64_t time, struct state_thread *ret);

@@ -90,6 +90,9 @@ echo "$n events of Test.x86.exe"
 # xperf's text of the same trace: names, columns and processes as its readers know them
 openetw xperf -i "$f" -o "$T/dump" || fail "xperf -i"
 expect "samples" "$(grep -c '^ *SampledProfile, *[0-9]' "$T/dump")" 88809
+# The first thread of the program begins where its header says: Win32StartAddr of its Thread/Start.
+expect "samples of the first thread" "$(grep '^ *SampledProfile, .*Test.x86.exe (' "$T/dump" |
+	grep -c ' Test.x86.exe!0x7c287a, ')" 4896
 expect "a process" "$(grep -cE '^ *P-Start, +2616761, +Test\.x86\.exe \(3644\), 3508, 1, 0xfffffa8300c27080, ' "$T/dump")" 1
 expect "its threads" "$(grep -E '^ *T-(Start|DCEnd), ' "$T/dump" | grep -c 'Test.x86.exe (3644)')" \
 	"$(openetw dump -q --filter '(event == Thread/Start or event == Thread/DCEnd) and ProcessId == 3644' "$f" | wc -l)"
