@@ -463,6 +463,10 @@ static bool choose_file(const struct winargs *w, struct saved_session *s)
 	return true;
 }
 
+#define PRIVATE_WHY                                                                                                    \
+	"a private session lives in the process that starts it: the provider's own program calls StartTrace. From "    \
+	"outside an ordinary session does the same"
+
 bool logman_refuse(const struct winargs *w)
 {
 	static const struct {
@@ -471,9 +475,7 @@ bool logman_refuse(const struct winargs *w)
 		{"s",
 		 "the session of another computer: run logman there, for instance through ssh"},
 		{"u", "another user's rights: use sudo -u USER"},
-		{"ul",
-		 "a private session lives in the process that starts it: the provider's own program calls "
-		 "StartTrace. From outside an ordinary session does the same"},
+		{"ul", PRIVATE_WHY},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
 		if (winargs_on(w, rows[i].name)) {
@@ -503,6 +505,10 @@ bool logman_options(const struct winargs *w, bool live, struct saved_session *s)
 	}
 	v = winargs_value(w, "mode", NULL);
 	if (v && !parse_mode(w, v, &s->mode)) {
+		return false;
+	}
+	if (s->mode & EVENT_TRACE_PRIVATE_LOGGER_MODE) {
+		cli_usage(w->a, "-mode private is not done here: " PRIVATE_WHY);
 		return false;
 	}
 	s->mode |= winargs_on(w, "rt") ? EVENT_TRACE_REAL_TIME_MODE : 0;
