@@ -22,6 +22,11 @@ OPENETW_API const char *openetw_version(void);
  * code: ERROR_ACCESS_DENIED when it is not safely his, ERROR_INVALID_PARAMETER. */
 OPENETW_API uint32_t openetw_runtime_directory(char *path, uint32_t bytes);
 
+/* The files of saved collectors (docs/autologger.md) have changed: etwd reads them again, and keeps their
+ * time tables from now on. `start`: start etwd when none runs. Win32 code;
+ * ERROR_WMI_INSTANCE_NOT_FOUND: none runs. */
+OPENETW_API uint32_t openetw_collectors_changed(uint32_t start);
+
 /* One English sentence (UTF-8) that says why this thread's last failed StartTrace, ControlTrace,
  * EnableTrace*, Query* or OpenTrace call failed, more exactly than its Win32 code can; "" when nothing
  * more is known. Valid until the thread's next such call. */

@@ -94,7 +94,19 @@ static int load(struct task *t)
 static int save(struct task *t)
 {
 	int r = saved_write(t->path, &t->s);
-	return r < 0 ? logman_error(win32_from_errno(r), t->path, NULL) : CLI_OK;
+	if (r < 0) {
+		return logman_error(win32_from_errno(r), t->path, NULL);
+	}
+	bool scheduled = t->s.begin_filetime != 0;
+	uint32_t code = openetw_collectors_changed(scheduled);
+	if (scheduled && code) {
+		return logman_error(code, controller_why(), "the collector is saved, but etwd, which would start it, does not run");
+	}
+	if (scheduled && strcmp(t->verb, "start") != 0) {
+		printf("etwd starts it at that time, when it runs then: it does now, and stays for it. After the next start of "
+		       "the\nmachine 'systemctl --user enable openetw-user.service' has it run.\n");
+	}
+	return CLI_OK;
 }
 
 static int not_found(const struct task *t, bool live)
@@ -443,6 +455,7 @@ static int run_delete(struct task *t)
 	if (unlink(t->path) < 0) { /* also one that cannot be read */
 		return logman_error(win32_from_errno(-errno), t->path, NULL);
 	}
+	(void)openetw_collectors_changed(false); /* none runs, or it reads them when it next starts */
 	return logman_done();
 }
 

@@ -439,14 +439,34 @@ static int run_profiles(struct wpr *w)
 	return CLI_OK;
 }
 
+/* Where the first of "P+P" ends. A '+' in the path of a profile that is there is part of it. */
+static char *joint(char *joined)
+{
+	char *plus = strchr(joined, '+'), *mark = strchr(joined, '!');
+	if (plus && mark && plus < mark) {
+		*mark = 0;
+		bool path = access(joined, F_OK) == 0;
+		*mark = '!';
+		plus = path ? strchr(mark, '+') : plus;
+	} else if (plus && !mark && access(joined, F_OK) == 0) {
+		return NULL; /* a file's only or default profile */
+	}
+	return plus;
+}
+
 /* "P+P" apart, then as -start does. */
 static int choose_joined(struct wpr *w, const char *joined)
 {
 	const char *words[PROFILES_MAX];
 	char *copy = strdup(joined), *rest = copy;
 	int n = 0;
-	while (copy && n < PROFILES_MAX && (words[n] = strsep(&rest, "+")) != NULL) {
-		n++;
+	while (rest && n < PROFILES_MAX) {
+		char *end = joint(rest);
+		words[n++] = rest;
+		rest = end ? end + 1 : NULL;
+		if (end) {
+			*end = 0;
+		}
 	}
 	int status = copy ? wpr_choose(w, words, n, cli_flag(w->args, "filemode")) : CLI_FAILED;
 	free(copy);

@@ -14,6 +14,19 @@ static const struct guid kernel_guid = {{0xad, 0x4a, 0x81, 0x9e, 0x04, 0x32, 0xd
 
 static char why[500];
 
+uint64_t controller_end(const struct saved_session *s)
+{
+	uint64_t end = s->end_filetime, now = clock_filetime();
+	if (end == 0) {
+		return UINT64_MAX;
+	}
+	/* Of one that is repeated it is a time of day; an hour more or less when the clocks change. */
+	for (const uint64_t day = 24 * 3600 * 10000000ull; s->daily && end <= now;) {
+		end += (now - end) / day * day + day;
+	}
+	return end;
+}
+
 uint32_t controller_enable(TRACEHANDLE session, const struct saved_provider *p, uint32_t timeout_ms)
 {
 	GUID g;
@@ -122,7 +135,7 @@ uint32_t controller_start_kernel(const struct saved_session *s, const struct cli
 	}
 	if (code == 0 && (s->expire_s || s->quota || s->end_filetime)) {
 		uint64_t end = s->expire_s ? clock_filetime() + s->expire_s * 10000000ull : UINT64_MAX;
-		end = BASE_MIN(end, s->end_filetime ? s->end_filetime : UINT64_MAX);
+		end = BASE_MIN(end, controller_end(s));
 		code = openetw_session_limit(s->name, end == UINT64_MAX ? 0 : end, s->quota, 0);
 	}
 	if (code == 0 && (s->rotate_s || s->keep_files)) {

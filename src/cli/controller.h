@@ -19,6 +19,8 @@ uint32_t controller_start_kernel(const struct saved_session *s, const struct cli
 				 const char **ret_what);
 /* The daemon's sentence about the last failure; "" when there is none. */
 const char *controller_why(void);
+/* FILETIME at which a run that begins now ends by its EndTime; UINT64_MAX: it has none. */
+uint64_t controller_end(const struct saved_session *s);
 uint32_t controller_enable(TRACEHANDLE session, const struct saved_provider *p,
 			   uint32_t timeout_ms);
 /* "Windows Kernel Trace", whose keywords are the session's EnableFlags. */

@@ -41,11 +41,11 @@ const struct cli_option logman_option_table[] = {
 	{0, "as", NULL, "accepted; nothing here takes long", NULL},
 	{0, "s", "HOST", "refused: another computer", NULL},
 	{0, "u", "USER [PASSWORD]", "refused: another user", NULL},
-	{0, "b", "TIME…", "refused: use a systemd timer", NULL},
+	{0, "b", "DATE [TIME [AM|PM]]", "a saved collector starts at that time, while etwd runs", NULL},
 	{0, "e", "DATE [TIME [AM|PM]]", "stop at that time: 1/31/2026 5:30:00PM, or 2026-01-31 17:30", NULL},
-	{0, "r", NULL, "refused: use a systemd timer", NULL},
-	{0, "m", "[START] [STOP]", "by hand: start, stop or both; takes -e back", NULL},
-	{0, "rc", "TASK", "refused: run the task after stop", NULL},
+	{0, "r", NULL, "with -b: every day, at the times of -b and -e", NULL},
+	{0, "m", "[START] [STOP]", "by hand: start, stop or both; takes -b and -e back", NULL},
+	{0, "rc", "COMMAND", "a saved collector: for the shell when a run has ended; $OPENETW_LOG_FILE is its file", NULL},
 	{0, "json", NULL, "query: one JSON object a line, of live sessions and providers", NULL},
 	{0, "explain", NULL, "do nothing but print the same as a line of openetw", NULL},
 	{0},
@@ -65,7 +65,7 @@ bool logman_accept(const struct cli_option *o, int index, const char *word, int 
 		return (*word >= '0' && *word <= '9') || *word == '(' ||
 		       strncasecmp(word, "win:", 4) == 0 || positionals >= 2;
 	}
-	if (strcasecmp(o->name, "e") == 0) {
+	if (strcasecmp(o->name, "e") == 0 || strcasecmp(o->name, "b") == 0) {
 		return (*word >= '0' && *word <= '9') || strcasecmp(word, "am") == 0 ||
 		       strcasecmp(word, "pm") == 0;
 	}
@@ -155,10 +155,10 @@ static int date_parse(const char *text, uint64_t *ret)
 	return 0;
 }
 
-/* -e with its words joined. */
-static bool parse_end(const struct winargs *w, uint64_t *inout)
+/* -b and -e with their words joined. `daily`: a time of day will do. */
+static bool parse_date(const struct winargs *w, const char *option, bool daily, uint64_t *inout)
 {
-	const struct winarg *g = winargs_find(w, "e");
+	const struct winarg *g = winargs_find(w, option);
 	char text[128] = "";
 	if (!g || g->off) {
 		*inout = g ? 0 : *inout;
@@ -169,12 +169,60 @@ static bool parse_end(const struct winargs *w, uint64_t *inout)
 		snprintf(text + n, sizeof text - n, "%s%s", i ? " " : "", g->value[i]);
 	}
 	if (g->count == 0 || date_parse(text, inout) < 0) {
-		cli_usage(w->a, "-e takes a time such as 1/31/2026 5:30:00PM or 17:30, not '%s'", text);
+		cli_usage(w->a, "-%s takes a time such as 1/31/2026 5:30:00PM or 17:30, not '%s'", option, text);
 		return false;
 	}
-	if (*inout <= clock_filetime()) {
-		cli_usage(w->a, "-e: '%s' is over already", text);
+	if (*inout <= clock_filetime() && !daily) {
+		cli_usage(w->a, "-%s: '%s' is over already", option, text);
 		return false;
+	}
+	return true;
+}
+
+/* What only a saved collector can have. */
+static bool parse_schedule(const struct winargs *w, bool live, struct saved_session *s)
+{
+	static const char *const names[] = {"b", "r", "rc"};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
+		if (live && winargs_on(w, names[i])) {
+			cli_usage(w->a,
+				  "-%s is of saved collectors: -ets neither saves nor schedules. 'logman create trace NAME "
+				  "… -%s' saves one",
+				  names[i], names[i]);
+			return false;
+		}
+	}
+	s->daily = winargs_on(w, "r") || (s->daily && !winargs_off(w, "r"));
+	if (!parse_date(w, "b", s->daily, &s->begin_filetime) ||
+	    !parse_date(w, "e", s->daily, &s->end_filetime)) {
+		return false;
+	}
+	const struct winarg *manual = winargs_find(w, "m");
+	for (int i = 0; manual && i < BASE_MAX(manual->count, 1); i++) {
+		const char *what = manual->count ? manual->value[i] : "";
+		s->begin_filetime = strcasecmp(what, "stop") == 0 ? s->begin_filetime : 0;
+		s->end_filetime = strcasecmp(what, "start") == 0 ? s->end_filetime : 0;
+	}
+	if (s->daily && s->begin_filetime == 0) {
+		if (winargs_on(w, "r")) {
+			cli_usage(w->a, "-r repeats a collector at the time of -b: give that, too");
+			return false;
+		}
+		s->daily = false;
+	}
+	if (s->begin_filetime && s->end_filetime && !s->daily && s->end_filetime <= s->begin_filetime) {
+		cli_usage(w->a, "-e is before -b");
+		return false;
+	}
+	const char *command = winargs_value(w, "rc", NULL);
+	if (winargs_off(w, "rc")) {
+		s->command[0] = 0;
+	} else if (command) {
+		if (strlen(command) >= sizeof s->command || strchr(command, '\n')) {
+			cli_usage(w->a, "-rc takes one line of at most %u bytes", SAVED_COMMAND_MAX - 1);
+			return false;
+		}
+		snprintf(s->command, sizeof s->command, "%s", command);
 	}
 	return true;
 }
@@ -415,6 +463,10 @@ static bool choose_file(const struct winargs *w, struct saved_session *s)
 	return true;
 }
 
+#define PRIVATE_WHY                                                                                                    \
+	"a private session lives in the process that starts it: the provider's own program calls StartTrace. From "    \
+	"outside an ordinary session does the same"
+
 bool logman_refuse(const struct winargs *w)
 {
 	static const struct {
@@ -423,13 +475,7 @@ bool logman_refuse(const struct winargs *w)
 		{"s",
 		 "the session of another computer: run logman there, for instance through ssh"},
 		{"u", "another user's rights: use sudo -u USER"},
-		{"b", "a time to begin: save the collector without it, then 'systemd-run --user "
-		      "--on-calendar=\"2026-01-31 17:30\" logman start NAME'"},
-		{"r", "repeating daily: 'systemd-run --user --on-calendar=daily logman start NAME'"},
-		{"ul",
-		 "a private session lives in the process that starts it: the provider's own program calls "
-		 "StartTrace. From outside an ordinary session does the same"},
-		{"rc", "a command when a file is closed: run it after 'logman stop'"},
+		{"ul", PRIVATE_WHY},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
 		if (winargs_on(w, rows[i].name)) {
@@ -461,6 +507,10 @@ bool logman_options(const struct winargs *w, bool live, struct saved_session *s)
 	if (v && !parse_mode(w, v, &s->mode)) {
 		return false;
 	}
+	if (s->mode & EVENT_TRACE_PRIVATE_LOGGER_MODE) {
+		cli_usage(w->a, "-mode private is not done here: " PRIVATE_WHY);
+		return false;
+	}
 	s->mode |= winargs_on(w, "rt") ? EVENT_TRACE_REAL_TIME_MODE : 0;
 	s->mode &= winargs_off(w, "rt") ? ~(uint32_t)EVENT_TRACE_REAL_TIME_MODE : UINT32_MAX;
 	s->mode |= winargs_on(w, "a") ? EVENT_TRACE_FILE_MODE_APPEND : 0;
@@ -487,12 +537,8 @@ bool logman_options(const struct winargs *w, bool live, struct saved_session *s)
 	if (s->rotate_s && s->maximum_file_size == 0) {
 		s->maximum_file_size = 1u << 20; /* by time alone */
 	}
-	if (!parse_end(w, &s->end_filetime)) {
+	if (!parse_schedule(w, live, s)) {
 		return false;
-	}
-	const struct winarg *manual = winargs_find(w, "m");
-	if (manual && !(manual->count == 1 && strcasecmp(manual->value[0], "start") == 0)) {
-		s->end_filetime = 0;
 	}
 	s->flush_timer = winargs_off(w, "ft") ? 0 : s->flush_timer;
 	s->expire_s = winargs_off(w, "rf") ? 0 : s->expire_s;

@@ -219,6 +219,11 @@ int wpr_check_sources(const struct wpr *w, bool tell, unsigned *ret_providers)
 	for (const struct profile_collector *c = w->profile->collectors; c; c = c->next) {
 		bool mine = c->kind == PROFILE_EVENT && !c->private_session && !c->process_private;
 		providers += wpr_kernel_wanted(c);
+		if (tell && c->host_guest) {
+			fprintf(stderr, "wpr: note: '%s': HostGuestCorrelation has no effect: hypervisors here tell nobody "
+					"their clock\n",
+				c->name);
+		}
 		for (const struct profile_provider *p = c->providers; p; p = p->next) {
 			providers += mine;
 			if (p->kind == PROFILE_SYSTEM) {
@@ -227,6 +232,12 @@ int wpr_check_sources(const struct wpr *w, bool tell, unsigned *ret_providers)
 				continue;
 			}
 			strict = strict || (!mine && (p->strict || w->profile->strict));
+			if (mine && tell && p->stacks) {
+				fprintf(stderr,
+					"wpr: warning: '%s': stacks of kernel events (%s%s) are not taken by an event "
+					"provider here; a SystemProvider takes them\n",
+					p->name, p->stacks->text, p->stacks->next ? ", …" : "");
+			}
 			if (mine || !tell) {
 				continue;
 			}

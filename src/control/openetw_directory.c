@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Where etwd lives, for programs that keep something of their own beside it.
+ * Where etwd lives, for programs that keep something of their own beside it; what it reads from files.
  */
 #include "control/control.h"
 
 #include <openetw/openetw.h>
+
+#include <stdlib.h>
 
 uint32_t openetw_runtime_directory(char *path, uint32_t bytes)
 {
@@ -11,4 +13,18 @@ uint32_t openetw_runtime_directory(char *path, uint32_t bytes)
 		return ERROR_INVALID_PARAMETER;
 	}
 	return win32_from_errno(proto_runtime_dir(PROTO_INSTANCE_USER, true, path, bytes));
+}
+
+uint32_t openetw_collectors_changed(uint32_t start)
+{
+	uint8_t req[64];
+	struct proto_writer w;
+	struct control_reply *reply = malloc(sizeof *reply);
+	if (reply == NULL) {
+		return ERROR_NOT_ENOUGH_MEMORY;
+	}
+	proto_begin(&w, req, sizeof req, PROTO_RELOAD, 1);
+	uint32_t code = control_call(req, proto_end(&w), start != 0, 10000, reply);
+	free(reply);
+	return code;
 }

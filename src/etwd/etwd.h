@@ -26,6 +26,7 @@
  *   etwd_session.c   start, query, flush; etwd_stop.c: stop, update
  *   etwd_limits.c    sessions that end by themselves: expiry, quota, owner
  *   etwd_autolog.c   sessions from configuration files
+ *   etwd_schedule.c  saved collectors that begin at a time
  *   etwd_reach.c     a directory is looked up before the loop opens a file in it
  *   etwd_drain.c     when to drain; a pass; losses
  *   etwd_route.c     a record -> the sessions that want it, in ETW form
@@ -597,6 +598,16 @@ bool etwd_session_allows(const struct etwd *d, const struct session *s, const st
 /* Start the sessions of the configuration files. Their mistakes are only logged. */
 void etwd_autolog_start(struct etwd *d);
 
+/* ---- saved collectors that begin at a time ------------------------------------------------------ */
+
+void etwd_schedule_start(struct etwd *d);
+void etwd_schedule_reload(struct etwd *d, struct conn *c, const struct proto_message *m);
+bool etwd_schedule_pending(const struct etwd *d); /* then etwd stays */
+void etwd_schedule_ended(struct etwd *d, const struct session *s); /* its command */
+void etwd_schedule_finish(struct etwd *d);
+/* FILETIME of the next time after `now`, or 0. Daily: at that time of day in the local zone. */
+uint64_t etwd_schedule_next(uint64_t begin, bool daily, uint64_t now);
+
 /* ---- kernel events, see etwd_kernel.h ---------------------------------------------------------- */
 
 int etwd_kernel_init(struct etwd *d);
@@ -760,6 +771,7 @@ struct etwd {
 	void *job_lock; /* pthread_mutex_t: the only one; guards done_jobs */
 	STAILQ_HEAD(, job) done_jobs;
 	uint32_t jobs_running;
+	struct schedule *schedule; /* NULL: there is none */
 
 	struct guid instance;
 	enum clock_kind clock_kind;

@@ -58,6 +58,7 @@ static const struct handler handlers[] = {
 	{PROTO_QUERY_INFO, CONN_CONTROL, false, etwd_info_query},
 	{PROTO_ACCESS_SET, CONN_CONTROL, false, etwd_access_set},
 	{PROTO_ACCESS_QUERY, CONN_CONTROL, false, etwd_access_query},
+	{PROTO_RELOAD, CONN_CONTROL, false, etwd_schedule_reload},
 	{PROTO_SHUTDOWN, CONN_CONTROL, false, on_shutdown},
 };
 

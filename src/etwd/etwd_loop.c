@@ -199,6 +199,7 @@ void etwd_loop_run(struct etwd *d)
 	for (;;) {
 		uint64_t now = etwd_now_ns();
 		if (d->idle_exit_s > 0 && d->session_count == 0 && d->control_count == 0 &&
+		    d->jobs_running == 0 && !etwd_schedule_pending(d) &&
 		    now - d->session_end_ns >= d->idle_exit_s * 1000000000ull) {
 			etwd_log(d, "Nothing to do for %u s, leaving", d->idle_exit_s);
 			d->exiting = true;
@@ -287,6 +288,7 @@ void etwd_destroy(struct etwd *d)
 	etwd_kernel_finish(d);
 	etwd_drain_finish(d);
 	etwd_access_finish(d);
+	etwd_schedule_finish(d);
 	etwd_loop_finish(d);
 	free(d->recv_buf);
 	free(d->send_buf);

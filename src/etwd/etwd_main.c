@@ -446,6 +446,7 @@ static int run(struct etwd *d, const struct options *o, int lock_fd)
 		 (int)getpid(), d->dir, d->system ? "system" : "user");
 	etwd_embed_start(d);
 	etwd_autolog_start(d);
+	etwd_schedule_start(d);
 	tell_ready(parent, 0);
 	tell_ready(o->ready_fd, 0);
 	etwd_loop_run(d);

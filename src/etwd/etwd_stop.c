@@ -50,6 +50,7 @@ static void close_done(struct etwd *d, struct job *j)
 		 (unsigned long long)s->stats.late_records,
 		 (unsigned long long)s->stats.buffers_written, c->result < 0 ? ", file: " : "",
 		 c->result < 0 ? strerror(-c->result) : "");
+	etwd_schedule_ended(d, s);
 	/* The session is gone whatever the disk said; the loss counters tell. */
 	etwd_session_answer(d, s, &s->stop_reply, 0, NULL);
 	etwd_session_forget(d, s);

@@ -176,13 +176,15 @@ static void provider(struct build *b, const char *kind, enum profile_kind k,
 	state(b, xml_child(n, "CaptureStateOnStart"), &p->on_start, system);
 	state(b, xml_child(n, "CaptureStateOnSave"), &p->on_save, system);
 	state(b, xml_child(n, "CaptureStateOnDemand"), &p->on_demand, system);
+	if (k == PROFILE_EVENT || system) { /* since version 10.0.15002 of wpr of both */
+		words(b, xml_child(n, "Stacks"), "Stack", &p->stacks);
+		words(b, xml_child(n, "Stacks"), "CustomStack", &p->stacks);
+	}
 	if (k == PROFILE_EVENT) {
 		event_provider(b, n, p);
 	} else if (system) {
 		words(b, xml_child(n, "Keywords"), "Keyword", &p->system_keywords);
 		words(b, xml_child(n, "Keywords"), "CustomKeyword", &p->system_keywords);
-		words(b, xml_child(n, "Stacks"), "Stack", &p->stacks);
-		words(b, xml_child(n, "Stacks"), "CustomStack", &p->stacks);
 		words(b, xml_child(n, "PoolTags"), "PoolTag", &p->pool_tags);
 	} else {
 		words(b, xml_child(n, "HeapProcessIds"), "HeapProcessId", &p->processes);

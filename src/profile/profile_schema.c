@@ -56,7 +56,7 @@ static const struct element {
 	{"EventProvider",
 	 "Id:id Name:text?! Level:u0-255 NonPagedMemory:bool Stack:bool SID:bool TSID:bool "
 	 "EventKey:bool CaptureStateOnly:bool Strict:bool Base:text ProcessExeFilter:text",
-	 "Keywords? " STATES " " FILTERS},
+	 "Keywords? Stacks? " STATES " " FILTERS},
 	{"Keywords", OPERATION, "Keyword*"},
 	{"Keyword", "Value:hex!", ""},
 	{"CaptureStateOnStart", OPERATION " Timeout:u0-86400", "Keyword*"},
@@ -89,7 +89,7 @@ static const struct element {
 	{"MicroArchitecturalConfigId", "Value:text!", NULL},
 	{"EventCollectorId", "Value:text!", SIZES " EventProviders?"},
 	{"EventProviders", OPERATION, "EventProviderId* EventProvider*"},
-	{"EventProviderId", "Value:text!", "Keywords? " STATES " " FILTERS},
+	{"EventProviderId", "Value:text!", "Keywords? Stacks? " STATES " " FILTERS},
 	{"HeapEventCollectorId", "Value:text!", SIZES " HeapEventProviders?"},
 	{"HeapEventProviders", OPERATION, "HeapEventProviderId* HeapEventProvider*"},
 	{"HeapEventProviderId", "Value:text!", "HeapProcessIds?"},

@@ -29,6 +29,7 @@
 #define SAVED_PROVIDERS_MAX  1024u
 #define SAVED_MASK_WORDS     8u	 /* PERFINFO_GROUPMASK */
 #define SAVED_STACKS_MAX     256u
+#define SAVED_COMMAND_MAX    2048u
 #define SAVED_FILE_MAX_LIMIT 16u /* FileMax, as Windows */
 
 /* Filters of an enable that can be written down; the one of payloads is apart. */
@@ -85,6 +86,9 @@ struct saved_session {
 	uint32_t rotate_s;   /* new-file mode: the next file so often; 0: by size only */
 	uint32_t keep_files; /* new-file mode; 0: all */
 	uint64_t end_filetime; /* it ends then; 0: it does not */
+	uint64_t begin_filetime; /* a collector starts then, while etwd runs; 0: by hand */
+	bool daily;		 /* both every day, at that time of day */
+	char command[SAVED_COMMAND_MAX]; /* for the shell, when a run has ended; "": none */
 	uint64_t quota;	   /* bytes of log file; 0: none */
 	enum saved_suffix suffix;
 	uint32_t serial; /* the next number for SAVED_SUFFIX_NUMBER */

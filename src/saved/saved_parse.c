@@ -44,6 +44,9 @@ static const struct key session_keys[] = {
 	KEY("NewFileAfter", NUMBER, saved_session, rotate_s, 0, 4294967),
 	KEY("KeepFiles", NUMBER, saved_session, keep_files, 0, UINT32_MAX),
 	KEY("EndTime", BIG, saved_session, end_filetime, 0, UINT64_MAX),
+	KEY("BeginTime", BIG, saved_session, begin_filetime, 0, UINT64_MAX),
+	KEY("Daily", FLAG, saved_session, daily, 0, 1),
+	KEY("RunCommand", TEXT, saved_session, command, 0, 0),
 	KEY("Quota", BIG, saved_session, quota, 0, UINT64_MAX),
 	KEY("FileSuffix", SUFFIX, saved_session, suffix, 0, 0),
 	KEY("NextSerial", NUMBER, saved_session, serial, 0, 999999),
@@ -443,7 +446,10 @@ void saved_format(const struct saved_session *s, struct strbuf *out)
 	put_number(out, "Expire", s->expire_s, 0);
 	put_number(out, "NewFileAfter", s->rotate_s, 0);
 	put_number(out, "KeepFiles", s->keep_files, 0);
+	put_number(out, "BeginTime", s->begin_filetime, 0);
 	put_number(out, "EndTime", s->end_filetime, 0);
+	put_number(out, "Daily", s->daily, 0);
+	put_text(out, "RunCommand", s->command);
 	put_number(out, "Quota", s->quota, 0);
 	if (s->suffix != SAVED_SUFFIX_NONE) {
 		put_text(out, "FileSuffix", suffixes[s->suffix]);

@@ -81,8 +81,11 @@ bad 2 "'fast' is no level" start web -ets -p $P 0x1 fast
 bad 2 "'Nonsense' is no keyword" start web -ets -p $P '(Nonsense)'
 bad 2 'did you mean circular' start web -ets -p $P -mode circlar
 bad 2 'from 4 to 16384' start web -ets -p $P -bs 1
-bad 2 'systemd-run' create trace web -p $P -r
-bad 2 'systemd-run' create trace web -p $P -b 1/31/2030 5:30PM
+bad 2 'time of -b' create trace web -p $P -r
+bad 2 'is over already' create trace web -p $P -b 1/31/2020 5:30PM
+bad 2 '-e is before -b' create trace web -p $P -b 1/31/2037 5:30PM -e 1/31/2037 5:29PM
+bad 2 'neither saves nor schedules' start web -ets -p $P -b 1/31/2037 5:30PM
+bad 2 'neither saves nor schedules' start web -ets -p $P -rc true
 bad 2 'is over already' start web -ets -p $P -e 1/31/2020 5:30:00PM
 bad 2 'such as 1/31/2026' start web -ets -p $P -e 13/31/2030
 bad 2 'cannot read nothing.txt' start web -config nothing.txt
