@@ -134,6 +134,7 @@ const struct kernel_program kernel_programs[] = {
 	{"kbpf_fault_kernel", AREA_FAULT, "page faults in the kernel",
 	 {HOOK(KBPF_FAULT_SOFT), HOOK(KBPF_FAULT_HARD)}, .disturbs_itself = true},
 	{"kbpf_fault_file", AREA_FAULT, "files of hard page faults", {HOOK(KBPF_FAULT_HARD)}},
+	{"kbpf_fault_read", AREA_FAULT, "sizes of hard page faults", {HOOK(KBPF_FAULT_HARD)}, .adds = true},
 	{"kbpf_fault_major", AREA_FAULT, "hard page faults", {HOOK(KBPF_FAULT_HARD)},
 	 .perf_event = PERF_COUNT_SW_PAGE_FAULTS_MAJ + 1},
 };

@@ -168,6 +168,15 @@ for e in hard:
     assert called(e["FileObject"], "paged"), (e, names)
     equal("place in the file", e["ReadOffset"], number(e["VirtualAddress"]) - said["view"])
     equal("thread", e["TThreadId"], said["pid"])
+    equal("a page", e["ByteCount"], 4096)
+ahead = [e for e in of("PageFault/HardFault") if inside(e, said["ahead"], 40)]
+equal("hard faults in order", len(ahead), said["hardAhead"])
+parts = sorted((e["ReadOffset"], e["ByteCount"]) for e in ahead)
+for (a, n), (b, _) in zip(parts, parts[1:]):
+    assert a + n <= b, parts
+for e in ahead:
+    at = number(e["VirtualAddress"]) - said["ahead"]
+    assert e["ReadOffset"] <= at < e["ReadOffset"] + e["ByteCount"], (at, e)
 soft = [number(e["VirtualAddress"]) for e in of("PageFault/TransitionFault") if inside(e, said["view"], 40)]
 equal("pages of the file", soft, [said["view"] + 4096 * i for i in range(0, 40, 4)])
 def memory(kind, base):

@@ -210,7 +210,8 @@ static __always_inline void enter_memory(struct kbpf_state *st, uint32_t kind)
 	struct task_struct *task = bpf_get_current_task_btf();
 	if (kind == KBPF_CALL_BRK) {
 		st->brk = BPF_CORE_READ(task, mm, brk);
-	} else if (kind == KBPF_CALL_MUNMAP || kind == KBPF_CALL_MPROTECT || kind == KBPF_CALL_MSYNC) {
+	} else if (kind == KBPF_CALL_MUNMAP || kind == KBPF_CALL_MPROTECT || kind == KBPF_CALL_MADVISE ||
+		   kind == KBPF_CALL_MSYNC) {
 		struct found f = {0};
 		st->brk = VM_ACCESS;
 		st->key.inode = 0;
@@ -612,7 +613,7 @@ static __always_inline void exit_memory(void *ctx, uint32_t kind, struct kbpf_st
 		if (st->brk == 0 && st->args[2] && !st->key.inode) {
 			memory_event(ctx, KBPF_VIRTUAL_ALLOC, st, st->args[0], st->args[1], MEM_COMMIT);
 		}
-	} else if (kind == KBPF_CALL_MADVISE && (st->args[2] == 4 || st->args[2] == 8)) {
+	} else if (kind == KBPF_CALL_MADVISE && (st->args[2] == 4 || st->args[2] == 8) && !st->key.inode) {
 		memory_event(ctx, KBPF_VIRTUAL_FREE, st, st->args[0], st->args[1], MEM_DECOMMIT);
 	}
 }

@@ -269,7 +269,7 @@ struct kbpf_fault {
 	uint64_t error_code; /* x86's: 1 present, 2 write, 4 user, 16 fetch */
 	uint64_t area;	     /* enum kbpf_fault_area */
 	/* hard ones */
-	uint64_t started, inode, offset;
+	uint64_t started, inode, offset, pages;
 	uint32_t device, generation;
 };
 

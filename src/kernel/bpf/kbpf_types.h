@@ -162,6 +162,18 @@ struct page {
 	struct address_space *mapping;
 	unsigned long compound_head;
 };
+struct folio {
+	unsigned long flags;
+	struct address_space *mapping;
+	unsigned long index;
+	unsigned long _flags_1; /* of those that are more than a page, since 6.6: the order in the low byte */
+};
+struct folio___named_flags { /* since 6.18 */
+	struct {
+		unsigned long f;
+	} flags;
+};
+enum pageflags { PG_head };
 struct vm_area_struct {
 	unsigned long vm_start, vm_end, vm_pgoff, vm_flags;
 	struct file *vm_file;
