@@ -158,6 +158,8 @@ static int begin_sources(struct kernel *k, struct diag *d)
 						       [KERNEL_EV_SWITCH] = KERNEL_HOOK_CSWITCH,
 						       [KERNEL_EV_WAKING] = KERNEL_HOOK_READY_THREAD};
 	kernel_tracepoints_begin(k->tracepoints);
+	bool told = kernel_wants(k, KERNEL_HOOK_PROCESS_START) && kernel_tracepoints_tell_lives(k->tracepoints);
+	k->told_since = !told ? 0 : k->told_since ? k->told_since : clock_read_system_ns();
 	for (int i = KERNEL_EV_CPU; i < KERNEL_EV_COUNT; i++) {
 		plan.on[i] = kernel_wants(k, hook[i]) != 0 && !kernel_tracepoints_replace_perf(k->tracepoints, hook[i]);
 		plan.stack[i] = kernel_wants_stack(k, hook[i]) != 0;
@@ -283,6 +285,18 @@ static void want_no_more(struct kernel *k, uint32_t slot)
 	(void)update_sources(k, NULL);
 }
 
+/* What happened while programs were loaded is no part of the session, but of what is known. */
+static void learn_before(struct kernel *k, uint64_t bit)
+{
+	uint64_t until = clock_read_system_ns() - HOLD_BACK_NS;
+	for (uint32_t i = 0; i < KERNEL_HOOKS; i++) {
+		k->want[i] &= ~bit;
+	}
+	if (until > k->watermark) {
+		drain(k, until);
+	}
+}
+
 int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 	       struct kernel_mask *ret_missing, struct diag *d)
 {
@@ -295,9 +309,6 @@ int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 	*mine = (struct kernel_slot){.used = true, .want = *s};
 	set_wants(k, slot);
 	prepare_sources(k);
-	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, NULL);
-	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS_END, NULL);
-	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, &s->mask);
 	/* What names things is heard from now on; everything else begins behind the rundown, which takes
 	 * its time: a machine that does much would fill the rings meanwhile. */
 	kernel_mask_keep(&mine->want.mask, KERNEL_BIT_PROCESS | KERNEL_BIT_THREAD | KERNEL_BIT_LOADER |
@@ -305,6 +316,11 @@ int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 	set_wants(k, slot);
 	int err = begin_sources(k, d);
 	if (err == 0) {
+		learn_before(k, bit);
+		kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, NULL);
+		kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS_END, NULL);
+		kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, &s->mask);
+		set_wants(k, slot);
 		(void)kernel_rundown(k, bit, false);
 		mine->want.mask = s->mask;
 		set_wants(k, slot);

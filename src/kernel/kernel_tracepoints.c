@@ -481,6 +481,11 @@ bool kernel_tracepoints_serves(const struct kernel_tracepoints *s, unsigned hook
 	return s->bpf && kernel_bpf_serves(s->bpf, hook);
 }
 
+bool kernel_tracepoints_tell_lives(const struct kernel_tracepoints *s)
+{
+	return kernel_tracepoints_serves(s, KBPF_EXEC) && kernel_tracepoints_serves(s, KBPF_EXIT);
+}
+
 const char *kernel_tracepoints_missing(const struct kernel_tracepoints *s)
 {
 	return s->must ? s->missing : "";
