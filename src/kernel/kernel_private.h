@@ -108,6 +108,8 @@ struct kernel {
 	struct kernel_mask can, cannot;
 	struct diag why_not; /* the first reason */
 	char packets_why[160]; /* there are none, though somebody wants them */
+	char rights[256];      /* that are missing to know all there is */
+	char *missing;
 };
 
 /* Sessions that want this hook at all, or with stacks. */
@@ -299,6 +301,11 @@ struct kernel_thread *kernel_table_find(struct kernel_table *t, uint32_t tid);
 struct kernel_thread *kernel_table_add(struct kernel_table *t, uint32_t tid, uint32_t pid); /* NULL: no memory */
 void kernel_table_remove(struct kernel_table *t, uint32_t tid);
 void kernel_table_unwatch(struct kernel_table *t, uint64_t sessions);
+
+/* ---- rights ---------------------------------------------------------------------------------- */
+
+/* What cannot be looked at and which capability it takes, a line each; "" for nothing. */
+void kernel_rights_say(char *out, size_t cap);
 
 /* ---- rundown --------------------------------------------------------------------------------- */
 

@@ -22,6 +22,7 @@
 #define RING_PAGES_LEAST 32u
 #define BREATH_NS   2000000u
 #define HURRY_NICE  (-15)
+#define MISSING_BYTES 4608u
 #define HOLD_BACK_NS 300000u /* newer records wait: their neighbours may not be in the rings yet */
 
 /* Beside perf and BPF, which every engine has. At most KERNEL_SOURCES_MAX. */
@@ -503,6 +504,12 @@ int kernel_open(const struct kernel_engine_options *o, const struct kernel_outpu
 	if (err < 0) {
 		goto fail;
 	}
+	k->missing = calloc(1, MISSING_BYTES);
+	if (!k->missing) {
+		err = -ENOMEM;
+		goto fail;
+	}
+	kernel_rights_say(k->rights, sizeof k->rights);
 	open_sources(k);
 	hurry();
 	*ret = k;
@@ -528,6 +535,7 @@ void kernel_close(struct kernel *k)
 	kernel_processes_destroy(k->processes);
 	kernel_walk_destroy(k->walk);
 	free(k->ahead);
+	free(k->missing);
 	free(k);
 }
 
@@ -539,8 +547,15 @@ bool kernel_poll(struct kernel *k, int timeout_ms)
 
 const char *kernel_missing(const struct kernel *k)
 {
-	const char *missing = kernel_tracepoints_missing(k->tracepoints);
-	return missing[0] ? missing : k->packets_why;
+	const char *part[] = {kernel_tracepoints_missing(k->tracepoints), k->packets_why, k->rights};
+	size_t n = 0;
+	k->missing[0] = 0;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(part); i++) {
+		if (part[i][0] && n < MISSING_BYTES) {
+			n += (size_t)snprintf(k->missing + n, MISSING_BYTES - n, "%s%s", n ? "\n" : "", part[i]);
+		}
+	}
+	return k->missing;
 }
 
 size_t kernel_losses(const struct kernel *k, struct kernel_loss *ret, size_t cap)

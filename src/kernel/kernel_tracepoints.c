@@ -288,6 +288,9 @@ void kernel_tracepoints_prepare(struct kernel_tracepoints *s)
 		kernel_bpf_attach(s->bpf);
 		snprintf(s->missing, sizeof s->missing, "%s", kernel_bpf_missing(s->bpf));
 	}
+	if (!have && must) {
+		kernel_mask_set(&s->k->cannot, KERNEL_BIT_FILENAME);
+	}
 	for (size_t i = 0; i < BASE_ARRAY_LEN(source_hooks); i++) {
 		const struct source_hook *h = &source_hooks[i];
 		if (!h->helps && wants(s->k, h, false) && !(have && kernel_bpf_serves(s->bpf, h->ours))) {
