@@ -120,6 +120,21 @@ equal("written without a name", [called(e["FileKey"], "nowhere") for e in of("Fi
       [True])
 END
 
+if act uring --file; then
+	check uring <<'END'
+mine = lambda e: called(e["FileKey"], "ring")
+opened = [e for e in of("FileIo/Create") if e["OpenPath"] == directory + "/ring"]
+equal("opened by a ring", [len(ends(e)) for e in opened], [1])
+done = [(e["kind"][7:], e["Offset"], e["IoSize"], ends(e), moved(e)) for e in events
+        if e["kind"] in ("FileIo/Read", "FileIo/Write") and mine(e)]
+equal("moved by a ring", done, [("Write", 1000, 600, [0], [600]), ("Read", 1550, 100, [0], [50]),
+                                ("Read", 1001, 33, [0], [33])])
+equal("flushed by a ring", [ends(e) for e in of("FileIo/Flush") if mine(e)], [[0]])
+END
+else
+	echo "no io_uring here"
+fi
+
 act handles --handles
 check handles <<'END'
 types = {"pipe": 4, "socket": 3, "file": 1, "directory": 2}

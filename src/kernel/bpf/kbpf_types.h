@@ -153,6 +153,28 @@ struct fs_struct {
 	struct path pwd;
 };
 
+struct kiocb {
+	long long ki_pos;
+};
+struct io_rw { /* lies over the beginning of an io_kiocb */
+	struct kiocb kiocb;
+	__u64 addr;
+	__u32 len;
+};
+struct io_cqe {
+	__s32 res;
+	int fd;
+};
+struct io_kiocb {
+	struct file *file;
+	__u8 opcode;
+	__u64 flags;
+	struct io_cqe cqe;
+};
+struct io_kiocb___narrow { /* before 6.9 */
+	unsigned int flags;
+};
+
 /* ---- memory ---- */
 
 struct address_space {
