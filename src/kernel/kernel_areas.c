@@ -123,6 +123,10 @@ const struct kernel_program kernel_programs[] = {
 	{"kbpf_cpu_frequency", AREA_IRQ, "frequencies", {HOOK(KBPF_FREQUENCY)}},
 	{"kbpf_call_enter", AREA_FILE, "operations on files, memory and handles", CALLS},
 	{"kbpf_call_exit", AREA_FILE, "ends of operations on files, memory and handles", CALLS},
+	{"kbpf_uring_submit", AREA_FILE, "operations of io_uring",
+	 {HOOK(KBPF_FILE_READ), HOOK(KBPF_FILE_WRITE), HOOK(KBPF_FILE_FLUSH), HOOK(KBPF_FILE_CREATE)}, .adds = true},
+	{"kbpf_uring_done", AREA_FILE, "ends of operations of io_uring",
+	 {HOOK(KBPF_FILE_READ), HOOK(KBPF_FILE_WRITE), HOOK(KBPF_FILE_FLUSH), HOOK(KBPF_FILE_CREATE)}, .adds = true},
 	{"kbpf_exit_files", AREA_FILE, "files closed by the end of a process", {HOOK(KBPF_FILE_CLOSE)}},
 	{"kbpf_block_start", AREA_DISK, "requests to disks, in the thread that makes them",
 	 {HOOK(KBPF_DISK_INIT), HOOK(KBPF_DISK_DONE)}},
@@ -134,6 +138,7 @@ const struct kernel_program kernel_programs[] = {
 	{"kbpf_fault_kernel", AREA_FAULT, "page faults in the kernel",
 	 {HOOK(KBPF_FAULT_SOFT), HOOK(KBPF_FAULT_HARD)}, .disturbs_itself = true},
 	{"kbpf_fault_file", AREA_FAULT, "files of hard page faults", {HOOK(KBPF_FAULT_HARD)}},
+	{"kbpf_fault_read", AREA_FAULT, "sizes of hard page faults", {HOOK(KBPF_FAULT_HARD)}, .adds = true},
 	{"kbpf_fault_major", AREA_FAULT, "hard page faults", {HOOK(KBPF_FAULT_HARD)},
 	 .perf_event = PERF_COUNT_SW_PAGE_FAULTS_MAJ + 1},
 };

@@ -34,6 +34,7 @@
 
 #define PATH_CAP     4096u
 #define PATH_UNITS   4095u
+#define IO_MAX	     0x7FFFF000u /* Linux moves no more at once, however much is asked for */
 #define SWAP_NAMES   2u /* RENAME_EXCHANGE */
 #define NOWHERE	     "\1" /* no path */
 
@@ -231,7 +232,7 @@ static void transfer(struct kernel *k, const struct kbpf_record *raw, uint16_t h
 	kernel_put(&r, f->offset, 8);
 	put_file(&r, f->irp, object, key);
 	kernel_put(&r, raw->tid, 4);
-	kernel_put(&r, f->size, 4);
+	kernel_put(&r, BASE_MIN(f->size, IO_MAX), 4);
 	kernel_put(&r, 0, 4);
 	kernel_out(k, &r);
 }

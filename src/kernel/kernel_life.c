@@ -24,9 +24,10 @@
 #define STILL_ALIVE	   0x103
 #define SIGNALLED	   128
 
-static bool told_of(struct kernel *k, unsigned hook)
+/* Is there, or will there be, a record of a program's about what happened then? */
+static bool told_of(struct kernel *k, unsigned hook, uint64_t time)
 {
-	return kernel_tracepoints_serves(k->tracepoints, hook);
+	return k->told_since && time >= k->told_since && kernel_tracepoints_serves(k->tracepoints, hook);
 }
 
 static void unload_all(struct kernel *k, struct kernel_process *p, uint64_t time, uint16_t cpu)
@@ -54,13 +55,18 @@ void kernel_on_fork(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid,
 	if (!known) {
 		kernel_process_learn(k, parent); /* the rundown has not come to it yet */
 	}
+	if (!kernel_process_find(k->processes, parent)) {
+		kernel_process_learn(k, pid); /* its parent is gone: what it says of itself */
+	}
 	struct kernel_process *p = kernel_process_get(k->processes, pid);
 	struct kernel_process *from = kernel_process_find(k->processes, parent);
 	if (!p) {
 		return;
 	}
-	kernel_process_set(p, parent, from ? from->uid : 0, from ? from->name : "",
-			   from ? from->line : NULL);
+	if (from || !p->name[0]) {
+		kernel_process_set(p, parent, from ? from->uid : 0, from ? from->name : "",
+				   from ? from->line : NULL);
+	}
 	if (from && from->owner != KERNEL_NO_ID && time >= from->owned_since) {
 		p->owner = from->owner; /* with the same credentials */
 	}
@@ -154,7 +160,7 @@ void kernel_on_exec(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid,
 	p->exec.cpu = cpu;
 	p->exec.tid = tid;
 	snprintf(p->exec.name, sizeof p->exec.name, "%s", name);
-	if (!told_of(k, KBPF_EXEC)) {
+	if (!told_of(k, KBPF_EXEC, time)) {
 		finish_exec_from_proc(k, p);
 	}
 }
@@ -216,7 +222,7 @@ static void finish(struct kernel *k, struct kernel_process *p, uint64_t time, ui
 void kernel_on_thread_exit(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid,
 			   uint32_t tid, uint32_t parent)
 {
-	bool told = told_of(k, KBPF_EXIT);
+	bool told = told_of(k, KBPF_EXIT, time);
 	struct kernel_process *p = told ? kernel_process_find(k->processes, pid)
 					: kernel_process_get(k->processes, pid);
 	if (!p) {
@@ -265,6 +271,11 @@ static bool on_exit_record(struct kernel *k, const struct kbpf_record *raw)
 	struct kernel_process *p = kernel_process_get(k->processes, raw->pid);
 	if (p) {
 		p->parent = p->parent ? p->parent : e->parent;
+		if (!p->name[0]) { /* it went before the rundown came */
+			char name[sizeof e->name + 1] = "";
+			memcpy(name, e->name, sizeof e->name);
+			kernel_process_set(p, p->parent, e->uid, name, NULL);
+		}
 		p->end.known = true;
 		p->end.tid = raw->tid;
 		p->end.status = e->code & 0x7F ? SIGNALLED + (e->code & 0x7F) : e->code >> 8 & 0xFF;

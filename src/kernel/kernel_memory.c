@@ -73,7 +73,7 @@ bool kernel_fault_shape(struct kernel *k, void *state, const struct kbpf_record 
 		kernel_put(&r, f->address, 8);
 		kernel_put(&r, key, 8);
 		kernel_put(&r, raw->tid, 4);
-		kernel_put(&r, PAGE, 4);
+		kernel_put(&r, f->pages ? f->pages * PAGE : PAGE, 4); /* with what was read ahead */
 		kernel_out(k, &r);
 		return true;
 	}

@@ -95,6 +95,7 @@ struct kernel {
 	uint32_t self[3];
 	int wake_fd;
 	uint64_t watermark;
+	uint64_t told_since; /* programs tell of execs and exits; 0: they do not */
 
 	struct kernel_slot slot[KERNEL_SESSIONS_MAX];
 	uint64_t active;   /* slots in use */
@@ -109,6 +110,8 @@ struct kernel {
 	struct kernel_mask can, cannot;
 	struct diag why_not; /* the first reason */
 	char packets_why[160]; /* there are none, though somebody wants them */
+	char rights[256];      /* that are missing to know all there is */
+	char *missing;
 };
 
 /* Sessions that want this hook at all, or with stacks. */
@@ -200,6 +203,7 @@ enum {
 	KERNEL_HOOK_MASKS = 0x0005,
 	KERNEL_HOOK_RUNDOWN_DONE = 0x0008,
 	KERNEL_HOOK_MASKS_END = 0x0020,
+	KERNEL_HOOK_PROCESS_START = 0x0301,
 	KERNEL_HOOK_CSWITCH = 0x0524,
 	KERNEL_HOOK_READY_THREAD = 0x0532,
 	KERNEL_HOOK_SAMPLE = 0x0F2E,
@@ -292,6 +296,8 @@ void kernel_tracepoints_losses(struct kernel_tracepoints *s, bool now_at_last);
 size_t kernel_tracepoints_loss_list(const struct kernel_tracepoints *s, struct kernel_loss *ret, size_t cap);
 /* Is there a program that serves a hook of ours (kernel_bpf.h)? */
 bool kernel_tracepoints_serves(const struct kernel_tracepoints *s, unsigned hook);
+/* Do programs say what processes are started as, and how they end? */
+bool kernel_tracepoints_tell_lives(const struct kernel_tracepoints *s);
 /* What is wanted and cannot be had, a line each. */
 const char *kernel_tracepoints_missing(const struct kernel_tracepoints *s);
 /* Confined sessions watch this process, or no longer. */
@@ -316,6 +322,11 @@ struct kernel_thread *kernel_table_find(struct kernel_table *t, uint32_t tid);
 struct kernel_thread *kernel_table_add(struct kernel_table *t, uint32_t tid, uint32_t pid); /* NULL: no memory */
 void kernel_table_remove(struct kernel_table *t, uint32_t tid);
 void kernel_table_unwatch(struct kernel_table *t, uint64_t sessions);
+
+/* ---- rights ---------------------------------------------------------------------------------- */
+
+/* What cannot be looked at and which capability it takes, a line each; "" for nothing. */
+void kernel_rights_say(char *out, size_t cap);
 
 /* ---- rundown --------------------------------------------------------------------------------- */
 

@@ -22,6 +22,7 @@
 #define RING_PAGES_LEAST 32u
 #define BREATH_NS   2000000u
 #define HURRY_NICE  (-15)
+#define MISSING_BYTES 4608u
 #define HOLD_BACK_NS 300000u /* newer records wait: their neighbours may not be in the rings yet */
 
 /* Beside perf and BPF, which every engine has. At most KERNEL_SOURCES_MAX. */
@@ -159,6 +160,8 @@ static int begin_sources(struct kernel *k, struct diag *d)
 						       [KERNEL_EV_SWITCH] = KERNEL_HOOK_CSWITCH,
 						       [KERNEL_EV_WAKING] = KERNEL_HOOK_READY_THREAD};
 	kernel_tracepoints_begin(k->tracepoints);
+	bool told = kernel_wants(k, KERNEL_HOOK_PROCESS_START) && kernel_tracepoints_tell_lives(k->tracepoints);
+	k->told_since = !told ? 0 : k->told_since ? k->told_since : clock_read_system_ns();
 	for (int i = KERNEL_EV_CPU; i < KERNEL_EV_COUNT; i++) {
 		plan.on[i] = kernel_wants(k, hook[i]) != 0 && !kernel_tracepoints_replace_perf(k->tracepoints, hook[i]);
 		plan.stack[i] = kernel_wants_stack(k, hook[i]) != 0;
@@ -287,6 +290,18 @@ static void want_no_more(struct kernel *k, uint32_t slot)
 	(void)update_sources(k, NULL);
 }
 
+/* What happened while programs were loaded is no part of the session, but of what is known. */
+static void learn_before(struct kernel *k, uint64_t bit)
+{
+	uint64_t until = clock_read_system_ns() - HOLD_BACK_NS;
+	for (uint32_t i = 0; i < KERNEL_HOOKS; i++) {
+		k->want[i] &= ~bit;
+	}
+	if (until > k->watermark) {
+		drain(k, until);
+	}
+}
+
 int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 	       struct kernel_mask *ret_missing, struct diag *d)
 {
@@ -305,9 +320,6 @@ int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 		want_no_more(k, slot);
 		return -ENOSYS;
 	}
-	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, NULL);
-	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS_END, NULL);
-	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, &s->mask);
 	/* What names things is heard from now on; everything else begins behind the rundown, which takes
 	 * its time: a machine that does much would fill the rings meanwhile. */
 	kernel_mask_keep(&mine->want.mask, KERNEL_BIT_PROCESS | KERNEL_BIT_THREAD | KERNEL_BIT_LOADER |
@@ -315,6 +327,11 @@ int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 	set_wants(k, slot);
 	int err = begin_sources(k, d);
 	if (err == 0) {
+		learn_before(k, bit);
+		kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, NULL);
+		kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS_END, NULL);
+		kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, &s->mask);
+		set_wants(k, slot);
 		(void)kernel_rundown(k, bit, false);
 		mine->want.mask = s->mask;
 		set_wants(k, slot);
@@ -501,6 +518,12 @@ int kernel_open(const struct kernel_engine_options *o, const struct kernel_outpu
 	if (err < 0) {
 		goto fail;
 	}
+	k->missing = calloc(1, MISSING_BYTES);
+	if (!k->missing) {
+		err = -ENOMEM;
+		goto fail;
+	}
+	kernel_rights_say(k->rights, sizeof k->rights);
 	open_sources(k);
 	hurry();
 	*ret = k;
@@ -526,6 +549,7 @@ void kernel_close(struct kernel *k)
 	kernel_processes_destroy(k->processes);
 	kernel_walk_destroy(k->walk);
 	free(k->ahead);
+	free(k->missing);
 	free(k);
 }
 
@@ -537,8 +561,15 @@ bool kernel_poll(struct kernel *k, int timeout_ms)
 
 const char *kernel_missing(const struct kernel *k)
 {
-	const char *missing = kernel_tracepoints_missing(k->tracepoints);
-	return missing[0] ? missing : k->packets_why;
+	const char *part[] = {kernel_tracepoints_missing(k->tracepoints), k->packets_why, k->rights};
+	size_t n = 0;
+	k->missing[0] = 0;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(part); i++) {
+		if (part[i][0] && n < MISSING_BYTES) {
+			n += (size_t)snprintf(k->missing + n, MISSING_BYTES - n, "%s%s", n ? "\n" : "", part[i]);
+		}
+	}
+	return k->missing;
 }
 
 size_t kernel_losses(const struct kernel *k, struct kernel_loss *ret, size_t cap)

@@ -313,6 +313,9 @@ void kernel_tracepoints_prepare(struct kernel_tracepoints *s)
 		kernel_bpf_attach(s->bpf);
 		snprintf(s->missing, sizeof s->missing, "%s", kernel_bpf_missing(s->bpf));
 	}
+	if (!have && must) {
+		kernel_mask_set(&s->k->cannot, KERNEL_BIT_FILENAME);
+	}
 	for (size_t i = 0; i < BASE_ARRAY_LEN(source_hooks); i++) {
 		const struct source_hook *h = &source_hooks[i];
 		if (!h->helps && wants(s->k, h, false) && !(have && kernel_bpf_serves(s->bpf, h->ours))) {
@@ -504,6 +507,11 @@ size_t kernel_tracepoints_loss_list(const struct kernel_tracepoints *s, struct k
 bool kernel_tracepoints_serves(const struct kernel_tracepoints *s, unsigned hook)
 {
 	return s->bpf && kernel_bpf_serves(s->bpf, hook);
+}
+
+bool kernel_tracepoints_tell_lives(const struct kernel_tracepoints *s)
+{
+	return kernel_tracepoints_serves(s, KBPF_EXEC) && kernel_tracepoints_serves(s, KBPF_EXIT);
 }
 
 const char *kernel_tracepoints_missing(const struct kernel_tracepoints *s)

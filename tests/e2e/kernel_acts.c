@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/io_uring.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -153,6 +154,82 @@ static int act_rare(void)
 	return 0;
 }
 
+struct ring {
+	int fd;
+	unsigned *tail, *mask, *array, *done_head;
+	struct io_uring_sqe *sqe;
+	struct io_uring_cqe *cqe;
+	unsigned *done_mask;
+};
+
+static int ring_open(struct ring *r)
+{
+	struct io_uring_params p = {0};
+	r->fd = (int)syscall(SYS_io_uring_setup, 4, &p);
+	if (r->fd < 0 || !(p.features & IORING_FEAT_SINGLE_MMAP)) {
+		return -1;
+	}
+	char *m = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, IORING_OFF_SQ_RING);
+	r->sqe = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, IORING_OFF_SQES);
+	if (m == MAP_FAILED) {
+		m = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, IORING_OFF_SQ_RING);
+	}
+	if (m == MAP_FAILED || r->sqe == MAP_FAILED) {
+		return -1;
+	}
+	r->tail = (void *)(m + p.sq_off.tail);
+	r->mask = (void *)(m + p.sq_off.ring_mask);
+	r->array = (void *)(m + p.sq_off.array);
+	r->done_head = (void *)(m + p.cq_off.head);
+	r->done_mask = (void *)(m + p.cq_off.ring_mask);
+	r->cqe = (void *)(m + p.cq_off.cqes);
+	return 0;
+}
+
+/* One operation, and its result. */
+static int ring_do(struct ring *r, const struct io_uring_sqe *e)
+{
+	unsigned tail = *r->tail, i = tail & *r->mask;
+	r->sqe[i] = *e;
+	r->array[i] = i;
+	__atomic_store_n(r->tail, tail + 1, __ATOMIC_RELEASE);
+	if (syscall(SYS_io_uring_enter, r->fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) != 1) {
+		return -1;
+	}
+	unsigned head = *r->done_head;
+	int result = r->cqe[head & *r->done_mask].res;
+	__atomic_store_n(r->done_head, head + 1, __ATOMIC_RELEASE);
+	return result;
+}
+
+static int act_uring(void)
+{
+	struct ring r;
+	char buffer[600] = "";
+	struct iovec v[2] = {{buffer, 70}, {buffer + 70, 30}};
+	if (ring_open(&r) < 0) {
+		return 77;
+	}
+	int dir = open(".", O_RDONLY | O_DIRECTORY);
+	MUST(dir);
+	struct io_uring_sqe e = {.opcode = IORING_OP_OPENAT, .fd = dir, .addr = (uintptr_t) "ring",
+				 .len = 0600, .open_flags = O_RDWR | O_CREAT};
+	int fd = ring_do(&r, &e);
+	MUST(fd);
+	e = (struct io_uring_sqe){.opcode = IORING_OP_WRITE, .fd = fd, .addr = (uintptr_t)buffer, .len = 600, .off = 1000};
+	MUST(ring_do(&r, &e));
+	e = (struct io_uring_sqe){.opcode = IORING_OP_READV, .fd = fd, .addr = (uintptr_t)v, .len = 2, .off = 1550};
+	MUST(ring_do(&r, &e)); /* gets 50 */
+	e = (struct io_uring_sqe){.opcode = IORING_OP_FSYNC, .fd = fd};
+	MUST(ring_do(&r, &e));
+	MUST(syscall(SYS_io_uring_register, r.fd, IORING_REGISTER_FILES, &fd, 1));
+	e = (struct io_uring_sqe){.opcode = IORING_OP_READ, .flags = IOSQE_FIXED_FILE, .fd = 0,
+				  .addr = (uintptr_t)buffer, .len = 33, .off = 1001};
+	MUST(ring_do(&r, &e));
+	MUST(close(fd));
+	return 0;
+}
+
 /* Has some memory and a file, until somebody closes its input. */
 static int act_hold(void)
 {
@@ -264,6 +341,20 @@ static int act_memory(void)
 		(void)m[i * PAGE];
 	}
 	getrusage(RUSAGE_SELF, &after);
+	/* In order: then more is read than was asked for. Not beside what was mapped first. */
+	MUST(madvise((void *)m, PAGES * PAGE, MADV_DONTNEED));
+	MUST(posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED));
+	volatile char *ahead = mmap(NULL, PAGES * PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	struct rusage last;
+	if (ahead == MAP_FAILED) {
+		return 1;
+	}
+	for (int i = 0; i < PAGES; i++) {
+		(void)ahead[i * PAGE];
+	}
+	getrusage(RUSAGE_SELF, &last);
+	printf("{\"ahead\": %llu, \"hardAhead\": %ld}\n", (unsigned long long)(uintptr_t)ahead,
+	       last.ru_majflt - after.ru_majflt);
 	printf("{\"memory\": %llu, \"reserved\": %llu, \"view\": %llu, \"hard\": %ld}\n",
 	       (unsigned long long)(uintptr_t)p, (unsigned long long)(uintptr_t)reserved,
 	       (unsigned long long)(uintptr_t)m, after.ru_majflt - before.ru_majflt);
@@ -277,7 +368,7 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*act)(void);
-	} acts[] = {{"syscalls", act_syscalls}, {"files", act_files}, {"rare", act_rare}, {"hold", act_hold}, {"direct", act_direct},
+	} acts[] = {{"syscalls", act_syscalls}, {"files", act_files}, {"rare", act_rare}, {"hold", act_hold}, {"uring", act_uring}, {"direct", act_direct},
 		    {"handles", act_handles},	{"memory", act_memory}};
 	if (argc != 3 || chdir(argv[2]) < 0) {
 		fprintf(stderr, "usage: kernel_acts WHAT DIRECTORY\n");

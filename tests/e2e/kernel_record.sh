@@ -120,6 +120,21 @@ equal("written without a name", [called(e["FileKey"], "nowhere") for e in of("Fi
       [True])
 END
 
+if act uring --file; then
+	check uring <<'END'
+mine = lambda e: called(e["FileKey"], "ring")
+opened = [e for e in of("FileIo/Create") if e["OpenPath"] == directory + "/ring"]
+equal("opened by a ring", [len(ends(e)) for e in opened], [1])
+done = [(e["kind"][7:], e["Offset"], e["IoSize"], ends(e), moved(e)) for e in events
+        if e["kind"] in ("FileIo/Read", "FileIo/Write") and mine(e)]
+equal("moved by a ring", done, [("Write", 1000, 600, [0], [600]), ("Read", 1550, 100, [0], [50]),
+                                ("Read", 1001, 33, [0], [33])])
+equal("flushed by a ring", [ends(e) for e in of("FileIo/Flush") if mine(e)], [[0]])
+END
+else
+	echo "no io_uring here"
+fi
+
 act handles --handles
 check handles <<'END'
 types = {"pipe": 4, "socket": 3, "file": 1, "directory": 2}
@@ -168,6 +183,15 @@ for e in hard:
     assert called(e["FileObject"], "paged"), (e, names)
     equal("place in the file", e["ReadOffset"], number(e["VirtualAddress"]) - said["view"])
     equal("thread", e["TThreadId"], said["pid"])
+    equal("a page", e["ByteCount"], 4096)
+ahead = [e for e in of("PageFault/HardFault") if inside(e, said["ahead"], 40)]
+equal("hard faults in order", len(ahead), said["hardAhead"])
+parts = sorted((e["ReadOffset"], e["ByteCount"]) for e in ahead)
+for (a, n), (b, _) in zip(parts, parts[1:]):
+    assert a + n <= b, parts
+for e in ahead:
+    at = number(e["VirtualAddress"]) - said["ahead"]
+    assert e["ReadOffset"] <= at < e["ReadOffset"] + e["ByteCount"], (at, e)
 soft = [number(e["VirtualAddress"]) for e in of("PageFault/TransitionFault") if inside(e, said["view"], 40)]
 equal("pages of the file", soft, [said["view"] + 4096 * i for i in range(0, 40, 4)])
 def memory(kind, base):

@@ -210,7 +210,8 @@ static __always_inline void enter_memory(struct kbpf_state *st, uint32_t kind)
 	struct task_struct *task = bpf_get_current_task_btf();
 	if (kind == KBPF_CALL_BRK) {
 		st->brk = BPF_CORE_READ(task, mm, brk);
-	} else if (kind == KBPF_CALL_MUNMAP || kind == KBPF_CALL_MPROTECT || kind == KBPF_CALL_MSYNC) {
+	} else if (kind == KBPF_CALL_MUNMAP || kind == KBPF_CALL_MPROTECT || kind == KBPF_CALL_MADVISE ||
+		   kind == KBPF_CALL_MSYNC) {
 		struct found f = {0};
 		st->brk = VM_ACCESS;
 		st->key.inode = 0;
@@ -612,7 +613,7 @@ static __always_inline void exit_memory(void *ctx, uint32_t kind, struct kbpf_st
 		if (st->brk == 0 && st->args[2] && !st->key.inode) {
 			memory_event(ctx, KBPF_VIRTUAL_ALLOC, st, st->args[0], st->args[1], MEM_COMMIT);
 		}
-	} else if (kind == KBPF_CALL_MADVISE && (st->args[2] == 4 || st->args[2] == 8)) {
+	} else if (kind == KBPF_CALL_MADVISE && (st->args[2] == 4 || st->args[2] == 8) && !st->key.inode) {
 		memory_event(ctx, KBPF_VIRTUAL_FREE, st, st->args[0], st->args[1], MEM_DECOMMIT);
 	}
 }
@@ -714,5 +715,157 @@ int BPF_PROG(kbpf_exit_files, struct task_struct *task)
 	uint32_t n = BPF_CORE_READ(task, files, fdt, max_fds);
 	c.slots = BPF_CORE_READ(task, files, fdt, fd);
 	bpf_loop(n > FDS_AT_EXIT ? FDS_AT_EXIT : n, close_step, &c, 0);
+	return 0;
+}
+
+/* ---- io_uring --------------------------------------------------------------------------------- */
+
+enum { URING_READV = 1, URING_WRITEV, URING_FSYNC, URING_READ_FIXED, URING_WRITE_FIXED, URING_OPENAT = 18,
+       URING_READ = 22, URING_WRITE, URING_OPENAT2 = 28 };
+#define URING_FIXED_FILE 1u	    /* of a request's flags: `fd` is none, but an index */
+#define URING_IRP	 0x20000000u
+
+struct uring {
+	uint64_t irp, start, offset, size;
+	uint32_t pid, tid, hook;
+	bool told;
+};
+/* By request. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, uint64_t);
+	__type(value, struct uring);
+} kbpf_uring SEC(".maps");
+
+static __always_inline uint32_t uring_hook(uint8_t opcode)
+{
+	switch (opcode) {
+	case URING_READV:
+	case URING_READ:
+	case URING_READ_FIXED:
+		return KBPF_FILE_READ;
+	case URING_WRITEV:
+	case URING_WRITE:
+	case URING_WRITE_FIXED:
+		return KBPF_FILE_WRITE;
+	case URING_FSYNC:
+		return KBPF_FILE_FLUSH;
+	case URING_OPENAT:
+	case URING_OPENAT2:
+		return KBPF_FILE_CREATE;
+	default:
+		return KBPF_HOOKS_MAX;
+	}
+}
+
+/* The operation's own record. False: nothing that is followed. */
+static __always_inline bool uring_tell(void *ctx, uint32_t slot, struct kbpf_who *who, struct uring *u,
+				       struct file *file)
+{
+	struct kbpf_scratch *s = kbpf_slot(slot);
+	struct inode *inode = file ? BPF_CORE_READ(file, f_inode) : NULL;
+	struct kbpf_key key;
+	uint32_t mode;
+	if (!s || !inode || !kbpf_is_file(inode, &mode)) {
+		return false;
+	}
+	kbpf_key_of(inode, &key);
+	name_file(ctx, slot, s, file, &key, mode);
+	struct kbpf_file *f = (void *)s->body;
+	__builtin_memset(f, 0, sizeof *f);
+	f->irp = u->irp;
+	f->object = (uint64_t)file;
+	f->inode = key.inode;
+	f->device = key.device;
+	f->generation = key.generation;
+	f->offset = u->offset == ~0ull ? BPF_CORE_READ(file, f_pos) : u->offset;
+	f->size = u->size;
+	f->mode = mode;
+	f->open_flags = BPF_CORE_READ(file, f_flags);
+	uint32_t end = sizeof *f;
+	if (u->hook == KBPF_FILE_CREATE) {
+		uint32_t n = kbpf_walk_file(slot, end, file, KBPF_PATH_MAX);
+		f->text[1] = n;
+		end += n;
+	}
+	u->told = true;
+	return kbpf_send(ctx, who, slot, s, end);
+}
+
+SEC("tp_btf/io_uring_submit_req")
+int BPF_PROG(kbpf_uring_submit, struct io_kiocb *req)
+{
+	uint8_t opcode = BPF_CORE_READ(req, opcode);
+	struct uring u = {.hook = uring_hook(opcode)};
+	struct kbpf_who who;
+	if (u.hook == KBPF_HOOKS_MAX || !kbpf_wanted(u.hook, &who)) {
+		return 0;
+	}
+	struct kbpf_state *st = kbpf_state_of_current(true);
+	if (!st) {
+		return 0;
+	}
+	uint64_t flags;
+	struct io_kiocb___narrow *narrow = (void *)req;
+	if (bpf_core_field_size(req->flags) == 4) {
+		flags = BPF_CORE_READ(narrow, flags);
+	} else {
+		flags = BPF_CORE_READ(req, flags);
+	}
+	struct io_rw *rw = (void *)req;
+	u.irp = bpf_get_current_pid_tgid() << 32 | URING_IRP | ++st->count;
+	u.start = who.time;
+	u.pid = who.pid;
+	u.tid = who.tid;
+	if (u.hook == KBPF_FILE_READ || u.hook == KBPF_FILE_WRITE) {
+		u.offset = BPF_CORE_READ(rw, kiocb.ki_pos);
+		u.size = BPF_CORE_READ(rw, len);
+		if (opcode == URING_READV || opcode == URING_WRITEV) {
+			u.size = vector_bytes(BPF_CORE_READ(rw, addr), u.size);
+		}
+	}
+	uint32_t fd = BPF_CORE_READ(req, cqe.fd);
+	if (u.hook != KBPF_FILE_CREATE && !(flags & URING_FIXED_FILE) &&
+	    !uring_tell(ctx, KBPF_SLOT_URING_SUBMIT, &who, &u, kbpf_file_of_fd(fd))) {
+		return 0;
+	}
+	uint64_t key = (uint64_t)req;
+	bpf_map_update_elem(&kbpf_uring, &key, &u, BPF_ANY);
+	return 0;
+}
+
+SEC("tp_btf/io_uring_complete")
+int BPF_PROG(kbpf_uring_done, void *ring, struct io_kiocb *req)
+{
+	uint64_t key = (uint64_t)req;
+	struct uring *known = req ? bpf_map_lookup_elem(&kbpf_uring, &key) : NULL;
+	struct kbpf_who who;
+	if (!known) {
+		return 0;
+	}
+	struct uring u = *known;
+	bpf_map_delete_elem(&kbpf_uring, &key);
+	int64_t result = BPF_CORE_READ(req, cqe.res);
+	if (!u.told) { /* only now is it known what file that was */
+		struct file *file = u.hook != KBPF_FILE_CREATE ? BPF_CORE_READ(req, file)
+				    : result >= 0	       ? kbpf_file_of_fd(result)
+							       : NULL;
+		if (file && u.hook == KBPF_FILE_CREATE) {
+			uint64_t object = (uint64_t)file;
+			struct opened o = {.pid = u.pid};
+			bpf_map_update_elem(&kbpf_opened, &object, &o, BPF_ANY);
+		}
+		if (!file || !kbpf_wanted_of(u.hook, u.pid, u.tid, &who) ||
+		    !uring_tell(ctx, KBPF_SLOT_URING_DONE, &who, &u, file)) {
+			return 0;
+		}
+	}
+	if (kbpf_wanted_of(KBPF_FILE_END, u.pid, u.tid, &who)) {
+		struct kbpf_file_end e = {.irp = u.irp, .result = result};
+		who.time++;
+		who.stacks = 0;
+		kbpf_write(ctx, &who, KBPF_SLOT_URING_DONE, &e, sizeof e);
+	}
 	return 0;
 }

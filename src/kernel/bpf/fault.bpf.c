@@ -76,7 +76,37 @@ int BPF_PROG(kbpf_fault_file, struct address_space *mapping, unsigned long index
 		kbpf_key_of(inode, &key);
 		st->fault_key = key;
 		st->fault_offset = index << 12;
+		st->fault_pages = 0;
 		kbpf_name_inode(ctx, KBPF_SLOT_FAULT_FILE, s, inode, &key);
+	}
+	return 0;
+}
+
+/* What is read for it comes into the page cache, in the thread that waits. */
+SEC("tp_btf/mm_filemap_add_to_page_cache")
+int BPF_PROG(kbpf_fault_read, struct folio *folio)
+{
+	struct kbpf_state *st = kbpf_state_of_current(false);
+	if (!st || !st->fault_key.inode) {
+		return 0;
+	}
+	struct kbpf_key key;
+	kbpf_key_of(BPF_CORE_READ(folio, mapping, host), &key);
+	if (key.inode == st->fault_key.inode && key.device == st->fault_key.device) {
+		uint64_t index = BPF_CORE_READ(folio, index), flags, pages = 1;
+		struct folio___named_flags *named = (void *)folio;
+		if (bpf_core_field_exists(named->flags.f)) {
+			flags = BPF_CORE_READ(named, flags.f);
+		} else {
+			flags = BPF_CORE_READ(folio, flags);
+		}
+		if (flags >> bpf_core_enum_value(enum pageflags, PG_head) & 1) {
+			pages = 1ull << (BPF_CORE_READ(folio, _flags_1) & 31);
+		}
+		if (st->fault_pages == 0 || index < st->fault_first) {
+			st->fault_first = index;
+		}
+		st->fault_pages += pages;
 	}
 	return 0;
 }
@@ -93,7 +123,9 @@ int kbpf_fault_major(struct bpf_perf_event_data *ctx)
 			r.inode = st->fault_key.inode;
 			r.device = st->fault_key.device;
 			r.generation = st->fault_key.generation;
-			r.offset = st->fault_offset;
+			r.offset = st->fault_pages ? st->fault_first << 12 : st->fault_offset;
+			r.pages = st->fault_pages;
+			st->fault_key.inode = 0;
 		}
 		kbpf_write(ctx, &who, KBPF_SLOT_FAULT_MAJOR, &r, sizeof r);
 	}

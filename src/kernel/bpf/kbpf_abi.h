@@ -93,6 +93,8 @@ enum kbpf_scratch_slot {
 	KBPF_SLOT_CALL_ENTER,
 	KBPF_SLOT_CALL_EXIT,
 	KBPF_SLOT_EXIT_FILES,
+	KBPF_SLOT_URING_SUBMIT,
+	KBPF_SLOT_URING_DONE,
 	KBPF_SLOT_DISK_START,
 	KBPF_SLOT_DISK_ISSUE,
 	KBPF_SLOT_DISK_DONE,
@@ -272,7 +274,7 @@ struct kbpf_fault {
 	uint64_t error_code; /* x86's: 1 present, 2 write, 4 user, 16 fetch */
 	uint64_t area;	     /* enum kbpf_fault_area */
 	/* hard ones */
-	uint64_t started, inode, offset;
+	uint64_t started, inode, offset, pages;
 	uint32_t device, generation;
 };
 

@@ -33,6 +33,7 @@ struct kbpf_state {
 	struct kbpf_key key2;
 	/* faults */
 	uint64_t fault_time, fault_offset;
+	uint64_t fault_first, fault_pages; /* that were read for it */
 	struct kbpf_key fault_key;
 };
 struct {

@@ -17,6 +17,8 @@ struct kbpf_exec {
 struct kbpf_exit {
 	uint32_t code, parent; /* as wait() has it */
 	uint64_t faults, peak_pages;
+	char name[16]; /* the kernel's */
+	uint32_t uid, reserved2;
 };
 
 #endif

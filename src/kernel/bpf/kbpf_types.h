@@ -153,6 +153,28 @@ struct fs_struct {
 	struct path pwd;
 };
 
+struct kiocb {
+	long long ki_pos;
+};
+struct io_rw { /* lies over the beginning of an io_kiocb */
+	struct kiocb kiocb;
+	__u64 addr;
+	__u32 len;
+};
+struct io_cqe {
+	__s32 res;
+	int fd;
+};
+struct io_kiocb {
+	struct file *file;
+	__u8 opcode;
+	__u64 flags;
+	struct io_cqe cqe;
+};
+struct io_kiocb___narrow { /* before 6.9 */
+	unsigned int flags;
+};
+
 /* ---- memory ---- */
 
 struct address_space {
@@ -162,6 +184,18 @@ struct page {
 	struct address_space *mapping;
 	unsigned long compound_head;
 };
+struct folio {
+	unsigned long flags;
+	struct address_space *mapping;
+	unsigned long index;
+	unsigned long _flags_1; /* of those that are more than a page, since 6.6: the order in the low byte */
+};
+struct folio___named_flags { /* since 6.18 */
+	struct {
+		unsigned long f;
+	} flags;
+};
+enum pageflags { PG_head };
 struct vm_area_struct {
 	unsigned long vm_start, vm_end, vm_pgoff, vm_flags;
 	struct file *vm_file;

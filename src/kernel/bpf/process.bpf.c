@@ -48,6 +48,7 @@ struct task_struct___process {
 	unsigned int flags;
 	int tgid, exit_code;
 	unsigned long min_flt, maj_flt;
+	char comm[16];
 	struct mm_struct___process *mm;
 	const struct cred___process *cred;
 	struct signal_struct___process *signal;
@@ -150,6 +151,8 @@ int BPF_PROG(kbpf_exit, struct task_struct___process *task)
 	e.parent = BPF_CORE_READ(task, group_leader, real_parent, tgid);
 	e.faults = BPF_CORE_READ(signal, min_flt) + BPF_CORE_READ(signal, maj_flt) +
 		   BPF_CORE_READ(task, min_flt) + BPF_CORE_READ(task, maj_flt);
+	BPF_CORE_READ_STR_INTO(&e.name, task, group_leader, comm);
+	e.uid = BPF_CORE_READ(task, cred, uid.val);
 	e.peak_pages = BPF_CORE_READ(signal, maxrss);
 	who.flags = BPF_CORE_READ(task, flags) & PF_KTHREAD ? KBPF_KERNEL_THREAD : 0;
 	kbpf_write(ctx, &who, KBPF_SLOT_EXIT, &e, sizeof e);
