@@ -23,10 +23,11 @@
 #define HOOK_THREAD_START  0x0501u
 #define STILL_ALIVE	   0x103
 #define SIGNALLED	   128
+#define EXIT_TAKES_NS	   1000000u
 
-static bool told_of(struct kernel *k, unsigned hook)
+static bool told_of(struct kernel *k, unsigned hook, uint64_t time)
 {
-	return kernel_tracepoints_serves(k->tracepoints, hook);
+	return kernel_tracepoints_tells(k->tracepoints, hook, time);
 }
 
 static void unload_all(struct kernel *k, struct kernel_process *p, uint64_t time, uint16_t cpu)
@@ -154,7 +155,7 @@ void kernel_on_exec(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid,
 	p->exec.cpu = cpu;
 	p->exec.tid = tid;
 	snprintf(p->exec.name, sizeof p->exec.name, "%s", name);
-	if (!told_of(k, KBPF_EXEC)) {
+	if (!told_of(k, KBPF_EXEC, time)) {
 		finish_exec_from_proc(k, p);
 	}
 }
@@ -216,7 +217,8 @@ static void finish(struct kernel *k, struct kernel_process *p, uint64_t time, ui
 void kernel_on_thread_exit(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid,
 			   uint32_t tid, uint32_t parent)
 {
-	bool told = told_of(k, KBPF_EXIT);
+	/* The record of the end comes before this one: it may have been too early to be told. */
+	bool told = told_of(k, KBPF_EXIT, time - BASE_MIN(time, EXIT_TAKES_NS));
 	struct kernel_process *p = told ? kernel_process_find(k->processes, pid)
 					: kernel_process_get(k->processes, pid);
 	if (!p) {

@@ -292,6 +292,8 @@ void kernel_tracepoints_losses(struct kernel_tracepoints *s, bool now_at_last);
 size_t kernel_tracepoints_loss_list(const struct kernel_tracepoints *s, struct kernel_loss *ret, size_t cap);
 /* Is there a program that serves a hook of ours (kernel_bpf.h)? */
 bool kernel_tracepoints_serves(const struct kernel_tracepoints *s, unsigned hook);
+/* Does it tell of what happened at that time? */
+bool kernel_tracepoints_tells(const struct kernel_tracepoints *s, unsigned hook, uint64_t time);
 /* What is wanted and cannot be had, a line each. */
 const char *kernel_tracepoints_missing(const struct kernel_tracepoints *s);
 /* Confined sessions watch this process, or no longer. */
