@@ -4,8 +4,10 @@
 #include "cli/filter.h"
 #include "cli/kernel_feed.h"
 #include "cli/kevent.h"
+#include "cli/screen.h"
 #include "cli/timetext.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -13,6 +15,8 @@
 #define PENDING_MAX  1024u
 #define PATIENCE_NS  500000000ull /* for an operation's result */
 #define COLUMNS_MAX  16
+#define WIDE	     110u /* columns of a terminal that holds all of ours */
+#define NARROW	     70u
 
 static const struct cli_option options[] = {
 	{0, "show", "KINDS", "of process, image, file, net, disk, fault, with commas (default process,file,net)",
@@ -23,7 +27,8 @@ static const struct cli_option options[] = {
 	{0, "path", "PATTERN", "only paths and addresses that hold this, or match this pattern (repeatable)", NULL},
 	{0, "op", "PATTERN", "only operations such as FileRead or Tcp* (repeatable)", NULL},
 	{0, "errors", NULL, "only operations that failed", NULL},
-	{0, "columns", "NAMES", "of time, process, pid, tid, op, path, result, bytes, duration, detail, local, remote", NULL},
+	{0, "columns", "NAMES", "of time, process, pid, tid, op, path, result, bytes, duration, detail, local, remote "
+				"(default: what the terminal holds)", NULL},
 	{'d', "duration", "TIME", "stop after this long (default: Ctrl-C)", NULL},
 	{'n', "limit", "N", "stop after N lines", NULL},
 	{'j', "json", NULL, "one JSON object a line", NULL},
@@ -264,12 +269,40 @@ static void add_json(struct monitor *m, const struct line *l)
 	strbuf_adds(&m->out, "}\n");
 }
 
+/* On a terminal a line is a line: of a path that is too long the end is shown, which tells more. */
+static void add_last(struct monitor *m, const char *text, unsigned columns)
+{
+	size_t n = strlen(text), used = m->out.len;
+	unsigned left = 0;
+	for (size_t i = 0; i < used; i++) {
+		left += ((unsigned char)m->out.s[i] & 0xC0) != 0x80;
+	}
+	left = columns > left ? columns - left : 0;
+	if (columns == 0 || cli_screen_fit(text, n, left) == n) {
+		strbuf_adds(&m->out, text);
+	} else if (left > 1) {
+		strbuf_adds(&m->out, "…");
+		strbuf_adds(&m->out, text + cli_screen_fit_end(text, n, left - 1));
+	}
+}
+
 static void add_text(struct monitor *m, const struct line *l)
 {
+	unsigned width_of_all = cli_screen_now().columns;
 	for (unsigned i = 0; i < m->column_count; i++) {
 		const char *text = text_of(m, l, m->column[i]);
-		int width = i + 1 == m->column_count ? 0 : columns[m->column[i]].width;
-		strbuf_addf(&m->out, "%s%*s", i ? " " : "", width, text);
+		strbuf_adds(&m->out, i ? " " : "");
+		if (i + 1 == m->column_count) {
+			add_last(m, text, width_of_all);
+		} else {
+			int width = columns[m->column[i]].width;
+			int most = width_of_all && width < 0 ? -width : INT_MAX; /* whole where nobody looks at columns */
+			strbuf_addf(&m->out, "%*.*s", width, most, text);
+		}
+	}
+	if (width_of_all) {
+		m->out.len = cli_screen_fit(m->out.s, m->out.len, width_of_all);
+		m->out.s[m->out.len] = 0;
 	}
 	while (m->out.len && m->out.s[m->out.len - 1] == ' ') {
 		m->out.s[--m->out.len] = 0;
@@ -295,11 +328,13 @@ static void print(struct monitor *m, const struct line *l)
 
 static void print_title(struct monitor *m)
 {
+	strbuf_clear(&m->out);
 	for (unsigned i = 0; i < m->column_count; i++) {
 		int width = i + 1 == m->column_count ? 0 : columns[m->column[i]].width;
-		printf("%s%*s", i ? " " : "", width, columns[m->column[i]].title);
+		strbuf_addf(&m->out, "%s%*s", i ? " " : "", width, columns[m->column[i]].title);
 	}
-	putchar('\n');
+	unsigned width = cli_screen_now().columns;
+	printf("%.*s\n", (int)(width ? BASE_MIN((size_t)width, m->out.len) : m->out.len), m->out.s);
 }
 
 static void fill(struct monitor *m, struct line *l, const struct kevent *k)
@@ -392,9 +427,12 @@ static void on_event(void *ctx, const EVENT_RECORD *e)
 
 static bool take_columns(struct monitor *m)
 {
+	unsigned width = cli_screen_now().columns;
 	const char *list = cli_value(m->args, "columns",
 				     m->json ? "time,process,pid,tid,op,path,result,bytes,duration,detail,local,remote"
-					     : "time,process,pid,op,result,bytes,duration,path");
+				     : width == 0 || width >= WIDE   ? "time,process,pid,op,result,bytes,duration,path"
+				     : width >= NARROW ? "process,pid,op,result,path"
+						       : "process,op,path");
 	for (const char *p = list; *p;) {
 		size_t n = strcspn(p, ",");
 		int c = 0;
@@ -542,7 +580,8 @@ const struct cli_command cli_monitor = {
 	.summary = "What processes do to files, the network and each other, as it happens.",
 	.details =
 		"One line for each operation, when its result is known. Columns are also the names that --filter knows\n"
-		"(the language is that of 'openetw help dump'). Takes root, or CAP_PERFMON and CAP_BPF; what this kernel\n"
+		"(the language is that of 'openetw help dump'). Takes root, or CAP_PERFMON and CAP_BPF; others see their\n"
+		"own processes where root runs the etwd of all users and lets them use its socket. What this kernel\n"
 		"cannot say is named at the start, what was lost at the end.\n\n"
 		"Examples:\n"
 		"  openetw monitor --process nginx --show file,net\n"

@@ -4,11 +4,11 @@
 #include "cli/kernel_feed.h"
 #include "cli/kevent.h"
 #include "cli/names.h"
+#include "cli/screen.h"
 #include "cli/tally.h"
 #include "cli/timetext.h"
 
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define DELAY_NS      2000000000ull
@@ -110,15 +110,14 @@ static void on_event(void *ctx, const EVENT_RECORD *e)
 /* ---- showing ---------------------------------------------------------------------------------- */
 
 /* How many lines a table may have. */
-static uint64_t room(const struct top *t)
+static uint64_t room(const struct top *t, const struct cli_screen *screen)
 {
-	struct winsize w;
 	unsigned tables = t->want_processes + t->want_threads + t->want_functions;
-	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) < 0 || w.ws_row == 0) {
+	if (screen->rows == 0) {
 		return LINES_DEFAULT;
 	}
 	unsigned used = 2 + tables * (HEAD_LINES + 1);
-	return w.ws_row > used + tables ? (w.ws_row - used) / tables : 1;
+	return screen->rows > used + tables ? (screen->rows - used) / tables : 1;
 }
 
 static void show(struct top *t, double seconds, const struct kernel_stats *now, const struct kernel_stats *before)
@@ -131,14 +130,17 @@ static void show(struct top *t, double seconds, const struct kernel_stats *now, 
 						   {"SELF", "self", TALLY_COUNT, SELF},
 						   {"%CPU", "percent", TALLY_PERCENT_OF, TOTAL},
 						   {"TOTAL", "total", TALLY_COUNT, TOTAL}};
-	bool json = cli_flag(t->args, "json"), tty = isatty(STDOUT_FILENO) && !json;
-	uint64_t top = room(t);
+	bool json = cli_flag(t->args, "json");
+	struct cli_screen screen = cli_screen_now();
+	uint64_t top = room(t, &screen);
+	char *text = NULL;
+	size_t text_bytes = 0;
+	FILE *out = screen.moves && !json ? open_memstream(&text, &text_bytes) : NULL;
+	bool paint = out != NULL;
+	out = paint ? out : stdout;
 	cli_number(t->args, "top", 1, 10000, &top);
 	/* As in other tools 100 % is one processor. */
 	uint64_t whole = (uint64_t)(seconds * 1e6 / (double)t->interval_us);
-	if (tty) {
-		fputs("\033[H\033[J", stdout);
-	}
 	if (!json) {
 		char clock[CLI_TIME_TEXT_SIZE];
 		cli_time_format(kernel_feed_filetime(t->feed, clock_read_system_ns()), true, clock);
@@ -147,7 +149,7 @@ static void show(struct top *t, double seconds, const struct kernel_stats *now, 
 		if (t->idle > 0) {
 			snprintf(idle, sizeof idle, ", idle %.1f %%", 100.0 * (double)t->idle / (double)t->samples);
 		}
-		printf("%s  %.1f s, %llu samples%s, lost %llu, this took %.1f %% of a processor\n", clock,
+		fprintf(out, "%s  %.1f s, %llu samples%s, lost %llu, this took %.1f %% of a processor\n", clock,
 		       seconds, (unsigned long long)t->samples, idle,
 		       (unsigned long long)(now->lost - before->lost),
 		       100.0 * (double)(now->cpu_ns - before->cpu_ns) / 1e9 / seconds);
@@ -156,17 +158,21 @@ static void show(struct top *t, double seconds, const struct kernel_stats *now, 
 	table.parts = json ? name : process;
 	table.columns = one;
 	table.column_count = 2;
-	tally_print(stdout, &t->processes, &table, top, json);
+	tally_print(out, &t->processes, &table, top, json);
 	table.title = table.json = "threads";
 	table.parts = json ? name : thread;
-	tally_print(stdout, &t->threads, &table, top, json);
+	tally_print(out, &t->threads, &table, top, json);
 	table.title = table.json = "functions";
 	table.parts = json ? name : function;
 	table.columns = both;
 	table.column_count = 4;
 	table.sort_by = cli_flag(t->args, "inclusive") ? TOTAL : SELF;
-	tally_print(stdout, &t->functions, &table, top, json);
-	if (!tty && !json) {
+	tally_print(out, &t->functions, &table, top, json);
+	if (paint) {
+		fclose(out);
+		cli_screen_paint(stdout, &screen, text ? text : "");
+		free(text);
+	} else if (!json) {
 		putchar('\n');
 	}
 	fflush(stdout);
@@ -273,7 +279,8 @@ const struct cli_command cli_top = {
 	.summary = "What the processors are doing now, by process, thread and function.",
 	.details =
 		"Samples every processor and shows where they were, again and again; functions of programs need neither\n"
-		"frame pointers nor debug information, only symbols. 100 % is one processor. Takes root, or CAP_PERFMON.\n"
+		"frame pointers nor debug information, only symbols. 100 % is one processor. Takes root, or CAP_PERFMON;\n"
+		"others see their own processes where root runs the etwd of all users and lets them use its socket.\n"
 		"Into a file or a pipe it writes the tables one after the other.\n\n"
 		"Examples:\n"
 		"  openetw top\n"

@@ -23,11 +23,11 @@
 #define HOOK_THREAD_START  0x0501u
 #define STILL_ALIVE	   0x103
 #define SIGNALLED	   128
+#define EXIT_TAKES_NS	   1000000u
 
-/* Is there, or will there be, a record of a program's about what happened then? */
 static bool told_of(struct kernel *k, unsigned hook, uint64_t time)
 {
-	return k->told_since && time >= k->told_since && kernel_tracepoints_serves(k->tracepoints, hook);
+	return kernel_tracepoints_tells(k->tracepoints, hook, time);
 }
 
 static void unload_all(struct kernel *k, struct kernel_process *p, uint64_t time, uint16_t cpu)
@@ -222,7 +222,8 @@ static void finish(struct kernel *k, struct kernel_process *p, uint64_t time, ui
 void kernel_on_thread_exit(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid,
 			   uint32_t tid, uint32_t parent)
 {
-	bool told = told_of(k, KBPF_EXIT, time);
+	/* The record of the end comes before this one: it may have been too early to be told. */
+	bool told = told_of(k, KBPF_EXIT, time - BASE_MIN(time, EXIT_TAKES_NS));
 	struct kernel_process *p = told ? kernel_process_find(k->processes, pid)
 					: kernel_process_get(k->processes, pid);
 	if (!p) {

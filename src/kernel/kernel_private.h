@@ -95,7 +95,6 @@ struct kernel {
 	uint32_t self[3];
 	int wake_fd;
 	uint64_t watermark;
-	uint64_t told_since; /* programs tell of execs and exits; 0: they do not */
 
 	struct kernel_slot slot[KERNEL_SESSIONS_MAX];
 	uint64_t active;   /* slots in use */
@@ -296,8 +295,8 @@ void kernel_tracepoints_losses(struct kernel_tracepoints *s, bool now_at_last);
 size_t kernel_tracepoints_loss_list(const struct kernel_tracepoints *s, struct kernel_loss *ret, size_t cap);
 /* Is there a program that serves a hook of ours (kernel_bpf.h)? */
 bool kernel_tracepoints_serves(const struct kernel_tracepoints *s, unsigned hook);
-/* Do programs say what processes are started as, and how they end? */
-bool kernel_tracepoints_tell_lives(const struct kernel_tracepoints *s);
+/* Does it tell of what happened at that time? */
+bool kernel_tracepoints_tells(const struct kernel_tracepoints *s, unsigned hook, uint64_t time);
 /* What is wanted and cannot be had, a line each. */
 const char *kernel_tracepoints_missing(const struct kernel_tracepoints *s);
 /* Confined sessions watch this process, or no longer. */

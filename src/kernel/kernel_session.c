@@ -160,8 +160,6 @@ static int begin_sources(struct kernel *k, struct diag *d)
 						       [KERNEL_EV_SWITCH] = KERNEL_HOOK_CSWITCH,
 						       [KERNEL_EV_WAKING] = KERNEL_HOOK_READY_THREAD};
 	kernel_tracepoints_begin(k->tracepoints);
-	bool told = kernel_wants(k, KERNEL_HOOK_PROCESS_START) && kernel_tracepoints_tell_lives(k->tracepoints);
-	k->told_since = !told ? 0 : k->told_since ? k->told_since : clock_read_system_ns();
 	for (int i = KERNEL_EV_CPU; i < KERNEL_EV_COUNT; i++) {
 		plan.on[i] = kernel_wants(k, hook[i]) != 0 && !kernel_tracepoints_replace_perf(k->tracepoints, hook[i]);
 		plan.stack[i] = kernel_wants_stack(k, hook[i]) != 0;

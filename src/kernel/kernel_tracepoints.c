@@ -38,6 +38,7 @@ struct kernel_tracepoints {
 	struct kernel_loss loss[LOSSES_MAX];
 	size_t losses;
 	uint64_t looked;
+	uint64_t since[KBPF_HOOKS_MAX]; /* from when on a wanted hook is served; 0: it is not */
 	bool must; /* something is wanted that only programs bring */
 	char missing[4096];
 };
@@ -330,6 +331,13 @@ void kernel_tracepoints_begin(struct kernel_tracepoints *s)
 		want(s);
 		kernel_bpf_begin(s->bpf);
 	}
+	/* After the programs know it: what happened before is not told. */
+	uint64_t now = clock_read_system_ns();
+	for (size_t i = 0; i < BASE_ARRAY_LEN(source_hooks); i++) {
+		const struct source_hook *h = &source_hooks[i];
+		bool served = s->bpf && wants(s->k, h, false) && kernel_bpf_serves(s->bpf, h->ours);
+		s->since[h->ours] = !served ? 0 : s->since[h->ours] ? s->since[h->ours] : now;
+	}
 }
 
 void kernel_tracepoints_rundown(struct kernel_tracepoints *s, uint64_t sessions, bool end)
@@ -509,9 +517,9 @@ bool kernel_tracepoints_serves(const struct kernel_tracepoints *s, unsigned hook
 	return s->bpf && kernel_bpf_serves(s->bpf, hook);
 }
 
-bool kernel_tracepoints_tell_lives(const struct kernel_tracepoints *s)
+bool kernel_tracepoints_tells(const struct kernel_tracepoints *s, unsigned hook, uint64_t time)
 {
-	return kernel_tracepoints_serves(s, KBPF_EXEC) && kernel_tracepoints_serves(s, KBPF_EXIT);
+	return s->since[hook] != 0 && time >= s->since[hook];
 }
 
 const char *kernel_tracepoints_missing(const struct kernel_tracepoints *s)

@@ -37,6 +37,45 @@ if ! grep -q FILE_IO "$T/err"; then
 	run_status 0 timeout 60 openetw monitor --show file --path "$T/from" --op FileRead --columns op,path,pid -n 1
 	says "^FileRead .*$T/from" "$T/out" "the columns that were asked for"
 fi
+# A screen is never fuller than the terminal, and what cannot move its cursor gets no such letters.
+cat >"$T/terminal.py" <<'END'
+import fcntl, os, pty, struct, sys, termios
+rows, columns, term, command = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4:]
+pid, fd = pty.fork()
+if pid == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    os.environ["TERM"] = term
+    os.execvp(command[0], command)
+out = b""
+while True:
+    try:
+        data = os.read(fd, 65536)
+    except OSError:
+        break
+    if not data:
+        break
+    out += data
+status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+text = out.decode(errors="replace").replace("\r", "")
+screens = text.split("\033[H\033[J")[1:]
+if term == "dumb":
+    assert "\033" not in text, text
+elif "top" in command:
+    assert screens, text
+    for screen in screens:
+        lines = screen.split("\n")
+        assert len(lines) <= rows and all(len(line) <= columns for line in lines), (lines, rows, columns)
+else:
+    lines = [line for line in text.split("\n") if not line.endswith("processor") and not line.startswith("openetw")]
+    assert len(lines) > 3 and all(len(line) <= columns for line in lines), lines
+sys.exit(status)
+END
+for size in '24 80' '8 30' '3 10'; do
+	python3 "$T/terminal.py" $size xterm openetw top -n 1 -d 200ms || fail "top on a terminal of $size"
+done
+python3 "$T/terminal.py" 24 80 dumb openetw top -n 1 -d 200ms || fail "top on a dumb terminal"
+grep -q FILE_IO "$T/err" || python3 "$T/terminal.py" 24 80 xterm timeout 60 openetw monitor --show file -n 5 ||
+	fail "monitor on a terminal"
 touch "$T/stop"
 wait $actor
 run_status 2 openetw monitor --columns nothing
