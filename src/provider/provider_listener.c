@@ -399,6 +399,7 @@ void *provider_listener_main(void *arg)
 		}
 		not_attached(d);
 		bool orphan = d->at.link != NULL && !d->muted;
+		give_back(buf);
 		provider_wait_sleep(word, seen, orphan ? PROVIDER_ORPHAN_MS : RETRY_MS);
 		bool woken = word && order_load_acquire(word) != seen;
 		if (woken) {
