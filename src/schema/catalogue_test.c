@@ -187,6 +187,7 @@ static void kernel_payloads_have_their_documented_sizes(void **state)
 		{"01853a65-418f-4f36-aefc-dc0f1d2fd235", 16, 2, 8, 8},
 		{"01853a65-418f-4f36-aefc-dc0f1d2fd235", 35, 2, 8, 428},
 		{"3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c", 32, 2, 8, 104}, /* process counters */
+		{"ae53722e-c863-11d2-8659-00c04fa321a1", 10, 1, 8, 30}, /* Registry of Server 2003 */
 		{"222962ab-6180-4b88-a825-346b75f2a24a", 42, 2, 8, 52},	 /* Heap Contract */
 		{"222962ab-6180-4b88-a825-346b75f2a24a", 43, 2, 8, 8},	 /* Lock */
 		{"222962ab-6180-4b88-a825-346b75f2a24a", 46, 2, 4, 4},	 /* Walk */
