@@ -290,8 +290,9 @@ static int refuse(const struct winargs *w)
 		    {"ProfileSource", "hardware counters are not recorded yet"},
 		    {"Pmc", "hardware counters are not recorded yet"},
 		    {"Lbr", "branch records have no source here"},
-		    {"heap", "heap events have no source here"},
+		    {"heap", "heap events are not of a session here: 'openetw record --heap PID|NAME -o FILE' records them"},
 		    {"critsec", "critical sections have no source here"},
+		    {"pids", "goes with -heap and -critsec, which are not there; -PidFilter chooses processes"},
 		    {"um", private_why},
 		    {"kd", "there is no kernel debugger to send to"}};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {

@@ -62,7 +62,7 @@ static const struct {
 } refused[] = {
 	{"onoffscenario", "scenarios that restart or suspend the machine are not supported"},
 	{"pmcsources", "hardware counters are not recorded yet"},
-	{"heaptracingconfig", "heap events have no source on this system"},
+	{"heaptracingconfig", "wpr records none; 'openetw record --heap PID|NAME' does"},
 	{"snapshotconfig", "heap snapshots have no source on this system"},
 	{"singlesnapshot", "heap snapshots have no source on this system"},
 	{"enableperiodicsnapshot", "heap snapshots have no source on this system"},

@@ -73,7 +73,7 @@ static const struct {
 	{"symbols", "symbols are not resolved in this version"},
 	{"pmcsources", "hardware counters are not recorded yet"},
 	{"boottrace", "recording from boot on is not supported"},
-	{"heap", "heap events have no source on this system"},
+	{"heap", "heap events are not of a session here: 'openetw record --heap PID|NAME -o FILE' records them"},
 	{"critsec", "critical sections have no source on this system"},
 	{"pooltag", "pool tags have no source on this system"},
 	{"pidnewprocess", "use 'openetw run -p PROVIDER -- COMMAND', which records a program from its start"},

@@ -83,6 +83,7 @@ const struct cli_option tracelog_option_table[] = {
 	{0, "Lbr", "WHAT", "refused: branch records", NULL},
 	{0, "heap", NULL, "refused: heap events", NULL},
 	{0, "critsec", NULL, "refused: critical sections", NULL},
+	{0, "pids", "N PID…", "refused: goes with -heap", NULL},
 	{0, "systemrundown", "[SESSION]", "processes, threads and images once more into a kernel session", NULL},
 	{0, "SetProfInt", "N [SOURCE]", "time between samples, in 100 ns; 0 is the timer", NULL},
 	{0, "kd", NULL, "refused: no kernel debugger", NULL},

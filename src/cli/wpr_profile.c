@@ -242,7 +242,7 @@ int wpr_check_sources(const struct wpr *w, bool tell, unsigned *ret_providers)
 				continue;
 			}
 			if (p->kind == PROFILE_HEAP) {
-				fprintf(stderr, "wpr: warning: '%s': heap events have no source here\n", c->name);
+				fprintf(stderr, "wpr: warning: '%s': wpr records no heap events; 'openetw record --heap' does\n", c->name);
 			} else {
 				fprintf(stderr,
 					"wpr: warning: '%s' is a private session inside the process of '%s'; such "

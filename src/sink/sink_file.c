@@ -344,7 +344,10 @@ int sink_file_open(const struct sink_identity *id, const char *path, const uint1
 	}
 	err = open_path(path, &file_bytes);
 	if (err < 0) {
-		diag_at(d, UINT64_MAX, "cannot open %s: %s", path, strerror(-err));
+		diag_at(d, UINT64_MAX, "cannot open %s: %s", path,
+			err == -EINVAL	? "it is no regular file"
+			: err == -EBUSY ? "another session writes it"
+					: strerror(-err));
 		goto fail;
 	}
 	f->fd = err;
