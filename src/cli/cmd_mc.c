@@ -280,7 +280,8 @@ static int run(struct cli_args *a)
 	if (err < 0) {
 		status = report(&j, err, &d);
 	} else {
-		err = manifest_read_document(&j.doc, &j.manifest, &d);
+		err = mc_check(j.doc.root, &d);
+		err = err < 0 ? err : manifest_read_document(&j.doc, &j.manifest, &d);
 		status = err < 0 ? report(&j, err, &d) : compile(&j, &b);
 		if (err == 0) {
 			manifest_finish(&j.manifest);

@@ -29,6 +29,11 @@ struct mc_options {
 	bool no_code;	    /* constants and descriptors only */
 };
 
+struct xml_node;
+/* What is wrong in a manifest although it can be read: 0, or -EBADMSG with diag. `root` is the
+ * document's. */
+int mc_check(const struct xml_node *root, struct diag *d);
+
 struct mc;
 /* The manifest, read with manifest_read_document, must outlive it. -EBADMSG with diag; -ENOMEM. */
 int mc_build(const struct manifest *m, const struct mc_options *o, struct mc **ret, struct diag *d);
