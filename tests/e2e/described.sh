@@ -12,6 +12,9 @@ cp "$SAMPLES/manifest-generated/manifest-generated" "$T/program" || fail "copy"
 strip "$T/program" 2>/dev/null || :
 export LD_LIBRARY_PATH="$OPENETW_BUILD" # the copy lies elsewhere
 record() { openetw run -p "{$guid}::255" "$@" -- "$T/program" 2 2>"$T/said" || fail "run: $(cat "$T/said")"; }
+# By the name that only the program knows, at its first run.
+openetw run -p OpenETW-Sample-Kitchen::255 -o "$T/name.etl" -- "$T/program" 2 2>"$T/said" || fail "run: $(cat "$T/said")"
+expect "events of a provider by the name its program carries" "$(kitchen "$T/name.etl" | wc -l)" 9
 record -o "$T/k.etl"
 expect "descriptions kept" "$(kept)" 1
 record -o "$T/again.etl" -m circular --max-size 4MB
