@@ -139,6 +139,8 @@ struct cli_provider {
 /* Name (installed manifests first, else the name hash), *Name, {guid}, guid or #guid. False: none
  * of these. */
 bool cli_provider_guid(const char *text, GUID *ret);
+/* A command that is going to run: the providers that its program describes are known by name. */
+void cli_provider_of_command(const char *word);
 bool cli_provider_parse(const struct cli_args *a, const char *text, struct cli_provider *ret);
 /* Filters on their way into EnableTraceEx2. */
 struct cli_filters {

@@ -89,6 +89,9 @@ static int start_providers(struct recording *r, const char *out)
 {
 	struct cli_props p;
 	const char *v = cli_value_at(r->args, "provider", 0);
+	if (v && r->args->count > 0) {
+		cli_provider_of_command(r->args->words[0]);
+	}
 	if (!v) {
 		return CLI_OK;
 	}

@@ -90,6 +90,7 @@ static int run(struct cli_args *a)
 	struct cli_props p;
 	struct cli_provider providers[64];
 	int n = 0;
+	cli_provider_of_command(a->words[0]);
 	for (const char *v; (v = cli_value_at(a, "provider", n)) != NULL; n++) {
 		if (n == 64) {
 			return cli_usage(a, "at most 64 providers");

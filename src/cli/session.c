@@ -6,10 +6,13 @@
 #include "cli/filter.h"
 #include "cli/payload.h"
 
+#include <limits.h>
+#include <openetw/decode.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <tdh.h>
+#include <unistd.h>
 
 void cli_props_init(struct cli_props *p)
 {
@@ -68,6 +71,24 @@ static bool installed(const char *name, GUID *ret)
 	}
 	free(all);
 	return found;
+}
+
+void cli_provider_of_command(const char *word)
+{
+	char path[PATH_MAX];
+	const char *list = strchr(word, '/') ? NULL : getenv("PATH");
+	if (!list) {
+		(void)openetw_schema_load_file(word, NULL, 0); /* a script, or nothing: no names then */
+	}
+	for (const char *s = list; s && *s;) {
+		size_t n = strcspn(s, ":");
+		int k = snprintf(path, sizeof path, "%.*s/%s", (int)n, s, word);
+		if (n && k > 0 && (size_t)k < sizeof path && access(path, X_OK) == 0) {
+			(void)openetw_schema_load_file(path, NULL, 0);
+			return;
+		}
+		s += n + (s[n] == ':');
+	}
 }
 
 bool cli_provider_guid(const char *text, GUID *ret)

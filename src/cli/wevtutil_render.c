@@ -195,6 +195,7 @@ static void add_node(const struct xml_node *n, int depth, struct strbuf *out)
 		strbuf_adds(out, " xmlns='http://schemas.microsoft.com/win/2004/08/events/event'");
 	}
 	add_attributes(n, out);
+	bool layout = strcmp(n->name, "EventData") == 0; /* its own text is our line ends */
 	if (!n->children && !*n->text) {
 		strbuf_adds(out, "/>");
 		return;
@@ -207,7 +208,7 @@ static void add_node(const struct xml_node *n, int depth, struct strbuf *out)
 			add_node(c, depth + 1, out);
 		}
 	}
-	if (!n->children) {
+	if (!n->children && !layout) {
 		for (const char *s = n->text; *s; s++) {
 			/* one event is one line */
 			if (*s == '\n' || *s == '\r') {

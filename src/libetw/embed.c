@@ -46,6 +46,7 @@ struct embed {
 	struct strbuf records;
 	const struct etl_file_info *info;
 	uint32_t described;
+	bool loaded; /* also what no directory has */
 };
 
 static struct key *find_key(struct embed *x, const struct guid *g, uint16_t id, uint8_t version)
@@ -257,7 +258,7 @@ static void describe(struct embed *x, const struct key *k)
 		return;
 	}
 	/* What is built in, every decoder of ours has. */
-	if (!schema_files_of(&k->provider, found_file, NULL)) {
+	if (!x->loaded && !schema_files_of(&k->provider, found_file, NULL)) {
 		return;
 	}
 	const struct schema_event *e = schema_process_find(false, &k->provider, k->id, k->version);
@@ -279,7 +280,7 @@ static void describe(struct embed *x, const struct key *k)
 	openetw_text_free(&block);
 }
 
-int embed_schemas(const char *path)
+int embed_schemas(const char *path, bool loaded)
 {
 	struct etl_reader *reader = NULL;
 	struct embed_place place;
@@ -297,6 +298,7 @@ int embed_schemas(const char *path)
 	}
 	if (err == 0 && embed_place_find(fd, etl_reader_info(reader), &place)) {
 		x->info = etl_reader_info(reader);
+		x->loaded = loaded;
 		look(x, reader);
 		if (x->count) {
 			schema_process_refresh(true);
@@ -326,7 +328,7 @@ uint32_t openetw_trace_describe(const char *path, uint32_t *ret_events)
 	if (!path) {
 		return 87;
 	}
-	int n = embed_schemas(path);
+	int n = embed_schemas(path, false);
 	if (n >= 0 && ret_events) {
 		*ret_events = (uint32_t)n;
 	}

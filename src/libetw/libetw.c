@@ -7,6 +7,10 @@
 #include "control/control.h"
 #include "libetw/embed.h"
 #include "openetw/decode.h"
+#include "provider/provider.h"
+
+#include <limits.h>
+#include <pthread.h>
 
 __attribute__((visibility("default"))) const char *openetw_version(void);
 const char *openetw_version(void)
@@ -14,9 +18,26 @@ const char *openetw_version(void)
 	return "0.1.0";
 }
 
+/* What the modules of this process say of their events: etwd, which takes copies, may not be there when
+ * the session was a private one. */
+static bool know_own_modules(void)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static uint32_t known;
+	char path[PATH_MAX];
+	pthread_mutex_lock(&lock);
+	while (provider_described_path(known, path, sizeof path)) {
+		(void)openetw_schema_load_file(path, NULL, 0);
+		known++;
+	}
+	bool some = known > 0;
+	pthread_mutex_unlock(&lock);
+	return some;
+}
+
 static void file_finished(const char *path)
 {
-	embed_schemas(path); /* what cannot be described stays as it is */
+	embed_schemas(path, know_own_modules()); /* what cannot be described stays as it is */
 }
 
 /* A constructor, so that no thread can be in the library yet. */

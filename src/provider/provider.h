@@ -37,6 +37,10 @@
 
 #include "base/base.h"
 
+/* The i-th module of this process that carries the description of its events, as far as registrations
+ * have looked; false behind the last one. */
+bool provider_described_path(uint32_t i, char *ret, size_t cap);
+
 /* Registration limits of one process [doc]. */
 #define PROVIDER_REGISTRATIONS_MAX 1024u
 /* EventRegister waits so long for the daemon's answer and the first callback. OPENETW_WAIT_MS in

@@ -5,6 +5,7 @@
  * at the number of libraries that were ever loaded.
  */
 #include "format/schema_section.h"
+#include "provider/provider.h"
 #include "provider/provider_dest.h"
 
 #include <elf.h>
@@ -128,6 +129,17 @@ void provider_described_look(void)
 	}
 	order_store_relaxed(&looked_at, l.adds);
 	pthread_mutex_unlock(&provider_lock);
+}
+
+bool provider_described_path(uint32_t i, char *ret, size_t cap)
+{
+	pthread_mutex_lock(&provider_lock);
+	bool there = i < path_count && strlen(paths[i]) < cap;
+	if (there) {
+		strcpy(ret, paths[i]);
+	}
+	pthread_mutex_unlock(&provider_lock);
+	return there;
 }
 
 long provider_make_described(void *mem, size_t cap, uint32_t i)

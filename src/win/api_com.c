@@ -75,6 +75,18 @@ HRESULT WINAPI StringFromIID(REFIID rclsid, LPOLESTR *lplpsz)
 {
 	return StringFromCLSID(rclsid, lplpsz);
 }
+/* Names of classes are in the registry, which is not here. */
+HRESULT WINAPI ProgIDFromCLSID(REFCLSID clsid, LPOLESTR *lplpszProgID)
+{
+	if (lplpszProgID) {
+		*lplpszProgID = NULL;
+	}
+	return clsid && lplpszProgID ? REGDB_E_CLASSNOTREG : E_INVALIDARG;
+}
+HRESULT WINAPI CLSIDFromProgID(LPCOLESTR lpszProgID, LPCLSID lpclsid)
+{
+	return lpszProgID && lpclsid ? CO_E_CLASSSTRING : E_INVALIDARG;
+}
 HRESULT WINAPI CLSIDFromString(LPCOLESTR lpsz, LPCLSID pclsid)
 {
 	struct guid g = {{0}};

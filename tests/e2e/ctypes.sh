@@ -31,3 +31,74 @@ ctypes.windll.kernel32.SetLastError(5)
 assert ctypes.GetLastError() == 5 and ctypes.WinError().winerror == 5 and len(ctypes.FormatError(5)) > 5
 P
 python3 -m openetw_windll "$T/windows.py" "an argument" || fail "windows.py"
+
+# As on Windows: sizes and strings of structures, arguments and buffers, without a word about it in the program.
+cat >"$T/as_it_is.py" <<'P'
+import ctypes as ct, sys
+from ctypes import wintypes as wt
+assert ct.sizeof(wt.DWORD) == ct.sizeof(ct.c_ulong) == ct.sizeof(ct.c_long) == 4 and ct.sizeof(ct.c_wchar) == 2
+class Zone(ct.Structure):
+    _fields_ = [("Bias", ct.c_long), ("Name", ct.c_wchar * 32), ("Rest", ct.c_byte * 104), ("Bias2", ct.c_long)]
+class Event(ct.Structure):
+    _fields_ = [("Bytes", ct.c_byte * 88)]
+class Header(ct.Structure):
+    _fields_ = [("BufferSize", wt.ULONG), ("Version", wt.ULONG), ("Numbers", wt.ULONG * 12), ("LoggerName", ct.c_wchar_p),
+                ("LogFileName", ct.c_wchar_p), ("Zone", Zone), ("Times", ct.c_longlong * 3), ("More", wt.ULONG * 2)]
+class Mode(ct.Union):
+    _fields_ = [("LogFileMode", wt.ULONG), ("ProcessTraceMode", wt.ULONG)]
+class Record(ct.Structure):
+    _fields_ = [("Size", ct.c_ushort), ("Type", ct.c_ushort), ("Flags", ct.c_ushort), ("Property", ct.c_ushort),
+                ("Tid", wt.ULONG), ("Pid", wt.ULONG), ("Time", ct.c_longlong), ("Provider", ct.c_byte * 16)]
+Callback = ct.WINFUNCTYPE(None, ct.POINTER(Record))
+class Logfile(ct.Structure):
+    _anonymous_ = ("u",)
+    _fields_ = [("LogFileName", ct.c_wchar_p), ("LoggerName", ct.c_wchar_p), ("CurrentTime", ct.c_longlong),
+                ("BuffersRead", wt.ULONG), ("u", Mode), ("Current", Event), ("Header", Header),
+                ("BufferCallback", ct.c_void_p), ("BufferSize", wt.ULONG), ("Filled", wt.ULONG), ("Lost", wt.ULONG),
+                ("EventRecordCallback", Callback), ("IsKernelTrace", wt.ULONG), ("Context", ct.c_void_p)]
+assert Logfile.EventRecordCallback.offset == 424 and ct.sizeof(Logfile) == 448, ct.sizeof(Logfile)
+seen = []
+log = Logfile()
+log.LogFileName = sys.argv[1]
+assert log.LogFileName == sys.argv[1] and log.LoggerName is None
+log.ProcessTraceMode = 0x10000000
+log.EventRecordCallback = Callback(lambda r: seen.append(r.contents.Pid))
+dll = ct.windll.advapi32
+dll.OpenTraceW.restype = ct.c_uint64
+dll.OpenTraceW.argtypes = [ct.POINTER(Logfile)]
+h = dll.OpenTraceW(ct.byref(log))
+assert h != 2 ** 64 - 1, ct.WinError()
+assert log.Header.BufferSize >= 4096
+assert dll.ProcessTrace(ct.byref(ct.c_uint64(h)), 1, None, None) == 0 and len(seen) > 1
+assert dll.CloseTrace(ct.c_uint64(h)) == 0
+zone = Zone()
+zone.Name = "Mitteleuropäische Zeit"
+assert zone.Name == "Mitteleuropäische Zeit"
+text = ct.create_unicode_buffer(64)
+guid = (ct.c_byte * 16)(*range(16))
+assert ct.windll.ole32.StringFromGUID2(ct.byref(guid), text, 64) == 39
+assert text.value == "{03020100-0504-0706-0809-0A0B0C0D0E0F}" and text[1:4] == "030"
+back = (ct.c_byte * 16)()
+assert ct.oledll.ole32.CLSIDFromString(text.value, ct.byref(back)) == 0 and bytes(back) == bytes(guid)
+p = ct.c_wchar_p()
+assert ct.oledll.ole32.StringFromCLSID(ct.byref(guid), ct.byref(p)) == 0 and p.value == text.value
+ct.windll.ole32.CoTaskMemFree(p)
+assert ct.cast(text, ct.c_wchar_p).value == ct.wstring_at(text) == text.value
+assert ct.windll.kernel32.QueryDosDeviceW("C:", text, 64) == 0 and ct.GetLastError() == 2
+P
+ln -s "$lib" "$T/dll/ole32.dll"
+python3 -m openetw_windll "$T/as_it_is.py" "$T/python.etl" || fail "as_it_is.py"
+
+# Linkers find the DLLs' names, too.
+command -v cc >/dev/null || exit 0
+cat >"$T/named.c" <<'C'
+unsigned TdhEnumerateProviders(void *buffer, unsigned *size);
+unsigned long long OpenTraceW(void *logfile);
+int main(void)
+{
+	unsigned size = 0;
+	return TdhEnumerateProviders(0, &size) == 122 && size > 8 && OpenTraceW(0) == ~0ull ? 0 : 1;
+}
+C
+cc "$T/named.c" -o "$T/named" -L"$OPENETW_BUILD/src/win/aliases" -L"$OPENETW_BUILD" -ladvapi32 -ltdh || fail "-ladvapi32 -ltdh"
+"$T/named" || fail "a program linked by the DLLs' names"

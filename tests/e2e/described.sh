@@ -12,6 +12,9 @@ cp "$SAMPLES/manifest-generated/manifest-generated" "$T/program" || fail "copy"
 strip "$T/program" 2>/dev/null || :
 export LD_LIBRARY_PATH="$OPENETW_BUILD" # the copy lies elsewhere
 record() { openetw run -p "{$guid}::255" "$@" -- "$T/program" 2 2>"$T/said" || fail "run: $(cat "$T/said")"; }
+# By the name that only the program knows, at its first run.
+openetw run -p OpenETW-Sample-Kitchen::255 -o "$T/name.etl" -- "$T/program" 2 2>"$T/said" || fail "run: $(cat "$T/said")"
+expect "events of a provider by the name its program carries" "$(kitchen "$T/name.etl" | wc -l)" 9
 record -o "$T/k.etl"
 expect "descriptions kept" "$(kept)" 1
 record -o "$T/again.etl" -m circular --max-size 4MB
@@ -64,3 +67,45 @@ openetw wevtutil im /sc:user "$man" || fail "im"
 openetw run -p "OpenETW-Sample-Kitchen::255" -o plain.etl -- ./plain 2 2>/dev/null || fail "run"
 rm -r "$XDG_DATA_HOME/openetw"
 expect "events of an installed manifest" "$(kitchen plain.etl | wc -l)" 9
+
+# A private session knows its own program, also where no daemon ever heard of it.
+cat >private.c <<'C'
+#include <stddef.h>
+#include <windows.h>
+#include <evntprov.h>
+#include <evntrace.h>
+#include "kitchen.h"
+int main(int argc, char **argv)
+{
+	static const WCHAR name[] = {'p', 0};
+	struct { EVENT_TRACE_PROPERTIES p; WCHAR name[64], file[400]; } b = {{{0}}, {0}, {0}};
+	TRACEHANDLE h = 0;
+	b.p.Wnode.BufferSize = sizeof b;
+	b.p.Wnode.Flags = WNODE_FLAG_TRACED_GUID;
+	b.p.LogFileMode = EVENT_TRACE_PRIVATE_LOGGER_MODE | EVENT_TRACE_PRIVATE_IN_PROC;
+	b.p.LoggerNameOffset = offsetof(__typeof__(b), name);
+	b.p.LogFileNameOffset = offsetof(__typeof__(b), file);
+	for (int i = 0; argc > 1 && argv[1][i] && i < 399; i++) {
+		b.file[i] = (unsigned char)argv[1][i];
+	}
+	REGHANDLE r = 0;
+	EVENT_DESCRIPTOR d = {4, 0, 0, 4, 0, 0, 0};
+	UINT32 number = 42;
+	EVENT_DATA_DESCRIPTOR data;
+	GUID g = {0xf3c1a5a0, 0x6a0e, 0x4b2c, {0x9d, 0x0b, 0x2f, 0x6f, 0x4a, 0x7c, 0x1e, 0x11}};
+	EventRegister(&g, 0, 0, &r);
+	b.p.Wnode.Guid = g;
+	EventDataDescCreate(&data, &number, sizeof number);
+	if (StartTraceW(&h, name, &b.p) || EnableTraceEx2(h, &g, 1, 255, 0, 0, 0, NULL) ||
+	    EventWrite(r, &d, 1, &data)) {
+		return 1;
+	}
+	return (int)ControlTraceW(h, NULL, &b.p, EVENT_TRACE_CONTROL_STOP);
+}
+C
+openetw mc "$man" || fail "mc"
+cc -w -I. -I"$root/include/etw" -I"$root/include/etw/win" private.c -o private -L"$OPENETW_BUILD" -letw \
+	"-Wl,-rpath,$OPENETW_BUILD" || fail "cc"
+OPENETW_RUNTIME_DIR="$T/nobody" XDG_DATA_HOME="$T/nothing" ./private "$PWD/private.etl" || fail "the private session"
+XDG_DATA_HOME="$T/nothing" openetw dump -q --json private.etl >lines || fail "dump of a private session's file"
+grep -q 'OpenETW-Sample-Kitchen.*42\|42.*OpenETW-Sample-Kitchen' lines || fail "a private session's file: $(cat lines)"
