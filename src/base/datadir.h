@@ -14,9 +14,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define DATADIR_MACHINE	  "/var/lib/openetw"
+#define DATADIR_MACHINE	  "/var/lib/openetw" /* below datadir_root() */
 #define DATADIR_MANIFESTS "manifests"
 #define DATADIR_BINARIES  "binaries"
+
+/* In front of all directories of the machine (/var/lib, /etc, /run): OPENETW_ROOT, so that tests are not
+ * about what happens to be on this machine. "" when that is not set, is no absolute path, or a
+ * set-user-id program asks. */
+const char *datadir_root(void);
 
 /* The directory `part` of the machine's or the user's place; need not exist. False when the user
  * has no home, or a set-user-id program asks: it does not believe its caller's environment. */

@@ -8,7 +8,8 @@ export OPENETW_ETWD="$OPENETW_BUILD/src/etwd/etwd"
 export OPENETW_WAIT_MS="${OPENETW_WAIT_MS-8000}" # as meson test says
 T=$(mktemp -d /tmp/openetw-e2e-XXXXXX)
 export OPENETW_RUNTIME_DIR="$T/run"
-# Collectors and autologgers of whoever runs the tests are none of ours.
+# Collectors and autologgers of whoever runs the tests are none of ours, nor is what this machine has.
+export OPENETW_ROOT="$T/root"
 export XDG_CONFIG_HOME="$T/config" XDG_STATE_HOME="$T/state" XDG_DATA_HOME="$T/data"
 SAMPLES=$OPENETW_BUILD/samples
 HELPERS=$OPENETW_BUILD/tests
