@@ -57,6 +57,12 @@ wait_for() { # wait_for SECONDS COMMAND…
 		sleep 0.05
 	done
 }
+has_events() { # has_events SESSION: etwd took some for it
+	openetw query "$1" --json 2>/dev/null | grep -q '"events":[1-9]'
+}
+attached() { # attached PID: it consumes a session
+	ls -l "/proc/$1/fd" 2>/dev/null | grep -q openetw-feed
+}
 honest_lines() { # honest_lines FILE COUNT: what emit said
 	expect "what the honest program says" "$(cat "$1")" "attempts $2 ok $2"
 }
