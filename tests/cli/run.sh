@@ -40,7 +40,7 @@ kill -9 $! 2>/dev/null
 rm -f ready
 openetw run -o term.etl -p Test.Run -- sh -c "trap 'exit 5' TERM; : >ready; while :; do sleep 0.05; done" 2>err &
 recorder=$!
-wait_for 10 test -f ready || fail "the command did not start"
+wait_for 60 test -f ready || fail "the command did not start"
 kill -TERM $recorder
 wait $recorder
 expect "status after SIGTERM" $? 5

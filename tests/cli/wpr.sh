@@ -201,7 +201,7 @@ fi
 "$SAMPLES/hello-tracelogging" 200 50 >/dev/null &
 hello_pid=$!
 openetw start keep -r -p OpenETW.Test.Nothing >/dev/null || fail "start"
-wait_for 10 sh -c 'openetw providers | grep -q 71e4037d'
+wait_for 60 sh -c 'openetw providers | grep -q 71e4037d'
 for s in 0.2 1 3 5; do # as long as this machine needs
 	wpr -start Providers.Light
 	sleep $s

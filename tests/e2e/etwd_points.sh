@@ -24,7 +24,7 @@ for point in $points; do
 		kill -0 "$program" || fail "$point: the program died with etwd"
 		before=$(od -An -tu8 -N8 "$T/book")
 		moved() { [ "$(od -An -tu8 -N8 "$T/book")" -gt "$before" ]; }
-		wait_for 10 moved || fail "$point: the program is blocked"
+		wait_for 60 moved || fail "$point: the program is blocked"
 	done
 done
 openetw start last -o "$T/last.etl" -p Test.Points >/dev/null || fail "start after the kills"
