@@ -12,26 +12,49 @@ say() { printf '\n== %s\n' "$*" >&2; }
 # Packages of Debian 12 that must be there; only what is missing is installed.
 setup() {
 	missing=
+	if ! command -v dpkg-query >/dev/null; then
+		say "this is no Debian; what it calls $* must be there"
+		return 0
+	fi
 	for p in "$@"; do
 		dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'install ok installed' || missing="$missing $p"
 	done
 	[ -n "$missing" ] || return 0
 	say "installing:$missing"
 	sudo=
-	[ "$(id -u)" -eq 0 ] || sudo=sudo
+	if [ "$(id -u)" -ne 0 ]; then
+		sudo=sudo
+		command -v sudo >/dev/null || {
+			echo "There is no sudo here; as root:  apt-get install$missing" >&2
+			exit 1
+		}
+	fi
 	export DEBIAN_FRONTEND=noninteractive
 	$sudo apt-get update -qq >&2
 	# shellcheck disable=SC2086 # a list of words is meant
 	$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >&2
 }
 
+# Sets $build: ./build, or a place of the user's where this tree cannot be written to.
 build() {
-	if [ ! -f build/build.ninja ]; then
-		meson setup build -Dbuildtype=debugoptimized -Dtests=false >build.log 2>&1 ||
-			{ cat build.log; rm -f build.log; exit 1; }
-		rm -f build.log
+	build=./build
+	if [ ! -w . ]; then
+		build=${XDG_CACHE_HOME:-${HOME:?this directory cannot be written to, and HOME is not set}/.cache}/openetw-build
+		say "this directory cannot be written to; building in $build"
 	fi
-	ninja -C build >build/ninja.log 2>&1 || { grep -A8 -E "FAILED|error" build/ninja.log; exit 1; }
+	# Of a tree that was moved, or of a configuration that was interrupted: neither can be gone on with.
+	if [ -f "$build/source" ] && [ "$(cat "$build/source")" != "$PWD" ]; then
+		rm -rf "$build"
+	fi
+	mkdir -p "$build" || exit 1
+	if [ ! -f "$build/build.ninja" ]; then
+		rm -rf "$build/meson-private"
+		pwd >"$build/source" || exit 1
+		meson setup "$build" . -Dbuildtype=debugoptimized -Dtests=false >"$build/ninja.log" 2>&1 ||
+			{ tail -20 "$build/ninja.log"; exit 1; }
+	fi
+	ninja -C "$build" >"$build/ninja.log" 2>&1 ||
+		{ grep -A8 -E "FAILED|error" "$build/ninja.log" || tail -20 "$build/ninja.log"; exit 1; }
 }
 
 run() {
@@ -40,25 +63,25 @@ run() {
 	build
 	dir=$(mktemp -d)
 	trap 'rm -rf "$dir"' EXIT
-	b=./build/src/cli/openetw
+	b=$build/src/cli/openetw
 	say "recording two sample providers: TraceLogging, and EventWrite with a manifest"
-	$b run -o "$dir/sample.etl" -p OpenETW.Sample.Hello -p OpenETW.Sample.Manifest \
-		-- sh -c './build/samples/hello-tracelogging 5 && ./build/samples/manifest-style'
+	"$b" run -o "$dir/sample.etl" -p OpenETW.Sample.Hello -p OpenETW.Sample.Manifest \
+		-- sh -c '"$1/hello-tracelogging" 5 && "$1/manifest-style"' sh "$build/samples"
 	say "the events, decoded from sample.etl:  openetw dump sample.etl --manifest manifest-style.man"
-	$b dump "$dir/sample.etl" --manifest samples/manifest-style.man
+	"$b" dump "$dir/sample.etl" --manifest samples/manifest-style.man
 	say "a summary:  openetw stats sample.etl --manifest manifest-style.man"
-	$b stats "$dir/sample.etl" --manifest samples/manifest-style.man
+	"$b" stats "$dir/sample.etl" --manifest samples/manifest-style.man
 	etl=${1-${OPENETW_CORPUS:-../shared/corpus}/perfview/primitive-types.etl}
 	if [ -f "$etl" ]; then
 		say "a file recorded on Windows, decoded the same way:  openetw dump $(basename "$etl")"
-		$b dump "$etl"
+		"$b" dump "$etl"
 	else
 		say "no file recorded on Windows is at hand (looked for $etl)"
 		echo "To see one decoded the same way:  ./openetw.sh run FILE.etl" >&2
 		echo "Small ones: github.com/microsoft/perfview, src/TraceEvent/TraceEvent.Tests/inputs" >&2
 		[ $# -eq 0 ] || exit 1
 	fi
-	say "done; 'build/src/cli/openetw help' shows what else there is"
+	say "done; '$b help' shows what else there is"
 }
 
 case ${1-} in
@@ -71,6 +94,7 @@ build)
 	build
 	;;
 test)
+	[ -w . ] || { echo "tests are built in this directory, which cannot be written to: copy it" >&2; exit 1; }
 	setup gcc g++ clang libclang-rt-14-dev llvm-14 meson ninja-build pkg-config libc6-dev libbpf-dev libdw-dev libcmocka-dev scdoc python3 procps cmake linux-perf
 	exec scripts/test "${2-all}"
 	;;

@@ -107,7 +107,8 @@ struct bytes {
 
 static inline struct bytes bytes_of(const void *p, size_t n)
 {
-	return (struct bytes){(const uint8_t *)p, (const uint8_t *)p + n, false};
+	const uint8_t *b = p;
+	return (struct bytes){b, n ? b + n : b, false}; /* nothing may be at NULL */
 }
 static inline size_t bytes_left(const struct bytes *b)
 {

@@ -7,13 +7,18 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+const char *datadir_root(void)
+{
+	const char *v = secure_getenv("OPENETW_ROOT");
+	return v && *v == '/' ? v : "";
+}
+
 bool datadir_path(bool machine, const char *part, char *ret, size_t cap)
 {
 	int n = -1;
 	const char *home;
 	if (machine) {
-		home = secure_getenv("OPENETW_MACHINE_DIR");
-		n = snprintf(ret, cap, "%s/%s", home && *home == '/' ? home : DATADIR_MACHINE, part);
+		n = snprintf(ret, cap, "%s%s/%s", datadir_root(), DATADIR_MACHINE, part);
 	} else if ((home = secure_getenv("XDG_DATA_HOME")) && *home == '/') {
 		n = snprintf(ret, cap, "%s/openetw/%s", home, part);
 	} else if ((home = secure_getenv("HOME")) && *home == '/') {

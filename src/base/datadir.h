@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where descriptions of providers are kept between runs: of one user below $XDG_DATA_HOME/openetw
- * or
- * ~/.local/share/openetw, of the machine below /var/lib/openetw or what OPENETW_MACHINE_DIR says. In each
- * there is
+ * Where descriptions of providers are kept between runs: of one user below $XDG_DATA_HOME/openetw or
+ * ~/.local/share/openetw, of the machine below /var/lib/openetw. In each there is
  *
  *   manifests/   what "openetw wevtutil im" installed
  *   binaries/    what etwd took out of programs that carry their own description
@@ -15,9 +13,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define DATADIR_MACHINE	  "/var/lib/openetw"
+#define DATADIR_MACHINE	  "/var/lib/openetw" /* below datadir_root() */
 #define DATADIR_MANIFESTS "manifests"
 #define DATADIR_BINARIES  "binaries"
+
+/* In front of all directories of the machine (/var/lib, /etc, /run): OPENETW_ROOT, so that tests are not
+ * about what happens to be on this machine. "" when that is not set, is no absolute path, or a
+ * set-user-id program asks. */
+const char *datadir_root(void);
 
 /* The directory `part` of the machine's or the user's place; need not exist. False when the user
  * has no home, or a set-user-id program asks: it does not believe its caller's environment. */

@@ -195,6 +195,8 @@ void etwd_conn_send(struct etwd *d, struct conn *c, struct proto_writer *w, cons
 		    int fd_count);
 /* Sends now or says no (-EAGAIN): for messages that have another way to wait. */
 int etwd_conn_try_send(struct etwd *d, struct conn *c, struct proto_writer *w);
+/* Are there more descriptors to be had than so many? */
+bool etwd_fds_left(const struct etwd *d, uint32_t reserve);
 bool etwd_conn_same_user(const struct etwd *d,
 			 const struct conn *c); /* may control this instance */
 

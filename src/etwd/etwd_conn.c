@@ -390,12 +390,12 @@ void etwd_conn_unthrottle(struct etwd *d, uint64_t now_ns)
 
 /* ---- accepting ------------------------------------------------------------------------------- */
 
-static bool fds_left(const struct etwd *d)
+bool etwd_fds_left(const struct etwd *d, uint32_t reserve)
 {
 	struct rlimit lim;
 	/* Connections, a pidfd each, and what sessions and consumers have open. */
 	uint64_t used = 2ull * d->conn_count + 4ull * d->session_count + 16;
-	return getrlimit(RLIMIT_NOFILE, &lim) < 0 || used + ETWD_FDS_RESERVE < lim.rlim_cur;
+	return getrlimit(RLIMIT_NOFILE, &lim) < 0 || used + reserve < lim.rlim_cur;
 }
 
 /* Who connects and says nothing has its time; the next who comes looks after it. */
@@ -449,7 +449,7 @@ static void accept_ready(struct etwd *d, struct source *s, uint32_t events)
 			if (errno == EMFILE || errno == ENFILE || errno == ENOMEM ||
 			    errno == ENOBUFS) {
 				/* Level-triggered epoll would spin. Sleep a little instead;
-				 * fds_left() makes this rare. */
+				 * etwd_fds_left() makes this rare. */
 				struct pollfd none = {.fd = -1};
 				poll(&none, 1, 10);
 			}
@@ -464,7 +464,7 @@ static void accept_ready(struct etwd *d, struct source *s, uint32_t events)
 		bool mine = peer.uid == d->uid || peer.uid == 0;
 		if ((!d->system && !mine) || peer.pid <= 0) {
 			refuse(d, fd, 5, "this etwd serves another user");
-		} else if (!fds_left(d)) {
+		} else if (!etwd_fds_left(d, ETWD_FDS_RESERVE)) {
 			refuse(d, fd, 1450, "etwd has no file descriptors left");
 		} else if (too_many(d, kind, peer.uid)) {
 			refuse(d, fd, 1450, "too many connections of this user");

@@ -496,6 +496,11 @@ static uint32_t take_place(struct etwd *d, struct session *s, const char **ret_w
 		*ret_why = "all 1024 sessions are in use";
 		return 1450;
 	}
+	/* Of the last ones none is for sessions: who stops one must be able to come in. */
+	if (!etwd_fds_left(d, 3 * ETWD_FDS_RESERVE)) {
+		*ret_why = "etwd has no file descriptors left for another session (see ulimit -n)";
+		return 1450;
+	}
 	if (bytes > limit - d->buffer_bytes) {
 		*ret_why = "the buffers of all sessions together would be too large";
 		return 1450;

@@ -3,6 +3,8 @@
  */
 #include "proto/proto.h"
 
+#include "base/datadir.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -39,7 +41,7 @@ int proto_runtime_dir(enum proto_instance inst, bool create, char *out, size_t c
 	int n;
 	mode_t mode = 0700;
 	if (inst == PROTO_INSTANCE_SYSTEM) {
-		n = snprintf(out, cap, "/run/openetw");
+		n = snprintf(out, cap, "%s/run/openetw", datadir_root());
 		mode = 0755;
 	} else if (env && env[0] == '/') {
 		n = snprintf(out, cap, "%s", env);
@@ -226,9 +228,13 @@ int proto_call(int fd, const void *req, size_t req_bytes, void *buf, size_t cap,
 	if (r < 0) {
 		return r;
 	}
-	for (;;) {
+	for (bool reset = false;;) {
 		int count = room;
 		long n = proto_recv(fd, buf, cap, ret_fds, inout_fd_count ? &count : NULL, timeout_ms);
+		if (n == -ECONNRESET && !reset) {
+			reset = true; /* it did not read our request; what it said before is still there */
+			continue;
+		}
 		if (n == 0) {
 			return -ECONNRESET;
 		}
@@ -237,7 +243,9 @@ int proto_call(int fd, const void *req, size_t req_bytes, void *buf, size_t cap,
 		}
 		struct proto_message m;
 		r = proto_parse(buf, (size_t)n, &m);
-		bool mine = r == 0 && m.id == id && (m.type & PROTO_REPLY);
+		/* The second is what connections are refused with. */
+		bool mine = r == 0 && ((m.id == id && (m.type & PROTO_REPLY)) ||
+				       (m.id == 0 && m.type == (PROTO_REPLY | PROTO_WELCOME)));
 		if (!mine && inout_fd_count) {
 			for (int i = 0; i < count; i++) {
 				close(ret_fds[i]);

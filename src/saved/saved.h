@@ -135,7 +135,7 @@ int saved_path(enum saved_place place, bool system, const char *name, char *out,
 /* Every "*.conf" of a directory by name; stops when `each` is false. 0 or -errno; a missing
  * directory is an empty one. */
 int saved_each(const char *dir, bool (*each)(void *ctx, const char *path), void *ctx);
-/* mkdir -p, 0700. */
+/* mkdir -p, 0700; /var/lib/openetw itself is 0755. */
 int saved_make_dirs(const char *dir);
 
 #endif

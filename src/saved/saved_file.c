@@ -3,6 +3,8 @@
  */
 #include "saved/saved.h"
 
+#include "base/datadir.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <pwd.h>
@@ -24,10 +26,15 @@ int saved_dir(enum saved_place place, bool system, char *out, size_t cap)
 {
 	static const char *const below[] = {"/autologger.d", "/collectors", ""};
 	bool state = place == SAVED_STATE;
-	const char *base = system ? (state ? "/var/lib" : "/etc")
-				  : environment(state ? "XDG_STATE_HOME" : "XDG_CONFIG_HOME");
+	const char *base = environment(state ? "XDG_STATE_HOME" : "XDG_CONFIG_HOME");
 	char home[3072];
-	if (!base) {
+	if (system) {
+		int n = snprintf(home, sizeof home, "%s%s", datadir_root(), state ? "/var/lib" : "/etc");
+		if (n < 0 || (size_t)n >= sizeof home) {
+			return -ENAMETOOLONG;
+		}
+		base = home;
+	} else if (!base) {
 		const char *h = environment("HOME");
 		char mem[4096];
 		struct passwd pw, *found = NULL;
@@ -130,6 +137,14 @@ int saved_read(const char *path, struct saved_session *ret, struct diag *d)
 	return r;
 }
 
+/* Others look into the machine's place, for descriptions of events; what sessions keep in it is private. */
+static bool for_all(const char *path)
+{
+	const char *root = datadir_root();
+	size_t n = strlen(root);
+	return strncmp(path, root, n) == 0 && strcmp(path + n, DATADIR_MACHINE) == 0;
+}
+
 int saved_make_dirs(const char *dir)
 {
 	char path[4096];
@@ -142,7 +157,7 @@ int saved_make_dirs(const char *dir)
 		if (path[i] == '/' || path[i] == 0) {
 			char c = path[i];
 			path[i] = 0;
-			if (mkdir(path, 0700) < 0 && errno != EEXIST) {
+			if (mkdir(path, for_all(path) ? 0755 : 0700) < 0 && errno != EEXIST) {
 				struct stat st;
 				int err = -errno; /* EROFS, EACCES … of a directory that is there */
 				if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode)) {

@@ -248,6 +248,7 @@ static void names_do_not_leave_their_directory(void **state)
 	(void)state;
 	char path[4096];
 	setenv("XDG_CONFIG_HOME", "/c", 1);
+	unsetenv("OPENETW_ROOT");
 	assert_int_equal(saved_path(SAVED_AUTOLOGGERS, false, "../x", path, sizeof path), 0);
 	assert_string_equal(path, "/c/openetw/autologger.d/%2E.%2Fx.conf");
 	assert_int_equal(saved_path(SAVED_AUTOLOGGERS, true, "x", path, sizeof path), 0);
@@ -257,6 +258,30 @@ static void names_do_not_leave_their_directory(void **state)
 	name[sizeof name - 1] = 0;
 	assert_int_equal(saved_path(SAVED_COLLECTORS, false, name, path, sizeof path),
 			 -ENAMETOOLONG);
+}
+
+/* Descriptions of events lie there, too, for everybody. */
+static void the_machines_place_is_open_and_what_sessions_keep_there_is_not(void **state)
+{
+	(void)state;
+	char dir[] = "/tmp/saved-test-XXXXXX", path[4096], wanted[64], command[64];
+	struct stat st;
+	mode_t mask = umask(022);
+	assert_non_null(mkdtemp(dir));
+	setenv("OPENETW_ROOT", dir, 1);
+	assert_int_equal(saved_dir(SAVED_STATE, true, path, sizeof path), 0);
+	snprintf(wanted, sizeof wanted, "%s/var/lib/openetw", dir);
+	assert_string_equal(path, wanted);
+	strcat(path, "/realtime");
+	assert_int_equal(saved_make_dirs(path), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0700);
+	assert_int_equal(stat(wanted, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0755);
+	unsetenv("OPENETW_ROOT");
+	umask(mask);
+	snprintf(command, sizeof command, "rm -rf %s", dir);
+	assert_int_equal(system(command), 0);
 }
 
 int main(void)
@@ -269,6 +294,7 @@ int main(void)
 		cmocka_unit_test(a_session_survives_its_file),
 		cmocka_unit_test(filters_become_the_bytes_of_the_api),
 		cmocka_unit_test(names_do_not_leave_their_directory),
+		cmocka_unit_test(the_machines_place_is_open_and_what_sessions_keep_there_is_not),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

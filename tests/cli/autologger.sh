@@ -28,15 +28,15 @@ says 'up to 8 process ids' err "a wrong process id"
 started() { openetw autologger list --json 2>/dev/null | grep -q '"name":"early".*"status":0,"fileCounter":'"$1"; }
 start_etwd() {
 	"$OPENETW_ETWD" >/dev/null 2>&1 || fail "etwd does not start"
-	wait_for 10 started "$1" || fail "early does not start: $(cat "$log")"
+	wait_for 60 started "$1" || fail "early does not start: $(cat "$log")"
 }
 stop_etwd() {
 	kill "$(etwd_pid)"
-	wait_for 10 test ! -e "$OPENETW_RUNTIME_DIR/pid" || fail "etwd does not end"
+	wait_for 60 test ! -e "$OPENETW_RUNTIME_DIR/pid" || fail "etwd does not end"
 }
 S=$XDG_STATE_HOME/openetw/early.etl
 start_etwd 1
-wait_for 10 grep -q nodir "$log"
+wait_for 60 grep -q nodir "$log"
 "$SAMPLES/hello-tracelogging" 2 1 >/dev/null
 says "mistake.conf:2: 'BufferSice' is no key of a session" "$log" "a mistake"
 says 'nodir.conf: autologger "nodir" does not start: cannot open /nonexistent/x.etl' "$log" "no directory"
@@ -76,11 +76,11 @@ says '^limits: [0-9]* of 1024 sessions; ' out "list"
 run_status 1 openetw start nobody -r --with-pid 4194304
 run_status 1 openetw query nobody
 gone() { ! openetw query "$1" >/dev/null 2>&1; }
-wait_for 10 gone soon || fail "--expire does nothing"
+wait_for 60 gone soon || fail "--expire does nothing"
 says 'Session "soon" is stopped: its time is over' "$log" "the log"
 openetw query mine >/dev/null || fail "mine ended too early"
 kill $pid
-wait_for 10 gone mine || fail "--with-pid does nothing"
+wait_for 60 gone mine || fail "--with-pid does nothing"
 run_status 0 openetw start full -o full.etl -p $P --quota 1MB --buffer-size 4K -f 1s
 full() { "$SAMPLES/hello-tracelogging" 2000 0 >/dev/null; gone full; }
 wait_for 20 full || fail "--quota does nothing: $(openetw query full)"

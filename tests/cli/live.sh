@@ -9,7 +9,7 @@ for sig in INT TERM HUP; do
 	# a shell's background jobs ignore SIGINT, so ask for the default
 	env --default-signal=INT openetw live -p Test.Live >"$T/lines" 2>"$T/err" &
 	pid=$!
-	wait_for 10 test -s "$T/lines" || fail "nothing is shown: $(cat "$T/err")"
+	wait_for 60 test -s "$T/lines" || fail "nothing is shown: $(cat "$T/err")"
 	kill -$sig $pid
 	wait $pid || fail "SIG$sig: exit status $?: $(cat "$T/err")"
 	says 'events shown; ' "$T/err" "the summary after SIG$sig"
@@ -19,7 +19,7 @@ done
 # a reader that leaves
 openetw live -p Test.Live 2>"$T/err" | head -3 >"$T/lines"
 expect "lines" "$(wc -l <"$T/lines")" 3
-wait_for 10 no_sessions || fail "a session was left behind by a closed pipe"
+wait_for 60 no_sessions || fail "a session was left behind by a closed pipe"
 # filters and fields as in dump
 run_status 0 openetw live -p Test.Live --json --filter 'id == 2' --fields id,pid -n 5
 expect "shown ids" "$(sort -u "$T/out" | sed 's/,.*//')" '{"id":2'
@@ -30,7 +30,7 @@ expect "lines" "$(wc -l <"$T/out")" 4
 rm -f "$T/lines"
 openetw live feed >"$T/lines" 2>"$T/err" &
 pid=$!
-wait_for 10 test -s "$T/lines" || fail "nothing is shown of the session"
+wait_for 60 test -s "$T/lines" || fail "nothing is shown of the session"
 run_status 0 openetw stop feed
 wait $pid || fail "the end of the session is no failure: $(cat "$T/err")"
 says 'nothing was lost' "$T/err" "the summary"

@@ -22,7 +22,8 @@ expect "not executable" $? 126
 # the child gets our options only before the command: what follows is its own
 expect "options of the command" "$($run -o x.etl echo -p --filter 2>/dev/null)" "-p --filter"
 # children, also of children
-$run -o tree.etl -- sh -c "sh -c '$HELPERS/emit Test.Run 30 wait' & $HELPERS/emit Test.Run 30 wait; wait" >/dev/null 2>&1
+$run -o tree.etl -- sh -c 'sh -c "\"\$0\" Test.Run 30 wait" "$0" & "$0" Test.Run 30 wait; wait' "$HELPERS/emit" \
+	>/dev/null 2>&1
 expect "events of children" "$(openetw dump -q --provider Test.Run tree.etl | wc -l)" 60
 expect "processes" "$(openetw dump -q --provider Test.Run --fields pid tree.etl | sort -u | wc -l)" 2
 
@@ -40,7 +41,7 @@ kill -9 $! 2>/dev/null
 rm -f ready
 openetw run -o term.etl -p Test.Run -- sh -c "trap 'exit 5' TERM; : >ready; while :; do sleep 0.05; done" 2>err &
 recorder=$!
-wait_for 10 test -f ready || fail "the command did not start"
+wait_for 60 test -f ready || fail "the command did not start"
 kill -TERM $recorder
 wait $recorder
 expect "status after SIGTERM" $? 5

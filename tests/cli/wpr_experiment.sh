@@ -11,8 +11,8 @@ start_provider() { # start_provider ARGS…: what it prints goes to $T/seen
 	: >seen
 	"$HELPERS/cli/wpr_provider" "$@" >seen &
 	provider_pid=$!
-	wait_for 10 grep -q ready seen || fail "the provider does not start"
-	wait_for 10 sh -c "openetw providers | grep -qi $provider" || fail "etwd does not know the provider"
+	wait_for 60 grep -q ready seen || fail "the provider does not start"
+	wait_for 60 sh -c "openetw providers | grep -qi $provider" || fail "etwd does not know the provider"
 }
 stop_provider() {
 	kill "$provider_pid"
@@ -30,7 +30,7 @@ enough() { [ "$(grep -c '^(' seen)" -ge "$((had + $(echo "$1" | wc -w)))" ]; }
 # The first recording starts etwd, which processes that were there before have to find first.
 "$HELPERS/cli/wpr_provider" >early &
 provider_pid=$!
-wait_for 10 grep -q ready early
+wait_for 60 grep -q ready early
 wpr -start "$here/wpr-two.wprp!One"
 wpr -cancel
 expect "a provider that was there before etwd" "$(grep -c '^(2;5;0x3)' early)" 1

@@ -103,7 +103,7 @@ expect "no part is left" "$(ls mem.etl.*.etl 2>/dev/null)" ""
 # the state, as the last thing of a start
 "$HELPERS/cli/wpr_provider" 100 >seen &
 provider_pid=$!
-wait_for 10 grep -q ready seen
+wait_for 60 grep -q ready seen
 xperf -start state -on 'ca11bac0-0001-4e57-8a5e-001122334455:1:5' -f state.etl
 xperf -capturestate state 'ca11bac0-0001-4e57-8a5e-001122334455:4:5'
 xperf -stop state

@@ -14,9 +14,9 @@ slow=$!
 dead=$!
 "$HELPERS/verify" live:c limit=100 >"$T/leaves" &
 leaves=$!
-four() { [ "$(descriptors)" -ge $((before + 4)) ]; }
-wait_for 10 four || fail "four consumers did not attach"
-sleep 0.2
+for c in $good $slow $dead $leaves; do
+	wait_for 60 attached $c || fail "four consumers did not attach"
+done
 kill -STOP "$slow"
 "$HELPERS/emit" Test.Consumer 15000 wait threads=2 pace=50 size=1000 >"$T/honest" &
 honest=$!
@@ -42,5 +42,5 @@ wait "$slow" || fail "the slow consumer got something wrong: $(cat "$T/slow")"
 case $(cat "$T/good") in events=15000*gaps=0*) ;; *) fail "the good consumer: $(cat "$T/good")" ;; esac
 verify_exactly 15000 "$T/c.etl" Test.Consumer
 fewer() { [ "$(descriptors)" -le "$before" ]; }
-wait_for 5 fewer || fail "etwd had $before descriptors, now $(descriptors)"
+wait_for 60 fewer || fail "etwd had $before descriptors, now $(descriptors)"
 kill -0 "$p" || fail "etwd is gone"

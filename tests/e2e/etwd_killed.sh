@@ -4,9 +4,10 @@
 openetw start k -o "$T/k.etl" -p Test.Killed -f 1 >/dev/null || fail "start"
 "$HELPERS/emit" Test.Killed 0 wait pace=200 >"$T/out" &
 emit=$!
-sleep 1.5
+wait_for 60 has_events k || fail "nothing arrived"
 openetw flush k || fail "flush"
-sleep 0.3
+written() { case $("$HELPERS/verify" "$T/k.etl") in events=0*) false ;; *) true ;; esac; }
+wait_for 60 written || fail "nothing was written"
 p=$(etwd_pid)
 [ -n "$p" ] || fail "etwd writes no pid file"
 kill -9 "$p"
@@ -15,7 +16,7 @@ kill -0 "$emit" || fail "the provider died with etwd"
 v=$("$HELPERS/verify" "$T/k.etl") || fail "the file is damaged: $v"
 case $v in events=0*) fail "nothing was readable: $v" ;; esac
 openetw start again -o "$T/again.etl" -p Test.Killed >/dev/null || fail "start after the kill"
-sleep 1
+wait_for 60 has_events again || fail "the provider did not come back"
 openetw stop again >/dev/null || fail "stop"
 kill "$emit"
 wait "$emit"

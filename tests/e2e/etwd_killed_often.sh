@@ -29,7 +29,7 @@ while [ $i -lt "$rounds" ]; do
 	case $v in events=0*) ;; *) with_events=$((with_events + 1)) ;; esac
 	rm -f "$f"
 	moved() { [ "$(attempts | cut -d' ' -f$1)" -gt "$(echo "$before" | cut -d' ' -f$1)" ]; }
-	for n in 1 2 3 4; do wait_for 10 moved $n || fail "round $i: program $n is blocked"; done
+	for n in 1 2 3 4; do wait_for 60 moved $n || fail "round $i: program $n is blocked"; done
 done
 for p in $programs; do kill -0 "$p" || fail "a program died with etwd"; done
 [ "$with_events" -ge $((rounds / 10)) ] || fail "only $with_events of $rounds files held events"

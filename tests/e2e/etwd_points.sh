@@ -4,6 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 points=$(cd "$(dirname "$0")/../../src/pool" && sed -n 's/.*POOL_TESTPOINT("\(drain-[a-z-]*\)").*/\1/p' *.c *.h | sort -u)
 [ "$(echo "$points" | wc -l)" -ge 3 ] || fail "test points are missing: $points"
+grep -q "$(echo "$points" | head -1)" "$OPENETW_ETWD" || skip "this build has no test points"
 "$HELPERS/emit" Test.Points 0 threads=2 pace=20 size=200 book="$T/book" >/dev/null &
 program=$!
 tried=0 died=0
@@ -15,8 +16,7 @@ for point in $points; do
 			openetw start k -o "$f" -p Test.Points -b 16 -f 1 >/dev/null 2>&1
 		p=$(etwd_pid)
 		gone() { [ -z "$(ls "/proc/$p/fd" 2>/dev/null)" ]; }
-		wait_for 3 gone && died=$((died + 1))
-		[ $died -gt 0 ] || skip "this build has no test points"
+		wait_for 60 gone && died=$((died + 1))
 		gone || fail "$point was not reached"
 		if [ -f "$f" ]; then # it may have died before the answer
 			v=$("$HELPERS/verify" "$f") || fail "$point: the file is damaged: $v"
@@ -24,11 +24,11 @@ for point in $points; do
 		kill -0 "$program" || fail "$point: the program died with etwd"
 		before=$(od -An -tu8 -N8 "$T/book")
 		moved() { [ "$(od -An -tu8 -N8 "$T/book")" -gt "$before" ]; }
-		wait_for 10 moved || fail "$point: the program is blocked"
+		wait_for 60 moved || fail "$point: the program is blocked"
 	done
 done
 openetw start last -o "$T/last.etl" -p Test.Points >/dev/null || fail "start after the kills"
-sleep 0.3
+wait_for 60 has_events last || fail "the provider did not come back"
 openetw stop last >/dev/null || fail "stop"
 v=$("$HELPERS/verify" "$T/last.etl") || fail "$v"
 case $v in events=0*) fail "the provider did not come back: $v" ;; esac

@@ -8,8 +8,9 @@ export OPENETW_ETWD="$OPENETW_BUILD/src/etwd/etwd"
 export OPENETW_WAIT_MS="${OPENETW_WAIT_MS-8000}" # as meson test says
 T=$(mktemp -d /tmp/openetw-e2e-XXXXXX)
 export OPENETW_RUNTIME_DIR="$T/run"
-# Collectors and autologgers of whoever runs the tests are none of ours.
-export XDG_CONFIG_HOME="$T/config" XDG_STATE_HOME="$T/state" XDG_DATA_HOME="$T/data" OPENETW_MACHINE_DIR="$T/machine"
+# Collectors and autologgers of whoever runs the tests are none of ours, nor is what this machine has.
+export OPENETW_ROOT="$T/root"
+export XDG_CONFIG_HOME="$T/config" XDG_STATE_HOME="$T/state" XDG_DATA_HOME="$T/data"
 SAMPLES=$OPENETW_BUILD/samples
 HELPERS=$OPENETW_BUILD/tests
 
@@ -55,6 +56,12 @@ wait_for() { # wait_for SECONDS COMMAND…
 		[ "$n" -gt 0 ] || return 1
 		sleep 0.05
 	done
+}
+has_events() { # has_events SESSION: etwd took some for it
+	openetw query "$1" --json 2>/dev/null | grep -q '"events":[1-9]'
+}
+attached() { # attached PID: it consumes a session
+	ls -l "/proc/$1/fd" 2>/dev/null | grep -q openetw-feed
 }
 honest_lines() { # honest_lines FILE COUNT: what emit said
 	expect "what the honest program says" "$(cat "$1")" "attempts $2 ok $2"

@@ -4,9 +4,8 @@
 openetw start l -r -p Test.Live >/dev/null || fail "start"
 "$HELPERS/verify" live:l >"$T/v" &
 consumer=$!
-sleep 0.3
+wait_for 60 attached $consumer || fail "the consumer did not attach"
 "$HELPERS/emit" Test.Live 5000 wait threads=2 pace=50 >/dev/null
-sleep 0.3
 openetw stop l >/dev/null || fail "stop"
 wait "$consumer" || fail "consumer: $(cat "$T/v")"
 case $(cat "$T/v") in *events=5000*disorder=0*gaps=0*) ;; *) fail "$(cat "$T/v")" ;; esac

@@ -44,7 +44,7 @@ while [ $round -lt "${ROUNDS:-12}" ]; do
 	if [ "$mode" = realtime ]; then
 		"$HELPERS/verify" live:s >"$d/v" &
 		consumer=$!
-		sleep 0.3
+		wait_for 60 attached $consumer || fail "the consumer did not attach, $what"
 	fi
 	pids=
 	i=0

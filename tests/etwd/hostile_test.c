@@ -20,6 +20,7 @@ static const struct guid prov_a = {{0xA2, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
 static const struct guid prov_b = {{0xB2, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
 static struct daemon daemon_;
 static struct reply reply;
+static bool few_descriptors;
 
 static int setup(void **state)
 {
@@ -27,6 +28,7 @@ static int setup(void **state)
 	if (getrlimit(RLIMIT_NOFILE, &lim) == 0) {
 		lim.rlim_cur = lim.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &lim);
+		few_descriptors = lim.rlim_max < 4096;
 	}
 	daemon_start(&daemon_);
 	return 0;
@@ -273,6 +275,10 @@ static void idle_connections_leave_room_for_others(void **state)
 	enum { MANY = 1500 };
 	static int fd[MANY];
 	int refused = 0;
+	if (few_descriptors) {
+		print_message("ulimit -Hn is below 4096\n");
+		skip();
+	}
 	for (int i = 0; i < MANY; i++) {
 		fd[i] = proto_connect(daemon_.dir, "provider");
 		if (fd[i] < 0) {
@@ -338,8 +344,13 @@ static void a_process_registers_so_much_and_no_more(void **state)
 static void there_are_so_many_sessions_and_no_more(void **state)
 {
 	static uint64_t id[1100];
-	int fd = control_connect(&daemon_);
+	int fd;
 	uint32_t n = 0, code = 0;
+	if (few_descriptors) {
+		print_message("ulimit -Hn is below 4096\n");
+		skip();
+	}
+	fd = control_connect(&daemon_);
 	for (; n < 1100; n++) {
 		char name[32];
 		snprintf(name, sizeof name, "limit%u", n);

@@ -206,7 +206,8 @@ static int exec_child(void)
 /* ---- signals, threads
  * ---------------------------------------------------------------------------- */
 
-static volatile uint32_t handler_tried, from_handler;
+/* Handlers interrupt one another, too. */
+static _Atomic uint32_t handler_tried, from_handler;
 static void on_signal(int sig)
 {
 	(void)sig;
