@@ -210,7 +210,7 @@ static void explain_manifest(struct openetw_decoder *d, const struct schema_reco
 		}
 	}
 	say_guid(t, &s->provider);
-	if (p) {
+	if (p && p->event_count) { /* else only its name is known */
 		say_number(t, " is known, but not its event ", s->id);
 		say_number(t, " version ", s->version);
 		out_str(t, ": supply a newer manifest");

@@ -105,4 +105,4 @@ for line in open(sys.argv[1]):
     bad += (t["decodedPercent"], t["undecoded"] + t["partly"], t["unexplainedBytes"]) != want
 sys.exit(bad != 0)' "$T/decoded" || fail "not decoded: $(cat "$T/decoded")"
 run_status 0 openetw stats --decode --gaps 0 "$CORPUS/tx/WsRm01.etl"
-says '13: no schema: provider {a7975c8f-.* id 307: supply its manifest' "$T/out" "what to supply"
+says '13: no schema: provider Microsoft-Windows-WinRM {a7975c8f-.* id 307: supply its manifest' "$T/out" "what to supply"
