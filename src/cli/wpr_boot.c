@@ -64,6 +64,11 @@ static bool add_provider(struct saved_session *s, const struct profile_provider 
 	if (p->capture_only) {
 		return true; /* asked at the end */
 	}
+	if (strcasecmp(p->name, "RegisteredProviders") == 0) {
+		fprintf(stderr, "wpr: warning: nothing is registered yet when a recording from boot begins: name the "
+				"providers in a profile\n");
+		return true;
+	}
 	if (!wpr_provider_guid(p->name, &g)) {
 		fprintf(stderr, "wpr: warning: the provider '%s' is not recorded from boot: its GUID is not known\n",
 			p->name);
