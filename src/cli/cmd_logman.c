@@ -471,6 +471,9 @@ static int run_delete(struct task *t)
 	if (unlink(t->path) < 0) { /* also one that cannot be read */
 		return logman_error(win32_from_errno(-errno), t->path, NULL);
 	}
+	if (strncasecmp(t->name, autosession, strlen(autosession)) == 0) {
+		controller_forget_backlog(t->name + strlen(autosession), false);
+	}
 	(void)openetw_collectors_changed(false); /* none runs, or it reads them when it next starts */
 	return logman_done();
 }
