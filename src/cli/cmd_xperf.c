@@ -57,7 +57,7 @@ static const struct cli_option options[] = {
 	{0, "profint", NULL, "print the time between samples", NULL},
 	{0, "setprofint", "N", "set it, in 100 ns: 10000 is a millisecond", NULL},
 	{0, "pmcsources", NULL, NULL, NULL},
-	{0, "boottrace", "FLAGS", NULL, NULL},
+	{0, "boottrace", "FLAGS|off", "the kernel's session from the next start of etwd on (as root: of the machine)", NULL},
 	{0, "heap", NULL, NULL, NULL},
 	{0, "critsec", NULL, NULL, NULL},
 	{0, "pooltag", "TAGS", NULL, NULL},
@@ -73,7 +73,6 @@ static const struct {
 } refused[] = {
 	{"symbols", "symbols are not resolved in this version"},
 	{"pmcsources", "hardware counters are not recorded yet"},
-	{"boottrace", "recording from boot on is not supported"},
 	{"heap", "heap events are not of a session here: 'openetw record --heap PID|NAME -o FILE' records them"},
 	{"critsec", "critical sections have no source on this system"},
 	{"pooltag", "pool tags have no source on this system"},
@@ -439,7 +438,7 @@ static int run(struct cli_args *a)
 {
 	static const char *const verbs[] = {"i",	"merge",	"stop",	  "stopall", "flush",	"capturestate",
 					    "update",	"m",	"mf",	  "loggers", "providers",
-					    "profint",	"setprofint"};
+					    "profint",	"setprofint", "boottrace"};
 	const char *verb = NULL;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(refused); i++) {
 		if (cli_flag(a, refused[i].name)) {
@@ -479,6 +478,7 @@ static int run(struct cli_args *a)
 	       : strcmp(verb, "stop") == 0     ? xperf_stop(a)
 	       : strcmp(verb, "stopall") == 0  ? run_stop_all(a)
 	       : strcmp(verb, "flush") == 0    ? run_flush(a)
+	       : strcmp(verb, "boottrace") == 0 ? xperf_boot(&x)
 	       : strcmp(verb, "update") == 0   ? run_update(&x)
 	       : verb[0] == 'm'		       ? run_mark(a, verb)
 	       : strstr(verb, "profint")       ? run_interval(a, verb)

@@ -51,6 +51,8 @@ xperf -capturestate keeps Test.E|^openetw enable keeps --capture-state Test.E
 xperf -m hello|^openetw mark hello$
 xperf -merge a.etl b.etl c.etl|^openetw merge
 xperf -i a.etl|^openetw dump
+xperf -boottrace base|^EnableKernelFlags = 
+xperf -boottrace off|^openetw autologger remove
 xperf -setprofint 20000|^# 
 wpr -start CPU|^openetw start
 wpr -addboot CPU|^openetw autologger add
