@@ -226,6 +226,7 @@ static int run(struct cli_args *a)
 	if (unlink(path) < 0) {
 		return cli_fail(a, win32_from_errno(-errno), "cannot remove %s", path);
 	}
+	controller_forget_backlog(a->words[1], cli_flag(a, "system"));
 	printf("%s removed; a session that runs goes on until 'openetw stop %s'\n", path,
 	       a->words[1]);
 	return CLI_OK;

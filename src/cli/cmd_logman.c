@@ -3,6 +3,7 @@
  * providers.
  */
 #include "cli/logman.h"
+#include "cli/same.h"
 
 #include <stdlib.h>
 #include <strings.h>
@@ -256,6 +257,11 @@ static int run_query(struct task *t)
 {
 	struct cli_props p;
 	char name[4096];
+	if (winargs_on(&t->w, "explain")) {
+		return !t->name					     ? cli_same("list", NULL)
+		       : strcasecmp(t->name, "providers") == 0 ? cli_same("providers", NULL)
+							     : cli_same("query", t->name, NULL);
+	}
 	if (winargs_on(&t->w, "json")) {
 		bool providers = t->name && strcasecmp(t->name, "providers") == 0;
 		snprintf(name, sizeof name, "%s", t->name ? t->name : "");
@@ -403,6 +409,9 @@ static int update_live(struct task *t)
 	if (code) {
 		return logman_error(code, controller_why(), NULL);
 	}
+	if (winargs_on(w, "fd") && explain) {
+		cli_same("flush", t->name, NULL);
+	}
 	if (winargs_on(w, "fd") && !explain) {
 		cli_props_init(&p);
 		p.p.LogFileNameOffset = 0;
@@ -426,6 +435,10 @@ static int run_update(struct task *t)
 	struct saved_session *s = &t->s;
 	if (!logman_options(&t->w, false, s)) {
 		return CLI_USAGE;
+	}
+	if (winargs_on(&t->w, "explain")) {
+		controller_explain(stdout, s); /* what 'start' would do from now on */
+		return CLI_OK;
 	}
 	uint32_t kept = 0; /* --p drops a provider */
 	for (uint32_t i = 0; i < s->provider_count; i++) {
@@ -452,8 +465,14 @@ static int run_delete(struct task *t)
 	if (r > 0 && logman_is_live(t->s.name, &p)) {
 		return logman_error(PLA_E_DCS_IN_USE, "it is running", "'logman stop' ends it");
 	}
+	if (winargs_on(&t->w, "explain")) {
+		return cli_same_none("collectors are logman's own; openetw has no verb for them");
+	}
 	if (unlink(t->path) < 0) { /* also one that cannot be read */
 		return logman_error(win32_from_errno(-errno), t->path, NULL);
+	}
+	if (strncasecmp(t->name, autosession, strlen(autosession)) == 0) {
+		controller_forget_backlog(t->name + strlen(autosession), false);
 	}
 	(void)openetw_collectors_changed(false); /* none runs, or it reads them when it next starts */
 	return logman_done();
@@ -461,11 +480,17 @@ static int run_delete(struct task *t)
 
 static int run_import(struct task *t)
 {
+	if (winargs_on(&t->w, "explain")) {
+		return cli_same_none("collectors are logman's own; openetw has no verb for them");
+	}
 	return logman_import(&t->w, t->name);
 }
 
 static int run_export(struct task *t)
 {
+	if (winargs_on(&t->w, "explain")) {
+		return cli_same_none("collectors are logman's own; openetw has no verb for them");
+	}
 	int r = load(t);
 	return r == 0 ? not_found(t, false) : r < 0 ? CLI_FAILED : logman_export(&t->w, &t->s);
 }

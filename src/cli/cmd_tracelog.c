@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * tracelog: the controller of the Windows driver kit, with its options and its layout.
  */
+#include "cli/same.h"
 #include "cli/tracelog.h"
 
 #include <stdlib.h>
@@ -303,6 +304,59 @@ static int refuse(const struct winargs *w)
 	return CLI_OK;
 }
 
+/* -explain of the actions that have no other way to say it; -1: they have. */
+static int explain(const struct winargs *w, const char *verb, const char *name, struct saved_session *s)
+{
+	if (strcmp(verb, "q") == 0) {
+		return cli_same("query", name, NULL);
+	}
+	if (strcmp(verb, "l") == 0) {
+		return cli_same("list", NULL);
+	}
+	if (strcmp(verb, "x") == 0) {
+		return cli_same_stop_all();
+	}
+	if (strncmp(verb, "enumguid", 8) == 0) {
+		return cli_same("providers", NULL);
+	}
+	if (strcmp(verb, "systemrundown") == 0) {
+		return cli_same_none("the rundown of a kernel session; openetw has no verb for that");
+	}
+	if (strcmp(verb, "update") == 0) {
+		return cli_same_none(CLI_SAME_UPDATE);
+	}
+	if (strcmp(verb, "remove") == 0) {
+		return cli_same("autologger", "remove", name, NULL);
+	}
+	if (strcmp(verb, "capturestate") == 0 || strcmp(verb, "addautologger") == 0) {
+		if (!tracelog_providers(w, s)) {
+			return CLI_USAGE;
+		}
+		if (*verb == 'a') {
+			fputs("openetw autologger add ", stdout);
+			controller_quote(stdout, name);
+		}
+		for (uint32_t i = 0; i < s->provider_count; i++) {
+			const struct saved_provider *p = &s->provider[i];
+			char guid[37], text[600];
+			guid_format(&p->guid, guid);
+			snprintf(text, sizeof text, "%s:0x%llx:%u", p->name[0] ? p->name : guid,
+				 (unsigned long long)p->any, p->level);
+			if (*verb == 'a') {
+				printf(" -p ");
+				controller_quote(stdout, text);
+			} else {
+				cli_same("enable", name, "--capture-state", text, NULL);
+			}
+		}
+		if (*verb == 'a') {
+			putchar('\n');
+		}
+		return CLI_OK;
+	}
+	return -1;
+}
+
 static int run(struct cli_args *a)
 {
 	static struct winargs w;
@@ -325,6 +379,9 @@ static int run(struct cli_args *a)
 	if (w.count > 0) {
 		return cli_usage(a, "'%s' is too much", w.word[0]);
 	}
+	if (!action && winargs_on(&w, "SetProfInt") && winargs_on(&w, "explain")) {
+		return cli_same_none(CLI_SAME_INTERVAL);
+	}
 	if (!action && winargs_on(&w, "SetProfInt")) {
 		return run_interval(&w);
 	}
@@ -339,7 +396,10 @@ static int run(struct cli_args *a)
 	const char *name = action->count ? action->value[0] : CONTROLLER_KERNEL_SESSION;
 	struct saved_session s;
 	saved_init(&s);
-	if (strcmp(verb, "start") == 0) {
+	int told = winargs_on(&w, "explain") ? explain(&w, verb, name, &s) : -1;
+	if (told >= 0) {
+		status = told;
+	} else if (strcmp(verb, "start") == 0) {
 		status = run_start(&w, name, &s);
 	} else if (strcmp(verb, "stop") == 0) {
 		status = run_control(&w, name, EVENT_TRACE_CONTROL_STOP, &s);

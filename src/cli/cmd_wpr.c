@@ -2,6 +2,7 @@
  * wpr: the recorder that comes with Windows; what it records stands in profiles (.wprp).
  */
 #include "cli/mark.h"
+#include "cli/same.h"
 #include "cli/wpr.h"
 
 #include <fcntl.h>
@@ -32,7 +33,7 @@ static const struct cli_option options[] = {
 	{0, "capturestateondemand", NULL, "ask the providers for their state now", NULL},
 	{0, "providers", NULL, "list registered providers", NULL},
 	{0, "instancename", "NAME", "another recording beside the first; say it with every verb", NULL},
-	{0, "explain", NULL, "with -start, -stop, -cancel: print the openetw lines, do nothing", NULL},
+	{0, "explain", NULL, "print the same as lines of openetw, do nothing", NULL},
 	{0, "onoffscenario", "NAME", NULL, NULL},
 	{0, "onoffresultspath", "DIR", NULL, NULL},
 	{0, "onoffproblemdescription", "TEXT", NULL, NULL},
@@ -565,6 +566,50 @@ static int run_interval(struct wpr *w, const char *verb)
 
 /* ---- the verb --------------------------------------------------------------------------------- */
 
+/* -explain of the verbs that have no other way to say it; -1: they have. */
+static int explain(struct wpr *w, const char *verb)
+{
+	struct cli_args *a = w->args;
+	bool marks = strncmp(verb, "marker", 6) == 0, flushes = strcmp(verb, "flush") == 0;
+	if (strcmp(verb, "status") == 0) {
+		return cli_same("list", NULL);
+	}
+	if (strcmp(verb, "providers") == 0) {
+		return cli_same("providers", NULL);
+	}
+	if (strstr(verb, "profint")) {
+		return cli_same_none(CLI_SAME_INTERVAL);
+	}
+	if (strstr(verb, "profile")) {
+		return cli_same_none("profiles are wpr's own; openetw has no verb for them");
+	}
+	if (marks) {
+		cli_same("mark", cli_value(a, verb, ""), NULL);
+	}
+	if (!flushes && strcmp(verb, "markerflush") != 0 && strcmp(verb, "capturestateondemand") != 0) {
+		return marks ? CLI_OK : -1;
+	}
+	if (!wpr_state_open(w, false)) {
+		return CLI_FAILED;
+	}
+	if (!running(w)) {
+		return not_running(w);
+	}
+	for (const struct profile_collector *c = w->profile->collectors; c; c = c->next) {
+		char name[512];
+		wpr_session_name(w->instance, c, name, sizeof name);
+		if (wpr_recorded(c) && strcmp(verb, "capturestateondemand") != 0) {
+			cli_same("flush", name, NULL);
+		}
+		for (const struct profile_provider *p = c->providers; p && *verb == 'c'; p = p->next) {
+			if (p->kind == PROFILE_EVENT && p->on_demand.wanted) {
+				cli_same("enable", name, "--capture-state", p->name, NULL);
+			}
+		}
+	}
+	return CLI_OK;
+}
+
 static int dispatch(struct wpr *w, const char *verb)
 {
 	struct cli_args *a = w->args;
@@ -579,6 +624,10 @@ static int dispatch(struct wpr *w, const char *verb)
 	}
 	if (strcmp(verb, "stopboot") == 0 || strcmp(verb, "cancelboot") == 0) {
 		wpr_boot_begin(w);
+	}
+	int told = cli_flag(a, "explain") ? explain(w, verb) : -1;
+	if (told >= 0) {
+		return told;
 	}
 	return strcmp(verb, "start") == 0	     ? run_start(w)
 	       : strcmp(verb, "addboot") == 0	     ? run_addboot(w)

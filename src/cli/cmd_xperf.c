@@ -4,6 +4,7 @@
  */
 #include "cli/mark.h"
 #include "cli/timetext.h"
+#include "cli/same.h"
 #include "cli/xperf.h"
 
 #include <stdio.h>
@@ -56,7 +57,7 @@ static const struct cli_option options[] = {
 	{0, "profint", NULL, "print the time between samples", NULL},
 	{0, "setprofint", "N", "set it, in 100 ns: 10000 is a millisecond", NULL},
 	{0, "pmcsources", NULL, NULL, NULL},
-	{0, "boottrace", "FLAGS", NULL, NULL},
+	{0, "boottrace", "FLAGS|off", "the kernel's session from the next start of etwd on (as root: of the machine)", NULL},
 	{0, "heap", NULL, NULL, NULL},
 	{0, "critsec", NULL, NULL, NULL},
 	{0, "pooltag", "TAGS", NULL, NULL},
@@ -72,7 +73,6 @@ static const struct {
 } refused[] = {
 	{"symbols", "symbols are not resolved in this version"},
 	{"pmcsources", "hardware counters are not recorded yet"},
-	{"boottrace", "recording from boot on is not supported"},
 	{"heap", "heap events are not of a session here: 'openetw record --heap PID|NAME -o FILE' records them"},
 	{"critsec", "critical sections have no source on this system"},
 	{"pooltag", "pool tags have no source on this system"},
@@ -401,11 +401,44 @@ static int run_read(struct cli_args *a)
 	return strcasecmp(action, "dumper") == 0 ? xperf_dump(&r) : xperf_act(&r, action);
 }
 
+/* -explain of the verbs that have no other way to say it; -1: they have. */
+static int explain(struct xperf *x, const char *verb)
+{
+	struct cli_args *a = x->a;
+	const char *file = cli_value(a, "f", NULL);
+	if (strcmp(verb, "stopall") == 0) {
+		return cli_same_stop_all();
+	}
+	if (strcmp(verb, "flush") == 0) {
+		return cli_same("flush", cli_value(a, verb, ""), file ? "-o" : NULL, file, NULL);
+	}
+	if (strcmp(verb, "capturestate") == 0 && a->count == 1) {
+		return cli_same_enable(cli_value(a, verb, ""), a->words[0], true);
+	}
+	if (strcmp(verb, "update") == 0) {
+		const struct xperf_scope *s = &x->scope[0];
+		if (s->flush || cli_flag(a, "MaxBuffers") || s->file || !s->on) {
+			cli_same_none(CLI_SAME_UPDATE);
+		}
+		return s->on ? cli_same_enable(cli_value(a, verb, ""), s->on, false) : CLI_OK;
+	}
+	if (verb[0] == 'm' && strcmp(verb, "merge") != 0) {
+		return cli_same("mark", cli_value(a, verb, ""), NULL);
+	}
+	if (strcmp(verb, "loggers") == 0) {
+		return cli_same("list", NULL);
+	}
+	if (strcmp(verb, "providers") == 0) {
+		return cli_same("providers", NULL);
+	}
+	return strstr(verb, "profint") ? cli_same_none(CLI_SAME_INTERVAL) : -1;
+}
+
 static int run(struct cli_args *a)
 {
 	static const char *const verbs[] = {"i",	"merge",	"stop",	  "stopall", "flush",	"capturestate",
 					    "update",	"m",	"mf",	  "loggers", "providers",
-					    "profint",	"setprofint"};
+					    "profint",	"setprofint", "boottrace"};
 	const char *verb = NULL;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(refused); i++) {
 		if (cli_flag(a, refused[i].name)) {
@@ -437,12 +470,15 @@ static int run(struct cli_args *a)
 	if (!verb && !cli_flag(a, "on") && !cli_flag(a, "start")) {
 		return cli_usage(a, "what to do? -start, -stop, -merge, -i, …");
 	}
-	return !verb			       ? xperf_start(&x)
+	int told = verb && cli_flag(a, "explain") ? explain(&x, verb) : -1;
+	return told >= 0		       ? told
+	       : !verb			       ? xperf_start(&x)
 	       : strcmp(verb, "i") == 0	       ? run_read(a)
 	       : strcmp(verb, "merge") == 0    ? run_merge(a)
 	       : strcmp(verb, "stop") == 0     ? xperf_stop(a)
 	       : strcmp(verb, "stopall") == 0  ? run_stop_all(a)
 	       : strcmp(verb, "flush") == 0    ? run_flush(a)
+	       : strcmp(verb, "boottrace") == 0 ? xperf_boot(&x)
 	       : strcmp(verb, "update") == 0   ? run_update(&x)
 	       : verb[0] == 'm'		       ? run_mark(a, verb)
 	       : strstr(verb, "profint")       ? run_interval(a, verb)

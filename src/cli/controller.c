@@ -423,3 +423,23 @@ uint32_t controller_each_enabled(uint16_t session_id, controller_enabled_fn *eac
 	struct enabled w = {.session_id = session_id, .each = each, .ctx = ctx};
 	return controller_each_guid(one_guid, &w);
 }
+
+void controller_forget_backlog(const char *name, bool system)
+{
+	char dir[4096], conf[4200], path[4600];
+	struct cli_props p;
+	if (cli_session_query(name, &p) == ERROR_SUCCESS ||
+	    saved_path(SAVED_STATE, system, name, conf, sizeof conf) < 0) {
+		return; /* a session that runs takes them along when it is stopped */
+	}
+	const char *base = strrchr(conf, '/') + 1;
+	int length = (int)strlen(base) - 5; /* without .conf */
+	if (saved_dir(SAVED_STATE, system, dir, sizeof dir) == 0) {
+		snprintf(path, sizeof path, "%s/realtime/EtwRTKeep-%.*s.etl", dir, length, base);
+		unlink(path);
+	}
+	if (openetw_runtime_directory(dir, sizeof dir) == ERROR_SUCCESS) {
+		snprintf(path, sizeof path, "%s/EtwRTKeep-%.*s", dir, length, base);
+		unlink(path);
+	}
+}

@@ -21,6 +21,8 @@ uint32_t controller_start_kernel(const struct saved_session *s, const struct cli
 const char *controller_why(void);
 /* FILETIME at which a run that begins now ends by its EndTime; UINT64_MAX: it has none. */
 uint64_t controller_end(const struct saved_session *s);
+/* What an autologger that is gone left waiting for a consumer, unless its session runs. */
+void controller_forget_backlog(const char *name, bool system);
 uint32_t controller_enable(TRACEHANDLE session, const struct saved_provider *p,
 			   uint32_t timeout_ms);
 /* "Windows Kernel Trace", whose keywords are the session's EnableFlags. */

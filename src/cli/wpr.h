@@ -74,6 +74,9 @@ void wpr_boot_begin(struct wpr *w);
 /* Where such recordings are known. False: printed why. */
 bool wpr_boot_folder(char *out, size_t cap);
 int wpr_boot_add(struct wpr *w);
+/* Is it the machine's boot that is meant? From here on that instance is. */
+bool wpr_boot_system(void);
+void wpr_boot_tell(const char *again); /* what it takes besides, on stderr */
 void wpr_boot_remove(const struct wpr *w); /* the autologgers */
 
 /* ---- wpr_result.c ------------------------------------------------------------------------------ */

@@ -18,12 +18,18 @@ static bool of_system(void)
 	return instance && strcmp(instance, "system") == 0;
 }
 
-void wpr_boot_begin(struct wpr *w)
+bool wpr_boot_system(void)
 {
 	/* What root calls boot is the machine's. */
 	if (geteuid() == 0 && !getenv("OPENETW_RUNTIME_DIR") && !getenv("OPENETW_INSTANCE")) {
 		setenv("OPENETW_INSTANCE", "system", 1);
 	}
+	return of_system();
+}
+
+void wpr_boot_begin(struct wpr *w)
+{
+	wpr_boot_system();
 	snprintf(w->boot, sizeof w->boot, "boot%s%s", *w->instance ? "-" : "", w->instance);
 	w->instance = w->boot;
 }
@@ -63,6 +69,11 @@ static bool add_provider(struct saved_session *s, const struct profile_provider 
 	struct guid guid, plain;
 	if (p->capture_only) {
 		return true; /* asked at the end */
+	}
+	if (strcasecmp(p->name, "RegisteredProviders") == 0) {
+		fprintf(stderr, "wpr: warning: nothing is registered yet when a recording from boot begins: name the "
+				"providers in a profile\n");
+		return true;
 	}
 	if (!wpr_provider_guid(p->name, &g)) {
 		fprintf(stderr, "wpr: warning: the provider '%s' is not recorded from boot: its GUID is not known\n",
@@ -140,7 +151,7 @@ static bool conf_path(const char *session, char *out, size_t cap)
 }
 
 /* What it takes besides: an etwd that is started with the machine. */
-static void tell(void)
+void wpr_boot_tell(const char *again)
 {
 	static const char *const target[] = {"sysinit", "multi-user", "default"};
 	bool enabled = false;
@@ -151,7 +162,8 @@ static void tell(void)
 	}
 	if (!of_system()) {
 		fprintf(stderr, "It begins when this user's etwd next starts. All users, from the start of the machine on: "
-				"'openetw --system wpr -addboot …'.\n");
+				"'openetw --system %s …'.\n",
+			again);
 	} else if (!enabled) {
 		fprintf(stderr, "It begins with the etwd of all users; 'systemctl enable openetw.service' has that start "
 				"with the machine.\n");
@@ -207,7 +219,7 @@ int wpr_boot_add(struct wpr *w)
 	}
 	if (status == CLI_OK && !only_tell) {
 		fprintf(stderr, "The recording from boot was successfully added.\n");
-		tell();
+		wpr_boot_tell("wpr -addboot");
 	}
 	return status;
 }

@@ -125,6 +125,39 @@ static const char *name_at(const void *ctx, int i)
 	return e ? e->name : NULL;
 }
 
+/* What else Windows' wpr has by itself. NULL: not that either. */
+static const char *only_windows(const char *name)
+{
+	static const struct {
+		const char *name, *why;
+	} rows[] = {
+		{"Registry", "Linux has no registry"},
+		{"Heap", "'openetw record --heap PID|NAME' records heaps"},
+		{"Pool", "Linux' kernel has no pool tags"},
+		{"Audio", "providers of Windows; name those that are meant in a profile"},
+		{"Video", "providers of Windows; name those that are meant in a profile"},
+		{"InternetExplorer", "providers of Windows"},
+		{"EdgeBrowser", "providers of Windows; those of a browser here can be named in a profile"},
+		{"Minifilter", "Linux has no filter manager; FileIO has the operations themselves"},
+		{"GPU", "the kernel's graphics events have no source here yet"},
+		{"XAMLActivity", "providers of Windows"},
+		{"HTMLActivity", "providers of Windows"},
+		{"DesktopComposition", "providers of Windows"},
+		{"XAMLAppResponsiveness", "providers of Windows"},
+		{"HTMLResponsiveness", "providers of Windows"},
+		{"XAMLHTMLAppMemoryAnalysis", "providers of Windows"},
+		{"ReferenceSet", "touched pages have no source here; ResidentSet has what is asked for"},
+		{"UTC", "providers of Windows"},
+		{"WdfTraceLoggingProvider", "providers of Windows' driver framework"},
+	};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
+		if (strcasecmp(rows[i].name, name) == 0) {
+			return rows[i].why;
+		}
+	}
+	return NULL;
+}
+
 static int no_such_profile(const struct profile_doc *doc, const char *file, const char *name,
 			   bool file_mode)
 {
@@ -138,6 +171,10 @@ static int no_such_profile(const struct profile_doc *doc, const char *file, cons
 	}
 	char plain[128];
 	snprintf(plain, sizeof plain, "%.*s", (int)strcspn(name, "."), name);
+	const char *why = file ? NULL : only_windows(plain);
+	if (why) {
+		return wpr_fail(WPR_NOT_FOUND, "The profile '%s' of Windows is not here: %s.", plain, why);
+	}
 	const char *near = cli_nearest(plain, name_at, doc);
 	return near ? wpr_fail(WPR_NOT_FOUND, "There is no profile '%s' in %s. Is '%s' meant?", name, where,
 			       near)

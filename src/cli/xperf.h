@@ -43,6 +43,8 @@ int xperf_capture(struct cli_args *a, const char *session, TRACEHANDLE h, const 
 
 /* -on, -StackWalk and -pids of the kernel's scope. CLI_OK, or printed why. */
 int xperf_kernel_wish(const struct cli_args *a, const struct xperf_scope *s, struct cli_kernel_wish *ret);
+/* -boottrace FLAGS|off. */
+int xperf_boot(struct xperf *x);
 /* -i: which files, what of them, and where to. */
 struct xperf_read {
 	struct cli_args *a;

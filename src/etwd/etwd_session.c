@@ -523,7 +523,7 @@ static void choose_keep(const struct etwd *d, struct session *s, const char *dir
 {
 	char name[3 * ETWD_NAME_MAX], conf[8000], spool[4400], keep[4400];
 	long n = utf16_to_utf8(s->name, utf16_len(s->name), name, sizeof name - 1);
-	if (n <= 0 || n >= (long)sizeof name) {
+	if (n <= 0 || n >= (long)sizeof name || d->dir[0] == 0) {
 		return;
 	}
 	name[n] = 0;

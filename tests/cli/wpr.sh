@@ -89,6 +89,12 @@ refused 0xc5583000 "instance name 'web'" -cancel -instancename web
 refused 0x80070490 "Is 'Network' meant" -start 'web.wprp!Netwrk'
 refused 0x80070490 'Add -filemode' -start 'web.wprp!Orders'
 refused 0x80070002 'nofile.wprp' -start 'nofile.wprp!A'
+refused 0x80070490 'Linux has no registry' -start Registry
+for p in GeneralProfile.Light CPU.light Handle Syscall ResidentSet DotNET; do
+	for mode in '' -filemode; do
+		wpr -profiledetails $p $mode
+	done
+done
 refused 0x80070032 'Strict=' -start 'web.wprp!Strict' -filemode
 refused 0x80070032 'hardware counters' -pmcsources
 expect "no session came of all that" "$(openetw list | grep -c WPR)" 0

@@ -73,3 +73,14 @@ expect "sessions" "$(openetw list | grep -c WPR)" 0
 wpr -addboot boot.wprp!Web -filemode -instancename two
 wpr -cancelboot -instancename two
 expect "autologgers left" "$(ls "$A")" ""
+
+# xperf's way: the kernel's session, which says why when this user may not have one.
+run_status 0 openetw xperf -boottrace sysprof -stackwalk profile -f kernel.etl
+says 'xperf -stop' err "-boottrace"
+says "^FileName = $T/kernel.etl$" "$A/NT Kernel Logger.conf" "-f"
+says '^KernelStacks = 0xf2e$' "$A/NT Kernel Logger.conf" "-stackwalk"
+run_status 0 openetw xperf -boottrace off
+expect "autologgers left" "$(ls "$A")" ""
+run_status 1 openetw xperf -boottrace off
+says 'no recording from boot' err "-boottrace off"
+run_status 1 openetw xperf -boottrace registry

@@ -141,4 +141,4 @@ wrong 'process ids' -start a -on A -pids 1,x
 run_status 1 openetw xperf -stop nobody
 says 'ERROR_WMI_INSTANCE_NOT_FOUND' err "a session that does not run"
 run_status 1 openetw xperf -heap
-says 'no source on this system' err "what has no source"
+says 'openetw record --heap' err "what has no source"

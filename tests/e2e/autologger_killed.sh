@@ -3,7 +3,7 @@
 # again and delivers everything once. Other sessions end with theirs.
 . "$(dirname "$0")/lib.sh"
 mkdir -p "$XDG_CONFIG_HOME/openetw/autologger.d"
-cat >"$XDG_CONFIG_HOME/openetw/autologger.d/Web%20Shop.conf" <<END
+cat >"$XDG_CONFIG_HOME/openetw/autologger.d/Web Shop.conf" <<END
 Start = 1
 LogFileMode = 0x100
 BufferSize = 16
@@ -38,4 +38,15 @@ wait "$live" || fail "live: $(cat "$T/live.err")"
 expect "events delivered" "$(grep -c '"id"' "$T/live")" "$total"
 grep -q 'nothing was lost' "$T/live.err" || fail "$(cat "$T/live.err")"
 [ -z "$(ls "$XDG_STATE_HOME/openetw/realtime")" ] || fail "the backlog outlived its session"
+[ -z "$(ls "$OPENETW_RUNTIME_DIR" | grep EtwRT)" ] || fail "$(ls "$OPENETW_RUNTIME_DIR")"
+
+# One that is removed takes along what waited.
+"$HELPERS/emit" Test.Kept 100 pace=0 keywords=1 >/dev/null || fail "emit"
+p=$(etwd_pid)
+kill -9 "$p" && wait_for 20 gone || fail "etwd does not end"
+etwd && wait_for 20 openetw query "Web Shop" || fail "the autologger does not run again"
+p=$(etwd_pid)
+kill -9 "$p" && wait_for 20 gone || fail "etwd does not end"
+[ -n "$(ls "$OPENETW_RUNTIME_DIR" | grep EtwRT)" ] || fail "nothing is kept"
+openetw autologger remove "Web Shop" >/dev/null || fail "remove"
 [ -z "$(ls "$OPENETW_RUNTIME_DIR" | grep EtwRT)" ] || fail "$(ls "$OPENETW_RUNTIME_DIR")"
