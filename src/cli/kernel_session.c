@@ -3,7 +3,7 @@
 
 static const struct {
 	uint32_t source, bits;
-	uint16_t stack[10];
+	uint16_t stack[14];
 } wants[] = {
 	{KERNEL_CPU, KERNEL_BIT_PROFILE, {0x0F2E}},
 	{KERNEL_CSWITCH, KERNEL_BIT_CSWITCH | KERNEL_BIT_DISPATCHER, {0x0524}},
@@ -15,9 +15,10 @@ static const struct {
 	{KERNEL_VIRTUAL, KERNEL_BIT_VIRT_ALLOC, {0x0262, 0x0263}},
 	{KERNEL_VIRTUAL, KERNEL_BIT_VAMAP, {0}},
 	{KERNEL_HANDLE, (uint32_t)KERNEL_BIT_OB_HANDLE, {0x1120, 0x1121}},
-	/* Sends, receives, accepts; connections come up in whatever context the answer came. */
+	/* Of a connect that which asked for it: the answer comes in whatever context. */
 	{KERNEL_NET, KERNEL_BIT_NETWORK,
-	 {0x060A, 0x061A, 0x060B, 0x061B, 0x060F, 0x061F, 0x080A, 0x081A, 0x080B, 0x081B}},
+	 {0x060A, 0x061A, 0x060B, 0x061B, 0x060C, 0x061C, 0x060D, 0x061D, 0x060F, 0x061F, 0x080A, 0x081A,
+	  0x080B, 0x081B}},
 	{KERNEL_INTERRUPT, KERNEL_BIT_DPC | KERNEL_BIT_INTERRUPT, {0}},
 	{KERNEL_POWER, KERNEL_BIT_PROCESSOR_IDLE, {0}},
 	{KERNEL_POWER, (uint32_t)KERNEL_BIT_POWER, {0}},

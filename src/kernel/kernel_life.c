@@ -21,6 +21,7 @@
 #define HOOK_IMAGE_LOAD	   0x030Au
 #define HOOK_IMAGE_UNLOAD  0x1402u
 #define HOOK_THREAD_START  0x0501u
+#define HOOK_THREAD_END	   0x0502u
 #define STILL_ALIVE	   0x103
 #define SIGNALLED	   128
 #define EXIT_TAKES_NS	   1000000u
@@ -104,12 +105,17 @@ static void whole_name(const struct kernel_process *p, char *name, size_t cap)
 }
 
 static void finish_exec(struct kernel *k, struct kernel_process *p, uint32_t uid, uint32_t owner,
-			const char *line)
+			const char *line, uint32_t old_tid)
 {
 	char name[64];
 	uint32_t old = 0;
 	p->exec.waits = false;
 	p->owner = p->exec.owner;
+	kernel_emit_thread(k, 0, HOOK_THREAD_END, p->exec.time, p->exec.cpu, p->pid, old_tid, "");
+	if (old_tid != p->pid) {
+		kernel_table_remove(k->threads, old_tid);
+		(void)kernel_thread_of(k, p->pid, p->pid); /* ended, and is there again */
+	}
 	unload_all(k, p, p->exec.time, p->exec.cpu);
 	kernel_emit_process(k, 0, HOOK_PROCESS_END, p->exec.time, p->exec.cpu, p, 0);
 	p->owner = owner;
@@ -140,7 +146,7 @@ static void finish_exec_from_proc(struct kernel *k, struct kernel_process *p)
 	snprintf(path, sizeof path, "/proc/%u", p->pid);
 	kernel_read_line(p->pid, line, sizeof line);
 	/* Whose it was then, nobody can say any more. */
-	finish_exec(k, p, stat(path, &st) == 0 ? st.st_uid : p->uid, KERNEL_NO_ID, line);
+	finish_exec(k, p, stat(path, &st) == 0 ? st.st_uid : p->uid, KERNEL_NO_ID, line, p->pid);
 }
 
 void kernel_on_exec(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint32_t tid,
@@ -258,7 +264,7 @@ static bool on_exec_record(struct kernel *k, const struct kbpf_record *raw)
 	line[n] = 0;
 	struct kernel_process *p = kernel_process_find(k->processes, raw->pid);
 	if (p && p->exec.waits) {
-		finish_exec(k, p, e->uid, e->owner, line);
+		finish_exec(k, p, e->uid, e->owner, line, e->old_tid);
 	}
 	return false;
 }

@@ -70,6 +70,7 @@ for s in said:
     alive = []
     for kind, tid in threads[pid]:
         if kind == "Start":
+            assert tid not in alive, (s, threads[pid])
             alive.append(tid)
         else:
             assert tid in alive, (s, threads[pid])

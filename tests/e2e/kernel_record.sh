@@ -209,6 +209,7 @@ END
 # What was there before the recording, and still is at its end.
 mkdir "$T/hold"
 mkfifo "$T/pipe"
+: >"$T/hold.said"
 "$HELPERS/kernel_acts" hold "$T/hold" <"$T/pipe" >"$T/hold.said" &
 holder=$!
 exec 9>"$T/pipe"

@@ -360,6 +360,12 @@ static __always_inline void read_headers(struct sk_buff___net *skb, struct sock_
 	d->sk = (uint64_t)sk;
 }
 
+/* UDP, and has no peer: one that is connected knows both addresses itself. */
+static __always_inline bool meets_anybody(struct sock___net *sk)
+{
+	return BPF_CORE_READ(sk, sk_protocol) == IPPROTO_UDP && BPF_CORE_READ(sk, __sk_common.skc_dport) == 0;
+}
+
 static __always_inline struct datagrams *datagrams_of_current(bool make)
 {
 	return bpf_task_storage_get(&net_datagrams, bpf_get_current_task_btf(), NULL,
@@ -418,7 +424,7 @@ int BPF_PROG(kbpf_net_queue, struct sk_buff___net *skb)
 {
 	struct sock___net *sk = skb->sk;
 	struct kbpf_who who;
-	if (sk && BPF_CORE_READ(sk, sk_protocol) == IPPROTO_UDP && kbpf_wanted(KBPF_UDP_SEND, &who)) {
+	if (sk && meets_anybody(sk) && kbpf_wanted(KBPF_UDP_SEND, &who)) {
 		struct datagrams *all = datagrams_of_current(true);
 		if (all) {
 			read_headers(skb, sk, &all->out);
@@ -758,7 +764,7 @@ int BPF_PROG(kbpf_net_enter, struct pt_regs *regs, long number)
 	}
 	if (kbpf_wanted(KBPF_UDP_RECV, &who)) {
 		struct sock___net *sk = sock_of(CALL_ARG1(regs));
-		if (sk && BPF_CORE_READ(sk, sk_protocol) == IPPROTO_UDP) {
+		if (sk && meets_anybody(sk)) {
 			look_ahead(sk);
 		}
 	}

@@ -100,7 +100,7 @@ static __always_inline void hand_over(uint32_t pid, uint32_t owner)
 }
 
 SEC("tp_btf/sched_process_exec")
-int BPF_PROG(kbpf_exec, struct task_struct___process *task)
+int BPF_PROG(kbpf_exec, struct task_struct___process *task, int old_tid)
 {
 	struct kbpf_who who;
 	struct kbpf_scratch *s = kbpf_slot(KBPF_SLOT_EXEC);
@@ -112,9 +112,9 @@ int BPF_PROG(kbpf_exec, struct task_struct___process *task)
 	uint32_t n = to - from > KBPF_ARGS_MAX ? KBPF_ARGS_MAX : (uint32_t)(to - from);
 	e->uid = BPF_CORE_READ(task, cred, uid.val);
 	e->owner = owner_of(task);
-	e->reserved = 0;
 	hand_over(who.pid, e->owner);
 	e->bytes = n;
+	e->old_tid = old_tid;
 	if (n > KBPF_ARGS_MAX || bpf_probe_read_user(e + 1, n, (void *)from) < 0) {
 		e->bytes = 0;
 	}
