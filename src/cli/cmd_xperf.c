@@ -58,6 +58,9 @@ static const struct cli_option options[] = {
 	{0, "setprofint", "N", "set it, in 100 ns: 10000 is a millisecond", NULL},
 	{0, "pmcsources", NULL, NULL, NULL},
 	{0, "boottrace", "FLAGS|off", "the kernel's session from the next start of etwd on (as root: of the machine)", NULL},
+	{0, "Pmc", "COUNTERS", NULL, NULL},
+	{0, "PmcProfile", "COUNTERS", NULL, NULL},
+	{0, "LastBranch", "EVENTS", NULL, NULL},
 	{0, "heap", NULL, NULL, NULL},
 	{0, "critsec", NULL, NULL, NULL},
 	{0, "pooltag", "TAGS", NULL, NULL},
@@ -73,6 +76,9 @@ static const struct {
 } refused[] = {
 	{"symbols", "symbols are not resolved in this version"},
 	{"pmcsources", "hardware counters are not recorded yet"},
+	{"Pmc", "hardware counters are not recorded yet"},
+	{"PmcProfile", "hardware counters are not recorded yet; samples are taken by the timer"},
+	{"LastBranch", "branch records are not recorded yet"},
 	{"heap", "heap events are not of a session here: 'openetw record --heap PID|NAME -o FILE' records them"},
 	{"critsec", "critical sections have no source on this system"},
 	{"pooltag", "pool tags have no source on this system"},
@@ -460,6 +466,9 @@ static int run(struct cli_args *a)
 	}
 	bool takes_words = verb && (strcmp(verb, "i") == 0 || strcmp(verb, "merge") == 0 ||
 				    strcmp(verb, "capturestate") == 0);
+	/* "-setprofint N cached": there is but one interval, which stays until the machine is told another. */
+	takes_words = takes_words || (verb && strcmp(verb, "setprofint") == 0 && a->count == 1 &&
+				      strcmp(a->words[0], "cached") == 0);
 	if (a->count > 0 && !takes_words) {
 		return cli_usage(a, "'%s' belongs to no option", a->words[0]);
 	}

@@ -544,6 +544,8 @@ struct session {
 	uint32_t owner_pid;
 	int owner_fd; /* its pidfd while owner_pid != 0 */
 	struct reply_to stop_reply, start_reply;
+	uint32_t refusal_code; /* what start_reply is told when a session that was refused is gone */
+	char *refusal;
 	struct session_kernel *kernel; /* NULL: cannot have kernel events */
 };
 /* struct session.clock beside 1, 2, 3: nanoseconds of CLOCK_MONOTONIC on a machine whose raw clock is

@@ -261,7 +261,8 @@ static void attached(struct etwd *d, struct kernel_call *call, int result, const
 		if (result == 0) {
 			etwd_session_running(d, s);
 		} else {
-			etwd_session_refuse(d, s, code_of(result), why);
+			/* With the names of what cannot be had. */
+			etwd_session_refuse(d, s, code_of(result), s->kernel->note[0] ? s->kernel->note : why);
 		}
 	} else if (result < 0 && s->state == SESSION_RUNNING) {
 		snprintf(s->kernel->note, sizeof s->kernel->note, "no kernel events: %.400s", why);

@@ -30,6 +30,7 @@ void etwd_session_unref(struct session *s)
 	free(s->spool);
 	free(s->keep);
 	free(s->last_file);
+	free(s->refusal);
 	free(s->disallowed.at);
 	free(s->capture.at);
 	free(s);
@@ -234,14 +235,17 @@ static uint32_t code_of_create(int err)
 void etwd_session_refuse(struct etwd *d, struct session *s, uint32_t code, const char *text)
 {
 	etwd_log(d, "Session \"%s\" was refused: %s", s->label, text);
-	etwd_session_answer(d, s, &s->start_reply, code, text);
 	if (s->sink) {
+		/* Told when its name is free again: the next start may come at once. */
+		s->refusal_code = code;
+		s->refusal = strdup(text);
 		/* Nothing is in its file that was not there before. */
 		if (s->path && !(s->mode & (MODE_APPEND | MODE_NEWFILE))) {
 			unlink(s->path);
 		}
 		etwd_session_stop(d, s);
 	} else {
+		etwd_session_answer(d, s, &s->start_reply, code, text);
 		etwd_session_forget(d, s);
 	}
 }

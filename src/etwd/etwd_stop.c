@@ -53,6 +53,7 @@ static void close_done(struct etwd *d, struct job *j)
 	etwd_schedule_ended(d, s);
 	/* The session is gone whatever the disk said; the loss counters tell. */
 	etwd_session_answer(d, s, &s->stop_reply, 0, NULL);
+	etwd_session_answer(d, s, &s->start_reply, s->refusal_code, s->refusal);
 	etwd_session_forget(d, s);
 	etwd_session_unref(s);
 }

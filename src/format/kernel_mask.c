@@ -169,7 +169,7 @@ static const struct kernel_flag flag[] = {
 	{"CACHE_FLUSH", "cache flushes are not recorded", (uint32_t)KERNEL_BIT_CACHE_FLUSH},
 	{"HEAP", "", (uint32_t)KERNEL_BIT_HEAP},
 	{"DEBUG_EVENTS", "Linux has no debug events of that kind", (uint32_t)KERNEL_BIT_DEBUG_EVENTS},
-	{"DBGPRINT", "", (uint32_t)KERNEL_BIT_DBGPRINT},
+	{"DBGPRINT", "the kernel's messages are in its log (dmesg), not in traces", (uint32_t)KERNEL_BIT_DBGPRINT},
 	{"JOB", "Linux has no job objects", (uint32_t)KERNEL_BIT_JOB},
 	{"NO_SYSCONFIG", "", (uint32_t)KERNEL_BIT_NO_SYSCONFIG},
 	{"SYSCONFIG", "", (uint32_t)KERNEL_BIT_SYSCFG_ALL},

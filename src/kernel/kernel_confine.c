@@ -22,6 +22,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define AGAIN_NS 200000000u
+
 /* What says of which process it is, by its own thread at its own time. (Ends of connections and
  * retransmissions do not: whoever had the socket may be gone, and his number somebody else's.) */
 static bool may_have(uint16_t hook)
@@ -165,15 +167,32 @@ void kernel_confine_check(struct kernel *k, struct kernel_process *p)
 	}
 }
 
-static void again(void *ctx, struct kernel_process *p)
+static void forget(void *ctx, struct kernel_process *p)
 {
+	(void)ctx;
 	p->owner = KERNEL_NO_ID;
-	kernel_confine_learn(ctx, p);
 }
 
 void kernel_confine_again(struct kernel *k)
 {
 	if (k->confined) {
-		kernel_processes_each(k->processes, again, k);
+		kernel_processes_each(k->processes, forget, NULL);
+		k->confine_due = true;
+	}
+}
+
+static void learn(void *ctx, struct kernel_process *p)
+{
+	kernel_confine_learn(ctx, p);
+}
+
+/* Asking takes its time; a machine that loses records is not helped by asking at each of them. */
+void kernel_confine_tick(struct kernel *k)
+{
+	uint64_t now = k->confine_due ? clock_read_system_ns() : 0;
+	if (k->confine_due && now - k->confined_ns >= AGAIN_NS) {
+		k->confine_due = false;
+		k->confined_ns = now;
+		kernel_processes_each(k->processes, learn, k);
 	}
 }

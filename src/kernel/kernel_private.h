@@ -101,6 +101,8 @@ struct kernel {
 	uint64_t filtered; /* of which those for some processes only */
 	uint64_t follow;   /* of which those for their children too */
 	uint64_t confined; /* of which those of users, for what is theirs */
+	bool confine_due;  /* whose processes are is to be found out again */
+	uint64_t confined_ns;
 	/* By hook: who wants it, and with stacks. */
 	uint64_t want[KERNEL_HOOKS], stack[KERNEL_HOOKS];
 
@@ -168,8 +170,9 @@ uint64_t kernel_confined_to(const struct kernel *k, const struct kernel_process 
 void kernel_confine_learn(struct kernel *k, struct kernel_process *p);
 /* Nobody's, if it is not his any more whose it was said to be. */
 void kernel_confine_check(struct kernel *k, struct kernel_process *p);
-/* Something was missed: whose processes are is found out again. */
+/* Something was missed: nothing is anybody's until whose it is has been found out again. */
 void kernel_confine_again(struct kernel *k);
+void kernel_confine_tick(struct kernel *k);
 
 /* ---- what perf says, as events ---------------------------------------------------------------- */
 

@@ -211,6 +211,7 @@ static bool drain(struct kernel *k, uint64_t until)
 	}
 	any = kernel_tracepoints_drain(k->tracepoints, UINT64_MAX, until) || any;
 	kernel_tracepoints_losses(k->tracepoints, until == UINT64_MAX);
+	kernel_confine_tick(k);
 	for (size_t i = 0; i < BASE_ARRAY_LEN(sources) && sources[i]; i++) {
 		any = (k->source_open[i] && sources[i]->drain(k, k->source_state[i])) || any;
 	}

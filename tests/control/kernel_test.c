@@ -5,6 +5,8 @@
  */
 #include "control_testing.h"
 
+#include <openetw/openetw.h>
+
 #include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
@@ -190,6 +192,35 @@ static void what_is_wrong_with_a_kernel_session_is_refused_with_the_documented_c
 		}
 		expect_code(StartTraceA(&h, row[i].name, &b.p), row[i].code, row[i].what);
 	}
+}
+
+static void the_name_of_a_session_that_the_kernel_refused_is_free_at_once(void **state)
+{
+	NEEDS_KERNEL();
+	for (int i = 0; i < 3; i++) {
+		struct {
+			EVENT_TRACE_PROPERTIES p;
+			char name[64];
+			USHORT head[2], item[2];
+			ULONG mask[8];
+		} b;
+		CONTROLTRACE_ID id = 0;
+		memset(&b, 0, sizeof b);
+		b.p.Wnode.BufferSize = sizeof b;
+		b.p.Wnode.Flags = WNODE_FLAG_TRACED_GUID;
+		b.p.LogFileMode = EVENT_TRACE_SYSTEM_LOGGER_MODE | EVENT_TRACE_REAL_TIME_MODE;
+		b.p.LoggerNameOffset = offsetof(__typeof__(b), name);
+		b.p.EnableFlags = 0x80FF0000 | (ULONG)offsetof(__typeof__(b), head);
+		b.head[0] = 1 + 9;
+		b.head[1] = 1;
+		b.item[0] = 9;
+		b.item[1] = 1;
+		b.mask[1] = 0x10000; /* spin locks */
+		expect_code(StartTraceA(&id, "kt-refused", &b.p), ERROR_NOT_SUPPORTED, "spin locks");
+		assert_non_null(strstr(openetw_last_error_text(), "SPINLOCK"));
+	}
+	CONTROLTRACE_ID id = system_start("kt-refused", EVENT_TRACE_FLAG_PROCESS, "refused.etl");
+	session_stop(id);
 }
 
 static void two_sessions_hold_what_each_asked_for_and_nothing_of_the_other(void **state)
@@ -596,6 +627,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_kernel_logger_of_the_documentation_starts_and_stops),
 		cmocka_unit_test(what_is_wrong_with_a_kernel_session_is_refused_with_the_documented_code),
+		cmocka_unit_test(the_name_of_a_session_that_the_kernel_refused_is_free_at_once),
 		cmocka_unit_test(two_sessions_hold_what_each_asked_for_and_nothing_of_the_other),
 		cmocka_unit_test(an_update_changes_the_flags_of_a_running_session),
 		cmocka_unit_test(information_classes_set_stacks_masks_and_the_interval),
