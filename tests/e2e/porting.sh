@@ -47,6 +47,11 @@ build long-c openetw-cc --llp64 -municode long.c
 build guarded openetw-cc --seh -Wall -Wextra -Werror guarded.c
 build sockets openetw-cc -Wall -Werror sockets.c
 unset CC
+openetw-cc -Wall loaded.c -o loaded >"$T/err" 2>&1 || fail "loaded.c: $(head "$T/err")"
+for cc in openetw-cc "openetw-c++ -x c++"; do
+	$cc -DDLL -Wall -shared -fPIC loaded.c -o loaded.so >"$T/err" 2>&1 || fail "$cc -shared: $(head "$T/err")"
+	expect "a DLL hears of both ($cc)" "$(./loaded)" gone
+done
 # UTF-16 of both orders, as Visual Studio saves some files: a source, and a header beside another.
 if has iconv; then
 	mkdir "$T/port/wide dir"
