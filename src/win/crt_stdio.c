@@ -164,6 +164,94 @@ FN(wc *, _wgetenv, (const wc *name))
 	last = v ? win_utf16(v) : NULL;
 	return last;
 }
+/* `value` may be NULL when `cap` is 0: the size is asked for. */
+FN(int, getenv_s, (size_t *ret, char *value, size_t cap, const char *name))
+{
+	const char *v = name ? getenv(name) : NULL;
+	if (!ret || !name || (!value && cap)) {
+		return EINVAL;
+	}
+	*ret = v ? strlen(v) + 1 : 0;
+	if (cap) {
+		value[0] = 0;
+	}
+	if (*ret > cap) {
+		return cap ? ERANGE : 0;
+	}
+	if (v) {
+		memcpy(value, v, *ret);
+	}
+	return 0;
+}
+FN(int, _wgetenv_s, (size_t *ret, wc *value, size_t cap, const wc *name))
+{
+	char *n = name ? win_utf8(name) : NULL;
+	const char *v = n ? getenv(n) : NULL;
+	wc *w = v ? win_utf16(v) : NULL;
+	free(n);
+	if (!ret || !name || (!value && cap)) {
+		free(w);
+		return EINVAL;
+	}
+	*ret = 0;
+	while (w && w[(*ret)++]) {
+	}
+	if (cap) {
+		value[0] = 0;
+	}
+	int err = *ret > cap && cap ? ERANGE : 0;
+	if (w && *ret <= cap) {
+		memcpy(value, w, *ret * sizeof *w);
+	}
+	free(w);
+	return err;
+}
+FN(int, _dupenv_s, (char **ret, size_t *count, const char *name))
+{
+	if (!ret || !name) {
+		return EINVAL;
+	}
+	const char *v = getenv(name);
+	*ret = v ? strdup(v) : NULL;
+	if (count) {
+		*count = *ret ? strlen(*ret) + 1 : 0;
+	}
+	return v && !*ret ? ENOMEM : 0;
+}
+FN(int, _wdupenv_s, (wc **ret, size_t *count, const wc *name))
+{
+	if (!ret || !name) {
+		return EINVAL;
+	}
+	char *n = win_utf8(name);
+	const char *v = n ? getenv(n) : NULL;
+	free(n);
+	*ret = v ? win_utf16(v) : NULL;
+	size_t units = 0;
+	while (*ret && (*ret)[units++]) {
+	}
+	if (count) {
+		*count = units;
+	}
+	return v && !*ret ? ENOMEM : 0;
+}
+FN(int, _putenv_s, (const char *name, const char *value))
+{
+	if (!name || !value || !*name || strchr(name, '=')) {
+		return EINVAL;
+	}
+	return (*value ? setenv(name, value, 1) : unsetenv(name)) == 0 ? 0 : errno;
+}
+FN(int, _wputenv_s, (const wc *name, const wc *value))
+{
+	char *n = name ? win_utf8(name) : NULL, *v = value ? win_utf8(value) : NULL;
+	int err = !n || !v || !*n || strchr(n, '=') ? EINVAL
+		  : (*v ? setenv(n, v, 1) : unsetenv(n)) == 0 ? 0
+							      : errno;
+	free(n);
+	free(v);
+	return err;
+}
 FN(int, _wremove, (const wc *path))
 {
 	char *p8 = win_utf8(path);

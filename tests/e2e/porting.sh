@@ -47,6 +47,21 @@ build long-c openetw-cc --llp64 -municode long.c
 build guarded openetw-cc --seh -Wall -Wextra -Werror guarded.c
 build sockets openetw-cc -Wall -Werror sockets.c
 unset CC
+openetw-cc -Wall loaded.c -o loaded >"$T/err" 2>&1 || fail "loaded.c: $(head "$T/err")"
+for cc in openetw-cc "openetw-c++ -x c++"; do
+	$cc -DDLL -Wall -shared -fPIC loaded.c -o loaded.so >"$T/err" 2>&1 || fail "$cc -shared: $(head "$T/err")"
+	expect "a DLL hears of both ($cc)" "$(./loaded)" gone
+done
+# UTF-16 of both orders, as Visual Studio saves some files: a source, and a header beside another.
+if has iconv; then
+	mkdir "$T/port/wide dir"
+	{ printf '\377\376' && printf '#include "Named.h"\r\nint main(void)\r\n{\r\n\treturn sizeof(L"\303\244") == 4 && NAMED == 5 ? 0 : 1;\r\n}\r\n' |
+		iconv -f UTF-8 -t UTF-16LE; } >"wide dir/main.c"
+	{ printf '\376\377' && printf '#define NAMED 5\n' | iconv -f UTF-8 -t UTF-16BE; } >"wide dir/named.h"
+	build utf16 openetw-cc -Wall -Werror "wide dir/main.c"
+	printf '\n#include "named.h"\nint main(void)\n{\n\treturn NAMED - 5;\n}\n' >"wide dir/plain.c"
+	build utf16-header openetw-cc -Wall -Werror "wide dir/plain.c"
+fi
 
 # Found by DLL name, from the installed folder.
 if has python3 && [ -d "$lib/openetw/aliases" ]; then

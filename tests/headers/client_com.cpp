@@ -147,6 +147,38 @@ static void pointers()
 			       __uuidof(ITraceRelogger), (void **)&relogger) == S_OK &&
 	      relogger);
 	CHECK(relogger->RegisterCallback(NULL) != S_OK);
+	ComPtr<ITraceRelogger> again;
+	ITraceRelogger *bare = NULL;
+	CHECK(relogger.CopyTo(IID_PPV_ARGS(&again)) == S_OK && again == relogger);
+	CHECK(relogger->QueryInterface(IID_PPV_ARGS(&bare)) == S_OK && bare == relogger.Get());
+	bare->Release();
+}
+
+_COM_SMARTPTR_TYPEDEF(ITraceRelogger, __uuidof(ITraceRelogger));
+_COM_SMARTPTR_TYPEDEF(IUnknown, __uuidof(IUnknown));
+
+static void counted_pointers()
+{
+	ITraceReloggerPtr a(CLSID_TraceRelogger), none;
+	IUnknownPtr unknown(a);
+	ITraceReloggerPtr back = unknown;
+	CHECK(a && back == a && unknown && !none);
+	ITraceRelogger *asked = NULL;
+	CHECK(unknown.QueryInterface(__uuidof(ITraceRelogger), &asked) == S_OK && asked == a);
+	a.Attach(asked);
+	HRESULT thrown = S_OK;
+	try {
+		none->AddRef();
+	} catch (const _com_error &e) {
+		thrown = e.Error();
+	}
+	CHECK(thrown == E_POINTER);
+	try {
+		ITraceReloggerPtr other(CLSID_WbemLocator);
+	} catch (const _com_error &e) {
+		thrown = e.Error();
+	}
+	CHECK(thrown == REGDB_E_CLASSNOTREG);
 }
 
 int wmain(int argc, wchar_t **argv)
@@ -158,6 +190,7 @@ int wmain(int argc, wchar_t **argv)
 	CComPtr<IWbemLocator> wmi;
 	CHECK(wmi.CoCreateInstance(CLSID_WbemLocator) == REGDB_E_CLASSNOTREG && !wmi);
 	pointers();
+	counted_pointers();
 	strings();
 	arrays();
 	processes();

@@ -84,6 +84,17 @@ ETW_API LONG WINAPI UuidCreate(UUID *Uuid); /* RPC_S_OK */
 ETW_API HRESULT WINAPI CoCreateInstance(REFCLSID rclsid, LPUNKNOWN pUnkOuter, DWORD dwClsContext,
 					REFIID riid, LPVOID *ppv);
 
+/* The id of the interface that a pointer's pointer is for, and that pointer: two arguments. */
+#ifdef __cplusplus
+extern "C++" {
+template <class T> void **IID_PPV_ARGS_Helper(T **pointer)
+{
+	return (void **)pointer;
+}
+}
+#define IID_PPV_ARGS(pointer) __uuidof(__typeof__(**(pointer))), IID_PPV_ARGS_Helper(pointer)
+#endif
+
 /* A string with its length in bytes in the 4 bytes before it. NULL is an empty one. */
 ETW_API BSTR WINAPI SysAllocString(const OLECHAR *psz);
 ETW_API BSTR WINAPI SysAllocStringLen(const OLECHAR *strIn, UINT ui);

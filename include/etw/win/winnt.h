@@ -255,6 +255,11 @@ typedef enum {
 #define STATUS_NO_MEMORY	 0xC0000017u
 #define STATUS_ACCESS_VIOLATION	 0xC0000005u
 #define STATUS_CONTROL_C_EXIT	 0xC000013Au
+/* What DllMain is told: see docs/porting.md. */
+#define DLL_PROCESS_DETACH	 0
+#define DLL_PROCESS_ATTACH	 1
+#define DLL_THREAD_ATTACH	 2
+#define DLL_THREAD_DETACH	 3
 #define STILL_ACTIVE		 STATUS_PENDING
 #ifndef NT_SUCCESS
 #define NT_SUCCESS(status) (((NTSTATUS)(status)) >= 0)

@@ -16,10 +16,14 @@
  * preprocessor does not call system headers. Returns 0, or 1 with a message. */
 int port_llp64(char **foreign, int count);
 
+/* The text of a file in UTF-16 (which begins with a mark) as UTF-8; free() it. NULL: it is another. */
+char *port_utf16_read(const char *path, size_t *ret_bytes);
+
 /* Writes into `out` a header for each #include of the sources, and of what they include, that this
  * file system does not find as it is spelled: backslashes, or another case. Headers that lie in the
  * first `scanned` folders are looked into. Prints the folder to give to the compiler with -I when
- * there is any. Returns 0, or 1 with a message. */
+ * there is any. When one of the files or headers is in UTF-16, that header is written as UTF-8 and so
+ * are all the sources: a line "SOURCE<tab>COPY" follows for each. Returns 0, or 1 with a message. */
 int port_includes(const char *out, char **folders, int scanned, int folder_count, char **files,
 		  int file_count);
 

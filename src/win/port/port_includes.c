@@ -27,6 +27,7 @@ struct search {
 	char **seen;
 	size_t seen_count;
 	bool any, failed;
+	bool utf16; /* one of the files is */
 };
 
 static bool is_file(const char *path)
@@ -100,10 +101,66 @@ static bool make_folders(char *path)
 	return true;
 }
 
-/* The header called `name` that includes `target`. */
+/* Replaced in one step: another compiler may be reading it. Left alone when it is so already. */
+static void write_file(struct search *s, char *path, const char *text, size_t n)
+{
+	char fresh[PATH_MAX + 16];
+	char *old = malloc(n + 1);
+	FILE *f = fopen(path, "r");
+	bool same = f && old && fread(old, 1, n + 1, f) == n && memcmp(old, text, n) == 0;
+	if (f) {
+		fclose(f);
+	}
+	free(old);
+	if (same) {
+		return;
+	}
+	snprintf(fresh, sizeof fresh, "%s.%d~", path, (int)getpid());
+	f = make_folders(path) ? fopen(fresh, "w") : NULL;
+	bool ok = f && fwrite(text, 1, n, f) == n;
+	if ((f && fclose(f) != 0) || !ok || rename(fresh, path) != 0) {
+		fprintf(stderr, "openetw-port: %s: %s\n", path, strerror(errno));
+		s->failed = true;
+	}
+}
+
+/* A file's text as UTF-8 that says where it comes from. NULL: no memory. */
+static char *text_of(const char *path, size_t *ret_bytes)
+{
+	size_t n = 0, cap = 0;
+	char *text = port_utf16_read(path, &n), *ret = NULL;
+	FILE *f = text ? NULL : fopen(path, "r");
+	for (size_t got = 1; f && got;) {
+		if (n + 4096 > cap) {
+			cap = 2 * cap + 8192;
+			char *more = realloc(text, cap);
+			if (!more) {
+				break;
+			}
+			text = more;
+		}
+		got = fread(text + n, 1, cap - n, f);
+		n += got;
+	}
+	if (f) {
+		fclose(f);
+	}
+	FILE *out = open_memstream(&ret, ret_bytes);
+	if (out) {
+		size_t mark = n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+		fprintf(out, "#line 1 \"%s\"\n", path);
+		fwrite(text + mark, 1, n - mark, out);
+		fclose(out);
+	}
+	free(text);
+	return ret;
+}
+
+/* The header called `name`: one that includes `target`, or its text when the compiler cannot read
+ * it. */
 static void write_forward(struct search *s, const char *name, const char *target)
 {
-	char path[PATH_MAX], text[PATH_MAX + 64], old[PATH_MAX + 64] = "";
+	char path[PATH_MAX], text[PATH_MAX + 64];
 	int climbs = 0;
 	for (const char *p = name; (p = strstr(p, "../")) != NULL; p += 3) {
 		climbs++;
@@ -115,28 +172,27 @@ static void write_forward(struct search *s, const char *name, const char *target
 		s->failed = true;
 		return;
 	}
+	size_t n = 0;
+	char *utf8 = port_utf16_read(target, &n);
+	if (utf8) {
+		free(utf8);
+		utf8 = text_of(target, &n);
+	}
 	snprintf(text, sizeof text, "#include \"%s\"\n", target);
-	FILE *f = fopen(path, "r");
-	if (f) {
-		old[fread(old, 1, sizeof old - 1, f)] = 0;
-		fclose(f);
-	}
-	if (strcmp(old, text) != 0) {
-		/* Replaced in one step: another compiler may be reading it. */
-		char fresh[PATH_MAX + 16];
-		snprintf(fresh, sizeof fresh, "%s.%d~", path, (int)getpid());
-		f = fopen(fresh, "w");
-		bool ok = f && fputs(text, f) >= 0;
-		if ((f && fclose(f) != 0) || !ok || rename(fresh, path) != 0) {
-			fprintf(stderr, "openetw-port: %s: %s\n", path, strerror(errno));
-			s->failed = true;
-			return;
-		}
-	}
+	write_file(s, path, utf8 ? utf8 : text, utf8 ? n : strlen(text));
+	free(utf8);
 	s->any = true;
 }
 
 static void scan_file(struct search *s, const char *path);
+
+static bool is_utf16(const char *path)
+{
+	size_t n;
+	char *text = port_utf16_read(path, &n);
+	free(text);
+	return text != NULL;
+}
 
 /* One line's `name`, in <> or "" (then the folder of the file that includes comes first). */
 static void look_up(struct search *s, const char *name, bool quoted, const char *folder)
@@ -158,7 +214,9 @@ static void look_up(struct search *s, const char *name, bool quoted, const char 
 		if (backslash) {
 			write_forward(s, name, found);
 		}
-		if (!is_file(exact)) {
+		bool utf16 = is_utf16(found);
+		s->utf16 |= utf16;
+		if (utf16 || !is_file(exact)) {
 			write_forward(s, plain, found);
 		}
 		if (i < s->scanned) {
@@ -206,7 +264,10 @@ static void scan_file(struct search *s, const char *path)
 	s->seen_count++;
 	snprintf(folder, sizeof folder, "%s", real);
 	*strrchr(folder, '/') = 0;
-	FILE *f = fopen(real, "r");
+	size_t bytes = 0;
+	char *utf8 = port_utf16_read(real, &bytes);
+	s->utf16 |= utf8 != NULL;
+	FILE *f = utf8 && bytes ? fmemopen(utf8, bytes, "r") : fopen(real, "r");
 	while (f && fgets(line, sizeof line, f)) {
 		char *p = line;
 		p += strspn(p, "\xef\xbb\xbf \t");
@@ -230,6 +291,30 @@ static void scan_file(struct search *s, const char *path)
 	if (f) {
 		fclose(f);
 	}
+	free(utf8);
+}
+
+/* The sources beside the headers: from there these are found first. */
+static void copy_sources(struct search *s, char **files, int count)
+{
+	for (int i = 0; i < count && !s->failed; i++) {
+		char path[PATH_MAX], real[PATH_MAX];
+		const char *slash = strrchr(files[i], '/');
+		size_t n = 0;
+		if (!realpath(files[i], real) ||
+		    snprintf(path, sizeof path, "%s/utf8/%d/%s", s->out, i,
+			     slash ? slash + 1 : files[i]) >= (int)sizeof path) {
+			continue; /* the compiler says what is wrong */
+		}
+		char *text = text_of(real, &n);
+		if (!text) {
+			s->failed = true;
+			return;
+		}
+		write_file(s, path, text, n);
+		free(text);
+		printf("%s\t%s\n", files[i], path);
+	}
 }
 
 int port_includes(const char *out, char **folders, int scanned, int folder_count, char **files,
@@ -250,8 +335,11 @@ int port_includes(const char *out, char **folders, int scanned, int folder_count
 	for (int i = 0; i < file_count; i++) {
 		scan_file(&s, files[i]);
 	}
-	if (s.any) {
+	if (s.any || s.utf16) {
 		printf("%s" DEEP "\n", s.out);
+	}
+	if (s.utf16) {
+		copy_sources(&s, files, file_count);
 	}
 	for (size_t i = 0; i < s.seen_count; i++) {
 		free(s.seen[i]);

@@ -37,6 +37,7 @@
 #include <limits.h>
 #include <wchar.h>
 #include <time.h>
+#include <errno.h>
 #include <malloc.h>
 
 #ifdef __cplusplus

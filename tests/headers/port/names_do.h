@@ -123,6 +123,26 @@ static void keys(void)
 	CHECK(n < 100 && _getch() == EOF && _getwch() == (WCHAR)WEOF);
 }
 
+/* Bytes of UTF-8 on one side, units on the other. */
+static void environment(void)
+{
+	char *d = NULL, b[4];
+	WCHAR *w = NULL, wide[8];
+	size_t n = 0;
+	CHECK(_putenv_s("ETW_PORT_X", "h\xc3\xa4") == 0);
+	CHECK(_dupenv_s(&d, &n, "ETW_PORT_X") == 0 && n == 4 && strcmp(d, "h\xc3\xa4") == 0);
+	CHECK(_wdupenv_s(&w, &n, L"ETW_PORT_X") == 0 && n == 3 && wcscmp(w, L"h\x00e4") == 0);
+	CHECK(getenv_s(&n, NULL, 0, "ETW_PORT_X") == 0 && n == 4);
+	CHECK(getenv_s(&n, b, 3, "ETW_PORT_X") == ERANGE && b[0] == 0 && n == 4);
+	CHECK(getenv_s(&n, b, 4, "ETW_PORT_X") == 0 && strcmp(b, d) == 0);
+	CHECK(_wgetenv_s(&n, wide, 8, L"ETW_PORT_X") == 0 && n == 3 && wcscmp(wide, w) == 0);
+	free(d);
+	free(w);
+	CHECK(_wputenv_s(L"ETW_PORT_X", L"") == 0);
+	CHECK(_dupenv_s(&d, &n, "ETW_PORT_X") == 0 && d == NULL && n == 0);
+	CHECK(_dupenv_s(NULL, NULL, "x") == EINVAL && _putenv_s("a=b", "c") == EINVAL);
+}
+
 int main(void)
 {
 	size_t i;
@@ -137,5 +157,6 @@ int main(void)
 	files();
 	people();
 	keys();
+	environment();
 	return failed + some_type_is_no_type;
 }

@@ -30,6 +30,15 @@ ETW_CRT(errno_t, wcstombs_s, (size_t * ret, char *d, size_t cap, const wchar_t *
 ETW_CRT(void, qsort_s,
 	(void *base, size_t n, size_t size, int (*compare)(void *, const void *, const void *),
 	 void *context));
+
+/* Variables of the environment, checked: EINVAL; ERANGE when `cap` is too small, with what is
+ * wanted. */
+ETW_CRT(errno_t, getenv_s, (size_t * ret, char *value, size_t cap, const char *name));
+ETW_CRT(errno_t, _wgetenv_s, (size_t * ret, wchar_t *value, size_t cap, const wchar_t *name));
+ETW_CRT(errno_t, _dupenv_s, (char **ret, size_t *count, const char *name)); /* free() it */
+ETW_CRT(errno_t, _wdupenv_s, (wchar_t * *ret, size_t *count, const wchar_t *name));
+ETW_CRT(errno_t, _putenv_s, (const char *name, const char *value)); /* "" takes it away */
+ETW_CRT(errno_t, _wputenv_s, (const wchar_t *name, const wchar_t *value));
 ETW_CRT_END
 
 #define _MAX_PATH	    260

@@ -237,6 +237,10 @@ template <class A> bool operator!=(decltype(nullptr), const ComPtr<A> &a)
 }
 }
 }
+template <class T> void **IID_PPV_ARGS_Helper(Microsoft::WRL::ComPtrRef<T> pointer)
+{
+	return pointer;
+}
 }
 #endif
 #endif
