@@ -141,6 +141,32 @@ static void read_schema(struct openetw_decoder *decoder, const EVENT_RECORD *e,
 	free(info);
 }
 
+/* In the place of EventData; the tree is made again. */
+static int put_user_data(const EVENT_RECORD *e, const struct strbuf *text, struct wevtutil_event *v)
+{
+	static const char close[] = "</EventData>";
+	struct strbuf user = {0}, b = {0};
+	const char *from = strstr(text->s, "<EventData>");
+	const char *to = from ? strstr(from, close) : NULL;
+	int err = 0;
+	if (to && wevtutil_user_data(e, v->doc.root, &user)) {
+		strbuf_add(&b, text->s, (size_t)(from - text->s));
+		strbuf_add(&b, user.s, user.len);
+		strbuf_adds(&b, to + sizeof close - 1);
+		struct xml_doc other;
+		err = b.failed ? -ENOMEM : xml_parse(b.s, b.len, &other, NULL);
+		if (err == 0) {
+			xml_finish(&v->doc);
+			v->doc = other;
+		} else if (err == -EBADMSG) {
+			err = 0; /* what the manifest says is no XML with these values */
+		}
+	}
+	strbuf_finish(&user);
+	strbuf_finish(&b);
+	return err;
+}
+
 int wevtutil_event_read(struct openetw_decoder *decoder, const EVENT_RECORD *e,
 			struct wevtutil_event *ret)
 {
@@ -149,6 +175,9 @@ int wevtutil_event_read(struct openetw_decoder *decoder, const EVENT_RECORD *e,
 	*ret = (struct wevtutil_event){.message = NULL};
 	cli_xml_event(&x, e, &b);
 	int err = b.failed || !b.s ? -ENOMEM : xml_parse(b.s, b.len, &ret->doc, NULL);
+	if (err == 0) {
+		err = put_user_data(e, &b, ret);
+	}
 	strbuf_finish(&b);
 	cli_xml_finish(&x);
 	if (err < 0) {
@@ -193,6 +222,11 @@ static void add_node(const struct xml_node *n, int depth, struct strbuf *out)
 	strbuf_addf(out, "<%s", n->name);
 	if (depth == 0) {
 		strbuf_adds(out, " xmlns='http://schemas.microsoft.com/win/2004/08/events/event'");
+	}
+	if (depth > 0 && n->ns[0] && n->parent && strcmp(n->ns, n->parent->ns) != 0) {
+		strbuf_adds(out, " xmlns='");
+		cli_xml_text(out, n->ns, strlen(n->ns));
+		strbuf_addc(out, '\'');
 	}
 	add_attributes(n, out);
 	bool layout = strcmp(n->name, "EventData") == 0; /* its own text is our line ends */

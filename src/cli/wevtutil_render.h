@@ -18,6 +18,8 @@ struct openetw_decoder;
 /* 0, or -errno with nothing to finish. */
 int wevtutil_event_read(struct openetw_decoder *decoder, const EVENT_RECORD *e,
 			struct wevtutil_event *ret);
+/* The event's <UserData>, when its installed manifest has a template for it. */
+bool wevtutil_user_data(const EVENT_RECORD *e, const struct xml_node *event, struct strbuf *out);
 void wevtutil_event_finish(struct wevtutil_event *v);
 /* One line; `rendered` adds what the numbers mean. */
 void wevtutil_event_xml(const struct wevtutil_event *v, bool rendered, struct strbuf *out);

@@ -99,6 +99,18 @@ cmp -s "$T/q" "$T/sq" || fail "the structured query selects something else"
 run_status 2 openetw wevtutil qe "$T/k.etl" '/q:*[System[EventID='
 says 'wrong at character 18' "$T/err" "a query with a mistake"
 
+
+# A template's own XML stands where the manifest's author put the fields, and queries see it.
+sed '/<data name="Extras"/a <UserData><Order xmlns="urn:kitchen"><Who of="%1">%2</Who><Rest>%3, 5%, %9</Rest></Order></UserData>' \
+	"$man" >"$T/user.man"
+im "$T/user.man" || fail "im of a manifest with UserData"
+q '/q:*[UserData/Order[Who="Ada"]]' /c:1
+says "</System><UserData><Order xmlns='urn:kitchen'><Who of='1'>Ada</Who><Rest>" "$T/q" "qe of UserData"
+says ', 5%, %9</Rest></Order></UserData></Event>' "$T/q" "qe of UserData"
+q '/q:*[EventData[Data[@Name="Guest"]="Ada"]]'
+expect "events with both" "$(lines)" "$(grep -vc UserData "$T/q")"
+im "$man" || fail "im"
+
 run_status 0 openetw wevtutil um "$man" /sc:user
 run_status 1 openetw wevtutil um "$man" /sc:user
 says 'is not installed' "$T/err" "um twice"
