@@ -25,6 +25,7 @@
  *   etwd_filter.c    filters of an enable: parsing, evaluation
  *   etwd_session.c   start, query, flush; etwd_stop.c: stop, update
  *   etwd_limits.c    sessions that end by themselves: expiry, quota, owner
+ *   etwd_share.c     what one user may have of the instance for all
  *   etwd_autolog.c   sessions from configuration files
  *   etwd_schedule.c  saved collectors that begin at a time
  *   etwd_reach.c     a directory is looked up before the loop opens a file in it
@@ -64,6 +65,8 @@
 #define ETWD_PROCESSES_MAX_USER	   4096u
 #define ETWD_PROCESSES_MAX_SYSTEM  16384u
 #define ETWD_PROCESSES_MAX_UID	   2048u  /* system instance, per uid */
+#define ETWD_SESSIONS_MAX_UID	   128u   /* the same */
+#define ETWD_BUFFER_BYTES_UID	   (1ull << 30)
 #define ETWD_REGS_MAX		   1024u  /* live, per process */
 #define ETWD_REG_INDEX_MAX	   65536u /* an index travels in 16 bits */
 #define ETWD_REGS_TOTAL_USER	   65536u
@@ -195,6 +198,11 @@ void etwd_conn_send(struct etwd *d, struct conn *c, struct proto_writer *w, cons
 		    int fd_count);
 /* Sends now or says no (-EAGAIN): for messages that have another way to wait. */
 int etwd_conn_try_send(struct etwd *d, struct conn *c, struct proto_writer *w);
+/* What one user may have of the system instance: why a session of so many bytes may not be (NULL: it
+ * may); may he have so many bytes of pools more, one registration more? The limits of all are in it. */
+const char *etwd_share_session(const struct etwd *d, const struct session *s, uint64_t bytes);
+bool etwd_share_pool(const struct etwd *d, uid_t uid, uint64_t bytes);
+bool etwd_share_registration(const struct etwd *d, uid_t uid);
 /* Are there more descriptors to be had than so many? */
 bool etwd_fds_left(const struct etwd *d, uint32_t reserve);
 bool etwd_conn_same_user(const struct etwd *d,

@@ -66,8 +66,7 @@ static int take_segment(struct etwd *d, struct process *g, int fd)
 		return -EINVAL;
 	}
 	if (g->pool_bytes + bytes > ETWD_POOL_BYTES_PROCESS ||
-	    d->pool_bytes + bytes >
-		    (d->system ? ETWD_POOL_BYTES_TOTAL_SYS : ETWD_POOL_BYTES_TOTAL_USER)) {
+	    !etwd_share_pool(d, g->uid, bytes)) {
 		return -EDQUOT;
 	}
 	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

@@ -177,7 +177,7 @@ static int segment_create(struct etwd *d, struct process *p, uint32_t chunk_size
 	uint64_t bytes = pool_segment_bytes(chunk_size);
 	if (p->segment_count == POOL_SEGMENTS_MAX ||
 	    p->pool_bytes + bytes > ETWD_POOL_BYTES_PROCESS ||
-	    d->pool_bytes + bytes > pool_limit(d)) {
+	    !etwd_share_pool(d, p->uid, bytes)) {
 		return -EDQUOT;
 	}
 	int fd = base_memfd("openetw-pool", bytes);

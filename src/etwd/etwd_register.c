@@ -235,8 +235,7 @@ static const char *register_one(struct etwd *d, struct process *p, const struct 
 		return "no right to register this provider";
 	}
 	*ret_code = 1450;
-	if (p->reg_live >= ETWD_REGS_MAX ||
-	    d->reg_count >= (d->system ? ETWD_REGS_TOTAL_SYSTEM : ETWD_REGS_TOTAL_USER)) {
+	if (p->reg_live >= ETWD_REGS_MAX || !etwd_share_registration(d, p->uid)) {
 		return "too many registrations";
 	}
 	if (reserve_index(p, index) < 0) {

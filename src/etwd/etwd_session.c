@@ -509,6 +509,10 @@ static uint32_t take_place(struct etwd *d, struct session *s, const char **ret_w
 		*ret_why = "the buffers of all sessions together would be too large";
 		return 1450;
 	}
+	*ret_why = etwd_share_session(d, s, bytes);
+	if (*ret_why) {
+		return 1450;
+	}
 	/* Ids go round, so that a stale handle does not soon mean another session. */
 	while (d->session[d->session_next]) {
 		d->session_next = d->session_next % ETWD_SESSIONS_MAX + 1;

@@ -238,6 +238,10 @@ uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s,
 			*ret_why = "the buffers of all sessions together would be too large";
 			return 1450;
 		}
+		*ret_why = etwd_share_session(d, s, bytes);
+		if (*ret_why) {
+			return 1450;
+		}
 	}
 	timer = p->flush_timer ? etwd_session_timer(s, p->flush_timer) : timer;
 	if ((p->update_mask & PROTO_UPDATE_FILE) && p->log_file && p->log_file_len > 0) {

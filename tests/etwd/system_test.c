@@ -17,6 +17,7 @@
 static const struct guid prov_a = {{0xA3, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
 static struct daemon daemon_;
 static struct reply reply;
+static int told[2], go[2];
 
 static int setup(void **state)
 {
@@ -179,6 +180,73 @@ static void do_what_a_user_may(void)
 	must(session_control(fd, id, 1, NULL) == 0);
 }
 
+static void start_sessions_until_refused(void)
+{
+	char name[32];
+	uint64_t id;
+	uint32_t code = 0, n = 0;
+	int fd = control_connect(&daemon_);
+	for (; code == 0 && n < 1100; n++) {
+		snprintf(name, sizeof name, "users%u", n);
+		/* with 128 buffers of 4 KB, then of as much as there is */
+		code = session_start(fd, &(struct session_args){.name = name, .mode = 0x10000100, .buffer_kb = 4}, &id);
+	}
+	must(code == 1450);
+	must(n == 128 + 1);
+	for (uint32_t i = 1; i < 128; i++) {
+		must(session_control(fd, id - i, 1, NULL) == 0);
+	}
+	code = 0;
+	for (n = 0; code == 0 && n < 1100; n++) {
+		snprintf(name, sizeof name, "large%u", n);
+		code = session_start(
+			fd, &(struct session_args){.name = name, .mode = 0x10000100, .buffer_kb = 1024}, &id);
+	}
+	must(code == 1450);
+	must(n > 2 && n < 100);
+	char byte = 'x';
+	must(write(told[1], &byte, 1) == 1);
+	must(read(go[0], &byte, 1) == 1);
+	close(fd);
+}
+
+/* All limits of the instance for all users are not one user's to use up. */
+static void a_user_cannot_take_all_sessions_or_all_memory_for_them(void **state)
+{
+	char path[200], byte;
+	uint64_t id;
+	int status;
+	skip_unless_root();
+	assert_int_equal(pipe(told), 0);
+	assert_int_equal(pipe(go), 0);
+	snprintf(path, sizeof path, "%s/control", daemon_.dir);
+	assert_int_equal(chmod(path, 0666), 0);
+	pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		gid_t none = SOMEBODY;
+		if (setgroups(1, &none) < 0 || setgid(SOMEBODY) < 0 || setuid(SOMEBODY) < 0) {
+			_exit(3);
+		}
+		start_sessions_until_refused();
+		_exit(0);
+	}
+	close(told[1]);
+	assert_int_equal(read(told[0], &byte, 1), 1);
+	int fd = control_connect(&daemon_);
+	assert_int_equal(
+		session_start(fd, &(struct session_args){.name = "roots", .mode = 0x100, .buffer_kb = 1024}, &id), 0);
+	assert_int_equal(session_control(fd, id, 1, NULL), 0);
+	assert_int_equal(write(go[1], "x", 1), 1);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	close(fd);
+	close(told[0]);
+	close(go[0]);
+	close(go[1]);
+	assert_int_equal(chmod(path, 0660), 0);
+}
+
 static void a_user_sees_and_reaches_only_what_is_his(void **state)
 {
 	char path[200];
@@ -269,6 +337,7 @@ int main(void)
 		cmocka_unit_test(roots_session_gets_anybodys_events_under_his_name),
 		cmocka_unit_test(a_user_sees_and_reaches_only_what_is_his),
 		cmocka_unit_test(a_users_daemon_serves_nobody_else),
+		cmocka_unit_test(a_user_cannot_take_all_sessions_or_all_memory_for_them),
 		cmocka_unit_test(an_idle_daemon_leaves),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
