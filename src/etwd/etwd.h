@@ -27,6 +27,7 @@
  *   etwd_limits.c    sessions that end by themselves: expiry, quota, owner
  *   etwd_share.c     what one user may have of the instance for all
  *   etwd_autolog.c   sessions from configuration files
+ *   etwd_program.c   programs that do something for it
  *   etwd_schedule.c  saved collectors that begin at a time
  *   etwd_reach.c     a directory is looked up before the loop opens a file in it
  *   etwd_drain.c     when to drain; a pass; losses
@@ -609,6 +610,16 @@ bool etwd_session_allows(const struct etwd *d, const struct session *s, const st
 
 /* Start the sessions of the configuration files. Their mistakes are only logged. */
 void etwd_autolog_start(struct etwd *d);
+
+/* ---- other programs ------------------------------------------------------------------------------- */
+
+/* May this one be executed; one of that name at these places (NULL ends), relative to
+ * etwd's own; the command `openetw`. */
+bool etwd_program_usable(const char *path);
+bool etwd_program_find(const char *name, const char *const *places, char *out, size_t cap);
+bool etwd_program_find_cli(char *out, size_t cap);
+/* For jobs: runs it, in a session of its own, without terminal; its exit status, or a negative errno. */
+int etwd_program_run(const char *program, char *const *argv, char *const *env);
 
 /* ---- saved collectors that begin at a time ------------------------------------------------------ */
 

@@ -29,35 +29,16 @@ extern char **environ;
 
 /* ---- finding and starting it ------------------------------------------------------------------ */
 
-static bool is_program(const char *path)
-{
-	struct stat st;
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
-}
-
 /* OPENETW_KERNEL, then beside this program, in the build tree, in libexec. */
 static bool find_program(char *out, size_t cap)
 {
-	static const char *const places[] = {"", "../collector/", "../libexec/", "../lib/openetw/"};
+	static const char *const places[] = {"", "../collector/", "../libexec/", "../lib/openetw/", NULL};
 	const char *env = getauxval(AT_SECURE) ? NULL : getenv("OPENETW_KERNEL");
-	char here[4000];
 	if (env && env[0] == '/') {
 		int n = snprintf(out, cap, "%s", env);
-		return n > 0 && (size_t)n < cap && is_program(out);
+		return n > 0 && (size_t)n < cap && etwd_program_usable(out);
 	}
-	ssize_t n = readlink("/proc/self/exe", here, sizeof here - 1);
-	if (n <= 0) {
-		return false;
-	}
-	here[n] = 0;
-	*(strrchr(here, '/') + 1) = 0;
-	for (size_t i = 0; i < BASE_ARRAY_LEN(places); i++) {
-		int k = snprintf(out, cap, "%s%sopenetw-kernel", here, places[i]);
-		if (k > 0 && (size_t)k < cap && is_program(out)) {
-			return true;
-		}
-	}
-	return false;
+	return etwd_program_find("openetw-kernel", places, out, cap);
 }
 
 static int spawn(const char *program, int socket_fd, int ring_fd, pid_t *ret_pid)

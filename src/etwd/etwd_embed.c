@@ -16,11 +16,9 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #define NOTES_DIR   "open"
@@ -45,28 +43,6 @@ static struct {
 	char program[4200];
 } shared = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER,
 	    STAILQ_HEAD_INITIALIZER(shared.list), 0, 0, false, "", ""};
-
-/* Beside this program, in the build tree, in the prefix. */
-static bool find_program(char *out, size_t cap)
-{
-	static const char *const places[] = {"", "../cli/", "../bin/", "../../bin/"};
-	char here[4000];
-	ssize_t n = readlink("/proc/self/exe", here, sizeof here - 1);
-	if (n <= 0) {
-		return false;
-	}
-	here[n] = 0;
-	*(strrchr(here, '/') + 1) = 0;
-	for (size_t i = 0; i < BASE_ARRAY_LEN(places); i++) {
-		struct stat st;
-		int k = snprintf(out, cap, "%s%sopenetw", here, places[i]);
-		if (k > 0 && (size_t)k < cap && stat(out, &st) == 0 && S_ISREG(st.st_mode) &&
-		    access(out, X_OK) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
 
 /* ---- notes ------------------------------------------------------------------------------------ */
 
@@ -106,28 +82,9 @@ static void note_remove(const char *path)
 
 static void describe(const char *path)
 {
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	sigset_t none, all;
-	pid_t pid;
 	char *argv[] = {(char *)(uintptr_t)"openetw", (char *)(uintptr_t)"describe",
 			(char *)(uintptr_t)"--quiet", (char *)(uintptr_t)path, NULL};
-	sigemptyset(&none);
-	sigfillset(&all);
-	posix_spawn_file_actions_init(&files);
-	posix_spawnattr_init(&attr);
-	for (int fd = 0; fd < 3; fd++) {
-		posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
-	}
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &all);
-	if (posix_spawn(&pid, shared.program, &files, &attr, argv, environ) == 0) {
-		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
-		}
-	}
-	posix_spawn_file_actions_destroy(&files);
-	posix_spawnattr_destroy(&attr);
+	(void)etwd_program_run(shared.program, argv, environ); /* without it the file is as good as before */
 }
 
 static void *work(void *arg)
@@ -249,7 +206,7 @@ void etwd_embed_start(struct etwd *d)
 		shared.dir[0] = 0;
 		return;
 	}
-	if (!find_program(shared.program, sizeof shared.program)) {
+	if (!etwd_program_find_cli(shared.program, sizeof shared.program)) {
 		shared.program[0] = 0;
 		etwd_log(d, "No openetw beside etwd: files of sessions that end by themselves do not say what "
 			    "their events mean");

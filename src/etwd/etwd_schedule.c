@@ -9,16 +9,10 @@
 
 #include "saved/saved.h"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/auxv.h>
 #include <sys/epoll.h>
-#include <sys/stat.h>
 #include <sys/timerfd.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #define FILETIME_EPOCH 11644473600ull /* s, of 1970 */
@@ -102,25 +96,6 @@ struct run_job {
 	int status; /* exit status, or -errno */
 };
 
-static bool find_cli(char *out, size_t cap)
-{
-	static const char *const places[] = {"", "../cli/", "../bin/"};
-	char here[4000];
-	ssize_t n = readlink("/proc/self/exe", here, sizeof here - 1);
-	if (n <= 0) {
-		return false;
-	}
-	here[n] = 0;
-	*(strrchr(here, '/') + 1) = 0;
-	for (size_t i = 0; i < BASE_ARRAY_LEN(places); i++) {
-		int k = snprintf(out, cap, "%s%sopenetw", here, places[i]);
-		if (k > 0 && (size_t)k < cap && access(out, X_OK) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Ours without what names another etwd, and with `more` (which ends with NULL). */
 static char **environment(char *const *more)
 {
@@ -141,34 +116,6 @@ static char **environment(char *const *more)
 	return e;
 }
 
-static int spawn_and_wait(const char *program, char **argv, char **env)
-{
-	sigset_t all, none;
-	posix_spawnattr_t attr;
-	posix_spawn_file_actions_t files;
-	pid_t pid;
-	int status = 0;
-	sigfillset(&all);
-	sigemptyset(&none);
-	posix_spawnattr_init(&attr);
-	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
-	posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &all);
-	int err = posix_spawn(&pid, program, &files, &attr, argv, env);
-	posix_spawnattr_destroy(&attr);
-	posix_spawn_file_actions_destroy(&files);
-	if (err != 0) {
-		return -err;
-	}
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-	}
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 static void run_run(struct job *j)
 {
 	struct run_job *r = (struct run_job *)j;
@@ -183,12 +130,12 @@ static void run_run(struct job *j)
 	} else if (r->command) {
 		/* Left to itself: it may take as long as it likes. */
 		char *argv[] = {"sh", "-c", "(eval \"$1\") &", "sh", r->text, NULL};
-		r->status = spawn_and_wait("/bin/sh", argv, env);
-	} else if (!find_cli(program, sizeof program)) {
+		r->status = etwd_program_run("/bin/sh", argv, env);
+	} else if (!etwd_program_find_cli(program, sizeof program)) {
 		r->status = -ENOENT;
 	} else {
 		char *argv[] = {"openetw", "logman", "start", "-n", r->name, NULL};
-		r->status = spawn_and_wait(program, argv, env);
+		r->status = etwd_program_run(program, argv, env);
 	}
 	free(env);
 }
