@@ -50,6 +50,8 @@ bool provider_described_path(uint32_t i, char *ret, size_t cap);
 /* And, once in its life, so much longer when a session wants the provider and the daemon is busy,
  * not stopped: an event that is written before the answer is seen by nobody, and not counted. */
 #define PROVIDER_PATIENCE_MS 5000
+/* The same while the daemon could run and is not given a processor. */
+#define PROVIDER_STARVED_MS  20000
 #define PROVIDER_WAIT_MS_MAX 10000ul
 /* Without a daemon for so long, enable words of the old one are ignored. */
 #define PROVIDER_ORPHAN_MS 30000

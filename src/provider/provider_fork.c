@@ -115,7 +115,8 @@ static void forget_destination(struct provider_dest *d)
 static void wait_recovered(void)
 {
 	struct timespec ms = {0, 1000000};
-	struct timespec until = provider_deadline(2 * provider_wait_ms() + 2 * PROVIDER_PATIENCE_MS);
+	struct timespec until = provider_deadline(2 * provider_wait_ms() + PROVIDER_STARVED_MS +
+						  2 * PROVIDER_PATIENCE_MS);
 	while (order_load_acquire(&recovering) != 0 && provider_left_ms(&until) > 0) {
 		nanosleep(&ms, NULL);
 	}

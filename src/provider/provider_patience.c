@@ -4,7 +4,8 @@
  * something to lose: a session wants the provider (the wait page says so without an answer), the
  * daemon is there and merely slow, and this process has not used up its patience before. So a
  * busy machine costs no first events, and a daemon that hangs or is stopped costs a program one
- * short delay in its life.
+ * short delay in its life. Of a daemon that would run if it got a processor there is more hope than
+ * of one that sleeps: schedulers have been seen to forget a thread for seconds.
  */
 #include "provider/provider_dest.h"
 
@@ -13,16 +14,18 @@
 
 #define STEP_MS 50u
 
-static uint32_t left_ms PROVIDER_FEW, full_ms PROVIDER_FEW;
+static uint32_t left_ms PROVIDER_FEW, full_ms PROVIDER_FEW, starved_ms PROVIDER_FEW;
 
 void provider_patience_init(uint32_t extra_ms)
 {
-	left_ms = full_ms = extra_ms;
+	full_ms = extra_ms;
+	provider_patience_renew();
 }
 
 void provider_patience_renew(void)
 {
 	left_ms = full_ms;
+	starved_ms = full_ms != 0 ? PROVIDER_STARVED_MS : 0;
 }
 
 int provider_left_ms(const struct timespec *until)
@@ -34,9 +37,9 @@ int provider_left_ms(const struct timespec *until)
 	return ms < 0 ? 0 : (int)ms;
 }
 
-/* "12 (name) S ...": false for a process that is stopped, traced to a stop, dead, or not there. Where
- * /proc does not tell, it is believed to run. */
-static bool runs(uint32_t pid)
+/* "12 (name) S ...": the letter; 0 for a process that is stopped, traced to a stop, dead, or not there.
+ * Where /proc does not tell, it is believed to sleep. */
+static char state_of(uint32_t pid)
 {
 	char path[32] = "/proc/", buf[512], digits[12];
 	size_t n = 0, at = 6;
@@ -49,16 +52,19 @@ static bool runs(uint32_t pid)
 	memcpy(path + at, "/stat", 6);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
-		return errno != ENOENT;
+		return errno != ENOENT ? 'S' : 0;
 	}
 	ssize_t got = read(fd, buf, sizeof buf - 1);
 	close(fd);
 	if (got <= 0) {
-		return errno != ESRCH;
+		return errno != ESRCH ? 'S' : 0;
 	}
 	buf[got] = 0;
 	const char *p = strrchr(buf, ')');
-	return !p || p[1] != ' ' || strchr("TtZXx", p[2]) == NULL;
+	if (!p || p[1] != ' ' || p[2] == 0) {
+		return 'S';
+	}
+	return strchr("TtZXx", p[2]) ? 0 : p[2];
 }
 
 bool provider_patience_wanted(const struct provider_dest *d,
@@ -89,11 +95,13 @@ bool provider_patience_more(const struct provider_dest *d, bool wanted, struct t
 	uint32_t pid = peer > 0 ? (uint32_t)peer
 		       : d && d->wait ? order_load_relaxed(&d->wait->pid)
 				      : 0;
-	uint32_t step = BASE_MIN(left_ms, STEP_MS);
-	if (!wanted || step == 0 || (pid != 0 && !runs(pid))) {
+	char state = wanted && pid != 0 ? state_of(pid) : 'S';
+	uint32_t *left = state == 'R' && starved_ms > 0 ? &starved_ms : &left_ms;
+	uint32_t step = BASE_MIN(*left, STEP_MS);
+	if (!wanted || step == 0 || state == 0) {
 		return false;
 	}
-	left_ms -= step;
+	*left -= step;
 	*until = provider_deadline(step);
 	return true;
 }
