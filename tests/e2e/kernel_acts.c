@@ -99,7 +99,7 @@ static int act_files(void)
 /* What few programs do. */
 static int act_rare(void)
 {
-	char name[104], buffer[64] = "", *deep = NULL;
+	char name[128], buffer[64] = "", *deep = NULL;
 	loff_t at = 50, to = 4000;
 	off_t from = 20;
 	int fds[3], pipes[2];

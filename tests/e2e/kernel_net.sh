@@ -38,13 +38,18 @@ for line in open(sys.argv[2]):
 done = [(s["pid"], s["event"], s["proto"], s["code"]) if "code" in s else
         (s["pid"], s["event"], s["size"], s["local"], s["remote"]) for s in said]
 # Two processes: each one's own order is known.
+unknown = []
 for pid in pids:
     a = [d for d in done if d[0] == pid]
     b = [d for d in seen if d[0] == pid]
     for x, y in zip(a, b):
+        if y[1].startswith("UdpIp/Recv") and y[4].endswith(" 0"):
+            unknown.append(y)  # taken by another processor between its arrival and the word of it
+            x, y = x[:3], y[:3]
         assert x == y, ("done", x, "recorded", y)
     assert len(a) == len(b), (len(a), len(b), a[len(b):], b[len(a):])
 assert len(done) == len(seen)
+assert len(unknown) <= 1, unknown
 END
 record traffic
 python3 "$T/check.py" "$T/said" "$T/traffic" || fail "what was recorded is not what was done"
