@@ -14,7 +14,9 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#define WELCOME_MS	   5000
+/* For a daemon that lives: one that dies closes the socket. Longer than any application thread waits, or
+ * it would be given up while they still hope. */
+#define WELCOME_MS	   (PROVIDER_STARVED_MS + 2 * PROVIDER_PATIENCE_MS)
 #define SPREAD_MS	   8u	     /* 2,000 processes do not reconnect in one instant */
 #define RETRY_MS	   60000u    /* in case the wait page was replaced by another file */
 #define REFUSED_NS	   20000000u /* a daemon that hangs up so soon does not want us */
