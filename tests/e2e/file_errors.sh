@@ -10,21 +10,24 @@ openetw start x -o "$T/x.etl" >/dev/null || fail "start"
 openetw start y -o "$T/x.etl" 2>"$T/e" && fail "the log file of another session was accepted"
 grep -q ERROR_ "$T/e" || fail "no reason: $(cat "$T/e")"
 openetw stop x >/dev/null || fail "stop"
-# more sessions than there may be: a clear refusal, and what runs goes on
-i=0
-while openetw start "many$i" -r >/dev/null 2>"$T/e"; do
-	i=$((i + 1))
-	[ $i -lt 2000 ] || fail "2000 sessions were accepted"
-done
-grep -q ERROR_NO_SYSTEM_RESOURCES "$T/e" || fail "after $i sessions: $(cat "$T/e")"
-expect "the sessions" "$(openetw list --json | wc -l)" "$i"
-n=$i
-while [ $i -gt 0 ]; do
-	i=$((i - 1))
-	openetw stop "many$i" >/dev/null || fail "stop of session $i of $n"
-done
-openetw start again -r >/dev/null || fail "no session can be started after $n were stopped"
-openetw stop again >/dev/null
+# more sessions than there may be: a clear refusal, and what runs goes on (a thousand commands: not where each takes a
+# tenth of a second)
+if [ "${ROUNDS:-50}" -ge 50 ]; then
+	i=0
+	while openetw start "many$i" -r >/dev/null 2>"$T/e"; do
+		i=$((i + 1))
+		[ $i -lt 2000 ] || fail "2000 sessions were accepted"
+	done
+	grep -q ERROR_NO_SYSTEM_RESOURCES "$T/e" || fail "after $i sessions: $(cat "$T/e")"
+	expect "the sessions" "$(openetw list --json | wc -l)" "$i"
+	n=$i
+	while [ $i -gt 0 ]; do
+		i=$((i - 1))
+		openetw stop "many$i" >/dev/null || fail "stop of session $i of $n"
+	done
+	openetw start again -r >/dev/null || fail "no session can be started after $n were stopped"
+	openetw stop again >/dev/null
+fi
 [ "$(id -u)" -eq 0 ] || skip "needs root to mount a small file system"
 # as somebody else, who may not write there
 if command -v setpriv >/dev/null && [ -r "$OPENETW_ETWD" ]; then
