@@ -175,17 +175,3 @@ uint64_t clock_boot_filetime(void)
 {
 	return clock_filetime() - read_ns(CLOCK_BOOTTIME) / 100;
 }
-
-int base_memfd(const char *name, uint64_t size)
-{
-	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (fd < 0) {
-		return -errno;
-	}
-	if (ftruncate(fd, (off_t)size) < 0) {
-		int err = -errno;
-		close(fd);
-		return err;
-	}
-	return fd;
-}

@@ -103,9 +103,7 @@ int etwd_filter_parse(const struct proto_message *m, struct enable_args *a, stru
 		a->raw[a->raw_count++].data = copy;
 		int r = parse_one(a, type, copy, bytes, diag);
 		if (r < 0) {
-			diag_at(diag, UINT64_MAX, "the filter of type %#x is %s", type,
-				r == -EOPNOTSUPP ? "not evaluated here, so it is refused"
-						 : "malformed");
+			diag_at(diag, UINT64_MAX, "the filter of type %#x is malformed", type);
 			return r;
 		}
 	}

@@ -5,6 +5,8 @@
  */
 #include "inproc/inproc_private.h"
 
+#include "etl/etl_reader.h"
+
 #include <fcntl.h>
 #include <stdlib.h>
 
@@ -88,20 +90,12 @@ static void item_add(struct items *to, uint16_t type, const void *data, uint32_t
 static void items_of(struct items *to, const struct pool_event *ev,
 		     const struct inproc_registration *reg, uint32_t wants)
 {
-	struct bytes b = bytes_of(ev->items, ev->items_bytes);
 	bool has_traits = false;
+	uint32_t next = 0;
+	uint16_t type, size;
+	const uint8_t *data;
 	to->count = to->bytes = 0;
-	while (bytes_left(&b) >= ETL_ITEM_HEADER_SIZE) {
-		uint16_t total = bytes_u16(&b), type = bytes_u16(&b);
-		bytes_u16(&b);
-		uint16_t size = bytes_u16(&b);
-		if (total < ETL_ITEM_HEADER_SIZE || size > total - ETL_ITEM_HEADER_SIZE) {
-			break;
-		}
-		const uint8_t *data = bytes_take(&b, total - ETL_ITEM_HEADER_SIZE);
-		if (!data) {
-			break;
-		}
+	while (etl_item_next(ev->items, ev->items_bytes, &next, &type, &data, &size)) {
 		has_traits |= type == ETL_ITEM_PROV_TRAITS;
 		if (!etl_item_is_stack(type) || (wants & PROPERTY_STACK)) {
 			item_add(to, type, data, size);
@@ -280,16 +274,11 @@ static struct filter_facts facts_of(const struct pool_event *ev)
 		.payload = ev->payload,
 		.payload_bytes = ev->payload_bytes,
 	};
-	struct bytes b = bytes_of(ev->items, ev->items_bytes);
-	while (bytes_left(&b) >= ETL_ITEM_HEADER_SIZE && !f.schema) {
-		uint16_t total = bytes_u16(&b), type = bytes_u16(&b);
-		bytes_u16(&b);
-		uint16_t size = bytes_u16(&b);
-		if (total < ETL_ITEM_HEADER_SIZE || size > total - ETL_ITEM_HEADER_SIZE) {
-			break;
-		}
-		const uint8_t *data = bytes_take(&b, total - ETL_ITEM_HEADER_SIZE);
-		if (data && type == ETL_ITEM_EVENT_SCHEMA_TL) {
+	uint32_t next = 0;
+	uint16_t type, size;
+	const uint8_t *data;
+	while (!f.schema && etl_item_next(ev->items, ev->items_bytes, &next, &type, &data, &size)) {
+		if (type == ETL_ITEM_EVENT_SCHEMA_TL) {
 			f.schema = data;
 			f.schema_bytes = size;
 		}

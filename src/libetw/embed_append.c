@@ -84,23 +84,6 @@ bool embed_place_find(int fd, const struct etl_file_info *f, struct embed_place 
 	return true;
 }
 
-static int write_at(int fd, const uint8_t *p, size_t n, uint64_t at)
-{
-	while (n > 0) {
-		ssize_t put = pwrite(fd, p, n, (off_t)at);
-		if (put < 0 && errno == EINTR) {
-			continue;
-		}
-		if (put <= 0) {
-			return put < 0 ? -errno : -EIO;
-		}
-		p += put;
-		at += (uint64_t)put;
-		n -= (size_t)put;
-	}
-	return 0;
-}
-
 /* As the sink packs. Bytes, or 0. */
 static uint32_t pack(struct etl_zstd *z, const uint8_t *buf, uint32_t used, uint8_t *out, size_t cap)
 {
@@ -153,7 +136,7 @@ int embed_append(const struct embed_place *p, const struct strbuf *records)
 		}
 		finish_buffer(p, buf, used, buffers);
 		uint32_t bytes = packed ? pack(z, buf, used, packed, cap) : size;
-		err = bytes ? write_at(p->fd, packed ? packed : buf, bytes, end) : -EIO;
+		err = bytes ? base_pwrite_all(p->fd, packed ? packed : buf, bytes, end) : -EIO;
 		end += bytes;
 	}
 	if (err == 0 && !p->info->stopped_cleanly && ftruncate(p->fd, (off_t)end) < 0) {
@@ -162,7 +145,7 @@ int embed_append(const struct embed_place *p, const struct strbuf *records)
 	if (err == 0) {
 		uint8_t count[4];
 		le32_put(count, p->buffers + buffers);
-		err = write_at(p->fd, count, sizeof count,
+		err = base_pwrite_all(p->fd, count, sizeof count,
 			       ETL_HEADER_LIVE_OFFSET + ETL_LH_BUFFERS_WRITTEN);
 	}
 	if (err < 0 && ftruncate(p->fd, (off_t)p->end) < 0) {

@@ -75,8 +75,8 @@ enum proto_type {
 	PROTO_QUERY_INFO = 51,	  /* SESSION_ID?, INFO_CLASS, GUID?; reply: DATA as the caller gets it */
 	PROTO_ACCESS_SET = 52,	  /* GUID, CODE (EVENTSECURITYOPERATION, or 16: remove), SID, RIGHTS,
 				     ALLOW; owner only */
-	PROTO_RELOAD = 54, /* the collectors' files have changed; owner only */
 	PROTO_ACCESS_QUERY = 53,  /* GUID; reply: DATA, a self-relative security descriptor */
+	PROTO_RELOAD = 54,	  /* the collectors' files have changed; owner only */
 };
 
 enum proto_tag {

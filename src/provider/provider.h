@@ -37,10 +37,6 @@
 
 #include "base/base.h"
 
-/* The i-th module of this process that carries the description of its events, as far as registrations
- * have looked; false behind the last one. */
-bool provider_described_path(uint32_t i, char *ret, size_t cap);
-
 /* Registration limits of one process [doc]. */
 #define PROVIDER_REGISTRATIONS_MAX 1024u
 /* EventRegister waits so long for the daemon's answer and the first callback. OPENETW_WAIT_MS in
@@ -55,5 +51,9 @@ bool provider_described_path(uint32_t i, char *ret, size_t cap);
 #define PROVIDER_WAIT_MS_MAX 10000ul
 /* Without a daemon for so long, enable words of the old one are ignored. */
 #define PROVIDER_ORPHAN_MS 30000
+
+/* The i-th module of this process that carries the description of its events, as far as registrations
+ * have looked; false behind the last one. */
+bool provider_described_path(uint32_t i, char *ret, size_t cap);
 
 #endif

@@ -47,23 +47,6 @@ struct relog_writer {
 	uint32_t processor_count;
 };
 
-static int write_all(int fd, const uint8_t *p, size_t n, uint64_t at)
-{
-	while (n > 0) {
-		ssize_t r = pwrite(fd, p, n, (off_t)at);
-		if (r < 0 && errno == EINTR) {
-			continue;
-		}
-		if (r <= 0) {
-			return r < 0 ? -errno : -EIO;
-		}
-		p += r;
-		at += (size_t)r;
-		n -= (size_t)r;
-	}
-	return 0;
-}
-
 /* UTF-8 to terminated UTF-16 at p; returns the bytes used, or 0 when there is no room. */
 static size_t put_name(uint8_t *p, size_t room, const char *s)
 {
@@ -165,7 +148,7 @@ int relog_writer_create(const char *path, const struct relog_head *head, bool co
 	r = build_header(w, head, w->packed);
 	if (r > 0) {
 		w->at = (uint64_t)r;
-		r = write_all(w->fd, w->packed, (size_t)r, 0);
+		r = base_pwrite_all(w->fd, w->packed, (size_t)r, 0);
 	}
 	if (r < 0) {
 		diag_at(d, 0, "%s: %s", path, strerror(-r));
@@ -201,7 +184,7 @@ static int close_buffer(struct relog_writer *w, struct open_buffer *b, uint16_t 
 		le32_put(out + ETL_BH_BUFFER_SIZE, size);
 		le16_put(out + ETL_BH_FLAG, ETL_BF_PROC_INDEX | ETL_BF_COMPRESSED);
 	}
-	int r = write_all(w->fd, out, size, w->at);
+	int r = base_pwrite_all(w->fd, out, size, w->at);
 	if (r == 0) {
 		w->last_at = w->at;
 		w->at += size;
@@ -294,11 +277,11 @@ int relog_writer_finish(struct relog_writer *w, const struct relog_head *head, s
 		uint8_t flags[2];
 		le16_put(flags, ETL_BF_FLUSH_MARKER | ETL_BF_PROC_INDEX |
 					(w->compress ? ETL_BF_COMPRESSED : 0));
-		r = write_all(w->fd, flags, 2, w->last_at + ETL_BH_FLAG);
+		r = base_pwrite_all(w->fd, flags, 2, w->last_at + ETL_BH_FLAG);
 	}
 	if (r == 0) {
 		r = build_header(w, head, w->packed);
-		r = r < 0 ? r : write_all(w->fd, w->packed, (size_t)r, 0);
+		r = r < 0 ? r : base_pwrite_all(w->fd, w->packed, (size_t)r, 0);
 	}
 	if (close(w->fd) < 0 && r == 0) {
 		r = -errno;
