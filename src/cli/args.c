@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 
 #include "cli/explain.h"
-#include "cli/timetext.h"
+#include "cli/view/timetext.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 
 #include "cli/explain.h"
-#include "cli/winargs.h"
+#include "cli/classic/winargs.h"
 
 #include <stdlib.h>
 

@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: MIT
+ * tracerpt: the reporting tool that comes with Windows: events as XML or CSV, and a summary, in its
+ * layouts.
+ */
+#include "cli/view/timetext.h"
+#include "cli/view/trace.h"
+#include "cli/view/view.h"
+#include "cli/view/xml.h"
+#include "cli/xperf/xperf.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <time.h>
+
+static const struct cli_option options[] = {
+	{0, "l", NULL, "files follow (they may be named without it)", NULL},
+	{0, "rt", NULL, "the names are those of real-time sessions", NULL},
+	{0, "o", "[FILE]", "write the events (default dumpfile.xml or dumpfile.csv)", NULL},
+	{0, "of", "FORMAT", "XML (default) or CSV", "XML|CSV"},
+	{0, "summary", "[FILE]", "write a summary (default summary.txt)", NULL},
+	{0, "report", "[FILE]", "write a report (default workload.html)", NULL},
+	{0, "f", "FORMAT", "of the report: HTML, the only one", "HTML|XML"},
+	{0, "rl", "LEVEL", "accepted: the report is always whole", NULL},
+	{0, "import", "FILE", "manifest, .dll, .exe or .tmf that explains events (repeatable)", NULL},
+	{0, "tmf", "FILE", "formats of WPP messages (repeatable)", NULL},
+	{0, "tp", "DIRECTORY", "where .tmf files are (repeatable)", NULL},
+	{0, "rts", NULL, "raw time stamps", NULL},
+	{0, "gmt", NULL, "times in UTC", NULL},
+	{0, "lr", NULL, "less restrictive: accepted, we always are", NULL},
+	{0, "en", "ENCODING", "ANSI (default; it is UTF-8 here) or Unicode (CSV in UTF-16)",
+	 "ANSI|Unicode"},
+	{0, "y", NULL, "overwrite files without a question", NULL},
+	{0},
+};
+
+struct kind {
+	GUID provider;
+	uint16_t id;
+	uint8_t version;
+	char name[64];
+	uint64_t count;
+};
+struct report {
+	struct cli_args *a;
+	struct cli_trace *trace;
+	struct openetw_decoder *decoder;
+	struct cli_xml xml;
+	struct strbuf line;
+	FILE *out, *summary;
+	bool csv, utf16, failed;
+	struct kind *kinds;
+	size_t kind_count, kind_cap;
+	uint32_t timer_resolution; /* 100 ns each tick of kernel and user time */
+};
+
+static void split_name(const EVENT_RECORD *e, const char *full, const char **ret_type,
+		       int *ret_length)
+{
+	static const char *const opcodes[] = {"Info",	   "Start", "Stop",   "DCStart", "DCStop",
+					      "Extension", "Reply", "Resume", "Suspend", "Send"};
+	const char *slash =
+		e->EventHeader.Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER ? strchr(full, '/') : NULL;
+	UCHAR op = e->EventHeader.EventDescriptor.Opcode;
+	*ret_length = slash ? (int)(slash - full) : (int)strlen(full);
+	*ret_type = slash ? slash + 1 : op < BASE_ARRAY_LEN(opcodes) ? opcodes[op] : "";
+}
+
+static void count(struct report *r, const EVENT_RECORD *e, const char *name, int length)
+{
+	const EVENT_DESCRIPTOR *d = &e->EventHeader.EventDescriptor;
+	struct kind k = {.provider = e->EventHeader.ProviderId,
+			 .id = d->Id,
+			 .version = d->Version,
+			 .count = 1};
+	snprintf(k.name, sizeof k.name, "%.*s", length, name);
+	for (size_t i = r->kind_count; i-- > 0;) {
+		struct kind *have = &r->kinds[i];
+		if (have->id == k.id && have->version == k.version &&
+		    strcmp(have->name, k.name) == 0 &&
+		    memcmp(&have->provider, &k.provider, sizeof k.provider) == 0) {
+			have->count++;
+			return;
+		}
+	}
+	if (r->kind_count == r->kind_cap) {
+		size_t cap = r->kind_cap ? 2 * r->kind_cap : 64;
+		struct kind *more = realloc(r->kinds, cap * sizeof *more);
+		if (!more) {
+			r->failed = true;
+			return;
+		}
+		r->kinds = more;
+		r->kind_cap = cap;
+	}
+	r->kinds[r->kind_count++] = k;
+}
+
+static int csv_field(void *context, const struct openetw_field *f)
+{
+	struct strbuf *b = context;
+	bool number = f->text_length > 0 && f->json_length > 0 && f->json[0] != '"' &&
+		      f->json[0] != '{' && f->json[0] != '[';
+	strbuf_adds(b, ", ");
+	if (!number) {
+		strbuf_addc(b, '"');
+	}
+	for (size_t i = 0; i < f->text_length; i++) {
+		if (f->text[i] == '"') {
+			strbuf_addc(b, '"');
+		}
+		/* one event is one line */
+		strbuf_addc(b, f->text[i] == '\n' || f->text[i] == '\r' ? ' ' : f->text[i]);
+	}
+	if (!number) {
+		strbuf_addc(b, '"');
+	}
+	return 0;
+}
+
+static void csv_guid(struct strbuf *b, const GUID *g)
+{
+	char text[37];
+	cli_guid_text(g, text);
+	for (char *s = text; *s; s++) {
+		*s = *s >= 'a' && *s <= 'f' ? (char)(*s - 32) : *s;
+	}
+	strbuf_addf(b, ", {%s}", text);
+}
+
+static void csv_event(struct report *r, const EVENT_RECORD *e, const char *name, int length,
+		      const char *type)
+{
+	static const GUID zero;
+	const EVENT_HEADER *h = &e->EventHeader;
+	const EVENT_DESCRIPTOR *d = &h->EventDescriptor;
+	struct strbuf *b = &r->line;
+	const EVENT_HEADER_EXTENDED_DATA_ITEM *instance =
+		cli_event_item(e, EVENT_HEADER_EXT_TYPE_INSTANCE_INFO);
+	const EVENT_HEADER_EXTENDED_DATA_ITEM *related =
+		cli_event_item(e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID);
+	strbuf_addf(b, "%.*s, %s, %u, %u, %u, %u, %u, %u, 0x%016llX, 0x%08X, 0x%08X, %u", length,
+		    name, type, d->Id, d->Version, d->Channel, d->Level, d->Opcode, d->Task,
+		    d->Keyword, h->ProcessId, h->ThreadId,
+		    GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e));
+	if (instance && instance->DataSize >= 8) {
+		const uint8_t *p = (const uint8_t *)(uintptr_t)instance->DataPtr;
+		strbuf_addf(b, ", %u, %u", le32_get(p), le32_get(p + 4));
+	} else {
+		strbuf_adds(b, ", , ");
+	}
+	csv_guid(b, &h->ActivityId);
+	if (related && related->DataSize == sizeof(GUID)) {
+		csv_guid(b, (const GUID *)(uintptr_t)related->DataPtr);
+	} else {
+		csv_guid(b, &zero);
+	}
+	strbuf_addf(b, ", %lld, %llu, %llu", (long long)h->TimeStamp.QuadPart,
+		    (unsigned long long)h->KernelTime * r->timer_resolution / 10000,
+		    (unsigned long long)h->UserTime * r->timer_resolution / 10000);
+	openetw_decode_fields(r->decoder, e, csv_field, b);
+	strbuf_adds(b, "\r\n");
+}
+
+static bool put(struct report *r, const char *s, size_t n)
+{
+	if (!r->utf16) {
+		return fwrite(s, 1, n, r->out) == n;
+	}
+	long units = utf8_to_utf16(s, n, NULL, 0);
+	uint16_t *wide = units >= 0 ? malloc(2 * ((size_t)units + 1)) : NULL;
+	bool ok = wide != NULL;
+	if (ok) {
+		utf8_to_utf16(s, n, wide, (size_t)units + 1);
+		ok = fwrite(wide, 2, (size_t)units, r->out) == (size_t)units;
+	}
+	free(wide);
+	return ok;
+}
+
+static bool event(void *ctx, const EVENT_RECORD *e)
+{
+	struct report *r = ctx;
+	char name[512];
+	const char *type;
+	int length;
+	openetw_decoder_learn(r->decoder, e);
+	snprintf(name, sizeof name, "%s", openetw_event_name(r->decoder, e));
+	split_name(e, name, &type, &length);
+	count(r, e, name, length);
+	if (!r->out) {
+		return true;
+	}
+	strbuf_clear(&r->line);
+	if (r->csv) {
+		csv_event(r, e, name, length, type);
+	} else {
+		cli_xml_event(&r->xml, e, &r->line);
+	}
+	r->failed = r->failed || !put(r, r->line.s ? r->line.s : "", r->line.len);
+	return !r->failed;
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct kind *x = a, *y = b;
+	return x->count < y->count ? 1 : x->count > y->count ? -1 : strcmp(x->name, y->name);
+}
+
+static void long_date(uint64_t filetime, bool utc, char *out, size_t cap)
+{
+	time_t t = (time_t)(filetime / 10000000) - 11644473600;
+	struct tm tm;
+	out[0] = 0;
+	if (filetime && (utc ? gmtime_r(&t, &tm) : localtime_r(&t, &tm))) {
+		strftime(out, cap, "%A, %B %d, %Y", &tm);
+	}
+}
+
+static void write_summary(struct report *r)
+{
+	static const char rule[] = "+--------------------------------------------------------------"
+				   "-------------------------------"
+				   "------------+\r\n";
+	FILE *f = r->summary;
+	const struct cli_trace *t = r->trace;
+	uint64_t buffers = 0, end = 0;
+	char date[64];
+	fprintf(f, "Files Processed:\r\n");
+	for (int i = 0; i < t->count; i++) {
+		const TRACE_LOGFILE_HEADER *h = &t->file[i].LogfileHeader;
+		fprintf(f, "    %s\r\n", r->a->words[i]);
+		buffers += h->BuffersWritten;
+		end = BASE_MAX(end, (uint64_t)h->EndTime.QuadPart);
+	}
+	fprintf(f, "Total Buffers Processed %llu\r\n", (unsigned long long)buffers);
+	fprintf(f, "Total Events  Processed %llu\r\n", (unsigned long long)t->events);
+	fprintf(f, "Total Events  Lost      %llu\r\n", (unsigned long long)t->lost_events);
+	long_date(t->first_start, r->xml.utc, date, sizeof date);
+	fprintf(f, "Start Time              %s\r\n", date);
+	long_date(end, r->xml.utc, date, sizeof date);
+	fprintf(f, "End Time                %s\r\n", date);
+	fprintf(f, "Elapsed Time            %llu sec\r\n",
+		(unsigned long long)(end > t->first_start ? (end - t->first_start) / 10000000 : 0));
+	fprintf(f, "\r\n%s|%-11s   %-20s %-15s %-15s %-38s|\r\n%s", rule, "Event Count",
+		"Event Name", "Event ID", "Version", "Guid", rule);
+	qsort(r->kinds, r->kind_count, sizeof *r->kinds, by_count);
+	for (size_t i = 0; i < r->kind_count; i++) {
+		char guid[37];
+		cli_guid_text(&r->kinds[i].provider, guid);
+		fprintf(f, "|%11llu   %-20s %-15u %-15u {%s}|\r\n",
+			(unsigned long long)r->kinds[i].count, r->kinds[i].name, r->kinds[i].id,
+			r->kinds[i].version, guid);
+	}
+	fputs(rule, f);
+}
+
+static FILE *create(struct cli_args *a, const char *path)
+{
+	bool overwrite = cli_flag(a, "y");
+	if (!overwrite && access(path, F_OK) == 0) {
+		char answer[8] = "";
+		if (isatty(0)) {
+			fprintf(stderr, "%s exists. Overwrite? [y/n] ", path);
+			overwrite = fgets(answer, sizeof answer, stdin) &&
+				    (answer[0] == 'y' || answer[0] == 'Y');
+		}
+		if (!overwrite) {
+			fprintf(stderr, "openetw tracerpt: %s exists; -y overwrites it\n", path);
+			return NULL;
+		}
+	}
+	FILE *f = fopen(path, "we");
+	if (!f) {
+		fprintf(stderr, "openetw tracerpt: cannot write %s: %s\n", path, strerror(errno));
+	}
+	return f;
+}
+
+static bool close_file(FILE *f, const char *path)
+{
+	bool ok = !f || !ferror(f);
+	ok = (!f || fclose(f) == 0) && ok;
+	if (!ok) {
+		fprintf(stderr, "openetw tracerpt: cannot write %s: %s\n", path, strerror(errno));
+	}
+	return ok;
+}
+
+static int process(struct report *r, const char *dump, const char *summary)
+{
+	struct cli_args *a = r->a;
+	bool real_time = cli_flag(a, "rt");
+	if (real_time && a->count > 1) {
+		return cli_usage(a, "one real-time session at a time");
+	}
+	if (!cli_trace_open(r->trace, a->count, a->words, real_time ? a->words[0] : NULL)) {
+		return CLI_FAILED;
+	}
+	if ((dump && !(r->out = create(a, dump))) ||
+	    (summary && !(r->summary = create(a, summary)))) {
+		return CLI_FAILED;
+	}
+	r->timer_resolution = r->trace->file[0].LogfileHeader.TimerResolution;
+	static const char csv_head[] = "Event Name, Type, Event ID, Version, Channel, Level, "
+				       "Opcode, Task, Keyword, PID, TID, Processor Number, "
+				       "Instance ID, Parent Instance ID, Activity ID, Related "
+				       "Activity ID, Clock-Time, Kernel(ms), User(ms), "
+				       "User Data\r\n";
+	static const char xml_head[] =
+		"<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\r\n<Events>\r\n";
+	if (r->out) {
+		const char *head = r->csv ? csv_head : xml_head;
+		if (r->utf16) {
+			fwrite("\xFF\xFE", 1, 2, r->out);
+		}
+		put(r, head, strlen(head));
+	}
+	uint32_t code = cli_trace_run(r->trace);
+	if (r->out && !r->csv) {
+		put(r, "</Events>\r\n", 11);
+	}
+	if (r->summary) {
+		write_summary(r);
+	}
+	if (code) {
+		return cli_fail(a, code, "stopped after %llu events",
+				(unsigned long long)r->trace->events);
+	}
+	return r->trace->problems || r->failed ? CLI_FAILED : CLI_OK;
+}
+
+/* ---- the report -------------------------------------------------------------------------------- */
+
+static void html_text(FILE *f, const char *s, size_t n)
+{
+	struct strbuf b = {0};
+	cli_xml_text(&b, s, n);
+	fwrite(b.s ? b.s : "", 1, b.len, f);
+	strbuf_finish(&b);
+}
+
+/* Who ran, what cost time, what was read and written: the tables that xperf prints of kernel events. */
+static int write_report(struct cli_args *a, const char *path)
+{
+	static const struct {
+		const char *title, *action;
+	} parts[] = {{"Processes", "process"},	     {"CPU samples", "profile"},
+		     {"CPU by context switches", "cswitch"}, {"Disk accesses", "diskio"},
+		     {"Hard faults", "hardfault"},	     {"Marks", "marks"},
+		     {"Events", "tracestats"}};
+	FILE *f = create(a, path);
+	int status = CLI_OK;
+	if (!f) {
+		return CLI_FAILED;
+	}
+	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Trace report</title>\n"
+	      "<style>body{font-family:sans-serif}pre{overflow:auto}</style></head><body>\n"
+	      "<h1>Trace report</h1>\n<ul>\n",
+	      f);
+	for (int i = 0; i < a->count; i++) {
+		fputs("<li>", f);
+		html_text(f, a->words[i], strlen(a->words[i]));
+		fputs("</li>\n", f);
+	}
+	fputs("</ul>\n", f);
+	for (size_t i = 0; i < BASE_ARRAY_LEN(parts) && status == CLI_OK; i++) {
+		char *text = NULL;
+		size_t n = 0;
+		FILE *memory = open_memstream(&text, &n);
+		struct xperf_read r = {.a = a,
+				       .count = a->count,
+				       .files = a->words,
+				       .to = memory,
+				       .command_lines = true};
+		status = memory ? xperf_act(&r, parts[i].action) : CLI_FAILED;
+		if (memory) {
+			fclose(memory);
+		}
+		fprintf(f, "<h2>%s</h2>\n<pre>", parts[i].title);
+		html_text(f, text ? text : "", n);
+		fputs("</pre>\n", f);
+		free(text);
+	}
+	fputs("</body></html>\n", f);
+	return close_file(f, path) ? status : CLI_FAILED;
+}
+
+static bool load_formats(struct cli_args *a)
+{
+	char problem[300], path[4096];
+	const char *v;
+	for (int i = 0; (v = cli_value_at(a, "import", i)) != NULL; i++) {
+		if (openetw_schema_load_file(v, problem, sizeof problem) < 0) {
+			fprintf(stderr, "openetw tracerpt: %s: %s\n", v, problem);
+			return false;
+		}
+	}
+	for (int i = 0; (v = cli_value_at(a, "tp", i)) != NULL; i++) {
+		DIR *d = opendir(v);
+		if (!d) {
+			fprintf(stderr, "openetw tracerpt: %s: %s\n", v, strerror(errno));
+			return false;
+		}
+		for (struct dirent *e; (e = readdir(d)) != NULL;) {
+			const char *dot = strrchr(e->d_name, '.');
+			if (dot && strcasecmp(dot, ".tmf") == 0 &&
+			    snprintf(path, sizeof path, "%s/%s", v, e->d_name) < (int)sizeof path) {
+				openetw_schema_load_file(path, problem, sizeof problem);
+			}
+		}
+		closedir(d);
+	}
+	return true;
+}
+
+static int run(struct cli_args *a)
+{
+	if (strcasecmp(cli_value(a, "f", "HTML"), "XML") == 0) {
+		return cli_usage(a, "reports are HTML (-f HTML)");
+	}
+	if (cli_value(a, "report", NULL) && cli_flag(a, "rt")) {
+		return cli_usage(a, "a report needs a file: it is read more than once");
+	}
+	if (a->count == 0 || a->count > CLI_TRACE_FILES_MAX) {
+		return cli_usage(a, a->count ? "at most 1024 files" : "which file?");
+	}
+	if (!load_formats(a)) {
+		return CLI_FAILED;
+	}
+	struct cli_trace trace = {.args = a, .event = event, .raw_time = cli_flag(a, "rts")};
+	struct report r = {.a = a, .trace = &trace, .decoder = openetw_decoder_create()};
+	if (!r.decoder) {
+		return cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot decode events");
+	}
+	trace.ctx = &r;
+	r.csv = strcasecmp(cli_value(a, "of", "XML"), "CSV") == 0;
+	r.utf16 = r.csv && strcasecmp(cli_value(a, "en", "ANSI"), "Unicode") == 0;
+	r.xml = (struct cli_xml){
+		.decoder = r.decoder, .utc = cli_flag(a, "gmt"), .raw_time = cli_flag(a, "rts")};
+	const char *dump = cli_value(a, "o", NULL), *summary = cli_value(a, "summary", NULL);
+	const char *html = cli_value(a, "report", NULL);
+	if (!dump && !summary && !html) {
+		dump = summary = "";
+	}
+	html = html && *html == 0 ? "workload.html" : html;
+	dump = dump && *dump == 0 ? (r.csv ? "dumpfile.csv" : "dumpfile.xml") : dump;
+	summary = summary && *summary == 0 ? "summary.txt" : summary;
+	int status = dump || summary ? process(&r, dump, summary) : CLI_OK;
+	bool written = close_file(r.out, dump);
+	written = close_file(r.summary, summary) && written;
+	if (status == CLI_OK && !written) {
+		status = CLI_FAILED;
+	}
+	if (status == CLI_OK && html) {
+		status = write_report(a, html);
+	}
+	if (status == CLI_OK) {
+		printf("\nInput\n----------------\nFile(s):\n");
+		for (int i = 0; i < a->count; i++) {
+			printf("     %s\n", a->words[i]);
+		}
+		printf("\n100.00%%\n\nOutput\n----------------\n");
+		if (dump) {
+			printf("DumpFile:           %s\n", dump);
+		}
+		if (summary) {
+			printf("Summary:            %s\n", summary);
+		}
+		if (html) {
+			printf("Report:             %s\n", html);
+		}
+		printf("\nThe command completed successfully.\n");
+		if (trace.lost_events || trace.lost_buffers) {
+			fprintf(stderr, "openetw tracerpt: ");
+			cli_trace_print_loss(stderr, &trace);
+			fputc('\n', stderr);
+		}
+	}
+	openetw_decoder_destroy(r.decoder);
+	cli_xml_finish(&r.xml);
+	strbuf_finish(&r.line);
+	free(r.kinds);
+	return status;
+}
+
+const struct cli_command cli_tracerpt = {
+	.name = "tracerpt",
+	.synopsis = "FILE… [-o [FILE]] [-of XML|CSV] [-summary [FILE]] [-report [FILE]] [-y]",
+	.summary = "Write events as XML or CSV and a summary, as the Windows tool does.",
+	.details = "Takes the options of Windows' tracerpt, with - or /, in any case. With neither "
+		   "-o nor -summary it writes\n"
+		   "dumpfile.xml and summary.txt. The report has tables of processes, CPU, disk, hard "
+		   "faults and events; the\n"
+		   "export of schemas (-export) is not there. A link of the name\n"
+		   "tracerpt to openetw is this tool. Examples:\n"
+		   "  openetw tracerpt web.etl -o web.xml -of XML -y\n"
+		   "  openetw tracerpt web.etl -o web.csv -of CSV -summary web.txt -y\n",
+	.options = options,
+	.run = run,
+	.classic = true,
+	.complete = "file",
+};

@@ -1,0 +1,593 @@
+/* SPDX-License-Identifier: MIT
+ * monitor: what processes do to files, to the network and to each other, line by line as it happens.
+ */
+#include "cli/view/filter.h"
+#include "cli/kernel/kernel_feed.h"
+#include "cli/kernel/kevent.h"
+#include "cli/kernel/screen.h"
+#include "cli/view/timetext.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define POLL_MS	     20
+#define PENDING_MAX  1024u
+#define PATIENCE_NS  500000000ull /* for an operation's result */
+#define COLUMNS_MAX  16
+#define WIDE	     110u /* columns of a terminal that holds all of ours */
+#define NARROW	     70u
+
+static const struct cli_option options[] = {
+	{0, "show", "KINDS", "of process, image, file, net, disk, fault, with commas (default process,file,net)",
+	 NULL},
+	{'F', "filter", "EXPR", "only lines for which EXPR is true, such as 'process == cc1 and path ~ \".h\"'", NULL},
+	{0, "process", "NAME", "only processes of this name or pattern (repeatable)", NULL},
+	{0, "pid", "PID", "only this process and its children (repeatable, up to 8)", NULL},
+	{0, "path", "PATTERN", "only paths and addresses that hold this, or match this pattern (repeatable)", NULL},
+	{0, "op", "PATTERN", "only operations such as FileRead or Tcp* (repeatable)", NULL},
+	{0, "errors", NULL, "only operations that failed", NULL},
+	{0, "columns", "NAMES", "of time, process, pid, tid, op, path, result, bytes, duration, detail, local, remote "
+				"(default: what the terminal holds)", NULL},
+	{'d', "duration", "TIME", "stop after this long (default: Ctrl-C)", NULL},
+	{'n', "limit", "N", "stop after N lines", NULL},
+	{'j', "json", NULL, "one JSON object a line", NULL},
+	{0, "utc", NULL, "times in UTC", NULL},
+	{0},
+};
+
+enum column {
+	COL_TIME,
+	COL_PROCESS,
+	COL_PID,
+	COL_TID,
+	COL_OP,
+	COL_PATH,
+	COL_RESULT,
+	COL_BYTES,
+	COL_DURATION,
+	COL_DETAIL,
+	COL_LOCAL,
+	COL_REMOTE,
+	COL_COUNT,
+};
+static const struct {
+	const char *name, *title;
+	int width; /* negative: to the left; 0: as it comes */
+	bool number;
+} columns[COL_COUNT] = {
+	{"time", "TIME", -15, false},	   {"process", "PROCESS", -16, false}, {"pid", "PID", 7, true},
+	{"tid", "TID", 7, true},	   {"op", "OPERATION", -15, false},    {"path", "PATH", -48, false},
+	{"result", "RESULT", -14, false},   {"bytes", "BYTES", 9, true},	       {"duration", "MS", 9, false},
+	{"detail", "DETAIL", 0, false},	   {"local", "LOCAL", -21, false},     {"remote", "REMOTE", -21, false},
+};
+
+struct line {
+	struct kevent k;
+	bool has_result;
+	uint32_t status;
+	uint64_t took_ns;
+	char path[1024]; /* the kevent's may not last */
+	char process[64];
+};
+struct monitor {
+	const struct cli_args *args;
+	struct kernel_feed *feed;
+	struct openetw_state *state;
+	struct cli_filter *filter;
+	enum column column[COLUMNS_MAX];
+	unsigned column_count;
+	unsigned kinds; /* bits of enum kevent_kind */
+	bool json, utc, done, errors;
+	uint64_t lines, limit;
+	struct line *pending[PENDING_MAX]; /* operations whose result is not there yet, by time */
+	uint32_t pending_count;
+	bool live; /* what was there before is not news */
+	struct strbuf out;
+	const struct line *asked; /* by the filter */
+	char text[1200];
+};
+
+/* ---- values ----------------------------------------------------------------------------------- */
+
+static const char *error_name(uint32_t status)
+{
+	/* As people who watch Windows know them. */
+	static const struct {
+		uint32_t status;
+		const char *name;
+	} names[] = {
+		{0x80000006, "NO MORE FILES"},	   {0xC0000008, "INVALID HANDLE"},
+		{0xC000000D, "INVALID PARAMETER"}, {0xC0000011, "END OF FILE"},
+		{0xC0000022, "ACCESS DENIED"},	   {0xC0000034, "NAME NOT FOUND"},
+		{0xC0000035, "NAME COLLISION"},	   {0xC000003A, "PATH NOT FOUND"},
+		{0xC0000043, "SHARING VIOLATION"}, {0xC000007F, "DISK FULL"},
+		{0xC00000A2, "WRITE PROTECTED"},   {0xC00000BA, "IS DIRECTORY"},
+		{0xC00000BB, "NOT SUPPORTED"},	   {0xC00000D4, "NOT SAME DEVICE"},
+		{0xC0000101, "NOT EMPTY"},	   {0xC0000103, "NOT A DIRECTORY"},
+		{0xC000011F, "TOO MANY OPENED FILES"}, {0xC0000120, "CANCELLED"},
+	};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
+		if (names[i].status == status) {
+			return names[i].name;
+		}
+	}
+	/* Errors of Linux as the kernel gave them; whatever else is negative is an NTSTATUS. */
+	int error = -(int)status;
+	return error > 0 && error < 4096 ? strerrorname_np(error) : NULL;
+}
+
+static void detail(const struct line *l, char *out, size_t cap)
+{
+	const struct kevent *k = &l->k;
+	out[0] = 0;
+	switch (k->kind) {
+	case KEVENT_FILE:
+		if (k->op == KOP_READ || k->op == KOP_WRITE) {
+			snprintf(out, cap, "offset %llu", (unsigned long long)k->offset);
+		}
+		break;
+	case KEVENT_DISK:
+		snprintf(out, cap, "disk %u offset %llu", k->disk, (unsigned long long)k->offset);
+		break;
+	case KEVENT_FAULT:
+	case KEVENT_IMAGE:
+		snprintf(out, cap, "at 0x%llx", (unsigned long long)k->address);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The text of a column, in m->text or elsewhere; "" when it has none. */
+static const char *text_of(struct monitor *m, const struct line *l, enum column c)
+{
+	const struct kevent *k = &l->k;
+	const char *name;
+	char clock[CLI_TIME_TEXT_SIZE];
+	m->text[0] = 0;
+	switch (c) {
+	case COL_TIME:
+		cli_time_format(kernel_feed_filetime(m->feed, k->time), !m->utc, clock);
+		if (m->json) {
+			snprintf(m->text, sizeof m->text, "%s", clock);
+		} else { /* the day is known */
+			const char *t = strchr(clock, 'T');
+			snprintf(m->text, sizeof m->text, "%.15s", t ? t + 1 : clock);
+		}
+		break;
+	case COL_PROCESS:
+		return l->process;
+	case COL_PID:
+		snprintf(m->text, sizeof m->text, "%u", k->kind == KEVENT_PROCESS ? k->subject_pid : k->pid);
+		break;
+	case COL_TID:
+		if (k->tid != OPENETW_UNKNOWN_ID) {
+			snprintf(m->text, sizeof m->text, "%u", k->tid);
+		}
+		break;
+	case COL_OP:
+		return k->name;
+	case COL_PATH:
+		return l->path;
+	case COL_RESULT:
+		if (l->has_result) {
+			name = error_name(l->status);
+			if ((int32_t)l->status >= 0) {
+				return "OK";
+			}
+			if (name) {
+				return name;
+			}
+			snprintf(m->text, sizeof m->text, "0x%08x", l->status);
+		}
+		break;
+	case COL_BYTES:
+		if (k->bytes) {
+			snprintf(m->text, sizeof m->text, "%llu", (unsigned long long)k->bytes);
+		}
+		break;
+	case COL_DURATION:
+		if (l->took_ns) {
+			snprintf(m->text, sizeof m->text, "%.3f", (double)l->took_ns / 1e6);
+		}
+		break;
+	case COL_DETAIL:
+		detail(l, m->text, sizeof m->text);
+		break;
+	case COL_LOCAL:
+		return k->local;
+	case COL_REMOTE:
+		return k->remote;
+	default:
+		break;
+	}
+	return m->text;
+}
+
+static bool lookup(void *ctx, const char *name, bool payload, struct cli_filter_value *ret)
+{
+	struct monitor *m = ctx;
+	(void)payload;
+	for (int c = 0; c < COL_COUNT; c++) {
+		if (strcmp(columns[c].name, name) == 0) {
+			const char *text = text_of(m, m->asked, (enum column)c);
+			*ret = (struct cli_filter_value){.text = text, .length = strlen(text)};
+			if (columns[c].number && text[0]) {
+				ret->is_number = true;
+				ret->number = strtoull(text, NULL, 10);
+			}
+			return text[0] != 0;
+		}
+	}
+	return false;
+}
+
+static bool any_match(const struct monitor *m, const char *option, const char *text)
+{
+	const char *pattern;
+	int i = 0;
+	for (; (pattern = cli_value_at(m->args, option, i)) != NULL; i++) {
+		if (cli_pattern_match(pattern, text, strlen(text))) {
+			return true;
+		}
+	}
+	return i == 0;
+}
+
+static bool wanted(struct monitor *m, const struct line *l)
+{
+	if (m->errors && !(l->has_result && (int32_t)l->status < 0)) {
+		return false;
+	}
+	if (!any_match(m, "process", l->process) || !any_match(m, "path", l->path) ||
+	    !any_match(m, "op", l->k.name)) {
+		return false;
+	}
+	m->asked = l;
+	return !m->filter || cli_filter_match(m->filter, lookup, m);
+}
+
+/* ---- lines ------------------------------------------------------------------------------------ */
+
+static void add_json(struct monitor *m, const struct line *l)
+{
+	bool first = true;
+	strbuf_addc(&m->out, '{');
+	for (unsigned i = 0; i < m->column_count; i++) {
+		const char *text = text_of(m, l, m->column[i]);
+		if (text[0]) {
+			strbuf_addf(&m->out, "%s\"%s\":", first ? "" : ",", columns[m->column[i]].name);
+			if (columns[m->column[i]].number || m->column[i] == COL_DURATION) {
+				strbuf_adds(&m->out, text);
+			} else {
+				strbuf_add_json(&m->out, text, strlen(text));
+			}
+			first = false;
+		}
+	}
+	strbuf_adds(&m->out, "}\n");
+}
+
+/* On a terminal a line is a line: of a path that is too long the end is shown, which tells more. */
+static void add_last(struct monitor *m, const char *text, unsigned columns)
+{
+	size_t n = strlen(text), used = m->out.len;
+	unsigned left = 0;
+	for (size_t i = 0; i < used; i++) {
+		left += ((unsigned char)m->out.s[i] & 0xC0) != 0x80;
+	}
+	left = columns > left ? columns - left : 0;
+	if (columns == 0 || cli_screen_fit(text, n, left) == n) {
+		strbuf_adds(&m->out, text);
+	} else if (left > 1) {
+		strbuf_adds(&m->out, "…");
+		strbuf_adds(&m->out, text + cli_screen_fit_end(text, n, left - 1));
+	}
+}
+
+static void add_text(struct monitor *m, const struct line *l)
+{
+	unsigned width_of_all = cli_screen_now().columns;
+	for (unsigned i = 0; i < m->column_count; i++) {
+		const char *text = text_of(m, l, m->column[i]);
+		strbuf_adds(&m->out, i ? " " : "");
+		if (i + 1 == m->column_count) {
+			add_last(m, text, width_of_all);
+		} else {
+			int width = columns[m->column[i]].width;
+			int most = width_of_all && width < 0 ? -width : INT_MAX; /* whole where nobody looks at columns */
+			strbuf_addf(&m->out, "%*.*s", width, most, text);
+		}
+	}
+	if (width_of_all) {
+		m->out.len = cli_screen_fit(m->out.s, m->out.len, width_of_all);
+		m->out.s[m->out.len] = 0;
+	}
+	while (m->out.len && m->out.s[m->out.len - 1] == ' ') {
+		m->out.s[--m->out.len] = 0;
+	}
+	strbuf_addc(&m->out, '\n');
+}
+
+static void print(struct monitor *m, const struct line *l)
+{
+	if (m->done || !wanted(m, l)) {
+		return;
+	}
+	strbuf_clear(&m->out);
+	if (m->json) {
+		add_json(m, l);
+	} else {
+		add_text(m, l);
+	}
+	fwrite(m->out.s, 1, m->out.len, stdout);
+	m->lines++;
+	m->done = (m->limit && m->lines >= m->limit) || ferror(stdout);
+}
+
+static void print_title(struct monitor *m)
+{
+	strbuf_clear(&m->out);
+	for (unsigned i = 0; i < m->column_count; i++) {
+		int width = i + 1 == m->column_count ? 0 : columns[m->column[i]].width;
+		strbuf_addf(&m->out, "%s%*s", i ? " " : "", width, columns[m->column[i]].title);
+	}
+	unsigned width = cli_screen_now().columns;
+	printf("%.*s\n", (int)(width ? BASE_MIN((size_t)width, m->out.len) : m->out.len), m->out.s);
+}
+
+static void fill(struct monitor *m, struct line *l, const struct kevent *k)
+{
+	l->k = *k;
+	l->has_result = false;
+	l->took_ns = k->kind == KEVENT_DISK ? k->duration : 0;
+	const char *path = k->file ? k->file : "";
+	snprintf(l->process, sizeof l->process, "%.63s", k->process);
+	if (k->kind == KEVENT_NET) {
+		snprintf(l->path, sizeof l->path, "%s -> %s", k->local, k->remote);
+	} else {
+		snprintf(l->path, sizeof l->path, "%s", path);
+	}
+	if (k->kind == KEVENT_PROCESS) {
+		struct openetw_process p = {.size = sizeof p};
+		if (openetw_state_process(m->state, k->subject_pid, k->time, &p) == ERROR_SUCCESS) {
+			snprintf(l->process, sizeof l->process, "%.63s", p.name[0] ? p.name : "?");
+			snprintf(l->path, sizeof l->path, "%s", k->op == KOP_START ? p.command_line : "");
+		}
+	}
+}
+
+/* Oldest first. */
+static void give_up(struct monitor *m, uint64_t before)
+{
+	uint32_t n = 0;
+	while (n < m->pending_count && m->pending[n]->k.time < before) {
+		print(m, m->pending[n]);
+		free(m->pending[n]);
+		n++;
+	}
+	m->pending_count -= n;
+	memmove(m->pending, m->pending + n, m->pending_count * sizeof *m->pending);
+}
+
+static void finish(struct monitor *m, const struct kevent *end)
+{
+	for (uint32_t i = m->pending_count; i-- > 0;) {
+		struct line *l = m->pending[i];
+		if (l->k.irp == end->irp) {
+			l->has_result = true;
+			l->status = end->status;
+			l->took_ns = end->time - l->k.time;
+			print(m, l);
+			free(l);
+			m->pending_count--;
+			memmove(m->pending + i, m->pending + i + 1, (m->pending_count - i) * sizeof *m->pending);
+			return;
+		}
+	}
+}
+
+static void on_event(void *ctx, const EVENT_RECORD *e)
+{
+	struct monitor *m = ctx;
+	struct kevent k;
+	if (!m->live || m->done || !kevent_of(m->state, e, &k)) {
+		return;
+	}
+	if (k.kind == KEVENT_FILE_END) {
+		finish(m, &k);
+		return;
+	}
+	if (!(m->kinds & 1u << k.kind) ||
+	    !kernel_feed_shows(m->feed, k.kind == KEVENT_PROCESS ? k.subject_pid : k.pid, k.time)) {
+		return;
+	}
+	struct line *l = malloc(sizeof *l);
+	if (!l) {
+		return;
+	}
+	fill(m, l, &k);
+	if (k.kind != KEVENT_FILE || !k.irp) {
+		print(m, l);
+		free(l);
+		return;
+	}
+	if (m->pending_count == PENDING_MAX) {
+		give_up(m, m->pending[0]->k.time + 1);
+	}
+	if (m->pending_count == PENDING_MAX) {
+		free(l);
+		return;
+	}
+	m->pending[m->pending_count++] = l;
+}
+
+/* ---- the verb --------------------------------------------------------------------------------- */
+
+static bool take_columns(struct monitor *m)
+{
+	unsigned width = cli_screen_now().columns;
+	const char *list = cli_value(m->args, "columns",
+				     m->json ? "time,process,pid,tid,op,path,result,bytes,duration,detail,local,remote"
+				     : width == 0 || width >= WIDE   ? "time,process,pid,op,result,bytes,duration,path"
+				     : width >= NARROW ? "process,pid,op,result,path"
+						       : "process,op,path");
+	for (const char *p = list; *p;) {
+		size_t n = strcspn(p, ",");
+		int c = 0;
+		while (c < COL_COUNT && (strlen(columns[c].name) != n || strncmp(columns[c].name, p, n) != 0)) {
+			c++;
+		}
+		if (c == COL_COUNT || m->column_count == COLUMNS_MAX) {
+			cli_usage(m->args, "there is no column '%.*s'", (int)n, p);
+			return false;
+		}
+		m->column[m->column_count++] = (enum column)c;
+		p += n + (p[n] == ',');
+	}
+	return m->column_count > 0;
+}
+
+static bool take_kinds(struct monitor *m, struct kernel_mask *mask)
+{
+	static const struct {
+		const char *name;
+		unsigned kinds;
+		uint32_t bits, more;
+	} kinds[] = {
+		{"process", 1u << KEVENT_PROCESS, 0, 0},
+		{"image", 1u << KEVENT_IMAGE, 0, 0},
+		{"file", 1u << KEVENT_FILE, KERNEL_BIT_FILE_IO | KERNEL_BIT_FILE_IO_INIT | KERNEL_BIT_FILENAME, 0},
+		{"net", 1u << KEVENT_NET, KERNEL_BIT_NETWORK, 0},
+		{"disk", 1u << KEVENT_DISK, KERNEL_BIT_DISK_IO | KERNEL_BIT_FILENAME, 0},
+		{"fault", 1u << KEVENT_FAULT, KERNEL_BIT_HARD_FAULTS | KERNEL_BIT_FILENAME, 0},
+	};
+	const char *list = cli_value(m->args, "show", "process,file,net");
+	kernel_mask_set(mask, KERNEL_BIT_PROCESS | KERNEL_BIT_THREAD | KERNEL_BIT_LOADER | KERNEL_BIT_NO_SYSCONFIG);
+	for (const char *p = list; *p;) {
+		size_t n = strcspn(p, ","), i = 0;
+		while (i < BASE_ARRAY_LEN(kinds) &&
+		       (strlen(kinds[i].name) != n || strncmp(kinds[i].name, p, n) != 0)) {
+			i++;
+		}
+		if (i == BASE_ARRAY_LEN(kinds)) {
+			cli_usage(m->args, "--show takes process, image, file, net, disk and fault, not '%.*s'", (int)n, p);
+			return false;
+		}
+		m->kinds |= kinds[i].kinds;
+		if (kinds[i].bits) {
+			kernel_mask_set(mask, kinds[i].bits);
+		}
+		p += n + (p[n] == ',');
+	}
+	return m->kinds != 0;
+}
+
+static int watch(struct monitor *m, uint64_t duration_ns)
+{
+	uint64_t began = clock_read_system_ns();
+	struct kernel_stats before, s;
+	kernel_feed_stats(m->feed, &before); /* with what the start cost */
+	m->live = true;
+	if (!m->json) {
+		print_title(m);
+	}
+	fflush(stdout);
+	while (!cli_signal_caught() && !m->done && kernel_feed_runs(m->feed)) {
+		uint64_t now = clock_read_system_ns();
+		if (duration_ns && now - began >= duration_ns) {
+			break;
+		}
+		kernel_feed_poll(m->feed, POLL_MS);
+		give_up(m, now - PATIENCE_NS);
+		if (fflush(stdout) != 0) {
+			break;
+		}
+	}
+	give_up(m, UINT64_MAX);
+	fflush(stdout);
+	kernel_feed_stats(m->feed, &s);
+	fprintf(stderr, "%llu lines; ", (unsigned long long)m->lines);
+	if (s.lost) {
+		fprintf(stderr, "LOST %llu events in full kernel rings; ", (unsigned long long)s.lost);
+	} else {
+		fprintf(stderr, "nothing was lost; ");
+	}
+	fprintf(stderr, "this took %.1f %% of a processor\n",
+		100.0 * (double)(s.cpu_ns - before.cpu_ns) / (double)(clock_read_system_ns() - began));
+	return CLI_OK;
+}
+
+static int run(struct cli_args *a)
+{
+	struct monitor *m = calloc(1, sizeof *m);
+	struct kernel_session session = {.children = true};
+	uint64_t duration_ns = 0;
+	struct diag d;
+	const char *v;
+	int status = CLI_USAGE;
+	if (!m) {
+		return cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot begin");
+	}
+	m->args = a;
+	m->json = cli_flag(a, "json");
+	m->utc = cli_flag(a, "utc");
+	m->errors = cli_flag(a, "errors");
+	diag_clear(&d);
+	if (a->count) {
+		cli_usage(a, "no words are expected, such as '%s'", a->words[0]);
+		goto out;
+	}
+	if (!cli_number(a, "limit", 1, UINT64_MAX / 2, &m->limit) || !take_columns(m) ||
+	    !take_kinds(m, &session.mask)) {
+		goto out;
+	}
+	if ((v = cli_value(a, "duration", NULL)) != NULL && !cli_duration_parse(v, 1000000000, &duration_ns)) {
+		cli_usage(a, "--duration takes seconds, or a time such as 2m, not '%s'", v);
+		goto out;
+	}
+	if ((v = cli_value(a, "filter", NULL)) != NULL && cli_filter_parse(v, &m->filter, &d) < 0) {
+		cli_usage(a, "--filter: column %u: %s", d.column, d.text);
+		goto out;
+	}
+	for (int i = 0; (v = cli_value_at(a, "pid", i)) != NULL; i++) {
+		char *end;
+		uint64_t pid = strtoull(v, &end, 0);
+		if (end == v || *end || i == (int)KERNEL_PIDS_MAX) {
+			cli_usage(a, "--pid takes up to %u numbers", KERNEL_PIDS_MAX);
+			goto out;
+		}
+		session.pid[session.pids++] = (uint32_t)pid;
+	}
+	m->state = openetw_state_create(0);
+	cli_signals_catch();
+	m->feed = m->state ? kernel_feed_open(a, &session, 1000, m->state, on_event, m) : NULL;
+	status = m->feed ? watch(m, duration_ns) : CLI_FAILED;
+	kernel_feed_close(m->feed);
+	cli_signals_restore();
+out:
+	openetw_state_destroy(m->state);
+	cli_filter_destroy(m->filter);
+	strbuf_finish(&m->out);
+	free(m);
+	return status;
+}
+
+const struct cli_command cli_monitor = {
+	.name = "monitor",
+	.synopsis = "[--show KINDS] [--process NAME] [--path PATTERN] [--filter EXPR] [options]",
+	.summary = "What processes do to files, the network and each other, as it happens.",
+	.details =
+		"One line for each operation, when its result is known. Columns are also the names that --filter knows\n"
+		"(the language is that of 'openetw help dump'). Takes root, or CAP_PERFMON and CAP_BPF; others see their\n"
+		"own processes where root runs the etwd of all users and lets them use its socket. What this kernel\n"
+		"cannot say is named at the start, what was lost at the end.\n\n"
+		"Examples:\n"
+		"  openetw monitor --process nginx --show file,net\n"
+		"  openetw monitor --errors --op 'File*' --columns time,process,op,result,path\n"
+		"  openetw monitor --filter 'op == FileWrite and bytes > 65536'\n"
+		"  openetw monitor --json -d 10s | jq -r 'select(.path) | .path' | sort | uniq -c | sort -n\n",
+	.options = options,
+	.run = run,
+};

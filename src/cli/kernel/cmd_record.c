@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT
+ * record: this machine, as the NT kernel logger would, next to applications' events.
+ */
+#include "cli/cli.h"
+
+#include "cli/kernel/kernel_session.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define POLL_MS	      10
+#define RING_MB_LEAST 16 /* the closing rundown, which explains the rest, must fit */
+
+static const struct cli_option options[] = {
+	{'o', "output", "FILE", "the .etl to write (default openetw.etl)", NULL},
+	{'c', "cpu", NULL, "sample what every processor runs (the default)", NULL},
+	{'w', "wait", NULL, "context switches and who woke whom", NULL},
+	{0, "disk", NULL, "requests to disks, with the files they are about", NULL},
+	{'f', "file", NULL, "operations on files: open, read, write, rename, delete, …", NULL},
+	{0, "faults", NULL, "page faults, soft and hard", NULL},
+	{0, "memory", NULL, "memory allocated and freed, files mapped", NULL},
+	{0, "handles", NULL, "descriptors opened and closed", NULL},
+	{'s', "syscalls", NULL, "system calls", NULL},
+	{'n', "net", NULL, "TCP and UDP: connections, bytes sent and received", NULL},
+	{0, "irq", NULL, "interrupts, and the softirqs and work that they leave to do", NULL},
+	{0, "power", NULL, "idle states and frequencies of processors", NULL},
+	{0, "meminfo", NULL, "the machine's memory and the processes', every half second", NULL},
+	{0, "counters", NULL, "what processes took in all, when they end", NULL},
+	{0, "heap", "PID|NAME", "malloc and free in this process, or those of this program (repeatable; not in "
+	 "--all: it costs them a microsecond a call)", NULL},
+	{0, "packets", "[IFACE]", "packets of this interface, or of all (not in --all; see pcapng)", NULL},
+	{'a', "all", NULL, "everything this version can record", NULL},
+	{'i', "interval", "TIME", "between samples, 125us and more (default 1ms)", NULL},
+	{'d', "duration", "TIME", "stop after this long (default: Ctrl-C, or the command's end)", NULL},
+	{0, "ring", "SIZE", "keep the last so much only: 100MB; a bare number is MB", NULL},
+	{0, "no-stacks", NULL, "no call stacks", NULL},
+	{0, "frame-pointers", NULL, "user stacks by frame pointers alone: cheaper, and often wrong", NULL},
+	{0, "stack-size", "SIZE", "of a user stack copied for unwinding, up to 56K (default 8K, switches 2K)", NULL},
+	{0, "pid", "PID", "of this process and its children only (processes and images: of all)", NULL},
+	{0, "only-command", NULL, "the same for the command that is run", NULL},
+	{'p', "provider", "P", "events of this provider too, Name:keywords:level (repeatable)", NULL},
+	{0},
+};
+
+static const struct {
+	const char *option;
+	uint32_t source;
+} sources[] = {
+	{"cpu", KERNEL_CPU},
+	{"wait", KERNEL_CSWITCH},
+	{"disk", KERNEL_DISK},
+	{"file", KERNEL_FILE},
+	{"faults", KERNEL_FAULT},
+	{"memory", KERNEL_VIRTUAL},
+	{"handles", KERNEL_HANDLE},
+	{"syscalls", KERNEL_SYSCALL},
+	{"net", KERNEL_NET},
+	{"irq", KERNEL_INTERRUPT},
+	{"power", KERNEL_POWER},
+	{"meminfo", KERNEL_MEMINFO},
+	{"counters", KERNEL_COUNTERS},
+};
+
+struct recording {
+	const struct cli_args *args;
+	struct kernel_file *kernel;
+	pid_t child;
+	int child_status;
+	uint64_t duration_ns; /* 0: no end */
+	uint64_t end_ns;
+	TRACEHANDLE session;
+	char session_name[64];
+	char user_file[4096], kernel_file[4096];
+};
+
+static uint64_t now_ns(void)
+{
+	return clock_read_system_ns();
+}
+
+/* ---- applications' events: a session of etwd's, merged in at the end ---------------------------- */
+
+static int start_providers(struct recording *r, const char *out)
+{
+	struct cli_props p;
+	const char *v = cli_value_at(r->args, "provider", 0);
+	if (v && r->args->count > 0) {
+		cli_provider_of_command(r->args->words[0]);
+	}
+	if (!v) {
+		return CLI_OK;
+	}
+	snprintf(r->session_name, sizeof r->session_name, "openetw-record-%d", (int)getpid());
+	snprintf(r->user_file, sizeof r->user_file, "%s.user.etl", out);
+	cli_props_init(&p);
+	p.p.LogFileMode = EVENT_TRACE_FILE_MODE_SEQUENTIAL;
+	snprintf(p.file, sizeof p.file, "%s", r->user_file);
+	uint32_t code = StartTraceA(&r->session, r->session_name, &p.p);
+	if (code) {
+		return cli_fail(r->args, code, "cannot record to %s", r->user_file);
+	}
+	for (int i = 0; (v = cli_value_at(r->args, "provider", i)) != NULL; i++) {
+		struct cli_provider provider;
+		if (!cli_provider_parse(r->args, v, &provider)) {
+			return CLI_USAGE;
+		}
+		code = EnableTraceEx2(r->session, &provider.guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER,
+				      provider.level, provider.any, provider.all, 1000, NULL);
+		if (code && code != ERROR_TIMEOUT) {
+			return cli_fail(r->args, code, "cannot enable '%s'", provider.name);
+		}
+	}
+	return CLI_OK;
+}
+
+static int stop_providers(struct recording *r, const char *out)
+{
+	struct cli_props p;
+	if (!r->session) {
+		return CLI_OK;
+	}
+	cli_props_init(&p);
+	uint32_t code = ControlTraceA(r->session, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
+	if (code) {
+		return cli_fail(r->args, code, "cannot stop the session '%s'", r->session_name);
+	}
+	const char *files[] = {r->kernel_file, r->user_file};
+	code = openetw_merge(files, 2, out, 0, NULL, NULL);
+	if (code) {
+		fprintf(stderr, "openetw record: the parts are in %s and %s\n", files[0], files[1]);
+		return cli_fail(r->args, code, "cannot merge into %s", out);
+	}
+	unlink(r->kernel_file);
+	unlink(r->user_file);
+	return CLI_OK;
+}
+
+/* ---- the recording ------------------------------------------------------------------------------ */
+
+static pid_t spawn(char **words, int *go)
+{
+	pid_t pid = fork();
+	if (pid == 0) {
+		char c;
+		cli_child_signals();
+		setenv("OPENETW_WAIT_MS", "3000", 0);
+		close(go[1]);
+		if (read(go[0], &c, 1) == 1) { /* the recording runs */
+			close(go[0]);
+			execvp(words[0], words);
+			int err = errno;
+			fprintf(stderr, "openetw record: cannot run %s: %s\n", words[0], strerror(err));
+			_exit(err == ENOENT ? 127 : 126); /* as a shell */
+		}
+		_exit(127);
+	}
+	return pid;
+}
+
+static bool over(struct recording *r)
+{
+	if (cli_signal_caught() || (r->end_ns && now_ns() >= r->end_ns)) {
+		return true;
+	}
+	int status;
+	if (r->child > 0 && waitpid(r->child, &status, WNOHANG) == r->child) {
+		r->child_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+		r->child = 0;
+		return true;
+	}
+	return false;
+}
+
+static void watch(struct recording *r)
+{
+	struct cli_progress progress;
+	cli_progress_start(&progress, true);
+	while (!over(r)) {
+		struct kernel_stats s;
+		kernel_file_poll(r->kernel, POLL_MS);
+		kernel_file_stats(r->kernel, &s);
+		cli_progress_show(&progress, "%llu events, %llu samples, %llu switches, %llu lost",
+				  (unsigned long long)s.events, (unsigned long long)s.samples,
+				  (unsigned long long)s.switches,
+				  (unsigned long long)(s.lost + s.lost_no_buffer));
+	}
+	cli_progress_end(&progress);
+}
+
+static void summary(const char *out, const struct kernel_stats *s, uint64_t cpu_ns, double seconds)
+{
+	char size[32];
+	cli_size_text(s->bytes_written, size, sizeof size);
+	fprintf(stderr,
+		"recorded to %s: %llu events (%llu samples, %llu context switches, %llu stacks), %s in %.1f s\n",
+		out, (unsigned long long)s->events, (unsigned long long)s->samples,
+		(unsigned long long)s->switches, (unsigned long long)s->stacks, size, seconds);
+	fprintf(stderr, "lost: %llu in full kernel rings, %llu without a buffer; recording took %.1f %% of a processor\n",
+		(unsigned long long)s->lost, (unsigned long long)s->lost_no_buffer,
+		seconds > 0 ? (double)cpu_ns / 1e7 / seconds : 0.0);
+}
+
+static void not_recorded(const struct kernel *k)
+{
+	const char *line = kernel_missing(k);
+	while (*line) {
+		int n = (int)strcspn(line, "\n");
+		fprintf(stderr, "openetw record: not recorded: %.*s\n", n, line);
+		line += n + (line[n] != 0);
+	}
+}
+
+static void losses(const struct kernel *k)
+{
+	struct kernel_loss loss[64];
+	size_t n = kernel_losses(k, loss, BASE_ARRAY_LEN(loss));
+	for (size_t i = 0; i < n; i++) {
+		char cpu[16] = "?";
+		if (loss[i].cpu != UINT32_MAX) {
+			snprintf(cpu, sizeof cpu, "%u", loss[i].cpu);
+		}
+		fprintf(stderr, "lost: %llu %s of processor %s\n", (unsigned long long)loss[i].count,
+			loss[i].hook ? loss[i].hook : "?", cpu);
+	}
+}
+
+/* ---- whose heaps ---------------------------------------------------------------------------------- */
+
+static void add_heap(struct kernel_session *s, uint32_t pid)
+{
+	if (s->heaps < KERNEL_PIDS_MAX) {
+		s->heap[s->heaps++] = pid;
+	}
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+/* Processes that run a program of this name or path; the command, when it is that, is about to. */
+static void add_heaps_of(const struct recording *r, struct kernel_session *s, const char *name)
+{
+	DIR *d = opendir("/proc");
+	for (struct dirent *e; d && (e = readdir(d));) {
+		char path[64], exe[4096];
+		uint32_t pid = (uint32_t)strtoul(e->d_name, NULL, 10);
+		snprintf(path, sizeof path, "/proc/%u/exe", pid);
+		ssize_t n = pid && pid != (uint32_t)r->child ? readlink(path, exe, sizeof exe - 1) : -1;
+		exe[n > 0 ? n : 0] = 0;
+		if (n > 0 && strcmp(strchr(name, '/') ? exe : base_name(exe), name) == 0) {
+			add_heap(s, pid);
+		}
+	}
+	if (d) {
+		closedir(d);
+	}
+	if (r->child > 0 && (strcmp(r->args->words[0], name) == 0 ||
+			     strcmp(base_name(r->args->words[0]), name) == 0)) {
+		add_heap(s, (uint32_t)r->child);
+	}
+}
+
+static bool heap_targets(const struct recording *r, struct kernel_session *s)
+{
+	const char *v;
+	for (int i = 0; (v = cli_value_at(r->args, "heap", i)) != NULL; i++) {
+		char *end;
+		unsigned long pid = strtoul(v, &end, 10);
+		uint32_t before = s->heaps;
+		if (end != v && *end == 0) {
+			add_heap(s, (uint32_t)pid);
+		} else {
+			add_heaps_of(r, s, v);
+		}
+		if (s->heaps == before) {
+			fprintf(stderr, before == KERNEL_PIDS_MAX
+						? "openetw record: too many processes for --heap, at '%s'\n"
+						: "openetw record: no process runs '%s'\n", v);
+			return false;
+		}
+	}
+	return true;
+}
+
+static int record(struct recording *r, struct kernel_options *o, const char *out)
+{
+	struct diag d;
+	struct kernel_stats begun, stats;
+	struct kernel_mask missing;
+	int go[2] = {-1, -1};
+	diag_clear(&d);
+	if (r->args->count > 0) {
+		if (pipe2(go, O_CLOEXEC) < 0 || (r->child = spawn(r->args->words, go)) < 0) {
+			return cli_fail(r->args, ERROR_NOT_ENOUGH_MEMORY, "cannot fork");
+		}
+		close(go[0]);
+		if (cli_flag(r->args, "only-command")) {
+			o->session.pid[0] = (uint32_t)r->child;
+			o->session.pids = 1;
+		}
+	}
+	if (!heap_targets(r, &o->session)) {
+		base_close(&go[1]);
+		return CLI_USAGE;
+	}
+	int err = kernel_file_start(o, &r->kernel, &missing, &d);
+	if (err < 0) {
+		fprintf(stderr, "openetw record: %s\n", d.text[0] ? d.text : strerror(-err));
+		base_close(&go[1]);
+		return CLI_FAILED;
+	}
+	if (!kernel_mask_empty(&missing)) {
+		char names[1024];
+		kernel_mask_names(&missing, names, sizeof names);
+		fprintf(stderr, "openetw record: not recorded: %s%s%s\n", names, d.text[0] ? ": " : "", d.text);
+	}
+	not_recorded(kernel_file_engine(r->kernel));
+	uint64_t started = now_ns(); /* the rundowns do not count: neither their time nor their cost */
+	kernel_file_stats(r->kernel, &begun);
+	r->end_ns = r->duration_ns ? started + r->duration_ns : 0;
+	if (go[1] >= 0) {
+		ssize_t n = write(go[1], "g", 1);
+		(void)n;
+		base_close(&go[1]);
+	}
+	watch(r);
+	double seconds = (double)(now_ns() - started) / 1e9;
+	kernel_file_stats(r->kernel, &stats);
+	uint64_t cpu_ns = stats.cpu_ns - begun.cpu_ns;
+	losses(kernel_file_engine(r->kernel));
+	err = kernel_file_stop(r->kernel, &stats);
+	summary(out, &stats, cpu_ns, seconds);
+	if (err < 0) {
+		fprintf(stderr, "openetw record: %s: %s\n", out, strerror(-err));
+		return CLI_FAILED;
+	}
+	return CLI_OK;
+}
+
+static int run(struct cli_args *a)
+{
+	struct recording r = {.args = a};
+	const char *out = cli_value(a, "output", "openetw.etl");
+	uint64_t interval_us = 1000, duration_ns = 0, pid = 0, stack_bytes = 0, ring_mb = 0;
+	struct kernel_options o = {0};
+	if (!cli_duration(a, "interval", 1000, 125, 1000000, &interval_us) ||
+	    !cli_duration(a, "duration", 1, 1000000, UINT64_MAX / 2, &duration_ns) ||
+	    !cli_size(a, "ring", 1 << 20, RING_MB_LEAST, UINT32_MAX, &ring_mb) ||
+	    !cli_size(a, "stack-size", 1, 256, 56 << 10, &stack_bytes) || !cli_number(a, "pid", 1, INT32_MAX, &pid)) {
+		return CLI_USAGE;
+	}
+	bool all = cli_flag(a, "all");
+	uint32_t wanted = 0;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(sources); i++) {
+		wanted |= all || cli_flag(a, sources[i].option) ? sources[i].source : 0;
+	}
+	wanted |= cli_value(a, "heap", NULL) ? KERNEL_HEAP : 0;
+	const char *interface = cli_value(a, "packets", NULL);
+	if (interface && strlen(interface) >= sizeof o.session.interface) {
+		return cli_usage(a, "there is no interface '%s'; \"--\" goes before the command", interface);
+	}
+	snprintf(o.session.interface, sizeof o.session.interface, "%s", interface ? interface : "");
+	o.session.packets = interface != NULL;
+	cli_kernel_wants(&o.session, wanted || interface ? wanted : KERNEL_CPU, !cli_flag(a, "no-stacks"));
+	o.interval_us = (uint32_t)interval_us;
+	o.ring_mb = (uint32_t)ring_mb;
+	o.frame_pointers = cli_flag(a, "frame-pointers");
+	o.stack_bytes = (uint32_t)stack_bytes;
+	o.session.pid[0] = (uint32_t)pid;
+	o.session.pids = pid != 0;
+	snprintf(r.kernel_file, sizeof r.kernel_file, "%s%s", out,
+		 cli_value(a, "provider", NULL) ? ".kernel.etl" : "");
+	o.path = r.kernel_file;
+	r.duration_ns = duration_ns;
+	cli_signals_catch();
+	int status = start_providers(&r, out);
+	if (status == CLI_OK) {
+		status = record(&r, &o, out);
+	}
+	int end = stop_providers(&r, out);
+	if (r.child > 0) {
+		kill(r.child, SIGTERM);
+		waitpid(r.child, NULL, 0);
+	}
+	cli_signals_restore();
+	return status != CLI_OK ? status : end != CLI_OK ? end : r.child_status;
+}
+
+const struct cli_command cli_record = {
+	.name = "record",
+	.synopsis = "[-o FILE] [--cpu] [--wait] [-p PROVIDER…] [options] [-- COMMAND [ARG…]]",
+	.summary = "Record this machine: CPU, waits, disks, files, network, memory, system calls, with call stacks.",
+	.details =
+		"Writes the events of Windows' kernel logger (Process, Thread, Image, SampledProfile, CSwitch,\n"
+		"DiskIo, FileIo, PageFault, TcpIp, SysCallEnter, …) from perf events and BPF programs, so that every\n"
+		"tool that reads those reads this. Takes root, or CAP_PERFMON and CAP_BPF. What this kernel does not\n"
+		"have is said at the start, what was lost at the end. Stacks need no frame pointers: they are\n"
+		"unwound by the tables that programs have for exceptions (.eh_frame), or for debuggers. The trace\n"
+		"itself names the functions that its stacks go through, and the builds of all images. With\n"
+		"--provider the events of applications are merged in, on the same time line.\n\n"
+		"Examples:\n"
+		"  openetw record -d 10s                            ten seconds of CPU samples\n"
+		"  openetw record --cpu --wait -o build.etl -- make\n"
+		"  openetw record --file --disk --only-command -- tar xf a.tar\n"
+		"  openetw record -i 125us --pid 4711 -p MyCompany.Web\n",
+	.options = options,
+	.run = run,
+	.rest_is_command = true,
+	.complete = "command",
+};

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ * report: where the time of processors, disks, files and connections went, and what threads waited
+ * for, from a trace with kernel events of Linux or of Windows.
+ */
+#include "cli/kernel/report.h"
+
+#include <stdlib.h>
+
+#define TOP_DEFAULT 15
+
+static const struct cli_option options[] = {
+	{'n', "top", "N", "lines of each table (default 15)", NULL},
+	{0, "pid", "PID", "only this process (repeatable)", NULL},
+	{0, "folded", "FILE", "write folded stacks (one line a stack, for flame graphs)", NULL},
+	{0, "speedscope", "FILE", "write a profile for speedscope.app", NULL},
+	{0, "off-cpu", NULL, "these two of the time threads waited, in microseconds, not of samples", NULL},
+	{0, "no-inlines", NULL, "do not look for functions that were put into others (DWARF)", NULL},
+	{'j', "json", NULL, "the tables as JSON objects, one a line", NULL},
+	{0},
+};
+
+bool report_wanted(const struct report *r, uint32_t pid)
+{
+	for (int i = 0; i < r->pid_count; i++) {
+		if (r->pids[i] == pid) {
+			return true;
+		}
+	}
+	return r->pid_count == 0;
+}
+
+static VOID WINAPI on_event(PEVENT_RECORD e)
+{
+	struct report *r = e->UserContext;
+	struct kevent k;
+	if (!kevent_of(r->state, e, &k)) {
+		return;
+	}
+	r->events++;
+	switch (k.kind) {
+	case KEVENT_SAMPLE:
+		report_sample(r, e, &k);
+		break;
+	case KEVENT_SWITCH:
+		report_switch(r, e, &k);
+		break;
+	case KEVENT_READY:
+		report_ready(r, &k);
+		break;
+	default:
+		report_io(r, &k);
+		break;
+	}
+}
+
+static int print(struct report *r, uint64_t top)
+{
+	bool json = cli_flag(r->args, "json");
+	const struct tally *stacks = r->off_cpu ? &r->off_stacks : &r->stacks;
+	const char *path;
+	if (r->events == 0) {
+		fprintf(stderr, "openetw report: no CPU samples, context switches or other kernel events in there; openetw record makes them\n");
+		return CLI_FAILED;
+	}
+	if (!json) {
+		printf("%llu samples, %llu of them idle; %llu context switches\n", (unsigned long long)r->samples,
+		       (unsigned long long)r->idle, (unsigned long long)r->switches);
+	}
+	report_print_cpu(r, top, json);
+	report_print_waits(r, top, json);
+	report_print_io(r, top, json);
+	if ((path = cli_value(r->args, "folded", NULL)) != NULL && !report_write_folded(stacks, path)) {
+		return cli_fail(r->args, win32_from_errno(errno), "cannot write %s", path);
+	}
+	if ((path = cli_value(r->args, "speedscope", NULL)) != NULL &&
+	    !report_write_speedscope(stacks, path, r->off_cpu)) {
+		return cli_fail(r->args, win32_from_errno(errno), "cannot write %s", path);
+	}
+	return CLI_OK;
+}
+
+void report_free(struct report *r)
+{
+	struct tally *all[] = {&r->processes,	  &r->threads,	    &r->functions, &r->stacks,
+			       &r->off_stacks,	  &r->disk_processes, &r->disk_files, &r->file_processes,
+			       &r->files,	  &r->connections,  &r->faults,	   &r->fault_files,
+			       &r->calls,	  &r->waits_by_thread};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(all); i++) {
+		tally_free(all[i]);
+	}
+	strbuf_finish(&r->line);
+	free(r->slot);
+}
+
+static int run(struct cli_args *a)
+{
+	struct report r = {.args = a, .off_cpu = cli_flag(a, "off-cpu")};
+	uint64_t top = TOP_DEFAULT;
+	const char *v;
+	if (a->count != 1) {
+		return cli_usage(a, a->count ? "one file" : "which file?");
+	}
+	if (!cli_number(a, "top", 1, 10000, &top)) {
+		return CLI_USAGE;
+	}
+	for (; (v = cli_value_at(a, "pid", r.pid_count)) != NULL; r.pid_count++) {
+		char *end;
+		if (r.pid_count == (int)BASE_ARRAY_LEN(r.pids)) {
+			return cli_usage(a, "at most %zu --pid", BASE_ARRAY_LEN(r.pids));
+		}
+		r.pids[r.pid_count] = strtoull(v, &end, 0);
+		if (end == v || *end) {
+			return cli_usage(a, "--pid takes a number, not '%s'", v);
+		}
+	}
+	r.state = openetw_state_create(OPENETW_STATE_STACKS);
+	uint32_t code = r.state ? openetw_state_read_file(r.state, a->words[0], NULL, NULL)
+				: ERROR_NOT_ENOUGH_MEMORY;
+	EVENT_TRACE_LOGFILEA log = {.LogFileName = a->words[0], .Context = &r, .EventRecordCallback = on_event};
+	log.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD;
+	int status = CLI_FAILED;
+	TRACEHANDLE h = code ? INVALID_PROCESSTRACE_HANDLE : OpenTraceA(&log);
+	if (code || h == INVALID_PROCESSTRACE_HANDLE) {
+		cli_fail(a, code ? code : GetLastError(), "cannot open %s", a->words[0]);
+	} else {
+		r.ticks_per_second = (uint64_t)log.LogfileHeader.PerfFreq.QuadPart;
+		r.names.state = r.state;
+		r.names.inlines = cli_flag(a, "no-inlines") ? NULL : inlines_create();
+		r.names.kernel = cli_kallsyms_load((uint64_t)log.LogfileHeader.BootTime.QuadPart);
+		code = openetw_state_attach(r.state, h);
+		code = code ? code : ProcessTrace(&h, 1, NULL, NULL);
+		status = code	    ? cli_fail(a, code, "stopped after %llu samples", (unsigned long long)r.samples)
+			 : r.failed ? cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "too many names")
+				    : print(&r, top);
+		CloseTrace(h);
+	}
+	report_free(&r);
+	inlines_destroy(r.names.inlines);
+	cli_kallsyms_free(r.names.kernel);
+	openetw_state_destroy(r.state);
+	return status;
+}
+
+const struct cli_command cli_report = {
+	.name = "report",
+	.synopsis = "FILE [--pid PID] [--folded FILE] [--speedscope FILE] [options]",
+	.summary = "Where time went: processors, waits, disks, files, connections, system calls.",
+	.details =
+		"Reads the kernel's events, from openetw record or from Windows: CPU samples and call stacks by process,\n"
+		"thread and function; context switches and wake-ups as waits and their wakers; disk and file operations\n"
+		"by process and by file; connections by process and address; page faults; system calls. A table without\n"
+		"events is left out. Functions are named from the trace, which openetw record makes self-contained, else\n"
+		"from files of this machine that are of the same build. Percentages are of the samples that were not\n"
+		"idle. A thread's wait counts from the switch away from it to the switch back.\n\n"
+		"Examples:\n"
+		"  openetw record --cpu --wait -o build.etl -- make\n"
+		"  openetw report build.etl\n"
+		"  openetw report build.etl --folded build.folded && flamegraph.pl build.folded >build.svg\n"
+		"  openetw report build.etl --off-cpu --speedscope waits.json\n",
+	.options = options,
+	.run = run,
+	.complete = "file",
+};

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ * Shared by the files of the verb report.
+ */
+#ifndef CLI_REPORT_H
+#define CLI_REPORT_H
+
+#include "cli/kernel/kevent.h"
+#include "cli/kernel/names.h"
+#include "cli/kernel/tally.h"
+
+#define REPORT_WAITS_KEPT 64
+#define REPORT_PIDS_MAX	  32
+
+struct wait {
+	uint64_t length; /* 100 ns */
+	uint32_t pid, tid, waker_pid, waker_tid;
+	uint8_t reason;
+	const char *process, *waker;
+};
+struct report_thread { /* what is known of a thread while it waits or is in the kernel */
+	uint32_t tid;
+	uint32_t waker_pid, waker_tid;
+	const char *waker;
+	uint64_t since; /* 0: runs */
+	uint8_t reason, state;
+	uint64_t call, call_time; /* system call: its handler, when it began; 0: none */
+};
+
+struct report {
+	const struct cli_args *args;
+	struct openetw_state *state;
+	struct names names;
+	uint64_t pids[REPORT_PIDS_MAX];
+	int pid_count;
+	uint64_t ticks_per_second;
+	struct tally processes, threads, functions, stacks, off_stacks;
+	struct tally disk_processes, disk_files, file_processes, files, connections, faults, fault_files,
+		calls, waits_by_thread;
+	uint64_t samples, others, idle, switches, events;
+	struct report_thread *slot;
+	size_t slot_cap, slot_count;
+	struct wait waits[REPORT_WAITS_KEPT];
+	size_t wait_count;
+	struct strbuf line;
+	bool off_cpu; /* stacks of waits are wanted */
+	bool failed;  /* out of memory */
+};
+
+bool report_wanted(const struct report *r, uint32_t pid);
+struct report_thread *report_thread(struct report *r, uint32_t tid); /* NULL: no memory */
+/* "process (pid);outermost;…;innermost" of the event, in r->line. False: no stack. */
+bool report_stack_line(struct report *r, const EVENT_RECORD *e, uint32_t pid, const char *process,
+		       uint64_t time);
+
+void report_sample(struct report *r, const EVENT_RECORD *e, const struct kevent *k);
+void report_switch(struct report *r, const EVENT_RECORD *e, const struct kevent *k);
+void report_ready(struct report *r, const struct kevent *k);
+void report_io(struct report *r, const struct kevent *k); /* disk, file, net, faults, system calls */
+
+void report_print_cpu(struct report *r, uint64_t top, bool json);
+void report_print_waits(struct report *r, uint64_t top, bool json);
+void report_print_io(struct report *r, uint64_t top, bool json);
+void report_free(struct report *r);
+
+/* Stacks and their weights. errno. */
+bool report_write_folded(const struct tally *stacks, const char *path);
+bool report_write_speedscope(const struct tally *stacks, const char *path, bool off_cpu);
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT
+ * Which events a verb looks at: --filter and the short forms of what is asked most.
+ */
+#include "cli/view/timetext.h"
+#include "cli/view/view.h"
+
+#include <stdlib.h>
+
+#define EACH_MAX 32
+
+struct cli_select {
+	struct cli_filter *filter;
+	int provider_count, event_count, process_count, pid_count, tid_count;
+	struct {
+		const char *name;
+		GUID guid;
+		bool has_guid;
+	} provider[EACH_MAX];
+	struct {
+		const char *pattern;
+		bool is_id;
+		uint64_t id;
+	} event[EACH_MAX];
+	const char *process[EACH_MAX];
+	uint64_t pid[EACH_MAX], tid[EACH_MAX];
+	bool has_level;
+	uint8_t level;
+	/* A time below is absolute, or counts from the start of the trace. */
+	bool from_relative, to_relative;
+	uint64_t from, to;
+	bool any; /* something of the above is set */
+};
+
+static bool too_many(const struct cli_args *a, const char *name)
+{
+	cli_usage(a, "at most %d --%s", EACH_MAX, name);
+	return false;
+}
+
+static bool take_ids(const struct cli_args *a, const char *name, uint64_t *ids, int *count)
+{
+	const char *v;
+	for (; (v = cli_value_at(a, name, *count)) != NULL; ++*count) {
+		char *end;
+		if (*count == EACH_MAX) {
+			return too_many(a, name);
+		}
+		ids[*count] = strtoull(v, &end, 0);
+		if (end == v || *end || *v == '-') {
+			cli_usage(a, "--%s takes a number, not '%s'", name, v);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool take_time(const struct cli_args *a, const char *name, uint64_t *ret, bool *ret_relative)
+{
+	const char *v = cli_value(a, name, NULL);
+	uint64_t ns;
+	if (!v) {
+		return true;
+	}
+	if (cli_time_parse(v, ret)) {
+		*ret_relative = false;
+		return true;
+	}
+	if (cli_duration_parse(v + (*v == '+'), 1000,
+			       &ns)) { /* bare numbers are µs, as in other ETW tools */
+		*ret = ns / 100;
+		*ret_relative = true;
+		return true;
+	}
+	cli_usage(a,
+		  "--%s takes 2026-01-31T12:00:00 (UTC; or with +01:00) or a time from the start "
+		  "such as 1.5s, not '%s'",
+		  name, v);
+	return false;
+}
+
+static bool take_all(struct cli_select *s, const struct cli_args *a, bool providers)
+{
+	const char *v = cli_value(a, "filter", NULL);
+	if (v) {
+		struct diag d;
+		diag_clear(&d);
+		int err = cli_filter_parse(v, &s->filter, &d);
+		if (err == -EINVAL) {
+			cli_usage(a, "--filter, column %u: %s\n  %s\n  %*s^", d.column, d.text, v,
+				  (int)d.column - 1, "");
+			return false;
+		}
+		if (err < 0) {
+			cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot read the filter");
+			return false;
+		}
+	}
+	for (; providers && (v = cli_value_at(a, "provider", s->provider_count)) != NULL;
+	     s->provider_count++) {
+		if (s->provider_count == EACH_MAX) {
+			return too_many(a, "provider");
+		}
+		s->provider[s->provider_count].name = v;
+		s->provider[s->provider_count].has_guid =
+			cli_provider_guid(v, &s->provider[s->provider_count].guid);
+	}
+	for (; (v = cli_value_at(a, "event", s->event_count)) != NULL; s->event_count++) {
+		if (s->event_count == EACH_MAX) {
+			return too_many(a, "event");
+		}
+		char *end;
+		s->event[s->event_count].pattern = v;
+		s->event[s->event_count].id = strtoull(v, &end, 0);
+		s->event[s->event_count].is_id = *end == 0 && end != v;
+	}
+	for (; (v = cli_value_at(a, "process", s->process_count)) != NULL; s->process_count++) {
+		if (s->process_count == EACH_MAX) {
+			return too_many(a, "process");
+		}
+		s->process[s->process_count] = v;
+	}
+	v = cli_value(a, "level", NULL);
+	if (v) {
+		s->has_level = true;
+		if (!cli_level_parse(v, strlen(v), &s->level)) {
+			cli_usage(a,
+				  "--level takes 0-255 or critical|error|warning|info|verbose, not "
+				  "'%s'",
+				  v);
+			return false;
+		}
+	}
+	s->to = UINT64_MAX;
+	if (!take_ids(a, "pid", s->pid, &s->pid_count) ||
+	    !take_ids(a, "tid", s->tid, &s->tid_count) ||
+	    !take_time(a, "from", &s->from, &s->from_relative) ||
+	    !take_time(a, "to", &s->to, &s->to_relative)) {
+		return false;
+	}
+	s->any = s->filter || s->provider_count || s->event_count || s->process_count || s->pid_count ||
+		 s->tid_count || s->has_level || cli_value(a, "from", NULL) || cli_value(a, "to", NULL);
+	return true;
+}
+
+struct cli_select *cli_select_create(const struct cli_args *a, bool providers)
+{
+	struct cli_select *s = calloc(1, sizeof *s);
+	if (!s) {
+		cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot select events");
+		return NULL;
+	}
+	if (!take_all(s, a, providers)) {
+		cli_select_destroy(s);
+		return NULL;
+	}
+	return s;
+}
+
+void cli_select_destroy(struct cli_select *s)
+{
+	if (s) {
+		cli_filter_destroy(s->filter);
+		free(s);
+	}
+}
+
+bool cli_select_set_start(struct cli_select *s, uint64_t start)
+{
+	s->from += s->from_relative ? start : 0;
+	s->to += s->to_relative ? start : 0;
+	s->from_relative = s->to_relative = false;
+	return s->from <= s->to;
+}
+
+uint64_t cli_select_from(const struct cli_select *s)
+{
+	return s->from;
+}
+
+uint64_t cli_select_to(const struct cli_select *s)
+{
+	return s->to;
+}
+
+static bool among(const uint64_t *ids, int count, uint64_t id)
+{
+	for (int i = 0; i < count; i++) {
+		if (ids[i] == id) {
+			return true;
+		}
+	}
+	return count == 0;
+}
+
+static bool provider_matches(const struct cli_select *s, struct cli_view *v, const EVENT_RECORD *e)
+{
+	for (int i = 0; i < s->provider_count; i++) {
+		if (s->provider[i].has_guid &&
+		    memcmp(&s->provider[i].guid, &e->EventHeader.ProviderId, sizeof(GUID)) == 0) {
+			return true;
+		}
+		struct cli_view_value name;
+		if (cli_view_get(v, "provider", false, &name) &&
+		    name.text_length == strlen(s->provider[i].name) &&
+		    strncasecmp(name.text, s->provider[i].name, name.text_length) == 0) {
+			return true;
+		}
+	}
+	return s->provider_count == 0;
+}
+
+static bool event_matches(const struct cli_select *s, struct cli_view *v, const EVENT_RECORD *e)
+{
+	for (int i = 0; i < s->event_count; i++) {
+		struct cli_view_value name;
+		if (s->event[i].is_id) {
+			if (s->event[i].id == e->EventHeader.EventDescriptor.Id) {
+				return true;
+			}
+		} else if (cli_view_get(v, "event", false, &name) &&
+			   (strpbrk(s->event[i].pattern, "*?")
+				    ? cli_pattern_match(s->event[i].pattern, name.text,
+							name.text_length)
+				    : cli_event_is(s->event[i].pattern, name.text,
+						   name.text_length))) {
+			return true;
+		}
+	}
+	return s->event_count == 0;
+}
+
+/* With or without its extension. */
+static bool is_called(const char *wanted, const char *name)
+{
+	size_t n = name ? strlen(name) : 0, w = strlen(wanted);
+	if (n == 0) {
+		return false;
+	}
+	if (strpbrk(wanted, "*?")) {
+		return cli_pattern_match(wanted, name, n);
+	}
+	return n >= w && strncasecmp(name, wanted, w) == 0 &&
+	       (name[w] == 0 || strcasecmp(name + w, ".exe") == 0);
+}
+
+static bool origin_matches(const struct cli_select *s, struct cli_view *v)
+{
+	if (s->process_count + s->pid_count + s->tid_count == 0) {
+		return true;
+	}
+	const struct openetw_event_origin *o = cli_view_origin(v);
+	bool named = s->process_count == 0;
+	for (int i = 0; i < s->process_count && !named; i++) {
+		named = is_called(s->process[i], o->process) || is_called(s->process[i], o->subject);
+	}
+	return named && among(s->pid, s->pid_count, o->pid) && among(s->tid, s->tid_count, o->tid);
+}
+
+bool cli_select_names_process(const struct cli_select *s)
+{
+	return s->process_count > 0 || s->pid_count > 0 || s->tid_count > 0 || s->filter;
+}
+
+bool cli_select_match(struct cli_select *s, struct cli_view *v, const EVENT_RECORD *e)
+{
+	const EVENT_HEADER *h = &e->EventHeader;
+	uint64_t time = (uint64_t)h->TimeStamp.QuadPart;
+	if (!s->any) {
+		return true;
+	}
+	return time >= s->from && time <= s->to && origin_matches(s, v) &&
+	       (!s->has_level || h->EventDescriptor.Level <= s->level) &&
+	       provider_matches(s, v, e) && event_matches(s, v, e) &&
+	       (!s->filter || cli_filter_match(s->filter, cli_view_lookup, v));
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/view/trace.h"
+
+#include <signal.h>
+
+#define PROBLEMS_SHOWN 10
+
+/* ProcessTrace blocks; a signal only sets this, the callbacks look at it. */
+static volatile sig_atomic_t interrupted;
+static struct cli_trace *volatile running;
+
+static void on_signal(int sig)
+{
+	interrupted = sig;
+	/* A live trace may have no events for a while. CloseTrace only sets a flag and wakes the
+	 * consumer. */
+	struct cli_trace *t = running;
+	for (int i = 0; t && i < t->count; i++) {
+		CloseTrace(t->handle[i]);
+	}
+}
+
+static void WINAPI on_event(PEVENT_RECORD e)
+{
+	static const GUID lost_guid = {
+		0x6a399ae0, 0x4bc6, 0x4de9, {0x87, 0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
+	struct cli_trace *t = e->UserContext;
+	if (memcmp(&e->EventHeader.ProviderId, &lost_guid, sizeof lost_guid) == 0) {
+		t->lost_events += e->EventHeader.EventDescriptor.Opcode == 32;
+		t->lost_buffers += e->EventHeader.EventDescriptor.Opcode == 33;
+	}
+	/* What was put in when the session ended is no event of the recording; it was learnt by now. */
+	static const GUID metadata_guid = {
+		0xbbccf6c1, 0x6cd1, 0x48c4, {0x80, 0xff, 0x83, 0x94, 0x82, 0xe3, 0x76, 0x71}};
+	if (t->stop || (e->EventHeader.ProcessId == UINT32_MAX &&
+			memcmp(&e->EventHeader.ProviderId, &metadata_guid, sizeof metadata_guid) == 0)) {
+		return;
+	}
+	t->events++;
+	if (!t->event(t->ctx, e) || interrupted || ferror(stdout)) {
+		t->stop = true;
+	}
+}
+
+static ULONG WINAPI on_buffer(PEVENT_TRACE_LOGFILEA f)
+{
+	struct cli_trace *t = f->Context;
+	double seconds = (double)(clock_read_system_ns() - t->progress.started_ns) / 1e9;
+	uint64_t done = 0;
+	t->buffers++;
+	done = t->buffers_total ? BASE_MIN(100 * t->buffers / t->buffers_total, (uint64_t)100) : 0;
+	cli_progress_show(&t->progress, "%3u%%  %llu buffers, %llu events, %.0f events/s",
+			  (unsigned)done, (unsigned long long)t->buffers,
+			  (unsigned long long)t->events,
+			  (double)t->events / (seconds > 0 ? seconds : 1));
+	return !t->stop && !interrupted;
+}
+
+static int on_read_ahead(void *ctx, uint32_t done, uint32_t total)
+{
+	struct cli_trace *t = ctx;
+	cli_progress_show(&t->progress, "%3u%%  reading processes and modules",
+			  (unsigned)(100ull * done / (total ? total : 1)));
+	return interrupted || cli_signal_caught();
+}
+
+/* What a file tells of processes, modules and files stands at its end as often as not. */
+static void read_ahead(struct cli_trace *t)
+{
+	for (int i = 0; t->state && i < t->count; i++) {
+		/* What cannot be read is told when the events are. */
+		if (t->file[i].LogFileName) {
+			openetw_state_read_file(t->state, t->file[i].LogFileName, on_read_ahead, t);
+		}
+		openetw_state_attach(t->state, t->handle[i]);
+	}
+}
+
+bool cli_trace_open(struct cli_trace *t, int count, char **files, const char *session)
+{
+	t->first_start = UINT64_MAX;
+	for (int i = 0; i < count && i < CLI_TRACE_FILES_MAX; i++) {
+		EVENT_TRACE_LOGFILEA *f = &t->file[i];
+		memset(f, 0, sizeof *f);
+		if (session) {
+			f->LoggerName = (char *)(uintptr_t)session;
+		} else {
+			f->LogFileName = files[i];
+		}
+		f->ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD |
+				      (session ? PROCESS_TRACE_MODE_REAL_TIME : 0) |
+				      (t->raw_time ? PROCESS_TRACE_MODE_RAW_TIMESTAMP : 0);
+		f->EventRecordCallback = on_event;
+		f->BufferCallback = on_buffer;
+		f->Context = t;
+		t->handle[i] = OpenTraceA(f);
+		if (t->handle[i] == INVALID_PROCESSTRACE_HANDLE) {
+			cli_fail(t->args, GetLastError(), "cannot open %s",
+				 session ? session : files[i]);
+			while (i-- > 0) {
+				CloseTrace(t->handle[i]);
+			}
+			t->count = 0;
+			return false;
+		}
+		t->count = i + 1;
+		t->buffers_total += f->LogfileHeader.BuffersWritten;
+		t->first_start =
+			BASE_MIN(t->first_start, (uint64_t)f->LogfileHeader.StartTime.QuadPart);
+	}
+	return true;
+}
+
+/* What the reader could not read: where, and why. The rest was delivered. */
+static void print_problems(struct cli_trace *t)
+{
+	for (int i = 0; i < t->count; i++) {
+		struct openetw_problem p = {.size = sizeof p};
+		while (openetw_trace_next_problem(t->handle[i], &p) == ERROR_SUCCESS) {
+			if (t->problems++ < PROBLEMS_SHOWN) {
+				fflush(stdout);
+				fprintf(stderr, "openetw %s: %s: at byte %llu: %s\n",
+					t->args->command->name,
+					t->file[i].LogFileName ? t->file[i].LogFileName
+							       : t->file[i].LoggerName,
+					(unsigned long long)p.file_offset, p.text);
+			}
+		}
+	}
+	if (t->problems > PROBLEMS_SHOWN) {
+		fprintf(stderr, "openetw %s: %llu more places are damaged\n",
+			t->args->command->name, (unsigned long long)t->problems - PROBLEMS_SHOWN);
+	}
+}
+
+uint32_t cli_trace_run(struct cli_trace *t)
+{
+	struct sigaction sa = {.sa_handler = on_signal}, old_int, old_term, old_hup;
+	uint64_t from = 0, to = UINT64_MAX;
+	if (t->select) {
+		if (!cli_select_set_start(t->select, t->first_start)) {
+			for (int i = 0; i < t->count; i++) {
+				CloseTrace(t->handle[i]);
+			}
+			return ERROR_INVALID_TIME;
+		}
+		from = cli_select_from(t->select);
+		to = cli_select_to(t->select);
+	}
+	cli_progress_start(&t->progress, !t->no_progress);
+	interrupted = 0;
+	running = t;
+	sigaction(SIGINT, &sa, &old_int);
+	sigaction(SIGTERM, &sa, &old_term);
+	sigaction(SIGHUP, &sa, &old_hup);
+	if (!interrupted) {
+		read_ahead(t);
+	}
+	if (cli_signal_caught()) { /* between making the session and here */
+		on_signal(cli_signal_caught());
+	}
+	uint32_t code = interrupted ? ERROR_CANCELLED
+				    : openetw_trace_process(t->handle, (uint32_t)t->count, from, to);
+	running = NULL;
+	sigaction(SIGINT, &old_int, NULL);
+	sigaction(SIGTERM, &old_term, NULL);
+	sigaction(SIGHUP, &old_hup, NULL);
+	cli_progress_end(&t->progress);
+	t->interrupted = interrupted;
+	print_problems(t);
+	for (int i = 0; t->loss && i < t->count; i++) {
+		struct openetw_loss_range l = {.size = sizeof l};
+		while (openetw_trace_next_loss(t->handle[i], &l) == ERROR_SUCCESS) {
+			t->loss(t->ctx, &l);
+		}
+	}
+	for (int i = 0; i < t->count; i++) {
+		t->lost_events += t->file[i].LogfileHeader.EventsLost;
+		t->lost_buffers += t->file[i].LogfileHeader.BuffersLost;
+		CloseTrace(t->handle[i]);
+	}
+	return interrupted || (code == ERROR_CANCELLED && t->stop) ? ERROR_SUCCESS : code;
+}
+
+void cli_trace_print_loss(FILE *f, const struct cli_trace *t)
+{
+	if (t->lost_events == 0 && t->lost_buffers == 0) {
+		fprintf(f, "nothing was lost when recording");
+	} else {
+		fprintf(f, "LOST when recording: %llu events, %llu buffers",
+			(unsigned long long)t->lost_events, (unsigned long long)t->lost_buffers);
+	}
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT
+ * The kernel part of a recording: what keywords and stacks of system providers come to.
+ */
+#include "cli/wpr/wpr.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+/* Names of profiles beside xperf's. NULL: the same name means nothing to the kernel. */
+static const struct {
+	const char *keyword, *flag;
+} renamed[] = {
+	{"ProcessThread", "PROC_THREAD"},
+	{"SampledProfile", "PROFILE"},
+	{"ReadyThread", "DISPATCHER"},
+	{"ThreadPriority", "PRIORITY"},
+	{"IdealProcessor", "AFFINITY"},
+	{"SystemCall", "SYSCALL"},
+	{"DiskIO", "DISK_IO"},
+	{"DiskIOInit", "DISK_IO_INIT"},
+	{"FileIO", "FILE_IO"},
+	{"FileIOInit", "FILE_IO_INIT"},
+	{"HardFaults", "HARD_FAULTS"},
+	{"AllFaults", "ALL_FAULTS"},
+	{"NetworkTrace", "NETWORKTRACE"},
+	{"VirtualAllocation", "VIRT_ALLOC"},
+	{"MemoryInfo", "MEMINFO"},
+	{"MemoryInfoWS", "MEMINFO_WS"},
+	{"ReferenceSet", "REFSET"},
+	{"Handle", "OB_HANDLE"},
+	{"Object", "OB_OBJECT"},
+	{"InterProcessorInterrupt", "IPI"},
+	{"ClockInterrupt", "CLOCKINT"},
+	{"HalClock", "KE_CLOCK"},
+	{"FilterIO", "FLT_IO"},
+	{"FilterIOInit", "FLT_IO_INIT"},
+	{"FilterIOFastIO", "FLT_FASTIO"},
+	{"FilterIOFailure", "FLT_IO_FAILURE"},
+	{"ProcessCounter", "PERF_COUNTER"},
+	{"CompactCSwitch", "COMPACT_CSWITCH"},
+	{"ContiguousMemorygeneration", "CONTMEMGEN"},
+	{"CpuConfig", "CPU_CONFIG"},
+	{"IdleStates", "IDLE_STATES"},
+	{"KernelQueue", "KQUEUE"},
+	{"OpticalIO", "OPTICAL_IO"},
+	{"OpticalIOInit", "OPTICAL_IO_INIT"},
+	{"RegistryHive", "REG_HIVE"},
+	{"SplitIO", "SPLIT_IO"},
+	{"SynchronizationObjects", "SYNC_OBJECTS"},
+	{"WDFDPC", "WDF_DPC"},
+	{"WDFInterrupt", "WDF_INTERRUPT"},
+}, stacks[] = {
+	{"SampledProfile", "Profile"},
+	{"VirtualAllocation", "VirtualAlloc"},
+	{"SystemCallEnter", "SyscallEnter"},
+	{"SystemCallExit", "SyscallExit"},
+	{"HeapAllocation", "HeapAlloc"},
+	{"HeapReallocation", "HeapRealloc"},
+	{"PoolAllocation", "PoolAlloc"},
+	{"PoolAllocationSession", "PoolAllocSession"},
+	{"TimerOneShot", "TimerSetOneShot"},
+	{"TimerPeriodic", "TimerSetPeriodic"},
+};
+
+/* Custom ones are hexadecimal. */
+static bool number_of(const char *text, uint64_t *ret)
+{
+	char *end;
+	*ret = strncasecmp(text, "0x", 2) == 0 ? strtoull(text, &end, 16) : 0;
+	return *ret != 0 && *end == 0;
+}
+
+bool wpr_kernel_keyword(const char *keyword, uint32_t *ret_bits, const char **ret_why)
+{
+	uint64_t number;
+	const char *name = keyword;
+	*ret_why = NULL;
+	if (number_of(keyword, &number) && number <= UINT32_MAX) {
+		struct kernel_mask m = {0}, unknown;
+		kernel_mask_set(&m, (uint32_t)number);
+		const struct kernel_flag *f = kernel_mask_refused(&m);
+		*ret_why = f ? f->none : NULL;
+		*ret_bits = (uint32_t)number;
+		return !f && !kernel_mask_unknown(&m, &unknown);
+	}
+	for (size_t i = 0; i < BASE_ARRAY_LEN(renamed); i++) {
+		name = strcasecmp(renamed[i].keyword, keyword) == 0 ? renamed[i].flag : name;
+	}
+	const struct kernel_flag *f = kernel_flag_find(name, strlen(name));
+	if (f) {
+		*ret_bits = f->bits;
+		*ret_why = f->none[0] ? f->none : NULL;
+	}
+	return f && !f->none[0];
+}
+
+static bool stack_hook(const char *name, uint16_t *ret)
+{
+	uint64_t number;
+	if (number_of(name, &number) && number < KERNEL_HOOKS) {
+		*ret = (uint16_t)number;
+		return true;
+	}
+	for (size_t i = 0; i < BASE_ARRAY_LEN(stacks); i++) {
+		name = strcasecmp(stacks[i].keyword, name) == 0 ? stacks[i].flag : name;
+	}
+	return kernel_stack_find(name, strlen(name), ret);
+}
+
+void wpr_kernel_wish(const struct profile_collector *c, struct cli_kernel_wish *ret)
+{
+	*ret = (struct cli_kernel_wish){0};
+	for (const struct profile_provider *p = c->kind == PROFILE_SYSTEM ? c->providers : NULL; p;
+	     p = p->next) {
+		for (const struct profile_word *k = p->system_keywords; k; k = k->next) {
+			uint32_t bits;
+			const char *why;
+			if (wpr_kernel_keyword(k->text, &bits, &why)) {
+				kernel_mask_set(&ret->mask, bits);
+			}
+		}
+		for (const struct profile_word *k = p->stacks; k; k = k->next) {
+			uint16_t hook;
+			if (stack_hook(k->text, &hook)) {
+				cli_kernel_add_stack(ret, hook);
+			}
+		}
+	}
+}
+
+bool wpr_kernel_wanted(const struct profile_collector *c)
+{
+	struct cli_kernel_wish w;
+	wpr_kernel_wish(c, &w);
+	return !kernel_mask_empty(&w.mask);
+}
+
+bool wpr_kernel_strict(const struct profile *profile, const struct profile_collector *c)
+{
+	bool strict = profile->strict;
+	for (const struct profile_provider *p = c->providers; p; p = p->next) {
+		strict = strict || p->strict;
+		for (const struct profile_word *k = p->system_keywords; k; k = k->next) {
+			strict = strict || k->strict;
+		}
+	}
+	return strict;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The parts of the xperf verb: cmd_xperf.c options and lists, xperf_sessions.c its sessions,
+ * xperf_kernel.c what it asks of the kernel, xperf_dumper.c events as its text.
+ */
+#ifndef CLI_XPERF_H
+#define CLI_XPERF_H
+
+#include "cli/session/kernel_control.h"
+
+#include <stdio.h>
+
+#define XPERF_SCOPES_MAX 16
+#define XPERF_SPECS_MAX	 64
+#define XPERF_KERNEL	 "NT Kernel Logger"
+
+/* One session of a command line; the first is the kernel's. */
+struct xperf_scope {
+	const char *name, *on, *file, *file_mode, *clock, *stack, *pids, *state;
+	uint64_t buffer_kb, min, max, max_file, flush;
+	bool realtime, buffering, kernel;
+	TRACEHANDLE handle;
+};
+struct xperf {
+	struct cli_args *a;
+	struct xperf_scope scope[XPERF_SCOPES_MAX];
+	int count;
+};
+
+/* ---- xperf_sessions.c; they print mistakes and give an exit status ----------------------------- */
+
+/* The options in their order, each to its scope. */
+bool xperf_scopes(struct xperf *x);
+int xperf_start(struct xperf *x);
+int xperf_stop(struct cli_args *a);
+int xperf_stop_one(struct cli_args *a, const char *name, char **ret_file); /* its file, or NULL */
+int xperf_merge(struct cli_args *a, int count, char **files, const char *to);
+/* What -on says, in a session. */
+int xperf_enable(struct cli_args *a, const struct xperf_scope *s, TRACEHANDLE h);
+int xperf_capture(struct cli_args *a, const char *session, TRACEHANDLE h, const char *specs);
+
+/* ---- names and text ----------------------------------------------------------------------------- */
+
+/* -on, -StackWalk and -pids of the kernel's scope. CLI_OK, or printed why. */
+int xperf_kernel_wish(const struct cli_args *a, const struct xperf_scope *s, struct cli_kernel_wish *ret);
+/* -boottrace FLAGS|off. */
+int xperf_boot(struct xperf *x);
+/* -i: which files, what of them, and where to. */
+struct xperf_read {
+	struct cli_args *a;
+	int count;
+	char **files;
+	const char *out; /* NULL or "-": stdout */
+	FILE *to;	 /* of the other actions, not NULL: instead; stays open */
+	bool ranged;	 /* only from_us to to_us from the start */
+	uint64_t from_us, to_us;
+	bool detail, command_lines;
+};
+/* Writes the dumper's text. */
+int xperf_dump(struct xperf_read *r);
+/* The other actions, by name: process, profile, cswitch, diskio, hardfault, marks, tracestats. */
+bool xperf_action_known(const char *name);
+int xperf_act(struct xperf_read *r, const char *name);
+
+#endif
