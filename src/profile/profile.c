@@ -150,13 +150,18 @@ static int understand(struct profile_doc *doc)
 
 int profile_read(const void *bytes, size_t n, struct profile_doc **ret)
 {
-	if (n > PROFILE_BYTES_MAX) {
-		return -E2BIG;
-	}
-	struct profile_doc *doc = calloc(1, sizeof *doc);
+	return profile_read_upon(bytes, n, NULL, ret);
+}
+
+int profile_read_upon(const void *bytes, size_t n, struct profile_doc *base,
+		      struct profile_doc **ret)
+{
+	struct profile_doc *doc = n > PROFILE_BYTES_MAX ? NULL : calloc(1, sizeof *doc);
 	if (!doc) {
-		return -ENOMEM;
+		profile_close(base);
+		return n > PROFILE_BYTES_MAX ? -E2BIG : -ENOMEM;
 	}
+	doc->base = base;
 	struct diag d = {0};
 	arena_init(&doc->arena, PROFILE_MEMORY_MAX);
 	doc->notes_end = &doc->notes;
@@ -185,6 +190,7 @@ void profile_close(struct profile_doc *doc)
 		xml_finish(&doc->xml);
 	}
 	arena_finish(&doc->arena);
+	profile_close(doc->base);
 	free(doc);
 }
 
@@ -305,8 +311,8 @@ uint32_t profile_buffer_count(const struct profile_collector *c, uint64_t memory
 			      uint32_t processors)
 {
 	uint64_t n = c->buffers;
-	if (c->percent) {
-		uint64_t bytes = memory_bytes / 100 * c->percent;
+	if (c->percent_hundredths) {
+		uint64_t bytes = memory_bytes / 100 * c->percent_hundredths / 100;
 		if (c->percent_most_mb) {
 			bytes = BASE_MIN(bytes, (uint64_t)c->percent_most_mb << 20);
 		}

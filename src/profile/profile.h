@@ -109,8 +109,8 @@ struct profile_collector {
 	bool realtime, private_session, process_private, secure, host_guest;
 	const char *file_name;	/* NULL: none */
 	uint32_t buffer_kb;	/* 128 unless said */
-	uint32_t buffers;	/* count, 64 unless said; or with `percent` the value as given */
-	uint32_t percent;	/* of memory; 0: `buffers` is a count */
+	uint32_t buffers;	/* count, 64 unless said; without meaning beside percent_hundredths */
+	uint32_t percent_hundredths; /* of memory, 140: 1.4 percent; 0: `buffers` is a count */
 	uint32_t percent_most_mb; /* cap of that; 0: none */
 	uint32_t buffers_per_cpu; /* 0: not said */
 	uint32_t file_most_mb;	/* 0: no limit */
@@ -147,6 +147,10 @@ struct profile_doc;
 
 /* Always makes *ret, unless -ENOMEM or -E2BIG. -EBADMSG: there is an error among its notes. */
 int profile_read(const void *bytes, size_t n, struct profile_doc **ret);
+/* The same; what the file does not define itself may be defined in `base`, which is closed along
+ * with the new document, or, when there is none, by this function. NULL: nothing else. */
+int profile_read_upon(const void *bytes, size_t n, struct profile_doc *base,
+		      struct profile_doc **ret);
 void profile_close(struct profile_doc *doc); /* NULL is fine */
 const struct profile_note *profile_notes(const struct profile_doc *doc);
 const struct profile_entry *profile_entries(const struct profile_doc *doc);

@@ -216,6 +216,8 @@ static void collector(struct build *b, const char *kind, enum profile_kind k,
 	const char *name = xml_value(n, "Name");
 	const struct xml_node *buffers = xml_child(n, "Buffers"), *file = xml_child(n, "MaximumFileSize");
 	const struct xml_node *cache = xml_child(n, "StackCaching");
+	const struct xml_node *per_cpu = xml_child(n, "BuffersPerCPU");
+	per_cpu = per_cpu ? per_cpu : xml_child(n, "BuffersPerCpu");
 	const char *file_mode = file ? xml_value(file, "FileMode") : NULL;
 	*c = (struct profile_collector){
 		.kind = k,
@@ -231,7 +233,7 @@ static void collector(struct build *b, const char *kind, enum profile_kind k,
 		.buffer_kb = (uint32_t)number(xml_child(n, "BufferSize"), "Value", 128),
 		.buffers = (uint32_t)number(buffers, "Value", 64),
 		.percent_most_mb = (uint32_t)number(buffers, "MaximumBufferSpace", 0),
-		.buffers_per_cpu = (uint32_t)number(xml_child(n, "BuffersPerCPU"), "Value", 0),
+		.buffers_per_cpu = (uint32_t)number(per_cpu, "Value", 0),
 		.file_most_mb = (uint32_t)number(file, "Value", 0),
 		.circular = file_mode && strcasecmp(file_mode, "Circular") == 0,
 		.file_count = (uint32_t)number(xml_child(n, "FileMax"), "Value", 0),
@@ -239,7 +241,10 @@ static void collector(struct build *b, const char *kind, enum profile_kind k,
 		.stack_cache_kb = (uint32_t)number(cache, "CacheSize", 0),
 	};
 	if (flag(buffers, "PercentageOfTotalMemory", false)) {
-		c->percent = c->buffers;
+		profile_percent(xml_value(buffers, "Value"), &c->percent_hundredths);
+	}
+	if (!*c->name && k == PROFILE_SYSTEM) {
+		c->name = text(b, "WPR System Collector"); /* one more name is not needed: there is one kernel */
 	}
 	if (!*c->name && b->tree.err == 0) {
 		profile_bad(b->doc, n, "the collector '%.60s' has no Name, also not by way of Base", c->id);
@@ -282,17 +287,27 @@ static void merge_properties(struct build *b, const struct xml_node *profile)
 	words(b, xml_child(n, "CustomEvents"), "CustomEvent", &b->p->custom_events);
 }
 
-/* Deriving a collector and, separately, the profile that refers to it: what wins is not documented. */
+/* A profile that, by way of its base, records with a collector, and itself with one derived from it:
+ * what that means is not documented. */
 static void warn_of_both(struct build *b, const struct xml_node *definition,
 			 const struct xml_node *reference, const char *kind)
 {
-	const char *id = xml_value(reference, "Value");
-	const struct xml_node *d = id ? profile_tree_definition(b->doc, kind, id) : NULL;
-	if (d && xml_value(d, "Base") && xml_value(definition, "Base")) {
-		profile_warn(b->doc, definition,
-			     "the profile '%.60s' is derived, and so is its collector '%.60s'; what that "
-			     "means is not documented: here the profile is resolved first",
-			     xml_value(definition, "Id"), id);
+	const char *id = xml_value(reference, "Value"), *of = id;
+	for (unsigned i = 0; of && *of && i < PROFILE_BASES_MAX && !b->doc->told_of_both; i++) {
+		const struct xml_node *d = profile_tree_definition(b->doc, kind, of);
+		of = d ? xml_value(d, "Base") : NULL;
+		for (const struct xml_node *c = of && *of ? reference->parent->children : NULL; c; c = c->next) {
+			const char *other = xml_value(c, "Value");
+			if (other && strcmp(c->name, reference->name) == 0 && strcmp(other, of) == 0) {
+				profile_warn(b->doc, definition,
+					     "the profile '%.60s' records with the collector '%.60s' and with "
+					     "'%.60s', which is derived from it; what that means is not "
+					     "documented: here they are two, unless they have one Name",
+					     xml_value(definition, "Id"), of, id);
+				b->doc->told_of_both = true; /* such files do it everywhere */
+				break;
+			}
+		}
 	}
 }
 

@@ -18,8 +18,9 @@ struct profile_doc {
 	const struct xml_node *profiles; /* the element <Profiles> */
 	struct profile_note *notes, **notes_end;
 	unsigned note_count;
-	bool bad;
+	bool bad, told_of_both;
 	struct profile_entry *entries;
+	struct profile_doc *base; /* where Base and references are looked up, too; NULL: nowhere */
 };
 
 /* A note about a place; `n` may be NULL. */
@@ -36,6 +37,8 @@ const char *profile_schema_keyword(const char *name);
 const char *profile_nearest(const char *text, const char *const *names, size_t count);
 
 bool profile_number(const char *text, uint64_t *ret);
+/* "3", "1.4": 0.01 to 100. Digits after the second one behind the point do not count. */
+bool profile_percent(const char *text, uint32_t *ret_hundredths);
 bool profile_bool(const char *text, bool otherwise);
 bool profile_same_value(const char *a, const char *b);
 

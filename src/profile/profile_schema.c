@@ -3,6 +3,7 @@
  *
  * Attributes are written "Name:type", with "!" when required ("?!" : unless Base is given). Types:
  * text, id, bool, hex (a 64-bit number in either form), u<least>-<most>, =A|B|C.
+ * "p" in place of "u": may have a fraction where PercentageOfTotalMemory is true.
  * Children are written "Name*" any number, "Name?" at most one, "Name+" at least one, "Name" one.
  * An element named Name@system is meant below system collectors and providers.
  */
@@ -14,7 +15,7 @@
 
 #define OPERATION    "Operation:=Set|Add|Remove"
 #define MERGE_CHILDS "DeletePreMergedTraceFiles? FileCompression? CustomEvents? SkipMerge? InjectOnly?"
-#define SIZES	     "BufferSize? Buffers? BuffersPerCPU? StackCaching? MaximumFileSize? FileMax?"
+#define SIZES	     "BufferSize? Buffers? BuffersPerCPU? BuffersPerCpu? StackCaching? MaximumFileSize? FileMax?"
 #define STATES	     "CaptureStateOnStart? CaptureStateOnSave? CaptureStateOnDemand?"
 #define FILTERS	     "EventFilters? StackFilters? EventNameFilters? StackEventNameFilters?"
 
@@ -28,22 +29,24 @@ static const struct element {
 	 "SystemCollector* EventCollector* HeapEventCollector* SystemProvider* EventProvider* "
 	 "HeapEventProvider* HardwareCounter* MicroArchitecturalConfig* Profile+"},
 	{"SystemCollector",
-	 "Id:id! Name:text?! Base:text Realtime:bool FileName:text HostGuestCorrelation:bool", SIZES},
+	 "Id:id! Name:text Base:text Realtime:bool FileName:text HostGuestCorrelation:bool", SIZES},
 	{"EventCollector",
 	 "Id:id! Name:text?! Base:text Realtime:bool Private:bool ProcessPrivate:bool Secure:bool "
 	 "FileName:text HostGuestCorrelation:bool",
 	 SIZES},
-	{"HeapEventCollector", "Id:id! Name:text?! Base:text Secure:bool FileName:text", SIZES},
+	{"HeapEventCollector", "Id:id! Name:text?! Base:text Realtime:bool Secure:bool FileName:text",
+	 SIZES},
 	{"BufferSize", "Value:u4-16384! " OPERATION, ""},
 	{"Buffers",
-	 "Value:u1-1048576! PercentageOfTotalMemory:bool MaximumBufferSpace:u1-1048576 " OPERATION,
+	 "Value:p1-1048576! PercentageOfTotalMemory:bool MaximumBufferSpace:u1-1048576 " OPERATION,
 	 ""},
-	{"BuffersPerCPU", "Value:u1-65536! " OPERATION, ""},
+	{"BuffersPerCPU", "Value:u1-65536! MaximumBufferSpace:u1-1048576 " OPERATION, ""},
+	{"BuffersPerCpu", "Value:u1-65536! MaximumBufferSpace:u1-1048576 " OPERATION, ""},
 	{"StackCaching", "BucketCount:u1-1048576 CacheSize:u1-1048576 " OPERATION, ""},
 	{"MaximumFileSize", "Value:u1-1048576! FileMode:=Sequential|Circular|Newfile " OPERATION, ""},
 	{"FileMax", "Value:u1-1048576! " OPERATION, ""},
 
-	{"SystemProvider", "Id:id Base:text", "Keywords? Stacks? PoolTags? " STATES},
+	{"SystemProvider", "Id:id Base:text", "Keywords* Stacks* PoolTags? " STATES},
 	{"Keywords@system", OPERATION, "Keyword* CustomKeyword*"},
 	{"Keyword@system", "Value:text! Strict:bool RundownFlag:=Start|Stop|None", ""},
 	{"CustomKeyword", "Value:hex! Strict:bool", ""},
@@ -56,7 +59,7 @@ static const struct element {
 	{"EventProvider",
 	 "Id:id Name:text?! Level:u0-255 NonPagedMemory:bool Stack:bool SID:bool TSID:bool "
 	 "EventKey:bool CaptureStateOnly:bool Strict:bool Base:text ProcessExeFilter:text",
-	 "Keywords? Stacks? " STATES " " FILTERS},
+	 "Keywords* Stacks* " STATES " " FILTERS},
 	{"Keywords", OPERATION, "Keyword*"},
 	{"Keyword", "Value:hex!", ""},
 	{"CaptureStateOnStart", OPERATION " Timeout:u0-86400", "Keyword*"},
@@ -78,19 +81,19 @@ static const struct element {
 	{"Profile",
 	 "Id:id! Name:text! Description:text! LoggingMode:=File|Memory! "
 	 "DetailLevel:=Light|Verbose! Base:text Strict:bool Internal:bool Default:bool",
-	 "ProblemCategories? Collectors? TraceMergeProperties?"},
+	 "ProblemCategories? Collectors* TraceMergeProperties?"},
 	{"ProblemCategories", OPERATION, "ProblemCategory+"},
 	{"ProblemCategory", "Value:text!", ""},
 	{"Collectors", OPERATION, "SystemCollectorId* EventCollectorId* HeapEventCollectorId*"},
 	{"SystemCollectorId", "Value:text!",
-	 SIZES " SystemProviderId? SystemProvider? HardwareCounterId* MicroArchitecturalConfigId*"},
-	{"SystemProviderId", "Value:text!", "Keywords? Stacks? PoolTags? " STATES},
+	 SIZES " SystemProviderId* SystemProvider* HardwareCounterId* MicroArchitecturalConfigId*"},
+	{"SystemProviderId", "Value:text!", "Keywords* Stacks* PoolTags? " STATES},
 	{"HardwareCounterId", "Value:text!", NULL},
 	{"MicroArchitecturalConfigId", "Value:text!", NULL},
-	{"EventCollectorId", "Value:text!", SIZES " EventProviders?"},
+	{"EventCollectorId", "Value:text!", SIZES " EventProviders*"},
 	{"EventProviders", OPERATION, "EventProviderId* EventProvider*"},
-	{"EventProviderId", "Value:text!", "Keywords? Stacks? " STATES " " FILTERS},
-	{"HeapEventCollectorId", "Value:text!", SIZES " HeapEventProviders?"},
+	{"EventProviderId", "Value:text!", "Keywords* Stacks* " STATES " " FILTERS},
+	{"HeapEventCollectorId", "Value:text!", SIZES " HeapEventProviders*"},
 	{"HeapEventProviders", OPERATION, "HeapEventProviderId* HeapEventProvider*"},
 	{"HeapEventProviderId", "Value:text!", "HeapProcessIds?"},
 
@@ -112,12 +115,12 @@ static const struct element {
 static const char *const system_keywords[] = {
 	"AllFaults", "Alpc", "AntiStarvation", "CC", "ClockInterrupt", "ClusterOff",
 	"CompactCSwitch", "ContiguousMemorygeneration", "CpuConfig", "CSwitch", "DiskIO",
-	"DiskIOInit", "DPC", "Drivers", "FileIO", "FileIOInit", "Filename", "FilterIO",
+	"DiskIOInit", "DPC", "DPCQueue", "Drivers", "FileIO", "FileIOInit", "Filename", "FilterIO",
 	"FilterIOFailure", "FilterIOFastIO", "FilterIOInit", "FootPrint", "HalClock", "Handle",
 	"HardFaults", "IdealProcessor", "IdleStates", "InterProcessorInterrupt", "Interrupt",
 	"KernelQueue", "Loader", "LoadBalancer", "Memory", "MemoryInfo", "MemoryInfoWS",
-	"NetworkTrace", "Object", "OpticalIO", "OpticalIOInit", "Pool", "Power", "ProcessCounter",
-	"ProcessFreeze", "ProcessThread", "ReadyThread", "ReferenceSet", "Registry", "RegistryHive",
+	"NetworkTrace", "Object", "OpticalIO", "OpticalIOInit", "PmcProfile", "Pool", "Power", "ProcessCounter",
+	"ProcessFreeze", "ProcessThread", "ReadyThread", "ReferenceSet", "Registry", "RegistryHive", "RegistryNotify",
 	"SampledProfile", "Session", "SpinLock", "SplitIO", "SynchronizationObjects", "SystemCall",
 	"ThreadPriority", "Timer", "VAMap", "VirtualAllocation", "WakeCounter", "WDFDPC",
 	"WDFInterrupt",
@@ -144,6 +147,27 @@ bool profile_number(const char *text, uint64_t *ret)
 		v = v * base + d;
 	}
 	*ret = v;
+	return true;
+}
+
+bool profile_percent(const char *text, uint32_t *ret_hundredths)
+{
+	uint32_t whole = 0, part = 0, digits = 0;
+	const char *s = text;
+	for (; *s >= '0' && *s <= '9' && whole <= 100; s++) {
+		whole = whole * 10 + (uint32_t)(*s - '0');
+	}
+	if (s == text || (*s && *s != '.') || (*s && !s[1])) {
+		return false;
+	}
+	for (s += *s == '.'; *s >= '0' && *s <= '9'; s++, digits++) {
+		part += digits == 0 ? 10 * (uint32_t)(*s - '0') : digits == 1 ? (uint32_t)(*s - '0') : 0;
+	}
+	uint32_t all = 100 * whole + part;
+	if (*s || all == 0 || all > 10000) {
+		return false;
+	}
+	*ret_hundredths = all;
 	return true;
 }
 
@@ -305,11 +329,19 @@ static void check_value(struct profile_doc *doc, const struct xml_node *n, const
 			profile_bad(doc, a, "%s of %s is '%.60s', but has to be one of %.*s", a->name,
 				    n->name, a->value, (int)w->type_bytes - 1, w->type + 1);
 		}
-	} else if (w->type[0] == 'u') {
+	} else if (w->type[0] == 'u' || w->type[0] == 'p') {
 		char *end;
 		unsigned long least = strtoul(w->type + 1, &end, 10);
 		unsigned long most = strtoul(end + 1, NULL, 10);
-		if (!profile_number(a->value, &v)) {
+		bool percent = w->type[0] == 'p' &&
+			       profile_bool(xml_value(n, "PercentageOfTotalMemory"), false);
+		uint32_t hundredths;
+		if (percent) {
+			if (!profile_percent(a->value, &hundredths)) {
+				profile_bad(doc, a, "%s of %s is '%.60s', but has to be a percentage: from 0.01 to 100",
+					    a->name, n->name, a->value);
+			}
+		} else if (!profile_number(a->value, &v)) {
 			profile_bad(doc, a, "%s of %s is '%.60s', but has to be a number", a->name, n->name,
 				    a->value);
 		} else if (v < least || v > most) {
@@ -379,6 +411,7 @@ static void check_children(struct profile_doc *doc, const struct xml_node *n, co
 	const char *names[24];
 	char copies[24][40];
 	unsigned counts[24] = {0}, furthest = 0;
+	bool told = false;
 	for (const struct xml_node *c = n->children; c; c = c->next) {
 		unsigned at = 0;
 		bool known = false;
@@ -401,13 +434,19 @@ static void check_children(struct profile_doc *doc, const struct xml_node *n, co
 		if (counts[at]++ > 0 && (w.kind == '?' || w.kind == 0)) {
 			profile_bad(doc, c, "a second <%s> in <%s>, which takes one", c->name, n->name);
 		}
-		if (at < furthest && n == doc->profiles) {
+		/* Collectors, providers, profiles; in which order within each the schema does not mind. */
+		unsigned group = n != doc->profiles	       ? 0
+				 : strcmp(c->name, "Profile") == 0 ? 2
+				 : strstr(c->name, "Collector")    ? 0
+								       : 1;
+		if (group < furthest && !told) {
 			profile_warn(doc, c,
-				     "<%s> comes after <%s>; Windows wants collectors first, then "
+				     "<%s> comes after the first <%s>; Windows wants collectors first, then "
 				     "providers, then profiles",
-				     c->name, names[furthest] == names[at] ? "others" : copies[furthest]);
+				     c->name, furthest == 2 ? "Profile" : "…Provider");
+			told = true;
 		}
-		furthest = BASE_MAX(furthest, at);
+		furthest = BASE_MAX(furthest, group);
 	}
 	unsigned at = 0;
 	for (const char *s = rules; next_word(&s, false, &w); at++) {
@@ -429,13 +468,6 @@ static void check_meaning(struct profile_doc *doc, const struct xml_node *n, boo
 			profile_warn(doc, n, "the system keyword '%.40s' is not known here", v);
 		}
 	}
-	if (strcmp(n->name, "Buffers") == 0 && v) {
-		uint64_t percent;
-		if (profile_bool(xml_value(n, "PercentageOfTotalMemory"), false) &&
-		    profile_number(v, &percent) && percent > 100) {
-			profile_bad(doc, n, "Buffers asks for %s percent of memory", v);
-		}
-	}
 	if (strcmp(n->name, "PoolTag") == 0 && v && strlen(v) > 4) {
 		profile_bad(doc, n, "the pool tag '%.40s' has more than four characters", v);
 	}
@@ -447,10 +479,10 @@ static void check_meaning(struct profile_doc *doc, const struct xml_node *n, boo
 		    (strlen(id) != k + d + strlen(mode) + 2 || strncmp(id, name, k) != 0 ||
 		     id[k] != '.' || strncasecmp(id + k + 1, detail, d) != 0 || id[k + 1 + d] != '.' ||
 		     strcasecmp(id + k + 2 + d, mode) != 0)) {
-			profile_bad(doc, n,
-				    "the profile's Id is '%.60s', but has to be Name.DetailLevel.LoggingMode: "
-				    "'%.60s.%s.%s'",
-				    id, name, detail, mode);
+			profile_warn(doc, n,
+				     "the profile's Id is '%.60s', but should be Name.DetailLevel.LoggingMode: "
+				     "'%.60s.%s.%s'",
+				     id, name, detail, mode);
 		}
 	}
 }

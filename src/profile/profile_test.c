@@ -371,6 +371,63 @@ static void kernel_heap_and_merge_parts_are_kept(void **state)
 	done(p);
 }
 
+static void a_list_in_two_parts_is_applied_part_by_part(void **state)
+{
+	struct profile *p = open_profile("30-lists-in-two-parts", "Two", PROFILE_FILE);
+	struct profile_collector *c = p->collectors;
+	assert_string_equal(c->name, "WPR System Collector"); /* when nothing is said */
+	assert_int_equal(c->percent_hundredths, 140);
+	assert_int_equal(profile_buffer_count(c, 1000ull << 20, 4), 14);
+	assert_int_equal(c->next->buffers_per_cpu, 16);
+	assert_string_equal(c->next->providers->name, "MyCompany.Web");
+	assert_string_equal(c->next->providers->next->name, "MyCompany.Db");
+	done(p);
+	p = open_profile("30-lists-in-two-parts", "Fewer", PROFILE_FILE); /* Remove, then Add */
+	c = p->collectors;
+	assert_int_equal(c->kind, PROFILE_SYSTEM);
+	assert_string_equal(c->next->providers->name, "MyCompany.Cache");
+	assert_null(c->next->providers->next);
+	assert_null(c->next->next);
+	done(p);
+	/* A list of providers in a collector that is added: to those that are there. */
+	p = open_profile("30-lists-in-two-parts", "More", PROFILE_FILE);
+	c = p->collectors->next;
+	assert_string_equal(c->providers->next->next->name, "MyCompany.Cache");
+	assert_int_equal(c->buffers, 48); /* 32 and 16 */
+	assert_non_null(p->collectors->providers->next); /* of the kernel, too */
+	done(p);
+}
+
+static void a_profile_derives_from_another_document(void **state)
+{
+	static const char base_text[] =
+		"<WindowsPerformanceRecorder Version='1'><Profiles>"
+		"<EventCollector Id='E' Name='Events'/><EventProvider Id='P' Name='X'/>"
+		"<Profile Id='A.Light.File' Name='A' Description='d' LoggingMode='File' DetailLevel='Light'>"
+		"<Collectors><EventCollectorId Value='E'><EventProviders><EventProviderId Value='P'/>"
+		"</EventProviders></EventCollectorId></Collectors></Profile>"
+		"</Profiles></WindowsPerformanceRecorder>";
+	static const char text[] =
+		"<WindowsPerformanceRecorder Version='1'><Profiles>"
+		"<EventProvider Id='P' Name='Y'/>" /* an Id of the other document: this one counts */
+		"<Profile Id='B.Light.File' Name='B' Base='A.Light.File' Description='d' "
+		"LoggingMode='File' DetailLevel='Light'><Collectors Operation='Add'>"
+		"<EventCollectorId Value='E'><EventProviders><EventProvider Id='Q' Name='Z'/>"
+		"</EventProviders></EventCollectorId></Collectors></Profile>"
+		"</Profiles></WindowsPerformanceRecorder>";
+	struct profile_doc *base;
+	struct profile *p;
+	assert_int_equal(profile_read(base_text, sizeof base_text - 1, &base), 0);
+	assert_int_equal(profile_read_upon(text, sizeof text - 1, base, &doc), 0);
+	assert_null(profile_entries(doc)->next); /* those of the other one are not listed */
+	assert_int_equal(profile_resolve(doc, profile_entries(doc), &p), 0);
+	assert_string_equal(p->collectors->name, "Events");
+	assert_string_equal(p->collectors->providers->name, "Y");
+	assert_string_equal(p->collectors->providers->next->name, "Z");
+	profile_free(p);
+	profile_close(doc);
+}
+
 static void what_is_in_the_wrong_order_for_windows_is_a_warning(void **state)
 {
 	static const char text[] =
@@ -381,6 +438,16 @@ static void what_is_in_the_wrong_order_for_windows_is_a_warning(void **state)
 		"</EventProviders></EventCollectorId></Collectors></Profile>"
 		"</Profiles></WindowsPerformanceRecorder>";
 	assert_int_equal(profile_read(text, sizeof text - 1, &doc), 0);
+	assert_non_null(profile_notes(doc));
+	assert_false(profile_notes(doc)->error);
+	profile_close(doc);
+	/* So is an Id that does not say what the profile is: profiles in use have such. */
+	static const char odd[] =
+		"<WindowsPerformanceRecorder Version='1'><Profiles><EventCollector Id='E' Name='E'/>"
+		"<Profile Id='Base.Light' Name='A' Description='d' LoggingMode='File' DetailLevel='Light'>"
+		"<Collectors><EventCollectorId Value='E'/></Collectors></Profile>"
+		"</Profiles></WindowsPerformanceRecorder>";
+	assert_int_equal(profile_read(odd, sizeof odd - 1, &doc), 0);
 	assert_non_null(profile_notes(doc));
 	assert_false(profile_notes(doc)->error);
 	profile_close(doc);
@@ -401,6 +468,8 @@ int main(void)
 		cmocka_unit_test(united_profiles_get_at_least_what_each_asked_for),
 		cmocka_unit_test(one_provider_under_two_names_is_enabled_once),
 		cmocka_unit_test(kernel_heap_and_merge_parts_are_kept),
+		cmocka_unit_test(a_list_in_two_parts_is_applied_part_by_part),
+		cmocka_unit_test(a_profile_derives_from_another_document),
 		cmocka_unit_test(what_is_in_the_wrong_order_for_windows_is_a_warning),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,9 +5,15 @@
  * puts it in the other's place. "Add" merges: entries with a Value that is there already are merged
  * in turn, others are appended. "Remove" takes away the entries it lists. Attributes of the
  * derived object win; those it lacks are the base's.
+ *
+ * Two more things that profiles in use rely on. A parent may have a list several times, usually
+ * first to remove and then to add: they act one after the other, and one that says nothing adds to
+ * its predecessor. And a list of providers that says nothing, in a collector that is being added,
+ * adds to the providers that are there.
  */
 #include "profile/profile_private.h"
 
+#include <stdio.h>
 #include <strings.h>
 
 enum operation {
@@ -24,17 +30,36 @@ static enum operation operation_of(const struct xml_node *n)
 						   : SET;
 }
 
+static bool is_one_of(const struct xml_node *n, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(n->name, names[i]) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_size(const struct xml_node *n)
+{
+	static const char *const sizes[] = {"BufferSize", "Buffers", "BuffersPerCPU", "FileMax",
+					    "MaximumFileSize"};
+	return is_one_of(n, sizes, BASE_ARRAY_LEN(sizes));
+}
+
+static bool is_provider_list(const struct xml_node *n)
+{
+	return strcmp(n->name, "EventProviders") == 0 || strcmp(n->name, "HeapEventProviders") == 0;
+}
+
 /* Elements that come several times in one parent and are told apart by what they stand for. */
 static const char *key_of(const struct xml_node *n)
 {
+	static const char *const truths[] = {"DeletePreMergedTraceFiles", "SkipMerge", "InjectOnly",
+					     "FileCompression"};
 	const char *v = xml_value(n, "Value");
-	static const char *const sizes[] = {"BufferSize", "Buffers",	     "BuffersPerCPU",
-					    "FileMax",	  "MaximumFileSize", "DeletePreMergedTraceFiles",
-					    "SkipMerge",  "InjectOnly",	     "FileCompression"};
-	for (size_t i = 0; i < BASE_ARRAY_LEN(sizes); i++) {
-		if (strcmp(n->name, sizes[i]) == 0) {
-			return NULL;
-		}
+	if (is_size(n) || is_one_of(n, truths, BASE_ARRAY_LEN(truths))) {
+		return NULL;
 	}
 	return v ? v : xml_value(n, "Id");
 }
@@ -67,10 +92,18 @@ static struct xml_node *copy_one(struct profile_tree *t, const struct xml_node *
 	return c;
 }
 
+static bool continue_list(struct profile_tree *t, struct xml_node *to, const struct xml_node *k);
+
 static struct xml_node *copy(struct profile_tree *t, const struct xml_node *n)
 {
 	struct xml_node *c = copy_one(t, n), **end = c ? &c->children : NULL;
 	for (const struct xml_node *k = n->children; k && c; k = k->next) {
+		if (continue_list(t, c, k)) {
+			continue;
+		}
+		while (*end) {
+			end = &(*end)->next; /* what a continued list left behind */
+		}
 		*end = copy(t, k);
 		if (!*end) {
 			return NULL;
@@ -122,11 +155,45 @@ static void remove_entries(struct xml_node *from, const struct xml_node *what)
 	}
 }
 
-static void apply(struct profile_tree *t, struct xml_node *base, const struct xml_node *over);
+static void apply(struct profile_tree *t, struct xml_node *base, const struct xml_node *over,
+		  bool adding);
+
+/* Numbers of buffers and their like are added and subtracted. */
+static bool count_together(struct profile_tree *t, struct xml_node *have, const struct xml_node *c,
+			   enum operation op)
+{
+	const char *a = xml_value(have, "Value"), *b = xml_value(c, "Value");
+	uint64_t x, y;
+	bool percent = profile_bool(xml_value(c, "PercentageOfTotalMemory"), false);
+	if (!is_size(c) || op == SET || !a || !b || !profile_number(a, &x) || !profile_number(b, &y) ||
+	    x > UINT32_MAX || y > UINT32_MAX ||
+	    percent != profile_bool(xml_value(have, "PercentageOfTotalMemory"), false)) {
+		return false;
+	}
+	char text[24];
+	int n = snprintf(text, sizeof text, "%llu",
+			 (unsigned long long)(op == ADD ? x + y : x > y ? x - y : 1));
+	for (struct xml_attr *v = have->attrs; v; v = v->next) {
+		if (strcasecmp(v->name, "Value") == 0) {
+			struct xml_attr *mine = need(t, sizeof *mine);
+			char *value = arena_text(t->arena, text, (size_t)n);
+			if (!mine || !value) {
+				t->err = -ENOMEM;
+				return true;
+			}
+			*mine = *v; /* the list is the definition's: a new one in front hides it */
+			mine->value = value;
+			mine->next = have->attrs;
+			have->attrs = mine;
+			break;
+		}
+	}
+	return true;
+}
 
 /* `c`, a child of the derived object, goes into `to`, which so far is the base's. */
 static void apply_child(struct profile_tree *t, struct xml_node *to, const struct xml_node *c,
-			bool entries)
+			bool entries, bool adding)
 {
 	enum operation op = operation_of(c);
 	struct xml_node **p = &to->children;
@@ -134,6 +201,9 @@ static void apply_child(struct profile_tree *t, struct xml_node *to, const struc
 		p = &(*p)->next;
 	}
 	struct xml_node *have = *p;
+	if (have && count_together(t, have, c, op)) {
+		return;
+	}
 	if (have && op == REMOVE) {
 		if (c->children) {
 			remove_entries(have, c);
@@ -143,8 +213,9 @@ static void apply_child(struct profile_tree *t, struct xml_node *to, const struc
 		return;
 	}
 	/* Entries of a list that is added to are themselves added to. */
-	if (have && (op == ADD || entries)) {
-		apply(t, have, c);
+	bool more = adding && is_provider_list(c) && !xml_attr(c, "Operation");
+	if (have && (op == ADD || entries || more)) {
+		apply(t, have, c, adding || op == ADD);
 		return;
 	}
 	if (op == REMOVE) {
@@ -158,15 +229,54 @@ static void apply_child(struct profile_tree *t, struct xml_node *to, const struc
 	}
 }
 
-static void apply(struct profile_tree *t, struct xml_node *base, const struct xml_node *over)
+/* Is there a list of this name before it, which it goes on? */
+static bool goes_on(const struct xml_node *parent, const struct xml_node *c)
+{
+	if (key_of(c) || is_size(c) || xml_attr(c, "Operation")) {
+		return false;
+	}
+	const struct xml_node *before = NULL;
+	for (const struct xml_node *k = parent->children; k && k != c; k = k->next) {
+		before = same_thing(k, c) ? k : before;
+	}
+	return before && operation_of(before) != REMOVE;
+}
+
+static void apply(struct profile_tree *t, struct xml_node *base, const struct xml_node *over,
+		  bool adding)
 {
 	base->attrs = merge_attributes(t, base, over);
 	base->line = over->line;
 	base->column = over->column;
-	bool list = operation_of(over) == ADD;
+	bool list = operation_of(over) == ADD ||
+		    (adding && is_provider_list(over) && !xml_attr(over, "Operation"));
 	for (const struct xml_node *c = over->children; c && t->err == 0; c = c->next) {
-		apply_child(t, base, c, list);
+		if (goes_on(over, c) && continue_list(t, base, c)) {
+			continue;
+		}
+		apply_child(t, base, c, list, adding || list);
 	}
+}
+
+/* A list that is there already, in a copy of what has it twice. Whether it was taken care of. */
+static bool continue_list(struct profile_tree *t, struct xml_node *to, const struct xml_node *k)
+{
+	struct xml_node *have = to->children;
+	while (have && !same_thing(have, k)) {
+		have = have->next;
+	}
+	if (!have || key_of(k) || is_size(k) || operation_of(have) == REMOVE ||
+	    (xml_attr(k, "Operation") && operation_of(k) == SET)) {
+		return false;
+	}
+	if (operation_of(k) == REMOVE) {
+		remove_entries(have, k);
+		return true;
+	}
+	for (const struct xml_node *c = k->children; c && t->err == 0; c = c->next) {
+		apply_child(t, have, c, true, true);
+	}
+	return true;
 }
 
 const struct xml_node *profile_tree_definition(const struct profile_doc *doc, const char *kind,
@@ -179,7 +289,7 @@ const struct xml_node *profile_tree_definition(const struct profile_doc *doc, co
 			return n;
 		}
 	}
-	return NULL;
+	return doc->base ? profile_tree_definition(doc->base, kind, id) : NULL;
 }
 
 static const struct xml_node *must_find(struct profile_tree *t, const char *kind, const char *id,
@@ -233,7 +343,7 @@ struct xml_node *profile_tree_derive(struct profile_tree *t, const struct xml_no
 	}
 	struct xml_node *result = copy(t, chain[--n]);
 	while (result && n > 0 && t->err == 0) {
-		apply(t, result, chain[--n]);
+		apply(t, result, chain[--n], false);
 	}
 	return t->err == 0 ? result : NULL;
 }
@@ -248,7 +358,7 @@ struct xml_node *profile_tree_refer(struct profile_tree *t, const char *kind,
 	const struct xml_node *d = id ? must_find(t, kind, id, reference, "Value") : NULL;
 	struct xml_node *n = d ? profile_tree_derive(t, d) : NULL;
 	if (n) {
-		apply(t, n, reference);
+		apply(t, n, reference, false);
 		n->line = d->line; /* where it is defined helps more */
 		n->column = d->column;
 	}

@@ -261,9 +261,10 @@ static void add_collector(struct unite *u, const struct profile_collector *from)
 	} else { /* the larger one is enough for both */
 		uint64_t have = (uint64_t)c->buffers * c->buffer_kb;
 		uint64_t more = (uint64_t)from->buffers * from->buffer_kb;
-		if (c->percent ? from->percent > c->percent : from->percent || more > have) {
+		if (c->percent_hundredths ? from->percent_hundredths > c->percent_hundredths
+					  : from->percent_hundredths || more > have) {
 			c->buffers = from->buffers;
-			c->percent = from->percent;
+			c->percent_hundredths = from->percent_hundredths;
 			c->percent_most_mb = from->percent_most_mb;
 			c->buffers_per_cpu = from->buffers_per_cpu;
 		}

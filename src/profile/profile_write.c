@@ -184,8 +184,15 @@ static void collector(struct writer *w, const struct profile_collector *c)
 	inner(w);
 	value_number(w, "BufferSize", c->buffer_kb, "%llu");
 	begin(w, "Buffers");
-	attribute_number(w, "Value", c->buffers, "%llu");
-	truth(w, "PercentageOfTotalMemory", c->percent != 0);
+	if (c->percent_hundredths) {
+		char percent[16];
+		snprintf(percent, sizeof percent, c->percent_hundredths % 100 ? "%u.%02u" : "%u",
+			 c->percent_hundredths / 100, c->percent_hundredths % 100);
+		attribute(w, "Value", percent);
+	} else {
+		attribute_number(w, "Value", c->buffers, "%llu");
+	}
+	truth(w, "PercentageOfTotalMemory", c->percent_hundredths != 0);
 	if (c->percent_most_mb) {
 		attribute_number(w, "MaximumBufferSpace", c->percent_most_mb, "%llu");
 	}

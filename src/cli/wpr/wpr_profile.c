@@ -77,7 +77,12 @@ struct profile_doc *wpr_document(const char *path, int *ret_status)
 	if (path && !text) {
 		return NULL;
 	}
-	int err = profile_read(text ? text : profiles_builtin, n, &doc);
+	/* A file may derive from what is built in. */
+	struct profile_doc *base = NULL;
+	if (text) {
+		profile_read(profiles_builtin, profiles_builtin_bytes, &base);
+	}
+	int err = profile_read_upon(text ? text : profiles_builtin, n, base, &doc);
 	free(text);
 	if (!doc) {
 		wpr_fail_call(win32_from_errno(err), "cannot read %s", path);
