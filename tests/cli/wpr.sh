@@ -76,6 +76,34 @@ says '^Number of Buffers       : 16$' out "details"
 says '^	\*OpenETW.Sample.Hello: 0x2: 0x05$' out "details"
 wpr -exportprofile 'web.wprp!Network' x.wprp -filemode
 wpr -profiles x.wprp
+cat >derived.wprp <<'END'
+<?xml version="1.0" encoding="utf-8"?>
+<WindowsPerformanceRecorder Version="1.0">
+  <Profiles>
+    <SystemProvider Id="More" Base="SystemProvider_Base"><Keywords Operation="Add"><Keyword Value="CSwitch"/></Keywords></SystemProvider>
+    <EventProvider Id="Hello" Name="OpenETW.Sample.Hello" Level="5" Stack="true">
+      <CaptureStateOnSave><Keyword Value="0x80000"/></CaptureStateOnSave>
+    </EventProvider>
+    <Profile Id="Mine.Verbose.File" Name="Mine" DetailLevel="Verbose" LoggingMode="File" Description="upon one that is built in" Base="GeneralProfile.Light.File">
+      <Collectors Operation="Add">
+        <SystemCollectorId Value="SystemCollector_WPRSystemCollectorInFile"><SystemProviderId Value="More"/></SystemCollectorId>
+        <EventCollectorId Value="EventCollector_WPREventCollectorInFile">
+          <EventProviders Operation="Add"><EventProviderId Value="Hello"/></EventProviders>
+        </EventCollectorId>
+      </Collectors>
+    </Profile>
+  </Profiles>
+</WindowsPerformanceRecorder>
+END
+wpr -profiles derived.wprp
+wpr -profiledetails derived.wprp -filemode
+says '^Profile                 : Mine.Verbose.File$' out "a profile upon a built-in one"
+says '^	DiskIO$' out "what the built-in one has"
+says '^	CSwitch$' out "what it adds"
+says '^	OpenETW.Sample.Hello: 0xffffffffffffffff: 0x05 : Stack$' out "its provider"
+says '^CaptureState Providers on Save$' out "states"
+says '^	OpenETW.Sample.Hello: 0x80000: 0x05$' out "states"
+expect "one session of the kernel" "$(grep -c 'WPR System Collector' out)" 1
 wpr -start 'web.wprp!Network' --explain
 says "^openetw start 'WPR_initiated_WprApp_Web' --buffer-size 64K -m buffering --buffers 16$" out "--explain"
 says "^openetw enable 'WPR_initiated_WprApp_Web' '\*OpenETW.Sample.Hello:0x2:5'$" out "--explain"
@@ -97,6 +125,13 @@ for p in GeneralProfile.Light CPU.light Handle Syscall ResidentSet DotNET; do
 done
 refused 0x80070032 'Strict=' -start 'web.wprp!Strict' -filemode
 refused 0x80070032 'hardware counters' -pmcsources
+refused 0x80070032 'wpr -addboot' -start CPU -onoffscenario boot -onoffresultspath "$T" -numiterations 1
+refused 0x80070032 'systemctl suspend' -start CPU -filemode -onoffscenario Standby
+run_status 2 openetw wpr -start CPU -onoffscenario Bot
+run_status 2 openetw wpr -start CPU -onoffresultspath "$T"
+wpr -disablepagingexecutive on # scripts do so before they record, and go on if it did not fail
+wpr -purgecache
+refused 0x80070032 'never paged out' -disablepagingexecutive off
 expect "no session came of all that" "$(openetw list | grep -c WPR)" 0
 # mistakes
 run_status 2 openetw wpr -start
@@ -117,7 +152,9 @@ says '^WPR recording is in progress\.\.\.$' out "status"
 says '^Time since start        : 00:00:[0-9][0-9]$' out "status"
 says '^Dropped event           : 0$' out "status"
 says '^Logging mode            : File$' out "status"
-says '^	Orders.Light$' out "status profiles"
+says '^Recording system activity using the following set of profiles:$' out "status profiles"
+says '^Profile                 : Network.Verbose.File, Orders.Light.File' out "status profiles"
+says '^Actively recording collectors:$' out "status collectors"
 says 'WPR_initiated_WprApp_Orders$' out "status collectors"
 refused 0xc5583001 'already running: Network.Verbose+Orders.Light' -start 'web.wprp!Network'
 wpr -flush
@@ -194,11 +231,12 @@ if openetw start probe -o probe.etl --kernel SysProf+CSWITCH >/dev/null 2>&1 </d
 	expect "cancelled" "$(ls "$TMPDIR" | grep -c .etl)" 0
 	expect "nothing runs" "$(openetw list | grep -c 'System Collector')" 0
 	wpr -profint
-	says '^Current profile interval: 10000 \[1.0000 ms\]$' out "-profint"
+	says '^Current Profile Interval = 10000 \[1.0000ms\]$' out "-profint"
 	wpr -setprofint 2500
-	wpr -profint
-	says '2500 \[0.2500 ms\]$' out "-setprofint"
-	wpr -resetprofint
+	says '^New Profile Interval = 2500 \[0.2500ms\]$' out "-setprofint"
+	run_status 2 openetw wpr -setprofint 1220
+	wpr -resetprofint Timer
+	says '^New Profile Interval = 10000 ' out "-resetprofint"
 else
 	echo "note: kernel events need root, or capabilities on openetw-kernel" >&2
 fi

@@ -45,14 +45,14 @@ static const struct cli_option options[] = {
 	{0, "pmcsources", NULL, NULL, NULL},
 	{0, "setprofint", "N", "time between samples, in 100 ns: 10000 is a millisecond", NULL},
 	{0, "profint", NULL, "print it", NULL},
-	{0, "resetprofint", NULL, "a millisecond again", NULL},
+	{0, "resetprofint", NULL, "a millisecond again; Timer may follow", NULL},
 	{0, "heaptracingconfig", "[NAME]", NULL, NULL},
 	{0, "snapshotconfig", "[NAME]", NULL, NULL},
 	{0, "singlesnapshot", "[NAME]", NULL, NULL},
 	{0, "enableperiodicsnapshot", "[NAME]", NULL, NULL},
 	{0, "disableperiodicsnapshot", "[NAME]", NULL, NULL},
-	{0, "disablepagingexecutive", "[ON]", NULL, NULL},
-	{0, "purgecache", NULL, NULL, NULL},
+	{0, "disablepagingexecutive", "[ON]", "accepted: it never is paged out", NULL},
+	{0, "purgecache", NULL, "accepted: there is none", NULL},
 	{0, "log", "[WHAT]", NULL, NULL},
 	{0},
 };
@@ -61,17 +61,61 @@ static const struct cli_option options[] = {
 static const struct {
 	const char *name, *why;
 } refused[] = {
-	{"onoffscenario", "scenarios that restart or suspend the machine are not supported"},
 	{"pmcsources", "hardware counters are not recorded yet"},
 	{"heaptracingconfig", "wpr records none; 'openetw record --heap PID|NAME' does"},
 	{"snapshotconfig", "heap snapshots have no source on this system"},
 	{"singlesnapshot", "heap snapshots have no source on this system"},
 	{"enableperiodicsnapshot", "heap snapshots have no source on this system"},
 	{"disableperiodicsnapshot", "heap snapshots have no source on this system"},
-	{"disablepagingexecutive", "the kernel of this system is never paged out"},
-	{"purgecache", "there is no cache of symbols to purge"},
 	{"log", "there is no event log of the recorder; mistakes are printed"},
 };
+
+/* A scenario restarts or suspends the machine while it records. */
+static int refuse_scenario(struct cli_args *a)
+{
+	static const struct {
+		const char *name, *instead;
+	} scenarios[] = {
+		{"Boot", "'wpr -addboot PROFILE -filemode' records from the next start on, 'wpr -stopboot FILE' saves it"},
+		{"FastStartup", "there is no such start here; 'wpr -addboot PROFILE' records the next one"},
+		{"Shutdown", "'wpr -start PROFILE -filemode -recordtempto DIR' leaves in DIR what it had recorded by then"},
+		{"RebootCycle", "'wpr -addboot PROFILE -filemode' records from the next start on, 'wpr -stopboot FILE' saves it"},
+		{"Standby", "'wpr -start PROFILE', 'systemctl suspend' and 'wpr -stop FILE' do it"},
+		{"Hibernate", "'wpr -start PROFILE', 'systemctl hibernate' and 'wpr -stop FILE' do it"},
+	};
+	const char *name = cli_value(a, "onoffscenario", "");
+	for (size_t i = 0; i < BASE_ARRAY_LEN(scenarios); i++) {
+		if (strcasecmp(scenarios[i].name, name) == 0) {
+			return wpr_fail(WPR_NOT_SUPPORTED,
+					"-onoffscenario %s: wpr does not restart or suspend this machine.\n\tBut %s.",
+					scenarios[i].name, scenarios[i].instead);
+		}
+	}
+	return cli_usage(a, "-onoffscenario is Boot, FastStartup, Shutdown, RebootCycle, Standby or Hibernate, not '%s'",
+			 name);
+}
+
+/* Settings that scripts make before they record, and which are so here anyway; -1: none was given. */
+static int settle(struct cli_args *a)
+{
+	if (cli_flag(a, "purgecache")) {
+		fprintf(stderr, "wpr: note: there is no cache of symbols here, so nothing to purge\n");
+		return CLI_OK;
+	}
+	const char *v = cli_value(a, "disablepagingexecutive", NULL);
+	if (!v) {
+		return -1;
+	}
+	v = *v ? v : a->count > 0 ? a->words[0] : "";
+	if (strcasecmp(v, "on") == 0) {
+		fprintf(stderr, "wpr: note: the kernel of this system is never paged out, so nothing to set\n");
+		return CLI_OK;
+	}
+	return strcasecmp(v, "off") == 0
+		       ? wpr_fail(WPR_NOT_SUPPORTED, "-disablepagingexecutive off: the kernel of this system is "
+						     "never paged out.")
+		       : cli_usage(a, "-disablepagingexecutive is on or off, not '%s'", v);
+}
 
 static void remove_work(struct wpr *w)
 {
@@ -365,6 +409,17 @@ static int run_cancel(struct wpr *w)
 
 /* ---- looking ---------------------------------------------------------------------------------- */
 
+/* "Profile                 : CPU.Verbose.Memory, Web.Light.Memory" */
+static void print_profiles(const struct wpr *w)
+{
+	printf("Profile                 : ");
+	for (const char *p = w->names; *p;) {
+		size_t n = strcspn(p, "+");
+		printf("%.*s.%s%s", (int)n, p, profile_mode_text(w->profile->mode), p[n] ? ", " : "\n");
+		p += n + (p[n] == '+');
+	}
+}
+
 static int run_status(struct wpr *w)
 {
 	struct cli_args *a = w->args;
@@ -396,16 +451,11 @@ static int run_status(struct wpr *w)
 	printf("Dropped event           : %llu\n", (unsigned long long)t.events_lost);
 	printf("Logging mode            : %s\n", profile_mode_text(w->profile->mode));
 	if (profiles) {
-		printf("\nProfiles:\n");
-		for (const char *p = w->names; *p;) {
-			size_t n = strcspn(p, "+");
-			putchar('\t');
-			fwrite(p, 1, n, stdout);
-			putchar('\n');
-			p += n + (p[n] == '+');
-		}
+		printf("\nRecording system activity using the following set of profiles:\n\n");
+		print_profiles(w);
 	}
 	if (collectors || details) {
+		printf("\nActively recording collectors:\n");
 		wpr_print_details(w->profile, w->instance, true);
 	}
 	return CLI_OK;
@@ -481,7 +531,7 @@ static int run_details(struct wpr *w)
 	if (status) {
 		return status;
 	}
-	printf("Profile                 : %s.%s\n", w->names, profile_mode_text(w->profile->mode));
+	print_profiles(w);
 	wpr_print_details(w->profile, w->instance, false);
 	fflush(stdout);
 	wpr_check_sources(w, true, &providers);
@@ -544,23 +594,33 @@ static int run_providers(struct cli_args *a)
 	return cli_providers.run(&other);
 }
 
+/* In the range and the words of Windows' wpr. */
 static int run_interval(struct wpr *w, const char *verb)
 {
 	struct cli_args *a = w->args;
+	bool set = strcmp(verb, "setprofint") == 0, reset = strcmp(verb, "resetprofint") == 0;
+	const char *source = a->count > 0 ? a->words[0] : "Timer";
 	uint64_t n = 10000;
-	uint32_t now, code;
-	if (strcmp(verb, "setprofint") == 0 && !cli_number(a, "setprofint", 1, UINT32_MAX, &n)) {
+	uint32_t now, code = 0;
+	if (set && !cli_number(a, "setprofint", 1221, 10000000, &n)) {
 		return CLI_USAGE;
 	}
-	if (strcmp(verb, "profint") != 0) {
+	if (strcasecmp(source, "Timer") != 0) {
+		return wpr_fail(WPR_NOT_SUPPORTED, "-%s: there is one source of samples with an interval of its "
+				"own, Timer, not '%s'.", verb, source);
+	}
+	if (set || reset) {
 		code = cli_kernel_set_interval(0, (uint32_t)n);
-		return code ? wpr_fail_call(code, "cannot set the interval of samples") : CLI_OK;
+	}
+	if (code) {
+		return wpr_fail_call(code, "cannot set the interval of samples");
 	}
 	code = cli_kernel_get_interval(&now);
 	if (code) {
 		return wpr_fail_call(code, "cannot tell the interval of samples");
 	}
-	printf("Current profile interval: %u [%.4f ms]\n", now, (double)now / 10000);
+	printf("%s Profile Interval = %u [%.4fms]\n", set || reset ? "New" : "Current", now,
+	       (double)now / 10000);
 	return CLI_OK;
 }
 
@@ -615,7 +675,7 @@ static int dispatch(struct wpr *w, const char *verb)
 	struct cli_args *a = w->args;
 	bool stops = strcmp(verb, "stop") == 0 || strcmp(verb, "stopboot") == 0;
 	if (a->count > 0 && !stops && strcmp(verb, "status") != 0 &&
-	    strcmp(verb, "exportprofile") != 0) {
+	    strcmp(verb, "exportprofile") != 0 && !strstr(verb, "profint")) {
 		return cli_usage(a, "'%s' belongs to no option", a->words[0]);
 	}
 	if (a->count > 1 && stops) {
@@ -655,6 +715,16 @@ static int run(struct cli_args *a)
 	for (size_t i = 0; i < BASE_ARRAY_LEN(refused); i++) {
 		if (cli_flag(a, refused[i].name)) {
 			return wpr_fail(WPR_NOT_SUPPORTED, "-%s: %s.", refused[i].name, refused[i].why);
+		}
+	}
+	int settled = cli_flag(a, "onoffscenario") ? refuse_scenario(a) : settle(a);
+	if (settled >= 0) {
+		return settled;
+	}
+	static const char *const parts[] = {"onoffresultspath", "onoffproblemdescription", "numiterations"};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(parts); i++) {
+		if (cli_flag(a, parts[i])) {
+			return cli_usage(a, "-%s goes with -onoffscenario", parts[i]);
 		}
 	}
 	for (size_t i = 0; i < BASE_ARRAY_LEN(verbs); i++) {

@@ -308,6 +308,33 @@ int wpr_check_sources(const struct wpr *w, bool tell, unsigned *ret_providers)
 		      : CLI_OK;
 }
 
+enum what {
+	PROVIDER_ITSELF,
+	STATE_ON_START,
+	STATE_ON_SAVE,
+	STATE_ON_DEMAND,
+};
+
+/* A heading, when it has something below it. */
+static void print_providers(const struct profile_collector *c, enum what what, const char *heading)
+{
+	for (const struct profile_provider *v = c->providers; v; v = v->next) {
+		const struct profile_state *s = what == STATE_ON_START	? &v->on_start
+						: what == STATE_ON_SAVE ? &v->on_save
+									: &v->on_demand;
+		if (v->kind != PROFILE_EVENT || (what != PROVIDER_ITSELF && !s->wanted)) {
+			continue;
+		}
+		if (heading) {
+			printf("%s\n", heading);
+			heading = NULL;
+		}
+		uint64_t keywords = what == PROVIDER_ITSELF ? v->keywords : s->keywords;
+		printf("\t%s: 0x%llx: 0x%02x%s\n", v->name, (unsigned long long)keywords, v->level,
+		       what == PROVIDER_ITSELF && v->stack ? " : Stack" : "");
+	}
+}
+
 /* In the layout of -profiledetails and "-status collectors details". */
 void wpr_print_details(const struct profile *p, const char *instance, bool running)
 {
@@ -342,18 +369,15 @@ void wpr_print_details(const struct profile *p, const char *instance, bool runni
 						       ? ""
 						       : " (not recorded)");
 				}
-				printf("System Stacks\n");
+				printf(v->stacks ? "System Stacks\n" : "");
 				for (const struct profile_word *k = v->stacks; k; k = k->next) {
 					printf("\t%s\n", k->text);
 				}
 			}
 		}
-		printf("Providers\n");
-		for (const struct profile_provider *v = c->providers; v; v = v->next) {
-			if (v->kind == PROFILE_EVENT) {
-				printf("\t%s: 0x%llx: 0x%02x%s\n", v->name, (unsigned long long)v->keywords,
-				       v->level, v->stack ? " : Stack" : "");
-			}
-		}
+		print_providers(c, PROVIDER_ITSELF, "Providers");
+		print_providers(c, STATE_ON_START, "CaptureState Providers on Start");
+		print_providers(c, STATE_ON_SAVE, "CaptureState Providers on Save");
+		print_providers(c, STATE_ON_DEMAND, "CaptureState Providers on Demand");
 	}
 }
