@@ -115,7 +115,7 @@ static const struct element {
 static const char *const system_keywords[] = {
 	"AllFaults", "Alpc", "AntiStarvation", "CC", "ClockInterrupt", "ClusterOff",
 	"CompactCSwitch", "ContiguousMemorygeneration", "CpuConfig", "CSwitch", "DiskIO",
-	"DiskIOInit", "DPC", "DPCQueue", "Drivers", "FileIO", "FileIOInit", "Filename", "FilterIO",
+	"DiskIOInit", "DiskIOInitialization", "DPC", "DPCQueue", "Drivers", "FileIO", "FileIOInit", "Filename", "FilterIO",
 	"FilterIOFailure", "FilterIOFastIO", "FilterIOInit", "FootPrint", "HalClock", "Handle",
 	"HardFaults", "IdealProcessor", "IdleStates", "InterProcessorInterrupt", "Interrupt",
 	"KernelQueue", "Loader", "LoadBalancer", "Memory", "MemoryInfo", "MemoryInfoWS",

@@ -205,3 +205,31 @@ run_status 0 openetw query timed
 says '^ends           when it is stopped' out "-m stop"
 run_status 0 ./logman stop timed -ets
 run_status 0 openetw info 'by time 2.etl'
+
+# lines of published scripts: a definition with -ets, verbs like options, "trace" behind any verb, -cnf without %d
+run_status 0 ./logman create trace -n 'autosession\Sensors' -ow -o Sensors.etl -ets -max 128 -f bincirc
+run_status 0 ./logman update trace -n 'autosession\Sensors' -p "$G" 0xffffffffffffffff 0xff -ets
+run_status 0 ./logman query 'autosession\Sensors'
+says "^Provider Guid:        $G\$" out "an autologger's provider"
+run_status 0 ./logman query -ets
+expect "a definition is not a session" "$(grep -c Sensors out)" 0
+run_status 0 ./logman -delete -n 'autosession\Sensors'
+run_status 0 ./logman start trace named -p "$G" -o named.etl -ets
+run_status 0 ./logman /stop trace named -ets
+run_status 0 ./logman create trace rolls -p "$G" -o rolls -f bincirc -max 100 -cnf 00:35:00 -v mmddhhmm
+says 'makes new files' err "-cnf of a circular file"
+run_status 0 ./logman start rolls
+expect "the first file" "$(ls rolls_1_[0-9]*.etl | wc -l)" 1
+run_status 0 ./logman stop rolls
+run_status 0 ./logman delete rolls
+run_status 0 ./logman
+says '^Data Collector Set ' out "logman alone"
+bad 2 "'create counter': only traces" create counter X -c '\Processor(_Total)\% Processor Time' -si 1
+run_status 0 ./logman query /providers 'Windows Kernel Trace'
+says '^Windows Kernel Trace                     {9E814AAD-3204-11D2-9A82-006008A86939}$' out "the kernel's provider"
+says '^0x0000000000000010  cswitch              Context switches$' out "its keywords"
+says '^0x0000000004000000  fileio               File IO$' out "its keywords"
+run_status 0 ./logman start clr -p '.NET Common Language Runtime' 0x98 5 -o clr.etl -ets
+run_status 0 ./logman query clr -ets
+says '^Provider Guid:        {E13C0D23-CCBC-4E12-931B-D9CC2EEE27E4}$' out "the name that logman has for it"
+run_status 0 ./logman stop clr -ets

@@ -117,3 +117,7 @@ says "^openetw enable x $P::255 --event-id 3\$" out "-explain of a filter"
 run_status 2 ./tracelog -start x -um -guid "*$P" -f x.etl
 says 'lives in the process that starts it' err "-um"
 run_status 0 ./tracelog -remove early
+run_status 2 ./tracelog -start x -f x.etl -guid # {D3F0CF8A-…}, which the shell has taken for a comment
+says "'#GUID'" err "-guid without a GUID"
+run_status 0 ./tracelog -start x -f x.etl -eflag PROC_THREAD+LOADER -explain
+says '\-\-kernel PROC_THREAD+LOADER' out "-eflag without a number"

@@ -118,6 +118,11 @@ refused 0x80070490 "Is 'Network' meant" -start 'web.wprp!Netwrk'
 refused 0x80070490 'Add -filemode' -start 'web.wprp!Orders'
 refused 0x80070002 'nofile.wprp' -start 'nofile.wprp!A'
 refused 0x80070490 'Linux has no registry' -start Registry
+refused 0x80070490 'Minifilter' -start GPU -start Minifilter
+wpr -start Minifilter -start 'web.wprp!Network' -start GPU -explain # beside others it is left out
+says "warning: the profile 'GPU' of Windows is not here and left out" err "what is missing"
+says 'WPR_initiated_WprApp_Web' out "the others"
+refused 0x80070002 'parted by /' -start '..\Profiles\X.wprp'
 for p in GeneralProfile.Light CPU.light Handle Syscall ResidentSet DotNET; do
 	for mode in '' -filemode; do
 		wpr -profiledetails $p $mode

@@ -142,3 +142,20 @@ run_status 1 openetw xperf -stop nobody
 says 'ERROR_WMI_INSTANCE_NOT_FOUND' err "a session that does not run"
 run_status 1 openetw xperf -heap
 says 'openetw record --heap' err "what has no source"
+
+# lines of published scripts: several sessions behind one -stop, a -f behind each -flush
+xperf -start one -on A -f one.etl -start two -on B -f two.etl
+xperf -stop one two -d several.etl
+says '^Merged Etl: several.etl$' out "-stop of several"
+expect "none is left" "$(openetw list | grep -c '^one\|^two')" 0
+xperf -start one -on A -buffering -start two -on B -buffering
+xperf -flush one -f a1.etl -flush two -f a2.etl
+[ -s a1.etl ] && [ -s a2.etl ] || fail "-flush of two: $(ls)"
+xperf -stop one two
+wrong 'did you mean -stop' stop -d x.etl
+wrong 'no space' -on base +cswitch
+wrong 'wpr -start' -start 'perf!GeneralProfiles.InBuffer'
+run_status 1 openetw xperf -d x.etl # of the kernel's session
+says 'NT Kernel Logger" is not running' err "-d alone"
+xperf -on base -stackwalk ThreadCreate -stackwalk ProcessCreate -explain
+says '\-\-stackwalk ThreadCreate+ProcessCreate$' out "-stackwalk twice"

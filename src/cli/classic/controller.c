@@ -221,7 +221,7 @@ static bool by_itself(const struct saved_provider *p)
 	return filtered || p->all;
 }
 
-void controller_explain(FILE *f, const struct saved_session *s)
+void controller_explain(FILE *f, const struct saved_session *s, const struct cli_kernel_wish *more)
 {
 	static const char *const clocks[] = {"", "", " --clock system", " --clock cycles"};
 	uint32_t m = s->mode, said = 0;
@@ -264,6 +264,9 @@ void controller_explain(FILE *f, const struct saved_session *s)
 		}
 	}
 	struct cli_kernel_wish wish = {0};
+	if (more) {
+		wish = *more;
+	}
 	for (uint32_t i = 0; i < s->provider_count; i++) {
 		struct kernel_mask m;
 		if (controller_is_kernel(&s->provider[i])) {

@@ -30,7 +30,7 @@ bool controller_is_kernel(const struct saved_provider *p);
 /* After it: cli_provider_tell. */
 void controller_tell(const struct saved_provider *p);
 /* The same as a command line of openetw. */
-void controller_explain(FILE *f, const struct saved_session *s);
+void controller_explain(FILE *f, const struct saved_session *s, const struct cli_kernel_wish *more);
 void controller_explain_enable(FILE *f, const char *session, const struct saved_provider *p);
 void controller_quote(FILE *f, const char *word); /* as one word of a shell */
 
@@ -38,6 +38,8 @@ void controller_quote(FILE *f, const char *word); /* as one word of a shell */
 bool controller_provider(const char *text, struct saved_provider *ret);
 /* What to call a provider: installed manifest's name, or what it said, or "{GUID}". */
 void controller_provider_name(const GUID *g, char *out, size_t cap);
+/* Keywords of "Windows Kernel Trace", one by one; false behind the last one. */
+bool controller_kernel_keyword(int i, const char **ret_name, uint64_t *ret_bit, const char **ret_what);
 /* A number, a name or "(name,name)" of that provider's keywords. On failure *ret_bad is the word.
  */
 bool controller_keywords(const char *text, const struct guid *g, uint64_t *ret, char *ret_bad,

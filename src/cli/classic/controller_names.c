@@ -16,40 +16,66 @@ static const char kernel_guid_text[] = "9e814aad-3204-11d2-9a82-006008a86939";
 static const struct {
 	const char *name;
 	uint64_t bit;
+	const char *what; /* NULL: another name of the one before it */
 } kernel_keywords[] = {
-	{"process", 0x1},
-	{"thread", 0x2},
-	{"img", 0x4},
-	{"proccntr", 0x8},
-	{"cswitch", 0x10},
-	{"dpc", 0x20},
-	{"isr", 0x40},
-	{"syscall", 0x80},
-	{"disk", 0x100},
-	{"file", 0x200},
-	{"diskinit", 0x400},
-	{"dispatcher", 0x800},
-	{"pf", 0x1000},
-	{"hf", 0x2000},
-	{"virtalloc", 0x4000},
-	{"vamap", 0x8000},
-	{"net", 0x10000},
-	{"registry", 0x20000},
-	{"dbgprint", 0x40000},
-	{"alpc", 0x100000},
-	{"splitio", 0x200000},
-	{"driver", 0x800000},
-	{"profile", 0x1000000},
-	{"fileio", 0x2000000},
-	{"fileioinit", 0x4000000},
+	{"process", 0x1, "Process creations/deletions"},
+	{"thread", 0x2, "Thread creations/deletions"},
+	{"img", 0x4, "Image load"},
+	{"proccntr", 0x8, "Process counters"},
+	{"cswitch", 0x10, "Context switches"},
+	{"dpc", 0x20, "Deferred procedure calls: software interrupts"},
+	{"isr", 0x40, "Interrupts"},
+	{"syscall", 0x80, "System calls"},
+	{"disk", 0x100, "Disk IO"},
+	{"file", 0x200, "File details"},
+	{"diskinit", 0x400, "Disk IO entry"},
+	{"dispatcher", 0x800, "Dispatcher operations: threads made ready"},
+	{"pf", 0x1000, "Page faults"},
+	{"hf", 0x2000, "Hard page faults"},
+	{"virtalloc", 0x4000, "Virtual memory allocations"},
+	{"vamap", 0x8000, "Mappings of files"},
+	{"net", 0x10000, "Network TCP/IP"},
+	{"registry", 0x20000, "Registry details (not on Linux)"},
+	{"dbgprint", 0x40000, "Debug print (not on Linux)"},
+	{"alpc", 0x100000, "ALPC (not on Linux)"},
+	{"splitio", 0x200000, "Split IO"},
+	{"driver", 0x800000, "Driver delays (not on Linux)"},
+	{"profile", 0x1000000, "Sample based profiling"},
+	{"fileiocompletion", 0x2000000, "File IO completion"},
+	{"fileio", 0x4000000, "File IO"},
+	{"fileioinit", 0x4000000, NULL},
+};
+
+bool controller_kernel_keyword(int i, const char **ret_name, uint64_t *ret_bit, const char **ret_what)
+{
+	if (i < 0 || (size_t)i >= BASE_ARRAY_LEN(kernel_keywords) || !kernel_keywords[i].what) {
+		return false;
+	}
+	*ret_name = kernel_keywords[i].name;
+	*ret_bit = kernel_keywords[i].bit;
+	*ret_what = kernel_keywords[i].what;
+	return true;
+}
+
+/* Names that logman has for providers whose manifest calls them otherwise. */
+static const struct {
+	const char *name, *guid;
+} classic_names[] = {
+	{kernel_name, kernel_guid_text},
+	{".NET Common Language Runtime", "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4"},
+	{"ASP.NET Events", "aff081fe-0247-4275-9c4e-021f3dc1da35"},
 };
 
 bool controller_provider(const char *text, struct saved_provider *ret)
 {
 	GUID g;
 	*ret = (struct saved_provider){.enabled = true, .level = 255};
-	if (strcasecmp(text, kernel_name) == 0) {
-		guid_parse(kernel_guid_text, &ret->guid);
+	const char *classic = NULL;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(classic_names); i++) {
+		classic = strcasecmp(text, classic_names[i].name) == 0 ? classic_names[i].guid : classic;
+	}
+	if (classic) {
+		guid_parse(classic, &ret->guid);
 	} else if (cli_provider_guid(text, &g)) {
 		memcpy(ret->guid.b, &g, 16);
 	} else {
@@ -177,7 +203,7 @@ void controller_keyword_names(const GUID *g, uint64_t keywords, struct strbuf *o
 	struct guid kernel;
 	guid_parse(kernel_guid_text, &kernel);
 	for (size_t i = 0; memcmp(g, kernel.b, sizeof kernel.b) == 0 && i < BASE_ARRAY_LEN(kernel_keywords); i++) {
-		if (keywords & kernel_keywords[i].bit) {
+		if (kernel_keywords[i].what && (keywords & kernel_keywords[i].bit)) {
 			strbuf_addf(out, "%s%s", out->len ? "," : "", kernel_keywords[i].name);
 		}
 	}

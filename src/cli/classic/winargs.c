@@ -118,7 +118,11 @@ static bool take_values(struct cli_args *a, struct winarg *arg, int argc, char *
 		arg->count++;
 	}
 	if (arg->count < min && !arg->off) {
-		cli_usage(a, "-%s needs %s", o->name, o->arg);
+		/* An unquoted #GUID, which ends the line for a shell, is why it usually is missing. */
+		bool guid = strstr(o->arg, "GUID") && *inout_i + 1 == argc;
+		cli_usage(a, guid ? "-%s needs %s; shells take what begins with # for a comment: '#GUID', or leave it out"
+				  : "-%s needs %s",
+			  o->name, o->arg);
 		return false;
 	}
 	if (arg->count && o->values) {

@@ -164,7 +164,7 @@ static int start_live(struct task *t, struct saved_session *s)
 		snprintf(s->name, sizeof s->name, "%s", ln);
 	}
 	if (winargs_on(&t->w, "explain")) {
-		controller_explain(stdout, s);
+		controller_explain(stdout, s, NULL);
 		return CLI_OK;
 	}
 	bool keeps = s->mode & EVENT_TRACE_FILE_MODE_APPEND;
@@ -302,7 +302,7 @@ static int run_create(struct task *t)
 		return start_live(t, &t->s);
 	}
 	if (winargs_on(&t->w, "explain")) {
-		controller_explain(stdout, &t->s);
+		controller_explain(stdout, &t->s, NULL);
 		return CLI_OK;
 	}
 	int status = save(t);
@@ -437,7 +437,7 @@ static int run_update(struct task *t)
 		return CLI_USAGE;
 	}
 	if (winargs_on(&t->w, "explain")) {
-		controller_explain(stdout, s); /* what 'start' would do from now on */
+		controller_explain(stdout, s, NULL); /* what 'start' would do from now on */
 		return CLI_OK;
 	}
 	uint32_t kept = 0; /* --p drops a provider */
@@ -511,9 +511,33 @@ static const char *verb_at(const void *ctx, int i)
 	return (size_t)i < BASE_ARRAY_LEN(verbs) ? verbs[i].name : NULL;
 }
 
+/* "-stop", "/query": verbs are written like options, too. So is "providers" after query. */
+static void plain_verb(struct cli_args *a)
+{
+	for (int i = 0; i < a->count && i < 2; i++) {
+		const char *word = a->words[i];
+		if (*word != '-' && *word != '/') {
+			continue;
+		}
+		bool verb = i == 1 && strcasecmp(a->words[0], "query") == 0 && strcasecmp(word + 1, "providers") == 0;
+		for (size_t k = 0; i == 0 && k < BASE_ARRAY_LEN(verbs); k++) {
+			verb = verb || strcasecmp(word + 1, verbs[k].name) == 0;
+		}
+		a->words[i] += verb;
+	}
+}
+
 static int run(struct cli_args *a)
 {
 	static struct task t; /* large */
+	static const char *const others[] = {"counter", "alert", "cfg", "api"};
+	plain_verb(a);
+	for (size_t i = 0; a->count > 1 && i < BASE_ARRAY_LEN(others); i++) {
+		/* Before their options are read, which are not those of traces. */
+		if (strcasecmp(a->words[0], "create") == 0 && strcasecmp(a->words[1], others[i]) == 0) {
+			return cli_usage(a, "'create %s': only traces are done here", others[i]);
+		}
+	}
 	saved_init(&t.s);
 	if (!winargs_expand_file(a, "config") || !winargs_parse(a, true, logman_accept, &t.w)) {
 		return CLI_USAGE;
@@ -538,25 +562,27 @@ static int run(struct cli_args *a)
 					 near ? "no verb '%s'; did you mean %s?" : "no verb '%s'",
 					 w->word[0], near);
 		}
-		if (w->count == 0 && w->arg_count == 0) {
-			return cli_usage(a, "what is to be done?");
-		}
-		verb = 0;
+		verb = 0; /* also of "logman" alone */
 	}
 	t.verb = verbs[verb].name;
-	if (at < w->count && verb > 2) {
-		static const char *const others[] = {"counter", "alert", "cfg", "api"};
+	if (at < w->count && verb > 0) {
 		if (strcasecmp(w->word[at], "trace") == 0 &&
 		    (w->count > at + 1 || winargs_find(w, "n"))) {
 			at++;
 		}
-		for (size_t i = 0; i < BASE_ARRAY_LEN(others); i++) {
-			if (strcasecmp(w->word[at], others[i]) == 0 && w->count > at + 1) {
+		for (size_t i = 0; at < w->count && i < BASE_ARRAY_LEN(others); i++) {
+			if (verb > 2 && strcasecmp(w->word[at], others[i]) == 0 && w->count > at + 1) {
 				return cli_usage(a, "'%s': only traces are done here", others[i]);
 			}
 		}
 	}
 	t.name = winargs_value(w, "n", at < w->count ? w->word[at] : NULL);
+	if (t.name && strncasecmp(t.name, autosession, strlen(autosession)) == 0) {
+		/* The definition, which is saved, -ets or not; but what is started and stopped is the session. */
+		bool live = t.ets && (verbs[verb].run == run_start || verbs[verb].run == run_stop);
+		t.ets = live;
+		t.name += live ? strlen(autosession) : 0;
+	}
 	at += t.name && !winargs_find(w, "n") && at < w->count;
 	bool providers = verb == 0 && t.name && strcasecmp(t.name, "providers") == 0;
 	if (at + providers < w->count) {

@@ -454,11 +454,18 @@ static bool choose_file(const struct winargs *w, struct saved_session *s)
 		}
 		o = name;
 	}
-	if (!absolute(w, o, s->file, sizeof s->file - 4)) {
+	if (!absolute(w, o, s->file, sizeof s->file - 8)) {
 		return false;
 	}
 	if (!has_extension(s->file)) {
 		strcat(s->file, ".etl");
+	}
+	/* What -cnf goes on to needs a name of its own, which the line need not tell apart. */
+	char *dot = strrchr(s->file, '.');
+	size_t n = strlen(dot);
+	if (winargs_on(w, "cnf") && !strstr(s->file, "%d") && strlen(s->file) + 4 < sizeof s->file) {
+		memmove(dot + 3, dot, n + 1);
+		memcpy(dot, "_%d", 3);
 	}
 	return true;
 }
@@ -519,8 +526,11 @@ bool logman_options(const struct winargs *w, bool live, struct saved_session *s)
 		if (!parse_time(w, "cnf", &s->rotate_s)) {
 			return false;
 		}
+		if (s->mode & EVENT_TRACE_FILE_MODE_CIRCULAR) {
+			fprintf(stderr, "logman: note: -cnf makes new files, none of which is circular\n");
+		}
 		s->mode |= EVENT_TRACE_FILE_MODE_NEWFILE;
-		s->mode &= ~(uint32_t)EVENT_TRACE_FILE_MODE_SEQUENTIAL;
+		s->mode &= ~(uint32_t)(EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR);
 	}
 	if (winargs_off(w, "cnf")) {
 		s->mode &= ~(uint32_t)EVENT_TRACE_FILE_MODE_NEWFILE;

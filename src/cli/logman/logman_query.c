@@ -395,7 +395,7 @@ int logman_query_providers(const struct winargs *w, const char *which)
 		memcpy(&g, p.guid.b, 16);
 		struct known_list all = {0};
 		know_all(&all);
-		bool known = false;
+		bool kernel = controller_is_kernel(&p), known = kernel;
 		for (size_t i = 0; i < all.count; i++) {
 			known = known || memcmp(&all.at[i].guid, &g, sizeof g) == 0;
 		}
@@ -410,6 +410,15 @@ int logman_query_providers(const struct winargs *w, const char *which)
 		controller_provider_name(&g, name, sizeof name);
 		printf("\n%-40s %s\n%s\n", "Provider", "GUID", RULE);
 		put_known(&g, name);
+		if (kernel) {
+			const char *keyword, *what;
+			uint64_t bit;
+			printf("\n%-20s%-21s%s\n%s\n", "Value", "Keyword", "Description", RULE);
+			for (int i = 0; controller_kernel_keyword(i, &keyword, &bit, &what); i++) {
+				printf("0x%016llx  %-20s %s\n", (unsigned long long)bit, keyword, what);
+			}
+			return logman_done();
+		}
 		put_fields(&g, EventKeywordInformation, "Keyword");
 		put_fields(&g, EventLevelInformation, "Level");
 		printf("\nPID                 Image\n%s\n", RULE);
@@ -417,6 +426,11 @@ int logman_query_providers(const struct winargs *w, const char *which)
 		return logman_done();
 	}
 	struct known_list all = {0};
+	struct saved_provider kernel;
+	GUID kernel_guid;
+	controller_provider("Windows Kernel Trace", &kernel);
+	memcpy(&kernel_guid, kernel.guid.b, 16);
+	know(&all, &kernel_guid, kernel.name);
 	know_all(&all);
 	qsort(all.at, all.count, sizeof *all.at, compare_names);
 	printf("\n%-40s %s\n%s\n", "Provider", "GUID", RULE);

@@ -35,7 +35,9 @@ static bool add_flag(const struct cli_args *a, const struct kernel_flag *f, bool
 	} else if (drop) {
 		fprintf(stderr, "openetw %s: warning: without %s: %s\n", a->command->name, f->name, f->none);
 	} else {
-		cli_fail(a, ERROR_NOT_SUPPORTED, "%s: %s", f->name, f->none);
+		bool partial = strcmp(a->command->name, "xperf") == 0; /* the one tool that can leave it out */
+		cli_fail(a, ERROR_NOT_SUPPORTED, "%s: %s%s", f->name, f->none,
+			 partial ? "; -partial records the rest" : "");
 		return false;
 	}
 	return true;

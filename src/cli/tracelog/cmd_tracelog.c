@@ -101,7 +101,7 @@ static int run_start(const struct winargs *w, const char *name, struct saved_ses
 		if (!tracelog_filters_save(w, &f, s)) {
 			return CLI_USAGE;
 		}
-		controller_explain(stdout, s);
+		controller_explain(stdout, s, &more);
 		return CLI_OK;
 	}
 	/* -newfile without %d has its own code [doc]. */

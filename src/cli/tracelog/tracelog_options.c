@@ -65,7 +65,7 @@ const struct cli_option tracelog_option_table[] = {
 	{0, "hybridshutdown", "WHAT", "accepted: stop or persist", "stop|persist"},
 	{0, "addtotriagedump", NULL, "accepted", NULL},
 	{0, "timeout", "MS", "wait so long for providers' callbacks", NULL},
-	{0, "eflag", "N FLAG…", "kernel flags by name (xperf -providers KF) or PERF_* number", NULL},
+	{0, "eflag", "N [FLAG…]", "kernel flags by name (xperf -providers KF) or PERF_* number; or FLAG+FLAG…", NULL},
 	{0, "img", NULL, "kernel: image loads", NULL},
 	{0, "cm", NULL, "kernel: registry", NULL},
 	{0, "fio", NULL, "kernel: file names", NULL},
@@ -319,11 +319,16 @@ bool tracelog_kernel(const struct winargs *w, struct cli_kernel_wish *ret)
 	*ret = (struct cli_kernel_wish){0};
 	const struct winarg *flags = winargs_find(w, "eflag"), *stacks = winargs_find(w, "stackwalk");
 	uint64_t n;
-	if (flags && (!winargs_u64_text(flags->value[0], &n) || n != (uint64_t)flags->count - 1)) {
+	/* "N FLAG…", and without the number when + joins them. */
+	bool joined = flags && flags->count == 1 && !winargs_u64_text(flags->value[0], &n);
+	if (joined && cli_kernel_flags(w->a, flags->value[0], false, ret) != CLI_OK) {
+		return false;
+	}
+	if (flags && !joined && (!winargs_u64_text(flags->value[0], &n) || n != (uint64_t)flags->count - 1)) {
 		cli_usage(w->a, "-eflag: '%s' is followed by %d flags", flags->value[0], flags->count - 1);
 		return false;
 	}
-	for (int i = 1; flags && i < flags->count; i++) {
+	for (int i = 1; flags && !joined && i < flags->count; i++) {
 		if (cli_kernel_flags(w->a, flags->value[i], false, ret) != CLI_OK) {
 			return false;
 		}

@@ -19,6 +19,8 @@ static const struct {
 	{"SystemCall", "SYSCALL"},
 	{"DiskIO", "DISK_IO"},
 	{"DiskIOInit", "DISK_IO_INIT"},
+	{"DiskIOInitialization", "DISK_IO_INIT"},
+	{"DPCQueue", "DPC_QUEUE"},
 	{"FileIO", "FILE_IO"},
 	{"FileIOInit", "FILE_IO_INIT"},
 	{"HardFaults", "HARD_FAULTS"},

@@ -53,8 +53,8 @@ static char *read_all(const char *path, size_t *ret_n)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char *text = NULL;
 	if (fd < 0 || fstat(fd, &st) < 0) {
-		wpr_fail(WPR_HRESULT(win32_from_errno(-errno)), "Cannot open the profile %s: %s", path,
-			 strerror(errno));
+		wpr_fail(WPR_HRESULT(win32_from_errno(-errno)), "Cannot open the profile %s: %s%s", path,
+			 strerror(errno), strchr(path, '\\') ? "; folders are parted by / here" : "");
 	} else if (!S_ISREG(st.st_mode) || st.st_size > PROFILE_BYTES_MAX) {
 		wpr_fail(WPR_BAD_PROFILE, "%s is no file, or larger than a profile can be (%u MB).", path,
 			 PROFILE_BYTES_MAX >> 20);
@@ -152,6 +152,7 @@ static const char *only_windows(const char *name)
 		{"HTMLResponsiveness", "providers of Windows"},
 		{"XAMLHTMLAppMemoryAnalysis", "providers of Windows"},
 		{"ReferenceSet", "touched pages have no source here; ResidentSet has what is asked for"},
+		{"HeapSnapshot", "heap snapshots have no source on this system"},
 		{"UTC", "providers of Windows"},
 		{"WdfTraceLoggingProvider", "providers of Windows' driver framework"},
 	};
@@ -227,9 +228,18 @@ int wpr_choose(struct wpr *w, const char *const *words, int count, bool file_mod
 {
 	int status = CLI_OK;
 	for (int i = 0; i < count && status == CLI_OK; i++) {
+		char plain[64];
+		snprintf(plain, sizeof plain, "%.*s", (int)strcspn(words[i], "."), words[i]);
+		/* Beside others, what only Windows has is left out; alone it is refused. */
+		const char *why = count > 1 && !strchr(words[i], '!') ? only_windows(plain) : NULL;
+		if (why && (w->profile || i + 1 < count)) {
+			fprintf(stderr, "wpr: warning: the profile '%s' of Windows is not here and left out: %s\n", plain,
+				why);
+			continue;
+		}
 		status = choose_one(w, words[i], file_mode);
 	}
-	return status;
+	return status || w->profile ? status : choose_one(w, words[0], file_mode);
 }
 
 /* The keywords of a system provider that Linux has not. Is one of them strict? */

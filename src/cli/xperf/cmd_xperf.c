@@ -26,14 +26,14 @@ static const struct cli_option options[] = {
 	{0, "ClockType", "CLOCK", "PerfCounter, Cycle or SystemTime", "PerfCounter|Cycle|SystemTime"},
 	{0, "RealTime", NULL, "deliver to live consumers", NULL},
 	{0, "Buffering", NULL, "keep events in memory, to be written by -flush", NULL},
-	{0, "StackWalk", "EVENTS", "kernel events with call stacks, joined by +", NULL},
+	{0, "StackWalk", "EVENTS", "kernel events with call stacks, joined by +, or @FILE (repeatable)", NULL},
 	{0, "pids", "PIDS", "only from these processes: numbers separated by commas", NULL},
 	{0, "capturestate_on", "SPECS", "ask these providers for their state when all are enabled", NULL},
 	{0, "partial", NULL, "start what can be recorded, without the kernel's part", NULL},
-	{0, "stop", "[SESSION]", "end a session (repeatable); without a name the kernel's", NULL},
+	{0, "stop", "[SESSION]", "end a session (repeatable, more may follow); without a name the kernel's", NULL},
 	{0, "stopall", NULL, "end all sessions", NULL},
-	{0, "d", "FILE", "with -stop: merge their files into this one", NULL},
-	{0, "flush", "SESSION", "write what is buffered; with -f a memory session to a file", NULL},
+	{0, "d", "FILE", "with -stop: merge their files into this one; alone: end the kernel's session into it", NULL},
+	{0, "flush", "SESSION", "write what is buffered; with -f behind it a memory session to a file (repeatable)", NULL},
 	{0, "capturestate", "SESSION", "ask the providers that follow for their state", NULL},
 	{0, "update", "SESSION", "change -on, -FlushTimer, -MaxBuffers, -f of a running session", NULL},
 	{0, "m", "TEXT", "put a mark into the sessions", NULL},
@@ -55,7 +55,7 @@ static const struct cli_option options[] = {
 	{0, "explain", NULL, "print the openetw lines, do nothing", NULL},
 	{0, "symbols", "[WHAT]", NULL, NULL},
 	{0, "profint", NULL, "print the time between samples", NULL},
-	{0, "setprofint", "N", "set it, in 100 ns: 10000 is a millisecond", NULL},
+	{0, "setprofint", "N", "set it, in 100 ns: 10000 is a millisecond; also before -on", NULL},
 	{0, "pmcsources", NULL, NULL, NULL},
 	{0, "boottrace", "FLAGS|off", "the kernel's session from the next start of etwd on (as root: of the machine)", NULL},
 	{0, "Pmc", "COUNTERS", NULL, NULL},
@@ -233,10 +233,12 @@ static int run_providers(struct cli_args *a)
 	return status;
 }
 
-static int run_flush(struct cli_args *a)
+static int flush_one(struct cli_args *a, const char *name, const char *file)
 {
-	const char *name = cli_value(a, "flush", ""), *file = cli_value(a, "f", NULL);
 	struct cli_props p;
+	if (cli_flag(a, "explain")) {
+		return cli_same("flush", name, file ? "-o" : NULL, file, NULL);
+	}
 	cli_props_init(&p);
 	if (file) {
 		snprintf(p.file, sizeof p.file, "%s", file);
@@ -245,6 +247,22 @@ static int run_flush(struct cli_args *a)
 	}
 	uint32_t code = ControlTraceA(0, name, &p.p, EVENT_TRACE_CONTROL_FLUSH);
 	return code ? cli_fail(a, code, "cannot flush '%s'", name) : CLI_OK;
+}
+
+/* Several sessions; the -f behind one is its own. */
+static int run_flush(struct cli_args *a)
+{
+	int status = CLI_OK;
+	for (int i = 0; i < a->value_count && status == CLI_OK; i++) {
+		const char *file = NULL;
+		bool named = strcmp(a->values[i].option->name, "flush") == 0;
+		for (int k = i + 1; named && k < a->value_count && strcmp(a->values[k].option->name, "flush") != 0;
+		     k++) {
+			file = strcmp(a->values[k].option->name, "f") == 0 ? a->values[k].value : file;
+		}
+		status = named ? flush_one(a, a->values[i].value, file) : CLI_OK;
+	}
+	return status;
 }
 
 static int run_capture(struct cli_args *a)
@@ -411,12 +429,8 @@ static int run_read(struct cli_args *a)
 static int explain(struct xperf *x, const char *verb)
 {
 	struct cli_args *a = x->a;
-	const char *file = cli_value(a, "f", NULL);
 	if (strcmp(verb, "stopall") == 0) {
 		return cli_same_stop_all();
-	}
-	if (strcmp(verb, "flush") == 0) {
-		return cli_same("flush", cli_value(a, verb, ""), file ? "-o" : NULL, file, NULL);
 	}
 	if (strcmp(verb, "capturestate") == 0 && a->count == 1) {
 		return cli_same_enable(cli_value(a, verb, ""), a->words[0], true);
@@ -461,20 +475,42 @@ static int run(struct cli_args *a)
 			verb = verbs[i];
 		}
 	}
+	/* "-SetProfInt N -on …" is a setting of what is started. */
+	bool interval = verb && strcmp(verb, "setprofint") == 0 && (cli_flag(a, "on") || cli_flag(a, "start"));
+	verb = interval ? NULL : verb;
+	verb = !verb && !interval && cli_flag(a, "d") && !cli_flag(a, "on") && !cli_flag(a, "start") ? "stop" : verb;
 	if (verb && cli_flag(a, "start")) {
 		return cli_usage(a, "-start and -%s are two things to do; one at a time", verb);
 	}
 	bool takes_words = verb && (strcmp(verb, "i") == 0 || strcmp(verb, "merge") == 0 ||
-				    strcmp(verb, "capturestate") == 0);
+				    strcmp(verb, "capturestate") == 0 ||
+				    (strcmp(verb, "stop") == 0 && cli_flag(a, "stop")));
 	/* "-setprofint N cached": there is but one interval, which stays until the machine is told another. */
 	takes_words = takes_words || (verb && strcmp(verb, "setprofint") == 0 && a->count == 1 &&
 				      strcmp(a->words[0], "cached") == 0);
 	if (a->count > 0 && !takes_words) {
-		return cli_usage(a, "'%s' belongs to no option", a->words[0]);
+		const char *word = a->words[0];
+		for (size_t i = 0; i < BASE_ARRAY_LEN(verbs); i++) {
+			if (strcasecmp(word, verbs[i]) == 0) {
+				return cli_usage(a, "'%s' belongs to no option; did you mean -%s?", word, verbs[i]);
+			}
+		}
+		return cli_usage(a, *word == '+' ? "'%s' belongs to no option; what '+' joins has no space in it"
+						 : "'%s' belongs to no option",
+				 word);
+	}
+	if (verb && strcmp(verb, "flush") == 0) {
+		return run_flush(a); /* its -f are of no scope */
 	}
 	struct xperf x = {.a = a};
 	if (!xperf_scopes(&x)) {
 		return CLI_USAGE;
+	}
+	if (interval && !cli_flag(a, "explain")) {
+		int status = run_interval(a, "setprofint");
+		if (status) {
+			return status;
+		}
 	}
 	if (!verb && !cli_flag(a, "on") && !cli_flag(a, "start")) {
 		return cli_usage(a, "what to do? -start, -stop, -merge, -i, …");
@@ -486,7 +522,6 @@ static int run(struct cli_args *a)
 	       : strcmp(verb, "merge") == 0    ? run_merge(a)
 	       : strcmp(verb, "stop") == 0     ? xperf_stop(a)
 	       : strcmp(verb, "stopall") == 0  ? run_stop_all(a)
-	       : strcmp(verb, "flush") == 0    ? run_flush(a)
 	       : strcmp(verb, "boottrace") == 0 ? xperf_boot(&x)
 	       : strcmp(verb, "update") == 0   ? run_update(&x)
 	       : verb[0] == 'm'		       ? run_mark(a, verb)

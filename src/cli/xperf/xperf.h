@@ -19,6 +19,7 @@ struct xperf_scope {
 	const char *name, *on, *file, *file_mode, *clock, *stack, *pids, *state;
 	uint64_t buffer_kb, min, max, max_file, flush;
 	bool realtime, buffering, kernel;
+	char stacks[2048]; /* of several -StackWalk, joined; `stack` points to it */
 	TRACEHANDLE handle;
 };
 struct xperf {

@@ -68,7 +68,17 @@ bool xperf_scopes(struct xperf *x)
 		s->realtime = s->realtime || strcmp(o, "RealTime") == 0;
 		s->buffering = s->buffering || strcmp(o, "Buffering") == 0;
 		for (size_t k = 0; k < BASE_ARRAY_LEN(texts); k++) {
-			if (strcmp(o, texts[k].name) == 0) {
+			if (strcmp(o, texts[k].name) == 0 && texts[k].to == &s->stack && s->stack && *v != '@' &&
+			    *s->stack != '@') {
+				char joined[sizeof s->stacks];
+				if ((size_t)snprintf(joined, sizeof joined, "%s+%s", s->stack, v) >= sizeof joined) {
+					cli_usage(a, "-StackWalk: too many events");
+					return false;
+				}
+				memcpy(s->stacks, joined, sizeof joined);
+				s->stack = s->stacks;
+				mine = true;
+			} else if (strcmp(o, texts[k].name) == 0) {
 				if (*texts[k].to) {
 					cli_usage(a, "-%s is said twice of '%s'; join with +, or -start another",
 						  o, s->name);
@@ -351,7 +361,12 @@ int xperf_start(struct xperf *x)
 		struct xperf_scope *s = &x->scope[i];
 		int n;
 		if (!s->on) {
-			return cli_usage(a, "-start %s needs -on PROVIDERS", s->name);
+			return cli_usage(a,
+					 strchr(s->name, '!')
+						 ? "-start %s needs -on PROVIDERS; profiles of xperf (FILE!NAME) are not "
+						   "read, those of wpr are: 'wpr -start FILE.wprp!NAME'"
+						 : "-start %s needs -on PROVIDERS",
+					 s->name);
 		}
 		if (s->stack) {
 			return cli_usage(a, "-StackWalk is for kernel events; write %s:::'stack'", s->on);
@@ -444,8 +459,12 @@ int xperf_stop(struct cli_args *a)
 	const char *to = cli_value(a, "d", NULL);
 	for (const char *v; (v = cli_value_at(a, "stop", named)) != NULL; named++) {
 	}
+	/* "-stop A B" ends both; "-d FILE" alone ends the kernel's. */
+	int options = named;
+	named = BASE_MAX(1, named + a->count);
 	for (int i = 0; i < named && count < XPERF_SCOPES_MAX; i++) {
-		const char *v = cli_value_at(a, "stop", i), *name = *v ? v : XPERF_KERNEL;
+		const char *v = i < options ? cli_value_at(a, "stop", i) : a->count ? a->words[i - options] : "";
+		const char *name = *v ? v : XPERF_KERNEL;
 		char *file;
 		struct cli_props p;
 		if (cli_flag(a, "explain")) {
