@@ -70,7 +70,7 @@ enum kbpf_hook {
 	/* process.bpf.c: struct kbpf_exec, struct kbpf_exit */
 	KBPF_EXEC,
 	KBPF_EXIT,
-	KBPF_UNLOAD, /* nothing: a library may have been let go of */
+	KBPF_UNLOAD, /* struct kbpf_unload */
 	/* heap.bpf.c: struct kbpf_heap */
 	KBPF_HEAP_ALLOC,
 	KBPF_HEAP_REALLOC,
@@ -106,6 +106,7 @@ enum kbpf_scratch_slot {
 	KBPF_SLOT_EXEC,
 	KBPF_SLOT_EXIT,
 	KBPF_SLOT_UNLOAD,
+	KBPF_SLOT_MUNMAP,
 	KBPF_SLOT_HEAP_LEAVE,
 	KBPF_SLOT_HEAP_FREE,
 	KBPF_SLOT_EXEC_FILES,
