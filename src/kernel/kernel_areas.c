@@ -13,6 +13,8 @@ OBJECT(syscall);
 OBJECT(net);
 OBJECT(irq);
 OBJECT(call);
+OBJECT(ends);
+OBJECT(uring);
 OBJECT(block);
 OBJECT(fault);
 OBJECT(sched);
@@ -24,7 +26,7 @@ OBJECT(heap);
 #endif
 
 enum { AREA_SYSCALL, AREA_NET, AREA_IRQ, AREA_FILE, AREA_DISK, AREA_FAULT, AREA_SCHED, AREA_PROCESS,
-       AREA_HEAP };
+       AREA_HEAP, AREA_ENDS, AREA_URING };
 
 const struct kernel_area kernel_areas[] = {
 	[AREA_SYSCALL] = {"syscall", EMBEDDED(syscall), .create = kernel_syscall_create,
@@ -35,6 +37,9 @@ const struct kernel_area kernel_areas[] = {
 	[AREA_FILE] = {"call", EMBEDDED(call), .loaded = kernel_calls_loaded, .create = kernel_file_create,
 		       .destroy = kernel_file_destroy, .rundown = kernel_views_rundown,
 		       .shape = kernel_file_shape},
+	/* Their records are AREA_FILE's. */
+	[AREA_ENDS] = {"ends", EMBEDDED(ends)},
+	[AREA_URING] = {"uring", EMBEDDED(uring)},
 	[AREA_DISK] = {"block", EMBEDDED(block), .loaded = kernel_calls_loaded, .create = kernel_disk_create,
 		       .destroy = kernel_disk_destroy, .shape = kernel_disk_shape},
 	[AREA_SCHED] = {"sched", EMBEDDED(sched), .shape = kernel_sched_shape},
@@ -56,6 +61,13 @@ const unsigned kernel_area_count = BASE_ARRAY_LEN(kernel_areas);
 			HOOK(KBPF_FILE_CONTROL), HOOK(KBPF_FILE_END), HOOK(KBPF_VIRTUAL_ALLOC),    \
 			HOOK(KBPF_VIRTUAL_FREE), HOOK(KBPF_MAP_FILE), HOOK(KBPF_UNMAP_FILE),       \
 			HOOK(KBPF_HANDLE_CREATE), HOOK(KBPF_HANDLE_CLOSE)                          \
+	}
+#define URING_CALLS                                                                                \
+	{                                                                                          \
+		HOOK(KBPF_FILE_READ), HOOK(KBPF_FILE_WRITE), HOOK(KBPF_FILE_FLUSH),                \
+			HOOK(KBPF_FILE_SET_INFO), HOOK(KBPF_FILE_CLOSE), HOOK(KBPF_HANDLE_CLOSE),  \
+			HOOK(KBPF_FILE_CREATE), HOOK(KBPF_HANDLE_CREATE), HOOK(KBPF_FILE_DELETE),  \
+			HOOK(KBPF_FILE_RENAME), HOOK(KBPF_FILE_LINK), HOOK(KBPF_FILE_QUERY_INFO)   \
 	}
 #define HEAP_ALLOC {HOOK(KBPF_HEAP_ALLOC), HOOK(KBPF_HEAP_REALLOC), HOOK(KBPF_HEAP_FREE)}
 const struct kernel_program kernel_programs[] = {
@@ -116,18 +128,25 @@ const struct kernel_program kernel_programs[] = {
 	 .symbol = "posix_memalign", .at_return = true, .optional = true},
 	{"kbpf_heap_free", AREA_HEAP, "freed memory", {HOOK(KBPF_HEAP_FREE)}, .symbol = "free"},
 	{"kbpf_exec", AREA_PROCESS, "arguments of programs", {HOOK(KBPF_EXEC)}},
-	{"kbpf_unload", AREA_PROCESS, "libraries let go of", {HOOK(KBPF_UNLOAD)}, .symbol = "dlclose",
-	 .at_return = true, .optional = true, .everywhere = true},
+	{"kbpf_munmap", AREA_PROCESS, "libraries let go of", {HOOK(KBPF_UNLOAD)}},
+	{"kbpf_munmap_pages", AREA_PROCESS, "libraries let go of that were used", {HOOK(KBPF_UNLOAD)},
+	 .instead = "kbpf_munmap"},
+	{"kbpf_unload", AREA_PROCESS, "libraries let go of by dlclose", {HOOK(KBPF_UNLOAD)}, .symbol = "dlclose",
+	 .at_return = true, .optional = true, .everywhere = true, .instead = "kbpf_munmap"},
 	{"kbpf_exit", AREA_PROCESS, "ends of processes", {HOOK(KBPF_EXIT)}},
 	{"kbpf_cpu_idle", AREA_IRQ, "idle states", {HOOK(KBPF_IDLE)}},
 	{"kbpf_cpu_frequency", AREA_IRQ, "frequencies", {HOOK(KBPF_FREQUENCY)}},
 	{"kbpf_call_enter", AREA_FILE, "operations on files, memory and handles", CALLS},
 	{"kbpf_call_exit", AREA_FILE, "ends of operations on files, memory and handles", CALLS},
-	{"kbpf_uring_submit", AREA_FILE, "operations of io_uring",
-	 {HOOK(KBPF_FILE_READ), HOOK(KBPF_FILE_WRITE), HOOK(KBPF_FILE_FLUSH), HOOK(KBPF_FILE_CREATE)}, .adds = true},
-	{"kbpf_uring_done", AREA_FILE, "ends of operations of io_uring",
-	 {HOOK(KBPF_FILE_READ), HOOK(KBPF_FILE_WRITE), HOOK(KBPF_FILE_FLUSH), HOOK(KBPF_FILE_CREATE)}, .adds = true},
-	{"kbpf_exit_files", AREA_FILE, "files closed by the end of a process", {HOOK(KBPF_FILE_CLOSE)}},
+	{"kbpf_exit_files", AREA_ENDS, "files closed by the end of a process",
+	 {HOOK(KBPF_FILE_CLOSE), HOOK(KBPF_HANDLE_CLOSE)}, .adds = true},
+	{"kbpf_fork_files", AREA_ENDS, "files that children have from their parents", {HOOK(KBPF_FILE_CLOSE)},
+	 .adds = true},
+	{"kbpf_exec_files", AREA_ENDS, "files closed by exec", {HOOK(KBPF_FILE_CLOSE), HOOK(KBPF_HANDLE_CLOSE)},
+	 .adds = true},
+	{"kbpf_uring_submit", AREA_URING, "operations of io_uring", URING_CALLS, .adds = true},
+	{"kbpf_uring_path", AREA_URING, "operations of io_uring on paths", URING_CALLS, .adds = true},
+	{"kbpf_uring_done", AREA_URING, "ends of operations of io_uring", URING_CALLS, .adds = true},
 	{"kbpf_block_start", AREA_DISK, "requests to disks, in the thread that makes them",
 	 {HOOK(KBPF_DISK_INIT), HOOK(KBPF_DISK_DONE)}},
 	{"kbpf_block_issue", AREA_DISK, "requests to disks", {HOOK(KBPF_DISK_INIT), HOOK(KBPF_DISK_DONE)}},

@@ -510,7 +510,7 @@ static bool has_hook(const struct kernel_program *p, uint16_t hook)
 static bool replaced(const struct kernel_bpf *b, unsigned i)
 {
 	for (unsigned n = 0; n < kernel_program_count; n++) {
-		if (kernel_programs[n].instead && b->program[n].link) {
+		if (kernel_programs[n].instead && (b->program[n].link || b->program[n].placed)) {
 			const uint16_t *h = kernel_programs[i].hooks;
 			while (*h && has_hook(&kernel_programs[n], *h)) {
 				h++;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What each system call is to call.bpf.c. Calls that this architecture does not have have no number.
+ * What each system call is to call.bpf.c, and what operations of io_uring are. Calls that this architecture does not have have no number.
  */
 #include "kernel/kernel_names.h"
 
+#include <linux/io_uring.h>
 #include <linux/stat.h>
 #include <sys/syscall.h>
 
@@ -16,11 +17,18 @@
 /* FILE_INFORMATION_CLASS */
 #define INFO_BASIC	 4
 #define INFO_STANDARD	 5
+#define INFO_EA		 7
 #define INFO_RENAME	 10
 #define INFO_LINK	 11
 #define INFO_DISPOSITION 13
 #define INFO_ALLOCATION	 19
 #define INFO_END_OF_FILE 20
+
+/* Newer than some headers. */
+#ifndef SYS_fchmodat2
+#define SYS_fchmodat2 452
+#endif
+#define URING_FTRUNCATE 55
 
 struct row {
 	int number;
@@ -45,12 +53,12 @@ static const struct row rows[] = {
 	MOVE(pread64, 0, 2, KBPF_CALL_OFFSET, KBPF_FILE_READ)
 	MOVE(readv, 0, NO, KBPF_CALL_VECTOR, KBPF_FILE_READ)
 	MOVE(preadv, 0, NO, KBPF_CALL_VECTOR | KBPF_CALL_OFFSET, KBPF_FILE_READ)
-	MOVE(preadv2, 0, NO, KBPF_CALL_VECTOR | KBPF_CALL_OFFSET, KBPF_FILE_READ)
+	MOVE(preadv2, 0, NO, KBPF_CALL_VECTOR | KBPF_CALL_OFFSET | KBPF_CALL_RWF, KBPF_FILE_READ)
 	MOVE(write, 0, 2, 0, KBPF_FILE_WRITE)
 	MOVE(pwrite64, 0, 2, KBPF_CALL_OFFSET, KBPF_FILE_WRITE)
 	MOVE(writev, 0, NO, KBPF_CALL_VECTOR, KBPF_FILE_WRITE)
 	MOVE(pwritev, 0, NO, KBPF_CALL_VECTOR | KBPF_CALL_OFFSET, KBPF_FILE_WRITE)
-	MOVE(pwritev2, 0, NO, KBPF_CALL_VECTOR | KBPF_CALL_OFFSET, KBPF_FILE_WRITE)
+	MOVE(pwritev2, 0, NO, KBPF_CALL_VECTOR | KBPF_CALL_OFFSET | KBPF_CALL_RWF, KBPF_FILE_WRITE)
 	BOTH(sendfile, 1, 2, 0, NO, 3)
 	BOTH(splice, 0, 1, 2, 3, 4)
 	BOTH(copy_file_range, 0, 1, 2, 3, 4)
@@ -80,6 +88,21 @@ static const struct row rows[] = {
 	PATH(faccessat2, 0, 1, 0, INFO_BASIC, KBPF_FILE_QUERY_INFO)
 #endif
 	PATH(readlinkat, 0, 1, 0, INFO_BASIC, KBPF_FILE_QUERY_INFO)
+	PATH(fchmodat2, 0, 1, KBPF_CALL_NULL_PATH, INFO_BASIC, KBPF_FILE_SET_INFO)
+	PATH(mknodat, 0, 1, 0, 0, KBPF_FILE_CREATE)
+	OPEN(open_by_handle_at, NO, NO, 2, 0)
+	PATH(setxattr, NO, 0, 0, INFO_EA, KBPF_FILE_SET_INFO)
+	PATH(lsetxattr, NO, 0, 0, INFO_EA, KBPF_FILE_SET_INFO)
+	PATH(removexattr, NO, 0, 0, INFO_EA, KBPF_FILE_SET_INFO)
+	PATH(lremovexattr, NO, 0, 0, INFO_EA, KBPF_FILE_SET_INFO)
+	PATH(getxattr, NO, 0, 0, INFO_EA, KBPF_FILE_QUERY_INFO)
+	PATH(lgetxattr, NO, 0, 0, INFO_EA, KBPF_FILE_QUERY_INFO)
+	PATH(listxattr, NO, 0, 0, INFO_EA, KBPF_FILE_QUERY_INFO)
+	PATH(llistxattr, NO, 0, 0, INFO_EA, KBPF_FILE_QUERY_INFO)
+	DO(fsetxattr, 0, INFO_EA, KBPF_FILE_SET_INFO)
+	DO(fremovexattr, 0, INFO_EA, KBPF_FILE_SET_INFO)
+	DO(fgetxattr, 0, INFO_EA, KBPF_FILE_QUERY_INFO)
+	DO(flistxattr, 0, INFO_EA, KBPF_FILE_QUERY_INFO)
 	PATH(mkdirat, 0, 1, KBPF_CALL_DIRECTORY, 0, KBPF_FILE_CREATE)
 	PATH(unlinkat, 0, 1, 0, INFO_DISPOSITION, KBPF_FILE_DELETE)
 	TWO(renameat, 0, 1, 2, 3, INFO_RENAME, KBPF_FILE_RENAME)
@@ -121,6 +144,7 @@ static const struct row rows[] = {
 	PATH(lstat, NO, 0, 0, INFO_BASIC, KBPF_FILE_QUERY_INFO)
 	PATH(access, NO, 0, 0, INFO_BASIC, KBPF_FILE_QUERY_INFO)
 	PATH(readlink, NO, 0, 0, INFO_BASIC, KBPF_FILE_QUERY_INFO)
+	PATH(mknod, NO, 0, 0, 0, KBPF_FILE_CREATE)
 	PATH(mkdir, NO, 0, KBPF_CALL_DIRECTORY, 0, KBPF_FILE_CREATE)
 	PATH(unlink, NO, 0, 0, INFO_DISPOSITION, KBPF_FILE_DELETE)
 	PATH(rmdir, NO, 0, KBPF_CALL_DIRECTORY, INFO_DISPOSITION, KBPF_FILE_DELETE)
@@ -140,8 +164,19 @@ uint8_t kernel_calls_info(uint32_t number)
 	switch (number) {
 	case SYS_ftruncate:
 		return INFO_END_OF_FILE;
+	case KBPF_URING | URING_FTRUNCATE:
+		return INFO_END_OF_FILE;
 	case SYS_fallocate:
+	case KBPF_URING | IORING_OP_FALLOCATE:
 		return INFO_ALLOCATION;
+	case KBPF_URING | IORING_OP_RENAMEAT:
+		return INFO_RENAME;
+	case KBPF_URING | IORING_OP_LINKAT:
+		return INFO_LINK;
+	case KBPF_URING | IORING_OP_UNLINKAT:
+		return INFO_DISPOSITION;
+	case KBPF_URING | IORING_OP_STATX:
+		return INFO_BASIC;
 	default:
 		break;
 	}

@@ -356,12 +356,12 @@ static void on_mmap(struct kernel *k, const struct kernel_perf_record *p)
 	}
 	/* Only the part with code is announced; files begin where their first byte would lie. */
 	struct kernel_build build = {.n = 0};
-	uint64_t base = address - offset;
+	uint64_t base = address - offset, code_end = address + bytes;
 	bytes += offset;
 	if (kernel_wants(k, HOOK_IMAGE_LOAD)) {
 		kernel_walk_identify(k->walk, pid, address, name, &base, &bytes, &build);
 	}
-	kernel_on_image(k, p->time, p->cpu, pid, base, bytes, &build, name);
+	kernel_on_image(k, p->time, p->cpu, pid, base, bytes, address, code_end, &build, name);
 }
 
 void kernel_on_record(struct kernel *k, struct kernel_perf_record *p)

@@ -102,11 +102,11 @@ uint32_t kernel_nt_status(int64_t result)
 static uint32_t create_options(const struct kbpf_file *f)
 {
 	uint32_t flags = f->open_flags, disposition = DISPOSITION_OPEN, options = 0;
-	bool nameless = (flags & O_TMPFILE) == O_TMPFILE, link = f->number == SYS_symlinkat;
+	bool nameless = (flags & O_TMPFILE) == O_TMPFILE, made = f->number == SYS_symlinkat || f->number == SYS_mknodat;
 #ifdef SYS_symlink
-	link = link || f->number == SYS_symlink;
+	made = made || f->number == SYS_symlink || f->number == SYS_mknod;
 #endif
-	if (nameless || link || (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)) {
+	if (nameless || made || (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)) {
 		disposition = DISPOSITION_CREATE;
 	} else if ((flags & (O_CREAT | O_TRUNC)) == (O_CREAT | O_TRUNC)) {
 		disposition = DISPOSITION_OVERWRITE_IF;

@@ -78,7 +78,8 @@ void kernel_on_fork(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid,
 	for (uint32_t i = 0; from && i < from->images; i++) {
 		const struct kernel_image *m = &from->image[i];
 		struct kernel_image *mine =
-			m->told ? kernel_process_add_image(p, m->base, m->bytes, &m->build, m->path)
+			m->told ? kernel_process_add_image(p, m->base, m->bytes, m->code, m->code_end,
+								     &m->build, m->path)
 				: NULL;
 		if (mine) {
 			mine->time = time;
@@ -172,7 +173,8 @@ void kernel_on_exec(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid,
 }
 
 void kernel_on_image(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint64_t base,
-		     uint64_t bytes, const struct kernel_build *build, const char *path)
+		     uint64_t bytes, uint64_t code, uint64_t code_end, const struct kernel_build *build,
+		     const char *path)
 {
 	struct kernel_process *p = kernel_process_get(k->processes, pid);
 	struct kernel_image *m = NULL;
@@ -184,7 +186,7 @@ void kernel_on_image(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid
 			}
 		}
 	}
-	m = p ? kernel_process_add_image(p, base, bytes, build, path) : NULL;
+	m = p ? kernel_process_add_image(p, base, bytes, code, code_end, build, path) : NULL;
 	if (!m) {
 		kernel_emit_image(k, 0, HOOK_IMAGE_LOAD, time, cpu, pid, base, bytes, build, path);
 		return;
@@ -296,20 +298,30 @@ static bool on_exit_record(struct kernel *k, const struct kbpf_record *raw)
 	return false;
 }
 
-/* Which images are still there? What is mapped by now may have come later, and is announced by its
- * own record. */
-static bool on_unload_record(struct kernel *k, const struct kbpf_record *raw)
+/* Which images does what is unmapped take along? */
+static bool mark_in_range(const struct kernel_process *p, const struct kbpf_unload *u, bool *gone)
 {
-	struct kernel_process *p = kernel_process_find(k->processes, raw->pid);
-	char path[64], line[4096 + 128], name[4096];
-	if (!p || p->images == 0 || p->exec.waits) {
-		return false;
-	}
-	snprintf(path, sizeof path, "/proc/%u/maps", raw->pid);
-	FILE *f = fopen(path, "re");
-	bool *there = calloc(p->images, sizeof *there);
 	bool any = false;
-	while (f && there && fgets(line, sizeof line, f)) {
+	for (uint32_t i = 0; i < p->images; i++) {
+		const struct kernel_image *m = &p->image[i];
+		gone[i] = u->address <= m->code && m->code_end <= u->address + u->bytes;
+		any = any || gone[i];
+	}
+	return any;
+}
+
+/* Which images are not there any more? What is mapped by now may have come later, and is announced by
+ * its own record. */
+static bool mark_missing(const struct kernel_process *p, bool *gone)
+{
+	char path[64], line[4096 + 128], name[4096];
+	bool any = false;
+	snprintf(path, sizeof path, "/proc/%u/maps", p->pid);
+	FILE *f = fopen(path, "re");
+	for (uint32_t i = 0; i < p->images; i++) {
+		gone[i] = true;
+	}
+	while (f && fgets(line, sizeof line, f)) {
 		unsigned long long from;
 		if (sscanf(line, "%llx-%*x %*s %*s %*s %*u %4095[^\n]", &from, name) != 2) {
 			continue;
@@ -317,29 +329,40 @@ static bool on_unload_record(struct kernel *k, const struct kbpf_record *raw)
 		any = true;
 		for (uint32_t i = 0; i < p->images; i++) {
 			const struct kernel_image *m = &p->image[i];
-			there[i] = there[i] || (from >= m->base && from - m->base < m->bytes &&
-						strcmp(m->path, name) == 0);
+			gone[i] = gone[i] && !(from >= m->base && from - m->base < m->bytes &&
+					       strcmp(m->path, name) == 0);
 		}
-	}
-	uint32_t kept = 0;
-	for (uint32_t i = 0; there && any && i < p->images; i++) {
-		struct kernel_image *m = &p->image[i];
-		/* One that came after that moment is another's business. */
-		if (there[i] || !m->told || m->time > raw->time) {
-			p->image[kept++] = *m;
-			continue;
-		}
-		kernel_emit_image(k, 0, HOOK_IMAGE_UNLOAD, raw->time, raw->cpu, p->pid, m->base,
-				  m->bytes, &m->build, m->path);
-		free(m->path);
-	}
-	if (there && any) {
-		p->images = kept;
 	}
 	if (f) {
 		fclose(f);
 	}
-	free(there);
+	return any;
+}
+
+static bool on_unload_record(struct kernel *k, const struct kbpf_record *raw)
+{
+	const struct kbpf_unload *u = (const void *)(raw + 1);
+	struct kernel_process *p = kernel_process_find(k->processes, raw->pid);
+	if (raw->bytes < sizeof *u || !p || p->images == 0 || p->exec.waits) {
+		return false;
+	}
+	bool *gone = calloc(p->images, sizeof *gone);
+	uint32_t kept = 0, n = p->images;
+	if (gone && (u->bytes ? mark_in_range(p, u, gone) : mark_missing(p, gone))) {
+		for (uint32_t i = 0; i < n; i++) {
+			struct kernel_image *m = &p->image[i];
+			/* One that came after that moment is another's business. */
+			if (!gone[i] || !m->told || m->time > raw->time) {
+				p->image[kept++] = *m;
+				continue;
+			}
+			kernel_emit_image(k, 0, HOOK_IMAGE_UNLOAD, raw->time, raw->cpu, p->pid, m->base,
+					  m->bytes, &m->build, m->path);
+			free(m->path);
+		}
+		p->images = kept;
+	}
+	free(gone);
 	return false;
 }
 

@@ -100,13 +100,15 @@ void kernel_process_set(struct kernel_process *p, uint32_t parent, uint32_t uid,
 }
 
 struct kernel_image *kernel_process_add_image(struct kernel_process *p, uint64_t base,
-					      uint64_t bytes, const struct kernel_build *build,
-					      const char *path)
+					      uint64_t bytes, uint64_t code, uint64_t code_end,
+					      const struct kernel_build *build, const char *path)
 {
 	for (uint32_t i = 0; i < p->images; i++) {
 		struct kernel_image *m = &p->image[i];
 		if (m->base == base && strcmp(m->path, path) == 0) {
 			m->bytes = BASE_MAX(m->bytes, bytes);
+			m->code = BASE_MIN(m->code, code);
+			m->code_end = BASE_MAX(m->code_end, code_end);
 			return m;
 		}
 	}
@@ -121,7 +123,8 @@ struct kernel_image *kernel_process_add_image(struct kernel_process *p, uint64_t
 		p->cap = cap;
 	}
 	struct kernel_image *m = &p->image[p->images];
-	*m = (struct kernel_image){.base = base, .bytes = bytes, .path = strdup(path)};
+	*m = (struct kernel_image){.base = base, .bytes = bytes, .code = code, .code_end = code_end,
+				  .path = strdup(path)};
 	if (!m->path) {
 		return NULL;
 	}

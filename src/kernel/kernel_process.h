@@ -24,6 +24,7 @@ struct kernel_build kernel_build_read(const char *path);
 
 struct kernel_image {
 	uint64_t base, bytes, time;
+	uint64_t code, code_end; /* what of it is mapped to be run */
 	struct kernel_build build;
 	uint16_t cpu;
 	bool told;
@@ -69,8 +70,8 @@ void kernel_process_set(struct kernel_process *p, uint32_t parent, uint32_t uid,
 			const char *line);
 /* Adds, or makes an image that is there bigger. Valid until the next. NULL: no memory. */
 struct kernel_image *kernel_process_add_image(struct kernel_process *p, uint64_t base,
-					      uint64_t bytes, const struct kernel_build *build,
-					      const char *path);
+					      uint64_t bytes, uint64_t code, uint64_t code_end,
+					      const struct kernel_build *build, const char *path);
 
 /* ---- what happens to them, as events ------------------------------------------------------------
  */
@@ -79,7 +80,8 @@ void kernel_on_fork(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid,
 void kernel_on_exec(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint32_t tid,
 		    const char *name);
 void kernel_on_image(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint64_t base,
-		     uint64_t bytes, const struct kernel_build *build, const char *path);
+		     uint64_t bytes, uint64_t code, uint64_t code_end, const struct kernel_build *build,
+		     const char *path);
 /* Of a thread, after its own end was told. */
 void kernel_on_thread_exit(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid,
 			   uint32_t tid, uint32_t parent);

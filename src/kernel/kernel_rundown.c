@@ -160,13 +160,13 @@ struct scan {
 };
 
 /* Told, and known from now on. */
-static void image(const struct scan *run, struct kernel_process *p, uint64_t code, uint64_t base,
-		  uint64_t bytes, const char *path)
+static void image(const struct scan *run, struct kernel_process *p, uint64_t code, uint64_t code_end,
+		  uint64_t base, uint64_t bytes, const char *path)
 {
 	struct kernel_build build = {.n = 0};
 	kernel_walk_identify(run->k->walk, p->pid, code, path, &base, &bytes, &build);
 	struct kernel_image *m =
-		run->live ? kernel_process_add_image(p, base, bytes, &build, path) : NULL;
+		run->live ? kernel_process_add_image(p, base, bytes, code, code_end, &build, path) : NULL;
 	if (m) {
 		m->told = true;
 	}
@@ -180,7 +180,7 @@ static void image(const struct scan *run, struct kernel_process *p, uint64_t cod
 static void images(const struct scan *run, struct kernel_process *p)
 {
 	char path[64], line[4096 + 128], name[4096], before[4096] = "";
-	uint64_t base = 0, end = 0, code = 0;
+	uint64_t base = 0, end = 0, code = 0, code_end = 0;
 	bool executable = false;
 	snprintf(path, sizeof path, "/proc/%u/maps", p->pid);
 	FILE *f = fopen(path, "re");
@@ -197,17 +197,19 @@ static void images(const struct scan *run, struct kernel_process *p)
 		if (more && name[0] && strcmp(name, before) == 0) {
 			end = to;
 			code = rights[2] == 'x' && !executable ? from : code;
+			code_end = rights[2] == 'x' ? to : code_end;
 			executable = executable || rights[2] == 'x';
 			continue;
 		}
 		if (executable && (before[0] == '/' || strcmp(before, "[vdso]") == 0)) {
-			image(run, p, code, base, end - base, before);
+			image(run, p, code, code_end, base, end - base, before);
 		}
 		memcpy(before, name, sizeof before);
 		base = from - (name[0] == '/' ? offset : 0);
 		end = to;
 		executable = rights[2] == 'x';
 		code = from;
+		code_end = to;
 	}
 	if (f) {
 		fclose(f);

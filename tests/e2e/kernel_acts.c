@@ -96,6 +96,70 @@ static int act_files(void)
 	return 0;
 }
 
+/* A hundred pieces at once, at the file's own place, and from a descriptor with a high number. */
+static int many_pieces(void)
+{
+	static char buffer[200];
+	struct iovec v[100];
+	struct rlimit limit;
+	for (int i = 0; i < 100; i++) {
+		v[i] = (struct iovec){buffer, (size_t)(10 + i)};
+	}
+	MUST(getrlimit(RLIMIT_NOFILE, &limit));
+	limit.rlim_cur = limit.rlim_max;
+	MUST(setrlimit(RLIMIT_NOFILE, &limit));
+	int fd = open("pieces", O_RDWR | O_CREAT, 0600);
+	MUST(fd);
+	int high = fcntl(fd, F_DUPFD, limit.rlim_max > 1500 ? 1500 : 500);
+	MUST(high);
+	MUST(close(fd));
+	MUST(writev(high, v, 100));
+	MUST(lseek(high, 7, SEEK_SET));
+	MUST(preadv2(high, v, 2, -1, 0));
+	return close(high);
+}
+
+/* A child has its parent's descriptors: whoever closes the last one ends the file. */
+static int left_to_children(void)
+{
+	int gone[2], done[2];
+	char c;
+	MUST(pipe(gone));
+	MUST(pipe(done));
+	pid_t child = fork();
+	MUST(child);
+	if (child == 0) {
+		int fd = open("legacy", O_RDWR | O_CREAT, 0600);
+		pid_t heir = fd < 0 ? -1 : fork();
+		if (heir == 0) {
+			close(gone[1]);
+			_exit(read(gone[0], &c, 1) != 0 || write(fd, "0123456789", 10) != 10 || close(fd) != 0);
+		}
+		_exit(heir < 0);
+	}
+	MUST(close(gone[1]));
+	MUST(close(done[1]));
+	MUST(waitpid(child, NULL, 0));
+	if (read(done[0], &c, 1) != 0) { /* until the heir, too, has ended */
+		return 1;
+	}
+	child = fork();
+	MUST(child);
+	if (child == 0) {
+		int kept = open("kept", O_RDWR | O_CREAT, 0600);
+		int marked = open("marked", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+		int copied = open("copied", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+		if (kept < 0 || marked < 0 || copied < 0 || dup(copied) < 0) {
+			_exit(1);
+		}
+		execl("/bin/true", "nothing", "done", (char *)NULL);
+		_exit(1);
+	}
+	int status;
+	MUST(waitpid(child, &status, 0));
+	return status;
+}
+
 /* What few programs do. */
 static int act_rare(void)
 {
@@ -150,8 +214,9 @@ static int act_rare(void)
 	MUST(write(fd, buffer, 5));
 	MUST(close(fd));
 	printf("{\"deep\": \"%s/deep\"}\n", deep);
+	fflush(stdout);
 	free(deep);
-	return 0;
+	return many_pieces() || left_to_children();
 }
 
 struct ring {
@@ -226,7 +291,24 @@ static int act_uring(void)
 	e = (struct io_uring_sqe){.opcode = IORING_OP_READ, .flags = IOSQE_FIXED_FILE, .fd = 0,
 				  .addr = (uintptr_t)buffer, .len = 33, .off = 1001};
 	MUST(ring_do(&r, &e));
-	MUST(close(fd));
+	e = (struct io_uring_sqe){.opcode = IORING_OP_OPENAT, .fd = dir, .addr = (uintptr_t) "absent", .open_flags = O_RDONLY};
+	if (ring_do(&r, &e) != -ENOENT) {
+		return 1;
+	}
+	/* What Linux 5.11 and 5.15 brought. */
+	int pipes[2];
+	MUST(pipe(pipes));
+	e = (struct io_uring_sqe){.opcode = IORING_OP_SPLICE, .fd = pipes[1], .off = (uint64_t)-1, .len = 44,
+				  .splice_fd_in = fd, .splice_off_in = 1200};
+	MUST(ring_do(&r, &e));
+	e = (struct io_uring_sqe){.opcode = IORING_OP_RENAMEAT, .fd = dir, .addr = (uintptr_t) "ring",
+				  .len = (uint32_t)dir, .off = (uintptr_t) "bell"};
+	MUST(ring_do(&r, &e));
+	e = (struct io_uring_sqe){.opcode = IORING_OP_UNLINKAT, .fd = dir, .addr = (uintptr_t) "bell"};
+	MUST(ring_do(&r, &e));
+	MUST(syscall(SYS_io_uring_register, r.fd, IORING_UNREGISTER_FILES, NULL, 0));
+	e = (struct io_uring_sqe){.opcode = IORING_OP_CLOSE, .fd = fd};
+	MUST(ring_do(&r, &e));
 	return 0;
 }
 

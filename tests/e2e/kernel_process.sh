@@ -8,12 +8,15 @@ openetw record --net --counters --no-stacks --only-command -o "$f" -- "$HELPERS/
 ! grep 'not recorded' "$T/err" || skip "this kernel or build lacks it"
 grep -q '^lost: 0 in full' "$T/err" || fail "lost: $(cat "$T/err")"
 openetw dump --quiet --json "$f" >"$T/json" || fail "the file cannot be read"
-[ -d /sys/bus/event_source/devices/uprobe ] && echo 1 >"$T/probes" || echo 0 >"$T/probes"
+{
+	[ -d /sys/bus/event_source/devices/uprobe ] && echo 1 || echo 0
+	[ -d /sys/kernel/tracing/events/kmem/rss_stat ] && echo 1 || echo 0
+} >"$T/probes"
 readelf -n "$HELPERS/process_acts" 2>/dev/null | sed -n 's/.*Build ID: //p' >"$T/build"
 python3 - "$T/said" "$T/json" "$T/build" "$HELPERS/process_acts" "$T/probes" <<'END' || fail "what was recorded is not what was done"
 import json, sys
 # The kernel may not let us put probes into libraries: then what goes is told at the end.
-probes = open(sys.argv[5]).read().strip() == "1"
+probes, pages = (word == "1" for word in open(sys.argv[5]).read().split())
 said = [json.loads(l) for l in open(sys.argv[1])]
 build = open(sys.argv[3]).read().strip()
 of = {s["pid"]: [] for s in said}
@@ -60,6 +63,9 @@ for s in said:
         gone = [i for i in images[pid] if i[0] == "UnLoad" and "/libm.so" in i[2]]
         assert len(gone) == 1, (s, images[pid])
         early.append(gone[0][3] < end)
+        mapped = [i for i in images[pid] if i[2].endswith("/true")]
+        assert [i[0] for i in mapped] == ["Load", "UnLoad"], (s, mapped)
+        early.append(mapped[1][3] < end)
     mine = [(i[1], i[3]) for i in images[pid] if i[0] == "Load" and i[2].endswith("/process_acts")]
     assert mine, (s, images[pid])
     if len(build) == 40:
@@ -79,4 +85,5 @@ for s in said:
     assert counters[pid]["PageFaultCount"] > 0 and int(str(counters[pid]["PeakWorkingSetSize"]), 0) > 0, counters[pid]
 # Who looks at the maps may come late once, when the machine is busy.
 assert any(early) or not probes, early
+assert all(early) or not pages, early  # whoever unmaps
 END

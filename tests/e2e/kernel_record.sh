@@ -116,6 +116,21 @@ equal("a range closed", [o in closed for o in range_], [True] * 3)
 equal("watched", [(e["FileName"], e["InfoClass"]) for e in of("FileIo/DirNotify")], [(directory + "/start", 256)])
 equal("a link", [number(e["CreateOptions"]) >> 24 for e in of("FileIo/Create")
                  if e["OpenPath"] == directory + "/link"], [2])
+equal("many pieces", [(e["Offset"], e["IoSize"], moved(e)) for e in events
+                      if e["kind"] in ("FileIo/Read", "FileIo/Write") and called(e["FileKey"], "pieces")],
+      [(0, 5950, [5950]), (7, 21, [21])])
+# Of all processes, in the order in which they did it.
+everybody = [json.loads(line) for line in open(directory + ".json")]
+def story(name):
+    return [e["meta"]["event"][7:] for e in everybody if e["meta"]["event"] in ("FileIo/Write", "FileIo/Close")
+            and called(e["FileKey"], name)]
+equal("ended by the last that has it", story("legacy"), ["Write", "Close"])
+equal("a descriptor with a high number", story("pieces"), ["Write", "Close"])
+execs = [e for e in everybody if e["meta"]["event"] == "Process/Start" and e["CommandLine"] == "nothing done"]
+def before_exec(name):
+    return [e["meta"]["time"] < execs[0]["meta"]["time"] for e in everybody
+            if e["meta"]["event"] == "FileIo/Close" and called(e["FileKey"], name)]
+equal("closed by exec", [before_exec(n) for n in ("kept", "marked", "copied")], [[False], [True], [False]])
 equal("written without a name", [called(e["FileKey"], "nowhere") for e in of("FileIo/Write") if e["IoSize"] == 5],
       [True])
 END
@@ -128,8 +143,15 @@ equal("opened by a ring", [len(ends(e)) for e in opened], [1])
 done = [(e["kind"][7:], e["Offset"], e["IoSize"], ends(e), moved(e)) for e in events
         if e["kind"] in ("FileIo/Read", "FileIo/Write") and mine(e)]
 equal("moved by a ring", done, [("Write", 1000, 600, [0], [600]), ("Read", 1550, 100, [0], [50]),
-                                ("Read", 1001, 33, [0], [33])])
+                                ("Read", 1001, 33, [0], [33]), ("Read", 1200, 44, [0], [44])])
 equal("flushed by a ring", [ends(e) for e in of("FileIo/Flush") if mine(e)], [[0]])
+equal("not opened by a ring", [ends(e) for e in of("FileIo/Create") if e["OpenPath"] == directory + "/absent"],
+      [[0xC0000034]])
+equal("renamed by a ring", [(e["FileName"], e["InfoClass"], ends(e)) for e in of("FileIo/RenamePath")],
+      [(directory + "/bell", 10, [0])])
+equal("deleted by a ring", [(e["FileName"], e["InfoClass"], ends(e)) for e in of("FileIo/DletePath")],
+      [(directory + "/bell", 13, [0])])
+equal("closed by a ring", [ends(e) for e in of("FileIo/Close") if e["FileObject"] == opened[0]["FileObject"]], [[0]])
 END
 else
 	echo "no io_uring here"
@@ -142,7 +164,9 @@ made = [(number(e["Handle"]), number(e["ObjectType"])) for e in of("Object/Creat
 gone = [(number(e["Handle"]), number(e["ObjectType"])) for e in of("Object/CloseHandle")]
 want = list(zip(said["fds"], [4, 4, 3, 3, 4, 1, 2]))
 equal("made", made[-7:], want)
-equal("closed", gone[-7:], want)
+equal("closed", [h for h in gone if h in want][-7:], want)
+after = gone[len(gone) - gone[::-1].index(want[-1]):]
+equal("closed by the end", [h for h, t in after[:3]], [0, 1, 2])
 pairs = {number(e["Handle"]): e["Object"] for e in of("Object/CreateHandle")}
 equal("one object behind a copy", pairs[said["fds"][4]], pairs[said["fds"][0]])
 END

@@ -147,6 +147,14 @@ static void tcp(int family)
 		char c;
 		NEED(recv(fd, &c, 1, 0) == 0); /* the end is no event */
 		done(fd);
+		fd = accept(listener, NULL, NULL);
+		NEED(fd >= 0);
+		a = own(fd), b = peer(fd);
+		say(named("TcpIp/Accept"), 0, &a, &b);
+		send_all(fd, bytes, 1);
+		NEED(recv(fd, &c, 1, 0) < 0 && errno == ECONNRESET);
+		say(named("TcpIp/Disconnect"), 0, &a, &b);
+		close(fd);
 		fflush(stdout);
 		_exit(0);
 	}
@@ -163,6 +171,15 @@ static void tcp(int family)
 	char peeked[4];
 	NEED(recv(fd, peeked, sizeof peeked, MSG_PEEK) == 4); /* looking is not receiving */
 	receive(fd, 7);
+	done(fd);
+	/* One that is reset. */
+	struct linger now = {.l_onoff = 1};
+	fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	NEED(connect(fd, (void *)&at, length(&at)) == 0);
+	a = own(fd);
+	say(named("TcpIp/Connect"), 0, &a, &at);
+	receive(fd, 1); /* now it is accepted */
+	NEED(setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now) == 0);
 	done(fd);
 	close(listener);
 	int status;

@@ -4,11 +4,13 @@
  * status as the trace has it: the exit code, or 128 and the signal.
  */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -42,6 +44,13 @@ static void child(int kind)
 			0, 100000000}; /* so that both are seen by who looks at the maps */
 		if (h) {
 			dlclose(h);
+			nanosleep(&t, NULL);
+			/* and one that nobody but the kernel knows of */
+			int fd = open("/bin/true", O_RDONLY | O_CLOEXEC);
+			void *m = mmap(NULL, 8192, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+			if (m == MAP_FAILED || *(volatile char *)m != 0x7F || munmap(m, 8192) < 0) {
+				_exit(9);
+			}
 			nanosleep(&t, NULL);
 			_exit(8);
 		}

@@ -70,7 +70,7 @@ enum kbpf_hook {
 	/* process.bpf.c: struct kbpf_exec, struct kbpf_exit */
 	KBPF_EXEC,
 	KBPF_EXIT,
-	KBPF_UNLOAD, /* nothing: a library may have been let go of */
+	KBPF_UNLOAD, /* struct kbpf_unload */
 	/* heap.bpf.c: struct kbpf_heap */
 	KBPF_HEAP_ALLOC,
 	KBPF_HEAP_REALLOC,
@@ -106,8 +106,11 @@ enum kbpf_scratch_slot {
 	KBPF_SLOT_EXEC,
 	KBPF_SLOT_EXIT,
 	KBPF_SLOT_UNLOAD,
+	KBPF_SLOT_MUNMAP,
 	KBPF_SLOT_HEAP_LEAVE,
 	KBPF_SLOT_HEAP_FREE,
+	KBPF_SLOT_EXEC_FILES,
+	KBPF_SLOT_URING_PATH,
 	KBPF_SLOTS_MAX = 48,
 };
 
@@ -204,16 +207,21 @@ enum kbpf_call_flags {
 					 point to offsets, or are zero: then the files' */
 	KBPF_CALL_NULL_PATH = 1u << 6, /* without a path it is about the descriptor itself */
 	KBPF_CALL_DIRECTORY = 1u << 7, /* of mkdir, rmdir */
+	KBPF_CALL_RWF = 1u << 8,       /* argument 5 has RWF_* flags */
 };
 /* What a system call is; the collector fills a table of these by number. Arguments by index. */
 struct kbpf_call {
-	uint8_t kind, flags;
+	uint8_t kind;
+	uint16_t flags;
 	uint8_t dir, path, dir2, path2; /* KBPF_NO_ARG: none */
 	uint8_t size;			/* argument with the size, or flags of an open */
 	uint8_t info;			/* information class; handle type */
 	uint16_t hook;
 	uint16_t reserved[3];
 };
+
+/* Numbers of kbpf_file that are no system calls, but opcodes of io_uring. */
+#define KBPF_URING 0x10000u
 
 #define KBPF_TEXT_MAX 1024u /* of each of the four */
 #define KBPF_HALF_MAX 2048u /* of a path and its directory, when there is no second */

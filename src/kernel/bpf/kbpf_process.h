@@ -14,6 +14,11 @@ struct kbpf_exec {
 	uint32_t old_tid;    /* of the thread that did it: from now on it is the process' first */
 };
 
+/* Memory that is about to be unmapped, with a file in it; nothing: dlclose() returned. */
+struct kbpf_unload {
+	uint64_t address, bytes;
+};
+
 struct kbpf_exit {
 	uint32_t code, parent; /* as wait() has it */
 	uint64_t faults, peak_pages;

@@ -118,6 +118,7 @@ struct sock___net {
 };
 struct inet_sock___net {
 	__be32 inet_saddr;
+	__be16 inet_sport;
 };
 struct udp_sock___net {
 	struct sk_buff_head___net reader_queue;
@@ -264,6 +265,9 @@ static __always_inline bool fill(struct sock___net *sk, uint16_t protocol, struc
 	__builtin_memset(n, 0, sizeof *n);
 	n->remote_port = BPF_CORE_READ(sk, __sk_common.skc_dport);
 	n->local_port = swapped(BPF_CORE_READ(sk, __sk_common.skc_num));
+	if (n->local_port == 0) { /* a reset takes it away before it says so */
+		n->local_port = BPF_CORE_READ((struct inet_sock___net *)sk, inet_sport);
+	}
 	if (family == AF_INET6) {
 		n->six = 1;
 		BPF_CORE_READ_INTO(&n->remote, sk, __sk_common.skc_v6_daddr);

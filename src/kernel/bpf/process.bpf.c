@@ -123,11 +123,79 @@ int BPF_PROG(kbpf_exec, struct task_struct___process *task, int old_tid)
 	return 0;
 }
 
-/* dlclose() returned. What has gone the collector finds out. */
+struct found {
+	bool file;
+};
+static long on_area(struct task_struct *task, struct vm_area_struct *area, struct found *f)
+{
+	f->file = area->vm_file != NULL;
+	return 0;
+}
+
+/* A library is let go of by one call for all of it, which begins with a part of the file. */
+#if defined(__TARGET_ARCH_x86)
+SEC("fentry/__x64_sys_munmap")
+#else
+SEC("fentry/__arm64_sys_munmap")
+#endif
+int BPF_PROG(kbpf_munmap, struct pt_regs *regs)
+{
+	struct found f = {0};
+	struct kbpf_who who;
+	if (!kbpf_wanted_of_all(KBPF_UNLOAD, &who)) {
+		return 0;
+	}
+#if defined(__TARGET_ARCH_x86)
+	struct kbpf_unload u = {.address = regs->di, .bytes = regs->si};
+#else
+	struct kbpf_unload u = {.address = regs->regs[0], .bytes = regs->regs[1]};
+#endif
+	/* Nothing there: it may begin later; not to be looked at now: the collector knows. */
+	if ((bpf_find_vma(bpf_get_current_task_btf(), u.address, on_area, &f, 0) != 0 || f.file) && u.bytes > 0) {
+		kbpf_write(ctx, &who, KBPF_SLOT_MUNMAP, &u, sizeof u);
+	}
+	return 0;
+}
+
+#define MM_FILEPAGES 0
+#if defined(__TARGET_ARCH_x86)
+#define SYS_MUNMAP 11
+#else
+#define SYS_MUNMAP 215
+#endif
+
+/* Where that function cannot be had, for locked kernels refuse it: pages of files that were in use go while
+ * a thread is in that call. It may be said several times. */
+SEC("tp_btf/rss_stat")
+int BPF_PROG(kbpf_munmap_pages, struct mm_struct *mm, int member)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct kbpf_unload u = {0};
+	struct kbpf_who who;
+	if (member != MM_FILEPAGES || task->mm != mm) {
+		return 0;
+	}
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+#if defined(__TARGET_ARCH_x86)
+	uint32_t nr = BPF_CORE_READ(regs, orig_ax);
+	u.address = BPF_CORE_READ(regs, di);
+	u.bytes = BPF_CORE_READ(regs, si);
+#else
+	uint32_t nr = BPF_CORE_READ(regs, regs[8]);
+	u.address = BPF_CORE_READ(regs, orig_x0);
+	u.bytes = BPF_CORE_READ(regs, regs[1]);
+#endif
+	if (nr == SYS_MUNMAP && u.bytes > 0 && kbpf_wanted_of_all(KBPF_UNLOAD, &who)) {
+		kbpf_write(ctx, &who, KBPF_SLOT_MUNMAP, &u, sizeof u);
+	}
+	return 0;
+}
+
+/* And for what nobody used: dlclose() returned. What has gone the collector finds out. */
 SEC("uretprobe")
 int kbpf_unload(struct pt_regs *ctx)
 {
-	uint64_t nothing = 0;
+	struct kbpf_unload nothing = {0};
 	struct kbpf_who who;
 	if (kbpf_wanted_of_all(KBPF_UNLOAD, &who)) {
 		kbpf_write(ctx, &who, KBPF_SLOT_UNLOAD, &nothing, sizeof nothing);
