@@ -115,6 +115,8 @@ uint64_t kernel_watermark(const struct kernel *k);
 void kernel_engine_stats(struct kernel *k, struct kernel_stats *ret);
 /* What was asked for and is not recorded, and why: a line each, "" for nothing. */
 const char *kernel_missing(const struct kernel *k);
+/* Of that, what is not counted and not sampled by. */
+const char *kernel_counters_missing(const struct kernel *k);
 /* Records without room, by hook and processor (UINT32_MAX: unknown); how many there are. */
 struct kernel_loss {
 	const char *hook;

@@ -603,6 +603,11 @@ const char *kernel_missing(const struct kernel *k)
 	return k->missing;
 }
 
+const char *kernel_counters_missing(const struct kernel *k)
+{
+	return kernel_pmc_missing(k->pmc);
+}
+
 size_t kernel_losses(const struct kernel *k, struct kernel_loss *ret, size_t cap)
 {
 	return kernel_tracepoints_loss_list(k->tracepoints, ret, cap);

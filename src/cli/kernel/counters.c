@@ -247,7 +247,7 @@ int cli_counters_print(const struct cli_args *a)
 	for (i = 0; i < BASE_MIN(n, (size_t)PMC_SOURCES_MAX); i++) {
 		TRACE_PROFILE_INTERVAL v = {.Source = all[i].id};
 		ULONG bytes;
-		/* Without starting etwd for it: intervals that nobody set are those of the list. */
+		/* Where no etwd can be asked, intervals are those that nobody has changed. */
 		bool told = TraceQueryInformation(0, TraceSampledProfileIntervalInfo, &v, sizeof v, &bytes) ==
 			    ERROR_SUCCESS;
 		printf("%3u %-32s %8u %5u %10u\n", all[i].id, all[i].name, told ? v.Interval : all[i].interval,
