@@ -394,7 +394,8 @@ int kernel_change(struct kernel *k, uint32_t slot, const struct kernel_session *
 		if (!kernel_mask_empty(&fresh)) {
 			rundown_start(k, bit);
 		}
-	} else if (s->counters != before.counters || memcmp(s->counter, before.counter, sizeof s->counter) != 0) {
+	} else if (s->counters != before.counters || (s->counteds != 0) != (before.counteds != 0) ||
+		   memcmp(s->counter, before.counter, sizeof s->counter) != 0) {
 		kernel_pmc_rundown(k, bit, 0); /* their names */
 	} else if (s->pids != before.pids || memcmp(s->pid, before.pid, sizeof s->pid) != 0) {
 		(void)kernel_rundown(k, 0, false); /* for the table: whose is which */

@@ -20,7 +20,8 @@ static const char *event_at(const void *ctx, int i)
 	return kernel_stack_name_at((size_t)i, &hook);
 }
 
-bool cli_counters_source(const struct cli_args *a, const char *text, size_t n, struct pmc_source *ret)
+static bool find(const struct cli_args *a, const char *text, size_t n, struct pmc_source *ret, bool lenient,
+		 bool *ret_here)
 {
 	struct diag d;
 	char word[64];
@@ -31,10 +32,19 @@ bool cli_counters_source(const struct cli_args *a, const char *text, size_t n, s
 		const char *near = cli_nearest(word, name_at, NULL);
 		cli_usage(a, near ? "%s; is %s meant? ('openetw pmc' lists them)" : "%s ('openetw pmc' lists them)", d.text,
 			  near);
+	} else if (err < 0 && lenient) {
+		fprintf(stderr, "%s: warning: without %s\n", a->command->name, d.text);
 	} else if (err < 0) {
 		cli_fail(a, ERROR_NOT_SUPPORTED, "%s", d.text);
 	}
-	return err == 0;
+	*ret_here = err == 0;
+	return err == 0 || (lenient && err == -ENODEV);
+}
+
+bool cli_counters_source(const struct cli_args *a, const char *text, size_t n, struct pmc_source *ret)
+{
+	bool here;
+	return find(a, text, n, ret, false, &here);
 }
 
 bool cli_counters_list(const struct cli_args *a, const char *text, struct cli_counters *c)
@@ -42,8 +52,13 @@ bool cli_counters_list(const struct cli_args *a, const char *text, struct cli_co
 	for (const char *s = text; *s;) {
 		size_t n = strcspn(s, ",");
 		struct pmc_source source;
-		if (!cli_counters_source(a, s, n, &source)) {
+		bool here;
+		if (!find(a, s, n, &source, c->lenient, &here)) {
 			return false;
+		}
+		if (!here) {
+			s += n + (s[n] != 0);
+			continue;
 		}
 		if (source.id == PMC_TIMER) {
 			cli_usage(a, "the timer is a source of samples, and no counter");
@@ -109,8 +124,12 @@ bool cli_counters_sampled(const struct cli_args *a, const char *text, struct cli
 	size_t n = strcspn(text, "=");
 	char *end;
 	unsigned long long interval = 0;
-	if (!cli_counters_source(a, text, n, &s)) {
+	bool here = false;
+	if (!find(a, text, n, &s, c->lenient, &here)) {
 		return false;
+	}
+	if (!here) {
+		return true;
 	}
 	if (text[n]) {
 		interval = strtoull(text + n + 1, &end, 0);

@@ -14,6 +14,8 @@ struct cli_counters {
 	uint32_t events;
 	struct kernel_sampled sampled[PMC_SAMPLED_MAX]; /* interval 0: as it is set */
 	uint32_t sampleds;
+	/* What this machine does not have is left out with a warning, and what cannot be set is one. */
+	bool lenient;
 };
 
 /* "A,B". False: printed why. */
