@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 static const struct cli_option options[] = {
+	{0, "sessions", NULL, "instead the sessions that count, and what", NULL},
 	{0, "why", NULL, "also what this machine does not have, and why", NULL},
 	{0},
 };
@@ -29,6 +30,9 @@ static int run(struct cli_args *a)
 	if (a->count > 0) {
 		return cli_usage(a, "no arguments, not '%s'", a->words[0]);
 	}
+	if (cli_flag(a, "sessions")) {
+		return cli_counters_sessions(a);
+	}
 	int status = cli_counters_print(a);
 	if (status == CLI_OK && cli_flag(a, "why")) {
 		why_not();
@@ -38,7 +42,7 @@ static int run(struct cli_args *a)
 
 const struct cli_command cli_pmc = {
 	.name = "pmc",
-	.synopsis = "[--why]",
+	.synopsis = "[--why] [--sessions]",
 	.summary = "List the counters and sources of samples of this machine.",
 	.details =
 		"Names and numbers are those of Windows where it has them. Any of them but the timer can go with\n"

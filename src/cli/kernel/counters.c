@@ -279,3 +279,53 @@ int cli_counters_print(const struct cli_args *a)
 	}
 	return CLI_OK;
 }
+
+static const char *source_name(uint32_t id, char buffer[PMC_NAME_MAX])
+{
+	struct pmc_source s;
+	if (pmc_find(id, &s, NULL) == 0) {
+		snprintf(buffer, PMC_NAME_MAX, "%s", s.name);
+	} else {
+		snprintf(buffer, PMC_NAME_MAX, "%u", id);
+	}
+	return buffer;
+}
+
+int cli_counters_sessions(const struct cli_args *a)
+{
+	uint8_t info[8192];
+	ULONG bytes = 0;
+	char buffer[PMC_NAME_MAX];
+	uint32_t code = TraceQueryInformation(0, TracePmcSessionInformation, info, sizeof info, &bytes);
+	if (code) {
+		return cli_fail(a, code, "cannot list the sessions that count");
+	}
+	for (ULONG at = 0; at + sizeof(ETW_PMC_SESSION_INFO) <= bytes;) {
+		ETW_PMC_SESSION_INFO s;
+		struct cli_props p;
+		memcpy(&s, info + at, sizeof s);
+		ULONG sources = at + (ULONG)sizeof s, hooks = sources + 4 * s.ProfileSourceCount;
+		cli_props_init(&p);
+		code = ControlTraceA(s.LoggerId, NULL, &p.p, EVENT_TRACE_CONTROL_QUERY);
+		printf("%u %s: ", s.LoggerId, code ? "?" : p.name);
+		for (ULONG i = 0; i < s.ProfileSourceCount && sources + 4 * i + 4 <= bytes; i++) {
+			printf("%s%s", i ? "," : "", source_name(le32_get(info + sources + (size_t)4 * i), buffer));
+		}
+		for (ULONG i = 0; i < s.HookIdCount && hooks + 2 * i + 2 <= bytes; i++) {
+			uint16_t hook, of = le16_get(info + hooks + (size_t)2 * i);
+			const char *name;
+			size_t n = 0;
+			while ((name = kernel_stack_name_at(n, &hook)) != NULL && hook != of) {
+				n++;
+			}
+			snprintf(buffer, sizeof buffer, "0x%04X", of);
+			printf("%s%s", i ? "+" : " with ", name ? name : buffer);
+		}
+		printf("\n");
+		if (s.NextEntryOffset == 0) {
+			break;
+		}
+		at += s.NextEntryOffset;
+	}
+	return CLI_OK;
+}

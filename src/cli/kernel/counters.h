@@ -38,5 +38,7 @@ uint32_t cli_counters_set(TRACEHANDLE session, const struct cli_counters *c);
 void cli_counters_explain(FILE *f, const struct cli_counters *c);
 /* The table that the classic tools print. CLI_OK, or printed why. */
 int cli_counters_print(const struct cli_args *a);
+/* Which sessions count, and what. */
+int cli_counters_sessions(const struct cli_args *a);
 
 #endif
