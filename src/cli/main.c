@@ -11,7 +11,7 @@
 
 extern const struct cli_command cli_mc, cli_start, cli_stop, cli_list, cli_query, cli_enable, cli_disable,
 	cli_flush, cli_providers, cli_dump, cli_stats, cli_info, cli_live, cli_run, cli_completion,
-	cli_man, cli_merge, cli_record, cli_relog, cli_report, cli_tracerpt, cli_tracefmt, cli_wpr,
+	cli_man, cli_merge, cli_pmc, cli_record, cli_relog, cli_report, cli_tracerpt, cli_tracefmt, cli_wpr,
 	cli_xperf, cli_logman, cli_tracelog, cli_explain, cli_autologger, cli_wevtutil, cli_rc, cli_top,
 	cli_monitor, cli_pcapng, cli_mark, cli_tracewpp, cli_tracepdb, cli_describe;
 
@@ -28,6 +28,7 @@ const struct cli_command *const cli_commands[] = {
 	&cli_dump,
 	&cli_stats,
 	&cli_info,
+	&cli_pmc,
 	&cli_record,
 	&cli_report,
 	&cli_top,

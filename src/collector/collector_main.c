@@ -164,6 +164,20 @@ static void what_it_wants(const struct kernel_message *m, struct kernel_session 
 	ret->children = m->flags & KERNEL_CHILDREN;
 	ret->confined = m->flags & KERNEL_CONFINED;
 	ret->uid = m->uid;
+	ret->counters = BASE_MIN(m->counters, PMC_COUNTERS_MAX);
+	memcpy(ret->counter, m->counter, sizeof ret->counter);
+	ret->counteds = BASE_MIN(m->counteds, PMC_EVENTS_MAX);
+	memcpy(ret->counted, m->counted, sizeof ret->counted);
+}
+
+static int set_sampled(struct collector *c, const struct kernel_message *m, struct diag *d)
+{
+	struct kernel_sampled s[PMC_SAMPLED_MAX];
+	uint32_t n = BASE_MIN(m->sources, PMC_SAMPLED_MAX);
+	for (uint32_t i = 0; i < n; i++) {
+		s[i] = (struct kernel_sampled){m->source[i], m->source_interval[i]};
+	}
+	return kernel_set_sampled(c->kernel, s, n, d);
 }
 
 static int do_open(struct collector *c, const struct kernel_message *m, struct diag *d)
@@ -176,6 +190,7 @@ static int do_open(struct collector *c, const struct kernel_message *m, struct d
 	int err = kernel_open(&o, &out, &c->kernel, d);
 	if (err == 0) {
 		kernel_wake_fd(c->kernel, c->fd);
+		(void)set_sampled(c, m, NULL);
 	}
 	return err;
 }
@@ -220,6 +235,9 @@ static void answer(struct collector *c, const struct kernel_message *m)
 		case KERNEL_INTERVAL:
 			r.result = kernel_set_interval(c->kernel, m->interval_us);
 			break;
+		case KERNEL_SAMPLED:
+			r.result = set_sampled(c, m, &d);
+			break;
 		case KERNEL_CAPTURE:
 			kernel_capture(c->kernel, m->slot);
 			break;
@@ -233,6 +251,12 @@ static void answer(struct collector *c, const struct kernel_message *m)
 			snprintf(r.text, sizeof r.text, "%.399s", kernel_missing(c->kernel));
 			for (char *s = r.text; *s; s++) {
 				*s = *s != '\n' ? *s : s[1] ? ';' : 0;
+			}
+		}
+		if (!r.text[0] && (s.counters || s.counteds || kernel_mask_has(&s.mask, KERNEL_BIT_PMC_PROFILE))) {
+			snprintf(r.text, sizeof r.text, "%.399s", kernel_counters_missing(c->kernel));
+			for (char *t = r.text; *t; t++) {
+				*t = *t == '\n' ? ';' : *t;
 			}
 		}
 		publish_stats(c);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * TraceSetInformation, TraceQueryInformation, TraceConfigureLastBranchRecord: the information
- * classes. Lengths are checked for every class; those that speak of performance counters and branch
- * records are refused with ERROR_NOT_SUPPORTED as long as nothing collects these.
+ * classes. Lengths are checked for every class; those that speak of branch records and registers are refused
+ * with ERROR_NOT_SUPPORTED: nothing collects these.
  */
 #include "control/control.h"
+#include "pmc/pmc.h"
 
 #include <stdlib.h>
 
@@ -29,11 +30,11 @@ static const struct info_class classes[MaxTraceSetInfoClass] = {
 	[TraceSystemTraceEnableFlagsInfo] = {DAEMON, DAEMON, false, 32, 0, 0},
 	[TraceSampledProfileIntervalInfo] = {DAEMON, DAEMON, false, sizeof(TRACE_PROFILE_INTERVAL),
 					     0, 0},
-	[TraceProfileSourceConfigInfo] = {HERE, NOWHERE, false, 4, 4, 0},
+	[TraceProfileSourceConfigInfo] = {DAEMON, NOWHERE, false, 4, 4, 0},
 	[TraceProfileSourceListInfo] = {NOWHERE, HERE, false, 0, 1, 0},
-	[TracePmcEventListInfo] = {KERNEL, NOWHERE, false, sizeof(CLASSIC_EVENT_ID),
+	[TracePmcEventListInfo] = {DAEMON, NOWHERE, false, sizeof(CLASSIC_EVENT_ID),
 				   sizeof(CLASSIC_EVENT_ID), 0},
-	[TracePmcCounterListInfo] = {KERNEL, NOWHERE, false, 4, 4, 0},
+	[TracePmcCounterListInfo] = {DAEMON, NOWHERE, false, 4, 4, 0},
 	[TraceSetDisallowList] = {DAEMON, NOWHERE, true, 0, sizeof(GUID), 2048},
 	[TraceVersionInfo] = {NOWHERE, HERE, false, sizeof(TRACE_VERSION_INFO), 0, 0},
 	[TraceDisallowListQuery] = {NOWHERE, DAEMON, false, 0, 1, 0},
@@ -49,10 +50,10 @@ static const struct info_class classes[MaxTraceSetInfoClass] = {
 	[TraceMaxPmcCounterQuery] = {NOWHERE, HERE, false, 4, 0, 0},
 	[TraceStreamCount] = {NOWHERE, DAEMON, false, 4, 0, 0},
 	[TraceStackCachingInfo] = {DAEMON, NOWHERE, false, sizeof(TRACE_STACK_CACHING_INFO), 0, 0},
-	[TracePmcCounterOwners] = {NOWHERE, KERNEL, false, 0, 1, 0},
+	[TracePmcCounterOwners] = {NOWHERE, DAEMON, false, 0, 1, 0},
 	[TraceUnifiedStackCachingInfo] = {DAEMON, NOWHERE, false, sizeof(TRACE_STACK_CACHING_INFO),
 					  0, 0},
-	[TracePmcSessionInformation] = {NOWHERE, KERNEL, false, 0, 1, 0},
+	[TracePmcSessionInformation] = {NOWHERE, DAEMON, false, 0, 1, 0},
 	[TraceContextRegisterInfo] = {KERNEL, NOWHERE, true, 4, sizeof(CLASSIC_EVENT_ID), 0},
 };
 
@@ -79,6 +80,13 @@ static uint32_t check_length(const struct info_class *k, const void *p, ULONG n)
 	return ERROR_SUCCESS;
 }
 
+/* Not of a session. */
+static bool of_machine(TRACE_INFO_CLASS c)
+{
+	return c == TraceSampledProfileIntervalInfo || c == TraceProfileSourceConfigInfo ||
+	       c == TracePmcCounterOwners || c == TracePmcSessionInformation;
+}
+
 ULONG WINAPI TraceSetInformation(TRACEHANDLE SessionHandle, TRACE_INFO_CLASS InformationClass,
 				 PVOID TraceInformation, ULONG InformationLength)
 {
@@ -93,15 +101,7 @@ ULONG WINAPI TraceSetInformation(TRACEHANDLE SessionHandle, TRACE_INFO_CLASS Inf
 	if (k->set == KERNEL) {
 		return ERROR_NOT_SUPPORTED;
 	}
-	if (k->set == HERE) { /* which sources samples may come from: there is one */
-		for (ULONG i = 0; i < InformationLength; i += 4) {
-			if (le32_get((const uint8_t *)TraceInformation + i) != 0) {
-				return ERROR_NOT_SUPPORTED;
-			}
-		}
-		return ERROR_SUCCESS;
-	}
-	bool machine = InformationClass == TraceSampledProfileIntervalInfo; /* not of a session */
+	bool machine = of_machine(InformationClass);
 	if (SessionHandle == 0 && !machine) {
 		return ERROR_INVALID_PARAMETER;
 	}
@@ -127,35 +127,51 @@ ULONG WINAPI TraceSetInformation(TRACEHANDLE SessionHandle, TRACE_INFO_CLASS Inf
 static uint32_t query_daemon(TRACEHANDLE id, TRACE_INFO_CLASS class, void *out, ULONG size,
 			     PULONG ret_len)
 {
-	uint8_t req[64];
+	uint8_t req[96];
 	struct proto_writer w;
-	bool machine = class == TraceSampledProfileIntervalInfo;
+	bool machine = of_machine(class);
 	if (id == 0 && !machine) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	proto_begin(&w, req, sizeof req, PROTO_QUERY_INFO, 1);
 	proto_put_u64(&w, PROTO_TAG_SESSION_ID, id);
 	proto_put_u32(&w, PROTO_TAG_INFO_CLASS, class);
+	if (class == TraceSampledProfileIntervalInfo && out) { /* of which source */
+		proto_put(&w, PROTO_TAG_DATA, out, sizeof(TRACE_PROFILE_INTERVAL));
+	}
 	return control_data(&w, machine, out, size, ret_len, ERROR_BAD_LENGTH);
 }
 
-/* The one source of samples, the timer. */
+/* What samples can be taken by, and counted: a chain, each entry a multiple of 8 bytes. */
 static uint32_t profile_sources(void *out, ULONG size, PULONG ret_len)
 {
-	static const WCHAR name[] = u"Timer";
-	PROFILE_SOURCE_INFO *p = out;
-	ULONG need = (ULONG)(offsetof(PROFILE_SOURCE_INFO, Description) + sizeof name);
+	struct pmc_source *all = calloc(PMC_SOURCES_MAX, sizeof *all);
+	const uint32_t fixed = offsetof(PROFILE_SOURCE_INFO, Description);
+	uint8_t *p = out;
+	ULONG need = 0;
+	size_t n = all ? BASE_MIN(pmc_list(all, PMC_SOURCES_MAX), (size_t)PMC_SOURCES_MAX) : 0;
+	for (size_t i = 0; i < n; i++) {
+		need += (ULONG)BASE_ALIGN8(fixed + 2 * (strlen(all[i].name) + 1));
+	}
 	if (ret_len) {
 		*ret_len = need;
 	}
-	if (size < need) {
-		return ERROR_BAD_LENGTH;
+	for (size_t i = 0; i < n && size >= need; i++) {
+		PROFILE_SOURCE_INFO *s = (void *)p;
+		size_t units = strlen(all[i].name) + 1, bytes = BASE_ALIGN8(fixed + 2 * units);
+		memset(s, 0, bytes);
+		s->NextEntryOffset = i + 1 < n ? (ULONG)bytes : 0;
+		s->Source = all[i].id;
+		s->MinInterval = all[i].least;
+		s->MaxInterval = all[i].most;
+		for (size_t c = 0; c < units; c++) { /* ASCII, all of them */
+			le16_put(p + fixed + 2 * c, (uint8_t)all[i].name[c]);
+		}
+		p += bytes;
 	}
-	memset(p, 0, need);
-	p->MinInterval = 1250; /* 125 microseconds, in 100 ns */
-	p->MaxInterval = 10000000;
-	memcpy(p->Description, name, sizeof name);
-	return ERROR_SUCCESS;
+	uint32_t code = !all ? ERROR_NOT_ENOUGH_MEMORY : size < need ? ERROR_BAD_LENGTH : ERROR_SUCCESS;
+	free(all);
+	return code;
 }
 
 ULONG WINAPI TraceQueryInformation(TRACEHANDLE SessionHandle, TRACE_INFO_CLASS InformationClass,
@@ -195,7 +211,7 @@ ULONG WINAPI TraceQueryInformation(TRACEHANDLE SessionHandle, TRACE_INFO_CLASS I
 		v.number = MAX_LOGGERS;
 		break;
 	case TraceMaxPmcCounterQuery:
-		v.number = 0; /* no counters are collected */
+		v.number = pmc_most();
 		break;
 	case TraceVersionInfo:
 		v.version.EtwTraceProcessingVersion = 1;

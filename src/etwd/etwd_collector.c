@@ -133,6 +133,7 @@ static int collector_create(struct etwd *d, struct diag *diag)
 	struct kernel_message m = {.type = KERNEL_OPEN,
 				   .interval_us = d->kernel->interval_us,
 				   .pid = {(uint32_t)getpid()}};
+	kernel_fill_sampled(d->kernel, &m);
 	send(c->socket.fd, &m, sizeof m, MSG_NOSIGNAL); /* its end shows as end of the socket */
 out:
 	base_close(&pair[0]);
@@ -187,6 +188,10 @@ static void fill(const struct session_kernel *k, struct kernel_message *m)
 	memcpy(m->stack, w->stack, sizeof m->stack);
 	m->pids = w->pids;
 	memcpy(m->pid, w->pid, sizeof m->pid);
+	m->counters = w->counters;
+	memcpy(m->counter, w->counter, sizeof m->counter);
+	m->counteds = w->counteds;
+	memcpy(m->counted, w->counted, sizeof m->counted);
 	const struct kernel_hook_range *r;
 	for (uint32_t p = 0; p < w->providers; p++) {
 		for (size_t i = 0; w->provider[p].stacks && (r = kernel_hook_range_at(i)) != NULL; i++) {
@@ -247,6 +252,7 @@ static void call_send(struct etwd *d, struct kernel_call *call)
 		fill(s->kernel, &m);
 	}
 	m.interval_us = call->interval_us;
+	kernel_fill_sampled(d->kernel, &m);
 	call->id = m.id;
 	call->sent = true;
 	/* Fails only when it is dead, of which we hear, or when it has left hundreds of requests unread. */

@@ -14,7 +14,14 @@ enum { /* TRACE_QUERY_INFO_CLASS */
 	INFO_STACK_TRACING = 3,
 	INFO_GROUP_MASKS = 4,
 	INFO_PROFILE_INTERVAL = 5,
+	INFO_PROFILE_SOURCES = 6,
+	INFO_PMC_EVENTS = 8,
+	INFO_PMC_COUNTERS = 9,
+	INFO_LBR_CONFIGURATION = 20,
+	INFO_LBR_EVENTS = 21,
 	INFO_STACK_CACHING = 24,
+	INFO_PMC_OWNERS = 25,
+	INFO_PMC_SESSIONS = 27,
 	INFO_UNIFIED_STACK_CACHING = 26,
 };
 
@@ -223,6 +230,9 @@ static void take_note(struct etwd *d, struct session *s, const struct kernel_mes
 		kernel_mask_names(&m->mask, names, sizeof names);
 		snprintf(k->note, sizeof k->note, "not recorded: %s%s%.200s", names, m->text[0] ? "; " : "",
 			 m->text);
+		etwd_log(d, "Session \"%s\": %s", s->label, k->note);
+	} else if (m->text[0]) {
+		snprintf(k->note, sizeof k->note, "not counted: %.300s", m->text);
 		etwd_log(d, "Session \"%s\": %s", s->label, k->note);
 	}
 }
@@ -498,6 +508,50 @@ static uint32_t set_stacks(struct kernel_wish *w, const uint8_t *p, size_t n)
 	return 0;
 }
 
+/* The collector is to know; answers now or then. */
+static void tell(struct etwd *d, struct conn *c, const struct proto_message *m, uint32_t type, uint32_t interval_us)
+{
+	struct kernel_call *call = d->kernel->collector ? kernel_call_create(type, NULL, changed) : NULL;
+	if (!call) {
+		etwd_reply_status(d, c, m, 0, NULL);
+		return;
+	}
+	call->interval_us = interval_us;
+	etwd_reply_keep(c, m, &call->reply);
+	kernel_call_start(d, call);
+}
+
+/* Of another source than the timer: how many of its events lie between two samples. */
+static void set_source_interval(struct etwd *d, struct conn *c, const struct proto_message *m, const uint8_t *p)
+{
+	struct pmc_source s;
+	struct diag why;
+	diag_clear(&why);
+	int err = pmc_find(le32_get(p), &s, &why);
+	if (err < 0) {
+		etwd_reply_status(d, c, m, err == -ENODEV ? 50 : 87, why.text);
+		return;
+	}
+	uint32_t interval = BASE_MIN(BASE_MAX(le32_get(p + 4), s.least), s.most);
+	kernel_set_source_interval(d->kernel, s.id, interval);
+	tell(d, c, m, KERNEL_SAMPLED, 0);
+}
+
+static void set_sources(struct etwd *d, struct conn *c, const struct proto_message *m, const uint8_t *p, size_t n)
+{
+	if (c->uid != 0 && c->uid != d->uid) {
+		etwd_reply_status(d, c, m, 5, "what samples are taken by is that of all sessions");
+		return;
+	}
+	refusal[0] = 0;
+	uint32_t code = kernel_set_sources(d->kernel, p, n, refusal, sizeof refusal);
+	if (code != 0) {
+		etwd_reply_status(d, c, m, code, refusal[0] ? refusal : NULL);
+		return;
+	}
+	tell(d, c, m, KERNEL_SAMPLED, 0);
+}
+
 static void set_interval(struct etwd *d, struct conn *c, const struct proto_message *m, const uint8_t *p,
 			 size_t n)
 {
@@ -510,26 +564,18 @@ static void set_interval(struct etwd *d, struct conn *c, const struct proto_mess
 		etwd_reply_status(d, c, m, 5, "the interval is that of all sessions");
 		return;
 	}
-	if (us == 0) {
-		etwd_reply_status(d, c, m, 87, "an interval of nothing");
+	if (le32_get(p) != PMC_TIMER && le32_get(p + 4) > 0) {
+		set_source_interval(d, c, m, p);
 		return;
 	}
-	if (le32_get(p) != 0) {
-		etwd_reply_status(d, c, m, 50, "samples are taken by the timer (source 0) only");
+	if (us == 0) {
+		etwd_reply_status(d, c, m, 87, "an interval of nothing");
 		return;
 	}
 	/* Windows rounds to what its timer can. */
 	us = BASE_MIN(BASE_MAX(us, (uint64_t)INTERVAL_LEAST_US), (uint64_t)INTERVAL_MOST_US);
 	d->kernel->interval_us = (uint32_t)us;
-	struct kernel_call *call = d->kernel->collector ? kernel_call_create(KERNEL_INTERVAL, NULL, changed)
-							: NULL;
-	if (!call) {
-		etwd_reply_status(d, c, m, 0, NULL);
-		return;
-	}
-	call->interval_us = (uint32_t)us;
-	etwd_reply_keep(c, m, &call->reply);
-	kernel_call_start(d, call);
+	tell(d, c, m, KERNEL_INTERVAL, (uint32_t)us);
 }
 
 bool etwd_kernel_set_info(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s,
@@ -539,8 +585,14 @@ bool etwd_kernel_set_info(struct etwd *d, struct conn *c, const struct proto_mes
 		set_interval(d, c, m, p, n);
 		return true;
 	}
+	if (class == INFO_PROFILE_SOURCES) {
+		set_sources(d, c, m, p, n);
+		return true;
+	}
+	bool counters = class == INFO_PMC_EVENTS || class == INFO_PMC_COUNTERS;
+	bool branches = class == INFO_LBR_CONFIGURATION || class == INFO_LBR_EVENTS;
 	bool caching = class == INFO_STACK_CACHING || class == INFO_UNIFIED_STACK_CACHING;
-	if (class != INFO_STACK_TRACING && class != INFO_GROUP_MASKS && !caching) {
+	if (class != INFO_STACK_TRACING && class != INFO_GROUP_MASKS && !caching && !counters && !branches) {
 		return false;
 	}
 	if (!s) {
@@ -555,9 +607,22 @@ bool etwd_kernel_set_info(struct etwd *d, struct conn *c, const struct proto_mes
 		etwd_reply_status(d, c, m, 0, NULL);
 		return true;
 	}
+	if (counters && s->kernel->confined) {
+		etwd_reply_status(d, c, m, 5, "counters show what all processes do; only root has them here");
+		return true;
+	}
+	if (branches) {
+		etwd_reply_status(d, c, m, 50, "last branch records are not recorded by this version");
+		return true;
+	}
 	struct kernel_wish before = s->kernel->wish;
 	uint32_t code = 0;
-	if (class == INFO_STACK_TRACING) {
+	refusal[0] = 0;
+	if (class == INFO_PMC_COUNTERS) {
+		code = kernel_set_counters(&s->kernel->wish, p, n, refusal, sizeof refusal);
+	} else if (class == INFO_PMC_EVENTS) {
+		code = kernel_set_counted(&s->kernel->wish, p, n, refusal, sizeof refusal);
+	} else if (class == INFO_STACK_TRACING) {
 		code = set_stacks(&s->kernel->wish, p, n);
 	} else if (n != sizeof s->kernel->wish.base) {
 		code = 24;
@@ -566,7 +631,10 @@ bool etwd_kernel_set_info(struct etwd *d, struct conn *c, const struct proto_mes
 	}
 	if (code != 0) {
 		s->kernel->wish = before;
-		etwd_reply_status(d, c, m, code, code == 87 ? "one of the events is no kernel event" : NULL);
+		etwd_reply_status(d, c, m, code,
+				  refusal[0]   ? refusal
+				  : code == 87 ? "one of the events is no kernel event"
+					       : NULL);
 		return true;
 	}
 	apply(d, c, m, s, &before);
@@ -576,6 +644,35 @@ bool etwd_kernel_set_info(struct etwd *d, struct conn *c, const struct proto_mes
 bool etwd_kernel_query_info(struct etwd *d, struct conn *c, const struct proto_message *m,
 			    struct session *s, uint32_t class)
 {
+	if (class == INFO_PMC_OWNERS || class == INFO_PMC_SESSIONS) {
+		struct strbuf b = {0};
+		if (class == INFO_PMC_OWNERS) {
+			kernel_put_owners(d, &b);
+		} else {
+			kernel_put_counting(d, &b);
+		}
+		etwd_info_reply(d, c, m, b.len && !b.failed ? b.s : "", b.failed ? 0 : b.len);
+		strbuf_finish(&b);
+		return true;
+	}
+	const uint8_t *asked;
+	size_t bytes;
+	if (class == INFO_PROFILE_INTERVAL && proto_get(m, PROTO_TAG_DATA, &asked, &bytes) && bytes == 8 &&
+	    le32_get(asked) != PMC_TIMER) {
+		struct pmc_source of;
+		struct diag why;
+		diag_clear(&why);
+		int err = pmc_find(le32_get(asked), &of, &why);
+		if (err < 0) {
+			etwd_reply_status(d, c, m, err == -ENODEV ? 50 : 87, why.text);
+			return true;
+		}
+		uint8_t v[8];
+		le32_put(v, of.id);
+		le32_put(v + 4, kernel_source_interval(d->kernel, &of));
+		etwd_info_reply(d, c, m, v, sizeof v);
+		return true;
+	}
 	if (class == INFO_PROFILE_INTERVAL) {
 		uint8_t v[8] = {0};
 		uint32_t us = d->kernel->interval_us ? d->kernel->interval_us : INTERVAL_DEFAULT_US;

@@ -19,6 +19,7 @@
 #include "etwd/etwd.h"
 #include "proto/proto_kernel.h"
 
+#define KERNEL_SOURCES_SET 64u
 #define KERNEL_PROVIDERS_MAX 20u /* system providers there are, and some */
 
 struct kernel_wish {
@@ -33,6 +34,10 @@ struct kernel_wish {
 	uint32_t stacks;
 	uint32_t pid[8];
 	uint32_t pids;
+	/* Counters (pmc/pmc.h), and the hooks whose records have their values. */
+	uint32_t counter[PMC_COUNTERS_MAX], counters;
+	uint16_t counted[PMC_EVENTS_MAX];
+	uint32_t counteds;
 };
 
 struct session_kernel {
@@ -50,6 +55,23 @@ void kernel_wish_mask(const struct kernel_wish *w, struct kernel_mask *ret);
 
 /* The same of a session, with what must be there beside it. */
 void kernel_session_mask(const struct session_kernel *k, struct kernel_mask *ret);
+
+/* ---- counters and sources of samples (etwd_pmc.c) ------------------------------------------------ */
+
+struct kernel_side;
+/* What samples are taken by, into a message to the collector. */
+void kernel_fill_sampled(const struct kernel_side *k, struct kernel_message *m);
+/* The interval of a source that exists. */
+uint32_t kernel_source_interval(const struct kernel_side *k, const struct pmc_source *s);
+void kernel_set_source_interval(struct kernel_side *k, uint32_t source, uint32_t interval);
+/* Counters, events with counters, sources: into the wish or the machine's settings. Win32 code, with the reason
+ * in `why`. */
+uint32_t kernel_set_counters(struct kernel_wish *w, const uint8_t *p, size_t n, char *why, size_t cap);
+uint32_t kernel_set_counted(struct kernel_wish *w, const uint8_t *p, size_t n, char *why, size_t cap);
+uint32_t kernel_set_sources(struct kernel_side *k, const uint8_t *p, size_t n, char *why, size_t cap);
+/* ETW_PMC_COUNTER_OWNERSHIP_STATUS and ETW_PMC_SESSION_INFO of all sessions. */
+void kernel_put_owners(const struct etwd *d, struct strbuf *b);
+void kernel_put_counting(const struct etwd *d, struct strbuf *b);
 
 /* ---- calls ------------------------------------------------------------------------------------ */
 
@@ -99,6 +121,12 @@ struct kernel_side {
 	STAILQ_HEAD(, kernel_call) calls;
 	uint32_t call_id;
 	uint32_t interval_us; /* between samples */
+	/* Beside the timer: intervals that were set, and what samples are taken by. */
+	struct {
+		uint32_t source, interval;
+	} set[KERNEL_SOURCES_SET];
+	uint32_t sets;
+	uint32_t sampled[PMC_SAMPLED_MAX], sampleds;
 	uint32_t deaths;      /* of the last minute */
 	uint64_t death_ns;    /* when that began */
 	uint32_t restarts;

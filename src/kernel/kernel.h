@@ -11,6 +11,7 @@
  *   record   Windows' event classes, byte by byte
  *   events   from perf's records to Windows' events
  *   session  the engine: its sources, and which session wants which hook
+ *   pmc      counters that go with events, and samples by other sources than the timer (pmc/pmc.h)
  *   file     one session of one engine into an .etl, for 'openetw record'
  *
  * An engine serves up to 64 sessions at once. Each says by group masks (format/kernel_mask.h) which
@@ -25,6 +26,7 @@
 
 #include "base/base.h"
 #include "format/kernel_mask.h"
+#include "pmc/pmc.h"
 
 #define KERNEL_SESSIONS_MAX 64u
 #define KERNEL_PIDS_MAX	    8u
@@ -68,6 +70,10 @@ struct kernel_session {
 	char interface[16];
 	uint32_t heap[KERNEL_PIDS_MAX]; /* processes whose heaps are watched; none: those of `pid` */
 	uint32_t heaps;
+	/* Sources of counters (pmc/pmc.h), and the hooks whose records have their values. */
+	uint32_t counter[PMC_COUNTERS_MAX], counters;
+	uint16_t counted[PMC_EVENTS_MAX];
+	uint32_t counteds;
 };
 
 struct kernel_stats {
@@ -96,6 +102,12 @@ void kernel_remove(struct kernel *k, uint32_t slot);
 void kernel_capture(struct kernel *k, uint32_t slot);
 /* Of all sessions: as on Windows there is one interval. -EINVAL: below the least. */
 int kernel_set_interval(struct kernel *k, uint32_t interval_us);
+/* Of all sessions with PMC_PROFILE as well: what beside the timer samples are taken by, each so many of its
+ * events apart. -ENOENT, -ENODEV: the diag names the one that is not there. */
+struct kernel_sampled {
+	uint32_t source, interval;
+};
+int kernel_set_sampled(struct kernel *k, const struct kernel_sampled *s, uint32_t count, struct diag *d);
 /* Waits for work at most that long, and does it. True: there was some. */
 bool kernel_poll(struct kernel *k, int timeout_ms);
 /* Every event up to this time has been put out. */
@@ -103,6 +115,8 @@ uint64_t kernel_watermark(const struct kernel *k);
 void kernel_engine_stats(struct kernel *k, struct kernel_stats *ret);
 /* What was asked for and is not recorded, and why: a line each, "" for nothing. */
 const char *kernel_missing(const struct kernel *k);
+/* Of that, what is not counted and not sampled by. */
+const char *kernel_counters_missing(const struct kernel *k);
 /* Records without room, by hook and processor (UINT32_MAX: unknown); how many there are. */
 struct kernel_loss {
 	const char *hook;
@@ -124,6 +138,8 @@ struct kernel_options {
 	uint32_t buffer_size_kb; /* 0: 256 */
 	uint32_t ring_mb;	 /* the file keeps the last so many megabytes; 0: all */
 	uint32_t ring_pages;	 /* of each processor, a power of two; 0: 1024 */
+	struct kernel_sampled sampled[PMC_SAMPLED_MAX];
+	uint32_t sampleds;
 };
 
 struct kernel_file;

@@ -25,9 +25,11 @@
 #define PROGRAMS_MAX 96u
 #define LOG_BYTES    65536u
 
-enum { MAP_CONFIG, MAP_PIDS, MAP_UIDS, MAP_DROPS, MAP_SCRATCH, MAP_USER_SCRATCH, MAP_USER_STACKS, MAP_RINGS, MAPS };
+enum { MAP_CONFIG, MAP_PIDS, MAP_UIDS, MAP_DROPS, MAP_SCRATCH, MAP_USER_SCRATCH, MAP_USER_STACKS, MAP_COUNTERS,
+       MAP_RINGS, MAPS };
 static const char *const map_names[MAPS] = {"kbpf_config", "kbpf_pids", "kbpf_uids", "kbpf_drops", "kbpf_scratch",
-					    "kbpf_user_scratch", "kbpf_user_stacks", "kbpf_rings"};
+					    "kbpf_user_scratch", "kbpf_user_stacks", "kbpf_counters",
+					    "kbpf_rings"};
 
 struct program {
 	struct bpf_program *prog; /* NULL: not loaded */
@@ -96,6 +98,8 @@ static int make_maps(struct kernel_bpf *b, uint32_t ring_bytes)
 						  sizeof(struct kbpf_user_scratch), KBPF_SLOTS_MAX, NULL);
 	b->map[MAP_USER_STACKS] =
 		bpf_map_create(BPF_MAP_TYPE_LRU_HASH, "kbpf_user_stks", 8, 1, KBPF_USER_STACKS_MAX, NULL);
+	b->map[MAP_COUNTERS] = bpf_map_create(BPF_MAP_TYPE_PERF_EVENT_ARRAY, "kbpf_counters", 4, 4,
+					      b->cpus * KBPF_COUNTERS_MAX, NULL);
 	for (int i = 0; i < MAP_RINGS; i++) {
 		if (b->map[i] < 0) {
 			return b->map[i];
@@ -560,6 +564,28 @@ void kernel_bpf_want(struct kernel_bpf *b, unsigned hook, uint64_t sessions, uin
 	if (hook < KBPF_HOOKS_MAX) {
 		b->config.sessions[hook] = sessions;
 		b->config.stacks[hook] = stacks;
+	}
+}
+
+void kernel_bpf_count(struct kernel_bpf *b, unsigned hook, uint64_t sessions)
+{
+	if (hook < KBPF_HOOKS_MAX) {
+		b->config.counted[hook] = sessions;
+	}
+}
+
+void kernel_bpf_counters(struct kernel_bpf *b, uint32_t count)
+{
+	b->config.counters = BASE_MIN(count, KBPF_COUNTERS_MAX);
+}
+
+void kernel_bpf_set_counter(struct kernel_bpf *b, uint32_t cpu, uint32_t which, int fd)
+{
+	uint32_t key = cpu * KBPF_COUNTERS_MAX + which;
+	if (fd >= 0) {
+		(void)bpf_map_update_elem(b->map[MAP_COUNTERS], &key, &fd, 0);
+	} else {
+		(void)bpf_map_delete_elem(b->map[MAP_COUNTERS], &key);
 	}
 }
 

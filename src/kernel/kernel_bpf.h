@@ -41,6 +41,11 @@ void kernel_bpf_close(struct kernel_bpf *b);
  * whole, see kernel_bpf_missing. Wants count from the next begin on. All may change at any time. */
 void kernel_bpf_want(struct kernel_bpf *b, unsigned hook, uint64_t sessions, uint64_t stacks);
 void kernel_bpf_attach(struct kernel_bpf *b);
+/* Which of those sessions want the counters with it, from the next begin on; how many counters there are; and
+ * perf's descriptor of one of a processor (-1: none). */
+void kernel_bpf_count(struct kernel_bpf *b, unsigned hook, uint64_t sessions);
+void kernel_bpf_counters(struct kernel_bpf *b, uint32_t count);
+void kernel_bpf_set_counter(struct kernel_bpf *b, uint32_t cpu, uint32_t which, int fd);
 void kernel_bpf_begin(struct kernel_bpf *b);
 /* Is a program attached that serves the hook? */
 bool kernel_bpf_serves(const struct kernel_bpf *b, unsigned hook);
@@ -72,6 +77,17 @@ void kernel_bpf_losses(struct kernel_bpf *b,
 
 /* A map of an object that is loaded, for areas that have their own; -1: not there. */
 int kernel_bpf_map_fd(const struct kernel_bpf *b, const char *name);
+
+/* What lies behind a record's payload: KBPF_COUNTERS_MAX words, or NULL; and then the frames. */
+static inline const uint64_t *kernel_bpf_words(const struct kbpf_record *r)
+{
+	return r->flags & KBPF_COUNTERS ? (const void *)((const uint8_t *)(r + 1) + r->bytes) : NULL;
+}
+static inline const uint64_t *kernel_bpf_frames(const struct kbpf_record *r)
+{
+	const uint64_t *behind = (const void *)((const uint8_t *)(r + 1) + r->bytes);
+	return behind + (r->flags & KBPF_COUNTERS ? KBPF_COUNTERS_MAX : 0);
+}
 
 /* ---- rings ------------------------------------------------------------------------------------ */
 

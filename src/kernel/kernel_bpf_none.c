@@ -24,6 +24,18 @@ void kernel_bpf_want(struct kernel_bpf *b, unsigned hook, uint64_t sessions, uin
 {
 	(void)b, (void)hook, (void)sessions, (void)stacks;
 }
+void kernel_bpf_count(struct kernel_bpf *b, unsigned hook, uint64_t sessions)
+{
+	(void)b, (void)hook, (void)sessions;
+}
+void kernel_bpf_counters(struct kernel_bpf *b, uint32_t count)
+{
+	(void)b, (void)count;
+}
+void kernel_bpf_set_counter(struct kernel_bpf *b, uint32_t cpu, uint32_t which, int fd)
+{
+	(void)b, (void)cpu, (void)which, (void)fd;
+}
 void kernel_bpf_attach(struct kernel_bpf *b)
 {
 	(void)b;

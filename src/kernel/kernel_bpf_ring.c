@@ -93,7 +93,8 @@ static void fill(struct kernel_ring *r, uint64_t until)
 		if (!(word & DISCARDED) && length >= sizeof *record &&
 		    sizeof *record + record->bytes + 8u * record->frames +
 				    (record->flags & KBPF_USER_STACK_ID ? 8u : 0u) +
-				    (record->flags & KBPF_KERNEL_STACK_ID ? 8u : 0u) <=
+				    (record->flags & KBPF_KERNEL_STACK_ID ? 8u : 0u) +
+				    (record->flags & KBPF_COUNTERS ? 8u * KBPF_COUNTERS_MAX : 0u) <=
 			    length &&
 		    record->frames <= 2 * KBPF_STACK_FRAMES && record->kernel_frames <= record->frames) {
 			if (record->time > until) {

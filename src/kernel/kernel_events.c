@@ -113,6 +113,36 @@ static void on_sample(struct kernel *k, struct kernel_perf_record *p)
 			 t ? t->pid : p->pid, p->tid, p->frame, p->frames);
 }
 
+/* The same by another source than the timer. Of users without rights kernel_confine() knows nothing of these: they
+ * have no PMC_PROFILE. */
+static void on_pmc_sample(struct kernel *k, struct kernel_perf_record *p, uint32_t source)
+{
+	struct kernel_thread *t = kernel_thread_of(k, p->tid, p->pid);
+	uint64_t sessions = kernel_wants_of(k, KERNEL_HOOK_PMC_SAMPLE, p->tid);
+	if (sessions == 0) {
+		return;
+	}
+	kernel_walk_finish(k->walk, p);
+	struct kernel_record r;
+	kernel_record_clear(&r);
+	r.hook = KERNEL_HOOK_PMC_SAMPLE;
+	r.version = 2;
+	r.perfinfo = true;
+	r.cpu = p->cpu;
+	r.time = p->time;
+	r.pid = p->pid;
+	r.tid = p->tid;
+	r.sessions = sessions;
+	kernel_put(&r, p->ip, 8);
+	kernel_put(&r, p->tid, 4);
+	kernel_put(&r, source, 2);
+	kernel_put(&r, 0, 2);
+	kernel_out(k, &r);
+	k->stats.samples++;
+	kernel_out_stack(k, sessions & k->stack[KERNEL_HOOK_PMC_SAMPLE], p->cpu, p->time, p->time,
+			 t ? t->pid : p->pid, p->tid, p->frame, p->frames);
+}
+
 /* Linux' 0 (most urgent) to 139 onto Windows' 31 to 0. */
 static uint8_t priority_of(uint64_t prio)
 {
@@ -368,10 +398,12 @@ void kernel_on_record(struct kernel *k, struct kernel_perf_record *p)
 {
 	switch (p->type) {
 	case PERF_RECORD_SAMPLE:
-		if (p->kind == KERNEL_EV_CPU && kernel_is_self(k, p->pid)) {
+		if ((p->kind == KERNEL_EV_CPU || p->kind >= KERNEL_EV_PMC) && kernel_is_self(k, p->pid)) {
 			break; /* the collector does not watch itself */
 		}
-		if (p->kind == KERNEL_EV_CPU) {
+		if (p->kind >= KERNEL_EV_PMC) {
+			on_pmc_sample(k, p, kernel_perf_source_of(k->perf, p->kind));
+		} else if (p->kind == KERNEL_EV_CPU) {
 			on_sample(k, p);
 		} else if (p->kind == KERNEL_EV_SWITCH) {
 			on_switch(k, p);

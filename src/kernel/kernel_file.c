@@ -85,6 +85,7 @@ int kernel_file_start(const struct kernel_options *o, struct kernel_file **ret,
 	struct kernel_session session = o->session;
 	session.children = true;
 	int err = kernel_open(&engine, &out, &f->kernel, d);
+	err = err < 0 || !o->sampleds ? err : kernel_set_sampled(f->kernel, o->sampled, o->sampleds, d);
 	err = err < 0 ? err : open_sink(f, o, d);
 	err = err < 0 ? err : kernel_add(f->kernel, 0, &session, ret_missing, d);
 	if (err < 0) {

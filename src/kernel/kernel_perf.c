@@ -205,6 +205,13 @@ static int open_kind(struct kernel_perf *p, struct ring *r, enum kernel_event_ki
 		a.type = PERF_TYPE_SOFTWARE;
 		a.config = PERF_COUNT_SW_CPU_CLOCK;
 		a.sample_period = (uint64_t)plan->interval_us * 1000;
+	} else if (kind >= KERNEL_EV_PMC) {
+		const struct kernel_perf_source *s = &plan->pmc[kind - KERNEL_EV_PMC];
+		a.type = s->type;
+		a.config = s->config[0];
+		a.config1 = s->config[1];
+		a.config2 = s->config[2];
+		a.sample_period = s->period;
 	} else {
 		a.type = PERF_TYPE_TRACEPOINT;
 		a.config = (uint64_t)p->tracepoint[kind];
@@ -212,7 +219,7 @@ static int open_kind(struct kernel_perf *p, struct ring *r, enum kernel_event_ki
 		a.sample_type |= PERF_SAMPLE_RAW;
 	}
 	if (plan->stack[kind] && !plain) {
-		copy_stack(p, &a, kind == KERNEL_EV_CPU ? SAMPLE_STACK : SWITCH_STACK);
+		copy_stack(p, &a, kind == KERNEL_EV_CPU || kind >= KERNEL_EV_PMC ? SAMPLE_STACK : SWITCH_STACK);
 	}
 	return add_event(r, &a, ret);
 }
@@ -277,7 +284,7 @@ static int look_up(struct kernel_perf *p, enum kernel_event_kind kind, struct di
 						   "next_prio"};
 	static const char *const waking_names[] = {"pid"};
 	const char *event = kind == KERNEL_EV_SWITCH ? "sched/sched_switch" : "sched/sched_waking";
-	if (kind == KERNEL_EV_CPU || p->tracepoint[kind] > 0) {
+	if (kind == KERNEL_EV_CPU || kind >= KERNEL_EV_PMC || p->tracepoint[kind] > 0) {
 		return 0;
 	}
 	int id = tracepoint_id(event, d);
@@ -302,15 +309,19 @@ static int change_kind(struct kernel_perf *p, enum kernel_event_kind kind,
 		free(fresh);
 		return err < 0 ? err : -ENOMEM;
 	}
-	uint32_t n = 0;
+	uint32_t n = 0, opened = 0;
 	for (; plan->on[kind] && n < p->count && err == 0; n += err == 0) {
+		fresh[n].fd = -1;
 		err = open_kind(p, p->ring[n], kind, plan, false, &fresh[n]);
+		opened += err == 0;
+		/* Processors of one machine need not be able to count the same. */
+		err = kind >= KERNEL_EV_PMC && err == -ENOENT && (opened || n + 1 < p->count) ? 0 : err;
 	}
 	for (uint32_t i = 0; i < p->count; i++) {
 		struct event *e = &p->ring[i]->event[kind];
 		if (err < 0 || !plan->on[kind]) {
 			if (i < n) {
-				close(fresh[i].fd);
+				base_close(&fresh[i].fd);
 			}
 			fresh[i].fd = -1;
 		}
@@ -346,7 +357,10 @@ int kernel_perf_update(struct kernel_perf *p, const struct kernel_perf_plan *pla
 	for (int k = KERNEL_EV_CPU; k < KERNEL_EV_COUNT; k++) {
 		enum kernel_event_kind kind = (enum kernel_event_kind)k;
 		int err = 0;
-		if (plan->on[k] != p->plan.on[k] || (plan->on[k] && plan->stack[k] != p->plan.stack[k])) {
+		bool other = k >= KERNEL_EV_PMC && memcmp(&plan->pmc[k - KERNEL_EV_PMC], &p->plan.pmc[k - KERNEL_EV_PMC],
+							  sizeof plan->pmc[0]) != 0;
+		if (plan->on[k] != p->plan.on[k] ||
+		    (plan->on[k] && (other || plan->stack[k] != p->plan.stack[k]))) {
 			err = change_kind(p, kind, plan, d);
 		} else if (kind == KERNEL_EV_CPU && plan->on[k] && plan->interval_us != p->plan.interval_us) {
 			uint64_t period = (uint64_t)plan->interval_us * 1000;
@@ -357,7 +371,10 @@ int kernel_perf_update(struct kernel_perf *p, const struct kernel_perf_plan *pla
 		if (err < 0) {
 			p->plan.interval_us = before.interval_us;
 			for (k--; k >= KERNEL_EV_CPU; k--) {
-				if (p->plan.on[k] != before.on[k] || p->plan.stack[k] != before.stack[k]) {
+				bool changed = k >= KERNEL_EV_PMC &&
+					       memcmp(&p->plan.pmc[k - KERNEL_EV_PMC], &before.pmc[k - KERNEL_EV_PMC],
+						      sizeof before.pmc[0]) != 0;
+				if (p->plan.on[k] != before.on[k] || p->plan.stack[k] != before.stack[k] || changed) {
 					(void)change_kind(p, (enum kernel_event_kind)k, &before, NULL);
 				}
 			}
@@ -366,9 +383,17 @@ int kernel_perf_update(struct kernel_perf *p, const struct kernel_perf_plan *pla
 		}
 		p->plan.on[k] = plan->on[k];
 		p->plan.stack[k] = plan->stack[k];
+		if (k >= KERNEL_EV_PMC) {
+			p->plan.pmc[k - KERNEL_EV_PMC] = plan->pmc[k - KERNEL_EV_PMC];
+		}
 	}
 	p->plan = *plan;
 	return 0;
+}
+
+uint32_t kernel_perf_source_of(const struct kernel_perf *p, enum kernel_event_kind kind)
+{
+	return p->plan.pmc[kind - KERNEL_EV_PMC].id;
 }
 
 void kernel_perf_wait(struct kernel_perf *p, int fd, int timeout_ms)

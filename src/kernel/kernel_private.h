@@ -52,6 +52,7 @@ struct kernel_tracepoints;
 struct kernel_table;
 struct kernel_processes;
 struct kernel_thread;
+struct kernel_pmc;
 
 /* Something that supplies events. All of it on the engine's thread; `state` is the source's own. */
 struct kernel_source {
@@ -87,6 +88,7 @@ struct kernel {
 	struct kernel_tracepoints *tracepoints; /* BPF */
 	struct kernel_table *threads;
 	struct kernel_processes *processes;
+	struct kernel_pmc *pmc;
 	struct kernel_stats stats;
 	/* What kernel_out did last: a stack that follows belongs to it. */
 	uint16_t last_hook;
@@ -103,8 +105,9 @@ struct kernel {
 	uint64_t confined; /* of which those of users, for what is theirs */
 	bool confine_due;  /* whose processes are is to be found out again */
 	uint64_t confined_ns;
-	/* By hook: who wants it, and with stacks. */
-	uint64_t want[KERNEL_HOOKS], stack[KERNEL_HOOKS];
+	/* By hook: who wants it, with stacks, and with counters. */
+	uint64_t want[KERNEL_HOOKS], stack[KERNEL_HOOKS], counted[KERNEL_HOOKS];
+	const uint64_t *values; /* of the engine's counters, at what is being put out; NULL: not known */
 
 	void *source_state[KERNEL_SOURCES_MAX];
 	bool source_open[KERNEL_SOURCES_MAX];
@@ -209,6 +212,8 @@ enum {
 	KERNEL_HOOK_CSWITCH = 0x0524,
 	KERNEL_HOOK_READY_THREAD = 0x0532,
 	KERNEL_HOOK_SAMPLE = 0x0F2E,
+	KERNEL_HOOK_PMC_SAMPLE = 0x0F2F,
+	KERNEL_HOOK_PMC_CONFIG = 0x0F30,
 	KERNEL_HOOK_INTERVAL = 0x0F48,
 	KERNEL_HOOK_INTERVAL_DC = 0x0F49,
 	KERNEL_HOOK_INTERVAL_END = 0x0F4A,
@@ -221,7 +226,8 @@ enum kernel_event_kind { /* of a sample, by the event it came from */
 	KERNEL_EV_CPU,
 	KERNEL_EV_SWITCH,
 	KERNEL_EV_WAKING,
-	KERNEL_EV_COUNT,
+	KERNEL_EV_PMC, /* as many as there are sources of samples */
+	KERNEL_EV_COUNT = KERNEL_EV_PMC + (int)PMC_SAMPLED_MAX,
 };
 
 /* One perf record, taken apart. */
@@ -249,6 +255,10 @@ struct kernel_perf_record {
 struct kernel_perf_plan {
 	bool on[KERNEL_EV_COUNT], stack[KERNEL_EV_COUNT];
 	uint32_t interval_us;
+	struct kernel_perf_source {
+		uint32_t id, type, period;
+		uint64_t config[3];
+	} pmc[PMC_SAMPLED_MAX];
 };
 /* How user stacks come with those: the kernel follows frame pointers, or copies so many bytes. */
 struct kernel_perf_stacks {
@@ -269,6 +279,8 @@ bool kernel_perf_next(struct kernel_perf *p, struct kernel_perf_record *ret);
 /* A field of a tracepoint's raw data, by name; 0 when this kernel does not have it. */
 uint64_t kernel_perf_field(const struct kernel_perf *p, const struct kernel_perf_record *r,
 			   unsigned field);
+/* Of a sample of kind KERNEL_EV_PMC and more: the source's number. */
+uint32_t kernel_perf_source_of(const struct kernel_perf *p, enum kernel_event_kind kind);
 enum kernel_switch_field { SWITCH_PREV_PID, SWITCH_PREV_PRIO, SWITCH_PREV_STATE, SWITCH_NEXT_PID,
 			   SWITCH_NEXT_PRIO, WAKING_PID, KERNEL_FIELDS };
 void kernel_perf_close(struct kernel_perf *p);
@@ -307,6 +319,30 @@ void kernel_tracepoints_owned(struct kernel_tracepoints *s, uint32_t pid, uint64
 /* These sessions have ended: what they watched is nobody's. */
 void kernel_tracepoints_unwatch(struct kernel_tracepoints *s, uint64_t sessions);
 void kernel_tracepoints_close(struct kernel_tracepoints *s);
+
+/* ---- counters (kernel_pmc.c) ------------------------------------------------------------------- */
+
+#define KERNEL_COUNTERS_MAX 8u /* of all sessions */
+struct kernel_bpf;
+int kernel_pmc_create(struct kernel_pmc **ret);
+void kernel_pmc_destroy(struct kernel_pmc *p);
+/* Sessions, or what they count, have changed: opens and closes counters. */
+void kernel_pmc_update(struct kernel *k);
+/* To the programs, by processor. */
+void kernel_pmc_tell(const struct kernel_pmc *p, struct kernel_bpf *b);
+/* The values that a session's records have: how many, into `ret`; 0: none. */
+uint32_t kernel_pmc_values(const struct kernel *k, uint32_t slot, const uint64_t *values,
+			   uint64_t ret[PMC_COUNTERS_MAX]);
+/* Those of `sessions` that count the same as the one in that slot. */
+uint64_t kernel_pmc_same(const struct kernel *k, uint64_t sessions, uint32_t slot);
+/* What is to be sampled from the next update on. */
+int kernel_pmc_choose(struct kernel *k, const struct kernel_sampled *s, uint32_t count, struct diag *d);
+/* What samples are taken by beside the timer, as far as it can be had. */
+uint32_t kernel_pmc_plan(struct kernel *k, struct kernel_perf_source ret[PMC_SAMPLED_MAX]);
+/* Names of counters, and intervals of sources, to sessions that begin or end. */
+void kernel_pmc_rundown(struct kernel *k, uint64_t sessions, uint16_t interval_hook);
+/* What cannot be counted, a line each; "" for nothing. */
+const char *kernel_pmc_missing(const struct kernel_pmc *p);
 
 /* ---- what is known of processes ---------------------------------------------------------------- */
 

@@ -107,6 +107,26 @@ static uint32_t header(uint8_t *p, const struct kernel_record *r, uint32_t paylo
 	return h;
 }
 
+/* Each session has the counters that it asked for: their values stand between the header and the payload, their
+ * number in the version. */
+static void out_counted(struct kernel *k, const struct kernel_record *r, uint64_t sessions, const uint64_t *all)
+{
+	uint8_t head[ETL_SYSTEM_HEADER_SIZE + 8 * PMC_COUNTERS_MAX];
+	while (sessions) {
+		uint32_t slot = (uint32_t)__builtin_ctzll(sessions);
+		uint64_t same = kernel_pmc_same(k, sessions, slot), value[PMC_COUNTERS_MAX];
+		uint32_t n = kernel_pmc_values(k, slot, all, value);
+		uint32_t at = header(head, r, r->n + 8 * n);
+		le16_put(head, (uint16_t)(r->version | n << 8));
+		for (uint32_t i = 0; i < n; i++) {
+			le64_put(head + at + (size_t)8 * i, value[i]);
+		}
+		k->stats.events++;
+		k->out.record(k->out.ctx, same, r->cpu, r->time, head, at + 8 * n, r->payload, r->n);
+		sessions &= ~same;
+	}
+}
+
 uint64_t kernel_wants_of(struct kernel *k, uint16_t hook, uint32_t tid)
 {
 	uint64_t sessions = k->want[hook];
@@ -135,6 +155,11 @@ void kernel_out(struct kernel *k, const struct kernel_record *r)
 	sessions = sessions & k->confined ? kernel_confine(k, r, sessions) : sessions;
 	k->last_hook = r->hook;
 	k->last_sessions = sessions;
+	uint64_t counted = k->values && !r->class ? sessions & k->counted[r->hook] : 0;
+	if (counted) {
+		out_counted(k, r, counted, k->values);
+		sessions &= ~counted;
+	}
 	uint64_t blind = sessions & k->confined && r->hook == KERNEL_HOOK_SAMPLE ? sessions & k->confined : 0;
 	if (blind && le64_get(r->payload) >= KERNEL_SPACE) {
 		/* That it was in the kernel they may know, not where. */

@@ -92,6 +92,7 @@ static void set_wants(struct kernel *k, uint32_t slot)
 	for (uint32_t i = 0; i < KERNEL_HOOKS; i++) {
 		k->want[i] &= ~bit;
 		k->stack[i] &= ~bit;
+		k->counted[i] &= ~bit;
 	}
 	k->active = used ? k->active | bit : k->active & ~bit;
 	k->filtered = used && s->pids > 0 ? k->filtered | bit : k->filtered & ~bit;
@@ -101,6 +102,11 @@ static void set_wants(struct kernel *k, uint32_t slot)
 	for (size_t i = 0; used && (r = kernel_hook_range_at(i)) != NULL; i++) {
 		for (uint32_t h = r->first; kernel_mask_has(&s->mask, r->bits) && h <= r->last; h++) {
 			k->want[h] |= bit;
+		}
+	}
+	for (uint32_t i = 0; used && s->counters && i < s->counteds; i++) {
+		if (s->counted[i] < KERNEL_HOOKS) {
+			k->counted[s->counted[i]] |= bit;
 		}
 	}
 	for (uint32_t i = 0; used && i < s->stacks; i++) {
@@ -129,7 +135,7 @@ static void open_sources(struct kernel *k)
 	kernel_mask_set(&k->can, KERNEL_BIT_PROCESS | KERNEL_BIT_THREAD | KERNEL_BIT_LOADER |
 					 KERNEL_BIT_NO_SYSCONFIG);
 	kernel_mask_set(&k->can, KERNEL_BIT_PROFILE | KERNEL_BIT_CSWITCH | KERNEL_BIT_COMPACT_CSWITCH |
-					 KERNEL_BIT_DISPATCHER);
+					 KERNEL_BIT_DISPATCHER | KERNEL_BIT_PMC_PROFILE);
 	kernel_tracepoints_can(k->tracepoints, &k->can);
 	for (size_t i = 0; i < BASE_ARRAY_LEN(sources) && sources[i]; i++) {
 		struct kernel_mask can = {0};
@@ -156,13 +162,19 @@ static void prepare_sources(struct kernel *k)
 static int begin_sources(struct kernel *k, struct diag *d)
 {
 	struct kernel_perf_plan plan = {.interval_us = k->o.interval_us};
-	static const uint16_t hook[KERNEL_EV_COUNT] = {[KERNEL_EV_CPU] = KERNEL_HOOK_SAMPLE,
+	static const uint16_t hook[KERNEL_EV_PMC] = {[KERNEL_EV_CPU] = KERNEL_HOOK_SAMPLE,
 						       [KERNEL_EV_SWITCH] = KERNEL_HOOK_CSWITCH,
 						       [KERNEL_EV_WAKING] = KERNEL_HOOK_READY_THREAD};
+	kernel_pmc_update(k);
 	kernel_tracepoints_begin(k->tracepoints);
-	for (int i = KERNEL_EV_CPU; i < KERNEL_EV_COUNT; i++) {
+	for (int i = KERNEL_EV_CPU; i < KERNEL_EV_PMC; i++) {
 		plan.on[i] = kernel_wants(k, hook[i]) != 0 && !kernel_tracepoints_replace_perf(k->tracepoints, hook[i]);
 		plan.stack[i] = kernel_wants_stack(k, hook[i]) != 0;
+	}
+	uint32_t sampled = kernel_wants(k, KERNEL_HOOK_PMC_SAMPLE) ? kernel_pmc_plan(k, plan.pmc) : 0;
+	for (uint32_t i = 0; i < sampled; i++) {
+		plan.on[KERNEL_EV_PMC + i] = true;
+		plan.stack[KERNEL_EV_PMC + i] = kernel_wants_stack(k, KERNEL_HOOK_PMC_SAMPLE) != 0;
 	}
 	struct diag why;
 	diag_clear(&why);
@@ -271,6 +283,7 @@ static void rundown_complete(struct kernel *k, uint64_t bit)
 {
 	kernel_emit_interval(k, bit & kernel_wants(k, KERNEL_HOOK_INTERVAL_DC), KERNEL_HOOK_INTERVAL_DC,
 			     k->o.interval_us);
+	kernel_pmc_rundown(k, bit, KERNEL_HOOK_INTERVAL_DC);
 	kernel_emit_plain(k, bit, KERNEL_HOOK_RUNDOWN_DONE);
 }
 
@@ -381,6 +394,9 @@ int kernel_change(struct kernel *k, uint32_t slot, const struct kernel_session *
 		if (!kernel_mask_empty(&fresh)) {
 			rundown_start(k, bit);
 		}
+	} else if (s->counters != before.counters || (s->counteds != 0) != (before.counteds != 0) ||
+		   memcmp(s->counter, before.counter, sizeof s->counter) != 0) {
+		kernel_pmc_rundown(k, bit, 0); /* their names */
 	} else if (s->pids != before.pids || memcmp(s->pid, before.pid, sizeof s->pid) != 0) {
 		(void)kernel_rundown(k, 0, false); /* for the table: whose is which */
 	}
@@ -440,6 +456,7 @@ void kernel_remove(struct kernel *k, uint32_t slot)
 	(void)kernel_rundown(k, bit, true);
 	source_rundowns(k, bit, true);
 	kernel_emit_interval(k, interval, KERNEL_HOOK_INTERVAL_END, k->o.interval_us);
+	kernel_pmc_rundown(k, bit, KERNEL_HOOK_INTERVAL_END);
 	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, NULL);
 	kernel_emit_plain(k, bit, KERNEL_HOOK_RUNDOWN_DONE);
 	kernel_walk_names(k, bit);
@@ -469,6 +486,17 @@ int kernel_set_interval(struct kernel *k, uint32_t interval_us)
 	return err;
 }
 
+int kernel_set_sampled(struct kernel *k, const struct kernel_sampled *s, uint32_t count, struct diag *d)
+{
+	drain_now(k);
+	int err = kernel_pmc_choose(k, s, count, d);
+	if (err == 0 && kernel_wants(k, KERNEL_HOOK_PMC_SAMPLE)) {
+		err = update_sources(k, d);
+		kernel_pmc_rundown(k, kernel_wants(k, KERNEL_HOOK_INTERVAL), KERNEL_HOOK_INTERVAL);
+	}
+	return err;
+}
+
 /* ---- the engine ------------------------------------------------------------------------------- */
 
 int kernel_open(const struct kernel_engine_options *o, const struct kernel_output *out,
@@ -487,6 +515,9 @@ int kernel_open(const struct kernel_engine_options *o, const struct kernel_outpu
 	k->self[2] = o->self[1];
 	k->wake_fd = -1;
 	k->cpu_at_start = own_cpu_ns();
+	if (kernel_pmc_create(&k->pmc) < 0) {
+		goto fail;
+	}
 	k->threads = kernel_table_create();
 	k->processes = kernel_processes_create();
 	if (!k->threads || !k->processes) {
@@ -547,6 +578,7 @@ void kernel_close(struct kernel *k)
 	kernel_table_destroy(k->threads);
 	kernel_processes_destroy(k->processes);
 	kernel_walk_destroy(k->walk);
+	kernel_pmc_destroy(k->pmc);
 	free(k->ahead);
 	free(k->missing);
 	free(k);
@@ -560,7 +592,8 @@ bool kernel_poll(struct kernel *k, int timeout_ms)
 
 const char *kernel_missing(const struct kernel *k)
 {
-	const char *part[] = {kernel_tracepoints_missing(k->tracepoints), k->packets_why, k->rights};
+	const char *part[] = {kernel_tracepoints_missing(k->tracepoints), k->packets_why, kernel_pmc_missing(k->pmc),
+			      k->rights};
 	size_t n = 0;
 	k->missing[0] = 0;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(part); i++) {
@@ -569,6 +602,11 @@ const char *kernel_missing(const struct kernel *k)
 		}
 	}
 	return k->missing;
+}
+
+const char *kernel_counters_missing(const struct kernel *k)
+{
+	return kernel_pmc_missing(k->pmc);
 }
 
 size_t kernel_losses(const struct kernel *k, struct kernel_loss *ret, size_t cap)

@@ -89,8 +89,7 @@ uint32_t kernel_stacks_skip(const struct kernel_stacks *s, const struct kbpf_rec
 {
 	return record->hook == KBPF_FAULT_HARD
 		       ? 0
-		       : own_frames(s, (const void *)((const uint8_t *)(record + 1) + record->bytes),
-				    record->kernel_frames);
+		       : own_frames(s, kernel_bpf_frames(record), record->kernel_frames);
 }
 
 struct kernel_stacks *kernel_stacks_create(void)
@@ -123,7 +122,7 @@ static struct stack *place(struct kernel_stacks *s, uint64_t id)
 /* The kernel's part of a record, which later ones may refer to. */
 static bool add_kernel(struct kernel_stacks *s, const struct kbpf_record *record)
 {
-	const uint64_t *frames = (const void *)((const uint8_t *)(record + 1) + record->bytes);
+	const uint64_t *frames = kernel_bpf_frames(record);
 	uint64_t id = frames[record->frames];
 	uint32_t skip = kernel_stacks_skip(s, record), n = record->kernel_frames - skip;
 	bool cleared = s->used >= USED;

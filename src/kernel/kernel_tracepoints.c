@@ -117,6 +117,15 @@ static uint64_t wants(const struct kernel *k, const struct source_hook *h, bool 
 	return sessions;
 }
 
+static uint64_t counts(const struct kernel *k, const struct source_hook *h)
+{
+	uint64_t sessions = 0;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(h->windows) && h->windows[i]; i++) {
+		sessions |= kernel_wants(k, h->windows[i]) & k->counted[h->windows[i]];
+	}
+	return sessions;
+}
+
 /* The bits that bring a hook. */
 static void bits_of(const struct source_hook *h, struct kernel_mask *inout)
 {
@@ -288,7 +297,9 @@ static void want(struct kernel_tracepoints *s)
 	for (size_t i = 0; i < BASE_ARRAY_LEN(source_hooks); i++) {
 		const struct source_hook *h = &source_hooks[i];
 		kernel_bpf_want(s->bpf, h->ours, wants(s->k, h, false), wants(s->k, h, true));
+		kernel_bpf_count(s->bpf, h->ours, counts(s->k, h));
 	}
+	kernel_pmc_tell(s->k->pmc, s->bpf);
 }
 
 static void cannot(struct kernel_tracepoints *s, const struct source_hook *h)
@@ -391,7 +402,7 @@ void kernel_record_begin(struct kernel_record *r, const struct kbpf_record *raw,
 const uint64_t *kernel_tracepoints_frames(struct kernel_tracepoints *s, const struct kbpf_record *raw,
 				      uint32_t *ret_count)
 {
-	const uint64_t *raw_frames = (const void *)((const uint8_t *)(raw + 1) + raw->bytes);
+	const uint64_t *raw_frames = kernel_bpf_frames(raw);
 	uint32_t skip = raw->frames > 0 ? kernel_stacks_skip(s->stacks, raw) : 0;
 	uint32_t n = BASE_MIN(raw->frames - skip, KERNEL_FRAMES_MAX);
 	memcpy(s->frame, raw_frames + skip, n * sizeof *raw_frames);
@@ -410,6 +421,7 @@ const uint64_t *kernel_tracepoints_frames(struct kernel_tracepoints *s, const st
 static void take(struct kernel_tracepoints *s, uint32_t cpu, const struct kbpf_record *raw)
 {
 	uint8_t area = raw->hook < KBPF_HOOKS_MAX ? s->area[raw->hook] : NO_AREA;
+	s->k->values = kernel_bpf_words(raw);
 	if (area != NO_AREA && kernel_areas[area].shape(s->k, s->state[area], raw)) {
 		uint64_t sessions = s->k->last_sessions & s->k->stack[s->k->last_hook];
 		uint32_t count = 0;
@@ -420,6 +432,7 @@ static void take(struct kernel_tracepoints *s, uint32_t cpu, const struct kbpf_r
 					 frames, count);
 		}
 	}
+	s->k->values = NULL;
 	kernel_bpf_pop(s->bpf, cpu);
 }
 

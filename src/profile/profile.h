@@ -101,6 +101,14 @@ struct profile_provider {
 	/* heap */
 	struct profile_word *processes;
 };
+/* What a system collector counts. */
+struct profile_counters {
+	struct profile_word *counters; /* names */
+	struct profile_word *events;   /* that have their values */
+	struct profile_word *sampled;  /* "Name" or "Name=Interval": what samples are taken by */
+	bool strict;
+	const char *refused; /* an element in it that has no counterpart; NULL: none */
+};
 struct profile_collector {
 	struct profile_collector *next;
 	enum profile_kind kind;
@@ -117,6 +125,7 @@ struct profile_collector {
 	bool circular;
 	uint32_t file_count; /* 0: not said */
 	uint32_t stack_cache_buckets, stack_cache_kb;
+	struct profile_counters counting;
 	struct profile_provider *providers;
 };
 struct profile {

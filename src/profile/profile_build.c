@@ -205,6 +205,52 @@ static void providers(struct build *b, const struct xml_node *in, const char *ki
 	}
 }
 
+/* "Name=Interval". */
+static void sampled(struct build *b, const struct xml_node *in, struct profile_word **list)
+{
+	while (*list) {
+		list = &(*list)->next;
+	}
+	for (const struct xml_node *c = in ? xml_child(in, "SampledCounter") : NULL; c;
+	     c = xml_next(c, "SampledCounter")) {
+		struct profile_word *w = need(b, sizeof *w);
+		const char *v = xml_value(c, "Value");
+		char with[200];
+		if (!w) {
+			return;
+		}
+		uint64_t interval = number(c, "Interval", 0);
+		int n = snprintf(with, sizeof with, "%.150s", v ? v : "");
+		if (interval) {
+			snprintf(with + n, sizeof with - (size_t)n, "=%llu", (unsigned long long)interval);
+		}
+		*w = (struct profile_word){.text = text(b, with), .strict = flag(c, "Strict", false)};
+		*list = w;
+		list = &w->next;
+	}
+}
+
+static void counting(struct build *b, const struct xml_node *in, struct profile_counters *to)
+{
+	static const char *const none[] = {"ProfileSources", "LastBranch", "ProcessorTrace"};
+	for (const struct xml_node *c = in->children; c && b->tree.err == 0; c = c->next) {
+		if (strcmp(c->name, "HardwareCounterId") != 0 && strcmp(c->name, "HardwareCounter") != 0) {
+			continue;
+		}
+		const struct xml_node *n = profile_tree_refer(&b->tree, "HardwareCounter", c);
+		if (!n) {
+			return;
+		}
+		words(b, xml_child(n, "Counters"), "Counter", &to->counters);
+		words(b, xml_child(n, "Events"), "Event", &to->events);
+		sampled(b, xml_child(n, "SampledCounters"), &to->sampled);
+		to->strict = to->strict || flag(n, "Strict", false);
+		for (size_t i = 0; i < BASE_ARRAY_LEN(none); i++) {
+			to->refused = xml_child(n, none[i]) ? none[i] : to->refused;
+		}
+	}
+}
+
 static void collector(struct build *b, const char *kind, enum profile_kind k,
 		      const struct xml_node *reference, struct profile_collector ***end)
 {
@@ -253,6 +299,7 @@ static void collector(struct build *b, const char *kind, enum profile_kind k,
 	struct profile_provider **last = &c->providers;
 	if (k == PROFILE_SYSTEM) {
 		providers(b, n, "SystemProvider", k, &last);
+		counting(b, n, &c->counting);
 	} else if (k == PROFILE_EVENT) {
 		providers(b, xml_child(n, "EventProviders"), "EventProvider", k, &last);
 	} else {

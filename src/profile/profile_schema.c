@@ -17,6 +17,7 @@
 #define MERGE_CHILDS "DeletePreMergedTraceFiles? FileCompression? CustomEvents? SkipMerge? InjectOnly?"
 #define SIZES	     "BufferSize? Buffers? BuffersPerCPU? BuffersPerCpu? StackCaching? MaximumFileSize? FileMax?"
 #define STATES	     "CaptureStateOnStart? CaptureStateOnSave? CaptureStateOnDemand?"
+#define COUNTS	     "Counters? Events? SampledCounters? ProfileSources* LastBranch* ProcessorTrace*"
 #define FILTERS	     "EventFilters? StackFilters? EventNameFilters? StackEventNameFilters?"
 
 static const struct element {
@@ -75,7 +76,16 @@ static const struct element {
 	{"HeapEventProvider", "Id:id Base:text", "HeapProcessIds?"},
 	{"HeapProcessIds", OPERATION, "HeapProcessId*"},
 	{"HeapProcessId", "Value:text!", ""},
-	{"HardwareCounter", "Id:id! Base:text Strict:bool", NULL},
+	{"HardwareCounter", "Id:id! Base:text Strict:bool", COUNTS},
+	{"Counters", OPERATION, "Counter+"},
+	{"Counter", "Value:text! Strict:bool", ""},
+	{"Events", OPERATION, "Event+"},
+	{"Event", "Value:text! Strict:bool", ""},
+	{"SampledCounters", OPERATION, "SampledCounter+"},
+	{"SampledCounter", "Value:text! Interval:u1-2147483647 Strict:bool", ""},
+	{"ProfileSources", NULL, NULL},
+	{"LastBranch", NULL, NULL},
+	{"ProcessorTrace", NULL, NULL},
 	{"MicroArchitecturalConfig", "Id:id! Base:text Strict:bool", NULL},
 
 	{"Profile",
@@ -86,9 +96,9 @@ static const struct element {
 	{"ProblemCategory", "Value:text!", ""},
 	{"Collectors", OPERATION, "SystemCollectorId* EventCollectorId* HeapEventCollectorId*"},
 	{"SystemCollectorId", "Value:text!",
-	 SIZES " SystemProviderId* SystemProvider* HardwareCounterId* MicroArchitecturalConfigId*"},
+	 SIZES " SystemProviderId* SystemProvider* HardwareCounterId* HardwareCounter* MicroArchitecturalConfigId*"},
 	{"SystemProviderId", "Value:text!", "Keywords* Stacks* PoolTags? " STATES},
-	{"HardwareCounterId", "Value:text!", NULL},
+	{"HardwareCounterId", "Value:text!", COUNTS},
 	{"MicroArchitecturalConfigId", "Value:text!", NULL},
 	{"EventCollectorId", "Value:text!", SIZES " EventProviders*"},
 	{"EventProviders", OPERATION, "EventProviderId* EventProvider*"},

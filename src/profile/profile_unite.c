@@ -254,6 +254,7 @@ static void add_collector(struct unite *u, const struct profile_collector *from)
 		*c = *from;
 		c->next = NULL;
 		c->providers = NULL;
+		c->counting = (struct profile_counters){.refused = from->counting.refused};
 		c->id = text(u, from->id);
 		c->name = text(u, from->name);
 		c->file_name = text(u, from->file_name);
@@ -276,6 +277,10 @@ static void add_collector(struct unite *u, const struct profile_collector *from)
 		c->realtime = c->realtime || from->realtime;
 		c->secure = c->secure || from->secure;
 	}
+	words(u, &c->counting.counters, from->counting.counters);
+	words(u, &c->counting.events, from->counting.events);
+	words(u, &c->counting.sampled, from->counting.sampled);
+	c->counting.strict = c->counting.strict || from->counting.strict;
 	for (const struct profile_provider *f = from->providers; f && !u->failed; f = f->next) {
 		add_provider(u, c, f);
 	}

@@ -265,6 +265,51 @@ static void provider_id(char out[32], unsigned c, unsigned p)
 	snprintf(out, 32, "Provider_%u_%u", c, p);
 }
 
+static bool counts(const struct profile_collector *c)
+{
+	return c->counting.counters || c->counting.events || c->counting.sampled;
+}
+
+static void counting(struct writer *w, const struct profile_counters *c, unsigned ci)
+{
+	char id[32];
+	snprintf(id, sizeof id, "HardwareCounter_%u", ci);
+	begin(w, "HardwareCounter");
+	attribute(w, "Id", id);
+	truth(w, "Strict", c->strict);
+	inner(w);
+	list(w, "Counters", c->counters, "Counter", NULL);
+	list(w, "Events", c->events, "Event", NULL);
+	if (c->sampled) {
+		begin(w, "SampledCounters");
+		inner(w);
+		for (const struct profile_word *s = c->sampled; s; s = s->next) {
+			char name[200];
+			const char *interval = strchr(s->text, '=');
+			snprintf(name, sizeof name, "%.*s", (int)strcspn(s->text, "="), s->text);
+			begin(w, "SampledCounter");
+			attribute(w, "Value", name);
+			if (interval) {
+				attribute(w, "Interval", interval + 1);
+			}
+			empty(w);
+		}
+		end(w, "SampledCounters");
+	}
+	end(w, "HardwareCounter");
+}
+
+static void counting_of(struct writer *w, const struct profile *p)
+{
+	unsigned ci = 0;
+	for (const struct profile_collector *c = p->collectors; c; c = c->next) {
+		ci++;
+		if (counts(c)) {
+			counting(w, &c->counting, ci);
+		}
+	}
+}
+
 static void providers_of(struct writer *w, const struct profile *p, enum profile_kind k)
 {
 	unsigned ci = 0;
@@ -288,7 +333,7 @@ static void use(struct writer *w, const struct profile_collector *c, const char 
 	snprintf(name, sizeof name, "%sId", collector_kinds[c->kind]);
 	begin(w, name);
 	attribute(w, "Value", id);
-	if (!c->providers) {
+	if (!c->providers && !counts(c)) {
 		empty(w);
 		return;
 	}
@@ -308,6 +353,13 @@ static void use(struct writer *w, const struct profile_collector *c, const char 
 	}
 	if (lists[c->kind]) {
 		end(w, lists[c->kind]);
+	}
+	if (counts(c)) {
+		char hid[32];
+		snprintf(hid, sizeof hid, "HardwareCounter_%u", ci);
+		begin(w, "HardwareCounterId");
+		attribute(w, "Value", hid);
+		empty(w);
 	}
 	end(w, name);
 }
@@ -366,6 +418,7 @@ void profile_write(const struct profile *p, struct strbuf *out)
 	for (int k = PROFILE_SYSTEM; k <= PROFILE_HEAP; k++) {
 		providers_of(&w, p, (enum profile_kind)k);
 	}
+	counting_of(&w, p);
 	begin(&w, "Profile");
 	attribute(&w, "Id", p->id);
 	attribute(&w, "Name", p->name);

@@ -15,6 +15,7 @@
 #include "base/base.h"
 #include "base/order.h"
 #include "format/kernel_mask.h"
+#include "pmc/pmc.h"
 
 #define KERNEL_FD_SOCKET 3
 #define KERNEL_FD_RING	 4
@@ -55,6 +56,7 @@ enum kernel_message_type {
 	KERNEL_REMOVE = 4,  /* slot; answered when its closing rundown is in the ring */
 	KERNEL_INTERVAL = 5, /* interval_us */
 	KERNEL_CAPTURE = 6, /* slot: its rundown again */
+	KERNEL_SAMPLED = 8, /* source, source_interval: what samples are taken by beside the timer; in OPEN too */
 	KERNEL_BELL = 7,    /* collector to etwd: the ring is half full; no answer */
 };
 #define KERNEL_CHILDREN 1u /* flags */
@@ -68,6 +70,11 @@ struct kernel_message {
 	uint32_t stacks, pids;
 	uint16_t stack[KERNEL_STACKS_MAX];
 	uint32_t pid[8];
+	uint32_t counters, counteds; /* sources whose values go with records of these hooks */
+	uint32_t counter[PMC_COUNTERS_MAX];
+	uint16_t counted[PMC_EVENTS_MAX];
+	uint32_t sources;
+	uint32_t source[PMC_SAMPLED_MAX], source_interval[PMC_SAMPLED_MAX];
 	char text[400]; /* in answers: why; terminated */
 };
 

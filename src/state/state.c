@@ -504,7 +504,7 @@ struct state_who state_who(const struct state *s, const struct etl_record *r)
 		tid = hook == HOOK_HARD_FAULT ? word(r, 16 + 2 * pointer) : STATE_NO_ID;
 		break;
 	case GROUP_PERF:
-		tid = hook == HOOK_SAMPLE ? word(r, pointer) : STATE_NO_ID;
+		tid = hook == HOOK_SAMPLE || hook == HOOK_PMC_SAMPLE ? word(r, pointer) : STATE_NO_ID;
 		break;
 	default:
 		break;

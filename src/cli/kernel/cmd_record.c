@@ -3,6 +3,7 @@
  */
 #include "cli/cli.h"
 
+#include "cli/kernel/counters.h"
 #include "cli/kernel/kernel_session.h"
 
 #include <dirent.h>
@@ -34,6 +35,9 @@ static const struct cli_option options[] = {
 	{0, "heap", "PID|NAME", "malloc and free in this process, or those of this program (repeatable; not in "
 	 "--all: it costs them a microsecond a call)", NULL},
 	{0, "packets", "[IFACE]", "packets of this interface, or of all (not in --all; see pcapng)", NULL},
+	{0, "pmc", "COUNTERS[:EVENTS]", "values of counters with events: InstructionRetired,TotalCycles:CSwitch (the "
+	 "default event; see 'openetw pmc')", NULL},
+	{0, "pmc-sample", "SOURCE[=N]", "a sample at every Nth event of this source (repeatable)", NULL},
 	{'a', "all", NULL, "everything this version can record", NULL},
 	{'i', "interval", "TIME", "between samples, 125us and more (default 1ms)", NULL},
 	{'d', "duration", "TIME", "stop after this long (default: Ctrl-C, or the command's end)", NULL},
@@ -362,13 +366,25 @@ static int run(struct cli_args *a)
 		wanted |= all || cli_flag(a, sources[i].option) ? sources[i].source : 0;
 	}
 	wanted |= cli_value(a, "heap", NULL) ? KERNEL_HEAP : 0;
+	bool ok = true;
+	const char *pmc = cli_value(a, "pmc", NULL), *source;
+	struct cli_counters counters = {0};
+	ok = !pmc || cli_counters_parse(a, pmc, &counters);
+	for (int i = 0; ok && (source = cli_value_at(a, "pmc-sample", i)) != NULL; i++) {
+		ok = cli_counters_sampled(a, source, &counters);
+	}
+	if (!ok) {
+		return CLI_USAGE;
+	}
 	const char *interface = cli_value(a, "packets", NULL);
 	if (interface && strlen(interface) >= sizeof o.session.interface) {
 		return cli_usage(a, "there is no interface '%s'; \"--\" goes before the command", interface);
 	}
 	snprintf(o.session.interface, sizeof o.session.interface, "%s", interface ? interface : "");
 	o.session.packets = interface != NULL;
-	cli_kernel_wants(&o.session, wanted || interface ? wanted : KERNEL_CPU, !cli_flag(a, "no-stacks"));
+	bool nothing = !wanted && !interface && !pmc && !counters.sampleds;
+	cli_kernel_wants(&o.session, nothing ? KERNEL_CPU : wanted, !cli_flag(a, "no-stacks"));
+	cli_counters_wants(&o, &counters, !cli_flag(a, "no-stacks"));
 	o.interval_us = (uint32_t)interval_us;
 	o.ring_mb = (uint32_t)ring_mb;
 	o.frame_pointers = cli_flag(a, "frame-pointers");

@@ -33,6 +33,7 @@ static VOID WINAPI on_event(PEVENT_RECORD e)
 {
 	struct report *r = e->UserContext;
 	struct kevent k;
+	report_learn(r, e);
 	if (!kevent_of(r->state, e, &k)) {
 		return;
 	}
@@ -41,7 +42,11 @@ static VOID WINAPI on_event(PEVENT_RECORD e)
 	case KEVENT_SAMPLE:
 		report_sample(r, e, &k);
 		break;
+	case KEVENT_PMC_SAMPLE:
+		report_pmc_sample(r, &k);
+		break;
 	case KEVENT_SWITCH:
+		report_counters(r, e, &k);
 		report_switch(r, e, &k);
 		break;
 	case KEVENT_READY:
@@ -67,6 +72,7 @@ static int print(struct report *r, uint64_t top)
 		       (unsigned long long)r->idle, (unsigned long long)r->switches);
 	}
 	report_print_cpu(r, top, json);
+	report_print_pmc(r, top, json);
 	report_print_waits(r, top, json);
 	report_print_io(r, top, json);
 	if ((path = cli_value(r->args, "folded", NULL)) != NULL && !report_write_folded(stacks, path)) {
@@ -84,11 +90,12 @@ void report_free(struct report *r)
 	struct tally *all[] = {&r->processes,	  &r->threads,	    &r->functions, &r->stacks,
 			       &r->off_stacks,	  &r->disk_processes, &r->disk_files, &r->file_processes,
 			       &r->files,	  &r->connections,  &r->faults,	   &r->fault_files,
-			       &r->calls,	  &r->waits_by_thread};
+			       &r->calls,	  &r->waits_by_thread, &r->counted_processes, &r->pmc_functions};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(all); i++) {
 		tally_free(all[i]);
 	}
 	strbuf_finish(&r->line);
+	free(r->counted);
 	free(r->slot);
 }
 
@@ -148,7 +155,8 @@ const struct cli_command cli_report = {
 	.details =
 		"Reads the kernel's events, from openetw record or from Windows: CPU samples and call stacks by process,\n"
 		"thread and function; context switches and wake-ups as waits and their wakers; disk and file operations\n"
-		"by process and by file; connections by process and address; page faults; system calls. A table without\n"
+		"by process and by file; connections by process and address; page faults; system calls; counters by process, when\n"
+		"context switches have them (record --pmc), and what was sampled by counters. A table without\n"
 		"events is left out. Functions are named from the trace, which openetw record makes self-contained, else\n"
 		"from files of this machine that are of the same build. Percentages are of the samples that were not\n"
 		"idle. A thread's wait counts from the switch away from it to the switch back.\n\n"

@@ -258,6 +258,13 @@ static bool perf(struct kevent *k, struct cursor *c, UCHAR opcode)
 		k->name = "Sample";
 		k->address = pointer(c);
 		return true;
+	case 47:
+		k->kind = KEVENT_PMC_SAMPLE;
+		k->name = "PmcSample";
+		k->address = pointer(c);
+		bytes_take(&c->b, 4);
+		k->bytes = bytes_u16(&c->b);
+		return !c->b.bad;
 	case 51:
 		k->kind = KEVENT_SYSCALL;
 		k->op = KOP_START;

@@ -12,6 +12,7 @@
 enum kevent_kind {
 	KEVENT_NONE,
 	KEVENT_SAMPLE,
+	KEVENT_PMC_SAMPLE, /* by another source than the timer: its number is `bytes` */
 	KEVENT_SWITCH,
 	KEVENT_READY,
 	KEVENT_PROCESS, /* start, end */

@@ -7,6 +7,7 @@
 #include "cli/kernel/kevent.h"
 #include "cli/kernel/names.h"
 #include "cli/kernel/tally.h"
+#include "cli/view/counters_of.h"
 
 #define REPORT_WAITS_KEPT 64
 #define REPORT_PIDS_MAX	  32
@@ -26,6 +27,11 @@ struct report_thread { /* what is known of a thread while it waits or is in the 
 	uint64_t call, call_time; /* system call: its handler, when it began; 0: none */
 };
 
+struct report_counted { /* of a processor: its counters at the last switch */
+	bool there;
+	uint64_t value[COUNTERS_OF_MAX];
+};
+
 struct report {
 	const struct cli_args *args;
 	struct openetw_state *state;
@@ -41,6 +47,16 @@ struct report {
 	size_t slot_cap, slot_count;
 	struct wait waits[REPORT_WAITS_KEPT];
 	size_t wait_count;
+	struct counters_of counters;
+	struct report_counted *counted;
+	uint32_t counted_cap, counters_count;
+	struct tally counted_processes, pmc_functions;
+	struct {
+		uint32_t id;
+		char name[48];
+	} source[64]; /* of samples */
+	uint32_t source_count;
+	uint64_t pmc_samples;
 	struct strbuf line;
 	bool off_cpu; /* stacks of waits are wanted */
 	bool failed;  /* out of memory */
@@ -57,6 +73,12 @@ void report_switch(struct report *r, const EVENT_RECORD *e, const struct kevent 
 void report_ready(struct report *r, const struct kevent *k);
 void report_io(struct report *r, const struct kevent *k); /* disk, file, net, faults, system calls */
 
+/* Names that the trace tells once; values at a switch; a sample by a counter. */
+void report_learn(struct report *r, const EVENT_RECORD *e);
+void report_counters(struct report *r, const EVENT_RECORD *e, const struct kevent *k);
+void report_pmc_sample(struct report *r, const struct kevent *k);
+
+void report_print_pmc(struct report *r, uint64_t top, bool json);
 void report_print_cpu(struct report *r, uint64_t top, bool json);
 void report_print_waits(struct report *r, uint64_t top, bool json);
 void report_print_io(struct report *r, uint64_t top, bool json);

@@ -5,6 +5,8 @@ static const struct cli_option options[] = {
 	{'o', "output", "FILE", "log file (.etl); none: real-time or buffering only", NULL},
 	{'p', "provider", "P", "enable Name:keywords:level (repeatable)", NULL},
 	{'K', "kernel", "FLAGS", "kernel events: xperf's flags and groups joined by +, such as DiagEasy+FILE_IO", NULL},
+	{0, "pmc", "COUNTERS[:EVENTS]", "values of counters with kernel events: PageFaults:CSwitch ('openetw pmc')", NULL},
+	{0, "pmc-sample", "SOURCE[=N]", "a sample at every Nth event of this source (repeatable)", NULL},
 	{0, "stackwalk", "EVENTS", "kernel events with call stacks: Profile+CSwitch+…", NULL},
 	{0, "pids", "PIDS", "kernel events of up to 8 processes only", NULL},
 	{'r', "realtime", NULL, "deliver to live consumers", NULL},
@@ -58,13 +60,21 @@ static int run(struct cli_args *a)
 	TRACEHANDLE h = 0;
 	struct cli_kernel_wish wish = {0};
 	const char *kernel = cli_value(a, "kernel", NULL), *stacks = cli_value(a, "stackwalk", NULL);
-	if ((stacks || cli_flag(a, "pids")) && !kernel) {
-		return cli_usage(a, "--stackwalk and --pids are of kernel events: --kernel FLAGS");
+	const char *pmc = cli_value(a, "pmc", NULL), *source;
+	if ((stacks || pmc || cli_flag(a, "pids") || cli_flag(a, "pmc-sample")) && !kernel) {
+		return cli_usage(a, "--stackwalk, --pmc, --pmc-sample and --pids are of kernel events: --kernel FLAGS");
 	}
 	int status = kernel ? cli_kernel_flags(a, kernel, false, &wish) : CLI_OK;
 	if (status == CLI_OK && ((stacks && !cli_kernel_stacks(a, stacks, &wish)) ||
 				 !cli_kernel_pids(a, cli_value(a, "pids", ""), &wish))) {
 		status = CLI_USAGE;
+	}
+	if (status == CLI_OK && pmc && !cli_counters_parse(a, pmc, &wish.counters)) {
+		status = CLI_USAGE;
+	}
+	for (int i = 0; status == CLI_OK && (source = cli_value_at(a, "pmc-sample", i)) != NULL; i++) {
+		status = cli_counters_sampled(a, source, &wish.counters) ? CLI_OK : CLI_USAGE;
+		kernel_mask_set(&wish.mask, KERNEL_BIT_PMC_PROFILE);
 	}
 	if (status != CLI_OK) {
 		return status;

@@ -188,6 +188,7 @@ void cli_kernel_explain(FILE *f, const struct cli_kernel_wish *w)
 	for (uint32_t i = 0; i < w->pids; i++) {
 		fprintf(f, "%s%u", i ? "," : " --pids ", w->pid[i]);
 	}
+	cli_counters_explain(f, &w->counters);
 }
 
 /* ---- starting --------------------------------------------------------------------------------- */
@@ -219,12 +220,28 @@ static uint32_t set_stacks(TRACEHANDLE h, const struct cli_kernel_wish *w)
 			 : ERROR_SUCCESS;
 }
 
+/* A counter that cannot be had: no reason to record nothing, unless it is meant to be one. */
+static uint32_t forgive(const struct cli_counters *c, uint32_t code)
+{
+	if (code && c->lenient) {
+		const char *why = openetw_last_error_text(), *text = openetw_error_text(code);
+		fprintf(stderr, "warning: without counters: %s\n", *why ? why : text ? text : "unknown error");
+		return ERROR_SUCCESS;
+	}
+	return code;
+}
+
 uint32_t cli_kernel_start(TRACEHANDLE *ret, const char *name, struct cli_props *p,
 			  const struct cli_kernel_wish *w)
 {
 	struct extended *e = calloc(1, sizeof *e);
 	if (!e) {
 		return ERROR_NOT_ENOUGH_MEMORY;
+	}
+	uint32_t sampled = forgive(&w->counters, cli_counters_set_sampled(&w->counters));
+	if (sampled) {
+		free(e);
+		return sampled;
 	}
 	e->props = *p;
 	if (!cli_kernel_name(name)) {
@@ -245,6 +262,12 @@ uint32_t cli_kernel_start(TRACEHANDLE *ret, const char *name, struct cli_props *
 		*p = e->props;
 		p->p.Wnode.BufferSize = sizeof *p;
 		code = set_stacks(*ret, w);
+		if (code == ERROR_SUCCESS) {
+			code = forgive(&w->counters, cli_counters_set(*ret, &w->counters));
+			if (code) { /* the stop forgets why */
+				fprintf(stderr, "%s\n", openetw_last_error_text());
+			}
+		}
 		if (code) {
 			ControlTraceA(*ret, NULL, &e->props.p, EVENT_TRACE_CONTROL_STOP);
 			*ret = 0;

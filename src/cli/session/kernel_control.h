@@ -7,6 +7,7 @@
 #define CLI_KERNEL_CONTROL_H
 
 #include "cli/cli.h"
+#include "cli/kernel/counters.h"
 #include "format/kernel_mask.h"
 
 /* What a session is to record of the kernel. */
@@ -16,6 +17,7 @@ struct cli_kernel_wish {
 	uint32_t stacks;
 	uint32_t pid[8];
 	uint32_t pids;
+	struct cli_counters counters;
 };
 
 /* "FLAG+GROUP+0x…", in any case. What Linux has not is refused when it is named itself, unless `drop`;

@@ -272,10 +272,28 @@ static int run_interval(const struct winargs *w)
 		return CLI_USAGE;
 	}
 	const struct winarg *g = winargs_find(w, "SetProfInt");
-	if (g->count > 1 && !winargs_u32(w, "SetProfInt", 1, 0, UINT32_MAX, &source)) {
-		return CLI_USAGE;
+	struct pmc_source s;
+	if (g->count > 1) {
+		if (!cli_counters_source(w->a, g->value[1], strlen(g->value[1]), &s)) {
+			return CLI_USAGE;
+		}
+		source = s.id;
 	}
 	uint32_t code = cli_kernel_set_interval(source, interval);
+	return code ? tracelog_fail(code, NULL) : (status_ok(), CLI_OK);
+}
+
+/* -ProfileSource by itself: what samples are taken by from now on. */
+static int run_sources(const struct winargs *w, const char *text)
+{
+	struct cli_counters c = {0};
+	if (winargs_on(w, "explain")) {
+		return cli_same_none(CLI_SAME_INTERVAL);
+	}
+	if (!tracelog_sources(w, text, &c)) {
+		return CLI_USAGE;
+	}
+	uint32_t code = cli_counters_set_sampled(&c);
 	return code ? tracelog_fail(code, NULL) : (status_ok(), CLI_OK);
 }
 
@@ -288,9 +306,7 @@ static int refuse(const struct winargs *w)
 		const char *name, *why;
 	} rows[] = {{"PkgIdFilter", "no process of this system has a package identity"},
 		    {"PkgAppIdFilter", "no process of this system has a package identity"},
-		    {"ProfileSource", "hardware counters are not recorded yet"},
-		    {"Pmc", "hardware counters are not recorded yet"},
-		    {"Lbr", "branch records have no source here"},
+		    {"Lbr", "branch records are not recorded in this version"},
 		    {"heap", "heap events are not of a session here: 'openetw record --heap PID|NAME -o FILE' records them"},
 		    {"critsec", "critical sections have no source here"},
 		    {"pids", "goes with -heap and -critsec, which are not there; -PidFilter chooses processes"},
@@ -378,6 +394,13 @@ static int run(struct cli_args *a)
 	}
 	if (w.count > 0) {
 		return cli_usage(a, "'%s' is too much", w.word[0]);
+	}
+	const struct winarg *sources = winargs_find(&w, "ProfileSource");
+	if (winargs_on(&w, "PmcSources") || (sources && strcasecmp(sources->value[0], "Help") == 0)) {
+		return winargs_on(&w, "explain") ? cli_same("pmc", NULL) : cli_counters_print(a);
+	}
+	if (!action && sources) {
+		return run_sources(&w, sources->value[0]);
 	}
 	if (!action && winargs_on(&w, "SetProfInt") && winargs_on(&w, "explain")) {
 		return cli_same_none(CLI_SAME_INTERVAL);

@@ -17,6 +17,8 @@ bool tracelog_describe(const struct winargs *w, const char *name, struct saved_s
 bool tracelog_providers(const struct winargs *w, struct saved_session *s);
 
 /* -eflag and -stackwalk. They print the mistake. */
+/* "SOURCE,SOURCE": what samples are taken by. */
+bool tracelog_sources(const struct winargs *w, const char *text, struct cli_counters *c);
 bool tracelog_kernel(const struct winargs *w, struct cli_kernel_wish *ret);
 
 struct tracelog_filters {

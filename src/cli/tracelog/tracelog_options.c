@@ -78,14 +78,15 @@ const struct cli_option tracelog_option_table[] = {
 	{0, "nonet", NULL, "kernel: no network", NULL},
 	{0, "PkgIdFilter", "NAMES", "refused: packages of Windows", NULL},
 	{0, "PkgAppIdFilter", "NAMES", "refused: packages of Windows", NULL},
-	{0, "ProfileSource", "WHAT", "refused: hardware counters", NULL},
-	{0, "Pmc", "COUNTERS", "refused: hardware counters", NULL},
+	{0, "ProfileSource", "SOURCE,…|Help", "what samples are taken by (PMC_PROFILE), beside the timer; Help lists", NULL},
+	{0, "Pmc", "COUNTER,…:EVENT+…", "kernel: values of these counters with these events", NULL},
+	{0, "PmcSources", NULL, "the same list", NULL},
 	{0, "Lbr", "WHAT", "refused: branch records", NULL},
 	{0, "heap", NULL, "refused: heap events", NULL},
 	{0, "critsec", NULL, "refused: critical sections", NULL},
 	{0, "pids", "N PID…", "refused: goes with -heap", NULL},
 	{0, "systemrundown", "[SESSION]", "processes, threads and images once more into a kernel session", NULL},
-	{0, "SetProfInt", "N [SOURCE]", "time between samples, in 100 ns; 0 is the timer", NULL},
+	{0, "SetProfInt", "N [SOURCE]", "time between samples, in 100 ns; of another source its events", NULL},
 	{0, "kd", NULL, "refused: no kernel debugger", NULL},
 	{0, "stackwalk", "EVENT…", "kernel events with call stacks: Profile, CSwitch, …", NULL},
 	{0, "explain", NULL, "do nothing but print the same as a line of openetw", NULL},
@@ -337,6 +338,32 @@ bool tracelog_kernel(const struct winargs *w, struct cli_kernel_wish *ret)
 		if (!cli_kernel_stacks(w->a, stacks->value[i], ret)) {
 			return false;
 		}
+	}
+	const char *pmc = winargs_value(w, "Pmc", NULL), *sources = winargs_value(w, "ProfileSource", NULL);
+	if (pmc && !strchr(pmc, ':')) {
+		cli_usage(w->a, "-Pmc takes counters and events, such as PageFaults,ContextSwitches:CSwitch+SyscallEnter");
+		return false;
+	}
+	if ((pmc && !cli_counters_parse(w->a, pmc, &ret->counters)) ||
+	    (sources && !tracelog_sources(w, sources, &ret->counters))) {
+		return false;
+	}
+	if (ret->counters.sampleds) {
+		kernel_mask_set(&ret->mask, KERNEL_BIT_PMC_PROFILE);
+	}
+	return true;
+}
+
+bool tracelog_sources(const struct winargs *w, const char *text, struct cli_counters *c)
+{
+	for (const char *s = text; *s;) {
+		char one[64];
+		size_t n = strcspn(s, ",+");
+		snprintf(one, sizeof one, "%.*s", (int)n, s);
+		if (!cli_counters_sampled(w->a, one, c)) {
+			return false;
+		}
+		s += n + (s[n] != 0);
 	}
 	return true;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * One event to one line: text, JSON (payload fields, then "meta") or CSV.
  */
+#include "cli/view/counters_of.h"
 #include "cli/view/timetext.h"
 #include "cli/view/view.h"
 
@@ -26,6 +27,7 @@ struct cli_printer {
 	struct openetw_state *state; /* NULL: not asked for */
 	struct openetw_text text;
 	struct strbuf line, frame;
+	struct counters_of counters;
 	/* Providers with events that could not be decoded, and why the first one could not. */
 	struct {
 		GUID provider;
@@ -325,6 +327,30 @@ void cli_printer_explain(const struct cli_printer *p, FILE *f)
 	}
 }
 
+/* Values of counters that go with the event. */
+static void add_counters(struct cli_printer *p, const EVENT_RECORD *e, bool json)
+{
+	uint64_t value[COUNTERS_OF_MAX];
+	char buffer[16];
+	uint32_t n = counters_of_event(e, value);
+	for (uint32_t i = 0; i < n; i++) {
+		const char *name = counters_of_name(&p->counters, i, buffer);
+		if (json) {
+			strbuf_adds(&p->line, i ? "," : ",\"counters\":{");
+			strbuf_add_json(&p->line, name, strlen(name));
+			strbuf_addc(&p->line, ':');
+		} else {
+			strbuf_adds(&p->line, i ? " " : " {");
+			strbuf_adds(&p->line, name);
+			strbuf_addc(&p->line, '=');
+		}
+		strbuf_add_u64(&p->line, value[i]);
+	}
+	if (n) {
+		strbuf_addc(&p->line, '}');
+	}
+}
+
 static void print_json(struct cli_printer *p, const EVENT_RECORD *e, const char *time)
 {
 	struct strbuf *b = &p->line;
@@ -345,6 +371,7 @@ static void print_json(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	const struct openetw_event_origin *o = cli_view_origin(p->view);
 	add_meta(b, e, o, time);
 	add_name(b, ",\"file\":", o->file);
+	add_counters(p, e, true);
 	if (p->stacks) {
 		add_stack(p, e, true);
 	}
@@ -453,6 +480,7 @@ static void print_text(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	if (o->file) {
 		strbuf_addf(b, " file=\"%s\"", o->file);
 	}
+	add_counters(p, e, false);
 	if (p->stacks) {
 		add_stack(p, e, false);
 	}
@@ -502,6 +530,7 @@ static void print_fields(struct cli_printer *p)
 
 bool cli_printer_event(struct cli_printer *p, const EVENT_RECORD *e)
 {
+	counters_of_learn(&p->counters, e);
 	/* Reading the trace has taught every decoder what schemas it holds. */
 	cli_view_set(p->view, e);
 	if (p->select && !cli_select_match(p->select, p->view, e)) {

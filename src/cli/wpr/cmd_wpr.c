@@ -42,7 +42,8 @@ static const struct cli_option options[] = {
 	{0, "addboot", "PROFILE", "record from the next start of etwd on (as root: of the machine; repeatable)", NULL},
 	{0, "stopboot", "FILE", "end that recording and write it, as -stop", NULL},
 	{0, "cancelboot", NULL, "end it, or do not let it begin, and throw it away", NULL},
-	{0, "pmcsources", NULL, NULL, NULL},
+	{0, "pmcsources", NULL, "list counters and sources of samples, with their intervals", NULL},
+	{0, "pmcsessions", NULL, "list the sessions that count, and what", NULL},
 	{0, "setprofint", "N", "time between samples, in 100 ns: 10000 is a millisecond", NULL},
 	{0, "profint", NULL, "print it", NULL},
 	{0, "resetprofint", NULL, "a millisecond again; Timer may follow", NULL},
@@ -61,7 +62,6 @@ static const struct cli_option options[] = {
 static const struct {
 	const char *name, *why;
 } refused[] = {
-	{"pmcsources", "hardware counters are not recorded yet"},
 	{"heaptracingconfig", "wpr records none; 'openetw record --heap PID|NAME' does"},
 	{"snapshotconfig", "heap snapshots have no source on this system"},
 	{"singlesnapshot", "heap snapshots have no source on this system"},
@@ -637,6 +637,9 @@ static int explain(struct wpr *w, const char *verb)
 	if (strcmp(verb, "providers") == 0) {
 		return cli_same("providers", NULL);
 	}
+	if (strncmp(verb, "pmc", 3) == 0) {
+		return cli_same("pmc", strcmp(verb, "pmcsessions") == 0 ? "--sessions" : NULL, NULL);
+	}
 	if (strstr(verb, "profint")) {
 		return cli_same_none(CLI_SAME_INTERVAL);
 	}
@@ -702,6 +705,8 @@ static int dispatch(struct wpr *w, const char *verb)
 	       : strcmp(verb, "providers") == 0	     ? run_providers(a)
 	       : strncmp(verb, "marker", 6) == 0     ? run_mark(w, verb)
 	       : strstr(verb, "profint")	     ? run_interval(w, verb)
+	       : strcmp(verb, "pmcsources") == 0     ? cli_counters_print(a)
+	       : strcmp(verb, "pmcsessions") == 0    ? cli_counters_sessions(a)
 						     : run_while(w, strcmp(verb, "flush") != 0);
 }
 
@@ -710,6 +715,7 @@ static int run(struct cli_args *a)
 	static const char *const verbs[] = {"start",	      "stop",	    "cancel",	   "status",
 					    "profiles",	      "profiledetails", "exportprofile", "marker",
 					    "markerflush",    "flush",	    "providers",   "capturestateondemand",
+					    "pmcsources",     "pmcsessions",
 					    "setprofint",     "profint",    "resetprofint", "addboot", "stopboot", "cancelboot"};
 	const char *verb = NULL;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(refused); i++) {

@@ -120,6 +120,9 @@ void wpr_sessions_explain(const struct wpr *w);
 bool wpr_kernel_keyword(const char *keyword, uint32_t *ret_bits, const char **ret_why);
 /* What a system collector's providers want and can have. */
 void wpr_kernel_wish(const struct profile_collector *c, struct cli_kernel_wish *ret);
+/* What of its hardware counters there is, into the wish. CLI_OK, or printed why. */
+int wpr_kernel_counters(const struct cli_args *a, const struct profile *profile, const struct profile_collector *c,
+			struct cli_kernel_wish *inout);
 bool wpr_kernel_wanted(const struct profile_collector *c);
 bool wpr_kernel_strict(const struct profile *profile, const struct profile_collector *c);
 

@@ -131,6 +131,9 @@ static bool describe(struct wpr *w, const struct profile_collector *c, unsigned 
 	if (c->kind == PROFILE_SYSTEM) {
 		struct cli_kernel_wish wish;
 		wpr_kernel_wish(c, &wish);
+		if (c->counting.counters || c->counting.sampled) {
+			fprintf(stderr, "wpr: warning: a recording from boot has no hardware counters\n");
+		}
 		memcpy(s->kernel_mask, wish.mask.word, sizeof s->kernel_mask);
 		s->kernel_stacks = BASE_MIN(wish.stacks, SAVED_STACKS_MAX);
 		memcpy(s->kernel_stack, wish.stack, s->kernel_stacks * sizeof s->kernel_stack[0]);

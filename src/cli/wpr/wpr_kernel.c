@@ -46,6 +46,7 @@ static const struct {
 	{"IdleStates", "IDLE_STATES"},
 	{"KernelQueue", "KQUEUE"},
 	{"OpticalIO", "OPTICAL_IO"},
+	{"PmcProfile", "PMC_PROFILE"},
 	{"OpticalIOInit", "OPTICAL_IO_INIT"},
 	{"RegistryHive", "REG_HIVE"},
 	{"SplitIO", "SPLIT_IO"},
@@ -129,6 +130,46 @@ void wpr_kernel_wish(const struct profile_collector *c, struct cli_kernel_wish *
 			}
 		}
 	}
+}
+
+/* Counters and sources of samples. Without Strict what this machine lacks is left out with a warning. */
+int wpr_kernel_counters(const struct cli_args *a, const struct profile *profile, const struct profile_collector *c,
+			struct cli_kernel_wish *inout)
+{
+	const struct profile_counters *p = &c->counting;
+	struct cli_counters *to = &inout->counters;
+	to->lenient = !p->strict && !profile->strict;
+	if (p->refused) {
+		if (!to->lenient) {
+			return wpr_fail(WPR_NOT_SUPPORTED, "<%s> of a HardwareCounter has no counterpart here.", p->refused);
+		}
+		fprintf(stderr, "wpr: warning: <%s> of a HardwareCounter has no counterpart here\n", p->refused);
+	}
+	for (const struct profile_word *k = p->counters; k; k = k->next) {
+		if (!cli_counters_list(a, k->text, to)) {
+			return CLI_FAILED;
+		}
+	}
+	for (const struct profile_word *k = p->events; k; k = k->next) {
+		uint16_t hook;
+		if (!stack_hook(k->text, &hook) || to->events == PMC_EVENTS_MAX) {
+			return wpr_fail(WPR_NOT_SUPPORTED, "<Event Value=\"%s\"> is no kernel event that can have counters.",
+					k->text);
+		}
+		to->event[to->events++] = hook;
+	}
+	for (const struct profile_word *k = p->sampled; k; k = k->next) {
+		if (!cli_counters_sampled(a, k->text, to)) {
+			return CLI_FAILED;
+		}
+	}
+	if (to->counters && !to->events) {
+		fprintf(stderr, "wpr: warning: counters without <Events> that have their values are not recorded\n");
+	}
+	if (to->sampleds) {
+		kernel_mask_set(&inout->mask, KERNEL_BIT_PMC_PROFILE);
+	}
+	return CLI_OK;
 }
 
 bool wpr_kernel_wanted(const struct profile_collector *c)

@@ -340,6 +340,10 @@ static int start_kernel(struct wpr *w, const struct profile_collector *c, const 
 	TRACEHANDLE h = 0;
 	bool others = false;
 	wpr_kernel_wish(c, &wish);
+	int status = wpr_kernel_counters(w->args, w->profile, c, &wish);
+	if (status != CLI_OK) {
+		return status;
+	}
 	wpr_sessions_properties(w, c, index, &p);
 	uint32_t code = cli_kernel_start(&h, name, &p, &wish);
 	if (code == ERROR_SUCCESS) {
@@ -665,6 +669,7 @@ void wpr_sessions_explain(const struct wpr *w)
 		if (c->kind == PROFILE_SYSTEM) {
 			struct cli_kernel_wish wish;
 			wpr_kernel_wish(c, &wish);
+			(void)wpr_kernel_counters(w->args, w->profile, c, &wish);
 			cli_kernel_explain(stdout, &wish);
 			printf("\n");
 			continue;

@@ -55,11 +55,11 @@ static const struct cli_option options[] = {
 	{0, "explain", NULL, "print the openetw lines, do nothing", NULL},
 	{0, "symbols", "[WHAT]", NULL, NULL},
 	{0, "profint", NULL, "print the time between samples", NULL},
-	{0, "setprofint", "N", "set it, in 100 ns: 10000 is a millisecond; also before -on", NULL},
-	{0, "pmcsources", NULL, NULL, NULL},
+	{0, "setprofint", "[SOURCE] N", "set it, in 100 ns: 10000 is a millisecond; of a counter its events; also before -on", NULL},
+	{0, "pmcsources", NULL, "list counters and sources of samples, with their intervals", NULL},
 	{0, "boottrace", "FLAGS|off", "the kernel's session from the next start of etwd on (as root: of the machine)", NULL},
-	{0, "Pmc", "COUNTERS", NULL, NULL},
-	{0, "PmcProfile", "COUNTERS", NULL, NULL},
+	{0, "Pmc", "COUNTERS EVENTS [strict]", "kernel: values of C1,C2 with EV1+EV2; strict: or nothing starts", NULL},
+	{0, "PmcProfile", "COUNTERS", "kernel: samples by C1,C2", NULL},
 	{0, "LastBranch", "EVENTS", NULL, NULL},
 	{0, "heap", NULL, NULL, NULL},
 	{0, "critsec", NULL, NULL, NULL},
@@ -75,9 +75,6 @@ static const struct {
 	const char *name, *why;
 } refused[] = {
 	{"symbols", "symbols are not resolved in this version"},
-	{"pmcsources", "hardware counters are not recorded yet"},
-	{"Pmc", "hardware counters are not recorded yet"},
-	{"PmcProfile", "hardware counters are not recorded yet; samples are taken by the timer"},
 	{"LastBranch", "branch records are not recorded yet"},
 	{"heap", "heap events are not of a session here: 'openetw record --heap PID|NAME -o FILE' records them"},
 	{"critsec", "critical sections have no source on this system"},
@@ -329,6 +326,14 @@ static int run_interval(struct cli_args *a, const char *verb)
 {
 	uint64_t n = 0;
 	uint32_t now, code;
+	struct cli_counters c = {0};
+	if (strcmp(verb, "setprofint") == 0 && !xperf_intervals(a, &c)) {
+		return CLI_USAGE;
+	}
+	if (c.sampleds) { /* of sources with names */
+		code = xperf_set_intervals(&c);
+		return code ? cli_fail(a, code, "cannot set the interval of samples") : CLI_OK;
+	}
 	if (strcmp(verb, "setprofint") == 0) {
 		if (!cli_number(a, "setprofint", 1, UINT32_MAX, &n)) {
 			return CLI_USAGE;
@@ -451,6 +456,9 @@ static int explain(struct xperf *x, const char *verb)
 	if (strcmp(verb, "providers") == 0) {
 		return cli_same("providers", NULL);
 	}
+	if (strcmp(verb, "pmcsources") == 0) {
+		return cli_same("pmc", NULL);
+	}
 	return strstr(verb, "profint") ? cli_same_none(CLI_SAME_INTERVAL) : -1;
 }
 
@@ -458,7 +466,7 @@ static int run(struct cli_args *a)
 {
 	static const char *const verbs[] = {"i",	"merge",	"stop",	  "stopall", "flush",	"capturestate",
 					    "update",	"m",	"mf",	  "loggers", "providers",
-					    "profint",	"setprofint", "boottrace"};
+					    "profint",	"setprofint", "boottrace", "pmcsources"};
 	const char *verb = NULL;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(refused); i++) {
 		if (cli_flag(a, refused[i].name)) {
@@ -467,7 +475,9 @@ static int run(struct cli_args *a)
 		}
 	}
 	for (size_t i = 0; i < BASE_ARRAY_LEN(verbs); i++) {
-		if (cli_flag(a, verbs[i])) {
+		/* With a session to start it is an option of that one. */
+		bool option = strcmp(verbs[i], "setprofint") == 0 && cli_flag(a, "on");
+		if (cli_flag(a, verbs[i]) && !option) {
 			if (verb) {
 				return cli_usage(a, "-%s and -%s are two things to do; one at a time", verb,
 						 verbs[i]);
@@ -486,8 +496,7 @@ static int run(struct cli_args *a)
 				    strcmp(verb, "capturestate") == 0 ||
 				    (strcmp(verb, "stop") == 0 && cli_flag(a, "stop")));
 	/* "-setprofint N cached": there is but one interval, which stays until the machine is told another. */
-	takes_words = takes_words || (verb && strcmp(verb, "setprofint") == 0 && a->count == 1 &&
-				      strcmp(a->words[0], "cached") == 0);
+	takes_words = takes_words || cli_flag(a, "setprofint") || cli_flag(a, "Pmc");
 	if (a->count > 0 && !takes_words) {
 		const char *word = a->words[0];
 		for (size_t i = 0; i < BASE_ARRAY_LEN(verbs); i++) {
@@ -526,6 +535,7 @@ static int run(struct cli_args *a)
 	       : strcmp(verb, "update") == 0   ? run_update(&x)
 	       : verb[0] == 'm'		       ? run_mark(a, verb)
 	       : strstr(verb, "profint")       ? run_interval(a, verb)
+	       : strcmp(verb, "pmcsources") == 0 ? cli_counters_print(a)
 	       : strcmp(verb, "loggers") == 0  ? run_loggers(a)
 	       : strcmp(verb, "providers") == 0 ? run_providers(a)
 						: run_capture(a);

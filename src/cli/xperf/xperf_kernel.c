@@ -32,6 +32,101 @@ static bool parse_stacks(const struct cli_args *a, const char *text, struct cli_
 	return ok;
 }
 
+static bool is_number(const char *s)
+{
+	return *s && s[strspn(s, "0123456789")] == 0;
+}
+
+/* Words behind the options' values: numbers belong to -SetProfInt, one to each of its sources, and what
+ * is none to -Pmc: its events, and "strict". */
+static const char *word_at(const struct cli_args *a, bool numbers, int n)
+{
+	for (int i = 0; i < a->count; i++) {
+		if (strcasecmp(a->words[i], "cached") != 0 && strcasecmp(a->words[i], "strict") != 0 &&
+		    is_number(a->words[i]) == numbers && n-- == 0) {
+			return a->words[i];
+		}
+	}
+	return NULL;
+}
+
+bool xperf_intervals(const struct cli_args *a, struct cli_counters *c)
+{
+	const char *v;
+	int numbers = 0;
+	c->lenient = true;
+	for (int i = 0; (v = cli_value_at(a, "setprofint", i)) != NULL; i++) {
+		const char *n = is_number(v) ? NULL : word_at(a, true, numbers++);
+		char text[80];
+		if (is_number(v)) {
+			continue; /* the timer's */
+		}
+		if (!n) {
+			cli_usage(a, "-SetProfInt %s N: how many of its events lie between two samples?", v);
+			return false;
+		}
+		snprintf(text, sizeof text, "%.60s=%.16s", v, n);
+		if (!cli_counters_sampled(a, text, c)) {
+			return false;
+		}
+	}
+	if (word_at(a, true, numbers)) {
+		cli_usage(a, "'%s' belongs to no option", word_at(a, true, numbers));
+		return false;
+	}
+	return true;
+}
+
+uint32_t xperf_set_intervals(const struct cli_counters *c)
+{
+	uint32_t code = ERROR_SUCCESS;
+	for (uint32_t i = 0; i < c->sampleds && code == ERROR_SUCCESS; i++) {
+		code = cli_kernel_set_interval(c->sampled[i].source, c->sampled[i].interval);
+	}
+	return code;
+}
+
+/* -Pmc COUNTERS EVENTS [strict], -PmcProfile COUNTERS, -SetProfInt COUNTER N. */
+static bool parse_counters(const struct cli_args *a, struct cli_counters *c)
+{
+	const char *pmc = cli_value(a, "Pmc", NULL), *profile = cli_value(a, "PmcProfile", NULL);
+	const char *events = word_at(a, false, 0);
+	struct cli_counters interval = {0};
+	bool strict = false;
+	for (int i = 0; i < a->count; i++) {
+		strict = strict || strcasecmp(a->words[i], "strict") == 0;
+	}
+	c->lenient = !strict;
+	if (pmc && !events) {
+		cli_usage(a, "-Pmc %s EVENTS: with which events, such as CSwitch+SyscallEnter?", pmc);
+		return false;
+	}
+	if ((!pmc && events) || word_at(a, false, 1)) {
+		cli_usage(a, "'%s' belongs to no option", word_at(a, false, pmc != NULL));
+		return false;
+	}
+	if ((pmc && (!cli_counters_list(a, pmc, c) || !cli_counters_events(a, events, c))) ||
+	    !xperf_intervals(a, &interval)) {
+		return false;
+	}
+	for (const char *s = profile; s && *s;) {
+		char one[64];
+		size_t n = strcspn(s, ",+");
+		snprintf(one, sizeof one, "%.*s", (int)n, s);
+		if (!cli_counters_sampled(a, one, c)) {
+			return false;
+		}
+		s += n + (s[n] != 0);
+	}
+	for (uint32_t i = 0; i < c->sampleds; i++) {
+		for (uint32_t k = 0; k < interval.sampleds; k++) {
+			bool same = interval.sampled[k].source == c->sampled[i].source;
+			c->sampled[i].interval = same ? interval.sampled[k].interval : c->sampled[i].interval;
+		}
+	}
+	return true;
+}
+
 int xperf_kernel_wish(const struct cli_args *a, const struct xperf_scope *s, struct cli_kernel_wish *ret)
 {
 	*ret = (struct cli_kernel_wish){0};
@@ -39,6 +134,12 @@ int xperf_kernel_wish(const struct cli_args *a, const struct xperf_scope *s, str
 	if (status == CLI_OK && ((s->stack && !parse_stacks(a, s->stack, ret)) ||
 				 !cli_kernel_pids(a, s->pids ? s->pids : "", ret))) {
 		status = CLI_USAGE;
+	}
+	if (status == CLI_OK && !parse_counters(a, &ret->counters)) {
+		status = CLI_USAGE;
+	}
+	if (status == CLI_OK && ret->counters.sampleds) {
+		kernel_mask_set(&ret->mask, KERNEL_BIT_PMC_PROFILE);
 	}
 	return status;
 }

@@ -4,6 +4,8 @@
  * Windows logs them; idle states and frequencies of processors. They belong to no process, so that
  * a session that watches processes gets them all.
  */
+/* Interrupts come in the middle of softirqs, whose slot they would use. */
+#define KBPF_NO_SLOT
 #include "kbpf_core.h"
 
 #include "kbpf_irq.h"

@@ -119,11 +119,14 @@ enum kbpf_scratch_slot {
 #define KBPF_COPY_SWITCH  2048u /* the same at switches and wake-ups: what waits is not deep */
 #define KBPF_REGS	  40u	/* by their DWARF numbers, room for all machines */
 #define KBPF_PAYLOAD_MAX  4608u
+#define KBPF_COUNTERS_MAX 8u /* that are read with an event */
 
 enum kbpf_flags {
 	KBPF_KERNEL_THREAD = 1u << 0,
 	KBPF_USER_STACK_ID = 1u << 1, /* behind the frames, which are the kernel's, stands a u64: the user
 					 part is that of the last KBPF_USER_STACK with this id */
+	KBPF_COUNTERS = 1u << 3, /* between the payload and the frames stand KBPF_COUNTERS_MAX u64: what this
+				    processor's counters showed, as many as there are, then zeros */
 	KBPF_KERNEL_STACK_ID = 1u << 2, /* before that, another: without frames the kernel's part is that of
 					   the last record with frames and this id */
 };
@@ -148,12 +151,14 @@ struct kbpf_config {
 	uint32_t unwind;   /* user stacks are copied; else frame pointers are followed */
 	uint64_t sessions[KBPF_HOOKS_MAX]; /* that want the hook */
 	uint64_t stacks[KBPF_HOOKS_MAX];   /* that want a stack with it */
+	uint64_t counted[KBPF_HOOKS_MAX];  /* that want the counters with it */
+	uint32_t counters, reserved;	   /* how many there are */
 };
 
 /* A scratch slot: a record under construction. */
 struct kbpf_scratch {
 	struct kbpf_record head;
-	uint8_t body[KBPF_PAYLOAD_MAX + 2 * KBPF_STACK_FRAMES * 8];
+	uint8_t body[KBPF_PAYLOAD_MAX + KBPF_COUNTERS_MAX * 8 + 2 * KBPF_STACK_FRAMES * 8];
 };
 
 /* What finds the callers of a user stack. Stacks that were sent are known by a number made of their

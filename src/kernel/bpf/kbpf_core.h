@@ -96,6 +96,14 @@ struct {
 	__type(value, uint8_t);
 } kbpf_user_stacks SEC(".maps");
 
+/* By processor and number: counters that perf keeps. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(max_entries, KBPF_COUNTERS_MAX);
+	__type(key, uint32_t);
+	__type(value, uint32_t);
+} kbpf_counters SEC(".maps");
+
 struct kbpf_who {
 	uint64_t sessions, stacks, time;
 #ifdef KBPF_WAITS
@@ -105,6 +113,7 @@ struct kbpf_who {
 	uint64_t own_stack; /* a user stack that was sent before, in the place of the current one; 0: none */
 #endif
 	bool unwind;
+	uint8_t counters; /* to be read with it */
 	uint32_t pid, tid, flags;
 	uint16_t hook;
 };
@@ -131,6 +140,7 @@ static __always_inline bool kbpf_wanted_of(uint32_t hook, uint32_t pid, uint32_t
 	}
 	who->sessions = sessions;
 	who->stacks = c->stacks[hook] & sessions;
+	who->counters = c->counted[hook] & sessions ? c->counters : 0;
 	who->unwind = c->unwind;
 	who->time = bpf_ktime_get_ns();
 	who->pid = pid;
@@ -160,6 +170,7 @@ static __always_inline bool kbpf_wanted_of_all(uint32_t hook, struct kbpf_who *w
 	}
 	who->sessions = c->sessions[hook];
 	who->stacks = 0;
+	who->counters = c->counted[hook] ? c->counters : 0;
 	who->time = bpf_ktime_get_ns();
 	who->pid = id >> 32;
 	who->tid = (uint32_t)id;
@@ -193,6 +204,30 @@ static __always_inline void kbpf_head(struct kbpf_record *r, const struct kbpf_w
 static __always_inline struct kbpf_scratch *kbpf_slot(uint32_t slot)
 {
 	return bpf_map_lookup_elem(&kbpf_scratch, &slot);
+}
+
+struct bpf_perf_event_value {
+	uint64_t counter, enabled, running;
+};
+
+#ifdef KBPF_NO_COUNTERS
+#define KBPF_COUNTED(who) false
+#else
+#define KBPF_COUNTED(who) ((who)->counters)
+#endif
+
+/* What the counters show now, into KBPF_COUNTERS_MAX words; 0 for one that is not there. */
+static __noinline int kbpf_count(uint32_t counters, uint64_t *to)
+{
+	uint64_t at = bpf_get_smp_processor_id() * KBPF_COUNTERS_MAX;
+	for (uint32_t i = 0; i < KBPF_COUNTERS_MAX; i++) {
+		struct bpf_perf_event_value v;
+		to[i] = 0;
+		if (i < counters && bpf_perf_event_read_value(&kbpf_counters, at + i, &v, sizeof v) == 0) {
+			to[i] = v.counter;
+		}
+	}
+	return 0;
 }
 
 #define KBPF_PRIME 0x9E3779B97F4A7C15ull
@@ -309,6 +344,11 @@ static __always_inline bool kbpf_send(void *ctx, const struct kbpf_who *who, uin
 	}
 	kbpf_head(&s->head, who, bytes);
 	uint32_t end = bytes;
+	if (KBPF_COUNTED(who)) {
+		kbpf_count(who->counters, (void *)(s->body + bytes));
+		s->head.flags |= KBPF_COUNTERS;
+		end += KBPF_COUNTERS_MAX * 8;
+	}
 	uint64_t fresh = 0; /* a stack that is known when this has gone out */
 	(void)fresh;
 	if (who->stacks) {
@@ -324,14 +364,14 @@ static __always_inline bool kbpf_send(void *ctx, const struct kbpf_who *who, uin
 #endif
 		long n = 0;
 		if (!(kernel_id & 2)) {
-			n = bpf_get_stack(ctx, s->body + bytes, KBPF_STACK_FRAMES * 8, 0);
+			n = bpf_get_stack(ctx, s->body + end, KBPF_STACK_FRAMES * 8, 0);
 		}
 		uint32_t kernel = n > 0 ? (uint32_t)n : 0, user = 0;
 		if (kernel > KBPF_STACK_FRAMES * 8) {
 			kernel = KBPF_STACK_FRAMES * 8;
 		}
 		end += kernel;
-		if (end > KBPF_PAYLOAD_MAX + KBPF_STACK_FRAMES * 8) {
+		if (end > KBPF_PAYLOAD_MAX + KBPF_COUNTERS_MAX * 8 + KBPF_STACK_FRAMES * 8) {
 			return false; /* for the verifier: cannot be */
 		}
 		if (!who->unwind) {
@@ -375,7 +415,12 @@ static __always_inline bool kbpf_send(void *ctx, const struct kbpf_who *who, uin
 static __always_inline void kbpf_write(void *ctx, const struct kbpf_who *who, uint32_t slot,
 				       const void *payload, const uint32_t bytes)
 {
-	if (who->stacks) {
+#ifdef KBPF_NO_SLOT
+	bool build = who->stacks != 0;
+#else
+	bool build = who->stacks || KBPF_COUNTED(who);
+#endif
+	if (build) {
 		struct kbpf_scratch *s = kbpf_slot(slot);
 		if (s) {
 			__builtin_memcpy(s->body, payload, bytes);
@@ -397,6 +442,22 @@ static __always_inline void kbpf_write(void *ctx, const struct kbpf_who *who, ui
 		__builtin_memcpy(own + 1, payload, bytes);
 		*(uint64_t *)((uint8_t *)(own + 1) + bytes) = who->own_stack;
 		bpf_ringbuf_submit(own, BPF_RB_NO_WAKEUP);
+		return;
+	}
+#endif
+#ifdef KBPF_NO_SLOT
+	if (who->counters && ring) {
+		struct kbpf_record *counted =
+			bpf_ringbuf_reserve(ring, sizeof *counted + bytes + KBPF_COUNTERS_MAX * 8, 0);
+		if (!counted) {
+			kbpf_dropped(who->hook);
+			return;
+		}
+		kbpf_head(counted, who, bytes);
+		counted->flags |= KBPF_COUNTERS;
+		__builtin_memcpy(counted + 1, payload, bytes);
+		kbpf_count(who->counters, (void *)((uint8_t *)(counted + 1) + bytes));
+		bpf_ringbuf_submit(counted, BPF_RB_NO_WAKEUP);
 		return;
 	}
 #endif

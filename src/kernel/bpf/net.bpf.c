@@ -13,6 +13,7 @@
  * next datagram of the same call.
  */
 #define KBPF_OWN_STACK
+#define KBPF_NO_COUNTERS /* these programs have no room for it */
 #include "kbpf_core.h"
 
 #include "kbpf_net.h"

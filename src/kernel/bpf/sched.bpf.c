@@ -28,6 +28,7 @@ static __always_inline bool wanted_of_two(uint32_t hook, uint32_t a, uint32_t b,
 	}
 	who->sessions = sessions;
 	who->stacks = c->stacks[hook] & sessions;
+	who->counters = c->counted[hook] & sessions ? c->counters : 0;
 	who->unwind = c->unwind;
 	who->waits_for = 0;
 	who->hook = hook;

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What sessions count, and what samples are taken by beside the timer. Counters are a session's; what
+ * samples are taken by, and how far apart, is the machine's, as on Windows.
+ */
+#include "etwd/etwd_kernel.h"
+
+#include <stdio.h>
+
+#define GROUP_TCP 0x06u
+#define GROUP_UDP 0x08u
+#define HOOK_PROFILE	0x0F2Eu
+#define HOOK_PMC_SAMPLE 0x0F2Fu
+#define OWNER_FREE	   0u
+#define OWNER_UNTAGGED	   1u
+
+/* ---- intervals -------------------------------------------------------------------------------- */
+
+uint32_t kernel_source_interval(const struct kernel_side *k, const struct pmc_source *s)
+{
+	for (uint32_t i = 0; i < k->sets; i++) {
+		if (k->set[i].source == s->id) {
+			return k->set[i].interval;
+		}
+	}
+	return s->interval;
+}
+
+void kernel_set_source_interval(struct kernel_side *k, uint32_t source, uint32_t interval)
+{
+	uint32_t i = 0;
+	while (i < k->sets && k->set[i].source != source) {
+		i++;
+	}
+	if (i == KERNEL_SOURCES_SET) { /* the oldest goes back to its own */
+		memmove(k->set, k->set + 1, sizeof k->set - sizeof k->set[0]);
+		i--;
+	}
+	k->sets = BASE_MAX(k->sets, i + 1);
+	k->set[i].source = source;
+	k->set[i].interval = interval;
+}
+
+void kernel_fill_sampled(const struct kernel_side *k, struct kernel_message *m)
+{
+	m->sources = k->sampleds;
+	for (uint32_t i = 0; i < k->sampleds; i++) {
+		struct pmc_source s = {.id = k->sampled[i]};
+		m->source[i] = k->sampled[i];
+		/* 0: its own, which the collector knows as well. */
+		m->source_interval[i] = kernel_source_interval(k, &s);
+	}
+}
+
+/* ---- setting ---------------------------------------------------------------------------------- */
+
+/* ULONG[] of sources that are there. */
+static uint32_t read_sources(const uint8_t *p, size_t n, uint32_t most, uint32_t *ret, uint32_t *ret_count, char *why,
+			     size_t cap)
+{
+	struct pmc_source s;
+	if (n % 4 != 0 || n == 0) {
+		return 24;
+	}
+	if (n / 4 > most) {
+		snprintf(why, cap, "%zu sources, of %u at most", n / 4, most);
+		return 87;
+	}
+	for (size_t i = 0; i < n / 4; i++) {
+		struct diag d;
+		diag_clear(&d);
+		int err = pmc_find(le32_get(p + 4 * i), &s, &d);
+		if (err < 0) {
+			snprintf(why, cap, "%.200s", d.text);
+			return err == -ENODEV ? 50 : 87;
+		}
+		for (size_t k = 0; k < i; k++) {
+			if (ret[k] == s.id) {
+				snprintf(why, cap, "%s twice", s.name);
+				return 87;
+			}
+		}
+		ret[i] = s.id;
+	}
+	*ret_count = (uint32_t)(n / 4);
+	return 0;
+}
+
+uint32_t kernel_set_counters(struct kernel_wish *w, const uint8_t *p, size_t n, char *why, size_t cap)
+{
+	uint32_t id[PMC_COUNTERS_MAX], count = 0;
+	if (w->counters > 0) {
+		snprintf(why, cap, "the counters of a session are chosen once");
+		return 183;
+	}
+	uint32_t code = read_sources(p, n, PMC_COUNTERS_MAX, id, &count, why, cap);
+	for (uint32_t i = 0; i < count; i++) {
+		if (id[i] == PMC_TIMER) {
+			snprintf(why, cap, "the timer is a source of samples, and no counter");
+			return 87;
+		}
+	}
+	if (code == 0) {
+		memcpy(w->counter, id, sizeof id);
+		w->counters = count;
+	}
+	return code;
+}
+
+uint32_t kernel_set_counted(struct kernel_wish *w, const uint8_t *p, size_t n, char *why, size_t cap)
+{
+	uint16_t hook[PMC_EVENTS_MAX];
+	if (n % 24 != 0 || n == 0) {
+		return 24;
+	}
+	if (w->counteds > 0) {
+		snprintf(why, cap, "the events with counters of a session are chosen once");
+		return 183;
+	}
+	if (n / 24 > PMC_EVENTS_MAX) {
+		snprintf(why, cap, "%zu events, of %u at most", n / 24, PMC_EVENTS_MAX);
+		return 87;
+	}
+	for (size_t i = 0; i < n / 24; i++) {
+		struct guid g;
+		memcpy(g.b, p + 24 * i, 16);
+		if (!kernel_hook_of_class(&g, p[24 * i + 16], &hook[i])) {
+			snprintf(why, cap, "one of the events is no kernel event");
+			return 87;
+		}
+		if (hook[i] >> 8 == GROUP_TCP || hook[i] >> 8 == GROUP_UDP) {
+			snprintf(why, cap, "counters do not go with network events here");
+			return 50;
+		}
+	}
+	memcpy(w->counted, hook, n / 24 * sizeof *hook);
+	w->counteds = (uint32_t)(n / 24);
+	return 0;
+}
+
+uint32_t kernel_set_sources(struct kernel_side *k, const uint8_t *p, size_t n, char *why, size_t cap)
+{
+	uint32_t id[PMC_SAMPLED_MAX + 1], count = 0;
+	uint32_t code = read_sources(p, n, PMC_SAMPLED_MAX + 1, id, &count, why, cap);
+	if (code != 0) {
+		return code;
+	}
+	k->sampleds = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		if (id[i] != PMC_TIMER && k->sampleds < PMC_SAMPLED_MAX) {
+			k->sampled[k->sampleds++] = id[i];
+		}
+	}
+	return 0;
+}
+
+/* ---- telling ---------------------------------------------------------------------------------- */
+
+static void put32(struct strbuf *b, uint32_t v)
+{
+	uint8_t p[4];
+	le32_put(p, v);
+	strbuf_add(b, p, sizeof p);
+}
+
+static const struct kernel_wish *counting(const struct etwd *d, uint32_t i)
+{
+	const struct session *s = d->session[i];
+	return s && s->kernel && s->kernel->wish.counters ? &s->kernel->wish : NULL;
+}
+
+/* Of processor 0; the others are alike. */
+void kernel_put_owners(const struct etwd *d, struct strbuf *b)
+{
+	uint32_t used[PMC_COUNTERS_MAX + 1], n = 0;
+	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
+		const struct kernel_wish *w = counting(d, i);
+		for (uint32_t c = 0; w && c < w->counters; c++) {
+			uint32_t at = 0;
+			while (at < n && used[at] != w->counter[c]) {
+				at++;
+			}
+			if (at == n && n < BASE_ARRAY_LEN(used)) {
+				used[n++] = w->counter[c];
+			}
+		}
+	}
+	put32(b, 0);
+	put32(b, BASE_ARRAY_LEN(used));
+	for (uint32_t i = 0; i < BASE_ARRAY_LEN(used); i++) {
+		put32(b, i < n ? OWNER_UNTAGGED : OWNER_FREE);
+		put32(b, i < n ? used[i] : 0);
+		put32(b, 0);
+	}
+}
+
+void kernel_put_counting(const struct etwd *d, struct strbuf *b)
+{
+	size_t last = SIZE_MAX;
+	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
+		const struct kernel_wish *w = counting(d, i);
+		if (!w) {
+			continue;
+		}
+		size_t at = b->len;
+		if (last != SIZE_MAX && !b->failed) {
+			le32_put((uint8_t *)b->s + last, (uint32_t)(at - last));
+		}
+		last = at;
+		put32(b, 0);
+		put32(b, i & UINT16_MAX);
+		put32(b, w->counters);
+		put32(b, w->counteds);
+		for (uint32_t c = 0; c < w->counters; c++) {
+			put32(b, w->counter[c]);
+		}
+		for (uint32_t c = 0; c < w->counteds; c += 2) { /* to a multiple of 4 */
+			put32(b, w->counted[c] | (c + 1 < w->counteds ? (uint32_t)w->counted[c + 1] << 16 : 0));
+		}
+	}
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Counters of processors that go with events, and what samples are taken by beside the timer.
+ *
+ * Every source that some session counts is one counter of perf's on each processor, in a place of its own
+ * as long as anybody counts it; programs read all of them at an event whose hook is counted, and each
+ * session's records get the values that it asked for.
+ */
+#include "kernel/kernel_bpf.h"
+
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+_Static_assert(KERNEL_COUNTERS_MAX == KBPF_COUNTERS_MAX, "as many as programs read");
+
+struct counter {
+	struct pmc_source source;
+	uint64_t sessions; /* that count it; 0: the place is free */
+	int *fd;	   /* by processor; -1 */
+};
+
+struct kernel_pmc {
+	uint32_t cpus;
+	struct counter counter[KERNEL_COUNTERS_MAX];
+	struct {
+		struct pmc_source source;
+		uint32_t interval;
+		bool refused;
+	} sampled[PMC_SAMPLED_MAX];
+	uint32_t sampleds;
+	char missing[1024];
+};
+
+static void say(struct kernel_pmc *p, const char *text)
+{
+	size_t n = strlen(p->missing);
+	if (!strstr(p->missing, text)) {
+		snprintf(p->missing + n, sizeof p->missing - n, "%s%.200s", n ? "\n" : "", text);
+	}
+}
+
+static int perf_open(const struct pmc_source *s, uint32_t cpu, uint64_t period)
+{
+	struct perf_event_attr a = {
+		.size = sizeof a,
+		.type = s->type,
+		.config = s->config[0],
+		.config1 = s->config[1],
+		.config2 = s->config[2],
+		.sample_period = period,
+		/* Rather none than one that shares its place and shows a part. */
+		.pinned = s->hardware && !period,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &a, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static void refuse(struct kernel_pmc *p, const struct pmc_source *s, int err)
+{
+	char text[200];
+	snprintf(text, sizeof text,
+		 err == -ENOSPC ? "%s: the processor has no counter left for it"
+		 : err == -EACCES || err == -EPERM
+			 ? "%s: counting on all processors takes root or CAP_PERFMON"
+			 : "%s: cannot be counted on this machine (%s)",
+		 s->name, strerror(-err));
+	say(p, text);
+}
+
+int kernel_pmc_create(struct kernel_pmc **ret)
+{
+	struct kernel_pmc *p = calloc(1, sizeof *p);
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	if (!p) {
+		return -ENOMEM;
+	}
+	p->cpus = (uint32_t)BASE_MAX(cpus, 1L);
+	*ret = p;
+	return 0;
+}
+
+/* ---- counters --------------------------------------------------------------------------------- */
+
+static void close_counter(struct kernel_pmc *p, struct counter *c)
+{
+	for (uint32_t cpu = 0; c->fd && cpu < p->cpus; cpu++) {
+		base_close(&c->fd[cpu]);
+	}
+	free(c->fd);
+	*c = (struct counter){.fd = NULL};
+}
+
+void kernel_pmc_destroy(struct kernel_pmc *p)
+{
+	for (uint32_t i = 0; p && i < KERNEL_COUNTERS_MAX; i++) {
+		close_counter(p, &p->counter[i]);
+	}
+	free(p);
+}
+
+/* 0 when at least one processor counts it. */
+static int open_counter(struct kernel_pmc *p, struct counter *c, const struct pmc_source *s)
+{
+	int err = -ENODEV;
+	uint32_t opened = 0;
+	*c = (struct counter){.source = *s, .fd = malloc(p->cpus * sizeof *c->fd)};
+	if (!c->fd) {
+		return -ENOMEM;
+	}
+	for (uint32_t cpu = 0; cpu < p->cpus; cpu++) {
+		uint64_t value;
+		c->fd[cpu] = perf_open(s, cpu, 0);
+		if (c->fd[cpu] >= 0 && read(c->fd[cpu], &value, sizeof value) == 0) {
+			base_close(&c->fd[cpu]); /* pinned, and there was no place */
+			err = -ENOSPC;
+		} else if (c->fd[cpu] >= 0) {
+			opened++;
+		} else {
+			err = c->fd[cpu];
+			c->fd[cpu] = -1;
+		}
+	}
+	if (opened == 0) {
+		close_counter(p, c);
+		return err;
+	}
+	return 0;
+}
+
+static struct counter *counter_of(struct kernel_pmc *p, uint32_t id)
+{
+	for (uint32_t i = 0; i < KERNEL_COUNTERS_MAX; i++) {
+		if (p->counter[i].fd && p->counter[i].source.id == id) {
+			return &p->counter[i];
+		}
+	}
+	return NULL;
+}
+
+static void want_counter(struct kernel_pmc *p, uint32_t id, uint64_t session)
+{
+	struct counter *c = counter_of(p, id);
+	struct pmc_source s;
+	struct diag d;
+	diag_clear(&d);
+	for (uint32_t i = 0; !c && i < KERNEL_COUNTERS_MAX; i++) {
+		if (!p->counter[i].fd) {
+			int err = pmc_find(id, &s, &d);
+			if (err < 0) {
+				say(p, d.text);
+				return;
+			}
+			err = open_counter(p, &p->counter[i], &s);
+			if (err < 0) {
+				refuse(p, &s, err);
+				return;
+			}
+			c = &p->counter[i];
+		}
+	}
+	if (c) {
+		c->sessions |= session;
+	} else {
+		char text[96];
+		snprintf(text, sizeof text, "source %u: all sessions together can count %u sources", id,
+			 KERNEL_COUNTERS_MAX);
+		say(p, text);
+	}
+}
+
+void kernel_pmc_update(struct kernel *k)
+{
+	struct kernel_pmc *p = k->pmc;
+	uint64_t counting = 0;
+	p->missing[0] = 0;
+	for (uint32_t slot = 0; slot < KERNEL_SESSIONS_MAX; slot++) {
+		const struct kernel_session *s = &k->slot[slot].want;
+		counting |= k->slot[slot].used && s->counters && s->counteds ? 1ull << slot : 0;
+	}
+	/* First what nobody counts any more gives its place away. */
+	for (uint32_t i = 0; i < KERNEL_COUNTERS_MAX; i++) {
+		struct counter *c = &p->counter[i];
+		c->sessions = 0;
+		for (uint32_t slot = 0; c->fd && slot < KERNEL_SESSIONS_MAX; slot++) {
+			const struct kernel_session *s = &k->slot[slot].want;
+			for (uint32_t n = 0; (counting >> slot & 1) && n < s->counters; n++) {
+				c->sessions |= s->counter[n] == c->source.id ? 1ull << slot : 0;
+			}
+		}
+		if (c->fd && !c->sessions) {
+			close_counter(p, c);
+		}
+	}
+	for (uint32_t slot = 0; slot < KERNEL_SESSIONS_MAX; slot++) {
+		const struct kernel_session *s = &k->slot[slot].want;
+		for (uint32_t n = 0; (counting >> slot & 1) && n < s->counters; n++) {
+			want_counter(p, s->counter[n], 1ull << slot);
+		}
+	}
+}
+
+void kernel_pmc_tell(const struct kernel_pmc *p, struct kernel_bpf *b)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < KERNEL_COUNTERS_MAX; i++) {
+		const struct counter *c = &p->counter[i];
+		for (uint32_t cpu = 0; cpu < kernel_bpf_cpus(b); cpu++) {
+			kernel_bpf_set_counter(b, cpu, i, c->fd && cpu < p->cpus ? c->fd[cpu] : -1);
+		}
+		count = c->fd ? i + 1 : count;
+	}
+	kernel_bpf_counters(b, count);
+}
+
+uint32_t kernel_pmc_values(const struct kernel *k, uint32_t slot, const uint64_t *values,
+			   uint64_t ret[PMC_COUNTERS_MAX])
+{
+	const struct kernel_session *s = &k->slot[slot].want;
+	uint32_t n = BASE_MIN(s->counters, PMC_COUNTERS_MAX);
+	for (uint32_t i = 0; i < n; i++) {
+		/* One that cannot be had keeps its place: the others would be taken for it. */
+		const struct counter *c = counter_of(k->pmc, s->counter[i]);
+		ret[i] = c ? values[c - k->pmc->counter] : 0;
+	}
+	return n;
+}
+
+uint64_t kernel_pmc_same(const struct kernel *k, uint64_t sessions, uint32_t slot)
+{
+	const struct kernel_session *mine = &k->slot[slot].want;
+	uint64_t same = 1ull << slot;
+	for (uint32_t i = slot + 1; i < KERNEL_SESSIONS_MAX && sessions >> i; i++) {
+		const struct kernel_session *s = &k->slot[i].want;
+		bool equal = (sessions >> i & 1) && s->counters == mine->counters &&
+			     memcmp(s->counter, mine->counter, mine->counters * sizeof *s->counter) == 0;
+		same |= equal ? 1ull << i : 0;
+	}
+	return same;
+}
+
+/* ---- samples ---------------------------------------------------------------------------------- */
+
+int kernel_pmc_choose(struct kernel *k, const struct kernel_sampled *s, uint32_t count, struct diag *d)
+{
+	struct pmc_source source[PMC_SAMPLED_MAX];
+	struct kernel_pmc *p = k->pmc;
+	if (count > PMC_SAMPLED_MAX) {
+		diag_at(d, UINT64_MAX, "samples are taken by %u sources at most, beside the timer", PMC_SAMPLED_MAX);
+		return -E2BIG;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		int err = pmc_find(s[i].source, &source[i], d);
+		if (err < 0) {
+			return err;
+		}
+	}
+	p->sampleds = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t interval = s[i].interval ? s[i].interval : source[i].interval;
+		if (source[i].id != PMC_TIMER) { /* whose samples are others */
+			p->sampled[p->sampleds].source = source[i];
+			p->sampled[p->sampleds].refused = false;
+			p->sampled[p->sampleds++].interval =
+				BASE_MIN(BASE_MAX(interval, source[i].least), source[i].most);
+		}
+	}
+	return 0;
+}
+
+uint32_t kernel_pmc_plan(struct kernel *k, struct kernel_perf_source ret[PMC_SAMPLED_MAX])
+{
+	struct kernel_pmc *p = k->pmc;
+	uint32_t n = 0;
+	if (p->sampleds == 0) {
+		say(p, "PMC_PROFILE: no source is chosen that samples are taken by (TraceProfileSourceConfigInfo)");
+	}
+	for (uint32_t i = 0; i < p->sampleds; i++) {
+		const struct pmc_source *s = &p->sampled[i].source;
+		int fd = -ENODEV;
+		for (uint32_t cpu = 0; cpu < p->cpus && (fd == -ENODEV || fd == -ENOENT); cpu++) {
+			fd = perf_open(s, cpu, p->sampled[i].interval);
+		}
+		p->sampled[i].refused = fd < 0;
+		if (fd < 0) {
+			refuse(p, s, fd);
+			continue;
+		}
+		close(fd);
+		ret[n++] = (struct kernel_perf_source){s->id, s->type, p->sampled[i].interval,
+						       {s->config[0], s->config[1], s->config[2]}};
+	}
+	return n;
+}
+
+/* ---- what readers must know of them ----------------------------------------------------------- */
+
+static void emit_interval(struct kernel *k, uint64_t sessions, uint16_t hook, const struct pmc_source *s,
+			  uint32_t interval)
+{
+	struct kernel_record r = {.hook = hook, .version = 3, .time = kernel_breathe(k), .sessions = sessions};
+	kernel_put(&r, s->id, 4);
+	kernel_put(&r, interval, 4);
+	kernel_put(&r, interval, 4);
+	kernel_put_wide(&r, s->name, PMC_NAME_MAX);
+	kernel_out(k, &r);
+}
+
+static void emit_names(struct kernel *k, uint32_t slot)
+{
+	const struct kernel_session *s = &k->slot[slot].want;
+	struct kernel_record r = {.hook = KERNEL_HOOK_PMC_CONFIG,
+				  .version = 2,
+				  .time = kernel_breathe(k),
+				  .sessions = 1ull << slot};
+	kernel_put(&r, s->counters, 4);
+	for (uint32_t i = 0; i < s->counters; i++) {
+		const struct counter *c = counter_of(k->pmc, s->counter[i]);
+		kernel_put_wide(&r, c ? c->source.name : "", PMC_NAME_MAX);
+	}
+	kernel_out(k, &r);
+}
+
+void kernel_pmc_rundown(struct kernel *k, uint64_t sessions, uint16_t interval_hook)
+{
+	struct kernel_pmc *p = k->pmc;
+	uint64_t sampling = sessions & kernel_masked(k, KERNEL_BIT_PMC_PROFILE);
+	for (uint32_t i = 0; sampling && interval_hook && i < p->sampleds; i++) {
+		if (!p->sampled[i].refused) {
+			emit_interval(k, sampling, interval_hook, &p->sampled[i].source, p->sampled[i].interval);
+		}
+	}
+	for (uint32_t slot = 0; slot < KERNEL_SESSIONS_MAX; slot++) {
+		if ((sessions >> slot & 1) && k->slot[slot].want.counters && k->slot[slot].want.counteds) {
+			emit_names(k, slot);
+		}
+	}
+}
+
+const char *kernel_pmc_missing(const struct kernel_pmc *p)
+{
+	return p->missing;
+}
