@@ -96,7 +96,9 @@ for p in GeneralProfile.Light CPU.light Handle Syscall ResidentSet DotNET; do
 	done
 done
 refused 0x80070032 'Strict=' -start 'web.wprp!Strict' -filemode
-refused 0x80070032 'hardware counters' -pmcsources
+wpr -pmcsources
+says '^  0 Timer  *[0-9]* *1250 *10000000$' out "-pmcsources"
+says '^258 PageFaults ' out "-pmcsources"
 expect "no session came of all that" "$(openetw list | grep -c WPR)" 0
 # mistakes
 run_status 2 openetw wpr -start
