@@ -129,7 +129,6 @@ for p in GeneralProfile.Light CPU.light Handle Syscall ResidentSet DotNET; do
 	done
 done
 refused 0x80070032 'Strict=' -start 'web.wprp!Strict' -filemode
-refused 0x80070032 'hardware counters' -pmcsources
 refused 0x80070032 'wpr -addboot' -start CPU -onoffscenario boot -onoffresultspath "$T" -numiterations 1
 refused 0x80070032 'systemctl suspend' -start CPU -filemode -onoffscenario Standby
 run_status 2 openetw wpr -start CPU -onoffscenario Bot
@@ -137,6 +136,9 @@ run_status 2 openetw wpr -start CPU -onoffresultspath "$T"
 wpr -disablepagingexecutive on # scripts do so before they record, and go on if it did not fail
 wpr -purgecache
 refused 0x80070032 'never paged out' -disablepagingexecutive off
+wpr -pmcsources
+says '^  0 Timer  *[0-9]* *1250 *10000000$' out "-pmcsources"
+says '^258 PageFaults ' out "-pmcsources"
 expect "no session came of all that" "$(openetw list | grep -c WPR)" 0
 # mistakes
 run_status 2 openetw wpr -start

@@ -578,9 +578,11 @@ static void information_classes_check_lengths_and_refuse_by_name(void **state)
 		{"streams, short", id, TraceStreamCount, data, 2, len},
 		{"streams, no session", 0, TraceStreamCount, data, 4, par},
 		{"streams, stale session", 999, TraceStreamCount, data, 4, gone},
-		{"profile sources", 0, TraceProfileSourceListInfo, data, 512, ok},
+		{"profile sources", 0, TraceProfileSourceListInfo, data, sizeof data, ok},
 		{"profile sources, short", 0, TraceProfileSourceListInfo, data, 24, len},
-		{"counter owners", 0, TracePmcCounterOwners, data, 512, no},
+		{"counter owners", 0, TracePmcCounterOwners, data, 512, ok},
+		{"who counts", 0, TracePmcSessionInformation, data, 512, ok},
+		{"counter owners, short", 0, TracePmcCounterOwners, data, 4, len},
 		{"kernel flags of no system logger", id, TraceSystemTraceEnableFlagsInfo, data, 32, par},
 	};
 	for (size_t i = 0; i < COUNT_OF(queries); i++) {

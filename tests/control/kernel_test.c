@@ -275,7 +275,7 @@ static void information_classes_set_stacks_masks_and_the_interval(void **state)
 	struct seen s;
 	CLASSIC_EVENT_ID stack[257] = {{.EventGuid = perf_class, .Type = 46}};
 	ULONG mask[8], length = 0, process_and_profile[8] = {1, 2};
-	TRACE_PROFILE_INTERVAL interval = {0, 2500}, got = {1, 0};
+	TRACE_PROFILE_INTERVAL interval = {0, 2500}, got = {0, 0};
 	CONTROLTRACE_ID id = system_start("kt-info", EVENT_TRACE_FLAG_PROFILE, "info.etl");
 	expect_code(TraceQueryInformation(id, TraceSystemTraceEnableFlagsInfo, mask, sizeof mask, &length),
 		    ERROR_SUCCESS, "masks");
