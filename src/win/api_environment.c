@@ -4,6 +4,7 @@
  */
 #include "win/win.h"
 
+#include "base/order.h"
 #include "win/ntstatus.h"
 #include "win/windows.h"
 
@@ -415,4 +416,19 @@ BOOL WINAPI GetUserNameW(LPWSTR lpBuffer, LPDWORD pcbBuffer)
 	}
 	free(w);
 	return n <= room ? TRUE : win_fail(ERROR_INSUFFICIENT_BUFFER);
+}
+
+/* ---- error boxes ----------------------------------------------------------------------------- */
+
+static UINT error_mode;
+
+UINT WINAPI SetErrorMode(UINT uMode)
+{
+	UINT before = order_load_relaxed(&error_mode);
+	order_store_relaxed(&error_mode, uMode);
+	return before;
+}
+UINT WINAPI GetErrorMode(void)
+{
+	return order_load_relaxed(&error_mode);
 }

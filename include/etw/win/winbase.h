@@ -125,6 +125,14 @@ ETW_API BOOL WINAPI GetComputerNameA(LPSTR lpBuffer, LPDWORD nSize);
 ETW_API BOOL WINAPI GetComputerNameW(LPWSTR lpBuffer, LPDWORD nSize);
 #define MAX_COMPUTERNAME_LENGTH 15
 
+/* What a fault or a missing file shows the user on Windows. Kept and given back; there is no dialog. */
+#define SEM_FAILCRITICALERRORS	   0x0001
+#define SEM_NOGPFAULTERRORBOX	   0x0002
+#define SEM_NOALIGNMENTFAULTEXCEPT 0x0004
+#define SEM_NOOPENFILEERRORBOX	   0x8000
+ETW_API UINT WINAPI SetErrorMode(UINT uMode);
+ETW_API UINT WINAPI GetErrorMode(void);
+
 /* ---- files --------------------------------------------------------------------------------------
  */
 

@@ -156,6 +156,13 @@ typedef struct _TOKEN_ELEVATION {
 	DWORD TokenIsElevated;
 } TOKEN_ELEVATION, *PTOKEN_ELEVATION;
 
+typedef struct _GENERIC_MAPPING {
+	ACCESS_MASK GenericRead;
+	ACCESS_MASK GenericWrite;
+	ACCESS_MASK GenericExecute;
+	ACCESS_MASK GenericAll;
+} GENERIC_MAPPING, *PGENERIC_MAPPING;
+
 typedef struct _SECURITY_DESCRIPTOR {
 	BYTE Revision;
 	BYTE Sbz1;
