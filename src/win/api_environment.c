@@ -432,3 +432,9 @@ UINT WINAPI GetErrorMode(void)
 {
 	return order_load_relaxed(&error_mode);
 }
+
+VOID WINAPI RaiseFailFastException(struct _EXCEPTION_RECORD *pExceptionRecord,
+				   struct _CONTEXT *pContextRecord, DWORD dwFlags)
+{
+	__builtin_trap();
+}

@@ -49,3 +49,11 @@
 #elif defined(__aarch64__)
 #define _M_ARM64 1
 #endif
+
+/* What /EHsc and /GR say there. */
+#if defined(__cplusplus) && defined(__EXCEPTIONS) && !defined(_CPPUNWIND)
+#define _CPPUNWIND 1
+#endif
+#if defined(__cplusplus) && defined(__GXX_RTTI) && !defined(_CPPRTTI)
+#define _CPPRTTI 1
+#endif

@@ -4,8 +4,17 @@
  */
 #ifndef ETW_WIN_PROCESSTHREADSAPI_H
 #define ETW_WIN_PROCESSTHREADSAPI_H
+#define _PROCESSTHREADSAPI_H_
 
 #include "winnt.h"
+
+/* For declarations: processes are not started here. */
+typedef struct _PROCESS_INFORMATION {
+	HANDLE hProcess;
+	HANDLE hThread;
+	DWORD dwProcessId;
+	DWORD dwThreadId;
+} PROCESS_INFORMATION, *PPROCESS_INFORMATION, *LPPROCESS_INFORMATION;
 
 typedef DWORD(WINAPI *PTHREAD_START_ROUTINE)(LPVOID lpThreadParameter);
 typedef PTHREAD_START_ROUTINE LPTHREAD_START_ROUTINE;
