@@ -57,6 +57,12 @@ ETW_API HANDLE WINAPI GetCurrentProcess(void);
 ETW_API HANDLE WINAPI GetCurrentThread(void);
 ETW_API DWORD WINAPI GetProcessId(HANDLE Process);
 ETW_API DWORD WINAPI GetThreadId(HANDLE Thread);
+/* A thread of any process, to ask about, not to wait for. NULL and ERROR_INVALID_PARAMETER when there is
+ * none of that id. */
+#define THREAD_QUERY_INFORMATION	 0x0040
+#define THREAD_QUERY_LIMITED_INFORMATION 0x0800
+ETW_API HANDLE WINAPI OpenThread(DWORD dwDesiredAccess, BOOL bInheritHandle, DWORD dwThreadId);
+ETW_API DWORD WINAPI GetProcessIdOfThread(HANDLE Thread);
 /* NULL and ERROR_INVALID_PARAMETER when there is no such process. */
 ETW_API HANDLE WINAPI OpenProcess(DWORD dwDesiredAccess, BOOL bInheritHandle, DWORD dwProcessId);
 ETW_API BOOL WINAPI TerminateProcess(HANDLE hProcess, UINT uExitCode);

@@ -137,6 +137,28 @@ struct _CONTEXT;
 ETW_API VOID WINAPI RaiseFailFastException(struct _EXCEPTION_RECORD *pExceptionRecord,
 					   struct _CONTEXT *pContextRecord, DWORD dwFlags);
 
+/* Drive letters and volumes, to which consumers translate names of devices: there are none, and paths
+ * are what they are. 0, ERROR_FILE_NOT_FOUND, ERROR_NO_MORE_FILES. */
+ETW_API DWORD WINAPI GetLogicalDrives(void);
+ETW_API DWORD WINAPI GetLogicalDriveStringsW(DWORD nBufferLength, LPWSTR lpBuffer);
+ETW_API DWORD WINAPI QueryDosDeviceW(LPCWSTR lpDeviceName, LPWSTR lpTargetPath, DWORD ucchMax);
+ETW_API DWORD WINAPI QueryDosDeviceA(LPCSTR lpDeviceName, LPSTR lpTargetPath, DWORD ucchMax);
+ETW_API HANDLE WINAPI FindFirstVolumeW(LPWSTR lpszVolumeName, DWORD cchBufferLength);
+ETW_API BOOL WINAPI FindNextVolumeW(HANDLE hFindVolume, LPWSTR lpszVolumeName,
+				    DWORD cchBufferLength);
+ETW_API BOOL WINAPI FindVolumeClose(HANDLE hFindVolume);
+/* FALSE and ERROR_INVALID_FUNCTION, as for a 64-bit program. */
+ETW_API BOOL WINAPI Wow64DisableWow64FsRedirection(PVOID *OldValue);
+ETW_API BOOL WINAPI Wow64RevertWow64FsRedirection(PVOID OlValue);
+#ifdef UNICODE
+#define QueryDosDevice QueryDosDeviceW
+#else
+#define QueryDosDevice QueryDosDeviceA
+#endif
+#define GetLogicalDriveStrings GetLogicalDriveStringsW
+#define FindFirstVolume	       FindFirstVolumeW
+#define FindNextVolume	       FindNextVolumeW
+
 /* Nothing of these kinds can be made here: FALSE, and the handle is not valid. */
 ETW_API BOOL WINAPI FindCloseChangeNotification(HANDLE hChangeHandle);
 ETW_API BOOL WINAPI UnmapViewOfFile(LPCVOID lpBaseAddress);

@@ -129,6 +129,11 @@ int main(void)
 	mutexes();
 	semaphores();
 	pool();
+	HANDLE thread = OpenThread(THREAD_QUERY_LIMITED_INFORMATION, FALSE, GetCurrentThreadId());
+	CHECK(GetProcessIdOfThread(thread) == GetCurrentProcessId());
+	CloseHandle(thread);
+	CHECK(!OpenThread(THREAD_QUERY_LIMITED_INFORMATION, FALSE, 0));
+	CHECK(GetLogicalDrives() == 0 && QueryDosDeviceW(L"C:", NULL, 0) == 0);
 #ifdef __cplusplus
 	long n = 5;
 	CHECK(InterlockedIncrementNoFence(&n) == 6 && InterlockedDecrementRelease(&n) == 5);
