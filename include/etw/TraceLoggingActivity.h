@@ -150,6 +150,15 @@ template <class DerivedTy, UINT64 keyword, UINT8 level> class _TlgActivityBase
 		m_relatedId = id;
 		m_relatedIsSet = true;
 	}
+	/* The same under the names that classes built on this one use; NULL while none was set. */
+	void SetRelatedId(GUID const &id)
+	{
+		SetRelatedActivityId(id);
+	}
+	GUID const *GetRelatedId() const
+	{
+		return m_relatedIsSet ? &m_relatedId : NULL;
+	}
 	void SetRelatedActivityId(GUID const *id)
 	{
 		if (id != NULL) {

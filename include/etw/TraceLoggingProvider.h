@@ -175,6 +175,8 @@
 	}
 
 #define _tlgOptDecl(n, arg) _tlgOp(_tlgOptDecl, n, _tlgStrip arg)
+#define _tlgOptDecl_tlgStrip(...) /* an empty option */
+#define _tlgOptInit_tlgStrip(...)
 #define _tlgOptDecl_tlgTrait(n, type, ctype, ...)                                                  \
 	UINT16 _tlgTraitSize##n;                                                                   \
 	UINT8 _tlgTraitType##n;                                                                    \

@@ -56,6 +56,9 @@ int xpress_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out, siz
 			   size_t *ret_done);
 int lznt1_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes,
 			  size_t *ret_done);
+/* Until the input ends in order: 0 then too, with *ret_done perhaps short of `out_bytes`. */
+int lznt1_decompress_whole(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes,
+			   size_t *ret_done);
 int zstd_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes,
 			 size_t *ret_done);
 int xpress_huffman_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out,

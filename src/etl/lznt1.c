@@ -43,13 +43,15 @@ static int chunk(const uint8_t *in, const uint8_t *end, uint8_t *out, size_t roo
 	return 0;
 }
 
-int lznt1_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes,
-			  size_t *ret_done)
+static int chunks(struct bytes b, uint8_t *out, size_t out_bytes, bool may_end, size_t *ret_done)
 {
-	struct bytes b = bytes_of(in, in_bytes);
 	size_t done = 0;
 	int r = 0;
 	while (done < out_bytes && r == 0) {
+		/* A head of 0 ends the data, and so does its end, or one byte that can be no head. */
+		if (may_end && (bytes_left(&b) < 2 || le16_get(b.p) == 0)) {
+			break;
+		}
 		uint16_t head = bytes_u16(&b);
 		size_t n = (head & 0xFFFu) + 1u;
 		const uint8_t *p = bytes_take(&b, n);
@@ -68,4 +70,16 @@ int lznt1_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out, size
 	}
 	*ret_done = done;
 	return r;
+}
+
+int lznt1_decompress_some(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes,
+			  size_t *ret_done)
+{
+	return chunks(bytes_of(in, in_bytes), out, out_bytes, false, ret_done);
+}
+
+int lznt1_decompress_whole(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes,
+			   size_t *ret_done)
+{
+	return chunks(bytes_of(in, in_bytes), out, out_bytes, true, ret_done);
 }

@@ -4,6 +4,7 @@
  */
 #include "win/win.h"
 
+#include "base/order.h"
 #include "win/ntstatus.h"
 #include "win/windows.h"
 
@@ -415,4 +416,25 @@ BOOL WINAPI GetUserNameW(LPWSTR lpBuffer, LPDWORD pcbBuffer)
 	}
 	free(w);
 	return n <= room ? TRUE : win_fail(ERROR_INSUFFICIENT_BUFFER);
+}
+
+/* ---- error boxes ----------------------------------------------------------------------------- */
+
+static UINT error_mode;
+
+UINT WINAPI SetErrorMode(UINT uMode)
+{
+	UINT before = order_load_relaxed(&error_mode);
+	order_store_relaxed(&error_mode, uMode);
+	return before;
+}
+UINT WINAPI GetErrorMode(void)
+{
+	return order_load_relaxed(&error_mode);
+}
+
+VOID WINAPI RaiseFailFastException(struct _EXCEPTION_RECORD *pExceptionRecord,
+				   struct _CONTEXT *pContextRecord, DWORD dwFlags)
+{
+	__builtin_trap();
 }

@@ -152,30 +152,71 @@ BOOL WINAPI DuplicateHandle(HANDLE hSourceProcessHandle, HANDLE hSourceHandle,
 /* ---- events ------------------------------------------------------------------------------------
  */
 
+void win_objects_lock(void)
+{
+	lock_all();
+}
+
+void win_objects_unlock(bool anything)
+{
+	if (anything) {
+		pthread_cond_broadcast(&changed);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+struct win_object *win_object_named(enum win_kind kind, const uint16_t *name, bool open_only)
+{
+	lock_all();
+	struct win_object *o = name ? named : NULL;
+	while (o && !utf16_equal_nocase(o->name, name)) {
+		o = o->next;
+	}
+	if (o && o->kind == kind) {
+		o->refs++;
+		SetLastError(open_only ? ERROR_SUCCESS : ERROR_ALREADY_EXISTS);
+		return o;
+	}
+	if (o || open_only) {
+		SetLastError(o ? ERROR_INVALID_HANDLE : ERROR_FILE_NOT_FOUND);
+		pthread_mutex_unlock(&lock);
+		return NULL;
+	}
+	SetLastError(ERROR_SUCCESS);
+	o = win_object_new(kind);
+	if (!o) {
+		pthread_mutex_unlock(&lock);
+		return NULL;
+	}
+	o->name = name ? utf16_dup(name, utf16_len(name)) : NULL;
+	if (o->name) {
+		o->next = named;
+		named = o;
+	}
+	return o;
+}
+
 HANDLE WINAPI CreateEventW(LPSECURITY_ATTRIBUTES lpEventAttributes, BOOL bManualReset,
 			   BOOL bInitialState, LPCWSTR lpName)
 {
-	lock_all();
-	SetLastError(ERROR_SUCCESS);
-	for (struct win_object *o = lpName ? named : NULL; o; o = o->next) {
-		if (utf16_equal_nocase(o->name, lpName)) {
-			o->refs++;
-			pthread_mutex_unlock(&lock);
-			SetLastError(ERROR_ALREADY_EXISTS);
-			return o;
-		}
+	struct win_object *o = win_object_named(WIN_EVENT, lpName, false);
+	if (!o) {
+		return NULL;
 	}
-	struct win_object *o = win_object_new(WIN_EVENT);
-	if (o) {
+	if (GetLastError() != ERROR_ALREADY_EXISTS) {
 		o->manual_reset = bManualReset;
 		o->signaled = bInitialState;
-		o->name = lpName ? utf16_dup(lpName, utf16_len(lpName)) : NULL;
-		if (o->name) {
-			o->next = named;
-			named = o;
-		}
 	}
-	pthread_mutex_unlock(&lock);
+	win_objects_unlock(false);
+	return o;
+}
+
+HANDLE WINAPI OpenEventW(DWORD dwDesiredAccess, BOOL bInheritHandle, LPCWSTR lpName)
+{
+	struct win_object *o = win_object_named(WIN_EVENT, lpName, true);
+	if (o) {
+		win_objects_unlock(false);
+	}
 	return o;
 }
 
@@ -231,6 +272,12 @@ static bool ready(struct win_object *o)
 			o->fd >= 0 ? poll(&p, 1, 0) == 1 : kill(o->pid, 0) < 0 && errno == ESRCH;
 		o->signaled = gone;
 	}
+	if (o->kind == WIN_MUTEX) {
+		return o->pid == 0 || o->pid == (int)GetCurrentThreadId();
+	}
+	if (o->kind == WIN_SEMAPHORE) {
+		return o->count > 0;
+	}
 	return o->signaled;
 }
 
@@ -238,6 +285,11 @@ static void take(struct win_object *o)
 {
 	if (o->kind == WIN_EVENT && !o->manual_reset) {
 		o->signaled = false;
+	} else if (o->kind == WIN_MUTEX) {
+		o->pid = (int)GetCurrentThreadId();
+		o->count++;
+	} else if (o->kind == WIN_SEMAPHORE) {
+		o->count--;
 	}
 }
 
@@ -311,7 +363,8 @@ DWORD WINAPI WaitForMultipleObjects(DWORD nCount, const HANDLE *lpHandles, BOOL 
 			return WAIT_FAILED;
 		}
 		if (o[i]->kind != WIN_EVENT && o[i]->kind != WIN_THREAD &&
-		    o[i]->kind != WIN_PROCESS) {
+		    o[i]->kind != WIN_PROCESS && o[i]->kind != WIN_MUTEX &&
+		    o[i]->kind != WIN_SEMAPHORE) {
 			SetLastError(ERROR_INVALID_HANDLE);
 			return WAIT_FAILED;
 		}

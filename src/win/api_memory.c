@@ -8,6 +8,8 @@
 
 #include <malloc.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static void *allocate(bool zero, SIZE_T n)
 {
@@ -84,4 +86,41 @@ LPVOID WINAPI CoTaskMemAlloc(SIZE_T cb)
 VOID WINAPI CoTaskMemFree(LPVOID pv)
 {
 	free(pv);
+}
+
+SIZE_T WINAPI LocalSize(HLOCAL hMem)
+{
+	return malloc_usable_size(hMem);
+}
+
+/* A page in front keeps the length. */
+LPVOID WINAPI VirtualAlloc(LPVOID lpAddress, SIZE_T dwSize, DWORD flAllocationType, DWORD flProtect)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	if (lpAddress || dwSize == 0 || dwSize > SIZE_MAX / 2 ||
+	    !(flAllocationType & (MEM_COMMIT | MEM_RESERVE))) {
+		SetLastError(ERROR_INVALID_PARAMETER);
+		return NULL;
+	}
+	size_t n = page + dwSize;
+	uint8_t *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED) {
+		SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+		return NULL;
+	}
+	memcpy(p, &n, sizeof n);
+	if (flProtect == PAGE_NOACCESS || flProtect == PAGE_READONLY) {
+		mprotect(p + page, dwSize, flProtect == PAGE_READONLY ? PROT_READ : PROT_NONE);
+	}
+	return p + page;
+}
+BOOL WINAPI VirtualFree(LPVOID lpAddress, SIZE_T dwSize, DWORD dwFreeType)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), n;
+	if (!lpAddress || (uintptr_t)lpAddress % page || dwFreeType != MEM_RELEASE || dwSize) {
+		return win_fail(ERROR_INVALID_PARAMETER);
+	}
+	uint8_t *p = (uint8_t *)lpAddress - page;
+	memcpy(&n, p, sizeof n);
+	return munmap(p, n) == 0 ? TRUE : win_fail_errno();
 }

@@ -18,7 +18,8 @@ static char own_module;
 static bool own_name(const char *name)
 {
 	static const char *const names[] = {"advapi32",	  "tdh",     "ntdll", "kernel32",
-					    "kernelbase", "sechost", "ole32", "oleaut32"};
+					    "kernelbase", "sechost", "ole32", "oleaut32",
+					    "kerneltracecontrol"};
 	const char *base = name;
 	for (const char *p = name; *p; p++) {
 		if (*p == '/' || *p == '\\') {

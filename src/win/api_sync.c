@@ -6,6 +6,7 @@
  */
 #include "win/win.h"
 
+#include "base/order.h"
 #include "win/windows.h"
 
 #include <linux/futex.h>
@@ -95,6 +96,10 @@ BOOLEAN WINAPI TryAcquireSRWLockExclusive(PSRWLOCK SRWLock)
 {
 	return pthread_rwlock_trywrlock(RWLOCK(SRWLock)) == 0;
 }
+BOOLEAN WINAPI TryAcquireSRWLockShared(PSRWLOCK SRWLock)
+{
+	return pthread_rwlock_tryrdlock(RWLOCK(SRWLock)) == 0;
+}
 VOID WINAPI AcquireSRWLockShared(PSRWLOCK SRWLock)
 {
 	pthread_rwlock_rdlock(RWLOCK(SRWLock));
@@ -121,12 +126,43 @@ BOOL WINAPI SleepConditionVariableCS(PCONDITION_VARIABLE ConditionVariable,
 					 CLOCK_MONOTONIC, &end);
 	return err == 0 ? TRUE : win_fail(ERROR_TIMEOUT);
 }
+/* A condition of pthreads wants a mutex. Those that hold a SRWLOCK sleep on a number behind it, which
+ * every wake-up changes; it is read before the lock is given up, so none is missed. */
+#define SEQUENCE(p) (&(p)->Storage[7])
+_Static_assert(sizeof(pthread_cond_t) <= offsetof(CONDITION_VARIABLE, Storage[7]),
+	       "room for the number");
+
+BOOL WINAPI SleepConditionVariableSRW(PCONDITION_VARIABLE ConditionVariable, PSRWLOCK SRWLock,
+				      DWORD dwMilliseconds, ULONG Flags)
+{
+	ULONG64 *sequence = SEQUENCE(ConditionVariable);
+	ULONG64 seen = order_load_acquire(sequence);
+	bool shared = Flags & CONDITION_VARIABLE_LOCKMODE_SHARED;
+	pthread_rwlock_unlock(RWLOCK(SRWLock));
+	BOOL ok = WaitOnAddress(sequence, &seen, sizeof seen, dwMilliseconds);
+	DWORD code = GetLastError();
+	if (shared) {
+		pthread_rwlock_rdlock(RWLOCK(SRWLock));
+	} else {
+		pthread_rwlock_wrlock(RWLOCK(SRWLock));
+	}
+	return ok ? TRUE : win_fail(code);
+}
+
+static void wake_sleepers(PCONDITION_VARIABLE v)
+{
+	order_add_full(SEQUENCE(v), 1);
+	WakeByAddressAll(SEQUENCE(v));
+}
+
 VOID WINAPI WakeConditionVariable(PCONDITION_VARIABLE ConditionVariable)
 {
+	wake_sleepers(ConditionVariable);
 	pthread_cond_signal(COND(ConditionVariable));
 }
 VOID WINAPI WakeAllConditionVariable(PCONDITION_VARIABLE ConditionVariable)
 {
+	wake_sleepers(ConditionVariable);
 	pthread_cond_broadcast(COND(ConditionVariable));
 }
 

@@ -7,15 +7,6 @@
 
 #include "win/windows.h"
 
-ETW_API DWORD WINAPI GetLogicalDrives(void);
-ETW_API DWORD WINAPI QueryDosDeviceW(LPCWSTR lpDeviceName, LPWSTR lpTargetPath, DWORD ucchMax);
-ETW_API DWORD WINAPI QueryDosDeviceA(LPCSTR lpDeviceName, LPSTR lpTargetPath, DWORD ucchMax);
-ETW_API HANDLE WINAPI FindFirstVolumeW(LPWSTR lpszVolumeName, DWORD cchBufferLength);
-ETW_API BOOL WINAPI FindNextVolumeW(HANDLE hFindVolume, LPWSTR lpszVolumeName, DWORD cchBufferLength);
-ETW_API BOOL WINAPI FindVolumeClose(HANDLE hFindVolume);
-ETW_API BOOL WINAPI Wow64DisableWow64FsRedirection(PVOID *OldValue);
-ETW_API BOOL WINAPI Wow64RevertWow64FsRedirection(PVOID OlValue);
-
 #define ERROR_NO_MORE_FILES_ 18u
 
 DWORD WINAPI GetLogicalDrives(void)
@@ -64,5 +55,14 @@ BOOL WINAPI Wow64DisableWow64FsRedirection(PVOID *OldValue)
 BOOL WINAPI Wow64RevertWow64FsRedirection(PVOID OlValue)
 {
 	SetLastError(1);
+	return 0;
+}
+
+DWORD WINAPI GetLogicalDriveStringsW(DWORD nBufferLength, LPWSTR lpBuffer)
+{
+	SetLastError(0);
+	if (lpBuffer && nBufferLength) {
+		lpBuffer[0] = 0;
+	}
 	return 0;
 }

@@ -55,7 +55,16 @@ uint16_t win_upper(uint16_t c);
 
 /* ---- handles --------------------------------------------------------------------------------- */
 
-enum win_kind { WIN_EVENT = 1, WIN_THREAD, WIN_PROCESS, WIN_FILE, WIN_TOKEN, WIN_HEAP };
+enum win_kind {
+	WIN_EVENT = 1,
+	WIN_THREAD,
+	WIN_PROCESS,
+	WIN_FILE,
+	WIN_TOKEN,
+	WIN_HEAP,
+	WIN_MUTEX,
+	WIN_SEMAPHORE
+};
 
 #define WIN_OBJECT_MAGIC 0x57494E48u
 
@@ -69,7 +78,8 @@ struct win_object {
 	bool suspended;
 	bool owns_fd;
 	int fd;	 /* file, or pidfd of a process, -1 otherwise */
-	int pid; /* process, or tid of a thread */
+	int pid; /* process, or tid of a thread; the thread that owns a mutex, else 0 */
+	long count, limit; /* of a semaphore; how often a mutex was taken */
 	uint32_t exit_code;
 	uint16_t *name;
 	struct win_object *next; /* named events */
@@ -82,6 +92,13 @@ struct win_object *win_object_new(enum win_kind kind); /* one reference; NULL an
 struct win_object *win_object_of(void *handle, enum win_kind kind);
 void win_object_ref(struct win_object *o);
 void win_object_unref(struct win_object *o);
+/* The object of that name (any case), with one more reference and ERROR_ALREADY_EXISTS; NULL and
+ * ERROR_INVALID_HANDLE when it is of another kind. Without one, a new object and ERROR_SUCCESS, or,
+ * `open_only`, NULL and ERROR_FILE_NOT_FOUND. The lock is held when it returns an object. */
+struct win_object *win_object_named(enum win_kind kind, const uint16_t *name, bool open_only);
+/* The lock of what waits look at; the second lets waiters look again. */
+void win_objects_lock(void);
+void win_objects_unlock(bool changed);
 
 /* Sets the last error to that of errno; returns 0. */
 int win_fail_errno(void);

@@ -20,11 +20,13 @@
 
 #define _tlgSlots(n, arg)	     _tlgOp(_tlgSlots, n, _tlgStrip arg)
 #define _tlgSlots_tlgO		     _tlgNothing
+#define _tlgSlots_tlgStrip	     _tlgNothing
 #define _tlgSlots_tlgF(n, data, ...) _tlgSlots##data
 #define _tlgSlots_tlgD(n, data, ...) _tlgSlots##data
 
 #define _tlgFill(n, arg)			       _tlgOp(_tlgFill, n, _tlgStrip arg)
 #define _tlgFill_tlgO				       _tlgNothing
+#define _tlgFill_tlgStrip			       _tlgNothing
 #define _tlgFill_tlgF(n, data, ctype, v1, v2, in, ...) _tlgFill##data(n, ctype, v1, v2, in)
 #define _tlgFill_tlgD(n, data, ctype, v1, v2)	       _tlgFill##data(n, ctype, v1, v2, 0)
 

@@ -23,6 +23,7 @@ extern "C++" {
 
 #define _tlgWrap(n, arg)			   _tlgOp(_tlgWrap, n, _tlgStrip arg)
 #define _tlgWrap_tlgO				   _tlgNothing
+#define _tlgWrap_tlgStrip			   _tlgNothing
 #define _tlgWrap_tlgF(n, data, ctype, v1, v2, ...) _tlgWrap##data(ctype, v1, v2)
 #define _tlgWrap_tlgD(n, data, ctype, v1, v2)	   _tlgWrap##data(ctype, v1, v2)
 

@@ -57,6 +57,16 @@
 #define _tlgChannelMark_tlgD _tlgNothing
 #define _tlgEventTagVal_tlgD _tlgNothing
 
+/* An argument that is empty, as when a source defines its own tag as nothing. */
+#define _tlgLevelVal_tlgStrip	 _tlgNothing
+#define _tlgLevelMark_tlgStrip	 _tlgNothing
+#define _tlgKeywordVal_tlgStrip	 _tlgNothing
+#define _tlgOpcodeMark_tlgStrip	 _tlgNothing
+#define _tlgChannelMark_tlgStrip _tlgNothing
+#define _tlgEventTagVal_tlgStrip _tlgNothing
+#define _tlgDecl_tlgStrip	 _tlgNothing
+#define _tlgInit_tlgStrip	 _tlgNothing
+
 /* Of several, the last counts: each factor of 0 wipes out what stands before it. The mark 0x100
  * tells a value given as 0 from none given. */
 #define _tlgMarked(v)		     *0 + (0x100 + ((v)&0xff))

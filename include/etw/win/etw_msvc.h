@@ -49,3 +49,14 @@
 #elif defined(__aarch64__)
 #define _M_ARM64 1
 #endif
+
+/* What /EHsc and /GR say there. */
+#if defined(__cplusplus) && (defined(__EXCEPTIONS) || defined(__cpp_exceptions)) && !defined(_CPPUNWIND)
+#define _CPPUNWIND 1
+#endif
+#if defined(__cplusplus) && (defined(__GXX_RTTI) || defined(__cpp_rtti)) && !defined(_CPPRTTI)
+#define _CPPRTTI 1
+#endif
+/* Of functions of classes in its library's headers. */
+#define __CLR_OR_THIS_CALL
+#define __CLRCALL_OR_CDECL

@@ -49,6 +49,11 @@ typedef PSTR *PZPSTR;
 typedef WCHAR *PWCHAR, *LPWCH, *PWCH;
 typedef const WCHAR *LPCWCH, *PCWCH, *PCWCHAR;
 typedef WCHAR *NWPSTR, *LPWSTR, *PWSTR;
+/* Not terminated. */
+typedef CHAR *PNZCH;
+typedef const CHAR *PCNZCH;
+typedef WCHAR *PNZWCH;
+typedef const WCHAR *PCNZWCH;
 typedef const WCHAR *LPCWSTR, *PCWSTR;
 typedef WCHAR *PZZWSTR;
 typedef const WCHAR *PCZZWSTR;
@@ -92,7 +97,7 @@ typedef LPCSTR LPCTSTR, PCTSTR;
 #endif
 #define TEXT(quote) __TEXT(quote)
 
-typedef HANDLE HINSTANCE, HMODULE, HGLOBAL, HLOCAL, HKEY, HWND, HMENU, HICON, HGDIOBJ, HBRUSH,
+typedef HANDLE HINSTANCE, HMODULE, HGLOBAL, HLOCAL, HKEY, HWND, HDESK, HWINSTA, HMENU, HICON, HGDIOBJ, HBRUSH,
 	SC_HANDLE;
 typedef HKEY *PHKEY;
 typedef INT_PTR (*FARPROC)(void);

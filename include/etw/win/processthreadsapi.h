@@ -4,8 +4,17 @@
  */
 #ifndef ETW_WIN_PROCESSTHREADSAPI_H
 #define ETW_WIN_PROCESSTHREADSAPI_H
+#define _PROCESSTHREADSAPI_H_
 
 #include "winnt.h"
+
+/* For declarations: processes are not started here. */
+typedef struct _PROCESS_INFORMATION {
+	HANDLE hProcess;
+	HANDLE hThread;
+	DWORD dwProcessId;
+	DWORD dwThreadId;
+} PROCESS_INFORMATION, *PPROCESS_INFORMATION, *LPPROCESS_INFORMATION;
 
 typedef DWORD(WINAPI *PTHREAD_START_ROUTINE)(LPVOID lpThreadParameter);
 typedef PTHREAD_START_ROUTINE LPTHREAD_START_ROUTINE;
@@ -48,6 +57,12 @@ ETW_API HANDLE WINAPI GetCurrentProcess(void);
 ETW_API HANDLE WINAPI GetCurrentThread(void);
 ETW_API DWORD WINAPI GetProcessId(HANDLE Process);
 ETW_API DWORD WINAPI GetThreadId(HANDLE Thread);
+/* A thread of any process, to ask about, not to wait for. NULL and ERROR_INVALID_PARAMETER when there is
+ * none of that id. */
+#define THREAD_QUERY_INFORMATION	 0x0040
+#define THREAD_QUERY_LIMITED_INFORMATION 0x0800
+ETW_API HANDLE WINAPI OpenThread(DWORD dwDesiredAccess, BOOL bInheritHandle, DWORD dwThreadId);
+ETW_API DWORD WINAPI GetProcessIdOfThread(HANDLE Thread);
 /* NULL and ERROR_INVALID_PARAMETER when there is no such process. */
 ETW_API HANDLE WINAPI OpenProcess(DWORD dwDesiredAccess, BOOL bInheritHandle, DWORD dwProcessId);
 ETW_API BOOL WINAPI TerminateProcess(HANDLE hProcess, UINT uExitCode);

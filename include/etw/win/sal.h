@@ -9,6 +9,60 @@
 #ifndef ETW_WIN_SAL_H
 #define ETW_WIN_SAL_H
 
+/* Rarer ones: of locks, of translated errors, of drivers. */
+#define _Outptr_opt_result_z_
+#define _COM_Outptr_result_maybenull_
+#define _COM_Outptr_opt_result_maybenull_
+#define _Outref_result_maybenull_
+#define _Field_z_
+#define _Always_(e)
+#define _Pre_
+#define _Post_
+#define _Post_null_
+#define _Deref_pre_maybenull_
+#define _Deref_post_opt_valid_
+#define _Deref_out_opt_z_
+#define _Deref_prepost_z_
+#define _Deref_inout_z_
+#define _Const_
+#define _Null_
+#define _Valid_
+#define _Scanf_s_format_string_
+#define _Literal_
+#define _Interlocked_
+#define _Benign_race_begin_
+#define _Benign_race_end_
+#define _Requires_no_locks_held_
+#define _Kernel_clear_do_init_
+#define _Unchanged_
+#define _In_NLS_string_
+#define _Translates_last_error_to_HRESULT_
+#define _Deref_
+#define _Ret_deref_
+#define _Outptr_result_bytebuffer_maybenull_(n)
+#define _Create_lock_level_(l)
+#define _Has_lock_level_(l)
+#define _Lock_level_order_(a, b)
+#define _Analysis_assume_lock_held_(l)
+#define _Analysis_assume_lock_not_held_(l)
+#define _IRQL_restores_
+#define _IRQL_restores_global_(k, p)
+#define _Pre_equal_to_(e)
+#define _Translates_Win32_to_HRESULT_(e)
+#define _Translates_NTSTATUS_to_HRESULT_(e)
+#define _Deref_ret_range_(a, b)
+#define _Out_cap_c_(n)
+#define _Inout_cap_(n)
+#define _Opt_valid_bytes_(n)
+#define __drv_freesMem(k)
+#define __drv_allocatesMem(k)
+#define __drv_preferredFunction(f, why)
+#define __drv_aliasesMem
+#define _Post_equals_last_error_
+#define _Outptr_result_maybenull_z_
+#define _Outptr_opt_result_maybenull_z_
+#define _Pre_opt_null_
+
 #define _In_
 #define _In_opt_
 #define _In_z_

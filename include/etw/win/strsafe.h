@@ -22,6 +22,8 @@ typedef LPCWSTR STRSAFE_LPCWSTR;
 #define STRSAFE_E_END_OF_FILE	      ((HRESULT)0x80070026u)
 #define STRSAFE_IGNORE_NULLS	      0x00000100
 #define STRSAFE_FILL_BEHIND_NULL      0x00000200
+#define STRSAFE_FILL_ON_FAILURE	      0x00000400
+#define STRSAFE_NULL_ON_FAILURE	      0x00000800
 #define STRSAFE_NO_TRUNCATION	      0x00001000
 
 #define ETW_STRSAFE(X, chr)                                                                        \

@@ -8,6 +8,7 @@
  */
 #ifndef ETW_WIN_SYNCHAPI_H
 #define ETW_WIN_SYNCHAPI_H
+#define _SYNCHAPI_H_
 
 #include "winnt.h"
 
@@ -76,6 +77,8 @@ ETW_API HANDLE WINAPI CreateEventA(LPSECURITY_ATTRIBUTES lpEventAttributes, BOOL
 				   BOOL bInitialState, LPCSTR lpName);
 ETW_API HANDLE WINAPI CreateEventExW(LPSECURITY_ATTRIBUTES lpEventAttributes, LPCWSTR lpName,
 				     DWORD dwFlags, DWORD dwDesiredAccess);
+/* NULL and ERROR_FILE_NOT_FOUND when nobody in this process made one of that name. */
+ETW_API HANDLE WINAPI OpenEventW(DWORD dwDesiredAccess, BOOL bInheritHandle, LPCWSTR lpName);
 ETW_API BOOL WINAPI SetEvent(HANDLE hEvent);
 ETW_API BOOL WINAPI ResetEvent(HANDLE hEvent);
 /* WAIT_OBJECT_0, WAIT_TIMEOUT or WAIT_FAILED. A successful wait takes an auto-reset event. */
@@ -86,6 +89,34 @@ ETW_API DWORD WINAPI WaitForMultipleObjects(DWORD nCount, const HANDLE *lpHandle
 					    DWORD dwMilliseconds);
 ETW_API DWORD WINAPI WaitForMultipleObjectsEx(DWORD nCount, const HANDLE *lpHandles, BOOL bWaitAll,
 					      DWORD dwMilliseconds, BOOL bAlertable);
+
+/* Names as those of events. A mutex belongs to the thread whose wait took it (or that made it with
+ * bInitialOwner), as often as it waited; nobody hears of one whose thread ended. ReleaseMutex by another
+ * thread: ERROR_NOT_OWNER. */
+#define CREATE_MUTEX_INITIAL_OWNER 1
+#define MUTEX_ALL_ACCESS	   0x1F0001
+#define MUTEX_MODIFY_STATE	   0x0001
+#define SEMAPHORE_ALL_ACCESS	   0x1F0003
+#define SEMAPHORE_MODIFY_STATE	   0x0002
+ETW_API HANDLE WINAPI CreateMutexW(LPSECURITY_ATTRIBUTES lpMutexAttributes, BOOL bInitialOwner,
+				   LPCWSTR lpName);
+ETW_API HANDLE WINAPI CreateMutexA(LPSECURITY_ATTRIBUTES lpMutexAttributes, BOOL bInitialOwner,
+				   LPCSTR lpName);
+ETW_API HANDLE WINAPI CreateMutexExW(LPSECURITY_ATTRIBUTES lpMutexAttributes, LPCWSTR lpName,
+				     DWORD dwFlags, DWORD dwDesiredAccess);
+ETW_API HANDLE WINAPI OpenMutexW(DWORD dwDesiredAccess, BOOL bInheritHandle, LPCWSTR lpName);
+ETW_API BOOL WINAPI ReleaseMutex(HANDLE hMutex);
+/* A wait takes one; ReleaseSemaphore past the maximum: ERROR_TOO_MANY_POSTS, and nothing changes. */
+ETW_API HANDLE WINAPI CreateSemaphoreW(LPSECURITY_ATTRIBUTES lpSemaphoreAttributes,
+				       LONG lInitialCount, LONG lMaximumCount, LPCWSTR lpName);
+ETW_API HANDLE WINAPI CreateSemaphoreA(LPSECURITY_ATTRIBUTES lpSemaphoreAttributes,
+				       LONG lInitialCount, LONG lMaximumCount, LPCSTR lpName);
+ETW_API HANDLE WINAPI CreateSemaphoreExW(LPSECURITY_ATTRIBUTES lpSemaphoreAttributes,
+					 LONG lInitialCount, LONG lMaximumCount, LPCWSTR lpName,
+					 DWORD dwFlags, DWORD dwDesiredAccess);
+ETW_API HANDLE WINAPI OpenSemaphoreW(DWORD dwDesiredAccess, BOOL bInheritHandle, LPCWSTR lpName);
+ETW_API BOOL WINAPI ReleaseSemaphore(HANDLE hSemaphore, LONG lReleaseCount,
+				     LPLONG lpPreviousCount);
 
 ETW_API VOID WINAPI InitializeCriticalSection(LPCRITICAL_SECTION lpCriticalSection);
 ETW_API BOOL WINAPI InitializeCriticalSectionAndSpinCount(LPCRITICAL_SECTION lpCriticalSection,
@@ -101,6 +132,7 @@ ETW_API VOID WINAPI InitializeSRWLock(PSRWLOCK SRWLock);
 ETW_API VOID WINAPI AcquireSRWLockExclusive(PSRWLOCK SRWLock);
 ETW_API VOID WINAPI ReleaseSRWLockExclusive(PSRWLOCK SRWLock);
 ETW_API BOOLEAN WINAPI TryAcquireSRWLockExclusive(PSRWLOCK SRWLock);
+ETW_API BOOLEAN WINAPI TryAcquireSRWLockShared(PSRWLOCK SRWLock);
 ETW_API VOID WINAPI AcquireSRWLockShared(PSRWLOCK SRWLock);
 ETW_API VOID WINAPI ReleaseSRWLockShared(PSRWLOCK SRWLock);
 
@@ -108,6 +140,9 @@ ETW_API VOID WINAPI InitializeConditionVariable(PCONDITION_VARIABLE ConditionVar
 ETW_API BOOL WINAPI SleepConditionVariableCS(PCONDITION_VARIABLE ConditionVariable,
 					     PCRITICAL_SECTION CriticalSection,
 					     DWORD dwMilliseconds);
+#define CONDITION_VARIABLE_LOCKMODE_SHARED 1
+ETW_API BOOL WINAPI SleepConditionVariableSRW(PCONDITION_VARIABLE ConditionVariable,
+					      PSRWLOCK SRWLock, DWORD dwMilliseconds, ULONG Flags);
 ETW_API VOID WINAPI WakeConditionVariable(PCONDITION_VARIABLE ConditionVariable);
 ETW_API VOID WINAPI WakeAllConditionVariable(PCONDITION_VARIABLE ConditionVariable);
 
@@ -187,6 +222,24 @@ FORCEINLINE ULONG InterlockedExchange(ULONG volatile *p, ULONG v)
 {
 	return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);
 }
+/* And for long, which LONG is there. */
+FORCEINLINE long InterlockedIncrement(long volatile *p)
+{
+	return __atomic_add_fetch(p, 1, __ATOMIC_SEQ_CST);
+}
+FORCEINLINE long InterlockedDecrement(long volatile *p)
+{
+	return __atomic_sub_fetch(p, 1, __ATOMIC_SEQ_CST);
+}
+FORCEINLINE long InterlockedExchange(long volatile *p, long v)
+{
+	return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);
+}
+FORCEINLINE long InterlockedCompareExchange(long volatile *p, long v, long expected)
+{
+	__atomic_compare_exchange_n(p, &expected, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	return expected;
+}
 }
 #endif
 
@@ -201,6 +254,10 @@ FORCEINLINE PVOID InterlockedCompareExchangePointer(PVOID volatile *p, PVOID v, 
 }
 
 #define InterlockedIncrementNoFence(p)	     InterlockedIncrement(p)
+#define InterlockedIncrementAcquire(p)	     InterlockedIncrement(p)
+#define InterlockedIncrementRelease(p)	     InterlockedIncrement(p)
+#define InterlockedDecrementAcquire(p)	     InterlockedDecrement(p)
+#define InterlockedDecrementRelease(p)	     InterlockedDecrement(p)
 #define InterlockedDecrementNoFence(p)	     InterlockedDecrement(p)
 #define InterlockedExchangeNoFence(p, v)     InterlockedExchange((p), (v))
 #define InterlockedExchange8(p, v)	     ((char)__atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST))
@@ -217,9 +274,18 @@ FORCEINLINE PVOID InterlockedCompareExchangePointer(PVOID volatile *p, PVOID v, 
 #define WriteNoFence(p, v)		     __atomic_store_n((p), (v), __ATOMIC_RELAXED)
 
 #ifdef UNICODE
-#define CreateEvent CreateEventW
+#define CreateEvent	CreateEventW
+#define CreateMutex	CreateMutexW
+#define CreateSemaphore CreateSemaphoreW
 #else
-#define CreateEvent CreateEventA
+#define CreateEvent	CreateEventA
+#define CreateMutex	CreateMutexA
+#define CreateSemaphore CreateSemaphoreA
 #endif
+#define CreateMutexEx	  CreateMutexExW
+#define CreateSemaphoreEx CreateSemaphoreExW
+#define OpenEvent	  OpenEventW
+#define OpenMutex	  OpenMutexW
+#define OpenSemaphore	  OpenSemaphoreW
 
 #endif

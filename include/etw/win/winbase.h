@@ -4,6 +4,8 @@
  */
 #ifndef ETW_WIN_WINBASE_H
 #define ETW_WIN_WINBASE_H
+#define _WINBASE_
+#define _HEAPAPI_H_
 
 #include "winnt.h"
 
@@ -38,7 +40,10 @@ ETW_API DWORD WINAPI FormatMessageA(DWORD dwFlags, LPCVOID lpSource, DWORD dwMes
 ETW_API VOID WINAPI OutputDebugStringW(LPCWSTR lpOutputString); /* to stderr */
 ETW_API VOID WINAPI OutputDebugStringA(LPCSTR lpOutputString);
 ETW_API BOOL WINAPI IsDebuggerPresent(void);
-#define DebugBreak() __builtin_trap()
+FORCEINLINE VOID DebugBreak(VOID)
+{
+	__builtin_trap();
+}
 
 /* ---- memory ------------------------------------------------------------------------------------
  */
@@ -124,6 +129,66 @@ ETW_API BOOL WINAPI GetUserNameA(LPSTR lpBuffer, LPDWORD pcbBuffer);
 ETW_API BOOL WINAPI GetComputerNameA(LPSTR lpBuffer, LPDWORD nSize);
 ETW_API BOOL WINAPI GetComputerNameW(LPWSTR lpBuffer, LPDWORD nSize);
 #define MAX_COMPUTERNAME_LENGTH 15
+
+/* Ends the program; the record says why to a debugger only there. */
+#define FAIL_FAST_GENERATE_EXCEPTION_ADDRESS 1
+struct _EXCEPTION_RECORD;
+struct _CONTEXT;
+ETW_API VOID WINAPI RaiseFailFastException(struct _EXCEPTION_RECORD *pExceptionRecord,
+					   struct _CONTEXT *pContextRecord, DWORD dwFlags);
+
+/* Drive letters and volumes, to which consumers translate names of devices: there are none, and paths
+ * are what they are. 0, ERROR_FILE_NOT_FOUND, ERROR_NO_MORE_FILES. */
+ETW_API DWORD WINAPI GetLogicalDrives(void);
+ETW_API DWORD WINAPI GetLogicalDriveStringsW(DWORD nBufferLength, LPWSTR lpBuffer);
+ETW_API DWORD WINAPI QueryDosDeviceW(LPCWSTR lpDeviceName, LPWSTR lpTargetPath, DWORD ucchMax);
+ETW_API DWORD WINAPI QueryDosDeviceA(LPCSTR lpDeviceName, LPSTR lpTargetPath, DWORD ucchMax);
+ETW_API HANDLE WINAPI FindFirstVolumeW(LPWSTR lpszVolumeName, DWORD cchBufferLength);
+ETW_API BOOL WINAPI FindNextVolumeW(HANDLE hFindVolume, LPWSTR lpszVolumeName,
+				    DWORD cchBufferLength);
+ETW_API BOOL WINAPI FindVolumeClose(HANDLE hFindVolume);
+/* FALSE and ERROR_INVALID_FUNCTION, as for a 64-bit program. */
+ETW_API BOOL WINAPI Wow64DisableWow64FsRedirection(PVOID *OldValue);
+ETW_API BOOL WINAPI Wow64RevertWow64FsRedirection(PVOID OlValue);
+#ifdef UNICODE
+#define QueryDosDevice QueryDosDeviceW
+#else
+#define QueryDosDevice QueryDosDeviceA
+#endif
+#define GetLogicalDriveStrings GetLogicalDriveStringsW
+#define FindFirstVolume	       FindFirstVolumeW
+#define FindNextVolume	       FindNextVolumeW
+
+/* Nothing of these kinds can be made here: FALSE, and the handle is not valid. */
+ETW_API BOOL WINAPI FindCloseChangeNotification(HANDLE hChangeHandle);
+ETW_API BOOL WINAPI UnmapViewOfFile(LPCVOID lpBaseAddress);
+ETW_API BOOL WINAPI DestroyPrivateObjectSecurity(PSECURITY_DESCRIPTOR *ObjectDescriptor);
+ETW_API VOID WINAPI DeleteBoundaryDescriptor(HANDLE BoundaryDescriptor);
+ETW_API BOOLEAN WINAPI ClosePrivateNamespace(HANDLE Handle, ULONG Flags);
+#define PRIVATE_NAMESPACE_FLAG_DESTROY 1
+ETW_API BOOL WINAPI CloseDesktop(HDESK hDesktop);
+ETW_API BOOL WINAPI CloseWindowStation(HWINSTA hWinSta);
+
+/* Pages. VirtualFree takes the whole of what VirtualAlloc gave, MEM_RELEASE and size 0. */
+#define MEM_COMMIT     0x00001000
+#define MEM_RESERVE    0x00002000
+#define MEM_DECOMMIT   0x00004000
+#define MEM_RELEASE    0x00008000
+#define PAGE_NOACCESS  0x01
+#define PAGE_READONLY  0x02
+#define PAGE_READWRITE 0x04
+ETW_API LPVOID WINAPI VirtualAlloc(LPVOID lpAddress, SIZE_T dwSize, DWORD flAllocationType,
+				   DWORD flProtect);
+ETW_API BOOL WINAPI VirtualFree(LPVOID lpAddress, SIZE_T dwSize, DWORD dwFreeType);
+ETW_API SIZE_T WINAPI LocalSize(HLOCAL hMem);
+
+/* What a fault or a missing file shows the user on Windows. Kept and given back; there is no dialog. */
+#define SEM_FAILCRITICALERRORS	   0x0001
+#define SEM_NOGPFAULTERRORBOX	   0x0002
+#define SEM_NOALIGNMENTFAULTEXCEPT 0x0004
+#define SEM_NOOPENFILEERRORBOX	   0x8000
+ETW_API UINT WINAPI SetErrorMode(UINT uMode);
+ETW_API UINT WINAPI GetErrorMode(void);
 
 /* ---- files --------------------------------------------------------------------------------------
  */

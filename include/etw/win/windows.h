@@ -21,6 +21,7 @@
 #include "threadpoolapiset.h"
 #include "timezoneapi.h"
 #include "winbase.h"
+#include "excpt.h"
 #include "winnls.h"
 #ifndef WIN32_LEAN_AND_MEAN
 #include "objbase.h"

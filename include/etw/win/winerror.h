@@ -189,7 +189,13 @@
 #define FACILITY_NULL	 0
 #define FACILITY_ITF	 4
 #define FACILITY_WIN32	 7
+#define FACILITY_SECURITY 9
+#define FACILITY_SSPI	 9
 #define FACILITY_NT_BIT	 0x10000000
+#define ERROR_SEVERITY_SUCCESS	     0x00000000
+#define ERROR_SEVERITY_INFORMATIONAL 0x40000000
+#define ERROR_SEVERITY_WARNING	     0x80000000
+#define ERROR_SEVERITY_ERROR	     0xC0000000
 
 #define SUCCEEDED(hr)	     (((HRESULT)(hr)) >= 0)
 #define FAILED(hr)	     (((HRESULT)(hr)) < 0)
@@ -201,7 +207,10 @@
 #define MAKE_HRESULT(sev, fac, code)                                                               \
 	((HRESULT)(((ULONG)(sev) << 31) | ((ULONG)(fac) << 16) | ((ULONG)(code))))
 #define HRESULT_FROM_NT(status)	   ((HRESULT)((status) | FACILITY_NT_BIT))
-#define __HRESULT_FROM_WIN32(code) HRESULT_FROM_WIN32(code)
+/* The same as a constant, for case labels. */
+#define __HRESULT_FROM_WIN32(code)                                                                 \
+	((HRESULT)(code) <= 0 ? (HRESULT)(code)                                                    \
+			      : (HRESULT)(((ULONG)(code)&0xFFFF) | 0x80070000u))
 
 /* A value that already is an HRESULT failure, and success, stay as they are. */
 ETW_INLINE HRESULT HRESULT_FROM_WIN32(ULONG code)

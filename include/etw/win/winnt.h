@@ -156,6 +156,17 @@ typedef struct _TOKEN_ELEVATION {
 	DWORD TokenIsElevated;
 } TOKEN_ELEVATION, *PTOKEN_ELEVATION;
 
+typedef struct _TOKEN_LINKED_TOKEN {
+	HANDLE LinkedToken;
+} TOKEN_LINKED_TOKEN, *PTOKEN_LINKED_TOKEN;
+
+typedef struct _GENERIC_MAPPING {
+	ACCESS_MASK GenericRead;
+	ACCESS_MASK GenericWrite;
+	ACCESS_MASK GenericExecute;
+	ACCESS_MASK GenericAll;
+} GENERIC_MAPPING, *PGENERIC_MAPPING;
+
 typedef struct _SECURITY_DESCRIPTOR {
 	BYTE Revision;
 	BYTE Sbz1;
@@ -253,6 +264,14 @@ typedef enum {
 #define STATUS_INVALID_HANDLE	 0xC0000008u
 #define STATUS_INVALID_PARAMETER 0xC000000Du
 #define STATUS_NO_MEMORY	 0xC0000017u
+#define STATUS_NONCONTINUABLE_EXCEPTION 0xC0000025u
+#define STATUS_STACK_BUFFER_OVERRUN	0xC0000409u
+#define STATUS_ASSERTION_FAILURE	0xC0000420u
+
+/* Ends the program at once, as a broken invariant does there. */
+#define FAST_FAIL_INVALID_ARG	 5
+#define FAST_FAIL_FATAL_APP_EXIT 7
+#define __fastfail(code)	 ((void)(code), __builtin_trap())
 #define STATUS_ACCESS_VIOLATION	 0xC0000005u
 #define STATUS_CONTROL_C_EXIT	 0xC000013Au
 /* What DllMain is told: see docs/porting.md. */

@@ -23,7 +23,7 @@
 #if !defined(DEFINE_ENUM_FLAG_OPERATORS) || !defined(DEFINE_GUID)
 #error "one of the names in the line above is missing"
 #endif
-#if !defined(DbgRaiseAssertionFailure) || !defined(DebugBreak)
+#if !defined(DbgRaiseAssertionFailure)
 #error "one of the names in the line above is missing"
 #endif
 #if !defined(ENABLE_TRACE_PARAMETERS_VERSION_2) || !defined(ERROR_ACCESS_DENIED)
