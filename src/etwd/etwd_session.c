@@ -595,6 +595,9 @@ void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_messa
 		etwd_reply_status(d, c, m, 87, "START needs a session description");
 		return;
 	}
+	if (etwd_private_start(d, c, m)) {
+		return;
+	}
 	struct session *s = calloc(1, sizeof *s);
 	struct start_job *sj = calloc(1, sizeof *sj);
 	if (!s || !sj) {
@@ -787,6 +790,9 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 		return;
 	}
 	struct session *s = etwd_session_find(d, m, c);
+	if (!s && etwd_private_control(d, c, m)) {
+		return;
+	}
 	if (!s || s->state == SESSION_STARTING) {
 		etwd_reply_status(d, c, m, 4201, "no such trace session is running");
 		return;

@@ -60,7 +60,7 @@ void sink_forget(struct sink *s)
 		s->spool = NULL;
 	}
 	if (s->file) {
-		sink_file_forget(s->file);
+		sink_file_forget(s->file, s->options.other_table);
 	}
 	free_memory(s);
 }

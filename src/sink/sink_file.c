@@ -284,8 +284,11 @@ static void file_free(struct sink_file *f)
 	free(f);
 }
 
-void sink_file_forget(struct sink_file *f)
+void sink_file_forget(struct sink_file *f, bool other_table)
 {
+	if (other_table) {
+		f->fd = -1; /* that number here is somebody else's */
+	}
 	file_free(f);
 }
 

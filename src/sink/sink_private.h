@@ -145,7 +145,7 @@ int sink_file_write(struct sink_file *f, struct sink_buffer *const *b, unsigned 
 int sink_file_refresh(struct sink_file *f, const struct sink_file_counts *c);
 /* Final header, last buffer's flag, trim, sync, close, free. 0 or the first error. */
 int sink_file_finish(struct sink_file *f, const struct sink_file_counts *c, bool last);
-void sink_file_forget(struct sink_file *f); /* only free */
+void sink_file_forget(struct sink_file *f, bool other_table); /* only free */
 
 /* ---- the sink -------------------------------------------------------------------------------- */
 
