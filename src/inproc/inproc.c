@@ -412,7 +412,9 @@ static int create_sink(struct inproc_session *s, bool suffixed, struct diag *d)
 		s->options.name = s->name;
 		s->options.log_file = s->log_file;
 		s->options.path = s->path;
-		diag_clear(d);
+		if (d) {
+			diag_clear(d);
+		}
 		int err = sink_create(&s->options, &s->sink, d);
 		/* Several processes run the same private session: the first one has the plain
 		 * name, all others add their id [doc]. */
