@@ -116,6 +116,7 @@ struct sink_identity {
 	struct etl_header_args header; /* names and time zone borrowed from the sink */
 	uint8_t time_zone[ETL_TIME_ZONE_SIZE];
 	uint64_t max_buffers; /* of one file, buffer 0 included; 0 unlimited */
+	bool wants_room;      /* the disk must have that much: for the first file */
 	uint64_t max_bytes;   /* the same for compressed files, whose buffers have many sizes */
 	uint16_t compression; /* ETL_FORMAT_*; 0: plain buffers of one size */
 	bool circular, newfile, append, preallocate, sync_on_stop;
