@@ -59,7 +59,7 @@ static bool filter_well_formed(const EVENT_FILTER_DESCRIPTOR *f)
 	}
 }
 
-static uint32_t put_filters(struct proto_writer *w, const EVENT_FILTER_DESCRIPTOR *f, ULONG count)
+uint32_t control_put_filters(struct proto_writer *w, const EVENT_FILTER_DESCRIPTOR *f, ULONG count)
 {
 	if (count > MAX_EVENT_FILTERS_COUNT || (count > 0 && f == NULL)) {
 		return control_refuse(ERROR_INVALID_PARAMETER, "an enable has at most 13 filters");
@@ -118,7 +118,7 @@ static bool exe_named(const EVENT_FILTER_DESCRIPTOR *f)
 
 /* Filters of a private session that choose processes: is it this one? What they say about single events
  * is evaluated in src/inproc. */
-static uint32_t private_scope(const EVENT_FILTER_DESCRIPTOR *f, ULONG count, bool *ret_here)
+uint32_t control_private_scope(const EVENT_FILTER_DESCRIPTOR *f, ULONG count, bool *ret_here)
 {
 	bool here = true;
 	for (ULONG i = 0; i < count; i++) {
@@ -161,7 +161,7 @@ static uint32_t private_enable(uint64_t id, const struct guid *guid, ULONG contr
 	struct inproc_filter filter[MAX_EVENT_FILTERS_COUNT];
 	uint32_t n = 0;
 	if (control_code == EVENT_CONTROL_CODE_ENABLE_PROVIDER) {
-		code = private_scope(f, count, &here);
+		code = control_private_scope(f, count, &here);
 	}
 	if (code == ERROR_SUCCESS && !here) {
 		/* Not this process: what it had enabled before ends. */
@@ -208,7 +208,7 @@ static uint32_t enable(uint64_t id, const GUID *provider, ULONG control_code, UC
 		proto_put_u32(&w, PROTO_TAG_TIMEOUT_MS, timeout);
 		proto_put_u32(&w, PROTO_TAG_PROPERTIES, properties);
 		proto_put(&w, PROTO_TAG_SOURCE_ID, source_id.b, 16);
-		code = put_filters(&w, filters, filter_count);
+		code = control_put_filters(&w, filters, filter_count);
 		if (code == ERROR_SUCCESS && control_private_knows(id)) {
 			code = private_enable(id, &guid, control_code, level, any, all, properties,
 					      filters, filter_count);

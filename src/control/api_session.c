@@ -225,14 +225,19 @@ static uint32_t start(CONTROLTRACE_ID *ret_id, const void *name, bool wide, EVEN
 	}
 	s.name = session_name;
 	s.log_file = s.log_file_len ? file : NULL;
-	if (p->LogFileMode & EVENT_TRACE_PRIVATE_LOGGER_MODE) {
+	bool of_processes = (p->LogFileMode & EVENT_TRACE_PRIVATE_LOGGER_MODE) != 0;
+	if (of_processes && control_private_own(&b)) {
 		return control_private_start(&b, &s, ret_id);
 	}
-	uint8_t req[16384];
+	uint8_t req[24576];
 	struct proto_writer w;
 	proto_begin(&w, req, sizeof req, PROTO_START, 1);
 	proto_put_session(&w, &s);
 	put_extension(&w, &ext);
+	code = of_processes ? control_private_put_scope(&w, &b) : (uint32_t)ERROR_SUCCESS;
+	if (code != ERROR_SUCCESS) {
+		return code;
+	}
 	struct control_reply *reply = malloc(sizeof *reply);
 	if (reply == NULL) {
 		return ERROR_NOT_ENOUGH_MEMORY;
@@ -319,8 +324,14 @@ static uint32_t control(CONTROLTRACE_ID id, const void *name, bool wide, EVENT_T
 		}
 		s.log_file = s.log_file_len ? file : NULL;
 	}
-	if ((p->LogFileMode & EVENT_TRACE_PRIVATE_LOGGER_MODE) || control_private_knows(id)) {
-		return control_private_control(&b, id, s.name, control_code);
+	bool of_processes = (p->LogFileMode & EVENT_TRACE_PRIVATE_LOGGER_MODE) != 0;
+	if (control_private_knows(id) || (of_processes && !(id != UINT64_MAX && id >= PROTO_PRIVATE_ID))) {
+		file[s.log_file ? s.log_file_len : 0] = 0;
+		code = control_private_control(&b, id, s.name, control_code, s.log_file);
+		if (code != ERROR_WMI_INSTANCE_NOT_FOUND ||
+		    (p->LogFileMode & EVENT_TRACE_PRIVATE_IN_PROC)) {
+			return code;
+		}
 	}
 	control_session_from_props(p, &s);
 	s.id = id;
@@ -332,7 +343,7 @@ static uint32_t control(CONTROLTRACE_ID id, const void *name, bool wide, EVENT_T
 			return ERROR_INVALID_PARAMETER;
 		}
 	}
-	uint8_t req[16384];
+	uint8_t req[24576];
 	struct proto_writer w;
 	proto_begin(&w, req, sizeof req, PROTO_CONTROL, 1);
 	proto_put_u32(&w, PROTO_TAG_CONTROL_CODE, control_code);
@@ -341,6 +352,9 @@ static uint32_t control(CONTROLTRACE_ID id, const void *name, bool wide, EVENT_T
 	}
 	proto_put_session(&w, &s);
 	put_extension(&w, &ext);
+	if (of_processes && (code = control_private_put_scope(&w, &b)) != ERROR_SUCCESS) {
+		return code;
+	}
 	struct control_reply *reply = malloc(sizeof *reply);
 	if (reply == NULL) {
 		return ERROR_NOT_ENOUGH_MEMORY;

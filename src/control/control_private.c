@@ -88,8 +88,51 @@ uint32_t control_private_start(const struct control_block *b, const struct proto
 	return ERROR_SUCCESS;
 }
 
+static const EVENT_FILTER_DESCRIPTOR *scope_of(const struct control_block *b, ULONG *ret_count)
+{
+	const EVENT_TRACE_PROPERTIES_V2 *v2 = (const EVENT_TRACE_PROPERTIES_V2 *)b->p;
+	bool has = b->p->Wnode.Flags & WNODE_FLAG_VERSIONED_PROPERTIES;
+	*ret_count = has ? v2->FilterDescCount : 0;
+	return has ? v2->FilterDesc : NULL;
+}
+
+bool control_private_own(const struct control_block *b)
+{
+	struct guid guid;
+	bool here = true;
+	ULONG count;
+	const EVENT_FILTER_DESCRIPTOR *f = scope_of(b, &count);
+	memcpy(guid.b, &b->p->Wnode.Guid, 16);
+	if (b->p->LogFileMode & EVENT_TRACE_PRIVATE_IN_PROC) {
+		return true;
+	}
+	if (!inproc_registered(&guid)) {
+		return false;
+	}
+	return count == 0 || count > MAX_EVENT_FILTERS_COUNT || !f ||
+	       (control_private_scope(f, count, &here) == ERROR_SUCCESS && here);
+}
+
+uint32_t control_private_put_scope(struct proto_writer *w, const struct control_block *b)
+{
+	ULONG count;
+	const EVENT_FILTER_DESCRIPTOR *f = scope_of(b, &count);
+	return count == 0 ? (uint32_t)ERROR_SUCCESS : control_put_filters(w, f, count);
+}
+
+static uint32_t update(uint64_t id, const struct control_block *b, const uint16_t *file)
+{
+	struct diag d = {0};
+	char path[4096];
+	if (file && utf16_to_utf8(file, utf16_len(file), path, sizeof path) >= (long)sizeof path) {
+		return ERROR_BAD_PATHNAME;
+	}
+	uint32_t code = inproc_update(id, b->p->FlushTimer, file ? path : NULL, file, &d);
+	return code != ERROR_SUCCESS && d.text[0] ? control_refuse(code, d.text) : code;
+}
+
 uint32_t control_private_control(const struct control_block *b, uint64_t id, const uint16_t *name,
-				 ULONG control_code)
+				 ULONG control_code, const uint16_t *file)
 {
 	struct guid guid;
 	memcpy(guid.b, &b->p->Wnode.Guid, 16);
@@ -106,7 +149,12 @@ uint32_t control_private_control(const struct control_block *b, uint64_t id, con
 	case EVENT_TRACE_CONTROL_QUERY:
 		break;
 	case EVENT_TRACE_CONTROL_FLUSH:
-		code = inproc_flush(found, NULL, NULL);
+		code = file && (options.log_file_mode & EVENT_TRACE_BUFFERING_MODE)
+			       ? update(found, b, file)
+			       : inproc_flush(found, NULL, NULL);
+		break;
+	case EVENT_TRACE_CONTROL_UPDATE:
+		code = update(found, b, file);
 		break;
 	case EVENT_TRACE_CONTROL_STOP:
 		/* The options borrow the session's strings: tell the caller before they go. */
@@ -122,6 +170,9 @@ uint32_t control_private_control(const struct control_block *b, uint64_t id, con
 		return code;
 	default:
 		return ERROR_NOT_SUPPORTED;
+	}
+	if (code == ERROR_SUCCESS && control_code != EVENT_TRACE_CONTROL_QUERY) {
+		code = inproc_query(found, NULL, NULL, &stats, &options, &found);
 	}
 	if (code == ERROR_SUCCESS) {
 		fill(b, found, &options, &stats);

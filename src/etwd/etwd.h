@@ -28,6 +28,7 @@
  *   etwd_share.c     what one user may have of the instance for all
  *   etwd_autolog.c   sessions from configuration files
  *   etwd_program.c   programs that do something for it
+ *   etwd_private.c   private sessions that controllers start in other processes
  *   etwd_schedule.c  saved collectors that begin at a time
  *   etwd_reach.c     a directory is looked up before the loop opens a file in it
  *   etwd_drain.c     when to drain; a pass; losses
@@ -473,6 +474,8 @@ void etwd_binary_write(struct etwd *d, struct session *s, const struct registrat
 void etwd_registration_destroy(struct etwd *d, struct registration *r);
 
 void etwd_enable(struct etwd *d, struct conn *c, const struct proto_message *m);
+/* What processes that register from now on find wanted. */
+void etwd_publish_wanted(struct etwd *d);
 void etwd_enable_remove_session(struct etwd *d, struct session *s);
 /* Compute and publish a registration's rows. True when it is enabled afterwards. */
 bool etwd_enable_publish(struct etwd *d, struct registration *r);
@@ -605,6 +608,23 @@ void etwd_session_ref(struct session *s);
 void etwd_session_unref(struct session *s);
 void etwd_session_forget(struct etwd *d, struct session *s); /* out of the table */
 bool etwd_session_allows(const struct etwd *d, const struct session *s, const struct process *p);
+
+/* ---- private sessions --------------------------------------------------------------------------- */
+
+/* START, CONTROL and ENABLE of those; false: it is none, or (CONTROL) none of that id or name. */
+bool etwd_private_start(struct etwd *d, struct conn *c, const struct proto_message *m);
+bool etwd_private_control(struct etwd *d, struct conn *c, const struct proto_message *m);
+bool etwd_private_enable(struct etwd *d, struct conn *c, const struct proto_message *m);
+/* A registration came: its process hosts what is wanted of that provider. Before it is answered. */
+void etwd_private_registered(struct etwd *d, const struct registration *r);
+void etwd_private_done(struct etwd *d, struct conn *c, const struct proto_message *m);
+void etwd_private_gone(struct etwd *d, struct process *p);
+void etwd_private_tick(struct etwd *d, uint64_t now_ns);
+/* Somebody waits for processes. */
+bool etwd_private_waiting(const struct etwd *d);
+uint32_t etwd_private_count(const struct etwd *d);
+void etwd_private_finish(struct etwd *d);
+void etwd_private_want(const struct etwd *d, struct proto_wait_page *page);
 
 /* ---- autologgers ------------------------------------------------------------------------------ */
 
@@ -795,6 +815,7 @@ struct etwd {
 	STAILQ_HEAD(, job) done_jobs;
 	uint32_t jobs_running;
 	struct schedule *schedule; /* NULL: there is none */
+	struct private_side *privates; /* NULL: there never was one */
 
 	struct guid instance;
 	enum clock_kind clock_kind;

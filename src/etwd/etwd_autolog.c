@@ -330,6 +330,14 @@ static bool start_file(void *ctx, const char *path)
 			 "%s: an autologger cannot be in new-file mode; FileMax keeps the files of "
 			 "earlier starts",
 			 path);
+		a->status = 87;
+		state_write(d, a);
+		goto drop;
+	}
+	if (a->s.mode & MODE_PRIVATE_LOGGER) {
+		etwd_log(d, "%s: an autologger cannot be private", path);
+		a->status = 87;
+		state_write(d, a);
 		goto drop;
 	}
 	r = choose_file(d, a);

@@ -41,6 +41,7 @@ static const struct handler handlers[] = {
 	{PROTO_BELL, CONN_PROVIDER, true, on_bell},
 	{PROTO_PING, CONN_PROVIDER, false, on_ping},
 	{PROTO_BINARY_TRACK, CONN_PROVIDER, true, etwd_binary_track},
+	{PROTO_PRIVATE_DONE, CONN_PROVIDER, true, etwd_private_done},
 	{PROTO_DESCRIBED, CONN_PROVIDER, true, etwd_described},
 	{PROTO_PING, CONN_CONTROL, false, on_ping},
 	{PROTO_START, CONN_CONTROL, false, etwd_session_start},

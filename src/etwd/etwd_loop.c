@@ -150,10 +150,10 @@ static int wait_ms(struct etwd *d, uint64_t now)
 	if (d->eager_count > 0) {
 		ms = 0;
 	}
-	if (!TAILQ_EMPTY(&d->pending)) {
+	if (!TAILQ_EMPTY(&d->pending) || etwd_private_waiting(d)) {
 		ms = soonest(ms, 20); /* deadlines of waiting callers; coarse is enough */
 	}
-	if (d->idle_exit_s > 0 && d->session_count == 0) {
+	if (d->idle_exit_s > 0 && d->session_count == 0 && etwd_private_count(d) == 0) {
 		uint64_t end = d->session_end_ns + d->idle_exit_s * 1000000000ull;
 		ms = soonest(ms, end <= now ? 1000
 					    : (int)BASE_MIN((end - now) / 1000000 + 1, 3600000ull));
@@ -179,6 +179,7 @@ void etwd_loop_turn(struct etwd *d, int timeout_ms)
 	etwd_session_tick(d, now);
 	etwd_kernel_tick(d, now);
 	etwd_pending_tick(d, now);
+	etwd_private_tick(d, now);
 	etwd_process_grow_some(d);
 	etwd_conn_unthrottle(d, now);
 	etwd_conn_reap(d);
@@ -199,7 +200,7 @@ void etwd_loop_run(struct etwd *d)
 	for (;;) {
 		uint64_t now = etwd_now_ns();
 		if (d->idle_exit_s > 0 && d->session_count == 0 && d->control_count == 0 &&
-		    d->jobs_running == 0 && !etwd_schedule_pending(d) &&
+		    d->jobs_running == 0 && !etwd_schedule_pending(d) && etwd_private_count(d) == 0 &&
 		    now - d->session_end_ns >= d->idle_exit_s * 1000000000ull) {
 			etwd_log(d, "Nothing to do for %u s, leaving", d->idle_exit_s);
 			d->exiting = true;
@@ -281,6 +282,7 @@ void etwd_destroy(struct etwd *d)
 	}
 	etwd_conn_reap(d);
 	etwd_pending_tick(d, UINT64_MAX);
+	etwd_private_finish(d);
 	for (int i = 0; i < 2; i++) {
 		base_close(&d->listeners[i].fd);
 	}

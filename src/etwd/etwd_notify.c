@@ -213,7 +213,7 @@ static bool full(struct provider *p, struct session *s)
 }
 
 /* What processes that register from now on find wanted. A bit never goes out while it is needed. */
-static void publish_wanted(struct etwd *d)
+void etwd_publish_wanted(struct etwd *d)
 {
 	struct proto_wait_page now = {.magic = PROTO_WAIT_MAGIC};
 	const struct provider *p;
@@ -228,6 +228,7 @@ static void publish_wanted(struct etwd *d)
 			}
 		}
 	}
+	etwd_private_want(d, &now);
 	for (uint32_t i = 0; i < BASE_ARRAY_LEN(now.wanted); i++) {
 		order_store_release(&d->wait_page->wanted[i], now.wanted[i]);
 	}
@@ -326,6 +327,9 @@ void etwd_enable(struct etwd *d, struct conn *c, const struct proto_message *m)
 				  "ENABLE needs a provider GUID and a control code of 0, 1 or 2");
 		return;
 	}
+	if (!s && etwd_private_enable(d, c, m)) {
+		return;
+	}
 	if (!s) {
 		etwd_reply_status(d, c, m, 4201, "no such trace session is running");
 		return;
@@ -375,7 +379,7 @@ void etwd_enable(struct etwd *d, struct conn *c, const struct proto_message *m)
 		struct enable *e = find_enable(p, s);
 		if (e) {
 			enable_free(e);
-			publish_wanted(d);
+			etwd_publish_wanted(d);
 		}
 	}
 	if (p && code == 1) {
@@ -412,5 +416,5 @@ void etwd_enable_remove_session(struct etwd *d, struct session *s)
 		change_all(d, p, &ch);
 		etwd_provider_release(d, p);
 	}
-	publish_wanted(d);
+	etwd_publish_wanted(d);
 }

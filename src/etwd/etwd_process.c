@@ -456,6 +456,7 @@ void etwd_process_gone(struct etwd *d, struct process *p)
 		base_close(&p->pidfd.fd);
 	}
 	etwd_notify_forget(d, p);
+	etwd_private_gone(d, p);
 	etwd_adopt_heir_gone(d, p);
 }
 

@@ -296,6 +296,7 @@ void etwd_register(struct etwd *d, struct conn *c, const struct proto_message *m
 		return;
 	}
 	bool enabled = etwd_enable_publish(d, r);
+	etwd_private_registered(d, r);
 	struct proto_writer w;
 	etwd_reply_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, m);
 	proto_put_u32(&w, PROTO_TAG_STATUS, 0);

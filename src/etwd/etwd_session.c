@@ -595,6 +595,9 @@ void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_messa
 		etwd_reply_status(d, c, m, 87, "START needs a session description");
 		return;
 	}
+	if (etwd_private_start(d, c, m)) {
+		return;
+	}
 	struct session *s = calloc(1, sizeof *s);
 	struct start_job *sj = calloc(1, sizeof *sj);
 	if (!s || !sj) {
@@ -694,6 +697,24 @@ static void flush_done(struct etwd *d, struct job *j)
 	etwd_session_unref(s);
 }
 
+/* Answers when the disk has it: what the controller does next finds a file that is complete, and a sink
+ * that takes the next change. False: no memory. */
+static bool answer_after_disk(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s)
+{
+	struct flush_job *f = calloc(1, sizeof *f);
+	if (!f) {
+		return false;
+	}
+	*f = (struct flush_job){
+		.job = {.run = flush_run, .done = flush_done}, .session = s, .sink = s->sink,
+		.snapshot = (s->mode & MODE_BUFFERING) != 0};
+	etwd_session_ref(s);
+	s->jobs++;
+	etwd_reply_keep(c, m, &f->reply);
+	etwd_job_start(d, &f->job);
+	return true;
+}
+
 static void control_flush(struct etwd *d, struct conn *c, const struct proto_message *m,
 			  struct session *s)
 {
@@ -713,10 +734,6 @@ static void control_flush(struct etwd *d, struct conn *c, const struct proto_mes
 		code = 161;
 		why = "a buffering session is flushed to a file: name one";
 	}
-	struct flush_job *f = code == 0 ? calloc(1, sizeof *f) : NULL;
-	if (code == 0 && !f) {
-		code = 8;
-	}
 	if (code == 0) {
 		etwd_drain_pass(d, POOL_PASS_FLUSH);
 		int r = sink_flush(s->sink, path, &diag);
@@ -726,18 +743,10 @@ static void control_flush(struct etwd *d, struct conn *c, const struct proto_mes
 		}
 	}
 	free(path);
+	code = code == 0 && !answer_after_disk(d, c, m, s) ? 8 : code;
 	if (code != 0) {
-		free(f);
 		etwd_reply_status(d, c, m, code, why);
-		return;
 	}
-	*f = (struct flush_job){
-		.job = {.run = flush_run, .done = flush_done}, .session = s, .sink = s->sink,
-		.snapshot = (s->mode & MODE_BUFFERING) != 0};
-	etwd_session_ref(s);
-	s->jobs++;
-	etwd_reply_keep(c, m, &f->reply);
-	etwd_job_start(d, &f->job);
 }
 
 /* The file this request is going to open on the loop, if any. */
@@ -781,12 +790,16 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 	struct diag diag = {0};
 	const char *why = NULL;
 	uint32_t code = 0;
+	bool opened = false; /* a file */
 	if (!proto_get_u32(m, PROTO_TAG_CONTROL_CODE, &control) ||
 	    control > PROTO_CONTROL_ROTATION) {
 		etwd_reply_status(d, c, m, 87, "unknown control code");
 		return;
 	}
 	struct session *s = etwd_session_find(d, m, c);
+	if (!s && etwd_private_control(d, c, m)) {
+		return;
+	}
 	if (!s || s->state == SESSION_STARTING) {
 		etwd_reply_status(d, c, m, 4201, "no such trace session is running");
 		return;
@@ -831,6 +844,7 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 		if (code == 0 && etwd_kernel_update(d, c, m, s, &p, &code, &why)) {
 			return;
 		}
+		opened = code == 0 && (p.update_mask & PROTO_UPDATE_FILE) && p.log_file;
 		break;
 	}
 	case 3:
@@ -866,10 +880,14 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 		} else {
 			int r = sink_next_file(s->sink, &diag);
 			code = r < 0 ? code_of_create(r) : 0;
+			opened = code == 0;
 		}
 	}
 	if (code != 0) {
 		etwd_reply_status(d, c, m, code, why ? why : diag.text[0] ? diag.text : NULL);
+		return;
+	}
+	if (opened && d->jobs_running < ETWD_JOBS_MAX && answer_after_disk(d, c, m, s)) {
 		return;
 	}
 	etwd_session_reply(d, c, m, s);

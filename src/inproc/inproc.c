@@ -11,6 +11,7 @@
 /* Win32 codes this folder answers with. */
 enum {
 	CODE_SUCCESS = 0,
+	CODE_PATH_NOT_FOUND = 3,
 	CODE_NOT_ENOUGH_MEMORY = 8,
 	CODE_INVALID_PARAMETER = 87,
 	CODE_BAD_PATHNAME = 161,
@@ -50,12 +51,24 @@ struct inproc_destination *inproc_destination(void)
 static struct {
 	inproc_notify_fn notify;
 	void (*wanted)(void);
+	bool (*registered)(const struct guid *provider);
 } hooks __attribute__((section(".data")));
 
 void inproc_set_notify(inproc_notify_fn fn, void (*wanted)(void))
 {
 	order_store_relaxed(&hooks.wanted, wanted);
 	order_store_release(&hooks.notify, fn);
+}
+
+void inproc_set_registered(bool (*here)(const struct guid *provider))
+{
+	order_store_release(&hooks.registered, here);
+}
+
+bool inproc_registered(const struct guid *provider)
+{
+	bool (*here)(const struct guid *) = order_load_acquire(&hooks.registered);
+	return here && here(provider);
 }
 
 static void free_strings(struct inproc_session *s)
@@ -392,14 +405,17 @@ static int add_pid_suffix(struct inproc_session *s)
 	return 0;
 }
 
-static int create_sink(struct inproc_session *s, struct diag *d)
+static int create_sink(struct inproc_session *s, bool suffixed, struct diag *d)
 {
-	bool in_proc = s->options.log_file_mode & SINK_MODE_PRIVATE_IN_PROC;
+	bool in_proc = suffixed || (s->options.log_file_mode & SINK_MODE_PRIVATE_IN_PROC);
 	for (int attempt = 0;; attempt++) {
 		s->options.name = s->name;
 		s->options.log_file = s->log_file;
 		s->options.path = s->path;
-		int err = sink_create(&s->options, &s->sink, attempt == 0 && !in_proc ? NULL : d);
+		if (d) {
+			diag_clear(d);
+		}
+		int err = sink_create(&s->options, &s->sink, d);
 		/* Several processes run the same private session: the first one has the plain
 		 * name, all others add their id [doc]. */
 		if (err == -EBUSY && !in_proc && attempt == 0) {
@@ -438,7 +454,7 @@ static struct inproc_session *claim_slot(const struct inproc_session_args *a, ui
 		}
 		in_proc += (s->options.log_file_mode & SINK_MODE_PRIVATE_IN_PROC) != 0;
 		if ((a->sink.name && s->name && utf16_equal_nocase(s->name, a->sink.name)) ||
-		    (!guid_is_zero(&a->guid) && guid_equal(&s->guid, &a->guid))) {
+		    (!a->from_outside && !guid_is_zero(&a->guid) && guid_equal(&s->guid, &a->guid))) {
 			*ret_code = CODE_ALREADY_EXISTS;
 			return NULL;
 		}
@@ -471,12 +487,15 @@ static uint32_t start_locked(struct inproc_session_args *a, uint64_t *ret_id, st
 	if (err == 0) {
 		err = copy_strings(&s, &a->sink);
 	}
+	if (err == 0 && a->suffix && s.path) {
+		err = add_pid_suffix(&s);
+	}
 	if (err == 0) {
 		err = sink_adjust(&s.options);
 	}
 	if (err == 0) {
 		clock_pair(&s.start_raw, &s.start_filetime);
-		err = create_sink(&s, d);
+		err = create_sink(&s, a->suffix, d);
 	}
 	if (err == 0) {
 		err = inproc_thread_start();
@@ -486,7 +505,9 @@ static uint32_t start_locked(struct inproc_session_args *a, uint64_t *ret_id, st
 	}
 	if (err < 0) {
 		free_strings(&s);
-		return err == -EBUSY ? CODE_BAD_PATHNAME : win32_from_errno(err);
+		return err == -EBUSY ? CODE_BAD_PATHNAME
+		       : err == -ENOENT || err == -ENOTDIR ? CODE_PATH_NOT_FOUND
+							   : win32_from_errno(err);
 	}
 	s.id = ID_BASE | (++inproc.next_id & 0xFFFFFFFFu) << 16 | s.options.logger_id;
 	*slot = s;
@@ -606,6 +627,56 @@ uint32_t inproc_flush(uint64_t id, const uint16_t *name, const struct guid *guid
 	}
 	pthread_mutex_unlock(&inproc.lock);
 	return s ? win32_from_errno(err) : CODE_INSTANCE_NOT_FOUND;
+}
+
+/* With the lock: the next file of a session, with the suffix if another process has it. */
+static int switch_file(struct inproc_session *s, const char *path, const uint16_t *log_file, struct diag *d)
+{
+	struct inproc_session next = {.path = strdup(path), .log_file = utf16_dup(log_file, utf16_len(log_file))};
+	bool in_proc = s->options.log_file_mode & SINK_MODE_PRIVATE_IN_PROC;
+	int err = next.path && next.log_file ? 0 : -ENOMEM;
+	if (err == 0) {
+		inproc_pass(true);
+		err = sink_set_file(s->sink, next.path, next.log_file, in_proc ? d : NULL);
+	}
+	if (err == -EBUSY && !in_proc) {
+		err = add_pid_suffix(&next);
+		err = err ? err : sink_set_file(s->sink, next.path, next.log_file, d);
+	}
+	if (err < 0) {
+		free_strings(&next);
+		return err;
+	}
+	free(s->path);
+	free(s->log_file);
+	s->options.path = s->path = next.path;
+	s->options.log_file = s->log_file = next.log_file;
+	return 0;
+}
+
+uint32_t inproc_update(uint64_t id, uint32_t flush_timer, const char *path, const uint16_t *log_file,
+		       struct diag *d)
+{
+	int err = 0;
+	pthread_mutex_lock(&inproc.lock);
+	struct inproc_session *s = find_session(id, NULL, NULL);
+	if (s && path && s->options.log_file_mode & SINK_MODE_BUFFERING) {
+		inproc_pass(true);
+		err = sink_flush(s->sink, path, d);
+		if (err == 0) {
+			sink_drain_wait(s->sink, FLUSH_WAIT_MS);
+		}
+	} else if (s && path && s->path && strcmp(path, s->path) == 0) {
+		err = -EBUSY;
+	} else if (s && path) {
+		err = switch_file(s, path, log_file, d);
+	}
+	if (s && err == 0 && flush_timer != 0) {
+		s->options.flush_timer = flush_timer;
+		sink_set_limits(s->sink, 0, flush_timer);
+	}
+	pthread_mutex_unlock(&inproc.lock);
+	return !s ? CODE_INSTANCE_NOT_FOUND : err == -EBUSY ? CODE_BAD_PATHNAME : win32_from_errno(err);
 }
 
 static int set_enable(struct inproc_session *s, const struct guid *provider,

@@ -48,14 +48,19 @@ typedef void (*inproc_notify_fn)(uint32_t index, uint32_t code, uint8_t level, u
 /* `wanted` (may be NULL) is called after each start of a session: now the
  * registrations are to be told, before that they need not be. */
 void inproc_set_notify(inproc_notify_fn fn, void (*wanted)(void));
+/* Has this process registered that provider? False without src/provider, which says `here`. */
+void inproc_set_registered(bool (*here)(const struct guid *provider));
+bool inproc_registered(const struct guid *provider);
 
 /* What GetTraceLoggerHandle tells a classic provider: session number, level and flags of the session
  * that enabled it last; 0 when none did. */
 uint64_t inproc_classic_handle(uint32_t index);
 
 struct inproc_session_args {
-	struct sink_options sink;
+	struct sink_options sink; /* other_table: see sink.h */
 	struct guid guid; /* session GUID: of the provider without PRIVATE_IN_PROC */
+	bool suffix; /* in any case: the plain name is an earlier process's, which may have ended */
+	bool from_outside; /* a controller's, who has an id for it: others may have that GUID */
 };
 /* Win32 codes, as the callers are api functions. A session is found by id, or with id 0 by name or
  * GUID. Start: without PRIVATE_IN_PROC the file gets the suffix _<pid> when another process has the
@@ -67,6 +72,10 @@ uint32_t inproc_stop(uint64_t id, const uint16_t *name, const struct guid *guid,
 uint32_t inproc_query(uint64_t id, const uint16_t *name, const struct guid *guid,
 		      struct sink_stats *ret, struct sink_options *ret_options, uint64_t *ret_id);
 uint32_t inproc_flush(uint64_t id, const uint16_t *name, const struct guid *guid);
+/* flush_timer 0: as it is. With a path (and its UTF-16 spelling) that file from now on; of a buffering
+ * session, that file gets its content. */
+uint32_t inproc_update(uint64_t id, uint32_t flush_timer, const char *path, const uint16_t *log_file,
+		       struct diag *d);
 uint32_t inproc_enable(uint64_t id, const struct guid *provider, uint32_t code, uint8_t level,
 		       uint64_t any, uint64_t all, uint32_t properties);
 /* The same with filters, which are copied: those for each event are evaluated here, the others are

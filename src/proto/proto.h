@@ -38,6 +38,10 @@ enum proto_type {
 	PROTO_BELL = 10,      /* process -> etwd: pool more than half full */
 	PROTO_PING = 11,
 	PROTO_BINARY_TRACK = 12, /* PROVIDER_INDEX, PATH: EventProviderBinaryTrackInfo; reply */
+	PROTO_PRIVATE = 15, /* etwd -> process: CONTROL_CODE (enum proto_private), NOTIFY_ID, SESSION_ID and
+			       what that needs: it is to start, change or end a private session */
+	PROTO_PRIVATE_DONE = 16, /* process -> etwd: NOTIFY_ID, SESSION_ID, STATUS, TEXT?, SESSION?: how
+				    that session is now */
 	PROTO_DESCRIBED = 14, /* process -> etwd: PATH of a module that carries the description of its
 				 events (format/schema_section.h) */
 
@@ -213,8 +217,22 @@ struct proto_session {
 
 enum proto_session_flags {
 	PROTO_SESSION_LOW_LATENCY = 1u << 0, /* 1 ms tick for real-time consumers */
+	PROTO_SESSION_PID_SUFFIX = 1u << 2, /* private: an earlier process has the plain file name */
 	PROTO_SESSION_NOT_PERSISTENT = 1u << 1, /* what no consumer takes waits in memory only */
 };
+/* What a process is told of a private session that a controller started for its provider. */
+enum proto_private {
+	PROTO_PRIVATE_QUERY, /* as EVENT_TRACE_CONTROL_* up to here ... */
+	PROTO_PRIVATE_STOP,
+	PROTO_PRIVATE_UPDATE, /* SESSION: flush timer, log file */
+	PROTO_PRIVATE_FLUSH,
+	PROTO_PRIVATE_START = 16, /* SESSION */
+	PROTO_PRIVATE_ENABLE,	  /* the tags of ENABLE */
+};
+/* Ids of these sessions are this and more; those that a process started itself are less. */
+#define PROTO_PRIVATE_ID 0x0002000000000000ull
+/* The process cannot just now: ask again. */
+#define PROTO_PRIVATE_BUSY 170u
 enum proto_update {
 	PROTO_UPDATE_MODE = 1u << 0, /* log_file_mode is meant, also when it is 0 */
 	PROTO_UPDATE_FILE = 1u << 1,

@@ -4,6 +4,7 @@
 #include "provider/provider_callback.h"
 #include "provider/provider_classic.h"
 #include "provider/provider_dest.h"
+#include "provider/provider_private.h"
 
 #include <limits.h>
 #include <linux/futex.h>
@@ -340,6 +341,9 @@ void provider_dispatch_locked(struct provider_dest *d, const struct proto_messag
 		    index < PROVIDER_REGISTRATIONS_MAX && get_notice(m, &n)) {
 			provider_notice_locked(index, d->kind, &n);
 		}
+		break;
+	case PROTO_PRIVATE:
+		provider_private_asked_locked(d, m);
 		break;
 	case PROTO_POOL:
 		/* Not populated here: most processes that are enabled write little or nothing, and the

@@ -16,6 +16,7 @@
 #include "provider/provider_callback.h"
 #include "provider/provider_classic.h"
 #include "provider/provider_dest.h"
+#include "provider/provider_private.h"
 
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -63,6 +64,13 @@ static void attach_threadless(struct provider_dest *d, uint8_t *buf)
 		}
 		if (n <= 0 || proto_parse(buf, (size_t)n, &m) < 0) {
 			break;
+		}
+		if (m.type == PROTO_PRIVATE) { /* when there are threads */
+			uint8_t done[128];
+			long bytes = provider_private_refuse(done, sizeof done, &m);
+			if (bytes > 0) {
+				proto_send(at.fd, done, (size_t)bytes, NULL, 0);
+			}
 		}
 		uint32_t index = m.id & 0xFFFFu, offset = 0, level = 0;
 		if (m.type == (PROTO_REGISTER | PROTO_REPLY) &&
@@ -161,6 +169,7 @@ void provider_fork_recover(void)
 	memcpy(&provider_lock, &fresh, sizeof fresh);
 	provider_registry_init();
 	provider_callback_forget();
+	provider_private_forget();
 	for (int d = 0; d < 2; d++) {
 		forget_destination(&provider_dests[d]);
 	}

@@ -5,6 +5,7 @@
  * not possible, a second thread sleeps on the writer's bell and sends.
  */
 #include "provider/provider_dest.h"
+#include "provider/provider_private.h"
 #include "provider/provider_stack.h"
 
 #include <linux/futex.h>
@@ -29,6 +30,8 @@
 #define STACK_DEEP   32768u
 /* So often a process that never wrote looks whether its daemon is still there. */
 #define QUIET_LOOK_MS	   600000u
+/* And one with private sessions of controllers, which end with it. */
+#define HOST_LOOK_MS 1000u
 
 /* In a table shared with the application the number may name somebody else's file by now. */
 static bool socket_is_ours(const struct provider_dest *d)
@@ -282,8 +285,10 @@ static bool serve_alone(struct provider_dest *d, uint8_t *buf)
 			tidied = true;
 			give_back(buf);
 		}
-		if (provider_words_sleep(words, PROVIDER_WORDS_MAX,
-					 w->used[0] ? PROVIDER_ORPHAN_MS : QUIET_LOOK_MS) != 0) {
+		uint32_t ms = provider_private_hosting() ? HOST_LOOK_MS
+			      : w->used[0]		 ? PROVIDER_ORPHAN_MS
+							 : QUIET_LOOK_MS;
+		if (provider_words_sleep(words, PROVIDER_WORDS_MAX, ms) != 0) {
 			return false;
 		}
 	}
@@ -318,6 +323,7 @@ static void serve(struct provider_dest *d, uint8_t *buf)
 	}
 	base_close(&d->at.fd);
 	provider_drop_messages_locked(d);
+	provider_private_left_locked(d);
 	for (uint32_t i = 0; i < provider_registrations_top; i++) {
 		provider_registrations[i].said[d->kind].registered = false;
 		provider_left_locked(i, d->kind);

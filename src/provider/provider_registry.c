@@ -6,6 +6,7 @@
 #include "provider/provider_classic.h"
 #include "provider/provider_dest.h"
 #include "provider/provider_fork.h"
+#include "provider/provider_private.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -16,6 +17,7 @@
 #pragma weak inproc_unregister
 #pragma weak inproc_set_traits
 #pragma weak inproc_set_notify
+#pragma weak inproc_set_registered
 #pragma weak inproc_classic_handle
 
 /* All zero is PTHREAD_MUTEX_INITIALIZER. */
@@ -108,6 +110,18 @@ static void inproc_wanted(void)
 		}
 	}
 	pthread_mutex_unlock(&provider_lock);
+}
+
+static bool registered_here(const struct guid *provider)
+{
+	bool found = false;
+	pthread_mutex_lock(&provider_lock);
+	for (uint32_t i = 0; i < provider_registrations_top && !found; i++) {
+		found = provider_registrations[i].state == PROVIDER_REG_LIVE &&
+			guid_equal(&provider_registrations[i].guid, provider);
+	}
+	pthread_mutex_unlock(&provider_lock);
+	return found;
 }
 
 /* Who enables a provider of his own process finds it called, unless it takes long. */
@@ -281,7 +295,9 @@ static void wait_registered_locked(uint32_t index, uint32_t generation)
 		for (int d = 0; d < 2; d++) {
 			missing |= !given_up[d] && answer_missing(reg, d);
 		}
-		if (!missing && (self || reg->jobs_done == reg->jobs_queued)) {
+		/* A private session somebody started for this provider begins with its first event. */
+		bool preparing = !self && provider_private_busy_locked();
+		if (!missing && !preparing && (self || reg->jobs_done == reg->jobs_queued)) {
 			return;
 		}
 		if (pthread_cond_timedwait(&provider_changed, &provider_lock, &until) != ETIMEDOUT) {
@@ -317,6 +333,7 @@ static void init_once_locked(void)
 		provider_fork_watch();
 		if (inproc_set_notify) {
 			inproc_set_notify(inproc_notified, inproc_wanted);
+			inproc_set_registered(registered_here);
 		}
 	}
 }

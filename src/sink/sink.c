@@ -60,7 +60,7 @@ void sink_forget(struct sink *s)
 		s->spool = NULL;
 	}
 	if (s->file) {
-		sink_file_forget(s->file);
+		sink_file_forget(s->file, s->options.other_table);
 	}
 	free_memory(s);
 }
@@ -295,6 +295,7 @@ int sink_create(const struct sink_options *options, struct sink **ret, struct di
 	}
 	prefault(s);
 	fill_identity(s);
+	s->identity.wants_room = !s->identity.newfile; /* those may have any size, to change by time */
 	sink_tap_open_keep(s);
 	if (s->path && !s->buffering) {
 		s->newfile_counter = 1;
@@ -304,6 +305,7 @@ int sink_create(const struct sink_options *options, struct sink **ret, struct di
 			return err;
 		}
 		s->has_file = true;
+		s->identity.wants_room = false;
 		s->quota = quota_of(s, s->file);
 		s->next_sequence = sink_file_last_sequence(s->file) + 1;
 	}

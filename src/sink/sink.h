@@ -57,6 +57,7 @@ struct sink_options {
 	uint16_t logger_id;
 	uint16_t cpus; /* processors of the machine */
 	bool sync_on_stop;
+	bool other_table; /* made by a thread with a descriptor table of its own */
 	struct sink_file_ops ops;
 	/* Zero means the ordinary thing: */
 	uint32_t patience_ms;	 /* retries on a failing disk before buffers are dropped; 0: 5000 */

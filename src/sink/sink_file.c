@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/uio.h>
 
 #define RESERVE_STEP_MIN (1u << 20)
@@ -284,8 +285,11 @@ static void file_free(struct sink_file *f)
 	free(f);
 }
 
-void sink_file_forget(struct sink_file *f)
+void sink_file_forget(struct sink_file *f, bool other_table)
 {
+	if (other_table) {
+		f->fd = -1; /* that number here is somebody else's */
+	}
 	file_free(f);
 }
 
@@ -302,6 +306,21 @@ static int prepare_packing(struct sink_file *f)
 	f->most = (uint32_t)(ETL_BUFFER_HEADER_SIZE + bound);
 	f->packed = malloc(PACKED_BATCH + f->most);
 	return f->packed ? 0 : -ENOMEM;
+}
+
+/* A session whose largest file has no room on the disk is refused at once [doc], before anything is lost. */
+static bool room_for(const struct sink_file *f, uint64_t there, const char *path, struct diag *d)
+{
+	struct statvfs fs;
+	uint64_t want = f->compression ? f->max_bytes : f->max_buffers * f->buffer_bytes;
+	if (want == 0 || fstatvfs(f->fd, &fs) < 0 || fs.f_frsize == 0 ||
+	    fs.f_bavail >= (want - BASE_MIN(want, there)) / fs.f_frsize) {
+		return true;
+	}
+	diag_at(d, UINT64_MAX, "%s may have %llu MB (MaximumFileSize), and the disk has %llu MB left", path,
+		(unsigned long long)(want >> 20),
+		(unsigned long long)((fs.f_bavail * (uint64_t)fs.f_frsize + there) >> 20));
+	return false;
 }
 
 int sink_file_open(const struct sink_identity *id, const char *path, const uint16_t *log_file,
@@ -351,6 +370,10 @@ int sink_file_open(const struct sink_identity *id, const char *path, const uint1
 		goto fail;
 	}
 	f->fd = err;
+	if (id->wants_room && !(id->append && file_bytes > 0) && !room_for(f, file_bytes, path, d)) {
+		err = -ENOSPC;
+		goto fail;
+	}
 	if (id->append && file_bytes > 0) {
 		err = append_to(f, &a, file_bytes, d);
 	} else {

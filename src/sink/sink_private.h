@@ -116,6 +116,7 @@ struct sink_identity {
 	struct etl_header_args header; /* names and time zone borrowed from the sink */
 	uint8_t time_zone[ETL_TIME_ZONE_SIZE];
 	uint64_t max_buffers; /* of one file, buffer 0 included; 0 unlimited */
+	bool wants_room;      /* the disk must have that much: for the first file */
 	uint64_t max_bytes;   /* the same for compressed files, whose buffers have many sizes */
 	uint16_t compression; /* ETL_FORMAT_*; 0: plain buffers of one size */
 	bool circular, newfile, append, preallocate, sync_on_stop;
@@ -145,7 +146,7 @@ int sink_file_write(struct sink_file *f, struct sink_buffer *const *b, unsigned 
 int sink_file_refresh(struct sink_file *f, const struct sink_file_counts *c);
 /* Final header, last buffer's flag, trim, sync, close, free. 0 or the first error. */
 int sink_file_finish(struct sink_file *f, const struct sink_file_counts *c, bool last);
-void sink_file_forget(struct sink_file *f); /* only free */
+void sink_file_forget(struct sink_file *f, bool other_table); /* only free */
 
 /* ---- the sink -------------------------------------------------------------------------------- */
 

@@ -114,8 +114,8 @@ says '^ProcessIdFilter = 17,42$' "$XDG_CONFIG_HOME/openetw/autologger.d/filtered
 run_status 0 ./tracelog -remove filtered
 run_status 0 ./tracelog -start x -guid "*$P" -f x.etl -EventIdFilter -in 1 3 -explain
 says "^openetw enable x $P::255 --event-id 3\$" out "-explain of a filter"
-run_status 2 ./tracelog -start x -um -guid "*$P" -f x.etl
-says 'lives in the process that starts it' err "-um"
+run_status 1 ./tracelog -start x -um -rt -guid "*$P"
+says 'a private session cannot deliver in real time' err "-um"
 run_status 0 ./tracelog -remove early
 run_status 2 ./tracelog -start x -f x.etl -guid # {D3F0CF8A-…}, which the shell has taken for a comment
 says "'#GUID'" err "-guid without a GUID"

@@ -84,6 +84,49 @@ uint32_t controller_start(const struct saved_session *s, const char **ret_what)
 	return controller_start_kernel(s, NULL, ret_what);
 }
 
+static void put_props(EVENT_TRACE_PROPERTIES *p, const struct saved_session *s)
+{
+	memcpy(&p->Wnode.Guid, s->guid.b, 16);
+	p->Wnode.ClientContext = s->clock;
+	p->LogFileMode = s->mode;
+	p->BufferSize = s->buffer_kb;
+	p->MinimumBuffers = s->minimum_buffers;
+	p->MaximumBuffers = s->maximum_buffers;
+	p->MaximumFileSize = s->maximum_file_size;
+	p->FlushTimer = s->flush_timer;
+}
+
+uint32_t controller_start_private(const struct saved_session *s, EVENT_FILTER_DESCRIPTOR *scope, ULONG count,
+				  TRACEHANDLE *ret)
+{
+	struct {
+		EVENT_TRACE_PROPERTIES_V2 p;
+		char name[4096], file[4096];
+	} b = {0};
+	EVENT_FILTER_DESCRIPTOR chosen[4];
+	ULONG n = 0;
+	for (ULONG i = 0; i < count && n < BASE_ARRAY_LEN(chosen); i++) {
+		if (scope[i].Type == EVENT_FILTER_TYPE_PID || scope[i].Type == EVENT_FILTER_TYPE_EXECUTABLE_NAME ||
+		    scope[i].Type == EVENT_FILTER_TYPE_CONTAINER) {
+			chosen[n++] = scope[i];
+		}
+	}
+	put_props((EVENT_TRACE_PROPERTIES *)&b.p, s);
+	if (guid_is_zero(&s->guid) && s->provider) {
+		memcpy(&b.p.Wnode.Guid, s->provider[0].guid.b, 16);
+	}
+	b.p.Wnode.BufferSize = sizeof b;
+	b.p.Wnode.Flags = WNODE_FLAG_TRACED_GUID | WNODE_FLAG_VERSIONED_PROPERTIES;
+	b.p.VersionNumber = 2;
+	b.p.FilterDescCount = n;
+	b.p.FilterDesc = n ? chosen : NULL;
+	b.p.LoggerNameOffset = (ULONG)((char *)b.name - (char *)&b);
+	b.p.LogFileNameOffset = s->file[0] ? (ULONG)((char *)b.file - (char *)&b) : 0;
+	snprintf(b.file, sizeof b.file, "%s", s->file);
+	why[0] = 0;
+	return StartTraceA(ret, s->name, (EVENT_TRACE_PROPERTIES *)&b.p);
+}
+
 uint32_t controller_start_kernel(const struct saved_session *s, const struct cli_kernel_wish *more,
 				 const char **ret_what)
 {
@@ -96,14 +139,7 @@ uint32_t controller_start_kernel(const struct saved_session *s, const struct cli
 	cli_props_init(&p);
 	*ret_what = NULL;
 	why[0] = 0;
-	memcpy(&p.p.Wnode.Guid, s->guid.b, 16);
-	p.p.Wnode.ClientContext = s->clock;
-	p.p.LogFileMode = s->mode;
-	p.p.BufferSize = s->buffer_kb;
-	p.p.MinimumBuffers = s->minimum_buffers;
-	p.p.MaximumBuffers = s->maximum_buffers;
-	p.p.MaximumFileSize = s->maximum_file_size;
-	p.p.FlushTimer = s->flush_timer;
+	put_props(&p.p, s);
 	if (s->file[0]) {
 		snprintf(p.file, sizeof p.file, "%s", s->file);
 	} else {
@@ -117,7 +153,9 @@ uint32_t controller_start_kernel(const struct saved_session *s, const struct cli
 		}
 	}
 	bool of_kernel = !kernel_mask_empty(&kernel.mask);
-	uint32_t code = of_kernel ? cli_kernel_start(&h, s->name, &p, &kernel) : StartTraceA(&h, s->name, &p.p);
+	uint32_t code = of_kernel ? cli_kernel_start(&h, s->name, &p, &kernel)
+			: s->mode & EVENT_TRACE_PRIVATE_LOGGER_MODE ? controller_start_private(s, NULL, 0, &h)
+								    : StartTraceA(&h, s->name, &p.p);
 	if (code) {
 		return code;
 	}

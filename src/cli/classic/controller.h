@@ -17,6 +17,10 @@ uint32_t controller_start(const struct saved_session *s, const char **ret_what);
 /* With kernel events that EnableFlags have no bits for, and stacks; `more` may be NULL. */
 uint32_t controller_start_kernel(const struct saved_session *s, const struct cli_kernel_wish *more,
 				 const char **ret_what);
+/* A private session in the processes that registered its first provider; of those only which the filters
+ * (process id, executable) choose. Enables nothing. */
+uint32_t controller_start_private(const struct saved_session *s, EVENT_FILTER_DESCRIPTOR *scope, ULONG count,
+				  TRACEHANDLE *ret);
 /* The daemon's sentence about the last failure; "" when there is none. */
 const char *controller_why(void);
 /* FILETIME at which a run that begins now ends by its EndTime; UINT64_MAX: it has none. */

@@ -33,7 +33,7 @@ const struct cli_option logman_option_table[] = {
 	{0, "rf", "[[hh:]mm:]ss", "stop after that time", NULL},
 	{0, "ln", "NAME", "the session's name where it is not the collector's", NULL},
 	{0, "fd", NULL, "with update: write what is in memory now", NULL},
-	{0, "ul", NULL, "refused: a private session inside the provider's process", NULL},
+	{0, "ul", NULL, "private: in each process that has the provider (-p), with a file of its own: FILE, FILE_PID …", NULL},
 	{0, "pid", "PID", "with query providers: what that process has registered", NULL},
 	{0, "xml", "FILE", "with import and export: the collector set", NULL},
 	{0, "config", "FILE", "more options from a file", NULL},
@@ -470,10 +470,6 @@ static bool choose_file(const struct winargs *w, struct saved_session *s)
 	return true;
 }
 
-#define PRIVATE_WHY                                                                                                    \
-	"a private session lives in the process that starts it: the provider's own program calls StartTrace. From "    \
-	"outside an ordinary session does the same"
-
 bool logman_refuse(const struct winargs *w)
 {
 	static const struct {
@@ -482,7 +478,6 @@ bool logman_refuse(const struct winargs *w)
 		{"s",
 		 "the session of another computer: run logman there, for instance through ssh"},
 		{"u", "another user's rights: use sudo -u USER"},
-		{"ul", PRIVATE_WHY},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
 		if (winargs_on(w, rows[i].name)) {
@@ -512,10 +507,6 @@ bool logman_options(const struct winargs *w, bool live, struct saved_session *s)
 	}
 	v = winargs_value(w, "mode", NULL);
 	if (v && !parse_mode(w, v, &s->mode)) {
-		return false;
-	}
-	if (s->mode & EVENT_TRACE_PRIVATE_LOGGER_MODE) {
-		cli_usage(w->a, "-mode private is not done here: " PRIVATE_WHY);
 		return false;
 	}
 	s->mode |= winargs_on(w, "rt") ? EVENT_TRACE_REAL_TIME_MODE : 0;

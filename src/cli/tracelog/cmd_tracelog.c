@@ -112,7 +112,10 @@ static int run_start(const struct winargs *w, const char *name, struct saved_ses
 	struct cli_props p;
 	bool kernel = strcasecmp(name, CONTROLLER_KERNEL_SESSION) == 0;
 	bare.provider_count = kernel ? s->provider_count : 0;
-	uint32_t code = controller_start_kernel(&bare, &more, &what);
+	bool own = (s->mode & EVENT_TRACE_PRIVATE_LOGGER_MODE) != 0;
+	TRACEHANDLE h;
+	uint32_t code = own ? controller_start_private(s, f.d, f.count, &h)
+			    : controller_start_kernel(&bare, &more, &what);
 	if (code) {
 		return tracelog_fail(code, NULL);
 	}
@@ -299,9 +302,6 @@ static int run_sources(const struct winargs *w, const char *text)
 
 static int refuse(const struct winargs *w)
 {
-	static const char private_why[] =
-		"a private session lives in the process that starts it: the provider's own program calls "
-		"StartTrace. From outside an ordinary session does the same";
 	static const struct {
 		const char *name, *why;
 	} rows[] = {{"PkgIdFilter", "no process of this system has a package identity"},
@@ -310,7 +310,6 @@ static int refuse(const struct winargs *w)
 		    {"heap", "heap events are not of a session here: 'openetw record --heap PID|NAME -o FILE' records them"},
 		    {"critsec", "critical sections have no source here"},
 		    {"pids", "goes with -heap and -critsec, which are not there; -PidFilter chooses processes"},
-		    {"um", private_why},
 		    {"kd", "there is no kernel debugger to send to"}};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
 		if (winargs_on(w, rows[i].name)) {

@@ -58,7 +58,7 @@ const struct cli_option tracelog_option_table[] = {
 	{0, "UsePerfCounter", NULL, "clock: performance counter (default)", NULL},
 	{0, "UseSystemTime", NULL, "clock: system time", NULL},
 	{0, "UseCPUCycle", NULL, "clock: processor cycles", NULL},
-	{0, "um", NULL, "private session in the provider's process", NULL},
+	{0, "um", NULL, "private session in each process that has the provider (-guid), with a file of its own: FILE, FILE_PID …", NULL},
 	{0, "secure", NULL, "only who has the right to log into the session", NULL},
 	{0, "independent", NULL, "accepted: sessions here are always independent", NULL},
 	{0, "systemlogger", NULL, "may receive kernel events", NULL},

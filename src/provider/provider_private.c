@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The requests are worked off one by one on a thread that exists as long as there are any: it opens and
+ * waits for files, which the helper that talks to etwd must not. Created by that helper it shares its
+ * descriptor table, where the application closes nothing.
+ *
+ * A process that may do more than its user does not write files at that user's word.
+ */
+#include "provider/provider_private.h"
+
+#include "inproc/inproc.h"
+
+#include <linux/capability.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#define WORKER_STACK_BYTES (256u << 10)
+#define EXIT_MS		   2000u /* what the end of the program may wait for etwd to hear of it */
+#define PATH_BYTES	   4096u
+#define FILTERS_MAX	   13u
+
+enum {
+	CODE_SUCCESS = 0,
+	CODE_ACCESS_DENIED = 5,
+	CODE_NOT_ENOUGH_MEMORY = 8,
+	CODE_NOT_SUPPORTED = 50,
+	CODE_INVALID_PARAMETER = 87,
+	CODE_INSTANCE_NOT_FOUND = 4201,
+};
+
+/* A program linked without private sessions cannot host any. */
+#pragma weak inproc_start
+#pragma weak inproc_stop
+#pragma weak inproc_query
+#pragma weak inproc_flush
+#pragma weak inproc_update
+#pragma weak inproc_enable_filtered
+
+struct job {
+	struct job *next;
+	uint32_t dest;
+	uint64_t serial;
+	bool left; /* all sessions of that daemon end */
+	struct proto_message m;
+	uint8_t body[] __attribute__((aligned(8)));
+};
+struct hosted {
+	struct hosted *next;
+	uint32_t dest;
+	uint64_t id; /* etwd's */
+	uint64_t here;
+};
+static struct job *jobs, **jobs_tail = &jobs;
+static bool working;
+static struct hosted *hosted; /* the worker's */
+static uint32_t hosting; /* 0: that list is empty */
+static pid_t hosting_pid;
+
+static void at_exit(void);
+
+static bool more_than_its_user(void)
+{
+	struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+	struct __user_cap_data_struct caps[2] = {{0}};
+	if (getauxval(AT_SECURE) || prctl(PR_GET_DUMPABLE) != 1 ||
+	    syscall(SYS_capget, &head, caps) < 0) {
+		return true;
+	}
+	return geteuid() != 0 && (caps[0].permitted | caps[1].permitted) != 0;
+}
+
+static const char *may_ask(const struct proto_session *s)
+{
+	if (s->owner_uid == 0) {
+		return NULL;
+	}
+	return s->owner_uid != geteuid() ? "the process is another user's"
+	       : more_than_its_user()	 ? "the process has rights that its user does not have"
+					 : NULL;
+}
+
+static struct hosted **find(uint32_t dest, uint64_t id)
+{
+	struct hosted **at = &hosted;
+	while (*at && !((*at)->dest == dest && (*at)->id == id)) {
+		at = &(*at)->next;
+	}
+	return at;
+}
+
+static bool file_name(const struct proto_session *s, uint16_t **ret_name, char path[PATH_BYTES])
+{
+	long n = utf16_to_utf8(s->log_file, s->log_file_len, path, PATH_BYTES);
+	*ret_name = n >= 0 && n < (long)PATH_BYTES ? utf16_dup(s->log_file, s->log_file_len) : NULL;
+	return *ret_name != NULL;
+}
+
+static uint32_t start(const struct job *j, uint64_t id, const struct proto_session *s, struct diag *d)
+{
+	char path[PATH_BYTES];
+	const char *why = may_ask(s);
+	struct hosted *h = calloc(1, sizeof *h);
+	uint16_t *name = s->name ? utf16_dup(s->name, s->name_len) : NULL, *file = NULL;
+	struct inproc_session_args a = {
+		.sink = {
+			.name = name,
+			.log_file_mode = s->log_file_mode,
+			.buffer_size_kb = s->buffer_size_kb,
+			.minimum_buffers = s->minimum_buffers,
+			.maximum_buffers = s->maximum_buffers,
+			.maximum_file_size = s->maximum_file_size,
+			.flush_timer = s->flush_timer,
+			.clock = s->clock,
+			.clock_freq = clock_frequency(),
+			.cpus = (uint16_t)BASE_MAX(1, sysconf(_SC_NPROCESSORS_CONF)),
+			.other_table = provider_dests[j->dest].private_fds,
+		},
+		.guid = s->guid,
+		.suffix = (s->flags & PROTO_SESSION_PID_SUFFIX) != 0,
+		.from_outside = true,
+	};
+	uint32_t code = h && name ? CODE_SUCCESS : CODE_NOT_ENOUGH_MEMORY;
+	if (why) {
+		diag_at(d, UINT64_MAX, "%s", why);
+		code = CODE_ACCESS_DENIED;
+	} else if (code == CODE_SUCCESS && s->log_file) {
+		code = file_name(s, &file, path) ? CODE_SUCCESS : CODE_INVALID_PARAMETER;
+		a.sink.log_file = file;
+		a.sink.path = path;
+	}
+	if (code == CODE_SUCCESS) {
+		code = inproc_start(&a, &h->here, d);
+	}
+	free(name);
+	free(file);
+	if (code != CODE_SUCCESS) {
+		free(h);
+		return code;
+	}
+	h->dest = j->dest;
+	h->id = id;
+	h->next = hosted;
+	hosted = h;
+	if (hosting_pid != getpid()) {
+		hosting_pid = getpid();
+		atexit(at_exit);
+	}
+	order_store_relaxed(&hosting, 1u);
+	return CODE_SUCCESS;
+}
+
+static uint32_t update(uint64_t here, const struct proto_session *s, struct diag *d)
+{
+	char path[PATH_BYTES];
+	uint16_t *file = NULL;
+	if (s->log_file && !file_name(s, &file, path)) {
+		return CODE_INVALID_PARAMETER;
+	}
+	uint32_t code = inproc_update(here, s->flush_timer, file ? path : NULL, file, d);
+	free(file);
+	return code;
+}
+
+static uint32_t enable(uint64_t here, const struct proto_message *m)
+{
+	struct inproc_filter filter[FILTERS_MAX];
+	struct guid guid;
+	uint32_t n = 0, code = 0, level = 0, properties = 0;
+	uint64_t any = 0, all = 0;
+	size_t at = 0, bytes;
+	uint16_t tag;
+	const uint8_t *p;
+	if (!proto_get_guid(m, PROTO_TAG_GUID, &guid) || !proto_get_u32(m, PROTO_TAG_CODE, &code)) {
+		return CODE_INVALID_PARAMETER;
+	}
+	proto_get_u32(m, PROTO_TAG_LEVEL, &level);
+	proto_get_u64(m, PROTO_TAG_ANY, &any);
+	proto_get_u64(m, PROTO_TAG_ALL, &all);
+	proto_get_u32(m, PROTO_TAG_PROPERTIES, &properties);
+	while (n < FILTERS_MAX && proto_next(m, &at, &tag, &p, &bytes)) {
+		if (tag == PROTO_TAG_FILTER && bytes >= 4 && le32_get(p) != 0) {
+			filter[n++] = (struct inproc_filter){le32_get(p), (uint32_t)bytes - 4, p + 4};
+		}
+	}
+	return inproc_enable_filtered(here, &guid, code, (uint8_t)level, any, all, properties, filter, n);
+}
+
+static void put_state(struct proto_writer *w, const struct sink_options *o, const struct sink_stats *st)
+{
+	struct proto_session s = {
+		.buffer_size_kb = o->buffer_size_kb,
+		.minimum_buffers = o->minimum_buffers,
+		.maximum_buffers = o->maximum_buffers,
+		.flush_timer = o->flush_timer,
+		.number_of_buffers = st->buffers,
+		.free_buffers = st->free_buffers,
+		.events_lost = (uint32_t)BASE_MIN(st->events_lost, (uint64_t)UINT32_MAX),
+		.buffers_written = (uint32_t)st->buffers_written,
+		.log_buffers_lost = (uint32_t)st->lost_disk_buffers,
+		.logger_thread_id = (uint64_t)st->file_thread_id,
+		.events = st->events,
+		.bytes_written = st->bytes_written,
+		.log_file = o->log_file,
+		.log_file_len = o->log_file ? (uint32_t)utf16_len(o->log_file) : 0,
+	};
+	s.loss[PROTO_LOSS_NO_BUFFER] = st->lost_no_buffer;
+	s.loss[PROTO_LOSS_TOO_BIG] = st->lost_too_big;
+	s.loss[PROTO_LOSS_DISK_EVENTS] = st->lost_disk_events;
+	s.loss[PROTO_LOSS_DISK_BUFFERS] = st->lost_disk_buffers;
+	s.loss[PROTO_LOSS_OVERWRITTEN] = st->overwritten_events;
+	proto_put_session(w, &s);
+}
+
+static void end(struct hosted **at, struct sink_stats *ret)
+{
+	struct hosted *h = *at;
+	*at = h->next;
+	order_store_relaxed(&hosting, hosted ? 1u : 0u);
+	inproc_stop(h->here, NULL, NULL, ret);
+	free(h);
+}
+
+static void put_done(struct proto_writer *w, void *mem, size_t cap, uint32_t notify, uint64_t id)
+{
+	proto_begin(w, mem, cap, PROTO_PRIVATE_DONE, 0);
+	proto_put_u32(w, PROTO_TAG_NOTIFY_ID, notify);
+	proto_put_u64(w, PROTO_TAG_SESSION_ID, id);
+}
+
+static void begin_done(struct proto_writer *w, void *mem, size_t cap, const struct proto_message *m)
+{
+	uint32_t notify = 0;
+	uint64_t id = 0;
+	proto_get_u32(m, PROTO_TAG_NOTIFY_ID, &notify);
+	proto_get_u64(m, PROTO_TAG_SESSION_ID, &id);
+	put_done(w, mem, cap, notify, id);
+}
+
+/* Stops one and says to its daemon how it ended. Ticket of that message, or 0. */
+static uint64_t last_word(struct hosted **at)
+{
+	uint8_t mem[1024];
+	struct sink_stats stats;
+	struct sink_options options;
+	struct proto_writer w;
+	uint64_t found, ticket = 0;
+	uint32_t dest = (*at)->dest;
+	put_done(&w, mem, sizeof mem, 0, (*at)->id);
+	proto_put_u32(&w, PROTO_TAG_STATUS, CODE_SUCCESS);
+	bool known = inproc_query((*at)->here, NULL, NULL, &stats, &options, &found) == CODE_SUCCESS;
+	options.log_file = NULL;
+	end(at, &stats);
+	if (known) {
+		put_state(&w, &options, &stats);
+	}
+	long n = proto_end(&w);
+	pthread_mutex_lock(&provider_lock);
+	if (known && n > 0) {
+		ticket = provider_post_locked(&provider_dests[dest], mem, (size_t)n);
+	}
+	pthread_mutex_unlock(&provider_lock);
+	return ticket;
+}
+
+/* Before inproc's, which would end them without a word. */
+static void at_exit(void)
+{
+	uint64_t ticket[2] = {0};
+	if (!hosted || hosting_pid != getpid()) {
+		return;
+	}
+	struct timespec until = provider_deadline(EXIT_MS);
+	pthread_mutex_lock(&provider_lock);
+	int r = 0;
+	while (working && r == 0) {
+		r = pthread_cond_timedwait(&provider_changed, &provider_lock, &until);
+	}
+	bool mine = !working;
+	working = true; /* for good: what is asked from now on comes too late */
+	pthread_mutex_unlock(&provider_lock);
+	while (mine && hosted) {
+		uint32_t dest = hosted->dest;
+		uint64_t t = last_word(&hosted);
+		ticket[dest] = t ? t : ticket[dest];
+	}
+	pthread_mutex_lock(&provider_lock);
+	for (int i = 0; i < 2; i++) {
+		struct provider_dest *d = &provider_dests[i];
+		r = 0;
+		while (ticket[i] && d->state == PROVIDER_DEST_ATTACHED && d->sent < ticket[i] && r == 0) {
+			r = pthread_cond_timedwait(&provider_changed, &provider_lock, &until);
+		}
+	}
+	pthread_mutex_unlock(&provider_lock);
+}
+
+long provider_private_refuse(void *mem, size_t cap, const struct proto_message *m)
+{
+	struct proto_writer w;
+	begin_done(&w, mem, cap, m);
+	proto_put_u32(&w, PROTO_TAG_STATUS, PROTO_PRIVATE_BUSY);
+	return proto_end(&w);
+}
+
+static void work(const struct job *j)
+{
+	static const size_t cap = 2 * PATH_BYTES + 1024;
+	struct diag d = {0};
+	struct proto_session s = {0};
+	struct sink_stats stats = {0};
+	struct sink_options options = {0};
+	uint32_t op = 0, code;
+	uint64_t id = 0, found;
+	proto_get_u32(&j->m, PROTO_TAG_CONTROL_CODE, &op);
+	proto_get_u64(&j->m, PROTO_TAG_SESSION_ID, &id);
+	bool said = proto_get_session(&j->m, &s);
+	struct hosted **at = find(j->dest, id);
+	uint8_t *mem = malloc(cap);
+	if (!mem) {
+		return;
+	}
+	struct proto_writer w;
+	begin_done(&w, mem, cap, &j->m);
+	if (op == PROTO_PRIVATE_START) {
+		code = !inproc_start ? CODE_NOT_SUPPORTED : said && !*at ? start(j, id, &s, &d)
+									 : CODE_INVALID_PARAMETER;
+		at = find(j->dest, id);
+	} else if (!*at) {
+		code = CODE_INSTANCE_NOT_FOUND;
+	} else if (op == PROTO_PRIVATE_ENABLE) {
+		code = enable((*at)->here, &j->m);
+	} else if (op == PROTO_PRIVATE_FLUSH) {
+		code = said && s.log_file ? update((*at)->here, &s, &d)
+					  : inproc_flush((*at)->here, NULL, NULL);
+	} else if (op == PROTO_PRIVATE_UPDATE) {
+		code = update((*at)->here, &s, &d);
+	} else {
+		code = op <= PROTO_PRIVATE_STOP ? CODE_SUCCESS : CODE_NOT_SUPPORTED;
+	}
+	proto_put_u32(&w, PROTO_TAG_STATUS, code);
+	if (d.text[0]) {
+		proto_put_str(&w, PROTO_TAG_TEXT, d.text);
+	}
+	if (*at && inproc_query((*at)->here, NULL, NULL, &stats, &options, &found) == CODE_SUCCESS) {
+		if (op == PROTO_PRIVATE_STOP) {
+			options.log_file = NULL; /* it goes with the session */
+			end(at, &stats);
+		}
+		put_state(&w, &options, &stats);
+	}
+	long n = proto_end(&w);
+	pthread_mutex_lock(&provider_lock);
+	if (n > 0 && provider_dests[j->dest].serial == j->serial) {
+		provider_post_locked(&provider_dests[j->dest], mem, (size_t)n);
+	}
+	pthread_mutex_unlock(&provider_lock);
+	free(mem);
+}
+
+static void *worker_main(void *arg)
+{
+	(void)arg;
+	pthread_setname_np(pthread_self(), "etw-private-ctl");
+	pthread_mutex_lock(&provider_lock);
+	for (struct job *j; (j = jobs) != NULL;) {
+		pthread_mutex_unlock(&provider_lock);
+		if (j->left) {
+			for (struct hosted **at = &hosted; *at;) {
+				if ((*at)->dest == j->dest) {
+					end(at, NULL);
+				} else {
+					at = &(*at)->next;
+				}
+			}
+		} else {
+			work(j);
+		}
+		pthread_mutex_lock(&provider_lock);
+		/* Taken out now: whoever waits for it waits until it is done. */
+		jobs = j->next;
+		if (!jobs) {
+			jobs_tail = &jobs;
+		}
+		free(j);
+		pthread_cond_broadcast(&provider_changed);
+	}
+	working = false;
+	pthread_mutex_unlock(&provider_lock);
+	return NULL;
+}
+
+static void push_locked(struct provider_dest *d, const struct proto_message *m)
+{
+	struct job *j = calloc(1, sizeof *j + (m ? m->body_bytes : 0));
+	if (!j) {
+		return; /* etwd's patience ends */
+	}
+	j->dest = d->kind;
+	j->serial = d->serial;
+	j->left = m == NULL;
+	if (m) {
+		j->m = *m;
+		j->m.body = j->body;
+		memcpy(j->body, m->body, m->body_bytes);
+	}
+	*jobs_tail = j;
+	jobs_tail = &j->next;
+	pthread_t t;
+	if (!working && provider_thread_create(&t, worker_main, NULL, WORKER_STACK_BYTES) == 0) {
+		pthread_detach(t);
+		working = true;
+	}
+}
+
+void provider_private_asked_locked(struct provider_dest *d, const struct proto_message *m)
+{
+	push_locked(d, m);
+}
+
+void provider_private_left_locked(struct provider_dest *d)
+{
+	if (order_load_relaxed(&hosting) != 0 || jobs) { /* the list is the worker's */
+		push_locked(d, NULL);
+	}
+}
+
+bool provider_private_hosting(void)
+{
+	return order_load_relaxed(&hosting) != 0;
+}
+
+bool provider_private_busy_locked(void)
+{
+	return working && jobs != NULL;
+}
+
+void provider_private_forget(void)
+{
+	jobs = NULL; /* these leak, and so does what was hosted: freeing is not for signal handlers */
+	jobs_tail = &jobs;
+	working = false;
+	hosted = NULL;
+	order_store_relaxed(&hosting, 0u);
+}
