@@ -88,7 +88,7 @@ cat >derived.wprp <<'END'
       <Collectors Operation="Add">
         <SystemCollectorId Value="SystemCollector_WPRSystemCollectorInFile"><SystemProviderId Value="More"/></SystemCollectorId>
         <EventCollectorId Value="EventCollector_WPREventCollectorInFile">
-          <EventProviders Operation="Add"><EventProviderId Value="Hello"/></EventProviders>
+          <EventProviders Operation="Add"><EventProviderId Value="Hello"/><EventProviderId Value="EventProvider_Microsoft-Windows-Win32k"/></EventProviders>
         </EventCollectorId>
       </Collectors>
     </Profile>
@@ -96,6 +96,7 @@ cat >derived.wprp <<'END'
 </WindowsPerformanceRecorder>
 END
 wpr -profiles derived.wprp
+says "taken for the provider Microsoft-Windows-Win32k" err "a provider that Windows' wpr has built in"
 wpr -profiledetails derived.wprp -filemode
 says '^Profile                 : Mine.Verbose.File$' out "a profile upon a built-in one"
 says '^	DiskIO$' out "what the built-in one has"
@@ -200,6 +201,9 @@ expect "providers" "$(grep -c '^	' out)" 1
 wpr -stop one.etl
 expect "Connected" "$(count one.etl '"event":"Connected"')" 2
 expect "Order" "$(count one.etl '"event":"Order"')" 4
+
+wpr -merge one.etl named.etl merged.etl
+expect "merged" "$(count merged.etl '"event":"Order"')" 8
 
 # thrown away
 wpr -start 'web.wprp!Network' -filemode

@@ -27,6 +27,7 @@ static const struct cli_option options[] = {
 	{0, "profiles", "[FILE]", "list the built-in profiles, or check a file and list its", NULL},
 	{0, "profiledetails", "PROFILE", "what a profile records; several joined by +", NULL},
 	{0, "exportprofile", "PROFILE", "write it, resolved, to the file that follows", NULL},
+	{0, "merge", "FILE", "merge this and the following files into the last one", NULL},
 	{0, "marker", "TEXT", "put a mark into the recording", NULL},
 	{0, "markerflush", "TEXT", "the same, and write what is buffered", NULL},
 	{0, "flush", NULL, "write what is buffered to the file", NULL},
@@ -560,6 +561,24 @@ static int run_export(struct wpr *w)
 			     strerror(err));
 }
 
+static int run_merge(struct wpr *w)
+{
+	struct cli_args *a = w->args;
+	const char *files[CLI_VALUES_MAX];
+	int n = 0;
+	files[n++] = cli_value(a, "merge", "");
+	for (int i = 0; i + 1 < a->count && n < CLI_VALUES_MAX; i++) {
+		files[n++] = a->words[i];
+	}
+	if (a->count == 0) {
+		return cli_usage(a, "-merge takes files and, last, the one to write");
+	}
+	const char *to = a->words[a->count - 1];
+	uint32_t code = openetw_merge(files, (uint32_t)n, to, cli_flag(a, "compress") ? OPENETW_MERGE_COMPRESS : 0,
+				      NULL, NULL);
+	return code ? wpr_fail_call(code, "cannot merge into %s", to) : CLI_OK;
+}
+
 static int run_mark(struct wpr *w, const char *verb)
 {
 	if (!wpr_state_open(w, false)) {
@@ -678,7 +697,7 @@ static int dispatch(struct wpr *w, const char *verb)
 	struct cli_args *a = w->args;
 	bool stops = strcmp(verb, "stop") == 0 || strcmp(verb, "stopboot") == 0;
 	if (a->count > 0 && !stops && strcmp(verb, "status") != 0 &&
-	    strcmp(verb, "exportprofile") != 0 && !strstr(verb, "profint")) {
+	    strcmp(verb, "exportprofile") != 0 && strcmp(verb, "merge") != 0 && !strstr(verb, "profint")) {
 		return cli_usage(a, "'%s' belongs to no option", a->words[0]);
 	}
 	if (a->count > 1 && stops) {
@@ -702,6 +721,7 @@ static int dispatch(struct wpr *w, const char *verb)
 	       : strcmp(verb, "profiles") == 0	     ? run_profiles(w)
 	       : strcmp(verb, "profiledetails") == 0 ? run_details(w)
 	       : strcmp(verb, "exportprofile") == 0  ? run_export(w)
+	       : strcmp(verb, "merge") == 0	     ? run_merge(w)
 	       : strcmp(verb, "providers") == 0	     ? run_providers(a)
 	       : strncmp(verb, "marker", 6) == 0     ? run_mark(w, verb)
 	       : strstr(verb, "profint")	     ? run_interval(w, verb)
@@ -713,7 +733,7 @@ static int dispatch(struct wpr *w, const char *verb)
 static int run(struct cli_args *a)
 {
 	static const char *const verbs[] = {"start",	      "stop",	    "cancel",	   "status",
-					    "profiles",	      "profiledetails", "exportprofile", "marker",
+					    "profiles",	      "profiledetails", "exportprofile", "marker", "merge",
 					    "markerflush",    "flush",	    "providers",   "capturestateondemand",
 					    "pmcsources",     "pmcsessions",
 					    "setprofint",     "profint",    "resetprofint", "addboot", "stopboot", "cancelboot"};
