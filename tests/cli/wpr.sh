@@ -166,7 +166,8 @@ says '^Actively recording collectors:$' out "status collectors"
 says 'WPR_initiated_WprApp_Orders$' out "status collectors"
 refused 0xc5583001 'already running: Network.Verbose+Orders.Light' -start 'web.wprp!Network'
 wpr -flush
-refused 0x80070002 'recording goes on' -stop nowhere/a.etl
+refused 0x80070003 'recording goes on' -stop nowhere/a.etl
+says 'mkdir -p' err "what to do about it"
 wpr -stop a.etl 'it is slow' -skipPdbGen
 says 'The trace was successfully saved' err "stop"
 says '^a.etl: [0-9]* events, none lost$' out "stop"

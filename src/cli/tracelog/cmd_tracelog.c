@@ -26,6 +26,9 @@ int tracelog_fail(uint32_t code, const char *what)
 		fprintf(stderr, "  %s%s%s\n", what ? what : "",
 			what && *controller_why() ? ": " : "", controller_why());
 	}
+	if (cli_hint(code)) {
+		fprintf(stderr, "  %s\n", cli_hint(code));
+	}
 	fprintf(stderr, "  'openetw explain %s' says more\n", name ? name : "CODE");
 	return CLI_FAILED;
 }

@@ -132,8 +132,9 @@ static int make_work(struct wpr *w, const char *wanted)
 	const char *in = wanted ? wanted : tmp && *tmp ? tmp : "/var/tmp";
 	char absolute[PATH_MAX];
 	if (!realpath(in, absolute)) {
-		return wpr_fail(WPR_HRESULT(win32_from_errno(-errno)), "Cannot record to %s: %s", in,
-				strerror(errno));
+		/* A folder that is not there is ERROR_PATH_NOT_FOUND. */
+		return wpr_fail(WPR_HRESULT(errno == ENOENT ? ERROR_PATH_NOT_FOUND : win32_from_errno(-errno)),
+				"Cannot record to %s: %s", in, strerror(errno));
 	}
 	snprintf(w->work, sizeof w->work, "%.*s/openetw-wpr-XXXXXX", (int)sizeof w->work - 32, absolute);
 	if (!mkdtemp(w->work)) {
