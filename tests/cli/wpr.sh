@@ -42,6 +42,9 @@ cat >web.wprp <<'END'
     <Profile Id="Guid.Verbose.File" Name="Guid" DetailLevel="Verbose" LoggingMode="File" Description="the same provider by its GUID">
       <Collectors><EventCollectorId Value="EC"><EventProviders><EventProviderId Value="Guid"/></EventProviders></EventCollectorId></Collectors>
     </Profile>
+    <Profile Id="Build.Verbose.File" Name="Build" DetailLevel="Verbose" LoggingMode="File" Description="and which system it was" Base="Network.Verbose.File">
+      <TraceMergeProperties><TraceMergeProperty Id="M" Name="M"><CustomEvents><CustomEvent Value="BuildInfo"/></CustomEvents></TraceMergeProperty></TraceMergeProperties>
+    </Profile>
     <Profile Id="Names.Verbose.File" Name="Names" DetailLevel="Verbose" LoggingMode="File" Description="by name">
       <Collectors><EventCollectorId Value="EC"><EventProviders><EventProviderId Value="Names"/></EventProviders></EventCollectorId></Collectors>
     </Profile>
@@ -205,6 +208,12 @@ expect "Order" "$(count one.etl '"event":"Order"')" 4
 
 wpr -merge one.etl named.etl merged.etl
 expect "merged" "$(count merged.etl '"event":"Order"')" 8
+
+wpr -start 'web.wprp!Build' -filemode
+wpr -stop build.etl
+openetw dump -q --json -e BuildInfo build.etl >build
+says "\"BuildLab\":\"$(uname -r)\." build "BuildInfo"
+says '"ProductName":"..*"' build "BuildInfo"
 
 # thrown away
 wpr -start 'web.wprp!Network' -filemode

@@ -363,6 +363,7 @@ static int run_stop(struct wpr *w)
 	if (problem) {
 		cli_mark_write("ProblemDescription", problem);
 	}
+	wpr_identity_write(w);
 	status = wpr_sessions_save(w, &files, &count, &t);
 	if (status == CLI_OK) {
 		status = wpr_result_write(w, files, count, to);
