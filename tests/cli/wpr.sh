@@ -247,6 +247,9 @@ if openetw start probe -o probe.etl --kernel SysProf+CSWITCH >/dev/null 2>&1 </d
 		done
 		expect "and events" "$(grep -c '"event":"Connected"' cpu)" 2
 	done
+	wpr -start CPU.Light -filemode
+	wpr -stop kernel.etl 'of the kernel alone'
+	expect "its description" "$(count kernel.etl '"Description":"of the kernel alone"')" 1
 	wpr -start CPU -filemode
 	wpr -cancel
 	expect "cancelled" "$(ls "$TMPDIR" | grep -c .etl)" 0

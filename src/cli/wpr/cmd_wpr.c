@@ -50,6 +50,8 @@ static const struct cli_option options[] = {
 	{0, "resetprofint", NULL, "a millisecond again; Timer may follow", NULL},
 	{0, "heaptracingconfig", "[NAME]", NULL, NULL},
 	{0, "snapshotconfig", "[NAME]", NULL, NULL},
+	{0, "name", "NAME", NULL, NULL},
+	{0, "pid", "PID", NULL, NULL},
 	{0, "singlesnapshot", "[NAME]", NULL, NULL},
 	{0, "enableperiodicsnapshot", "[NAME]", NULL, NULL},
 	{0, "disableperiodicsnapshot", "[NAME]", NULL, NULL},
@@ -319,6 +321,26 @@ static bool parts_there(const struct wpr *w)
 	return parts.count > 0;
 }
 
+/* The description, into a session that takes it: one of the kernel alone has not asked for it. */
+static void describe(struct wpr *w, const char *problem)
+{
+	uint32_t code = cli_mark_write("ProblemDescription", problem);
+	for (const struct profile_collector *c = w->profile->collectors;
+	     c && code == ERROR_WMI_INSTANCE_NOT_FOUND; c = c->next) {
+		char name[512];
+		struct cli_props p;
+		wpr_session_name(w->instance, c, name, sizeof name);
+		if (wpr_recorded(c) && cli_session_query(name, &p) == ERROR_SUCCESS &&
+		    cli_mark_enable(p.p.Wnode.HistoricalContext) == ERROR_SUCCESS) {
+			code = cli_mark_write("ProblemDescription", problem);
+		}
+	}
+	if (code) {
+		fprintf(stderr, "wpr: warning: the description is not in the file: %s\n",
+			openetw_error_text(code) ? openetw_error_text(code) : "unknown error");
+	}
+}
+
 static int run_stop(struct wpr *w)
 {
 	struct cli_args *a = w->args;
@@ -360,8 +382,8 @@ static int run_stop(struct wpr *w)
 		return status;
 	}
 	int captured = wpr_sessions_capture(w, WPR_ON_SAVE);
-	if (problem) {
-		cli_mark_write("ProblemDescription", problem);
+	if (problem && *problem) {
+		describe(w, problem);
 	}
 	wpr_identity_write(w);
 	status = wpr_sessions_save(w, &files, &count, &t);
