@@ -203,6 +203,29 @@ void cli_help_all(FILE *f)
 		"happen\n");
 }
 
+const char *cli_hint(uint32_t code)
+{
+	const char *why = openetw_last_error_text();
+	switch (code) {
+	case 183:
+		return "'openetw list' shows what runs; 'openetw stop NAME' ends a session";
+	case 4201:
+		return "'openetw list' shows what runs";
+	case 161:
+		return why && strstr(why, "another session")
+			       ? "'openetw list' shows which; end it with 'openetw stop NAME', or name another file"
+			       : "give a file of a disk: pipes and devices hold no traces, and cannot be written as one";
+	case 3:
+		return "the folder of the file must be there: make it with 'mkdir -p', or name another";
+	case 5:
+		return "'openetw explain 5' says who may do what; sessions of another user are his";
+	case 112:
+		return "make room, write elsewhere, or ask for less: a size limit, a circular file";
+	default:
+		return NULL;
+	}
+}
+
 int cli_fail(const struct cli_args *a, uint32_t code, const char *fmt, ...)
 {
 	fprintf(stderr, "openetw %s: ", a->command->name);
@@ -219,31 +242,8 @@ int cli_fail(const struct cli_args *a, uint32_t code, const char *fmt, ...)
 		fprintf(stderr, ": %s", text ? text : "unknown error");
 	}
 	fprintf(stderr, " (%s, %u)\n", name ? name : "error", code);
-	const char *hint = NULL;
-	switch (code) {
-	case 183:
-		hint = "'openetw list' shows what runs; 'openetw stop NAME' ends a session";
-		break;
-	case 4201:
-		hint = "'openetw list' shows what runs";
-		break;
-	case 161:
-		hint = "give a file of a disk: pipes and devices hold no traces, and cannot be written as one";
-		break;
-	case 3:
-		hint = "the folder of the file must be there: make it with 'mkdir -p', or name another";
-		break;
-	case 5:
-		hint = "'openetw explain 5' says who may do what; sessions of another user are his";
-		break;
-	case 112:
-		hint = "make room, write elsewhere with -o, or ask for less with --max-size";
-		break;
-	default:
-		break;
-	}
-	if (hint) {
-		fprintf(stderr, "  %s\n", hint);
+	if (cli_hint(code)) {
+		fprintf(stderr, "  %s\n", cli_hint(code));
 	} else if (name && explain_find(code)) {
 		fprintf(stderr, "  'openetw explain %s' says more\n", name);
 	}

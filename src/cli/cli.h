@@ -105,6 +105,8 @@ bool cli_classic_parse(struct cli_args *a, int argc, char **argv);
 /* "openetw VERB: what: reason (ERROR_NAME, code)" and a hint where one is known. Returns
  * CLI_FAILED. */
 int cli_fail(const struct cli_args *a, uint32_t code, const char *fmt, ...) BASE_PRINTF(3, 4);
+/* What to do about a code, of a call that has just failed; NULL where nothing can be said in general. */
+const char *cli_hint(uint32_t code);
 /* "openetw VERB: text" plus where to find help. Returns CLI_USAGE. */
 int cli_usage(const struct cli_args *a, const char *fmt, ...) BASE_PRINTF(2, 3);
 

@@ -20,6 +20,7 @@ static bool parse_code(const char *s, uint32_t *ret)
 	char *end;
 	errno = 0;
 	long long v = strtoll(s, &end, 10);
+	end += *s && end > s && (*end == 'L' || *end == 'l') && !end[1]; /* "4201L", as tracelog prints it */
 	if (*s && *end == 0 && errno == 0 && v >= INT32_MIN && v <= UINT32_MAX) {
 		*ret = (uint32_t)v;
 		return true;
@@ -109,6 +110,8 @@ static int run(struct cli_args *a)
 		const char *w = a->words[i];
 		if (strcmp(w, "-j") == 0 || strcmp(w, "--json") == 0 || strcmp(w, "-json") == 0) {
 			json = true;
+		} else if (strcmp(w, "--") == 0) {
+			continue;
 		} else if (w[0] == '-' && !parse_code(w, &code)) {
 			return cli_usage(a, "unknown option '%s'", w);
 		} else {

@@ -40,6 +40,9 @@ const struct explain_row explain_rows[] = {
 	 "'openetw info FILE' says where it is damaged."},
 	{14, "ERROR_OUTOFMEMORY", "There is no memory.", "Very large buffers or a very large file.",
 	 "Free memory, or read a part with --from and --to."},
+	{18, "ERROR_NO_MORE_FILES", "The list of files is at its end.",
+	 NULL,
+	 NULL},
 	{24, "ERROR_BAD_LENGTH", "A size in the call is wrong.",
 	 "Wnode.BufferSize is smaller than the structure plus both names, a name is longer than "
 	 "1024 "
@@ -66,6 +69,9 @@ const struct explain_row explain_rows[] = {
 	 "of range, a session without a name, or a structure whose size is wrong.",
 	 "The text after the code says which one; 'openetw help start' lists what goes "
 	 "together."},
+	{111, "ERROR_BUFFER_OVERFLOW", "A name or text is too long.",
+	 "A file name of more than 1024 characters, or a buffer for an answer that is too small.",
+	 "Shorten it, or ask with a larger buffer."},
 	{112, "ERROR_DISK_FULL", "The disk is full.",
 	 "The log file took what was left; events after that are counted as lost.",
 	 "Free space; next time use -m circular --max-size, or --quota."},
@@ -80,6 +86,12 @@ const struct explain_row explain_rows[] = {
 	{126, "ERROR_MOD_NOT_FOUND", "A library is missing.",
 	 "The message file of a provider is not installed.",
 	 "Install the provider's manifest instead."},
+	{127, "ERROR_PROC_NOT_FOUND", "The library has no such function.",
+	 "A program that was built for a newer libetw.",
+	 "Install the newer one."},
+	{160, "ERROR_BAD_ARGUMENTS", "An argument is wrong.",
+	 NULL,
+	 "Check the call's arguments."},
 	{161, "ERROR_BAD_PATHNAME", "The log file cannot be used.",
 	 "No file was given for a mode that needs one, another session writes it, or it is a "
 	 "directory.",
@@ -91,6 +103,12 @@ const struct explain_row explain_rows[] = {
 	 "script.",
 	 "'openetw stop NAME' ends it; or choose another name. " LIST},
 	{186, "ERROR_INVALID_FLAG_NUMBER", "A flag does not exist.", NULL, NULL},
+	{193, "ERROR_BAD_EXE_FORMAT", "The program cannot be run here.",
+	 "A Windows tool was meant, or another processor's program.",
+	 "Use the tool of this name that comes with openetw."},
+	{203, "ERROR_ENVVAR_NOT_FOUND", "The environment has no such variable.",
+	 NULL,
+	 NULL},
 	{206, "ERROR_FILENAME_EXCED_RANGE", "The name is too long.",
 	 "File names end at 1024 characters.", "Use a shorter path."},
 	{234, "ERROR_MORE_DATA", "There is more than fits.",
@@ -99,8 +117,14 @@ const struct explain_row explain_rows[] = {
 	 "is larger "
 	 "than 64 KiB."},
 	{259, "ERROR_NO_MORE_ITEMS", "That was the last one.", NULL, NULL},
+	{317, "ERROR_MR_MID_NOT_FOUND", "There is no text for this number.",
+	 "A message that the manifest or program does not have.",
+	 "Install the manifest that goes with the provider."},
 	{534, "ERROR_ARITHMETIC_OVERFLOW", "A number is too large.",
 	 "An event whose data is more than 64 KiB in all.", "Write smaller events."},
+	{997, "ERROR_IO_PENDING", "It has begun and is not done yet.",
+	 NULL,
+	 NULL},
 	{998, "ERROR_NOACCESS", "A pointer is wrong.",
 	 "A structure or handle whose address is not aligned "
 	 "or not there.",
@@ -109,6 +133,12 @@ const struct explain_row explain_rows[] = {
 	{1066, "ERROR_SERVICE_SPECIFIC_ERROR", "A service failed with a code of its own.", NULL,
 	 LOG},
 	{1067, "ERROR_PROCESS_ABORTED", "A process ended unexpectedly.", "etwd was killed.", LOG},
+	{1113, "ERROR_NO_UNICODE_TRANSLATION", "Characters that are no Unicode.",
+	 "A name with bytes that are no UTF-8.",
+	 "Write the name in UTF-8."},
+	{1150, "ERROR_OLD_WIN_VERSION", "The version asked for is not supported.",
+	 NULL,
+	 NULL},
 	{1168, "ERROR_NOT_FOUND", "There is no such thing.",
 	 "No schema for the event: its manifest is not installed and the event carries no "
 	 "description; or "
@@ -116,6 +146,27 @@ const struct explain_row explain_rows[] = {
 	 "Install the manifest with 'openetw wevtutil im FILE', or look at raw bytes with "
 	 "'openetw dump'."},
 	{1223, "ERROR_CANCELLED", "It was called off.", "A callback returned FALSE, or Ctrl-C.",
+	 NULL},
+	{1300, "ERROR_NOT_ALL_ASSIGNED", "Not all rights that were asked for are there.",
+	 NULL,
+	 "Run as root, or with the capabilities that are named."},
+	{1305, "ERROR_UNKNOWN_REVISION", "The structure is of a version that is not known.",
+	 "A newer access descriptor or filter.",
+	 NULL},
+	{1313, "ERROR_NO_SUCH_PRIVILEGE", "There is no such right.",
+	 NULL,
+	 NULL},
+	{1314, "ERROR_PRIVILEGE_NOT_HELD", "A right is missing.",
+	 "Kernel events, and other users' processes, take root or capabilities on openetw-kernel.",
+	 "Run as root, or use providers of your own processes only."},
+	{1332, "ERROR_NONE_MAPPED", "The name of no user or group.",
+	 NULL,
+	 "'id NAME' shows whom this machine knows."},
+	{1337, "ERROR_INVALID_SID", "The security identifier is wrong.",
+	 NULL,
+	 NULL},
+	{1338, "ERROR_INVALID_SECURITY_DESCR", "The access descriptor is wrong.",
+	 NULL,
 	 NULL},
 	{1392, "ERROR_FILE_CORRUPT", "The file is damaged.",
 	 "The recording machine crashed, or a copy was cut.",
@@ -159,6 +210,9 @@ const struct explain_row explain_rows[] = {
 	{4306, "ERROR_EMPTY", "There is nothing in it.", "A manifest without events.", NULL},
 	{4317, "ERROR_INVALID_OPERATION", "Not in this state.", NULL, NULL},
 	{5007, "ERROR_RESOURCE_NOT_FOUND", "The resource is not there.", NULL, NULL},
+	{5023, "ERROR_INVALID_STATE", "Not now: something else comes first.",
+	 "A call out of order, such as ProcessTrace on a trace that is being processed.",
+	 "Check the order of the calls."},
 	{7007, "ERROR_CTX_CLOSE_PENDING", "It will be closed soon.",
 	 "CloseTrace while ProcessTrace still runs in another thread.",
 	 "ProcessTrace returns after the "
@@ -299,6 +353,16 @@ const struct explain_row *explain_find(uint32_t code)
 
 const struct explain_row *explain_find_name(const char *name)
 {
+	/* HRESULTs that are Win32 codes in another dress. */
+	static const struct {
+		const char *name;
+		uint32_t code;
+	} dressed[] = {{"E_ACCESSDENIED", 5}, {"E_HANDLE", 6}, {"E_OUTOFMEMORY", 14}, {"E_INVALIDARG", 87}};
+	for (size_t i = 0; i < sizeof dressed / sizeof dressed[0]; i++) {
+		if (strcasecmp(dressed[i].name, name) == 0) {
+			return exactly(dressed[i].code);
+		}
+	}
 	static const char *const fronts[] = {"", "ERROR_", "STATUS_", "PLA_E_", "ERROR_WMI_"};
 	for (size_t f = 0; f < sizeof fronts / sizeof fronts[0]; f++) {
 		for (size_t i = 0; i < explain_count; i++) {

@@ -271,7 +271,11 @@ static int classic(const struct cli_command *c, int argc, char **argv)
 {
 	static const char *const helps[] = {"-?", "/?", "--help", "-help", "-h"};
 	struct cli_args a = {.command = c};
-	size_t help_count = BASE_ARRAY_LEN(helps) - c->raw; /* there -h is an option */
+	bool own = false; /* -h may be an option */
+	for (const struct cli_option *o = c->options; o && (o->name || o->letter); o++) {
+		own = own || (o->name && strcasecmp(o->name, "h") == 0);
+	}
+	size_t help_count = BASE_ARRAY_LEN(helps) - own;
 	for (int i = 0; i < argc; i++) {
 		for (size_t k = 0; k < help_count; k++) {
 			if (strcasecmp(argv[i], helps[k]) == 0) {

@@ -292,6 +292,27 @@ const struct xml_node *profile_tree_definition(const struct profile_doc *doc, co
 	return doc->base ? profile_tree_definition(doc->base, kind, id) : NULL;
 }
 
+/* Windows' wpr has hundreds of "EventProvider_NAME" built in: such a reference means the provider NAME. */
+static const struct xml_node *well_known(struct profile_tree *t, const char *kind, const char *id)
+{
+	static const char front[] = "EventProvider_";
+	size_t n = sizeof front - 1;
+	if (!t->doc->base || strcmp(kind, "EventProvider") != 0 || strncmp(id, front, n - 1) != 0 ||
+	    (id[n - 1] != '_' && id[n - 1] != '-') || !id[n]) {
+		return NULL;
+	}
+	struct xml_node *node = need(t, sizeof *node);
+	struct xml_attr *a = need(t, 2 * sizeof *a);
+	if (!node || !a) {
+		return NULL;
+	}
+	a[0] = (struct xml_attr){.next = &a[1], .prefix = "", .name = "Id", .value = id};
+	a[1] = (struct xml_attr){.prefix = "", .name = "Name", .value = id + n};
+	*node = (struct xml_node){
+		.attrs = a, .ns = "", .prefix = "", .name = "EventProvider", .text = "", .line = 1, .column = 1};
+	return node;
+}
+
 static const struct xml_node *must_find(struct profile_tree *t, const char *kind, const char *id,
 					const struct xml_node *asking, const char *attribute)
 {
@@ -309,6 +330,11 @@ static const struct xml_node *must_find(struct profile_tree *t, const char *kind
 	}
 	const char *near = profile_nearest(id, names, count);
 	const struct xml_attr *a = xml_attr(asking, attribute);
+	if (!near && (n = well_known(t, kind, id)) != NULL) {
+		profile_warn(t->doc, asking, "'%.60s' is not defined; it is taken for the provider %.60s", id,
+			     xml_value(n, "Name"));
+		return n;
+	}
 	profile_note_add(t->doc, true, a ? a->line : asking->line, a ? a->column : asking->column,
 			 near ? "there is no %s with the Id '%.60s'; is '%.60s' meant?"
 			      : "there is no %s with the Id '%.60s'",

@@ -242,7 +242,9 @@ static void add_provider(struct unite *u, struct profile_collector *c,
 static void add_collector(struct unite *u, const struct profile_collector *from)
 {
 	struct profile_collector **p = &u->to->collectors;
-	while (*p && ((*p)->kind != from->kind || strcasecmp((*p)->name, from->name) != 0)) {
+	/* There is one kernel: whatever its collectors are called, they are one session. */
+	while (*p && ((*p)->kind != from->kind ||
+		      (from->kind != PROFILE_SYSTEM && strcasecmp((*p)->name, from->name) != 0))) {
 		p = &(*p)->next;
 	}
 	struct profile_collector *c = *p;

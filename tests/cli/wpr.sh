@@ -42,6 +42,9 @@ cat >web.wprp <<'END'
     <Profile Id="Guid.Verbose.File" Name="Guid" DetailLevel="Verbose" LoggingMode="File" Description="the same provider by its GUID">
       <Collectors><EventCollectorId Value="EC"><EventProviders><EventProviderId Value="Guid"/></EventProviders></EventCollectorId></Collectors>
     </Profile>
+    <Profile Id="Build.Verbose.File" Name="Build" DetailLevel="Verbose" LoggingMode="File" Description="and which system it was" Base="Network.Verbose.File">
+      <TraceMergeProperties><TraceMergeProperty Id="M" Name="M"><CustomEvents><CustomEvent Value="BuildInfo"/></CustomEvents></TraceMergeProperty></TraceMergeProperties>
+    </Profile>
     <Profile Id="Names.Verbose.File" Name="Names" DetailLevel="Verbose" LoggingMode="File" Description="by name">
       <Collectors><EventCollectorId Value="EC"><EventProviders><EventProviderId Value="Names"/></EventProviders></EventCollectorId></Collectors>
     </Profile>
@@ -88,7 +91,7 @@ cat >derived.wprp <<'END'
       <Collectors Operation="Add">
         <SystemCollectorId Value="SystemCollector_WPRSystemCollectorInFile"><SystemProviderId Value="More"/></SystemCollectorId>
         <EventCollectorId Value="EventCollector_WPREventCollectorInFile">
-          <EventProviders Operation="Add"><EventProviderId Value="Hello"/></EventProviders>
+          <EventProviders Operation="Add"><EventProviderId Value="Hello"/><EventProviderId Value="EventProvider_Microsoft-Windows-Win32k"/></EventProviders>
         </EventCollectorId>
       </Collectors>
     </Profile>
@@ -96,6 +99,7 @@ cat >derived.wprp <<'END'
 </WindowsPerformanceRecorder>
 END
 wpr -profiles derived.wprp
+says "taken for the provider Microsoft-Windows-Win32k" err "a provider that Windows' wpr has built in"
 wpr -profiledetails derived.wprp -filemode
 says '^Profile                 : Mine.Verbose.File$' out "a profile upon a built-in one"
 says '^	DiskIO$' out "what the built-in one has"
@@ -165,7 +169,8 @@ says '^Actively recording collectors:$' out "status collectors"
 says 'WPR_initiated_WprApp_Orders$' out "status collectors"
 refused 0xc5583001 'already running: Network.Verbose+Orders.Light' -start 'web.wprp!Network'
 wpr -flush
-refused 0x80070002 'recording goes on' -stop nowhere/a.etl
+refused 0x80070003 'recording goes on' -stop nowhere/a.etl
+says 'mkdir -p' err "what to do about it"
 wpr -stop a.etl 'it is slow' -skipPdbGen
 says 'The trace was successfully saved' err "stop"
 says '^a.etl: [0-9]* events, none lost$' out "stop"
@@ -201,6 +206,15 @@ wpr -stop one.etl
 expect "Connected" "$(count one.etl '"event":"Connected"')" 2
 expect "Order" "$(count one.etl '"event":"Order"')" 4
 
+wpr -merge one.etl named.etl merged.etl
+expect "merged" "$(count merged.etl '"event":"Order"')" 8
+
+wpr -start 'web.wprp!Build' -filemode
+wpr -stop build.etl
+openetw dump -q --json -e BuildInfo build.etl >build
+says "\"BuildLab\":\"$(uname -r)\." build "BuildInfo"
+says '"ProductName":"..*"' build "BuildInfo"
+
 # thrown away
 wpr -start 'web.wprp!Network' -filemode
 wpr -cancel
@@ -233,6 +247,9 @@ if openetw start probe -o probe.etl --kernel SysProf+CSWITCH >/dev/null 2>&1 </d
 		done
 		expect "and events" "$(grep -c '"event":"Connected"' cpu)" 2
 	done
+	wpr -start CPU.Light -filemode
+	wpr -stop kernel.etl 'of the kernel alone'
+	expect "its description" "$(count kernel.etl '"Description":"of the kernel alone"')" 1
 	wpr -start CPU -filemode
 	wpr -cancel
 	expect "cancelled" "$(ls "$TMPDIR" | grep -c .etl)" 0

@@ -45,7 +45,7 @@ if openetw start probe -o probe.etl --kernel SysProf+CSWITCH >/dev/null 2>&1 </d
 	xperf -loggers
 	says '^Logger Name           : NT Kernel Logger$' out "both"
 	says '^Logger Name           : tracea1$' out "both"
-	says '^Kernel Flags          : PROC_THREAD+LOADER+PROFILE+CSWITCH+DPC+INTERRUPT+DISK_IO+HARD_FAULTS$' out "latency"
+	says '^Trace Flags           : PROC_THREAD+LOADER+PROFILE+CSWITCH+DPC+INTERRUPT+DISK_IO+HARD_FAULTS$' out "latency"
 	run_status 1 openetw xperf -on latency
 	says 'ERROR_ALREADY_EXISTS' err "one kernel session"
 	hello
@@ -126,7 +126,7 @@ sed 1d rows | cut -d, -f2 | tr -d ' ' >times
 sort -n times | cmp - times || fail "microseconds from the start, in order"
 
 xperf -providers KF
-says '	CSWITCH$' out "kernel flags"
+says '	CSWITCH        : context switches$' out "kernel flags"
 wrong 'is Latency meant' -on latncy
 wrong 'did you mean -start' -strat x
 wrong 'both write user.etl' -start a -on A -start b -on B

@@ -33,7 +33,7 @@ uint32_t controller_enable(TRACEHANDLE session, const struct saved_provider *p,
 bool controller_is_kernel(const struct saved_provider *p);
 /* After it: cli_provider_tell. */
 void controller_tell(const struct saved_provider *p);
-/* The same as a command line of openetw. */
+/* The same as a command line of openetw. `more`: what else it asks of the kernel, or NULL. */
 void controller_explain(FILE *f, const struct saved_session *s, const struct cli_kernel_wish *more);
 void controller_explain_enable(FILE *f, const char *session, const struct saved_provider *p);
 void controller_quote(FILE *f, const char *word); /* as one word of a shell */

@@ -28,6 +28,7 @@ static const char *code_text(uint32_t code)
 
 int logman_error(uint32_t code, const char *why, const char *hint)
 {
+	hint = hint ? hint : cli_hint(code);
 	/* Windows says these two of live sessions, too. */
 	code = code == ERROR_WMI_INSTANCE_NOT_FOUND ? (uint32_t)PLA_E_DCS_NOT_FOUND
 	       : code == ERROR_ALREADY_EXISTS	    ? (uint32_t)PLA_E_DCS_ALREADY_EXISTS

@@ -149,6 +149,62 @@ bool cli_kernel_name(const char *name)
 	       strcasecmp(name, "Circular Kernel Context Logger") == 0;
 }
 
+#define NOT_RECORDED "accepted, with a word about it: it is not recorded yet"
+
+/* What each flag has recorded, for the list. */
+static const char *flag_meaning(const char *name)
+{
+	static const struct {
+		const char *name, *what;
+	} rows[] = {
+		{"PROC_THREAD", "processes and threads: created, ended, there at start and stop"},
+		{"LOADER", "executable images mapped and unmapped"},
+		{"PROFILE", "processor samples"},
+		{"CSWITCH", "context switches"},
+		{"COMPACT_CSWITCH", "context switches (in their long form)"},
+		{"DISPATCHER", "threads made ready to run"},
+		{"DPC", "software interrupts"},
+		{"INTERRUPT", "interrupts"},
+		{"SYSCALL", "system calls: entered and left"},
+		{"PRIORITY", NOT_RECORDED},
+		{"AFFINITY", NOT_RECORDED},
+		{"SPINLOCK", NOT_RECORDED},
+		{"PERF_COUNTER", "counters of each process at its end"},
+		{"DISK_IO", "disk reads, writes and flushes, done"},
+		{"DISK_IO_INIT", "disk reads, writes and flushes, begun"},
+		{"FILE_IO", "file operations, done"},
+		{"FILE_IO_INIT", "file operations, begun: create, read, write, rename, delete, …"},
+		{"FILENAME", "names of files"},
+		{"HARD_FAULTS", "page faults that read from a disk"},
+		{"ALL_FAULTS", "all page faults"},
+		{"VIRT_ALLOC", "memory reserved, committed and given back"},
+		{"VAMAP", "views of files mapped and unmapped"},
+		{"MEMINFO", "memory of the machine, twice a second"},
+		{"MEMINFO_WS", "memory of each process, twice a second"},
+		{"NETWORKTRACE", "TCP and UDP: connect, accept, send, receive, disconnect"},
+		{"POWER", "frequencies and states of processors"},
+		{"IDLE_STATES", "idle states of processors"},
+		{"CPU_CONFIG", NOT_RECORDED},
+		{"OB_HANDLE", "descriptors opened, duplicated and closed"},
+		{"TIMER", NOT_RECORDED},
+		{"CLOCKINT", NOT_RECORDED},
+		{"IPI", NOT_RECORDED},
+		{"DPC_QUEUE", NOT_RECORDED},
+		{"SYNC_OBJECTS", NOT_RECORDED},
+		{"KE_CLOCK", NOT_RECORDED},
+		{"PMC_PROFILE", "samples by hardware counters"},
+		{"HEAP", "'openetw record --heap' records heaps"},
+		{"SYSCONFIG", "what the machine is, at the end"},
+		{"NO_SYSCONFIG", "without it"},
+	};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
+		if (strcmp(rows[i].name, name) == 0) {
+			return rows[i].what;
+		}
+	}
+	return NULL;
+}
+
 void cli_kernel_print(bool flags, bool groups)
 {
 	const struct kernel_flag *f;
@@ -156,7 +212,8 @@ void cli_kernel_print(bool flags, bool groups)
 	if (flags) {
 		printf("Kernel Flags:\n");
 		for (size_t i = 0; (f = kernel_flag_at(i)) != NULL; i++) {
-			printf(f->none[0] ? "\t%-16s: %s\n" : "\t%s\n", f->name, f->none);
+			const char *what = f->none[0] ? f->none : flag_meaning(f->name);
+			printf(what ? "\t%-15s: %s%s\n" : "\t%s\n", f->name, f->none[0] ? "not here: " : "", what);
 		}
 	}
 	if (groups) {

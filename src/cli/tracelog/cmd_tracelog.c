@@ -26,6 +26,9 @@ int tracelog_fail(uint32_t code, const char *what)
 		fprintf(stderr, "  %s%s%s\n", what ? what : "",
 			what && *controller_why() ? ": " : "", controller_why());
 	}
+	if (cli_hint(code)) {
+		fprintf(stderr, "  %s\n", cli_hint(code));
+	}
 	fprintf(stderr, "  'openetw explain %s' says more\n", name ? name : "CODE");
 	return CLI_FAILED;
 }
@@ -406,6 +409,11 @@ static int run(struct cli_args *a)
 	}
 	if (!action && winargs_on(&w, "SetProfInt")) {
 		return run_interval(&w);
+	}
+	const struct winarg *flags = winargs_find(&w, "eflag");
+	if (!action && flags && flags->count == 1 && strcasecmp(flags->value[0], "Help") == 0) {
+		cli_kernel_print(true, true);
+		return CLI_OK;
 	}
 	if (!action) {
 		return cli_usage(a, "what is to be done? -start, -stop, -q, -l, -enumguid, …");

@@ -16,6 +16,41 @@ static void label(const char *name, const char *fmt, ...)
 	va_end(ap);
 }
 
+/* Of a kernel session, in the words that tracelog has. */
+static void put_enabled_flags(ULONG flags)
+{
+	static const struct {
+		ULONG bit;
+		const char *name;
+	} rows[] = {{EVENT_TRACE_FLAG_PROCESS, "Process"},
+		    {EVENT_TRACE_FLAG_THREAD, "Thread"},
+		    {EVENT_TRACE_FLAG_DISK_IO, "Disk"},
+		    {EVENT_TRACE_FLAG_DISK_FILE_IO, "File"},
+		    {EVENT_TRACE_FLAG_MEMORY_HARD_FAULTS, "HardFaults"},
+		    {EVENT_TRACE_FLAG_MEMORY_PAGE_FAULTS, "PageFaults"},
+		    {EVENT_TRACE_FLAG_IMAGE_LOAD, "ImageLoad"},
+		    {EVENT_TRACE_FLAG_NETWORK_TCPIP, "TcpIp"},
+		    {EVENT_TRACE_FLAG_CSWITCH, "CSwitch"},
+		    {EVENT_TRACE_FLAG_DPC, "Dpc"},
+		    {EVENT_TRACE_FLAG_INTERRUPT, "Interrupt"},
+		    {EVENT_TRACE_FLAG_SYSTEMCALL, "SystemCall"},
+		    {EVENT_TRACE_FLAG_DISPATCHER, "Dispatcher"},
+		    {EVENT_TRACE_FLAG_PROFILE, "Profile"},
+		    {EVENT_TRACE_FLAG_VIRTUAL_ALLOC, "VirtualAlloc"},
+		    {EVENT_TRACE_FLAG_FILE_IO, "FileIo"},
+		    {EVENT_TRACE_FLAG_FILE_IO_INIT, "FileIoInit"}};
+	struct strbuf b = {0};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
+		if (flags & rows[i].bit) {
+			strbuf_addf(&b, "%s%s", b.len ? " " : "", rows[i].name);
+		}
+	}
+	if (b.len) {
+		label("Enabled tracing:", "%s", b.s);
+	}
+	strbuf_finish(&b);
+}
+
 void tracelog_show(const struct cli_props *p)
 {
 	static const char *const clocks[] = {"PerfCounter", "PerfCounter", "SystemTime",
@@ -42,13 +77,13 @@ void tracelog_show(const struct cli_props *p)
 	char guid[37];
 	for (size_t i = 0; i < BASE_ARRAY_LEN(modes); i++) {
 		if (q->LogFileMode & modes[i].bit) {
-			strbuf_addf(&mode, "%s%s", mode.len ? ", " : "", modes[i].name);
+			strbuf_addf(&mode, "%s%s", mode.len ? "  " : "", modes[i].name);
 		}
 	}
 	cli_guid_text(&q->Wnode.Guid, guid);
 	label("Logger Name:", "%s", p->name);
-	label("Logger Id:", "%llu", (unsigned long long)q->Wnode.HistoricalContext);
-	label("Logger Thread Id:", "%llu", (unsigned long long)(uintptr_t)q->LoggerThreadId);
+	label("Logger Id:", "0x%llx", (unsigned long long)q->Wnode.HistoricalContext);
+	label("Logger Thread Id:", "%016llX", (unsigned long long)(uintptr_t)q->LoggerThreadId);
 	label("Guid:", "%s", guid);
 	if (openetw_session_query(p->name, &more) == ERROR_SUCCESS) {
 		label("Session Security:", "O:S-1-22-1-%u", more.owner_uid);
@@ -79,6 +114,7 @@ void tracelog_show(const struct cli_props *p)
 	} else {
 		label("Buffer Flush Timer:", "not set");
 	}
+	put_enabled_flags(q->EnableFlags);
 	if (p->file[0]) {
 		label("Log Filename:", "%s", p->file);
 	}

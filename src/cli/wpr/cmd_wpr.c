@@ -27,6 +27,7 @@ static const struct cli_option options[] = {
 	{0, "profiles", "[FILE]", "list the built-in profiles, or check a file and list its", NULL},
 	{0, "profiledetails", "PROFILE", "what a profile records; several joined by +", NULL},
 	{0, "exportprofile", "PROFILE", "write it, resolved, to the file that follows", NULL},
+	{0, "merge", "FILE", "merge this and the following files into the last one", NULL},
 	{0, "marker", "TEXT", "put a mark into the recording", NULL},
 	{0, "markerflush", "TEXT", "the same, and write what is buffered", NULL},
 	{0, "flush", NULL, "write what is buffered to the file", NULL},
@@ -49,6 +50,8 @@ static const struct cli_option options[] = {
 	{0, "resetprofint", NULL, "a millisecond again; Timer may follow", NULL},
 	{0, "heaptracingconfig", "[NAME]", NULL, NULL},
 	{0, "snapshotconfig", "[NAME]", NULL, NULL},
+	{0, "name", "NAME", NULL, NULL},
+	{0, "pid", "PID", NULL, NULL},
 	{0, "singlesnapshot", "[NAME]", NULL, NULL},
 	{0, "enableperiodicsnapshot", "[NAME]", NULL, NULL},
 	{0, "disableperiodicsnapshot", "[NAME]", NULL, NULL},
@@ -131,8 +134,9 @@ static int make_work(struct wpr *w, const char *wanted)
 	const char *in = wanted ? wanted : tmp && *tmp ? tmp : "/var/tmp";
 	char absolute[PATH_MAX];
 	if (!realpath(in, absolute)) {
-		return wpr_fail(WPR_HRESULT(win32_from_errno(-errno)), "Cannot record to %s: %s", in,
-				strerror(errno));
+		/* A folder that is not there is ERROR_PATH_NOT_FOUND. */
+		return wpr_fail(WPR_HRESULT(errno == ENOENT ? ERROR_PATH_NOT_FOUND : win32_from_errno(-errno)),
+				"Cannot record to %s: %s", in, strerror(errno));
 	}
 	snprintf(w->work, sizeof w->work, "%.*s/openetw-wpr-XXXXXX", (int)sizeof w->work - 32, absolute);
 	if (!mkdtemp(w->work)) {
@@ -317,6 +321,26 @@ static bool parts_there(const struct wpr *w)
 	return parts.count > 0;
 }
 
+/* The description, into a session that takes it: one of the kernel alone has not asked for it. */
+static void describe(struct wpr *w, const char *problem)
+{
+	uint32_t code = cli_mark_write("ProblemDescription", problem);
+	for (const struct profile_collector *c = w->profile->collectors;
+	     c && code == ERROR_WMI_INSTANCE_NOT_FOUND; c = c->next) {
+		char name[512];
+		struct cli_props p;
+		wpr_session_name(w->instance, c, name, sizeof name);
+		if (wpr_recorded(c) && cli_session_query(name, &p) == ERROR_SUCCESS &&
+		    cli_mark_enable(p.p.Wnode.HistoricalContext) == ERROR_SUCCESS) {
+			code = cli_mark_write("ProblemDescription", problem);
+		}
+	}
+	if (code) {
+		fprintf(stderr, "wpr: warning: the description is not in the file: %s\n",
+			openetw_error_text(code) ? openetw_error_text(code) : "unknown error");
+	}
+}
+
 static int run_stop(struct wpr *w)
 {
 	struct cli_args *a = w->args;
@@ -358,9 +382,10 @@ static int run_stop(struct wpr *w)
 		return status;
 	}
 	int captured = wpr_sessions_capture(w, WPR_ON_SAVE);
-	if (problem) {
-		cli_mark_write("ProblemDescription", problem);
+	if (problem && *problem) {
+		describe(w, problem);
 	}
+	wpr_identity_write(w);
 	status = wpr_sessions_save(w, &files, &count, &t);
 	if (status == CLI_OK) {
 		status = wpr_result_write(w, files, count, to);
@@ -560,6 +585,24 @@ static int run_export(struct wpr *w)
 			     strerror(err));
 }
 
+static int run_merge(struct wpr *w)
+{
+	struct cli_args *a = w->args;
+	const char *files[CLI_VALUES_MAX];
+	int n = 0;
+	files[n++] = cli_value(a, "merge", "");
+	for (int i = 0; i + 1 < a->count && n < CLI_VALUES_MAX; i++) {
+		files[n++] = a->words[i];
+	}
+	if (a->count == 0) {
+		return cli_usage(a, "-merge takes files and, last, the one to write");
+	}
+	const char *to = a->words[a->count - 1];
+	uint32_t code = openetw_merge(files, (uint32_t)n, to, cli_flag(a, "compress") ? OPENETW_MERGE_COMPRESS : 0,
+				      NULL, NULL);
+	return code ? wpr_fail_call(code, "cannot merge into %s", to) : CLI_OK;
+}
+
 static int run_mark(struct wpr *w, const char *verb)
 {
 	if (!wpr_state_open(w, false)) {
@@ -678,7 +721,7 @@ static int dispatch(struct wpr *w, const char *verb)
 	struct cli_args *a = w->args;
 	bool stops = strcmp(verb, "stop") == 0 || strcmp(verb, "stopboot") == 0;
 	if (a->count > 0 && !stops && strcmp(verb, "status") != 0 &&
-	    strcmp(verb, "exportprofile") != 0 && !strstr(verb, "profint")) {
+	    strcmp(verb, "exportprofile") != 0 && strcmp(verb, "merge") != 0 && !strstr(verb, "profint")) {
 		return cli_usage(a, "'%s' belongs to no option", a->words[0]);
 	}
 	if (a->count > 1 && stops) {
@@ -702,6 +745,7 @@ static int dispatch(struct wpr *w, const char *verb)
 	       : strcmp(verb, "profiles") == 0	     ? run_profiles(w)
 	       : strcmp(verb, "profiledetails") == 0 ? run_details(w)
 	       : strcmp(verb, "exportprofile") == 0  ? run_export(w)
+	       : strcmp(verb, "merge") == 0	     ? run_merge(w)
 	       : strcmp(verb, "providers") == 0	     ? run_providers(a)
 	       : strncmp(verb, "marker", 6) == 0     ? run_mark(w, verb)
 	       : strstr(verb, "profint")	     ? run_interval(w, verb)
@@ -713,7 +757,7 @@ static int dispatch(struct wpr *w, const char *verb)
 static int run(struct cli_args *a)
 {
 	static const char *const verbs[] = {"start",	      "stop",	    "cancel",	   "status",
-					    "profiles",	      "profiledetails", "exportprofile", "marker",
+					    "profiles",	      "profiledetails", "exportprofile", "marker", "merge",
 					    "markerflush",    "flush",	    "providers",   "capturestateondemand",
 					    "pmcsources",     "pmcsessions",
 					    "setprofint",     "profint",    "resetprofint", "addboot", "stopboot", "cancelboot"};

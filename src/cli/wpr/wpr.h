@@ -81,6 +81,9 @@ void wpr_boot_remove(const struct wpr *w); /* the autologgers */
 
 /* ---- wpr_result.c ------------------------------------------------------------------------------ */
 
+/* The event BuildInfo into the first session, when the profile's merge properties ask for it. */
+void wpr_identity_write(struct wpr *w);
+
 /* Can the result be written there? Better known before the sessions are stopped. */
 int wpr_result_try(const char *to);
 int wpr_result_write(struct wpr *w, char **files, unsigned count, const char *to);

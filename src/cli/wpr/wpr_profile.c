@@ -25,6 +25,10 @@ int wpr_fail(uint32_t code, const char *fmt, ...)
 		fprintf(stderr, "\t'wpr -start PROFILE' begins a recording; 'wpr -status' shows what runs. A "
 				"recording with\n\tan -instancename is reached by that name only.\n");
 	} else {
+		const char *hint = (code & 0xFFFF0000u) == WPR_HRESULT(0) ? cli_hint(code & 0xFFFF) : NULL;
+		if (hint) {
+			fprintf(stderr, "\t%s\n", hint);
+		}
 		fprintf(stderr, "\t'openetw explain 0x%08x' says more\n", code);
 	}
 	return CLI_FAILED;

@@ -92,7 +92,7 @@ int wpr_result_try(const char *to)
 		return wpr_fail(WPR_HRESULT(161), "%s is a folder; the recording goes on.", to);
 	}
 	if (access(slash ? parent : ".", W_OK | X_OK) < 0) {
-		return wpr_fail(WPR_HRESULT(win32_from_errno(-errno)),
+		return wpr_fail(WPR_HRESULT(errno == ENOENT ? ERROR_PATH_NOT_FOUND : win32_from_errno(-errno)),
 				"Cannot write to %s: %s. The recording goes on.", slash ? parent : ".",
 				strerror(errno));
 	}

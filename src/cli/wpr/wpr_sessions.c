@@ -19,7 +19,9 @@
 
 void wpr_session_name(const char *instance, const struct profile_collector *c, char *out, size_t cap)
 {
-	snprintf(out, cap, "WPR_initiated_WprApp_%s%s%s", instance, *instance ? "_" : "", c->name);
+	/* As Windows' wpr: the kernel's session has one name, whatever the profile calls its collector. */
+	snprintf(out, cap, "WPR_initiated_WprApp_%s%s%s", instance, *instance ? "_" : "",
+		 c->kind == PROFILE_SYSTEM ? "WPR System Collector" : c->name);
 }
 
 bool wpr_recorded(const struct profile_collector *c)

@@ -4,6 +4,7 @@
  */
 #include "cli/session/mark.h"
 #include "cli/view/timetext.h"
+#include "cli/classic/controller.h"
 #include "cli/classic/same.h"
 #include "cli/xperf/xperf.h"
 
@@ -107,28 +108,78 @@ static struct cli_props *all_sessions(struct cli_args *a, ULONG *ret_count)
 	return all;
 }
 
-static void print_kernel(const char *name)
+/* "Trace Flags": the kernel's flags and the providers of one session, as -on takes them. */
+struct trace_flags {
+	struct strbuf text;
+};
+
+static bool add_provider(void *ctx, const GUID *g, const TRACE_ENABLE_INFO *e, uint32_t processes)
 {
-	struct openetw_kernel k = {.size = sizeof k};
-	struct kernel_mask m;
-	char names[1200];
-	if (openetw_session_kernel(name, &k) == ERROR_SUCCESS) {
-		memcpy(m.word, k.masks, sizeof m.word);
-		kernel_mask_names(&m, names, sizeof names);
-		printf("Kernel Flags          : %s\n", names);
-	}
+	struct trace_flags *f = ctx;
+	char name[256];
+	(void)processes;
+	controller_provider_name(g, name, sizeof name);
+	strbuf_addf(&f->text, "%s\"%s\":0x%llx:0x%x", f->text.len ? "+" : "", name,
+		    (unsigned long long)e->MatchAnyKeyword, e->Level);
+	return true;
 }
 
+static void print_flags(const struct cli_props *p)
+{
+	struct openetw_kernel k = {.size = sizeof k};
+	struct trace_flags f = {0};
+	struct kernel_mask m;
+	char names[1200];
+	if (openetw_session_kernel(p->name, &k) == ERROR_SUCCESS) {
+		memcpy(m.word, k.masks, sizeof m.word);
+		kernel_mask_names(&m, names, sizeof names);
+		strbuf_addf(&f.text, "%s", kernel_mask_empty(&m) ? "" : names);
+	}
+	controller_each_enabled((uint16_t)p->p.Wnode.HistoricalContext, add_provider, &f);
+	if (f.text.len) {
+		printf("Trace Flags           : %s\n", f.text.s);
+	}
+	strbuf_finish(&f.text);
+}
+
+static void print_mode(ULONG mode)
+{
+	static const struct {
+		ULONG bit;
+		const char *name;
+	} rows[] = {{EVENT_TRACE_FILE_MODE_SEQUENTIAL, "Sequential"},
+		    {EVENT_TRACE_FILE_MODE_CIRCULAR, "Circular"},
+		    {EVENT_TRACE_FILE_MODE_APPEND, "Append"},
+		    {EVENT_TRACE_FILE_MODE_NEWFILE, "NewFile"},
+		    {EVENT_TRACE_BUFFERING_MODE, "Buffering"},
+		    {EVENT_TRACE_SECURE_MODE, "Secure"},
+		    {EVENT_TRACE_USE_PAGED_MEMORY, "PagedMemory"},
+		    {EVENT_TRACE_COMPRESSED_MODE, "Compressed"},
+		    {EVENT_TRACE_SYSTEM_LOGGER_MODE, "SystemLogger"},
+		    {EVENT_TRACE_INDEPENDENT_SESSION_MODE, "IndependentSession"},
+		    {EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING, "NoPerProcessorBuffering"}};
+	bool any = false;
+	if (mode & EVENT_TRACE_REAL_TIME_MODE) {
+		printf("Real Time Mode        : Enabled\n");
+	}
+	printf("Log File Mode         :");
+	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
+		any = any || (mode & rows[i].bit);
+		printf(mode & rows[i].bit ? " %s" : "", rows[i].name);
+	}
+	printf("%s\n", any ? "" : " Sequential");
+}
+
+/* The layout that the Performance Toolkit's documentation shows. */
 static int run_loggers(struct cli_args *a)
 {
 	ULONG n;
 	struct cli_props *all = all_sessions(a, &n);
 	for (ULONG i = 0; all && i < n; i++) {
 		const EVENT_TRACE_PROPERTIES *p = &all[i].p;
-		char mode[200];
-		cli_mode_text(p->LogFileMode, mode, sizeof mode);
 		printf("Logger Name           : %s\n", all[i].name);
 		printf("Logger Id             : %llx\n", (unsigned long long)p->Wnode.HistoricalContext);
+		printf("Logger Thread Id      : %016llX\n", (unsigned long long)(uintptr_t)p->LoggerThreadId);
 		printf("Buffer Size           : %u\n", p->BufferSize);
 		printf("Maximum Buffers       : %u\n", p->MaximumBuffers);
 		printf("Minimum Buffers       : %u\n", p->MinimumBuffers);
@@ -139,10 +190,12 @@ static int run_loggers(struct cli_args *a)
 		printf("Log Buffers Lost      : %u\n", p->LogBuffersLost);
 		printf("Real Time Buffers Lost: %u\n", p->RealTimeBuffersLost);
 		printf("Flush Timer           : %u\n", p->FlushTimer);
-		printf("Log File Mode         : %s\n", mode);
+		printf("Age Limit             : %d\n", (int)p->AgeLimit);
+		print_mode(p->LogFileMode);
 		printf("Maximum File Size     : %u\n", p->MaximumFileSize);
-		print_kernel(all[i].name);
-		printf("Log Filename          : %s\n\n", all[i].file);
+		printf("Log Filename          : %s\n", all[i].file);
+		print_flags(&all[i]);
+		putchar('\n');
 	}
 	int status = all ? CLI_OK : CLI_FAILED;
 	free(all);
