@@ -36,6 +36,7 @@ struct program {
 	struct bpf_link *link;
 	struct bpf_link **of_cpu; /* of programs on perf events: `cpus` of them */
 	struct bpf_link *of_target[KERNEL_BPF_TARGETS]; /* of programs on functions */
+	struct kernel_probe *of_family[KERNEL_BPF_TARGETS]; /* the same, when children inherit it */
 	bool placed; /* in at least one of the targets */
 	bool tried;
 	uint64_t misses; /* told of */
@@ -50,6 +51,8 @@ struct kernel_bpf {
 	uint32_t cpus, possible;
 	struct kbpf_config config;
 	uint32_t target[KERNEL_BPF_TARGETS], targets;
+	struct kernel_family *family;
+	bool childless; /* probes do not go over to children */
 	struct bpf_object *object[OBJECTS_MAX];
 	unsigned objects;
 	struct program program[PROGRAMS_MAX];
@@ -184,6 +187,7 @@ void kernel_bpf_close(struct kernel_bpf *b)
 	for (unsigned i = 0; i < kernel_program_count; i++) {
 		detach(b, &b->program[i]);
 	}
+	kernel_family_clear(&b->family);
 	for (unsigned i = 0; i < b->objects; i++) {
 		bpf_object__close(b->object[i]);
 	}
@@ -436,9 +440,16 @@ static int attach_symbol(struct kernel_bpf *b, unsigned i)
 		if (!kernel_heap_file(b->target[t], path, sizeof path)) {
 			continue;
 		}
+		if (kernel_probe_open(p->prog, b->target[t], path, kernel_programs[i].symbol,
+				      kernel_programs[i].at_return, &p->of_family[t]) == 0) {
+			p->placed = true;
+			kernel_family_add(&b->family, b->target[t], b->target[t]);
+			continue;
+		}
 		p->of_target[t] = bpf_program__attach_uprobe_opts(p->prog, (pid_t)b->target[t], path, 0, &o);
 		if (p->of_target[t]) {
 			p->placed = true;
+			b->childless = true;
 		} else {
 			err = -errno;
 		}
@@ -456,8 +467,27 @@ void kernel_bpf_targets(struct kernel_bpf *b, const uint32_t *pid, uint32_t coun
 			detach(b, &b->program[i]);
 		}
 	}
+	kernel_family_clear(&b->family);
+	b->childless = false;
 	memcpy(b->target, pid, count * sizeof *pid);
 	b->targets = count;
+}
+
+void kernel_bpf_forked(struct kernel_bpf *b, uint32_t parent, uint32_t pid)
+{
+	uint32_t root = kernel_family_fork(&b->family, parent, pid);
+	for (uint32_t t = 0; root && t < b->targets; t++) {
+		for (unsigned i = 0; i < kernel_program_count && b->target[t] == root; i++) {
+			if (b->program[i].of_family[t]) {
+				kernel_family_cover(b->family, parent, b->program[i].of_family[t]);
+			}
+		}
+	}
+}
+
+void kernel_bpf_ended(struct kernel_bpf *b, uint32_t pid)
+{
+	kernel_family_end(b->family, pid);
 }
 
 static void detach(struct kernel_bpf *b, struct program *p)
@@ -465,6 +495,8 @@ static void detach(struct kernel_bpf *b, struct program *p)
 	for (uint32_t t = 0; t < KERNEL_BPF_TARGETS; t++) {
 		bpf_link__destroy(p->of_target[t]);
 		p->of_target[t] = NULL;
+		kernel_probe_close(p->of_family[t]);
+		p->of_family[t] = NULL;
 	}
 	p->placed = false;
 	for (uint32_t cpu = 0; p->of_cpu && cpu < b->cpus; cpu++) {
@@ -531,6 +563,10 @@ static void list_missing(struct kernel_bpf *b)
 {
 	size_t n = 0;
 	b->missing[0] = 0;
+	if (b->childless) {
+		n += (size_t)snprintf(b->missing, sizeof b->missing,
+				      "heaps of children: the tracing file system's uprobe_events cannot be used");
+	}
 	for (unsigned i = 0; i < kernel_program_count; i++) {
 		const struct kernel_program *p = &kernel_programs[i];
 		if (wanted(b, p) && b->program[i].why[0] && !p->instead && !replaced(b, i) &&

@@ -61,6 +61,9 @@ void kernel_bpf_unwatch(struct kernel_bpf *b, uint64_t sessions);
 /* The processes whose functions are probed, by programs with a symbol. */
 #define KERNEL_BPF_TARGETS 16u
 void kernel_bpf_targets(struct kernel_bpf *b, const uint32_t *pid, uint32_t count);
+/* What processes do, for the sake of those. */
+void kernel_bpf_forked(struct kernel_bpf *b, uint32_t parent, uint32_t pid);
+void kernel_bpf_ended(struct kernel_bpf *b, uint32_t pid);
 
 /* One line for each thing that is missing, "" when all is there. Valid until the next attach. */
 const char *kernel_bpf_missing(const struct kernel_bpf *b);
@@ -132,6 +135,22 @@ struct kernel_area {
 	 * record's. */
 	bool (*shape)(struct kernel *k, void *state, const struct kbpf_record *r);
 };
+/* A program on a function of a process and of all its children from then on. Fails where the kernel, or the
+ * file's name, does not allow it. */
+struct kernel_probe;
+struct bpf_program;
+int kernel_probe_open(struct bpf_program *prog, uint32_t pid, const char *path, const char *symbol, bool at_return,
+		      struct kernel_probe **ret);
+void kernel_probe_close(struct kernel_probe *p);
+/* The processes that such programs are on; *f begins as NULL. */
+struct kernel_family;
+void kernel_family_add(struct kernel_family **f, uint32_t pid, uint32_t root);
+/* The root of a parent that is to be covered by its probes again; 0: it need not be. */
+uint32_t kernel_family_fork(struct kernel_family **f, uint32_t parent, uint32_t pid);
+void kernel_family_cover(struct kernel_family *f, uint32_t pid, const struct kernel_probe *p);
+void kernel_family_end(struct kernel_family *f, uint32_t pid);
+void kernel_family_clear(struct kernel_family **f);
+
 /* One program of an object, by the name of its function. */
 struct kernel_program {
 	const char *name;

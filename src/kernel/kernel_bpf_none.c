@@ -53,6 +53,16 @@ void kernel_bpf_filter(struct kernel_bpf *b, uint64_t sessions, uint64_t follow)
 {
 	(void)b, (void)sessions, (void)follow;
 }
+void kernel_bpf_forked(struct kernel_bpf *b, uint32_t parent, uint32_t pid)
+{
+	(void)b, (void)parent, (void)pid;
+}
+
+void kernel_bpf_ended(struct kernel_bpf *b, uint32_t pid)
+{
+	(void)b, (void)pid;
+}
+
 void kernel_bpf_targets(struct kernel_bpf *b, const uint32_t *pid, uint32_t count)
 {
 	(void)b, (void)pid, (void)count;

@@ -51,6 +51,7 @@ static void load(struct kernel *k, struct kernel_process *p, struct kernel_image
 
 void kernel_on_fork(struct kernel *k, uint64_t time, uint16_t cpu, uint32_t pid, uint32_t parent)
 {
+	kernel_tracepoints_forked(k->tracepoints, parent, pid);
 	kernel_process_remove(k->processes, pid); /* of the same number, whose end was not told */
 	bool known = kernel_process_find(k->processes, parent) != NULL;
 	if (!known) {
@@ -214,6 +215,7 @@ static void finish(struct kernel *k, struct kernel_process *p, uint64_t time, ui
 					    .peak_working = p->end.peak_bytes};
 		kernel_emit_counters(k, 0, HOOK_COUNTERS, time, cpu, &c);
 	}
+	kernel_tracepoints_ended(k->tracepoints, p->pid);
 	unload_all(k, p, time, cpu);
 	struct kernel_record r = {.hook = HOOK_TERMINATE,
 				  .version = 2,

@@ -308,6 +308,9 @@ bool kernel_tracepoints_drain(struct kernel_tracepoints *s, uint64_t before, uin
 /* Counts what rings did not take, now and then or for certain. */
 void kernel_tracepoints_losses(struct kernel_tracepoints *s, bool now_at_last);
 size_t kernel_tracepoints_loss_list(const struct kernel_tracepoints *s, struct kernel_loss *ret, size_t cap);
+/* A process began, or ended, for programs that follow children. */
+void kernel_tracepoints_forked(struct kernel_tracepoints *s, uint32_t parent, uint32_t pid);
+void kernel_tracepoints_ended(struct kernel_tracepoints *s, uint32_t pid);
 /* Is there a program that serves a hook of ours (kernel_bpf.h)? */
 bool kernel_tracepoints_serves(const struct kernel_tracepoints *s, unsigned hook);
 /* Does it tell of what happened at that time? */

@@ -530,6 +530,20 @@ bool kernel_tracepoints_serves(const struct kernel_tracepoints *s, unsigned hook
 	return s->bpf && kernel_bpf_serves(s->bpf, hook);
 }
 
+void kernel_tracepoints_forked(struct kernel_tracepoints *s, uint32_t parent, uint32_t pid)
+{
+	if (s->bpf) {
+		kernel_bpf_forked(s->bpf, parent, pid);
+	}
+}
+
+void kernel_tracepoints_ended(struct kernel_tracepoints *s, uint32_t pid)
+{
+	if (s->bpf) {
+		kernel_bpf_ended(s->bpf, pid);
+	}
+}
+
 bool kernel_tracepoints_tells(const struct kernel_tracepoints *s, unsigned hook, uint64_t time)
 {
 	return s->since[hook] != 0 && time >= s->since[hook];

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 struct step {
@@ -25,9 +26,44 @@ static void *did(const char *what, void *address, uintptr_t old, size_t bytes)
 	return address;
 }
 
-int main(void)
+/* Two hundred and one allocations of a size of their own, and their end. */
+static void family(size_t bytes)
+{
+	for (int i = 0; i < 201; i++) {
+		sink = malloc(bytes);
+		free(sink);
+	}
+}
+
+static int children(void)
+{
+	for (int i = 0; i < 2; i++) {
+		fflush(stdout);
+		pid_t child = fork();
+		if (child == 0) {
+			family(54321);
+			if (i == 1) {
+				execl("/proc/self/exe", "heap_acts", "again", (char *)NULL);
+			}
+			_exit(0);
+		}
+		int status;
+		if (child < 0 || waitpid(child, &status, 0) != child || status != 0) {
+			return 1;
+		}
+		printf("{\"pid\": %d, \"counts\": [201, %d]}\n", (int)child, i == 1 ? 201 : 0);
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
 {
 	void *kept[200];
+	(void)argv;
+	if (argc > 1) {
+		family(65432);
+		return 0;
+	}
 	static char out[1 << 16];
 	setvbuf(stdout, out, _IOFBF, sizeof out); /* which takes no memory while we look */
 	alarm(60);
@@ -67,5 +103,5 @@ int main(void)
 		       (int)getpid(), step[i].what, (unsigned long long)step[i].address,
 		       (unsigned long long)step[i].old, step[i].bytes);
 	}
-	return 0;
+	return children();
 }

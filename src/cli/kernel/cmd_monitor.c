@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 #define POLL_MS	     20
-#define PENDING_MAX  1024u
+#define PENDING_MAX  8192u
+#define ORDER_NS     200000000ull /* that lines wait for one before them */
 #define PATIENCE_NS  500000000ull /* for an operation's result */
 #define COLUMNS_MAX  16
 #define WIDE	     110u /* columns of a terminal that holds all of ours */
@@ -64,6 +65,7 @@ static const struct {
 
 struct line {
 	struct kevent k;
+	bool waits; /* for its result */
 	bool has_result;
 	uint32_t status;
 	uint64_t took_ns;
@@ -80,7 +82,7 @@ struct monitor {
 	unsigned kinds; /* bits of enum kevent_kind */
 	bool json, utc, done, errors;
 	uint64_t lines, limit;
-	struct line *pending[PENDING_MAX]; /* operations whose result is not there yet, by time */
+	struct line *pending[PENDING_MAX]; /* what is not shown yet, by time */
 	uint32_t pending_count;
 	bool live; /* what was there before is not news */
 	struct strbuf out;
@@ -341,6 +343,7 @@ static void fill(struct monitor *m, struct line *l, const struct kevent *k)
 {
 	l->k = *k;
 	l->has_result = false;
+	l->waits = k->kind == KEVENT_FILE && k->irp;
 	l->took_ns = k->kind == KEVENT_DISK ? k->duration : 0;
 	const char *path = k->file ? k->file : "";
 	snprintf(l->process, sizeof l->process, "%.63s", k->process);
@@ -358,31 +361,37 @@ static void fill(struct monitor *m, struct line *l, const struct kevent *k)
 	}
 }
 
-/* Oldest first. */
-static void give_up(struct monitor *m, uint64_t before)
+/* What is complete, in the order in which it began. What still waits for its result holds up those behind
+ * it for a while, and is shown without at last. */
+static void release(struct monitor *m, uint64_t now)
 {
-	uint32_t n = 0;
-	while (n < m->pending_count && m->pending[n]->k.time < before) {
-		print(m, m->pending[n]);
-		free(m->pending[n]);
-		n++;
+	uint32_t kept = 0, i = 0;
+	for (; i < m->pending_count; i++) {
+		struct line *l = m->pending[i];
+		uint64_t age = now - BASE_MIN(now, l->k.time);
+		if (l->waits && age < ORDER_NS) {
+			break;
+		}
+		if (l->waits && age < PATIENCE_NS) {
+			m->pending[kept++] = l;
+			continue;
+		}
+		print(m, l);
+		free(l);
 	}
-	m->pending_count -= n;
-	memmove(m->pending, m->pending + n, m->pending_count * sizeof *m->pending);
+	memmove(m->pending + kept, m->pending + i, (m->pending_count - i) * sizeof *m->pending);
+	m->pending_count -= i - kept;
 }
 
 static void finish(struct monitor *m, const struct kevent *end)
 {
 	for (uint32_t i = m->pending_count; i-- > 0;) {
 		struct line *l = m->pending[i];
-		if (l->k.irp == end->irp) {
+		if (l->waits && l->k.irp == end->irp) {
+			l->waits = false;
 			l->has_result = true;
 			l->status = end->status;
 			l->took_ns = end->time - l->k.time;
-			print(m, l);
-			free(l);
-			m->pending_count--;
-			memmove(m->pending + i, m->pending + i + 1, (m->pending_count - i) * sizeof *m->pending);
 			return;
 		}
 	}
@@ -408,17 +417,11 @@ static void on_event(void *ctx, const EVENT_RECORD *e)
 		return;
 	}
 	fill(m, l, &k);
-	if (k.kind != KEVENT_FILE || !k.irp) {
-		print(m, l);
-		free(l);
-		return;
+	if (m->pending_count == PENDING_MAX) {
+		release(m, k.time);
 	}
 	if (m->pending_count == PENDING_MAX) {
-		give_up(m, m->pending[0]->k.time + 1);
-	}
-	if (m->pending_count == PENDING_MAX) {
-		free(l);
-		return;
+		release(m, UINT64_MAX);
 	}
 	m->pending[m->pending_count++] = l;
 }
@@ -500,12 +503,12 @@ static int watch(struct monitor *m, uint64_t duration_ns)
 			break;
 		}
 		kernel_feed_poll(m->feed, POLL_MS);
-		give_up(m, now - PATIENCE_NS);
+		release(m, clock_read_system_ns());
 		if (fflush(stdout) != 0) {
 			break;
 		}
 	}
-	give_up(m, UINT64_MAX);
+	release(m, UINT64_MAX);
 	fflush(stdout);
 	kernel_feed_stats(m->feed, &s);
 	fprintf(stderr, "%llu lines; ", (unsigned long long)m->lines);
