@@ -20,6 +20,7 @@ struct counter {
 	struct pmc_source source;
 	uint64_t sessions; /* that count it; 0: the place is free */
 	int *fd;	   /* by processor; -1 */
+	uint64_t since;	   /* programs read it; 0: they do not know it yet */
 };
 
 struct kernel_pmc {
@@ -215,7 +216,15 @@ void kernel_pmc_tell(const struct kernel_pmc *p, struct kernel_bpf *b)
 	kernel_bpf_counters(b, count);
 }
 
-uint32_t kernel_pmc_values(const struct kernel *k, uint32_t slot, const uint64_t *values,
+void kernel_pmc_begin(struct kernel_pmc *p, uint64_t now)
+{
+	for (uint32_t i = 0; i < KERNEL_COUNTERS_MAX; i++) {
+		struct counter *c = &p->counter[i];
+		c->since = c->fd && !c->since ? now : c->since;
+	}
+}
+
+uint32_t kernel_pmc_values(const struct kernel *k, uint32_t slot, uint64_t time, const uint64_t *values,
 			   uint64_t ret[PMC_COUNTERS_MAX])
 {
 	const struct kernel_session *s = &k->slot[slot].want;
@@ -223,6 +232,9 @@ uint32_t kernel_pmc_values(const struct kernel *k, uint32_t slot, const uint64_t
 	for (uint32_t i = 0; i < n; i++) {
 		/* One that cannot be had keeps its place: the others would be taken for it. */
 		const struct counter *c = counter_of(k->pmc, s->counter[i]);
+		if (c && (c->since == 0 || time < c->since)) {
+			return 0;
+		}
 		ret[i] = c ? values[c - k->pmc->counter] : 0;
 	}
 	return n;

@@ -330,8 +330,10 @@ void kernel_pmc_destroy(struct kernel_pmc *p);
 void kernel_pmc_update(struct kernel *k);
 /* To the programs, by processor. */
 void kernel_pmc_tell(const struct kernel_pmc *p, struct kernel_bpf *b);
-/* The values that a session's records have: how many, into `ret`; 0: none. */
-uint32_t kernel_pmc_values(const struct kernel *k, uint32_t slot, const uint64_t *values,
+/* From that time on programs read what was told. */
+void kernel_pmc_begin(struct kernel_pmc *p, uint64_t now);
+/* The values that a session's record of that time has: how many, into `ret`; 0: none yet. */
+uint32_t kernel_pmc_values(const struct kernel *k, uint32_t slot, uint64_t time, const uint64_t *values,
 			   uint64_t ret[PMC_COUNTERS_MAX]);
 /* Those of `sessions` that count the same as the one in that slot. */
 uint64_t kernel_pmc_same(const struct kernel *k, uint64_t sessions, uint32_t slot);
