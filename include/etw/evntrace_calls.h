@@ -117,8 +117,15 @@ ETW_API ULONG WMIAPI EnumerateTraceGuidsEx(TRACE_QUERY_INFO_CLASS TraceQueryInfo
 /* Settable: TraceSetDisallowList (members of provider groups this session does not want),
  * TracePeriodicCaptureStateListInfo, TraceProviderBinaryTracking (on by itself). To query: TraceDisallowListQuery, TraceStreamCount (both of a
  * session), TraceVersionInfo, TraceMaxLoggersQuery, TraceMaxPmcCounterQuery,
- * TracePeriodicCaptureStateInfo (the limits). Classes about kernel events, profiling, performance
- * counters and branch records: ERROR_NOT_SUPPORTED once their length is right.
+ * TracePeriodicCaptureStateInfo (the limits).
+ *
+ * Of sessions with kernel events: TraceStackTracingInfo, TraceSystemTraceEnableFlagsInfo, and once for each session
+ * TracePmcCounterListInfo (up to 7 sources) and TracePmcEventListInfo (the events that have their values, as
+ * EVENT_HEADER_EXT_TYPE_PMC_COUNTERS). Of the machine, with an id of 0: TraceProfileSourceListInfo (what can be
+ * counted and sampled by here), TraceSampledProfileIntervalInfo (of the source in TRACE_PROFILE_INTERVAL, which a
+ * query looks at), TraceProfileSourceConfigInfo (what sessions with PMC_PROFILE are sampled by), TracePmcCounterOwners,
+ * TracePmcSessionInformation. A counter that this machine does not have: ERROR_NOT_SUPPORTED, and
+ * openetw_last_error_text() names it. Branch records and registers: ERROR_NOT_SUPPORTED once their length is right.
  *
  * ERROR_BAD_LENGTH, ERROR_INVALID_PARAMETER, ERROR_NOT_SUPPORTED (class),
  * ERROR_WMI_INSTANCE_NOT_FOUND (session). */

@@ -12,7 +12,7 @@
 
 enum where {
 	NOWHERE, /* for the other function */
-	KERNEL,	 /* known, and refused after its arguments have been looked at */
+	KERNEL,	 /* known, of kernel events, and refused after its arguments have been looked at */
 	HERE,
 	DAEMON,
 };
@@ -80,6 +80,11 @@ static uint32_t check_length(const struct info_class *k, const void *p, ULONG n)
 	return ERROR_SUCCESS;
 }
 
+static uint32_t not_recorded(void)
+{
+	return control_refuse(ERROR_NOT_SUPPORTED, "last branch records and registers are not recorded by this version");
+}
+
 /* Not of a session. */
 static bool of_machine(TRACE_INFO_CLASS c)
 {
@@ -99,7 +104,7 @@ ULONG WINAPI TraceSetInformation(TRACEHANDLE SessionHandle, TRACE_INFO_CLASS Inf
 		return code;
 	}
 	if (k->set == KERNEL) {
-		return ERROR_NOT_SUPPORTED;
+		return not_recorded();
 	}
 	bool machine = of_machine(InformationClass);
 	if (SessionHandle == 0 && !machine) {
@@ -232,6 +237,5 @@ ULONG WINAPI TraceConfigureLastBranchRecord(CONTROLTRACE_ID TraceId,
 	if (TraceId == 0 || (Events == NULL && EventCount != 0)) {
 		return ERROR_INVALID_PARAMETER;
 	}
-	/* Branches are recorded at kernel events, which nothing collects yet. */
-	return ERROR_NOT_SUPPORTED;
+	return not_recorded();
 }

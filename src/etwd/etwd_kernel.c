@@ -17,8 +17,6 @@ enum { /* TRACE_QUERY_INFO_CLASS */
 	INFO_PROFILE_SOURCES = 6,
 	INFO_PMC_EVENTS = 8,
 	INFO_PMC_COUNTERS = 9,
-	INFO_LBR_CONFIGURATION = 20,
-	INFO_LBR_EVENTS = 21,
 	INFO_STACK_CACHING = 24,
 	INFO_PMC_OWNERS = 25,
 	INFO_PMC_SESSIONS = 27,
@@ -590,9 +588,8 @@ bool etwd_kernel_set_info(struct etwd *d, struct conn *c, const struct proto_mes
 		return true;
 	}
 	bool counters = class == INFO_PMC_EVENTS || class == INFO_PMC_COUNTERS;
-	bool branches = class == INFO_LBR_CONFIGURATION || class == INFO_LBR_EVENTS;
 	bool caching = class == INFO_STACK_CACHING || class == INFO_UNIFIED_STACK_CACHING;
-	if (class != INFO_STACK_TRACING && class != INFO_GROUP_MASKS && !caching && !counters && !branches) {
+	if (class != INFO_STACK_TRACING && class != INFO_GROUP_MASKS && !caching && !counters) {
 		return false;
 	}
 	if (!s) {
@@ -609,10 +606,6 @@ bool etwd_kernel_set_info(struct etwd *d, struct conn *c, const struct proto_mes
 	}
 	if (counters && s->kernel->confined) {
 		etwd_reply_status(d, c, m, 5, "counters show what all processes do; only root has them here");
-		return true;
-	}
-	if (branches) {
-		etwd_reply_status(d, c, m, 50, "last branch records are not recorded by this version");
 		return true;
 	}
 	struct kernel_wish before = s->kernel->wish;

@@ -107,7 +107,9 @@ static void on_sample(struct kernel *k, struct kernel_perf_record *p)
 	kernel_put(&r, p->tid, 4);
 	kernel_put(&r, 1, 2);
 	kernel_put(&r, 0, 2);
+	k->values = p->reads ? kernel_pmc_of_sample(k, p) : NULL;
 	kernel_out(k, &r);
+	k->values = NULL;
 	k->stats.samples++;
 	kernel_out_stack(k, sessions & k->stack[KERNEL_HOOK_SAMPLE], p->cpu, p->time, p->time,
 			 t ? t->pid : p->pid, p->tid, p->frame, p->frames);

@@ -158,7 +158,8 @@ static int add_event(struct ring *r, struct perf_event_attr *a, struct event *re
 		return fd;
 	}
 	struct event e = {.fd = fd, .stack = a->sample_type & PERF_SAMPLE_CALLCHAIN,
-			  .copied = a->sample_type & PERF_SAMPLE_STACK_USER};
+			  .copied = a->sample_type & PERF_SAMPLE_STACK_USER,
+			  .read = a->sample_type & PERF_SAMPLE_READ};
 	/* The first owns the ring; the others write into it. */
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &e.id) < 0 ||
 	    (r->page && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->event[KERNEL_EV_NONE].fd) < 0)) {
@@ -205,6 +206,10 @@ static int open_kind(struct kernel_perf *p, struct ring *r, enum kernel_event_ki
 		a.type = PERF_TYPE_SOFTWARE;
 		a.config = PERF_COUNT_SW_CPU_CLOCK;
 		a.sample_period = (uint64_t)plan->interval_us * 1000;
+		if (plan->read) {
+			a.sample_type |= PERF_SAMPLE_READ;
+			a.read_format = PERF_FORMAT_GROUP;
+		}
 	} else if (kind >= KERNEL_EV_PMC) {
 		const struct kernel_perf_source *s = &plan->pmc[kind - KERNEL_EV_PMC];
 		a.type = s->type;
@@ -360,7 +365,9 @@ int kernel_perf_update(struct kernel_perf *p, const struct kernel_perf_plan *pla
 		bool other = k >= KERNEL_EV_PMC && memcmp(&plan->pmc[k - KERNEL_EV_PMC], &p->plan.pmc[k - KERNEL_EV_PMC],
 							  sizeof plan->pmc[0]) != 0;
 		if (plan->on[k] != p->plan.on[k] ||
-		    (plan->on[k] && (other || plan->stack[k] != p->plan.stack[k]))) {
+		    (plan->on[k] && (other || plan->stack[k] != p->plan.stack[k] ||
+				     (kind == KERNEL_EV_CPU && plan->read != p->plan.read)))) {
+			p->generation += kind == KERNEL_EV_CPU;
 			err = change_kind(p, kind, plan, d);
 		} else if (kind == KERNEL_EV_CPU && plan->on[k] && plan->interval_us != p->plan.interval_us) {
 			uint64_t period = (uint64_t)plan->interval_us * 1000;
@@ -374,6 +381,7 @@ int kernel_perf_update(struct kernel_perf *p, const struct kernel_perf_plan *pla
 				bool changed = k >= KERNEL_EV_PMC &&
 					       memcmp(&p->plan.pmc[k - KERNEL_EV_PMC], &before.pmc[k - KERNEL_EV_PMC],
 						      sizeof before.pmc[0]) != 0;
+				changed = changed || (k == KERNEL_EV_CPU && p->plan.read != before.read);
 				if (p->plan.on[k] != before.on[k] || p->plan.stack[k] != before.stack[k] || changed) {
 					(void)change_kind(p, (enum kernel_event_kind)k, &before, NULL);
 				}
@@ -383,6 +391,7 @@ int kernel_perf_update(struct kernel_perf *p, const struct kernel_perf_plan *pla
 		}
 		p->plan.on[k] = plan->on[k];
 		p->plan.stack[k] = plan->stack[k];
+		p->plan.read = k == KERNEL_EV_CPU ? plan->read : p->plan.read;
 		if (k >= KERNEL_EV_PMC) {
 			p->plan.pmc[k - KERNEL_EV_PMC] = plan->pmc[k - KERNEL_EV_PMC];
 		}
@@ -394,6 +403,17 @@ int kernel_perf_update(struct kernel_perf *p, const struct kernel_perf_plan *pla
 uint32_t kernel_perf_source_of(const struct kernel_perf *p, enum kernel_event_kind kind)
 {
 	return p->plan.pmc[kind - KERNEL_EV_PMC].id;
+}
+
+int kernel_perf_leader(const struct kernel_perf *p, uint32_t cpu, uint32_t *ret_generation)
+{
+	*ret_generation = p->generation;
+	for (uint32_t i = 0; i < p->count; i++) {
+		if (p->ring[i]->cpu == cpu) {
+			return p->ring[i]->event[KERNEL_EV_CPU].read ? p->ring[i]->event[KERNEL_EV_CPU].fd : -1;
+		}
+	}
+	return -1;
 }
 
 void kernel_perf_wait(struct kernel_perf *p, int fd, int timeout_ms)

@@ -16,6 +16,7 @@ struct event {
 	uint64_t id;
 	bool stack;
 	bool copied; /* user stacks come as memory */
+	bool read;   /* counters come with it */
 };
 struct ring {
 	uint32_t cpu;
@@ -44,6 +45,7 @@ struct kernel_perf {
 	size_t map_bytes;
 	struct kernel_perf_plan plan;
 	struct kernel_perf_stacks stacks;
+	uint32_t generation; /* of the timer's events */
 	int tracepoint[KERNEL_EV_COUNT]; /* ids; 0: not looked up */
 	struct field field[KERNEL_FIELDS];
 };

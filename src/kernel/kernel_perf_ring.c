@@ -131,6 +131,19 @@ static bool parse_sample(const struct kernel_perf *p, struct ring *ring, const u
 	}
 	const struct event *event = plain ? &ring->plain : &ring->event[k];
 	r->kind = plain ? KERNEL_EV_SWITCH : (enum kernel_event_kind)k;
+	if (event->read) {
+		uint64_t count, timer;
+		if (!take(&b, &left, &count, 8) || count == 0 || count > left / 8 || !take(&b, &left, &timer, 8)) {
+			return false;
+		}
+		for (uint64_t i = 1; i < count; i++) {
+			uint64_t value = 0;
+			take(&b, &left, &value, 8);
+			if (r->reads < BASE_ARRAY_LEN(r->read)) {
+				r->read[r->reads++] = value;
+			}
+		}
+	}
 	if (event->stack) {
 		if (!take(&b, &left, &frames, 8) || frames > left / 8) {
 			return false;
@@ -214,6 +227,7 @@ static bool take_record(struct kernel_perf *p, struct ring *ring, struct kernel_
 	ret->cpu = (uint16_t)ring->cpu;
 	ret->kind = KERNEL_EV_NONE;
 	ret->frames = 0;
+	ret->reads = 0;
 	ret->raw_bytes = 0;
 	ret->user = false;
 	ret->stack_bytes = 0;

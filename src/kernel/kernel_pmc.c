@@ -11,7 +11,9 @@
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 _Static_assert(KERNEL_COUNTERS_MAX == KBPF_COUNTERS_MAX, "as many as programs read");
@@ -20,6 +22,10 @@ struct counter {
 	struct pmc_source source;
 	uint64_t sessions; /* that count it; 0: the place is free */
 	int *fd;	   /* by processor; -1 */
+	uint64_t since;	   /* programs read it; 0: they do not know it yet */
+	/* Its twin in the group of the timer's samples, and how far that is behind, by processor. */
+	int *twin;
+	uint64_t *behind;
 };
 
 struct kernel_pmc {
@@ -31,6 +37,10 @@ struct kernel_pmc {
 		bool refused;
 	} sampled[PMC_SAMPLED_MAX];
 	uint32_t sampleds;
+	bool joined;
+	uint32_t generation; /* of the timer's events, that twins joined */
+	uint32_t places[KERNEL_COUNTERS_MAX], joins; /* in the order in which they did */
+	uint64_t values[KERNEL_COUNTERS_MAX];
 	char missing[1024];
 };
 
@@ -42,7 +52,7 @@ static void say(struct kernel_pmc *p, const char *text)
 	}
 }
 
-static int perf_open(const struct pmc_source *s, uint32_t cpu, uint64_t period)
+static int perf_open(const struct pmc_source *s, uint32_t cpu, uint64_t period, int leader)
 {
 	struct perf_event_attr a = {
 		.size = sizeof a,
@@ -52,9 +62,12 @@ static int perf_open(const struct pmc_source *s, uint32_t cpu, uint64_t period)
 		.config2 = s->config[2],
 		.sample_period = period,
 		/* Rather none than one that shares its place and shows a part. */
-		.pinned = s->hardware && !period,
+		.pinned = s->hardware && !period && leader < 0,
+		/* As its leader has. */
+		.use_clockid = leader >= 0,
+		.clockid = leader >= 0 ? CLOCK_MONOTONIC : 0,
 	};
-	int fd = (int)syscall(SYS_perf_event_open, &a, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = (int)syscall(SYS_perf_event_open, &a, -1, (int)cpu, leader, PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -84,8 +97,21 @@ int kernel_pmc_create(struct kernel_pmc **ret)
 
 /* ---- counters --------------------------------------------------------------------------------- */
 
+static void close_twin(struct kernel_pmc *p, struct counter *c)
+{
+	for (uint32_t cpu = 0; c->twin && cpu < p->cpus; cpu++) {
+		base_close(&c->twin[cpu]);
+	}
+	free(c->twin);
+	free(c->behind);
+	c->twin = NULL;
+	c->behind = NULL;
+}
+
 static void close_counter(struct kernel_pmc *p, struct counter *c)
 {
+	p->joined = p->joined && !c->twin; /* the others' order is another then */
+	close_twin(p, c);
 	for (uint32_t cpu = 0; c->fd && cpu < p->cpus; cpu++) {
 		base_close(&c->fd[cpu]);
 	}
@@ -112,7 +138,7 @@ static int open_counter(struct kernel_pmc *p, struct counter *c, const struct pm
 	}
 	for (uint32_t cpu = 0; cpu < p->cpus; cpu++) {
 		uint64_t value;
-		c->fd[cpu] = perf_open(s, cpu, 0);
+		c->fd[cpu] = perf_open(s, cpu, 0, -1);
 		if (c->fd[cpu] >= 0 && read(c->fd[cpu], &value, sizeof value) == 0) {
 			base_close(&c->fd[cpu]); /* pinned, and there was no place */
 			err = -ENOSPC;
@@ -215,7 +241,15 @@ void kernel_pmc_tell(const struct kernel_pmc *p, struct kernel_bpf *b)
 	kernel_bpf_counters(b, count);
 }
 
-uint32_t kernel_pmc_values(const struct kernel *k, uint32_t slot, const uint64_t *values,
+void kernel_pmc_begin(struct kernel_pmc *p, uint64_t now)
+{
+	for (uint32_t i = 0; i < KERNEL_COUNTERS_MAX; i++) {
+		struct counter *c = &p->counter[i];
+		c->since = c->fd && !c->since ? now : c->since;
+	}
+}
+
+uint32_t kernel_pmc_values(const struct kernel *k, uint32_t slot, uint64_t time, const uint64_t *values,
 			   uint64_t ret[PMC_COUNTERS_MAX])
 {
 	const struct kernel_session *s = &k->slot[slot].want;
@@ -223,6 +257,9 @@ uint32_t kernel_pmc_values(const struct kernel *k, uint32_t slot, const uint64_t
 	for (uint32_t i = 0; i < n; i++) {
 		/* One that cannot be had keeps its place: the others would be taken for it. */
 		const struct counter *c = counter_of(k->pmc, s->counter[i]);
+		if (c && (c->since == 0 || time < c->since)) {
+			return 0;
+		}
 		ret[i] = c ? values[c - k->pmc->counter] : 0;
 	}
 	return n;
@@ -239,6 +276,95 @@ uint64_t kernel_pmc_same(const struct kernel *k, uint64_t sessions, uint32_t slo
 		same |= equal ? 1ull << i : 0;
 	}
 	return same;
+}
+
+/* ---- at samples of the timer -------------------------------------------------------------------- */
+
+/* Nothing joins a group that runs: it would stay still. */
+static void pause_timer(struct kernel *k, bool pause)
+{
+	uint32_t generation;
+	for (uint32_t cpu = 0; cpu < k->pmc->cpus; cpu++) {
+		int leader = kernel_perf_leader(k->perf, cpu, &generation);
+		if (leader >= 0) {
+			ioctl(leader, pause ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE, 0);
+		}
+	}
+}
+
+/* A twin counts from when it joined; what its counter showed then is added to it. */
+static void catch_up(struct kernel_pmc *p, struct counter *c)
+{
+	for (uint32_t cpu = 0; cpu < p->cpus; cpu++) {
+		uint64_t counter = 0, twin = 0;
+		if (c->twin[cpu] >= 0 && read(c->twin[cpu], &twin, sizeof twin) == sizeof twin &&
+		    read(c->fd[cpu], &counter, sizeof counter) == sizeof counter) {
+			c->behind[cpu] = counter - twin;
+		}
+	}
+}
+
+static bool join(struct kernel *k, struct counter *c)
+{
+	struct kernel_pmc *p = k->pmc;
+	c->twin = malloc(p->cpus * sizeof *c->twin);
+	c->behind = calloc(p->cpus, sizeof *c->behind);
+	bool any = false;
+	for (uint32_t cpu = 0; c->twin && c->behind && cpu < p->cpus; cpu++) {
+		uint32_t generation;
+		int leader = kernel_perf_leader(k->perf, cpu, &generation);
+		c->twin[cpu] = leader >= 0 && c->fd[cpu] >= 0 ? perf_open(&c->source, cpu, 0, leader) : -1;
+		any = any || c->twin[cpu] >= 0;
+	}
+	if (!any) {
+		close_twin(p, c);
+	}
+	return any;
+}
+
+void kernel_pmc_join(struct kernel *k, bool read)
+{
+	struct kernel_pmc *p = k->pmc;
+	uint32_t generation = 0, twins = 0, counters = 0;
+	(void)kernel_perf_leader(k->perf, 0, &generation);
+	for (uint32_t i = 0; i < KERNEL_COUNTERS_MAX; i++) {
+		twins += p->counter[i].twin != NULL;
+		counters += p->counter[i].fd != NULL;
+	}
+	if (read && p->joined && p->generation == generation && twins == counters) {
+		return;
+	}
+	p->joins = 0;
+	for (uint32_t i = 0; i < KERNEL_COUNTERS_MAX; i++) {
+		close_twin(p, &p->counter[i]);
+	}
+	if (read && counters) {
+		pause_timer(k, true);
+		for (uint32_t i = 0; i < KERNEL_COUNTERS_MAX; i++) {
+			if (p->counter[i].fd && join(k, &p->counter[i])) {
+				p->places[p->joins++] = i;
+			}
+		}
+		pause_timer(k, false);
+		for (uint32_t i = 0; i < p->joins; i++) {
+			catch_up(p, &p->counter[p->places[i]]);
+		}
+	}
+	p->joined = read;
+	p->generation = generation;
+}
+
+const uint64_t *kernel_pmc_of_sample(struct kernel *k, const struct kernel_perf_record *r)
+{
+	struct kernel_pmc *p = k->pmc;
+	if (r->reads != p->joins || r->cpu >= p->cpus) {
+		return NULL; /* of before they joined */
+	}
+	memset(p->values, 0, sizeof p->values);
+	for (uint32_t i = 0; i < p->joins; i++) {
+		p->values[p->places[i]] = r->read[i] + p->counter[p->places[i]].behind[r->cpu];
+	}
+	return p->values;
 }
 
 /* ---- samples ---------------------------------------------------------------------------------- */
@@ -281,7 +407,7 @@ uint32_t kernel_pmc_plan(struct kernel *k, struct kernel_perf_source ret[PMC_SAM
 		const struct pmc_source *s = &p->sampled[i].source;
 		int fd = -ENODEV;
 		for (uint32_t cpu = 0; cpu < p->cpus && (fd == -ENODEV || fd == -ENOENT); cpu++) {
-			fd = perf_open(s, cpu, p->sampled[i].interval);
+			fd = perf_open(s, cpu, p->sampled[i].interval, -1);
 		}
 		p->sampled[i].refused = fd < 0;
 		if (fd < 0) {

@@ -247,6 +247,8 @@ struct kernel_perf_record {
 	struct unwind_regs regs;
 	const uint8_t *stack; /* memory at the stack pointer */
 	uint32_t stack_bytes;
+	uint32_t reads; /* counters that came with a sample of the timer, in the order in which they joined it */
+	uint64_t read[8];
 	uint32_t frames;
 	uint64_t frame[KERNEL_FRAMES_MAX]; /* without context markers, innermost first */
 };
@@ -255,6 +257,7 @@ struct kernel_perf_record {
 struct kernel_perf_plan {
 	bool on[KERNEL_EV_COUNT], stack[KERNEL_EV_COUNT];
 	uint32_t interval_us;
+	bool read; /* samples of the timer bring the counters that joined it (kernel_perf_leader) */
 	struct kernel_perf_source {
 		uint32_t id, type, period;
 		uint64_t config[3];
@@ -281,6 +284,8 @@ uint64_t kernel_perf_field(const struct kernel_perf *p, const struct kernel_perf
 			   unsigned field);
 /* Of a sample of kind KERNEL_EV_PMC and more: the source's number. */
 uint32_t kernel_perf_source_of(const struct kernel_perf *p, enum kernel_event_kind kind);
+/* The timer's event on a processor, which counters join; -1: none. *ret_generation changes when it is another. */
+int kernel_perf_leader(const struct kernel_perf *p, uint32_t cpu, uint32_t *ret_generation);
 enum kernel_switch_field { SWITCH_PREV_PID, SWITCH_PREV_PRIO, SWITCH_PREV_STATE, SWITCH_NEXT_PID,
 			   SWITCH_NEXT_PRIO, WAKING_PID, KERNEL_FIELDS };
 void kernel_perf_close(struct kernel_perf *p);
@@ -333,8 +338,10 @@ void kernel_pmc_destroy(struct kernel_pmc *p);
 void kernel_pmc_update(struct kernel *k);
 /* To the programs, by processor. */
 void kernel_pmc_tell(const struct kernel_pmc *p, struct kernel_bpf *b);
-/* The values that a session's records have: how many, into `ret`; 0: none. */
-uint32_t kernel_pmc_values(const struct kernel *k, uint32_t slot, const uint64_t *values,
+/* From that time on programs read what was told. */
+void kernel_pmc_begin(struct kernel_pmc *p, uint64_t now);
+/* The values that a session's record of that time has: how many, into `ret`; 0: none yet. */
+uint32_t kernel_pmc_values(const struct kernel *k, uint32_t slot, uint64_t time, const uint64_t *values,
 			   uint64_t ret[PMC_COUNTERS_MAX]);
 /* Those of `sessions` that count the same as the one in that slot. */
 uint64_t kernel_pmc_same(const struct kernel *k, uint64_t sessions, uint32_t slot);
@@ -342,6 +349,10 @@ uint64_t kernel_pmc_same(const struct kernel *k, uint64_t sessions, uint32_t slo
 int kernel_pmc_choose(struct kernel *k, const struct kernel_sampled *s, uint32_t count, struct diag *d);
 /* What samples are taken by beside the timer, as far as it can be had. */
 uint32_t kernel_pmc_plan(struct kernel *k, struct kernel_perf_source ret[PMC_SAMPLED_MAX]);
+/* After the rings are as they are to be: counters join samples, when those are to have them. */
+void kernel_pmc_join(struct kernel *k, bool read);
+/* Their values at a sample, by place; NULL: it has none. */
+const uint64_t *kernel_pmc_of_sample(struct kernel *k, const struct kernel_perf_record *p);
 /* Names of counters, and intervals of sources, to sessions that begin or end. */
 void kernel_pmc_rundown(struct kernel *k, uint64_t sessions, uint16_t interval_hook);
 /* What cannot be counted, a line each; "" for nothing. */

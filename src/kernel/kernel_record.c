@@ -115,7 +115,7 @@ static void out_counted(struct kernel *k, const struct kernel_record *r, uint64_
 	while (sessions) {
 		uint32_t slot = (uint32_t)__builtin_ctzll(sessions);
 		uint64_t same = kernel_pmc_same(k, sessions, slot), value[PMC_COUNTERS_MAX];
-		uint32_t n = kernel_pmc_values(k, slot, all, value);
+		uint32_t n = kernel_pmc_values(k, slot, r->time, all, value);
 		uint32_t at = header(head, r, r->n + 8 * n);
 		le16_put(head, (uint16_t)(r->version | n << 8));
 		for (uint32_t i = 0; i < n; i++) {

@@ -161,7 +161,8 @@ static void prepare_sources(struct kernel *k)
 /* From here on there is what is wanted now, as far as it is prepared. */
 static int begin_sources(struct kernel *k, struct diag *d)
 {
-	struct kernel_perf_plan plan = {.interval_us = k->o.interval_us};
+	struct kernel_perf_plan plan = {.interval_us = k->o.interval_us,
+					.read = (kernel_wants(k, KERNEL_HOOK_SAMPLE) & k->counted[KERNEL_HOOK_SAMPLE]) != 0};
 	static const uint16_t hook[KERNEL_EV_PMC] = {[KERNEL_EV_CPU] = KERNEL_HOOK_SAMPLE,
 						       [KERNEL_EV_SWITCH] = KERNEL_HOOK_CSWITCH,
 						       [KERNEL_EV_WAKING] = KERNEL_HOOK_READY_THREAD};
@@ -189,6 +190,7 @@ static int begin_sources(struct kernel *k, struct diag *d)
 	if (err < 0 && d) {
 		*d = why;
 	}
+	kernel_pmc_join(k, err == 0 && plan.read);
 	for (size_t i = 0; err == 0 && i < BASE_ARRAY_LEN(sources) && sources[i]; i++) {
 		if (k->source_open[i]) {
 			sources[i]->update(k, k->source_state[i]);

@@ -344,6 +344,7 @@ void kernel_tracepoints_begin(struct kernel_tracepoints *s)
 	}
 	/* After the programs know it: what happened before is not told. */
 	uint64_t now = clock_read_system_ns();
+	kernel_pmc_begin(s->k->pmc, now);
 	for (size_t i = 0; i < BASE_ARRAY_LEN(source_hooks); i++) {
 		const struct source_hook *h = &source_hooks[i];
 		bool served = s->bpf && wants(s->k, h, false) && kernel_bpf_serves(s->bpf, h->ours);

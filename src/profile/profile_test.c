@@ -348,6 +348,46 @@ static void one_provider_under_two_names_is_enabled_once(void **state)
 	profile_free(all);
 }
 
+static void hardware_counters_are_derived_united_and_written(void **state)
+{
+	struct profile *p = open_profile("31-counters-with-events", "A", PROFILE_FILE);
+	const struct profile_counters *c = &p->collectors->counting;
+	assert_string_equal(c->counters->text, "PageFaults");
+	assert_string_equal(c->counters->next->text, "ContextSwitches");
+	assert_null(c->counters->next->next);
+	assert_string_equal(c->events->text, "CSwitch");
+	assert_string_equal(c->events->next->text, "SystemCallEnter");
+	assert_string_equal(c->sampled->text, "PageFaults=50");
+	assert_string_equal(c->sampled->next->text, "CpuMigrations");
+	assert_true(c->strict);
+	assert_null(c->refused);
+	/* Another recording in the same session adds what it counts; and what is written reads the same. */
+	struct profile_doc *first = doc, *again;
+	struct profile *all = profile_create("A", PROFILE_VERBOSE, PROFILE_FILE), *back;
+	struct strbuf out = {0};
+	assert_non_null(all);
+	assert_int_equal(profile_unite(all, p, NULL), 0);
+	struct profile *inlined = open_profile("31-counters-with-events", "Inline", PROFILE_FILE);
+	assert_false(inlined->collectors->counting.strict);
+	assert_int_equal(profile_unite(all, inlined, NULL), 0);
+	done(inlined);
+	doc = first;
+	profile_write(all, &out);
+	assert_int_equal(profile_read(out.s, out.len, &again), 0);
+	assert_int_equal(profile_resolve(again, profile_entries(again), &back), 0);
+	c = &back->collectors->counting;
+	assert_string_equal(c->counters->next->next->text, "InstructionRetired");
+	assert_null(c->counters->next->next->next);
+	assert_string_equal(c->events->next->text, "SystemCallEnter");
+	assert_string_equal(c->sampled->text, "PageFaults=50");
+	assert_string_equal(c->sampled->next->text, "CpuMigrations");
+	profile_free(back);
+	profile_close(again);
+	strbuf_finish(&out);
+	profile_free(all);
+	done(p);
+}
+
 static void kernel_heap_and_merge_parts_are_kept(void **state)
 {
 	struct profile *p = open_profile("09-kernel-and-events", "A", PROFILE_FILE);
@@ -467,6 +507,7 @@ int main(void)
 		cmocka_unit_test(buffers_are_a_count_or_a_part_of_memory),
 		cmocka_unit_test(united_profiles_get_at_least_what_each_asked_for),
 		cmocka_unit_test(one_provider_under_two_names_is_enabled_once),
+		cmocka_unit_test(hardware_counters_are_derived_united_and_written),
 		cmocka_unit_test(kernel_heap_and_merge_parts_are_kept),
 		cmocka_unit_test(a_list_in_two_parts_is_applied_part_by_part),
 		cmocka_unit_test(a_profile_derives_from_another_document),

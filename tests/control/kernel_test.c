@@ -269,6 +269,19 @@ static void an_update_changes_the_flags_of_a_running_session(void **state)
 	assert_true(s.dc_starts > 2);
 }
 
+/* Virtual machines have no counters of the processor. */
+static bool source_is_there(ULONG id)
+{
+	static uint8_t list[65536];
+	ULONG n = 0;
+	assert_int_equal(TraceQueryInformation(0, TraceProfileSourceListInfo, list, sizeof list, &n), 0);
+	const PROFILE_SOURCE_INFO *s = (const void *)list;
+	while (s->Source != id && s->NextEntryOffset) {
+		s = (const void *)((const uint8_t *)s + s->NextEntryOffset);
+	}
+	return s->Source == id;
+}
+
 static void information_classes_set_stacks_masks_and_the_interval(void **state)
 {
 	NEEDS_KERNEL();
@@ -295,7 +308,7 @@ static void information_classes_set_stacks_masks_and_the_interval(void **state)
 	assert_int_equal(got.Interval, 2500);
 	interval.Source = 10;
 	expect_code(TraceSetInformation(0, TraceSampledProfileIntervalInfo, &interval, sizeof interval),
-		    ERROR_NOT_SUPPORTED, "cache misses");
+		    source_is_there(10) ? ERROR_SUCCESS : ERROR_NOT_SUPPORTED, "cache misses");
 	expect_code(TraceSetInformation(id, TraceSystemTraceEnableFlagsInfo, process_and_profile, 32),
 		    ERROR_SUCCESS, "masks");
 	fork_some();

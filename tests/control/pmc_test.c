@@ -200,12 +200,13 @@ struct seen {
 	ULONG words;  /* values that each event is to have */
 	ULONG order;  /* of these, the one that counts switches */
 	ULONG faults; /* and the one that counts faults */
-	unsigned events, wrong_size, jumps, samples, named, interval_3;
+	unsigned steps, events, wrong_size, jumps, samples, named, interval_3;
 	DWORD tid;
 	ULONG source;
 	uint64_t last[CPUS_MAX], fault_last, most_faults;
 	bool there[CPUS_MAX], exit_there;
-	uint64_t first_time, first_faults[4096], first_at[4096];
+	DWORD running[CPUS_MAX];
+	uint64_t first_faults[1 << 17], first_at[1 << 17];
 	unsigned firsts;
 };
 
@@ -233,13 +234,22 @@ static void on_switch(struct seen *s, PEVENT_RECORD e)
 		s->wrong_size++;
 		return;
 	}
+	if (!v) {
+		return; /* as it is to be */
+	}
 	uint64_t now, faults;
 	memcpy(&now, v + s->order, 8);
 	memcpy(&faults, v + s->faults, 8);
-	if (s->there[cpu] && s->order != s->faults) {
+	DWORD in, out;
+	memcpy(&in, e->UserData, 4);
+	memcpy(&out, (const uint8_t *)e->UserData + 4, 4);
+	/* Who left is who came last: nothing is missing in between. */
+	if (s->there[cpu] && s->order != s->faults && s->running[cpu] == out) {
 		s->jumps += now != s->last[cpu] + 1;
+		s->steps++;
 	}
 	s->there[cpu] = true;
+	s->running[cpu] = in;
 	s->last[cpu] = now;
 	if (s->firsts < COUNT_OF(s->first_at)) {
 		s->first_at[s->firsts] = (uint64_t)e->EventHeader.TimeStamp.QuadPart;
@@ -295,7 +305,7 @@ static void read_file(const char *file, struct seen *s)
 {
 	EVENT_TRACE_LOGFILEA log = {0};
 	log.LogFileName = (char *)(uintptr_t)testing_path(file);
-	log.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD;
+	log.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD | PROCESS_TRACE_MODE_RAW_TIMESTAMP;
 	log.EventRecordCallback = on_event;
 	log.Context = s;
 	TRACEHANDLE h = OpenTraceA(&log);
@@ -358,15 +368,20 @@ static void between_two_switches_of_a_processor_its_switches_count_one(void **st
 	ULONG lost = stop_lost(first);
 	lost += stop_lost(second);
 	lost += stop_lost(third);
-	*a = (struct seen){.words = 2, .order = 1, .faults = 0};
+	memset(a, 0, sizeof *a);
+	a->words = 2;
+	a->order = 1;
+	a->faults = 0;
 	read_file("first.etl", a);
-	*b = (struct seen){.words = 1};
+	memset(b, 0, sizeof *b);
+	b->words = 1;
 	read_file("second.etl", b);
 	assert_true(a->events >= 50 && b->events >= a->events / 2);
 	/* Before the counters were chosen there were none. */
 	assert_true(a->events - a->wrong_size >= 50);
 	assert_true(a->named > 0 && b->named > 0);
 	if (lost == 0) {
+		assert_true(a->steps >= 50);
 		assert_int_equal(a->jumps, 0);
 	}
 	/* The same counter at the same event shows both the same. */
@@ -379,7 +394,8 @@ static void between_two_switches_of_a_processor_its_switches_count_one(void **st
 	}
 	assert_true(same >= 50);
 	struct seen *c = b;
-	*c = (struct seen){.words = 0};
+	memset(c, 0, sizeof *c);
+	c->words = 0;
 	read_file("third.etl", c);
 	assert_true(c->events >= 50);
 	assert_int_equal(c->wrong_size, 0); /* who asked for none has none */
@@ -410,7 +426,9 @@ static void faults_between_two_system_calls_show_in_their_counters(void **state)
 	count(id, &faults, 1, calls, 2);
 	touch(PAGES);
 	(void)stop_lost(id);
-	*s = (struct seen){.words = 1, .tid = (DWORD)syscall(SYS_gettid)};
+	memset(s, 0, sizeof *s);
+	s->words = 1;
+	s->tid = (DWORD)syscall(SYS_gettid);
 	read_file("calls.etl", s);
 	assert_true(s->events > 2);
 	/* Whoever else ran on that processor in between only adds to it. */
@@ -435,7 +453,9 @@ static void samples_by_a_counter_come_at_every_so_many_of_its_events(void **stat
 		    "PMC_PROFILE");
 	touch(3 * PAGES + 6); /* on two processors a third may be cut twice */
 	ULONG lost = stop_lost(id);
-	*s = (struct seen){.tid = (DWORD)syscall(SYS_gettid), .source = faults};
+	memset(s, 0, sizeof *s);
+	s->tid = (DWORD)syscall(SYS_gettid);
+	s->source = faults;
 	read_file("samples.etl", s);
 	assert_true(s->interval_3 > 0); /* the trace says what a sample stands for */
 	if (lost == 0) {
