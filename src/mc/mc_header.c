@@ -116,7 +116,10 @@ static void put_names(struct mc *mc, const struct mc_provider *p, enum manifest_
 					 ? mc_identifier(mc, n->name)
 					 : NULL;
 		if (id) {
+			/* Tasks of two providers may have one name. */
+			strbuf_addf(o, "#ifndef _%sId_def\n#define _%sId_def\n", id, id);
 			put_guid(o, mc_text(mc, "%sId", id), &n->event_guid);
+			strbuf_adds(o, "#endif\n");
 		}
 	}
 	if (any) {
