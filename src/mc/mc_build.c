@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #define PROVIDERS_MAX	     16 /* message ids have four bits for them */
 #define CHANNEL_PROVIDER_METADATA 12
@@ -121,7 +122,7 @@ static int build_event(struct mc *mc, struct mc_provider *p, const struct manife
 		return refuse(d, e->pos, "event symbol '%s' is no C identifier", v->symbol);
 	}
 	size_t n = mc->o.strip ? strlen(mc->o.strip) : 0;
-	v->macro = n && strncmp(v->symbol, mc->o.strip, n) == 0 && v->symbol[n] ? v->symbol + n
+	v->macro = n && strncasecmp(v->symbol, mc->o.strip, n) == 0 && v->symbol[n] ? v->symbol + n
 										 : v->symbol;
 	return 0;
 }
