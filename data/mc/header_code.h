@@ -259,6 +259,19 @@ McGenEventWrite(
         EventData[0].Size = Traits[0] | (ULONG)Traits[1] << 8;
         EventData[0].Reserved = 2; /* EVENT_DATA_DESCRIPTOR_TYPE_PROVIDER_METADATA */
     }
+#if defined(_mcgen_CALLOUT) && defined(MCGEN_CALLOUT)
+    {
+        ULONG Status = (ULONG)MCGEN_EVENTWRITETRANSFER(
+            Context->RegistrationHandle,
+            Descriptor,
+            ActivityId,
+            NULL,
+            EventDataCount,
+            EventData);
+        MCGEN_CALLOUT(Context->RegistrationHandle, Descriptor, EventDataCount - 1, EventData + 1);
+        return Status;
+    }
+#else
     return MCGEN_EVENTWRITETRANSFER(
         Context->RegistrationHandle,
         Descriptor,
@@ -266,6 +279,7 @@ McGenEventWrite(
         NULL,
         EventDataCount,
         EventData);
+#endif
 }
 #endif
 

@@ -51,6 +51,18 @@
     WPP_LOGPAIR(2, (Value) ? WppSockaddrBytes_(Value) : WppNothing_) \
     WPP_LOGPAIR((Value) ? *(const USHORT *)WppSockaddrBytes_(Value) : 0, (Value) ? (Value) : WppNothing_)
 
+#ifdef __cplusplus
+/* The length lives until the call that takes its address has returned. */
+struct WppLength_ {
+    USHORT Bytes;
+    explicit WppLength_(SIZE_T Size) : Bytes((USHORT)(Size < 0xFFFF ? Size : 0xFFFE)) {}
+    const void *At() const { return &Bytes; }
+};
+#define WPP_LOGCPPSTR(Value)                                                           \
+    WPP_LOGPAIR(2, WppLength_((Value).size() * sizeof((Value)[0])).At())               \
+    WPP_LOGPAIR(WppLength_((Value).size() * sizeof((Value)[0])).Bytes, (Value).data())
+#endif
+
 struct WppCounted_ {
     USHORT Length, MaximumLength;
     const void *Buffer;

@@ -24,9 +24,10 @@
 struct mc_options {
 	const char *source; /* file name for the header's first line */
 	const char *prefix; /* of write macros; NULL: EventWrite */
-	const char *strip;  /* taken off the front of event symbols in macros; may be NULL */
+	const char *strip;  /* taken off event symbols in macros, case aside; may be NULL */
 	bool activity;	    /* write macros take an activity id first, as for kernel mode */
 	bool no_code;	    /* constants and descriptors only */
+	bool callout;	    /* MCGEN_CALLOUT of the source is called after each event */
 };
 
 struct xml_node;

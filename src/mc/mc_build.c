@@ -4,7 +4,9 @@
  */
 #include "mc/mc_private.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #define PROVIDERS_MAX	     16 /* message ids have four bits for them */
 #define CHANNEL_PROVIDER_METADATA 12
@@ -48,10 +50,58 @@ static uint32_t bit_of(struct mc_provider *p, const struct manifest_event *e)
 	return i;
 }
 
+/* The highest insert: "%1", "%2!x!"; "%%1" is a parameter string's number, "%n" a line's end. */
+static unsigned highest_insert(const char *text)
+{
+	unsigned most = 0;
+	for (const char *s = text; (s = strchr(s, '%')) != NULL;) {
+		unsigned v = 0;
+		s++;
+		if (*s == '%') {
+			s++;
+			continue;
+		}
+		for (int digits = 0; *s >= '0' && *s <= '9' && digits < 2; digits++) {
+			v = v * 10 + (unsigned)(*s++ - '0');
+		}
+		most = v > most ? v : most;
+	}
+	return most;
+}
+
+static int check_message(const struct mc *mc, const struct manifest_event *e, struct diag *d)
+{
+	const char *ref = e->message;
+	size_t n = ref ? strlen(ref) : 0, fields = e->template ? e->template->item_count : 0;
+	if (n < 11 || strncmp(ref, "$(string.", 9) != 0) {
+		return 0;
+	}
+	for (const struct manifest_culture *c = mc->m->cultures; c; c = c->next) {
+		for (size_t i = 0; i < c->string_count; i++) {
+			const char *id = c->strings[i].id;
+			unsigned most = strncmp(id, ref + 9, n - 10) == 0 && !id[n - 10]
+						? highest_insert(c->strings[i].value)
+						: 0;
+			if (most > fields) {
+				char text[128];
+				snprintf(text, sizeof text,
+					 "the message has the insert %%%%%u, the event %zu fields: '%%s'",
+					 most, fields);
+				return refuse(d, e->pos, text, ref);
+			}
+		}
+	}
+	return 0;
+}
+
 static int build_event(struct mc *mc, struct mc_provider *p, const struct manifest_event *e,
 		       struct diag *d)
 {
 	uint32_t bit = bit_of(p, e);
+	int err = check_message(mc, e, d);
+	if (err < 0) {
+		return err;
+	}
 	if (e->not_logged) {
 		return 0;
 	}
@@ -72,7 +122,7 @@ static int build_event(struct mc *mc, struct mc_provider *p, const struct manife
 		return refuse(d, e->pos, "event symbol '%s' is no C identifier", v->symbol);
 	}
 	size_t n = mc->o.strip ? strlen(mc->o.strip) : 0;
-	v->macro = n && strncmp(v->symbol, mc->o.strip, n) == 0 && v->symbol[n] ? v->symbol + n
+	v->macro = n && strncasecmp(v->symbol, mc->o.strip, n) == 0 && v->symbol[n] ? v->symbol + n
 										 : v->symbol;
 	return 0;
 }

@@ -4,7 +4,7 @@
  * numbers that are Windows' own, words that are none of those allowed, elements where nothing reads
  * them. Looked for in the document, so that each is told with its line and column.
  */
-#include "mc/mc.h"
+#include "mc/mc_private.h"
 #include "xml/xml.h"
 
 #include <stdio.h>
@@ -53,21 +53,21 @@ static int by_key(const void *a, const void *b)
 	return c ? c : x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* The children `name` of `parent` (any when NULL) differ in their attribute `key`, as a number
- * (with the one called `also`) or as a text. */
-static int differ(const struct xml_node *parent, const char *name, const char *key, bool numbers,
-		  const char *also, const char *text, struct diag *d)
+/* The elements `name` (any when NULL) from `first` on, in all parts of their list when `parts`,
+ * differ in their attribute `key`, as a number (with the one called `also`) or as a text. */
+static int differ(const struct xml_node *first, const char *name, bool parts, const char *key,
+		  bool numbers, const char *also, const char *text, struct diag *d)
 {
 	size_t n = 0, count = 0;
 	const struct xml_node *c;
-	for (c = parent ? parent->children : NULL; c; c = c->next) {
+	for (c = first; c; c = parts ? xml_listed_next(c, NULL) : c->next) {
 		count++;
 	}
 	struct entry *list = calloc(count + 1, sizeof *list);
 	if (!list) {
 		return -ENOMEM;
 	}
-	for (c = parent ? parent->children : NULL; c; c = c->next) {
+	for (c = first; c; c = parts ? xml_listed_next(c, NULL) : c->next) {
 		const struct xml_attr *a = xml_attr(c, key);
 		uint64_t v = 0, more = 0;
 		if (!a || (name && strcmp(c->name, name) != 0) || (numbers && !number(a, &v))) {
@@ -76,7 +76,7 @@ static int differ(const struct xml_node *parent, const char *name, const char *k
 		if (also) {
 			(void)number(xml_attr(c, also), &more);
 		}
-		list[n] = (struct entry){numbers ? "" : a->value, v << 8 | more, n, a};
+		list[n] = (struct entry){numbers ? "" : a->value, also ? v << 8 | more : v, n, a};
 		n++;
 	}
 	qsort(list, n, sizeof *list, by_key);
@@ -115,35 +115,129 @@ static int between(const struct xml_node *n, const char *key, uint64_t low, uint
 }
 
 static const char *const booleans[] = {"true", "false", "1", "0", NULL};
+static const char *const isolations[] = {"Application", "System", "Custom", NULL};
 static const char *const channel_types[] = {"Admin", "Operational", "Analytic", "Debug", NULL};
+
+/* Winmeta's names may be listed, with their own values. */
+static bool predefined(const struct xml_node *n)
+{
+	const char *name = xml_value(n, "name");
+	return name && strncmp(name, "win:", 4) == 0;
+}
+
+/* What must differ among the entries of one list. */
+static const struct {
+	const char *list, *element, *key;
+	bool number;
+	const char *also, *text;
+} once[] = {
+	{"channels", "channel", "value", true, NULL, "two channels have the value"},
+	{"channels", NULL, "chid", false, NULL, "two channels have the chid"},
+	{"levels", "level", "name", false, NULL, "two levels have the name"},
+	{"levels", "level", "value", true, NULL, "two levels have the value"},
+	{"levels", "level", "symbol", false, NULL, "two levels have the symbol"},
+	{"tasks", "task", "name", false, NULL, "two tasks have the name"},
+	{"tasks", "task", "value", true, NULL, "two tasks have the value"},
+	{"tasks", "task", "symbol", false, NULL, "two tasks have the symbol"},
+	{"opcodes", "opcode", "name", false, NULL, "two opcodes have the name"},
+	{"opcodes", "opcode", "value", true, NULL, "two opcodes have the value"},
+	{"keywords", "keyword", "name", false, NULL, "two keywords have the name"},
+	{"keywords", "keyword", "mask", true, NULL, "two keywords have the mask"},
+	{"keywords", "keyword", "symbol", false, NULL, "two keywords have the symbol"},
+	{"filters", "filter", "value", true, "version", "two filters have this version of value"},
+	{"maps", NULL, "symbol", false, NULL, "two maps have the symbol"},
+	{"templates", "template", "tid", false, NULL, "two templates have the tid"},
+	{"events", "event", "value", true, "version", "two events have this version of value"},
+};
+
+static int check_once(const struct xml_node *p, struct diag *d)
+{
+	int err = 0;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(once) && err == 0; i++) {
+		err = differ(xml_listed(p, once[i].list, NULL), once[i].element, true, once[i].key,
+			     once[i].number, once[i].also, once[i].text, d);
+	}
+	return err;
+}
+
+/* Bits 48 to 63 are Windows' own; winmeta's names for them may be listed. */
+static int check_keyword(const struct xml_node *k, struct diag *d)
+{
+	const struct xml_attr *a = xml_attr(k, "mask");
+	const char *name = xml_value(k, "name");
+	uint64_t v;
+	if (!number(a, &v) || (name && strncmp(name, "win:", 4) == 0)) {
+		return 0;
+	}
+	return v == 0 || (v & (v - 1)) != 0 ? refuse_attr(d, a, "a keyword is one bit, not")
+	       : v >> 48 ? refuse_attr(d, a, "keywords of one's own are bits 0 to 47, not")
+			 : 0;
+}
+
+static int check_maps(const struct xml_node *p, struct diag *d)
+{
+	int err = 0;
+	for (const struct xml_node *m = xml_listed(p, "maps", NULL); m && err == 0;
+	     m = xml_listed_next(m, NULL)) {
+		bool bits = strcmp(m->name, "bitMap") == 0;
+		err = strcmp(m->name, "patternMap") == 0
+			      ? 0
+			      : differ(m->children, "map", false, "value", true, NULL,
+				       "two entries of this map have the value", d);
+		err = err ? err
+			  : differ(m->children, "map", false, "symbol", false, NULL,
+				   "two entries of this map have the symbol", d);
+		for (const struct xml_node *e = m->children; e && bits && err == 0; e = e->next) {
+			const struct xml_attr *a = xml_attr(e, "value");
+			uint64_t v;
+			if (number(a, &v) && (v & (v - 1)) != 0) {
+				err = refuse_attr(d, a, "an entry of a bitMap is one bit, not");
+			}
+		}
+	}
+	return err;
+}
 
 static int check_names(const struct xml_node *p, struct diag *d)
 {
-	const struct xml_node *c, *list;
+	const struct xml_node *c;
 	int err = 0;
-	list = xml_child(p, "channels");
-	for (c = list ? list->children : NULL; c && err == 0; c = c->next) {
+	for (c = xml_listed(p, "channels", NULL); c && err == 0; c = xml_listed_next(c, NULL)) {
 		err = one_of(c, "type", channel_types,
 			     "a channel is Admin, Operational, Analytic or Debug, not", d);
 		err = err ? err : one_of(c, "enabled", booleans, "true or false, not", d);
+		err = err ? err
+			  : one_of(c, "isolation", isolations,
+				   "isolation is Application, System or Custom, not", d);
 	}
-	list = xml_child(p, "levels");
-	for (c = list ? list->children : NULL; c && err == 0; c = c->next) {
-		err = between(c, "value", 16, 255, "levels of one's own are 16 to 255, not", d);
+	for (c = xml_listed(p, "levels", "level"); c && err == 0; c = xml_listed_next(c, "level")) {
+		err = predefined(c) ? 0
+				    : between(c, "value", 16, 255,
+					      "levels of one's own are 16 to 255, not", d);
 	}
-	list = xml_child(p, "opcodes");
-	for (c = list ? list->children : NULL; c && err == 0; c = c->next) {
-		err = between(c, "value", 10, 239, "opcodes of one's own are 10 to 239, not", d);
+	for (c = xml_listed(p, "opcodes", "opcode"); c && err == 0;
+	     c = xml_listed_next(c, "opcode")) {
+		err = predefined(c) ? 0
+				    : between(c, "value", 10, 239,
+					      "opcodes of one's own are 10 to 239, not", d);
 	}
-	err = err ? err
-		  : differ(xml_child(p, "tasks"), "task", "value", true, NULL,
-			   "two tasks have the value", d);
-	err = err ? err
-		  : differ(xml_child(p, "templates"), "template", "tid", false, NULL,
-			   "two templates have the tid", d);
-	return err ? err
-		   : differ(xml_child(p, "events"), "event", "value", true, "version",
-			    "two events have this version of value", d);
+	for (c = xml_listed(p, "keywords", "keyword"); c && err == 0;
+	     c = xml_listed_next(c, "keyword")) {
+		err = check_keyword(c, d);
+	}
+	for (c = xml_listed(p, "tasks", "task"); c && err == 0; c = xml_listed_next(c, "task")) {
+		const struct xml_node *own = xml_listed(c, "opcodes", NULL);
+		err = differ(own, "opcode", true, "name", false, NULL,
+			     "two opcodes of this task have the name", d);
+		err = err ? err
+			  : differ(own, "opcode", true, "value", true, NULL,
+				   "two opcodes of this task have the value", d);
+	}
+	for (c = xml_listed(p, "events", "event"); c && err == 0; c = xml_listed_next(c, "event")) {
+		err = one_of(c, "notLogged", booleans, "true or false, not", d);
+	}
+	err = err ? err : check_maps(p, d);
+	return err ? err : check_once(p, d);
 }
 
 /* ---- templates --------------------------------------------------------------------------------
@@ -185,10 +279,11 @@ static int check_out_type(const struct xml_node *field, struct diag *d)
 
 static int check_templates(const struct xml_node *p, struct diag *d)
 {
-	const struct xml_node *list = xml_child(p, "templates"), *t, *c;
+	const struct xml_node *t, *c;
 	int err = 0;
-	for (t = list ? list->children : NULL; t && err == 0; t = t->next) {
-		err = differ(t, NULL, "name", false, NULL, "two fields have the name", d);
+	for (t = xml_listed(p, "templates", NULL); t && err == 0; t = xml_listed_next(t, NULL)) {
+		err = differ(t->children, NULL, false, "name", false, NULL,
+			     "two fields have the name", d);
 		for (c = t->children; c && err == 0; c = c->next) {
 			const struct xml_attr *a = xml_attr(c, "name");
 			err = check_out_type(c, d);
@@ -212,8 +307,8 @@ static int check_templates(const struct xml_node *p, struct diag *d)
 
 static const struct xml_node *find_channel(const struct xml_node *p, const char *name)
 {
-	const struct xml_node *list = xml_child(p, "channels"), *c = list ? list->children : NULL;
-	for (; c; c = c->next) {
+	const struct xml_node *c = xml_listed(p, "channels", NULL);
+	for (; c; c = xml_listed_next(c, NULL)) {
 		const char *chid = xml_value(c, "chid"), *own = xml_value(c, "name");
 		if ((chid && strcmp(chid, name) == 0) || (!chid && own && strcmp(own, name) == 0)) {
 			return c;
@@ -226,9 +321,9 @@ static int check_admin(const struct xml_node *p, struct diag *d)
 {
 	static const char *const levels[] = {"win:Critical", "win:Error", "win:Warning",
 					     "win:Informational", NULL};
-	const struct xml_node *list = xml_child(p, "events"), *e;
+	const struct xml_node *e;
 	int err = 0;
-	for (e = list ? list->children : NULL; e && err == 0; e = e->next) {
+	for (e = xml_listed(p, "events", NULL); e && err == 0; e = xml_listed_next(e, NULL)) {
 		const struct xml_attr *channel = xml_attr(e, "channel");
 		const struct xml_node *c = channel ? find_channel(p, channel->value) : NULL;
 		const char *type = c ? xml_value(c, "type") : NULL;
@@ -248,75 +343,51 @@ static int check_admin(const struct xml_node *p, struct diag *d)
 	return err;
 }
 
-/* ---- elements ----------------------------------------------------------------------------------
+/* ---- the document ------------------------------------------------------------------------------
  */
-
-/* Only those of the manifest's own namespace: others are for other tools. */
-static int known_children(const struct xml_node *n, const char *const *names, struct diag *d)
-{
-	for (const struct xml_node *c = n->children; c; c = c->next) {
-		size_t i = 0;
-		while (names[i] && strcmp(c->name, names[i]) != 0) {
-			i++;
-		}
-		if (!names[i] && strcmp(c->ns, n->ns) == 0) {
-			char text[160];
-			snprintf(text, sizeof text,
-				 "no such element belongs into '%.100s':", n->name);
-			return refuse(d, c->line, c->column, text, c->name);
-		}
-	}
-	return 0;
-}
 
 static int check_provider(const struct xml_node *p, struct diag *d)
 {
-	static const char *const of_provider[] = {
-		"channels", "levels",  "tasks",	       "opcodes", "keywords", "maps",	"templates",
-		"events",   "filters", "namedQueries", "traits",  "message",  "groups", NULL};
-	static const char *const of_maps[] = {"valueMap", "bitMap", "patternMap", NULL};
-	static const char *const of_template[] = {"data", "struct", "binary", "UserData", NULL};
-	static const char *const of_events[] = {"event", NULL};
-	const struct xml_node *maps = xml_child(p, "maps"), *templates = xml_child(p, "templates"),
-			      *events = xml_child(p, "events"), *t;
-	int err = known_children(p, of_provider, d);
-	err = err || !maps ? err : known_children(maps, of_maps, d);
-	err = err || !events ? err : known_children(events, of_events, d);
-	for (t = templates ? templates->children : NULL; t && err == 0; t = t->next) {
-		err = known_children(t, of_template, d);
-	}
-	err = err ? err : check_names(p, d);
+	int err = check_names(p, d);
 	err = err ? err : check_templates(p, d);
 	return err ? err : check_admin(p, d);
 }
 
 static int check_strings(const struct xml_node *root, struct diag *d)
 {
-	const struct xml_node *l = xml_child(root, "localization"), *r;
+	const struct xml_node *r = xml_listed(root, "localization", "resources");
 	int err = 0;
-	for (r = l ? xml_child(l, "resources") : NULL; r && err == 0;
-	     r = xml_next(r, "resources")) {
+	for (; r && err == 0; r = xml_listed_next(r, "resources")) {
 		if (!xml_attr(r, "culture")) {
 			err = refuse(d, r->line, r->column, "a culture must be said for these",
 				     r->name);
 		}
 		err = err ? err
-			  : differ(xml_child(r, "stringTable"), "string", "id", false, NULL,
-				   "two strings have the id", d);
+			  : differ(xml_listed(r, "stringTable", NULL), "string", true, "id", false,
+				   NULL, "two strings have the id", d);
 	}
 	return err;
 }
 
 int mc_check(const struct xml_node *root, struct diag *d)
 {
-	const struct xml_node *i = xml_child(root, "instrumentation"), *e, *p;
-	int err = check_strings(root, d);
-	for (e = i ? xml_child(i, "events") : NULL; e && err == 0; e = xml_next(e, "events")) {
-		err = differ(e, "provider", "name", false, NULL, "two providers have the name", d);
+	const struct xml_node *i = xml_child(root, "instrumentation"), *p, *n;
+	int err = 0;
+	for (n = root->children; n && err == 0; n = n->next) {
+		bool part = strcmp(n->name, "instrumentation") == 0 ||
+			    strcmp(n->name, "localization") == 0;
+		err = part ? mc_check_grammar(n, d) : 0;
+	}
+	err = err ? err : check_strings(root, d);
+	for (; i && err == 0; i = xml_next(i, "instrumentation")) {
+		p = xml_listed(i, "events", NULL);
+		err = differ(p, "provider", true, "name", false, NULL,
+			     "two providers have the name", d);
 		err = err ? err
-			  : differ(e, "provider", "guid", false, NULL,
+			  : differ(p, "provider", true, "guid", false, NULL,
 				   "two providers have the guid", d);
-		for (p = xml_child(e, "provider"); p && err == 0; p = xml_next(p, "provider")) {
+		for (p = xml_listed(i, "events", "provider"); p && err == 0;
+		     p = xml_listed_next(p, "provider")) {
 			err = check_provider(p, d);
 		}
 	}

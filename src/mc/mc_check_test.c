@@ -61,6 +61,35 @@ static void what_cannot_be_right_is_told_with_its_place(void **state)
 		 "not 'win:Verbose'", 3, 50},
 		{HEAD "<valueMap name='m'/>" TAIL, "into 'provider': 'valueMap'", 2, 1},
 		{HEAD "<events><evnt/></events>" TAIL, "into 'events': 'evnt'", 2, 9},
+		{HEAD "<events><event value='1' keyword='a'/></events>" TAIL,
+		 "attribute belongs into 'event': 'keyword'", 2, 26},
+		{HEAD "<templates><template tid='t'><struct name='s'><date/></struct></template>"
+		      "</templates>" TAIL,
+		 "element belongs into 'struct': 'date'", 2, 47},
+		{"<m><localization><resources culture='en'><strings/></resources></localization></m>",
+		 "into 'resources': 'strings'", 1, 42},
+		{HEAD "<keywords><keyword name='k' mask='0x3'/></keywords>" TAIL, "one bit, not '0x3'",
+		 2, 29},
+		{HEAD "<keywords><keyword name='k' mask='0'/></keywords>" TAIL, "one bit, not '0'", 2,
+		 29},
+		{HEAD "<keywords><keyword name='k' mask='0x1000000000000'/></keywords>" TAIL,
+		 "bits 0 to 47", 2, 29},
+		{HEAD "<keywords><keyword mask='1'/></keywords>\n"
+		      "<keywords><keyword mask='0x1'/></keywords>" TAIL,
+		 "two keywords have the mask '0x1'", 3, 20},
+		{HEAD "<maps><bitMap name='b'><map value='6'/></bitMap></maps>" TAIL,
+		 "bitMap is one bit, not '6'", 2, 29},
+		{HEAD "<maps><valueMap name='b'><map value='6'/><map value='0x6'/></valueMap></maps>"
+		      TAIL,
+		 "two entries of this map have the value '0x6'", 2, 47},
+		{HEAD "<levels><level value='16'/></levels><levels>\n<level value='0x10'/></levels>" TAIL,
+		 "two levels have the value '0x10'", 3, 8},
+		{HEAD "<tasks><task name='a'/><task name='a'/></tasks>" TAIL,
+		 "two tasks have the name 'a'", 2, 30},
+		{HEAD "<tasks><task name='a'><opcodes><opcode value='10'/><opcode value='10'/>"
+		      "</opcodes></task></tasks>" TAIL,
+		 "two opcodes of this task have the value '10'", 2, 60},
+		{HEAD "<channels><channel isolation='Own'/></channels>" TAIL, "not 'Own'", 2, 20},
 		{HEAD "</provider>\n<provider name='P' guid='{2}'>" TAIL, "two providers", 3, 11},
 		{"<m><localization><resources culture='en-US'><stringTable><string id='a'/>\n"
 		 "<string id='a'/></stringTable></resources></localization></m>",
@@ -87,6 +116,15 @@ static void what_published_manifests_have_is_right(void **state)
 		     "<template tid='b'><data name='x' inType='win:FILETIME' "
 		     "outType='xs:dateTime'/></template></templates>" TAIL,
 		HEAD "<x:own xmlns:x='urn:tool'/>" TAIL,
+		HEAD "<events x:own='1' xmlns:x='urn:tool'><event value='1'/></events>" TAIL,
+		HEAD "<tasks><task value='1'><opcodes><opcode value='10'/></opcodes></task><task "
+		     "value='2'><opcodes><opcode value='10'/></opcodes></task></tasks>" TAIL,
+		HEAD "<levels><level name='win:Error' value='2'/></levels>"
+		     "<opcodes><opcode name='win:Start' value='1'/></opcodes>"
+		     "<keywords><keyword name='win:ResponseTime' mask='0x1000000000000'/></keywords>"
+		     "<maps><bitMap name='b'><map value='0'/><map value='0x80000000'/></bitMap></maps>"
+		     "<channels><channel name='c' type='Debug'><publishing><level>5</level>"
+		     "<keywords>1</keywords></publishing></channel></channels>" TAIL,
 		"<other/>",
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {

@@ -168,16 +168,21 @@ static bool needs_size(const struct manifest_item *it)
 	}
 }
 
-/* A field's name as a macro's parameter: what cannot stand in one becomes '_'. */
-static void add_argument(const char *name, const char *more, struct strbuf *out)
+/* A field's name as a macro's parameter: what cannot stand in one becomes '_'. A name with nothing
+ * else gets the field's number, for two parameters may not be called alike. */
+static void add_argument(const char *name, uint32_t index, const char *more, struct strbuf *out)
 {
-	bool begun = false;
+	bool begun = false, told = false;
 	strbuf_adds(out, ", ");
 	for (const char *c = name; *c; c++) {
 		bool digit = *c >= '0' && *c <= '9';
 		bool letter = ((*c | 32) >= 'a' && (*c | 32) <= 'z') || *c == '_';
 		begun = begun || !digit;
+		told = told || letter || (digit && begun);
 		strbuf_addc(out, letter || (digit && begun) ? *c : '_');
+	}
+	if (!told) {
+		strbuf_addf(out, "_%u", index);
 	}
 	strbuf_adds(out, more);
 }
@@ -185,11 +190,12 @@ static void add_argument(const char *name, const char *more, struct strbuf *out)
 void mc_arguments(const struct mc *mc, const struct manifest_template *t, struct strbuf *out)
 {
 	(void)mc;
-	for (const struct manifest_item *it = t ? t->items : NULL; it; it = it->next) {
+	uint32_t i = 0;
+	for (const struct manifest_item *it = t ? t->items : NULL; it; it = it->next, i++) {
 		if (needs_size(it)) {
-			add_argument(it->name, "_Len_", out);
+			add_argument(it->name, i, "_Len_", out);
 		}
-		add_argument(it->name, "", out);
+		add_argument(it->name, i, "", out);
 	}
 }
 

@@ -116,7 +116,10 @@ static void put_names(struct mc *mc, const struct mc_provider *p, enum manifest_
 					 ? mc_identifier(mc, n->name)
 					 : NULL;
 		if (id) {
+			/* Tasks of two providers may have one name. */
+			strbuf_addf(o, "#ifndef _%sId_def\n#define _%sId_def\n", id, id);
 			put_guid(o, mc_text(mc, "%sId", id), &n->event_guid);
+			strbuf_adds(o, "#endif\n");
 		}
 	}
 	if (any) {
@@ -437,6 +440,9 @@ void mc_write_header(const struct mc *constant, struct strbuf *o)
 	strbuf_adds(o, ". Changes here are lost when it is made again. */\n");
 	strbuf_add(o, mc_header_start, mc_header_start_bytes);
 	if (!mc->o.no_code) {
+		if (mc->o.callout) {
+			strbuf_adds(o, "#define _mcgen_CALLOUT 1\n\n");
+		}
 		strbuf_add(o, mc_header_code, mc_header_code_bytes);
 		if (mc->any_traits) {
 			strbuf_add(o, mc_header_traits, mc_header_traits_bytes);

@@ -64,7 +64,7 @@ static bool wants(const struct mc *mc, const char *ref)
 	return ref && !found;
 }
 
-/* `text`: of winmeta's messages. */
+/* `text`: of winmeta's messages, when the manifest has no string for them. */
 static void add_text(struct ids *ids, const char *ref, const char *text, uint32_t value)
 {
 	struct mc *mc = ids->mc;
@@ -99,6 +99,33 @@ static void add(struct ids *ids, const char *ref, uint32_t kind, uint32_t low)
 
 /* ---- winmeta ---------------------------------------------------------------------------------- */
 
+/* A manifest may have winmeta's strings in tables of its own, as the manifest editor writes them:
+ * "level.Error". Then its texts count, and they have names in the header. NULL: it has none. */
+static const char *own_string(struct mc *mc, enum manifest_kind kind,
+			      const struct manifest_name *n)
+{
+	static const char *const words[MANIFEST_KIND_COUNT] = {
+		[MANIFEST_LEVEL] = "level",	[MANIFEST_TASK] = "task",
+		[MANIFEST_OPCODE] = "opcode",	[MANIFEST_KEYWORD] = "keyword",
+		[MANIFEST_CHANNEL] = "channel", [MANIFEST_FILTER] = "filter"};
+	static const char *const others[][2] = {{"win:DC_Start", "opcode.DCStart"},
+						{"win:DC_Stop", "opcode.DCStop"},
+						{"win:EventlogClassic", "keyword.Classic"}};
+	const char *colon = strchr(n->name, ':');
+	const char *id = mc_text(mc, "%s.%s", words[kind], colon ? colon + 1 : n->name);
+	for (size_t i = 0; i < BASE_ARRAY_LEN(others); i++) {
+		id = strcmp(others[i][0], n->name) == 0 ? others[i][1] : id;
+	}
+	for (const struct manifest_culture *c = mc->m->cultures; c && id; c = c->next) {
+		for (size_t i = 0; i < c->string_count; i++) {
+			if (strcmp(c->strings[i].id, id) == 0) {
+				return id;
+			}
+		}
+	}
+	return NULL;
+}
+
 /* Its names have messages too, which go into the table of who uses them. No attribute can be
  * written like these references. */
 const char *mc_name_ref(const struct mc *mc, enum manifest_kind kind,
@@ -111,6 +138,10 @@ const char *mc_name_ref(const struct mc *mc, enum manifest_kind kind,
 		      manifest_predefined_by_name(kind, n->name);
 	if (n->message || (!n->predefined && !system)) {
 		return n->message;
+	}
+	const char *id = own_string((struct mc *)mc, kind, n);
+	if (id) {
+		return mc_text((struct mc *)mc, "$(string.%s)", id);
 	}
 	/* The first byte of a message attribute is never this: XML has no such character. */
 	return mc_text((struct mc *)mc, "\x01%c%s", marks[kind], n->name);
@@ -136,7 +167,10 @@ static void add_winmeta(struct ids *ids, enum manifest_kind kind, const struct m
 	const char *ref = n ? mc_name_ref(ids->mc, kind, n) : NULL;
 	if (ref && ref != n->message && wants(ids->mc, ref)) {
 		/* "win:None" is shown as nothing, but has a text. */
-		add_text(ids, ref, n->text[0] ? n->text : strchr(n->name, ':') + 1,
+		add_text(ids, ref,
+			 ref[0] == '$' ? NULL
+			 : n->text[0]  ? n->text
+				       : strchr(n->name, ':') + 1,
 			 winmeta_value(ids, kind, n));
 	}
 }

@@ -53,6 +53,12 @@ struct mc {
 	bool any_traits;
 };
 
+/* ---- checks ---- */
+
+struct xml_node;
+/* Words that are none of a manifest's, from this element down. */
+int mc_check_grammar(const struct xml_node *n, struct diag *d);
+
 /* ---- names ---- */
 
 /* The text with everything that cannot stand in an identifier replaced. NULL: no memory. */

@@ -101,6 +101,12 @@ static void lacks(const struct made *w, const char *text)
 	}
 }
 
+static int make_text(const char *xml, struct made *w, struct diag *d)
+{
+	static const struct mc_options plain = {0};
+	return make(xml, strlen(xml), &plain, w, d);
+}
+
 /* ---- header ----------------------------------------------------------------------------------- */
 
 static void a_header_names_things_as_windows_does(void **state)
@@ -561,6 +567,86 @@ static void sha256_gives_the_published_values(void **state)
 	assert_memory_equal(h, two, 8);
 }
 
+/* A manifest with strings "level.Error" and so on has texts and names of its own for what everybody
+ * may use, as the manifest editor writes them. */
+static void own_strings_stand_for_those_of_winmeta(void **state)
+{
+	(void)state;
+	struct made w;
+	struct diag d;
+	int err = make_text(
+		HEAD "><opcodes/><events><event symbol='E' value='1' level='win:Error' "
+		     "opcode='win:DC_Start' keywords='win:EventlogClassic'/></events>"
+		     "</provider></events></instrumentation><localization><resources "
+		     "culture='en-US'><stringTable><string id='level.Error' value='Oops'/>"
+		     "<string id='opcode.DCStart' value='Begin'/><string id='keyword.Classic' "
+		     "value='Old'/></stringTable></resources></localization>"
+		     "</instrumentationManifest>",
+		&w, &d);
+	if (err < 0) {
+		fail_msg("%s", d.text);
+	}
+	contains(&w, "#define MSG_level_Error                      0x50000002L\n");
+	contains(&w, "#define MSG_opcode_DCStart                   0x30000003L\n");
+	contains(&w, "#define MSG_keyword_Classic                  0x10000038L\n");
+	static const uint8_t oops[] = {'O', 0, 'o', 0, 'p', 0, 's', 0, '\r', 0, '\n', 0, 0, 0};
+	assert_non_null(memmem(w.messages.s, w.messages.len, oops, sizeof oops));
+	unmake(&w);
+}
+
+static void an_insert_needs_its_field(void **state)
+{
+	(void)state;
+#define MESSAGE(text)                                                                              \
+	HEAD "><templates><template tid='t'><data name='a' inType='win:UInt8'/>"                   \
+	     "<data name='b' inType='win:UInt8'/></template></templates>\n"                        \
+	     "<events><event symbol='E' value='1' template='t' message='$(string.s)'/></events>"   \
+	     "</provider></events></instrumentation><localization><resources culture='en-US'>"    \
+	     "<stringTable><string id='s' value='" text "'/></stringTable></resources>"            \
+	     "</localization></instrumentationManifest>"
+	struct made w;
+	struct diag d;
+	assert_int_equal(make_text(MESSAGE("%1 %2!x! %%7 %n%t 100%%"), &w, &d), 0);
+	unmake(&w);
+	assert_int_equal(make_text(MESSAGE("%1 of %7"), &w, &d), -EBADMSG);
+	assert_non_null(strstr(d.text, "insert %7, the event 2 fields: '$(string.s)'"));
+	assert_int_equal(d.line, 4);
+#undef MESSAGE
+}
+
+static void fields_without_a_usable_name_are_told_apart(void **state)
+{
+	(void)state;
+	struct made w;
+	struct diag d;
+	assert_int_equal(make_text(HEAD "><templates><template tid='t'>"
+					"<data name='^' inType='win:UInt8'/>"
+					"<data name='\xC3\xA9' inType='win:UInt8'/></template></templates>"
+					"<events><event symbol='E' value='1' template='t'/></events>" TAIL,
+				   &w, &d),
+			 0);
+	contains(&w, "#define EventWriteE(__0, ___1)");
+	unmake(&w);
+}
+
+/* Two providers' tasks of one name, each with a class GUID. */
+static void a_guid_of_a_task_is_defined_once(void **state)
+{
+	(void)state;
+#define TASK                                                                                       \
+	"<tasks><task name='T' value='1' eventGUID='{aaaaaaaa-0000-0000-0000-000000000001}'/>"     \
+	"</tasks>"
+	struct made w;
+	struct diag d;
+	assert_int_equal(make_text(HEAD ">" TASK "</provider><provider name='Q' symbol='Q' "
+					"guid='{11111111-2222-3333-4444-555555555556}'>" TASK TAIL,
+				   &w, &d),
+			 0);
+	contains(&w, "#ifndef _TId_def\n#define _TId_def\n");
+	unmake(&w);
+#undef TASK
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -576,6 +662,10 @@ int main(void)
 		cmocka_unit_test(a_resource_is_read_back_as_the_manifest),
 		cmocka_unit_test(template_ids_are_those_of_windows),
 		cmocka_unit_test(a_resource_is_laid_out_as_windows_does),
+		cmocka_unit_test(own_strings_stand_for_those_of_winmeta),
+		cmocka_unit_test(an_insert_needs_its_field),
+		cmocka_unit_test(fields_without_a_usable_name_are_told_apart),
+		cmocka_unit_test(a_guid_of_a_task_is_defined_once),
 		cmocka_unit_test(sha256_gives_the_published_values),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,9 +12,8 @@ static int by_id(const void *a, const void *b)
 
 static const struct xml_node *best_resources(const struct xml_node *root)
 {
-	const struct xml_node *loc = xml_child(root, "localization");
-	const struct xml_node *first = loc ? xml_child(loc, "resources") : NULL;
-	for (const struct xml_node *r = first; r; r = xml_next(r, "resources")) {
+	const struct xml_node *first = xml_listed(root, "localization", "resources");
+	for (const struct xml_node *r = first; r; r = xml_listed_next(r, "resources")) {
 		const char *culture = xml_value(r, "culture");
 		if (culture && strcasecmp(culture, "en-US") == 0) {
 			return r;
@@ -28,10 +27,9 @@ static int read_culture(struct manifest_xml *x, const struct xml_node *res,
 			struct manifest_culture ***tail, struct manifest_culture **ret)
 {
 	struct manifest_culture *c = ARENA_NEW(x->arena, struct manifest_culture);
-	const struct xml_node *table = xml_child(res, "stringTable");
 	size_t count = 0, n = 0;
-	for (const struct xml_node *s = table ? xml_child(table, "string") : NULL; s;
-	     s = xml_next(s, "string")) {
+	const struct xml_node *first = xml_listed(res, "stringTable", "string");
+	for (const struct xml_node *s = first; s; s = xml_listed_next(s, "string")) {
 		count++;
 	}
 	struct manifest_string *strings =
@@ -39,8 +37,7 @@ static int read_culture(struct manifest_xml *x, const struct xml_node *res,
 	if (!c || (count && !strings)) {
 		return -ENOMEM;
 	}
-	for (const struct xml_node *s = table ? xml_child(table, "string") : NULL; s;
-	     s = xml_next(s, "string")) {
+	for (const struct xml_node *s = first; s; s = xml_listed_next(s, "string")) {
 		strings[n].id = manifest_xml_copy(x, s, "id");
 		strings[n].value = manifest_xml_copy(x, s, "value");
 		if (!strings[n].id || !strings[n].value) {
@@ -63,11 +60,10 @@ static int read_culture(struct manifest_xml *x, const struct xml_node *res,
 int manifest_strings_read(struct manifest_xml *x, const struct xml_node *root, struct manifest *ret)
 {
 	const struct xml_node *best = best_resources(root);
-	const struct xml_node *loc = xml_child(root, "localization");
 	struct manifest_culture **tail = &ret->cultures;
 	const struct manifest_culture *chosen = NULL;
-	for (const struct xml_node *r = loc ? xml_child(loc, "resources") : NULL; r;
-	     r = xml_next(r, "resources")) {
+	for (const struct xml_node *r = xml_listed(root, "localization", "resources"); r;
+	     r = xml_listed_next(r, "resources")) {
 		struct manifest_culture *c = NULL;
 		int err = read_culture(x, r, &tail, &c);
 		if (err < 0) {

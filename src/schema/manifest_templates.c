@@ -73,11 +73,12 @@ static int read_map(struct manifest_xml *x, const struct xml_node *n, bool bits,
 	return err;
 }
 
-static int read_maps(struct manifest_xml *x, const struct xml_node *maps)
+static int read_maps(struct manifest_xml *x, const struct xml_node *provider)
 {
 	struct manifest_map **tail = &x->provider->maps;
 	int err = 0;
-	for (const struct xml_node *n = maps ? maps->children : NULL; n && err == 0; n = n->next) {
+	for (const struct xml_node *n = xml_listed(provider, "maps", NULL); n && err == 0;
+	     n = xml_listed_next(n, NULL)) {
 		bool bits = strcmp(n->name, "bitMap") == 0;
 		if (bits || strcmp(n->name, "valueMap") == 0) {
 			err = read_map(x, n, bits, &tail);
@@ -230,7 +231,13 @@ static int read_data(struct manifest_xml *x, const struct xml_node *n, const str
 		return manifest_xml_bad(x, a->line, a->column,
 					"field '%s' has a type that takes no length", it->name);
 	}
-	if (!sized && it->in_type == SCHEMA_IN_BINARY && it->out_type != SCHEMA_OUT_IPV6) {
+	bool bare = !sized && it->in_type == SCHEMA_IN_BINARY && it->out_type != SCHEMA_OUT_IPV6;
+	if (bare && x->reader) {
+		/* Dumps of installed providers lack it: all bytes that are left. */
+		it->in_type = SCHEMA_IN_UINT8;
+		it->out_type = SCHEMA_OUT_HEXINT8;
+		it->to_end = true;
+	} else if (bare) {
 		return manifest_xml_bad(x, n->line, n->column, "binary field '%s' needs a length",
 					it->name);
 	}
@@ -334,14 +341,13 @@ static int read_template(struct manifest_xml *x, const struct xml_node *n,
 
 int manifest_templates_read(struct manifest_xml *x, const struct xml_node *provider)
 {
-	int err = read_maps(x, xml_child(provider, "maps"));
+	int err = read_maps(x, provider);
 	if (err == 0) {
 		err = read_patterns(x, xml_child(provider, "namedQueries"));
 	}
 	struct manifest_template **tail = &x->provider->templates;
-	const struct xml_node *list = xml_child(provider, "templates");
-	for (const struct xml_node *n = list ? xml_child(list, "template") : NULL; n && err == 0;
-	     n = xml_next(n, "template")) {
+	for (const struct xml_node *n = xml_listed(provider, "templates", "template");
+	     n && err == 0; n = xml_listed_next(n, "template")) {
 		err = read_template(x, n, &tail);
 	}
 	return err;

@@ -88,6 +88,47 @@ static void names_values_and_texts_are_resolved(void **state)
 	manifest_finish(&m);
 }
 
+/* A build tool's provider is published like this: a part for each of its areas. */
+static void lists_may_come_in_parts(void **state)
+{
+	struct manifest m = read_good(
+		TOP PROVIDER
+		"<tasks><task name='A' value='1'/></tasks><templates><template tid='a'/></templates>"
+		"<events><event value='1' task='B' template='b' keywords='k2'/></events>"
+		"<keywords><keyword name='k1' mask='1'/></keywords>"
+		"<tasks><task name='B' value='2'/></tasks><maps/><templates/>"
+		"<templates><template tid='b'><data name='x' inType='win:UInt8' map='M'/></template>"
+		"</templates><keywords><keyword name='k2' mask='2'/></keywords>"
+		"<maps><valueMap name='M'><map value='1' message='$(string.m)'/></valueMap></maps>"
+		"<events/><events><event value='2' task='A' message='$(string.late)'/></events>"
+		"</provider></events><events><provider name='Q' "
+		"guid='{11111111-2222-3333-4444-555555555556}'/></events></instrumentation>"
+		"<localization><resources culture='en-US'><stringTable><string id='m' value='1'/>"
+		"</stringTable><stringTable><string id='late' value='Late'/></stringTable>"
+		"</resources></localization></instrumentationManifest>");
+	struct manifest_provider *p = m.providers;
+	assert_int_equal(p->event_count, 2);
+	assert_int_equal(p->events->task, 2);
+	assert_int_equal(p->events->keyword, 2);
+	assert_non_null(p->events->template->items->map);
+	assert_string_equal(p->events->next->text, "Late");
+	assert_string_equal(p->next->name, "Q");
+	manifest_finish(&m);
+}
+
+/* As tools write them that make manifests out of what is installed. */
+static void dumped_manifests_can_be_read(void **state)
+{
+	struct manifest m = read_good(
+		TOP PROVIDER "<templates><template tid='t'><data name='a' inType='win:UInt8'/>"
+			     "<data name='b' inType='win:Binary'/></template></templates>"
+			     "<events><event value='1' level='win:Always' template='t'/></events>" BOTTOM);
+	struct manifest_event *e = m.providers->events;
+	assert_int_equal(e->level, 0);
+	assert_true(e->template->items->next->to_end);
+	manifest_finish(&m);
+}
+
 /* As the manifests of Windows' own components are written. */
 static void a_manifest_may_stand_in_that_of_an_assembly(void **state)
 {
@@ -189,9 +230,9 @@ static void mistakes_are_refused_with_line_and_column(void **state)
 		{TOP PROVIDER "<templates><template tid='t'><data name='a' "
 			      "inType='win:Int9'/></template></templates>" BOTTOM,
 		 3, 45, "unknown inType 'win:Int9'"},
-		{TOP PROVIDER "<templates><template tid='t'><data name='a' inType='win:Binary'/>"
-			      "</template></templates>" BOTTOM,
-		 3, 30, "needs a length"},
+		{TOP PROVIDER "<templates><template tid='t'><data name='a' inType='win:Binary' "
+			      "length='b'/></template></templates>" BOTTOM,
+		 3, 65, "no field 'b'"},
 		{TOP PROVIDER "<templates><template tid='t'><data name='a' inType='win:UInt8' "
 			      "count='b'/></template></templates>" BOTTOM,
 		 3, 64, "no field 'b'"},
@@ -515,6 +556,8 @@ int main(int argc, char **argv)
 	}
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_values_and_texts_are_resolved),
+		cmocka_unit_test(lists_may_come_in_parts),
+		cmocka_unit_test(dumped_manifests_can_be_read),
 		cmocka_unit_test(a_manifest_may_stand_in_that_of_an_assembly),
 		cmocka_unit_test(a_payload_is_read_with_the_template),
 		cmocka_unit_test(a_message_shows_its_inserts_in_the_form_it_asks_for),

@@ -153,12 +153,12 @@ static int read_name(struct manifest_xml *x, const struct xml_node *n, enum mani
 	return 0;
 }
 
-static int read_opcodes(struct manifest_xml *x, const struct xml_node *list,
+/* From `first` on. */
+static int read_opcodes(struct manifest_xml *x, const struct xml_node *first,
 			const struct manifest_name *task, struct manifest_name ***tail)
 {
 	int err = 0;
-	for (const struct xml_node *n = list ? xml_child(list, "opcode") : NULL; n && err == 0;
-	     n = xml_next(n, "opcode")) {
+	for (const struct xml_node *n = first; n && err == 0; n = xml_listed_next(n, "opcode")) {
 		struct manifest_name *m;
 		err = read_name(x, n, MANIFEST_OPCODE, tail, &m);
 		if (err == 0) {
@@ -168,13 +168,13 @@ static int read_opcodes(struct manifest_xml *x, const struct xml_node *list,
 	return err;
 }
 
-static int read_tasks(struct manifest_xml *x, const struct xml_node *list,
+static int read_tasks(struct manifest_xml *x, const struct xml_node *p,
 		      struct manifest_name ***opcodes)
 {
 	struct manifest_name **tail = &x->provider->names[MANIFEST_TASK];
 	int err = 0;
-	for (const struct xml_node *n = list ? xml_child(list, "task") : NULL; n && err == 0;
-	     n = xml_next(n, "task")) {
+	for (const struct xml_node *n = xml_listed(p, "tasks", "task"); n && err == 0;
+	     n = xml_listed_next(n, "task")) {
 		struct manifest_name *m;
 		err = read_name(x, n, MANIFEST_TASK, &tail, &m);
 		const struct xml_attr *guid = xml_attr(n, "eventGUID");
@@ -182,9 +182,17 @@ static int read_tasks(struct manifest_xml *x, const struct xml_node *list,
 			err = manifest_xml_bad(x, guid->line, guid->column, "'%s' is no GUID",
 					       guid->value);
 		}
-		const struct xml_node *own = xml_child(n, "opcodes");
 		if (err == 0) {
-			err = read_opcodes(x, own ? own : n, m, opcodes);
+			err = read_opcodes(x, xml_listed(n, "opcodes", "opcode"), m, opcodes);
+		}
+		/* Without a list around them, as older compilers took them, too. */
+		for (const struct xml_node *o = xml_child(n, "opcode"); o && err == 0;
+		     o = xml_next(o, "opcode")) {
+			struct manifest_name *own;
+			err = read_name(x, o, MANIFEST_OPCODE, opcodes, &own);
+			if (err == 0) {
+				own->task = m;
+			}
 		}
 	}
 	return err;
@@ -206,11 +214,12 @@ static bool channel_number_taken(const struct manifest_provider *p, uint64_t val
 }
 
 /* Channels say their number or get the smallest from 16 on that nobody has. */
-static int read_channels(struct manifest_xml *x, const struct xml_node *list)
+static int read_channels(struct manifest_xml *x, const struct xml_node *p)
 {
 	struct manifest_name **tail = &x->provider->names[MANIFEST_CHANNEL];
 	int err = 0;
-	for (const struct xml_node *n = list ? list->children : NULL; n && err == 0; n = n->next) {
+	for (const struct xml_node *n = xml_listed(p, "channels", NULL); n && err == 0;
+	     n = xml_listed_next(n, NULL)) {
 		bool imported = strcmp(n->name, "importChannel") == 0;
 		struct manifest_name *m;
 		if (!imported && strcmp(n->name, "channel") != 0) {
@@ -243,21 +252,21 @@ static int read_channels(struct manifest_xml *x, const struct xml_node *list)
 static int read_names(struct manifest_xml *x, const struct xml_node *p)
 {
 	struct manifest_name **opcodes = &x->provider->names[MANIFEST_OPCODE];
-	int err = read_tasks(x, xml_child(p, "tasks"), &opcodes);
+	int err = read_tasks(x, p, &opcodes);
 	if (err == 0) {
-		err = read_opcodes(x, xml_child(p, "opcodes"), NULL, &opcodes);
+		err = read_opcodes(x, xml_listed(p, "opcodes", "opcode"), NULL, &opcodes);
 	}
 	if (err == 0) {
-		err = read_channels(x, xml_child(p, "channels"));
+		err = read_channels(x, p);
 	}
 	static const enum manifest_kind simple[] = {MANIFEST_LEVEL, MANIFEST_KEYWORD,
 						    MANIFEST_FILTER};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(simple); i++) {
 		enum manifest_kind kind = simple[i];
 		struct manifest_name **tail = &x->provider->names[kind];
-		const struct xml_node *list = xml_child(p, kinds[kind].list);
-		for (const struct xml_node *n = list ? xml_child(list, kinds[kind].element) : NULL;
-		     n && err == 0; n = xml_next(n, kinds[kind].element)) {
+		const char *element = kinds[kind].element;
+		for (const struct xml_node *n = xml_listed(p, kinds[kind].list, element);
+		     n && err == 0; n = xml_listed_next(n, element)) {
 			struct manifest_name *m;
 			err = read_name(x, n, kind, &tail, &m);
 			if (err == 0 && kind == MANIFEST_FILTER) {
@@ -324,6 +333,9 @@ static int refer(struct manifest_xml *x, const struct xml_node *n, const char *a
 		return 0;
 	}
 	const char *name = qname(x, n, a->value);
+	if (x->reader && kind == MANIFEST_LEVEL && strcmp(name, "win:Always") == 0) {
+		name = "win:LogAlways"; /* as dumps of installed providers call it */
+	}
 	*ret = kind == MANIFEST_OPCODE ? find_opcode(x->provider, name, task)
 				       : manifest_find(x->provider, kind, name);
 	return *ret ? 0 : unknown(x, a, "'%s' is not declared");
@@ -496,9 +508,8 @@ static int read_provider(struct manifest_xml *x, const struct xml_node *n,
 		err = manifest_templates_read(x, n);
 	}
 	struct manifest_event **events = &p->events;
-	const struct xml_node *list = xml_child(n, "events");
-	for (const struct xml_node *e = list ? xml_child(list, "event") : NULL; e && err == 0;
-	     e = xml_next(e, "event")) {
+	for (const struct xml_node *e = xml_listed(n, "events", "event"); e && err == 0;
+	     e = xml_listed_next(e, "event")) {
 		err = read_event(x, e, &events);
 	}
 	**tail = p;
@@ -518,19 +529,18 @@ static int read_document(struct manifest_xml *x, const struct xml_doc *doc, stru
 	int err = manifest_strings_read(x, root, ret);
 	const struct xml_node *inst = xml_child(root, "instrumentation");
 	for (; inst && err == 0; inst = xml_next(inst, "instrumentation")) {
-		const struct xml_node *events = xml_child(inst, "events");
-		for (const struct xml_node *n = events ? xml_child(events, "provider") : NULL;
-		     n && err == 0; n = xml_next(n, "provider")) {
+		for (const struct xml_node *n = xml_listed(inst, "events", "provider");
+		     n && err == 0; n = xml_listed_next(n, "provider")) {
 			err = read_provider(x, n, &tail);
 		}
 	}
 	return err;
 }
 
-int manifest_read_document(const struct xml_doc *doc, struct manifest *ret, struct diag *d)
+static int read_into(const struct xml_doc *doc, bool reader, struct manifest *ret, struct diag *d)
 {
 	manifest_init(ret);
-	struct manifest_xml x = {.arena = &ret->arena, .diag = d};
+	struct manifest_xml x = {.arena = &ret->arena, .diag = d, .reader = reader};
 	int err = read_document(&x, doc, ret);
 	if (ret->arena.failed) {
 		err = -ENOMEM;
@@ -541,6 +551,11 @@ int manifest_read_document(const struct xml_doc *doc, struct manifest *ret, stru
 	return err;
 }
 
+int manifest_read_document(const struct xml_doc *doc, struct manifest *ret, struct diag *d)
+{
+	return read_into(doc, false, ret, d);
+}
+
 int manifest_read_xml(const void *text, size_t n, struct manifest *ret, struct diag *d)
 {
 	struct xml_doc doc;
@@ -548,7 +563,7 @@ int manifest_read_xml(const void *text, size_t n, struct manifest *ret, struct d
 	if (err < 0) {
 		return err;
 	}
-	err = manifest_read_document(&doc, ret, d);
+	err = read_into(&doc, true, ret, d);
 	if (err == 0 && !ret->providers) {
 		diag_at(d, UINT64_MAX, "no provider in it");
 		err = -EBADMSG;

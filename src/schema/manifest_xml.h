@@ -22,6 +22,7 @@ struct manifest_xml {
 	struct manifest_string *strings; /* of the document, sorted by id */
 	size_t string_count;
 	uint32_t names, templates, maps; /* of the provider so far */
+	bool reader; /* for decoding only: what tools that dump manifests write is taken too */
 };
 
 /* Fills diag; -EBADMSG. `what` has at most one %s for `arg`. */

@@ -267,6 +267,9 @@ struct schema_value {
 	uint32_t consumed; /* bytes of payload it takes, prefix and terminator included */
 };
 #define SCHEMA_NO_LENGTH UINT32_MAX
+/* The name of a code shown as NTSTATUS, HRESULT or Win32 error ("STATUS_ACCESS_DENIED"); NULL when
+ * unknown. */
+const char *schema_error_symbol(uint16_t out, uint32_t code);
 /* Where the value at p ends. `length` as resolved (units or bytes) or SCHEMA_NO_LENGTH. -EBADMSG
  * when the payload is too short. */
 int schema_value_read(uint16_t in_type, uint16_t out_type, uint32_t length, unsigned pointer_size,

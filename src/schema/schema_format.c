@@ -284,6 +284,40 @@ static const char *error_text(uint16_t out, uint32_t code)
 	return NULL;
 }
 
+const char *schema_error_symbol(uint16_t out, uint32_t code)
+{
+	static const struct {
+		uint32_t code;
+		char name[16];
+	} results[] = {{0, "S_OK"},
+		       {1, "S_FALSE"},
+		       {0x80004001, "E_NOTIMPL"},
+		       {0x80004002, "E_NOINTERFACE"},
+		       {0x80004003, "E_POINTER"},
+		       {0x80004004, "E_ABORT"},
+		       {0x80004005, "E_FAIL"},
+		       {0x8000FFFF, "E_UNEXPECTED"},
+		       {0x80070005, "E_ACCESSDENIED"},
+		       {0x80070006, "E_HANDLE"},
+		       {0x8007000E, "E_OUTOFMEMORY"},
+		       {0x80070057, "E_INVALIDARG"}};
+	const char *name = NULL;
+	if (out == SCHEMA_OUT_NTSTATUS) {
+		return error_text(out, code);
+	}
+	for (size_t i = 0; i < BASE_ARRAY_LEN(results) && out == SCHEMA_OUT_HRESULT; i++) {
+		if (results[i].code == code) {
+			return results[i].name;
+		}
+	}
+	if (out == SCHEMA_OUT_WIN32ERROR) {
+		name = win32_name(code);
+	} else if ((code & 0xFFFF0000u) == 0x80070000u) {
+		name = win32_name(code & 0xFFFF);
+	}
+	return name && name[0] ? name : NULL;
+}
+
 static void put_error(const struct fmt *f, uint16_t out, uint32_t code)
 {
 	if (f->style != SCHEMA_STYLE_TDH) { /* the code itself, which tools can compare */

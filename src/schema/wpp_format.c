@@ -162,7 +162,17 @@ static void add_value(struct openetw_text *o, const struct spec *x, const struct
 			break;
 		}
 	}
-	if (!named) {
+	bool code = f->out_type == SCHEMA_OUT_NTSTATUS || f->out_type == SCHEMA_OUT_HRESULT ||
+		    f->out_type == SCHEMA_OUT_WIN32ERROR;
+	const char *symbol = !named && code && v->bytes == 4
+				     ? schema_error_symbol(f->out_type, (uint32_t)n)
+				     : NULL;
+	if (symbol) { /* "0xc0000022(STATUS_ACCESS_DENIED)" */
+		schema_value_format(&t, SCHEMA_STYLE_PLAIN, f->in_type, f->out_type, v);
+		out_char(&t, '(');
+		out_str(&t, symbol);
+		out_char(&t, ')');
+	} else if (!named) {
 		schema_value_format(&t, SCHEMA_STYLE_PLAIN, f->in_type, f->out_type, v);
 	}
 	size_t bytes = t.length;

@@ -92,7 +92,7 @@ static void messages_are_written_with_their_arguments(void **state)
 	openetw_text_clear(&o);
 	r = message(&t, &p, 11);
 	assert_int_equal(openetw_decode_text(d, r, &o), OPENETW_DECODED);
-	assert_non_null(strstr(o.data, "_message=\"Unload Flush hi 0000000000001234 0xc0000005\" "));
+	assert_non_null(strstr(o.data, "_message=\"Unload Flush hi 0000000000001234 0xc0000005(STATUS_ACCESS_VIOLATION)\" "));
 	p.n = 0;
 	openetw_text_clear(&o);
 	r = message(&t, &p, 12);

@@ -215,12 +215,14 @@ static int read_function(struct reader *r)
 /* USEPREFIX(Func, "text", args…) */
 static int read_fix(struct reader *r, bool prefix)
 {
-	const char *n = take(r, '(') ? name(r) : NULL;
+	const char *n = take(r, '(') ? take(r, '*') ? "*" : name(r) : NULL;
 	if (!n) {
 		return fail(r, "%s: (NAME, \"text\") is expected",
 			    prefix ? "USEPREFIX" : "USESUFFIX");
 	}
-	struct wpp_function *f = change_function(r->w, n); /* its FUNC may follow */
+	struct wpp_function all = {.name = n}; /* "*": of all, whose prefix is always there */
+	struct wpp_function *f =
+		*n == '*' ? &all : change_function(r->w, n); /* its FUNC may follow */
 	if (!f) {
 		return -ENOMEM;
 	}
@@ -329,9 +331,84 @@ static int read_type(struct reader *r, const char *word)
 		t->macro = b.s ? arena_text(a, b.s, b.len) : NULL;
 		strbuf_finish(&b);
 	}
+	if (t->ctype && !t->ctype[0]) {
+		return 0; /* texts, such as %!FUNC!: Windows' own file says so of them */
+	}
+	const struct wpp_type *known = wpp_type_named(r->w, t->name, strlen(t->name));
+	if (!custom && known && strcmp(known->item, t->item) == 0) {
+		return 0; /* as we have it, with macros that Windows' headers bring along */
+	}
 	t->next = r->w->types;
 	r->w->types = t;
 	return a->failed ? -ENOMEM : 0;
+}
+
+/* DEFINE_FLAVOR(name, of, [item], ["fmt"], …): another type with some of it said anew. */
+static int read_flavor(struct reader *r)
+{
+	const char *arg[4] = {NULL};
+	size_t count = 0;
+	struct arena *a = &r->w->arena;
+	if (!take(r, '(')) {
+		return fail(r, "%s: ( is expected", "DEFINE_FLAVOR");
+	}
+	while (!take(r, ')')) {
+		blanks(r);
+		if (r->p >= r->end) {
+			return fail(r, "%s: ) is missing", "DEFINE_FLAVOR");
+		}
+		const char *s = *r->p == '"' ? string(r) : expression(r, ')');
+		if (count < BASE_ARRAY_LEN(arg)) {
+			arg[count++] = s;
+		}
+		take(r, ',');
+	}
+	take(r, ';');
+	if (count < 2 || !arg[0] || !arg[1]) {
+		return fail(r, "%s: (NAME, OTHER) is expected", "DEFINE_FLAVOR");
+	}
+	size_t n = strlen(arg[1]);
+	const struct wpp_type *of = wpp_type_named(r->w, arg[1], n);
+	of = of ? of : wpp_type_printf(arg[1], n);
+	/* Windows' own file has many that we know by their names. */
+	bool known = wpp_type_named(r->w, arg[0], strlen(arg[0])) ||
+		     wpp_type_printf(arg[0], strlen(arg[0]));
+	if (!of || known) {
+		return of || known ? 0 : fail(r, "DEFINE_FLAVOR: there is no type %s", arg[1]);
+	}
+	struct wpp_type *t = ARENA_NEW(a, struct wpp_type);
+	if (!t) {
+		return -ENOMEM;
+	}
+	*t = *of;
+	t->name = arg[0];
+	t->item = arg[2] && arg[2][0] ? arg[2] : of->item;
+	t->spec = arg[3] && arg[3][0] ? arg[3] : of->spec ? of->spec : of->name;
+	t->next = r->w->types;
+	r->w->types = t;
+	return 0;
+}
+
+/* A statement up to the closing bracket. */
+static void skip_statement(struct reader *r)
+{
+	if (!take(r, '(')) {
+		return;
+	}
+	while (r->p < r->end && !take(r, ')')) {
+		(void)expression(r, ')');
+		take(r, ',');
+	}
+	take(r, ';');
+}
+
+/* "Name(LEVEL, MSG, ...)" without the word FUNC. */
+static bool is_function(const struct reader *r)
+{
+	const char *close = memchr(r->p, ')', (size_t)(r->end - r->p));
+	return r->p < r->end && *r->p == '(' && close &&
+	       memmem(r->p, (size_t)(close - r->p), "MSG", 3) &&
+	       !memchr(r->p, '\n', (size_t)(close - r->p));
 }
 
 int wpp_config_read(struct tracewpp *w, const char *text, size_t n, uint32_t line, struct diag *d)
@@ -357,7 +434,27 @@ int wpp_config_read(struct tracewpp *w, const char *text, size_t n, uint32_t lin
 			   strcmp(word, "DEFINE_SIMPLE_TYPE") == 0 ||
 			   strcmp(word, "DEFINE_CPLX_TYPE") == 0) {
 			err = read_type(&r, word);
-		} else if (r.p < r.end && *r.p == '{') { /* FUNC may be left out */
+		} else if (strcmp(word, "DEFINE_FLAVOR") == 0) {
+			err = read_flavor(&r);
+		} else if (strcmp(word, "NOPREFIX") == 0) {
+			const char *n = take(&r, '(') ? name(&r) : NULL;
+			struct wpp_function *f = n ? change_function(w, n) : NULL;
+			if (f) {
+				f->prefix = (struct wpp_fix){.text = ""};
+			}
+			take(&r, ')');
+			take(&r, ';');
+		} else if (strcmp(word, "INCLUDE") == 0 || strcmp(word, "SCANFORMACROS") == 0) {
+			err = fail(&r, "%s is not followed: name that file with -ini: or -scan:",
+				   word);
+		} else if (strcmp(word, "PROCESSFILES") == 0) {
+			err = fail(&r, "%s is not followed: name the sources themselves", word);
+		} else if (strcmp(word, "PUBLIC_FILTER") == 0 || strcmp(word, "TRACERANGE") == 0 ||
+			   strcmp(word, "SEPARATE_TRACE_GUID_PER_FILE") == 0 ||
+			   strncmp(word, "DEFINE_BUILTIN_", 15) == 0 ||
+			   strcmp(word, "DEFINE_SIMPLE_TYPE_PTR") == 0) {
+			skip_statement(&r);
+		} else if (r.p < r.end && (*r.p == '{' || is_function(&r))) { /* FUNC left out */
 			r.p -= strlen(word);
 			err = read_function(&r);
 		} else {

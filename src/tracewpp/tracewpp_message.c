@@ -47,6 +47,10 @@ static int named(struct builder *b, const char *name, size_t n)
 		strbuf_adds(&b->m->format, "%0");
 		return 0;
 	}
+	if (n == 8 && memcmp(name, "KEYWORDS", n) == 0) {
+		strbuf_adds(&b->m->format, "%!FLAGS!");
+		return 0;
+	}
 	for (size_t i = 0; i < BASE_ARRAY_LEN(kept); i++) {
 		if (strlen(kept[i]) == n && memcmp(kept[i], name, n) == 0) {
 			strbuf_addf(&b->m->format, "%%!%s!", i == 5 ? "FLAGS" : kept[i]);

@@ -97,6 +97,18 @@ static void configuration_makes_trace_functions(void **state)
 	      "ItemEnum(E));\n// end_wpp\n"
 	      "DoTraceMessage(X, \"%!e!\", a);",
 	      "Arg, ItemEnum(E) -- 10");
+	/* Statements of Windows' own configuration file, and functions without the word FUNC. */
+	check("// begin_wpp config\n// T(LEVEL, MSG, ...);  remarks (of any kind)\n"
+	      "// USEPREFIX(*, \"%!STDPREFIX!\"); NOPREFIX(T);\n"
+	      "// DEFINE_FLAVOR(hx8, ULONG, ItemULongX, \"08X\", win:HexInt32);\n"
+	      "// DEFINE_FLAVOR(mine, s,,);\n// DEFINE_SIMPLE_TYPE(FUNC, , , \"%!FUNC!\", ,);\n"
+	      "// DEFINE_BUILTIN_LEVEL(win:Error, 2, W); TRACERANGE(10, 20);\n// end_wpp\n"
+	      "T(E, \"%!hx8! %!mine! %!FUNC!\", a, b);",
+	      "10 \"%10!08X! %11!s! %!FUNC!\" //   LEVEL=E\n{\nArg, ItemULongX -- 10\nArg, "
+	      "ItemString -- 11\n}");
+	check("DoTraceMessage(X, \"%!b1! %!bool16! %ho %!wstr! %!WSTR!\", a, b, c, d, e);",
+	      "{\nArg, ItemSetByte(1,2,3,4,5,6,7,8) -- 10\nArg, ItemListShort(false,true) -- 11\n"
+	      "Arg, ItemUShort -- 12\nArg, ItemPWString -- 13\nArg, ItemWString -- 14\n}");
 	check("// begin_wpp config\n// DEFINE_CPLX_TYPE(BLOB, WPP_LOGBLOB, blob_t, ItemHexDump, "
 	      "\"s\", _blob_, 0, 2);\n"
 	      "// DEFINE_SIMPLE_TYPE(HANDLE, HANDLE, ItemPtr, \"p\", _handle_, 0);\n// end_wpp\n"
@@ -124,6 +136,9 @@ static void mistakes_have_their_place(void **state)
 		{"DoTraceMessage(X, \"%d\", 1); DoTraceMessage(X, \"%s\", s);", 1, 29, "two trace calls"},
 		{"// begin_wpp config\n// FUNC A(LEVEL;\n// end_wpp\n", 2, 1, "FUNC A"},
 		{"// begin_wpp config\n// FUNC A(MSG, LEVEL);\n// end_wpp\n", 2, 1, "after MSG"},
+		{"// begin_wpp config\n// SCANFORMACROS(\"a.h\");\n// end_wpp\n", 2, 1,
+		 "name that file with"},
+		{"// begin_wpp config\n// DEFINE_FLAVOR(a, b);\n// end_wpp\n", 2, 1, "no type b"},
 		{"// begin_wpp config\n// USEPREFIX(A);\n// end_wpp\n", 2, 1, "a text is expected"},
 	};
 	struct diag d;

@@ -65,6 +65,11 @@ static const struct wpp_type printf_types[] = {
 	{NULL, "E", VALUE("double"), "double", "ItemDouble", "s", "g"},
 	{NULL, "g", VALUE("double"), "double", "ItemDouble", "s", "g"},
 	{NULL, "G", VALUE("double"), "double", "ItemDouble", "s", "g"},
+	{NULL, "ho", VALUE("USHORT"), "USHORT", "ItemUShort", "o", "H"},
+	{NULL, "lo", VALUE("ULONG"), "ULONG", "ItemULong", "o", "L"},
+	{NULL, "llo", VALUE("ULONGLONG"), "ULONGLONG", "ItemLongLongO", "I64o", "I"},
+	{NULL, "Io", VALUE("ULONGLONG"), "ULONGLONG", "ItemLongLongO", "I64o", "I"},
+	{NULL, "zo", VALUE("ULONGLONG"), "ULONGLONG", "ItemLongLongO", "I64o", "I"},
 	{NULL, "lf", VALUE("double"), "double", "ItemDouble", "s", "g"},
 	{NULL, "s", "WPP_LOGASTR(", "LPCSTR", "ItemString", NULL, "s"},
 	{NULL, "hs", "WPP_LOGASTR(", "LPCSTR", "ItemString", "s", "s"},
@@ -73,14 +78,25 @@ static const struct wpp_type printf_types[] = {
 	{NULL, "ws", "WPP_LOGWSTR(", "LPCWSTR", "ItemWString", "s", "S"},
 	{NULL, "hS", "WPP_LOGASTR(", "LPCSTR", "ItemString", "s", "s"},
 	{NULL, "Z", "WPP_LOGPASTR(", "const void *", "ItemPString", "s", "aZ"},
+	{NULL, "hZ", "WPP_LOGPASTR(", "const void *", "ItemPString", "s", "aZ"},
 	{NULL, "wZ", "WPP_LOGPUSTR(", "const void *", "ItemPWString", "s", "Z"},
 };
 
+#define BITS8  "1,2,3,4,5,6,7,8"
+#define BITS16 BITS8 ",9,10,11,12,13,14,15,16"
+#define BITS32 BITS16 ",17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32"
+
 static const struct wpp_type named_types[] = {
+	/* of C++; their names are not those of other letters */
+	{NULL, "str", "WPP_LOGCPPSTR(", "const std::string &", "ItemPString", "s", "_str_"},
+	{NULL, "sv", "WPP_LOGCPPSTR(", "const std::string_view &", "ItemPString", "s", "_sv_"},
+	{NULL, "wstr", "WPP_LOGCPPSTR(", "const std::wstring &", "ItemPWString", "s", "_wstr_"},
+	{NULL, "wsv", "WPP_LOGCPPSTR(", "const std::wstring_view &", "ItemPWString", "s", "_wsv_"},
 	{NULL, "STATUS", VALUE("INT"), "INT", "ItemNTSTATUS", "s", "d"},
 	{NULL, "NTSTATUS", VALUE("INT"), "INT", "ItemNTSTATUS", "s", "d"},
 	{NULL, "HRESULT", VALUE("INT"), "INT", "ItemHRESULT", "s", "d"},
 	{NULL, "WINERROR", VALUE("UINT"), "UINT", "ItemWINERROR", "s", "u"},
+	{NULL, "WINERR", VALUE("UINT"), "UINT", "ItemWINERROR", "s", "u"},
 	{NULL, "GUID", "WPP_LOGGUID(", "const GUID *", "ItemGuid", "s", "_guid_"},
 	{NULL, "CLSID", "WPP_LOGGUID(", "const GUID *", "ItemCLSID", "s", "_guid_"},
 	{NULL, "IID", "WPP_LOGGUID(", "const GUID *", "ItemIID", "s", "_guid_"},
@@ -98,7 +114,30 @@ static const struct wpp_type named_types[] = {
 	{NULL, "BOOL", VALUE("UINT"), "UINT", "ItemListLong(false,true)", "s", "u"},
 	{NULL, "BOOLEAN", VALUE("UCHAR"), "UCHAR", "ItemListByte(FALSE,TRUE)", "s", "hhu"},
 	{NULL, "BOOL8", VALUE("UCHAR"), "UCHAR", "ItemListByte(false,true)", "s", "hhu"},
-	{NULL, "IRQL", VALUE("UCHAR"), "UCHAR", "ItemListByte(LOW,APC,DPC)", "s", "hhu"},
+	{NULL, "IRQL", VALUE("UCHAR"), "UCHAR", "ItemListByte(Low,APC,DPC)", "s", "hhu"},
+	{NULL, "BOOL16", VALUE("USHORT"), "USHORT", "ItemListShort(false,true)", "s", "H"},
+	{NULL, "B1", VALUE("UCHAR"), "UCHAR", "ItemSetByte(" BITS8 ")", "s", "hhu"},
+	{NULL, "B2", VALUE("USHORT"), "USHORT", "ItemSetShort(" BITS16 ")", "s", "H"},
+	{NULL, "B4", VALUE("UINT"), "UINT", "ItemSetLong(" BITS32 ")", "s", "u"},
+	{NULL, "NDIS_STATUS", VALUE("INT"), "INT", "ItemNDIS_STATUS", "s", "d"},
+	{NULL, "NDIS_OID", VALUE("UINT"), "UINT", "ItemNDIS_OID", "s", "u"},
+	{NULL, "DOUBLE", VALUE("double"), "double", "ItemDouble", "s", "g"},
+	{NULL, "HANDLE", "WPP_LOGPOINTER(", "const void *", "ItemPtr", "p", "q"},
+	{NULL, "SCHAR", VALUE("signed char"), "signed char", "ItemChar", "c", "hhd"},
+	{NULL, "UCHAR", VALUE("UCHAR"), "UCHAR", "ItemUChar", "c", "hhu"},
+	{NULL, "OBYTE", VALUE("UCHAR"), "UCHAR", "ItemUChar", "o", "hhu"},
+	{NULL, "OSHORT", VALUE("USHORT"), "USHORT", "ItemUShort", "o", "H"},
+	{NULL, "OINT", VALUE("UINT"), "UINT", "ItemULong", "o", "u"},
+	{NULL, "OLONG", VALUE("ULONG"), "ULONG", "ItemULong", "o", "L"},
+	{NULL, "OINT64", VALUE("ULONGLONG"), "ULONGLONG", "ItemLongLongO", "I64o", "I"},
+	{NULL, "XXINT64", VALUE("ULONGLONG"), "ULONGLONG", "ItemLongLongXX", "I64X", "I"},
+	{NULL, "SLONGPTR", VALUE("LONGLONG"), "LONGLONG", "ItemLongLong", "I64d", "i"},
+	{NULL, "ULONGPTR", VALUE("ULONGLONG"), "ULONGLONG", "ItemULongLong", "I64u", "I"},
+	{NULL, "XLONGPTR", VALUE("ULONGLONG"), "ULONGLONG", "ItemLongLongX", "I64x", "I"},
+	{NULL, "OLONGPTR", VALUE("ULONGLONG"), "ULONGLONG", "ItemLongLongO", "I64o", "I"},
+	{NULL, "ARSTR", "WPP_LOGASTR(", "LPCSTR", "ItemRString", "s", "s"},
+	{NULL, "ARWSTR", "WPP_LOGWSTR(", "LPCWSTR", "ItemRWString", "s", "S"},
+	{NULL, "CSTR", "WPP_LOGPASTR(", "const void *", "ItemPString", "s", "aZ"},
 	{NULL, "SBYTE", VALUE("signed char"), "signed char", "ItemCharSign", "d", "hhd"},
 	{NULL, "UBYTE", VALUE("UCHAR"), "UCHAR", "ItemUChar", "u", "hhu"},
 	{NULL, "XBYTE", VALUE("UCHAR"), "UCHAR", "ItemUChar", "02x", "hhu"},
@@ -142,6 +181,13 @@ const struct wpp_type *wpp_type_named(const struct tracewpp *w, const char *name
 		}
 	}
 	for (size_t i = 0; i < BASE_ARRAY_LEN(named_types); i++) {
+		if (named_types[i].name[0] >= 'a') {
+			if (strlen(named_types[i].name) == n &&
+			    memcmp(named_types[i].name, name, n) == 0) {
+				return &named_types[i];
+			}
+			continue;
+		}
 		if (strlen(named_types[i].name) == n &&
 		    strncasecmp(named_types[i].name, name, n) == 0) {
 			return &named_types[i];

@@ -695,6 +695,25 @@ const struct xml_node *xml_next(const struct xml_node *n, const char *name)
 	return named(n->next, name);
 }
 
+const struct xml_node *xml_listed(const struct xml_node *parent, const char *list,
+				  const char *name)
+{
+	const struct xml_node *l = parent ? xml_child(parent, list) : NULL, *n = NULL;
+	for (; l && !n; l = xml_next(l, list)) {
+		n = name ? xml_child(l, name) : l->children;
+	}
+	return n;
+}
+
+const struct xml_node *xml_listed_next(const struct xml_node *n, const char *name)
+{
+	const struct xml_node *l = n->parent, *next = name ? xml_next(n, name) : n->next;
+	while (!next && l && (l = xml_next(l, l->name)) != NULL) {
+		next = name ? xml_child(l, name) : l->children;
+	}
+	return next;
+}
+
 const char *xml_prefix_uri(const struct xml_node *n, const char *prefix, size_t bytes)
 {
 	for (const struct xml_namespace *s = n->scope; s; s = s->next) {

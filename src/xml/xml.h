@@ -57,6 +57,11 @@ const char *xml_value(const struct xml_node *n, const char *name); /* NULL when 
 /* First child, next sibling of this name (any namespace). NULL when there is none. */
 const struct xml_node *xml_child(const struct xml_node *n, const char *name);
 const struct xml_node *xml_next(const struct xml_node *n, const char *name);
+/* The elements `name` (NULL: any) of all lists `list` of a parent, one after the other: a document
+ * may give its lists in parts. NULL when there is none; `parent` may be NULL. */
+const struct xml_node *xml_listed(const struct xml_node *parent, const char *list,
+				  const char *name);
+const struct xml_node *xml_listed_next(const struct xml_node *n, const char *name);
 /* The URI a prefix stands for at this element; NULL when it is not declared. */
 const char *xml_prefix_uri(const struct xml_node *n, const char *prefix, size_t bytes);
 

@@ -96,6 +96,19 @@ END
 openetw wevtutil qe "$T/list.xml" /sq:true >"$T/sq" || fail "qe /sq"
 q '/q:*[System[EventID<3 and EventID!=2]]'
 cmp -s "$T/q" "$T/sq" || fail "the structured query selects something else"
+# A bookmark says where the next query goes on, in the form of the event log's.
+q /c:4 "/sbm:$T/mark.xml"
+says "<Bookmark Channel='$T/k.etl' RecordId='4' IsCurrent='true'/>" "$T/mark.xml" "qe /sbm"
+q "/bm:$T/mark.xml" "/sbm:$T/mark.xml"
+expect "events behind the bookmark" "$(lines)" 5
+q "/bm:$T/mark.xml"
+expect "events behind the last" "$(lines)" 0
+q /rd /c:2 "/sbm:$T/mark.xml"
+q /rd "/bm:$T/mark.xml"
+expect "events before the bookmark" "$(lines)" 7
+echo '<BookmarkList/>' >"$T/none.xml"
+run_status 1 openetw wevtutil qe "$T/k.etl" "/bm:$T/none.xml"
+says 'no <Bookmark> with a RecordId' "$T/err" "a file without a bookmark"
 run_status 2 openetw wevtutil qe "$T/k.etl" '/q:*[System[EventID='
 says 'wrong at character 18' "$T/err" "a query with a mistake"
 
@@ -116,6 +129,26 @@ run_status 1 openetw wevtutil um "$man" /sc:user
 says 'is not installed' "$T/err" "um twice"
 run_status 0 openetw wevtutil ep
 grep -q '^OpenETW-Sample-Kitchen$' "$T/out" && fail "still there after um"
+
+# Names of other scripts, which file names cannot tell apart; many at once.
+named() { # named NAME LAST-OF-GUID FILE
+	sed "s/OpenETW-Sample-Kitchen/$1/; s/f3c1a5a0-6a0e-4b2c-9d0b-2f6f4a7c1e11/f3c1a5a0-6a0e-4b2c-9d0b-2f6f4a7c1e$2/" \
+		"$man" >"$3"
+}
+named 日本 21 "$T/a.man"
+named 中国 22 "$T/b.man"
+im "$T/a.man" && im "$T/b.man" || fail "im of names of other scripts"
+run_status 0 openetw wevtutil ep
+says '^日本$' "$T/out" "ep"
+says '^中国$' "$T/out" "ep"
+for i in 1 2 3 4 5 6 7 8; do
+	im "$T/a.man" 2>>"$T/many" &
+done
+wait
+[ -s "$T/many" ] && fail "im by many: $(cat "$T/many")"
+openetw wevtutil um 日本 /sc:user && openetw wevtutil um 中国 /sc:user || fail "um by name"
+ls "$XDG_DATA_HOME/openetw/manifests" | grep '^_' && fail "left behind"
+
 run_status 2 openetw wevtutil cl Application
 says 'no event log service' "$T/err" "cl"
 run_status 2 openetw wevtutil ipm x

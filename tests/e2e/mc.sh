@@ -41,3 +41,12 @@ has "$T/types" '"CW":["x","yz"],"S":[{"X":7},{"X":9}],'
 has "$T/types" '{"N":2,"M":3,"Wide":["a","b"],"Ansi":"one",'
 has "$T/types" '"CA":["x","yz"],"S":[{"X":1},{"X":2}],'
 has "$T/types" '"activity":"11223344-5566-7788-0102-030405060708"'
+
+# Command lines of builds for Windows, of any age, are taken; what is not done is refused with the reason.
+openetw mc -W winmeta.xml -um -U -u -co -cp utf-8 -P ORDER -h "$T" -r "$T" -z lines "$man" || fail "mc's options"
+has "$T/lines.h" '#define EventWriteTaken(Number, Guest, Dish, Extras)'
+has "$T/lines.h" '#define _mcgen_CALLOUT 1'
+openetw mc -m 22 -nocode -h "$T" -r "$T" -z long "$man" 2>"$T/long" || fail "-m"
+has "$T/long" "warning: string 'Event.OrderTaken' of en-US has 24 characters, more than 22"
+openetw mc -n "$man" 2>"$T/no" && fail "-n was taken"
+has "$T/no" 'it is for .mc files'

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 static const struct cli_option options[] = {
@@ -20,8 +21,11 @@ static const struct cli_option options[] = {
 	{0, "P", "PREFIX", "to take off the front of event symbols in these macros", NULL},
 	{0, "um", NULL, "macros without activity id (default)", NULL},
 	{0, "km", NULL, "macros whose first argument is an activity id or NULL", NULL},
-	{0, "n", NULL, "constants and descriptors only", NULL},
+	{0, "nocode", NULL, "constants and descriptors only", NULL},
+	{0, "co", NULL, "call the source's MCGEN_CALLOUT after each event", NULL},
 	{0, "noembed", NULL, "programs with the header do not carry the manifest in a section", NULL},
+	{0, "cp", "ENC", "of the header: ansi (default), or utf-8 with a mark at its start", NULL},
+	{0, "m", "N", "warn of messages longer than N characters", NULL},
 	{0, "b", NULL, "NAME_MSG00001.bin instead of MSG00001.bin; -z does so too", NULL},
 	{0, "v", NULL, "say what is written", NULL},
 	{0, NULL, NULL, NULL, NULL},
@@ -31,7 +35,8 @@ struct job {
 	struct cli_args *a;
 	struct mc_options mc;
 	const char *header_dir, *resource_dir, *base, *ext, *input;
-	bool prefixed, verbose, no_embed;
+	const char *encoding, *longest, *ignored;
+	bool prefixed, verbose, no_embed, unused;
 	struct xml_doc doc;
 	struct manifest manifest;
 };
@@ -45,17 +50,13 @@ static const struct {
 	{"mof", "MOF classes are not made; the manifest itself decodes the events"},
 	{"s", "baselines are not written"},
 	{"t", "there are no baselines to compare with"},
-	{"co", "write macros call no extra function; define MCGEN_EVENTWRITETRANSFER in the source"},
+	{"generateProjections", "there is nothing to project to; use the C header"},
+	{"n", "it is for .mc files; -nocode leaves out all code"},
 	{"x", "there is no debugging file"},
 	{"c", "it is for .mc files"},
 	{"d", "it is for .mc files"},
 	{"o", "it is for .mc files"},
-	{"m", "it is for .mc files"},
-	{"a", "it is for .mc files"},
-	{"A", "it is for .mc files"},
-	{"u", "encodings are detected"},
-	{"U", "encodings are detected"},
-	{"cp", "encodings are detected"},
+	{"A", "message tables are UTF-16"},
 };
 
 static const char *name_at(const void *ctx, int i)
@@ -96,7 +97,10 @@ static int parse(struct job *j)
 			const char *name;
 			const char **to;
 		} values[] = {{"h", &j->header_dir}, {"r", &j->resource_dir}, {"z", &j->base},
-			      {"e", &j->ext},	     {"p", &j->mc.prefix},    {"P", &j->mc.strip}};
+			      {"e", &j->ext},	     {"p", &j->mc.prefix},    {"P", &j->mc.strip},
+			      {"cp", &j->encoding},  {"m", &j->longest},
+			      /* where Windows' compiler once found its schema and winmeta.xml */
+			      {"w", &j->ignored},    {"W", &j->ignored}};
 		bool done = false;
 		for (size_t k = 0; k < BASE_ARRAY_LEN(values) && !done; k++) {
 			if (strcmp(values[k].name, w + 1) == 0) {
@@ -112,10 +116,12 @@ static int parse(struct job *j)
 			const char *name;
 			bool *to, on;
 		} flags[] = {{"um", &j->mc.activity, false}, {"km", &j->mc.activity, true},
-			     {"n", &j->mc.no_code, true},    {"b", &j->prefixed, true},
+			     {"nocode", &j->mc.no_code, true}, {"b", &j->prefixed, true},
 			     {"noembed", &j->no_embed, true},
-			     {"v", &j->verbose, true},	     {"w", &j->verbose, j->verbose},
-			     {"W", &j->verbose, j->verbose}};
+			     {"co", &j->mc.callout, true},   {"v", &j->verbose, true},
+			     /* encodings are seen, tables are UTF-16 */
+			     {"a", &j->unused, true},	     {"u", &j->unused, true},
+			     {"U", &j->unused, true}};
 		for (size_t k = 0; k < BASE_ARRAY_LEN(flags) && !done; k++) {
 			if (strcmp(flags[k].name, w + 1) == 0) {
 				*flags[k].to = flags[k].on;
@@ -126,7 +132,36 @@ static int parse(struct job *j)
 			return bad_option(j, w);
 		}
 	}
+	if (j->encoding && strcasecmp(j->encoding, "ansi") != 0 &&
+	    strcasecmp(j->encoding, "utf-8") != 0) {
+		return cli_usage(a,
+				 strcasecmp(j->encoding, "utf-16") == 0
+					 ? "-cp %s: no compiler here reads such headers; use utf-8"
+					 : "-cp takes ansi or utf-8, not '%s'",
+				 j->encoding);
+	}
+	if (j->longest && (j->longest[0] < '0' || j->longest[0] > '9' ||
+			   j->longest[strspn(j->longest, "0123456789")])) {
+		return cli_usage(a, "-m takes a number of characters, not '%s'", j->longest);
+	}
 	return j->input ? CLI_OK : cli_usage(a, "which manifest?");
+}
+
+/* -m: of all languages. */
+static void warn_of_long(const struct job *j)
+{
+	unsigned long most = j->longest ? strtoul(j->longest, NULL, 10) : 0;
+	for (const struct manifest_culture *c = j->manifest.cultures; most && c; c = c->next) {
+		for (size_t i = 0; i < c->string_count; i++) {
+			const char *s = c->strings[i].value;
+			long units = utf8_to_utf16(s, strlen(s), NULL, 0);
+			if (units > 0 && (unsigned long)units > most) {
+				fprintf(stderr,
+					"%s: warning: string '%s' of %s has %ld characters, more than %lu\n",
+					j->input, c->strings[i].id, c->name, units, most);
+			}
+		}
+	}
 }
 
 /* "FILE:line:column: error: text" as compilers say it. */
@@ -229,7 +264,11 @@ static int compile(struct job *j, struct strbuf *b)
 	if (err < 0) {
 		return report(j, err, &d);
 	}
+	warn_of_long(j);
 	strbuf_clear(b);
+	if (j->encoding && strcasecmp(j->encoding, "utf-8") == 0) {
+		strbuf_adds(b, "\xEF\xBB\xBF");
+	}
 	mc_write_header(mc, b);
 	err = j->no_embed || j->mc.no_code ? 0 : embed(j, mc, b, &d);
 	if (err < 0) {

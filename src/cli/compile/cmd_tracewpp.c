@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "tracewpp/tracewpp.h"
 
+#include <glob.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -17,7 +18,9 @@ static const struct cli_option options[] = {
 	{0, "func", "NAME(…)", "a trace function, written as after FUNC (repeatable)", NULL},
 	{0, "scan", "FILE", "read configuration blocks of this file for all sources (repeatable)",
 	 NULL},
-	{0, "ini", "FILE", "a file of configuration statements (repeatable)", NULL},
+	{0, "ini", "FILE", "a file of configuration statements (repeatable); -defwpp:FILE too", NULL},
+	{0, "gen", "{T}*.EXT", "ending of the headers; templates other than um-… and km-… are named, not read",
+	 NULL},
 	{0, "odir", "DIR", "where the headers go (default: here)", NULL},
 	{0, "ext", ".c.cpp", "only sources with these endings", NULL},
 	{0, "preserveext", ".cpp", "sources with these endings get NAME.cpp.tmh", NULL},
@@ -41,6 +44,7 @@ struct job {
 	size_t sources;
 	bool verbose;
 	char component[256];
+	char ending[16]; /* of headers */
 };
 
 static int read_text(const char *path, struct strbuf *b)
@@ -141,8 +145,9 @@ static int compile(struct job *j, const char *source)
 	} else if (!j->lookfor || strstr(b.s, j->lookfor)) {
 		err = tracewpp_compile(j->w, name, b.s, b.len, &j->o, &tmh, &d);
 		bool whole = j->preserve && has_ending(j->preserve, ending);
-		int n = snprintf(path, sizeof path, "%s/%.*s.tmh", j->odir ? j->odir : ".",
-				 (int)(dot && !whole ? dot - name : (long)strlen(name)), name);
+		int n = snprintf(path, sizeof path, "%s/%.*s%s", j->odir ? j->odir : ".",
+				 (int)(dot && !whole ? dot - name : (long)strlen(name)), name,
+				 j->ending);
 		status = err < 0 ? mistake(source, err, &d)
 			 : (size_t)n >= sizeof path
 				 ? unreadable(source, -ENAMETOOLONG)
@@ -156,15 +161,21 @@ static int compile(struct job *j, const char *source)
 	return status;
 }
 
-static int scan(struct job *j, const char *path, bool bare)
+static int scan(struct job *j, const char *given, bool bare)
 {
+	/* Some builds quote once more than the shell takes away. */
+	char path[PATH_MAX];
+	size_t n = strlen(given);
+	bool quoted = n > 2 && given[0] == '"' && given[n - 1] == '"';
+	snprintf(path, sizeof path, "%.*s", (int)(n - (quoted ? 2 : 0)), given + quoted);
 	struct strbuf b = {0};
 	struct diag d;
 	diag_clear(&d);
 	int err = read_text(path, &b), status = err < 0 ? unreadable(path, err) : CLI_OK;
 	if (status == CLI_OK) {
 		struct strbuf block = {0};
-		if (bare && !strstr(b.s, "begin_wpp")) { /* statements as they are */
+		bool marked = strstr(b.s, "begin_wpp config") && strstr(b.s, "end_wpp");
+		if (bare && !marked) { /* statements as they are */
 			strbuf_addf(&block, "/* begin_wpp config\n%s\nend_wpp */", b.s);
 		} else {
 			strbuf_adds(&block, b.s);
@@ -212,13 +223,32 @@ static const char *value_of(const char *s, const char *name)
 											: NULL;
 }
 
+/* A source, or those of a pattern that no shell has replaced. */
+static int sources(struct job *j, const char *w)
+{
+	glob_t found = {0};
+	bool pattern = strpbrk(w, "*?") && access(w, F_OK) < 0 && glob(w, 0, NULL, &found) == 0;
+	size_t n = pattern ? found.gl_pathc : 1;
+	for (size_t i = 0; i < n; i++) {
+		if (j->sources == SOURCES_MAX) {
+			globfree(&found);
+			return cli_usage(j->a, "too many sources");
+		}
+		/* names live as long as we do */
+		j->source[j->sources++] = pattern ? strdup(found.gl_pathv[i]) : w;
+	}
+	globfree(&found);
+	return CLI_OK;
+}
+
 static int word(struct job *j, const char *w)
 {
 	/* of kernel mode, of makefiles, or without meaning here */
 	static const char *const nothing[] = {
 		"km",	"um",	      "dll",	  "noshrieks", "ias",	 "hv",	"nocc",
 		"name", "o",	      "I",	  "D",	       "cfgdir", "gen", "defwpp",
-		"sym",	"autologger", "recorder", "reserved",  "nologo", "st",	"mc"};
+		"sym",	"autologger", "recorder", "reserved",  "nologo", "st",	"mc",
+		"public", "reorder",  "separate", "q"};
 	const char *v, *s = w + 1;
 	struct diag d;
 	diag_clear(&d);
@@ -226,18 +256,14 @@ static int word(struct job *j, const char *w)
 		return response(j, w + 1);
 	}
 	if (w[0] != '-' && (w[0] != '/' || access(w, F_OK) == 0)) {
-		if (j->sources == SOURCES_MAX) {
-			return cli_usage(j->a, "too many sources");
-		}
-		j->source[j->sources++] = w;
-		return CLI_OK;
+		return sources(j, w);
 	}
 	if ((v = value_of(s, "func"))) {
 		int err = tracewpp_add_function(j->w, v, &d);
 		return err < 0 ? cli_usage(j->a, "%s: %s", w, d.text) : CLI_OK;
 	}
-	if ((v = value_of(s, "scan")) || (v = value_of(s, "ini"))) {
-		return scan(j, v, s[0] == 'i' || s[0] == 'I');
+	if ((v = value_of(s, "scan")) || (v = value_of(s, "ini")) || (v = value_of(s, "defwpp"))) {
+		return scan(j, v, s[0] != 's' && s[0] != 'S');
 	}
 	const struct {
 		const char *name, **to;
@@ -261,6 +287,10 @@ static int word(struct job *j, const char *w)
 	}
 	if ((v = value_of(s, "gen"))) { /* {TEMPLATE}*.ENDING */
 		const char *name = *v == '{' ? v + 1 : v;
+		const char *star = strchr(v, '*');
+		if (star && star[1] == '.' && star[2] && strlen(star + 1) < sizeof j->ending) {
+			snprintf(j->ending, sizeof j->ending, "%s", star + 1);
+		}
 		if (strncasecmp(name, "um-", 3) != 0 && strncasecmp(name, "km-", 3) != 0) {
 			fprintf(stderr, "openetw tracewpp: the template %.*s is not read: headers are made our way\n",
 				(int)strcspn(name, "}"), name);
@@ -282,7 +312,7 @@ static int run(struct cli_args *a)
 {
 	static struct job j; /* thousands of names */
 	struct guid g;
-	j = (struct job){.a = a, .w = tracewpp_create()};
+	j = (struct job){.a = a, .w = tracewpp_create(), .ending = ".tmh"};
 	if (!j.w) {
 		return cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot begin");
 	}

@@ -185,6 +185,8 @@ static const struct cli_option options[] = {
 	{0, "q", "XPATH", "qe: only events that match", NULL},
 	{0, "c", "N", "qe: at most N events", NULL},
 	{0, "rd", NULL, "qe: the newest first", NULL},
+	{0, "bm", "FILE", "qe: go on behind this bookmark (with /rd: before it)", NULL},
+	{0, "sbm", "FILE", "qe: save a bookmark of the last event shown", NULL},
 	{0, "e", "ELEMENT", "qe: put a root element around them", NULL},
 	{0, "rf", "FILE", "im: resource file, instead of the manifest's (shown by gp only)", NULL},
 	{0, "mf", "FILE", "im: message file", NULL},

@@ -51,4 +51,8 @@ void wevtutil_source(const struct guid *provider, char *ret, size_t cap);
 /* What "im /rf: /mf: /pf:" said about an installed manifest: text of a line, or "". */
 void wevtutil_override(const char *path, const char *key, char *ret, size_t cap);
 
+/* /bm and /sbm: the number of the last event that was shown. They tell what is wrong: CLI_FAILED. */
+int wevtutil_bookmark_read(const char *file, uint64_t *ret);
+int wevtutil_bookmark_write(const char *file, const char *trace, uint64_t record);
+
 #endif

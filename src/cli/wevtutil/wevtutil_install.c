@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 
 #define PROVIDERS_MAX 4096
+#define PASSING	      ".part" /* in names of files that somebody is writing */
 
 struct found {
 	struct guid guid[PROVIDERS_MAX];
@@ -97,7 +98,7 @@ static int remove_same(const char *dir, const struct found *f, const char *keep)
 		char path[PATH_MAX], files[PATH_MAX + 8];
 		int n = snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
 		size_t len = strlen(e->d_name);
-		if (e->d_name[0] == '.' || n <= 0 || (size_t)n >= sizeof path ||
+		if (e->d_name[0] == '.' || strstr(e->d_name, PASSING) || n <= 0 || (size_t)n >= sizeof path ||
 		    strcmp(path, keep) == 0 ||
 		    (len > 6 && strcmp(e->d_name + len - 6, ".files") == 0)) {
 			continue;
@@ -151,7 +152,7 @@ static int content(const char *path, struct strbuf *b, bool *ret_section)
 static int write_whole(const char *path, const void *p, size_t n, bool machine)
 {
 	char temp[PATH_MAX];
-	int k = snprintf(temp, sizeof temp, "%s.part%d", path, (int)getpid());
+	int k = snprintf(temp, sizeof temp, "%s" PASSING "%d", path, (int)getpid());
 	if (k < 0 || (size_t)k >= sizeof temp) {
 		return -ENAMETOOLONG;
 	}
@@ -177,11 +178,12 @@ static int write_whole(const char *path, const void *p, size_t n, bool machine)
 	return err;
 }
 
-/* Names of providers may hold a slash or anything else that file names do not. */
+/* Names of providers may hold a slash or anything else that file names do not. Two of them may look
+ * alike then, so the GUID is added. */
 static void file_name(const struct found *f, const char *source, bool section, char *ret,
 		      size_t cap)
 {
-	char name[200];
+	char name[200], guid[40] = "";
 	/* Decoders go by the ending; whatever else was read is a manifest. */
 	static const char *const endings[] = {
 		".dll", ".exe", ".sys", ".mui", ".tmf", ".etwcat", SCHEMA_SECTION_SUFFIX};
@@ -198,9 +200,13 @@ static void file_name(const struct found *f, const char *source, bool section, c
 		bool plain = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') ||
 			     (*s >= '0' && *s <= '9') || *s == '-' || *s == '_' ||
 			     (*s == '.' && s != name);
-		*s = plain ? *s : '_';
+		if (!plain) {
+			*s = '_';
+			guid[0] = '-';
+			guid_format(&f->guid[0], guid + 1);
+		}
 	}
-	snprintf(ret, cap, "%s%s", name, ending);
+	snprintf(ret, cap, "%s%s%s", name, guid, ending);
 }
 
 static int write_overrides(struct wevtutil *w, const char *path, bool machine)

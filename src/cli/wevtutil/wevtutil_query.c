@@ -28,9 +28,13 @@ struct query {
 	int selects;
 	enum { AS_XML, AS_TEXT, AS_RENDERED } format;
 	uint64_t count, limit, now;
+	uint64_t ordinal;	/* of the event, from 1 on */
+	uint64_t mark, shown;	/* that of the bookmark, that of the last one shown; 0: none */
+	bool marked;
 	bool reverse, failed;
 	struct strbuf out;
 	char **kept; /* with /rd: all that match, up to the limit the last of them */
+	uint64_t *kept_ordinal;
 	size_t kept_count, kept_cap;
 };
 
@@ -73,11 +77,13 @@ static void keep(struct query *q)
 	if (q->kept_count == q->kept_cap) {
 		size_t cap = q->kept_cap ? 2 * q->kept_cap : 256;
 		char **more = realloc(q->kept, cap * sizeof *more);
-		if (!more) {
+		q->kept = more ? more : q->kept;
+		uint64_t *numbers = realloc(q->kept_ordinal, cap * sizeof *numbers);
+		q->kept_ordinal = numbers ? numbers : q->kept_ordinal;
+		if (!more || !numbers) {
 			q->failed = true;
 			return;
 		}
-		q->kept = more;
 		q->kept_cap = cap;
 	}
 	char *copy = strdup(q->out.s ? q->out.s : "");
@@ -85,6 +91,7 @@ static void keep(struct query *q)
 	q->kept_count += copy != NULL;
 	if (copy) {
 		q->kept[q->kept_count - 1] = copy;
+		q->kept_ordinal[q->kept_count - 1] = q->ordinal;
 	}
 	/* Of more than asked for, the oldest are not shown. */
 	if (q->limit && q->kept_count > 2 * q->limit + 16) {
@@ -93,6 +100,8 @@ static void keep(struct query *q)
 			free(q->kept[i]);
 		}
 		memmove(q->kept, q->kept + drop, q->limit * sizeof *q->kept);
+		memmove(q->kept_ordinal, q->kept_ordinal + drop,
+			q->limit * sizeof *q->kept_ordinal);
 		q->kept_count = q->limit;
 	}
 }
@@ -109,6 +118,10 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 	    memcmp(&e->EventHeader.ProviderId, &metadata, sizeof(GUID)) == 0) {
 		return true;
 	}
+	q->ordinal++;
+	if (q->marked && (q->reverse ? q->ordinal >= q->mark : q->ordinal <= q->mark)) {
+		return !q->reverse; /* later ones are later too */
+	}
 	if (wevtutil_event_read(q->decoder, e, &v) < 0) {
 		q->failed = true;
 		return false;
@@ -120,6 +133,7 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 			keep(q);
 		} else {
 			fwrite(q->out.s ? q->out.s : "", 1, q->out.len, stdout);
+			q->shown = q->ordinal;
 		}
 	}
 	wevtutil_event_finish(&v);
@@ -131,6 +145,7 @@ static void show_kept(struct query *q)
 	uint64_t index = 0;
 	for (size_t i = q->kept_count; i-- > 0 && (!q->limit || index < q->limit); index++) {
 		const char *s = q->kept[i];
+		q->shown = q->kept_ordinal[i];
 		if (q->format == AS_TEXT) { /* they count from the newest */
 			printf("Event[%llu]", (unsigned long long)index);
 			s = strchr(s, ']') ? strchr(s, ']') + 1 : s;
@@ -267,6 +282,11 @@ static int work(struct query *q)
 	if (q->failed) {
 		return cli_fail(w->a, ERROR_NOT_ENOUGH_MEMORY, "cannot show events");
 	}
+	const char *save = wevtutil_value(w, "sbm", NULL);
+	uint64_t at = q->shown ? q->shown : q->mark;
+	if (save && wevtutil_bookmark_write(save, files[0], at) != CLI_OK) {
+		return CLI_FAILED;
+	}
 	return t.problems ? CLI_FAILED : CLI_OK;
 }
 
@@ -279,9 +299,10 @@ int wevtutil_query(struct wevtutil *w)
 	if (limit && (*end || q.limit == 0)) {
 		return cli_usage(w->a, "/c takes a number from 1 on, not '%s'", limit);
 	}
-	if (wevtutil_value(w, "bm", NULL) || wevtutil_value(w, "sbm", NULL)) {
-		return cli_usage(w->a,
-				 "qe: bookmarks are not there; TimeCreated in a query does it");
+	const char *bookmark = wevtutil_value(w, "bm", NULL);
+	q.marked = bookmark != NULL;
+	if (bookmark && wevtutil_bookmark_read(bookmark, &q.mark) != CLI_OK) {
+		return CLI_FAILED;
 	}
 	q.format = strcasecmp(format, "text") == 0	    ? AS_TEXT
 		   : strcasecmp(format, "RenderedXml") == 0 ? AS_RENDERED
@@ -301,6 +322,7 @@ int wevtutil_query(struct wevtutil *w)
 		free(q.kept[i]);
 	}
 	free(q.kept);
+	free(q.kept_ordinal);
 	strbuf_finish(&q.out);
 	return status;
 }
