@@ -519,6 +519,31 @@ static bool may_see(const struct etwd *d, const struct private_session *s, const
 	return c->uid == 0 || c->uid == s->uid || (!d->system && c->uid == d->uid);
 }
 
+void etwd_private_list(struct etwd *d, struct conn *c, const struct proto_message *m)
+{
+	const struct private_session *s;
+	struct proto_writer w;
+	uint32_t count = 0;
+	for (s = d->privates ? LIST_FIRST(&d->privates->sessions) : NULL; s; s = LIST_NEXT(s, link)) {
+		count += !s->stopping && may_see(d, s, c);
+	}
+	etwd_reply_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, m);
+	proto_put_u32(&w, PROTO_TAG_STATUS, 0);
+	proto_put_u32(&w, PROTO_TAG_COUNT, count);
+	etwd_conn_send(d, c, &w, NULL, 0);
+	for (s = count ? LIST_FIRST(&d->privates->sessions) : NULL; s && !c->closing; s = LIST_NEXT(s, link)) {
+		if (!s->stopping && may_see(d, s, c)) {
+			struct proto_session desc;
+			describe(s, &desc);
+			desc.id = s->id;
+			desc.owner_uid = s->uid;
+			proto_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, PROTO_LIST_ITEM, m->id);
+			proto_put_session(&w, &desc);
+			etwd_conn_send(d, c, &w, NULL, 0);
+		}
+	}
+}
+
 static const char *check_start(const struct proto_session *p, uint32_t *ret_code)
 {
 	uint32_t m = p->log_file_mode;
