@@ -157,6 +157,11 @@ OPENETW_API uint32_t openetw_session_limit(const char *session_name, uint64_t ex
 OPENETW_API uint32_t openetw_session_rotate(const char *session_name, uint32_t seconds,
 					    uint32_t keep);
 
+/* Names of the private sessions that controllers started in the processes of a provider, which
+ * QueryAllTraces does not list: one after another, each terminated, and an empty one at the end; as
+ * many as `size` bytes hold. openetw_session_query() and ControlTrace take such a name. */
+OPENETW_API uint32_t openetw_private_sessions(char *names, uint32_t size);
+
 /* Counters of the daemon itself as one JSON object: sessions, processes, registrations, connections, memory,
  * events, and what became of the pools that an etwd before it left behind (adopted_*). Terminated; cut at
  * `size` bytes. ERROR_WMI_INSTANCE_NOT_FOUND: no etwd runs. */

@@ -160,6 +160,44 @@ uint32_t openetw_name_provider(const void *guid, const char *name, uint32_t *reg
 	return error;
 }
 
+struct names {
+	char *out;
+	uint32_t size, used;
+};
+
+static bool take_private(void *ctx, const struct proto_message *item)
+{
+	struct names *n = ctx;
+	struct proto_session s;
+	if (proto_get_session(item, &s) && s.name) {
+		uint32_t room = n->size - n->used - 1;
+		long len = utf16_to_utf8_lossy(s.name, s.name_len, n->out + n->used, room);
+		if (len <= 0 || (uint32_t)len >= room) {
+			n->out[n->used] = 0;
+			return false;
+		}
+		n->used += (uint32_t)len + 1;
+		n->out[n->used] = 0;
+	}
+	return n->used + 2 < n->size;
+}
+
+uint32_t openetw_private_sessions(char *names, uint32_t size)
+{
+	uint8_t req[64];
+	struct proto_writer w;
+	struct names n = {names, size, 0};
+	uint32_t count = 0;
+	if (!names || size < 2) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	names[0] = names[1] = 0;
+	proto_begin(&w, req, sizeof req, PROTO_LIST, 1);
+	proto_put_u32(&w, PROTO_TAG_CODE, PROTO_LIST_PRIVATE);
+	uint32_t error = control_list(req, proto_end(&w), PROTO_LIST_ITEM, &count, take_private, &n);
+	return error == ERROR_WMI_INSTANCE_NOT_FOUND ? (uint32_t)ERROR_SUCCESS : error;
+}
+
 uint32_t openetw_daemon_counters(char *json, uint32_t size)
 {
 	if (!json || size == 0) {

@@ -615,6 +615,7 @@ bool etwd_session_allows(const struct etwd *d, const struct session *s, const st
 bool etwd_private_start(struct etwd *d, struct conn *c, const struct proto_message *m);
 bool etwd_private_control(struct etwd *d, struct conn *c, const struct proto_message *m);
 bool etwd_private_enable(struct etwd *d, struct conn *c, const struct proto_message *m);
+void etwd_private_list(struct etwd *d, struct conn *c, const struct proto_message *m);
 /* A registration came: its process hosts what is wanted of that provider. Before it is answered. */
 void etwd_private_registered(struct etwd *d, const struct registration *r);
 void etwd_private_done(struct etwd *d, struct conn *c, const struct proto_message *m);

@@ -55,6 +55,8 @@ struct ask {
 	struct reply_to reply;
 	uint64_t id, deadline_ns;
 	uint32_t op, left, ok, failed, code;
+	uint16_t *file; /* UPDATE: the session's when it was not refused; may be NULL */
+	uint32_t file_len;
 	char text[300];
 	uint32_t count, cap;
 	struct {
@@ -459,6 +461,13 @@ static void ask_finish(struct etwd *d, struct ask *a)
 	bool refused = a->ok == 0 && a->failed > 0 && a->op != PROTO_PRIVATE_STOP;
 	bool ends = a->op == PROTO_PRIVATE_STOP || (a->op == PROTO_PRIVATE_START && refused);
 	TAILQ_REMOVE(&d->privates->asks, a, link);
+	if (s && a->file && !refused) {
+		free((void *)(uintptr_t)s->p.log_file);
+		s->p.log_file = a->file;
+		s->p.log_file_len = a->file_len;
+		a->file = NULL;
+	}
+	free(a->file);
 	if (c) {
 		etwd_reply_drop(&a->reply);
 		if (refused || !s) {
@@ -517,6 +526,31 @@ void etwd_private_finish(struct etwd *d)
 static bool may_see(const struct etwd *d, const struct private_session *s, const struct conn *c)
 {
 	return c->uid == 0 || c->uid == s->uid || (!d->system && c->uid == d->uid);
+}
+
+void etwd_private_list(struct etwd *d, struct conn *c, const struct proto_message *m)
+{
+	const struct private_session *s;
+	struct proto_writer w;
+	uint32_t count = 0;
+	for (s = d->privates ? LIST_FIRST(&d->privates->sessions) : NULL; s; s = LIST_NEXT(s, link)) {
+		count += !s->stopping && may_see(d, s, c);
+	}
+	etwd_reply_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, m);
+	proto_put_u32(&w, PROTO_TAG_STATUS, 0);
+	proto_put_u32(&w, PROTO_TAG_COUNT, count);
+	etwd_conn_send(d, c, &w, NULL, 0);
+	for (s = count ? LIST_FIRST(&d->privates->sessions) : NULL; s && !c->closing; s = LIST_NEXT(s, link)) {
+		if (!s->stopping && may_see(d, s, c)) {
+			struct proto_session desc;
+			describe(s, &desc);
+			desc.id = s->id;
+			desc.owner_uid = s->uid;
+			proto_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, PROTO_LIST_ITEM, m->id);
+			proto_put_session(&w, &desc);
+			etwd_conn_send(d, c, &w, NULL, 0);
+		}
+	}
 }
 
 static const char *check_start(const struct proto_session *p, uint32_t *ret_code)
@@ -729,21 +763,16 @@ bool etwd_private_control(struct etwd *d, struct conn *c, const struct proto_mes
 		etwd_reply_status(d, c, m, 5, "no right to query or control this session");
 		return true;
 	}
-	if (control == PROTO_PRIVATE_UPDATE && said.log_file && said.log_file[0] == '/') {
-		uint16_t *file = utf16_dup(said.log_file, said.log_file_len);
-		if (file && !(s->p.log_file_mode & MODE_BUFFERING)) {
-			free((void *)(uintptr_t)s->p.log_file);
-			s->p.log_file = file;
-			s->p.log_file_len = said.log_file_len;
-		} else {
-			free(file);
-		}
-	}
 	if (control == PROTO_PRIVATE_UPDATE && said.flush_timer != 0) {
 		s->p.flush_timer = said.flush_timer;
 	}
 	struct ask *a = ask_create(d, c, m, s, control,
 				   control == PROTO_PRIVATE_QUERY ? QUERY_PATIENCE_NS : PATIENCE_NS);
+	if (a && control == PROTO_PRIVATE_UPDATE && said.log_file && said.log_file[0] == '/' &&
+	    !(s->p.log_file_mode & MODE_BUFFERING)) {
+		a->file = utf16_dup(said.log_file, said.log_file_len);
+		a->file_len = said.log_file_len;
+	}
 	struct member *member, *next;
 	for (member = LIST_FIRST(&s->members); member; member = next) {
 		next = LIST_NEXT(member, link);

@@ -642,8 +642,12 @@ void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_messa
 
 void etwd_session_list(struct etwd *d, struct conn *c, const struct proto_message *m)
 {
-	uint32_t count = 0;
+	uint32_t count = 0, kind = 0;
 	struct proto_writer w;
+	if (proto_get_u32(m, PROTO_TAG_CODE, &kind) && kind == PROTO_LIST_PRIVATE) {
+		etwd_private_list(d, c, m);
+		return;
+	}
 	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
 		struct session *s = d->session[i];
 		count += s && s->state != SESSION_STARTING && may_see(d, s, c);

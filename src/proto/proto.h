@@ -51,7 +51,7 @@ enum proto_type {
 			       limits 6: PROTO_CONTROL_LIMITS), SESSION_ID or
 			       SESSION_NAME, and for update the session description; reply: session
 			       description with statistics */
-	PROTO_LIST = 34,    /* reply: u32 COUNT; then PROTO_LIST_ITEM messages, one a session */
+	PROTO_LIST = 34,    /* CODE? PROTO_LIST_PRIVATE: those in other processes instead; reply: u32 COUNT; then PROTO_LIST_ITEM messages, one a session */
 	PROTO_LIST_ITEM = 35,
 	PROTO_ENABLE = 36,	  /* SESSION_ID, GUID, CODE, LEVEL, ANY, ALL, TIMEOUT_MS, PROPERTIES,
 				     SOURCE_ID, FILTER*; reply when entries are written, or after the
@@ -231,6 +231,7 @@ enum proto_private {
 };
 /* Ids of these sessions are this and more; those that a process started itself are less. */
 #define PROTO_PRIVATE_ID 0x0002000000000000ull
+#define PROTO_LIST_PRIVATE 1u
 /* The process cannot just now: ask again. */
 #define PROTO_PRIVATE_BUSY 170u
 enum proto_update {

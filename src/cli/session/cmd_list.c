@@ -332,6 +332,21 @@ static void print_row(const struct cli_props *p, uint64_t now)
 	strbuf_finish(&e.names);
 }
 
+/* Those in other processes, which QueryAllTraces leaves out, after the others. How many. */
+static ULONG add_privates(struct cli_props *all, ULONG count)
+{
+	static char names[65536];
+	ULONG more = 0;
+	if (openetw_private_sessions(names, sizeof names) != ERROR_SUCCESS) {
+		return 0;
+	}
+	for (const char *n = names; *n && count + more < LIST_MAX; n += strlen(n) + 1) {
+		more += cli_session_query(n, &all[count + more]) == ERROR_SUCCESS &&
+			(all[count + more].p.LogFileMode & EVENT_TRACE_PRIVATE_LOGGER_MODE) != 0;
+	}
+	return more;
+}
+
 static int run_list(struct cli_args *a)
 {
 	if (cli_flag(a, "daemon")) {
@@ -351,6 +366,8 @@ static int run_list(struct cli_args *a)
 	}
 	uint32_t code = QueryAllTracesA(array, LIST_MAX, &count);
 	int status = CLI_OK;
+	ULONG own = BASE_MIN(count, (ULONG)LIST_MAX);
+	count = own + (code == ERROR_SUCCESS ? add_privates(all, own) : 0);
 	if (code != ERROR_SUCCESS && code != ERROR_MORE_DATA) {
 		status = cli_fail(a, code, "cannot list sessions");
 	} else if (cli_flag(a, "json")) {
@@ -367,7 +384,9 @@ static int run_list(struct cli_args *a)
 		for (ULONG i = 0; i < count && i < LIST_MAX; i++) {
 			print_row(&all[i], now);
 		}
-		print_limits(all, BASE_MIN(count, (ULONG)LIST_MAX));
+		if (own > 0) {
+			print_limits(all, own);
+		}
 	}
 	free(all);
 	free(array);
