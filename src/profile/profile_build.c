@@ -358,6 +358,24 @@ static void warn_of_both(struct build *b, const struct xml_node *definition,
 	}
 }
 
+void profile_order_collectors(struct profile *p)
+{
+	struct profile_collector *all = p->collectors, **end = &p->collectors;
+	for (int k = PROFILE_SYSTEM; k <= PROFILE_HEAP; k++) {
+		for (struct profile_collector **from = &all; *from;) {
+			struct profile_collector *c = *from;
+			if ((int)c->kind == k) {
+				*from = c->next;
+				*end = c;
+				end = &c->next;
+			} else {
+				from = &c->next;
+			}
+		}
+	}
+	*end = NULL;
+}
+
 int profile_build(struct profile_doc *doc, const struct xml_node *definition, struct profile *p)
 {
 	struct build b = {.doc = doc, .p = p, .tree = {.doc = doc}};
@@ -395,6 +413,7 @@ int profile_build(struct profile_doc *doc, const struct xml_node *definition, st
 			}
 		}
 		merge_properties(&b, n);
+		profile_order_collectors(p);
 	}
 	arena_finish(&scratch);
 	if (b.tree.err == 0 && (scratch.failed || p->arena.failed)) {

@@ -59,6 +59,8 @@ struct xml_node *profile_tree_derive(struct profile_tree *t, const struct xml_no
 struct xml_node *profile_tree_refer(struct profile_tree *t, const char *kind,
 				    const struct xml_node *reference);
 
+/* The kernel's first, then events, then heaps, as they are written: what is read back is the same. */
+void profile_order_collectors(struct profile *p);
 int profile_build(struct profile_doc *doc, const struct xml_node *definition, struct profile *p);
 
 #endif

@@ -2,7 +2,7 @@
  * Several profiles as one recording: collectors of one name are one session, providers of one name
  * are enabled once, and each profile gets at least what it asked for.
  */
-#include "profile/profile.h"
+#include "profile/profile_private.h"
 
 #include <strings.h>
 
@@ -301,6 +301,7 @@ int profile_unite(struct profile *into, const struct profile *more,
 	for (const struct profile_collector *c = more->collectors; c && !u.failed; c = c->next) {
 		add_collector(&u, c);
 	}
+	profile_order_collectors(into);
 	into->strict = into->strict || more->strict;
 	into->compress = into->compress || more->compress;
 	into->skip_merge = into->skip_merge || more->skip_merge;

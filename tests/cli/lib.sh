@@ -41,3 +41,13 @@ record_hello() {
 	done
 	fail "in $try tries the first event of hello-tracelogging was never recorded"
 }
+# wpr ARGS…, which has to succeed; refused CODE WORDS ARGS…: it fails with that code and says those words
+wpr() { run_status 0 openetw wpr "$@"; }
+refused() {
+	code=$1
+	words=$2
+	shift 2
+	run_status 1 openetw wpr "$@"
+	says "Error code: $code" err "$*"
+	says "$words" err "$*"
+}

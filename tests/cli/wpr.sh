@@ -7,15 +7,6 @@ cd "$T" || exit 1
 export OPENETW_WAIT_MS=5000
 export TMPDIR="$T/tmp"
 mkdir "$TMPDIR"
-wpr() { run_status 0 openetw wpr "$@"; }
-refused() { # refused CODE WORDS ARGS…
-	code=$1
-	words=$2
-	shift 2
-	run_status 1 openetw wpr "$@"
-	says "Error code: $code" err "$*"
-	says "$words" err "$*"
-}
 hello() { "$SAMPLES/hello-tracelogging" 2 1 >/dev/null || fail "hello-tracelogging"; }
 cat >web.wprp <<'END'
 <?xml version="1.0" encoding="utf-8"?>

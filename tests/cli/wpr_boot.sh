@@ -4,15 +4,6 @@
 cd "$T" || exit 1
 export OPENETW_WAIT_MS=5000
 A=$XDG_CONFIG_HOME/openetw/autologger.d
-wpr() { run_status 0 openetw wpr "$@"; }
-refused() { # refused CODE WORDS ARGS…
-	code=$1
-	words=$2
-	shift 2
-	run_status 1 openetw wpr "$@"
-	says "Error code: $code" err "$*"
-	says "$words" err "$*"
-}
 cat >boot.wprp <<'END'
 <?xml version="1.0" encoding="utf-8"?>
 <WindowsPerformanceRecorder Version="1.0">

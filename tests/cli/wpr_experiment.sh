@@ -18,7 +18,6 @@ stop_provider() {
 	kill "$provider_pid"
 	wait "$provider_pid" 2>/dev/null || :
 }
-wpr() { run_status 0 openetw wpr "$@"; }
 seen() { # seen WHAT: the calls since the last time; they may still be under way when wpr has returned
 	wait_for 5 enough "$2"
 	grep '^(' seen | tail -n +"$((had + 1))" | tr '\n' ' ' | sed 's/ $//' >now

@@ -12,8 +12,6 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define PROFILES_MAX 64
-
 static const struct cli_option options[] = {
 	{0, "start", "PROFILE", "record: [file.wprp!]Name[.Light|.Verbose] (repeatable)", NULL},
 	{0, "filemode", NULL, "record to a file; else to a ring in memory", NULL},
@@ -45,9 +43,9 @@ static const struct cli_option options[] = {
 	{0, "cancelboot", NULL, "end it, or do not let it begin, and throw it away", NULL},
 	{0, "pmcsources", NULL, "list counters and sources of samples, with their intervals", NULL},
 	{0, "pmcsessions", NULL, "list the sessions that count, and what", NULL},
-	{0, "setprofint", "N", "time between samples, in 100 ns: 10000 is a millisecond", NULL},
+	{0, "setprofint", "N", "time between samples, in 100 ns: 10000 is a millisecond; a source of -pmcsources may follow", NULL},
 	{0, "profint", NULL, "print it", NULL},
-	{0, "resetprofint", NULL, "a millisecond again; Timer may follow", NULL},
+	{0, "resetprofint", NULL, "a millisecond again, and what other sources had; one source may follow", NULL},
 	{0, "heaptracingconfig", "[NAME]", NULL, NULL},
 	{0, "snapshotconfig", "[NAME]", NULL, NULL},
 	{0, "name", "NAME", NULL, NULL},
@@ -170,12 +168,12 @@ static int not_running(const struct wpr *w)
 static int choose(struct wpr *w, const char *option)
 {
 	struct cli_args *a = w->args;
-	const char *words[PROFILES_MAX];
+	const char *words[WPR_PROFILES_MAX];
 	unsigned providers;
 	int n = 0;
 	for (const char *v; (v = cli_value_at(a, option, n)) != NULL; n++) {
-		if (n == PROFILES_MAX) {
-			return cli_usage(a, "more than %d profiles", PROFILES_MAX);
+		if (n == WPR_PROFILES_MAX) {
+			return cli_usage(a, "more than %d profiles", WPR_PROFILES_MAX);
 		}
 		words[n] = v;
 	}
@@ -432,176 +430,7 @@ static int run_cancel(struct wpr *w)
 	return ran ? CLI_OK : not_running(w);
 }
 
-/* ---- looking ---------------------------------------------------------------------------------- */
-
-/* "Profile                 : CPU.Verbose.Memory, Web.Light.Memory" */
-static void print_profiles(const struct wpr *w)
-{
-	printf("Profile                 : ");
-	for (const char *p = w->names; *p;) {
-		size_t n = strcspn(p, "+");
-		printf("%.*s.%s%s", (int)n, p, profile_mode_text(w->profile->mode), p[n] ? ", " : "\n");
-		p += n + (p[n] == '+');
-	}
-}
-
-static int run_status(struct wpr *w)
-{
-	struct cli_args *a = w->args;
-	bool profiles = false, collectors = false, details = cli_flag(a, "details");
-	for (int i = -1; i < a->count; i++) {
-		const char *v = i < 0 ? cli_value(a, "status", "") : a->words[i];
-		if (strcasecmp(v, "profiles") == 0) {
-			profiles = true;
-		} else if (strcasecmp(v, "collectors") == 0) {
-			collectors = true;
-		} else if (strcasecmp(v, "details") == 0) {
-			details = true;
-		} else if (*v) {
-			return cli_usage(a, "-status takes profiles, collectors and details, not '%s'", v);
-		}
-	}
-	if (!wpr_state_open(w, false)) {
-		return CLI_FAILED;
-	}
-	if (!running(w)) {
-		printf("WPR is not recording\n");
-		return CLI_OK;
-	}
-	struct wpr_totals t;
-	wpr_sessions_totals(w, &t);
-	unsigned long long s = (clock_filetime() - w->started) / 10000000;
-	printf("WPR recording is in progress...\n\n");
-	printf("Time since start        : %02llu:%02llu:%02llu\n", s / 3600, s / 60 % 60, s % 60);
-	printf("Dropped event           : %llu\n", (unsigned long long)t.events_lost);
-	printf("Logging mode            : %s\n", profile_mode_text(w->profile->mode));
-	if (profiles) {
-		printf("\nRecording system activity using the following set of profiles:\n\n");
-		print_profiles(w);
-	}
-	if (collectors || details) {
-		printf("\nActively recording collectors:\n");
-		wpr_print_details(w->profile, w->instance, true);
-	}
-	return CLI_OK;
-}
-
-static int run_profiles(struct wpr *w)
-{
-	const char *file = cli_value(w->args, "profiles", "");
-	int status;
-	struct profile_doc *doc = wpr_document(*file ? file : NULL, &status);
-	if (!doc) {
-		return status;
-	}
-	printf("%s\n\n", *file ? "Profiles of the file:" : "Built-in profiles:");
-	for (const struct profile_entry *e = profile_entries(doc); e; e = e->next) {
-		bool first = !e->internal;
-		for (const struct profile_entry *b = profile_entries(doc); b != e; b = b->next) {
-			first = first && strcmp(b->name, e->name) != 0;
-		}
-		if (!first) {
-			continue;
-		}
-		printf("\t%-24s %s\n\t%-24s ", e->name, e->description, "");
-		for (const struct profile_entry *b = e; b; b = b->next) {
-			if (strcmp(b->name, e->name) == 0) {
-				printf(" %s.%s", profile_detail_text(b->detail), profile_mode_text(b->mode));
-			}
-		}
-		printf("\n");
-	}
-	profile_close(doc);
-	return CLI_OK;
-}
-
-/* Where the first of "P+P" ends. A '+' in the path of a profile that is there is part of it. */
-static char *joint(char *joined)
-{
-	char *plus = strchr(joined, '+'), *mark = strchr(joined, '!');
-	if (plus && mark && plus < mark) {
-		*mark = 0;
-		bool path = access(joined, F_OK) == 0;
-		*mark = '!';
-		plus = path ? strchr(mark, '+') : plus;
-	} else if (plus && !mark && access(joined, F_OK) == 0) {
-		return NULL; /* a file's only or default profile */
-	}
-	return plus;
-}
-
-/* "P+P" apart, then as -start does. */
-static int choose_joined(struct wpr *w, const char *joined)
-{
-	const char *words[PROFILES_MAX];
-	char *copy = strdup(joined), *rest = copy;
-	int n = 0;
-	while (rest && n < PROFILES_MAX) {
-		char *end = joint(rest);
-		words[n++] = rest;
-		rest = end ? end + 1 : NULL;
-		if (end) {
-			*end = 0;
-		}
-	}
-	int status = copy ? wpr_choose(w, words, n, cli_flag(w->args, "filemode")) : CLI_FAILED;
-	free(copy);
-	return status;
-}
-
-static int run_details(struct wpr *w)
-{
-	unsigned providers;
-	int status = choose_joined(w, cli_value(w->args, "profiledetails", ""));
-	if (status) {
-		return status;
-	}
-	print_profiles(w);
-	wpr_print_details(w->profile, w->instance, false);
-	fflush(stdout);
-	wpr_check_sources(w, true, &providers);
-	return CLI_OK;
-}
-
-static int run_export(struct wpr *w)
-{
-	struct cli_args *a = w->args;
-	if (a->count != 1) {
-		return cli_usage(a, "-exportprofile takes a profile and the file to write");
-	}
-	int status = choose_joined(w, cli_value(a, "exportprofile", ""));
-	if (status) {
-		return status;
-	}
-	struct strbuf b = {0};
-	profile_write(w->profile, &b);
-	FILE *f = b.failed ? NULL : fopen(a->words[0], "we");
-	bool ok = f && fwrite(b.s, 1, b.len, f) == b.len;
-	ok = f && fclose(f) == 0 && ok;
-	int err = errno;
-	strbuf_finish(&b);
-	return ok ? CLI_OK
-		  : wpr_fail(WPR_HRESULT(win32_from_errno(-err)), "Cannot write %s: %s", a->words[0],
-			     strerror(err));
-}
-
-static int run_merge(struct wpr *w)
-{
-	struct cli_args *a = w->args;
-	const char *files[CLI_VALUES_MAX];
-	int n = 0;
-	files[n++] = cli_value(a, "merge", "");
-	for (int i = 0; i + 1 < a->count && n < CLI_VALUES_MAX; i++) {
-		files[n++] = a->words[i];
-	}
-	if (a->count == 0) {
-		return cli_usage(a, "-merge takes files and, last, the one to write");
-	}
-	const char *to = a->words[a->count - 1];
-	uint32_t code = openetw_merge(files, (uint32_t)n, to, cli_flag(a, "compress") ? OPENETW_MERGE_COMPRESS : 0,
-				      NULL, NULL);
-	return code ? wpr_fail_call(code, "cannot merge into %s", to) : CLI_OK;
-}
+/* ---- while it runs ------------------------------------------------------------------------------ */
 
 static int run_mark(struct wpr *w, const char *verb)
 {
@@ -635,36 +464,6 @@ static int run_providers(struct cli_args *a)
 	struct cli_args other = {.command = &cli_providers};
 	(void)a;
 	return cli_providers.run(&other);
-}
-
-/* In the range and the words of Windows' wpr. */
-static int run_interval(struct wpr *w, const char *verb)
-{
-	struct cli_args *a = w->args;
-	bool set = strcmp(verb, "setprofint") == 0, reset = strcmp(verb, "resetprofint") == 0;
-	const char *source = a->count > 0 ? a->words[0] : "Timer";
-	uint64_t n = 10000;
-	uint32_t now, code = 0;
-	if (set && !cli_number(a, "setprofint", 1221, 10000000, &n)) {
-		return CLI_USAGE;
-	}
-	if (strcasecmp(source, "Timer") != 0) {
-		return wpr_fail(WPR_NOT_SUPPORTED, "-%s: there is one source of samples with an interval of its "
-				"own, Timer, not '%s'.", verb, source);
-	}
-	if (set || reset) {
-		code = cli_kernel_set_interval(0, (uint32_t)n);
-	}
-	if (code) {
-		return wpr_fail_call(code, "cannot set the interval of samples");
-	}
-	code = cli_kernel_get_interval(&now);
-	if (code) {
-		return wpr_fail_call(code, "cannot tell the interval of samples");
-	}
-	printf("%s Profile Interval = %u [%.4fms]\n", set || reset ? "New" : "Current", now,
-	       (double)now / 10000);
-	return CLI_OK;
 }
 
 /* ---- the verb --------------------------------------------------------------------------------- */
@@ -741,14 +540,14 @@ static int dispatch(struct wpr *w, const char *verb)
 	       : strcmp(verb, "cancelboot") == 0     ? run_cancel(w)
 	       : strcmp(verb, "stop") == 0	     ? run_stop(w)
 	       : strcmp(verb, "cancel") == 0	     ? run_cancel(w)
-	       : strcmp(verb, "status") == 0	     ? run_status(w)
-	       : strcmp(verb, "profiles") == 0	     ? run_profiles(w)
-	       : strcmp(verb, "profiledetails") == 0 ? run_details(w)
-	       : strcmp(verb, "exportprofile") == 0  ? run_export(w)
-	       : strcmp(verb, "merge") == 0	     ? run_merge(w)
+	       : strcmp(verb, "status") == 0	     ? wpr_run_status(w)
+	       : strcmp(verb, "profiles") == 0	     ? wpr_run_profiles(w)
+	       : strcmp(verb, "profiledetails") == 0 ? wpr_run_details(w)
+	       : strcmp(verb, "exportprofile") == 0  ? wpr_run_export(w)
+	       : strcmp(verb, "merge") == 0	     ? wpr_run_merge(w)
 	       : strcmp(verb, "providers") == 0	     ? run_providers(a)
 	       : strncmp(verb, "marker", 6) == 0     ? run_mark(w, verb)
-	       : strstr(verb, "profint")	     ? run_interval(w, verb)
+	       : strstr(verb, "profint")	     ? wpr_run_interval(w, verb)
 	       : strcmp(verb, "pmcsources") == 0     ? cli_counters_print(a)
 	       : strcmp(verb, "pmcsessions") == 0    ? cli_counters_sessions(a)
 						     : run_while(w, strcmp(verb, "flush") != 0);

@@ -22,6 +22,8 @@
 #define WPR_BAD_PROFILE	    WPR_HRESULT(13)
 #define WPR_NOT_SUPPORTED   WPR_HRESULT(50)
 
+#define WPR_PROFILES_MAX 64 /* on one command line */
+
 #define WPR_SAVE_TIMEOUT_S  300u /* unless the profile has a Timeout */
 #define WPR_START_TIMEOUT_S 60u
 #define WPR_ENABLE_WAIT_MS  5000u
@@ -80,6 +82,15 @@ void wpr_boot_tell(const char *again); /* what it takes besides, on stderr */
 void wpr_boot_remove(const struct wpr *w); /* the autologgers */
 
 /* ---- wpr_result.c ------------------------------------------------------------------------------ */
+
+/* ---- wpr_look.c: verbs that record nothing; an exit status -------------------------------------- */
+
+int wpr_run_status(struct wpr *w);
+int wpr_run_profiles(struct wpr *w);
+int wpr_run_details(struct wpr *w);
+int wpr_run_export(struct wpr *w);
+int wpr_run_merge(struct wpr *w);
+int wpr_run_interval(struct wpr *w, const char *verb); /* setprofint, profint, resetprofint */
 
 /* The event BuildInfo into the first session, when the profile's merge properties ask for it. */
 void wpr_identity_write(struct wpr *w);

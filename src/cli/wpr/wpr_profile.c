@@ -383,7 +383,7 @@ void wpr_print_details(const struct profile *p, const char *instance, bool runni
 						       ? ""
 						       : " (not recorded)");
 				}
-				printf(v->stacks ? "System Stacks\n" : "");
+				fputs(v->stacks ? "System Stacks\n" : "", stdout);
 				for (const struct profile_word *k = v->stacks; k; k = k->next) {
 					printf("\t%s\n", k->text);
 				}

@@ -164,8 +164,10 @@ static void print_mode(ULONG mode)
 	}
 	printf("Log File Mode         :");
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
-		any = any || (mode & rows[i].bit);
-		printf(mode & rows[i].bit ? " %s" : "", rows[i].name);
+		if (mode & rows[i].bit) {
+			any = true;
+			printf(" %s", rows[i].name);
+		}
 	}
 	printf("%s\n", any ? "" : " Sequential");
 }
