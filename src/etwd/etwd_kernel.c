@@ -260,6 +260,21 @@ bool etwd_kernel_begin(struct etwd *d, struct session *s, struct job *job)
 	return true;
 }
 
+/* Nobody saw what happened while no collector ran: as much, let us say, as before. */
+static void guess_gap(struct etwd *d, struct session *s)
+{
+	struct session_kernel *k = s->kernel;
+	uint64_t now = clock_read_system_ns();
+	if (k->gap_since && now > k->gap_since) {
+		double missed = (double)k->rate * (double)(now - k->gap_since) / 1e9;
+		if (missed >= 1.0) { /* one was counted when it began */
+			etwd_session_lost(s, (uint64_t)missed - 1, PROTO_LOSS_DETACHED, s->sink != NULL);
+		}
+	}
+	k->gap_since = 0;
+	k->rate_since = 0;
+}
+
 static void attached(struct etwd *d, struct kernel_call *call, int result, const struct kernel_message *m,
 		     const char *why)
 {
@@ -272,7 +287,9 @@ static void attached(struct etwd *d, struct kernel_call *call, int result, const
 			/* With the names of what cannot be had. */
 			etwd_session_refuse(d, s, code_of(result), s->kernel->note[0] ? s->kernel->note : why);
 		}
-	} else if (result < 0 && s->state == SESSION_RUNNING) {
+	} else if (result == 0) {
+		guess_gap(d, s);
+	} else if (s->state == SESSION_RUNNING) {
 		snprintf(s->kernel->note, sizeof s->kernel->note, "no kernel events: %.400s", why);
 	}
 }
@@ -303,6 +320,9 @@ void etwd_kernel_stop(struct etwd *d, struct session *s)
 		return;
 	}
 	kernel_call_drop(d, s);
+	if (k->gap_since) {
+		guess_gap(d, s); /* it never went on */
+	}
 	struct kernel_call *call = k->slot >= 0 ? kernel_call_create(KERNEL_REMOVE, s, removed) : NULL;
 	if (call) {
 		k->removing = true;
@@ -321,7 +341,12 @@ void kernel_session_orphan(struct etwd *d, struct session *s, const char *why)
 	k->removing = false;
 	if (s->state == SESSION_RUNNING || s->state == SESSION_STOPPING) {
 		k->restarts++;
-		/* How many is not known; that there were some must be seen. */
+		/* That there were some must be seen; how many is guessed when it goes on. */
+		uint64_t since = k->rate_since, until = d->kernel->watermark;
+		if (k->rate == 0 && since && until > since) { /* no second was whole yet */
+			k->rate = (uint64_t)((double)(k->events - k->rate_events) * 1e9 / (double)(until - since));
+		}
+		k->gap_since = k->gap_since ? k->gap_since : until;
 		etwd_session_lost(s, 1, PROTO_LOSS_DETACHED, s->sink != NULL);
 	}
 }

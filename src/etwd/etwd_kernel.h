@@ -47,6 +47,10 @@ struct session_kernel {
 	uint32_t uid;
 	bool removing;
 	uint32_t restarts; /* of the collector, under this session */
+	/* How many events there are in a second, in the last one that was whole; for what is missed while
+	 * no collector runs. */
+	uint64_t events, rate, rate_events, rate_since;
+	uint64_t gap_since; /* nothing is recorded since then; 0: it is */
 	char note[512];	   /* what is missing, and why; "": nothing */
 };
 

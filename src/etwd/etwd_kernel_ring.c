@@ -45,6 +45,7 @@ static void put(struct etwd *d, struct session *s, const struct kernel_ring_reco
 	if (!out) {
 		return;
 	}
+	s->kernel->events++;
 	memcpy(out, p, r->bytes);
 	if (s->clock == 2) { /* of the session's clock are the record's time and the joint of stacks */
 		le64_put(out + time_at(p, r->bytes), time);
@@ -62,6 +63,21 @@ static int compare_waiting(const void *a, const void *b)
 		return x->time < y->time ? -1 : 1;
 	}
 	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+#define RATE_NS 1000000000u
+
+static void take_rate(struct session_kernel *k, uint64_t watermark)
+{
+	uint64_t took = watermark - BASE_MIN(k->rate_since, watermark);
+	if (k->rate_since == 0) {
+		k->rate_since = watermark; /* with the rundown begins nothing */
+		k->rate_events = k->events;
+	} else if (took >= RATE_NS) {
+		k->rate = (uint64_t)((double)(k->events - k->rate_events) * RATE_NS / (double)took);
+		k->rate_since = watermark;
+		k->rate_events = k->events;
+	}
 }
 
 static void take_losses(struct collector *c)
@@ -148,6 +164,11 @@ uint64_t kernel_ring_drain(struct etwd *d, struct collector *c)
 	/* Release: we have read what lies before. */
 	order_store_release(&c->head->tail, tail);
 	take_losses(c);
+	for (uint32_t i = 0; i < KERNEL_SLOTS; i++) {
+		if (c->slot[i] && c->slot[i]->state == SESSION_RUNNING) {
+			take_rate(c->slot[i]->kernel, watermark);
+		}
+	}
 	d->kernel->watermark = watermark;
 	d->kernel->events += events;
 	return events;
