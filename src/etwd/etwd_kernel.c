@@ -665,9 +665,9 @@ bool etwd_kernel_query_info(struct etwd *d, struct conn *c, const struct proto_m
 	if (class == INFO_PMC_OWNERS || class == INFO_PMC_SESSIONS) {
 		struct strbuf b = {0};
 		if (class == INFO_PMC_OWNERS) {
-			kernel_put_owners(d, &b);
+			kernel_put_owners(d, c, &b);
 		} else {
-			kernel_put_counting(d, &b);
+			kernel_put_counting(d, c, &b);
 		}
 		etwd_info_reply(d, c, m, b.len && !b.failed ? b.s : "", b.failed ? 0 : b.len);
 		strbuf_finish(&b);

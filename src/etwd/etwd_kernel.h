@@ -73,9 +73,9 @@ void kernel_set_source_interval(struct kernel_side *k, uint32_t source, uint32_t
 uint32_t kernel_set_counters(struct kernel_wish *w, const uint8_t *p, size_t n, char *why, size_t cap);
 uint32_t kernel_set_counted(struct kernel_wish *w, const uint8_t *p, size_t n, char *why, size_t cap);
 uint32_t kernel_set_sources(struct kernel_side *k, const uint8_t *p, size_t n, char *why, size_t cap);
-/* ETW_PMC_COUNTER_OWNERSHIP_STATUS and ETW_PMC_SESSION_INFO of all sessions. */
-void kernel_put_owners(const struct etwd *d, struct strbuf *b);
-void kernel_put_counting(const struct etwd *d, struct strbuf *b);
+/* ETW_PMC_COUNTER_OWNERSHIP_STATUS and ETW_PMC_SESSION_INFO of the sessions that this caller may see. */
+void kernel_put_owners(const struct etwd *d, const struct conn *c, struct strbuf *b);
+void kernel_put_counting(const struct etwd *d, const struct conn *c, struct strbuf *b);
 
 /* ---- calls ------------------------------------------------------------------------------------ */
 

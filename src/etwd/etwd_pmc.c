@@ -177,25 +177,27 @@ static void put32(struct strbuf *b, uint32_t v)
 	strbuf_add(b, p, sizeof p);
 }
 
-static const struct kernel_wish *counting(const struct etwd *d, uint32_t i)
+/* Users have no counters, and see nobody else's sessions. */
+static const struct kernel_wish *counting(const struct etwd *d, const struct conn *c, uint32_t i)
 {
 	const struct session *s = d->session[i];
-	return s && s->kernel && s->kernel->wish.counters ? &s->kernel->wish : NULL;
+	bool hidden = d->system && c->uid != 0 && c->uid != d->uid;
+	return !hidden && s && s->kernel && s->kernel->wish.counters ? &s->kernel->wish : NULL;
 }
 
 /* Of processor 0; the others are alike. */
-void kernel_put_owners(const struct etwd *d, struct strbuf *b)
+void kernel_put_owners(const struct etwd *d, const struct conn *c, struct strbuf *b)
 {
 	uint32_t used[PMC_COUNTERS_MAX + 1], n = 0;
 	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
-		const struct kernel_wish *w = counting(d, i);
-		for (uint32_t c = 0; w && c < w->counters; c++) {
+		const struct kernel_wish *w = counting(d, c, i);
+		for (uint32_t k = 0; w && k < w->counters; k++) {
 			uint32_t at = 0;
-			while (at < n && used[at] != w->counter[c]) {
+			while (at < n && used[at] != w->counter[k]) {
 				at++;
 			}
 			if (at == n && n < BASE_ARRAY_LEN(used)) {
-				used[n++] = w->counter[c];
+				used[n++] = w->counter[k];
 			}
 		}
 	}
@@ -208,11 +210,11 @@ void kernel_put_owners(const struct etwd *d, struct strbuf *b)
 	}
 }
 
-void kernel_put_counting(const struct etwd *d, struct strbuf *b)
+void kernel_put_counting(const struct etwd *d, const struct conn *c, struct strbuf *b)
 {
 	size_t last = SIZE_MAX;
 	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
-		const struct kernel_wish *w = counting(d, i);
+		const struct kernel_wish *w = counting(d, c, i);
 		if (!w) {
 			continue;
 		}
@@ -225,11 +227,11 @@ void kernel_put_counting(const struct etwd *d, struct strbuf *b)
 		put32(b, i & UINT16_MAX);
 		put32(b, w->counters);
 		put32(b, w->counteds);
-		for (uint32_t c = 0; c < w->counters; c++) {
-			put32(b, w->counter[c]);
+		for (uint32_t k = 0; k < w->counters; k++) {
+			put32(b, w->counter[k]);
 		}
-		for (uint32_t c = 0; c < w->counteds; c += 2) { /* to a multiple of 4 */
-			put32(b, w->counted[c] | (c + 1 < w->counteds ? (uint32_t)w->counted[c + 1] << 16 : 0));
+		for (uint32_t k = 0; k < w->counteds; k += 2) { /* to a multiple of 4 */
+			put32(b, w->counted[k] | (k + 1 < w->counteds ? (uint32_t)w->counted[k + 1] << 16 : 0));
 		}
 	}
 }

@@ -421,6 +421,23 @@ uint32_t kernel_pmc_plan(struct kernel *k, struct kernel_perf_source ret[PMC_SAM
 	return n;
 }
 
+void kernel_pmc_check(struct kernel *k)
+{
+	for (uint32_t slot = 0; slot < KERNEL_SESSIONS_MAX; slot++) {
+		const struct kernel_session *s = &k->slot[slot].want;
+		for (uint32_t i = 0; k->slot[slot].used && s->counters && i < s->counteds; i++) {
+			uint16_t hook = s->counted[i];
+			if (hook < KERNEL_HOOKS && hook != KERNEL_HOOK_SAMPLE && (kernel_wants(k, hook) >> slot & 1) &&
+			    !kernel_tracepoints_make(k->tracepoints, hook)) {
+				char text[96];
+				snprintf(text, sizeof text,
+					 "counters with event 0x%04X: they take a BPF program, which is not there", hook);
+				say(k->pmc, text);
+			}
+		}
+	}
+}
+
 /* ---- what readers must know of them ----------------------------------------------------------- */
 
 static void emit_interval(struct kernel *k, uint64_t sessions, uint16_t hook, const struct pmc_source *s,

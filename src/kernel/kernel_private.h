@@ -318,6 +318,8 @@ void kernel_tracepoints_forked(struct kernel_tracepoints *s, uint32_t parent, ui
 void kernel_tracepoints_ended(struct kernel_tracepoints *s, uint32_t pid);
 /* Is there a program that serves a hook of ours (kernel_bpf.h)? */
 bool kernel_tracepoints_serves(const struct kernel_tracepoints *s, unsigned hook);
+/* Is there one that makes this hook of Windows', and so can read counters with it? */
+bool kernel_tracepoints_make(const struct kernel_tracepoints *s, uint16_t windows);
 /* Does it tell of what happened at that time? */
 bool kernel_tracepoints_tells(const struct kernel_tracepoints *s, unsigned hook, uint64_t time);
 /* What is wanted and cannot be had, a line each. */
@@ -353,6 +355,8 @@ uint32_t kernel_pmc_plan(struct kernel *k, struct kernel_perf_source ret[PMC_SAM
 void kernel_pmc_join(struct kernel *k, bool read);
 /* Their values at a sample, by place; NULL: it has none. */
 const uint64_t *kernel_pmc_of_sample(struct kernel *k, const struct kernel_perf_record *p);
+/* Says what is to be counted and cannot be, for want of a program. */
+void kernel_pmc_check(struct kernel *k);
 /* Names of counters, and intervals of sources, to sessions that begin or end. */
 void kernel_pmc_rundown(struct kernel *k, uint64_t sessions, uint16_t interval_hook);
 /* What cannot be counted, a line each; "" for nothing. */

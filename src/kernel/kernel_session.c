@@ -191,6 +191,7 @@ static int begin_sources(struct kernel *k, struct diag *d)
 		*d = why;
 	}
 	kernel_pmc_join(k, err == 0 && plan.read);
+	kernel_pmc_check(k);
 	for (size_t i = 0; err == 0 && i < BASE_ARRAY_LEN(sources) && sources[i]; i++) {
 		if (k->source_open[i]) {
 			sources[i]->update(k, k->source_state[i]);

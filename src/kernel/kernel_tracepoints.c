@@ -545,6 +545,19 @@ void kernel_tracepoints_ended(struct kernel_tracepoints *s, uint32_t pid)
 	}
 }
 
+bool kernel_tracepoints_make(const struct kernel_tracepoints *s, uint16_t windows)
+{
+	for (size_t i = 0; s->bpf && i < BASE_ARRAY_LEN(source_hooks); i++) {
+		const struct source_hook *h = &source_hooks[i];
+		for (size_t n = 0; n < BASE_ARRAY_LEN(h->windows) && h->windows[n]; n++) {
+			if (h->windows[n] == windows && kernel_bpf_serves(s->bpf, h->ours)) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
 bool kernel_tracepoints_tells(const struct kernel_tracepoints *s, unsigned hook, uint64_t time)
 {
 	return s->since[hook] != 0 && time >= s->since[hook];

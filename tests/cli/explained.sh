@@ -54,6 +54,12 @@ xperf -i a.etl|^openetw dump
 xperf -boottrace base|^EnableKernelFlags = 
 xperf -boottrace off|^openetw autologger remove
 xperf -setprofint 20000|^# 
+xperf -pmcsources|^openetw pmc$
+xperf -on CSWITCH -Pmc PageFaults,ContextSwitches CSwitch strict|--pmc PageFaults,ContextSwitches:CSwitch
+xperf -on PROC_THREAD -PmcProfile PageFaults -SetProfInt PageFaults 50|--pmc-sample PageFaults=50
+tracelog -ProfileSource Help|^openetw pmc$
+wpr -pmcsources|^openetw pmc$
+wpr -pmcsessions|^openetw pmc --sessions$
 wpr -start CPU|^openetw start
 wpr -addboot CPU|^openetw autologger add
 wpr -status|^openetw list$
