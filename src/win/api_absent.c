@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The ends of things that nobody can make here (views of files, waits of thread pools, …), for headers
+ * The ends of things that nobody can make here (waits of thread pools, private name spaces, …), for headers
  * like WIL's that name them all. No handle of theirs is valid.
  */
 #include "win/win.h"
@@ -25,10 +25,6 @@ VOID WINAPI CloseThreadpoolIo(PTP_IO pio)
 BOOL WINAPI FindCloseChangeNotification(HANDLE hChangeHandle)
 {
 	return win_fail(ERROR_INVALID_HANDLE);
-}
-BOOL WINAPI UnmapViewOfFile(LPCVOID lpBaseAddress)
-{
-	return win_fail(ERROR_INVALID_ADDRESS);
 }
 BOOL WINAPI DestroyPrivateObjectSecurity(PSECURITY_DESCRIPTOR *ObjectDescriptor)
 {

@@ -51,7 +51,7 @@
 #endif
 
 /* What /EHsc and /GR say there. */
-#if defined(__cplusplus) && (defined(__EXCEPTIONS) || defined(__cpp_exceptions)) && !defined(_CPPUNWIND)
+#if (defined(__EXCEPTIONS) || defined(__cpp_exceptions)) && !defined(_CPPUNWIND)
 #define _CPPUNWIND 1
 #endif
 #if defined(__cplusplus) && (defined(__GXX_RTTI) || defined(__cpp_rtti)) && !defined(_CPPRTTI)

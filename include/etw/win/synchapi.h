@@ -235,11 +235,6 @@ FORCEINLINE long InterlockedExchange(long volatile *p, long v)
 {
 	return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);
 }
-FORCEINLINE long InterlockedCompareExchange(long volatile *p, long v, long expected)
-{
-	__atomic_compare_exchange_n(p, &expected, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-	return expected;
-}
 }
 #endif
 

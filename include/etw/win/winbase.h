@@ -161,13 +161,34 @@ ETW_API BOOL WINAPI Wow64RevertWow64FsRedirection(PVOID OlValue);
 
 /* Nothing of these kinds can be made here: FALSE, and the handle is not valid. */
 ETW_API BOOL WINAPI FindCloseChangeNotification(HANDLE hChangeHandle);
-ETW_API BOOL WINAPI UnmapViewOfFile(LPCVOID lpBaseAddress);
 ETW_API BOOL WINAPI DestroyPrivateObjectSecurity(PSECURITY_DESCRIPTOR *ObjectDescriptor);
 ETW_API VOID WINAPI DeleteBoundaryDescriptor(HANDLE BoundaryDescriptor);
 ETW_API BOOLEAN WINAPI ClosePrivateNamespace(HANDLE Handle, ULONG Flags);
 #define PRIVATE_NAMESPACE_FLAG_DESTROY 1
 ETW_API BOOL WINAPI CloseDesktop(HDESK hDesktop);
 ETW_API BOOL WINAPI CloseWindowStation(HWINSTA hWinSta);
+
+/* Views of files. The file's own length only (a maximum of 0, or what it has), whole pages at a time, no
+ * names. ERROR_FILE_INVALID for an empty file. */
+#define FILE_MAP_COPY  1
+#define FILE_MAP_WRITE 2
+#define FILE_MAP_READ  4
+ETW_API HANDLE WINAPI CreateFileMappingW(HANDLE hFile, LPSECURITY_ATTRIBUTES lpAttributes,
+					 DWORD flProtect, DWORD dwMaximumSizeHigh,
+					 DWORD dwMaximumSizeLow, LPCWSTR lpName);
+ETW_API HANDLE WINAPI CreateFileMappingA(HANDLE hFile, LPSECURITY_ATTRIBUTES lpAttributes,
+					 DWORD flProtect, DWORD dwMaximumSizeHigh,
+					 DWORD dwMaximumSizeLow, LPCSTR lpName);
+/* dwFileOffset: a multiple of 64 KiB; 0 bytes: to the end. */
+ETW_API LPVOID WINAPI MapViewOfFile(HANDLE hFileMappingObject, DWORD dwDesiredAccess,
+				    DWORD dwFileOffsetHigh, DWORD dwFileOffsetLow,
+				    SIZE_T dwNumberOfBytesToMap);
+ETW_API BOOL WINAPI UnmapViewOfFile(LPCVOID lpBaseAddress);
+#ifdef UNICODE
+#define CreateFileMapping CreateFileMappingW
+#else
+#define CreateFileMapping CreateFileMappingA
+#endif
 
 /* Pages. VirtualFree takes the whole of what VirtualAlloc gave, MEM_RELEASE and size 0. */
 #define MEM_COMMIT     0x00001000

@@ -37,7 +37,7 @@ int main(void)
 #ifdef __cplusplus
 	__try {
 		throw 1;
-	} __except (EXCEPTION_EXECUTE_HANDLER) {
+	} __except ((void)seen, EXCEPTION_EXECUTE_HANDLER) {
 		seen |= 32;
 	}
 	seen ^= 32;

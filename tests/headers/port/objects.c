@@ -4,6 +4,7 @@
  * empty, as headers of public programs use them. C and, through objects.cpp, C++.
  */
 #include <windows.h>
+#include <psapi.h>
 #include <TraceLoggingProvider.h>
 #include <stdio.h>
 #include <string.h>
@@ -113,6 +114,29 @@ static void pool(void)
 	CHECK(VirtualFree(pages, 0, MEM_RELEASE));
 }
 
+static void views(void)
+{
+	char name[512];
+	HANDLE self = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, GetCurrentProcessId());
+	DWORD n = GetProcessImageFileNameA(self, name, sizeof name);
+	CHECK(n > 0 && n == strlen(name) && strstr(name, "client_objects"));
+	CHECK(GetProcessImageFileNameA(self, name, 3) == 0);
+	CloseHandle(self);
+	GetProcessImageFileNameA(GetCurrentProcess(), name, sizeof name);
+	HANDLE file = CreateFileA(name, GENERIC_READ, FILE_SHARE_READ, NULL, OPEN_EXISTING, 0, NULL);
+	HANDLE map = CreateFileMappingW(file, NULL, PAGE_READONLY, 0, 0, NULL);
+	CloseHandle(file);
+	const char *view = (const char *)MapViewOfFile(map, FILE_MAP_READ, 0, 0, 0);
+	CloseHandle(map);
+	CHECK(view && memcmp(view, "\177ELF", 4) == 0);
+	CHECK(UnmapViewOfFile(view));
+	CHECK(!UnmapViewOfFile(view) && GetLastError() == ERROR_INVALID_ADDRESS);
+	file = CreateFileA("/dev/null", GENERIC_READ, 0, NULL, OPEN_EXISTING, 0, NULL);
+	CHECK(!CreateFileMappingW(file, NULL, PAGE_READONLY, 0, 0, NULL));
+	CHECK(GetLastError() == ERROR_FILE_INVALID);
+	CloseHandle(file);
+}
+
 int main(void)
 {
 	CHECK(SUCCEEDED(TraceLoggingRegister(provider)));
@@ -129,6 +153,7 @@ int main(void)
 	mutexes();
 	semaphores();
 	pool();
+	views();
 	HANDLE thread = OpenThread(THREAD_QUERY_LIMITED_INFORMATION, FALSE, GetCurrentThreadId());
 	CHECK(GetProcessIdOfThread(thread) == GetCurrentProcessId());
 	CloseHandle(thread);

@@ -15,8 +15,21 @@
 
 using namespace Microsoft::VisualStudio::CppUnitTestFramework;
 
+#ifndef _CPPUNWIND
+#error "exceptions are on"
+#endif
+
 namespace shapes
 {
+/* An int in the braces of an unsigned: a warning there. */
+struct region {
+	DWORD width;
+};
+inline region region_of(LONG right)
+{
+	return region{right};
+}
+
 struct address {
 	union {
 		struct sockaddr sa;

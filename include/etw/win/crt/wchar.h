@@ -229,6 +229,7 @@ inline errno_t _wmakepath_s(wchar_t (&path)[N], const wchar_t *drive, const wcha
 }
 #endif
 
-/* On Windows wide classification is declared here as well. */
+/* On Windows wide classification and keys are declared here as well. */
+#include "../conio.h"
 #include "wctype.h"
 #endif
