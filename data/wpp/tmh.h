@@ -32,6 +32,8 @@
     n
 
 /* Arguments as TraceMessage takes them: where and how long. */
+#define WPP_BARE_(...) __VA_ARGS__
+#define WPP_THROUGH_(Macro, Arguments) Macro Arguments
 #define WPP_LOGPAIR(Size, Address) (const void *)(Address), (SIZE_T)(Size),
 #define WPP_LOGTYPEVAL(Type, Value) WPP_LOGPAIR(sizeof(Type), &(Value))
 #define WPP_LOGTYPEPTR(Value) WPP_LOGPAIR(sizeof(*(Value)), (Value))

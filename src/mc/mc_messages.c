@@ -348,10 +348,25 @@ static void put32(struct strbuf *b, uint32_t v)
 	strbuf_add(b, &v, 4);
 }
 
-/* Length and flags, the text with a line's end and a terminator, filled up to four bytes. */
-static void put_entry(struct strbuf *b, const char *text)
+/* Ends of lines inside a text become those of Windows. */
+static void add_lines(struct strbuf *b, const char *text)
 {
-	size_t n = strlen(text);
+	for (const char *s = text; *s; s++) {
+		if (*s == '\n' && (s == text || s[-1] != '\r')) {
+			strbuf_addc(b, '\r');
+		}
+		strbuf_addc(b, *s);
+	}
+}
+
+/* Length and flags, the text with a line's end and a terminator, filled up to four bytes. */
+static void put_entry(struct strbuf *b, const char *given)
+{
+	struct strbuf lines = {0};
+	add_lines(&lines, given);
+	const char *text = lines.s ? lines.s : "";
+	size_t n = lines.len;
+	b->failed |= lines.failed;
 	long units = utf8_to_utf16(text, n, NULL, 0);
 	units = units < 0 ? 0 : units;
 	size_t at = b->len, bytes = ((size_t)units * 2 + 6 + 3) & ~(size_t)3;
@@ -360,12 +375,14 @@ static void put_entry(struct strbuf *b, const char *text)
 	put16(b, 1); /* MESSAGE_RESOURCE_UNICODE */
 	uint16_t *wide = calloc((size_t)units + 1, sizeof *wide);
 	if (!wide) {
+		strbuf_finish(&lines);
 		b->failed = true;
 		return;
 	}
 	utf8_to_utf16(text, n, wide, (size_t)units + 1);
 	strbuf_add(b, wide, BASE_MIN((size_t)units * 2, bytes - 6));
 	free(wide);
+	strbuf_finish(&lines);
 	strbuf_add(b, "\r\0\n\0\0\0", 6);
 	while ((b->len - at) % 4 && !b->failed) {
 		strbuf_addc(b, 0);

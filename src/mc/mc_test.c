@@ -594,6 +594,19 @@ static void own_strings_stand_for_those_of_winmeta(void **state)
 	unmake(&w);
 }
 
+/* As in a published message table whose manifest has a text with a line feed. */
+static void lines_of_messages_end_as_on_windows(void **state)
+{
+	(void)state;
+	struct made w;
+	struct diag d;
+	assert_int_equal(make_text(HEAD " message='a&#10;b&#13;&#10;c'>" TAIL, &w, &d), 0);
+	static const uint8_t text[] = {'a', 0, '\r', 0, '\n', 0, 'b', 0, '\r', 0, '\n', 0,
+				       'c', 0, '\r', 0, '\n', 0, 0, 0};
+	assert_non_null(memmem(w.messages.s, w.messages.len, text, sizeof text));
+	unmake(&w);
+}
+
 static void an_insert_needs_its_field(void **state)
 {
 	(void)state;
@@ -663,6 +676,7 @@ int main(void)
 		cmocka_unit_test(template_ids_are_those_of_windows),
 		cmocka_unit_test(a_resource_is_laid_out_as_windows_does),
 		cmocka_unit_test(own_strings_stand_for_those_of_winmeta),
+		cmocka_unit_test(lines_of_messages_end_as_on_windows),
 		cmocka_unit_test(an_insert_needs_its_field),
 		cmocka_unit_test(fields_without_a_usable_name_are_told_apart),
 		cmocka_unit_test(a_guid_of_a_task_is_defined_once),

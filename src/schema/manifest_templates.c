@@ -195,7 +195,14 @@ static int read_types(struct manifest_xml *x, const struct xml_node *n, struct m
 		return manifest_xml_bad(x, n->line, n->column, "field '%s' needs an inType",
 					it->name);
 	}
-	if (!manifest_in_type(in->value, &it->in_type)) {
+	/* The names that a library of traces gives two types, in manifests it writes. */
+	const char *name = in->value;
+	if (x->reader && strcmp(name, "win:CountedUtf16String") == 0) {
+		name = "win:CountedUnicodeString";
+	} else if (x->reader && strcmp(name, "win:CountedMbcsString") == 0) {
+		name = "win:CountedAnsiString";
+	}
+	if (!manifest_in_type(name, &it->in_type)) {
 		return manifest_xml_bad(x, in->line, in->column, "unknown inType '%s'", in->value);
 	}
 	it->out_type = schema_out_default(it->in_type);

@@ -178,6 +178,10 @@ static int read_function(struct reader *r)
 	while (!take(r, ')')) {
 		blanks(r);
 		const char *p = NULL;
+		if (!f->paired && !f->inner && f->count && take(r, '(')) {
+			f->inner = true;
+			continue;
+		}
 		if (r->end - r->p >= 3 && memcmp(r->p, "...", 3) == 0) {
 			r->p += 3;
 			f->variadic = true;
@@ -196,8 +200,11 @@ static int read_function(struct reader *r)
 			return fail(r, "FUNC %s: ) is missing", n);
 		}
 	}
-	if (f->paired && !take(r, ')')) {
+	if ((f->paired || f->inner) && !take(r, ')')) {
 		return fail(r, "FUNC %s: ) is missing", n);
+	}
+	if (f->inner && !f->message) {
+		return fail(r, "FUNC %s: brackets inside are for MSG and what follows it", n);
 	}
 	take(r, ';');
 	struct wpp_function *kept = change_function(r->w, n);

@@ -45,6 +45,7 @@ struct wpp_function {
 	size_t count;
 	bool message, variadic;
 	bool paired;		       /* called with two pairs of brackets */
+	bool inner;		       /* with one more pair around message and arguments */
 	struct wpp_fix prefix, suffix; /* text NULL: not said */
 };
 

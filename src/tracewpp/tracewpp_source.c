@@ -466,7 +466,7 @@ static int read_call(struct lexer *l, const struct wpp_function *f, struct wpp_c
 		return wpp_fail(l->diag, c->line, c->column,
 				"%s is called with two pairs of brackets", f->name);
 	}
-	bool any = false, literal_only = true, is_message = f->message && wanted == 0;
+	bool opened = false, any = false, literal_only = true, is_message = f->message && wanted == 0;
 	const char *from = NULL, *to = NULL;
 	while (err == 0) {
 		enum token kind = next(l);
@@ -477,6 +477,10 @@ static int read_call(struct lexer *l, const struct wpp_function *f, struct wpp_c
 			break;
 		}
 		char p = l->length == 1 ? *l->text : 0;
+		if (f->inner && is_message && !opened && !from && p == '(') {
+			opened = true;
+			continue;
+		}
 		bool close = depth == 1 && p == ')', comma = depth == 1 && p == ',';
 		if (!close && !comma) {
 			depth += p == '(' || p == '[' || p == '{';
@@ -507,7 +511,11 @@ static int read_call(struct lexer *l, const struct wpp_function *f, struct wpp_c
 			break;
 		}
 	}
-	if (err == 0 && f->paired && (next(l) == TOKEN_END || l->length != 1 || *l->text != ')')) {
+	if (err == 0 && f->inner && !opened) {
+		err = wpp_fail(l->diag, c->line, c->column,
+			       "%s: message and arguments need brackets of their own", f->name);
+	}
+	if (err == 0 && (f->paired || f->inner) && (next(l) == TOKEN_END || l->length != 1 || *l->text != ')')) {
 		err = wpp_fail(l->diag, c->line, c->column, "the ) of this call of %s is missing",
 			       f->name);
 	}

@@ -88,6 +88,9 @@ static void configuration_makes_trace_functions(void **state)
 	      "ItemListByte(mon,tue));\n// end_wpp\n"
 	      "P((\"%!Day!\", d));",
 	      "Arg, ItemListByte(mon,tue) -- 10");
+	check("// begin_wpp config\n// FUNC I(LEVEL, FLAG, (MSG, ...));\n// end_wpp\n"
+	      "I(E, F1, (\"%d\" \" of %d\", (a, b), c)); I(E, F1, (\"\"));",
+	      "\"%0%10!d! of %11!d!\" //   LEVEL=E FLAGS=F1\n");
 	check("typedef enum _State { Off = 0, Half, On, } State;\n// begin_wpp config\n"
 	      "// CUSTOM_TYPE(s, ItemEnum(_State));\n// CUSTOM_TYPE(t, ItemEnum(State));\n// "
 	      "end_wpp\n"
@@ -136,6 +139,8 @@ static void mistakes_have_their_place(void **state)
 		{"DoTraceMessage(X, \"%d\", 1); DoTraceMessage(X, \"%s\", s);", 1, 29, "two trace calls"},
 		{"// begin_wpp config\n// FUNC A(LEVEL;\n// end_wpp\n", 2, 1, "FUNC A"},
 		{"// begin_wpp config\n// FUNC A(MSG, LEVEL);\n// end_wpp\n", 2, 1, "after MSG"},
+		{"// begin_wpp config\n// FUNC I(L, (MSG, ...));\n// end_wpp\nI(E, \"\");", 4, 1,
+		 "brackets of their own"},
 		{"// begin_wpp config\n// SCANFORMACROS(\"a.h\");\n// end_wpp\n", 2, 1,
 		 "name that file with"},
 		{"// begin_wpp config\n// DEFINE_FLAVOR(a, b);\n// end_wpp\n", 2, 1, "no type b"},

@@ -211,7 +211,7 @@ static void call_macro(const struct tracewpp *w, const struct wpp_call *c, const
 	for (const struct wpp_call *o = w->calls; o; o = o->next) {
 		several |= o != c && alike(o, c) && arguments(o) != arguments(c);
 	}
-	const char *kind = f->paired ? "CALL2" : "CALL";
+	const char *kind = f->paired || f->inner ? "CALL2" : "CALL";
 	if (c->first) {
 		/* of Name((MSG, …)) the inner brackets are an argument */
 		if (f->paired) {
@@ -220,6 +220,22 @@ static void call_macro(const struct tracewpp *w, const struct wpp_call *c, const
 			strbuf_adds(out, "(Arguments) ");
 			call_name(c, "CALL2", file, c->line, out);
 			strbuf_adds(out, " Arguments\n");
+		}
+		/* of Name(A, B, (MSG, …)) they are taken off first */
+		if (f->inner) {
+			struct strbuf given = {0};
+			for (size_t i = 0; i < f->count; i++) {
+				if (!f->params[i].constant) {
+					strbuf_addf(&given, "%s, ", f->params[i].name);
+				}
+			}
+			strbuf_adds(out, "#define ");
+			call_name(c, "CALL", file, c->line, out);
+			strbuf_addf(out, "(%sArguments) WPP_THROUGH_(", given.s ? given.s : "");
+			call_name(c, "CALL2", file, c->line, out);
+			strbuf_addf(out, ", (%sWPP_BARE_ Arguments))\n", given.s ? given.s : "");
+			out->failed |= given.failed;
+			strbuf_finish(&given);
 		}
 		if (several) {
 			strbuf_adds(out, "#define ");

@@ -15,7 +15,7 @@ for man in "$root"/samples/manifest-generated/kitchen.man "$root"/samples/manife
 	base=$(basename "$man" .man)
 	$mc -um -z "$base" "$man" || exit 1
 	$mc -km -z "$base-activity" "$man" || exit 1
-	$mc -n -z "$base-constants" "$man" || exit 1
+	$mc -nocode -z "$base-constants" "$man" || exit 1
 done
 
 # Two sources with the same header, one of them with contexts of its own.

@@ -180,8 +180,8 @@ static int write_whole(const char *path, const void *p, size_t n, bool machine)
 
 /* Names of providers may hold a slash or anything else that file names do not. Two of them may look
  * alike then, so the GUID is added. */
-static void file_name(const struct found *f, const char *source, bool section, char *ret,
-		      size_t cap)
+static void file_name(const struct found *f, const char *source, bool section, bool program,
+		      char *ret, size_t cap)
 {
 	char name[200], guid[40] = "";
 	/* Decoders go by the ending; whatever else was read is a manifest. */
@@ -190,6 +190,9 @@ static void file_name(const struct found *f, const char *source, bool section, c
 	const char *ending = section ? SCHEMA_SECTION_SUFFIX : ".man", *dot = strrchr(source, '.');
 	for (size_t i = 0; dot && !section && i < BASE_ARRAY_LEN(endings); i++) {
 		ending = strcasecmp(dot, endings[i]) == 0 ? endings[i] : ending;
+	}
+	if (program && strcmp(ending, ".man") == 0) {
+		ending = endings[0]; /* a library of resources under some other name */
 	}
 	if (f->messages || f->name[0] == 0) {
 		guid_format(&f->guid[0], name);
@@ -253,11 +256,9 @@ int wevtutil_install(struct wevtutil *w)
 		free(f);
 		return status;
 	}
-	file_name(f, w->word, section, name, sizeof name);
 	err = content(w->word, &b, &section);
-	if (section) {
-		file_name(f, w->word, section, name, sizeof name);
-	}
+	bool program = b.len > 2 && memcmp(b.s, "MZ", 2) == 0;
+	file_name(f, w->word, section, program, name, sizeof name);
 	snprintf(path, sizeof path, "%s/%s", dir, name);
 	err = err < 0 ? err : datadir_make(dir, machine);
 	err = err < 0 ? err : write_whole(path, b.s ? b.s : "", b.len, machine);
