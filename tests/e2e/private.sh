@@ -17,7 +17,8 @@ wait "$p2" || fail "the second"
 logman query Mine -ets >"$T/query" || fail "a private session cannot be queried by name"
 logman query -ets | grep -q Mine && fail "a private session is listed as QueryAllTraces does not"
 openetw list | grep -q '^Mine  *sequential,private .*um.etl' || fail "nobody sees it: $(openetw list)"
-openetw query Mine --json | grep -q '"events":3000' || fail "the sums: $(openetw query Mine)"
+sums() { openetw query Mine --json | grep -q '"events":3000'; }
+wait_for 60 sums || fail "the sums: $(openetw query Mine)" # etwd may hear of an end a little later
 tracelog -start Other -um -guid '*Test.Private' -f "$T/other.etl" >"$T/err" 2>&1 && fail "twice for one provider"
 grep -q 183L "$T/err" || fail "wrong code: $(cat "$T/err")"
 tracelog -stop Mine >"$T/stop" || fail "stop: $(cat "$T/stop")"
