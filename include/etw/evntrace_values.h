@@ -47,6 +47,7 @@
 #define EVENT_TRACE_REAL_TIME_MODE	       0x100
 #define EVENT_TRACE_DELAY_OPEN_FILE_MODE       0x200
 #define EVENT_TRACE_BUFFERING_MODE	       0x400
+/* In the provider's processes (Wnode.Guid), a file in each: the caller's own, or through etwd all others. */
 #define EVENT_TRACE_PRIVATE_LOGGER_MODE	       0x800
 #define EVENT_TRACE_ADD_HEADER_MODE	       0x1000
 #define EVENT_TRACE_USE_GLOBAL_SEQUENCE	       0x4000

@@ -261,6 +261,33 @@ static void what_is_in_use_is_not_given_twice(void **state)
 	session_stop(id);
 }
 
+static void a_file_that_has_no_room_is_refused_at_the_start(void **state)
+{
+	struct block b;
+	CONTROLTRACE_ID id;
+	block_init(&b, EVENT_TRACE_FILE_MODE_SEQUENTIAL, "vast.etl");
+	b.p.MaximumFileSize = UINT32_MAX; /* 4 PB */
+	expect_code(StartTraceW(&id, u"Vast", &b.p), ERROR_DISK_FULL, "MaximumFileSize");
+	block_init(&b, EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_PREALLOCATE, "vast.etl");
+	b.p.MaximumFileSize = UINT32_MAX;
+	expect_code(StartTraceW(&id, u"Vast", &b.p), ERROR_DISK_FULL, "preallocated");
+}
+
+static void one_change_of_file_after_another_is_not_busy(void **state)
+{
+	struct block b;
+	CONTROLTRACE_ID id;
+	block_init(&b, EVENT_TRACE_FILE_MODE_SEQUENTIAL, "turn0.etl");
+	expect_code(StartTraceW(&id, u"Turns", &b.p), ERROR_SUCCESS, "start");
+	for (int i = 1; i <= 20; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "turn%d.etl", i);
+		block_init(&b, 0, name);
+		expect_code(UpdateTraceW(id, NULL, &b.p), ERROR_SUCCESS, "update");
+	}
+	session_stop(id);
+}
+
 static void names_have_at_most_1024_characters(void **state)
 {
 	static WCHAR name[1030];
@@ -662,6 +689,8 @@ int main(void)
 		cmocka_unit_test(more_data_still_fills_and_still_stops),
 		cmocka_unit_test(an_update_changes_what_windows_lets_change),
 		cmocka_unit_test(query_all_lists_sessions_and_counts_the_rest),
+		cmocka_unit_test(a_file_that_has_no_room_is_refused_at_the_start),
+		cmocka_unit_test(one_change_of_file_after_another_is_not_busy),
 		cmocka_unit_test(a_new_file_session_numbers_its_files),
 		cmocka_unit_test(a_flight_recorder_keeps_the_newest_and_writes_when_told),
 		cmocka_unit_test(an_append_session_goes_on_with_a_file_it_fits),
