@@ -234,7 +234,8 @@ def consume():
     check(trace.value not in (0, 2**64 - 1), "OpenTraceW")
     check(sechost.ProcessTrace(c.byref(trace), 1, None, None) == 0, "ProcessTrace")
     check(sechost.CloseTrace(trace) == 0, "CloseTrace")
-    missing = LogFile(LogFileName=c.addressof(c.create_string_buffer(wide("/nowhere/x.etl"))))
+    name = c.create_string_buffer(wide("/nowhere/x.etl"))  # kept: the address alone keeps nothing
+    missing = LogFile(LogFileName=c.addressof(name))
     check(sechost.OpenTraceW(c.byref(missing)) == 2**64 - 1, "no such file")
     check(kernel32.GetLastError() in (2, 3), "the reason is in kernel32's GetLastError")
 
