@@ -206,7 +206,7 @@ void kernel_on_switch(struct kernel *k, const struct kernel_switch *s, const uin
 		return;
 	}
 	/* Only now: adding may have moved the table. */
-	const struct kernel_thread *in = kernel_table_find(k->threads, s->next);
+	struct kernel_thread *in = kernel_table_find(k->threads, s->next);
 	uint8_t reason, state;
 	why(s->state, s->wait, &reason, &state);
 	struct kernel_record r;
@@ -238,6 +238,12 @@ void kernel_on_switch(struct kernel *k, const struct kernel_switch *s, const uin
 	if (in && in->frames > 0 && s->next != 0) {
 		kernel_out_stack(k, s->sessions & k->stack[KERNEL_HOOK_CSWITCH], s->cpu, s->time, s->time,
 				 in->pid, s->next, in->frame, in->frames);
+	}
+	if (in) {
+		/* It holds for one return: some kernels leave switches out (perf misses them as well), and
+		 * then what is kept would be from an older one. */
+		in->out_time = 0;
+		in->frames = 0;
 	}
 }
 

@@ -70,6 +70,11 @@ static int print(struct report *r, uint64_t top)
 	if (!json) {
 		printf("%llu samples, %llu of them idle; %llu context switches\n", (unsigned long long)r->samples,
 		       (unsigned long long)r->idle, (unsigned long long)r->switches);
+		/* Many more are missing where only some processes were recorded, or records were lost. */
+		if (r->gaps && r->gaps < r->switches / 20) {
+			printf("before %llu of the switches at least one is missing that the kernel did not report\n",
+			       (unsigned long long)r->gaps);
+		}
 	}
 	report_print_cpu(r, top, json);
 	report_print_pmc(r, top, json);

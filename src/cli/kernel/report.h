@@ -11,6 +11,7 @@
 
 #define REPORT_WAITS_KEPT 64
 #define REPORT_PIDS_MAX	  32
+#define REPORT_CPUS_MAX	  1024
 
 struct wait {
 	uint64_t length; /* 100 ns */
@@ -43,6 +44,8 @@ struct report {
 	struct tally disk_processes, disk_files, file_processes, files, connections, faults, fault_files,
 		calls, waits_by_thread;
 	uint64_t samples, others, idle, switches, events;
+	uint64_t gaps; /* switches away from a thread that the one before had not brought there */
+	uint64_t on_cpu[REPORT_CPUS_MAX]; /* thread + 1; 0: not known */
 	struct report_thread *slot;
 	size_t slot_cap, slot_count;
 	struct wait waits[REPORT_WAITS_KEPT];

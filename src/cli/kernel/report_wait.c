@@ -101,7 +101,12 @@ static void waited(struct report *r, const EVENT_RECORD *e, const struct kevent 
 
 void report_switch(struct report *r, const EVENT_RECORD *e, const struct kevent *k)
 {
+	uint32_t cpu = e->BufferContext.ProcessorIndex;
 	r->switches++;
+	if (cpu < REPORT_CPUS_MAX) {
+		r->gaps += r->on_cpu[cpu] && r->on_cpu[cpu] != (uint64_t)k->out_tid + 1;
+		r->on_cpu[cpu] = (uint64_t)k->in_tid + 1;
+	}
 	struct report_thread *s = k->out_tid ? report_thread(r, k->out_tid) : NULL;
 	if (s) {
 		s->since = k->time;
