@@ -74,7 +74,7 @@ static const struct row rows[] = {
 	DO(fstatfs, 0, 0, KBPF_FILE_QUERY_INFO)
 	MOVE(getdents64, 0, 2, 0, KBPF_FILE_DIR_ENUM)
 	MOVE(ioctl, 0, 1, 0, KBPF_FILE_CONTROL)
-	PATH(truncate, NO, 0, 0, INFO_END_OF_FILE, KBPF_FILE_SET_INFO)
+	{SYS_truncate, {KBPF_CALL_PATH, 0, NO, 0, NO, NO, 1, INFO_END_OF_FILE, KBPF_FILE_SET_INFO, {0}}},
 	PATH(fchmodat, 0, 1, 0, INFO_BASIC, KBPF_FILE_SET_INFO)
 	PATH(fchownat, 0, 1, 0, INFO_BASIC, KBPF_FILE_SET_INFO)
 	PATH(utimensat, 0, 1, KBPF_CALL_NULL_PATH, INFO_BASIC, KBPF_FILE_SET_INFO)

@@ -74,6 +74,7 @@ static int act_files(void)
 	MUST(fd);
 	MUST(read(fd, buffer, 50));
 	MUST(close(fd));
+	MUST(truncate("two", 700));
 	if (open("none", O_RDONLY) >= 0) {
 		return 1;
 	}

@@ -335,7 +335,11 @@ static __always_inline void exit_path(void *ctx, const struct kbpf_call *call, s
 	uint64_t fd = call->dir == KBPF_NO_ARG ? (uint64_t)AT_FDCWD : argument(st, call->dir);
 	f->result = result;
 	f->flags = call->flags & KBPF_CALL_DIRECTORY ? KBPF_FILE_IS_DIRECTORY : 0;
-	f->open_flags = call->size == KBPF_NO_ARG ? 0 : argument(st, call->size);
+	uint64_t size = call->size == KBPF_NO_ARG ? 0 : argument(st, call->size);
+	f->open_flags = size;
+	if (call->hook == KBPF_FILE_SET_INFO) {
+		f->size = size;
+	}
 	if (call->path2 != KBPF_NO_ARG) {
 		end = put_path(slot, s, end, fd, argument(st, call->path), &f->text[0], &f->text[1],
 			       KBPF_TEXT_MAX);

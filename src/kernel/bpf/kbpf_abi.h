@@ -219,7 +219,7 @@ struct kbpf_call {
 	uint8_t kind;
 	uint16_t flags;
 	uint8_t dir, path, dir2, path2; /* KBPF_NO_ARG: none */
-	uint8_t size;			/* argument with the size, or flags of an open */
+	uint8_t size;			/* argument with the size, or flags of an open or rename */
 	uint8_t info;			/* information class; handle type */
 	uint16_t hook;
 	uint16_t reserved[3];
