@@ -6,8 +6,10 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 nm "$OPENETW_BUILD/libetw.so" 2>/dev/null | grep -q '__asan_init\|__tsan_init' && skip "a sanitizer's libraries are not for others"
 # The libraries are tested elsewhere; the drivers are the same whoever compiled them.
 readelf -p .comment "$OPENETW_BUILD/libetw.so" 2>/dev/null | grep -q clang && skip "the build with gcc does this"
-DESTDIR=$T/root meson install -C "$OPENETW_BUILD" --no-rebuild >"$T/log" 2>&1 || fail "meson install: $(tail -5 "$T/log")"
-prefix=$(dirname "$(dirname "$(find "$T/root" -name openetw-c++)")")
+# A folder whose name looks like an option: random names of mktemp do, once in sixty times.
+inst="$T/e2e-Inst -Sub"
+DESTDIR=$inst meson install -C "$OPENETW_BUILD" --no-rebuild >"$T/log" 2>&1 || fail "meson install: $(tail -5 "$T/log")"
+prefix=$(dirname "$(dirname "$(find "$inst" -name openetw-c++)")")
 lib=$(dirname "$(find "$prefix" -name libetw.so)")
 PATH="$prefix/bin:$PATH"
 export OPENETW_INCLUDES="$T/includes" LD_LIBRARY_PATH="$lib"
