@@ -470,6 +470,8 @@ void etwd_embed_on_file(void *session, const char *path, enum sink_file_event ev
 void etwd_embed_last(const char *path, bool by_controller);
 /* For jobs: until nothing is under way, or nothing of an earlier etwd's, but not for ever. */
 void etwd_embed_wait(bool left_only);
+/* For jobs: until nothing is done to that file, but not for ever. */
+void etwd_embed_wait_for(const char *path);
 void etwd_binary_write(struct etwd *d, struct session *s, const struct registration *r);
 void etwd_registration_destroy(struct etwd *d, struct registration *r);
 

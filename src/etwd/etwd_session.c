@@ -210,6 +210,7 @@ static void start_run(struct job *j)
 	}
 	if (s->session->path) {
 		etwd_embed_wait(true); /* it may be one that an earlier etwd left */
+		etwd_embed_wait_for(s->session->path);
 	}
 	/* Only this thread reads the options while the session is STARTING. */
 	s->result = sink_create(&s->session->options, &s->sink, &s->diag);
