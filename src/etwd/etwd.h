@@ -28,7 +28,7 @@
  *   etwd_share.c     what one user may have of the instance for all
  *   etwd_autolog.c   sessions from configuration files
  *   etwd_program.c   programs that do something for it
- *   etwd_private.c   private sessions that controllers start in other processes
+ *   etwd_private*.c  private sessions that controllers start in other processes (etwd_private.h)
  *   etwd_schedule.c  saved collectors that begin at a time
  *   etwd_reach.c     a directory is looked up before the loop opens a file in it
  *   etwd_drain.c     when to drain; a pass; losses
@@ -599,6 +599,8 @@ uint32_t etwd_session_timer(struct session *s, uint32_t timer);
 uint32_t etwd_limits_set(struct session *s, const struct proto_session *p,
 			 const char **ret_why);
 void etwd_limits_clear(struct session *s);
+/* Takes another owner (0: none) into *pid and *fd, the latter of a pidfd while the former is not 0. */
+uint32_t etwd_limits_owner(uint32_t wanted, uint32_t *pid, int *fd, const char **ret_why);
 /* Ten times a second; true when the session is being stopped now. */
 bool etwd_limits_tick(struct etwd *d, struct session *s);
 void etwd_session_describe(struct etwd *d, struct session *s, struct proto_session *ret);
@@ -623,8 +625,8 @@ void etwd_private_registered(struct etwd *d, const struct registration *r);
 void etwd_private_done(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_private_gone(struct etwd *d, struct process *p);
 void etwd_private_tick(struct etwd *d, uint64_t now_ns);
-/* Somebody waits for processes. */
-bool etwd_private_waiting(const struct etwd *d);
+/* When something is due, -1: nothing. */
+int etwd_private_wait_ms(const struct etwd *d);
 uint32_t etwd_private_count(const struct etwd *d);
 void etwd_private_finish(struct etwd *d);
 void etwd_private_want(const struct etwd *d, struct proto_wait_page *page);
