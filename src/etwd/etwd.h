@@ -23,7 +23,7 @@
  *   etwd_enable.c    who enabled what; generations of filter tables
  *   etwd_notify.c    ENABLE requests: changes, callbacks, their acknowledgements
  *   etwd_filter.c    filters of an enable: parsing, evaluation
- *   etwd_session.c   start, query, flush; etwd_stop.c: stop, update
+ *   etwd_session*.c  finding, start, control; etwd_stop.c: stop, update
  *   etwd_limits.c    sessions that end by themselves: expiry, quota, owner
  *   etwd_share.c     what one user may have of the instance for all
  *   etwd_autolog.c   sessions from configuration files
@@ -612,6 +612,11 @@ void etwd_session_ref(struct session *s);
 void etwd_session_unref(struct session *s);
 void etwd_session_forget(struct etwd *d, struct session *s); /* out of the table */
 bool etwd_session_allows(const struct etwd *d, const struct session *s, const struct process *p);
+bool etwd_session_may_see(const struct etwd *d, const struct session *s, const struct conn *c);
+/* What it takes to start, change or stop a session of that mode. */
+uint32_t etwd_session_rights(uint32_t mode, bool file);
+/* Win32 code of what a sink said about its file. */
+uint32_t etwd_session_code_of_create(int err);
 
 /* ---- private sessions --------------------------------------------------------------------------- */
 
