@@ -584,7 +584,10 @@ void etwd_session_control_reached(struct etwd *d, struct conn *c, const struct p
 bool etwd_reach_first(struct etwd *d, struct conn *c, const struct proto_message *m,
 		      const char *path);
 void etwd_session_list(struct etwd *d, struct conn *c, const struct proto_message *m);
-struct session *etwd_session_find(struct etwd *d, const struct proto_message *m, struct conn *c);
+/* Of those that c may see, or on which it was given these rights (0: not looked at). */
+#define ETWD_RIGHTS_TO_CONTROL UINT32_MAX /* what starting it would take */
+struct session *etwd_session_find(struct etwd *d, const struct proto_message *m, struct conn *c,
+				  uint32_t rights);
 /* Answer a kept reply, if its connection still lives. */
 void etwd_session_answer(struct etwd *d, struct session *s, struct reply_to *r, uint32_t code,
 			 const char *text);
@@ -800,6 +803,8 @@ void etwd_access_query(struct etwd *d, struct conn *c, const struct proto_messag
 /* The peer of c has all of these rights on the GUID. */
 bool etwd_access_allows(struct etwd *d, const struct guid *g, const struct conn *c,
 			uint32_t rights);
+/* The same by an entry of this very GUID that says so. */
+bool etwd_access_grants(struct etwd *d, const struct guid *g, const struct conn *c, uint32_t rights);
 bool etwd_access_listed(struct etwd *d, const struct guid *g);
 
 /* ---- the daemon ------------------------------------------------------------------------------ */

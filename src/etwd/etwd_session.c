@@ -73,25 +73,39 @@ static bool get_name(const struct proto_message *m, uint16_t out[ETWD_NAME_MAX +
 	return utf16_len(out) == n / 2;
 }
 
-struct session *etwd_session_find(struct etwd *d, const struct proto_message *m, struct conn *c)
+/* Root may have given somebody rights on this very session. */
+static bool may_reach(struct etwd *d, const struct session *s, const struct conn *c, uint32_t rights)
+{
+	if (rights == ETWD_RIGHTS_TO_CONTROL) {
+		rights = etwd_session_rights(s->mode, s->path != NULL);
+	}
+	return etwd_session_may_see(d, s, c) || etwd_access_grants(d, &s->guid, c, rights);
+}
+
+struct session *etwd_session_find(struct etwd *d, const struct proto_message *m, struct conn *c,
+				  uint32_t rights)
 {
 	uint64_t id = 0;
 	uint16_t name[ETWD_NAME_MAX + 1];
+	struct session *others = NULL;
 	proto_get_u64(m, PROTO_TAG_SESSION_ID, &id);
 	if (id != 0) {
 		struct session *s = id <= ETWD_SESSIONS_MAX ? d->session[id] : NULL;
-		return s && etwd_session_may_see(d, s, c) ? s : NULL;
+		return s && may_reach(d, s, c, rights) ? s : NULL;
 	}
 	if (!get_name(m, name)) {
 		return NULL;
 	}
 	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
 		struct session *s = d->session[i];
-		if (s && etwd_session_may_see(d, s, c) && utf16_equal_nocase(s->name, name)) {
-			return s;
+		if (s && may_reach(d, s, c, rights) && utf16_equal_nocase(s->name, name)) {
+			if (etwd_session_may_see(d, s, c)) {
+				return s; /* his own before others of that name */
+			}
+			others = others ? others : s;
 		}
 	}
-	return NULL;
+	return others;
 }
 
 void etwd_session_describe(struct etwd *d, struct session *s, struct proto_session *ret)
@@ -240,7 +254,7 @@ void etwd_session_list(struct etwd *d, struct conn *c, const struct proto_messag
 	}
 	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
 		struct session *s = d->session[i];
-		count += s && s->state != SESSION_STARTING && etwd_session_may_see(d, s, c);
+		count += s && s->state != SESSION_STARTING && may_reach(d, s, c, ACCESS_QUERY);
 	}
 	etwd_reply_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, m);
 	proto_put_u32(&w, PROTO_TAG_STATUS, 0);
@@ -248,7 +262,7 @@ void etwd_session_list(struct etwd *d, struct conn *c, const struct proto_messag
 	etwd_conn_send(d, c, &w, NULL, 0);
 	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX && !c->closing; i++) {
 		struct session *s = d->session[i];
-		if (s && s->state != SESSION_STARTING && etwd_session_may_see(d, s, c)) {
+		if (s && s->state != SESSION_STARTING && may_reach(d, s, c, ACCESS_QUERY)) {
 			struct proto_session desc;
 			etwd_session_describe(d, s, &desc);
 			proto_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, PROTO_LIST_ITEM, m->id);

@@ -123,7 +123,8 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 		etwd_reply_status(d, c, m, 87, "unknown control code");
 		return;
 	}
-	struct session *s = etwd_session_find(d, m, c);
+	struct session *s = etwd_session_find(
+		d, m, c, control == 0 ? (uint32_t)ACCESS_QUERY : ETWD_RIGHTS_TO_CONTROL);
 	if (!s && etwd_private_control(d, c, m)) {
 		return;
 	}
