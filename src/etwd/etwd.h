@@ -23,12 +23,12 @@
  *   etwd_enable.c    who enabled what; generations of filter tables
  *   etwd_notify.c    ENABLE requests: changes, callbacks, their acknowledgements
  *   etwd_filter.c    filters of an enable: parsing, evaluation
- *   etwd_session.c   start, query, flush; etwd_stop.c: stop, update
+ *   etwd_session*.c  finding, start, control; etwd_stop.c: stop, update
  *   etwd_limits.c    sessions that end by themselves: expiry, quota, owner
  *   etwd_share.c     what one user may have of the instance for all
  *   etwd_autolog.c   sessions from configuration files
  *   etwd_program.c   programs that do something for it
- *   etwd_private.c   private sessions that controllers start in other processes
+ *   etwd_private*.c  private sessions that controllers start in other processes (etwd_private.h)
  *   etwd_schedule.c  saved collectors that begin at a time
  *   etwd_reach.c     a directory is looked up before the loop opens a file in it
  *   etwd_drain.c     when to drain; a pass; losses
@@ -470,6 +470,8 @@ void etwd_embed_on_file(void *session, const char *path, enum sink_file_event ev
 void etwd_embed_last(const char *path, bool by_controller);
 /* For jobs: until nothing is under way, or nothing of an earlier etwd's, but not for ever. */
 void etwd_embed_wait(bool left_only);
+/* For jobs: until nothing is done to that file, but not for ever. */
+void etwd_embed_wait_for(const char *path);
 void etwd_binary_write(struct etwd *d, struct session *s, const struct registration *r);
 void etwd_registration_destroy(struct etwd *d, struct registration *r);
 
@@ -582,7 +584,10 @@ void etwd_session_control_reached(struct etwd *d, struct conn *c, const struct p
 bool etwd_reach_first(struct etwd *d, struct conn *c, const struct proto_message *m,
 		      const char *path);
 void etwd_session_list(struct etwd *d, struct conn *c, const struct proto_message *m);
-struct session *etwd_session_find(struct etwd *d, const struct proto_message *m, struct conn *c);
+/* Of those that c may see, or on which it was given these rights (0: not looked at). */
+#define ETWD_RIGHTS_TO_CONTROL UINT32_MAX /* what starting it would take */
+struct session *etwd_session_find(struct etwd *d, const struct proto_message *m, struct conn *c,
+				  uint32_t rights);
 /* Answer a kept reply, if its connection still lives. */
 void etwd_session_answer(struct etwd *d, struct session *s, struct reply_to *r, uint32_t code,
 			 const char *text);
@@ -597,6 +602,8 @@ uint32_t etwd_session_timer(struct session *s, uint32_t timer);
 uint32_t etwd_limits_set(struct session *s, const struct proto_session *p,
 			 const char **ret_why);
 void etwd_limits_clear(struct session *s);
+/* Takes another owner (0: none) into *pid and *fd, the latter of a pidfd while the former is not 0. */
+uint32_t etwd_limits_owner(uint32_t wanted, uint32_t *pid, int *fd, const char **ret_why);
 /* Ten times a second; true when the session is being stopped now. */
 bool etwd_limits_tick(struct etwd *d, struct session *s);
 void etwd_session_describe(struct etwd *d, struct session *s, struct proto_session *ret);
@@ -608,6 +615,11 @@ void etwd_session_ref(struct session *s);
 void etwd_session_unref(struct session *s);
 void etwd_session_forget(struct etwd *d, struct session *s); /* out of the table */
 bool etwd_session_allows(const struct etwd *d, const struct session *s, const struct process *p);
+bool etwd_session_may_see(const struct etwd *d, const struct session *s, const struct conn *c);
+/* What it takes to start, change or stop a session of that mode. */
+uint32_t etwd_session_rights(uint32_t mode, bool file);
+/* Win32 code of what a sink said about its file. */
+uint32_t etwd_session_code_of_create(int err);
 
 /* ---- private sessions --------------------------------------------------------------------------- */
 
@@ -621,8 +633,8 @@ void etwd_private_registered(struct etwd *d, const struct registration *r);
 void etwd_private_done(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_private_gone(struct etwd *d, struct process *p);
 void etwd_private_tick(struct etwd *d, uint64_t now_ns);
-/* Somebody waits for processes. */
-bool etwd_private_waiting(const struct etwd *d);
+/* When something is due, -1: nothing. */
+int etwd_private_wait_ms(const struct etwd *d);
 uint32_t etwd_private_count(const struct etwd *d);
 void etwd_private_finish(struct etwd *d);
 void etwd_private_want(const struct etwd *d, struct proto_wait_page *page);
@@ -791,6 +803,8 @@ void etwd_access_query(struct etwd *d, struct conn *c, const struct proto_messag
 /* The peer of c has all of these rights on the GUID. */
 bool etwd_access_allows(struct etwd *d, const struct guid *g, const struct conn *c,
 			uint32_t rights);
+/* The same by an entry of this very GUID that says so. */
+bool etwd_access_grants(struct etwd *d, const struct guid *g, const struct conn *c, uint32_t rights);
 bool etwd_access_listed(struct etwd *d, const struct guid *g);
 
 /* ---- the daemon ------------------------------------------------------------------------------ */

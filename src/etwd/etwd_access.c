@@ -123,10 +123,9 @@ bool etwd_access_listed(struct etwd *d, const struct guid *g)
 	return find(d, g) != NULL;
 }
 
-bool etwd_access_allows(struct etwd *d, const struct guid *g, const struct conn *c, uint32_t rights)
+/* Nobody is named in it: `unlisted`. */
+static bool walk(const struct access *a, const struct conn *c, uint32_t rights, bool unlisted)
 {
-	const struct access *a = find(d, g);
-	a = a ? a : find(d, &default_guid);
 	uint32_t missing = rights;
 	bool listed = false;
 	for (uint32_t i = 0; a && i < a->count && missing != 0; i++) {
@@ -140,7 +139,19 @@ bool etwd_access_allows(struct etwd *d, const struct guid *g, const struct conn 
 		}
 		missing &= e->kind == ACE_ALLOW ? ~e->rights : UINT32_MAX;
 	}
-	return missing == 0 || !listed;
+	return missing == 0 || (!listed && unlisted);
+}
+
+bool etwd_access_allows(struct etwd *d, const struct guid *g, const struct conn *c, uint32_t rights)
+{
+	const struct access *a = find(d, g);
+	return walk(a ? a : find(d, &default_guid), c, rights, true);
+}
+
+bool etwd_access_grants(struct etwd *d, const struct guid *g, const struct conn *c, uint32_t rights)
+{
+	const struct access *a = find(d, g);
+	return a && rights != 0 && walk(a, c, rights, false);
 }
 
 /* ---- the file

@@ -39,10 +39,11 @@ static struct {
 	uint32_t count;	 /* in the list, or with the helper */
 	uint32_t left;	 /* of them, by an earlier etwd */
 	bool running;	 /* a thread works on it */
+	const struct waiting *now; /* what the helper is at */
 	char dir[600];	 /* of notes; empty: nothing happens here */
 	char program[4200];
 } shared = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER,
-	    STAILQ_HEAD_INITIALIZER(shared.list), 0, 0, false, "", ""};
+	    STAILQ_HEAD_INITIALIZER(shared.list), 0, 0, false, NULL, "", ""};
 
 /* ---- notes ------------------------------------------------------------------------------------ */
 
@@ -93,14 +94,16 @@ static void *work(void *arg)
 	pthread_mutex_lock(&shared.lock);
 	for (struct waiting *w; (w = STAILQ_FIRST(&shared.list)) != NULL;) {
 		STAILQ_REMOVE_HEAD(&shared.list, link);
+		shared.now = w;
 		pthread_mutex_unlock(&shared.lock);
 		/* What the programs in it said about themselves is to be there. */
 		etwd_described_wait();
 		describe(w->path);
 		note_remove(w->path);
 		bool left = w->left;
-		free(w);
 		pthread_mutex_lock(&shared.lock);
+		shared.now = NULL;
+		free(w);
 		shared.count--;
 		shared.left -= left;
 		pthread_cond_broadcast(&shared.idle);
@@ -184,11 +187,43 @@ void etwd_embed_last(const char *path, bool by_controller)
 	}
 }
 
-void etwd_embed_wait(bool left_only)
+static struct timespec patience(void)
 {
 	struct timespec until;
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += WAIT_S;
+	return until;
+}
+
+static bool busy_with(const char *path)
+{
+	const struct waiting *w;
+	if (shared.now && strcmp(shared.now->path, path) == 0) {
+		return true;
+	}
+	STAILQ_FOREACH(w, &shared.list, link)
+	{
+		if (strcmp(w->path, path) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void etwd_embed_wait_for(const char *path)
+{
+	struct timespec until = patience();
+	pthread_mutex_lock(&shared.lock);
+	int err = 0;
+	while (busy_with(path) && err == 0) {
+		err = pthread_cond_timedwait(&shared.idle, &shared.lock, &until);
+	}
+	pthread_mutex_unlock(&shared.lock);
+}
+
+void etwd_embed_wait(bool left_only)
+{
+	struct timespec until = patience();
 	pthread_mutex_lock(&shared.lock);
 	int err = 0;
 	while ((left_only ? shared.left > 0 : shared.running) && err == 0) {

@@ -107,7 +107,7 @@ void etwd_info_tick(struct etwd *d, struct session *s, uint64_t now_ns)
 
 static struct session *running(struct etwd *d, struct conn *c, const struct proto_message *m)
 {
-	struct session *s = etwd_session_find(d, m, c);
+	struct session *s = etwd_session_find(d, m, c, 0);
 	return s && s->state == SESSION_RUNNING ? s : NULL;
 }
 

@@ -8,32 +8,40 @@
 #include <poll.h>
 #include <sys/syscall.h>
 
-void etwd_limits_clear(struct session *s)
+uint32_t etwd_limits_owner(uint32_t wanted, uint32_t *pid, int *fd, const char **ret_why)
 {
-	if (s->owner_pid != 0) {
-		base_close(&s->owner_fd);
+	int found = -1;
+	if (wanted == *pid) {
+		return 0;
 	}
-	s->owner_pid = 0;
-}
-
-uint32_t etwd_limits_set(struct session *s, const struct proto_session *p, const char **ret_why)
-{
-	int fd = -1;
-	if (p->owner_pid != 0 && p->owner_pid != s->owner_pid) {
-		fd = (int)syscall(SYS_pidfd_open, (pid_t)p->owner_pid, 0);
-		if (fd < 0) {
+	if (wanted != 0) {
+		found = (int)syscall(SYS_pidfd_open, (pid_t)wanted, 0);
+		if (found < 0) {
 			*ret_why = "the process that the session should end with does not live";
 			return errno == ESRCH ? 1168 : win32_from_errno(-errno);
 		}
 	}
-	if (p->owner_pid != s->owner_pid) {
-		etwd_limits_clear(s);
-		s->owner_pid = p->owner_pid;
-		s->owner_fd = fd;
+	if (*pid != 0) {
+		base_close(fd);
 	}
-	s->expires_filetime = p->expires_filetime;
-	s->quota_bytes = p->quota_bytes;
+	*pid = wanted;
+	*fd = found;
 	return 0;
+}
+
+void etwd_limits_clear(struct session *s)
+{
+	etwd_limits_owner(0, &s->owner_pid, &s->owner_fd, NULL);
+}
+
+uint32_t etwd_limits_set(struct session *s, const struct proto_session *p, const char **ret_why)
+{
+	uint32_t code = etwd_limits_owner(p->owner_pid, &s->owner_pid, &s->owner_fd, ret_why);
+	if (code == 0) {
+		s->expires_filetime = p->expires_filetime;
+		s->quota_bytes = p->quota_bytes;
+	}
+	return code;
 }
 
 bool etwd_limits_tick(struct etwd *d, struct session *s)

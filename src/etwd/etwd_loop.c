@@ -150,9 +150,10 @@ static int wait_ms(struct etwd *d, uint64_t now)
 	if (d->eager_count > 0) {
 		ms = 0;
 	}
-	if (!TAILQ_EMPTY(&d->pending) || etwd_private_waiting(d)) {
+	if (!TAILQ_EMPTY(&d->pending)) {
 		ms = soonest(ms, 20); /* deadlines of waiting callers; coarse is enough */
 	}
+	ms = soonest(ms, etwd_private_wait_ms(d));
 	if (d->idle_exit_s > 0 && d->session_count == 0 && etwd_private_count(d) == 0) {
 		uint64_t end = d->session_end_ns + d->idle_exit_s * 1000000000ull;
 		ms = soonest(ms, end <= now ? 1000

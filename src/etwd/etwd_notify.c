@@ -320,7 +320,7 @@ void etwd_enable(struct etwd *d, struct conn *c, const struct proto_message *m)
 	struct diag diag;
 	diag_clear(&diag);
 	diag.text[0] = 0;
-	struct session *s = etwd_session_find(d, m, c);
+	struct session *s = etwd_session_find(d, m, c, ACCESS_GUID_ENABLE);
 	if (!proto_get_guid(m, PROTO_TAG_GUID, &guid) || !proto_get_u32(m, PROTO_TAG_CODE, &code) ||
 	    code > 2) {
 		etwd_reply_status(d, c, m, 87,

@@ -17,7 +17,7 @@
 struct reach_job {
 	struct job job;
 	struct reply_to reply;
-	char dir[4096];
+	char path[4096];
 	uint16_t flags;
 	size_t bytes;
 	uint8_t body[] __attribute__((aligned(8)));
@@ -27,12 +27,19 @@ static void reach_run(struct job *j)
 {
 	struct reach_job *r = (struct reach_job *)j;
 	struct statvfs st;
-	int fd = open(r->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char dir[sizeof r->path];
+	size_t n = (size_t)(strrchr(r->path, '/') - r->path);
+	n = n ? n : 1;
+	memcpy(dir, r->path, n);
+	dir[n] = 0;
+	int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0) {
 		/* The answer does not matter, that there is one does; errors are the open's. */
 		(void)fstatvfs(fd, &st);
 		close(fd);
 	}
+	/* A file that a session has just left is being described, under the lock of who writes it. */
+	etwd_embed_wait_for(r->path);
 }
 
 static void reach_done(struct etwd *d, struct job *j)
@@ -53,17 +60,15 @@ static void reach_done(struct etwd *d, struct job *j)
 bool etwd_reach_first(struct etwd *d, struct conn *c, const struct proto_message *m,
 		      const char *path)
 {
-	const char *slash = path ? strrchr(path, '/') : NULL;
 	struct reach_job *r = NULL;
-	if (slash && (size_t)(slash - path) < sizeof r->dir - 1 &&
+	if (path && strchr(path, '/') && strlen(path) < sizeof r->path &&
 	    c->reply_count < ETWD_PENDING_MAX && d->jobs_running < ETWD_JOBS_MAX) {
 		r = calloc(1, sizeof *r + m->body_bytes);
 	}
 	if (!r) {
 		return false;
 	}
-	size_t n = slash == path ? 1 : (size_t)(slash - path);
-	memcpy(r->dir, path, n);
+	memcpy(r->path, path, strlen(path) + 1);
 	r->job.run = reach_run;
 	r->job.done = reach_done;
 	r->flags = m->flags;

@@ -96,7 +96,7 @@ static const char *may_open(struct etwd *d, struct conn *c, struct session *s, u
 void etwd_realtime_open(struct etwd *d, struct conn *c, const struct proto_message *m)
 {
 	uint32_t code;
-	struct session *s = etwd_session_find(d, m, c);
+	struct session *s = etwd_session_find(d, m, c, ACCESS_REALTIME);
 	const char *why = may_open(d, c, s, &code);
 	if (why) {
 		etwd_reply_status(d, c, m, code, why);

@@ -326,6 +326,24 @@ uint64_t inproc_classic_handle(uint32_t index)
 	return handle;
 }
 
+size_t inproc_filter_said(uint32_t index, void *mem, size_t cap)
+{
+	size_t bytes = 0;
+	if (index >= INPROC_REGISTRATIONS) {
+		return 0;
+	}
+	pthread_mutex_lock(&inproc.lock);
+	const struct inproc_registration *r = &inproc.registration[index];
+	const struct inproc_filter *f = r->used ? last_filter(&r->provider) : NULL;
+	if (f && cap >= 4 && f->bytes <= cap - 4) {
+		le32_put(mem, f->type);
+		memcpy((uint8_t *)mem + 4, f->data, f->bytes);
+		bytes = 4 + f->bytes;
+	}
+	pthread_mutex_unlock(&inproc.lock);
+	return bytes;
+}
+
 void inproc_set_traits(uint32_t index, const void *traits, uint32_t bytes)
 {
 	uint8_t *copy = bytes > 0 && bytes <= 0xFFF0 ? malloc(bytes) : NULL;

@@ -56,6 +56,10 @@ bool inproc_registered(const struct guid *provider);
  * that enabled it last; 0 when none did. */
 uint64_t inproc_classic_handle(uint32_t index);
 
+/* What the session that enabled that registration last has to say to it (a schematized filter): its type
+ * and data; bytes written, 0: nothing, or more than `cap`. For the caller of inproc_register(). */
+size_t inproc_filter_said(uint32_t index, void *mem, size_t cap);
+
 struct inproc_session_args {
 	struct sink_options sink; /* other_table: see sink.h */
 	struct guid guid; /* session GUID: of the provider without PRIVATE_IN_PROC */

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#define FILTER_SAID_BYTES (4 + 1024) /* type and data of a schematized filter */
+
 /* A program linked without private loggers has no in-process destination. */
 #pragma weak inproc_destination
 #pragma weak inproc_register
@@ -19,6 +21,7 @@
 #pragma weak inproc_set_notify
 #pragma weak inproc_set_registered
 #pragma weak inproc_classic_handle
+#pragma weak inproc_filter_said
 
 /* All zero is PTHREAD_MUTEX_INITIALIZER. */
 struct provider_cold provider_cold __attribute__((aligned(4096)));
@@ -88,13 +91,17 @@ static void inproc_register_locked(uint32_t index)
 	inproc_attach_locked(index);
 	const struct ctl_entry *e = reg->entry[PROVIDER_DEST_INPROC];
 	if (order_load_relaxed(&e->enabled) != 0) { /* a session waited for this provider */
+		uint8_t said[FILTER_SAID_BYTES];
 		struct provider_notice n = {
 			.code = 1,
 			.level = order_load_relaxed(&e->level_max),
 			.any = order_load_relaxed(&e->any_union),
 			.all = order_load_relaxed(&e->all_inter),
 			.classic_handle = inproc_classic_handle(index),
+			.filter = said,
+			.filter_bytes = inproc_filter_said(index, said, sizeof said),
 		};
+		n.filter = n.filter_bytes ? said : NULL;
 		provider_notice_locked(index, PROVIDER_DEST_INPROC, &n);
 	}
 }
@@ -141,7 +148,7 @@ static void inproc_notified(uint32_t index, uint32_t code, uint8_t level, uint64
 			    const struct inproc_filter *filter)
 {
 	struct provider_notice n = {.code = code, .level = level, .any = any, .all = all};
-	uint8_t said[4 + 1024];
+	uint8_t said[FILTER_SAID_BYTES];
 	if (index >= PROVIDER_REGISTRATIONS_MAX) {
 		return;
 	}

@@ -54,3 +54,11 @@ for h in $how; do
 done
 openetw start bad -m circular --max-size 1 --compress xpress -o "$T/x.etl" 2>"$T/e" && fail "compressed and circular"
 grep -q 'buffers of one size' "$T/e" || fail "$(cat "$T/e")"
+# To another file and straight back, though what the file just left means is being written into it.
+openetw tracelog -start Back -f "$T/back1.etl" >/dev/null || fail "back"
+for i in 1 2 3; do
+	for f in back2 back1; do
+		openetw tracelog -update Back -f "$T/$f.etl" >"$T/e" 2>&1 || fail "to $f: $(cat "$T/e")"
+	done
+done
+openetw stop Back >/dev/null || fail "stop after going back"

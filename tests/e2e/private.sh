@@ -43,6 +43,10 @@ hosts() { cat "/proc/$1/task"/*/comm | grep -q '^etw-private$'; }
 hosts "$p4" || fail "the chosen process hosts nothing"
 hosts "$p5" && fail "the other one hosts it, too"
 tracelog -flush One >/dev/null || fail "flush"
+# One that nobody stops ends by itself.
+logman start Ends -ets -ul -p '*Test.Private' -o "$T/ends.etl" -rf 00:00:01 >"$T/err" 2>&1 || fail "-rf: $(cat "$T/err")"
+ended() { ! openetw query Ends && "$HELPERS/verify" "$T/ends.etl"; }
+wait_for 60 ended || fail "the time of a private session: $(openetw list)"
 # Nobody could stop it any more.
 kill -9 "$(etwd_pid)" # which the process notices within a second
 gone() { ! hosts "$p4"; }

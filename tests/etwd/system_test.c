@@ -269,6 +269,64 @@ static void a_user_sees_and_reaches_only_what_is_his(void **state)
 	assert_int_equal(chmod(path, 0660), 0);
 }
 
+static uint64_t granted;
+
+static void look_and_try_to_stop(void)
+{
+	struct proto_session s;
+	int fd = control_connect(&daemon_);
+	must(session_control(fd, granted, 0, &s) == 0 && s.owner_uid == 0);
+	must(session_control(fd, granted, 1, NULL) == 4201);
+	must(session_enable(fd, &(struct enable_request){
+					.id = granted, .provider = &prov_a, .code = 1}) == 4201);
+	close(fd);
+}
+
+static void look_in_vain(void)
+{
+	int fd = control_connect(&daemon_);
+	must(session_control(fd, granted, 0, NULL) == 4201);
+	close(fd);
+}
+
+/* S-1-22-1-65534 */
+static const uint8_t somebody_sid[] = {1, 2, 0, 0, 0, 0, 0, 22, 1, 0, 0, 0, 0xFE, 0xFF, 0, 0};
+
+static void set_access(int fd, const struct guid *g, uint32_t op)
+{
+	uint8_t mem[256];
+	struct proto_writer w;
+	proto_begin(&w, mem, sizeof mem, PROTO_ACCESS_SET, 6);
+	proto_put(&w, PROTO_TAG_GUID, g->b, 16);
+	proto_put_u32(&w, PROTO_TAG_CODE, op);
+	proto_put(&w, PROTO_TAG_SID, somebody_sid, sizeof somebody_sid);
+	proto_put_u32(&w, PROTO_TAG_RIGHTS, 0x1); /* WMIGUID_QUERY */
+	proto_put_u32(&w, PROTO_TAG_ALLOW, 1);
+	call(fd, &w, &reply);
+	assert_int_equal(reply.status, 0);
+}
+
+static void a_user_may_do_with_roots_session_what_he_was_granted_on_it(void **state)
+{
+	char path[200];
+	struct proto_session s;
+	skip_unless_root();
+	snprintf(path, sizeof path, "%s/control", daemon_.dir);
+	assert_int_equal(chmod(path, 0666), 0);
+	int fd = control_connect(&daemon_);
+	assert_int_equal(
+		session_start(fd, &(struct session_args){.name = "granted", .mode = 0x100}, &granted), 0);
+	assert_int_equal(session_control(fd, granted, 0, &s), 0);
+	as_somebody(look_in_vain);
+	set_access(fd, &s.guid, 2); /* EventSecurityAddDACL */
+	as_somebody(look_and_try_to_stop);
+	set_access(fd, &s.guid, 16); /* remove */
+	as_somebody(look_in_vain);
+	assert_int_equal(session_control(fd, granted, 1, NULL), 0);
+	close(fd);
+	assert_int_equal(chmod(path, 0660), 0);
+}
+
 static void try_a_strangers_daemon(void)
 {
 	/* The client refuses a daemon that is neither root's nor his; here it is root's, and the
@@ -336,6 +394,7 @@ int main(void)
 		cmocka_unit_test(only_the_group_of_the_socket_controls),
 		cmocka_unit_test(roots_session_gets_anybodys_events_under_his_name),
 		cmocka_unit_test(a_user_sees_and_reaches_only_what_is_his),
+		cmocka_unit_test(a_user_may_do_with_roots_session_what_he_was_granted_on_it),
 		cmocka_unit_test(a_users_daemon_serves_nobody_else),
 		cmocka_unit_test(a_user_cannot_take_all_sessions_or_all_memory_for_them),
 		cmocka_unit_test(an_idle_daemon_leaves),

@@ -329,6 +329,15 @@ static void filters_for_each_event_need_no_daemon(void)
 	for (int i = 0; i < 3; i++) {
 		EXPECT(EventWrite(h, &d[i], 0, NULL), 0);
 	}
+	struct calls late = {0};
+	REGHANDLE later;
+	EXPECT(EventRegister(&guid, on_enable, &late, &later), 0);
+	for (int i = 0; i < 5000 && !__atomic_load_n(&late.count, __ATOMIC_ACQUIRE); i++) {
+		usleep(1000); /* EventRegister waits only so long for the callback */
+	}
+	EXPECT(late.filter_type, EVENT_FILTER_TYPE_SCHEMATIZED);
+	EXPECT(strcmp(late.filter + sizeof told.h, "hello"), 0);
+	EXPECT(EventUnregister(later), 0);
 	/* A later enable without filters replaces them. */
 	EXPECT(live_enable(&rest, &guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 5, 0, 0, 0), 0);
 	EXPECT(strcmp(c.filter + sizeof told.h, "hello"), 0); /* of the session that still says so */

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT
+ * Private sessions of controllers: START, CONTROL, ENABLE.
+ */
+#include "etwd/etwd_modes.h"
+#include "etwd/etwd_private.h"
+
+#include <stdlib.h>
+
+#define PRIVATES_MAX	  256u
+#define PRIVATES_MAX_UID  64u
+#define SPACE_MAX	  (256u << 10) /* of the enables of one session */
+#define PATIENCE_NS	  5000000000ull
+#define QUERY_PATIENCE_NS 1000000000ull
+
+static const char *check_start(const struct proto_session *p, uint32_t *ret_code)
+{
+	uint32_t m = p->log_file_mode;
+	*ret_code = 87;
+	if (m & (MODE_REAL_TIME | MODE_APPEND | MODE_NEWFILE | MODE_PREALLOCATE | MODE_SYSTEM_LOGGER |
+		 MODE_SECURE | MODE_UNKNOWN | MODE_PRIVATE_IN_PROC)) {
+		return "a private session has a file of its own in each process, sequential or circular, or "
+		       "none yet (buffering)";
+	}
+	if (guid_is_zero(&p->guid)) {
+		return "Wnode.Guid of a private session is its provider's";
+	}
+	if (!p->name || p->name_len == 0 || p->name_len > ETWD_NAME_MAX) {
+		return "a session needs a name of at most 1024 characters";
+	}
+	if ((m & MODE_CIRCULAR) && p->maximum_file_size == 0) {
+		return "this file mode needs a maximum file size";
+	}
+	if (p->buffer_size_kb > 16384 || p->clock > 3) {
+		return "a buffer has at most 16384 KB, and the clock is 1, 2 or 3";
+	}
+	*ret_code = 161;
+	if (!p->log_file && !(m & MODE_BUFFERING)) {
+		return "this mode needs a log file name";
+	}
+	if (p->log_file && p->log_file[0] != '/') {
+		return "the log file must be an absolute path";
+	}
+	return NULL;
+}
+
+static bool same_scope(const struct enable_args *a, const struct enable_args *b)
+{
+	bool same = a->raw_count == b->raw_count;
+	for (uint32_t i = 0; same && i < a->raw_count; i++) {
+		same = a->raw[i].type == b->raw[i].type && a->raw[i].bytes == b->raw[i].bytes &&
+		       memcmp(a->raw[i].data, b->raw[i].data, a->raw[i].bytes) == 0;
+	}
+	return same;
+}
+
+static bool name_is(const struct private_session *s, const uint16_t *name, uint32_t len)
+{
+	uint16_t *copy = utf16_dup(name, len);
+	bool same = copy && utf16_equal_nocase(s->p.name, copy);
+	free(copy);
+	return same;
+}
+
+static const char *check_place(struct etwd *d, const struct conn *c, const struct proto_session *p,
+			       const struct enable_args *scope, uint32_t *ret_code)
+{
+	const struct private_session *s;
+	uint32_t own = 0;
+	LIST_FOREACH(s, &d->privates->sessions, link)
+	{
+		own += s->uid == c->uid;
+		if (s->uid == c->uid && name_is(s, p->name, p->name_len)) {
+			*ret_code = 183;
+			return "a private session of this name is running";
+		}
+		if (s->uid == c->uid && guid_equal(&s->p.guid, &p->guid) && same_scope(s->scope, scope)) {
+			*ret_code = 183;
+			return "a private session of this provider is running";
+		}
+	}
+	*ret_code = 1450;
+	return d->privates->count >= PRIVATES_MAX || (own >= PRIVATES_MAX_UID && c->uid != 0)
+		       ? "there are too many private sessions"
+		       : NULL;
+}
+
+/* Process id, executable name, container; NULL: malformed, or of another kind. */
+static struct enable_args *read_scope(const struct proto_message *m, struct diag *diag)
+{
+	struct enable_args *a = calloc(1, sizeof *a);
+	if (!a) {
+		return NULL;
+	}
+	a->refs = 1;
+	bool bad = etwd_filter_parse(m, a, diag) < 0;
+	if (!bad && (a->select.filtered || a->select.stack_filtered)) {
+		diag_at(diag, UINT64_MAX, "the filters of a private session choose processes; those of events go "
+					  "with the enable");
+		bad = true;
+	}
+	if (bad) {
+		etwd_enable_args_unref(a);
+		return NULL;
+	}
+	return a;
+}
+
+bool etwd_private_start(struct etwd *d, struct conn *c, const struct proto_message *m)
+{
+	struct proto_session p;
+	struct diag diag = {0};
+	uint32_t code = 8;
+	const char *why = NULL;
+	if (!proto_get_session(m, &p) || !(p.log_file_mode & MODE_PRIVATE_LOGGER)) {
+		return false;
+	}
+	struct enable_args *scope = NULL;
+	struct private_session *s = etwd_private_side(d) ? calloc(1, sizeof *s) : NULL;
+	if (s) {
+		why = check_start(&p, &code);
+		scope = why ? NULL : read_scope(m, &diag);
+		if (!why && !scope) {
+			code = 87;
+			why = diag.text[0] ? diag.text : "the filters are malformed";
+		}
+		why = why ? why : check_place(d, c, &p, scope, &code);
+		if (!why && !etwd_access_allows(d, &p.guid, c, ACCESS_CREATE_ONDISK)) {
+			code = 5;
+			why = "no right to start the session of this GUID";
+		}
+		s->p = p;
+		s->p.owner_pid = 0;
+		if (!why && (code = etwd_private_limits_set(s, &p, &why)) == 0) {
+			code = 8;
+		}
+		s->p.name = p.name ? utf16_dup(p.name, p.name_len) : NULL;
+		s->p.log_file = p.log_file ? utf16_dup(p.log_file, p.log_file_len) : NULL;
+	}
+	if (!s || why || !s->p.name || (p.log_file && !s->p.log_file)) {
+		if (s) {
+			etwd_private_limits_clear(s);
+			free((void *)(uintptr_t)s->p.name);
+			free((void *)(uintptr_t)s->p.log_file);
+		}
+		etwd_enable_args_unref(scope);
+		free(s);
+		etwd_reply_status(d, c, m, why ? code : 8, why);
+		return true;
+	}
+	s->id = PROTO_PRIVATE_ID + ++d->privates->next_id;
+	s->uid = c->uid;
+	s->p.clock = p.clock ? p.clock : 1;
+	s->p.start_filetime = clock_filetime();
+	/* As each process will adjust it. */
+	struct sink_options o = {.log_file_mode = p.log_file_mode,
+				 .buffer_size_kb = p.buffer_size_kb,
+				 .minimum_buffers = p.minimum_buffers,
+				 .maximum_buffers = p.maximum_buffers,
+				 .maximum_file_size = p.maximum_file_size,
+				 .flush_timer = p.flush_timer,
+				 .cpus = (uint16_t)d->cpus};
+	if (sink_adjust(&o) == 0) {
+		s->p.buffer_size_kb = o.buffer_size_kb;
+		s->p.minimum_buffers = o.minimum_buffers;
+		s->p.maximum_buffers = o.maximum_buffers;
+		s->p.flush_timer = o.flush_timer;
+	}
+	s->scope = scope;
+	LIST_INIT(&s->members);
+	LIST_INSERT_HEAD(&d->privates->sessions, s, link);
+	d->privates->count++;
+	etwd_publish_wanted(d);
+	struct ask *a = etwd_private_ask(d, c, m, s, PROTO_PRIVATE_START, PATIENCE_NS);
+	etwd_private_host_all(d, s, a);
+	if (!a) {
+		etwd_private_reply(d, c, m, s);
+	}
+	return true;
+}
+
+/* By id, else by name and GUID as far as they are given; the filters choose among several. */
+static struct private_session *find(struct etwd *d, const struct conn *c, const struct proto_message *m)
+{
+	struct proto_session p = {0};
+	struct private_session *s, *found = NULL;
+	struct diag diag = {0};
+	uint64_t id = 0;
+	if (!d->privates) {
+		return NULL;
+	}
+	proto_get_u64(m, PROTO_TAG_SESSION_ID, &id);
+	proto_get_session(m, &p);
+	struct enable_args *scope = read_scope(m, &diag);
+	LIST_FOREACH(s, &d->privates->sessions, link)
+	{
+		bool named = p.name && p.name_len > 0;
+		bool it = id != 0  ? s->id == id
+			  : named ? name_is(s, p.name, p.name_len)
+				  : (p.log_file_mode & MODE_PRIVATE_LOGGER) && guid_equal(&s->p.guid, &p.guid);
+		if (!it || s->stopping || !etwd_private_may_see(d, s, c)) {
+			continue;
+		}
+		if (!found || (scope && same_scope(s->scope, scope))) {
+			found = s;
+		}
+	}
+	etwd_enable_args_unref(scope);
+	return found;
+}
+
+bool etwd_private_control(struct etwd *d, struct conn *c, const struct proto_message *m)
+{
+	struct proto_session said = {0};
+	uint32_t control = 0;
+	struct private_session *s = find(d, c, m);
+	if (!s) {
+		return false;
+	}
+	proto_get_u32(m, PROTO_TAG_CONTROL_CODE, &control);
+	proto_get_session(m, &said);
+	if (control > PROTO_PRIVATE_FLUSH && control != PROTO_CONTROL_LIMITS) {
+		etwd_reply_status(d, c, m, 50, "a private session can be queried, stopped, updated, flushed and limited");
+		return true;
+	}
+	if (!etwd_access_allows(d, &s->p.guid, c,
+				control == PROTO_PRIVATE_QUERY ? ACCESS_QUERY : ACCESS_CREATE_ONDISK)) {
+		etwd_reply_status(d, c, m, 5, "no right to query or control this session");
+		return true;
+	}
+	if (control == PROTO_CONTROL_LIMITS) {
+		const char *why = NULL;
+		uint32_t code = etwd_private_limits_set(s, &said, &why);
+		if (code != 0) {
+			etwd_reply_status(d, c, m, code, why);
+		} else {
+			etwd_private_reply(d, c, m, s);
+		}
+		return true;
+	}
+	if (control == PROTO_PRIVATE_UPDATE && said.flush_timer != 0) {
+		s->p.flush_timer = said.flush_timer;
+	}
+	struct ask *a = etwd_private_ask(d, c, m, s, control,
+				   control == PROTO_PRIVATE_QUERY ? QUERY_PATIENCE_NS : PATIENCE_NS);
+	if (a && control == PROTO_PRIVATE_UPDATE && said.log_file && said.log_file[0] == '/' &&
+	    !(s->p.log_file_mode & MODE_BUFFERING)) {
+		a->file = utf16_dup(said.log_file, said.log_file_len);
+		a->file_len = said.log_file_len;
+	}
+	etwd_private_tell_all(d, s, control, &said, a);
+	s->stopping = control == PROTO_PRIVATE_STOP;
+	if (!a) { /* too many wait already; what was said holds */
+		etwd_private_reply(d, c, m, s);
+		if (s->stopping) {
+			etwd_private_free(d, s);
+		}
+	}
+	return true;
+}
+
+/* Replaces what the session has said about that provider. 0, or a Win32 code. */
+static uint32_t store(struct private_session *s, const struct guid *g, uint32_t code,
+		      const struct proto_message *m, struct enable_args *args)
+{
+	uint32_t i = 0;
+	while (i < s->enables && !guid_equal(&s->enable[i].guid, g)) {
+		i++;
+	}
+	size_t had = i < s->enables ? s->enable[i].bytes : 0;
+	uint8_t *body = code == 1 ? malloc(m->body_bytes) : NULL;
+	if (code == 1 && (i == ETWD_PRIVATE_ENABLES_MAX || s->bytes - had + m->body_bytes > SPACE_MAX)) {
+		free(body);
+		return 1450;
+	}
+	if (code == 1 && !body) {
+		return 8;
+	}
+	if (i < s->enables) {
+		etwd_private_enable_forget(&s->enable[i]);
+		s->bytes -= had;
+	}
+	if (code == 1) {
+		memcpy(body, m->body, m->body_bytes);
+		s->enable[i] = (struct stored_enable){*g, args, body, m->body_bytes};
+		args->refs++;
+		s->bytes += m->body_bytes;
+		s->enables += i == s->enables;
+	} else if (i < s->enables) {
+		s->enable[i] = s->enable[--s->enables];
+	}
+	return 0;
+}
+
+bool etwd_private_enable(struct etwd *d, struct conn *c, const struct proto_message *m)
+{
+	struct guid guid;
+	uint32_t code = 1, timeout_ms = 0;
+	uint64_t id = 0;
+	struct private_session *s;
+	struct diag diag = {0};
+	if (!proto_get_u64(m, PROTO_TAG_SESSION_ID, &id) || !(s = etwd_private_by_id(d, id)) || s->stopping ||
+	    !etwd_private_may_see(d, s, c)) {
+		return false;
+	}
+	proto_get_guid(m, PROTO_TAG_GUID, &guid);
+	proto_get_u32(m, PROTO_TAG_CODE, &code);
+	proto_get_u32(m, PROTO_TAG_TIMEOUT_MS, &timeout_ms);
+	if (code == 1 && !etwd_access_allows(d, &guid, c, ACCESS_GUID_ENABLE)) {
+		etwd_reply_status(d, c, m, 5, "no right to enable this provider");
+		return true;
+	}
+	/* The filters are looked at here, so that a wrong one is refused without any process. */
+	struct enable_args *args = calloc(1, sizeof *args);
+	uint32_t result = args ? 0 : 8;
+	if (args) {
+		args->refs = 1;
+		args->provider = guid;
+		result = etwd_filter_parse(m, args, &diag) < 0 ? 87 : 0;
+	}
+	if (result == 0 && code != 2) {
+		result = store(s, &guid, code, m, args);
+	}
+	if (result != 0) {
+		etwd_enable_args_unref(args);
+		etwd_reply_status(d, c, m, result, diag.text[0] ? diag.text : NULL);
+		return true;
+	}
+	uint64_t patience = timeout_ms == UINT32_MAX ? 3600000000000ull
+						     : BASE_MAX(PATIENCE_NS, timeout_ms * 1000000ull);
+	struct ask *a = etwd_private_ask(d, c, m, s, PROTO_PRIVATE_ENABLE, patience);
+	struct member *member, *next;
+	for (member = LIST_FIRST(&s->members); member; member = next) {
+		next = LIST_NEXT(member, link);
+		if (!member->failed) {
+			struct stored_enable e = {guid, args, (uint8_t *)(uintptr_t)m->body, m->body_bytes};
+			etwd_private_tell_enable(d, s, member->process, &e, a);
+		}
+	}
+	etwd_enable_args_unref(args);
+	if (!a) {
+		etwd_reply_status(d, c, m, 0, NULL);
+	}
+	return true;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT
+ * CONTROL of a session: query, stop, update, flush, the next file, limits. What waits for a disk runs as
+ * a job.
+ */
+#include "etwd/etwd.h"
+
+#include "etwd/etwd_modes.h"
+
+#include <stdlib.h>
+
+struct flush_job {
+	struct job job;
+	struct session *session; /* ref; its sink stays while session->jobs > 0 */
+	struct sink *sink;
+	struct reply_to reply;
+	int result;
+	bool snapshot;
+};
+
+static void flush_run(struct job *j)
+{
+	struct flush_job *f = (struct flush_job *)j;
+	/* Waiting touches only what the sink guards by its lock. */
+	f->result = sink_drain_wait(f->sink, 10000);
+	if (f->snapshot) {
+		etwd_embed_wait(false); /* a file that is complete */
+	}
+}
+
+static void flush_done(struct etwd *d, struct job *j)
+{
+	struct flush_job *f = (struct flush_job *)j;
+	struct session *s = f->session;
+	s->jobs--;
+	etwd_session_answer(d, s, &f->reply, f->result == -ETIMEDOUT ? 1460 : 0,
+			    "the disk has not taken all buffers yet");
+	etwd_session_unref(s);
+}
+
+/* Answers when the disk has it: what the controller does next finds a file that is complete, and a sink
+ * that takes the next change. False: no memory. */
+static bool answer_after_disk(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s)
+{
+	struct flush_job *f = calloc(1, sizeof *f);
+	if (!f) {
+		return false;
+	}
+	*f = (struct flush_job){
+		.job = {.run = flush_run, .done = flush_done}, .session = s, .sink = s->sink,
+		.snapshot = (s->mode & MODE_BUFFERING) != 0};
+	etwd_session_ref(s);
+	s->jobs++;
+	etwd_reply_keep(c, m, &f->reply);
+	etwd_job_start(d, &f->job);
+	return true;
+}
+
+static void control_flush(struct etwd *d, struct conn *c, const struct proto_message *m,
+			  struct session *s)
+{
+	struct proto_session p = {0};
+	struct diag diag = {0};
+	char *path = NULL;
+	const char *why = NULL;
+	uint32_t code = 0;
+	proto_get_session(m, &p);
+	if (d->jobs_running >= ETWD_JOBS_MAX) {
+		etwd_reply_status(d, c, m, 1450, "too many requests wait for a disk");
+		return;
+	}
+	if (p.log_file && p.log_file_len > 0 && (s->mode & MODE_BUFFERING)) {
+		code = etwd_session_path(d, c, p.log_file, p.log_file_len, s, &path, &why);
+	} else if ((s->mode & MODE_BUFFERING) && !s->path) {
+		code = 161;
+		why = "a buffering session is flushed to a file: name one";
+	}
+	if (code == 0) {
+		etwd_drain_pass(d, POOL_PASS_FLUSH);
+		int r = sink_flush(s->sink, path, &diag);
+		if (r < 0) {
+			code = etwd_session_code_of_create(r);
+			why = diag.text[0] ? diag.text : NULL;
+		}
+	}
+	free(path);
+	code = code == 0 && !answer_after_disk(d, c, m, s) ? 8 : code;
+	if (code != 0) {
+		etwd_reply_status(d, c, m, code, why);
+	}
+}
+
+/* The file this request is going to open on the loop, if any. */
+static bool opens_file(const struct proto_message *m, const struct session *s, uint32_t control,
+		       char *path, size_t cap)
+{
+	struct proto_session p = {0};
+	bool may = control == 4 || (control == 3 && (s->mode & MODE_BUFFERING)) || control == 2;
+	if (!may || (control != 4 && !proto_get_session(m, &p))) {
+		return false;
+	}
+	if (p.log_file && p.log_file_len > 0) {
+		long n = utf16_to_utf8(p.log_file, p.log_file_len, path, cap);
+		return n >= 0 && (size_t)n < cap;
+	}
+	size_t n = s->path && control != 2 ? strlen(s->path) + 1 : cap + 1;
+	if (n > cap) {
+		return false;
+	}
+	memcpy(path, s->path, n);
+	return true;
+}
+
+static void session_control(struct etwd *d, struct conn *c, const struct proto_message *m,
+			    bool reached)
+{
+	uint32_t control;
+	struct diag diag = {0};
+	const char *why = NULL;
+	uint32_t code = 0;
+	bool opened = false; /* a file */
+	if (!proto_get_u32(m, PROTO_TAG_CONTROL_CODE, &control) ||
+	    control > PROTO_CONTROL_ROTATION) {
+		etwd_reply_status(d, c, m, 87, "unknown control code");
+		return;
+	}
+	struct session *s = etwd_session_find(
+		d, m, c, control == 0 ? (uint32_t)ACCESS_QUERY : ETWD_RIGHTS_TO_CONTROL);
+	if (!s && etwd_private_control(d, c, m)) {
+		return;
+	}
+	if (!s || s->state == SESSION_STARTING) {
+		etwd_reply_status(d, c, m, 4201, "no such trace session is running");
+		return;
+	}
+	if (!etwd_access_allows(d, &s->guid, c,
+				control == 0 ? (uint32_t)ACCESS_QUERY
+					     : etwd_session_rights(s->mode, s->path != NULL))) {
+		etwd_reply_status(d, c, m, 5, "no right to query or control this session");
+		return;
+	}
+	if (s->state != SESSION_RUNNING && control != 0) {
+		/* Without a file nothing is left to wait for: its consumer has been told that it ended,
+		 * and a consumer that then stops it by name, as many do, finds none on Windows. */
+		etwd_reply_status(d, c, m, control == 1 && s->path ? 2402 : 4201,
+				  "the session is being stopped");
+		return;
+	}
+	char path[4096];
+	if (!reached && opens_file(m, s, control, path, sizeof path) &&
+	    etwd_reach_first(d, c, m, path)) {
+		return;
+	}
+	switch (control) {
+	case 0:
+		break;
+	case 1:
+		if (s->mode & MODE_NONSTOPPABLE) {
+			code = 5;
+			why = "this autologger is non-stoppable: it ends with etwd";
+			break;
+		}
+		etwd_reply_keep(c, m, &s->stop_reply);
+		etwd_session_stop(d, s);
+		return;
+	case 2: {
+		struct proto_session p;
+		if (!proto_get_session(m, &p)) {
+			code = 87;
+		} else {
+			code = etwd_session_update(d, c, s, &p, &diag, &why);
+		}
+		if (code == 0 && etwd_kernel_update(d, c, m, s, &p, &code, &why)) {
+			return;
+		}
+		opened = code == 0 && (p.update_mask & PROTO_UPDATE_FILE) && p.log_file;
+		break;
+	}
+	case 3:
+		control_flush(d, c, m, s);
+		return;
+	case PROTO_CONTROL_LIMITS: {
+		struct proto_session p;
+		code = proto_get_session(m, &p) ? etwd_limits_set(s, &p, &why) : 87;
+		break;
+	}
+	case PROTO_CONTROL_ROTATION: {
+		uint32_t ms = 0, keep = 0;
+		proto_get_u32(m, PROTO_TAG_TIMEOUT_MS, &ms);
+		proto_get_u32(m, PROTO_TAG_COUNT, &keep);
+		if (!(s->mode & MODE_NEWFILE)) {
+			code = 87;
+			why = "only a new-file session has a next file";
+			break;
+		}
+		s->rotate_ns = ms * 1000000ull;
+		s->rotate_next_ns = etwd_now_ns() + s->rotate_ns;
+		sink_keep_files(s->sink, keep);
+		break;
+	}
+	case 5:
+		code = 50;
+		why = "a session is not converted; UPDATE with the real-time mode adds the feed";
+		break;
+	default:
+		if (!(s->mode & MODE_NEWFILE)) {
+			code = 87;
+			why = "only a new-file session has a next file";
+		} else {
+			int r = sink_next_file(s->sink, &diag);
+			code = r < 0 ? etwd_session_code_of_create(r) : 0;
+			opened = code == 0;
+		}
+	}
+	if (code != 0) {
+		etwd_reply_status(d, c, m, code, why ? why : diag.text[0] ? diag.text : NULL);
+		return;
+	}
+	if (opened && d->jobs_running < ETWD_JOBS_MAX && answer_after_disk(d, c, m, s)) {
+		return;
+	}
+	etwd_session_reply(d, c, m, s);
+}
+
+void etwd_session_control(struct etwd *d, struct conn *c, const struct proto_message *m)
+{
+	session_control(d, c, m, false);
+}
+
+void etwd_session_control_reached(struct etwd *d, struct conn *c, const struct proto_message *m)
+{
+	session_control(d, c, m, true);
+}
