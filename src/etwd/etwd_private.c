@@ -223,6 +223,9 @@ void etwd_private_done(struct etwd *d, struct conn *c, const struct proto_messag
 	proto_get_u64(m, PROTO_TAG_SESSION_ID, &session);
 	proto_get_u32(m, PROTO_TAG_STATUS, &code);
 	proto_get_str(m, PROTO_TAG_TEXT, said, sizeof said);
+	for (char *s = said; *s; s++) { /* it goes to a log and to somebody's terminal */
+		*s = (uint8_t)*s < 0x20 || *s == 0x7F ? '?' : *s;
+	}
 	struct private_session *s = by_id(d, session);
 	struct member *member = s ? member_of(s, c->process) : NULL;
 	if (member) {
@@ -502,7 +505,9 @@ void etwd_private_tick(struct etwd *d, uint64_t now_ns)
 	struct ask *a = TAILQ_FIRST(&side->asks);
 	while (a) {
 		struct ask *next = TAILQ_NEXT(a, link);
-		if (a->left == 0 || now_ns >= a->deadline_ns) {
+		/* An enable may wait for long: not for a caller that is gone. */
+		bool idle = !a->reply.conn && a->op == PROTO_PRIVATE_ENABLE;
+		if (a->left == 0 || idle || now_ns >= a->deadline_ns) {
 			ask_finish(d, a);
 		}
 		a = next;

@@ -261,11 +261,11 @@ static void apply(struct profile_tree *t, struct xml_node *base, const struct xm
 /* A list that is there already, in a copy of what has it twice. Whether it was taken care of. */
 static bool continue_list(struct profile_tree *t, struct xml_node *to, const struct xml_node *k)
 {
-	struct xml_node *have = to->children;
+	struct xml_node *have = key_of(k) || is_size(k) ? NULL : to->children; /* entries are many */
 	while (have && !same_thing(have, k)) {
 		have = have->next;
 	}
-	if (!have || key_of(k) || is_size(k) || operation_of(have) == REMOVE ||
+	if (!have || operation_of(have) == REMOVE ||
 	    (xml_attr(k, "Operation") && operation_of(k) == SET)) {
 		return false;
 	}
