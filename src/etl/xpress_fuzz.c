@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * First two bytes: how much output is wanted. The rest is decompressed all three ways.
+ * First two bytes: how much output is wanted. The rest is decompressed all ways.
  */
 #include "etl/etl_record.h"
 
@@ -17,6 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size_t done;
 		xpress_decompress_some(data + 2, size - 2, out, want, &done);
 		lznt1_decompress_some(data + 2, size - 2, out, want, &done);
+		lznt1_decompress_whole(data + 2, size - 2, out, want, &done);
 		xpress_huffman_decompress_some(data + 2, size - 2, out, want, &done);
 		free(out);
 	}

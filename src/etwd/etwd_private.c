@@ -186,7 +186,9 @@ void etwd_private_tick(struct etwd *d, uint64_t now_ns)
 	struct ask *a = TAILQ_FIRST(&side->asks);
 	while (a) {
 		struct ask *next = TAILQ_NEXT(a, link);
-		if (a->left == 0 || now_ns >= a->deadline_ns) {
+		/* An enable may wait for long: not for a caller that is gone. */
+		bool idle = !a->reply.conn && a->op == PROTO_PRIVATE_ENABLE;
+		if (a->left == 0 || idle || now_ns >= a->deadline_ns) {
 			etwd_private_ask_finish(d, a);
 		}
 		a = next;

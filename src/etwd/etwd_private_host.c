@@ -52,6 +52,9 @@ void etwd_private_done(struct etwd *d, struct conn *c, const struct proto_messag
 	proto_get_u64(m, PROTO_TAG_SESSION_ID, &session);
 	proto_get_u32(m, PROTO_TAG_STATUS, &code);
 	proto_get_str(m, PROTO_TAG_TEXT, said, sizeof said);
+	for (char *t = said; *t; t++) { /* it goes to a log and to somebody's terminal */
+		*t = (uint8_t)*t < 0x20 || *t == 0x7F ? '?' : *t;
+	}
 	struct private_session *s = etwd_private_by_id(d, session);
 	struct member *member = s ? member_of(s, c->process) : NULL;
 	if (member) {

@@ -52,25 +52,36 @@ static bool is_provider_list(const struct xml_node *n)
 	return strcmp(n->name, "EventProviders") == 0 || strcmp(n->name, "HeapEventProviders") == 0;
 }
 
+static const char *value_or_id(const struct xml_node *n)
+{
+	const char *v = xml_value(n, "Value");
+	return v ? v : xml_value(n, "Id");
+}
+
 /* Elements that come several times in one parent and are told apart by what they stand for. */
 static const char *key_of(const struct xml_node *n)
 {
 	static const char *const truths[] = {"DeletePreMergedTraceFiles", "SkipMerge", "InjectOnly",
 					     "FileCompression"};
-	const char *v = xml_value(n, "Value");
-	if (is_size(n) || is_one_of(n, truths, BASE_ARRAY_LEN(truths))) {
-		return NULL;
-	}
-	return v ? v : xml_value(n, "Id");
+	return is_size(n) || is_one_of(n, truths, BASE_ARRAY_LEN(truths)) ? NULL : value_or_id(n);
 }
 
-static bool same_thing(const struct xml_node *a, const struct xml_node *b)
+/* `key` is b's. Asked of all pairs of two lists, so without looking twice. */
+static bool is_same(const struct xml_node *a, const struct xml_node *b, const char *key)
 {
 	if (strcmp(a->name, b->name) != 0) {
 		return false;
 	}
-	const char *x = key_of(a), *y = key_of(b);
-	return x && y ? profile_same_value(x, y) : !x && !y;
+	if (!key) {
+		return !key_of(a);
+	}
+	const char *other = value_or_id(a);
+	return other && profile_same_value(other, key);
+}
+
+static bool same_thing(const struct xml_node *a, const struct xml_node *b)
+{
+	return is_same(a, b, key_of(b));
 }
 
 static void *need(struct profile_tree *t, size_t n)
@@ -145,8 +156,9 @@ static struct xml_attr *merge_attributes(struct profile_tree *t, const struct xm
 static void remove_entries(struct xml_node *from, const struct xml_node *what)
 {
 	for (const struct xml_node *w = what->children; w; w = w->next) {
+		const char *key = key_of(w);
 		for (struct xml_node **p = &from->children; *p;) {
-			if (same_thing(*p, w)) {
+			if (is_same(*p, w, key)) {
 				*p = (*p)->next;
 			} else {
 				p = &(*p)->next;
@@ -196,8 +208,9 @@ static void apply_child(struct profile_tree *t, struct xml_node *to, const struc
 			bool entries, bool adding)
 {
 	enum operation op = operation_of(c);
+	const char *key = key_of(c);
 	struct xml_node **p = &to->children;
-	while (*p && !same_thing(*p, c)) {
+	while (*p && !is_same(*p, c, key)) {
 		p = &(*p)->next;
 	}
 	struct xml_node *have = *p;
@@ -261,11 +274,11 @@ static void apply(struct profile_tree *t, struct xml_node *base, const struct xm
 /* A list that is there already, in a copy of what has it twice. Whether it was taken care of. */
 static bool continue_list(struct profile_tree *t, struct xml_node *to, const struct xml_node *k)
 {
-	struct xml_node *have = to->children;
+	struct xml_node *have = key_of(k) || is_size(k) ? NULL : to->children; /* entries are many */
 	while (have && !same_thing(have, k)) {
 		have = have->next;
 	}
-	if (!have || key_of(k) || is_size(k) || operation_of(have) == REMOVE ||
+	if (!have || operation_of(have) == REMOVE ||
 	    (xml_attr(k, "Operation") && operation_of(k) == SET)) {
 		return false;
 	}

@@ -252,8 +252,8 @@ static bool get_wide(const struct proto_message *m, uint16_t tag, const uint16_t
 {
 	const uint8_t *p;
 	size_t n;
-	if (!proto_get(m, tag, &p, &n)) {
-		return true;
+	if (!proto_get(m, tag, &p, &n) || n == 0) {
+		return true; /* an empty one would have no first character to look at */
 	}
 	if (n % 2 != 0 || n > 2 * 4096 || (uintptr_t)p % 2 != 0) {
 		return false;

@@ -113,6 +113,22 @@ static void a_name_with_an_embedded_nul_is_refused(void **state)
 	assert_false(proto_get_session(&m, &out));
 }
 
+static void an_empty_name_is_none(void **state)
+{
+	struct proto_session in = {.id = 7};
+	uint8_t mem[1024] __attribute__((aligned(8)));
+	struct proto_writer w;
+	proto_begin(&w, mem, sizeof mem, PROTO_START, 1);
+	proto_put_session(&w, &in);
+	proto_put(&w, PROTO_TAG_LOG_FILE, "", 0);
+	struct proto_message m;
+	assert_int_equal(proto_parse(mem, (size_t)proto_end(&w), &m), 0);
+	struct proto_session out;
+	assert_true(proto_get_session(&m, &out));
+	assert_null(out.log_file);
+	assert_int_equal(out.log_file_len, 0);
+}
+
 static int open_fds(void)
 {
 	int n = 0;
@@ -198,6 +214,7 @@ int main(void)
 		cmocka_unit_test(malformed_messages_are_refused),
 		cmocka_unit_test(session_survives_the_trip),
 		cmocka_unit_test(a_name_with_an_embedded_nul_is_refused),
+		cmocka_unit_test(an_empty_name_is_none),
 		cmocka_unit_test(unexpected_fds_are_closed_and_the_message_refused),
 		cmocka_unit_test(a_runtime_dir_others_can_write_is_refused),
 		cmocka_unit_test(the_wait_page_never_denies_a_guid_that_is_wanted),

@@ -20,6 +20,7 @@
 #define EXIT_MS		   2000u /* what the end of the program may wait for etwd to hear of it */
 #define PATH_BYTES	   4096u
 #define FILTERS_MAX	   13u
+#define MODE_BUFFERING	   0x400u /* EVENT_TRACE_BUFFERING_MODE */
 
 enum {
 	CODE_SUCCESS = 0,
@@ -71,14 +72,15 @@ static bool more_than_its_user(void)
 	return geteuid() != 0 && (caps[0].permitted | caps[1].permitted) != 0;
 }
 
-static const char *may_ask(const struct proto_session *s)
+/* The system's daemon is believed that root asked. A user's own may say so of its user's words. */
+static const char *may_ask(const struct proto_session *s, uint32_t dest)
 {
-	if (s->owner_uid == 0) {
+	if (s->owner_uid == 0 && (dest == PROVIDER_DEST_SYSTEM || geteuid() == 0)) {
 		return NULL;
 	}
-	return s->owner_uid != geteuid() ? "the process is another user's"
-	       : more_than_its_user()	 ? "the process has rights that its user does not have"
-					 : NULL;
+	return s->owner_uid != 0 && s->owner_uid != geteuid() ? "the process is another user's"
+	       : more_than_its_user() ? "the process has rights that its user does not have"
+				      : NULL;
 }
 
 static struct hosted **find(uint32_t dest, uint64_t id)
@@ -93,14 +95,15 @@ static struct hosted **find(uint32_t dest, uint64_t id)
 static bool file_name(const struct proto_session *s, uint16_t **ret_name, char path[PATH_BYTES])
 {
 	long n = utf16_to_utf8(s->log_file, s->log_file_len, path, PATH_BYTES);
-	*ret_name = n >= 0 && n < (long)PATH_BYTES ? utf16_dup(s->log_file, s->log_file_len) : NULL;
+	/* Another process's word for a file says nothing of our current directory. */
+	*ret_name = n > 0 && n < (long)PATH_BYTES && path[0] == '/' ? utf16_dup(s->log_file, s->log_file_len) : NULL;
 	return *ret_name != NULL;
 }
 
 static uint32_t start(const struct job *j, uint64_t id, const struct proto_session *s, struct diag *d)
 {
 	char path[PATH_BYTES];
-	const char *why = may_ask(s);
+	const char *why = may_ask(s, j->dest);
 	struct hosted *h = calloc(1, sizeof *h);
 	uint16_t *name = s->name ? utf16_dup(s->name, s->name_len) : NULL, *file = NULL;
 	struct inproc_session_args a = {
@@ -161,6 +164,18 @@ static uint32_t update(uint64_t here, const struct proto_session *s, struct diag
 	uint32_t code = inproc_update(here, s->flush_timer, file ? path : NULL, file, d);
 	free(file);
 	return code;
+}
+
+/* Only what is kept in memory goes to a file that is named. */
+static uint32_t flush(uint64_t here, const struct proto_session *s, struct diag *d)
+{
+	struct sink_stats stats;
+	struct sink_options options;
+	uint64_t found;
+	bool memory = s->log_file &&
+		      inproc_query(here, NULL, NULL, &stats, &options, &found) == CODE_SUCCESS &&
+		      (options.log_file_mode & MODE_BUFFERING);
+	return memory ? update(here, s, d) : inproc_flush(here, NULL, NULL);
 }
 
 static uint32_t enable(uint64_t here, const struct proto_message *m)
@@ -332,8 +347,7 @@ static void work(const struct job *j)
 	} else if (op == PROTO_PRIVATE_ENABLE) {
 		code = enable((*at)->here, &j->m);
 	} else if (op == PROTO_PRIVATE_FLUSH) {
-		code = said && s.log_file ? update((*at)->here, &s, &d)
-					  : inproc_flush((*at)->here, NULL, NULL);
+		code = flush((*at)->here, &s, &d);
 	} else if (op == PROTO_PRIVATE_UPDATE) {
 		code = update((*at)->here, &s, &d);
 	} else {

@@ -40,7 +40,8 @@ tracelog -start No -um -guid '*Test.Private' -f "$T/none/x.etl" >"$T/err" 2>&1 &
 grep -q "process [0-9]*: .*none/x.etl" "$T/err" || fail "no reason: $(cat "$T/err")"
 tracelog -start One -um -guid '*Test.Private' -f "$T/one.etl" -PidFilter 1 "$p4" >/dev/null || fail "-PidFilter"
 hosts() { cat "/proc/$1/task"/*/comm | grep -q '^etw-private$'; }
-hosts "$p4" || fail "the chosen process hosts nothing"
+chosen() { hosts "$p4"; }
+wait_for 60 chosen || fail "the chosen process hosts nothing"
 hosts "$p5" && fail "the other one hosts it, too"
 tracelog -flush One >/dev/null || fail "flush"
 # One that nobody stops ends by itself.

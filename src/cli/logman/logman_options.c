@@ -462,8 +462,8 @@ static bool choose_file(const struct winargs *w, struct saved_session *s)
 	}
 	/* What -cnf goes on to needs a name of its own, which the line need not tell apart. */
 	char *dot = strrchr(s->file, '.');
-	size_t n = strlen(dot);
-	if (winargs_on(w, "cnf") && !strstr(s->file, "%d") && strlen(s->file) + 4 < sizeof s->file) {
+	size_t n = dot ? strlen(dot) : 0;
+	if (dot && winargs_on(w, "cnf") && !strstr(s->file, "%d") && strlen(s->file) + 4 < sizeof s->file) {
 		memmove(dot + 3, dot, n + 1);
 		memcpy(dot, "_%d", 3);
 	}
