@@ -9,8 +9,11 @@
 
 #include "../evntrace.h"
 
-/* What Windows' function adds to the output. Files of sessions here carry all of it from the start
- * (names of images, machine, volumes, schemas), so that all of these are accepted and add nothing. */
+/* What Windows' function adds to the output. Here all of these are accepted and add nothing. Files of
+ * kernel sessions carry IMAGEID (from build ids), BUILDINFO and VOLUME_MAPPING from the start, any file
+ * carries EVENT_METADATA (the schemas that are known). Adapters are in the NIC records of kernel
+ * sessions, not as NETWORK_INTERFACE; WINSAT, PERFTRACK_METADATA and NGEN_PDB have nothing on this
+ * system to be made of. Files of other machines stay as they are. INJECT_ONLY is ERROR_NOT_SUPPORTED. */
 #define EVENT_TRACE_MERGE_EXTENDED_DATA_NONE		   0x00000000
 #define EVENT_TRACE_MERGE_EXTENDED_DATA_IMAGEID		   0x00000001
 #define EVENT_TRACE_MERGE_EXTENDED_DATA_BUILDINFO	   0x00000002
