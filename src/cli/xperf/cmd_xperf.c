@@ -81,7 +81,7 @@ static const struct {
 	{"critsec", "critical sections have no source on this system"},
 	{"pooltag", "pool tags have no source on this system"},
 	{"pidnewprocess", "use 'openetw run -p PROVIDER -- COMMAND', which records a program from its start"},
-	{"injectonly", "nothing is added to files afterwards: kernel sessions here record image ids themselves"},
+	{"injectonly", "kernel sessions record image ids themselves; nothing is added later"},
 	{"cancel", "sessions of another program's profiles: use 'wpr -cancel'"},
 	{"save", "sessions of another program's profiles: use 'wpr -stop FILE'"},
 };
