@@ -55,8 +55,9 @@ done
 openetw start bad -m circular --max-size 1 --compress xpress -o "$T/x.etl" 2>"$T/e" && fail "compressed and circular"
 grep -q 'buffers of one size' "$T/e" || fail "$(cat "$T/e")"
 # To another file and straight back, though what the file just left means is being written into it.
-openetw tracelog -start Back -f "$T/back1.etl" >/dev/null || fail "back"
-for i in 1 2 3; do
+openetw tracelog -start Back -f "$T/back1.etl" -guid '*Test.Mode' -level 5 >/dev/null 2>&1 || fail "back"
+for i in 1 2; do
+	"$HELPERS/emit" Test.Mode 200000 wait keywords=1 size=50 >/dev/null
 	for f in back2 back1; do
 		openetw tracelog -update Back -f "$T/$f.etl" >"$T/e" 2>&1 || fail "to $f: $(cat "$T/e")"
 	done
