@@ -61,6 +61,9 @@ NTSTATUS NTAPI RtlGetCompressionWorkSpaceSize(USHORT CompressionFormatAndEngine,
 					      PULONG CompressBufferWorkSpaceSize,
 					      PULONG CompressFragmentWorkSpaceSize)
 {
+	if (!CompressBufferWorkSpaceSize || !CompressFragmentWorkSpaceSize) {
+		return (NTSTATUS)STATUS_ACCESS_VIOLATION;
+	}
 	switch (CompressionFormatAndEngine & 0xFF) {
 	case COMPRESSION_FORMAT_NONE:
 	case COMPRESSION_FORMAT_DEFAULT:
