@@ -645,7 +645,12 @@ bool etwd_kernel_set_info(struct etwd *d, struct conn *c, const struct proto_mes
 	} else if (n != sizeof s->kernel->wish.base) {
 		code = 24;
 	} else {
-		memcpy(&s->kernel->wish.base, p, n);
+		struct kernel_mask *base = &s->kernel->wish.base, flags;
+		memcpy(base, p, n);
+		/* Some flags stand elsewhere in the masks; who has them in the first word means the same. */
+		kernel_mask_from_flags(base->word[0], &flags);
+		base->word[0] &= ~0x1FFFFFFFu;
+		kernel_mask_add(base, &flags);
 	}
 	if (code != 0) {
 		s->kernel->wish = before;

@@ -177,6 +177,8 @@ uint32_t cli_trace_run(struct cli_trace *t)
 	for (int i = 0; i < t->count; i++) {
 		t->lost_events += t->file[i].LogfileHeader.EventsLost;
 		t->lost_buffers += t->file[i].LogfileHeader.BuffersLost;
+		t->unfinished = t->unfinished ||
+				(t->file[i].LogFileName && t->file[i].LogfileHeader.EndTime.QuadPart == 0);
 		CloseTrace(t->handle[i]);
 	}
 	return interrupted || (code == ERROR_CANCELLED && t->stop) ? ERROR_SUCCESS : code;
@@ -189,5 +191,8 @@ void cli_trace_print_loss(FILE *f, const struct cli_trace *t)
 	} else {
 		fprintf(f, "LOST when recording: %llu events, %llu buffers",
 			(unsigned long long)t->lost_events, (unsigned long long)t->lost_buffers);
+	}
+	if (t->unfinished) {
+		fprintf(f, " as far as was written: the session was not stopped, or still runs");
 	}
 }

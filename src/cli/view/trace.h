@@ -27,6 +27,7 @@ struct cli_trace {
 	int count;
 	uint64_t events, buffers;
 	uint64_t lost_events, lost_buffers; /* as the headers and real-time markers say */
+	bool unfinished;		    /* a file says nothing about its end */
 	uint64_t buffers_total;		    /* in the files, as far as the headers know */
 	uint64_t first_start;		    /* earliest StartTime of the files */
 	/* Called for each loss that a file shows, when all was read; may be NULL. */
