@@ -52,14 +52,15 @@ struct provider_dest {
 	bool listener;		     /* the thread exists */
 	bool private_fds;	     /* it has a descriptor table of its own */
 	bool unresponsive;	     /* a wait timed out: do not wait again before it speaks */
+	bool muted;		     /* orphaned for too long: registrations read as disabled */
+	bool handed_over; /* a forked child attached without threads: the listener takes it */
+	bool sender_running;
 	int peer;		     /* process id of the daemon we last connected to; 0 unknown */
 	const struct proto_wait_page *wait; /* NULL: none; the listener replaces it */
 	struct provider_attached at; /* valid when at.link is not NULL */
 	struct provider_attached old[PROVIDER_OLD_POOLS]; /* listener's; link NULL: unused */
-	bool muted;		     /* orphaned for too long: registrations read as disabled */
 	uint64_t cookie;	     /* of at.fd */
 	uint64_t serial;	     /* number of this attachment */
-	bool handed_over; /* a forked child attached without threads: the listener takes it */
 	uint32_t told[PROVIDER_REGISTRATIONS_MAX / 32]; /* REGISTER was posted for this index */
 	uint32_t stale[PROVIDER_REGISTRATIONS_MAX / 32]; /* and must be taken back */
 	struct provider_message *out;
@@ -68,7 +69,6 @@ struct provider_dest {
 	uint64_t sent;
 	uint32_t sender_stop;
 	pthread_t sender;
-	bool sender_running;
 };
 extern struct provider_dest provider_dests[2];
 
