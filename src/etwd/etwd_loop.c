@@ -150,6 +150,10 @@ static int wait_ms(struct etwd *d, uint64_t now)
 	if (d->eager_count > 0) {
 		ms = 0;
 	}
+	if (d->foreign_waits) {
+		ms = soonest(ms, 200);
+	}
+	ms = soonest(ms, d->take_ms);
 	if (!TAILQ_EMPTY(&d->pending)) {
 		ms = soonest(ms, 20); /* deadlines of waiting callers; coarse is enough */
 	}
@@ -183,6 +187,8 @@ void etwd_loop_turn(struct etwd *d, int timeout_ms)
 	etwd_private_tick(d, now);
 	etwd_process_grow_some(d);
 	etwd_conn_unthrottle(d, now);
+	d->take_ms = etwd_take_tick(d);
+	etwd_foreign_tick(d);
 	etwd_conn_reap(d);
 }
 
@@ -229,6 +235,8 @@ int etwd_create(struct etwd **ret, bool system)
 	d->log_fd = d->epoll = d->jobs_done.fd = d->signals.fd = -1;
 	d->listeners[0].fd = d->listeners[1].fd = -1;
 	d->system = system;
+	d->listeners_carry = true;
+	d->take_ms = -1;
 	d->uid = geteuid();
 	STAILQ_INIT(&d->done_jobs);
 	TAILQ_INIT(&d->conns);
@@ -281,6 +289,7 @@ void etwd_destroy(struct etwd *d)
 		}
 		etwd_drain_pass(d, POOL_PASS_FLUSH); /* drops the dead processes */
 	}
+	etwd_take_finish(d);
 	etwd_conn_reap(d);
 	etwd_pending_tick(d, UINT64_MAX);
 	etwd_private_finish(d);

@@ -384,7 +384,7 @@ void etwd_process_hello(struct etwd *d, struct conn *c, const struct proto_messa
 		etwd_reply_status(d, c, m, 87, "HELLO carries no version");
 		return;
 	}
-	const char *why = may_attach(d, c);
+	const char *why = etwd_foreign_cut_off(c->uid) ? ETWD_CUT_OFF_TEXT : may_attach(d, c);
 	if (why) {
 		etwd_reply_status(d, c, m, 1450, why);
 		return;
@@ -420,6 +420,7 @@ void etwd_process_hello(struct etwd *d, struct conn *c, const struct proto_messa
 		return;
 	}
 	c->process = p;
+	c->may_carry = proto_pass_descriptors(c->src.fd, true) || c->may_carry; /* ADOPT */
 	LIST_INSERT_HEAD(&d->processes, p, link);
 	d->process_count++;
 	watch_death(d, p);
