@@ -20,6 +20,7 @@
  *   etwd_binary.c    where a provider's code lies
  *   etwd_described.c descriptions of events that programs carry
  *   etwd_embed.c     the same for files that are finished, by a helper
+ *   etwd_thread.c    thread ids of other pid namespaces
  *   etwd_ctl.c       heap of entries and filter tables inside a control block
  *   etwd_register.c  registrations, traits, groups
  *   etwd_enable.c    who enabled what; generations of filter tables
@@ -110,6 +111,8 @@ struct etwd;
 struct conn;
 struct process;
 struct session;
+struct thread_map;
+struct scan_job;
 
 /* ---- loop ------------------------------------------------------------------------------------ */
 
@@ -139,6 +142,8 @@ void etwd_loop_run(struct etwd *d);
 void etwd_loop_turn(struct etwd *d, int timeout_ms);
 /* Takes the job (heap). Runs it in place when no thread can be had. */
 void etwd_job_start(struct etwd *d, struct job *j);
+/* Takes it only if a thread can be had. */
+bool etwd_job_try(struct etwd *d, struct job *j);
 uint64_t etwd_now_ns(void);
 void etwd_log(struct etwd *d, const char *fmt, ...) BASE_PRINTF(2, 3);
 
@@ -318,7 +323,7 @@ struct process {
 	uint64_t lost_total;
 	uint64_t violations_at_ns;
 	uint64_t violations_base;
-	struct tid_map *tids;
+	struct thread_map *threads; /* see etwd_thread.c */
 
 	/* A ghost: the pool of an earlier etwd, drained once more. See etwd_adopt.c. */
 	struct process *heir; /* NULL: an ordinary process */
@@ -339,7 +344,10 @@ void etwd_process_grow(struct etwd *d, struct process *p, const struct pool_view
 /* Unique per process and boot; 0 when no such process lives. */
 uint64_t etwd_process_start_key(uint32_t pid);
 void etwd_process_quarantine(struct etwd *d, struct process *p);
-uint32_t etwd_process_thread(struct process *p, uint32_t tid); /* in our pid namespace */
+/* The id of a thread of that process in our pid namespace, as far as it is known; in a pass. */
+uint32_t etwd_thread_id(struct etwd *d, struct process *p, uint32_t theirs);
+void etwd_thread_prepare(struct etwd *d, struct process *p); /* before its first enable */
+void etwd_thread_forget(struct process *p);
 /* Bit of a session in a process; takes one use. */
 uint32_t etwd_process_bit_get(struct etwd *d, struct process *p, struct session *s);
 void etwd_process_bit_put(struct process *p, uint32_t bit);
@@ -884,6 +892,8 @@ struct etwd {
 	size_t queued_bytes; /* of all connections */
 	uint64_t strangers_at_ns;
 	LIST_HEAD(, process) processes;
+	LIST_HEAD(, scan_job) scans; /* of thread ids */
+	uint32_t scan_count;
 	uint32_t process_count, dead_count;
 	uint32_t eager_count, eager_left;
 	uint32_t reg_count;

@@ -401,8 +401,8 @@ void etwd_conn_unthrottle(struct etwd *d, uint64_t now_ns)
 bool etwd_fds_left(const struct etwd *d, uint32_t reserve)
 {
 	struct rlimit lim;
-	/* Connections, a pidfd each, and what sessions and consumers have open. */
-	uint64_t used = 2ull * d->conn_count + 4ull * d->session_count + 16;
+	/* Connections, a pidfd and a namespace each, and what sessions and consumers have open. */
+	uint64_t used = 3ull * d->conn_count + 4ull * d->session_count + 16;
 	return getrlimit(RLIMIT_NOFILE, &lim) < 0 || used + reserve < lim.rlim_cur;
 }
 

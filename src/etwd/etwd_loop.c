@@ -94,7 +94,7 @@ static void *job_thread(void *arg)
 	return NULL;
 }
 
-void etwd_job_start(struct etwd *d, struct job *j)
+bool etwd_job_try(struct etwd *d, struct job *j)
 {
 	pthread_t thread;
 	pthread_attr_t attr;
@@ -104,7 +104,14 @@ void etwd_job_start(struct etwd *d, struct job *j)
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	int err = pthread_create(&thread, &attr, job_thread, j);
 	pthread_attr_destroy(&attr);
-	if (err != 0) {
+	d->jobs_running -= err != 0;
+	return err == 0;
+}
+
+void etwd_job_start(struct etwd *d, struct job *j)
+{
+	if (!etwd_job_try(d, j)) {
+		d->jobs_running++;
 		job_thread(j); /* slower, but correct */
 	}
 }
