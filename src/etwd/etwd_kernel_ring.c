@@ -85,7 +85,10 @@ static void take_losses(struct collector *c)
 	for (uint32_t i = 0; i < KERNEL_SLOTS; i++) {
 		if (c->slot[i]) {
 			uint64_t lost = order_load_relaxed(&c->head->lost[i]);
-			etwd_session_lost(c->slot[i], lost - c->lost_seen[i], PROTO_LOSS_POOL_FULL, true);
+			if (lost > c->lost_seen[i]) { /* it only grows */
+				etwd_session_lost(c->slot[i], lost - c->lost_seen[i],
+						  PROTO_LOSS_POOL_FULL, true);
+			}
 			c->lost_seen[i] = lost;
 		}
 	}
@@ -109,9 +112,14 @@ uint64_t kernel_ring_drain(struct etwd *d, struct collector *c)
 	while (tail != head) {
 		struct kernel_ring_record r;
 		uint64_t at = tail & (size - 1), left = size - at;
-		if (left < sizeof r) {
+		if (left < sizeof r && left <= head - tail) {
 			tail += left;
 			continue;
+		}
+		if (left < sizeof r || sizeof r > head - tail) { /* it would never end */
+			d->kernel->rejected++;
+			tail = head;
+			break;
 		}
 		memcpy(&r, c->data + at, sizeof r);
 		if (r.bytes > left - sizeof r || r.bytes % 8 != 0 || sizeof r + r.bytes > head - tail) {

@@ -5,7 +5,8 @@
  * Unix SOCK_SEQPACKET, two sockets in the runtime directory: "provider" and "control". One message
  * = header { u32 length, u16 type, u16 flags, u32 id } then TLVs { u16 tag, u16 flags, u32 length,
  * bytes, padding to 4 }. Unknown tags are skipped unless flagged critical. At most 64 KiB. All
- * integers little-endian. Identity is never read from a message, only from the socket.
+ * integers little-endian. Identity is never read from a message, only from the socket. etwd takes
+ * descriptors with ADOPT only, and only after HELLO.
  *
  * A request's `id` comes back in its reply. Replies have type | PROTO_REPLY and always a
  * PROTO_TAG_STATUS (u32 Win32 code); on failure PROTO_TAG_TEXT says why, in words.
@@ -46,7 +47,7 @@ enum proto_type {
 				 events (format/schema_section.h) */
 
 	/* control socket */
-	PROTO_START = 32,   /* session description; reply: session description. fd: opened log file? */
+	PROTO_START = 32,   /* session description; reply: session description */
 	PROTO_CONTROL = 33, /* CONTROL_CODE (query 0, stop 1, update 2, flush 3, increment 4,
 			       limits 6: PROTO_CONTROL_LIMITS), SESSION_ID or
 			       SESSION_NAME, and for update the session description; reply: session
@@ -304,6 +305,23 @@ int proto_send(int fd, const void *p, size_t n, const int *fds, int fd_count);
 /* Bytes received; 0 = end of stream; -errno. More fds than expected or truncation: all are closed
  * and -EBADMSG. ret_fd_count may be NULL when no fd is expected. */
 long proto_recv(int fd, void *p, size_t cap, int *ret_fds, int *inout_fd_count, int timeout_ms);
+/* For a daemon. A message with descriptors must never be received without room for all of them, nor a
+ * socket with one in it be closed, on a thread that may not block: see proto_socket.c. */
+#define PROTO_STRANGE_FDS_MAX 253 /* the kernel's limit for a message */
+/* Whether peers may send descriptors to this socket, and to those accepted on it. False: this kernel
+ * (before 6.16) always lets them. */
+bool proto_pass_descriptors(int fd, bool on);
+bool proto_passes_descriptors(int fd);
+/* The first bytes of the next message, which stays where it is; does it carry descriptors? */
+long proto_peek(int fd, void *p, size_t cap, bool *ret_carries);
+/* The next message, without waiting, unless it carries descriptors: then *ret_carries, its first bytes are
+ * in p, and it stays where it is. `look` false: none can. -EBADMSG: longer than cap. */
+long proto_recv_plain(int fd, void *p, size_t cap, bool look, bool *ret_carries);
+/* The next message with all its descriptors, which are the caller's, whatever is returned. */
+long proto_recv_descriptors(int fd, void *p, size_t cap, int fds[PROTO_STRANGE_FDS_MAX],
+			    int *ret_count);
+/* Ends both directions. True: messages are still there, and closing the socket drops them. */
+bool proto_end_unread(int fd);
 /* Request and its reply on a blocking socket. Parses into *ret (which points into buf). Reply
  * failures: returns 0 and *ret_status is the Win32 code. */
 int proto_call(int fd, const void *req, size_t req_bytes, void *buf, size_t cap,

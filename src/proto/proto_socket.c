@@ -218,6 +218,109 @@ long proto_recv(int fd, void *p, size_t cap, int *ret_fds, int *inout_fd_count, 
 	return n;
 }
 
+/* ---- for a daemon, whose peers are strangers -------------------------------------------------- */
+
+/* Dropping the last reference to a descriptor may take as long as whoever made it likes: a TCP socket
+ * with SO_LINGER waits for its peer, a file of FUSE for its server. The kernel does that on the thread
+ * that receives a message without room for the descriptors in it, or closes a socket with such a message
+ * unread [measured, Linux 6.18]; a look at the message (MSG_PEEK) drops nothing. */
+
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
+
+bool proto_pass_descriptors(int fd, bool on)
+{
+	int v = on;
+	return setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &v, sizeof v) == 0;
+}
+
+bool proto_passes_descriptors(int fd)
+{
+	int v = 1;
+	socklen_t n = sizeof v;
+	return getsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &v, &n) < 0 || v != 0;
+}
+
+static ssize_t receive(int fd, struct msghdr *msg, int flags)
+{
+	ssize_t n;
+	do {
+		n = recvmsg(fd, msg, flags | MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	} while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+long proto_peek(int fd, void *p, size_t cap, bool *ret_carries)
+{
+	struct iovec iov = {p, cap};
+	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+	ssize_t n = receive(fd, &msg, MSG_PEEK);
+	*ret_carries = n >= 0 && (msg.msg_flags & MSG_CTRUNC) != 0;
+	return n;
+}
+
+long proto_recv_plain(int fd, void *p, size_t cap, bool look, bool *ret_carries)
+{
+	struct iovec iov = {p, cap};
+	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+	*ret_carries = false;
+	if (look) {
+		long n = proto_peek(fd, p, cap, ret_carries);
+		if (n < 0 || *ret_carries) {
+			return n;
+		}
+	}
+	ssize_t n = receive(fd, &msg, 0);
+	return n >= 0 && (msg.msg_flags & MSG_TRUNC) ? -EBADMSG : n;
+}
+
+long proto_recv_descriptors(int fd, void *p, size_t cap, int fds[PROTO_STRANGE_FDS_MAX],
+			    int *ret_count)
+{
+	struct iovec iov = {p, cap};
+	union {
+		char buf[CMSG_SPACE(sizeof(int) * PROTO_STRANGE_FDS_MAX)];
+		struct cmsghdr align;
+	} control;
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.buf,
+		.msg_controllen = sizeof control.buf,
+	};
+	*ret_count = 0;
+	ssize_t n = receive(fd, &msg, 0);
+	if (n < 0) {
+		return n;
+	}
+	take_fds(&msg, fds, (int)PROTO_STRANGE_FDS_MAX, ret_count);
+	return msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC) ? -EBADMSG : n;
+}
+
+bool proto_end_unread(int fd)
+{
+	char byte;
+	struct iovec iov = {&byte, 1};
+	int on = 1;
+	union {
+		char buf[CMSG_SPACE(sizeof(struct ucred))];
+		struct cmsghdr align;
+	} control;
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.buf,
+		.msg_controllen = sizeof control.buf,
+	};
+	/* Nothing comes any more; what is there says who sent it, which the end of the stream does not:
+	 * it reads as 0 bytes like an empty message. */
+	shutdown(fd, SHUT_RDWR);
+	setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
+	ssize_t n = receive(fd, &msg, MSG_PEEK);
+	return n > 0 || (n == 0 && (msg.msg_controllen > 0 || (msg.msg_flags & MSG_CTRUNC)));
+}
+
 int proto_call(int fd, const void *req, size_t req_bytes, void *buf, size_t cap,
 	       struct proto_message *ret, int *ret_fds, int *inout_fd_count, uint32_t *ret_status,
 	       int timeout_ms)
