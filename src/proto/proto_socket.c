@@ -195,9 +195,12 @@ long proto_recv(int fd, void *p, size_t cap, int *ret_fds, int *inout_fd_count, 
 		.msg_controllen = sizeof control.buf,
 	};
 	ssize_t n;
+	bool reset = false;
 	do {
 		n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC);
-	} while (n < 0 && errno == EINTR);
+		/* The peer closed without having read all that we sent. Linux says that once, before it gives
+		 * what the peer sent; that is read like the rest, and then comes the end. */
+	} while (n < 0 && (errno == EINTR || (errno == ECONNRESET && !reset && (reset = true))));
 	if (n < 0) {
 		return -errno;
 	}
@@ -228,13 +231,9 @@ int proto_call(int fd, const void *req, size_t req_bytes, void *buf, size_t cap,
 	if (r < 0) {
 		return r;
 	}
-	for (bool reset = false;;) {
+	for (;;) {
 		int count = room;
 		long n = proto_recv(fd, buf, cap, ret_fds, inout_fd_count ? &count : NULL, timeout_ms);
-		if (n == -ECONNRESET && !reset) {
-			reset = true; /* it did not read our request; what it said before is still there */
-			continue;
-		}
 		if (n == 0) {
 			return -ECONNRESET;
 		}
