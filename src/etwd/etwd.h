@@ -189,6 +189,8 @@ int etwd_conn_listen(struct etwd *d, int fd, enum conn_kind kind);
 /* Takes fd. */
 struct conn *etwd_conn_create(struct etwd *d, int fd, enum conn_kind kind, uid_t uid, pid_t pid);
 void etwd_conn_close(struct etwd *d, struct conn *c);
+/* Its process has ended: hear what it said before, then close. */
+void etwd_conn_last_words(struct etwd *d, struct conn *c);
 void etwd_conn_reap(struct etwd *d); /* end of a turn */
 void etwd_conn_unthrottle(struct etwd *d, uint64_t now_ns);
 /* Between the collection and the emission of a pass: hear what fresh provider processes have said.

@@ -369,6 +369,19 @@ static void conn_ready(struct etwd *d, struct source *s, uint32_t events)
 	}
 }
 
+void etwd_conn_last_words(struct etwd *d, struct conn *c)
+{
+	/* More turns than a socket has room for messages, should a child go on talking into it. */
+	for (int i = 0; i < 64 && !c->closing; i++) {
+		uint64_t before = d->messages;
+		conn_receive(d, c, true);
+		if (d->messages == before) {
+			break;
+		}
+	}
+	etwd_conn_close(d, c);
+}
+
 void etwd_conn_unthrottle(struct etwd *d, uint64_t now_ns)
 {
 	if (d->throttled_count == 0) {
