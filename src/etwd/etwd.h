@@ -173,6 +173,7 @@ struct conn {
 	bool closing; /* freed at the end of the turn */
 	bool throttled;
 	bool writing; /* waits for EPOLLOUT */
+	bool deaf;    /* it closed its end; what it said before is read to the end */
 	uint32_t tokens;
 	uint32_t reply_count;
 	uint64_t tokens_at_ns;

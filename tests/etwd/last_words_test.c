@@ -14,6 +14,7 @@
 
 static const struct guid first_guid = {{0xC1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
 static const struct guid second_guid = {{0xC2, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
+static const struct guid third_guid = {{0xC3, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
 static struct daemon daemon_;
 static struct reply reply;
 
@@ -123,6 +124,24 @@ static void the_last_word_of_a_process_that_did_not_read_everything_counts(void 
 	close(control);
 }
 
+/* etwd answers what it reads first, and finds that nobody takes the answer. */
+static void the_last_word_counts_though_nobody_takes_the_answer_before_it(void **state)
+{
+	int control = control_connect(&daemon_), code;
+	struct provider p;
+	provider_attach(&daemon_, &p);
+	provider_register(&p, 0, &third_guid, 0, NULL, 0, &code);
+	uint64_t id = host_session(control, &p, &third_guid, "untaken");
+	kill(daemon_.pid, SIGSTOP);
+	send_plain(p.fd, PROTO_UNREGISTER, 1);
+	send_done(p.fd, 0, id, 3000);
+	provider_detach(&p);
+	kill(daemon_.pid, SIGCONT);
+	expect_events(control, id, 3000);
+	assert_int_equal(session_control(control, id, 1, NULL), 0);
+	close(control);
+}
+
 /* The kernel tells of the end of a process and of its messages separately. */
 static void the_last_word_counts_though_the_end_of_the_process_is_seen_first(void **state)
 {
@@ -160,6 +179,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_last_word_of_a_process_that_did_not_read_everything_counts),
+		cmocka_unit_test(the_last_word_counts_though_nobody_takes_the_answer_before_it),
 		cmocka_unit_test(the_last_word_counts_though_the_end_of_the_process_is_seen_first),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
