@@ -144,6 +144,7 @@ enum proto_tag {
 	PROTO_TAG_KERNEL_NOTE = 70, /* utf8: what of it is not recorded, and why */
 	PROTO_TAG_KERNEL_COST = 71, /* u64[4]: the collector's processor time in ns, its memory, its
 				       restarts, its process */
+	PROTO_TAG_GROUPS = 72, /* u32[]: of who started a private session: the group, then the supplementary ones */
 };
 #define PROTO_TAG_CRITICAL 0x0001u /* TLV flag: refuse the message when the tag is unknown */
 
@@ -226,7 +227,7 @@ enum proto_private {
 	PROTO_PRIVATE_STOP,
 	PROTO_PRIVATE_UPDATE, /* SESSION: flush timer, log file */
 	PROTO_PRIVATE_FLUSH,
-	PROTO_PRIVATE_START = 16, /* SESSION */
+	PROTO_PRIVATE_START = 16, /* SESSION, GROUPS */
 	PROTO_PRIVATE_ENABLE,	  /* the tags of ENABLE */
 };
 /* Ids of these sessions are this and more; those that a process started itself are less. */
