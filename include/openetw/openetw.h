@@ -73,6 +73,22 @@ struct openetw_loss_range {
 /* The next one of an open trace, each once; codes as of openetw_trace_next_problem(). */
 OPENETW_API uint32_t openetw_trace_next_loss(uint64_t trace, struct openetw_loss_range *range);
 
+/* What was lost while a trace was recorded, as far as it can be known. Zero and "nobody knows" are two things:
+ * a file whose session did not end has no final numbers, one that was cut lacks what was behind the cut, and
+ * a session whose etwd died told nobody. */
+#define OPENETW_UNKNOWN_NOT_CLOSED  1u /* file: its header was not finished, or the session still runs */
+#define OPENETW_UNKNOWN_END_MISSING 2u /* file: `missing_buffers` that were written are not there */
+#define OPENETW_UNKNOWN_BROKEN_OFF  3u /* real time: the session ended unexpectedly */
+struct openetw_trace_loss {
+	uint32_t size;	  /* in: sizeof(struct openetw_trace_loss) */
+	uint32_t unknown; /* 0: the numbers are all; else OPENETW_UNKNOWN_…: there may be more */
+	uint64_t events, buffers;
+	uint64_t missing_buffers;
+	char reason[120]; /* English, UTF-8; "" when `unknown` is 0 */
+};
+/* Of an open trace; of a session, up to now. ERROR_SUCCESS, ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER. */
+OPENETW_API uint32_t openetw_trace_loss(uint64_t trace, struct openetw_trace_loss *loss);
+
 /* Called now and then with the number of events done; false ends the work. */
 typedef bool openetw_merge_progress_fn(void *ctx, uint64_t events);
 #define OPENETW_MERGE_COMPRESS 1u
