@@ -22,6 +22,12 @@ OPENETW_API const char *openetw_version(void);
  * code: ERROR_ACCESS_DENIED when it is not safely his, ERROR_INVALID_PARAMETER. */
 OPENETW_API uint32_t openetw_runtime_directory(char *path, uint32_t bytes);
 
+/* Where the etwd that this program's calls reach runs, or would run (UTF-8): the user's, or with
+ * OPENETW_INSTANCE=system the one of all users. Nothing is made. `note` says why it is not the usual place, ""
+ * when it is; NULL: never mind. ERROR_SUCCESS; ERROR_ACCESS_DENIED: no place is safely this user's;
+ * ERROR_INVALID_PARAMETER. */
+OPENETW_API uint32_t openetw_etwd_place(char *path, uint32_t path_bytes, char *note, uint32_t note_bytes);
+
 /* The files of saved collectors (docs/autologger.md) have changed: etwd reads them again, and keeps their
  * time tables from now on. `start`: start etwd when none runs. Win32 code;
  * ERROR_WMI_INSTANCE_NOT_FOUND: none runs. */

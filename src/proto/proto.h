@@ -289,10 +289,19 @@ enum proto_instance {
 	PROTO_INSTANCE_SYSTEM,
 };
 /* Runtime directory by the rules of docs/architecture.md ("Where etwd lives"): OPENETW_RUNTIME_DIR
- * unless AT_SECURE, else /run/user/<uid>/openetw if /run/user/<uid> is ours, else /tmp/openetw-<uid>;
- * system: /run/openetw. Verified (owner, mode, no symlink) when it exists. With `create` it is made
- * 0700. 0 or -errno. */
+ * unless AT_SECURE, else what proto_place.c finds; system: /run/openetw. Verified (owner, mode, no symlink)
+ * when it exists. With `create` it is made 0700. 0 or -errno. Not async-signal-safe. */
 int proto_runtime_dir(enum proto_instance inst, bool create, char *out, size_t cap);
+/* What the environment says of it: for threads that may not look into it when they need the directory, since
+ * others may change it. Empty strings: nothing, or a program that does not believe its environment. */
+#define PROTO_SURROUNDINGS_MAX 112 /* longer ones do not fit a socket's name */
+struct proto_surroundings {
+	char runtime_dir[PROTO_SURROUNDINGS_MAX], xdg[PROTO_SURROUNDINGS_MAX];
+};
+void proto_surroundings_get(struct proto_surroundings *ret);
+/* The user's directory; and why it is not the usual one, "" when it is (NULL: never mind). */
+int proto_user_dir(const struct proto_surroundings *s, bool create, char *out, size_t cap, char *note,
+		   size_t note_cap);
 /* Connect to "<dir>/<name>" and check that the peer's uid is 0, ours, or the directory's root owner.
  * Returns fd (CLOEXEC, blocking) or -errno. context: async-signal-safe. */
 int proto_connect(const char *dir, const char *name);
@@ -310,6 +319,8 @@ long proto_recv(int fd, void *p, size_t cap, int *ret_fds, int *inout_fd_count, 
 int proto_call(int fd, const void *req, size_t req_bytes, void *buf, size_t cap,
 	       struct proto_message *ret, int *ret_fds, int *inout_fd_count, uint32_t *ret_status,
 	       int timeout_ms);
+/* Do this program's calls go to the etwd of all users? */
+bool proto_system_wanted(void);
 /* Connection to the control socket; starts etwd when it does not run and `start` (docs: on-demand
  * start; finds the binary through OPENETW_ETWD, then beside libetw, then the install prefix). */
 int proto_connect_control(bool start, struct diag *d);

@@ -347,6 +347,14 @@ static ULONG add_privates(struct cli_props *all, ULONG count)
 	return more;
 }
 
+static void print_place(void)
+{
+	char path[512], note[256];
+	if (openetw_etwd_place(path, sizeof path, note, sizeof note) == ERROR_SUCCESS) {
+		printf("etwd: %s%s%s%s\n", path, note[0] ? " (" : "", note, note[0] ? ")" : "");
+	}
+}
+
 static int run_list(struct cli_args *a)
 {
 	if (cli_flag(a, "daemon")) {
@@ -387,6 +395,9 @@ static int run_list(struct cli_args *a)
 		if (own > 0) {
 			print_limits(all, own);
 		}
+	}
+	if (status == CLI_OK && !cli_flag(a, "json")) {
+		print_place();
 	}
 	free(all);
 	free(array);
@@ -466,7 +477,7 @@ const struct cli_command cli_list = {
 	.summary = "List the running sessions.",
 	.details = "Shows age, bytes written, events lost, owner, providers, when a session will end by "
 		   "itself, and who holds\n"
-		   "what etwd has limits for. JSON is one object a line with the keys of 'openetw "
+		   "what etwd has limits for, and where etwd is. JSON is one object a line with the keys of 'openetw "
 		   "query --json'. Examples:\n"
 		   "  openetw list\n"
 		   "  openetw list --json | jq -r .name\n"

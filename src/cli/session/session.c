@@ -489,6 +489,14 @@ void cli_size_text(uint64_t bytes, char *out, size_t cap)
 	snprintf(out, cap, u ? "%.1f %s" : "%.0f %s", v, units[u]);
 }
 
+void cli_place_tell(const struct cli_args *a)
+{
+	char path[512], note[256];
+	if (openetw_etwd_place(path, sizeof path, note, sizeof note) == ERROR_SUCCESS && note[0]) {
+		fprintf(stderr, "openetw %s: %s, so etwd is in %s\n", a->command->name, note, path);
+	}
+}
+
 void cli_print_totals(FILE *f, const EVENT_TRACE_PROPERTIES *p, const struct openetw_loss *loss)
 {
 	if (loss) {
