@@ -6,6 +6,7 @@
 #define OPENETW_OPENETW_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -130,7 +131,19 @@ struct openetw_loss {
 	uint64_t realtime_events;
 	uint64_t torn;		/* half written when their process died */
 	uint64_t overwritten;	/* circular and buffering modes: by intention, not counted as lost */
+	/* Programs that were compiled before these existed give the smaller size. */
+	uint64_t gone_events;	/* were in the log file, which somebody removed, cut or replaced */
+	uint64_t gone_buffers;
+	uint64_t file_time;	/* FILETIME: when `file_state` was noticed */
+	uint32_t file_state;	/* OPENETW_FILE_* */
+	uint32_t reserved2;
 };
+#define OPENETW_FILE_FINE     0u
+#define OPENETW_FILE_MOVED    1u /* it has another name, and is written on */
+#define OPENETW_FILE_CUT      2u /* truncated; written on behind what was left */
+#define OPENETW_FILE_REMOVED  3u /* a new one of that name is begun with the next events */
+#define OPENETW_FILE_REPLACED 4u /* another file has its name, or others' bytes are in it: nothing is written */
+#define OPENETW_LOSS_SIZE_1   offsetof(struct openetw_loss, gone_events)
 
 /* Fills *loss for the session with that name (UTF-8). Win32 code: ERROR_WMI_INSTANCE_NOT_FOUND when
  * no such session runs, ERROR_INVALID_PARAMETER for NULL or a wrong size. */

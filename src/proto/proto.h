@@ -168,6 +168,8 @@ enum proto_loss {
 	PROTO_LOSS_RT_EVENTS,
 	PROTO_LOSS_TORN,
 	PROTO_LOSS_OVERWRITTEN, /* circular / buffering: not a loss, shown apart */
+	PROTO_LOSS_GONE_EVENTS, /* were in the log file, which somebody removed, cut or replaced */
+	PROTO_LOSS_GONE_BUFFERS,
 	PROTO_LOSS_COUNT = 16,
 };
 
@@ -204,6 +206,9 @@ struct proto_session {
 	uint64_t quota_bytes;	   /* of log file; 0: none */
 	uint32_t owner_pid;	   /* ends with that process; 0: none */
 	uint32_t consumers;	   /* real-time, attached now */
+	/* what others did to the log file while it was written */
+	uint64_t file_fate_filetime; /* when etwd noticed */
+	uint32_t file_fate;	     /* enum proto_file_fate */
 	/* borrowed; NULL when absent; lengths in 16-bit units, no terminator counted */
 	const uint16_t *name;
 	const uint16_t *log_file;
@@ -220,6 +225,13 @@ enum proto_session_flags {
 	PROTO_SESSION_LOW_LATENCY = 1u << 0, /* 1 ms tick for real-time consumers */
 	PROTO_SESSION_PID_SUFFIX = 1u << 2, /* private: an earlier process has the plain file name */
 	PROTO_SESSION_NOT_PERSISTENT = 1u << 1, /* what no consumer takes waits in memory only */
+};
+enum proto_file_fate { /* as OPENETW_FILE_* */
+	PROTO_FILE_FINE,
+	PROTO_FILE_MOVED,
+	PROTO_FILE_CUT,
+	PROTO_FILE_REMOVED,
+	PROTO_FILE_REPLACED,
 };
 /* What a process is told of a private session that a controller started for its provider. */
 enum proto_private {

@@ -209,7 +209,9 @@ static void put_state(struct proto_writer *w, const struct sink_options *o, cons
 		.free_buffers = st->free_buffers,
 		.events_lost = (uint32_t)BASE_MIN(st->events_lost, (uint64_t)UINT32_MAX),
 		.buffers_written = (uint32_t)st->buffers_written,
-		.log_buffers_lost = (uint32_t)st->lost_disk_buffers,
+		.log_buffers_lost = (uint32_t)(st->lost_disk_buffers + st->gone_buffers),
+		.file_fate = (uint32_t)st->file_fate,
+		.file_fate_filetime = st->file_fate_filetime,
 		.logger_thread_id = (uint64_t)st->file_thread_id,
 		.events = st->events,
 		.bytes_written = st->bytes_written,
@@ -220,6 +222,8 @@ static void put_state(struct proto_writer *w, const struct sink_options *o, cons
 	s.loss[PROTO_LOSS_TOO_BIG] = st->lost_too_big;
 	s.loss[PROTO_LOSS_DISK_EVENTS] = st->lost_disk_events;
 	s.loss[PROTO_LOSS_DISK_BUFFERS] = st->lost_disk_buffers;
+	s.loss[PROTO_LOSS_GONE_EVENTS] = st->gone_events;
+	s.loss[PROTO_LOSS_GONE_BUFFERS] = st->gone_buffers;
 	s.loss[PROTO_LOSS_OVERWRITTEN] = st->overwritten_events;
 	proto_put_session(w, &s);
 }

@@ -2,6 +2,7 @@
  * What the session verbs share: property blocks, providers on the command line, totals.
  */
 #include "cli/cli.h"
+#include "cli/view/timetext.h"
 
 #include "cli/view/filter.h"
 #include "cli/session/payload.h"
@@ -497,6 +498,30 @@ void cli_place_tell(const struct cli_args *a)
 	}
 }
 
+const char *cli_file_state(const struct openetw_loss *loss)
+{
+	static const char *const states[] = {"", "moved", "truncated", "removed", "replaced"};
+	return loss->file_state < BASE_ARRAY_LEN(states) ? states[loss->file_state] : "changed";
+}
+
+void cli_print_file_state(FILE *f, const char *indent, const struct openetw_loss *loss)
+{
+	char time[CLI_TIME_TEXT_SIZE];
+	if (loss->file_state == OPENETW_FILE_FINE) {
+		return;
+	}
+	cli_time_format(loss->file_time, false, time);
+	fprintf(f, "%sthe log file was %s at %s", indent, cli_file_state(loss), time);
+	if (loss->file_state == OPENETW_FILE_MOVED) {
+		fprintf(f, "; the events are in it under its new name");
+	}
+	if (loss->gone_events || loss->gone_buffers) {
+		fprintf(f, "; %llu events (%llu buffers) are not in it", (unsigned long long)loss->gone_events,
+			(unsigned long long)loss->gone_buffers);
+	}
+	fputc('\n', f);
+}
+
 void cli_print_totals(FILE *f, const EVENT_TRACE_PROPERTIES *p, const struct openetw_loss *loss)
 {
 	if (loss) {
@@ -530,6 +555,7 @@ void cli_print_totals(FILE *f, const EVENT_TRACE_PROPERTIES *p, const struct ope
 			fprintf(f, "  %llu %s\n", (unsigned long long)rows[i].n, rows[i].why);
 		}
 	}
+	cli_print_file_state(f, "  ", loss);
 	if (loss->overwritten) {
 		fprintf(f, "  (%llu events overwritten, as this mode intends)\n",
 			(unsigned long long)loss->overwritten);
