@@ -21,7 +21,8 @@ uint32_t openetw_session_loss(const char *session_name, struct openetw_loss *los
 {
 	uint16_t name[CONTROL_NAME_MAX + 1];
 	struct proto_session s = {.name = name};
-	if (session_name == NULL || loss == NULL || loss->size != sizeof *loss) {
+	if (session_name == NULL || loss == NULL ||
+	    (loss->size != sizeof *loss && loss->size != OPENETW_LOSS_SIZE_1)) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	uint32_t code = control_name(session_name, false, name, &s.name_len);
@@ -43,8 +44,8 @@ uint32_t openetw_session_loss(const char *session_name, struct openetw_loss *los
 		code = ERROR_INVALID_DATA;
 	}
 	if (code == ERROR_SUCCESS) {
-		*loss = (struct openetw_loss){
-			.size = sizeof *loss,
+		const struct openetw_loss l = {
+			.size = loss->size,
 			.events = got.events,
 			.bytes_written = got.bytes_written,
 			.pool_full = got.loss[PROTO_LOSS_POOL_FULL],
@@ -59,7 +60,12 @@ uint32_t openetw_session_loss(const char *session_name, struct openetw_loss *los
 			.realtime_events = got.loss[PROTO_LOSS_RT_EVENTS],
 			.torn = got.loss[PROTO_LOSS_TORN],
 			.overwritten = got.loss[PROTO_LOSS_OVERWRITTEN],
+			.gone_events = got.loss[PROTO_LOSS_GONE_EVENTS],
+			.gone_buffers = got.loss[PROTO_LOSS_GONE_BUFFERS],
+			.file_time = got.file_fate_filetime,
+			.file_state = got.file_fate,
 		};
+		memcpy(loss, &l, loss->size);
 	}
 	free(reply);
 	return code;

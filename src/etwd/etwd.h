@@ -183,6 +183,7 @@ struct conn {
 	struct request *taking; /* another process receives one; NULL: none */
 	bool throttled;
 	bool writing; /* waits for EPOLLOUT */
+	bool deaf;    /* it closed its end; what it said before is read to the end */
 	uint32_t tokens;
 	uint32_t reply_count;
 	uint64_t tokens_at_ns;
@@ -200,6 +201,8 @@ int etwd_conn_listen(struct etwd *d, int fd, enum conn_kind kind);
 struct conn *etwd_conn_create(struct etwd *d, int fd, enum conn_kind kind, uid_t uid, pid_t pid);
 void etwd_conn_close(struct etwd *d, struct conn *c);
 uint32_t etwd_conn_events(const struct conn *c); /* that epoll is to watch */
+/* Its process has ended: hear what it said before, then close. */
+void etwd_conn_last_words(struct etwd *d, struct conn *c);
 void etwd_conn_reap(struct etwd *d); /* end of a turn */
 /* May new connections carry descriptors before they are accepted? */
 void etwd_conn_carry(struct etwd *d, bool on);

@@ -166,6 +166,8 @@ void etwd_embed_on_file(void *ctx, const char *path, enum sink_file_event event)
 		note_write(path);
 	} else if (event == SINK_FILE_FINISHED) {
 		enqueue(path, false);
+	} else if (event == SINK_FILE_GONE) {
+		note_remove(path);
 	} else {
 		/* Read when the sink has ended, by the job that ends it. */
 		struct session *s = ctx;

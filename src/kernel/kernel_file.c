@@ -118,7 +118,7 @@ static void stats_of(struct kernel_file *f, const struct sink_stats *s, struct k
 {
 	kernel_engine_stats(f->kernel, ret);
 	ret->events = s->events;
-	ret->lost_no_buffer = s->lost_no_buffer + s->lost_disk_events;
+	ret->lost_no_buffer = s->lost_no_buffer + s->lost_disk_events + s->gone_events;
 	ret->bytes_written = s->bytes_written;
 }
 

@@ -235,7 +235,9 @@ static void write_summary(struct report *r)
 	}
 	fprintf(f, "Total Buffers Processed %llu\r\n", (unsigned long long)buffers);
 	fprintf(f, "Total Events  Processed %llu\r\n", (unsigned long long)t->events);
-	fprintf(f, "Total Events  Lost      %llu\r\n", (unsigned long long)t->lost_events);
+	char lost[200];
+	cli_lost_text(t, lost, sizeof lost);
+	fprintf(f, "Total Events  Lost      %s\r\n", lost);
 	long_date(t->first_start, r->xml.utc, date, sizeof date);
 	fprintf(f, "Start Time              %s\r\n", date);
 	long_date(end, r->xml.utc, date, sizeof date);
@@ -471,7 +473,7 @@ static int run(struct cli_args *a)
 			printf("Report:             %s\n", html);
 		}
 		printf("\nThe command completed successfully.\n");
-		if (trace.lost_events || trace.lost_buffers) {
+		if (trace.lost_events || trace.lost_buffers || trace.unknown[0]) {
 			fprintf(stderr, "openetw tracerpt: ");
 			cli_trace_print_loss(stderr, &trace);
 			fputc('\n', stderr);

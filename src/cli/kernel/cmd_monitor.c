@@ -512,14 +512,18 @@ static int watch(struct monitor *m, uint64_t duration_ns)
 	fflush(stdout);
 	kernel_feed_stats(m->feed, &s);
 	fprintf(stderr, "%llu lines; ", (unsigned long long)m->lines);
+	bool broken_off = kernel_feed_broken_off(m->feed);
 	if (s.lost) {
 		fprintf(stderr, "LOST %llu events in full kernel rings; ", (unsigned long long)s.lost);
-	} else {
+	} else if (!broken_off) {
 		fprintf(stderr, "nothing was lost; ");
+	}
+	if (broken_off) {
+		fprintf(stderr, "the trace session ended unexpectedly, what was lost is not known; ");
 	}
 	fprintf(stderr, "this took %.1f %% of a processor\n",
 		100.0 * (double)(s.cpu_ns - before.cpu_ns) / (double)(clock_read_system_ns() - began));
-	return CLI_OK;
+	return broken_off ? CLI_FAILED : CLI_OK;
 }
 
 static int run(struct cli_args *a)

@@ -201,6 +201,13 @@ static int watch(struct top *t, uint64_t delay_ns, uint64_t iterations)
 		if (ferror(stdout)) {
 			break; /* nobody reads */
 		}
+		if (!kernel_feed_runs(t->feed)) {
+			break;
+		}
+	}
+	if (kernel_feed_broken_off(t->feed)) {
+		fprintf(stderr, "openetw top: the trace session ended unexpectedly, what was lost is not known\n");
+		return CLI_FAILED;
 	}
 	return CLI_OK;
 }

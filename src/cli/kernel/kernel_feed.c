@@ -176,6 +176,11 @@ bool kernel_feed_runs(const struct kernel_feed *f)
 	return !f->session || feed_session_runs(f->session);
 }
 
+bool kernel_feed_broken_off(const struct kernel_feed *f)
+{
+	return f->session && feed_session_broken_off(f->session);
+}
+
 struct kernel_feed *kernel_feed_open(const struct cli_args *a, const struct kernel_session *session,
 				     uint32_t interval_us, struct openetw_state *state, kernel_feed_fn *fn,
 				     void *ctx)

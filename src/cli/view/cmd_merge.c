@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * merge: several .etl files become one.
  */
-#include "cli/cli.h"
+#include "cli/view/trace.h"
 
 #include <openetw/decode.h>
 
@@ -39,6 +39,7 @@ static int run(struct cli_args *a)
 	if (code) {
 		return cli_fail(a, code, "cannot merge into %s", out);
 	}
+	cli_warn_unknown(a, a->count, a->words);
 	(void)openetw_trace_describe(out, NULL); /* as merges do on Windows; it is whole without */
 	return CLI_OK;
 }

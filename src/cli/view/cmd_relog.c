@@ -3,6 +3,7 @@
  * other program.
  */
 #include "cli/view/timetext.h"
+#include "cli/view/trace.h"
 #include "cli/view/view.h"
 
 #include <relogger.h>
@@ -293,6 +294,7 @@ static int relog(struct job *j, const char *out)
 		}
 		fprintf(stderr, "%llu of %llu events kept\n", (unsigned long long)j->kept,
 			(unsigned long long)j->read);
+		cli_warn_unknown(a, a->count, a->words);
 	}
 	g->lpVtbl->Release(g);
 	return status;

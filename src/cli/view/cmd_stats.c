@@ -435,8 +435,9 @@ static void print_losses(const struct stats *s, const struct cli_trace *t)
 			       (unsigned long long)l->count, l->count == 1 ? "" : "s", from, to,
 			       loss_kinds[l->kind].text,
 			       l->kind != OPENETW_LOST_MISSING	       ? ""
-			       : t->lost_events || t->lost_buffers ? "; empty, or lost"
-								   : "; empty ones, as nothing was lost");
+			       : t->lost_events || t->lost_buffers || t->unknown[0]
+								       ? "; empty, or lost"
+								       : "; empty ones, as nothing was lost");
 		} else {
 			printf("  between %s and %s%s %s\n", from, to, cpu, loss_kinds[l->kind].text);
 		}
@@ -555,11 +556,11 @@ static void print_json(const struct stats *s, const struct cli_trace *t)
 	print_losses_json(s);
 	cli_time_format(s->first, s->local, from);
 	cli_time_format(s->last, s->local, to);
+	struct strbuf lost = {0};
+	cli_loss_json(&lost, t->lost_events, t->lost_buffers, t->unknown);
 	printf("{\"total\":{\"events\":%llu,\"kinds\":%zu,\"bytes\":%llu,\"first\":\"%s\",\"last\":"
-	       "\"%s\","
-	       "\"eventsLost\":%llu,\"buffersLost\":%llu,\"backwards\":%llu,\"outside\":%llu",
-	       (unsigned long long)s->events, s->used, (unsigned long long)s->bytes, from, to,
-	       (unsigned long long)t->lost_events, (unsigned long long)t->lost_buffers,
+	       "\"%s\",%s,\"backwards\":%llu,\"outside\":%llu",
+	       (unsigned long long)s->events, s->used, (unsigned long long)s->bytes, from, to, lost.s ? lost.s : "",
 	       (unsigned long long)s->backwards, (unsigned long long)s->outside);
 	if (s->decode) {
 		printf(",\"decodedPercent\":%.2f,\"undecoded\":%llu,\"partly\":%llu,\"unexplainedBytes\":%llu",
@@ -567,6 +568,7 @@ static void print_json(const struct stats *s, const struct cli_trace *t)
 		       (unsigned long long)s->partly, (unsigned long long)s->unexplained);
 	}
 	printf("}}\n");
+	strbuf_finish(&lost);
 }
 
 static int count(struct cli_args *a, struct stats *s)

@@ -369,6 +369,9 @@ static int read_all(struct actions *m)
 			fprintf(m->out, "Events: %llu, lost: %llu events, %llu buffers\n",
 				(unsigned long long)t->events, (unsigned long long)t->lost_events,
 				(unsigned long long)t->lost_buffers);
+			if (t->unknown[0]) {
+				fprintf(m->out, "There may be more lost: %s\n", t->unknown);
+			}
 		}
 		print_tallies(m);
 	}

@@ -109,6 +109,9 @@ static int pass(struct dumper *m)
 		fprintf(stderr, "xperf: warning: %s lost %llu events when it was recorded.\n",
 			m->read->files[0], (unsigned long long)t->lost_events);
 	}
+	if (!m->header && t->unknown[0]) {
+		fprintf(stderr, "xperf: warning: %s: lost: unknown (%s).\n", m->read->files[0], t->unknown);
+	}
 	status = status == CLI_OK && t->problems ? CLI_FAILED : status;
 	xperf_rows_destroy(m->rows);
 	m->rows = NULL;
