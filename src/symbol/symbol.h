@@ -48,8 +48,9 @@ const char *symbol_elf_function(struct symbol_elf *f, uint64_t at, uint64_t *ret
 /* Where the names come from: "" (the file itself), or another file's path. */
 const char *symbol_elf_source(const struct symbol_elf *f);
 
-/* The name for people when it is one of Rust, or one of C++ and libstdc++ or libc++abi is in the
- * process or can be loaded; else the name. May be freed with free(); NULL: no memory. */
+/* The name for people when it is one of C++ or Rust; else the name. Names may come from anywhere: time and
+ * memory are bounded (symbol_cxx.h), and a name that would take more stays as it is. free(); NULL: no
+ * memory. */
 char *symbol_demangle(const char *name);
 
 #endif

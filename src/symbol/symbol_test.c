@@ -209,20 +209,14 @@ static void a_name_of_rust_that_refers_to_itself_ends(void **state)
 	free(text);
 }
 
-static void cxx_names_become_readable_and_others_stay(void **state)
+static void names_that_are_of_no_language_stay(void **state)
 {
-	char *name = symbol_demangle("qsort");
-	assert_string_equal(name, "qsort");
-	free(name);
-	name = symbol_demangle("_ZN3foo3barEi");
-	assert_true(strcmp(name, "foo::bar(int)") == 0 || strcmp(name, "_ZN3foo3barEi") == 0);
-	if (dlopen("libstdc++.so.6", RTLD_NOW)) {
-		assert_string_equal(name, "foo::bar(int)");
+	static const char *const names[] = {"qsort", "_Z", "_R", "", "_", "_ZZZZ", "Z3foov"};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
+		char *name = symbol_demangle(names[i]);
+		assert_string_equal(name, names[i]);
+		free(name);
 	}
-	free(name);
-	name = symbol_demangle("_Z");
-	assert_string_equal(name, "_Z");
-	free(name);
 }
 
 /* The new kind as its specification (RFC 2603) spells them out, the old kind as rustc 1.0 to 1.6x wrote
@@ -241,18 +235,16 @@ static void names_of_rust_become_readable(void **state)
 		{"_RINvC7mycrate3fooRShE", "mycrate::foo::<&[u8]>"},
 		{"_RINvC7mycrate3fooFUKCmEuE", "mycrate::foo::<unsafe extern \"C\" fn(u32)>"},
 		{"_RINvC7mycrate3fooKj2a_E", "mycrate::foo::<42>"},
+		{"_ZN64_$LT$alloc..vec..Vec$LT$u8$GT$$u20$as$u20$core..clone..Clone$GT$5clone17h0123456789abcdefE",
+		 "<alloc::vec::Vec<u8> as core::clone::Clone>::clone"},
+		{"_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE.llvm.4967640123944100834",
+		 "core::fmt::Write::write_fmt"},
 		{"_RNvC7mycrate", "_RNvC7mycrate"},
 		{"_RBZZZZZZZZ_", "_RBZZZZZZZZ_"},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
 		char *name = symbol_demangle(names[i][0]);
 		assert_string_equal(name, names[i][1]);
-		free(name);
-	}
-	if (dlopen("libstdc++.so.6", RTLD_NOW)) {
-		char *name = symbol_demangle(
-			"_ZN64_$LT$alloc..vec..Vec$LT$u8$GT$$u20$as$u20$core..clone..Clone$GT$5clone17h0123456789abcdefE");
-		assert_string_equal(name, "<alloc::vec::Vec<u8> as core::clone::Clone>::clone");
 		free(name);
 	}
 }
@@ -294,7 +286,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_elf_file_is_refused),
 		cmocka_unit_test(many_symbols_in_one_long_name_cost_no_more_than_others),
 		cmocka_unit_test(a_name_of_rust_that_refers_to_itself_ends),
-		cmocka_unit_test(cxx_names_become_readable_and_others_stay),
+		cmocka_unit_test(names_that_are_of_no_language_stay),
 		cmocka_unit_test(names_of_rust_become_readable),
 		cmocka_unit_test(a_stripped_file_takes_names_from_the_table_packed_into_it),
 	};
