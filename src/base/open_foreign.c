@@ -8,8 +8,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#define TRIES	    16u
-#define FOR_READING (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+#define TRIES 16u
 
 /* Before Linux 5.6, and in sandboxes that do not know openat2: step by step, no links at all. */
 static int walk(int root, const char *path)
@@ -62,25 +61,35 @@ static int look(int root, const char *path, unsigned flags)
 	return fd < 0 ? -errno : fd;
 }
 
-/* What was looked at, for reading. Takes the descriptor. */
-static int open_looked_at(int looked, struct stat *ret)
+/* Takes the descriptor; gives it back when it is of a regular file. */
+static int regular(int looked, struct stat *ret)
 {
-	char self[32];
 	struct stat st;
-	int fd, err = 0;
-	if (fstat(looked, &st) < 0) {
-		err = -errno;
-	} else if (!S_ISREG(st.st_mode)) {
-		err = -EBADMSG;
+	int err = fstat(looked, &st) < 0 ? -errno : S_ISREG(st.st_mode) ? 0 : -EBADMSG;
+	if (err < 0) {
+		close(looked);
+		return err;
 	}
-	snprintf(self, sizeof self, "/proc/self/fd/%d", looked);
-	fd = err < 0 ? -1 : open(self, FOR_READING);
-	err = err < 0 ? err : fd < 0 ? -errno : 0;
-	close(looked);
-	if (err == 0 && ret) {
+	if (ret) {
 		*ret = st;
 	}
-	return err < 0 ? err : fd;
+	return looked;
+}
+
+int open_foreign_read(int looked)
+{
+	char self[32];
+	snprintf(self, sizeof self, "/proc/self/fd/%d", looked);
+	int fd = open(self, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int err = -errno;
+	close(looked);
+	return fd < 0 ? err : fd;
+}
+
+int open_foreign_look(int root, const char *path, unsigned flags, struct stat *ret)
+{
+	int looked = look(root, path, flags);
+	return looked < 0 ? looked : regular(looked, ret);
 }
 
 int open_foreign_root(uint32_t pid)
@@ -93,8 +102,8 @@ int open_foreign_root(uint32_t pid)
 
 int open_foreign(int root, const char *path, unsigned flags, struct stat *ret)
 {
-	int looked = look(root, path, flags);
-	return looked < 0 ? looked : open_looked_at(looked, ret);
+	int looked = open_foreign_look(root, path, flags, ret);
+	return looked < 0 ? looked : open_foreign_read(looked);
 }
 
 int open_foreign_program(uint32_t pid, struct stat *ret)
@@ -102,7 +111,8 @@ int open_foreign_program(uint32_t pid, struct stat *ret)
 	char path[32];
 	snprintf(path, sizeof path, "/proc/%u/exe", pid);
 	int looked = open(path, O_PATH | O_CLOEXEC);
-	return looked < 0 ? -errno : open_looked_at(looked, ret);
+	looked = looked < 0 ? -errno : regular(looked, ret);
+	return looked < 0 ? looked : open_foreign_read(looked);
 }
 
 bool open_foreign_believed(const struct stat *st, uint32_t uid, uint32_t root_uid)

@@ -23,6 +23,11 @@ int open_foreign_root(uint32_t pid);
  * to open files, to other processes' roots and so on are not followed. `ret` may be NULL. */
 int open_foreign(int root, const char *path, unsigned flags, struct stat *ret);
 
+/* The same in two steps. First only looked at: an O_PATH descriptor of a regular file. Then opened, which takes
+ * that descriptor in any case. */
+int open_foreign_look(int root, const char *path, unsigned flags, struct stat *ret);
+int open_foreign_read(int looked);
+
 /* The file that a process runs, whatever its path leads to by now. */
 int open_foreign_program(uint32_t pid, struct stat *ret);
 
