@@ -117,9 +117,9 @@ uint64_t kernel_watermark(const struct kernel *k);
 void kernel_engine_stats(struct kernel *k, struct kernel_stats *ret);
 /* What was asked for and is not recorded, and why: a line each, "" for nothing. */
 const char *kernel_missing(const struct kernel *k);
-/* What was not remembered or read of files and processes since the session of this slot began, for all users
- * have a share of that; "" for nothing. Valid until the next call. */
-const char *kernel_shortage(struct kernel *k, uint32_t slot);
+/* Of a session that has ended: what was not remembered or read of files and processes, because users have but a
+ * share of that, a line each; "" for nothing. */
+const char *kernel_shortage(const struct kernel *k, uint32_t slot);
 /* Of that, what is not counted and not sampled by. */
 const char *kernel_counters_missing(const struct kernel *k);
 /* Records without room, by hook and processor (UINT32_MAX: unknown); how many there are. */

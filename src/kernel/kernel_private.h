@@ -79,7 +79,8 @@ struct kernel_slot {
 	struct kernel_session want;
 	struct kernel_naming *naming; /* it ends: this is being looked up for it */
 	struct unwind_stats before;   /* when it began: what was not kept since then is said */
-	uint64_t jits_before, unnamed;
+	uint64_t jits_before;
+	char shortage[400]; /* when it has ended: what was not kept, a line each */
 };
 
 struct kernel {

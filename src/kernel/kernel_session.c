@@ -476,19 +476,9 @@ static void shortages(const struct kernel *k, uint32_t slot, uint64_t unnamed, s
 	ret[4] = (struct shortage){unnamed, "addresses that were not looked up: it took too long, or the file is gone"};
 }
 
-const char *kernel_shortage(struct kernel *k, uint32_t slot)
+const char *kernel_shortage(const struct kernel *k, uint32_t slot)
 {
-	struct shortage list[SHORTAGES];
-	size_t n = 0;
-	k->missing[0] = 0;
-	shortages(k, slot, k->slot[slot].unnamed, list);
-	for (size_t i = 0; i < SHORTAGES; i++) {
-		if (list[i].count && n < MISSING_BYTES) {
-			n += (size_t)snprintf(k->missing + n, MISSING_BYTES - n, "%s%llu %s", n ? "\n" : "",
-					      (unsigned long long)list[i].count, list[i].what);
-		}
-	}
-	return k->missing;
+	return k->slot[slot].shortage;
 }
 
 /* Everything has been put out. */
@@ -496,10 +486,16 @@ static void removed(struct kernel *k, uint32_t slot, uint64_t unnamed)
 {
 	uint64_t bit = 1ull << slot;
 	struct shortage list[SHORTAGES];
-	k->slot[slot].unnamed = unnamed;
+	char *text = k->slot[slot].shortage;
+	size_t n = 0, cap = sizeof k->slot[slot].shortage;
 	shortages(k, slot, unnamed, list);
+	text[0] = 0;
 	for (size_t i = 0; i < SHORTAGES; i++) {
 		say_shortage(k, bit, list[i].count, list[i].what);
+		if (list[i].count && n < cap) {
+			n += (size_t)snprintf(text + n, cap - n, "%s%llu %s", n ? "\n" : "",
+					      (unsigned long long)list[i].count, list[i].what);
+		}
 	}
 	k->slot[slot].used = false;
 	set_wants(k, slot);
