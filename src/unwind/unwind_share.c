@@ -128,7 +128,7 @@ bool unwind_work_left(struct unwind_user *u)
 
 /* ---- whose ------------------------------------------------------------------------------------- */
 
-/* Its directory in /proc is root's when it hides itself: this line is not. */
+/* Its files in /proc are root's when it hides itself: this line says the truth. */
 static uint32_t real_user(int dir)
 {
 	char status[4096];
