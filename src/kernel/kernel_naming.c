@@ -5,8 +5,11 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 
 #define HOOK_IMAGE_DC_END 0x1404u
+#define NICE	      (-10)
 #define QUEUE_BYTES   (1u << 20)
 #define USERS_MAX     64u
 #define USER_NS	      1000000000ull  /* processor time for a user's files */
@@ -178,6 +181,8 @@ static void *work(void *arg)
 {
 	struct kernel_naming *n = arg;
 	pthread_setname_np(pthread_self(), "names");
+	/* Somebody waits for it, and what it may spend on strangers is bounded. */
+	(void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
 	n->since_ns = unwind_work_ns();
 	n->until_ns = clock_read_system_ns() + ALL_NS;
 	find_maps(n);

@@ -129,18 +129,20 @@ static void jit(int n, const char *names)
 int main(int argc, char **argv)
 {
 	signal(SIGCHLD, SIG_IGN);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (argc == 5 && (strcmp(argv[1], "links") == 0 || strcmp(argv[1], "copies") == 0)) {
 		take(argv[4]);
 		files(argv[2], atoi(argv[3]), argv[1][0] == 'l');
 	} else if (argc == 4 && strcmp(argv[1], "jit") == 0) {
 		jit(atoi(argv[2]), argv[3]);
 	} else if (argc == 4 && strcmp(argv[1], "libc") == 0) {
-		char path[512];
+		char path[512], shown[600];
 		take(argv[3]);
 		snprintf(path, sizeof path, "%s/libjemalloc.so", argv[2]);
+		snprintf(shown, sizeof shown, "%s (deleted)", path); /* as /proc says it then */
 		put(path);
 		map(path);
-		if (unlink(path) < 0 || mkfifo(path, 0666) < 0) {
+		if (unlink(path) < 0 || mkfifo(shown, 0666) < 0) {
 			die(path);
 		}
 		done();
