@@ -154,7 +154,7 @@ unsigned confine(enum confine_program program)
 
 const char *confine_text(unsigned confined, char *buf, size_t cap)
 {
-	static const char *const text[] = {"capabilities", "new rights", "system calls", "files", "memory"};
+	static const char text[][16] = {"capabilities", "new rights", "system calls", "files", "memory"};
 	size_t n = 0;
 	buf[0] = 0;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(text); i++) {

@@ -5,6 +5,7 @@
  * The only program of OpenETW that needs rights: as root, or with capabilities on its file. It opens
  * no file for anybody and ends with its etwd.
  */
+#include "base/confine.h"
 #include "kernel/kernel.h"
 #include "proto/proto_kernel.h"
 
@@ -354,6 +355,8 @@ int main(int argc, char **argv)
 	if (!map_ring(&c)) {
 		return 1;
 	}
+	/* Before anything of what strangers do is looked at. */
+	(void)confine(CONFINE_COLLECTOR);
 	while (hear(&c)) {
 		if (c.kernel) {
 			kernel_poll(c.kernel, POLL_MS);

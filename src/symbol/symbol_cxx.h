@@ -95,10 +95,11 @@ static inline bool cxx_is_this(unsigned qual)
 	return qual >= CXX_CONST_THIS;
 }
 
+/* No pointers: the loader would have to write them in every process that has libetw. */
 struct cxx_operator {
 	char code[3];
 	uint8_t operands;
-	const char *text;
+	char text[20];
 };
 enum cxx_literal { /* how values of a type are written */
 	CXX_AS_CAST,
@@ -111,8 +112,8 @@ enum cxx_literal { /* how values of a type are written */
 struct cxx_type {
 	char code[3];
 	uint8_t literal;
-	const char *text;
-	const char *suffix; /* of its values */
+	char text[20];
+	char suffix[4]; /* of its values */
 };
 const struct cxx_operator *cxx_operator_find(char a, char b); /* NULL: there is none */
 const struct cxx_type *cxx_type_find(char a, char b);	      /* b is 0 for codes of one letter */

@@ -85,8 +85,7 @@ static bool remember(struct cxx *x, uint32_t node)
 
 /* What the one-letter abbreviations stand for: alone, and before a constructor. */
 static const struct {
-	char letter;
-	const char *brief, *full;
+	char letter, brief[20], full[80];
 } standard[] = {
 	{'t', "std", "std"},
 	{'a', "std::allocator", "std::allocator"},

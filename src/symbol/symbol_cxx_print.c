@@ -372,7 +372,7 @@ static bool same_inside(struct print *p, const struct cxx_node *t)
 
 static void qualified_left(struct print *p, uint32_t node)
 {
-	static const char *const text[] = {
+	static const char text[][12] = {
 		[CXX_CONST] = " const",	    [CXX_VOLATILE] = " volatile",	 [CXX_RESTRICT] = " restrict",
 		[CXX_COMPLEX] = " _Complex", [CXX_IMAGINARY] = " _Imaginary",
 	};
@@ -392,7 +392,7 @@ static void qualified_left(struct print *p, uint32_t node)
 
 static void qualified_right(struct print *p, uint32_t node)
 {
-	static const char *const text[] = {
+	static const char text[][20] = {
 		[CXX_CONST_THIS] = " const", [CXX_VOLATILE_THIS] = " volatile", [CXX_RESTRICT_THIS] = " restrict",
 		[CXX_LREF_THIS] = " &",	     [CXX_RREF_THIS] = " &&",		[CXX_TRANSACTION_SAFE] = " transaction_safe",
 	};

@@ -19,7 +19,8 @@ mkdir "$T/links" "$T/copies" "$T/libc"
 chown 4242 "$T/links" "$T/copies" "$T/libc"
 
 openetw start one -o "$T/one.etl" --kernel PROC_THREAD+LOADER+PROFILE --stackwalk Profile >/dev/null || fail "start"
-collector=$(pgrep -P "$etwd" -x openetw-kernel)
+collector() { openetw list --daemon --json | sed -n 's/.*"kernel_collector":\([0-9]*\).*/\1/p'; }
+collector=$(collector)
 descriptors() { ls "/proc/$collector/fd" | wc -l; }
 before=$(descriptors)
 
@@ -56,7 +57,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 		chown "$owner" "$T/links/names$owner"
 		chmod 644 "$T/links/names$owner"
 		openetw start jit -o "$T/jit$owner.etl" --kernel PROC_THREAD+LOADER+PROFILE --stackwalk Profile >/dev/null || fail "start"
-		collector=$(pgrep -P "$etwd" -x openetw-kernel)
+		collector=$(collector)
 		mkfifo "$T/end$owner"
 		# Links to a stranger's file take the rights of root in some systems: root makes them.
 		$as_user --inh-caps +dac_override,+fowner --ambient-caps +dac_override,+fowner \
