@@ -83,6 +83,13 @@ if [ "$(uname -m)" = x86_64 ]; then
 	done
 fi
 
+# ---- a connection that takes long to close -----------------------------------------------------------
+openetw start marks -o "$T/marks.etl" --kernel PROC_THREAD >/dev/null || fail "start"
+$as_user "$T/crowd" linger "$(collector)" >"$T/linger.out" 2>&1 &
+wait_for 30 grep -q done "$T/linger.out" || fail "linger: $(cat "$T/linger.out")"
+openetw start others -o "$T/others.etl" --kernel PROC_THREAD >"$T/said" 2>&1 || fail "somebody's socket holds the collector up: $(cat "$T/said")"
+openetw stop others >/dev/null && openetw stop marks >/dev/null || fail "stop"
+
 # ---- a pipe where the recorder looks -----------------------------------------------------------------
 $as_user "$T/crowd" libc "$T/libc" "$small" >"$T/libc.out" 2>&1 &
 wait_for 30 grep -q done "$T/libc.out" || fail "libc: $(cat "$T/libc.out")"
