@@ -693,8 +693,9 @@ void etwd_autolog_start(struct etwd *d);
 bool etwd_program_usable(const char *path);
 bool etwd_program_find(const char *name, const char *const *places, char *out, size_t cap);
 bool etwd_program_find_cli(char *out, size_t cap);
-/* For jobs: runs it, in a session of its own, without terminal; its exit status, or a negative errno. */
-int etwd_program_run(const char *program, char *const *argv, char *const *env);
+/* For jobs: runs it, in a session of its own, without terminal, with `file` (-1: none) as descriptor 3; its exit
+ * status, or a negative errno. */
+int etwd_program_run(const char *program, char *const *argv, char *const *env, int file);
 
 /* ---- saved collectors that begin at a time ------------------------------------------------------ */
 

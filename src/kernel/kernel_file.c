@@ -13,6 +13,7 @@
 #define MODE_SEQUENTIAL 1u /* EVENT_TRACE_FILE_MODE_* */
 #define MODE_CIRCULAR	2u
 #define NS_PER_S  1000000000ull
+#define NAMES_POLL_MS 5
 
 struct kernel_file {
 	struct kernel *kernel;
@@ -134,6 +135,9 @@ int kernel_file_stop(struct kernel_file *f, struct kernel_stats *ret)
 	struct sink_stats s;
 	struct kernel_stats k;
 	kernel_remove(f->kernel, 0);
+	while (!kernel_removed(f->kernel, 0)) {
+		kernel_file_poll(f, NAMES_POLL_MS);
+	}
 	int err = sink_stop(f->sink, &s);
 	stats_of(f, &s, &k);
 	if (ret) {

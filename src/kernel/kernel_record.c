@@ -245,9 +245,7 @@ void kernel_out_event(struct kernel *k, uint64_t sessions, const struct guid *pr
 
 void kernel_lost(struct kernel *k, uint16_t hook, uint32_t cpu, const char *what, uint64_t events)
 {
-	/* OpenETW.Losses, 10b07d96-e4a1-59e4-9c2c-7ab3cd2123f5, event 1 */
-	static const struct guid provider = {{0x96, 0x7d, 0xb0, 0x10, 0xa1, 0xe4, 0xe4, 0x59, 0x9c, 0x2c,
-					      0x7a, 0xb3, 0xcd, 0x21, 0x23, 0xf5}};
+	static const struct guid provider = KERNEL_LOSSES_GUID; /* event 1 */
 	static const uint8_t descriptor[16] = {1, 0, 0, 0, 3, 0, 0, 0};
 	uint64_t sessions = hook ? k->want[hook] : k->active;
 	uint8_t payload[128];

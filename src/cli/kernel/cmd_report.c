@@ -33,6 +33,9 @@ static VOID WINAPI on_event(PEVENT_RECORD e)
 {
 	struct report *r = e->UserContext;
 	struct kevent k;
+	if (cli_shortage_take(&r->shortages, e)) {
+		return;
+	}
 	report_learn(r, e);
 	if (!kevent_of(r->state, e, &k)) {
 		return;
@@ -76,6 +79,7 @@ static int print(struct report *r, uint64_t top)
 			       (unsigned long long)r->gaps);
 		}
 	}
+	cli_shortage_print(stdout, &r->shortages, json);
 	report_print_cpu(r, top, json);
 	report_print_pmc(r, top, json);
 	report_print_waits(r, top, json);

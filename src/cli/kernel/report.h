@@ -8,6 +8,7 @@
 #include "cli/kernel/names.h"
 #include "cli/kernel/tally.h"
 #include "cli/view/counters_of.h"
+#include "cli/view/shortage.h"
 
 #define REPORT_WAITS_KEPT 64
 #define REPORT_PIDS_MAX	  32
@@ -36,6 +37,7 @@ struct report_counted { /* of a processor: its counters at the last switch */
 struct report {
 	const struct cli_args *args;
 	struct openetw_state *state;
+	struct cli_shortages shortages;
 	struct names names;
 	uint64_t pids[REPORT_PIDS_MAX];
 	int pid_count;

@@ -2,6 +2,7 @@
  * stats: what a trace holds: events by kind, provider or process, rates, gaps, loss and when it
  * happened.
  */
+#include "cli/view/shortage.h"
 #include "cli/view/timetext.h"
 #include "cli/view/trace.h"
 #include "cli/view/view.h"
@@ -54,6 +55,7 @@ struct gap {
 #define GAPS_MAX   100
 #define LOSSES_MAX 64
 struct stats {
+	struct cli_shortages shortages;
 	enum by by;
 	struct row *rows;
 	size_t cap, used;
@@ -288,6 +290,7 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 	}
 	note_time(s, t);
 	note_loss(s, e, t);
+	(void)cli_shortage_take(&s->shortages, e);
 	s->events++;
 	s->bytes += e->UserDataLength;
 	return true;
@@ -505,6 +508,7 @@ static void print_text(const struct stats *s, const struct cli_trace *t)
 	}
 	cli_trace_print_loss(stdout, t);
 	putchar('\n');
+	cli_shortage_print(stdout, &s->shortages, false);
 	if (s->loss.events + s->loss.buffers) {
 		cli_time_format(s->loss.first, s->local, from);
 		cli_time_format(s->loss.last, s->local, to);
@@ -554,6 +558,7 @@ static void print_json(const struct stats *s, const struct cli_trace *t)
 		       (double)(s->gaps[i].to - s->gaps[i].from) / 1e7);
 	}
 	print_losses_json(s);
+	cli_shortage_print(stdout, &s->shortages, true);
 	cli_time_format(s->first, s->local, from);
 	cli_time_format(s->last, s->local, to);
 	struct strbuf lost = {0};
