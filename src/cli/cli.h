@@ -88,6 +88,8 @@ bool cli_number(const struct cli_args *a, const char *name, uint64_t min, uint64
 
 extern const struct cli_command *const cli_commands[]; /* NULL-terminated */
 const struct cli_command *cli_find(const char *name);
+/* Is there a link of the tool's own name, such as wpr? */
+bool cli_has_link(const struct cli_command *c);
 /* The candidate closest to `text`, when it is close enough to be what was meant; else NULL. `next`
  * gives the i-th candidate, NULL at the end. */
 const char *cli_nearest(const char *text, const char *(*next)(const void *ctx, int i),

@@ -26,12 +26,19 @@ static void put(const char *s)
 
 static void page(const struct cli_command *c)
 {
-	printf(".TH OPENETW\\-%s 1 \"\" \"openetw %s\"\n.SH NAME\nopenetw\\-%s \\- ", c->name,
+	bool link = cli_has_link(c);
+	printf(".TH OPENETW\\-%s 1 \"\" \"openetw %s\"\n.SH NAME\nopenetw\\-%s", c->name,
 	       openetw_version(), c->name);
+	printf(link ? ", %s \\- " : " \\- ", c->name);
 	put(c->summary);
 	printf("\n.SH SYNOPSIS\n.B openetw %s\n", c->name);
 	put(c->synopsis);
 	putchar('\n');
+	if (link) {
+		printf(".br\n.B %s\n", c->name);
+		put(c->synopsis);
+		putchar('\n');
+	}
 	if (c->options && c->options->name) {
 		printf(".SH OPTIONS\n");
 	}

@@ -218,6 +218,11 @@ static bool parse(struct cli_args *a, int argc, char **argv)
 	return true;
 }
 
+bool cli_has_link(const struct cli_command *c)
+{
+	return c->classic && (!c->raw || c->linked);
+}
+
 /* Called by the name of a classic tool (a link), we are that tool. */
 static const struct cli_command *by_link_name(const char *path)
 {
@@ -229,7 +234,7 @@ static const struct cli_command *by_link_name(const char *path)
 		return c->raw ? c : NULL;
 	}
 	c = cli_find(name);
-	return c && c->classic && (!c->raw || c->linked) ? c : NULL;
+	return c && cli_has_link(c) ? c : NULL;
 }
 
 /* Without anything left to say but what the output's end says. */
