@@ -144,9 +144,8 @@ wrong 'needs -on' -start a
 wrong 'from 4 to 16384' -start a -on A -BufferSize 1
 wrong "'stack'" -start a -on A -stackwalk profile
 wrong 'one at a time' -stop a -start b -on B
-wrong 'is not in this version' -i both.etl -a boot
-xperf -i both.etl -a tracestats
-says '^OpenETW.Sample.Hello/Order, [0-9]*, ' out "the action tracestats"
+xperf -i both.etl -a tracestats -detail
+says ', *[0-9]*, *[0-9]*, Order/Start$\|, *[0-9]*, *[0-9]*, Order$' out "the action tracestats"
 wrong 'process ids' -start a -on A -pids 1,x
 run_status 1 openetw xperf -stop nobody
 says 'ERROR_WMI_INSTANCE_NOT_FOUND' err "a session that does not run"

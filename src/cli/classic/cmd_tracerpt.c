@@ -344,11 +344,11 @@ static void html_text(FILE *f, const char *s, size_t n)
 static int write_report(struct cli_args *a, const char *path)
 {
 	static const struct {
-		const char *title, *action;
-	} parts[] = {{"Processes", "process"},	     {"CPU samples", "profile"},
-		     {"CPU by context switches", "cswitch"}, {"Disk accesses", "diskio"},
-		     {"Hard faults", "hardfault"},	     {"Marks", "marks"},
-		     {"Events", "tracestats"}};
+		const char *title, *action, *option;
+	} parts[] = {{"Processes", "process", "-withcmdline"},	    {"CPU samples", "profile", "-detail"},
+		     {"CPU by context switches", "cswitch", "-process"}, {"Disk accesses", "diskio", "-summary"},
+		     {"Hard faults", "hardfault", NULL},		    {"Marks", "marks", NULL},
+		     {"Events", "tracestats", "-detail"}};
 	FILE *f = create(a, path);
 	int status = CLI_OK;
 	if (!f) {
@@ -368,12 +368,10 @@ static int write_report(struct cli_args *a, const char *path)
 		char *text = NULL;
 		size_t n = 0;
 		FILE *memory = open_memstream(&text, &n);
-		struct xperf_read r = {.a = a,
-				       .count = a->count,
-				       .files = a->words,
-				       .to = memory,
-				       .command_lines = true};
-		status = memory ? xperf_act(&r, parts[i].action) : CLI_FAILED;
+		char option[32] = "", *words[] = {option, NULL};
+		snprintf(option, sizeof option, "%s", parts[i].option ? parts[i].option : "");
+		status = memory ? xperf_one_report(a, parts[i].action, *option != 0, words, a->count, a->words, memory)
+				: CLI_FAILED;
 		if (memory) {
 			fclose(memory);
 		}

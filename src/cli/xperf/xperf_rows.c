@@ -188,6 +188,16 @@ static const struct kind *kind_of(struct xperf_rows *r, const EVENT_RECORD *e)
 	return NULL;
 }
 
+const char *xperf_rows_label(const char *event)
+{
+	for (size_t i = 0; i < BASE_ARRAY_LEN(kinds); i++) {
+		if (strcmp(kinds[i].event, event) == 0) {
+			return kinds[i].name;
+		}
+	}
+	return NULL;
+}
+
 void xperf_rows_key(struct xperf_rows *r, const EVENT_RECORD *e, struct strbuf *key)
 {
 	const EVENT_DESCRIPTOR *d = &e->EventHeader.EventDescriptor;
