@@ -177,6 +177,20 @@ void strbuf_add_printable16(struct strbuf *b, const void *text, size_t units)
 	}
 }
 
+void strbuf_add_quoted(struct strbuf *b, const char *s, size_t n)
+{
+	strbuf_addc(b, '"');
+	for (const char *quote; n > 0 && (quote = memchr(s, '"', n)) != NULL;) {
+		size_t k = (size_t)(quote - s) + 1;
+		strbuf_add_printable(b, s, k);
+		strbuf_addc(b, '"');
+		s += k;
+		n -= k;
+	}
+	strbuf_add_printable(b, s, n);
+	strbuf_addc(b, '"');
+}
+
 size_t printable_copy(char *out, size_t cap, const char *s, size_t n)
 {
 	struct piece p;
@@ -366,4 +380,24 @@ void strbuf_addf_printable(struct strbuf *b, const char *fmt, ...)
 	va_start(ap, fmt);
 	strbuf_vaddf_printable(b, fmt, ap);
 	va_end(ap);
+}
+
+#define LINE_MAX_BYTES 1024
+
+size_t printable_vformat(char *out, size_t cap, const char *fmt, va_list ap)
+{
+	char raw[LINE_MAX_BYTES];
+	int n = vsnprintf(raw, sizeof raw, fmt, ap);
+	size_t length = n < 0 ? 0 : BASE_MIN((size_t)n, sizeof raw - 1);
+	if (n >= (int)sizeof raw) { /* not with half a character at the end */
+		size_t at = length;
+		uint32_t c;
+		while (at > 0 && length - at < 3 && ((uint8_t)raw[at - 1] & 0xC0) == 0x80) {
+			at--;
+		}
+		if (at > 0 && (uint8_t)raw[at - 1] >= 0xC0 && utf8_decode(raw + at - 1, length - at + 1, &c) == 0) {
+			length = at - 1;
+		}
+	}
+	return printable_copy(out, cap, raw, length);
 }

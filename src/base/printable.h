@@ -34,6 +34,9 @@ void strbuf_add_printable16(struct strbuf *b, const void *s, size_t units);
  * inside one. Returns the bytes written, without the terminator. */
 size_t printable_copy(char *out, size_t cap, const char *s, size_t n);
 
+/* For tables whose columns commas separate: printable, in quotes, quotes inside doubled. */
+void strbuf_add_quoted(struct strbuf *b, const char *s, size_t n);
+
 /* ---- columns ---------------------------------------------------------------------------------- */
 
 /* Columns that the printable form of a text takes on a terminal: two for East Asian wide characters,
@@ -50,5 +53,8 @@ void strbuf_add_fitted(struct strbuf *b, const char *s, size_t n, unsigned colum
  * width of %s counts columns, its precision counts bytes of the argument. */
 void strbuf_vaddf_printable(struct strbuf *b, const char *fmt, va_list ap) BASE_PRINTF(2, 0);
 void strbuf_addf_printable(struct strbuf *b, const char *fmt, ...) BASE_PRINTF(2, 3);
+/* A text of one line for logs and errors: formatted and then made printable as a whole, into memory of a
+ * fixed size, and cut there as printable_copy does. Allocates nothing. Arguments may lie in `out`. */
+size_t printable_vformat(char *out, size_t cap, const char *fmt, va_list ap) BASE_PRINTF(3, 0);
 
 #endif

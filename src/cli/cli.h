@@ -18,6 +18,7 @@
 #define CLI_CLI_H
 
 #include "base/base.h"
+#include "cli/print.h"
 #include "saved/saved.h"
 
 #include <windows.h>

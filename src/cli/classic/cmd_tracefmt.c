@@ -149,7 +149,7 @@ static void add_prefix(struct format *f, const EVENT_RECORD *e)
 		const char *end = strchr(s + 2, '!');
 		if (s[1] == '!' && end) {
 			const char *v = attribute(f, e, s + 2, (size_t)(end - s - 2));
-			strbuf_adds(b, v);
+			strbuf_add_printable(b, v, strlen(v));
 			s = end + 1;
 			continue;
 		}
@@ -187,18 +187,6 @@ static void add_prefix(struct format *f, const EVENT_RECORD *e)
 	}
 }
 
-static void add_quoted(struct strbuf *b, const char *s, size_t n)
-{
-	strbuf_addc(b, '"');
-	for (size_t i = 0; i < n; i++) {
-		if (s[i] == '"') {
-			strbuf_addc(b, '"');
-		}
-		strbuf_addc(b, s[i] == '\n' || s[i] == '\r' ? ' ' : s[i]);
-	}
-	strbuf_addc(b, '"');
-}
-
 static void add_csv_columns(struct format *f, const EVENT_RECORD *e)
 {
 	struct strbuf *b = &f->line;
@@ -210,10 +198,10 @@ static void add_csv_columns(struct format *f, const EVENT_RECORD *e)
 		    GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e), h->ProcessId, h->ThreadId);
 	add_time(f, e, b);
 	strbuf_addc(b, ',');
-	add_quoted(b, name, strlen(name));
+	strbuf_add_quoted(b, name, strlen(name));
 	strbuf_addc(b, ',');
 	name = openetw_event_name(f->decoder, e);
-	add_quoted(b, name, strlen(name));
+	strbuf_add_quoted(b, name, strlen(name));
 	strbuf_addf(b, ",%u,", h->EventDescriptor.Level);
 }
 
@@ -259,6 +247,10 @@ static bool make_text(struct format *f, const EVENT_RECORD *e)
 	bool wpp = e->EventHeader.Flags & EVENT_HEADER_FLAG_TRACE_MESSAGE;
 	openetw_text_clear(&f->text);
 	if ((wpp || !f->prefer_json) && openetw_event_message(f->decoder, e, &f->text)) {
+		struct openetw_text *t = &f->text;
+		while (t->length && (t->data[t->length - 1] == '\n' || t->data[t->length - 1] == '\r')) {
+			t->length--; /* many end their lines themselves */
+		}
 		return true;
 	}
 	if (openetw_decode_json(f->decoder, e, &f->text) == OPENETW_NO_SCHEMA ||
@@ -314,14 +306,14 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 		int n = snprintf(text, sizeof text, "Unknown( %u): GUID=%s (No Format Information found).",
 				 e->EventHeader.EventDescriptor.Id, guid);
 		if (f->csv) {
-			add_quoted(&f->line, text, (size_t)n);
+			strbuf_add_quoted(&f->line, text, (size_t)n);
 		} else {
 			strbuf_adds(&f->line, text);
 		}
 	} else if (f->csv) {
-		add_quoted(&f->line, f->text.data ? f->text.data : "", f->text.length);
+		strbuf_add_quoted(&f->line, f->text.data ? f->text.data : "", f->text.length);
 	} else {
-		strbuf_add(&f->line, f->text.data ? f->text.data : "", f->text.length);
+		strbuf_add_printable(&f->line, f->text.data ? f->text.data : "", f->text.length);
 	}
 	strbuf_addc(&f->line, '\n');
 	if (f->out) {

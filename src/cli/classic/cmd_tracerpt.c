@@ -102,18 +102,10 @@ static int csv_field(void *context, const struct openetw_field *f)
 	bool number = f->text_length > 0 && f->json_length > 0 && f->json[0] != '"' &&
 		      f->json[0] != '{' && f->json[0] != '[';
 	strbuf_adds(b, ", ");
-	if (!number) {
-		strbuf_addc(b, '"');
-	}
-	for (size_t i = 0; i < f->text_length; i++) {
-		if (f->text[i] == '"') {
-			strbuf_addc(b, '"');
-		}
-		/* one event is one line */
-		strbuf_addc(b, f->text[i] == '\n' || f->text[i] == '\r' ? ' ' : f->text[i]);
-	}
-	if (!number) {
-		strbuf_addc(b, '"');
+	if (number) {
+		strbuf_add_printable(b, f->text, f->text_length);
+	} else {
+		strbuf_add_quoted(b, f->text, f->text_length);
 	}
 	return 0;
 }
@@ -242,8 +234,11 @@ static void write_summary(struct report *r)
 	fprintf(f, "End Time                %s\r\n", date);
 	fprintf(f, "Elapsed Time            %llu sec\r\n",
 		(unsigned long long)(end > t->first_start ? (end - t->first_start) / 10000000 : 0));
-	fprintf(f, "\r\n%s|%-11s   %-20s %-15s %-15s %-38s|\r\n%s", rule, "Event Count",
-		"Event Name", "Event ID", "Version", "Guid", rule);
+	fputs("\r\n", f);
+	fputs(rule, f);
+	fprintf(f, "|%-11s   %-20s %-15s %-15s %-38s|\r\n", "Event Count", "Event Name", "Event ID", "Version",
+		"Guid");
+	fputs(rule, f);
 	qsort(r->kinds, r->kind_count, sizeof *r->kinds, by_count);
 	for (size_t i = 0; i < r->kind_count; i++) {
 		char guid[37];
@@ -335,7 +330,14 @@ static int process(struct report *r, const char *dump, const char *summary)
 static void html_text(FILE *f, const char *s, size_t n)
 {
 	struct strbuf b = {0};
-	cli_xml_text(&b, s, n);
+	while (n > 0) { /* its lines stay lines */
+		const char *end = memchr(s, '\n', n);
+		size_t k = end ? (size_t)(end - s) : n;
+		cli_xml_text(&b, s, k);
+		strbuf_adds(&b, end ? "\n" : "");
+		s += k + (end != NULL);
+		n -= k + (end != NULL);
+	}
 	fwrite(b.s ? b.s : "", 1, b.len, f);
 	strbuf_finish(&b);
 }
@@ -360,7 +362,10 @@ static int write_report(struct cli_args *a, const char *path)
 	      f);
 	for (int i = 0; i < a->count; i++) {
 		fputs("<li>", f);
-		html_text(f, a->words[i], strlen(a->words[i]));
+		struct strbuf name = {0};
+		strbuf_addf(&name, "%s", a->words[i]);
+		html_text(f, name.s ? name.s : "", name.len);
+		strbuf_finish(&name);
 		fputs("</li>\n", f);
 	}
 	fputs("</ul>\n", f);

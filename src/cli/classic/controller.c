@@ -198,12 +198,16 @@ void controller_quote(FILE *f, const char *word)
 		fputs(word, f);
 		return;
 	}
-	putc('\'', f);
-	for (; *word; word++) {
-		if (*word == '\'') {
-			fputs("'\\''", f);
-		} else {
-			putc(*word, f);
+	/* Bash, zsh and ksh know $'', whose escapes are those that make text printable. */
+	bool escaped = !printable_is(word, strlen(word));
+	fputs(escaped ? "$'" : "'", f);
+	while (*word) {
+		size_t n = strcspn(word, escaped ? "'\\" : "'");
+		fprintf(f, "%.*s", (int)n, word);
+		word += n;
+		if (*word) {
+			fputs(!escaped ? "'\\''" : *word == '\'' ? "\\'" : "\\\\", f);
+			word++;
 		}
 	}
 	putc('\'', f);

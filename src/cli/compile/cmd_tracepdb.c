@@ -46,7 +46,7 @@ static bool write_file(struct job *j, const char *name, const void *p, size_t n)
 		fprintf(stderr, "openetw tracepdb: cannot write %s: %s\n", path, strerror(errno));
 		j->status = CLI_FAILED;
 	} else if (j->verbose) {
-		puts(path);
+		cli_puts(path);
 	}
 	return ok;
 }

@@ -176,7 +176,9 @@ static int scan(struct job *j, const char *given, bool bare)
 		struct strbuf block = {0};
 		bool marked = strstr(b.s, "begin_wpp config") && strstr(b.s, "end_wpp");
 		if (bare && !marked) { /* statements as they are */
-			strbuf_addf(&block, "/* begin_wpp config\n%s\nend_wpp */", b.s);
+			strbuf_adds(&block, "/* begin_wpp config\n");
+			strbuf_adds(&block, b.s);
+			strbuf_adds(&block, "\nend_wpp */");
 		} else {
 			strbuf_adds(&block, b.s);
 		}

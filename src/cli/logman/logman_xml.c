@@ -4,6 +4,7 @@
  */
 #include "cli/logman/logman.h"
 
+#include "cli/view/xml.h"
 #include "xml/xml.h"
 
 #include <stdlib.h>
@@ -200,23 +201,11 @@ int logman_import(const struct winargs *w, const char *name)
 
 static void put_text(FILE *f, const char *name, const char *s, const char *indent)
 {
-	fprintf(f, "%s<%s>", indent, name);
-	for (; *s; s++) {
-		switch (*s) {
-		case '<':
-			fputs("&lt;", f);
-			break;
-		case '>':
-			fputs("&gt;", f);
-			break;
-		case '&':
-			fputs("&amp;", f);
-			break;
-		default:
-			putc(*s, f);
-		}
-	}
-	fprintf(f, "</%s>\n", name);
+	struct strbuf text = {0};
+	cli_xml_text(&text, s, strlen(s));
+	fputs(indent, f);
+	fprintf(f, "<%s>%s</%s>\n", name, text.s ? text.s : "", name);
+	strbuf_finish(&text);
 }
 
 static void put_value(FILE *f, const char *name, uint64_t v)

@@ -5,6 +5,7 @@
  * gain events behind it.
  */
 #include "cli/wevtutil/wevtutil.h"
+#include "cli/view/xml.h"
 #include "xml/xml.h"
 
 #include <stdlib.h>
@@ -66,17 +67,11 @@ int wevtutil_bookmark_write(const char *file, const char *trace, uint64_t record
 	if (!f) {
 		return bad(file, strerror(errno));
 	}
-	fputs("<BookmarkList>\n  <Bookmark Channel='", f);
-	for (const char *s = trace; *s; s++) {
-		switch (*s) {
-		case '&': fputs("&amp;", f); break;
-		case '<': fputs("&lt;", f); break;
-		case '\'': fputs("&apos;", f); break;
-		default: fputc((uint8_t)*s < 0x20 ? '?' : *s, f);
-		}
-	}
-	fprintf(f, "' RecordId='%llu' IsCurrent='true'/>\n</BookmarkList>\n",
-		(unsigned long long)record);
+	struct strbuf channel = {0};
+	cli_xml_value(&channel, trace);
+	fprintf(f, "<BookmarkList>\n  <Bookmark Channel=%s RecordId='%llu' IsCurrent='true'/>\n</BookmarkList>\n",
+		channel.s ? channel.s : "", (unsigned long long)record);
+	strbuf_finish(&channel);
 	errno = 0;
 	bool ok = !ferror(f);
 	ok = fclose(f) == 0 && ok && rename(temp, file) == 0;

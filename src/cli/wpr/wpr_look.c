@@ -16,7 +16,8 @@ static void print_profiles(const struct wpr *w)
 	printf("Profile                 : ");
 	for (const char *p = w->names; *p;) {
 		size_t n = strcspn(p, "+");
-		printf("%.*s.%s%s", (int)n, p, profile_mode_text(w->profile->mode), p[n] ? ", " : "\n");
+		printf("%.*s.%s", (int)n, p, profile_mode_text(w->profile->mode));
+		fputs(p[n] ? ", " : "\n", stdout);
 		p += n + (p[n] == '+');
 	}
 }

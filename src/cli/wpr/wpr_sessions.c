@@ -650,8 +650,8 @@ void wpr_sessions_explain(const struct wpr *w)
 		wpr_sessions_properties(w, c, index, &p);
 		printf("openetw start '%s' --buffer-size %uK", name, p.p.BufferSize);
 		if (w->profile->mode == PROFILE_MEMORY) {
-			printf(" -m buffering --buffers %u%s", p.p.MinimumBuffers,
-			       c->kind == PROFILE_SYSTEM ? "" : "\n");
+			printf(" -m buffering --buffers %u", p.p.MinimumBuffers);
+			fputs(c->kind == PROFILE_SYSTEM ? "" : "\n", stdout);
 		} else {
 			printf(" -o '%s'", p.file);
 			if (p.p.MaximumFileSize) {
