@@ -92,7 +92,7 @@ static int take_link(int dir, int link, const struct stat *st, char rest[PATH_MA
 		return -errno;
 	}
 	if (!is_closed(&in) && !(is_sticky(&in) && is_ours(st->st_uid))) {
-		diag_at(d, UINT64_MAX, "%s leads through a symbolic link of %s in a directory where others make names",
+		diag_at(d, UINT64_MAX, "%s: it leads through a symbolic link of %s, in a directory where others make names",
 			path, open_output_user(st->st_uid, owner));
 		return -ELOOP;
 	}
@@ -199,12 +199,12 @@ static int check(int dir, const struct stat *st, const char *name, const char *p
 		ssize_t n = readlinkat(dir, name, target, sizeof target - 1);
 		target[n > 0 ? n : 0] = 0;
 		diag_at(d, UINT64_MAX,
-			"%s is a symbolic link of %s to %s, which is not followed: name the file itself, or remove the link",
+			"%s: it is a symbolic link of %s to %s, which is not followed: name the file itself, or remove the link",
 			path, owner, target);
 		return -ELOOP;
 	}
 	if (S_ISDIR(st->st_mode)) {
-		diag_at(d, UINT64_MAX, "%s is a directory", path);
+		diag_at(d, UINT64_MAX, "%s: it is a directory", path);
 		return -EISDIR;
 	}
 	if (!S_ISREG(st->st_mode)) {
@@ -212,17 +212,17 @@ static int check(int dir, const struct stat *st, const char *name, const char *p
 		if (ours && (flags & OPEN_OUTPUT_STREAM) && !S_ISSOCK(st->st_mode)) {
 			return 0;
 		}
-		diag_at(d, UINT64_MAX, "%s is %s of %s, not a regular file", path, kind_of(st->st_mode), owner);
+		diag_at(d, UINT64_MAX, "%s: it is %s of %s, no regular file", path, kind_of(st->st_mode), owner);
 		return -EINVAL;
 	}
 	if (st->st_uid != geteuid()) {
-		diag_at(d, UINT64_MAX, "%s belongs to %s and is left alone: remove it first, or name another file", path,
+		diag_at(d, UINT64_MAX, "%s: it belongs to %s and is left alone: remove it first, or name another file", path,
 			owner);
 		return -EPERM;
 	}
 	if (st->st_nlink > 1 && !is_closed(&in)) {
 		diag_at(d, UINT64_MAX,
-			"%s has other names (%u hard links), and others make names in its directory: it is left alone",
+			"%s: it has other names (%u hard links), in a directory where others make names, and is left alone",
 			path, (unsigned)st->st_nlink);
 		return -EPERM;
 	}

@@ -129,6 +129,9 @@ void cli_signals_catch(void);
 void cli_signals_restore(void);
 int cli_signal_caught(void);
 void cli_child_signals(void);
+/* A signal ended the verb before its output was whole: main says so and ends with 128 + it. 0: none did. */
+void cli_interrupt(int sig);
+int cli_interrupted(void);
 
 /* "Name:keywords:level:options" or "{guid}:keywords:level:options". */
 struct cli_provider {

@@ -262,8 +262,9 @@ static int open_path(const char *path, uint64_t *ret_bytes, struct diag *d)
 	int err = 0;
 	if (fstat(fd, &st) < 0) {
 		err = -errno;
+		diag_at(d, UINT64_MAX, "%s: %s", path, strerror(errno));
 	} else if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
-		diag_at(d, UINT64_MAX, "another session writes %s", path);
+		diag_at(d, UINT64_MAX, "%s: another session writes it", path);
 		err = -EBUSY;
 	}
 	if (err < 0) {
@@ -361,9 +362,11 @@ int sink_file_open(const struct sink_identity *id, const char *path, const uint1
 			goto fail;
 		}
 	}
-	err = open_path(path, &file_bytes, d);
+	struct diag why;
+	diag_clear(&why);
+	err = open_path(path, &file_bytes, &why);
 	if (err < 0) {
-		diag_at(d, UINT64_MAX, "cannot open %s: %s", path, strerror(-err));
+		diag_at(d, UINT64_MAX, "cannot open %s", why.text);
 		goto fail;
 	}
 	f->fd = err;

@@ -2,6 +2,7 @@
  * tracefmt: the formatting tool of the Windows driver kit: one line an event, prefix and text or
  * JSON.
  */
+#include "cli/output.h"
 #include "cli/view/timetext.h"
 #include "cli/view/trace.h"
 #include "cli/view/view.h"
@@ -71,7 +72,8 @@ struct format {
 	struct cli_view *view;
 	struct openetw_text text;
 	struct strbuf line;
-	FILE *out;
+	struct cli_output *output;
+	FILE *out; /* of output */
 	const char *prefix;
 	bool display, no_prefix, high_resolution, sequence, utc, sortable, summary_only, failed;
 	bool zone, csv, prefer_json, skip_unknown, skip_wpp;
@@ -328,7 +330,8 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 static bool write_summary(struct format *f, struct cli_args *a, const struct cli_trace *t,
 			  const char *path)
 {
-	FILE *out = fopen(path, "we");
+	struct cli_output *o = cli_output_open(a, path, true);
+	FILE *out = cli_output_file(o);
 	if (!out) {
 		return false;
 	}
@@ -342,17 +345,17 @@ static bool write_summary(struct format *f, struct cli_args *a, const struct cli
 		"Total Format Errors     0\nTotal Formats Unknown   %llu\n",
 		(unsigned long long)t->buffers, (unsigned long long)f->count,
 		(unsigned long long)t->lost_events, (unsigned long long)f->unformatted);
-	return fclose(out) == 0;
+	return cli_output_close(o, true) == CLI_OK;
 }
 
-static bool open_output(struct format *f, struct cli_args *a, const char *path)
+static bool open_file(struct format *f, struct cli_args *a, const char *path)
 {
 	if (cli_flag(a, "displayonly") || f->summary_only) {
 		return true;
 	}
-	f->out = fopen(path, "we");
+	f->output = cli_output_open(a, path, true);
+	f->out = cli_output_file(f->output);
 	if (!f->out) {
-		fprintf(stderr, "openetw tracefmt: cannot write %s: %s\n", path, strerror(errno));
 		return false;
 	}
 	fputs(f->csv ? "" : "EventTrace\n", f->out);
@@ -364,7 +367,7 @@ static int work(struct format *f, struct cli_args *a)
 	const char *path = cli_value(a, "o", "FmtFile.txt");
 	struct cli_trace t = {.args = a, .event = event, .ctx = f, .no_progress = f->display};
 	if (!cli_trace_open(&t, a->count, a->words, cli_flag(a, "rt") ? a->words[0] : NULL) ||
-	    !open_output(f, a, path)) {
+	    !open_file(f, a, path)) {
 		return CLI_FAILED;
 	}
 	if (cli_flag(a, "csvheader")) {
@@ -386,10 +389,9 @@ static int work(struct format *f, struct cli_args *a)
 	bool extension = dot && !strchr(dot, '/');
 	snprintf(summary, sizeof summary, "%.*s.sum",
 		 (int)(extension ? (size_t)(dot - path) : strlen(path)), path);
-	bool wanted = !cli_flag(a, "nosummary") && !cli_flag(a, "displayonly");
-	if ((wanted && !write_summary(f, a, &t, summary)) ||
-	    (f->out && (ferror(f->out) | (fclose(f->out) != 0)))) {
-		fprintf(stderr, "openetw tracefmt: cannot write %s: %s\n", path, strerror(errno));
+	bool whole = code == 0 && !t.interrupted && !f->failed;
+	bool wanted = !cli_flag(a, "nosummary") && !cli_flag(a, "displayonly") && whole;
+	if (cli_output_close(f->output, whole) != CLI_OK || (wanted && !write_summary(f, a, &t, summary))) {
 		status = CLI_FAILED;
 	}
 	fflush(stdout);

@@ -516,6 +516,9 @@ static int watch(struct monitor *m, uint64_t duration_ns)
 	}
 	release(m, UINT64_MAX);
 	fflush(stdout);
+	if (cli_signal_caught() && (duration_ns || m->limit)) { /* else that is how it ends */
+		cli_interrupt(cli_signal_caught());
+	}
 	kernel_feed_stats(m->feed, &s);
 	fprintf(stderr, "%llu lines; ", (unsigned long long)m->lines);
 	if (s.lost) {

@@ -590,6 +590,9 @@ static int count(struct cli_args *a, struct stats *s)
 		status = cli_fail(a, code, "stopped after %llu events",
 				  (unsigned long long)t.events);
 	}
+	if (t.interrupted) {
+		return status; /* counts of a part would look like those of all */
+	}
 	name_rows(s);
 	qsort(s->rows, s->cap, sizeof *s->rows, by_count);
 	if (cli_flag(a, "json")) {

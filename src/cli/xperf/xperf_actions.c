@@ -3,6 +3,7 @@
  * hard faults and marks, and a trace's statistics. CSV with a heading; `process` has the columns that
  * scripts read, the others are our own.
  */
+#include "cli/output.h"
 #include "cli/view/trace.h"
 #include "cli/xperf/xperf.h"
 #include "cli/xperf/xperf_rows.h"
@@ -37,7 +38,7 @@ struct actions {
 	struct tally *tallies; /* open addressing by key */
 	size_t process_count, process_cap, tally_count, tally_cap;
 	uint64_t total, cpu_since[1024];
-	bool failed;
+	bool failed, read_all;
 };
 struct xperf_action {
 	const char *name, *event, *event2;
@@ -359,9 +360,12 @@ static int read_all(struct actions *m)
 	m->frequency = m->frequency ? m->frequency : 10000000;
 	uint32_t code = cli_trace_run(t);
 	int status = t->interrupted ? 128 + t->interrupted : t->problems ? CLI_FAILED : CLI_OK;
+	m->read_all = !code && !m->failed && !t->interrupted;
 	if (code || m->failed) {
 		status = cli_fail(a, code ? code : ERROR_NOT_ENOUGH_MEMORY, "cannot read %s",
 				  m->read->files[0]);
+	} else if (t->interrupted) {
+		/* a table of a part would look like one of all */
 	} else if (m->action->take == take_process) {
 		print_processes(m);
 	} else {
@@ -390,6 +394,7 @@ int xperf_act(struct xperf_read *r, const char *name)
 {
 	struct actions *m = calloc(1, sizeof *m);
 	struct xperf_action k = {NULL};
+	struct cli_output *o = NULL;
 	int status;
 	for (const struct xperf_action *each = actions; each->name; each++) {
 		k = strcasecmp(each->name, name) == 0 ? *each : k;
@@ -403,17 +408,18 @@ int xperf_act(struct xperf_read *r, const char *name)
 		m->action = &k;
 		m->decoder = openetw_decoder_create();
 		m->state = openetw_state_create(0);
-		m->out = r->to ? r->to : r->out && strcmp(r->out, "-") != 0 ? fopen(r->out, "we") : stdout;
+		o = r->to ? NULL : cli_output_open(r->a, r->out ? r->out : "-", true);
+		m->out = r->to ? r->to : cli_output_file(o);
 	}
-	if (!m || !m->decoder || !m->state || !m->out) {
-		status = cli_fail(r->a, win32_from_errno(m && !m->out ? -errno : -ENOMEM),
-				  "cannot write %s", r->out ? r->out : "");
+	if (m && !m->out) {
+		status = CLI_FAILED;
+	} else if (!m || !m->decoder || !m->state) {
+		status = cli_fail(r->a, ERROR_NOT_ENOUGH_MEMORY, "cannot read");
 	} else {
 		status = read_all(m);
 	}
-	if (m && m->out && m->out != stdout && !r->to && fclose(m->out) != 0 && status == CLI_OK) {
-		status = cli_fail(r->a, win32_from_errno(-errno), "cannot write %s", r->out);
-	}
+	int end = cli_output_close(o, m && m->read_all);
+	status = status == CLI_OK ? end : status;
 	if (m) {
 		for (size_t i = 0; i < m->process_count; i++) {
 			free(m->processes[i].name);

@@ -2,6 +2,7 @@
  * The text of xperf's dumper: a block that lists each kind of event with its columns, then one line an
  * event, its call stack behind it. The files are read twice, for the block stands first.
  */
+#include "cli/output.h"
 #include "cli/view/trace.h"
 #include "cli/xperf/xperf.h"
 #include "cli/xperf/xperf_rows.h"
@@ -17,7 +18,7 @@ struct dumper {
 	struct strbuf line, key;
 	FILE *out;
 	struct strbuf kinds; /* the keys that have a heading: u32 length, bytes */
-	bool header, stacks_told;
+	bool header, stacks_told, read_all;
 	struct xperf_clock clock;
 };
 
@@ -109,6 +110,7 @@ static int pass(struct dumper *m)
 		fprintf(stderr, "xperf: warning: %s lost %llu events when it was recorded.\n",
 			m->read->files[0], (unsigned long long)t->lost_events);
 	}
+	m->read_all = !m->header && status == CLI_OK && !m->line.failed;
 	status = status == CLI_OK && t->problems ? CLI_FAILED : status;
 	xperf_rows_destroy(m->rows);
 	m->rows = NULL;
@@ -121,21 +123,24 @@ int xperf_dump(struct xperf_read *r)
 	struct dumper m = {.read = r, .header = true};
 	m.decoder = openetw_decoder_create();
 	m.state = openetw_state_create(OPENETW_STATE_STACKS);
-	m.out = r->out && strcmp(r->out, "-") != 0 ? fopen(r->out, "we") : stdout;
+	struct cli_output *o = cli_output_open(r->a, r->out ? r->out : "-", true);
+	m.out = cli_output_file(o);
 	int status = CLI_OK;
-	if (!m.decoder || !m.state || !m.out) {
-		status = cli_fail(r->a, win32_from_errno(m.out ? -ENOMEM : -errno),
-				  "cannot write %s", r->out ? r->out : "");
+	if (!m.out) {
+		status = CLI_FAILED;
+	} else if (!m.decoder || !m.state) {
+		status = cli_fail(r->a, ERROR_NOT_ENOUGH_MEMORY, "cannot dump");
 	} else {
 		fprintf(m.out, "BeginHeader\n");
 		status = pass(&m);
-		fprintf(m.out, "EndHeader\n");
-		m.header = false;
-		status = status == CLI_OK ? pass(&m) : status;
+		if (!cli_interrupted()) {
+			fprintf(m.out, "EndHeader\n");
+			m.header = false;
+			status = status == CLI_OK ? pass(&m) : status;
+		}
 	}
-	if (m.out && m.out != stdout && fclose(m.out) != 0 && status == CLI_OK) {
-		status = cli_fail(r->a, win32_from_errno(-errno), "cannot write %s", r->out);
-	}
+	int end = cli_output_close(o, m.read_all);
+	status = status == CLI_OK ? end : status;
 	if ((m.line.failed || m.kinds.failed) && status == CLI_OK) {
 		status = cli_fail(r->a, ERROR_NOT_ENOUGH_MEMORY, "cannot dump");
 	}
