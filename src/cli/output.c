@@ -91,12 +91,12 @@ static struct cli_output *refuse(struct cli_output *o, const struct cli_args *a,
 	return NULL;
 }
 
-/* Is it one of the files that are read? */
-static bool is_input(const char *path, const char *const *files, uint32_t count, struct diag *d)
+/* Is it one of the files that are read? `word` is how the command line has it, perhaps among them. */
+static bool is_input(const char *path, const char *word, const char *const *files, uint32_t count, struct diag *d)
 {
 	struct stat out, in;
 	for (uint32_t i = 0; i < count && stat(path, &out) == 0; i++) {
-		if (S_ISREG(out.st_mode) && stat(files[i], &in) == 0 && in.st_ino == out.st_ino && in.st_dev == out.st_dev) {
+		if (files[i] != word && S_ISREG(out.st_mode) && stat(files[i], &in) == 0 && in.st_ino == out.st_ino && in.st_dev == out.st_dev) {
 			diag_at(d, UINT64_MAX, "%s: it is one of the files that are read", path);
 			return true;
 		}
@@ -170,7 +170,7 @@ struct cli_output *cli_output_open(const struct cli_args *a, const char *path, b
 	if (!o->path) {
 		return refuse(o, a, -ENOMEM, &d);
 	}
-	if (is_input(o->path, (const char *const *)a->words, (uint32_t)a->count, &d)) {
+	if (is_input(o->path, path, (const char *const *)a->words, (uint32_t)a->count, &d)) {
 		return refuse(o, a, -EINVAL, &d);
 	}
 	if (text && is_stream(o->path)) {
@@ -327,7 +327,7 @@ bool cli_output_move(const struct cli_args *a, const char *from, const char *to)
 	return err == 0;
 }
 
-int cli_write_whole(const char *path, const void *p, size_t n, struct diag *d)
+int cli_write_whole(const char *path, const void *p, size_t n, bool built, struct diag *d)
 {
 	char name[NAME_MAX + 1], part[NAME_MAX + 1], ending[32];
 	struct stat st, in;
@@ -336,8 +336,7 @@ int cli_write_whole(const char *path, const void *p, size_t n, struct diag *d)
 		return dir;
 	}
 	bool there = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-	/* Root builds in trees of others: what is replaced there is theirs as the tree is. */
-	bool of_tree = there && S_ISREG(st.st_mode) && fstat(dir, &in) == 0 && st.st_uid == in.st_uid;
+	bool of_tree = built && there && S_ISREG(st.st_mode) && fstat(dir, &in) == 0 && st.st_uid == in.st_uid;
 	int err = of_tree ? 0 : open_output_check(dir, name, path, d);
 	snprintf(ending, sizeof ending, ".part%d", (int)getpid());
 	with_ending(part, name, ending);
@@ -473,7 +472,7 @@ int cli_merge_files(const struct cli_args *a, const char *const *files, uint32_t
 	struct cli_progress p;
 	struct diag d;
 	diag_clear(&d);
-	struct cli_output *o = is_input(to, files, count, &d) ? refuse(NULL, a, -EINVAL, &d) : cli_output_open(a, to, false);
+	struct cli_output *o = is_input(to, to, files, count, &d) ? refuse(NULL, a, -EINVAL, &d) : cli_output_open(a, to, false);
 	if (!o) {
 		return CLI_FAILED;
 	}

@@ -37,9 +37,10 @@ bool cli_output_move(const struct cli_args *a, const char *from, const char *to)
 /* Can `to` be written? For those who must know before they end what cannot be had again. 0 or -errno. */
 int cli_output_try(const char *to, struct diag *d);
 
-/* What compilers make: whole or not there, in the place of an earlier one, of which no .old is kept. 0 or
- * -errno with a text in *d. */
-int cli_write_whole(const char *path, const void *p, size_t n, struct diag *d);
+/* Small files: whole or not there, in the place of an earlier one, of which no .old is kept. `built`: what
+ * a compiler makes, which also replaces a file of whoever has the directory, for root builds in trees of
+ * others. 0 or -errno with a text in *d. */
+int cli_write_whole(const char *path, const void *p, size_t n, bool built, struct diag *d);
 
 /* An earlier file that was moved out of a session's way. */
 struct cli_way {

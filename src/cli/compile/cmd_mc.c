@@ -186,7 +186,7 @@ static int write_output(const struct job *j, const char *dir, const char *name, 
 	int n = snprintf(path, sizeof path, "%s/%s", dir ? dir : ".", name);
 	int err = b->failed ? -ENOMEM : (size_t)n >= sizeof path ? -ENAMETOOLONG : 0;
 	diag_clear(&d);
-	err = err ? err : cli_write_whole(path, b->s, b->len, &d);
+	err = err ? err : cli_write_whole(path, b->s, b->len, true, &d);
 	if (err) {
 		fprintf(stderr, "openetw mc: cannot write %s\n", d.text[0] ? d.text : strerror(-err));
 	} else if (j->verbose) {

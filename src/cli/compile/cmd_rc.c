@@ -336,7 +336,7 @@ static int write_output(struct job *j)
 	stamp(j);
 	write_object(j, &o);
 	diag_clear(&d);
-	bool ok = !o.failed && cli_write_whole(path, o.s, o.len, &d) == 0;
+	bool ok = !o.failed && cli_write_whole(path, o.s, o.len, true, &d) == 0;
 	if (!ok) {
 		fprintf(stderr, "openetw rc: cannot write %s\n", o.failed ? strerror(ENOMEM) : d.text);
 	}

@@ -43,7 +43,7 @@ static bool write_file(struct job *j, const char *name, const void *p, size_t n)
 	snprintf(path, sizeof path, "%s/%s", j->dir, name);
 	struct diag d;
 	diag_clear(&d);
-	bool ok = cli_write_whole(path, p, n, &d) == 0;
+	bool ok = cli_write_whole(path, p, n, true, &d) == 0;
 	if (!ok) {
 		fprintf(stderr, "openetw tracepdb: cannot write %s\n", d.text);
 		j->status = CLI_FAILED;

@@ -95,7 +95,7 @@ static int write_output(const struct job *j, const char *path, const char *s, si
 	bool same = read_text(path, &old) == 0 && old.len == n && memcmp(old.s, s, n) == 0;
 	strbuf_finish(&old);
 	diag_clear(&d);
-	if (!same && cli_write_whole(path, s, n, &d) < 0) {
+	if (!same && cli_write_whole(path, s, n, true, &d) < 0) {
 		fprintf(stderr, "openetw tracewpp: cannot write %s\n", d.text);
 		return CLI_FAILED;
 	}

@@ -67,7 +67,7 @@ int wevtutil_bookmark_write(const char *file, const char *trace, uint64_t record
 	strbuf_adds(&b, "<BookmarkList>\n  <Bookmark Channel=");
 	cli_xml_value(&b, trace);
 	strbuf_addf(&b, " RecordId='%llu' IsCurrent='true'/>\n</BookmarkList>\n", (unsigned long long)record);
-	int err = b.failed ? -ENOMEM : cli_write_whole(file, b.s, b.len, &d);
+	int err = b.failed ? -ENOMEM : cli_write_whole(file, b.s, b.len, false, &d);
 	strbuf_finish(&b);
 	return err < 0 ? bad(file, d.text[0] ? d.text : strerror(-err)) : CLI_OK;
 }

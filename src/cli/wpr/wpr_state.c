@@ -71,7 +71,7 @@ static bool write_file(const char *dir, const char *name, const char *text, size
 	if (!path_of(path, sizeof path, dir, name)) {
 		return false;
 	}
-	int err = cli_write_whole(path, text, n, NULL);
+	int err = cli_write_whole(path, text, n, false, NULL);
 	errno = -err;
 	return err == 0;
 }
