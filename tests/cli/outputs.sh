@@ -33,9 +33,21 @@ make_bookmark() { openetw wevtutil qe in.etl /lf:true "/sbm:$1" >/dev/null; }
 make_export() { openetw logman create trace c -p '{6e0aa5ae-5d31-4b27-8a34-2f6f4a7c1e99}' >/dev/null 2>&1; openetw logman export c -xml "$1" >/dev/null; }
 make_wpr_export() { openetw wpr -exportprofile Light "$1" >/dev/null || openetw wpr -exportprofile CPU "$1" >/dev/null; }
 ways="start run relog merge flush tracerpt summary html tracefmt pcapng dumper tracestats xperf_merge xperf xperf_d logman tracelog bookmark export wpr_export"
-if openetw record -d 10ms -o probe.etl >/dev/null 2>&1; then
-	make_record() { openetw record -d 10ms -o "$1"; }
-	make_record_merged() { openetw record -d 10ms -p X -o "$1"; }
+# samples enough for a stack
+if openetw record --cpu -o probe.etl -- sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done' >/dev/null 2>&1; then
+	recorded() { # on a busy machine perf has no descriptors at times
+		for try in 1 2 3 4 5; do
+			openetw record -d 10ms "$@" 2>rec.err
+			status=$?
+			grep -q 'Too many open files' rec.err || break
+			sleep 0.5
+		done
+		cat rec.err >&2
+		rm -f rec.err
+		return $status
+	}
+	make_record() { recorded -o "$1"; }
+	make_record_merged() { recorded -p X -o "$1"; }
 	make_folded() { openetw report probe.etl --folded "$1" >/dev/null; }
 	make_speedscope() { openetw report probe.etl --speedscope "$1" >/dev/null; }
 	ways="$ways record record_merged folded speedscope"
