@@ -246,6 +246,7 @@ static void on_end(int sig)
 	n += write(2, verb, strlen(verb));
 	n += write(2, said, sizeof said - 1);
 	(void)n;
+	cli_output_abandon();
 	signal(sig, SIG_DFL);
 	raise(sig);
 }

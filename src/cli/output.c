@@ -20,6 +20,27 @@ struct cli_output {
 };
 
 static bool overwrite;
+static struct cli_output *volatile begun[4];
+
+static void remember(struct cli_output *now, struct cli_output *before)
+{
+	for (size_t i = 0; i < BASE_ARRAY_LEN(begun); i++) {
+		if (begun[i] == before) {
+			begun[i] = now;
+			return;
+		}
+	}
+}
+
+void cli_output_abandon(void)
+{
+	for (size_t i = 0; i < BASE_ARRAY_LEN(begun); i++) {
+		struct cli_output *o = begun[i];
+		if (o) {
+			unlinkat(o->dir, o->partial_name, 0);
+		}
+	}
+}
 
 void cli_output_overwrite(void)
 {
@@ -147,6 +168,7 @@ static int open_partial(struct cli_output *o, struct diag *d)
 		close(fd);
 		return err;
 	}
+	remember(o, NULL);
 	return fd;
 }
 
@@ -184,6 +206,7 @@ struct cli_output *cli_output_open(const struct cli_args *a, const char *path, b
 	o->f = fdopen(fd, "w");
 	if (!o->f) {
 		close(fd);
+		remember(NULL, o);
 		return refuse(o, a, -ENOMEM, &d);
 	}
 	return o;
@@ -238,6 +261,7 @@ int cli_output_close(struct cli_output *o, bool whole)
 		free(o);
 		return CLI_OK; /* main looks after standard output */
 	}
+	remember(NULL, o);
 	errno = 0;
 	bool ok = !ferror(o->f);
 	ok = fclose(o->f) == 0 && ok;
@@ -246,7 +270,9 @@ int cli_output_close(struct cli_output *o, bool whole)
 			strerror(errno ? errno : EIO));
 		status = CLI_FAILED;
 	}
-	if (o->dir >= 0 && whole && ok && !cli_interrupted()) {
+	/* Where standard output takes no more, the verb ended early. */
+	bool read = fflush(stdout) == 0 && !ferror(stdout);
+	if (o->dir >= 0 && whole && ok && read && !cli_interrupted()) {
 		status = put_in_place(o);
 	} else if (o->dir >= 0) {
 		leave_partial(o);

@@ -31,6 +31,9 @@ const char *cli_output_partial(const struct cli_output *o);
  * Prints what went wrong and where a part is. CLI_OK also for NULL. */
 int cli_output_close(struct cli_output *o, bool whole);
 
+/* For a handler that ends the program: removes what was only begun. context: signal handlers */
+void cli_output_abandon(void);
+
 /* A file that is there already, into its place, by the same rules; from another file system as a copy. It
  * gets the mode of a new file. False: said why, and `from` is where it was. */
 bool cli_output_move(const struct cli_args *a, const char *from, const char *to);

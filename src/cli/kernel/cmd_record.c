@@ -102,6 +102,13 @@ static int start_providers(struct recording *r, const char *out)
 	if (!v) {
 		return CLI_OK;
 	}
+	/* The parts are put together when all is recorded: too late to hear that the file cannot be written. */
+	struct diag d;
+	diag_clear(&d);
+	if (cli_output_try(out, &d) < 0) {
+		fprintf(stderr, "openetw record: cannot write %s\n", d.text);
+		return CLI_FAILED;
+	}
 	snprintf(r->session_name, sizeof r->session_name, "openetw-record-%d", (int)getpid());
 	snprintf(r->user_file, sizeof r->user_file, "%s.user.etl", out);
 	cli_props_init(&p);
