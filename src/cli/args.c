@@ -181,7 +181,8 @@ void cli_help(FILE *f, const struct cli_command *c)
 		}
 	}
 	if (c->details) {
-		fprintf(f, "\n%s", c->details);
+		putc('\n', f);
+		fputs(c->details, f);
 	}
 }
 

@@ -18,6 +18,7 @@
 #define CLI_CLI_H
 
 #include "base/base.h"
+#include "cli/print.h"
 #include "saved/saved.h"
 
 #include <windows.h>
@@ -130,6 +131,9 @@ void cli_signals_catch(void);
 void cli_signals_restore(void);
 int cli_signal_caught(void);
 void cli_child_signals(void);
+/* A signal ended the verb before its output was whole: main says so and ends with 128 + it. 0: none did. */
+void cli_interrupt(int sig);
+int cli_interrupted(void);
 
 /* "Name:keywords:level:options" or "{guid}:keywords:level:options". */
 struct cli_provider {

@@ -7,7 +7,6 @@
 #include "cli/kernel/screen.h"
 #include "cli/view/timetext.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -274,7 +273,10 @@ static void add_json(struct monitor *m, const struct line *l)
 /* On a terminal a line is a line: of a path that is too long the end is shown, which tells more. */
 static void add_last(struct monitor *m, const char *text, unsigned columns)
 {
-	size_t n = strlen(text), used = m->out.len;
+	struct strbuf whole = {0};
+	strbuf_addf(&whole, "%s", text);
+	text = whole.s ? whole.s : "";
+	size_t n = whole.len, used = m->out.len;
 	unsigned left = 0;
 	for (size_t i = 0; i < used; i++) {
 		left += ((unsigned char)m->out.s[i] & 0xC0) != 0x80;
@@ -286,6 +288,7 @@ static void add_last(struct monitor *m, const char *text, unsigned columns)
 		strbuf_adds(&m->out, "…");
 		strbuf_adds(&m->out, text + cli_screen_fit_end(text, n, left - 1));
 	}
+	strbuf_finish(&whole);
 }
 
 static void add_text(struct monitor *m, const struct line *l)
@@ -298,8 +301,11 @@ static void add_text(struct monitor *m, const struct line *l)
 			add_last(m, text, width_of_all);
 		} else {
 			int width = columns[m->column[i]].width;
-			int most = width_of_all && width < 0 ? -width : INT_MAX; /* whole where nobody looks at columns */
-			strbuf_addf(&m->out, "%*.*s", width, most, text);
+			if (width_of_all && width < 0) {
+				strbuf_add_fitted(&m->out, text, strlen(text), (unsigned)-width);
+			} else { /* whole where nobody looks at columns */
+				strbuf_add_column(&m->out, text, strlen(text), width);
+			}
 		}
 	}
 	if (width_of_all) {
@@ -510,6 +516,9 @@ static int watch(struct monitor *m, uint64_t duration_ns)
 	}
 	release(m, UINT64_MAX);
 	fflush(stdout);
+	if (cli_signal_caught() && (duration_ns || m->limit)) { /* else that is how it ends */
+		cli_interrupt(cli_signal_caught());
+	}
 	kernel_feed_stats(m->feed, &s);
 	fprintf(stderr, "%llu lines; ", (unsigned long long)m->lines);
 	if (s.lost) {

@@ -5,6 +5,8 @@
 
 #include "cli/kernel/counters.h"
 #include "cli/kernel/kernel_session.h"
+#include "cli/output.h"
+#include "cli/path.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -48,6 +50,7 @@ static const struct cli_option options[] = {
 	{0, "pid", "PID", "of this process and its children only (processes and images: of all)", NULL},
 	{0, "only-command", NULL, "the same for the command that is run", NULL},
 	{'p', "provider", "P", "events of this provider too, Name:keywords:level (repeatable)", NULL},
+	CLI_FORCE_OPTION,
 	{0},
 };
 
@@ -99,6 +102,13 @@ static int start_providers(struct recording *r, const char *out)
 	if (!v) {
 		return CLI_OK;
 	}
+	/* The parts are put together when all is recorded: too late to hear that the file cannot be written. */
+	struct diag d;
+	diag_clear(&d);
+	if (cli_output_try(out, &d) < 0) {
+		fprintf(stderr, "openetw record: cannot write %s\n", d.text);
+		return CLI_FAILED;
+	}
 	snprintf(r->session_name, sizeof r->session_name, "openetw-record-%d", (int)getpid());
 	snprintf(r->user_file, sizeof r->user_file, "%s.user.etl", out);
 	cli_props_init(&p);
@@ -134,10 +144,10 @@ static int stop_providers(struct recording *r, const char *out)
 		return cli_fail(r->args, code, "cannot stop the session '%s'", r->session_name);
 	}
 	const char *files[] = {r->kernel_file, r->user_file};
-	code = openetw_merge(files, 2, out, 0, NULL, NULL);
-	if (code) {
+	int status = cli_merge_files(r->args, files, 2, out, false);
+	if (status) {
 		fprintf(stderr, "openetw record: the parts are in %s and %s\n", files[0], files[1]);
-		return cli_fail(r->args, code, "cannot merge into %s", out);
+		return status;
 	}
 	unlink(r->kernel_file);
 	unlink(r->user_file);
@@ -314,8 +324,11 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 		base_close(&go[1]);
 		return CLI_USAGE;
 	}
+	struct cli_way way = {0};
+	cli_way_make(o->path, &way);
 	int err = kernel_file_start(o, &r->kernel, &missing, &d);
 	if (err < 0) {
+		cli_way_back(&way);
 		fprintf(stderr, "openetw record: %s\n", d.text[0] ? d.text : strerror(-err));
 		base_close(&go[1]);
 		return CLI_FAILED;
@@ -351,7 +364,8 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 static int run(struct cli_args *a)
 {
 	struct recording r = {.args = a};
-	const char *out = cli_value(a, "output", "openetw.etl");
+	char mapped[PATH_MAX];
+	const char *out = cli_path_told(cli_value(a, "output", "openetw.etl"), mapped);
 	uint64_t interval_us = 1000, duration_ns = 0, pid = 0, stack_bytes = 0, ring_mb = 0;
 	struct kernel_options o = {0};
 	if (!cli_duration(a, "interval", 1000, 125, 1000000, &interval_us) ||
@@ -400,12 +414,17 @@ static int run(struct cli_args *a)
 	if (status == CLI_OK) {
 		status = record(&r, &o, out);
 	}
+	/* Without another end Ctrl-C is the one that is meant. */
+	int signal = duration_ns || r.child > 0 ? cli_signal_caught() : 0;
 	int end = stop_providers(&r, out);
 	if (r.child > 0) {
 		kill(r.child, SIGTERM);
 		waitpid(r.child, NULL, 0);
 	}
 	cli_signals_restore();
+	if (signal && status == CLI_OK) {
+		cli_interrupt(signal);
+	}
 	return status != CLI_OK ? status : end != CLI_OK ? end : r.child_status;
 }
 

@@ -202,6 +202,9 @@ static int watch(struct top *t, uint64_t delay_ns, uint64_t iterations)
 			break; /* nobody reads */
 		}
 	}
+	if (iterations && cli_signal_caught()) { /* else that is how it ends */
+		cli_interrupt(cli_signal_caught());
+	}
 	return CLI_OK;
 }
 

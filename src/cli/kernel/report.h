@@ -88,7 +88,8 @@ void report_print_io(struct report *r, uint64_t top, bool json);
 void report_free(struct report *r);
 
 /* Stacks and their weights. errno. */
-bool report_write_folded(const struct tally *stacks, const char *path);
-bool report_write_speedscope(const struct tally *stacks, const char *path, bool off_cpu);
+/* Stacks for other programs; false: said why. */
+bool report_write_folded(const struct cli_args *a, const struct tally *stacks, const char *path);
+bool report_write_speedscope(const struct cli_args *a, const struct tally *stacks, const char *path, bool off_cpu);
 
 #endif

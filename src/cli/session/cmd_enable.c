@@ -2,6 +2,7 @@
  * enable, disable, flush: what changes a running session.
  */
 #include "cli/cli.h"
+#include "cli/output.h"
 
 static const struct cli_option enable_options[] = {
 	CLI_ENABLE_OPTIONS,
@@ -14,6 +15,7 @@ static const struct cli_option no_options[] = {{0}};
 static const struct cli_option flush_options[] = {
 	{'o', "output", "FILE", "write the memory buffers of a buffering session to this file",
 	 NULL},
+	CLI_FORCE_OPTION,
 	{0},
 };
 
@@ -91,7 +93,7 @@ static int run_flush(struct cli_args *a)
 	} else {
 		p.p.LogFileNameOffset = 0;
 	}
-	uint32_t code = ControlTraceA(0, a->words[0], &p.p, EVENT_TRACE_CONTROL_FLUSH);
+	uint32_t code = cli_flush_trace(0, a->words[0], &p.p);
 	if (code) {
 		return cli_fail(a, code, "cannot flush '%s'", a->words[0]);
 	}

@@ -127,6 +127,7 @@ static int run(struct cli_args *a)
 				      .event = event,
 				      .ctx = printer,
 				      .state = cli_printer_state(printer),
+				      .endless = !cli_value(a, "limit", NULL),
 				      .no_progress = true};
 		if (own) {
 			status = run_own(a, &t, printer);

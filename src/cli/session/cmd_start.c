@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/session/kernel_control.h"
+#include "cli/output.h"
 
 static const struct cli_option options[] = {
 	{'o', "output", "FILE", "log file (.etl); none: real-time or buffering only", NULL},
@@ -17,6 +18,7 @@ static const struct cli_option options[] = {
 	{0, "with-pid", "PID", "stop it when this process ends ($$: with this shell)", NULL},
 	{0, "new-file-every", "TIME", "newfile mode: the next file so often, besides when one is full", NULL},
 	{0, "keep-files", "N", "newfile mode: only the last N files stay", NULL},
+	CLI_FORCE_OPTION,
 	CLI_SESSION_OPTIONS,
 	CLI_ENABLE_OPTIONS,
 	{0},
@@ -79,7 +81,7 @@ static int run(struct cli_args *a)
 	if (status != CLI_OK) {
 		return status;
 	}
-	uint32_t code = kernel ? cli_kernel_start(&h, name, &p, &wish) : StartTraceA(&h, name, &p.p);
+	uint32_t code = kernel ? cli_kernel_start(&h, name, &p, &wish) : cli_start_trace(&h, name, &p.p);
 	if (code) {
 		return cli_fail(a, code, "cannot start '%s'", name);
 	}

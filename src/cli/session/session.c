@@ -554,7 +554,10 @@ void cli_signals_catch(void)
 	struct sigaction sa = {.sa_handler = on_ending};
 	caught = 0;
 	for (int i = 0; i < 3; i++) {
-		sigaction(ending[i], &sa, &before[i]);
+		sigaction(ending[i], NULL, &before[i]);
+		if (ending[i] != SIGHUP || before[i].sa_handler != SIG_IGN) { /* nohup means it */
+			sigaction(ending[i], &sa, NULL);
+		}
 	}
 }
 
@@ -568,6 +571,18 @@ void cli_signals_restore(void)
 int cli_signal_caught(void)
 {
 	return caught;
+}
+
+static volatile sig_atomic_t interrupted;
+
+void cli_interrupt(int sig)
+{
+	interrupted = sig;
+}
+
+int cli_interrupted(void)
+{
+	return interrupted;
 }
 
 void cli_child_signals(void)

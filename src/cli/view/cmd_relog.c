@@ -3,6 +3,7 @@
  * other program.
  */
 #include "cli/view/timetext.h"
+#include "cli/output.h"
 #include "cli/view/view.h"
 
 #include <relogger.h>
@@ -18,6 +19,7 @@ static const struct cli_option options[] = {
 	 NULL},
 	{0, "shift", "TIME", "move the events kept in time: 1.5s, -250ms", NULL},
 	CLI_SELECT_OPTIONS,
+	CLI_FORCE_OPTION,
 	{0},
 };
 
@@ -260,6 +262,11 @@ static int relog(struct job *j, const char *out)
 		return cli_fail(a, HRESULT_CODE(hr), "cannot start");
 	}
 	int status = CLI_OK;
+	struct cli_output *o = cli_output_open(a, out, false);
+	if (!o) {
+		g->lpVtbl->Release(g);
+		return CLI_FAILED;
+	}
 	for (int i = 0; i < a->count && status == CLI_OK; i++) {
 		BSTR path = wide(a->words[i]);
 		hr = g->lpVtbl->AddLogfileTraceStream(g, path, NULL, NULL);
@@ -269,7 +276,7 @@ static int relog(struct job *j, const char *out)
 		}
 	}
 	if (status == CLI_OK) {
-		BSTR path = wide(out);
+		BSTR path = wide(cli_output_partial(o));
 		g->lpVtbl->SetOutputFilename(g, path);
 		free(path);
 		g->lpVtbl->SetCompressionMode(g, cli_flag(a, "compress"));
@@ -280,8 +287,8 @@ static int relog(struct job *j, const char *out)
 		int signal = cli_signal_caught();
 		cli_signals_restore();
 		cli_progress_end(&j->progress);
-		if (signal && FAILED(hr)) {
-			fprintf(stderr, "openetw relog: interrupted; %s holds what was kept so far\n", out);
+		if (signal) {
+			cli_interrupt(signal);
 			status = 128 + signal;
 		} else if (hr == E_NOTIMPL) {
 			status = cli_fail(a, ERROR_NOT_SUPPORTED,
@@ -294,8 +301,9 @@ static int relog(struct job *j, const char *out)
 		fprintf(stderr, "%llu of %llu events kept\n", (unsigned long long)j->kept,
 			(unsigned long long)j->read);
 	}
-	g->lpVtbl->Release(g);
-	return status;
+	g->lpVtbl->Release(g); /* closes the file */
+	int end = cli_output_close(o, status == CLI_OK);
+	return status != CLI_OK ? status : end;
 }
 
 static int run(struct cli_args *a)

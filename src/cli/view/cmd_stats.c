@@ -388,7 +388,7 @@ static void print_row_text(const struct stats *s, const struct row *r, double se
 		printf("%-36s %5u %3u %3u  %s\n", r->name, r->id, r->version, r->opcode, r->event);
 		break;
 	case BY_PROVIDER:
-		puts(r->name);
+		cli_puts(r->name);
 		break;
 	case BY_PROCESS:
 		if (r->pid == UINT32_MAX) {
@@ -589,6 +589,9 @@ static int count(struct cli_args *a, struct stats *s)
 	if (code) {
 		status = cli_fail(a, code, "stopped after %llu events",
 				  (unsigned long long)t.events);
+	}
+	if (t.interrupted) {
+		return status; /* counts of a part would look like those of all */
 	}
 	name_rows(s);
 	qsort(s->rows, s->cap, sizeof *s->rows, by_count);

@@ -146,10 +146,10 @@ static void add_frame(struct cli_printer *p, const EVENT_RECORD *e, const struct
 	struct openetw_symbol y = {.size = sizeof y};
 	uint64_t time = (uint64_t)e->EventHeader.TimeStamp.QuadPart, address = k->addresses[i];
 	if (openetw_state_symbol(p->state, k->pid, address, time, &y) == ERROR_SUCCESS) {
-		strbuf_addf(b, "%s%s%s+0x%llx", y.module ? y.module : "", y.module ? "!" : "",
-			    y.name, (unsigned long long)y.offset);
+		strbuf_addf_printable(b, "%s%s%s+0x%llx", y.module ? y.module : "", y.module ? "!" : "",
+				      y.name, (unsigned long long)y.offset);
 	} else if (openetw_state_module(p->state, k->pid, address, time, &m) == ERROR_SUCCESS) {
-		strbuf_addf(b, "%s+0x%llx", m.name, (unsigned long long)(address - m.base));
+		strbuf_addf_printable(b, "%s+0x%llx", m.name, (unsigned long long)(address - m.base));
 	}
 }
 
@@ -378,27 +378,17 @@ static void print_json(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	strbuf_adds(b, "}}\n");
 }
 
+/* Printable, so newlines are escaped: in quotes where a comma or a quote would be misread. */
 static void add_csv(struct strbuf *b, const char *s, size_t n)
 {
 	if (n == 0) {
 		return;
 	}
-	bool quote = false;
-	for (size_t i = 0; i < n && !quote; i++) {
-		quote = s[i] == '"' || s[i] == ',' || s[i] == '\n' || s[i] == '\r';
-	}
-	if (!quote) {
-		strbuf_add(b, s, n);
+	if (!memchr(s, '"', n) && !memchr(s, ',', n)) {
+		strbuf_add_printable(b, s, n);
 		return;
 	}
-	strbuf_addc(b, '"');
-	for (size_t i = 0; i < n; i++) {
-		if (s[i] == '"') {
-			strbuf_addc(b, '"');
-		}
-		strbuf_addc(b, s[i]);
-	}
-	strbuf_addc(b, '"');
+	strbuf_add_quoted(b, s, n);
 }
 
 static void print_csv(struct cli_printer *p, const EVENT_RECORD *e, const char *time)
@@ -431,7 +421,7 @@ static void print_csv(struct cli_printer *p, const EVENT_RECORD *e, const char *
 static void add_origin(struct strbuf *b, const struct openetw_event_origin *o)
 {
 	if (o->process) {
-		strbuf_adds(b, o->process);
+		strbuf_add_printable(b, o->process, strlen(o->process));
 		strbuf_addc(b, '(');
 		strbuf_add_u64(b, o->pid);
 		strbuf_addc(b, ')');
@@ -464,9 +454,9 @@ static void print_text(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	strbuf_adds(b, "] ");
 	const struct openetw_event_origin *o = cli_view_origin(p->view);
 	add_origin(b, o);
-	strbuf_adds(b, provider);
+	strbuf_add_printable(b, provider, strlen(provider));
 	strbuf_addc(b, '/');
-	strbuf_adds(b, name);
+	strbuf_add_printable(b, name, strlen(name));
 	UCHAR level = h->EventDescriptor.Level;
 	if (level && level < BASE_ARRAY_LEN(levels)) {
 		strbuf_adds(b, " <");
@@ -475,10 +465,10 @@ static void print_text(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	}
 	if (p->text.length) {
 		strbuf_addc(b, ' ');
-		strbuf_add(b, p->text.data, p->text.length);
+		strbuf_add_printable(b, p->text.data, p->text.length);
 	}
 	if (o->file) {
-		strbuf_addf(b, " file=\"%s\"", o->file);
+		strbuf_addf_printable(b, " file=\"%s\"", o->file);
 	}
 	add_counters(p, e, false);
 	if (p->stacks) {
@@ -518,9 +508,9 @@ static void print_fields(struct cli_printer *p)
 				/* where and when are recognised by themselves */
 				if (!cli_view_is_property(p->field[i].name) ||
 				    p->field[i].payload) {
-					strbuf_addf(b, "%s=", p->field[i].shown);
+					strbuf_addf_printable(b, "%s=", p->field[i].shown);
 				}
-				strbuf_add(b, v.text, v.text_length);
+				strbuf_add_printable(b, v.text, v.text_length);
 			}
 			any = true;
 		}

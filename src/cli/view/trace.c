@@ -152,7 +152,10 @@ uint32_t cli_trace_run(struct cli_trace *t)
 	running = t;
 	sigaction(SIGINT, &sa, &old_int);
 	sigaction(SIGTERM, &sa, &old_term);
-	sigaction(SIGHUP, &sa, &old_hup);
+	sigaction(SIGHUP, NULL, &old_hup);
+	if (old_hup.sa_handler != SIG_IGN) { /* nohup means it */
+		sigaction(SIGHUP, &sa, NULL);
+	}
 	if (!interrupted) {
 		read_ahead(t);
 	}
@@ -167,6 +170,9 @@ uint32_t cli_trace_run(struct cli_trace *t)
 	sigaction(SIGHUP, &old_hup, NULL);
 	cli_progress_end(&t->progress);
 	t->interrupted = interrupted;
+	if (interrupted && !t->endless) {
+		cli_interrupt(interrupted);
+	}
 	print_problems(t);
 	for (int i = 0; t->loss && i < t->count; i++) {
 		struct openetw_loss_range l = {.size = sizeof l};

@@ -271,6 +271,9 @@ static int work(struct query *q)
 		printf("<%s>\n", root);
 	}
 	uint32_t code = cli_trace_run(&t);
+	if (t.interrupted) {
+		return 128 + t.interrupted; /* without the root's end: it is not all */
+	}
 	show_kept(q);
 	if (root) {
 		printf("</%s>\n", root);

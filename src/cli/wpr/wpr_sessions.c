@@ -7,6 +7,7 @@
  * thread is that thread's affair.
  */
 #include "cli/session/mark.h"
+#include "cli/output.h"
 #include "cli/wpr/wpr.h"
 
 #include <stdio.h>
@@ -377,7 +378,7 @@ static int start_collector(struct wpr *w, struct profile_collector *c, unsigned 
 		return start_kernel(w, c, name, index);
 	}
 	wpr_sessions_properties(w, c, index, &p);
-	uint32_t code = StartTraceA(&h, name, &p.p);
+	uint32_t code = cli_start_trace(&h, name, &p.p);
 	if (code == ERROR_ALREADY_EXISTS) {
 		return wpr_fail(WPR_ALREADY_RUNNING,
 				"The session '%s' runs already, left over from a recording that was not "
@@ -650,8 +651,8 @@ void wpr_sessions_explain(const struct wpr *w)
 		wpr_sessions_properties(w, c, index, &p);
 		printf("openetw start '%s' --buffer-size %uK", name, p.p.BufferSize);
 		if (w->profile->mode == PROFILE_MEMORY) {
-			printf(" -m buffering --buffers %u%s", p.p.MinimumBuffers,
-			       c->kind == PROFILE_SYSTEM ? "" : "\n");
+			printf(" -m buffering --buffers %u", p.p.MinimumBuffers);
+			fputs(c->kind == PROFILE_SYSTEM ? "" : "\n", stdout);
 		} else {
 			printf(" -o '%s'", p.file);
 			if (p.p.MaximumFileSize) {

@@ -3,6 +3,8 @@
  * after it belong to that session, those before the first one to the kernel's.
  */
 #include "cli/session/mark.h"
+#include "cli/output.h"
+#include "cli/path.h"
 #include "cli/view/timetext.h"
 #include "cli/classic/controller.h"
 #include "cli/classic/same.h"
@@ -295,7 +297,7 @@ static int flush_one(struct cli_args *a, const char *name, const char *file)
 	} else {
 		p.p.LogFileNameOffset = 0;
 	}
-	uint32_t code = ControlTraceA(0, name, &p.p, EVENT_TRACE_CONTROL_FLUSH);
+	uint32_t code = cli_flush_trace(0, name, &p.p);
 	return code ? cli_fail(a, code, "cannot flush '%s'", name) : CLI_OK;
 }
 
@@ -471,6 +473,9 @@ static int run(struct cli_args *a)
 	}
 	if (!cli_classic_parse(a, a->count, a->words)) {
 		return CLI_USAGE;
+	}
+	for (int i = 0; i < a->count; i++) {
+		cli_path_input(a->words[i]);
 	}
 	for (size_t i = 0; i < BASE_ARRAY_LEN(refused); i++) {
 		if (cli_flag(a, refused[i].name)) {

@@ -70,6 +70,7 @@ struct xperf_read {
 	const GUID *only; /* of these providers, when there are any */
 	size_t only_count;
 	bool raw_data; /* the bytes too */
+	bool whole;    /* out: all is dumped */
 };
 int xperf_dump(struct xperf_read *r);
 /* When a file begins, as FILETIME; 0: it cannot be opened. */

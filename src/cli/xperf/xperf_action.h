@@ -75,6 +75,7 @@ struct xperf_job {
 	uint64_t taken;
 	void *own;
 	bool failed; /* memory ran out */
+	bool whole;  /* the report is there */
 };
 
 /* A field of the event at hand as text ("" when it has none of this name) and as a number. */
@@ -153,9 +154,9 @@ bool xperf_is_isr(const char *name);
 
 /* ---- running -------------------------------------------------------------------------------------- */
 
-/* Exit status. `words` are the action's options, count of them. */
+/* Exit status; *ret_whole: the report is there. `words` are the action's options, count of them. */
 int xperf_job_run(struct cli_args *a, const struct xperf_action *action, int word_count, char **words, int count,
-		  char **files, FILE *out, bool quiet);
+		  char **files, FILE *out, bool quiet, bool *ret_whole);
 /* Calls `each` for the events of these names in another pass over the files, before or after the job's own. */
 bool xperf_pass(struct xperf_job *j, const char *events, void (*each)(struct xperf_job *sub, void *ctx), void *ctx);
 

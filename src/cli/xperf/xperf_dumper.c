@@ -2,6 +2,7 @@
  * The text of xperf's dumper: a block that lists each kind of event with its columns, then one line an
  * event, its call stack behind it. The files are read twice, for the block stands first.
  */
+#include "cli/output.h"
 #include "cli/view/trace.h"
 #include "cli/xperf/xperf.h"
 #include "cli/xperf/xperf_rows.h"
@@ -17,7 +18,7 @@ struct dumper {
 	struct strbuf line, key;
 	FILE *out;
 	struct strbuf kinds; /* the keys that have a heading: u32 length, bytes */
-	bool header, stacks_told;
+	bool header, stacks_told, read_all;
 	struct xperf_clock clock;
 };
 
@@ -138,7 +139,9 @@ static int pass(struct dumper *m)
 		fprintf(stderr, "xperf: warning: %s lost %llu events when it was recorded.\n",
 			m->read->files[0], (unsigned long long)t->lost_events);
 	}
-	status = status == CLI_OK && t->problems ? CLI_FAILED : status;
+	m->read_all = !m->header && status == CLI_OK && !m->line.failed;
+	/* What is damaged is told; the good part is dumped all the same. */
+	status = status == CLI_OK && t->problems && !m->header ? CLI_FAILED : status;
 	xperf_rows_destroy(m->rows);
 	m->rows = NULL;
 	free(t);
@@ -161,13 +164,16 @@ int xperf_dump(struct xperf_read *r)
 				"RawData");
 		}
 		status = pass(&m);
-		fprintf(m.out, "EndHeader\n");
-		m.header = false;
-		status = status == CLI_OK ? pass(&m) : status;
+		if (!cli_interrupted() && status == CLI_OK) {
+			fprintf(m.out, "EndHeader\n");
+			m.header = false;
+			status = pass(&m);
+		}
 	}
 	if ((m.line.failed || m.kinds.failed) && status == CLI_OK) {
 		status = cli_fail(r->a, ERROR_NOT_ENOUGH_MEMORY, "cannot dump");
 	}
+	r->whole = m.read_all;
 	openetw_decoder_destroy(m.decoder);
 	openetw_state_destroy(m.state);
 	strbuf_finish(&m.line);

@@ -102,17 +102,10 @@ void xperf_key_process(struct xperf_job *j)
 void xperf_quote(struct strbuf *b, const char *s)
 {
 	if (*s && !strpbrk(s, " ,\"")) {
-		strbuf_adds(b, s);
-		return;
+		strbuf_add_printable(b, s, strlen(s));
+	} else {
+		strbuf_add_quoted(b, s, strlen(s));
 	}
-	strbuf_addc(b, '"');
-	for (; *s; s++) {
-		if (*s == '"') {
-			strbuf_addc(b, '"');
-		}
-		strbuf_addc(b, *s == '\n' || *s == '\r' ? ' ' : *s);
-	}
-	strbuf_addc(b, '"');
 }
 
 const char *xperf_module(struct xperf_job *j, uint32_t pid, uint64_t address)
@@ -609,6 +602,7 @@ static int run(struct xperf_job *j, bool quiet)
 			fprintf(stderr, "xperf: warning: %llu Events were lost in this trace.\n",
 				(unsigned long long)t->lost_events);
 		}
+		j->whole = !j->failed;
 		status = j->failed ? cli_fail(j->a, ERROR_NOT_ENOUGH_MEMORY, "cannot report")
 			 : t->problems ? CLI_FAILED
 				       : CLI_OK;
@@ -618,7 +612,7 @@ static int run(struct xperf_job *j, bool quiet)
 }
 
 int xperf_job_run(struct cli_args *a, const struct xperf_action *action, int word_count, char **words, int count,
-		  char **files, FILE *out, bool quiet)
+		  char **files, FILE *out, bool quiet, bool *ret_whole)
 {
 	static const struct cli_option only_range[] = {{0, "range", "FROM TO", "only these times", NULL}, {0}};
 	static struct winargs w;
@@ -626,6 +620,7 @@ int xperf_job_run(struct cli_args *a, const struct xperf_action *action, int wor
 	struct cli_args own = {.command = &c, .count = word_count, .words = words};
 	struct xperf_job *j = calloc(1, sizeof *j);
 	int status = CLI_FAILED;
+	*ret_whole = false;
 	c.options = action->options ? action->options : only_range;
 	if (!winargs_parse(&own, false, NULL, &w)) {
 		free(j);
@@ -652,6 +647,7 @@ int xperf_job_run(struct cli_args *a, const struct xperf_action *action, int wor
 			action->release(j);
 		}
 	}
+	*ret_whole = j && j->whole;
 	if (j) {
 		openetw_decoder_destroy(j->decoder);
 		openetw_state_destroy(j->state);

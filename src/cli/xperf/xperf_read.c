@@ -3,6 +3,8 @@
  * an -a up to the next one belongs to that action; options of the whole may stand anywhere.
  */
 #include "cli/classic/winargs.h"
+#include "cli/output.h"
+#include "cli/path.h"
 #include "cli/view/timetext.h"
 #include "cli/xperf/xperf.h"
 #include "cli/xperf/xperf_action.h"
@@ -118,6 +120,7 @@ static int sort_words(struct report *r, char **kept)
 				strcasecmp(a->words[i + 1], "dbghelplog") == 0)) {
 				i++;
 				if (file && r->file_count < CLI_VALUES_MAX) {
+					cli_path_input(a->words[i]);
 					r->files[r->file_count++] = a->words[i];
 				}
 			}
@@ -157,7 +160,7 @@ static int no_such_action(struct cli_args *a, const char *name)
 
 /* ---- the dumper, whose text is made in two passes ------------------------------------------------------- */
 
-static int dump(struct report *r, const struct action_words *act, FILE *out)
+static int dump(struct report *r, const struct action_words *act, FILE *out, bool *ret_whole)
 {
 	static struct winargs w;
 	struct cli_command c = *r->a->command;
@@ -194,82 +197,72 @@ static int dump(struct report *r, const struct action_words *act, FILE *out)
 	}
 	read.raw_data = winargs_on(&w, "add_rawdata");
 	status = status == CLI_OK ? xperf_dump(&read) : status;
+	*ret_whole = read.whole;
 	free(w.word);
 	return status;
 }
 
 /* ---- running ---------------------------------------------------------------------------------------------- */
 
-static int act(struct report *r, const struct action_words *act_, FILE *out)
+static int act(struct report *r, const struct action_words *act_, FILE *out, bool *ret_whole)
 {
+	*ret_whole = false;
 	if (strcasecmp(act_->name, "dumper") == 0) {
-		return dump(r, act_, out);
+		return dump(r, act_, out, ret_whole);
 	}
 	const struct xperf_action *k = xperf_action_find(act_->name);
-	return xperf_job_run(r->a, k, act_->count, act_->word, r->file_count, r->files, out, r->quiet);
-}
-
-static FILE *create(struct cli_args *a, const char *path)
-{
-	FILE *f = path && strcmp(path, "-") != 0 ? fopen(path, "we") : stdout;
-	if (!f) {
-		cli_fail(a, win32_from_errno(-errno), "cannot write %s", path);
-	}
-	return f;
-}
-
-static int close_output(struct cli_args *a, FILE *f, const char *path, int status)
-{
-	if (f && f != stdout && fclose(f) != 0 && status == CLI_OK) {
-		return cli_fail(a, win32_from_errno(-errno), "cannot write %s", path);
-	}
-	return status;
+	return xperf_job_run(r->a, k, act_->count, act_->word, r->file_count, r->files, out, r->quiet, ret_whole);
 }
 
 /* -ae: what is said about the action goes to a file. Returns the descriptor to go back to, or -1. */
-static int redirect_errors(const char *path)
+static int redirect_errors(struct cli_output *to)
 {
-	int to = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
-	if (to < 0) {
+	if (!to) {
 		return -1;
 	}
 	fflush(stderr);
 	int kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-	dup2(to, STDERR_FILENO);
-	close(to);
+	dup2(fileno(cli_output_file(to)), STDERR_FILENO);
 	return kept;
 }
 
 static int run_all(struct report *r)
 {
-	FILE *all = NULL;
+	struct cli_output *all = NULL;
 	int status = CLI_OK;
-	for (int i = 0; i < r->action_count; i++) {
-		if (!r->action[i].out) {
-			all = all ? all : create(r->a, r->out);
-			if (!all) {
-				return CLI_FAILED;
-			}
+	bool all_whole = true;
+	for (int i = 0; i < r->action_count && !all; i++) {
+		all = r->action[i].out ? NULL : cli_output_open(r->a, r->out ? r->out : "-", true);
+		if (!r->action[i].out && !all) {
+			return CLI_FAILED;
 		}
 	}
 	for (int i = 0; i < r->action_count && status < 128; i++) {
 		struct action_words *k = &r->action[i];
-		FILE *own = k->out ? create(r->a, k->out) : NULL;
-		if (k->out && !own) {
+		struct cli_output *own = k->out ? cli_output_open(r->a, k->out, true) : NULL;
+		struct cli_output *errors = k->errors ? cli_output_open(r->a, k->errors, true) : NULL;
+		if ((k->out && !own) || (k->errors && !errors)) {
+			cli_output_close(own, false);
+			cli_output_close(errors, false);
 			status = CLI_FAILED;
 			continue;
 		}
-		int kept = redirect_errors(k->errors);
-		int one = act(r, k, own ? own : all);
+		bool whole;
+		int kept = redirect_errors(errors);
+		int one = act(r, k, cli_output_file(own ? own : all), &whole);
 		if (kept >= 0) {
 			fflush(stderr);
 			dup2(kept, STDERR_FILENO);
 			close(kept);
 		}
-		one = own ? close_output(r->a, own, k->out, one) : one;
+		cli_output_close(errors, true);
+		int end = own ? cli_output_close(own, whole) : CLI_OK;
+		all_whole = all_whole && (own || whole);
+		one = one ? one : end;
 		status = one ? one : status;
 	}
-	return close_output(r->a, all, r->out, status);
+	int end = cli_output_close(all, all_whole && status < 128);
+	return status ? status : end;
 }
 
 int xperf_report(struct cli_args *a)
@@ -311,5 +304,6 @@ int xperf_report(struct cli_args *a)
 int xperf_one_report(struct cli_args *a, const char *action, int word_count, char **words, int count, char **files, FILE *to)
 {
 	const struct xperf_action *k = xperf_action_find(action);
-	return k ? xperf_job_run(a, k, word_count, words, count, files, to, true) : CLI_FAILED;
+	bool whole;
+	return k ? xperf_job_run(a, k, word_count, words, count, files, to, true, &whole) : CLI_FAILED;
 }

@@ -344,17 +344,10 @@ static void put_text(struct strbuf *b, const char *s, size_t n)
 		plain = plain && c > ' ' && c != ',' && c != '"';
 	}
 	if (plain) {
-		strbuf_add(b, s, n);
+		strbuf_add_printable(b, s, n);
 		return;
 	}
-	strbuf_addc(b, '"');
-	for (size_t i = 0; i < n; i++) {
-		if (s[i] == '"') {
-			strbuf_addc(b, '"');
-		}
-		strbuf_addc(b, s[i] == '\n' || s[i] == '\r' ? ' ' : s[i]);
-	}
-	strbuf_addc(b, '"');
+	strbuf_add_quoted(b, s, n);
 }
 
 static int put_field(void *ctx, const struct openetw_field *f)

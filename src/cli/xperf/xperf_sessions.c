@@ -2,6 +2,7 @@
  * xperf's sessions: options to scopes, all of them started or none, stopped and merged.
  */
 #include "cli/session/mark.h"
+#include "cli/output.h"
 #include "cli/xperf/xperf.h"
 
 #include <stdio.h>
@@ -341,7 +342,7 @@ static int start_one(struct xperf *x, struct xperf_scope *s)
 {
 	struct cli_props p;
 	fill(s, &p);
-	uint32_t code = StartTraceA(&s->handle, s->name, &p.p);
+	uint32_t code = cli_start_trace(&s->handle, s->name, &p.p);
 	if (code) {
 		s->handle = 0;
 		return cli_fail(x->a, code, "cannot start '%s'", s->name);
@@ -410,10 +411,9 @@ int xperf_start(struct xperf *x)
 
 int xperf_merge(struct cli_args *a, int count, char **files, const char *to)
 {
-	uint32_t code = openetw_merge((const char *const *)files, (uint32_t)count, to,
-				      cli_flag(a, "compress") ? OPENETW_MERGE_COMPRESS : 0, NULL, NULL);
-	if (code) {
-		return cli_fail(a, code, "cannot merge into %s", to);
+	int status = cli_merge_files(a, (const char *const *)files, (uint32_t)count, to, cli_flag(a, "compress"));
+	if (status) {
+		return status;
 	}
 	printf("Merged Etl: %s\n", to);
 	fprintf(stderr, "The file may hold personal data: names, paths, command lines. Look before you send "
