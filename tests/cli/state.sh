@@ -103,4 +103,4 @@ expect "rows" "$(sed '1,/^EndHeader/d' "$T/dump" | sed 1d | grep -vc '^ *Stack,'
 openetw xperf -i "$f" -a process -withcmdline >"$T/processes" || fail "-a process"
 expect "name and command line" "$(grep Test.x86 "$T/processes" | cut -d, -f5,9 | tr -d ' ')" "Test.x86.exe(3644),Test.x86.exe"
 openetw xperf -i "$f" -a profile -detail >"$T/profile" || fail "-a profile"
-says 'Test.x86.exe (3644), .*, [0-9]*, ' "$T/profile" "-a profile"
+says 'Test.x86.exe (3644), *1140000, *1.26, Unknown!System.DateTime.GetDatePart$' "$T/profile" "-a profile"

@@ -575,7 +575,8 @@ static void cpudisk_end(struct xperf_job *j)
 		struct slot *s = &c->slot[i];
 		double length = s->to - s->from;
 		xperf_sums_sort(&s->sums, 0);
-		fprintf(j->out, "%sInterval from %.0f us to %.0f us (%s):\n", i ? "\n" : "", s->from, s->to, s->name);
+		fputs(i ? "\n" : "", j->out);
+		fprintf(j->out, "Interval from %.0f us to %.0f us (%s):\n", s->from, s->to, s->name);
 		fprintf(j->out, "    Process Name ( PID), %sCPU Usage (us),  CPU Usage %%, Disk Reads,  Read Bytes, "
 				"Disk Writes, Write Bytes, Disk Time (us)\n",
 			c->thread ? "  ThreadID, " : "");

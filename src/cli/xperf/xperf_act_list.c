@@ -152,8 +152,8 @@ static void registry_end(struct xperf_job *j)
 				last = c + 1;
 			}
 		}
-		fprintf(j->out, "%s%8.0f, %10.0f, %*s%s\n", i ? "" : "\n   Count,  Time (us), Key\n", r->keys.list[i].v[0],
-			r->keys.list[i].v[1], (int)(2 * BASE_MIN(depth, (size_t)64)), "", depth ? last : key);
+		fputs(i ? "" : "\n   Count,  Time (us), Key\n", j->out);
+		fprintf(j->out, "%8.0f, %10.0f, %*s%s\n", r->keys.list[i].v[0], r->keys.list[i].v[1], (int)(2 * BASE_MIN(depth, (size_t)64)), "", depth ? last : key);
 	}
 	if (r->nameless && !r->unknown) {
 		fprintf(j->out, "%llu operations on keys whose name is not known are left out (-unknown)\n",
