@@ -263,6 +263,8 @@ uint64_t cli_select_from(const struct cli_select *s);
 uint64_t cli_select_to(const struct cli_select *s); /* UINT64_MAX: no end */
 /* Does it ask for what only a state knows of some events? */
 bool cli_select_names_process(const struct cli_select *s);
+/* Does --event say which? */
+bool cli_select_names_events(const struct cli_select *s);
 bool cli_select_match(struct cli_select *s, struct cli_view *v, const EVENT_RECORD *e);
 #define CLI_SELECT_OPTIONS                                                                         \
 	{'F', "filter", "EXPR",                                                                    \
@@ -300,6 +302,8 @@ struct openetw_state *cli_printer_state(struct cli_printer *p);
 bool cli_printer_event(struct cli_printer *p, const EVENT_RECORD *e);
 extern int cli_output_errno;
 uint64_t cli_printer_count(const struct cli_printer *p);
+/* Records of the file itself (cli_is_header), which --headers prints, or --event with their names. */
+uint64_t cli_printer_headers(const struct cli_printer *p);
 /* Events whose payload could not be decoded for want of a schema, or only in part. */
 uint64_t cli_printer_undecoded(const struct cli_printer *p);
 /* One line for each provider of such events: how many, why, what to supply. */

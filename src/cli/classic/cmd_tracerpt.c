@@ -230,7 +230,8 @@ static void write_summary(struct report *r)
 		end = BASE_MAX(end, (uint64_t)h->EndTime.QuadPart);
 	}
 	fprintf(f, "Total Buffers Processed %llu\r\n", (unsigned long long)buffers);
-	fprintf(f, "Total Events  Processed %llu\r\n", (unsigned long long)t->events);
+	/* As on Windows, with the records of the file itself, which the table lists too. */
+	fprintf(f, "Total Events  Processed %llu\r\n", (unsigned long long)(t->events + t->headers));
 	fprintf(f, "Total Events  Lost      %llu\r\n", (unsigned long long)t->lost_events);
 	long_date(t->first_start, r->xml.utc, date, sizeof date);
 	fprintf(f, "Start Time              %s\r\n", date);

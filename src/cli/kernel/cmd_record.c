@@ -81,6 +81,8 @@ struct recording {
 	uint64_t duration_ns; /* 0: no end */
 	uint64_t end_ns;
 	TRACEHANDLE session;
+	bool merge; /* the session has ended, its file is whole */
+	struct openetw_loss applications; /* what it counted */
 	char session_name[64];
 	char user_file[4096], kernel_file[4096];
 };
@@ -132,16 +134,27 @@ static int start_providers(struct recording *r, const char *out)
 	return CLI_OK;
 }
 
-static int stop_providers(struct recording *r, const char *out)
+static int stop_providers(struct recording *r)
 {
 	struct cli_props p;
 	if (!r->session) {
 		return CLI_OK;
 	}
 	cli_props_init(&p);
-	uint32_t code = ControlTraceA(r->session, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
+	r->applications.size = sizeof r->applications;
+	uint32_t code = openetw_session_stop(r->session, NULL, &p.p, &r->applications);
+	r->session = 0;
 	if (code) {
 		return cli_fail(r->args, code, "cannot stop the session '%s'", r->session_name);
+	}
+	r->merge = true;
+	return CLI_OK;
+}
+
+static int merge(const struct recording *r, const char *out)
+{
+	if (!r->merge) {
+		return CLI_OK;
 	}
 	const char *files[] = {r->kernel_file, r->user_file};
 	int status = cli_merge_files(r->args, files, 2, out, false);
@@ -206,13 +219,19 @@ static void watch(struct recording *r)
 	cli_progress_end(&progress);
 }
 
-static void summary(const char *out, const struct kernel_stats *s, uint64_t cpu_ns, double seconds)
+static void summary(const char *out, const struct recording *r, const struct kernel_stats *s, uint64_t cpu_ns,
+		    double seconds)
 {
-	char size[32];
-	cli_size_text(s->bytes_written, size, sizeof size);
+	char size[32], of_applications[64] = "";
+	cli_size_text(s->bytes_written + r->applications.bytes_written, size, sizeof size);
+	if (r->merge) {
+		snprintf(of_applications, sizeof of_applications, "%llu of applications, ",
+			 (unsigned long long)r->applications.events);
+	}
 	fprintf(stderr,
-		"recorded to %s: %llu events (%llu samples, %llu context switches, %llu stacks), %s in %.1f s\n",
-		out, (unsigned long long)s->events, (unsigned long long)s->samples,
+		"recorded to %s: %llu events (%s%llu samples, %llu context switches, %llu stacks), %s in %.1f s\n",
+		out, (unsigned long long)(s->events + r->applications.events), of_applications,
+		(unsigned long long)s->samples,
 		(unsigned long long)s->switches, (unsigned long long)s->stacks, size, seconds);
 	fprintf(stderr, "lost: %llu in full kernel rings, %llu without a buffer; recording took %.1f %% of a processor\n",
 		(unsigned long long)s->lost, (unsigned long long)s->lost_no_buffer,
@@ -353,12 +372,13 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 	uint64_t cpu_ns = stats.cpu_ns - begun.cpu_ns;
 	losses(kernel_file_engine(r->kernel));
 	err = kernel_file_stop(r->kernel, &stats);
-	summary(out, &stats, cpu_ns, seconds);
+	int status = stop_providers(r);
+	summary(out, r, &stats, cpu_ns, seconds);
 	if (err < 0) {
 		fprintf(stderr, "openetw record: %s: %s\n", out, strerror(-err));
 		return CLI_FAILED;
 	}
-	return CLI_OK;
+	return status;
 }
 
 static int run(struct cli_args *a)
@@ -416,7 +436,8 @@ static int run(struct cli_args *a)
 	}
 	/* Without another end Ctrl-C is the one that is meant. */
 	int signal = duration_ns || r.child > 0 ? cli_signal_caught() : 0;
-	int end = stop_providers(&r, out);
+	int end = stop_providers(&r);
+	end = end == CLI_OK ? merge(&r, out) : end;
 	if (r.child > 0) {
 		kill(r.child, SIGTERM);
 		waitpid(r.child, NULL, 0);

@@ -101,12 +101,11 @@ static int run_own(struct cli_args *a, struct cli_trace *t, const struct cli_pri
 	cli_props_init(&p);
 	p.p.LogFileNameOffset = 0;
 	struct openetw_loss loss = {.size = sizeof loss};
-	bool known = openetw_session_loss(name, &loss) == ERROR_SUCCESS;
-	if (ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_STOP) == ERROR_SUCCESS) {
+	if (openetw_session_stop(h, NULL, &p.p, &loss) == ERROR_SUCCESS) {
 		fflush(stdout);
 		fprintf(stderr, "%llu events shown; ",
 			(unsigned long long)cli_printer_count(printer));
-		cli_print_totals(stderr, &p.p, known ? &loss : NULL);
+		cli_print_totals(stderr, &p.p, &loss);
 	}
 	return status;
 }

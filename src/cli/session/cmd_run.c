@@ -115,19 +115,14 @@ static int run(struct cli_args *a)
 		status = cli_signal_caught() ? 128 + cli_signal_caught() : supervise(a->words);
 	}
 	struct openetw_loss loss = {.size = sizeof loss};
-	struct cli_props flush;
-	cli_props_init(&flush);
-	flush.p.LogFileNameOffset = 0;
-	ControlTraceA(h, NULL, &flush.p, EVENT_TRACE_CONTROL_FLUSH);
-	bool known = openetw_session_loss(session, &loss) == ERROR_SUCCESS;
 	cli_props_init(&p);
-	code = ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
+	code = openetw_session_stop(h, NULL, &p.p, &loss);
 	if (code) {
 		cli_fail(a, code, "cannot stop the session '%s'", session);
 		return CLI_FAILED;
 	}
 	fprintf(stderr, "recorded to %s: ", file);
-	cli_print_totals(stderr, &p.p, known ? &loss : NULL);
+	cli_print_totals(stderr, &p.p, &loss);
 	return status;
 }
 

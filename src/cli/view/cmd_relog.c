@@ -4,6 +4,7 @@
  */
 #include "cli/view/timetext.h"
 #include "cli/output.h"
+#include "cli/view/trace.h"
 #include "cli/view/view.h"
 
 #include <relogger.h>
@@ -201,6 +202,9 @@ static HRESULT event(ITraceEventCallback *this, ITraceEvent *e, ITraceRelogger *
 	HRESULT hr = e->lpVtbl->GetEventRecord(e, &r);
 	if (hr != S_OK) {
 		return hr;
+	}
+	if (cli_is_header(r)) {
+		return g->lpVtbl->Inject(g, e); /* of the file, whatever is selected */
 	}
 	if ((++j->read & 0xFFF) == 0) {
 		cli_progress_show(&j->progress, "%llu events, %llu kept", (unsigned long long)j->read,

@@ -33,6 +33,7 @@ struct row {
 	uint16_t id;
 	uint8_t version, opcode, level;
 	bool used;
+	bool of_file; /* records of the file itself: no events */
 	uint64_t undecoded, unexplained; /* events; payload bytes behind the last known field */
 	char *reason;			 /* of the first one; owned, may be NULL */
 	bool tlg;      /* its name is part of the key; else it may become known later */
@@ -56,7 +57,8 @@ struct gap {
 struct stats {
 	enum by by;
 	struct row *rows;
-	size_t cap, used;
+	size_t cap, used, header_kinds;
+	uint64_t headers;
 	struct cached cache[CACHE_SLOTS];
 	uint64_t events, bytes, first, last;
 	uint64_t previous;
@@ -278,11 +280,21 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 		return false;
 	}
 	openetw_decoder_learn(s->decoder, e);
+	bool header = cli_is_header(e);
+	s->headers += header;
+	if (header && s->by != BY_EVENT) {
+		return true;
+	}
 	struct row *r = s->by == BY_EVENT ? find_row_quick(s, e) : find_row(s, e, false);
 	uint64_t t = (uint64_t)e->EventHeader.TimeStamp.QuadPart;
 	r->count++;
 	r->bytes += e->UserDataLength;
 	r->last = t;
+	if (header) { /* a row of its own kind, below the others; no event */
+		s->header_kinds += !r->of_file;
+		r->of_file = true;
+		return true;
+	}
 	if (s->decode) {
 		decode(s, r, e);
 	}
@@ -333,6 +345,9 @@ static int by_count(const void *a, const void *b)
 	if (x->used != y->used) {
 		return x->used ? -1 : 1;
 	}
+	if (x->of_file != y->of_file) {
+		return x->of_file ? 1 : -1;
+	}
 	return x->count < y->count ? 1 : x->count > y->count ? -1 : strcmp(x->event, y->event);
 }
 
@@ -367,6 +382,7 @@ static void print_row_json(const struct stats *s, const struct row *r)
 	cli_time_format(r->last, s->local, last);
 	strbuf_addf(&b, ",\"count\":%llu,\"bytes\":%llu,\"first\":\"%s\",\"last\":\"%s\"",
 		    (unsigned long long)r->count, (unsigned long long)r->bytes, first, last);
+	strbuf_adds(&b, r->of_file ? ",\"header\":true" : "");
 	if (r->undecoded) {
 		strbuf_addf(&b, ",\"undecoded\":%llu,\"reason\":", (unsigned long long)r->undecoded);
 		strbuf_add_json(&b, r->reason ? r->reason : "", strlen(r->reason ? r->reason : ""));
@@ -496,7 +512,7 @@ static void print_text(const struct stats *s, const struct cli_trace *t)
 	double seconds = (double)(s->last - s->first) / 1e7;
 	cli_duration_format(s->last - s->first, text, sizeof text);
 	printf("%llu events of %zu kinds in %s, %.0f events/s\n", (unsigned long long)s->events,
-	       s->used, text, seconds > 0 ? (double)s->events / seconds : 0.0);
+	       s->used - s->header_kinds, text, seconds > 0 ? (double)s->events / seconds : 0.0);
 	if (s->events) {
 		cli_time_format(s->first, s->local, from);
 		cli_time_format(s->last, s->local, to);
@@ -528,6 +544,9 @@ static void print_text(const struct stats *s, const struct cli_trace *t)
 		"LEVEL"};
 	printf("\n%10s %13s %10s  %s\n", "COUNT", "RATE", "BYTES", columns[s->by]);
 	for (size_t i = 0; i < s->used; i++) {
+		if (s->rows[i].of_file && (i == 0 || !s->rows[i - 1].of_file)) {
+			printf("\n%10llu records of the file itself, which are no events:\n", (unsigned long long)s->headers);
+		}
 		print_row_text(s, &s->rows[i], seconds);
 	}
 	if (s->gap_count) {
@@ -555,10 +574,11 @@ static void print_json(const struct stats *s, const struct cli_trace *t)
 	print_losses_json(s);
 	cli_time_format(s->first, s->local, from);
 	cli_time_format(s->last, s->local, to);
-	printf("{\"total\":{\"events\":%llu,\"kinds\":%zu,\"bytes\":%llu,\"first\":\"%s\",\"last\":"
+	printf("{\"total\":{\"events\":%llu,\"headers\":%llu,\"kinds\":%zu,\"bytes\":%llu,\"first\":\"%s\",\"last\":"
 	       "\"%s\","
 	       "\"eventsLost\":%llu,\"buffersLost\":%llu,\"backwards\":%llu,\"outside\":%llu",
-	       (unsigned long long)s->events, s->used, (unsigned long long)s->bytes, from, to,
+	       (unsigned long long)s->events, (unsigned long long)s->headers, s->used - s->header_kinds,
+	       (unsigned long long)s->bytes, from, to,
 	       (unsigned long long)t->lost_events, (unsigned long long)t->lost_buffers,
 	       (unsigned long long)s->backwards, (unsigned long long)s->outside);
 	if (s->decode) {
@@ -571,8 +591,13 @@ static void print_json(const struct stats *s, const struct cli_trace *t)
 
 static int count(struct cli_args *a, struct stats *s)
 {
-	struct cli_trace t = {
-		.args = a, .event = event, .ctx = s, .select = s->select, .state = s->state, .loss = loss};
+	struct cli_trace t = {.args = a,
+			      .event = event,
+			      .ctx = s,
+			      .select = s->select,
+			      .state = s->state,
+			      .metadata = true,
+			      .loss = loss};
 	if (!cli_trace_open(&t, a->count, a->words, NULL)) {
 		return CLI_FAILED;
 	}
@@ -656,11 +681,12 @@ const struct cli_command cli_stats = {
 	.details = "Columns: how many, how many each second of the trace, mean payload bytes, "
 		   "what. JSON has one line for each\n"
 		   "row (providerGuid, provider, id, version, opcode, event or pid, process or level; "
-		   "count, bytes, first, last), one\n"
+		   "count, bytes, first, last; header: true\n"
+		   "for records of the file itself, which are no events), one\n"
 		   "for each gap ({\"gap\":{from, to, seconds}}), one for each loss whose time the file "
 		   "shows ({\"loss\":{what, from,\n"
 		   "to, cpu, buffers}}; what: events, buffers, backup, missing, overwritten, latest) and at last {\"total\":{events, "
-		   "kinds, bytes, first, last,\n"
+		   "headers, kinds, bytes, first, last,\n"
 		   "eventsLost, buffersLost, backwards, outside}}; with --decode also\n"
 		   "decodedPercent, undecoded, partly, unexplainedBytes there, and undecoded, reason, unexplainedBytes of rows.\n\n"
 		   "Examples:\n"

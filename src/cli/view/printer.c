@@ -3,6 +3,7 @@
  */
 #include "cli/view/counters_of.h"
 #include "cli/view/timetext.h"
+#include "cli/view/trace.h"
 #include "cli/view/view.h"
 
 #include <stdlib.h>
@@ -14,7 +15,8 @@
 struct cli_printer {
 	enum cli_format format;
 	bool stacks, local, header_done;
-	uint64_t count, limit, undecoded;
+	bool headers; /* records of the file itself too */
+	uint64_t count, header_count, limit, undecoded;
 	struct cli_select *select; /* borrowed; may be NULL */
 	int field_count;
 	char *fields; /* the option's text, cut at the commas */
@@ -85,6 +87,7 @@ struct cli_printer *cli_printer_create(const struct cli_args *a, struct cli_sele
 		    : strcmp(format, "csv") == 0 ? CLI_CSV
 						 : CLI_TEXT;
 	p->stacks = cli_flag(a, "stacks");
+	p->headers = cli_flag(a, "headers");
 	p->select = select;
 	p->limit = UINT64_MAX;
 	bool ok = cli_number(a, "limit", 1, UINT64_MAX, &p->limit) && take_fields(p, a);
@@ -125,6 +128,11 @@ struct openetw_state *cli_printer_state(struct cli_printer *p)
 uint64_t cli_printer_count(const struct cli_printer *p)
 {
 	return p->count;
+}
+
+uint64_t cli_printer_headers(const struct cli_printer *p)
+{
+	return p->header_count;
 }
 
 uint64_t cli_printer_undecoded(const struct cli_printer *p)
@@ -523,7 +531,11 @@ bool cli_printer_event(struct cli_printer *p, const EVENT_RECORD *e)
 	counters_of_learn(&p->counters, e);
 	/* Reading the trace has taught every decoder what schemas it holds. */
 	cli_view_set(p->view, e);
-	if (p->select && !cli_select_match(p->select, p->view, e)) {
+	bool header = cli_is_header(e);
+	if (header && !p->headers && !(p->select && cli_select_names_events(p->select))) {
+		return true;
+	}
+	if (!(header && p->headers) && p->select && !cli_select_match(p->select, p->view, e)) {
 		return true;
 	}
 	char time[CLI_TIME_TEXT_SIZE];
@@ -547,6 +559,10 @@ bool cli_printer_event(struct cli_printer *p, const EVENT_RECORD *e)
 	if (p->line.len && fwrite_unlocked(p->line.s, 1, p->line.len, stdout) != p->line.len) {
 		cli_output_errno = cli_output_errno ? cli_output_errno : errno;
 		return false;
+	}
+	if (header) {
+		p->header_count++;
+		return true;
 	}
 	return ++p->count < p->limit;
 }

@@ -2,6 +2,7 @@
  * Which events a verb looks at: --filter and the short forms of what is asked most.
  */
 #include "cli/view/timetext.h"
+#include "cli/view/trace.h"
 #include "cli/view/view.h"
 
 #include <stdlib.h>
@@ -214,7 +215,7 @@ static bool event_matches(const struct cli_select *s, struct cli_view *v, const 
 	for (int i = 0; i < s->event_count; i++) {
 		struct cli_view_value name;
 		if (s->event[i].is_id) {
-			if (s->event[i].id == e->EventHeader.EventDescriptor.Id) {
+			if (s->event[i].id == e->EventHeader.EventDescriptor.Id && !cli_is_header(e)) {
 				return true;
 			}
 		} else if (cli_view_get(v, "event", false, &name) &&
@@ -261,12 +262,21 @@ bool cli_select_names_process(const struct cli_select *s)
 	return s->process_count > 0 || s->pid_count > 0 || s->tid_count > 0 || s->filter;
 }
 
+bool cli_select_names_events(const struct cli_select *s)
+{
+	return s->event_count > 0;
+}
+
 bool cli_select_match(struct cli_select *s, struct cli_view *v, const EVENT_RECORD *e)
 {
 	const EVENT_HEADER *h = &e->EventHeader;
 	uint64_t time = (uint64_t)h->TimeStamp.QuadPart;
 	if (!s->any) {
 		return true;
+	}
+	/* A selection means events. Records of the file itself are meant by their names only, never by level. */
+	if (cli_is_header(e) && (s->event_count == 0 || s->has_level)) {
+		return false;
 	}
 	return time >= s->from && time <= s->to && origin_matches(s, v) &&
 	       (!s->has_level || h->EventDescriptor.Level <= s->level) &&

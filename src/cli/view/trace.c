@@ -20,6 +20,21 @@ static void on_signal(int sig)
 	}
 }
 
+/* Descriptions of events, as merging tools and the end of a session put them in. */
+static bool is_metadata(const EVENT_RECORD *e)
+{
+	static const GUID metadata = {
+		0xbbccf6c1, 0x6cd1, 0x48c4, {0x80, 0xff, 0x83, 0x94, 0x82, 0xe3, 0x76, 0x71}};
+	return memcmp(&e->EventHeader.ProviderId, &metadata, sizeof metadata) == 0;
+}
+
+bool cli_is_header(const EVENT_RECORD *e)
+{
+	static const GUID trace = {
+		0x68fdd900, 0x4a3e, 0x11d1, {0x84, 0xf4, 0x00, 0x00, 0xf8, 0x04, 0x64, 0xe3}};
+	return memcmp(&e->EventHeader.ProviderId, &trace, sizeof trace) == 0 || is_metadata(e);
+}
+
 static void WINAPI on_event(PEVENT_RECORD e)
 {
 	static const GUID lost_guid = {
@@ -29,14 +44,18 @@ static void WINAPI on_event(PEVENT_RECORD e)
 		t->lost_events += e->EventHeader.EventDescriptor.Opcode == 32;
 		t->lost_buffers += e->EventHeader.EventDescriptor.Opcode == 33;
 	}
-	/* What was put in when the session ended is no event of the recording; it was learnt by now. */
-	static const GUID metadata_guid = {
-		0xbbccf6c1, 0x6cd1, 0x48c4, {0x80, 0xff, 0x83, 0x94, 0x82, 0xe3, 0x76, 0x71}};
-	if (t->stop || (e->EventHeader.ProcessId == UINT32_MAX &&
-			memcmp(&e->EventHeader.ProviderId, &metadata_guid, sizeof metadata_guid) == 0)) {
+	if (t->stop) {
 		return;
 	}
-	t->events++;
+	if (cli_is_header(e)) {
+		/* What was put in when the session ended was learnt by now. */
+		if (e->EventHeader.ProcessId == UINT32_MAX && is_metadata(e) && !t->metadata) {
+			return;
+		}
+		t->headers++;
+	} else {
+		t->events++;
+	}
 	if (!t->event(t->ctx, e) || interrupted || ferror(stdout)) {
 		t->stop = true;
 	}

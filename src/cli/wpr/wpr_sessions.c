@@ -516,7 +516,7 @@ int wpr_sessions_flush(struct wpr *w)
 static int save_one(struct wpr *w, const char *name, bool kernel, const char *file, struct wpr_totals *t)
 {
 	struct cli_props p;
-	struct openetw_loss loss = {.size = sizeof loss};
+	struct openetw_loss loss = {.size = sizeof loss}, saved = loss;
 	if (w->profile->mode == PROFILE_MEMORY) {
 		if (kernel && cli_session_query(name, &p) == ERROR_SUCCESS) {
 			cli_kernel_capture(p.p.Wnode.HistoricalContext);
@@ -527,17 +527,16 @@ static int save_one(struct wpr *w, const char *name, bool kernel, const char *fi
 		if (code) {
 			return wpr_fail_call(code, "cannot write the buffers of '%s' to %s", name, file);
 		}
-	} else {
-		cli_props_init(&p);
-		p.p.LogFileNameOffset = 0;
-		ControlTraceA(0, name, &p.p, EVENT_TRACE_CONTROL_FLUSH); /* brings the ledger up to date */
+		/* What was written then is in the file, not what came after. */
+		openetw_session_loss(name, &saved);
 	}
-	t->events += openetw_session_loss(name, &loss) == ERROR_SUCCESS ? loss.events : 0;
 	cli_props_init(&p);
-	uint32_t code = ControlTraceA(0, name, &p.p, EVENT_TRACE_CONTROL_STOP);
+	uint32_t code = openetw_session_stop(0, name, &p.p, &loss);
 	if (code) {
 		return wpr_fail_call(code, "cannot stop '%s'", name);
 	}
+	loss = w->profile->mode == PROFILE_MEMORY ? saved : loss;
+	t->events += loss.events - BASE_MIN(loss.events, loss.overwritten);
 	t->events_lost += p.p.EventsLost;
 	t->buffers_lost += p.p.LogBuffersLost;
 	return CLI_OK;

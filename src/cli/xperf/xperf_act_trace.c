@@ -48,8 +48,8 @@ static void stats_event(struct xperf_job *j)
 	const EVENT_DESCRIPTOR *d = &h->EventDescriptor;
 	const char *provider, *event;
 	char guid[37];
-	if (strncmp(j->name, "EventTrace/", 11) == 0) {
-		t->own++; /* the header and its like are the file's own */
+	if (cli_is_header(j->e)) {
+		t->own++;
 	} else {
 		t->events++;
 		t->first = t->first < 0 ? j->us : t->first;
