@@ -389,6 +389,14 @@ int cli_write_whole(const char *path, const void *p, size_t n, bool built, struc
 	return err;
 }
 
+void cli_output_drop(struct cli_output *o)
+{
+	if (o && o->f != stdout && fflush(o->f) == 0) {
+		(void)!ftruncate(fileno(o->f), 0); /* what is empty is removed */
+	}
+	cli_output_close(o, false);
+}
+
 /* ---- what sessions write ----------------------------------------------------------------------- */
 
 /* Does a session write it? They hold locks on their files. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * dump: print the events of .etl files.
  */
+#include "cli/view/absent.h"
 #include "cli/view/trace.h"
 
 static const struct cli_option options[] = {
@@ -70,6 +71,8 @@ static int run(struct cli_args *a)
 						  (unsigned long long)t.events);
 			}
 			summary(a, &t, p);
+			status = code ? status
+				      : cli_absent_files(a, select, p, a->count, a->words, cli_printer_count(p), status);
 		}
 	}
 	cli_printer_destroy(p);

@@ -18,6 +18,7 @@ struct cli_trace {
 	void *ctx;
 	struct cli_select *select; /* gives the time range; may be NULL */
 	bool no_progress;
+	bool quiet; /* damage has been told before; no progress either */
 	bool raw_time; /* deliver ticks instead of FILETIME */
 	bool endless;  /* it goes on until a signal comes: that is no interruption */
 	/* Attached to the traces, files are read ahead for it; may be NULL. */

@@ -384,7 +384,7 @@ static int run_interval(struct cli_args *a, const char *verb)
 	uint32_t now, code;
 	struct cli_counters c = {0};
 	if (strcmp(verb, "setprofint") == 0 && !xperf_intervals(a, &c)) {
-		return CLI_USAGE;
+		return cli_told();
 	}
 	if (c.sampleds) { /* of sources with names */
 		code = xperf_set_intervals(&c);
