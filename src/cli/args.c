@@ -221,6 +221,8 @@ const char *cli_hint(uint32_t code)
 		return "'openetw list' shows what runs";
 	case 161:
 		return !why || strstr(why, "symbolic link")	? NULL
+		       : strstr(why, "needs a log file") ? "name one with -o FILE; or -r is for live consumers, -m buffering "
+							   "keeps events in memory"
 		       : strstr(why, "another session") ? "'openetw list' shows which; end it with 'openetw stop NAME', "
 							  "or name another file"
 		       : strstr(why, "regular file")	? "give a file of a disk: pipes and devices hold no traces, and "

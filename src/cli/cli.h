@@ -2,6 +2,8 @@
  *
  * cli: the openetw command. Front door.
  *
+ *   print.h      printf and its like: what %s brings in is made printable, in all of src/cli
+ *   output.h     files that verbs make: safe, whole or not there, earlier ones kept; path.h Windows' paths
  *   main.c       verbs by name, option parsing            args.c     values of options, help, error
  * lines session.c    what the session verbs share             trace.c    reading files and
  * sessions, Ctrl-C, progress select.c     which events: --provider, --from, …      filter.c
@@ -12,7 +14,7 @@
  * A verb is one file ending in one const table entry (struct cli_command); parsing, help and shell
  * completion all come from that table. Verbs use libetw's public API like any other program.
  * Results go to stdout, everything else to stderr. Exit status: 0 done, 1 failed (one line says
- * what, why and what to do next), 2 wrong usage.
+ * what, why and what to do next), 2 wrong usage; docs/cli.md has all rules.
  */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H

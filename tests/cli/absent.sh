@@ -89,7 +89,7 @@ if [ -r "$kevent" ]; then
 fi
 
 # ---- outputs and options
-absent 2 "where to? -o FILE" openetw start nowhere -p X
+absent 1 "name one with -o FILE" openetw start nowhere -p X
 run_status 0 openetw start z -o z.etl --compress
 run_status 0 openetw stop z
 run_status 0 openetw merge --compress a.etl -o ca.etl

@@ -48,9 +48,6 @@ static int run(struct cli_args *a)
 	if (!cli_props_from_args(a, &p, file, realtime)) {
 		return CLI_USAGE;
 	}
-	if (!file && !(p.p.LogFileMode & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_BUFFERING_MODE))) {
-		return cli_usage(a, "where to? -o FILE, or -r for live consumers, or -m buffering to keep it in memory");
-	}
 	if (cli_value(a, "new-file-every", NULL) && p.p.MaximumFileSize == 0) {
 		p.p.MaximumFileSize = 1u << 20; /* by time alone */
 	}

@@ -423,9 +423,9 @@ static int run_merge(struct cli_args *a)
 	if (cli_flag(a, "explain")) {
 		printf("openetw merge");
 		for (int i = 0; i < n; i++) {
-			printf(" '%s'", files[i]);
+			printf(" %s", cli_quoted("%s", files[i]));
 		}
-		printf(" -o '%s'%s\n", to, cli_flag(a, "compress") ? " --compress" : "");
+		printf(" -o %s%s\n", cli_quoted("%s", to), cli_flag(a, "compress") ? " --compress" : "");
 		return CLI_OK;
 	}
 	return xperf_merge(a, n, files, to);
@@ -478,7 +478,7 @@ static int run_read(struct cli_args *a)
 	if (cli_flag(a, "explain")) {
 		printf("openetw dump --format csv");
 		for (int i = 0; i < r.count; i++) {
-			printf(" '%s'", files[i]);
+			printf(" %s", cli_quoted("%s", files[i]));
 		}
 		printf("\n");
 		return CLI_OK;

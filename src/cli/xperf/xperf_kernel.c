@@ -200,7 +200,7 @@ int xperf_boot(struct xperf *x)
 		printf("# the autologger %s:\n", path);
 		struct strbuf b = {0};
 		saved_format(&s, &b);
-		fputs(b.failed ? "" : b.s, stdout);
+		cli_put_lines(stdout, b.failed ? "" : b.s);
 		strbuf_finish(&b);
 	} else {
 		int r = saved_write(path, &s);
