@@ -344,7 +344,7 @@ bool cli_output_move(const struct cli_args *a, const char *from, const char *to)
 		if (cli_output_close(o, err == 0) != CLI_OK || err < 0) {
 			return false;
 		}
-		unlink(from);
+		open_output_remove(from);
 		return true;
 	}
 	if (err < 0) {

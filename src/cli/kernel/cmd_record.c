@@ -150,8 +150,8 @@ static int stop_providers(struct recording *r, const char *out)
 		fprintf(stderr, "openetw record: the parts are in %s and %s\n", files[0], files[1]);
 		return status;
 	}
-	unlink(r->kernel_file);
-	unlink(r->user_file);
+	open_output_remove(r->kernel_file);
+	open_output_remove(r->user_file);
 	return CLI_OK;
 }
 

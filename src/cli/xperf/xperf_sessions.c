@@ -276,7 +276,7 @@ static void undo(struct xperf *x)
 		if (x->scope[i].handle) {
 			ControlTraceA(x->scope[i].handle, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
 			if (x->scope[i].kernel && p.p.LogFileNameOffset && p.file[0]) {
-				unlink(p.file);
+				open_output_remove(p.file);
 			}
 		}
 	}
@@ -499,7 +499,7 @@ int xperf_stop(struct cli_args *a)
 	}
 	for (int i = 0; i < count; i++) {
 		if (spare[i] && status == CLI_OK) {
-			unlink(files[i]);
+			open_output_remove(files[i]);
 		}
 		free(files[i]);
 	}
