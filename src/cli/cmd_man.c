@@ -73,8 +73,10 @@ static void page(const struct cli_command *c)
 			 "exist. 1 when "
 			 "recording failed, 2 wrong usage."
 		       : "0 done; 1 failed (one line on standard error says what, why and what to "
-			 "do next), or a file was damaged and only its good part could be read; 2 "
-			 "wrong usage; 130 interrupted by Ctrl\\-C while reading a file.");
+			 "do next), or a file was damaged and only its good part could be read, or "
+			 "nothing was there of what was asked for; 2 "
+			 "wrong usage; 128 + N when signal N ended it before its output was whole "
+			 "(130: Ctrl\\-C).");
 }
 
 static void overview(void)

@@ -153,7 +153,8 @@ static bool value_allowed(const struct cli_option *o, const char *value)
 
 static bool store(struct cli_args *a, const struct cli_option *o, const char *value)
 {
-	if (value && !value_allowed(o, value)) {
+	bool left_out = value && !*value && o->arg && o->arg[0] == '[';
+	if (value && !left_out && !value_allowed(o, value)) {
 		cli_usage(a, "--%s takes %s, not '%s'", o->name, o->values, value);
 		return false;
 	}
@@ -199,8 +200,10 @@ static bool parse(struct cli_args *a, int argc, char **argv)
 			value = w + 2;
 		}
 		if (o->arg && o->arg[0] == '[' && !value) {
-			/* One that may be left out: before another option, or before "--". */
-			value = i + 1 < argc && argv[i + 1][0] != '-' ? argv[++i] : "";
+			/* One that may be left out: before another option, before "--", and before what is
+			 * none of the values that there are. */
+			bool next = i + 1 < argc && argv[i + 1][0] != '-' && value_allowed(o, argv[i + 1]);
+			value = next ? argv[++i] : "";
 		} else if (o->arg && !value) {
 			if (i + 1 == argc) {
 				cli_usage(a, "--%s needs %s", o->name, o->arg);

@@ -344,7 +344,7 @@ bool cli_output_move(const struct cli_args *a, const char *from, const char *to)
 		if (cli_output_close(o, err == 0) != CLI_OK || err < 0) {
 			return false;
 		}
-		unlink(from);
+		open_output_remove(from);
 		return true;
 	}
 	if (err < 0) {
@@ -387,6 +387,14 @@ int cli_write_whole(const char *path, const void *p, size_t n, bool built, struc
 	}
 	close(dir);
 	return err;
+}
+
+void cli_output_drop(struct cli_output *o)
+{
+	if (o && o->f != stdout && fflush(o->f) == 0) {
+		(void)!ftruncate(fileno(o->f), 0); /* what is empty is removed */
+	}
+	cli_output_close(o, false);
 }
 
 /* ---- what sessions write ----------------------------------------------------------------------- */

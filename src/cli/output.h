@@ -31,6 +31,8 @@ const char *cli_output_partial(const struct cli_output *o);
  * Prints what went wrong and where a part is. CLI_OK also for NULL. */
 int cli_output_close(struct cli_output *o, bool whole);
 
+/* Nothing was to be written after all: the part goes. */
+void cli_output_drop(struct cli_output *o);
 /* For a handler that ends the program: removes what was only begun. context: signal handlers */
 void cli_output_abandon(void);
 

@@ -33,5 +33,10 @@ int cli_vfprintf(FILE *f, const char *fmt, va_list ap) BASE_PRINTF(2, 0);
 
 /* A string on a line of its own, made printable. */
 void cli_puts(const char *s);
+/* Text of several lines whose other characters may be anybody's. */
+void cli_put_lines(FILE *f, const char *s);
+/* One word of a command line that may be pasted into a shell, in quotes: '…', or $'…' (bash, zsh, ksh) where
+ * something had to be escaped. Valid until the eighth next call. */
+const char *cli_quoted(const char *fmt, ...) BASE_PRINTF(1, 2);
 
 #endif

@@ -21,7 +21,6 @@ make_tracerpt() { openetw tracerpt in.etl -o "$1" -y >/dev/null; }
 make_summary() { openetw tracerpt in.etl -summary "$1" -y >/dev/null; }
 make_html() { openetw tracerpt in.etl -report "$1" -y >/dev/null; }
 make_tracefmt() { openetw tracefmt in.etl -o "$1" -nosummary; }
-make_pcapng() { openetw pcapng in.etl -o "$1"; }
 make_dumper() { openetw xperf -i in.etl -o "$1" -a dumper; }
 make_tracestats() { openetw xperf -i in.etl -o "$1" -a tracestats; }
 make_xperf_merge() { openetw xperf -merge in.etl in2.etl "$1" >/dev/null; }
@@ -32,7 +31,7 @@ make_tracelog() { openetw tracelog -start t -f "$1" >/dev/null && openetw tracel
 make_bookmark() { openetw wevtutil qe in.etl /lf:true "/sbm:$1" >/dev/null; }
 make_export() { openetw logman create trace c -p '{6e0aa5ae-5d31-4b27-8a34-2f6f4a7c1e99}' >/dev/null 2>&1; openetw logman export c -xml "$1" >/dev/null; }
 make_wpr_export() { openetw wpr -exportprofile Light "$1" >/dev/null || openetw wpr -exportprofile CPU "$1" >/dev/null; }
-ways="start run relog merge flush tracerpt summary html tracefmt pcapng dumper tracestats xperf_merge xperf xperf_d logman tracelog bookmark export wpr_export"
+ways="start run relog merge flush tracerpt summary html tracefmt dumper tracestats xperf_merge xperf xperf_d logman tracelog bookmark export wpr_export"
 # samples enough for a stack
 if openetw record --cpu -o probe.etl -- sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done' >/dev/null 2>&1; then
 	recorded() { # on a busy machine perf has no descriptors at times
@@ -51,13 +50,18 @@ if openetw record --cpu -o probe.etl -- sh -c 'i=0; while [ $i -lt 200000 ]; do 
 	make_folded() { openetw report probe.etl --folded "$1" >/dev/null; }
 	make_speedscope() { openetw report probe.etl --speedscope "$1" >/dev/null; }
 	ways="$ways record record_merged folded speedscope"
+	if openetw record --packets lo -o packets.etl -- "$HELPERS/net_acts" >/dev/null 2>&1 &&
+		openetw pcapng packets.etl -o packets.pcapng 2>/dev/null; then
+		make_pcapng() { openetw pcapng packets.etl -o "$1"; }
+		ways="$ways pcapng"
+	fi
 fi
 
 # ---- a new file; again, which keeps the earlier one; no other name is left
 for w in $ways; do
 	mkdir "w_$w" && cd "w_$w" || fail "cd"
 	ln -s ../in.etl ../in2.etl .
-	[ ! -f ../probe.etl ] || ln -s ../probe.etl .
+	[ ! -f ../probe.etl ] || ln -s ../probe.etl ../packets.etl .
 	"make_$w" new.etl >out 2>err || fail "$w: $(cat err)"
 	[ -s new.etl ] || fail "$w makes no file"
 	if [ "$w" = bookmark ]; then
@@ -77,7 +81,7 @@ for w in $ways; do
 		esac
 	fi
 	[ "$(head -c 5 new.etl)" != "an ea" ] || fail "$w wrote nothing"
-	left=$(ls -A | grep -vE '^(new.etl|new.etl.old|out|err|in.etl|in2.etl|probe.etl|part.etl|part.etl.old)$')
+	left=$(ls -A | grep -vE '^(new.etl|new.etl.old|out|err|in.etl|in2.etl|probe.etl|packets.etl|part.etl|part.etl.old)$')
 	[ -z "$left" ] || fail "$w leaves $left"
 	cd ..
 done

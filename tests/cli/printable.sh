@@ -196,6 +196,17 @@ quiet "wpr -start" openetw wpr -start evil.wprp -filemode
 quiet "wpr -status" openetw wpr -status profiles collectors
 quiet "wpr -stop" openetw wpr -stop w.etl "$NASTY"
 quiet "wpr -cancel" openetw wpr -cancel
+# commands to paste are one command, whatever the names
+sed "s/EVIL&#10;FORGED&#x9B;&#x202E;/x'; touch hacked; '/" evil.wprp >quotes.wprp
+quiet "wpr -explain" openetw wpr -start evil.wprp -filemode -explain
+openetw wpr -start quotes.wprp -filemode -explain >"$T/paste" 2>/dev/null
+grep -q touch "$T/paste" || fail "wpr -explain does not name the provider: $(cat "$T/paste")"
+(
+	openetw() { :; }
+	. "$T/paste"
+)
+[ ! -e hacked ] || fail "a pasted command does more than it says: $(cat "$T/paste")"
+quiet "xperf -explain" openetw xperf -start "$NASTY" -on "$NASTY" -f "$NASTY" -explain
 quiet "autologger add" openetw autologger add evil -o "$T/$NASTY.etl" -p "$NASTY"
 quiet "autologger list" openetw autologger list
 quiet "autologger list --json" openetw autologger list --json

@@ -199,19 +199,7 @@ void controller_quote(FILE *f, const char *word)
 		fputs(word, f);
 		return;
 	}
-	/* Bash, zsh and ksh know $'', whose escapes are those that make text printable. */
-	bool escaped = !printable_is(word, strlen(word));
-	fputs(escaped ? "$'" : "'", f);
-	while (*word) {
-		size_t n = strcspn(word, escaped ? "'\\" : "'");
-		fprintf(f, "%.*s", (int)n, word);
-		word += n;
-		if (*word) {
-			fputs(!escaped ? "'\\''" : *word == '\'' ? "\\'" : "\\\\", f);
-			word++;
-		}
-	}
-	putc('\'', f);
+	fputs(cli_quoted("%s", word), f);
 }
 
 static void put_provider(FILE *f, const struct saved_provider *p)

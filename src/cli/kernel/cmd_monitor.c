@@ -434,6 +434,11 @@ static void on_event(void *ctx, const EVENT_RECORD *e)
 
 /* ---- the verb --------------------------------------------------------------------------------- */
 
+static const char *column_at(const void *ctx, int i)
+{
+	return i < COL_COUNT ? columns[i].name : NULL;
+}
+
 static bool take_columns(struct monitor *m)
 {
 	unsigned width = cli_screen_now().columns;
@@ -449,7 +454,11 @@ static bool take_columns(struct monitor *m)
 			c++;
 		}
 		if (c == COL_COUNT || m->column_count == COLUMNS_MAX) {
-			cli_usage(m->args, "there is no column '%.*s'", (int)n, p);
+			char word[64];
+			snprintf(word, sizeof word, "%.*s", (int)n, p);
+			const char *near = cli_nearest(word, column_at, NULL);
+			cli_usage(m->args, near ? "there is no column '%s'; did you mean '%s'?" : "there is no column '%s'", word,
+				  near);
 			return false;
 		}
 		m->column[m->column_count++] = (enum column)c;
@@ -493,6 +502,54 @@ static bool take_kinds(struct monitor *m, struct kernel_mask *mask)
 	return m->kinds != 0;
 }
 
+/* As kevent.c has them; tests/cli/absent.sh compares. */
+static const char *const operations[] = {
+	"ProcessStart", "ProcessEnd", "ImageLoad", "ImageUnload", "MapFile", "UnmapFile", "FileCreate", "FileCleanup",
+	"FileClose", "FileRead", "FileWrite", "FileSetInfo", "FileDelete", "FileRename", "FileDirEnum", "FileFlush",
+	"FileQueryInfo", "FileControl", "FileOpEnd", "FileDirNotify", "FileDeletePath", "FileRenamePath", "FileSetLink",
+	"DiskRead", "DiskWrite", "DiskFlush", "TcpSend", "TcpReceive", "TcpConnect", "TcpDisconnect", "TcpRetransmit",
+	"TcpAccept", "TcpReconnect", "TcpFail", "UdpSend", "UdpReceive", "TransitionFault", "DemandZeroFault",
+	"CopyOnWrite", "GuardPageFault", "HardPageFault", "AccessViolation", "HardFault", NULL};
+
+static const char *operation_at(const void *ctx, int i)
+{
+	return operations[i];
+}
+
+/* What no line will ever have is told at once: nobody sees why nothing comes. */
+static bool check_names(const struct monitor *m)
+{
+	const char *v, *near;
+	bool payload;
+	for (int i = 0; (v = cli_value_at(m->args, "op", i)) != NULL; i++) {
+		int k = 0;
+		while (operations[k] && !cli_pattern_match(v, operations[k], strlen(operations[k]))) {
+			k++;
+		}
+		if (!operations[k]) {
+			near = cli_nearest(v, operation_at, NULL);
+			cli_usage(m->args, near ? "there is no operation '%s'; did you mean '%s'?"
+						: "there is no operation '%s', such as FileRead, TcpConnect or ProcessStart",
+				  v, near);
+			return false;
+		}
+	}
+	for (uint32_t i = 0; m->filter && (v = cli_filter_name(m->filter, i, &payload)) != NULL; i++) {
+		int c = 0;
+		while (c < COL_COUNT && strcmp(columns[c].name, v) != 0) {
+			c++;
+		}
+		if (c == COL_COUNT) {
+			near = cli_nearest(v, column_at, NULL);
+			cli_usage(m->args, near ? "--filter: there is no column '%s'; did you mean '%s'?"
+						: "--filter: there is no column '%s'; --columns lists them",
+				  v, near);
+			return false;
+		}
+	}
+	return true;
+}
+
 static int watch(struct monitor *m, uint64_t duration_ns)
 {
 	uint64_t began = clock_read_system_ns();
@@ -528,6 +585,12 @@ static int watch(struct monitor *m, uint64_t duration_ns)
 	}
 	fprintf(stderr, "this took %.1f %% of a processor\n",
 		100.0 * (double)(s.cpu_ns - before.cpu_ns) / (double)(clock_read_system_ns() - began));
+	bool asked = m->filter || m->errors || cli_flag(m->args, "process") || cli_flag(m->args, "path") ||
+		     cli_flag(m->args, "op");
+	if (m->lines == 0 && asked && !cli_interrupted()) {
+		fprintf(stderr, "openetw monitor: nothing that happened fits what is asked for\n");
+		return cli_signal_caught() ? CLI_OK : CLI_FAILED;
+	}
 	return CLI_OK;
 }
 
@@ -563,11 +626,18 @@ static int run(struct cli_args *a)
 		cli_usage(a, "--filter: column %u: %s", d.column, d.text);
 		goto out;
 	}
+	if (!check_names(m)) {
+		goto out;
+	}
 	for (int i = 0; (v = cli_value_at(a, "pid", i)) != NULL; i++) {
 		char *end;
 		uint64_t pid = strtoull(v, &end, 0);
 		if (end == v || *end || i == (int)KERNEL_PIDS_MAX) {
 			cli_usage(a, "--pid takes up to %u numbers", KERNEL_PIDS_MAX);
+			goto out;
+		}
+		if (!cli_process_exists(a, pid)) {
+			status = CLI_FAILED;
 			goto out;
 		}
 		session.pid[session.pids++] = (uint32_t)pid;

@@ -10,6 +10,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <net/if.h>
 
 #include <signal.h>
 #include <stdlib.h>
@@ -162,8 +163,8 @@ static int merge(const struct recording *r, const char *out)
 		fprintf(stderr, "openetw record: the parts are in %s and %s\n", files[0], files[1]);
 		return status;
 	}
-	unlink(r->kernel_file);
-	unlink(r->user_file);
+	open_output_remove(r->kernel_file);
+	open_output_remove(r->user_file);
 	return CLI_OK;
 }
 
@@ -308,6 +309,9 @@ static bool heap_targets(const struct recording *r, struct kernel_session *s)
 		unsigned long pid = strtoul(v, &end, 10);
 		uint32_t before = s->heaps;
 		if (end != v && *end == 0) {
+			if (!cli_process_exists(r->args, pid)) {
+				return false;
+			}
 			add_heap(s, (uint32_t)pid);
 		} else {
 			add_heaps_of(r, s, v);
@@ -341,7 +345,7 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 	}
 	if (!heap_targets(r, &o->session)) {
 		base_close(&go[1]);
-		return CLI_USAGE;
+		return CLI_FAILED;
 	}
 	struct cli_way way = {0};
 	cli_way_make(o->path, &way);
@@ -381,6 +385,30 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 	return status;
 }
 
+static const char *interface_name(const void *ctx, int i)
+{
+	return ((const struct if_nameindex *)ctx)[i].if_name;
+}
+
+static int no_interface(const struct cli_args *a, const char *name)
+{
+	struct if_nameindex *all = if_nameindex();
+	const char *near = all ? cli_nearest(name, interface_name, all) : NULL;
+	fprintf(stderr, "openetw record: there is no interface '%s'", name);
+	if (near) {
+		fprintf(stderr, "; did you mean '%s'?", near);
+	}
+	for (int i = 0; !near && all && all[i].if_name; i++) {
+		fprintf(stderr, "%s%s", i ? ", " : "; there are ", all[i].if_name);
+	}
+	if (a->count == 0 || strcmp(a->words[0], "--") != 0) {
+		fputs(" (\"--\" goes before a command)", stderr);
+	}
+	fputc('\n', stderr);
+	if_freenameindex(all);
+	return CLI_FAILED;
+}
+
 static int run(struct cli_args *a)
 {
 	struct recording r = {.args = a};
@@ -408,11 +436,17 @@ static int run(struct cli_args *a)
 		ok = cli_counters_sampled(a, source, &counters);
 	}
 	if (!ok) {
-		return CLI_USAGE;
+		return cli_told();
 	}
 	const char *interface = cli_value(a, "packets", NULL);
 	if (interface && strlen(interface) >= sizeof o.session.interface) {
-		return cli_usage(a, "there is no interface '%s'; \"--\" goes before the command", interface);
+		return no_interface(a, interface);
+	}
+	if (interface && *interface && if_nametoindex(interface) == 0) {
+		return no_interface(a, interface);
+	}
+	if (pid && !cli_process_exists(a, pid)) {
+		return CLI_FAILED;
 	}
 	snprintf(o.session.interface, sizeof o.session.interface, "%s", interface ? interface : "");
 	o.session.packets = interface != NULL;

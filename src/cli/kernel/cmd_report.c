@@ -22,10 +22,11 @@ static const struct cli_option options[] = {
 	{0},
 };
 
-bool report_wanted(const struct report *r, uint32_t pid)
+bool report_wanted(struct report *r, uint32_t pid)
 {
 	for (int i = 0; i < r->pid_count; i++) {
 		if (r->pids[i] == pid) {
+			r->pid_seen[i] = true;
 			return true;
 		}
 	}
@@ -78,6 +79,17 @@ static int print(struct report *r, uint64_t top)
 	const char *path;
 	if (r->events == 0) {
 		fprintf(stderr, "openetw report: no CPU samples, context switches or other kernel events in there; openetw record makes them\n");
+		return CLI_FAILED;
+	}
+	int seen = r->pid_count == 0;
+	for (int i = 0; i < r->pid_count; i++) {
+		seen |= r->pid_seen[i];
+		if (!r->pid_seen[i]) {
+			fprintf(stderr, "openetw report: there is nothing of process %llu in there\n",
+				(unsigned long long)r->pids[i]);
+		}
+	}
+	if (!seen) {
 		return CLI_FAILED;
 	}
 	if (!json) {

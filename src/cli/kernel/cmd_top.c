@@ -243,6 +243,9 @@ static int run(struct cli_args *a)
 		if (end == v || *end || i == (int)KERNEL_PIDS_MAX) {
 			return cli_usage(a, "--pid takes up to %u numbers", KERNEL_PIDS_MAX);
 		}
+		if (!cli_process_exists(a, pid)) {
+			return CLI_FAILED;
+		}
 		session.pid[session.pids++] = (uint32_t)pid;
 	}
 	t.want_processes = !show_only || has_word(show_only, "processes");

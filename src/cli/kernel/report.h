@@ -38,6 +38,7 @@ struct report {
 	struct openetw_state *state;
 	struct names names;
 	uint64_t pids[REPORT_PIDS_MAX];
+	bool pid_seen[REPORT_PIDS_MAX];
 	int pid_count;
 	uint64_t ticks_per_second;
 	struct tally processes, threads, functions, stacks, off_stacks;
@@ -65,7 +66,7 @@ struct report {
 	bool failed;  /* out of memory */
 };
 
-bool report_wanted(const struct report *r, uint32_t pid);
+bool report_wanted(struct report *r, uint32_t pid);
 struct report_thread *report_thread(struct report *r, uint32_t tid); /* NULL: no memory */
 /* "process (pid);outermost;…;innermost" of the event, in r->line. False: no stack. */
 bool report_stack_line(struct report *r, const EVENT_RECORD *e, uint32_t pid, const char *process,

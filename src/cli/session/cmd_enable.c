@@ -24,7 +24,7 @@ static int find_session(struct cli_args *a, const char *name, TRACEHANDLE *ret)
 	struct cli_props p;
 	uint32_t code = cli_session_query(name, &p);
 	if (code) {
-		return cli_fail(a, code, "no session '%s'", name);
+		return cli_fail_session(a, code, name, "no session '%s'", name);
 	}
 	*ret = p.p.Wnode.HistoricalContext;
 	return CLI_OK;
@@ -95,7 +95,7 @@ static int run_flush(struct cli_args *a)
 	}
 	uint32_t code = cli_flush_trace(0, a->words[0], &p.p);
 	if (code) {
-		return cli_fail(a, code, "cannot flush '%s'", a->words[0]);
+		return cli_fail_session(a, code, a->words[0], "cannot flush '%s'", a->words[0]);
 	}
 	return CLI_OK;
 }

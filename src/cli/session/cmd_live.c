@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * live: print events as they happen, from a running real-time session or one made for the occasion.
  */
+#include "cli/view/absent.h"
 #include "cli/view/trace.h"
 
 static const struct cli_option options[] = {
@@ -41,8 +42,8 @@ static int watch(struct cli_args *a, const char *session, struct cli_trace *t)
 	}
 	uint32_t code = cli_trace_run(t);
 	if (code) {
-		return cli_fail(a, code, t->events ? "watching '%s' ended" : "cannot watch '%s'",
-				session);
+		return cli_fail_session(a, code, session, t->events ? "watching '%s' ended" : "cannot watch '%s'",
+					session);
 	}
 	return CLI_OK;
 }
@@ -135,6 +136,9 @@ static int run(struct cli_args *a)
 			if (status == CLI_OK) {
 				attached_summary(&t, printer);
 			}
+		}
+		if (t.events > 0) {
+			status = cli_absent_live(a, select, printer, cli_printer_count(printer), status);
 		}
 	}
 	cli_printer_destroy(printer);

@@ -69,13 +69,13 @@ static int run(struct cli_args *a)
 	int status = kernel ? cli_kernel_flags(a, kernel, false, &wish) : CLI_OK;
 	if (status == CLI_OK && ((stacks && !cli_kernel_stacks(a, stacks, &wish)) ||
 				 !cli_kernel_pids(a, cli_value(a, "pids", ""), &wish))) {
-		status = CLI_USAGE;
+		status = cli_told();
 	}
 	if (status == CLI_OK && pmc && !cli_counters_parse(a, pmc, &wish.counters)) {
-		status = CLI_USAGE;
+		status = cli_told();
 	}
 	for (int i = 0; status == CLI_OK && (source = cli_value_at(a, "pmc-sample", i)) != NULL; i++) {
-		status = cli_counters_sampled(a, source, &wish.counters) ? CLI_OK : CLI_USAGE;
+		status = cli_counters_sampled(a, source, &wish.counters) ? CLI_OK : cli_told();
 		kernel_mask_set(&wish.mask, KERNEL_BIT_PMC_PROFILE);
 	}
 	if (status != CLI_OK) {

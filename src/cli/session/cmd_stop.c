@@ -20,7 +20,7 @@ static int run(struct cli_args *a)
 		cli_props_init(&p);
 		uint32_t code = openetw_session_stop(0, a->words[i], &p.p, &loss);
 		if (code) {
-			status = cli_fail(a, code, "cannot stop '%s'", a->words[i]);
+			status = cli_fail_session(a, code, a->words[i], "cannot stop '%s'", a->words[i]);
 			continue;
 		}
 		if (!cli_flag(a, "quiet") || p.p.EventsLost || p.p.LogBuffersLost) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * dump: print the events of .etl files.
  */
+#include "cli/view/absent.h"
 #include "cli/view/trace.h"
 
 static const struct cli_option options[] = {
@@ -75,6 +76,9 @@ static int run(struct cli_args *a)
 						  (unsigned long long)t.events);
 			}
 			summary(a, &t, p);
+			uint64_t matched = cli_printer_count(p);
+			matched += cli_select_names_events(select) ? cli_printer_headers(p) : 0;
+			status = code ? status : cli_absent_files(a, select, p, a->count, a->words, matched, status);
 		}
 	}
 	cli_printer_destroy(p);

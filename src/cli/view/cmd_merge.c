@@ -5,7 +5,7 @@
 
 static const struct cli_option options[] = {
 	{'o', "output", "FILE", "the file to write", NULL},
-	{'c', "compress", NULL, "compress its buffers (XPRESS, as Windows' tools do)", NULL},
+	CLI_COMPRESS_OPTION,
 	CLI_FORCE_OPTION,
 	{0},
 };
@@ -15,6 +15,9 @@ static int run(struct cli_args *a)
 	const char *out = cli_value(a, "output", NULL);
 	if (a->count == 0 || !out) {
 		return cli_usage(a, a->count ? "where to? --output FILE" : "which files?");
+	}
+	if (strcmp(cli_value(a, "compress", ""), "zstd") == 0) {
+		return cli_usage(a, "zstd is for sessions (start, run); merge compresses with xpress");
 	}
 	return cli_merge_files(a, (const char *const *)a->words, (uint32_t)a->count, out, cli_flag(a, "compress"));
 }

@@ -332,6 +332,14 @@ static int convert(struct pcapng *p, struct cli_args *a, const char *out)
 	}
 	write_section(p);
 	bool read = read_all(p, a, false, &interrupted);
+	if (read && !interrupted && !p->failed && p->packets == 0 && p->broken == 0) {
+		cli_output_drop(p->output);
+		fprintf(stderr,
+			"openetw pcapng: there are no packets in %s: 'openetw record --packets', 'netsh trace start "
+			"capture=yes' or 'pktmon start --capture' record them\n",
+			a->words[0]);
+		return CLI_FAILED;
+	}
 	if (cli_output_close(p->output, read && !interrupted && !p->failed) != CLI_OK || p->failed) {
 		return CLI_FAILED;
 	}

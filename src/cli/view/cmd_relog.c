@@ -2,6 +2,7 @@
  * relog: filter, cut and change events on their way into a new file. Stands on <relogger.h> like any
  * other program.
  */
+#include "cli/view/absent.h"
 #include "cli/view/timetext.h"
 #include "cli/output.h"
 #include "cli/view/trace.h"
@@ -12,7 +13,7 @@
 
 static const struct cli_option options[] = {
 	{'o', "output", "FILE", "the file to write", NULL},
-	{'c', "compress", NULL, "compress its buffers (XPRESS, as Windows' tools do)", NULL},
+	CLI_COMPRESS_OPTION,
 	{'v', "invert", NULL, "keep what is not selected", NULL},
 	{0, "set", "FIELD=VALUE",
 	 "change a header field of the events kept (repeatable): provider, id, version, channel, level, opcode, "
@@ -307,7 +308,9 @@ static int relog(struct job *j, const char *out)
 	}
 	g->lpVtbl->Release(g); /* closes the file */
 	int end = cli_output_close(o, status == CLI_OK);
-	return status != CLI_OK ? status : end;
+	status = status != CLI_OK ? status : end;
+	return status != CLI_OK || j->invert ? status
+					     : cli_absent_files(a, j->select, NULL, a->count, a->words, j->kept, status);
 }
 
 static int run(struct cli_args *a)
@@ -316,6 +319,9 @@ static int run(struct cli_args *a)
 	const char *out = cli_value(a, "output", NULL);
 	if (a->count == 0 || !out) {
 		return cli_usage(a, a->count ? "where to? --output FILE" : "which file?");
+	}
+	if (strcmp(cli_value(a, "compress", ""), "zstd") == 0) {
+		return cli_usage(a, "zstd is for sessions (start, run); relog compresses with xpress");
 	}
 	int status = CLI_USAGE;
 	if (parse_changes(&j) && (j.select = cli_select_create(a, true)) != NULL) {

@@ -3,6 +3,7 @@
  * happened.
  */
 #include "cli/view/timetext.h"
+#include "cli/view/absent.h"
 #include "cli/view/trace.h"
 #include "cli/view/view.h"
 
@@ -629,7 +630,8 @@ static int count(struct cli_args *a, struct stats *s)
 		status = cli_fail(a, ERROR_NOT_ENOUGH_MEMORY,
 				  "too many kinds of events; the counts are not complete");
 	}
-	return status;
+	uint64_t matched = s->events + (cli_select_names_events(s->select) ? s->headers : 0);
+	return code ? status : cli_absent_files(a, s->select, NULL, a->count, a->words, matched, status);
 }
 
 static int run(struct cli_args *a)

@@ -22,7 +22,7 @@ struct cli_printer {
 	char *fields; /* the option's text, cut at the commas */
 	struct {
 		const char *shown, *name;
-		bool payload;
+		bool payload, seen;
 	} field[FIELDS_MAX];
 	struct openetw_decoder *decoder;
 	struct cli_view *view;
@@ -502,6 +502,7 @@ static void print_fields(struct cli_printer *p)
 	for (int i = 0; i < p->field_count; i++) {
 		struct cli_view_value v = {0};
 		bool found = cli_view_get(p->view, p->field[i].name, p->field[i].payload, &v);
+		p->field[i].seen = p->field[i].seen || found;
 		if (p->format == CLI_CSV) {
 			strbuf_adds(b, i ? "," : "");
 			add_csv(b, v.text, v.text_length);
@@ -524,6 +525,15 @@ static void print_fields(struct cli_printer *p)
 		}
 	}
 	strbuf_adds(b, p->format == CLI_JSON ? "}\n" : "\n");
+}
+
+bool cli_printer_asked(const struct cli_printer *p, unsigned i, struct cli_asked *ret)
+{
+	if (i >= (unsigned)p->field_count) {
+		return false;
+	}
+	*ret = (struct cli_asked){CLI_ASKED_FIELD, p->field[i].name, 0, p->field[i].payload, p->field[i].seen};
+	return true;
 }
 
 bool cli_printer_event(struct cli_printer *p, const EVENT_RECORD *e)

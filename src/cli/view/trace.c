@@ -114,8 +114,11 @@ bool cli_trace_open(struct cli_trace *t, int count, char **files, const char *se
 		f->Context = t;
 		t->handle[i] = OpenTraceA(f);
 		if (t->handle[i] == INVALID_PROCESSTRACE_HANDLE) {
-			cli_fail(t->args, GetLastError(), "cannot open %s",
-				 session ? session : files[i]);
+			if (session) {
+				cli_fail_session(t->args, GetLastError(), session, "cannot watch '%s'", session);
+			} else {
+				cli_fail(t->args, GetLastError(), "cannot open %s", files[i]);
+			}
 			while (i-- > 0) {
 				CloseTrace(t->handle[i]);
 			}
@@ -166,7 +169,7 @@ uint32_t cli_trace_run(struct cli_trace *t)
 		from = cli_select_from(t->select);
 		to = cli_select_to(t->select);
 	}
-	cli_progress_start(&t->progress, !t->no_progress);
+	cli_progress_start(&t->progress, !t->no_progress && !t->quiet);
 	interrupted = 0;
 	running = t;
 	sigaction(SIGINT, &sa, &old_int);
@@ -192,7 +195,9 @@ uint32_t cli_trace_run(struct cli_trace *t)
 	if (interrupted && !t->endless) {
 		cli_interrupt(interrupted);
 	}
-	print_problems(t);
+	if (!t->quiet) {
+		print_problems(t);
+	}
 	for (int i = 0; t->loss && i < t->count; i++) {
 		struct openetw_loss_range l = {.size = sizeof l};
 		while (openetw_trace_next_loss(t->handle[i], &l) == ERROR_SUCCESS) {

@@ -19,6 +19,7 @@ struct cli_trace {
 	struct cli_select *select; /* gives the time range; may be NULL */
 	bool no_progress;
 	bool metadata; /* deliver descriptions of events that a session's end put in, too */
+	bool quiet; /* damage has been told before; no progress either */
 	bool raw_time; /* deliver ticks instead of FILETIME */
 	bool endless;  /* it goes on until a signal comes: that is no interruption */
 	/* Attached to the traces, files are read ahead for it; may be NULL. */

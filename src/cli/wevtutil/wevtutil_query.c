@@ -285,6 +285,11 @@ static int work(struct query *q)
 	if (q->failed) {
 		return cli_fail(w->a, ERROR_NOT_ENOUGH_MEMORY, "cannot show events");
 	}
+	if (q->count == 0) { /* with 0, as Windows' tool */
+		fflush(stdout);
+		fprintf(stderr, "openetw wevtutil: no event %s\n",
+			q->selects ? "fits the query" : q->marked ? "lies behind the bookmark" : "is in there");
+	}
 	const char *save = wevtutil_value(w, "sbm", NULL);
 	uint64_t at = q->shown ? q->shown : q->mark;
 	if (save && wevtutil_bookmark_write(save, files[0], at) != CLI_OK) {

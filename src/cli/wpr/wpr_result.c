@@ -27,7 +27,7 @@ int wpr_result_write(struct wpr *w, char **files, unsigned count, const char *to
 		return wpr_fail(WPR_HRESULT(29), "Cannot write %s. The parts are in %s.", to, w->work);
 	}
 	for (unsigned i = 0; i < count && !w->profile->keep_parts; i++) {
-		unlink(files[i]);
+		open_output_remove(files[i]);
 	}
 	return CLI_OK;
 }

@@ -601,7 +601,7 @@ void wpr_sessions_cancel(struct wpr *w)
 static void explain_ids(const char *option, const struct profile_ids *s)
 {
 	if (s->present) {
-		printf(" --%s '%s", option, s->in ? "" : "!");
+		printf(" --%s '%s", option, s->in ? "" : "!"); /* numbers */
 		for (unsigned i = 0; i < s->count; i++) {
 			printf("%s%u", i ? "," : "", s->id[i]);
 		}
@@ -612,26 +612,28 @@ static void explain_ids(const char *option, const struct profile_ids *s)
 static void explain_names(const char *option, const struct profile_names *s)
 {
 	if (s->present) {
-		printf(" --%s '%s", option, s->in ? "" : "!");
+		struct strbuf b = {0};
 		for (const struct profile_word *n = s->names; n; n = n->next) {
-			printf("%s%s", n == s->names ? "" : ",", n->text);
+			strbuf_adds(&b, n == s->names ? "" : ",");
+			strbuf_adds(&b, n->text);
 		}
-		putchar('\'');
+		printf(" --%s %s", option, cli_quoted("%s%s", s->in ? "" : "!", b.s ? b.s : ""));
+		strbuf_finish(&b);
 	}
 }
 
 static void explain_enable(const char *name, const struct profile_provider *p, uint64_t mask,
 			   const char *option)
 {
-	printf("openetw enable '%s' %s'%s:0x%llx:%u%s'", name, option, p->name,
-	       (unsigned long long)mask, p->level, p->stack ? ":stack" : "");
+	printf("openetw enable %s %s%s", cli_quoted("%s", name), option,
+	       cli_quoted("%s:0x%llx:%u%s", p->name, (unsigned long long)mask, p->level, p->stack ? ":stack" : ""));
 	if (!*option) {
 		explain_ids("event-id", &p->events);
 		explain_names("event-name", &p->event_names);
 		explain_ids("stack-id", &p->stack_events);
 		explain_names("stack-name", &p->stack_names);
 		if (p->exe) {
-			printf(" --exe '%s'", p->exe);
+			printf(" --exe %s", cli_quoted("%s", p->exe));
 		}
 	}
 	putchar('\n');
@@ -648,12 +650,12 @@ void wpr_sessions_explain(const struct wpr *w)
 		}
 		wpr_session_name(w->instance, c, name, sizeof name);
 		wpr_sessions_properties(w, c, index, &p);
-		printf("openetw start '%s' --buffer-size %uK", name, p.p.BufferSize);
+		printf("openetw start %s --buffer-size %uK", cli_quoted("%s", name), p.p.BufferSize);
 		if (w->profile->mode == PROFILE_MEMORY) {
 			printf(" -m buffering --buffers %u", p.p.MinimumBuffers);
 			fputs(c->kind == PROFILE_SYSTEM ? "" : "\n", stdout);
 		} else {
-			printf(" -o '%s'", p.file);
+			printf(" -o %s", cli_quoted("%s", p.file));
 			if (p.p.MaximumFileSize) {
 				printf(" -m %s --max-size %uMB",
 				       c->circular	    ? "circular"

@@ -383,7 +383,7 @@ static int run_interval(struct cli_args *a, const char *verb)
 	uint32_t now, code;
 	struct cli_counters c = {0};
 	if (strcmp(verb, "setprofint") == 0 && !xperf_intervals(a, &c)) {
-		return CLI_USAGE;
+		return cli_told();
 	}
 	if (c.sampleds) { /* of sources with names */
 		code = xperf_set_intervals(&c);
@@ -422,9 +422,9 @@ static int run_merge(struct cli_args *a)
 	if (cli_flag(a, "explain")) {
 		printf("openetw merge");
 		for (int i = 0; i < n; i++) {
-			printf(" '%s'", files[i]);
+			printf(" %s", cli_quoted("%s", files[i]));
 		}
-		printf(" -o '%s'%s\n", to, cli_flag(a, "compress") ? " --compress" : "");
+		printf(" -o %s%s\n", cli_quoted("%s", to), cli_flag(a, "compress") ? " --compress" : "");
 		return CLI_OK;
 	}
 	return xperf_merge(a, n, files, to);

@@ -290,7 +290,7 @@ int xperf_report(struct cli_args *a)
 	if (r && status == CLI_OK && r->explain) {
 		printf("openetw dump --format csv");
 		for (int i = 0; i < r->file_count; i++) {
-			printf(" '%s'", r->files[i]);
+			printf(" %s", cli_quoted("%s", r->files[i]));
 		}
 		printf("\n");
 	} else if (r && status == CLI_OK) {

@@ -237,9 +237,9 @@ static void explain_start(const struct xperf_scope *s, const struct cli_kernel_w
 {
 	struct cli_props p;
 	fill(s, &p);
-	printf("openetw start '%s'", s->name);
+	printf("openetw start %s", cli_quoted("%s", s->name));
 	if (p.p.LogFileNameOffset) {
-		printf(" -o '%s'", p.file);
+		printf(" -o %s", cli_quoted("%s", p.file));
 	}
 	if (s->buffering || s->file_mode) {
 		char mode[16];
@@ -256,7 +256,10 @@ static void explain_start(const struct xperf_scope *s, const struct cli_kernel_w
 	}
 	for (const char *v = s->kernel ? NULL : s->on; v && *v;) {
 		int k = (int)strcspn(v, "+");
-		printf(" -p \"%.*s\"", k, v);
+		/* 'stack' has single quotes as a rule. */
+		bool plain = printable_is(v, (size_t)k) && (int)strcspn(v, "\"$`\\!") >= k;
+		printf(" -p ");
+		plain ? printf("\"%.*s\"", k, v) : printf("%s", cli_quoted("%.*s", k, v));
 		v += k + (v[k] == '+');
 	}
 	if (wish) {
@@ -273,7 +276,7 @@ static void undo(struct xperf *x)
 		if (x->scope[i].handle) {
 			ControlTraceA(x->scope[i].handle, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
 			if (x->scope[i].kernel && p.p.LogFileNameOffset && p.file[0]) {
-				unlink(p.file);
+				open_output_remove(p.file);
 			}
 		}
 	}
@@ -468,7 +471,7 @@ int xperf_stop(struct cli_args *a)
 		char *file;
 		struct cli_props p;
 		if (cli_flag(a, "explain")) {
-			printf("openetw stop '%s'\n", name);
+			printf("openetw stop %s\n", cli_quoted("%s", name));
 			continue;
 		}
 		if (strcasecmp(name, XPERF_KERNEL) == 0 && named > 1 &&
@@ -485,7 +488,7 @@ int xperf_stop(struct cli_args *a)
 		}
 	}
 	if (to && cli_flag(a, "explain")) {
-		printf("openetw merge FILES -o '%s'\n", to);
+		printf("openetw merge FILES -o %s\n", cli_quoted("%s", to));
 	} else if (to && status == CLI_OK) {
 		status = count ? xperf_merge(a, count, files, to)
 			       : cli_fail(a, ERROR_FILE_NOT_FOUND, "none of the sessions has a file to merge");
@@ -496,7 +499,7 @@ int xperf_stop(struct cli_args *a)
 	}
 	for (int i = 0; i < count; i++) {
 		if (spare[i] && status == CLI_OK) {
-			unlink(files[i]);
+			open_output_remove(files[i]);
 		}
 		free(files[i]);
 	}
