@@ -31,6 +31,7 @@ static void on_record(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time,
 		memset(p + bytes - 8, 0, 8);
 		memcpy(p, head, head_bytes);
 		memcpy(p + head_bytes, body, body_bytes);
+		sink_uncount_of_file(f->sink, p, bytes);
 	}
 }
 

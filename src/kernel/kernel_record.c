@@ -107,6 +107,12 @@ static uint32_t header(uint8_t *p, const struct kernel_record *r, uint32_t paylo
 	return h;
 }
 
+/* Masks, the end of a rundown: records of the file itself are no events. */
+static void count(struct kernel *k, const struct kernel_record *r)
+{
+	k->stats.events += r->class || r->hook >> 8 != 0x00;
+}
+
 /* Each session has the counters that it asked for: their values stand between the header and the payload, their
  * number in the version. */
 static void out_counted(struct kernel *k, const struct kernel_record *r, uint64_t sessions, const uint64_t *all)
@@ -121,7 +127,7 @@ static void out_counted(struct kernel *k, const struct kernel_record *r, uint64_
 		for (uint32_t i = 0; i < n; i++) {
 			le64_put(head + at + (size_t)8 * i, value[i]);
 		}
-		k->stats.events++;
+		count(k, r);
 		k->out.record(k->out.ctx, same, r->cpu, r->time, head, at + 8 * n, r->payload, r->n);
 		sessions &= ~same;
 	}
@@ -170,7 +176,7 @@ void kernel_out(struct kernel *k, const struct kernel_record *r)
 		sessions &= ~blind;
 	}
 	if (sessions != 0) {
-		k->stats.events++;
+		count(k, r);
 		k->out.record(k->out.ctx, sessions, r->cpu, r->time, head, header(head, r, r->n), r->payload,
 			      r->n);
 	}

@@ -112,7 +112,10 @@ void sink_forget(struct sink *s);
  * the loss is already counted. The bytes must be filled before the next sink call. Single producer.
  */
 void *sink_reserve(struct sink *s, uint16_t cpu, uint64_t time, uint32_t bytes);
-/* The same for many records of one cpu at once: where the next bytes go, how many there are, and the
+/* For the kernel's records, once they are filled: one with hook 0x00nn (group masks, the end of a rundown) describes
+ * the file and counts as no event. */
+void sink_uncount_of_file(struct sink *s, const void *record, uint32_t bytes);
+/* The same as sink_reserve for many records of one cpu at once: where the next bytes go, how many there are, and the
  * least time the next record may have. Fill from `at` on, times not decreasing, then say what was
  * used, before any other sink call. What does not fit, or is older, goes through sink_reserve. */
 struct sink_room {

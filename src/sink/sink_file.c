@@ -12,6 +12,8 @@
  */
 #include "sink/sink_file_private.h"
 
+#include "base/open_output.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -218,22 +220,21 @@ static int start_new(struct sink_file *f, struct etl_header_args *a, const uint1
 	return sink_file_pwrite(f, f->header, header_bytes, 0);
 }
 
-static int open_path(const char *path, bool fresh, uint64_t *ret_bytes)
+static int open_path(const char *path, bool fresh, uint64_t *ret_bytes, struct diag *d)
 {
-	/* O_NONBLOCK: somebody's FIFO must not hang us. Truncation waits until we know that the
-	 * file is ours. */
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (fresh ? O_EXCL : 0), 0666);
+	/* Truncation waits until we know that no other session writes it. */
+	int fd = open_output(path, fresh ? 0 : OPEN_OUTPUT_REUSE, 0666, d);
 	if (fd < 0) {
-		return -errno;
+		return fd;
 	}
 	struct stat st;
 	int err = 0;
 	if (fstat(fd, &st) < 0) {
 		err = -errno;
-	} else if (!S_ISREG(st.st_mode)) {
-		err = -EINVAL;
+		diag_at(d, UINT64_MAX, "%s: %s", path, strerror(errno));
 	} else if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
-		err = -EBUSY; /* another session writes it */
+		diag_at(d, UINT64_MAX, "%s: another session writes it", path);
+		err = -EBUSY;
 	}
 	if (err < 0) {
 		close(fd);
@@ -334,12 +335,11 @@ static int open_file(const struct sink_identity *id, const char *path, const uin
 			goto fail;
 		}
 	}
-	err = open_path(path, fresh, &file_bytes);
+	struct diag why;
+	diag_clear(&why);
+	err = open_path(path, fresh, &file_bytes, &why);
 	if (err < 0) {
-		diag_at(d, UINT64_MAX, "cannot open %s: %s", path,
-			err == -EINVAL	? "it is no regular file"
-			: err == -EBUSY ? "another session writes it"
-					: strerror(-err));
+		diag_at(d, UINT64_MAX, "cannot open %s", why.text);
 		goto fail;
 	}
 	f->fd = err;

@@ -13,6 +13,8 @@
  */
 #include "sink/sink_private.h"
 
+#include "base/open_output.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,7 +151,7 @@ void sink_remove_old(const char *path, uint32_t n, uint32_t keep)
 {
 	char *old = keep > 0 && n > keep ? sink_expand_path(path, n - keep) : NULL;
 	if (old) {
-		unlink(old); /* it may be gone already */
+		open_output_remove(old); /* it may be gone already */
 		free(old);
 	}
 }
