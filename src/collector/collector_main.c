@@ -5,6 +5,7 @@
  * The only program of OpenETW that needs rights: as root, or with capabilities on its file. It opens
  * no file for anybody and ends with its etwd.
  */
+#include "base/confine.h"
 #include "kernel/kernel.h"
 #include "proto/proto_kernel.h"
 
@@ -34,6 +35,7 @@ struct collector {
 	bool rung;
 	struct kernel *kernel;
 	uint64_t resident_at_ns;
+	uint32_t leaving[KERNEL_SLOTS]; /* requests to remove a slot, while names are looked up for it; 0: none */
 };
 
 /* ---- the ring --------------------------------------------------------------------------------- */
@@ -207,6 +209,20 @@ static void grant(struct kernel_message *r)
 		 used ? "" : "no right to record the kernel", here);
 }
 
+static void reply(struct collector *c, const struct kernel_message *r)
+{
+	ssize_t n = send(c->fd, r, sizeof *r, MSG_NOSIGNAL);
+	(void)n; /* its end is heard at the next look */
+}
+
+static void one_line(const char *lines, char *out, size_t cap)
+{
+	snprintf(out, cap, "%.*s", (int)cap - 1, lines);
+	for (char *s = out; *s; s++) {
+		*s = *s == '\n' ? ';' : *s;
+	}
+}
+
 static void answer(struct collector *c, const struct kernel_message *m)
 {
 	struct kernel_message r = {.type = m->type, .id = m->id, .slot = m->slot};
@@ -231,6 +247,10 @@ static void answer(struct collector *c, const struct kernel_message *m)
 			break;
 		case KERNEL_REMOVE:
 			kernel_remove(c->kernel, m->slot);
+			if (!kernel_removed(c->kernel, m->slot)) {
+				c->leaving[m->slot] = m->id; /* answered when it is */
+				return;
+			}
 			break;
 		case KERNEL_INTERVAL:
 			r.result = kernel_set_interval(c->kernel, m->interval_us);
@@ -263,8 +283,21 @@ static void answer(struct collector *c, const struct kernel_message *m)
 	} else if (r.result == -EACCES || r.result == -EPERM) {
 		grant(&r);
 	}
-	ssize_t n = send(c->fd, &r, sizeof r, MSG_NOSIGNAL);
-	(void)n; /* its end is heard at the next look */
+	reply(c, &r);
+}
+
+/* Sessions that have ended by now. */
+static void answer_late(struct collector *c)
+{
+	for (uint32_t i = 0; i < KERNEL_SLOTS; i++) {
+		if (c->leaving[i] && kernel_removed(c->kernel, i)) {
+			struct kernel_message r = {.type = KERNEL_REMOVE, .id = c->leaving[i], .slot = i};
+			c->leaving[i] = 0;
+			one_line(kernel_shortage(c->kernel, i), r.text, sizeof r.text);
+			publish_stats(c);
+			reply(c, &r);
+		}
+	}
 }
 
 /* False: etwd is gone, or talks nonsense. */
@@ -322,10 +355,13 @@ int main(int argc, char **argv)
 	if (!map_ring(&c)) {
 		return 1;
 	}
+	/* Before anything of what strangers do is looked at. */
+	(void)confine(CONFINE_COLLECTOR);
 	while (hear(&c)) {
 		if (c.kernel) {
 			kernel_poll(c.kernel, POLL_MS);
 			publish_stats(&c);
+			answer_late(&c);
 		} else {
 			struct pollfd p = {.fd = c.fd, .events = POLLIN};
 			poll(&p, 1, -1);

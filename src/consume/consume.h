@@ -36,7 +36,9 @@ struct consume_source {
 	struct etl_file_info info;
 	struct etl_clock clock;
 	uint64_t events_lost;
+	uint64_t buffers_lost; /* real time */
 	bool real_time;
+	bool broken_off; /* real time: the stream ended without etwd's word that the session had */
 	bool whole_buffers; /* on_buffer wants to see them: costs files with large buffers memory */
 	consume_buffer_fn *on_buffer;
 	void *on_buffer_ctx;

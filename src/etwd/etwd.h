@@ -226,6 +226,7 @@ struct conn {
 	struct request *taking; /* another process receives one; NULL: none */
 	bool throttled;
 	bool writing; /* waits for EPOLLOUT */
+	bool deaf;    /* it closed its end; what it said before is read to the end */
 	uint32_t tokens;
 	uint32_t reply_count;
 	uint64_t tokens_at_ns;
@@ -243,6 +244,8 @@ int etwd_conn_listen(struct etwd *d, int fd, enum conn_kind kind);
 struct conn *etwd_conn_create(struct etwd *d, int fd, enum conn_kind kind, uid_t uid, pid_t pid);
 void etwd_conn_close(struct etwd *d, struct conn *c);
 uint32_t etwd_conn_events(const struct conn *c); /* that epoll is to watch */
+/* Its process has ended: hear what it said before, then close. */
+void etwd_conn_last_words(struct etwd *d, struct conn *c);
 void etwd_conn_reap(struct etwd *d); /* end of a turn */
 /* May new connections carry descriptors before they are accepted? */
 void etwd_conn_carry(struct etwd *d, bool on);
@@ -731,8 +734,9 @@ void etwd_autolog_start(struct etwd *d);
 bool etwd_program_usable(const char *path);
 bool etwd_program_find(const char *name, const char *const *places, char *out, size_t cap);
 bool etwd_program_find_cli(char *out, size_t cap);
-/* For jobs: runs it, in a session of its own, without terminal; its exit status, or a negative errno. */
-int etwd_program_run(const char *program, char *const *argv, char *const *env);
+/* For jobs: runs it, in a session of its own, without terminal, with `file` (-1: none) as descriptor 3; its exit
+ * status, or a negative errno. */
+int etwd_program_run(const char *program, char *const *argv, char *const *env, int file);
 
 /* ---- saved collectors that begin at a time ------------------------------------------------------ */
 

@@ -165,11 +165,24 @@ static void enqueue(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, 
 	want_write(d, c, true);
 }
 
+/* The peer takes nothing any more. Of a process there may still be messages to read: how its sessions
+ * ended, what its events mean. They are read before the connection closes. */
+static void peer_gone(struct etwd *d, struct conn *c)
+{
+	if (c->kind == CONN_PROVIDER) {
+		c->deaf = true;
+		free_queue(d, c);
+		want_write(d, c, false);
+	} else {
+		etwd_conn_close(d, c);
+	}
+}
+
 void etwd_conn_send(struct etwd *d, struct conn *c, struct proto_writer *w, const int *fds,
 		    int fd_count)
 {
 	long n = proto_end(w);
-	if (c->closing) {
+	if (c->closing || c->deaf) {
 		return;
 	}
 	if (n < 0) {
@@ -184,7 +197,7 @@ void etwd_conn_send(struct etwd *d, struct conn *c, struct proto_writer *w, cons
 			return;
 		}
 		if (r != -EAGAIN && r != -ENOBUFS && r != -ETOOMANYREFS) {
-			etwd_conn_close(d, c);
+			peer_gone(d, c);
 			return;
 		}
 	}
@@ -218,7 +231,7 @@ static void flush_queue(struct etwd *d, struct conn *c)
 			return;
 		}
 		if (r < 0) {
-			etwd_conn_close(d, c);
+			peer_gone(d, c);
 			return;
 		}
 		ring(c);
@@ -388,6 +401,19 @@ static void conn_ready(struct etwd *d, struct source *s, uint32_t events)
 	if (!c->closing && !c->taking && (last || (events & EPOLLIN))) {
 		conn_receive(d, c, last);
 	}
+}
+
+void etwd_conn_last_words(struct etwd *d, struct conn *c)
+{
+	/* More turns than a socket has room for messages, should a child go on talking into it. */
+	for (int i = 0; i < 64 && !c->closing; i++) {
+		uint64_t before = d->messages;
+		conn_receive(d, c, true);
+		if (d->messages == before) {
+			break;
+		}
+	}
+	etwd_conn_close(d, c);
 }
 
 void etwd_conn_unthrottle(struct etwd *d, uint64_t now_ns)

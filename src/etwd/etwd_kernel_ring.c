@@ -47,6 +47,7 @@ static void put(struct etwd *d, struct session *s, const struct kernel_ring_reco
 	}
 	s->kernel->events++;
 	memcpy(out, p, r->bytes);
+	sink_uncount_of_file(s->sink, out, r->bytes);
 	if (s->clock == 2) { /* of the session's clock are the record's time and the joint of stacks */
 		le64_put(out + time_at(p, r->bytes), time);
 		if (p[2] != ETL_RT_FULL64 && le16_get(p + 6) == HOOK_STACK && r->bytes >= ETL_PERFINFO_HEADER_SIZE + 8) {

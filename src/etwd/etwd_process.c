@@ -266,7 +266,7 @@ static void pidfd_ready(struct etwd *d, struct source *s, uint32_t events)
 {
 	struct process *p = (struct process *)((char *)s - offsetof(struct process, pidfd));
 	if (p->conn) {
-		etwd_conn_close(d, p->conn); /* which says etwd_process_gone() */
+		etwd_conn_last_words(d, p->conn); /* which says etwd_process_gone() */
 	} else {
 		etwd_loop_remove(d, s);
 	}

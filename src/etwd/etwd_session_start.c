@@ -4,6 +4,7 @@
  */
 #include "etwd/etwd.h"
 
+#include "base/open_output.h"
 #include "etwd/etwd_modes.h"
 #include "saved/saved.h"
 
@@ -47,7 +48,7 @@ void etwd_session_refuse(struct etwd *d, struct session *s, uint32_t code, const
 		s->refusal = strdup(text);
 		/* Nothing is in its file that was not there before. */
 		if (s->path && !(s->mode & (MODE_APPEND | MODE_NEWFILE))) {
-			unlink(s->path);
+			open_output_remove(s->path);
 		}
 		etwd_session_stop(d, s);
 	} else {

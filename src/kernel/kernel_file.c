@@ -13,6 +13,7 @@
 #define MODE_SEQUENTIAL 1u /* EVENT_TRACE_FILE_MODE_* */
 #define MODE_CIRCULAR	2u
 #define NS_PER_S  1000000000ull
+#define NAMES_POLL_MS 5
 
 struct kernel_file {
 	struct kernel *kernel;
@@ -30,6 +31,7 @@ static void on_record(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time,
 		memset(p + bytes - 8, 0, 8);
 		memcpy(p, head, head_bytes);
 		memcpy(p + head_bytes, body, body_bytes);
+		sink_uncount_of_file(f->sink, p, bytes);
 	}
 }
 
@@ -118,7 +120,7 @@ static void stats_of(struct kernel_file *f, const struct sink_stats *s, struct k
 {
 	kernel_engine_stats(f->kernel, ret);
 	ret->events = s->events;
-	ret->lost_no_buffer = s->lost_no_buffer + s->lost_disk_events;
+	ret->lost_no_buffer = s->lost_no_buffer + s->lost_disk_events + s->gone_events;
 	ret->bytes_written = s->bytes_written;
 }
 
@@ -134,6 +136,9 @@ int kernel_file_stop(struct kernel_file *f, struct kernel_stats *ret)
 	struct sink_stats s;
 	struct kernel_stats k;
 	kernel_remove(f->kernel, 0);
+	while (!kernel_removed(f->kernel, 0)) {
+		kernel_file_poll(f, NAMES_POLL_MS);
+	}
 	int err = sink_stop(f->sink, &s);
 	stats_of(f, &s, &k);
 	if (ret) {

@@ -159,6 +159,15 @@ static uint64_t raw_of(const struct etl_clock *c, uint64_t filetime)
 	return c->start_raw + (uint64_t)(int64_t)(ticks < 0 ? ticks - 0.5 : ticks + 0.5);
 }
 
+/* Buffers at the end of a file that were written and are not there. A ring counts, too, those it overwrote. */
+static uint32_t buffers_cut(const struct etl_file_info *f)
+{
+	bool ring = (f->log_file_mode & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_BUFFERING_MODE)) != 0;
+	return ring || !f->stopped_cleanly || f->buffers_found == 0 || f->buffers_written < f->buffers_found
+		       ? 0
+		       : f->buffers_written - f->buffers_found;
+}
+
 /* The earliest stream gives the start; losses add up; the end is the latest. */
 static void head_of(const struct relog *g, struct relog_head *h)
 {
@@ -171,7 +180,7 @@ static void head_of(const struct relog *g, struct relog_head *h)
 		const struct etl_file_info *f = &g->sources[i]->info;
 		uint64_t lost = h->events_lost + g->sources[i]->events_lost;
 		h->events_lost = lost > UINT32_MAX ? UINT32_MAX : (uint32_t)lost;
-		h->buffers_lost += f->buffers_lost;
+		h->buffers_lost += f->buffers_lost + buffers_cut(f);
 		h->end_filetime = BASE_MAX(h->end_filetime, f->end_filetime);
 		h->info.processors = BASE_MAX(h->info.processors, f->processors);
 		h->info.buffer_size = BASE_MAX(h->info.buffer_size, f->buffer_size);

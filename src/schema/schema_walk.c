@@ -288,7 +288,8 @@ int schema_walk_text(const struct schema_payload *payload, struct openetw_text *
 		if (o->length != start) {
 			out_char(o, ' ');
 		}
-		out_add(o, schema_text(w.e, f->name), f->name.bytes);
+		/* The key is the name escaped for JSON, in quotes and with a colon. */
+		out_add(o, schema_text(w.e, f->key) + 1, f->key.bytes - 3);
 		out_char(o, '=');
 		size_t at = o->length;
 		err = put_json(&w, o, f, 0);

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
 record_hello a.etl 3
-n=$(openetw dump -q a.etl | wc -l)
+n=$(openetw dump -q --headers a.etl | wc -l)
 
 run_status 0 openetw tracerpt a.etl
 says 'The command completed successfully' out "tracerpt"

@@ -12,8 +12,9 @@
 
 void cli_xml_text(struct strbuf *b, const char *s, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)s[i];
+	for (size_t i = 0; i < n;) {
+		uint32_t c = 0;
+		size_t used = utf8_decode(s + i, n - i, &c);
 		switch (c) {
 		case '&':
 			strbuf_adds(b, "&amp;");
@@ -28,14 +29,29 @@ void cli_xml_text(struct strbuf *b, const char *s, size_t n)
 			strbuf_adds(b, "&quot;");
 			break;
 		default:
-			/* XML 1.0 has no way to write the other control characters */
-			if (c < 32 && c != '\t' && c != '\n' && c != '\r') {
+			if (used && !printable_must_escape(c)) {
+				strbuf_add(b, s + i, used);
+			} else if (used && (c >= ' ' || c == '\t' || c == '\n' || c == '\r') &&
+				   (c & 0xFFFE) != 0xFFFE) {
+				strbuf_addf(b, "&#x%X;", c);
+			} else { /* XML 1.0 has no way to write it */
 				strbuf_adds(b, "\xEF\xBF\xBD");
-			} else {
-				strbuf_addc(b, (char)c);
 			}
 		}
+		i += used ? used : 1;
 	}
+}
+
+void cli_xml_value(struct strbuf *b, const char *s)
+{
+	strbuf_addc(b, '\'');
+	while (*s) {
+		size_t n = strcspn(s, "'");
+		cli_xml_text(b, s, n);
+		strbuf_adds(b, s[n] ? "&apos;" : "");
+		s += n + (s[n] != 0);
+	}
+	strbuf_addc(b, '\'');
 }
 
 static void tabs(struct strbuf *b, int n)
@@ -67,6 +83,16 @@ static size_t value_length(const char *s, size_t n)
 	return n;
 }
 
+/* Length of the JSON string at s, with its quotes. */
+static size_t key_length(const char *s, size_t n)
+{
+	size_t i = 1;
+	while (i < n && s[i] != '"') {
+		i += s[i] == '\\' ? 2 : 1;
+	}
+	return i < n ? i + 1 : n;
+}
+
 /* One value of our decoder's JSON: a struct becomes ComplexData, an array one element each. */
 static void add_json(struct strbuf *b, const char *name, size_t name_length, const char *s,
 		     size_t n, int depth)
@@ -89,11 +115,13 @@ static void add_json(struct strbuf *b, const char *name, size_t name_length, con
 		for (size_t i = 1; i + 1 < n;) {
 			size_t key = value_length(
 				s + i, n - 1 - i); /* up to the comma: key, colon, value */
-			const char *end = memchr(s + i + 1, '"', key - 1);
-			size_t key_length = end ? (size_t)(end - (s + i + 1)) : 0;
-			size_t value = key_length + 3;
-			add_json(b, s + i + 1, key_length, s + i + value,
+			size_t value = key_length(s + i, key);
+			struct strbuf member = {0};
+			cli_json_plain(&member, s + i, value);
+			value += 1; /* the colon */
+			add_json(b, member.s ? member.s : "", member.len, s + i + value,
 				 key > value ? key - value : 0, depth + 1);
+			strbuf_finish(&member);
 			i += key + 1;
 		}
 		tabs(b, 2 + depth);

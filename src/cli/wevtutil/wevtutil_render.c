@@ -205,15 +205,8 @@ void wevtutil_event_finish(struct wevtutil_event *v)
 static void add_attributes(const struct xml_node *n, struct strbuf *out)
 {
 	for (const struct xml_attr *a = n->attrs; a; a = a->next) {
-		strbuf_addf(out, " %s='", a->name);
-		for (const char *s = a->value; *s; s++) {
-			if (*s == '\'') {
-				strbuf_adds(out, "&apos;");
-			} else {
-				cli_xml_text(out, s, 1);
-			}
-		}
-		strbuf_addc(out, '\'');
+		strbuf_addf(out, " %s=", a->name);
+		cli_xml_value(out, a->value);
 	}
 }
 
@@ -243,14 +236,7 @@ static void add_node(const struct xml_node *n, int depth, struct strbuf *out)
 		}
 	}
 	if (!n->children && !layout) {
-		for (const char *s = n->text; *s; s++) {
-			/* one event is one line */
-			if (*s == '\n' || *s == '\r') {
-				strbuf_addf(out, "&#%d;", *s);
-			} else {
-				cli_xml_text(out, s, 1);
-			}
-		}
+		cli_xml_text(out, n->text, strlen(n->text)); /* one event is one line: it escapes newlines */
 	}
 	if (depth > 0) {
 		strbuf_addf(out, "</%s>", n->name);
@@ -312,6 +298,19 @@ static const char *of_system(const struct wevtutil_event *v, const char *name,
 	return text ? text : "";
 }
 
+/* Lines that a message makes for itself begin with blanks: no text can look like the next event. */
+static void add_lines(struct strbuf *out, const char *text)
+{
+	for (const char *s = text; *s;) {
+		size_t n = strcspn(s, "\r\n");
+		strbuf_add_printable(out, s, n);
+		s += n;
+		n = strspn(s, "\r\n");
+		strbuf_adds(out, n && s[n] ? "\n  " : "");
+		s += n;
+	}
+}
+
 void wevtutil_event_text(const struct wevtutil_event *v, uint64_t index, struct strbuf *out)
 {
 	static const char *const levels[] = {"Information", "Critical",	   "Error",
@@ -341,5 +340,7 @@ void wevtutil_event_text(const struct wevtutil_event *v, uint64_t index, struct 
 		strbuf_addf(out, "  %s: %s\n", rows[i].name,
 			    rows[i].text[0] ? rows[i].text : "N/A");
 	}
-	strbuf_addf(out, "  Description: \n%s\n\n", v->message ? v->message : "N/A");
+	strbuf_adds(out, "  Description: \n");
+	add_lines(out, v->message ? v->message : "N/A");
+	strbuf_adds(out, "\n\n");
 }
