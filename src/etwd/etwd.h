@@ -277,10 +277,8 @@ void etwd_reply_status(struct etwd *d, struct conn *c, const struct proto_messag
 void etwd_foreign_close_socket(struct etwd *d, int *fd, uid_t uid, bool may_carry);
 /* Some of this user's descriptors do not let themselves be closed. */
 bool etwd_foreign_cut_off(uid_t uid);
-/* A child that may have such ones, and should end at once. */
-void etwd_foreign_process(struct etwd *d, pid_t pid, uid_t uid);
-/* etwd itself with that option and these descriptors, under the numbers in `as`. -1: no. */
-pid_t etwd_foreign_spawn(const char *option, const int *fd, const int *as, uint32_t n);
+/* A process of the starter's that may have such ones, and should end at once; takes the descriptor. */
+void etwd_foreign_process(struct etwd *d, pid_t pid, int status_fd, uid_t uid);
 void etwd_foreign_tick(struct etwd *d); /* each turn */
 void etwd_foreign_counts(uint64_t *ret_taken, uint64_t *ret_waiting, uint64_t *ret_stuck);
 
