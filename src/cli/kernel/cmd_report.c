@@ -100,6 +100,7 @@ void report_free(struct report *r)
 		tally_free(all[i]);
 	}
 	strbuf_finish(&r->line);
+	report_ops_free(r);
 	free(r->counted);
 	free(r->slot);
 }

@@ -32,17 +32,20 @@ enum kevent_op {
 	KOP_WRITE,
 	KOP_FLUSH,
 	KOP_CREATE, /* file */
+	KOP_CLEANUP,
 	KOP_CLOSE,
 	KOP_DELETE,
 	KOP_RENAME,
 	KOP_DIRECTORY,
 	KOP_MAP,
+	KOP_UNMAP,
 	KOP_SEND, /* net */
 	KOP_RECEIVE,
 	KOP_CONNECT,
 	KOP_ACCEPT,
 	KOP_DISCONNECT,
 	KOP_RETRANSMIT,
+	KOP_FAIL, /* a connection that did not come about; `status` says why, 0: not told */
 	KOP_HARD, /* fault */
 	KOP_DEMAND_ZERO,
 	KOP_TRANSITION,
@@ -58,13 +61,15 @@ struct kevent {
 	uint64_t time;	  /* FILETIME */
 	uint32_t pid, tid;
 	const char *process;   /* never NULL */
-	uint64_t bytes;
+	uint64_t bytes;	       /* moved; of a read or write of a file only its end tells it, so 0 there */
+	uint64_t asked;	       /* by a read or write of a file */
 	uint64_t offset;
 	uint64_t duration;     /* ticks of the trace's clock; 0: not told */
 	uint64_t address;      /* of a fault, a system call's handler, an image */
 	uint64_t file_key, irp;
 	const char *file;      /* NULL: none, or unknown; valid until the next event */
-	uint32_t status;       /* of an end */
+	uint32_t status;       /* of an end, or a failure: an NTSTATUS, or a negative errno; `bytes` counts when it is not negative */
+	bool with_path;	       /* the same operation again, told with its path: of a deletion or a rename */
 	uint32_t disk;
 	bool udp;
 	char local[64], remote[64];

@@ -28,6 +28,14 @@ struct report_thread { /* what is known of a thread while it waits or is in the 
 	uint64_t call, call_time; /* system call: its handler, when it began; 0: none */
 };
 
+struct report_op { /* on a file, until its end is told */
+	uint64_t irp;		    /* 0: none */
+	const char *process, *file; /* names of rows, which stay where they are */
+	enum kevent_op op;
+	bool twice; /* told again: with its path, or a Cleanup as a Close */
+};
+struct report_ops;
+
 struct report_counted { /* of a processor: its counters at the last switch */
 	bool there;
 	uint64_t value[COUNTERS_OF_MAX];
@@ -43,6 +51,8 @@ struct report {
 	struct tally processes, threads, functions, stacks, off_stacks;
 	struct tally disk_processes, disk_files, file_processes, files, connections, faults, fault_files,
 		calls, waits_by_thread;
+	struct report_ops *ops;
+	uint64_t ops_ended, ops_without_end;
 	uint64_t samples, others, idle, switches, events;
 	uint64_t gaps; /* switches away from a thread that the one before had not brought there */
 	uint64_t on_cpu[REPORT_CPUS_MAX]; /* thread + 1; 0: not known */
@@ -75,6 +85,14 @@ void report_sample(struct report *r, const EVENT_RECORD *e, const struct kevent 
 void report_switch(struct report *r, const EVENT_RECORD *e, const struct kevent *k);
 void report_ready(struct report *r, const struct kevent *k);
 void report_io(struct report *r, const struct kevent *k); /* disk, file, net, faults, system calls */
+
+/* The same operation as before, told once more. */
+bool report_op_again(struct report *r, const struct kevent *k);
+/* It begins: of a process and a file, by the names of their rows. */
+void report_op_begin(struct report *r, const struct kevent *k, const char *process, const char *file);
+bool report_op_end(struct report *r, const struct kevent *end, struct report_op *ret); /* false: unknown */
+uint64_t report_ops_open(const struct report *r); /* reads and writes whose ends were not told */
+void report_ops_free(struct report *r);
 
 /* Names that the trace tells once; values at a switch; a sample by a counter. */
 void report_learn(struct report *r, const EVENT_RECORD *e);
