@@ -52,6 +52,9 @@ struct kernel_engine_options {
 	bool frame_pointers;	/* user stacks by them alone, not by unwind tables: cheaper */
 	uint32_t stack_bytes;	/* of a user stack copied to be unwound; 0: 8192, of switches 2048 */
 	uint32_t self[2];	/* processes, beside this one, that are not to be traced; 0: none */
+	/* True: whoever asked for a session does not want it any more; what begins one then ends with -EINTR soon.
+	 * NULL: never. */
+	bool (*give_up)(void);
 };
 
 /* What a session wants. */
@@ -90,7 +93,7 @@ int kernel_open(const struct kernel_engine_options *o, const struct kernel_outpu
 		struct kernel **ret, struct diag *d);
 void kernel_close(struct kernel *k);
 /* Masks, events, rundown, from now on. *ret_missing: what was asked for and cannot be had here,
- * for which diag says why; the session runs without. -EBUSY: the slot is taken. */
+ * for which diag says why; the session runs without. -EBUSY: the slot is taken. -EINTR: given up. */
 int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 	       struct kernel_mask *ret_missing, struct diag *d);
 /* Another mask, other stacks, other processes. */
@@ -140,12 +143,13 @@ struct kernel_options {
 	uint32_t ring_pages;	 /* of each processor, a power of two; 0: 1024 */
 	struct kernel_sampled sampled[PMC_SAMPLED_MAX];
 	uint32_t sampleds;
+	bool (*give_up)(void); /* as above */
 };
 
 struct kernel_file;
 
 /* Opens rings, begins the file, writes the rundown. -EACCES, -EPERM, -ENOENT, … with a diag that
- * says what to grant or to turn on. *ret_missing as above. */
+ * says what to grant or to turn on. *ret_missing as above. What failed leaves no file behind. */
 int kernel_file_start(const struct kernel_options *o, struct kernel_file **ret,
 		      struct kernel_mask *ret_missing, struct diag *d);
 /* Waits for work at most that long, and does it. */

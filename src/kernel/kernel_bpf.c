@@ -332,6 +332,9 @@ static void load_part(struct kernel_bpf *b, unsigned area, bool instead)
 	for (unsigned i = 0; i < kernel_program_count; i++) {
 		struct program *p = &b->program[i];
 		const struct program *first = first_choice(b, &kernel_programs[i]);
+		if (b->o.give_up && b->o.give_up()) {
+			return;
+		}
 		if (kernel_programs[i].area == area && !p->tried && wanted(b, &kernel_programs[i]) &&
 		    (first != NULL) == instead && (!first || first->why[0])) {
 			p->tried = true;

@@ -30,6 +30,7 @@ struct kernel_bpf_options {
 	/* What user stacks come as, before the records that name them. True: all that was sent so far was
 	 * forgotten. */
 	bool (*on_stack)(void *ctx, const struct kbpf_record *r);
+	bool (*give_up)(void); /* loads no more programs; NULL: never */
 	void *ctx;
 };
 /* Nothing is loaded yet. -ENOSYS: built without BPF, or the kernel has none; others with a diag. */

@@ -142,6 +142,11 @@ static inline bool kernel_is_self(const struct kernel *k, uint32_t pid)
 {
 	return pid != 0 && (pid == k->self[0] || pid == k->self[1] || pid == k->self[2]);
 }
+/* Whoever asked for the session that begins does not want it any more. */
+static inline bool kernel_given_up(const struct kernel *k)
+{
+	return k->o.give_up && k->o.give_up();
+}
 /* To whoever wants it. Short headers; times in nanoseconds of CLOCK_MONOTONIC. */
 void kernel_out(struct kernel *k, const struct kernel_record *r);
 /* The stack of an event that has been put out: to those `sessions`. Innermost frame first. */

@@ -335,6 +335,10 @@ int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 		want_no_more(k, slot);
 		return -ENOSYS;
 	}
+	if (kernel_given_up(k)) {
+		want_no_more(k, slot);
+		return -EINTR;
+	}
 	/* What names things is heard from now on; everything else begins behind the rundown, which takes
 	 * its time: a machine that does much would fill the rings meanwhile. */
 	kernel_mask_keep(&mine->want.mask, KERNEL_BIT_PROCESS | KERNEL_BIT_THREAD | KERNEL_BIT_LOADER |
@@ -347,9 +351,11 @@ int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 		kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS_END, NULL);
 		kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, &s->mask);
 		set_wants(k, slot);
-		(void)kernel_rundown(k, bit, false);
+		err = kernel_rundown(k, bit, false) == -EINTR ? -EINTR : 0;
 		mine->want.mask = s->mask;
 		set_wants(k, slot);
+	}
+	if (err == 0) {
 		err = begin_sources(k, d);
 		source_rundowns(k, bit, false); /* what has gone by then has an event */
 	}

@@ -2,6 +2,7 @@
  * monitor: what processes do to files, to the network and to each other, line by line as it happens.
  */
 #include "cli/kernel/monitor.h"
+#include "cli/kernel/keys.h"
 #include "cli/kernel/screen.h"
 #include "cli/view/timetext.h"
 
@@ -372,7 +373,8 @@ static int watch(struct monitor *m, uint64_t duration_ns)
 		print_title(m);
 	}
 	fflush(stdout);
-	while (!cli_signal_caught() && !m->done && kernel_feed_runs(m->feed)) {
+	cli_keys_begin();
+	while (!cli_signal_caught() && !cli_keys_quit() && !m->done && kernel_feed_runs(m->feed)) {
 		uint64_t now = clock_read_system_ns();
 		if (duration_ns && now - began >= duration_ns) {
 			break;
@@ -383,6 +385,7 @@ static int watch(struct monitor *m, uint64_t duration_ns)
 			break;
 		}
 	}
+	cli_keys_end();
 	monitor_release(m, UINT64_MAX);
 	fflush(stdout);
 	kernel_feed_stats(m->feed, &s);
@@ -444,7 +447,7 @@ static int run(struct cli_args *a)
 	m->state = openetw_state_create(0);
 	cli_signals_catch();
 	m->feed = m->state ? kernel_feed_open(a, &session, 1000, m->state, monitor_event, m) : NULL;
-	status = m->feed ? watch(m, duration_ns) : CLI_FAILED;
+	status = m->feed ? watch(m, duration_ns) : cli_signal_caught() ? 128 + cli_signal_caught() : CLI_FAILED;
 	kernel_feed_close(m->feed);
 	cli_signals_restore();
 out:
@@ -461,7 +464,8 @@ const struct cli_command cli_monitor = {
 	.summary = "What processes do to files, the network and each other, as it happens.",
 	.details =
 		"One line for each operation, when its result is known. Columns are also the names that --filter knows\n"
-		"(the language is that of 'openetw help dump'). Takes root, or CAP_PERFMON and CAP_BPF; others see their\n"
+		"(the language is that of 'openetw help dump'). BYTES are those that were read or written, not those asked\n"
+		"for. On a terminal the key q ends it, as Ctrl-C does. Takes root, or CAP_PERFMON and CAP_BPF; others see their\n"
 		"own processes where root runs the etwd of all users and lets them use its socket. What this kernel\n"
 		"cannot say is named at the start, what was lost at the end.\n\n"
 		"Examples:\n"

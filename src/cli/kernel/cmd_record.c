@@ -79,6 +79,7 @@ struct recording {
 	uint64_t end_ns;
 	TRACEHANDLE session;
 	char session_name[64];
+	bool recorded; /* there is a file of the kernel's events */
 	char user_file[4096], kernel_file[4096];
 };
 
@@ -108,6 +109,7 @@ static int start_providers(struct recording *r, const char *out)
 	if (code) {
 		return cli_fail(r->args, code, "cannot record to %s", r->user_file);
 	}
+	(void)openetw_session_limit(r->session_name, 0, 0, (uint32_t)getpid()); /* killed, we leave none behind */
 	for (int i = 0; (v = cli_value_at(r->args, "provider", i)) != NULL; i++) {
 		struct cli_provider provider;
 		if (!cli_provider_parse(r->args, v, &provider)) {
@@ -122,7 +124,8 @@ static int start_providers(struct recording *r, const char *out)
 	return CLI_OK;
 }
 
-static int stop_providers(struct recording *r, const char *out)
+/* `recorded`: there is a file of the kernel's events to merge with. */
+static int stop_providers(struct recording *r, const char *out, bool recorded)
 {
 	struct cli_props p;
 	if (!r->session) {
@@ -132,6 +135,10 @@ static int stop_providers(struct recording *r, const char *out)
 	uint32_t code = ControlTraceA(r->session, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
 	if (code) {
 		return cli_fail(r->args, code, "cannot stop the session '%s'", r->session_name);
+	}
+	if (!recorded) {
+		unlink(r->user_file);
+		return CLI_OK;
 	}
 	const char *files[] = {r->kernel_file, r->user_file};
 	code = openetw_merge(files, 2, out, 0, NULL, NULL);
@@ -316,10 +323,15 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 	}
 	int err = kernel_file_start(o, &r->kernel, &missing, &d);
 	if (err < 0) {
-		fprintf(stderr, "openetw record: %s\n", d.text[0] ? d.text : strerror(-err));
 		base_close(&go[1]);
+		if (err == -EINTR) {
+			fprintf(stderr, "openetw record: interrupted before it began: nothing was recorded\n");
+			return 128 + cli_signal_caught();
+		}
+		fprintf(stderr, "openetw record: %s\n", d.text[0] ? d.text : strerror(-err));
 		return CLI_FAILED;
 	}
+	r->recorded = true;
 	if (!kernel_mask_empty(&missing)) {
 		char names[1024];
 		kernel_mask_names(&missing, names, sizeof names);
@@ -346,6 +358,11 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 		return CLI_FAILED;
 	}
 	return CLI_OK;
+}
+
+static bool given_up(void)
+{
+	return cli_signal_caught() != 0;
 }
 
 static int run(struct cli_args *a)
@@ -394,13 +411,14 @@ static int run(struct cli_args *a)
 	snprintf(r.kernel_file, sizeof r.kernel_file, "%s%s", out,
 		 cli_value(a, "provider", NULL) ? ".kernel.etl" : "");
 	o.path = r.kernel_file;
+	o.give_up = given_up;
 	r.duration_ns = duration_ns;
 	cli_signals_catch();
 	int status = start_providers(&r, out);
 	if (status == CLI_OK) {
 		status = record(&r, &o, out);
 	}
-	int end = stop_providers(&r, out);
+	int end = stop_providers(&r, out, r.recorded);
 	if (r.child > 0) {
 		kill(r.child, SIGTERM);
 		waitpid(r.child, NULL, 0);
