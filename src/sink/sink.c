@@ -95,22 +95,36 @@ static int check_modes(const struct sink_options *o)
 	return 0;
 }
 
-/* MHz for readers that convert clock type 3 with it. */
-static uint32_t cpu_mhz(uint64_t counter_freq)
+/* The processors' own: what they are made for, else what they run at. 0: not told (arm64 tells it in cpufreq only). */
+static uint32_t machine_mhz(void)
 {
-	if (clock_kind() == CLOCK_KIND_TSC) {
-		return (uint32_t)(counter_freq / 1000000);
-	}
-	uint32_t mhz = 0;
-	FILE *f = fopen("/proc/cpuinfo", "re");
-	if (f) {
+	static const char *const files[] = {
+		"/sys/devices/system/cpu/cpu0/cpufreq/base_frequency",
+		"/proc/cpuinfo",
+		"/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq",
+	};
+	double mhz = 0;
+	for (size_t i = 0; mhz < 1 && i < BASE_ARRAY_LEN(files); i++) {
 		char line[128];
-		while (mhz == 0 && fgets(line, sizeof line, f)) {
-			sscanf(line, "cpu MHz : %u", &mhz);
+		FILE *f = fopen(files[i], "re");
+		while (f && mhz < 1 && fgets(line, sizeof line, f)) {
+			if (i != 1) {
+				mhz = strtod(line, NULL) / 1000;
+			} else if (sscanf(line, "cpu MHz : %lf", &mhz) != 1) {
+				mhz = 0;
+			}
 		}
-		fclose(f);
+		if (f) {
+			fclose(f);
+		}
 	}
-	return mhz;
+	return (uint32_t)(mhz + 0.5);
+}
+
+/* Readers convert times of clock type 3 with it, and take it for the processor's speed everywhere else. */
+static uint32_t cpu_mhz(uint32_t clock_type, uint64_t freq)
+{
+	return clock_type == 3 ? (uint32_t)((freq + 500000) / 1000000) : machine_mhz();
 }
 
 static void fill_identity(struct sink *s)
@@ -139,7 +153,7 @@ static void fill_identity(struct sink *s)
 		.maximum_file_size = o->maximum_file_size,
 		.log_file_mode = o->log_file_mode & ~(SINK_MODE_COMPRESSED | SINK_MODE_ZSTD),
 		.buffers_written = 1,
-		.cpu_mhz = cpu_mhz(freq),
+		.cpu_mhz = cpu_mhz(o->clock, freq),
 		.clock_type = o->clock,
 		.perf_freq = freq,
 		.boot_filetime = clock_boot_filetime(),
