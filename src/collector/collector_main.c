@@ -82,10 +82,9 @@ static void on_lost(void *ctx, uint64_t sessions, uint64_t events)
 	count_lost(ctx, sessions, events);
 }
 
-static void on_record(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head,
-		      uint32_t head_bytes, const void *body, uint32_t body_bytes)
+static void put(struct collector *c, enum kernel_ring_kind kind, uint64_t sessions, uint16_t cpu, uint64_t time,
+		const void *head, uint32_t head_bytes, const void *body, uint32_t body_bytes)
 {
-	struct collector *c = ctx;
 	uint32_t bytes = BASE_ALIGN8(head_bytes + body_bytes);
 	uint64_t size = KERNEL_RING_BYTES, need = sizeof(struct kernel_ring_record) + bytes;
 	uint64_t left = size - (c->at & (size - 1));
@@ -101,7 +100,7 @@ static void on_record(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time,
 	} /* less than a header: both know that nothing fits */
 	c->at += skip;
 	r = (struct kernel_ring_record){
-		.sessions = sessions, .time = time, .bytes = bytes, .cpu = cpu, .kind = KERNEL_RING_RECORD};
+		.sessions = sessions, .time = time, .bytes = bytes, .cpu = cpu, .kind = (uint16_t)kind};
 	uint8_t *p = c->data + (c->at & (size - 1));
 	memcpy(p, &r, sizeof r);
 	p += sizeof r;
@@ -116,6 +115,18 @@ static void on_record(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time,
 	} else {
 		c->rung = false;
 	}
+}
+
+static void on_record(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head,
+		      uint32_t head_bytes, const void *body, uint32_t body_bytes)
+{
+	put(ctx, KERNEL_RING_RECORD, sessions, cpu, time, head, head_bytes, body, body_bytes);
+}
+
+static void on_explanation(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head,
+			   uint32_t head_bytes, const void *body, uint32_t body_bytes)
+{
+	put(ctx, KERNEL_RING_EXPLANATION, sessions, cpu, time, head, head_bytes, body, body_bytes);
 }
 
 static uint64_t resident_bytes(void)
@@ -183,7 +194,7 @@ static int set_sampled(struct collector *c, const struct kernel_message *m, stru
 static int do_open(struct collector *c, const struct kernel_message *m, struct diag *d)
 {
 	struct kernel_engine_options o = {.interval_us = m->interval_us, .self = {m->pid[0]}};
-	struct kernel_output out = {.record = on_record, .lost = on_lost, .ctx = c};
+	struct kernel_output out = {.record = on_record, .explain = on_explanation, .lost = on_lost, .ctx = c};
 	if (c->kernel) {
 		return -EALREADY;
 	}
@@ -237,6 +248,9 @@ static void answer(struct collector *c, const struct kernel_message *m)
 			break;
 		case KERNEL_SAMPLED:
 			r.result = set_sampled(c, m, &d);
+			break;
+		case KERNEL_EXPLAIN:
+			kernel_explain(c->kernel, m->slot);
 			break;
 		case KERNEL_CAPTURE:
 			kernel_capture(c->kernel, m->slot);

@@ -171,6 +171,7 @@ static void call_end(struct etwd *d, struct kernel_call *call, int result, const
 	STAILQ_REMOVE(&d->kernel->calls, call, kernel_call, link);
 	call->done(d, call, result, m, why);
 	etwd_reply_drop(&call->reply);
+	free(call->request);
 	free(call);
 	if (s) {
 		etwd_session_unref(s);

@@ -361,6 +361,54 @@ void kernel_resume(struct etwd *d)
 	}
 }
 
+/* ---- what is in memory ------------------------------------------------------------------------ */
+
+static void explained(struct etwd *d, struct kernel_call *call, int result, const struct kernel_message *m,
+		      const char *why)
+{
+	struct conn *c = call->reply.conn;
+	struct proto_message again = {.type = call->reply.type,
+				      .flags = call->request_flags,
+				      .id = call->reply.id,
+				      .body = call->request,
+				      .body_bytes = call->request_bytes};
+	etwd_reply_drop(&call->reply);
+	call->session->kernel->explaining = false;
+	if (result < 0) {
+		etwd_log(d, "Session \"%s\": what is in memory is written without what explains it: %s",
+			 call->session->label, why);
+	}
+	if (c && !c->closing) {
+		etwd_session_control_explained(d, c, &again);
+	}
+}
+
+bool etwd_kernel_explain(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s)
+{
+	if (!s->kernel || s->kernel->slot < 0 || !d->kernel->collector || c->reply_count >= ETWD_PENDING_MAX) {
+		return false;
+	}
+	if (s->kernel->explaining) { /* one explanation belongs to one copy */
+		etwd_reply_status(d, c, m, 170, "what this session has in memory is being written already");
+		return true;
+	}
+	struct kernel_call *call = kernel_call_create(KERNEL_EXPLAIN, s, explained);
+	if (!call || !(call->request = malloc(m->body_bytes))) {
+		if (call) {
+			etwd_session_unref(s);
+			free(call);
+		}
+		return false;
+	}
+	memcpy(call->request, m->body, m->body_bytes);
+	call->request_bytes = m->body_bytes;
+	call->request_flags = m->flags;
+	etwd_reply_keep(c, m, &call->reply);
+	s->kernel->explaining = true;
+	kernel_call_start(d, call);
+	return true;
+}
+
 /* ---- changes ---------------------------------------------------------------------------------- */
 
 static void changed(struct etwd *d, struct kernel_call *call, int result, const struct kernel_message *m,

@@ -46,6 +46,7 @@ struct session_kernel {
 	bool confined; /* a user's: his own processes only */
 	uint32_t uid;
 	bool removing;
+	bool explaining; /* a request waits until the collector has said what explains the session's events */
 	uint32_t restarts; /* of the collector, under this session */
 	/* How many events there are in a second, in the last one that was whole; for what is missed while
 	 * no collector runs. */
@@ -93,6 +94,10 @@ struct kernel_call {
 	struct session *session; /* ref; may be NULL */
 	struct reply_to reply;
 	struct job *job;	   /* to start when done */
+	/* The request to be looked at again when done, as it came. */
+	uint16_t request_flags;
+	size_t request_bytes;
+	uint8_t *request;
 	struct kernel_wish before; /* to go back to when it fails */
 };
 /* Heap; takes a reference on the session. NULL: no memory. */

@@ -110,8 +110,21 @@ static bool opens_file(const struct proto_message *m, const struct session *s, u
 	return true;
 }
 
-static void session_control(struct etwd *d, struct conn *c, const struct proto_message *m,
-			    bool reached)
+/* How far a request has come that is looked at again. */
+enum stage { STAGE_NEW, STAGE_REACHED, STAGE_EXPLAINED };
+
+/* It writes a copy of what is in memory. */
+static bool copies_memory(const struct proto_message *m, const struct session *s, uint32_t control)
+{
+	struct proto_session p = {0};
+	if (!(s->mode & MODE_BUFFERING) || (control != 3 && control != 2)) {
+		return false;
+	}
+	bool named = proto_get_session(m, &p) && p.log_file && p.log_file_len > 0;
+	return control == 3 ? named || s->path : named && (p.update_mask & PROTO_UPDATE_FILE);
+}
+
+static void session_control(struct etwd *d, struct conn *c, const struct proto_message *m, enum stage stage)
 {
 	uint32_t control;
 	struct diag diag = {0};
@@ -146,8 +159,11 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 		return;
 	}
 	char path[4096];
-	if (!reached && opens_file(m, s, control, path, sizeof path) &&
+	if (stage < STAGE_REACHED && opens_file(m, s, control, path, sizeof path) &&
 	    etwd_reach_first(d, c, m, path)) {
+		return;
+	}
+	if (stage < STAGE_EXPLAINED && copies_memory(m, s, control) && etwd_kernel_explain(d, c, m, s)) {
 		return;
 	}
 	switch (control) {
@@ -223,10 +239,15 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 
 void etwd_session_control(struct etwd *d, struct conn *c, const struct proto_message *m)
 {
-	session_control(d, c, m, false);
+	session_control(d, c, m, STAGE_NEW);
 }
 
 void etwd_session_control_reached(struct etwd *d, struct conn *c, const struct proto_message *m)
 {
-	session_control(d, c, m, true);
+	session_control(d, c, m, STAGE_REACHED);
+}
+
+void etwd_session_control_explained(struct etwd *d, struct conn *c, const struct proto_message *m)
+{
+	session_control(d, c, m, STAGE_EXPLAINED);
 }

@@ -41,6 +41,9 @@ struct kernel_output {
 	/* One record in two pieces; to be padded with zeros to a multiple of 8. */
 	void (*record)(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head,
 		       uint32_t head_bytes, const void *body, uint32_t body_bytes);
+	/* The same of what kernel_explain() says, and of the closing rundown. NULL: `record` takes that, too. */
+	void (*explain)(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head,
+			uint32_t head_bytes, const void *body, uint32_t body_bytes);
 	/* Events that never came, of which these sessions wanted one or the other. */
 	void (*lost)(void *ctx, uint64_t sessions, uint64_t events);
 	void *ctx;
@@ -103,6 +106,9 @@ int kernel_change(struct kernel *k, uint32_t slot, const struct kernel_session *
 void kernel_remove(struct kernel *k, uint32_t slot);
 /* Says again what there is, as a start of the session would. */
 void kernel_capture(struct kernel *k, uint32_t slot);
+/* What the end of the session would say now, that it goes on: what there is, what the machine is like, names of all
+ * that its stacks went through. For a copy of what is in memory. */
+void kernel_explain(struct kernel *k, uint32_t slot);
 /* Of all sessions: as on Windows there is one interval. -EINVAL: below the least. */
 int kernel_set_interval(struct kernel *k, uint32_t interval_us);
 /* Of all sessions with PMC_PROFILE as well: what beside the timer samples are taken by, each so many of its

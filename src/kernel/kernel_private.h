@@ -103,6 +103,7 @@ struct kernel {
 	uint64_t filtered; /* of which those for some processes only */
 	uint64_t follow;   /* of which those for their children too */
 	uint64_t confined; /* of which those of users, for what is theirs */
+	uint64_t explained; /* what is put out now explains what this one has, see kernel_explain() */
 	bool confine_due;  /* whose processes are is to be found out again */
 	uint64_t confined_ns;
 	/* By hook: who wants it, with stacks, and with counters. */

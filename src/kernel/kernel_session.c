@@ -236,9 +236,11 @@ static bool drain(struct kernel *k, uint64_t until)
 
 uint64_t kernel_breathe(struct kernel *k)
 {
-	uint64_t until = clock_read_system_ns() - HOLD_BACK_NS;
+	uint64_t until = clock_read_system_ns() - HOLD_BACK_NS, explained = k->explained;
 	if (until > k->watermark && until - k->watermark > BREATH_NS) {
+		k->explained = 0; /* what comes meanwhile is no explanation */
 		drain(k, until);
+		k->explained = explained;
 	}
 	return k->watermark;
 }
@@ -444,6 +446,33 @@ void kernel_capture(struct kernel *k, uint32_t slot)
 	}
 }
 
+/* What explains the session's events, of which there may be no others left of that kind. */
+static void closing_words(struct kernel *k, uint32_t slot, bool interval)
+{
+	uint64_t bit = 1ull << slot;
+	emit_config(k, slot);
+	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS_END, &k->slot[slot].want.mask);
+	(void)kernel_rundown(k, bit, true);
+	source_rundowns(k, bit, true);
+	kernel_emit_interval(k, interval ? bit : 0, KERNEL_HOOK_INTERVAL_END, k->o.interval_us);
+	kernel_pmc_rundown(k, bit, KERNEL_HOOK_INTERVAL_END);
+}
+
+void kernel_explain(struct kernel *k, uint32_t slot)
+{
+	uint64_t bit = 1ull << slot;
+	if (!k->slot[slot].used) {
+		return;
+	}
+	drain_now(k);
+	k->explained = bit;
+	closing_words(k, slot, bit & kernel_wants(k, KERNEL_HOOK_INTERVAL_END));
+	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, &k->slot[slot].want.mask); /* it goes on */
+	kernel_emit_plain(k, bit, KERNEL_HOOK_RUNDOWN_DONE);
+	kernel_walk_names(k, bit);
+	k->explained = 0;
+}
+
 void kernel_remove(struct kernel *k, uint32_t slot)
 {
 	uint64_t bit = 1ull << slot;
@@ -452,7 +481,7 @@ void kernel_remove(struct kernel *k, uint32_t slot)
 	}
 	drain_now(k);
 	/* No live events any more; the closing rundown names its session itself. */
-	uint64_t interval = bit & kernel_wants(k, KERNEL_HOOK_INTERVAL_END);
+	bool interval = bit & kernel_wants(k, KERNEL_HOOK_INTERVAL_END);
 	for (uint32_t i = 0; i < KERNEL_HOOKS; i++) {
 		k->want[i] &= ~bit;
 	}
@@ -460,15 +489,12 @@ void kernel_remove(struct kernel *k, uint32_t slot)
 	 * they then had no room for would be told as lost. */
 	(void)begin_sources(k, NULL);
 	prepare_sources(k);
-	emit_config(k, slot);
-	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS_END, &k->slot[slot].want.mask);
-	(void)kernel_rundown(k, bit, true);
-	source_rundowns(k, bit, true);
-	kernel_emit_interval(k, interval, KERNEL_HOOK_INTERVAL_END, k->o.interval_us);
-	kernel_pmc_rundown(k, bit, KERNEL_HOOK_INTERVAL_END);
+	k->explained = bit;
+	closing_words(k, slot, interval);
 	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, NULL);
 	kernel_emit_plain(k, bit, KERNEL_HOOK_RUNDOWN_DONE);
 	kernel_walk_names(k, bit);
+	k->explained = 0;
 	k->slot[slot].used = false;
 	set_wants(k, slot);
 	kernel_table_unwatch(k->threads, bit);

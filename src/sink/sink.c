@@ -23,6 +23,7 @@
 
 static void free_memory(struct sink *s)
 {
+	sink_explanation_free(s->explanation);
 	sink_tap_finish(s);
 	if (s->spool) {
 		sink_spool_destroy(s->spool, s->keep_at_end);
@@ -429,7 +430,7 @@ static int take_snapshot(struct sink *s, const char *path, struct diag *d)
 		return -EINVAL;
 	}
 	struct sink_snapshot *snap =
-		calloc(1, sizeof *snap + s->buffers_limit * sizeof snap->buffer[0]);
+		calloc(1, sizeof *snap + (s->buffers_limit + s->explanation_count) * sizeof snap->buffer[0]);
 	int err = -ENOMEM;
 	if (snap) {
 		err = sink_file_open(&s->identity, path, log_file, &snap->file, d);
@@ -445,6 +446,7 @@ static int take_snapshot(struct sink *s, const char *path, struct diag *d)
 		b->pins++;
 		snap->buffer[snap->count++] = b;
 	}
+	sink_explanation_take(s, snap);
 	struct sink_snapshot **at = &s->snapshots;
 	while (*at) {
 		at = &(*at)->next;

@@ -122,6 +122,9 @@ void sink_tick(struct sink *s, uint64_t now_ns);
  * own file); the file is opened here, so that errors are reported, and written by the file thread
  * (sink_drain_wait); the ring keeps its content. */
 int sink_flush(struct sink *s, const char *path, struct diag *d);
+/* Buffering mode: room for a record that explains what is in the ring, in the next snapshot alone and behind the
+ * ring, of which it takes nothing away. As sink_reserve otherwise; NULL also outside of that mode. */
+void *sink_explain(struct sink *s, uint64_t time, uint32_t bytes);
 /* Wait until every FULL buffer so far is on its way to the disk (also snapshots and changes of
  * file), or -ETIMEDOUT. Any thread, as long as the sink lives. */
 int sink_drain_wait(struct sink *s, int timeout_ms);

@@ -150,8 +150,13 @@ void sink_file_forget(struct sink_file *f, bool other_table); /* only free */
 
 /* ---- the sink -------------------------------------------------------------------------------- */
 
+struct sink_explanation { /* a buffer of it; its data lie behind it */
+	struct sink_explanation *next;
+	struct sink_buffer b;
+};
 struct sink_snapshot { /* buffering mode: an order to write the ring */
 	struct sink_snapshot *next;
+	struct sink_explanation *explanation; /* of which the last buffers are */
 	struct sink_file *file;
 	uint32_t count;
 	struct sink_buffer *buffer[];
@@ -240,6 +245,8 @@ struct sink {
 	uint64_t rt_sequence, rt_events_lost, rt_buffers_lost, rt_reported_lost;
 	uint64_t rt_reported_buffers_lost;
 	uint64_t recycled; /* buffers closed without a file */
+	struct sink_explanation *explanation, *explanation_last, *explanation_open[2]; /* for the next snapshot */
+	uint32_t explanation_count;
 
 	/* under lock */
 	pthread_mutex_t lock;
@@ -291,6 +298,11 @@ void sink_close_all(struct sink *s);
 void sink_stream_sort(struct sink *s); /* single: the open buffer's records by time */
 void sink_stream_raise_floor(struct sink *s);
 uint64_t sink_clock_now(const struct sink *s);
+
+/* sink_explain.c */
+/* Gives all of it to a snapshot, numbered: behind the last buffer of the ring. */
+void sink_explanation_take(struct sink *s, struct sink_snapshot *snap);
+void sink_explanation_free(struct sink_explanation *e);
 
 /* sink_tap.c */
 void sink_tap_deliver_stream(struct sink *s, struct sink_stream *st, bool closing);

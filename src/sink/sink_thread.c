@@ -272,6 +272,7 @@ static void write_snapshot(struct sink *s, struct sink_snapshot *snap)
 	}
 	note_error(s, err, false);
 	finish_file(s, snap->file, false);
+	sink_explanation_free(snap->explanation);
 	free(snap);
 }
 
