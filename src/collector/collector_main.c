@@ -33,6 +33,7 @@ struct collector {
 	bool impatient; /* waited for room in vain since there was any */
 	bool rung;
 	struct kernel *kernel;
+	struct kernel_window window; /* as the request at hand says */
 	uint64_t resident_at_ns;
 };
 
@@ -129,6 +130,14 @@ static void on_explanation(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t 
 	put(ctx, KERNEL_RING_EXPLANATION, sessions, cpu, time, head, head_bytes, body, body_bytes);
 }
 
+static bool on_window(void *ctx, uint32_t slot, struct kernel_window *ret)
+{
+	struct collector *c = ctx;
+	(void)slot;
+	*ret = c->window;
+	return c->window.after != 0;
+}
+
 static uint64_t resident_bytes(void)
 {
 	unsigned long long pages = 0;
@@ -174,6 +183,7 @@ static void what_it_wants(const struct kernel_message *m, struct kernel_session 
 	memcpy(ret->pid, m->pid, sizeof ret->pid);
 	ret->children = m->flags & KERNEL_CHILDREN;
 	ret->confined = m->flags & KERNEL_CONFINED;
+	ret->forgets = m->flags & KERNEL_FORGETS;
 	ret->uid = m->uid;
 	ret->counters = BASE_MIN(m->counters, PMC_COUNTERS_MAX);
 	memcpy(ret->counter, m->counter, sizeof ret->counter);
@@ -194,7 +204,11 @@ static int set_sampled(struct collector *c, const struct kernel_message *m, stru
 static int do_open(struct collector *c, const struct kernel_message *m, struct diag *d)
 {
 	struct kernel_engine_options o = {.interval_us = m->interval_us, .self = {m->pid[0]}};
-	struct kernel_output out = {.record = on_record, .explain = on_explanation, .lost = on_lost, .ctx = c};
+	struct kernel_output out = {.record = on_record,
+					.explain = on_explanation,
+					.window = on_window,
+					.lost = on_lost,
+					.ctx = c};
 	if (c->kernel) {
 		return -EALREADY;
 	}
@@ -225,6 +239,8 @@ static void answer(struct collector *c, const struct kernel_message *m)
 	struct diag d;
 	diag_clear(&d);
 	what_it_wants(m, &s);
+	c->window = (struct kernel_window){m->left.since, m->left.after, {0}};
+	memcpy(c->window.until, m->left.until, sizeof c->window.until);
 	if (!c->kernel && m->type != KERNEL_OPEN) {
 		r.result = -ENOTCONN;
 	} else if (m->slot >= KERNEL_SLOTS) {

@@ -4,6 +4,8 @@
  */
 #include "etwd/etwd_kernel.h"
 
+#include "etwd/etwd_modes.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -171,7 +173,6 @@ static void call_end(struct etwd *d, struct kernel_call *call, int result, const
 	STAILQ_REMOVE(&d->kernel->calls, call, kernel_call, link);
 	call->done(d, call, result, m, why);
 	etwd_reply_drop(&call->reply);
-	free(call->request);
 	free(call);
 	if (s) {
 		etwd_session_unref(s);
@@ -251,6 +252,8 @@ static void call_send(struct etwd *d, struct kernel_call *call)
 	}
 	if (s) {
 		fill(s->kernel, &m);
+		m.flags |= s->mode & (MODE_BUFFERING | MODE_CIRCULAR) ? KERNEL_FORGETS : 0;
+		m.left = call->left;
 	}
 	m.interval_us = call->interval_us;
 	kernel_fill_sampled(d->kernel, &m);

@@ -36,6 +36,14 @@ struct kernel;
 
 /* ---- the engine ------------------------------------------------------------------------------- */
 
+/* Of a ring: of records until `until` (of each processor, the rest have the last one) some may be gone, and none that is
+ * there is older than `since`. What came from `after` on is no part of the copy that is being explained. */
+#define KERNEL_WINDOW_CPUS 64u
+struct kernel_window {
+	uint64_t since, after;
+	uint64_t until[KERNEL_WINDOW_CPUS];
+};
+
 /* Where records go. `sessions` is a set of slots. */
 struct kernel_output {
 	/* One record in two pieces; to be padded with zeros to a multiple of 8. */
@@ -44,6 +52,8 @@ struct kernel_output {
 	/* The same of what kernel_explain() says, and of the closing rundown. NULL: `record` takes that, too. */
 	void (*explain)(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head,
 			uint32_t head_bytes, const void *body, uint32_t body_bytes);
+	/* What a session has left of what it was given. False: all of it. NULL: no session forgets. */
+	bool (*window)(void *ctx, uint32_t slot, struct kernel_window *ret);
 	/* Events that never came, of which these sessions wanted one or the other. */
 	void (*lost)(void *ctx, uint64_t sessions, uint64_t events);
 	void *ctx;
@@ -68,6 +78,7 @@ struct kernel_session {
 	uint32_t pid[KERNEL_PIDS_MAX]; /* what runs and waits in these processes only; none: all */
 	uint32_t pids;
 	bool children; /* and in what they start from now on */
+	bool forgets;  /* a ring, that overwrites what is oldest */
 	/* Of a user without rights: nothing but what processes of his do, and of that only what
 	 * kernel_mask_unconfinable() leaves (kernel_confine.c). */
 	bool confined;

@@ -83,12 +83,35 @@ struct kernel_thread *kernel_thread_of(struct kernel *k, uint32_t tid, uint32_t 
 	return t;
 }
 
+/* What a thread does after its end has been told it does without a number: then it is still the one that ended on this
+ * processor. */
+static uint64_t wants_of_exited(const struct kernel *k, uint16_t hook, struct kernel_perf_record *p)
+{
+	const struct kernel_exited *e = &k->exited[p->cpu % k->cpus];
+	p->pid = e->pid;
+	p->tid = e->tid;
+	return e->tid ? k->want[hook] & (~k->filtered | e->watchers) : 0;
+}
+
+/* Which sessions want a sample. *ret_pid: of which process it is, as they know it. */
+static uint64_t wants_sample(struct kernel *k, uint16_t hook, struct kernel_perf_record *p, uint32_t *ret_pid)
+{
+	if (p->tid == KERNEL_NO_ID) {
+		uint64_t sessions = wants_of_exited(k, hook, p);
+		*ret_pid = p->pid;
+		return sessions;
+	}
+	struct kernel_thread *t = kernel_thread_of(k, p->tid, p->pid);
+	*ret_pid = t ? t->pid : p->pid;
+	return kernel_wants_of(k, hook, p->tid);
+}
+
 /* ---- samples ---------------------------------------------------------------------------------- */
 
 static void on_sample(struct kernel *k, struct kernel_perf_record *p)
 {
-	struct kernel_thread *t = kernel_thread_of(k, p->tid, p->pid);
-	uint64_t sessions = kernel_wants_of(k, KERNEL_HOOK_SAMPLE, p->tid);
+	uint32_t pid;
+	uint64_t sessions = wants_sample(k, KERNEL_HOOK_SAMPLE, p, &pid);
 	if (sessions == 0) {
 		return;
 	}
@@ -112,15 +135,15 @@ static void on_sample(struct kernel *k, struct kernel_perf_record *p)
 	k->values = NULL;
 	k->stats.samples++;
 	kernel_out_stack(k, sessions & k->stack[KERNEL_HOOK_SAMPLE], p->cpu, p->time, p->time,
-			 t ? t->pid : p->pid, p->tid, p->frame, p->frames);
+			 pid, p->tid, p->frame, p->frames);
 }
 
 /* The same by another source than the timer. Of users without rights kernel_confine() knows nothing of these: they
  * have no PMC_PROFILE. */
 static void on_pmc_sample(struct kernel *k, struct kernel_perf_record *p, uint32_t source)
 {
-	struct kernel_thread *t = kernel_thread_of(k, p->tid, p->pid);
-	uint64_t sessions = kernel_wants_of(k, KERNEL_HOOK_PMC_SAMPLE, p->tid);
+	uint32_t pid;
+	uint64_t sessions = wants_sample(k, KERNEL_HOOK_PMC_SAMPLE, p, &pid);
 	if (sessions == 0) {
 		return;
 	}
@@ -142,7 +165,7 @@ static void on_pmc_sample(struct kernel *k, struct kernel_perf_record *p, uint32
 	kernel_out(k, &r);
 	k->stats.samples++;
 	kernel_out_stack(k, sessions & k->stack[KERNEL_HOOK_PMC_SAMPLE], p->cpu, p->time, p->time,
-			 t ? t->pid : p->pid, p->tid, p->frame, p->frames);
+			 pid, p->tid, p->frame, p->frames);
 }
 
 /* Linux' 0 (most urgent) to 139 onto Windows' 31 to 0. */
@@ -339,6 +362,7 @@ static void on_exit_record(struct kernel *k, const struct kernel_perf_record *p)
 	uint32_t pid = le32_get(p->body), ppid = le32_get(p->body + 4), tid = le32_get(p->body + 8);
 	struct kernel_thread *t = kernel_table_find(k->threads, tid);
 	uint32_t owner = t ? t->pid : pid;
+	k->exited[p->cpu % k->cpus] = (struct kernel_exited){owner, tid, t ? t->watchers : 0};
 	kernel_emit_thread(k, 0, HOOK_THREAD_END, p->time, p->cpu, owner, tid, "");
 	kernel_table_remove(k->threads, tid);
 	if (owner == pid) {

@@ -13,6 +13,7 @@
 #define MODE_SEQUENTIAL 1u /* EVENT_TRACE_FILE_MODE_* */
 #define MODE_CIRCULAR	2u
 #define NS_PER_S  1000000000ull
+#define WINDOW_PATIENCE_MS 10000
 
 struct kernel_file {
 	struct kernel *kernel;
@@ -31,6 +32,22 @@ static void on_record(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time,
 		memcpy(p, head, head_bytes);
 		memcpy(p + head_bytes, body, body_bytes);
 	}
+}
+
+/* What was put out by now is in the file, and may have overwritten something. */
+static bool on_window(void *ctx, uint32_t slot, struct kernel_window *ret)
+{
+	struct kernel_file *f = ctx;
+	(void)slot;
+	sink_flush(f->sink, NULL, NULL);
+	(void)sink_drain_wait(f->sink, WINDOW_PATIENCE_MS);
+	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
+	*ret = (struct kernel_window){.since = sink_ring_since(f->sink), .after = UINT64_MAX};
+	for (uint64_t i = 0; i < cpus; i++) {
+		uint64_t *until = &ret->until[BASE_MIN(i, KERNEL_WINDOW_CPUS - 1)];
+		*until = BASE_MAX(*until, sink_ring_until(f->sink, (uint16_t)i));
+	}
+	return true;
 }
 
 static void on_lost(void *ctx, uint64_t sessions, uint64_t events)
@@ -82,9 +99,10 @@ int kernel_file_start(const struct kernel_options *o, struct kernel_file **ret,
 						.frame_pointers = o->frame_pointers,
 						.stack_bytes = o->stack_bytes,
 						.give_up = o->give_up};
-	struct kernel_output out = {.record = on_record, .lost = on_lost, .ctx = f};
+	struct kernel_output out = {.record = on_record, .window = on_window, .lost = on_lost, .ctx = f};
 	struct kernel_session session = o->session;
 	session.children = true;
+	session.forgets = o->ring_mb != 0;
 	int err = kernel_open(&engine, &out, &f->kernel, d);
 	err = err < 0 || !o->sampleds ? err : kernel_set_sampled(f->kernel, o->sampled, o->sampleds, d);
 	err = err < 0 ? err : open_sink(f, o, d);

@@ -103,11 +103,18 @@ struct kernel {
 	uint64_t filtered; /* of which those for some processes only */
 	uint64_t follow;   /* of which those for their children too */
 	uint64_t confined; /* of which those of users, for what is theirs */
+	uint64_t forgetful; /* of which those that overwrite what is oldest */
+	struct kernel_ended *ended; /* for them; NULL: nothing yet */
 	uint64_t explained; /* what is put out now explains what this one has, see kernel_explain() */
 	bool confine_due;  /* whose processes are is to be found out again */
 	uint64_t confined_ns;
 	/* By hook: who wants it, with stacks, and with counters. */
 	uint64_t want[KERNEL_HOOKS], stack[KERNEL_HOOKS], counted[KERNEL_HOOKS];
+	struct kernel_exited {
+		uint32_t pid, tid;
+		uint64_t watchers;
+	} *exited; /* by processor: the last thread that ended there */
+	uint32_t cpus;
 	const uint64_t *values; /* of the engine's counters, at what is being put out; NULL: not known */
 
 	void *source_state[KERNEL_SOURCES_MAX];
@@ -162,6 +169,16 @@ void kernel_lost(struct kernel *k, uint16_t hook, uint32_t cpu, const char *what
 /* Rundowns take long, and meanwhile the rings must not fill: puts out what has come. Returns the time
  * that records of a rundown have then, not before what was put out and not after what comes. */
 uint64_t kernel_breathe(struct kernel *k);
+/* A whole record, to those sessions. */
+void kernel_put_out(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head,
+		    uint32_t head_bytes, const void *body, uint32_t body_bytes);
+
+/* Ends of processes, threads and images, and names of threads, for sessions that forget (kernel_ended.c). */
+bool kernel_ended_is(uint16_t hook);
+void kernel_ended_keep(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head,
+		       uint32_t head_bytes, const void *body, uint32_t body_bytes);
+/* Says those again that the session has forgotten: last of all, for everything makes it forget. */
+void kernel_ended_say(struct kernel *k, uint32_t slot);
 /* These bits cannot be had on this machine. */
 void kernel_cannot(struct kernel *k, uint32_t bits, const char *fmt, ...) BASE_PRINTF(3, 4);
 /* What this thread is known as; added when it was not known. */

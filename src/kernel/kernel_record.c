@@ -127,7 +127,7 @@ static void out_counted(struct kernel *k, const struct kernel_record *r, uint64_
 	}
 }
 
-static void put_out(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head,
+void kernel_put_out(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head,
 		    uint32_t head_bytes, const void *body, uint32_t body_bytes)
 {
 	k->stats.events++;
@@ -181,7 +181,11 @@ void kernel_out(struct kernel *k, const struct kernel_record *r)
 		sessions &= ~blind;
 	}
 	if (sessions != 0) {
-		put_out(k, sessions, r->cpu, r->time, head, header(head, r, r->n), r->payload, r->n);
+		uint32_t n = header(head, r, r->n);
+		kernel_put_out(k, sessions, r->cpu, r->time, head, n, r->payload, r->n);
+		if (BASE_UNLIKELY(sessions & k->forgetful) && kernel_ended_is(r->hook) && !r->class) {
+			kernel_ended_keep(k, sessions & k->forgetful, r->cpu, r->time, head, n, r->payload, r->n);
+		}
 	}
 }
 
@@ -248,7 +252,7 @@ void kernel_out_event(struct kernel *k, uint64_t sessions, const struct guid *pr
 	le64_put(head + ETL_EH_TIME, time);
 	memcpy(head + ETL_EH_PROVIDER, provider->b, sizeof provider->b);
 	memcpy(head + ETL_EH_DESCRIPTOR, descriptor, 16);
-	put_out(k, sessions, 0, time, head, sizeof head, payload, bytes);
+	kernel_put_out(k, sessions, 0, time, head, sizeof head, payload, bytes);
 }
 
 void kernel_lost(struct kernel *k, uint16_t hook, uint32_t cpu, const char *what, uint64_t events)

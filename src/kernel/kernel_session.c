@@ -97,6 +97,7 @@ static void set_wants(struct kernel *k, uint32_t slot)
 	k->active = used ? k->active | bit : k->active & ~bit;
 	k->filtered = used && s->pids > 0 ? k->filtered | bit : k->filtered & ~bit;
 	k->follow = used && s->children ? k->follow | bit : k->follow & ~bit;
+	k->forgetful = used && s->forgets ? k->forgetful | bit : k->forgetful & ~bit;
 	k->confined = used && s->confined ? k->confined | bit : k->confined & ~bit;
 	const struct kernel_hook_range *r;
 	for (size_t i = 0; used && (r = kernel_hook_range_at(i)) != NULL; i++) {
@@ -467,9 +468,13 @@ void kernel_explain(struct kernel *k, uint32_t slot)
 	drain_now(k);
 	k->explained = bit;
 	closing_words(k, slot, bit & kernel_wants(k, KERNEL_HOOK_INTERVAL_END));
+	k->explained = 0;
+	drain_now(k); /* what had ended when the rundown came to it */
+	k->explained = bit;
 	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, &k->slot[slot].want.mask); /* it goes on */
 	kernel_emit_plain(k, bit, KERNEL_HOOK_RUNDOWN_DONE);
 	kernel_walk_names(k, bit);
+	kernel_ended_say(k, slot);
 	k->explained = 0;
 }
 
@@ -483,7 +488,8 @@ void kernel_remove(struct kernel *k, uint32_t slot)
 	/* No live events any more; the closing rundown names its session itself. */
 	bool interval = bit & kernel_wants(k, KERNEL_HOOK_INTERVAL_END);
 	for (uint32_t i = 0; i < KERNEL_HOOKS; i++) {
-		k->want[i] &= ~bit;
+		/* What ends before the rundown comes to it has its end. */
+		k->want[i] &= kernel_ended_is((uint16_t)i) ? ~0ull : ~bit;
 	}
 	/* First nothing comes any more: taking programs out of the kernel lasts longer than the rings, and what
 	 * they then had no room for would be told as lost. */
@@ -491,9 +497,13 @@ void kernel_remove(struct kernel *k, uint32_t slot)
 	prepare_sources(k);
 	k->explained = bit;
 	closing_words(k, slot, interval);
+	k->explained = 0;
+	drain_now(k); /* what had ended when the rundown came to it */
+	k->explained = bit;
 	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, NULL);
 	kernel_emit_plain(k, bit, KERNEL_HOOK_RUNDOWN_DONE);
 	kernel_walk_names(k, bit);
+	kernel_ended_say(k, slot);
 	k->explained = 0;
 	k->slot[slot].used = false;
 	set_wants(k, slot);
@@ -501,6 +511,8 @@ void kernel_remove(struct kernel *k, uint32_t slot)
 	kernel_tracepoints_unwatch(k->tracepoints, bit);
 	if (!k->active) {
 		kernel_walk_forget(k->walk);
+	} else {
+		(void)update_sources(k, NULL); /* programs that told of ends */
 	}
 }
 
@@ -553,9 +565,11 @@ int kernel_open(const struct kernel_engine_options *o, const struct kernel_outpu
 	if (kernel_pmc_create(&k->pmc) < 0) {
 		goto fail;
 	}
+	k->cpus = (uint32_t)BASE_MAX(sysconf(_SC_NPROCESSORS_CONF), 1L);
+	k->exited = calloc(k->cpus, sizeof *k->exited);
 	k->threads = kernel_table_create();
 	k->processes = kernel_processes_create();
-	if (!k->threads || !k->processes) {
+	if (!k->exited || !k->threads || !k->processes) {
 		goto fail;
 	}
 	if (k->o.interval_us < KERNEL_INTERVAL_MIN_US) {
@@ -614,6 +628,8 @@ void kernel_close(struct kernel *k)
 	kernel_processes_destroy(k->processes);
 	kernel_walk_destroy(k->walk);
 	kernel_pmc_destroy(k->pmc);
+	free(k->ended);
+	free(k->exited);
 	free(k->ahead);
 	free(k->missing);
 	free(k);

@@ -63,12 +63,20 @@ enum kernel_message_type {
 };
 #define KERNEL_CHILDREN 1u /* flags */
 #define KERNEL_CONFINED 2u /* to processes of `uid` */
+#define KERNEL_FORGETS	4u /* a ring, in a file or in memory */
+
+/* As struct kernel_window of the engine; `after` 0: nothing is to be said of it. */
+struct kernel_left {
+	uint64_t since, after;
+	uint64_t until[64];
+};
 
 struct kernel_message {
 	uint32_t type, id;
 	int32_t result; /* in answers: 0 or -errno */
 	uint32_t slot, interval_us, flags, uid;
 	struct kernel_mask mask; /* in answers: what of it is missing */
+	struct kernel_left left; /* EXPLAIN, REMOVE: what is left of a ring */
 	uint32_t stacks, pids;
 	uint16_t stack[KERNEL_STACKS_MAX];
 	uint32_t pid[8];

@@ -340,7 +340,7 @@ int sink_create(const struct sink_options *options, struct sink **ret, struct di
 }
 
 /* With the lock held. */
-static void publish_counts(struct sink *s)
+void sink_publish_counts(struct sink *s)
 {
 	s->published.events_lost = s->lost_no_buffer + s->lost_too_big + s->lost_elsewhere;
 }
@@ -352,7 +352,7 @@ int sink_stop(struct sink *s, struct sink_stats *ret_final)
 	}
 	sink_close_all(s);
 	pthread_mutex_lock(&s->lock);
-	publish_counts(s);
+	sink_publish_counts(s);
 	s->stopping = true;
 	s->stop_deadline_ns = sink_monotonic_ns() + BASE_MIN(s->patience_ns, STOP_PATIENCE_NS);
 	pthread_cond_signal(&s->wake);
@@ -395,7 +395,7 @@ void sink_tick(struct sink *s, uint64_t now_ns)
 	if (refresh) {
 		s->refresh_at_ns = now_ns + NS_PER_S;
 		s->refresh_wanted = true;
-		publish_counts(s);
+		sink_publish_counts(s);
 	}
 	if (s->full.head && !s->buffering) {
 		s->full_since_ns = s->full_since_ns ? s->full_since_ns : now_ns;
@@ -407,7 +407,7 @@ void sink_tick(struct sink *s, uint64_t now_ns)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static int take_snapshot(struct sink *s, const char *path, struct diag *d)
+static int take_snapshot(struct sink *s, const char *path, bool held, struct diag *d)
 {
 	const uint16_t *log_file = s->log_file;
 	uint16_t *converted = NULL;
@@ -430,7 +430,7 @@ static int take_snapshot(struct sink *s, const char *path, struct diag *d)
 		return -EINVAL;
 	}
 	struct sink_snapshot *snap =
-		calloc(1, sizeof *snap + (s->buffers_limit + s->explanation_count) * sizeof snap->buffer[0]);
+		calloc(1, sizeof *snap + s->buffers_limit * sizeof snap->buffer[0]);
 	int err = -ENOMEM;
 	if (snap) {
 		err = sink_file_open(&s->identity, path, log_file, &snap->file, d);
@@ -441,12 +441,12 @@ static int take_snapshot(struct sink *s, const char *path, struct diag *d)
 		return err;
 	}
 	pthread_mutex_lock(&s->lock);
-	publish_counts(s);
+	sink_publish_counts(s);
 	for (struct sink_buffer *b = s->full.head; b; b = b->next) {
 		b->pins++;
 		snap->buffer[snap->count++] = b;
 	}
-	sink_explanation_take(s, snap);
+	snap->held = held;
 	struct sink_snapshot **at = &s->snapshots;
 	while (*at) {
 		at = &(*at)->next;
@@ -461,15 +461,44 @@ int sink_flush(struct sink *s, const char *path, struct diag *d)
 {
 	sink_close_all(s);
 	if (s->buffering) {
-		return take_snapshot(s, path, d);
+		return take_snapshot(s, path, false, d);
 	}
 	pthread_mutex_lock(&s->lock);
-	publish_counts(s);
+	sink_publish_counts(s);
 	s->refresh_wanted = true;
 	s->write_wanted = true;
 	pthread_cond_signal(&s->wake);
 	pthread_mutex_unlock(&s->lock);
 	return 0;
+}
+
+int sink_flush_held(struct sink *s, const char *path, struct diag *d)
+{
+	sink_close_all(s);
+	return s->buffering ? take_snapshot(s, path, true, d) : -EINVAL;
+}
+
+uint64_t sink_ring_until(struct sink *s, uint16_t cpu)
+{
+	pthread_mutex_lock(&s->lock);
+	uint64_t until = s->ring_until[cpu % s->stream_count];
+	pthread_mutex_unlock(&s->lock);
+	return until;
+}
+
+uint64_t sink_ring_since(struct sink *s)
+{
+	pthread_mutex_lock(&s->lock);
+	uint64_t first = s->buffering ? UINT64_MAX : s->ring_since;
+	for (const struct sink_buffer *b = s->buffering ? s->full.head : NULL; b; b = b->next) {
+		first = BASE_MIN(first, b->first_time);
+	}
+	for (uint32_t i = 0; s->buffering && i < 2 * s->stream_count; i++) {
+		const struct sink_buffer *b = s->stream[i].buffer;
+		first = b ? BASE_MIN(first, b->first_time) : first;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return first == UINT64_MAX ? 0 : first;
 }
 
 int sink_drain_wait(struct sink *s, int timeout_ms)
@@ -504,7 +533,7 @@ static void order_switch(struct sink *s, struct sink_file *f)
 	s->switch_at = s->pushed;
 	s->quota = quota_of(s, f);
 	s->file_full = false;
-	publish_counts(s);
+	sink_publish_counts(s);
 	pthread_cond_signal(&s->wake);
 }
 
@@ -598,7 +627,7 @@ void sink_rotate(struct sink *s)
 	pthread_mutex_lock(&s->lock);
 	s->rotate_at = s->pushed;
 	s->rotate_wanted = true;
-	publish_counts(s);
+	sink_publish_counts(s);
 	pthread_cond_signal(&s->wake);
 	pthread_mutex_unlock(&s->lock);
 }

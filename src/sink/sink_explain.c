@@ -54,19 +54,37 @@ void *sink_explain(struct sink *s, uint64_t time, uint32_t bytes)
 	return p;
 }
 
-void sink_explanation_take(struct sink *s, struct sink_snapshot *snap)
+struct sink_explanation *sink_explanation_take(struct sink *s)
 {
+	struct sink_explanation *all = s->explanation;
 	uint64_t now = sink_clock_now(s);
-	for (struct sink_explanation *e = s->explanation; e; e = e->next) {
+	for (struct sink_explanation *e = all; e; e = e->next) {
 		e->b.sequence = s->next_sequence++;
 		e->b.flush_time = BASE_MAX(now, e->b.flush_time);
-		e->b.pins++;
-		snap->buffer[snap->count++] = &e->b;
 	}
-	snap->explanation = s->explanation;
 	s->explanation = s->explanation_last = NULL;
 	s->explanation_open[0] = s->explanation_open[1] = NULL;
 	s->explanation_count = 0;
+	return all;
+}
+
+void sink_flush_explained(struct sink *s)
+{
+	struct sink_explanation *e = sink_explanation_take(s);
+	pthread_mutex_lock(&s->lock);
+	struct sink_snapshot *snap = s->snapshots;
+	while (snap && !snap->held) {
+		snap = snap->next;
+	}
+	if (snap) {
+		sink_publish_counts(s);
+		snap->explanation = e;
+		snap->held = false;
+		e = NULL;
+		pthread_cond_signal(&s->wake);
+	}
+	pthread_mutex_unlock(&s->lock);
+	sink_explanation_free(e);
 }
 
 void sink_explanation_free(struct sink_explanation *e)

@@ -421,8 +421,9 @@ bool state_thread_at(const struct state *s, uint32_t tid, uint64_t time, struct 
 		(const struct thread_node *)state_table_find(&s->threads, tid);
 	const struct thread_node *best = n;
 	for (; n; n = (const struct thread_node *)n->n.older) {
+		const struct thread_node *older = (const struct thread_node *)n->n.older;
 		best = n; /* the oldest when all came later */
-		if (time >= n->start) {
+		if (time >= n->start && !(older && n->start == 0 && time <= older->end)) {
 			break;
 		}
 	}
@@ -528,8 +529,10 @@ const struct state_process *state_process_at(const struct state *s, uint32_t pid
 		(const struct process_node *)state_table_find(&s->processes, pid);
 	const struct process_node *best = n;
 	for (; n; n = (const struct process_node *)n->n.older) {
+		const struct process_node *older = (const struct process_node *)n->n.older;
 		best = n;
-		if (time >= n->p.start_time) {
+		/* When it began nobody told, but not before the end of the one before. */
+		if (time >= n->p.start_time && !(older && n->p.start_time == 0 && time <= older->p.end_time)) {
 			break;
 		}
 	}
@@ -540,13 +543,18 @@ static const struct state_image *image_in(const struct state *s, uint32_t pid, u
 					  uint64_t time)
 {
 	const struct image_node *n = (const struct image_node *)state_table_find(&s->images, pid);
+	const struct image_node *best = NULL;
 	for (; n; n = (const struct image_node *)n->n.older) {
 		if (address >= n->i.base && address - n->i.base < n->i.size &&
-		    time >= n->i.load_time && time <= n->i.unload_time) {
-			return &n->i;
+		    time >= n->i.load_time && time <= n->i.unload_time &&
+		    (!best || n->i.unload_time < best->i.unload_time)) {
+			best = n; /* of those whose loading nobody told the one that went first */
+			if (n->i.load_time) {
+				break;
+			}
 		}
 	}
-	return NULL;
+	return best ? &best->i : NULL;
 }
 
 const struct state_image *state_image_at(const struct state *s, uint32_t pid, uint64_t address,
