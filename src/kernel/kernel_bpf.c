@@ -613,6 +613,11 @@ void kernel_bpf_count(struct kernel_bpf *b, unsigned hook, uint64_t sessions)
 	}
 }
 
+void kernel_bpf_preempt(struct kernel_bpf *b, int32_t from_rq)
+{
+	b->config.preempt_from_rq = from_rq;
+}
+
 void kernel_bpf_counters(struct kernel_bpf *b, uint32_t count)
 {
 	b->config.counters = BASE_MIN(count, KBPF_COUNTERS_MAX);

@@ -32,6 +32,11 @@ enum { /* KTHREAD_STATE and KWAIT_REASON */
 #define TASK_DEAD	     0x30u
 #define TASK_PREEMPTED	     0x100u
 
+/* common_flags of tracepoints. */
+#define TRACE_HARDIRQ 0x08u
+#define TRACE_SOFTIRQ 0x10u
+#define TRACE_NMI     0x40u
+
 void kernel_emit_masks(struct kernel *k, uint64_t sessions, uint16_t hook, const struct kernel_mask *m)
 {
 	struct kernel_record r = {.hook = hook,
@@ -309,7 +314,9 @@ void kernel_on_waking(struct kernel *k, const struct kernel_waking *w, const uin
 	r.sessions = w->sessions;
 	r.n = 8;
 	le32_put(r.payload, w->woken);
-	le32_put(r.payload + 4, 1); /* AdjustReason: unwait */
+	r.payload[4] = 1;		 /* AdjustReason: unwait */
+	r.payload[6] = w->waker ? 1 : 0; /* Flag: readied by a DPC, as Windows calls what interrupts leave to do */
+	r.payload[7] = w->waker;
 	kernel_out(k, &r);
 	kernel_out_stack(k, w->sessions & k->stack[KERNEL_HOOK_READY_THREAD], w->cpu, w->time, w->time, w->pid,
 			 w->tid, frames, count);
@@ -324,6 +331,10 @@ static void on_waking(struct kernel *k, struct kernel_perf_record *p)
 		.tid = p->tid,
 		.woken = (uint32_t)kernel_perf_field(k->perf, p, WAKING_PID),
 	};
+	uint64_t flags = kernel_perf_field(k->perf, p, WAKING_FLAGS);
+	w.waker = flags & (TRACE_HARDIRQ | TRACE_NMI) ? KERNEL_BY_INTERRUPT
+		  : flags & TRACE_SOFTIRQ	      ? KERNEL_BY_SOFTIRQ
+						      : KERNEL_BY_THREAD;
 	w.sessions = kernel_wants_of(k, KERNEL_HOOK_READY_THREAD, w.woken);
 	if (w.sessions != 0) {
 		kernel_walk_finish(k->walk, p);

@@ -179,6 +179,8 @@ void kernel_ended_keep(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64
 		       uint32_t head_bytes, const void *body, uint32_t body_bytes);
 /* Says those again that the session has forgotten: last of all, for everything makes it forget. */
 void kernel_ended_say(struct kernel *k, uint32_t slot);
+/* Which processes the session sees. */
+void kernel_emit_filter(struct kernel *k, uint32_t slot);
 /* These bits cannot be had on this machine. */
 void kernel_cannot(struct kernel *k, uint32_t bits, const char *fmt, ...) BASE_PRINTF(3, 4);
 /* What this thread is known as; added when it was not known. */
@@ -215,10 +217,13 @@ struct kernel_switch {
 #define KERNEL_WAIT_USER_REQUEST 6u
 void kernel_on_switch(struct kernel *k, const struct kernel_switch *s, const uint64_t *frames,
 		      uint32_t count);
+/* What woke a thread; as ReadyThread says it in its last byte. */
+enum kernel_waker { KERNEL_BY_THREAD, KERNEL_BY_INTERRUPT, KERNEL_BY_SOFTIRQ, KERNEL_BY_TIMER };
 struct kernel_waking {
 	uint16_t cpu;
 	uint64_t time, sessions;
-	uint32_t pid, tid, woken;
+	uint32_t pid, tid, woken; /* who ran: the waker, or whom what woke it interrupted */
+	enum kernel_waker waker;
 };
 void kernel_on_waking(struct kernel *k, const struct kernel_waking *w, const uint64_t *frames,
 		      uint32_t count);
@@ -310,7 +315,7 @@ uint32_t kernel_perf_source_of(const struct kernel_perf *p, enum kernel_event_ki
 /* The timer's event on a processor, which counters join; -1: none. *ret_generation changes when it is another. */
 int kernel_perf_leader(const struct kernel_perf *p, uint32_t cpu, uint32_t *ret_generation);
 enum kernel_switch_field { SWITCH_PREV_PID, SWITCH_PREV_PRIO, SWITCH_PREV_STATE, SWITCH_NEXT_PID,
-			   SWITCH_NEXT_PRIO, WAKING_PID, KERNEL_FIELDS };
+			   SWITCH_NEXT_PRIO, WAKING_PID, WAKING_FLAGS, KERNEL_FIELDS };
 void kernel_perf_close(struct kernel_perf *p);
 
 /* ---- BPF programs on tracepoints, as one source (kernel_bpf.h) ---------------------------------- */
@@ -400,6 +405,7 @@ void kernel_table_destroy(struct kernel_table *t);
 struct kernel_thread *kernel_table_find(struct kernel_table *t, uint32_t tid);
 struct kernel_thread *kernel_table_add(struct kernel_table *t, uint32_t tid, uint32_t pid); /* NULL: no memory */
 void kernel_table_remove(struct kernel_table *t, uint32_t tid);
+void kernel_table_each(const struct kernel_table *t, void (*fn)(void *ctx, const struct kernel_thread *t), void *ctx);
 void kernel_table_unwatch(struct kernel_table *t, uint64_t sessions);
 
 /* ---- rights ---------------------------------------------------------------------------------- */

@@ -353,6 +353,9 @@ int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 		kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, NULL);
 		kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS_END, NULL);
 		kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, &s->mask);
+		if (s->pids) {
+			kernel_emit_filter(k, slot);
+		}
 		set_wants(k, slot);
 		err = kernel_rundown(k, bit, false) == -EINTR ? -EINTR : 0;
 		mine->want.mask = s->mask;
@@ -412,6 +415,9 @@ int kernel_change(struct kernel *k, uint32_t slot, const struct kernel_session *
 	} else if (s->pids != before.pids || memcmp(s->pid, before.pid, sizeof s->pid) != 0) {
 		(void)kernel_rundown(k, 0, false); /* for the table: whose is which */
 	}
+	if (s->pids != before.pids || memcmp(s->pid, before.pid, sizeof s->pid) != 0) {
+		kernel_emit_filter(k, slot);
+	}
 	missing_of(k, &s->mask, ret_missing, d);
 	return 0;
 }
@@ -452,6 +458,9 @@ static void closing_words(struct kernel *k, uint32_t slot, bool interval)
 {
 	uint64_t bit = 1ull << slot;
 	emit_config(k, slot);
+	if (k->slot[slot].want.pids) {
+		kernel_emit_filter(k, slot);
+	}
 	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS_END, &k->slot[slot].want.mask);
 	(void)kernel_rundown(k, bit, true);
 	source_rundowns(k, bit, true);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "state/state.h"
 #include "state/state_code.h"
+#include "state/state_filter.h"
 #include "state/state_function.h"
 #include "state/state_payload.h"
 #include "state/state_stack.h"
@@ -56,6 +57,7 @@ struct state {
 	struct state_codes codes;
 	struct state_symbols symbols;
 	struct state_functions functions;
+	struct state_filters filters;
 	struct state_stacks stacks;
 	uint32_t *running; /* of each processor */
 };
@@ -90,6 +92,7 @@ void state_destroy(struct state *s)
 	state_codes_free(&s->codes);
 	state_symbols_free(&s->symbols);
 	state_functions_free(&s->functions);
+	state_filters_free(&s->filters);
 	state_stacks_free(&s->stacks);
 	state_memory_free(&s->memory);
 	free(s->running);
@@ -371,6 +374,7 @@ void state_add(struct state *s, const struct etl_record *r)
 		if (r->type == ETL_RT_EVENT32 || r->type == ETL_RT_EVENT64) {
 			state_codes_add(&s->codes, &s->memory, r);
 			state_functions_add(&s->functions, &s->memory, r);
+			state_filters_add(&s->filters, r);
 		} else {
 			add_debug_id(s, r);
 			add_volume(s, r);
@@ -431,6 +435,11 @@ bool state_thread_at(const struct state *s, uint32_t tid, uint64_t time, struct 
 		*ret = (struct state_thread){best->pid, best->start, best->end, best->code};
 	}
 	return best != NULL;
+}
+
+bool state_watched(const struct state *s, uint32_t pid, uint64_t time)
+{
+	return state_filters_watch(&s->filters, s, pid, time);
 }
 
 uint32_t state_pid_of_thread(const struct state *s, uint32_t tid, uint64_t time)

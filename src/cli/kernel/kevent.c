@@ -265,7 +265,13 @@ static bool thread(struct kevent *k, struct cursor *c, UCHAR opcode)
 		k->kind = KEVENT_READY;
 		k->name = "ReadyThread";
 		k->subject_tid = bytes_u32(&c->b);
-		return !c->b.bad;
+		if (c->b.bad) {
+			return false;
+		}
+		bytes_take(&c->b, 2);
+		uint8_t flag = bytes_u8(&c->b), how = bytes_u8(&c->b); /* 0 when the record has ended */
+		k->waker = !(flag & 1) ? KEVENT_BY_THREAD : how && how < KEVENT_BY_DPC ? how : KEVENT_BY_DPC;
+		return true;
 	}
 	return take_op(k, KEVENT_THREAD, OP_OF(ops, opcode));
 }
@@ -387,4 +393,10 @@ const char *kevent_wait_reason(uint8_t reason)
 		"UserRequest",	"WrExecutive",	 "WrFreePage",	  "WrPageIn",	    "WrPoolAllocation", "WrDelayExecution",
 		"WrSuspended",	"WrUserRequest", "WrEventPair",	  "WrQueue",	    "WrLpcReceive",   "WrLpcReply"};
 	return reason < BASE_ARRAY_LEN(names) ? names[reason] : reason == 37 ? "WrAlertByThreadId" : "other";
+}
+
+const char *kevent_waker_name(uint8_t waker)
+{
+	static const char *const names[] = {NULL, "interrupt", "softirq", "timer", "DPC"};
+	return waker < BASE_ARRAY_LEN(names) ? names[waker] : NULL;
 }

@@ -77,10 +77,21 @@ struct kevent {
 	uint32_t in_tid, out_tid;
 	uint8_t reason, state;
 	uint32_t subject_pid, subject_tid; /* process, thread and image events; who is readied */
+	uint8_t waker;			   /* of who is readied: enum kevent_waker; not by a thread: `tid` was interrupted */
 	char path[1024]; /* what `file` points at when the event itself says it */
+};
+/* What woke a thread. */
+enum kevent_waker {
+	KEVENT_BY_THREAD,
+	KEVENT_BY_INTERRUPT,
+	KEVENT_BY_SOFTIRQ,
+	KEVENT_BY_TIMER,
+	KEVENT_BY_DPC, /* of Windows: an interrupt's or a timer's */
 };
 /* False: none of the above. The state, with the event's trace attached, tells names. */
 bool kevent_of(struct openetw_state *state, const EVENT_RECORD *e, struct kevent *ret);
 const char *kevent_wait_reason(uint8_t reason);
+/* "timer"; NULL: a thread. */
+const char *kevent_waker_name(uint8_t waker);
 
 #endif
