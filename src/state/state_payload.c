@@ -152,6 +152,7 @@ static bool speaks(uint32_t first)
 	case 0xb3e675d7: /* ImageId */
 	case 0x9b79ee91: /* SystemConfigEx */
 	case 0xf607b5d5: /* OpenETW.Symbols */
+	case 0x22d1f285: /* OpenETW.Recording */
 	case 0xe13c0d23: /* .NET */
 	case 0xa669021c: /* .NET rundown */
 	case 0x57277741: /* JScript */

@@ -411,6 +411,50 @@ static void context_switches_tell_who_ran(void **state)
 	free(b.mem);
 }
 
+static void process(struct etl_build *b, uint64_t time, unsigned type, uint32_t pid, const char *name)
+{
+	uint32_t bytes = 0x20 + 40 + (uint32_t)strlen(name) + 1 + 6;
+	uint8_t *p = etl_build_record(b, bytes);
+	etl_build_u16(p, 4);
+	etl_build_u16(p + 2, 0xC002);
+	etl_build_u16(p + 4, bytes);
+	etl_build_u16(p + 6, 0x0300 + type);
+	etl_build_u64(p + 0x10, time);
+	etl_build_u32(p + 0x20 + 8, pid); /* zeros up to the user, who is nobody */
+	strcpy((char *)p + 0x20 + 40, name);
+}
+
+/* What a ring has left: an end whose start is gone, and the closing rundown names what has the number now. */
+static void before_an_end_without_a_start_it_was_what_ended(void **state)
+{
+	static const struct etl_build_header h = {
+		.clock_type = 1, .perf_freq = 10000000, .start_raw = 1000, .start_filetime = 1000};
+	struct etl_build b;
+	etl_build_start(&b, 4096, &h);
+	etl_build_begin(&b, 1, 1);
+	thread(&b, 1300, 2, 60, 9);
+	process(&b, 1300, 2, 60, "first");
+	process(&b, 1400, 2, 60, "second"); /* by exec: the same number, the same thread */
+	thread(&b, 1500, 4, 61, 9);
+	process(&b, 1500, 4, 60, "third");
+	etl_build_end(&b, 1600);
+	struct etl_reader *r;
+	struct etl_record e;
+	assert_int_equal(etl_reader_open_memory(b.mem, 2 * 4096, 0, &r, NULL), 0);
+	struct state *s = state_create(0);
+	while (etl_reader_next(r, &e) > 0) {
+		state_add(s, &e);
+	}
+	assert_int_equal(state_pid_of_thread(s, 9, 1200), 60);
+	assert_int_equal(state_pid_of_thread(s, 9, 1450), 61);
+	assert_string_equal(state_process_at(s, 60, 1200)->name, "first");
+	assert_string_equal(state_process_at(s, 60, 1350)->name, "second");
+	assert_string_equal(state_process_at(s, 60, 1450)->name, "third");
+	state_destroy(s);
+	etl_reader_close(r);
+	free(b.mem);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -421,6 +465,7 @@ int main(void)
 		cmocka_unit_test(every_stack_finds_an_event_and_every_key_its_addresses),
 		cmocka_unit_test(modules_of_three_class_versions_are_those_that_were_logged),
 		cmocka_unit_test(context_switches_tell_who_ran),
+		cmocka_unit_test(before_an_end_without_a_start_it_was_what_ended),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
