@@ -24,6 +24,12 @@ static const uint8_t *entry_text(const struct schema_map *m, uint32_t i, size_t 
 	return bytes_wsz(&in, ret_units);
 }
 
+static bool text_ends_inside(const uint8_t *p, size_t n, uint32_t at)
+{
+	struct bytes in = bytes_at(p, n, at);
+	return bytes_wsz(&in, NULL) != NULL;
+}
+
 int schema_map_parse(const void *block, size_t n, struct schema_map *ret, struct diag *d)
 {
 	const uint8_t *p = block;
@@ -37,17 +43,15 @@ int schema_map_parse(const void *block, size_t n, struct schema_map *ret, struct
 		diag_at(d, 8, "%u map entries do not fit", m.entry_count);
 		return -EBADMSG;
 	}
-	struct bytes in = bytes_of(p + name, n - name);
-	bytes_wsz(&in, NULL);
-	for (uint32_t i = 0; i < m.entry_count && !in.bad; i++) {
-		uint32_t at = le32_get(p + MAP_HEAD + (size_t)i * MAP_ENTRY);
-		in.bad = at >= n;
-		in = in.bad ? in : bytes_of(p + at, n - at);
-		if (!in.bad) {
-			bytes_wsz(&in, NULL);
-		}
+	/* The words that are offsets in a map of patterns are values in the others. */
+	bool pattern = m.flag & MAP_PATTERN;
+	bool good = text_ends_inside(p, n, name) && (!pattern || text_ends_inside(p, n, le32_get(p + 12)));
+	for (uint32_t i = 0; i < m.entry_count && good; i++) {
+		const uint8_t *entry = p + MAP_HEAD + (size_t)i * MAP_ENTRY;
+		good = text_ends_inside(p, n, le32_get(entry)) &&
+		       (!pattern || text_ends_inside(p, n, le32_get(entry + 4)));
 	}
-	if (in.bad) {
+	if (!good) {
 		diag_at(d, 0, "a map text lies outside the block");
 		return -EBADMSG;
 	}
