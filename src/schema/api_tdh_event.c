@@ -92,6 +92,20 @@ static void tlg_names(const EVENT_RECORD *r, const struct schema_record *s,
 	}
 }
 
+/* Classes of the kernel belong to one provider, whose GUID is not theirs; heaps, critical sections and thread pools are
+ * providers of their own. */
+static struct guid classic_provider(const struct schema_event *e)
+{
+	static const struct guid kernel = {{0xAD, 0x4A, 0x81, 0x9E, 0x04, 0x32, 0xD2, 0x11, 0x9A, 0x82, 0x00, 0x60, 0x08, 0xA8,
+					    0x69, 0x39}};
+	static const uint32_t own[] = {0x222962ab, 0x3ac66736, 0xc861d0e2};
+	bool is_kernel = strcmp(schema_text(e, e->provider_name), "MSNT_SystemTrace") == 0;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(own); i++) {
+		is_kernel = is_kernel && le32_get(e->provider.b) != own[i];
+	}
+	return is_kernel ? kernel : e->provider;
+}
+
 TDHSTATUS TDHAPI TdhGetEventInformation(PEVENT_RECORD Event, ULONG TdhContextCount,
 					PTDH_CONTEXT TdhContext, PTRACE_EVENT_INFO Buffer,
 					PULONG BufferSize)
@@ -114,6 +128,8 @@ TDHSTATUS TDHAPI TdhGetEventInformation(PEVENT_RECORD Event, ULONG TdhContextCou
 		tlg_names(Event, &t.record, &name, &names);
 	} else if (t.event->source == SCHEMA_SOURCE_WPP) {
 		names.provider = GUID_ZERO; /* the record has the message GUID [doc] */
+	} else if (t.event->source == SCHEMA_SOURCE_WBEM) {
+		names.provider = classic_provider(t.event);
 	}
 	status = schema_build_tei(t.event, &names, &block) < 0
 			 ? ERROR_OUTOFMEMORY
