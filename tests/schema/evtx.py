@@ -230,7 +230,7 @@ def filetime(text):
 
 
 def main():
-    tool, corpus = sys.argv[1], pathlib.Path(sys.argv[2]) / "tx"
+    tool, corpus = sys.argv[1], pathlib.Path(os.environ.get("OPENETW_CORPUS") or sys.argv[2]) / "tx"
     if not corpus.exists():
         print(f"skipped: no real trace files at {corpus}")
         return 77
