@@ -30,6 +30,14 @@ static ULONG read_contexts(ULONG count, const TDH_CONTEXT *contexts, unsigned *p
 	return ERROR_SUCCESS;
 }
 
+static const struct schema_event *find_known(const struct schema_record *s)
+{
+	struct schema_ask ask = schema_record_ask(s);
+	return !s->classic && schema_process_sent(&s->provider)
+		       ? schema_find_sent(NULL, &ask)
+		       : schema_process_find(s->classic, &s->provider, s->classic ? s->opcode : s->id, s->version);
+}
+
 ULONG schema_tdh_find(const EVENT_RECORD *r, ULONG context_count, const TDH_CONTEXT *contexts,
 		      struct schema_tdh_event *ret)
 {
@@ -55,8 +63,7 @@ ULONG schema_tdh_find(const EVENT_RECORD *r, ULONG context_count, const TDH_CONT
 		}
 		t.event = t.owned;
 	} else {
-		t.event = schema_process_find(s->classic, &s->provider,
-					      s->classic ? s->opcode : s->id, s->version);
+		t.event = find_known(s);
 	}
 	if (!t.event) {
 		return ERROR_NOT_FOUND;
@@ -140,6 +147,19 @@ TDHSTATUS TDHAPI TdhGetEventInformation(PEVENT_RECORD Event, ULONG TdhContextCou
 	return status;
 }
 
+/* Processes may have sent different maps under one name. */
+static const struct schema_map *map_of_event(const struct schema_record *s, const char *name, size_t n)
+{
+	const struct schema_event *e = !s->classic && schema_process_sent(&s->provider) ? find_known(s) : NULL;
+	for (uint32_t i = 0; e && i < e->field_count; i++) {
+		const struct schema_field *f = &e->fields[i];
+		if (f->bound && f->map.bytes == n && memcmp(schema_text(e, f->map), name, n) == 0) {
+			return f->bound;
+		}
+	}
+	return NULL;
+}
+
 /* TraceLogging has no maps. */
 TDHSTATUS TDHAPI TdhGetEventMapInformation(PEVENT_RECORD pEvent, LPWSTR pMapName,
 					   PEVENT_MAP_INFO pBuffer, ULONG *pBufferSize)
@@ -161,7 +181,8 @@ TDHSTATUS TDHAPI TdhGetEventMapInformation(PEVENT_RECORD pEvent, LPWSTR pMapName
 	const struct schema_map *m = NULL;
 	ULONG status = ERROR_OUTOFMEMORY;
 	if (!name.failed) {
-		m = schema_process_find_map(&s.provider, name.data, name.length);
+		m = map_of_event(&s, name.data, name.length);
+		m = m ? m : schema_process_find_map(&s.provider, name.data, name.length);
 		status = m ? schema_tdh_give(m->block, m->block_bytes, pBuffer, pBufferSize)
 			   : ERROR_NOT_FOUND;
 	}
