@@ -215,6 +215,7 @@ struct schema_map {
 	uint32_t block_bytes;
 	uint32_t flag;
 	uint32_t entry_count;
+	uint32_t group_count; /* behind the entries, which readers of EVENT_MAP_INFO do not see */
 };
 /* Checks an EVENT_MAP_INFO block; the result borrows it. 0 or -EBADMSG. */
 int schema_map_parse(const void *block, size_t n, struct schema_map *ret, struct diag *d);

@@ -192,13 +192,14 @@ const struct schema_map *schema_store_find_map(const struct schema_store *s,
 
 /* `replace`: found before an older one of the same name. */
 static int add_map(struct schema_store *s, const struct guid *provider, const void *block, size_t n,
-		   bool replace)
+		   uint32_t group_count, bool replace)
 {
 	struct schema_map m;
 	int err = schema_map_parse(block, n, &m, NULL);
 	if (err < 0) {
 		return err;
 	}
+	m.group_count = group_count;
 	struct openetw_text name = {0};
 	size_t units = 0;
 	uint32_t at = le32_get(m.block);
@@ -234,7 +235,7 @@ static int add_map(struct schema_store *s, const struct guid *provider, const vo
 int schema_store_add_map(struct schema_store *s, const struct guid *provider, const void *block,
 			 size_t n)
 {
-	return add_map(s, provider, block, n, false);
+	return add_map(s, provider, block, n, 0, false);
 }
 
 static const struct manifest_event *best_event(const struct manifest_provider *p, uint16_t id,
@@ -353,7 +354,7 @@ static int add_maps(struct schema_store *s, const struct manifest_provider *p)
 		struct openetw_text block = {0};
 		manifest_map_block(m, &block);
 		err = block.failed ? -ENOMEM
-				   : add_map(s, &p->guid, block.data, block.length, true);
+				   : add_map(s, &p->guid, block.data, block.length, m->group_count, true);
 		openetw_text_free(&block);
 	}
 	return err < 0 ? err : 0;
