@@ -167,7 +167,7 @@ static void every_builtin_section_is_sound(void **state)
 static void expect_text(const struct schema_map *m, uint32_t value, const char *text)
 {
 	struct openetw_text o = {0};
-	assert_true(schema_map_text(m, value, &o));
+	assert_true(schema_map_text(m, value, &o, NULL));
 	out_char(&o, 0);
 	assert_string_equal(o.data, text);
 	openetw_text_free(&o);

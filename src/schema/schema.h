@@ -220,8 +220,9 @@ struct schema_map {
 /* Checks an EVENT_MAP_INFO block; the result borrows it. 0 or -EBADMSG. */
 int schema_map_parse(const void *block, size_t n, struct schema_map *ret, struct diag *d);
 /* Appends the text for a value in UTF-8: the entry's, or for bitmaps the names joined by '|'. false
- * when the map does not cover it (nothing appended). */
-bool schema_map_text(const struct schema_map *m, uint32_t value, struct openetw_text *o);
+ * when the map does not cover it (nothing appended). `ret_rest`, which may be NULL: the bits of the
+ * value that have no name. */
+bool schema_map_text(const struct schema_map *m, uint32_t value, struct openetw_text *o, uint32_t *ret_rest);
 
 /* ---- store: schemas that were learnt, by provider
  * --------------------------------------------------- */

@@ -101,8 +101,11 @@ static uint32_t add_groups(const struct schema_map *m, uint32_t value, size_t st
 	return named;
 }
 
-bool schema_map_text(const struct schema_map *m, uint32_t value, struct openetw_text *o)
+bool schema_map_text(const struct schema_map *m, uint32_t value, struct openetw_text *o, uint32_t *ret_rest)
 {
+	uint32_t unused;
+	uint32_t *left = ret_rest ? ret_rest : &unused;
+	*left = value;
 	if (m->flag & MAP_PATTERN) {
 		return false;
 	}
@@ -115,6 +118,7 @@ bool schema_map_text(const struct schema_map *m, uint32_t value, struct openetw_
 		if (!bits) {
 			if (v == value) {
 				add_text(m, le32_get(entry), o);
+				*left = 0;
 				return true;
 			}
 			continue;
@@ -127,6 +131,7 @@ bool schema_map_text(const struct schema_map *m, uint32_t value, struct openetw_
 		}
 	}
 	rest &= ~add_groups(m, value, start, o);
+	*left = rest;
 	if (!bits || (o->length == start && value != 0)) {
 		return false;
 	}

@@ -181,6 +181,53 @@ static void many_manifests_cost_bounded_memory_and_the_newest_count(void **state
 	openetw_decoder_destroy(d);
 }
 
+#define CLR "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4"
+
+static void values_that_came_after_the_map_of_a_trace_have_their_name(void **state)
+{
+	struct openetw_decoder *d = openetw_decoder_create();
+	struct openetw_text o = {0};
+	struct record t;
+	struct blob m = {.n = 0}, p = {.n = 0};
+	blob_u8(&m, 1), blob_u8(&m, 1), blob_u8(&m, 0), blob_u8(&m, 0x5B), blob_u16(&m, 1), blob_u16(&m, 0);
+	m.n += (size_t)snprintf((char *)m.b + m.n, sizeof m.b - m.n,
+		"<instrumentationManifest xmlns='http://schemas.microsoft.com/win/2004/08/events'>"
+		"<instrumentation xmlns:win='http://manifests.microsoft.com/win/2004/08/windows/events'><events>"
+		"<provider name='Old-Clr' guid='{" CLR "}' symbol='A'><maps><bitMap name='MethodFlagsMap'>"
+		"<map value='0x8' message='$(string.j)'/></bitMap></maps><templates><template tid='T'>"
+		"<data name='Flags' inType='win:UInt32' map='MethodFlagsMap'/></template></templates>"
+		"<events><event value='9999' version='0' template='T'/></events></provider></events></instrumentation>"
+		"<localization><resources culture='en-US'><stringTable><string id='j' value='was jitted'/>"
+		"</stringTable></resources></localization></instrumentationManifest>");
+	EVENT_RECORD *r = chunk(&t, &m, 10);
+	struct guid clr;
+	assert_int_equal(guid_parse(CLR, &clr), 0);
+	memcpy(&r->EventHeader.ProviderId, &clr, sizeof clr);
+	openetw_decoder_learn(d, r);
+	static const struct {
+		uint32_t value;
+		const char *text;
+	} cases[] = {
+		{0x8, "{\"Flags\":\"was jitted\"}"},		 /* the trace's own name */
+		{0x18, "{\"Flags\":\"Jitted|JitHelper\"}"},		 /* what the trace cannot name */
+		{0x188, "{\"Flags\":\"Jitted|QuickJitted\"}"},
+		{0x40008, "{\"Flags\":\"was jitted|0x40000\"}"}, /* what nobody can */
+	};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(cases); i++) {
+		p.n = 0;
+		blob_u32(&p, cases[i].value);
+		r = record_make(&t, NULL, &p);
+		r->EventHeader.EventDescriptor.Id = 9999;
+		r->EventHeader.ProcessId = 10;
+		memcpy(&r->EventHeader.ProviderId, &clr, sizeof clr);
+		openetw_text_clear(&o);
+		openetw_decode_json(d, r, &o);
+		assert_string_equal(o.data, cases[i].text);
+	}
+	openetw_text_free(&o);
+	openetw_decoder_destroy(d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -191,6 +238,7 @@ int main(void)
 		cmocka_unit_test(a_manifest_speaks_for_its_sender_only),
 		cmocka_unit_test(many_manifests_cost_bounded_memory_and_the_newest_count),
 		cmocka_unit_test(tdh_follows_the_same_rule), /* last: it teaches the process */
+		cmocka_unit_test(values_that_came_after_the_map_of_a_trace_have_their_name),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,7 +69,7 @@ static void check_map(const struct schema_map *m)
 			check_text(m->block, m->block_bytes, le32_get(m->block + 20 + 8 * i), false);
 		}
 	}
-	schema_map_text(m, 1, &text);
+	schema_map_text(m, 1, &text, NULL);
 	openetw_text_free(&text);
 }
 
