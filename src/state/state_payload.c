@@ -74,7 +74,9 @@ static void skip_sid(struct bytes *b, unsigned pointer)
 	bytes_take(b, 2 * pointer + 8 + 4u * sid[1]);
 }
 
-static bool process_as(const struct etl_record *r, unsigned pointer, struct payload_process *ret)
+enum fit { FIT_NOT, FIT_WITH_REST, FIT };
+
+static enum fit process_as(const struct etl_record *r, unsigned pointer, struct payload_process *ret)
 {
 	struct bytes b = bytes_of(r->payload, r->payload_bytes);
 	*ret = (struct payload_process){.pid = 0};
@@ -91,7 +93,7 @@ static bool process_as(const struct etl_record *r, unsigned pointer, struct payl
 	}
 	skip_sid(&b, pointer);
 	if (b.bad) {
-		return false;
+		return FIT_NOT;
 	}
 	const uint8_t *p = b.p;
 	size_t left = bytes_left(&b), n = strnlen((const char *)p, left);
@@ -101,13 +103,35 @@ static bool process_as(const struct etl_record *r, unsigned pointer, struct payl
 	if (r->version >= 2) {
 		ret->command = take_text16(&b, &ret->command_units);
 	}
-	return !b.bad && n < left;
+	if (r->version >= 4) { /* package and application */
+		uint32_t units;
+		take_text16(&b, &units);
+		take_text16(&b, &units);
+	}
+	if (r->version >= 5 && bytes_left(&b) >= 8) {
+		bytes_u64(&b); /* when it ended */
+	}
+	if (b.bad || n >= left) {
+		return FIT_NOT;
+	}
+	return bytes_left(&b) == 0 ? FIT : FIT_WITH_REST;
 }
 
 bool payload_process(const struct etl_record *r, struct payload_process *ret)
 {
 	unsigned pointer = r->pointer_size;
-	return r->version >= 1 && (process_as(r, pointer, ret) || process_as(r, 12 - pointer, ret));
+	if (r->version < 1) {
+		return false;
+	}
+	enum fit fit = process_as(r, pointer, ret);
+	struct payload_process other;
+	/* The end tells which size the pointers have: zeros of wide ones look like a missing user and
+	 * an empty name. */
+	if (fit != FIT && process_as(r, 12 - pointer, &other) > fit) {
+		*ret = other;
+		return true;
+	}
+	return fit != FIT_NOT;
 }
 
 static bool image_as(const struct etl_record *r, unsigned pointer, struct payload_image *ret)
