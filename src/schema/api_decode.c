@@ -430,7 +430,9 @@ static int result(struct openetw_decoder *d, const struct openetw_text *t, int e
 static bool is_other_width(struct openetw_decoder *d, const struct schema_record *s,
 			   struct schema_payload *p, int err)
 {
-	return BASE_UNLIKELY(err < 0 || d->unread != 0) && s->classic && schema_record_settle(p);
+	return s->classic &&
+	       (BASE_UNLIKELY(err < 0 || d->unread != 0) || schema_record_ends_with_text(p->event)) &&
+	       schema_record_settle(p);
 }
 
 /* The message's text goes before its arguments. */

@@ -338,6 +338,71 @@ static void settings_of_a_garbage_collector_are_decoded(void **state)
 	openetw_text_free(&t);
 }
 
+/* A payload: 'p' a pointer in the width of the case, '4' a u32, 't' a text. */
+static void put_payload(struct blob *p, unsigned width, const char *layout, const uint64_t *v, const char *text)
+{
+	for (; *layout; layout++) {
+		if (*layout == 't') {
+			for (const char *c = text; c == text || c[-1]; c++) {
+				blob_u16(p, (uint8_t)*c);
+			}
+			continue;
+		}
+		blob_u32(p, (uint32_t)*v);
+		if (*layout == 'p' && width == 8) {
+			blob_u32(p, (uint32_t)(*v >> 32));
+		}
+		v++;
+	}
+}
+
+static void kernel_events_written_by_a_program_of_another_width_are_decoded(void **state)
+{
+#define IMAGE	 "2cb15d1d-5fc1-11d2-abe1-00a0c911f518"
+#define FILEIO	 "90cbdc39-4a3e-11d1-84f4-0000f80464e3"
+	static const struct {
+		const char *guid;
+		uint8_t opcode, version;
+		const char *layout;
+		uint64_t values[5];
+		const char *text, *json;
+	} cases[] = {
+		{IMAGE, 3, 0, "p4t", {0x1160000, 0x19e000}, "C:\\code\\test.exe",
+		 "{\"ImageBase\":\"0x1160000\",\"ImageSize\":1695744,\"FileName\":\"C:\\\\code\\\\test.exe\"}"},
+		{IMAGE, 3, 0, "p4t", {0x1160000, 0x3c4a000}, "\\Device\\a.dll",
+		 "{\"ImageBase\":\"0x1160000\",\"ImageSize\":63217664,\"FileName\":\"\\\\Device\\\\a.dll\"}"},
+		{IMAGE, 3, 1, "pp4t", {0x1160000, 0x19e000, 7644}, "C:\\a.exe",
+		 "{\"ImageBase\":\"0x1160000\",\"ImageSize\":1695744,\"ProcessId\":7644,\"FileName\":\"C:\\\\a.exe\"}"},
+		{FILEIO, 0, 2, "pt", {0x8a0012f0}, "\\Device\\a",
+		 "{\"FileObject\":\"0x8A0012F0\",\"FileName\":\"\\\\Device\\\\a\"}"},
+	};
+	struct openetw_decoder *d = openetw_decoder_create();
+	struct openetw_text t = {0};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(cases); i++) {
+		for (unsigned k = 0; k < 4; k++) {
+			struct blob p = {.n = 0};
+			struct record r;
+			struct guid g;
+			put_payload(&p, k & 1 ? 8 : 4, cases[i].layout, cases[i].values, cases[i].text);
+			EVENT_RECORD *e = record_make(&r, NULL, &p);
+			assert_int_equal(guid_parse(cases[i].guid, &g), 0);
+			memcpy(&e->EventHeader.ProviderId, g.b, 16);
+			e->EventHeader.Flags = EVENT_HEADER_FLAG_CLASSIC_HEADER |
+					       (k & 2 ? EVENT_HEADER_FLAG_64_BIT_HEADER : EVENT_HEADER_FLAG_32_BIT_HEADER);
+			e->EventHeader.EventDescriptor.Opcode = cases[i].opcode;
+			e->EventHeader.EventDescriptor.Version = cases[i].version;
+			openetw_text_clear(&t);
+			openetw_decode_json(d, e, &t);
+			if (strcasecmp(t.data, cases[i].json) != 0) {
+				fail_msg("case %zu, written with %u-byte pointers, header says %u: %s", i,
+					 k & 1 ? 8 : 4, k & 2 ? 8 : 4, t.data);
+			}
+		}
+	}
+	openetw_text_free(&t);
+	openetw_decoder_destroy(d);
+}
+
 /* Several consumers decode at the same time, each with a decoder, all with the process's schemas. */
 static void *decode_many(void *arg)
 {
@@ -399,6 +464,7 @@ int main(void)
 		cmocka_unit_test(a_field_that_came_later_may_be_missing),
 		cmocka_unit_test(a_field_in_the_middle_may_be_missing),
 		cmocka_unit_test(settings_of_a_garbage_collector_are_decoded),
+		cmocka_unit_test(kernel_events_written_by_a_program_of_another_width_are_decoded),
 		cmocka_unit_test(decoders_of_several_threads_agree),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -308,6 +308,8 @@ void schema_message_format(const struct schema_payload *p, struct openetw_text *
 
 /* How many bytes of the payload the fields take. 0, or -EBADMSG with the bytes up to the problem. */
 int schema_walk_measure(const struct schema_payload *p, uint32_t *ret_bytes);
+/* Where the last field begins; the event must have fields. */
+int schema_walk_last(const struct schema_payload *p, uint32_t *ret_at);
 
 /* How many of the top-level fields are there, and the elements of the field that takes the rest. */
 uint32_t schema_walk_present(const struct schema_payload *p, uint16_t *ret_to_end);

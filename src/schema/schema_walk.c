@@ -450,13 +450,23 @@ static int skip_members(struct walk *w, uint32_t first, uint32_t count, unsigned
 	return err;
 }
 
-int schema_walk_measure(const struct schema_payload *payload, uint32_t *ret_bytes)
+static int measure(const struct schema_payload *payload, uint32_t count, uint32_t *ret_bytes)
 {
 	uint16_t numbers[SCHEMA_FIELDS_MAX];
 	WALK_INIT(w, payload, numbers);
-	int err = skip_members(&w, 0, w.e->top_count, 0);
+	int err = skip_members(&w, 0, count, 0);
 	*ret_bytes = (uint32_t)(w.p - payload->data);
 	return err;
+}
+
+int schema_walk_measure(const struct schema_payload *payload, uint32_t *ret_bytes)
+{
+	return measure(payload, payload->event->top_count, ret_bytes);
+}
+
+int schema_walk_last(const struct schema_payload *payload, uint32_t *ret_at)
+{
+	return measure(payload, payload->event->top_count - 1, ret_at);
 }
 
 uint32_t schema_walk_present(const struct schema_payload *payload, uint16_t *ret_to_end)

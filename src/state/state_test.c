@@ -436,6 +436,37 @@ static void processes_are_read_when_a_program_of_another_width_wrote_them(void *
 	state_destroy(s);
 }
 
+static void images_of_version_0_are_read_in_each_width(void **state)
+{
+	static const char path[] = "C:\\Windows\\a.dll";
+	for (unsigned k = 0; k < 4; k++) {
+		unsigned width = k & 1 ? 8 : 4, claimed = k & 2 ? 8 : 4;
+		struct state *s = state_create(0);
+		uint8_t payload[128] = {0};
+		uint32_t n = put_pointer(payload, 0, width, 0x76e10000);
+		le32_put(payload + n, 0x127000);
+		n += 4;
+		for (size_t i = 0; i < sizeof path; i++) {
+			le16_put(payload + n, (uint8_t)path[i]);
+			n += 2;
+		}
+		struct etl_record r = {.type = claimed == 8 ? ETL_RT_FULL64 : ETL_RT_FULL32,
+				       .pointer_size = (uint8_t)claimed,
+				       .opcode = 3,
+				       .pid = 7644,
+				       .payload = payload,
+				       .payload_bytes = n};
+		assert_int_equal(guid_parse("2cb15d1d-5fc1-11d2-abe1-00a0c911f518", &r.provider), 0);
+		state_add(s, &r);
+		const struct state_image *m = state_image_of(s, 7644, 0);
+		assert_non_null(m);
+		assert_int_equal(m->base, 0x76e10000);
+		assert_int_equal(m->size, 0x127000);
+		assert_string_equal(m->path, path);
+		state_destroy(s);
+	}
+}
+
 static void image_events_are_about_their_process_in_each_width(void **state)
 {
 	if (!corpus_present()) {
@@ -509,6 +540,7 @@ int main(void)
 		cmocka_unit_test(every_stack_finds_an_event_and_every_key_its_addresses),
 		cmocka_unit_test(modules_of_three_class_versions_are_those_that_were_logged),
 		cmocka_unit_test(processes_are_read_when_a_program_of_another_width_wrote_them),
+		cmocka_unit_test(images_of_version_0_are_read_in_each_width),
 		cmocka_unit_test(image_events_are_about_their_process_in_each_width),
 		cmocka_unit_test(context_switches_tell_who_ran),
 	};
