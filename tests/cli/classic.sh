@@ -115,8 +115,9 @@ if [ -f "$man" ]; then
 		-man "$man" -displayonly
 	says '^00004 4/08CC <Information> Connection ID' out "TRACE_FORMAT_PREFIX"
 	run_status 0 openetw tracefmt "$CORPUS/tx/HTTP_Server.etl" -displayonly -skipNoFormat -noprefix
-	# the file's own records, and the event of this provider that the built-in catalogue has
-	expect "what is known without the manifest" "$(grep -vc Parse out)" 1
+	expect "a provider of the built-in catalogue" "$(wc -l <out)" 2042
+	run_status 0 openetw tracefmt "$CORPUS/tx/WsRm01.etl" -displayonly -skipNoFormat -noprefix
+	expect "what is known without a manifest" "$(wc -l <out)" 1
 	run_status 0 openetw tracerpt "$CORPUS/sawbuck/process_data_64_v2.etl" -report r.html -y
 	says '<h2>Processes</h2>' r.html "a report"
 fi
