@@ -117,6 +117,51 @@ static void every_bad_profile_is_refused_where_its_mistake_is(void **state)
 	assert_true(for_files("tests/profile/bad", is_refused) >= 20);
 }
 
+/* The last line: <!-- expect ID… not ID… -->: which profiles are left, and which are lost. */
+static void is_of_use_in_part(const char *path)
+{
+	size_t n;
+	char *text = read_file(path, &n), *expect = strstr(text, "<!-- expect ");
+	struct profile_doc *d = NULL;
+	assert_non_null(expect);
+	*strstr(expect, " -->") = 0;
+	int err = profile_read(text, (size_t)(expect - text), &d);
+	if (err) {
+		fail_msg("%s: %s", path, d && profile_notes(d) ? profile_notes(d)->text : "?");
+	}
+	assert_non_null(profile_notes(d));
+	const struct profile_entry *e = profile_entries(d);
+	bool lost = false;
+	char all[512] = "", wanted[512] = "";
+	for (const struct profile_entry *x = e; x; x = x->next) {
+		struct profile *p;
+		snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s ", x->broken ? "!" : "", x->id);
+		int resolved = profile_resolve(d, x, &p);
+		assert_int_equal(resolved, x->broken ? -EBADMSG : 0);
+		if (resolved == 0) {
+			assert_non_null(p->collectors->providers);
+			profile_free(p);
+		}
+	}
+	for (char *w = strtok(expect + strlen("<!-- expect "), " "); w; w = strtok(NULL, " ")) {
+		if (strcmp(w, "not") == 0) {
+			lost = true;
+			continue;
+		}
+		snprintf(wanted + strlen(wanted), sizeof wanted - strlen(wanted), "%s%s ", lost ? "!" : "", w);
+	}
+	if (strcmp(all, wanted) != 0) {
+		fail_msg("%s: wanted %s, got %s", path, wanted, all);
+	}
+	profile_close(d);
+	free(text);
+}
+
+static void a_mistake_costs_the_profiles_that_use_it_and_no_other(void **state)
+{
+	assert_true(for_files("tests/profile/partly", is_of_use_in_part) >= 6);
+}
+
 /* ---- one file of the collection, by its number ------------------------------------------------- */
 
 static struct profile_doc *doc;
@@ -498,6 +543,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_profile_of_the_collection_resolves_and_survives_being_written),
 		cmocka_unit_test(every_bad_profile_is_refused_where_its_mistake_is),
+		cmocka_unit_test(a_mistake_costs_the_profiles_that_use_it_and_no_other),
 		cmocka_unit_test(what_is_not_said_has_the_documented_default),
 		cmocka_unit_test(every_attribute_of_a_provider_arrives),
 		cmocka_unit_test(a_derived_profile_adds_removes_or_sets),

@@ -330,6 +330,12 @@ static const struct xml_node *must_find(struct profile_tree *t, const char *kind
 					const struct xml_node *asking, const char *attribute)
 {
 	const struct xml_node *n = profile_tree_definition(t->doc, kind, id);
+	if (n && profile_is_faulty(t->doc, n)) {
+		profile_bad(t->doc, asking, "the %s '%.60s' cannot be used: it has mistakes (line %u)", kind, id,
+			    n->line);
+		t->err = -EBADMSG;
+		return NULL;
+	}
 	if (n) {
 		return n;
 	}
