@@ -102,11 +102,20 @@ struct profile_provider {
 	/* heap */
 	struct profile_word *processes;
 };
+/* A counter that the file defines itself (MicroArchitecturalConfig). -1: not said, so any. */
+struct profile_defined {
+	struct profile_defined *next;
+	const char *name, *architecture; /* "" when not said */
+	int64_t family, model, stepping;
+	uint32_t event, unit;
+	const char *extended; /* ExtendedBits as written; "" when there are none */
+};
 /* What a system collector counts. */
 struct profile_counters {
 	struct profile_word *counters; /* names */
 	struct profile_word *events;   /* that have their values */
 	struct profile_word *sampled;  /* "Name" or "Name=Interval": what samples are taken by */
+	struct profile_defined *defined; /* of these what the file defines; a name may have several */
 	bool strict;
 	const char *refused; /* an element in it that has no counterpart; NULL: none */
 };

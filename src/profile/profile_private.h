@@ -10,6 +10,7 @@
 
 #define PROFILE_MEMORY_MAX (64u << 20)
 #define PROFILE_BASES_MAX  32u /* a chain of derivations */
+#define PROFILE_COMPARES_MAX (20u << 20) /* of counters with definitions, in all profiles of a file together */
 
 struct profile_doc {
 	struct arena arena;
@@ -20,6 +21,7 @@ struct profile_doc {
 	unsigned note_count;
 	bool bad; /* a mistake of the file as a whole */
 	bool told_of_both;
+	uint32_t compared; /* names of counters, against PROFILE_COMPARES_MAX */
 	const struct xml_node *within; /* the object whose mistakes are noted now; NULL: the file's */
 	/* Objects at the top that have mistakes: what uses one is lost, the rest of the file is not. A hash
 	 * table with room for all of them twice. */

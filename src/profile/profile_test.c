@@ -433,6 +433,36 @@ static void hardware_counters_are_derived_united_and_written(void **state)
 	done(p);
 }
 
+static void counters_that_a_file_defines_itself_resolve(void **state)
+{
+	struct profile *p = open_profile("32-counters-of-its-own", "A", PROFILE_FILE);
+	assert_null(profile_notes(doc)); /* Microsoft's profiles have the Id in the HardwareCounter */
+	const struct profile_defined *d = p->collectors->counting.defined;
+	assert_string_equal(d->name, "AcmeStalls");
+	assert_string_equal(d->architecture, "INTEL");
+	assert_int_equal(d->family, 6);
+	assert_int_equal(d->model, 1);
+	assert_int_equal(d->stepping, 99);
+	assert_int_equal(d->event, 0xA2);
+	assert_int_equal(d->unit, 1);
+	assert_string_equal(d->extended, "04010000");
+	d = d->next; /* for another processor, found without being referred to */
+	assert_string_equal(d->name, "AcmeStalls");
+	assert_string_equal(d->architecture, "ARM");
+	assert_int_equal(d->family, -1);
+	assert_int_equal(d->event, 0x8123);
+	assert_string_equal(d->next->name, "AcmeLoads");
+	assert_null(d->next->next); /* what nobody counts is left out */
+	struct profile *all = profile_create("A", PROFILE_VERBOSE, PROFILE_FILE);
+	assert_int_equal(profile_unite(all, p, NULL), 0);
+	assert_int_equal(profile_unite(all, p, NULL), 0);
+	d = all->collectors->counting.defined;
+	assert_string_equal(d->next->next->name, "AcmeLoads");
+	assert_null(d->next->next->next);
+	profile_free(all);
+	done(p);
+}
+
 static void kernel_heap_and_merge_parts_are_kept(void **state)
 {
 	struct profile *p = open_profile("09-kernel-and-events", "A", PROFILE_FILE);
@@ -554,6 +584,7 @@ int main(void)
 		cmocka_unit_test(united_profiles_get_at_least_what_each_asked_for),
 		cmocka_unit_test(one_provider_under_two_names_is_enabled_once),
 		cmocka_unit_test(hardware_counters_are_derived_united_and_written),
+		cmocka_unit_test(counters_that_a_file_defines_itself_resolve),
 		cmocka_unit_test(kernel_heap_and_merge_parts_are_kept),
 		cmocka_unit_test(a_list_in_two_parts_is_applied_part_by_part),
 		cmocka_unit_test(a_profile_derives_from_another_document),
