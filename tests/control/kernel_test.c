@@ -46,8 +46,10 @@ static void WINAPI on_event(PEVENT_RECORD e)
 	}
 	s->last_time = (uint64_t)e->EventHeader.TimeStamp.QuadPart;
 	if (memcmp(g, &process_class, 16) == 0) {
-		uint32_t parent = 0;
-		memcpy(&parent, p + 12, 4);
+		uint32_t parent = 0; /* events of this class that are no starts can be shorter */
+		if (e->UserDataLength >= 16) {
+			memcpy(&parent, p + 12, 4);
+		}
 		s->starts += op == 1;
 		s->ends += op == 2;
 		s->dc_starts += op == 3;
