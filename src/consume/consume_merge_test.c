@@ -64,7 +64,9 @@ static const char *order_of(const struct spec *specs, unsigned n, bool headers_f
 		bool header = r->type == ETL_RT_SYSTEM64;
 		snprintf(text + used, sizeof text - used, "%s%c", used ? " " : "", (header ? 'A' : 'a') + (int)who);
 		used = strlen(text);
-		snprintf(text + used, sizeof text - used, header ? "" : "%u", r->id);
+		if (!header) {
+			snprintf(text + used, sizeof text - used, "%u", r->id);
+		}
 	}
 	assert_int_equal(got, 0);
 	consume_merge_destroy(m);
