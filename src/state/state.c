@@ -494,21 +494,25 @@ struct state_who state_who(const struct state *s, const struct etl_record *r)
 	struct state_who w = {r->pid, r->tid};
 	uint16_t hook = payload_hook(r);
 	unsigned type = hook & 0xFF, pointer = r->pointer_size;
+	struct payload_process process;
+	struct payload_image image;
 	uint32_t tid = STATE_NO_ID;
 	switch (hook >> 8) {
 	case 0:
 		return w;
 	case GROUP_PROCESS:
 		if (hook == HOOK_IMAGE_LOAD) {
-			w.pid = word(r, 2 * pointer);
+			w.pid = payload_image(r, &image) ? image.pid : word(r, 2 * pointer);
 		} else if (type <= TYPE_DC_END || hook == HOOK_PROCESS_DEFUNCT) {
-			w.pid = word(r, pointer);
+			w.pid = payload_process(r, &process) ? process.pid : word(r, pointer);
 		} else {
 			w.pid = word(r, 0);
 		}
 		return w;
 	case GROUP_IMAGE:
-		w.pid = type <= TYPE_DC_END ? word(r, 2 * pointer) : w.pid;
+		if (type <= TYPE_DC_END) {
+			w.pid = payload_image(r, &image) ? image.pid : word(r, 2 * pointer);
+		}
 		return w;
 	case GROUP_THREAD:
 		if (type <= TYPE_DC_END) {
