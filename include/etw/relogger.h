@@ -32,6 +32,8 @@ ETW_DEFINE_GUID(IID_ITraceEventCallback, 0x3ed25501, 0x593f, 0x43e9, 0x8f, 0x38,
  * ITraceRelogger
  *   AddLogfileTraceStream   several are merged by time
  *   AddRealtimeTraceStream  one
+ *   RegisterCallback        calls the callback's AddRef; its Release is never called, so the program
+ *                           deletes the callback, after ProcessTrace
  *   CreateEventInstance     Flags are EVENT_HEADER_FLAG_*
  *   SetCompressionMode      on unless switched off before ProcessTrace
  *   ProcessTrace            blocks until the end, or Cancel */
