@@ -33,6 +33,28 @@ has g++ && build wide-g++ openetw-c++ -std=gnu++11 -Wall -Werror wide.cpp && dif
 has clang++ && CXX=clang++
 build wide openetw-c++ -Wall -Werror wide.cpp
 diff -u wide.expected "$T/out" >"$T/diff" || fail "$CXX: $(cat "$T/diff")"
+# Layouts of Windows: both languages, every compiler there is, alone and with the other pass over the source.
+for cxx in g++ clang++ clang++-19; do
+	has "$cxx" || continue
+	for options in "" "--llp64 --msvc" "-std=gnu++11"; do
+		# shellcheck disable=SC2086
+		CXX=$cxx build layouts openetw-c++ $options -Wall -Werror -x c++ layouts.c
+	done
+done
+for cc in gcc clang clang-19; do
+	has "$cc" || continue
+	for options in "" "--llp64" "-std=gnu99"; do
+		# shellcheck disable=SC2086
+		CC=$cc build layouts openetw-cc $options -Wall -Wextra -Werror layouts.c
+	done
+done
+# The dependencies go where the compiler puts them, although it compiles something else.
+mkdir "$T/objects"
+openetw-cc -MD -c layouts.c -o "$T/objects/named.o" && grep -q "^$T/objects/named.o:.*layouts.c" "$T/objects/named.d" ||
+	fail "-MD -c -o: $(ls "$T/objects" && head -3 "$T/objects/"*.d)"
+# A program that calls no ETW function finds both libraries without any help.
+printf '#include <windows.h>\nint main(void) { Sleep(1); return 0; }\n' >"$T/port/alone.c"
+openetw-cc alone.c -o alone && LD_LIBRARY_PATH='' ./alone || fail "a program of libetw-win alone"
 build spelled openetw-c++ -Wall -Isub Spelled.cpp -ladvapi32 -ltdh
 build long openetw-c++ --llp64 -municode -MD -MF "$T/deps" long.cpp
 grep -q 'windows\.h' "$T/deps" || fail "no dependencies: $(cat "$T/deps")"

@@ -66,11 +66,11 @@
 #ifndef __fastcall
 #define __fastcall
 #endif
+#if !ETW_IS_KEYWORD(__vectorcall) && !defined(__vectorcall)
+#define __vectorcall
+#endif
 #if !ETW_IS_KEYWORD(__forceinline) && !defined(__forceinline)
 #define __forceinline __inline__ __attribute__((always_inline, unused))
-#endif
-#if !ETW_IS_KEYWORD(__int64) && !defined(__pragma)
-#define __pragma(text)
 #endif
 #if !ETW_IS_KEYWORD(__int64) && !defined(__int64)
 #define __int64 long long
@@ -78,13 +78,29 @@
 #define __int16 short
 #define __int8 char
 #endif
+/* Processors that we know read at any address. */
 #if !ETW_IS_KEYWORD(__unaligned) && !defined(__unaligned)
 #define __unaligned
 #endif
+/* The spellings with one underscore. */
+#if !ETW_IS_KEYWORD(_declspec)
+#define _declspec(what) __declspec(what)
+#define _inline		__inline
+#define _forceinline	__forceinline
+#define _int64		__int64
+#define _int32		__int32
+#define _int16		__int16
+#define _int8		__int8
+#endif
+#if !ETW_IS_KEYWORD(_cdecl)
+#define _cdecl
+#define _stdcall
+#define _fastcall
+#endif
 /* Naming __pragma in a condition runs it where it is a keyword, so another word of that mode is
  * asked. */
-#if !ETW_IS_KEYWORD(__uuidof) && !defined(__pragma)
-#define __pragma(text)
+#if !ETW_IS_KEYWORD(__int64) && !defined(__pragma)
+#define __pragma(...) _Pragma(#__VA_ARGS__)
 #endif
 #if !ETW_IS_KEYWORD(__declspec) && !defined(__declspec)
 #define __declspec(what) ETW_DECLSPEC_##what
@@ -118,7 +134,12 @@ extern "C" void etw_selectany_(void);
 	void etw_selectany_(void);                                                                 \
 	__attribute__((weak))
 #endif
-#define ETW_DECLSPEC_thread    __thread
+/* Not __thread, which has to come behind static and extern. */
+#ifdef __cplusplus
+#define ETW_DECLSPEC_thread thread_local
+#else
+#define ETW_DECLSPEC_thread _Thread_local
+#endif
 #define ETW_DECLSPEC_uuid(text)
 #endif
 
@@ -147,9 +168,14 @@ template <class T> struct etw_uuid<T *> : etw_uuid<T> {};
 #define ETW_UUID_OF(type, iid)
 #endif
 
-#define DECLSPEC_ALIGN(n)	__attribute__((aligned(n)))
+/* In front of "struct" only __declspec aligns the type; openetw-cc helps compilers without it. */
+#if ETW_IS_KEYWORD(__declspec)
+#define DECLSPEC_ALIGN(n) __declspec(align(n))
+#else
+#define DECLSPEC_ALIGN(n) __attribute__((aligned(n)))
+#endif
+#define DECLSPEC_CACHEALIGN	DECLSPEC_ALIGN(64)
 #define DECLSPEC_ALLOCATE(name) __attribute__((section(name)))
-#define DECLSPEC_CACHEALIGN	__attribute__((aligned(64)))
 #define DECLSPEC_DEPRECATED	__attribute__((deprecated))
 #define DECLSPEC_IMPORT
 /* "DECLSPEC_NOINLINE __inline" in C headers made by Windows' tools means one copy in the program.
@@ -194,7 +220,7 @@ template <class T> struct etw_uuid<T *> : etw_uuid<T> {};
 #define __annotation(...) ((void)0)
 #endif
 #ifndef __fallthrough
-#define __fallthrough
+#define __fallthrough __attribute__((__fallthrough__))
 #endif
 #define NOP_FUNCTION ((void)0)
 

@@ -376,23 +376,25 @@ ETW_INLINE PVOID RtlSecureZeroMemory(PVOID p, SIZE_T n)
 #define DbgRaiseAssertionFailure() __builtin_trap()
 
 #ifdef __cplusplus
+/* The numbers of an enumeration may be of any width. */
+#define ETW_ENUM_NUMBER(e, E) static_cast<__underlying_type(E)>(e)
 #define DEFINE_ENUM_FLAG_OPERATORS(E)                                                              \
 	extern "C++" {                                                                             \
 	inline constexpr E operator|(E a, E b)                                                     \
 	{                                                                                          \
-		return E(int(a) | int(b));                                                         \
+		return E(ETW_ENUM_NUMBER(a, E) | ETW_ENUM_NUMBER(b, E));                           \
 	}                                                                                          \
 	inline constexpr E operator&(E a, E b)                                                     \
 	{                                                                                          \
-		return E(int(a) & int(b));                                                         \
+		return E(ETW_ENUM_NUMBER(a, E) & ETW_ENUM_NUMBER(b, E));                           \
 	}                                                                                          \
 	inline constexpr E operator^(E a, E b)                                                     \
 	{                                                                                          \
-		return E(int(a) ^ int(b));                                                         \
+		return E(ETW_ENUM_NUMBER(a, E) ^ ETW_ENUM_NUMBER(b, E));                           \
 	}                                                                                          \
 	inline constexpr E operator~(E a)                                                          \
 	{                                                                                          \
-		return E(~int(a));                                                                 \
+		return E(~ETW_ENUM_NUMBER(a, E));                                                  \
 	}                                                                                          \
 	inline E &operator|=(E &a, E b)                                                            \
 	{                                                                                          \

@@ -27,7 +27,8 @@ struct search {
 	char **seen;
 	size_t seen_count;
 	bool any, failed;
-	bool utf16; /* one of the files is */
+	bool utf16;  /* one of the files is */
+	bool layout; /* one of them has something for port_layout() */
 };
 
 static bool is_file(const char *path)
@@ -238,6 +239,58 @@ static void look_up(struct search *s, const char *name, bool quoted, const char 
 	}
 }
 
+static bool is_word_char(int c)
+{
+	return isalnum(c) || c == '_';
+}
+
+/* "ULONG name : 3," or "ULONG : 3;", and nothing else on the line. Lines that only look like one cost a
+ * little time, so a "case 1: x;" is enough to be told apart. */
+static bool has_bit_field(const char *line)
+{
+	const char *colon = strchr(line, ':'), *p = line;
+	int words = 0;
+	if (!colon || colon[1] == ':') {
+		return false;
+	}
+	while (p < colon && (is_word_char((unsigned char)*p) || isspace((unsigned char)*p))) {
+		words += is_word_char((unsigned char)*p) && (p == line || isspace((unsigned char)p[-1]));
+		p++;
+	}
+	const char *first = line + strspn(line, " \t"), *width = colon + 1 + strspn(colon + 1, " \t");
+	if (p < colon || words == 0 || strncmp(first, "case ", 5) == 0 ||
+	    (words == 1 && !isdigit((unsigned char)*width))) {
+		return false;
+	}
+	return width[strcspn(width, ",;{")] != '{' && strpbrk(width, ",;") != NULL;
+}
+
+/* "pack(WIDTH", "pack(push, WIDTH", "pack(pop, 4". */
+static bool has_odd_pack(const char *line)
+{
+	const char *p = strstr(line, "pack");
+	const char *open = p && strstr(line, "pragma") ? strchr(p, '(') : NULL;
+	if (!open) {
+		return false;
+	}
+	open += 1 + strspn(open + 1, " \t");
+	if (strncmp(open, "push", 4) != 0 && strncmp(open, "pop", 3) != 0) {
+		return is_word_char((unsigned char)*open) && !isdigit((unsigned char)*open) &&
+		       strncmp(open, "show", 4) != 0;
+	}
+	const char *comma = strchr(open, ',');
+	return comma && (*open == 'p' && open[1] == 'o'
+				 ? true
+				 : !isdigit((unsigned char)comma[1 + strspn(comma + 1, " \t")]));
+}
+
+static void look_for_layout(struct search *s, const char *line)
+{
+	s->layout = s->layout || strstr(line, "DECLSPEC_ALIGN") || strstr(line, "DECLSPEC_CACHEALIGN") ||
+		    (strstr(line, "declspec") && strstr(line, "align")) || has_bit_field(line) ||
+		    has_odd_pack(line);
+}
+
 /* An #include of a comment does no harm: it finds what it finds. */
 static void scan_file(struct search *s, const char *path)
 {
@@ -270,6 +323,7 @@ static void scan_file(struct search *s, const char *path)
 	FILE *f = utf8 && bytes ? fmemopen(utf8, bytes, "r") : fopen(real, "r");
 	while (f && fgets(line, sizeof line, f)) {
 		char *p = line;
+		look_for_layout(s, line);
 		p += strspn(p, "\xef\xbb\xbf \t");
 		if (*p++ != '#') {
 			continue;
@@ -317,8 +371,8 @@ static void copy_sources(struct search *s, char **files, int count)
 	}
 }
 
-int port_includes(const char *out, char **folders, int scanned, int folder_count, char **files,
-		  int file_count)
+int port_includes(const char *out, bool say_layout, char **folders, int scanned, int folder_count,
+		  char **files, int file_count)
 {
 	char absolute[PATH_MAX];
 	struct search s = {
@@ -334,6 +388,9 @@ int port_includes(const char *out, char **folders, int scanned, int folder_count
 	}
 	for (int i = 0; i < file_count; i++) {
 		scan_file(&s, files[i]);
+	}
+	if (say_layout && s.layout) {
+		puts("layout");
 	}
 	if (s.any || s.utf16) {
 		printf("%s" DEEP "\n", s.out);
