@@ -48,6 +48,13 @@ for cc in gcc clang clang-19; do
 		CC=$cc build layouts openetw-cc $options -Wall -Wextra -Werror layouts.c
 	done
 done
+for c in gcc clang; do
+	has "$c" || continue
+	CC=$c build guids openetw-cc -Wall -Werror guids.c guids_other.c
+	c=$([ "$c" = gcc ] && echo g++ || echo clang++)
+	has "$c" || continue
+	CXX=$c build guids openetw-c++ -Wall -Werror -x c++ guids.c guids_other.c
+done
 # The dependencies go where the compiler puts them, although it compiles something else.
 mkdir "$T/objects"
 openetw-cc -MD -c layouts.c -o "$T/objects/named.o" && grep -q "^$T/objects/named.o:.*layouts.c" "$T/objects/named.d" ||

@@ -65,19 +65,6 @@ typedef struct _TIME_ZONE_INFORMATION {
 	LONG DaylightBias;
 } TIME_ZONE_INFORMATION, *PTIME_ZONE_INFORMATION, *LPTIME_ZONE_INFORMATION;
 
-typedef struct _UNICODE_STRING {
-	USHORT Length;	      /* bytes, without terminator */
-	USHORT MaximumLength; /* bytes */
-	PWSTR Buffer;
-} UNICODE_STRING, *PUNICODE_STRING;
-typedef const UNICODE_STRING *PCUNICODE_STRING;
-
-typedef struct _STRING {
-	USHORT Length;
-	USHORT MaximumLength;
-	PCHAR Buffer;
-} STRING, *PSTRING, ANSI_STRING, *PANSI_STRING;
-
 typedef struct _LIST_ENTRY {
 	struct _LIST_ENTRY *Flink;
 	struct _LIST_ENTRY *Blink;
@@ -280,9 +267,6 @@ typedef enum {
 #define DLL_THREAD_ATTACH	 2
 #define DLL_THREAD_DETACH	 3
 #define STILL_ACTIVE		 STATUS_PENDING
-#ifndef NT_SUCCESS
-#define NT_SUCCESS(status) (((NTSTATUS)(status)) >= 0)
-#endif
 
 #define MINCHAR	 0x80
 #define MAXCHAR	 0x7F
