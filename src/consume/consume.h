@@ -36,6 +36,7 @@ struct consume_source {
 	struct etl_file_info info;
 	struct etl_clock clock;
 	uint64_t events_lost;
+	uint64_t buffers_lost; /* of real-time ones */
 	bool real_time;
 	bool whole_buffers; /* on_buffer wants to see them: costs files with large buffers memory */
 	consume_buffer_fn *on_buffer;

@@ -61,6 +61,7 @@ static void note_losses(struct rt_source *r, const struct proto_message *m)
 		r->tell_lost_buffers = true;
 	}
 	r->s.events_lost = r->lost_events;
+	r->s.buffers_lost = r->lost_buffers;
 }
 
 static int take_buffer(struct rt_source *r, const struct proto_message *m)

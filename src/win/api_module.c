@@ -5,7 +5,6 @@
  */
 #include "win/win.h"
 
-#include "win/psapi.h"
 #include "win/windows.h"
 
 #include <dlfcn.h>
@@ -20,6 +19,7 @@ static bool own_name(const char *name)
 {
 	static const char *const names[] = {"advapi32",	  "tdh",     "ntdll", "kernel32",
 					    "kernelbase", "sechost", "ole32", "oleaut32",
+					    "psapi",	"powrprof", "shlwapi",
 					    "kerneltracecontrol"};
 	const char *base = name;
 	for (const char *p = name; *p; p++) {
@@ -222,27 +222,4 @@ BOOL WINAPI QueryFullProcessImageNameW(HANDLE hProcess, DWORD dwFlags, LPWSTR lp
 	}
 	free(w);
 	return fits ? TRUE : win_fail(ERROR_INSUFFICIENT_BUFFER);
-}
-
-DWORD WINAPI GetProcessImageFileNameW(HANDLE hProcess, LPWSTR lpImageFileName, DWORD nSize)
-{
-	return lpImageFileName && QueryFullProcessImageNameW(hProcess, 0, lpImageFileName, &nSize)
-		       ? nSize
-		       : 0;
-}
-DWORD WINAPI GetProcessImageFileNameA(HANDLE hProcess, LPSTR lpImageFileName, DWORD nSize)
-{
-	uint16_t wide[4096];
-	DWORD n = BASE_ARRAY_LEN(wide);
-	if (!QueryFullProcessImageNameW(hProcess, 0, wide, &n)) {
-		return 0;
-	}
-	char *text = win_utf8(wide);
-	size_t len = text ? strlen(text) : 0;
-	bool fits = text && lpImageFileName && len < nSize;
-	if (fits) {
-		memcpy(lpImageFileName, text, len + 1);
-	}
-	free(text);
-	return fits ? (DWORD)len : (DWORD)win_fail(ERROR_INSUFFICIENT_BUFFER);
 }

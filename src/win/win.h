@@ -101,6 +101,8 @@ struct win_object *win_object_named(enum win_kind kind, const uint16_t *name, bo
 void win_objects_lock(void);
 void win_objects_unlock(bool changed);
 
+/* The NTSTATUS of a Win32 code, as RtlNtStatusToDosError has it; STATUS_UNSUCCESSFUL without one. */
+int32_t win_status_of(uint32_t code);
 /* Sets the last error to that of errno; returns 0. */
 int win_fail_errno(void);
 int win_fail(uint32_t code);

@@ -66,6 +66,7 @@ build spelled openetw-c++ -Wall -Isub Spelled.cpp -ladvapi32 -ltdh
 build long openetw-c++ --llp64 -municode -MD -MF "$T/deps" long.cpp
 grep -q 'windows\.h' "$T/deps" || fail "no dependencies: $(cat "$T/deps")"
 build guarded-c++ openetw-c++ --seh -std=c++11 -Wall -Werror -x c++ guarded.c
+build more openetw-c++ -Wall -Werror -x c++ more.c
 openetw-c++ --msvc -municode -fsyntax-only -x c++ names.c 2>"$T/err" || fail "names.c as C++: $(head -20 "$T/err")"
 build units openetw-c++ --msvc -municode units.cpp
 expect "unit tests" "$(tail -1 "$T/out")" "5 passed, 0 failed"

@@ -72,6 +72,11 @@
 #if !ETW_IS_KEYWORD(__forceinline) && !defined(__forceinline)
 #define __forceinline __inline__ __attribute__((always_inline, unused))
 #endif
+/* Naming __pragma in a condition runs it where it is a keyword, so another word of that mode is
+ * asked, before it is a macro. */
+#if !ETW_IS_KEYWORD(__int64) && !defined(__pragma)
+#define __pragma(...) _Pragma(#__VA_ARGS__)
+#endif
 #if !ETW_IS_KEYWORD(__int64) && !defined(__int64)
 #define __int64 long long
 #define __int32 int
@@ -96,11 +101,6 @@
 #define _cdecl
 #define _stdcall
 #define _fastcall
-#endif
-/* Naming __pragma in a condition runs it where it is a keyword, so another word of that mode is
- * asked. */
-#if !ETW_IS_KEYWORD(__int64) && !defined(__pragma)
-#define __pragma(...) _Pragma(#__VA_ARGS__)
 #endif
 #if !ETW_IS_KEYWORD(__declspec) && !defined(__declspec)
 #define __declspec(what) ETW_DECLSPEC_##what

@@ -88,6 +88,8 @@ ETW_API LPVOID WINAPI TlsGetValue(DWORD dwTlsIndex);
 ETW_API BOOL WINAPI TlsSetValue(DWORD dwTlsIndex, LPVOID lpTlsValue);
 ETW_API BOOL WINAPI TlsFree(DWORD dwTlsIndex);
 /* Path of the executable; *lpdwSize counts characters. */
+ETW_API BOOL WINAPI QueryFullProcessImageNameA(HANDLE hProcess, DWORD dwFlags, LPSTR lpExeName,
+					       PDWORD lpdwSize);
 ETW_API BOOL WINAPI QueryFullProcessImageNameW(HANDLE hProcess, DWORD dwFlags, LPWSTR lpExeName,
 					       PDWORD lpdwSize);
 ETW_API BOOL WINAPI CloseHandle(HANDLE hObject);

@@ -113,6 +113,7 @@ ETW_CRT(errno_t, wcscpy_s, (wchar_t * d, size_t cap, const wchar_t *s));
 ETW_CRT(errno_t, wcsncpy_s, (wchar_t * d, size_t cap, const wchar_t *s, size_t n));
 ETW_CRT(errno_t, wcscat_s, (wchar_t * d, size_t cap, const wchar_t *s));
 ETW_CRT(errno_t, wcsncat_s, (wchar_t * d, size_t cap, const wchar_t *s, size_t n));
+ETW_CRT(errno_t, _wcserror_s, (wchar_t * d, size_t cap, int number));
 ETW_CRT_ALIAS(wchar_t *, wcstok_s, wcstok, (wchar_t * s, const wchar_t *set, wchar_t **save));
 __extension__ ETW_CRT_ALIAS(long long, _wcstoi64, wcstoll,
 			    (const wchar_t *s, wchar_t **end, int base));
@@ -160,6 +161,10 @@ extern "C++" {
 inline wchar_t *wcstok(wchar_t *s, const wchar_t *set)
 {
 	return wcstok(s, set, static_cast<wchar_t **>(0));
+}
+template <size_t N> inline errno_t _wcserror_s(wchar_t (&d)[N], int number)
+{
+	return _wcserror_s(d, N, number);
 }
 template <size_t N> inline errno_t wcscpy_s(wchar_t (&d)[N], const wchar_t *s)
 {
