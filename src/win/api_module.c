@@ -15,12 +15,11 @@
 /* One address stands for all of them: never dlclose'd. */
 static char own_module;
 
+/* "advapi32.dll", a line for each DLL that we have functions of; without ".dll": no DLL. */
+extern const char win_names[];
+
 static bool own_name(const char *name)
 {
-	static const char *const names[] = {"advapi32",	  "tdh",     "ntdll", "kernel32",
-					    "kernelbase", "sechost", "ole32", "oleaut32",
-					    "psapi",	"powrprof", "shlwapi",
-					    "kerneltracecontrol"};
 	const char *base = name;
 	for (const char *p = name; *p; p++) {
 		if (*p == '/' || *p == '\\') {
@@ -34,8 +33,10 @@ static bool own_name(const char *name)
 	if (strncasecmp(base, "api-ms-win-", 11) == 0) {
 		return true;
 	}
-	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
-		if (strlen(names[i]) == n && strncasecmp(names[i], base, n) == 0) {
+	for (const char *line = win_names; *line; line += strcspn(line, "\n")) {
+		line += *line == '\n';
+		if (strcspn(line, "\n") == n + 4 && strncasecmp(line, base, n) == 0 &&
+		    strncmp(line + n, ".dll", 4) == 0) {
 			return true;
 		}
 	}

@@ -84,6 +84,45 @@ for cc in openetw-cc "openetw-c++ -x c++"; do
 	$cc -DDLL -Wall -shared -fPIC loaded.c -o loaded.so >"$T/err" 2>&1 || fail "$cc -shared: $(head "$T/err")"
 	expect "a DLL hears of both ($cc)" "$(./loaded)" gone
 done
+# Libraries of Windows by their names: those that are here, and no others; the program's own as ever.
+cat >named.c <<-end
+	#include <windows.h>
+	#pragma comment(lib, "Synchronization.lib")
+	#pragma comment (lib,"psapi")
+	__pragma(comment(lib, "tdh.lib"))
+	#if 0
+	#pragma comment(lib, "winhttp.lib")
+	#endif
+	#ifdef BAD
+	#pragma comment(lib, "WinHttp.lib")
+	#endif
+	#ifdef OWN
+	#pragma comment(lib, "..\\lib\\ownlib.lib")
+	extern int own(void);
+	#else
+	#define own() 0
+	#endif
+	// #pragma comment(lib, "winmm.lib")
+	int main(void) { return own(); }
+end
+unset CC CXX
+build named openetw-cc -Wall -Werror named.c -lAdvapi32 Tdh.lib ole32.LIB -l kernel32 -lapi-ms-win-core-synch-l1-2-0 -lm
+grep -q winhttp "$lib/openetw/libraries" && [ "$(openetw-cc --libraries | grep -c '^advapi32 ')" = 1 ] || fail "--libraries"
+refused() { # refused NAME DRIVER ARGUMENTS…
+	what=$1
+	shift
+	! "$@" -o named >"$T/err" 2>&1 || fail "taken: $*"
+	grep -q "no function of Windows' library $what is here" "$T/err" || fail "$*: $(cat "$T/err")"
+}
+refused WinHttp openetw-cc -DBAD named.c
+refused winhttp openetw-cc named.c -lwinhttp
+refused SetupAPI openetw-cc named.c SetupAPI.Lib
+openetw-cc -DBAD -c named.c -o named.o 2>"$T/err" && grep -q 'named.c:9: warning: .*WinHttp' "$T/err" || fail "-c: $(cat "$T/err")"
+printf 'int own(void)\n{\n\treturn 0;\n}\n' >own.c
+openetw-cc -c own.c -o own.o && ar rcs libownlib.a own.o && build named openetw-cc -DOWN named.c
+! openetw-cc -c undeclared.c -o undeclared.o 2>"$T/err" && grep -q IID_PPV_ARGS "$T/err" ||
+	fail "a name that C has not compiles: $(cat "$T/err")"
+
 # UTF-16 of both orders, as Visual Studio saves some files: a source, and a header beside another.
 if has iconv; then
 	mkdir "$T/port/wide dir"

@@ -13,7 +13,9 @@ static int usage(void)
 	      "    (backslashes, any case). Prints the folder for the compiler's -I; nothing when "
 	      "none\n"
 	      "    is needed. Headers in a folder after -S are found, but not looked into.\n"
-	      "    -L: \"layout\" comes first when the files need that command.\n"
+	      "    -L: \"@layout\" comes first when the files need that command, and \"@library NAME "
+	      "FILE:LINE\"\n"
+	      "    for each #pragma comment(lib, …).\n"
 	      "openetw-port llp64 [FOLDER]... <PREPROCESSED >RESULT\n"
 	      "    Makes long 32 bits wide, except in system headers and in the folders.\n"
 	      "openetw-port layout [--gcc] [FOLDER]... <PREPROCESSED >RESULT\n"
@@ -37,8 +39,8 @@ int main(int argc, char **argv)
 	}
 	const char *out = argv[3];
 	int at = 4, folders = 0, scanned = 0;
-	bool say_layout = at < argc && strcmp(argv[at], "-L") == 0;
-	at += say_layout;
+	bool say_more = at < argc && strcmp(argv[at], "-L") == 0;
+	at += say_more;
 	/* The folders are moved together, to the front. */
 	while (at < argc && (strncmp(argv[at], "-I", 2) == 0 || strncmp(argv[at], "-S", 2) == 0)) {
 		bool scan = argv[at][1] == 'I';
@@ -53,5 +55,5 @@ int main(int argc, char **argv)
 		argv[folders++] = folder;
 		scanned = scan ? folders : scanned;
 	}
-	return port_includes(out, say_layout, argv, scanned, folders, argv + at, argc - at);
+	return port_includes(out, say_more, argv, scanned, folders, argv + at, argc - at);
 }

@@ -29,6 +29,7 @@ struct search {
 	bool any, failed;
 	bool utf16;  /* one of the files is */
 	bool layout; /* one of them has something for port_layout() */
+	bool say_more;
 };
 
 static bool is_file(const char *path)
@@ -284,6 +285,22 @@ static bool has_odd_pack(const char *line)
 				 : !isdigit((unsigned char)comma[1 + strspn(comma + 1, " \t")]));
 }
 
+/* #pragma comment(lib, "name.lib"), __pragma(comment(lib, "name")). */
+static void look_for_library(const struct search *s, const char *line, const char *file, unsigned number)
+{
+	static const char *const parts[] = {"pragma", "comment", "(", "lib", ",", "\""};
+	const char *p = line;
+	for (size_t i = 0; p && i < sizeof parts / sizeof parts[0]; i++) {
+		p = strstr(p, parts[i]);
+		p = p ? p + strlen(parts[i]) : NULL;
+	}
+	size_t n = p ? strcspn(p, "\"\n") : 0;
+	const char *slash = strstr(line, "//");
+	if (n && p[n] == '"' && !(slash && slash < strstr(line, "pragma"))) {
+		printf("@library %.*s %s:%u\n", (int)n, p, file, number);
+	}
+}
+
 static void look_for_layout(struct search *s, const char *line)
 {
 	s->layout = s->layout || strstr(line, "DECLSPEC_ALIGN") || strstr(line, "DECLSPEC_CACHEALIGN") ||
@@ -321,9 +338,12 @@ static void scan_file(struct search *s, const char *path)
 	char *utf8 = port_utf16_read(real, &bytes);
 	s->utf16 |= utf8 != NULL;
 	FILE *f = utf8 && bytes ? fmemopen(utf8, bytes, "r") : fopen(real, "r");
-	while (f && fgets(line, sizeof line, f)) {
+	for (unsigned number = 1; f && fgets(line, sizeof line, f); number++) {
 		char *p = line;
 		look_for_layout(s, line);
+		if (s->say_more) {
+			look_for_library(s, line, path, number);
+		}
 		p += strspn(p, "\xef\xbb\xbf \t");
 		if (*p++ != '#') {
 			continue;
@@ -371,12 +391,13 @@ static void copy_sources(struct search *s, char **files, int count)
 	}
 }
 
-int port_includes(const char *out, bool say_layout, char **folders, int scanned, int folder_count,
+int port_includes(const char *out, bool say_more, char **folders, int scanned, int folder_count,
 		  char **files, int file_count)
 {
 	char absolute[PATH_MAX];
 	struct search s = {
-		.out = out, .folders = folders, .scanned = scanned, .folder_count = folder_count};
+		.out = out, .folders = folders, .scanned = scanned, .folder_count = folder_count,
+		.say_more = say_more};
 	if (*out != '/') {
 		char here[PATH_MAX / 2];
 		if (!getcwd(here, sizeof here) || snprintf(absolute, sizeof absolute, "%s/%s", here,
@@ -389,8 +410,8 @@ int port_includes(const char *out, bool say_layout, char **folders, int scanned,
 	for (int i = 0; i < file_count; i++) {
 		scan_file(&s, files[i]);
 	}
-	if (say_layout && s.layout) {
-		puts("layout");
+	if (say_more && s.layout) {
+		puts("@layout");
 	}
 	if (s.any || s.utf16) {
 		printf("%s" DEEP "\n", s.out);
