@@ -123,6 +123,15 @@ openetw-cc -c own.c -o own.o && ar rcs libownlib.a own.o && build named openetw-
 ! openetw-cc -c undeclared.c -o undeclared.o 2>"$T/err" && grep -q IID_PPV_ARGS "$T/err" ||
 	fail "a name that C has not compiles: $(cat "$T/err")"
 
+# A header of Windows that is not here says so; not where nobody reads it, or where the program asks first.
+printf '#include <windows.h>\n#ifdef BAD\n#include <WinEvt.h>\n#endif\nint main(void) { return 0; }\n' >absent.c
+build absent openetw-cc -Wall -Werror absent.c
+! openetw-cc -DBAD absent.c -o absent 2>"$T/err" && grep -q 'WinEvt.h> is a header of Windows that OpenETW does not have' "$T/err" ||
+	fail "winevt.h: $(cat "$T/err")"
+mkdir own && echo '#define OWN_WINHTTP 0' >own/winhttp.h
+printf '#include <winhttp.h>\n#if __has_include(<dbghelp.h>)\n#include <dbghelp.h>\n#endif\nint main(void) { return OWN_WINHTTP; }\n' >absent.c
+build absent openetw-cc -isystemown absent.c
+
 # UTF-16 of both orders, as Visual Studio saves some files: a source, and a header beside another.
 if has iconv; then
 	mkdir "$T/port/wide dir"

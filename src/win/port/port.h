@@ -29,8 +29,10 @@ char *port_utf16_read(const char *path, size_t *ret_bytes);
  * first `scanned` folders are looked into. Prints the folder to give to the compiler with -I when
  * there is any. When one of the files or headers is in UTF-16, that header is written as UTF-8 and so
  * are all the sources: a line "SOURCE<tab>COPY" follows for each. With `say_more` other lines come first:
- * "@layout" when a file of the program has something that port_layout() is for, and for each
- * #pragma comment(lib, "NAME") "@library NAME FILE:LINE". Returns 0, or 1 with a message. */
+ * "@layout" when a file of the program has something that port_layout() is for; for each
+ * #pragma comment(lib, "NAME") "@library NAME FILE:LINE"; and "@absent FOLDER", to be looked into last, when
+ * a header of Windows is included that we do not have: there it says so. Returns 0, or 1 with a
+ * message. */
 int port_includes(const char *out, bool say_more, char **folders, int scanned, int folder_count,
 		  char **files, int file_count);
 

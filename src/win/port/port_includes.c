@@ -20,6 +20,9 @@
 #define DEPTH 8
 #define DEEP  "/0/0/0/0/0/0/0/0"
 
+/* Headers of Windows that we do not have: data/win/headers.txt. */
+extern const char win_headers[];
+
 struct search {
 	const char *out;
 	char **folders;
@@ -30,6 +33,11 @@ struct search {
 	bool utf16;  /* one of the files is */
 	bool layout; /* one of them has something for port_layout() */
 	bool say_more;
+	/* Names of such headers that are included, and those that are asked for with __has_include. */
+	struct names {
+		char **v;
+		size_t count;
+	} absent, probed;
 };
 
 static bool is_file(const char *path)
@@ -196,6 +204,73 @@ static bool is_utf16(const char *path)
 	return text != NULL;
 }
 
+static bool add_name(struct names *n, const char *name)
+{
+	char **v = realloc(n->v, (n->count + 1) * sizeof *v);
+	if (!v) {
+		return false;
+	}
+	n->v = v;
+	v[n->count] = strdup(name);
+	n->count += v[n->count] != NULL;
+	return true;
+}
+
+static bool has_name(const struct names *n, const char *name)
+{
+	for (size_t i = 0; i < n->count; i++) {
+		if (strcasecmp(n->v[i], name) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void free_names(struct names *n)
+{
+	for (size_t i = 0; i < n->count; i++) {
+		free(n->v[i]);
+	}
+	free(n->v);
+}
+
+static bool is_absent_header(const char *name)
+{
+	size_t n = strlen(name);
+	bool comment = false, word_starts = true;
+	for (const char *p = win_headers; *p; p++) {
+		if (!comment && word_starts && strncasecmp(p, name, n) == 0 && isspace((unsigned char)p[n])) {
+			return true;
+		}
+		word_starts = isspace((unsigned char)*p);
+		comment = *p == '#' || (comment && *p != '\n');
+	}
+	return false;
+}
+
+/* Headers that say what they would be. Not those that the program asks for first. */
+static void write_absent(struct search *s)
+{
+	bool any = false;
+	for (size_t i = 0; i < s->absent.count; i++) {
+		char path[PATH_MAX], text[PATH_MAX + 128];
+		const char *name = s->absent.v[i];
+		if (has_name(&s->probed, name) ||
+		    snprintf(path, sizeof path, "%s/absent/%s", s->out, name) >= (int)sizeof path) {
+			continue;
+		}
+		int n = snprintf(text, sizeof text,
+				 "#error \"<%s> is a header of Windows that OpenETW does not have (docs/porting.md "
+				 "lists those it has)\"\n",
+				 name);
+		write_file(s, path, text, (size_t)n);
+		any = true;
+	}
+	if (any) {
+		printf("@absent %s/absent\n", s->out);
+	}
+}
+
 /* One line's `name`, in <> or "" (then the folder of the file that includes comes first). */
 static void look_up(struct search *s, const char *name, bool quoted, const char *folder)
 {
@@ -236,6 +311,24 @@ static void look_up(struct search *s, const char *name, bool quoted, const char 
 		snprintf(in_system, sizeof in_system, "/usr/include/%s", lower);
 		if (is_file(in_system)) {
 			write_forward(s, name, in_system);
+		} else if (is_absent_header(plain) && !strstr(plain, "..") && !has_name(&s->absent, plain) &&
+			   !add_name(&s->absent, plain)) {
+			s->failed = true;
+		}
+	}
+}
+
+/* __has_include(<name.h>), several of them in one line. */
+static void look_for_probe(struct search *s, char *line)
+{
+	for (char *p = line; (p = strstr(p, "__has_include")) != NULL;) {
+		p += strcspn(p, "<\"\n");
+		size_t n = *p ? strcspn(p + 1, ">\"\n") : 0;
+		if (n && p[1 + n] != '\n' && p[1 + n]) {
+			char name[NAME_MAX + 1];
+			snprintf(name, sizeof name, "%.*s", (int)n, p + 1);
+			s->failed |= !add_name(&s->probed, name);
+			p += n + 2;
 		}
 	}
 }
@@ -343,6 +436,7 @@ static void scan_file(struct search *s, const char *path)
 		look_for_layout(s, line);
 		if (s->say_more) {
 			look_for_library(s, line, path, number);
+			look_for_probe(s, line);
 		}
 		p += strspn(p, "\xef\xbb\xbf \t");
 		if (*p++ != '#') {
@@ -413,6 +507,9 @@ int port_includes(const char *out, bool say_more, char **folders, int scanned, i
 	if (say_more && s.layout) {
 		puts("@layout");
 	}
+	if (say_more) {
+		write_absent(&s);
+	}
 	if (s.any || s.utf16) {
 		printf("%s" DEEP "\n", s.out);
 	}
@@ -423,5 +520,7 @@ int port_includes(const char *out, bool say_more, char **folders, int scanned, i
 		free(s.seen[i]);
 	}
 	free(s.seen);
+	free_names(&s.absent);
+	free_names(&s.probed);
 	return s.failed;
 }
