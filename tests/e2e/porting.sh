@@ -84,6 +84,20 @@ for cc in openetw-cc "openetw-c++ -x c++"; do
 	$cc -DDLL -Wall -shared -fPIC loaded.c -o loaded.so >"$T/err" 2>&1 || fail "$cc -shared: $(head "$T/err")"
 	expect "a DLL hears of both ($cc)" "$(./loaded)" gone
 done
+# libc++, whose <format> Debian 12's libstdc++ has not: wide strings and streams, formats.
+printf '#include <format>\nint main() { return std::format("{}", 1) != "1"; }\n' >"$T/libc++.cpp"
+if has clang++-19 && clang++-19 -std=c++20 -stdlib=libc++ "$T/libc++.cpp" -o "$T/libc++" 2>"$T/err"; then
+	for options in -std=c++20 "-std=c++20 --msvc" -std=gnu++11; do
+		# shellcheck disable=SC2086
+		CXX=clang++-19 build wide openetw-c++ $options -stdlib=libc++ -Wall -Werror wide.cpp
+		diff -u wide.expected "$T/out" >"$T/diff" || fail "libc++ $options: $(cat "$T/diff")"
+	done
+	for options in -std=c++20 "-std=c++23 --msvc -municode"; do
+		# shellcheck disable=SC2086
+		CXX=clang++-19 build format openetw-c++ $options -stdlib=libc++ -Wall -Werror format.cpp
+	done
+fi
+
 # Libraries of Windows by their names: those that are here, and no others; the program's own as ever.
 cat >named.c <<-end
 	#include <windows.h>

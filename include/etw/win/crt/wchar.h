@@ -6,6 +6,8 @@
 #ifndef ETW_CRT_WCHAR_H
 #define ETW_CRT_WCHAR_H
 #define _WCHAR_H 1
+/* libc++ looks for its own, which puts overloads for const around the system's. */
+#define _LIBCPP_WCHAR_H
 
 #include "etw_crtdefs.h"
 
@@ -69,6 +71,8 @@ ETW_CRT(size_t, mbrtowc, (wchar_t * d, const char *s, size_t n, mbstate_t *state
 ETW_CRT(size_t, wcrtomb, (char *s, wchar_t c, mbstate_t *state));
 ETW_CRT(size_t, mbsrtowcs, (wchar_t * d, const char **s, size_t n, mbstate_t *state));
 ETW_CRT(size_t, wcsrtombs, (char *d, const wchar_t **s, size_t n, mbstate_t *state));
+ETW_CRT(size_t, mbsnrtowcs, (wchar_t * d, const char **s, size_t bytes, size_t n, mbstate_t *state));
+ETW_CRT(size_t, wcsnrtombs, (char *d, const wchar_t **s, size_t units, size_t n, mbstate_t *state));
 ETW_CRT(size_t, wcsftime, (wchar_t * d, size_t cap, const wchar_t *format, const struct tm *tm));
 ETW_CRT(int, fwide, (FILE * f, int mode));
 ETW_CRT(wint_t, fgetwc, (FILE * f));
