@@ -62,6 +62,11 @@ openetw-cc -MD -c layouts.c -o "$T/objects/named.o" && grep -q "^$T/objects/name
 # A program that calls no ETW function finds both libraries without any help.
 printf '#include <windows.h>\nint main(void) { Sleep(1); return 0; }\n' >"$T/port/alone.c"
 openetw-cc alone.c -o alone && LD_LIBRARY_PATH='' ./alone || fail "a program of libetw-win alone"
+has g++ && for options in "" "-std=gnu++20 --msvc"; do
+	# shellcheck disable=SC2086
+	CXX=g++ build paths openetw-c++ $options -Wall -Wextra -Werror -municode paths.cpp
+done
+has clang++ && build paths openetw-c++ --msvc --llp64 -Wall -Wextra -Werror paths.cpp
 build spelled openetw-c++ -Wall -Isub Spelled.cpp -ladvapi32 -ltdh
 build long openetw-c++ --llp64 -municode -MD -MF "$T/deps" long.cpp
 grep -q 'windows\.h' "$T/deps" || fail "no dependencies: $(cat "$T/deps")"
