@@ -103,44 +103,53 @@
 #define _fastcall
 #endif
 #if !ETW_IS_KEYWORD(__declspec) && !defined(__declspec)
-#define __declspec(what) ETW_DECLSPEC_##what
-#define ETW_DECLSPEC_align(n)	    __attribute__((aligned(n)))
-#define ETW_DECLSPEC_allocate(name) __attribute__((section(name)))
-#define ETW_DECLSPEC_code_seg(name)
-#define ETW_DECLSPEC_deprecated __attribute__((deprecated))
-#define ETW_DECLSPEC_dllexport	__attribute__((visibility("default")))
-#define ETW_DECLSPEC_dllimport
-#define ETW_DECLSPEC_empty_bases
-#define ETW_DECLSPEC_guard(x)
-#define ETW_DECLSPEC_naked __attribute__((naked))
-#define ETW_DECLSPEC_noalias
-#define ETW_DECLSPEC_noinline __attribute__((noinline))
-#define ETW_DECLSPEC_noreturn __attribute__((noreturn))
-#define ETW_DECLSPEC_nothrow  __attribute__((nothrow))
-#define ETW_DECLSPEC_novtable
-#define ETW_DECLSPEC_restrict
-#define ETW_DECLSPEC_safebuffers
+/* Each word opens an attribute, and the end of __declspec closes it: so a word may have an argument or
+ * none, as deprecated and deprecated("…"). A word of which nothing follows opens an empty one.
+ * The attributes have the spellings that no program defines. */
+#define __declspec(...)	  ETW_DECLSPEC(__VA_ARGS__)
+#define ETW_DECLSPEC(what) ETW_DECLSPEC_##what))
+#define ETW_ATTRIBUTE	  __attribute__((
+#define ETW_DECLSPEC_ ETW_ATTRIBUTE
+#define ETW_DECLSPEC_align(n) ETW_ATTRIBUTE __aligned__(n)
+#define ETW_DECLSPEC_allocate(name) ETW_ATTRIBUTE __section__(name)
+#define ETW_DECLSPEC_code_seg(name) ETW_ATTRIBUTE
+#define ETW_DECLSPEC_deprecated ETW_ATTRIBUTE __deprecated__
+#define ETW_DECLSPEC_dllexport ETW_ATTRIBUTE __visibility__("default")
+#define ETW_DECLSPEC_dllimport ETW_ATTRIBUTE
+#define ETW_DECLSPEC_empty_bases ETW_ATTRIBUTE
+#define ETW_DECLSPEC_guard(x) ETW_ATTRIBUTE
+#define ETW_DECLSPEC_naked ETW_ATTRIBUTE __naked__
+#define ETW_DECLSPEC_noalias ETW_ATTRIBUTE
+#define ETW_DECLSPEC_noinline ETW_ATTRIBUTE __noinline__
+#define ETW_DECLSPEC_noreturn ETW_ATTRIBUTE __noreturn__
+#define ETW_DECLSPEC_nothrow ETW_ATTRIBUTE __nothrow__
+#define ETW_DECLSPEC_novtable ETW_ATTRIBUTE
+#define ETW_DECLSPEC_restrict ETW_ATTRIBUTE
+#define ETW_DECLSPEC_safebuffers ETW_ATTRIBUTE
+#define ETW_DECLSPEC_spectre(x) ETW_ATTRIBUTE
+#define ETW_DECLSPEC_no_sanitize_address ETW_ATTRIBUTE __no_sanitize_address__
 /* "EXTERN_C __declspec(selectany) T x;" is a definition on Windows, shared by all that have it. With
  * extern in front gcc takes it for a declaration, so the extern is given to something else. */
 #if defined(__clang__)
-#define ETW_DECLSPEC_selectany __attribute__((selectany))
+#define ETW_DECLSPEC_selectany ETW_ATTRIBUTE __selectany__
 #elif defined(__cplusplus)
 extern "C" void etw_selectany_(void);
 #define ETW_DECLSPEC_selectany                                                                     \
 	void etw_selectany_(void);                                                                 \
-	inline
+	inline ETW_ATTRIBUTE
 #else
 #define ETW_DECLSPEC_selectany                                                                     \
 	void etw_selectany_(void);                                                                 \
-	__attribute__((weak))
+	ETW_ATTRIBUTE __weak__
 #endif
 /* Not __thread, which has to come behind static and extern. */
 #ifdef __cplusplus
-#define ETW_DECLSPEC_thread thread_local
+#define ETW_DECLSPEC_thread thread_local ETW_ATTRIBUTE
 #else
-#define ETW_DECLSPEC_thread _Thread_local
+#define ETW_DECLSPEC_thread _Thread_local ETW_ATTRIBUTE
 #endif
-#define ETW_DECLSPEC_uuid(text)
+#define ETW_DECLSPEC_uuid(text) ETW_ATTRIBUTE
+#define ETW_DECLSPEC__Noreturn ETW_ATTRIBUTE __noreturn__ /* with <stdnoreturn.h> */
 #endif
 
 /* An interface's id, for __uuidof. Compilers that lack the keyword get it for types as a macro. */
