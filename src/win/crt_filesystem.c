@@ -235,3 +235,50 @@ FN(void, fs_free, (void *p))
 {
 	free(p);
 }
+
+/* ---- <sys/stat.h> ----------------------------------------------------------------------------- */
+
+/* The layout is that of crt/sys/stat.h. */
+struct crt_stat {
+	dev_t dev;
+	ino_t ino;
+	mode_t mode;
+	nlink_t nlink;
+	uid_t uid;
+	gid_t gid;
+	dev_t rdev;
+	off_t size;
+	struct timespec atim, mtim, ctim;
+};
+
+static int give_stat(int r, const struct stat *s, struct crt_stat *ret)
+{
+	if (r == 0) {
+		*ret = (struct crt_stat){s->st_dev,  s->st_ino,	 s->st_mode, s->st_nlink, s->st_uid, s->st_gid,
+					 s->st_rdev, s->st_size, s->st_atim, s->st_mtim,  s->st_ctim};
+	}
+	return r;
+}
+FN(int, _stat, (const char *path, struct crt_stat *ret))
+{
+	struct stat s;
+	char *p = win_path(path);
+	int r = give_stat(p ? stat(p, &s) : -1, &s, ret), err = errno;
+	free(p);
+	errno = err;
+	return r;
+}
+FN(int, _wstat, (const wc *path, struct crt_stat *ret))
+{
+	struct stat s;
+	char *p = native(path);
+	int r = give_stat(p ? stat(p, &s) : -1, &s, ret), err = errno;
+	free(p);
+	errno = err;
+	return r;
+}
+FN(int, _fstat, (int fd, struct crt_stat *ret))
+{
+	struct stat s;
+	return give_stat(fstat(fd, &s), &s, ret);
+}

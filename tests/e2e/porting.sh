@@ -72,6 +72,14 @@ build long openetw-c++ --llp64 -municode -MD -MF "$T/deps" long.cpp
 grep -q 'windows\.h' "$T/deps" || fail "no dependencies: $(cat "$T/deps")"
 build guarded-c++ openetw-c++ --seh -std=c++11 -Wall -Werror -x c++ guarded.c
 build more openetw-c++ -Wall -Werror -x c++ more.c
+for cxx in g++ clang++; do
+	has "$cxx" && CXX=$cxx build children openetw-c++ -Wall -Werror -x c++ children.c
+done
+# googletest's headers take the ways of Windows with --msvc.
+if [ -e /usr/include/gtest/gtest.h ]; then
+	printf '#include <windows.h>\n#include <gtest/gtest.h>\nTEST(A, b) { EXPECT_EQ(std::wstring(L"x"), L"x"); }\n' >gtest.cpp
+	openetw-c++ --msvc -fsyntax-only gtest.cpp 2>"$T/err" || fail "gtest.h: $(head "$T/err")"
+fi
 openetw-c++ --msvc -municode -fsyntax-only -x c++ names.c 2>"$T/err" || fail "names.c as C++: $(head -20 "$T/err")"
 build units openetw-c++ --msvc -municode units.cpp
 expect "unit tests" "$(tail -1 "$T/out")" "5 passed, 0 failed"

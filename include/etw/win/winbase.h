@@ -352,6 +352,19 @@ ETW_API DWORD WINAPI GetFullPathNameW(LPCWSTR lpFileName, DWORD nBufferLength, L
 ETW_API DWORD WINAPI GetFullPathNameA(LPCSTR lpFileName, DWORD nBufferLength, LPSTR lpBuffer,
 				      LPSTR *lpFilePart);
 
+/* $TMPDIR, $TMP or /tmp, with a separator behind it. Characters without terminator, or with it when the
+ * buffer is too small. */
+ETW_API DWORD WINAPI GetTempPathW(DWORD nBufferLength, LPWSTR lpBuffer);
+ETW_API DWORD WINAPI GetTempPathA(DWORD nBufferLength, LPSTR lpBuffer);
+/* uUnique 0: a new, empty file. The number in the name; lpTempFileName has room for MAX_PATH. */
+ETW_API UINT WINAPI GetTempFileNameW(LPCWSTR lpPathName, LPCWSTR lpPrefixString, UINT uUnique,
+				     LPWSTR lpTempFileName);
+ETW_API UINT WINAPI GetTempFileNameA(LPCSTR lpPathName, LPCSTR lpPrefixString, UINT uUnique,
+				     LPSTR lpTempFileName);
+/* nSize says nothing here. */
+ETW_API BOOL WINAPI CreatePipe(PHANDLE hReadPipe, PHANDLE hWritePipe,
+			       LPSECURITY_ATTRIBUTES lpPipeAttributes, DWORD nSize);
+
 /* ---- console ------------------------------------------------------------------------------------
  */
 
@@ -440,6 +453,8 @@ ETW_API BOOL WINAPI SetConsoleOutputCP(UINT wCodePageID);
 #define GetFileAttributes      GetFileAttributesW
 #define GetCurrentDirectory    GetCurrentDirectoryW
 #define MoveFile	       MoveFileW
+#define GetTempPath	       GetTempPathW
+#define GetTempFileName	       GetTempFileNameW
 #define GetFullPathName	       GetFullPathNameW
 #define WriteConsole	       WriteConsoleW
 
@@ -468,6 +483,8 @@ ETW_API BOOL WINAPI SetConsoleOutputCP(UINT wCodePageID);
 #define GetFileAttributes      GetFileAttributesA
 #define GetCurrentDirectory    GetCurrentDirectoryA
 #define MoveFile	       MoveFileA
+#define GetTempPath	       GetTempPathA
+#define GetTempFileName	       GetTempFileNameA
 #define GetFullPathName	       GetFullPathNameA
 #define WriteConsole	       WriteConsoleA
 
