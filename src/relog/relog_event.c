@@ -91,6 +91,36 @@ int relog_event_set_payload(struct relog_event *e, const void *p, uint32_t bytes
 	return 0;
 }
 
+/* Takes the items away that describe a provider's own event. They lie in e->raw. */
+static void drop_schema(struct relog_event *e)
+{
+	uint8_t *items = e->raw + (e->r.items - e->raw);
+	uint32_t at = 0, kept = 0, last = 0, here;
+	uint16_t type, bytes;
+	const uint8_t *data;
+	while (here = at, etl_item_next(items, e->r.items_bytes, &at, &type, &data, &bytes)) {
+		if (type != ETL_ITEM_EVENT_SCHEMA_TL && type != ETL_ITEM_PROV_TRAITS) {
+			memmove(items + kept, items + here, at - here);
+			last = kept;
+			kept += at - here;
+		}
+	}
+	if (kept) {
+		le16_put(items + last + 4, 0); /* linkage: none follows */
+	}
+	e->r.items = kept ? items : NULL;
+	e->r.items_bytes = kept;
+}
+
+void relog_event_set_provider(struct relog_event *e, const void *guid)
+{
+	if (e->r.items && memcmp(&e->r.provider, guid, 16) != 0) {
+		drop_schema(e);
+	}
+	memcpy(&e->r.provider, guid, 16);
+	e->changed |= RELOG_PROVIDER;
+}
+
 /* 0x30 bytes: EVENT_TRACE_HEADER. */
 static void put_full(const struct etl_record *r, uint8_t *out)
 {

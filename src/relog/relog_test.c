@@ -6,6 +6,7 @@
 #include "relog/relog.h"
 
 #include "etl/etl_reader.h"
+#include "etl/etl_writer.h"
 #include "relogger.h"
 
 #include "../../tests/corpus/corpus.h"
@@ -327,6 +328,81 @@ static void instances_and_messages_take_changes_where_they_have_the_field(void *
 	assert_int_equal(relog_event_encode(&e, out), -EOPNOTSUPP);
 }
 
+/* A record of an event with items, for relog_event_take(). */
+static void make_event(const uint16_t *types, unsigned count, uint8_t *raw, struct etl_record *ret)
+{
+	uint32_t at = ETL_EVENT_HEADER_SIZE;
+	memset(raw, 0, at);
+	for (unsigned i = 0; i < count; i++) {
+		uint8_t data[8] = {(uint8_t)types[i], 1, 2, 3, 4, 5, 6, 7};
+		at += etl_put_item(raw + at, types[i], data, (uint16_t)(4 + 2 * (i % 3)), i + 1 < count);
+	}
+	*ret = (struct etl_record){.type = ETL_RT_EVENT64,
+				   .raw = raw,
+				   .raw_bytes = at + 5,
+				   .items = raw + ETL_EVENT_HEADER_SIZE,
+				   .items_bytes = at - ETL_EVENT_HEADER_SIZE,
+				   .payload = raw + at,
+				   .payload_bytes = 5};
+	memcpy(raw + at, "hello", 5);
+	memset(&ret->provider, 0xBB, 16);
+}
+
+static void another_provider_takes_the_fields_of_the_old_one_away(void **state)
+{
+	static const struct {
+		uint16_t had[4], keeps[4];
+	} cases[] = {
+		{{ETL_ITEM_SID, ETL_ITEM_PROV_TRAITS, ETL_ITEM_EVENT_SCHEMA_TL}, {ETL_ITEM_SID}},
+		{{ETL_ITEM_PROV_TRAITS, ETL_ITEM_TS_ID, ETL_ITEM_EVENT_SCHEMA_TL, ETL_ITEM_EVENT_KEY},
+		 {ETL_ITEM_TS_ID, ETL_ITEM_EVENT_KEY}},
+		{{ETL_ITEM_EVENT_SCHEMA_TL}, {0}},
+		{{ETL_ITEM_SID, ETL_ITEM_TS_ID}, {ETL_ITEM_SID, ETL_ITEM_TS_ID}},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		for (int same = 0; same < 2; same++) {
+			uint8_t raw[256], buffer[512] = {0}, *out = buffer + ETL_BUFFER_HEADER_SIZE, id[16];
+			const struct etl_clock clock = {.clock_type = 2};
+			struct relog_event e = {0}, copy = {0};
+			struct etl_record r, back;
+			struct diag d;
+			unsigned had = 0;
+			while (had < 4 && cases[i].had[had]) {
+				had++;
+			}
+			make_event(cases[i].had, had, raw, &r);
+			assert_int_equal(relog_event_take(&e, &r), 0);
+			memset(id, same ? 0xBB : 0xCC, 16);
+			relog_event_set_provider(&e, id);
+			assert_int_equal(relog_event_copy(&copy, &e), 0);
+			for (int k = 0; k < 2; k++) {
+				int n = relog_event_encode(k ? &copy : &e, out);
+				assert_true(n > 0);
+				const struct etl_buffer_args a = {.buffer_size = sizeof buffer,
+								  .used = ETL_BUFFER_HEADER_SIZE + (uint32_t)n};
+				uint32_t record = 0;
+				etl_write_buffer_header(buffer, &a, false);
+				assert_int_equal(etl_buffer_next(buffer, sizeof buffer, &record, &clock, &back, &d), 1);
+				assert_memory_equal(&back.provider, id, 16);
+				assert_int_equal(back.payload_bytes, 5);
+				assert_memory_equal(back.payload, "hello", 5);
+				const uint16_t *want = same ? cases[i].had : cases[i].keeps;
+				uint32_t at = 0, items = 0;
+				uint16_t type, size;
+				const uint8_t *data;
+				while (back.items &&
+				       etl_item_next(back.items, back.items_bytes, &at, &type, &data, &size)) {
+					assert_int_equal(type, want[items++]);
+					assert_int_equal(data[0], type);
+				}
+				assert_true(items == 4 || want[items] == 0);
+			}
+			relog_event_free(&e);
+			relog_event_free(&copy);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -334,6 +410,7 @@ int main(void)
 		cmocka_unit_test(made_and_changed_events_read_as_what_they_claim),
 		cmocka_unit_test(wrong_calls_get_the_codes_of_com),
 		cmocka_unit_test(instances_and_messages_take_changes_where_they_have_the_field),
+		cmocka_unit_test(another_provider_takes_the_fields_of_the_old_one_away),
 	};
 	const char *env = getenv("OPENETW_CORPUS");
 	snprintf(corpus, sizeof corpus, "%s", env ? env : OPENETW_SOURCE_DIR "/../shared/corpus");
