@@ -2,6 +2,7 @@
  *
  * The consumer's API over files: real ones, and small ones made by hand.
  */
+#define INITGUID
 #include "evntcons.h"
 #include "evntrace.h"
 

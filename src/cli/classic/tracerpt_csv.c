@@ -4,6 +4,8 @@
  */
 #include "cli/classic/tracerpt.h"
 
+#include "base/printable.h"
+
 #include "cli/view/view.h"
 
 #include <tdh.h>
@@ -25,9 +27,12 @@ static void add_cell(struct strbuf *b, const char *s, size_t n, bool quoted)
 		quoted = s[i] == ',' || s[i] == '"' || s[i] == '\n' || s[i] == '\r';
 	}
 	strbuf_adds(b, quoted ? "\"" : "");
-	for (size_t i = 0; i < n; i++) {
-		strbuf_adds(b, s[i] == '"' ? "\"" : "");
-		strbuf_addc(b, s[i] == '\n' || s[i] == '\r' ? ' ' : s[i]);
+	for (size_t i = 0, plain; i < n; i++) {
+		for (plain = i; i < n && s[i] != '"' && s[i] != '\n' && s[i] != '\r';) {
+			i++;
+		}
+		strbuf_add_printable(b, s + plain, i - plain);
+		strbuf_adds(b, i == n ? "" : s[i] == '"' ? "\"\"" : " ");
 	}
 	strbuf_adds(b, quoted ? "\"" : "");
 }
