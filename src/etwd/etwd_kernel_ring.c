@@ -41,7 +41,10 @@ static void put(struct etwd *d, struct session *s, const struct kernel_ring_reco
 {
 	uint64_t time = etwd_session_time_ns(d, s, r->time);
 	uint16_t cpu = r->cpu < d->cpus ? r->cpu : 0;
-	uint8_t *out = sink_reserve(s->sink, cpu, time, r->bytes);
+	/* What explains a ring in memory takes no part of it; a file has it like everything else. */
+	bool apart = r->kind == KERNEL_RING_EXPLANATION && (s->mode & MODE_BUFFERING);
+	uint8_t *out = apart ? sink_explain(s->sink, time, r->bytes)
+			     : sink_reserve(s->sink, cpu, time, r->bytes);
 	if (!out) {
 		return;
 	}
@@ -130,7 +133,7 @@ uint64_t kernel_ring_drain(struct etwd *d, struct collector *c)
 		}
 		const uint8_t *p = c->data + at + sizeof r;
 		tail += sizeof r + r.bytes;
-		if (r.kind != KERNEL_RING_RECORD) {
+		if (r.kind != KERNEL_RING_RECORD && r.kind != KERNEL_RING_EXPLANATION) {
 			continue;
 		}
 		if (time_at(p, r.bytes) == 0) {
