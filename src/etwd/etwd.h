@@ -622,6 +622,9 @@ void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_messa
 void etwd_session_control(struct etwd *d, struct conn *c, const struct proto_message *m);
 /* The same request after etwd_reach_first(). */
 void etwd_session_control_reached(struct etwd *d, struct conn *c, const struct proto_message *m);
+/* Answers when the disk has what was ordered to be written: what the controller does next finds a file that is
+ * complete, and a sink that takes the next change. False: no memory. */
+bool etwd_session_answer_after_disk(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s);
 /* Look the path's directory up in a job, then come back with the request. False: go on at once. */
 bool etwd_reach_first(struct etwd *d, struct conn *c, const struct proto_message *m,
 		      const char *path);
@@ -723,6 +726,10 @@ bool etwd_kernel_attach(struct etwd *d, struct session *s);
 /* No more kernel events. While it holds, closing rundowns are under way. */
 void etwd_kernel_stop(struct etwd *d, struct session *s);
 bool etwd_kernel_holds(const struct session *s);
+/* A copy of what is in memory needs what explains the kernel's events in it. Then it is begun with sink_flush_held(),
+ * and completed, and the request answered, when the collector has said it. */
+bool etwd_kernel_explains(const struct etwd *d, const struct session *s);
+void etwd_kernel_explain(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s);
 /* UPDATE with other flags. True: taken, and answered later. */
 bool etwd_kernel_update(struct etwd *d, struct conn *c, const struct proto_message *m,
 			struct session *s, const struct proto_session *p, uint32_t *ret_code,

@@ -3,6 +3,8 @@
  */
 #include "etwd/etwd.h"
 
+#include "base/printable.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,12 +30,8 @@ void etwd_log(struct etwd *d, const char *fmt, ...)
 	size_t n = strftime(line, sizeof line, "%F %T ", &tm);
 	va_list ap;
 	va_start(ap, fmt);
-	int k = vsnprintf(line + n, sizeof line - n - 1, fmt, ap);
+	n += printable_vformat(line + n, sizeof line - n - 1, fmt, ap); /* an entry is one line */
 	va_end(ap);
-	if (k < 0) {
-		return;
-	}
-	n = BASE_MIN(n + (size_t)k, sizeof line - 2);
 	line[n++] = '\n';
 	ssize_t w = write(d->log_fd, line, n);
 	(void)w; /* a full disk must not stop the daemon */

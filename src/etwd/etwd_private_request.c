@@ -35,8 +35,8 @@ static const char *check_start(const struct proto_session *p, uint32_t *ret_code
 	if ((m & MODE_CIRCULAR) && p->maximum_file_size == 0) {
 		return "this file mode needs a maximum file size";
 	}
-	if (p->buffer_size_kb > 16384 || p->clock > 3) {
-		return "a buffer has at most 16384 KB, and the clock is 1, 2 or 3";
+	if (p->clock > 3) {
+		return "the clock must be 1, 2 or 3";
 	}
 	*ret_code = 161;
 	if (!p->log_file && !(m & MODE_BUFFERING)) {
