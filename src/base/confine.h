@@ -5,12 +5,13 @@
  * out makes nothing fail.
  *
  *   program     capabilities       system calls                  files               memory, time
- *   etwd        files, other       no programs, no new           any                 any
- *               users' /proc       processes, nothing of the
+ *   etwd        files, other       programs with no more         any                 any
+ *               users' /proc       rights, nothing of the
  *                                  machine's
- *   collector   those of the       as etwd, with BPF and perf    reads; writes       4 GiB and what
+ *   its takers  none               as etwd                       any                 any
+ *   collector   those of the       no programs; BPF and perf     reads; writes       4 GiB and what
  *               kernel's events                                  probes              rings take
- *   describe    none               as etwd, no sockets           writes what it      4 GiB, 10 minutes
+ *   describe    none               no programs, no sockets       writes what it      4 GiB, 10 minutes
  *                                                                has open
  *
  * Files are limited by Landlock, which also keeps a program from looking at others' /proc: so etwd and the collector,
@@ -21,7 +22,7 @@
 
 #include "base/base.h"
 
-enum confine_program { CONFINE_ETWD, CONFINE_COLLECTOR, CONFINE_DESCRIBE };
+enum confine_program { CONFINE_ETWD, CONFINE_TAKER, CONFINE_COLLECTOR, CONFINE_DESCRIBE };
 
 /* What came about. */
 #define CONFINED_CAPABILITIES 1u /* no more than the program needs */

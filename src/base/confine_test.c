@@ -8,6 +8,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
@@ -75,7 +76,7 @@ static bool refused(long result, int error)
 }
 
 /* What none of them may do, and all of them may. */
-static int everybody(unsigned done)
+static int everybody(unsigned done, bool spawns)
 {
 	pthread_t t;
 	int ran = 0;
@@ -95,10 +96,16 @@ static int everybody(unsigned done)
 	if (done & CONFINED_CALLS) {
 		pid_t pid;
 		char *argv[] = {(char *)(uintptr_t)"true", NULL};
+		posix_spawnattr_t apart;
+		posix_spawnattr_init(&apart);
+		posix_spawnattr_setflags(&apart, POSIX_SPAWN_SETSID);
 		NEED(capability("Seccomp") == 2);
+		int status = posix_spawn(&pid, "/bin/true", NULL, &apart, argv, NULL);
+		NEED((status == 0) == spawns);
+		NEED(!spawns || (waitpid(pid, &status, 0) == pid && status == 0));
 		NEED(fork() < 0);
-		NEED(posix_spawn(&pid, "/bin/true", NULL, NULL, argv, NULL) != 0);
-		NEED(refused(execv("/bin/true", argv), EPERM));
+		NEED(refused(syscall(SYS_clone, CLONE_NEWUSER | CLONE_VFORK | SIGCHLD, 0, 0, 0, 0), EPERM));
+		NEED(spawns || refused(execv("/bin/true", argv), EPERM));
 		NEED(refused(ptrace(PTRACE_TRACEME, 0, NULL, NULL), EPERM));
 		NEED(refused(mount("none", dir, "tmpfs", 0, NULL), EPERM));
 		NEED(refused(syscall(SYS_init_module, NULL, 0, ""), EPERM));
@@ -117,7 +124,7 @@ static int etwd(void *arg)
 	char path[128];
 	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	unsigned done = confine(CONFINE_ETWD);
-	int r = everybody(done);
+	int r = everybody(done, true);
 	if (r != 0) {
 		return r;
 	}
@@ -138,6 +145,9 @@ static int etwd(void *arg)
 		NEED(refused(syscall(SYS_bpf, 0, NULL, 0), EPERM));
 		NEED(refused(syscall(SYS_perf_event_open, NULL, 0, -1, -1, 0), EPERM));
 	}
+	/* and as what takes strangers' descriptors for it, it has nothing more */
+	NEED(confine(CONFINE_TAKER) & CONFINED_CAPABILITIES);
+	NEED(capability("CapPrm") == 0 && capability("CapEff") == 0);
 	return 0;
 }
 
@@ -145,7 +155,7 @@ static int collector(void *arg)
 {
 	unsigned done = confine(CONFINE_COLLECTOR);
 	struct rlimit l;
-	int r = everybody(done);
+	int r = everybody(done, false);
 	if (r != 0) {
 		return r;
 	}
@@ -174,7 +184,7 @@ static int describe(void *arg)
 	NEED(fd >= 0 && no >= 0);
 	close(no);
 	unsigned done = confine(CONFINE_DESCRIBE);
-	int r = everybody(done);
+	int r = everybody(done, false);
 	if (r != 0) {
 		return r;
 	}
