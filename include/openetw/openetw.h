@@ -112,6 +112,8 @@ OPENETW_API uint32_t openetw_merge(const char *const *paths, uint32_t count, con
  * frames. Smaller and faster than what Windows has, and read by our own readers only. */
 #define OPENETW_TRACE_ZSTD_MODE 0x40000000u
 
+struct _EVENT_TRACE_PROPERTIES; /* evntrace.h */
+
 /* The loss ledger of a session: every place where an event can vanish has its own counter.
  * docs/loss.md explains each. All counters are cumulative since the session started. */
 struct openetw_loss {
@@ -148,6 +150,10 @@ struct openetw_loss {
 /* Fills *loss for the session with that name (UTF-8). Win32 code: ERROR_WMI_INSTANCE_NOT_FOUND when
  * no such session runs, ERROR_INVALID_PARAMETER for NULL or a wrong size. */
 OPENETW_API uint32_t openetw_session_loss(const char *session_name, struct openetw_loss *loss);
+/* Ends a session as ControlTraceA(id, session_name, properties, EVENT_TRACE_CONTROL_STOP) does, whose codes and
+ * arguments these are, and fills *loss with what was counted up to its last event. */
+OPENETW_API uint32_t openetw_session_stop(uint64_t id, const char *session_name, struct _EVENT_TRACE_PROPERTIES *properties,
+					  struct openetw_loss *loss);
 
 /* What is known of a session beyond EVENT_TRACE_PROPERTIES. Times are FILETIME. */
 struct openetw_session {

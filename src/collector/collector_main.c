@@ -34,8 +34,10 @@ struct collector {
 	bool impatient; /* waited for room in vain since there was any */
 	bool rung;
 	struct kernel *kernel;
+	struct kernel_window window[KERNEL_SLOTS]; /* as the last request for a slot said */
 	uint64_t resident_at_ns;
-	uint32_t leaving[KERNEL_SLOTS]; /* requests to remove a slot, while names are looked up for it; 0: none */
+	/* Requests to remove a slot, to explain what it has, while names are looked up for it; 0: none */
+	uint32_t leaving[KERNEL_SLOTS], explaining[KERNEL_SLOTS];
 };
 
 /* ---- the ring --------------------------------------------------------------------------------- */
@@ -84,10 +86,9 @@ static void on_lost(void *ctx, uint64_t sessions, uint64_t events)
 	count_lost(ctx, sessions, events);
 }
 
-static void on_record(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head,
-		      uint32_t head_bytes, const void *body, uint32_t body_bytes)
+static void put(struct collector *c, enum kernel_ring_kind kind, uint64_t sessions, uint16_t cpu, uint64_t time,
+		const void *head, uint32_t head_bytes, const void *body, uint32_t body_bytes)
 {
-	struct collector *c = ctx;
 	uint32_t bytes = BASE_ALIGN8(head_bytes + body_bytes);
 	uint64_t size = KERNEL_RING_BYTES, need = sizeof(struct kernel_ring_record) + bytes;
 	uint64_t left = size - (c->at & (size - 1));
@@ -103,7 +104,7 @@ static void on_record(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time,
 	} /* less than a header: both know that nothing fits */
 	c->at += skip;
 	r = (struct kernel_ring_record){
-		.sessions = sessions, .time = time, .bytes = bytes, .cpu = cpu, .kind = KERNEL_RING_RECORD};
+		.sessions = sessions, .time = time, .bytes = bytes, .cpu = cpu, .kind = (uint16_t)kind};
 	uint8_t *p = c->data + (c->at & (size - 1));
 	memcpy(p, &r, sizeof r);
 	p += sizeof r;
@@ -118,6 +119,25 @@ static void on_record(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time,
 	} else {
 		c->rung = false;
 	}
+}
+
+static void on_record(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head,
+		      uint32_t head_bytes, const void *body, uint32_t body_bytes)
+{
+	put(ctx, KERNEL_RING_RECORD, sessions, cpu, time, head, head_bytes, body, body_bytes);
+}
+
+static void on_explanation(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head,
+			   uint32_t head_bytes, const void *body, uint32_t body_bytes)
+{
+	put(ctx, KERNEL_RING_EXPLANATION, sessions, cpu, time, head, head_bytes, body, body_bytes);
+}
+
+static bool on_window(void *ctx, uint32_t slot, struct kernel_window *ret)
+{
+	struct collector *c = ctx;
+	*ret = c->window[slot];
+	return ret->after != 0;
 }
 
 static uint64_t resident_bytes(void)
@@ -165,6 +185,7 @@ static void what_it_wants(const struct kernel_message *m, struct kernel_session 
 	memcpy(ret->pid, m->pid, sizeof ret->pid);
 	ret->children = m->flags & KERNEL_CHILDREN;
 	ret->confined = m->flags & KERNEL_CONFINED;
+	ret->forgets = m->flags & KERNEL_FORGETS;
 	ret->uid = m->uid;
 	ret->counters = BASE_MIN(m->counters, PMC_COUNTERS_MAX);
 	memcpy(ret->counter, m->counter, sizeof ret->counter);
@@ -185,7 +206,11 @@ static int set_sampled(struct collector *c, const struct kernel_message *m, stru
 static int do_open(struct collector *c, const struct kernel_message *m, struct diag *d)
 {
 	struct kernel_engine_options o = {.interval_us = m->interval_us, .self = {m->pid[0]}};
-	struct kernel_output out = {.record = on_record, .lost = on_lost, .ctx = c};
+	struct kernel_output out = {.record = on_record,
+					.explain = on_explanation,
+					.window = on_window,
+					.lost = on_lost,
+					.ctx = c};
 	if (c->kernel) {
 		return -EALREADY;
 	}
@@ -230,6 +255,11 @@ static void answer(struct collector *c, const struct kernel_message *m)
 	struct diag d;
 	diag_clear(&d);
 	what_it_wants(m, &s);
+	if (m->slot < KERNEL_SLOTS) {
+		struct kernel_window *w = &c->window[m->slot];
+		*w = (struct kernel_window){m->left.since, m->left.after, {0}};
+		memcpy(w->until, m->left.until, sizeof w->until);
+	}
 	if (!c->kernel && m->type != KERNEL_OPEN) {
 		r.result = -ENOTCONN;
 	} else if (m->slot >= KERNEL_SLOTS) {
@@ -257,6 +287,13 @@ static void answer(struct collector *c, const struct kernel_message *m)
 			break;
 		case KERNEL_SAMPLED:
 			r.result = set_sampled(c, m, &d);
+			break;
+		case KERNEL_EXPLAIN:
+			kernel_explain(c->kernel, m->slot);
+			if (!kernel_explained(c->kernel, m->slot)) {
+				c->explaining[m->slot] = m->id; /* the same */
+				return;
+			}
 			break;
 		case KERNEL_CAPTURE:
 			kernel_capture(c->kernel, m->slot);
@@ -286,17 +323,23 @@ static void answer(struct collector *c, const struct kernel_message *m)
 	reply(c, &r);
 }
 
-/* Sessions that have ended by now. */
-static void answer_late(struct collector *c)
+static void answer_late(struct collector *c, uint32_t type, uint32_t slot, uint32_t *id, bool over)
+{
+	if (*id && over) {
+		struct kernel_message r = {.type = type, .id = *id, .slot = slot};
+		*id = 0;
+		one_line(kernel_shortage(c->kernel, slot), r.text, sizeof r.text);
+		publish_stats(c);
+		reply(c, &r);
+	}
+}
+
+/* Sessions that have ended, or are explained, by now. */
+static void answer_those_who_wait(struct collector *c)
 {
 	for (uint32_t i = 0; i < KERNEL_SLOTS; i++) {
-		if (c->leaving[i] && kernel_removed(c->kernel, i)) {
-			struct kernel_message r = {.type = KERNEL_REMOVE, .id = c->leaving[i], .slot = i};
-			c->leaving[i] = 0;
-			one_line(kernel_shortage(c->kernel, i), r.text, sizeof r.text);
-			publish_stats(c);
-			reply(c, &r);
-		}
+		answer_late(c, KERNEL_EXPLAIN, i, &c->explaining[i], kernel_explained(c->kernel, i));
+		answer_late(c, KERNEL_REMOVE, i, &c->leaving[i], kernel_removed(c->kernel, i));
 	}
 }
 
@@ -361,7 +404,7 @@ int main(int argc, char **argv)
 		if (c.kernel) {
 			kernel_poll(c.kernel, POLL_MS);
 			publish_stats(&c);
-			answer_late(&c);
+			answer_those_who_wait(&c);
 		} else {
 			struct pollfd p = {.fd = c.fd, .events = POLLIN};
 			poll(&p, 1, -1);

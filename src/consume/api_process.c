@@ -88,7 +88,7 @@ static uint32_t run(struct trace **traces, uint32_t n, uint64_t start, uint64_t 
 		sources[i] = t->source;
 	}
 	struct consume_merge *m;
-	int err = consume_merge_create(sources, n, &m);
+	int err = consume_merge_create(sources, n, false, &m);
 	if (err < 0) {
 		return code_of(err);
 	}

@@ -149,6 +149,30 @@ ULONG WMIAPI QueryTraceProcessingHandle(PROCESSTRACE_HANDLE ProcessingHandle,
 	return code;
 }
 
+/* What a real-time consumer missed so far. No header of Windows' SDK has it; callers declare it. */
+ETW_API ULONG WINAPI EtwQueryRealtimeConsumer(TRACEHANDLE TraceHandle, PULONG EventsLostCount,
+					      PULONG BuffersLostCount);
+ULONG WINAPI EtwQueryRealtimeConsumer(TRACEHANDLE TraceHandle, PULONG EventsLostCount,
+				      PULONG BuffersLostCount)
+{
+	if (!EventsLostCount || !BuffersLostCount) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	struct trace *t = trace_lock(TraceHandle);
+	if (!t) {
+		return ERROR_INVALID_HANDLE;
+	}
+	ULONG code = t->session ? ERROR_SUCCESS : ERROR_INVALID_PARAMETER;
+	if (code == ERROR_SUCCESS) {
+		uint64_t events = t->source ? t->source->events_lost : 0;
+		uint64_t buffers = t->source ? t->source->buffers_lost : 0;
+		*EventsLostCount = (ULONG)BASE_MIN(events, (uint64_t)UINT32_MAX);
+		*BuffersLostCount = (ULONG)BASE_MIN(buffers, (uint64_t)UINT32_MAX);
+	}
+	trace_unlock();
+	return code;
+}
+
 uint32_t openetw_trace_next_problem(uint64_t trace, struct openetw_problem *problem)
 {
 	if (!problem || problem->size != sizeof *problem) {

@@ -3,6 +3,7 @@
  * Real-time consumers against a made-up etwd: a thread that speaks the protocol over a socket in a
  * runtime directory of its own, well or badly as each case wants.
  */
+#define INITGUID
 #include "evntcons.h"
 #include "evntrace.h"
 #include "openetw/openetw.h"

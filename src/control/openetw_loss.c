@@ -17,6 +17,31 @@ const char *openetw_error_name(uint32_t win32_code)
 	return win32_name(win32_code);
 }
 
+void control_loss_of(const struct proto_session *s, struct openetw_loss *ret)
+{
+	*ret = (struct openetw_loss){
+		.size = sizeof *ret,
+		.events = s->events,
+		.bytes_written = s->bytes_written,
+		.pool_full = s->loss[PROTO_LOSS_POOL_FULL],
+		.nesting = s->loss[PROTO_LOSS_NESTING],
+		.too_big = s->loss[PROTO_LOSS_TOO_BIG],
+		.detached = s->loss[PROTO_LOSS_DETACHED],
+		.rejected = s->loss[PROTO_LOSS_REJECTED],
+		.no_buffer = s->loss[PROTO_LOSS_NO_BUFFER],
+		.disk_events = s->loss[PROTO_LOSS_DISK_EVENTS],
+		.disk_buffers = s->loss[PROTO_LOSS_DISK_BUFFERS],
+		.realtime_buffers = s->loss[PROTO_LOSS_RT_BUFFERS],
+		.realtime_events = s->loss[PROTO_LOSS_RT_EVENTS],
+		.torn = s->loss[PROTO_LOSS_TORN],
+		.overwritten = s->loss[PROTO_LOSS_OVERWRITTEN],
+		.gone_events = s->loss[PROTO_LOSS_GONE_EVENTS],
+		.gone_buffers = s->loss[PROTO_LOSS_GONE_BUFFERS],
+		.file_time = s->file_fate_filetime,
+		.file_state = s->file_fate,
+	};
+}
+
 uint32_t openetw_session_loss(const char *session_name, struct openetw_loss *loss)
 {
 	uint16_t name[CONTROL_NAME_MAX + 1];
@@ -44,27 +69,9 @@ uint32_t openetw_session_loss(const char *session_name, struct openetw_loss *los
 		code = ERROR_INVALID_DATA;
 	}
 	if (code == ERROR_SUCCESS) {
-		const struct openetw_loss l = {
-			.size = loss->size,
-			.events = got.events,
-			.bytes_written = got.bytes_written,
-			.pool_full = got.loss[PROTO_LOSS_POOL_FULL],
-			.nesting = got.loss[PROTO_LOSS_NESTING],
-			.too_big = got.loss[PROTO_LOSS_TOO_BIG],
-			.detached = got.loss[PROTO_LOSS_DETACHED],
-			.rejected = got.loss[PROTO_LOSS_REJECTED],
-			.no_buffer = got.loss[PROTO_LOSS_NO_BUFFER],
-			.disk_events = got.loss[PROTO_LOSS_DISK_EVENTS],
-			.disk_buffers = got.loss[PROTO_LOSS_DISK_BUFFERS],
-			.realtime_buffers = got.loss[PROTO_LOSS_RT_BUFFERS],
-			.realtime_events = got.loss[PROTO_LOSS_RT_EVENTS],
-			.torn = got.loss[PROTO_LOSS_TORN],
-			.overwritten = got.loss[PROTO_LOSS_OVERWRITTEN],
-			.gone_events = got.loss[PROTO_LOSS_GONE_EVENTS],
-			.gone_buffers = got.loss[PROTO_LOSS_GONE_BUFFERS],
-			.file_time = got.file_fate_filetime,
-			.file_state = got.file_fate,
-		};
+		struct openetw_loss l;
+		control_loss_of(&got, &l);
+		l.size = loss->size;
 		memcpy(loss, &l, loss->size);
 	}
 	free(reply);

@@ -8,6 +8,7 @@
 #include "etwd/etwd_start.h"
 
 #include "base/confine.h"
+#include "base/open_output.h"
 #include "base/order.h"
 
 #include <fcntl.h>
@@ -337,8 +338,10 @@ static void redirect(struct etwd *d)
 {
 	char path[600];
 	if (join(path, sizeof path, d->dir, "etwd.log") == 0) {
-		d->log_fd =
-			open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+		d->log_fd = open_output(path, OPEN_OUTPUT_REUSE, 0600, NULL);
+		if (d->log_fd >= 0) {
+			fcntl(d->log_fd, F_SETFL, O_APPEND);
+		}
 	}
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null >= 0) {
@@ -476,11 +479,6 @@ int main(int argc, char **argv)
 	struct options o;
 	int code;
 	char dir[512];
-	if (argc == 2 && strcmp(argv[1], "--close-descriptors") == 0) {
-		char byte;
-		ssize_t end = read(0, &byte, 1); /* of those who had them, too, see etwd_foreign.c */
-		_exit(end < 0);
-	}
 	if (argc == 2 && strcmp(argv[1], "--take-descriptors") == 0) {
 		etwd_take_main();
 	}

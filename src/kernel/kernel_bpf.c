@@ -332,6 +332,9 @@ static void load_part(struct kernel_bpf *b, unsigned area, bool instead)
 	for (unsigned i = 0; i < kernel_program_count; i++) {
 		struct program *p = &b->program[i];
 		const struct program *first = first_choice(b, &kernel_programs[i]);
+		if (b->o.give_up && b->o.give_up()) {
+			return;
+		}
 		if (kernel_programs[i].area == area && !p->tried && wanted(b, &kernel_programs[i]) &&
 		    (first != NULL) == instead && (!first || first->why[0])) {
 			p->tried = true;
@@ -622,6 +625,11 @@ void kernel_bpf_count(struct kernel_bpf *b, unsigned hook, uint64_t sessions)
 	if (hook < KBPF_HOOKS_MAX) {
 		b->config.counted[hook] = sessions;
 	}
+}
+
+void kernel_bpf_preempt(struct kernel_bpf *b, int32_t from_rq)
+{
+	b->config.preempt_from_rq = from_rq;
 }
 
 void kernel_bpf_counters(struct kernel_bpf *b, uint32_t count)

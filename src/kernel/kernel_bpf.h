@@ -30,6 +30,7 @@ struct kernel_bpf_options {
 	/* What user stacks come as, before the records that name them. True: all that was sent so far was
 	 * forgotten. */
 	bool (*on_stack)(void *ctx, const struct kbpf_record *r);
+	bool (*give_up)(void); /* loads no more programs; NULL: never */
 	void *ctx;
 };
 /* Nothing is loaded yet. -ENOSYS: built without BPF, or the kernel has none; others with a diag. */
@@ -78,6 +79,8 @@ uint32_t kernel_bpf_cpus(const struct kernel_bpf *b);
 void kernel_bpf_losses(struct kernel_bpf *b,
 		       void (*lost)(void *ctx, unsigned hook, uint32_t cpu, uint64_t count), void *ctx);
 
+/* For areas: where programs find out whether an interrupt runs, from the next begin on. */
+void kernel_bpf_preempt(struct kernel_bpf *b, int32_t from_rq);
 /* A map of an object that is loaded, for areas that have their own; -1: not there. */
 int kernel_bpf_map_fd(const struct kernel_bpf *b, const char *name);
 
@@ -192,6 +195,7 @@ bool kernel_heap_shape(struct kernel *k, void *state, const struct kbpf_record *
 int kernel_heap_open(uint32_t pid);
 bool kernel_process_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 bool kernel_sched_shape(struct kernel *k, void *state, const struct kbpf_record *r);
+void kernel_sched_loaded(struct kernel_bpf *b);
 bool kernel_net_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 /* Files and descriptors; views and allocations of memory come from the same programs. */
 bool kernel_file_shape(struct kernel *k, void *state, const struct kbpf_record *r);

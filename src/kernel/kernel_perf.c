@@ -178,13 +178,9 @@ static int open_ring(struct kernel_perf *p, struct ring *r)
 	a.type = PERF_TYPE_SOFTWARE;
 	a.config = PERF_COUNT_SW_DUMMY;
 	a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = 1;
-	a.build_id = 1;
+	/* Not build_id: which file it is says more, and the kernel does not have to read in it. */
 	struct event *e = &r->event[KERNEL_EV_NONE];
 	int err = add_event(r, &a, e);
-	if (err == -EINVAL) { /* before Linux 5.12 */
-		a.build_id = 0;
-		err = add_event(r, &a, e);
-	}
 	if (err < 0) {
 		return err;
 	}
@@ -287,7 +283,7 @@ static int look_up(struct kernel_perf *p, enum kernel_event_kind kind, struct di
 {
 	static const char *const switch_names[] = {"prev_pid", "prev_prio", "prev_state", "next_pid",
 						   "next_prio"};
-	static const char *const waking_names[] = {"pid"};
+	static const char *const waking_names[] = {"pid", "common_flags"};
 	const char *event = kind == KERNEL_EV_SWITCH ? "sched/sched_switch" : "sched/sched_waking";
 	if (kind == KERNEL_EV_CPU || kind >= KERNEL_EV_PMC || p->tracepoint[kind] > 0) {
 		return 0;
@@ -300,7 +296,7 @@ static int look_up(struct kernel_perf *p, enum kernel_event_kind kind, struct di
 	if (kind == KERNEL_EV_SWITCH) {
 		read_format(event, switch_names, p->field + SWITCH_PREV_PID, 5);
 	} else {
-		read_format(event, waking_names, p->field + WAKING_PID, 1);
+		read_format(event, waking_names, p->field + WAKING_PID, 2);
 	}
 	return 0;
 }

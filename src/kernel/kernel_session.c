@@ -98,6 +98,7 @@ static void set_wants(struct kernel *k, uint32_t slot)
 	k->active = used ? k->active | bit : k->active & ~bit;
 	k->filtered = used && s->pids > 0 ? k->filtered | bit : k->filtered & ~bit;
 	k->follow = used && s->children ? k->follow | bit : k->follow & ~bit;
+	k->forgetful = used && s->forgets ? k->forgetful | bit : k->forgetful & ~bit;
 	k->confined = used && s->confined ? k->confined | bit : k->confined & ~bit;
 	const struct kernel_hook_range *r;
 	for (size_t i = 0; used && (r = kernel_hook_range_at(i)) != NULL; i++) {
@@ -237,9 +238,11 @@ static bool drain(struct kernel *k, uint64_t until)
 
 uint64_t kernel_breathe(struct kernel *k)
 {
-	uint64_t until = clock_read_system_ns() - HOLD_BACK_NS;
+	uint64_t until = clock_read_system_ns() - HOLD_BACK_NS, explained = k->explained;
 	if (until > k->watermark && until - k->watermark > BREATH_NS) {
+		k->explained = 0; /* what comes meanwhile is no explanation */
 		drain(k, until);
+		k->explained = explained;
 	}
 	return k->watermark;
 }
@@ -337,6 +340,10 @@ int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 		want_no_more(k, slot);
 		return -ENOSYS;
 	}
+	if (kernel_given_up(k)) {
+		want_no_more(k, slot);
+		return -EINTR;
+	}
 	/* What names things is heard from now on; everything else begins behind the rundown, which takes
 	 * its time: a machine that does much would fill the rings meanwhile. */
 	kernel_mask_keep(&mine->want.mask, KERNEL_BIT_PROCESS | KERNEL_BIT_THREAD | KERNEL_BIT_LOADER |
@@ -348,10 +355,15 @@ int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 		kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, NULL);
 		kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS_END, NULL);
 		kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, &s->mask);
+		if (s->pids) {
+			kernel_emit_filter(k, slot);
+		}
 		set_wants(k, slot);
-		(void)kernel_rundown(k, bit, false);
+		err = kernel_rundown(k, bit, false) == -EINTR ? -EINTR : 0;
 		mine->want.mask = s->mask;
 		set_wants(k, slot);
+	}
+	if (err == 0) {
 		err = begin_sources(k, d);
 		source_rundowns(k, bit, false); /* what has gone by then has an event */
 	}
@@ -370,12 +382,18 @@ int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 	return 0;
 }
 
+/* It has been removed, but for names. */
+static bool leaves(const struct kernel *k, uint32_t slot)
+{
+	return k->slot[slot].naming && !k->slot[slot].explaining;
+}
+
 int kernel_change(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 		  struct kernel_mask *ret_missing, struct diag *d)
 {
 	uint64_t bit = 1ull << slot;
 	struct kernel_session before = k->slot[slot].want;
-	if (!k->slot[slot].used || k->slot[slot].naming) {
+	if (!k->slot[slot].used || leaves(k, slot)) {
 		return -ENOENT;
 	}
 	drain_now(k);
@@ -404,6 +422,9 @@ int kernel_change(struct kernel *k, uint32_t slot, const struct kernel_session *
 		kernel_pmc_rundown(k, bit, 0); /* their names */
 	} else if (s->pids != before.pids || memcmp(s->pid, before.pid, sizeof s->pid) != 0) {
 		(void)kernel_rundown(k, 0, false); /* for the table: whose is which */
+	}
+	if (s->pids != before.pids || memcmp(s->pid, before.pid, sizeof s->pid) != 0) {
+		kernel_emit_filter(k, slot);
 	}
 	missing_of(k, &s->mask, ret_missing, d);
 	return 0;
@@ -434,7 +455,7 @@ static void emit_config(struct kernel *k, uint32_t slot)
 
 void kernel_capture(struct kernel *k, uint32_t slot)
 {
-	if (k->slot[slot].used && !k->slot[slot].naming) {
+	if (k->slot[slot].used && !leaves(k, slot)) {
 		drain_now(k);
 		rundown_start(k, 1ull << slot);
 	}
@@ -481,59 +502,142 @@ const char *kernel_shortage(const struct kernel *k, uint32_t slot)
 	return k->slot[slot].shortage;
 }
 
-/* Everything has been put out. */
-static void removed(struct kernel *k, uint32_t slot, uint64_t unnamed)
+/* What the stacks that were recorded lack, and whoever ended in the meantime. */
+static void last_words(struct kernel *k, uint32_t slot, uint64_t unnamed)
 {
-	uint64_t bit = 1ull << slot;
 	struct shortage list[SHORTAGES];
 	char *text = k->slot[slot].shortage;
 	size_t n = 0, cap = sizeof k->slot[slot].shortage;
 	shortages(k, slot, unnamed, list);
 	text[0] = 0;
+	k->explained = 1ull << slot;
 	for (size_t i = 0; i < SHORTAGES; i++) {
-		say_shortage(k, bit, list[i].count, list[i].what);
+		say_shortage(k, 1ull << slot, list[i].count, list[i].what);
 		if (list[i].count && n < cap) {
 			n += (size_t)snprintf(text + n, cap - n, "%s%llu %s", n ? "\n" : "",
 					      (unsigned long long)list[i].count, list[i].what);
 		}
 	}
+	kernel_ended_say(k, slot);
+	k->explained = 0;
+}
+
+/* Everything has been put out. */
+static void removed(struct kernel *k, uint32_t slot, uint64_t unnamed)
+{
+	uint64_t bit = 1ull << slot;
+	last_words(k, slot, unnamed);
 	k->slot[slot].used = false;
 	set_wants(k, slot);
 	kernel_table_unwatch(k->threads, bit);
 	kernel_tracepoints_unwatch(k->tracepoints, bit);
 	if (!k->active) {
 		kernel_walk_forget(k->walk);
+	} else {
+		(void)update_sources(k, NULL); /* programs that told of ends */
 	}
 }
 
-void kernel_remove(struct kernel *k, uint32_t slot)
+static void named(struct kernel *k, uint32_t slot, uint64_t unnamed)
+{
+	if (k->slot[slot].explaining) {
+		last_words(k, slot, unnamed);
+		k->slot[slot].explaining = false;
+	} else {
+		removed(k, slot, unnamed);
+	}
+}
+
+/* Names take their time: kernel_poll() brings them. */
+static void name_all(struct kernel *k, uint32_t slot)
+{
+	uint64_t bit = 1ull << slot;
+	k->slot[slot].naming = bit & ~k->confined ? kernel_naming_start(k, bit) : NULL;
+	if (!k->slot[slot].naming) {
+		named(k, slot, 0);
+	}
+}
+
+/* Ready or not. */
+static void end_naming(struct kernel *k, uint32_t slot)
+{
+	uint64_t unnamed;
+	kernel_naming_end(k->slot[slot].naming, &unnamed);
+	k->slot[slot].naming = NULL;
+	named(k, slot, unnamed);
+}
+
+/* What explains the session's events, of which there may be no others left of that kind. */
+static void closing_words(struct kernel *k, uint32_t slot, bool interval)
+{
+	uint64_t bit = 1ull << slot;
+	emit_config(k, slot);
+	if (k->slot[slot].want.pids) {
+		kernel_emit_filter(k, slot);
+	}
+	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS_END, &k->slot[slot].want.mask);
+	(void)kernel_rundown(k, bit, true);
+	source_rundowns(k, bit, true);
+	kernel_emit_interval(k, interval ? bit : 0, KERNEL_HOOK_INTERVAL_END, k->o.interval_us);
+	kernel_pmc_rundown(k, bit, KERNEL_HOOK_INTERVAL_END);
+}
+
+void kernel_explain(struct kernel *k, uint32_t slot)
 {
 	uint64_t bit = 1ull << slot;
 	if (!k->slot[slot].used || k->slot[slot].naming) {
 		return;
 	}
 	drain_now(k);
+	k->explained = bit;
+	closing_words(k, slot, bit & kernel_wants(k, KERNEL_HOOK_INTERVAL_END));
+	k->explained = 0;
+	drain_now(k); /* what had ended when the rundown came to it */
+	k->explained = bit;
+	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, &k->slot[slot].want.mask); /* it goes on */
+	kernel_emit_plain(k, bit, KERNEL_HOOK_RUNDOWN_DONE);
+	k->explained = 0;
+	k->slot[slot].explaining = true;
+	name_all(k, slot);
+}
+
+bool kernel_explained(const struct kernel *k, uint32_t slot)
+{
+	return !k->slot[slot].explaining;
+}
+
+void kernel_remove(struct kernel *k, uint32_t slot)
+{
+	uint64_t bit = 1ull << slot;
+	if (!k->slot[slot].used || leaves(k, slot)) {
+		return;
+	}
+	if (k->slot[slot].naming) { /* of a copy, which does without the rest */
+		end_naming(k, slot);
+	}
+	drain_now(k);
 	/* No live events any more; the closing rundown names its session itself. */
-	uint64_t interval = bit & kernel_wants(k, KERNEL_HOOK_INTERVAL_END);
+	bool interval = bit & kernel_wants(k, KERNEL_HOOK_INTERVAL_END);
 	for (uint32_t i = 0; i < KERNEL_HOOKS; i++) {
-		k->want[i] &= ~bit;
+		/* What ends before the rundown comes to it has its end. */
+		k->want[i] &= kernel_ended_is((uint16_t)i) ? ~0ull : ~bit;
 	}
 	/* First nothing comes any more: taking programs out of the kernel lasts longer than the rings, and what
 	 * they then had no room for would be told as lost. */
 	(void)begin_sources(k, NULL);
 	prepare_sources(k);
-	emit_config(k, slot);
-	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS_END, &k->slot[slot].want.mask);
-	(void)kernel_rundown(k, bit, true);
-	source_rundowns(k, bit, true);
-	kernel_emit_interval(k, interval, KERNEL_HOOK_INTERVAL_END, k->o.interval_us);
-	kernel_pmc_rundown(k, bit, KERNEL_HOOK_INTERVAL_END);
+	k->explained = bit;
+	closing_words(k, slot, interval);
+	k->explained = 0;
+	drain_now(k); /* what had ended when the rundown came to it */
+	k->explained = bit;
 	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, NULL);
 	kernel_emit_plain(k, bit, KERNEL_HOOK_RUNDOWN_DONE);
-	k->slot[slot].naming = bit & ~k->confined ? kernel_naming_start(k, bit) : NULL;
-	if (!k->slot[slot].naming) {
-		removed(k, slot, 0);
+	k->explained = 0;
+	for (uint32_t i = 0; i < KERNEL_HOOKS; i++) {
+		k->want[i] &= ~bit;
 	}
+	name_all(k, slot);
 }
 
 bool kernel_removed(const struct kernel *k, uint32_t slot)
@@ -545,12 +649,13 @@ bool kernel_removed(const struct kernel *k, uint32_t slot)
 static void poll_naming(struct kernel *k)
 {
 	for (uint32_t i = 0; i < KERNEL_SESSIONS_MAX; i++) {
-		struct kernel_slot *s = &k->slot[i];
-		uint64_t unnamed;
-		if (s->naming && !kernel_naming_poll(s->naming, k)) {
-			kernel_naming_end(s->naming, &unnamed);
-			s->naming = NULL;
-			removed(k, i, unnamed);
+		if (k->slot[i].naming) {
+			k->explained = 1ull << i;
+			bool more = kernel_naming_poll(k->slot[i].naming, k);
+			k->explained = 0;
+			if (!more) {
+				end_naming(k, i);
+			}
 		}
 	}
 }
@@ -604,9 +709,11 @@ int kernel_open(const struct kernel_engine_options *o, const struct kernel_outpu
 	if (kernel_pmc_create(&k->pmc) < 0) {
 		goto fail;
 	}
+	k->cpus = (uint32_t)BASE_MAX(sysconf(_SC_NPROCESSORS_CONF), 1L);
+	k->exited = calloc(k->cpus, sizeof *k->exited);
 	k->threads = kernel_table_create();
 	k->processes = kernel_processes_create();
-	if (!k->threads || !k->processes) {
+	if (!k->exited || !k->threads || !k->processes) {
 		goto fail;
 	}
 	if (k->o.interval_us < KERNEL_INTERVAL_MIN_US) {
@@ -671,6 +778,8 @@ void kernel_close(struct kernel *k)
 	kernel_processes_destroy(k->processes);
 	kernel_walk_destroy(k->walk);
 	kernel_pmc_destroy(k->pmc);
+	free(k->ended);
+	free(k->exited);
 	free(k->ahead);
 	free(k->missing);
 	free(k);

@@ -7,6 +7,7 @@
 #include "openetw/reader.h"
 
 #include "base/order.h"
+#include "base/printable.h"
 #include "openetw/decode.h"
 #include "openetw/state.h"
 #include "reader/reader_queue.h"
@@ -75,7 +76,7 @@ static void BASE_PRINTF(3, 4)
 	}
 	r->mistake = code;
 	va_start(ap, fmt);
-	vsnprintf(r->problem, sizeof r->problem, fmt, ap);
+	printable_vformat(r->problem, sizeof r->problem, fmt, ap);
 	va_end(ap);
 }
 

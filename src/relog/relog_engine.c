@@ -44,21 +44,9 @@ int relog_create(struct relog **ret)
 	return g->logger && g->file ? 0 : -ENOMEM;
 }
 
-/* Ticks of both clocks mean the same, if the machine did not start anew between the recordings. */
-static bool same_clock(const struct etl_file_info *a, const struct etl_file_info *b)
-{
-	enum { SECOND = 10000000 };
-	uint64_t apart = a->boot_filetime > b->boot_filetime ? a->boot_filetime - b->boot_filetime
-							     : b->boot_filetime - a->boot_filetime;
-	if (a->clock_type == 2 || b->clock_type == 2) {
-		return a->clock_type == b->clock_type;
-	}
-	return a->clock_type == b->clock_type && a->perf_freq == b->perf_freq && apart < 10 * SECOND;
-}
-
 static int add(struct relog *g, struct consume_source *s, uint32_t *ret_stream)
 {
-	g->same_clock[g->count] = g->count == 0 || same_clock(&g->sources[0]->info, &s->info);
+	g->same_clock[g->count] = g->count == 0 || consume_same_clock(&g->sources[0]->info, &s->info);
 	*ret_stream = g->count;
 	g->sources[g->count++] = s;
 	return 0;
@@ -254,7 +242,7 @@ int relog_run(struct relog *g, const struct relog_callbacks *cb, void *ctx, stru
 	}
 	struct run u = {.g = g};
 	struct consume_merge *m;
-	int r = consume_merge_create(g->sources, g->count, &m);
+	int r = consume_merge_create(g->sources, g->count, true, &m);
 	if (r < 0) {
 		return r;
 	}

@@ -112,7 +112,10 @@ void sink_forget(struct sink *s);
  * the loss is already counted. The bytes must be filled before the next sink call. Single producer.
  */
 void *sink_reserve(struct sink *s, uint16_t cpu, uint64_t time, uint32_t bytes);
-/* The same for many records of one cpu at once: where the next bytes go, how many there are, and the
+/* For the kernel's records, once they are filled: one with hook 0x00nn (group masks, the end of a rundown) describes
+ * the file and counts as no event. */
+void sink_uncount_of_file(struct sink *s, const void *record, uint32_t bytes);
+/* The same as sink_reserve for many records of one cpu at once: where the next bytes go, how many there are, and the
  * least time the next record may have. Fill from `at` on, times not decreasing, then say what was
  * used, before any other sink call. What does not fit, or is older, goes through sink_reserve. */
 struct sink_room {
@@ -133,6 +136,17 @@ void sink_tick(struct sink *s, uint64_t now_ns);
  * own file); the file is opened here, so that errors are reported, and written by the file thread
  * (sink_drain_wait); the ring keeps its content. */
 int sink_flush(struct sink *s, const char *path, struct diag *d);
+/* Of a ring, in a file or in memory, that has overwritten something: of this processor nothing is gone that is later
+ * than this; 0: nothing at all. */
+uint64_t sink_ring_until(struct sink *s, uint16_t cpu);
+/* And nothing is there that is older than this. Both in the session's clock. */
+uint64_t sink_ring_since(struct sink *s);
+/* As sink_flush, but the file stays open for what explains the ring, which is written at once: records of sink_explain,
+ * until sink_flush_explained (or the sink's end). Behind the ring in the file, they take nothing of its room. */
+int sink_flush_held(struct sink *s, const char *path, struct diag *d);
+/* As sink_reserve; NULL also outside of buffering mode. */
+void *sink_explain(struct sink *s, uint64_t time, uint32_t bytes);
+void sink_flush_explained(struct sink *s);
 /* Wait until every FULL buffer so far is on its way to the disk (also snapshots and changes of
  * file), or -ETIMEDOUT. Any thread, as long as the sink lives. */
 int sink_drain_wait(struct sink *s, int timeout_ms);

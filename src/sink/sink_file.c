@@ -12,6 +12,8 @@
  */
 #include "sink/sink_file_private.h"
 
+#include "base/open_output.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -218,22 +220,21 @@ static int start_new(struct sink_file *f, struct etl_header_args *a, const uint1
 	return sink_file_pwrite(f, f->header, header_bytes, 0);
 }
 
-static int open_path(const char *path, bool fresh, uint64_t *ret_bytes)
+static int open_path(const char *path, bool fresh, uint64_t *ret_bytes, struct diag *d)
 {
-	/* O_NONBLOCK: somebody's FIFO must not hang us. Truncation waits until we know that the
-	 * file is ours. */
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (fresh ? O_EXCL : 0), 0666);
+	/* Truncation waits until we know that no other session writes it. */
+	int fd = open_output(path, fresh ? 0 : OPEN_OUTPUT_REUSE, 0666, d);
 	if (fd < 0) {
-		return -errno;
+		return fd;
 	}
 	struct stat st;
 	int err = 0;
 	if (fstat(fd, &st) < 0) {
 		err = -errno;
-	} else if (!S_ISREG(st.st_mode)) {
-		err = -EINVAL;
+		diag_at(d, UINT64_MAX, "%s: %s", path, strerror(errno));
 	} else if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
-		err = -EBUSY; /* another session writes it */
+		diag_at(d, UINT64_MAX, "%s: another session writes it", path);
+		err = -EBUSY;
 	}
 	if (err < 0) {
 		close(fd);
@@ -250,6 +251,8 @@ static void file_free(struct sink_file *f)
 	free(f->packed);
 	free(f->header);
 	free(f->place_events);
+	free(f->place_times);
+	free(f->gone_until);
 	free(f->path);
 	free(f->log_file);
 	free(f);
@@ -317,13 +320,17 @@ static int open_file(const struct sink_identity *id, const char *path, const uin
 	if (f->circular) {
 		f->place_events = calloc(f->max_buffers, sizeof *f->place_events);
 		f->place_cap = f->place_events ? f->max_buffers : 0;
+		f->place_times = calloc(f->max_buffers, sizeof *f->place_times);
+		f->cpus = BASE_MAX(id->header.processors, 1u);
+		f->gone_until = calloc(f->cpus, sizeof *f->gone_until);
 	}
 	f->path = strdup(path);
 	f->log_file = log_file ? utf16_dup(log_file, utf16_len(log_file)) : NULL;
 	int err = -ENOMEM;
 	uint64_t file_bytes = 0;
 	struct etl_header_args a = id->header;
-	if (!f->header || (f->circular && !f->place_events) || !f->path || (log_file && !f->log_file)) {
+	if (!f->header || (f->circular && !(f->place_events && f->place_times && f->gone_until)) || !f->path ||
+	    (log_file && !f->log_file)) {
 		goto fail;
 	}
 	if (f->compression) {
@@ -334,12 +341,11 @@ static int open_file(const struct sink_identity *id, const char *path, const uin
 			goto fail;
 		}
 	}
-	err = open_path(path, fresh, &file_bytes);
+	struct diag why;
+	diag_clear(&why);
+	err = open_path(path, fresh, &file_bytes, &why);
 	if (err < 0) {
-		diag_at(d, UINT64_MAX, "cannot open %s: %s", path,
-			err == -EINVAL	? "it is no regular file"
-			: err == -EBUSY ? "another session writes it"
-					: strerror(-err));
+		diag_at(d, UINT64_MAX, "cannot open %s", why.text);
 		goto fail;
 	}
 	f->fd = err;
@@ -412,6 +418,21 @@ uint64_t sink_file_written(const struct sink_file *f)
 	return f->written;
 }
 
+uint64_t sink_file_ring(const struct sink_file *f, uint64_t *inout_until, uint32_t cpus)
+{
+	uint64_t until = 0;
+	for (uint32_t i = 0; f->circular && i < BASE_MIN(cpus, f->cpus); i++) {
+		inout_until[i] = f->gone_until[i];
+		until = BASE_MAX(until, f->gone_until[i]);
+	}
+	if (until == 0) {
+		return 0;
+	}
+	/* Places are in the order in which buffers were closed, and none was open for longer than that. */
+	uint64_t closed = f->place_times[f->place < f->buffers ? f->place : 1].closed;
+	return closed > f->longest ? closed - f->longest : 0;
+}
+
 static void put_header(const struct sink_file *f, struct sink_buffer *b)
 {
 	struct etl_buffer_args a = {
@@ -425,17 +446,26 @@ static void put_header(const struct sink_file *f, struct sink_buffer *b)
 	etl_write_buffer_header(b->data, &a, f->compression == 0);
 }
 
-static void buffer_is_down(struct sink_file *f, uint32_t events, uint64_t *overwritten_events,
+static void place_is_gone(struct sink_file *f, uint64_t *overwritten_events, uint64_t *overwritten_buffers)
+{
+	if (f->place < f->buffers && f->torn_place != f->place) {
+		*overwritten_events += f->place_events[f->place];
+		(*overwritten_buffers)++;
+		const struct place_times *t = &f->place_times[f->place];
+		f->gone_until[t->cpu % f->cpus] = BASE_MAX(f->gone_until[t->cpu % f->cpus], t->last);
+	}
+}
+
+static void buffer_is_down(struct sink_file *f, const struct sink_buffer *b, uint64_t *overwritten_events,
 			   uint64_t *overwritten_buffers)
 {
 	if (f->circular) {
-		if (f->place < f->buffers && f->torn_place != f->place) {
-			*overwritten_events += f->place_events[f->place];
-			(*overwritten_buffers)++;
-		}
+		place_is_gone(f, overwritten_events, overwritten_buffers);
+		f->place_times[f->place] = (struct place_times){b->last_time, b->flush_time, b->cpu};
+		f->longest = BASE_MAX(f->longest, b->flush_time - BASE_MIN(b->first_time, b->flush_time));
 		f->torn_place = 0;
 	}
-	sink_file_note_place(f, f->place, events);
+	sink_file_note_place(f, f->place, b->events);
 	f->written += f->buffer_bytes;
 	f->last_place = f->place;
 	f->place++;
@@ -476,8 +506,7 @@ static int write_buffers(struct sink_file *f, struct sink_buffer *const *b, unsi
 		}
 		uint64_t bytes = (uint64_t)r;
 		for (; bytes >= f->buffer_bytes; bytes -= f->buffer_bytes) {
-			buffer_is_down(f, b[*ret_done]->events, overwritten_events,
-				       overwritten_buffers);
+			buffer_is_down(f, b[*ret_done], overwritten_events, overwritten_buffers);
 			++*ret_done;
 		}
 		if (bytes == 0) {
@@ -491,14 +520,13 @@ static int write_buffers(struct sink_file *f, struct sink_buffer *const *b, unsi
 		if (err < 0) {
 			if (f->circular && f->place < f->buffers && f->torn_place != f->place) {
 				/* The old buffer is gone already. */
-				*overwritten_events += f->place_events[f->place];
-				(*overwritten_buffers)++;
+				place_is_gone(f, overwritten_events, overwritten_buffers);
 				sink_file_note_place(f, f->place, 0);
 				f->torn_place = f->place;
 			}
 			return err;
 		}
-		buffer_is_down(f, b[*ret_done]->events, overwritten_events, overwritten_buffers);
+		buffer_is_down(f, b[*ret_done], overwritten_events, overwritten_buffers);
 		++*ret_done;
 	}
 	return 0;

@@ -22,6 +22,13 @@ struct sink_file {
 	uint64_t torn_place;	       /* circular: an old buffer half overwritten, 0 none */
 	uint32_t *place_events;	       /* of each place in the file, or each compressed buffer: [place_cap] */
 	uint64_t place_cap;
+	struct place_times {
+		uint64_t last, closed; /* of its last record, and of the buffer */
+		uint16_t cpu;
+	} *place_times;		/* circular: [max_buffers] */
+	uint64_t longest;	/* that a buffer took from its first record until it was closed */
+	uint64_t *gone_until;	/* by processor: the last record that was overwritten; 0: none was */
+	uint32_t cpus;
 	uint64_t events_here; /* of this session, that are in the file */
 	uint64_t first_place; /* append: where this session began */
 	uint64_t last_sequence;	       /* append */

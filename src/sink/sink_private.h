@@ -36,7 +36,7 @@ struct sink_buffer {
 	struct sink_buffer *next;
 	uint64_t sequence;
 	uint64_t flush_time;
-	uint64_t first_time;
+	uint64_t first_time, last_time; /* of its records */
 	uint64_t events_before; /* the stream's count when the buffer was taken */
 	uint32_t used;
 	uint32_t events;
@@ -137,6 +137,8 @@ uint64_t sink_file_last_sequence(const struct sink_file *f);
 /* Data buffers that still fit; UINT64_MAX for circular and unlimited ones. Compressed: as if none of them
  * shrank. */
 uint64_t sink_file_room(const struct sink_file *f);
+/* What a ring has overwritten, as sink_ring_since() and sink_ring_until() say it. */
+uint64_t sink_file_ring(const struct sink_file *f, uint64_t *inout_until, uint32_t cpus);
 uint64_t sink_file_written(const struct sink_file *f); /* bytes of all data buffers */
 /* Write n buffers (n <= room); *ret_done counts whole ones, also on error. Overwritten events and
  * buffers of a circular file are added. `direct`: past the page cache, where the file system can. */
@@ -163,8 +165,15 @@ void sink_file_forget(struct sink_file *f, bool other_table); /* only free */
 
 /* ---- the sink -------------------------------------------------------------------------------- */
 
+struct sink_explanation { /* a buffer of it; its data lie behind it */
+	struct sink_explanation *next;
+	struct sink_buffer b;
+};
 struct sink_snapshot { /* buffering mode: an order to write the ring */
 	struct sink_snapshot *next;
+	struct sink_explanation *explanation; /* comes behind the ring */
+	bool held;    /* the explanation is still to come */
+	bool written; /* the ring is in the file */
 	struct sink_file *file;
 	uint32_t count;
 	struct sink_buffer *buffer[];
@@ -253,6 +262,8 @@ struct sink {
 	uint64_t rt_sequence, rt_events_lost, rt_buffers_lost, rt_reported_lost;
 	uint64_t rt_reported_buffers_lost;
 	uint64_t recycled; /* buffers closed without a file */
+	struct sink_explanation *explanation, *explanation_last, *explanation_open[2]; /* for the next snapshot */
+	uint32_t explanation_count;
 
 	/* under lock */
 	pthread_mutex_t lock;
@@ -284,6 +295,7 @@ struct sink {
 	uint64_t file_fate_filetime;
 	uint64_t lost_late_events; /* compressed: on their way to a file that became full */
 	uint64_t overwritten_buffers, overwritten_events;
+	uint64_t ring_since, *ring_until; /* what is left of a ring, by stream; see sink_ring_until() */
 	int file_error;	 /* last one, 0 when fine again */
 	int final_error; /* first thing that makes the file incomplete */
 	int64_t file_thread_id;
@@ -302,6 +314,9 @@ int sink_buffers_add(struct sink *s, uint32_t count); /* without the lock */
 void sink_buffers_free(struct sink *s);
 struct sink_buffer *sink_buffer_take_locked(struct sink *s);
 
+/* sink.c */
+void sink_publish_counts(struct sink *s); /* with the lock held */
+
 /* sink_stream.c */
 int sink_streams_init(struct sink *s);
 void sink_streams_finish(struct sink *s);
@@ -309,6 +324,11 @@ void sink_close_all(struct sink *s);
 void sink_stream_sort(struct sink *s); /* single: the open buffer's records by time */
 void sink_stream_raise_floor(struct sink *s);
 uint64_t sink_clock_now(const struct sink *s);
+
+/* sink_explain.c */
+/* All of it, numbered: behind the last buffer of the ring. */
+struct sink_explanation *sink_explanation_take(struct sink *s);
+void sink_explanation_free(struct sink_explanation *e);
 
 /* sink_tap.c */
 void sink_tap_deliver_stream(struct sink *s, struct sink_stream *st, bool closing);

@@ -13,6 +13,8 @@
  */
 #include "sink/sink_private.h"
 
+#include "base/open_output.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,7 +151,7 @@ void sink_remove_old(const char *path, uint32_t n, uint32_t keep)
 {
 	char *old = keep > 0 && n > keep ? sink_expand_path(path, n - keep) : NULL;
 	if (old) {
-		unlink(old); /* it may be gone already */
+		open_output_remove(old); /* it may be gone already */
 		free(old);
 	}
 }
@@ -286,6 +288,7 @@ static void write_batch(struct sink *s, struct sink_buffer *const *b, unsigned n
 			s->bytes_written += bytes;
 			s->overwritten_events += overwritten_events;
 			s->overwritten_buffers += overwritten_buffers;
+			s->ring_since = sink_file_ring(s->file, s->ring_until, s->stream_count);
 			s->file_error = 0;
 			pthread_mutex_unlock(&s->lock);
 		} else if (overwritten_buffers > 0) {
@@ -318,26 +321,61 @@ static void write_batch(struct sink *s, struct sink_buffer *const *b, unsigned n
 	}
 }
 
+static int write_one(struct sink *s, struct sink_file *f, struct sink_buffer *b, uint64_t before)
+{
+	unsigned done;
+	uint64_t none_events = 0, none_buffers = 0;
+	int err = sink_file_write(f, &b, 1, false, &done, &none_events, &none_buffers);
+	pthread_mutex_lock(&s->lock);
+	b->pins -= b->pins > 0;
+	s->buffers_written += err == 0;
+	s->bytes_written = before + sink_file_written(f);
+	pthread_mutex_unlock(&s->lock);
+	return err;
+}
+
+/* First the ring, which others wait for; then, when it is there, what explains it. */
 static void write_snapshot(struct sink *s, struct sink_snapshot *snap)
 {
 	int err = 0;
-	uint64_t before = s->bytes_written; /* only this thread counts */
-	for (uint32_t i = 0; i < snap->count; i++) {
+	uint64_t before = s->bytes_written - sink_file_written(snap->file); /* only this thread counts */
+	for (uint32_t i = 0; !snap->written && i < snap->count; i++) {
 		if (err == 0) {
-			unsigned done;
-			uint64_t none_events = 0, none_buffers = 0;
-			err = sink_file_write(snap->file, &snap->buffer[i], 1, false, &done,
-					      &none_events, &none_buffers);
+			err = write_one(s, snap->file, snap->buffer[i], before);
+		} else {
+			pthread_mutex_lock(&s->lock);
+			snap->buffer[i]->pins--;
+			pthread_mutex_unlock(&s->lock);
 		}
-		pthread_mutex_lock(&s->lock);
-		snap->buffer[i]->pins--;
-		s->buffers_written += err == 0;
-		s->bytes_written = before + sink_file_written(snap->file);
-		pthread_mutex_unlock(&s->lock);
+	}
+	struct sink_explanation *e = snap->written ? snap->explanation : NULL;
+	for (; e && err == 0; e = e->next) {
+		err = write_one(s, snap->file, &e->b, before);
 	}
 	note_error(s, err, false);
-	close_file(s, snap->file, false); /* a copy: the session has lost nothing if somebody removes it */
-	free(snap);
+}
+
+/* The first that there is something to do for. With the lock held. */
+static struct sink_snapshot *next_snapshot(struct sink *s)
+{
+	struct sink_snapshot *snap = s->snapshots;
+	while (snap && snap->written && snap->held && !s->stopping) {
+		snap = snap->next;
+	}
+	return snap;
+}
+
+/* Without the lock; true: it is over and done with. */
+static bool do_snapshot(struct sink *s, struct sink_snapshot *snap)
+{
+	bool over = snap->written;
+	write_snapshot(s, snap);
+	snap->written = true;
+	if (over) {
+		close_file(s, snap->file, false); /* a copy: the session has lost nothing if somebody removes it */
+		sink_explanation_free(snap->explanation);
+	}
+	return over;
 }
 
 bool sink_worth_writing(const struct sink *s)
@@ -399,14 +437,20 @@ static void thread_run(struct sink *s)
 			pthread_cond_broadcast(&s->idle);
 			continue;
 		}
-		if (s->snapshots) {
-			struct sink_snapshot *snap = s->snapshots;
+		struct sink_snapshot *snap = next_snapshot(s);
+		if (snap) {
 			pthread_mutex_unlock(&s->lock);
-			struct sink_snapshot *next = snap->next;
-			write_snapshot(s, snap);
+			bool over = do_snapshot(s, snap);
 			pthread_mutex_lock(&s->lock);
-			s->snapshots = next;
-			pthread_cond_broadcast(&s->idle);
+			struct sink_snapshot **at = &s->snapshots;
+			while (over && *at != snap) {
+				at = &(*at)->next;
+			}
+			if (over) {
+				*at = snap->next;
+				free(snap);
+				pthread_cond_broadcast(&s->idle);
+			}
 			continue;
 		}
 		unsigned n = detach_batch(s, batch);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "state/state.h"
 #include "state/state_code.h"
+#include "state/state_filter.h"
 #include "state/state_function.h"
 #include "state/state_payload.h"
 #include "state/state_stack.h"
@@ -65,6 +66,7 @@ struct state {
 	struct state_codes codes;
 	struct state_symbols symbols;
 	struct state_functions functions;
+	struct state_filters filters;
 	struct state_stacks stacks;
 	uint32_t *running; /* of each processor */
 	struct image_found *found;
@@ -105,6 +107,7 @@ void state_destroy(struct state *s)
 	state_codes_free(&s->codes);
 	state_symbols_free(&s->symbols);
 	state_functions_free(&s->functions);
+	state_filters_free(&s->filters);
 	state_stacks_free(&s->stacks);
 	state_memory_free(&s->memory);
 	free(s->running);
@@ -391,6 +394,7 @@ void state_add(struct state *s, const struct etl_record *r)
 		if (r->type == ETL_RT_EVENT32 || r->type == ETL_RT_EVENT64) {
 			state_codes_add(&s->codes, &s->memory, r);
 			state_functions_add(&s->functions, &s->memory, r);
+			state_filters_add(&s->filters, r);
 		} else {
 			add_debug_id(s, r);
 			add_volume(s, r);
@@ -441,8 +445,9 @@ bool state_thread_at(const struct state *s, uint32_t tid, uint64_t time, struct 
 		(const struct thread_node *)state_table_find(&s->threads, tid);
 	const struct thread_node *best = n;
 	for (; n; n = (const struct thread_node *)n->n.older) {
+		const struct thread_node *older = (const struct thread_node *)n->n.older;
 		best = n; /* the oldest when all came later */
-		if (time >= n->start) {
+		if (time >= n->start && !(older && n->start == 0 && time <= older->end)) {
 			break;
 		}
 	}
@@ -450,6 +455,11 @@ bool state_thread_at(const struct state *s, uint32_t tid, uint64_t time, struct 
 		*ret = (struct state_thread){best->pid, best->start, best->end, best->code};
 	}
 	return best != NULL;
+}
+
+bool state_watched(const struct state *s, uint32_t pid, uint64_t time)
+{
+	return state_filters_watch(&s->filters, s, pid, time);
 }
 
 uint32_t state_pid_of_thread(const struct state *s, uint32_t tid, uint64_t time)
@@ -484,21 +494,25 @@ struct state_who state_who(const struct state *s, const struct etl_record *r)
 	struct state_who w = {r->pid, r->tid};
 	uint16_t hook = payload_hook(r);
 	unsigned type = hook & 0xFF, pointer = r->pointer_size;
+	struct payload_process process;
+	struct payload_image image;
 	uint32_t tid = STATE_NO_ID;
 	switch (hook >> 8) {
 	case 0:
 		return w;
 	case GROUP_PROCESS:
 		if (hook == HOOK_IMAGE_LOAD) {
-			w.pid = word(r, 2 * pointer);
+			w.pid = payload_image(r, &image) ? image.pid : word(r, 2 * pointer);
 		} else if (type <= TYPE_DC_END || hook == HOOK_PROCESS_DEFUNCT) {
-			w.pid = word(r, pointer);
+			w.pid = payload_process(r, &process) ? process.pid : word(r, pointer);
 		} else {
 			w.pid = word(r, 0);
 		}
 		return w;
 	case GROUP_IMAGE:
-		w.pid = type <= TYPE_DC_END ? word(r, 2 * pointer) : w.pid;
+		if (type <= TYPE_DC_END) {
+			w.pid = payload_image(r, &image) ? image.pid : word(r, 2 * pointer);
+		}
 		return w;
 	case GROUP_THREAD:
 		if (type <= TYPE_DC_END) {
@@ -548,8 +562,10 @@ const struct state_process *state_process_at(const struct state *s, uint32_t pid
 		(const struct process_node *)state_table_find(&s->processes, pid);
 	const struct process_node *best = n;
 	for (; n; n = (const struct process_node *)n->n.older) {
+		const struct process_node *older = (const struct process_node *)n->n.older;
 		best = n;
-		if (time >= n->p.start_time) {
+		/* When it began nobody told, but not before the end of the one before. */
+		if (time >= n->p.start_time && !(older && n->p.start_time == 0 && time <= older->p.end_time)) {
 			break;
 		}
 	}
@@ -563,7 +579,7 @@ static void image_look(const struct state *s, struct image_found *f, uint64_t ti
 	f->from = 0;
 	f->to = UINT64_MAX;
 	f->image = NULL;
-	for (; n && !f->image; n = (const struct image_node *)n->n.older) {
+	for (; n && !(f->image && f->image->load_time); n = (const struct image_node *)n->n.older) {
 		const struct state_image *i = &n->i;
 		if (f->address < i->base || f->address - i->base >= i->size || i->load_time > i->unload_time) {
 			continue;
@@ -575,7 +591,8 @@ static void image_look(const struct state *s, struct image_found *f, uint64_t ti
 		} else {
 			f->from = BASE_MAX(f->from, i->load_time);
 			f->to = BASE_MIN(f->to, i->unload_time);
-			f->image = i;
+			/* Of those whose loading nobody told, the one that went first. */
+			f->image = f->image && f->image->unload_time <= i->unload_time ? f->image : i;
 		}
 	}
 }

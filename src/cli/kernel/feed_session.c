@@ -108,12 +108,15 @@ struct feed_session *feed_session_open(const struct kernel_session *s, feed_sess
 	pthread_mutex_init(&f->lock, NULL);
 	f->fn = fn;
 	f->ctx = ctx;
+	/* This takes seconds, in which a signal ends us at once; a session whose starter has gone ends as well. */
+	cli_signals_restore();
 	uint32_t code = start(f, s);
 	bool system = said && strcmp(said, "system") == 0;
 	if (code != ERROR_SUCCESS && !system) {
 		system = choose(true, NULL);
 		code = start(f, s);
 	}
+	cli_signals_catch();
 	if (code != ERROR_SUCCESS) {
 		const char *text = openetw_last_error_text();
 		snprintf(why, cap, "%s", text[0] ? text : "it refuses");

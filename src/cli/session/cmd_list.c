@@ -440,7 +440,7 @@ static int run_query(struct cli_args *a)
 	struct openetw_loss l = {.size = sizeof l};
 	uint32_t code = cli_session_query(a->words[0], &p);
 	if (code) {
-		return cli_fail(a, code, "cannot query '%s'", a->words[0]);
+		return cli_fail_session(a, code, a->words[0], "cannot query '%s'", a->words[0]);
 	}
 	bool known = openetw_session_loss(a->words[0], &l) == ERROR_SUCCESS;
 	if (cli_flag(a, "json")) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * live: print events as they happen, from a running real-time session or one made for the occasion.
  */
+#include "cli/view/absent.h"
 #include "cli/view/trace.h"
 
 static const struct cli_option options[] = {
@@ -44,8 +45,8 @@ static int watch(struct cli_args *a, const char *session, struct cli_trace *t)
 		return CLI_FAILED; /* the summary says it */
 	}
 	if (code) {
-		return cli_fail(a, code, t->events ? "watching '%s' ended" : "cannot watch '%s'",
-				session);
+		return cli_fail_session(a, code, session, t->events ? "watching '%s' ended" : "cannot watch '%s'",
+					session);
 	}
 	return CLI_OK;
 }
@@ -110,12 +111,11 @@ static int run_own(struct cli_args *a, struct cli_trace *t, const struct cli_pri
 	cli_props_init(&p);
 	p.p.LogFileNameOffset = 0;
 	struct openetw_loss loss = {.size = sizeof loss};
-	bool known = openetw_session_loss(name, &loss) == ERROR_SUCCESS;
-	if (ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_STOP) == ERROR_SUCCESS) {
+	if (openetw_session_stop(h, NULL, &p.p, &loss) == ERROR_SUCCESS) {
 		fflush(stdout);
 		fprintf(stderr, "%llu events shown; ",
 			(unsigned long long)cli_printer_count(printer));
-		cli_print_totals(stderr, &p.p, known ? &loss : NULL);
+		cli_print_totals(stderr, &p.p, &loss);
 	} else if (t->unknown[0]) {
 		watched_summary(t, printer);
 	}
@@ -138,6 +138,7 @@ static int run(struct cli_args *a)
 				      .event = event,
 				      .ctx = printer,
 				      .state = cli_printer_state(printer),
+				      .endless = !cli_value(a, "limit", NULL),
 				      .no_progress = true};
 		if (own) {
 			status = run_own(a, &t, printer);
@@ -146,6 +147,9 @@ static int run(struct cli_args *a)
 			if (status == CLI_OK || t.unknown[0]) {
 				watched_summary(&t, printer);
 			}
+		}
+		if (t.events > 0) {
+			status = cli_absent_live(a, select, printer, cli_printer_count(printer), status);
 		}
 	}
 	cli_printer_destroy(printer);

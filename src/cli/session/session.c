@@ -114,7 +114,8 @@ bool cli_provider_guid(const char *text, GUID *ret)
 	return true;
 }
 
-/* "stack", "sid", "tsid", "'stack','sid'", or a number of EVENT_ENABLE_PROPERTY_* bits. */
+/* Words joined by , or |, as "stack,sid", "'stack','sid'" or "'stack,sid'"; or a number of
+ * EVENT_ENABLE_PROPERTY_* bits. */
 static bool parse_properties(const char *s, uint32_t *inout)
 {
 	static const struct {
@@ -130,25 +131,33 @@ static bool parse_properties(const char *s, uint32_t *inout)
 		*inout |= (uint32_t)bits;
 		return true;
 	}
+	bool quoted = false;
 	while (*s) {
-		size_t n = strcspn(s, ","), m = n;
-		const char *word = s;
-		if (m >= 2 && word[0] == '\'' && word[m - 1] == '\'') {
-			word++;
-			m -= 2;
+		/* A quote stands before the first letter of a word or behind its last one. */
+		if (*s == '\'') {
+			quoted = !quoted;
+			s++;
 		}
-		size_t i = 0;
+		size_t n = strcspn(s, ",|'"), i = 0;
 		while (i < BASE_ARRAY_LEN(names) &&
-		       (strlen(names[i].name) != m || strncasecmp(names[i].name, word, m) != 0)) {
+		       (strlen(names[i].name) != n || strncasecmp(names[i].name, s, n) != 0)) {
 			i++;
 		}
 		if (i == BASE_ARRAY_LEN(names)) {
 			return false;
 		}
 		*inout |= names[i].bit;
-		s += n + (s[n] == ',');
+		s += n;
+		if (*s == '\'') {
+			quoted = !quoted;
+			s++;
+		}
+		if (*s && *s != ',' && *s != '|') {
+			return false;
+		}
+		s += *s != 0;
 	}
-	return true;
+	return !quoted;
 }
 
 void cli_filters_init(struct cli_filters *f)
@@ -579,7 +588,10 @@ void cli_signals_catch(void)
 	struct sigaction sa = {.sa_handler = on_ending};
 	caught = 0;
 	for (int i = 0; i < 3; i++) {
-		sigaction(ending[i], &sa, &before[i]);
+		sigaction(ending[i], NULL, &before[i]);
+		if (ending[i] != SIGHUP || before[i].sa_handler != SIG_IGN) { /* nohup means it */
+			sigaction(ending[i], &sa, NULL);
+		}
 	}
 }
 
@@ -593,6 +605,18 @@ void cli_signals_restore(void)
 int cli_signal_caught(void)
 {
 	return caught;
+}
+
+static volatile sig_atomic_t interrupted;
+
+void cli_interrupt(int sig)
+{
+	interrupted = sig;
+}
+
+int cli_interrupted(void)
+{
+	return interrupted;
 }
 
 void cli_child_signals(void)

@@ -18,7 +18,10 @@ struct cli_trace {
 	void *ctx;
 	struct cli_select *select; /* gives the time range; may be NULL */
 	bool no_progress;
+	bool metadata; /* deliver descriptions of events that a session's end put in, too */
+	bool quiet; /* damage has been told before; no progress either */
 	bool raw_time; /* deliver ticks instead of FILETIME */
+	bool endless;  /* it goes on until a signal comes: that is no interruption */
 	/* Attached to the traces, files are read ahead for it; may be NULL. */
 	struct openetw_state *state;
 	/* state */
@@ -26,6 +29,7 @@ struct cli_trace {
 	EVENT_TRACE_LOGFILEA file[CLI_TRACE_FILES_MAX];
 	int count;
 	uint64_t events, buffers;
+	uint64_t headers;		     /* records of the file itself, which are no events */
 	uint64_t lost_events, lost_buffers; /* as the headers and real-time markers say */
 	char unknown[160];		    /* why there may be more; "": those are all */
 	uint64_t buffers_total;		    /* in the files, as far as the headers know */
@@ -37,6 +41,10 @@ struct cli_trace {
 	struct cli_progress progress;
 	bool stop;
 };
+
+/* What is counted as an event, everywhere: all that a provider or the system logged. Records of the file
+ * itself are not: its header and their kind (class EventTrace), and descriptions of events (EventMetadata). */
+bool cli_is_header(const EVENT_RECORD *e);
 
 /* Opens files (or, with `session`, a live session). Prints the mistake; false on failure. */
 bool cli_trace_open(struct cli_trace *t, int count, char **files, const char *session);
