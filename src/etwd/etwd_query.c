@@ -288,6 +288,12 @@ void etwd_query_stats(struct etwd *d, struct conn *c, const struct proto_message
 		    "\"adopted_lost\":%llu,",
 		    (unsigned long long)d->adopted_pools, (unsigned long long)d->adopted_events,
 		    (unsigned long long)d->adopted_unclaimed, (unsigned long long)d->adopted_lost);
+	uint64_t unread, waiting, stuck;
+	etwd_foreign_counts(&unread, &waiting, &stuck);
+	strbuf_addf(&b,
+		    "\"connections_unread\":%llu,\"connections_unclosed\":%llu,"
+		    "\"closers_stuck\":%llu,",
+		    (unsigned long long)unread, (unsigned long long)waiting, (unsigned long long)stuck);
 	etwd_kernel_stats(d, &b);
 	strbuf_addf(&b, "\"refused_connections\":%llu,\"clock_kind\":%u,\"clock_freq\":%llu}",
 		    (unsigned long long)d->rejected_connections, (unsigned)d->clock_kind,

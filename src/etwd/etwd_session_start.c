@@ -4,6 +4,7 @@
  */
 #include "etwd/etwd.h"
 
+#include "base/open_output.h"
 #include "etwd/etwd_modes.h"
 #include "saved/saved.h"
 
@@ -46,7 +47,7 @@ void etwd_session_refuse(struct etwd *d, struct session *s, uint32_t code, const
 		s->refusal = strdup(text);
 		/* Nothing is in its file that was not there before. */
 		if (s->path && !(s->mode & (MODE_APPEND | MODE_NEWFILE))) {
-			unlink(s->path);
+			open_output_remove(s->path);
 		}
 		etwd_session_stop(d, s);
 	} else {
@@ -61,7 +62,14 @@ void etwd_session_running(struct etwd *d, struct session *s)
 	etwd_log(d, "Started session \"%s\": id=%u, mode=%#x, buffers=%u-%u x %u KB, file=%s", s->label, s->id,
 		 s->mode, s->options.minimum_buffers, s->options.maximum_buffers, s->options.buffer_size_kb,
 		 s->path ? s->path : "none");
+	/* Kernel events take seconds to begin. Who has gone meanwhile does not know of this session, and nobody
+	 * would ever stop it. */
+	bool gone = s->start_reply.type != 0 && !s->start_reply.conn;
 	etwd_session_answer(d, s, &s->start_reply, 0, NULL);
+	if (gone) {
+		etwd_log(d, "Session \"%s\": whoever started it has gone before it ran", s->label);
+		etwd_session_stop(d, s);
+	}
 }
 
 static void start_done(struct etwd *d, struct job *j)

@@ -210,6 +210,7 @@ static bool ready(struct kernel_tracepoints *s, bool stacks)
 				       .ring_bytes = ring_bytes(stacks),
 				       .unwind = !s->k->o.frame_pointers,
 				       .on_stack = on_stack,
+				       .give_up = s->k->o.give_up,
 				       .ctx = s};
 	diag_clear(&d);
 	s->tried = true;
@@ -305,7 +306,8 @@ static void want(struct kernel_tracepoints *s)
 static void cannot(struct kernel_tracepoints *s, const struct source_hook *h)
 {
 	bits_of(h, &s->k->cannot);
-	diag_at(&s->k->why_not, UINT64_MAX, "%.200s", s->missing);
+	int first = (int)BASE_MIN(strcspn(s->missing, "\n"), (size_t)200);
+	diag_at(&s->k->why_not, UINT64_MAX, "%.*s", first, s->missing);
 }
 
 void kernel_tracepoints_prepare(struct kernel_tracepoints *s)

@@ -195,7 +195,9 @@ static HRESULT STDMETHODCALLTYPE event_provider(ITraceEvent *this, LPCGUID Provi
 	if (!ProviderId) {
 		return E_POINTER;
 	}
-	relog_event_set_provider(&event_of(this)->e, ProviderId);
+	struct guid provider;
+	memcpy(&provider, ProviderId, sizeof provider);
+	relog_event_set_provider(&event_of(this)->e, &provider);
 	return S_OK;
 }
 
@@ -258,7 +260,9 @@ static ULONG STDMETHODCALLTYPE relogger_release(ITraceRelogger *this)
 	struct com_relogger *g = relogger_of(this);
 	ULONG left = order_add_full(&g->refs, UINT32_MAX) - 1;
 	if (left == 0) {
-		/* Not the callback, see relogger_register(). */
+		if (g->callback) {
+			g->callback->lpVtbl->Release(g->callback);
+		}
 		if (g->spare) {
 			event_release(&g->spare->com);
 		}
@@ -335,9 +339,10 @@ static HRESULT STDMETHODCALLTYPE relogger_register(ITraceRelogger *this, ITraceE
 	if (!Callback) {
 		return E_POINTER;
 	}
-	/* Windows takes a reference and never gives it back. Programs rely on that: their callbacks lie
-	 * on the stack, count from zero, or go before the relogger does. */
 	Callback->lpVtbl->AddRef(Callback);
+	if (g->callback) {
+		g->callback->lpVtbl->Release(g->callback);
+	}
 	g->callback = Callback;
 	return S_OK;
 }

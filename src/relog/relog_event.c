@@ -91,33 +91,46 @@ int relog_event_set_payload(struct relog_event *e, const void *p, uint32_t bytes
 	return 0;
 }
 
-/* Takes the items away that describe a provider's own event. They lie in e->raw. */
-static void drop_schema(struct relog_event *e)
+/* Names and fields of a TraceLogging event, name and group of its provider, and its control GUID. */
+static bool speaks_for_provider(uint16_t type)
 {
-	uint8_t *items = e->raw + (e->r.items - e->raw);
-	uint32_t at = 0, kept = 0, last = 0, here;
-	uint16_t type, bytes;
-	const uint8_t *data;
-	while (here = at, etl_item_next(items, e->r.items_bytes, &at, &type, &data, &bytes)) {
-		if (type != ETL_ITEM_EVENT_SCHEMA_TL && type != ETL_ITEM_PROV_TRAITS) {
-			memmove(items + kept, items + here, at - here);
-			last = kept;
-			kept += at - here;
-		}
-	}
-	if (kept) {
-		le16_put(items + last + 4, 0); /* linkage: none follows */
-	}
-	e->r.items = kept ? items : NULL;
-	e->r.items_bytes = kept;
+	return type == ETL_ITEM_EVENT_SCHEMA_TL || type == ETL_ITEM_PROV_TRAITS || type == ETL_ITEM_CONTROL_GUID;
 }
 
-void relog_event_set_provider(struct relog_event *e, const void *guid)
+/* The items lie in the event's own copy of the record. */
+static void drop_provider_items(struct relog_event *e)
 {
-	if (e->r.items && memcmp(&e->r.provider, guid, 16) != 0) {
-		drop_schema(e);
+	uint8_t *items = e->raw + (e->r.items - e->raw);
+	uint32_t at = 0, kept = 0, last = 0, here = 0;
+	uint16_t type, bytes;
+	const uint8_t *data;
+	bool any = false;
+	while (etl_item_next(items, e->r.items_bytes, &at, &type, &data, &bytes)) {
+		uint32_t whole = at - here;
+		if (!speaks_for_provider(type)) {
+			last = kept;
+			any = true;
+			memmove(items + kept, items + here, whole);
+			kept += whole;
+		}
+		here = at;
 	}
-	memcpy(&e->r.provider, guid, 16);
+	if (any) { /* none follows */
+		le16_put(items + last + 4, le16_get(items + last + 4) & (uint16_t)~1u);
+	}
+	e->r.items = any ? items : NULL;
+	e->r.items_bytes = kept;
+	if (!any) {
+		e->r.event_flags &= (uint16_t)~EVENT_HEADER_FLAG_EXTENDED_INFO;
+	}
+}
+
+void relog_event_set_provider(struct relog_event *e, const struct guid *provider)
+{
+	if (e->r.items && !guid_equal(&e->r.provider, provider)) {
+		drop_provider_items(e);
+	}
+	e->r.provider = *provider;
 	e->changed |= RELOG_PROVIDER;
 }
 
