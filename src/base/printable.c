@@ -150,7 +150,9 @@ bool printable_is(const char *s, size_t n)
 void strbuf_add_printable(struct strbuf *b, const char *s, size_t n)
 {
 	struct piece p;
-	for (size_t i = 0; i < n && !b->failed; i += p.used) {
+	size_t plain = plain_length(s, n); /* nearly always all of it */
+	strbuf_add(b, s, plain);
+	for (size_t i = plain; i < n && !b->failed; i += p.used) {
 		next_piece(&p, s + i, n - i, false);
 		strbuf_add(b, p.text, p.bytes);
 	}
@@ -359,9 +361,26 @@ static const char *add_conversion(struct strbuf *b, const char *fmt, struct argu
 	return s + 1;
 }
 
+/* Numbers alone are libc's from beginning to end. */
+static bool brings_text(const char *fmt)
+{
+	for (const char *s = fmt; (s = strchr(s, '%')) != NULL;) {
+		s += 1 + strspn(s + 1, "-+ #0'.*123456789hlLzjt");
+		if (*s == 's' || *s == 'c') {
+			return true;
+		}
+		s += *s != 0;
+	}
+	return false;
+}
+
 void strbuf_vaddf_printable(struct strbuf *b, const char *fmt, va_list ap)
 {
 	struct arguments a;
+	if (!brings_text(fmt)) {
+		strbuf_vaddf(b, fmt, ap);
+		return;
+	}
 	va_copy(a.ap, ap);
 	for (const char *s = fmt; *s && !b->failed;) {
 		size_t n = strcspn(s, "%");

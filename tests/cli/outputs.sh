@@ -164,7 +164,11 @@ if [ "$(id -u)" -eq 0 ]; then
 		mkfifo alice/fifo.etl
 		chown -h 4242:4242 alice alice/link.etl alice/hers.etl alice/way alice/fifo.etl
 		chmod 666 alice/hers.etl alice/fifo.etl
-		for name in link.etl hard.etl hers.etl fifo.etl way/new.etl; do
+		case $w in # all go one of two ways; some go all
+		start | relog | tracerpt | record | xperf_d | logman) names="link.etl hard.etl hers.etl fifo.etl way/new.etl" ;;
+		*) names="link.etl hers.etl" ;;
+		esac
+		for name in $names; do
 			# nothing may wait for a reader of the FIFO
 			( "make_$w" "alice/$name" ) >out 2>err &
 			maker=$!
