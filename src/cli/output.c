@@ -479,14 +479,15 @@ uint32_t cli_start_trace(TRACEHANDLE *ret, const char *name, EVENT_TRACE_PROPERT
 	return code;
 }
 
-uint32_t cli_flush_trace(TRACEHANDLE session, const char *name, EVENT_TRACE_PROPERTIES *p)
+uint32_t cli_control_trace(TRACEHANDLE session, const char *name, EVENT_TRACE_PROPERTIES *p, ULONG control)
 {
 	struct cli_way way = {0};
-	const char *file = file_of(p);
+	bool writes = control == EVENT_TRACE_CONTROL_FLUSH || control == EVENT_TRACE_CONTROL_UPDATE;
+	const char *file = writes ? file_of(p) : NULL;
 	if (file) {
 		cli_way_make(file, &way);
 	}
-	uint32_t code = ControlTraceA(session, name, p, EVENT_TRACE_CONTROL_FLUSH);
+	uint32_t code = ControlTraceA(session, name, p, control);
 	if (code) {
 		cli_way_back(&way);
 	}

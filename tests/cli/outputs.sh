@@ -25,13 +25,14 @@ make_dumper() { openetw xperf -i in.etl -o "$1" -a dumper; }
 make_tracestats() { openetw xperf -i in.etl -o "$1" -a tracestats; }
 make_xperf_merge() { openetw xperf -merge in.etl in2.etl "$1" >/dev/null; }
 make_xperf() { openetw xperf -start x -on X -f "$1" && openetw xperf -stop x >/dev/null; }
+make_update() { openetw start u -o u0.etl >/dev/null && openetw tracelog -update u -f "$1" >/dev/null; r=$?; openetw stop u >/dev/null; return $r; }
 make_xperf_d() { openetw xperf -start x -on X -f part.etl && openetw xperf -stop x -d "$1" >/dev/null; }
 make_logman() { openetw logman start l -ets -p '{6e0aa5ae-5d31-4b27-8a34-2f6f4a7c1e99}' -o "$1" >/dev/null && openetw logman stop l -ets >/dev/null; }
 make_tracelog() { openetw tracelog -start t -f "$1" >/dev/null && openetw tracelog -stop t >/dev/null; }
 make_bookmark() { openetw wevtutil qe in.etl /lf:true "/sbm:$1" >/dev/null; }
 make_export() { openetw logman create trace c -p '{6e0aa5ae-5d31-4b27-8a34-2f6f4a7c1e99}' >/dev/null 2>&1; openetw logman export c -xml "$1" >/dev/null; }
 make_wpr_export() { openetw wpr -exportprofile Light "$1" >/dev/null || openetw wpr -exportprofile CPU "$1" >/dev/null; }
-ways="start run relog merge flush tracerpt summary html tracefmt dumper tracestats xperf_merge xperf xperf_d logman tracelog bookmark export wpr_export"
+ways="start run relog merge flush tracerpt summary html tracefmt dumper tracestats xperf_merge xperf update xperf_d logman tracelog bookmark export wpr_export"
 # samples enough for a stack
 if openetw record --cpu -o probe.etl -- sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done' >/dev/null 2>&1; then
 	recorded() { # on a busy machine perf has no descriptors at times
@@ -81,7 +82,7 @@ for w in $ways; do
 		esac
 	fi
 	[ "$(head -c 5 new.etl)" != "an ea" ] || fail "$w wrote nothing"
-	left=$(ls -A | grep -vE '^(new.etl|new.etl.old|out|err|in.etl|in2.etl|probe.etl|packets.etl|part.etl|part.etl.old)$')
+	left=$(ls -A | grep -vE '^(new.etl|new.etl.old|out|err|in.etl|in2.etl|probe.etl|packets.etl|part.etl|part.etl.old|u0.etl|u0.etl.old)$')
 	[ -z "$left" ] || fail "$w leaves $left"
 	cd ..
 done
