@@ -507,6 +507,9 @@ int cli_merge_files(const struct cli_args *a, const char *const *files, uint32_t
 	struct cli_progress p;
 	struct diag d;
 	diag_clear(&d);
+	for (uint32_t i = 0; i < count; i++) {
+		cli_path_input((char *)(uintptr_t)files[i]); /* words of the command line */
+	}
 	struct cli_output *o = is_input(to, to, files, count, &d) ? refuse(NULL, a, -EINVAL, &d) : cli_output_open(a, to, false);
 	if (!o) {
 		return CLI_FAILED;

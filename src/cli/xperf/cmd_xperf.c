@@ -3,6 +3,7 @@
  * after it belong to that session, those before the first one to the kernel's.
  */
 #include "cli/session/mark.h"
+#include "cli/path.h"
 #include "cli/output.h"
 #include "cli/view/timetext.h"
 #include "cli/classic/controller.h"
@@ -474,6 +475,9 @@ static int run_read(struct cli_args *a)
 	}
 	for (; word < a->count && r.count < CLI_VALUES_MAX; word++) {
 		files[r.count++] = a->words[word];
+	}
+	for (int i = 0; i < r.count; i++) {
+		cli_path_input(files[i]);
 	}
 	if (cli_flag(a, "explain")) {
 		printf("openetw dump --format csv");
