@@ -301,6 +301,7 @@ static bool load_schemas(const struct cli_args *a, const char *option)
 	const char *path;
 	for (int i = 0; (path = cli_value_at(a, option, i)) != NULL; i++) {
 		char problem[512] = "";
+		cli_path_input((char *)(uintptr_t)path); /* a word of the command line */
 		int r = openetw_schema_load_file(path, problem, sizeof problem);
 		if (r < 0) {
 			fprintf(stderr, "openetw %s: cannot load %s: %s\n", a->command->name, path,
@@ -315,7 +316,8 @@ static bool load_schemas(const struct cli_args *a, const char *option)
 static void take_paths(const struct cli_args *a)
 {
 	const struct cli_command *c = a->command;
-	bool files = c->complete && strcmp(c->complete, "file") == 0 && c != &cli_wpr; /* whose words are texts too */
+	bool others = c == &cli_wpr || c == &cli_xperf; /* their words are also texts and outputs */
+	bool files = c->complete && strcmp(c->complete, "file") == 0 && !others;
 	for (int i = 0; files && i < a->count; i++) {
 		cli_path_input(a->words[i]);
 	}

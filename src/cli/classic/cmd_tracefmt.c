@@ -365,8 +365,10 @@ static bool open_file(struct format *f, struct cli_args *a, const char *path)
 static int work(struct format *f, struct cli_args *a)
 {
 	const char *path = cli_value(a, "o", "FmtFile.txt");
-	struct cli_trace t = {.args = a, .event = event, .ctx = f, .no_progress = f->display};
-	if (!cli_trace_open(&t, a->count, a->words, cli_flag(a, "rt") ? a->words[0] : NULL) ||
+	bool real_time = cli_flag(a, "rt"); /* Ctrl-C is how it ends */
+	struct cli_trace t = {
+		.args = a, .event = event, .ctx = f, .no_progress = f->display, .endless = real_time};
+	if (!cli_trace_open(&t, a->count, a->words, real_time ? a->words[0] : NULL) ||
 	    !open_file(f, a, path)) {
 		return CLI_FAILED;
 	}
@@ -389,7 +391,7 @@ static int work(struct format *f, struct cli_args *a)
 	bool extension = dot && !strchr(dot, '/');
 	snprintf(summary, sizeof summary, "%.*s.sum",
 		 (int)(extension ? (size_t)(dot - path) : strlen(path)), path);
-	bool whole = code == 0 && !t.interrupted && !f->failed;
+	bool whole = code == 0 && (!t.interrupted || real_time) && !f->failed;
 	bool wanted = !cli_flag(a, "nosummary") && !cli_flag(a, "displayonly") && whole;
 	if (cli_output_close(f->output, whole) != CLI_OK || (wanted && !write_summary(f, a, &t, summary))) {
 		status = CLI_FAILED;

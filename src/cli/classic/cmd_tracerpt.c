@@ -285,6 +285,7 @@ static int process(struct report *r, const char *dump, const char *summary)
 	if (real_time && a->count > 1) {
 		return cli_usage(a, "one real-time session at a time");
 	}
+	r->trace->endless = real_time; /* Ctrl-C is how it ends */
 	if (!cli_trace_open(r->trace, a->count, a->words, real_time ? a->words[0] : NULL)) {
 		return CLI_FAILED;
 	}
@@ -312,7 +313,7 @@ static int process(struct report *r, const char *dump, const char *summary)
 		put(r, head, strlen(head));
 	}
 	uint32_t code = cli_trace_run(r->trace);
-	if (r->trace->interrupted) {
+	if (r->trace->interrupted && !real_time) {
 		return 128 + r->trace->interrupted; /* and what was written does not end as if it were all */
 	}
 	if (r->out && !r->csv && !code) {

@@ -377,7 +377,7 @@ static int update_live(struct task *t)
 		} else {
 			p.p.LogFileNameOffset = 0;
 		}
-		code = ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_UPDATE);
+		code = cli_control_trace(h, NULL, &p.p, EVENT_TRACE_CONTROL_UPDATE);
 		if (code) {
 			return logman_error(code, controller_why(), NULL);
 		}

@@ -3,6 +3,7 @@
  */
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "cli/path.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -94,7 +95,8 @@ static int run(struct cli_args *a)
 	}
 	snprintf(name, sizeof name, "openetw-run-%d", (int)getpid());
 	const char *session = cli_value(a, "name", name);
-	const char *file = cli_value(a, "output", "openetw.etl");
+	char mapped[PATH_MAX];
+	const char *file = cli_path_told(cli_value(a, "output", "openetw.etl"), mapped);
 	if (!cli_props_from_args(a, &p, file, false)) {
 		return CLI_USAGE;
 	}

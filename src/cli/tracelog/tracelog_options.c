@@ -2,6 +2,7 @@
  * tracelog's options: the table, the session and the filters they describe.
  */
 #include "cli/tracelog/tracelog.h"
+#include "cli/path.h"
 
 #include <stdlib.h>
 #include <strings.h>
@@ -119,7 +120,7 @@ static bool guid_file(const struct winargs *w, const char *path, const struct sa
 		      struct saved_session *s)
 {
 	char line[1024];
-	FILE *f = fopen(path, "re");
+	FILE *f = cli_path_fopen(path);
 	if (!f) {
 		cli_usage(w->a, "-guid %s: neither #GUID nor *NAME, and no file: %s", path,
 			  strerror(errno));
@@ -248,7 +249,6 @@ static uint32_t kernel_flags(const struct winargs *w)
 
 bool tracelog_describe(const struct winargs *w, const char *name, struct saved_session *s)
 {
-	char cwd[2048];
 	uint32_t clock_options = 0;
 	snprintf(s->name, sizeof s->name, "%s", name);
 	for (size_t i = 0; i < BASE_ARRAY_LEN(mode_options); i++) {
@@ -287,10 +287,7 @@ bool tracelog_describe(const struct winargs *w, const char *name, struct saved_s
 	bool memory = s->mode & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_BUFFERING_MODE);
 	if (winargs_on(w, "f") || !memory) {
 		const char *f = winargs_value(w, "f", "logfile.etl");
-		bool rooted = f[0] == '/' || (f[0] && f[1] == ':') || !getcwd(cwd, sizeof cwd);
-		int n = snprintf(s->file, sizeof s->file, "%s%s%s", rooted ? "" : cwd,
-				 rooted ? "" : "/", f);
-		if (n < 0 || (size_t)n >= sizeof s->file) {
+		if (!cli_path_absolute(f, s->file, sizeof s->file)) {
 			cli_usage(w->a, "the file name is too long");
 			return false;
 		}

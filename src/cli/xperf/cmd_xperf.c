@@ -297,7 +297,7 @@ static int flush_one(struct cli_args *a, const char *name, const char *file)
 	} else {
 		p.p.LogFileNameOffset = 0;
 	}
-	uint32_t code = cli_flush_trace(0, name, &p.p);
+	uint32_t code = cli_control_trace(0, name, &p.p, EVENT_TRACE_CONTROL_FLUSH);
 	return code ? cli_fail(a, code, "cannot flush '%s'", name) : CLI_OK;
 }
 
@@ -352,7 +352,7 @@ static int run_update(struct xperf *x)
 		} else {
 			p.p.LogFileNameOffset = 0;
 		}
-		code = ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_UPDATE);
+		code = cli_control_trace(h, NULL, &p.p, EVENT_TRACE_CONTROL_UPDATE);
 		if (code) {
 			return cli_fail(a, code, "cannot update '%s'", name);
 		}
