@@ -99,6 +99,10 @@ struct openetw_process {
 OPENETW_API uint32_t openetw_state_process(struct openetw_state *s, uint32_t pid, uint64_t time,
 					   struct openetw_process *ret);
 
+/* Non-zero: all that the process did is in the trace. 0: it was recorded for other processes (record --pid), and has of
+ * this one only what it did to those, such as every other of its context switches. */
+OPENETW_API int openetw_state_watched(const struct openetw_state *s, uint32_t pid, uint64_t time);
+
 struct openetw_thread {
 	uint32_t size;
 	uint32_t tid, pid;

@@ -111,6 +111,11 @@ static inline struct bytes bytes_of(const void *p, size_t n)
 	const uint8_t *b = p;
 	return (struct bytes){b, n ? b + n : b, false}; /* nothing may be at NULL */
 }
+/* From an offset to the end of n bytes; nothing when the offset lies outside. */
+static inline struct bytes bytes_at(const void *p, size_t n, size_t offset)
+{
+	return offset < n ? bytes_of((const uint8_t *)p + offset, n - offset) : bytes_of(p, 0);
+}
 static inline size_t bytes_left(const struct bytes *b)
 {
 	return b->bad ? 0 : (size_t)(b->end - b->p);

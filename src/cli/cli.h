@@ -242,8 +242,13 @@ void cli_provider_tell(const GUID *g, const char *name);
 bool cli_props_from_args(const struct cli_args *a, struct cli_props *p, const char *file,
 			 bool realtime);
 
+/* Says on stderr when etwd is not at its usual place, and why. */
+void cli_place_tell(const struct cli_args *a);
 /* One paragraph: events, buffers, losses by cause. Always says so when something was lost. */
 void cli_print_totals(FILE *f, const EVENT_TRACE_PROPERTIES *p, const struct openetw_loss *loss);
+/* "the log file was removed at …; 12 events (1 buffers) are not in it", or nothing. */
+void cli_print_file_state(FILE *f, const char *indent, const struct openetw_loss *loss);
+const char *cli_file_state(const struct openetw_loss *loss); /* one word; "": it is fine */
 void cli_mode_text(uint32_t mode, char *out, size_t cap);
 void cli_guid_text(const GUID *g, char out[37]);
 

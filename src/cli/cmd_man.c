@@ -94,8 +94,8 @@ static void overview(void)
 		putchar('\n');
 	}
 	printf(".SH ENVIRONMENT\n.TP\n.B OPENETW_RUNTIME_DIR\nwhere etwd's sockets are; default "
-	       "/run/user/UID/openetw or "
-	       "/tmp/openetw\\-UID.\n.TP\n.B OPENETW_ETWD\nfull path of the etwd to start when "
+	       "$XDG_RUNTIME_DIR/openetw, /run/user/UID/openetw or "
+	       "/tmp/openetw\\-UID; 'openetw list' says which.\n.TP\n.B OPENETW_ETWD\nfull path of the etwd to start when "
 	       "none runs.\n"
 	       ".SH SEE ALSO\n.BR etwd (8)\n");
 }

@@ -376,6 +376,10 @@ static uint32_t control_counted(CONTROLTRACE_ID id, const void *name, bool wide,
 			    (long)sizeof path) {
 			path[0] = 0;
 		}
+		if (code != ERROR_INVALID_DATA &&
+		    (got.file_fate == PROTO_FILE_MOVED || got.file_fate == PROTO_FILE_REPLACED)) {
+			path[0] = 0; /* what has that name is not this session's */
+		}
 	}
 	free(reply);
 	if (control_code == EVENT_TRACE_CONTROL_STOP && (code == ERROR_SUCCESS || code == ERROR_MORE_DATA)) {

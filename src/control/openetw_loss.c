@@ -35,6 +35,10 @@ void control_loss_of(const struct proto_session *s, struct openetw_loss *ret)
 		.realtime_events = s->loss[PROTO_LOSS_RT_EVENTS],
 		.torn = s->loss[PROTO_LOSS_TORN],
 		.overwritten = s->loss[PROTO_LOSS_OVERWRITTEN],
+		.gone_events = s->loss[PROTO_LOSS_GONE_EVENTS],
+		.gone_buffers = s->loss[PROTO_LOSS_GONE_BUFFERS],
+		.file_time = s->file_fate_filetime,
+		.file_state = s->file_fate,
 	};
 }
 
@@ -42,7 +46,8 @@ uint32_t openetw_session_loss(const char *session_name, struct openetw_loss *los
 {
 	uint16_t name[CONTROL_NAME_MAX + 1];
 	struct proto_session s = {.name = name};
-	if (session_name == NULL || loss == NULL || loss->size != sizeof *loss) {
+	if (session_name == NULL || loss == NULL ||
+	    (loss->size != sizeof *loss && loss->size != OPENETW_LOSS_SIZE_1)) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	uint32_t code = control_name(session_name, false, name, &s.name_len);
@@ -64,7 +69,10 @@ uint32_t openetw_session_loss(const char *session_name, struct openetw_loss *los
 		code = ERROR_INVALID_DATA;
 	}
 	if (code == ERROR_SUCCESS) {
-		control_loss_of(&got, loss);
+		struct openetw_loss l;
+		control_loss_of(&got, &l);
+		l.size = loss->size;
+		memcpy(loss, &l, loss->size);
 	}
 	free(reply);
 	return code;

@@ -12,12 +12,15 @@
  *   etwd_main.c      options, daemon, lock, sockets, signals
  *   etwd_loop.c      epoll, timers, job threads
  *   etwd_conn.c      connections: receive, bounded queue, throttle, replies
+ *   etwd_foreign.c, etwd_take.c
+ *                    descriptors that strangers sent: never closed, or received, here
  *   etwd_dispatch.c  message -> handler; the fuzz target's entry
  *   etwd_process.c   provider processes: control block, segments, death
  *   etwd_adopt.c     pools of an earlier etwd
  *   etwd_binary.c    where a provider's code lies
  *   etwd_described.c descriptions of events that programs carry
  *   etwd_embed.c     the same for files that are finished, by a helper
+ *   etwd_thread.c    thread ids of other pid namespaces
  *   etwd_ctl.c       heap of entries and filter tables inside a control block
  *   etwd_register.c  registrations, traits, groups
  *   etwd_enable.c    who enabled what; generations of filter tables
@@ -68,7 +71,7 @@
 #define ETWD_PROCESSES_MAX_SYSTEM  16384u
 #define ETWD_PROCESSES_MAX_UID	   2048u  /* system instance, per uid */
 #define ETWD_SESSIONS_MAX_UID	   128u   /* the same */
-#define ETWD_BUFFER_BYTES_UID	   (1ull << 30)
+#define ETWD_BUFFER_BYTES_UID	   (3ull << 30) /* a third of it buffers, see etwd_session_bytes() */
 #define ETWD_REGS_MAX		   1024u  /* live, per process */
 #define ETWD_REG_INDEX_MAX	   65536u /* an index travels in 16 bits */
 #define ETWD_REGS_TOTAL_USER	   65536u
@@ -79,15 +82,25 @@
 #define ETWD_POOL_BYTES_TOTAL_USER (2048ull << 20)
 #define ETWD_POOL_BYTES_TOTAL_SYS  (8192ull << 20)
 #define ETWD_BUFFER_BYTES_USER	   (8ull << 30) /* address space: touched only as needed */
-#define ETWD_BUFFER_BYTES_SYSTEM   (4ull << 30)
+#define ETWD_BUFFER_BYTES_SYSTEM   (12ull << 30)
 #define ETWD_MESSAGES_PER_S	   1000u
 #define ETWD_MESSAGES_BURST	   2000u
 #define ETWD_QUEUE_BYTES_PROVIDER  (1u << 20)
 #define ETWD_QUEUE_BYTES_CONTROL   (8u << 20)
 #define ETWD_QUEUE_BYTES_TOTAL	   (128u << 20) /* unread answers of all connections */
 #define ETWD_FILTERS_MAX	   13u
-/* Windows has 8. Classic providers have one anyway; every session costs each of its processes a row. */
+/* Of one user. Windows has 8 in all. Classic providers have one anyway; every session costs each of its
+ * processes a row. */
 #define ETWD_SESSIONS_PER_PROVIDER 64u
+#define ETWD_BITS_OF_ROOT	   16u /* of a process's session bits, in the instance for all */
+#define ETWD_KERNEL_SESSIONS_MAX   64u
+#define ETWD_KERNEL_SESSIONS_UID   4u
+#define ETWD_PRIVATES_MAX	   256u
+#define ETWD_PRIVATES_UID	   64u
+#define ETWD_WAITING_MAX	   262144u /* callbacks that enables wait for, and these enables */
+#define ETWD_ENABLE_BYTES_MAX	   (512ull << 20)
+#define ETWD_CONFIG_BYTES_UID	   (64ull << 20) /* then older generations are kept no longer */
+#define ETWD_SPOOL_BYTES_UID	   (1ull << 30)
 #define ETWD_FILTER_BYTES_MAX	   4096u
 #define ETWD_TRAITS_MAX		   4096u
 #define ETWD_PENDING_MAX	   64u /* unanswered enables and the like, per connection */
@@ -108,6 +121,8 @@ struct etwd;
 struct conn;
 struct process;
 struct session;
+struct thread_map;
+struct scan_job;
 
 /* ---- loop ------------------------------------------------------------------------------------ */
 
@@ -137,8 +152,43 @@ void etwd_loop_run(struct etwd *d);
 void etwd_loop_turn(struct etwd *d, int timeout_ms);
 /* Takes the job (heap). Runs it in place when no thread can be had. */
 void etwd_job_start(struct etwd *d, struct job *j);
+/* Takes it only if a thread can be had. */
+bool etwd_job_try(struct etwd *d, struct job *j);
 uint64_t etwd_now_ns(void);
 void etwd_log(struct etwd *d, const char *fmt, ...) BASE_PRINTF(2, 3);
+
+/* ---- shares ---------------------------------------------------------------------------------- */
+
+/* What there is only so much of. See etwd_share.c and docs/limits.md. */
+enum share {
+	SHARE_PROCESSES,
+	SHARE_REGISTRATIONS,
+	SHARE_POOL_BYTES,
+	SHARE_SESSIONS,
+	SHARE_BUFFER_BYTES, /* with backlogs, and rings of consumers */
+	SHARE_KERNEL_SESSIONS,
+	SHARE_PRIVATES,
+	SHARE_CONNECTIONS,
+	SHARE_QUEUE_BYTES,
+	SHARE_JOBS,
+	SHARE_WAITING,
+	SHARE_ENABLE_BYTES,
+	SHARE_CONFIG_BYTES,
+	SHARE_SPOOL_BYTES,
+	SHARE_COUNT,
+};
+/* NULL: taken; else why not, in words. */
+const char *etwd_share_take(struct etwd *d, uid_t uid, enum share what, uint64_t n);
+void etwd_share_add(struct etwd *d, uid_t uid, enum share what, uint64_t n); /* whatever the limit */
+void etwd_share_give(struct etwd *d, uid_t uid, enum share what, uint64_t n);
+uint64_t etwd_share_of(const struct etwd *d, uid_t uid, enum share what);
+bool etwd_share_fits(const struct etwd *d, uid_t uid, enum share what, uint64_t n);
+bool etwd_share_whole(const struct etwd *d, uid_t uid); /* no part is set for this one */
+/* The loop worked for this user; may it go on to? */
+void etwd_share_busy(struct etwd *d, uid_t uid, uint64_t from_ns, uint64_t to_ns);
+bool etwd_share_has_time(struct etwd *d, uid_t uid, uint64_t now_ns);
+void etwd_share_tick(struct etwd *d, uint64_t now_ns);
+void etwd_share_finish(struct etwd *d);
 
 /* ---- connections ----------------------------------------------------------------------------- */
 
@@ -149,6 +199,7 @@ enum conn_kind {
 
 /* The right to answer a request later. Follows its connection: conn becomes NULL when that closes.
  */
+struct request;
 struct reply_to {
 	struct conn *conn;
 	uint32_t id;
@@ -171,8 +222,11 @@ struct conn {
 	gid_t gid;
 	pid_t pid;
 	bool closing; /* freed at the end of the turn */
+	bool may_carry; /* messages may come with descriptors */
+	struct request *taking; /* another process receives one; NULL: none */
 	bool throttled;
 	bool writing; /* waits for EPOLLOUT */
+	bool deaf;    /* it closed its end; what it said before is read to the end */
 	uint32_t tokens;
 	uint32_t reply_count;
 	uint64_t tokens_at_ns;
@@ -186,10 +240,15 @@ struct conn {
 };
 
 int etwd_conn_listen(struct etwd *d, int fd, enum conn_kind kind);
-/* Takes fd. */
+/* Takes fd. Messages with descriptors are expected on it until somebody says that none can come. */
 struct conn *etwd_conn_create(struct etwd *d, int fd, enum conn_kind kind, uid_t uid, pid_t pid);
 void etwd_conn_close(struct etwd *d, struct conn *c);
+uint32_t etwd_conn_events(const struct conn *c); /* that epoll is to watch */
+/* Its process has ended: hear what it said before, then close. */
+void etwd_conn_last_words(struct etwd *d, struct conn *c);
 void etwd_conn_reap(struct etwd *d); /* end of a turn */
+/* May new connections carry descriptors before they are accepted? */
+void etwd_conn_carry(struct etwd *d, bool on);
 void etwd_conn_unthrottle(struct etwd *d, uint64_t now_ns);
 /* Between the collection and the emission of a pass: hear what fresh provider processes have said.
  * Who sends TRAITS and then writes has sent before its event could be collected, so that every
@@ -200,11 +259,6 @@ void etwd_conn_send(struct etwd *d, struct conn *c, struct proto_writer *w, cons
 		    int fd_count);
 /* Sends now or says no (-EAGAIN): for messages that have another way to wait. */
 int etwd_conn_try_send(struct etwd *d, struct conn *c, struct proto_writer *w);
-/* What one user may have of the system instance: why a session of so many bytes may not be (NULL: it
- * may); may he have so many bytes of pools more, one registration more? The limits of all are in it. */
-const char *etwd_share_session(const struct etwd *d, const struct session *s, uint64_t bytes);
-bool etwd_share_pool(const struct etwd *d, uid_t uid, uint64_t bytes);
-bool etwd_share_registration(const struct etwd *d, uid_t uid);
 /* Are there more descriptors to be had than so many? */
 bool etwd_fds_left(const struct etwd *d, uint32_t reserve);
 bool etwd_conn_same_user(const struct etwd *d,
@@ -217,9 +271,30 @@ void etwd_reply_begin(struct proto_writer *w, void *mem, size_t cap, const struc
 void etwd_reply_status(struct etwd *d, struct conn *c, const struct proto_message *m, uint32_t code,
 		       const char *text);
 
+/* ---- descriptors of strangers ----------------------------------------------------------------- */
+
+/* Closes a connection of this user; at once if nothing unread is in it, or if it cannot hold descriptors. */
+void etwd_foreign_close_socket(struct etwd *d, int *fd, uid_t uid, bool may_carry);
+/* Some of this user's descriptors do not let themselves be closed. */
+bool etwd_foreign_cut_off(uid_t uid);
+/* A process of the starter's that may have such ones, and should end at once; takes the descriptor. */
+void etwd_foreign_process(struct etwd *d, pid_t pid, int status_fd, uid_t uid);
+void etwd_foreign_tick(struct etwd *d); /* each turn */
+void etwd_foreign_counts(uint64_t *ret_taken, uint64_t *ret_waiting, uint64_t *ret_stuck);
+
+/* The next message on it, which comes with descriptors, is received by another process and then handled;
+ * nothing is read until then. False: no memory. */
+bool etwd_take(struct etwd *d, struct conn *c);
+void etwd_take_forget(struct conn *c); /* it is being closed */
+void etwd_take_main(void);	       /* of that process */
+int etwd_take_tick(struct etwd *d);    /* each turn; in so many ms again, -1: at any time */
+void etwd_take_finish(struct etwd *d);
+
 /* ---- dispatch -------------------------------------------------------------------------------- */
 
-/* One message as received. Takes the fds. */
+#define ETWD_CUT_OFF_TEXT                                                                          \
+	"descriptors that processes of this user passed do not let themselves be closed"
+/* One message as received. Takes the fds, which are of files in memory. */
 void etwd_dispatch(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, int *fds,
 		   int fd_count);
 
@@ -287,7 +362,7 @@ struct process {
 	uint64_t lost_total;
 	uint64_t violations_at_ns;
 	uint64_t violations_base;
-	struct tid_map *tids;
+	struct thread_map *threads; /* see etwd_thread.c */
 
 	/* A ghost: the pool of an earlier etwd, drained once more. See etwd_adopt.c. */
 	struct process *heir; /* NULL: an ordinary process */
@@ -308,7 +383,10 @@ void etwd_process_grow(struct etwd *d, struct process *p, const struct pool_view
 /* Unique per process and boot; 0 when no such process lives. */
 uint64_t etwd_process_start_key(uint32_t pid);
 void etwd_process_quarantine(struct etwd *d, struct process *p);
-uint32_t etwd_process_thread(struct process *p, uint32_t tid); /* in our pid namespace */
+/* The id of a thread of that process in our pid namespace, as far as it is known; in a pass. */
+uint32_t etwd_thread_id(struct etwd *d, struct process *p, uint32_t theirs);
+void etwd_thread_prepare(struct etwd *d, struct process *p); /* before its first enable */
+void etwd_thread_forget(struct process *p);
 /* Bit of a session in a process; takes one use. */
 uint32_t etwd_process_bit_get(struct etwd *d, struct process *p, struct session *s);
 void etwd_process_bit_put(struct process *p, uint32_t bit);
@@ -380,6 +458,7 @@ struct enable {
 	struct session *session;
 	struct enable_args *args;
 	uint64_t order; /* most recent enabler has the highest */
+	uint64_t bytes; /* charged to the session's user */
 	LIST_ENTRY(enable) of_provider;
 	LIST_ENTRY(enable) of_session;
 };
@@ -537,7 +616,7 @@ struct session {
 	uint64_t start_ns;
 	uint64_t loss[PROTO_LOSS_COUNT]; /* what the sink does not know */
 	uint32_t sequence;		 /* TraceMessage */
-	uint64_t buffer_bytes;
+	uint64_t buffer_bytes; /* of its buffers, and what else is charged to its user */
 	LIST_HEAD(, enable) enables;
 	LIST_HEAD(, consumer) consumers;
 	uint32_t consumer_count;
@@ -576,10 +655,15 @@ void etwd_session_refuse(struct etwd *d, struct session *s, uint32_t code, const
 void etwd_session_reply(struct etwd *d, struct conn *c, const struct proto_message *m,
 			struct session *s);
 
+/* What a session with so many buffers is charged. */
+uint64_t etwd_session_bytes(const struct etwd *d, const struct session *s, uint32_t buffers);
 void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_session_control(struct etwd *d, struct conn *c, const struct proto_message *m);
 /* The same request after etwd_reach_first(). */
 void etwd_session_control_reached(struct etwd *d, struct conn *c, const struct proto_message *m);
+/* Answers when the disk has what was ordered to be written: what the controller does next finds a file that is
+ * complete, and a sink that takes the next change. False: no memory. */
+bool etwd_session_answer_after_disk(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s);
 /* Look the path's directory up in a job, then come back with the request. False: go on at once. */
 bool etwd_reach_first(struct etwd *d, struct conn *c, const struct proto_message *m,
 		      const char *path);
@@ -651,8 +735,9 @@ void etwd_autolog_start(struct etwd *d);
 bool etwd_program_usable(const char *path);
 bool etwd_program_find(const char *name, const char *const *places, char *out, size_t cap);
 bool etwd_program_find_cli(char *out, size_t cap);
-/* For jobs: runs it, in a session of its own, without terminal; its exit status, or a negative errno. */
-int etwd_program_run(const char *program, char *const *argv, char *const *env);
+/* For jobs: runs it, in a session of its own, without terminal, with `file` (-1: none) as descriptor 3; its exit
+ * status, or a negative errno. */
+int etwd_program_run(const char *program, char *const *argv, char *const *env, int file);
 
 /* ---- saved collectors that begin at a time ------------------------------------------------------ */
 
@@ -680,6 +765,10 @@ bool etwd_kernel_attach(struct etwd *d, struct session *s);
 /* No more kernel events. While it holds, closing rundowns are under way. */
 void etwd_kernel_stop(struct etwd *d, struct session *s);
 bool etwd_kernel_holds(const struct session *s);
+/* A copy of what is in memory needs what explains the kernel's events in it. Then it is begun with sink_flush_held(),
+ * and completed, and the request answered, when the collector has said it. */
+bool etwd_kernel_explains(const struct etwd *d, const struct session *s);
+void etwd_kernel_explain(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s);
 /* UPDATE with other flags. True: taken, and answered later. */
 bool etwd_kernel_update(struct etwd *d, struct conn *c, const struct proto_message *m,
 			struct session *s, const struct proto_session *p, uint32_t *ret_code,
@@ -747,6 +836,7 @@ struct consumer {
 	LIST_ENTRY(consumer) link;
 	uint8_t *ring;
 	uint64_t ring_bytes;
+	uid_t uid; /* who pays for it */
 	uint32_t slots, slot_bytes;
 	uint64_t sent, acked; /* sequence numbers; the first buffer is 1 */
 	uint64_t lost_events, lost_buffers;
@@ -813,6 +903,8 @@ bool etwd_access_listed(struct etwd *d, const struct guid *g);
 
 struct pending;
 struct access;
+struct taker;
+struct user;
 struct etwd {
 	char dir[512];
 	struct proto_wait_page *wait_page; /* NULL: processes are not told what is wanted */
@@ -824,6 +916,10 @@ struct etwd {
 	int log_fd;
 	int epoll;
 	struct source listeners[2];
+	bool listeners_carry; /* descriptors may come over new connections */
+	bool foreign_waits;
+	int take_ms;
+	LIST_HEAD(, taker) takers;
 	struct source signals;
 	struct source jobs_done;
 	void *job_lock; /* pthread_mutex_t: the only one; guards done_jobs */
@@ -832,7 +928,12 @@ struct etwd {
 	struct schedule *schedule; /* NULL: there is none */
 	struct private_side *privates; /* NULL: there never was one */
 
+	LIST_HEAD(, user) users;
+	uint64_t share_all[SHARE_COUNT], share_users[SHARE_COUNT]; /* the latter without root's */
+	uint64_t share_tick_ns;
+
 	struct guid instance;
+	uint64_t bucket_key; /* so that nobody knows which GUIDs share a bucket */
 	enum clock_kind clock_kind;
 	uint64_t clock_freq;
 	/* Session clock 2: raw tick -> FILETIME by one multiplication. */
@@ -845,20 +946,18 @@ struct etwd {
 	TAILQ_HEAD(, conn) conns;
 	uint32_t conn_count, control_count;
 	uint32_t throttled_count;
-	size_t queued_bytes; /* of all connections */
 	uint64_t strangers_at_ns;
 	LIST_HEAD(, process) processes;
+	LIST_HEAD(, scan_job) scans; /* of thread ids */
+	uint32_t scan_count;
 	uint32_t process_count, dead_count;
 	uint32_t eager_count, eager_left;
-	uint32_t reg_count;
-	uint64_t pool_bytes;
 	LIST_HEAD(, provider) bucket[ETWD_BUCKETS];
 
 	struct session *session[ETWD_SESSIONS_MAX + 1]; /* by id; 0 unused */
 	uint32_t session_count;
 	uint32_t session_next;
 	uint64_t session_end_ns; /* when the last one ended */
-	uint64_t buffer_bytes;
 	uint64_t enable_order;
 	uint32_t sequence; /* TraceMessage, global */
 	LIST_HEAD(, access) access;

@@ -14,8 +14,14 @@
 /* ---- configs
  * ------------------------------------------------------------------------------------- */
 
+static uint64_t config_bytes(const struct config *c)
+{
+	return sizeof *c + c->rows * sizeof c->row[0];
+}
+
 void etwd_config_free(struct etwd *d, struct process *p, struct config *c)
 {
+	etwd_share_give(d, p->uid, SHARE_CONFIG_BYTES, config_bytes(c));
 	for (uint32_t i = 0; i < c->rows; i++) {
 		etwd_session_unref(c->row[i].session);
 		etwd_enable_args_unref(c->row[i].args);
@@ -76,9 +82,12 @@ static uint32_t collect(struct etwd *d, const struct registration *r, struct ena
 		}
 	}
 	if ((r->flags & PROTO_REG_CLASSIC) && n > 1) {
-		/* A classic provider has one session: the last that enabled it takes over. */
+		/* A classic provider has one session: the last that enabled it takes over, but nobody's
+		 * from root. */
 		for (uint32_t k = 1; k < n; k++) {
-			if (out[k]->order > out[0]->order) {
+			bool root = etwd_share_whole(d, out[k]->session->uid);
+			bool held = etwd_share_whole(d, out[0]->session->uid);
+			if (root != held ? root : out[k]->order > out[0]->order) {
 				out[0] = out[k];
 			}
 		}
@@ -134,7 +143,7 @@ static void fill_row(struct etwd *d, const struct registration *r, const struct 
 }
 
 /* Give the table that will be written next room for `rows`. */
-static int reserve_table(struct registration *r, struct ctl_entry *e, uint32_t next, uint32_t rows)
+static int reserve_table(struct registration *r, uint32_t next, uint32_t rows)
 {
 	struct ctl_heap *h = &r->process->ctl;
 	unsigned class = 0;
@@ -152,9 +161,8 @@ static int reserve_table(struct registration *r, struct ctl_entry *e, uint32_t n
 	if (r->table_class[next] >= 0) {
 		etwd_ctl_table_free(h, (unsigned)r->table_class[next], r->table[next]);
 	}
-	r->table[next] = at;
+	r->table[next] = at; /* no reader is in the former one now, see pool_ctl.c */
 	r->table_class[next] = (int)class;
-	e->table[next] = at; /* no reader is in this table now, see pool_ctl.c */
 	return 0;
 }
 
@@ -168,7 +176,10 @@ static void unuse_bits(struct process *p, const struct config *c)
 static void forget_old(struct etwd *d, struct registration *r)
 {
 	struct config *c = r->config;
-	for (uint32_t i = 1; c && i < ETWD_HISTORY_MAX; i++) {
+	/* A user whose processes have very many is remembered one change only. */
+	bool much = !etwd_share_whole(d, r->process->uid) &&
+		    etwd_share_of(d, r->process->uid, SHARE_CONFIG_BYTES) > ETWD_CONFIG_BYTES_UID;
+	for (uint32_t i = much ? ETWD_HISTORY_MAX - 1 : 1; c && i < ETWD_HISTORY_MAX; i++) {
 		c = c->older;
 	}
 	while (c && c->older) {
@@ -194,6 +205,7 @@ static struct config *build_config(struct etwd *d, struct registration *r)
 		return NULL;
 	}
 	c->rows = n;
+	etwd_share_add(d, r->process->uid, SHARE_CONFIG_BYTES, config_bytes(c));
 	c->retired_ts = UINT64_MAX;
 	for (uint32_t i = 0; i < n; i++) {
 		fill_row(d, r, e[i], &c->row[i]);
@@ -276,13 +288,10 @@ bool etwd_enable_publish(struct etwd *d, struct registration *r)
 	}
 	bool had = r->config && r->config->rows > 0;
 	if (!r->config || had || c->rows > 0 || r->config->traits != c->traits) {
-		struct ctl_entry *e = (struct ctl_entry *)(void *)(p->ctl.mem + r->entry);
 		struct filter_row rows[POOL_SESSION_BITS];
-		uint32_t n = shared_rows(r, c, rows);
+		uint32_t n = shared_rows(r, c, rows), next = r->next_table;
 		uint32_t tables = r->table_class[0] >= 0 || r->table_class[1] >= 0 || n > 0;
-		/* pool_ctl_publish() writes the table that is not in use, and starts with the
-		 * second. */
-		if (tables && (reserve_table(r, e, r->next_table, n) < 0)) {
+		if (tables && (reserve_table(r, next, n) < 0)) {
 			unuse_bits(p, c);
 			etwd_config_free(d, p, c);
 			return had;
@@ -290,8 +299,8 @@ bool etwd_enable_publish(struct etwd *d, struct registration *r)
 		c->gen = ++r->gen;
 		if (tables) {
 			r->next_table ^= 1;
-			pool_ctl_publish(p->ctl.mem, r->entry, c->gen, rows, n,
-					 r->flags & PROTO_REG_CLASSIC ? CTL_ENTRY_CLASSIC : 0);
+			pool_ctl_publish_to(p->ctl.mem, r->entry, next, r->table[next], c->gen, rows,
+					    n, r->flags & PROTO_REG_CLASSIC ? CTL_ENTRY_CLASSIC : 0);
 			if (wants_stacks(rows, n)) {
 				etwd_ctl_ring(&p->ctl); /* it loads its unwinder */
 			}

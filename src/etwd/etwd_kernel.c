@@ -23,12 +23,12 @@ enum { /* TRACE_QUERY_INFO_CLASS */
 	INFO_UNIFIED_STACK_CACHING = 26,
 };
 
-#define USER_SESSIONS_MAX 4u /* with kernel events, of one user of the instance for all */
 #define CONFINED_NAMES "PROC_THREAD, LOADER, PROFILE, FILE_IO, FILE_IO_INIT, FILENAME, NETWORKTRACE"
 
 static const uint16_t kernel_name[] = u"NT Kernel Logger";
 static const uint16_t circular_name[] = u"Circular Kernel Context Logger";
 
+#define CLOSING_BYTES	    (4u << 20) /* of a rundown, about */
 #define INTERVAL_DEFAULT_US 1000u
 #define INTERVAL_LEAST_US   125u
 #define INTERVAL_MOST_US    1000000u
@@ -116,16 +116,6 @@ static void read_mask(const struct proto_message *m, uint32_t flags, struct kern
 
 static char refusal[300]; /* of the request at hand; the loop is one thread */
 
-static uint32_t user_sessions(const struct etwd *d, uint32_t uid)
-{
-	uint32_t n = 0;
-	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
-		const struct session *s = d->session[i];
-		n += s && s->kernel && s->kernel->confined && s->kernel->uid == uid;
-	}
-	return n;
-}
-
 /* ---- start ------------------------------------------------------------------------------------ */
 
 uint32_t etwd_kernel_read(struct etwd *d, struct conn *c, const struct proto_message *m,
@@ -164,13 +154,15 @@ uint32_t etwd_kernel_read(struct etwd *d, struct conn *c, const struct proto_mes
 			   "with the system-logger mode, in real time, shows a user his own";
 		return 5;
 	}
-	if (confined && user_sessions(d, c->uid) >= USER_SESSIONS_MAX) {
-		*ret_why = "a user may have 4 sessions with kernel events here";
-		return 1450;
-	}
 	struct session_kernel *k = calloc(1, sizeof *k);
 	if (!k) {
 		return 8;
+	}
+	*ret_why = etwd_share_take(d, c->uid, SHARE_KERNEL_SESSIONS, 1);
+	if (*ret_why) {
+		*ret_why = confined ? *ret_why : "64 sessions have kernel events already";
+		free(k);
+		return 1450;
 	}
 	k->slot = -1;
 	k->confined = confined;
@@ -190,6 +182,9 @@ uint32_t etwd_kernel_read(struct etwd *d, struct conn *c, const struct proto_mes
 
 void etwd_kernel_free(struct session *s)
 {
+	if (s->kernel) {
+		etwd_share_give(s->daemon, s->uid, SHARE_KERNEL_SESSIONS, 1);
+	}
 	free(s->kernel);
 	s->kernel = NULL;
 }
@@ -304,12 +299,47 @@ bool etwd_kernel_attach(struct etwd *d, struct session *s)
 	return true;
 }
 
+/* ---- what is left of a ring -------------------------------------------------------------------- */
+
+/* In nanoseconds, as the collector counts. */
+static uint64_t back_to_ns(const struct etwd *d, const struct session *s, uint64_t time)
+{
+	uint64_t now = clock_read_system_ns(), of_session = etwd_session_time_ns(d, s, now);
+	uint64_t ago = of_session - BASE_MIN(time, of_session);
+	ago = s->clock == 2 ? ago * 100 : ago; /* FILETIME; else these sessions have the system's clock */
+	return ago < now ? now - ago : 0;
+}
+
+/* `more`: of so many bytes that are going to be overwritten before it is over. */
+static void ring_left(const struct etwd *d, struct session *s, uint64_t after, uint64_t more, struct kernel_left *ret)
+{
+	uint64_t now = clock_read_system_ns(), since = s->sink ? sink_ring_since(s->sink) : 0;
+	uint64_t unit = s->mode & MODE_USE_KBYTES ? 1u << 10 : 1u << 20;
+	uint64_t ring = BASE_MAX(s->options.maximum_file_size * unit, more);
+	*ret = (struct kernel_left){.since = since ? back_to_ns(d, s, since) : 0, .after = after};
+	for (uint32_t i = 0; s->sink && i < d->cpus; i++) {
+		uint64_t gone = sink_ring_until(s->sink, (uint16_t)i);
+		uint64_t until = gone ? back_to_ns(d, s, gone) : 0;
+		if (until && more) {
+			until += clock_muldiv(now - BASE_MIN(until, now), more, ring);
+		}
+		uint64_t *at = &ret->until[BASE_MIN(i, BASE_ARRAY_LEN(ret->until) - 1)];
+		*at = BASE_MAX(*at, until);
+	}
+}
+
 /* ---- stop ------------------------------------------------------------------------------------- */
 
 static void removed(struct etwd *d, struct kernel_call *call, int result, const struct kernel_message *m,
 		    const char *why)
 {
-	call->session->kernel->removing = false;
+	struct session_kernel *k = call->session->kernel;
+	size_t n = strnlen(k->note, sizeof k->note - 1);
+	if (m && result == 0 && m->text[0]) {
+		snprintf(k->note + n, sizeof k->note - n, "%snot kept: %.300s", n ? "; " : "", m->text);
+		etwd_log(d, "Session \"%s\": not kept: %s", call->session->label, m->text);
+	}
+	k->removing = false;
 	d->drain_now = true; /* and with it the next step of the stop */
 }
 
@@ -326,6 +356,7 @@ void etwd_kernel_stop(struct etwd *d, struct session *s)
 	struct kernel_call *call = k->slot >= 0 ? kernel_call_create(KERNEL_REMOVE, s, removed) : NULL;
 	if (call) {
 		k->removing = true;
+		ring_left(d, s, UINT64_MAX, CLOSING_BYTES, &call->left);
 		kernel_call_start(d, call);
 	}
 }
@@ -359,6 +390,49 @@ void kernel_resume(struct etwd *d)
 			(void)etwd_kernel_attach(d, s);
 		}
 	}
+}
+
+/* ---- what is in memory ------------------------------------------------------------------------ */
+
+/* Answered or not, the copy is completed. */
+static void explained(struct etwd *d, struct kernel_call *call, int result, const struct kernel_message *m,
+		      const char *why)
+{
+	struct session *s = call->session;
+	struct conn *c = call->reply.conn;
+	struct proto_message request = {.type = call->reply.type, .id = call->reply.id};
+	s->kernel->explaining--;
+	if (result < 0) {
+		etwd_log(d, "Session \"%s\": what was in memory is written without what explains it: %s", s->label, why);
+	}
+	if (s->sink) {
+		sink_flush_explained(s->sink);
+	}
+	etwd_reply_drop(&call->reply);
+	if (c && !c->closing && (!s->sink || !etwd_session_answer_after_disk(d, c, &request, s))) {
+		etwd_reply_status(d, c, &request, s->sink ? 8 : 4201, "the session has ended");
+	}
+}
+
+bool etwd_kernel_explains(const struct etwd *d, const struct session *s)
+{
+	/* One at a time: an explanation belongs to one copy. The next one would say the same. */
+	return s->kernel && s->kernel->slot >= 0 && !s->kernel->explaining && d->kernel->collector &&
+	       d->kernel->collector->open && (s->mode & MODE_BUFFERING) && s->state == SESSION_RUNNING;
+}
+
+void etwd_kernel_explain(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s)
+{
+	struct kernel_call *call = kernel_call_create(KERNEL_EXPLAIN, s, explained);
+	if (!call) {
+		sink_flush_explained(s->sink);
+		etwd_reply_status(d, c, m, 8, NULL);
+		return;
+	}
+	ring_left(d, s, d->kernel->watermark, 0, &call->left); /* what ends meanwhile is no part of the copy */
+	etwd_reply_keep(c, m, &call->reply);
+	s->kernel->explaining++;
+	kernel_call_start(d, call);
 }
 
 /* ---- changes ---------------------------------------------------------------------------------- */

@@ -46,6 +46,7 @@ struct session_kernel {
 	bool confined; /* a user's: his own processes only */
 	uint32_t uid;
 	bool removing;
+	uint32_t explaining; /* copies of what is in memory that wait for what explains it */
 	uint32_t restarts; /* of the collector, under this session */
 	/* How many events there are in a second, in the last one that was whole; for what is missed while
 	 * no collector runs. */
@@ -93,6 +94,7 @@ struct kernel_call {
 	struct session *session; /* ref; may be NULL */
 	struct reply_to reply;
 	struct job *job;	   /* to start when done */
+	struct kernel_left left; /* of a ring that is explained, or closed */
 	struct kernel_wish before; /* to go back to when it fails */
 };
 /* Heap; takes a reference on the session. NULL: no memory. */
@@ -105,8 +107,9 @@ void kernel_call_drop(struct etwd *d, struct session *s);
 /* ---- the collector ----------------------------------------------------------------------------- */
 
 struct collector {
-	struct source socket, child; /* child: its pidfd */
+	struct source socket, child; /* child: readable when it has ended (etwd_start.h) */
 	pid_t pid;
+	int pidfd; /* -1: this kernel has none */
 	bool open;   /* has its engine */
 	bool gone;   /* its end has been seen to; freed when its process has ended */
 	bool ending; /* told to go */

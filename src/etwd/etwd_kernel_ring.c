@@ -41,7 +41,10 @@ static void put(struct etwd *d, struct session *s, const struct kernel_ring_reco
 {
 	uint64_t time = etwd_session_time_ns(d, s, r->time);
 	uint16_t cpu = r->cpu < d->cpus ? r->cpu : 0;
-	uint8_t *out = sink_reserve(s->sink, cpu, time, r->bytes);
+	/* What explains a ring in memory takes no part of it; a file has it like everything else. */
+	bool apart = r->kind == KERNEL_RING_EXPLANATION && (s->mode & MODE_BUFFERING);
+	uint8_t *out = apart ? sink_explain(s->sink, time, r->bytes)
+			     : sink_reserve(s->sink, cpu, time, r->bytes);
 	if (!out) {
 		return;
 	}
@@ -86,7 +89,10 @@ static void take_losses(struct collector *c)
 	for (uint32_t i = 0; i < KERNEL_SLOTS; i++) {
 		if (c->slot[i]) {
 			uint64_t lost = order_load_relaxed(&c->head->lost[i]);
-			etwd_session_lost(c->slot[i], lost - c->lost_seen[i], PROTO_LOSS_POOL_FULL, true);
+			if (lost > c->lost_seen[i]) { /* it only grows */
+				etwd_session_lost(c->slot[i], lost - c->lost_seen[i],
+						  PROTO_LOSS_POOL_FULL, true);
+			}
 			c->lost_seen[i] = lost;
 		}
 	}
@@ -110,9 +116,14 @@ uint64_t kernel_ring_drain(struct etwd *d, struct collector *c)
 	while (tail != head) {
 		struct kernel_ring_record r;
 		uint64_t at = tail & (size - 1), left = size - at;
-		if (left < sizeof r) {
+		if (left < sizeof r && left <= head - tail) {
 			tail += left;
 			continue;
+		}
+		if (left < sizeof r || sizeof r > head - tail) { /* it would never end */
+			d->kernel->rejected++;
+			tail = head;
+			break;
 		}
 		memcpy(&r, c->data + at, sizeof r);
 		if (r.bytes > left - sizeof r || r.bytes % 8 != 0 || sizeof r + r.bytes > head - tail) {
@@ -122,7 +133,7 @@ uint64_t kernel_ring_drain(struct etwd *d, struct collector *c)
 		}
 		const uint8_t *p = c->data + at + sizeof r;
 		tail += sizeof r + r.bytes;
-		if (r.kind != KERNEL_RING_RECORD) {
+		if (r.kind != KERNEL_RING_RECORD && r.kind != KERNEL_RING_EXPLANATION) {
 			continue;
 		}
 		if (time_at(p, r.bytes) == 0) {

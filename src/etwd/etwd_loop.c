@@ -92,7 +92,7 @@ static void *job_thread(void *arg)
 	return NULL;
 }
 
-void etwd_job_start(struct etwd *d, struct job *j)
+bool etwd_job_try(struct etwd *d, struct job *j)
 {
 	pthread_t thread;
 	pthread_attr_t attr;
@@ -102,7 +102,14 @@ void etwd_job_start(struct etwd *d, struct job *j)
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	int err = pthread_create(&thread, &attr, job_thread, j);
 	pthread_attr_destroy(&attr);
-	if (err != 0) {
+	d->jobs_running -= err != 0;
+	return err == 0;
+}
+
+void etwd_job_start(struct etwd *d, struct job *j)
+{
+	if (!etwd_job_try(d, j)) {
+		d->jobs_running++;
 		job_thread(j); /* slower, but correct */
 	}
 }
@@ -148,6 +155,10 @@ static int wait_ms(struct etwd *d, uint64_t now)
 	if (d->eager_count > 0) {
 		ms = 0;
 	}
+	if (d->foreign_waits) {
+		ms = soonest(ms, 200);
+	}
+	ms = soonest(ms, d->take_ms);
 	if (!TAILQ_EMPTY(&d->pending)) {
 		ms = soonest(ms, 20); /* deadlines of waiting callers; coarse is enough */
 	}
@@ -181,6 +192,9 @@ void etwd_loop_turn(struct etwd *d, int timeout_ms)
 	etwd_private_tick(d, now);
 	etwd_process_grow_some(d);
 	etwd_conn_unthrottle(d, now);
+	etwd_share_tick(d, now);
+	d->take_ms = etwd_take_tick(d);
+	etwd_foreign_tick(d);
 	etwd_conn_reap(d);
 }
 
@@ -227,6 +241,8 @@ int etwd_create(struct etwd **ret, bool system)
 	d->log_fd = d->epoll = d->jobs_done.fd = d->signals.fd = -1;
 	d->listeners[0].fd = d->listeners[1].fd = -1;
 	d->system = system;
+	d->listeners_carry = true;
+	d->take_ms = -1;
 	d->uid = geteuid();
 	STAILQ_INIT(&d->done_jobs);
 	TAILQ_INIT(&d->conns);
@@ -244,6 +260,11 @@ int etwd_create(struct etwd **ret, bool system)
 	d->send_buf = aligned_alloc(64, PROTO_MESSAGE_MAX);
 	d->settle_buf = aligned_alloc(64, PROTO_MESSAGE_MAX);
 	int r = d->recv_buf && d->send_buf && d->settle_buf ? guid_random(&d->instance) : -ENOMEM;
+	struct guid key;
+	if (r == 0) {
+		r = guid_random(&key);
+		d->bucket_key = r == 0 ? le64_get(key.b) : 0;
+	}
 	if (r == 0) {
 		r = etwd_loop_init(d);
 	}
@@ -279,6 +300,7 @@ void etwd_destroy(struct etwd *d)
 		}
 		etwd_drain_pass(d, POOL_PASS_FLUSH); /* drops the dead processes */
 	}
+	etwd_take_finish(d);
 	etwd_conn_reap(d);
 	etwd_pending_tick(d, UINT64_MAX);
 	etwd_private_finish(d);
@@ -290,6 +312,7 @@ void etwd_destroy(struct etwd *d)
 	etwd_drain_finish(d);
 	etwd_access_finish(d);
 	etwd_schedule_finish(d);
+	etwd_share_finish(d);
 	etwd_loop_finish(d);
 	free(d->recv_buf);
 	free(d->send_buf);

@@ -5,7 +5,9 @@
  * The lock is kept until exit; two daemons of one directory cannot exist.
  */
 #include "etwd/etwd.h"
+#include "etwd/etwd_start.h"
 
+#include "base/confine.h"
 #include "base/open_output.h"
 #include "base/order.h"
 #include "base/printable.h"
@@ -434,6 +436,12 @@ static int run(struct etwd *d, const struct options *o, int lock_fd)
 	} else {
 		d->log_fd = 2;
 	}
+	int begun = etwd_starter_begin();
+	if (begun < 0) { /* no kernel events, no commands: the rest goes on */
+		etwd_log(d, "No programs can be started: %s", strerror(-begun));
+	}
+	char confined[128];
+	confine_text(confine(CONFINE_ETWD), confined, sizeof confined);
 	/* Of 8 MB stacks the kernel makes huge pages. */
 	pthread_attr_t stacks;
 	if (pthread_attr_init(&stacks) == 0) {
@@ -459,6 +467,7 @@ static int run(struct etwd *d, const struct options *o, int lock_fd)
 	}
 	etwd_log(d, "Started etwd: version=%s, pid=%d, dir=%s, instance=%s", OPENETW_VERSION,
 		 (int)getpid(), d->dir, d->system ? "system" : "user");
+	etwd_log(d, "Confined: %s", confined[0] ? confined : "nothing, this kernel cannot");
 	etwd_embed_start(d);
 	etwd_autolog_start(d);
 	etwd_schedule_start(d);
@@ -482,6 +491,9 @@ int main(int argc, char **argv)
 	struct options o;
 	int code;
 	char dir[512];
+	if (argc == 2 && strcmp(argv[1], "--take-descriptors") == 0) {
+		etwd_take_main();
+	}
 	if (parse_options(argc, argv, &o, &code)) {
 		return code;
 	}

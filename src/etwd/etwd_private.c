@@ -83,6 +83,7 @@ void etwd_private_free(struct etwd *d, struct private_session *s)
 	}
 	LIST_REMOVE(s, link);
 	d->privates->count--;
+	etwd_share_give(d, s->uid, SHARE_PRIVATES, 1);
 	d->session_end_ns = etwd_now_ns();
 	etwd_private_limits_clear(s);
 	etwd_enable_args_unref(s->scope);
@@ -101,6 +102,10 @@ void etwd_private_add(struct proto_session *to, const struct proto_session *m)
 	to->log_buffers_lost += m->log_buffers_lost;
 	to->events += m->events;
 	to->bytes_written += m->bytes_written;
+	if (m->file_fate > to->file_fate) {
+		to->file_fate = m->file_fate;
+		to->file_fate_filetime = m->file_fate_filetime;
+	}
 	for (uint32_t i = 0; i < PROTO_LOSS_COUNT; i++) {
 		to->loss[i] += m->loss[i];
 	}

@@ -5,9 +5,12 @@
 #include "etwd/etwd_private.h"
 
 #include <stdlib.h>
+#include <sys/socket.h>
 
-#define PRIVATES_MAX	  256u
-#define PRIVATES_MAX_UID  64u
+#ifndef SO_PEERGROUPS
+#define SO_PEERGROUPS 59
+#endif
+
 #define SPACE_MAX	  (256u << 10) /* of the enables of one session */
 #define PATIENCE_NS	  5000000000ull
 #define QUERY_PATIENCE_NS 1000000000ull
@@ -30,8 +33,8 @@ static const char *check_start(const struct proto_session *p, uint32_t *ret_code
 	if ((m & MODE_CIRCULAR) && p->maximum_file_size == 0) {
 		return "this file mode needs a maximum file size";
 	}
-	if (p->buffer_size_kb > 16384 || p->clock > 3) {
-		return "a buffer has at most 16384 KB, and the clock is 1, 2 or 3";
+	if (p->clock > 3) {
+		return "the clock must be 1, 2 or 3";
 	}
 	*ret_code = 161;
 	if (!p->log_file && !(m & MODE_BUFFERING)) {
@@ -65,10 +68,8 @@ static const char *check_place(struct etwd *d, const struct conn *c, const struc
 			       const struct enable_args *scope, uint32_t *ret_code)
 {
 	const struct private_session *s;
-	uint32_t own = 0;
 	LIST_FOREACH(s, &d->privates->sessions, link)
 	{
-		own += s->uid == c->uid;
 		if (s->uid == c->uid && name_is(s, p->name, p->name_len)) {
 			*ret_code = 183;
 			return "a private session of this name is running";
@@ -79,9 +80,8 @@ static const char *check_place(struct etwd *d, const struct conn *c, const struc
 		}
 	}
 	*ret_code = 1450;
-	return d->privates->count >= PRIVATES_MAX || (own >= PRIVATES_MAX_UID && c->uid != 0)
-		       ? "there are too many private sessions"
-		       : NULL;
+	return etwd_share_fits(d, c->uid, SHARE_PRIVATES, 1) ? NULL
+							    : "there are too many private sessions";
 }
 
 /* Process id, executable name, container; NULL: malformed, or of another kind. */
@@ -103,6 +103,17 @@ static struct enable_args *read_scope(const struct proto_message *m, struct diag
 		return NULL;
 	}
 	return a;
+}
+
+/* A process compares them with its own: it writes no file with a group that the user does not have. */
+static void learn_groups(struct private_session *s, const struct conn *c)
+{
+	socklen_t bytes = sizeof s->group - sizeof s->group[0];
+	s->group[0] = c->gid;
+	s->groups = 1;
+	if (getsockopt(c->src.fd, SOL_SOCKET, SO_PEERGROUPS, s->group + 1, &bytes) == 0) {
+		s->groups += (uint32_t)(bytes / sizeof s->group[0]);
+	}
 }
 
 bool etwd_private_start(struct etwd *d, struct conn *c, const struct proto_message *m)
@@ -149,6 +160,7 @@ bool etwd_private_start(struct etwd *d, struct conn *c, const struct proto_messa
 	}
 	s->id = PROTO_PRIVATE_ID + ++d->privates->next_id;
 	s->uid = c->uid;
+	learn_groups(s, c);
 	s->p.clock = p.clock ? p.clock : 1;
 	s->p.start_filetime = clock_filetime();
 	/* As each process will adjust it. */
@@ -169,6 +181,7 @@ bool etwd_private_start(struct etwd *d, struct conn *c, const struct proto_messa
 	LIST_INIT(&s->members);
 	LIST_INSERT_HEAD(&d->privates->sessions, s, link);
 	d->privates->count++;
+	etwd_share_add(d, s->uid, SHARE_PRIVATES, 1);
 	etwd_publish_wanted(d);
 	struct ask *a = etwd_private_ask(d, c, m, s, PROTO_PRIVATE_START, PATIENCE_NS);
 	etwd_private_host_all(d, s, a);

@@ -3,7 +3,6 @@
  */
 #include "etwd/etwd.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
@@ -97,72 +96,6 @@ static void learn_identity(struct process *p, const struct proto_message *m)
 	p->foreign_pids = n > 0 && k > 0 && strcmp(own, theirs) != 0;
 }
 
-/* ---- thread ids of another pid namespace --------------------------------------------------------
- */
-
-struct tid_map {
-	uint32_t count;
-	struct {
-		uint32_t theirs, ours;
-	} at[256];
-};
-
-static uint32_t look_up_thread(pid_t pid, uint32_t tid)
-{
-	char path[300], line[256];
-	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-	DIR *dir = opendir(path);
-	uint32_t found = tid;
-	for (struct dirent *e; dir && (e = readdir(dir));) {
-		if (e->d_name[0] == '.') {
-			continue;
-		}
-		snprintf(path, sizeof path, "/proc/%d/task/%s/status", (int)pid, e->d_name);
-		FILE *f = fopen(path, "re");
-		while (f && fgets(line, sizeof line, f)) {
-			char *last = strrchr(line, '\t');
-			if (strncmp(line, "NSpid:", 6) == 0 && last &&
-			    strtoul(last + 1, NULL, 10) == tid) {
-				found = (uint32_t)strtoul(e->d_name, NULL, 10);
-			}
-		}
-		if (f) {
-			fclose(f);
-		}
-		if (found != tid) {
-			break;
-		}
-	}
-	if (dir) {
-		closedir(dir);
-	}
-	return found;
-}
-
-uint32_t etwd_process_thread(struct process *p, uint32_t tid)
-{
-	if (!p->tids) {
-		p->tids = calloc(1, sizeof *p->tids);
-		if (!p->tids) {
-			return tid;
-		}
-	}
-	for (uint32_t i = 0; i < p->tids->count; i++) {
-		if (p->tids->at[i].theirs == tid) {
-			return p->tids->at[i].ours;
-		}
-	}
-	/* The table is a cache; a process with more threads, or one that invents them, starts it
-	 * anew. */
-	if (p->tids->count == BASE_ARRAY_LEN(p->tids->at)) {
-		p->tids->count = 0;
-	}
-	uint32_t ours = look_up_thread(p->pid, tid);
-	p->tids->at[p->tids->count].theirs = tid;
-	p->tids->at[p->tids->count++].ours = ours;
-	return ours;
-}
-
 /* ---- memory
  * -------------------------------------------------------------------------------------- */
 
@@ -177,11 +110,12 @@ static int segment_create(struct etwd *d, struct process *p, uint32_t chunk_size
 	uint64_t bytes = pool_segment_bytes(chunk_size);
 	if (p->segment_count == POOL_SEGMENTS_MAX ||
 	    p->pool_bytes + bytes > ETWD_POOL_BYTES_PROCESS ||
-	    !etwd_share_pool(d, p->uid, bytes)) {
+	    etwd_share_take(d, p->uid, SHARE_POOL_BYTES, bytes)) {
 		return -EDQUOT;
 	}
 	int fd = base_memfd("openetw-pool", bytes);
 	if (fd < 0) {
+		etwd_share_give(d, p->uid, SHARE_POOL_BYTES, bytes);
 		return fd;
 	}
 	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -194,12 +128,12 @@ static int segment_create(struct etwd *d, struct process *p, uint32_t chunk_size
 			munmap(mem, bytes);
 		}
 		close(fd);
+		etwd_share_give(d, p->uid, SHARE_POOL_BYTES, bytes);
 		return err;
 	}
 	p->segment[p->segment_count] = mem;
 	p->segment_bytes[p->segment_count++] = bytes;
 	p->pool_bytes += bytes;
-	d->pool_bytes += bytes;
 	*ret_fd = fd;
 	return 0;
 }
@@ -211,7 +145,7 @@ static void drop_memory(struct etwd *d, struct process *p)
 	for (uint32_t i = 0; i < p->segment_count; i++) {
 		munmap(p->segment[i], p->segment_bytes[i]);
 	}
-	d->pool_bytes -= p->pool_bytes;
+	etwd_share_give(d, p->uid, SHARE_POOL_BYTES, p->pool_bytes);
 	p->pool_bytes = 0;
 	p->segment_count = 0;
 }
@@ -235,7 +169,7 @@ static void grow(struct etwd *d, struct process *p)
 	if (pool_view_add_segment(p->view, p->segment[n], p->segment_bytes[n]) < 0) {
 		munmap(p->segment[n], p->segment_bytes[n]);
 		p->pool_bytes -= p->segment_bytes[n];
-		d->pool_bytes -= p->segment_bytes[n];
+		etwd_share_give(d, p->uid, SHARE_POOL_BYTES, p->segment_bytes[n]);
 		p->segment_count--;
 		close(fd);
 		return;
@@ -254,7 +188,7 @@ static void grow(struct etwd *d, struct process *p)
 static void grow_ahead(struct etwd *d, struct process *p)
 {
 	while (p->segment_count < BASE_ARRAY_LEN(segment_sizes) &&
-	       d->pool_bytes < pool_limit(d) / 2) {
+	       d->share_all[SHARE_POOL_BYTES] < pool_limit(d) / 2) {
 		uint32_t before = p->segment_count;
 		grow(d, p);
 		if (p->segment_count == before) {
@@ -284,6 +218,7 @@ int etwd_process_ready_pool(struct etwd *d, struct process *p)
 	}
 	pool_view_set_limits(p->view, &(struct pool_limits){.provider_count = p->reg_cap});
 	p->lost_at_ns = etwd_now_ns();
+	etwd_thread_prepare(d, p);
 	if (d->eager_left > 0) {
 		d->eager_left--;
 		grow_ahead(d, p);
@@ -331,7 +266,7 @@ static void pidfd_ready(struct etwd *d, struct source *s, uint32_t events)
 {
 	struct process *p = (struct process *)((char *)s - offsetof(struct process, pidfd));
 	if (p->conn) {
-		etwd_conn_close(d, p->conn); /* which says etwd_process_gone() */
+		etwd_conn_last_words(d, p->conn); /* which says etwd_process_gone() */
 	} else {
 		etwd_loop_remove(d, s);
 	}
@@ -354,25 +289,6 @@ static void watch_death(struct etwd *d, struct process *p)
 	}
 }
 
-static const char *may_attach(const struct etwd *d, const struct conn *c)
-{
-	if (d->process_count >= (d->system ? ETWD_PROCESSES_MAX_SYSTEM : ETWD_PROCESSES_MAX_USER)) {
-		return "too many provider processes";
-	}
-	if (d->system && c->uid != 0) {
-		uint32_t same = 0;
-		struct process *p;
-		LIST_FOREACH(p, &d->processes, link)
-		{
-			same += p->uid == c->uid;
-		}
-		if (same >= ETWD_PROCESSES_MAX_UID) {
-			return "too many provider processes of this user";
-		}
-	}
-	return NULL;
-}
-
 void etwd_process_hello(struct etwd *d, struct conn *c, const struct proto_message *m)
 {
 	uint32_t version = 0;
@@ -384,7 +300,9 @@ void etwd_process_hello(struct etwd *d, struct conn *c, const struct proto_messa
 		etwd_reply_status(d, c, m, 87, "HELLO carries no version");
 		return;
 	}
-	const char *why = may_attach(d, c);
+	const char *why = etwd_foreign_cut_off(c->uid)
+				  ? ETWD_CUT_OFF_TEXT
+				  : etwd_share_take(d, c->uid, SHARE_PROCESSES, 1);
 	if (why) {
 		etwd_reply_status(d, c, m, 1450, why);
 		return;
@@ -415,11 +333,13 @@ void etwd_process_hello(struct etwd *d, struct conn *c, const struct proto_messa
 			etwd_ctl_destroy(&p->ctl);
 			free(p);
 		}
+		etwd_share_give(d, c->uid, SHARE_PROCESSES, 1);
 		etwd_reply_status(d, c, m, r == -EDQUOT ? 1450 : win32_from_errno(r),
 				  "no memory for the process's pool");
 		return;
 	}
 	c->process = p;
+	c->may_carry = proto_pass_descriptors(c->src.fd, true) || c->may_carry; /* ADOPT */
 	LIST_INSERT_HEAD(&d->processes, p, link);
 	d->process_count++;
 	watch_death(d, p);
@@ -477,11 +397,14 @@ void etwd_process_destroy(struct etwd *d, struct process *p)
 	etwd_ctl_destroy(&p->ctl);
 	etwd_reply_drop(&p->adopt_reply);
 	d->ghost_count -= p->heir != NULL;
+	if (!p->heir) {
+		etwd_share_give(d, p->uid, SHARE_PROCESSES, 1);
+	}
 	LIST_REMOVE(p, link);
 	d->process_count--;
 	d->dead_count -= p->dead;
 	d->eager_count -= p->eager;
-	free(p->tids);
+	etwd_thread_forget(p);
 	free(p);
 }
 
@@ -510,9 +433,11 @@ uint32_t etwd_process_bit_get(struct etwd *d, struct process *p, struct session 
 			return i;
 		}
 	}
+	/* Losses are known exactly for a bit of one's own only: some are kept for root's sessions. */
+	uint32_t kept = etwd_share_whole(d, s->uid) ? 0 : ETWD_BITS_OF_ROOT;
 	for (uint32_t k = 0; k < POOL_BIT_SHARED; k++) {
 		uint32_t i = (p->bit_next + k) % POOL_BIT_SHARED;
-		if (p->bit_uses[i] > 0) {
+		if (i < kept || p->bit_uses[i] > 0) {
 			continue;
 		}
 		if (p->bit_owner[i]) {

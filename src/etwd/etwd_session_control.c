@@ -32,6 +32,7 @@ static void flush_done(struct etwd *d, struct job *j)
 	struct flush_job *f = (struct flush_job *)j;
 	struct session *s = f->session;
 	s->jobs--;
+	etwd_share_give(d, s->uid, SHARE_JOBS, 1);
 	etwd_session_answer(d, s, &f->reply, f->result == -ETIMEDOUT ? 1460 : 0,
 			    "the disk has not taken all buffers yet");
 	etwd_session_unref(s);
@@ -39,7 +40,7 @@ static void flush_done(struct etwd *d, struct job *j)
 
 /* Answers when the disk has it: what the controller does next finds a file that is complete, and a sink
  * that takes the next change. False: no memory. */
-static bool answer_after_disk(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s)
+bool etwd_session_answer_after_disk(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s)
 {
 	struct flush_job *f = calloc(1, sizeof *f);
 	if (!f) {
@@ -50,6 +51,7 @@ static bool answer_after_disk(struct etwd *d, struct conn *c, const struct proto
 		.snapshot = (s->mode & MODE_BUFFERING) != 0};
 	etwd_session_ref(s);
 	s->jobs++;
+	etwd_share_add(d, s->uid, SHARE_JOBS, 1);
 	etwd_reply_keep(c, m, &f->reply);
 	etwd_job_start(d, &f->job);
 	return true;
@@ -64,7 +66,7 @@ static void control_flush(struct etwd *d, struct conn *c, const struct proto_mes
 	const char *why = NULL;
 	uint32_t code = 0;
 	proto_get_session(m, &p);
-	if (d->jobs_running >= ETWD_JOBS_MAX) {
+	if (d->jobs_running >= ETWD_JOBS_MAX || !etwd_share_fits(d, s->uid, SHARE_JOBS, 1)) {
 		etwd_reply_status(d, c, m, 1450, "too many requests wait for a disk");
 		return;
 	}
@@ -74,16 +76,21 @@ static void control_flush(struct etwd *d, struct conn *c, const struct proto_mes
 		code = 161;
 		why = "a buffering session is flushed to a file: name one";
 	}
+	bool explain = code == 0 && etwd_kernel_explains(d, s);
 	if (code == 0) {
 		etwd_drain_pass(d, POOL_PASS_FLUSH);
-		int r = sink_flush(s->sink, path, &diag);
+		int r = explain ? sink_flush_held(s->sink, path, &diag) : sink_flush(s->sink, path, &diag);
 		if (r < 0) {
 			code = etwd_session_code_of_create(r);
 			why = diag.text[0] ? diag.text : NULL;
 		}
 	}
 	free(path);
-	code = code == 0 && !answer_after_disk(d, c, m, s) ? 8 : code;
+	if (code == 0 && explain) {
+		etwd_kernel_explain(d, c, m, s); /* which answers */
+		return;
+	}
+	code = code == 0 && !etwd_session_answer_after_disk(d, c, m, s) ? 8 : code;
 	if (code != 0) {
 		etwd_reply_status(d, c, m, code, why);
 	}
@@ -110,8 +117,7 @@ static bool opens_file(const struct proto_message *m, const struct session *s, u
 	return true;
 }
 
-static void session_control(struct etwd *d, struct conn *c, const struct proto_message *m,
-			    bool reached)
+static void session_control(struct etwd *d, struct conn *c, const struct proto_message *m, bool reached)
 {
 	uint32_t control;
 	struct diag diag = {0};
@@ -173,6 +179,10 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 			return;
 		}
 		opened = code == 0 && (p.update_mask & PROTO_UPDATE_FILE) && p.log_file;
+		if (opened && (s->mode & MODE_BUFFERING) && etwd_kernel_explains(d, s)) {
+			etwd_kernel_explain(d, c, m, s);
+			return;
+		}
 		break;
 	}
 	case 3:
@@ -215,7 +225,7 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 		etwd_reply_status(d, c, m, code, why ? why : diag.text[0] ? diag.text : NULL);
 		return;
 	}
-	if (opened && d->jobs_running < ETWD_JOBS_MAX && answer_after_disk(d, c, m, s)) {
+	if (opened && d->jobs_running < ETWD_JOBS_MAX && etwd_session_answer_after_disk(d, c, m, s)) {
 		return;
 	}
 	etwd_session_reply(d, c, m, s);

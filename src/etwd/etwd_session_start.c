@@ -12,7 +12,6 @@
 #include <stdlib.h>
 
 #define SPOOL_BYTES   (100ull << 20) /* as Windows, unless the session has a maximum size for it */
-#define BUFFER_KB_MAX 16384u
 
 struct start_job {
 	struct job job;
@@ -63,7 +62,14 @@ void etwd_session_running(struct etwd *d, struct session *s)
 	etwd_log(d, "Started session \"%s\": id=%u, mode=%#x, buffers=%u-%u x %u KB, file=%s", s->label, s->id,
 		 s->mode, s->options.minimum_buffers, s->options.maximum_buffers, s->options.buffer_size_kb,
 		 s->path ? s->path : "none");
+	/* Kernel events take seconds to begin. Who has gone meanwhile does not know of this session, and nobody
+	 * would ever stop it. */
+	bool gone = s->start_reply.type != 0 && !s->start_reply.conn;
 	etwd_session_answer(d, s, &s->start_reply, 0, NULL);
+	if (gone) {
+		etwd_log(d, "Session \"%s\": whoever started it has gone before it ran", s->label);
+		etwd_session_stop(d, s);
+	}
 }
 
 static void start_done(struct etwd *d, struct job *j)
@@ -127,9 +133,6 @@ static uint32_t check_mode(const struct proto_session *p, const char **ret_why)
 		return 50;
 	} else if (sized && p->maximum_file_size == 0) {
 		*ret_why = "this file mode needs a maximum file size";
-	} else if (p->buffer_size_kb > BUFFER_KB_MAX) {
-		/* Never fewer than asked for, so not silently the maximum. */
-		*ret_why = "a buffer has at most 16384 KB";
 	} else if (m & (MODE_RELOG | MODE_RESERVED)) {
 		*ret_why = m & MODE_RELOG ? "the relog mode marks a file being rewritten, no session"
 					  : "heap and critical-section tracing is not there";
@@ -260,10 +263,16 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 	return 0;
 }
 
+/* What no consumer takes waits in as much memory again, and once more on its way to the disk. */
+uint64_t etwd_session_bytes(const struct etwd *d, const struct session *s, uint32_t buffers)
+{
+	uint64_t bytes = (uint64_t)s->options.buffer_size_kb * 1024 * buffers;
+	return etwd_share_whole(d, s->uid) || !(s->mode & MODE_REAL_TIME) ? bytes : 3 * bytes;
+}
+
 static uint32_t take_place(struct etwd *d, struct session *s, const char **ret_why)
 {
-	uint64_t bytes = (uint64_t)s->options.buffer_size_kb * 1024 * s->options.maximum_buffers;
-	uint64_t limit = d->system ? ETWD_BUFFER_BYTES_SYSTEM : ETWD_BUFFER_BYTES_USER;
+	uint64_t bytes = etwd_session_bytes(d, s, s->options.maximum_buffers);
 	if (d->session_count >= ETWD_SESSIONS_MAX) {
 		*ret_why = "all 1024 sessions are in use";
 		return 1450;
@@ -273,12 +282,13 @@ static uint32_t take_place(struct etwd *d, struct session *s, const char **ret_w
 		*ret_why = "etwd has no file descriptors left for another session (see ulimit -n)";
 		return 1450;
 	}
-	if (bytes > limit - d->buffer_bytes) {
-		*ret_why = "the buffers of all sessions together would be too large";
+	*ret_why = etwd_share_take(d, s->uid, SHARE_SESSIONS, 1);
+	if (*ret_why) {
 		return 1450;
 	}
-	*ret_why = etwd_share_session(d, s, bytes);
+	*ret_why = etwd_share_take(d, s->uid, SHARE_BUFFER_BYTES, bytes);
 	if (*ret_why) {
+		etwd_share_give(d, s->uid, SHARE_SESSIONS, 1);
 		return 1450;
 	}
 	/* Ids go round, so that a stale handle does not soon mean another session. */
@@ -291,7 +301,6 @@ static uint32_t take_place(struct etwd *d, struct session *s, const char **ret_w
 	d->session[s->id] = s;
 	d->session_count++;
 	s->buffer_bytes = bytes;
-	d->buffer_bytes += bytes;
 	return 0;
 }
 

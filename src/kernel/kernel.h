@@ -36,11 +36,24 @@ struct kernel;
 
 /* ---- the engine ------------------------------------------------------------------------------- */
 
+/* Of a ring: of records until `until` (of each processor, the rest have the last one) some may be gone, and none that is
+ * there is older than `since`. What came from `after` on is no part of the copy that is being explained. */
+#define KERNEL_WINDOW_CPUS 64u
+struct kernel_window {
+	uint64_t since, after;
+	uint64_t until[KERNEL_WINDOW_CPUS];
+};
+
 /* Where records go. `sessions` is a set of slots. */
 struct kernel_output {
 	/* One record in two pieces; to be padded with zeros to a multiple of 8. */
 	void (*record)(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head,
 		       uint32_t head_bytes, const void *body, uint32_t body_bytes);
+	/* The same of what kernel_explain() says, and of the closing rundown. NULL: `record` takes that, too. */
+	void (*explain)(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head,
+			uint32_t head_bytes, const void *body, uint32_t body_bytes);
+	/* What a session has left of what it was given. False: all of it. NULL: no session forgets. */
+	bool (*window)(void *ctx, uint32_t slot, struct kernel_window *ret);
 	/* Events that never came, of which these sessions wanted one or the other. */
 	void (*lost)(void *ctx, uint64_t sessions, uint64_t events);
 	void *ctx;
@@ -52,6 +65,9 @@ struct kernel_engine_options {
 	bool frame_pointers;	/* user stacks by them alone, not by unwind tables: cheaper */
 	uint32_t stack_bytes;	/* of a user stack copied to be unwound; 0: 8192, of switches 2048 */
 	uint32_t self[2];	/* processes, beside this one, that are not to be traced; 0: none */
+	/* True: whoever asked for a session does not want it any more; what begins one then ends with -EINTR soon.
+	 * NULL: never. */
+	bool (*give_up)(void);
 };
 
 /* What a session wants. */
@@ -62,6 +78,7 @@ struct kernel_session {
 	uint32_t pid[KERNEL_PIDS_MAX]; /* what runs and waits in these processes only; none: all */
 	uint32_t pids;
 	bool children; /* and in what they start from now on */
+	bool forgets;  /* a ring, that overwrites what is oldest */
 	/* Of a user without rights: nothing but what processes of his do, and of that only what
 	 * kernel_mask_unconfinable() leaves (kernel_confine.c). */
 	bool confined;
@@ -90,16 +107,23 @@ int kernel_open(const struct kernel_engine_options *o, const struct kernel_outpu
 		struct kernel **ret, struct diag *d);
 void kernel_close(struct kernel *k);
 /* Masks, events, rundown, from now on. *ret_missing: what was asked for and cannot be had here,
- * for which diag says why; the session runs without. -EBUSY: the slot is taken. */
+ * for which diag says why; the session runs without. -EBUSY: the slot is taken. -EINTR: given up. */
 int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 	       struct kernel_mask *ret_missing, struct diag *d);
 /* Another mask, other stacks, other processes. */
 int kernel_change(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 		  struct kernel_mask *ret_missing, struct diag *d);
-/* No more events, and the closing rundown. */
+/* No more events, and the closing rundown. Names of functions take longer: the session has ended, and its slot
+ * is free, when kernel_removed() says so, which kernel_poll() brings about. */
 void kernel_remove(struct kernel *k, uint32_t slot);
+bool kernel_removed(const struct kernel *k, uint32_t slot);
 /* Says again what there is, as a start of the session would. */
 void kernel_capture(struct kernel *k, uint32_t slot);
+/* What the end of the session would say now, that it goes on: what there is, what the machine is like, names of all
+ * that its stacks went through. For a copy of what is in memory. Names of functions take longer: all is said when
+ * kernel_explained() says so, which kernel_poll() brings about. */
+void kernel_explain(struct kernel *k, uint32_t slot);
+bool kernel_explained(const struct kernel *k, uint32_t slot);
 /* Of all sessions: as on Windows there is one interval. -EINVAL: below the least. */
 int kernel_set_interval(struct kernel *k, uint32_t interval_us);
 /* Of all sessions with PMC_PROFILE as well: what beside the timer samples are taken by, each so many of its
@@ -115,6 +139,9 @@ uint64_t kernel_watermark(const struct kernel *k);
 void kernel_engine_stats(struct kernel *k, struct kernel_stats *ret);
 /* What was asked for and is not recorded, and why: a line each, "" for nothing. */
 const char *kernel_missing(const struct kernel *k);
+/* Of a session that has ended: what was not remembered or read of files and processes, because users have but a
+ * share of that, a line each; "" for nothing. */
+const char *kernel_shortage(const struct kernel *k, uint32_t slot);
 /* Of that, what is not counted and not sampled by. */
 const char *kernel_counters_missing(const struct kernel *k);
 /* Records without room, by hook and processor (UINT32_MAX: unknown); how many there are. */
@@ -140,12 +167,13 @@ struct kernel_options {
 	uint32_t ring_pages;	 /* of each processor, a power of two; 0: 1024 */
 	struct kernel_sampled sampled[PMC_SAMPLED_MAX];
 	uint32_t sampleds;
+	bool (*give_up)(void); /* as above */
 };
 
 struct kernel_file;
 
 /* Opens rings, begins the file, writes the rundown. -EACCES, -EPERM, -ENOENT, … with a diag that
- * says what to grant or to turn on. *ret_missing as above. */
+ * says what to grant or to turn on. *ret_missing as above. What failed leaves no file behind. */
 int kernel_file_start(const struct kernel_options *o, struct kernel_file **ret,
 		      struct kernel_mask *ret_missing, struct diag *d);
 /* Waits for work at most that long, and does it. */

@@ -30,6 +30,7 @@ struct kernel_bpf_options {
 	/* What user stacks come as, before the records that name them. True: all that was sent so far was
 	 * forgotten. */
 	bool (*on_stack)(void *ctx, const struct kbpf_record *r);
+	bool (*give_up)(void); /* loads no more programs; NULL: never */
 	void *ctx;
 };
 /* Nothing is loaded yet. -ENOSYS: built without BPF, or the kernel has none; others with a diag. */
@@ -78,6 +79,8 @@ uint32_t kernel_bpf_cpus(const struct kernel_bpf *b);
 void kernel_bpf_losses(struct kernel_bpf *b,
 		       void (*lost)(void *ctx, unsigned hook, uint32_t cpu, uint64_t count), void *ctx);
 
+/* For areas: where programs find out whether an interrupt runs, from the next begin on. */
+void kernel_bpf_preempt(struct kernel_bpf *b, int32_t from_rq);
 /* A map of an object that is loaded, for areas that have their own; -1: not there. */
 int kernel_bpf_map_fd(const struct kernel_bpf *b, const char *name);
 
@@ -135,11 +138,13 @@ struct kernel_area {
 	 * record's. */
 	bool (*shape)(struct kernel *k, void *state, const struct kbpf_record *r);
 };
-/* A program on a function of a process and of all its children from then on. Fails where the kernel, or the
- * file's name, does not allow it. */
+/* Where in an open file a function begins. */
+bool kernel_probe_place(int file, const char *symbol, uint64_t *ret_offset);
+/* A program on a function of a process and of all its children from then on. Fails where the kernel does not
+ * allow it. */
 struct kernel_probe;
 struct bpf_program;
-int kernel_probe_open(struct bpf_program *prog, uint32_t pid, const char *path, const char *symbol, bool at_return,
+int kernel_probe_open(struct bpf_program *prog, uint32_t pid, int file, uint64_t offset, bool at_return,
 		      struct kernel_probe **ret);
 void kernel_probe_close(struct kernel_probe *p);
 /* The processes that such programs are on; *f begins as NULL. */
@@ -186,10 +191,11 @@ void *kernel_irq_create(struct kernel *k, struct kernel_names *names);
 void kernel_irq_destroy(void *state);
 bool kernel_irq_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 bool kernel_heap_shape(struct kernel *k, void *state, const struct kbpf_record *r);
-/* Whose malloc() it is. */
-bool kernel_heap_file(uint32_t pid, char *out, size_t cap);
+/* The file whose malloc() it is, open; -errno. */
+int kernel_heap_open(uint32_t pid);
 bool kernel_process_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 bool kernel_sched_shape(struct kernel *k, void *state, const struct kbpf_record *r);
+void kernel_sched_loaded(struct kernel_bpf *b);
 bool kernel_net_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 /* Files and descriptors; views and allocations of memory come from the same programs. */
 bool kernel_file_shape(struct kernel *k, void *state, const struct kbpf_record *r);

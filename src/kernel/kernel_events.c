@@ -32,6 +32,11 @@ enum { /* KTHREAD_STATE and KWAIT_REASON */
 #define TASK_DEAD	     0x30u
 #define TASK_PREEMPTED	     0x100u
 
+/* common_flags of tracepoints. */
+#define TRACE_HARDIRQ 0x08u
+#define TRACE_SOFTIRQ 0x10u
+#define TRACE_NMI     0x40u
+
 void kernel_emit_masks(struct kernel *k, uint64_t sessions, uint16_t hook, const struct kernel_mask *m)
 {
 	struct kernel_record r = {.hook = hook,
@@ -83,12 +88,35 @@ struct kernel_thread *kernel_thread_of(struct kernel *k, uint32_t tid, uint32_t 
 	return t;
 }
 
+/* What a thread does after its end has been told it does without a number: then it is still the one that ended on this
+ * processor. */
+static uint64_t wants_of_exited(const struct kernel *k, uint16_t hook, struct kernel_perf_record *p)
+{
+	const struct kernel_exited *e = &k->exited[p->cpu % k->cpus];
+	p->pid = e->pid;
+	p->tid = e->tid;
+	return e->tid ? k->want[hook] & (~k->filtered | e->watchers) : 0;
+}
+
+/* Which sessions want a sample. *ret_pid: of which process it is, as they know it. */
+static uint64_t wants_sample(struct kernel *k, uint16_t hook, struct kernel_perf_record *p, uint32_t *ret_pid)
+{
+	if (p->tid == KERNEL_NO_ID) {
+		uint64_t sessions = wants_of_exited(k, hook, p);
+		*ret_pid = p->pid;
+		return sessions;
+	}
+	struct kernel_thread *t = kernel_thread_of(k, p->tid, p->pid);
+	*ret_pid = t ? t->pid : p->pid;
+	return kernel_wants_of(k, hook, p->tid);
+}
+
 /* ---- samples ---------------------------------------------------------------------------------- */
 
 static void on_sample(struct kernel *k, struct kernel_perf_record *p)
 {
-	struct kernel_thread *t = kernel_thread_of(k, p->tid, p->pid);
-	uint64_t sessions = kernel_wants_of(k, KERNEL_HOOK_SAMPLE, p->tid);
+	uint32_t pid;
+	uint64_t sessions = wants_sample(k, KERNEL_HOOK_SAMPLE, p, &pid);
 	if (sessions == 0) {
 		return;
 	}
@@ -112,15 +140,15 @@ static void on_sample(struct kernel *k, struct kernel_perf_record *p)
 	k->values = NULL;
 	k->stats.samples++;
 	kernel_out_stack(k, sessions & k->stack[KERNEL_HOOK_SAMPLE], p->cpu, p->time, p->time,
-			 t ? t->pid : p->pid, p->tid, p->frame, p->frames);
+			 pid, p->tid, p->frame, p->frames);
 }
 
 /* The same by another source than the timer. Of users without rights kernel_confine() knows nothing of these: they
  * have no PMC_PROFILE. */
 static void on_pmc_sample(struct kernel *k, struct kernel_perf_record *p, uint32_t source)
 {
-	struct kernel_thread *t = kernel_thread_of(k, p->tid, p->pid);
-	uint64_t sessions = kernel_wants_of(k, KERNEL_HOOK_PMC_SAMPLE, p->tid);
+	uint32_t pid;
+	uint64_t sessions = wants_sample(k, KERNEL_HOOK_PMC_SAMPLE, p, &pid);
 	if (sessions == 0) {
 		return;
 	}
@@ -137,12 +165,12 @@ static void on_pmc_sample(struct kernel *k, struct kernel_perf_record *p, uint32
 	r.sessions = sessions;
 	kernel_put(&r, p->ip, 8);
 	kernel_put(&r, p->tid, 4);
-	kernel_put(&r, source, 2);
+	kernel_put(&r, pmc_record_id(source), 2);
 	kernel_put(&r, 0, 2);
 	kernel_out(k, &r);
 	k->stats.samples++;
 	kernel_out_stack(k, sessions & k->stack[KERNEL_HOOK_PMC_SAMPLE], p->cpu, p->time, p->time,
-			 t ? t->pid : p->pid, p->tid, p->frame, p->frames);
+			 pid, p->tid, p->frame, p->frames);
 }
 
 /* Linux' 0 (most urgent) to 139 onto Windows' 31 to 0. */
@@ -286,7 +314,9 @@ void kernel_on_waking(struct kernel *k, const struct kernel_waking *w, const uin
 	r.sessions = w->sessions;
 	r.n = 8;
 	le32_put(r.payload, w->woken);
-	le32_put(r.payload + 4, 1); /* AdjustReason: unwait */
+	r.payload[4] = 1;		 /* AdjustReason: unwait */
+	r.payload[6] = w->waker ? 1 : 0; /* Flag: readied by a DPC, as Windows calls what interrupts leave to do */
+	r.payload[7] = w->waker;
 	kernel_out(k, &r);
 	kernel_out_stack(k, w->sessions & k->stack[KERNEL_HOOK_READY_THREAD], w->cpu, w->time, w->time, w->pid,
 			 w->tid, frames, count);
@@ -301,6 +331,10 @@ static void on_waking(struct kernel *k, struct kernel_perf_record *p)
 		.tid = p->tid,
 		.woken = (uint32_t)kernel_perf_field(k->perf, p, WAKING_PID),
 	};
+	uint64_t flags = kernel_perf_field(k->perf, p, WAKING_FLAGS);
+	w.waker = flags & (TRACE_HARDIRQ | TRACE_NMI) ? KERNEL_BY_INTERRUPT
+		  : flags & TRACE_SOFTIRQ	      ? KERNEL_BY_SOFTIRQ
+						      : KERNEL_BY_THREAD;
 	w.sessions = kernel_wants_of(k, KERNEL_HOOK_READY_THREAD, w.woken);
 	if (w.sessions != 0) {
 		kernel_walk_finish(k->walk, p);
@@ -339,6 +373,7 @@ static void on_exit_record(struct kernel *k, const struct kernel_perf_record *p)
 	uint32_t pid = le32_get(p->body), ppid = le32_get(p->body + 4), tid = le32_get(p->body + 8);
 	struct kernel_thread *t = kernel_table_find(k->threads, tid);
 	uint32_t owner = t ? t->pid : pid;
+	k->exited[p->cpu % k->cpus] = (struct kernel_exited){owner, tid, t ? t->watchers : 0};
 	kernel_emit_thread(k, 0, HOOK_THREAD_END, p->time, p->cpu, owner, tid, "");
 	kernel_table_remove(k->threads, tid);
 	if (owner == pid) {

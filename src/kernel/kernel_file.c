@@ -3,6 +3,7 @@
  */
 #include "kernel/kernel.h"
 
+#include "base/open_output.h"
 #include "sink/sink.h"
 
 #include <stdio.h>
@@ -13,6 +14,8 @@
 #define MODE_SEQUENTIAL 1u /* EVENT_TRACE_FILE_MODE_* */
 #define MODE_CIRCULAR	2u
 #define NS_PER_S  1000000000ull
+#define NAMES_POLL_MS 5
+#define WINDOW_PATIENCE_MS 10000
 
 struct kernel_file {
 	struct kernel *kernel;
@@ -32,6 +35,22 @@ static void on_record(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time,
 		memcpy(p + head_bytes, body, body_bytes);
 		sink_uncount_of_file(f->sink, p, bytes);
 	}
+}
+
+/* What was put out by now is in the file, and may have overwritten something. */
+static bool on_window(void *ctx, uint32_t slot, struct kernel_window *ret)
+{
+	struct kernel_file *f = ctx;
+	(void)slot;
+	sink_flush(f->sink, NULL, NULL);
+	(void)sink_drain_wait(f->sink, WINDOW_PATIENCE_MS);
+	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
+	*ret = (struct kernel_window){.since = sink_ring_since(f->sink), .after = UINT64_MAX};
+	for (uint64_t i = 0; i < cpus; i++) {
+		uint64_t *until = &ret->until[BASE_MIN(i, KERNEL_WINDOW_CPUS - 1)];
+		*until = BASE_MAX(*until, sink_ring_until(f->sink, (uint16_t)i));
+	}
+	return true;
 }
 
 static void on_lost(void *ctx, uint64_t sessions, uint64_t events)
@@ -81,10 +100,12 @@ int kernel_file_start(const struct kernel_options *o, struct kernel_file **ret,
 	}
 	struct kernel_engine_options engine = {.interval_us = o->interval_us, .ring_pages = o->ring_pages,
 						.frame_pointers = o->frame_pointers,
-						.stack_bytes = o->stack_bytes};
-	struct kernel_output out = {.record = on_record, .lost = on_lost, .ctx = f};
+						.stack_bytes = o->stack_bytes,
+						.give_up = o->give_up};
+	struct kernel_output out = {.record = on_record, .window = on_window, .lost = on_lost, .ctx = f};
 	struct kernel_session session = o->session;
 	session.children = true;
+	session.forgets = o->ring_mb != 0;
 	int err = kernel_open(&engine, &out, &f->kernel, d);
 	err = err < 0 || !o->sampleds ? err : kernel_set_sampled(f->kernel, o->sampled, o->sampleds, d);
 	err = err < 0 ? err : open_sink(f, o, d);
@@ -95,6 +116,7 @@ int kernel_file_start(const struct kernel_options *o, struct kernel_file **ret,
 		}
 		if (f->sink) {
 			sink_stop(f->sink, NULL);
+			open_output_remove(o->path);
 		}
 		free(f);
 		return err;
@@ -119,7 +141,7 @@ static void stats_of(struct kernel_file *f, const struct sink_stats *s, struct k
 {
 	kernel_engine_stats(f->kernel, ret);
 	ret->events = s->events;
-	ret->lost_no_buffer = s->lost_no_buffer + s->lost_disk_events;
+	ret->lost_no_buffer = s->lost_no_buffer + s->lost_disk_events + s->gone_events;
 	ret->bytes_written = s->bytes_written;
 }
 
@@ -135,6 +157,9 @@ int kernel_file_stop(struct kernel_file *f, struct kernel_stats *ret)
 	struct sink_stats s;
 	struct kernel_stats k;
 	kernel_remove(f->kernel, 0);
+	while (!kernel_removed(f->kernel, 0)) {
+		kernel_file_poll(f, NAMES_POLL_MS);
+	}
 	int err = sink_stop(f->sink, &s);
 	stats_of(f, &s, &k);
 	if (ret) {

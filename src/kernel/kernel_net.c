@@ -61,6 +61,17 @@ static void put_address(struct kernel_record *r, const uint8_t *a, bool six)
 	}
 }
 
+/* As an IPv6 address; those of IPv4 have ::ffff: in front. */
+static void put_mapped(struct kernel_record *r, const uint8_t *a, bool six)
+{
+	if (!six) {
+		kernel_put(r, 0, 8);
+		kernel_put(r, 0, 2);
+		kernel_put(r, 0xFFFF, 2);
+	}
+	put_address(r, a, six);
+}
+
 static uint8_t type_of(uint16_t hook)
 {
 	switch (hook) {
@@ -101,6 +112,12 @@ bool kernel_net_shape(struct kernel *k, void *state, const struct kbpf_record *r
 		kernel_record_begin(&r, raw, (uint16_t)hook, 2, false);
 		kernel_put(&r, n->six ? WINDOWS_AF_INET6 : WINDOWS_AF_INET, 2);
 		kernel_put(&r, failure(n->error), 2);
+		/* Behind what Windows says: why exactly, and which connection. */
+		kernel_put(&r, kernel_nt_status(-(int64_t)n->error), 4);
+		put_mapped(&r, n->remote, n->six);
+		put_mapped(&r, n->local, n->six);
+		kernel_put(&r, n->remote_port, 2);
+		kernel_put(&r, n->local_port, 2);
 		kernel_out(k, &r);
 		return true;
 	}

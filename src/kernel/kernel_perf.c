@@ -287,7 +287,7 @@ static int look_up(struct kernel_perf *p, enum kernel_event_kind kind, struct di
 {
 	static const char *const switch_names[] = {"prev_pid", "prev_prio", "prev_state", "next_pid",
 						   "next_prio"};
-	static const char *const waking_names[] = {"pid"};
+	static const char *const waking_names[] = {"pid", "common_flags"};
 	const char *event = kind == KERNEL_EV_SWITCH ? "sched/sched_switch" : "sched/sched_waking";
 	if (kind == KERNEL_EV_CPU || kind >= KERNEL_EV_PMC || p->tracepoint[kind] > 0) {
 		return 0;
@@ -300,7 +300,7 @@ static int look_up(struct kernel_perf *p, enum kernel_event_kind kind, struct di
 	if (kind == KERNEL_EV_SWITCH) {
 		read_format(event, switch_names, p->field + SWITCH_PREV_PID, 5);
 	} else {
-		read_format(event, waking_names, p->field + WAKING_PID, 1);
+		read_format(event, waking_names, p->field + WAKING_PID, 2);
 	}
 	return 0;
 }

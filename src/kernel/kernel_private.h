@@ -73,9 +73,15 @@ struct kernel_source {
 extern const struct kernel_source kernel_source_memory, kernel_source_packets,
 	kernel_source_marks;
 
+struct kernel_naming;
 struct kernel_slot {
 	bool used;
 	struct kernel_session want;
+	struct kernel_naming *naming; /* this is being looked up for it: it ends, or */
+	bool explaining;	      /* it goes on, see kernel_explain() */
+	struct unwind_stats before;   /* when it began: what was not kept since then is said */
+	uint64_t jits_before;
+	char shortage[400]; /* when it has ended: what was not kept, a line each */
 };
 
 struct kernel {
@@ -103,10 +109,18 @@ struct kernel {
 	uint64_t filtered; /* of which those for some processes only */
 	uint64_t follow;   /* of which those for their children too */
 	uint64_t confined; /* of which those of users, for what is theirs */
+	uint64_t forgetful; /* of which those that overwrite what is oldest */
+	struct kernel_ended *ended; /* for them; NULL: nothing yet */
+	uint64_t explained; /* what is put out now explains what this one has, see kernel_explain() */
 	bool confine_due;  /* whose processes are is to be found out again */
 	uint64_t confined_ns;
 	/* By hook: who wants it, with stacks, and with counters. */
 	uint64_t want[KERNEL_HOOKS], stack[KERNEL_HOOKS], counted[KERNEL_HOOKS];
+	struct kernel_exited {
+		uint32_t pid, tid;
+		uint64_t watchers;
+	} *exited; /* by processor: the last thread that ended there */
+	uint32_t cpus;
 	const uint64_t *values; /* of the engine's counters, at what is being put out; NULL: not known */
 
 	void *source_state[KERNEL_SOURCES_MAX];
@@ -142,6 +156,11 @@ static inline bool kernel_is_self(const struct kernel *k, uint32_t pid)
 {
 	return pid != 0 && (pid == k->self[0] || pid == k->self[1] || pid == k->self[2]);
 }
+/* Whoever asked for the session that begins does not want it any more. */
+static inline bool kernel_given_up(const struct kernel *k)
+{
+	return k->o.give_up && k->o.give_up();
+}
 /* To whoever wants it. Short headers; times in nanoseconds of CLOCK_MONOTONIC. */
 void kernel_out(struct kernel *k, const struct kernel_record *r);
 /* The stack of an event that has been put out: to those `sessions`. Innermost frame first. */
@@ -150,12 +169,32 @@ void kernel_out_stack(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_
 /* A record of a manifest provider: id, version, channel, level, opcode, task, keywords in 16 bytes. */
 void kernel_out_event(struct kernel *k, uint64_t sessions, const struct guid *provider,
 		      const uint8_t descriptor[16], uint32_t pid, const uint8_t *payload, uint32_t bytes);
+/* OpenETW.Losses, 10b07d96-e4a1-59e4-9c2c-7ab3cd2123f5. */
+#define KERNEL_LOSSES_GUID                                                                         \
+	{                                                                                          \
+		{                                                                                  \
+			0x96, 0x7d, 0xb0, 0x10, 0xa1, 0xe4, 0xe4, 0x59, 0x9c, 0x2c, 0x7a, 0xb3,    \
+				0xcd, 0x21, 0x23, 0xf5                                             \
+		}                                                                                  \
+	}
 /* Events of that hook that a full ring did not take; hook 0: of any. Counted, and told to the sessions
  * that wanted it: `what` on which processor (KERNEL_NO_ID: unknown). */
 void kernel_lost(struct kernel *k, uint16_t hook, uint32_t cpu, const char *what, uint64_t events);
 /* Rundowns take long, and meanwhile the rings must not fill: puts out what has come. Returns the time
  * that records of a rundown have then, not before what was put out and not after what comes. */
 uint64_t kernel_breathe(struct kernel *k);
+/* A whole record, to those sessions. */
+void kernel_put_out(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head,
+		    uint32_t head_bytes, const void *body, uint32_t body_bytes);
+
+/* Ends of processes, threads and images, and names of threads, for sessions that forget (kernel_ended.c). */
+bool kernel_ended_is(uint16_t hook);
+void kernel_ended_keep(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head,
+		       uint32_t head_bytes, const void *body, uint32_t body_bytes);
+/* Says those again that the session has forgotten: last of all, for everything makes it forget. */
+void kernel_ended_say(struct kernel *k, uint32_t slot);
+/* Which processes the session sees. */
+void kernel_emit_filter(struct kernel *k, uint32_t slot);
 /* These bits cannot be had on this machine. */
 void kernel_cannot(struct kernel *k, uint32_t bits, const char *fmt, ...) BASE_PRINTF(3, 4);
 /* What this thread is known as; added when it was not known. */
@@ -192,10 +231,13 @@ struct kernel_switch {
 #define KERNEL_WAIT_USER_REQUEST 6u
 void kernel_on_switch(struct kernel *k, const struct kernel_switch *s, const uint64_t *frames,
 		      uint32_t count);
+/* What woke a thread; as ReadyThread says it in its last byte. */
+enum kernel_waker { KERNEL_BY_THREAD, KERNEL_BY_INTERRUPT, KERNEL_BY_SOFTIRQ, KERNEL_BY_TIMER };
 struct kernel_waking {
 	uint16_t cpu;
 	uint64_t time, sessions;
-	uint32_t pid, tid, woken;
+	uint32_t pid, tid, woken; /* who ran: the waker, or whom what woke it interrupted */
+	enum kernel_waker waker;
 };
 void kernel_on_waking(struct kernel *k, const struct kernel_waking *w, const uint64_t *frames,
 		      uint32_t count);
@@ -287,7 +329,7 @@ uint32_t kernel_perf_source_of(const struct kernel_perf *p, enum kernel_event_ki
 /* The timer's event on a processor, which counters join; -1: none. *ret_generation changes when it is another. */
 int kernel_perf_leader(const struct kernel_perf *p, uint32_t cpu, uint32_t *ret_generation);
 enum kernel_switch_field { SWITCH_PREV_PID, SWITCH_PREV_PRIO, SWITCH_PREV_STATE, SWITCH_NEXT_PID,
-			   SWITCH_NEXT_PRIO, WAKING_PID, KERNEL_FIELDS };
+			   SWITCH_NEXT_PRIO, WAKING_PID, WAKING_FLAGS, KERNEL_FIELDS };
 void kernel_perf_close(struct kernel_perf *p);
 
 /* ---- BPF programs on tracepoints, as one source (kernel_bpf.h) ---------------------------------- */
@@ -377,6 +419,7 @@ void kernel_table_destroy(struct kernel_table *t);
 struct kernel_thread *kernel_table_find(struct kernel_table *t, uint32_t tid);
 struct kernel_thread *kernel_table_add(struct kernel_table *t, uint32_t tid, uint32_t pid); /* NULL: no memory */
 void kernel_table_remove(struct kernel_table *t, uint32_t tid);
+void kernel_table_each(const struct kernel_table *t, void (*fn)(void *ctx, const struct kernel_thread *t), void *ctx);
 void kernel_table_unwatch(struct kernel_table *t, uint64_t sessions);
 
 /* ---- rights ---------------------------------------------------------------------------------- */

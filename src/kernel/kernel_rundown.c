@@ -353,12 +353,14 @@ int kernel_rundown(struct kernel *k, uint64_t sessions, bool end)
 	if (run.image) {
 		kernel_images(&run);
 	}
-	for (struct dirent *e; (e = readdir(d));) {
+	int err = 0;
+	for (struct dirent *e; err == 0 && (e = readdir(d));) {
 		struct status s;
 		uint32_t pid = (uint32_t)strtoul(e->d_name, NULL, 10);
 		if (pid == 0 || !read_status(pid, pid, &s)) {
 			continue;
 		}
+		err = !end && kernel_given_up(k) ? -EINTR : 0;
 		run.time = kernel_breathe(k); /* before anything of this process is looked up */
 		bool of_kernel = s.flags & PF_KTHREAD;
 		struct kernel_process *p = of_kernel ? NULL : process_of(k, &s);
@@ -378,5 +380,5 @@ int kernel_rundown(struct kernel *k, uint64_t sessions, bool end)
 		}
 	}
 	closedir(d);
-	return 0;
+	return err;
 }

@@ -66,6 +66,7 @@ bool kernel_sched_shape(struct kernel *k, void *state, const struct kbpf_record 
 			.pid = raw->flags & KBPF_KERNEL_THREAD ? KERNEL_PID_SYSTEM : raw->pid,
 			.tid = raw->tid,
 			.woken = x->tid,
+			.waker = x->waker <= KBPF_BY_TIMER ? (enum kernel_waker)x->waker : KERNEL_BY_THREAD,
 		};
 		kernel_on_waking(k, &w, frames, count);
 	}

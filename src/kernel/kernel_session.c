@@ -4,6 +4,7 @@
  */
 #include "kernel/kernel_bpf.h"
 #include "kernel/kernel_config.h"
+#include "kernel/kernel_naming.h"
 #include "kernel/kernel_process.h"
 #include "kernel/kernel_walk.h"
 
@@ -97,6 +98,7 @@ static void set_wants(struct kernel *k, uint32_t slot)
 	k->active = used ? k->active | bit : k->active & ~bit;
 	k->filtered = used && s->pids > 0 ? k->filtered | bit : k->filtered & ~bit;
 	k->follow = used && s->children ? k->follow | bit : k->follow & ~bit;
+	k->forgetful = used && s->forgets ? k->forgetful | bit : k->forgetful & ~bit;
 	k->confined = used && s->confined ? k->confined | bit : k->confined & ~bit;
 	const struct kernel_hook_range *r;
 	for (size_t i = 0; used && (r = kernel_hook_range_at(i)) != NULL; i++) {
@@ -236,9 +238,11 @@ static bool drain(struct kernel *k, uint64_t until)
 
 uint64_t kernel_breathe(struct kernel *k)
 {
-	uint64_t until = clock_read_system_ns() - HOLD_BACK_NS;
+	uint64_t until = clock_read_system_ns() - HOLD_BACK_NS, explained = k->explained;
 	if (until > k->watermark && until - k->watermark > BREATH_NS) {
+		k->explained = 0; /* what comes meanwhile is no explanation */
 		drain(k, until);
+		k->explained = explained;
 	}
 	return k->watermark;
 }
@@ -326,7 +330,8 @@ int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 		return -EBUSY;
 	}
 	drain_now(k);
-	*mine = (struct kernel_slot){.used = true, .want = *s};
+	*mine = (struct kernel_slot){.used = true, .want = *s, .jits_before = k->walk->jits_refused};
+	unwind_stats(kernel_walk_unwind(k->walk), &mine->before);
 	set_wants(k, slot);
 	prepare_sources(k);
 	if (s->confined && !kernel_tracepoints_serves(k->tracepoints, KBPF_EXEC)) {
@@ -334,6 +339,10 @@ int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 			kernel_missing(k));
 		want_no_more(k, slot);
 		return -ENOSYS;
+	}
+	if (kernel_given_up(k)) {
+		want_no_more(k, slot);
+		return -EINTR;
 	}
 	/* What names things is heard from now on; everything else begins behind the rundown, which takes
 	 * its time: a machine that does much would fill the rings meanwhile. */
@@ -346,10 +355,15 @@ int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 		kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, NULL);
 		kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS_END, NULL);
 		kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, &s->mask);
+		if (s->pids) {
+			kernel_emit_filter(k, slot);
+		}
 		set_wants(k, slot);
-		(void)kernel_rundown(k, bit, false);
+		err = kernel_rundown(k, bit, false) == -EINTR ? -EINTR : 0;
 		mine->want.mask = s->mask;
 		set_wants(k, slot);
+	}
+	if (err == 0) {
 		err = begin_sources(k, d);
 		source_rundowns(k, bit, false); /* what has gone by then has an event */
 	}
@@ -368,12 +382,18 @@ int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 	return 0;
 }
 
+/* It has been removed, but for names. */
+static bool leaves(const struct kernel *k, uint32_t slot)
+{
+	return k->slot[slot].naming && !k->slot[slot].explaining;
+}
+
 int kernel_change(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 		  struct kernel_mask *ret_missing, struct diag *d)
 {
 	uint64_t bit = 1ull << slot;
 	struct kernel_session before = k->slot[slot].want;
-	if (!k->slot[slot].used) {
+	if (!k->slot[slot].used || leaves(k, slot)) {
 		return -ENOENT;
 	}
 	drain_now(k);
@@ -402,6 +422,9 @@ int kernel_change(struct kernel *k, uint32_t slot, const struct kernel_session *
 		kernel_pmc_rundown(k, bit, 0); /* their names */
 	} else if (s->pids != before.pids || memcmp(s->pid, before.pid, sizeof s->pid) != 0) {
 		(void)kernel_rundown(k, 0, false); /* for the table: whose is which */
+	}
+	if (s->pids != before.pids || memcmp(s->pid, before.pid, sizeof s->pid) != 0) {
+		kernel_emit_filter(k, slot);
 	}
 	missing_of(k, &s->mask, ret_missing, d);
 	return 0;
@@ -432,43 +455,208 @@ static void emit_config(struct kernel *k, uint32_t slot)
 
 void kernel_capture(struct kernel *k, uint32_t slot)
 {
-	if (k->slot[slot].used) {
+	if (k->slot[slot].used && !leaves(k, slot)) {
 		drain_now(k);
 		rundown_start(k, 1ull << slot);
 	}
 }
 
-void kernel_remove(struct kernel *k, uint32_t slot)
+/* OpenETW.Losses, event 2: the trace is whole, but something in it has no name, or no callers. */
+static void say_shortage(struct kernel *k, uint64_t sessions, uint64_t count, const char *what)
+{
+	static const struct guid provider = KERNEL_LOSSES_GUID;
+	static const uint8_t descriptor[16] = {2, 0, 0, 0, 3, 0, 0, 0};
+	uint8_t payload[256];
+	size_t n = strnlen(what, sizeof payload - 9);
+	le64_put(payload, count);
+	memcpy(payload + 8, what, n);
+	payload[8 + n] = 0;
+	if (count) {
+		kernel_out_event(k, sessions, &provider, descriptor, KERNEL_PID_SYSTEM, payload, 8 + (uint32_t)n + 1);
+	}
+}
+
+struct shortage {
+	uint64_t count;
+	const char *what;
+};
+#define SHORTAGES 5u
+static void shortages(const struct kernel *k, uint32_t slot, uint64_t unnamed, struct shortage ret[SHORTAGES])
+{
+	const struct kernel_slot *s = &k->slot[slot];
+	struct unwind_stats now;
+	unwind_stats(kernel_walk_unwind(k->walk), &now);
+	ret[0] = (struct shortage){now.unread - s->before.unread,
+				   "mappings of files that were not read: their user has too many"};
+	ret[1] = (struct shortage){now.unmapped - s->before.unmapped,
+				   "mappings that were not remembered: their user has too many"};
+	ret[2] = (struct shortage){now.cut - s->before.cut,
+				   "files or stacks without unwind tables: too big, too slow, or gone when they were needed again"};
+	ret[3] = (struct shortage){k->walk->jits_refused - s->jits_before,
+				   "processes with code made at run time whose names were not taken: their user has too many"};
+	ret[4] = (struct shortage){unnamed, "addresses that were not looked up: it took too long, or the file is gone"};
+}
+
+const char *kernel_shortage(const struct kernel *k, uint32_t slot)
+{
+	return k->slot[slot].shortage;
+}
+
+/* What the stacks that were recorded lack, and whoever ended in the meantime. */
+static void last_words(struct kernel *k, uint32_t slot, uint64_t unnamed)
+{
+	struct shortage list[SHORTAGES];
+	char *text = k->slot[slot].shortage;
+	size_t n = 0, cap = sizeof k->slot[slot].shortage;
+	shortages(k, slot, unnamed, list);
+	text[0] = 0;
+	k->explained = 1ull << slot;
+	for (size_t i = 0; i < SHORTAGES; i++) {
+		say_shortage(k, 1ull << slot, list[i].count, list[i].what);
+		if (list[i].count && n < cap) {
+			n += (size_t)snprintf(text + n, cap - n, "%s%llu %s", n ? "\n" : "",
+					      (unsigned long long)list[i].count, list[i].what);
+		}
+	}
+	kernel_ended_say(k, slot);
+	k->explained = 0;
+}
+
+/* Everything has been put out. */
+static void removed(struct kernel *k, uint32_t slot, uint64_t unnamed)
 {
 	uint64_t bit = 1ull << slot;
-	if (!k->slot[slot].used) {
-		return;
-	}
-	drain_now(k);
-	/* No live events any more; the closing rundown names its session itself. */
-	uint64_t interval = bit & kernel_wants(k, KERNEL_HOOK_INTERVAL_END);
-	for (uint32_t i = 0; i < KERNEL_HOOKS; i++) {
-		k->want[i] &= ~bit;
-	}
-	/* First nothing comes any more: taking programs out of the kernel lasts longer than the rings, and what
-	 * they then had no room for would be told as lost. */
-	(void)begin_sources(k, NULL);
-	prepare_sources(k);
-	emit_config(k, slot);
-	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS_END, &k->slot[slot].want.mask);
-	(void)kernel_rundown(k, bit, true);
-	source_rundowns(k, bit, true);
-	kernel_emit_interval(k, interval, KERNEL_HOOK_INTERVAL_END, k->o.interval_us);
-	kernel_pmc_rundown(k, bit, KERNEL_HOOK_INTERVAL_END);
-	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, NULL);
-	kernel_emit_plain(k, bit, KERNEL_HOOK_RUNDOWN_DONE);
-	kernel_walk_names(k, bit);
+	last_words(k, slot, unnamed);
 	k->slot[slot].used = false;
 	set_wants(k, slot);
 	kernel_table_unwatch(k->threads, bit);
 	kernel_tracepoints_unwatch(k->tracepoints, bit);
 	if (!k->active) {
 		kernel_walk_forget(k->walk);
+	} else {
+		(void)update_sources(k, NULL); /* programs that told of ends */
+	}
+}
+
+static void named(struct kernel *k, uint32_t slot, uint64_t unnamed)
+{
+	if (k->slot[slot].explaining) {
+		last_words(k, slot, unnamed);
+		k->slot[slot].explaining = false;
+	} else {
+		removed(k, slot, unnamed);
+	}
+}
+
+/* Names take their time: kernel_poll() brings them. */
+static void name_all(struct kernel *k, uint32_t slot)
+{
+	uint64_t bit = 1ull << slot;
+	k->slot[slot].naming = bit & ~k->confined ? kernel_naming_start(k, bit) : NULL;
+	if (!k->slot[slot].naming) {
+		named(k, slot, 0);
+	}
+}
+
+/* Ready or not. */
+static void end_naming(struct kernel *k, uint32_t slot)
+{
+	uint64_t unnamed;
+	kernel_naming_end(k->slot[slot].naming, &unnamed);
+	k->slot[slot].naming = NULL;
+	named(k, slot, unnamed);
+}
+
+/* What explains the session's events, of which there may be no others left of that kind. */
+static void closing_words(struct kernel *k, uint32_t slot, bool interval)
+{
+	uint64_t bit = 1ull << slot;
+	emit_config(k, slot);
+	if (k->slot[slot].want.pids) {
+		kernel_emit_filter(k, slot);
+	}
+	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS_END, &k->slot[slot].want.mask);
+	(void)kernel_rundown(k, bit, true);
+	source_rundowns(k, bit, true);
+	kernel_emit_interval(k, interval ? bit : 0, KERNEL_HOOK_INTERVAL_END, k->o.interval_us);
+	kernel_pmc_rundown(k, bit, KERNEL_HOOK_INTERVAL_END);
+}
+
+void kernel_explain(struct kernel *k, uint32_t slot)
+{
+	uint64_t bit = 1ull << slot;
+	if (!k->slot[slot].used || k->slot[slot].naming) {
+		return;
+	}
+	drain_now(k);
+	k->explained = bit;
+	closing_words(k, slot, bit & kernel_wants(k, KERNEL_HOOK_INTERVAL_END));
+	k->explained = 0;
+	drain_now(k); /* what had ended when the rundown came to it */
+	k->explained = bit;
+	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, &k->slot[slot].want.mask); /* it goes on */
+	kernel_emit_plain(k, bit, KERNEL_HOOK_RUNDOWN_DONE);
+	k->explained = 0;
+	k->slot[slot].explaining = true;
+	name_all(k, slot);
+}
+
+bool kernel_explained(const struct kernel *k, uint32_t slot)
+{
+	return !k->slot[slot].explaining;
+}
+
+void kernel_remove(struct kernel *k, uint32_t slot)
+{
+	uint64_t bit = 1ull << slot;
+	if (!k->slot[slot].used || leaves(k, slot)) {
+		return;
+	}
+	if (k->slot[slot].naming) { /* of a copy, which does without the rest */
+		end_naming(k, slot);
+	}
+	drain_now(k);
+	/* No live events any more; the closing rundown names its session itself. */
+	bool interval = bit & kernel_wants(k, KERNEL_HOOK_INTERVAL_END);
+	for (uint32_t i = 0; i < KERNEL_HOOKS; i++) {
+		/* What ends before the rundown comes to it has its end. */
+		k->want[i] &= kernel_ended_is((uint16_t)i) ? ~0ull : ~bit;
+	}
+	/* First nothing comes any more: taking programs out of the kernel lasts longer than the rings, and what
+	 * they then had no room for would be told as lost. */
+	(void)begin_sources(k, NULL);
+	prepare_sources(k);
+	k->explained = bit;
+	closing_words(k, slot, interval);
+	k->explained = 0;
+	drain_now(k); /* what had ended when the rundown came to it */
+	k->explained = bit;
+	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, NULL);
+	kernel_emit_plain(k, bit, KERNEL_HOOK_RUNDOWN_DONE);
+	k->explained = 0;
+	for (uint32_t i = 0; i < KERNEL_HOOKS; i++) {
+		k->want[i] &= ~bit;
+	}
+	name_all(k, slot);
+}
+
+bool kernel_removed(const struct kernel *k, uint32_t slot)
+{
+	return !k->slot[slot].used;
+}
+
+/* Names that have been found by now. */
+static void poll_naming(struct kernel *k)
+{
+	for (uint32_t i = 0; i < KERNEL_SESSIONS_MAX; i++) {
+		if (k->slot[i].naming) {
+			k->explained = 1ull << i;
+			bool more = kernel_naming_poll(k->slot[i].naming, k);
+			k->explained = 0;
+			if (!more) {
+				end_naming(k, i);
+			}
+		}
 	}
 }
 
@@ -521,9 +709,11 @@ int kernel_open(const struct kernel_engine_options *o, const struct kernel_outpu
 	if (kernel_pmc_create(&k->pmc) < 0) {
 		goto fail;
 	}
+	k->cpus = (uint32_t)BASE_MAX(sysconf(_SC_NPROCESSORS_CONF), 1L);
+	k->exited = calloc(k->cpus, sizeof *k->exited);
 	k->threads = kernel_table_create();
 	k->processes = kernel_processes_create();
-	if (!k->threads || !k->processes) {
+	if (!k->exited || !k->threads || !k->processes) {
 		goto fail;
 	}
 	if (k->o.interval_us < KERNEL_INTERVAL_MIN_US) {
@@ -569,6 +759,12 @@ fail:
 void kernel_close(struct kernel *k)
 {
 	no_hurry();
+	for (uint32_t i = 0; i < KERNEL_SESSIONS_MAX; i++) {
+		uint64_t unnamed;
+		if (k->slot[i].naming) {
+			kernel_naming_end(k->slot[i].naming, &unnamed);
+		}
+	}
 	for (size_t i = 0; i < BASE_ARRAY_LEN(sources) && sources[i]; i++) {
 		if (k->source_open[i]) {
 			sources[i]->close(k, k->source_state[i]);
@@ -582,6 +778,8 @@ void kernel_close(struct kernel *k)
 	kernel_processes_destroy(k->processes);
 	kernel_walk_destroy(k->walk);
 	kernel_pmc_destroy(k->pmc);
+	free(k->ended);
+	free(k->exited);
 	free(k->ahead);
 	free(k->missing);
 	free(k);
@@ -590,6 +788,7 @@ void kernel_close(struct kernel *k)
 bool kernel_poll(struct kernel *k, int timeout_ms)
 {
 	kernel_perf_wait(k->perf, k->wake_fd, timeout_ms);
+	poll_naming(k);
 	return drain(k, clock_read_system_ns() - HOLD_BACK_NS);
 }
 

@@ -85,6 +85,15 @@ struct kernel_thread *kernel_table_add(struct kernel_table *t, uint32_t tid, uin
 	return s;
 }
 
+void kernel_table_each(const struct kernel_table *t, void (*fn)(void *ctx, const struct kernel_thread *t), void *ctx)
+{
+	for (uint32_t i = 0; i < t->cap; i++) {
+		if (t->slot[i].tid != KERNEL_NO_ID) {
+			fn(ctx, &t->slot[i]);
+		}
+	}
+}
+
 void kernel_table_unwatch(struct kernel_table *t, uint64_t sessions)
 {
 	for (uint32_t i = 0; i < t->cap; i++) {

@@ -210,6 +210,7 @@ static bool ready(struct kernel_tracepoints *s, bool stacks)
 				       .ring_bytes = ring_bytes(stacks),
 				       .unwind = !s->k->o.frame_pointers,
 				       .on_stack = on_stack,
+				       .give_up = s->k->o.give_up,
 				       .ctx = s};
 	diag_clear(&d);
 	s->tried = true;

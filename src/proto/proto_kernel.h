@@ -20,7 +20,7 @@
 #define KERNEL_FD_SOCKET 3
 #define KERNEL_FD_RING	 4
 
-#define KERNEL_RING_VERSION 1u
+#define KERNEL_RING_VERSION 2u
 #define KERNEL_RING_BYTES   (8u << 20) /* a power of two */
 #define KERNEL_RING_PAGE    4096u
 #define KERNEL_SLOTS	    64u
@@ -40,6 +40,7 @@ struct kernel_ring_head {
 enum kernel_ring_kind {
 	KERNEL_RING_RECORD,
 	KERNEL_RING_SKIP,
+	KERNEL_RING_EXPLANATION, /* a record of what EXPLAIN and REMOVE make it say */
 };
 struct kernel_ring_record {
 	uint64_t sessions; /* slots */
@@ -56,17 +57,26 @@ enum kernel_message_type {
 	KERNEL_REMOVE = 4,  /* slot; answered when its closing rundown is in the ring */
 	KERNEL_INTERVAL = 5, /* interval_us */
 	KERNEL_CAPTURE = 6, /* slot: its rundown again */
+	KERNEL_EXPLAIN = 9, /* slot: what its closing rundown would say, now; answered when it is in the ring */
 	KERNEL_SAMPLED = 8, /* source, source_interval: what samples are taken by beside the timer; in OPEN too */
 	KERNEL_BELL = 7,    /* collector to etwd: the ring is half full; no answer */
 };
 #define KERNEL_CHILDREN 1u /* flags */
 #define KERNEL_CONFINED 2u /* to processes of `uid` */
+#define KERNEL_FORGETS	4u /* a ring, in a file or in memory */
+
+/* As struct kernel_window of the engine; `after` 0: nothing is to be said of it. */
+struct kernel_left {
+	uint64_t since, after;
+	uint64_t until[64];
+};
 
 struct kernel_message {
 	uint32_t type, id;
 	int32_t result; /* in answers: 0 or -errno */
 	uint32_t slot, interval_us, flags, uid;
 	struct kernel_mask mask; /* in answers: what of it is missing */
+	struct kernel_left left; /* EXPLAIN, REMOVE: what is left of a ring */
 	uint32_t stacks, pids;
 	uint16_t stack[KERNEL_STACKS_MAX];
 	uint32_t pid[8];

@@ -46,7 +46,7 @@ int saved_dir(enum saved_place place, bool system, char *out, size_t cap)
 		if (!h) {
 			return -ENOENT;
 		}
-		int n = snprintf(home, sizeof home, "%s%s", h,
+		int n = snprintf(home, sizeof home, "%s%s%s", datadir_root(), h,
 				 state ? "/.local/state" : "/.config");
 		if (n < 0 || (size_t)n >= sizeof home) {
 			return -ENAMETOOLONG;

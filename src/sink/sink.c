@@ -23,6 +23,7 @@
 
 static void free_memory(struct sink *s)
 {
+	sink_explanation_free(s->explanation);
 	sink_tap_finish(s);
 	if (s->spool) {
 		sink_spool_destroy(s->spool, s->keep_at_end);
@@ -95,22 +96,36 @@ static int check_modes(const struct sink_options *o)
 	return 0;
 }
 
-/* MHz for readers that convert clock type 3 with it. */
-static uint32_t cpu_mhz(uint64_t counter_freq)
+/* The processors' own: what they are made for, else what they run at. 0: not told (arm64 tells it in cpufreq only). */
+static uint32_t machine_mhz(void)
 {
-	if (clock_kind() == CLOCK_KIND_TSC) {
-		return (uint32_t)(counter_freq / 1000000);
-	}
-	uint32_t mhz = 0;
-	FILE *f = fopen("/proc/cpuinfo", "re");
-	if (f) {
+	static const char *const files[] = {
+		"/sys/devices/system/cpu/cpu0/cpufreq/base_frequency",
+		"/proc/cpuinfo",
+		"/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq",
+	};
+	double mhz = 0;
+	for (size_t i = 0; mhz < 1 && i < BASE_ARRAY_LEN(files); i++) {
 		char line[128];
-		while (mhz == 0 && fgets(line, sizeof line, f)) {
-			sscanf(line, "cpu MHz : %u", &mhz);
+		FILE *f = fopen(files[i], "re");
+		while (f && mhz < 1 && fgets(line, sizeof line, f)) {
+			if (i != 1) {
+				mhz = strtod(line, NULL) / 1000;
+			} else if (sscanf(line, "cpu MHz : %lf", &mhz) != 1) {
+				mhz = 0;
+			}
 		}
-		fclose(f);
+		if (f) {
+			fclose(f);
+		}
 	}
-	return mhz;
+	return (uint32_t)(mhz + 0.5);
+}
+
+/* Readers convert times of clock type 3 with it, and take it for the processor's speed everywhere else. */
+static uint32_t cpu_mhz(uint32_t clock_type, uint64_t freq)
+{
+	return clock_type == 3 ? (uint32_t)((freq + 500000) / 1000000) : machine_mhz();
 }
 
 static void fill_identity(struct sink *s)
@@ -139,7 +154,7 @@ static void fill_identity(struct sink *s)
 		.maximum_file_size = o->maximum_file_size,
 		.log_file_mode = o->log_file_mode & ~(SINK_MODE_COMPRESSED | SINK_MODE_ZSTD),
 		.buffers_written = 1,
-		.cpu_mhz = cpu_mhz(freq),
+		.cpu_mhz = cpu_mhz(o->clock, freq),
 		.clock_type = o->clock,
 		.perf_freq = freq,
 		.boot_filetime = clock_boot_filetime(),
@@ -325,7 +340,7 @@ int sink_create(const struct sink_options *options, struct sink **ret, struct di
 }
 
 /* With the lock held. */
-static void publish_counts(struct sink *s)
+void sink_publish_counts(struct sink *s)
 {
 	s->published.events_lost = s->lost_no_buffer + s->lost_too_big + s->lost_elsewhere;
 }
@@ -337,7 +352,7 @@ int sink_stop(struct sink *s, struct sink_stats *ret_final)
 	}
 	sink_close_all(s);
 	pthread_mutex_lock(&s->lock);
-	publish_counts(s);
+	sink_publish_counts(s);
 	s->stopping = true;
 	s->stop_deadline_ns = sink_monotonic_ns() + BASE_MIN(s->patience_ns, STOP_PATIENCE_NS);
 	pthread_cond_signal(&s->wake);
@@ -380,7 +395,7 @@ void sink_tick(struct sink *s, uint64_t now_ns)
 	if (refresh) {
 		s->refresh_at_ns = now_ns + NS_PER_S;
 		s->refresh_wanted = true;
-		publish_counts(s);
+		sink_publish_counts(s);
 	}
 	if (s->full.head && !s->buffering) {
 		s->full_since_ns = s->full_since_ns ? s->full_since_ns : now_ns;
@@ -392,7 +407,7 @@ void sink_tick(struct sink *s, uint64_t now_ns)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static int take_snapshot(struct sink *s, const char *path, struct diag *d)
+static int take_snapshot(struct sink *s, const char *path, bool held, struct diag *d)
 {
 	const uint16_t *log_file = s->log_file;
 	uint16_t *converted = NULL;
@@ -426,11 +441,12 @@ static int take_snapshot(struct sink *s, const char *path, struct diag *d)
 		return err;
 	}
 	pthread_mutex_lock(&s->lock);
-	publish_counts(s);
+	sink_publish_counts(s);
 	for (struct sink_buffer *b = s->full.head; b; b = b->next) {
 		b->pins++;
 		snap->buffer[snap->count++] = b;
 	}
+	snap->held = held;
 	struct sink_snapshot **at = &s->snapshots;
 	while (*at) {
 		at = &(*at)->next;
@@ -445,15 +461,45 @@ int sink_flush(struct sink *s, const char *path, struct diag *d)
 {
 	sink_close_all(s);
 	if (s->buffering) {
-		return take_snapshot(s, path, d);
+		return take_snapshot(s, path, false, d);
 	}
 	pthread_mutex_lock(&s->lock);
-	publish_counts(s);
+	sink_publish_counts(s);
+	s->look_wanted = s->has_file;
 	s->refresh_wanted = true;
 	s->write_wanted = true;
 	pthread_cond_signal(&s->wake);
 	pthread_mutex_unlock(&s->lock);
 	return 0;
+}
+
+int sink_flush_held(struct sink *s, const char *path, struct diag *d)
+{
+	sink_close_all(s);
+	return s->buffering ? take_snapshot(s, path, true, d) : -EINVAL;
+}
+
+uint64_t sink_ring_until(struct sink *s, uint16_t cpu)
+{
+	pthread_mutex_lock(&s->lock);
+	uint64_t until = s->ring_until[cpu % s->stream_count];
+	pthread_mutex_unlock(&s->lock);
+	return until;
+}
+
+uint64_t sink_ring_since(struct sink *s)
+{
+	pthread_mutex_lock(&s->lock);
+	uint64_t first = s->buffering ? UINT64_MAX : s->ring_since;
+	for (const struct sink_buffer *b = s->buffering ? s->full.head : NULL; b; b = b->next) {
+		first = BASE_MIN(first, b->first_time);
+	}
+	for (uint32_t i = 0; s->buffering && i < 2 * s->stream_count; i++) {
+		const struct sink_buffer *b = s->stream[i].buffer;
+		first = b ? BASE_MIN(first, b->first_time) : first;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return first == UINT64_MAX ? 0 : first;
 }
 
 int sink_drain_wait(struct sink *s, int timeout_ms)
@@ -468,13 +514,13 @@ int sink_drain_wait(struct sink *s, int timeout_ms)
 	uint64_t target = s->pushed;
 	s->waiting++;
 	pthread_cond_signal(&s->wake);
-	while (s->finished < target || s->snapshots || s->next_file || s->rotate_wanted) {
+	while (s->finished < target || s->snapshots || s->next_file || s->rotate_wanted || s->look_wanted) {
 		if (err == -ETIMEDOUT) {
 			break;
 		}
 		err = -pthread_cond_timedwait(&s->idle, &s->lock, &ts);
 	}
-	bool undone = s->finished < target || s->snapshots || s->next_file || s->rotate_wanted;
+	bool undone = s->finished < target || s->snapshots || s->next_file || s->rotate_wanted || s->look_wanted;
 	err = undone ? -ETIMEDOUT : 0;
 	s->waiting--;
 	pthread_mutex_unlock(&s->lock);
@@ -488,7 +534,7 @@ static void order_switch(struct sink *s, struct sink_file *f)
 	s->switch_at = s->pushed;
 	s->quota = quota_of(s, f);
 	s->file_full = false;
-	publish_counts(s);
+	sink_publish_counts(s);
 	pthread_cond_signal(&s->wake);
 }
 
@@ -582,7 +628,7 @@ void sink_rotate(struct sink *s)
 	pthread_mutex_lock(&s->lock);
 	s->rotate_at = s->pushed;
 	s->rotate_wanted = true;
-	publish_counts(s);
+	sink_publish_counts(s);
 	pthread_cond_signal(&s->wake);
 	pthread_mutex_unlock(&s->lock);
 }
@@ -671,6 +717,10 @@ void sink_stats(struct sink *s, struct sink_stats *ret)
 	r.lost_disk_events = s->lost_disk_events;
 	r.lost_no_buffer += s->lost_late_events;
 	r.lost_disk_buffers = s->lost_disk_buffers;
+	r.gone_events = s->gone_events;
+	r.gone_buffers = s->gone_buffers;
+	r.file_fate = s->file_fate;
+	r.file_fate_filetime = s->file_fate_filetime;
 	r.overwritten_buffers = s->overwritten_buffers;
 	r.overwritten_events = s->overwritten_events;
 	r.buffers_written = s->buffers_written + s->recycled;
@@ -682,6 +732,7 @@ void sink_stats(struct sink *s, struct sink_stats *ret)
 	r.file_full = s->file_full;
 	r.file_thread_id = s->file_thread_id;
 	pthread_mutex_unlock(&s->lock);
-	r.events_lost = r.lost_no_buffer + r.lost_too_big + s->lost_elsewhere + r.lost_disk_events;
+	r.events_lost = r.lost_no_buffer + r.lost_too_big + s->lost_elsewhere + r.lost_disk_events +
+			r.gone_events;
 	*ret = r;
 }

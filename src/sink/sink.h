@@ -33,14 +33,25 @@ struct sink_file_ops {
 	void *ctx;
 };
 
-/* A log file was opened, has its final header and is closed; LAST: at the end of the session. On the
- * thread that did it, for files whose final header could be written. */
+/* A log file was opened, has its final header and is closed; LAST: at the end of the session; GONE: somebody
+ * removed, moved or replaced it, and what has its name now, if anything, is not this session's. On the thread
+ * that did it, for files whose final header could be written. */
 enum sink_file_event {
 	SINK_FILE_OPENED,
 	SINK_FILE_FINISHED,
 	SINK_FILE_LAST,
+	SINK_FILE_GONE,
 };
 typedef void (*sink_file_fn)(void *ctx, const char *path, enum sink_file_event event);
+
+/* What others did to the log file while it was written: sink_file_look.c. */
+enum sink_file_fate {
+	SINK_FATE_NONE,
+	SINK_FATE_MOVED,    /* it has another name; it is written on */
+	SINK_FATE_CUT,	    /* truncated: it is written on behind what is left */
+	SINK_FATE_REMOVED,  /* it has no name any more; a new one is begun with the next event */
+	SINK_FATE_REPLACED, /* somebody else's bytes are in it, or have its name */
+};
 
 struct sink_options {
 	const uint16_t *name;	  /* session name */
@@ -125,6 +136,17 @@ void sink_tick(struct sink *s, uint64_t now_ns);
  * own file); the file is opened here, so that errors are reported, and written by the file thread
  * (sink_drain_wait); the ring keeps its content. */
 int sink_flush(struct sink *s, const char *path, struct diag *d);
+/* Of a ring, in a file or in memory, that has overwritten something: of this processor nothing is gone that is later
+ * than this; 0: nothing at all. */
+uint64_t sink_ring_until(struct sink *s, uint16_t cpu);
+/* And nothing is there that is older than this. Both in the session's clock. */
+uint64_t sink_ring_since(struct sink *s);
+/* As sink_flush, but the file stays open for what explains the ring, which is written at once: records of sink_explain,
+ * until sink_flush_explained (or the sink's end). Behind the ring in the file, they take nothing of its room. */
+int sink_flush_held(struct sink *s, const char *path, struct diag *d);
+/* As sink_reserve; NULL also outside of buffering mode. */
+void *sink_explain(struct sink *s, uint64_t time, uint32_t bytes);
+void sink_flush_explained(struct sink *s);
 /* Wait until every FULL buffer so far is on its way to the disk (also snapshots and changes of
  * file), or -ETIMEDOUT. Any thread, as long as the sink lives. */
 int sink_drain_wait(struct sink *s, int timeout_ms);
@@ -155,11 +177,14 @@ long sink_header(struct sink *s, uint8_t *out, size_t cap);
 
 struct sink_stats {
 	uint64_t events;      /* recorded */
-	uint64_t events_lost; /* no_buffer + disk_events + sink_add_lost */
+	uint64_t events_lost; /* no_buffer + disk_events + gone_events + sink_add_lost */
 	uint64_t lost_no_buffer;
 	uint64_t lost_too_big; /* bigger than a buffer */
 	uint64_t lost_disk_events;
 	uint64_t lost_disk_buffers; /* LogBuffersLost */
+	uint64_t gone_events, gone_buffers; /* were in the file, which somebody removed or cut */
+	enum sink_file_fate file_fate;
+	uint64_t file_fate_filetime;
 	uint64_t rt_events_lost, rt_buffers_lost;
 	uint64_t rt_found; /* events that an earlier process left to be delivered */
 	uint64_t overwritten_buffers; /* circular, buffering */

@@ -81,6 +81,7 @@ static struct sink_buffer *take_oldest(struct sink *s)
 		s->full.count--;
 		s->overwritten_buffers++;
 		s->overwritten_events += b->events;
+		s->ring_until[b->cpu] = BASE_MAX(s->ring_until[b->cpu], b->last_time);
 		return b;
 	}
 	return NULL;

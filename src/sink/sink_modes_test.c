@@ -362,6 +362,111 @@ static void buffering_writes_the_ring_on_flush_only(void **state)
 	test_dir_remove(&f.dir);
 }
 
+static bool explain(struct sink *s, uint64_t time, uint64_t number)
+{
+	uint8_t *p = sink_explain(s, time, TEST_RECORD_BYTES);
+	if (p) {
+		memset(p, 0, TEST_RECORD_BYTES);
+		le16_put(p, TEST_RECORD_BYTES);
+		p[2] = ETL_RT_EVENT64;
+		p[3] = 0xC0;
+		le64_put(p + ETL_EH_TIME, time);
+		le64_put(p + ETL_EVENT_HEADER_SIZE, number);
+	}
+	return p != NULL;
+}
+
+static void an_explanation_is_in_one_snapshot_and_takes_nothing_from_the_ring(void **state)
+{
+	enum { EXPLAINED = 500 };
+	struct fixture f;
+	struct test_walk w;
+	struct sink_stats st;
+	char other[200];
+	begin(&f, "a.etl", 0x400, 0);
+	put_some(&f, 2000);
+	assert_int_equal(sink_flush_held(f.sink, NULL, NULL), 0);
+	sink_stats(f.sink, &st);
+	for (uint64_t i = 0; i < EXPLAINED; i++) {
+		/* Also out of order, and while the ring goes on: it is overwritten altogether. */
+		assert_true(explain(f.sink, f.tried + i % 7, 3000 + i));
+		put_some(&f, i < 400 ? 2 : 0);
+	}
+	sink_flush_explained(f.sink);
+	assert_int_equal(sink_drain_wait(f.sink, 10000), 0);
+	test_walk_init(&w, 4000);
+	test_walk_file(&w, f.path, TEST_WALK_PER_CPU);
+	assert_int_equal(w.events + st.overwritten_events, 2000 + EXPLAINED);
+	for (uint64_t i = 0; i < EXPLAINED; i++) {
+		assert_int_equal(w.seen[3000 + i], 1);
+	}
+	assert_int_equal(w.seen[1999], 1);
+	assert_int_equal(w.seen[2000], 0); /* what came then */
+	assert_int_equal(w.duplicates, 0);
+	test_walk_finish(&w);
+
+	snprintf(other, sizeof other, "%s/b.etl", f.dir.path);
+	assert_int_equal(sink_flush(f.sink, other, NULL), 0);
+	assert_int_equal(sink_drain_wait(f.sink, 10000), 0);
+	sink_stats(f.sink, &st);
+	test_walk_init(&w, 4000);
+	test_walk_file(&w, other, TEST_WALK_PER_CPU);
+	assert_int_equal(w.events + st.overwritten_events, f.ok);
+	assert_int_equal(w.seen[3000], 0);
+	test_walk_finish(&w);
+
+	/* One that is never explained is complete all the same, at the latest with the session. */
+	snprintf(other, sizeof other, "%s/c.etl", f.dir.path);
+	assert_int_equal(sink_flush_held(f.sink, other, NULL), 0);
+	assert_true(explain(f.sink, f.tried, 3999));
+	assert_int_equal(sink_stop(f.sink, NULL), 0);
+	test_walk_init(&w, 4000);
+	test_walk_file(&w, other, TEST_WALK_PER_CPU);
+	assert_int_equal(w.events + st.overwritten_events, f.ok);
+	test_walk_finish(&w);
+
+	struct fixture g; /* elsewhere there is nothing to explain */
+	begin(&g, "c.etl", 0x1, 0);
+	assert_false(explain(g.sink, 1, 1));
+	assert_int_equal(sink_flush_held(g.sink, other, NULL), -EINVAL);
+	assert_int_equal(sink_stop(g.sink, NULL), 0);
+	test_dir_remove(&f.dir);
+	test_dir_remove(&g.dir);
+}
+
+static void check_ring(uint32_t mode, uint32_t size_kb)
+{
+	enum { RECORDS = 3000, CPUS = 4 };
+	struct fixture f;
+	struct test_walk w;
+	uint64_t until[CPUS];
+	begin(&f, "a.etl", mode, size_kb);
+	assert_int_equal(sink_ring_until(f.sink, 1), 0);
+	put_some(&f, RECORDS);
+	assert_int_equal(sink_flush(f.sink, NULL, NULL), 0);
+	assert_int_equal(sink_drain_wait(f.sink, 10000), 0);
+	uint64_t since = sink_ring_since(f.sink);
+	for (uint16_t i = 0; i < CPUS; i++) {
+		until[i] = sink_ring_until(f.sink, i);
+		assert_true(until[i] > 0 && until[i] < RECORDS - CPUS);
+	}
+	assert_int_equal(sink_stop(f.sink, NULL), 0);
+	test_walk_init(&w, RECORDS);
+	test_walk_file(&w, f.path, TEST_WALK_PER_CPU | (mode & 0x400 ? 0 : TEST_WALK_ANY_ORDER));
+	for (uint64_t time = 0; time < RECORDS; time++) { /* which is its number, and tells its processor */
+		assert_int_equal(w.seen[time], time > until[time % CPUS]);
+		assert_true(!w.seen[time] || time >= since);
+	}
+	test_walk_finish(&w);
+	test_dir_remove(&f.dir);
+}
+
+static void a_ring_knows_what_it_has_forgotten(void **state)
+{
+	check_ring(0x2, 64);
+	check_ring(0x400, 0);
+}
+
 static void set_file_leaves_two_complete_files(void **state)
 {
 	struct fixture f;
@@ -435,6 +540,8 @@ int main(void)
 		cmocka_unit_test(append_after_a_crash_drops_the_torn_buffer),
 		cmocka_unit_test(preallocate_has_full_length_while_running),
 		cmocka_unit_test(buffering_writes_the_ring_on_flush_only),
+		cmocka_unit_test(an_explanation_is_in_one_snapshot_and_takes_nothing_from_the_ring),
+		cmocka_unit_test(a_ring_knows_what_it_has_forgotten),
 		cmocka_unit_test(set_file_leaves_two_complete_files),
 		cmocka_unit_test(contradicting_modes_are_refused),
 		cmocka_unit_test(a_compressed_file_is_what_windows_describes),

@@ -36,7 +36,7 @@ struct sink_buffer {
 	struct sink_buffer *next;
 	uint64_t sequence;
 	uint64_t flush_time;
-	uint64_t first_time;
+	uint64_t first_time, last_time; /* of its records */
 	uint64_t events_before; /* the stream's count when the buffer was taken */
 	uint32_t used;
 	uint32_t events;
@@ -137,6 +137,8 @@ uint64_t sink_file_last_sequence(const struct sink_file *f);
 /* Data buffers that still fit; UINT64_MAX for circular and unlimited ones. Compressed: as if none of them
  * shrank. */
 uint64_t sink_file_room(const struct sink_file *f);
+/* What a ring has overwritten, as sink_ring_since() and sink_ring_until() say it. */
+uint64_t sink_file_ring(const struct sink_file *f, uint64_t *inout_until, uint32_t cpus);
 uint64_t sink_file_written(const struct sink_file *f); /* bytes of all data buffers */
 /* Write n buffers (n <= room); *ret_done counts whole ones, also on error. Overwritten events and
  * buffers of a circular file are added. `direct`: past the page cache, where the file system can. */
@@ -144,14 +146,34 @@ int sink_file_write(struct sink_file *f, struct sink_buffer *const *b, unsigned 
 		    unsigned *ret_done, uint64_t *overwritten_events,
 		    uint64_t *overwritten_buffers);
 int sink_file_refresh(struct sink_file *f, const struct sink_file_counts *c);
+/* ---- sink_file_look.c: what others do to the file while it is written ---- */
+
+struct sink_file_gone { /* what was in it and is not any more */
+	uint64_t events, buffers;
+};
+enum sink_file_fate sink_file_look(struct sink_file *f, struct sink_file_gone *ret);
+/* Removed or replaced: nothing is written to it any more. */
+bool sink_file_is_gone(const struct sink_file *f);
+/* In the place of one that is gone: a new file of its name, unless something has that name. `old` is freed on
+ * success. -EEXIST and others. */
+int sink_file_again(const struct sink_identity *id, struct sink_file *old, struct sink_file **ret);
+void sink_file_know(struct sink_file *f); /* right after it was opened */
+
 /* Final header, last buffer's flag, trim, sync, close, free. 0 or the first error. */
 int sink_file_finish(struct sink_file *f, const struct sink_file_counts *c, bool last);
 void sink_file_forget(struct sink_file *f, bool other_table); /* only free */
 
 /* ---- the sink -------------------------------------------------------------------------------- */
 
+struct sink_explanation { /* a buffer of it; its data lie behind it */
+	struct sink_explanation *next;
+	struct sink_buffer b;
+};
 struct sink_snapshot { /* buffering mode: an order to write the ring */
 	struct sink_snapshot *next;
+	struct sink_explanation *explanation; /* comes behind the ring */
+	bool held;    /* the explanation is still to come */
+	bool written; /* the ring is in the file */
 	struct sink_file *file;
 	uint32_t count;
 	struct sink_buffer *buffer[];
@@ -240,6 +262,8 @@ struct sink {
 	uint64_t rt_sequence, rt_events_lost, rt_buffers_lost, rt_reported_lost;
 	uint64_t rt_reported_buffers_lost;
 	uint64_t recycled; /* buffers closed without a file */
+	struct sink_explanation *explanation, *explanation_last, *explanation_open[2]; /* for the next snapshot */
+	uint32_t explanation_count;
 
 	/* under lock */
 	pthread_mutex_t lock;
@@ -255,6 +279,7 @@ struct sink {
 	struct sink_file *next_file; /* becomes current after `switch_at` buffers */
 	uint64_t switch_at;
 	struct sink_snapshot *snapshots;
+	bool look_wanted; /* after the file, also when nothing is to be written */
 	bool refresh_wanted, stopping, sleeping, thread_running;
 	bool rotate_wanted; /* to the next file after `rotate_at` buffers */
 	uint64_t rotate_at;
@@ -265,8 +290,12 @@ struct sink {
 	uint64_t stop_deadline_ns;
 	struct sink_file_counts published; /* the producer's losses, for headers */
 	uint64_t buffers_written, bytes_written, lost_disk_events, lost_disk_buffers;
+	uint64_t gone_events, gone_buffers; /* were in the file, which others removed or cut */
+	enum sink_file_fate file_fate;
+	uint64_t file_fate_filetime;
 	uint64_t lost_late_events; /* compressed: on their way to a file that became full */
 	uint64_t overwritten_buffers, overwritten_events;
+	uint64_t ring_since, *ring_until; /* what is left of a ring, by stream; see sink_ring_until() */
 	int file_error;	 /* last one, 0 when fine again */
 	int final_error; /* first thing that makes the file incomplete */
 	int64_t file_thread_id;
@@ -276,6 +305,7 @@ struct sink {
 	struct sink_file *file;
 	uint32_t newfile_counter; /* under lock: sink_next_file counts too */
 	bool disk_bad;
+	uint64_t again_at_ns; /* a file that is gone: when to look next whether it can be made again */
 	uint64_t failing_since; /* 0: fine */
 };
 
@@ -284,6 +314,9 @@ int sink_buffers_add(struct sink *s, uint32_t count); /* without the lock */
 void sink_buffers_free(struct sink *s);
 struct sink_buffer *sink_buffer_take_locked(struct sink *s);
 
+/* sink.c */
+void sink_publish_counts(struct sink *s); /* with the lock held */
+
 /* sink_stream.c */
 int sink_streams_init(struct sink *s);
 void sink_streams_finish(struct sink *s);
@@ -291,6 +324,11 @@ void sink_close_all(struct sink *s);
 void sink_stream_sort(struct sink *s); /* single: the open buffer's records by time */
 void sink_stream_raise_floor(struct sink *s);
 uint64_t sink_clock_now(const struct sink *s);
+
+/* sink_explain.c */
+/* All of it, numbered: behind the last buffer of the ring. */
+struct sink_explanation *sink_explanation_take(struct sink *s);
+void sink_explanation_free(struct sink_explanation *e);
 
 /* sink_tap.c */
 void sink_tap_deliver_stream(struct sink *s, struct sink_stream *st, bool closing);

@@ -32,7 +32,8 @@ int sink_streams_init(struct sink *s)
 	s->stream_count = s->single ? 1 : s->options.cpus;
 	size_t bytes = 2 * (size_t)s->stream_count * sizeof *s->stream;
 	s->stream = aligned_alloc(64, bytes);
-	if (!s->stream) {
+	s->ring_until = calloc(s->stream_count, sizeof *s->ring_until);
+	if (!s->stream || !s->ring_until) {
 		return -ENOMEM;
 	}
 	memset(s->stream, 0, bytes);
@@ -51,6 +52,7 @@ int sink_streams_init(struct sink *s)
 void sink_streams_finish(struct sink *s)
 {
 	free(s->stream);
+	free(s->ring_until);
 	free(s->sort);
 	free(s->sort_scratch);
 }
@@ -115,6 +117,7 @@ static void close_one(struct sink *s, struct sink_stream *st)
 	if (s->single) {
 		sink_stream_sort(s);
 		last = s->sort[s->sort_count - 1].time;
+		b->first_time = BASE_MIN(b->first_time, s->sort[0].time);
 		s->sort_count = s->sort_floor = 0;
 		s->sort_floor_time = 0;
 	}
@@ -122,6 +125,7 @@ static void close_one(struct sink *s, struct sink_stream *st)
 	b->events = (uint32_t)(st->events - b->events_before);
 	uint64_t now = sink_clock_now(s);
 	b->flush_time = BASE_MAX(now, last);
+	b->last_time = last;
 	sink_tap_deliver_stream(s, st, true);
 	st->buffer = NULL;
 	st->base = NULL;

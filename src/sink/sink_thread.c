@@ -22,6 +22,7 @@
 #include <time.h>
 
 #define BATCH_BUFFERS	 256u
+#define AGAIN_NS	 1000000000ull
 #define BACKOFF_FIRST_NS (2u * 1000 * 1000)
 #define BACKOFF_MAX_NS	 (250u * 1000 * 1000)
 
@@ -64,8 +65,9 @@ uint16_t *sink_expand_name(const uint16_t *name, uint32_t n)
 static struct sink_file_counts counts_locked(const struct sink *s)
 {
 	return (struct sink_file_counts){
-		.events_lost = s->published.events_lost + s->lost_disk_events + s->lost_late_events,
-		.buffers_lost = s->lost_disk_buffers,
+		.events_lost = s->published.events_lost + s->lost_disk_events + s->lost_late_events +
+			       s->gone_events,
+		.buffers_lost = s->lost_disk_buffers + s->gone_buffers,
 	};
 }
 
@@ -79,7 +81,56 @@ static void note_error(struct sink *s, int err, bool final)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static void finish_file(struct sink *s, struct sink_file *f, bool last)
+/* With the lock held. Their places in a sequential file are free again. */
+static void count_gone_locked(struct sink *s, uint64_t events, uint64_t buffers)
+{
+	s->gone_events += events;
+	s->gone_buffers += buffers;
+	if (s->quota != UINT64_MAX && !s->next_file) {
+		s->quota += buffers;
+	}
+}
+
+static void look_after(struct sink *s, struct sink_file *f)
+{
+	struct sink_file_gone gone;
+	enum sink_file_fate fate = sink_file_look(f, &gone);
+	if (fate == SINK_FATE_NONE) {
+		return;
+	}
+	pthread_mutex_lock(&s->lock);
+	count_gone_locked(s, gone.events, gone.buffers);
+	if (fate != SINK_FATE_MOVED || s->file_fate == SINK_FATE_NONE) {
+		s->file_fate = fate;
+		s->file_fate_filetime = clock_filetime();
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* Something is to be written, and the file is not there any more. A new one is begun, once a second at most:
+ * not before there is something for it, and not where somebody has put another. */
+static void begin_again(struct sink *s)
+{
+	uint64_t now = sink_monotonic_ns();
+	struct sink_file *f;
+	if (!sink_file_is_gone(s->file) || now < s->again_at_ns) {
+		return;
+	}
+	s->again_at_ns = now + AGAIN_NS;
+	int err = sink_file_again(&s->identity, s->file, &f);
+	if (err == 0) {
+		s->file = f;
+		return;
+	}
+	note_error(s, err, false);
+	if (err == -EEXIST) {
+		pthread_mutex_lock(&s->lock);
+		s->file_fate = SINK_FATE_REPLACED;
+		pthread_mutex_unlock(&s->lock);
+	}
+}
+
+static void close_file(struct sink *s, struct sink_file *f, bool last)
 {
 	pthread_mutex_lock(&s->lock);
 	struct sink_file_counts c = counts_locked(s);
@@ -88,6 +139,12 @@ static void finish_file(struct sink *s, struct sink_file *f, bool last)
 	if (err < 0) {
 		note_error(s, err, true);
 	}
+}
+
+static void finish_file(struct sink *s, struct sink_file *f, bool last)
+{
+	look_after(s, f);
+	close_file(s, f, last);
 }
 
 void sink_remove_old(const char *path, uint32_t n, uint32_t keep)
@@ -196,7 +253,15 @@ static void write_batch(struct sink *s, struct sink_buffer *const *b, unsigned n
 	bool direct = batch_direct(s, n);
 	uint32_t backoff_ns = BACKOFF_FIRST_NS;
 	unsigned i = 0;
+	look_after(s, s->file);
+	begin_again(s);
 	while (i < n) {
+		if (sink_file_is_gone(s->file)) {
+			pthread_mutex_lock(&s->lock);
+			count_gone_locked(s, b[i++]->events, 1);
+			pthread_mutex_unlock(&s->lock);
+			continue;
+		}
 		int err = 0;
 		unsigned done = 0;
 		uint64_t overwritten_events = 0, overwritten_buffers = 0, bytes = 0;
@@ -223,6 +288,7 @@ static void write_batch(struct sink *s, struct sink_buffer *const *b, unsigned n
 			s->bytes_written += bytes;
 			s->overwritten_events += overwritten_events;
 			s->overwritten_buffers += overwritten_buffers;
+			s->ring_since = sink_file_ring(s->file, s->ring_until, s->stream_count);
 			s->file_error = 0;
 			pthread_mutex_unlock(&s->lock);
 		} else if (overwritten_buffers > 0) {
@@ -255,26 +321,61 @@ static void write_batch(struct sink *s, struct sink_buffer *const *b, unsigned n
 	}
 }
 
+static int write_one(struct sink *s, struct sink_file *f, struct sink_buffer *b, uint64_t before)
+{
+	unsigned done;
+	uint64_t none_events = 0, none_buffers = 0;
+	int err = sink_file_write(f, &b, 1, false, &done, &none_events, &none_buffers);
+	pthread_mutex_lock(&s->lock);
+	b->pins -= b->pins > 0;
+	s->buffers_written += err == 0;
+	s->bytes_written = before + sink_file_written(f);
+	pthread_mutex_unlock(&s->lock);
+	return err;
+}
+
+/* First the ring, which others wait for; then, when it is there, what explains it. */
 static void write_snapshot(struct sink *s, struct sink_snapshot *snap)
 {
 	int err = 0;
-	uint64_t before = s->bytes_written; /* only this thread counts */
-	for (uint32_t i = 0; i < snap->count; i++) {
+	uint64_t before = s->bytes_written - sink_file_written(snap->file); /* only this thread counts */
+	for (uint32_t i = 0; !snap->written && i < snap->count; i++) {
 		if (err == 0) {
-			unsigned done;
-			uint64_t none_events = 0, none_buffers = 0;
-			err = sink_file_write(snap->file, &snap->buffer[i], 1, false, &done,
-					      &none_events, &none_buffers);
+			err = write_one(s, snap->file, snap->buffer[i], before);
+		} else {
+			pthread_mutex_lock(&s->lock);
+			snap->buffer[i]->pins--;
+			pthread_mutex_unlock(&s->lock);
 		}
-		pthread_mutex_lock(&s->lock);
-		snap->buffer[i]->pins--;
-		s->buffers_written += err == 0;
-		s->bytes_written = before + sink_file_written(snap->file);
-		pthread_mutex_unlock(&s->lock);
+	}
+	struct sink_explanation *e = snap->written ? snap->explanation : NULL;
+	for (; e && err == 0; e = e->next) {
+		err = write_one(s, snap->file, &e->b, before);
 	}
 	note_error(s, err, false);
-	finish_file(s, snap->file, false);
-	free(snap);
+}
+
+/* The first that there is something to do for. With the lock held. */
+static struct sink_snapshot *next_snapshot(struct sink *s)
+{
+	struct sink_snapshot *snap = s->snapshots;
+	while (snap && snap->written && snap->held && !s->stopping) {
+		snap = snap->next;
+	}
+	return snap;
+}
+
+/* Without the lock; true: it is over and done with. */
+static bool do_snapshot(struct sink *s, struct sink_snapshot *snap)
+{
+	bool over = snap->written;
+	write_snapshot(s, snap);
+	snap->written = true;
+	if (over) {
+		close_file(s, snap->file, false); /* a copy: the session has lost nothing if somebody removes it */
+		sink_explanation_free(snap->explanation);
+	}
+	return over;
 }
 
 bool sink_worth_writing(const struct sink *s)
@@ -336,14 +437,20 @@ static void thread_run(struct sink *s)
 			pthread_cond_broadcast(&s->idle);
 			continue;
 		}
-		if (s->snapshots) {
-			struct sink_snapshot *snap = s->snapshots;
+		struct sink_snapshot *snap = next_snapshot(s);
+		if (snap) {
 			pthread_mutex_unlock(&s->lock);
-			struct sink_snapshot *next = snap->next;
-			write_snapshot(s, snap);
+			bool over = do_snapshot(s, snap);
 			pthread_mutex_lock(&s->lock);
-			s->snapshots = next;
-			pthread_cond_broadcast(&s->idle);
+			struct sink_snapshot **at = &s->snapshots;
+			while (over && *at != snap) {
+				at = &(*at)->next;
+			}
+			if (over) {
+				*at = snap->next;
+				free(snap);
+				pthread_cond_broadcast(&s->idle);
+			}
 			continue;
 		}
 		unsigned n = detach_batch(s, batch);
@@ -360,8 +467,21 @@ static void thread_run(struct sink *s)
 			}
 			continue;
 		}
+		if (s->look_wanted) {
+			pthread_mutex_unlock(&s->lock);
+			if (s->file) {
+				look_after(s, s->file);
+			}
+			pthread_mutex_lock(&s->lock);
+			s->look_wanted = false;
+			pthread_cond_broadcast(&s->idle);
+			continue;
+		}
 		if (s->refresh_wanted && s->file) {
 			s->refresh_wanted = false;
+			pthread_mutex_unlock(&s->lock);
+			look_after(s, s->file);
+			pthread_mutex_lock(&s->lock);
 			struct sink_file_counts c = counts_locked(s);
 			pthread_mutex_unlock(&s->lock);
 			int err = sink_file_refresh(s->file, &c);

@@ -370,6 +370,11 @@ uint32_t openetw_state_thread(struct openetw_state *s, uint32_t tid, uint64_t ti
 	return ERROR_SUCCESS;
 }
 
+int openetw_state_watched(const struct openetw_state *s, uint32_t pid, uint64_t time)
+{
+	return state_watched(s->now->s, pid, time_in(s, time));
+}
+
 static const char *last_part(const char *path)
 {
 	const char *name = path;

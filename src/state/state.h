@@ -60,6 +60,8 @@ struct state_thread {
 };
 /* False when unknown. */
 bool state_thread_at(const struct state *s, uint32_t tid, uint64_t time, struct state_thread *ret);
+/* Is everything that threads of this process did in the trace, or was it recorded for others? */
+bool state_watched(const struct state *s, uint32_t pid, uint64_t time);
 /* The thread that ran there after the last context switch fed. */
 uint32_t state_running(const struct state *s, uint16_t cpu);
 

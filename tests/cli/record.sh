@@ -70,3 +70,13 @@ run_status 0 openetw dump --format json "$T/ring.etl"
 grep -q '"event":"Process/DCEnd"' "$T/out" || fail "no closing rundown in the ring"
 run_status 2 openetw record --ring 1MB -d 1s -o "$T/ring.etl"
 says 'ring' "$T/err" "a ring too small"
+
+# the header has the processors' speed, whatever the clock of the session is; only cycles are converted with it
+mhz=$(sed -n 's/^cpu MHz[^0-9]*//p' /proc/cpuinfo | awk 'NR == 1 {printf "%.0f", $1}')
+if [ -n "$mhz" ] && [ ! -e /sys/devices/system/cpu/cpu0/cpufreq ]; then
+	run_status 0 openetw run -p OpenETW.Sample.Hello -o "$T/user.etl" -- "$SAMPLES/hello-tracelogging" 1 1
+	for f in k one user; do
+		run_status 0 openetw info --json "$T/$f.etl"
+		says "\"cpuMhz\":$mhz," "$T/out" "the processors' speed in $f.etl"
+	done
+fi

@@ -76,6 +76,56 @@ done
 python3 "$T/terminal.py" 24 80 dumb openetw top -n 1 -d 200ms || fail "top on a dumb terminal"
 grep -q FILE_IO "$T/err" || python3 "$T/terminal.py" 24 80 xterm timeout 60 openetw monitor --show file -n 5 ||
 	fail "monitor on a terminal"
+# The key q ends both, and the terminal is as before.
+cat >"$T/quit.py" <<'END'
+import os, pty, select, sys, termios, time
+pid, fd = pty.fork()
+if pid == 0:
+    os.environ["TERM"] = "xterm"
+    os.execvp(sys.argv[1], sys.argv[1:])
+before = termios.tcgetattr(fd)[3]
+shown, deadline, during = b"", time.time() + 60, None
+while time.time() < deadline:
+    if select.select([fd], [], [], 0.1)[0]:
+        try:
+            data = os.read(fd, 65536)
+        except OSError:
+            break
+        if not data:
+            break
+        shown += data
+    if (b"PROCESS" in shown or b"processes" in shown) and during is None:
+        during = termios.tcgetattr(fd)[3]
+        os.write(fd, b"xq")
+else:
+    os.kill(pid, 9)
+    sys.exit("it goes on")
+after = termios.tcgetattr(fd)[3]
+status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+assert status == 0 and before == after and not during & termios.ECHO, (status, before, during, after)
+END
+python3 "$T/quit.py" openetw top -d 300ms --show processes || fail "q does not end top"
+python3 "$T/quit.py" openetw monitor --show process,file || fail "q does not end monitor"
+
+# Who changes their mind while it starts gets no recording, and leaves none behind.
+cat >"$T/give-up.py" <<'END'
+import signal, subprocess, sys, time
+words = sys.argv[1]
+for after in (0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.1, 1.5):
+    p = subprocess.Popen(sys.argv[2:], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    time.sleep(after)
+    p.send_signal(signal.SIGINT)
+    said = p.communicate(timeout=60)[1].decode()
+    if p.returncode == 130 and words in said:
+        sys.exit(0)
+sys.exit("it begins all the same")
+END
+if has_switches; then
+	python3 "$T/give-up.py" 'nothing was recorded' openetw record --all -o "$T/given-up.etl" -- sleep 100 ||
+		fail "record cannot be given up"
+	[ ! -e "$T/given-up.etl" ] || fail "a recording that was given up is there"
+	python3 "$T/give-up.py" '' openetw monitor || fail "monitor cannot be given up"
+fi
 touch "$T/stop"
 wait $actor
 run_status 2 openetw monitor --columns nothing

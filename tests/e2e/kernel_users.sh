@@ -61,6 +61,17 @@ assert not [l for l in lines if l["process"] == "suid"]
 assert not [l for l in files if "/roots" in l.get("path", "")]
 END
 expect "no session is left" "$(openetw list 2>/dev/null | grep -c openetw-watch)" 0
+# Nor when it is killed while the session begins, which takes programs that are to be loaded.
+for after in 0.1 0.3 0.5; do
+	as_user openetw monitor >/dev/null 2>&1 </dev/null &
+	monitor=$!
+	sleep $after
+	kill -9 "$(pgrep -P "$monitor" -x openetw || echo "$monitor")"
+	wait "$monitor"
+done
+wait_for 60 sh -c "! openetw list 2>/dev/null | grep -q openetw-watch" || fail "a session that nobody knows of is left"
+sleep 2 # it may have been about to begin
+wait_for 60 sh -c "! openetw list 2>/dev/null | grep -q openetw-watch" || fail "a session that nobody knows of is left"
 
 # Samples: his program's, without where in the kernel it was.
 as_user openetw start spin --realtime --kernel PROC_THREAD+LOADER+PROFILE --stackwalk Profile >/dev/null || fail "no samples"

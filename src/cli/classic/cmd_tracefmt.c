@@ -344,12 +344,14 @@ static bool write_summary(struct format *f, struct cli_args *a, const struct cli
 	for (int i = 0; i < t->count; i++) {
 		fprintf(out, "\t%s\n", a->words[i]);
 	}
+	char lost[200];
+	cli_lost_text(t, lost, sizeof lost);
 	fprintf(out,
 		"Total Buffers Processed %llu\nTotal Events  Processed %llu\nTotal Events  Lost    "
-		"  %llu\n"
+		"  %s\n"
 		"Total Format Errors     0\nTotal Formats Unknown   %llu\n",
-		(unsigned long long)t->buffers, (unsigned long long)f->count,
-		(unsigned long long)t->lost_events, (unsigned long long)f->unformatted);
+		(unsigned long long)t->buffers, (unsigned long long)f->count, lost,
+		(unsigned long long)f->unformatted);
 	return cli_output_close(o, true) == CLI_OK;
 }
 

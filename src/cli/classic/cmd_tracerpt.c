@@ -2,6 +2,7 @@
  * tracerpt: the reporting tool that comes with Windows: events as XML or CSV, and a summary, in its
  * layouts.
  */
+#include "cli/classic/tracerpt.h"
 #include "cli/classic/tracerpt_export.h"
 #include "cli/output.h"
 #include "cli/path.h"
@@ -50,7 +51,7 @@ struct report {
 	struct cli_args *a;
 	struct cli_trace *trace;
 	struct openetw_decoder *decoder;
-	struct cli_xml xml;
+	struct tracerpt out_as;
 	struct strbuf line;
 	struct cli_output *dump, *summary, *schema;
 	struct tracerpt_export *export; /* of schema */
@@ -58,19 +59,13 @@ struct report {
 	bool csv, utf16, failed, whole;
 	struct kind *kinds;
 	size_t kind_count, kind_cap;
-	uint32_t timer_resolution; /* 100 ns each tick of kernel and user time */
 };
 
-static void split_name(const EVENT_RECORD *e, const char *full, const char **ret_type,
-		       int *ret_length)
+/* Of classic events the class counts, without the opcode behind it. */
+static int name_length(const EVENT_RECORD *e, const char *full)
 {
-	static const char *const opcodes[] = {"Info",	   "Start", "Stop",   "DCStart", "DCStop",
-					      "Extension", "Reply", "Resume", "Suspend", "Send"};
-	const char *slash =
-		e->EventHeader.Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER ? strchr(full, '/') : NULL;
-	UCHAR op = e->EventHeader.EventDescriptor.Opcode;
-	*ret_length = slash ? (int)(slash - full) : (int)strlen(full);
-	*ret_type = slash ? slash + 1 : op < BASE_ARRAY_LEN(opcodes) ? opcodes[op] : "";
+	const char *slash = e->EventHeader.Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER ? strchr(full, '/') : NULL;
+	return slash ? (int)(slash - full) : (int)strlen(full);
 }
 
 static void count(struct report *r, const EVENT_RECORD *e, const char *name, int length)
@@ -103,64 +98,6 @@ static void count(struct report *r, const EVENT_RECORD *e, const char *name, int
 	r->kinds[r->kind_count++] = k;
 }
 
-static int csv_field(void *context, const struct openetw_field *f)
-{
-	struct strbuf *b = context;
-	bool number = f->text_length > 0 && f->json_length > 0 && f->json[0] != '"' &&
-		      f->json[0] != '{' && f->json[0] != '[';
-	strbuf_adds(b, ", ");
-	if (number) {
-		strbuf_add_printable(b, f->text, f->text_length);
-	} else {
-		strbuf_add_quoted(b, f->text, f->text_length);
-	}
-	return 0;
-}
-
-static void csv_guid(struct strbuf *b, const GUID *g)
-{
-	char text[37];
-	cli_guid_text(g, text);
-	for (char *s = text; *s; s++) {
-		*s = *s >= 'a' && *s <= 'f' ? (char)(*s - 32) : *s;
-	}
-	strbuf_addf(b, ", {%s}", text);
-}
-
-static void csv_event(struct report *r, const EVENT_RECORD *e, const char *name, int length,
-		      const char *type)
-{
-	static const GUID zero;
-	const EVENT_HEADER *h = &e->EventHeader;
-	const EVENT_DESCRIPTOR *d = &h->EventDescriptor;
-	struct strbuf *b = &r->line;
-	const EVENT_HEADER_EXTENDED_DATA_ITEM *instance =
-		cli_event_item(e, EVENT_HEADER_EXT_TYPE_INSTANCE_INFO);
-	const EVENT_HEADER_EXTENDED_DATA_ITEM *related =
-		cli_event_item(e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID);
-	strbuf_addf(b, "%.*s, %s, %u, %u, %u, %u, %u, %u, 0x%016llX, 0x%08X, 0x%08X, %u", length,
-		    name, type, d->Id, d->Version, d->Channel, d->Level, d->Opcode, d->Task,
-		    d->Keyword, h->ProcessId, h->ThreadId,
-		    GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e));
-	if (instance && instance->DataSize >= 8) {
-		const uint8_t *p = (const uint8_t *)(uintptr_t)instance->DataPtr;
-		strbuf_addf(b, ", %u, %u", le32_get(p), le32_get(p + 4));
-	} else {
-		strbuf_adds(b, ", , ");
-	}
-	csv_guid(b, &h->ActivityId);
-	if (related && related->DataSize == sizeof(GUID)) {
-		csv_guid(b, (const GUID *)(uintptr_t)related->DataPtr);
-	} else {
-		csv_guid(b, &zero);
-	}
-	strbuf_addf(b, ", %lld, %llu, %llu", (long long)h->TimeStamp.QuadPart,
-		    (unsigned long long)h->KernelTime * r->timer_resolution / 10000,
-		    (unsigned long long)h->UserTime * r->timer_resolution / 10000);
-	openetw_decode_fields(r->decoder, e, csv_field, b);
-	strbuf_adds(b, "\r\n");
-}
-
 static bool put(struct report *r, const char *s, size_t n)
 {
 	if (!r->utf16) {
@@ -181,12 +118,9 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 {
 	struct report *r = ctx;
 	char name[512];
-	const char *type;
-	int length;
 	openetw_decoder_learn(r->decoder, e);
 	snprintf(name, sizeof name, "%s", openetw_event_name(r->decoder, e));
-	split_name(e, name, &type, &length);
-	count(r, e, name, length);
+	count(r, e, name, name_length(e, name));
 	if (r->export && !cli_is_header(e)) {
 		tracerpt_export_event(r->export, e);
 	}
@@ -195,9 +129,9 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 	}
 	strbuf_clear(&r->line);
 	if (r->csv) {
-		csv_event(r, e, name, length, type);
+		tracerpt_csv_event(&r->out_as, e, &r->line);
 	} else {
-		cli_xml_event(&r->xml, e, &r->line);
+		tracerpt_xml_event(&r->out_as, e, &r->line);
 	}
 	r->failed = r->failed || !put(r, r->line.s ? r->line.s : "", r->line.len);
 	return !r->failed;
@@ -238,10 +172,12 @@ static void write_summary(struct report *r)
 	fprintf(f, "Total Buffers Processed %llu\r\n", (unsigned long long)buffers);
 	/* As on Windows, with the records of the file itself, which the table lists too. */
 	fprintf(f, "Total Events  Processed %llu\r\n", (unsigned long long)(t->events + t->headers));
-	fprintf(f, "Total Events  Lost      %llu\r\n", (unsigned long long)t->lost_events);
-	long_date(t->first_start, r->xml.utc, date, sizeof date);
+	char lost[200];
+	cli_lost_text(t, lost, sizeof lost);
+	fprintf(f, "Total Events  Lost      %s\r\n", lost);
+	long_date(t->first_start, r->out_as.utc, date, sizeof date);
 	fprintf(f, "Start Time              %s\r\n", date);
-	long_date(end, r->xml.utc, date, sizeof date);
+	long_date(end, r->out_as.utc, date, sizeof date);
 	fprintf(f, "End Time                %s\r\n", date);
 	fprintf(f, "Elapsed Time            %llu sec\r\n",
 		(unsigned long long)(end > t->first_start ? (end - t->first_start) / 10000000 : 0));
@@ -303,20 +239,18 @@ static int process(struct report *r, const char *dump, const char *summary, cons
 		return CLI_FAILED;
 	}
 	r->out = cli_output_file(r->dump);
-	r->timer_resolution = r->trace->file[0].LogfileHeader.TimerResolution;
-	static const char csv_head[] = "Event Name, Type, Event ID, Version, Channel, Level, "
-				       "Opcode, Task, Keyword, PID, TID, Processor Number, "
-				       "Instance ID, Parent Instance ID, Activity ID, Related "
-				       "Activity ID, Clock-Time, Kernel(ms), User(ms), "
-				       "User Data\r\n";
-	static const char xml_head[] =
-		"<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\r\n<Events>\r\n";
+	r->out_as.timer_resolution = r->trace->file[0].LogfileHeader.TimerResolution;
 	if (r->out) {
-		const char *head = r->csv ? csv_head : xml_head;
+		strbuf_clear(&r->line);
+		if (r->csv) {
+			tracerpt_csv_head(&r->line);
+		} else {
+			strbuf_adds(&r->line, "<Events>\r\n");
+		}
 		if (r->utf16) {
 			fwrite("\xFF\xFE", 1, 2, r->out);
 		}
-		put(r, head, strlen(head));
+		put(r, r->line.s ? r->line.s : "", r->line.len);
 	}
 	uint32_t code = cli_trace_run(r->trace);
 	if (r->trace->interrupted && !real_time) {
@@ -455,7 +389,7 @@ static int run(struct cli_args *a)
 	trace.ctx = &r;
 	r.csv = strcasecmp(cli_value(a, "of", "XML"), "CSV") == 0;
 	r.utf16 = r.csv && strcasecmp(cli_value(a, "en", "ANSI"), "Unicode") == 0;
-	r.xml = (struct cli_xml){
+	r.out_as = (struct tracerpt){
 		.decoder = r.decoder, .utc = cli_flag(a, "gmt"), .raw_time = cli_flag(a, "rts")};
 	const char *dump = cli_value(a, "o", NULL), *summary = cli_value(a, "summary", NULL);
 	const char *html = cli_value(a, "report", NULL);
@@ -496,14 +430,14 @@ static int run(struct cli_args *a)
 			printf("Report:             %s\n", html);
 		}
 		printf("\nThe command completed successfully.\n");
-		if (trace.lost_events || trace.lost_buffers) {
+		if (trace.lost_events || trace.lost_buffers || trace.unknown[0]) {
 			fprintf(stderr, "openetw tracerpt: ");
 			cli_trace_print_loss(stderr, &trace);
 			fputc('\n', stderr);
 		}
 	}
 	openetw_decoder_destroy(r.decoder);
-	cli_xml_finish(&r.xml);
+	tracerpt_finish(&r.out_as);
 	strbuf_finish(&r.line);
 	tracerpt_export_destroy(r.export);
 	free(r.kinds);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * monitor: what processes do to files, to the network and to each other, line by line as it happens.
  */
-#include "cli/view/filter.h"
-#include "cli/kernel/kernel_feed.h"
-#include "cli/kernel/kevent.h"
+#include "cli/kernel/monitor.h"
+#include "cli/kernel/keys.h"
 #include "cli/kernel/screen.h"
 #include "cli/view/timetext.h"
 
@@ -11,10 +10,6 @@
 #include <unistd.h>
 
 #define POLL_MS	     20
-#define PENDING_MAX  8192u
-#define ORDER_NS     200000000ull /* that lines wait for one before them */
-#define PATIENCE_NS  500000000ull /* for an operation's result */
-#define COLUMNS_MAX  16
 #define WIDE	     110u /* columns of a terminal that holds all of ours */
 #define NARROW	     70u
 
@@ -36,21 +31,6 @@ static const struct cli_option options[] = {
 	{0},
 };
 
-enum column {
-	COL_TIME,
-	COL_PROCESS,
-	COL_PID,
-	COL_TID,
-	COL_OP,
-	COL_PATH,
-	COL_RESULT,
-	COL_BYTES,
-	COL_DURATION,
-	COL_DETAIL,
-	COL_LOCAL,
-	COL_REMOTE,
-	COL_COUNT,
-};
 static const struct {
 	const char *name, *title;
 	int width; /* negative: to the left; 0: as it comes */
@@ -60,33 +40,6 @@ static const struct {
 	{"tid", "TID", 7, true},	   {"op", "OPERATION", -15, false},    {"path", "PATH", -48, false},
 	{"result", "RESULT", -14, false},   {"bytes", "BYTES", 9, true},	       {"duration", "MS", 9, false},
 	{"detail", "DETAIL", 0, false},	   {"local", "LOCAL", -21, false},     {"remote", "REMOTE", -21, false},
-};
-
-struct line {
-	struct kevent k;
-	bool waits; /* for its result */
-	bool has_result;
-	uint32_t status;
-	uint64_t took_ns;
-	char path[1024]; /* the kevent's may not last */
-	char process[64];
-};
-struct monitor {
-	const struct cli_args *args;
-	struct kernel_feed *feed;
-	struct openetw_state *state;
-	struct cli_filter *filter;
-	enum column column[COLUMNS_MAX];
-	unsigned column_count;
-	unsigned kinds; /* bits of enum kevent_kind */
-	bool json, utc, done, errors;
-	uint64_t lines, limit;
-	struct line *pending[PENDING_MAX]; /* what is not shown yet, by time */
-	uint32_t pending_count;
-	bool live; /* what was there before is not news */
-	struct strbuf out;
-	const struct line *asked; /* by the filter */
-	char text[1200];
 };
 
 /* ---- values ----------------------------------------------------------------------------------- */
@@ -107,6 +60,13 @@ static const char *error_name(uint32_t status)
 		{0xC00000BB, "NOT SUPPORTED"},	   {0xC00000D4, "NOT SAME DEVICE"},
 		{0xC0000101, "NOT EMPTY"},	   {0xC0000103, "NOT A DIRECTORY"},
 		{0xC000011F, "TOO MANY OPENED FILES"}, {0xC0000120, "CANCELLED"},
+		{0xC00000B5, "IO TIMEOUT"},	   {0xC0000236, "CONNECTION REFUSED"},
+		{0xC000020D, "CONNECTION RESET"},  {0xC000023C, "NETWORK UNREACHABLE"},
+		{0xC000023D, "HOST UNREACHABLE"},  {0xC0000241, "CONNECTION ABORTED"},
+		{0xC000020A, "ADDRESS ALREADY EXISTS"}, {0xC0000141, "INVALID ADDRESS"},
+		{0xC000009A, "INSUFFICIENT RESOURCES"}, {0xC0000010, "INVALID DEVICE REQUEST"},
+		{0xC0000002, "NOT IMPLEMENTED"},   {0xC0000052, "NO EAS ON FILE"},
+		{0xC0000023, "BUFFER TOO SMALL"},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
 		if (names[i].status == status) {
@@ -125,7 +85,10 @@ static void detail(const struct line *l, char *out, size_t cap)
 	switch (k->kind) {
 	case KEVENT_FILE:
 		if (k->op == KOP_READ || k->op == KOP_WRITE) {
-			snprintf(out, cap, "offset %llu", (unsigned long long)k->offset);
+			snprintf(out, cap, "offset %llu length %llu", (unsigned long long)k->offset,
+				 (unsigned long long)k->asked);
+		} else if (k->op == KOP_RENAME && l->to[0]) {
+			snprintf(out, cap, "to %s", l->to);
 		}
 		break;
 	case KEVENT_DISK:
@@ -241,8 +204,8 @@ static bool wanted(struct monitor *m, const struct line *l)
 	if (m->errors && !(l->has_result && (int32_t)l->status < 0)) {
 		return false;
 	}
-	if (!any_match(m, "process", l->process) || !any_match(m, "path", l->path) ||
-	    !any_match(m, "op", l->k.name)) {
+	bool path = any_match(m, "path", l->path) || (l->to[0] && any_match(m, "path", l->to));
+	if (!path || !any_match(m, "process", l->process) || !any_match(m, "op", l->k.name)) {
 		return false;
 	}
 	m->asked = l;
@@ -318,7 +281,7 @@ static void add_text(struct monitor *m, const struct line *l)
 	strbuf_addc(&m->out, '\n');
 }
 
-static void print(struct monitor *m, const struct line *l)
+void monitor_print(struct monitor *m, const struct line *l)
 {
 	if (m->done || !wanted(m, l)) {
 		return;
@@ -345,93 +308,6 @@ static void print_title(struct monitor *m)
 	printf("%.*s\n", (int)(width ? BASE_MIN((size_t)width, m->out.len) : m->out.len), m->out.s);
 }
 
-static void fill(struct monitor *m, struct line *l, const struct kevent *k)
-{
-	l->k = *k;
-	l->has_result = false;
-	l->waits = k->kind == KEVENT_FILE && k->irp;
-	l->took_ns = k->kind == KEVENT_DISK ? k->duration : 0;
-	const char *path = k->file ? k->file : "";
-	snprintf(l->process, sizeof l->process, "%.63s", k->process);
-	if (k->kind == KEVENT_NET) {
-		snprintf(l->path, sizeof l->path, "%s -> %s", k->local, k->remote);
-	} else {
-		snprintf(l->path, sizeof l->path, "%s", path);
-	}
-	if (k->kind == KEVENT_PROCESS) {
-		struct openetw_process p = {.size = sizeof p};
-		if (openetw_state_process(m->state, k->subject_pid, k->time, &p) == ERROR_SUCCESS) {
-			snprintf(l->process, sizeof l->process, "%.63s", p.name[0] ? p.name : "?");
-			snprintf(l->path, sizeof l->path, "%s", k->op == KOP_START ? p.command_line : "");
-		}
-	}
-}
-
-/* What is complete, in the order in which it began. What still waits for its result holds up those behind
- * it for a while, and is shown without at last. */
-static void release(struct monitor *m, uint64_t now)
-{
-	uint32_t kept = 0, i = 0;
-	for (; i < m->pending_count; i++) {
-		struct line *l = m->pending[i];
-		uint64_t age = now - BASE_MIN(now, l->k.time);
-		if (l->waits && age < ORDER_NS) {
-			break;
-		}
-		if (l->waits && age < PATIENCE_NS) {
-			m->pending[kept++] = l;
-			continue;
-		}
-		print(m, l);
-		free(l);
-	}
-	memmove(m->pending + kept, m->pending + i, (m->pending_count - i) * sizeof *m->pending);
-	m->pending_count -= i - kept;
-}
-
-static void finish(struct monitor *m, const struct kevent *end)
-{
-	for (uint32_t i = m->pending_count; i-- > 0;) {
-		struct line *l = m->pending[i];
-		if (l->waits && l->k.irp == end->irp) {
-			l->waits = false;
-			l->has_result = true;
-			l->status = end->status;
-			l->took_ns = end->time - l->k.time;
-			return;
-		}
-	}
-}
-
-static void on_event(void *ctx, const EVENT_RECORD *e)
-{
-	struct monitor *m = ctx;
-	struct kevent k;
-	if (!m->live || m->done || !kevent_of(m->state, e, &k)) {
-		return;
-	}
-	if (k.kind == KEVENT_FILE_END) {
-		finish(m, &k);
-		return;
-	}
-	if (!(m->kinds & 1u << k.kind) ||
-	    !kernel_feed_shows(m->feed, k.kind == KEVENT_PROCESS ? k.subject_pid : k.pid, k.time)) {
-		return;
-	}
-	struct line *l = malloc(sizeof *l);
-	if (!l) {
-		return;
-	}
-	fill(m, l, &k);
-	if (m->pending_count == PENDING_MAX) {
-		release(m, k.time);
-	}
-	if (m->pending_count == PENDING_MAX) {
-		release(m, UINT64_MAX);
-	}
-	m->pending[m->pending_count++] = l;
-}
-
 /* ---- the verb --------------------------------------------------------------------------------- */
 
 static const char *column_at(const void *ctx, int i)
@@ -453,7 +329,7 @@ static bool take_columns(struct monitor *m)
 		while (c < COL_COUNT && (strlen(columns[c].name) != n || strncmp(columns[c].name, p, n) != 0)) {
 			c++;
 		}
-		if (c == COL_COUNT || m->column_count == COLUMNS_MAX) {
+		if (c == COL_COUNT || m->column_count == MONITOR_COLUMNS_MAX) {
 			char word[64];
 			snprintf(word, sizeof word, "%.*s", (int)n, p);
 			const char *near = cli_nearest(word, column_at, NULL);
@@ -560,31 +436,43 @@ static int watch(struct monitor *m, uint64_t duration_ns)
 		print_title(m);
 	}
 	fflush(stdout);
-	while (!cli_signal_caught() && !m->done && kernel_feed_runs(m->feed)) {
+	cli_keys_begin();
+	while (!cli_signal_caught() && !cli_keys_quit() && !m->done && kernel_feed_runs(m->feed)) {
 		uint64_t now = clock_read_system_ns();
 		if (duration_ns && now - began >= duration_ns) {
 			break;
 		}
 		kernel_feed_poll(m->feed, POLL_MS);
-		release(m, clock_read_system_ns());
+		monitor_release(m, clock_read_system_ns());
 		if (fflush(stdout) != 0) {
 			break;
 		}
 	}
-	release(m, UINT64_MAX);
+	cli_keys_end();
+	monitor_release(m, UINT64_MAX);
 	fflush(stdout);
 	if (cli_signal_caught() && (duration_ns || m->limit)) { /* else that is how it ends */
 		cli_interrupt(cli_signal_caught());
 	}
 	kernel_feed_stats(m->feed, &s);
 	fprintf(stderr, "%llu lines; ", (unsigned long long)m->lines);
+	bool broken_off = kernel_feed_broken_off(m->feed);
+	if (m->not_shown) {
+		fprintf(stderr, "%llu NOT SHOWN for want of memory; ", (unsigned long long)m->not_shown);
+	}
 	if (s.lost) {
 		fprintf(stderr, "LOST %llu events in full kernel rings; ", (unsigned long long)s.lost);
-	} else {
+	} else if (!broken_off) {
 		fprintf(stderr, "nothing was lost; ");
+	}
+	if (broken_off) {
+		fprintf(stderr, "the trace session ended unexpectedly, what was lost is not known; ");
 	}
 	fprintf(stderr, "this took %.1f %% of a processor\n",
 		100.0 * (double)(s.cpu_ns - before.cpu_ns) / (double)(clock_read_system_ns() - began));
+	if (broken_off) {
+		return CLI_FAILED;
+	}
 	bool asked = m->filter || m->errors || cli_flag(m->args, "process") || cli_flag(m->args, "path") ||
 		     cli_flag(m->args, "op");
 	if (m->lines == 0 && asked && !cli_interrupted()) {
@@ -644,8 +532,8 @@ static int run(struct cli_args *a)
 	}
 	m->state = openetw_state_create(0);
 	cli_signals_catch();
-	m->feed = m->state ? kernel_feed_open(a, &session, 1000, m->state, on_event, m) : NULL;
-	status = m->feed ? watch(m, duration_ns) : CLI_FAILED;
+	m->feed = m->state ? kernel_feed_open(a, &session, 1000, m->state, monitor_event, m) : NULL;
+	status = m->feed ? watch(m, duration_ns) : cli_signal_caught() ? 128 + cli_signal_caught() : CLI_FAILED;
 	kernel_feed_close(m->feed);
 	cli_signals_restore();
 out:
@@ -662,7 +550,8 @@ const struct cli_command cli_monitor = {
 	.summary = "What processes do to files, the network and each other, as it happens.",
 	.details =
 		"One line for each operation, when its result is known. Columns are also the names that --filter knows\n"
-		"(the language is that of 'openetw help dump'). Takes root, or CAP_PERFMON and CAP_BPF; others see their\n"
+		"(the language is that of 'openetw help dump'). BYTES are those that were read or written, not those asked\n"
+		"for. On a terminal the key q ends it, as Ctrl-C does. Takes root, or CAP_PERFMON and CAP_BPF; others see their\n"
 		"own processes where root runs the etwd of all users and lets them use its socket. What this kernel\n"
 		"cannot say is named at the start, what was lost at the end.\n\n"
 		"Examples:\n"

@@ -85,6 +85,7 @@ struct recording {
 	bool merge; /* the session has ended, its file is whole */
 	struct openetw_loss applications; /* what it counted */
 	char session_name[64];
+	bool recorded; /* there is a file of the kernel's events */
 	char user_file[4096], kernel_file[4096];
 };
 
@@ -121,6 +122,7 @@ static int start_providers(struct recording *r, const char *out)
 	if (code) {
 		return cli_fail(r->args, code, "cannot record to %s", r->user_file);
 	}
+	(void)openetw_session_limit(r->session_name, 0, 0, (uint32_t)getpid()); /* killed, we leave none behind */
 	for (int i = 0; (v = cli_value_at(r->args, "provider", i)) != NULL; i++) {
 		struct cli_provider provider;
 		if (!cli_provider_parse(r->args, v, &provider)) {
@@ -147,6 +149,10 @@ static int stop_providers(struct recording *r)
 	r->session = 0;
 	if (code) {
 		return cli_fail(r->args, code, "cannot stop the session '%s'", r->session_name);
+	}
+	if (!r->recorded) {
+		open_output_remove(r->user_file);
+		return CLI_OK;
 	}
 	r->merge = true;
 	return CLI_OK;
@@ -352,10 +358,15 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 	int err = kernel_file_start(o, &r->kernel, &missing, &d);
 	if (err < 0) {
 		cli_way_back(&way);
-		fprintf(stderr, "openetw record: %s\n", d.text[0] ? d.text : strerror(-err));
 		base_close(&go[1]);
+		if (err == -EINTR) {
+			fprintf(stderr, "openetw record: interrupted before it began: nothing was recorded\n");
+			return 128 + cli_signal_caught();
+		}
+		fprintf(stderr, "openetw record: %s\n", d.text[0] ? d.text : strerror(-err));
 		return CLI_FAILED;
 	}
+	r->recorded = true;
 	if (!kernel_mask_empty(&missing)) {
 		char names[1024];
 		kernel_mask_names(&missing, names, sizeof names);
@@ -407,6 +418,11 @@ static int no_interface(const struct cli_args *a, const char *name)
 	fputc('\n', stderr);
 	if_freenameindex(all);
 	return CLI_FAILED;
+}
+
+static bool given_up(void)
+{
+	return cli_signal_caught() != 0;
 }
 
 static int run(struct cli_args *a)
@@ -462,6 +478,7 @@ static int run(struct cli_args *a)
 	snprintf(r.kernel_file, sizeof r.kernel_file, "%s%s", out,
 		 cli_value(a, "provider", NULL) ? ".kernel.etl" : "");
 	o.path = r.kernel_file;
+	o.give_up = given_up;
 	r.duration_ns = duration_ns;
 	cli_signals_catch();
 	int status = start_providers(&r, out);

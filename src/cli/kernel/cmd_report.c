@@ -19,8 +19,26 @@ static const struct cli_option options[] = {
 	{0, "no-inlines", NULL, "do not look for functions that were put into others (DWARF)", NULL},
 	{'j', "json", NULL, "the tables as JSON objects, one a line", NULL},
 	CLI_FORCE_OPTION,
+	{0, "explain", NULL, "what the tables and the words in them mean; without a file", NULL},
 	{0},
 };
+
+static const char explanation[] =
+	"processes, threads by CPU: samples taken while they ran. Percentages are of the samples that were not idle.\n"
+	"functions by CPU: SELF: samples in the function itself; TOTAL: in it or in what it called.\n"
+	"  module!name, module!name@plt for the way to a function of another module, module!exported+0x… where only\n"
+	"  the exported functions have names, module+0x… for the place in the file where nothing has one.\n"
+	"longest waits: from the switch away from a thread to the switch back to it. WOKEN BY is the thread that ended the\n"
+	"  wait, or what did when no thread did:\n"
+	"    timer       the time that the thread, or a timer of its, had asked for was over\n"
+	"    interrupt   a device, or another processor\n"
+	"    softirq     what an interrupt left to do, as with packets from the network. \"while … ran\" names the thread that\n"
+	"                ran at that moment: often one that was merely interrupted, but for connections within this machine\n"
+	"                the sender\n"
+	"    DPC         in traces of Windows any of these\n"
+	"waits by what ended them: the same of all waits, added up; \"(not told)\" has no wake-up in the trace.\n"
+	"disk: what devices were asked for, and for how long. file operations: bytes that were really read or written.\n"
+	"connections: FAILED are those that did not come about.\n";
 
 bool report_wanted(struct report *r, uint32_t pid)
 {
@@ -37,7 +55,11 @@ static VOID WINAPI on_event(PEVENT_RECORD e)
 {
 	struct report *r = e->UserContext;
 	struct kevent k;
+	if (cli_shortage_take(&r->shortages, e)) {
+		return;
+	}
 	report_learn(r, e);
+	report_losses(r, e);
 	if (!kevent_of(r->state, e, &k)) {
 		return;
 	}
@@ -95,12 +117,20 @@ static int print(struct report *r, uint64_t top)
 	if (!json) {
 		printf("%llu samples, %llu of them idle; %llu context switches\n", (unsigned long long)r->samples,
 		       (unsigned long long)r->idle, (unsigned long long)r->switches);
+		if (r->switches && !openetw_state_watched(r->state, 0, 0)) {
+			printf("recorded for some processes: how long threads of others waited is not known, and not shown\n");
+		}
+		if (r->switches_lost) {
+			printf("when it was recorded %llu switches, or samples, were lost: what threads waited then is not known, and not shown\n",
+			       (unsigned long long)r->switches_lost);
+		}
 		/* Many more are missing where only some processes were recorded, or records were lost. */
 		if (r->gaps && r->gaps < r->switches / 20) {
 			printf("before %llu of the switches at least one is missing that the kernel did not report\n",
 			       (unsigned long long)r->gaps);
 		}
 	}
+	cli_shortage_print(stdout, &r->shortages, json);
 	report_print_cpu(r, top, json);
 	report_print_pmc(r, top, json);
 	report_print_waits(r, top, json);
@@ -117,11 +147,12 @@ void report_free(struct report *r)
 	struct tally *all[] = {&r->processes,	  &r->threads,	    &r->functions, &r->stacks,
 			       &r->off_stacks,	  &r->disk_processes, &r->disk_files, &r->file_processes,
 			       &r->files,	  &r->connections,  &r->faults,	   &r->fault_files,
-			       &r->calls,	  &r->waits_by_thread, &r->counted_processes, &r->pmc_functions};
+			       &r->calls,	  &r->waits_by_thread, &r->waits_by_waker, &r->counted_processes, &r->pmc_functions};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(all); i++) {
 		tally_free(all[i]);
 	}
 	strbuf_finish(&r->line);
+	report_ops_free(r);
 	free(r->counted);
 	free(r->slot);
 }
@@ -131,6 +162,10 @@ static int run(struct cli_args *a)
 	struct report r = {.args = a, .off_cpu = cli_flag(a, "off-cpu")};
 	uint64_t top = TOP_DEFAULT;
 	const char *v;
+	if (cli_flag(a, "explain")) {
+		fputs(explanation, stdout);
+		return CLI_OK;
+	}
 	if (a->count != 1) {
 		return cli_usage(a, a->count ? "one file" : "which file?");
 	}

@@ -4,6 +4,7 @@
 #include "cli/kernel/kernel_feed.h"
 #include "cli/kernel/kevent.h"
 #include "cli/kernel/names.h"
+#include "cli/kernel/keys.h"
 #include "cli/kernel/screen.h"
 #include "cli/kernel/tally.h"
 #include "cli/view/timetext.h"
@@ -188,12 +189,19 @@ static int watch(struct top *t, uint64_t delay_ns, uint64_t iterations)
 	kernel_feed_poll(t->feed, 0);
 	kernel_feed_stats(t->feed, &before);
 	uint64_t began = clock_read_system_ns();
-	for (uint64_t i = 0; (!iterations || i < iterations) && !cli_signal_caught(); i++) {
+	bool enough = false;
+	cli_keys_begin();
+	for (uint64_t i = 0; (!iterations || i < iterations) && !enough; i++) {
 		uint64_t end = began + delay_ns;
-		while (!cli_signal_caught() && clock_read_system_ns() < end && kernel_feed_runs(t->feed)) {
+		while (!enough && clock_read_system_ns() < end && kernel_feed_runs(t->feed)) {
 			kernel_feed_poll(t->feed, POLL_MS);
+			enough = cli_signal_caught() || cli_keys_quit();
 		}
 		uint64_t at = clock_read_system_ns();
+		enough = enough || !kernel_feed_runs(t->feed);
+		if (enough && at - began < DELAY_MIN_NS) {
+			break; /* it would say nothing */
+		}
 		kernel_feed_stats(t->feed, &now);
 		show(t, (double)(at - began) / NS_PER_S, &now, &before);
 		began = at;
@@ -201,10 +209,18 @@ static int watch(struct top *t, uint64_t delay_ns, uint64_t iterations)
 		if (ferror(stdout)) {
 			break; /* nobody reads */
 		}
+		if (!kernel_feed_runs(t->feed)) {
+			break;
+		}
+	}
+	if (kernel_feed_broken_off(t->feed)) {
+		fprintf(stderr, "openetw top: the trace session ended unexpectedly, what was lost is not known\n");
+		return CLI_FAILED;
 	}
 	if (iterations && cli_signal_caught()) { /* else that is how it ends */
 		cli_interrupt(cli_signal_caught());
 	}
+	cli_keys_end();
 	return CLI_OK;
 }
 
@@ -268,7 +284,7 @@ static int run(struct cli_args *a)
 	t.names.kernel = t.want_functions ? cli_kallsyms_load(clock_boot_filetime()) : NULL;
 	cli_signals_catch();
 	t.feed = kernel_feed_open(a, &session, (uint32_t)t.interval_us, t.state, on_event, &t);
-	int status = t.feed ? watch(&t, delay_ns, iterations) : CLI_FAILED;
+	int status = t.feed ? watch(&t, delay_ns, iterations) : cli_signal_caught() ? 128 + cli_signal_caught() : CLI_FAILED;
 	kernel_feed_close(t.feed);
 	cli_signals_restore();
 	tally_free(&t.processes);
@@ -287,7 +303,7 @@ const struct cli_command cli_top = {
 		"Samples every processor and shows where they were, again and again; functions of programs need neither\n"
 		"frame pointers nor debug information, only symbols. 100 % is one processor. Takes root, or CAP_PERFMON;\n"
 		"others see their own processes where root runs the etwd of all users and lets them use its socket.\n"
-		"Into a file or a pipe it writes the tables one after the other.\n\n"
+		"On a terminal the key q ends it, as Ctrl-C does. Into a file or a pipe it writes the tables one after the other.\n\n"
 		"Examples:\n"
 		"  openetw top\n"
 		"  openetw top --pid 4711 --show functions --inclusive\n"

@@ -15,7 +15,7 @@ struct feed_session {
 	TRACEHANDLE session, trace;
 	pthread_t thread;
 	pthread_mutex_t lock; /* held by the viewer, but while it lets events come */
-	bool over, closing;
+	bool over, closing, broken_off;
 	struct kernel_stats last;
 };
 
@@ -32,9 +32,10 @@ static void WINAPI on_event(EVENT_RECORD *e)
 static void *consume(void *arg)
 {
 	struct feed_session *f = arg;
-	ProcessTrace(&f->trace, 1, NULL, NULL);
+	uint32_t code = ProcessTrace(&f->trace, 1, NULL, NULL);
 	pthread_mutex_lock(&f->lock);
 	f->over = true;
+	f->broken_off = code != ERROR_SUCCESS;
 	pthread_mutex_unlock(&f->lock);
 	return NULL;
 }
@@ -107,12 +108,15 @@ struct feed_session *feed_session_open(const struct kernel_session *s, feed_sess
 	pthread_mutex_init(&f->lock, NULL);
 	f->fn = fn;
 	f->ctx = ctx;
+	/* This takes seconds, in which a signal ends us at once; a session whose starter has gone ends as well. */
+	cli_signals_restore();
 	uint32_t code = start(f, s);
 	bool system = said && strcmp(said, "system") == 0;
 	if (code != ERROR_SUCCESS && !system) {
 		system = choose(true, NULL);
 		code = start(f, s);
 	}
+	cli_signals_catch();
 	if (code != ERROR_SUCCESS) {
 		const char *text = openetw_last_error_text();
 		snprintf(why, cap, "%s", text[0] ? text : "it refuses");
@@ -144,6 +148,11 @@ void feed_session_let(struct feed_session *f, int timeout_ms)
 bool feed_session_runs(const struct feed_session *f)
 {
 	return !f->over;
+}
+
+bool feed_session_broken_off(const struct feed_session *f)
+{
+	return f->over && f->broken_off;
 }
 
 void feed_session_stats(struct feed_session *f, struct kernel_stats *ret)

@@ -174,6 +174,16 @@ bool kernel_feed_runs(const struct kernel_feed *f)
 	return !f->session || feed_session_runs(f->session);
 }
 
+bool kernel_feed_broken_off(const struct kernel_feed *f)
+{
+	return f->session && feed_session_broken_off(f->session);
+}
+
+static bool given_up(void)
+{
+	return cli_signal_caught() != 0;
+}
+
 struct kernel_feed *kernel_feed_open(const struct cli_args *a, const struct kernel_session *session,
 				     uint32_t interval_us, struct openetw_state *state, kernel_feed_fn *fn,
 				     void *ctx)
@@ -193,7 +203,7 @@ struct kernel_feed *kernel_feed_open(const struct cli_args *a, const struct kern
 	f->pids = session->pids;
 	f->base_ns = clock_read_system_ns();
 	f->base_filetime = clock_filetime();
-	struct kernel_engine_options o = {.interval_us = interval_us};
+	struct kernel_engine_options o = {.interval_us = interval_us, .give_up = given_up};
 	struct kernel_output out = {.record = on_record, .lost = on_lost, .ctx = f};
 	int err = kernel_open(&o, &out, &f->kernel, &d);
 	bool right = err != -EACCES && err != -EPERM;
@@ -202,7 +212,7 @@ struct kernel_feed *kernel_feed_open(const struct cli_args *a, const struct kern
 		return f;
 	}
 	if (err < 0) {
-		if (right) {
+		if (right && err != -EINTR) {
 			fprintf(stderr, "openetw: %s\n", d.text[0] ? d.text : strerror(-err));
 		}
 		if (f->kernel) {

@@ -108,8 +108,8 @@ static bool disk(struct kevent *k, struct cursor *c, UCHAR opcode)
 static bool file(struct kevent *k, struct cursor *c, UCHAR opcode)
 {
 	static const struct op ops[] = {
-		{37, KOP_MAP, "MapFile"},	   {38, KOP_OTHER, "UnmapFile"},
-		{64, KOP_CREATE, "FileCreate"},	   {65, KOP_OTHER, "FileCleanup"},
+		{37, KOP_MAP, "MapFile"},	   {38, KOP_UNMAP, "UnmapFile"},
+		{64, KOP_CREATE, "FileCreate"},	   {65, KOP_CLEANUP, "FileCleanup"},
 		{66, KOP_CLOSE, "FileClose"},	   {67, KOP_READ, "FileRead"},
 		{68, KOP_WRITE, "FileWrite"},	   {69, KOP_OTHER, "FileSetInfo"},
 		{70, KOP_DELETE, "FileDelete"},	   {71, KOP_RENAME, "FileRename"},
@@ -120,6 +120,7 @@ static bool file(struct kevent *k, struct cursor *c, UCHAR opcode)
 		{81, KOP_OTHER, "FileSetLink"},
 	};
 	bool late = c->version >= 3;
+	k->with_path = opcode == 79 || opcode == 80;
 	if (!take_op(k, KEVENT_FILE, OP_OF(ops, opcode))) {
 		return false;
 	}
@@ -128,6 +129,7 @@ static bool file(struct kevent *k, struct cursor *c, UCHAR opcode)
 		k->irp = pointer(c);
 		k->bytes = pointer(c);
 		k->status = bytes_u32(&c->b);
+		k->bytes = (int32_t)k->status >= 0 ? k->bytes : 0; /* of a failure it is something else */
 		return true;
 	}
 	if (opcode == 37 || opcode == 38) {
@@ -153,7 +155,7 @@ static bool file(struct kevent *k, struct cursor *c, UCHAR opcode)
 		bytes_take(&c->b, 4); /* thread */
 	}
 	if (k->op == KOP_READ || k->op == KOP_WRITE) {
-		k->bytes = bytes_u32(&c->b);
+		k->asked = bytes_u32(&c->b);
 	} else if (opcode == 64) {
 		bytes_take(&c->b, 12);
 		take_path(k, c);
@@ -175,13 +177,21 @@ static void address_text(char *out, size_t cap, bool v6, const uint8_t *a, const
 	}
 }
 
+/* The same, where addresses of IPv4 are written as such of IPv6. */
+static void mapped_text(char *out, size_t cap, const uint8_t *a, const uint8_t *port)
+{
+	static const uint8_t mapped[12] = {[10] = 0xFF, [11] = 0xFF};
+	bool v4 = a && memcmp(a, mapped, sizeof mapped) == 0;
+	address_text(out, cap, !v4, v4 ? a + sizeof mapped : a, port);
+}
+
 static bool net(struct kevent *k, struct cursor *c, UCHAR opcode, bool udp)
 {
 	static const struct op tcp_ops[] = {
 		{10, KOP_SEND, "TcpSend"},	   {11, KOP_RECEIVE, "TcpReceive"},
 		{12, KOP_CONNECT, "TcpConnect"},   {13, KOP_DISCONNECT, "TcpDisconnect"},
 		{14, KOP_RETRANSMIT, "TcpRetransmit"}, {15, KOP_ACCEPT, "TcpAccept"},
-		{16, KOP_CONNECT, "TcpReconnect"},
+		{16, KOP_CONNECT, "TcpReconnect"}, {17, KOP_FAIL, "TcpFail"},
 	};
 	static const struct op udp_ops[] = {{10, KOP_SEND, "UdpSend"}, {11, KOP_RECEIVE, "UdpReceive"}};
 	bool v6 = opcode >= 26;
@@ -192,6 +202,16 @@ static bool net(struct kevent *k, struct cursor *c, UCHAR opcode, bool udp)
 	k->udp = udp;
 	size_t n = v6 ? 16 : 4;
 	if (c->version == 0) { /* before Vista, and without the process in some */
+		return true;
+	}
+	if (k->op == KOP_FAIL) { /* the process stands in the header; Windows does not say which connection */
+		bytes_take(&c->b, 4);
+		k->status = bytes_u32(&c->b);
+		k->status = c->b.bad ? 0 : k->status;
+		const uint8_t *to = bytes_take(&c->b, 16), *from = bytes_take(&c->b, 16);
+		const uint8_t *to_port = bytes_take(&c->b, 2), *from_port = bytes_take(&c->b, 2);
+		mapped_text(k->remote, sizeof k->remote, to, to_port);
+		mapped_text(k->local, sizeof k->local, from, from_port);
 		return true;
 	}
 	k->pid = bytes_u32(&c->b);
@@ -245,7 +265,13 @@ static bool thread(struct kevent *k, struct cursor *c, UCHAR opcode)
 		k->kind = KEVENT_READY;
 		k->name = "ReadyThread";
 		k->subject_tid = bytes_u32(&c->b);
-		return !c->b.bad;
+		if (c->b.bad) {
+			return false;
+		}
+		bytes_take(&c->b, 2);
+		uint8_t flag = bytes_u8(&c->b), how = bytes_u8(&c->b); /* 0 when the record has ended */
+		k->waker = !(flag & 1) ? KEVENT_BY_THREAD : how && how < KEVENT_BY_DPC ? how : KEVENT_BY_DPC;
+		return true;
 	}
 	return take_op(k, KEVENT_THREAD, OP_OF(ops, opcode));
 }
@@ -367,4 +393,10 @@ const char *kevent_wait_reason(uint8_t reason)
 		"UserRequest",	"WrExecutive",	 "WrFreePage",	  "WrPageIn",	    "WrPoolAllocation", "WrDelayExecution",
 		"WrSuspended",	"WrUserRequest", "WrEventPair",	  "WrQueue",	    "WrLpcReceive",   "WrLpcReply"};
 	return reason < BASE_ARRAY_LEN(names) ? names[reason] : reason == 37 ? "WrAlertByThreadId" : "other";
+}
+
+const char *kevent_waker_name(uint8_t waker)
+{
+	static const char *const names[] = {NULL, "interrupt", "softirq", "timer", "DPC"};
+	return waker < BASE_ARRAY_LEN(names) ? names[waker] : NULL;
 }

@@ -6,10 +6,18 @@
 #define P "\x1f"
 #define UNKNOWN_FILE "?"
 
-enum { READ_BYTES, WRITE_BYTES, READS, WRITES, TIME_US, OTHER_OPS }; /* disk and files */
-enum { NET_SENT, NET_RECEIVED, NET_SENDS, NET_RECEIVES, NET_RETRANSMITS, NET_OTHER };
+enum { READ_BYTES, WRITE_BYTES, BYTES, READ_ASKED, WRITE_ASKED, ASKED, READS, WRITES, TIME_US, OTHER_OPS }; /* disk and files */
+enum { NET_SENT, NET_RECEIVED, NET_SENDS, NET_RECEIVES, NET_RETRANSMITS, NET_FAILED, NET_OTHER };
 enum { FAULTS, FAULT_ZERO, FAULT_TRANSITION, FAULT_COW, FAULT_HARD, FAULT_HARD_BYTES };
 enum { CALLS, CALL_US, CALL_LONGEST, CALL_ERRORS };
+
+/* To three values: read, written, both. */
+static void add_bytes(struct tally_row *row, enum kevent_op op, unsigned first, uint64_t bytes)
+{
+	row->v[first] += op == KOP_READ ? bytes : 0;
+	row->v[first + 1] += op == KOP_WRITE ? bytes : 0;
+	row->v[first + 2] += op == KOP_READ || op == KOP_WRITE ? bytes : 0;
+}
 
 static void add_transfer(struct report *r, struct tally_row *row, const struct kevent *k, uint64_t us)
 {
@@ -17,8 +25,7 @@ static void add_transfer(struct report *r, struct tally_row *row, const struct k
 		r->failed = true;
 		return;
 	}
-	row->v[READ_BYTES] += k->op == KOP_READ ? k->bytes : 0;
-	row->v[WRITE_BYTES] += k->op == KOP_WRITE ? k->bytes : 0;
+	add_bytes(row, k->op, READ_BYTES, k->bytes);
 	row->v[READS] += k->op == KOP_READ;
 	row->v[WRITES] += k->op == KOP_WRITE;
 	row->v[OTHER_OPS] += k->op != KOP_READ && k->op != KOP_WRITE;
@@ -36,11 +43,38 @@ static void disk(struct report *r, const struct kevent *k)
 
 static void file(struct report *r, const struct kevent *k)
 {
-	if (k->op == KOP_MAP) {
+	if (k->op == KOP_MAP || k->op == KOP_UNMAP) {
 		return; /* what it reads comes as faults */
 	}
-	add_transfer(r, tally_rowf(&r->file_processes, "%s (%u)", k->process, k->pid), k, 0);
-	add_transfer(r, tally_row(&r->files, k->file ? k->file : UNKNOWN_FILE), k, 0);
+	if (report_op_again(r, k)) {
+		return;
+	}
+	struct tally_row *process = tally_rowf(&r->file_processes, "%s (%u)", k->process, k->pid);
+	struct tally_row *file = tally_row(&r->files, k->file ? k->file : UNKNOWN_FILE);
+	add_transfer(r, process, k, 0);
+	add_transfer(r, file, k, 0);
+	if (process && file) {
+		add_bytes(process, k->op, READ_ASKED, k->asked);
+		add_bytes(file, k->op, READ_ASKED, k->asked);
+		report_op_begin(r, k, process->name, file->name);
+	}
+}
+
+/* Only now is it known what was moved. */
+static void file_end(struct report *r, const struct kevent *k)
+{
+	struct report_op op;
+	if (!report_op_end(r, k, &op) || (op.op != KOP_READ && op.op != KOP_WRITE)) {
+		return;
+	}
+	struct tally_row *process = tally_row(&r->file_processes, op.process);
+	struct tally_row *file = tally_row(&r->files, op.file);
+	if (process && file) {
+		add_bytes(process, op.op, READ_BYTES, k->bytes);
+		add_bytes(file, op.op, READ_BYTES, k->bytes);
+	} else {
+		r->failed = true;
+	}
 }
 
 static void net(struct report *r, const struct kevent *k)
@@ -56,6 +90,7 @@ static void net(struct report *r, const struct kevent *k)
 	row->v[NET_SENDS] += k->op == KOP_SEND;
 	row->v[NET_RECEIVES] += k->op == KOP_RECEIVE;
 	row->v[NET_RETRANSMITS] += k->op == KOP_RETRANSMIT;
+	row->v[NET_FAILED] += k->op == KOP_FAIL;
 	row->v[NET_OTHER] += k->op == KOP_CONNECT || k->op == KOP_ACCEPT || k->op == KOP_DISCONNECT;
 }
 
@@ -137,6 +172,10 @@ static void syscall_event(struct report *r, const struct kevent *k)
 
 void report_io(struct report *r, const struct kevent *k)
 {
+	if (k->kind == KEVENT_FILE_END) {
+		file_end(r, k); /* of whoever asked, which may be another thread */
+		return;
+	}
 	if (!report_wanted(r, k->pid)) {
 		return;
 	}
@@ -177,7 +216,8 @@ void report_print_io(struct report *r, uint64_t top, bool json)
 		{"RECEIVED", "receivedBytes", TALLY_BYTES, NET_RECEIVED},
 		{"SENDS", "sends", TALLY_COUNT, NET_SENDS},
 		{"RECEIVES", "receives", TALLY_COUNT, NET_RECEIVES},
-		{"RETRANS", "retransmits", TALLY_COUNT, NET_RETRANSMITS}};
+		{"RETRANS", "retransmits", TALLY_COUNT, NET_RETRANSMITS},
+		{"FAILED", "failed", TALLY_COUNT, NET_FAILED}};
 	static const struct tally_column fault_columns[] = {
 		{"FAULTS", "faults", TALLY_COUNT, FAULTS},
 		{"ZERO", "demandZero", TALLY_COUNT, FAULT_ZERO},
@@ -191,6 +231,15 @@ void report_print_io(struct report *r, uint64_t top, bool json)
 							   {"MS", "ms", TALLY_US, CALL_US},
 							   {"LONGEST MS", "longestMs", TALLY_US, CALL_LONGEST},
 							   {"ERRORS", "errors", TALLY_COUNT, CALL_ERRORS}};
+	/* Where no operation has an end, nobody knows what was moved. */
+	static const struct tally_column asked[] = {{"READ", "readBytesAsked", TALLY_BYTES, READ_ASKED},
+						    {"WRITTEN", "writeBytesAsked", TALLY_BYTES, WRITE_ASKED},
+						    {"READS", "reads", TALLY_COUNT, READS},
+						    {"WRITES", "writes", TALLY_COUNT, WRITES},
+						    {"OTHER", "otherOperations", TALLY_COUNT, OTHER_OPS}};
+	bool ends = r->ops_ended > 0;
+	const struct tally_column *files = ends ? transfers : asked;
+	unsigned moved = ends ? BYTES : ASKED;
 	const struct {
 		struct tally *tally;
 		struct tally_table table;
@@ -199,10 +248,12 @@ void report_print_io(struct report *r, uint64_t top, bool json)
 		 {"disk by process", "diskProcesses", process, transfers, 6, TIME_US, 0}},
 		{&r->disk_files, {"disk by file", "diskFiles", path, transfers, 6, TIME_US, 0}},
 		{&r->file_processes,
-		 {"file operations by process", "fileProcesses", process, transfers, 5, READS, 0}},
-		{&r->files, {"file operations by file", "files", path, transfers, 5, READ_BYTES, 0}},
+		 {ends ? "file operations by process"
+		       : "file operations by process (bytes asked for: without FileIo/OperationEnd nobody knows those moved)",
+		  "fileProcesses", process, files, 5, READS, 0}},
+		{&r->files, {ends ? "file operations by file" : "file operations by file (bytes asked for)", "files", path, files, 5, moved, 0}},
 		{&r->connections,
-		 {"connections", "connections", connection, net_columns, 5, NET_SENT, 0}},
+		 {"connections", "connections", connection, net_columns, 6, NET_SENT, 0}},
 		{&r->faults, {"page faults by process", "faults", process, fault_columns, 6, FAULTS, 0}},
 		{&r->fault_files,
 		 {"hard faults by file", "faultFiles", path, fault_file_columns, 2, FAULTS, 0}},
@@ -210,5 +261,12 @@ void report_print_io(struct report *r, uint64_t top, bool json)
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(tables); i++) {
 		tally_print(stdout, tables[i].tally, &tables[i].table, top, json);
+	}
+	uint64_t open = ends ? report_ops_open(r) : 0;
+	if (open && json) {
+		printf("{\"table\":\"fileOperationsWithoutEnd\",\"readsAndWrites\":%llu}\n", (unsigned long long)open);
+	} else if (open) {
+		printf("\n%llu reads and writes of files have no end in the trace: what they moved is not counted\n",
+		       (unsigned long long)open);
 	}
 }

@@ -7,6 +7,7 @@
 
 enum { STATE_WAITING = 5 };
 enum { WAIT_TIME, WAIT_COUNT, WAIT_LONGEST };
+#define EARLY 10000u /* 1 ms */
 
 struct report_thread *report_thread(struct report *r, uint32_t tid)
 {
@@ -59,6 +60,37 @@ static void keep(struct report *r, const struct wait *w)
 	}
 }
 
+/* Interrupts and timers have a thread in their events as well: the one that happened to run. Only softirqs may be its
+ * doing, as those of who sends to a program on the same machine. */
+static void waker_text(const struct waker *w, char *out, size_t cap)
+{
+	const char *by = kevent_waker_name(w->by);
+	if (!w->told) {
+		snprintf(out, cap, "%s", "");
+	} else if (!by) {
+		snprintf(out, cap, "%s (%u:%u)", w->process ? w->process : "?", w->pid, w->tid);
+	} else if (w->by == KEVENT_BY_SOFTIRQ && w->tid) {
+		snprintf(out, cap, "%s, while %s (%u:%u) ran", by, w->process ? w->process : "?", w->pid, w->tid);
+	} else {
+		snprintf(out, cap, "%s", by);
+	}
+}
+
+static void count_waker(struct report *r, const struct wait *w)
+{
+	char text[300];
+	const char *by = kevent_waker_name(w->waker.by);
+	waker_text(&w->waker, text, sizeof text);
+	struct tally_row *row = tally_row(&r->waits_by_waker, !w->waker.told ? "(not told)" : by ? by : text);
+	if (row) {
+		uint64_t us = w->length / 10;
+		row->v[WAIT_TIME] += us;
+		row->v[WAIT_COUNT]++;
+		row->v[WAIT_LONGEST] = BASE_MAX(row->v[WAIT_LONGEST], us);
+	}
+	r->failed = r->failed || !row;
+}
+
 static void waited(struct report *r, const EVENT_RECORD *e, const struct kevent *k,
 		   const struct report_thread *s)
 {
@@ -67,8 +99,6 @@ static void waited(struct report *r, const EVENT_RECORD *e, const struct kevent 
 	struct wait w = {.length = k->time - s->since,
 			 .tid = k->in_tid,
 			 .reason = s->reason,
-			 .waker_pid = s->waker_pid,
-			 .waker_tid = s->waker_tid,
 			 .waker = s->waker,
 			 .process = "?"};
 	if (openetw_state_thread(r->state, k->in_tid, k->time, &t) == ERROR_SUCCESS) {
@@ -80,7 +110,13 @@ static void waited(struct report *r, const EVENT_RECORD *e, const struct kevent 
 	if (!report_wanted(r, w.pid)) {
 		return;
 	}
+	if (!openetw_state_watched(r->state, w.pid, k->time)) {
+		return; /* it may have run since, unseen */
+	}
 	keep(r, &w);
+	if (r->wakers) {
+		count_waker(r, &w);
+	}
 	struct tally_row *row = tally_rowf(&r->waits_by_thread, "%s (%u:%u)", w.process, w.pid, w.tid);
 	uint64_t us = w.length / 10;
 	if (row) {
@@ -112,9 +148,12 @@ void report_switch(struct report *r, const EVENT_RECORD *e, const struct kevent 
 		s->since = k->time;
 		s->reason = k->reason;
 		s->state = k->state;
-		s->waker_tid = 0;
+		s->waker.told = false;
 	}
 	s = k->in_tid ? report_thread(r, k->in_tid) : NULL;
+	if (s && s->since && !s->waker.told && s->early.told && s->early_time + EARLY >= s->since) {
+		s->waker = s->early;
+	}
 	if (s && s->since && s->state == STATE_WAITING) {
 		waited(r, e, k, s);
 	}
@@ -123,13 +162,41 @@ void report_switch(struct report *r, const EVENT_RECORD *e, const struct kevent 
 	}
 }
 
+/* Where switches were lost a thread may have run unseen: what it waited then is not known. Told within a tenth of a
+ * second of it. */
+static void forget_waits(struct report *r, uint64_t lost)
+{
+	r->switches_lost += lost;
+	for (size_t i = 0; i < r->slot_cap; i++) {
+		r->slot[i].since = 0;
+	}
+}
+
+void report_losses(struct report *r, const EVENT_RECORD *e)
+{
+	static const GUID losses = {0x10b07d96, 0xe4a1, 0x59e4, {0x9c, 0x2c, 0x7a, 0xb3, 0xcd, 0x21, 0x23, 0xf5}};
+	const uint8_t *p = e->UserData;
+	if (e->EventHeader.EventDescriptor.Id != 1 || e->UserDataLength < 13 ||
+	    !IsEqualGUID(&e->EventHeader.ProviderId, &losses)) {
+		return;
+	}
+	const char *what = (const char *)p + 12;
+	size_t n = strnlen(what, e->UserDataLength - 12u);
+	if (memmem(what, n, "CSwitch", 7) || memmem(what, n, "switches", 8)) {
+		forget_waits(r, le64_get(p));
+	}
+}
+
 void report_ready(struct report *r, const struct kevent *k)
 {
+	r->wakers = true;
 	struct report_thread *s = report_thread(r, k->subject_tid);
-	if (s) {
-		s->waker_pid = k->pid;
-		s->waker_tid = k->tid;
-		s->waker = k->process;
+	struct waker w = {true, k->waker, k->pid, k->tid, k->process};
+	if (s && s->since) {
+		s->waker = s->waker.told ? s->waker : w; /* the first one ended it */
+	} else if (s) {
+		s->early = w;
+		s->early_time = k->time;
 	}
 }
 
@@ -137,6 +204,21 @@ static int by_length(const void *a, const void *b)
 {
 	const struct wait *x = a, *y = b;
 	return x->length < y->length ? 1 : x->length > y->length ? -1 : 0;
+}
+
+static void print_json(const struct wait *w, const char *reason)
+{
+	const char *by = kevent_waker_name(w->waker.by);
+	bool thread = w->waker.told && !by;
+	printf("{\"table\":\"waits\",\"ms\":%.3f,\"pid\":%u,\"tid\":%u,\"reason\":\"%s\",\"wakerPid\":%u,\"wakerTid\":%u",
+	       (double)w->length / 1e4, w->pid, w->tid, reason, thread ? w->waker.pid : 0, thread ? w->waker.tid : 0);
+	if (w->waker.told) {
+		printf(",\"wokenBy\":\"%s\"", by ? by : "thread");
+	}
+	if (w->waker.told && by) {
+		printf(",\"interruptedPid\":%u,\"interruptedTid\":%u", w->waker.pid, w->waker.tid);
+	}
+	puts("}");
 }
 
 void report_print_waits(struct report *r, uint64_t top, bool json)
@@ -148,16 +230,11 @@ void report_print_waits(struct report *r, uint64_t top, bool json)
 	for (size_t i = 0; i < r->wait_count && i < top; i++) {
 		const struct wait *w = &r->waits[i];
 		const char *reason = kevent_wait_reason(w->reason);
-		char who[300], waker[300] = "";
+		char who[300], waker[300];
 		snprintf(who, sizeof who, "%s (%u:%u)", w->process, w->pid, w->tid);
-		if (w->waker_tid) {
-			snprintf(waker, sizeof waker, "%s (%u:%u)", w->waker ? w->waker : "?", w->waker_pid,
-				 w->waker_tid);
-		}
+		waker_text(&w->waker, waker, sizeof waker);
 		if (json) {
-			printf("{\"table\":\"waits\",\"ms\":%.3f,\"pid\":%u,\"tid\":%u,\"reason\":\"%s\",\"wakerPid\":%u,"
-			       "\"wakerTid\":%u}\n",
-			       (double)w->length / 1e4, w->pid, w->tid, reason, w->waker_pid, w->waker_tid);
+			print_json(w, reason);
 		} else {
 			printf("  %10.3f  %-28s %-16s %s\n", (double)w->length / 1e4, who, reason, waker);
 		}
@@ -169,4 +246,7 @@ void report_print_waits(struct report *r, uint64_t top, bool json)
 	static const struct tally_table table = {
 		"threads by time waited", "threadWaits", parts, columns, 3, WAIT_TIME, 0};
 	tally_print(stdout, &r->waits_by_thread, &table, top, json);
+	static const char *const wakers[] = {"WOKEN BY", NULL}, *const json_wakers[] = {"WAKER", NULL};
+	struct tally_table ended = {"waits by what ended them", "wakers", json ? json_wakers : wakers, columns, 3, WAIT_TIME, 0};
+	tally_print(stdout, &r->waits_by_waker, &ended, top, json);
 }

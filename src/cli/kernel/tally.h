@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 
-#define TALLY_VALUES 6
+#define TALLY_VALUES 10
 #define TALLY_PART   '\x1f' /* between the parts of a name of several parts */
 
 struct tally_row {

@@ -42,6 +42,9 @@ static int watch(struct cli_args *a, const char *session, struct cli_trace *t)
 		return CLI_FAILED;
 	}
 	uint32_t code = cli_trace_run(t);
+	if (t->unknown[0]) {
+		return CLI_FAILED; /* the summary says it */
+	}
 	if (code) {
 		return cli_fail_session(a, code, session, t->events ? "watching '%s' ended" : "cannot watch '%s'",
 					session);
@@ -49,15 +52,21 @@ static int watch(struct cli_args *a, const char *session, struct cli_trace *t)
 	return CLI_OK;
 }
 
-static void attached_summary(const struct cli_trace *t, const struct cli_printer *p)
+static void watched_summary(const struct cli_trace *t, const struct cli_printer *p)
 {
 	fflush(stdout);
 	fprintf(stderr, "%llu events shown; ", (unsigned long long)cli_printer_count(p));
+	if (t->unknown[0]) {
+		fprintf(stderr, "%s; ", t->unknown);
+	}
 	if (t->lost_events || t->lost_buffers) {
 		fprintf(stderr, "LOST while watching: %llu events, %llu buffers or more\n",
 			(unsigned long long)t->lost_events, (unsigned long long)t->lost_buffers);
-	} else {
+	} else if (!t->unknown[0]) {
 		fprintf(stderr, "nothing was lost\n");
+	}
+	if (t->unknown[0]) {
+		fprintf(stderr, "what was lost is not known\n");
 	}
 }
 
@@ -108,6 +117,8 @@ static int run_own(struct cli_args *a, struct cli_trace *t, const struct cli_pri
 		fprintf(stderr, "%llu events shown; ",
 			(unsigned long long)cli_printer_count(printer));
 		cli_print_totals(stderr, &p.p, &loss);
+	} else if (t->unknown[0]) {
+		watched_summary(t, printer);
 	}
 	return status;
 }
@@ -134,8 +145,8 @@ static int run(struct cli_args *a)
 			status = run_own(a, &t, printer);
 		} else {
 			status = watch(a, a->words[0], &t);
-			if (status == CLI_OK) {
-				attached_summary(&t, printer);
+			if (status == CLI_OK || t.unknown[0]) {
+				watched_summary(&t, printer);
 			}
 		}
 		if (t.events > 0) {
@@ -155,7 +166,8 @@ const struct cli_command cli_live = {
 		   "SIGTERM, a closed pipe);\n"
 		   "what was lost is printed at the end. With SESSION a running session that was "
 		   "started with --realtime is\n"
-		   "watched and goes on afterwards. Examples:\n"
+		   "watched and goes on afterwards. A session that ends unexpectedly, because its etwd died, gives exit\n"
+		   "status 1: what was lost is not known then. Examples:\n"
 		   "  openetw live -p MyCompany.Web:0x11:info --pid 1234\n"
 		   "  openetw live -p MyCompany.Web --json | jq -c 'select(.meta.event == "
 		   "\"Order\")'\n"

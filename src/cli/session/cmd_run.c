@@ -106,6 +106,7 @@ static int run(struct cli_args *a)
 	if (code) {
 		return cli_fail(a, code, "cannot record to %s", file);
 	}
+	cli_place_tell(a);
 	int status = CLI_OK;
 	for (int i = 0; i < n && status == CLI_OK; i++) {
 		code = cli_provider_enable(a, h, &providers[i], 1000);

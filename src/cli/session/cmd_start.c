@@ -115,6 +115,7 @@ static int run(struct cli_args *a)
 			return status;
 		}
 	}
+	cli_place_tell(a);
 	printf("session '%s' runs", name);
 	if (p.file[0] && p.p.LogFileNameOffset) {
 		printf(", writing %s", p.file);

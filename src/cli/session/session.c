@@ -2,6 +2,7 @@
  * What the session verbs share: property blocks, providers on the command line, totals.
  */
 #include "cli/cli.h"
+#include "cli/view/timetext.h"
 
 #include "cli/view/filter.h"
 #include "cli/session/payload.h"
@@ -498,6 +499,38 @@ void cli_size_text(uint64_t bytes, char *out, size_t cap)
 	snprintf(out, cap, u ? "%.1f %s" : "%.0f %s", v, units[u]);
 }
 
+void cli_place_tell(const struct cli_args *a)
+{
+	char path[512], note[256];
+	if (openetw_etwd_place(path, sizeof path, note, sizeof note) == ERROR_SUCCESS && note[0]) {
+		fprintf(stderr, "openetw %s: %s, so etwd is in %s\n", a->command->name, note, path);
+	}
+}
+
+const char *cli_file_state(const struct openetw_loss *loss)
+{
+	static const char *const states[] = {"", "moved", "truncated", "removed", "replaced"};
+	return loss->file_state < BASE_ARRAY_LEN(states) ? states[loss->file_state] : "changed";
+}
+
+void cli_print_file_state(FILE *f, const char *indent, const struct openetw_loss *loss)
+{
+	char time[CLI_TIME_TEXT_SIZE];
+	if (loss->file_state == OPENETW_FILE_FINE) {
+		return;
+	}
+	cli_time_format(loss->file_time, false, time);
+	fprintf(f, "%sthe log file was %s at %s", indent, cli_file_state(loss), time);
+	if (loss->file_state == OPENETW_FILE_MOVED) {
+		fprintf(f, "; the events are in it under its new name");
+	}
+	if (loss->gone_events || loss->gone_buffers) {
+		fprintf(f, "; %llu events (%llu buffers) are not in it", (unsigned long long)loss->gone_events,
+			(unsigned long long)loss->gone_buffers);
+	}
+	fputc('\n', f);
+}
+
 void cli_print_totals(FILE *f, const EVENT_TRACE_PROPERTIES *p, const struct openetw_loss *loss)
 {
 	if (loss) {
@@ -531,6 +564,7 @@ void cli_print_totals(FILE *f, const EVENT_TRACE_PROPERTIES *p, const struct ope
 			fprintf(f, "  %llu %s\n", (unsigned long long)rows[i].n, rows[i].why);
 		}
 	}
+	cli_print_file_state(f, "  ", loss);
 	if (loss->overwritten) {
 		fprintf(f, "  (%llu events overwritten, as this mode intends)\n",
 			(unsigned long long)loss->overwritten);

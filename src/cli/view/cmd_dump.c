@@ -21,7 +21,7 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 static void summary(const struct cli_args *a, const struct cli_trace *t,
 		    const struct cli_printer *p)
 {
-	bool lost = t->lost_events || t->lost_buffers;
+	bool lost = t->lost_events || t->lost_buffers || t->unknown[0];
 	if (cli_flag(a, "quiet") && !lost) {
 		return;
 	}

@@ -2,6 +2,7 @@
  * merge: several .etl files become one.
  */
 #include "cli/output.h"
+#include "cli/view/trace.h"
 
 static const struct cli_option options[] = {
 	{'o', "output", "FILE", "the file to write", NULL},
@@ -19,7 +20,11 @@ static int run(struct cli_args *a)
 	if (strcmp(cli_value(a, "compress", ""), "zstd") == 0) {
 		return cli_usage(a, "zstd is for sessions (start, run); merge compresses with xpress");
 	}
-	return cli_merge_files(a, (const char *const *)a->words, (uint32_t)a->count, out, cli_flag(a, "compress"));
+	int status = cli_merge_files(a, (const char *const *)a->words, (uint32_t)a->count, out, cli_flag(a, "compress"));
+	if (status == CLI_OK) {
+		cli_warn_unknown(a, a->count, a->words);
+	}
+	return status;
 }
 
 const struct cli_command cli_merge = {

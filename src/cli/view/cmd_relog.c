@@ -17,7 +17,7 @@ static const struct cli_option options[] = {
 	{'v', "invert", NULL, "keep what is not selected", NULL},
 	{0, "set", "FIELD=VALUE",
 	 "change a header field of the events kept (repeatable): provider, id, version, channel, level, opcode, "
-	 "task, keyword, activity, pid, tid, cpu",
+	 "task, keyword, activity, pid, tid, cpu; with another provider TraceLogging events lose their fields",
 	 NULL},
 	{0, "shift", "TIME", "move the events kept in time: 1.5s, -250ms", NULL},
 	CLI_SELECT_OPTIONS,
@@ -305,6 +305,7 @@ static int relog(struct job *j, const char *out)
 		}
 		fprintf(stderr, "%llu of %llu events kept\n", (unsigned long long)j->kept,
 			(unsigned long long)j->read);
+		cli_warn_unknown(a, a->count, a->words);
 	}
 	g->lpVtbl->Release(g); /* closes the file */
 	int end = cli_output_close(o, status == CLI_OK);

@@ -2,6 +2,7 @@
  * stats: what a trace holds: events by kind, provider or process, rates, gaps, loss and when it
  * happened.
  */
+#include "cli/view/shortage.h"
 #include "cli/view/timetext.h"
 #include "cli/view/absent.h"
 #include "cli/view/trace.h"
@@ -56,6 +57,7 @@ struct gap {
 #define GAPS_MAX   100
 #define LOSSES_MAX 64
 struct stats {
+	struct cli_shortages shortages;
 	enum by by;
 	struct row *rows;
 	size_t cap, used, header_kinds;
@@ -301,6 +303,7 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 	}
 	note_time(s, t);
 	note_loss(s, e, t);
+	(void)cli_shortage_take(&s->shortages, e);
 	s->events++;
 	s->bytes += e->UserDataLength;
 	return true;
@@ -452,8 +455,9 @@ static void print_losses(const struct stats *s, const struct cli_trace *t)
 			       (unsigned long long)l->count, l->count == 1 ? "" : "s", from, to,
 			       loss_kinds[l->kind].text,
 			       l->kind != OPENETW_LOST_MISSING	       ? ""
-			       : t->lost_events || t->lost_buffers ? "; empty, or lost"
-								   : "; empty ones, as nothing was lost");
+			       : t->lost_events || t->lost_buffers || t->unknown[0]
+								       ? "; empty, or lost"
+								       : "; empty ones, as nothing was lost");
 		} else {
 			printf("  between %s and %s%s %s\n", from, to, cpu, loss_kinds[l->kind].text);
 		}
@@ -521,6 +525,7 @@ static void print_text(const struct stats *s, const struct cli_trace *t)
 	}
 	cli_trace_print_loss(stdout, t);
 	putchar('\n');
+	cli_shortage_print(stdout, &s->shortages, false);
 	if (s->loss.events + s->loss.buffers) {
 		cli_time_format(s->loss.first, s->local, from);
 		cli_time_format(s->loss.last, s->local, to);
@@ -573,14 +578,15 @@ static void print_json(const struct stats *s, const struct cli_trace *t)
 		       (double)(s->gaps[i].to - s->gaps[i].from) / 1e7);
 	}
 	print_losses_json(s);
+	cli_shortage_print(stdout, &s->shortages, true);
 	cli_time_format(s->first, s->local, from);
 	cli_time_format(s->last, s->local, to);
+	struct strbuf lost = {0};
+	cli_loss_json(&lost, t->lost_events, t->lost_buffers, t->unknown);
 	printf("{\"total\":{\"events\":%llu,\"headers\":%llu,\"kinds\":%zu,\"bytes\":%llu,\"first\":\"%s\",\"last\":"
-	       "\"%s\","
-	       "\"eventsLost\":%llu,\"buffersLost\":%llu,\"backwards\":%llu,\"outside\":%llu",
+	       "\"%s\",%s,\"backwards\":%llu,\"outside\":%llu",
 	       (unsigned long long)s->events, (unsigned long long)s->headers, s->used - s->header_kinds,
-	       (unsigned long long)s->bytes, from, to,
-	       (unsigned long long)t->lost_events, (unsigned long long)t->lost_buffers,
+	       (unsigned long long)s->bytes, from, to, lost.s ? lost.s : "",
 	       (unsigned long long)s->backwards, (unsigned long long)s->outside);
 	if (s->decode) {
 		printf(",\"decodedPercent\":%.2f,\"undecoded\":%llu,\"partly\":%llu,\"unexplainedBytes\":%llu",
@@ -588,6 +594,7 @@ static void print_json(const struct stats *s, const struct cli_trace *t)
 		       (unsigned long long)s->partly, (unsigned long long)s->unexplained);
 	}
 	printf("}}\n");
+	strbuf_finish(&lost);
 }
 
 static int count(struct cli_args *a, struct stats *s)

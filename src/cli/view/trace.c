@@ -207,22 +207,73 @@ uint32_t cli_trace_run(struct cli_trace *t)
 	for (int i = 0; i < t->count; i++) {
 		t->lost_events += t->file[i].LogfileHeader.EventsLost;
 		t->lost_buffers += t->file[i].LogfileHeader.BuffersLost;
-		t->unfinished = t->unfinished ||
-				(t->file[i].LogFileName && t->file[i].LogfileHeader.EndTime.QuadPart == 0);
+		if (!t->unknown[0]) {
+			cli_trace_unknown(t->handle[i], t->unknown, sizeof t->unknown);
+		}
 		CloseTrace(t->handle[i]);
 	}
 	return interrupted || (code == ERROR_CANCELLED && t->stop) ? ERROR_SUCCESS : code;
 }
 
+void cli_trace_unknown(TRACEHANDLE trace, char *ret, size_t cap)
+{
+	struct openetw_trace_loss l = {.size = sizeof l};
+	bool unknown = openetw_trace_loss(trace, &l) == ERROR_SUCCESS && l.unknown;
+	snprintf(ret, cap, "%s", unknown ? l.reason : "");
+}
+
+void cli_warn_unknown(const struct cli_args *a, int count, char **files)
+{
+	for (int i = 0; i < count; i++) {
+		EVENT_TRACE_LOGFILEA f = {.LogFileName = files[i]};
+		char why[160] = "";
+		f.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD;
+		TRACEHANDLE h = OpenTraceA(&f);
+		if (h != INVALID_PROCESSTRACE_HANDLE) {
+			cli_trace_unknown(h, why, sizeof why);
+			CloseTrace(h);
+		}
+		if (why[0]) {
+			fprintf(stderr, "openetw %s: %s: lost: unknown (%s)\n", a->command->name, files[i], why);
+		}
+	}
+}
+
+void cli_lost_text(const struct cli_trace *t, char *ret, size_t cap)
+{
+	unsigned long long n = t->lost_events;
+	if (!t->unknown[0]) {
+		snprintf(ret, cap, "%llu", n);
+	} else if (n == 0) {
+		snprintf(ret, cap, "unknown (%s)", t->unknown);
+	} else {
+		snprintf(ret, cap, "%llu or more (%s)", n, t->unknown);
+	}
+}
+
+void cli_loss_json(struct strbuf *b, uint64_t events, uint64_t buffers, const char *unknown)
+{
+	if (!unknown[0]) {
+		strbuf_addf(b, "\"eventsLost\":%llu,\"buffersLost\":%llu", (unsigned long long)events,
+			    (unsigned long long)buffers);
+		return;
+	}
+	strbuf_adds(b, "\"eventsLost\":null,\"buffersLost\":null,\"lostUnknown\":");
+	strbuf_add_json(b, unknown, strlen(unknown));
+	strbuf_addf(b, ",\"eventsLostAtLeast\":%llu,\"buffersLostAtLeast\":%llu", (unsigned long long)events,
+		    (unsigned long long)buffers);
+}
+
 void cli_trace_print_loss(FILE *f, const struct cli_trace *t)
 {
-	if (t->lost_events == 0 && t->lost_buffers == 0) {
-		fprintf(f, "nothing was lost when recording");
-	} else {
+	bool lost = t->lost_events || t->lost_buffers;
+	if (lost) {
 		fprintf(f, "LOST when recording: %llu events, %llu buffers",
 			(unsigned long long)t->lost_events, (unsigned long long)t->lost_buffers);
 	}
-	if (t->unfinished) {
-		fprintf(f, " as far as was written: the session was not stopped, or still runs");
+	if (t->unknown[0]) {
+		fprintf(f, "%s unknown (%s)", lost ? "; what else was lost:" : "lost:", t->unknown);
+	} else if (!lost) {
+		fprintf(f, "nothing was lost when recording");
 	}
 }

@@ -253,17 +253,14 @@ static void add_system(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *
 /* A name of the event's TRACE_EVENT_INFO; nothing when it has none. Lists have a NUL after each. */
 static void add_tdh_name(struct strbuf *b, const struct cli_xml *x, ULONG offset, const char *element)
 {
-	const uint8_t *info = x->info;
+	struct bytes in = bytes_at(x->info, offset ? x->info_used : 0, offset);
 	char text[3 * 512 + 1];
-	if (!offset) {
+	size_t n = 0;
+	const uint8_t *wide = bytes_wsz(&in, &n);
+	if (!wide) {
 		return;
 	}
-	const uint16_t *wide = (const uint16_t *)(const void *)(info + offset);
-	size_t n = 0;
-	while (n < 512 && wide[n]) {
-		n++;
-	}
-	long bytes = utf16_to_utf8_lossy(wide, n, text, sizeof text);
+	long bytes = utf16_to_utf8_lossy(wide, BASE_MIN(n, (size_t)512), text, sizeof text);
 	while (bytes > 0 && text[bytes - 1] == ' ') {
 		bytes--;
 	}
@@ -303,7 +300,24 @@ static const TRACE_EVENT_INFO *event_info(struct cli_xml *x, const EVENT_RECORD 
 		x->info_bytes = bytes;
 		code = TdhGetEventInformation(r, 0, NULL, (PTRACE_EVENT_INFO)x->info, &bytes);
 	}
+	x->info_used = bytes;
 	return code == ERROR_SUCCESS ? x->info : NULL;
+}
+
+static void add_keywords(struct strbuf *b, const struct cli_xml *x, ULONG offset)
+{
+	struct bytes in = bytes_at(x->info, offset ? x->info_used : 0, offset);
+	size_t units = 0;
+	const uint8_t *s = bytes_wsz(&in, &units);
+	if (!s || units == 0) {
+		return;
+	}
+	strbuf_adds(b, "\t\t<Keywords>\r\n");
+	for (; s && units > 0; s = bytes_wsz(&in, &units)) {
+		strbuf_addc(b, '\t');
+		add_line(b, x, (ULONG)(s - (const uint8_t *)x->info), "Keyword");
+	}
+	strbuf_adds(b, "\t\t</Keywords>\r\n");
 }
 
 static void add_manifest_names(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *b,
@@ -322,19 +336,7 @@ static void add_manifest_names(struct cli_xml *x, const EVENT_RECORD *e, struct 
 	size_t before = b->len;
 	if (info) {
 		add_line(b, x, info->OpcodeNameOffset, "Opcode");
-		const uint16_t *k = info->KeywordsNameOffset
-					    ? (const void *)((const uint8_t *)info + info->KeywordsNameOffset)
-					    : NULL;
-		strbuf_adds(b, k && *k ? "\t\t<Keywords>\r\n" : "");
-		for (bool any = k && *k; k && *k;) {
-			strbuf_addc(b, '\t');
-			add_line(b, x, (ULONG)((const uint8_t *)k - (const uint8_t *)info), "Keyword");
-			while (*k) {
-				k++;
-			}
-			k++;
-			strbuf_adds(b, any && !*k ? "\t\t</Keywords>\r\n" : "");
-		}
+		add_keywords(b, x, info->KeywordsNameOffset);
 		before = b->len;
 		add_line(b, x, info->TaskNameOffset, "Task");
 	}

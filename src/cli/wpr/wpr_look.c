@@ -74,16 +74,16 @@ int wpr_run_profiles(struct wpr *w)
 	}
 	printf("%s\n\n", *file ? "Profiles of the file:" : "Built-in profiles:");
 	for (const struct profile_entry *e = profile_entries(doc); e; e = e->next) {
-		bool first = !e->internal;
+		bool first = !e->internal && !e->broken;
 		for (const struct profile_entry *b = profile_entries(doc); b != e; b = b->next) {
-			first = first && strcmp(b->name, e->name) != 0;
+			first = first && (b->broken || strcmp(b->name, e->name) != 0);
 		}
 		if (!first) {
 			continue;
 		}
 		printf("\t%-24s %s\n\t%-24s ", e->name, e->description, "");
 		for (const struct profile_entry *b = e; b; b = b->next) {
-			if (strcmp(b->name, e->name) == 0) {
+			if (!b->broken && strcmp(b->name, e->name) == 0) {
 				printf(" %s.%s", profile_detail_text(b->detail), profile_mode_text(b->mode));
 			}
 		}

@@ -513,14 +513,11 @@ int wpr_sessions_flush(struct wpr *w)
 
 /* ---- the end ---------------------------------------------------------------------------------- */
 
-static int save_one(struct wpr *w, const char *name, bool kernel, const char *file, struct wpr_totals *t)
+static int save_one(struct wpr *w, const char *name, const char *file, struct wpr_totals *t)
 {
 	struct cli_props p;
 	struct openetw_loss loss = {.size = sizeof loss}, saved = loss;
 	if (w->profile->mode == PROFILE_MEMORY) {
-		if (kernel && cli_session_query(name, &p) == ERROR_SUCCESS) {
-			cli_kernel_capture(p.p.Wnode.HistoricalContext);
-		}
 		cli_props_init(&p);
 		snprintf(p.file, sizeof p.file, "%s", file);
 		uint32_t code = ControlTraceA(0, name, &p.p, EVENT_TRACE_CONTROL_FLUSH);
@@ -563,7 +560,7 @@ int wpr_sessions_save(struct wpr *w, char ***ret_files, unsigned *ret_count, str
 				w->profile->mode == PROFILE_FILE ? "; its file has what it recorded"
 								 : "; its memory is lost");
 		} else {
-			status = save_one(w, name, c->kind == PROFILE_SYSTEM, file, t);
+			status = save_one(w, name, file, t);
 			t->sessions += status == CLI_OK;
 		}
 		if (status == CLI_OK && wpr_each_part(w, c, index, wpr_collect_part, &parts) < 0) {

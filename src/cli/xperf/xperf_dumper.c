@@ -139,6 +139,9 @@ static int pass(struct dumper *m)
 		fprintf(stderr, "xperf: warning: %s lost %llu events when it was recorded.\n",
 			m->read->files[0], (unsigned long long)t->lost_events);
 	}
+	if (!m->header && t->unknown[0]) {
+		fprintf(stderr, "xperf: warning: %s: lost: unknown (%s).\n", m->read->files[0], t->unknown);
+	}
 	m->read_all = !m->header && status == CLI_OK && !m->line.failed;
 	/* What is damaged is told; the good part is dumped all the same. */
 	status = status == CLI_OK && t->problems && !m->header ? CLI_FAILED : status;

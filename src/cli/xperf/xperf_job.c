@@ -602,6 +602,9 @@ static int run(struct xperf_job *j, bool quiet)
 			fprintf(stderr, "xperf: warning: %llu Events were lost in this trace.\n",
 				(unsigned long long)t->lost_events);
 		}
+		if (t->unknown[0]) {
+			fprintf(stderr, "xperf: warning: %s: lost: unknown (%s).\n", j->files[0], t->unknown);
+		}
 		j->whole = !j->failed;
 		status = j->failed ? cli_fail(j->a, ERROR_NOT_ENOUGH_MEMORY, "cannot report")
 			 : t->problems ? CLI_FAILED

@@ -434,9 +434,6 @@ int xperf_stop_one(struct cli_args *a, const char *name, char **ret_file)
 	uint32_t code = cli_session_query(name, &p);
 	*ret_file = NULL;
 	if (code == ERROR_SUCCESS && (p.p.LogFileMode & EVENT_TRACE_BUFFERING_MODE) && cli_flag(a, "d")) {
-		if (p.p.EnableFlags) { /* names from the beginning may be gone */
-			cli_kernel_capture(p.p.Wnode.HistoricalContext);
-		}
 		cli_props_init(&p);
 		snprintf(p.file, sizeof p.file, "%s.%ld.etl", cli_value(a, "d", ""), (long)getpid());
 		*ret_file = strdup(p.file);

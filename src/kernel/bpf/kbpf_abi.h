@@ -152,7 +152,8 @@ struct kbpf_config {
 	uint64_t sessions[KBPF_HOOKS_MAX]; /* that want the hook */
 	uint64_t stacks[KBPF_HOOKS_MAX];   /* that want a stack with it */
 	uint64_t counted[KBPF_HOOKS_MAX];  /* that want the counters with it */
-	uint32_t counters, reserved;	   /* how many there are */
+	uint32_t counters;		   /* how many there are */
+	int32_t preempt_from_rq; /* x86: from a processor's run queue to what says whether it is interrupted; 0: unknown */
 };
 
 /* A scratch slot: a record under construction. */

@@ -90,6 +90,128 @@ int BPF_PROG(kbpf_sched_switch, bool preempt, struct task_struct *prev, struct t
 	return 0;
 }
 
+/* ---- who woke it -------------------------------------------------------------------------------
+ */
+
+#define SOFTIRQ_SERVED 0x00000100u
+#define HARDIRQ_MASK   0x00FF0000u /* with the bits of NMIs */
+
+#if defined(__TARGET_ARCH_x86)
+/* It is a variable of each processor, whose address not every kernel tells. The run queue is one as well, and the
+ * current task leads to it; how far apart they are the collector has found out. */
+struct rq {
+	int cpu;
+} __attribute__((preserve_access_index));
+struct cfs_rq {
+	struct rq *rq;
+} __attribute__((preserve_access_index));
+struct sched_entity {
+	struct cfs_rq *cfs_rq;
+} __attribute__((preserve_access_index));
+struct task_struct___se {
+	struct sched_entity se;
+} __attribute__((preserve_access_index));
+#else
+struct thread_info {
+	unsigned long long preempt_count; /* its lower half */
+} __attribute__((preserve_access_index));
+struct task_struct___info {
+	struct thread_info thread_info;
+} __attribute__((preserve_access_index));
+#endif
+
+/* False: this kernel does not tell. */
+static __always_inline bool preempt_count(uint32_t *ret)
+{
+#if defined(__TARGET_ARCH_x86)
+	uint32_t zero = 0;
+	struct kbpf_config *c = bpf_map_lookup_elem(&kbpf_config, &zero);
+	struct task_struct___se *task = (void *)bpf_get_current_task_btf();
+	if (!c || c->preempt_from_rq == 0 || !bpf_core_field_exists(task->se.cfs_rq)) {
+		return false;
+	}
+	struct cfs_rq *group = BPF_CORE_READ(task, se.cfs_rq);
+	if (!bpf_core_field_exists(group->rq)) {
+		return false;
+	}
+	struct rq *rq = BPF_CORE_READ(group, rq);
+	if (BPF_CORE_READ(rq, cpu) != bpf_get_smp_processor_id()) {
+		return false;
+	}
+	return bpf_probe_read_kernel(ret, sizeof *ret, (char *)rq + c->preempt_from_rq) == 0;
+#else
+	struct task_struct___info *task = (void *)bpf_get_current_task_btf();
+	if (!bpf_core_field_exists(task->thread_info.preempt_count)) {
+		return false;
+	}
+	*ret = (uint32_t)BPF_CORE_READ(task, thread_info.preempt_count);
+	return true;
+#endif
+}
+
+/* Of this processor: a timer's function runs, in an interrupt (1) or in a softirq (2), or in both. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, uint32_t);
+} kbpf_timers SEC(".maps");
+
+static __always_inline uint32_t context_bit(uint32_t count)
+{
+	return count & HARDIRQ_MASK ? 1 : 2;
+}
+
+static __always_inline int timer_runs(bool runs)
+{
+	uint32_t zero = 0, count;
+	uint32_t *timers = bpf_map_lookup_elem(&kbpf_timers, &zero);
+	if (timers && preempt_count(&count)) {
+		*timers = runs ? *timers | context_bit(count) : *timers & ~context_bit(count);
+	}
+	return 0;
+}
+
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(kbpf_hrtimer_entry)
+{
+	return timer_runs(true);
+}
+
+SEC("tp_btf/hrtimer_expire_exit")
+int BPF_PROG(kbpf_hrtimer_exit)
+{
+	return timer_runs(false);
+}
+
+SEC("tp_btf/timer_expire_entry")
+int BPF_PROG(kbpf_timer_entry)
+{
+	return timer_runs(true);
+}
+
+SEC("tp_btf/timer_expire_exit")
+int BPF_PROG(kbpf_timer_exit)
+{
+	return timer_runs(false);
+}
+
+static __always_inline uint32_t waker(void)
+{
+	uint32_t zero = 0, count;
+	if (!preempt_count(&count)) {
+		return KBPF_BY_UNKNOWN;
+	}
+	if (!(count & (HARDIRQ_MASK | SOFTIRQ_SERVED))) {
+		return KBPF_BY_THREAD;
+	}
+	uint32_t *timers = bpf_map_lookup_elem(&kbpf_timers, &zero);
+	if (timers && (*timers & context_bit(count))) {
+		return KBPF_BY_TIMER;
+	}
+	return count & HARDIRQ_MASK ? KBPF_BY_INTERRUPT : KBPF_BY_SOFTIRQ;
+}
+
 SEC("tp_btf/sched_waking")
 int BPF_PROG(kbpf_sched_waking, struct task_struct *task)
 {
@@ -103,7 +225,7 @@ int BPF_PROG(kbpf_sched_waking, struct task_struct *task)
 	who.pid = id >> 32;
 	who.tid = (uint32_t)id;
 	who.flags = bpf_get_current_task_btf()->flags & PF_KTHREAD ? KBPF_KERNEL_THREAD : 0;
-	struct kbpf_waking w = {.pid = pid, .tid = task->pid};
+	struct kbpf_waking w = {.pid = pid, .tid = task->pid, .waker = waker()};
 	kbpf_write(ctx, &who, KBPF_SLOT_WAKING, &w, sizeof w);
 	return 0;
 }

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+# What a ring still has of processes that ended, it also says whose it was: of those whose end was overwritten, and of
+# those that ended while the recording was being closed.
+. "$(dirname "$0")/lib.sh"
+[ "$(id -u)" -eq 0 ] || skip "recording the kernel takes root, or CAP_BPF and CAP_PERFMON"
+
+# Enough to fill the ring again and again; beside it programs that come and go, and some that end in the second
+# after the command.
+cat >"$T/acts.sh" <<'END'
+for tenths in 5 10 15 20 22 24 26 28 31 32 33 34 35 36; do
+	timeout $((tenths / 10)).$((tenths % 10)) "$1" burn 60 >/dev/null 2>&1 &
+done
+timeout 3 dd if=/dev/zero of=/dev/null bs=1 count=100000000 status=none
+exit 0
+END
+known() { # known FILE WHAT
+	openetw report --json --top 10000 --folded "$T/folded" "$1" >"$T/report" || fail "$2: report"
+	grep -q '"name":"stack_acts_nofp (' "$T/report" || fail "$2: the programs are not in it"
+	! grep '"name":"? (' "$T/report" || fail "$2: samples of nobody"
+	! grep '^stack_acts_nofp .*?!?' "$T/folded" || fail "$2: code of nobody"
+}
+# Names of processes may be among what a machine that is too busy loses.
+for try in 1 2 3 4; do
+	openetw record --cpu --syscalls --ring 16MB -o "$T/ring.etl" -- sh "$T/acts.sh" "$HELPERS/stack_acts_nofp" >"$T/out" 2>"$T/err" ||
+		fail "record: $(cat "$T/err")"
+	if grep 'not recorded' "$T/err"; then skip "this kernel or build lacks it"; fi
+	! grep -q '^lost: 0 in full' "$T/err" || break
+	[ $try -lt 4 ] || skip "this machine is too busy: $(cat "$T/err")"
+done
+openetw stats "$T/ring.etl" >"$T/stats"
+grep -q 'overwritten, as the mode wants' "$T/stats" || fail "the ring was not filled: $(cat "$T/stats")"
+known "$T/ring.etl" "record --ring"
+# Of what came late nobody knows for certain whether it is gone.
+twice=$(openetw dump -q --json -e Thread/End "$T/ring.etl" | sort | uniq -d | wc -l)
+[ "$twice" -lt 10 ] || fail "$twice ends are told twice"
+
+# The same of a session of etwd's, in a file and in memory.
+for mode in circular buffering; do
+	if [ $mode = circular ]; then
+		set -- --max-size 16MB -o "$T/$mode.etl"
+	else
+		set -- --buffers 16:16 --buffer-size 256
+	fi
+	for try in 1 2 3 4; do
+		openetw start ring --kernel PROC_THREAD+LOADER+PROFILE+SYSCALL --stackwalk Profile --mode $mode "$@" >"$T/out" 2>&1 ||
+			fail "$mode: $(cat "$T/out")"
+		sh "$T/acts.sh" "$HELPERS/stack_acts_nofp"
+		[ $mode = circular ] || openetw flush ring -o "$T/$mode.etl" >"$T/out" 2>&1 || fail "flush: $(cat "$T/out")"
+		openetw stop ring >"$T/out" 2>&1 || fail "stop: $(cat "$T/out")"
+		! grep -q '^lost: 0 events' "$T/out" || break
+		[ $try -lt 4 ] || skip "this machine is too busy: $(cat "$T/out")"
+	done
+	known "$T/$mode.etl" "$mode"
+done
