@@ -35,7 +35,6 @@
 
 struct limits {
 	uint64_t capabilities;
-	bool inherits;	 /* its system calls */
 	bool reads_only; /* what is not open already is not written */
 	uint64_t address_space, processor_s; /* 0: any */
 	bool rings;			     /* and memory for each processor */
@@ -44,8 +43,7 @@ static const struct limits limits[] = {
 	/* Logs wherever root wants them, and with the owner that root wants; who the providers are. */
 	[CONFINE_ETWD] = {BIT(CAP_DAC_OVERRIDE) | BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_FOWNER) | BIT(CAP_CHOWN) |
 			  BIT(CAP_SYS_PTRACE)},
-	/* System calls are etwd's already. */
-	[CONFINE_TAKER] = {0, .inherits = true},
+	[CONFINE_TAKER] = {0},
 	/* Events; others' files and maps; addresses of the kernel; rings that stay in memory; to go first. */
 	[CONFINE_COLLECTOR] = {BIT(CAP_PERFMON) | BIT(CAP_BPF) | BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH) |
 				       BIT(CAP_SYSLOG) | BIT(CAP_IPC_LOCK) | BIT(CAP_SYS_NICE) | BIT(CAP_SYS_RESOURCE),
@@ -151,7 +149,7 @@ unsigned confine(enum confine_program program)
 	}
 	done |= CONFINED_NO_NEW;
 	done |= l->reads_only && drop_files() ? CONFINED_FILES : 0;
-	done |= !SANITIZED && !l->inherits && confine_calls(program) ? CONFINED_CALLS : 0;
+	done |= !SANITIZED && confine_calls(program) ? CONFINED_CALLS : 0;
 	return done;
 }
 

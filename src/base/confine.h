@@ -5,10 +5,10 @@
  * out makes nothing fail.
  *
  *   program     capabilities       system calls                  files               memory, time
- *   etwd        files, other       programs with no more         any                 any
- *               users' /proc       rights, nothing of the
+ *   etwd        files, other       no programs, no new           any                 any
+ *               users' /proc       processes, nothing of the
  *                                  machine's
- *   its takers  none               as etwd                       any                 any
+ *   its takers  none               as etwd, serving nobody       reads               any
  *   collector   those of the       no programs; BPF and perf     reads; writes       4 GiB and what
  *               kernel's events                                  probes              rings take
  *   describe    none               no programs, no sockets       writes what it      4 GiB, 10 minutes

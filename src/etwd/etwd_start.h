@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Programs that etwd has do something and that may do more than itself: it gives up what it does not need before
- * anybody can speak to it (base/confine.h), and what it starts has no more. So it forks a starter first, which keeps the rights that it
+ * Programs that etwd has do something. etwd itself may start none: it gives up that right, and all others that it needs
+ * not, before anybody can speak to it (base/confine.h). So it forks a starter first, which keeps the rights that it
  * was started with, listens to nobody but etwd, and ends with it.
  *
  *   etwd --request, descriptors--> starter --fork--> watcher --spawn--> program
