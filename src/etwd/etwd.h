@@ -9,7 +9,7 @@
  * is the file thread's business inside the sink. (A second thread for the drain was weighed: it
  * would hold the state for the length of a pass anyway, since every record needs the filters.)
  *
- *   etwd_main.c      options, daemon, lock, sockets, signals
+ *   etwd_main.c      options, daemon, lock, sockets, signals; etwd_clean.c: what it inherited
  *   etwd_loop.c      epoll, timers, job threads
  *   etwd_conn.c      connections: receive, bounded queue, throttle, replies
  *   etwd_foreign.c, etwd_take.c
