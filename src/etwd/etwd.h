@@ -9,7 +9,7 @@
  * is the file thread's business inside the sink. (A second thread for the drain was weighed: it
  * would hold the state for the length of a pass anyway, since every record needs the filters.)
  *
- *   etwd_main.c      options, daemon, lock, sockets, signals
+ *   etwd_main.c      options, daemon, lock, sockets, signals; etwd_clean.c: what it inherited
  *   etwd_loop.c      epoll, timers, job threads
  *   etwd_conn.c      connections: receive, bounded queue, throttle, replies
  *   etwd_foreign.c, etwd_take.c
@@ -100,7 +100,8 @@
 #define ETWD_WAITING_MAX	   262144u /* callbacks that enables wait for, and these enables */
 #define ETWD_ENABLE_BYTES_MAX	   (512ull << 20)
 #define ETWD_CONFIG_BYTES_UID	   (64ull << 20) /* then older generations are kept no longer */
-#define ETWD_SPOOL_BYTES_UID	   (1ull << 30)
+#define ETWD_SPOOL_BYTES_UID	   (1ull << 30) /* what waits for consumers on the disk */
+#define ETWD_SPOOL_FLOOR	   (1ull << 30) /* what is free there stays, or a tenth of the disk */
 #define ETWD_FILTER_BYTES_MAX	   4096u
 #define ETWD_TRAITS_MAX		   4096u
 #define ETWD_PENDING_MAX	   64u /* unanswered enables and the like, per connection */
@@ -174,7 +175,6 @@ enum share {
 	SHARE_WAITING,
 	SHARE_ENABLE_BYTES,
 	SHARE_CONFIG_BYTES,
-	SHARE_SPOOL_BYTES,
 	SHARE_COUNT,
 };
 /* NULL: taken; else why not, in words. */
@@ -184,6 +184,8 @@ void etwd_share_give(struct etwd *d, uid_t uid, enum share what, uint64_t n);
 uint64_t etwd_share_of(const struct etwd *d, uid_t uid, enum share what);
 bool etwd_share_fits(const struct etwd *d, uid_t uid, enum share what, uint64_t n);
 bool etwd_share_whole(const struct etwd *d, uid_t uid); /* no part is set for this one */
+/* On the disk; NULL: any. As long as the user has a session. -ENOMEM. */
+int etwd_share_spool(struct etwd *d, uid_t uid, struct sink_quota **ret);
 /* The loop worked for this user; may it go on to? */
 void etwd_share_busy(struct etwd *d, uid_t uid, uint64_t from_ns, uint64_t to_ns);
 bool etwd_share_has_time(struct etwd *d, uid_t uid, uint64_t now_ns);

@@ -162,6 +162,7 @@ void etwd_session_describe(struct etwd *d, struct session *s, struct proto_sessi
 	ret->loss[PROTO_LOSS_GONE_BUFFERS] += st->gone_buffers;
 	ret->loss[PROTO_LOSS_RT_BUFFERS] += st->rt_buffers_lost;
 	ret->loss[PROTO_LOSS_RT_EVENTS] += st->rt_events_lost;
+	ret->loss[PROTO_LOSS_RT_REFUSED] += st->rt_events_refused;
 	ret->loss[PROTO_LOSS_OVERWRITTEN] += st->overwritten_events;
 }
 

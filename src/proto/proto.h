@@ -175,6 +175,7 @@ enum proto_loss {
 	PROTO_LOSS_OVERWRITTEN, /* circular / buffering: not a loss, shown apart */
 	PROTO_LOSS_GONE_EVENTS, /* were in the log file, which somebody removed, cut or replaced */
 	PROTO_LOSS_GONE_BUFFERS,
+	PROTO_LOSS_RT_REFUSED, /* of RT_EVENTS: the disk, or the user's share of it, had no room */
 	PROTO_LOSS_COUNT = 16,
 };
 
