@@ -71,7 +71,7 @@
 #define ETWD_PROCESSES_MAX_SYSTEM  16384u
 #define ETWD_PROCESSES_MAX_UID	   2048u  /* system instance, per uid */
 #define ETWD_SESSIONS_MAX_UID	   128u   /* the same */
-#define ETWD_BUFFER_BYTES_UID	   (1ull << 30)
+#define ETWD_BUFFER_BYTES_UID	   (3ull << 30) /* a third of it buffers, see etwd_session_bytes() */
 #define ETWD_REGS_MAX		   1024u  /* live, per process */
 #define ETWD_REG_INDEX_MAX	   65536u /* an index travels in 16 bits */
 #define ETWD_REGS_TOTAL_USER	   65536u
@@ -82,15 +82,25 @@
 #define ETWD_POOL_BYTES_TOTAL_USER (2048ull << 20)
 #define ETWD_POOL_BYTES_TOTAL_SYS  (8192ull << 20)
 #define ETWD_BUFFER_BYTES_USER	   (8ull << 30) /* address space: touched only as needed */
-#define ETWD_BUFFER_BYTES_SYSTEM   (4ull << 30)
+#define ETWD_BUFFER_BYTES_SYSTEM   (12ull << 30)
 #define ETWD_MESSAGES_PER_S	   1000u
 #define ETWD_MESSAGES_BURST	   2000u
 #define ETWD_QUEUE_BYTES_PROVIDER  (1u << 20)
 #define ETWD_QUEUE_BYTES_CONTROL   (8u << 20)
 #define ETWD_QUEUE_BYTES_TOTAL	   (128u << 20) /* unread answers of all connections */
 #define ETWD_FILTERS_MAX	   13u
-/* Windows has 8. Classic providers have one anyway; every session costs each of its processes a row. */
+/* Of one user. Windows has 8 in all. Classic providers have one anyway; every session costs each of its
+ * processes a row. */
 #define ETWD_SESSIONS_PER_PROVIDER 64u
+#define ETWD_BITS_OF_ROOT	   16u /* of a process's session bits, in the instance for all */
+#define ETWD_KERNEL_SESSIONS_MAX   64u
+#define ETWD_KERNEL_SESSIONS_UID   4u
+#define ETWD_PRIVATES_MAX	   256u
+#define ETWD_PRIVATES_UID	   64u
+#define ETWD_WAITING_MAX	   262144u /* callbacks that enables wait for, and these enables */
+#define ETWD_ENABLE_BYTES_MAX	   (512ull << 20)
+#define ETWD_CONFIG_BYTES_UID	   (64ull << 20) /* then older generations are kept no longer */
+#define ETWD_SPOOL_BYTES_UID	   (1ull << 30)
 #define ETWD_FILTER_BYTES_MAX	   4096u
 #define ETWD_TRAITS_MAX		   4096u
 #define ETWD_PENDING_MAX	   64u /* unanswered enables and the like, per connection */
@@ -146,6 +156,39 @@ void etwd_job_start(struct etwd *d, struct job *j);
 bool etwd_job_try(struct etwd *d, struct job *j);
 uint64_t etwd_now_ns(void);
 void etwd_log(struct etwd *d, const char *fmt, ...) BASE_PRINTF(2, 3);
+
+/* ---- shares ---------------------------------------------------------------------------------- */
+
+/* What there is only so much of. See etwd_share.c and docs/limits.md. */
+enum share {
+	SHARE_PROCESSES,
+	SHARE_REGISTRATIONS,
+	SHARE_POOL_BYTES,
+	SHARE_SESSIONS,
+	SHARE_BUFFER_BYTES, /* with backlogs, and rings of consumers */
+	SHARE_KERNEL_SESSIONS,
+	SHARE_PRIVATES,
+	SHARE_CONNECTIONS,
+	SHARE_QUEUE_BYTES,
+	SHARE_JOBS,
+	SHARE_WAITING,
+	SHARE_ENABLE_BYTES,
+	SHARE_CONFIG_BYTES,
+	SHARE_SPOOL_BYTES,
+	SHARE_COUNT,
+};
+/* NULL: taken; else why not, in words. */
+const char *etwd_share_take(struct etwd *d, uid_t uid, enum share what, uint64_t n);
+void etwd_share_add(struct etwd *d, uid_t uid, enum share what, uint64_t n); /* whatever the limit */
+void etwd_share_give(struct etwd *d, uid_t uid, enum share what, uint64_t n);
+uint64_t etwd_share_of(const struct etwd *d, uid_t uid, enum share what);
+bool etwd_share_fits(const struct etwd *d, uid_t uid, enum share what, uint64_t n);
+bool etwd_share_whole(const struct etwd *d, uid_t uid); /* no part is set for this one */
+/* The loop worked for this user; may it go on to? */
+void etwd_share_busy(struct etwd *d, uid_t uid, uint64_t from_ns, uint64_t to_ns);
+bool etwd_share_has_time(struct etwd *d, uid_t uid, uint64_t now_ns);
+void etwd_share_tick(struct etwd *d, uint64_t now_ns);
+void etwd_share_finish(struct etwd *d);
 
 /* ---- connections ----------------------------------------------------------------------------- */
 
@@ -216,11 +259,6 @@ void etwd_conn_send(struct etwd *d, struct conn *c, struct proto_writer *w, cons
 		    int fd_count);
 /* Sends now or says no (-EAGAIN): for messages that have another way to wait. */
 int etwd_conn_try_send(struct etwd *d, struct conn *c, struct proto_writer *w);
-/* What one user may have of the system instance: why a session of so many bytes may not be (NULL: it
- * may); may he have so many bytes of pools more, one registration more? The limits of all are in it. */
-const char *etwd_share_session(const struct etwd *d, const struct session *s, uint64_t bytes);
-bool etwd_share_pool(const struct etwd *d, uid_t uid, uint64_t bytes);
-bool etwd_share_registration(const struct etwd *d, uid_t uid);
 /* Are there more descriptors to be had than so many? */
 bool etwd_fds_left(const struct etwd *d, uint32_t reserve);
 bool etwd_conn_same_user(const struct etwd *d,
@@ -239,10 +277,8 @@ void etwd_reply_status(struct etwd *d, struct conn *c, const struct proto_messag
 void etwd_foreign_close_socket(struct etwd *d, int *fd, uid_t uid, bool may_carry);
 /* Some of this user's descriptors do not let themselves be closed. */
 bool etwd_foreign_cut_off(uid_t uid);
-/* A child that may have such ones, and should end at once. */
-void etwd_foreign_process(struct etwd *d, pid_t pid, uid_t uid);
-/* etwd itself with that option and these descriptors, under the numbers in `as`. -1: no. */
-pid_t etwd_foreign_spawn(const char *option, const int *fd, const int *as, uint32_t n);
+/* A process of the starter's that may have such ones, and should end at once; takes the descriptor. */
+void etwd_foreign_process(struct etwd *d, pid_t pid, int status_fd, uid_t uid);
 void etwd_foreign_tick(struct etwd *d); /* each turn */
 void etwd_foreign_counts(uint64_t *ret_taken, uint64_t *ret_waiting, uint64_t *ret_stuck);
 
@@ -422,6 +458,7 @@ struct enable {
 	struct session *session;
 	struct enable_args *args;
 	uint64_t order; /* most recent enabler has the highest */
+	uint64_t bytes; /* charged to the session's user */
 	LIST_ENTRY(enable) of_provider;
 	LIST_ENTRY(enable) of_session;
 };
@@ -579,7 +616,7 @@ struct session {
 	uint64_t start_ns;
 	uint64_t loss[PROTO_LOSS_COUNT]; /* what the sink does not know */
 	uint32_t sequence;		 /* TraceMessage */
-	uint64_t buffer_bytes;
+	uint64_t buffer_bytes; /* of its buffers, and what else is charged to its user */
 	LIST_HEAD(, enable) enables;
 	LIST_HEAD(, consumer) consumers;
 	uint32_t consumer_count;
@@ -618,6 +655,8 @@ void etwd_session_refuse(struct etwd *d, struct session *s, uint32_t code, const
 void etwd_session_reply(struct etwd *d, struct conn *c, const struct proto_message *m,
 			struct session *s);
 
+/* What a session with so many buffers is charged. */
+uint64_t etwd_session_bytes(const struct etwd *d, const struct session *s, uint32_t buffers);
 void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_session_control(struct etwd *d, struct conn *c, const struct proto_message *m);
 /* The same request after etwd_reach_first(). */
@@ -797,6 +836,7 @@ struct consumer {
 	LIST_ENTRY(consumer) link;
 	uint8_t *ring;
 	uint64_t ring_bytes;
+	uid_t uid; /* who pays for it */
 	uint32_t slots, slot_bytes;
 	uint64_t sent, acked; /* sequence numbers; the first buffer is 1 */
 	uint64_t lost_events, lost_buffers;
@@ -864,6 +904,7 @@ bool etwd_access_listed(struct etwd *d, const struct guid *g);
 struct pending;
 struct access;
 struct taker;
+struct user;
 struct etwd {
 	char dir[512];
 	struct proto_wait_page *wait_page; /* NULL: processes are not told what is wanted */
@@ -887,7 +928,12 @@ struct etwd {
 	struct schedule *schedule; /* NULL: there is none */
 	struct private_side *privates; /* NULL: there never was one */
 
+	LIST_HEAD(, user) users;
+	uint64_t share_all[SHARE_COUNT], share_users[SHARE_COUNT]; /* the latter without root's */
+	uint64_t share_tick_ns;
+
 	struct guid instance;
+	uint64_t bucket_key; /* so that nobody knows which GUIDs share a bucket */
 	enum clock_kind clock_kind;
 	uint64_t clock_freq;
 	/* Session clock 2: raw tick -> FILETIME by one multiplication. */
@@ -900,22 +946,18 @@ struct etwd {
 	TAILQ_HEAD(, conn) conns;
 	uint32_t conn_count, control_count;
 	uint32_t throttled_count;
-	size_t queued_bytes; /* of all connections */
 	uint64_t strangers_at_ns;
 	LIST_HEAD(, process) processes;
 	LIST_HEAD(, scan_job) scans; /* of thread ids */
 	uint32_t scan_count;
 	uint32_t process_count, dead_count;
 	uint32_t eager_count, eager_left;
-	uint32_t reg_count;
-	uint64_t pool_bytes;
 	LIST_HEAD(, provider) bucket[ETWD_BUCKETS];
 
 	struct session *session[ETWD_SESSIONS_MAX + 1]; /* by id; 0 unused */
 	uint32_t session_count;
 	uint32_t session_next;
 	uint64_t session_end_ns; /* when the last one ended */
-	uint64_t buffer_bytes;
 	uint64_t enable_order;
 	uint32_t sequence; /* TraceMessage, global */
 	LIST_HEAD(, access) access;

@@ -479,11 +479,6 @@ int main(int argc, char **argv)
 	struct options o;
 	int code;
 	char dir[512];
-	if (argc == 2 && strcmp(argv[1], "--close-descriptors") == 0) {
-		char byte;
-		ssize_t end = read(0, &byte, 1); /* of those who had them, too, see etwd_foreign.c */
-		_exit(end < 0);
-	}
 	if (argc == 2 && strcmp(argv[1], "--take-descriptors") == 0) {
 		etwd_take_main();
 	}

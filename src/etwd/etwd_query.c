@@ -272,11 +272,12 @@ void etwd_query_stats(struct etwd *d, struct conn *c, const struct proto_message
 	}
 	strbuf_addf(
 		&b, "{\"sessions\":%u,\"processes\":%u,\"registrations\":%u,\"connections\":%u,",
-		d->session_count, processes, d->reg_count, d->conn_count);
+		d->session_count, processes, (unsigned)d->share_all[SHARE_REGISTRATIONS], d->conn_count);
 	strbuf_addf(
 		&b,
 		"\"pool_bytes\":%llu,\"buffer_bytes\":%llu,\"events\":%llu,\"late_events\":%llu,",
-		(unsigned long long)d->pool_bytes, (unsigned long long)d->buffer_bytes,
+		(unsigned long long)d->share_all[SHARE_POOL_BYTES],
+		(unsigned long long)d->share_all[SHARE_BUFFER_BYTES],
 		(unsigned long long)d->events, (unsigned long long)d->late_events);
 	strbuf_addf(&b,
 		    "\"passes\":%llu,\"interval_us\":%llu,\"messages\":%llu,\"bad_messages\":%llu,",

@@ -44,7 +44,8 @@ void etwd_session_forget(struct etwd *d, struct session *s)
 	s->state = SESSION_DEAD;
 	d->session[s->id] = NULL;
 	d->session_count--;
-	d->buffer_bytes -= s->buffer_bytes;
+	etwd_share_give(d, s->uid, SHARE_BUFFER_BYTES, s->buffer_bytes);
+	etwd_share_give(d, s->uid, SHARE_SESSIONS, 1);
 	d->session_end_ns = etwd_now_ns();
 	etwd_session_unref(s);
 }

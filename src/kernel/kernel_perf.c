@@ -178,13 +178,9 @@ static int open_ring(struct kernel_perf *p, struct ring *r)
 	a.type = PERF_TYPE_SOFTWARE;
 	a.config = PERF_COUNT_SW_DUMMY;
 	a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = 1;
-	a.build_id = 1;
+	/* Not build_id: which file it is says more, and the kernel does not have to read in it. */
 	struct event *e = &r->event[KERNEL_EV_NONE];
 	int err = add_event(r, &a, e);
-	if (err == -EINVAL) { /* before Linux 5.12 */
-		a.build_id = 0;
-		err = add_event(r, &a, e);
-	}
 	if (err < 0) {
 		return err;
 	}

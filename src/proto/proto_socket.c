@@ -379,7 +379,11 @@ bool proto_end_unread(int fd)
 	shutdown(fd, SHUT_RDWR);
 	setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
 	ssize_t n = receive(fd, &msg, MSG_PEEK);
-	return n > 0 || (n == 0 && (msg.msg_controllen > 0 || (msg.msg_flags & MSG_CTRUNC)));
+	if (n == -ECONNRESET) { /* told once: the peer did not read our answer. What it sent is still there. */
+		n = receive(fd, &msg, MSG_PEEK);
+	}
+	return (n < 0 && n != -EAGAIN) || n > 0 ||
+	       (n == 0 && (msg.msg_controllen > 0 || (msg.msg_flags & MSG_CTRUNC)));
 }
 
 int proto_call(int fd, const void *req, size_t req_bytes, void *buf, size_t cap,

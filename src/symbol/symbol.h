@@ -74,5 +74,8 @@ const char *symbol_elf_source(const struct symbol_elf *f);
  * memory are bounded (symbol_cxx.h), and a name that would take more stays as it is. free(); NULL: no
  * memory. */
 char *symbol_demangle(const char *name);
+/* The same out of a budget, of which each name takes a unit for a step and four for a byte of text. When nothing is
+ * left, names stay as they are. */
+char *symbol_demangle_within(const char *name, uint64_t *inout_left);
 
 #endif

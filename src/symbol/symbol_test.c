@@ -469,6 +469,55 @@ static void a_name_of_rust_that_refers_to_itself_ends(void **state)
 	free(text);
 }
 
+/* A part that is read in silence, thousands of times: nothing of it is in the text, but it takes time. */
+static void a_name_of_rust_that_is_read_again_and_again_ends(void **state)
+{
+	enum { LONG = 30000, FEW = 100 };
+	char *name = malloc(LONG + 1024);
+	uint64_t left = 1u << 20;
+	assert_non_null(name);
+	for (unsigned zeros = FEW; zeros <= LONG; zeros += LONG - FEW) {
+		strcpy(name, "_RINvC1a1fTMs");
+		size_t to = strlen(name) - 4, n = strlen(name);
+		memset(name + n, '0', zeros);
+		strcpy(name + n + zeros, "_C1xmE");
+		for (unsigned i = 0; i < 12; i++) {
+			size_t here = strlen(name) - 2;
+			char back[16], digits[8] = "";
+			for (size_t v = to - 1, k = 0; v || k == 0; v /= 62, k++) {
+				memmove(digits + 1, digits, k + 1);
+				digits[0] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"[v % 62];
+			}
+			snprintf(back, sizeof back, "B%s_", digits);
+			strcat(strcat(strcat(strcat(name, "T"), back), back), "E");
+			to = here;
+		}
+		strcat(name, "E");
+		uint64_t before = left;
+		char *text = symbol_demangle_within(name, &left);
+		assert_true(before - left <= 300000);
+		if (zeros == LONG) {
+			assert_string_equal(text, name);
+		}
+		free(text);
+	}
+	free(name);
+}
+
+static void names_have_a_budget(void **state)
+{
+	uint64_t left = 1000;
+	unsigned n = 0;
+	for (bool read = true; read; n += read) {
+		char *text = symbol_demangle_within("_ZN3foo3barEi", &left);
+		read = strcmp(text, "foo::bar(int)") == 0;
+		assert_true(read || strcmp(text, "_ZN3foo3barEi") == 0);
+		free(text);
+	}
+	assert_int_equal(left, 0);
+	assert_true(n > 1 && n < 1000 / 4 / strlen("foo::bar(int)") + 2);
+}
+
 static void names_that_are_of_no_language_stay(void **state)
 {
 	static const char *const names[] = {"qsort", "_Z", "_R", "", "_", "_ZZZZ", "Z3foov"};
@@ -551,6 +600,8 @@ int main(void)
 		cmocka_unit_test(what_is_no_elf_file_is_refused),
 		cmocka_unit_test(many_symbols_in_one_long_name_cost_no_more_than_others),
 		cmocka_unit_test(a_name_of_rust_that_refers_to_itself_ends),
+		cmocka_unit_test(a_name_of_rust_that_is_read_again_and_again_ends),
+		cmocka_unit_test(names_have_a_budget),
 		cmocka_unit_test(names_that_are_of_no_language_stay),
 		cmocka_unit_test(names_of_rust_become_readable),
 		cmocka_unit_test(a_stripped_file_takes_names_from_the_table_packed_into_it),
