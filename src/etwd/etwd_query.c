@@ -288,6 +288,8 @@ void etwd_query_stats(struct etwd *d, struct conn *c, const struct proto_message
 		    "\"adopted_lost\":%llu,",
 		    (unsigned long long)d->adopted_pools, (unsigned long long)d->adopted_events,
 		    (unsigned long long)d->adopted_unclaimed, (unsigned long long)d->adopted_lost);
+	strbuf_addf(&b, "\"images_bytes\":%llu,\"images_dropped\":%llu,", (unsigned long long)d->images_bytes,
+		    (unsigned long long)d->images_dropped);
 	etwd_kernel_stats(d, &b);
 	strbuf_addf(&b, "\"refused_connections\":%llu,\"clock_kind\":%u,\"clock_freq\":%llu}",
 		    (unsigned long long)d->rejected_connections, (unsigned)d->clock_kind,

@@ -19,6 +19,7 @@ void etwd_session_unref(struct session *s)
 	}
 	etwd_limits_clear(s);
 	etwd_kernel_free(s);
+	etwd_images_forget(s->daemon, s);
 	free(s->name);
 	free(s->log_file);
 	free(s->path);
