@@ -2,11 +2,14 @@
  * Loads for bench/kernel, each in microseconds of processor time, the best of many batches: waiting for
  * others costs nothing, so the machine may do other things meanwhile.
  *   kernel_load_bench calls    one system call that does nothing
- *   kernel_load_bench switch   there and back over two pipes: two context switches, two wake-ups
+ *   kernel_load_bench switch   there and back over two pipes: two context switches, two wake-ups; the bytes of both
+ *                              stacks are the same at each switch, the best case for a recorder that remembers them
+ *   kernel_load_bench count    the same, and each side counts in a variable on its stack, as most programs do
  *   kernel_load_bench spin     a stretch of counting
  */
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,11 +40,12 @@ static double calls(void)
 	return (double)best / 1000 / CALLS;
 }
 
-static double switches(void)
+static double switches(bool counting)
 {
 	enum { BATCHES = 100, TRIPS = 1000 };
 	int there[2], back[2];
 	char c = 0;
+	volatile uint64_t trips = 0;
 	cpu_set_t one;
 	uint64_t best = UINT64_MAX;
 	clockid_t other;
@@ -55,6 +59,7 @@ static double switches(void)
 	if (child == 0) {
 		close(there[1]);
 		while (read(there[0], &c, 1) == 1 && write(back[1], &c, 1) == 1) {
+			trips += counting;
 		}
 		_exit(0);
 	}
@@ -65,6 +70,7 @@ static double switches(void)
 			if (write(there[1], &c, 1) != 1 || read(back[0], &c, 1) != 1) {
 				return -1;
 			}
+			trips += counting;
 		}
 		uint64_t took = used_ns(CLOCK_PROCESS_CPUTIME_ID) + used_ns(other) - start;
 		best = took < best ? took : best;
@@ -91,7 +97,8 @@ int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
 	double us = strcmp(what, "calls") == 0	  ? calls()
-		    : strcmp(what, "switch") == 0 ? switches()
+		    : strcmp(what, "switch") == 0 ? switches(false)
+		    : strcmp(what, "count") == 0  ? switches(true)
 		    : strcmp(what, "spin") == 0	  ? spin()
 						  : -1;
 	printf("%.4f\n", us);

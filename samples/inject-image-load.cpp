@@ -160,7 +160,6 @@ int main(int argc, char **argv)
 		Injector injector(std::move(modules), stream);
 		hr = relogger->RegisterCallback(&injector);
 		hr = SUCCEEDED(hr) ? relogger->ProcessTrace() : hr;
-		relogger.Release(); /* before the callback goes */
 	}
 	if (FAILED(hr)) {
 		fprintf(stderr, "inject-image-load: 0x%08x\n", (unsigned)hr);

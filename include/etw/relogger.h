@@ -13,14 +13,11 @@
 
 typedef ULONG64 RELOGSTREAM_ID;
 
-ETW_DEFINE_GUID(CLSID_TraceRelogger, 0x7b40792d, 0x05ff, 0x44c4, 0x90, 0x58, 0xf4, 0x40, 0xc7, 0x1f,
-		0x17, 0xd4)
-ETW_DEFINE_GUID(IID_ITraceRelogger, 0xf754ad43, 0x3bcc, 0x4286, 0x80, 0x09, 0x9c, 0x5d, 0xa2, 0x14,
-		0xe8, 0x4e)
-ETW_DEFINE_GUID(IID_ITraceEvent, 0x8cc97f40, 0x9028, 0x4ff3, 0x9b, 0x62, 0x7d, 0x1f, 0x79, 0xca,
-		0x7b, 0xcb)
-ETW_DEFINE_GUID(IID_ITraceEventCallback, 0x3ed25501, 0x593f, 0x43e9, 0x8f, 0x38, 0x3a, 0xb4, 0x6f,
-		0x5a, 0x4a, 0x52)
+/* In libetw; declared only, whatever INITGUID says, so that a program may have its own. */
+EXTERN_C const CLSID CLSID_TraceRelogger;
+EXTERN_C const IID IID_ITraceRelogger;
+EXTERN_C const IID IID_ITraceEvent;
+EXTERN_C const IID IID_ITraceEventCallback;
 
 /* ITraceEvent: an event that may be changed before it is injected.
  *   SetPayload     `Payload` of `PayloadSize` bytes is copied
@@ -32,6 +29,8 @@ ETW_DEFINE_GUID(IID_ITraceEventCallback, 0x3ed25501, 0x593f, 0x43e9, 0x8f, 0x38,
  * ITraceRelogger
  *   AddLogfileTraceStream   several are merged by time
  *   AddRealtimeTraceStream  one
+ *   RegisterCallback        calls the callback's AddRef; its Release is never called, so the program
+ *                           deletes the callback, after ProcessTrace
  *   CreateEventInstance     Flags are EVENT_HEADER_FLAG_*
  *   SetCompressionMode      on unless switched off before ProcessTrace
  *   ProcessTrace            blocks until the end, or Cancel */

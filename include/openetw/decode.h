@@ -129,6 +129,8 @@ OPENETW_API int openetw_schema_load_file(const char *path, char *problem, size_t
  * Sessions do it when they end. Returns 0 or a Windows code; *ret_events (may be NULL) is how many were
  * added, 0 also for files of other systems' writers, which stay as they are. 32: a session writes it. */
 OPENETW_API uint32_t openetw_trace_describe(const char *path, uint32_t *ret_events);
+/* The same of a file that is open for reading and writing: for programs that may open none themselves. */
+OPENETW_API uint32_t openetw_trace_describe_descriptor(int fd, uint32_t *ret_events);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@
 #define OPENETW_OPENETW_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -21,6 +22,12 @@ OPENETW_API const char *openetw_version(void);
  * the machine. Programs may keep files about running sessions in folders of their own there. Win32
  * code: ERROR_ACCESS_DENIED when it is not safely his, ERROR_INVALID_PARAMETER. */
 OPENETW_API uint32_t openetw_runtime_directory(char *path, uint32_t bytes);
+
+/* Where the etwd that this program's calls reach runs, or would run (UTF-8): the user's, or with
+ * OPENETW_INSTANCE=system the one of all users. Nothing is made. `note` says why it is not the usual place, ""
+ * when it is; NULL: never mind. ERROR_SUCCESS; ERROR_ACCESS_DENIED: no place is safely this user's;
+ * ERROR_INVALID_PARAMETER. */
+OPENETW_API uint32_t openetw_etwd_place(char *path, uint32_t path_bytes, char *note, uint32_t note_bytes);
 
 /* The files of saved collectors (docs/autologger.md) have changed: etwd reads them again, and keeps their
  * time tables from now on. `start`: start etwd when none runs. Win32 code;
@@ -73,6 +80,22 @@ struct openetw_loss_range {
 /* The next one of an open trace, each once; codes as of openetw_trace_next_problem(). */
 OPENETW_API uint32_t openetw_trace_next_loss(uint64_t trace, struct openetw_loss_range *range);
 
+/* What was lost while a trace was recorded, as far as it can be known. Zero and "nobody knows" are two things:
+ * a file whose session did not end has no final numbers, one that was cut lacks what was behind the cut, and
+ * a session whose etwd died told nobody. */
+#define OPENETW_UNKNOWN_NOT_CLOSED  1u /* file: its header was not finished, or the session still runs */
+#define OPENETW_UNKNOWN_END_MISSING 2u /* file: `missing_buffers` that were written are not there */
+#define OPENETW_UNKNOWN_BROKEN_OFF  3u /* real time: the session ended unexpectedly */
+struct openetw_trace_loss {
+	uint32_t size;	  /* in: sizeof(struct openetw_trace_loss) */
+	uint32_t unknown; /* 0: the numbers are all; else OPENETW_UNKNOWN_…: there may be more */
+	uint64_t events, buffers;
+	uint64_t missing_buffers;
+	char reason[120]; /* English, UTF-8; "" when `unknown` is 0 */
+};
+/* Of an open trace; of a session, up to now. ERROR_SUCCESS, ERROR_INVALID_HANDLE, ERROR_INVALID_PARAMETER. */
+OPENETW_API uint32_t openetw_trace_loss(uint64_t trace, struct openetw_trace_loss *loss);
+
 /* Called now and then with the number of events done; false ends the work. */
 typedef bool openetw_merge_progress_fn(void *ctx, uint64_t events);
 #define OPENETW_MERGE_COMPRESS 1u
@@ -88,6 +111,8 @@ OPENETW_API uint32_t openetw_merge(const char *const *paths, uint32_t count, con
 /* A bit of LogFileMode of ours, beside EVENT_TRACE_COMPRESSED_MODE: the file's buffers are Zstandard
  * frames. Smaller and faster than what Windows has, and read by our own readers only. */
 #define OPENETW_TRACE_ZSTD_MODE 0x40000000u
+
+struct _EVENT_TRACE_PROPERTIES; /* evntrace.h */
 
 /* The loss ledger of a session: every place where an event can vanish has its own counter.
  * docs/loss.md explains each. All counters are cumulative since the session started. */
@@ -108,11 +133,27 @@ struct openetw_loss {
 	uint64_t realtime_events;
 	uint64_t torn;		/* half written when their process died */
 	uint64_t overwritten;	/* circular and buffering modes: by intention, not counted as lost */
+	/* Programs that were compiled before these existed give the smaller size. */
+	uint64_t gone_events;	/* were in the log file, which somebody removed, cut or replaced */
+	uint64_t gone_buffers;
+	uint64_t file_time;	/* FILETIME: when `file_state` was noticed */
+	uint32_t file_state;	/* OPENETW_FILE_* */
+	uint32_t reserved2;
 };
+#define OPENETW_FILE_FINE     0u
+#define OPENETW_FILE_MOVED    1u /* it has another name, and is written on */
+#define OPENETW_FILE_CUT      2u /* truncated; written on behind what was left */
+#define OPENETW_FILE_REMOVED  3u /* a new one of that name is begun with the next events */
+#define OPENETW_FILE_REPLACED 4u /* another file has its name, or others' bytes are in it: nothing is written */
+#define OPENETW_LOSS_SIZE_1   offsetof(struct openetw_loss, gone_events)
 
 /* Fills *loss for the session with that name (UTF-8). Win32 code: ERROR_WMI_INSTANCE_NOT_FOUND when
  * no such session runs, ERROR_INVALID_PARAMETER for NULL or a wrong size. */
 OPENETW_API uint32_t openetw_session_loss(const char *session_name, struct openetw_loss *loss);
+/* Ends a session as ControlTraceA(id, session_name, properties, EVENT_TRACE_CONTROL_STOP) does, whose codes and
+ * arguments these are, and fills *loss with what was counted up to its last event. */
+OPENETW_API uint32_t openetw_session_stop(uint64_t id, const char *session_name, struct _EVENT_TRACE_PROPERTIES *properties,
+					  struct openetw_loss *loss);
 
 /* What is known of a session beyond EVENT_TRACE_PROPERTIES. Times are FILETIME. */
 struct openetw_session {

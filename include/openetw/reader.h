@@ -127,6 +127,8 @@ OPENETW_API uint32_t openetw_reader_next(struct openetw_reader *r, uint32_t mill
 /* Events that a full queue had no room for; known to the reader as lost when they were recorded. */
 OPENETW_API uint64_t openetw_reader_dropped(struct openetw_reader *r);
 OPENETW_API uint64_t openetw_reader_lost(struct openetw_reader *r);
+/* Not 0: more may have been lost, and nobody knows how much; OPENETW_UNKNOWN_… of openetw.h says why. */
+OPENETW_API uint32_t openetw_reader_lost_unknown(struct openetw_reader *r);
 
 /* No more events; what is queued can still be taken. Any thread. */
 OPENETW_API void openetw_reader_stop(struct openetw_reader *r);

@@ -6,6 +6,7 @@
  *   diag       where and why a parser refused, in words for the user
  *   bytes      bounded little-endian cursor, the only way to read bytes from elsewhere
  *   guid, utf, sha1, strbuf, clock
+ *   printable  foreign text for terminals and logs (base/printable.h)
  *
  * Nothing here keeps global state apart from the clock's once-detected kind.
  */
@@ -110,6 +111,11 @@ static inline struct bytes bytes_of(const void *p, size_t n)
 	const uint8_t *b = p;
 	return (struct bytes){b, n ? b + n : b, false}; /* nothing may be at NULL */
 }
+/* From an offset to the end of n bytes; nothing when the offset lies outside. */
+static inline struct bytes bytes_at(const void *p, size_t n, size_t offset)
+{
+	return offset < n ? bytes_of((const uint8_t *)p + offset, n - offset) : bytes_of(p, 0);
+}
 static inline size_t bytes_left(const struct bytes *b)
 {
 	return b->bad ? 0 : (size_t)(b->end - b->p);
@@ -180,6 +186,10 @@ int guid_random(struct guid *ret);
 /* All lengths in units of the encoding, without terminator. Output is always terminated when
  * cap > 0. Returns the units needed (like snprintf), or -EILSEQ. Lone surrogates and invalid
  * bytes are -EILSEQ in the strict form and U+FFFD in the lossy one. */
+/* One code point of s[0..n), n > 0: the bytes it takes, or 0 when they are not valid UTF-8. */
+size_t utf8_decode(const void *s, size_t n, uint32_t *ret);
+/* The bytes of a code point, at most 4; returns how many. */
+size_t utf8_encode(uint32_t c, char out[4]);
 long utf8_to_utf16(const char *s, size_t n, uint16_t *out, size_t cap);
 long utf16_to_utf8(const void *s, size_t n_units, char *out, size_t cap); /* s may be unaligned */
 long utf16_to_utf8_lossy(const void *s, size_t n_units, char *out, size_t cap);
@@ -222,7 +232,9 @@ static inline void strbuf_adds(struct strbuf *b, const char *s)
 }
 void strbuf_addf(struct strbuf *b, const char *fmt, ...) BASE_PRINTF(2, 3);
 void strbuf_add_u64(struct strbuf *b, uint64_t v);
-void strbuf_add_json(struct strbuf *b, const char *s, size_t n); /* quoted and escaped */
+/* Quoted and escaped: valid JSON of any bytes, in which only printable characters (base/printable.h) are
+ * written as they are. */
+void strbuf_add_json(struct strbuf *b, const char *s, size_t n);
 void strbuf_clear(struct strbuf *b);				 /* keeps memory */
 void strbuf_finish(struct strbuf *b);				 /* frees memory */
 

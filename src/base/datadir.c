@@ -22,7 +22,7 @@ bool datadir_path(bool machine, const char *part, char *ret, size_t cap)
 	} else if ((home = secure_getenv("XDG_DATA_HOME")) && *home == '/') {
 		n = snprintf(ret, cap, "%s/openetw/%s", home, part);
 	} else if ((home = secure_getenv("HOME")) && *home == '/') {
-		n = snprintf(ret, cap, "%s/.local/share/openetw/%s", home, part);
+		n = snprintf(ret, cap, "%s%s/.local/share/openetw/%s", datadir_root(), home, part);
 	}
 	return n > 0 && (size_t)n < cap;
 }

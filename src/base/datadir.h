@@ -17,7 +17,8 @@
 #define DATADIR_MANIFESTS "manifests"
 #define DATADIR_BINARIES  "binaries"
 
-/* In front of all directories of the machine (/var/lib, /etc, /run): OPENETW_ROOT, so that tests are not
+/* In front of all directories of the machine (/var/lib, /etc, /run) and of a user's below HOME, though not of
+ * those that an XDG variable names: OPENETW_ROOT, so that tests are not
  * about what happens to be on this machine. "" when that is not set, is no absolute path, or a
  * set-user-id program asks. */
 const char *datadir_root(void);

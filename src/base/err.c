@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Error codes: errno inside, Win32 at the border.
  */
-#include "base/base.h"
+#include "base/printable.h"
 
-#include <stdio.h>
 
 struct win32_row {
 	uint32_t code;
@@ -122,7 +121,7 @@ void diag_at(struct diag *d, uint64_t offset, const char *fmt, ...)
 	d->offset = offset;
 	va_list ap;
 	va_start(ap, fmt);
-	vsnprintf(d->text, sizeof d->text, fmt, ap);
+	printable_vformat(d->text, sizeof d->text, fmt, ap);
 	va_end(ap);
 }
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/base.h"
-
-#include <stdio.h>
+#include "base/printable.h"
 
 static __thread char last_text[500];
 
@@ -9,7 +7,7 @@ void err_text_set(const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
-	vsnprintf(last_text, sizeof last_text, fmt, ap);
+	printable_vformat(last_text, sizeof last_text, fmt, ap); /* it may name what others chose */
 	va_end(ap);
 }
 

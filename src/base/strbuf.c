@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/base.h"
+#include "base/printable.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,8 +78,8 @@ void strbuf_add_u64(struct strbuf *b, uint64_t v)
 static bool is_plain(const char *s)
 {
 	const uint64_t ones = ~0ull / 255, tops = ones << 7;
-	uint64_t v = le64_get(s), quote = v ^ ones * '"', back = v ^ ones * '\\';
-	uint64_t bad = (v - ones * 0x20) | (quote - ones) | (back - ones) | v;
+	uint64_t v = le64_get(s), quote = v ^ ones * '"', back = v ^ ones * '\\', del = v ^ ones * 0x7F;
+	uint64_t bad = (v - ones * 0x20) | (quote - ones) | (back - ones) | (del - ones) | v;
 	return (bad & tops) == 0;
 }
 
@@ -100,6 +100,16 @@ static bool all_plain(const char *s, size_t n)
 	return is_plain(s + n - 8);
 }
 
+static void add_json_escape(struct strbuf *b, uint32_t c)
+{
+	if (c < 0x10000) {
+		strbuf_addf(b, "\\u%04x", c);
+	} else {
+		c -= 0x10000;
+		strbuf_addf(b, "\\u%04x\\u%04x", 0xD800 + (c >> 10), 0xDC00 + (c & 0x3FF));
+	}
+}
+
 void strbuf_add_json(struct strbuf *b, const char *s, size_t n)
 {
 	if (BASE_LIKELY(n > 0 && all_plain(s, n) && strbuf_room(b, n + 2))) {
@@ -118,18 +128,26 @@ void strbuf_add_json(struct strbuf *b, const char *s, size_t n)
 			continue;
 		}
 		unsigned char c = (unsigned char)s[i];
-		if (c >= 0x20 && c != '"' && c != '\\') {
+		if (c >= 0x20 && c < 0x7F && c != '"' && c != '\\') {
+			continue;
+		}
+		uint32_t point = c;
+		size_t used = c < 0x80 ? 1 : utf8_decode(s + i, n - i, &point);
+		if (c >= 0x80 && used && !printable_must_escape(point)) {
+			i += used - 1;
 			continue;
 		}
 		strbuf_add(b, s + from, i - from);
+		i += used ? used - 1 : 0;
 		from = i + 1;
-		switch (c) {
+		switch (used ? point : 0xFFFD) {
 		case '"': strbuf_adds(b, "\\\""); break;
 		case '\\': strbuf_adds(b, "\\\\"); break;
 		case '\n': strbuf_adds(b, "\\n"); break;
 		case '\r': strbuf_adds(b, "\\r"); break;
 		case '\t': strbuf_adds(b, "\\t"); break;
-		default: strbuf_addf(b, "\\u%04x", c);
+		case 0xFFFD: strbuf_adds(b, "\xEF\xBF\xBD"); break;
+		default: add_json_escape(b, point);
 		}
 	}
 	strbuf_add(b, s + from, n - from);

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-/* One code point; returns bytes used, 0 when invalid. */
-static size_t utf8_decode(const uint8_t *s, size_t n, uint32_t *ret)
+size_t utf8_decode(const void *text, size_t n, uint32_t *ret)
 {
+	const uint8_t *s = text;
 	uint8_t c = s[0];
 	if (c < 0x80) {
 		*ret = c;
@@ -28,6 +28,17 @@ static size_t utf8_decode(const uint8_t *s, size_t n, uint32_t *ret)
 	}
 	*ret = v;
 	return len;
+}
+
+size_t utf8_encode(uint32_t v, char out[4])
+{
+	size_t k = v < 0x80 ? 1 : v < 0x800 ? 2 : v < 0x10000 ? 3 : 4;
+	static const uint8_t first[5] = {0, 0, 0xC0, 0xE0, 0xF0};
+	for (size_t i = k; i-- > 1; v >>= 6) {
+		out[i] = (char)(0x80 | (v & 0x3F));
+	}
+	out[0] = (char)(first[k] | v);
+	return k;
 }
 
 long utf8_to_utf16(const char *text, size_t n, uint16_t *out, size_t cap)
@@ -79,19 +90,8 @@ static long to_utf8(const void *src, size_t n, char *out, size_t cap, bool lossy
 				return -EILSEQ;
 			}
 		}
-		uint8_t u[4];
-		size_t k;
-		if (v < 0x80) {
-			u[0] = (uint8_t)v, k = 1;
-		} else if (v < 0x800) {
-			u[0] = (uint8_t)(0xC0 | v >> 6), u[1] = (uint8_t)(0x80 | (v & 0x3F)), k = 2;
-		} else if (v < 0x10000) {
-			u[0] = (uint8_t)(0xE0 | v >> 12), u[1] = (uint8_t)(0x80 | (v >> 6 & 0x3F));
-			u[2] = (uint8_t)(0x80 | (v & 0x3F)), k = 3;
-		} else {
-			u[0] = (uint8_t)(0xF0 | v >> 18), u[1] = (uint8_t)(0x80 | (v >> 12 & 0x3F));
-			u[2] = (uint8_t)(0x80 | (v >> 6 & 0x3F)), u[3] = (uint8_t)(0x80 | (v & 0x3F)), k = 4;
-		}
+		char u[4];
+		size_t k = utf8_encode(v, u);
 		if (at == done && at + k < cap) {
 			memcpy(out + at, u, k);
 			done = at + k;

@@ -6,7 +6,9 @@
 #include "cli/explain.h"
 #include "cli/view/timetext.h"
 
+#include <ctype.h>
 #include <stdlib.h>
+#include <strings.h>
 
 bool cli_flag(const struct cli_args *a, const char *name)
 {
@@ -105,37 +107,42 @@ bool cli_duration(const struct cli_args *a, const char *name, uint64_t unit_ns, 
 			       min, max, inout);
 }
 
-/* Edits (insert, delete, replace, swap neighbours) between a and b; both short. */
+#define COMPARED_MAX 128
+
+/* Edits (insert, delete, replace, swap neighbours) between a and b, whatever their case. */
 static int distance(const char *a, const char *b)
 {
-	int d[34][34];
+	int rows[3][COMPARED_MAX + 1];
 	int n = (int)strlen(a), m = (int)strlen(b);
-	if (n > 32 || m > 32) {
-		return 99;
+	if (n > COMPARED_MAX || m > COMPARED_MAX) {
+		return 999;
 	}
 	for (int i = 0; i <= n; i++) {
+		int *now = rows[i % 3], *before = rows[(i + 2) % 3], *earlier = rows[(i + 1) % 3];
 		for (int j = 0; j <= m; j++) {
 			if (i == 0 || j == 0) {
-				d[i][j] = i + j;
+				now[j] = i + j;
 				continue;
 			}
-			int best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-			best = BASE_MIN(best, d[i - 1][j] + 1);
-			best = BASE_MIN(best, d[i][j - 1] + 1);
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-				best = BASE_MIN(best, d[i - 2][j - 2] + 1);
+			int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
+			int best = before[j - 1] + (x != y);
+			best = BASE_MIN(best, before[j] + 1);
+			best = BASE_MIN(best, now[j - 1] + 1);
+			if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
+			    tolower((unsigned char)a[i - 2]) == y) {
+				best = BASE_MIN(best, earlier[j - 2] + 1);
 			}
-			d[i][j] = best;
+			now[j] = best;
 		}
 	}
-	return d[n][m];
+	return rows[n % 3][m];
 }
 
 const char *cli_nearest(const char *text, const char *(*next)(const void *ctx, int i),
 			const void *ctx)
 {
 	const char *best = NULL;
-	int best_distance = 99;
+	int best_distance = 999;
 	size_t n = strlen(text);
 	for (int i = 0;; i++) {
 		const char *c = next(ctx, i);
@@ -145,7 +152,7 @@ const char *cli_nearest(const char *text, const char *(*next)(const void *ctx, i
 		/* A beginning or an end of the word is as good as one typing mistake. */
 		size_t m = strlen(c);
 		int d = n >= 3 && m > n &&
-					(strncmp(c, text, n) == 0 || strcmp(c + m - n, text) == 0)
+					(strncasecmp(c, text, n) == 0 || strcasecmp(c + m - n, text) == 0)
 				? 1
 				: distance(text, c);
 		if (d < best_distance) {
@@ -153,7 +160,7 @@ const char *cli_nearest(const char *text, const char *(*next)(const void *ctx, i
 			best = c;
 		}
 	}
-	return best_distance <= (n <= 3 ? 1 : n <= 6 ? 2 : 3) ? best : NULL;
+	return best_distance <= (n <= 3 ? 1 : n <= 6 ? 2 : n <= 18 ? 3 : (int)n / 6) ? best : NULL;
 }
 
 void cli_help(FILE *f, const struct cli_command *c)
@@ -181,7 +188,8 @@ void cli_help(FILE *f, const struct cli_command *c)
 		}
 	}
 	if (c->details) {
-		fprintf(f, "\n%s", c->details);
+		putc('\n', f);
+		fputs(c->details, f);
 	}
 }
 
@@ -212,13 +220,21 @@ const char *cli_hint(uint32_t code)
 	case 4201:
 		return "'openetw list' shows what runs";
 	case 161:
-		return why && strstr(why, "another session")
-			       ? "'openetw list' shows which; end it with 'openetw stop NAME', or name another file"
-			       : "give a file of a disk: pipes and devices hold no traces, and cannot be written as one";
+		return !why || strstr(why, "symbolic link")	? NULL
+		       : strstr(why, "needs a log file") ? "name one with -o FILE; or -r is for live consumers, -m buffering "
+							   "keeps events in memory"
+		       : strstr(why, "another session") ? "'openetw list' shows which; end it with 'openetw stop NAME', "
+							  "or name another file"
+		       : strstr(why, "regular file")	? "give a file of a disk: pipes and devices hold no traces, and "
+							  "cannot be written as one"
+							: NULL;
 	case 3:
 		return "the folder of the file must be there: make it with 'mkdir -p', or name another";
 	case 5:
-		return "'openetw explain 5' says who may do what; sessions of another user are his";
+		return why && strstr(why, "belongs to")	    ? NULL
+		       : why && strstr(why, "cannot open") ? "write where you may make files, or have the folder's owner let you"
+							   : "'openetw explain 5' says who may do what; sessions of other "
+							     "users are theirs";
 	case 112:
 		return "make room, write elsewhere, or ask for less: a size limit, a circular file";
 	default:
@@ -226,8 +242,16 @@ const char *cli_hint(uint32_t code)
 	}
 }
 
+static int told = CLI_USAGE;
+
+int cli_told(void)
+{
+	return told;
+}
+
 int cli_fail(const struct cli_args *a, uint32_t code, const char *fmt, ...)
 {
+	told = CLI_FAILED;
 	fprintf(stderr, "openetw %s: ", a->command->name);
 	va_list ap;
 	va_start(ap, fmt);
@@ -238,6 +262,8 @@ int cli_fail(const struct cli_args *a, uint32_t code, const char *fmt, ...)
 	const char *name = openetw_error_name(code);
 	if (why && *why) {
 		fprintf(stderr, ": %s", why);
+	} else if (code == ERROR_WMI_INSTANCE_NOT_FOUND) {
+		fprintf(stderr, ": no such trace session is running"); /* Windows' words are about WMI */
 	} else {
 		fprintf(stderr, ": %s", text ? text : "unknown error");
 	}
@@ -252,6 +278,7 @@ int cli_fail(const struct cli_args *a, uint32_t code, const char *fmt, ...)
 
 int cli_usage(const struct cli_args *a, const char *fmt, ...)
 {
+	told = CLI_USAGE;
 	fprintf(stderr, "openetw %s: ", a->command->name);
 	va_list ap;
 	va_start(ap, fmt);

@@ -2,6 +2,8 @@
  *
  * cli: the openetw command. Front door.
  *
+ *   print.h      printf and its like: what %s brings in is made printable, in all of src/cli
+ *   output.h     files that verbs make: safe, whole or not there, earlier ones kept; path.h Windows' paths
  *   main.c       verbs by name, option parsing            args.c     values of options, help, error
  * lines session.c    what the session verbs share             trace.c    reading files and
  * sessions, Ctrl-C, progress select.c     which events: --provider, --from, …      filter.c
@@ -12,12 +14,13 @@
  * A verb is one file ending in one const table entry (struct cli_command); parsing, help and shell
  * completion all come from that table. Verbs use libetw's public API like any other program.
  * Results go to stdout, everything else to stderr. Exit status: 0 done, 1 failed (one line says
- * what, why and what to do next), 2 wrong usage.
+ * what, why and what to do next), 2 wrong usage; docs/cli.md has all rules.
  */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
 #include "base/base.h"
+#include "cli/print.h"
 #include "saved/saved.h"
 
 #include <windows.h>
@@ -88,6 +91,8 @@ bool cli_number(const struct cli_args *a, const char *name, uint64_t min, uint64
 
 extern const struct cli_command *const cli_commands[]; /* NULL-terminated */
 const struct cli_command *cli_find(const char *name);
+/* Is there a link of the tool's own name, such as wpr? */
+bool cli_has_link(const struct cli_command *c);
 /* The candidate closest to `text`, when it is close enough to be what was meant; else NULL. `next`
  * gives the i-th candidate, NULL at the end. */
 const char *cli_nearest(const char *text, const char *(*next)(const void *ctx, int i),
@@ -109,6 +114,13 @@ int cli_fail(const struct cli_args *a, uint32_t code, const char *fmt, ...) BASE
 const char *cli_hint(uint32_t code);
 /* "openetw VERB: text" plus where to find help. Returns CLI_USAGE. */
 int cli_usage(const struct cli_args *a, const char *fmt, ...) BASE_PRINTF(2, 3);
+/* What the last of these two returned: for callers of functions that say false after one of them. */
+int cli_told(void);
+/* cli_fail about a session; of one that does not run the nearest that does is named. */
+int cli_fail_session(const struct cli_args *a, uint32_t code, const char *session, const char *fmt, ...)
+	BASE_PRINTF(4, 5);
+/* False, and said: no process has this id. */
+bool cli_process_exists(const struct cli_args *a, uint64_t pid);
 
 /* ---- sessions ----------------------------------------------------------------------------------
  */
@@ -128,6 +140,9 @@ void cli_signals_catch(void);
 void cli_signals_restore(void);
 int cli_signal_caught(void);
 void cli_child_signals(void);
+/* A signal ended the verb before its output was whole: main says so and ends with 128 + it. 0: none did. */
+void cli_interrupt(int sig);
+int cli_interrupted(void);
 
 /* "Name:keywords:level:options" or "{guid}:keywords:level:options". */
 struct cli_provider {
@@ -197,6 +212,14 @@ void cli_provider_tell(const GUID *g, const char *name);
 			"stacks for this level, and keywords, only: 2 or 4:0x10 (or !4)", NULL      \
 	}
 
+/* The same in all verbs: without HOW it is xpress. */
+#define CLI_COMPRESS_OPTION                                                                        \
+	{                                                                                          \
+		'c', "compress", "[HOW]",                                                          \
+			"compress the file: xpress (as Windows; the default) or zstd (for our readers only)", \
+			"xpress|zstd"                                                              \
+	}
+
 /* Options that describe a session; shared by start, run and live. */
 #define CLI_SESSION_OPTIONS                                                                        \
 	{'m', "mode", "MODE", "sequential, circular, newfile, append or buffering",                \
@@ -212,17 +235,20 @@ void cli_provider_tell(const GUID *g, const char *name);
 		{0, "mode-bits", "BITS", "more bits of the Windows LogFileMode, such as 0x4000", NULL}, \
 		{0, "no-per-cpu", NULL, "one stream of buffers instead of one for each processor", \
 		 NULL},                                                                            \
-		{0, "compress", "HOW",                                                             \
-		 "compress the file: xpress (as Windows) or zstd (for our readers only)",          \
-		 "xpress|zstd"},                                                                   \
+		CLI_COMPRESS_OPTION,                                                               \
 	{                                                                                          \
 		0, "preallocate", NULL, "reserve --max-size on disk at once", NULL                 \
 	}
 bool cli_props_from_args(const struct cli_args *a, struct cli_props *p, const char *file,
 			 bool realtime);
 
+/* Says on stderr when etwd is not at its usual place, and why. */
+void cli_place_tell(const struct cli_args *a);
 /* One paragraph: events, buffers, losses by cause. Always says so when something was lost. */
 void cli_print_totals(FILE *f, const EVENT_TRACE_PROPERTIES *p, const struct openetw_loss *loss);
+/* "the log file was removed at …; 12 events (1 buffers) are not in it", or nothing. */
+void cli_print_file_state(FILE *f, const char *indent, const struct openetw_loss *loss);
+const char *cli_file_state(const struct openetw_loss *loss); /* one word; "": it is fine */
 void cli_mode_text(uint32_t mode, char *out, size_t cap);
 void cli_guid_text(const GUID *g, char out[37]);
 
@@ -257,7 +283,30 @@ uint64_t cli_select_from(const struct cli_select *s);
 uint64_t cli_select_to(const struct cli_select *s); /* UINT64_MAX: no end */
 /* Does it ask for what only a state knows of some events? */
 bool cli_select_names_process(const struct cli_select *s);
+/* Does --event say which? */
+bool cli_select_names_events(const struct cli_select *s);
 bool cli_select_match(struct cli_select *s, struct cli_view *v, const EVENT_RECORD *e);
+/* The i-th thing that it asks for by name or number. */
+enum cli_asked_kind {
+	CLI_ASKED_PROVIDER,
+	CLI_ASKED_EVENT,
+	CLI_ASKED_PROCESS,
+	CLI_ASKED_PID,
+	CLI_ASKED_TID,
+	CLI_ASKED_FIELD, /* of --filter, and of --fields */
+};
+struct cli_asked {
+	enum cli_asked_kind kind;
+	const char *text; /* NULL: a number */
+	uint64_t number;
+	bool payload; /* a field, and no property */
+	bool seen;    /* some event had it */
+};
+bool cli_select_asked(const struct cli_select *s, unsigned i, struct cli_asked *ret);
+/* Has this event that one thing, whatever else is asked for? */
+bool cli_select_has(const struct cli_asked *k, struct cli_view *v, const EVENT_RECORD *e);
+/* Only what is said by --level, --from and --to; false when none of them is given. */
+bool cli_select_bounds(const struct cli_select *s);
 #define CLI_SELECT_OPTIONS                                                                         \
 	{'F', "filter", "EXPR",                                                                    \
 	 "only events for which EXPR is true, such as 'pid == 7 and Name ~ \"x\"'", NULL},         \
@@ -294,11 +343,15 @@ struct openetw_state *cli_printer_state(struct cli_printer *p);
 bool cli_printer_event(struct cli_printer *p, const EVENT_RECORD *e);
 extern int cli_output_errno;
 uint64_t cli_printer_count(const struct cli_printer *p);
+/* Records of the file itself (cli_is_header), which --headers prints, or --event with their names. */
+uint64_t cli_printer_headers(const struct cli_printer *p);
 /* Events whose payload could not be decoded for want of a schema, or only in part. */
 uint64_t cli_printer_undecoded(const struct cli_printer *p);
 /* One line for each provider of such events: how many, why, what to supply. */
 void cli_printer_explain(const struct cli_printer *p, FILE *f);
 void cli_printer_destroy(struct cli_printer *p);
+/* The i-th of --fields. */
+bool cli_printer_asked(const struct cli_printer *p, unsigned i, struct cli_asked *ret);
 #define CLI_PRINT_OPTIONS                                                                          \
 	{0, "format", "FORMAT", "text (default), json (one object a line) or csv",                 \
 	 "text|json|csv"},                                                                         \

@@ -26,12 +26,19 @@ static void put(const char *s)
 
 static void page(const struct cli_command *c)
 {
-	printf(".TH OPENETW\\-%s 1 \"\" \"openetw %s\"\n.SH NAME\nopenetw\\-%s \\- ", c->name,
+	bool link = cli_has_link(c);
+	printf(".TH OPENETW\\-%s 1 \"\" \"openetw %s\"\n.SH NAME\nopenetw\\-%s", c->name,
 	       openetw_version(), c->name);
+	printf(link ? ", %s \\- " : " \\- ", c->name);
 	put(c->summary);
 	printf("\n.SH SYNOPSIS\n.B openetw %s\n", c->name);
 	put(c->synopsis);
 	putchar('\n');
+	if (link) {
+		printf(".br\n.B %s\n", c->name);
+		put(c->synopsis);
+		putchar('\n');
+	}
 	if (c->options && c->options->name) {
 		printf(".SH OPTIONS\n");
 	}
@@ -66,8 +73,10 @@ static void page(const struct cli_command *c)
 			 "exist. 1 when "
 			 "recording failed, 2 wrong usage."
 		       : "0 done; 1 failed (one line on standard error says what, why and what to "
-			 "do next), or a file was damaged and only its good part could be read; 2 "
-			 "wrong usage; 130 interrupted by Ctrl\\-C while reading a file.");
+			 "do next), or a file was damaged and only its good part could be read, or "
+			 "nothing was there of what was asked for; 2 "
+			 "wrong usage; 128 + N when signal N ended it before its output was whole "
+			 "(130: Ctrl\\-C).");
 }
 
 static void overview(void)
@@ -85,8 +94,8 @@ static void overview(void)
 		putchar('\n');
 	}
 	printf(".SH ENVIRONMENT\n.TP\n.B OPENETW_RUNTIME_DIR\nwhere etwd's sockets are; default "
-	       "/run/user/UID/openetw or "
-	       "/tmp/openetw\\-UID.\n.TP\n.B OPENETW_ETWD\nfull path of the etwd to start when "
+	       "$XDG_RUNTIME_DIR/openetw, /run/user/UID/openetw or "
+	       "/tmp/openetw\\-UID; 'openetw list' says which.\n.TP\n.B OPENETW_ETWD\nfull path of the etwd to start when "
 	       "none runs.\n"
 	       ".SH SEE ALSO\n.BR etwd (8)\n");
 }

@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #define LIST "'openetw list' shows the running sessions."
-#define LOG  "Look at etwd.log in the runtime directory (/run/user/UID/openetw)."
+#define LOG  "Look at etwd.log in the runtime directory ('openetw list' says where it is)."
 
 const struct explain_row explain_rows[] = {
 	/* Win32 */

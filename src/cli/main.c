@@ -3,6 +3,9 @@
  */
 #include "cli/cli.h"
 
+#include "cli/output.h"
+#include "cli/path.h"
+
 #include <openetw/decode.h>
 
 #include <signal.h>
@@ -150,7 +153,8 @@ static bool value_allowed(const struct cli_option *o, const char *value)
 
 static bool store(struct cli_args *a, const struct cli_option *o, const char *value)
 {
-	if (value && !value_allowed(o, value)) {
+	bool left_out = value && !*value && o->arg && o->arg[0] == '[';
+	if (value && !left_out && !value_allowed(o, value)) {
 		cli_usage(a, "--%s takes %s, not '%s'", o->name, o->values, value);
 		return false;
 	}
@@ -196,8 +200,10 @@ static bool parse(struct cli_args *a, int argc, char **argv)
 			value = w + 2;
 		}
 		if (o->arg && o->arg[0] == '[' && !value) {
-			/* One that may be left out: before another option, or before "--". */
-			value = i + 1 < argc && argv[i + 1][0] != '-' ? argv[++i] : "";
+			/* One that may be left out: before another option, before "--", and before what is
+			 * none of the values that there are. */
+			bool next = i + 1 < argc && argv[i + 1][0] != '-' && value_allowed(o, argv[i + 1]);
+			value = next ? argv[++i] : "";
 		} else if (o->arg && !value) {
 			if (i + 1 == argc) {
 				cli_usage(a, "--%s needs %s", o->name, o->arg);
@@ -218,6 +224,11 @@ static bool parse(struct cli_args *a, int argc, char **argv)
 	return true;
 }
 
+bool cli_has_link(const struct cli_command *c)
+{
+	return c->classic && (!c->raw || c->linked);
+}
+
 /* Called by the name of a classic tool (a link), we are that tool. */
 static const struct cli_command *by_link_name(const char *path)
 {
@@ -229,12 +240,45 @@ static const struct cli_command *by_link_name(const char *path)
 		return c->raw ? c : NULL;
 	}
 	c = cli_find(name);
-	return c && c->classic && (!c->raw || c->linked) ? c : NULL;
+	return c && cli_has_link(c) ? c : NULL;
+}
+
+/* A verb that catches no signals ends by them, as any program, but does not end without a word. */
+static const char *volatile running_verb = "";
+
+static void on_end(int sig)
+{
+	static const char ours[] = "openetw ", said[] = ": interrupted\n";
+	const char *verb = running_verb;
+	ssize_t n = write(2, ours, sizeof ours - 1);
+	n += write(2, verb, strlen(verb));
+	n += write(2, said, sizeof said - 1);
+	(void)n;
+	cli_output_abandon();
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+static void say_ends(const struct cli_command *c)
+{
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction sa = {.sa_handler = on_end, .sa_flags = SA_NODEFER | SA_RESETHAND}, old;
+	running_verb = c->name;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(ends); i++) {
+		if (sigaction(ends[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
+			sigaction(ends[i], &sa, NULL);
+		}
+	}
 }
 
 /* Without anything left to say but what the output's end says. */
 static int finish(const struct cli_args *a, int status)
 {
+	if (cli_interrupted()) {
+		fflush(stdout);
+		fprintf(stderr, "openetw %s: interrupted: what came out is not all\n", a->command->name);
+		return 128 + cli_interrupted();
+	}
 	errno = 0;
 	if (fflush(stdout) == 0 && !ferror(stdout)) {
 		return status;
@@ -267,6 +311,16 @@ static bool load_schemas(const struct cli_args *a, const char *option)
 	return true;
 }
 
+/* Files are also found by the names that they have on Windows. */
+static void take_paths(const struct cli_args *a)
+{
+	const struct cli_command *c = a->command;
+	bool files = c->complete && strcmp(c->complete, "file") == 0 && c != &cli_wpr; /* whose words are texts too */
+	for (int i = 0; files && i < a->count; i++) {
+		cli_path_input(a->words[i]);
+	}
+}
+
 static int classic(const struct cli_command *c, int argc, char **argv)
 {
 	static const char *const helps[] = {"-?", "/?", "--help", "-help", "-h"};
@@ -285,6 +339,7 @@ static int classic(const struct cli_command *c, int argc, char **argv)
 		}
 		argv[i] = plain_dashes(argv[i], true);
 	}
+	say_ends(c);
 	if (c->raw) {
 		a.count = argc;
 		a.words = argv;
@@ -293,6 +348,7 @@ static int classic(const struct cli_command *c, int argc, char **argv)
 	if (!cli_classic_parse(&a, argc, argv)) {
 		return CLI_USAGE;
 	}
+	take_paths(&a);
 	return load_schemas(&a, "tmf") ? finish(&a, c->run(&a)) : CLI_FAILED;
 }
 
@@ -352,6 +408,11 @@ int main(int argc, char **argv)
 	}
 	if (!parse(&a, argc - 2, argv + 2)) {
 		return CLI_USAGE;
+	}
+	say_ends(a.command);
+	take_paths(&a);
+	if (cli_flag(&a, "force")) {
+		cli_output_overwrite();
 	}
 	return load_schemas(&a, "manifest") ? finish(&a, a.command->run(&a)) : CLI_FAILED;
 }

@@ -5,6 +5,7 @@
  * The only program of OpenETW that needs rights: as root, or with capabilities on its file. It opens
  * no file for anybody and ends with its etwd.
  */
+#include "base/confine.h"
 #include "kernel/kernel.h"
 #include "proto/proto_kernel.h"
 
@@ -33,8 +34,10 @@ struct collector {
 	bool impatient; /* waited for room in vain since there was any */
 	bool rung;
 	struct kernel *kernel;
-	struct kernel_window window; /* as the request at hand says */
+	struct kernel_window window[KERNEL_SLOTS]; /* as the last request for a slot said */
 	uint64_t resident_at_ns;
+	/* Requests to remove a slot, to explain what it has, while names are looked up for it; 0: none */
+	uint32_t leaving[KERNEL_SLOTS], explaining[KERNEL_SLOTS];
 };
 
 /* ---- the ring --------------------------------------------------------------------------------- */
@@ -133,9 +136,8 @@ static void on_explanation(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t 
 static bool on_window(void *ctx, uint32_t slot, struct kernel_window *ret)
 {
 	struct collector *c = ctx;
-	(void)slot;
-	*ret = c->window;
-	return c->window.after != 0;
+	*ret = c->window[slot];
+	return ret->after != 0;
 }
 
 static uint64_t resident_bytes(void)
@@ -232,6 +234,20 @@ static void grant(struct kernel_message *r)
 		 used ? "" : "no right to record the kernel", here);
 }
 
+static void reply(struct collector *c, const struct kernel_message *r)
+{
+	ssize_t n = send(c->fd, r, sizeof *r, MSG_NOSIGNAL);
+	(void)n; /* its end is heard at the next look */
+}
+
+static void one_line(const char *lines, char *out, size_t cap)
+{
+	snprintf(out, cap, "%.*s", (int)cap - 1, lines);
+	for (char *s = out; *s; s++) {
+		*s = *s == '\n' ? ';' : *s;
+	}
+}
+
 static void answer(struct collector *c, const struct kernel_message *m)
 {
 	struct kernel_message r = {.type = m->type, .id = m->id, .slot = m->slot};
@@ -239,8 +255,11 @@ static void answer(struct collector *c, const struct kernel_message *m)
 	struct diag d;
 	diag_clear(&d);
 	what_it_wants(m, &s);
-	c->window = (struct kernel_window){m->left.since, m->left.after, {0}};
-	memcpy(c->window.until, m->left.until, sizeof c->window.until);
+	if (m->slot < KERNEL_SLOTS) {
+		struct kernel_window *w = &c->window[m->slot];
+		*w = (struct kernel_window){m->left.since, m->left.after, {0}};
+		memcpy(w->until, m->left.until, sizeof w->until);
+	}
 	if (!c->kernel && m->type != KERNEL_OPEN) {
 		r.result = -ENOTCONN;
 	} else if (m->slot >= KERNEL_SLOTS) {
@@ -258,6 +277,10 @@ static void answer(struct collector *c, const struct kernel_message *m)
 			break;
 		case KERNEL_REMOVE:
 			kernel_remove(c->kernel, m->slot);
+			if (!kernel_removed(c->kernel, m->slot)) {
+				c->leaving[m->slot] = m->id; /* answered when it is */
+				return;
+			}
 			break;
 		case KERNEL_INTERVAL:
 			r.result = kernel_set_interval(c->kernel, m->interval_us);
@@ -267,6 +290,10 @@ static void answer(struct collector *c, const struct kernel_message *m)
 			break;
 		case KERNEL_EXPLAIN:
 			kernel_explain(c->kernel, m->slot);
+			if (!kernel_explained(c->kernel, m->slot)) {
+				c->explaining[m->slot] = m->id; /* the same */
+				return;
+			}
 			break;
 		case KERNEL_CAPTURE:
 			kernel_capture(c->kernel, m->slot);
@@ -293,8 +320,27 @@ static void answer(struct collector *c, const struct kernel_message *m)
 	} else if (r.result == -EACCES || r.result == -EPERM) {
 		grant(&r);
 	}
-	ssize_t n = send(c->fd, &r, sizeof r, MSG_NOSIGNAL);
-	(void)n; /* its end is heard at the next look */
+	reply(c, &r);
+}
+
+static void answer_late(struct collector *c, uint32_t type, uint32_t slot, uint32_t *id, bool over)
+{
+	if (*id && over) {
+		struct kernel_message r = {.type = type, .id = *id, .slot = slot};
+		*id = 0;
+		one_line(kernel_shortage(c->kernel, slot), r.text, sizeof r.text);
+		publish_stats(c);
+		reply(c, &r);
+	}
+}
+
+/* Sessions that have ended, or are explained, by now. */
+static void answer_those_who_wait(struct collector *c)
+{
+	for (uint32_t i = 0; i < KERNEL_SLOTS; i++) {
+		answer_late(c, KERNEL_EXPLAIN, i, &c->explaining[i], kernel_explained(c->kernel, i));
+		answer_late(c, KERNEL_REMOVE, i, &c->leaving[i], kernel_removed(c->kernel, i));
+	}
 }
 
 /* False: etwd is gone, or talks nonsense. */
@@ -352,10 +398,13 @@ int main(int argc, char **argv)
 	if (!map_ring(&c)) {
 		return 1;
 	}
+	/* Before anything of what strangers do is looked at. */
+	(void)confine(CONFINE_COLLECTOR);
 	while (hear(&c)) {
 		if (c.kernel) {
 			kernel_poll(c.kernel, POLL_MS);
 			publish_stats(&c);
+			answer_those_who_wait(&c);
 		} else {
 			struct pollfd p = {.fd = c.fd, .events = POLLIN};
 			poll(&p, 1, -1);

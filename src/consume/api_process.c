@@ -64,6 +64,15 @@ static bool abandoned(const struct trace *t)
 	return !t->source->real_time && order_load_acquire(&t->closing);
 }
 
+static void say_broken_off(struct trace **traces, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (traces[i]->source->broken_off) {
+			err_text_set("%s; what was lost is not known", TRACE_BROKEN_OFF);
+		}
+	}
+}
+
 static uint32_t run(struct trace **traces, uint32_t n, uint64_t start, uint64_t end)
 {
 	struct consume_source *sources[CONSUME_SOURCES_MAX];
@@ -79,7 +88,7 @@ static uint32_t run(struct trace **traces, uint32_t n, uint64_t start, uint64_t 
 		sources[i] = t->source;
 	}
 	struct consume_merge *m;
-	int err = consume_merge_create(sources, n, &m);
+	int err = consume_merge_create(sources, n, false, &m);
 	if (err < 0) {
 		return code_of(err);
 	}
@@ -93,8 +102,9 @@ static uint32_t run(struct trace **traces, uint32_t n, uint64_t start, uint64_t 
 				code = ERROR_CANCELLED;
 			}
 		}
-		if (got <= 0 && code == ERROR_SUCCESS) {
-			code = got < 0 ? code_of(got) : ERROR_SUCCESS;
+		if (got < 0 && code == ERROR_SUCCESS) {
+			code = code_of(got);
+			say_broken_off(traces, n);
 		}
 		if (got <= 0 || code != ERROR_SUCCESS) {
 			break;

@@ -5,6 +5,8 @@
 #include "consume/consume_trace.h"
 #include "openetw/openetw.h"
 
+#include <stdio.h>
+
 ETW_API void WINAPI SetLastError(DWORD dwErrCode);
 
 #define HOOK_PARTITION	   0x0050
@@ -147,6 +149,30 @@ ULONG WMIAPI QueryTraceProcessingHandle(PROCESSTRACE_HANDLE ProcessingHandle,
 	return code;
 }
 
+/* What a real-time consumer missed so far. No header of Windows' SDK has it; callers declare it. */
+ETW_API ULONG WINAPI EtwQueryRealtimeConsumer(TRACEHANDLE TraceHandle, PULONG EventsLostCount,
+					      PULONG BuffersLostCount);
+ULONG WINAPI EtwQueryRealtimeConsumer(TRACEHANDLE TraceHandle, PULONG EventsLostCount,
+				      PULONG BuffersLostCount)
+{
+	if (!EventsLostCount || !BuffersLostCount) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	struct trace *t = trace_lock(TraceHandle);
+	if (!t) {
+		return ERROR_INVALID_HANDLE;
+	}
+	ULONG code = t->session ? ERROR_SUCCESS : ERROR_INVALID_PARAMETER;
+	if (code == ERROR_SUCCESS) {
+		uint64_t events = t->source ? t->source->events_lost : 0;
+		uint64_t buffers = t->source ? t->source->buffers_lost : 0;
+		*EventsLostCount = (ULONG)BASE_MIN(events, (uint64_t)UINT32_MAX);
+		*BuffersLostCount = (ULONG)BASE_MIN(buffers, (uint64_t)UINT32_MAX);
+	}
+	trace_unlock();
+	return code;
+}
+
 uint32_t openetw_trace_next_problem(uint64_t trace, struct openetw_problem *problem)
 {
 	if (!problem || problem->size != sizeof *problem) {
@@ -196,5 +222,63 @@ uint32_t openetw_trace_next_loss(uint64_t trace, struct openetw_loss_range *rang
 	range->count = l.count;
 	range->from = l.from_filetime;
 	range->to = l.to_filetime;
+	return ERROR_SUCCESS;
+}
+
+/* A header is rewritten when the session ends: its time of end, how many buffers there are, what was lost. */
+static uint32_t why_unknown(const struct trace *t, uint64_t *ret_missing)
+{
+	const struct etl_file_info *i = &t->source->info;
+	*ret_missing = 0;
+	if (t->source->real_time) {
+		return t->source->broken_off ? OPENETW_UNKNOWN_BROKEN_OFF : 0;
+	}
+	if (!i->stopped_cleanly) {
+		return OPENETW_UNKNOWN_NOT_CLOSED;
+	}
+	if (!t->path) {
+		return 0; /* buffers that the caller brings: only they know how many there are */
+	}
+	if (i->buffers_written == 0 || i->buffers_found > i->buffers_written) {
+		return OPENETW_UNKNOWN_NOT_CLOSED;
+	}
+	/* A ring counts the buffers, too, that it overwrote. */
+	bool ring = (i->log_file_mode & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_BUFFERING_MODE)) != 0;
+	*ret_missing = ring ? 0 : i->buffers_written - i->buffers_found;
+	return *ret_missing ? OPENETW_UNKNOWN_END_MISSING : 0;
+}
+
+uint32_t openetw_trace_loss(uint64_t trace, struct openetw_trace_loss *loss)
+{
+	if (!loss || loss->size != sizeof *loss) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	struct trace *t = trace_lock(trace);
+	if (!t) {
+		return ERROR_INVALID_HANDLE;
+	}
+	const struct consume_source *s = t->source;
+	struct openetw_trace_loss l = {.size = sizeof l};
+	if (s) {
+		l.events = s->events_lost;
+		l.buffers = s->real_time ? s->buffers_lost : s->info.buffers_lost;
+		l.unknown = why_unknown(t, &l.missing_buffers);
+	}
+	trace_unlock();
+	switch (l.unknown) {
+	case OPENETW_UNKNOWN_NOT_CLOSED:
+		snprintf(l.reason, sizeof l.reason, "the file was not closed");
+		break;
+	case OPENETW_UNKNOWN_END_MISSING:
+		snprintf(l.reason, sizeof l.reason, "%llu buffer%s missing at the end of the file",
+			 (unsigned long long)l.missing_buffers, l.missing_buffers == 1 ? " is" : "s are");
+		break;
+	case OPENETW_UNKNOWN_BROKEN_OFF:
+		snprintf(l.reason, sizeof l.reason, "%s", TRACE_BROKEN_OFF);
+		break;
+	default:
+		break;
+	}
+	*loss = l;
 	return ERROR_SUCCESS;
 }

@@ -3,8 +3,8 @@
  * consume: events of files and sessions, oldest first. Front door.
  *
  *   source   one file or one real-time session; yields records in the order of time. A real-time
- * source blocks in next() until etwd has something. merge    up to 64 sources become one order, by
- * FILETIME. trace    what a PROCESSTRACE_HANDLE stands for: a source and the caller's callbacks
+ * source blocks in next() until etwd has something. merge    sources become one order, by ticks where
+ * they share a clock. trace    what a PROCESSTRACE_HANDLE stands for: a source and the caller's callbacks
  * (api_*.c).
  *
  * All bytes of a source are untrusted. One thread uses a source; consume_source_wake() alone may be
@@ -36,7 +36,9 @@ struct consume_source {
 	struct etl_file_info info;
 	struct etl_clock clock;
 	uint64_t events_lost;
+	uint64_t buffers_lost; /* real time */
 	bool real_time;
+	bool broken_off; /* real time: the stream ended without etwd's word that the session had */
 	bool whole_buffers; /* on_buffer wants to see them: costs files with large buffers memory */
 	consume_buffer_fn *on_buffer;
 	void *on_buffer_ctx;
@@ -99,8 +101,12 @@ struct consume_about {
 uint32_t consume_observe(uint64_t handle, consume_observe_fn *fn, void *ctx,
 			 struct consume_about *ret);
 
+/* Do ticks of both mean the same: one machine, not started anew between the recordings, its time not set? */
+bool consume_same_clock(const struct etl_file_info *a, const struct etl_file_info *b);
+
 struct consume_merge;
-int consume_merge_create(struct consume_source *const *sources, uint32_t n,
+/* headers_first: for who writes a file out of several; else headers come at their time. */
+int consume_merge_create(struct consume_source *const *sources, uint32_t n, bool headers_first,
 			 struct consume_merge **ret);
 /* The oldest record of all and the number of its source. 1, 0 at the end, -errno. */
 int consume_merge_next(struct consume_merge *m, const struct etl_record **ret,

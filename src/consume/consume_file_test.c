@@ -2,6 +2,7 @@
  *
  * The consumer's API over files: real ones, and small ones made by hand.
  */
+#define INITGUID
 #include "evntcons.h"
 #include "evntrace.h"
 
@@ -269,7 +270,7 @@ static void raw_mode_gives_the_ticks_of_the_file(void **state)
 	assert_int_equal(CloseTrace(h), ERROR_SUCCESS);
 }
 
-static void several_files_become_one_order_with_all_headers_first(void **state)
+static void several_files_become_one_order(void **state)
 {
 	struct seen s;
 	PROCESSTRACE_HANDLE h[3];
@@ -544,7 +545,7 @@ int main(void)
 		cmocka_unit_test(open_fills_the_header_and_keeps_its_strings),
 		cmocka_unit_test(wide_names_and_backslashes_open_too),
 		cmocka_unit_test(raw_mode_gives_the_ticks_of_the_file),
-		cmocka_unit_test(several_files_become_one_order_with_all_headers_first),
+		cmocka_unit_test(several_files_become_one_order),
 		cmocka_unit_test(a_window_keeps_both_ends_and_the_header),
 		cmocka_unit_test(a_false_from_the_buffer_callback_cancels),
 		cmocka_unit_test(close_inside_a_callback_is_pending_and_ends_processing),

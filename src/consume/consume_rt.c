@@ -61,6 +61,7 @@ static void note_losses(struct rt_source *r, const struct proto_message *m)
 		r->tell_lost_buffers = true;
 	}
 	r->s.events_lost = r->lost_events;
+	r->s.buffers_lost = r->lost_buffers;
 }
 
 static int take_buffer(struct rt_source *r, const struct proto_message *m)
@@ -122,11 +123,9 @@ static int receive(struct rt_source *r)
 	if (got == -EAGAIN || got == -EINTR || got == -ETIMEDOUT) {
 		return 1;
 	}
-	if (got == -ECONNRESET) {
-		return 0;
-	}
 	if (got <= 0) {
-		return (int)got;
+		/* etwd ends a stream with RT_END. Without it etwd has died, or given us up. */
+		return got < 0 ? (int)got : -ECONNRESET;
 	}
 	struct proto_message m;
 	int err = proto_parse(r->message, (size_t)got, &m);
@@ -204,6 +203,7 @@ static int rt_next(struct consume_source *s, struct etl_record *ret)
 			/* Whatever ended the stream, what has arrived is delivered first. */
 			r->ended = true;
 			r->error = got;
+			r->s.broken_off = got < 0;
 		}
 	}
 }

@@ -3,8 +3,10 @@
  * Real-time consumers against a made-up etwd: a thread that speaks the protocol over a socket in a
  * runtime directory of its own, well or badly as each case wants.
  */
+#define INITGUID
 #include "evntcons.h"
 #include "evntrace.h"
+#include "openetw/openetw.h"
 
 #include "base/base.h"
 #include "proto/proto.h"
@@ -27,7 +29,10 @@
 #define SLOT	       4096u
 #define SLOTS	       4u
 
+#define RPC_S_CALL_FAILED 1726u
+
 static DWORD last_error;
+static struct openetw_trace_loss loss = {.size = sizeof loss};
 VOID WINAPI SetLastError(DWORD code)
 {
 	last_error = code;
@@ -206,6 +211,7 @@ static ULONG consume(void *(*body)(void *))
 	ULONG code = ERROR_INVALID_HANDLE;
 	if (open_session() != INVALID_PROCESSTRACE_HANDLE) {
 		code = ProcessTrace(&handle, 1, NULL, NULL);
+		assert_int_equal(openetw_trace_loss(handle, &loss), ERROR_SUCCESS);
 		CloseTrace(handle);
 	} else {
 		code = last_error;
@@ -232,6 +238,7 @@ static void *etwd_two_rounds(void *arg)
 static void rounds_are_merged_over_processors_up_to_the_watermark(void **state)
 {
 	assert_int_equal(consume(etwd_two_rounds), ERROR_SUCCESS);
+	assert_int_equal(loss.unknown, 0);
 	static const unsigned want[] = {10, 20, 30, 40, 51, 55, 58, 60, 70};
 	assert_int_equal(headers, 1);
 	assert_int_equal(count, BASE_ARRAY_LEN(want));
@@ -303,8 +310,10 @@ static void *etwd_dies(void *arg)
 
 static void what_arrived_before_etwd_died_is_delivered(void **state)
 {
-	assert_int_equal(consume(etwd_dies), ERROR_SUCCESS);
+	assert_int_equal(consume(etwd_dies), RPC_S_CALL_FAILED);
 	assert_int_equal(count, 2);
+	assert_int_equal(loss.unknown, OPENETW_UNKNOWN_BROKEN_OFF);
+	assert_string_equal(loss.reason, "the trace session ended unexpectedly");
 }
 
 static void *etwd_lies_about_the_ring(void *arg)

@@ -3,6 +3,7 @@
  * Buffers instead of events: callbacks that keep and forward them, streams that are fed with them,
  * and the questions one may ask about a handle.
  */
+#define INITGUID
 #include "evntcons.h"
 #include "evntrace.h"
 

@@ -49,6 +49,8 @@ struct trace {
 	struct consume_view view;
 };
 
+#define TRACE_BROKEN_OFF "the trace session ended unexpectedly"
+
 /* The table takes the trace over. INVALID_PROCESSTRACE_HANDLE when it is full. */
 PROCESSTRACE_HANDLE trace_add(struct trace *t);
 /* Marks all as running, or none: then ERROR_INVALID_HANDLE. */

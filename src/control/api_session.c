@@ -5,6 +5,8 @@
 #include "control/control_private.h"
 #include "format/kernel_mask.h"
 
+#include <openetw/openetw.h>
+
 #include <stdlib.h>
 
 #define SESSIONS_MAX 1024u /* as TraceMaxLoggersQuery says */
@@ -287,8 +289,9 @@ void control_finished(const char *path)
 	}
 }
 
-static uint32_t control(CONTROLTRACE_ID id, const void *name, bool wide, EVENT_TRACE_PROPERTIES *p,
-			ULONG control_code)
+/* `ledger` may be NULL. */
+static uint32_t control_counted(CONTROLTRACE_ID id, const void *name, bool wide, EVENT_TRACE_PROPERTIES *p,
+				ULONG control_code, struct openetw_loss *ledger)
 {
 	err_text_clear();
 	if (p == NULL || control_code > EVENT_TRACE_CONTROL_CONVERT_TO_REALTIME) {
@@ -365,10 +368,17 @@ static uint32_t control(CONTROLTRACE_ID id, const void *name, bool wide, EVENT_T
 		struct proto_session got;
 		code = proto_get_session(&reply->message, &got) ? control_block_fill(&b, &got)
 								 : ERROR_INVALID_DATA;
+		if (ledger && code != ERROR_INVALID_DATA) {
+			control_loss_of(&got, ledger);
+		}
 		if (code != ERROR_INVALID_DATA && got.log_file && got.log_file_len &&
 		    utf16_to_utf8(got.log_file, got.log_file_len, path, sizeof path) >=
 			    (long)sizeof path) {
 			path[0] = 0;
+		}
+		if (code != ERROR_INVALID_DATA &&
+		    (got.file_fate == PROTO_FILE_MOVED || got.file_fate == PROTO_FILE_REPLACED)) {
+			path[0] = 0; /* what has that name is not this session's */
 		}
 	}
 	free(reply);
@@ -376,6 +386,22 @@ static uint32_t control(CONTROLTRACE_ID id, const void *name, bool wide, EVENT_T
 		control_finished(path);
 	}
 	return code;
+}
+
+static uint32_t control(CONTROLTRACE_ID id, const void *name, bool wide, EVENT_TRACE_PROPERTIES *p,
+			ULONG control_code)
+{
+	return control_counted(id, name, wide, p, control_code, NULL);
+}
+
+uint32_t openetw_session_stop(uint64_t id, const char *session_name, EVENT_TRACE_PROPERTIES *p,
+			      struct openetw_loss *loss)
+{
+	if (loss == NULL || loss->size != sizeof *loss) {
+		return control_refuse(ERROR_INVALID_PARAMETER, "the ledger must be given with its size");
+	}
+	*loss = (struct openetw_loss){.size = sizeof *loss};
+	return control_counted(id, session_name, false, p, EVENT_TRACE_CONTROL_STOP, loss);
 }
 
 ULONG WINAPI ControlTraceW(TRACEHANDLE TraceHandle, LPCWSTR InstanceName, PEVENT_TRACE_PROPERTIES Properties,

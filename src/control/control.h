@@ -57,6 +57,10 @@ typedef void (*control_finish_fn)(const char *path);
 void control_set_finisher(control_finish_fn fn);
 /* Of the session that was just stopped; an empty path is none. */
 void control_finished(const char *path);
+struct openetw_loss;
+struct proto_session;
+/* A session's ledger as programs get it. */
+void control_loss_of(const struct proto_session *s, struct openetw_loss *ret);
 
 /* A question whose reply carries the caller's answer as PROTO_TAG_DATA. *ret_len: its bytes. `small`
  * is the code for a buffer that is too small; then nothing is copied. */

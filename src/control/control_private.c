@@ -29,7 +29,7 @@ static void fill(const struct control_block *b, uint64_t id, const struct sink_o
 	s.free_buffers = st->free_buffers;
 	s.events_lost = (uint32_t)BASE_MIN(st->events_lost, (uint64_t)UINT32_MAX);
 	s.buffers_written = (uint32_t)st->buffers_written;
-	s.log_buffers_lost = (uint32_t)st->lost_disk_buffers;
+	s.log_buffers_lost = (uint32_t)(st->lost_disk_buffers + st->gone_buffers);
 	s.logger_thread_id = (uint64_t)st->file_thread_id;
 	s.name = o->name;
 	s.name_len = o->name ? (uint32_t)utf16_len(o->name) : 0;
@@ -162,10 +162,12 @@ uint32_t control_private_control(const struct control_block *b, uint64_t id, con
 		snprintf(path, sizeof path, "%s", options.path ? options.path : "");
 		code = inproc_stop(found, NULL, NULL, &stats);
 		if (code == ERROR_SUCCESS) {
-			control_finished(path);
+			if (stats.file_fate != SINK_FATE_MOVED && stats.file_fate != SINK_FATE_REPLACED) {
+				control_finished(path); /* else what has that name is another file */
+			}
 			b->p->BuffersWritten = (ULONG)stats.buffers_written;
 			b->p->EventsLost = (ULONG)BASE_MIN(stats.events_lost, (uint64_t)UINT32_MAX);
-			b->p->LogBuffersLost = (ULONG)stats.lost_disk_buffers;
+			b->p->LogBuffersLost = (ULONG)(stats.lost_disk_buffers + stats.gone_buffers);
 		}
 		return code;
 	default:

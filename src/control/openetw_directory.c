@@ -15,6 +15,25 @@ uint32_t openetw_runtime_directory(char *path, uint32_t bytes)
 	return win32_from_errno(proto_runtime_dir(PROTO_INSTANCE_USER, true, path, bytes));
 }
 
+uint32_t openetw_etwd_place(char *path, uint32_t path_bytes, char *note, uint32_t note_bytes)
+{
+	struct proto_surroundings s;
+	char none[1];
+	if (path == NULL || path_bytes == 0 || (note != NULL && note_bytes == 0)) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	note = note ? note : none;
+	note[0] = 0;
+	int r;
+	if (proto_system_wanted()) {
+		r = proto_runtime_dir(PROTO_INSTANCE_SYSTEM, false, path, path_bytes);
+	} else {
+		proto_surroundings_get(&s);
+		r = proto_user_dir(&s, false, path, path_bytes, note == none ? NULL : note, note_bytes);
+	}
+	return r == -ENOENT ? (uint32_t)ERROR_SUCCESS : win32_from_errno(r);
+}
+
 uint32_t openetw_collectors_changed(uint32_t start)
 {
 	uint8_t req[64];

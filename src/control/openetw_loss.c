@@ -17,11 +17,37 @@ const char *openetw_error_name(uint32_t win32_code)
 	return win32_name(win32_code);
 }
 
+void control_loss_of(const struct proto_session *s, struct openetw_loss *ret)
+{
+	*ret = (struct openetw_loss){
+		.size = sizeof *ret,
+		.events = s->events,
+		.bytes_written = s->bytes_written,
+		.pool_full = s->loss[PROTO_LOSS_POOL_FULL],
+		.nesting = s->loss[PROTO_LOSS_NESTING],
+		.too_big = s->loss[PROTO_LOSS_TOO_BIG],
+		.detached = s->loss[PROTO_LOSS_DETACHED],
+		.rejected = s->loss[PROTO_LOSS_REJECTED],
+		.no_buffer = s->loss[PROTO_LOSS_NO_BUFFER],
+		.disk_events = s->loss[PROTO_LOSS_DISK_EVENTS],
+		.disk_buffers = s->loss[PROTO_LOSS_DISK_BUFFERS],
+		.realtime_buffers = s->loss[PROTO_LOSS_RT_BUFFERS],
+		.realtime_events = s->loss[PROTO_LOSS_RT_EVENTS],
+		.torn = s->loss[PROTO_LOSS_TORN],
+		.overwritten = s->loss[PROTO_LOSS_OVERWRITTEN],
+		.gone_events = s->loss[PROTO_LOSS_GONE_EVENTS],
+		.gone_buffers = s->loss[PROTO_LOSS_GONE_BUFFERS],
+		.file_time = s->file_fate_filetime,
+		.file_state = s->file_fate,
+	};
+}
+
 uint32_t openetw_session_loss(const char *session_name, struct openetw_loss *loss)
 {
 	uint16_t name[CONTROL_NAME_MAX + 1];
 	struct proto_session s = {.name = name};
-	if (session_name == NULL || loss == NULL || loss->size != sizeof *loss) {
+	if (session_name == NULL || loss == NULL ||
+	    (loss->size != sizeof *loss && loss->size != OPENETW_LOSS_SIZE_1)) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	uint32_t code = control_name(session_name, false, name, &s.name_len);
@@ -43,23 +69,10 @@ uint32_t openetw_session_loss(const char *session_name, struct openetw_loss *los
 		code = ERROR_INVALID_DATA;
 	}
 	if (code == ERROR_SUCCESS) {
-		*loss = (struct openetw_loss){
-			.size = sizeof *loss,
-			.events = got.events,
-			.bytes_written = got.bytes_written,
-			.pool_full = got.loss[PROTO_LOSS_POOL_FULL],
-			.nesting = got.loss[PROTO_LOSS_NESTING],
-			.too_big = got.loss[PROTO_LOSS_TOO_BIG],
-			.detached = got.loss[PROTO_LOSS_DETACHED],
-			.rejected = got.loss[PROTO_LOSS_REJECTED],
-			.no_buffer = got.loss[PROTO_LOSS_NO_BUFFER],
-			.disk_events = got.loss[PROTO_LOSS_DISK_EVENTS],
-			.disk_buffers = got.loss[PROTO_LOSS_DISK_BUFFERS],
-			.realtime_buffers = got.loss[PROTO_LOSS_RT_BUFFERS],
-			.realtime_events = got.loss[PROTO_LOSS_RT_EVENTS],
-			.torn = got.loss[PROTO_LOSS_TORN],
-			.overwritten = got.loss[PROTO_LOSS_OVERWRITTEN],
-		};
+		struct openetw_loss l;
+		control_loss_of(&got, &l);
+		l.size = loss->size;
+		memcpy(loss, &l, loss->size);
 	}
 	free(reply);
 	return code;

@@ -2,6 +2,8 @@
 #include "etl/etl_index.h"
 #include "etl/etl_run.h"
 
+#include "base/printable.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -68,7 +70,7 @@ void etl_problems_add(struct etl_problems *p, uint64_t file_offset, const char *
 	}
 	va_list ap;
 	va_start(ap, fmt);
-	vsnprintf(e->text, sizeof e->text, fmt, ap);
+	printable_vformat(e->text, sizeof e->text, fmt, ap);
 	va_end(ap);
 }
 

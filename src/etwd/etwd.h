@@ -12,6 +12,8 @@
  *   etwd_main.c      options, daemon, lock, sockets, signals
  *   etwd_loop.c      epoll, timers, job threads
  *   etwd_conn.c      connections: receive, bounded queue, throttle, replies
+ *   etwd_foreign.c, etwd_take.c
+ *                    descriptors that strangers sent: never closed, or received, here
  *   etwd_dispatch.c  message -> handler; the fuzz target's entry
  *   etwd_process.c   provider processes: control block, segments, death
  *   etwd_adopt.c     pools of an earlier etwd
@@ -19,6 +21,7 @@
  *   etwd_described.c descriptions of events that programs carry
  *   etwd_embed.c     the same for files that are finished, by a helper
  *   etwd_images.c    images of processes whose stacks are recorded
+ *   etwd_thread.c    thread ids of other pid namespaces
  *   etwd_ctl.c       heap of entries and filter tables inside a control block
  *   etwd_register.c  registrations, traits, groups
  *   etwd_enable.c    who enabled what; generations of filter tables
@@ -109,6 +112,8 @@ struct etwd;
 struct conn;
 struct process;
 struct session;
+struct thread_map;
+struct scan_job;
 
 /* ---- loop ------------------------------------------------------------------------------------ */
 
@@ -138,6 +143,8 @@ void etwd_loop_run(struct etwd *d);
 void etwd_loop_turn(struct etwd *d, int timeout_ms);
 /* Takes the job (heap). Runs it in place when no thread can be had. */
 void etwd_job_start(struct etwd *d, struct job *j);
+/* Takes it only if a thread can be had. */
+bool etwd_job_try(struct etwd *d, struct job *j);
 uint64_t etwd_now_ns(void);
 void etwd_log(struct etwd *d, const char *fmt, ...) BASE_PRINTF(2, 3);
 
@@ -150,6 +157,7 @@ enum conn_kind {
 
 /* The right to answer a request later. Follows its connection: conn becomes NULL when that closes.
  */
+struct request;
 struct reply_to {
 	struct conn *conn;
 	uint32_t id;
@@ -172,8 +180,11 @@ struct conn {
 	gid_t gid;
 	pid_t pid;
 	bool closing; /* freed at the end of the turn */
+	bool may_carry; /* messages may come with descriptors */
+	struct request *taking; /* another process receives one; NULL: none */
 	bool throttled;
 	bool writing; /* waits for EPOLLOUT */
+	bool deaf;    /* it closed its end; what it said before is read to the end */
 	uint32_t tokens;
 	uint32_t reply_count;
 	uint64_t tokens_at_ns;
@@ -187,10 +198,15 @@ struct conn {
 };
 
 int etwd_conn_listen(struct etwd *d, int fd, enum conn_kind kind);
-/* Takes fd. */
+/* Takes fd. Messages with descriptors are expected on it until somebody says that none can come. */
 struct conn *etwd_conn_create(struct etwd *d, int fd, enum conn_kind kind, uid_t uid, pid_t pid);
 void etwd_conn_close(struct etwd *d, struct conn *c);
+uint32_t etwd_conn_events(const struct conn *c); /* that epoll is to watch */
+/* Its process has ended: hear what it said before, then close. */
+void etwd_conn_last_words(struct etwd *d, struct conn *c);
 void etwd_conn_reap(struct etwd *d); /* end of a turn */
+/* May new connections carry descriptors before they are accepted? */
+void etwd_conn_carry(struct etwd *d, bool on);
 void etwd_conn_unthrottle(struct etwd *d, uint64_t now_ns);
 /* Between the collection and the emission of a pass: hear what fresh provider processes have said.
  * Who sends TRAITS and then writes has sent before its event could be collected, so that every
@@ -218,9 +234,32 @@ void etwd_reply_begin(struct proto_writer *w, void *mem, size_t cap, const struc
 void etwd_reply_status(struct etwd *d, struct conn *c, const struct proto_message *m, uint32_t code,
 		       const char *text);
 
+/* ---- descriptors of strangers ----------------------------------------------------------------- */
+
+/* Closes a connection of this user; at once if nothing unread is in it, or if it cannot hold descriptors. */
+void etwd_foreign_close_socket(struct etwd *d, int *fd, uid_t uid, bool may_carry);
+/* Some of this user's descriptors do not let themselves be closed. */
+bool etwd_foreign_cut_off(uid_t uid);
+/* A child that may have such ones, and should end at once. */
+void etwd_foreign_process(struct etwd *d, pid_t pid, uid_t uid);
+/* etwd itself with that option and these descriptors, under the numbers in `as`. -1: no. */
+pid_t etwd_foreign_spawn(const char *option, const int *fd, const int *as, uint32_t n);
+void etwd_foreign_tick(struct etwd *d); /* each turn */
+void etwd_foreign_counts(uint64_t *ret_taken, uint64_t *ret_waiting, uint64_t *ret_stuck);
+
+/* The next message on it, which comes with descriptors, is received by another process and then handled;
+ * nothing is read until then. False: no memory. */
+bool etwd_take(struct etwd *d, struct conn *c);
+void etwd_take_forget(struct conn *c); /* it is being closed */
+void etwd_take_main(void);	       /* of that process */
+int etwd_take_tick(struct etwd *d);    /* each turn; in so many ms again, -1: at any time */
+void etwd_take_finish(struct etwd *d);
+
 /* ---- dispatch -------------------------------------------------------------------------------- */
 
-/* One message as received. Takes the fds. */
+#define ETWD_CUT_OFF_TEXT                                                                          \
+	"descriptors that processes of this user passed do not let themselves be closed"
+/* One message as received. Takes the fds, which are of files in memory. */
 void etwd_dispatch(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, int *fds,
 		   int fd_count);
 
@@ -288,7 +327,7 @@ struct process {
 	uint64_t lost_total;
 	uint64_t violations_at_ns;
 	uint64_t violations_base;
-	struct tid_map *tids;
+	struct thread_map *threads; /* see etwd_thread.c */
 	struct image_list *images; /* NULL: it told none */
 	uint64_t since_raw, since_ns; /* HELLO */
 
@@ -311,7 +350,10 @@ void etwd_process_grow(struct etwd *d, struct process *p, const struct pool_view
 /* Unique per process and boot; 0 when no such process lives. */
 uint64_t etwd_process_start_key(uint32_t pid);
 void etwd_process_quarantine(struct etwd *d, struct process *p);
-uint32_t etwd_process_thread(struct process *p, uint32_t tid); /* in our pid namespace */
+/* The id of a thread of that process in our pid namespace, as far as it is known; in a pass. */
+uint32_t etwd_thread_id(struct etwd *d, struct process *p, uint32_t theirs);
+void etwd_thread_prepare(struct etwd *d, struct process *p); /* before its first enable */
+void etwd_thread_forget(struct process *p);
 /* Bit of a session in a process; takes one use. */
 uint32_t etwd_process_bit_get(struct etwd *d, struct process *p, struct session *s);
 void etwd_process_bit_put(struct process *p, uint32_t bit);
@@ -680,8 +722,9 @@ void etwd_autolog_start(struct etwd *d);
 bool etwd_program_usable(const char *path);
 bool etwd_program_find(const char *name, const char *const *places, char *out, size_t cap);
 bool etwd_program_find_cli(char *out, size_t cap);
-/* For jobs: runs it, in a session of its own, without terminal; its exit status, or a negative errno. */
-int etwd_program_run(const char *program, char *const *argv, char *const *env);
+/* For jobs: runs it, in a session of its own, without terminal, with `file` (-1: none) as descriptor 3; its exit
+ * status, or a negative errno. */
+int etwd_program_run(const char *program, char *const *argv, char *const *env, int file);
 
 /* ---- saved collectors that begin at a time ------------------------------------------------------ */
 
@@ -846,6 +889,7 @@ bool etwd_access_listed(struct etwd *d, const struct guid *g);
 
 struct pending;
 struct access;
+struct taker;
 struct etwd {
 	char dir[512];
 	struct proto_wait_page *wait_page; /* NULL: processes are not told what is wanted */
@@ -857,6 +901,10 @@ struct etwd {
 	int log_fd;
 	int epoll;
 	struct source listeners[2];
+	bool listeners_carry; /* descriptors may come over new connections */
+	bool foreign_waits;
+	int take_ms;
+	LIST_HEAD(, taker) takers;
 	struct source signals;
 	struct source jobs_done;
 	void *job_lock; /* pthread_mutex_t: the only one; guards done_jobs */
@@ -881,6 +929,8 @@ struct etwd {
 	size_t queued_bytes; /* of all connections */
 	uint64_t strangers_at_ns;
 	LIST_HEAD(, process) processes;
+	LIST_HEAD(, scan_job) scans; /* of thread ids */
+	uint32_t scan_count;
 	uint32_t process_count, dead_count;
 	uint32_t eager_count, eager_left;
 	uint32_t reg_count;

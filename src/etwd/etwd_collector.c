@@ -3,12 +3,12 @@
  * let go when none wishes any more, started again when it dies.
  */
 #include "etwd/etwd_kernel.h"
+#include "etwd/etwd_start.h"
 
 #include "etwd/etwd_modes.h"
 
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -17,11 +17,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 
 #define DEATHS_MAX    5u
 #define DEATHS_NS     60000000000ull
-#define SPAWN_FD_LOW  10
 #define PATIENCE_NS   40000000000ull /* less than a controller's, more than loading programs takes */
 
 extern char **environ;
@@ -43,30 +41,14 @@ static bool find_program(char *out, size_t cap)
 	return etwd_program_find("openetw-kernel", places, out, cap);
 }
 
-static int spawn(const char *program, int socket_fd, int ring_fd, pid_t *ret_pid)
+/* By what is sure to be that process, where the kernel has it. */
+static void collector_kill(struct collector *c)
 {
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	sigset_t none, all;
-	char *argv[] = {(char *)(uintptr_t)"openetw-kernel", NULL};
-	/* High numbers first, so that neither is overwritten while it is still needed. */
-	int s = fcntl(socket_fd, F_DUPFD_CLOEXEC, SPAWN_FD_LOW);
-	int r = fcntl(ring_fd, F_DUPFD_CLOEXEC, SPAWN_FD_LOW);
-	sigemptyset(&none);
-	sigfillset(&all);
-	posix_spawn_file_actions_init(&files);
-	posix_spawnattr_init(&attr);
-	posix_spawn_file_actions_adddup2(&files, s, KERNEL_FD_SOCKET);
-	posix_spawn_file_actions_adddup2(&files, r, KERNEL_FD_RING);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &all);
-	int err = s < 0 || r < 0 ? EMFILE : posix_spawn(ret_pid, program, &files, &attr, argv, environ);
-	posix_spawn_file_actions_destroy(&files);
-	posix_spawnattr_destroy(&attr);
-	base_close(&s);
-	base_close(&r);
-	return -err;
+	if (c->pidfd >= 0) {
+		(void)syscall(SYS_pidfd_send_signal, c->pidfd, SIGKILL, NULL, 0);
+	} else {
+		(void)kill(c->pid, SIGKILL);
+	}
 }
 
 static void collector_free(struct collector *c)
@@ -76,6 +58,7 @@ static void collector_free(struct collector *c)
 	}
 	base_close(&c->socket.fd);
 	base_close(&c->child.fd);
+	base_close(&c->pidfd);
 	free(c);
 }
 
@@ -98,6 +81,7 @@ static int collector_create(struct etwd *d, struct diag *diag)
 	}
 	c->socket = (struct source){on_socket, -1};
 	c->child = (struct source){on_child, -1};
+	c->pidfd = -1;
 	ring = base_memfd("openetw-kernel", KERNEL_RING_PAGE + (uint64_t)KERNEL_RING_BYTES);
 	if (ring < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
 		err = ring < 0 ? ring : -errno;
@@ -116,17 +100,17 @@ static int collector_create(struct etwd *d, struct diag *diag)
 	c->socket.fd = pair[0];
 	pair[0] = -1;
 	fcntl(c->socket.fd, F_SETFL, O_NONBLOCK);
-	err = spawn(program, pair[1], ring, &c->pid);
+	char *argv[] = {(char *)(uintptr_t)"openetw-kernel", NULL};
+	struct etwd_start start = {.program = program, .argv = argv, .env = environ, .fd = {pair[1], ring}};
+	err = etwd_start(&start, &c->pid, &c->child.fd);
 	if (err < 0) {
 		diag_at(diag, UINT64_MAX, "the collector of kernel events, %s, cannot be started: %s", program,
 			strerror(-err));
 		goto out;
 	}
-	c->child.fd = (int)syscall(SYS_pidfd_open, c->pid, 0);
-	if (etwd_loop_add(d, &c->socket, EPOLLIN) < 0 ||
-	    (c->child.fd >= 0 && etwd_loop_add(d, &c->child, EPOLLIN) < 0)) {
-		kill(c->pid, SIGKILL);
-		waitpid(c->pid, NULL, 0);
+	c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+	if (etwd_loop_add(d, &c->socket, EPOLLIN) < 0 || etwd_loop_add(d, &c->child, EPOLLIN) < 0) {
+		collector_kill(c);
 		err = -ENOMEM;
 		goto out;
 	}
@@ -261,7 +245,7 @@ static void call_send(struct etwd *d, struct kernel_call *call)
 	call->sent = true;
 	/* Fails only when it is dead, of which we hear, or when it has left hundreds of requests unread. */
 	if (send(c->socket.fd, &m, sizeof m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == EAGAIN) {
-		kill(c->pid, SIGKILL);
+		collector_kill(c);
 	}
 }
 
@@ -294,7 +278,7 @@ void kernel_call_drop(struct etwd *d, struct session *s)
 
 /* ---- its end ---------------------------------------------------------------------------------- */
 
-/* No more of it; its process is waited for by on_child. */
+/* No more of it; on_child hears of the end of its process. */
 static void let_go(struct etwd *d, struct collector *c)
 {
 	d->kernel->collector = NULL;
@@ -303,11 +287,6 @@ static void let_go(struct etwd *d, struct collector *c)
 	d->kernel->ending = c;
 	etwd_loop_remove(d, &c->socket);
 	shutdown(c->socket.fd, SHUT_RDWR);
-	if (c->child.fd < 0) { /* before Linux 5.3 */
-		kill(c->pid, SIGKILL);
-		waitpid(c->pid, NULL, 0);
-		c->gone = true;
-	}
 }
 
 static void fail_calls(struct etwd *d, int err, const char *why)
@@ -347,7 +326,7 @@ static void collector_lost(struct etwd *d, struct collector *c)
 		}
 	}
 	let_go(d, c);
-	kill(c->pid, SIGKILL); /* in case it only talked nonsense */
+	collector_kill(c); /* in case it only talked nonsense */
 	fail_calls(d, -EPIPE, why);
 	for (uint32_t i = 0; i < n; i++) {
 		kernel_session_orphan(d, had[i], why);
@@ -425,8 +404,7 @@ static void on_socket(struct etwd *d, struct source *s, uint32_t events)
 static void on_child(struct etwd *d, struct source *s, uint32_t events)
 {
 	struct collector *c = COLLECTOR_OF(s, child);
-	int status = 0;
-	if (waitpid(c->pid, &status, WNOHANG) == 0) {
+	if (etwd_start_status(c->child.fd, false) == -EAGAIN) {
 		return;
 	}
 	if (!c->ending) {
@@ -469,7 +447,7 @@ void etwd_kernel_tick(struct etwd *d, uint64_t now_ns)
 	const struct kernel_call *oldest = STAILQ_FIRST(&k->calls);
 	if (k->collector && !k->collector->killed && oldest && now_ns > oldest->since_ns + PATIENCE_NS) {
 		etwd_log(d, "The collector of kernel events does not answer: it is killed");
-		kill(k->collector->pid, SIGKILL);
+		collector_kill(k->collector);
 		k->collector->killed = true;
 	}
 	if (k->collector && k->collector->open && !needed(d)) {
@@ -512,7 +490,7 @@ void etwd_kernel_finish(struct etwd *d)
 		k->ending = c->next;
 		if (!c->gone) {
 			/* It heard the end of its socket; nothing of its waits for anybody. */
-			waitpid(c->pid, NULL, 0);
+			(void)etwd_start_status(c->child.fd, true);
 		}
 		collector_free(c);
 	}

@@ -13,7 +13,7 @@
 static void conn_ready(struct etwd *d, struct source *s, uint32_t events);
 static void ring(const struct conn *c);
 
-static uint32_t conn_events(const struct conn *c)
+uint32_t etwd_conn_events(const struct conn *c)
 {
 	return (c->throttled ? 0 : (uint32_t)EPOLLIN) | EPOLLRDHUP |
 	       (c->writing ? (uint32_t)EPOLLOUT : 0);
@@ -23,19 +23,20 @@ struct conn *etwd_conn_create(struct etwd *d, int fd, enum conn_kind kind, uid_t
 {
 	struct conn *c = calloc(1, sizeof *c);
 	if (!c) {
-		close(fd);
+		etwd_foreign_close_socket(d, &fd, uid, true);
 		return NULL;
 	}
 	c->src = (struct source){conn_ready, fd};
 	c->kind = kind;
+	c->may_carry = true;
 	c->uid = uid;
 	c->pid = pid;
 	c->tokens = ETWD_MESSAGES_BURST;
 	c->tokens_at_ns = c->since_ns = etwd_now_ns();
 	STAILQ_INIT(&c->queue);
 	LIST_INIT(&c->replies);
-	if (etwd_loop_add(d, &c->src, conn_events(c)) < 0) {
-		close(fd);
+	if (etwd_loop_add(d, &c->src, etwd_conn_events(c)) < 0) {
+		etwd_foreign_close_socket(d, &fd, uid, true);
 		free(c);
 		return NULL;
 	}
@@ -66,7 +67,8 @@ void etwd_conn_close(struct etwd *d, struct conn *c)
 	}
 	c->closing = true;
 	etwd_loop_remove(d, &c->src);
-	base_close(&c->src.fd);
+	etwd_take_forget(c);
+	etwd_foreign_close_socket(d, &c->src.fd, c->uid, c->may_carry);
 	ring(c);
 	d->conn_count--;
 	d->control_count -= c->kind == CONN_CONTROL;
@@ -119,7 +121,7 @@ static void want_write(struct etwd *d, struct conn *c, bool on)
 {
 	if (c->writing != on) {
 		c->writing = on;
-		etwd_loop_change(d, &c->src, conn_events(c));
+		etwd_loop_change(d, &c->src, etwd_conn_events(c));
 	}
 }
 
@@ -158,11 +160,24 @@ static void enqueue(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, 
 	want_write(d, c, true);
 }
 
+/* The peer takes nothing any more. Of a process there may still be messages to read: how its sessions
+ * ended, what its events mean. They are read before the connection closes. */
+static void peer_gone(struct etwd *d, struct conn *c)
+{
+	if (c->kind == CONN_PROVIDER) {
+		c->deaf = true;
+		free_queue(d, c);
+		want_write(d, c, false);
+	} else {
+		etwd_conn_close(d, c);
+	}
+}
+
 void etwd_conn_send(struct etwd *d, struct conn *c, struct proto_writer *w, const int *fds,
 		    int fd_count)
 {
 	long n = proto_end(w);
-	if (c->closing) {
+	if (c->closing || c->deaf) {
 		return;
 	}
 	if (n < 0) {
@@ -177,7 +192,7 @@ void etwd_conn_send(struct etwd *d, struct conn *c, struct proto_writer *w, cons
 			return;
 		}
 		if (r != -EAGAIN && r != -ENOBUFS && r != -ETOOMANYREFS) {
-			etwd_conn_close(d, c);
+			peer_gone(d, c);
 			return;
 		}
 	}
@@ -211,7 +226,7 @@ static void flush_queue(struct etwd *d, struct conn *c)
 			return;
 		}
 		if (r < 0) {
-			etwd_conn_close(d, c);
+			peer_gone(d, c);
 			return;
 		}
 		ring(c);
@@ -286,12 +301,29 @@ static void refill(struct conn *c, uint64_t now)
 	}
 }
 
+/* The next message, as proto_recv_plain(). One with descriptors stays where it is: an ADOPT is left to
+ * another process, anything else costs the peer the connection. */
+static long take_message(struct etwd *d, struct conn *c, uint8_t *mem)
+{
+	bool carries;
+	long n = proto_recv_plain(c->src.fd, mem, PROTO_MESSAGE_MAX, c->may_carry, &carries);
+	if (!carries) {
+		return n;
+	}
+	if (n >= 12 && le16_get(mem + 4) == PROTO_ADOPT && c->process && etwd_take(d, c)) {
+		return -EAGAIN;
+	}
+	d->bad_messages++;
+	etwd_conn_close(d, c);
+	return -ECONNABORTED;
+}
+
 /* `last`: the peer is gone. What it left behind is bounded by its socket, and waiting for tokens
  * would only keep the corpse. */
 static void conn_receive(struct etwd *d, struct conn *c, bool last)
 {
 	/* A bounded share of the turn, so that one talker does not silence the others. */
-	for (int i = 0; i < 32 && !c->closing; i++) {
+	for (int i = 0; i < 32 && !c->closing && !c->taking; i++) {
 		if (c->tokens == 0 && last) {
 			c->tokens = 1;
 		}
@@ -300,33 +332,28 @@ static void conn_receive(struct etwd *d, struct conn *c, bool last)
 			if (c->tokens == 0 && !c->throttled) {
 				c->throttled = true;
 				d->throttled_count++;
-				etwd_loop_change(d, &c->src, conn_events(c));
+				etwd_loop_change(d, &c->src, etwd_conn_events(c));
 			}
 			if (c->tokens == 0) {
 				return;
 			}
 		}
-		int fds[PROTO_FDS_MAX];
-		int fd_count = PROTO_FDS_MAX;
-		long n = proto_recv(c->src.fd, d->recv_buf, PROTO_MESSAGE_MAX, fds, &fd_count, -1);
-		if (n == -EAGAIN || n == -EINTR) {
+		long n = take_message(d, c, d->recv_buf);
+		if (n == -EAGAIN) {
 			return;
 		}
-		if (n == 0 && fd_count == 0 && !peer_closed(c)) {
+		if (n == 0 && !peer_closed(c)) {
 			c->tokens--;
 			continue;
 		}
 		if (n <= 0) {
 			d->bad_messages += n == -EBADMSG;
-			for (int k = 0; n == 0 && k < fd_count; k++) {
-				close(fds[k]);
-			}
 			etwd_conn_close(d, c);
 			return;
 		}
 		c->tokens--;
 		d->messages++;
-		etwd_dispatch(d, c, d->recv_buf, (size_t)n, fds, fd_count);
+		etwd_dispatch(d, c, d->recv_buf, (size_t)n, NULL, 0);
 	}
 }
 
@@ -339,20 +366,14 @@ void etwd_conn_settle(struct etwd *d, uint64_t now_ns)
 		if (p->traits_until_ns <= now_ns) {
 			continue;
 		}
-		for (int i = 0; i < 64 && c && !c->closing && c->tokens > 0; i++) {
-			int fds[PROTO_FDS_MAX];
-			int fd_count = PROTO_FDS_MAX;
-			long n = proto_recv(c->src.fd, d->settle_buf, PROTO_MESSAGE_MAX, fds,
-					    &fd_count, -1);
+		for (int i = 0; i < 64 && c && !c->closing && !c->taking && c->tokens > 0; i++) {
+			long n = take_message(d, c, d->settle_buf);
 			if (n <= 0) {
-				for (int k = 0; n == 0 && k < fd_count; k++) {
-					close(fds[k]);
-				}
 				break; /* the end of the stream is the loop's business */
 			}
 			c->tokens--;
 			d->messages++;
-			etwd_dispatch(d, c, d->settle_buf, (size_t)n, fds, fd_count);
+			etwd_dispatch(d, c, d->settle_buf, (size_t)n, NULL, 0);
 		}
 	}
 }
@@ -364,9 +385,22 @@ static void conn_ready(struct etwd *d, struct source *s, uint32_t events)
 		flush_queue(d, c);
 	}
 	bool last = (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
-	if (!c->closing && (last || (events & EPOLLIN))) {
+	if (!c->closing && !c->taking && (last || (events & EPOLLIN))) {
 		conn_receive(d, c, last);
 	}
+}
+
+void etwd_conn_last_words(struct etwd *d, struct conn *c)
+{
+	/* More turns than a socket has room for messages, should a child go on talking into it. */
+	for (int i = 0; i < 64 && !c->closing; i++) {
+		uint64_t before = d->messages;
+		conn_receive(d, c, true);
+		if (d->messages == before) {
+			break;
+		}
+	}
+	etwd_conn_close(d, c);
 }
 
 void etwd_conn_unthrottle(struct etwd *d, uint64_t now_ns)
@@ -382,7 +416,7 @@ void etwd_conn_unthrottle(struct etwd *d, uint64_t now_ns)
 			if (c->tokens > 0) {
 				c->throttled = false;
 				d->throttled_count--;
-				etwd_loop_change(d, &c->src, conn_events(c));
+				etwd_loop_change(d, &c->src, etwd_conn_events(c));
 			}
 		}
 	}
@@ -393,8 +427,8 @@ void etwd_conn_unthrottle(struct etwd *d, uint64_t now_ns)
 bool etwd_fds_left(const struct etwd *d, uint32_t reserve)
 {
 	struct rlimit lim;
-	/* Connections, a pidfd each, and what sessions and consumers have open. */
-	uint64_t used = 2ull * d->conn_count + 4ull * d->session_count + 16;
+	/* Connections, a pidfd and a namespace each, and what sessions and consumers have open. */
+	uint64_t used = 3ull * d->conn_count + 4ull * d->session_count + 16;
 	return getrlimit(RLIMIT_NOFILE, &lim) < 0 || used + reserve < lim.rlim_cur;
 }
 
@@ -427,7 +461,8 @@ static bool too_many(const struct etwd *d, enum conn_kind kind, uid_t uid)
 	return n >= (kind == CONN_CONTROL ? ETWD_CONTROL_CONNS_MAX : ETWD_STRANGERS_MAX);
 }
 
-static void refuse(struct etwd *d, int fd, uint32_t code, const char *text)
+static void refuse(struct etwd *d, int fd, const struct ucred *peer, bool carry, uint32_t code,
+		   const char *text)
 {
 	uint8_t mem[512];
 	struct proto_writer w;
@@ -435,7 +470,7 @@ static void refuse(struct etwd *d, int fd, uint32_t code, const char *text)
 	proto_put_u32(&w, PROTO_TAG_STATUS, code);
 	proto_put_str(&w, PROTO_TAG_TEXT, text);
 	proto_send(fd, mem, (size_t)proto_end(&w), NULL, 0);
-	close(fd);
+	etwd_foreign_close_socket(d, &fd, peer->uid, carry);
 	d->rejected_connections++;
 }
 
@@ -462,19 +497,37 @@ static void accept_ready(struct etwd *d, struct source *s, uint32_t events)
 			continue;
 		}
 		bool mine = peer.uid == d->uid || peer.uid == 0;
+		bool carry = d->listeners_carry || proto_passes_descriptors(fd);
 		if ((!d->system && !mine) || peer.pid <= 0) {
-			refuse(d, fd, 5, "this etwd serves another user");
+			refuse(d, fd, &peer, carry, 5, "this etwd serves another user");
 		} else if (!etwd_fds_left(d, ETWD_FDS_RESERVE)) {
-			refuse(d, fd, 1450, "etwd has no file descriptors left");
+			refuse(d, fd, &peer, carry, 1450, "etwd has no file descriptors left");
 		} else if (too_many(d, kind, peer.uid)) {
-			refuse(d, fd, 1450, "too many connections of this user");
+			refuse(d, fd, &peer, carry, 1450, "too many connections of this user");
 		} else {
 			struct conn *c = etwd_conn_create(d, fd, kind, peer.uid, peer.pid);
 			if (c) {
 				c->gid = peer.gid;
+				c->may_carry = carry;
 			}
 		}
 	}
+}
+
+void etwd_conn_carry(struct etwd *d, bool on)
+{
+#ifdef OPENETW_TESTPOINTS
+	if (getenv("OPENETW_TEST_DESCRIPTORS_PASS")) { /* as before Linux 6.16 */
+		return;
+	}
+#endif
+	bool done = true;
+	for (int i = 0; i < 2; i++) {
+		if (d->listeners[i].fd >= 0) {
+			done = proto_pass_descriptors(d->listeners[i].fd, on) && done;
+		}
+	}
+	d->listeners_carry = on || !done;
 }
 
 int etwd_conn_listen(struct etwd *d, int fd, enum conn_kind kind)

@@ -9,6 +9,7 @@
  */
 #include "base/datadir.h"
 #include "base/elf_section.h"
+#include "base/open_foreign.h"
 #include "etwd/etwd.h"
 #include "format/schema_section.h"
 
@@ -160,14 +161,14 @@ static void described_run(struct job *job)
 {
 	struct described_job *j = (struct described_job *)job;
 	struct stat st;
-	char inside[PATH_MAX + 64];
 	/* As the process sees it, which may be another root; it may also have ended by now. */
-	snprintf(inside, sizeof inside, "/proc/%d/root%s", (int)j->pid, j->path);
-	int fd = open(inside, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int root = open_foreign_root((uint32_t)j->pid);
+	int fd = root >= 0 ? open_foreign(root, j->path, 0, &st) : -1;
 	if (fd < 0) {
-		fd = open(j->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		fd = open_foreign(-1, j->path, 0, &st);
 	}
-	j->result = fd < 0 || fstat(fd, &st) < 0 ? -errno : 0;
+	base_close(&root);
+	j->result = fd < 0 ? fd : 0;
 	if (j->result == 0 && !was_seen(&st)) {
 		j->result = copy_section(j, fd);
 		if (j->result == 0) {

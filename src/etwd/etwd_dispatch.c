@@ -69,15 +69,14 @@ void etwd_dispatch(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, i
 {
 	struct proto_message m;
 	int r = proto_parse(p, n, &m);
-	bool fds_fit =
-		fd_count == 0 || (r == 0 && (m.type == PROTO_ADOPT || m.type == PROTO_START));
-	if (r == 0 && m.type == PROTO_ADOPT && c->kind == CONN_PROVIDER && c->process) {
+	bool fds_fit = fd_count == 0 ||
+		       (r == 0 && m.type == PROTO_ADOPT && fd_count <= PROTO_FDS_MAX);
+	if (r == 0 && fds_fit && m.type == PROTO_ADOPT && c->kind == CONN_PROVIDER && c->process) {
 		etwd_adopt(d, c, &m, fds, fd_count);
 		r = -EALREADY;
 	}
-	/* Nothing we accept today keeps a descriptor. */
 	for (int i = 0; i < fd_count; i++) {
-		close(fds[i]);
+		close(fds[i]); /* what is kept is mapped */
 	}
 	if (r == -EALREADY) {
 		return;

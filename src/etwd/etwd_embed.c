@@ -81,11 +81,17 @@ static void note_remove(const char *path)
 
 /* ---- the helper ------------------------------------------------------------------------------- */
 
+/* The file is opened here, where there is the right to: the helper has this one, and none to others. */
 static void describe(const char *path)
 {
-	char *argv[] = {(char *)(uintptr_t)"openetw", (char *)(uintptr_t)"describe",
-			(char *)(uintptr_t)"--quiet", (char *)(uintptr_t)path, NULL};
-	(void)etwd_program_run(shared.program, argv, environ); /* without it the file is as good as before */
+	char *argv[] = {(char *)(uintptr_t)"openetw", (char *)(uintptr_t)"describe", (char *)(uintptr_t)"--quiet",
+			(char *)(uintptr_t)"--descriptor", (char *)(uintptr_t)"3", NULL};
+	struct stat st;
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		(void)etwd_program_run(shared.program, argv, environ, fd); /* without it the file is as good as before */
+	}
+	base_close(&fd);
 }
 
 static void *work(void *arg)
@@ -169,6 +175,8 @@ void etwd_embed_on_file(void *ctx, const char *path, enum sink_file_event event)
 		note_write(path);
 	} else if (event == SINK_FILE_FINISHED) {
 		enqueue(path, false);
+	} else if (event == SINK_FILE_GONE) {
+		note_remove(path);
 	} else {
 		/* Read when the sink has ended, by the job that ends it. */
 		struct session *s = ctx;

@@ -134,7 +134,7 @@ static void fill_row(struct etwd *d, const struct registration *r, const struct 
 }
 
 /* Give the table that will be written next room for `rows`. */
-static int reserve_table(struct registration *r, struct ctl_entry *e, uint32_t next, uint32_t rows)
+static int reserve_table(struct registration *r, uint32_t next, uint32_t rows)
 {
 	struct ctl_heap *h = &r->process->ctl;
 	unsigned class = 0;
@@ -152,9 +152,8 @@ static int reserve_table(struct registration *r, struct ctl_entry *e, uint32_t n
 	if (r->table_class[next] >= 0) {
 		etwd_ctl_table_free(h, (unsigned)r->table_class[next], r->table[next]);
 	}
-	r->table[next] = at;
+	r->table[next] = at; /* no reader is in the former one now, see pool_ctl.c */
 	r->table_class[next] = (int)class;
-	e->table[next] = at; /* no reader is in this table now, see pool_ctl.c */
 	return 0;
 }
 
@@ -276,13 +275,10 @@ bool etwd_enable_publish(struct etwd *d, struct registration *r)
 	}
 	bool had = r->config && r->config->rows > 0;
 	if (!r->config || had || c->rows > 0 || r->config->traits != c->traits) {
-		struct ctl_entry *e = (struct ctl_entry *)(void *)(p->ctl.mem + r->entry);
 		struct filter_row rows[POOL_SESSION_BITS];
-		uint32_t n = shared_rows(r, c, rows);
+		uint32_t n = shared_rows(r, c, rows), next = r->next_table;
 		uint32_t tables = r->table_class[0] >= 0 || r->table_class[1] >= 0 || n > 0;
-		/* pool_ctl_publish() writes the table that is not in use, and starts with the
-		 * second. */
-		if (tables && (reserve_table(r, e, r->next_table, n) < 0)) {
+		if (tables && (reserve_table(r, next, n) < 0)) {
 			unuse_bits(p, c);
 			etwd_config_free(d, p, c);
 			return had;
@@ -290,8 +286,8 @@ bool etwd_enable_publish(struct etwd *d, struct registration *r)
 		c->gen = ++r->gen;
 		if (tables) {
 			r->next_table ^= 1;
-			pool_ctl_publish(p->ctl.mem, r->entry, c->gen, rows, n,
-					 r->flags & PROTO_REG_CLASSIC ? CTL_ENTRY_CLASSIC : 0);
+			pool_ctl_publish_to(p->ctl.mem, r->entry, next, r->table[next], c->gen, rows,
+					    n, r->flags & PROTO_REG_CLASSIC ? CTL_ENTRY_CLASSIC : 0);
 			if (wants_stacks(rows, n)) {
 				etwd_ctl_ring(&p->ctl); /* it loads its unwinder */
 			}

@@ -339,7 +339,13 @@ static void ring_left(const struct etwd *d, struct session *s, uint64_t after, u
 static void removed(struct etwd *d, struct kernel_call *call, int result, const struct kernel_message *m,
 		    const char *why)
 {
-	call->session->kernel->removing = false;
+	struct session_kernel *k = call->session->kernel;
+	size_t n = strnlen(k->note, sizeof k->note - 1);
+	if (m && result == 0 && m->text[0]) {
+		snprintf(k->note + n, sizeof k->note - n, "%snot kept: %.300s", n ? "; " : "", m->text);
+		etwd_log(d, "Session \"%s\": not kept: %s", call->session->label, m->text);
+	}
+	k->removing = false;
 	d->drain_now = true; /* and with it the next step of the stop */
 }
 

@@ -107,8 +107,9 @@ void kernel_call_drop(struct etwd *d, struct session *s);
 /* ---- the collector ----------------------------------------------------------------------------- */
 
 struct collector {
-	struct source socket, child; /* child: its pidfd */
+	struct source socket, child; /* child: readable when it has ended (etwd_start.h) */
 	pid_t pid;
+	int pidfd; /* -1: this kernel has none */
 	bool open;   /* has its engine */
 	bool gone;   /* its end has been seen to; freed when its process has ended */
 	bool ending; /* told to go */

@@ -3,6 +3,8 @@
  */
 #include "etwd/etwd.h"
 
+#include "base/printable.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,12 +30,8 @@ void etwd_log(struct etwd *d, const char *fmt, ...)
 	size_t n = strftime(line, sizeof line, "%F %T ", &tm);
 	va_list ap;
 	va_start(ap, fmt);
-	int k = vsnprintf(line + n, sizeof line - n - 1, fmt, ap);
+	n += printable_vformat(line + n, sizeof line - n - 1, fmt, ap); /* an entry is one line */
 	va_end(ap);
-	if (k < 0) {
-		return;
-	}
-	n = BASE_MIN(n + (size_t)k, sizeof line - 2);
 	line[n++] = '\n';
 	ssize_t w = write(d->log_fd, line, n);
 	(void)w; /* a full disk must not stop the daemon */
@@ -94,7 +92,7 @@ static void *job_thread(void *arg)
 	return NULL;
 }
 
-void etwd_job_start(struct etwd *d, struct job *j)
+bool etwd_job_try(struct etwd *d, struct job *j)
 {
 	pthread_t thread;
 	pthread_attr_t attr;
@@ -104,7 +102,14 @@ void etwd_job_start(struct etwd *d, struct job *j)
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	int err = pthread_create(&thread, &attr, job_thread, j);
 	pthread_attr_destroy(&attr);
-	if (err != 0) {
+	d->jobs_running -= err != 0;
+	return err == 0;
+}
+
+void etwd_job_start(struct etwd *d, struct job *j)
+{
+	if (!etwd_job_try(d, j)) {
+		d->jobs_running++;
 		job_thread(j); /* slower, but correct */
 	}
 }
@@ -150,6 +155,10 @@ static int wait_ms(struct etwd *d, uint64_t now)
 	if (d->eager_count > 0) {
 		ms = 0;
 	}
+	if (d->foreign_waits) {
+		ms = soonest(ms, 200);
+	}
+	ms = soonest(ms, d->take_ms);
 	if (!TAILQ_EMPTY(&d->pending)) {
 		ms = soonest(ms, 20); /* deadlines of waiting callers; coarse is enough */
 	}
@@ -183,6 +192,8 @@ void etwd_loop_turn(struct etwd *d, int timeout_ms)
 	etwd_private_tick(d, now);
 	etwd_process_grow_some(d);
 	etwd_conn_unthrottle(d, now);
+	d->take_ms = etwd_take_tick(d);
+	etwd_foreign_tick(d);
 	etwd_conn_reap(d);
 }
 
@@ -229,6 +240,8 @@ int etwd_create(struct etwd **ret, bool system)
 	d->log_fd = d->epoll = d->jobs_done.fd = d->signals.fd = -1;
 	d->listeners[0].fd = d->listeners[1].fd = -1;
 	d->system = system;
+	d->listeners_carry = true;
+	d->take_ms = -1;
 	d->uid = geteuid();
 	STAILQ_INIT(&d->done_jobs);
 	TAILQ_INIT(&d->conns);
@@ -281,6 +294,7 @@ void etwd_destroy(struct etwd *d)
 		}
 		etwd_drain_pass(d, POOL_PASS_FLUSH); /* drops the dead processes */
 	}
+	etwd_take_finish(d);
 	etwd_conn_reap(d);
 	etwd_pending_tick(d, UINT64_MAX);
 	etwd_private_finish(d);

@@ -5,7 +5,10 @@
  * The lock is kept until exit; two daemons of one directory cannot exist.
  */
 #include "etwd/etwd.h"
+#include "etwd/etwd_start.h"
 
+#include "base/confine.h"
+#include "base/open_output.h"
 #include "base/order.h"
 
 #include <fcntl.h>
@@ -335,8 +338,10 @@ static void redirect(struct etwd *d)
 {
 	char path[600];
 	if (join(path, sizeof path, d->dir, "etwd.log") == 0) {
-		d->log_fd =
-			open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+		d->log_fd = open_output(path, OPEN_OUTPUT_REUSE, 0600, NULL);
+		if (d->log_fd >= 0) {
+			fcntl(d->log_fd, F_SETFL, O_APPEND);
+		}
 	}
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null >= 0) {
@@ -419,6 +424,12 @@ static int run(struct etwd *d, const struct options *o, int lock_fd)
 	} else {
 		d->log_fd = 2;
 	}
+	int begun = etwd_starter_begin();
+	if (begun < 0) { /* no kernel events, no commands: the rest goes on */
+		etwd_log(d, "No programs can be started: %s", strerror(-begun));
+	}
+	char confined[128];
+	confine_text(confine(CONFINE_ETWD), confined, sizeof confined);
 	/* Of 8 MB stacks the kernel makes huge pages. */
 	pthread_attr_t stacks;
 	if (pthread_attr_init(&stacks) == 0) {
@@ -444,6 +455,7 @@ static int run(struct etwd *d, const struct options *o, int lock_fd)
 	}
 	etwd_log(d, "Started etwd: version=%s, pid=%d, dir=%s, instance=%s", OPENETW_VERSION,
 		 (int)getpid(), d->dir, d->system ? "system" : "user");
+	etwd_log(d, "Confined: %s", confined[0] ? confined : "nothing, this kernel cannot");
 	etwd_embed_start(d);
 	etwd_autolog_start(d);
 	etwd_schedule_start(d);
@@ -467,6 +479,14 @@ int main(int argc, char **argv)
 	struct options o;
 	int code;
 	char dir[512];
+	if (argc == 2 && strcmp(argv[1], "--close-descriptors") == 0) {
+		char byte;
+		ssize_t end = read(0, &byte, 1); /* of those who had them, too, see etwd_foreign.c */
+		_exit(end < 0);
+	}
+	if (argc == 2 && strcmp(argv[1], "--take-descriptors") == 0) {
+		etwd_take_main();
+	}
 	if (parse_options(argc, argv, &o, &code)) {
 		return code;
 	}

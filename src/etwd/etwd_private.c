@@ -101,6 +101,10 @@ void etwd_private_add(struct proto_session *to, const struct proto_session *m)
 	to->log_buffers_lost += m->log_buffers_lost;
 	to->events += m->events;
 	to->bytes_written += m->bytes_written;
+	if (m->file_fate > to->file_fate) {
+		to->file_fate = m->file_fate;
+		to->file_fate_filetime = m->file_fate_filetime;
+	}
 	for (uint32_t i = 0; i < PROTO_LOSS_COUNT; i++) {
 		to->loss[i] += m->loss[i];
 	}

@@ -19,6 +19,8 @@
 #include "etwd/etwd.h"
 
 #define ETWD_PRIVATE_ENABLES_MAX 64u
+/* A user in more groups than that is asked for with those that there is room for. */
+#define ETWD_PRIVATE_GROUPS_MAX	 256u
 
 struct member {
 	LIST_ENTRY(member) link;
@@ -37,6 +39,7 @@ struct private_session {
 	LIST_ENTRY(private_session) link;
 	uint64_t id;
 	uid_t uid;
+	uint32_t group[ETWD_PRIVATE_GROUPS_MAX], groups; /* of who started it: the group, then the others */
 	bool stopping;
 	bool plain_taken; /* some process was told the file's plain name */
 	struct proto_session p; /* as asked for; the strings are ours, and the limits are here */

@@ -161,6 +161,9 @@ void etwd_private_tell(struct etwd *d, struct private_session *s, uint32_t op, s
 	if (said) {
 		proto_put_session(&w, said);
 	}
+	if (op == PROTO_PRIVATE_START) {
+		proto_put(&w, PROTO_TAG_GROUPS, s->group, s->groups * sizeof s->group[0]);
+	}
 	etwd_conn_send(d, p->conn, &w, NULL, 0);
 }
 

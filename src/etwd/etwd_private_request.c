@@ -5,6 +5,11 @@
 #include "etwd/etwd_private.h"
 
 #include <stdlib.h>
+#include <sys/socket.h>
+
+#ifndef SO_PEERGROUPS
+#define SO_PEERGROUPS 59
+#endif
 
 #define PRIVATES_MAX	  256u
 #define PRIVATES_MAX_UID  64u
@@ -30,8 +35,8 @@ static const char *check_start(const struct proto_session *p, uint32_t *ret_code
 	if ((m & MODE_CIRCULAR) && p->maximum_file_size == 0) {
 		return "this file mode needs a maximum file size";
 	}
-	if (p->buffer_size_kb > 16384 || p->clock > 3) {
-		return "a buffer has at most 16384 KB, and the clock is 1, 2 or 3";
+	if (p->clock > 3) {
+		return "the clock must be 1, 2 or 3";
 	}
 	*ret_code = 161;
 	if (!p->log_file && !(m & MODE_BUFFERING)) {
@@ -105,6 +110,17 @@ static struct enable_args *read_scope(const struct proto_message *m, struct diag
 	return a;
 }
 
+/* A process compares them with its own: it writes no file with a group that the user does not have. */
+static void learn_groups(struct private_session *s, const struct conn *c)
+{
+	socklen_t bytes = sizeof s->group - sizeof s->group[0];
+	s->group[0] = c->gid;
+	s->groups = 1;
+	if (getsockopt(c->src.fd, SOL_SOCKET, SO_PEERGROUPS, s->group + 1, &bytes) == 0) {
+		s->groups += (uint32_t)(bytes / sizeof s->group[0]);
+	}
+}
+
 bool etwd_private_start(struct etwd *d, struct conn *c, const struct proto_message *m)
 {
 	struct proto_session p;
@@ -149,6 +165,7 @@ bool etwd_private_start(struct etwd *d, struct conn *c, const struct proto_messa
 	}
 	s->id = PROTO_PRIVATE_ID + ++d->privates->next_id;
 	s->uid = c->uid;
+	learn_groups(s, c);
 	s->p.clock = p.clock ? p.clock : 1;
 	s->p.start_filetime = clock_filetime();
 	/* As each process will adjust it. */

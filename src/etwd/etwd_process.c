@@ -3,7 +3,6 @@
  */
 #include "etwd/etwd.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
@@ -95,72 +94,6 @@ static void learn_identity(struct process *p, const struct proto_message *m)
 	n = readlink(path, theirs, sizeof theirs - 1);
 	ssize_t k = readlink("/proc/self/ns/pid", own, sizeof own - 1);
 	p->foreign_pids = n > 0 && k > 0 && strcmp(own, theirs) != 0;
-}
-
-/* ---- thread ids of another pid namespace --------------------------------------------------------
- */
-
-struct tid_map {
-	uint32_t count;
-	struct {
-		uint32_t theirs, ours;
-	} at[256];
-};
-
-static uint32_t look_up_thread(pid_t pid, uint32_t tid)
-{
-	char path[300], line[256];
-	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-	DIR *dir = opendir(path);
-	uint32_t found = tid;
-	for (struct dirent *e; dir && (e = readdir(dir));) {
-		if (e->d_name[0] == '.') {
-			continue;
-		}
-		snprintf(path, sizeof path, "/proc/%d/task/%s/status", (int)pid, e->d_name);
-		FILE *f = fopen(path, "re");
-		while (f && fgets(line, sizeof line, f)) {
-			char *last = strrchr(line, '\t');
-			if (strncmp(line, "NSpid:", 6) == 0 && last &&
-			    strtoul(last + 1, NULL, 10) == tid) {
-				found = (uint32_t)strtoul(e->d_name, NULL, 10);
-			}
-		}
-		if (f) {
-			fclose(f);
-		}
-		if (found != tid) {
-			break;
-		}
-	}
-	if (dir) {
-		closedir(dir);
-	}
-	return found;
-}
-
-uint32_t etwd_process_thread(struct process *p, uint32_t tid)
-{
-	if (!p->tids) {
-		p->tids = calloc(1, sizeof *p->tids);
-		if (!p->tids) {
-			return tid;
-		}
-	}
-	for (uint32_t i = 0; i < p->tids->count; i++) {
-		if (p->tids->at[i].theirs == tid) {
-			return p->tids->at[i].ours;
-		}
-	}
-	/* The table is a cache; a process with more threads, or one that invents them, starts it
-	 * anew. */
-	if (p->tids->count == BASE_ARRAY_LEN(p->tids->at)) {
-		p->tids->count = 0;
-	}
-	uint32_t ours = look_up_thread(p->pid, tid);
-	p->tids->at[p->tids->count].theirs = tid;
-	p->tids->at[p->tids->count++].ours = ours;
-	return ours;
 }
 
 /* ---- memory
@@ -284,6 +217,7 @@ int etwd_process_ready_pool(struct etwd *d, struct process *p)
 	}
 	pool_view_set_limits(p->view, &(struct pool_limits){.provider_count = p->reg_cap});
 	p->lost_at_ns = etwd_now_ns();
+	etwd_thread_prepare(d, p);
 	if (d->eager_left > 0) {
 		d->eager_left--;
 		grow_ahead(d, p);
@@ -331,7 +265,7 @@ static void pidfd_ready(struct etwd *d, struct source *s, uint32_t events)
 {
 	struct process *p = (struct process *)((char *)s - offsetof(struct process, pidfd));
 	if (p->conn) {
-		etwd_conn_close(d, p->conn); /* which says etwd_process_gone() */
+		etwd_conn_last_words(d, p->conn); /* which says etwd_process_gone() */
 	} else {
 		etwd_loop_remove(d, s);
 	}
@@ -384,7 +318,7 @@ void etwd_process_hello(struct etwd *d, struct conn *c, const struct proto_messa
 		etwd_reply_status(d, c, m, 87, "HELLO carries no version");
 		return;
 	}
-	const char *why = may_attach(d, c);
+	const char *why = etwd_foreign_cut_off(c->uid) ? ETWD_CUT_OFF_TEXT : may_attach(d, c);
 	if (why) {
 		etwd_reply_status(d, c, m, 1450, why);
 		return;
@@ -422,6 +356,7 @@ void etwd_process_hello(struct etwd *d, struct conn *c, const struct proto_messa
 		return;
 	}
 	c->process = p;
+	c->may_carry = proto_pass_descriptors(c->src.fd, true) || c->may_carry; /* ADOPT */
 	LIST_INSERT_HEAD(&d->processes, p, link);
 	d->process_count++;
 	watch_death(d, p);
@@ -484,7 +419,7 @@ void etwd_process_destroy(struct etwd *d, struct process *p)
 	d->process_count--;
 	d->dead_count -= p->dead;
 	d->eager_count -= p->eager;
-	free(p->tids);
+	etwd_thread_forget(p);
 	free(p);
 }
 

@@ -2,13 +2,10 @@
  * Programs that etwd has do something: found beside it, run with nothing of its own.
  */
 #include "etwd/etwd.h"
+#include "etwd/etwd_start.h"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 bool etwd_program_usable(const char *path)
 {
@@ -41,30 +38,15 @@ bool etwd_program_find_cli(char *out, size_t cap)
 	return etwd_program_find("openetw", places, out, cap);
 }
 
-int etwd_program_run(const char *program, char *const *argv, char *const *env)
+int etwd_program_run(const char *program, char *const *argv, char *const *env, int file)
 {
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	sigset_t none, all;
+	struct etwd_start s = {.program = program, .argv = argv, .env = env, .fd = {file, -1}, .quiet = true};
 	pid_t pid;
-	int status = 0;
-	sigemptyset(&none);
-	sigfillset(&all);
-	posix_spawn_file_actions_init(&files);
-	posix_spawnattr_init(&attr);
-	for (int fd = 0; fd < 3; fd++) {
-		posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
+	int status_fd, status = etwd_start(&s, &pid, &status_fd);
+	if (status < 0) {
+		return status;
 	}
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &all);
-	int err = posix_spawn(&pid, program, &files, &attr, argv, env);
-	posix_spawn_file_actions_destroy(&files);
-	posix_spawnattr_destroy(&attr);
-	if (err != 0) {
-		return -err;
-	}
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-	}
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	status = etwd_start_status(status_fd, true);
+	close(status_fd);
+	return status;
 }

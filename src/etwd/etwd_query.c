@@ -290,6 +290,12 @@ void etwd_query_stats(struct etwd *d, struct conn *c, const struct proto_message
 		    (unsigned long long)d->adopted_unclaimed, (unsigned long long)d->adopted_lost);
 	strbuf_addf(&b, "\"images_bytes\":%llu,\"images_dropped\":%llu,", (unsigned long long)d->images_bytes,
 		    (unsigned long long)d->images_dropped);
+	uint64_t unread, waiting, stuck;
+	etwd_foreign_counts(&unread, &waiting, &stuck);
+	strbuf_addf(&b,
+		    "\"connections_unread\":%llu,\"connections_unclosed\":%llu,"
+		    "\"closers_stuck\":%llu,",
+		    (unsigned long long)unread, (unsigned long long)waiting, (unsigned long long)stuck);
 	etwd_kernel_stats(d, &b);
 	strbuf_addf(&b, "\"refused_connections\":%llu,\"clock_kind\":%u,\"clock_freq\":%llu}",
 		    (unsigned long long)d->rejected_connections, (unsigned)d->clock_kind,

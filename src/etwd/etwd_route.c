@@ -355,7 +355,7 @@ static void event_init(struct event *e, struct etwd *d, struct process *p, const
 	e->schema = NULL;
 	e->schema_bytes = 0;
 	e->key = 0;
-	e->tid = BASE_UNLIKELY(p->foreign_pids) ? etwd_process_thread(p, ev->rec->tid)
+	e->tid = BASE_UNLIKELY(p->foreign_pids) ? etwd_thread_id(d, p, ev->rec->tid)
 						: ev->rec->tid;
 }
 

@@ -130,12 +130,12 @@ static void run_run(struct job *j)
 	} else if (r->command) {
 		/* Left to itself: it may take as long as it likes. */
 		char *argv[] = {"sh", "-c", "(eval \"$1\") &", "sh", r->text, NULL};
-		r->status = etwd_program_run("/bin/sh", argv, env);
+		r->status = etwd_program_run("/bin/sh", argv, env, -1);
 	} else if (!etwd_program_find_cli(program, sizeof program)) {
 		r->status = -ENOENT;
 	} else {
 		char *argv[] = {"openetw", "logman", "start", "-n", r->name, NULL};
-		r->status = etwd_program_run(program, argv, env);
+		r->status = etwd_program_run(program, argv, env, -1);
 	}
 	free(env);
 }

@@ -132,7 +132,7 @@ void etwd_session_describe(struct etwd *d, struct session *s, struct proto_sessi
 		.free_buffers = st->free_buffers,
 		.events_lost = (uint32_t)BASE_MIN(st->events_lost, (uint64_t)UINT32_MAX),
 		.buffers_written = (uint32_t)st->buffers_written,
-		.log_buffers_lost = (uint32_t)st->lost_disk_buffers,
+		.log_buffers_lost = (uint32_t)(st->lost_disk_buffers + st->gone_buffers),
 		.real_time_buffers_lost =
 			(uint32_t)(st->rt_buffers_lost + s->loss[PROTO_LOSS_RT_BUFFERS]),
 		.owner_uid = s->uid,
@@ -146,6 +146,8 @@ void etwd_session_describe(struct etwd *d, struct session *s, struct proto_sessi
 		.quota_bytes = s->quota_bytes,
 		.owner_pid = s->owner_pid,
 		.consumers = s->consumer_count,
+		.file_fate = (uint32_t)st->file_fate,
+		.file_fate_filetime = st->file_fate_filetime,
 		.name = s->name,
 		.log_file = s->log_file,
 		.name_len = (uint32_t)utf16_len(s->name),
@@ -156,6 +158,8 @@ void etwd_session_describe(struct etwd *d, struct session *s, struct proto_sessi
 	ret->loss[PROTO_LOSS_TOO_BIG] += st->lost_too_big;
 	ret->loss[PROTO_LOSS_DISK_EVENTS] += st->lost_disk_events;
 	ret->loss[PROTO_LOSS_DISK_BUFFERS] += st->lost_disk_buffers;
+	ret->loss[PROTO_LOSS_GONE_EVENTS] += st->gone_events;
+	ret->loss[PROTO_LOSS_GONE_BUFFERS] += st->gone_buffers;
 	ret->loss[PROTO_LOSS_RT_BUFFERS] += st->rt_buffers_lost;
 	ret->loss[PROTO_LOSS_RT_EVENTS] += st->rt_events_lost;
 	ret->loss[PROTO_LOSS_OVERWRITTEN] += st->overwritten_events;

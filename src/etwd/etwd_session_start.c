@@ -4,6 +4,7 @@
  */
 #include "etwd/etwd.h"
 
+#include "base/open_output.h"
 #include "etwd/etwd_modes.h"
 #include "saved/saved.h"
 
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 
 #define SPOOL_BYTES   (100ull << 20) /* as Windows, unless the session has a maximum size for it */
-#define BUFFER_KB_MAX 16384u
 
 struct start_job {
 	struct job job;
@@ -47,7 +47,7 @@ void etwd_session_refuse(struct etwd *d, struct session *s, uint32_t code, const
 		s->refusal = strdup(text);
 		/* Nothing is in its file that was not there before. */
 		if (s->path && !(s->mode & (MODE_APPEND | MODE_NEWFILE))) {
-			unlink(s->path);
+			open_output_remove(s->path);
 		}
 		etwd_session_stop(d, s);
 	} else {
@@ -133,9 +133,6 @@ static uint32_t check_mode(const struct proto_session *p, const char **ret_why)
 		return 50;
 	} else if (sized && p->maximum_file_size == 0) {
 		*ret_why = "this file mode needs a maximum file size";
-	} else if (p->buffer_size_kb > BUFFER_KB_MAX) {
-		/* Never fewer than asked for, so not silently the maximum. */
-		*ret_why = "a buffer has at most 16384 KB";
 	} else if (m & (MODE_RELOG | MODE_RESERVED)) {
 		*ret_why = m & MODE_RELOG ? "the relog mode marks a file being rewritten, no session"
 					  : "heap and critical-section tracing is not there";

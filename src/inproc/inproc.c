@@ -3,6 +3,8 @@
  * Private sessions: start to stop, who is enabled where.
  */
 #include "inproc/inproc_private.h"
+
+#include "base/cancel.h"
 #include "sink/sink_modes.h"
 
 #include <stdio.h>
@@ -535,6 +537,7 @@ static uint32_t start_locked(struct inproc_session_args *a, uint64_t *ret_id, st
 
 uint32_t inproc_start(struct inproc_session_args *a, uint64_t *ret_id, struct diag *d)
 {
+	BASE_NOT_CANCELLED;
 	uint32_t code = check_start(a);
 	if (code != CODE_SUCCESS) {
 		return code;
@@ -563,6 +566,7 @@ static bool any_session(void)
 uint32_t inproc_stop(uint64_t id, const uint16_t *name, const struct guid *guid,
 		     struct sink_stats *ret)
 {
+	BASE_NOT_CANCELLED;
 	struct news_list list = {0};
 	pthread_mutex_lock(&inproc.lock);
 	struct inproc_session *slot = find_session(id, name, guid);
@@ -618,6 +622,7 @@ void inproc_retire_full(void)
 uint32_t inproc_query(uint64_t id, const uint16_t *name, const struct guid *guid,
 		      struct sink_stats *ret, struct sink_options *ret_options, uint64_t *ret_id)
 {
+	BASE_NOT_CANCELLED;
 	pthread_mutex_lock(&inproc.lock);
 	struct inproc_session *s = find_session(id, name, guid);
 	if (s) {
@@ -631,6 +636,7 @@ uint32_t inproc_query(uint64_t id, const uint16_t *name, const struct guid *guid
 
 uint32_t inproc_flush(uint64_t id, const uint16_t *name, const struct guid *guid)
 {
+	BASE_NOT_CANCELLED;
 	pthread_mutex_lock(&inproc.lock);
 	struct inproc_session *s = find_session(id, name, guid);
 	int err = -ENOENT;
@@ -675,6 +681,7 @@ static int switch_file(struct inproc_session *s, const char *path, const uint16_
 uint32_t inproc_update(uint64_t id, uint32_t flush_timer, const char *path, const uint16_t *log_file,
 		       struct diag *d)
 {
+	BASE_NOT_CANCELLED;
 	int err = 0;
 	pthread_mutex_lock(&inproc.lock);
 	struct inproc_session *s = find_session(id, NULL, NULL);
@@ -767,6 +774,7 @@ uint32_t inproc_enable_filtered(uint64_t id, const struct guid *provider, uint32
 				uint8_t level, uint64_t any, uint64_t all, uint32_t properties,
 				const struct inproc_filter *filter, uint32_t count)
 {
+	BASE_NOT_CANCELLED;
 	struct inproc_chosen *chosen;
 	uint32_t result = code > CONTROL_CAPTURE_STATE ? (uint32_t)CODE_INVALID_PARAMETER
 						       : choose(provider, filter, count, &chosen);

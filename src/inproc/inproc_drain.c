@@ -140,6 +140,9 @@ static void *logger_main(void *arg)
 	while (inproc.thread_generation == mine) {
 		uint32_t rung = order_load_acquire(bell);
 		bool again = inproc_pass(false);
+		if (order_load_relaxed(&inproc.destination_body.writer->reap_wanted) != 0) {
+			pool_writer_reap(inproc.destination_body.writer);
+		}
 		pthread_mutex_unlock(&inproc.lock);
 		inproc_retire_full();
 		if (!again) {

@@ -113,13 +113,17 @@ int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 /* Another mask, other stacks, other processes. */
 int kernel_change(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 		  struct kernel_mask *ret_missing, struct diag *d);
-/* No more events, and the closing rundown. */
+/* No more events, and the closing rundown. Names of functions take longer: the session has ended, and its slot
+ * is free, when kernel_removed() says so, which kernel_poll() brings about. */
 void kernel_remove(struct kernel *k, uint32_t slot);
+bool kernel_removed(const struct kernel *k, uint32_t slot);
 /* Says again what there is, as a start of the session would. */
 void kernel_capture(struct kernel *k, uint32_t slot);
 /* What the end of the session would say now, that it goes on: what there is, what the machine is like, names of all
- * that its stacks went through. For a copy of what is in memory. */
+ * that its stacks went through. For a copy of what is in memory. Names of functions take longer: all is said when
+ * kernel_explained() says so, which kernel_poll() brings about. */
 void kernel_explain(struct kernel *k, uint32_t slot);
+bool kernel_explained(const struct kernel *k, uint32_t slot);
 /* Of all sessions: as on Windows there is one interval. -EINVAL: below the least. */
 int kernel_set_interval(struct kernel *k, uint32_t interval_us);
 /* Of all sessions with PMC_PROFILE as well: what beside the timer samples are taken by, each so many of its
@@ -135,6 +139,9 @@ uint64_t kernel_watermark(const struct kernel *k);
 void kernel_engine_stats(struct kernel *k, struct kernel_stats *ret);
 /* What was asked for and is not recorded, and why: a line each, "" for nothing. */
 const char *kernel_missing(const struct kernel *k);
+/* Of a session that has ended: what was not remembered or read of files and processes, because users have but a
+ * share of that, a line each; "" for nothing. */
+const char *kernel_shortage(const struct kernel *k, uint32_t slot);
 /* Of that, what is not counted and not sampled by. */
 const char *kernel_counters_missing(const struct kernel *k);
 /* Records without room, by hook and processor (UINT32_MAX: unknown); how many there are. */

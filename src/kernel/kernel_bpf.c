@@ -422,39 +422,53 @@ static bool place_of(const char *symbol, char *path, size_t cap, size_t *ret_off
 	return found;
 }
 
+/* libbpf would look for the function itself, and wait for whatever the process put under the path. */
+static int attach_target(struct kernel_bpf *b, unsigned i, uint32_t t, int file)
+{
+	struct program *p = &b->program[i];
+	LIBBPF_OPTS(bpf_uprobe_opts, o, .retprobe = kernel_programs[i].at_return);
+	uint64_t offset = 0;
+	char path[32];
+	if (!kernel_probe_place(file, kernel_programs[i].symbol, &offset)) {
+		return -ENOENT;
+	}
+	if (kernel_probe_open(p->prog, b->target[t], file, offset, kernel_programs[i].at_return, &p->of_family[t]) == 0) {
+		p->placed = true;
+		kernel_family_add(&b->family, b->target[t], b->target[t]);
+		return 0;
+	}
+	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+	p->of_target[t] = bpf_program__attach_uprobe_opts(p->prog, (pid_t)b->target[t], path, offset, &o);
+	if (!p->of_target[t]) {
+		return -errno;
+	}
+	p->placed = true;
+	b->childless = true;
+	return 0;
+}
+
 /* In each target. One that has no such function is left out. */
 static int attach_symbol(struct kernel_bpf *b, unsigned i)
 {
 	struct program *p = &b->program[i];
-	LIBBPF_OPTS(bpf_uprobe_opts, o, .func_name = kernel_programs[i].symbol,
-		    .retprobe = kernel_programs[i].at_return);
 	char path[4200];
 	int err = b->targets ? -ENOENT : 0;
 	if (kernel_programs[i].everywhere) {
+		LIBBPF_OPTS(bpf_uprobe_opts, o, .retprobe = kernel_programs[i].at_return);
 		size_t offset = 0;
 		if (place_of(kernel_programs[i].symbol, path, sizeof path, &offset)) {
-			o.func_name = NULL; /* it has several versions, which libbpf cannot choose from */
+			/* it has several versions, which libbpf could not choose from */
 			p->of_target[0] = bpf_program__attach_uprobe_opts(p->prog, -1, path, offset, &o);
 			p->placed = p->of_target[0] != NULL;
 		}
 		return 0;
 	}
 	for (uint32_t t = 0; t < b->targets; t++) {
-		if (!kernel_heap_file(b->target[t], path, sizeof path)) {
-			continue;
-		}
-		if (kernel_probe_open(p->prog, b->target[t], path, kernel_programs[i].symbol,
-				      kernel_programs[i].at_return, &p->of_family[t]) == 0) {
-			p->placed = true;
-			kernel_family_add(&b->family, b->target[t], b->target[t]);
-			continue;
-		}
-		p->of_target[t] = bpf_program__attach_uprobe_opts(p->prog, (pid_t)b->target[t], path, 0, &o);
-		if (p->of_target[t]) {
-			p->placed = true;
-			b->childless = true;
-		} else {
-			err = -errno;
+		int file = kernel_heap_open(b->target[t]);
+		if (file >= 0) {
+			int failed = attach_target(b, i, t, file);
+			err = failed < 0 ? failed : err;
+			close(file);
 		}
 	}
 	return p->placed || kernel_programs[i].optional ? 0 : err;

@@ -138,11 +138,13 @@ struct kernel_area {
 	 * record's. */
 	bool (*shape)(struct kernel *k, void *state, const struct kbpf_record *r);
 };
-/* A program on a function of a process and of all its children from then on. Fails where the kernel, or the
- * file's name, does not allow it. */
+/* Where in an open file a function begins. */
+bool kernel_probe_place(int file, const char *symbol, uint64_t *ret_offset);
+/* A program on a function of a process and of all its children from then on. Fails where the kernel does not
+ * allow it. */
 struct kernel_probe;
 struct bpf_program;
-int kernel_probe_open(struct bpf_program *prog, uint32_t pid, const char *path, const char *symbol, bool at_return,
+int kernel_probe_open(struct bpf_program *prog, uint32_t pid, int file, uint64_t offset, bool at_return,
 		      struct kernel_probe **ret);
 void kernel_probe_close(struct kernel_probe *p);
 /* The processes that such programs are on; *f begins as NULL. */
@@ -189,8 +191,8 @@ void *kernel_irq_create(struct kernel *k, struct kernel_names *names);
 void kernel_irq_destroy(void *state);
 bool kernel_irq_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 bool kernel_heap_shape(struct kernel *k, void *state, const struct kbpf_record *r);
-/* Whose malloc() it is. */
-bool kernel_heap_file(uint32_t pid, char *out, size_t cap);
+/* The file whose malloc() it is, open; -errno. */
+int kernel_heap_open(uint32_t pid);
 bool kernel_process_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 bool kernel_sched_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 void kernel_sched_loaded(struct kernel_bpf *b);

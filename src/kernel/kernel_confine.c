@@ -133,7 +133,7 @@ static uint32_t owner_of(uint32_t pid)
 	const char *permitted = strstr(status, "\nCapPrm:");
 	if (one_id(status, "\nUid:", &uid) && one_id(status, "\nGid:", &gid) && permitted &&
 	    sscanf(permitted + 8, "%llx", &caps) == 1 && caps == 0 && same_namespace(dir) &&
-	    fstat(dir, &st) == 0 && st.st_uid == uid) { /* root's when it is hidden */
+	    fstat(file, &st) == 0 && st.st_uid == uid) { /* root's when it is hidden; its directory never is */
 		owner = uid;
 	}
 	if (file >= 0) {

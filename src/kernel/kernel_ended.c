@@ -81,6 +81,7 @@ static uint64_t say(struct kernel *k, struct kernel_ended *e, uint64_t sessions,
 	for (uint64_t where = e->tail; where < e->head; where += at(e, where)->bytes) {
 		struct ended_head *h = at(e, where);
 		if (!h->skip && (h->sessions & sessions) && h->said != e->round && missing(h, w)) {
+			k->stats.events++;
 			kernel_put_out(k, sessions, h->cpu, h->time, h + 1, h->record_bytes, NULL, 0);
 			h->said = e->round;
 			n++;

@@ -165,7 +165,7 @@ static void on_pmc_sample(struct kernel *k, struct kernel_perf_record *p, uint32
 	r.sessions = sessions;
 	kernel_put(&r, p->ip, 8);
 	kernel_put(&r, p->tid, 4);
-	kernel_put(&r, source, 2);
+	kernel_put(&r, pmc_record_id(source), 2);
 	kernel_put(&r, 0, 2);
 	kernel_out(k, &r);
 	k->stats.samples++;

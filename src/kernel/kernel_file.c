@@ -3,6 +3,7 @@
  */
 #include "kernel/kernel.h"
 
+#include "base/open_output.h"
 #include "sink/sink.h"
 
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #define MODE_SEQUENTIAL 1u /* EVENT_TRACE_FILE_MODE_* */
 #define MODE_CIRCULAR	2u
 #define NS_PER_S  1000000000ull
+#define NAMES_POLL_MS 5
 #define WINDOW_PATIENCE_MS 10000
 
 struct kernel_file {
@@ -31,6 +33,7 @@ static void on_record(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time,
 		memset(p + bytes - 8, 0, 8);
 		memcpy(p, head, head_bytes);
 		memcpy(p + head_bytes, body, body_bytes);
+		sink_uncount_of_file(f->sink, p, bytes);
 	}
 }
 
@@ -113,7 +116,7 @@ int kernel_file_start(const struct kernel_options *o, struct kernel_file **ret,
 		}
 		if (f->sink) {
 			sink_stop(f->sink, NULL);
-			unlink(o->path);
+			open_output_remove(o->path);
 		}
 		free(f);
 		return err;
@@ -138,7 +141,7 @@ static void stats_of(struct kernel_file *f, const struct sink_stats *s, struct k
 {
 	kernel_engine_stats(f->kernel, ret);
 	ret->events = s->events;
-	ret->lost_no_buffer = s->lost_no_buffer + s->lost_disk_events;
+	ret->lost_no_buffer = s->lost_no_buffer + s->lost_disk_events + s->gone_events;
 	ret->bytes_written = s->bytes_written;
 }
 
@@ -154,6 +157,9 @@ int kernel_file_stop(struct kernel_file *f, struct kernel_stats *ret)
 	struct sink_stats s;
 	struct kernel_stats k;
 	kernel_remove(f->kernel, 0);
+	while (!kernel_removed(f->kernel, 0)) {
+		kernel_file_poll(f, NAMES_POLL_MS);
+	}
 	int err = sink_stop(f->sink, &s);
 	stats_of(f, &s, &k);
 	if (ret) {

@@ -5,6 +5,7 @@
  */
 #include "kernel/kernel_bpf.h"
 
+#include "base/open_foreign.h"
 #include "kernel/bpf/kbpf_heap.h"
 
 #include <stdio.h>
@@ -46,8 +47,8 @@ bool kernel_heap_shape(struct kernel *k, void *state, const struct kbpf_record *
 }
 
 /* The file whose malloc() a process calls: an allocator of its own before the C library, and a
- * program without either has it inside. */
-bool kernel_heap_file(uint32_t pid, char *out, size_t cap)
+ * program without either has it inside. What lies under the path is the process's choice. */
+int kernel_heap_open(uint32_t pid)
 {
 	static const char *const names[] = {"libjemalloc", "libtcmalloc", "libmimalloc",
 					    "libc.so",	   "libc-2.",	  "ld-musl-"};
@@ -56,7 +57,7 @@ bool kernel_heap_file(uint32_t pid, char *out, size_t cap)
 	snprintf(path, sizeof path, "/proc/%u/maps", pid);
 	FILE *f = fopen(path, "re");
 	if (!f) {
-		return false;
+		return -errno;
 	}
 	while (fgets(line, sizeof line, f)) {
 		if (sscanf(line, "%*s %*s %*s %*s %*s %4095[^\n]", name) != 1) {
@@ -71,10 +72,14 @@ bool kernel_heap_file(uint32_t pid, char *out, size_t cap)
 		}
 	}
 	fclose(f);
-	if (best[0]) {
-		snprintf(out, cap, "/proc/%u/root%s", pid, best);
-	} else {
-		snprintf(out, cap, "/proc/%u/exe", pid);
+	if (!best[0]) {
+		return open_foreign_program(pid, NULL);
 	}
-	return true;
+	int root = open_foreign_root(pid);
+	if (root < 0) {
+		return root;
+	}
+	int fd = open_foreign(root, best, 0, NULL);
+	close(root);
+	return fd;
 }

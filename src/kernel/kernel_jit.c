@@ -2,8 +2,12 @@
  *
  * Code that was made at run time, as its makers describe it in perf-PID.map: lines of start, size and
  * name. It goes into the trace as the script engine of Windows would say it, which viewers know.
+ *
+ * Anybody can make such a file for anybody's process: it is believed when the process's user owns it, or root.
  */
-#include "kernel/kernel_seen.h"
+#include "kernel/kernel_naming.h"
+
+#include "base/open_foreign.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,10 +16,13 @@
 
 #define NAME_UNITS 1000u
 #define BACK_MAX   64u /* pieces that may begin later than the one that holds an address */
-/* The file is anybody's: a line, and all of them, have an end. */
 #define LINE_BYTES_MAX 65536u
-#define FILE_BYTES_MAX (64 << 20)
 #define PIECES_MAX     (1u << 20)
+#define CHUNK	       (1u << 20)
+/* Processes that make code, and maps of theirs that are kept open: a user may have as many as are left. */
+#define JITS_MAX  1024u
+#define OPEN_MAX  128u
+#define TRY_AGAIN 64u
 
 /* Microsoft-JScript, MethodRundown/MethodDCStop */
 static const struct guid jscript = {{0x41, 0x77, 0x27, 0x57, 0x38, 0x36, 0x4b, 0x4a, 0xbd, 0xba, 0x0a,
@@ -42,61 +49,145 @@ static uint32_t own_pid(uint32_t pid)
 	return last;
 }
 
-static int open_map(uint32_t pid)
+/* As the process sees it, and as others of this machine do. */
+static int look(uint32_t pid, unsigned which, struct stat *ret, uint32_t *ret_root_uid)
 {
-	char path[2][128];
+	char path[64];
 	struct stat st;
-	snprintf(path[0], sizeof path[0], "/proc/%u/root/tmp/perf-%u.map", pid, own_pid(pid));
-	snprintf(path[1], sizeof path[1], "/tmp/perf-%u.map", pid);
-	for (unsigned i = 0; i < 2; i++) {
-		/* Anybody can make such a file: no link to elsewhere, no pipe to hang on. */
-		int fd = open(path[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
-		if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
-			return fd;
-		}
-		base_close(&fd);
+	if (which == 1) {
+		snprintf(path, sizeof path, "/tmp/perf-%u.map", pid);
+		*ret_root_uid = 0;
+		return open_foreign_look(-1, path, OPEN_FOREIGN_NO_LINK, ret);
 	}
-	return -1;
+	int root = open_foreign_root(pid);
+	if (root < 0) {
+		return root;
+	}
+	snprintf(path, sizeof path, "/tmp/perf-%u.map", own_pid(pid));
+	*ret_root_uid = fstat(root, &st) == 0 ? st.st_uid : 0;
+	int looked = open_foreign_look(root, path, OPEN_FOREIGN_NO_LINK, ret);
+	close(root);
+	return looked;
+}
+
+int kernel_jit_open(uint32_t pid, uint32_t uid, uint64_t ret_identity[2])
+{
+	int err = -ENOENT;
+	for (unsigned i = 0; i < 2; i++) {
+		struct stat st;
+		uint32_t root_uid;
+		int looked = look(pid, i, &st, &root_uid);
+		if (looked >= 0 && open_foreign_believed(&st, uid, root_uid)) {
+			ret_identity[0] = st.st_dev;
+			ret_identity[1] = st.st_ino;
+			return open_foreign_read(looked);
+		}
+		err = looked >= 0 ? -EPERM : err;
+		base_close(&looked);
+	}
+	return err;
+}
+
+/* ---- who has one --------------------------------------------------------------------------------- */
+
+static struct kernel_jit *find(const struct kernel_walk *w, uint32_t pid)
+{
+	for (uint32_t i = 0; i < w->jit_count; i++) {
+		if (w->jit[i].map.pid == pid) {
+			return &w->jit[i];
+		}
+	}
+	return NULL;
+}
+
+static bool own(uint32_t uid)
+{
+	return uid == 0 || uid == geteuid();
+}
+
+/* As much as is left, and no more than that. */
+static bool fits(uint32_t uid, uint32_t all, uint32_t theirs, uint32_t most)
+{
+	return own(uid) ? all < most : all < most - most / 8 && theirs < most - most / 8 - all;
+}
+
+static struct kernel_jit *add(struct kernel_walk *w, uint32_t pid)
+{
+	uint32_t uid = unwind_owner_of(pid), theirs = 0;
+	for (uint32_t i = 0; i < w->jit_count; i++) {
+		theirs += w->jit[i].map.uid == uid;
+	}
+	if (!fits(uid, w->jit_count, theirs, JITS_MAX)) {
+		w->jits_refused++;
+		return NULL;
+	}
+	if (w->jit_count == w->jit_cap) {
+		uint32_t cap = w->jit_cap ? 2 * w->jit_cap : 16;
+		struct kernel_jit *more = realloc(w->jit, cap * sizeof *more);
+		if (!more) {
+			return NULL;
+		}
+		w->jit = more;
+		w->jit_cap = cap;
+	}
+	struct kernel_jit *j = &w->jit[w->jit_count++];
+	*j = (struct kernel_jit){.map = {.pid = pid, .uid = uid, .fd = -1}};
+	return j;
+}
+
+/* Keeps one descriptor of a map, whatever number of processes have it under whatever number of names. */
+static void keep_open(struct kernel_walk *w, struct kernel_jit *j)
+{
+	uint32_t all = 0, theirs = 0;
+	bool known = false;
+	j->map.fd = kernel_jit_open(j->map.pid, j->map.uid, j->map.identity);
+	for (uint32_t i = 0; j->map.fd >= 0 && i < w->jit_count; i++) {
+		const struct kernel_jit *o = &w->jit[i];
+		bool open = o != j && o->map.fd >= 0;
+		all += open;
+		theirs += open && o->map.uid == j->map.uid;
+		known = known || (open && o->map.uid == j->map.uid && o->map.identity[0] == j->map.identity[0] &&
+				  o->map.identity[1] == j->map.identity[1]);
+	}
+	if (known || !fits(j->map.uid, all, theirs, OPEN_MAX)) {
+		base_close(&j->map.fd); /* looked for again in the end */
+	}
 }
 
 void kernel_jit_seen(struct kernel_walk *w, uint32_t pid)
 {
-	struct kernel_jit *j = NULL;
-	for (uint32_t i = 0; i < w->jit_count && !j; i++) {
-		j = w->jit[i].pid == pid ? &w->jit[i] : NULL;
-	}
+	struct kernel_jit *j = find(w, pid);
 	if (!j) {
-		if (w->jit_count == w->jit_cap) {
-			uint32_t cap = w->jit_cap ? 2 * w->jit_cap : 16;
-			struct kernel_jit *more = realloc(w->jit, cap * sizeof *more);
-			if (!more) {
-				return;
-			}
-			w->jit = more;
-			w->jit_cap = cap;
-		}
-		j = &w->jit[w->jit_count++];
-		*j = (struct kernel_jit){pid, -1};
+		j = add(w, pid);
 	}
-	if (j->fd < 0) {
-		j->fd = open_map(pid);
+	if (j && j->map.identity[1] == 0 && j->tries++ % TRY_AGAIN == 0) {
+		keep_open(w, j);
 	}
+}
+
+void kernel_jit_map_of(const struct kernel_walk *w, uint32_t pid, struct kernel_jit_map *ret)
+{
+	const struct kernel_jit *j = find(w, pid);
+	*ret = j ? j->map : (struct kernel_jit_map){.pid = pid, .uid = UINT32_MAX};
+	ret->fd = j && j->map.fd >= 0 ? fcntl(j->map.fd, F_DUPFD_CLOEXEC, 3) : -1;
 }
 
 void kernel_jit_free(struct kernel_walk *w)
 {
 	for (uint32_t i = 0; i < w->jit_count; i++) {
-		base_close(&w->jit[i].fd);
+		base_close(&w->jit[i].map.fd);
 	}
 	free(w->jit);
 	w->jit = NULL;
 	w->jit_count = w->jit_cap = 0;
 }
 
+/* ---- what it says -------------------------------------------------------------------------------- */
+
 struct piece {
 	uint64_t start, bytes;
 	uint32_t order; /* later ones lie over earlier ones */
-	char *name;
+	const char *name;
 };
 
 static int by_start(const void *pa, const void *pb)
@@ -108,48 +199,91 @@ static int by_start(const void *pa, const void *pb)
 	return a->order < b->order ? -1 : 1;
 }
 
-static struct piece *read_map(FILE *f, size_t *ret_n)
+struct kernel_jit_names {
+	char *text;
+	struct piece *list;
+	size_t count;
+};
+
+/* Of a file that may be growing; a zero byte behind. */
+static char *read_text(int fd, size_t most, size_t *ret_n)
 {
-	struct piece *list = NULL;
-	char *line = malloc(LINE_BYTES_MAX);
+	char *text = NULL;
 	size_t n = 0, cap = 0;
-	bool inside = false; /* a line that is longer */
-	while (line && n < PIECES_MAX && ftello(f) < FILE_BYTES_MAX && fgets(line, LINE_BYTES_MAX, f)) {
-		char *end;
-		size_t length = strlen(line);
-		bool behind = inside;
-		inside = length > 0 && line[length - 1] != '\n';
-		if (behind) {
-			continue;
-		}
-		struct piece p = {.start = strtoull(line, &end, 16), .order = (uint32_t)n};
-		p.bytes = strtoull(end, &end, 16);
-		while (*end == ' ') {
-			end++;
-		}
-		end[strcspn(end, "\n")] = 0;
-		if (!p.start || !p.bytes || !*end) {
-			continue;
-		}
+	for (;;) {
 		if (n == cap) {
-			struct piece *more = realloc(list, (cap = cap ? 2 * cap : 1024) * sizeof *more);
+			cap = BASE_MIN(most, BASE_MAX(2 * cap, (size_t)CHUNK));
+			char *more = n == cap ? NULL : realloc(text, cap + 1);
 			if (!more) {
-				break;
+				break; /* as far as that */
 			}
-			list = more;
+			text = more;
 		}
-		p.name = strndup(end, NAME_UNITS);
-		if (!p.name) {
+		ssize_t got = pread(fd, text + n, cap - n, (off_t)n);
+		if (got <= 0) {
 			break;
 		}
-		list[n++] = p;
+		n += (size_t)got;
 	}
-	free(line);
-	if (n) {
-		qsort(list, n, sizeof *list, by_start);
+	if (text) {
+		text[n] = 0;
 	}
 	*ret_n = n;
-	return list;
+	return text;
+}
+
+static bool add_piece(struct kernel_jit_names *j, size_t *inout_cap, char *line, char *line_end)
+{
+	char *end;
+	*line_end = 0;
+	struct piece p = {.start = strtoull(line, &end, 16), .order = (uint32_t)j->count};
+	p.bytes = strtoull(end, &end, 16);
+	end += strspn(end, " ");
+	if (!p.start || !p.bytes || !*end) {
+		return true;
+	}
+	if (j->count == *inout_cap) {
+		size_t cap = j->count ? 2 * j->count : 1024;
+		struct piece *more = cap > PIECES_MAX ? NULL : realloc(j->list, cap * sizeof *more);
+		if (!more) {
+			return false;
+		}
+		j->list = more;
+		*inout_cap = cap;
+	}
+	p.name = end;
+	j->list[j->count++] = p;
+	return true;
+}
+
+struct kernel_jit_names *kernel_jit_read(int fd, size_t most)
+{
+	struct kernel_jit_names *j = calloc(1, sizeof *j);
+	size_t n = 0, cap = 0;
+	if (j) {
+		j->text = read_text(fd, most, &n);
+	}
+	close(fd);
+	for (char *line = j ? j->text : NULL, *end; line && line < j->text + n; line = end + 1) {
+		end = memchr(line, '\n', (size_t)(j->text + n - line));
+		end = end ? end : j->text + n;
+		if (end - line < (ptrdiff_t)LINE_BYTES_MAX && !add_piece(j, &cap, line, end)) {
+			break;
+		}
+	}
+	if (j && j->count) {
+		qsort(j->list, j->count, sizeof *j->list, by_start);
+	}
+	return j;
+}
+
+void kernel_jit_names_free(struct kernel_jit_names *j)
+{
+	if (j) {
+		free(j->text);
+		free(j->list);
+	}
+	free(j);
 }
 
 static const struct piece *piece_at(const struct piece *list, size_t n, uint64_t address)
@@ -173,46 +307,27 @@ static const struct piece *piece_at(const struct piece *list, size_t n, uint64_t
 	return best;
 }
 
-static void emit(struct kernel *k, uint64_t sessions, uint32_t pid, const struct piece *p)
+static void emit(struct kernel_naming *n, uint32_t pid, const struct piece *p)
 {
 	uint8_t payload[8 + 8 + 8 + 24 + 2 * NAME_UNITS + 2] = {0};
 	uint16_t wide[NAME_UNITS + 1];
-	long n = utf8_to_utf16(p->name, strlen(p->name), wide, NAME_UNITS + 1);
-	n = n < 0 ? 0 : BASE_MIN(n, (long)NAME_UNITS);
+	long units = utf8_to_utf16(p->name, strnlen(p->name, NAME_UNITS), wide, NAME_UNITS + 1);
+	units = units < 0 ? 0 : BASE_MIN(units, (long)NAME_UNITS);
 	le64_put(payload + 8, p->start);
 	le64_put(payload + 16, p->bytes);
-	memcpy(payload + 48, wide, 2 * (size_t)n);
-	kernel_out_event(k, sessions, &jscript, method_dc_stop, pid, payload, 48 + 2 * (uint32_t)n + 2);
+	memcpy(payload + 48, wide, 2 * (size_t)units);
+	kernel_naming_event(n, &jscript, method_dc_stop, pid, payload, 48 + 2 * (uint32_t)units + 2);
 }
 
-void kernel_jit_names(struct kernel *k, uint64_t sessions, const struct kernel_seen *first, uint32_t count)
+void kernel_name_jit(struct kernel_naming *n, const struct kernel_jit_names *j, const struct kernel_seen *seen,
+		     uint32_t count)
 {
-	struct kernel_walk *w = k->walk;
-	uint32_t pid = first->of;
-	kernel_jit_seen(w, pid); /* it may be there now */
-	FILE *f = NULL;
-	for (uint32_t i = 0; i < w->jit_count; i++) {
-		if (w->jit[i].pid == pid && w->jit[i].fd >= 0) {
-			int fd = dup(w->jit[i].fd); /* other sessions will ask for it, too */
-			f = fd >= 0 && lseek(fd, 0, SEEK_SET) == 0 ? fdopen(fd, "re") : NULL;
-		}
-	}
-	if (!f) {
-		return;
-	}
-	size_t n;
-	struct piece *list = read_map(f, &n);
 	const struct piece *last = NULL;
 	for (uint32_t i = 0; i < count; i++) {
-		const struct piece *p = piece_at(list, n, first[i].at);
+		const struct piece *p = piece_at(j->list, j->count, seen[i].at);
 		if (p && p != last) {
-			emit(k, sessions, pid, p);
+			emit(n, seen[0].of, p);
 		}
 		last = p ? p : last;
 	}
-	for (size_t i = 0; i < n; i++) {
-		free(list[i].name);
-	}
-	free(list);
-	fclose(f);
 }

@@ -444,7 +444,7 @@ static void emit_interval(struct kernel *k, uint64_t sessions, uint16_t hook, co
 			  uint32_t interval)
 {
 	struct kernel_record r = {.hook = hook, .version = 3, .time = kernel_breathe(k), .sessions = sessions};
-	kernel_put(&r, s->id, 4);
+	kernel_put(&r, pmc_record_id(s->id), 4);
 	kernel_put(&r, interval, 4);
 	kernel_put(&r, interval, 4);
 	kernel_put_wide(&r, s->name, PMC_NAME_MAX);

@@ -73,9 +73,15 @@ struct kernel_source {
 extern const struct kernel_source kernel_source_memory, kernel_source_packets,
 	kernel_source_marks;
 
+struct kernel_naming;
 struct kernel_slot {
 	bool used;
 	struct kernel_session want;
+	struct kernel_naming *naming; /* this is being looked up for it: it ends, or */
+	bool explaining;	      /* it goes on, see kernel_explain() */
+	struct unwind_stats before;   /* when it began: what was not kept since then is said */
+	uint64_t jits_before;
+	char shortage[400]; /* when it has ended: what was not kept, a line each */
 };
 
 struct kernel {
@@ -163,6 +169,14 @@ void kernel_out_stack(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_
 /* A record of a manifest provider: id, version, channel, level, opcode, task, keywords in 16 bytes. */
 void kernel_out_event(struct kernel *k, uint64_t sessions, const struct guid *provider,
 		      const uint8_t descriptor[16], uint32_t pid, const uint8_t *payload, uint32_t bytes);
+/* OpenETW.Losses, 10b07d96-e4a1-59e4-9c2c-7ab3cd2123f5. */
+#define KERNEL_LOSSES_GUID                                                                         \
+	{                                                                                          \
+		{                                                                                  \
+			0x96, 0x7d, 0xb0, 0x10, 0xa1, 0xe4, 0xe4, 0x59, 0x9c, 0x2c, 0x7a, 0xb3,    \
+				0xcd, 0x21, 0x23, 0xf5                                             \
+		}                                                                                  \
+	}
 /* Events of that hook that a full ring did not take; hook 0: of any. Counted, and told to the sessions
  * that wanted it: `what` on which processor (KERNEL_NO_ID: unknown). */
 void kernel_lost(struct kernel *k, uint16_t hook, uint32_t cpu, const char *what, uint64_t events);

@@ -63,37 +63,33 @@ static bool in_table(struct symbol_elf *f, const char *symbols, const char *name
 	return found;
 }
 
-static bool offset_of(const char *path, uint64_t linked, uint64_t *ret)
+static bool offset_of(const struct symbol_elf *f, uint64_t linked, uint64_t *ret)
 {
-	Elf64_Ehdr h;
-	Elf64_Phdr p;
-	bool found = false;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0 && pread(fd, &h, sizeof h, 0) == (ssize_t)sizeof h && h.e_ident[EI_CLASS] == ELFCLASS64 &&
-	    h.e_phentsize == sizeof p) {
-		for (unsigned i = 0; i < BASE_MIN(h.e_phnum, SEGMENTS_MAX) && !found; i++) {
-			if (pread(fd, &p, sizeof p, (off_t)(h.e_phoff + i * sizeof p)) != (ssize_t)sizeof p) {
-				break;
-			}
-			found = p.p_type == PT_LOAD && linked >= p.p_vaddr && linked - p.p_vaddr < p.p_filesz;
-			*ret = found ? linked - p.p_vaddr + p.p_offset : *ret;
+	struct symbol_segment s[SEGMENTS_MAX];
+	uint32_t n = symbol_elf_segments(f, s, SEGMENTS_MAX);
+	for (uint32_t i = 0; i < BASE_MIN(n, SEGMENTS_MAX); i++) {
+		if (linked >= s[i].address && linked - s[i].address < s[i].bytes) {
+			*ret = linked - s[i].address + s[i].offset;
+			return true;
 		}
 	}
-	base_close(&fd);
-	return found;
+	return false;
 }
 
-static bool place(const char *path, const char *symbol, uint64_t *ret_offset)
+bool kernel_probe_place(int file, const char *symbol, uint64_t *ret_offset)
 {
+	static const struct symbol_origin nobody = {.root = -1};
 	struct symbol_elf *f;
 	uint64_t linked = 0;
-	if (symbol_elf_open(path, &f) < 0) {
+	int fd = fcntl(file, F_DUPFD_CLOEXEC, 3);
+	if (fd < 0 || symbol_elf_open_fd(fd, "", &nobody, &f) < 0) {
 		return false;
 	}
-	bool found = in_table(f, ".dynsym", ".dynstr", symbol, &linked) ||
-		     in_table(f, ".symtab", ".strtab", symbol, &linked);
+	bool found = (in_table(f, ".dynsym", ".dynstr", symbol, &linked) ||
+		      in_table(f, ".symtab", ".strtab", symbol, &linked)) &&
+		     offset_of(f, linked, ret_offset);
 	symbol_elf_close(f);
-	return found && offset_of(path, linked, ret_offset);
+	return found;
 }
 
 /* ---- the tracing file system ------------------------------------------------------------------ */
@@ -124,19 +120,18 @@ static void sweep(void)
 	}
 }
 
-static int make(const char *path, uint64_t offset, bool at_return, char *name, size_t cap)
+static int make(int file, uint64_t offset, bool at_return, char *name, size_t cap)
 {
 	static _Atomic unsigned number;
-	char text[4400];
+	char text[160];
 	unsigned n = number++;
-	if (strpbrk(path, " \t\n:;")) {
-		return -EINVAL; /* the file system takes words */
-	}
 	if (n == 0) {
 		sweep();
 	}
 	snprintf(name, cap, "openetw_%d/h%u", (int)getpid(), n);
-	snprintf(text, sizeof text, "%c:%s %s:0x%llx", at_return ? 'r' : 'p', name, path, (unsigned long long)offset);
+	/* By descriptor: what lies under the path by now may be something else. */
+	snprintf(text, sizeof text, "%c:%s /proc/self/fd/%d:0x%llx", at_return ? 'r' : 'p', name, file,
+		 (unsigned long long)offset);
 	return command(text);
 }
 
@@ -182,15 +177,14 @@ static void inherited(struct kernel_probe *p, int id, uint32_t pid)
 	}
 }
 
-int kernel_probe_open(struct bpf_program *prog, uint32_t pid, const char *path, const char *symbol, bool at_return,
+int kernel_probe_open(struct bpf_program *prog, uint32_t pid, int file, uint64_t offset, bool at_return,
 		      struct kernel_probe **ret)
 {
-	uint64_t offset = 0;
 	struct kernel_probe *p = calloc(1, sizeof *p);
 	if (!p) {
 		return -ENOMEM;
 	}
-	int err = place(path, symbol, &offset) ? make(path, offset, at_return, p->name, sizeof p->name) : -ENOENT;
+	int err = make(file, offset, at_return, p->name, sizeof p->name);
 	if (err < 0) {
 		free(p);
 		return err;

@@ -107,6 +107,12 @@ static uint32_t header(uint8_t *p, const struct kernel_record *r, uint32_t paylo
 	return h;
 }
 
+/* Masks, the end of a rundown: records of the file itself are no events. */
+static void count(struct kernel *k, const struct kernel_record *r)
+{
+	k->stats.events += r->class || r->hook >> 8 != 0x00;
+}
+
 /* Each session has the counters that it asked for: their values stand between the header and the payload, their
  * number in the version. */
 static void out_counted(struct kernel *k, const struct kernel_record *r, uint64_t sessions, const uint64_t *all)
@@ -121,7 +127,7 @@ static void out_counted(struct kernel *k, const struct kernel_record *r, uint64_
 		for (uint32_t i = 0; i < n; i++) {
 			le64_put(head + at + (size_t)8 * i, value[i]);
 		}
-		k->stats.events++;
+		count(k, r);
 		k->out.record(k->out.ctx, same, r->cpu, r->time, head, at + 8 * n, r->payload, r->n);
 		sessions &= ~same;
 	}
@@ -130,7 +136,6 @@ static void out_counted(struct kernel *k, const struct kernel_record *r, uint64_
 void kernel_put_out(struct kernel *k, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head,
 		    uint32_t head_bytes, const void *body, uint32_t body_bytes)
 {
-	k->stats.events++;
 	if (sessions == k->explained && k->out.explain) {
 		k->out.explain(k->out.ctx, sessions, cpu, time, head, head_bytes, body, body_bytes);
 	} else {
@@ -182,6 +187,7 @@ void kernel_out(struct kernel *k, const struct kernel_record *r)
 	}
 	if (sessions != 0) {
 		uint32_t n = header(head, r, r->n);
+		count(k, r);
 		kernel_put_out(k, sessions, r->cpu, r->time, head, n, r->payload, r->n);
 		if (BASE_UNLIKELY(sessions & k->forgetful) && kernel_ended_is(r->hook) && !r->class) {
 			kernel_ended_keep(k, sessions & k->forgetful, r->cpu, r->time, head, n, r->payload, r->n);
@@ -252,14 +258,13 @@ void kernel_out_event(struct kernel *k, uint64_t sessions, const struct guid *pr
 	le64_put(head + ETL_EH_TIME, time);
 	memcpy(head + ETL_EH_PROVIDER, provider->b, sizeof provider->b);
 	memcpy(head + ETL_EH_DESCRIPTOR, descriptor, 16);
+	k->stats.events++;
 	kernel_put_out(k, sessions, 0, time, head, sizeof head, payload, bytes);
 }
 
 void kernel_lost(struct kernel *k, uint16_t hook, uint32_t cpu, const char *what, uint64_t events)
 {
-	/* OpenETW.Losses, 10b07d96-e4a1-59e4-9c2c-7ab3cd2123f5, event 1 */
-	static const struct guid provider = {{0x96, 0x7d, 0xb0, 0x10, 0xa1, 0xe4, 0xe4, 0x59, 0x9c, 0x2c,
-					      0x7a, 0xb3, 0xcd, 0x21, 0x23, 0xf5}};
+	static const struct guid provider = KERNEL_LOSSES_GUID; /* event 1 */
 	static const uint8_t descriptor[16] = {1, 0, 0, 0, 3, 0, 0, 0};
 	uint64_t sessions = hook ? k->want[hook] : k->active;
 	uint8_t payload[128];

@@ -48,6 +48,8 @@ static void add(struct kernel_walk *w, const struct kernel_seen *k)
 		w->used++;
 		if (k->where == SEEN_IN_NO_FILE) {
 			kernel_jit_seen(w, k->of);
+		} else if (k->where == SEEN_IN_FILE) {
+			unwind_file_keep(w->unwind, k->of);
 		}
 	}
 }

@@ -17,9 +17,14 @@ struct kernel_seen {
 	uint32_t of;	/* the file's number, or the process */
 	uint64_t at;	/* from the file's base, or the address */
 };
-struct kernel_jit { /* a process that makes code */
-	uint32_t pid;
-	int fd; /* of its perf-PID.map; -1: not yet */
+struct kernel_jit_map { /* of a process that makes code: perf-PID.map */
+	uint32_t pid, uid;    /* uid: the process's user */
+	int fd;		      /* -1: to be looked for */
+	uint64_t identity[2]; /* device, inode; zeros: not known */
+};
+struct kernel_jit {
+	struct kernel_jit_map map;
+	uint32_t tries;
 };
 struct kernel_walk {
 	struct unwind *unwind;
@@ -28,6 +33,7 @@ struct kernel_walk {
 	bool full;
 	struct kernel_jit *jit;
 	uint32_t jit_count, jit_cap;
+	uint64_t jits_refused;
 	uint64_t recent[SEEN_RECENT_STACKS]; /* hashes of stacks whose addresses are in there */
 };
 
@@ -36,7 +42,8 @@ struct kernel_seen *kernel_seen_list(const struct kernel_walk *w, uint32_t *ret_
 
 /* Keeps its map open: it may be in a root that goes away with the process. */
 void kernel_jit_seen(struct kernel_walk *w, uint32_t pid);
-void kernel_jit_names(struct kernel *k, uint64_t sessions, const struct kernel_seen *first, uint32_t count);
+/* A copy, with a descriptor of its own. */
+void kernel_jit_map_of(const struct kernel_walk *w, uint32_t pid, struct kernel_jit_map *ret);
 void kernel_jit_free(struct kernel_walk *w);
 
 #endif

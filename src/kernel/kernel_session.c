@@ -4,6 +4,7 @@
  */
 #include "kernel/kernel_bpf.h"
 #include "kernel/kernel_config.h"
+#include "kernel/kernel_naming.h"
 #include "kernel/kernel_process.h"
 #include "kernel/kernel_walk.h"
 
@@ -329,7 +330,8 @@ int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 		return -EBUSY;
 	}
 	drain_now(k);
-	*mine = (struct kernel_slot){.used = true, .want = *s};
+	*mine = (struct kernel_slot){.used = true, .want = *s, .jits_before = k->walk->jits_refused};
+	unwind_stats(kernel_walk_unwind(k->walk), &mine->before);
 	set_wants(k, slot);
 	prepare_sources(k);
 	if (s->confined && !kernel_tracepoints_serves(k->tracepoints, KBPF_EXEC)) {
@@ -380,12 +382,18 @@ int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 	return 0;
 }
 
+/* It has been removed, but for names. */
+static bool leaves(const struct kernel *k, uint32_t slot)
+{
+	return k->slot[slot].naming && !k->slot[slot].explaining;
+}
+
 int kernel_change(struct kernel *k, uint32_t slot, const struct kernel_session *s,
 		  struct kernel_mask *ret_missing, struct diag *d)
 {
 	uint64_t bit = 1ull << slot;
 	struct kernel_session before = k->slot[slot].want;
-	if (!k->slot[slot].used) {
+	if (!k->slot[slot].used || leaves(k, slot)) {
 		return -ENOENT;
 	}
 	drain_now(k);
@@ -447,10 +455,116 @@ static void emit_config(struct kernel *k, uint32_t slot)
 
 void kernel_capture(struct kernel *k, uint32_t slot)
 {
-	if (k->slot[slot].used) {
+	if (k->slot[slot].used && !leaves(k, slot)) {
 		drain_now(k);
 		rundown_start(k, 1ull << slot);
 	}
+}
+
+/* OpenETW.Losses, event 2: the trace is whole, but something in it has no name, or no callers. */
+static void say_shortage(struct kernel *k, uint64_t sessions, uint64_t count, const char *what)
+{
+	static const struct guid provider = KERNEL_LOSSES_GUID;
+	static const uint8_t descriptor[16] = {2, 0, 0, 0, 3, 0, 0, 0};
+	uint8_t payload[256];
+	size_t n = strnlen(what, sizeof payload - 9);
+	le64_put(payload, count);
+	memcpy(payload + 8, what, n);
+	payload[8 + n] = 0;
+	if (count) {
+		kernel_out_event(k, sessions, &provider, descriptor, KERNEL_PID_SYSTEM, payload, 8 + (uint32_t)n + 1);
+	}
+}
+
+struct shortage {
+	uint64_t count;
+	const char *what;
+};
+#define SHORTAGES 5u
+static void shortages(const struct kernel *k, uint32_t slot, uint64_t unnamed, struct shortage ret[SHORTAGES])
+{
+	const struct kernel_slot *s = &k->slot[slot];
+	struct unwind_stats now;
+	unwind_stats(kernel_walk_unwind(k->walk), &now);
+	ret[0] = (struct shortage){now.unread - s->before.unread,
+				   "mappings of files that were not read: their user has too many"};
+	ret[1] = (struct shortage){now.unmapped - s->before.unmapped,
+				   "mappings that were not remembered: their user has too many"};
+	ret[2] = (struct shortage){now.cut - s->before.cut,
+				   "files or stacks without unwind tables: too big, too slow, or gone when they were needed again"};
+	ret[3] = (struct shortage){k->walk->jits_refused - s->jits_before,
+				   "processes with code made at run time whose names were not taken: their user has too many"};
+	ret[4] = (struct shortage){unnamed, "addresses that were not looked up: it took too long, or the file is gone"};
+}
+
+const char *kernel_shortage(const struct kernel *k, uint32_t slot)
+{
+	return k->slot[slot].shortage;
+}
+
+/* What the stacks that were recorded lack, and whoever ended in the meantime. */
+static void last_words(struct kernel *k, uint32_t slot, uint64_t unnamed)
+{
+	struct shortage list[SHORTAGES];
+	char *text = k->slot[slot].shortage;
+	size_t n = 0, cap = sizeof k->slot[slot].shortage;
+	shortages(k, slot, unnamed, list);
+	text[0] = 0;
+	k->explained = 1ull << slot;
+	for (size_t i = 0; i < SHORTAGES; i++) {
+		say_shortage(k, 1ull << slot, list[i].count, list[i].what);
+		if (list[i].count && n < cap) {
+			n += (size_t)snprintf(text + n, cap - n, "%s%llu %s", n ? "\n" : "",
+					      (unsigned long long)list[i].count, list[i].what);
+		}
+	}
+	kernel_ended_say(k, slot);
+	k->explained = 0;
+}
+
+/* Everything has been put out. */
+static void removed(struct kernel *k, uint32_t slot, uint64_t unnamed)
+{
+	uint64_t bit = 1ull << slot;
+	last_words(k, slot, unnamed);
+	k->slot[slot].used = false;
+	set_wants(k, slot);
+	kernel_table_unwatch(k->threads, bit);
+	kernel_tracepoints_unwatch(k->tracepoints, bit);
+	if (!k->active) {
+		kernel_walk_forget(k->walk);
+	} else {
+		(void)update_sources(k, NULL); /* programs that told of ends */
+	}
+}
+
+static void named(struct kernel *k, uint32_t slot, uint64_t unnamed)
+{
+	if (k->slot[slot].explaining) {
+		last_words(k, slot, unnamed);
+		k->slot[slot].explaining = false;
+	} else {
+		removed(k, slot, unnamed);
+	}
+}
+
+/* Names take their time: kernel_poll() brings them. */
+static void name_all(struct kernel *k, uint32_t slot)
+{
+	uint64_t bit = 1ull << slot;
+	k->slot[slot].naming = bit & ~k->confined ? kernel_naming_start(k, bit) : NULL;
+	if (!k->slot[slot].naming) {
+		named(k, slot, 0);
+	}
+}
+
+/* Ready or not. */
+static void end_naming(struct kernel *k, uint32_t slot)
+{
+	uint64_t unnamed;
+	kernel_naming_end(k->slot[slot].naming, &unnamed);
+	k->slot[slot].naming = NULL;
+	named(k, slot, unnamed);
 }
 
 /* What explains the session's events, of which there may be no others left of that kind. */
@@ -471,7 +585,7 @@ static void closing_words(struct kernel *k, uint32_t slot, bool interval)
 void kernel_explain(struct kernel *k, uint32_t slot)
 {
 	uint64_t bit = 1ull << slot;
-	if (!k->slot[slot].used) {
+	if (!k->slot[slot].used || k->slot[slot].naming) {
 		return;
 	}
 	drain_now(k);
@@ -482,16 +596,24 @@ void kernel_explain(struct kernel *k, uint32_t slot)
 	k->explained = bit;
 	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, &k->slot[slot].want.mask); /* it goes on */
 	kernel_emit_plain(k, bit, KERNEL_HOOK_RUNDOWN_DONE);
-	kernel_walk_names(k, bit);
-	kernel_ended_say(k, slot);
 	k->explained = 0;
+	k->slot[slot].explaining = true;
+	name_all(k, slot);
+}
+
+bool kernel_explained(const struct kernel *k, uint32_t slot)
+{
+	return !k->slot[slot].explaining;
 }
 
 void kernel_remove(struct kernel *k, uint32_t slot)
 {
 	uint64_t bit = 1ull << slot;
-	if (!k->slot[slot].used) {
+	if (!k->slot[slot].used || leaves(k, slot)) {
 		return;
+	}
+	if (k->slot[slot].naming) { /* of a copy, which does without the rest */
+		end_naming(k, slot);
 	}
 	drain_now(k);
 	/* No live events any more; the closing rundown names its session itself. */
@@ -511,17 +633,30 @@ void kernel_remove(struct kernel *k, uint32_t slot)
 	k->explained = bit;
 	kernel_emit_masks(k, bit, KERNEL_HOOK_MASKS, NULL);
 	kernel_emit_plain(k, bit, KERNEL_HOOK_RUNDOWN_DONE);
-	kernel_walk_names(k, bit);
-	kernel_ended_say(k, slot);
 	k->explained = 0;
-	k->slot[slot].used = false;
-	set_wants(k, slot);
-	kernel_table_unwatch(k->threads, bit);
-	kernel_tracepoints_unwatch(k->tracepoints, bit);
-	if (!k->active) {
-		kernel_walk_forget(k->walk);
-	} else {
-		(void)update_sources(k, NULL); /* programs that told of ends */
+	for (uint32_t i = 0; i < KERNEL_HOOKS; i++) {
+		k->want[i] &= ~bit;
+	}
+	name_all(k, slot);
+}
+
+bool kernel_removed(const struct kernel *k, uint32_t slot)
+{
+	return !k->slot[slot].used;
+}
+
+/* Names that have been found by now. */
+static void poll_naming(struct kernel *k)
+{
+	for (uint32_t i = 0; i < KERNEL_SESSIONS_MAX; i++) {
+		if (k->slot[i].naming) {
+			k->explained = 1ull << i;
+			bool more = kernel_naming_poll(k->slot[i].naming, k);
+			k->explained = 0;
+			if (!more) {
+				end_naming(k, i);
+			}
+		}
 	}
 }
 
@@ -624,6 +759,12 @@ fail:
 void kernel_close(struct kernel *k)
 {
 	no_hurry();
+	for (uint32_t i = 0; i < KERNEL_SESSIONS_MAX; i++) {
+		uint64_t unnamed;
+		if (k->slot[i].naming) {
+			kernel_naming_end(k->slot[i].naming, &unnamed);
+		}
+	}
 	for (size_t i = 0; i < BASE_ARRAY_LEN(sources) && sources[i]; i++) {
 		if (k->source_open[i]) {
 			sources[i]->close(k, k->source_state[i]);
@@ -647,6 +788,7 @@ void kernel_close(struct kernel *k)
 bool kernel_poll(struct kernel *k, int timeout_ms)
 {
 	kernel_perf_wait(k->perf, k->wake_fd, timeout_ms);
+	poll_naming(k);
 	return drain(k, clock_read_system_ns() - HOLD_BACK_NS);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Names of functions that stacks in the trace go through, at its end: so that the trace says what it
- * saw on other machines, after the next boot, and when programs have been replaced.
+ * saw on other machines, after the next boot, and when programs have been replaced. All of this runs in the
+ * thread of kernel_naming.h.
  */
-#include "kernel/kernel_process.h"
-#include "kernel/kernel_seen.h"
+#include "kernel/kernel_naming.h"
 
 #include "symbol/symbol.h"
 
@@ -14,15 +14,14 @@
 #define BATCH_BYTES 3000u /* fits the smallest buffers */
 #define NAME_MAX_BYTES 1000u
 #define BPF_BYTES_MAX  65536u /* of a program, as what follows it may lie far away */
-#define HOOK_IMAGE_DC_END 0x1404u
+#define TABLE_BYTES    (64u << 20) /* of a file of somebody else's */
 
 static const struct guid symbols_guid = KERNEL_SYMBOLS_GUID;
 
 /* ---- a batch of one image's functions --------------------------------------------------------- */
 
 struct batch {
-	struct kernel *k;
-	uint64_t sessions;
+	struct kernel_naming *naming;
 	uint8_t p[BATCH_BYTES];
 	uint32_t n, count, count_at;
 	uint32_t stamp, checksum;
@@ -52,7 +51,7 @@ static void batch_end(struct batch *b)
 	static const uint8_t descriptor[16] = {1, 0, 0, 0, 4, 0, 0, 0};
 	if (b->count) {
 		le32_put(b->p + b->count_at, b->count);
-		kernel_out_event(b->k, b->sessions, &symbols_guid, descriptor, KERNEL_PID_SYSTEM, b->p, b->n);
+		kernel_naming_event(b->naming, &symbols_guid, descriptor, KERNEL_PID_SYSTEM, b->p, b->n);
 		b->n = b->count_at + 4;
 		b->count = 0;
 	}
@@ -77,21 +76,17 @@ static void batch_add(struct batch *b, uint64_t offset, uint64_t bytes, const ch
 
 /* ---- files ------------------------------------------------------------------------------------ */
 
-static void file_names(struct kernel_walk *w, struct batch *b, const struct kernel_seen *k, uint32_t count)
+static void functions_of(struct batch *b, struct symbol_elf *f, const char *path, const struct kernel_seen *seen,
+			 uint32_t count)
 {
-	const char *path;
-	struct symbol_elf *f = unwind_file_elf(w->unwind, k->of, &path);
 	uint8_t id[SYMBOL_BUILD_ID_MAX];
 	uint64_t start, end = 0;
-	if (!f) {
-		return;
-	}
 	batch_begin(b, path, symbol_elf_build_id(f, id) >= 8 ? id : NULL);
 	for (uint32_t i = 0; i < count; i++) {
-		if (k[i].at < end) {
+		if (seen[i].at < end) {
 			continue; /* in the one before */
 		}
-		const char *name = symbol_elf_function(f, k[i].at, &start, &end);
+		const char *name = symbol_elf_function(f, seen[i].at, &start, &end);
 		if (name) {
 			batch_add(b, start, end - start, name);
 		} else {
@@ -99,6 +94,27 @@ static void file_names(struct kernel_walk *w, struct batch *b, const struct kern
 		}
 	}
 	batch_end(b);
+}
+
+void kernel_name_file(struct kernel_naming *n, const struct unwind_source *file, const struct kernel_seen *seen,
+		      uint32_t count)
+{
+	struct batch *b = calloc(1, sizeof *b);
+	struct symbol_origin o = {.uid = file->uid,
+				  .most = file->uid == 0 || file->uid == geteuid() ? 0 : TABLE_BYTES};
+	struct symbol_elf *f = NULL;
+	int fd = b ? unwind_source_open(file, &o.root, &o.root_uid) : -1;
+	if (fd >= 0 && symbol_elf_open_fd(fd, file->path, &o, &f) == 0) {
+		b->naming = n;
+		functions_of(b, f, file->path, seen, count);
+	} else {
+		kernel_naming_missed(n, count);
+	}
+	symbol_elf_close(f);
+	if (fd >= 0) {
+		base_close(&o.root);
+	}
+	free(b);
 }
 
 /* ---- the kernel ------------------------------------------------------------------------------- */
@@ -210,8 +226,7 @@ static uint64_t image_begin(struct batch *b, const struct kallsyms *k, const str
 	char path[192];
 	if (y->module && strcmp(name, "[bpf]") == 0) {
 		snprintf(path, sizeof path, "[%.180s]", y->name);
-		kernel_emit_image(b->k, b->sessions & kernel_masked(b->k, KERNEL_BIT_LOADER), HOOK_IMAGE_DC_END,
-				  b->k->watermark, 0, 0, y->address, end - y->address, NULL, path);
+		kernel_naming_image(b->naming, y->address, end - y->address, path);
 		batch_begin(b, path, NULL);
 		return y->address;
 	}
@@ -224,7 +239,7 @@ static uint64_t image_begin(struct batch *b, const struct kallsyms *k, const str
 	return y->module ? module_base(name) : k->base;
 }
 
-static void kernel_names(struct batch *b, const struct kernel_seen *seen, uint32_t count)
+static void functions_of_kernel(struct batch *b, const struct kernel_seen *seen, uint32_t count)
 {
 	struct kallsyms k;
 	const char *image = NULL;
@@ -264,28 +279,14 @@ static void kernel_names(struct batch *b, const struct kernel_seen *seen, uint32
 	free(k.list);
 }
 
-void kernel_walk_names(struct kernel *k, uint64_t sessions)
+void kernel_name_kernel(struct kernel_naming *n, const struct kernel_seen *seen, uint32_t count)
 {
 	struct batch *b = calloc(1, sizeof *b);
-	uint32_t count = 0;
-	struct kernel_seen *list = b ? kernel_seen_list(k->walk, &count) : NULL;
-	if (list) {
-		b->k = k;
-		b->sessions = sessions;
+	if (b) {
+		b->naming = n;
+		functions_of_kernel(b, seen, count);
+	} else {
+		kernel_naming_missed(n, count);
 	}
-	for (uint32_t from = 0, to; from < count; from = to) {
-		const struct kernel_seen *first = &list[from];
-		for (to = from; to < count && list[to].where == first->where && list[to].of == first->of;) {
-			to++;
-		}
-		if (first->where == SEEN_IN_FILE) {
-			file_names(k->walk, b, first, to - from);
-		} else if (first->where == SEEN_IN_KERNEL) {
-			kernel_names(b, first, to - from);
-		} else {
-			kernel_jit_names(k, sessions, first, to - from);
-		}
-	}
-	free(list);
 	free(b);
 }

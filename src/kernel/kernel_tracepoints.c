@@ -306,7 +306,8 @@ static void want(struct kernel_tracepoints *s)
 static void cannot(struct kernel_tracepoints *s, const struct source_hook *h)
 {
 	bits_of(h, &s->k->cannot);
-	diag_at(&s->k->why_not, UINT64_MAX, "%.200s", s->missing);
+	int first = (int)BASE_MIN(strcspn(s->missing, "\n"), (size_t)200);
+	diag_at(&s->k->why_not, UINT64_MAX, "%.*s", first, s->missing);
 }
 
 void kernel_tracepoints_prepare(struct kernel_tracepoints *s)

@@ -31,8 +31,6 @@ void kernel_walk_seen(struct kernel_walk *w, uint32_t pid, const uint64_t *frame
  * when it cannot be read. */
 void kernel_walk_identify(struct kernel_walk *w, uint32_t pid, uint64_t code, const char *path,
 			  uint64_t *inout_base, uint64_t *inout_bytes, struct kernel_build *inout_build);
-/* Names of all that was seen, to those sessions. */
-void kernel_walk_names(struct kernel *k, uint64_t sessions);
 /* Nobody records any more: lets go of files and addresses. */
 void kernel_walk_forget(struct kernel_walk *w);
 

@@ -280,14 +280,14 @@ static void describe(struct embed *x, const struct key *k)
 	openetw_text_free(&block);
 }
 
-int embed_schemas(const char *path, bool loaded)
+/* Takes the descriptor. */
+static int embed_into(int fd, bool loaded)
 {
 	struct etl_reader *reader = NULL;
 	struct embed_place place;
 	char same[40];
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct embed *x = fd < 0 ? NULL : calloc(1, sizeof *x);
-	int err = fd < 0 ? -errno : !x ? -ENOMEM : 0;
+	int err = fd < 0 ? fd : !x ? -ENOMEM : 0;
 	/* The sessions' own lock: nobody writes the file while we do, or was it replaced already? */
 	if (err == 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		err = -EBUSY;
@@ -323,14 +323,27 @@ int embed_schemas(const char *path, bool loaded)
 	return err;
 }
 
-uint32_t openetw_trace_describe(const char *path, uint32_t *ret_events)
+int embed_schemas(const char *path, bool loaded)
 {
-	if (!path) {
-		return 87;
-	}
-	int n = embed_schemas(path, false);
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	return embed_into(fd < 0 ? -errno : fd, loaded);
+}
+
+static uint32_t described(int n, uint32_t *ret_events)
+{
 	if (n >= 0 && ret_events) {
 		*ret_events = (uint32_t)n;
 	}
 	return n < 0 ? (n == -EBUSY ? 32 : win32_from_errno(n)) : 0;
+}
+
+uint32_t openetw_trace_describe(const char *path, uint32_t *ret_events)
+{
+	return path ? described(embed_schemas(path, false), ret_events) : 87;
+}
+
+uint32_t openetw_trace_describe_descriptor(int fd, uint32_t *ret_events)
+{
+	int mine = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	return mine < 0 ? 6 : described(embed_into(mine, false), ret_events);
 }

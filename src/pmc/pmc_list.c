@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The table of sources, and which of them can be had.
  */
-#include "pmc/pmc.h"
+#include "pmc/pmc_private.h"
 
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -107,7 +107,7 @@ static int try(const struct pmc_source *s)
 	return err;
 }
 
-static int here(const struct pmc_source *s, struct diag *d)
+int pmc_here(const struct pmc_source *s, struct diag *d)
 {
 	int err = s->id == PMC_TIMER ? 0 : try(s);
 	if (err == -ENOSYS) {
@@ -135,13 +135,13 @@ size_t pmc_list(struct pmc_source *ret, size_t cap)
 	size_t n = 0, events;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(known); i++) {
 		describe(&known[i], &s);
-		if (here(&s, NULL) == 0 && n++ < cap) {
+		if (pmc_here(&s, NULL) == 0 && n++ < cap) {
 			ret[n - 1] = s;
 		}
 	}
 	more = named(&events);
 	for (size_t i = 0; i < events; i++) {
-		if (here(&more[i], NULL) == 0 && n++ < cap) {
+		if (pmc_here(&more[i], NULL) == 0 && n++ < cap) {
 			ret[n - 1] = more[i];
 		}
 	}
@@ -161,16 +161,21 @@ static int find(const char *name, size_t n, uint32_t id, struct pmc_source *ret,
 	for (size_t i = 0; i < BASE_ARRAY_LEN(known); i++) {
 		describe(&known[i], &s);
 		if (is_it(&s, name, n, id)) {
-			int err = here(&s, d);
+			int err = pmc_here(&s, d);
 			*ret = err == 0 ? s : *ret;
 			return err;
 		}
+	}
+	if (!name && pmc_unpack(id, &s)) {
+		int err = pmc_here(&s, d);
+		*ret = err == 0 ? s : *ret;
+		return err;
 	}
 	int err = -ENOENT;
 	more = named(&events);
 	for (size_t i = 0; i < events && err == -ENOENT; i++) {
 		if (is_it(&more[i], name, n, id)) {
-			err = here(&more[i], d);
+			err = pmc_here(&more[i], d);
 			*ret = err == 0 ? more[i] : *ret;
 		}
 	}
@@ -195,7 +200,7 @@ int pmc_find_name(const char *name, size_t n, struct pmc_source *ret, struct dia
 		memcpy(text, name, n);
 		text[n] = 0;
 		unsigned long id = strtoul(text, &end, 0);
-		if (*end == 0 && id <= UINT16_MAX) {
+		if (*end == 0 && (id <= UINT16_MAX || (id >= PMC_PACKED && id <= UINT32_MAX))) {
 			return find(NULL, 0, (uint32_t)id, ret, d);
 		}
 	}

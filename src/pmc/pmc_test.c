@@ -140,6 +140,73 @@ static void named_events_of_a_processor_are_taken_apart_by_its_format(void **sta
 	assert_int_equal(pmc_named_events("/nonexistent", s, 16), 0);
 }
 
+static void put_cpuinfo(const char *text)
+{
+	char path[100];
+	snprintf(path, sizeof path, "%s/cpuinfo", root);
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	fprintf(f, "%s", text);
+	fclose(f);
+}
+
+static void a_processor_is_known_by_its_maker_family_model_and_stepping(void **state)
+{
+	char path[100];
+	struct pmc_processor p;
+	snprintf(path, sizeof path, "%s/cpuinfo", root);
+	put_cpuinfo("processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 94\n"
+		    "model name\t: Intel 12\nstepping\t: 3\n\nprocessor\t: 1\nmodel\t\t: 7\n");
+	assert_true(pmc_processor(path, &p));
+	assert_string_equal(p.architecture, "INTEL");
+	assert_int_equal(p.family, 6);
+	assert_int_equal(p.model, 94);
+	assert_int_equal(p.stepping, 3);
+	put_cpuinfo("processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\nCPU revision\t: 1\n");
+	assert_true(pmc_processor(path, &p));
+	assert_string_equal(p.architecture, "ARM");
+	assert_int_equal(p.model, 0xd0c);
+	assert_false(pmc_processor("/nonexistent", &p));
+}
+
+static void codes_make_a_number_that_says_them(void **state)
+{
+	const struct pmc_processor intel = {"INTEL", 6, 94, 3};
+	struct pmc_definition def = {.name = "Stalls",
+				     .architecture = "intel",
+				     .family = 6,
+				     .model = 94,
+				     .stepping = -1,
+				     .event = 0xA2,
+				     .unit = 1,
+				     .least = 4,
+				     .invert = true};
+	struct pmc_source s = {.id = 77}, again;
+	struct diag d;
+	diag_clear(&d);
+	int err = pmc_define(&def, &intel, &s, &d);
+	if (err == 0) { /* this machine gives its counters */
+		assert_int_equal(s.id, 0xC04010A2);
+		assert_int_equal(s.config[0], 0x048001A2);
+		assert_int_equal(pmc_find(s.id, &again, NULL), 0);
+		assert_int_equal(again.config[0], s.config[0]);
+	} else {
+		assert_int_equal(err, -ENODEV);
+		assert_non_null(strstr(d.text, "Stalls"));
+		assert_int_equal(s.id, 77);
+	}
+	assert_true(pmc_record_id(0xC04010A2) >= 0x8000);
+	assert_int_not_equal(pmc_record_id(0xC04010A2), pmc_record_id(0xC04010A3));
+	assert_int_equal(pmc_record_id(0x201), 0x201);
+	def.model = 95;
+	diag_clear(&d);
+	assert_int_equal(pmc_define(&def, &intel, &s, &d), -ENODEV);
+	assert_non_null(strstr(d.text, "intel family 6 model 95, and this one is INTEL family 6 model 94 stepping 3"));
+	def.model = 94;
+	def.event = 0x1000;
+	assert_int_equal(pmc_define(&def, &intel, &s, &d), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -148,6 +215,9 @@ int main(void)
 		cmocka_unit_test(the_list_is_what_can_be_found),
 		cmocka_unit_test_setup_teardown(named_events_of_a_processor_are_taken_apart_by_its_format, make_root,
 						drop_root),
+		cmocka_unit_test_setup_teardown(a_processor_is_known_by_its_maker_family_model_and_stepping,
+						make_root, drop_root),
+		cmocka_unit_test(codes_make_a_number_that_says_them),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

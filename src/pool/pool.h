@@ -29,9 +29,14 @@ void pool_segment_init(void *mem, uint32_t chunk_size, const uint8_t pool_id[16]
 
 /* ---- control block tables (drain side) ------------------------------------------------------ */
 
-/* Publish rows as the entry's next configuration: fills the table not in use, then stores cfg, then
- * the unions, then enabled (each a release/relaxed store as pool_abi.h says). `generation` must grow
- * by one each call. The tables must have room for `count` rows. */
+/* Publish rows as the entry's next configuration: fills table `index` (0 or 1, the one not in use),
+ * which is at `table_offset`, then stores cfg, then the unions, then enabled (each a release/relaxed
+ * store as pool_abi.h says). `generation` must grow by one each call. The table must have room for
+ * `count` rows. The block is not read: an old kernel may let its process write there. */
+void pool_ctl_publish_to(void *ctl, uint32_t entry_offset, uint32_t index, uint32_t table_offset,
+			 uint32_t generation, const struct filter_row *rows, uint32_t count,
+			 uint32_t entry_flags);
+/* The same; index and offset are read from the block, which nobody else may write. */
 void pool_ctl_publish(void *ctl, uint32_t entry_offset, uint32_t generation,
 		      const struct filter_row *rows, uint32_t count, uint32_t entry_flags);
 

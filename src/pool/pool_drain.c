@@ -2,7 +2,7 @@
  *
  * Draining one process: copy, then validate the copy. Every byte of a segment may change while we
  * look at it, so each shared word is loaded once, bounds come from our own record of the mapping,
- * and after the memcpy only private bytes are read.
+ * and what was written into the chunks is read through view_read() only, which copies.
  */
 #include "pool/pool_view.h"
 #include "base/order.h"
@@ -57,7 +57,8 @@ int pool_view_add_segment(struct pool_view *v, void *mem, uint64_t bytes)
 	v->segment[v->segment_count] = s;
 	s->h = h;
 	s->desc = (struct chunk_desc *)(void *)((uint8_t *)mem + POOL_DESC_OFFSET);
-	s->data = (uint8_t *)mem + POOL_DATA_OFFSET;
+	s->theirs = (const uint8_t *)mem + POOL_DATA_OFFSET;
+	s->theirs_bytes = bytes - POOL_DATA_OFFSET;
 	s->chunk_size = chunk_size;
 	v->segment_count++;
 	return 0;
@@ -85,13 +86,14 @@ void pool_view_adopt(struct pool_view *v)
 			if (gen == 0 || (order_load_relaxed(&s->h->free_mask) >> k & 1) != 0) {
 				continue;
 			}
+			uint32_t span = order_load_relaxed(&s->desc[k].span);
+			c->span = (uint16_t)BASE_MIN(BASE_MAX(span, 1u), POOL_CHUNKS - k);
+			committed = BASE_MIN(committed, c->span * s->chunk_size);
 			c->consumed = BASE_MIN(pool_hint_bytes(hint, gen), committed & ~7u);
 			if ((word & POOL_WORD_CLOSED) != 0 && c->consumed >= committed &&
 			    hint == (gen << POOL_HINT_SHIFT | POOL_HINT_FREEING)) {
 				continue;
 			}
-			uint32_t span = order_load_relaxed(&s->desc[k].span);
-			c->span = (uint16_t)BASE_MIN(BASE_MAX(span, 1u), POOL_CHUNKS - k);
 			c->live = true;
 		}
 	}
@@ -381,20 +383,23 @@ static int chunk_copy(struct pool_view *v, struct pool_pass *p, uint32_t seg, ui
 		p->run_count--;
 		return -ENOMEM;
 	}
-	memcpy(run->data, s->data + (uint64_t)i * s->chunk_size + look->from,
-	       look->to - look->from);
+	if (!view_read(s, i, look->from, look->to, run->data, look->to - look->from)) {
+		p->run_count--;
+		v->stats.records_rejected++;
+		return 0;
+	}
 	POOL_TESTPOINT("drain-after-copy");
 	return run_validate(p, p->run_count - 1, s->chunk[i].last_ts);
 }
 
 /* ---- one process ---------------------------------------------------------------------------- */
 
-/* Time of the first record that waits in a chunk, as claimed: only used to choose an order. */
-static uint64_t head_claimed(const struct view_segment *s, uint32_t i, uint32_t from)
+/* Time of the first record that waits in a chunk, as claimed: only used to choose an order. Too few
+ * bytes for a record are no record: they come first, and are rejected. */
+static uint64_t head_claimed(const struct view_segment *s, uint32_t i, const struct chunk_look *look)
 {
-	const uint8_t *at = s->data + (uint64_t)i * s->chunk_size + from;
-	return order_load_relaxed(
-		(const uint64_t *)(const void *)(at + offsetof(struct pool_rec, ts)));
+	struct pool_rec rec;
+	return view_read(s, i, look->from, look->to, &rec, sizeof rec) ? rec.ts : 0;
 }
 
 struct chunk_order {
@@ -457,9 +462,7 @@ static int collect_chunks(struct pool_view *v, struct pool_pass *p, uint32_t fla
 	if (budget != UINT64_MAX) {
 		for (uint32_t k = 0; k < n; k++) {
 			struct chunk_order *o = &order[k];
-			o->head = o->look.from == o->look.to ? 0
-							     : head_claimed(v->segment[o->seg],
-									    o->chunk, o->look.from);
+			o->head = head_claimed(v->segment[o->seg], o->chunk, &o->look);
 		}
 		qsort(order, n, sizeof order[0], order_compare);
 	}

@@ -271,6 +271,45 @@ static void committed_beyond_the_chunk_is_clamped_and_counted(void **state)
 	rig_free(&r);
 }
 
+/* Fewer bytes than a record has, at the very end of the mapping: nothing may be read there to find
+ * out how old they are. */
+static void a_few_bytes_at_the_end_of_the_last_chunk_are_refused_unread(void **state)
+{
+	struct rig r = rig_make(4096);
+	for (uint32_t left = 8; left < sizeof(struct pool_rec); left += 8) {
+		claim_by_hand(r.mem, 63, left);
+		desc_of(r.mem, 63)->word = pool_word(left, 4096 - left);
+		for (int round = 0; round < 2; round++) {
+			pool_pass_begin(r.p, 10 * MS, FREQ, 0);
+			assert_int_equal(pool_pass_collect(r.p, r.v, 0, 1000), 0);
+			assert_int_equal(pool_pass_emit(r.p, log_event, &got), 0);
+			pool_pass_commit(r.p);
+			desc_of(r.mem, 63)->word = pool_word(left, 4096) | POOL_WORD_CLOSED;
+		}
+		assert_true(rig_header(&r)->free_mask >> 63 == 1);
+	}
+	assert_int_equal(stats_of(&r).records_rejected, 10);
+	rig_free(&r);
+}
+
+/* What an earlier drain is said to have consumed is a claim, too. */
+static void an_adopted_chunk_was_not_consumed_beyond_its_end(void **state)
+{
+	struct rig r = rig_make(4096);
+	claim_by_hand(r.mem, 63, 1);
+	desc_of(r.mem, 63)->word = pool_word(1, UINT32_MAX);
+	desc_of(r.mem, 63)->cons_hint = 1u << POOL_HINT_SHIFT | 4088 / 8;
+	pool_view_adopt(r.v);
+	pool_pass_begin(r.p, 10 * MS, FREQ, 0);
+	assert_int_equal(pool_pass_collect(r.p, r.v, 0, 1000), 0);
+	assert_int_equal(pool_pass_emit(r.p, log_event, &got), 0);
+	pool_pass_commit(r.p);
+	desc_of(r.mem, 63)->cons_hint = 1u << POOL_HINT_SHIFT | ((1u << POOL_HINT_SHIFT) - 2);
+	pool_view_adopt(r.v);
+	assert_int_equal(round_at(&r, 10 * MS, 0), 0);
+	rig_free(&r);
+}
+
 static void a_span_beyond_the_segment_is_refused(void **state)
 {
 	struct rig r = rig_make(4096);
@@ -521,7 +560,7 @@ static void events_of_one_cpu_come_in_time_order_over_processes(void **state)
 		assert_true(got.cookie[i] == r.mem || got.cookie[i] == (void *)&views);
 	}
 	pool_view_destroy(views[1]);
-	munmap(other, pool_segment_bytes(4096));
+	rig_segment_free(other, 4096);
 	rig_free(&r);
 }
 
@@ -692,7 +731,7 @@ static void segments_with_a_false_header_are_refused(void **state)
 	h->chunk_size = 4096;
 	h->magic++;
 	assert_int_equal(pool_view_add_segment(r.v, h, bytes), -EINVAL);
-	munmap(h, bytes);
+	rig_segment_free(h, 4096);
 	rig_free(&r);
 }
 
@@ -713,6 +752,8 @@ int main(void)
 		cmocka_unit_test(a_bad_record_is_refused_with_what_follows_and_counted),
 		cmocka_unit_test(a_good_chain_of_items_is_accepted),
 		cmocka_unit_test(committed_beyond_the_chunk_is_clamped_and_counted),
+		cmocka_unit_test(a_few_bytes_at_the_end_of_the_last_chunk_are_refused_unread),
+		cmocka_unit_test(an_adopted_chunk_was_not_consumed_beyond_its_end),
 		cmocka_unit_test(a_span_beyond_the_segment_is_refused),
 		cmocka_unit_test(committed_that_runs_backwards_delivers_nothing_twice),
 		cmocka_unit_test(committed_that_is_not_aligned_is_rounded_down),

@@ -220,9 +220,25 @@ static void a_reader_never_gets_the_rows_of_one_generation_under_the_name_of_ano
 	free(ctl);
 }
 
+/* Old kernels let a process write to its own control block. */
+static void a_block_that_its_reader_overwrote_is_published_into_unread(void **state)
+{
+	uint8_t *ctl = make_ctl();
+	struct filter_row row = {.bit = 17, .level = 5, .any = UINT64_MAX};
+	for (uint32_t i = 0; i < 4; i++) {
+		memset(ctl + ENTRY, 0xFF, sizeof(struct ctl_entry)); /* tables far behind the block */
+		pool_ctl_publish_to(ctl, ENTRY, i & 1, i & 1 ? TABLE_B : TABLE_A, i + 1, &row, 1, 0);
+		assert_int_equal(entry_of(ctl)->cfg, (i + 1) << 1 | (i & 1));
+		assert_int_equal(entry_of(ctl)->table[i & 1], i & 1 ? TABLE_B : TABLE_A);
+		assert_true(mask_of(ctl, 5, 1) == 1ull << 17);
+	}
+	free(ctl);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_block_that_its_reader_overwrote_is_published_into_unread),
 		cmocka_unit_test(one_row_follows_the_documented_rule),
 		cmocka_unit_test(rows_are_independent_and_the_union_never_hides_one),
 		cmocka_unit_test(publishing_never_touches_the_table_in_use),

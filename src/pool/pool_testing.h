@@ -23,16 +23,29 @@ struct rig {
 	struct pool_pass *p;
 };
 
+#define RIG_GUARD_BYTES 65536u
+
+/* Before it and behind its last chunk lies memory that nobody may touch. */
 static inline void *rig_segment(uint32_t chunk_size)
 {
 	static const uint8_t id[16] = {1, 2, 3};
-	void *mem = mmap(NULL, pool_segment_bytes(chunk_size), PROT_READ | PROT_WRITE,
-			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint64_t bytes = pool_segment_bytes(chunk_size);
+	uint8_t *all = (uint8_t *)mmap(NULL, bytes + 2 * RIG_GUARD_BYTES, PROT_NONE,
+				       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *mem = all == MAP_FAILED ? MAP_FAILED
+				      : mmap(all + RIG_GUARD_BYTES, bytes, PROT_READ | PROT_WRITE,
+					     MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	if (mem == MAP_FAILED) {
 		abort();
 	}
 	pool_segment_init(mem, chunk_size, id);
 	return mem;
+}
+
+static inline void rig_segment_free(void *mem, uint32_t chunk_size)
+{
+	munmap((uint8_t *)mem - RIG_GUARD_BYTES,
+	       pool_segment_bytes(chunk_size) + 2 * RIG_GUARD_BYTES);
 }
 
 static inline struct pool_view *rig_view(void *mem, uint32_t chunk_size, void *cookie)
@@ -64,7 +77,7 @@ static inline void rig_free(struct rig *r)
 	pool_pass_destroy(r->p);
 	pool_view_destroy(r->v);
 	pool_writer_destroy(r->w);
-	munmap(r->mem, pool_segment_bytes(r->chunk_size));
+	rig_segment_free(r->mem, r->chunk_size);
 }
 
 static inline struct seg_header *rig_header(const struct rig *r)

@@ -330,7 +330,7 @@ static void process_check(struct process *p, bool killed)
 static void process_free(struct process *p)
 {
 	pool_view_destroy(p->v);
-	munmap(p->mem, pool_segment_bytes(4096));
+	rig_segment_free(p->mem, 4096);
 	munmap(p->ctx, CONTEXTS_MAX * sizeof *p->ctx);
 	munmap(p->failures, BITMAP_BYTES);
 	munmap(p->drained, BITMAP_BYTES);

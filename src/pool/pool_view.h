@@ -11,6 +11,7 @@
 #ifndef POOL_POOL_VIEW_H
 #define POOL_POOL_VIEW_H
 
+#include "base/order.h"
 #include "pool/pool.h"
 
 /* What we know of one chunk. `live`: we have seen generation `gen` open and have not freed it. When
@@ -32,11 +33,28 @@ static inline uint64_t view_chunk_bits(const struct view_chunk *c, uint32_t i)
 struct view_segment {
 	struct seg_header *h;
 	struct chunk_desc *desc;
-	uint8_t *data;
+	const uint8_t *theirs; /* what the process wrote; only view_read() looks there */
+	uint64_t theirs_bytes; /* as far as our mapping reaches */
 	uint32_t chunk_size;
 	uint64_t idle; /* bits of open chunks in which nothing waited when we last looked */
 	struct view_chunk chunk[POOL_CHUNKS];
 };
+
+/* The only way to the bytes that a process wrote: copies `need` bytes from position `at` of the run
+ * of chunks that begins with `chunk`, if they lie before `to`, the end of what the process committed
+ * there as we read it, and inside our mapping. False: they do not, and nothing was read. */
+static inline bool view_read(const struct view_segment *s, uint32_t chunk, uint32_t at, uint32_t to,
+			     void *out, uint32_t need)
+{
+	uint64_t begin = (uint64_t)chunk * s->chunk_size + at;
+	if (at > to || need > to - at || begin > s->theirs_bytes ||
+	    need > s->theirs_bytes - begin) {
+		return false;
+	}
+	memcpy(out, s->theirs + begin, need);
+	order_fence_compiler(); /* from here on only the copy is looked at */
+	return true;
+}
 
 struct pool_view {
 	void *cookie;

@@ -45,6 +45,17 @@ static inline __attribute__((always_inline)) void pool_prefetch_write_at(const u
 #endif
 }
 
+static inline uint64_t pool_thread_pointer(void)
+{
+	uint64_t tp;
+#if defined(__x86_64__)
+	__asm__("movq %%fs:0, %0" : "=r"(tp));
+#else
+	__asm__("mrs %0, tpidr_el0" : "=r"(tp));
+#endif
+	return tp;
+}
+
 static inline uint32_t pool_thread_u32(int64_t offset)
 {
 	uint32_t v;
@@ -150,7 +161,7 @@ static inline __attribute__((always_inline)) int pool_write(struct pool_writer *
 	uint32_t index = pool_place(w, a->tid, &cpu);
 	struct pool_slot *s = &w->slot[index];
 	uint32_t me = a->tid;
-	uint64_t frame = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+	uint64_t frame = (uint64_t)(uintptr_t)(a->frame ? a->frame : __builtin_frame_address(0));
 	uint32_t seen = 0;
 	/* L: pairs with U below, in whichever thread held the slot before */
 	if (BASE_UNLIKELY(!order_cas_acquire(&s->lock, &seen, me))) {

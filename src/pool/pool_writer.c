@@ -21,7 +21,13 @@
 #define OVERFLOW_STRIDE 16u
 /* A lock of our own is believed stale after so many calls that saw it so without any progress. */
 #define STALE_DOUBTS   64u
-#define STALE_DISTANCE (1u << 20)
+/* So many locked slots of one thread are no nesting any more. */
+#define MINE_MANY      16u
+/* And so many of other threads on the way to a free one are more than the processors explain. */
+#define OTHERS_MANY    32u
+/* How often what finds no room looks for slots that were left behind. */
+#define REFUSED_LOOK   16u
+#define REFUSED_REAP   1024u
 #define CLAIM_TRIES    1024
 
 /* ---- create, attach ------------------------------------------------------------------------- */
@@ -29,17 +35,6 @@
 static size_t writer_map_bytes(void)
 {
 	return (sizeof(struct pool_writer) + 4095) & ~(size_t)4095;
-}
-
-static uint64_t thread_pointer(void)
-{
-	uint64_t tp;
-#if defined(__x86_64__)
-	__asm__("movq %%fs:0, %0" : "=r"(tp));
-#else
-	__asm__("mrs %0, tpidr_el0" : "=r"(tp));
-#endif
-	return tp;
 }
 
 /* In place of struct rseq where there is none (an old libc, a tool that emulates the CPU): the CPU
@@ -71,7 +66,7 @@ bool pool_thread_ready(void)
 
 static void writer_find_cpu(struct pool_writer *w)
 {
-	int64_t at = (int64_t)((uint64_t)(uintptr_t)&cached - thread_pointer());
+	int64_t at = (int64_t)((uint64_t)(uintptr_t)&cached - pool_thread_pointer());
 	w->rseq_cpu = at + (int64_t)offsetof(__typeof__(cached), cpu);
 	w->rseq_slot = at + (int64_t)offsetof(__typeof__(cached), slot);
 	w->cpu_cached = 1;
@@ -157,8 +152,7 @@ int pool_writer_add_fresh(struct pool_writer *w, void *mem, uint64_t bytes, uint
 	return add_segment(w, mem, bytes, chunk_size, false);
 }
 
-/* NULL also when a fork has just wiped `w` under our feet. */
-static struct seg_header *writer_segment(const struct pool_writer *w, uint32_t i)
+struct seg_header *pool_writer_segment(const struct pool_writer *w, uint32_t i)
 {
 	uint32_t n = order_load_acquire(&w->segment_count); /* pairs with S */
 	return i < n && i < POOL_SEGMENTS_MAX ? order_load_relaxed(&w->segment[i]) : NULL;
@@ -168,7 +162,7 @@ static struct seg_header *writer_segment(const struct pool_writer *w, uint32_t i
 
 void pool_count_lost(struct pool_writer *w, uint64_t mask, enum pool_lost_cause cause)
 {
-	struct seg_header *h = writer_segment(w, 0);
+	struct seg_header *h = pool_writer_segment(w, 0);
 	if (!h) {
 		order_add_relaxed(&w->lost_detached, 1u);
 		return;
@@ -197,7 +191,7 @@ __attribute__((cold)) int pool_write_refuse(struct pool_writer *w, uint64_t mask
 
 __attribute__((cold)) int pool_write_no_room(struct pool_writer *w, uint64_t mask)
 {
-	const struct seg_header *h = writer_segment(w, 0);
+	const struct seg_header *h = pool_writer_segment(w, 0);
 	/* A segment that etwd has not made ready: nothing can be claimed, but it is not full. */
 	bool ready = h && order_load_relaxed(&h->magic) != 0;
 	return pool_write_refuse(w, mask, ready ? POOL_LOST_FULL : POOL_LOST_DETACHED);
@@ -213,9 +207,15 @@ static void futex_wake(uint32_t *word)
 	errno = saved;
 }
 
+void pool_writer_wake(struct pool_writer *w)
+{
+	order_add_full(&w->bell, 1u);
+	futex_wake(&w->bell);
+}
+
 void pool_writer_ring(struct pool_writer *w)
 {
-	struct seg_header *h = writer_segment(w, 0);
+	struct seg_header *h = pool_writer_segment(w, 0);
 	if (!h || (order_load_relaxed(&w->bell_allowed) & POOL_CTL_BELL_ALLOWED) == 0) {
 		return;
 	}
@@ -226,8 +226,7 @@ void pool_writer_ring(struct pool_writer *w)
 		return;
 	}
 	POOL_TESTPOINT("writer-before-bell");
-	order_add_full(&w->bell, 1u);
-	futex_wake(&w->bell);
+	pool_writer_wake(w);
 }
 
 /* The builtin is a call where the CPU is not chosen at build time. */
@@ -242,7 +241,7 @@ static bool writer_half_full(const struct pool_writer *w)
 {
 	uint32_t free = 0, total = 0;
 	const struct seg_header *h;
-	for (uint32_t i = 0; (h = writer_segment(w, i)) != NULL; i++) {
+	for (uint32_t i = 0; (h = pool_writer_segment(w, i)) != NULL; i++) {
 		free += bits_set(order_load_relaxed(&h->free_mask));
 		total += POOL_CHUNKS;
 	}
@@ -263,8 +262,14 @@ static uint64_t runs_of(uint64_t free, uint32_t need)
 	return m;
 }
 
-/* Lowest first: the same few chunks are reused and stay in the cache. */
-static int claim(struct seg_header *h, uint32_t need, uint32_t *ret_first)
+static struct chunk_desc *desc_of(struct seg_header *h, uint32_t chunk)
+{
+	return (struct chunk_desc *)(void *)((uint8_t *)h + POOL_DESC_OFFSET) + chunk;
+}
+
+/* Lowest first: the same few chunks are reused and stay in the cache. The slot says what it is about to claim,
+ * before it does. */
+static int claim(struct seg_header *h, struct pool_slot *s, uint32_t seg, uint32_t need, uint32_t *ret_first)
 {
 	if (need > POOL_CHUNKS) {
 		return -ENOSPC;
@@ -277,6 +282,10 @@ static int claim(struct seg_header *h, uint32_t need, uint32_t *ret_first)
 		}
 		uint32_t first = (uint32_t)__builtin_ctzll(m);
 		uint64_t bits = (need == 64 ? UINT64_MAX : (1ull << need) - 1) << first;
+		uint32_t gen = pool_word_gen(order_load_relaxed(&desc_of(h, first)->word));
+		order_store_relaxed(&s->chunk, pool_claim_note(seg, first, need, gen));
+		order_fence_full(); /* N: pairs with the fence in pool_reclaim.c */
+		POOL_TESTPOINT("writer-before-claim");
 		/* R: pairs with the or-release in pool_pass.c: etwd has copied what was here */
 		if (order_cas_acquire(&h->free_mask, &free, free & ~bits)) {
 			*ret_first = first;
@@ -287,12 +296,12 @@ static int claim(struct seg_header *h, uint32_t need, uint32_t *ret_first)
 }
 
 /* `at` says whether the rest means anything, also to one who takes over a stale lock. */
-static void slot_clear(struct pool_slot *s)
+void pool_slot_clear(struct pool_slot *s)
 {
 	s->at = NULL;
 	order_fence_compiler();
 	s->limit = NULL;
-	s->chunk = UINT32_MAX;
+	order_store_relaxed(&s->chunk, POOL_CHUNK_NONE);
 	order_fence_compiler();
 }
 
@@ -304,17 +313,17 @@ struct claimed {
 	uint32_t span;
 };
 
-static int claim_newest(struct pool_writer *w, uint32_t size, struct claimed *ret)
+static int claim_newest(struct pool_writer *w, struct pool_slot *s, uint32_t size, struct claimed *ret)
 {
 	struct claimed c;
 	for (c.seg = POOL_SEGMENTS_MAX; c.seg-- > 0;) { /* the newest has the largest chunks */
-		c.h = writer_segment(w, c.seg);
+		c.h = pool_writer_segment(w, c.seg);
 		c.chunk_size = order_load_relaxed(&w->chunk_size[c.seg]);
 		if (!c.h || c.chunk_size == 0) {
 			continue;
 		}
 		c.span = (size + c.chunk_size - 1) / c.chunk_size;
-		if (claim(c.h, c.span, &c.first) == 0) {
+		if (claim(c.h, s, c.seg, c.span, &c.first) == 0) {
 			*ret = c;
 			return 0;
 		}
@@ -322,10 +331,9 @@ static int claim_newest(struct pool_writer *w, uint32_t size, struct claimed *re
 	return -ENOSPC;
 }
 
-static void slot_open(struct pool_writer *w, struct pool_slot *s, const struct claimed *c)
+static void slot_open(struct pool_slot *s, const struct claimed *c)
 {
-	struct chunk_desc *desc =
-		(struct chunk_desc *)(void *)((uint8_t *)c->h + POOL_DESC_OFFSET) + c->first;
+	struct chunk_desc *desc = desc_of(c->h, c->first);
 	uint32_t gen = (pool_word_gen(order_load_relaxed(&desc->word)) + 1) & 0x7fffffffu;
 	order_store_relaxed(&desc->begun, 0u);
 	order_store_relaxed(&desc->span, c->span);
@@ -337,11 +345,15 @@ static void slot_open(struct pool_writer *w, struct pool_slot *s, const struct c
 	}
 	s->desc = desc;
 	s->gen = gen;
-	s->chunk = c->seg << 8 | c->first;
 	s->bias = ((uint64_t)gen << 33) - (uintptr_t)base;
 	s->limit = base + (uint64_t)c->span * c->chunk_size;
 	order_fence_compiler();
 	s->at = base;
+	order_store_release(&s->chunk, c->seg << 8 | c->first); /* the claim is over */
+}
+
+static void note_used(struct pool_writer *w, const struct pool_slot *s)
+{
 	uint32_t index = (uint32_t)(s - w->slot);
 	uint64_t bit = 1ull << (index % 64);
 	if ((order_load_relaxed(&w->used[index / 64]) & bit) == 0) {
@@ -352,23 +364,27 @@ static void slot_open(struct pool_writer *w, struct pool_slot *s, const struct c
 int pool_switch_chunk(struct pool_writer *w, struct pool_slot *s, uint32_t size)
 {
 	struct claimed c;
-	if (claim_newest(w, size, &c) != 0) {
+	uint32_t old_chunk = s->chunk;
+	note_used(w, s);
+	if (claim_newest(w, s, size, &c) != 0) {
+		order_store_relaxed(&s->chunk, old_chunk);
 		pool_writer_ring(w);
 		return -ENOSPC;
 	}
 	POOL_TESTPOINT("writer-after-claim");
-	/* Only now: a chunk that is not replaced keeps serving events that still fit. */
+	/* Only now: a chunk that is not replaced keeps serving events that still fit. Closed first and forgotten
+	 * then: who finds the slot in between sees in the word that it is over. */
 	if (s->at) {
 		uint64_t word = ((uintptr_t)s->at + s->bias) | POOL_WORD_CLOSED;
-		struct chunk_desc *old = s->desc;
-		order_note_gives(&writer_segment(w, s->chunk >> 8)->free_mask); /* etwd frees it */
-		slot_clear(s);
-		order_store_release(&old->word, word); /* P, for the last time */
+		order_note_gives(&pool_writer_segment(w, old_chunk >> 8)->free_mask); /* etwd frees it */
+		order_store_release(&s->desc->word, word); /* P, for the last time */
 		POOL_TESTPOINT("writer-after-close");
-	} else {
-		slot_clear(s);
 	}
-	slot_open(w, s, &c);
+	s->at = NULL;
+	order_fence_compiler();
+	s->limit = NULL;
+	order_fence_compiler();
+	slot_open(s, &c);
 	if (writer_half_full(w)) {
 		pool_writer_ring(w);
 	}
@@ -377,80 +393,75 @@ int pool_switch_chunk(struct pool_writer *w, struct pool_slot *s, uint32_t size)
 
 /* ---- slots ---------------------------------------------------------------------------------- */
 
-/* Bring a slot whose holder never came back to the state of its last published record. The lock is
- * held by the caller. A chunk claimed but not yet opened by that holder stays claimed. */
-static void slot_repair(struct pool_slot *s)
-{
-	if (!s->at) {
-		slot_clear(s);
-		return;
-	}
-	uint8_t *base = pool_slot_base(s);
-	uint64_t word = order_load_relaxed(&s->desc->word);
-	uint32_t committed = pool_word_committed(word);
-	if (pool_word_gen(word) != s->gen || (word & POOL_WORD_CLOSED) != 0 || 
-	    base + committed > s->limit || committed % 8 != 0) {
-		slot_clear(s);
-		return;
-	}
-	s->at = base + committed;
-	order_store_relaxed(&s->desc->begun, (uint64_t)committed);
-}
-
-/* Is this lock, which names us, left over from a write we were thrown out of (siglongjmp, a C++
- * exception from a signal handler, asynchronous cancellation)? A write we interrupted has its frame
- * above ours on the same stack. Below, it is gone, unless we run on another stack: an alternate
- * signal stack usually lies elsewhere or beyond the thread pointer; for one that does not, we want
- * to see the same picture many times over, which a handler rarely stays for. */
-static bool slot_is_stale(struct pool_slot *s, uint64_t frame)
-{
-	uint64_t held = s->frame, tp = thread_pointer();
-	if (held > frame || frame - held > STALE_DISTANCE || (held < tp && tp < frame)) {
-		return false;
-	}
-	uint32_t picture = (pool_slot_pos(s) / 8 + s->gen * 8192) << 8;
-	if ((s->doubt & ~255u) != picture) {
-		s->doubt = picture;
-	}
-	if ((s->doubt & 255u) < STALE_DOUBTS) {
-		s->doubt++;
-		return false;
-	}
-	s->doubt = 0;
-	return true;
-}
-
-static bool slot_try(struct pool_slot *s, uint32_t me, uint64_t frame)
+static bool slot_try(struct pool_writer *w, struct pool_slot *s, uint32_t me, uint64_t frame, uint32_t *inout_mine,
+		     uint32_t *inout_others)
 {
 	uint32_t seen = order_load_relaxed(&s->lock);
 	if (seen == 0 && order_cas_acquire(&s->lock, &seen, me)) {
 		s->frame = frame;
 		return true;
 	}
-	if (seen != me || !slot_is_stale(s, frame)) {
+	if (seen != me) {
+		++*inout_others;
+		return false;
+	}
+	++*inout_mine;
+	if (!pool_slot_is_stale(s, frame, STALE_DOUBTS)) {
 		return false;
 	}
 	s->frame = frame; /* first, so that a handler coming now sees a live holder */
 	order_fence_compiler();
-	slot_repair(s);
-	return true;
+	return pool_slot_repair(w, s, me, frame);
+}
+
+static struct pool_slot *slot_search(struct pool_writer *w, uint32_t index, uint32_t me, uint64_t frame,
+				     uint32_t *ret_mine)
+{
+	uint32_t mine = 0, others = 0;
+	struct pool_slot *found = slot_try(w, &w->slot[index], me, frame, &mine, &others) ? &w->slot[index] : NULL;
+	for (uint32_t k = 0; !found && k < POOL_SLOTS; k++) {
+		uint32_t i = (index + k * OVERFLOW_STRIDE + k / (POOL_SLOTS / OVERFLOW_STRIDE)) %
+			     POOL_SLOTS;
+		struct pool_slot *s = &w->slot[POOL_SLOTS + i];
+		found = slot_try(w, s, me, frame, &mine, &others) ? s : NULL;
+	}
+	if (mine >= MINE_MANY / 4) {
+		order_store_relaxed(&w->crowded, 1u);
+	}
+	if (others >= OTHERS_MANY) {
+		pool_want_reap(w);
+	}
+	*ret_mine = mine;
+	return found;
+}
+
+/* Nothing was found: now and then somebody looks whether that is because of writes that never returned. */
+static bool look_for_abandoned(struct pool_writer *w, uint32_t me, uint64_t frame, const struct pool_slot *keep)
+{
+	uint32_t n = order_add_relaxed(&w->refused, 1u);
+	if (n % REFUSED_REAP == REFUSED_REAP - 1) {
+		pool_writer_reap_dead(w);
+	}
+	bool look = n % REFUSED_LOOK == REFUSED_LOOK - 1;
+	if (look) {
+		pool_want_reap(w);
+	}
+	look = look || !keep || order_exchange_full(&w->crowded, 0u) != 0;
+	return look && pool_reclaim_mine(w, me, frame, keep, !keep) > 0;
 }
 
 __attribute__((cold)) struct pool_slot *pool_slot_take(struct pool_writer *w, uint32_t index,
 						       uint32_t me, uint64_t frame)
 {
-	if (slot_try(&w->slot[index], me, frame)) {
-		return &w->slot[index];
+	uint32_t mine;
+	struct pool_slot *s = slot_search(w, index, me, frame, &mine);
+	if (!s && look_for_abandoned(w, me, frame, NULL)) {
+		s = slot_search(w, index, me, frame, &mine);
 	}
-	for (uint32_t k = 0; k < POOL_SLOTS; k++) {
-		uint32_t i = (index + k * OVERFLOW_STRIDE + k / (POOL_SLOTS / OVERFLOW_STRIDE)) %
-			     POOL_SLOTS;
-		struct pool_slot *s = &w->slot[POOL_SLOTS + i];
-		if (slot_try(s, me, frame)) {
-			return s;
-		}
+	if (s && mine >= MINE_MANY) {
+		pool_reclaim_mine(w, me, frame, s, false);
 	}
-	return NULL;
+	return s;
 }
 
 /* A guess, repeated under the lock. Kept from the thread sanitizer's eyes: whoever holds the slot
@@ -492,7 +503,11 @@ __attribute__((cold)) struct pool_slot *pool_slot_make_room(struct pool_writer *
 	if (pool_switch_chunk(w, s, size) == 0) {
 		return s;
 	}
-	struct pool_slot *other = slot_borrow(w, size, order_load_relaxed(&s->lock), s->frame);
+	uint32_t me = order_load_relaxed(&s->lock);
+	struct pool_slot *other = slot_borrow(w, size, me, s->frame);
+	if (!other && me != 0 && look_for_abandoned(w, me, s->frame, s)) {
+		other = slot_borrow(w, size, me, s->frame);
+	}
 	order_store_release(&s->lock, 0u); /* U */
 	return other;
 }
@@ -525,23 +540,4 @@ void pool_writer_prepare(struct pool_writer *w, uint32_t tid, uint32_t size)
 int pool_write_slow(struct pool_writer *w, const struct pool_write_args *a)
 {
 	return pool_write(w, a);
-}
-
-void pool_writer_reap(struct pool_writer *w)
-{
-	uint32_t me = (uint32_t)syscall(SYS_gettid);
-	for (uint32_t i = 0; i < POOL_SLOTS_TOTAL; i++) {
-		struct pool_slot *s = &w->slot[i];
-		uint32_t holder = order_load_relaxed(&s->lock);
-		if (holder == 0 || holder == me ||
-		    syscall(SYS_tgkill, getpid(), holder, 0) == 0 ||
-		    errno != ESRCH) {
-			continue;
-		}
-		if (order_cas_acquire(&s->lock, &holder, me)) {
-			s->frame = UINT64_MAX; /* never stale while we are at it */
-			slot_repair(s);
-			order_store_release(&s->lock, 0u); /* U */
-		}
-	}
 }

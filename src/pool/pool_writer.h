@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Writer state of one process towards one destination (an etwd, or the in-process logger), and the
- * slow path. The fast path is in pool_write.h.
+ * slow path. The fast path is in pool_write.h; what becomes of a write that never returns, in pool_reclaim.c.
  *
  * context: every function here is async-signal-safe unless it says otherwise.
  */
@@ -19,7 +19,7 @@
 /* In the form in which an event needs it: pointers, and the chunk's word as a distance from them. */
 struct pool_slot {
 	uint32_t lock;	/* 0, or the id of the thread that holds it */
-	uint32_t chunk; /* segment << 8 | first chunk; UINT32_MAX none */
+	uint32_t chunk; /* segment << 8 | first chunk; POOL_CHUNK_NONE; or a claim, see pool_claim_note() */
 	uint8_t *at;	/* where the next record goes; NULL: no chunk, and the rest means nothing */
 	struct chunk_desc *desc;
 	uint64_t bias;	/* chunk_desc.word of a position is its address + this */
@@ -28,9 +28,23 @@ struct pool_slot {
 	/* Stack address of the holder, to recognise a stale lock after siglongjmp. */
 	uint64_t frame;
 	uint32_t gen;
-	uint32_t doubt; /* how often the lock looked stale: see pool_slot_take() */
+	uint32_t doubt; /* how often the lock looked stale: see pool_reclaim.c */
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct pool_slot) == 64, "own cache line");
+
+#define POOL_CHUNK_NONE UINT32_MAX
+/* In pool_slot.chunk while its holder claims a chunk: which one, and the generation it had when it was free. Who
+ * finds this in a slot whose holder never came back knows what to look for. */
+#define POOL_CLAIM_FLAG (1u << 31)
+#define POOL_CLAIM_GENS 0x7FFFu
+static inline uint32_t pool_claim_note(uint32_t seg, uint32_t first, uint32_t span, uint32_t gen)
+{
+	return POOL_CLAIM_FLAG | (gen & POOL_CLAIM_GENS) << 16 | seg << 14 | first << 8 | span;
+}
+static inline bool pool_is_claim(uint32_t chunk)
+{
+	return (chunk & POOL_CLAIM_FLAG) != 0 && chunk != POOL_CHUNK_NONE;
+}
 
 /* First byte of the chunk. */
 static inline uint8_t *pool_slot_base(const struct pool_slot *s)
@@ -67,8 +81,17 @@ struct pool_writer {
 	/* Losses while there is no usable segment 0 (detached, not yet attached). */
 	uint64_t lost_detached;
 	uint32_t chunk_size[POOL_SEGMENTS_MAX];
-	uint64_t used[POOL_SLOTS_TOTAL / 64]; /* bit: this slot has had a chunk. Atomic */
+	uint64_t used[POOL_SLOTS_TOTAL / 64]; /* bit: this slot has had a chunk, or claims one. Atomic */
+	uint32_t reap_wanted; /* by writers that find too many slots locked; atomic */
+	uint32_t refused;     /* how often there was no slot or no chunk; atomic */
+	uint32_t crowded;     /* a thread has met many locked slots of its own; atomic */
+	uint32_t settling;    /* the thread that finds out what a claim came to; atomic */
+	uint32_t abandoned;   /* writes that never returned, as far as they were found; atomic */
 	struct pool_slot slot[POOL_SLOTS_TOTAL] __attribute__((aligned(64)));
+	/* Reaper only: what a locked slot looked like, and since when (ms). */
+	struct {
+		uint32_t picture, since;
+	} suspect[POOL_SLOTS_TOTAL];
 };
 
 /* Map a zeroed writer (not signal-safe). NULL on ENOMEM. */
@@ -84,9 +107,12 @@ int pool_writer_add_segment(struct pool_writer *w, void *mem, uint64_t bytes, ui
 bool pool_thread_ready(void);
 /* The same for one that etwd has just made and that was not made ready: its memory stays untouched. */
 int pool_writer_add_fresh(struct pool_writer *w, void *mem, uint64_t bytes, uint32_t chunk_size);
-/* Free the locks of threads that no longer exist (cancelled inside a write). Called by the
- * listener thread now and then. Not signal-safe. */
+/* Frees the slots of threads that never come back to them: they no longer exist (cancelled inside a write), or
+ * they jumped out of it and sleep somewhere else. By a thread of ours, now and then and when reap_wanted. Not
+ * signal-safe. */
 void pool_writer_reap(struct pool_writer *w);
+/* The same for threads that no longer exist, by any thread. */
+void pool_writer_reap_dead(struct pool_writer *w);
 
 /* What to write; filled by the caller on its stack. */
 struct pool_piece { /* same size and leading members as EVENT_DATA_DESCRIPTOR */
@@ -109,6 +135,7 @@ struct pool_write_args {
 	uint32_t piece_count;
 	uint32_t payload_bytes; /* sum of sizes, checked by the caller <= 65535 */
 	uint64_t timestamp;	/* 0 = read the clock under the slot lock */
+	const void *frame;	/* of the function that the program called; NULL: of the one that writes */
 };
 
 /* 0, -ENOSPC (pool full; counted), -EMSGSIZE (too big; counted), -EDEADLK (slots exhausted;
@@ -122,6 +149,25 @@ int pool_switch_chunk(struct pool_writer *w, struct pool_slot *s, uint32_t size)
  * whose lock this thread left behind. `me` is its thread id. NULL when all are taken. */
 struct pool_slot *pool_slot_take(struct pool_writer *w, uint32_t index, uint32_t me,
 				 uint64_t frame);
+/* Of this process. context: async-signal-safe. */
+bool pool_thread_is_dead(uint32_t tid);
+/* pool_reclaim.c: what may be in a locked slot of ours. `frame` as in pool_write_args. */
+bool pool_slot_is_stale(struct pool_slot *s, uint64_t frame, uint32_t doubts);
+/* Brings a slot whose holder never comes back to the state of its last published record. The lock is the
+ * caller's. False: it cannot be told yet what it claimed. */
+bool pool_slot_repair(struct pool_writer *w, struct pool_slot *s, uint32_t me, uint64_t frame);
+/* Frees the slots of this thread, besides `keep`, that it jumped out of; how many. `exhausted`: there is no slot
+ * left. */
+uint32_t pool_reclaim_mine(struct pool_writer *w, uint32_t me, uint64_t frame, const struct pool_slot *keep,
+			   bool exhausted);
+/* A thread of ours is to look, and is woken. */
+void pool_want_reap(struct pool_writer *w);
+/* Wakes whoever sleeps on w->bell. */
+void pool_writer_wake(struct pool_writer *w);
+/* NULL also when a fork has just wiped `w` under our feet. */
+struct seg_header *pool_writer_segment(const struct pool_writer *w, uint32_t i);
+/* No chunk any more. */
+void pool_slot_clear(struct pool_slot *s);
 /* Called when `size` does not fit: a locked slot with room (perhaps another one than `s`, which is
  * then unlocked), or NULL (then `s` is unlocked and nothing is counted yet). */
 struct pool_slot *pool_slot_make_room(struct pool_writer *w, struct pool_slot *s, uint32_t size);

@@ -518,7 +518,7 @@ static void a_growth_segment_is_used_first_and_the_old_one_after_it(void **state
 	assert_int_equal(written, 64 * 15 + 64 * 3);
 	assert_int_equal(rig_flush(&r, NULL, NULL), written);
 	rig_free(&r);
-	munmap(more, pool_segment_bytes(16384));
+	rig_segment_free(more, 16384);
 }
 
 static void segments_that_do_not_make_sense_are_refused(void **state)
@@ -541,7 +541,7 @@ static void segments_that_do_not_make_sense_are_refused(void **state)
 		assert_int_equal(pool_writer_add_segment(r.w, h, bytes, 4096), 0);
 	}
 	assert_int_equal(pool_writer_add_segment(r.w, h, bytes, 4096), -EINVAL);
-	munmap(h, bytes);
+	rig_segment_free(h, 4096);
 	rig_free(&r);
 }
 

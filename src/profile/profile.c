@@ -7,12 +7,53 @@
 #include <stdlib.h>
 #include <strings.h>
 
+/* Where the object stands among the faulty ones, or would. */
+static const struct xml_node **fault_place(const struct profile_doc *doc, const struct xml_node *object)
+{
+	size_t at = (size_t)(((uintptr_t)object >> 4) * 0x9E3779B97F4A7C15u >> 20);
+	while (doc->faults[at & doc->faults_mask] && doc->faults[at & doc->faults_mask] != object) {
+		at++;
+	}
+	return &doc->faults[at & doc->faults_mask];
+}
+
+bool profile_is_faulty(const struct profile_doc *doc, const struct xml_node *object)
+{
+	return (doc->faults && *fault_place(doc, object)) || (doc->base && profile_is_faulty(doc->base, object));
+}
+
+static void add_fault(struct profile_doc *doc)
+{
+	if (doc->within && doc->faults) {
+		*fault_place(doc, doc->within) = doc->within;
+	} else {
+		doc->bad = true;
+	}
+}
+
+static int make_room_for_faults(struct profile_doc *doc)
+{
+	size_t count = 0, places = 4;
+	const struct xml_node *profiles = xml_child(doc->xml.root, "Profiles");
+	for (const struct xml_node *n = profiles ? profiles->children : NULL; n; n = n->next) {
+		count++;
+	}
+	while (places < 2 * count) {
+		places *= 2;
+	}
+	doc->faults = calloc(places, sizeof *doc->faults);
+	doc->faults_mask = places - 1;
+	return doc->faults ? 0 : -ENOMEM;
+}
+
 void profile_note_add(struct profile_doc *doc, bool error, uint32_t line, uint32_t column,
 		      const char *fmt, ...)
 {
 	char line_text[400];
 	va_list ap;
-	doc->bad = doc->bad || error;
+	if (error) {
+		add_fault(doc);
+	}
 	va_start(ap, fmt);
 	vsnprintf(line_text, sizeof line_text, fmt, ap);
 	va_end(ap);
@@ -71,10 +112,16 @@ static int check_ids(struct profile_doc *doc)
 	qsort(all, count, sizeof *all, compare_named);
 	for (size_t i = 1; i < count; i++) {
 		if (strcmp(all[i - 1].id, all[i].id) == 0) {
+			doc->within = all[i].node;
 			profile_bad(doc, all[i].node, "the Id '%.60s' is already that of the %s in line %u",
 				    all[i].id, all[i - 1].node->name, all[i - 1].node->line);
+			if (strcmp(all[i].node->name, "Profile") != 0) { /* nobody knows which is meant */
+				doc->within = all[i - 1].node;
+				add_fault(doc);
+			}
 		}
 	}
+	doc->within = NULL;
 	free(all);
 	return 0;
 }
@@ -84,9 +131,10 @@ static int try_definitions(struct profile_doc *doc)
 {
 	int err = 0;
 	for (const struct xml_node *n = doc->profiles->children; n && err == 0; n = n->next) {
-		if (!xml_value(n, "Base")) {
+		if (!xml_value(n, "Base") || profile_is_faulty(doc, n)) {
 			continue;
 		}
+		doc->within = n;
 		struct arena scratch;
 		arena_init(&scratch, PROFILE_MEMORY_MAX);
 		struct profile_tree t = {.doc = doc, .arena = &scratch};
@@ -94,6 +142,7 @@ static int try_definitions(struct profile_doc *doc)
 		arena_finish(&scratch);
 		err = t.err == -ENOMEM ? -ENOMEM : 0;
 	}
+	doc->within = NULL;
 	return err;
 }
 
@@ -102,7 +151,15 @@ static int list_profiles(struct profile_doc *doc)
 	struct profile_entry **end = &doc->entries;
 	for (const struct xml_node *n = xml_child(doc->profiles, "Profile"); n;
 	     n = xml_next(n, "Profile")) {
-		struct profile_entry *e = ARENA_NEW(&doc->arena, struct profile_entry);
+		static const char *const needed[] = {"Id", "Name", "Description", "LoggingMode", "DetailLevel"};
+		bool whole = true;
+		for (size_t i = 0; i < BASE_ARRAY_LEN(needed); i++) {
+			whole = whole && xml_value(n, needed[i]);
+		}
+		struct profile_entry *e = whole ? ARENA_NEW(&doc->arena, struct profile_entry) : NULL;
+		if (!whole) {
+			continue; /* nobody can ask for it */
+		}
 		if (!e) {
 			return -ENOMEM;
 		}
@@ -116,6 +173,7 @@ static int list_profiles(struct profile_doc *doc)
 											: PROFILE_VERBOSE,
 			.internal = profile_bool(xml_value(n, "Internal"), false),
 			.is_default = profile_bool(xml_value(n, "Default"), false),
+			.broken = profile_is_faulty(doc, n),
 			.line = n->line,
 			.column = n->column,
 		};
@@ -127,25 +185,39 @@ static int list_profiles(struct profile_doc *doc)
 
 static int understand(struct profile_doc *doc)
 {
-	profile_schema_check(doc);
-	if (doc->bad) {
-		return 0;
+	int err = make_room_for_faults(doc);
+	if (err == 0) {
+		profile_schema_check(doc);
 	}
-	int err = check_ids(doc);
+	if (err || doc->bad) {
+		return err;
+	}
+	err = check_ids(doc);
 	err = err ? err : try_definitions(doc);
 	if (err || doc->bad) {
 		return err;
 	}
 	err = list_profiles(doc);
-	for (const struct profile_entry *e = doc->entries; e && err == 0; e = e->next) {
+	for (struct profile_entry *e = doc->entries; e && err == 0; e = e->next) {
 		struct profile *p;
-		err = profile_resolve(doc, e, &p);
-		if (err == 0) {
+		err = e->broken ? 0 : profile_resolve(doc, e, &p);
+		if (err == 0 && !e->broken) {
 			profile_free(p);
 		}
+		e->broken = e->broken || err == -EBADMSG;
 		err = err == -EBADMSG ? 0 : err;
 	}
 	return err;
+}
+
+/* Is there a profile that can be used? */
+static bool is_of_use(const struct profile_doc *doc)
+{
+	const struct profile_entry *e = doc->bad ? NULL : doc->entries;
+	while (e && e->broken) {
+		e = e->next;
+	}
+	return e != NULL;
 }
 
 int profile_read(const void *bytes, size_t n, struct profile_doc **ret)
@@ -178,7 +250,7 @@ int profile_read_upon(const void *bytes, size_t n, struct profile_doc *base,
 		return err;
 	}
 	*ret = doc;
-	return doc->bad ? -EBADMSG : 0;
+	return is_of_use(doc) ? 0 : -EBADMSG;
 }
 
 void profile_close(struct profile_doc *doc)
@@ -191,6 +263,7 @@ void profile_close(struct profile_doc *doc)
 	}
 	arena_finish(&doc->arena);
 	profile_close(doc->base);
+	free(doc->faults);
 	free(doc);
 }
 
@@ -262,11 +335,16 @@ int profile_resolve(struct profile_doc *doc, const struct profile_entry *e, stru
 	while (n && (n->line != e->line || n->column != e->column)) {
 		n = xml_next(n, "Profile");
 	}
-	struct profile *p = n ? profile_create(NULL, PROFILE_ANY_DETAIL, PROFILE_ANY_MODE) : NULL;
-	if (!p) {
-		return n ? -ENOMEM : -EBADMSG;
+	if (!n || e->broken) {
+		return -EBADMSG;
 	}
+	struct profile *p = profile_create(NULL, PROFILE_ANY_DETAIL, PROFILE_ANY_MODE);
+	if (!p) {
+		return -ENOMEM;
+	}
+	doc->within = n;
 	int err = profile_build(doc, n, p);
+	doc->within = NULL;
 	if (err) {
 		profile_free(p);
 		return err;

@@ -7,7 +7,8 @@
  * what they got with Operation="Set", "Add" or "Remove".
  *
  *   profile_read     XML -> document: every element and attribute checked against the schema
- *                    (profile_schema.c), ids, references and derivations resolved once as a trial
+ *                    (profile_schema.c), ids, references and derivations resolved once as a trial.
+ *                    A mistake costs the profiles that use the object it is in, and no other
  *   profile_find     which profile "Name.Verbose" and a logging mode mean
  *   profile_resolve  one profile with everything inherited and referred to, as plain structs
  *   profile_unite    several of these as one recording: one collector of a name, one provider of
@@ -101,11 +102,20 @@ struct profile_provider {
 	/* heap */
 	struct profile_word *processes;
 };
+/* A counter that the file defines itself (MicroArchitecturalConfig). -1: not said, so any. */
+struct profile_defined {
+	struct profile_defined *next;
+	const char *name, *architecture; /* "" when not said */
+	int64_t family, model, stepping;
+	uint32_t event, unit;
+	const char *extended; /* ExtendedBits as written; "" when there are none */
+};
 /* What a system collector counts. */
 struct profile_counters {
 	struct profile_word *counters; /* names */
 	struct profile_word *events;   /* that have their values */
 	struct profile_word *sampled;  /* "Name" or "Name=Interval": what samples are taken by */
+	struct profile_defined *defined; /* of these what the file defines; a name may have several */
 	bool strict;
 	const char *refused; /* an element in it that has no counterpart; NULL: none */
 };
@@ -149,12 +159,14 @@ struct profile_entry {
 	enum profile_mode mode;
 	enum profile_detail detail;
 	bool internal, is_default;
+	bool broken; /* it, or what it uses, has mistakes: it is listed, and does not resolve */
 	uint32_t line, column;
 };
 
 struct profile_doc;
 
-/* Always makes *ret, unless -ENOMEM or -E2BIG. -EBADMSG: there is an error among its notes. */
+/* Always makes *ret, unless -ENOMEM or -E2BIG. -EBADMSG: no profile of it can be used; why is among its
+ * notes, as are the mistakes of profiles that are broken. */
 int profile_read(const void *bytes, size_t n, struct profile_doc **ret);
 /* The same; what the file does not define itself may be defined in `base`, which is closed along
  * with the new document, or, when there is none, by this function. NULL: nothing else. */
@@ -168,7 +180,7 @@ const struct profile_entry *profile_entries(const struct profile_doc *doc);
  * Verbose is preferred where the name leaves it open. NULL when there is none. */
 const struct profile_entry *profile_find(const struct profile_doc *doc, const char *name,
 					 enum profile_mode mode);
-/* -ENOMEM, -EBADMSG (cannot happen with an entry of a document without errors). */
+/* -ENOMEM, -EBADMSG (a broken entry). */
 int profile_resolve(struct profile_doc *doc, const struct profile_entry *e, struct profile **ret);
 void profile_free(struct profile *p); /* NULL is fine */
 

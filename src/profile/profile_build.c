@@ -230,9 +230,103 @@ static void sampled(struct build *b, const struct xml_node *in, struct profile_w
 	}
 }
 
+static bool is_counted(struct build *b, const struct profile_counters *c, const char *name)
+{
+	const struct profile_word *const lists[] = {c->counters, c->sampled};
+	size_t n = strlen(name);
+	for (size_t i = 0; i < BASE_ARRAY_LEN(lists); i++) {
+		for (const struct profile_word *w = lists[i]; w && b->doc->compared < PROFILE_COMPARES_MAX; w = w->next) {
+			b->doc->compared++;
+			if (strncasecmp(w->text, name, n) == 0 && (w->text[n] == 0 || (i == 1 && w->text[n] == '='))) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* A number in either form; `otherwise` when it is not said. */
+static int64_t said(struct build *b, const struct xml_node *n, const char *name, int64_t otherwise, int64_t most)
+{
+	const struct xml_attr *a = xml_attr(n, name);
+	uint64_t x;
+	if (!a || !*a->value) {
+		return otherwise;
+	}
+	if (!profile_number(a->value, &x) || x > (uint64_t)most) {
+		profile_bad(b->doc, a, "%s of %s is '%.60s', but has to be a number up to 0x%llx", name, n->name, a->value,
+			    (unsigned long long)most);
+		b->tree.err = -EBADMSG;
+		return otherwise;
+	}
+	return (int64_t)x;
+}
+
+/* <ProfileSources Architecture Family Model Stepping> of <ProfileSource Name Event Unit ExtendedBits>. */
+static void defined_in(struct build *b, const struct xml_node *in, struct profile_counters *to)
+{
+	struct profile_defined **end = &to->defined;
+	while (*end) {
+		end = &(*end)->next;
+	}
+	for (const struct xml_node *l = xml_child(in, "ProfileSources"); l; l = xml_next(l, "ProfileSources")) {
+		for (const struct xml_node *c = xml_child(l, "ProfileSource"); c && b->tree.err == 0;
+		     c = xml_next(c, "ProfileSource")) {
+			const char *name = xml_value(c, "Name"), *more = xml_value(c, "ExtendedBits");
+			const char *maker = xml_value(xml_attr(c, "Architecture") ? c : l, "Architecture");
+			struct profile_defined *d = name && is_counted(b, to, name) ? need(b, sizeof *d) : NULL;
+			if (!d) {
+				continue;
+			}
+			*d = (struct profile_defined){
+				.name = text(b, name),
+				.architecture = text(b, maker ? maker : ""),
+				.family = said(b, l, "Family", -1, INT32_MAX),
+				.model = said(b, l, "Model", -1, INT32_MAX),
+				.stepping = said(b, l, "Stepping", -1, INT32_MAX),
+				.event = (uint32_t)said(b, c, "Event", 0, UINT32_MAX),
+				.unit = (uint32_t)said(b, c, "Unit", 0, UINT32_MAX),
+				.extended = text(b, more ? more : ""),
+			};
+			*end = d;
+			end = &d->next;
+		}
+	}
+}
+
+/* Windows has to be told of a definition by its Id. Here a counter may also be what the file defines anywhere: it
+ * can mean nothing else. */
+static void definitions(struct build *b, const struct xml_node *in, struct profile_counters *to)
+{
+	static const char kind[] = "MicroArchitecturalConfig";
+	for (const struct xml_node *c = in->children; c && b->tree.err == 0; c = c->next) {
+		if (strcmp(c->name, "MicroArchitecturalConfigId") == 0) {
+			(void)profile_tree_refer(&b->tree, kind, c); /* is it there? */
+		} else if (strcmp(c->name, kind) == 0) {
+			defined_in(b, c, to);
+		}
+	}
+	defined_in(b, in, to);
+}
+
+static void defined_anywhere(struct build *b, struct profile_counters *to)
+{
+	static const char kind[] = "MicroArchitecturalConfig";
+	for (const struct profile_doc *d = b->doc; d && (to->counters || to->sampled); d = d->base) {
+		for (const struct xml_node *n = d->profiles ? xml_child(d->profiles, kind) : NULL; n && b->tree.err == 0;
+		     n = xml_next(n, kind)) {
+			const struct xml_node *whole =
+				profile_is_faulty(b->doc, n) ? NULL : profile_tree_derive(&b->tree, n);
+			if (whole) {
+				defined_in(b, whole, to);
+			}
+		}
+	}
+}
+
 static void counting(struct build *b, const struct xml_node *in, struct profile_counters *to)
 {
-	static const char *const none[] = {"ProfileSources", "LastBranch", "ProcessorTrace"};
+	static const char *const none[] = {"LastBranch", "ProcessorTrace"};
 	for (const struct xml_node *c = in->children; c && b->tree.err == 0; c = c->next) {
 		if (strcmp(c->name, "HardwareCounterId") != 0 && strcmp(c->name, "HardwareCounter") != 0) {
 			continue;
@@ -244,10 +338,19 @@ static void counting(struct build *b, const struct xml_node *in, struct profile_
 		words(b, xml_child(n, "Counters"), "Counter", &to->counters);
 		words(b, xml_child(n, "Events"), "Event", &to->events);
 		sampled(b, xml_child(n, "SampledCounters"), &to->sampled);
+		definitions(b, n, to);
 		to->strict = to->strict || flag(n, "Strict", false);
 		for (size_t i = 0; i < BASE_ARRAY_LEN(none); i++) {
 			to->refused = xml_child(n, none[i]) ? none[i] : to->refused;
 		}
+	}
+	if (b->tree.err == 0) {
+		definitions(b, in, to);
+	}
+	defined_anywhere(b, to);
+	if (b->doc->compared == PROFILE_COMPARES_MAX && b->tree.err == 0) {
+		profile_bad(b->doc, in, "too many counters and definitions of counters");
+		b->tree.err = -EBADMSG;
 	}
 }
 

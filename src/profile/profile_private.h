@@ -10,6 +10,7 @@
 
 #define PROFILE_MEMORY_MAX (64u << 20)
 #define PROFILE_BASES_MAX  32u /* a chain of derivations */
+#define PROFILE_COMPARES_MAX (20u << 20) /* of counters with definitions, in all profiles of a file together */
 
 struct profile_doc {
 	struct arena arena;
@@ -18,11 +19,20 @@ struct profile_doc {
 	const struct xml_node *profiles; /* the element <Profiles> */
 	struct profile_note *notes, **notes_end;
 	unsigned note_count;
-	bool bad, told_of_both;
+	bool bad; /* a mistake of the file as a whole */
+	bool told_of_both;
+	uint32_t compared; /* names of counters, against PROFILE_COMPARES_MAX */
+	const struct xml_node *within; /* the object whose mistakes are noted now; NULL: the file's */
+	/* Objects at the top that have mistakes: what uses one is lost, the rest of the file is not. A hash
+	 * table with room for all of them twice. */
+	const struct xml_node **faults;
+	size_t faults_mask;
 	struct profile_entry *entries;
 	struct profile_doc *base; /* where Base and references are looked up, too; NULL: nowhere */
 };
 
+/* Does the object have mistakes of its own? One of a base document may be asked for, too. */
+bool profile_is_faulty(const struct profile_doc *doc, const struct xml_node *object);
 /* A note about a place; `n` may be NULL. */
 void profile_note_add(struct profile_doc *doc, bool error, uint32_t line, uint32_t column,
 		      const char *fmt, ...) BASE_PRINTF(5, 6);

@@ -17,7 +17,9 @@
 #define MERGE_CHILDS "DeletePreMergedTraceFiles? FileCompression? CustomEvents? SkipMerge? InjectOnly?"
 #define SIZES	     "BufferSize? Buffers? BuffersPerCPU? BuffersPerCpu? StackCaching? MaximumFileSize? FileMax?"
 #define STATES	     "CaptureStateOnStart? CaptureStateOnSave? CaptureStateOnDemand?"
-#define COUNTS	     "Counters? Events? SampledCounters? ProfileSources* LastBranch* ProcessorTrace*"
+#define COUNTS                                                                                     \
+	"Counters? Events? SampledCounters? ProfileSources* LastBranch* ProcessorTrace* "          \
+	"MicroArchitecturalConfigId* MicroArchitecturalConfig*"
 #define FILTERS	     "EventFilters? StackFilters? EventNameFilters? StackEventNameFilters?"
 
 static const struct element {
@@ -96,7 +98,7 @@ static const struct element {
 	{"ProblemCategory", "Value:text!", ""},
 	{"Collectors", OPERATION, "SystemCollectorId* EventCollectorId* HeapEventCollectorId*"},
 	{"SystemCollectorId", "Value:text!",
-	 SIZES " SystemProviderId* SystemProvider* HardwareCounterId* HardwareCounter* MicroArchitecturalConfigId*"},
+	 SIZES " SystemProviderId* SystemProvider* HardwareCounterId* HardwareCounter* MicroArchitecturalConfigId* MicroArchitecturalConfig*"},
 	{"SystemProviderId", "Value:text!", "Keywords* Stacks* PoolTags? " STATES},
 	{"HardwareCounterId", "Value:text!", COUNTS},
 	{"MicroArchitecturalConfigId", "Value:text!", NULL},
@@ -415,6 +417,13 @@ static void check_attributes(struct profile_doc *doc, const struct xml_node *n, 
 	}
 }
 
+/* Elements that the schema has elsewhere are passed over: Microsoft's own profiles have such. */
+static bool is_elsewhere(const struct xml_node *c)
+{
+	return strcmp(c->name, "WindowsPerformanceRecorder") != 0 && strcmp(c->name, "Profiles") != 0 &&
+	       element_of(c->name, false);
+}
+
 static void check_children(struct profile_doc *doc, const struct xml_node *n, const char *rules)
 {
 	struct word w;
@@ -425,6 +434,9 @@ static void check_children(struct profile_doc *doc, const struct xml_node *n, co
 	for (const struct xml_node *c = n->children; c; c = c->next) {
 		unsigned at = 0;
 		bool known = false;
+		if (n == doc->profiles) {
+			doc->within = c;
+		}
 		for (const char *s = rules; next_word(&s, false, &w); at++) {
 			memcpy(copies[at], w.name, sizeof w.name);
 			names[at] = copies[at];
@@ -432,6 +444,10 @@ static void check_children(struct profile_doc *doc, const struct xml_node *n, co
 				known = true;
 				break;
 			}
+		}
+		if (!known && is_elsewhere(c)) {
+			profile_warn(doc, c, "<%.40s> has no meaning in <%s> and is passed over", c->name, n->name);
+			continue;
 		}
 		if (!known) {
 			const char *near = profile_nearest(c->name, names, at);
@@ -457,6 +473,9 @@ static void check_children(struct profile_doc *doc, const struct xml_node *n, co
 			told = true;
 		}
 		furthest = BASE_MAX(furthest, group);
+	}
+	if (n == doc->profiles) {
+		doc->within = NULL;
 	}
 	unsigned at = 0;
 	for (const char *s = rules; next_word(&s, false, &w); at++) {
@@ -497,6 +516,17 @@ static void check_meaning(struct profile_doc *doc, const struct xml_node *n, boo
 	}
 }
 
+static bool is_child(const char *rules, const char *name)
+{
+	struct word w;
+	for (const char *s = rules; next_word(&s, false, &w);) {
+		if (strcmp(w.name, name) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static void check(struct profile_doc *doc, const struct xml_node *n, bool system)
 {
 	if (strncmp(n->name, "System", 6) == 0) {
@@ -517,7 +547,15 @@ static void check(struct profile_doc *doc, const struct xml_node *n, bool system
 	}
 	check_children(doc, n, e->children);
 	for (const struct xml_node *c = n->children; c; c = c->next) {
-		check(doc, c, system);
+		if (n == doc->profiles) {
+			doc->within = c;
+		}
+		if (is_child(e->children, c->name)) {
+			check(doc, c, system);
+		}
+		if (n == doc->profiles) {
+			doc->within = NULL;
+		}
 	}
 }
 

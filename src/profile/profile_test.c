@@ -117,6 +117,51 @@ static void every_bad_profile_is_refused_where_its_mistake_is(void **state)
 	assert_true(for_files("tests/profile/bad", is_refused) >= 20);
 }
 
+/* The last line: <!-- expect ID… not ID… -->: which profiles are left, and which are lost. */
+static void is_of_use_in_part(const char *path)
+{
+	size_t n;
+	char *text = read_file(path, &n), *expect = strstr(text, "<!-- expect ");
+	struct profile_doc *d = NULL;
+	assert_non_null(expect);
+	*strstr(expect, " -->") = 0;
+	int err = profile_read(text, (size_t)(expect - text), &d);
+	if (err) {
+		fail_msg("%s: %s", path, d && profile_notes(d) ? profile_notes(d)->text : "?");
+	}
+	assert_non_null(profile_notes(d));
+	const struct profile_entry *e = profile_entries(d);
+	bool lost = false;
+	char all[512] = "", wanted[512] = "";
+	for (const struct profile_entry *x = e; x; x = x->next) {
+		struct profile *p;
+		snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s ", x->broken ? "!" : "", x->id);
+		int resolved = profile_resolve(d, x, &p);
+		assert_int_equal(resolved, x->broken ? -EBADMSG : 0);
+		if (resolved == 0) {
+			assert_non_null(p->collectors->providers);
+			profile_free(p);
+		}
+	}
+	for (char *w = strtok(expect + strlen("<!-- expect "), " "); w; w = strtok(NULL, " ")) {
+		if (strcmp(w, "not") == 0) {
+			lost = true;
+			continue;
+		}
+		snprintf(wanted + strlen(wanted), sizeof wanted - strlen(wanted), "%s%s ", lost ? "!" : "", w);
+	}
+	if (strcmp(all, wanted) != 0) {
+		fail_msg("%s: wanted %s, got %s", path, wanted, all);
+	}
+	profile_close(d);
+	free(text);
+}
+
+static void a_mistake_costs_the_profiles_that_use_it_and_no_other(void **state)
+{
+	assert_true(for_files("tests/profile/partly", is_of_use_in_part) >= 6);
+}
+
 /* ---- one file of the collection, by its number ------------------------------------------------- */
 
 static struct profile_doc *doc;
@@ -388,6 +433,36 @@ static void hardware_counters_are_derived_united_and_written(void **state)
 	done(p);
 }
 
+static void counters_that_a_file_defines_itself_resolve(void **state)
+{
+	struct profile *p = open_profile("32-counters-of-its-own", "A", PROFILE_FILE);
+	assert_null(profile_notes(doc)); /* Microsoft's profiles have the Id in the HardwareCounter */
+	const struct profile_defined *d = p->collectors->counting.defined;
+	assert_string_equal(d->name, "AcmeStalls");
+	assert_string_equal(d->architecture, "INTEL");
+	assert_int_equal(d->family, 6);
+	assert_int_equal(d->model, 1);
+	assert_int_equal(d->stepping, 99);
+	assert_int_equal(d->event, 0xA2);
+	assert_int_equal(d->unit, 1);
+	assert_string_equal(d->extended, "04010000");
+	d = d->next; /* for another processor, found without being referred to */
+	assert_string_equal(d->name, "AcmeStalls");
+	assert_string_equal(d->architecture, "ARM");
+	assert_int_equal(d->family, -1);
+	assert_int_equal(d->event, 0x8123);
+	assert_string_equal(d->next->name, "AcmeLoads");
+	assert_null(d->next->next); /* what nobody counts is left out */
+	struct profile *all = profile_create("A", PROFILE_VERBOSE, PROFILE_FILE);
+	assert_int_equal(profile_unite(all, p, NULL), 0);
+	assert_int_equal(profile_unite(all, p, NULL), 0);
+	d = all->collectors->counting.defined;
+	assert_string_equal(d->next->next->name, "AcmeLoads");
+	assert_null(d->next->next->next);
+	profile_free(all);
+	done(p);
+}
+
 static void kernel_heap_and_merge_parts_are_kept(void **state)
 {
 	struct profile *p = open_profile("09-kernel-and-events", "A", PROFILE_FILE);
@@ -498,6 +573,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_profile_of_the_collection_resolves_and_survives_being_written),
 		cmocka_unit_test(every_bad_profile_is_refused_where_its_mistake_is),
+		cmocka_unit_test(a_mistake_costs_the_profiles_that_use_it_and_no_other),
 		cmocka_unit_test(what_is_not_said_has_the_documented_default),
 		cmocka_unit_test(every_attribute_of_a_provider_arrives),
 		cmocka_unit_test(a_derived_profile_adds_removes_or_sets),
@@ -508,6 +584,7 @@ int main(void)
 		cmocka_unit_test(united_profiles_get_at_least_what_each_asked_for),
 		cmocka_unit_test(one_provider_under_two_names_is_enabled_once),
 		cmocka_unit_test(hardware_counters_are_derived_united_and_written),
+		cmocka_unit_test(counters_that_a_file_defines_itself_resolve),
 		cmocka_unit_test(kernel_heap_and_merge_parts_are_kept),
 		cmocka_unit_test(a_list_in_two_parts_is_applied_part_by_part),
 		cmocka_unit_test(a_profile_derives_from_another_document),

@@ -54,8 +54,14 @@ static bool is_provider_list(const struct xml_node *n)
 
 static const char *value_or_id(const struct xml_node *n)
 {
-	const char *v = xml_value(n, "Value");
+	const char *v = xml_value(n, strcmp(n->name, "ProfileSource") == 0 ? "Name" : "Value");
 	return v ? v : xml_value(n, "Id");
+}
+
+/* Lists that stay apart: each is of another processor. */
+static bool is_apart(const struct xml_node *n)
+{
+	return strcmp(n->name, "ProfileSources") == 0;
 }
 
 /* Elements that come several times in one parent and are told apart by what they stand for. */
@@ -69,7 +75,7 @@ static const char *key_of(const struct xml_node *n)
 /* `key` is b's. Asked of all pairs of two lists, so without looking twice. */
 static bool is_same(const struct xml_node *a, const struct xml_node *b, const char *key)
 {
-	if (strcmp(a->name, b->name) != 0) {
+	if (strcmp(a->name, b->name) != 0 || is_apart(b)) {
 		return false;
 	}
 	if (!key) {
@@ -330,6 +336,12 @@ static const struct xml_node *must_find(struct profile_tree *t, const char *kind
 					const struct xml_node *asking, const char *attribute)
 {
 	const struct xml_node *n = profile_tree_definition(t->doc, kind, id);
+	if (n && profile_is_faulty(t->doc, n)) {
+		profile_bad(t->doc, asking, "the %s '%.60s' cannot be used: it has mistakes (line %u)", kind, id,
+			    n->line);
+		t->err = -EBADMSG;
+		return NULL;
+	}
 	if (n) {
 		return n;
 	}

@@ -239,6 +239,29 @@ static void add_provider(struct unite *u, struct profile_collector *c,
 	}
 }
 
+/* Two files may define one name: the first definition for a processor counts. */
+static void definitions(struct unite *u, struct profile_defined **list, const struct profile_defined *from)
+{
+	for (; from && !u->failed; from = from->next) {
+		struct profile_defined **end = list;
+		while (*end && !(strcasecmp((*end)->name, from->name) == 0 &&
+				 strcasecmp((*end)->architecture, from->architecture) == 0 &&
+				 (*end)->family == from->family && (*end)->model == from->model &&
+				 (*end)->stepping == from->stepping)) {
+			end = &(*end)->next;
+		}
+		struct profile_defined *d = *end ? NULL : need(u, sizeof *d);
+		if (d) {
+			*d = *from;
+			d->next = NULL;
+			d->name = text(u, from->name);
+			d->architecture = text(u, from->architecture);
+			d->extended = text(u, from->extended);
+			*end = d;
+		}
+	}
+}
+
 static void add_collector(struct unite *u, const struct profile_collector *from)
 {
 	struct profile_collector **p = &u->to->collectors;
@@ -282,6 +305,7 @@ static void add_collector(struct unite *u, const struct profile_collector *from)
 	words(u, &c->counting.counters, from->counting.counters);
 	words(u, &c->counting.events, from->counting.events);
 	words(u, &c->counting.sampled, from->counting.sampled);
+	definitions(u, &c->counting.defined, from->counting.defined);
 	c->counting.strict = c->counting.strict || from->counting.strict;
 	for (const struct profile_provider *f = from->providers; f && !u->failed; f = f->next) {
 		add_provider(u, c, f);

@@ -296,6 +296,35 @@ static void counting(struct writer *w, const struct profile_counters *c, unsigne
 		}
 		end(w, "SampledCounters");
 	}
+	for (const struct profile_defined *d = c->defined; d; d = d->next) {
+		const struct {
+			const char *name;
+			int64_t value;
+		} numbers[] = {{"Family", d->family}, {"Model", d->model}, {"Stepping", d->stepping}};
+		char number[24];
+		begin(w, "ProfileSources");
+		if (*d->architecture) {
+			attribute(w, "Architecture", d->architecture);
+		}
+		for (size_t i = 0; i < BASE_ARRAY_LEN(numbers); i++) {
+			snprintf(number, sizeof number, "%lld", (long long)numbers[i].value);
+			if (numbers[i].value >= 0) {
+				attribute(w, numbers[i].name, number);
+			}
+		}
+		inner(w);
+		begin(w, "ProfileSource");
+		attribute(w, "Name", d->name);
+		snprintf(number, sizeof number, "0x%X", d->event);
+		attribute(w, "Event", number);
+		snprintf(number, sizeof number, "0x%X", d->unit);
+		attribute(w, "Unit", number);
+		if (*d->extended) {
+			attribute(w, "ExtendedBits", d->extended);
+		}
+		empty(w);
+		end(w, "ProfileSources");
+	}
 	end(w, "HardwareCounter");
 }
 

@@ -5,7 +5,8 @@
  * Unix SOCK_SEQPACKET, two sockets in the runtime directory: "provider" and "control". One message
  * = header { u32 length, u16 type, u16 flags, u32 id } then TLVs { u16 tag, u16 flags, u32 length,
  * bytes, padding to 4 }. Unknown tags are skipped unless flagged critical. At most 64 KiB. All
- * integers little-endian. Identity is never read from a message, only from the socket.
+ * integers little-endian. Identity is never read from a message, only from the socket. etwd takes
+ * descriptors with ADOPT only, and only after HELLO.
  *
  * A request's `id` comes back in its reply. Replies have type | PROTO_REPLY and always a
  * PROTO_TAG_STATUS (u32 Win32 code); on failure PROTO_TAG_TEXT says why, in words.
@@ -50,7 +51,7 @@ enum proto_type {
 			      again, a stack has code that no image has */
 
 	/* control socket */
-	PROTO_START = 32,   /* session description; reply: session description. fd: opened log file? */
+	PROTO_START = 32,   /* session description; reply: session description */
 	PROTO_CONTROL = 33, /* CONTROL_CODE (query 0, stop 1, update 2, flush 3, increment 4,
 			       limits 6: PROTO_CONTROL_LIMITS), SESSION_ID or
 			       SESSION_NAME, and for update the session description; reply: session
@@ -148,6 +149,7 @@ enum proto_tag {
 	PROTO_TAG_KERNEL_NOTE = 70, /* utf8: what of it is not recorded, and why */
 	PROTO_TAG_KERNEL_COST = 71, /* u64[4]: the collector's processor time in ns, its memory, its
 				       restarts, its process */
+	PROTO_TAG_GROUPS = 72, /* u32[]: of who started a private session: the group, then the supplementary ones */
 };
 #define PROTO_TAG_CRITICAL 0x0001u /* TLV flag: refuse the message when the tag is unknown */
 
@@ -177,6 +179,8 @@ enum proto_loss {
 	PROTO_LOSS_RT_EVENTS,
 	PROTO_LOSS_TORN,
 	PROTO_LOSS_OVERWRITTEN, /* circular / buffering: not a loss, shown apart */
+	PROTO_LOSS_GONE_EVENTS, /* were in the log file, which somebody removed, cut or replaced */
+	PROTO_LOSS_GONE_BUFFERS,
 	PROTO_LOSS_COUNT = 16,
 };
 
@@ -213,6 +217,9 @@ struct proto_session {
 	uint64_t quota_bytes;	   /* of log file; 0: none */
 	uint32_t owner_pid;	   /* ends with that process; 0: none */
 	uint32_t consumers;	   /* real-time, attached now */
+	/* what others did to the log file while it was written */
+	uint64_t file_fate_filetime; /* when etwd noticed */
+	uint32_t file_fate;	     /* enum proto_file_fate */
 	/* borrowed; NULL when absent; lengths in 16-bit units, no terminator counted */
 	const uint16_t *name;
 	const uint16_t *log_file;
@@ -230,13 +237,20 @@ enum proto_session_flags {
 	PROTO_SESSION_PID_SUFFIX = 1u << 2, /* private: an earlier process has the plain file name */
 	PROTO_SESSION_NOT_PERSISTENT = 1u << 1, /* what no consumer takes waits in memory only */
 };
+enum proto_file_fate { /* as OPENETW_FILE_* */
+	PROTO_FILE_FINE,
+	PROTO_FILE_MOVED,
+	PROTO_FILE_CUT,
+	PROTO_FILE_REMOVED,
+	PROTO_FILE_REPLACED,
+};
 /* What a process is told of a private session that a controller started for its provider. */
 enum proto_private {
 	PROTO_PRIVATE_QUERY, /* as EVENT_TRACE_CONTROL_* up to here ... */
 	PROTO_PRIVATE_STOP,
 	PROTO_PRIVATE_UPDATE, /* SESSION: flush timer, log file */
 	PROTO_PRIVATE_FLUSH,
-	PROTO_PRIVATE_START = 16, /* SESSION */
+	PROTO_PRIVATE_START = 16, /* SESSION, GROUPS */
 	PROTO_PRIVATE_ENABLE,	  /* the tags of ENABLE */
 };
 /* Ids of these sessions are this and more; those that a process started itself are less. */
@@ -298,10 +312,19 @@ enum proto_instance {
 	PROTO_INSTANCE_SYSTEM,
 };
 /* Runtime directory by the rules of docs/architecture.md ("Where etwd lives"): OPENETW_RUNTIME_DIR
- * unless AT_SECURE, else /run/user/<uid>/openetw if /run/user/<uid> is ours, else /tmp/openetw-<uid>;
- * system: /run/openetw. Verified (owner, mode, no symlink) when it exists. With `create` it is made
- * 0700. 0 or -errno. */
+ * unless AT_SECURE, else what proto_place.c finds; system: /run/openetw. Verified (owner, mode, no symlink)
+ * when it exists. With `create` it is made 0700. 0 or -errno. Not async-signal-safe. */
 int proto_runtime_dir(enum proto_instance inst, bool create, char *out, size_t cap);
+/* What the environment says of it: for threads that may not look into it when they need the directory, since
+ * others may change it. Empty strings: nothing, or a program that does not believe its environment. */
+#define PROTO_SURROUNDINGS_MAX 112 /* longer ones do not fit a socket's name */
+struct proto_surroundings {
+	char runtime_dir[PROTO_SURROUNDINGS_MAX], xdg[PROTO_SURROUNDINGS_MAX];
+};
+void proto_surroundings_get(struct proto_surroundings *ret);
+/* The user's directory; and why it is not the usual one, "" when it is (NULL: never mind). */
+int proto_user_dir(const struct proto_surroundings *s, bool create, char *out, size_t cap, char *note,
+		   size_t note_cap);
 /* Connect to "<dir>/<name>" and check that the peer's uid is 0, ours, or the directory's root owner.
  * Returns fd (CLOEXEC, blocking) or -errno. context: async-signal-safe. */
 int proto_connect(const char *dir, const char *name);
@@ -314,11 +337,30 @@ int proto_send(int fd, const void *p, size_t n, const int *fds, int fd_count);
 /* Bytes received; 0 = end of stream; -errno. More fds than expected or truncation: all are closed
  * and -EBADMSG. ret_fd_count may be NULL when no fd is expected. */
 long proto_recv(int fd, void *p, size_t cap, int *ret_fds, int *inout_fd_count, int timeout_ms);
+/* For a daemon. A message with descriptors must never be received without room for all of them, nor a
+ * socket with one in it be closed, on a thread that may not block: see proto_socket.c. */
+#define PROTO_STRANGE_FDS_MAX 253 /* the kernel's limit for a message */
+/* Whether peers may send descriptors to this socket, and to those accepted on it. False: this kernel
+ * (before 6.16) always lets them. */
+bool proto_pass_descriptors(int fd, bool on);
+bool proto_passes_descriptors(int fd);
+/* The first bytes of the next message, which stays where it is; does it carry descriptors? */
+long proto_peek(int fd, void *p, size_t cap, bool *ret_carries);
+/* The next message, without waiting, unless it carries descriptors: then *ret_carries, its first bytes are
+ * in p, and it stays where it is. `look` false: none can. -EBADMSG: longer than cap. */
+long proto_recv_plain(int fd, void *p, size_t cap, bool look, bool *ret_carries);
+/* The next message with all its descriptors, which are the caller's, whatever is returned. */
+long proto_recv_descriptors(int fd, void *p, size_t cap, int fds[PROTO_STRANGE_FDS_MAX],
+			    int *ret_count);
+/* Ends both directions. True: messages are still there, and closing the socket drops them. */
+bool proto_end_unread(int fd);
 /* Request and its reply on a blocking socket. Parses into *ret (which points into buf). Reply
  * failures: returns 0 and *ret_status is the Win32 code. */
 int proto_call(int fd, const void *req, size_t req_bytes, void *buf, size_t cap,
 	       struct proto_message *ret, int *ret_fds, int *inout_fd_count, uint32_t *ret_status,
 	       int timeout_ms);
+/* Do this program's calls go to the etwd of all users? */
+bool proto_system_wanted(void);
 /* Connection to the control socket; starts etwd when it does not run and `start` (docs: on-demand
  * start; finds the binary through OPENETW_ETWD, then beside libetw, then the install prefix). */
 int proto_connect_control(bool start, struct diag *d);

@@ -222,6 +222,9 @@ bool proto_get_str(const struct proto_message *m, uint16_t tag, char *out, size_
 #define SESSION_LATER64(F) F(expires_filetime) F(quota_bytes)
 #define SESSION_LATER32(F) F(owner_pid) F(consumers)
 
+#define SESSION_LATEST64(F) F(file_fate_filetime)
+#define SESSION_LATEST32(F) F(file_fate)
+
 #define SESSION_FIXED_BYTES 256u
 
 void proto_put_session(struct proto_writer *w, const struct proto_session *s)
@@ -236,6 +239,8 @@ void proto_put_session(struct proto_writer *w, const struct proto_session *s)
 	SESSION_U32(PUT32)
 	SESSION_LATER64(PUT64)
 	SESSION_LATER32(PUT32)
+	SESSION_LATEST64(PUT64)
+	SESSION_LATEST32(PUT32)
 	proto_put(w, PROTO_TAG_SESSION, blob, (size_t)(p - blob));
 	proto_put(w, PROTO_TAG_LOSS, s->loss, sizeof s->loss);
 	if (s->name) {
@@ -287,6 +292,8 @@ bool proto_get_session(const struct proto_message *m, struct proto_session *ret)
 	SESSION_U32(GET32)
 	SESSION_LATER64(GET64)
 	SESSION_LATER32(GET32)
+	SESSION_LATEST64(GET64)
+	SESSION_LATEST32(GET32)
 	if (proto_get(m, PROTO_TAG_LOSS, &from, &n)) {
 		memcpy(s.loss, from, BASE_MIN(n, sizeof s.loss));
 	}

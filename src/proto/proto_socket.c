@@ -3,7 +3,9 @@
  */
 #include "proto/proto.h"
 
+#include "base/account.h"
 #include "base/datadir.h"
+#include "proto/proto_place.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -13,6 +15,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/utsname.h>
 #include <time.h>
 
 static int check_dir(const char *path)
@@ -34,38 +37,93 @@ static int check_dir(const char *path)
 	return 0;
 }
 
-int proto_runtime_dir(enum proto_instance inst, bool create, char *out, size_t cap)
+/* ---- the runtime directory -------------------------------------------------------------------- */
+
+/* What is longer is cut, and recognised by its length. */
+static void take(const char *name, char ret[PROTO_SURROUNDINGS_MAX])
 {
-	const char *env = getauxval(AT_SECURE) ? NULL : getenv("OPENETW_RUNTIME_DIR");
-	uid_t uid = geteuid();
-	int n;
-	mode_t mode = 0700;
-	if (inst == PROTO_INSTANCE_SYSTEM) {
-		n = snprintf(out, cap, "%s/run/openetw", datadir_root());
-		mode = 0755;
-	} else if (env && env[0] == '/') {
-		n = snprintf(out, cap, "%s", env);
-	} else {
-		char run[64];
-		struct stat st;
-		snprintf(run, sizeof run, "/run/user/%u", (unsigned)uid);
-		if (lstat(run, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == uid) {
-			n = snprintf(out, cap, "%s/openetw", run);
-		} else {
-			n = snprintf(out, cap, "/tmp/openetw-%u", (unsigned)uid);
-		}
+	const char *v = getauxval(AT_SECURE) ? NULL : getenv(name);
+	size_t n = v && v[0] == '/' ? strnlen(v, PROTO_SURROUNDINGS_MAX - 1) : 0;
+	memcpy(ret, v ? v : "", n);
+	ret[n] = 0;
+}
+
+static bool too_long(const char *s)
+{
+	return strlen(s) == PROTO_SURROUNDINGS_MAX - 1;
+}
+
+void proto_surroundings_get(struct proto_surroundings *ret)
+{
+	take("OPENETW_RUNTIME_DIR", ret->runtime_dir);
+	take("XDG_RUNTIME_DIR", ret->xdg);
+}
+
+static int user_dir(const struct proto_surroundings *s, bool create, char *out, size_t cap, char *note,
+		    size_t note_cap)
+{
+	struct utsname host = {0};
+	struct proto_places p = {
+		.uid = geteuid(),
+		.xdg = too_long(s->xdg) ? "" : s->xdg,
+		.run_user = "/run/user",
+		.tmp = "/tmp",
+		.home = account_home,
+		.host = host.nodename,
+	};
+	(void)uname(&host);
+	for (char *c = host.nodename; *c; c++) {
+		*c = *c == '/' ? '_' : *c;
 	}
-	if (n < 0 || (size_t)n >= cap) {
+	return proto_place_choose(&p, create, out, cap, note, note_cap);
+}
+
+static int given_dir(int printed, mode_t mode, bool create, char *out, size_t cap)
+{
+	if (printed < 0 || (size_t)printed >= cap) {
 		return -ENAMETOOLONG;
 	}
 	if (create && mkdir(out, mode) < 0 && errno != EEXIST) {
 		return -errno;
 	}
-	if (create && inst == PROTO_INSTANCE_SYSTEM) {
-		(void)chmod(out, mode); /* whatever the daemon's umask: its sockets are everybody's */
+	return 0;
+}
+
+int proto_user_dir(const struct proto_surroundings *s, bool create, char *out, size_t cap, char *note,
+		   size_t note_cap)
+{
+	if (s->runtime_dir[0] == 0) {
+		return user_dir(s, create, out, cap, note, note_cap);
+	}
+	if (note) {
+		note[0] = 0;
+	}
+	if (too_long(s->runtime_dir)) {
+		return -ENAMETOOLONG;
+	}
+	int r = given_dir(snprintf(out, cap, "%s", s->runtime_dir), 0700, create, out, cap);
+	return r < 0 ? r : check_dir(out);
+}
+
+int proto_runtime_dir(enum proto_instance inst, bool create, char *out, size_t cap)
+{
+	const mode_t everybody = 0755;
+	if (inst != PROTO_INSTANCE_SYSTEM) {
+		struct proto_surroundings s;
+		proto_surroundings_get(&s);
+		return proto_user_dir(&s, create, out, cap, NULL, 0);
+	}
+	int r = given_dir(snprintf(out, cap, "%s/run/openetw", datadir_root()), everybody, create, out, cap);
+	if (r < 0) {
+		return r;
+	}
+	if (create) {
+		(void)chmod(out, everybody); /* whatever the daemon's umask: its sockets are everybody's */
 	}
 	return check_dir(out);
 }
+
+/* ---- sockets ------------------------------------------------------------------------------------ */
 
 int proto_connect(const char *dir, const char *name)
 {
@@ -195,9 +253,12 @@ long proto_recv(int fd, void *p, size_t cap, int *ret_fds, int *inout_fd_count, 
 		.msg_controllen = sizeof control.buf,
 	};
 	ssize_t n;
+	bool reset = false;
 	do {
 		n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC);
-	} while (n < 0 && errno == EINTR);
+		/* The peer closed without having read all that we sent. Linux says that once, before it gives
+		 * what the peer sent; that is read like the rest, and then comes the end. */
+	} while (n < 0 && (errno == EINTR || (errno == ECONNRESET && !reset && (reset = true))));
 	if (n < 0) {
 		return -errno;
 	}
@@ -218,6 +279,109 @@ long proto_recv(int fd, void *p, size_t cap, int *ret_fds, int *inout_fd_count, 
 	return n;
 }
 
+/* ---- for a daemon, whose peers are strangers -------------------------------------------------- */
+
+/* Dropping the last reference to a descriptor may take as long as whoever made it likes: a TCP socket
+ * with SO_LINGER waits for its peer, a file of FUSE for its server. The kernel does that on the thread
+ * that receives a message without room for the descriptors in it, or closes a socket with such a message
+ * unread [measured, Linux 6.18]; a look at the message (MSG_PEEK) drops nothing. */
+
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
+
+bool proto_pass_descriptors(int fd, bool on)
+{
+	int v = on;
+	return setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &v, sizeof v) == 0;
+}
+
+bool proto_passes_descriptors(int fd)
+{
+	int v = 1;
+	socklen_t n = sizeof v;
+	return getsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &v, &n) < 0 || v != 0;
+}
+
+static ssize_t receive(int fd, struct msghdr *msg, int flags)
+{
+	ssize_t n;
+	do {
+		n = recvmsg(fd, msg, flags | MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	} while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+long proto_peek(int fd, void *p, size_t cap, bool *ret_carries)
+{
+	struct iovec iov = {p, cap};
+	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+	ssize_t n = receive(fd, &msg, MSG_PEEK);
+	*ret_carries = n >= 0 && (msg.msg_flags & MSG_CTRUNC) != 0;
+	return n;
+}
+
+long proto_recv_plain(int fd, void *p, size_t cap, bool look, bool *ret_carries)
+{
+	struct iovec iov = {p, cap};
+	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+	*ret_carries = false;
+	if (look) {
+		long n = proto_peek(fd, p, cap, ret_carries);
+		if (n < 0 || *ret_carries) {
+			return n;
+		}
+	}
+	ssize_t n = receive(fd, &msg, 0);
+	return n >= 0 && (msg.msg_flags & MSG_TRUNC) ? -EBADMSG : n;
+}
+
+long proto_recv_descriptors(int fd, void *p, size_t cap, int fds[PROTO_STRANGE_FDS_MAX],
+			    int *ret_count)
+{
+	struct iovec iov = {p, cap};
+	union {
+		char buf[CMSG_SPACE(sizeof(int) * PROTO_STRANGE_FDS_MAX)];
+		struct cmsghdr align;
+	} control;
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.buf,
+		.msg_controllen = sizeof control.buf,
+	};
+	*ret_count = 0;
+	ssize_t n = receive(fd, &msg, 0);
+	if (n < 0) {
+		return n;
+	}
+	take_fds(&msg, fds, (int)PROTO_STRANGE_FDS_MAX, ret_count);
+	return msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC) ? -EBADMSG : n;
+}
+
+bool proto_end_unread(int fd)
+{
+	char byte;
+	struct iovec iov = {&byte, 1};
+	int on = 1;
+	union {
+		char buf[CMSG_SPACE(sizeof(struct ucred))];
+		struct cmsghdr align;
+	} control;
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.buf,
+		.msg_controllen = sizeof control.buf,
+	};
+	/* Nothing comes any more; what is there says who sent it, which the end of the stream does not:
+	 * it reads as 0 bytes like an empty message. */
+	shutdown(fd, SHUT_RDWR);
+	setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
+	ssize_t n = receive(fd, &msg, MSG_PEEK);
+	return n > 0 || (n == 0 && (msg.msg_controllen > 0 || (msg.msg_flags & MSG_CTRUNC)));
+}
+
 int proto_call(int fd, const void *req, size_t req_bytes, void *buf, size_t cap,
 	       struct proto_message *ret, int *ret_fds, int *inout_fd_count, uint32_t *ret_status,
 	       int timeout_ms)
@@ -228,13 +392,9 @@ int proto_call(int fd, const void *req, size_t req_bytes, void *buf, size_t cap,
 	if (r < 0) {
 		return r;
 	}
-	for (bool reset = false;;) {
+	for (;;) {
 		int count = room;
 		long n = proto_recv(fd, buf, cap, ret_fds, inout_fd_count ? &count : NULL, timeout_ms);
-		if (n == -ECONNRESET && !reset) {
-			reset = true; /* it did not read our request; what it said before is still there */
-			continue;
-		}
 		if (n == 0) {
 			return -ECONNRESET;
 		}

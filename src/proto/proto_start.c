@@ -108,7 +108,7 @@ static int spawn(const char *program, const char *dir, bool system, struct diag 
 	return 0;
 }
 
-static bool system_wanted(void)
+bool proto_system_wanted(void)
 {
 	const char *env = getauxval(AT_SECURE) ? NULL : getenv("OPENETW_INSTANCE");
 	return env && strcmp(env, "system") == 0;
@@ -124,7 +124,7 @@ static int no_system_instance(bool root_only, struct diag *d)
 int proto_connect_control(bool start, struct diag *d)
 {
 	char dir[512];
-	bool system = system_wanted(), root_only = start && system && geteuid() != 0;
+	bool system = proto_system_wanted(), root_only = start && system && geteuid() != 0;
 	start = start && !root_only; /* it serves everybody */
 	int r = proto_runtime_dir(system ? PROTO_INSTANCE_SYSTEM : PROTO_INSTANCE_USER, start, dir,
 				  sizeof dir);

@@ -25,6 +25,7 @@ ULONG EVNTAPI EventRegister(LPCGUID ProviderId, PENABLECALLBACK EnableCallback,
 	struct provider_register_args a = {
 		.enable_fn = (provider_enable_fn)(void (*)(void))EnableCallback,
 		.context = CallbackContext,
+		.caller = __builtin_return_address(0),
 	};
 	memcpy(&a.guid, ProviderId, sizeof a.guid);
 	*RegHandle = 0;

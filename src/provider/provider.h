@@ -25,8 +25,9 @@
  * provider_listener, provider_wait
  * (wait page), provider_fds, provider_callback, provider_emit.h (inline write path),
  * provider_emit.c (all the rest of it), provider_cache (the filter copy), provider_stack,
- * provider_activity, provider_classic, provider_classic_write, provider_fork; api_*.c are the
- * Windows-named functions; fake_etwd.h is the daemon the tests run against.
+ * provider_activity, provider_classic, provider_classic_write, provider_fork, provider_unload
+ * (libraries that go), provider_private (sessions of other processes here), provider_rights (who
+ * may ask for them); api_*.c are the Windows-named functions; fake_etwd.h is the daemon the tests run against.
  *
  * Where loss happens here: pool full, nesting, too big, detached; all counted by src/pool. An event
  * written between the death of a daemon and the arrival of the next one goes into the old pool,

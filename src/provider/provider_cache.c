@@ -11,8 +11,9 @@
  *
  * The sequence number tells a reader who was interrupted between its two looks that the same
  * configuration was filled in again for another event. Whoever finds BUSY, or anything changed,
- * asks the control block itself. A filler that never comes back (killed thread, siglongjmp) leaves
- * BUSY behind: slower, never wrong.
+ * asks the control block itself. A filler that never comes back (cancelled thread, siglongjmp) leaves
+ * BUSY behind: slower, never wrong. After so many events that no handler would write in between, the place is
+ * taken over, when its thread is this one or is gone.
  *
  * A verdict may be out of date by the time it is used: the record carries the generation it was
  * decided under, and etwd evaluates again.
@@ -21,6 +22,13 @@
 
 /* Two kinds of events that share a place would otherwise throw each other out for every event. */
 #define CONFLICTS_TAKEN 16u
+#define ABANDONED_AFTER 65536u
+
+static bool is_abandoned(struct provider_hot *hot, uint32_t by)
+{
+	return order_add_relaxed(&hot->conflicts, 1u) % ABANDONED_AFTER == ABANDONED_AFTER - 1 &&
+	       (by == provider_tid() || pool_thread_is_dead(by));
+}
 
 __attribute__((cold, noinline)) void provider_cache_fill(struct provider_hot *hot,
 							 const void *descriptor,
@@ -30,7 +38,8 @@ __attribute__((cold, noinline)) void provider_cache_fill(struct provider_hot *ho
 	struct provider_verdict *v = provider_verdict_place(hot, descriptor);
 	uint64_t old = order_load_relaxed(&v->tag);
 	struct pool_writer *writer = provider_link_of(e)->writer;
-	if (old == PROVIDER_TAG_BUSY || cfg == UINT32_MAX || !pool_writer_is_quick(writer)) {
+	if (cfg == UINT32_MAX || !pool_writer_is_quick(writer) ||
+	    (provider_tag_is_busy(old) && !is_abandoned(hot, (uint32_t)old))) {
 		return;
 	}
 	if (old >> 32 == cfg && order_load_relaxed(&v->entry) == e &&
@@ -38,7 +47,7 @@ __attribute__((cold, noinline)) void provider_cache_fill(struct provider_hot *ho
 		return;
 	}
 	/* Q: pairs with the reader's second look */
-	if (!order_cas_full(&v->tag, &old, PROVIDER_TAG_BUSY)) {
+	if (!order_cas_full(&v->tag, &old, PROVIDER_TAG_BUSY(provider_tid()))) {
 		return;
 	}
 	const uint8_t *desc = descriptor;

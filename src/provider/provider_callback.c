@@ -3,6 +3,7 @@
  */
 #include "provider/provider_callback.h"
 #include "provider/provider_dest.h"
+#include "provider/provider_unload.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 static struct provider_job *jobs;
 static struct provider_job **jobs_tail = &jobs;
 static bool thread_runs;
+static bool sweep; /* there are registrations of modules that are gone */
 static __thread bool inside __attribute__((tls_model("initial-exec")));
 
 /* WNODE_HEADER [doc]: what a classic callback is handed. */
@@ -103,47 +105,33 @@ static void call_enable(provider_enable_fn fn, void *context, struct provider_jo
 	fn(&n->source, n->code, n->level, n->any, n->all, j->filter_type ? &filter : NULL, context);
 }
 
-/* A library may have been unloaded without EventUnregister. Code that was in no module when it was
- * registered (a runtime's generated code) cannot be checked and is trusted. */
-static bool code_still_there(const void *code, const void *module)
-{
-	return module == NULL || provider_code_module(code) == module;
-}
-
+/* A module that is being unloaded is waited for, and says so before (provider_unload.c): what is there now stays
+ * while `running` is set. */
 static void run(struct provider_job *j)
 {
 	struct provider_registration *reg = &provider_registrations[j->index];
 	bool live = reg->state == PROVIDER_REG_LIVE && reg->generation == j->generation;
 	if (live) {
 		struct provider_registration copy = *reg;
-		reg->running = true;
-		pthread_mutex_unlock(&provider_lock);
 		uint32_t result = 0;
-		bool there;
-		inside = true;
-		if (copy.wmi_fn) {
-			there = code_still_there((const void *)(uintptr_t)copy.wmi_fn,
-						 copy.code_map);
-			if (there) {
-				result = call_classic(copy.wmi_fn, copy.context, &copy.guid,
-						      &j->notice);
-			}
-		} else {
-			there = code_still_there((const void *)(uintptr_t)copy.enable_fn,
-						 copy.code_map);
-			if (there) {
+		const void *code = copy.wmi_fn ? (const void *)(uintptr_t)copy.wmi_fn
+					       : (const void *)(uintptr_t)copy.enable_fn;
+		if (code && provider_module_is_there(reg->module, code)) {
+			reg->running = true;
+			pthread_mutex_unlock(&provider_lock);
+			inside = true;
+			if (copy.wmi_fn) {
+				result = call_classic(copy.wmi_fn, copy.context, &copy.guid, &j->notice);
+			} else {
 				call_enable(copy.enable_fn, copy.context, j);
 			}
-		}
-		inside = false;
-		if (!there) {
-			uint64_t handle = (uint64_t)copy.generation << 32 | (j->index + 1);
+			inside = false;
 			pthread_mutex_lock(&provider_lock);
-			reg->running = false;
-			pthread_mutex_unlock(&provider_lock);
-			provider_unregister(handle, copy.wmi_fn != NULL);
+		} else if (code) { /* unloaded, and nobody could tell us */
+			reg->module->gone_ns = clock_read_system_ns();
+			order_store_release(&reg->module->gone, 1u);
+			sweep = true;
 		}
-		pthread_mutex_lock(&provider_lock);
 		if (reg->generation == j->generation) {
 			reg->wmi_result = result;
 			reg->running = false;
@@ -157,13 +145,29 @@ static void run(struct provider_job *j)
 	pthread_cond_broadcast(&provider_changed);
 }
 
+/* Until there is a job. */
+static void wait_locked(void)
+{
+	uint64_t ns = sweep ? provider_module_sweep_locked(false) : UINT64_MAX;
+	sweep = ns != UINT64_MAX;
+	if (jobs) {
+		return;
+	}
+	if (!sweep) {
+		pthread_cond_wait(&provider_changed, &provider_lock);
+		return;
+	}
+	struct timespec until = provider_deadline((uint32_t)(ns / 1000000) + 1);
+	pthread_cond_timedwait(&provider_changed, &provider_lock, &until);
+}
+
 static void *callback_main(void *arg)
 {
 	pthread_mutex_lock(&provider_lock);
 	for (;;) {
 		struct provider_job *j = jobs;
 		if (!j) {
-			pthread_cond_wait(&provider_changed, &provider_lock);
+			wait_locked();
 			continue;
 		}
 		jobs = j->next;
@@ -188,6 +192,12 @@ void provider_callback_start_locked(void)
 	}
 }
 
+void provider_callback_sweep_locked(void)
+{
+	sweep = true;
+	pthread_cond_broadcast(&provider_changed);
+}
+
 bool provider_callback_is_self(void)
 {
 	return inside;
@@ -200,4 +210,5 @@ void provider_callback_forget(void)
 	jobs_tail = &jobs;
 	thread_runs = false;
 	inside = false;
+	sweep = true; /* the parent's thread may have been about to */
 }

@@ -24,6 +24,8 @@ struct provider_job {
 int provider_callback_push_locked(uint32_t index, uint32_t dest, const struct provider_notice *n);
 /* Create the thread unless it runs. Called by application threads. */
 void provider_callback_start_locked(void);
+/* Registrations of modules that are gone: the thread looks after them. */
+void provider_callback_sweep_locked(void);
 /* Is this the callback thread, inside a callback? */
 bool provider_callback_is_self(void);
 /* In a forked child: there is no thread and no job. context: async-signal-safe. */

@@ -45,12 +45,19 @@ int provider_thread_create(pthread_t *ret, void *(*main)(void *), void *arg, siz
 	return -r;
 }
 
+static struct proto_surroundings surroundings PROVIDER_FEW;
+
+bool provider_user_dir(char *ret, size_t cap)
+{
+	/* A privileged program talks to the system's daemon only. */
+	return !getauxval(AT_SECURE) && proto_user_dir(&surroundings, true, ret, cap, NULL, 0) == 0;
+}
+
 void provider_dests_init_locked(void)
 {
 	struct provider_dest *user = &provider_dests[0], *sys = &provider_dests[1];
-	/* A privileged program talks to the system's daemon only. */
-	if (getauxval(AT_SECURE) ||
-	    proto_runtime_dir(PROTO_INSTANCE_USER, true, user->dir, sizeof user->dir) != 0) {
+	proto_surroundings_get(&surroundings);
+	if (!provider_user_dir(user->dir, sizeof user->dir)) {
 		user->dir[0] = 0;
 	}
 	struct stat st;

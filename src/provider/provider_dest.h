@@ -76,6 +76,8 @@ extern struct provider_dest provider_dests[2];
 
 /* Fill in directories. Once, and not in a signal handler. */
 void provider_dests_init_locked(void);
+/* Where the user's daemon is, or will be. The environment counts as it was at the first registration. */
+bool provider_user_dir(char *ret, size_t cap);
 /* Create missing listeners. */
 void provider_dests_start_locked(void);
 /* Queue a message made with proto_*; wakes the sender. Ticket for `sent`, 0 when dropped. */

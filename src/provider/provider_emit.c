@@ -205,6 +205,7 @@ static uint32_t write_all(const struct provider_event *ev, const struct parts *p
 		.piece_count = p->payload_count,
 		.payload_bytes = p->payload_bytes,
 		.timestamp = p->timestamp,
+		.frame = ev->frame,
 	};
 	args.flags = (uint8_t)(ev->rec_flags | (args.activity ? POOL_REC_ACTIVITY : 0) |
 			       (it.len ? POOL_REC_ITEMS : 0) |

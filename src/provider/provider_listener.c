@@ -24,6 +24,7 @@
 #define REFUSED_MS	   100u
 #define SENDER_STACK_BYTES (64u << 10)
 #define REAP_BELLS	   16u
+#define REAP_MS		   10u /* no sooner again, however often it is wished for */
 /* Below the frame that gives it back: enough for the call itself; and what may have been touched,
  * less than the smallest stack a thread of ours has. */
 #define STACK_IN_USE 256u
@@ -98,7 +99,7 @@ static void *sender_main(void *arg)
 		if (order_load_acquire(&w->bell) != seen && !order_load_relaxed(&d->sender_stop) &&
 		    order_load_relaxed(&d->out) == NULL && socket_is_ours(d)) {
 			send_bell(d);
-			if (++bells % REAP_BELLS == 0) {
+			if (++bells % REAP_BELLS == 0 || order_load_relaxed(&w->reap_wanted) != 0) {
 				pool_writer_reap(w);
 			}
 		}
@@ -234,6 +235,22 @@ static __attribute__((noinline)) void give_back(uint8_t *buf)
 	}
 }
 
+/* Writes that never returned: now and then, and when the process has no room for others because of them. The
+ * time until the wish that came too soon may be granted, or `ms`. */
+static uint32_t look_for_abandoned(struct pool_writer *w, uint64_t *reaped_ns, bool due, uint32_t ms)
+{
+	uint64_t now = clock_read_system_ns();
+	bool wanted = order_load_relaxed(&w->reap_wanted) != 0;
+	if (wanted && now - *reaped_ns < REAP_MS * 1000000ull) {
+		return BASE_MIN(ms, REAP_MS);
+	}
+	if (due || wanted) {
+		*reaped_ns = now;
+		pool_writer_reap(w);
+	}
+	return ms;
+}
+
 /* With one thread: it sleeps on the words that whoever wants something of it changes. An application
  * thread the writer's bell; the daemon ctl_seq, for each message; the next daemon the wait page: a
  * daemon that was killed says nothing. False: this thread cannot sleep that way any more. */
@@ -246,7 +263,9 @@ static bool serve_alone(struct provider_dest *d, uint8_t *buf)
 		{d->wait ? &d->wait->word : NULL, 0, true},
 	};
 	bool tidied = false;
+	uint64_t reaped_ns = 0;
 	for (uint32_t bells = 0;;) {
+		bool due = false;
 		uint32_t rung = words[0].seen;
 		for (uint32_t i = 0; i < PROVIDER_WORDS_MAX; i++) {
 			words[i].seen = words[i].at ? order_load_acquire(words[i].at) : 0;
@@ -259,9 +278,7 @@ static bool serve_alone(struct provider_dest *d, uint8_t *buf)
 		}
 		if (!send_queue(d) && words[0].seen != rung) {
 			send_bell(d);
-			if (++bells % REAP_BELLS == 0) {
-				pool_writer_reap(w);
-			}
+			due = ++bells % REAP_BELLS == 0;
 		}
 		if (provider_stacks_wanted(d)) {
 			start_loader();
@@ -274,6 +291,7 @@ static bool serve_alone(struct provider_dest *d, uint8_t *buf)
 		uint32_t ms = provider_private_hosting() ? HOST_LOOK_MS
 			      : w->used[0]		 ? PROVIDER_ORPHAN_MS
 							 : QUIET_LOOK_MS;
+		ms = look_for_abandoned(w, &reaped_ns, due, ms);
 		if (provider_words_sleep(words, PROVIDER_WORDS_MAX, ms) != 0) {
 			return false;
 		}

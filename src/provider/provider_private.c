@@ -7,14 +7,11 @@
  * A process that may do more than its user does not write files at that user's word.
  */
 #include "provider/provider_private.h"
+#include "provider/provider_rights.h"
 
 #include "inproc/inproc.h"
 
-#include <linux/capability.h>
 #include <stdlib.h>
-#include <sys/auxv.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 
 #define WORKER_STACK_BYTES (256u << 10)
 #define EXIT_MS		   2000u /* what the end of the program may wait for etwd to hear of it */
@@ -44,6 +41,8 @@ struct job {
 	uint32_t dest;
 	uint64_t serial;
 	bool left; /* all sessions of that daemon end */
+	bool asker_known;
+	struct provider_asker asker;
 	struct proto_message m;
 	uint8_t body[] __attribute__((aligned(8)));
 };
@@ -61,26 +60,23 @@ static pid_t hosting_pid;
 
 static void at_exit(void);
 
-static bool more_than_its_user(void)
+/* The system's daemon is believed that root asked, and which groups a user has who asked. Of a user's own
+ * daemon the kernel says who it is. */
+static const char *may_ask(const struct job *j, const struct proto_session *s)
 {
-	struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
-	struct __user_cap_data_struct caps[2] = {{0}};
-	if (getauxval(AT_SECURE) || prctl(PR_GET_DUMPABLE) != 1 ||
-	    syscall(SYS_capget, &head, caps) < 0) {
-		return true;
-	}
-	return geteuid() != 0 && (caps[0].permitted | caps[1].permitted) != 0;
-}
-
-/* The system's daemon is believed that root asked. A user's own may say so of its user's words. */
-static const char *may_ask(const struct proto_session *s, uint32_t dest)
-{
-	if (s->owner_uid == 0 && (dest == PROVIDER_DEST_SYSTEM || geteuid() == 0)) {
+	if (s->owner_uid == 0 && (j->dest == PROVIDER_DEST_SYSTEM || geteuid() == 0)) {
 		return NULL;
 	}
-	return s->owner_uid != 0 && s->owner_uid != geteuid() ? "the process is another user's"
-	       : more_than_its_user() ? "the process has rights that its user does not have"
-				      : NULL;
+	struct provider_rights *r = malloc(sizeof *r);
+	const char *why = "no memory to look at the rights of the process";
+	if (r) {
+		provider_rights_get(r);
+		why = s->owner_uid != 0 && s->owner_uid != j->asker.uid ? "the process is another user's"
+		      : !j->asker_known ? "the rights of the user are not known"
+					: provider_rights_exceed(r, &j->asker);
+	}
+	free(r);
+	return why;
 }
 
 static struct hosted **find(uint32_t dest, uint64_t id)
@@ -103,7 +99,7 @@ static bool file_name(const struct proto_session *s, uint16_t **ret_name, char p
 static uint32_t start(const struct job *j, uint64_t id, const struct proto_session *s, struct diag *d)
 {
 	char path[PATH_BYTES];
-	const char *why = may_ask(s, j->dest);
+	const char *why = may_ask(j, s);
 	struct hosted *h = calloc(1, sizeof *h);
 	uint16_t *name = s->name ? utf16_dup(s->name, s->name_len) : NULL, *file = NULL;
 	struct inproc_session_args a = {
@@ -213,7 +209,9 @@ static void put_state(struct proto_writer *w, const struct sink_options *o, cons
 		.free_buffers = st->free_buffers,
 		.events_lost = (uint32_t)BASE_MIN(st->events_lost, (uint64_t)UINT32_MAX),
 		.buffers_written = (uint32_t)st->buffers_written,
-		.log_buffers_lost = (uint32_t)st->lost_disk_buffers,
+		.log_buffers_lost = (uint32_t)(st->lost_disk_buffers + st->gone_buffers),
+		.file_fate = (uint32_t)st->file_fate,
+		.file_fate_filetime = st->file_fate_filetime,
 		.logger_thread_id = (uint64_t)st->file_thread_id,
 		.events = st->events,
 		.bytes_written = st->bytes_written,
@@ -224,6 +222,8 @@ static void put_state(struct proto_writer *w, const struct sink_options *o, cons
 	s.loss[PROTO_LOSS_TOO_BIG] = st->lost_too_big;
 	s.loss[PROTO_LOSS_DISK_EVENTS] = st->lost_disk_events;
 	s.loss[PROTO_LOSS_DISK_BUFFERS] = st->lost_disk_buffers;
+	s.loss[PROTO_LOSS_GONE_EVENTS] = st->gone_events;
+	s.loss[PROTO_LOSS_GONE_BUFFERS] = st->gone_buffers;
 	s.loss[PROTO_LOSS_OVERWRITTEN] = st->overwritten_events;
 	proto_put_session(w, &s);
 }
@@ -405,6 +405,29 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
+/* Who asks. A user's own daemon has its user's rights; the one of all users serves many, and says whose word
+ * it passes on. */
+static bool asker_of(const struct provider_dest *d, const struct proto_message *m, struct provider_asker *ret)
+{
+	struct proto_session s;
+	const uint8_t *p;
+	size_t n = 0;
+	if (d->kind != PROVIDER_DEST_SYSTEM) {
+		return provider_asker_of(d->at.fd, ret);
+	}
+	if (!proto_get_session(m, &s)) {
+		return true; /* only a START needs it */
+	}
+	*ret = (struct provider_asker){.uid = s.owner_uid, .gid = UINT32_MAX};
+	if (proto_get(m, PROTO_TAG_GROUPS, &p, &n) && n >= 4 && n / 4 <= PROVIDER_GROUPS_MAX) {
+		ret->gid = le32_get(p);
+		for (size_t at = 4; at + 4 <= n; at += 4) {
+			ret->group[ret->group_count++] = le32_get(p + at);
+		}
+	}
+	return true;
+}
+
 static void push_locked(struct provider_dest *d, const struct proto_message *m)
 {
 	struct job *j = calloc(1, sizeof *j + (m ? m->body_bytes : 0));
@@ -418,6 +441,7 @@ static void push_locked(struct provider_dest *d, const struct proto_message *m)
 		j->m = *m;
 		j->m.body = j->body;
 		memcpy(j->body, m->body, m->body_bytes);
+		j->asker_known = asker_of(d, m, &j->asker);
 	}
 	*jobs_tail = j;
 	jobs_tail = &j->next;

@@ -44,7 +44,7 @@ enum provider_hot_flags {
  * written for them. Asking the control block instead means a chain of loads, each waiting for the one
  * before (entry, table offset, rows), and a loop over the sessions. Protocol: provider_cache.c. */
 struct provider_verdict {
-	uint64_t tag; /* the entry's cfg : 32 | sequence : 32; or PROVIDER_TAG_BUSY */
+	uint64_t tag; /* the entry's cfg : 32 | sequence : 32; or PROVIDER_TAG_BUSY() */
 	uint64_t keyword;
 	const struct ctl_entry *entry;
 	struct pool_writer *writer;
@@ -53,7 +53,12 @@ struct provider_verdict {
 	uint64_t mask;	  /* 0: nobody */
 };
 _Static_assert(sizeof(struct provider_verdict) == 64, "one cache line");
-#define PROVIDER_TAG_BUSY UINT64_MAX /* being written */
+/* Being written, by that thread. No cfg is that high. */
+#define PROVIDER_TAG_BUSY(tid) ((uint64_t)UINT32_MAX << 32 | (tid))
+static inline bool provider_tag_is_busy(uint64_t tag)
+{
+	return tag >> 32 == UINT32_MAX;
+}
 #define PROVIDER_VERDICTS 4u
 
 /* Is the verdict's tag (whose value is `tag`) of another cfg? */

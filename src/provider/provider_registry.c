@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Registrations: taking and giving back an index, waiting for answers, what enabling means.
  */
+#include "base/cancel.h"
 #include "inproc/inproc.h"
 #include "provider/provider_callback.h"
 #include "provider/provider_classic.h"
@@ -8,10 +9,12 @@
 #include "provider/provider_fork.h"
 #include "provider/provider_images.h"
 #include "provider/provider_private.h"
+#include "provider/provider_unload.h"
 
 #include <stdlib.h>
 #include <time.h>
 
+#define INDEX_WAIT_MS 1000u
 #define FILTER_SAID_BYTES (4 + 1024) /* type and data of a schematized filter */
 
 /* A program linked without private loggers has no in-process destination. */
@@ -269,6 +272,29 @@ static int take_index_locked(uint32_t *ret)
 	return -ENOSPC;
 }
 
+static bool some_leave(void)
+{
+	for (uint32_t i = 0; i < PROVIDER_REGISTRATIONS_MAX; i++) {
+		if (provider_registrations[i].state == PROVIDER_REG_LEAVING) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* All are taken. Those of libraries that were unloaded without a word are given back, as soon as the daemons
+ * have answered. */
+static int make_index_locked(uint32_t *ret)
+{
+	struct timespec until = provider_deadline(INDEX_WAIT_MS);
+	int r = -ENOSPC, waited = 0;
+	provider_module_sweep_locked(true);
+	while ((r = take_index_locked(ret)) < 0 && some_leave() && waited == 0) {
+		waited = pthread_cond_timedwait(&provider_changed, &provider_lock, &until);
+	}
+	return r;
+}
+
 void provider_left_locked(uint32_t index, uint32_t dest)
 {
 	struct provider_registration *reg = &provider_registrations[index];
@@ -349,6 +375,7 @@ static void init_once_locked(void)
 int provider_register(const struct provider_register_args *a, uint64_t *ret_handle,
 		      uint32_t *ret_wmi_result)
 {
+	BASE_NOT_CANCELLED;
 	int saved = errno;
 	uint32_t index;
 	provider_fork_check();
@@ -360,6 +387,9 @@ int provider_register(const struct provider_register_args *a, uint64_t *ret_hand
 	pthread_mutex_lock(&provider_lock);
 	init_once_locked();
 	r = take_index_locked(&index);
+	if (r < 0) {
+		r = make_index_locked(&index);
+	}
 	if (r < 0) {
 		pthread_mutex_unlock(&provider_lock);
 		errno = saved;
@@ -376,7 +406,8 @@ int provider_register(const struct provider_register_args *a, uint64_t *ret_hand
 		.enable_fn = a->enable_fn,
 		.wmi_fn = a->wmi_fn,
 		.context = a->context,
-		.code_map = code ? provider_code_module(code) : NULL,
+		.module = provider_module_get_locked(code ? code : a->caller),
+		.module_only = code == NULL,
 		.flags = a->classic ? PROVIDER_HOT_CLASSIC : 0,
 		.entry = {&provider_entry_off, &provider_entry_off, &provider_entry_off},
 	};
@@ -430,6 +461,7 @@ static struct provider_registration *acquire(uint64_t handle, bool classic)
 
 int provider_unregister(uint64_t handle, bool classic)
 {
+	BASE_NOT_CANCELLED;
 	struct provider_registration *reg = acquire(handle, classic);
 	if (!reg) {
 		return -EBADF;
@@ -475,6 +507,8 @@ int provider_unregister(uint64_t handle, bool classic)
 	while (reg->running && !provider_callback_is_self()) {
 		pthread_cond_wait(&provider_changed, &provider_lock);
 	}
+	provider_module_put_locked(reg->module);
+	reg->module = NULL;
 	free(reg->binary);
 	reg->binary = NULL;
 	free(reg->traits);
@@ -561,6 +595,7 @@ void provider_traits_known_locked(uint32_t index)
 
 int provider_set_traits(uint64_t handle, const void *blob, uint32_t bytes)
 {
+	BASE_NOT_CANCELLED;
 	struct provider_registration *reg = acquire(handle, false);
 	if (!reg) {
 		return -EBADF;
@@ -594,6 +629,7 @@ int provider_set_traits(uint64_t handle, const void *blob, uint32_t bytes)
 
 int provider_set_typed(uint64_t handle, bool typed)
 {
+	BASE_NOT_CANCELLED;
 	struct provider_registration *reg = acquire(handle, false);
 	if (!reg) {
 		return -EBADF;
@@ -608,6 +644,7 @@ int provider_set_typed(uint64_t handle, bool typed)
 
 int provider_track_binary(uint64_t handle, const char *path)
 {
+	BASE_NOT_CANCELLED;
 	struct provider_registration *reg = acquire(handle, false);
 	if (!reg) {
 		return -EBADF;

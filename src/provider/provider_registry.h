@@ -41,7 +41,8 @@ struct provider_registration {
 	provider_enable_fn enable_fn; /* may be NULL */
 	provider_wmi_fn wmi_fn;	      /* classic only */
 	void *context;
-	const void *code_map; /* module the callback lives in; NULL: not in a module (JIT) */
+	struct provider_module *module; /* the callback's, else of who registered; see provider_unload.h */
+	bool module_only;		/* the latter: there is no callback */
 	char *binary;	      /* malloc; NULL: not to be told */
 	uint8_t *traits;      /* malloc; NULL none */
 	uint32_t traits_bytes;
@@ -84,6 +85,7 @@ struct provider_register_args {
 	provider_wmi_fn wmi_fn;
 	void *context;
 	bool classic;
+	const void *caller; /* code that registers; NULL: not told */
 };
 /* Writes *ret_handle, then tells the daemons and waits a little. -ENOSPC: 1,024 reached. */
 int provider_register(const struct provider_register_args *a, uint64_t *ret_handle,

@@ -26,9 +26,13 @@ const struct proto_wait_page *provider_wait_map(struct provider_dest *d)
 	}
 	if (mine) {
 		char dir[sizeof d->dir];
-		/* Also verifies owner and mode. */
-		if (proto_runtime_dir(PROTO_INSTANCE_USER, true, dir, sizeof dir) != 0) {
+		/* Also verifies owner and mode. Somebody may have tidied up /tmp, and another user made a
+		 * directory of this name there: then it is another one now. */
+		if (!provider_user_dir(dir, sizeof dir)) {
 			return NULL;
+		}
+		if (strcmp(dir, d->dir) != 0) {
+			memcpy(d->dir, dir, sizeof dir);
 		}
 	}
 	size_t n = strlen(d->dir);

@@ -7,6 +7,7 @@
 #include "openetw/reader.h"
 
 #include "base/order.h"
+#include "base/printable.h"
 #include "openetw/decode.h"
 #include "openetw/state.h"
 #include "reader/reader_queue.h"
@@ -60,6 +61,7 @@ struct openetw_reader {
 	bool full_stop; /* the filter said so, or memory ran out */
 	uint32_t failed;
 	uint64_t lost;
+	uint32_t lost_unknown; /* OPENETW_UNKNOWN_* */
 	struct reader_queue queue;
 	struct reader_block *taken;
 	struct openetw_stop *stop;
@@ -74,7 +76,7 @@ static void BASE_PRINTF(3, 4)
 	}
 	r->mistake = code;
 	va_start(ap, fmt);
-	vsnprintf(r->problem, sizeof r->problem, fmt, ap);
+	printable_vformat(r->problem, sizeof r->problem, fmt, ap);
 	va_end(ap);
 }
 
@@ -381,6 +383,17 @@ static int on_read_ahead(void *context, uint32_t done, uint32_t total)
 	return reader_queue_stopped(&r->queue);
 }
 
+/* Of files as soon as they are open; of a session when it has ended. */
+static void look_at_losses(struct openetw_reader *r)
+{
+	for (uint32_t i = 0; i < r->handle_count; i++) {
+		struct openetw_trace_loss l = {.size = sizeof l};
+		if (openetw_trace_loss(r->handles[i], &l) == ERROR_SUCCESS && l.unknown) {
+			order_store_relaxed(&r->lost_unknown, l.unknown);
+		}
+	}
+}
+
 static void *read_all(void *context)
 {
 	struct openetw_reader *r = context;
@@ -394,6 +407,11 @@ static void *read_all(void *context)
 	uint32_t code = ERROR_CANCELLED;
 	if (!reader_queue_stopped(&r->queue)) {
 		code = openetw_trace_process(r->handles, r->handle_count, r->from, r->to);
+		if (code && code != ERROR_CANCELLED) {
+			const char *why = openetw_last_error_text(), *text = openetw_error_text(code);
+			mistake(r, code, "%s", why[0] ? why : text ? text : "the trace cannot be read");
+		}
+		look_at_losses(r);
 	}
 	/* Stopped is what was wished for. */
 	reader_queue_end(&r->queue, r->failed ? r->failed : code == ERROR_CANCELLED ? 0 : code);
@@ -430,6 +448,7 @@ static uint32_t open_all(struct openetw_reader *r)
 		r->handles[r->handle_count++] = h;
 		r->lost += f->LogfileHeader.EventsLost;
 	}
+	look_at_losses(r);
 	return ERROR_SUCCESS;
 }
 
@@ -494,6 +513,11 @@ uint64_t openetw_reader_dropped(struct openetw_reader *r)
 	uint64_t n = r->queue.dropped;
 	pthread_mutex_unlock(&r->queue.lock);
 	return n;
+}
+
+uint32_t openetw_reader_lost_unknown(struct openetw_reader *r)
+{
+	return order_load_relaxed(&r->lost_unknown);
 }
 
 uint64_t openetw_reader_lost(struct openetw_reader *r)

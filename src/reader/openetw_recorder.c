@@ -5,7 +5,7 @@
  */
 #include "openetw/recorder.h"
 
-#include "base/base.h"
+#include "base/printable.h"
 
 #include "evntcons.h"
 #include "evntrace.h"
@@ -137,7 +137,7 @@ static enum openetw_mistake BASE_PRINTF(3, 4)
 {
 	va_list ap;
 	va_start(ap, fmt);
-	vsnprintf(s->problem, sizeof s->problem, fmt, ap);
+	printable_vformat(s->problem, sizeof s->problem, fmt, ap);
 	va_end(ap);
 	return what;
 }

@@ -195,8 +195,9 @@ static HRESULT STDMETHODCALLTYPE event_provider(ITraceEvent *this, LPCGUID Provi
 	if (!ProviderId) {
 		return E_POINTER;
 	}
-	memcpy(&event_of(this)->e.r.provider, ProviderId, sizeof *ProviderId);
-	event_of(this)->e.changed |= RELOG_PROVIDER;
+	struct guid provider;
+	memcpy(&provider, ProviderId, sizeof provider);
+	relog_event_set_provider(&event_of(this)->e, &provider);
 	return S_OK;
 }
 

@@ -73,6 +73,8 @@ int relog_event_take(struct relog_event *e, const struct etl_record *r);
 void relog_event_init(struct relog_event *e, uint16_t flags);
 int relog_event_copy(struct relog_event *to, const struct relog_event *from);
 int relog_event_set_payload(struct relog_event *e, const void *p, uint32_t bytes);
+/* Another provider: what the event says of itself in the name of the old one goes. */
+void relog_event_set_provider(struct relog_event *e, const struct guid *provider);
 /* The record's bytes as they are to be written: at most ETL_RECORD_MAX, in `out`. Negative:
  * -EMSGSIZE too big, -EOPNOTSUPP this kind cannot carry the change. */
 int relog_event_encode(const struct relog_event *e, uint8_t *out);

@@ -44,21 +44,9 @@ int relog_create(struct relog **ret)
 	return g->logger && g->file ? 0 : -ENOMEM;
 }
 
-/* Ticks of both clocks mean the same, if the machine did not start anew between the recordings. */
-static bool same_clock(const struct etl_file_info *a, const struct etl_file_info *b)
-{
-	enum { SECOND = 10000000 };
-	uint64_t apart = a->boot_filetime > b->boot_filetime ? a->boot_filetime - b->boot_filetime
-							     : b->boot_filetime - a->boot_filetime;
-	if (a->clock_type == 2 || b->clock_type == 2) {
-		return a->clock_type == b->clock_type;
-	}
-	return a->clock_type == b->clock_type && a->perf_freq == b->perf_freq && apart < 10 * SECOND;
-}
-
 static int add(struct relog *g, struct consume_source *s, uint32_t *ret_stream)
 {
-	g->same_clock[g->count] = g->count == 0 || same_clock(&g->sources[0]->info, &s->info);
+	g->same_clock[g->count] = g->count == 0 || consume_same_clock(&g->sources[0]->info, &s->info);
 	*ret_stream = g->count;
 	g->sources[g->count++] = s;
 	return 0;
@@ -159,6 +147,15 @@ static uint64_t raw_of(const struct etl_clock *c, uint64_t filetime)
 	return c->start_raw + (uint64_t)(int64_t)(ticks < 0 ? ticks - 0.5 : ticks + 0.5);
 }
 
+/* Buffers at the end of a file that were written and are not there. A ring counts, too, those it overwrote. */
+static uint32_t buffers_cut(const struct etl_file_info *f)
+{
+	bool ring = (f->log_file_mode & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_BUFFERING_MODE)) != 0;
+	return ring || !f->stopped_cleanly || f->buffers_found == 0 || f->buffers_written < f->buffers_found
+		       ? 0
+		       : f->buffers_written - f->buffers_found;
+}
+
 /* The earliest stream gives the start; losses add up; the end is the latest. */
 static void head_of(const struct relog *g, struct relog_head *h)
 {
@@ -171,7 +168,7 @@ static void head_of(const struct relog *g, struct relog_head *h)
 		const struct etl_file_info *f = &g->sources[i]->info;
 		uint64_t lost = h->events_lost + g->sources[i]->events_lost;
 		h->events_lost = lost > UINT32_MAX ? UINT32_MAX : (uint32_t)lost;
-		h->buffers_lost += f->buffers_lost;
+		h->buffers_lost += f->buffers_lost + buffers_cut(f);
 		h->end_filetime = BASE_MAX(h->end_filetime, f->end_filetime);
 		h->info.processors = BASE_MAX(h->info.processors, f->processors);
 		h->info.buffer_size = BASE_MAX(h->info.buffer_size, f->buffer_size);
@@ -245,7 +242,7 @@ int relog_run(struct relog *g, const struct relog_callbacks *cb, void *ctx, stru
 	}
 	struct run u = {.g = g};
 	struct consume_merge *m;
-	int r = consume_merge_create(g->sources, g->count, &m);
+	int r = consume_merge_create(g->sources, g->count, true, &m);
 	if (r < 0) {
 		return r;
 	}

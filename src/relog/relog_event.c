@@ -91,6 +91,49 @@ int relog_event_set_payload(struct relog_event *e, const void *p, uint32_t bytes
 	return 0;
 }
 
+/* Names and fields of a TraceLogging event, name and group of its provider, and its control GUID. */
+static bool speaks_for_provider(uint16_t type)
+{
+	return type == ETL_ITEM_EVENT_SCHEMA_TL || type == ETL_ITEM_PROV_TRAITS || type == ETL_ITEM_CONTROL_GUID;
+}
+
+/* The items lie in the event's own copy of the record. */
+static void drop_provider_items(struct relog_event *e)
+{
+	uint8_t *items = e->raw + (e->r.items - e->raw);
+	uint32_t at = 0, kept = 0, last = 0, here = 0;
+	uint16_t type, bytes;
+	const uint8_t *data;
+	bool any = false;
+	while (etl_item_next(items, e->r.items_bytes, &at, &type, &data, &bytes)) {
+		uint32_t whole = at - here;
+		if (!speaks_for_provider(type)) {
+			last = kept;
+			any = true;
+			memmove(items + kept, items + here, whole);
+			kept += whole;
+		}
+		here = at;
+	}
+	if (any) { /* none follows */
+		le16_put(items + last + 4, le16_get(items + last + 4) & (uint16_t)~1u);
+	}
+	e->r.items = any ? items : NULL;
+	e->r.items_bytes = kept;
+	if (!any) {
+		e->r.event_flags &= (uint16_t)~EVENT_HEADER_FLAG_EXTENDED_INFO;
+	}
+}
+
+void relog_event_set_provider(struct relog_event *e, const struct guid *provider)
+{
+	if (e->r.items && !guid_equal(&e->r.provider, provider)) {
+		drop_provider_items(e);
+	}
+	e->r.provider = *provider;
+	e->changed |= RELOG_PROVIDER;
+}
+
 /* 0x30 bytes: EVENT_TRACE_HEADER. */
 static void put_full(const struct etl_record *r, uint8_t *out)
 {

@@ -327,6 +327,105 @@ static void instances_and_messages_take_changes_where_they_have_the_field(void *
 	assert_int_equal(relog_event_encode(&e, out), -EOPNOTSUPP);
 }
 
+static uint32_t put_item(uint8_t *p, uint16_t type, bool more, const void *data, uint16_t n)
+{
+	uint16_t total = (uint16_t)BASE_ALIGN8(8u + n);
+	memset(p, 0, total);
+	le16_put(p, total), le16_put(p + 2, type), le16_put(p + 4, more), le16_put(p + 6, n);
+	memcpy(p + 8, data, n);
+	return total;
+}
+
+/* A TraceLogging event describes itself. Given to another provider, it is that provider's: its fields
+ * must not be read with the old description. */
+static void an_event_of_another_provider_loses_the_description_of_the_first(void **state)
+{
+	static const uint8_t tl[] = {15, 0, 0, 'E', 0, 'x', 0, 7}, traits[] = {7, 0, 'P', 'r', 'o', 'v', 0};
+	static const struct guid first = {{1}}, second = {{2}};
+	static const uint16_t orders[][4] = {{1, 11, 12, 2}, {11, 1, 2, 12}, {1, 2, 12, 11}, {11, 12, 14, 0}};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(orders); i++) {
+		for (int same = 0; same < 2; same++) {
+			uint8_t raw[256] = {0}, out[256];
+			uint32_t at = ETL_EVENT_HEADER_SIZE, count = orders[i][3] ? 4 : 3;
+			for (uint32_t k = 0; k < count; k++) {
+				uint16_t type = orders[i][k];
+				bool is_tl = type == 11, is_traits = type == 12;
+				at += put_item(raw + at, type, k + 1 < count,
+					       is_tl ? (const void *)tl : is_traits ? (const void *)traits : &first,
+					       is_tl ? sizeof tl : is_traits ? sizeof traits : sizeof first);
+			}
+			memcpy(raw + at, "pay", 3);
+			struct etl_record r = {.type = ETL_RT_EVENT64,
+					       .pointer_size = 8,
+					       .provider = first,
+					       .event_flags = EVENT_HEADER_FLAG_EXTENDED_INFO,
+					       .raw = raw,
+					       .raw_bytes = at + 3,
+					       .items = raw + ETL_EVENT_HEADER_SIZE,
+					       .items_bytes = at - ETL_EVENT_HEADER_SIZE,
+					       .payload = raw + at,
+					       .payload_bytes = 3};
+			struct relog_event e = {.raw = NULL}, copy = {.raw = NULL};
+			assert_int_equal(relog_event_take(&e, &r), 0);
+			relog_event_set_provider(&e, same ? &first : &second);
+			assert_int_equal(relog_event_copy(&copy, &e), 0);
+			uint32_t kept = same ? count : count - 2 - (count == 3);
+			assert_int_equal(relog_event_view(&copy, NULL), 0);
+			assert_int_equal(copy.record.ExtendedDataCount, kept);
+			assert_int_equal(!(copy.record.EventHeader.Flags & EVENT_HEADER_FLAG_EXTENDED_INFO), kept == 0);
+			int n = relog_event_encode(&copy, out);
+			assert_true(n > 0);
+			assert_memory_equal(out + n - 3, "pay", 3);
+			assert_int_equal(le16_get(out + ETL_EH_FLAGS) & ETL_EF_EXTENDED_INFO,
+					 kept ? ETL_EF_EXTENDED_INFO : 0);
+			/* The items that are left make one chain, which ends where the payload begins. */
+			uint32_t pos = ETL_EVENT_HEADER_SIZE;
+			for (uint32_t k = 0; k < kept; k++) {
+				uint16_t type = le16_get(out + pos + 2);
+				assert_true(same || (type != 11 && type != 12 && type != 14));
+				assert_int_equal(le16_get(out + pos + 4) & 1, k + 1 < kept);
+				pos += le16_get(out + pos);
+			}
+			assert_int_equal(pos, n - 3);
+			relog_event_free(&e);
+			relog_event_free(&copy);
+		}
+	}
+}
+
+static HRESULT give_away(struct client *c, ITraceEvent *e, ITraceRelogger *g)
+{
+	e->lpVtbl->SetProviderId(e, &other);
+	return g->lpVtbl->Inject(g, e);
+}
+
+static void a_real_self_describing_event_given_away_has_no_description(void **state)
+{
+	char path[700];
+	snprintf(path, sizeof path, "%s/etl-parser/lxcore_kernel.etl", corpus);
+	if (access(path, R_OK) != 0) {
+		skip();
+	}
+	struct client c = {.on_event = give_away};
+	assert_int_equal(relog(path, false, &c), S_OK);
+	struct etl_reader *r = open_trace(out_path);
+	struct etl_record e;
+	unsigned n = 0;
+	while (next_event(r, &e)) {
+		uint32_t at = 0;
+		uint16_t type, bytes;
+		const uint8_t *data;
+		while (e.items && etl_item_next(e.items, e.items_bytes, &at, &type, &data, &bytes)) {
+			assert_int_not_equal(type, ETL_ITEM_EVENT_SCHEMA_TL);
+		}
+		assert_memory_equal(&e.provider, &other, 16);
+		assert_true(e.payload_bytes > 0);
+		n++;
+	}
+	assert_int_equal(n, c.events);
+	etl_reader_close(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -334,6 +433,8 @@ int main(void)
 		cmocka_unit_test(made_and_changed_events_read_as_what_they_claim),
 		cmocka_unit_test(wrong_calls_get_the_codes_of_com),
 		cmocka_unit_test(instances_and_messages_take_changes_where_they_have_the_field),
+		cmocka_unit_test(an_event_of_another_provider_loses_the_description_of_the_first),
+		cmocka_unit_test(a_real_self_describing_event_given_away_has_no_description),
 	};
 	const char *env = getenv("OPENETW_CORPUS");
 	snprintf(corpus, sizeof corpus, "%s", env ? env : OPENETW_SOURCE_DIR "/../shared/corpus");

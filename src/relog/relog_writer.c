@@ -6,9 +6,9 @@
  */
 #include "relog/relog.h"
 
+#include "base/open_output.h"
 #include "etl/etl_writer.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -137,8 +137,12 @@ int relog_writer_create(const char *path, const struct relog_head *head, bool co
 	if (!w->packed) {
 		goto fail;
 	}
-	w->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (w->fd < 0) {
+	r = open_output(path, OPEN_OUTPUT_REUSE, 0666, d);
+	if (r < 0) {
+		goto fail;
+	}
+	w->fd = r;
+	if (ftruncate(w->fd, 0) < 0) {
 		r = -errno;
 		diag_at(d, UINT64_MAX, "%s: %s", path, strerror(errno));
 		goto fail;

@@ -4,6 +4,7 @@
 #include "saved/saved.h"
 
 #include "base/datadir.h"
+#include "base/open_output.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -45,7 +46,7 @@ int saved_dir(enum saved_place place, bool system, char *out, size_t cap)
 		if (!h) {
 			return -ENOENT;
 		}
-		int n = snprintf(home, sizeof home, "%s%s", h,
+		int n = snprintf(home, sizeof home, "%s%s%s", datadir_root(), h,
 				 state ? "/.local/state" : "/.config");
 		if (n < 0 || (size_t)n >= sizeof home) {
 			return -ENAMETOOLONG;
@@ -182,11 +183,9 @@ int saved_write(const char *path, const struct saved_session *s)
 	struct strbuf b = {0};
 	saved_format(s, &b);
 	snprintf(other, sizeof other, "%s.%d~", path, (int)getpid());
-	int fd = r < 0 || b.failed ? -1
-				   : open(other, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (r == 0 && fd < 0) {
-		r = b.failed ? -ENOMEM : -errno;
-	}
+	r = r == 0 ? open_output_remove(other) : r; /* one that was left over */
+	int fd = r < 0 ? r : b.failed ? -ENOMEM : open_output(other, 0, 0600, NULL);
+	r = fd < 0 ? fd : 0;
 	size_t at = 0;
 	while (r == 0 && at < b.len) {
 		ssize_t n = write(fd, b.s + at, b.len - at);

@@ -3,6 +3,8 @@
  */
 #include "saved/saved_payload.h"
 
+#include "base/printable.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -107,7 +109,7 @@ static bool report(struct diag *d, uint32_t line, const char *fmt, ...)
 		va_start(ap, fmt);
 		d->line = line;
 		d->offset = UINT64_MAX;
-		vsnprintf(d->text, sizeof d->text, fmt, ap);
+		printable_vformat(d->text, sizeof d->text, fmt, ap);
 		va_end(ap);
 	}
 	return false;

@@ -260,6 +260,24 @@ static void names_do_not_leave_their_directory(void **state)
 			 -ENAMETOOLONG);
 }
 
+static void a_root_for_tests_covers_the_users_home_too(void **state)
+{
+	(void)state;
+	char path[4096];
+	unsetenv("XDG_CONFIG_HOME");
+	unsetenv("XDG_STATE_HOME");
+	setenv("HOME", "/home/x", 1);
+	setenv("OPENETW_ROOT", "/r", 1);
+	assert_int_equal(saved_dir(SAVED_AUTOLOGGERS, false, path, sizeof path), 0);
+	assert_string_equal(path, "/r/home/x/.config/openetw/autologger.d");
+	assert_int_equal(saved_dir(SAVED_STATE, false, path, sizeof path), 0);
+	assert_string_equal(path, "/r/home/x/.local/state/openetw");
+	setenv("XDG_CONFIG_HOME", "/c", 1);
+	assert_int_equal(saved_dir(SAVED_AUTOLOGGERS, false, path, sizeof path), 0);
+	assert_string_equal(path, "/c/openetw/autologger.d");
+	unsetenv("OPENETW_ROOT");
+}
+
 /* Descriptions of events lie there, too, for everybody. */
 static void the_machines_place_is_open_and_what_sessions_keep_there_is_not(void **state)
 {
@@ -294,6 +312,7 @@ int main(void)
 		cmocka_unit_test(a_session_survives_its_file),
 		cmocka_unit_test(filters_become_the_bytes_of_the_api),
 		cmocka_unit_test(names_do_not_leave_their_directory),
+		cmocka_unit_test(a_root_for_tests_covers_the_users_home_too),
 		cmocka_unit_test(the_machines_place_is_open_and_what_sessions_keep_there_is_not),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

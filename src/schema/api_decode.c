@@ -29,6 +29,8 @@ struct known_slot {
 	uint8_t version;
 	bool classic;
 	bool used;
+	bool sent; /* an EventSource's: `event` is for this process, if the payload fits */
+	uint32_t pid;
 	const struct schema_event *event;
 };
 
@@ -197,6 +199,8 @@ static void explain_manifest(struct openetw_decoder *d, const struct schema_reco
 			     struct openetw_text *t)
 {
 	const struct manifest_provider *p = known_provider(d, s);
+	bool described = schema_store_resolve_sent(d->store, &s->provider, s->id, s->version) ||
+			 schema_process_find(false, &s->provider, s->id, s->version);
 	out_str(t, "no schema: provider ");
 	if (p) {
 		out_str(t, p->name);
@@ -210,6 +214,12 @@ static void explain_manifest(struct openetw_decoder *d, const struct schema_reco
 		}
 	}
 	say_guid(t, &s->provider);
+	if (p && described) {
+		say_number(t, ": manifests that other processes sent describe its event ", s->id);
+		say_number(t, " version ", s->version);
+		out_str(t, " with another length: its own process sent none");
+		return;
+	}
 	if (p && p->event_count) { /* else only its name is known */
 		say_number(t, " is known, but not its event ", s->id);
 		say_number(t, " version ", s->version);
@@ -306,6 +316,19 @@ static int learn_chunk(struct openetw_decoder *d, const struct schema_record *s)
 	return err;
 }
 
+/* Processes of different builds send different manifests under one GUID, so what was found holds for one process, and
+ * for payloads of the length it describes. */
+static const struct schema_event *find_sent(struct openetw_decoder *d, struct known_slot *k, const struct schema_record *s)
+{
+	struct schema_ask ask = schema_record_ask(s);
+	if (k->event && k->pid == s->pid && schema_ask_fits(&ask, k->event)) {
+		return k->event;
+	}
+	k->pid = s->pid;
+	k->event = schema_find_sent(d->store, &ask);
+	return k->event;
+}
+
 static const struct schema_event *find_known(struct openetw_decoder *d,
 					     const struct schema_record *s)
 {
@@ -320,8 +343,12 @@ static const struct schema_event *find_known(struct openetw_decoder *d,
 		     s->version * 0x1000001ull;
 	struct known_slot *k =
 		&d->known[(h * 0x9E3779B97F4A7C15ull >> 40) & (KNOWN_SLOTS - 1)];
-	if (BASE_LIKELY(k->used && k->id == id && k->version == s->version &&
-			k->classic == s->classic && guid_equal(&k->guid, &s->provider))) {
+	bool hit = k->used && k->id == id && k->version == s->version && k->classic == s->classic &&
+		   guid_equal(&k->guid, &s->provider);
+	if (BASE_UNLIKELY(hit && k->sent)) {
+		return find_sent(d, k, s);
+	}
+	if (BASE_LIKELY(hit)) {
 		if (BASE_LIKELY(k->event != NULL)) {
 			return k->event;
 		}
@@ -330,12 +357,19 @@ static const struct schema_event *find_known(struct openetw_decoder *d,
 			return NULL;
 		}
 	}
+	*k = (struct known_slot){.guid = s->provider, .id = id, .version = s->version, .classic = s->classic, .used = true};
 	const struct schema_event *e =
 		schema_store_resolve(d->store, s->classic, &s->provider, id, s->version);
+	k->sent = !s->classic && !e &&
+		  (schema_store_sent(d->store, &s->provider) || schema_process_sent(&s->provider));
 	const struct schema_event *other =
 		schema_process_find(s->classic, &s->provider, id, s->version);
+	if (k->sent && !(other && other->better)) {
+		return find_sent(d, k, s);
+	}
+	k->sent = false;
 	e = !e || (other && other->better) ? other : e;
-	*k = (struct known_slot){s->provider, id, s->version, s->classic, true, e};
+	k->event = e;
 	return e;
 }
 
@@ -396,7 +430,9 @@ static int result(struct openetw_decoder *d, const struct openetw_text *t, int e
 static bool is_other_width(struct openetw_decoder *d, const struct schema_record *s,
 			   struct schema_payload *p, int err)
 {
-	return BASE_UNLIKELY(err < 0 || d->unread != 0) && s->classic && schema_record_settle(p);
+	return s->classic &&
+	       (BASE_UNLIKELY(err < 0 || d->unread != 0) || schema_record_ends_with_text(p->event)) &&
+	       schema_record_settle(p);
 }
 
 /* The message's text goes before its arguments. */

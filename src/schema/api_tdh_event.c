@@ -30,6 +30,14 @@ static ULONG read_contexts(ULONG count, const TDH_CONTEXT *contexts, unsigned *p
 	return ERROR_SUCCESS;
 }
 
+static const struct schema_event *find_known(const struct schema_record *s)
+{
+	struct schema_ask ask = schema_record_ask(s);
+	return !s->classic && schema_process_sent(&s->provider)
+		       ? schema_find_sent(NULL, &ask)
+		       : schema_process_find(s->classic, &s->provider, s->classic ? s->opcode : s->id, s->version);
+}
+
 ULONG schema_tdh_find(const EVENT_RECORD *r, ULONG context_count, const TDH_CONTEXT *contexts,
 		      struct schema_tdh_event *ret)
 {
@@ -55,8 +63,7 @@ ULONG schema_tdh_find(const EVENT_RECORD *r, ULONG context_count, const TDH_CONT
 		}
 		t.event = t.owned;
 	} else {
-		t.event = schema_process_find(s->classic, &s->provider,
-					      s->classic ? s->opcode : s->id, s->version);
+		t.event = find_known(s);
 	}
 	if (!t.event) {
 		return ERROR_NOT_FOUND;
@@ -92,6 +99,20 @@ static void tlg_names(const EVENT_RECORD *r, const struct schema_record *s,
 	}
 }
 
+/* Classes of the kernel belong to one provider, whose GUID is not theirs; heaps, critical sections and thread pools are
+ * providers of their own. */
+static struct guid classic_provider(const struct schema_event *e)
+{
+	static const struct guid kernel = {{0xAD, 0x4A, 0x81, 0x9E, 0x04, 0x32, 0xD2, 0x11, 0x9A, 0x82, 0x00, 0x60, 0x08, 0xA8,
+					    0x69, 0x39}};
+	static const uint32_t own[] = {0x222962ab, 0x3ac66736, 0xc861d0e2};
+	bool is_kernel = strcmp(schema_text(e, e->provider_name), "MSNT_SystemTrace") == 0;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(own); i++) {
+		is_kernel = is_kernel && le32_get(e->provider.b) != own[i];
+	}
+	return is_kernel ? kernel : e->provider;
+}
+
 TDHSTATUS TDHAPI TdhGetEventInformation(PEVENT_RECORD Event, ULONG TdhContextCount,
 					PTDH_CONTEXT TdhContext, PTRACE_EVENT_INFO Buffer,
 					PULONG BufferSize)
@@ -114,6 +135,8 @@ TDHSTATUS TDHAPI TdhGetEventInformation(PEVENT_RECORD Event, ULONG TdhContextCou
 		tlg_names(Event, &t.record, &name, &names);
 	} else if (t.event->source == SCHEMA_SOURCE_WPP) {
 		names.provider = GUID_ZERO; /* the record has the message GUID [doc] */
+	} else if (t.event->source == SCHEMA_SOURCE_WBEM) {
+		names.provider = classic_provider(t.event);
 	}
 	status = schema_build_tei(t.event, &names, &block) < 0
 			 ? ERROR_OUTOFMEMORY
@@ -122,6 +145,19 @@ TDHSTATUS TDHAPI TdhGetEventInformation(PEVENT_RECORD Event, ULONG TdhContextCou
 	openetw_text_free(&name);
 	schema_event_destroy(t.owned);
 	return status;
+}
+
+/* Processes may have sent different maps under one name. */
+static const struct schema_map *map_of_event(const struct schema_record *s, const char *name, size_t n)
+{
+	const struct schema_event *e = !s->classic && schema_process_sent(&s->provider) ? find_known(s) : NULL;
+	for (uint32_t i = 0; e && i < e->field_count; i++) {
+		const struct schema_field *f = &e->fields[i];
+		if (f->bound && f->map.bytes == n && memcmp(schema_text(e, f->map), name, n) == 0) {
+			return f->bound;
+		}
+	}
+	return NULL;
 }
 
 /* TraceLogging has no maps. */
@@ -145,7 +181,8 @@ TDHSTATUS TDHAPI TdhGetEventMapInformation(PEVENT_RECORD pEvent, LPWSTR pMapName
 	const struct schema_map *m = NULL;
 	ULONG status = ERROR_OUTOFMEMORY;
 	if (!name.failed) {
-		m = schema_process_find_map(&s.provider, name.data, name.length);
+		m = map_of_event(&s, name.data, name.length);
+		m = m ? m : schema_process_find_map(&s.provider, name.data, name.length);
 		status = m ? schema_tdh_give(m->block, m->block_bytes, pBuffer, pBufferSize)
 			   : ERROR_NOT_FOUND;
 	}

@@ -27,7 +27,7 @@ static ULONG format_value(const EVENT_MAP_INFO *map, USHORT in, USHORT out,
 		/* The caller's block, whose size he does not tell us; he got it from us. */
 		struct schema_map m = {(const uint8_t *)map, UINT32_MAX, (uint32_t)map->Flag,
 				       map->EntryCount};
-		return schema_map_text(&m, n, text) ? ERROR_SUCCESS : ERROR_EVT_INVALID_EVENT_DATA;
+		return schema_map_text(&m, n, text, NULL) ? ERROR_SUCCESS : ERROR_EVT_INVALID_EVENT_DATA;
 	}
 	schema_value_format(text, SCHEMA_STYLE_TDH, in, out, v);
 	return ERROR_SUCCESS;

@@ -222,7 +222,18 @@ static int read_name(struct catalogue_reader *r, enum manifest_kind kind, const 
 	return 0;
 }
 
-/* map Name 0 First, 1 Second          bits Name 0x1 A, 0x2 B */
+/* A number; or 0x80/0x380, the value that some bits have together, and those bits. */
+static bool word_value(const char *w, size_t n, bool bits, uint64_t *ret_value, uint64_t *ret_mask)
+{
+	const char *slash = bits ? memchr(w, '/', n) : NULL;
+	size_t k = slash ? (size_t)(slash - w) : n;
+	*ret_mask = 0;
+	return word_number(w, k, ret_value) &&
+	       (!slash || (word_number(slash + 1, n - k - 1, ret_mask) && *ret_mask <= UINT32_MAX &&
+			   *ret_value != 0 && (*ret_value & ~*ret_mask) == 0));
+}
+
+/* map Name 0 First, 1 Second          bits Name 0x1 A, 0x2 B, 0x80/0x380 C, 0x100/0x380 D */
 static int read_map(struct catalogue_reader *r, bool bits, const char *rest)
 {
 	const char *w, *at = rest;
@@ -234,10 +245,10 @@ static int read_map(struct catalogue_reader *r, bool bits, const char *rest)
 	m->name = arena_text(r->arena, w, n);
 	m->bits = bits;
 	m->pos.line = r->text.line_start;
-	struct manifest_map_entry **tail = &m->entries;
+	struct manifest_map_entry **tail = &m->entries, **group_tail = &m->groups;
 	for (;;) {
-		uint64_t value;
-		if (!catalogue_word(&at, &w, &n) || !word_number(w, n, &value)) {
+		uint64_t value, mask;
+		if (!catalogue_word(&at, &w, &n) || !word_value(w, n, bits, &value, &mask)) {
 			return bad(r, "a map entry is a number and a text", w);
 		}
 		while (*at == ' ' || *at == '\t') {
@@ -250,10 +261,17 @@ static int read_map(struct catalogue_reader *r, bool bits, const char *rest)
 			return -ENOMEM;
 		}
 		e->value = (uint32_t)value;
+		e->mask = (uint32_t)mask;
 		e->text = text;
-		*tail = e;
-		tail = &e->next;
-		m->entry_count++;
+		if (mask) {
+			*group_tail = e;
+			group_tail = &e->next;
+			m->group_count++;
+		} else {
+			*tail = e;
+			tail = &e->next;
+			m->entry_count++;
+		}
 		at += k;
 		if (*at != ',') {
 			break;

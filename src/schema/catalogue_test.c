@@ -110,6 +110,8 @@ static void mistakes_are_refused_with_their_line(void **state)
 		{HEAD "nonsense\n", "line 2: unknown line"},
 		{HEAD "event 1 A\n999 u32 X\n", "line 3: a version is below 256"},
 		{HEAD "map M x y\n", "line 2: a map entry"},
+		{HEAD "map M 1/3 y\n", "line 2: a map entry"},
+		{HEAD "bits M 4/3 y\n", "line 2: a map entry"},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(cases); i++) {
 		struct read_one r = read_text(cases[i].text);
@@ -160,6 +162,58 @@ static void every_builtin_section_is_sound(void **state)
 	unsigned sections = 0;
 	catalogue_each_section(catalogue_builtin, catalogue_builtin_bytes, check_builtin, &sections);
 	assert_true(sections >= 25);
+}
+
+static void expect_text(const struct schema_map *m, uint32_t value, const char *text)
+{
+	struct openetw_text o = {0};
+	assert_true(schema_map_text(m, value, &o, NULL));
+	out_char(&o, 0);
+	assert_string_equal(o.data, text);
+	openetw_text_free(&o);
+}
+
+static void bits_may_be_a_number_together(void **state)
+{
+	struct read_one r = read_text(HEAD "bits Gear 0x1 Brake, 0x2/0x6 First, 0x4/0x6 Second, 0x8 Light\n"
+					   "event 1 Shift\n 0 u32:Gear Gear\n");
+	assert_int_equal(r.err, 0);
+	struct schema_store *s = schema_store_create();
+	const struct guid provider = r.manifest.providers->guid;
+	assert_int_equal(schema_store_take_manifest(s, &r.manifest, SCHEMA_SOURCE_XML, "test"), 0);
+	const struct schema_map *gear = schema_store_find_map(s, &provider, "Gear", 4);
+	assert_non_null(gear);
+	expect_text(gear, 0, "0");
+	expect_text(gear, 0x1, "Brake");
+	expect_text(gear, 0x4, "Second");
+	expect_text(gear, 0xb, "Brake|Light|First");
+	expect_text(gear, 0x7, "Brake|0x6"); /* a number without a name */
+	/* Readers of the block see the bits that have a name of their own. */
+	assert_int_equal(le32_get(gear->block + 8), 2);
+	schema_store_destroy(s);
+}
+
+static const struct schema_map *clr_map(const char *provider, const char *name)
+{
+	struct guid g;
+	assert_int_equal(guid_parse(provider, &g), 0);
+	const struct schema_map *m = schema_process_find_map(&g, name, strlen(name));
+	assert_non_null(m);
+	return m;
+}
+
+static void flags_of_the_dotnet_runtime_have_the_names_of_later_runtimes(void **state)
+{
+	static const char *const providers[] = {"e13c0d23-ccbc-4e12-931b-d9cc2eee27e4",
+						"a669021c-c450-4609-a035-5af59af4df18"};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(providers); i++) {
+		const struct schema_map *m = clr_map(providers[i], "MethodFlagsMap");
+		expect_text(m, 0x8, "Jitted");
+		expect_text(m, 0x188, "Jitted|QuickJitted");
+		expect_text(m, 0x29c, "HasSharedGenericCode|Jitted|JitHelper|OptimizedTier1OSR");
+		m = clr_map(providers[i], "ModuleFlagsMap");
+		expect_text(m, 0x3a, "Native|Manifest|IbcOptimized|ReadyToRunModule");
+	}
 }
 
 /* Sizes of the fixed-size kernel payloads, from SDK headers and records: with 8-byte pointers. */
@@ -284,6 +338,71 @@ static void settings_of_a_garbage_collector_are_decoded(void **state)
 	openetw_text_free(&t);
 }
 
+/* A payload: 'p' a pointer in the width of the case, '4' a u32, 't' a text. */
+static void put_payload(struct blob *p, unsigned width, const char *layout, const uint64_t *v, const char *text)
+{
+	for (; *layout; layout++) {
+		if (*layout == 't') {
+			for (const char *c = text; c == text || c[-1]; c++) {
+				blob_u16(p, (uint8_t)*c);
+			}
+			continue;
+		}
+		blob_u32(p, (uint32_t)*v);
+		if (*layout == 'p' && width == 8) {
+			blob_u32(p, (uint32_t)(*v >> 32));
+		}
+		v++;
+	}
+}
+
+static void kernel_events_written_by_a_program_of_another_width_are_decoded(void **state)
+{
+#define IMAGE	 "2cb15d1d-5fc1-11d2-abe1-00a0c911f518"
+#define FILEIO	 "90cbdc39-4a3e-11d1-84f4-0000f80464e3"
+	static const struct {
+		const char *guid;
+		uint8_t opcode, version;
+		const char *layout;
+		uint64_t values[5];
+		const char *text, *json;
+	} cases[] = {
+		{IMAGE, 3, 0, "p4t", {0x1160000, 0x19e000}, "C:\\code\\test.exe",
+		 "{\"ImageBase\":\"0x1160000\",\"ImageSize\":1695744,\"FileName\":\"C:\\\\code\\\\test.exe\"}"},
+		{IMAGE, 3, 0, "p4t", {0x1160000, 0x3c4a000}, "\\Device\\a.dll",
+		 "{\"ImageBase\":\"0x1160000\",\"ImageSize\":63217664,\"FileName\":\"\\\\Device\\\\a.dll\"}"},
+		{IMAGE, 3, 1, "pp4t", {0x1160000, 0x19e000, 7644}, "C:\\a.exe",
+		 "{\"ImageBase\":\"0x1160000\",\"ImageSize\":1695744,\"ProcessId\":7644,\"FileName\":\"C:\\\\a.exe\"}"},
+		{FILEIO, 0, 2, "pt", {0x8a0012f0}, "\\Device\\a",
+		 "{\"FileObject\":\"0x8A0012F0\",\"FileName\":\"\\\\Device\\\\a\"}"},
+	};
+	struct openetw_decoder *d = openetw_decoder_create();
+	struct openetw_text t = {0};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(cases); i++) {
+		for (unsigned k = 0; k < 4; k++) {
+			struct blob p = {.n = 0};
+			struct record r;
+			struct guid g;
+			put_payload(&p, k & 1 ? 8 : 4, cases[i].layout, cases[i].values, cases[i].text);
+			EVENT_RECORD *e = record_make(&r, NULL, &p);
+			assert_int_equal(guid_parse(cases[i].guid, &g), 0);
+			memcpy(&e->EventHeader.ProviderId, g.b, 16);
+			e->EventHeader.Flags = EVENT_HEADER_FLAG_CLASSIC_HEADER |
+					       (k & 2 ? EVENT_HEADER_FLAG_64_BIT_HEADER : EVENT_HEADER_FLAG_32_BIT_HEADER);
+			e->EventHeader.EventDescriptor.Opcode = cases[i].opcode;
+			e->EventHeader.EventDescriptor.Version = cases[i].version;
+			openetw_text_clear(&t);
+			openetw_decode_json(d, e, &t);
+			if (strcasecmp(t.data, cases[i].json) != 0) {
+				fail_msg("case %zu, written with %u-byte pointers, header says %u: %s", i,
+					 k & 1 ? 8 : 4, k & 2 ? 8 : 4, t.data);
+			}
+		}
+	}
+	openetw_text_free(&t);
+	openetw_decoder_destroy(d);
+}
+
 /* Several consumers decode at the same time, each with a decoder, all with the process's schemas. */
 static void *decode_many(void *arg)
 {
@@ -338,11 +457,14 @@ int main(void)
 		cmocka_unit_test(structs_arrays_and_sizes_refer_to_earlier_fields),
 		cmocka_unit_test(mistakes_are_refused_with_their_line),
 		cmocka_unit_test(every_builtin_section_is_sound),
+		cmocka_unit_test(bits_may_be_a_number_together),
+		cmocka_unit_test(flags_of_the_dotnet_runtime_have_the_names_of_later_runtimes),
 		cmocka_unit_test(kernel_payloads_have_their_documented_sizes),
 		cmocka_unit_test(a_newer_version_is_read_as_the_newest_known),
 		cmocka_unit_test(a_field_that_came_later_may_be_missing),
 		cmocka_unit_test(a_field_in_the_middle_may_be_missing),
 		cmocka_unit_test(settings_of_a_garbage_collector_are_decoded),
+		cmocka_unit_test(kernel_events_written_by_a_program_of_another_width_are_decoded),
 		cmocka_unit_test(decoders_of_several_threads_agree),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,6 +27,7 @@ struct manifest_map_entry {
 	uint32_t value;
 	const char *text; /* message with string references resolved */
 	const char *message, *symbol; /* as written; may be NULL */
+	uint32_t mask; /* groups: the bits that hold the value */
 	struct manifest_pos pos;
 };
 struct manifest_map {
@@ -36,6 +37,9 @@ struct manifest_map {
 	bool bits;
 	struct manifest_map_entry *entries;
 	uint32_t entry_count;
+	/* Values of several bits together. Only the catalogue has them: EVENT_MAP_INFO cannot say them. */
+	struct manifest_map_entry *groups;
+	uint32_t group_count;
 	struct manifest_pos pos;
 };
 

@@ -214,7 +214,7 @@ static void add_wide(struct openetw_text *o, const char *s, bool space)
 void manifest_map_block(const struct manifest_map *m, struct openetw_text *o)
 {
 	size_t start = o->length;
-	size_t fixed = 16 + 8 * (size_t)m->entry_count;
+	size_t fixed = 16 + 8 * (size_t)m->entry_count + 12 * (size_t)m->group_count;
 	char *head = out_room(o, fixed);
 	if (!head) {
 		return;
@@ -231,5 +231,12 @@ void manifest_map_block(const struct manifest_map *m, struct openetw_text *o)
 		le32_put(o->data + at + 4, e->value);
 		add_wide(o, e->text, true);
 		at += 8;
+	}
+	for (const struct manifest_map_entry *e = m->groups; e && !o->failed; e = e->next) {
+		le32_put(o->data + at, (uint32_t)(o->length - start));
+		le32_put(o->data + at + 4, e->value);
+		le32_put(o->data + at + 8, e->mask);
+		add_wide(o, e->text, true);
+		at += 12;
 	}
 }

@@ -215,12 +215,14 @@ struct schema_map {
 	uint32_t block_bytes;
 	uint32_t flag;
 	uint32_t entry_count;
+	uint32_t group_count; /* behind the entries, which readers of EVENT_MAP_INFO do not see */
 };
 /* Checks an EVENT_MAP_INFO block; the result borrows it. 0 or -EBADMSG. */
 int schema_map_parse(const void *block, size_t n, struct schema_map *ret, struct diag *d);
 /* Appends the text for a value in UTF-8: the entry's, or for bitmaps the names joined by '|'. false
- * when the map does not cover it (nothing appended). */
-bool schema_map_text(const struct schema_map *m, uint32_t value, struct openetw_text *o);
+ * when the map does not cover it (nothing appended). `ret_rest`, which may be NULL: the bits of the
+ * value that have no name. */
+bool schema_map_text(const struct schema_map *m, uint32_t value, struct openetw_text *o, uint32_t *ret_rest);
 
 /* ---- store: schemas that were learnt, by provider
  * --------------------------------------------------- */
@@ -306,6 +308,8 @@ void schema_message_format(const struct schema_payload *p, struct openetw_text *
 
 /* How many bytes of the payload the fields take. 0, or -EBADMSG with the bytes up to the problem. */
 int schema_walk_measure(const struct schema_payload *p, uint32_t *ret_bytes);
+/* Where the last field begins; the event must have fields. */
+int schema_walk_last(const struct schema_payload *p, uint32_t *ret_at);
 
 /* How many of the top-level fields are there, and the elements of the field that takes the rest. */
 uint32_t schema_walk_present(const struct schema_payload *p, uint16_t *ret_to_end);

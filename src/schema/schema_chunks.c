@@ -119,17 +119,6 @@ static int keep(struct schema_chunks *c, struct unfinished *u, uint16_t number, 
 	return 0;
 }
 
-static int take(const void *text, size_t n, struct schema_store *store, struct diag *d)
-{
-	struct manifest m;
-	int err = manifest_read_xml(text, n, &m, d);
-	if (err < 0) {
-		return err;
-	}
-	err = schema_store_take_manifest(store, &m, SCHEMA_SOURCE_XML, "");
-	return err < 0 ? err : 1;
-}
-
 static int join(const struct unfinished *u, struct schema_store *store, struct diag *d)
 {
 	uint8_t *text = malloc(u->bytes + 1);
@@ -141,7 +130,7 @@ static int join(const struct unfinished *u, struct schema_store *store, struct d
 		memcpy(text + n, u->pieces[i].text, u->pieces[i].bytes);
 		n += u->pieces[i].bytes;
 	}
-	int err = take(text, n, store, d);
+	int err = schema_store_take_sent(store, &u->provider, u->pid, text, n, d);
 	free(text);
 	return err;
 }
@@ -158,11 +147,8 @@ int schema_chunks_add(struct schema_chunks *c, const struct guid *g, uint32_t pi
 		diag_at(d, 6, "manifest chunk %u of %u", number, total);
 		return -EBADMSG;
 	}
-	if (schema_store_provider(store, false, g)) {
-		return 0; /* every process sends it again, at its beginning and its end */
-	}
 	if (total == 1) {
-		return take(head + CHUNK_HEAD, n - CHUNK_HEAD, store, d);
+		return schema_store_take_sent(store, g, pid, head + CHUNK_HEAD, n - CHUNK_HEAD, d);
 	}
 	struct unfinished **at = find(c, g, pid, tid, head);
 	struct unfinished *u = *at;

@@ -161,6 +161,32 @@ static int collect(void *ctx, const struct openetw_field *f)
 	return 0;
 }
 
+/* "a", ESC, U+009B, U+202E, U+E0041, an invalid byte, "z"; the last three in UTF-8 only. */
+static void what_a_terminal_would_obey_is_escaped(void **state)
+{
+	struct blob m = {.n = 0}, p = {.n = 0};
+	struct record t;
+	struct openetw_text o = {0};
+	struct openetw_decoder *d = openetw_decoder_create();
+	assert_non_null(d);
+	meta_start(&m, "Hostile");
+	meta_field(&m, "n\x1b\xC2\x9Bm", 2);
+	blob_asz(&p, "a\x1b\xC2\x9B\xE2\x80\xAE\xF3\xA0\x81\x81\x9Bz");
+	meta_field(&m, "wide", 1), blob_hex(&p, "61001b009b002e2040db41dc7a000000");
+	meta_done(&m);
+#define VALUE "a\\u001b\\u009b\\u202e\\udb40\\udc41"
+	assert_json(&m, &p, OPENETW_DECODED,
+		    "{\"n\\u001b\\u009bm\":\"a\\u001b\\u009b\\u202e\\udb40\\udc41\xEF\xBF\xBDz\","
+		    "\"wide\":\"" VALUE "z\"}");
+	assert_int_equal(openetw_decode_text(d, record_make(&t, &m, &p), &o), OPENETW_DECODED);
+	assert_string_equal(o.data, "n\\u001b\\u009bm=\"a\\u001b\\u009b\\u202e\\udb40\\udc41\xEF\xBF\xBDz\" "
+				    "wide=\"" VALUE "z\"");
+#undef VALUE
+	openetw_text_free(&o);
+	openetw_decoder_destroy(d);
+	(void)state;
+}
+
 static void fields_come_as_text_and_json(void **state)
 {
 	struct blob m = {.n = 0}, p = {.n = 0};
@@ -370,6 +396,7 @@ int main(void)
 		cmocka_unit_test(every_out_type_is_honoured),
 		cmocka_unit_test(arrays_and_nested_structs_become_json),
 		cmocka_unit_test(text_form_quotes_only_where_needed),
+		cmocka_unit_test(what_a_terminal_would_obey_is_escaped),
 		cmocka_unit_test(fields_come_as_text_and_json),
 		cmocka_unit_test(truncated_payload_gives_what_fits_and_the_rest),
 		cmocka_unit_test(last_string_may_lack_its_terminator),

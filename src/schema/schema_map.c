@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * EVENT_MAP_INFO blocks: u32 name, flag, entry count, value type | format string; then entries of
- * u32 text offset, u32 value | input offset.
+ * u32 text offset, u32 value | input offset; of the catalogue, then groups of u32 text offset, value, mask.
  */
 #include "schema/schema.h"
 #include "schema/schema_out.h"
@@ -15,13 +15,24 @@ enum map_flag {
 };
 #define MAP_HEAD  16u
 #define MAP_ENTRY 8u
+#define MAP_GROUP 12u
 #define MAP_BYTES_MAX (4u << 20)
 
-static const uint8_t *entry_text(const struct schema_map *m, uint32_t i, size_t *ret_units)
+static const uint8_t *entry_at(const struct schema_map *m, uint32_t i)
 {
-	uint32_t at = le32_get(m->block + MAP_HEAD + (size_t)i * MAP_ENTRY);
+	return m->block + MAP_HEAD + (size_t)i * MAP_ENTRY;
+}
+
+static const uint8_t *text_at(const struct schema_map *m, uint32_t at, size_t *ret_units)
+{
 	struct bytes in = bytes_of(m->block + at, m->block_bytes - at);
 	return bytes_wsz(&in, ret_units);
+}
+
+static bool text_ends_inside(const uint8_t *p, size_t n, uint32_t at)
+{
+	struct bytes in = bytes_at(p, n, at);
+	return bytes_wsz(&in, NULL) != NULL;
 }
 
 int schema_map_parse(const void *block, size_t n, struct schema_map *ret, struct diag *d)
@@ -31,23 +42,21 @@ int schema_map_parse(const void *block, size_t n, struct schema_map *ret, struct
 		diag_at(d, 0, "%zu bytes are no value map", n);
 		return -EBADMSG;
 	}
-	struct schema_map m = {p, (uint32_t)n, le32_get(p + 4), le32_get(p + 8)};
+	struct schema_map m = {p, (uint32_t)n, le32_get(p + 4), le32_get(p + 8), 0};
 	uint32_t name = le32_get(p);
 	if (m.entry_count > (n - MAP_HEAD) / MAP_ENTRY || name >= n) {
 		diag_at(d, 8, "%u map entries do not fit", m.entry_count);
 		return -EBADMSG;
 	}
-	struct bytes in = bytes_of(p + name, n - name);
-	bytes_wsz(&in, NULL);
-	for (uint32_t i = 0; i < m.entry_count && !in.bad; i++) {
-		uint32_t at = le32_get(p + MAP_HEAD + (size_t)i * MAP_ENTRY);
-		in.bad = at >= n;
-		in = in.bad ? in : bytes_of(p + at, n - at);
-		if (!in.bad) {
-			bytes_wsz(&in, NULL);
-		}
+	/* The words that are offsets in a map of patterns are values in the others. */
+	bool pattern = m.flag & MAP_PATTERN;
+	bool good = text_ends_inside(p, n, name) && (!pattern || text_ends_inside(p, n, le32_get(p + 12)));
+	for (uint32_t i = 0; i < m.entry_count && good; i++) {
+		const uint8_t *entry = entry_at(&m, i);
+		good = text_ends_inside(p, n, le32_get(entry)) &&
+		       (!pattern || text_ends_inside(p, n, le32_get(entry + 4)));
 	}
-	if (in.bad) {
+	if (!good) {
 		diag_at(d, 0, "a map text lies outside the block");
 		return -EBADMSG;
 	}
@@ -55,10 +64,10 @@ int schema_map_parse(const void *block, size_t n, struct schema_map *ret, struct
 	return 0;
 }
 
-static void add_entry(const struct schema_map *m, uint32_t i, struct openetw_text *o)
+static void add_text(const struct schema_map *m, uint32_t at, struct openetw_text *o)
 {
 	size_t units = 0;
-	const uint8_t *s = entry_text(m, i, &units);
+	const uint8_t *s = text_at(m, at, &units);
 	if (!s) {
 		return;
 	}
@@ -68,13 +77,35 @@ static void add_entry(const struct schema_map *m, uint32_t i, struct openetw_tex
 	out_utf16(o, s, units, false);
 }
 
-static uint32_t entry_value(const struct schema_map *m, uint32_t i)
+/* One more name, behind those that began at `start`. */
+static void add_name(const struct schema_map *m, uint32_t at, size_t start, struct openetw_text *o)
 {
-	return le32_get(m->block + MAP_HEAD + (size_t)i * MAP_ENTRY + 4);
+	if (o->length != start) {
+		out_char(o, '|');
+	}
+	add_text(m, at, o);
 }
 
-bool schema_map_text(const struct schema_map *m, uint32_t value, struct openetw_text *o)
+/* Returns the bits that a group names. */
+static uint32_t add_groups(const struct schema_map *m, uint32_t value, size_t start, struct openetw_text *o)
 {
+	uint32_t named = 0;
+	for (uint32_t i = 0; i < m->group_count; i++) {
+		const uint8_t *g = entry_at(m, m->entry_count) + (size_t)i * MAP_GROUP;
+		uint32_t mask = le32_get(g + 8);
+		if ((value & mask) == le32_get(g + 4)) {
+			add_name(m, le32_get(g), start, o);
+			named |= mask;
+		}
+	}
+	return named;
+}
+
+bool schema_map_text(const struct schema_map *m, uint32_t value, struct openetw_text *o, uint32_t *ret_rest)
+{
+	uint32_t unused;
+	uint32_t *left = ret_rest ? ret_rest : &unused;
+	*left = value;
 	if (m->flag & MAP_PATTERN) {
 		return false;
 	}
@@ -82,10 +113,12 @@ bool schema_map_text(const struct schema_map *m, uint32_t value, struct openetw_
 	size_t start = o->length;
 	uint32_t rest = value;
 	for (uint32_t i = 0; i < m->entry_count; i++) {
-		uint32_t v = entry_value(m, i);
+		const uint8_t *entry = entry_at(m, i);
+		uint32_t v = le32_get(entry + 4);
 		if (!bits) {
 			if (v == value) {
-				add_entry(m, i, o);
+				add_text(m, le32_get(entry), o);
+				*left = 0;
 				return true;
 			}
 			continue;
@@ -93,13 +126,12 @@ bool schema_map_text(const struct schema_map *m, uint32_t value, struct openetw_
 		uint32_t mask = m->flag & MAP_WBEM_BITMAP ? (v < 32 ? 1u << v : 0) : v;
 		if (mask == 0 ? value == 0 && !(m->flag & MAP_WBEM_BITMAP)
 			      : (value & mask) == mask) {
-			if (o->length != start) {
-				out_char(o, '|');
-			}
-			add_entry(m, i, o);
+			add_name(m, le32_get(entry), start, o);
 			rest &= ~mask;
 		}
 	}
+	rest &= ~add_groups(m, value, start, o);
+	*left = rest;
 	if (!bits || (o->length == start && value != 0)) {
 		return false;
 	}

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "schema/schema_out.h"
 
+#include "base/printable.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -196,8 +198,23 @@ static inline char *put_ascii(char *to, uint8_t c, bool json)
 	return to;
 }
 
-static inline char *put_code_point(char *to, uint32_t v)
+static char *put_unit(char *to, uint32_t v)
 {
+	*to++ = '\\';
+	*to++ = 'u';
+	for (int shift = 12; shift >= 0; shift -= 4) {
+		*to++ = digits_lower[v >> shift & 15];
+	}
+	return to;
+}
+
+/* In JSON, at most 6 bytes for each unit of UTF-16: what a terminal would obey is escaped. */
+static inline char *put_code_point(char *to, uint32_t v, bool json)
+{
+	if (BASE_UNLIKELY(json && printable_must_escape(v))) {
+		return v < 0x10000 ? put_unit(to, v)
+				   : put_unit(put_unit(to, 0xD7C0 + (v >> 10)), 0xDC00 + (v & 0x3FF));
+	}
 	if (v < 0x800) {
 		*to++ = (char)(0xC0 | v >> 6);
 	} else if (v < 0x10000) {
@@ -210,25 +227,6 @@ static inline char *put_code_point(char *to, uint32_t v)
 	}
 	*to++ = (char)(0x80 | (v & 0x3F));
 	return to;
-}
-
-/* Length of a valid sequence of two or more bytes, 0 when invalid. */
-static size_t sequence_length(const uint8_t *s, size_t n)
-{
-	static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-	uint8_t c = s[0];
-	size_t len = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : 2;
-	if (c < 0xC2 || c > 0xF4 || n < len) {
-		return 0;
-	}
-	uint32_t v = c & (0xFFu >> (len + 1));
-	for (size_t i = 1; i < len; i++) {
-		if ((s[i] & 0xC0) != 0x80) {
-			return 0;
-		}
-		v = v << 6 | (s[i] & 0x3F);
-	}
-	return v < least[len] || v > 0x10FFFF || (v >= 0xD800 && v < 0xE000) ? 0 : len;
 }
 
 /* None of eight bytes needs more than a copy; it may say no for one that does not. The usual test for
@@ -260,15 +258,10 @@ void out_utf8(struct openetw_text *o, const void *text, size_t n, bool json)
 			to = put_ascii(to, s[i++], json);
 			continue;
 		}
-		size_t len = sequence_length(s + i, n - i);
-		if (len == 0) {
-			to = put_code_point(to, 0xFFFD);
-			i++;
-			continue;
-		}
-		memcpy(to, s + i, len);
-		to += len;
-		i += len;
+		uint32_t v = 0xFFFD;
+		size_t len = utf8_decode(s + i, n - i, &v);
+		to = put_code_point(to, v, json);
+		i += len ? len : 1;
 	}
 	out_used(o, (size_t)(to - from));
 }
@@ -307,7 +300,7 @@ void out_utf16(struct openetw_text *o, const void *text, size_t units, bool json
 				v = 0xFFFD;
 			}
 		}
-		to = put_code_point(to, v);
+		to = put_code_point(to, v, json);
 	}
 	out_used(o, (size_t)(to - from));
 }

@@ -70,7 +70,7 @@ static int load_builtin(void *ctx, const struct catalogue_section *s)
 {
 	const struct guid *g = ctx;
 	struct manifest m;
-	if (!guid_equal(&s->guid, g) || schema_store_provider(process.store, s->classic, g) || catalogue_read_section(s, &m, NULL) < 0) {
+	if (!guid_equal(&s->guid, g) || schema_store_loaded(process.store, s->classic, g) || catalogue_read_section(s, &m, NULL) < 0) {
 		return 0;
 	}
 	schema_store_take_manifest(process.store, &m,
@@ -101,8 +101,8 @@ static void bring_in_locked(const struct guid *g)
 	process.asked[at] = a;
 	process.asked_count++;
 	/* What the user loaded stays in front of the catalogue. */
-	if (!schema_store_provider(process.store, false, g) &&
-	    !schema_store_provider(process.store, true, g)) {
+	if (!schema_store_loaded(process.store, false, g) &&
+	    !schema_store_loaded(process.store, true, g)) {
 		struct guid copy = *g;
 		schema_files_of(g, load_file, NULL);
 		catalogue_each_section(catalogue_builtin, catalogue_builtin_bytes, load_builtin,
@@ -128,7 +128,7 @@ static void ensure(const struct guid *g)
 /* ---- finding ---------------------------------------------------------------------------------- */
 
 static const struct schema_event *find_once(bool classic, const struct guid *g, uint16_t id,
-					    uint8_t version)
+					    uint8_t version, bool also_sent)
 {
 	const struct schema_event *e = NULL;
 	bool known = false;
@@ -147,20 +147,61 @@ static const struct schema_event *find_once(bool classic, const struct guid *g, 
 			bring_in_locked(g);
 		}
 		e = schema_store_resolve(process.store, classic, g, id, version);
+		e = e || classic || !also_sent ? e : schema_store_resolve_sent(process.store, g, id, version);
 	}
 	pthread_rwlock_unlock(&process.lock);
 	return e;
 }
 
-const struct schema_event *schema_process_find(bool classic, const struct guid *g, uint16_t id,
-					       uint8_t version)
+static const struct schema_event *find(bool classic, const struct guid *g, uint16_t id, uint8_t version, bool also_sent)
 {
-	const struct schema_event *e = find_once(classic, g, id, version);
+	const struct schema_event *e = find_once(classic, g, id, version, also_sent);
 	uint32_t before = schema_process_generation();
 	if (!e) {
 		schema_process_refresh(false);
 	}
-	return e || schema_process_generation() == before ? e : find_once(classic, g, id, version);
+	return e || schema_process_generation() == before ? e : find_once(classic, g, id, version, also_sent);
+}
+
+const struct schema_event *schema_process_find(bool classic, const struct guid *g, uint16_t id,
+					       uint8_t version)
+{
+	return find(classic, g, id, version, true);
+}
+
+uint32_t schema_process_sent(const struct guid *g)
+{
+	pthread_rwlock_rdlock(&process.lock);
+	uint32_t n = process.store ? schema_store_sent(process.store, g) : 0;
+	pthread_rwlock_unlock(&process.lock);
+	return n;
+}
+
+static const struct schema_event *choose(const struct schema_ask *a, enum schema_sender who)
+{
+	pthread_rwlock_wrlock(&process.lock); /* the schema may have to be made */
+	const struct schema_event *e = process.store ? schema_store_choose(process.store, a, who) : NULL;
+	pthread_rwlock_unlock(&process.lock);
+	return e;
+}
+
+const struct schema_event *schema_find_sent(struct schema_store *own, const struct schema_ask *a)
+{
+	static const enum schema_sender turns[] = {SCHEMA_SENT_BY_IT, SCHEMA_SENT_BY_OTHERS, SCHEMA_SENT_BY_IT_WHATEVER_LENGTH};
+	bool in_own = own && schema_store_sent(own, &a->guid), in_process = schema_process_sent(&a->guid);
+	const struct schema_event *loaded = NULL;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(turns); i++) {
+		if (turns[i] == SCHEMA_SENT_BY_IT_WHATEVER_LENGTH) {
+			loaded = find(false, &a->guid, a->id, a->version, false);
+		}
+		const struct schema_event *e = loaded && schema_ask_fits(a, loaded) ? loaded : NULL;
+		e = e || !in_own ? e : schema_store_choose(own, a, turns[i]);
+		e = e || !in_process ? e : choose(a, turns[i]);
+		if (e) {
+			return e;
+		}
+	}
+	return loaded;
 }
 
 const struct manifest_provider *schema_process_provider(bool classic, const struct guid *g)

@@ -49,16 +49,50 @@ void schema_record_read(const EVENT_RECORD *r, struct schema_record *ret)
 	s->metadata = s->classic && guid_equal(&s->provider, &metadata_guid);
 }
 
-bool schema_record_settle(struct schema_payload *p)
+static bool fits(const struct schema_payload *p)
 {
 	uint32_t bytes;
-	if (!p->event->has_pointers ||
-	    (schema_walk_measure(p, &bytes) == 0 && bytes == p->bytes)) {
+	return schema_walk_measure(p, &bytes) == 0 && bytes == p->bytes;
+}
+
+bool schema_record_ends_with_text(const struct schema_event *e)
+{
+	const struct schema_field *last = e->top_count > 1 ? &e->fields[e->top_count - 1] : NULL;
+	return e->has_pointers && last && last->in_type == SCHEMA_IN_UNICODESTRING && last->length == 0 &&
+	       !schema_field_is_array(last) && !(last->flags & (SCHEMA_FF_PARAM_LENGTH | SCHEMA_FF_FIXED_LENGTH));
+}
+
+/* How surely the text at the end is the path of a file: 2 with a drive, 1 from a root, 0 not. */
+static int path_at_end(const struct schema_payload *p)
+{
+	uint32_t at;
+	if (schema_walk_last(p, &at) < 0 || p->bytes - at < 6) {
+		return 0;
+	}
+	uint16_t first = le16_get(p->data + at), letter = first | 0x20;
+	if (letter >= 'a' && letter <= 'z' && le16_get(p->data + at + 2) == ':' &&
+	    le16_get(p->data + at + 4) == '\\') {
+		return 2;
+	}
+	return first == '\\';
+}
+
+bool schema_record_settle(struct schema_payload *p)
+{
+	if (!p->event->has_pointers) {
+		return false;
+	}
+	bool fit = fits(p);
+	if (fit && !schema_record_ends_with_text(p->event)) {
 		return false;
 	}
 	struct schema_payload other = *p;
 	other.pointer_size = 12 - p->pointer_size;
-	if (schema_walk_measure(&other, &bytes) < 0 || bytes != p->bytes) {
+	if (!fits(&other)) {
+		return false;
+	}
+	/* A text takes in what a pointer leaves, so both may fit. */
+	if (fit && path_at_end(&other) <= path_at_end(p)) {
 		return false;
 	}
 	p->pointer_size = other.pointer_size;

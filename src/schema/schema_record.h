@@ -29,10 +29,25 @@ struct schema_record {
 };
 void schema_record_read(const EVENT_RECORD *r, struct schema_record *ret);
 
+/* To ask for the schema among the manifests that EventSources sent. */
+static inline struct schema_ask schema_record_ask(const struct schema_record *r)
+{
+	return (struct schema_ask){.guid = r->provider,
+				   .pid = r->pid,
+				   .id = r->id,
+				   .version = r->version,
+				   .payload = r->payload,
+				   .payload_bytes = r->payload_bytes,
+				   .pointer_size = r->pointer_size ? r->pointer_size : 8};
+}
+
 /* Programs that write kernel events of another machine leave their own width in the header: when the
- * payload does not fit with it and fits exactly with the other, the other is right. True when the
- * pointer size was changed. */
+ * payload does not fit with it and fits exactly with the other, the other is right. When both fit,
+ * because the last field is a text, the one that makes it a path is. True when the pointer size was
+ * changed. */
 bool schema_record_settle(struct schema_payload *p);
+/* Has pointers, and a text that takes in all that is left: any pointer size may seem to fit. */
+bool schema_record_ends_with_text(const struct schema_event *e);
 
 /* Is it part of a manifest that an EventSource sends in the stream? */
 static inline bool schema_record_is_manifest_chunk(const struct schema_record *r)

@@ -5,7 +5,7 @@
  * stays: a trace repeats them, and a hostile one could otherwise take others' place.
  */
 #include "schema/schema_build.h"
-#include "schema/schema_store.h"
+#include "schema/schema_sent.h"
 #include "schema/wpp.h"
 
 #include <stdlib.h>
@@ -49,12 +49,29 @@ struct schema_store {
 	struct provider_node *providers[PROVIDER_BUCKETS];
 	struct manifest_node *manifests;
 	struct event_node *retired; /* borrowed pointers to them may still be out there */
-	size_t memory;
+	struct schema_sent *sent;   /* made with the first one */
+	size_t *memory;
+	size_t own_memory; /* what memory leads to, but in stores inside others */
 };
 
 struct schema_store *schema_store_create(void)
 {
-	return calloc(1, sizeof(struct schema_store));
+	struct schema_store *s = calloc(1, sizeof *s);
+	if (s) {
+		s->memory = &s->own_memory;
+	}
+	return s;
+}
+
+struct schema_store *schema_store_create_within(struct schema_store *parent)
+{
+	/* Half of it stays for schemas: whoever sends many manifests does not keep others from being read. */
+	struct schema_store *s = *parent->memory < STORE_MEMORY_MAX / 2 ? schema_store_create() : NULL;
+	if (s) {
+		s->memory = parent->memory;
+		*s->memory += sizeof *s;
+	}
+	return s;
 }
 
 static void free_events(struct event_node *n)
@@ -83,6 +100,7 @@ void schema_store_destroy(struct schema_store *s)
 	}
 	if (s) {
 		free_events(s->retired);
+		schema_sent_destroy(s->sent);
 	}
 	for (uint32_t i = 0; s && i < STORE_BUCKETS; i++) {
 		free_events(s->events[i]);
@@ -141,7 +159,7 @@ int schema_store_take_event(struct schema_store *s, struct schema_event *e)
 	uint16_t id = classic ? e->descriptor[5] : le16_get(e->descriptor);
 	uint8_t version = e->descriptor[2];
 	if (find_event(s, classic, g, id, version) ||
-	    s->memory + e->memory_bytes > STORE_MEMORY_MAX) {
+	    *s->memory + e->memory_bytes > STORE_MEMORY_MAX) {
 		schema_event_destroy(e);
 		return 0;
 	}
@@ -153,7 +171,7 @@ int schema_store_take_event(struct schema_store *s, struct schema_event *e)
 	uint32_t at = event_bucket(g, id);
 	*n = (struct event_node){s->events[at], e, *g, id, version, classic, false};
 	s->events[at] = n;
-	s->memory += e->memory_bytes + sizeof *n;
+	*s->memory += e->memory_bytes + sizeof *n;
 	return 1;
 }
 
@@ -161,7 +179,7 @@ const struct schema_map *schema_store_find_map(const struct schema_store *s,
 					       const struct guid *provider, const char *name,
 					       size_t bytes)
 {
-	struct map_node *n = s->maps[map_bucket(provider, name, bytes)];
+	const struct map_node *n = s->maps[map_bucket(provider, name, bytes)];
 	for (; n; n = n->next) {
 		const char *own = (const char *)n->map.block + n->map.block_bytes;
 		if (n->name_bytes == bytes && guid_equal(&n->provider, provider) &&
@@ -169,18 +187,19 @@ const struct schema_map *schema_store_find_map(const struct schema_store *s,
 			return &n->map;
 		}
 	}
-	return NULL;
+	return schema_sent_find_map(s->sent, provider, name, bytes);
 }
 
 /* `replace`: found before an older one of the same name. */
 static int add_map(struct schema_store *s, const struct guid *provider, const void *block, size_t n,
-		   bool replace)
+		   uint32_t group_count, bool replace)
 {
 	struct schema_map m;
 	int err = schema_map_parse(block, n, &m, NULL);
 	if (err < 0) {
 		return err;
 	}
+	m.group_count = group_count;
 	struct openetw_text name = {0};
 	size_t units = 0;
 	uint32_t at = le32_get(m.block);
@@ -192,7 +211,7 @@ static int add_map(struct schema_store *s, const struct guid *provider, const vo
 	if (!name.failed && !replace &&
 	    schema_store_find_map(s, provider, name.data, name.length)) {
 		result = 0;
-	} else if (!name.failed && s->memory + total > STORE_MEMORY_MAX) {
+	} else if (!name.failed && *s->memory + total > STORE_MEMORY_MAX) {
 		result = 0;
 	} else if (!name.failed) {
 		struct map_node *node = malloc(total);
@@ -205,7 +224,7 @@ static int add_map(struct schema_store *s, const struct guid *provider, const vo
 			*node = (struct map_node){s->maps[bucket], *provider, m,
 						  (uint32_t)name.length};
 			s->maps[bucket] = node;
-			s->memory += total;
+			*s->memory += total;
 			result = 1;
 		}
 	}
@@ -216,7 +235,7 @@ static int add_map(struct schema_store *s, const struct guid *provider, const vo
 int schema_store_add_map(struct schema_store *s, const struct guid *provider, const void *block,
 			 size_t n)
 {
-	return add_map(s, provider, block, n, false);
+	return add_map(s, provider, block, n, 0, false);
 }
 
 static const struct manifest_event *best_event(const struct manifest_provider *p, uint16_t id,
@@ -335,7 +354,7 @@ static int add_maps(struct schema_store *s, const struct manifest_provider *p)
 		struct openetw_text block = {0};
 		manifest_map_block(m, &block);
 		err = block.failed ? -ENOMEM
-				   : add_map(s, &p->guid, block.data, block.length, true);
+				   : add_map(s, &p->guid, block.data, block.length, m->group_count, true);
 		openetw_text_free(&block);
 	}
 	return err < 0 ? err : 0;
@@ -345,7 +364,7 @@ int schema_store_take_manifest(struct schema_store *s, struct manifest *m,
 			       enum schema_source source, const char *key)
 {
 	size_t bytes = strlen(key) + 1;
-	struct manifest_node *node = s->memory + m->arena.total_bytes > STORE_MEMORY_MAX
+	struct manifest_node *node = *s->memory + m->arena.total_bytes > STORE_MEMORY_MAX
 					     ? NULL
 					     : malloc(sizeof *node + bytes);
 	if (!node) {
@@ -356,7 +375,7 @@ int schema_store_take_manifest(struct schema_store *s, struct manifest *m,
 	memcpy(node->key, key, bytes);
 	node->next = s->manifests;
 	s->manifests = node;
-	s->memory += m->arena.total_bytes;
+	*s->memory += m->arena.total_bytes;
 	int err = 0;
 	for (const struct manifest_provider *p = m->providers; p && err == 0; p = p->next) {
 		struct provider_node *n = malloc(sizeof *n);
@@ -394,8 +413,8 @@ int schema_store_drop_manifest(struct schema_store *s, const char *key)
 	return found ? 0 : -ENOENT;
 }
 
-const struct manifest_provider *schema_store_provider(const struct schema_store *s, bool classic,
-						      const struct guid *g)
+const struct manifest_provider *schema_store_loaded(const struct schema_store *s, bool classic,
+						    const struct guid *g)
 {
 	const struct provider_node *n = s->providers[provider_bucket(g)];
 	while (n && !((n->source == SCHEMA_SOURCE_WBEM) == classic &&
@@ -403,6 +422,13 @@ const struct manifest_provider *schema_store_provider(const struct schema_store 
 		n = n->next;
 	}
 	return n ? n->provider : NULL;
+}
+
+const struct manifest_provider *schema_store_provider(const struct schema_store *s, bool classic,
+						      const struct guid *g)
+{
+	const struct manifest_provider *p = schema_store_loaded(s, classic, g);
+	return p || classic ? p : schema_sent_provider(s->sent, g);
 }
 
 /* The fields' maps are looked up once, before anybody else sees the event. */
@@ -431,7 +457,7 @@ static const struct schema_event *add_alias(struct schema_store *s, const struct
 	n->alias = true;
 	n->next = s->events[at];
 	s->events[at] = n;
-	s->memory += sizeof *n;
+	*s->memory += sizeof *n;
 	return n->event;
 }
 
@@ -449,7 +475,7 @@ const struct schema_event *schema_store_resolve(struct schema_store *s, bool cla
 		}
 		const struct manifest_event *e = best_event(n->provider, id, version);
 		struct schema_event *made;
-		if (!e || s->memory > STORE_MEMORY_MAX) {
+		if (!e || *s->memory > STORE_MEMORY_MAX) {
 			continue;
 		}
 		known = find_event(s, classic, g, id, e->version);
@@ -484,7 +510,7 @@ int schema_store_each_provider(const struct schema_store *s, schema_provider_fn 
 			}
 		}
 	}
-	return 0;
+	return schema_sent_each_provider(s->sent, fn, ctx);
 }
 
 int schema_store_each_event(const struct schema_store *s, const struct guid *provider,
@@ -500,5 +526,30 @@ int schema_store_each_event(const struct schema_store *s, const struct guid *pro
 			}
 		}
 	}
-	return 0;
+	return schema_sent_each_event(s->sent, provider, fn, ctx);
+}
+
+/* ---- manifests that EventSources sent ---------------------------------------------------------- */
+
+int schema_store_take_sent(struct schema_store *s, const struct guid *provider, uint32_t pid, const void *text, size_t n,
+			   struct diag *d)
+{
+	s->sent = s->sent ? s->sent : schema_sent_create(s);
+	return s->sent ? schema_sent_take(s->sent, provider, pid, text, n, d) : -ENOMEM;
+}
+
+uint32_t schema_store_sent(const struct schema_store *s, const struct guid *provider)
+{
+	return schema_sent_count(s->sent, provider);
+}
+
+const struct schema_event *schema_store_resolve_sent(struct schema_store *s, const struct guid *g, uint16_t id,
+						     uint8_t version)
+{
+	return schema_sent_resolve(s->sent, g, id, version);
+}
+
+const struct schema_event *schema_store_choose(struct schema_store *s, const struct schema_ask *a, enum schema_sender who)
+{
+	return schema_sent_choose(s->sent, a, who);
 }

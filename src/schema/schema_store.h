@@ -20,9 +20,43 @@ int schema_store_take_manifest(struct schema_store *s, struct manifest *m,
 int schema_store_drop_manifest(struct schema_store *s, const char *key); /* -ENOENT */
 const struct manifest_provider *schema_store_provider(const struct schema_store *s, bool classic,
 						      const struct guid *g);
+/* The same without what EventSources sent. */
+const struct manifest_provider *schema_store_loaded(const struct schema_store *s, bool classic,
+						    const struct guid *g);
 /* As schema_store_find(), and makes the schema out of a manifest if it has to. */
 const struct schema_event *schema_store_resolve(struct schema_store *s, bool classic,
 						const struct guid *g, uint16_t id, uint8_t version);
+
+/* A store inside another one, which pays for its memory. NULL on ENOMEM. */
+struct schema_store *schema_store_create_within(struct schema_store *parent);
+
+/* ---- manifests that EventSources sent (schema_sent.h) ------------------------------------------ */
+
+/* An event whose schema is looked for. */
+struct schema_ask {
+	struct guid guid;
+	uint32_t pid;
+	uint16_t id;
+	uint8_t version;
+	const uint8_t *payload;
+	size_t payload_bytes;
+	unsigned pointer_size;
+};
+enum schema_sender {
+	SCHEMA_SENT_BY_IT,	/* by the event's process */
+	SCHEMA_SENT_BY_OTHERS,
+	SCHEMA_SENT_BY_IT_WHATEVER_LENGTH, /* the payload may be longer or shorter than described */
+};
+/* 1: something may be found differently now, 0: nothing new, -EBADMSG with diag, -ENOMEM. */
+int schema_store_take_sent(struct schema_store *s, const struct guid *provider, uint32_t pid, const void *text, size_t n,
+			   struct diag *d);
+uint32_t schema_store_sent(const struct schema_store *s, const struct guid *provider); /* how many there are */
+/* The newest that has the event, whoever sent it. */
+const struct schema_event *schema_store_resolve_sent(struct schema_store *s, const struct guid *g, uint16_t id,
+						     uint8_t version);
+/* The newest of those that describes the event, and its payload to the last byte. May be NULL. */
+const struct schema_event *schema_store_choose(struct schema_store *s, const struct schema_ask *a, enum schema_sender who);
+bool schema_ask_fits(const struct schema_ask *a, const struct schema_event *e);
 
 /* ---- the process's own; any thread ------------------------------------------------------------ */
 
@@ -34,9 +68,13 @@ int schema_process_load_file(const char *path, struct diag *d);
 bool schema_process_load_once(const char *path);
 int schema_process_take_manifest(struct manifest *m, enum schema_source source, const char *key);
 int schema_process_drop_manifest(const char *key);
-/* Looks in what was loaded, in the built-in catalogue and in the user's directories. */
+/* Looks in what was loaded, in the built-in catalogue and in the user's directories, then in what was sent. */
 const struct schema_event *schema_process_find(bool classic, const struct guid *guid,
 					       uint16_t id_or_opcode, uint8_t version);
+uint32_t schema_process_sent(const struct guid *provider);
+/* The schema of an event whose provider sent manifests, by the rule of schema_sent.h: of what `own` (may be NULL) and the
+ * process know. What was loaded comes after what was sent, unless only it fits the payload. */
+const struct schema_event *schema_find_sent(struct schema_store *own, const struct schema_ask *a);
 const struct manifest_provider *schema_process_provider(bool classic, const struct guid *guid);
 const struct schema_map *schema_process_find_map(const struct guid *provider, const char *name,
 						 size_t bytes);

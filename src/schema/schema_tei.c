@@ -29,6 +29,8 @@ enum tei {
 	TEI_OPCODE_NAME = 0x48,
 	TEI_MESSAGE = 0x4C,
 	TEI_PROVIDER_MESSAGE = 0x50,
+	TEI_BINARY_XML = 0x54,
+	TEI_BINARY_XML_BYTES = 0x58,
 	TEI_EVENT_NAME = 0x5C,
 	TEI_ATTRIBUTES = 0x60,
 	TEI_PROPERTY_COUNT = 0x64,
@@ -81,12 +83,50 @@ static bool refer(struct schema_build *b, uint32_t self, uint16_t to)
 	return true;
 }
 
+/* Does a text begin there and end inside the block? A list of texts ends with an empty one. */
+static bool text_ends_inside(const uint8_t *p, size_t n, uint32_t offset, bool list)
+{
+	struct bytes in = bytes_at(p, n, offset);
+	size_t units = 0;
+	const uint8_t *s = bytes_wsz(&in, &units);
+	while (s && list && units > 0) {
+		s = bytes_wsz(&in, &units);
+	}
+	return s != NULL;
+}
+
+/* Callers of TDH get the block as it is and follow every offset in it. This loader refuses a block whose
+ * offsets it reads itself and cannot follow. It clears those that it does not read. */
+static void clear_bad_offsets(uint8_t *p, size_t n)
+{
+	static const struct {
+		uint8_t at;
+		bool list, classic_only;
+	} unread[] = {{TEI_KEYWORDS, true, false},
+		      {TEI_PROVIDER_MESSAGE, false, false},
+		      {TEI_EVENT_NAME, false, true}, /* names the property with the activity there */
+		      {TEI_ATTRIBUTES, false, false}};
+	bool classic = (le32_get(p + TEI_SOURCE) & 3) == SCHEMA_SOURCE_WBEM;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(unread); i++) {
+		uint32_t offset = le32_get(p + unread[i].at);
+		if ((classic || !unread[i].classic_only) && offset != 0 &&
+		    !text_ends_inside(p, n, offset, unread[i].list)) {
+			le32_put(p + unread[i].at, 0);
+		}
+	}
+	uint32_t xml = le32_get(p + TEI_BINARY_XML);
+	if (xml > n || le32_get(p + TEI_BINARY_XML_BYTES) > n - xml) {
+		le32_put(p + TEI_BINARY_XML, 0);
+		le32_put(p + TEI_BINARY_XML_BYTES, 0);
+	}
+}
+
 /* Names one behind the other, an empty one at the end. */
 static struct schema_str block_names(struct block *k, uint32_t offset)
 {
 	struct openetw_text t = {0};
 	struct schema_str all = {0, 0};
-	if (offset == 0 || offset >= k->n) {
+	if (offset == 0) {
 		return all;
 	}
 	struct bytes in = bytes_of(k->p + offset, k->n - offset);
@@ -136,6 +176,9 @@ static bool read_property(struct block *k, uint32_t index, uint32_t total)
 	f->count = le16_get(q + 16);
 	f->length = le16_get(q + 18);
 	f->tags = le32_get(q + 20) & 0x0FFFFFFF;
+	if ((f->flags & SCHEMA_FF_STRUCT) && (f->flags & SCHEMA_FF_CUSTOM)) {
+		return false; /* the same bytes would mean two things */
+	}
 	if (f->flags & SCHEMA_FF_STRUCT) {
 		f->first_member = le16_get(q + 8);
 		f->member_count = le16_get(q + 10);
@@ -220,14 +263,21 @@ int schema_load_tei(const void *p, size_t n, struct schema_event **ret, struct d
 		diag_at(d, 0, "%zu bytes are no event information", n);
 		return -EBADMSG;
 	}
+	uint8_t *copy = malloc(n);
+	if (!copy) {
+		return -ENOMEM;
+	}
+	memcpy(copy, p, n);
+	clear_bad_offsets(copy, n);
 	struct schema_build b;
 	schema_build_init(&b);
-	struct block k = {p, n, &b, false};
+	struct block k = {copy, n, &b, false};
 	int err = read_block(&k, &b, d);
 	if (err == 0) {
-		err = schema_build_seal(&b, p, n, ret);
+		err = schema_build_seal(&b, copy, n, ret);
 	}
 	schema_build_finish(&b);
+	free(copy);
 	return err;
 }
 

@@ -82,26 +82,45 @@ static int walk_value(struct walk *w, const struct schema_field *f, struct schem
 /* ---- output -------------------------------------------------------------------------------------
  */
 
+/* A trace may bring the map of an old release of its provider, in which later values have no name: for
+ * those the map that is known here under the same name is asked. */
+static bool map_text(const struct walk *w, const struct schema_field *f, uint32_t n, struct openetw_text *o)
+{
+	const char *name = schema_text(w->e, f->map);
+	const struct schema_map *own = f->bound;
+	if (!own && w->payload->store) {
+		own = schema_store_find_map(w->payload->store, &w->e->provider, name, f->map.bytes);
+	}
+	size_t start = o->length;
+	uint32_t rest = n;
+	bool known = own && schema_map_text(own, n, o, &rest);
+	if (known && rest == 0) {
+		return true;
+	}
+	const struct schema_map *here = schema_process_find_map(&w->e->provider, name, f->map.bytes);
+	if (!here || here == own) {
+		return known;
+	}
+	struct openetw_text text = {0};
+	uint32_t here_rest;
+	if (schema_map_text(here, n, &text, &here_rest) && (here_rest == 0 || !known)) {
+		o->length = start;
+		out_add(o, text.data, text.length);
+		known = true;
+	}
+	openetw_text_free(&text);
+	return known;
+}
+
 static bool put_mapped(const struct walk *w, struct openetw_text *o, enum schema_style style,
 		       const struct schema_field *f, const struct schema_value *v)
 {
 	uint32_t n;
-	const char *name = schema_text(w->e, f->map);
-	const struct schema_map *m = f->bound;
 	if (!schema_value_u32(f->in_type, v->p, &n)) {
 		return false;
 	}
-	if (!m && w->payload->store) {
-		m = schema_store_find_map(w->payload->store, &w->e->provider, name, f->map.bytes);
-	}
-	if (!m) {
-		m = schema_process_find_map(&w->e->provider, name, f->map.bytes);
-	}
-	if (!m) {
-		return false;
-	}
 	struct openetw_text text = {0};
-	bool known = schema_map_text(m, n, &text);
+	bool known = map_text(w, f, n, &text);
 	if (known && style == SCHEMA_STYLE_JSON) {
 		out_char(o, '"');
 		out_utf8(o, text.data, text.length, true);
@@ -288,7 +307,8 @@ int schema_walk_text(const struct schema_payload *payload, struct openetw_text *
 		if (o->length != start) {
 			out_char(o, ' ');
 		}
-		out_add(o, schema_text(w.e, f->name), f->name.bytes);
+		/* The key is the name escaped for JSON, in quotes and with a colon. */
+		out_add(o, schema_text(w.e, f->key) + 1, f->key.bytes - 3);
 		out_char(o, '=');
 		size_t at = o->length;
 		err = put_json(&w, o, f, 0);
@@ -431,13 +451,23 @@ static int skip_members(struct walk *w, uint32_t first, uint32_t count, unsigned
 	return err;
 }
 
-int schema_walk_measure(const struct schema_payload *payload, uint32_t *ret_bytes)
+static int measure(const struct schema_payload *payload, uint32_t count, uint32_t *ret_bytes)
 {
 	uint16_t numbers[SCHEMA_FIELDS_MAX];
 	WALK_INIT(w, payload, numbers);
-	int err = skip_members(&w, 0, w.e->top_count, 0);
+	int err = skip_members(&w, 0, count, 0);
 	*ret_bytes = (uint32_t)(w.p - payload->data);
 	return err;
+}
+
+int schema_walk_measure(const struct schema_payload *payload, uint32_t *ret_bytes)
+{
+	return measure(payload, payload->event->top_count, ret_bytes);
+}
+
+int schema_walk_last(const struct schema_payload *payload, uint32_t *ret_at)
+{
+	return measure(payload, payload->event->top_count - 1, ret_at);
 }
 
 uint32_t schema_walk_present(const struct schema_payload *payload, uint16_t *ret_to_end)

@@ -21,7 +21,7 @@ static void try_blocks(const uint8_t *data, size_t size)
 	}
 	if (schema_map_parse(data, size, &m, NULL) == 0) {
 		for (uint32_t i = 0; i < 5; i++) {
-			schema_map_text(&m, i, &o);
+			schema_map_text(&m, i, &o, NULL);
 		}
 	}
 	openetw_text_free(&o);

@@ -534,6 +534,8 @@ static void classic_header_event_is_described(void **state)
 	assert_int_equal(info->DecodingSource, DecodingSourceWbem);
 	assert_int_equal(info->PropertyCount, 23);
 	assert_string_equal(text_of(info, info->TaskNameOffset), "EventTrace");
+	assert_int_equal(info->ProviderGuid.Data1, 0x9e814aad); /* the kernel's; the class is beside it */
+	assert_int_equal(info->EventGuid.Data1, 0x68fdd900);
 	free(info);
 }
 

@@ -129,7 +129,7 @@ static void add_value(struct openetw_text *o, const struct spec *x, const struct
 	struct openetw_text t = {0};
 	uint64_t n = is_integer(f->in_type) ? integer_of(f, v, &number) : 0;
 	bool named = f->bound && schema_value_u32(f->in_type, v->p, &key) &&
-		     schema_map_text(f->bound, key, &t);
+		     schema_map_text(f->bound, key, &t, NULL);
 	if (!named && is_integer(f->in_type)) {
 		struct spec pointer = *x;
 		switch (x->conversion) {

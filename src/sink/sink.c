@@ -465,6 +465,7 @@ int sink_flush(struct sink *s, const char *path, struct diag *d)
 	}
 	pthread_mutex_lock(&s->lock);
 	sink_publish_counts(s);
+	s->look_wanted = s->has_file;
 	s->refresh_wanted = true;
 	s->write_wanted = true;
 	pthread_cond_signal(&s->wake);
@@ -513,13 +514,13 @@ int sink_drain_wait(struct sink *s, int timeout_ms)
 	uint64_t target = s->pushed;
 	s->waiting++;
 	pthread_cond_signal(&s->wake);
-	while (s->finished < target || s->snapshots || s->next_file || s->rotate_wanted) {
+	while (s->finished < target || s->snapshots || s->next_file || s->rotate_wanted || s->look_wanted) {
 		if (err == -ETIMEDOUT) {
 			break;
 		}
 		err = -pthread_cond_timedwait(&s->idle, &s->lock, &ts);
 	}
-	bool undone = s->finished < target || s->snapshots || s->next_file || s->rotate_wanted;
+	bool undone = s->finished < target || s->snapshots || s->next_file || s->rotate_wanted || s->look_wanted;
 	err = undone ? -ETIMEDOUT : 0;
 	s->waiting--;
 	pthread_mutex_unlock(&s->lock);
@@ -716,6 +717,10 @@ void sink_stats(struct sink *s, struct sink_stats *ret)
 	r.lost_disk_events = s->lost_disk_events;
 	r.lost_no_buffer += s->lost_late_events;
 	r.lost_disk_buffers = s->lost_disk_buffers;
+	r.gone_events = s->gone_events;
+	r.gone_buffers = s->gone_buffers;
+	r.file_fate = s->file_fate;
+	r.file_fate_filetime = s->file_fate_filetime;
 	r.overwritten_buffers = s->overwritten_buffers;
 	r.overwritten_events = s->overwritten_events;
 	r.buffers_written = s->buffers_written + s->recycled;
@@ -727,6 +732,7 @@ void sink_stats(struct sink *s, struct sink_stats *ret)
 	r.file_full = s->file_full;
 	r.file_thread_id = s->file_thread_id;
 	pthread_mutex_unlock(&s->lock);
-	r.events_lost = r.lost_no_buffer + r.lost_too_big + s->lost_elsewhere + r.lost_disk_events;
+	r.events_lost = r.lost_no_buffer + r.lost_too_big + s->lost_elsewhere + r.lost_disk_events +
+			r.gone_events;
 	*ret = r;
 }

@@ -33,14 +33,25 @@ struct sink_file_ops {
 	void *ctx;
 };
 
-/* A log file was opened, has its final header and is closed; LAST: at the end of the session. On the
- * thread that did it, for files whose final header could be written. */
+/* A log file was opened, has its final header and is closed; LAST: at the end of the session; GONE: somebody
+ * removed, moved or replaced it, and what has its name now, if anything, is not this session's. On the thread
+ * that did it, for files whose final header could be written. */
 enum sink_file_event {
 	SINK_FILE_OPENED,
 	SINK_FILE_FINISHED,
 	SINK_FILE_LAST,
+	SINK_FILE_GONE,
 };
 typedef void (*sink_file_fn)(void *ctx, const char *path, enum sink_file_event event);
+
+/* What others did to the log file while it was written: sink_file_look.c. */
+enum sink_file_fate {
+	SINK_FATE_NONE,
+	SINK_FATE_MOVED,    /* it has another name; it is written on */
+	SINK_FATE_CUT,	    /* truncated: it is written on behind what is left */
+	SINK_FATE_REMOVED,  /* it has no name any more; a new one is begun with the next event */
+	SINK_FATE_REPLACED, /* somebody else's bytes are in it, or have its name */
+};
 
 struct sink_options {
 	const uint16_t *name;	  /* session name */
@@ -101,7 +112,10 @@ void sink_forget(struct sink *s);
  * the loss is already counted. The bytes must be filled before the next sink call. Single producer.
  */
 void *sink_reserve(struct sink *s, uint16_t cpu, uint64_t time, uint32_t bytes);
-/* The same for many records of one cpu at once: where the next bytes go, how many there are, and the
+/* For the kernel's records, once they are filled: one with hook 0x00nn (group masks, the end of a rundown) describes
+ * the file and counts as no event. */
+void sink_uncount_of_file(struct sink *s, const void *record, uint32_t bytes);
+/* The same as sink_reserve for many records of one cpu at once: where the next bytes go, how many there are, and the
  * least time the next record may have. Fill from `at` on, times not decreasing, then say what was
  * used, before any other sink call. What does not fit, or is older, goes through sink_reserve. */
 struct sink_room {
@@ -163,11 +177,14 @@ long sink_header(struct sink *s, uint8_t *out, size_t cap);
 
 struct sink_stats {
 	uint64_t events;      /* recorded */
-	uint64_t events_lost; /* no_buffer + disk_events + sink_add_lost */
+	uint64_t events_lost; /* no_buffer + disk_events + gone_events + sink_add_lost */
 	uint64_t lost_no_buffer;
 	uint64_t lost_too_big; /* bigger than a buffer */
 	uint64_t lost_disk_events;
 	uint64_t lost_disk_buffers; /* LogBuffersLost */
+	uint64_t gone_events, gone_buffers; /* were in the file, which somebody removed or cut */
+	enum sink_file_fate file_fate;
+	uint64_t file_fate_filetime;
 	uint64_t rt_events_lost, rt_buffers_lost;
 	uint64_t rt_found; /* events that an earlier process left to be delivered */
 	uint64_t overwritten_buffers; /* circular, buffering */

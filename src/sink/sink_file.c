@@ -10,7 +10,9 @@
  *   circular:  places 1..max-1 are reused from 1 on
  *   compressed: buffers have the size they get and stand one behind the other
  */
-#include "sink/sink_private.h"
+#include "sink/sink_file_private.h"
+
+#include "base/open_output.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -25,48 +27,10 @@
 #define IOV_MAX_OURS	 256u
 #define PACKED_BATCH	 (1u << 20)
 
-struct sink_file {
-	int fd;
-	struct sink_file_ops ops;
-	uint8_t *header; /* image of buffer 0 */
-	uint32_t buffer_bytes;
-	uint16_t logger_id;
-	bool circular, preallocate, sync, reserve_works;
-	bool direct_works, direct_now; /* O_DIRECT; now: it is set */
-	uint64_t max_buffers; /* 0 unlimited */
-	uint64_t place;	      /* where the next buffer goes */
-	uint64_t buffers;     /* in the file, buffer 0 included */
-	uint64_t last_place;  /* of the newest buffer; 0 none */
-	uint64_t reserved_bytes;
-	uint64_t torn_place;	       /* circular: an old buffer half overwritten, 0 none */
-	uint32_t *place_events;	       /* circular: [max_buffers] */
-	struct place_times {
-		uint64_t last, closed; /* of its last record, and of the buffer */
-		uint16_t cpu;
-	} *place_times;		       /* the same */
-	uint64_t longest;	       /* that a buffer took from its first record until it was closed */
-	uint64_t *gone_until;	       /* by processor: the last record that was overwritten; 0: none was */
-	uint32_t cpus;
-	uint64_t last_sequence;	       /* append */
-	uint16_t compression; /* ETL_FORMAT_*, 0: plain */
-	uint64_t max_bytes;   /* compressed; 0 unlimited */
-	uint64_t end, last_at; /* compressed: where the next buffer goes, where the newest is */
-	uint64_t written;     /* bytes of data buffers */
-	uint32_t most;	      /* bytes of one buffer at most */
-	uint8_t *packed;      /* compressed: PACKED_BATCH and one more */
-	struct etl_zstd *zstd;
-	struct sink_file_counts base;  /* append: what the file already counted */
-	struct sink_file_counts shown; /* as in the header on disk */
-	uint64_t shown_buffers;
-	sink_file_fn on_file;
-	void *on_file_ctx;
-	char *path; /* for on_file, else NULL */
-};
-
 /* ---- calls ------------------------------------------------------------------------------------
  */
 
-static int pwrite_all(struct sink_file *f, const void *p, size_t n, uint64_t off)
+int sink_file_pwrite(struct sink_file *f, const void *p, size_t n, uint64_t off)
 {
 	const uint8_t *at = p;
 	while (n > 0) {
@@ -204,13 +168,13 @@ static int append_to(struct sink_file *f, const struct etl_header_args *a, uint6
 			/* It will not be the last buffer any more. */
 			uint8_t flag[2];
 			le16_put(flag, (uint16_t)(flags & ~ETL_BF_FLUSH_MARKER));
-			int err = pwrite_all(f, flag, 2, place * f->buffer_bytes + ETL_BH_FLAG);
+			int err = sink_file_pwrite(f, flag, 2, place * f->buffer_bytes + ETL_BH_FLAG);
 			if (err < 0) {
 				return err;
 			}
 		}
 	}
-	f->place = f->buffers = place;
+	f->place = f->buffers = f->first_place = place;
 	f->last_place = place - 1;
 	struct etl_header_counts c = {
 		.buffers_written = (uint32_t)place,
@@ -218,7 +182,7 @@ static int append_to(struct sink_file *f, const struct etl_header_args *a, uint6
 		.buffers_lost = (uint32_t)f->base.buffers_lost,
 	};
 	etl_header_set_counts(f->header, &c);
-	return pwrite_all(f, f->header + ETL_HEADER_LIVE_OFFSET, ETL_HEADER_LIVE_BYTES,
+	return sink_file_pwrite(f, f->header + ETL_HEADER_LIVE_OFFSET, ETL_HEADER_LIVE_BYTES,
 			  ETL_HEADER_LIVE_OFFSET);
 }
 
@@ -236,7 +200,7 @@ static int start_new(struct sink_file *f, struct etl_header_args *a, const uint1
 	if (ftruncate(f->fd, 0) < 0) {
 		return -errno;
 	}
-	f->place = f->buffers = 1;
+	f->place = f->buffers = f->first_place = 1;
 	uint32_t header_bytes = f->buffer_bytes;
 	if (f->compression) {
 		header_bytes = etl_header_compressed(f->header, f->compression);
@@ -253,25 +217,24 @@ static int start_new(struct sink_file *f, struct etl_header_args *a, const uint1
 			return -errno;
 		}
 	}
-	return pwrite_all(f, f->header, header_bytes, 0);
+	return sink_file_pwrite(f, f->header, header_bytes, 0);
 }
 
-static int open_path(const char *path, uint64_t *ret_bytes)
+static int open_path(const char *path, bool fresh, uint64_t *ret_bytes, struct diag *d)
 {
-	/* O_NONBLOCK: somebody's FIFO must not hang us. Truncation waits until we know that the
-	 * file is ours. */
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+	/* Truncation waits until we know that no other session writes it. */
+	int fd = open_output(path, fresh ? 0 : OPEN_OUTPUT_REUSE, 0666, d);
 	if (fd < 0) {
-		return -errno;
+		return fd;
 	}
 	struct stat st;
 	int err = 0;
 	if (fstat(fd, &st) < 0) {
 		err = -errno;
-	} else if (!S_ISREG(st.st_mode)) {
-		err = -EINVAL;
+		diag_at(d, UINT64_MAX, "%s: %s", path, strerror(errno));
 	} else if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
-		err = -EBUSY; /* another session writes it */
+		diag_at(d, UINT64_MAX, "%s: another session writes it", path);
+		err = -EBUSY;
 	}
 	if (err < 0) {
 		close(fd);
@@ -291,6 +254,7 @@ static void file_free(struct sink_file *f)
 	free(f->place_times);
 	free(f->gone_until);
 	free(f->path);
+	free(f->log_file);
 	free(f);
 }
 
@@ -332,8 +296,8 @@ static bool room_for(const struct sink_file *f, uint64_t there, const char *path
 	return false;
 }
 
-int sink_file_open(const struct sink_identity *id, const char *path, const uint16_t *log_file,
-		   struct sink_file **ret, struct diag *d)
+static int open_file(const struct sink_identity *id, const char *path, const uint16_t *log_file, bool fresh,
+		     struct sink_file **ret, struct diag *d)
 {
 	struct sink_file *f = calloc(1, sizeof *f);
 	if (!f) {
@@ -355,14 +319,18 @@ int sink_file_open(const struct sink_identity *id, const char *path, const uint1
 	f->header = malloc(f->buffer_bytes);
 	if (f->circular) {
 		f->place_events = calloc(f->max_buffers, sizeof *f->place_events);
+		f->place_cap = f->place_events ? f->max_buffers : 0;
 		f->place_times = calloc(f->max_buffers, sizeof *f->place_times);
 		f->cpus = BASE_MAX(id->header.processors, 1u);
 		f->gone_until = calloc(f->cpus, sizeof *f->gone_until);
 	}
+	f->path = strdup(path);
+	f->log_file = log_file ? utf16_dup(log_file, utf16_len(log_file)) : NULL;
 	int err = -ENOMEM;
 	uint64_t file_bytes = 0;
 	struct etl_header_args a = id->header;
-	if (!f->header || (f->circular && !(f->place_events && f->place_times && f->gone_until))) {
+	if (!f->header || (f->circular && !(f->place_events && f->place_times && f->gone_until)) || !f->path ||
+	    (log_file && !f->log_file)) {
 		goto fail;
 	}
 	if (f->compression) {
@@ -373,12 +341,11 @@ int sink_file_open(const struct sink_identity *id, const char *path, const uint1
 			goto fail;
 		}
 	}
-	err = open_path(path, &file_bytes);
+	struct diag why;
+	diag_clear(&why);
+	err = open_path(path, fresh, &file_bytes, &why);
 	if (err < 0) {
-		diag_at(d, UINT64_MAX, "cannot open %s: %s", path,
-			err == -EINVAL	? "it is no regular file"
-			: err == -EBUSY ? "another session writes it"
-					: strerror(-err));
+		diag_at(d, UINT64_MAX, "cannot open %s", why.text);
 		goto fail;
 	}
 	f->fd = err;
@@ -396,16 +363,32 @@ int sink_file_open(const struct sink_identity *id, const char *path, const uint1
 		goto fail;
 	}
 	f->shown_buffers = f->buffers;
-	f->path = id->on_file ? strdup(path) : NULL;
-	if (f->path) {
-		f->on_file = id->on_file;
-		f->on_file_ctx = id->on_file_ctx;
+	sink_file_know(f);
+	f->on_file = id->on_file;
+	f->on_file_ctx = id->on_file_ctx;
+	if (f->on_file) {
 		f->on_file(f->on_file_ctx, f->path, SINK_FILE_OPENED);
 	}
 	*ret = f;
 	return 0;
 fail:
 	file_free(f);
+	return err;
+}
+
+int sink_file_open(const struct sink_identity *id, const char *path, const uint16_t *log_file,
+		   struct sink_file **ret, struct diag *d)
+{
+	return open_file(id, path, log_file, false, ret, d);
+}
+
+int sink_file_again(const struct sink_identity *id, struct sink_file *old, struct sink_file **ret)
+{
+	int err = open_file(id, old->path, old->log_file, true, ret, NULL);
+	if (err == 0) {
+		flock(old->fd, LOCK_UN);
+		file_free(old);
+	}
 	return err;
 }
 
@@ -478,11 +461,11 @@ static void buffer_is_down(struct sink_file *f, const struct sink_buffer *b, uin
 {
 	if (f->circular) {
 		place_is_gone(f, overwritten_events, overwritten_buffers);
-		f->place_events[f->place] = b->events;
 		f->place_times[f->place] = (struct place_times){b->last_time, b->flush_time, b->cpu};
 		f->longest = BASE_MAX(f->longest, b->flush_time - BASE_MIN(b->first_time, b->flush_time));
 		f->torn_place = 0;
 	}
+	sink_file_note_place(f, f->place, b->events);
 	f->written += f->buffer_bytes;
 	f->last_place = f->place;
 	f->place++;
@@ -532,13 +515,13 @@ static int write_buffers(struct sink_file *f, struct sink_buffer *const *b, unsi
 		/* Short: complete this one by itself. */
 		set_direct(f, false);
 		part = bytes;
-		int err = pwrite_all(f, b[*ret_done]->data + part, f->buffer_bytes - part,
+		int err = sink_file_pwrite(f, b[*ret_done]->data + part, f->buffer_bytes - part,
 				     f->place * f->buffer_bytes + part);
 		if (err < 0) {
 			if (f->circular && f->place < f->buffers && f->torn_place != f->place) {
 				/* The old buffer is gone already. */
 				place_is_gone(f, overwritten_events, overwritten_buffers);
-				f->place_events[f->place] = 0;
+				sink_file_note_place(f, f->place, 0);
 				f->torn_place = f->place;
 			}
 			return err;
@@ -579,14 +562,16 @@ static int write_packed(struct sink_file *f, struct sink_buffer *const *b, unsig
 			bytes += pack(f, b[*ret_done + count++], f->packed + bytes);
 		}
 		reserve_ahead(f, f->end + bytes);
-		int err = pwrite_all(f, f->packed, bytes, f->end);
+		int err = sink_file_pwrite(f, f->packed, bytes, f->end);
 		if (err < 0) {
 			return err;
 		}
 		f->last_at = f->end + last;
 		f->end += bytes;
 		f->written += bytes;
-		f->buffers += count;
+		for (unsigned i = 0; i < count; i++) {
+			sink_file_note_place(f, f->buffers++, b[*ret_done + i]->events);
+		}
 		*ret_done += count;
 	}
 	return 0;
@@ -618,7 +603,7 @@ static int write_live_header(struct sink_file *f, const struct sink_file_counts 
 		.buffers_lost = (uint32_t)BASE_MIN(buffers, UINT32_MAX),
 	};
 	etl_header_set_counts(f->header, &h);
-	int err = pwrite_all(f, f->header + ETL_HEADER_LIVE_OFFSET, ETL_HEADER_LIVE_BYTES,
+	int err = sink_file_pwrite(f, f->header + ETL_HEADER_LIVE_OFFSET, ETL_HEADER_LIVE_BYTES,
 			     ETL_HEADER_LIVE_OFFSET);
 	if (err == 0) {
 		f->shown = *c;
@@ -629,6 +614,9 @@ static int write_live_header(struct sink_file *f, const struct sink_file_counts 
 
 int sink_file_refresh(struct sink_file *f, const struct sink_file_counts *c)
 {
+	if (f->gone) {
+		return 0;
+	}
 	if (f->shown_buffers == f->buffers && f->shown.events_lost == c->events_lost &&
 	    f->shown.buffers_lost == c->buffers_lost) {
 		return 0; /* an idle session leaves the disk asleep */
@@ -649,7 +637,7 @@ static int mend_torn_place(struct sink_file *f)
 		.logger_id = f->logger_id,
 	};
 	etl_write_buffer_header(b, &a, true);
-	int err = pwrite_all(f, b, f->buffer_bytes, f->torn_place * f->buffer_bytes);
+	int err = sink_file_pwrite(f, b, f->buffer_bytes, f->torn_place * f->buffer_bytes);
 	free(b);
 	return err;
 }
@@ -657,6 +645,14 @@ static int mend_torn_place(struct sink_file *f)
 int sink_file_finish(struct sink_file *f, const struct sink_file_counts *c, bool last)
 {
 	int first = 0;
+	if (f->gone) {
+		flock(f->fd, LOCK_UN);
+		if (f->on_file) {
+			f->on_file(f->on_file_ctx, f->path, SINK_FILE_GONE);
+		}
+		file_free(f);
+		return 0;
+	}
 	if (f->torn_place) {
 		first = mend_torn_place(f);
 	}
@@ -666,7 +662,7 @@ int sink_file_finish(struct sink_file *f, const struct sink_file_counts *c, bool
 		uint8_t flag[2];
 		le16_put(flag, ETL_BF_FLUSH_MARKER | ETL_BF_PROC_INDEX |
 				       (f->compression ? ETL_BF_COMPRESSED : 0));
-		int err = pwrite_all(f, flag, 2, last_at + ETL_BH_FLAG);
+		int err = sink_file_pwrite(f, flag, 2, last_at + ETL_BH_FLAG);
 		first = first ? first : err;
 	}
 	/* Gives back what was reserved beyond the end, and cuts off a torn buffer. */
@@ -683,8 +679,8 @@ int sink_file_finish(struct sink_file *f, const struct sink_file_counts *c, bool
 	}
 	/* A forked child may have inherited the descriptor: closing ours would not unlock. */
 	flock(f->fd, LOCK_UN);
-	if (f->on_file) {
-		f->on_file(f->on_file_ctx, f->path, last ? SINK_FILE_LAST : SINK_FILE_FINISHED);
+	if (f->on_file) { /* what its path names now is somebody else's, if it was moved */
+		f->on_file(f->on_file_ctx, f->path, f->moved ? SINK_FILE_GONE : last ? SINK_FILE_LAST : SINK_FILE_FINISHED);
 	}
 	file_free(f);
 	return first;

@@ -146,6 +146,19 @@ int sink_file_write(struct sink_file *f, struct sink_buffer *const *b, unsigned 
 		    unsigned *ret_done, uint64_t *overwritten_events,
 		    uint64_t *overwritten_buffers);
 int sink_file_refresh(struct sink_file *f, const struct sink_file_counts *c);
+/* ---- sink_file_look.c: what others do to the file while it is written ---- */
+
+struct sink_file_gone { /* what was in it and is not any more */
+	uint64_t events, buffers;
+};
+enum sink_file_fate sink_file_look(struct sink_file *f, struct sink_file_gone *ret);
+/* Removed or replaced: nothing is written to it any more. */
+bool sink_file_is_gone(const struct sink_file *f);
+/* In the place of one that is gone: a new file of its name, unless something has that name. `old` is freed on
+ * success. -EEXIST and others. */
+int sink_file_again(const struct sink_identity *id, struct sink_file *old, struct sink_file **ret);
+void sink_file_know(struct sink_file *f); /* right after it was opened */
+
 /* Final header, last buffer's flag, trim, sync, close, free. 0 or the first error. */
 int sink_file_finish(struct sink_file *f, const struct sink_file_counts *c, bool last);
 void sink_file_forget(struct sink_file *f, bool other_table); /* only free */
@@ -266,6 +279,7 @@ struct sink {
 	struct sink_file *next_file; /* becomes current after `switch_at` buffers */
 	uint64_t switch_at;
 	struct sink_snapshot *snapshots;
+	bool look_wanted; /* after the file, also when nothing is to be written */
 	bool refresh_wanted, stopping, sleeping, thread_running;
 	bool rotate_wanted; /* to the next file after `rotate_at` buffers */
 	uint64_t rotate_at;
@@ -276,6 +290,9 @@ struct sink {
 	uint64_t stop_deadline_ns;
 	struct sink_file_counts published; /* the producer's losses, for headers */
 	uint64_t buffers_written, bytes_written, lost_disk_events, lost_disk_buffers;
+	uint64_t gone_events, gone_buffers; /* were in the file, which others removed or cut */
+	enum sink_file_fate file_fate;
+	uint64_t file_fate_filetime;
 	uint64_t lost_late_events; /* compressed: on their way to a file that became full */
 	uint64_t overwritten_buffers, overwritten_events;
 	uint64_t ring_since, *ring_until; /* what is left of a ring, by stream; see sink_ring_until() */
@@ -288,6 +305,7 @@ struct sink {
 	struct sink_file *file;
 	uint32_t newfile_counter; /* under lock: sink_next_file counts too */
 	bool disk_bad;
+	uint64_t again_at_ns; /* a file that is gone: when to look next whether it can be made again */
 	uint64_t failing_since; /* 0: fine */
 };
 

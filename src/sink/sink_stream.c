@@ -261,6 +261,21 @@ void *sink_reserve(struct sink *s, uint16_t cpu, uint64_t time, uint32_t bytes)
 	return reserve_slow(s, cpu, time, bytes);
 }
 
+void sink_uncount_of_file(struct sink *s, const void *record, uint32_t bytes)
+{
+	const uint8_t *p = record;
+	if (bytes < 8 || (p[2] != ETL_RT_SYSTEM64 && p[2] != ETL_RT_PERFINFO64) || p[7] != 0x00) {
+		return;
+	}
+	for (uint32_t i = 0; i < 2 * (uint32_t)s->stream_count; i++) {
+		struct sink_stream *st = &s->stream[i];
+		if (st->buffer && p >= st->base && p < st->base + st->pos) {
+			st->events--;
+			return;
+		}
+	}
+}
+
 void sink_room_open(struct sink *s, uint16_t cpu, struct sink_room *ret)
 {
 	const struct sink_stream *st = &s->stream[cpu % s->stream_count];

@@ -13,6 +13,8 @@
  */
 #include "sink/sink_private.h"
 
+#include "base/open_output.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +22,7 @@
 #include <time.h>
 
 #define BATCH_BUFFERS	 256u
+#define AGAIN_NS	 1000000000ull
 #define BACKOFF_FIRST_NS (2u * 1000 * 1000)
 #define BACKOFF_MAX_NS	 (250u * 1000 * 1000)
 
@@ -62,8 +65,9 @@ uint16_t *sink_expand_name(const uint16_t *name, uint32_t n)
 static struct sink_file_counts counts_locked(const struct sink *s)
 {
 	return (struct sink_file_counts){
-		.events_lost = s->published.events_lost + s->lost_disk_events + s->lost_late_events,
-		.buffers_lost = s->lost_disk_buffers,
+		.events_lost = s->published.events_lost + s->lost_disk_events + s->lost_late_events +
+			       s->gone_events,
+		.buffers_lost = s->lost_disk_buffers + s->gone_buffers,
 	};
 }
 
@@ -77,7 +81,56 @@ static void note_error(struct sink *s, int err, bool final)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static void finish_file(struct sink *s, struct sink_file *f, bool last)
+/* With the lock held. Their places in a sequential file are free again. */
+static void count_gone_locked(struct sink *s, uint64_t events, uint64_t buffers)
+{
+	s->gone_events += events;
+	s->gone_buffers += buffers;
+	if (s->quota != UINT64_MAX && !s->next_file) {
+		s->quota += buffers;
+	}
+}
+
+static void look_after(struct sink *s, struct sink_file *f)
+{
+	struct sink_file_gone gone;
+	enum sink_file_fate fate = sink_file_look(f, &gone);
+	if (fate == SINK_FATE_NONE) {
+		return;
+	}
+	pthread_mutex_lock(&s->lock);
+	count_gone_locked(s, gone.events, gone.buffers);
+	if (fate != SINK_FATE_MOVED || s->file_fate == SINK_FATE_NONE) {
+		s->file_fate = fate;
+		s->file_fate_filetime = clock_filetime();
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* Something is to be written, and the file is not there any more. A new one is begun, once a second at most:
+ * not before there is something for it, and not where somebody has put another. */
+static void begin_again(struct sink *s)
+{
+	uint64_t now = sink_monotonic_ns();
+	struct sink_file *f;
+	if (!sink_file_is_gone(s->file) || now < s->again_at_ns) {
+		return;
+	}
+	s->again_at_ns = now + AGAIN_NS;
+	int err = sink_file_again(&s->identity, s->file, &f);
+	if (err == 0) {
+		s->file = f;
+		return;
+	}
+	note_error(s, err, false);
+	if (err == -EEXIST) {
+		pthread_mutex_lock(&s->lock);
+		s->file_fate = SINK_FATE_REPLACED;
+		pthread_mutex_unlock(&s->lock);
+	}
+}
+
+static void close_file(struct sink *s, struct sink_file *f, bool last)
 {
 	pthread_mutex_lock(&s->lock);
 	struct sink_file_counts c = counts_locked(s);
@@ -88,11 +141,17 @@ static void finish_file(struct sink *s, struct sink_file *f, bool last)
 	}
 }
 
+static void finish_file(struct sink *s, struct sink_file *f, bool last)
+{
+	look_after(s, f);
+	close_file(s, f, last);
+}
+
 void sink_remove_old(const char *path, uint32_t n, uint32_t keep)
 {
 	char *old = keep > 0 && n > keep ? sink_expand_path(path, n - keep) : NULL;
 	if (old) {
-		unlink(old); /* it may be gone already */
+		open_output_remove(old); /* it may be gone already */
 		free(old);
 	}
 }
@@ -194,7 +253,15 @@ static void write_batch(struct sink *s, struct sink_buffer *const *b, unsigned n
 	bool direct = batch_direct(s, n);
 	uint32_t backoff_ns = BACKOFF_FIRST_NS;
 	unsigned i = 0;
+	look_after(s, s->file);
+	begin_again(s);
 	while (i < n) {
+		if (sink_file_is_gone(s->file)) {
+			pthread_mutex_lock(&s->lock);
+			count_gone_locked(s, b[i++]->events, 1);
+			pthread_mutex_unlock(&s->lock);
+			continue;
+		}
 		int err = 0;
 		unsigned done = 0;
 		uint64_t overwritten_events = 0, overwritten_buffers = 0, bytes = 0;
@@ -305,7 +372,7 @@ static bool do_snapshot(struct sink *s, struct sink_snapshot *snap)
 	write_snapshot(s, snap);
 	snap->written = true;
 	if (over) {
-		finish_file(s, snap->file, false);
+		close_file(s, snap->file, false); /* a copy: the session has lost nothing if somebody removes it */
 		sink_explanation_free(snap->explanation);
 	}
 	return over;
@@ -400,8 +467,21 @@ static void thread_run(struct sink *s)
 			}
 			continue;
 		}
+		if (s->look_wanted) {
+			pthread_mutex_unlock(&s->lock);
+			if (s->file) {
+				look_after(s, s->file);
+			}
+			pthread_mutex_lock(&s->lock);
+			s->look_wanted = false;
+			pthread_cond_broadcast(&s->idle);
+			continue;
+		}
 		if (s->refresh_wanted && s->file) {
 			s->refresh_wanted = false;
+			pthread_mutex_unlock(&s->lock);
+			look_after(s, s->file);
+			pthread_mutex_lock(&s->lock);
 			struct sink_file_counts c = counts_locked(s);
 			pthread_mutex_unlock(&s->lock);
 			int err = sink_file_refresh(s->file, &c);

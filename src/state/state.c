@@ -40,6 +40,15 @@ struct volume {
 };
 #define VOLUMES_MAX 128u
 
+/* Which image an address was in, and when: a trace asks for the same ones again and again, and a process may
+ * have thousands. */
+struct image_found {
+	uint64_t address, from, to;
+	const struct state_image *image; /* NULL: in none */
+	uint32_t pid, changes;		 /* as many as there had been; 0: free */
+};
+#define IMAGES_FOUND 8192u
+
 struct debug_id_node {
 	struct state_node n; /* by pid and base */
 	uint64_t base;
@@ -60,6 +69,8 @@ struct state {
 	struct state_filters filters;
 	struct state_stacks stacks;
 	uint32_t *running; /* of each processor */
+	struct image_found *found;
+	uint32_t image_changes;
 };
 
 struct state *state_create(uint32_t flags)
@@ -70,7 +81,11 @@ struct state *state_create(uint32_t flags)
 	}
 	s->flags = flags;
 	s->running = malloc(CPUS * sizeof *s->running);
-	if (!s->running) {
+	s->found = calloc(IMAGES_FOUND, sizeof *s->found);
+	s->image_changes = 1;
+	if (!s->running || !s->found) {
+		free(s->running);
+		free(s->found);
 		free(s);
 		return NULL;
 	}
@@ -96,6 +111,7 @@ void state_destroy(struct state *s)
 	state_stacks_free(&s->stacks);
 	state_memory_free(&s->memory);
 	free(s->running);
+	free(s->found);
 	free(s);
 }
 
@@ -294,8 +310,12 @@ static void add_image(struct state *s, const struct etl_record *r, uint16_t hook
 	if (n && (n->i.pid != p.pid || n->i.base != p.base || n->i.unload_time != UINT64_MAX)) {
 		n = NULL;
 	}
+	if (n && !loaded && !unloaded) {
+		return; /* it is said again */
+	}
+	s->image_changes++;
 	if (n && !loaded) {
-		n->i.unload_time = unloaded ? r->time_filetime : UINT64_MAX;
+		n->i.unload_time = r->time_filetime;
 		return;
 	}
 	if (n) { /* its end was lost */
@@ -474,21 +494,25 @@ struct state_who state_who(const struct state *s, const struct etl_record *r)
 	struct state_who w = {r->pid, r->tid};
 	uint16_t hook = payload_hook(r);
 	unsigned type = hook & 0xFF, pointer = r->pointer_size;
+	struct payload_process process;
+	struct payload_image image;
 	uint32_t tid = STATE_NO_ID;
 	switch (hook >> 8) {
 	case 0:
 		return w;
 	case GROUP_PROCESS:
 		if (hook == HOOK_IMAGE_LOAD) {
-			w.pid = word(r, 2 * pointer);
+			w.pid = payload_image(r, &image) ? image.pid : word(r, 2 * pointer);
 		} else if (type <= TYPE_DC_END || hook == HOOK_PROCESS_DEFUNCT) {
-			w.pid = word(r, pointer);
+			w.pid = payload_process(r, &process) ? process.pid : word(r, pointer);
 		} else {
 			w.pid = word(r, 0);
 		}
 		return w;
 	case GROUP_IMAGE:
-		w.pid = type <= TYPE_DC_END ? word(r, 2 * pointer) : w.pid;
+		if (type <= TYPE_DC_END) {
+			w.pid = payload_image(r, &image) ? image.pid : word(r, 2 * pointer);
+		}
 		return w;
 	case GROUP_THREAD:
 		if (type <= TYPE_DC_END) {
@@ -548,22 +572,45 @@ const struct state_process *state_process_at(const struct state *s, uint32_t pid
 	return best ? &best->p : NULL;
 }
 
+/* The answer, and for which time it is the answer. */
+static void image_look(const struct state *s, struct image_found *f, uint64_t time)
+{
+	const struct image_node *n = (const struct image_node *)state_table_find(&s->images, f->pid);
+	f->from = 0;
+	f->to = UINT64_MAX;
+	f->image = NULL;
+	for (; n && !(f->image && f->image->load_time); n = (const struct image_node *)n->n.older) {
+		const struct state_image *i = &n->i;
+		if (f->address < i->base || f->address - i->base >= i->size || i->load_time > i->unload_time) {
+			continue;
+		}
+		if (time < i->load_time) {
+			f->to = BASE_MIN(f->to, i->load_time - 1);
+		} else if (time > i->unload_time) {
+			f->from = BASE_MAX(f->from, i->unload_time + 1);
+		} else {
+			f->from = BASE_MAX(f->from, i->load_time);
+			f->to = BASE_MIN(f->to, i->unload_time);
+			/* Of those whose loading nobody told, the one that went first. */
+			f->image = f->image && f->image->unload_time <= i->unload_time ? f->image : i;
+		}
+	}
+}
+
 static const struct state_image *image_in(const struct state *s, uint32_t pid, uint64_t address,
 					  uint64_t time)
 {
-	const struct image_node *n = (const struct image_node *)state_table_find(&s->images, pid);
-	const struct image_node *best = NULL;
-	for (; n; n = (const struct image_node *)n->n.older) {
-		if (address >= n->i.base && address - n->i.base < n->i.size &&
-		    time >= n->i.load_time && time <= n->i.unload_time &&
-		    (!best || n->i.unload_time < best->i.unload_time)) {
-			best = n; /* of those whose loading nobody told the one that went first */
-			if (n->i.load_time) {
-				break;
-			}
-		}
+	uint64_t h = (address ^ (uint64_t)pid << 40) * 0x9E3779B97F4A7C15ull;
+	struct image_found *f = &s->found[h >> (64 - 13)];
+	_Static_assert(IMAGES_FOUND == 1u << 13, "the shift above");
+	if (f->changes != s->image_changes || f->pid != pid || f->address != address || time < f->from ||
+	    time > f->to) {
+		f->changes = s->image_changes;
+		f->pid = pid;
+		f->address = address;
+		image_look(s, f, time);
 	}
-	return best ? &best->i : NULL;
+	return f->image;
 }
 
 const struct state_image *state_image_at(const struct state *s, uint32_t pid, uint64_t address,

@@ -74,7 +74,9 @@ static void skip_sid(struct bytes *b, unsigned pointer)
 	bytes_take(b, 2 * pointer + 8 + 4u * sid[1]);
 }
 
-static bool process_as(const struct etl_record *r, unsigned pointer, struct payload_process *ret)
+enum fit { FIT_NOT, FIT_WITH_REST, FIT };
+
+static enum fit process_as(const struct etl_record *r, unsigned pointer, struct payload_process *ret)
 {
 	struct bytes b = bytes_of(r->payload, r->payload_bytes);
 	*ret = (struct payload_process){.pid = 0};
@@ -91,7 +93,7 @@ static bool process_as(const struct etl_record *r, unsigned pointer, struct payl
 	}
 	skip_sid(&b, pointer);
 	if (b.bad) {
-		return false;
+		return FIT_NOT;
 	}
 	const uint8_t *p = b.p;
 	size_t left = bytes_left(&b), n = strnlen((const char *)p, left);
@@ -101,13 +103,35 @@ static bool process_as(const struct etl_record *r, unsigned pointer, struct payl
 	if (r->version >= 2) {
 		ret->command = take_text16(&b, &ret->command_units);
 	}
-	return !b.bad && n < left;
+	if (r->version >= 4) { /* package and application */
+		uint32_t units;
+		take_text16(&b, &units);
+		take_text16(&b, &units);
+	}
+	if (r->version >= 5 && bytes_left(&b) >= 8) {
+		bytes_u64(&b); /* when it ended */
+	}
+	if (b.bad || n >= left) {
+		return FIT_NOT;
+	}
+	return bytes_left(&b) == 0 ? FIT : FIT_WITH_REST;
 }
 
 bool payload_process(const struct etl_record *r, struct payload_process *ret)
 {
 	unsigned pointer = r->pointer_size;
-	return r->version >= 1 && (process_as(r, pointer, ret) || process_as(r, 12 - pointer, ret));
+	if (r->version < 1) {
+		return false;
+	}
+	enum fit fit = process_as(r, pointer, ret);
+	struct payload_process other;
+	/* The end tells which size the pointers have: zeros of wide ones look like a missing user and
+	 * an empty name. */
+	if (fit != FIT && process_as(r, 12 - pointer, &other) > fit) {
+		*ret = other;
+		return true;
+	}
+	return fit != FIT_NOT;
 }
 
 static bool image_as(const struct etl_record *r, unsigned pointer, struct payload_image *ret)
@@ -132,10 +156,28 @@ static bool image_as(const struct etl_record *r, unsigned pointer, struct payloa
 	return !b.bad && left >= 2 && 2 * (size_t)ret->path_units + 2 + 1 >= left;
 }
 
+/* How surely it is the path of a file: 2 with a drive, 1 from a root, 0 not. */
+static int path_rank(const uint8_t *p, uint32_t units)
+{
+	uint16_t first = units ? le16_get(p) : 0, letter = first | 0x20;
+	if (units > 2 && letter >= 'a' && letter <= 'z' && le16_get(p + 2) == ':' && le16_get(p + 4) == '\\') {
+		return 2;
+	}
+	return first == '\\';
+}
+
 bool payload_image(const struct etl_record *r, struct payload_image *ret)
 {
 	unsigned pointer = r->pointer_size;
-	return image_as(r, pointer, ret) || image_as(r, 12 - pointer, ret);
+	bool fits = image_as(r, pointer, ret);
+	struct payload_image other;
+	/* In version 0 the path takes in what the pointer leaves, so it fits with any. */
+	if ((!fits || r->version == 0) && image_as(r, 12 - pointer, &other) &&
+	    (!fits || path_rank(other.path, other.path_units) > path_rank(ret->path, ret->path_units))) {
+		*ret = other;
+		return true;
+	}
+	return fits;
 }
 
 static const struct guid image_id = {{0xd7, 0x75, 0xe6, 0xb3, 0x54, 0x25, 0x18, 0x4f, 0x83, 0x0b,
@@ -225,11 +267,25 @@ bool payload_volume(const struct etl_record *r, struct payload_volume *ret)
 bool payload_file(const struct etl_record *r, uint64_t *ret_key, const uint8_t **ret_path,
 		  uint32_t *ret_units)
 {
-	struct bytes b = bytes_of(r->payload, r->payload_bytes);
-	*ret_key = take_pointer(&b, r->pointer_size);
-	if (b.bad || bytes_left(&b) < 2) {
-		return false;
+	int best = -1;
+	for (unsigned pointer = r->pointer_size, i = 0; i < 2; i++, pointer = 12 - pointer) {
+		struct bytes b = bytes_of(r->payload, r->payload_bytes);
+		uint64_t key = take_pointer(&b, pointer);
+		if (b.bad || bytes_left(&b) < 2) {
+			continue;
+		}
+		uint32_t units;
+		const uint8_t *path = take_text16(&b, &units);
+		int rank = path_rank(path, units);
+		if (rank > best) {
+			*ret_key = key;
+			*ret_path = path;
+			*ret_units = units;
+			best = rank;
+		}
+		if (rank > 0 && pointer == r->pointer_size) {
+			break;
+		}
 	}
-	*ret_path = take_text16(&b, ret_units);
-	return true;
+	return best >= 0;
 }

@@ -369,6 +369,125 @@ static void thread(struct etl_build *b, uint64_t time, unsigned type, uint32_t p
 
 /* A record without ids takes the thread that was switched to last on its processor, and of a tid
  * that was used twice the process of that time. */
+static uint32_t put_pointer(uint8_t *p, uint32_t n, unsigned width, uint64_t v)
+{
+	if (width == 4) {
+		le32_put(p + n, (uint32_t)v);
+	} else {
+		le64_put(p + n, v);
+	}
+	return n + width;
+}
+
+/* A process's end as the class has it: process 1776, child of 988, that was no user's or had a SID. */
+static uint32_t process_payload(uint8_t *p, unsigned width, uint8_t version, uint32_t exit_status, bool user)
+{
+	static const uint8_t sid[12] = {1, 1, 0, 0, 0, 0, 0, 5, 18};
+	static const char name[] = "notepad.exe";
+	uint32_t n = put_pointer(p, 0, width, 0);
+	le32_put(p + n, 1776), le32_put(p + n + 4, 988), le32_put(p + n + 8, 1);
+	le32_put(p + n + 12, exit_status);
+	n += 16;
+	if (version >= 3) {
+		n = put_pointer(p, n, width, 0x1f000);
+	}
+	if (version >= 4) {
+		le32_put(p + n, 0);
+		n += 4;
+	}
+	if (user) {
+		n = put_pointer(p, put_pointer(p, n, width, 0), width, 0);
+		memcpy(p + n, sid, sizeof sid);
+		n += sizeof sid;
+	} else {
+		le32_put(p + n, 0);
+		n += 4;
+	}
+	memcpy(p + n, name, sizeof name);
+	n += sizeof name;
+	for (unsigned texts = version >= 4 ? 3 : 1; texts; texts--) {
+		memcpy(p + n, "n\0o\0\0", 6);
+		n += 6;
+	}
+	return n;
+}
+
+static void processes_are_read_when_a_program_of_another_width_wrote_them(void **state)
+{
+	struct state *s = state_create(0);
+	for (unsigned k = 0; k < 48; k++) {
+		unsigned width = k & 1 ? 8 : 4, claimed = k & 2 ? 8 : 4;
+		uint8_t payload[256] = {0};
+		struct etl_record r = {.type = claimed == 8 ? ETL_RT_FULL64 : ETL_RT_FULL32,
+				       .pointer_size = (uint8_t)claimed,
+				       .version = (uint8_t)(2 + k / 16),
+				       .opcode = 2,
+				       .pid = 7644,
+				       .tid = 6452,
+				       .payload = payload};
+		assert_int_equal(guid_parse("3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c", &r.provider), 0);
+		r.payload_bytes = process_payload(payload, width, r.version, k & 4 ? 259 : 0, k & 8);
+		struct state_who w = state_who(s, &r);
+		if (w.pid != 1776) {
+			fail_msg("%u-byte pointers, header says %u, version %u: process %u", width, claimed,
+				 r.version, w.pid);
+		}
+	}
+	state_destroy(s);
+}
+
+static void images_of_version_0_are_read_in_each_width(void **state)
+{
+	static const char path[] = "C:\\Windows\\a.dll";
+	for (unsigned k = 0; k < 4; k++) {
+		unsigned width = k & 1 ? 8 : 4, claimed = k & 2 ? 8 : 4;
+		struct state *s = state_create(0);
+		uint8_t payload[128] = {0};
+		uint32_t n = put_pointer(payload, 0, width, 0x76e10000);
+		le32_put(payload + n, 0x127000);
+		n += 4;
+		for (size_t i = 0; i < sizeof path; i++) {
+			le16_put(payload + n, (uint8_t)path[i]);
+			n += 2;
+		}
+		struct etl_record r = {.type = claimed == 8 ? ETL_RT_FULL64 : ETL_RT_FULL32,
+				       .pointer_size = (uint8_t)claimed,
+				       .opcode = 3,
+				       .pid = 7644,
+				       .payload = payload,
+				       .payload_bytes = n};
+		assert_int_equal(guid_parse("2cb15d1d-5fc1-11d2-abe1-00a0c911f518", &r.provider), 0);
+		state_add(s, &r);
+		const struct state_image *m = state_image_of(s, 7644, 0);
+		assert_non_null(m);
+		assert_int_equal(m->base, 0x76e10000);
+		assert_int_equal(m->size, 0x127000);
+		assert_string_equal(m->path, path);
+		state_destroy(s);
+	}
+}
+
+static void image_events_are_about_their_process_in_each_width(void **state)
+{
+	if (!corpus_present()) {
+		skip();
+	}
+	static const char *const files[] = {
+		"sawbuck/image_data_32_v0.etl", "sawbuck/image_data_32_v2.etl", "sawbuck/image_data_64_v1.etl"};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(files); i++) {
+		struct etl_reader *r = open_file(files[i]);
+		struct state *s = state_create(0);
+		struct etl_record e;
+		while (etl_reader_next(r, &e) > 0) {
+			if (e.type == ETL_RT_FULL32) {
+				assert_int_equal(state_who(s, &e).pid, e.pid); /* of its own images */
+			}
+		}
+		state_destroy(s);
+		etl_reader_close(r);
+	}
+}
+
 static void context_switches_tell_who_ran(void **state)
 {
 	static const struct etl_build_header h = {
@@ -464,6 +583,9 @@ int main(void)
 		cmocka_unit_test(processes_and_their_ends_are_known),
 		cmocka_unit_test(every_stack_finds_an_event_and_every_key_its_addresses),
 		cmocka_unit_test(modules_of_three_class_versions_are_those_that_were_logged),
+		cmocka_unit_test(processes_are_read_when_a_program_of_another_width_wrote_them),
+		cmocka_unit_test(images_of_version_0_are_read_in_each_width),
+		cmocka_unit_test(image_events_are_about_their_process_in_each_width),
 		cmocka_unit_test(context_switches_tell_who_ran),
 		cmocka_unit_test(before_an_end_without_a_start_it_was_what_ended),
 	};

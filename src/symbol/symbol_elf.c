@@ -5,6 +5,8 @@
  */
 #include "symbol/symbol_private.h"
 
+#include "base/open_foreign.h"
+
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -22,6 +24,8 @@
 #define CHUNK		65536u
 #define DEBUG_PLACES	3u
 #define PACKED_MAX	(16u << 20)
+#define SECTION_NAMES_MAX (4u << 20)
+#define CRC_BYTES_MAX	(1ull << 30) /* of a file that is read for its checksum */
 
 struct input {
 	int fd; /* -1: memory */
@@ -32,11 +36,6 @@ struct section {
 	uint32_t name, type, link;
 	uint64_t address, offset, bytes, entry;
 };
-struct segment { /* that is loaded */
-	uint64_t offset, bytes; /* in the file */
-	uint64_t address;
-	bool code;
-};
 struct function {
 	uint64_t start, bytes;
 	uint32_t name; /* in names */
@@ -44,12 +43,13 @@ struct function {
 };
 struct symbol_elf {
 	struct input in;
+	struct symbol_origin origin;
 	bool wide;
 	char *path; /* NULL: memory */
 	char *source;
 	struct section *sections;
 	uint32_t section_count;
-	struct segment *segments;
+	struct symbol_segment *segments;
 	uint32_t segment_count;
 	char *section_names;
 	uint64_t section_names_bytes;
@@ -86,9 +86,9 @@ static int input_read(const struct input *in, uint64_t at, void *p, size_t n)
 }
 
 /* A piece of the file in memory of its own, with a zero byte behind it. */
-static int input_take(const struct input *in, uint64_t at, uint64_t n, uint8_t **ret)
+static int input_take(const struct input *in, uint64_t at, uint64_t n, uint64_t most, uint8_t **ret)
 {
-	if (n > TABLE_BYTES_MAX || at > in->bytes || n > in->bytes - at) {
+	if (n > most || at > in->bytes || n > in->bytes - at) {
 		return -EBADMSG;
 	}
 	uint8_t *p = malloc((size_t)n + 1);
@@ -132,7 +132,7 @@ static int read_segments(struct symbol_elf *f, uint64_t at, uint32_t size, uint3
 		if (le32_get(h) == PT_LOAD && address + bytes >= address) {
 			low = BASE_MIN(low, address & ~(uint64_t)(PAGE - 1));
 			high = BASE_MAX(high, address + bytes);
-			f->segments[f->segment_count++] = (struct segment){
+			f->segments[f->segment_count++] = (struct symbol_segment){
 				.offset = word(f->wide, h + (f->wide ? 8 : 4)),
 				.bytes = word(f->wide, h + (f->wide ? 32 : 16)),
 				.address = address,
@@ -193,7 +193,7 @@ static int read_sections(struct symbol_elf *f, uint64_t at, uint32_t size, uint3
 	if (names < count) {
 		const struct section *n = &f->sections[names];
 		uint8_t *text;
-		err = input_take(&f->in, n->offset, n->bytes, &text);
+		err = input_take(&f->in, n->offset, n->bytes, SECTION_NAMES_MAX, &text);
 		if (err == 0) {
 			f->section_names = (char *)text;
 			f->section_names_bytes = n->bytes;
@@ -207,8 +207,7 @@ static void read_build_id(struct symbol_elf *f)
 	for (uint32_t i = 0; i < f->section_count && !f->build_id_bytes; i++) {
 		const struct section *s = &f->sections[i];
 		uint8_t *p;
-		if (s->type != SHT_NOTE || s->bytes > NOTE_MAX ||
-		    input_take(&f->in, s->offset, s->bytes, &p) < 0) {
+		if (s->type != SHT_NOTE || input_take(&f->in, s->offset, s->bytes, NOTE_MAX, &p) < 0) {
 			continue;
 		}
 		struct bytes b = bytes_of(p, (size_t)s->bytes);
@@ -264,7 +263,8 @@ static int elf_parse(struct symbol_elf *f)
 	return err;
 }
 
-static int elf_open(const struct input *in, const char *path, struct symbol_elf **ret)
+static int elf_open(const struct input *in, const char *path, const struct symbol_origin *o,
+		    struct symbol_elf **ret)
 {
 	struct symbol_elf *f = calloc(1, sizeof *f);
 	int err = -ENOMEM;
@@ -274,6 +274,8 @@ static int elf_open(const struct input *in, const char *path, struct symbol_elf 
 		return err;
 	}
 	f->in = *in;
+	f->origin = *o;
+	f->origin.most = o->most ? o->most : TABLE_BYTES_MAX;
 	f->path = path ? strdup(path) : NULL;
 	if (f->path || !path) {
 		err = elf_parse(f);
@@ -286,39 +288,32 @@ static int elf_open(const struct input *in, const char *path, struct symbol_elf 
 	return 0;
 }
 
-static int input_open(const char *path, struct input *ret)
+int symbol_elf_open_fd(int fd, const char *path, const struct symbol_origin *o, struct symbol_elf **ret)
 {
 	struct stat st;
-	/* The path comes from a trace: to open a device can do things. */
-	if (stat(path, &st) < 0) {
-		return -errno;
-	}
-	if (!S_ISREG(st.st_mode)) {
-		return -EBADMSG;
-	}
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0) {
-		return -errno;
-	}
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return -EBADMSG;
 	}
-	*ret = (struct input){.fd = fd, .bytes = (uint64_t)st.st_size};
-	return 0;
+	struct input in = {.fd = fd, .bytes = (uint64_t)st.st_size};
+	return elf_open(&in, path, o, ret);
 }
 
 int symbol_elf_open(const char *path, struct symbol_elf **ret)
 {
-	struct input in;
-	int err = input_open(path, &in);
-	return err < 0 ? err : elf_open(&in, path, ret);
+	struct stat st;
+	int fd = open_foreign(-1, path, 0, &st);
+	/* Whose process it was nobody says: what is in the file its owner could have said, too. */
+	struct symbol_origin o = {.root = -1, .uid = st.st_uid, .root_uid = geteuid()};
+	struct input in = {.fd = fd, .bytes = (uint64_t)st.st_size};
+	return fd < 0 ? fd : elf_open(&in, path, &o, ret);
 }
 
 int symbol_elf_open_memory(const void *p, size_t n, struct symbol_elf **ret)
 {
+	struct symbol_origin o = {.root = -1};
 	struct input in = {.fd = -1, .mem = p, .bytes = n};
-	return elf_open(&in, NULL, ret);
+	return elf_open(&in, NULL, &o, ret);
 }
 
 void symbol_elf_close(struct symbol_elf *f)
@@ -380,11 +375,19 @@ uint64_t symbol_elf_first(const struct symbol_elf *f)
 	return f->first;
 }
 
-bool symbol_elf_linked(const struct symbol_elf *f, uint64_t offset, uint64_t *ret)
+uint32_t symbol_elf_segments(const struct symbol_elf *f, struct symbol_segment *ret, uint32_t cap)
 {
-	const struct segment *found = NULL;
-	for (uint32_t i = 0; i < f->segment_count; i++) {
-		const struct segment *s = &f->segments[i];
+	if (cap > 0) {
+		memcpy(ret, f->segments, BASE_MIN(cap, f->segment_count) * sizeof *ret);
+	}
+	return f->segment_count;
+}
+
+bool symbol_segments_linked(const struct symbol_segment *list, uint32_t count, uint64_t offset, uint64_t *ret)
+{
+	const struct symbol_segment *found = NULL;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct symbol_segment *s = &list[i];
 		/* Pages are mapped whole: the one that a segment begins in has the end of the one before. */
 		if (offset >= (s->offset & ~(uint64_t)(PAGE - 1)) && offset - s->offset + PAGE < s->bytes + PAGE &&
 		    (!found || s->code)) {
@@ -397,6 +400,12 @@ bool symbol_elf_linked(const struct symbol_elf *f, uint64_t offset, uint64_t *re
 	return found != NULL;
 }
 
+int symbol_elf_dup(const struct symbol_elf *f)
+{
+	int fd = f->in.fd < 0 ? -1 : fcntl(f->in.fd, F_DUPFD_CLOEXEC, 3);
+	return fd < 0 ? -errno : fd;
+}
+
 int symbol_elf_section(const struct symbol_elf *f, const char *name, size_t most, uint8_t **ret,
 		       size_t *ret_n, uint64_t *ret_linked)
 {
@@ -407,7 +416,7 @@ int symbol_elf_section(const struct symbol_elf *f, const char *name, size_t most
 	if (s->bytes > most) {
 		return -EFBIG;
 	}
-	int err = input_take(&f->in, s->offset, s->bytes, ret);
+	int err = input_take(&f->in, s->offset, s->bytes, most, ret);
 	if (err == 0) {
 		*ret_n = (size_t)s->bytes;
 		*ret_linked = s->address;
@@ -505,13 +514,13 @@ static bool functions_take(struct symbol_elf *f, const struct symbol_elf *from, 
 	uint32_t size = from->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 	uint8_t *table = NULL, *names = NULL;
 	if (!s || s->link >= from->section_count || s->entry != size || s->bytes < size ||
-	    input_take(&from->in, s->offset, s->bytes, &table) < 0) {
+	    input_take(&from->in, s->offset, s->bytes, f->origin.most, &table) < 0) {
 		return false;
 	}
 	const struct section *n = &from->sections[s->link];
 	struct function *list = NULL;
 	size_t count = 0;
-	if (input_take(&from->in, n->offset, n->bytes, &names) == 0) {
+	if (input_take(&from->in, n->offset, n->bytes, f->origin.most, &names) == 0) {
 		list = malloc((size_t)(s->bytes / size) * sizeof *list);
 		names_cut((char *)names, (size_t)n->bytes);
 	}
@@ -560,7 +569,7 @@ static int file_crc(const struct input *in, uint32_t *ret)
 		table[i] = c;
 	}
 	uint8_t *p = malloc(CHUNK);
-	int err = p ? 0 : -ENOMEM;
+	int err = !p ? -ENOMEM : in->bytes > CRC_BYTES_MAX ? -EFBIG : 0;
 	uint32_t crc = UINT32_MAX;
 	for (uint64_t at = 0; err == 0 && at < in->bytes; at += CHUNK) {
 		size_t n = (size_t)BASE_MIN(in->bytes - at, (uint64_t)CHUNK);
@@ -578,8 +587,19 @@ static int file_crc(const struct input *in, uint32_t *ret)
 static bool try_debug_file(struct symbol_elf *f, const char *path, const uint32_t *crc)
 {
 	struct symbol_elf *d;
+	struct stat st;
 	uint32_t got;
-	if (symbol_elf_open(path, &d) < 0) {
+	int fd = open_foreign(f->origin.root, path, 0, &st);
+	if (fd < 0) {
+		return false;
+	}
+	/* A stranger would say what others read of this program. */
+	if (!open_foreign_believed(&st, f->origin.uid, f->origin.root_uid)) {
+		close(fd);
+		return false;
+	}
+	struct input in = {.fd = fd, .bytes = (uint64_t)st.st_size};
+	if (elf_open(&in, path, &f->origin, &d) < 0) {
 		return false;
 	}
 	bool ours = same_build(f, d) || (crc && (!f->build_id_bytes || !d->build_id_bytes) &&
@@ -612,7 +632,7 @@ static bool by_debug_link(struct symbol_elf *f)
 	const struct section *s = section_named(f, ".gnu_debuglink");
 	uint8_t *p;
 	if (!s || s->bytes < 8 || s->bytes > LINK_NAME_MAX + 8 ||
-	    input_take(&f->in, s->offset, s->bytes, &p) < 0) {
+	    input_take(&f->in, s->offset, s->bytes, LINK_NAME_MAX + 8, &p) < 0) {
 		return false;
 	}
 	uint32_t crc = le32_get(p + s->bytes - 4);

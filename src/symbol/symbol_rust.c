@@ -446,7 +446,8 @@ void symbol_tidy_rust(char *text)
 		     {"$C$", ","},  {"$SP$", "@"}, {"$u20$", " "},  {"$u27$", "'"},  {"$u5b$", "["}, {"$u5d$", "]"},
 		     {"$u7b$", "{"}, {"$u7d$", "}"}, {"$u7e$", "~"}, {"..", "::"}};
 	enum { HASH = 19 }; /* ::h and 16 digits */
-	size_t n = strlen(text);
+	const char *clone = strstr(text, " [clone ");
+	size_t n = clone ? (size_t)(clone - text) : strlen(text);
 	if (n <= HASH || strncmp(text + n - HASH, "::h", 3) != 0 ||
 	    strspn(text + n - HASH + 3, "0123456789abcdef") != HASH - 3) {
 		return;

@@ -6,9 +6,10 @@
  *   space   which file lies where in a process, kept up to date by forks, execs and mappings
  *   walk    from the registers and a copy of the top of a stack to the addresses of all callers
  *
- * Files are read once, whatever number of processes map them; rules that were worked out are kept
+ * Files are read once, whatever number of processes map them, under whatever number of names; rules that were worked out are kept
  * for the next stack that comes by. Code without tables (made at run time) is walked by its frame
- * pointers. Tables, stacks and registers are untrusted. One thread.
+ * pointers. Tables, stacks and registers are untrusted; whose processes they are of has a share of what is kept
+ * (unwind_share.h). One thread.
  */
 #ifndef UNWIND_UNWIND_H
 #define UNWIND_UNWIND_H
@@ -60,9 +61,21 @@ struct unwind_module {
 /* False: in none, or in one that cannot be read. */
 bool unwind_module_at(struct unwind *u, uint32_t pid, uint64_t address, struct unwind_module *ret);
 
-/* Such a file, by number; NULL when it cannot be read. */
-struct symbol_elf;
-struct symbol_elf *unwind_file_elf(struct unwind *u, uint32_t file, const char **ret_path);
+/* That file is in the trace: its number stays what it is, and the file is remembered until the end. */
+void unwind_file_keep(struct unwind *u, uint32_t file);
+/* Where such a file is, for another thread to open. */
+struct unwind_source {
+	char *path;	      /* free() */
+	int fd;		      /* when it is open: another descriptor, the caller's; -1 */
+	uint32_t uid;	      /* of the first process that had it; UINT32_MAX: not known */
+	uint32_t pid;	      /* of the last one */
+	uint64_t identity[4]; /* device, inode, size, last change */
+};
+int unwind_file_source(struct unwind *u, uint32_t file, struct unwind_source *ret);
+/* From any thread: opens it, if it still is the file that was mapped; -errno. *ret_root is where separate debug
+ * files are looked for, the caller's, -1: in this process's own root; *ret_root_uid owns it. */
+int unwind_source_open(const struct unwind_source *s, int *ret_root, uint32_t *ret_root_uid);
+void unwind_source_finish(struct unwind_source *s);
 
 struct unwind_stats {
 	uint64_t stacks, frames;
@@ -70,7 +83,18 @@ struct unwind_stats {
 	uint64_t known; /* frames whose rule was at hand */
 	uint32_t files;
 	uint64_t table_bytes;
+	/* What was not kept or not read, for all users have a share (unwind_share.h). */
+	uint64_t closed;    /* descriptors and tables that made room for others */
+	uint64_t unread;    /* mappings of files that could not be read, or of which the user had too many */
+	uint64_t unmapped;  /* mappings that were not remembered */
+	uint64_t cut;	    /* files whose tables were too big, or took too long; stacks that did */
+	uint32_t open;	    /* descriptors held now */
 };
+/* Processor time of this thread, now. */
+uint64_t unwind_work_ns(void);
+/* Whose a process is: its real user; of one in a user name space of its own, whoever made that. UINT32_MAX:
+ * nobody can say any more. */
+uint32_t unwind_owner_of(uint32_t pid);
 void unwind_stats(const struct unwind *u, struct unwind_stats *ret);
 
 #endif

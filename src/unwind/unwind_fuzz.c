@@ -2,7 +2,7 @@
  * The input as an unwind table: every rule of it, applied to registers and a stack that are the input
  * again.
  */
-#include "unwind/unwind_table.h"
+#include "unwind/unwind_private.h"
 
 #include <stdlib.h>
 
@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				}
 				r.r[UNWIND_SP] = 0x7000;
 				struct unwind_stack m = {0x7000, data, (uint32_t)BASE_MIN(size, (size_t)8192)};
-				if (unwind_table_row(t, pc[i], &row)) {
+				if (unwind_table_row(t, pc[i], &(uint32_t){UNWIND_STEPS_MAX}, &row)) {
 					sum += (uint64_t)unwind_row_apply(t, &row, &m, &r) + r.r[UNWIND_PC];
 				}
 			}

@@ -1,154 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Address spaces: which file lies where in which process; files with their tables, each once.
+ * Address spaces: which file lies where in which process.
  */
 #include "unwind/unwind_private.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/auxv.h>
-#include <sys/stat.h>
 
-#define MAPS_MAX  65536u /* of one process */
-#define FILES_MAX 65536u
-#define BUCKETS	  1024u
-
-/* ---- files ------------------------------------------------------------------------------------ */
-
-static void open_vdso(struct unwind_file *f)
-{
-	/* The same in every process of this kernel: ours will do. */
-	const uint8_t *p = (const uint8_t *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
-	FILE *maps = fopen("/proc/self/maps", "re");
-	char line[512];
-	uint64_t from, to;
-	while (p && maps && !f->elf && fgets(line, sizeof line, maps)) {
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64, &from, &to) == 2 && from == (uintptr_t)p) {
-			symbol_elf_open_memory(p, (size_t)(to - from), &f->elf);
-		}
-	}
-	if (maps) {
-		fclose(maps);
-	}
-}
-
-static void load_tables(struct unwind *u, struct unwind_file *f)
-{
-	/* The second is for programs built without tables for exceptions. */
-	static const char *const names[] = {".eh_frame", ".debug_frame"};
-	for (unsigned i = 0; i < BASE_ARRAY_LEN(names); i++) {
-		uint8_t *p;
-		size_t n, most = BASE_MIN(UNWIND_FILE_MAX, UNWIND_BYTES_MAX - u->table_bytes);
-		uint64_t linked;
-		/* Whoever runs on this machine chose the size: memory is for everybody's. */
-		if (symbol_elf_section(f->elf, names[i], most, &p, &n, &linked) < 0 ||
-		    unwind_table_create(p, n, linked, i == 1, &f->table[i]) < 0) {
-			continue;
-		}
-		if (unwind_table_bytes(f->table[i]) > UNWIND_BYTES_MAX - u->table_bytes) {
-			unwind_table_destroy(f->table[i]);
-			f->table[i] = NULL;
-		} else {
-			u->table_bytes += unwind_table_bytes(f->table[i]);
-		}
-	}
-}
-
-static void file_open(struct unwind_file *f, const char *seen_at)
-{
-	if (f->path[0] != '/') {
-		open_vdso(f);
-	} else {
-		symbol_elf_open(seen_at, &f->elf);
-	}
-	if (f->elf) {
-		f->build_id_bytes = symbol_elf_build_id(f->elf, f->build_id);
-		f->first = symbol_elf_first(f->elf);
-		f->span = symbol_elf_span(f->elf);
-	}
-}
-
-/* The file that the process sees under this path, whichever root it has. */
-static struct unwind_file *file_of(struct unwind *u, uint32_t pid, const char *path)
-{
-	char seen_at[64 + 4096];
-	struct stat st = {0};
-	bool real = path[0] == '/';
-	if (real) {
-		snprintf(seen_at, sizeof seen_at, "/proc/%u/root%s", pid, path);
-		if (stat(seen_at, &st) < 0) { /* gone, or not ours to look into */
-			snprintf(seen_at, sizeof seen_at, "%s", path);
-			if (stat(seen_at, &st) < 0) {
-				st = (struct stat){0};
-			}
-		}
-	}
-	for (uint32_t i = 0; i < u->file_count; i++) {
-		struct unwind_file *f = u->files[i];
-		if (f->device == st.st_dev && f->inode == st.st_ino && f->size == (uint64_t)st.st_size &&
-		    f->changed == (uint64_t)st.st_mtim.tv_nsec && strcmp(f->path, path) == 0) {
-			return f;
-		}
-	}
-	if (u->file_count == u->file_cap) {
-		uint32_t cap = u->file_cap ? 2 * u->file_cap : 64;
-		struct unwind_file **files =
-			cap > FILES_MAX ? NULL : realloc(u->files, cap * sizeof *files);
-		if (!files) {
-			return NULL;
-		}
-		u->files = files;
-		u->file_cap = cap;
-	}
-	struct unwind_file *f = calloc(1, sizeof *f);
-	if (!f || !(f->path = strdup(path))) {
-		free(f);
-		return NULL;
-	}
-	f->number = u->file_count;
-	f->device = st.st_dev;
-	f->inode = st.st_ino;
-	f->size = (uint64_t)st.st_size;
-	f->changed = (uint64_t)st.st_mtim.tv_nsec;
-	if (!real || st.st_ino) {
-		file_open(f, seen_at);
-	}
-	u->files[u->file_count++] = f;
-	return f;
-}
-
-void unwind_file_tables(struct unwind *u, struct unwind_file *f)
-{
-	if (!f->looked) {
-		f->looked = true;
-		if (f->elf) {
-			load_tables(u, f);
-		}
-	}
-}
-
-struct symbol_elf *unwind_file_elf(struct unwind *u, uint32_t file, const char **ret_path)
-{
-	if (file >= u->file_count) {
-		return NULL;
-	}
-	*ret_path = u->files[file]->path;
-	return u->files[file]->elf;
-}
-
-void unwind_files_free(struct unwind *u)
-{
-	for (uint32_t i = 0; i < u->file_count; i++) {
-		struct unwind_file *f = u->files[i];
-		unwind_table_destroy(f->table[0]);
-		unwind_table_destroy(f->table[1]);
-		symbol_elf_close(f->elf);
-		free(f->path);
-		free(f);
-	}
-	free(u->files);
-}
+#define MAPS_MAX 16384u /* of one process */
+#define MAPS_FEW 64u	/* that nobody is asked for */
+#define BUCKETS	 1024u
+#define MOVED_PER_NS 16u /* bytes */
+#define MOVED_LITTLE 16384u
+#define ASK_AGAIN    256u
 
 /* ---- spaces ----------------------------------------------------------------------------------- */
 
@@ -178,47 +43,150 @@ static struct unwind_space *space_add(struct unwind *u, uint32_t pid)
 	return s;
 }
 
-static void map_add(struct unwind_space *s, const struct unwind_mapping *m)
+struct unwind_user *unwind_space_user(struct unwind *u, struct unwind_space *s)
 {
-	/* What lay there is there no more. */
-	uint32_t kept = 0;
-	struct unwind_mapping rest = {0};
-	for (uint32_t i = 0; i < s->count; i++) {
-		struct unwind_mapping o = s->maps[i];
-		if (o.start < m->end && m->start < o.end) {
-			if (o.end > m->end) {
-				rest = o;
-				rest.offset += m->end - o.start;
-				rest.start = m->end;
+	/* A program may become another user's without an exec: asked again now and then. */
+	if (s->ask || !s->user || s->asked++ % ASK_AGAIN == ASK_AGAIN - 1) {
+		uint32_t uid = unwind_owner_of(s->pid);
+		struct unwind_user *is = uid == UINT32_MAX && s->user ? s->user : unwind_share_user(&u->shares, uid);
+		s->ask = false;
+		if (is && is != s->user) {
+			if (s->user) {
+				unwind_share_give(&u->shares, s->user, UNWIND_MAPS, s->taken);
 			}
-			o.end = BASE_MIN(o.end, m->start);
-			if (o.start >= o.end) {
-				continue;
+			s->taken = unwind_share_take(&u->shares, is, UNWIND_MAPS, s->taken) ? s->taken : 0;
+			s->user = is;
+		}
+	}
+	return s->user;
+}
+
+/* Memory for so many mappings: a few for everybody, more out of the user's share. */
+static bool grow(struct unwind *u, struct unwind_space *s, uint32_t cap)
+{
+	if (cap <= s->cap) {
+		return true;
+	}
+	uint64_t more = cap > MAPS_FEW ? cap * sizeof *s->maps - s->taken : 0;
+	struct unwind_user *user = more ? unwind_space_user(u, s) : NULL;
+	more = cap > MAPS_FEW ? cap * sizeof *s->maps - s->taken : 0;
+	if (cap > MAPS_MAX || (more && (!user || !unwind_share_take(&u->shares, user, UNWIND_MAPS, more)))) {
+		return false;
+	}
+	struct unwind_mapping *maps = realloc(s->maps, cap * sizeof *maps);
+	if (!maps) {
+		if (more) {
+			unwind_share_give(&u->shares, user, UNWIND_MAPS, more);
+		}
+		return false;
+	}
+	s->taken += more;
+	s->maps = maps;
+	s->cap = cap;
+	return true;
+}
+
+/* Who has mapped thousands makes us move them about: that is work for them. False: they have had enough. */
+static bool move_maps(struct unwind *u, struct unwind_space *s, uint32_t to, uint32_t from)
+{
+	size_t bytes = (s->count - from) * sizeof *s->maps;
+	if (to != from && bytes > MOVED_LITTLE) {
+		struct unwind_user *user = unwind_space_user(u, s);
+		if (!user || !unwind_work_left(user)) {
+			return false;
+		}
+		unwind_work_add(user, bytes / MOVED_PER_NS);
+	}
+	memmove(&s->maps[to], &s->maps[from], bytes);
+	return true;
+}
+
+/* Which mappings begin behind that address: the first of them. */
+static uint32_t first_behind(const struct unwind_space *s, uint64_t address)
+{
+	uint32_t low = 0, high = s->count;
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		if (s->maps[mid].start <= address) {
+			low = mid + 1;
+		} else {
+			high = mid;
+		}
+	}
+	return low;
+}
+
+/* Takes over the reference to the file. What lay there is there no more. */
+static void map_add(struct unwind *u, struct unwind_space *s, const struct unwind_mapping *m)
+{
+	uint32_t from = first_behind(s, m->start), to = from;
+	if (from > 0 && s->maps[from - 1].end > m->start) {
+		from--;
+	}
+	while (to < s->count && s->maps[to].start < m->end) {
+		to++;
+	}
+	/* What sticks out of the new one on either side stays. */
+	struct unwind_mapping piece[3];
+	uint32_t pieces = 0;
+	if (from < to && s->maps[from].start < m->start) {
+		piece[pieces] = s->maps[from];
+		piece[pieces++].end = m->start;
+	}
+	piece[pieces++] = *m;
+	if (from < to && s->maps[to - 1].end > m->end) {
+		piece[pieces] = s->maps[to - 1];
+		piece[pieces].offset += m->end - piece[pieces].start;
+		piece[pieces++].start = m->end;
+	}
+	uint32_t count = s->count - (to - from) + pieces, cap = s->cap ? s->cap : 32;
+	while (cap < count) {
+		cap *= 2;
+	}
+	if (!grow(u, s, cap)) {
+		goto refused;
+	}
+	for (uint32_t i = 0; i < pieces; i++) {
+		if (piece[i].file) {
+			unwind_file_ref(u, piece[i].file);
+		}
+	}
+	struct unwind_file *gone[2] = {NULL, NULL};
+	if (to - from <= 2) { /* nearly always */
+		for (uint32_t i = from; i < to; i++) {
+			gone[i - from] = s->maps[i].file;
+		}
+	} else {
+		for (uint32_t i = from; i < to; i++) {
+			if (s->maps[i].file) {
+				unwind_file_unref(u, s->maps[i].file);
+			}
+			s->maps[i].file = NULL;
+		}
+	}
+	if (!move_maps(u, s, from + pieces, to)) {
+		for (uint32_t i = 0; i < pieces; i++) {
+			if (piece[i].file) {
+				unwind_file_unref(u, piece[i].file);
 			}
 		}
-		s->maps[kept++] = o;
+		goto refused;
 	}
-	s->count = kept;
-	if (s->count + 2 > s->cap) {
-		uint32_t cap = s->cap ? 2 * s->cap : 32;
-		struct unwind_mapping *maps = cap > MAPS_MAX ? NULL : realloc(s->maps, cap * sizeof *maps);
-		if (!maps) {
-			return;
+	memcpy(&s->maps[from], piece, pieces * sizeof *piece);
+	s->count = count;
+	for (unsigned i = 0; i < 2; i++) {
+		if (gone[i]) {
+			unwind_file_unref(u, gone[i]);
 		}
-		s->maps = maps;
-		s->cap = cap;
 	}
-	uint32_t at = s->count;
-	while (at > 0 && s->maps[at - 1].start > m->start) {
-		s->maps[at] = s->maps[at - 1];
-		at--;
+	if (m->file) {
+		unwind_file_unref(u, m->file); /* the caller's */
 	}
-	s->maps[at++] = *m;
-	s->count++;
-	if (rest.file || rest.end) {
-		memmove(&s->maps[at + 1], &s->maps[at], (s->count - at) * sizeof *s->maps);
-		s->maps[at] = rest;
-		s->count++;
+	return;
+refused:
+	u->stats.unmapped++;
+	if (m->file) {
+		unwind_file_unref(u, m->file);
 	}
 }
 
@@ -232,12 +200,12 @@ static void map_file(struct unwind *u, struct unwind_space *s, uint64_t start, u
 	}
 	if (path[0] == '/' && strncmp(path, "//anon", 6) != 0 && strncmp(path, "/memfd:", 7) != 0 &&
 	    strncmp(path, "/SYSV", 5) != 0 && strncmp(path, "/dev/", 5) != 0) {
-		m.file = file_of(u, s->pid, path);
+		m.file = unwind_file_take(u, s, path);
 	} else if (strcmp(path, "[vdso]") == 0) {
 		m.offset = 0;
-		m.file = file_of(u, s->pid, path);
+		m.file = unwind_file_take(u, s, path);
 	}
-	map_add(s, &m);
+	map_add(u, s, &m);
 }
 
 /* What runs in it already, and nobody told of. */
@@ -245,8 +213,10 @@ static struct unwind_space *space_scan(struct unwind *u, uint32_t pid)
 {
 	char name[64], line[4096 + 128], path[4096], file[4096] = "", rights[8] = "";
 	struct unwind_space *s = space_add(u, pid);
+	struct unwind_user *user = s ? unwind_space_user(u, s) : NULL;
+	uint64_t begun = unwind_work_ns();
 	snprintf(name, sizeof name, "/proc/%u/maps", pid);
-	FILE *f = s ? fopen(name, "re") : NULL;
+	FILE *f = user && unwind_work_left(user) ? fopen(name, "re") : NULL;
 	uint64_t file_from = 0, file_to = 0, file_offset = 0;
 	while (f && fgets(line, sizeof line, f)) {
 		uint64_t from, to, offset;
@@ -273,6 +243,9 @@ static struct unwind_space *space_scan(struct unwind *u, uint32_t pid)
 	}
 	if (f) {
 		fclose(f);
+		unwind_work_add(user, unwind_work_ns() - begun);
+	} else if (user && !unwind_work_left(user)) {
+		u->stats.unmapped++;
 	}
 	return s;
 }
@@ -310,6 +283,16 @@ void unwind_map(struct unwind *u, uint32_t pid, uint64_t start, uint64_t bytes, 
 	}
 }
 
+static void forget_maps(struct unwind *u, struct unwind_space *s)
+{
+	for (uint32_t i = 0; i < s->count; i++) {
+		if (s->maps[i].file) {
+			unwind_file_unref(u, s->maps[i].file);
+		}
+	}
+	s->count = 0;
+}
+
 void unwind_fork(struct unwind *u, uint32_t pid, uint32_t parent)
 {
 	if (pid == parent) {
@@ -318,9 +301,28 @@ void unwind_fork(struct unwind *u, uint32_t pid, uint32_t parent)
 	struct unwind_space *from = unwind_space_of(u, parent);
 	unwind_exit(u, pid);
 	struct unwind_space *s = from ? space_add(u, pid) : NULL;
-	if (s && from->count && (s->maps = malloc(from->count * sizeof *s->maps)) != NULL) {
-		memcpy(s->maps, from->maps, from->count * sizeof *s->maps);
-		s->count = s->cap = from->count;
+	if (!s) {
+		return;
+	}
+	s->user = from->user;
+	size_t bytes = from->count * sizeof *s->maps;
+	if (from->count > MAPS_FEW && s->user) {
+		if (!unwind_work_left(s->user)) {
+			u->stats.unmapped += from->count;
+			return;
+		}
+		unwind_work_add(s->user, bytes / MOVED_PER_NS);
+	}
+	if (from->count && grow(u, s, from->count)) {
+		memcpy(s->maps, from->maps, bytes);
+		s->count = from->count;
+		for (uint32_t i = 0; i < s->count; i++) {
+			if (s->maps[i].file) {
+				unwind_file_ref(u, s->maps[i].file);
+			}
+		}
+	} else {
+		u->stats.unmapped += from->count;
 	}
 }
 
@@ -328,8 +330,10 @@ void unwind_exec(struct unwind *u, uint32_t pid)
 {
 	struct unwind_space *s = space_add(u, pid);
 	if (s) {
-		s->count = 0;
+		forget_maps(u, s);
+		s->ask = true; /* it may be another user's now */
 	}
+	u->root_of = u->root_of == pid ? 0 : u->root_of;
 }
 
 void unwind_exit(struct unwind *u, uint32_t pid)
@@ -338,11 +342,16 @@ void unwind_exit(struct unwind *u, uint32_t pid)
 		struct unwind_space *s = *at;
 		if (s->pid == pid) {
 			*at = s->next;
+			forget_maps(u, s);
+			if (s->user) {
+				unwind_share_give(&u->shares, s->user, UNWIND_MAPS, s->taken);
+			}
 			free(s->maps);
 			free(s);
-			return;
+			break;
 		}
 	}
+	u->root_of = u->root_of == pid ? 0 : u->root_of;
 }
 
 void unwind_spaces_free(struct unwind *u)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define NESTED_MAX  16u /* DW_CFA_remember_state */
-#define ENTRIES_MAX (8u << 20)
+#define ENTRIES_MAX (2u << 20)
 /* Tables are other people's files, read while they run: none may take as long as it likes. */
 #define COMMON_MAX  4096u  /* bytes of a CIE; usual are 20 */
 #define PROGRAM_MAX 16384u /* instructions for one row */
@@ -289,7 +289,11 @@ static bool read_entries(struct unwind_table *t)
 			return false;
 		}
 	}
-	if (t->count) {
+	bool sorted = true; /* as linkers leave them, mostly */
+	for (size_t i = 1; i < t->count && sorted; i++) {
+		sorted = t->list[i - 1].start <= t->list[i].start;
+	}
+	if (!sorted) {
 		qsort(t->list, t->count, sizeof *t->list, by_start);
 	}
 	return true;
@@ -339,6 +343,7 @@ struct machine {
 	struct unwind_row row, first; /* now; after the CIE's instructions */
 	struct unwind_row saved[NESTED_MAX];
 	unsigned depth;
+	uint32_t steps, *total; /* instructions of this row; of all rows of a stack that may still be done */
 };
 
 static void set(struct machine *m, uint64_t reg, uint8_t kind, int64_t n, uint64_t other)
@@ -490,10 +495,11 @@ static void one(struct machine *m, struct bytes *b, uint8_t op)
 /* Up to the row that holds at the wanted address. */
 static bool run(struct machine *m, struct bytes b)
 {
-	for (unsigned steps = 0; bytes_left(&b) > 0; steps++) {
-		if (steps == PROGRAM_MAX) {
+	while (bytes_left(&b) > 0) {
+		if (m->steps++ == PROGRAM_MAX || *m->total == 0) {
 			return false;
 		}
+		--*m->total;
 		struct unwind_row before = m->row;
 		uint8_t op = bytes_u8(&b), low = op & 0x3F;
 		switch (op & 0xC0) {
@@ -521,7 +527,7 @@ static bool run(struct machine *m, struct bytes b)
 	return true;
 }
 
-bool unwind_table_row(const struct unwind_table *t, uint64_t pc, struct unwind_row *ret)
+bool unwind_table_row(const struct unwind_table *t, uint64_t pc, uint32_t *inout_steps, struct unwind_row *ret)
 {
 	size_t low = 0, high = t->count;
 	while (low < high) {
@@ -538,7 +544,7 @@ bool unwind_table_row(const struct unwind_table *t, uint64_t pc, struct unwind_r
 	    e->program > e->end) {
 		return false;
 	}
-	struct machine m = {.t = t, .c = &c, .at = 0, .wanted = UINT64_MAX};
+	struct machine m = {.t = t, .c = &c, .at = 0, .wanted = UINT64_MAX, .total = inout_steps};
 	if (!run(&m, part(t, c.program, c.end))) {
 		return false;
 	}

@@ -35,7 +35,7 @@ int unwind_table_create(uint8_t *p, size_t n, uint64_t linked, bool debug_frame,
 void unwind_table_destroy(struct unwind_table *t);
 size_t unwind_table_bytes(const struct unwind_table *t);
 /* False when nothing is said about this address. */
-bool unwind_table_row(const struct unwind_table *t, uint64_t pc, struct unwind_row *ret);
+bool unwind_table_row(const struct unwind_table *t, uint64_t pc, uint32_t *inout_steps, struct unwind_row *ret);
 
 /* The expression that a rule's n points at. */
 bool unwind_table_expression(const struct unwind_table *t, int32_t at, const uint8_t **ret,

@@ -2,7 +2,7 @@
  *
  * Stacks of this program against what the compiler's own runtime (backtrace) says of the same stack.
  */
-#include "unwind/unwind_table.h"
+#include "unwind/unwind_private.h"
 
 #include <execinfo.h>
 #include <link.h>
@@ -242,27 +242,27 @@ static void every_instruction_does_what_the_standard_says(void **state)
 	uint8_t *p = malloc(sizeof table);
 	memcpy(p, table, sizeof table);
 	assert_int_equal(unwind_table_create(p, sizeof table, 0x100000, false, &t), 0);
-	assert_false(unwind_table_row(t, 0xFFF, &row));
-	assert_false(unwind_table_row(t, 0x1040, &row));
-	assert_true(unwind_table_row(t, 0x1000, &row));
+	assert_false(unwind_table_row(t, 0xFFF, &(uint32_t){UNWIND_STEPS_MAX}, &row));
+	assert_false(unwind_table_row(t, 0x1040, &(uint32_t){UNWIND_STEPS_MAX}, &row));
+	assert_true(unwind_table_row(t, 0x1000, &(uint32_t){UNWIND_STEPS_MAX}, &row));
 	assert_int_equal(row.cfa.reg, 7);
 	assert_int_equal(row.cfa.n, 8);
 	assert_int_equal(row.r[16].kind, RULE_OFFSET);
 	assert_int_equal(row.r[16].n, -8);
-	assert_true(unwind_table_row(t, 0x1001, &row));
+	assert_true(unwind_table_row(t, 0x1001, &(uint32_t){UNWIND_STEPS_MAX}, &row));
 	assert_int_equal(row.cfa.n, 16);
 	assert_int_equal(row.r[6].n, -16);
-	assert_true(unwind_table_row(t, 0x1004, &row));
+	assert_true(unwind_table_row(t, 0x1004, &(uint32_t){UNWIND_STEPS_MAX}, &row));
 	assert_int_equal(row.cfa.reg, 6);
-	assert_true(unwind_table_row(t, 0x1005, &row));
+	assert_true(unwind_table_row(t, 0x1005, &(uint32_t){UNWIND_STEPS_MAX}, &row));
 	assert_int_equal(row.r[3].kind, RULE_REGISTER);
 	assert_int_equal(row.r[3].reg, 12);
-	assert_true(unwind_table_row(t, 0x1006, &row));
+	assert_true(unwind_table_row(t, 0x1006, &(uint32_t){UNWIND_STEPS_MAX}, &row));
 	assert_int_equal(row.r[3].kind, RULE_SAME);
 	assert_int_equal(row.r[6].n, -16);
-	assert_true(unwind_table_row(t, 0x1007, &row));
+	assert_true(unwind_table_row(t, 0x1007, &(uint32_t){UNWIND_STEPS_MAX}, &row));
 	assert_int_equal(row.r[6].kind, RULE_SAME);
-	assert_true(unwind_table_row(t, 0x103F, &row));
+	assert_true(unwind_table_row(t, 0x103F, &(uint32_t){UNWIND_STEPS_MAX}, &row));
 	assert_int_equal(row.r[16].kind, RULE_UNDEFINED);
 	unwind_table_destroy(t);
 }
@@ -287,7 +287,7 @@ static void a_row_of_a_million_instructions_is_not_worked_out(void **state)
 		memcpy(p, head, sizeof head);
 		le32_put(p + 24, (uint32_t)sizeof head - 28 + nops);
 		assert_int_equal(unwind_table_create(p, sizeof head + nops, 0x100000, false, &t), 0);
-		assert_int_equal(unwind_table_row(t, 0x1001, &row), i == 0);
+		assert_int_equal(unwind_table_row(t, 0x1001, &(uint32_t){UNWIND_STEPS_MAX}, &row), i == 0);
 		unwind_table_destroy(t);
 	}
 	/* and numbers of a million digits are no numbers */

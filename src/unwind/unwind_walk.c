@@ -10,6 +10,10 @@ struct unwind *unwind_create(void)
 		free(u);
 		u = NULL;
 	}
+	if (u) {
+		u->root = -1;
+		unwind_shares_init(&u->shares);
+	}
 	return u;
 }
 
@@ -18,12 +22,14 @@ void unwind_destroy(struct unwind *u)
 	if (u) {
 		unwind_spaces_free(u);
 		unwind_files_free(u);
+		unwind_shares_finish(&u->shares);
 		free(u->kept);
 	}
 	free(u);
 }
 
-static const struct unwind_row *row_in(struct unwind *u, const struct unwind_table *t, uint64_t pc)
+static const struct unwind_row *row_in(struct unwind *u, const struct unwind_table *t, uint64_t pc,
+				       uint32_t *inout_steps)
 {
 	uint64_t h = (pc ^ (uint64_t)(uintptr_t)t >> 4) * 0x9E3779B97F4A7C15ull;
 	struct unwind_kept *k = &u->kept[h >> 51];
@@ -32,7 +38,7 @@ static const struct unwind_row *row_in(struct unwind *u, const struct unwind_tab
 		u->stats.known++;
 		return &k->row;
 	}
-	if (!unwind_table_row(t, pc, &k->row)) {
+	if (!unwind_table_row(t, pc, inout_steps, &k->row)) {
 		k->table = NULL;
 		return NULL;
 	}
@@ -60,7 +66,7 @@ static bool place(struct unwind_mapping *w, uint64_t *ret_bias)
 {
 	uint64_t linked;
 	if (!w->placed) {
-		if (!w->file || !w->file->elf || !symbol_elf_linked(w->file->elf, w->offset, &linked)) {
+		if (!w->file || !unwind_content_linked(w->file->content, w->offset, &linked)) {
 			return false;
 		}
 		w->bias = w->start - linked;
@@ -72,8 +78,8 @@ static bool place(struct unwind_mapping *w, uint64_t *ret_bias)
 
 enum found { FOUND_NOTHING, FOUND_END, FOUND_CALLER };
 
-static enum found caller(struct unwind *u, const struct unwind_space *s, const struct unwind_stack *m,
-			 struct unwind_regs *regs, bool *called)
+static enum found caller(struct unwind *u, struct unwind_space *s, const struct unwind_stack *m,
+			 struct unwind_regs *regs, bool *called, uint32_t *inout_steps)
 {
 	/* Behind a call that never returns the next function begins: look at the call itself. */
 	uint64_t pc = regs->r[UNWIND_PC] - (*called ? 1 : 0), bias;
@@ -82,10 +88,10 @@ static enum found caller(struct unwind *u, const struct unwind_space *s, const s
 		return FOUND_NOTHING;
 	}
 	if (map->file && place(map, &bias)) {
-		unwind_file_tables(u, map->file);
+		unwind_file_tables(u, s, map->file);
 		for (unsigned i = 0; i < 2; i++) {
-			const struct unwind_table *t = map->file->table[i];
-			const struct unwind_row *row = t ? row_in(u, t, pc - bias) : NULL;
+			const struct unwind_table *t = map->file->content->table[i];
+			const struct unwind_row *row = t ? row_in(u, t, pc - bias, inout_steps) : NULL;
 			if (row) {
 				*called = !row->signal;
 				switch (unwind_row_apply(t, row, m, regs)) {
@@ -106,21 +112,22 @@ static enum found caller(struct unwind *u, const struct unwind_space *s, const s
 uint32_t unwind_walk(struct unwind *u, uint32_t pid, const struct unwind_regs *regs,
 		     const uint8_t *stack, uint32_t stack_bytes, uint64_t *frames, uint32_t max)
 {
-	const struct unwind_space *s = unwind_space_of(u, pid);
+	struct unwind_space *s = unwind_space_of(u, pid);
 	struct unwind_stack m = {regs->r[UNWIND_SP], stack, stack_bytes};
 	struct unwind_regs r = *regs;
 	bool called = false;
-	uint32_t n = 0;
+	uint32_t n = 0, steps = UNWIND_STEPS_MAX;
 	u->stats.stacks++;
 	while (n < max) {
 		frames[n++] = r.r[UNWIND_PC];
-		enum found f = s ? caller(u, s, &m, &r, &called) : FOUND_NOTHING;
+		enum found f = s ? caller(u, s, &m, &r, &called, &steps) : FOUND_NOTHING;
 		if (f != FOUND_CALLER) {
 			u->stats.whole += f == FOUND_END;
 			break;
 		}
 	}
 	u->stats.frames += n;
+	u->stats.cut += steps == 0;
 	return n;
 }
 
@@ -131,12 +138,13 @@ bool unwind_module_at(struct unwind *u, uint32_t pid, uint64_t address, struct u
 	if (!m || !m->file || !place(m, &bias)) {
 		return false;
 	}
+	const struct unwind_content *c = m->file->content;
 	*ret = (struct unwind_module){
 		.path = m->file->path,
-		.build_id = m->file->build_id,
-		.build_id_bytes = m->file->build_id_bytes,
-		.base = bias + m->file->first,
-		.span = m->file->span,
+		.build_id = c->build_id,
+		.build_id_bytes = c->build_id_bytes,
+		.base = bias + c->first,
+		.span = c->span,
 		.file = m->file->number,
 	};
 	return true;
@@ -145,11 +153,7 @@ bool unwind_module_at(struct unwind *u, uint32_t pid, uint64_t address, struct u
 void unwind_stats(const struct unwind *u, struct unwind_stats *ret)
 {
 	*ret = u->stats;
-	ret->files = u->file_count;
-	ret->table_bytes = 0;
-	for (uint32_t i = 0; i < u->file_count; i++) {
-		for (unsigned k = 0; k < 2; k++) {
-			ret->table_bytes += u->files[i]->table[k] ? unwind_table_bytes(u->files[i]->table[k]) : 0;
-		}
-	}
+	ret->files = u->file_count - u->free_numbers;
+	ret->table_bytes = u->shares.used[UNWIND_TABLES];
+	ret->open = (uint32_t)u->shares.used[UNWIND_OPEN];
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * IP addresses as text, UNICODE_STRING, NTSTATUS to Win32, SHA-1 through CryptoAPI names.
+ * IP addresses as text, SHA-1 through CryptoAPI names.
  */
 #include "win/win.h"
 
 #include "win/ip2string.h"
+#include "win/ntstatus.h"
 #include "win/wincrypt.h"
 #include "win/windows.h"
-#include "win/winternl.h"
 
 #include <stdlib.h>
 
@@ -152,56 +152,6 @@ NTSTATUS NTAPI RtlIpv6AddressToStringExW(const IN6_ADDR *Address, ULONG ScopeId,
 	char t[128];
 	int n = v6_full(Address, ScopeId, Port, t);
 	return give(t, n, AddressString, AddressStringLength, true);
-}
-
-/* ---- UNICODE_STRING, NTSTATUS
- * -------------------------------------------------------------------- */
-
-VOID NTAPI RtlInitUnicodeString(PUNICODE_STRING DestinationString, PCWSTR SourceString)
-{
-	size_t n = SourceString ? 2 * utf16_len(SourceString) : 0;
-	n = BASE_MIN(n, (size_t)0xFFFC);
-	DestinationString->Length = (USHORT)n;
-	DestinationString->MaximumLength = SourceString ? (USHORT)(n + 2) : 0;
-	DestinationString->Buffer = (PWSTR)(uintptr_t)SourceString;
-}
-VOID NTAPI RtlFreeUnicodeString(PUNICODE_STRING UnicodeString)
-{
-	free(UnicodeString->Buffer);
-	memset(UnicodeString, 0, sizeof *UnicodeString);
-}
-ULONG NTAPI RtlNtStatusToDosError(NTSTATUS Status)
-{
-	static const struct {
-		ULONG status, code;
-	} known[] = {
-		{0, ERROR_SUCCESS},
-		{0x102, ERROR_TIMEOUT},
-		{0x103, ERROR_IO_PENDING},
-		{0x80000005, ERROR_MORE_DATA},
-		{0xC0000001, ERROR_GEN_FAILURE},
-		{0xC0000002, ERROR_INVALID_FUNCTION},
-		{0xC0000004, ERROR_BAD_LENGTH},
-		{0xC0000005, ERROR_NOACCESS},
-		{0xC0000008, ERROR_INVALID_HANDLE},
-		{0xC000000D, ERROR_INVALID_PARAMETER},
-		{0xC0000017, ERROR_NOT_ENOUGH_MEMORY},
-		{0xC0000022, ERROR_ACCESS_DENIED},
-		{0xC0000023, ERROR_INSUFFICIENT_BUFFER},
-		{0xC0000034, ERROR_FILE_NOT_FOUND},
-		{0xC000009A, ERROR_NO_SYSTEM_RESOURCES},
-		{0xC00000BB, ERROR_NOT_SUPPORTED},
-		{0xC0000225, ERROR_NOT_FOUND},
-	};
-	for (size_t i = 0; i < BASE_ARRAY_LEN(known); i++) {
-		if (known[i].status == (ULONG)Status) {
-			return known[i].code;
-		}
-	}
-	if (((ULONG)Status & 0xFFFF0000u) == 0xC0070000u) { /* made from a Win32 code */
-		return (ULONG)Status & 0xFFFF;
-	}
-	return ERROR_MR_MID_NOT_FOUND;
 }
 
 /* ---- SHA-1: the data is collected and hashed when the value is asked for

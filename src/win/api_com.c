@@ -4,10 +4,16 @@
  */
 #include "win/win.h"
 
+#include "win/wbemidl.h"
 #include "win/windows.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
+
+WIN_EXPORT const CLSID CLSID_WbemLocator = {
+	0x4590f811, 0x1d3a, 0x11d0, {0x89, 0x1f, 0x00, 0xaa, 0x00, 0x4b, 0x2e, 0x24}};
+WIN_EXPORT const IID IID_IWbemLocator = {
+	0xdc12a687, 0x737f, 0x11cf, {0x88, 0x4d, 0x00, 0xaa, 0x00, 0x4b, 0x2e, 0x24}};
 
 HRESULT WINAPI CoInitialize(LPVOID pvReserved)
 {

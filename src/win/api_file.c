@@ -310,6 +310,19 @@ DWORD WINAPI GetFileAttributesW(LPCWSTR lpFileName)
 	return a;
 }
 
+BOOL WINAPI CancelIo(HANDLE hFile)
+{
+	return win_object_of(hFile, 0) != NULL;
+}
+BOOL WINAPI CancelIoEx(HANDLE hFile, LPOVERLAPPED lpOverlapped)
+{
+	return win_object_of(hFile, 0) ? win_fail(ERROR_NOT_FOUND) : FALSE;
+}
+BOOL WINAPI CancelSynchronousIo(HANDLE hThread)
+{
+	return win_object_of(hThread, WIN_THREAD) ? win_fail(ERROR_NOT_FOUND) : FALSE;
+}
+
 /* Text into a caller's buffer of `cap` units: length without terminator, or with it when too small.
  */
 static DWORD give_w(const char *text, LPWSTR buf, DWORD cap)

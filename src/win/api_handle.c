@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #define PROCESS_POLL_MS 20
@@ -114,6 +115,9 @@ void win_object_unref(struct win_object *o)
 	if (last) {
 		if (o->fd >= 0 && o->owns_fd) {
 			close(o->fd);
+		}
+		if (o->child) {
+			win_child_left(o->pid);
 		}
 		free(o->name);
 		o->magic = 0;
@@ -610,6 +614,13 @@ BOOL WINAPI GetExitCodeProcess(HANDLE hProcess, LPDWORD lpExitCode)
 	struct win_object *o = win_object_of(hProcess, WIN_PROCESS);
 	if (!o || !lpExitCode) {
 		return FALSE;
+	}
+	siginfo_t end = {0};
+	if (o->child && waitid(P_PID, (id_t)o->pid, &end, WEXITED | WNOHANG | WNOWAIT) == 0) {
+		*lpExitCode = end.si_pid == 0		     ? STILL_ACTIVE
+			      : end.si_code == CLD_EXITED ? (DWORD)end.si_status
+							  : 0xC0000000u | (DWORD)end.si_status;
+		return TRUE;
 	}
 	lock_all();
 	*lpExitCode = ready(o) ? 0 : STILL_ACTIVE;

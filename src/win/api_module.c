@@ -5,7 +5,6 @@
  */
 #include "win/win.h"
 
-#include "win/psapi.h"
 #include "win/windows.h"
 
 #include <dlfcn.h>
@@ -16,11 +15,11 @@
 /* One address stands for all of them: never dlclose'd. */
 static char own_module;
 
+/* "advapi32.dll", a line for each DLL that we have functions of; without ".dll": no DLL. */
+extern const char win_names[];
+
 static bool own_name(const char *name)
 {
-	static const char *const names[] = {"advapi32",	  "tdh",     "ntdll", "kernel32",
-					    "kernelbase", "sechost", "ole32", "oleaut32",
-					    "kerneltracecontrol"};
 	const char *base = name;
 	for (const char *p = name; *p; p++) {
 		if (*p == '/' || *p == '\\') {
@@ -34,8 +33,10 @@ static bool own_name(const char *name)
 	if (strncasecmp(base, "api-ms-win-", 11) == 0) {
 		return true;
 	}
-	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
-		if (strlen(names[i]) == n && strncasecmp(names[i], base, n) == 0) {
+	for (const char *line = win_names; *line; line += strcspn(line, "\n")) {
+		line += *line == '\n';
+		if (strcspn(line, "\n") == n + 4 && strncasecmp(line, base, n) == 0 &&
+		    strncmp(line + n, ".dll", 4) == 0) {
 			return true;
 		}
 	}
@@ -222,27 +223,4 @@ BOOL WINAPI QueryFullProcessImageNameW(HANDLE hProcess, DWORD dwFlags, LPWSTR lp
 	}
 	free(w);
 	return fits ? TRUE : win_fail(ERROR_INSUFFICIENT_BUFFER);
-}
-
-DWORD WINAPI GetProcessImageFileNameW(HANDLE hProcess, LPWSTR lpImageFileName, DWORD nSize)
-{
-	return lpImageFileName && QueryFullProcessImageNameW(hProcess, 0, lpImageFileName, &nSize)
-		       ? nSize
-		       : 0;
-}
-DWORD WINAPI GetProcessImageFileNameA(HANDLE hProcess, LPSTR lpImageFileName, DWORD nSize)
-{
-	uint16_t wide[4096];
-	DWORD n = BASE_ARRAY_LEN(wide);
-	if (!QueryFullProcessImageNameW(hProcess, 0, wide, &n)) {
-		return 0;
-	}
-	char *text = win_utf8(wide);
-	size_t len = text ? strlen(text) : 0;
-	bool fits = text && lpImageFileName && len < nSize;
-	if (fits) {
-		memcpy(lpImageFileName, text, len + 1);
-	}
-	free(text);
-	return fits ? (DWORD)len : (DWORD)win_fail(ERROR_INSUFFICIENT_BUFFER);
 }

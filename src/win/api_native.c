@@ -23,23 +23,9 @@ struct group_mask_request {
 
 static NTSTATUS status_of(ULONG code)
 {
-	switch (code) {
-	case ERROR_SUCCESS:
-		return STATUS_SUCCESS;
-	case ERROR_ACCESS_DENIED:
-		return STATUS_ACCESS_DENIED;
-	case ERROR_INVALID_PARAMETER:
-		return (NTSTATUS)STATUS_INVALID_PARAMETER;
-	case ERROR_INVALID_HANDLE:
-	case ERROR_WMI_INSTANCE_NOT_FOUND:
-		return (NTSTATUS)STATUS_INVALID_HANDLE;
-	case ERROR_NOT_SUPPORTED:
-		return STATUS_NOT_SUPPORTED;
-	case ERROR_BAD_LENGTH:
-		return STATUS_INFO_LENGTH_MISMATCH;
-	default:
-		return STATUS_UNSUCCESSFUL;
-	}
+	/* The sessions are named by their handles here. */
+	return code == ERROR_WMI_INSTANCE_NOT_FOUND ? (NTSTATUS)STATUS_INVALID_HANDLE
+						    : win_status_of(code);
 }
 
 static NTSTATUS basic_information(SYSTEM_BASIC_INFORMATION *b)

@@ -260,6 +260,47 @@ FN(size_t, wcsrtombs, (char *d, const wc **s, size_t n, void *state))
 	}
 	return k;
 }
+/* At most so many bytes, or units, of the source, whose terminator may be behind them. */
+FN(size_t, mbsnrtowcs, (wc * d, const char **s, size_t bytes, size_t n, void *state))
+{
+	char *copy = strndup(*s, bytes);
+	size_t k = copy ? etw16_mbstowcs(d, copy, n) : (size_t)-1;
+	if (d && k != (size_t)-1) {
+		size_t taken = strlen(copy);
+		if (k == n) { /* full: what it was made of */
+			taken = 0;
+			for (size_t i = 0; i < k; i++) {
+				taken += d[i] < 0x80 ? 1 : d[i] < 0x800 ? 2 : (d[i] & 0xF800) == 0xD800 ? 2 : 3;
+			}
+		}
+		*s = k < n && taken < bytes ? NULL : *s + taken;
+	}
+	free(copy);
+	return k;
+}
+FN(size_t, wcsnrtombs, (char *d, const wc **s, size_t units, size_t n, void *state))
+{
+	size_t have = 0;
+	while (have < units && (*s)[have]) {
+		have++;
+	}
+	wc *copy = utf16_dup(*s, have);
+	size_t k = copy ? etw16_wcstombs(d, copy, n) : (size_t)-1;
+	if (d && k != (size_t)-1) {
+		bool all = k < n;
+		size_t taken = have;
+		if (!all) {
+			taken = 0;
+			for (size_t bytes = 0; bytes < k && taken < have; taken++) {
+				wc c = copy[taken];
+				bytes += c < 0x80 ? 1 : c < 0x800 ? 2 : (c & 0xF800) == 0xD800 ? 2 : 3;
+			}
+		}
+		*s = all && have < units ? NULL : *s + taken;
+	}
+	free(copy);
+	return k;
+}
 FN(size_t, mbrlen, (const char *s, size_t n, void *state))
 {
 	return etw16_mbrtowc(NULL, s, n, state);

@@ -183,6 +183,42 @@ FN(int, wcstombs_s, (size_t * ret, char *d, size_t cap, const wc *s, size_t n))
 	free(all);
 	return err;
 }
+/* A text that is too long is cut off. */
+FN(int, strerror_s, (char *d, size_t cap, int number))
+{
+	char text[256];
+	if (!d || cap == 0) {
+		return EINVAL;
+	}
+	snprintf(d, cap, "%s", strerror_r(number, text, sizeof text));
+	return 0;
+}
+FN(int, _strerror_s, (char *d, size_t cap, const char *text))
+{
+	char buffer[256];
+	int number = errno;
+	if (!d || cap == 0) {
+		return EINVAL;
+	}
+	const char *what = strerror_r(number, buffer, sizeof buffer);
+	snprintf(d, cap, "%s%s%s\n", text ? text : "", text ? ": " : "", what);
+	return 0;
+}
+FN(int, _wcserror_s, (wc * d, size_t cap, int number))
+{
+	char text[256];
+	if (!d || cap == 0) {
+		return EINVAL;
+	}
+	uint16_t *w = win_utf16(strerror_r(number, text, sizeof text));
+	size_t n = w ? BASE_MIN(utf16_len(w), cap - 1) : 0;
+	if (n) {
+		memcpy(d, w, n * sizeof *d);
+	}
+	d[n] = 0;
+	free(w);
+	return 0;
+}
 FN(char *, strtok_s, (char *s, const char *set, char **save))
 {
 	return strtok_r(s, set, save);

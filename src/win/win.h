@@ -78,6 +78,7 @@ struct win_object {
 	bool manual_reset;
 	bool suspended;
 	bool owns_fd;
+	bool child; /* a process that this one started */
 	int fd;	 /* file, or pidfd of a process, -1 otherwise */
 	int pid; /* process, or tid of a thread; the thread that owns a mutex, else 0 */
 	long count, limit; /* of a semaphore; how often a mutex was taken */
@@ -88,6 +89,7 @@ struct win_object {
 	void *start_arg;
 };
 
+void win_child_left(pid_t pid); /* of a child, when its last handle is closed */
 struct win_object *win_object_new(enum win_kind kind); /* one reference; NULL and last error 8 */
 /* The object if it is one of `kind` (0: any), else NULL and ERROR_INVALID_HANDLE. */
 struct win_object *win_object_of(void *handle, enum win_kind kind);
@@ -101,6 +103,8 @@ struct win_object *win_object_named(enum win_kind kind, const uint16_t *name, bo
 void win_objects_lock(void);
 void win_objects_unlock(bool changed);
 
+/* The NTSTATUS of a Win32 code, as RtlNtStatusToDosError has it; STATUS_UNSUCCESSFUL without one. */
+int32_t win_status_of(uint32_t code);
 /* Sets the last error to that of errno; returns 0. */
 int win_fail_errno(void);
 int win_fail(uint32_t code);

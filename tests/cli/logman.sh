@@ -19,6 +19,15 @@ cmp out want || fail "query -ets: $(diff out want)"
 run_status 0 ./logman -ets
 cmp out want || fail "logman -ets is not a query"
 
+
+# a name longer than its column pushes the others to the right and does not touch them
+for long in a-name-of-exactly-forty-characters-12345 a-name-of-more-than-the-forty-characters-of-its-column; do
+	run_status 0 ./logman start $long -rt -ets
+	run_status 0 ./logman query -ets
+	says "^$long Trace  *Running\$" out "a long name"
+	run_status 0 ./logman stop $long -ets
+done
+
 run_status 0 ./logman query -ets --json
 json_lines out
 says '^{"name":"web"' out "--json"

@@ -6,7 +6,7 @@
 [ -n "$HAVE_PYTHON" ] || skip "no python3"
 f=$CORPUS/perfview/net.4.5.2.x86.etl
 
-run_status 0 openetw dump -q --json --stacks "$f"
+run_status 0 openetw dump -q --json --stacks --headers "$f"
 mv "$T/out" "$T/json"
 py '
 import collections, json, re, sys
@@ -99,8 +99,9 @@ expect "its threads" "$(grep -E '^ *T-(Start|DCEnd), ' "$T/dump" | grep -c 'Test
 says '^ *HardFault, .*, C:\\Windows\\' "$T/dump" "a file on its volume"
 says '^ *Stack, *18627, *2784, *1, 0xfffff80021561f43, ntoskrnl.exe!0xfffff80021561f43$' "$T/dump" "a stack"
 expect "rows" "$(sed '1,/^EndHeader/d' "$T/dump" | sed 1d | grep -vc '^ *Stack,')" \
-	"$(openetw dump -q --filter 'provider != x and not (event ~ "StackWalk/*" or event ~ "EventTrace/*")' "$f" | wc -l)"
+	"$({ openetw dump -q --filter 'not event ~ "StackWalk/*"' "$f"
+	openetw dump -q --event 'EventMetadata/*' "$f"; } | wc -l)"
 openetw xperf -i "$f" -a process -withcmdline >"$T/processes" || fail "-a process"
 expect "name and command line" "$(grep Test.x86 "$T/processes" | cut -d, -f5,9 | tr -d ' ')" "Test.x86.exe(3644),Test.x86.exe"
 openetw xperf -i "$f" -a profile -detail >"$T/profile" || fail "-a profile"
-says 'Test.x86.exe (3644), .*, [0-9]*, ' "$T/profile" "-a profile"
+says 'Test.x86.exe (3644), *1140000, *1.26, Unknown!System.DateTime.GetDatePart$' "$T/profile" "-a profile"

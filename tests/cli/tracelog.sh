@@ -121,3 +121,22 @@ run_status 2 ./tracelog -start x -f x.etl -guid # {D3F0CF8A-…}, which the shel
 says "'#GUID'" err "-guid without a GUID"
 run_status 0 ./tracelog -start x -f x.etl -eflag PROC_THREAD+LOADER -explain
 says '\-\-kernel PROC_THREAD+LOADER' out "-eflag without a number"
+
+# -capturestate without a provider asks all that the session has enabled, with their own keywords
+"$HELPERS/cli/wpr_provider" 100 >seen &
+provider_pid=$!
+wait_for 60 grep -q ready seen
+run_status 0 ./tracelog -start state -guid '#ca11bac0-0001-4e57-8a5e-001122334455' -matchanykw 4 -level 5 -f state.etl
+run_status 0 ./tracelog -enable state -guid '#d3f0cf8a-0001-4c5c-a5f8-0d0a3f3a7a11' -level 3
+run_status 0 ./tracelog -capturestate state
+says "^$ok\$" out "-capturestate"
+run_status 0 ./tracelog -capturestate state -explain
+says "^openetw enable state --capture-state .*d3f0cf8a-0001-4c5c-a5f8-0d0a3f3a7a11.*:3\$" out "-capturestate -explain"
+run_status 0 ./tracelog -stop state
+kill $provider_pid
+wait $provider_pid 2>/dev/null
+expect "asked for its state" "$(grep -c '^(2;5;0x4)' seen)" 1
+run_status 0 ./tracelog -start none -rt
+run_status 1 ./tracelog -capturestate none
+says 'no provider is enabled in it' err "-capturestate of a session without providers"
+run_status 0 ./tracelog -stop none

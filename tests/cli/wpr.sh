@@ -63,6 +63,18 @@ for p in "$profiles"/bad/*.wprp; do
 	n=$((n + 1))
 done
 [ "$n" -ge 20 ] || fail "bad profiles: $n"
+# a mistake costs the profiles that use it
+wpr -profiles "$profiles/partly/provider.wprp"
+says 'provider.wprp:6:47: error: EventProvider has no attribute .Levle.; is Level meant' err "the mistake"
+says 'these cannot be used: B.Verbose.File, C.Verbose.File$' err "what it costs"
+says '^	A ' out "what is left"
+! grep -q '^	[BC] ' out || fail "what is lost is not listed"
+wpr -profiledetails "$profiles/partly/provider.wprp!A" -filemode
+# counters that a file defines for processors that this one is not: left out, or, when that is strict, refused
+wpr -start "$profiles/32-counters-of-its-own.wprp!A" -filemode -explain
+says 'without AcmeStalls: it is defined for processors of ' err "a counter of another processor"
+says '--pmc PageFaults:CSwitch' out "the one that is here"
+refused 0x8007000d "'C.Verbose.File' cannot be used" -profiledetails "$profiles/partly/provider.wprp!C" -filemode
 wpr -profiledetails 'web.wprp!Network' -filemode
 says '^Profile                 : Network.Verbose.File$' out "details"
 says '^Collector Name          : WPR_initiated_WprApp_Web$' out "details"

@@ -91,6 +91,16 @@ run_status 1 openetw xperf -start three -on A.B -f three.etl -start four -on A.B
 says "cannot start 'four'" err "a folder that is not there"
 expect "none runs" "$(openetw list | grep -c 'three\|four')" 0
 
+# the documented list of options: in one pair of quotes, each in its own, or in none
+for spec in "'stack,sid,tsid'" "'stack|sid|tsid'" "'stack','sid','tsid'" "stack,sid,tsid" 0x7; do
+	xperf -start list -on "{d3f0cf8a-0001-4c5c-a5f8-0d0a3f3a7a11}:0xff:5:$spec" -f list.etl
+	openetw logman query list -ets >listed
+	expect "options $spec" "$(grep -c '^Properties:  *7$' listed)" 1
+	xperf -stop list
+done
+run_status 2 openetw xperf -start list -on "A.B:::'stack" -f list.etl
+run_status 2 openetw xperf -start list -on "A.B:::'stack'sid" -f list.etl
+
 # memory
 xperf -start mem -on OpenETW.Sample.Hello -buffering
 hello
@@ -134,9 +144,8 @@ wrong 'needs -on' -start a
 wrong 'from 4 to 16384' -start a -on A -BufferSize 1
 wrong "'stack'" -start a -on A -stackwalk profile
 wrong 'one at a time' -stop a -start b -on B
-wrong 'is not in this version' -i both.etl -a boot
-xperf -i both.etl -a tracestats
-says '^OpenETW.Sample.Hello/Order, [0-9]*, ' out "the action tracestats"
+xperf -i both.etl -a tracestats -detail
+says ', *[0-9]*, *[0-9]*, Order/Start$\|, *[0-9]*, *[0-9]*, Order$' out "the action tracestats"
 wrong 'process ids' -start a -on A -pids 1,x
 run_status 1 openetw xperf -stop nobody
 says 'ERROR_WMI_INSTANCE_NOT_FOUND' err "a session that does not run"

@@ -46,8 +46,10 @@ static void WINAPI on_event(PEVENT_RECORD e)
 	}
 	s->last_time = (uint64_t)e->EventHeader.TimeStamp.QuadPart;
 	if (memcmp(g, &process_class, 16) == 0) {
-		uint32_t parent = 0;
-		memcpy(&parent, p + 12, 4);
+		uint32_t parent = 0; /* events of this class that are no starts can be shorter */
+		if (e->UserDataLength >= 16) {
+			memcpy(&parent, p + 12, 4);
+		}
 		s->starts += op == 1;
 		s->ends += op == 2;
 		s->dc_starts += op == 3;
@@ -497,25 +499,31 @@ static int etwd_pid(void)
 	return pid;
 }
 
-/* The child of that name that is no body; 0: none. */
-static int collector_pid(int parent)
+/* Its parent; 0: it is gone, or a body. */
+static int parent_of(int pid, const char *name)
+{
+	char path[64], text[600] = "", state = 'Z';
+	int ppid = 0;
+	snprintf(path, sizeof path, "/proc/%d/stat", pid);
+	FILE *f = pid > 0 ? fopen(path, "r") : NULL;
+	char *s = f && fgets(text, sizeof text, f) ? strrchr(text, ')') : NULL;
+	if (f) {
+		fclose(f);
+	}
+	return s && strstr(text, name) && sscanf(s + 1, " %c %d", &state, &ppid) == 2 && state != 'Z' ? ppid : 0;
+}
+
+/* The process of that name that comes from etwd, which starts it through a starter and a watcher; 0: none. */
+static int collector_pid(int ancestor)
 {
 	int found = 0;
 	DIR *d = opendir("/proc");
 	for (struct dirent *e; d && (e = readdir(d));) {
-		char path[300], text[600] = "";
-		int pid = atoi(e->d_name), ppid = 0;
-		char state = 0;
-		snprintf(path, sizeof path, "/proc/%s/stat", e->d_name);
-		FILE *f = pid > 0 ? fopen(path, "r") : NULL;
-		if (f) {
-			char *s = fgets(text, sizeof text, f) ? strrchr(text, ')') : NULL;
-			if (s && strstr(text, "(openetw-kernel)") && sscanf(s + 1, " %c %d", &state, &ppid) == 2 &&
-			    ppid == parent && state != 'Z') {
-				found = pid;
-			}
-			fclose(f);
+		int pid = atoi(e->d_name), up = parent_of(pid, "(openetw-kernel)");
+		for (int i = 0; i < 2 && up > 0 && up != ancestor; i++) {
+			up = parent_of(up, "");
 		}
+		found = up > 0 && up == ancestor ? pid : found;
 	}
 	if (d) {
 		closedir(d);

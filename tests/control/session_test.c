@@ -100,10 +100,6 @@ static void clock_4(struct block *b)
 {
 	b->p.Wnode.ClientContext = 4;
 }
-static void huge_buffer(struct block *b)
-{
-	b->p.BufferSize = 16385;
-}
 #define MODE(Name, Bits, Size)                                                                     \
 	static void Name(struct block *b)                                                          \
 	{                                                                                          \
@@ -147,7 +143,6 @@ static const struct fault faults[] = {
 	{"directory that is not there", missing_dir, ERROR_PATH_NOT_FOUND},
 	{"a directory as file", a_directory, ERROR_BAD_PATHNAME},
 	{"clock 4", clock_4, ERROR_INVALID_PARAMETER},
-	{"buffers above 16 MB", huge_buffer, ERROR_INVALID_PARAMETER},
 	{"sequential + circular", seq_circ, ERROR_INVALID_PARAMETER},
 	{"sequential + new file", seq_new, ERROR_INVALID_PARAMETER},
 	{"circular + new file", circ_new, ERROR_INVALID_PARAMETER},
@@ -195,6 +190,31 @@ static void a_start_without_its_pointers_is_refused(void **state)
 	expect_code(StartTraceA(&id, "x", NULL), ERROR_INVALID_PARAMETER, "no block, A");
 	expect_code(StartTraceA(&id, NULL, &b.p), ERROR_INVALID_PARAMETER, "no name, A");
 	expect_code(StartTraceA(&id, "\xFF", &b.p), ERROR_INVALID_PARAMETER, "no UTF-8");
+}
+
+/* Windows takes any size, uses 16 MB and says so. */
+static void buffers_above_16_mb_are_made_16_mb(void **state)
+{
+	static const ULONG modes[] = {EVENT_TRACE_FILE_MODE_SEQUENTIAL, EVENT_TRACE_REAL_TIME_MODE,
+				      EVENT_TRACE_PRIVATE_LOGGER_MODE};
+	static const ULONG sizes[] = {16385, 65536, 0xFFFFFFFF};
+	for (size_t i = 0; i < COUNT_OF(modes) * COUNT_OF(sizes); i++) {
+		ULONG mode = modes[i / COUNT_OF(sizes)];
+		struct block b;
+		CONTROLTRACE_ID id;
+		block_init(&b, mode, mode == EVENT_TRACE_REAL_TIME_MODE ? NULL : "large.etl");
+		b.p.BufferSize = sizes[i % COUNT_OF(sizes)];
+		if (mode == EVENT_TRACE_PRIVATE_LOGGER_MODE) {
+			b.p.Wnode.Guid = some_guid;
+		}
+		expect_code(StartTraceW(&id, u"Large", &b.p), ERROR_SUCCESS, "start");
+		assert_int_equal(b.p.BufferSize, 16384);
+		b.p.BufferSize = 0;
+		expect_code(ControlTraceW(id, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS,
+			    "query");
+		assert_int_equal(b.p.BufferSize, 16384);
+		session_stop(id);
+	}
 }
 
 static void a_start_fills_the_block(void **state)
@@ -680,6 +700,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_start_with_one_fault_returns_the_documented_code),
 		cmocka_unit_test(a_start_without_its_pointers_is_refused),
+		cmocka_unit_test(buffers_above_16_mb_are_made_16_mb),
 		cmocka_unit_test(a_start_fills_the_block),
 		cmocka_unit_test(the_a_forms_speak_utf8),
 		cmocka_unit_test(what_is_in_use_is_not_given_twice),

@@ -46,4 +46,4 @@ END
 	! grep -q "openetw_[0-9]*/h[0-9]* /proc/$(sed -n 's/.*"pid": \([0-9]*\),.*/\1/p' "$T/said" | head -1)/" \
 		/sys/kernel/tracing/uprobe_events || fail "probes are left behind"
 openetw record --heap no-such-program -d 10ms -o "$T/b.etl" 2>"$T/err"
-expect "exit status for a program that does not run" $? 2
+expect "exit status for a program that does not run" $? 1

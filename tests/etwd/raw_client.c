@@ -299,7 +299,7 @@ int provider_write(struct provider *p, const struct ctl_entry *e, const struct r
 		.flags = (ev->activity ? POOL_REC_ACTIVITY : 0) | (ev->items ? POOL_REC_ITEMS : 0),
 		.prov = ev->index,
 		.cfg_gen = gen,
-		.tid = (uint32_t)syscall(SYS_gettid),
+		.tid = ev->tid ? ev->tid : (uint32_t)syscall(SYS_gettid),
 		.mask = mask,
 		.descriptor = &desc,
 		.activity = ev->activity,

@@ -84,6 +84,7 @@ struct raw_event {
 	uint32_t items_bytes;
 	const void *payload;
 	uint32_t payload_bytes;
+	uint32_t tid; /* 0: our own */
 };
 /* As EventWrite would; 0 also when nobody wants it. `mask_override` != 0: claim that mask. */
 int provider_write(struct provider *p, const struct ctl_entry *e, const struct raw_event *ev,

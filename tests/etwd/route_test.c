@@ -6,6 +6,7 @@
  */
 #include "base/base.h"
 #include "etwd/etwd.h"
+#include "etwd/etwd_kernel.h"
 #include "etwd/etwd_modes.h"
 #include "format/etl_layout.h"
 
@@ -306,10 +307,36 @@ static void containers_are_named_as_people_know_them(void **state)
 	}
 }
 
+/* Wherever the collector says that its records end, the drain comes back, and never reads behind the ring. */
+static void a_ring_whose_end_makes_no_sense_is_left(void **state)
+{
+	struct etwd *d;
+	struct collector c = {.tail = 0};
+	uint64_t bytes = KERNEL_RING_PAGE + KERNEL_RING_BYTES;
+	uint8_t *mem = calloc(1, bytes);
+	assert_int_equal(etwd_create(&d, false), 0);
+	c.head = (struct kernel_ring_head *)(void *)mem;
+	c.data = mem + KERNEL_RING_PAGE;
+	for (uint64_t tail = KERNEL_RING_BYTES - 40; tail < KERNEL_RING_BYTES + 16; tail += 4) {
+		for (uint64_t more = 0; more < 64; more += 4) {
+			struct kernel_ring_record r = {.bytes = 8, .kind = KERNEL_RING_SKIP};
+			memset(c.data, 0, KERNEL_RING_BYTES);
+			memcpy(c.data + KERNEL_RING_BYTES - 40, &r, sizeof r);
+			c.tail = tail;
+			order_store_relaxed(&c.head->head, tail + more);
+			kernel_ring_drain(d, &c);
+			assert_true(c.tail == tail + more);
+		}
+	}
+	etwd_destroy(d);
+	free(mem);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_ways_give_the_same_bytes),
+		cmocka_unit_test(a_ring_whose_end_makes_no_sense_is_left),
 		cmocka_unit_test(containers_are_named_as_people_know_them),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -154,6 +154,30 @@ static void pointers()
 	bare->Release();
 }
 
+/* The program owns its callback: the relogger may outlive it, and never calls its Release. */
+static void owned_callbacks()
+{
+	using Microsoft::WRL::ComPtr;
+	bool gone = false, second_gone = false;
+	{
+		ComPtr<ITraceRelogger> relogger;
+		CHECK(CoCreateInstance(CLSID_TraceRelogger, NULL, CLSCTX_INPROC_SERVER,
+				       IID_PPV_ARGS(&relogger)) == S_OK);
+		Thing *counts_from_zero = new Thing(&gone);
+		counts_from_zero->refs = 0;
+		CHECK(relogger->RegisterCallback(counts_from_zero) == S_OK);
+		Thing *given_away = new Thing(&second_gone);
+		CHECK(relogger->RegisterCallback(given_away) == S_OK);
+		CHECK(!gone && counts_from_zero->refs == 1);
+		CHECK(given_away->Release() == 1 && !second_gone);
+		relogger.Reset();
+		CHECK(!gone && counts_from_zero->refs == 1);
+		CHECK(!second_gone && given_away->refs == 1);
+		delete counts_from_zero;
+		delete given_away;
+	}
+}
+
 _COM_SMARTPTR_TYPEDEF(ITraceRelogger, __uuidof(ITraceRelogger));
 _COM_SMARTPTR_TYPEDEF(IUnknown, __uuidof(IUnknown));
 
@@ -190,6 +214,7 @@ int wmain(int argc, wchar_t **argv)
 	CComPtr<IWbemLocator> wmi;
 	CHECK(wmi.CoCreateInstance(CLSID_WbemLocator) == REGDB_E_CLASSNOTREG && !wmi);
 	pointers();
+	owned_callbacks();
 	counted_pointers();
 	strings();
 	arrays();

@@ -46,6 +46,7 @@ run() { # compiler, language, standards...
 				esac
 				# tchar.h with _UNICODE needs the 16-bit C runtime's headers
 				extra=
+				case $h in */pshpack*.h | */poppack.h) extra=-Wno-pragma-pack ;; esac # what they are for
 				case "$h$mode" in *tchar.h*_UNICODE*) extra="-I$root/include/etw/win/crt" ;; esac
 				one "$h" one
 				# shellcheck disable=SC2086

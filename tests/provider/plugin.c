@@ -11,6 +11,7 @@ static volatile int calls;
 __attribute__((visibility("default"))) int plugin_start(const GUID *guid);
 __attribute__((visibility("default"))) int plugin_write(int id);
 __attribute__((visibility("default"))) int plugin_calls(void);
+__attribute__((visibility("default"))) int plugin_stop(void);
 
 static VOID NTAPI on_enable(LPCGUID from, ULONG code, UCHAR level, ULONGLONG any, ULONGLONG all,
 			    PEVENT_FILTER_DESCRIPTOR filter, PVOID context)
@@ -28,6 +29,11 @@ int plugin_write(int id)
 {
 	EVENT_DESCRIPTOR d = {.Id = (USHORT)id, .Level = 1};
 	return (int)EventWrite(handle, &d, 0, NULL);
+}
+
+int plugin_stop(void)
+{
+	return (int)EventUnregister(handle);
 }
 
 int plugin_calls(void)

@@ -6,6 +6,7 @@ baseline.py DECODE_CORPUS CORPUS_DIR: runs the decoder over files with a PerfVie
 each EVENT line, for a decoded event of that payload size whose fields of the same names hold the same
 values. Fields that PerfView computes (times of other records, names of flags, joined file names) have no
 counterpart of that name and are not compared."""
+import os
 import collections
 import json
 import pathlib
@@ -52,7 +53,7 @@ def same(ours, theirs):
 
 
 def main():
-    tool, corpus = sys.argv[1], pathlib.Path(sys.argv[2])
+    tool, corpus = sys.argv[1], pathlib.Path(os.environ.get("OPENETW_CORPUS") or sys.argv[2])
     if not corpus.exists():
         print(f"skipped: no real trace files at {corpus}")
         return 77

@@ -3,7 +3,7 @@
 #define ETW_WIN_CGUID_H
 #include "guiddef.h"
 
-ETW_DEFINE_GUID(GUID_NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+EXTERN_C const IID GUID_NULL; /* in libetw */
 #define IID_NULL   GUID_NULL
 #define CLSID_NULL GUID_NULL
 

@@ -66,11 +66,16 @@
 #ifndef __fastcall
 #define __fastcall
 #endif
+#if !ETW_IS_KEYWORD(__vectorcall) && !defined(__vectorcall)
+#define __vectorcall
+#endif
 #if !ETW_IS_KEYWORD(__forceinline) && !defined(__forceinline)
 #define __forceinline __inline__ __attribute__((always_inline, unused))
 #endif
+/* Naming __pragma in a condition runs it where it is a keyword, so another word of that mode is
+ * asked, before it is a macro. */
 #if !ETW_IS_KEYWORD(__int64) && !defined(__pragma)
-#define __pragma(text)
+#define __pragma(...) _Pragma(#__VA_ARGS__)
 #endif
 #if !ETW_IS_KEYWORD(__int64) && !defined(__int64)
 #define __int64 long long
@@ -78,48 +83,73 @@
 #define __int16 short
 #define __int8 char
 #endif
+/* Processors that we know read at any address. */
 #if !ETW_IS_KEYWORD(__unaligned) && !defined(__unaligned)
 #define __unaligned
 #endif
-/* Naming __pragma in a condition runs it where it is a keyword, so another word of that mode is
- * asked. */
-#if !ETW_IS_KEYWORD(__uuidof) && !defined(__pragma)
-#define __pragma(text)
+/* The spellings with one underscore. */
+#if !ETW_IS_KEYWORD(_declspec)
+#define _declspec(what) __declspec(what)
+#define _inline		__inline
+#define _forceinline	__forceinline
+#define _int64		__int64
+#define _int32		__int32
+#define _int16		__int16
+#define _int8		__int8
+#endif
+#if !ETW_IS_KEYWORD(_cdecl)
+#define _cdecl
+#define _stdcall
+#define _fastcall
 #endif
 #if !ETW_IS_KEYWORD(__declspec) && !defined(__declspec)
-#define __declspec(what) ETW_DECLSPEC_##what
-#define ETW_DECLSPEC_align(n)	    __attribute__((aligned(n)))
-#define ETW_DECLSPEC_allocate(name) __attribute__((section(name)))
-#define ETW_DECLSPEC_code_seg(name)
-#define ETW_DECLSPEC_deprecated __attribute__((deprecated))
-#define ETW_DECLSPEC_dllexport	__attribute__((visibility("default")))
-#define ETW_DECLSPEC_dllimport
-#define ETW_DECLSPEC_empty_bases
-#define ETW_DECLSPEC_guard(x)
-#define ETW_DECLSPEC_naked __attribute__((naked))
-#define ETW_DECLSPEC_noalias
-#define ETW_DECLSPEC_noinline __attribute__((noinline))
-#define ETW_DECLSPEC_noreturn __attribute__((noreturn))
-#define ETW_DECLSPEC_nothrow  __attribute__((nothrow))
-#define ETW_DECLSPEC_novtable
-#define ETW_DECLSPEC_restrict
-#define ETW_DECLSPEC_safebuffers
+/* Each word opens an attribute, and the end of __declspec closes it: so a word may have an argument or
+ * none, as deprecated and deprecated("…"). A word of which nothing follows opens an empty one.
+ * The attributes have the spellings that no program defines. */
+#define __declspec(...)	  ETW_DECLSPEC(__VA_ARGS__)
+#define ETW_DECLSPEC(what) ETW_DECLSPEC_##what))
+#define ETW_ATTRIBUTE	  __attribute__((
+#define ETW_DECLSPEC_ ETW_ATTRIBUTE
+#define ETW_DECLSPEC_align(n) ETW_ATTRIBUTE __aligned__(n)
+#define ETW_DECLSPEC_allocate(name) ETW_ATTRIBUTE __section__(name)
+#define ETW_DECLSPEC_code_seg(name) ETW_ATTRIBUTE
+#define ETW_DECLSPEC_deprecated ETW_ATTRIBUTE __deprecated__
+#define ETW_DECLSPEC_dllexport ETW_ATTRIBUTE __visibility__("default")
+#define ETW_DECLSPEC_dllimport ETW_ATTRIBUTE
+#define ETW_DECLSPEC_empty_bases ETW_ATTRIBUTE
+#define ETW_DECLSPEC_guard(x) ETW_ATTRIBUTE
+#define ETW_DECLSPEC_naked ETW_ATTRIBUTE __naked__
+#define ETW_DECLSPEC_noalias ETW_ATTRIBUTE
+#define ETW_DECLSPEC_noinline ETW_ATTRIBUTE __noinline__
+#define ETW_DECLSPEC_noreturn ETW_ATTRIBUTE __noreturn__
+#define ETW_DECLSPEC_nothrow ETW_ATTRIBUTE __nothrow__
+#define ETW_DECLSPEC_novtable ETW_ATTRIBUTE
+#define ETW_DECLSPEC_restrict ETW_ATTRIBUTE
+#define ETW_DECLSPEC_safebuffers ETW_ATTRIBUTE
+#define ETW_DECLSPEC_spectre(x) ETW_ATTRIBUTE
+#define ETW_DECLSPEC_no_sanitize_address ETW_ATTRIBUTE __no_sanitize_address__
 /* "EXTERN_C __declspec(selectany) T x;" is a definition on Windows, shared by all that have it. With
  * extern in front gcc takes it for a declaration, so the extern is given to something else. */
 #if defined(__clang__)
-#define ETW_DECLSPEC_selectany __attribute__((selectany))
+#define ETW_DECLSPEC_selectany ETW_ATTRIBUTE __selectany__
 #elif defined(__cplusplus)
 extern "C" void etw_selectany_(void);
 #define ETW_DECLSPEC_selectany                                                                     \
 	void etw_selectany_(void);                                                                 \
-	inline
+	inline ETW_ATTRIBUTE
 #else
 #define ETW_DECLSPEC_selectany                                                                     \
 	void etw_selectany_(void);                                                                 \
-	__attribute__((weak))
+	ETW_ATTRIBUTE __weak__
 #endif
-#define ETW_DECLSPEC_thread    __thread
-#define ETW_DECLSPEC_uuid(text)
+/* Not __thread, which has to come behind static and extern. */
+#ifdef __cplusplus
+#define ETW_DECLSPEC_thread thread_local ETW_ATTRIBUTE
+#else
+#define ETW_DECLSPEC_thread _Thread_local ETW_ATTRIBUTE
+#endif
+#define ETW_DECLSPEC_uuid(text) ETW_ATTRIBUTE
+#define ETW_DECLSPEC__Noreturn ETW_ATTRIBUTE __noreturn__ /* with <stdnoreturn.h> */
 #endif
 
 /* An interface's id, for __uuidof. Compilers that lack the keyword get it for types as a macro. */
@@ -147,9 +177,14 @@ template <class T> struct etw_uuid<T *> : etw_uuid<T> {};
 #define ETW_UUID_OF(type, iid)
 #endif
 
-#define DECLSPEC_ALIGN(n)	__attribute__((aligned(n)))
+/* In front of "struct" only __declspec aligns the type; openetw-cc helps compilers without it. */
+#if ETW_IS_KEYWORD(__declspec)
+#define DECLSPEC_ALIGN(n) __declspec(align(n))
+#else
+#define DECLSPEC_ALIGN(n) __attribute__((aligned(n)))
+#endif
+#define DECLSPEC_CACHEALIGN	DECLSPEC_ALIGN(64)
 #define DECLSPEC_ALLOCATE(name) __attribute__((section(name)))
-#define DECLSPEC_CACHEALIGN	__attribute__((aligned(64)))
 #define DECLSPEC_DEPRECATED	__attribute__((deprecated))
 #define DECLSPEC_IMPORT
 /* "DECLSPEC_NOINLINE __inline" in C headers made by Windows' tools means one copy in the program.
@@ -194,7 +229,7 @@ template <class T> struct etw_uuid<T *> : etw_uuid<T> {};
 #define __annotation(...) ((void)0)
 #endif
 #ifndef __fallthrough
-#define __fallthrough
+#define __fallthrough __attribute__((__fallthrough__))
 #endif
 #define NOP_FUNCTION ((void)0)
 

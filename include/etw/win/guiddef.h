@@ -38,13 +38,6 @@ typedef struct _GUID {
 
 #include <string.h>
 
-/* Defined in every file that sees it, without INITGUID and without a library to link. */
-#define ETW_DEFINE_GUID(name, l, w1, w2, b1, b2, b3, b4, b5, b6, b7, b8)                           \
-	EXTERN_C_START                                                                             \
-	extern const GUID name __attribute__((weak));                                              \
-	const GUID name = {l, w1, w2, {b1, b2, b3, b4, b5, b6, b7, b8}};                           \
-	EXTERN_C_END
-
 typedef GUID *LPGUID, *PGUID;
 typedef const GUID *LPCGUID, *PCGUID;
 typedef GUID UUID;

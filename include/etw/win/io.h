@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #ifndef ETW_WIN_IO_H
 #define ETW_WIN_IO_H
+#include "minwindef.h"
 #include <fcntl.h>
 #include <unistd.h>
 #define _O_TEXT	   0x4000
@@ -13,4 +14,20 @@
 #define _isatty		   isatty
 #define _access		   access
 #define _close		   close
+#define _read		   read
+#define _write		   write
+#define _dup		   dup
+#define _dup2		   dup2
+/* A descriptor of a file's handle, which is closed with it; a handle of a descriptor, which stays. */
+ETW_API int _open_osfhandle(INT_PTR osfhandle, int flags);
+ETW_API INT_PTR _get_osfhandle(int fd);
+#ifndef _O_RDONLY
+#define _O_RDONLY O_RDONLY
+#define _O_WRONLY O_WRONLY
+#define _O_RDWR	  O_RDWR
+#define _O_APPEND O_APPEND
+#define _O_CREAT  O_CREAT
+#define _O_TRUNC  O_TRUNC
+#define _O_EXCL	  O_EXCL
+#endif
 #endif

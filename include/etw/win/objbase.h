@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "guiddef.h"
+#include "rpcndr.h"
 #include "winerror.h"
 #include "winnt.h"
 
@@ -34,7 +35,7 @@ typedef const WCHAR *LPCOLESTR;
 #define PURE			 = 0
 #endif
 
-ETW_DEFINE_GUID(IID_IUnknown, 0, 0, 0, 0xC0, 0, 0, 0, 0, 0, 0, 0x46)
+EXTERN_C const IID IID_IUnknown; /* in libetw */
 
 /* One pointer to a table of functions, as everywhere in COM: C and C++ see the same object. */
 #ifdef __cplusplus

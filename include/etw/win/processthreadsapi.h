@@ -8,13 +8,39 @@
 
 #include "winnt.h"
 
-/* For declarations: processes are not started here. */
 typedef struct _PROCESS_INFORMATION {
 	HANDLE hProcess;
 	HANDLE hThread;
 	DWORD dwProcessId;
 	DWORD dwThreadId;
 } PROCESS_INFORMATION, *PPROCESS_INFORMATION, *LPPROCESS_INFORMATION;
+
+#define ETW_STARTUPINFO(name, text)                                                                \
+	typedef struct _##name {                                                                   \
+		DWORD cb;                                                                          \
+		text lpReserved;                                                                   \
+		text lpDesktop;                                                                    \
+		text lpTitle;                                                                      \
+		DWORD dwX, dwY, dwXSize, dwYSize;                                                  \
+		DWORD dwXCountChars, dwYCountChars;                                                \
+		DWORD dwFillAttribute;                                                             \
+		DWORD dwFlags;                                                                     \
+		WORD wShowWindow;                                                                  \
+		WORD cbReserved2;                                                                  \
+		BYTE *lpReserved2;                                                                 \
+		HANDLE hStdInput, hStdOutput, hStdError;                                           \
+	} name, *LP##name;
+ETW_STARTUPINFO(STARTUPINFOA, LPSTR)
+ETW_STARTUPINFO(STARTUPINFOW, LPWSTR)
+#undef ETW_STARTUPINFO
+#define STARTF_USESHOWWINDOW	   0x00000001
+#define STARTF_USESTDHANDLES	   0x00000100
+#define DETACHED_PROCESS	   0x00000008
+#define CREATE_NEW_CONSOLE	   0x00000010
+#define CREATE_NEW_PROCESS_GROUP   0x00000200
+#define CREATE_UNICODE_ENVIRONMENT 0x00000400
+#define CREATE_NO_WINDOW	   0x08000000
+#define PROCESS_DUP_HANDLE	   0x0040
 
 typedef DWORD(WINAPI *PTHREAD_START_ROUTINE)(LPVOID lpThreadParameter);
 typedef PTHREAD_START_ROUTINE LPTHREAD_START_ROUTINE;
@@ -66,9 +92,26 @@ ETW_API DWORD WINAPI GetProcessIdOfThread(HANDLE Thread);
 /* NULL and ERROR_INVALID_PARAMETER when there is no such process. */
 ETW_API HANDLE WINAPI OpenProcess(DWORD dwDesiredAccess, BOOL bInheritHandle, DWORD dwProcessId);
 ETW_API BOOL WINAPI TerminateProcess(HANDLE hProcess, UINT uExitCode);
-/* STILL_ACTIVE while it runs; 0 afterwards (another process's code is not to be had on Linux). */
+/* STILL_ACTIVE while it runs; then its code when this process started it, and 0 otherwise: another
+ * process's code is not to be had on Linux. 0xC0000000 and the number of the signal that ended it. */
 ETW_API BOOL WINAPI GetExitCodeProcess(HANDLE hProcess, LPDWORD lpExitCode);
 ETW_API VOID WINAPI ExitProcess(UINT uExitCode) __attribute__((noreturn));
+/* The program (with or without ".exe") and its arguments, which are cut as on Windows. The child has the
+ * three handles of STARTF_USESTDHANDLES, and no others. CREATE_SUSPENDED: ERROR_NOT_SUPPORTED. */
+ETW_API BOOL WINAPI CreateProcessW(LPCWSTR lpApplicationName, LPWSTR lpCommandLine,
+				   LPSECURITY_ATTRIBUTES lpProcessAttributes,
+				   LPSECURITY_ATTRIBUTES lpThreadAttributes, BOOL bInheritHandles,
+				   DWORD dwCreationFlags, LPVOID lpEnvironment,
+				   LPCWSTR lpCurrentDirectory, LPSTARTUPINFOW lpStartupInfo,
+				   LPPROCESS_INFORMATION lpProcessInformation);
+ETW_API BOOL WINAPI CreateProcessA(LPCSTR lpApplicationName, LPSTR lpCommandLine,
+				   LPSECURITY_ATTRIBUTES lpProcessAttributes,
+				   LPSECURITY_ATTRIBUTES lpThreadAttributes, BOOL bInheritHandles,
+				   DWORD dwCreationFlags, LPVOID lpEnvironment,
+				   LPCSTR lpCurrentDirectory, LPSTARTUPINFOA lpStartupInfo,
+				   LPPROCESS_INFORMATION lpProcessInformation);
+ETW_API VOID WINAPI GetStartupInfoW(LPSTARTUPINFOW lpStartupInfo);
+ETW_API VOID WINAPI GetStartupInfoA(LPSTARTUPINFOA lpStartupInfo);
 /* `dwStackSize` in bytes, 0 for the default. CREATE_SUSPENDED is honoured by ResumeThread. */
 ETW_API HANDLE WINAPI CreateThread(LPSECURITY_ATTRIBUTES lpThreadAttributes, SIZE_T dwStackSize,
 				   LPTHREAD_START_ROUTINE lpStartAddress, LPVOID lpParameter,
@@ -78,6 +121,7 @@ ETW_API BOOL WINAPI GetExitCodeThread(HANDLE hThread, LPDWORD lpExitCode);
 ETW_API VOID WINAPI ExitThread(DWORD dwExitCode) __attribute__((noreturn));
 /* Accepted; the scheduler decides. */
 ETW_API BOOL WINAPI SetThreadPriority(HANDLE hThread, int nPriority);
+ETW_API int WINAPI GetThreadPriority(HANDLE hThread);
 /* Linux cannot kill one thread: FALSE, ERROR_NOT_SUPPORTED. */
 ETW_API BOOL WINAPI TerminateThread(HANDLE hThread, DWORD dwExitCode);
 ETW_API BOOL WINAPI SwitchToThread(void);
@@ -88,6 +132,8 @@ ETW_API LPVOID WINAPI TlsGetValue(DWORD dwTlsIndex);
 ETW_API BOOL WINAPI TlsSetValue(DWORD dwTlsIndex, LPVOID lpTlsValue);
 ETW_API BOOL WINAPI TlsFree(DWORD dwTlsIndex);
 /* Path of the executable; *lpdwSize counts characters. */
+ETW_API BOOL WINAPI QueryFullProcessImageNameA(HANDLE hProcess, DWORD dwFlags, LPSTR lpExeName,
+					       PDWORD lpdwSize);
 ETW_API BOOL WINAPI QueryFullProcessImageNameW(HANDLE hProcess, DWORD dwFlags, LPWSTR lpExeName,
 					       PDWORD lpdwSize);
 ETW_API BOOL WINAPI CloseHandle(HANDLE hObject);
@@ -96,5 +142,15 @@ ETW_API BOOL WINAPI DuplicateHandle(HANDLE hSourceProcessHandle, HANDLE hSourceH
 				    DWORD dwDesiredAccess, BOOL bInheritHandle, DWORD dwOptions);
 #define DUPLICATE_CLOSE_SOURCE 1
 #define DUPLICATE_SAME_ACCESS  2
+
+#ifdef UNICODE
+#define CreateProcess  CreateProcessW
+#define GetStartupInfo GetStartupInfoW
+typedef STARTUPINFOW STARTUPINFO, *LPSTARTUPINFO;
+#else
+#define CreateProcess  CreateProcessA
+#define GetStartupInfo GetStartupInfoA
+typedef STARTUPINFOA STARTUPINFO, *LPSTARTUPINFO;
+#endif
 
 #endif

@@ -9,6 +9,8 @@
 #ifndef ETW_WIN_SAL_H
 #define ETW_WIN_SAL_H
 
+#define __analysis_assert(condition)
+
 /* Rarer ones: of locks, of translated errors, of drivers. */
 #define _Outptr_opt_result_z_
 #define _COM_Outptr_result_maybenull_

@@ -268,19 +268,36 @@ FORCEINLINE PVOID InterlockedCompareExchangePointer(PVOID volatile *p, PVOID v, 
 #define WriteRelease(p, v)		     __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 #define WriteNoFence(p, v)		     __atomic_store_n((p), (v), __ATOMIC_RELAXED)
 
+ETW_API HANDLE WINAPI CreateEventExA(LPSECURITY_ATTRIBUTES lpEventAttributes, LPCSTR lpName,
+				     DWORD dwFlags, DWORD dwDesiredAccess);
+ETW_API HANDLE WINAPI CreateMutexExA(LPSECURITY_ATTRIBUTES lpMutexAttributes, LPCSTR lpName,
+				     DWORD dwFlags, DWORD dwDesiredAccess);
+ETW_API HANDLE WINAPI CreateSemaphoreExA(LPSECURITY_ATTRIBUTES lpSemaphoreAttributes,
+					 LONG lInitialCount, LONG lMaximumCount, LPCSTR lpName,
+					 DWORD dwFlags, DWORD dwDesiredAccess);
+ETW_API HANDLE WINAPI OpenEventA(DWORD dwDesiredAccess, BOOL bInheritHandle, LPCSTR lpName);
+ETW_API HANDLE WINAPI OpenMutexA(DWORD dwDesiredAccess, BOOL bInheritHandle, LPCSTR lpName);
+ETW_API HANDLE WINAPI OpenSemaphoreA(DWORD dwDesiredAccess, BOOL bInheritHandle, LPCSTR lpName);
 #ifdef UNICODE
-#define CreateEvent	CreateEventW
-#define CreateMutex	CreateMutexW
-#define CreateSemaphore CreateSemaphoreW
-#else
-#define CreateEvent	CreateEventA
-#define CreateMutex	CreateMutexA
-#define CreateSemaphore CreateSemaphoreA
-#endif
+#define CreateEvent	  CreateEventW
+#define CreateEventEx	  CreateEventExW
+#define CreateMutex	  CreateMutexW
 #define CreateMutexEx	  CreateMutexExW
+#define CreateSemaphore	  CreateSemaphoreW
 #define CreateSemaphoreEx CreateSemaphoreExW
 #define OpenEvent	  OpenEventW
 #define OpenMutex	  OpenMutexW
 #define OpenSemaphore	  OpenSemaphoreW
+#else
+#define CreateEvent	  CreateEventA
+#define CreateEventEx	  CreateEventExA
+#define CreateMutex	  CreateMutexA
+#define CreateMutexEx	  CreateMutexExA
+#define CreateSemaphore	  CreateSemaphoreA
+#define CreateSemaphoreEx CreateSemaphoreExA
+#define OpenEvent	  OpenEventA
+#define OpenMutex	  OpenMutexA
+#define OpenSemaphore	  OpenSemaphoreA
+#endif
 
 #endif

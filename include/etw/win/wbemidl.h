@@ -74,10 +74,8 @@ struct ETW_UUID("DC12A687-737F-11CF-884D-00AA004B2E24") IWbemLocator : public IU
 };
 class ETW_UUID("4590F811-1D3A-11D0-891F-00AA004B2E24") WbemLocator;
 #endif
-ETW_DEFINE_GUID(CLSID_WbemLocator, 0x4590f811, 0x1d3a, 0x11d0, 0x89, 0x1f, 0x00, 0xaa, 0x00, 0x4b,
-		0x2e, 0x24)
-ETW_DEFINE_GUID(IID_IWbemLocator, 0xdc12a687, 0x737f, 0x11cf, 0x88, 0x4d, 0x00, 0xaa, 0x00, 0x4b,
-		0x2e, 0x24)
+EXTERN_C const CLSID CLSID_WbemLocator;
+EXTERN_C const IID IID_IWbemLocator;
 ETW_UUID_OF(WbemLocator, CLSID_WbemLocator)
 ETW_UUID_OF(IWbemLocator, IID_IWbemLocator)
 

@@ -102,6 +102,7 @@ ETW_API DWORD WINAPI GetEnvironmentVariableW(LPCWSTR lpName, LPWSTR lpBuffer, DW
 ETW_API DWORD WINAPI GetEnvironmentVariableA(LPCSTR lpName, LPSTR lpBuffer, DWORD nSize);
 /* %NAME% is replaced, unknown names stay. Returns characters with terminator. */
 ETW_API DWORD WINAPI ExpandEnvironmentStringsW(LPCWSTR lpSrc, LPWSTR lpDst, DWORD nSize);
+ETW_API DWORD WINAPI ExpandEnvironmentStringsA(LPCSTR lpSrc, LPSTR lpDst, DWORD nSize);
 ETW_API LPWSTR WINAPI GetCommandLineW(void);
 ETW_API LPSTR WINAPI GetCommandLineA(void);
 /* Freed with LocalFree, in one piece. */
@@ -152,12 +153,13 @@ ETW_API BOOL WINAPI Wow64DisableWow64FsRedirection(PVOID *OldValue);
 ETW_API BOOL WINAPI Wow64RevertWow64FsRedirection(PVOID OlValue);
 #ifdef UNICODE
 #define QueryDosDevice QueryDosDeviceW
-#else
-#define QueryDosDevice QueryDosDeviceA
-#endif
+/* These have no A form. */
 #define GetLogicalDriveStrings GetLogicalDriveStringsW
 #define FindFirstVolume	       FindFirstVolumeW
 #define FindNextVolume	       FindNextVolumeW
+#else
+#define QueryDosDevice QueryDosDeviceA
+#endif
 
 /* Nothing of these kinds can be made here: FALSE, and the handle is not valid. */
 ETW_API BOOL WINAPI FindCloseChangeNotification(HANDLE hChangeHandle);
@@ -271,6 +273,11 @@ ETW_API BOOL WINAPI ReadFile(HANDLE hFile, LPVOID lpBuffer, DWORD nNumberOfBytes
 ETW_API BOOL WINAPI WriteFile(HANDLE hFile, LPCVOID lpBuffer, DWORD nNumberOfBytesToWrite,
 			      LPDWORD lpNumberOfBytesWritten, LPOVERLAPPED lpOverlapped);
 ETW_API BOOL WINAPI FlushFileBuffers(HANDLE hFile);
+/* Reading and writing end before they return, so nothing is pending: FALSE and ERROR_NOT_FOUND for
+ * CancelIoEx and CancelSynchronousIo, TRUE for CancelIo. */
+ETW_API BOOL WINAPI CancelIo(HANDLE hFile);
+ETW_API BOOL WINAPI CancelIoEx(HANDLE hFile, LPOVERLAPPED lpOverlapped);
+ETW_API BOOL WINAPI CancelSynchronousIo(HANDLE hThread);
 ETW_API BOOL WINAPI GetFileSizeEx(HANDLE hFile, PLARGE_INTEGER lpFileSize);
 ETW_API DWORD WINAPI GetFileType(HANDLE hFile);
 ETW_API BOOL WINAPI SetFilePointerEx(HANDLE hFile, LARGE_INTEGER liDistanceToMove,
@@ -332,6 +339,7 @@ ETW_API BOOL WINAPI SetFileInformationByHandle(HANDLE hFile,
 ETW_API BOOL WINAPI DeleteFileW(LPCWSTR lpFileName);
 ETW_API BOOL WINAPI DeleteFileA(LPCSTR lpFileName);
 ETW_API BOOL WINAPI MoveFileW(LPCWSTR lpExistingFileName, LPCWSTR lpNewFileName);
+ETW_API BOOL WINAPI MoveFileA(LPCSTR lpExistingFileName, LPCSTR lpNewFileName);
 ETW_API BOOL WINAPI CreateDirectoryW(LPCWSTR lpPathName,
 				     LPSECURITY_ATTRIBUTES lpSecurityAttributes);
 ETW_API BOOL WINAPI CreateDirectoryA(LPCSTR lpPathName, LPSECURITY_ATTRIBUTES lpSecurityAttributes);
@@ -341,6 +349,21 @@ ETW_API DWORD WINAPI GetCurrentDirectoryW(DWORD nBufferLength, LPWSTR lpBuffer);
 ETW_API DWORD WINAPI GetCurrentDirectoryA(DWORD nBufferLength, LPSTR lpBuffer);
 ETW_API DWORD WINAPI GetFullPathNameW(LPCWSTR lpFileName, DWORD nBufferLength, LPWSTR lpBuffer,
 				      LPWSTR *lpFilePart);
+ETW_API DWORD WINAPI GetFullPathNameA(LPCSTR lpFileName, DWORD nBufferLength, LPSTR lpBuffer,
+				      LPSTR *lpFilePart);
+
+/* $TMPDIR, $TMP or /tmp, with a separator behind it. Characters without terminator, or with it when the
+ * buffer is too small. */
+ETW_API DWORD WINAPI GetTempPathW(DWORD nBufferLength, LPWSTR lpBuffer);
+ETW_API DWORD WINAPI GetTempPathA(DWORD nBufferLength, LPSTR lpBuffer);
+/* uUnique 0: a new, empty file. The number in the name; lpTempFileName has room for MAX_PATH. */
+ETW_API UINT WINAPI GetTempFileNameW(LPCWSTR lpPathName, LPCWSTR lpPrefixString, UINT uUnique,
+				     LPWSTR lpTempFileName);
+ETW_API UINT WINAPI GetTempFileNameA(LPCSTR lpPathName, LPCSTR lpPrefixString, UINT uUnique,
+				     LPSTR lpTempFileName);
+/* nSize says nothing here. */
+ETW_API BOOL WINAPI CreatePipe(PHANDLE hReadPipe, PHANDLE hWritePipe,
+			       LPSECURITY_ATTRIBUTES lpPipeAttributes, DWORD nSize);
 
 /* ---- console ------------------------------------------------------------------------------------
  */
@@ -402,6 +425,9 @@ ETW_API BOOL WINAPI SetConsoleTextAttribute(HANDLE hConsoleOutput, WORD wAttribu
 ETW_API BOOL WINAPI WriteConsoleW(HANDLE hConsoleOutput, const VOID *lpBuffer,
 				  DWORD nNumberOfCharsToWrite, LPDWORD lpNumberOfCharsWritten,
 				  LPVOID lpReserved);
+ETW_API BOOL WINAPI WriteConsoleA(HANDLE hConsoleOutput, const VOID *lpBuffer,
+				  DWORD nNumberOfCharsToWrite, LPDWORD lpNumberOfCharsWritten,
+				  LPVOID lpReserved);
 ETW_API BOOL WINAPI SetConsoleOutputCP(UINT wCodePageID);
 
 #ifdef UNICODE
@@ -426,6 +452,14 @@ ETW_API BOOL WINAPI SetConsoleOutputCP(UINT wCodePageID);
 #define CreateDirectory	       CreateDirectoryW
 #define GetFileAttributes      GetFileAttributesW
 #define GetCurrentDirectory    GetCurrentDirectoryW
+#define MoveFile	       MoveFileW
+#define GetTempPath	       GetTempPathW
+#define GetTempFileName	       GetTempFileNameW
+#define GetFullPathName	       GetFullPathNameW
+#define WriteConsole	       WriteConsoleW
+
+#define QueryFullProcessImageName QueryFullProcessImageNameW
+#define ExpandEnvironmentStrings  ExpandEnvironmentStringsW
 #else
 #define FormatMessage	       FormatMessageA
 #define OutputDebugString      OutputDebugStringA
@@ -448,11 +482,14 @@ ETW_API BOOL WINAPI SetConsoleOutputCP(UINT wCodePageID);
 #define CreateDirectory	       CreateDirectoryA
 #define GetFileAttributes      GetFileAttributesA
 #define GetCurrentDirectory    GetCurrentDirectoryA
+#define MoveFile	       MoveFileA
+#define GetTempPath	       GetTempPathA
+#define GetTempFileName	       GetTempFileNameA
+#define GetFullPathName	       GetFullPathNameA
+#define WriteConsole	       WriteConsoleA
+
+#define QueryFullProcessImageName QueryFullProcessImageNameA
+#define ExpandEnvironmentStrings  ExpandEnvironmentStringsA
 #endif
-#define MoveFile		  MoveFileW
-#define GetFullPathName		  GetFullPathNameW
-#define QueryFullProcessImageName QueryFullProcessImageNameW
-#define ExpandEnvironmentStrings  ExpandEnvironmentStringsW
-#define WriteConsole		  WriteConsoleW
 
 #endif

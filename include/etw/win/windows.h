@@ -22,6 +22,7 @@
 #include "timezoneapi.h"
 #include "winbase.h"
 #include "excpt.h"
+#include "stralign.h"
 #include "winnls.h"
 #ifndef WIN32_LEAN_AND_MEAN
 #include "objbase.h"

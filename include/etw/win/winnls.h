@@ -59,18 +59,44 @@ ETW_API int WINAPI GetDateFormatW(LCID Locale, DWORD dwFlags, const SYSTEMTIME *
 				  LPCWSTR lpFormat, LPWSTR lpDateStr, int cchDate);
 ETW_API int WINAPI GetTimeFormatW(LCID Locale, DWORD dwFlags, const SYSTEMTIME *lpTime,
 				  LPCWSTR lpFormat, LPWSTR lpTimeStr, int cchTime);
+ETW_API int WINAPI GetDateFormatA(LCID Locale, DWORD dwFlags, const SYSTEMTIME *lpDate,
+				  LPCSTR lpFormat, LPSTR lpDateStr, int cchDate);
+ETW_API int WINAPI GetTimeFormatA(LCID Locale, DWORD dwFlags, const SYSTEMTIME *lpTime,
+				  LPCSTR lpFormat, LPSTR lpTimeStr, int cchTime);
 ETW_API int WINAPI lstrlenW(LPCWSTR lpString);
 ETW_API int WINAPI lstrlenA(LPCSTR lpString);
+/* -1, 0, 1: "a" is before "A", and that before "b". */
+ETW_API int WINAPI lstrcmpW(LPCWSTR lpString1, LPCWSTR lpString2);
+ETW_API int WINAPI lstrcmpA(LPCSTR lpString1, LPCSTR lpString2);
 ETW_API int WINAPI lstrcmpiW(LPCWSTR lpString1, LPCWSTR lpString2);
+ETW_API int WINAPI lstrcmpiA(LPCSTR lpString1, LPCSTR lpString2);
+ETW_API LPWSTR WINAPI lstrcpyW(LPWSTR lpString1, LPCWSTR lpString2);
+ETW_API LPSTR WINAPI lstrcpyA(LPSTR lpString1, LPCSTR lpString2);
+ETW_API LPWSTR WINAPI lstrcpynW(LPWSTR lpString1, LPCWSTR lpString2, int iMaxLength);
+ETW_API LPSTR WINAPI lstrcpynA(LPSTR lpString1, LPCSTR lpString2, int iMaxLength);
+ETW_API LPWSTR WINAPI lstrcatW(LPWSTR lpString1, LPCWSTR lpString2);
+ETW_API LPSTR WINAPI lstrcatA(LPSTR lpString1, LPCSTR lpString2);
 ETW_API int WINAPI CompareStringOrdinal(LPCWSTR lpString1, int cchCount1, LPCWSTR lpString2,
 					int cchCount2, BOOL bIgnoreCase);
 
 #ifdef UNICODE
-#define lstrlen lstrlenW
-#else
-#define lstrlen lstrlenA
-#endif
+#define lstrlen	      lstrlenW
+#define lstrcmp	      lstrcmpW
+#define lstrcmpi      lstrcmpiW
+#define lstrcpy	      lstrcpyW
+#define lstrcpyn      lstrcpynW
+#define lstrcat	      lstrcatW
 #define GetDateFormat GetDateFormatW
 #define GetTimeFormat GetTimeFormatW
+#else
+#define GetDateFormat GetDateFormatA
+#define GetTimeFormat GetTimeFormatA
+#define lstrlen	 lstrlenA
+#define lstrcmp	 lstrcmpA
+#define lstrcmpi lstrcmpiA
+#define lstrcpy	 lstrcpyA
+#define lstrcpyn lstrcpynA
+#define lstrcat	 lstrcatA
+#endif
 
 #endif

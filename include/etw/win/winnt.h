@@ -65,19 +65,6 @@ typedef struct _TIME_ZONE_INFORMATION {
 	LONG DaylightBias;
 } TIME_ZONE_INFORMATION, *PTIME_ZONE_INFORMATION, *LPTIME_ZONE_INFORMATION;
 
-typedef struct _UNICODE_STRING {
-	USHORT Length;	      /* bytes, without terminator */
-	USHORT MaximumLength; /* bytes */
-	PWSTR Buffer;
-} UNICODE_STRING, *PUNICODE_STRING;
-typedef const UNICODE_STRING *PCUNICODE_STRING;
-
-typedef struct _STRING {
-	USHORT Length;
-	USHORT MaximumLength;
-	PCHAR Buffer;
-} STRING, *PSTRING, ANSI_STRING, *PANSI_STRING;
-
 typedef struct _LIST_ENTRY {
 	struct _LIST_ENTRY *Flink;
 	struct _LIST_ENTRY *Blink;
@@ -280,9 +267,6 @@ typedef enum {
 #define DLL_THREAD_ATTACH	 2
 #define DLL_THREAD_DETACH	 3
 #define STILL_ACTIVE		 STATUS_PENDING
-#ifndef NT_SUCCESS
-#define NT_SUCCESS(status) (((NTSTATUS)(status)) >= 0)
-#endif
 
 #define MINCHAR	 0x80
 #define MAXCHAR	 0x7F
@@ -376,23 +360,25 @@ ETW_INLINE PVOID RtlSecureZeroMemory(PVOID p, SIZE_T n)
 #define DbgRaiseAssertionFailure() __builtin_trap()
 
 #ifdef __cplusplus
+/* The numbers of an enumeration may be of any width. */
+#define ETW_ENUM_NUMBER(e, E) static_cast<__underlying_type(E)>(e)
 #define DEFINE_ENUM_FLAG_OPERATORS(E)                                                              \
 	extern "C++" {                                                                             \
 	inline constexpr E operator|(E a, E b)                                                     \
 	{                                                                                          \
-		return E(int(a) | int(b));                                                         \
+		return E(ETW_ENUM_NUMBER(a, E) | ETW_ENUM_NUMBER(b, E));                           \
 	}                                                                                          \
 	inline constexpr E operator&(E a, E b)                                                     \
 	{                                                                                          \
-		return E(int(a) & int(b));                                                         \
+		return E(ETW_ENUM_NUMBER(a, E) & ETW_ENUM_NUMBER(b, E));                           \
 	}                                                                                          \
 	inline constexpr E operator^(E a, E b)                                                     \
 	{                                                                                          \
-		return E(int(a) ^ int(b));                                                         \
+		return E(ETW_ENUM_NUMBER(a, E) ^ ETW_ENUM_NUMBER(b, E));                           \
 	}                                                                                          \
 	inline constexpr E operator~(E a)                                                          \
 	{                                                                                          \
-		return E(~int(a));                                                                 \
+		return E(~ETW_ENUM_NUMBER(a, E));                                                  \
 	}                                                                                          \
 	inline E &operator|=(E &a, E b)                                                            \
 	{                                                                                          \

@@ -14,6 +14,7 @@
 #define AF_UNIX	  1
 #define AF_INET	  2
 #define AF_INET6  23
+#define AF_LINK	  33
 #endif
 #ifndef INET_ADDRSTRLEN
 #define INET_ADDRSTRLEN	 22
@@ -65,6 +66,13 @@ typedef struct ETW_SOCKET_TAG(sockaddr_storage) {
 	LONGLONG ss_align;
 	CHAR ss_pad2[112];
 } SOCKADDR_STORAGE, *PSOCKADDR_STORAGE;
+
+/* An adapter's own address. */
+typedef struct ETW_SOCKET_TAG(sockaddr_dl) {
+	ADDRESS_FAMILY sdl_family; /* AF_LINK */
+	UCHAR sdl_data[8];
+	UCHAR sdl_zero[4];
+} SOCKADDR_DL, *PSOCKADDR_DL;
 
 #if ETW_WINSOCK_TAGS
 #define s_addr S_un.S_addr

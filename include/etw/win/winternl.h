@@ -2,6 +2,7 @@
 #ifndef ETW_WIN_WINTERNL_H
 #define ETW_WIN_WINTERNL_H
 #define _WINTERNL_
+#include "ntdef.h"
 #include "ntstatus.h"
 /* DestinationString points to SourceString; lengths in bytes. */
 ETW_API VOID NTAPI RtlInitUnicodeString(PUNICODE_STRING DestinationString, PCWSTR SourceString);

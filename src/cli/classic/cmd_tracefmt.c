@@ -2,6 +2,7 @@
  * tracefmt: the formatting tool of the Windows driver kit: one line an event, prefix and text or
  * JSON.
  */
+#include "cli/output.h"
 #include "cli/view/timetext.h"
 #include "cli/view/trace.h"
 #include "cli/view/view.h"
@@ -71,7 +72,8 @@ struct format {
 	struct cli_view *view;
 	struct openetw_text text;
 	struct strbuf line;
-	FILE *out;
+	struct cli_output *output;
+	FILE *out; /* of output */
 	const char *prefix;
 	bool display, no_prefix, high_resolution, sequence, utc, sortable, summary_only, failed;
 	bool zone, csv, prefer_json, skip_unknown, skip_wpp;
@@ -149,7 +151,7 @@ static void add_prefix(struct format *f, const EVENT_RECORD *e)
 		const char *end = strchr(s + 2, '!');
 		if (s[1] == '!' && end) {
 			const char *v = attribute(f, e, s + 2, (size_t)(end - s - 2));
-			strbuf_adds(b, v);
+			strbuf_add_printable(b, v, strlen(v));
 			s = end + 1;
 			continue;
 		}
@@ -187,18 +189,6 @@ static void add_prefix(struct format *f, const EVENT_RECORD *e)
 	}
 }
 
-static void add_quoted(struct strbuf *b, const char *s, size_t n)
-{
-	strbuf_addc(b, '"');
-	for (size_t i = 0; i < n; i++) {
-		if (s[i] == '"') {
-			strbuf_addc(b, '"');
-		}
-		strbuf_addc(b, s[i] == '\n' || s[i] == '\r' ? ' ' : s[i]);
-	}
-	strbuf_addc(b, '"');
-}
-
 static void add_csv_columns(struct format *f, const EVENT_RECORD *e)
 {
 	struct strbuf *b = &f->line;
@@ -210,10 +200,10 @@ static void add_csv_columns(struct format *f, const EVENT_RECORD *e)
 		    GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e), h->ProcessId, h->ThreadId);
 	add_time(f, e, b);
 	strbuf_addc(b, ',');
-	add_quoted(b, name, strlen(name));
+	strbuf_add_quoted(b, name, strlen(name));
 	strbuf_addc(b, ',');
 	name = openetw_event_name(f->decoder, e);
-	add_quoted(b, name, strlen(name));
+	strbuf_add_quoted(b, name, strlen(name));
 	strbuf_addf(b, ",%u,", h->EventDescriptor.Level);
 }
 
@@ -259,6 +249,10 @@ static bool make_text(struct format *f, const EVENT_RECORD *e)
 	bool wpp = e->EventHeader.Flags & EVENT_HEADER_FLAG_TRACE_MESSAGE;
 	openetw_text_clear(&f->text);
 	if ((wpp || !f->prefer_json) && openetw_event_message(f->decoder, e, &f->text)) {
+		struct openetw_text *t = &f->text;
+		while (t->length && (t->data[t->length - 1] == '\n' || t->data[t->length - 1] == '\r')) {
+			t->length--; /* many end their lines themselves */
+		}
 		return true;
 	}
 	if (openetw_decode_json(f->decoder, e, &f->text) == OPENETW_NO_SCHEMA ||
@@ -314,14 +308,14 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 		int n = snprintf(text, sizeof text, "Unknown( %u): GUID=%s (No Format Information found).",
 				 e->EventHeader.EventDescriptor.Id, guid);
 		if (f->csv) {
-			add_quoted(&f->line, text, (size_t)n);
+			strbuf_add_quoted(&f->line, text, (size_t)n);
 		} else {
 			strbuf_adds(&f->line, text);
 		}
 	} else if (f->csv) {
-		add_quoted(&f->line, f->text.data ? f->text.data : "", f->text.length);
+		strbuf_add_quoted(&f->line, f->text.data ? f->text.data : "", f->text.length);
 	} else {
-		strbuf_add(&f->line, f->text.data ? f->text.data : "", f->text.length);
+		strbuf_add_printable(&f->line, f->text.data ? f->text.data : "", f->text.length);
 	}
 	strbuf_addc(&f->line, '\n');
 	if (f->out) {
@@ -336,7 +330,8 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 static bool write_summary(struct format *f, struct cli_args *a, const struct cli_trace *t,
 			  const char *path)
 {
-	FILE *out = fopen(path, "we");
+	struct cli_output *o = cli_output_open(a, path, true);
+	FILE *out = cli_output_file(o);
 	if (!out) {
 		return false;
 	}
@@ -344,23 +339,25 @@ static bool write_summary(struct format *f, struct cli_args *a, const struct cli
 	for (int i = 0; i < t->count; i++) {
 		fprintf(out, "\t%s\n", a->words[i]);
 	}
+	char lost[200];
+	cli_lost_text(t, lost, sizeof lost);
 	fprintf(out,
 		"Total Buffers Processed %llu\nTotal Events  Processed %llu\nTotal Events  Lost    "
-		"  %llu\n"
+		"  %s\n"
 		"Total Format Errors     0\nTotal Formats Unknown   %llu\n",
-		(unsigned long long)t->buffers, (unsigned long long)f->count,
-		(unsigned long long)t->lost_events, (unsigned long long)f->unformatted);
-	return fclose(out) == 0;
+		(unsigned long long)t->buffers, (unsigned long long)f->count, lost,
+		(unsigned long long)f->unformatted);
+	return cli_output_close(o, true) == CLI_OK;
 }
 
-static bool open_output(struct format *f, struct cli_args *a, const char *path)
+static bool open_file(struct format *f, struct cli_args *a, const char *path)
 {
 	if (cli_flag(a, "displayonly") || f->summary_only) {
 		return true;
 	}
-	f->out = fopen(path, "we");
+	f->output = cli_output_open(a, path, true);
+	f->out = cli_output_file(f->output);
 	if (!f->out) {
-		fprintf(stderr, "openetw tracefmt: cannot write %s: %s\n", path, strerror(errno));
 		return false;
 	}
 	fputs(f->csv ? "" : "EventTrace\n", f->out);
@@ -372,7 +369,7 @@ static int work(struct format *f, struct cli_args *a)
 	const char *path = cli_value(a, "o", "FmtFile.txt");
 	struct cli_trace t = {.args = a, .event = event, .ctx = f, .no_progress = f->display};
 	if (!cli_trace_open(&t, a->count, a->words, cli_flag(a, "rt") ? a->words[0] : NULL) ||
-	    !open_output(f, a, path)) {
+	    !open_file(f, a, path)) {
 		return CLI_FAILED;
 	}
 	if (cli_flag(a, "csvheader")) {
@@ -394,10 +391,9 @@ static int work(struct format *f, struct cli_args *a)
 	bool extension = dot && !strchr(dot, '/');
 	snprintf(summary, sizeof summary, "%.*s.sum",
 		 (int)(extension ? (size_t)(dot - path) : strlen(path)), path);
-	bool wanted = !cli_flag(a, "nosummary") && !cli_flag(a, "displayonly");
-	if ((wanted && !write_summary(f, a, &t, summary)) ||
-	    (f->out && (ferror(f->out) | (fclose(f->out) != 0)))) {
-		fprintf(stderr, "openetw tracefmt: cannot write %s: %s\n", path, strerror(errno));
+	bool whole = code == 0 && !t.interrupted && !f->failed;
+	bool wanted = !cli_flag(a, "nosummary") && !cli_flag(a, "displayonly") && whole;
+	if (cli_output_close(f->output, whole) != CLI_OK || (wanted && !write_summary(f, a, &t, summary))) {
 		status = CLI_FAILED;
 	}
 	fflush(stdout);

@@ -2,6 +2,9 @@
  * tracerpt: the reporting tool that comes with Windows: events as XML or CSV, and a summary, in its
  * layouts.
  */
+#include "cli/classic/tracerpt.h"
+#include "cli/output.h"
+#include "cli/path.h"
 #include "cli/view/timetext.h"
 #include "cli/view/trace.h"
 #include "cli/view/view.h"
@@ -11,6 +14,7 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <time.h>
 
 static const struct cli_option options[] = {
@@ -45,25 +49,20 @@ struct report {
 	struct cli_args *a;
 	struct cli_trace *trace;
 	struct openetw_decoder *decoder;
-	struct cli_xml xml;
+	struct tracerpt out_as;
 	struct strbuf line;
-	FILE *out, *summary;
-	bool csv, utf16, failed;
+	struct cli_output *dump, *summary;
+	FILE *out; /* of dump */
+	bool csv, utf16, failed, whole;
 	struct kind *kinds;
 	size_t kind_count, kind_cap;
-	uint32_t timer_resolution; /* 100 ns each tick of kernel and user time */
 };
 
-static void split_name(const EVENT_RECORD *e, const char *full, const char **ret_type,
-		       int *ret_length)
+/* Of classic events the class counts, without the opcode behind it. */
+static int name_length(const EVENT_RECORD *e, const char *full)
 {
-	static const char *const opcodes[] = {"Info",	   "Start", "Stop",   "DCStart", "DCStop",
-					      "Extension", "Reply", "Resume", "Suspend", "Send"};
-	const char *slash =
-		e->EventHeader.Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER ? strchr(full, '/') : NULL;
-	UCHAR op = e->EventHeader.EventDescriptor.Opcode;
-	*ret_length = slash ? (int)(slash - full) : (int)strlen(full);
-	*ret_type = slash ? slash + 1 : op < BASE_ARRAY_LEN(opcodes) ? opcodes[op] : "";
+	const char *slash = e->EventHeader.Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER ? strchr(full, '/') : NULL;
+	return slash ? (int)(slash - full) : (int)strlen(full);
 }
 
 static void count(struct report *r, const EVENT_RECORD *e, const char *name, int length)
@@ -96,72 +95,6 @@ static void count(struct report *r, const EVENT_RECORD *e, const char *name, int
 	r->kinds[r->kind_count++] = k;
 }
 
-static int csv_field(void *context, const struct openetw_field *f)
-{
-	struct strbuf *b = context;
-	bool number = f->text_length > 0 && f->json_length > 0 && f->json[0] != '"' &&
-		      f->json[0] != '{' && f->json[0] != '[';
-	strbuf_adds(b, ", ");
-	if (!number) {
-		strbuf_addc(b, '"');
-	}
-	for (size_t i = 0; i < f->text_length; i++) {
-		if (f->text[i] == '"') {
-			strbuf_addc(b, '"');
-		}
-		/* one event is one line */
-		strbuf_addc(b, f->text[i] == '\n' || f->text[i] == '\r' ? ' ' : f->text[i]);
-	}
-	if (!number) {
-		strbuf_addc(b, '"');
-	}
-	return 0;
-}
-
-static void csv_guid(struct strbuf *b, const GUID *g)
-{
-	char text[37];
-	cli_guid_text(g, text);
-	for (char *s = text; *s; s++) {
-		*s = *s >= 'a' && *s <= 'f' ? (char)(*s - 32) : *s;
-	}
-	strbuf_addf(b, ", {%s}", text);
-}
-
-static void csv_event(struct report *r, const EVENT_RECORD *e, const char *name, int length,
-		      const char *type)
-{
-	static const GUID zero;
-	const EVENT_HEADER *h = &e->EventHeader;
-	const EVENT_DESCRIPTOR *d = &h->EventDescriptor;
-	struct strbuf *b = &r->line;
-	const EVENT_HEADER_EXTENDED_DATA_ITEM *instance =
-		cli_event_item(e, EVENT_HEADER_EXT_TYPE_INSTANCE_INFO);
-	const EVENT_HEADER_EXTENDED_DATA_ITEM *related =
-		cli_event_item(e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID);
-	strbuf_addf(b, "%.*s, %s, %u, %u, %u, %u, %u, %u, 0x%016llX, 0x%08X, 0x%08X, %u", length,
-		    name, type, d->Id, d->Version, d->Channel, d->Level, d->Opcode, d->Task,
-		    d->Keyword, h->ProcessId, h->ThreadId,
-		    GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)e));
-	if (instance && instance->DataSize >= 8) {
-		const uint8_t *p = (const uint8_t *)(uintptr_t)instance->DataPtr;
-		strbuf_addf(b, ", %u, %u", le32_get(p), le32_get(p + 4));
-	} else {
-		strbuf_adds(b, ", , ");
-	}
-	csv_guid(b, &h->ActivityId);
-	if (related && related->DataSize == sizeof(GUID)) {
-		csv_guid(b, (const GUID *)(uintptr_t)related->DataPtr);
-	} else {
-		csv_guid(b, &zero);
-	}
-	strbuf_addf(b, ", %lld, %llu, %llu", (long long)h->TimeStamp.QuadPart,
-		    (unsigned long long)h->KernelTime * r->timer_resolution / 10000,
-		    (unsigned long long)h->UserTime * r->timer_resolution / 10000);
-	openetw_decode_fields(r->decoder, e, csv_field, b);
-	strbuf_adds(b, "\r\n");
-}
-
 static bool put(struct report *r, const char *s, size_t n)
 {
 	if (!r->utf16) {
@@ -182,20 +115,17 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 {
 	struct report *r = ctx;
 	char name[512];
-	const char *type;
-	int length;
 	openetw_decoder_learn(r->decoder, e);
 	snprintf(name, sizeof name, "%s", openetw_event_name(r->decoder, e));
-	split_name(e, name, &type, &length);
-	count(r, e, name, length);
+	count(r, e, name, name_length(e, name));
 	if (!r->out) {
 		return true;
 	}
 	strbuf_clear(&r->line);
 	if (r->csv) {
-		csv_event(r, e, name, length, type);
+		tracerpt_csv_event(&r->out_as, e, &r->line);
 	} else {
-		cli_xml_event(&r->xml, e, &r->line);
+		tracerpt_xml_event(&r->out_as, e, &r->line);
 	}
 	r->failed = r->failed || !put(r, r->line.s ? r->line.s : "", r->line.len);
 	return !r->failed;
@@ -222,7 +152,7 @@ static void write_summary(struct report *r)
 	static const char rule[] = "+--------------------------------------------------------------"
 				   "-------------------------------"
 				   "------------+\r\n";
-	FILE *f = r->summary;
+	FILE *f = cli_output_file(r->summary);
 	const struct cli_trace *t = r->trace;
 	uint64_t buffers = 0, end = 0;
 	char date[64];
@@ -234,16 +164,22 @@ static void write_summary(struct report *r)
 		end = BASE_MAX(end, (uint64_t)h->EndTime.QuadPart);
 	}
 	fprintf(f, "Total Buffers Processed %llu\r\n", (unsigned long long)buffers);
-	fprintf(f, "Total Events  Processed %llu\r\n", (unsigned long long)t->events);
-	fprintf(f, "Total Events  Lost      %llu\r\n", (unsigned long long)t->lost_events);
-	long_date(t->first_start, r->xml.utc, date, sizeof date);
+	/* As on Windows, with the records of the file itself, which the table lists too. */
+	fprintf(f, "Total Events  Processed %llu\r\n", (unsigned long long)(t->events + t->headers));
+	char lost[200];
+	cli_lost_text(t, lost, sizeof lost);
+	fprintf(f, "Total Events  Lost      %s\r\n", lost);
+	long_date(t->first_start, r->out_as.utc, date, sizeof date);
 	fprintf(f, "Start Time              %s\r\n", date);
-	long_date(end, r->xml.utc, date, sizeof date);
+	long_date(end, r->out_as.utc, date, sizeof date);
 	fprintf(f, "End Time                %s\r\n", date);
 	fprintf(f, "Elapsed Time            %llu sec\r\n",
 		(unsigned long long)(end > t->first_start ? (end - t->first_start) / 10000000 : 0));
-	fprintf(f, "\r\n%s|%-11s   %-20s %-15s %-15s %-38s|\r\n%s", rule, "Event Count",
-		"Event Name", "Event ID", "Version", "Guid", rule);
+	fputs("\r\n", f);
+	fputs(rule, f);
+	fprintf(f, "|%-11s   %-20s %-15s %-15s %-38s|\r\n", "Event Count", "Event Name", "Event ID", "Version",
+		"Guid");
+	fputs(rule, f);
 	qsort(r->kinds, r->kind_count, sizeof *r->kinds, by_count);
 	for (size_t i = 0; i < r->kind_count; i++) {
 		char guid[37];
@@ -255,10 +191,12 @@ static void write_summary(struct report *r)
 	fputs(rule, f);
 }
 
-static FILE *create(struct cli_args *a, const char *path)
+static struct cli_output *create(struct cli_args *a, const char *path)
 {
 	bool overwrite = cli_flag(a, "y");
-	if (!overwrite && access(path, F_OK) == 0) {
+	char mapped[PATH_MAX];
+	struct stat st;
+	if (!overwrite && lstat(cli_path(path, mapped), &st) == 0 && S_ISREG(st.st_mode)) {
 		char answer[8] = "";
 		if (isatty(0)) {
 			fprintf(stderr, "%s exists. Overwrite? [y/n] ", path);
@@ -270,21 +208,10 @@ static FILE *create(struct cli_args *a, const char *path)
 			return NULL;
 		}
 	}
-	FILE *f = fopen(path, "we");
-	if (!f) {
-		fprintf(stderr, "openetw tracerpt: cannot write %s: %s\n", path, strerror(errno));
+	if (overwrite) {
+		cli_output_overwrite();
 	}
-	return f;
-}
-
-static bool close_file(FILE *f, const char *path)
-{
-	bool ok = !f || !ferror(f);
-	ok = (!f || fclose(f) == 0) && ok;
-	if (!ok) {
-		fprintf(stderr, "openetw tracerpt: cannot write %s: %s\n", path, strerror(errno));
-	}
-	return ok;
+	return cli_output_open(a, path, true);
 }
 
 static int process(struct report *r, const char *dump, const char *summary)
@@ -297,32 +224,38 @@ static int process(struct report *r, const char *dump, const char *summary)
 	if (!cli_trace_open(r->trace, a->count, a->words, real_time ? a->words[0] : NULL)) {
 		return CLI_FAILED;
 	}
-	if ((dump && !(r->out = create(a, dump))) ||
+	if ((dump && !(r->dump = create(a, dump))) ||
 	    (summary && !(r->summary = create(a, summary)))) {
+		for (int i = 0; i < r->trace->count; i++) {
+			CloseTrace(r->trace->handle[i]);
+		}
 		return CLI_FAILED;
 	}
-	r->timer_resolution = r->trace->file[0].LogfileHeader.TimerResolution;
-	static const char csv_head[] = "Event Name, Type, Event ID, Version, Channel, Level, "
-				       "Opcode, Task, Keyword, PID, TID, Processor Number, "
-				       "Instance ID, Parent Instance ID, Activity ID, Related "
-				       "Activity ID, Clock-Time, Kernel(ms), User(ms), "
-				       "User Data\r\n";
-	static const char xml_head[] =
-		"<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\r\n<Events>\r\n";
+	r->out = cli_output_file(r->dump);
+	r->out_as.timer_resolution = r->trace->file[0].LogfileHeader.TimerResolution;
 	if (r->out) {
-		const char *head = r->csv ? csv_head : xml_head;
+		strbuf_clear(&r->line);
+		if (r->csv) {
+			tracerpt_csv_head(&r->line);
+		} else {
+			strbuf_adds(&r->line, "<Events>\r\n");
+		}
 		if (r->utf16) {
 			fwrite("\xFF\xFE", 1, 2, r->out);
 		}
-		put(r, head, strlen(head));
+		put(r, r->line.s ? r->line.s : "", r->line.len);
 	}
 	uint32_t code = cli_trace_run(r->trace);
-	if (r->out && !r->csv) {
+	if (r->trace->interrupted) {
+		return 128 + r->trace->interrupted; /* and what was written does not end as if it were all */
+	}
+	if (r->out && !r->csv && !code) {
 		put(r, "</Events>\r\n", 11);
 	}
-	if (r->summary) {
+	if (r->summary && !code) {
 		write_summary(r);
 	}
+	r->whole = code == 0 && !r->failed;
 	if (code) {
 		return cli_fail(a, code, "stopped after %llu events",
 				(unsigned long long)r->trace->events);
@@ -335,7 +268,14 @@ static int process(struct report *r, const char *dump, const char *summary)
 static void html_text(FILE *f, const char *s, size_t n)
 {
 	struct strbuf b = {0};
-	cli_xml_text(&b, s, n);
+	while (n > 0) { /* its lines stay lines */
+		const char *end = memchr(s, '\n', n);
+		size_t k = end ? (size_t)(end - s) : n;
+		cli_xml_text(&b, s, k);
+		strbuf_adds(&b, end ? "\n" : "");
+		s += k + (end != NULL);
+		n -= k + (end != NULL);
+	}
 	fwrite(b.s ? b.s : "", 1, b.len, f);
 	strbuf_finish(&b);
 }
@@ -344,12 +284,13 @@ static void html_text(FILE *f, const char *s, size_t n)
 static int write_report(struct cli_args *a, const char *path)
 {
 	static const struct {
-		const char *title, *action;
-	} parts[] = {{"Processes", "process"},	     {"CPU samples", "profile"},
-		     {"CPU by context switches", "cswitch"}, {"Disk accesses", "diskio"},
-		     {"Hard faults", "hardfault"},	     {"Marks", "marks"},
-		     {"Events", "tracestats"}};
-	FILE *f = create(a, path);
+		const char *title, *action, *option;
+	} parts[] = {{"Processes", "process", "-withcmdline"},	    {"CPU samples", "profile", "-detail"},
+		     {"CPU by context switches", "cswitch", "-process"}, {"Disk accesses", "diskio", "-summary"},
+		     {"Hard faults", "hardfault", NULL},		    {"Marks", "marks", NULL},
+		     {"Events", "tracestats", "-detail"}};
+	struct cli_output *o = create(a, path);
+	FILE *f = cli_output_file(o);
 	int status = CLI_OK;
 	if (!f) {
 		return CLI_FAILED;
@@ -360,7 +301,10 @@ static int write_report(struct cli_args *a, const char *path)
 	      f);
 	for (int i = 0; i < a->count; i++) {
 		fputs("<li>", f);
-		html_text(f, a->words[i], strlen(a->words[i]));
+		struct strbuf name = {0};
+		strbuf_addf(&name, "%s", a->words[i]);
+		html_text(f, name.s ? name.s : "", name.len);
+		strbuf_finish(&name);
 		fputs("</li>\n", f);
 	}
 	fputs("</ul>\n", f);
@@ -368,12 +312,10 @@ static int write_report(struct cli_args *a, const char *path)
 		char *text = NULL;
 		size_t n = 0;
 		FILE *memory = open_memstream(&text, &n);
-		struct xperf_read r = {.a = a,
-				       .count = a->count,
-				       .files = a->words,
-				       .to = memory,
-				       .command_lines = true};
-		status = memory ? xperf_act(&r, parts[i].action) : CLI_FAILED;
+		char option[32] = "", *words[] = {option, NULL};
+		snprintf(option, sizeof option, "%s", parts[i].option ? parts[i].option : "");
+		status = memory ? xperf_one_report(a, parts[i].action, *option != 0, words, a->count, a->words, memory)
+				: CLI_FAILED;
 		if (memory) {
 			fclose(memory);
 		}
@@ -383,7 +325,8 @@ static int write_report(struct cli_args *a, const char *path)
 		free(text);
 	}
 	fputs("</body></html>\n", f);
-	return close_file(f, path) ? status : CLI_FAILED;
+	int end = cli_output_close(o, status == CLI_OK);
+	return status != CLI_OK ? status : end;
 }
 
 static bool load_formats(struct cli_args *a)
@@ -436,7 +379,7 @@ static int run(struct cli_args *a)
 	trace.ctx = &r;
 	r.csv = strcasecmp(cli_value(a, "of", "XML"), "CSV") == 0;
 	r.utf16 = r.csv && strcasecmp(cli_value(a, "en", "ANSI"), "Unicode") == 0;
-	r.xml = (struct cli_xml){
+	r.out_as = (struct tracerpt){
 		.decoder = r.decoder, .utc = cli_flag(a, "gmt"), .raw_time = cli_flag(a, "rts")};
 	const char *dump = cli_value(a, "o", NULL), *summary = cli_value(a, "summary", NULL);
 	const char *html = cli_value(a, "report", NULL);
@@ -447,11 +390,8 @@ static int run(struct cli_args *a)
 	dump = dump && *dump == 0 ? (r.csv ? "dumpfile.csv" : "dumpfile.xml") : dump;
 	summary = summary && *summary == 0 ? "summary.txt" : summary;
 	int status = dump || summary ? process(&r, dump, summary) : CLI_OK;
-	bool written = close_file(r.out, dump);
-	written = close_file(r.summary, summary) && written;
-	if (status == CLI_OK && !written) {
-		status = CLI_FAILED;
-	}
+	int ends[] = {cli_output_close(r.dump, r.whole), cli_output_close(r.summary, r.whole)};
+	status = status != CLI_OK ? status : ends[0] != CLI_OK ? ends[0] : ends[1];
 	if (status == CLI_OK && html) {
 		status = write_report(a, html);
 	}
@@ -471,14 +411,14 @@ static int run(struct cli_args *a)
 			printf("Report:             %s\n", html);
 		}
 		printf("\nThe command completed successfully.\n");
-		if (trace.lost_events || trace.lost_buffers) {
+		if (trace.lost_events || trace.lost_buffers || trace.unknown[0]) {
 			fprintf(stderr, "openetw tracerpt: ");
 			cli_trace_print_loss(stderr, &trace);
 			fputc('\n', stderr);
 		}
 	}
 	openetw_decoder_destroy(r.decoder);
-	cli_xml_finish(&r.xml);
+	tracerpt_finish(&r.out_as);
 	strbuf_finish(&r.line);
 	free(r.kinds);
 	return status;

@@ -2,6 +2,7 @@
  * Starting what a saved_session says, and saying it as a command line.
  */
 #include "cli/classic/controller.h"
+#include "cli/output.h"
 
 #include "cli/view/filter.h"
 #include "cli/classic/winargs.h"
@@ -124,7 +125,7 @@ uint32_t controller_start_private(const struct saved_session *s, EVENT_FILTER_DE
 	b.p.LogFileNameOffset = s->file[0] ? (ULONG)((char *)b.file - (char *)&b) : 0;
 	snprintf(b.file, sizeof b.file, "%s", s->file);
 	why[0] = 0;
-	return StartTraceA(ret, s->name, (EVENT_TRACE_PROPERTIES *)&b.p);
+	return cli_start_trace(ret, s->name, (EVENT_TRACE_PROPERTIES *)&b.p);
 }
 
 uint32_t controller_start_kernel(const struct saved_session *s, const struct cli_kernel_wish *more,
@@ -155,7 +156,7 @@ uint32_t controller_start_kernel(const struct saved_session *s, const struct cli
 	bool of_kernel = !kernel_mask_empty(&kernel.mask);
 	uint32_t code = of_kernel ? cli_kernel_start(&h, s->name, &p, &kernel)
 			: s->mode & EVENT_TRACE_PRIVATE_LOGGER_MODE ? controller_start_private(s, NULL, 0, &h)
-								    : StartTraceA(&h, s->name, &p.p);
+								    : cli_start_trace(&h, s->name, &p.p);
 	if (code) {
 		return code;
 	}
@@ -198,15 +199,7 @@ void controller_quote(FILE *f, const char *word)
 		fputs(word, f);
 		return;
 	}
-	putc('\'', f);
-	for (; *word; word++) {
-		if (*word == '\'') {
-			fputs("'\\''", f);
-		} else {
-			putc(*word, f);
-		}
-	}
-	putc('\'', f);
+	fputs(cli_quoted("%s", word), f);
 }
 
 static void put_provider(FILE *f, const struct saved_provider *p)

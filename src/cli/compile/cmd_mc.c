@@ -3,6 +3,7 @@
  * mc: manifest to C header and resources. The compiler is src/mc; here are its options and files.
  */
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "mc/mc.h"
 #include "xml/xml.h"
 
@@ -180,26 +181,14 @@ static int report(const struct job *j, int err, const struct diag *d)
 /* Under a passing name first, so that nobody ever includes half a file. */
 static int write_output(const struct job *j, const char *dir, const char *name, struct strbuf *b)
 {
-	char path[4096], temp[4096 + 16];
+	char path[4096];
+	struct diag d;
 	int n = snprintf(path, sizeof path, "%s/%s", dir ? dir : ".", name);
-	snprintf(temp, sizeof temp, "%s.part%d", path, (int)getpid());
-	int err = b->failed ? ENOMEM : (size_t)n >= sizeof path ? ENAMETOOLONG : 0;
-	FILE *f = err ? NULL : fopen(temp, "we");
-	if (!err && !f) {
-		err = errno;
-	}
-	if (f) {
-		errno = 0;
-		bool ok = fwrite(b->s, 1, b->len, f) == b->len;
-		ok = fclose(f) == 0 && ok;
-		ok = ok && rename(temp, path) == 0;
-		if (!ok) {
-			err = errno ? errno : EIO;
-			unlink(temp);
-		}
-	}
+	int err = b->failed ? -ENOMEM : (size_t)n >= sizeof path ? -ENAMETOOLONG : 0;
+	diag_clear(&d);
+	err = err ? err : cli_write_whole(path, b->s, b->len, true, &d);
 	if (err) {
-		fprintf(stderr, "openetw mc: cannot write %s: %s\n", path, strerror(err));
+		fprintf(stderr, "openetw mc: cannot write %s\n", d.text[0] ? d.text : strerror(-err));
 	} else if (j->verbose) {
 		fprintf(stderr, "%s: %zu bytes\n", path, b->len);
 	}

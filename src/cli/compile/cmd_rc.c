@@ -5,6 +5,7 @@
  * Other resources have no meaning here.
  */
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "format/schema_section.h"
 #include "mc/mc.h"
 #include "schema/manifest_section.h"
@@ -322,7 +323,8 @@ static void stamp(struct job *j)
 static int write_output(struct job *j)
 {
 	struct strbuf o = {0};
-	char path[PATH_MAX], temp[PATH_MAX + 16];
+	char path[PATH_MAX];
+	struct diag d;
 	if (j->output) {
 		snprintf(path, sizeof path, "%s", j->output);
 	} else {
@@ -333,14 +335,10 @@ static int write_output(struct job *j)
 	}
 	stamp(j);
 	write_object(j, &o);
-	snprintf(temp, sizeof temp, "%s.part%d", path, (int)getpid());
-	FILE *f = o.failed ? NULL : fopen(temp, "we");
-	bool ok = f && fwrite(o.s, 1, o.len, f) == o.len;
-	ok = f && fclose(f) == 0 && ok && rename(temp, path) == 0;
+	diag_clear(&d);
+	bool ok = !o.failed && cli_write_whole(path, o.s, o.len, true, &d) == 0;
 	if (!ok) {
-		fprintf(stderr, "openetw rc: cannot write %s: %s\n", path,
-			o.failed ? strerror(ENOMEM) : strerror(errno));
-		unlink(temp);
+		fprintf(stderr, "openetw rc: cannot write %s\n", o.failed ? strerror(ENOMEM) : d.text);
 	}
 	strbuf_finish(&o);
 	return ok ? CLI_OK : CLI_FAILED;

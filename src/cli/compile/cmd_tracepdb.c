@@ -5,6 +5,7 @@
  */
 #include "base/elf_section.h"
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "format/schema_section.h"
 #include "schema/manifest_section.h"
 
@@ -29,7 +30,8 @@ static const struct cli_option options[] = {
 struct job {
 	struct cli_args *a;
 	const char *dir;
-	FILE *one;
+	struct cli_output *output;
+	FILE *one; /* of output */
 	bool below, verbose;
 	size_t files, formats;
 	int status;
@@ -39,14 +41,14 @@ static bool write_file(struct job *j, const char *name, const void *p, size_t n)
 {
 	char path[PATH_MAX];
 	snprintf(path, sizeof path, "%s/%s", j->dir, name);
-	FILE *f = fopen(path, "we");
-	bool ok = f && fwrite(p, 1, n, f) == n;
-	ok = f && fclose(f) == 0 && ok;
+	struct diag d;
+	diag_clear(&d);
+	bool ok = cli_write_whole(path, p, n, true, &d) == 0;
 	if (!ok) {
-		fprintf(stderr, "openetw tracepdb: cannot write %s: %s\n", path, strerror(errno));
+		fprintf(stderr, "openetw tracepdb: cannot write %s\n", d.text);
 		j->status = CLI_FAILED;
 	} else if (j->verbose) {
-		puts(path);
+		cli_puts(path);
 	}
 	return ok;
 }
@@ -132,8 +134,9 @@ static int run(struct cli_args *a)
 	if (a->count == 0 && !cli_value(a, "f", NULL) && !cli_value(a, "i", NULL)) {
 		return cli_usage(a, "which program? -f FILE");
 	}
-	if (one && !(j.one = fopen(one, "we"))) {
-		fprintf(stderr, "openetw tracepdb: cannot write %s: %s\n", one, strerror(errno));
+	j.output = one ? cli_output_open(a, one, true) : NULL;
+	j.one = cli_output_file(j.output);
+	if (one && !j.one) {
 		return CLI_FAILED;
 	}
 	for (int i = 0; (path = cli_value_at(a, "f", i)) != NULL; i++) {
@@ -145,8 +148,7 @@ static int run(struct cli_args *a)
 	for (int i = 0; i < a->count; i++) {
 		take_path(&j, a->words[i], true, 0);
 	}
-	if (j.one && (ferror(j.one) | (fclose(j.one) != 0))) {
-		fprintf(stderr, "openetw tracepdb: cannot write %s: %s\n", one, strerror(errno));
+	if (cli_output_close(j.output, true) != CLI_OK) {
 		j.status = CLI_FAILED;
 	}
 	if (j.status == CLI_OK) {

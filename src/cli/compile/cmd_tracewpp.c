@@ -4,6 +4,7 @@
  * its options, those of Windows' tool, and files.
  */
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "tracewpp/tracewpp.h"
 
 #include <glob.h>
@@ -88,18 +89,14 @@ static int mistake(const char *path, int err, const struct diag *d)
 
 static int write_output(const struct job *j, const char *path, const char *s, size_t n)
 {
-	char temp[PATH_MAX + 16];
+	struct diag d;
 	/* Build systems look at times: what did not change is left alone. */
 	struct strbuf old = {0};
 	bool same = read_text(path, &old) == 0 && old.len == n && memcmp(old.s, s, n) == 0;
 	strbuf_finish(&old);
-	snprintf(temp, sizeof temp, "%s.part%d", path, (int)getpid());
-	FILE *f = same ? NULL : fopen(temp, "we");
-	bool ok = same || (f && fwrite(s, 1, n, f) == n);
-	ok = same || (f && fclose(f) == 0 && ok && rename(temp, path) == 0);
-	if (!ok) {
-		fprintf(stderr, "openetw tracewpp: cannot write %s: %s\n", path, strerror(errno));
-		unlink(temp);
+	diag_clear(&d);
+	if (!same && cli_write_whole(path, s, n, true, &d) < 0) {
+		fprintf(stderr, "openetw tracewpp: cannot write %s\n", d.text);
 		return CLI_FAILED;
 	}
 	if (j->verbose) {
@@ -176,7 +173,9 @@ static int scan(struct job *j, const char *given, bool bare)
 		struct strbuf block = {0};
 		bool marked = strstr(b.s, "begin_wpp config") && strstr(b.s, "end_wpp");
 		if (bare && !marked) { /* statements as they are */
-			strbuf_addf(&block, "/* begin_wpp config\n%s\nend_wpp */", b.s);
+			strbuf_adds(&block, "/* begin_wpp config\n");
+			strbuf_adds(&block, b.s);
+			strbuf_adds(&block, "\nend_wpp */");
 		} else {
 			strbuf_adds(&block, b.s);
 		}

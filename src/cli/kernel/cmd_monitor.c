@@ -6,7 +6,6 @@
 #include "cli/kernel/screen.h"
 #include "cli/view/timetext.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -237,7 +236,10 @@ static void add_json(struct monitor *m, const struct line *l)
 /* On a terminal a line is a line: of a path that is too long the end is shown, which tells more. */
 static void add_last(struct monitor *m, const char *text, unsigned columns)
 {
-	size_t n = strlen(text), used = m->out.len;
+	struct strbuf whole = {0};
+	strbuf_addf(&whole, "%s", text);
+	text = whole.s ? whole.s : "";
+	size_t n = whole.len, used = m->out.len;
 	unsigned left = 0;
 	for (size_t i = 0; i < used; i++) {
 		left += ((unsigned char)m->out.s[i] & 0xC0) != 0x80;
@@ -249,6 +251,7 @@ static void add_last(struct monitor *m, const char *text, unsigned columns)
 		strbuf_adds(&m->out, "…");
 		strbuf_adds(&m->out, text + cli_screen_fit_end(text, n, left - 1));
 	}
+	strbuf_finish(&whole);
 }
 
 static void add_text(struct monitor *m, const struct line *l)
@@ -261,8 +264,11 @@ static void add_text(struct monitor *m, const struct line *l)
 			add_last(m, text, width_of_all);
 		} else {
 			int width = columns[m->column[i]].width;
-			int most = width_of_all && width < 0 ? -width : INT_MAX; /* whole where nobody looks at columns */
-			strbuf_addf(&m->out, "%*.*s", width, most, text);
+			if (width_of_all && width < 0) {
+				strbuf_add_fitted(&m->out, text, strlen(text), (unsigned)-width);
+			} else { /* whole where nobody looks at columns */
+				strbuf_add_column(&m->out, text, strlen(text), width);
+			}
 		}
 	}
 	if (width_of_all) {
@@ -304,6 +310,11 @@ static void print_title(struct monitor *m)
 
 /* ---- the verb --------------------------------------------------------------------------------- */
 
+static const char *column_at(const void *ctx, int i)
+{
+	return i < COL_COUNT ? columns[i].name : NULL;
+}
+
 static bool take_columns(struct monitor *m)
 {
 	unsigned width = cli_screen_now().columns;
@@ -319,7 +330,11 @@ static bool take_columns(struct monitor *m)
 			c++;
 		}
 		if (c == COL_COUNT || m->column_count == MONITOR_COLUMNS_MAX) {
-			cli_usage(m->args, "there is no column '%.*s'", (int)n, p);
+			char word[64];
+			snprintf(word, sizeof word, "%.*s", (int)n, p);
+			const char *near = cli_nearest(word, column_at, NULL);
+			cli_usage(m->args, near ? "there is no column '%s'; did you mean '%s'?" : "there is no column '%s'", word,
+				  near);
 			return false;
 		}
 		m->column[m->column_count++] = (enum column)c;
@@ -363,6 +378,54 @@ static bool take_kinds(struct monitor *m, struct kernel_mask *mask)
 	return m->kinds != 0;
 }
 
+/* As kevent.c has them; tests/cli/absent.sh compares. */
+static const char *const operations[] = {
+	"ProcessStart", "ProcessEnd", "ImageLoad", "ImageUnload", "MapFile", "UnmapFile", "FileCreate", "FileCleanup",
+	"FileClose", "FileRead", "FileWrite", "FileSetInfo", "FileDelete", "FileRename", "FileDirEnum", "FileFlush",
+	"FileQueryInfo", "FileControl", "FileOpEnd", "FileDirNotify", "FileDeletePath", "FileRenamePath", "FileSetLink",
+	"DiskRead", "DiskWrite", "DiskFlush", "TcpSend", "TcpReceive", "TcpConnect", "TcpDisconnect", "TcpRetransmit",
+	"TcpAccept", "TcpReconnect", "TcpFail", "UdpSend", "UdpReceive", "TransitionFault", "DemandZeroFault",
+	"CopyOnWrite", "GuardPageFault", "HardPageFault", "AccessViolation", "HardFault", NULL};
+
+static const char *operation_at(const void *ctx, int i)
+{
+	return operations[i];
+}
+
+/* What no line will ever have is told at once: nobody sees why nothing comes. */
+static bool check_names(const struct monitor *m)
+{
+	const char *v, *near;
+	bool payload;
+	for (int i = 0; (v = cli_value_at(m->args, "op", i)) != NULL; i++) {
+		int k = 0;
+		while (operations[k] && !cli_pattern_match(v, operations[k], strlen(operations[k]))) {
+			k++;
+		}
+		if (!operations[k]) {
+			near = cli_nearest(v, operation_at, NULL);
+			cli_usage(m->args, near ? "there is no operation '%s'; did you mean '%s'?"
+						: "there is no operation '%s', such as FileRead, TcpConnect or ProcessStart",
+				  v, near);
+			return false;
+		}
+	}
+	for (uint32_t i = 0; m->filter && (v = cli_filter_name(m->filter, i, &payload)) != NULL; i++) {
+		int c = 0;
+		while (c < COL_COUNT && strcmp(columns[c].name, v) != 0) {
+			c++;
+		}
+		if (c == COL_COUNT) {
+			near = cli_nearest(v, column_at, NULL);
+			cli_usage(m->args, near ? "--filter: there is no column '%s'; did you mean '%s'?"
+						: "--filter: there is no column '%s'; --columns lists them",
+				  v, near);
+			return false;
+		}
+	}
+	return true;
+}
+
 static int watch(struct monitor *m, uint64_t duration_ns)
 {
 	uint64_t began = clock_read_system_ns();
@@ -388,18 +451,34 @@ static int watch(struct monitor *m, uint64_t duration_ns)
 	cli_keys_end();
 	monitor_release(m, UINT64_MAX);
 	fflush(stdout);
+	if (cli_signal_caught() && (duration_ns || m->limit)) { /* else that is how it ends */
+		cli_interrupt(cli_signal_caught());
+	}
 	kernel_feed_stats(m->feed, &s);
 	fprintf(stderr, "%llu lines; ", (unsigned long long)m->lines);
+	bool broken_off = kernel_feed_broken_off(m->feed);
 	if (m->not_shown) {
 		fprintf(stderr, "%llu NOT SHOWN for want of memory; ", (unsigned long long)m->not_shown);
 	}
 	if (s.lost) {
 		fprintf(stderr, "LOST %llu events in full kernel rings; ", (unsigned long long)s.lost);
-	} else {
+	} else if (!broken_off) {
 		fprintf(stderr, "nothing was lost; ");
+	}
+	if (broken_off) {
+		fprintf(stderr, "the trace session ended unexpectedly, what was lost is not known; ");
 	}
 	fprintf(stderr, "this took %.1f %% of a processor\n",
 		100.0 * (double)(s.cpu_ns - before.cpu_ns) / (double)(clock_read_system_ns() - began));
+	if (broken_off) {
+		return CLI_FAILED;
+	}
+	bool asked = m->filter || m->errors || cli_flag(m->args, "process") || cli_flag(m->args, "path") ||
+		     cli_flag(m->args, "op");
+	if (m->lines == 0 && asked && !cli_interrupted()) {
+		fprintf(stderr, "openetw monitor: nothing that happened fits what is asked for\n");
+		return cli_signal_caught() ? CLI_OK : CLI_FAILED;
+	}
 	return CLI_OK;
 }
 
@@ -435,11 +514,18 @@ static int run(struct cli_args *a)
 		cli_usage(a, "--filter: column %u: %s", d.column, d.text);
 		goto out;
 	}
+	if (!check_names(m)) {
+		goto out;
+	}
 	for (int i = 0; (v = cli_value_at(a, "pid", i)) != NULL; i++) {
 		char *end;
 		uint64_t pid = strtoull(v, &end, 0);
 		if (end == v || *end || i == (int)KERNEL_PIDS_MAX) {
 			cli_usage(a, "--pid takes up to %u numbers", KERNEL_PIDS_MAX);
+			goto out;
+		}
+		if (!cli_process_exists(a, pid)) {
+			status = CLI_FAILED;
 			goto out;
 		}
 		session.pid[session.pids++] = (uint32_t)pid;

@@ -5,9 +5,12 @@
 
 #include "cli/kernel/counters.h"
 #include "cli/kernel/kernel_session.h"
+#include "cli/output.h"
+#include "cli/path.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <net/if.h>
 
 #include <signal.h>
 #include <stdlib.h>
@@ -48,6 +51,7 @@ static const struct cli_option options[] = {
 	{0, "pid", "PID", "of this process and its children only (processes and images: of all)", NULL},
 	{0, "only-command", NULL, "the same for the command that is run", NULL},
 	{'p', "provider", "P", "events of this provider too, Name:keywords:level (repeatable)", NULL},
+	CLI_FORCE_OPTION,
 	{0},
 };
 
@@ -78,6 +82,8 @@ struct recording {
 	uint64_t duration_ns; /* 0: no end */
 	uint64_t end_ns;
 	TRACEHANDLE session;
+	bool merge; /* the session has ended, its file is whole */
+	struct openetw_loss applications; /* what it counted */
 	char session_name[64];
 	bool recorded; /* there is a file of the kernel's events */
 	char user_file[4096], kernel_file[4096];
@@ -99,6 +105,13 @@ static int start_providers(struct recording *r, const char *out)
 	}
 	if (!v) {
 		return CLI_OK;
+	}
+	/* The parts are put together when all is recorded: too late to hear that the file cannot be written. */
+	struct diag d;
+	diag_clear(&d);
+	if (cli_output_try(out, &d) < 0) {
+		fprintf(stderr, "openetw record: cannot write %s\n", d.text);
+		return CLI_FAILED;
 	}
 	snprintf(r->session_name, sizeof r->session_name, "openetw-record-%d", (int)getpid());
 	snprintf(r->user_file, sizeof r->user_file, "%s.user.etl", out);
@@ -124,30 +137,40 @@ static int start_providers(struct recording *r, const char *out)
 	return CLI_OK;
 }
 
-/* `recorded`: there is a file of the kernel's events to merge with. */
-static int stop_providers(struct recording *r, const char *out, bool recorded)
+static int stop_providers(struct recording *r)
 {
 	struct cli_props p;
 	if (!r->session) {
 		return CLI_OK;
 	}
 	cli_props_init(&p);
-	uint32_t code = ControlTraceA(r->session, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
+	r->applications.size = sizeof r->applications;
+	uint32_t code = openetw_session_stop(r->session, NULL, &p.p, &r->applications);
+	r->session = 0;
 	if (code) {
 		return cli_fail(r->args, code, "cannot stop the session '%s'", r->session_name);
 	}
-	if (!recorded) {
-		unlink(r->user_file);
+	if (!r->recorded) {
+		open_output_remove(r->user_file);
+		return CLI_OK;
+	}
+	r->merge = true;
+	return CLI_OK;
+}
+
+static int merge(const struct recording *r, const char *out)
+{
+	if (!r->merge) {
 		return CLI_OK;
 	}
 	const char *files[] = {r->kernel_file, r->user_file};
-	code = openetw_merge(files, 2, out, 0, NULL, NULL);
-	if (code) {
+	int status = cli_merge_files(r->args, files, 2, out, false);
+	if (status) {
 		fprintf(stderr, "openetw record: the parts are in %s and %s\n", files[0], files[1]);
-		return cli_fail(r->args, code, "cannot merge into %s", out);
+		return status;
 	}
-	unlink(r->kernel_file);
-	unlink(r->user_file);
+	open_output_remove(r->kernel_file);
+	open_output_remove(r->user_file);
 	return CLI_OK;
 }
 
@@ -203,13 +226,19 @@ static void watch(struct recording *r)
 	cli_progress_end(&progress);
 }
 
-static void summary(const char *out, const struct kernel_stats *s, uint64_t cpu_ns, double seconds)
+static void summary(const char *out, const struct recording *r, const struct kernel_stats *s, uint64_t cpu_ns,
+		    double seconds)
 {
-	char size[32];
-	cli_size_text(s->bytes_written, size, sizeof size);
+	char size[32], of_applications[64] = "";
+	cli_size_text(s->bytes_written + r->applications.bytes_written, size, sizeof size);
+	if (r->merge) {
+		snprintf(of_applications, sizeof of_applications, "%llu of applications, ",
+			 (unsigned long long)r->applications.events);
+	}
 	fprintf(stderr,
-		"recorded to %s: %llu events (%llu samples, %llu context switches, %llu stacks), %s in %.1f s\n",
-		out, (unsigned long long)s->events, (unsigned long long)s->samples,
+		"recorded to %s: %llu events (%s%llu samples, %llu context switches, %llu stacks), %s in %.1f s\n",
+		out, (unsigned long long)(s->events + r->applications.events), of_applications,
+		(unsigned long long)s->samples,
 		(unsigned long long)s->switches, (unsigned long long)s->stacks, size, seconds);
 	fprintf(stderr, "lost: %llu in full kernel rings, %llu without a buffer; recording took %.1f %% of a processor\n",
 		(unsigned long long)s->lost, (unsigned long long)s->lost_no_buffer,
@@ -286,6 +315,9 @@ static bool heap_targets(const struct recording *r, struct kernel_session *s)
 		unsigned long pid = strtoul(v, &end, 10);
 		uint32_t before = s->heaps;
 		if (end != v && *end == 0) {
+			if (!cli_process_exists(r->args, pid)) {
+				return false;
+			}
 			add_heap(s, (uint32_t)pid);
 		} else {
 			add_heaps_of(r, s, v);
@@ -319,10 +351,13 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 	}
 	if (!heap_targets(r, &o->session)) {
 		base_close(&go[1]);
-		return CLI_USAGE;
+		return CLI_FAILED;
 	}
+	struct cli_way way = {0};
+	cli_way_make(o->path, &way);
 	int err = kernel_file_start(o, &r->kernel, &missing, &d);
 	if (err < 0) {
+		cli_way_back(&way);
 		base_close(&go[1]);
 		if (err == -EINTR) {
 			fprintf(stderr, "openetw record: interrupted before it began: nothing was recorded\n");
@@ -352,12 +387,37 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 	uint64_t cpu_ns = stats.cpu_ns - begun.cpu_ns;
 	losses(kernel_file_engine(r->kernel));
 	err = kernel_file_stop(r->kernel, &stats);
-	summary(out, &stats, cpu_ns, seconds);
+	int status = stop_providers(r);
+	summary(out, r, &stats, cpu_ns, seconds);
 	if (err < 0) {
 		fprintf(stderr, "openetw record: %s: %s\n", out, strerror(-err));
 		return CLI_FAILED;
 	}
-	return CLI_OK;
+	return status;
+}
+
+static const char *interface_name(const void *ctx, int i)
+{
+	return ((const struct if_nameindex *)ctx)[i].if_name;
+}
+
+static int no_interface(const struct cli_args *a, const char *name)
+{
+	struct if_nameindex *all = if_nameindex();
+	const char *near = all ? cli_nearest(name, interface_name, all) : NULL;
+	fprintf(stderr, "openetw record: there is no interface '%s'", name);
+	if (near) {
+		fprintf(stderr, "; did you mean '%s'?", near);
+	}
+	for (int i = 0; !near && all && all[i].if_name; i++) {
+		fprintf(stderr, "%s%s", i ? ", " : "; there are ", all[i].if_name);
+	}
+	if (a->count == 0 || strcmp(a->words[0], "--") != 0) {
+		fputs(" (\"--\" goes before a command)", stderr);
+	}
+	fputc('\n', stderr);
+	if_freenameindex(all);
+	return CLI_FAILED;
 }
 
 static bool given_up(void)
@@ -368,7 +428,8 @@ static bool given_up(void)
 static int run(struct cli_args *a)
 {
 	struct recording r = {.args = a};
-	const char *out = cli_value(a, "output", "openetw.etl");
+	char mapped[PATH_MAX];
+	const char *out = cli_path_told(cli_value(a, "output", "openetw.etl"), mapped);
 	uint64_t interval_us = 1000, duration_ns = 0, pid = 0, stack_bytes = 0, ring_mb = 0;
 	struct kernel_options o = {0};
 	if (!cli_duration(a, "interval", 1000, 125, 1000000, &interval_us) ||
@@ -391,11 +452,17 @@ static int run(struct cli_args *a)
 		ok = cli_counters_sampled(a, source, &counters);
 	}
 	if (!ok) {
-		return CLI_USAGE;
+		return cli_told();
 	}
 	const char *interface = cli_value(a, "packets", NULL);
 	if (interface && strlen(interface) >= sizeof o.session.interface) {
-		return cli_usage(a, "there is no interface '%s'; \"--\" goes before the command", interface);
+		return no_interface(a, interface);
+	}
+	if (interface && *interface && if_nametoindex(interface) == 0) {
+		return no_interface(a, interface);
+	}
+	if (pid && !cli_process_exists(a, pid)) {
+		return CLI_FAILED;
 	}
 	snprintf(o.session.interface, sizeof o.session.interface, "%s", interface ? interface : "");
 	o.session.packets = interface != NULL;
@@ -418,12 +485,18 @@ static int run(struct cli_args *a)
 	if (status == CLI_OK) {
 		status = record(&r, &o, out);
 	}
-	int end = stop_providers(&r, out, r.recorded);
+	/* Without another end Ctrl-C is the one that is meant. */
+	int signal = duration_ns || r.child > 0 ? cli_signal_caught() : 0;
+	int end = stop_providers(&r);
+	end = end == CLI_OK ? merge(&r, out) : end;
 	if (r.child > 0) {
 		kill(r.child, SIGTERM);
 		waitpid(r.child, NULL, 0);
 	}
 	cli_signals_restore();
+	if (signal && status == CLI_OK) {
+		cli_interrupt(signal);
+	}
 	return status != CLI_OK ? status : end != CLI_OK ? end : r.child_status;
 }
 

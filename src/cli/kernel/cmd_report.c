@@ -4,6 +4,8 @@
  */
 #include "cli/kernel/report.h"
 
+#include "cli/output.h"
+
 #include <stdlib.h>
 
 #define TOP_DEFAULT 15
@@ -16,6 +18,7 @@ static const struct cli_option options[] = {
 	{0, "off-cpu", NULL, "these two of the time threads waited, in microseconds, not of samples", NULL},
 	{0, "no-inlines", NULL, "do not look for functions that were put into others (DWARF)", NULL},
 	{'j', "json", NULL, "the tables as JSON objects, one a line", NULL},
+	CLI_FORCE_OPTION,
 	{0, "explain", NULL, "what the tables and the words in them mean; without a file", NULL},
 	{0},
 };
@@ -37,10 +40,11 @@ static const char explanation[] =
 	"disk: what devices were asked for, and for how long. file operations: bytes that were really read or written.\n"
 	"connections: FAILED are those that did not come about.\n";
 
-bool report_wanted(const struct report *r, uint32_t pid)
+bool report_wanted(struct report *r, uint32_t pid)
 {
 	for (int i = 0; i < r->pid_count; i++) {
 		if (r->pids[i] == pid) {
+			r->pid_seen[i] = true;
 			return true;
 		}
 	}
@@ -51,6 +55,9 @@ static VOID WINAPI on_event(PEVENT_RECORD e)
 {
 	struct report *r = e->UserContext;
 	struct kevent k;
+	if (cli_shortage_take(&r->shortages, e)) {
+		return;
+	}
 	report_learn(r, e);
 	report_losses(r, e);
 	if (!kevent_of(r->state, e, &k)) {
@@ -77,6 +84,16 @@ static VOID WINAPI on_event(PEVENT_RECORD e)
 	}
 }
 
+static int read_ahead(void *ctx, uint32_t done, uint32_t total)
+{
+	return cli_signal_caught();
+}
+
+static ULONG WINAPI on_buffer(PEVENT_TRACE_LOGFILEA f)
+{
+	return !cli_signal_caught();
+}
+
 static int print(struct report *r, uint64_t top)
 {
 	bool json = cli_flag(r->args, "json");
@@ -84,6 +101,17 @@ static int print(struct report *r, uint64_t top)
 	const char *path;
 	if (r->events == 0) {
 		fprintf(stderr, "openetw report: no CPU samples, context switches or other kernel events in there; openetw record makes them\n");
+		return CLI_FAILED;
+	}
+	int seen = r->pid_count == 0;
+	for (int i = 0; i < r->pid_count; i++) {
+		seen |= r->pid_seen[i];
+		if (!r->pid_seen[i]) {
+			fprintf(stderr, "openetw report: there is nothing of process %llu in there\n",
+				(unsigned long long)r->pids[i]);
+		}
+	}
+	if (!seen) {
 		return CLI_FAILED;
 	}
 	if (!json) {
@@ -102,18 +130,16 @@ static int print(struct report *r, uint64_t top)
 			       (unsigned long long)r->gaps);
 		}
 	}
+	cli_shortage_print(stdout, &r->shortages, json);
 	report_print_cpu(r, top, json);
 	report_print_pmc(r, top, json);
 	report_print_waits(r, top, json);
 	report_print_io(r, top, json);
-	if ((path = cli_value(r->args, "folded", NULL)) != NULL && !report_write_folded(stacks, path)) {
-		return cli_fail(r->args, win32_from_errno(errno), "cannot write %s", path);
+	bool ok = (path = cli_value(r->args, "folded", NULL)) == NULL || report_write_folded(r->args, stacks, path);
+	if ((path = cli_value(r->args, "speedscope", NULL)) != NULL) {
+		ok = report_write_speedscope(r->args, stacks, path, r->off_cpu) && ok;
 	}
-	if ((path = cli_value(r->args, "speedscope", NULL)) != NULL &&
-	    !report_write_speedscope(stacks, path, r->off_cpu)) {
-		return cli_fail(r->args, win32_from_errno(errno), "cannot write %s", path);
-	}
-	return CLI_OK;
+	return ok ? CLI_OK : CLI_FAILED;
 }
 
 void report_free(struct report *r)
@@ -157,13 +183,22 @@ static int run(struct cli_args *a)
 		}
 	}
 	r.state = openetw_state_create(OPENETW_STATE_STACKS);
-	uint32_t code = r.state ? openetw_state_read_file(r.state, a->words[0], NULL, NULL)
+	cli_signals_catch();
+	uint32_t code = r.state ? openetw_state_read_file(r.state, a->words[0], read_ahead, NULL)
 				: ERROR_NOT_ENOUGH_MEMORY;
-	EVENT_TRACE_LOGFILEA log = {.LogFileName = a->words[0], .Context = &r, .EventRecordCallback = on_event};
+	EVENT_TRACE_LOGFILEA log = {.LogFileName = a->words[0],
+				    .Context = &r,
+				    .EventRecordCallback = on_event,
+				    .BufferCallback = on_buffer};
 	log.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD;
 	int status = CLI_FAILED;
 	TRACEHANDLE h = code ? INVALID_PROCESSTRACE_HANDLE : OpenTraceA(&log);
-	if (code || h == INVALID_PROCESSTRACE_HANDLE) {
+	if (cli_signal_caught()) {
+		cli_interrupt(cli_signal_caught());
+		if (h != INVALID_PROCESSTRACE_HANDLE) {
+			CloseTrace(h);
+		}
+	} else if (code || h == INVALID_PROCESSTRACE_HANDLE) {
 		cli_fail(a, code ? code : GetLastError(), "cannot open %s", a->words[0]);
 	} else {
 		r.ticks_per_second = (uint64_t)log.LogfileHeader.PerfFreq.QuadPart;
@@ -172,11 +207,18 @@ static int run(struct cli_args *a)
 		r.names.kernel = cli_kallsyms_load((uint64_t)log.LogfileHeader.BootTime.QuadPart);
 		code = openetw_state_attach(r.state, h);
 		code = code ? code : ProcessTrace(&h, 1, NULL, NULL);
-		status = code	    ? cli_fail(a, code, "stopped after %llu samples", (unsigned long long)r.samples)
+		if (cli_signal_caught()) { /* tables of a part would look like those of all */
+			cli_interrupt(cli_signal_caught());
+			code = ERROR_CANCELLED;
+		}
+		cli_signals_restore();
+		status = cli_interrupted() ? CLI_FAILED
+			 : code	    ? cli_fail(a, code, "stopped after %llu samples", (unsigned long long)r.samples)
 			 : r.failed ? cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "too many names")
 				    : print(&r, top);
 		CloseTrace(h);
 	}
+	cli_signals_restore();
 	report_free(&r);
 	inlines_destroy(r.names.inlines);
 	cli_kallsyms_free(r.names.kernel);

@@ -209,6 +209,16 @@ static int watch(struct top *t, uint64_t delay_ns, uint64_t iterations)
 		if (ferror(stdout)) {
 			break; /* nobody reads */
 		}
+		if (!kernel_feed_runs(t->feed)) {
+			break;
+		}
+	}
+	if (kernel_feed_broken_off(t->feed)) {
+		fprintf(stderr, "openetw top: the trace session ended unexpectedly, what was lost is not known\n");
+		return CLI_FAILED;
+	}
+	if (iterations && cli_signal_caught()) { /* else that is how it ends */
+		cli_interrupt(cli_signal_caught());
 	}
 	cli_keys_end();
 	return CLI_OK;
@@ -248,6 +258,9 @@ static int run(struct cli_args *a)
 		pid = strtoull(v, &end, 0);
 		if (end == v || *end || i == (int)KERNEL_PIDS_MAX) {
 			return cli_usage(a, "--pid takes up to %u numbers", KERNEL_PIDS_MAX);
+		}
+		if (!cli_process_exists(a, pid)) {
+			return CLI_FAILED;
 		}
 		session.pid[session.pids++] = (uint32_t)pid;
 	}

@@ -20,13 +20,37 @@ static const char *event_at(const void *ctx, int i)
 	return kernel_stack_name_at((size_t)i, &hook);
 }
 
-static bool find(const struct cli_args *a, const char *text, size_t n, struct pmc_source *ret, bool lenient,
+/* Among the definitions of the caller's. -ENOENT: there is none of that name. */
+static int find_defined(const struct cli_counters *c, const char *text, size_t n, struct pmc_source *ret, struct diag *d)
+{
+	struct pmc_processor p;
+	int err = -ENOENT;
+	pmc_processor(NULL, &p);
+	for (uint32_t i = 0; c && i < c->defineds && err != 0; i++) {
+		if (strlen(c->defined[i].name) == n && strncasecmp(c->defined[i].name, text, n) == 0) {
+			diag_clear(d);
+			err = pmc_define(&c->defined[i], &p, ret, d);
+		}
+	}
+	return err == -EINVAL ? -ENODEV : err;
+}
+
+static bool find(const struct cli_args *a, const char *text, size_t n, struct pmc_source *ret, const struct cli_counters *c,
 		 bool *ret_here)
 {
 	struct diag d;
 	char word[64];
+	bool lenient = c && c->lenient;
 	diag_clear(&d);
 	int err = pmc_find_name(text, n, ret, &d);
+	if (err == -ENOENT) {
+		struct diag why;
+		int found = find_defined(c, text, n, ret, &why);
+		if (found != -ENOENT) {
+			err = found;
+			d = why;
+		}
+	}
 	snprintf(word, sizeof word, "%.*s", (int)n, text);
 	if (err == -ENOENT) {
 		const char *near = cli_nearest(word, name_at, NULL);
@@ -44,7 +68,7 @@ static bool find(const struct cli_args *a, const char *text, size_t n, struct pm
 bool cli_counters_source(const struct cli_args *a, const char *text, size_t n, struct pmc_source *ret)
 {
 	bool here;
-	return find(a, text, n, ret, false, &here);
+	return find(a, text, n, ret, NULL, &here);
 }
 
 bool cli_counters_list(const struct cli_args *a, const char *text, struct cli_counters *c)
@@ -53,7 +77,7 @@ bool cli_counters_list(const struct cli_args *a, const char *text, struct cli_co
 		size_t n = strcspn(s, ",");
 		struct pmc_source source;
 		bool here;
-		if (!find(a, s, n, &source, c->lenient, &here)) {
+		if (!find(a, s, n, &source, c, &here)) {
 			return false;
 		}
 		if (!here) {
@@ -125,7 +149,7 @@ bool cli_counters_sampled(const struct cli_args *a, const char *text, struct cli
 	char *end;
 	unsigned long long interval = 0;
 	bool here = false;
-	if (!find(a, text, n, &s, c->lenient, &here)) {
+	if (!find(a, text, n, &s, c, &here)) {
 		return false;
 	}
 	if (!here) {
@@ -219,12 +243,22 @@ uint32_t cli_counters_set(TRACEHANDLE session, const struct cli_counters *c)
 		    : TraceSetInformation(session, TracePmcEventListInfo, id, (ULONG)(c->events * sizeof *id));
 }
 
+/* As the options take it. */
+static void put_source(FILE *f, const char *before, uint32_t id)
+{
+	struct pmc_source s = {.id = 0};
+	(void)pmc_find(id, &s, NULL);
+	if (id >= PMC_PACKED) {
+		fprintf(f, "%s0x%X", before, id);
+	} else {
+		fprintf(f, "%s%s", before, s.name);
+	}
+}
+
 void cli_counters_explain(FILE *f, const struct cli_counters *c)
 {
 	for (uint32_t i = 0; i < c->counters; i++) {
-		struct pmc_source s = {.id = 0};
-		(void)pmc_find(c->counter[i], &s, NULL);
-		fprintf(f, "%s%s", i ? "," : " --pmc ", s.name);
+		put_source(f, i ? "," : " --pmc ", c->counter[i]);
 	}
 	for (uint32_t i = 0; c->counters && i < c->events; i++) {
 		const char *name;
@@ -241,9 +275,7 @@ void cli_counters_explain(FILE *f, const struct cli_counters *c)
 		}
 	}
 	for (uint32_t i = 0; i < c->sampleds; i++) {
-		struct pmc_source s = {.id = 0};
-		(void)pmc_find(c->sampled[i].source, &s, NULL);
-		fprintf(f, " --pmc-sample %s", s.name);
+		put_source(f, " --pmc-sample ", c->sampled[i].source);
 		if (c->sampled[i].interval) {
 			fprintf(f, "=%u", c->sampled[i].interval);
 		}

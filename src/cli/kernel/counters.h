@@ -16,6 +16,9 @@ struct cli_counters {
 	uint32_t sampleds;
 	/* What this machine does not have is left out with a warning, and what cannot be set is one. */
 	bool lenient;
+	/* What may be named besides: the first that is for this processor counts. */
+	const struct pmc_definition *defined;
+	uint32_t defineds;
 };
 
 /* "A,B". False: printed why. */

@@ -15,7 +15,7 @@ struct feed_session {
 	TRACEHANDLE session, trace;
 	pthread_t thread;
 	pthread_mutex_t lock; /* held by the viewer, but while it lets events come */
-	bool over, closing;
+	bool over, closing, broken_off;
 	struct kernel_stats last;
 };
 
@@ -32,9 +32,10 @@ static void WINAPI on_event(EVENT_RECORD *e)
 static void *consume(void *arg)
 {
 	struct feed_session *f = arg;
-	ProcessTrace(&f->trace, 1, NULL, NULL);
+	uint32_t code = ProcessTrace(&f->trace, 1, NULL, NULL);
 	pthread_mutex_lock(&f->lock);
 	f->over = true;
+	f->broken_off = code != ERROR_SUCCESS;
 	pthread_mutex_unlock(&f->lock);
 	return NULL;
 }
@@ -147,6 +148,11 @@ void feed_session_let(struct feed_session *f, int timeout_ms)
 bool feed_session_runs(const struct feed_session *f)
 {
 	return !f->over;
+}
+
+bool feed_session_broken_off(const struct feed_session *f)
+{
+	return f->over && f->broken_off;
 }
 
 void feed_session_stats(struct feed_session *f, struct kernel_stats *ret)

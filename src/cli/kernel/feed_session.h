@@ -18,6 +18,8 @@ struct feed_session *feed_session_open(const struct kernel_session *s, feed_sess
 void feed_session_let(struct feed_session *f, int timeout_ms);
 /* False: the session has ended. */
 bool feed_session_runs(const struct feed_session *f);
+/* It ended unexpectedly: what was lost is not known. */
+bool feed_session_broken_off(const struct feed_session *f);
 void feed_session_stats(struct feed_session *f, struct kernel_stats *ret);
 void feed_session_close(struct feed_session *f);
 

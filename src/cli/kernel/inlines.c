@@ -3,12 +3,12 @@
 
 #ifdef OPENETW_LIBDW
 
+#include "base/open_foreign.h"
 #include "cli/kernel/tally.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -62,18 +62,21 @@ void inlines_destroy(struct inlines *x)
 	free(x);
 }
 
-/* Paths come from a trace: nothing but files is opened. */
-static int open_file(const char *path)
+/* A separate debug file of a stranger is not believed, whoever's program it is about. */
+static int open_debug_file(const char *path, int program)
 {
-	struct stat st;
-	int fd = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : -1;
+	struct stat st, of;
+	int fd = fstat(program, &of) == 0 ? open_foreign(-1, path, 0, &st) : -1;
+	if (fd >= 0 && !open_foreign_believed(&st, of.st_uid, geteuid())) {
+		base_close(&fd);
+	}
 	return fd;
 }
 
 static void open_dwarf(struct file *f)
 {
 	const void *id;
-	f->fd[0] = open_file(f->path);
+	f->fd[0] = open_foreign(-1, f->path, 0, NULL); /* the path comes from a trace */
 	f->elf = f->fd[0] >= 0 ? elf_begin(f->fd[0], ELF_C_READ, NULL) : NULL;
 	ssize_t n = f->elf ? dwelf_elf_gnu_build_id(f->elf, &id) : 0;
 	if (n < GUID_BYTES || memcmp(id, f->build, GUID_BYTES) != 0) {
@@ -99,7 +102,7 @@ static void open_dwarf(struct file *f)
 				       ((const uint8_t *)id)[i]);
 	}
 	snprintf(path + at, sizeof path - at, ".debug");
-	f->fd[1] = open_file(path);
+	f->fd[1] = open_debug_file(path, f->fd[0]);
 	f->dwarf = f->fd[1] >= 0 ? dwarf_begin(f->fd[1], DWARF_C_READ) : NULL;
 }
 

@@ -135,8 +135,6 @@ static void on_session_event(void *ctx, EVENT_RECORD *e)
 static bool open_session(struct kernel_feed *f, const struct kernel_session *session, const struct diag *d)
 {
 	char why[512];
-	memcpy(f->pid, session->pid, sizeof f->pid);
-	f->pids = session->pids;
 	f->kernel = NULL;
 	f->session = feed_session_open(session, on_session_event, f, why, sizeof why);
 	if (!f->session) {
@@ -176,6 +174,11 @@ bool kernel_feed_runs(const struct kernel_feed *f)
 	return !f->session || feed_session_runs(f->session);
 }
 
+bool kernel_feed_broken_off(const struct kernel_feed *f)
+{
+	return f->session && feed_session_broken_off(f->session);
+}
+
 static bool given_up(void)
 {
 	return cli_signal_caught() != 0;
@@ -196,6 +199,8 @@ struct kernel_feed *kernel_feed_open(const struct cli_args *a, const struct kern
 	f->state = state;
 	f->fn = fn;
 	f->ctx = ctx;
+	memcpy(f->pid, session->pid, sizeof f->pid);
+	f->pids = session->pids;
 	f->base_ns = clock_read_system_ns();
 	f->base_filetime = clock_filetime();
 	struct kernel_engine_options o = {.interval_us = interval_us, .give_up = given_up};

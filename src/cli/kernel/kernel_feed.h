@@ -23,6 +23,8 @@ struct kernel_feed *kernel_feed_open(const struct cli_args *a, const struct kern
 bool kernel_feed_shows(const struct kernel_feed *f, uint32_t pid, uint64_t time);
 /* False: there will be no more events. */
 bool kernel_feed_runs(const struct kernel_feed *f);
+/* It does not run any more because something died: what was lost is not known. */
+bool kernel_feed_broken_off(const struct kernel_feed *f);
 void kernel_feed_poll(struct kernel_feed *f, int timeout_ms);
 void kernel_feed_stats(struct kernel_feed *f, struct kernel_stats *ret);
 uint64_t kernel_feed_filetime(const struct kernel_feed *f, uint64_t time_ns);

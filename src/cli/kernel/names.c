@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/kernel/names.h"
 
+/* Printable, and without the semicolons that divide frames. */
+static void BASE_PRINTF(3, 4) put(char *out, size_t cap, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	printable_vformat(out, cap, fmt, ap);
+	va_end(ap);
+	for (char *p = out; (p = strchr(p, ';')) != NULL;) {
+		*p = ':';
+	}
+}
+
 void names_of(const struct names *n, uint32_t pid, uint64_t address, uint64_t time, char *out, size_t cap)
 {
 	struct openetw_symbol s = {.size = sizeof s};
@@ -9,16 +21,13 @@ void names_of(const struct names *n, uint32_t pid, uint64_t address, uint64_t ti
 	const char *function = NULL;
 	if (openetw_state_symbol(n->state, pid, address, time, &s) == ERROR_SUCCESS) {
 		const char *module = s.module ? s.module : "jit";
-		snprintf(out, cap, "%s!%s", in_kernel && module[0] == '[' ? "kernel" : module, s.name);
+		put(out, cap, "%s!%s", in_kernel && module[0] == '[' ? "kernel" : module, s.name);
 	} else if (in_kernel && (function = cli_kallsyms_name(n->kernel, address)) != NULL) {
-		snprintf(out, cap, "kernel!%s", function);
+		put(out, cap, "kernel!%s", function);
 	} else if (openetw_state_module(n->state, pid, address, time, &m) == ERROR_SUCCESS) {
-		snprintf(out, cap, "%s!?", m.name);
+		put(out, cap, "%s!?", m.name);
 	} else {
-		snprintf(out, cap, "?!?");
-	}
-	for (char *p = out; *p; p++) {
-		*p = *p == ';' ? ':' : (uint8_t)*p < ' ' ? ' ' : *p;
+		put(out, cap, "?!?");
 	}
 }
 

@@ -8,6 +8,7 @@
 #include "cli/kernel/names.h"
 #include "cli/kernel/tally.h"
 #include "cli/view/counters_of.h"
+#include "cli/view/shortage.h"
 
 #define REPORT_WAITS_KEPT 64
 #define REPORT_PIDS_MAX	  32
@@ -51,8 +52,10 @@ struct report_counted { /* of a processor: its counters at the last switch */
 struct report {
 	const struct cli_args *args;
 	struct openetw_state *state;
+	struct cli_shortages shortages;
 	struct names names;
 	uint64_t pids[REPORT_PIDS_MAX];
+	bool pid_seen[REPORT_PIDS_MAX];
 	int pid_count;
 	uint64_t ticks_per_second;
 	struct tally processes, threads, functions, stacks, off_stacks;
@@ -84,7 +87,7 @@ struct report {
 	bool failed;  /* out of memory */
 };
 
-bool report_wanted(const struct report *r, uint32_t pid);
+bool report_wanted(struct report *r, uint32_t pid);
 struct report_thread *report_thread(struct report *r, uint32_t tid); /* NULL: no memory */
 /* "process (pid);outermost;…;innermost" of the event, in r->line. False: no stack. */
 bool report_stack_line(struct report *r, const EVENT_RECORD *e, uint32_t pid, const char *process,
@@ -116,7 +119,8 @@ void report_print_io(struct report *r, uint64_t top, bool json);
 void report_free(struct report *r);
 
 /* Stacks and their weights. errno. */
-bool report_write_folded(const struct tally *stacks, const char *path);
-bool report_write_speedscope(const struct tally *stacks, const char *path, bool off_cpu);
+/* Stacks for other programs; false: said why. */
+bool report_write_folded(const struct cli_args *a, const struct tally *stacks, const char *path);
+bool report_write_speedscope(const struct cli_args *a, const struct tally *stacks, const char *path, bool off_cpu);
 
 #endif

@@ -21,6 +21,9 @@ bool report_stack_line(struct report *r, const EVENT_RECORD *e, uint32_t pid, co
 	struct openetw_stack s = {.size = sizeof s};
 	strbuf_clear(&r->line);
 	strbuf_addf(&r->line, "%s (%u)", process, pid);
+	for (size_t i = 0; i < r->line.len; i++) {
+		r->line.s[i] = r->line.s[i] == ';' ? ':' : r->line.s[i]; /* which divides frames */
+	}
 	if (openetw_state_stack(r->state, e, &s) != ERROR_SUCCESS || s.count == 0) {
 		return false;
 	}

@@ -114,7 +114,8 @@ static void print_ratio(const struct report *r)
 	for (size_t i = 0; at[0] >= 0 && at[1] >= 0 && i < r->counted_processes.used && i < 5; i++) {
 		const struct tally_row *row = &r->counted_processes.slot[i];
 		if (row->v[at[1]]) {
-			printf("%s%s: %.2f instructions per cycle\n", i ? "" : "\n", row->name,
+			fputs(i ? "" : "\n", stdout);
+			printf("%s: %.2f instructions per cycle\n", row->name,
 			       (double)row->v[at[0]] / (double)row->v[at[1]]);
 		}
 	}

@@ -3,21 +3,24 @@
  */
 #include "cli/kernel/report.h"
 
+#include "cli/output.h"
+
 #include <stdlib.h>
 
-bool report_write_folded(const struct tally *stacks, const char *path)
+bool report_write_folded(const struct cli_args *a, const struct tally *stacks, const char *path)
 {
-	FILE *f = fopen(path, "we");
+	struct cli_output *o = cli_output_open(a, path, true);
+	FILE *f = cli_output_file(o);
 	for (size_t i = 0; f && i < stacks->cap; i++) {
 		if (stacks->slot[i].name) {
 			fprintf(f, "%s %llu\n", stacks->slot[i].name, (unsigned long long)stacks->slot[i].v[0]);
 		}
 	}
-	return f && fclose(f) == 0;
+	return o && cli_output_close(o, true) == CLI_OK;
 }
 
 /* The file format of speedscope: frames once, then stacks as lists of their numbers. */
-bool report_write_speedscope(const struct tally *stacks, const char *path, bool off_cpu)
+bool report_write_speedscope(const struct cli_args *a, const struct tally *stacks, const char *path, bool off_cpu)
 {
 	struct tally frames = {0};
 	struct strbuf names = {0}, samples = {0}, weights = {0};
@@ -50,7 +53,8 @@ bool report_write_speedscope(const struct tally *stacks, const char *path, bool 
 		ok = ok && copy;
 		free(copy);
 	}
-	FILE *f = ok ? fopen(path, "we") : NULL;
+	struct cli_output *o = ok ? cli_output_open(a, path, true) : NULL;
+	FILE *f = cli_output_file(o);
 	if (f) {
 		fprintf(f,
 			"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"shared\":{\"frames\":[%s]},"
@@ -59,7 +63,7 @@ bool report_write_speedscope(const struct tally *stacks, const char *path, bool 
 			names.s ? names.s : "", off_cpu ? "time waited" : "CPU samples",
 			off_cpu ? "microseconds" : "none", (unsigned long long)total, samples.s ? samples.s : "",
 			weights.s ? weights.s : "");
-		ok = fclose(f) == 0;
+		ok = cli_output_close(o, true) == CLI_OK;
 	}
 	strbuf_finish(&names);
 	strbuf_finish(&samples);

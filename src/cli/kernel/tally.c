@@ -4,8 +4,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-#define NAME_MAX_BYTES 4096
-
 static uint64_t hash_of(const char *s)
 {
 	uint64_t h = 14695981039346656037ull;
@@ -57,12 +55,14 @@ struct tally_row *tally_row(struct tally *t, const char *name)
 
 struct tally_row *tally_rowf(struct tally *t, const char *fmt, ...)
 {
-	char name[NAME_MAX_BYTES];
+	struct strbuf name = {0};
 	va_list args;
 	va_start(args, fmt);
-	vsnprintf(name, sizeof name, fmt, args);
+	strbuf_vaddf_printable(&name, fmt, args); /* so no part has a TALLY_PART in it */
 	va_end(args);
-	return tally_row(t, name);
+	struct tally_row *row = name.failed ? NULL : tally_row(t, name.s ? name.s : "");
+	strbuf_finish(&name);
+	return row;
 }
 
 static int compare(const void *pa, const void *pb, void *by)
@@ -168,12 +168,12 @@ static void print_text(FILE *f, const struct tally_row *r, const struct tally_ta
 			break;
 		}
 	}
-	fputs("  ", f);
-	for (const char *p = r->name; *p; p++) {
-		if (*p == TALLY_PART) {
-			fputs("  ", f);
-		} else {
-			fputc(*p, f);
+	for (const char *p = r->name;; p++) {
+		size_t n = strcspn(p, (const char[]){TALLY_PART, 0});
+		fprintf(f, "  %.*s", (int)n, p);
+		p += n;
+		if (!*p) {
+			break;
 		}
 	}
 	fputc('\n', f);

@@ -3,6 +3,7 @@
  * providers.
  */
 #include "cli/logman/logman.h"
+#include "cli/output.h"
 #include "cli/classic/same.h"
 
 #include <stdlib.h>
@@ -173,6 +174,9 @@ static int start_live(struct task *t, struct saved_session *s)
 	if (careful && !keeps && s->file[0] && stat(s->file, &st) == 0) {
 		return logman_error(ERROR_FILE_EXISTS, s->file,
 				    "-ow overwrites it, -a appends to it");
+	}
+	if (t->saved ? s->overwrite : winargs_on(&t->w, "ow")) {
+		cli_output_overwrite();
 	}
 	uint32_t code = controller_start(s, &what);
 	if (code == 0) {

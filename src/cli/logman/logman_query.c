@@ -17,7 +17,8 @@ bool logman_is_live(const char *name, struct cli_props *ret)
 
 static void row(const char *name, bool running)
 {
-	printf("%-40s%-30s%s\n", name, "Trace", running ? "Running" : "Stopped");
+	/* A name that fills its column pushes the others to the right: they are not to touch. */
+	printf("%-39s %-29s %s\n", name, "Trace", running ? "Running" : "Stopped");
 }
 
 static int list_live(void)

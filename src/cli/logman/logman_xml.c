@@ -3,7 +3,9 @@
  * needs.
  */
 #include "cli/logman/logman.h"
+#include "cli/output.h"
 
+#include "cli/view/xml.h"
 #include "xml/xml.h"
 
 #include <stdlib.h>
@@ -200,23 +202,11 @@ int logman_import(const struct winargs *w, const char *name)
 
 static void put_text(FILE *f, const char *name, const char *s, const char *indent)
 {
-	fprintf(f, "%s<%s>", indent, name);
-	for (; *s; s++) {
-		switch (*s) {
-		case '<':
-			fputs("&lt;", f);
-			break;
-		case '>':
-			fputs("&gt;", f);
-			break;
-		case '&':
-			fputs("&amp;", f);
-			break;
-		default:
-			putc(*s, f);
-		}
-	}
-	fprintf(f, "</%s>\n", name);
+	struct strbuf text = {0};
+	cli_xml_text(&text, s, strlen(s));
+	fputs(indent, f);
+	fprintf(f, "<%s>%s</%s>\n", name, text.s ? text.s : "", name);
+	strbuf_finish(&text);
 }
 
 static void put_value(FILE *f, const char *name, uint64_t v)
@@ -228,12 +218,13 @@ static void put_value(FILE *f, const char *name, uint64_t v)
 int logman_export(const struct winargs *w, const struct saved_session *s)
 {
 	const char *file = winargs_value(w, "xml", NULL);
-	FILE *f = file ? fopen(file, "we") : NULL;
 	if (!file) {
 		return cli_usage(w->a, "export needs -xml FILE");
 	}
+	struct cli_output *o = cli_output_open(w->a, file, true);
+	FILE *f = cli_output_file(o);
 	if (!f) {
-		return logman_error(win32_from_errno(-errno), file, NULL);
+		return CLI_FAILED;
 	}
 	bool rt = s->mode & EVENT_TRACE_REAL_TIME_MODE;
 	uint32_t own = EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_APPEND |
@@ -287,9 +278,5 @@ int logman_export(const struct winargs *w, const struct saved_session *s)
 		fprintf(f, "\t\t</TraceDataProvider>\n");
 	}
 	fprintf(f, "\t</TraceDataCollector>\n</DataCollectorSet>\n");
-	bool failed = ferror(f);
-	if (fclose(f) != 0 || failed) {
-		return logman_error(win32_from_errno(-errno), file, NULL);
-	}
-	return logman_done();
+	return cli_output_close(o, true) == CLI_OK ? logman_done() : CLI_FAILED;
 }

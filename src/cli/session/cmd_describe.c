@@ -2,18 +2,43 @@
  * describe: what this machine knows of a trace's events goes into the file. Also etwd's helper for the
  * files of sessions that end by themselves (src/etwd/etwd_embed.c).
  */
+#include "base/confine.h"
 #include "cli/cli.h"
 
 #include <openetw/decode.h>
 
 static const struct cli_option options[] = {
 	{'q', "quiet", NULL, "say nothing of files that are written", NULL},
+	{0, "descriptor", "N",
+	 "the file that is open as N instead, and give up the right to everything else first (as etwd does it)", NULL},
 	{0},
 };
+
+/* A trace is strangers' data: whoever gets hold of this program by it has this file, and no other. */
+static int run_confined(struct cli_args *a, int fd)
+{
+	uint32_t events = 0;
+	(void)confine(CONFINE_DESCRIBE);
+	uint32_t code = openetw_trace_describe_descriptor(fd, &events);
+	if (code) {
+		return cli_fail(a, code, "cannot describe the events of descriptor %d", fd);
+	}
+	if (!cli_flag(a, "quiet")) {
+		printf("%u descriptions added\n", events);
+	}
+	return CLI_OK;
+}
 
 static int run(struct cli_args *a)
 {
 	int result = CLI_OK;
+	uint64_t fd;
+	if (cli_value(a, "descriptor", NULL)) {
+		if (a->count > 0) {
+			return cli_usage(a, "a descriptor, or files");
+		}
+		return cli_number(a, "descriptor", 0, INT32_MAX, &fd) ? run_confined(a, (int)fd) : CLI_USAGE;
+	}
 	if (a->count == 0) {
 		return cli_usage(a, "which files?");
 	}

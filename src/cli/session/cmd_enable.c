@@ -2,6 +2,7 @@
  * enable, disable, flush: what changes a running session.
  */
 #include "cli/cli.h"
+#include "cli/output.h"
 
 static const struct cli_option enable_options[] = {
 	CLI_ENABLE_OPTIONS,
@@ -14,6 +15,7 @@ static const struct cli_option no_options[] = {{0}};
 static const struct cli_option flush_options[] = {
 	{'o', "output", "FILE", "write the memory buffers of a buffering session to this file",
 	 NULL},
+	CLI_FORCE_OPTION,
 	{0},
 };
 
@@ -22,7 +24,7 @@ static int find_session(struct cli_args *a, const char *name, TRACEHANDLE *ret)
 	struct cli_props p;
 	uint32_t code = cli_session_query(name, &p);
 	if (code) {
-		return cli_fail(a, code, "no session '%s'", name);
+		return cli_fail_session(a, code, name, "no session '%s'", name);
 	}
 	*ret = p.p.Wnode.HistoricalContext;
 	return CLI_OK;
@@ -91,9 +93,9 @@ static int run_flush(struct cli_args *a)
 	} else {
 		p.p.LogFileNameOffset = 0;
 	}
-	uint32_t code = ControlTraceA(0, a->words[0], &p.p, EVENT_TRACE_CONTROL_FLUSH);
+	uint32_t code = cli_flush_trace(0, a->words[0], &p.p);
 	if (code) {
-		return cli_fail(a, code, "cannot flush '%s'", a->words[0]);
+		return cli_fail_session(a, code, a->words[0], "cannot flush '%s'", a->words[0]);
 	}
 	return CLI_OK;
 }

@@ -224,13 +224,19 @@ static void print_json(const struct cli_props *p, const struct openetw_loss *l)
 			    (unsigned long long)more.quota_bytes, more.owner_pid);
 		strbuf_finish(&e.names);
 	}
+	if (l && l->file_state) {
+		char time[CLI_TIME_TEXT_SIZE];
+		cli_time_format(l->file_time, false, time);
+		strbuf_addf(&b, ",\"fileState\":\"%s\",\"fileStateTime\":\"%s\"", cli_file_state(l), time);
+	}
 	if (l) {
 		strbuf_addf(&b,
 			    ",\"events\":%llu,\"bytesWritten\":%llu,\"loss\":{\"poolFull\":%llu,"
 			    "\"nesting\":%llu,"
 			    "\"tooBig\":%llu,\"detached\":%llu,\"rejected\":%llu,\"noBuffer\":%llu,"
 			    "\"diskEvents\":%llu,\"diskBuffers\":%llu,\"realTimeBuffers\":%llu,"
-			    "\"realTimeEvents\":%llu,\"torn\":%llu,\"overwritten\":%llu}",
+			    "\"realTimeEvents\":%llu,\"torn\":%llu,\"overwritten\":%llu,"
+			    "\"fileGoneEvents\":%llu,\"fileGoneBuffers\":%llu}",
 			    (unsigned long long)l->events, (unsigned long long)l->bytes_written,
 			    (unsigned long long)l->pool_full, (unsigned long long)l->nesting,
 			    (unsigned long long)l->too_big, (unsigned long long)l->detached,
@@ -238,7 +244,8 @@ static void print_json(const struct cli_props *p, const struct openetw_loss *l)
 			    (unsigned long long)l->disk_events, (unsigned long long)l->disk_buffers,
 			    (unsigned long long)l->realtime_buffers,
 			    (unsigned long long)l->realtime_events, (unsigned long long)l->torn,
-			    (unsigned long long)l->overwritten);
+			    (unsigned long long)l->overwritten, (unsigned long long)l->gone_events,
+			    (unsigned long long)l->gone_buffers);
 	}
 	strbuf_adds(&b, "}");
 	puts(b.s);
@@ -329,6 +336,10 @@ static void print_row(const struct cli_props *p, uint64_t now)
 	if (ending[0]) {
 		printf("%25sends %s\n", "", ending);
 	}
+	struct openetw_loss loss = {.size = sizeof loss};
+	if (openetw_session_loss(p->name, &loss) == ERROR_SUCCESS) {
+		cli_print_file_state(stdout, "                         ", &loss);
+	}
 	strbuf_finish(&e.names);
 }
 
@@ -345,6 +356,14 @@ static ULONG add_privates(struct cli_props *all, ULONG count)
 			(all[count + more].p.LogFileMode & EVENT_TRACE_PRIVATE_LOGGER_MODE) != 0;
 	}
 	return more;
+}
+
+static void print_place(void)
+{
+	char path[512], note[256];
+	if (openetw_etwd_place(path, sizeof path, note, sizeof note) == ERROR_SUCCESS) {
+		printf("etwd: %s%s%s%s\n", path, note[0] ? " (" : "", note, note[0] ? ")" : "");
+	}
 }
 
 static int run_list(struct cli_args *a)
@@ -388,6 +407,9 @@ static int run_list(struct cli_args *a)
 			print_limits(all, own);
 		}
 	}
+	if (status == CLI_OK && !cli_flag(a, "json")) {
+		print_place();
+	}
 	free(all);
 	free(array);
 	return status;
@@ -418,7 +440,7 @@ static int run_query(struct cli_args *a)
 	struct openetw_loss l = {.size = sizeof l};
 	uint32_t code = cli_session_query(a->words[0], &p);
 	if (code) {
-		return cli_fail(a, code, "cannot query '%s'", a->words[0]);
+		return cli_fail_session(a, code, a->words[0], "cannot query '%s'", a->words[0]);
 	}
 	bool known = openetw_session_loss(a->words[0], &l) == ERROR_SUCCESS;
 	if (cli_flag(a, "json")) {
@@ -466,7 +488,7 @@ const struct cli_command cli_list = {
 	.summary = "List the running sessions.",
 	.details = "Shows age, bytes written, events lost, owner, providers, when a session will end by "
 		   "itself, and who holds\n"
-		   "what etwd has limits for. JSON is one object a line with the keys of 'openetw "
+		   "what etwd has limits for, and where etwd is. JSON is one object a line with the keys of 'openetw "
 		   "query --json'. Examples:\n"
 		   "  openetw list\n"
 		   "  openetw list --json | jq -r .name\n"
@@ -486,7 +508,8 @@ const struct cli_command cli_query = {
 		   "bytesWritten, and loss with one\n"
 		   "count for each cause: poolFull, nesting, tooBig, detached, rejected, noBuffer, "
 		   "diskEvents, diskBuffers,\n"
-		   "realTimeBuffers, realTimeEvents, torn, overwritten; started, ownerUid, providers, "
+		   "realTimeBuffers, realTimeEvents, torn, overwritten, fileGoneEvents, fileGoneBuffers; fileState\n"
+		   "and fileStateTime when somebody moved, truncated, removed or replaced the log file; started, ownerUid, providers, "
 		   "expires, quotaBytes,\n"
 		   "ownerPid. Examples:\n"
 		   "  openetw query web\n"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * live: print events as they happen, from a running real-time session or one made for the occasion.
  */
+#include "cli/view/absent.h"
 #include "cli/view/trace.h"
 
 static const struct cli_option options[] = {
@@ -40,22 +41,31 @@ static int watch(struct cli_args *a, const char *session, struct cli_trace *t)
 		return CLI_FAILED;
 	}
 	uint32_t code = cli_trace_run(t);
+	if (t->unknown[0]) {
+		return CLI_FAILED; /* the summary says it */
+	}
 	if (code) {
-		return cli_fail(a, code, t->events ? "watching '%s' ended" : "cannot watch '%s'",
-				session);
+		return cli_fail_session(a, code, session, t->events ? "watching '%s' ended" : "cannot watch '%s'",
+					session);
 	}
 	return CLI_OK;
 }
 
-static void attached_summary(const struct cli_trace *t, const struct cli_printer *p)
+static void watched_summary(const struct cli_trace *t, const struct cli_printer *p)
 {
 	fflush(stdout);
 	fprintf(stderr, "%llu events shown; ", (unsigned long long)cli_printer_count(p));
+	if (t->unknown[0]) {
+		fprintf(stderr, "%s; ", t->unknown);
+	}
 	if (t->lost_events || t->lost_buffers) {
 		fprintf(stderr, "LOST while watching: %llu events, %llu buffers or more\n",
 			(unsigned long long)t->lost_events, (unsigned long long)t->lost_buffers);
-	} else {
+	} else if (!t->unknown[0]) {
 		fprintf(stderr, "nothing was lost\n");
+	}
+	if (t->unknown[0]) {
+		fprintf(stderr, "what was lost is not known\n");
 	}
 }
 
@@ -101,12 +111,13 @@ static int run_own(struct cli_args *a, struct cli_trace *t, const struct cli_pri
 	cli_props_init(&p);
 	p.p.LogFileNameOffset = 0;
 	struct openetw_loss loss = {.size = sizeof loss};
-	bool known = openetw_session_loss(name, &loss) == ERROR_SUCCESS;
-	if (ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_STOP) == ERROR_SUCCESS) {
+	if (openetw_session_stop(h, NULL, &p.p, &loss) == ERROR_SUCCESS) {
 		fflush(stdout);
 		fprintf(stderr, "%llu events shown; ",
 			(unsigned long long)cli_printer_count(printer));
-		cli_print_totals(stderr, &p.p, known ? &loss : NULL);
+		cli_print_totals(stderr, &p.p, &loss);
+	} else if (t->unknown[0]) {
+		watched_summary(t, printer);
 	}
 	return status;
 }
@@ -127,14 +138,18 @@ static int run(struct cli_args *a)
 				      .event = event,
 				      .ctx = printer,
 				      .state = cli_printer_state(printer),
+				      .endless = !cli_value(a, "limit", NULL),
 				      .no_progress = true};
 		if (own) {
 			status = run_own(a, &t, printer);
 		} else {
 			status = watch(a, a->words[0], &t);
-			if (status == CLI_OK) {
-				attached_summary(&t, printer);
+			if (status == CLI_OK || t.unknown[0]) {
+				watched_summary(&t, printer);
 			}
+		}
+		if (t.events > 0) {
+			status = cli_absent_live(a, select, printer, cli_printer_count(printer), status);
 		}
 	}
 	cli_printer_destroy(printer);
@@ -150,7 +165,8 @@ const struct cli_command cli_live = {
 		   "SIGTERM, a closed pipe);\n"
 		   "what was lost is printed at the end. With SESSION a running session that was "
 		   "started with --realtime is\n"
-		   "watched and goes on afterwards. Examples:\n"
+		   "watched and goes on afterwards. A session that ends unexpectedly, because its etwd died, gives exit\n"
+		   "status 1: what was lost is not known then. Examples:\n"
 		   "  openetw live -p MyCompany.Web:0x11:info --pid 1234\n"
 		   "  openetw live -p MyCompany.Web --json | jq -c 'select(.meta.event == "
 		   "\"Order\")'\n"

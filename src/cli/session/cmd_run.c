@@ -2,6 +2,7 @@
  * run: record while a command runs.
  */
 #include "cli/cli.h"
+#include "cli/output.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -12,6 +13,7 @@ static const struct cli_option options[] = {
 	{'o', "output", "FILE", "log file (default openetw.etl)", NULL},
 	{'p', "provider", "P", "record Name:keywords:level (repeatable)", NULL},
 	{0, "name", "NAME", "session name (default openetw-run-PID)", NULL},
+	CLI_FORCE_OPTION,
 	CLI_SESSION_OPTIONS,
 	CLI_ENABLE_OPTIONS,
 	{0},
@@ -69,15 +71,6 @@ static int supervise(char **words)
 	return status;
 }
 
-/* The file somebody forgot to name must not destroy the one of the run before. */
-static const char *default_file(void)
-{
-	if (rename("openetw.etl", "openetw.etl.old") == 0) {
-		fprintf(stderr, "openetw run: the earlier openetw.etl is openetw.etl.old now\n");
-	}
-	return "openetw.etl";
-}
-
 static int run(struct cli_args *a)
 {
 	if (a->count == 0) {
@@ -105,15 +98,13 @@ static int run(struct cli_args *a)
 	if (!cli_props_from_args(a, &p, file, false)) {
 		return CLI_USAGE;
 	}
-	if (!cli_value(a, "output", NULL) && !(p.p.LogFileMode & EVENT_TRACE_FILE_MODE_APPEND)) {
-		file = default_file();
-	}
 	cli_signals_catch(); /* from here on a signal must not leave the session behind */
 	TRACEHANDLE h = 0;
-	uint32_t code = StartTraceA(&h, session, &p.p);
+	uint32_t code = cli_start_trace(&h, session, &p.p);
 	if (code) {
 		return cli_fail(a, code, "cannot record to %s", file);
 	}
+	cli_place_tell(a);
 	int status = CLI_OK;
 	for (int i = 0; i < n && status == CLI_OK; i++) {
 		code = cli_provider_enable(a, h, &providers[i], 1000);
@@ -125,19 +116,14 @@ static int run(struct cli_args *a)
 		status = cli_signal_caught() ? 128 + cli_signal_caught() : supervise(a->words);
 	}
 	struct openetw_loss loss = {.size = sizeof loss};
-	struct cli_props flush;
-	cli_props_init(&flush);
-	flush.p.LogFileNameOffset = 0;
-	ControlTraceA(h, NULL, &flush.p, EVENT_TRACE_CONTROL_FLUSH);
-	bool known = openetw_session_loss(session, &loss) == ERROR_SUCCESS;
 	cli_props_init(&p);
-	code = ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
+	code = openetw_session_stop(h, NULL, &p.p, &loss);
 	if (code) {
 		cli_fail(a, code, "cannot stop the session '%s'", session);
 		return CLI_FAILED;
 	}
 	fprintf(stderr, "recorded to %s: ", file);
-	cli_print_totals(stderr, &p.p, known ? &loss : NULL);
+	cli_print_totals(stderr, &p.p, &loss);
 	return status;
 }
 
@@ -157,7 +143,8 @@ const struct cli_command cli_run = {
 		"the same provider are recorded too; --exe or --pid narrow that. The command finds\n"
 		"OPENETW_WAIT_MS=3000 in its environment unless it is set: its providers wait that long\n"
 		"for etwd when they register.\n"
-		"Without -o the file is openetw.etl; one from before becomes openetw.etl.old.\n\n"
+		"Without -o the file is openetw.etl. One from before, of this name or the one that -o gives,\n"
+		"becomes FILE.old unless --force says to overwrite it.\n\n"
 		"Examples:\n"
 		"  openetw run -p MyCompany.Web -o web.etl -- ./web --port 8080\n"
 		"  openetw run -p 'MyCompany.Web:0x11:warning' -p "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/session/kernel_control.h"
+#include "cli/output.h"
 
 static const struct cli_option options[] = {
 	{'o', "output", "FILE", "log file (.etl); none: real-time or buffering only", NULL},
@@ -17,6 +18,7 @@ static const struct cli_option options[] = {
 	{0, "with-pid", "PID", "stop it when this process ends ($$: with this shell)", NULL},
 	{0, "new-file-every", "TIME", "newfile mode: the next file so often, besides when one is full", NULL},
 	{0, "keep-files", "N", "newfile mode: only the last N files stay", NULL},
+	CLI_FORCE_OPTION,
 	CLI_SESSION_OPTIONS,
 	CLI_ENABLE_OPTIONS,
 	{0},
@@ -67,19 +69,19 @@ static int run(struct cli_args *a)
 	int status = kernel ? cli_kernel_flags(a, kernel, false, &wish) : CLI_OK;
 	if (status == CLI_OK && ((stacks && !cli_kernel_stacks(a, stacks, &wish)) ||
 				 !cli_kernel_pids(a, cli_value(a, "pids", ""), &wish))) {
-		status = CLI_USAGE;
+		status = cli_told();
 	}
 	if (status == CLI_OK && pmc && !cli_counters_parse(a, pmc, &wish.counters)) {
-		status = CLI_USAGE;
+		status = cli_told();
 	}
 	for (int i = 0; status == CLI_OK && (source = cli_value_at(a, "pmc-sample", i)) != NULL; i++) {
-		status = cli_counters_sampled(a, source, &wish.counters) ? CLI_OK : CLI_USAGE;
+		status = cli_counters_sampled(a, source, &wish.counters) ? CLI_OK : cli_told();
 		kernel_mask_set(&wish.mask, KERNEL_BIT_PMC_PROFILE);
 	}
 	if (status != CLI_OK) {
 		return status;
 	}
-	uint32_t code = kernel ? cli_kernel_start(&h, name, &p, &wish) : StartTraceA(&h, name, &p.p);
+	uint32_t code = kernel ? cli_kernel_start(&h, name, &p, &wish) : cli_start_trace(&h, name, &p.p);
 	if (code) {
 		return cli_fail(a, code, "cannot start '%s'", name);
 	}
@@ -113,6 +115,7 @@ static int run(struct cli_args *a)
 			return status;
 		}
 	}
+	cli_place_tell(a);
 	printf("session '%s' runs", name);
 	if (p.file[0] && p.p.LogFileNameOffset) {
 		printf(", writing %s", p.file);

@@ -15,24 +15,18 @@ static int run(struct cli_args *a)
 	for (int i = 0; i < a->count; i++) {
 		struct openetw_loss loss = {.size = sizeof loss};
 		struct cli_props p;
-		/* The ledger dies with the session, so it is read first (after a flush brought it
-		 * up to date). */
-		cli_props_init(&p);
-		p.p.LogFileNameOffset = 0;
-		ControlTraceA(0, a->words[i], &p.p, EVENT_TRACE_CONTROL_FLUSH);
 		struct openetw_kernel kernel = {.size = sizeof kernel};
 		bool of_kernel = openetw_session_kernel(a->words[i], &kernel) == ERROR_SUCCESS;
-		bool known = openetw_session_loss(a->words[i], &loss) == ERROR_SUCCESS;
 		cli_props_init(&p);
-		uint32_t code = ControlTraceA(0, a->words[i], &p.p, EVENT_TRACE_CONTROL_STOP);
+		uint32_t code = openetw_session_stop(0, a->words[i], &p.p, &loss);
 		if (code) {
-			status = cli_fail(a, code, "cannot stop '%s'", a->words[i]);
+			status = cli_fail_session(a, code, a->words[i], "cannot stop '%s'", a->words[i]);
 			continue;
 		}
 		if (!cli_flag(a, "quiet") || p.p.EventsLost || p.p.LogBuffersLost) {
 			printf("session '%s' stopped%s%s\n", a->words[i], p.file[0] ? ": " : "",
 			       p.file);
-			cli_print_totals(stdout, &p.p, known ? &loss : NULL);
+			cli_print_totals(stdout, &p.p, &loss);
 			if (of_kernel) {
 				char size[32];
 				cli_size_text(kernel.memory, size, sizeof size);

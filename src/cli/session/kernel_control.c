@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/session/kernel_control.h"
+#include "cli/output.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -314,7 +315,7 @@ uint32_t cli_kernel_start(TRACEHANDLE *ret, const char *name, struct cli_props *
 	e->pids_item[0] = (USHORT)(1 + w->pids);
 	e->pids_item[1] = 2;
 	memcpy(e->pids, w->pid, sizeof w->pid);
-	uint32_t code = StartTraceA(ret, name, &e->props.p);
+	uint32_t code = cli_start_trace(ret, name, &e->props.p);
 	if (code == ERROR_SUCCESS) {
 		*p = e->props;
 		p->p.Wnode.BufferSize = sizeof *p;

@@ -2,6 +2,7 @@
  * What the session verbs share: property blocks, providers on the command line, totals.
  */
 #include "cli/cli.h"
+#include "cli/view/timetext.h"
 
 #include "cli/view/filter.h"
 #include "cli/session/payload.h"
@@ -113,7 +114,8 @@ bool cli_provider_guid(const char *text, GUID *ret)
 	return true;
 }
 
-/* "stack", "sid", "tsid", "'stack','sid'", or a number of EVENT_ENABLE_PROPERTY_* bits. */
+/* Words joined by , or |, as "stack,sid", "'stack','sid'" or "'stack,sid'"; or a number of
+ * EVENT_ENABLE_PROPERTY_* bits. */
 static bool parse_properties(const char *s, uint32_t *inout)
 {
 	static const struct {
@@ -129,25 +131,33 @@ static bool parse_properties(const char *s, uint32_t *inout)
 		*inout |= (uint32_t)bits;
 		return true;
 	}
+	bool quoted = false;
 	while (*s) {
-		size_t n = strcspn(s, ","), m = n;
-		const char *word = s;
-		if (m >= 2 && word[0] == '\'' && word[m - 1] == '\'') {
-			word++;
-			m -= 2;
+		/* A quote stands before the first letter of a word or behind its last one. */
+		if (*s == '\'') {
+			quoted = !quoted;
+			s++;
 		}
-		size_t i = 0;
+		size_t n = strcspn(s, ",|'"), i = 0;
 		while (i < BASE_ARRAY_LEN(names) &&
-		       (strlen(names[i].name) != m || strncasecmp(names[i].name, word, m) != 0)) {
+		       (strlen(names[i].name) != n || strncasecmp(names[i].name, s, n) != 0)) {
 			i++;
 		}
 		if (i == BASE_ARRAY_LEN(names)) {
 			return false;
 		}
 		*inout |= names[i].bit;
-		s += n + (s[n] == ',');
+		s += n;
+		if (*s == '\'') {
+			quoted = !quoted;
+			s++;
+		}
+		if (*s && *s != ',' && *s != '|') {
+			return false;
+		}
+		s += *s != 0;
 	}
-	return true;
+	return !quoted;
 }
 
 void cli_filters_init(struct cli_filters *f)
@@ -489,6 +499,38 @@ void cli_size_text(uint64_t bytes, char *out, size_t cap)
 	snprintf(out, cap, u ? "%.1f %s" : "%.0f %s", v, units[u]);
 }
 
+void cli_place_tell(const struct cli_args *a)
+{
+	char path[512], note[256];
+	if (openetw_etwd_place(path, sizeof path, note, sizeof note) == ERROR_SUCCESS && note[0]) {
+		fprintf(stderr, "openetw %s: %s, so etwd is in %s\n", a->command->name, note, path);
+	}
+}
+
+const char *cli_file_state(const struct openetw_loss *loss)
+{
+	static const char *const states[] = {"", "moved", "truncated", "removed", "replaced"};
+	return loss->file_state < BASE_ARRAY_LEN(states) ? states[loss->file_state] : "changed";
+}
+
+void cli_print_file_state(FILE *f, const char *indent, const struct openetw_loss *loss)
+{
+	char time[CLI_TIME_TEXT_SIZE];
+	if (loss->file_state == OPENETW_FILE_FINE) {
+		return;
+	}
+	cli_time_format(loss->file_time, false, time);
+	fprintf(f, "%sthe log file was %s at %s", indent, cli_file_state(loss), time);
+	if (loss->file_state == OPENETW_FILE_MOVED) {
+		fprintf(f, "; the events are in it under its new name");
+	}
+	if (loss->gone_events || loss->gone_buffers) {
+		fprintf(f, "; %llu events (%llu buffers) are not in it", (unsigned long long)loss->gone_events,
+			(unsigned long long)loss->gone_buffers);
+	}
+	fputc('\n', f);
+}
+
 void cli_print_totals(FILE *f, const EVENT_TRACE_PROPERTIES *p, const struct openetw_loss *loss)
 {
 	if (loss) {
@@ -522,6 +564,7 @@ void cli_print_totals(FILE *f, const EVENT_TRACE_PROPERTIES *p, const struct ope
 			fprintf(f, "  %llu %s\n", (unsigned long long)rows[i].n, rows[i].why);
 		}
 	}
+	cli_print_file_state(f, "  ", loss);
 	if (loss->overwritten) {
 		fprintf(f, "  (%llu events overwritten, as this mode intends)\n",
 			(unsigned long long)loss->overwritten);
@@ -545,7 +588,10 @@ void cli_signals_catch(void)
 	struct sigaction sa = {.sa_handler = on_ending};
 	caught = 0;
 	for (int i = 0; i < 3; i++) {
-		sigaction(ending[i], &sa, &before[i]);
+		sigaction(ending[i], NULL, &before[i]);
+		if (ending[i] != SIGHUP || before[i].sa_handler != SIG_IGN) { /* nohup means it */
+			sigaction(ending[i], &sa, NULL);
+		}
 	}
 }
 
@@ -559,6 +605,18 @@ void cli_signals_restore(void)
 int cli_signal_caught(void)
 {
 	return caught;
+}
+
+static volatile sig_atomic_t interrupted;
+
+void cli_interrupt(int sig)
+{
+	interrupted = sig;
+}
+
+int cli_interrupted(void)
+{
+	return interrupted;
 }
 
 void cli_child_signals(void)

@@ -142,6 +142,31 @@ static int run_start(const struct winargs *w, const char *name, struct saved_ses
 	return CLI_OK;
 }
 
+static bool add_enabled(void *ctx, const GUID *g, const TRACE_ENABLE_INFO *e, uint32_t processes)
+{
+	struct saved_session *s = ctx;
+	struct guid id;
+	(void)processes;
+	memcpy(&id, g, sizeof id);
+	struct saved_provider *p = saved_add_provider(s, &id);
+	if (p) {
+		p->level = e->Level;
+		p->any = e->MatchAnyKeyword;
+		p->all = e->MatchAllKeyword;
+		controller_provider_name(g, p->name, sizeof p->name);
+	}
+	return p != NULL;
+}
+
+/* -capturestate without -guid asks all providers that the session has enabled, with their own level and keywords. */
+static uint32_t all_enabled(const char *name, struct saved_session *s)
+{
+	struct cli_props p;
+	uint32_t code = cli_session_query(name, &p);
+	code = code ? code : controller_each_enabled((uint16_t)p.p.Wnode.HistoricalContext, add_enabled, s);
+	return code ? code : s->provider_count ? ERROR_SUCCESS : ERROR_NOT_FOUND;
+}
+
 static int run_enable(const struct winargs *w, const char *name, ULONG control,
 		      struct saved_session *s)
 {
@@ -150,6 +175,12 @@ static int run_enable(const struct winargs *w, const char *name, ULONG control,
 	struct tracelog_filters f;
 	if (!tracelog_providers(w, s) || !tracelog_filters(w, &f)) {
 		return CLI_USAGE;
+	}
+	if (s->provider_count == 0 && control == EVENT_CONTROL_CODE_CAPTURE_STATE) {
+		uint32_t code = all_enabled(name, s);
+		if (code) {
+			return tracelog_fail(code, code == ERROR_NOT_FOUND ? "no provider is enabled in it" : name);
+		}
 	}
 	if (s->provider_count == 0) {
 		return cli_usage(w->a, "which provider? -guid #GUID, -guid *NAME or -guid FILE");
@@ -349,6 +380,10 @@ static int explain(const struct winargs *w, const char *verb, const char *name, 
 	if (strcmp(verb, "capturestate") == 0 || strcmp(verb, "addautologger") == 0) {
 		if (!tracelog_providers(w, s)) {
 			return CLI_USAGE;
+		}
+		uint32_t code = *verb == 'c' && s->provider_count == 0 ? all_enabled(name, s) : 0;
+		if (code) {
+			return tracelog_fail(code, code == ERROR_NOT_FOUND ? "no provider is enabled in it" : name);
 		}
 		if (*verb == 'a') {
 			fputs("openetw autologger add ", stdout);

@@ -14,7 +14,7 @@ const struct cli_option tracelog_option_table[] = {
 	{0, "enableex", "[SESSION]", "the same", NULL},
 	{0, "disable", "[SESSION]", "disable them", NULL},
 	{0, "flush", "[SESSION]", "write what is in memory; with -f, of a buffering session", NULL},
-	{0, "capturestate", "[SESSION]", "ask the providers of -guid for a rundown", NULL},
+	{0, "capturestate", "[SESSION]", "ask the providers of -guid for a rundown; without it all that are enabled", NULL},
 	{0, "q", "[SESSION]", "show a session", NULL},
 	{0, "l", NULL, "show all sessions", NULL},
 	{0, "x", NULL, "stop all sessions", NULL},

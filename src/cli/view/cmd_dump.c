@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * dump: print the events of .etl files.
  */
+#include "cli/view/absent.h"
 #include "cli/view/trace.h"
 
 static const struct cli_option options[] = {
 	CLI_PRINT_OPTIONS,
 	CLI_SELECT_OPTIONS,
+	{0, "headers", NULL, "print the records of the file itself too: its header, descriptions of events", NULL},
 	{'q', "quiet", NULL, "no summary line on stderr (what was lost is said all the same)",
 	 NULL},
 	{0},
@@ -19,7 +21,7 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 static void summary(const struct cli_args *a, const struct cli_trace *t,
 		    const struct cli_printer *p)
 {
-	bool lost = t->lost_events || t->lost_buffers;
+	bool lost = t->lost_events || t->lost_buffers || t->unknown[0];
 	if (cli_flag(a, "quiet") && !lost) {
 		return;
 	}
@@ -27,6 +29,9 @@ static void summary(const struct cli_args *a, const struct cli_trace *t,
 	fprintf(stderr, "%llu events", (unsigned long long)cli_printer_count(p));
 	if (t->events != cli_printer_count(p)) {
 		fprintf(stderr, " of %llu", (unsigned long long)t->events);
+	}
+	if (cli_printer_headers(p)) {
+		fprintf(stderr, " and %llu records of the file itself", (unsigned long long)cli_printer_headers(p));
 	}
 	if (cli_printer_undecoded(p)) {
 		fprintf(stderr, ", %llu not fully decoded",
@@ -57,6 +62,7 @@ static int run(struct cli_args *a)
 			      .ctx = p,
 			      .select = select,
 			      .state = cli_printer_state(p),
+			      .metadata = cli_flag(a, "headers") || cli_select_names_events(select),
 			      .no_progress = isatty(1)};
 	int status = CLI_FAILED;
 	if (cli_trace_open(&t, a->count, a->words, NULL)) {
@@ -70,6 +76,9 @@ static int run(struct cli_args *a)
 						  (unsigned long long)t.events);
 			}
 			summary(a, &t, p);
+			uint64_t matched = cli_printer_count(p);
+			matched += cli_select_names_events(select) ? cli_printer_headers(p) : 0;
+			status = code ? status : cli_absent_files(a, select, p, a->count, a->words, matched, status);
 		}
 	}
 	cli_printer_destroy(p);

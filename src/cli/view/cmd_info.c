@@ -63,6 +63,7 @@ struct info {
 	uint64_t start, end, boot;
 	unsigned major, minor, layout_major, layout_minor;
 	bool local;
+	char unknown[160]; /* why there may be more losses; "": the header has them all */
 };
 
 static void print_text(const struct info *i)
@@ -113,7 +114,15 @@ static void print_text(const struct info *i)
 	putchar('\n');
 	cli_size_text(h->BufferSize, text, sizeof text);
 	printf("  buffers        %u of %s\n", h->BuffersWritten, text);
-	printf("  lost           %u events, %u buffers\n", h->EventsLost, h->BuffersLost);
+	if (i->unknown[0]) {
+		printf("  lost           unknown (%s)", i->unknown);
+		if (h->EventsLost || h->BuffersLost) {
+			printf("; at least %u events, %u buffers", h->EventsLost, h->BuffersLost);
+		}
+		putchar('\n');
+	} else {
+		printf("  lost           %u events, %u buffers\n", h->EventsLost, h->BuffersLost);
+	}
 }
 
 static void add_string(struct strbuf *b, const char *key, const char *s)
@@ -148,12 +157,13 @@ static void print_json(const struct info *i)
 		"\"pointerSize\":%u,"
 		"\"processors\":%u,\"cpuMhz\":%u,\"clock\":%u,\"clockFrequency\":%lld,\"mode\":"
 		"\"0x%X\","
-		"\"maximumFileSize\":%u,\"bufferSize\":%u,\"buffersWritten\":%u,\"eventsLost\":%u,"
-		"\"buffersLost\":%u}",
+		"\"maximumFileSize\":%u,\"bufferSize\":%u,\"buffersWritten\":%u,",
 		(int)h->TimeZone.Bias, i->major, i->minor, h->ProviderVersion, h->PointerSize,
 		h->NumberOfProcessors, h->CpuSpeedInMHz, h->ReservedFlags,
 		(long long)h->PerfFreq.QuadPart, h->LogFileMode, h->MaximumFileSize, h->BufferSize,
-		h->BuffersWritten, h->EventsLost, h->BuffersLost);
+		h->BuffersWritten);
+	cli_loss_json(&b, h->EventsLost, h->BuffersLost, i->unknown);
+	strbuf_adds(&b, "}");
 	puts(b.failed ? "{}" : b.s);
 	strbuf_finish(&b);
 }
@@ -178,6 +188,7 @@ static int show(struct cli_args *a, char *path)
 	struct stat st;
 	i.bytes = stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
 	/* The names belong to the trace: read them before it is closed. */
+	cli_trace_unknown(t.handle[0], i.unknown, sizeof i.unknown);
 	utf8(h->LoggerName, i.session, sizeof i.session);
 	utf8(h->LogFileName, i.file, sizeof i.file);
 	if (cli_flag(a, "json")) {
@@ -214,6 +225,8 @@ const struct cli_command cli_info = {
 		   "system time, 3 CPU cycles),\n"
 		   "clockFrequency, mode, maximumFileSize, bufferSize, buffersWritten, eventsLost, "
 		   "buffersLost.\n"
+		   "Of a file that was not closed, or whose end is missing, nobody knows what was lost: these two are\n"
+		   "null then, lostUnknown says why, and eventsLostAtLeast and buffersLostAtLeast say what is known.\n"
 		   "Example: openetw info web.etl\n",
 	.options = options,
 	.run = run,

@@ -1,46 +1,30 @@
 /* SPDX-License-Identifier: MIT
  * merge: several .etl files become one.
  */
-#include "cli/cli.h"
-
-#include <openetw/decode.h>
+#include "cli/output.h"
+#include "cli/view/trace.h"
 
 static const struct cli_option options[] = {
 	{'o', "output", "FILE", "the file to write", NULL},
-	{'c', "compress", NULL, "compress its buffers (XPRESS, as Windows' tools do)", NULL},
+	CLI_COMPRESS_OPTION,
+	CLI_FORCE_OPTION,
 	{0},
 };
-
-static bool progress(void *ctx, uint64_t events)
-{
-	cli_progress_show(ctx, "%llu events", (unsigned long long)events);
-	return !cli_signal_caught();
-}
 
 static int run(struct cli_args *a)
 {
 	const char *out = cli_value(a, "output", NULL);
-	struct cli_progress p;
 	if (a->count == 0 || !out) {
 		return cli_usage(a, a->count ? "where to? --output FILE" : "which files?");
 	}
-	cli_progress_start(&p, true);
-	cli_signals_catch();
-	uint32_t code = openetw_merge((const char *const *)a->words, (uint32_t)a->count, out,
-				      cli_flag(a, "compress") ? OPENETW_MERGE_COMPRESS : 0, progress,
-				      &p);
-	int signal = cli_signal_caught();
-	cli_signals_restore();
-	cli_progress_end(&p);
-	if (code == ERROR_CANCELLED && signal) {
-		fprintf(stderr, "openetw merge: interrupted; %s holds what was read so far\n", out);
-		return 128 + signal;
+	if (strcmp(cli_value(a, "compress", ""), "zstd") == 0) {
+		return cli_usage(a, "zstd is for sessions (start, run); merge compresses with xpress");
 	}
-	if (code) {
-		return cli_fail(a, code, "cannot merge into %s", out);
+	int status = cli_merge_files(a, (const char *const *)a->words, (uint32_t)a->count, out, cli_flag(a, "compress"));
+	if (status == CLI_OK) {
+		cli_warn_unknown(a, a->count, a->words);
 	}
-	(void)openetw_trace_describe(out, NULL); /* as merges do on Windows; it is whole without */
-	return CLI_OK;
+	return status;
 }
 
 const struct cli_command cli_merge = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * pcapng: packets in traces as a capture file, for the tools that read those.
  */
+#include "cli/output.h"
 #include "cli/view/trace.h"
 
 #include <stdlib.h>
@@ -10,6 +11,7 @@ static const struct cli_option options[] = {
 	{'o', "output", "FILE",
 	 "the capture file to write (default: the trace's name with .pcapng)", NULL},
 	{'q', "quiet", NULL, "no summary line", NULL},
+	CLI_FORCE_OPTION,
 	{0},
 };
 
@@ -55,7 +57,8 @@ struct nic {
 	char name[128];
 };
 struct pcapng {
-	FILE *f;
+	struct cli_output *output;
+	FILE *f; /* of output */
 	bool names; /* the first time through: what interfaces are called */
 	struct nic nic[INTERFACES_MAX];
 	uint32_t nics;
@@ -322,18 +325,26 @@ static int convert(struct pcapng *p, struct cli_args *a, const char *out)
 	if (!read_all(p, a, true, &interrupted) || interrupted) {
 		return interrupted ? 128 + interrupted : CLI_FAILED;
 	}
-	p->f = fopen(out, "wbe");
+	p->output = cli_output_open(a, out, true);
+	p->f = cli_output_file(p->output);
 	if (!p->f) {
-		fprintf(stderr, "openetw pcapng: %s: %s\n", out, strerror(errno));
 		return CLI_FAILED;
 	}
 	write_section(p);
 	bool read = read_all(p, a, false, &interrupted);
-	int saved = errno;
-	p->failed = fclose(p->f) != 0 || p->failed;
-	if (p->failed) {
-		fprintf(stderr, "openetw pcapng: %s: %s\n", out, strerror(saved));
+	if (read && !interrupted && !p->failed && p->packets == 0 && p->broken == 0) {
+		cli_output_drop(p->output);
+		fprintf(stderr,
+			"openetw pcapng: there are no packets in %s: 'openetw record --packets', 'netsh trace start "
+			"capture=yes' or 'pktmon start --capture' record them\n",
+			a->words[0]);
 		return CLI_FAILED;
+	}
+	if (cli_output_close(p->output, read && !interrupted && !p->failed) != CLI_OK || p->failed) {
+		return CLI_FAILED;
+	}
+	if (interrupted) {
+		return 128 + interrupted;
 	}
 	if (!cli_flag(a, "quiet")) {
 		fprintf(stderr, "%llu packets of %u interfaces, %llu bytes, to %s\n",
@@ -346,7 +357,7 @@ static int convert(struct pcapng *p, struct cli_args *a, const char *out)
 			"out\n",
 			(unsigned long long)p->broken);
 	}
-	return interrupted ? 128 + interrupted : read ? CLI_OK : CLI_FAILED;
+	return read ? CLI_OK : CLI_FAILED;
 }
 
 static int run(struct cli_args *a)

@@ -2,7 +2,10 @@
  * relog: filter, cut and change events on their way into a new file. Stands on <relogger.h> like any
  * other program.
  */
+#include "cli/view/absent.h"
 #include "cli/view/timetext.h"
+#include "cli/output.h"
+#include "cli/view/trace.h"
 #include "cli/view/view.h"
 
 #include <relogger.h>
@@ -10,14 +13,15 @@
 
 static const struct cli_option options[] = {
 	{'o', "output", "FILE", "the file to write", NULL},
-	{'c', "compress", NULL, "compress its buffers (XPRESS, as Windows' tools do)", NULL},
+	CLI_COMPRESS_OPTION,
 	{'v', "invert", NULL, "keep what is not selected", NULL},
 	{0, "set", "FIELD=VALUE",
 	 "change a header field of the events kept (repeatable): provider, id, version, channel, level, opcode, "
-	 "task, keyword, activity, pid, tid, cpu",
+	 "task, keyword, activity, pid, tid, cpu; with another provider TraceLogging events lose their fields",
 	 NULL},
 	{0, "shift", "TIME", "move the events kept in time: 1.5s, -250ms", NULL},
 	CLI_SELECT_OPTIONS,
+	CLI_FORCE_OPTION,
 	{0},
 };
 
@@ -200,6 +204,9 @@ static HRESULT event(ITraceEventCallback *this, ITraceEvent *e, ITraceRelogger *
 	if (hr != S_OK) {
 		return hr;
 	}
+	if (cli_is_header(r)) {
+		return g->lpVtbl->Inject(g, e); /* of the file, whatever is selected */
+	}
 	if ((++j->read & 0xFFF) == 0) {
 		cli_progress_show(&j->progress, "%llu events, %llu kept", (unsigned long long)j->read,
 				  (unsigned long long)j->kept);
@@ -260,6 +267,11 @@ static int relog(struct job *j, const char *out)
 		return cli_fail(a, HRESULT_CODE(hr), "cannot start");
 	}
 	int status = CLI_OK;
+	struct cli_output *o = cli_output_open(a, out, false);
+	if (!o) {
+		g->lpVtbl->Release(g);
+		return CLI_FAILED;
+	}
 	for (int i = 0; i < a->count && status == CLI_OK; i++) {
 		BSTR path = wide(a->words[i]);
 		hr = g->lpVtbl->AddLogfileTraceStream(g, path, NULL, NULL);
@@ -269,7 +281,7 @@ static int relog(struct job *j, const char *out)
 		}
 	}
 	if (status == CLI_OK) {
-		BSTR path = wide(out);
+		BSTR path = wide(cli_output_partial(o));
 		g->lpVtbl->SetOutputFilename(g, path);
 		free(path);
 		g->lpVtbl->SetCompressionMode(g, cli_flag(a, "compress"));
@@ -280,8 +292,8 @@ static int relog(struct job *j, const char *out)
 		int signal = cli_signal_caught();
 		cli_signals_restore();
 		cli_progress_end(&j->progress);
-		if (signal && FAILED(hr)) {
-			fprintf(stderr, "openetw relog: interrupted; %s holds what was kept so far\n", out);
+		if (signal) {
+			cli_interrupt(signal);
 			status = 128 + signal;
 		} else if (hr == E_NOTIMPL) {
 			status = cli_fail(a, ERROR_NOT_SUPPORTED,
@@ -293,9 +305,13 @@ static int relog(struct job *j, const char *out)
 		}
 		fprintf(stderr, "%llu of %llu events kept\n", (unsigned long long)j->kept,
 			(unsigned long long)j->read);
+		cli_warn_unknown(a, a->count, a->words);
 	}
-	g->lpVtbl->Release(g);
-	return status;
+	g->lpVtbl->Release(g); /* closes the file */
+	int end = cli_output_close(o, status == CLI_OK);
+	status = status != CLI_OK ? status : end;
+	return status != CLI_OK || j->invert ? status
+					     : cli_absent_files(a, j->select, NULL, a->count, a->words, j->kept, status);
 }
 
 static int run(struct cli_args *a)
@@ -304,6 +320,9 @@ static int run(struct cli_args *a)
 	const char *out = cli_value(a, "output", NULL);
 	if (a->count == 0 || !out) {
 		return cli_usage(a, a->count ? "where to? --output FILE" : "which file?");
+	}
+	if (strcmp(cli_value(a, "compress", ""), "zstd") == 0) {
+		return cli_usage(a, "zstd is for sessions (start, run); relog compresses with xpress");
 	}
 	int status = CLI_USAGE;
 	if (parse_changes(&j) && (j.select = cli_select_create(a, true)) != NULL) {

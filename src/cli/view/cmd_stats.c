@@ -2,7 +2,9 @@
  * stats: what a trace holds: events by kind, provider or process, rates, gaps, loss and when it
  * happened.
  */
+#include "cli/view/shortage.h"
 #include "cli/view/timetext.h"
+#include "cli/view/absent.h"
 #include "cli/view/trace.h"
 #include "cli/view/view.h"
 
@@ -33,6 +35,7 @@ struct row {
 	uint16_t id;
 	uint8_t version, opcode, level;
 	bool used;
+	bool of_file; /* records of the file itself: no events */
 	uint64_t undecoded, unexplained; /* events; payload bytes behind the last known field */
 	char *reason;			 /* of the first one; owned, may be NULL */
 	bool tlg;      /* its name is part of the key; else it may become known later */
@@ -54,9 +57,11 @@ struct gap {
 #define GAPS_MAX   100
 #define LOSSES_MAX 64
 struct stats {
+	struct cli_shortages shortages;
 	enum by by;
 	struct row *rows;
-	size_t cap, used;
+	size_t cap, used, header_kinds;
+	uint64_t headers;
 	struct cached cache[CACHE_SLOTS];
 	uint64_t events, bytes, first, last;
 	uint64_t previous;
@@ -278,16 +283,27 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 		return false;
 	}
 	openetw_decoder_learn(s->decoder, e);
+	bool header = cli_is_header(e);
+	s->headers += header;
+	if (header && s->by != BY_EVENT) {
+		return true;
+	}
 	struct row *r = s->by == BY_EVENT ? find_row_quick(s, e) : find_row(s, e, false);
 	uint64_t t = (uint64_t)e->EventHeader.TimeStamp.QuadPart;
 	r->count++;
 	r->bytes += e->UserDataLength;
 	r->last = t;
+	if (header) { /* a row of its own kind, below the others; no event */
+		s->header_kinds += !r->of_file;
+		r->of_file = true;
+		return true;
+	}
 	if (s->decode) {
 		decode(s, r, e);
 	}
 	note_time(s, t);
 	note_loss(s, e, t);
+	(void)cli_shortage_take(&s->shortages, e);
 	s->events++;
 	s->bytes += e->UserDataLength;
 	return true;
@@ -333,6 +349,9 @@ static int by_count(const void *a, const void *b)
 	if (x->used != y->used) {
 		return x->used ? -1 : 1;
 	}
+	if (x->of_file != y->of_file) {
+		return x->of_file ? 1 : -1;
+	}
 	return x->count < y->count ? 1 : x->count > y->count ? -1 : strcmp(x->event, y->event);
 }
 
@@ -367,6 +386,7 @@ static void print_row_json(const struct stats *s, const struct row *r)
 	cli_time_format(r->last, s->local, last);
 	strbuf_addf(&b, ",\"count\":%llu,\"bytes\":%llu,\"first\":\"%s\",\"last\":\"%s\"",
 		    (unsigned long long)r->count, (unsigned long long)r->bytes, first, last);
+	strbuf_adds(&b, r->of_file ? ",\"header\":true" : "");
 	if (r->undecoded) {
 		strbuf_addf(&b, ",\"undecoded\":%llu,\"reason\":", (unsigned long long)r->undecoded);
 		strbuf_add_json(&b, r->reason ? r->reason : "", strlen(r->reason ? r->reason : ""));
@@ -388,7 +408,7 @@ static void print_row_text(const struct stats *s, const struct row *r, double se
 		printf("%-36s %5u %3u %3u  %s\n", r->name, r->id, r->version, r->opcode, r->event);
 		break;
 	case BY_PROVIDER:
-		puts(r->name);
+		cli_puts(r->name);
 		break;
 	case BY_PROCESS:
 		if (r->pid == UINT32_MAX) {
@@ -435,8 +455,9 @@ static void print_losses(const struct stats *s, const struct cli_trace *t)
 			       (unsigned long long)l->count, l->count == 1 ? "" : "s", from, to,
 			       loss_kinds[l->kind].text,
 			       l->kind != OPENETW_LOST_MISSING	       ? ""
-			       : t->lost_events || t->lost_buffers ? "; empty, or lost"
-								   : "; empty ones, as nothing was lost");
+			       : t->lost_events || t->lost_buffers || t->unknown[0]
+								       ? "; empty, or lost"
+								       : "; empty ones, as nothing was lost");
 		} else {
 			printf("  between %s and %s%s %s\n", from, to, cpu, loss_kinds[l->kind].text);
 		}
@@ -496,7 +517,7 @@ static void print_text(const struct stats *s, const struct cli_trace *t)
 	double seconds = (double)(s->last - s->first) / 1e7;
 	cli_duration_format(s->last - s->first, text, sizeof text);
 	printf("%llu events of %zu kinds in %s, %.0f events/s\n", (unsigned long long)s->events,
-	       s->used, text, seconds > 0 ? (double)s->events / seconds : 0.0);
+	       s->used - s->header_kinds, text, seconds > 0 ? (double)s->events / seconds : 0.0);
 	if (s->events) {
 		cli_time_format(s->first, s->local, from);
 		cli_time_format(s->last, s->local, to);
@@ -504,6 +525,7 @@ static void print_text(const struct stats *s, const struct cli_trace *t)
 	}
 	cli_trace_print_loss(stdout, t);
 	putchar('\n');
+	cli_shortage_print(stdout, &s->shortages, false);
 	if (s->loss.events + s->loss.buffers) {
 		cli_time_format(s->loss.first, s->local, from);
 		cli_time_format(s->loss.last, s->local, to);
@@ -528,6 +550,9 @@ static void print_text(const struct stats *s, const struct cli_trace *t)
 		"LEVEL"};
 	printf("\n%10s %13s %10s  %s\n", "COUNT", "RATE", "BYTES", columns[s->by]);
 	for (size_t i = 0; i < s->used; i++) {
+		if (s->rows[i].of_file && (i == 0 || !s->rows[i - 1].of_file)) {
+			printf("\n%10llu records of the file itself, which are no events:\n", (unsigned long long)s->headers);
+		}
 		print_row_text(s, &s->rows[i], seconds);
 	}
 	if (s->gap_count) {
@@ -553,13 +578,15 @@ static void print_json(const struct stats *s, const struct cli_trace *t)
 		       (double)(s->gaps[i].to - s->gaps[i].from) / 1e7);
 	}
 	print_losses_json(s);
+	cli_shortage_print(stdout, &s->shortages, true);
 	cli_time_format(s->first, s->local, from);
 	cli_time_format(s->last, s->local, to);
-	printf("{\"total\":{\"events\":%llu,\"kinds\":%zu,\"bytes\":%llu,\"first\":\"%s\",\"last\":"
-	       "\"%s\","
-	       "\"eventsLost\":%llu,\"buffersLost\":%llu,\"backwards\":%llu,\"outside\":%llu",
-	       (unsigned long long)s->events, s->used, (unsigned long long)s->bytes, from, to,
-	       (unsigned long long)t->lost_events, (unsigned long long)t->lost_buffers,
+	struct strbuf lost = {0};
+	cli_loss_json(&lost, t->lost_events, t->lost_buffers, t->unknown);
+	printf("{\"total\":{\"events\":%llu,\"headers\":%llu,\"kinds\":%zu,\"bytes\":%llu,\"first\":\"%s\",\"last\":"
+	       "\"%s\",%s,\"backwards\":%llu,\"outside\":%llu",
+	       (unsigned long long)s->events, (unsigned long long)s->headers, s->used - s->header_kinds,
+	       (unsigned long long)s->bytes, from, to, lost.s ? lost.s : "",
 	       (unsigned long long)s->backwards, (unsigned long long)s->outside);
 	if (s->decode) {
 		printf(",\"decodedPercent\":%.2f,\"undecoded\":%llu,\"partly\":%llu,\"unexplainedBytes\":%llu",
@@ -567,12 +594,18 @@ static void print_json(const struct stats *s, const struct cli_trace *t)
 		       (unsigned long long)s->partly, (unsigned long long)s->unexplained);
 	}
 	printf("}}\n");
+	strbuf_finish(&lost);
 }
 
 static int count(struct cli_args *a, struct stats *s)
 {
-	struct cli_trace t = {
-		.args = a, .event = event, .ctx = s, .select = s->select, .state = s->state, .loss = loss};
+	struct cli_trace t = {.args = a,
+			      .event = event,
+			      .ctx = s,
+			      .select = s->select,
+			      .state = s->state,
+			      .metadata = true,
+			      .loss = loss};
 	if (!cli_trace_open(&t, a->count, a->words, NULL)) {
 		return CLI_FAILED;
 	}
@@ -590,6 +623,9 @@ static int count(struct cli_args *a, struct stats *s)
 		status = cli_fail(a, code, "stopped after %llu events",
 				  (unsigned long long)t.events);
 	}
+	if (t.interrupted) {
+		return status; /* counts of a part would look like those of all */
+	}
 	name_rows(s);
 	qsort(s->rows, s->cap, sizeof *s->rows, by_count);
 	if (cli_flag(a, "json")) {
@@ -601,7 +637,8 @@ static int count(struct cli_args *a, struct stats *s)
 		status = cli_fail(a, ERROR_NOT_ENOUGH_MEMORY,
 				  "too many kinds of events; the counts are not complete");
 	}
-	return status;
+	uint64_t matched = s->events + (cli_select_names_events(s->select) ? s->headers : 0);
+	return code ? status : cli_absent_files(a, s->select, NULL, a->count, a->words, matched, status);
 }
 
 static int run(struct cli_args *a)
@@ -653,11 +690,12 @@ const struct cli_command cli_stats = {
 	.details = "Columns: how many, how many each second of the trace, mean payload bytes, "
 		   "what. JSON has one line for each\n"
 		   "row (providerGuid, provider, id, version, opcode, event or pid, process or level; "
-		   "count, bytes, first, last), one\n"
+		   "count, bytes, first, last; header: true\n"
+		   "for records of the file itself, which are no events), one\n"
 		   "for each gap ({\"gap\":{from, to, seconds}}), one for each loss whose time the file "
 		   "shows ({\"loss\":{what, from,\n"
 		   "to, cpu, buffers}}; what: events, buffers, backup, missing, overwritten, latest) and at last {\"total\":{events, "
-		   "kinds, bytes, first, last,\n"
+		   "headers, kinds, bytes, first, last,\n"
 		   "eventsLost, buffersLost, backwards, outside}}; with --decode also\n"
 		   "decodedPercent, undecoded, partly, unexplainedBytes there, and undecoded, reason, unexplainedBytes of rows.\n\n"
 		   "Examples:\n"

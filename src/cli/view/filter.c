@@ -611,6 +611,18 @@ static bool evaluate(const struct cli_filter *f, uint32_t at, cli_filter_lookup_
 	}
 }
 
+const char *cli_filter_name(const struct cli_filter *f, uint32_t i, bool *ret_payload)
+{
+	for (uint32_t k = 0; k < f->count; k++) {
+		const struct node *n = &f->nodes[k];
+		if ((n->type == NODE_HAS || n->type == NODE_TEST) && i-- == 0) {
+			*ret_payload = n->payload;
+			return n->name;
+		}
+	}
+	return NULL;
+}
+
 bool cli_filter_match(const struct cli_filter *f, cli_filter_lookup_fn *lookup, void *ctx)
 {
 	return evaluate(f, f->root, lookup, ctx);

@@ -42,6 +42,8 @@ typedef bool cli_filter_lookup_fn(void *ctx, const char *name, bool payload,
 /* -EINVAL with the column (1-based) and the reason in *d, or -ENOMEM. */
 int cli_filter_parse(const char *text, struct cli_filter **ret, struct diag *d);
 bool cli_filter_match(const struct cli_filter *f, cli_filter_lookup_fn *lookup, void *ctx);
+/* The i-th name that it tests, from 0 on; NULL behind the last. A name that is tested twice comes twice. */
+const char *cli_filter_name(const struct cli_filter *f, uint32_t i, bool *ret_payload);
 void cli_filter_destroy(struct cli_filter *f);
 
 /* 0-255, or always|critical|error|warning|info(rmational)|verbose, also as win:Error. */

@@ -3,6 +3,7 @@
  */
 #include "cli/view/counters_of.h"
 #include "cli/view/timetext.h"
+#include "cli/view/trace.h"
 #include "cli/view/view.h"
 
 #include <stdlib.h>
@@ -14,13 +15,14 @@
 struct cli_printer {
 	enum cli_format format;
 	bool stacks, local, header_done;
-	uint64_t count, limit, undecoded;
+	bool headers; /* records of the file itself too */
+	uint64_t count, header_count, limit, undecoded;
 	struct cli_select *select; /* borrowed; may be NULL */
 	int field_count;
 	char *fields; /* the option's text, cut at the commas */
 	struct {
 		const char *shown, *name;
-		bool payload;
+		bool payload, seen;
 	} field[FIELDS_MAX];
 	struct openetw_decoder *decoder;
 	struct cli_view *view;
@@ -85,6 +87,7 @@ struct cli_printer *cli_printer_create(const struct cli_args *a, struct cli_sele
 		    : strcmp(format, "csv") == 0 ? CLI_CSV
 						 : CLI_TEXT;
 	p->stacks = cli_flag(a, "stacks");
+	p->headers = cli_flag(a, "headers");
 	p->select = select;
 	p->limit = UINT64_MAX;
 	bool ok = cli_number(a, "limit", 1, UINT64_MAX, &p->limit) && take_fields(p, a);
@@ -127,6 +130,11 @@ uint64_t cli_printer_count(const struct cli_printer *p)
 	return p->count;
 }
 
+uint64_t cli_printer_headers(const struct cli_printer *p)
+{
+	return p->header_count;
+}
+
 uint64_t cli_printer_undecoded(const struct cli_printer *p)
 {
 	return p->undecoded;
@@ -146,10 +154,10 @@ static void add_frame(struct cli_printer *p, const EVENT_RECORD *e, const struct
 	struct openetw_symbol y = {.size = sizeof y};
 	uint64_t time = (uint64_t)e->EventHeader.TimeStamp.QuadPart, address = k->addresses[i];
 	if (openetw_state_symbol(p->state, k->pid, address, time, &y) == ERROR_SUCCESS) {
-		strbuf_addf(b, "%s%s%s+0x%llx", y.module ? y.module : "", y.module ? "!" : "",
-			    y.name, (unsigned long long)y.offset);
+		strbuf_addf_printable(b, "%s%s%s+0x%llx", y.module ? y.module : "", y.module ? "!" : "",
+				      y.name, (unsigned long long)y.offset);
 	} else if (openetw_state_module(p->state, k->pid, address, time, &m) == ERROR_SUCCESS) {
-		strbuf_addf(b, "%s+0x%llx", m.name, (unsigned long long)(address - m.base));
+		strbuf_addf_printable(b, "%s+0x%llx", m.name, (unsigned long long)(address - m.base));
 	}
 }
 
@@ -378,27 +386,17 @@ static void print_json(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	strbuf_adds(b, "}}\n");
 }
 
+/* Printable, so newlines are escaped: in quotes where a comma or a quote would be misread. */
 static void add_csv(struct strbuf *b, const char *s, size_t n)
 {
 	if (n == 0) {
 		return;
 	}
-	bool quote = false;
-	for (size_t i = 0; i < n && !quote; i++) {
-		quote = s[i] == '"' || s[i] == ',' || s[i] == '\n' || s[i] == '\r';
-	}
-	if (!quote) {
-		strbuf_add(b, s, n);
+	if (!memchr(s, '"', n) && !memchr(s, ',', n)) {
+		strbuf_add_printable(b, s, n);
 		return;
 	}
-	strbuf_addc(b, '"');
-	for (size_t i = 0; i < n; i++) {
-		if (s[i] == '"') {
-			strbuf_addc(b, '"');
-		}
-		strbuf_addc(b, s[i]);
-	}
-	strbuf_addc(b, '"');
+	strbuf_add_quoted(b, s, n);
 }
 
 static void print_csv(struct cli_printer *p, const EVENT_RECORD *e, const char *time)
@@ -431,7 +429,7 @@ static void print_csv(struct cli_printer *p, const EVENT_RECORD *e, const char *
 static void add_origin(struct strbuf *b, const struct openetw_event_origin *o)
 {
 	if (o->process) {
-		strbuf_adds(b, o->process);
+		strbuf_add_printable(b, o->process, strlen(o->process));
 		strbuf_addc(b, '(');
 		strbuf_add_u64(b, o->pid);
 		strbuf_addc(b, ')');
@@ -464,9 +462,9 @@ static void print_text(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	strbuf_adds(b, "] ");
 	const struct openetw_event_origin *o = cli_view_origin(p->view);
 	add_origin(b, o);
-	strbuf_adds(b, provider);
+	strbuf_add_printable(b, provider, strlen(provider));
 	strbuf_addc(b, '/');
-	strbuf_adds(b, name);
+	strbuf_add_printable(b, name, strlen(name));
 	UCHAR level = h->EventDescriptor.Level;
 	if (level && level < BASE_ARRAY_LEN(levels)) {
 		strbuf_adds(b, " <");
@@ -475,10 +473,10 @@ static void print_text(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	}
 	if (p->text.length) {
 		strbuf_addc(b, ' ');
-		strbuf_add(b, p->text.data, p->text.length);
+		strbuf_add_printable(b, p->text.data, p->text.length);
 	}
 	if (o->file) {
-		strbuf_addf(b, " file=\"%s\"", o->file);
+		strbuf_addf_printable(b, " file=\"%s\"", o->file);
 	}
 	add_counters(p, e, false);
 	if (p->stacks) {
@@ -504,6 +502,7 @@ static void print_fields(struct cli_printer *p)
 	for (int i = 0; i < p->field_count; i++) {
 		struct cli_view_value v = {0};
 		bool found = cli_view_get(p->view, p->field[i].name, p->field[i].payload, &v);
+		p->field[i].seen = p->field[i].seen || found;
 		if (p->format == CLI_CSV) {
 			strbuf_adds(b, i ? "," : "");
 			add_csv(b, v.text, v.text_length);
@@ -518,9 +517,9 @@ static void print_fields(struct cli_printer *p)
 				/* where and when are recognised by themselves */
 				if (!cli_view_is_property(p->field[i].name) ||
 				    p->field[i].payload) {
-					strbuf_addf(b, "%s=", p->field[i].shown);
+					strbuf_addf_printable(b, "%s=", p->field[i].shown);
 				}
-				strbuf_add(b, v.text, v.text_length);
+				strbuf_add_printable(b, v.text, v.text_length);
 			}
 			any = true;
 		}
@@ -528,12 +527,25 @@ static void print_fields(struct cli_printer *p)
 	strbuf_adds(b, p->format == CLI_JSON ? "}\n" : "\n");
 }
 
+bool cli_printer_asked(const struct cli_printer *p, unsigned i, struct cli_asked *ret)
+{
+	if (i >= (unsigned)p->field_count) {
+		return false;
+	}
+	*ret = (struct cli_asked){CLI_ASKED_FIELD, p->field[i].name, 0, p->field[i].payload, p->field[i].seen};
+	return true;
+}
+
 bool cli_printer_event(struct cli_printer *p, const EVENT_RECORD *e)
 {
 	counters_of_learn(&p->counters, e);
 	/* Reading the trace has taught every decoder what schemas it holds. */
 	cli_view_set(p->view, e);
-	if (p->select && !cli_select_match(p->select, p->view, e)) {
+	bool header = cli_is_header(e);
+	if (header && !p->headers && !(p->select && cli_select_names_events(p->select))) {
+		return true;
+	}
+	if (!(header && p->headers) && p->select && !cli_select_match(p->select, p->view, e)) {
 		return true;
 	}
 	char time[CLI_TIME_TEXT_SIZE];
@@ -557,6 +569,10 @@ bool cli_printer_event(struct cli_printer *p, const EVENT_RECORD *e)
 	if (p->line.len && fwrite_unlocked(p->line.s, 1, p->line.len, stdout) != p->line.len) {
 		cli_output_errno = cli_output_errno ? cli_output_errno : errno;
 		return false;
+	}
+	if (header) {
+		p->header_count++;
+		return true;
 	}
 	return ++p->count < p->limit;
 }

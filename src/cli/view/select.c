@@ -2,11 +2,13 @@
  * Which events a verb looks at: --filter and the short forms of what is asked most.
  */
 #include "cli/view/timetext.h"
+#include "cli/view/trace.h"
 #include "cli/view/view.h"
 
 #include <stdlib.h>
 
-#define EACH_MAX 32
+#define EACH_MAX   32
+#define FIELDS_MAX 64 /* of a filter, that are looked after */
 
 struct cli_select {
 	struct cli_filter *filter;
@@ -23,6 +25,14 @@ struct cli_select {
 	} event[EACH_MAX];
 	const char *process[EACH_MAX];
 	uint64_t pid[EACH_MAX], tid[EACH_MAX];
+	struct {
+		const char *name;
+		bool payload;
+	} field[FIELDS_MAX];
+	int field_count;
+	/* Some event had it, by kind and number. */
+	bool seen[CLI_ASKED_FIELD + 1][FIELDS_MAX];
+	struct cli_view *view; /* while the filter asks for fields */
 	bool has_level;
 	uint8_t level;
 	/* A time below is absolute, or counts from the start of the trace. */
@@ -93,6 +103,11 @@ static bool take_all(struct cli_select *s, const struct cli_args *a, bool provid
 		if (err < 0) {
 			cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot read the filter");
 			return false;
+		}
+		while (s->field_count < FIELDS_MAX &&
+		       (s->field[s->field_count].name = cli_filter_name(s->filter, (uint32_t)s->field_count,
+									&s->field[s->field_count].payload)) != NULL) {
+			s->field_count++;
 		}
 	}
 	for (; providers && (v = cli_value_at(a, "provider", s->provider_count)) != NULL;
@@ -182,48 +197,48 @@ uint64_t cli_select_to(const struct cli_select *s)
 	return s->to;
 }
 
-static bool among(const uint64_t *ids, int count, uint64_t id)
+static bool among(bool *seen, const uint64_t *ids, int count, uint64_t id)
 {
 	for (int i = 0; i < count; i++) {
 		if (ids[i] == id) {
-			return true;
+			return seen[i] = true;
 		}
 	}
 	return count == 0;
 }
 
-static bool provider_matches(const struct cli_select *s, struct cli_view *v, const EVENT_RECORD *e)
+static bool provider_is(const char *wanted, const GUID *guid, struct cli_view *v, const EVENT_RECORD *e)
+{
+	struct cli_view_value name;
+	return (guid && memcmp(guid, &e->EventHeader.ProviderId, sizeof(GUID)) == 0) ||
+	       (cli_view_get(v, "provider", false, &name) && name.text_length == strlen(wanted) &&
+		strncasecmp(name.text, wanted, name.text_length) == 0);
+}
+
+static bool provider_matches(struct cli_select *s, struct cli_view *v, const EVENT_RECORD *e)
 {
 	for (int i = 0; i < s->provider_count; i++) {
-		if (s->provider[i].has_guid &&
-		    memcmp(&s->provider[i].guid, &e->EventHeader.ProviderId, sizeof(GUID)) == 0) {
-			return true;
-		}
-		struct cli_view_value name;
-		if (cli_view_get(v, "provider", false, &name) &&
-		    name.text_length == strlen(s->provider[i].name) &&
-		    strncasecmp(name.text, s->provider[i].name, name.text_length) == 0) {
-			return true;
+		if (provider_is(s->provider[i].name, s->provider[i].has_guid ? &s->provider[i].guid : NULL, v, e)) {
+			return s->seen[CLI_ASKED_PROVIDER][i] = true;
 		}
 	}
 	return s->provider_count == 0;
 }
 
-static bool event_matches(const struct cli_select *s, struct cli_view *v, const EVENT_RECORD *e)
+static bool event_is(const char *pattern, struct cli_view *v)
+{
+	struct cli_view_value name;
+	return cli_view_get(v, "event", false, &name) &&
+	       (strpbrk(pattern, "*?") ? cli_pattern_match(pattern, name.text, name.text_length)
+				       : cli_event_is(pattern, name.text, name.text_length));
+}
+
+static bool event_matches(struct cli_select *s, struct cli_view *v, const EVENT_RECORD *e)
 {
 	for (int i = 0; i < s->event_count; i++) {
-		struct cli_view_value name;
-		if (s->event[i].is_id) {
-			if (s->event[i].id == e->EventHeader.EventDescriptor.Id) {
-				return true;
-			}
-		} else if (cli_view_get(v, "event", false, &name) &&
-			   (strpbrk(s->event[i].pattern, "*?")
-				    ? cli_pattern_match(s->event[i].pattern, name.text,
-							name.text_length)
-				    : cli_event_is(s->event[i].pattern, name.text,
-						   name.text_length))) {
-			return true;
+		if (s->event[i].is_id ? s->event[i].id == e->EventHeader.EventDescriptor.Id && !cli_is_header(e)
+				      : event_is(s->event[i].pattern, v)) {
+			return s->seen[CLI_ASKED_EVENT][i] = true;
 		}
 	}
 	return s->event_count == 0;
@@ -243,7 +258,7 @@ static bool is_called(const char *wanted, const char *name)
 	       (name[w] == 0 || strcasecmp(name + w, ".exe") == 0);
 }
 
-static bool origin_matches(const struct cli_select *s, struct cli_view *v)
+static bool origin_matches(struct cli_select *s, struct cli_view *v)
 {
 	if (s->process_count + s->pid_count + s->tid_count == 0) {
 		return true;
@@ -252,13 +267,32 @@ static bool origin_matches(const struct cli_select *s, struct cli_view *v)
 	bool named = s->process_count == 0;
 	for (int i = 0; i < s->process_count && !named; i++) {
 		named = is_called(s->process[i], o->process) || is_called(s->process[i], o->subject);
+		s->seen[CLI_ASKED_PROCESS][i] |= named;
 	}
-	return named && among(s->pid, s->pid_count, o->pid) && among(s->tid, s->tid_count, o->tid);
+	return named && among(s->seen[CLI_ASKED_PID], s->pid, s->pid_count, o->pid) &&
+	       among(s->seen[CLI_ASKED_TID], s->tid, s->tid_count, o->tid);
+}
+
+static bool lookup(void *ctx, const char *name, bool payload, struct cli_filter_value *ret)
+{
+	struct cli_select *s = ctx;
+	bool found = cli_view_lookup(s->view, name, payload, ret);
+	for (int i = 0; found && i < s->field_count; i++) {
+		if (s->field[i].name == name) {
+			s->seen[CLI_ASKED_FIELD][i] = true;
+		}
+	}
+	return found;
 }
 
 bool cli_select_names_process(const struct cli_select *s)
 {
 	return s->process_count > 0 || s->pid_count > 0 || s->tid_count > 0 || s->filter;
+}
+
+bool cli_select_names_events(const struct cli_select *s)
+{
+	return s->event_count > 0;
 }
 
 bool cli_select_match(struct cli_select *s, struct cli_view *v, const EVENT_RECORD *e)
@@ -268,8 +302,68 @@ bool cli_select_match(struct cli_select *s, struct cli_view *v, const EVENT_RECO
 	if (!s->any) {
 		return true;
 	}
+	/* A selection means events. Records of the file itself are meant by their names only, never by level. */
+	if (cli_is_header(e) && (s->event_count == 0 || s->has_level)) {
+		return false;
+	}
 	return time >= s->from && time <= s->to && origin_matches(s, v) &&
 	       (!s->has_level || h->EventDescriptor.Level <= s->level) &&
 	       provider_matches(s, v, e) && event_matches(s, v, e) &&
-	       (!s->filter || cli_filter_match(s->filter, cli_view_lookup, v));
+	       (!s->filter || (s->view = v, cli_filter_match(s->filter, lookup, s)));
+}
+
+bool cli_select_asked(const struct cli_select *s, unsigned i, struct cli_asked *ret)
+{
+	const int counts[] = {s->provider_count, s->event_count, s->process_count,
+			      s->pid_count,	 s->tid_count,	 s->field_count};
+	for (int kind = 0; kind <= CLI_ASKED_FIELD; kind++) {
+		if (i >= (unsigned)counts[kind]) {
+			i -= (unsigned)counts[kind];
+			continue;
+		}
+		*ret = (struct cli_asked){.kind = (enum cli_asked_kind)kind, .seen = s->seen[kind][i]};
+		switch (ret->kind) {
+		case CLI_ASKED_PROVIDER: ret->text = s->provider[i].name; break;
+		case CLI_ASKED_EVENT: ret->text = s->event[i].pattern; break;
+		case CLI_ASKED_PROCESS: ret->text = s->process[i]; break;
+		case CLI_ASKED_PID: ret->number = s->pid[i]; break;
+		case CLI_ASKED_TID: ret->number = s->tid[i]; break;
+		case CLI_ASKED_FIELD:
+			ret->text = s->field[i].name;
+			ret->payload = s->field[i].payload;
+			break;
+		}
+		return true;
+	}
+	return false;
+}
+
+bool cli_select_has(const struct cli_asked *k, struct cli_view *v, const EVENT_RECORD *e)
+{
+	const struct openetw_event_origin *o;
+	struct cli_view_value value;
+	GUID guid;
+	char *end;
+	switch (k->kind) {
+	case CLI_ASKED_PROVIDER:
+		return provider_is(k->text, cli_provider_guid(k->text, &guid) ? &guid : NULL, v, e);
+	case CLI_ASKED_EVENT:
+		return event_is(k->text, v) ||
+		       (strtoull(k->text, &end, 0) == e->EventHeader.EventDescriptor.Id && end != k->text && !*end);
+	case CLI_ASKED_PROCESS:
+		o = cli_view_origin(v);
+		return is_called(k->text, o->process) || is_called(k->text, o->subject);
+	case CLI_ASKED_PID:
+		return cli_view_origin(v)->pid == k->number;
+	case CLI_ASKED_TID:
+		return cli_view_origin(v)->tid == k->number;
+	case CLI_ASKED_FIELD:
+		return cli_view_get(v, k->text, k->payload, &value);
+	}
+	return false;
+}
+
+bool cli_select_bounds(const struct cli_select *s)
+{
+	return s->has_level || s->from > 0 || s->to != UINT64_MAX;
 }

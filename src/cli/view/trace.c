@@ -20,6 +20,21 @@ static void on_signal(int sig)
 	}
 }
 
+/* Descriptions of events, as merging tools and the end of a session put them in. */
+static bool is_metadata(const EVENT_RECORD *e)
+{
+	static const GUID metadata = {
+		0xbbccf6c1, 0x6cd1, 0x48c4, {0x80, 0xff, 0x83, 0x94, 0x82, 0xe3, 0x76, 0x71}};
+	return memcmp(&e->EventHeader.ProviderId, &metadata, sizeof metadata) == 0;
+}
+
+bool cli_is_header(const EVENT_RECORD *e)
+{
+	static const GUID trace = {
+		0x68fdd900, 0x4a3e, 0x11d1, {0x84, 0xf4, 0x00, 0x00, 0xf8, 0x04, 0x64, 0xe3}};
+	return memcmp(&e->EventHeader.ProviderId, &trace, sizeof trace) == 0 || is_metadata(e);
+}
+
 static void WINAPI on_event(PEVENT_RECORD e)
 {
 	static const GUID lost_guid = {
@@ -29,14 +44,18 @@ static void WINAPI on_event(PEVENT_RECORD e)
 		t->lost_events += e->EventHeader.EventDescriptor.Opcode == 32;
 		t->lost_buffers += e->EventHeader.EventDescriptor.Opcode == 33;
 	}
-	/* What was put in when the session ended is no event of the recording; it was learnt by now. */
-	static const GUID metadata_guid = {
-		0xbbccf6c1, 0x6cd1, 0x48c4, {0x80, 0xff, 0x83, 0x94, 0x82, 0xe3, 0x76, 0x71}};
-	if (t->stop || (e->EventHeader.ProcessId == UINT32_MAX &&
-			memcmp(&e->EventHeader.ProviderId, &metadata_guid, sizeof metadata_guid) == 0)) {
+	if (t->stop) {
 		return;
 	}
-	t->events++;
+	if (cli_is_header(e)) {
+		/* What was put in when the session ended was learnt by now. */
+		if (e->EventHeader.ProcessId == UINT32_MAX && is_metadata(e) && !t->metadata) {
+			return;
+		}
+		t->headers++;
+	} else {
+		t->events++;
+	}
 	if (!t->event(t->ctx, e) || interrupted || ferror(stdout)) {
 		t->stop = true;
 	}
@@ -95,8 +114,11 @@ bool cli_trace_open(struct cli_trace *t, int count, char **files, const char *se
 		f->Context = t;
 		t->handle[i] = OpenTraceA(f);
 		if (t->handle[i] == INVALID_PROCESSTRACE_HANDLE) {
-			cli_fail(t->args, GetLastError(), "cannot open %s",
-				 session ? session : files[i]);
+			if (session) {
+				cli_fail_session(t->args, GetLastError(), session, "cannot watch '%s'", session);
+			} else {
+				cli_fail(t->args, GetLastError(), "cannot open %s", files[i]);
+			}
 			while (i-- > 0) {
 				CloseTrace(t->handle[i]);
 			}
@@ -147,12 +169,15 @@ uint32_t cli_trace_run(struct cli_trace *t)
 		from = cli_select_from(t->select);
 		to = cli_select_to(t->select);
 	}
-	cli_progress_start(&t->progress, !t->no_progress);
+	cli_progress_start(&t->progress, !t->no_progress && !t->quiet);
 	interrupted = 0;
 	running = t;
 	sigaction(SIGINT, &sa, &old_int);
 	sigaction(SIGTERM, &sa, &old_term);
-	sigaction(SIGHUP, &sa, &old_hup);
+	sigaction(SIGHUP, NULL, &old_hup);
+	if (old_hup.sa_handler != SIG_IGN) { /* nohup means it */
+		sigaction(SIGHUP, &sa, NULL);
+	}
 	if (!interrupted) {
 		read_ahead(t);
 	}
@@ -167,7 +192,12 @@ uint32_t cli_trace_run(struct cli_trace *t)
 	sigaction(SIGHUP, &old_hup, NULL);
 	cli_progress_end(&t->progress);
 	t->interrupted = interrupted;
-	print_problems(t);
+	if (interrupted && !t->endless) {
+		cli_interrupt(interrupted);
+	}
+	if (!t->quiet) {
+		print_problems(t);
+	}
 	for (int i = 0; t->loss && i < t->count; i++) {
 		struct openetw_loss_range l = {.size = sizeof l};
 		while (openetw_trace_next_loss(t->handle[i], &l) == ERROR_SUCCESS) {
@@ -177,22 +207,73 @@ uint32_t cli_trace_run(struct cli_trace *t)
 	for (int i = 0; i < t->count; i++) {
 		t->lost_events += t->file[i].LogfileHeader.EventsLost;
 		t->lost_buffers += t->file[i].LogfileHeader.BuffersLost;
-		t->unfinished = t->unfinished ||
-				(t->file[i].LogFileName && t->file[i].LogfileHeader.EndTime.QuadPart == 0);
+		if (!t->unknown[0]) {
+			cli_trace_unknown(t->handle[i], t->unknown, sizeof t->unknown);
+		}
 		CloseTrace(t->handle[i]);
 	}
 	return interrupted || (code == ERROR_CANCELLED && t->stop) ? ERROR_SUCCESS : code;
 }
 
+void cli_trace_unknown(TRACEHANDLE trace, char *ret, size_t cap)
+{
+	struct openetw_trace_loss l = {.size = sizeof l};
+	bool unknown = openetw_trace_loss(trace, &l) == ERROR_SUCCESS && l.unknown;
+	snprintf(ret, cap, "%s", unknown ? l.reason : "");
+}
+
+void cli_warn_unknown(const struct cli_args *a, int count, char **files)
+{
+	for (int i = 0; i < count; i++) {
+		EVENT_TRACE_LOGFILEA f = {.LogFileName = files[i]};
+		char why[160] = "";
+		f.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD;
+		TRACEHANDLE h = OpenTraceA(&f);
+		if (h != INVALID_PROCESSTRACE_HANDLE) {
+			cli_trace_unknown(h, why, sizeof why);
+			CloseTrace(h);
+		}
+		if (why[0]) {
+			fprintf(stderr, "openetw %s: %s: lost: unknown (%s)\n", a->command->name, files[i], why);
+		}
+	}
+}
+
+void cli_lost_text(const struct cli_trace *t, char *ret, size_t cap)
+{
+	unsigned long long n = t->lost_events;
+	if (!t->unknown[0]) {
+		snprintf(ret, cap, "%llu", n);
+	} else if (n == 0) {
+		snprintf(ret, cap, "unknown (%s)", t->unknown);
+	} else {
+		snprintf(ret, cap, "%llu or more (%s)", n, t->unknown);
+	}
+}
+
+void cli_loss_json(struct strbuf *b, uint64_t events, uint64_t buffers, const char *unknown)
+{
+	if (!unknown[0]) {
+		strbuf_addf(b, "\"eventsLost\":%llu,\"buffersLost\":%llu", (unsigned long long)events,
+			    (unsigned long long)buffers);
+		return;
+	}
+	strbuf_adds(b, "\"eventsLost\":null,\"buffersLost\":null,\"lostUnknown\":");
+	strbuf_add_json(b, unknown, strlen(unknown));
+	strbuf_addf(b, ",\"eventsLostAtLeast\":%llu,\"buffersLostAtLeast\":%llu", (unsigned long long)events,
+		    (unsigned long long)buffers);
+}
+
 void cli_trace_print_loss(FILE *f, const struct cli_trace *t)
 {
-	if (t->lost_events == 0 && t->lost_buffers == 0) {
-		fprintf(f, "nothing was lost when recording");
-	} else {
+	bool lost = t->lost_events || t->lost_buffers;
+	if (lost) {
 		fprintf(f, "LOST when recording: %llu events, %llu buffers",
 			(unsigned long long)t->lost_events, (unsigned long long)t->lost_buffers);
 	}
-	if (t->unfinished) {
-		fprintf(f, " as far as was written: the session was not stopped, or still runs");
+	if (t->unknown[0]) {
+		fprintf(f, "%s unknown (%s)", lost ? "; what else was lost:" : "lost:", t->unknown);
+	} else if (!lost) {
+		fprintf(f, "nothing was lost when recording");
 	}
 }

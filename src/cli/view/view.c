@@ -320,6 +320,12 @@ static bool descend(const char **s, size_t *n, const char *name, size_t len)
 	return false;
 }
 
+static uint32_t hex_unit(const char *s)
+{
+	char hex[5] = {s[0], s[1], s[2], s[3], 0};
+	return (uint32_t)strtoul(hex, NULL, 16);
+}
+
 /* The text of a JSON value: strings without quotes and escapes. */
 void cli_json_plain(struct strbuf *b, const char *s, size_t n)
 {
@@ -334,10 +340,15 @@ void cli_json_plain(struct strbuf *b, const char *s, size_t n)
 			continue;
 		}
 		char c = s[++i];
-		if (c == 'u' && i + 4 < n) { /* only control characters are written this way */
-			char hex[5] = {s[i + 1], s[i + 2], s[i + 3], s[i + 4], 0};
-			strbuf_addc(b, (char)strtoul(hex, NULL, 16));
+		if (c == 'u' && i + 4 < n) {
+			char utf8[4];
+			uint32_t point = hex_unit(s + i + 1);
 			i += 4;
+			if (point >= 0xD800 && point < 0xDC00 && i + 6 < n && s[i + 1] == '\\' && s[i + 2] == 'u') {
+				point = 0x10000 + ((point - 0xD800) << 10) + (hex_unit(s + i + 3) & 0x3FF);
+				i += 6;
+			}
+			strbuf_add(b, utf8, utf8_encode(point, utf8));
 		} else {
 			strbuf_addc(b, c == 'n'	  ? '\n'
 				       : c == 't' ? '\t'

@@ -12,8 +12,9 @@
 
 void cli_xml_text(struct strbuf *b, const char *s, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)s[i];
+	for (size_t i = 0; i < n;) {
+		uint32_t c = 0;
+		size_t used = utf8_decode(s + i, n - i, &c);
 		switch (c) {
 		case '&':
 			strbuf_adds(b, "&amp;");
@@ -28,14 +29,29 @@ void cli_xml_text(struct strbuf *b, const char *s, size_t n)
 			strbuf_adds(b, "&quot;");
 			break;
 		default:
-			/* XML 1.0 has no way to write the other control characters */
-			if (c < 32 && c != '\t' && c != '\n' && c != '\r') {
+			if (used && !printable_must_escape(c)) {
+				strbuf_add(b, s + i, used);
+			} else if (used && (c >= ' ' || c == '\t' || c == '\n' || c == '\r') &&
+				   (c & 0xFFFE) != 0xFFFE) {
+				strbuf_addf(b, "&#x%X;", c);
+			} else { /* XML 1.0 has no way to write it */
 				strbuf_adds(b, "\xEF\xBF\xBD");
-			} else {
-				strbuf_addc(b, (char)c);
 			}
 		}
+		i += used ? used : 1;
 	}
+}
+
+void cli_xml_value(struct strbuf *b, const char *s)
+{
+	strbuf_addc(b, '\'');
+	while (*s) {
+		size_t n = strcspn(s, "'");
+		cli_xml_text(b, s, n);
+		strbuf_adds(b, s[n] ? "&apos;" : "");
+		s += n + (s[n] != 0);
+	}
+	strbuf_addc(b, '\'');
 }
 
 static void tabs(struct strbuf *b, int n)
@@ -67,6 +83,16 @@ static size_t value_length(const char *s, size_t n)
 	return n;
 }
 
+/* Length of the JSON string at s, with its quotes. */
+static size_t key_length(const char *s, size_t n)
+{
+	size_t i = 1;
+	while (i < n && s[i] != '"') {
+		i += s[i] == '\\' ? 2 : 1;
+	}
+	return i < n ? i + 1 : n;
+}
+
 /* One value of our decoder's JSON: a struct becomes ComplexData, an array one element each. */
 static void add_json(struct strbuf *b, const char *name, size_t name_length, const char *s,
 		     size_t n, int depth)
@@ -89,11 +115,13 @@ static void add_json(struct strbuf *b, const char *name, size_t name_length, con
 		for (size_t i = 1; i + 1 < n;) {
 			size_t key = value_length(
 				s + i, n - 1 - i); /* up to the comma: key, colon, value */
-			const char *end = memchr(s + i + 1, '"', key - 1);
-			size_t key_length = end ? (size_t)(end - (s + i + 1)) : 0;
-			size_t value = key_length + 3;
-			add_json(b, s + i + 1, key_length, s + i + value,
+			size_t value = key_length(s + i, key);
+			struct strbuf member = {0};
+			cli_json_plain(&member, s + i, value);
+			value += 1; /* the colon */
+			add_json(b, member.s ? member.s : "", member.len, s + i + value,
 				 key > value ? key - value : 0, depth + 1);
+			strbuf_finish(&member);
 			i += key + 1;
 		}
 		tabs(b, 2 + depth);
@@ -225,17 +253,14 @@ static void add_system(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *
 /* A name of the event's TRACE_EVENT_INFO; nothing when it has none. Lists have a NUL after each. */
 static void add_tdh_name(struct strbuf *b, const struct cli_xml *x, ULONG offset, const char *element)
 {
-	const uint8_t *info = x->info;
+	struct bytes in = bytes_at(x->info, offset ? x->info_used : 0, offset);
 	char text[3 * 512 + 1];
-	if (!offset) {
+	size_t n = 0;
+	const uint8_t *wide = bytes_wsz(&in, &n);
+	if (!wide) {
 		return;
 	}
-	const uint16_t *wide = (const uint16_t *)(const void *)(info + offset);
-	size_t n = 0;
-	while (n < 512 && wide[n]) {
-		n++;
-	}
-	long bytes = utf16_to_utf8_lossy(wide, n, text, sizeof text);
+	long bytes = utf16_to_utf8_lossy(wide, BASE_MIN(n, (size_t)512), text, sizeof text);
 	while (bytes > 0 && text[bytes - 1] == ' ') {
 		bytes--;
 	}
@@ -275,7 +300,24 @@ static const TRACE_EVENT_INFO *event_info(struct cli_xml *x, const EVENT_RECORD 
 		x->info_bytes = bytes;
 		code = TdhGetEventInformation(r, 0, NULL, (PTRACE_EVENT_INFO)x->info, &bytes);
 	}
+	x->info_used = bytes;
 	return code == ERROR_SUCCESS ? x->info : NULL;
+}
+
+static void add_keywords(struct strbuf *b, const struct cli_xml *x, ULONG offset)
+{
+	struct bytes in = bytes_at(x->info, offset ? x->info_used : 0, offset);
+	size_t units = 0;
+	const uint8_t *s = bytes_wsz(&in, &units);
+	if (!s || units == 0) {
+		return;
+	}
+	strbuf_adds(b, "\t\t<Keywords>\r\n");
+	for (; s && units > 0; s = bytes_wsz(&in, &units)) {
+		strbuf_addc(b, '\t');
+		add_line(b, x, (ULONG)(s - (const uint8_t *)x->info), "Keyword");
+	}
+	strbuf_adds(b, "\t\t</Keywords>\r\n");
 }
 
 static void add_manifest_names(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *b,
@@ -294,19 +336,7 @@ static void add_manifest_names(struct cli_xml *x, const EVENT_RECORD *e, struct 
 	size_t before = b->len;
 	if (info) {
 		add_line(b, x, info->OpcodeNameOffset, "Opcode");
-		const uint16_t *k = info->KeywordsNameOffset
-					    ? (const void *)((const uint8_t *)info + info->KeywordsNameOffset)
-					    : NULL;
-		strbuf_adds(b, k && *k ? "\t\t<Keywords>\r\n" : "");
-		for (bool any = k && *k; k && *k;) {
-			strbuf_addc(b, '\t');
-			add_line(b, x, (ULONG)((const uint8_t *)k - (const uint8_t *)info), "Keyword");
-			while (*k) {
-				k++;
-			}
-			k++;
-			strbuf_adds(b, any && !*k ? "\t\t</Keywords>\r\n" : "");
-		}
+		add_keywords(b, x, info->KeywordsNameOffset);
 		before = b->len;
 		add_line(b, x, info->TaskNameOffset, "Task");
 	}

@@ -5,6 +5,8 @@
  * gain events behind it.
  */
 #include "cli/wevtutil/wevtutil.h"
+#include "cli/output.h"
+#include "cli/view/xml.h"
 #include "xml/xml.h"
 
 #include <stdlib.h>
@@ -59,31 +61,13 @@ int wevtutil_bookmark_read(const char *file, uint64_t *ret)
 
 int wevtutil_bookmark_write(const char *file, const char *trace, uint64_t record)
 {
-	char temp[4096];
-	FILE *f = snprintf(temp, sizeof temp, "%s.part%d", file, (int)getpid()) < (int)sizeof temp
-			  ? fopen(temp, "we")
-			  : NULL;
-	if (!f) {
-		return bad(file, strerror(errno));
-	}
-	fputs("<BookmarkList>\n  <Bookmark Channel='", f);
-	for (const char *s = trace; *s; s++) {
-		switch (*s) {
-		case '&': fputs("&amp;", f); break;
-		case '<': fputs("&lt;", f); break;
-		case '\'': fputs("&apos;", f); break;
-		default: fputc((uint8_t)*s < 0x20 ? '?' : *s, f);
-		}
-	}
-	fprintf(f, "' RecordId='%llu' IsCurrent='true'/>\n</BookmarkList>\n",
-		(unsigned long long)record);
-	errno = 0;
-	bool ok = !ferror(f);
-	ok = fclose(f) == 0 && ok && rename(temp, file) == 0;
-	if (!ok) {
-		int why = errno ? errno : EIO;
-		unlink(temp);
-		return bad(file, strerror(why));
-	}
-	return CLI_OK;
+	struct strbuf b = {0};
+	struct diag d;
+	diag_clear(&d);
+	strbuf_adds(&b, "<BookmarkList>\n  <Bookmark Channel=");
+	cli_xml_value(&b, trace);
+	strbuf_addf(&b, " RecordId='%llu' IsCurrent='true'/>\n</BookmarkList>\n", (unsigned long long)record);
+	int err = b.failed ? -ENOMEM : cli_write_whole(file, b.s, b.len, false, &d);
+	strbuf_finish(&b);
+	return err < 0 ? bad(file, d.text[0] ? d.text : strerror(-err)) : CLI_OK;
 }

@@ -6,6 +6,7 @@
 #include "base/datadir.h"
 #include "base/elf_section.h"
 #include "cli/wevtutil/wevtutil.h"
+#include "cli/output.h"
 #include "format/schema_section.h"
 
 #include <dirent.h>
@@ -156,8 +157,9 @@ static int write_whole(const char *path, const void *p, size_t n, bool machine)
 	if (k < 0 || (size_t)k >= sizeof temp) {
 		return -ENAMETOOLONG;
 	}
+	open_output_remove(temp); /* one that was left over */
 	/* No decoder looks at files of this ending. */
-	int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, machine ? 0644 : 0600);
+	int fd = open_output(temp, 0, machine ? 0644 : 0600, NULL);
 	const uint8_t *at = p;
 	while (fd >= 0 && n > 0) {
 		ssize_t put = write(fd, at, n);
@@ -167,7 +169,7 @@ static int write_whole(const char *path, const void *p, size_t n, bool machine)
 		at += put;
 		n -= (size_t)put;
 	}
-	int err = fd < 0 ? -errno : n ? -(errno ? errno : EIO) : 0;
+	int err = fd < 0 ? fd : n ? -(errno ? errno : EIO) : 0;
 	base_close(&fd);
 	if (err == 0 && rename(temp, path) < 0) {
 		err = -errno;

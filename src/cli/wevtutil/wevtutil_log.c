@@ -85,7 +85,7 @@ int wevtutil_logs(struct wevtutil *w)
 		qsort(l.items, l.count, sizeof *l.items, by_name);
 	}
 	for (size_t i = 0; i < l.count; i++) {
-		puts(l.items[i].name);
+		cli_puts(l.items[i].name);
 	}
 	free(l.items);
 	return CLI_OK;

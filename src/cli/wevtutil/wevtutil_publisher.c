@@ -102,7 +102,7 @@ int wevtutil_publishers(struct wevtutil *w)
 	size_t count = 0;
 	struct wevtutil_provider *list = wevtutil_providers(&count);
 	for (size_t i = 0; i < count; i++) {
-		puts(list[i].name);
+		cli_puts(list[i].name);
 	}
 	free(list);
 	return list ? CLI_OK : cli_fail(w->a, ERROR_NOT_ENOUGH_MEMORY, "cannot list providers");

@@ -271,6 +271,9 @@ static int work(struct query *q)
 		printf("<%s>\n", root);
 	}
 	uint32_t code = cli_trace_run(&t);
+	if (t.interrupted) {
+		return 128 + t.interrupted; /* without the root's end: it is not all */
+	}
 	show_kept(q);
 	if (root) {
 		printf("</%s>\n", root);
@@ -281,6 +284,11 @@ static int work(struct query *q)
 	}
 	if (q->failed) {
 		return cli_fail(w->a, ERROR_NOT_ENOUGH_MEMORY, "cannot show events");
+	}
+	if (q->count == 0) { /* with 0, as Windows' tool */
+		fflush(stdout);
+		fprintf(stderr, "openetw wevtutil: no event %s\n",
+			q->selects ? "fits the query" : q->marked ? "lies behind the bookmark" : "is in there");
 	}
 	const char *save = wevtutil_value(w, "sbm", NULL);
 	uint64_t at = q->shown ? q->shown : q->mark;

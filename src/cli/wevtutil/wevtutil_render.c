@@ -10,14 +10,15 @@
 /* ---- what the schema says ---------------------------------------------------------------------
  */
 
-static void wide_text(const TRACE_EVENT_INFO *info, ULONG offset, char *ret, size_t cap)
+static void wide_text(const TRACE_EVENT_INFO *info, size_t bytes, ULONG offset, char *ret, size_t cap)
 {
+	struct bytes in = bytes_at(info, bytes, offset);
+	size_t n = 0;
+	const uint8_t *s = offset ? bytes_wsz(&in, &n) : NULL;
 	ret[0] = 0;
-	if (!offset) {
+	if (!s) {
 		return;
 	}
-	const uint16_t *s = (const uint16_t *)(const void *)((const uint8_t *)info + offset);
-	size_t n = utf16_len(s);
 	utf16_to_utf8_lossy(s, n, ret, cap);
 	ret[cap - 1] = 0;
 	n = strlen(ret);
@@ -28,14 +29,15 @@ static void wide_text(const TRACE_EVENT_INFO *info, ULONG offset, char *ret, siz
 }
 
 /* A list of names, each terminated, an empty one at the end. */
-static void wide_list(const TRACE_EVENT_INFO *info, ULONG offset, char *ret, size_t cap)
+static void wide_list(const TRACE_EVENT_INFO *info, size_t bytes, ULONG offset, char *ret, size_t cap)
 {
+	struct bytes in = bytes_at(info, offset ? bytes : 0, offset);
+	size_t used = 0, units = 0;
+	const uint8_t *s;
 	ret[0] = 0;
-	size_t used = 0;
-	const uint16_t *s = (const uint16_t *)(const void *)((const uint8_t *)info + offset);
-	for (; offset && *s; s += utf16_len(s) + 1) {
+	while ((s = bytes_wsz(&in, &units)) != NULL && units > 0) {
 		char one[128];
-		utf16_to_utf8_lossy(s, utf16_len(s), one, sizeof one);
+		utf16_to_utf8_lossy(s, units, one, sizeof one);
 		int n = snprintf(ret + used, cap - used, "%s%s", used ? "," : "", one);
 		used += n > 0 && (size_t)n < cap - used ? (size_t)n : 0;
 	}
@@ -120,16 +122,16 @@ static void read_schema(struct openetw_decoder *decoder, const EVENT_RECORD *e,
 		free(info);
 		return;
 	}
-	wide_text(info, info->LevelNameOffset, v->level, sizeof v->level);
-	wide_text(info, info->TaskNameOffset, v->task, sizeof v->task);
-	wide_text(info, info->OpcodeNameOffset, v->opcode, sizeof v->opcode);
-	wide_text(info, info->ChannelNameOffset, v->channel, sizeof v->channel);
-	wide_list(info, info->KeywordsNameOffset, v->keywords, sizeof v->keywords);
+	wide_text(info, bytes, info->LevelNameOffset, v->level, sizeof v->level);
+	wide_text(info, bytes, info->TaskNameOffset, v->task, sizeof v->task);
+	wide_text(info, bytes, info->OpcodeNameOffset, v->opcode, sizeof v->opcode);
+	wide_text(info, bytes, info->ChannelNameOffset, v->channel, sizeof v->channel);
+	wide_list(info, bytes, info->KeywordsNameOffset, v->keywords, sizeof v->keywords);
 	if (info->EventMessageOffset) {
 		struct values values = {.count = 0};
 		char *text = malloc(65536);
 		if (text) {
-			wide_text(info, info->EventMessageOffset, text, 65536);
+			wide_text(info, bytes, info->EventMessageOffset, text, 65536);
 			openetw_decode_fields(decoder, e, take_value, &values);
 			v->message = fill_in(text, &values);
 		}
@@ -205,15 +207,8 @@ void wevtutil_event_finish(struct wevtutil_event *v)
 static void add_attributes(const struct xml_node *n, struct strbuf *out)
 {
 	for (const struct xml_attr *a = n->attrs; a; a = a->next) {
-		strbuf_addf(out, " %s='", a->name);
-		for (const char *s = a->value; *s; s++) {
-			if (*s == '\'') {
-				strbuf_adds(out, "&apos;");
-			} else {
-				cli_xml_text(out, s, 1);
-			}
-		}
-		strbuf_addc(out, '\'');
+		strbuf_addf(out, " %s=", a->name);
+		cli_xml_value(out, a->value);
 	}
 }
 
@@ -243,14 +238,7 @@ static void add_node(const struct xml_node *n, int depth, struct strbuf *out)
 		}
 	}
 	if (!n->children && !layout) {
-		for (const char *s = n->text; *s; s++) {
-			/* one event is one line */
-			if (*s == '\n' || *s == '\r') {
-				strbuf_addf(out, "&#%d;", *s);
-			} else {
-				cli_xml_text(out, s, 1);
-			}
-		}
+		cli_xml_text(out, n->text, strlen(n->text)); /* one event is one line: it escapes newlines */
 	}
 	if (depth > 0) {
 		strbuf_addf(out, "</%s>", n->name);
@@ -312,6 +300,19 @@ static const char *of_system(const struct wevtutil_event *v, const char *name,
 	return text ? text : "";
 }
 
+/* Lines that a message makes for itself begin with blanks: no text can look like the next event. */
+static void add_lines(struct strbuf *out, const char *text)
+{
+	for (const char *s = text; *s;) {
+		size_t n = strcspn(s, "\r\n");
+		strbuf_add_printable(out, s, n);
+		s += n;
+		n = strspn(s, "\r\n");
+		strbuf_adds(out, n && s[n] ? "\n  " : "");
+		s += n;
+	}
+}
+
 void wevtutil_event_text(const struct wevtutil_event *v, uint64_t index, struct strbuf *out)
 {
 	static const char *const levels[] = {"Information", "Critical",	   "Error",
@@ -341,5 +342,7 @@ void wevtutil_event_text(const struct wevtutil_event *v, uint64_t index, struct 
 		strbuf_addf(out, "  %s: %s\n", rows[i].name,
 			    rows[i].text[0] ? rows[i].text : "N/A");
 	}
-	strbuf_addf(out, "  Description: \n%s\n\n", v->message ? v->message : "N/A");
+	strbuf_adds(out, "  Description: \n");
+	add_lines(out, v->message ? v->message : "N/A");
+	strbuf_adds(out, "\n\n");
 }

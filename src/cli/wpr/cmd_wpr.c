@@ -286,18 +286,19 @@ static void explain_stop(struct wpr *w, const char *to)
 		wpr_session_name(w->instance, c, name, sizeof name);
 		for (const struct profile_provider *p = c->providers; p && to; p = p->next) {
 			if (p->on_save.wanted) {
-				printf("openetw enable '%s' --capture-state '%s:0x%llx:%u'\n", name, p->name,
-				       (unsigned long long)(p->keywords | p->on_save.keywords), p->level);
+				printf("openetw enable %s --capture-state %s\n", cli_quoted("%s", name),
+				       cli_quoted("%s:0x%llx:%u", p->name,
+						  (unsigned long long)(p->keywords | p->on_save.keywords), p->level));
 			}
 		}
 		if (w->profile->mode == PROFILE_MEMORY && to) {
-			printf("openetw flush '%s' -o part%u.etl\n", name, ++index);
+			printf("openetw flush %s -o part%u.etl\n", cli_quoted("%s", name), ++index);
 		}
-		printf("openetw stop '%s'\n", name);
+		printf("openetw stop %s\n", cli_quoted("%s", name));
 	}
 	if (to) {
-		printf("openetw merge %s -o '%s'\n", w->profile->mode == PROFILE_MEMORY ? "part*.etl" : "FILES",
-		       to);
+		printf("openetw merge %s -o %s\n", w->profile->mode == PROFILE_MEMORY ? "part*.etl" : "FILES",
+		       cli_quoted("%s", to));
 	}
 }
 

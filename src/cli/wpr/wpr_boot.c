@@ -175,19 +175,19 @@ void wpr_boot_tell(const char *again)
 
 static void explain(const struct saved_session *s)
 {
-	printf("openetw%s autologger add '%s' --buffer-size %uK", of_system() ? " --system" : "", s->name,
-	       s->buffer_kb);
+	printf("openetw%s autologger add %s --buffer-size %uK", of_system() ? " --system" : "",
+	       cli_quoted("%s", s->name), s->buffer_kb);
 	if (s->mode & EVENT_TRACE_BUFFERING_MODE) {
 		printf(" -m buffering --buffers %u", s->minimum_buffers);
 	} else {
-		printf(" -o '%s'", s->file);
+		printf(" -o %s", cli_quoted("%s", s->file));
 	}
 	for (uint32_t i = 0; i < s->provider_count; i++) {
 		char guid[37];
 		const struct saved_provider *p = &s->provider[i];
 		guid_format(&p->guid, guid);
-		printf(" -p '%s:0x%llx:%u%s'", p->name[0] ? p->name : guid, (unsigned long long)p->any, p->level,
-		       p->properties & EVENT_ENABLE_PROPERTY_STACK_TRACE ? ":stack" : "");
+		printf(" -p %s", cli_quoted("%s:0x%llx:%u%s", p->name[0] ? p->name : guid, (unsigned long long)p->any,
+					    p->level, p->properties & EVENT_ENABLE_PROPERTY_STACK_TRACE ? ":stack" : ""));
 	}
 	putchar('\n');
 }

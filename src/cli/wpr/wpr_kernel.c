@@ -132,13 +132,56 @@ void wpr_kernel_wish(const struct profile_collector *c, struct cli_kernel_wish *
 	}
 }
 
-/* Counters and sources of samples. Without Strict what this machine lacks is left out with a warning. */
-int wpr_kernel_counters(const struct cli_args *a, const struct profile *profile, const struct profile_collector *c,
-			struct cli_kernel_wish *inout)
+/* CMask, CMaskInvert, AnyThread, EdgeDetect: two hexadecimal digits each. */
+static bool extended_bits(const char *text, struct pmc_definition *ret)
 {
-	const struct profile_counters *p = &c->counting;
+	const char *s = text + (strncasecmp(text, "0x", 2) == 0 ? 2 : 0);
+	char *end;
+	unsigned long v = strtoul(s, &end, 16);
+	if (!*text) {
+		return true;
+	}
+	if (strlen(s) != 8 || *end || (v & 0x00FEFEFE) != 0) {
+		return false;
+	}
+	ret->least = (uint8_t)(v >> 24);
+	ret->invert = v >> 16 & 1;
+	ret->any_thread = v >> 8 & 1;
+	ret->edge = v & 1;
+	return true;
+}
+
+/* What the profile defines itself. NULL: no memory, or nothing. */
+static struct pmc_definition *definitions(const struct profile_counters *p, uint32_t *ret_count)
+{
+	uint32_t n = 0;
+	for (const struct profile_defined *d = p->defined; d; d = d->next) {
+		n++;
+	}
+	struct pmc_definition *all = n ? calloc(n, sizeof *all) : NULL;
+	*ret_count = 0;
+	for (const struct profile_defined *d = p->defined; d && all; d = d->next) {
+		struct pmc_definition *to = &all[*ret_count];
+		*to = (struct pmc_definition){.name = d->name,
+					      .architecture = d->architecture,
+					      .family = d->family,
+					      .model = d->model,
+					      .stepping = d->stepping,
+					      .event = d->event,
+					      .unit = d->unit};
+		if (extended_bits(d->extended, to)) {
+			++*ret_count;
+		} else {
+			fprintf(stderr, "wpr: warning: %s: ExtendedBits=\"%s\" are not four numbers of two hexadecimal digits\n",
+				d->name, d->extended);
+		}
+	}
+	return all;
+}
+
+static int choose_counters(const struct cli_args *a, const struct profile_counters *p, struct cli_kernel_wish *inout)
+{
 	struct cli_counters *to = &inout->counters;
-	to->lenient = !p->strict && !profile->strict;
 	if (p->refused) {
 		if (!to->lenient) {
 			return wpr_fail(WPR_NOT_SUPPORTED, "<%s> of a HardwareCounter has no counterpart here.", p->refused);
@@ -170,6 +213,21 @@ int wpr_kernel_counters(const struct cli_args *a, const struct profile *profile,
 		kernel_mask_set(&inout->mask, KERNEL_BIT_PMC_PROFILE);
 	}
 	return CLI_OK;
+}
+
+/* Counters and sources of samples. Without Strict what this machine lacks is left out with a warning. */
+int wpr_kernel_counters(const struct cli_args *a, const struct profile *profile, const struct profile_collector *c,
+			struct cli_kernel_wish *inout)
+{
+	struct cli_counters *to = &inout->counters;
+	struct pmc_definition *defined = definitions(&c->counting, &to->defineds);
+	to->lenient = !c->counting.strict && !profile->strict;
+	to->defined = defined;
+	int status = choose_counters(a, &c->counting, inout);
+	free(defined);
+	to->defined = NULL;
+	to->defineds = 0;
+	return status;
 }
 
 bool wpr_kernel_wanted(const struct profile_collector *c)

@@ -3,6 +3,7 @@
  * interval of samples.
  */
 #include "cli/kernel/counters.h"
+#include "cli/output.h"
 #include "cli/session/kernel_control.h"
 #include "cli/wpr/wpr.h"
 
@@ -16,7 +17,8 @@ static void print_profiles(const struct wpr *w)
 	printf("Profile                 : ");
 	for (const char *p = w->names; *p;) {
 		size_t n = strcspn(p, "+");
-		printf("%.*s.%s%s", (int)n, p, profile_mode_text(w->profile->mode), p[n] ? ", " : "\n");
+		printf("%.*s.%s", (int)n, p, profile_mode_text(w->profile->mode));
+		fputs(p[n] ? ", " : "\n", stdout);
 		p += n + (p[n] == '+');
 	}
 }
@@ -72,16 +74,16 @@ int wpr_run_profiles(struct wpr *w)
 	}
 	printf("%s\n\n", *file ? "Profiles of the file:" : "Built-in profiles:");
 	for (const struct profile_entry *e = profile_entries(doc); e; e = e->next) {
-		bool first = !e->internal;
+		bool first = !e->internal && !e->broken;
 		for (const struct profile_entry *b = profile_entries(doc); b != e; b = b->next) {
-			first = first && strcmp(b->name, e->name) != 0;
+			first = first && (b->broken || strcmp(b->name, e->name) != 0);
 		}
 		if (!first) {
 			continue;
 		}
 		printf("\t%-24s %s\n\t%-24s ", e->name, e->description, "");
 		for (const struct profile_entry *b = e; b; b = b->next) {
-			if (strcmp(b->name, e->name) == 0) {
+			if (!b->broken && strcmp(b->name, e->name) == 0) {
 				printf(" %s.%s", profile_detail_text(b->detail), profile_mode_text(b->mode));
 			}
 		}
@@ -151,14 +153,13 @@ int wpr_run_export(struct wpr *w)
 	}
 	struct strbuf b = {0};
 	profile_write(w->profile, &b);
-	FILE *f = b.failed ? NULL : fopen(a->words[0], "we");
-	bool ok = f && fwrite(b.s, 1, b.len, f) == b.len;
-	ok = f && fclose(f) == 0 && ok;
-	int err = errno;
+	struct cli_output *o = b.failed ? NULL : cli_output_open(a, a->words[0], true);
+	if (o) {
+		fwrite(b.s, 1, b.len, cli_output_file(o));
+	}
+	bool ok = o && cli_output_close(o, true) == CLI_OK;
 	strbuf_finish(&b);
-	return ok ? CLI_OK
-		  : wpr_fail(WPR_HRESULT(win32_from_errno(-err)), "Cannot write %s: %s", a->words[0],
-			     strerror(err));
+	return ok ? CLI_OK : wpr_fail(WPR_HRESULT(29), "Cannot write %s", a->words[0]);
 }
 
 int wpr_run_merge(struct wpr *w)
@@ -174,9 +175,8 @@ int wpr_run_merge(struct wpr *w)
 		return cli_usage(a, "-merge takes files and, last, the one to write");
 	}
 	const char *to = a->words[a->count - 1];
-	uint32_t code = openetw_merge(files, (uint32_t)n, to, cli_flag(a, "compress") ? OPENETW_MERGE_COMPRESS : 0,
-				      NULL, NULL);
-	return code ? wpr_fail_call(code, "cannot merge into %s", to) : CLI_OK;
+	int status = cli_merge_files(a, files, (uint32_t)n, to, cli_flag(a, "compress"));
+	return status && !cli_interrupted() ? wpr_fail(WPR_HRESULT(29), "Cannot merge into %s.", to) : status;
 }
 
 static uint32_t interval_of(const struct pmc_source *s, uint32_t *ret)

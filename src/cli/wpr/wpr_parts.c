@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The files of a recording while it runs: what they are called and which are there.
  */
+#include "base/open_output.h"
 #include "cli/wpr/wpr.h"
 
 #include <dirent.h>
@@ -98,6 +99,6 @@ bool wpr_collect_part(void *ctx, const char *path)
 bool wpr_remove_part(void *ctx, const char *path)
 {
 	(void)ctx;
-	unlink(path);
+	open_output_remove(path);
 	return true;
 }

@@ -72,6 +72,21 @@ static char *read_all(const char *path, size_t *ret_n)
 	return text;
 }
 
+/* A file may have profiles that can be used and others that cannot. */
+static void warn_of_broken(const struct profile_doc *doc, const char *path)
+{
+	struct strbuf b = {0};
+	for (const struct profile_entry *e = profile_entries(doc); e; e = e->next) {
+		if (e->broken) {
+			strbuf_addf(&b, "%s%s", b.len ? ", " : "", e->id);
+		}
+	}
+	if (b.len) {
+		fprintf(stderr, "wpr: warning: of %s these cannot be used: %s\n", path ? path : "the built-in profiles", b.s);
+	}
+	strbuf_finish(&b);
+}
+
 struct profile_doc *wpr_document(const char *path, int *ret_status)
 {
 	struct profile_doc *doc = NULL;
@@ -104,6 +119,7 @@ struct profile_doc *wpr_document(const char *path, int *ret_status)
 		profile_close(doc);
 		return NULL;
 	}
+	warn_of_broken(doc, path);
 	*ret_status = CLI_OK;
 	return doc;
 }
@@ -210,6 +226,9 @@ static int choose_one(struct wpr *w, const char *word, bool file_mode)
 		doc ? profile_find(doc, name, file_mode ? PROFILE_FILE : PROFILE_MEMORY) : NULL;
 	if (doc && !e) {
 		status = no_such_profile(doc, file, name, file_mode);
+	} else if (e && e->broken) {
+		status = wpr_fail(WPR_BAD_PROFILE, "The profile '%s' cannot be used: it, or what it uses, has mistakes.",
+				  e->id);
 	} else if (e) {
 		size_t used = strlen(w->names);
 		snprintf(w->names + used, sizeof w->names - used, "%s%s.%s", used ? "+" : "", e->name,

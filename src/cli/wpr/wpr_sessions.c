@@ -7,6 +7,7 @@
  * thread is that thread's affair.
  */
 #include "cli/session/mark.h"
+#include "cli/output.h"
 #include "cli/wpr/wpr.h"
 
 #include <stdio.h>
@@ -377,7 +378,7 @@ static int start_collector(struct wpr *w, struct profile_collector *c, unsigned 
 		return start_kernel(w, c, name, index);
 	}
 	wpr_sessions_properties(w, c, index, &p);
-	uint32_t code = StartTraceA(&h, name, &p.p);
+	uint32_t code = cli_start_trace(&h, name, &p.p);
 	if (code == ERROR_ALREADY_EXISTS) {
 		return wpr_fail(WPR_ALREADY_RUNNING,
 				"The session '%s' runs already, left over from a recording that was not "
@@ -515,7 +516,7 @@ int wpr_sessions_flush(struct wpr *w)
 static int save_one(struct wpr *w, const char *name, const char *file, struct wpr_totals *t)
 {
 	struct cli_props p;
-	struct openetw_loss loss = {.size = sizeof loss};
+	struct openetw_loss loss = {.size = sizeof loss}, saved = loss;
 	if (w->profile->mode == PROFILE_MEMORY) {
 		cli_props_init(&p);
 		snprintf(p.file, sizeof p.file, "%s", file);
@@ -523,17 +524,16 @@ static int save_one(struct wpr *w, const char *name, const char *file, struct wp
 		if (code) {
 			return wpr_fail_call(code, "cannot write the buffers of '%s' to %s", name, file);
 		}
-	} else {
-		cli_props_init(&p);
-		p.p.LogFileNameOffset = 0;
-		ControlTraceA(0, name, &p.p, EVENT_TRACE_CONTROL_FLUSH); /* brings the ledger up to date */
+		/* What was written then is in the file, not what came after. */
+		openetw_session_loss(name, &saved);
 	}
-	t->events += openetw_session_loss(name, &loss) == ERROR_SUCCESS ? loss.events : 0;
 	cli_props_init(&p);
-	uint32_t code = ControlTraceA(0, name, &p.p, EVENT_TRACE_CONTROL_STOP);
+	uint32_t code = openetw_session_stop(0, name, &p.p, &loss);
 	if (code) {
 		return wpr_fail_call(code, "cannot stop '%s'", name);
 	}
+	loss = w->profile->mode == PROFILE_MEMORY ? saved : loss;
+	t->events += loss.events - BASE_MIN(loss.events, loss.overwritten);
 	t->events_lost += p.p.EventsLost;
 	t->buffers_lost += p.p.LogBuffersLost;
 	return CLI_OK;
@@ -598,7 +598,7 @@ void wpr_sessions_cancel(struct wpr *w)
 static void explain_ids(const char *option, const struct profile_ids *s)
 {
 	if (s->present) {
-		printf(" --%s '%s", option, s->in ? "" : "!");
+		printf(" --%s '%s", option, s->in ? "" : "!"); /* numbers */
 		for (unsigned i = 0; i < s->count; i++) {
 			printf("%s%u", i ? "," : "", s->id[i]);
 		}
@@ -609,26 +609,28 @@ static void explain_ids(const char *option, const struct profile_ids *s)
 static void explain_names(const char *option, const struct profile_names *s)
 {
 	if (s->present) {
-		printf(" --%s '%s", option, s->in ? "" : "!");
+		struct strbuf b = {0};
 		for (const struct profile_word *n = s->names; n; n = n->next) {
-			printf("%s%s", n == s->names ? "" : ",", n->text);
+			strbuf_adds(&b, n == s->names ? "" : ",");
+			strbuf_adds(&b, n->text);
 		}
-		putchar('\'');
+		printf(" --%s %s", option, cli_quoted("%s%s", s->in ? "" : "!", b.s ? b.s : ""));
+		strbuf_finish(&b);
 	}
 }
 
 static void explain_enable(const char *name, const struct profile_provider *p, uint64_t mask,
 			   const char *option)
 {
-	printf("openetw enable '%s' %s'%s:0x%llx:%u%s'", name, option, p->name,
-	       (unsigned long long)mask, p->level, p->stack ? ":stack" : "");
+	printf("openetw enable %s %s%s", cli_quoted("%s", name), option,
+	       cli_quoted("%s:0x%llx:%u%s", p->name, (unsigned long long)mask, p->level, p->stack ? ":stack" : ""));
 	if (!*option) {
 		explain_ids("event-id", &p->events);
 		explain_names("event-name", &p->event_names);
 		explain_ids("stack-id", &p->stack_events);
 		explain_names("stack-name", &p->stack_names);
 		if (p->exe) {
-			printf(" --exe '%s'", p->exe);
+			printf(" --exe %s", cli_quoted("%s", p->exe));
 		}
 	}
 	putchar('\n');
@@ -645,12 +647,12 @@ void wpr_sessions_explain(const struct wpr *w)
 		}
 		wpr_session_name(w->instance, c, name, sizeof name);
 		wpr_sessions_properties(w, c, index, &p);
-		printf("openetw start '%s' --buffer-size %uK", name, p.p.BufferSize);
+		printf("openetw start %s --buffer-size %uK", cli_quoted("%s", name), p.p.BufferSize);
 		if (w->profile->mode == PROFILE_MEMORY) {
-			printf(" -m buffering --buffers %u%s", p.p.MinimumBuffers,
-			       c->kind == PROFILE_SYSTEM ? "" : "\n");
+			printf(" -m buffering --buffers %u", p.p.MinimumBuffers);
+			fputs(c->kind == PROFILE_SYSTEM ? "" : "\n", stdout);
 		} else {
-			printf(" -o '%s'", p.file);
+			printf(" -o %s", cli_quoted("%s", p.file));
 			if (p.p.MaximumFileSize) {
 				printf(" -m %s --max-size %uMB",
 				       c->circular	    ? "circular"

@@ -2,6 +2,7 @@
  * What is kept between "wpr -start" and "wpr -stop".
  */
 #include "cli/wpr/wpr.h"
+#include "cli/output.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -70,18 +71,20 @@ static bool write_file(const char *dir, const char *name, const char *text, size
 	if (!path_of(path, sizeof path, dir, name)) {
 		return false;
 	}
-	FILE *f = fopen(path, "we");
-	bool ok = f && fwrite(text, 1, n, f) == n;
-	ok = f && fclose(f) == 0 && ok;
-	return ok;
+	int err = cli_write_whole(path, text, n, false, NULL);
+	errno = -err;
+	return err == 0;
 }
 
 int wpr_state_save(struct wpr *w)
 {
 	struct strbuf profile = {0}, lines = {0};
 	profile_write(w->profile, &profile);
-	strbuf_addf(&lines, "started=%llu\nwork=%s\nprofiles=%s\n", (unsigned long long)w->started, w->work,
-		    w->names);
+	strbuf_addf(&lines, "started=%llu\nwork=", (unsigned long long)w->started);
+	strbuf_adds(&lines, w->work); /* a path, as it is */
+	strbuf_adds(&lines, "\nprofiles=");
+	strbuf_adds(&lines, w->names);
+	strbuf_addc(&lines, '\n');
 	bool ok = !profile.failed && !lines.failed && make_folder(w->state) &&
 		  write_file(w->state, "profile.wprp", profile.s, profile.len) &&
 		  write_file(w->state, "recording", lines.s, lines.len);

@@ -3,6 +3,8 @@
  * after it belong to that session, those before the first one to the kernel's.
  */
 #include "cli/session/mark.h"
+#include "cli/output.h"
+#include "cli/path.h"
 #include "cli/view/timetext.h"
 #include "cli/classic/controller.h"
 #include "cli/classic/same.h"
@@ -43,10 +45,9 @@ static const struct cli_option options[] = {
 	{0, "compress", NULL, "with -merge or -d: compress", NULL},
 	{0, "i", "FILE", "print the events of a file (and of those that follow)", NULL},
 	{0, "o", "FILE", "to this file instead of the terminal", NULL},
-	{0, "a", "ACTION", "what to print: dumper, process, profile, cswitch, diskio, hardfault, marks, tracestats", NULL},
-	{0, "range", "FROM TO", "with -i: only these times from the start: 1.5s, 20ms, microseconds", NULL},
-	{0, "detail", NULL, "with -a profile: functions too", NULL},
-	{0, "withcmdline", NULL, "with -a process: command lines", NULL},
+	{0, "a", "ACTION", "which report, with its options behind it (repeatable); below they are listed", NULL},
+	{0, "ao", "FILE", "the report of the action before goes to this file", NULL},
+	{0, "ae", "FILE", "what is said about it goes to this file", NULL},
 	{0, "tle", NULL, "tolerate lost events: they are told in any case", NULL},
 	{0, "tti", NULL, "tolerate time inversions: events are sorted in any case", NULL},
 	{0, "quiet", NULL, "accepted", NULL},
@@ -54,7 +55,7 @@ static const struct cli_option options[] = {
 	{0, "loggers", NULL, "list the running sessions", NULL},
 	{0, "providers", "[KIND]", "list providers: I installed, R registered, KF, KG, K kernel", NULL},
 	{0, "explain", NULL, "print the openetw lines, do nothing", NULL},
-	{0, "symbols", "[WHAT]", NULL, NULL},
+	{0, "symbols", "[WHAT]", "accepted: names are always looked up", NULL},
 	{0, "profint", NULL, "print the time between samples", NULL},
 	{0, "setprofint", "[SOURCE] N", "set it, in 100 ns: 10000 is a millisecond; of a counter its events; also before -on", NULL},
 	{0, "pmcsources", NULL, "list counters and sources of samples, with their intervals", NULL},
@@ -75,7 +76,6 @@ static const struct cli_option options[] = {
 static const struct {
 	const char *name, *why;
 } refused[] = {
-	{"symbols", "symbols are not resolved in this version"},
 	{"LastBranch", "branch records are not recorded yet"},
 	{"heap", "heap events are not of a session here: 'openetw record --heap PID|NAME -o FILE' records them"},
 	{"critsec", "critical sections have no source on this system"},
@@ -297,7 +297,7 @@ static int flush_one(struct cli_args *a, const char *name, const char *file)
 	} else {
 		p.p.LogFileNameOffset = 0;
 	}
-	uint32_t code = ControlTraceA(0, name, &p.p, EVENT_TRACE_CONTROL_FLUSH);
+	uint32_t code = cli_flush_trace(0, name, &p.p);
 	return code ? cli_fail(a, code, "cannot flush '%s'", name) : CLI_OK;
 }
 
@@ -383,7 +383,7 @@ static int run_interval(struct cli_args *a, const char *verb)
 	uint32_t now, code;
 	struct cli_counters c = {0};
 	if (strcmp(verb, "setprofint") == 0 && !xperf_intervals(a, &c)) {
-		return CLI_USAGE;
+		return cli_told();
 	}
 	if (c.sampleds) { /* of sources with names */
 		code = xperf_set_intervals(&c);
@@ -422,67 +422,12 @@ static int run_merge(struct cli_args *a)
 	if (cli_flag(a, "explain")) {
 		printf("openetw merge");
 		for (int i = 0; i < n; i++) {
-			printf(" '%s'", files[i]);
+			printf(" %s", cli_quoted("%s", files[i]));
 		}
-		printf(" -o '%s'%s\n", to, cli_flag(a, "compress") ? " --compress" : "");
+		printf(" -o %s%s\n", cli_quoted("%s", to), cli_flag(a, "compress") ? " --compress" : "");
 		return CLI_OK;
 	}
 	return xperf_merge(a, n, files, to);
-}
-
-/* "1234[s|ms|us|ns]", microseconds when bare. */
-static bool take_time(struct cli_args *a, const char *v, uint64_t *ret_us)
-{
-	uint64_t ns;
-	if (!cli_duration_parse(v, 1000, &ns)) {
-		cli_usage(a, "-range takes two times such as 1.5s 2s or microseconds, not '%s'", v);
-		return false;
-	}
-	*ret_us = ns / 1000;
-	return true;
-}
-
-static int run_read(struct cli_args *a)
-{
-	char *files[CLI_VALUES_MAX];
-	const char *action = cli_value(a, "a", "dumper"), *from = cli_value(a, "range", NULL);
-	struct xperf_read r = {.a = a,
-			       .files = files,
-			       .out = cli_value(a, "o", NULL),
-			       .detail = cli_flag(a, "detail"),
-			       .command_lines = cli_flag(a, "withcmdline")};
-	if (strcasecmp(action, "dumper") != 0 && !xperf_action_known(action)) {
-		return cli_usage(a, "the action '%s' is not in this version; dumper, process, profile, "
-				    "cswitch, diskio, hardfault, marks and tracestats are",
-				 action);
-	}
-	int word = 0;
-	if (from) { /* its second time stands where words do */
-		if (a->count == 0) {
-			return cli_usage(a, "-range takes two times");
-		}
-		if (!take_time(a, from, &r.from_us) || !take_time(a, a->words[0], &r.to_us)) {
-			return CLI_USAGE;
-		}
-		r.ranged = true;
-		word = 1;
-	}
-	for (const char *v; r.count < CLI_VALUES_MAX && (v = cli_value_at(a, "i", r.count)) != NULL;
-	     r.count++) {
-		files[r.count] = (char *)(uintptr_t)v;
-	}
-	for (; word < a->count && r.count < CLI_VALUES_MAX; word++) {
-		files[r.count++] = a->words[word];
-	}
-	if (cli_flag(a, "explain")) {
-		printf("openetw dump --format csv");
-		for (int i = 0; i < r.count; i++) {
-			printf(" '%s'", files[i]);
-		}
-		printf("\n");
-		return CLI_OK;
-	}
-	return strcasecmp(action, "dumper") == 0 ? xperf_dump(&r) : xperf_act(&r, action);
 }
 
 /* -explain of the verbs that have no other way to say it; -1: they have. */
@@ -519,10 +464,19 @@ static int explain(struct xperf *x, const char *verb)
 
 static int run(struct cli_args *a)
 {
-	static const char *const verbs[] = {"i",	"merge",	"stop",	  "stopall", "flush",	"capturestate",
+	static const char *const verbs[] = {"merge",	"stop",	  "stopall", "flush",	"capturestate",
 					    "update",	"m",	"mf",	  "loggers", "providers",
 					    "profint",	"setprofint", "boottrace", "pmcsources"};
 	const char *verb = NULL;
+	if (xperf_is_report(a)) {
+		return xperf_report(a);
+	}
+	if (!cli_classic_parse(a, a->count, a->words)) {
+		return CLI_USAGE;
+	}
+	for (int i = 0; i < a->count; i++) {
+		cli_path_input(a->words[i]);
+	}
 	for (size_t i = 0; i < BASE_ARRAY_LEN(refused); i++) {
 		if (cli_flag(a, refused[i].name)) {
 			cli_fail(a, ERROR_NOT_SUPPORTED, "-%s: %s", refused[i].name, refused[i].why);
@@ -547,7 +501,7 @@ static int run(struct cli_args *a)
 	if (verb && cli_flag(a, "start")) {
 		return cli_usage(a, "-start and -%s are two things to do; one at a time", verb);
 	}
-	bool takes_words = verb && (strcmp(verb, "i") == 0 || strcmp(verb, "merge") == 0 ||
+	bool takes_words = verb && (strcmp(verb, "merge") == 0 ||
 				    strcmp(verb, "capturestate") == 0 ||
 				    (strcmp(verb, "stop") == 0 && cli_flag(a, "stop")));
 	/* "-setprofint N cached": there is but one interval, which stays until the machine is told another. */
@@ -582,7 +536,6 @@ static int run(struct cli_args *a)
 	int told = verb && cli_flag(a, "explain") ? explain(&x, verb) : -1;
 	return told >= 0		       ? told
 	       : !verb			       ? xperf_start(&x)
-	       : strcmp(verb, "i") == 0	       ? run_read(a)
 	       : strcmp(verb, "merge") == 0    ? run_merge(a)
 	       : strcmp(verb, "stop") == 0     ? xperf_stop(a)
 	       : strcmp(verb, "stopall") == 0  ? run_stop_all(a)
@@ -608,14 +561,23 @@ const struct cli_command cli_xperf = {
 		"not is refused, and nothing is started, exit status 1; --partial leaves it out, and starts the other\n"
 		"sessions when the kernel's cannot be. Of a group it is left out with a warning. When several sessions\n"
 		"are stopped, a kernel session that does not run is a warning.\n\n"
+		"Reports (-i FILE… -a ACTION): dumper (the default), process, profile, cswitch, readythread, cpudisk, dpcisr,\n"
+		"diskio, diskidlehistogram, fileio, fileiodetail, filename, hardfault, pagefault, stack, heap, sysconfig,\n"
+		"symcache, tracestats, marks, boot, perfctrs; of traces from Windows also pool, registry, drvdelay, spinlock,\n"
+		"focuschange, pnp, services, winlogon, bootprefetch, prefetch, suspend, shutdown. They take the options that\n"
+		"the Performance Toolkit documents: -range, -detail, -util 0.5, -butterfly 5, … Times are microseconds from the\n"
+		"start; on the command line also 1.5s, 20ms or 2026/11/22:10:30:00.5+UTC.\n\n"
 		"Examples:\n"
 		"  xperf -start web -on \"MyCompany.Web:0x1:5:'stack'+MyCompany.Db\" -f web.etl -BufferSize 1024\n"
 		"  xperf -m \"here it is slow\"\n"
 		"  xperf -stop web -d merged.etl\n"
 		"  xperf -i merged.etl -o merged.csv\n"
+		"  xperf -i merged.etl -a dpcisr -ao dpcisr.txt -a stack -butterfly 5 -process 'nginx' -ao stacks.html\n"
 		"  xperf -on latency -stackwalk profile -start web -on MyCompany.Web; xperf -stop -stop web -d all.etl\n",
 	.options = options,
 	.run = run,
 	.classic = true,
+	.raw = true,
+	.linked = true,
 	.complete = "file",
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The parts of the xperf verb: cmd_xperf.c options and lists, xperf_sessions.c its sessions,
- * xperf_kernel.c what it asks of the kernel, xperf_dumper.c events as its text.
+ * xperf_kernel.c what it asks of the kernel; xperf_read.c the command line of reports, xperf_dumper.c
+ * events as its text, xperf_action.h the other reports.
  */
 #ifndef CLI_XPERF_H
 #define CLI_XPERF_H
@@ -49,21 +50,30 @@ bool xperf_intervals(const struct cli_args *a, struct cli_counters *c);
 uint32_t xperf_set_intervals(const struct cli_counters *c);
 /* -boottrace FLAGS|off. */
 int xperf_boot(struct xperf *x);
-/* -i: which files, what of them, and where to. */
+/* ---- reports: xperf_read.c, xperf_action.h --------------------------------------------------------- */
+
+/* Is this the command line of a report: has it an -i? */
+bool xperf_is_report(const struct cli_args *a);
+int xperf_report(struct cli_args *a);
+/* One action for another verb, with its options. */
+int xperf_one_report(struct cli_args *a, const char *action, int word_count, char **words, int count, char **files,
+		     FILE *to);
+
+/* The dumper: which files, what of them, and where to. */
 struct xperf_read {
 	struct cli_args *a;
 	int count;
 	char **files;
-	const char *out; /* NULL or "-": stdout */
-	FILE *to;	 /* of the other actions, not NULL: instead; stays open */
-	bool ranged;	 /* only from_us to to_us from the start */
+	FILE *to;
+	bool ranged; /* only from_us to to_us from the start */
 	uint64_t from_us, to_us;
-	bool detail, command_lines;
+	const GUID *only; /* of these providers, when there are any */
+	size_t only_count;
+	bool raw_data; /* the bytes too */
+	bool whole;    /* out: all is dumped */
 };
-/* Writes the dumper's text. */
 int xperf_dump(struct xperf_read *r);
-/* The other actions, by name: process, profile, cswitch, diskio, hardfault, marks, tracestats. */
-bool xperf_action_known(const char *name);
-int xperf_act(struct xperf_read *r, const char *name);
+/* When a file begins, as FILETIME; 0: it cannot be opened. */
+uint64_t xperf_start_of(const char *path);
 
 #endif

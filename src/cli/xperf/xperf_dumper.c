@@ -2,6 +2,7 @@
  * The text of xperf's dumper: a block that lists each kind of event with its columns, then one line an
  * event, its call stack behind it. The files are read twice, for the block stands first.
  */
+#include "cli/output.h"
 #include "cli/view/trace.h"
 #include "cli/xperf/xperf.h"
 #include "cli/xperf/xperf_rows.h"
@@ -17,7 +18,7 @@ struct dumper {
 	struct strbuf line, key;
 	FILE *out;
 	struct strbuf kinds; /* the keys that have a heading: u32 length, bytes */
-	bool header, stacks_told;
+	bool header, stacks_told, read_all;
 	struct xperf_clock clock;
 };
 
@@ -35,6 +36,32 @@ static bool is_known(struct dumper *m)
 	strbuf_add(&m->kinds, n, 4);
 	strbuf_add(&m->kinds, m->key.s, m->key.len);
 	return false;
+}
+
+static bool is_wanted(const struct dumper *m, const GUID *provider)
+{
+	for (size_t i = 0; i < m->read->only_count; i++) {
+		if (memcmp(provider, &m->read->only[i], sizeof *provider) == 0) {
+			return true;
+		}
+	}
+	return m->read->only_count == 0;
+}
+
+/* -add_rawdata: what the event is, in numbers, and its bytes. */
+static void put_bytes(struct dumper *m, const EVENT_RECORD *e, uint64_t us)
+{
+	const EVENT_DESCRIPTOR *d = &e->EventHeader.EventDescriptor;
+	const uint8_t *data = e->UserData;
+	char guid[37];
+	cli_guid_text(&e->EventHeader.ProviderId, guid);
+	strbuf_addf(&m->line, "%23s, %10llu, {%s}, %u, %u, %u, %u, %u, %u, 0x%llx, %u, ", "RawData", (unsigned long long)us, guid,
+		    d->Id, d->Version, d->Channel, d->Level, d->Opcode, d->Task, (unsigned long long)d->Keyword,
+		    e->UserDataLength);
+	for (uint32_t i = 0; i < e->UserDataLength; i++) {
+		strbuf_addf(&m->line, "%02x", data[i]);
+	}
+	strbuf_addc(&m->line, '\n');
 }
 
 static bool one(void *ctx, const EVENT_RECORD *e)
@@ -57,13 +84,16 @@ static bool one(void *ctx, const EVENT_RECORD *e)
 		} else {
 			strbuf_clear(&m->key);
 			xperf_rows_key(m->rows, e, &m->key);
-			if (!is_known(m)) {
+			if (is_wanted(m, &h->ProviderId) && !is_known(m)) {
 				xperf_rows_header(m->rows, e, &m->line);
 			}
 		}
 	} else if (!xperf_rows_skips(m->rows, e)) {
 		uint64_t us = ((uint64_t)h->TimeStamp.QuadPart - m->clock.start) / 10;
-		if (!m->read->ranged || (us >= m->read->from_us && us <= m->read->to_us)) {
+		if ((!m->read->ranged || (us >= m->read->from_us && us <= m->read->to_us)) && is_wanted(m, &h->ProviderId)) {
+			if (m->read->raw_data) {
+				put_bytes(m, e, us);
+			}
 			xperf_rows_event(m->rows, e, &m->line);
 		}
 	}
@@ -109,7 +139,12 @@ static int pass(struct dumper *m)
 		fprintf(stderr, "xperf: warning: %s lost %llu events when it was recorded.\n",
 			m->read->files[0], (unsigned long long)t->lost_events);
 	}
-	status = status == CLI_OK && t->problems ? CLI_FAILED : status;
+	if (!m->header && t->unknown[0]) {
+		fprintf(stderr, "xperf: warning: %s: lost: unknown (%s).\n", m->read->files[0], t->unknown);
+	}
+	m->read_all = !m->header && status == CLI_OK && !m->line.failed;
+	/* What is damaged is told; the good part is dumped all the same. */
+	status = status == CLI_OK && t->problems && !m->header ? CLI_FAILED : status;
 	xperf_rows_destroy(m->rows);
 	m->rows = NULL;
 	free(t);
@@ -121,28 +156,43 @@ int xperf_dump(struct xperf_read *r)
 	struct dumper m = {.read = r, .header = true};
 	m.decoder = openetw_decoder_create();
 	m.state = openetw_state_create(OPENETW_STATE_STACKS);
-	m.out = r->out && strcmp(r->out, "-") != 0 ? fopen(r->out, "we") : stdout;
+	m.out = r->to;
 	int status = CLI_OK;
-	if (!m.decoder || !m.state || !m.out) {
-		status = cli_fail(r->a, win32_from_errno(m.out ? -ENOMEM : -errno),
-				  "cannot write %s", r->out ? r->out : "");
+	if (!m.decoder || !m.state) {
+		status = cli_fail(r->a, ERROR_NOT_ENOUGH_MEMORY, "cannot dump");
 	} else {
 		fprintf(m.out, "BeginHeader\n");
+		if (r->raw_data) {
+			fprintf(m.out, "%23s,  TimeStamp, Provider, Id, Version, Channel, Level, Opcode, Task, Keyword, Length, Bytes\n",
+				"RawData");
+		}
 		status = pass(&m);
-		fprintf(m.out, "EndHeader\n");
-		m.header = false;
-		status = status == CLI_OK ? pass(&m) : status;
-	}
-	if (m.out && m.out != stdout && fclose(m.out) != 0 && status == CLI_OK) {
-		status = cli_fail(r->a, win32_from_errno(-errno), "cannot write %s", r->out);
+		if (!cli_interrupted() && status == CLI_OK) {
+			fprintf(m.out, "EndHeader\n");
+			m.header = false;
+			status = pass(&m);
+		}
 	}
 	if ((m.line.failed || m.kinds.failed) && status == CLI_OK) {
 		status = cli_fail(r->a, ERROR_NOT_ENOUGH_MEMORY, "cannot dump");
 	}
+	r->whole = m.read_all;
 	openetw_decoder_destroy(m.decoder);
 	openetw_state_destroy(m.state);
 	strbuf_finish(&m.line);
 	strbuf_finish(&m.key);
 	strbuf_finish(&m.kinds);
 	return status;
+}
+
+uint64_t xperf_start_of(const char *path)
+{
+	EVENT_TRACE_LOGFILEA f = {.LogFileName = (char *)(uintptr_t)path,
+				  .ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD};
+	TRACEHANDLE h = OpenTraceA(&f);
+	if (h == INVALID_PROCESSTRACE_HANDLE) {
+		return 0;
+	}
+	CloseTrace(h);
+	return (uint64_t)f.LogfileHeader.StartTime.QuadPart;
 }

@@ -133,10 +133,10 @@ int xperf_kernel_wish(const struct cli_args *a, const struct xperf_scope *s, str
 	int status = cli_kernel_flags(a, s->on, cli_flag(a, "partial"), ret);
 	if (status == CLI_OK && ((s->stack && !parse_stacks(a, s->stack, ret)) ||
 				 !cli_kernel_pids(a, s->pids ? s->pids : "", ret))) {
-		status = CLI_USAGE;
+		status = cli_told();
 	}
 	if (status == CLI_OK && !parse_counters(a, &ret->counters)) {
-		status = CLI_USAGE;
+		status = cli_told();
 	}
 	if (status == CLI_OK && ret->counters.sampleds) {
 		kernel_mask_set(&ret->mask, KERNEL_BIT_PMC_PROFILE);
@@ -200,7 +200,7 @@ int xperf_boot(struct xperf *x)
 		printf("# the autologger %s:\n", path);
 		struct strbuf b = {0};
 		saved_format(&s, &b);
-		fputs(b.failed ? "" : b.s, stdout);
+		cli_put_lines(stdout, b.failed ? "" : b.s);
 		strbuf_finish(&b);
 	} else {
 		int r = saved_write(path, &s);

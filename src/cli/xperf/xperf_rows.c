@@ -188,6 +188,16 @@ static const struct kind *kind_of(struct xperf_rows *r, const EVENT_RECORD *e)
 	return NULL;
 }
 
+const char *xperf_rows_label(const char *event)
+{
+	for (size_t i = 0; i < BASE_ARRAY_LEN(kinds); i++) {
+		if (strcmp(kinds[i].event, event) == 0) {
+			return kinds[i].name;
+		}
+	}
+	return NULL;
+}
+
 void xperf_rows_key(struct xperf_rows *r, const EVENT_RECORD *e, struct strbuf *key)
 {
 	const EVENT_DESCRIPTOR *d = &e->EventHeader.EventDescriptor;
@@ -334,17 +344,10 @@ static void put_text(struct strbuf *b, const char *s, size_t n)
 		plain = plain && c > ' ' && c != ',' && c != '"';
 	}
 	if (plain) {
-		strbuf_add(b, s, n);
+		strbuf_add_printable(b, s, n);
 		return;
 	}
-	strbuf_addc(b, '"');
-	for (size_t i = 0; i < n; i++) {
-		if (s[i] == '"') {
-			strbuf_addc(b, '"');
-		}
-		strbuf_addc(b, s[i] == '\n' || s[i] == '\r' ? ' ' : s[i]);
-	}
-	strbuf_addc(b, '"');
+	strbuf_add_quoted(b, s, n);
 }
 
 static int put_field(void *ctx, const struct openetw_field *f)

@@ -31,6 +31,8 @@ void xperf_rows_header(struct xperf_rows *r, const EVENT_RECORD *e, struct strbu
 void xperf_rows_stack_header(struct strbuf *b);
 /* Append the event's row and those of its stack. */
 void xperf_rows_event(struct xperf_rows *r, const EVENT_RECORD *e, struct strbuf *b);
+/* What the text calls a kernel event, such as CSwitch for Thread/CSwitch; NULL: it has no name of its own. */
+const char *xperf_rows_label(const char *event);
 /* "name.exe (1234)", for tables of other actions. */
 void xperf_process_cell(struct strbuf *b, const char *name, uint32_t pid);
 /* "module!function" or "module!0x1234", "Unknown" where nobody knows. */

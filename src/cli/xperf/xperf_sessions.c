@@ -2,6 +2,7 @@
  * xperf's sessions: options to scopes, all of them started or none, stopped and merged.
  */
 #include "cli/session/mark.h"
+#include "cli/output.h"
 #include "cli/xperf/xperf.h"
 
 #include <stdio.h>
@@ -236,9 +237,9 @@ static void explain_start(const struct xperf_scope *s, const struct cli_kernel_w
 {
 	struct cli_props p;
 	fill(s, &p);
-	printf("openetw start '%s'", s->name);
+	printf("openetw start %s", cli_quoted("%s", s->name));
 	if (p.p.LogFileNameOffset) {
-		printf(" -o '%s'", p.file);
+		printf(" -o %s", cli_quoted("%s", p.file));
 	}
 	if (s->buffering || s->file_mode) {
 		char mode[16];
@@ -255,7 +256,10 @@ static void explain_start(const struct xperf_scope *s, const struct cli_kernel_w
 	}
 	for (const char *v = s->kernel ? NULL : s->on; v && *v;) {
 		int k = (int)strcspn(v, "+");
-		printf(" -p \"%.*s\"", k, v);
+		/* 'stack' has single quotes as a rule. */
+		bool plain = printable_is(v, (size_t)k) && (int)strcspn(v, "\"$`\\!") >= k;
+		printf(" -p ");
+		plain ? printf("\"%.*s\"", k, v) : printf("%s", cli_quoted("%.*s", k, v));
 		v += k + (v[k] == '+');
 	}
 	if (wish) {
@@ -272,7 +276,7 @@ static void undo(struct xperf *x)
 		if (x->scope[i].handle) {
 			ControlTraceA(x->scope[i].handle, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
 			if (x->scope[i].kernel && p.p.LogFileNameOffset && p.file[0]) {
-				unlink(p.file);
+				open_output_remove(p.file);
 			}
 		}
 	}
@@ -341,7 +345,7 @@ static int start_one(struct xperf *x, struct xperf_scope *s)
 {
 	struct cli_props p;
 	fill(s, &p);
-	uint32_t code = StartTraceA(&s->handle, s->name, &p.p);
+	uint32_t code = cli_start_trace(&s->handle, s->name, &p.p);
 	if (code) {
 		s->handle = 0;
 		return cli_fail(x->a, code, "cannot start '%s'", s->name);
@@ -410,10 +414,9 @@ int xperf_start(struct xperf *x)
 
 int xperf_merge(struct cli_args *a, int count, char **files, const char *to)
 {
-	uint32_t code = openetw_merge((const char *const *)files, (uint32_t)count, to,
-				      cli_flag(a, "compress") ? OPENETW_MERGE_COMPRESS : 0, NULL, NULL);
-	if (code) {
-		return cli_fail(a, code, "cannot merge into %s", to);
+	int status = cli_merge_files(a, (const char *const *)files, (uint32_t)count, to, cli_flag(a, "compress"));
+	if (status) {
+		return status;
 	}
 	printf("Merged Etl: %s\n", to);
 	fprintf(stderr, "The file may hold personal data: names, paths, command lines. Look before you send "
@@ -465,7 +468,7 @@ int xperf_stop(struct cli_args *a)
 		char *file;
 		struct cli_props p;
 		if (cli_flag(a, "explain")) {
-			printf("openetw stop '%s'\n", name);
+			printf("openetw stop %s\n", cli_quoted("%s", name));
 			continue;
 		}
 		if (strcasecmp(name, XPERF_KERNEL) == 0 && named > 1 &&
@@ -482,7 +485,7 @@ int xperf_stop(struct cli_args *a)
 		}
 	}
 	if (to && cli_flag(a, "explain")) {
-		printf("openetw merge FILES -o '%s'\n", to);
+		printf("openetw merge FILES -o %s\n", cli_quoted("%s", to));
 	} else if (to && status == CLI_OK) {
 		status = count ? xperf_merge(a, count, files, to)
 			       : cli_fail(a, ERROR_FILE_NOT_FOUND, "none of the sessions has a file to merge");
@@ -493,7 +496,7 @@ int xperf_stop(struct cli_args *a)
 	}
 	for (int i = 0; i < count; i++) {
 		if (spare[i] && status == CLI_OK) {
-			unlink(files[i]);
+			open_output_remove(files[i]);
 		}
 		free(files[i]);
 	}

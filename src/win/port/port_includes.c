@@ -20,6 +20,9 @@
 #define DEPTH 8
 #define DEEP  "/0/0/0/0/0/0/0/0"
 
+/* Headers of Windows that we do not have: data/win/headers.txt. */
+extern const char win_headers[];
+
 struct search {
 	const char *out;
 	char **folders;
@@ -27,7 +30,14 @@ struct search {
 	char **seen;
 	size_t seen_count;
 	bool any, failed;
-	bool utf16; /* one of the files is */
+	bool utf16;  /* one of the files is */
+	bool layout; /* one of them has something for port_layout() */
+	bool say_more;
+	/* Names of such headers that are included, and those that are asked for with __has_include. */
+	struct names {
+		char **v;
+		size_t count;
+	} absent, probed;
 };
 
 static bool is_file(const char *path)
@@ -194,6 +204,73 @@ static bool is_utf16(const char *path)
 	return text != NULL;
 }
 
+static bool add_name(struct names *n, const char *name)
+{
+	char **v = realloc(n->v, (n->count + 1) * sizeof *v);
+	if (!v) {
+		return false;
+	}
+	n->v = v;
+	v[n->count] = strdup(name);
+	n->count += v[n->count] != NULL;
+	return true;
+}
+
+static bool has_name(const struct names *n, const char *name)
+{
+	for (size_t i = 0; i < n->count; i++) {
+		if (strcasecmp(n->v[i], name) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void free_names(struct names *n)
+{
+	for (size_t i = 0; i < n->count; i++) {
+		free(n->v[i]);
+	}
+	free(n->v);
+}
+
+static bool is_absent_header(const char *name)
+{
+	size_t n = strlen(name);
+	bool comment = false, word_starts = true;
+	for (const char *p = win_headers; *p; p++) {
+		if (!comment && word_starts && strncasecmp(p, name, n) == 0 && isspace((unsigned char)p[n])) {
+			return true;
+		}
+		word_starts = isspace((unsigned char)*p);
+		comment = *p == '#' || (comment && *p != '\n');
+	}
+	return false;
+}
+
+/* Headers that say what they would be. Not those that the program asks for first. */
+static void write_absent(struct search *s)
+{
+	bool any = false;
+	for (size_t i = 0; i < s->absent.count; i++) {
+		char path[PATH_MAX], text[PATH_MAX + 128];
+		const char *name = s->absent.v[i];
+		if (has_name(&s->probed, name) ||
+		    snprintf(path, sizeof path, "%s/absent/%s", s->out, name) >= (int)sizeof path) {
+			continue;
+		}
+		int n = snprintf(text, sizeof text,
+				 "#error \"<%s> is a header of Windows that OpenETW does not have (docs/porting.md "
+				 "lists those it has)\"\n",
+				 name);
+		write_file(s, path, text, (size_t)n);
+		any = true;
+	}
+	if (any) {
+		printf("@absent %s/absent\n", s->out);
+	}
+}
+
 /* One line's `name`, in <> or "" (then the folder of the file that includes comes first). */
 static void look_up(struct search *s, const char *name, bool quoted, const char *folder)
 {
@@ -234,8 +311,94 @@ static void look_up(struct search *s, const char *name, bool quoted, const char 
 		snprintf(in_system, sizeof in_system, "/usr/include/%s", lower);
 		if (is_file(in_system)) {
 			write_forward(s, name, in_system);
+		} else if (is_absent_header(plain) && !strstr(plain, "..") && !has_name(&s->absent, plain) &&
+			   !add_name(&s->absent, plain)) {
+			s->failed = true;
 		}
 	}
+}
+
+/* __has_include(<name.h>), several of them in one line. */
+static void look_for_probe(struct search *s, char *line)
+{
+	for (char *p = line; (p = strstr(p, "__has_include")) != NULL;) {
+		p += strcspn(p, "<\"\n");
+		size_t n = *p ? strcspn(p + 1, ">\"\n") : 0;
+		if (n && p[1 + n] != '\n' && p[1 + n]) {
+			char name[NAME_MAX + 1];
+			snprintf(name, sizeof name, "%.*s", (int)n, p + 1);
+			s->failed |= !add_name(&s->probed, name);
+			p += n + 2;
+		}
+	}
+}
+
+static bool is_word_char(int c)
+{
+	return isalnum(c) || c == '_';
+}
+
+/* "ULONG name : 3," or "ULONG : 3;", and nothing else on the line. Lines that only look like one cost a
+ * little time, so a "case 1: x;" is enough to be told apart. */
+static bool has_bit_field(const char *line)
+{
+	const char *colon = strchr(line, ':'), *p = line;
+	int words = 0;
+	if (!colon || colon[1] == ':') {
+		return false;
+	}
+	while (p < colon && (is_word_char((unsigned char)*p) || isspace((unsigned char)*p))) {
+		words += is_word_char((unsigned char)*p) && (p == line || isspace((unsigned char)p[-1]));
+		p++;
+	}
+	const char *first = line + strspn(line, " \t"), *width = colon + 1 + strspn(colon + 1, " \t");
+	if (p < colon || words == 0 || strncmp(first, "case ", 5) == 0 ||
+	    (words == 1 && !isdigit((unsigned char)*width))) {
+		return false;
+	}
+	return width[strcspn(width, ",;{")] != '{' && strpbrk(width, ",;") != NULL;
+}
+
+/* "pack(WIDTH", "pack(push, WIDTH", "pack(pop, 4". */
+static bool has_odd_pack(const char *line)
+{
+	const char *p = strstr(line, "pack");
+	const char *open = p && strstr(line, "pragma") ? strchr(p, '(') : NULL;
+	if (!open) {
+		return false;
+	}
+	open += 1 + strspn(open + 1, " \t");
+	if (strncmp(open, "push", 4) != 0 && strncmp(open, "pop", 3) != 0) {
+		return is_word_char((unsigned char)*open) && !isdigit((unsigned char)*open) &&
+		       strncmp(open, "show", 4) != 0;
+	}
+	const char *comma = strchr(open, ',');
+	return comma && (*open == 'p' && open[1] == 'o'
+				 ? true
+				 : !isdigit((unsigned char)comma[1 + strspn(comma + 1, " \t")]));
+}
+
+/* #pragma comment(lib, "name.lib"), __pragma(comment(lib, "name")). */
+static void look_for_library(const struct search *s, const char *line, const char *file, unsigned number)
+{
+	static const char *const parts[] = {"pragma", "comment", "(", "lib", ",", "\""};
+	const char *p = line;
+	for (size_t i = 0; p && i < sizeof parts / sizeof parts[0]; i++) {
+		p = strstr(p, parts[i]);
+		p = p ? p + strlen(parts[i]) : NULL;
+	}
+	size_t n = p ? strcspn(p, "\"\n") : 0;
+	const char *slash = strstr(line, "//");
+	if (n && p[n] == '"' && !(slash && slash < strstr(line, "pragma"))) {
+		printf("@library %.*s %s:%u\n", (int)n, p, file, number);
+	}
+}
+
+static void look_for_layout(struct search *s, const char *line)
+{
+	s->layout = s->layout || strstr(line, "DECLSPEC_ALIGN") || strstr(line, "DECLSPEC_CACHEALIGN") ||
+		    (strstr(line, "declspec") && strstr(line, "align")) || has_bit_field(line) ||
+		    has_odd_pack(line);
 }
 
 /* An #include of a comment does no harm: it finds what it finds. */
@@ -268,8 +431,13 @@ static void scan_file(struct search *s, const char *path)
 	char *utf8 = port_utf16_read(real, &bytes);
 	s->utf16 |= utf8 != NULL;
 	FILE *f = utf8 && bytes ? fmemopen(utf8, bytes, "r") : fopen(real, "r");
-	while (f && fgets(line, sizeof line, f)) {
+	for (unsigned number = 1; f && fgets(line, sizeof line, f); number++) {
 		char *p = line;
+		look_for_layout(s, line);
+		if (s->say_more) {
+			look_for_library(s, line, path, number);
+			look_for_probe(s, line);
+		}
 		p += strspn(p, "\xef\xbb\xbf \t");
 		if (*p++ != '#') {
 			continue;
@@ -317,12 +485,13 @@ static void copy_sources(struct search *s, char **files, int count)
 	}
 }
 
-int port_includes(const char *out, char **folders, int scanned, int folder_count, char **files,
-		  int file_count)
+int port_includes(const char *out, bool say_more, char **folders, int scanned, int folder_count,
+		  char **files, int file_count)
 {
 	char absolute[PATH_MAX];
 	struct search s = {
-		.out = out, .folders = folders, .scanned = scanned, .folder_count = folder_count};
+		.out = out, .folders = folders, .scanned = scanned, .folder_count = folder_count,
+		.say_more = say_more};
 	if (*out != '/') {
 		char here[PATH_MAX / 2];
 		if (!getcwd(here, sizeof here) || snprintf(absolute, sizeof absolute, "%s/%s", here,
@@ -335,6 +504,12 @@ int port_includes(const char *out, char **folders, int scanned, int folder_count
 	for (int i = 0; i < file_count; i++) {
 		scan_file(&s, files[i]);
 	}
+	if (say_more && s.layout) {
+		puts("@layout");
+	}
+	if (say_more) {
+		write_absent(&s);
+	}
 	if (s.any || s.utf16) {
 		printf("%s" DEEP "\n", s.out);
 	}
@@ -345,5 +520,7 @@ int port_includes(const char *out, char **folders, int scanned, int folder_count
 		free(s.seen[i]);
 	}
 	free(s.seen);
+	free_names(&s.absent);
+	free_names(&s.probed);
 	return s.failed;
 }

@@ -7,40 +7,22 @@
  */
 #include "port.h"
 
+#include "port_text.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct text {
-	char *p;
-	size_t len, cap;
-};
-
 /* A run of words that may make one type: "static unsigned long int". Where its `long`s stand in it.
  */
 struct run {
-	struct text text;
+	struct port_text text;
 	size_t longs[8];
 	size_t long_count;
 	bool is_double, has_int;
 };
-
-static void append(struct text *t, const char *p, size_t n)
-{
-	if (t->len + n + 1 > t->cap) {
-		t->cap = (t->len + n + 1) * 2;
-		t->p = realloc(t->p, t->cap);
-		if (!t->p) {
-			fputs("openetw-port: out of memory\n", stderr);
-			exit(1);
-		}
-	}
-	memcpy(t->p + t->len, p, n);
-	t->len += n;
-	t->p[t->len] = 0;
-}
 
 static void put(const char *p, size_t n)
 {
@@ -89,7 +71,7 @@ static void run_word(struct run *r, const char *p, size_t n)
 	} else if (n == 3) { /* the only word of three letters */
 		r->has_int = true;
 	}
-	append(&r->text, p, n);
+	port_text_add(&r->text, p, n);
 }
 
 /* An integer literal with the suffix that gives it on LP64 the type it has on LLP64. */
@@ -137,129 +119,35 @@ static void put_number(const char *p, size_t n)
 	}
 }
 
-/* The line "# 12 "file" 1 3" says where the following text comes from. */
-static bool is_own(const char *line, size_t n, char **foreign, int count, bool own)
-{
-	const char *p = line + 1, *end = line + n;
-	while (p < end && *p == ' ') {
-		p++;
-	}
-	if (p == end || !isdigit((unsigned char)*p)) {
-		return own; /* a #pragma */
-	}
-	const char *open = memchr(p, '"', (size_t)(end - p));
-	if (!open) {
-		return own;
-	}
-	const char *close = open + 1;
-	while (close < end && *close != '"') {
-		close += *close == '\\' && close + 1 < end ? 2 : 1;
-	}
-	size_t len = (size_t)(close - open - 1);
-	for (const char *flag = close; flag < end; flag++) {
-		if (*flag == '3') {
-			return false;
-		}
-	}
-	for (int i = 0; i < count; i++) {
-		size_t f = strlen(foreign[i]);
-		if (len > f && memcmp(open + 1, foreign[i], f) == 0) {
-			return false;
-		}
-	}
-	return true;
-}
-
-/* The end of the literal that begins at the quote `p`. */
-static const char *skip_quoted(const char *p, const char *end)
-{
-	char quote = *p++;
-	while (p < end && *p != quote && *p != '\n') {
-		p += *p == '\\' && p + 1 < end ? 2 : 1;
-	}
-	return p < end ? p + 1 : end;
-}
-
-/* R"x( … )x" */
-static const char *skip_raw(const char *p, const char *end)
-{
-	const char *open = memchr(p, '(', (size_t)(end - p));
-	size_t n = open ? (size_t)(open - p - 1) : 0;
-	if (!open || n > 16) {
-		return skip_quoted(p, end);
-	}
-	for (const char *q = open; q + n + 2 <= end; q++) {
-		if (*q == ')' && memcmp(q + 1, p + 1, n) == 0 && q[n + 1] == '"') {
-			return q + n + 2;
-		}
-	}
-	return end;
-}
-
-static bool is_word_char(int c)
-{
-	return isalnum(c) || c == '_' || c == '$' || c >= 128;
-}
-
-/* A number of the preprocessor, in which a sign may follow an exponent's letter. */
-static const char *skip_number(const char *p, const char *end)
-{
-	while (p < end && (is_word_char((unsigned char)*p) || *p == '.' ||
-			   (*p == '\'' && p + 1 < end && is_word_char((unsigned char)p[1])) ||
-			   ((*p == '+' || *p == '-') && strchr("eEpP", p[-1])))) {
-		p++;
-	}
-	return p;
-}
-
 static void convert(const char *p, const char *end, char **foreign, int count)
 {
 	struct run run = {0};
-	bool own = true, line_start = true;
+	struct port_where at = port_where(foreign, count);
+	bool line_start = true;
 	while (p < end) {
 		const char *from = p;
-		unsigned char c = (unsigned char)*p;
-		if (line_start && c == '#') {
-			const char *nl = memchr(p, '\n', (size_t)(end - p));
-			p = nl ? nl : end;
-			own = is_own(from, (size_t)(p - from), foreign, count, own);
+		enum port_kind kind;
+		p = port_piece(p, end, line_start, &kind);
+		size_t n = (size_t)(p - from);
+		if (kind == PORT_SPACE || kind == PORT_DIRECTIVE) {
+			line_start = kind == PORT_SPACE && (line_start || *from == '\n');
+			if (kind == PORT_DIRECTIVE) {
+				port_where_line(&at, from, n);
+			}
 			/* inside of a run it stays where it is */
-			append(&run.text, from, (size_t)(p - from));
-			line_start = false;
-			continue;
-		}
-		if (isspace(c)) {
-			line_start = line_start || c == '\n';
-			append(&run.text, p++, 1);
+			port_text_add(&run.text, from, n);
 			continue;
 		}
 		line_start = false;
-		if (c == '"' || c == '\'') {
-			p = c == '"' && from[-1] == 'R' ? skip_raw(p, end) : skip_quoted(p, end);
-			run_flush(&run);
-			put(from, (size_t)(p - from));
-		} else if (isdigit(c)) {
-			p = skip_number(p, end);
-			run_flush(&run);
-			if (own) {
-				put_number(from, (size_t)(p - from));
-			} else {
-				put(from, (size_t)(p - from));
-			}
-		} else if (is_word_char(c)) {
-			while (p < end && is_word_char((unsigned char)*p)) {
-				p++;
-			}
-			size_t n = (size_t)(p - from);
-			if (own && is_type_word(from, n)) {
-				run_word(&run, from, n);
-			} else {
-				run_flush(&run);
-				put(from, n);
-			}
+		if (at.own && kind == PORT_WORD && is_type_word(from, n)) {
+			run_word(&run, from, n);
+			continue;
+		}
+		run_flush(&run);
+		if (at.own && kind == PORT_NUMBER) {
+			put_number(from, n);
 		} else {
-			run_flush(&run);
-			put(p++, 1);
+			put(from, n);
 		}
 	}
 	run_flush(&run);
@@ -268,12 +156,8 @@ static void convert(const char *p, const char *end, char **foreign, int count)
 
 int port_llp64(char **foreign, int count)
 {
-	struct text in = {0};
-	char block[65536];
-	append(&in, "\n", 1); /* so that there is always a character before */
-	for (size_t n; (n = fread(block, 1, sizeof block, stdin)) > 0;) {
-		append(&in, block, n);
-	}
+	struct port_text in = {0};
+	port_text_read(&in);
 	convert(in.p + 1, in.p + in.len, foreign, count);
 	free(in.p);
 	if (ferror(stdin) || fflush(stdout) != 0) {

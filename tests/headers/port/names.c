@@ -139,7 +139,7 @@ static const void *volatile const functions[] = {
 	F(vfwprintf) F(vswprintf) F(wcsncmp) F(wcsrchr) F(wcstoul) F(wprintf_s) F(_putws) F(_tcsicmp)
 	F(_wcstoui64) F(_fileno) F(_getche) F(_getwch) F(_tcscmp) F(_wcsnicmp) F(sscanf_s) F(strtok_s)
 	F(swscanf) F(vsnprintf_s) F(_gmtime64_s) F(_scwprintf) F(_tfullpath) F(_ttoi) F(_vscwprintf)
-	F(_vsnprintf_s) F(_wsystem) F(_wtoi) F(_wtoi64) F(fputws) F(localtime_s) F(mbstowcs_s)
+	F(_vsnprintf_s) F(_set_abort_behavior) F(_wsystem) F(_wtoi) F(_wtoi64) F(fputws) F(localtime_s) F(mbstowcs_s)
 	F(qsort_s) F(swprintf) F(towlower) F(ProcessTrace) F(CloseTrace) F(EnableTraceEx2)
 	F(TdhGetEventInformation) F(EventDataDescCreate) F(OpenTrace) F(TdhGetPropertySize)
 	F(EventUnregister) F(EventRegister) F(TdhGetProperty) F(OpenTraceW)

@@ -755,6 +755,6 @@
 #if !defined(_byteswap_ulong) || !defined(_byteswap_ushort) || !defined(_countof)
 #error "one of the names in the line above is missing"
 #endif
-#if !defined(_rotl) || !defined(_set_abort_behavior) || !defined(_setmode)
+#if !defined(_rotl) || !defined(_setmode)
 #error "one of the names in the line above is missing"
 #endif

@@ -11,8 +11,12 @@
 
 #include <ios>
 
+#ifdef _LIBCPP_VERSION
+#include <locale>
+#else
 #include <bits/codecvt.h>
 #include <bits/locale_facets_nonio.h>
+#endif
 #include <string>
 #include <time.h>
 #include <wctype.h>

@@ -61,9 +61,24 @@ ETW_CRT_END
 	(((unsigned long long)(v) << ((n)&63)) | ((unsigned long long)(v) >> (-(n)&63)))
 #define _rotr64(v, n)                                                                              \
 	(((unsigned long long)(v) >> ((n)&63)) | ((unsigned long long)(v) << (-(n)&63)))
+/* Reports of failures go to stderr, and no window asks anybody. */
 #define _WRITE_ABORT_MSG		 1
 #define _CALL_REPORTFAULT		 2
-#define _set_abort_behavior(flags, mask) (0u)
+#define _OUT_TO_DEFAULT			 0
+#define _OUT_TO_STDERR			 1
+#define _OUT_TO_MSGBOX			 2
+#define _REPORT_ERRMODE			 3
+static __inline__ __attribute__((unused)) unsigned _set_abort_behavior(unsigned flags, unsigned mask)
+{
+	(void)flags;
+	(void)mask;
+	return 0;
+}
+static __inline__ __attribute__((unused)) int _set_error_mode(int mode)
+{
+	(void)mode;
+	return _OUT_TO_STDERR;
+}
 
 #include "wchar.h"
 #endif

@@ -18,6 +18,8 @@ ETW_CRT(errno_t, strcat_s, (char *d, size_t cap, const char *s));
 ETW_CRT(errno_t, strncat_s, (char *d, size_t cap, const char *s, size_t n));
 ETW_CRT(errno_t, memcpy_s, (void *d, size_t cap, const void *s, size_t n));
 ETW_CRT(errno_t, memmove_s, (void *d, size_t cap, const void *s, size_t n));
+ETW_CRT(errno_t, strerror_s, (char *d, size_t cap, int number));
+ETW_CRT(errno_t, _strerror_s, (char *d, size_t cap, const char *text)); /* "text: " and errno's */
 ETW_CRT(char *, strtok_s, (char *s, const char *set, char **save));
 ETW_CRT_END
 
@@ -30,6 +32,14 @@ ETW_CRT_END
 
 #ifdef __cplusplus
 extern "C++" {
+template <size_t N> inline errno_t strerror_s(char (&d)[N], int number)
+{
+	return strerror_s(d, N, number);
+}
+template <size_t N> inline errno_t _strerror_s(char (&d)[N], const char *text)
+{
+	return _strerror_s(d, N, text);
+}
 template <size_t N> inline errno_t strcpy_s(char (&d)[N], const char *s)
 {
 	return strcpy_s(d, N, s);

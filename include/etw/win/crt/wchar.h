@@ -6,6 +6,8 @@
 #ifndef ETW_CRT_WCHAR_H
 #define ETW_CRT_WCHAR_H
 #define _WCHAR_H 1
+/* libc++ looks for its own, which puts overloads for const around the system's. */
+#define _LIBCPP_WCHAR_H
 
 #include "etw_crtdefs.h"
 
@@ -69,6 +71,8 @@ ETW_CRT(size_t, mbrtowc, (wchar_t * d, const char *s, size_t n, mbstate_t *state
 ETW_CRT(size_t, wcrtomb, (char *s, wchar_t c, mbstate_t *state));
 ETW_CRT(size_t, mbsrtowcs, (wchar_t * d, const char **s, size_t n, mbstate_t *state));
 ETW_CRT(size_t, wcsrtombs, (char *d, const wchar_t **s, size_t n, mbstate_t *state));
+ETW_CRT(size_t, mbsnrtowcs, (wchar_t * d, const char **s, size_t bytes, size_t n, mbstate_t *state));
+ETW_CRT(size_t, wcsnrtombs, (char *d, const wchar_t **s, size_t units, size_t n, mbstate_t *state));
 ETW_CRT(size_t, wcsftime, (wchar_t * d, size_t cap, const wchar_t *format, const struct tm *tm));
 ETW_CRT(int, fwide, (FILE * f, int mode));
 ETW_CRT(wint_t, fgetwc, (FILE * f));
@@ -113,6 +117,7 @@ ETW_CRT(errno_t, wcscpy_s, (wchar_t * d, size_t cap, const wchar_t *s));
 ETW_CRT(errno_t, wcsncpy_s, (wchar_t * d, size_t cap, const wchar_t *s, size_t n));
 ETW_CRT(errno_t, wcscat_s, (wchar_t * d, size_t cap, const wchar_t *s));
 ETW_CRT(errno_t, wcsncat_s, (wchar_t * d, size_t cap, const wchar_t *s, size_t n));
+ETW_CRT(errno_t, _wcserror_s, (wchar_t * d, size_t cap, int number));
 ETW_CRT_ALIAS(wchar_t *, wcstok_s, wcstok, (wchar_t * s, const wchar_t *set, wchar_t **save));
 __extension__ ETW_CRT_ALIAS(long long, _wcstoi64, wcstoll,
 			    (const wchar_t *s, wchar_t **end, int base));
@@ -160,6 +165,10 @@ extern "C++" {
 inline wchar_t *wcstok(wchar_t *s, const wchar_t *set)
 {
 	return wcstok(s, set, static_cast<wchar_t **>(0));
+}
+template <size_t N> inline errno_t _wcserror_s(wchar_t (&d)[N], int number)
+{
+	return _wcserror_s(d, N, number);
 }
 template <size_t N> inline errno_t wcscpy_s(wchar_t (&d)[N], const wchar_t *s)
 {

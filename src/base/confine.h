@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Programs that read what strangers wrote give up, before they do, what they need not: capabilities, ways to get
+ * new ones, system calls, files to write, memory. Each of these is had as far as this kernel has it; what is left
+ * out makes nothing fail.
+ *
+ *   program     capabilities       system calls                  files               memory, time
+ *   etwd        files, other       no programs, no new           any                 any
+ *               users' /proc       processes, nothing of the
+ *                                  machine's
+ *   collector   those of the       as etwd, with BPF and perf    reads; writes       4 GiB and what
+ *               kernel's events                                  probes              rings take
+ *   describe    none               as etwd, no sockets           writes what it      4 GiB, 10 minutes
+ *                                                                has open
+ *
+ * Files are limited by Landlock, which also keeps a program from looking at others' /proc: so etwd and the collector,
+ * which have to, go without.
+ */
+#ifndef BASE_CONFINE_H
+#define BASE_CONFINE_H
+
+#include "base/base.h"
+
+enum confine_program { CONFINE_ETWD, CONFINE_COLLECTOR, CONFINE_DESCRIBE };
+
+/* What came about. */
+#define CONFINED_CAPABILITIES 1u /* no more than the program needs */
+#define CONFINED_NO_NEW	      2u /* and no program that it runs has more */
+#define CONFINED_CALLS	      4u
+#define CONFINED_FILES	      8u
+#define CONFINED_MEMORY	      16u
+
+/* For good, of the whole process: to be called before there are threads. */
+unsigned confine(enum confine_program program);
+/* "capabilities, system calls": for people. Returns buf. */
+const char *confine_text(unsigned confined, char *buf, size_t cap);
+
+#endif
