@@ -146,7 +146,7 @@ void etl_image_put(enum etl_image_hook hook, uint64_t time, const struct etl_ima
 	put(&b, known ? le32_get(i->build_id) : 0, 4);	   /* TimeDateStamp */
 	put(&b, 0, 4);					   /* signature */
 	put(&b, i->base, 8);				   /* DefaultBase */
-	put(&b, 0, 8);
+	put(&b, ETL_IMAGE_EXPLAINS, 8);			   /* Reserved1 to Reserved4 */
 	put(&b, 0, 8);
 	put_wide(&b, i->path);
 	out((uint16_t)hook, IMAGE_VERSION, i->pid, time, &b, room, ctx);
@@ -160,7 +160,7 @@ void etl_process_put(enum etl_image_hook hook, uint64_t time, const struct etl_p
 {
 	bool alive = hook != ETL_PROCESS_END;
 	struct payload b = {.n = 0};
-	put(&b, p->pid, 8); /* UniqueProcessKey */
+	put(&b, (uint64_t)ETL_IMAGE_EXPLAINS << 32 | p->pid, 8); /* UniqueProcessKey */
 	put(&b, p->pid, 4);
 	put(&b, p->parent, 4);
 	put(&b, NO_SESSION, 4);

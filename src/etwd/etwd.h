@@ -623,7 +623,7 @@ struct session {
 	struct session_kernel *kernel; /* NULL: cannot have kernel events */
 	/* Images, see etwd_images.c: what was said under this number, since when, with which file, and, when it is
 	 * needed again, of whom. */
-	uint64_t images_serial, images_since_ns;
+	uint64_t images_serial, images_since_ns, images_records;
 	uint32_t files_opened, images_files; /* the first one counts up on any thread */
 	struct image_list **images_told;
 	uint32_t images_told_count;

@@ -307,7 +307,12 @@ struct to {
 static void *room(void *ctx, uint64_t time, uint32_t bytes)
 {
 	const struct to *t = ctx;
-	return t->explain ? sink_explain(t->s->sink, time, bytes) : sink_reserve(t->s->sink, t->cpu, time, bytes);
+	if (t->explain) {
+		return sink_explain(t->s->sink, time, bytes);
+	}
+	void *p = sink_reserve(t->s->sink, t->cpu, time, bytes);
+	t->s->images_records += p != NULL; /* no events of anybody's */
+	return p;
 }
 
 static void put_image(const struct etwd *d, const struct image_list *l, const struct image *i, enum etl_image_hook hook,
