@@ -139,6 +139,9 @@ static uint32_t run(struct trace **traces, uint32_t n, uint64_t start, uint64_t 
 		if (r->time_filetime > (uint64_t)t->log.w.CurrentTime) {
 			t->log.w.CurrentTime = (LONGLONG)r->time_filetime;
 		}
+		if (BASE_UNLIKELY(etl_image_explains(r, &t->explained) && t->session)) {
+			continue; /* for those who follow the state: programs ask a live session for their events */
+		}
 		err = trace_deliver(t, r);
 		if (err < 0) {
 			code = code_of(err);

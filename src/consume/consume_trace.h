@@ -12,6 +12,7 @@
 #define CONSUME_CONSUME_TRACE_H
 
 #include "consume/consume.h"
+#include "etl/etl_image.h"
 #include "consume/consume_view.h"
 
 #include "evntcons.h"
@@ -46,6 +47,7 @@ struct trace {
 	bool closing;	/* written under the lock; read with order_load */
 	bool cancelled; /* a buffer callback said so */
 	bool header_seen;
+	struct etl_image_last explained;
 	struct consume_view view;
 };
 

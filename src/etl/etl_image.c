@@ -6,6 +6,7 @@
  */
 #include "etl/etl_image.h"
 
+#include "etl/etl_reader.h"
 #include "format/etl_layout.h"
 
 #include <stdio.h>
@@ -23,6 +24,25 @@
 
 static const struct guid image_id = {{0xD7, 0x75, 0xE6, 0xB3, 0x54, 0x25, 0x18, 0x4F, 0x83, 0x0B, 0x27, 0x62, 0x73, 0x25,
 				      0x60, 0xDE}};
+
+bool etl_image_explains(const struct etl_record *r, struct etl_image_last *last)
+{
+	if (BASE_LIKELY(r->type == ETL_RT_EVENT64)) {
+		return false;
+	}
+	const uint8_t *p = r->payload;
+	bool image = r->hook == ETL_IMAGE_LOAD || (r->hook >= ETL_IMAGE_UNLOAD && r->hook <= ETL_IMAGE_DC_END);
+	if (r->hook >= ETL_PROCESS_START && r->hook <= ETL_PROCESS_DC_END) {
+		return r->payload_bytes >= 8 && le32_get(p + 4) == ETL_IMAGE_EXPLAINS;
+	}
+	if (image) {
+		bool yes = r->payload_bytes >= 44 && le32_get(p + 40) == ETL_IMAGE_EXPLAINS;
+		*last = (struct etl_image_last){yes ? r->time_raw : 0, yes ? le64_get(p) : 0};
+		return yes;
+	}
+	return r->type == ETL_RT_FULL64 && last->base != 0 && r->payload_bytes >= 8 && r->time_raw == last->time &&
+	       le64_get(p) == last->base && guid_equal(&r->provider, &image_id);
+}
 
 struct payload {
 	uint32_t n;

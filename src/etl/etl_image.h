@@ -37,6 +37,14 @@ struct etl_process {
 	const char *name; /* UTF-8 */
 };
 
+/* Is this one of them? `last` goes from record to record, and begins with zeros: an ImageID, which has no room for a
+ * mark, is one if it says more about the image before it. */
+struct etl_image_last {
+	uint64_t time, base;
+};
+struct etl_record;
+bool etl_image_explains(const struct etl_record *r, struct etl_image_last *last);
+
 /* Room for one record, a multiple of 8, or NULL when there is none (and the loss is counted). */
 typedef void *(*etl_image_room_fn)(void *ctx, uint64_t time, uint32_t bytes);
 /* `time` is of the session's clock. An image that comes is followed by which build of which file it is. */

@@ -560,6 +560,133 @@ static void only_what_a_daemon_made_is_adopted(void **state)
 	provider_detach(&p);
 }
 
+/* ---- images ------------------------------------------------------------------------------------- */
+
+static uint64_t stat_of(const char *key)
+{
+	int fd = control_connect(&daemon_);
+	uint8_t mem[64];
+	struct proto_writer w;
+	const uint8_t *text;
+	size_t n;
+	static char copy[8192];
+	proto_begin(&w, mem, sizeof mem, PROTO_STATS, 1);
+	call(fd, &w, &reply);
+	assert_true(proto_get(&reply.m, PROTO_TAG_TEXT, &text, &n) && n < sizeof copy);
+	memcpy(copy, text, n);
+	copy[n] = 0;
+	close(fd);
+	const char *at = strstr(copy, key);
+	assert_non_null(at);
+	return strtoull(at + strlen(key) + 2, NULL, 10);
+}
+
+/* As libetw says it; the path has that many bytes. */
+static size_t put_image(uint8_t *p, uint64_t base, uint64_t bytes, uint32_t path)
+{
+	le64_put(p, base);
+	le64_put(p + 8, bytes);
+	p[16] = 20;
+	memset(p + 17, (int)(base >> 16 & 0xFF), 20);
+	le16_put(p + 37, (uint16_t)path);
+	memset(p + 39, 'p', path);
+	p[39] = '/';
+	return 39 + path;
+}
+
+static uint32_t tell(struct provider *p, uint32_t parts, const void *data, size_t n)
+{
+	static uint8_t mem[PROTO_MESSAGE_MAX];
+	struct proto_writer w;
+	struct proto_message m;
+	proto_begin(&w, mem, sizeof mem, PROTO_IMAGES, 7);
+	proto_put_u32(&w, PROTO_TAG_CODE, parts);
+	proto_put(&w, PROTO_TAG_DATA, data, n);
+	assert_int_equal(proto_send(p->fd, mem, (size_t)proto_end(&w), NULL, 0), 0);
+	if (!(parts & PROTO_IMAGES_LAST)) {
+		return 0;
+	}
+	do {
+		int count = PROTO_FDS_MAX;
+		long got = proto_recv(p->fd, reply.mem, sizeof reply.mem, reply.fds, &count, 5000);
+		assert_true(got > 0 && proto_parse(reply.mem, (size_t)got, &m) == 0);
+		for (int i = 0; i < count; i++) {
+			close(reply.fds[i]);
+		}
+	} while (m.type != (PROTO_IMAGES | PROTO_REPLY));
+	uint32_t status = UINT32_MAX;
+	proto_get_u32(&m, PROTO_TAG_STATUS, &status);
+	return status;
+}
+
+static void a_process_that_lies_about_its_images_lies_about_itself_and_within_bounds(void **state)
+{
+	static uint8_t list[60000];
+	struct provider p;
+	struct etl_bytes f;
+	uint64_t id;
+	char path[200];
+	int fd = control_connect(&daemon_), code;
+	snprintf(path, sizeof path, "%s/images.etl", daemon_.dir);
+	assert_int_equal(session_start(fd, &(struct session_args){.name = "images", .file = path, .mode = 1, .buffer_kb = 64},
+				       &id), 0);
+	assert_int_equal(session_enable(fd, &(struct enable_request){.id = id, .provider = &prov_a, .code = 1,
+								      .properties = 4 /* stacks */}), 0);
+	provider_attach(&daemon_, &p);
+	const struct ctl_entry *e = provider_register(&p, 0, &prov_a, 0, NULL, 0, &code);
+	uint64_t before = stat_of("images_bytes");
+	/* Nonsense: cut off, sizes that overflow, no length, no path; then so many that no process has them. */
+	memset(list, 0xFF, sizeof list);
+	for (size_t n = 0; n < 64; n++) {
+		tell(&p, n == 0 ? PROTO_IMAGES_FIRST : 0, list, n);
+	}
+	size_t n = put_image(list, UINT64_MAX - 4095, 8192, 10);
+	n += put_image(list + n, 0x1000, 0, 10);
+	n += put_image(list + n, 0x1000, UINT64_MAX, 10);
+	assert_int_equal(tell(&p, PROTO_IMAGES_FIRST | PROTO_IMAGES_LAST, list, n), 0);
+	assert_int_equal(stat_of("images_bytes"), before);
+	n = put_image(list, 0x100000000, 0x10000, 100);
+	assert_int_equal(tell(&p, PROTO_IMAGES_FIRST | PROTO_IMAGES_LAST, list, n), 0);
+	/* What is recorded of it names its own process. */
+	uint8_t item[16 + 8] = {0};
+	le16_put(item, 24);
+	le16_put(item + 2, 6);
+	le16_put(item + 6, 16);
+	le64_put(item + 16, 0x100000010);
+	assert_int_equal(provider_write(&p, e, &(struct raw_event){.id = 9, .items = item, .items_bytes = sizeof item}, 0), 0);
+	assert_int_equal(session_control(fd, id, 3, NULL), 0);
+	bool refused = false;
+	for (uint64_t turn = 0; turn < 200; turn++) {
+		n = 0;
+		for (uint64_t i = 0; n + 139 <= sizeof list; i++) {
+			n += put_image(list + n, 0x100000000 + (turn * 1000 + i) * 0x10000, 0x10000, 100);
+		}
+		refused |= tell(&p, turn % 2 ? PROTO_IMAGES_LAST : PROTO_IMAGES_FIRST, list, n) != 0;
+	}
+	assert_true(refused);
+	assert_true(stat_of("images_dropped") > 0);
+	assert_true(stat_of("images_bytes") - before <= 1u << 20);
+
+	assert_int_equal(session_control(fd, id, 1, NULL), 0);
+	etl_load(path, &f);
+	uint32_t images = 0, events = 0;
+	for (uint32_t i = 0; i < f.count; i++) {
+		const uint8_t *r = f.record[i];
+		bool shorter = r[2] == 0x11, image = (r[2] == 0x02 || shorter) && le16_get(r + 6) == (shorter ? 0x1403 : 0x030A);
+		images += image;
+		events += r[2] == 0x13;
+		if (image) {
+			assert_int_equal(le32_get(r + (shorter ? 16 : 32) + 16), (uint32_t)getpid());
+		}
+	}
+	assert_true(events >= 1);
+	assert_true(images > 0 && images <= 4096);
+	etl_free(&f);
+	provider_detach(&p);
+	close(fd);
+	still_answers();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -574,6 +701,7 @@ int main(void)
 		cmocka_unit_test(idle_connections_leave_room_for_others),
 		cmocka_unit_test(a_process_registers_so_much_and_no_more),
 		cmocka_unit_test(there_are_so_many_sessions_and_no_more),
+		cmocka_unit_test(a_process_that_lies_about_its_images_lies_about_itself_and_within_bounds),
 		cmocka_unit_test(a_process_that_destroys_its_pool_is_quarantined),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -331,10 +331,11 @@ void etl_load(const char *path, struct etl_bytes *e)
 		assert_true(size >= 0x48 && at + size <= e->bytes && used <= size);
 		uint64_t last = 0;
 		for (uint32_t r = 0x48; at > 0 && r + 8 <= used;) {
-			uint32_t n = le16_get(b + r);
+			bool system = b[r + 2] == 0x02 || b[r + 2] == 0x11; /* whose size stands behind the version */
+			uint32_t n = le16_get(b + r + (b[r + 3] == 0xC0 && system ? 4 : 0));
 			assert_true(n >= 8 && r + n <= used);
 			if (b[r + 3] == 0xC0) {
-				uint64_t ts = le64_get(b + r + 0x10);
+				uint64_t ts = le64_get(b + r + (b[r + 2] == 0x11 ? 8 : 0x10));
 				assert_true(ts >= last); /* never back in time inside a buffer */
 				last = ts;
 			}

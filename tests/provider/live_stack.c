@@ -115,6 +115,9 @@ static void check(PEVENT_RECORD r, void *context)
 	const EVENT_HEADER_EXTENDED_DATA_ITEM *item =
 		live_item(r, EVENT_HEADER_EXT_TYPE_STACK_TRACE64);
 	USHORT id = r->EventHeader.EventDescriptor.Id;
+	if (memcmp(&r->EventHeader.ProviderId, &guid, sizeof guid) != 0) {
+		return; /* what explains the stacks */
+	}
 	f->events++;
 	if (!item) {
 		return;
