@@ -582,6 +582,10 @@ uint32_t inproc_stop(uint64_t id, const uint16_t *name, const struct guid *guid,
 	}
 	slot->enable_count = s.enable_count;
 	inproc_pass(true);
+	if (slot->images && (s.options.log_file_mode & SINK_MODE_CIRCULAR)) {
+		/* What was said at the beginning may be overwritten. */
+		inproc_images_say(slot, inproc_session_time(slot, clock_now()), false);
+	}
 	memset(slot, 0, sizeof *slot);
 	bool last = !any_session() && inproc.thread_running;
 	pthread_t thread = inproc.thread;
@@ -634,6 +638,18 @@ uint32_t inproc_query(uint64_t id, const uint16_t *name, const struct guid *guid
 	return s ? CODE_SUCCESS : CODE_INSTANCE_NOT_FOUND;
 }
 
+/* What is in memory is copied with what its stacks mean. */
+static int flush(struct inproc_session *s, const char *path, struct diag *d)
+{
+	bool explain = s->images && (s->options.log_file_mode & SINK_MODE_BUFFERING);
+	int err = explain ? sink_flush_held(s->sink, path, d) : sink_flush(s->sink, path, d);
+	if (err == 0 && explain) {
+		inproc_images_say(s, inproc_session_time(s, clock_now()), true);
+		sink_flush_explained(s->sink);
+	}
+	return err;
+}
+
 uint32_t inproc_flush(uint64_t id, const uint16_t *name, const struct guid *guid)
 {
 	BASE_NOT_CANCELLED;
@@ -642,7 +658,7 @@ uint32_t inproc_flush(uint64_t id, const uint16_t *name, const struct guid *guid
 	int err = -ENOENT;
 	if (s) {
 		inproc_pass(true);
-		err = sink_flush(s->sink, NULL, NULL);
+		err = flush(s, NULL, NULL);
 		/* With the lock, because the sink must not go meanwhile; hence not for long. A
 		 * timeout is no failure: the file thread goes on. */
 		if (err == 0) {
@@ -687,7 +703,7 @@ uint32_t inproc_update(uint64_t id, uint32_t flush_timer, const char *path, cons
 	struct inproc_session *s = find_session(id, NULL, NULL);
 	if (s && path && s->options.log_file_mode & SINK_MODE_BUFFERING) {
 		inproc_pass(true);
-		err = sink_flush(s->sink, path, d);
+		err = flush(s, path, d);
 		if (err == 0) {
 			sink_drain_wait(s->sink, FLUSH_WAIT_MS);
 		}

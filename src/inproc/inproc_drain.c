@@ -116,6 +116,7 @@ static void take_losses(uint64_t now_ns)
 
 bool inproc_pass(bool flush)
 {
+	inproc.images = 0;
 	pool_pass_begin(inproc.pass, clock_now(), clock_frequency(), flush ? POOL_PASS_FLUSH : 0);
 	pool_pass_collect(inproc.pass, inproc.view, 0, 0);
 	pool_pass_emit(inproc.pass, inproc_record, NULL);

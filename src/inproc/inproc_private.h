@@ -5,6 +5,7 @@
  *   inproc.c         sessions: start, stop, query, flush, enable; registrations
  *   inproc_drain.c   memory of the destination, logger thread, passes
  *   inproc_record.c  a pool event -> its record on disk
+ *   inproc_images.c  what the addresses of stacks mean
  *
  * One lock covers everything but the writers, who need none. The logger thread holds it for one
  * pass; API functions hold it to change things and drain before they do, so that events written
@@ -79,6 +80,7 @@ struct inproc_session {
 	uint32_t enable_count;
 	uint32_t message_sequence;
 	uint64_t start_raw, start_filetime; /* for clock 2 */
+	uint64_t images; /* what inproc_images_changes() was when they were said; 0: no event had a stack */
 };
 
 struct inproc_registration {
@@ -107,6 +109,7 @@ struct inproc_state {
 	uint32_t terminal_session; /* this and the next: as etwd tells them */
 	uint64_t start_key;
 	uint64_t event_key;
+	uint64_t images; /* of this pass; 0: not looked yet */
 	uint8_t sid[16];
 	struct inproc_session session[INPROC_SESSIONS];
 	struct inproc_registration registration[INPROC_REGISTRATIONS];
@@ -125,7 +128,12 @@ struct ctl_entry *inproc_entry(uint32_t index);
  * stays until somebody stops it and learns its statistics. */
 void inproc_retire_full(void);
 
+/* inproc_images.c: all images of the process, and the number that changes with them, never 0 */
+uint64_t inproc_images_say(struct inproc_session *s, uint64_t time, bool explain);
+uint64_t inproc_images_changes(void);
+
 /* inproc_record.c */
+uint64_t inproc_session_time(const struct inproc_session *s, uint64_t raw);
 void inproc_learn_identity(void); /* for extended items; at the first start in a process */
 void inproc_record(void *ctx, const struct pool_event *ev);
 

@@ -6,6 +6,7 @@
 #include "inproc/inproc_private.h"
 
 #include "etl/etl_reader.h"
+#include "sink/sink_modes.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 #define MESSAGE_COMPONENT     0x0004u
 #define MESSAGE_TIMESTAMP     0x0008u
 
-static uint64_t session_time(const struct inproc_session *s, uint64_t ts)
+uint64_t inproc_session_time(const struct inproc_session *s, uint64_t ts)
 {
 	if (s->options.clock != 2) {
 		return ts;
@@ -162,13 +163,30 @@ void inproc_learn_identity(void)
 /* ---- records -----------------------------------------------------------------------------------
  */
 
+static bool has_stack(const struct items *items)
+{
+	for (uint32_t i = 0; i < items->count; i++) {
+		if (etl_item_is_stack(items->item[i].type)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static void record_event(struct inproc_session *s, const struct pool_event *ev,
 			 const struct inproc_registration *reg, uint32_t wants)
 {
 	const struct pool_rec *rec = ev->rec;
-	uint64_t time = session_time(s, rec->ts);
+	uint64_t time = inproc_session_time(s, rec->ts);
 	struct items items;
 	items_of(&items, ev, reg, wants);
+	if (BASE_UNLIKELY(wants & PROPERTY_STACK) && has_stack(&items)) {
+		inproc.images = inproc.images ? inproc.images : inproc_images_changes();
+		if (s->images != inproc.images) {
+			bool ring = (s->options.log_file_mode & SINK_MODE_BUFFERING) != 0; /* explained when it is copied */
+			s->images = ring ? inproc.images : inproc_images_say(s, time, false);
+		}
+	}
 	uint32_t bytes = ETL_EVENT_HEADER_SIZE + items.bytes + ev->payload_bytes;
 	uint8_t *p = reserve(s, rec, time, bytes);
 	if (!p) {
@@ -204,7 +222,7 @@ static void record_classic(struct inproc_session *s, const struct pool_event *ev
 		sink_add_lost(s->sink, 1);
 		return;
 	}
-	uint64_t time = session_time(s, rec->ts);
+	uint64_t time = inproc_session_time(s, rec->ts);
 	uint32_t data = ev->payload_bytes - prefix;
 	uint8_t *p = reserve(s, rec, time, header + data);
 	if (!p) {
@@ -225,7 +243,7 @@ static void record_classic(struct inproc_session *s, const struct pool_event *ev
 static void record_message(struct inproc_session *s, const struct pool_event *ev)
 {
 	const struct pool_rec *rec = ev->rec;
-	uint64_t time = session_time(s, rec->ts);
+	uint64_t time = inproc_session_time(s, rec->ts);
 	uint32_t bytes = ETL_MESSAGE_HEADER_SIZE + ev->payload_bytes;
 	uint8_t *p = reserve(s, rec, time, bytes);
 	if (!p) {

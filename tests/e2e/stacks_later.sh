@@ -50,6 +50,15 @@ openetw start later -p "$P:::stack" -o "$T/row_%d.etl" --mode newfile --max-size
 openetw stop later >"$T/out" 2>&1 || fail "stop: $(cat "$T/out")"
 openetw dump --quiet --stacks "$T/row_1.etl" | grep -q 'acts!main+' || fail "no names in a file of a row"
 
+# Private sessions, which the process writes itself.
+for mode in seq cir; do
+	openetw tracelog -start Mine -um -guid "$P" -enableproperty 4 -$mode 1 -f "$T/private_$mode.etl" >"$T/out" 2>&1 ||
+		fail "-um: $(cat "$T/out")"
+	"$T/acts" 1
+	openetw tracelog -stop Mine >"$T/out" 2>&1 || fail "-stop: $(cat "$T/out")"
+	named "$T/private_$mode.etl" "private, $mode" 1
+done
+
 # Live, each program explains itself.
 openetw live -p "$P:::stack" --stacks >"$T/live" 2>"$T/err" &
 wait_for 20 grep -q watching "$T/err" || fail "live: $(cat "$T/err")"
