@@ -48,6 +48,10 @@ struct seen {
 static void see(PEVENT_RECORD r, void *context)
 {
 	struct seen *s = context;
+	/* What explains stacks: classes of the kernel, and the ImageID of a merge. */
+	if (r->EventHeader.ProviderId.Data1 == 0x2cb15d1d || r->EventHeader.ProviderId.Data1 == 0xb3e675d7) {
+		return;
+	}
 	s->count++;
 	s->by_id[r->EventHeader.EventDescriptor.Id & 15]++;
 	s->flags = r->EventHeader.Flags;
