@@ -3,7 +3,7 @@
  */
 #include "provider/provider_callback.h"
 #include "provider/provider_classic.h"
-#include "provider/provider_dest.h"
+#include "provider/provider_images.h"
 #include "provider/provider_private.h"
 #include "provider/provider_scarce.h"
 
@@ -387,6 +387,9 @@ void provider_dispatch_locked(struct provider_dest *d, const struct proto_messag
 		    index < PROVIDER_REGISTRATIONS_MAX && get_notice(m, &n)) {
 			provider_notice_locked(index, d->kind, &n);
 		}
+		break;
+	case PROTO_IMAGES | PROTO_REPLY:
+		provider_images_answered_locked(d, m->id);
 		break;
 	case PROTO_PRIVATE:
 		provider_private_asked_locked(d, m);

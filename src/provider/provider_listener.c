@@ -4,7 +4,7 @@
  * socket, so that an application thread, which has no descriptor of ours, can wake it; where that is
  * not possible, a second thread sleeps on the writer's bell and sends.
  */
-#include "provider/provider_dest.h"
+#include "provider/provider_images.h"
 #include "provider/provider_private.h"
 #include "provider/provider_scarce.h"
 #include "provider/provider_stack.h"
@@ -235,21 +235,6 @@ static int receive(struct provider_dest *d, uint8_t *buf, int timeout_ms)
 	return 1;
 }
 
-/* Some session wants stacks of this destination's registrations. */
-static bool stacks_wanted(const struct provider_dest *d)
-{
-	bool wanted = false;
-	pthread_mutex_lock(&provider_lock);
-	for (uint32_t i = 0; i < provider_registrations_top && !wanted; i++) {
-		const struct ctl_entry *e = provider_registrations[i].entry[d->kind];
-		wanted = provider_registrations[i].state == PROVIDER_REG_LIVE &&
-			 order_load_acquire(&e->enabled) != 0 &&
-			 (order_load_relaxed(&e->flags) & CTL_ENTRY_STACK);
-	}
-	pthread_mutex_unlock(&provider_lock);
-	return wanted;
-}
-
 static const struct ctl_header *control_of(const struct provider_dest *d)
 {
 	return (const struct ctl_header *)((uintptr_t)d->at.link + PROVIDER_LINK_BYTES);
@@ -325,8 +310,9 @@ static bool serve_alone(struct provider_dest *d, uint8_t *buf)
 			send_bell(d);
 			due = ++bells % REAP_BELLS == 0;
 		}
-		if (stacks_wanted(d)) {
+		if (provider_stacks_wanted(d)) {
 			start_loader();
+			provider_images_look(false);
 		}
 		if (!tidied) {
 			tidied = true;
@@ -357,6 +343,9 @@ static void serve_together(struct provider_dest *d, uint8_t *buf)
 	pthread_mutex_unlock(&provider_lock);
 	start_loader(); /* nobody wakes us for it */
 	while (running && receive(d, buf, -1) > 0) {
+		if (provider_stacks_wanted(d)) {
+			provider_images_look(false);
+		}
 	}
 	stop_sender(d);
 }

@@ -7,6 +7,7 @@
 #include "provider/provider_classic.h"
 #include "provider/provider_dest.h"
 #include "provider/provider_fork.h"
+#include "provider/provider_images.h"
 #include "provider/provider_private.h"
 #include "provider/provider_scarce.h"
 #include "provider/provider_unload.h"
@@ -428,7 +429,11 @@ int provider_register(const struct provider_register_args *a, uint64_t *ret_hand
 	provider_threads_start_locked(true);
 	wait_registered_locked(index, generation);
 	*ret_wmi_result = reg->generation == generation ? reg->wmi_result : 0;
+	bool stacks = provider_stacks_wanted_of_locked(index);
 	pthread_mutex_unlock(&provider_lock);
+	if (BASE_UNLIKELY(stacks)) {
+		provider_images_look(true);
+	}
 	errno = saved;
 	return 0;
 }
@@ -462,6 +467,15 @@ int provider_unregister(uint64_t handle, bool classic)
 		return -EBADF;
 	}
 	uint32_t index = (uint32_t)(reg - provider_registrations);
+	if (BASE_UNLIKELY(provider_stacks_wanted_of_locked(index))) {
+		/* Mostly a program's last act: what it loaded since is told before it ends. */
+		pthread_mutex_unlock(&provider_lock);
+		provider_images_look(true);
+		reg = acquire(handle, classic);
+		if (!reg) {
+			return -EBADF;
+		}
+	}
 	provider_handle_publish_locked(index, 0);
 	reg->state = PROVIDER_REG_LEAVING;
 	for (int d = 0; d < PROVIDER_DESTS; d++) {
