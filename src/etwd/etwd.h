@@ -9,7 +9,7 @@
  * is the file thread's business inside the sink. (A second thread for the drain was weighed: it
  * would hold the state for the length of a pass anyway, since every record needs the filters.)
  *
- *   etwd_main.c      options, daemon, lock, sockets, signals
+ *   etwd_main.c      options, daemon, lock, sockets, signals; etwd_clean.c: what it inherited
  *   etwd_loop.c      epoll, timers, job threads
  *   etwd_conn.c      connections: receive, bounded queue, throttle, replies
  *   etwd_foreign.c, etwd_take.c
@@ -20,6 +20,7 @@
  *   etwd_binary.c    where a provider's code lies
  *   etwd_described.c descriptions of events that programs carry
  *   etwd_embed.c     the same for files that are finished, by a helper
+ *   etwd_images.c    images of processes whose stacks are recorded
  *   etwd_thread.c    thread ids of other pid namespaces
  *   etwd_ctl.c       heap of entries and filter tables inside a control block
  *   etwd_register.c  registrations, traits, groups
@@ -71,7 +72,7 @@
 #define ETWD_PROCESSES_MAX_SYSTEM  16384u
 #define ETWD_PROCESSES_MAX_UID	   2048u  /* system instance, per uid */
 #define ETWD_SESSIONS_MAX_UID	   128u   /* the same */
-#define ETWD_BUFFER_BYTES_UID	   (1ull << 30)
+#define ETWD_BUFFER_BYTES_UID	   (3ull << 30) /* a third of it buffers, see etwd_session_bytes() */
 #define ETWD_REGS_MAX		   1024u  /* live, per process */
 #define ETWD_REG_INDEX_MAX	   65536u /* an index travels in 16 bits */
 #define ETWD_REGS_TOTAL_USER	   65536u
@@ -82,15 +83,26 @@
 #define ETWD_POOL_BYTES_TOTAL_USER (2048ull << 20)
 #define ETWD_POOL_BYTES_TOTAL_SYS  (8192ull << 20)
 #define ETWD_BUFFER_BYTES_USER	   (8ull << 30) /* address space: touched only as needed */
-#define ETWD_BUFFER_BYTES_SYSTEM   (4ull << 30)
+#define ETWD_BUFFER_BYTES_SYSTEM   (12ull << 30)
 #define ETWD_MESSAGES_PER_S	   1000u
 #define ETWD_MESSAGES_BURST	   2000u
 #define ETWD_QUEUE_BYTES_PROVIDER  (1u << 20)
 #define ETWD_QUEUE_BYTES_CONTROL   (8u << 20)
 #define ETWD_QUEUE_BYTES_TOTAL	   (128u << 20) /* unread answers of all connections */
 #define ETWD_FILTERS_MAX	   13u
-/* Windows has 8. Classic providers have one anyway; every session costs each of its processes a row. */
+/* Of one user. Windows has 8 in all. Classic providers have one anyway; every session costs each of its
+ * processes a row. */
 #define ETWD_SESSIONS_PER_PROVIDER 64u
+#define ETWD_BITS_OF_ROOT	   16u /* of a process's session bits, in the instance for all */
+#define ETWD_KERNEL_SESSIONS_MAX   64u
+#define ETWD_KERNEL_SESSIONS_UID   4u
+#define ETWD_PRIVATES_MAX	   256u
+#define ETWD_PRIVATES_UID	   64u
+#define ETWD_WAITING_MAX	   262144u /* callbacks that enables wait for, and these enables */
+#define ETWD_ENABLE_BYTES_MAX	   (512ull << 20)
+#define ETWD_CONFIG_BYTES_UID	   (64ull << 20) /* then older generations are kept no longer */
+#define ETWD_SPOOL_BYTES_UID	   (1ull << 30) /* what waits for consumers on the disk */
+#define ETWD_SPOOL_FLOOR	   (1ull << 30) /* what is free there stays, or a tenth of the disk */
 #define ETWD_FILTER_BYTES_MAX	   4096u
 #define ETWD_TRAITS_MAX		   4096u
 #define ETWD_PENDING_MAX	   64u /* unanswered enables and the like, per connection */
@@ -146,6 +158,40 @@ void etwd_job_start(struct etwd *d, struct job *j);
 bool etwd_job_try(struct etwd *d, struct job *j);
 uint64_t etwd_now_ns(void);
 void etwd_log(struct etwd *d, const char *fmt, ...) BASE_PRINTF(2, 3);
+
+/* ---- shares ---------------------------------------------------------------------------------- */
+
+/* What there is only so much of. See etwd_share.c and docs/limits.md. */
+enum share {
+	SHARE_PROCESSES,
+	SHARE_REGISTRATIONS,
+	SHARE_POOL_BYTES,
+	SHARE_SESSIONS,
+	SHARE_BUFFER_BYTES, /* with backlogs, and rings of consumers */
+	SHARE_KERNEL_SESSIONS,
+	SHARE_PRIVATES,
+	SHARE_CONNECTIONS,
+	SHARE_QUEUE_BYTES,
+	SHARE_JOBS,
+	SHARE_WAITING,
+	SHARE_ENABLE_BYTES,
+	SHARE_CONFIG_BYTES,
+	SHARE_COUNT,
+};
+/* NULL: taken; else why not, in words. */
+const char *etwd_share_take(struct etwd *d, uid_t uid, enum share what, uint64_t n);
+void etwd_share_add(struct etwd *d, uid_t uid, enum share what, uint64_t n); /* whatever the limit */
+void etwd_share_give(struct etwd *d, uid_t uid, enum share what, uint64_t n);
+uint64_t etwd_share_of(const struct etwd *d, uid_t uid, enum share what);
+bool etwd_share_fits(const struct etwd *d, uid_t uid, enum share what, uint64_t n);
+bool etwd_share_whole(const struct etwd *d, uid_t uid); /* no part is set for this one */
+/* On the disk; NULL: any. As long as the user has a session. -ENOMEM. */
+int etwd_share_spool(struct etwd *d, uid_t uid, struct sink_quota **ret);
+/* The loop worked for this user; may it go on to? */
+void etwd_share_busy(struct etwd *d, uid_t uid, uint64_t from_ns, uint64_t to_ns);
+bool etwd_share_has_time(struct etwd *d, uid_t uid, uint64_t now_ns);
+void etwd_share_tick(struct etwd *d, uint64_t now_ns);
+void etwd_share_finish(struct etwd *d);
 
 /* ---- connections ----------------------------------------------------------------------------- */
 
@@ -216,11 +262,6 @@ void etwd_conn_send(struct etwd *d, struct conn *c, struct proto_writer *w, cons
 		    int fd_count);
 /* Sends now or says no (-EAGAIN): for messages that have another way to wait. */
 int etwd_conn_try_send(struct etwd *d, struct conn *c, struct proto_writer *w);
-/* What one user may have of the system instance: why a session of so many bytes may not be (NULL: it
- * may); may he have so many bytes of pools more, one registration more? The limits of all are in it. */
-const char *etwd_share_session(const struct etwd *d, const struct session *s, uint64_t bytes);
-bool etwd_share_pool(const struct etwd *d, uid_t uid, uint64_t bytes);
-bool etwd_share_registration(const struct etwd *d, uid_t uid);
 /* Are there more descriptors to be had than so many? */
 bool etwd_fds_left(const struct etwd *d, uint32_t reserve);
 bool etwd_conn_same_user(const struct etwd *d,
@@ -239,10 +280,8 @@ void etwd_reply_status(struct etwd *d, struct conn *c, const struct proto_messag
 void etwd_foreign_close_socket(struct etwd *d, int *fd, uid_t uid, bool may_carry);
 /* Some of this user's descriptors do not let themselves be closed. */
 bool etwd_foreign_cut_off(uid_t uid);
-/* A child that may have such ones, and should end at once. */
-void etwd_foreign_process(struct etwd *d, pid_t pid, uid_t uid);
-/* etwd itself with that option and these descriptors, under the numbers in `as`. -1: no. */
-pid_t etwd_foreign_spawn(const char *option, const int *fd, const int *as, uint32_t n);
+/* A process of the starter's that may have such ones, and should end at once; takes the descriptor. */
+void etwd_foreign_process(struct etwd *d, pid_t pid, int status_fd, uid_t uid);
 void etwd_foreign_tick(struct etwd *d); /* each turn */
 void etwd_foreign_counts(uint64_t *ret_taken, uint64_t *ret_waiting, uint64_t *ret_stuck);
 
@@ -327,6 +366,8 @@ struct process {
 	uint64_t violations_at_ns;
 	uint64_t violations_base;
 	struct thread_map *threads; /* see etwd_thread.c */
+	struct image_list *images; /* NULL: it told none */
+	uint64_t since_raw, since_ns; /* HELLO */
 
 	/* A ghost: the pool of an earlier etwd, drained once more. See etwd_adopt.c. */
 	struct process *heir; /* NULL: an ordinary process */
@@ -422,6 +463,7 @@ struct enable {
 	struct session *session;
 	struct enable_args *args;
 	uint64_t order; /* most recent enabler has the highest */
+	uint64_t bytes; /* charged to the session's user */
 	LIST_ENTRY(enable) of_provider;
 	LIST_ENTRY(enable) of_session;
 };
@@ -435,6 +477,16 @@ struct provider {
 	LIST_HEAD(, enable) enables;
 	/* What a controller called it; shown while no registration says better. Heap or NULL. */
 	char *name;
+};
+
+/* A registration that was, whether or not its process still is. */
+enum { ETWD_RECENT_MAX = 128 };
+struct recent {
+	uint64_t number; /* they are counted from 1; 0: none */
+	struct guid guid, group; /* group: zeros when it is in none */
+	pid_t pid;
+	uid_t uid;
+	char name[128], exe[64]; /* name: of the traits, or "" */
 };
 
 enum route_flags {
@@ -504,6 +556,21 @@ void etwd_binary_track(struct etwd *d, struct conn *c, const struct proto_messag
 void etwd_described(struct etwd *d, struct conn *c, const struct proto_message *m);
 /* For jobs: waits until what was told so far is in its place, but not for ever. */
 void etwd_described_wait(void);
+/* A process says which images it has mapped. */
+void etwd_images(struct etwd *d, struct conn *c, const struct proto_message *m);
+/* Before a record with this stack (item data) goes to the session: it is told what the process has mapped. `ts` is the
+ * record's, of the raw clock. */
+void etwd_images_stack(struct etwd *d, struct process *p, struct session *s, uint16_t cpu, uint64_t ts,
+		       const uint8_t *stack, uint32_t bytes);
+void etwd_images_gone(struct etwd *d, struct process *p);
+/* A file was opened, a consumer came: what follows explains itself. The first on any thread. */
+void etwd_images_file(struct session *s);
+void etwd_images_anew(struct session *s);
+/* What is in memory has to be explained in a copy, by etwd_images_again() after sink_flush_held(). */
+bool etwd_images_explain(const struct session *s);
+void etwd_images_again(struct etwd *d, struct session *s);
+void etwd_images_stop(struct etwd *d, struct session *s); /* its last records */
+void etwd_images_forget(struct etwd *d, struct session *s);
 /* Files of sessions: what their events mean is written into them. Once, before sessions; takes care of
  * those an earlier etwd left. Without it (in tests) nothing happens. */
 void etwd_embed_start(struct etwd *d);
@@ -579,7 +646,7 @@ struct session {
 	uint64_t start_ns;
 	uint64_t loss[PROTO_LOSS_COUNT]; /* what the sink does not know */
 	uint32_t sequence;		 /* TraceMessage */
-	uint64_t buffer_bytes;
+	uint64_t buffer_bytes; /* of its buffers, and what else is charged to its user */
 	LIST_HEAD(, enable) enables;
 	LIST_HEAD(, consumer) consumers;
 	uint32_t consumer_count;
@@ -603,6 +670,12 @@ struct session {
 	uint32_t refusal_code; /* what start_reply is told when a session that was refused is gone */
 	char *refusal;
 	struct session_kernel *kernel; /* NULL: cannot have kernel events */
+	/* Images, see etwd_images.c: what was said under this number, since when, with which file, and, when it is
+	 * needed again, of whom. */
+	uint64_t images_serial, images_since_ns, images_records;
+	uint32_t files_opened, images_files; /* the first one counts up on any thread */
+	struct image_list **images_told;
+	uint32_t images_told_count;
 };
 /* struct session.clock beside 1, 2, 3: nanoseconds of CLOCK_MONOTONIC on a machine whose raw clock is
  * another; of sessions with kernel events, which come in that time. To the outside it is 1. */
@@ -618,10 +691,14 @@ void etwd_session_refuse(struct etwd *d, struct session *s, uint32_t code, const
 void etwd_session_reply(struct etwd *d, struct conn *c, const struct proto_message *m,
 			struct session *s);
 
+/* What a session with so many buffers is charged. */
+uint64_t etwd_session_bytes(const struct etwd *d, const struct session *s, uint32_t buffers);
 void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_session_control(struct etwd *d, struct conn *c, const struct proto_message *m);
 /* The same request after etwd_reach_first(). */
 void etwd_session_control_reached(struct etwd *d, struct conn *c, const struct proto_message *m);
+/* sink_flush(), or, of what is in memory, with what explains it: the kernel's part comes with etwd_kernel_explain(). */
+int etwd_session_copy(struct etwd *d, struct session *s, const char *path, struct diag *diag);
 /* Answers when the disk has what was ordered to be written: what the controller does next finds a file that is
  * complete, and a sink that takes the next change. False: no memory. */
 bool etwd_session_answer_after_disk(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s);
@@ -797,6 +874,7 @@ struct consumer {
 	LIST_ENTRY(consumer) link;
 	uint8_t *ring;
 	uint64_t ring_bytes;
+	uid_t uid; /* who pays for it */
 	uint32_t slots, slot_bytes;
 	uint64_t sent, acked; /* sequence numbers; the first buffer is 1 */
 	uint64_t lost_events, lost_buffers;
@@ -818,6 +896,9 @@ void etwd_query_guid_info(struct etwd *d, struct conn *c, const struct proto_mes
 void etwd_provider_name(struct provider *p, const struct proto_message *m);
 void etwd_name_provider(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_query_stats(struct etwd *d, struct conn *c, const struct proto_message *m);
+/* Registrations of the last time: noted when they come and when they say their names. */
+void etwd_recent_note(struct etwd *d, const struct registration *r);
+void etwd_query_recent(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_query_processes(struct etwd *d, struct conn *c, const struct proto_message *m);
 
 #define ETWD_ENABLE_INFO_BYTES 32u
@@ -864,6 +945,7 @@ bool etwd_access_listed(struct etwd *d, const struct guid *g);
 struct pending;
 struct access;
 struct taker;
+struct user;
 struct etwd {
 	char dir[512];
 	struct proto_wait_page *wait_page; /* NULL: processes are not told what is wanted */
@@ -887,7 +969,12 @@ struct etwd {
 	struct schedule *schedule; /* NULL: there is none */
 	struct private_side *privates; /* NULL: there never was one */
 
+	LIST_HEAD(, user) users;
+	uint64_t share_all[SHARE_COUNT], share_users[SHARE_COUNT]; /* the latter without root's */
+	uint64_t share_tick_ns;
+
 	struct guid instance;
+	uint64_t bucket_key; /* so that nobody knows which GUIDs share a bucket */
 	enum clock_kind clock_kind;
 	uint64_t clock_freq;
 	/* Session clock 2: raw tick -> FILETIME by one multiplication. */
@@ -900,22 +987,20 @@ struct etwd {
 	TAILQ_HEAD(, conn) conns;
 	uint32_t conn_count, control_count;
 	uint32_t throttled_count;
-	size_t queued_bytes; /* of all connections */
 	uint64_t strangers_at_ns;
 	LIST_HEAD(, process) processes;
 	LIST_HEAD(, scan_job) scans; /* of thread ids */
 	uint32_t scan_count;
 	uint32_t process_count, dead_count;
 	uint32_t eager_count, eager_left;
-	uint32_t reg_count;
-	uint64_t pool_bytes;
 	LIST_HEAD(, provider) bucket[ETWD_BUCKETS];
+	struct recent recent[ETWD_RECENT_MAX];
+	uint64_t recent_number; /* of the last one */
 
 	struct session *session[ETWD_SESSIONS_MAX + 1]; /* by id; 0 unused */
 	uint32_t session_count;
 	uint32_t session_next;
 	uint64_t session_end_ns; /* when the last one ended */
-	uint64_t buffer_bytes;
 	uint64_t enable_order;
 	uint32_t sequence; /* TraceMessage, global */
 	LIST_HEAD(, access) access;
@@ -936,6 +1021,7 @@ struct etwd {
 	uint64_t tick_ns;
 	uint64_t watermark; /* raw clock; what the last pass delivered up to */
 
+	uint64_t images_serial, images_bytes, images_dropped;
 	uint32_t ghost_count;
 	uint64_t adopted_pools, adopted_events, adopted_unclaimed, adopted_lost;
 	uint64_t events, passes, messages, bad_messages, rejected_connections, late_events;

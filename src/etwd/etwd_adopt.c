@@ -66,17 +66,18 @@ static int take_segment(struct etwd *d, struct process *g, int fd)
 		return -EINVAL;
 	}
 	if (g->pool_bytes + bytes > ETWD_POOL_BYTES_PROCESS ||
-	    !etwd_share_pool(d, g->uid, bytes)) {
+	    etwd_share_take(d, g->uid, SHARE_POOL_BYTES, bytes)) {
 		return -EDQUOT;
 	}
 	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (mem == MAP_FAILED) {
-		return -errno;
+		int err = -errno;
+		etwd_share_give(d, g->uid, SHARE_POOL_BYTES, bytes);
+		return err;
 	}
 	g->segment[g->segment_count] = mem;
 	g->segment_bytes[g->segment_count++] = bytes;
 	g->pool_bytes += bytes;
-	d->pool_bytes += bytes;
 	return pool_view_add_segment(g->view, mem, bytes);
 }
 

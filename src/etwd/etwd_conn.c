@@ -40,6 +40,7 @@ struct conn *etwd_conn_create(struct etwd *d, int fd, enum conn_kind kind, uid_t
 		free(c);
 		return NULL;
 	}
+	etwd_share_add(d, uid, SHARE_CONNECTIONS, 1);
 	TAILQ_INSERT_TAIL(&d->conns, c, link);
 	d->conn_count++;
 	d->control_count += kind == CONN_CONTROL;
@@ -56,7 +57,7 @@ static void free_queue(struct etwd *d, struct conn *c)
 		}
 		free(o);
 	}
-	d->queued_bytes -= c->queued_bytes;
+	etwd_share_give(d, c->uid, SHARE_QUEUE_BYTES, c->queued_bytes);
 	c->queued_bytes = 0;
 }
 
@@ -70,6 +71,7 @@ void etwd_conn_close(struct etwd *d, struct conn *c)
 	etwd_take_forget(c);
 	etwd_foreign_close_socket(d, &c->src.fd, c->uid, c->may_carry);
 	ring(c);
+	etwd_share_give(d, c->uid, SHARE_CONNECTIONS, 1);
 	d->conn_count--;
 	d->control_count -= c->kind == CONN_CONTROL;
 	d->throttled_count -= c->throttled;
@@ -132,8 +134,11 @@ static void enqueue(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, 
 		c->kind == CONN_PROVIDER ? ETWD_QUEUE_BYTES_PROVIDER : ETWD_QUEUE_BYTES_CONTROL;
 	struct out_message *o = NULL;
 	if (c->queued_bytes + n + sizeof *o <= limit &&
-	    d->queued_bytes + n + sizeof *o <= ETWD_QUEUE_BYTES_TOTAL) {
+	    !etwd_share_take(d, c->uid, SHARE_QUEUE_BYTES, n + sizeof *o)) {
 		o = malloc(sizeof *o + n);
+		if (!o) {
+			etwd_share_give(d, c->uid, SHARE_QUEUE_BYTES, n + sizeof *o);
+		}
 	}
 	if (!o) {
 		etwd_conn_close(d, c); /* it does not read; it may come back */
@@ -149,13 +154,13 @@ static void enqueue(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, 
 				close(o->fd[k]);
 			}
 			free(o);
+			etwd_share_give(d, c->uid, SHARE_QUEUE_BYTES, n + sizeof *o);
 			etwd_conn_close(d, c);
 			return;
 		}
 		o->fd[o->fd_count++] = dup;
 	}
 	c->queued_bytes += n + sizeof *o;
-	d->queued_bytes += n + sizeof *o;
 	STAILQ_INSERT_TAIL(&c->queue, o, link);
 	want_write(d, c, true);
 }
@@ -232,7 +237,7 @@ static void flush_queue(struct etwd *d, struct conn *c)
 		ring(c);
 		STAILQ_REMOVE_HEAD(&c->queue, link);
 		c->queued_bytes -= o->bytes + sizeof *o;
-		d->queued_bytes -= o->bytes + sizeof *o;
+		etwd_share_give(d, c->uid, SHARE_QUEUE_BYTES, o->bytes + sizeof *o);
 		for (int i = 0; i < o->fd_count; i++) {
 			close(o->fd[i]);
 		}
@@ -292,8 +297,12 @@ static bool peer_closed(const struct conn *c)
 	return poll(&p, 1, 0) > 0 && (p.revents & (POLLRDHUP | POLLHUP | POLLERR));
 }
 
-static void refill(struct conn *c, uint64_t now)
+static void refill(struct etwd *d, struct conn *c, uint64_t now)
 {
+	if (!etwd_share_has_time(d, c->uid, now)) {
+		c->tokens = 0;
+		return;
+	}
 	uint64_t add = (now - c->tokens_at_ns) / (1000000000ull / ETWD_MESSAGES_PER_S);
 	if (add > 0) {
 		c->tokens = (uint32_t)BASE_MIN(c->tokens + add, (uint64_t)ETWD_MESSAGES_BURST);
@@ -324,11 +333,13 @@ static void conn_receive(struct etwd *d, struct conn *c, bool last)
 {
 	/* A bounded share of the turn, so that one talker does not silence the others. */
 	for (int i = 0; i < 32 && !c->closing && !c->taking; i++) {
+		uint64_t now = etwd_now_ns();
+		bool time = etwd_share_has_time(d, c->uid, now);
 		if (c->tokens == 0 && last) {
 			c->tokens = 1;
 		}
-		if (c->tokens == 0) {
-			refill(c, etwd_now_ns());
+		if (c->tokens == 0 || !time) {
+			refill(d, c, now);
 			if (c->tokens == 0 && !c->throttled) {
 				c->throttled = true;
 				d->throttled_count++;
@@ -353,7 +364,9 @@ static void conn_receive(struct etwd *d, struct conn *c, bool last)
 		}
 		c->tokens--;
 		d->messages++;
+		uid_t uid = c->uid;
 		etwd_dispatch(d, c, d->recv_buf, (size_t)n, NULL, 0);
+		etwd_share_busy(d, uid, now, etwd_now_ns());
 	}
 }
 
@@ -412,7 +425,7 @@ void etwd_conn_unthrottle(struct etwd *d, uint64_t now_ns)
 	TAILQ_FOREACH(c, &d->conns, link)
 	{
 		if (!c->closing && c->throttled) {
-			refill(c, now_ns);
+			refill(d, c, now_ns);
 			if (c->tokens > 0) {
 				c->throttled = false;
 				d->throttled_count--;
@@ -500,7 +513,8 @@ static void accept_ready(struct etwd *d, struct source *s, uint32_t events)
 		bool carry = d->listeners_carry || proto_passes_descriptors(fd);
 		if ((!d->system && !mine) || peer.pid <= 0) {
 			refuse(d, fd, &peer, carry, 5, "this etwd serves another user");
-		} else if (!etwd_fds_left(d, ETWD_FDS_RESERVE)) {
+		} else if (!etwd_fds_left(d, ETWD_FDS_RESERVE) ||
+			   !etwd_share_fits(d, peer.uid, SHARE_CONNECTIONS, 1)) {
 			refuse(d, fd, &peer, carry, 1450, "etwd has no file descriptors left");
 		} else if (too_many(d, kind, peer.uid)) {
 			refuse(d, fd, &peer, carry, 1450, "too many connections of this user");

@@ -14,8 +14,14 @@
 /* ---- configs
  * ------------------------------------------------------------------------------------- */
 
+static uint64_t config_bytes(const struct config *c)
+{
+	return sizeof *c + c->rows * sizeof c->row[0];
+}
+
 void etwd_config_free(struct etwd *d, struct process *p, struct config *c)
 {
+	etwd_share_give(d, p->uid, SHARE_CONFIG_BYTES, config_bytes(c));
 	for (uint32_t i = 0; i < c->rows; i++) {
 		etwd_session_unref(c->row[i].session);
 		etwd_enable_args_unref(c->row[i].args);
@@ -76,9 +82,12 @@ static uint32_t collect(struct etwd *d, const struct registration *r, struct ena
 		}
 	}
 	if ((r->flags & PROTO_REG_CLASSIC) && n > 1) {
-		/* A classic provider has one session: the last that enabled it takes over. */
+		/* A classic provider has one session: the last that enabled it takes over, but nobody's
+		 * from root. */
 		for (uint32_t k = 1; k < n; k++) {
-			if (out[k]->order > out[0]->order) {
+			bool root = etwd_share_whole(d, out[k]->session->uid);
+			bool held = etwd_share_whole(d, out[0]->session->uid);
+			if (root != held ? root : out[k]->order > out[0]->order) {
 				out[0] = out[k];
 			}
 		}
@@ -167,7 +176,10 @@ static void unuse_bits(struct process *p, const struct config *c)
 static void forget_old(struct etwd *d, struct registration *r)
 {
 	struct config *c = r->config;
-	for (uint32_t i = 1; c && i < ETWD_HISTORY_MAX; i++) {
+	/* A user whose processes have very many is remembered one change only. */
+	bool much = !etwd_share_whole(d, r->process->uid) &&
+		    etwd_share_of(d, r->process->uid, SHARE_CONFIG_BYTES) > ETWD_CONFIG_BYTES_UID;
+	for (uint32_t i = much ? ETWD_HISTORY_MAX - 1 : 1; c && i < ETWD_HISTORY_MAX; i++) {
 		c = c->older;
 	}
 	while (c && c->older) {
@@ -193,6 +205,7 @@ static struct config *build_config(struct etwd *d, struct registration *r)
 		return NULL;
 	}
 	c->rows = n;
+	etwd_share_add(d, r->process->uid, SHARE_CONFIG_BYTES, config_bytes(c));
 	c->retired_ts = UINT64_MAX;
 	for (uint32_t i = 0; i < n; i++) {
 		fill_row(d, r, e[i], &c->row[i]);

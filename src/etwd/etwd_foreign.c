@@ -17,13 +17,19 @@
  * Descriptors of messages that may have some: etwd_take.c.
  */
 #include "etwd/etwd.h"
+#include "etwd/etwd_start.h"
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
 
 #define BATCH	      512u
 #define PAUSE_NS      20000000ull /* between two processes for one user */
@@ -31,13 +37,12 @@
 #define STUCK_NS      1000000000ull
 #define CUT_OFF	      4u /* so many that live for longer than that */
 
-extern char **environ;
-
 struct foreign {
 	STAILQ_ENTRY(foreign) link;
 	int fd;
 };
 
+struct holder;
 struct owner {
 	LIST_ENTRY(owner) link;
 	uid_t uid;
@@ -47,6 +52,8 @@ struct owner {
 	STAILQ_HEAD(, foreign) queue;
 	struct {
 		pid_t pid;
+		int status_fd; /* of one that the starter made; -1: it is our child */
+		struct holder *holder;
 		uint64_t since_ns;
 	} process[PROCESSES_MAX + 1]; /* one may have been started before the last place was taken */
 };
@@ -77,47 +84,84 @@ static struct owner *owner_of(uid_t uid, bool create)
 	return o;
 }
 
-static void note_process(struct owner *o, pid_t pid)
+static void note_process(struct owner *o, pid_t pid, int status_fd, struct holder *h)
 {
 	o->process[o->processes].pid = pid;
+	o->process[o->processes].status_fd = status_fd;
+	o->process[o->processes].holder = h;
 	o->process[o->processes++].since_ns = etwd_now_ns();
 }
 
 /* ---- the thread ------------------------------------------------------------------------------- */
 
-pid_t etwd_foreign_spawn(const char *what, const int *fd, const int *as, uint32_t n)
+/* Of a process that shares our memory, so that it costs the same however much we have, but no descriptors:
+ * it keeps those that it was made for, and waits until we have closed ours. etwd may start no programs
+ * (base/confine.h). No libc beyond system calls: it also shares the storage of the thread that made it. */
+struct holder {
+	int go;
+	uint32_t count; /* of those it keeps, ascending; `go` is one of them */
+	int keep[BATCH + 1];
+	uint64_t stack[1024] __attribute__((aligned(64)));
+};
+
+static void close_between(unsigned from, unsigned to)
 {
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	sigset_t none, all;
-	pid_t pid = -1;
-	char *argv[] = {(char *)(uintptr_t)"etwd", (char *)(uintptr_t)what, NULL};
-	sigemptyset(&none);
-	sigfillset(&all);
-	if (posix_spawn_file_actions_init(&files) != 0) {
-		return -1;
+	if (from <= to && syscall(SYS_close_range, from, to, 0) < 0) {
+		for (unsigned fd = from; fd <= BASE_MIN(to, 1u << 20); fd++) {
+			syscall(SYS_close, fd);
+		}
 	}
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &all);
-	int err = 0;
-	for (uint32_t i = 0; i < n && err == 0; i++) { /* also onto itself: without close-on-exec */
-		err = posix_spawn_file_actions_adddup2(&files, fd[i], as[i]);
+}
+
+static int hold(void *arg)
+{
+	const struct holder *h = arg;
+	unsigned from = 0;
+	char byte;
+	for (uint32_t i = 0; i < h->count; i++) {
+		unsigned fd = (unsigned)h->keep[i];
+		if (fd > from) {
+			close_between(from, fd - 1);
+		}
+		from = fd + 1;
 	}
-	if (err == 0) {
-		err = posix_spawn(&pid, "/proc/self/exe", &files, &attr, argv, environ);
+	close_between(from, ~0u);
+	while (syscall(SYS_read, h->go, &byte, 1) < 0 && errno == EINTR) {
 	}
-	posix_spawn_file_actions_destroy(&files);
-	posix_spawnattr_destroy(&attr);
-	return err == 0 ? pid : -1;
+	syscall(SYS_exit, 0);
+	return 0;
+}
+
+static int compare_fds(const void *a, const void *b)
+{
+	int x = *(const int *)a, y = *(const int *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* NULL: no. */
+static struct holder *holder_start(const int *fd, uint32_t n, int go, pid_t *ret_pid)
+{
+	struct holder *h = aligned_alloc(64, BASE_ALIGN8(sizeof *h));
+	if (!h) {
+		return NULL;
+	}
+	memcpy(h->keep, fd, n * sizeof *fd);
+	h->keep[n] = h->go = go;
+	h->count = n + 1;
+	qsort(h->keep, h->count, sizeof h->keep[0], compare_fds);
+	*ret_pid = clone(hold, h->stack + BASE_ARRAY_LEN(h->stack), CLONE_VM | SIGCHLD, h);
+	if (*ret_pid < 0) {
+		free(h);
+		return NULL;
+	}
+	return h;
 }
 
 /* With the lock held, which is let go meanwhile. */
 static void close_batch(struct owner *o)
 {
 	struct foreign *f[BATCH];
-	int fd[BATCH + 1];
+	int fd[BATCH];
 	uint32_t n = 0;
 	while (n < BATCH && (f[n] = STAILQ_FIRST(&o->queue)) != NULL) {
 		STAILQ_REMOVE_HEAD(&o->queue, link);
@@ -126,35 +170,32 @@ static void close_batch(struct owner *o)
 	}
 	o->taken = true;
 	pthread_mutex_unlock(&shared.lock);
-	int go[2], as[BATCH + 1];
+	int go[2];
 	pid_t pid = -1;
+	struct holder *h = NULL;
 	if (pipe2(go, O_CLOEXEC) == 0) {
-		for (uint32_t i = 0; i < n; i++) {
-			as[i] = fd[i];
-		}
-		fd[n] = go[0];
-		as[n] = 0; /* standard input: it exits when that ends, */
-		pid = etwd_foreign_spawn("--close-descriptors", fd, as, n + 1);
-		for (uint32_t i = 0; i < n && pid > 0; i++) {
+		h = holder_start(fd, n, go[0], &pid);
+		for (uint32_t i = 0; i < n && h; i++) {
 			close(fd[i]); /* so this is not the last reference */
 		}
 		close(go[0]);
-		close(go[1]);
+		close(go[1]); /* which tells it to exit */
 	}
 	pthread_mutex_lock(&shared.lock);
 	o->taken = false;
 	o->last_ns = etwd_now_ns();
-	if (pid > 0) {
+	if (h) {
 		o->queued -= n;
 		shared.waiting -= n;
-		note_process(o, pid);
+		note_process(o, pid, -1, h);
 		for (uint32_t i = 0; i < n; i++) {
 			free(f[i]);
 		}
 		return;
 	}
 	while (n > 0) { /* there may be room for a process later */
-		STAILQ_INSERT_HEAD(&o->queue, f[--n], link);
+		struct foreign *last = f[--n]; /* the macro looks at it more than once */
+		STAILQ_INSERT_HEAD(&o->queue, last, link);
 	}
 }
 
@@ -229,12 +270,14 @@ void etwd_foreign_close_socket(struct etwd *d, int *fd, uid_t uid, bool may_carr
 	*fd = -1;
 }
 
-void etwd_foreign_process(struct etwd *d, pid_t pid, uid_t uid)
+void etwd_foreign_process(struct etwd *d, pid_t pid, int status_fd, uid_t uid)
 {
 	pthread_mutex_lock(&shared.lock);
 	struct owner *o = owner_of(uid, true);
 	if (o && o->processes < PROCESSES_MAX) {
-		note_process(o, pid);
+		note_process(o, pid, status_fd, NULL);
+	} else {
+		close(status_fd);
 	}
 	d->foreign_waits = true;
 	pthread_mutex_unlock(&shared.lock);
@@ -268,7 +311,12 @@ static uint32_t reap(struct owner *o, uint64_t now)
 {
 	uint32_t stuck = 0;
 	for (uint32_t i = 0; i < o->processes;) {
-		if (waitpid(o->process[i].pid, NULL, WNOHANG) != 0) {
+		int status = o->process[i].status_fd;
+		bool ended = status >= 0 ? etwd_start_status(status, false) != -EAGAIN
+					 : waitpid(o->process[i].pid, NULL, WNOHANG) != 0;
+		if (ended) {
+			base_close(&status);
+			free(o->process[i].holder);
 			o->process[i] = o->process[--o->processes];
 			continue;
 		}

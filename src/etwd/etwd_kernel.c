@@ -23,7 +23,6 @@ enum { /* TRACE_QUERY_INFO_CLASS */
 	INFO_UNIFIED_STACK_CACHING = 26,
 };
 
-#define USER_SESSIONS_MAX 4u /* with kernel events, of one user of the instance for all */
 #define CONFINED_NAMES "PROC_THREAD, LOADER, PROFILE, FILE_IO, FILE_IO_INIT, FILENAME, NETWORKTRACE"
 
 static const uint16_t kernel_name[] = u"NT Kernel Logger";
@@ -117,16 +116,6 @@ static void read_mask(const struct proto_message *m, uint32_t flags, struct kern
 
 static char refusal[300]; /* of the request at hand; the loop is one thread */
 
-static uint32_t user_sessions(const struct etwd *d, uint32_t uid)
-{
-	uint32_t n = 0;
-	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
-		const struct session *s = d->session[i];
-		n += s && s->kernel && s->kernel->confined && s->kernel->uid == uid;
-	}
-	return n;
-}
-
 /* ---- start ------------------------------------------------------------------------------------ */
 
 uint32_t etwd_kernel_read(struct etwd *d, struct conn *c, const struct proto_message *m,
@@ -165,13 +154,15 @@ uint32_t etwd_kernel_read(struct etwd *d, struct conn *c, const struct proto_mes
 			   "with the system-logger mode, in real time, shows a user his own";
 		return 5;
 	}
-	if (confined && user_sessions(d, c->uid) >= USER_SESSIONS_MAX) {
-		*ret_why = "a user may have 4 sessions with kernel events here";
-		return 1450;
-	}
 	struct session_kernel *k = calloc(1, sizeof *k);
 	if (!k) {
 		return 8;
+	}
+	*ret_why = etwd_share_take(d, c->uid, SHARE_KERNEL_SESSIONS, 1);
+	if (*ret_why) {
+		*ret_why = confined ? *ret_why : "64 sessions have kernel events already";
+		free(k);
+		return 1450;
 	}
 	k->slot = -1;
 	k->confined = confined;
@@ -191,6 +182,9 @@ uint32_t etwd_kernel_read(struct etwd *d, struct conn *c, const struct proto_mes
 
 void etwd_kernel_free(struct session *s)
 {
+	if (s->kernel) {
+		etwd_share_give(s->daemon, s->uid, SHARE_KERNEL_SESSIONS, 1);
+	}
 	free(s->kernel);
 	s->kernel = NULL;
 }

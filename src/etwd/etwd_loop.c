@@ -192,6 +192,7 @@ void etwd_loop_turn(struct etwd *d, int timeout_ms)
 	etwd_private_tick(d, now);
 	etwd_process_grow_some(d);
 	etwd_conn_unthrottle(d, now);
+	etwd_share_tick(d, now);
 	d->take_ms = etwd_take_tick(d);
 	etwd_foreign_tick(d);
 	etwd_conn_reap(d);
@@ -259,6 +260,11 @@ int etwd_create(struct etwd **ret, bool system)
 	d->send_buf = aligned_alloc(64, PROTO_MESSAGE_MAX);
 	d->settle_buf = aligned_alloc(64, PROTO_MESSAGE_MAX);
 	int r = d->recv_buf && d->send_buf && d->settle_buf ? guid_random(&d->instance) : -ENOMEM;
+	struct guid key;
+	if (r == 0) {
+		r = guid_random(&key);
+		d->bucket_key = r == 0 ? le64_get(key.b) : 0;
+	}
 	if (r == 0) {
 		r = etwd_loop_init(d);
 	}
@@ -306,6 +312,7 @@ void etwd_destroy(struct etwd *d)
 	etwd_drain_finish(d);
 	etwd_access_finish(d);
 	etwd_schedule_finish(d);
+	etwd_share_finish(d);
 	etwd_loop_finish(d);
 	free(d->recv_buf);
 	free(d->send_buf);

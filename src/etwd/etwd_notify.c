@@ -14,18 +14,20 @@ struct waiting {
 struct pending {
 	TAILQ_ENTRY(pending) link;
 	struct reply_to reply;
+	uid_t uid; /* who waits */
 	uint64_t deadline_ns;
 	uint32_t left;
-	uint32_t count, cap;
+	uint32_t count, cap, taken;
 	bool flush; /* capture state: the rundown must be in the session when we answer */
 	struct waiting *at;
 };
 
-static void pending_add(struct pending *w, uint32_t id, struct process *p)
+static void pending_add(struct etwd *d, struct pending *w, uint32_t id, struct process *p)
 {
-	if (!w) {
-		return;
+	if (!w || etwd_share_take(d, w->uid, SHARE_WAITING, 1)) {
+		return; /* then nobody waits for this one */
 	}
+	w->taken++;
 	if (w->count == w->cap) {
 		uint32_t cap = w->cap ? 2 * w->cap : 16;
 		struct waiting *at = realloc(w->at, cap * sizeof *at);
@@ -54,6 +56,7 @@ static void pending_finish(struct etwd *d, struct pending *w, uint32_t code)
 			code ? "some callbacks did not return in time; the change is in force"
 			     : NULL);
 	}
+	etwd_share_give(d, w->uid, SHARE_WAITING, w->taken);
 	free(w->at);
 	free(w);
 }
@@ -128,7 +131,7 @@ static void notify(struct etwd *d, struct registration *r, uint32_t code, const 
 	proto_put_u32(&w, PROTO_TAG_PROVIDER_INDEX, r->index);
 	proto_put_u32(&w, PROTO_TAG_NOTIFY_ID, id);
 	etwd_enable_put(&w, r, code, ch->source, code == 2 ? ch->args : NULL, ch->session);
-	pending_add(ch->wait, id, r->process);
+	pending_add(d, ch->wait, id, r->process);
 	etwd_conn_send(d, c, &w, NULL, 0); /* may close c, which takes the wait back */
 }
 
@@ -197,7 +200,7 @@ static struct enable *find_enable(struct provider *p, struct session *s)
 }
 
 /* A classic provider has the session that came last. */
-static bool full(struct provider *p, struct session *s)
+static bool full(const struct etwd *d, struct provider *p, struct session *s)
 {
 	uint32_t sessions = 0;
 	const struct enable *e;
@@ -207,7 +210,7 @@ static bool full(struct provider *p, struct session *s)
 		if (e->session == s) {
 			return false;
 		}
-		sessions++;
+		sessions += !d->system || e->session->uid == s->uid; /* nobody takes another's place */
 	}
 	return sessions >= ETWD_SESSIONS_PER_PROVIDER && !(r && (r->flags & PROTO_REG_CLASSIC));
 }
@@ -234,21 +237,40 @@ void etwd_publish_wanted(struct etwd *d)
 	}
 }
 
-static void enable_free(struct enable *e)
+static void enable_free(struct etwd *d, struct enable *e)
 {
+	etwd_share_give(d, e->session->uid, SHARE_ENABLE_BYTES, e->bytes);
 	LIST_REMOVE(e, of_provider);
 	LIST_REMOVE(e, of_session);
 	etwd_enable_args_unref(e->args);
 	free(e);
 }
 
+static uint64_t enable_bytes(const struct enable_args *a)
+{
+	uint64_t bytes = sizeof(struct enable) + sizeof(struct provider) + sizeof *a;
+	for (uint32_t i = 0; i < a->raw_count; i++) {
+		bytes += a->raw[i].bytes;
+	}
+	return bytes;
+}
+
+/* 0, -ENOMEM, -EDQUOT. */
 static int set_enable(struct etwd *d, struct provider *p, struct session *s,
 		      struct enable_args *args)
 {
 	struct enable *e = find_enable(p, s);
+	uint64_t bytes = enable_bytes(args), had = e ? e->bytes : 0;
+	if (bytes > had && etwd_share_take(d, s->uid, SHARE_ENABLE_BYTES, bytes - had)) {
+		return -EDQUOT;
+	}
+	if (bytes < had) {
+		etwd_share_give(d, s->uid, SHARE_ENABLE_BYTES, had - bytes);
+	}
 	if (!e) {
 		e = calloc(1, sizeof *e);
 		if (!e) {
+			etwd_share_give(d, s->uid, SHARE_ENABLE_BYTES, bytes);
 			return -ENOMEM;
 		}
 		e->provider = p;
@@ -261,6 +283,7 @@ static int set_enable(struct etwd *d, struct provider *p, struct session *s,
 	} else {
 		etwd_enable_args_unref(e->args);
 	}
+	e->bytes = bytes;
 	e->args = args;
 	args->refs++;
 	e->order = ++d->enable_order;
@@ -303,8 +326,14 @@ static struct enable_args *read_args(const struct etwd *d, const struct proto_me
 static struct pending *pending_create(struct etwd *d, struct conn *c, const struct proto_message *m,
 				      uint32_t timeout_ms)
 {
-	struct pending *w = c->reply_count < ETWD_PENDING_MAX ? calloc(1, sizeof *w) : NULL;
+	bool room = c->reply_count < ETWD_PENDING_MAX && !etwd_share_take(d, c->uid, SHARE_WAITING, 1);
+	struct pending *w = room ? calloc(1, sizeof *w) : NULL;
+	if (room && !w) {
+		etwd_share_give(d, c->uid, SHARE_WAITING, 1);
+	}
 	if (w) {
+		w->uid = c->uid;
+		w->taken = 1;
 		w->deadline_ns = timeout_ms == UINT32_MAX ? UINT64_MAX
 							  : etwd_now_ns() + timeout_ms * 1000000ull;
 		etwd_reply_keep(c, m, &w->reply);
@@ -354,17 +383,19 @@ void etwd_enable(struct etwd *d, struct conn *c, const struct proto_message *m)
 		return;
 	}
 	struct provider *p = etwd_provider_find(d, &guid, code == 1);
-	if (p && code == 1 && full(p, s)) {
+	if (p && code == 1 && full(d, p, s)) {
 		etwd_enable_args_unref(args);
 		etwd_reply_status(d, c, m, 1450, "64 trace sessions have this provider already");
 		return;
 	}
-	if (code == 1 && (!p || set_enable(d, p, s, args) < 0)) {
+	int r = code == 1 ? p ? set_enable(d, p, s, args) : -ENOMEM : 0;
+	if (r < 0) {
 		if (p) {
 			etwd_provider_release(d, p);
 		}
 		etwd_enable_args_unref(args);
-		etwd_reply_status(d, c, m, 8, NULL);
+		etwd_reply_status(d, c, m, r == -EDQUOT ? 1450 : 8,
+				  r == -EDQUOT ? "the sessions of this user enable too much" : NULL);
 		return;
 	}
 	if (p && code == 2 && args->level == 0 && args->any == 0) {
@@ -378,7 +409,7 @@ void etwd_enable(struct etwd *d, struct conn *c, const struct proto_message *m)
 	if (p && code == 0) {
 		struct enable *e = find_enable(p, s);
 		if (e) {
-			enable_free(e);
+			enable_free(d, e);
 			etwd_publish_wanted(d);
 		}
 	}
@@ -412,7 +443,7 @@ void etwd_enable_remove_session(struct etwd *d, struct session *s)
 	while ((e = LIST_FIRST(&s->enables))) {
 		struct provider *p = e->provider;
 		struct change ch = {s, 0, &GUID_ZERO, NULL, NULL};
-		enable_free(e);
+		enable_free(d, e);
 		change_all(d, p, &ch);
 		etwd_provider_release(d, p);
 	}

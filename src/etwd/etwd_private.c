@@ -83,6 +83,7 @@ void etwd_private_free(struct etwd *d, struct private_session *s)
 	}
 	LIST_REMOVE(s, link);
 	d->privates->count--;
+	etwd_share_give(d, s->uid, SHARE_PRIVATES, 1);
 	d->session_end_ns = etwd_now_ns();
 	etwd_private_limits_clear(s);
 	etwd_enable_args_unref(s->scope);

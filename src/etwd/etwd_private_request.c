@@ -11,8 +11,6 @@
 #define SO_PEERGROUPS 59
 #endif
 
-#define PRIVATES_MAX	  256u
-#define PRIVATES_MAX_UID  64u
 #define SPACE_MAX	  (256u << 10) /* of the enables of one session */
 #define PATIENCE_NS	  5000000000ull
 #define QUERY_PATIENCE_NS 1000000000ull
@@ -70,10 +68,8 @@ static const char *check_place(struct etwd *d, const struct conn *c, const struc
 			       const struct enable_args *scope, uint32_t *ret_code)
 {
 	const struct private_session *s;
-	uint32_t own = 0;
 	LIST_FOREACH(s, &d->privates->sessions, link)
 	{
-		own += s->uid == c->uid;
 		if (s->uid == c->uid && name_is(s, p->name, p->name_len)) {
 			*ret_code = 183;
 			return "a private session of this name is running";
@@ -84,9 +80,8 @@ static const char *check_place(struct etwd *d, const struct conn *c, const struc
 		}
 	}
 	*ret_code = 1450;
-	return d->privates->count >= PRIVATES_MAX || (own >= PRIVATES_MAX_UID && c->uid != 0)
-		       ? "there are too many private sessions"
-		       : NULL;
+	return etwd_share_fits(d, c->uid, SHARE_PRIVATES, 1) ? NULL
+							    : "there are too many private sessions";
 }
 
 /* Process id, executable name, container; NULL: malformed, or of another kind. */
@@ -186,6 +181,7 @@ bool etwd_private_start(struct etwd *d, struct conn *c, const struct proto_messa
 	LIST_INIT(&s->members);
 	LIST_INSERT_HEAD(&d->privates->sessions, s, link);
 	d->privates->count++;
+	etwd_share_add(d, s->uid, SHARE_PRIVATES, 1);
 	etwd_publish_wanted(d);
 	struct ask *a = etwd_private_ask(d, c, m, s, PROTO_PRIVATE_START, PATIENCE_NS);
 	etwd_private_host_all(d, s, a);

@@ -110,11 +110,12 @@ static int segment_create(struct etwd *d, struct process *p, uint32_t chunk_size
 	uint64_t bytes = pool_segment_bytes(chunk_size);
 	if (p->segment_count == POOL_SEGMENTS_MAX ||
 	    p->pool_bytes + bytes > ETWD_POOL_BYTES_PROCESS ||
-	    !etwd_share_pool(d, p->uid, bytes)) {
+	    etwd_share_take(d, p->uid, SHARE_POOL_BYTES, bytes)) {
 		return -EDQUOT;
 	}
 	int fd = base_memfd("openetw-pool", bytes);
 	if (fd < 0) {
+		etwd_share_give(d, p->uid, SHARE_POOL_BYTES, bytes);
 		return fd;
 	}
 	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -127,12 +128,12 @@ static int segment_create(struct etwd *d, struct process *p, uint32_t chunk_size
 			munmap(mem, bytes);
 		}
 		close(fd);
+		etwd_share_give(d, p->uid, SHARE_POOL_BYTES, bytes);
 		return err;
 	}
 	p->segment[p->segment_count] = mem;
 	p->segment_bytes[p->segment_count++] = bytes;
 	p->pool_bytes += bytes;
-	d->pool_bytes += bytes;
 	*ret_fd = fd;
 	return 0;
 }
@@ -144,7 +145,7 @@ static void drop_memory(struct etwd *d, struct process *p)
 	for (uint32_t i = 0; i < p->segment_count; i++) {
 		munmap(p->segment[i], p->segment_bytes[i]);
 	}
-	d->pool_bytes -= p->pool_bytes;
+	etwd_share_give(d, p->uid, SHARE_POOL_BYTES, p->pool_bytes);
 	p->pool_bytes = 0;
 	p->segment_count = 0;
 }
@@ -168,7 +169,7 @@ static void grow(struct etwd *d, struct process *p)
 	if (pool_view_add_segment(p->view, p->segment[n], p->segment_bytes[n]) < 0) {
 		munmap(p->segment[n], p->segment_bytes[n]);
 		p->pool_bytes -= p->segment_bytes[n];
-		d->pool_bytes -= p->segment_bytes[n];
+		etwd_share_give(d, p->uid, SHARE_POOL_BYTES, p->segment_bytes[n]);
 		p->segment_count--;
 		close(fd);
 		return;
@@ -187,7 +188,7 @@ static void grow(struct etwd *d, struct process *p)
 static void grow_ahead(struct etwd *d, struct process *p)
 {
 	while (p->segment_count < BASE_ARRAY_LEN(segment_sizes) &&
-	       d->pool_bytes < pool_limit(d) / 2) {
+	       d->share_all[SHARE_POOL_BYTES] < pool_limit(d) / 2) {
 		uint32_t before = p->segment_count;
 		grow(d, p);
 		if (p->segment_count == before) {
@@ -288,25 +289,6 @@ static void watch_death(struct etwd *d, struct process *p)
 	}
 }
 
-static const char *may_attach(const struct etwd *d, const struct conn *c)
-{
-	if (d->process_count >= (d->system ? ETWD_PROCESSES_MAX_SYSTEM : ETWD_PROCESSES_MAX_USER)) {
-		return "too many provider processes";
-	}
-	if (d->system && c->uid != 0) {
-		uint32_t same = 0;
-		struct process *p;
-		LIST_FOREACH(p, &d->processes, link)
-		{
-			same += p->uid == c->uid;
-		}
-		if (same >= ETWD_PROCESSES_MAX_UID) {
-			return "too many provider processes of this user";
-		}
-	}
-	return NULL;
-}
-
 void etwd_process_hello(struct etwd *d, struct conn *c, const struct proto_message *m)
 {
 	uint32_t version = 0;
@@ -318,7 +300,9 @@ void etwd_process_hello(struct etwd *d, struct conn *c, const struct proto_messa
 		etwd_reply_status(d, c, m, 87, "HELLO carries no version");
 		return;
 	}
-	const char *why = etwd_foreign_cut_off(c->uid) ? ETWD_CUT_OFF_TEXT : may_attach(d, c);
+	const char *why = etwd_foreign_cut_off(c->uid)
+				  ? ETWD_CUT_OFF_TEXT
+				  : etwd_share_take(d, c->uid, SHARE_PROCESSES, 1);
 	if (why) {
 		etwd_reply_status(d, c, m, 1450, why);
 		return;
@@ -331,6 +315,8 @@ void etwd_process_hello(struct etwd *d, struct conn *c, const struct proto_messa
 		p->pid = c->pid;
 		p->uid = c->uid;
 		p->pidfd.fd = -1;
+		p->since_raw = clock_now_of(d->clock_kind);
+		p->since_ns = etwd_now_ns();
 		learn_identity(p, m);
 		struct guid id;
 		r = guid_random(&id);
@@ -349,6 +335,7 @@ void etwd_process_hello(struct etwd *d, struct conn *c, const struct proto_messa
 			etwd_ctl_destroy(&p->ctl);
 			free(p);
 		}
+		etwd_share_give(d, c->uid, SHARE_PROCESSES, 1);
 		etwd_reply_status(d, c, m, r == -EDQUOT ? 1450 : win32_from_errno(r),
 				  "no memory for the process's pool");
 		return;
@@ -397,6 +384,7 @@ void etwd_process_gone(struct etwd *d, struct process *p)
 
 void etwd_process_destroy(struct etwd *d, struct process *p)
 {
+	etwd_images_gone(d, p);
 	for (uint32_t i = 0; i < p->reg_cap; i++) {
 		if (p->reg[i]) {
 			etwd_registration_destroy(d, p->reg[i]);
@@ -412,6 +400,9 @@ void etwd_process_destroy(struct etwd *d, struct process *p)
 	etwd_ctl_destroy(&p->ctl);
 	etwd_reply_drop(&p->adopt_reply);
 	d->ghost_count -= p->heir != NULL;
+	if (!p->heir) {
+		etwd_share_give(d, p->uid, SHARE_PROCESSES, 1);
+	}
 	LIST_REMOVE(p, link);
 	d->process_count--;
 	d->dead_count -= p->dead;
@@ -445,9 +436,11 @@ uint32_t etwd_process_bit_get(struct etwd *d, struct process *p, struct session 
 			return i;
 		}
 	}
+	/* Losses are known exactly for a bit of one's own only: some are kept for root's sessions. */
+	uint32_t kept = etwd_share_whole(d, s->uid) ? 0 : ETWD_BITS_OF_ROOT;
 	for (uint32_t k = 0; k < POOL_BIT_SHARED; k++) {
 		uint32_t i = (p->bit_next + k) % POOL_BIT_SHARED;
-		if (p->bit_uses[i] > 0) {
+		if (i < kept || p->bit_uses[i] > 0) {
 			continue;
 		}
 		if (p->bit_owner[i]) {

@@ -272,11 +272,12 @@ void etwd_query_stats(struct etwd *d, struct conn *c, const struct proto_message
 	}
 	strbuf_addf(
 		&b, "{\"sessions\":%u,\"processes\":%u,\"registrations\":%u,\"connections\":%u,",
-		d->session_count, processes, d->reg_count, d->conn_count);
+		d->session_count, processes, (unsigned)d->share_all[SHARE_REGISTRATIONS], d->conn_count);
 	strbuf_addf(
 		&b,
 		"\"pool_bytes\":%llu,\"buffer_bytes\":%llu,\"events\":%llu,\"late_events\":%llu,",
-		(unsigned long long)d->pool_bytes, (unsigned long long)d->buffer_bytes,
+		(unsigned long long)d->share_all[SHARE_POOL_BYTES],
+		(unsigned long long)d->share_all[SHARE_BUFFER_BYTES],
 		(unsigned long long)d->events, (unsigned long long)d->late_events);
 	strbuf_addf(&b,
 		    "\"passes\":%llu,\"interval_us\":%llu,\"messages\":%llu,\"bad_messages\":%llu,",
@@ -288,6 +289,8 @@ void etwd_query_stats(struct etwd *d, struct conn *c, const struct proto_message
 		    "\"adopted_lost\":%llu,",
 		    (unsigned long long)d->adopted_pools, (unsigned long long)d->adopted_events,
 		    (unsigned long long)d->adopted_unclaimed, (unsigned long long)d->adopted_lost);
+	strbuf_addf(&b, "\"images_bytes\":%llu,\"images_dropped\":%llu,", (unsigned long long)d->images_bytes,
+		    (unsigned long long)d->images_dropped);
 	uint64_t unread, waiting, stuck;
 	etwd_foreign_counts(&unread, &waiting, &stuck);
 	strbuf_addf(&b,

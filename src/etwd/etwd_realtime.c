@@ -64,11 +64,12 @@ static int ring_create(struct consumer *k, int *ret_fd)
 	return 0;
 }
 
-static void consumer_free(struct consumer *k)
+static void consumer_free(struct etwd *d, struct consumer *k)
 {
 	if (k->ring) {
 		munmap(k->ring, k->ring_bytes);
 	}
+	etwd_share_give(d, k->uid, SHARE_BUFFER_BYTES, k->ring_bytes);
 	free(k);
 }
 
@@ -113,7 +114,17 @@ void etwd_realtime_open(struct etwd *d, struct conn *c, const struct proto_messa
 		k->slot_bytes = s->options.buffer_size_kb * 1024;
 		k->slots = (uint32_t)BASE_MIN(RING_BYTES_MAX / k->slot_bytes, SLOTS_MAX);
 		k->slots = BASE_MAX(k->slots, SLOTS_MIN);
-		k->ring_bytes = (uint64_t)k->slots * k->slot_bytes;
+		k->uid = c->uid;
+		/* Where that is too much, it may be less. */
+		while (k->slots > SLOTS_MIN && !etwd_share_fits(d, k->uid, SHARE_BUFFER_BYTES,
+								(uint64_t)k->slots * k->slot_bytes)) {
+			k->slots = BASE_MAX(k->slots / 2, SLOTS_MIN);
+		}
+		uint64_t ring_bytes = (uint64_t)k->slots * k->slot_bytes;
+		r = etwd_share_take(d, k->uid, SHARE_BUFFER_BYTES, ring_bytes) ? -ENOMEM : 0;
+		k->ring_bytes = r == 0 ? ring_bytes : 0;
+	}
+	if (r == 0) {
 		struct sink_stats st;
 		sink_stats(s->sink, &st);
 		k->base_events = st.events_lost + st.rt_events_lost;
@@ -127,12 +138,13 @@ void etwd_realtime_open(struct etwd *d, struct conn *c, const struct proto_messa
 	if (r < 0) {
 		base_close(&fd);
 		if (k) {
-			consumer_free(k);
+			consumer_free(d, k);
 		}
 		free(header);
 		etwd_reply_status(d, c, m, win32_from_errno(r), "no memory for the feed");
 		return;
 	}
+	etwd_images_file(s);
 	struct proto_session desc;
 	struct proto_writer w;
 	etwd_session_describe(d, s, &desc);
@@ -146,7 +158,7 @@ void etwd_realtime_open(struct etwd *d, struct conn *c, const struct proto_messa
 	close(fd);
 	free(header);
 	if (c->closing) {
-		consumer_free(k);
+		consumer_free(d, k);
 		return;
 	}
 	c->consumer = k;
@@ -160,7 +172,7 @@ void etwd_realtime_close(struct etwd *d, struct consumer *k)
 	LIST_REMOVE(k, link);
 	k->session->consumer_count--;
 	k->conn->consumer = NULL;
-	consumer_free(k);
+	consumer_free(d, k);
 }
 
 /* ---- delivery

@@ -13,16 +13,17 @@
 /* ---- providers by GUID
  * --------------------------------------------------------------------------- */
 
-static uint32_t bucket_of(const struct guid *g)
+static uint32_t bucket_of(const struct etwd *d, const struct guid *g)
 {
-	uint64_t h = le64_get(g->b) ^ le64_get(g->b + 8) * 0x9E3779B97F4A7C15ull;
+	uint64_t h = (le64_get(g->b) ^ d->bucket_key) * 0x9E3779B97F4A7C15ull;
+	h = (h ^ h >> 32 ^ le64_get(g->b + 8)) * (d->bucket_key | 1);
 	h ^= h >> 29;
 	return (uint32_t)(h * 0xBF58476D1CE4E5B9ull >> 32) % ETWD_BUCKETS;
 }
 
 struct provider *etwd_provider_find(struct etwd *d, const struct guid *g, bool create)
 {
-	uint32_t b = bucket_of(g);
+	uint32_t b = bucket_of(d, g);
 	struct provider *p;
 	LIST_FOREACH(p, &d->bucket[b], bucket)
 	{
@@ -198,7 +199,7 @@ static void detach(struct etwd *d, struct registration *r)
 	}
 	etwd_ctl_entry_free(&p->ctl, r->entry);
 	p->reg_live--;
-	d->reg_count--;
+	etwd_share_give(d, p->uid, SHARE_REGISTRATIONS, 1);
 }
 
 void etwd_registration_destroy(struct etwd *d, struct registration *r)
@@ -235,7 +236,8 @@ static const char *register_one(struct etwd *d, struct process *p, const struct 
 		return "no right to register this provider";
 	}
 	*ret_code = 1450;
-	if (p->reg_live >= ETWD_REGS_MAX || !etwd_share_registration(d, p->uid)) {
+	if (p->reg_live >= ETWD_REGS_MAX ||
+	    !etwd_share_fits(d, p->uid, SHARE_REGISTRATIONS, 1)) {
 		return "too many registrations";
 	}
 	if (reserve_index(p, index) < 0) {
@@ -270,7 +272,7 @@ static const char *register_one(struct etwd *d, struct process *p, const struct 
 	LIST_INSERT_HEAD(&pr->regs, r, of_provider);
 	p->reg[index] = r;
 	p->reg_live++;
-	d->reg_count++;
+	etwd_share_add(d, p->uid, SHARE_REGISTRATIONS, 1);
 	const uint8_t *t;
 	size_t n;
 	bool told = proto_get(m, PROTO_TAG_TRAITS, &t, &n);
@@ -295,6 +297,7 @@ void etwd_register(struct etwd *d, struct conn *c, const struct proto_message *m
 		etwd_reply_status(d, c, m, code, why);
 		return;
 	}
+	etwd_recent_note(d, r);
 	bool enabled = etwd_enable_publish(d, r);
 	etwd_private_registered(d, r);
 	struct proto_writer w;
@@ -353,6 +356,7 @@ void etwd_traits(struct etwd *d, struct conn *c, const struct proto_message *m)
 		etwd_reply_status(d, c, m, win32_from_errno(err), "the traits are malformed");
 		return;
 	}
+	etwd_recent_note(d, r);
 	/* The group may be enabled already, and records from now on carry the traits. */
 	bool enabled = etwd_enable_publish(d, r);
 	struct proto_writer w;

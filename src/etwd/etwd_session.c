@@ -19,6 +19,7 @@ void etwd_session_unref(struct session *s)
 	}
 	etwd_limits_clear(s);
 	etwd_kernel_free(s);
+	etwd_images_forget(s->daemon, s);
 	free(s->name);
 	free(s->log_file);
 	free(s->path);
@@ -44,7 +45,8 @@ void etwd_session_forget(struct etwd *d, struct session *s)
 	s->state = SESSION_DEAD;
 	d->session[s->id] = NULL;
 	d->session_count--;
-	d->buffer_bytes -= s->buffer_bytes;
+	etwd_share_give(d, s->uid, SHARE_BUFFER_BYTES, s->buffer_bytes);
+	etwd_share_give(d, s->uid, SHARE_SESSIONS, 1);
 	d->session_end_ns = etwd_now_ns();
 	etwd_session_unref(s);
 }
@@ -138,7 +140,7 @@ void etwd_session_describe(struct etwd *d, struct session *s, struct proto_sessi
 		.flags = s->flags,
 		.logger_thread_id = (uint64_t)st->file_thread_id,
 		.start_filetime = st->start_filetime,
-		.events = st->events,
+		.events = st->events - BASE_MIN(s->images_records, st->events),
 		.bytes_written = st->bytes_written,
 		.latency_us = s->latency_us,
 		.expires_filetime = s->expires_filetime,
@@ -161,6 +163,7 @@ void etwd_session_describe(struct etwd *d, struct session *s, struct proto_sessi
 	ret->loss[PROTO_LOSS_GONE_BUFFERS] += st->gone_buffers;
 	ret->loss[PROTO_LOSS_RT_BUFFERS] += st->rt_buffers_lost;
 	ret->loss[PROTO_LOSS_RT_EVENTS] += st->rt_events_lost;
+	ret->loss[PROTO_LOSS_RT_REFUSED] += st->rt_events_refused;
 	ret->loss[PROTO_LOSS_OVERWRITTEN] += st->overwritten_events;
 }
 

@@ -32,6 +32,7 @@ static void flush_done(struct etwd *d, struct job *j)
 	struct flush_job *f = (struct flush_job *)j;
 	struct session *s = f->session;
 	s->jobs--;
+	etwd_share_give(d, s->uid, SHARE_JOBS, 1);
 	etwd_session_answer(d, s, &f->reply, f->result == -ETIMEDOUT ? 1460 : 0,
 			    "the disk has not taken all buffers yet");
 	etwd_session_unref(s);
@@ -50,6 +51,7 @@ bool etwd_session_answer_after_disk(struct etwd *d, struct conn *c, const struct
 		.snapshot = (s->mode & MODE_BUFFERING) != 0};
 	etwd_session_ref(s);
 	s->jobs++;
+	etwd_share_add(d, s->uid, SHARE_JOBS, 1);
 	etwd_reply_keep(c, m, &f->reply);
 	etwd_job_start(d, &f->job);
 	return true;
@@ -64,7 +66,7 @@ static void control_flush(struct etwd *d, struct conn *c, const struct proto_mes
 	const char *why = NULL;
 	uint32_t code = 0;
 	proto_get_session(m, &p);
-	if (d->jobs_running >= ETWD_JOBS_MAX) {
+	if (d->jobs_running >= ETWD_JOBS_MAX || !etwd_share_fits(d, s->uid, SHARE_JOBS, 1)) {
 		etwd_reply_status(d, c, m, 1450, "too many requests wait for a disk");
 		return;
 	}
@@ -77,7 +79,7 @@ static void control_flush(struct etwd *d, struct conn *c, const struct proto_mes
 	bool explain = code == 0 && etwd_kernel_explains(d, s);
 	if (code == 0) {
 		etwd_drain_pass(d, POOL_PASS_FLUSH);
-		int r = explain ? sink_flush_held(s->sink, path, &diag) : sink_flush(s->sink, path, &diag);
+		int r = etwd_session_copy(d, s, path, &diag);
 		if (r < 0) {
 			code = etwd_session_code_of_create(r);
 			why = diag.text[0] ? diag.text : NULL;
@@ -92,6 +94,19 @@ static void control_flush(struct etwd *d, struct conn *c, const struct proto_mes
 	if (code != 0) {
 		etwd_reply_status(d, c, m, code, why);
 	}
+}
+
+int etwd_session_copy(struct etwd *d, struct session *s, const char *path, struct diag *diag)
+{
+	bool images = etwd_images_explain(s), kernel = etwd_kernel_explains(d, s);
+	int r = images || kernel ? sink_flush_held(s->sink, path, diag) : sink_flush(s->sink, path, diag);
+	if (r == 0 && images) {
+		etwd_images_again(d, s);
+	}
+	if (r == 0 && !kernel && images) {
+		sink_flush_explained(s->sink);
+	}
+	return r;
 }
 
 /* The file this request is going to open on the loop, if any. */

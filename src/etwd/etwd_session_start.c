@@ -263,10 +263,16 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 	return 0;
 }
 
+/* What no consumer takes waits in as much memory again, and once more on its way to the disk. */
+uint64_t etwd_session_bytes(const struct etwd *d, const struct session *s, uint32_t buffers)
+{
+	uint64_t bytes = (uint64_t)s->options.buffer_size_kb * 1024 * buffers;
+	return etwd_share_whole(d, s->uid) || !(s->mode & MODE_REAL_TIME) ? bytes : 3 * bytes;
+}
+
 static uint32_t take_place(struct etwd *d, struct session *s, const char **ret_why)
 {
-	uint64_t bytes = (uint64_t)s->options.buffer_size_kb * 1024 * s->options.maximum_buffers;
-	uint64_t limit = d->system ? ETWD_BUFFER_BYTES_SYSTEM : ETWD_BUFFER_BYTES_USER;
+	uint64_t bytes = etwd_session_bytes(d, s, s->options.maximum_buffers);
 	if (d->session_count >= ETWD_SESSIONS_MAX) {
 		*ret_why = "all 1024 sessions are in use";
 		return 1450;
@@ -276,12 +282,13 @@ static uint32_t take_place(struct etwd *d, struct session *s, const char **ret_w
 		*ret_why = "etwd has no file descriptors left for another session (see ulimit -n)";
 		return 1450;
 	}
-	if (bytes > limit - d->buffer_bytes) {
-		*ret_why = "the buffers of all sessions together would be too large";
+	*ret_why = etwd_share_take(d, s->uid, SHARE_SESSIONS, 1);
+	if (*ret_why) {
 		return 1450;
 	}
-	*ret_why = etwd_share_session(d, s, bytes);
+	*ret_why = etwd_share_take(d, s->uid, SHARE_BUFFER_BYTES, bytes);
 	if (*ret_why) {
+		etwd_share_give(d, s->uid, SHARE_SESSIONS, 1);
 		return 1450;
 	}
 	/* Ids go round, so that a stale handle does not soon mean another session. */
@@ -294,7 +301,6 @@ static uint32_t take_place(struct etwd *d, struct session *s, const char **ret_w
 	d->session[s->id] = s;
 	d->session_count++;
 	s->buffer_bytes = bytes;
-	d->buffer_bytes += bytes;
 	return 0;
 }
 
@@ -331,10 +337,10 @@ static void choose_keep(const struct etwd *d, struct session *s, const char *dir
 }
 
 /* Where what no consumer takes may wait. Not having such a place is no reason to fail. */
-static void choose_spool(const struct etwd *d, const struct conn *c, struct session *s)
+static void choose_spool(struct etwd *d, const struct conn *c, struct session *s)
 {
 	char dir[4000], path[4200];
-	if (!(s->mode & MODE_REAL_TIME) || (s->flags & PROTO_SESSION_NOT_PERSISTENT) ||
+	if (etwd_share_spool(d, s->uid, &s->options.spool_quota) < 0 || !(s->mode & MODE_REAL_TIME) || (s->flags & PROTO_SESSION_NOT_PERSISTENT) ||
 	    saved_dir(SAVED_STATE, d->system, dir, sizeof dir) < 0) {
 		return;
 	}
@@ -346,6 +352,9 @@ static void choose_spool(const struct etwd *d, const struct conn *c, struct sess
 	if (!s->path && s->options.maximum_file_size > 0) {
 		s->options.spool_bytes = (uint64_t)s->options.maximum_file_size
 					 << (s->mode & MODE_USE_KBYTES ? 10 : 20);
+	}
+	if (s->options.spool_quota) {
+		s->options.spool_bytes = BASE_MIN(s->options.spool_bytes, s->options.spool_quota->limit_bytes);
 	}
 	/* An autologger comes back with the next etwd, which then goes on with what waited. */
 	if (c->pid == getpid()) {

@@ -123,6 +123,7 @@ void etwd_session_stop(struct etwd *d, struct session *s)
 	etwd_enable_remove_session(d, s);
 	etwd_kernel_stop(d, s);
 	etwd_drain_pass(d, POOL_PASS_FLUSH);
+	etwd_images_stop(d, s);
 	etwd_session_stop_step(d, s, etwd_now_ns());
 }
 
@@ -197,8 +198,7 @@ static uint32_t switch_file(struct etwd *d, struct conn *c, struct session *s,
 	if (code == 0) {
 		etwd_drain_pass(d, POOL_PASS_FLUSH);
 		bool dump = (s->mode & MODE_BUFFERING) != 0;
-		int r = dump && etwd_kernel_explains(d, s) ? sink_flush_held(s->sink, path, diag)
-			: dump ? sink_flush(s->sink, path, diag)
+		int r = dump ? etwd_session_copy(d, s, path, diag)
 			     : sink_set_file(s->sink, path, name, diag);
 		code = r < 0 ? (r == -ENOENT ? 3 : win32_from_errno(r)) : 0;
 		if (r == -EBUSY && diag->text[0]) {
@@ -233,14 +233,10 @@ uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s,
 	uint64_t bytes = s->buffer_bytes;
 	if (p->maximum_buffers != 0) {
 		most = BASE_MAX(p->maximum_buffers, s->options.minimum_buffers);
-		bytes = (uint64_t)s->options.buffer_size_kb * 1024 * most;
-		uint64_t limit = d->system ? ETWD_BUFFER_BYTES_SYSTEM : ETWD_BUFFER_BYTES_USER;
-		if (bytes > limit - (d->buffer_bytes - s->buffer_bytes)) {
+		bytes = etwd_session_bytes(d, s, most);
+		uint64_t more = bytes - BASE_MIN(bytes, s->buffer_bytes);
+		if (more > 0 && !etwd_share_fits(d, s->uid, SHARE_BUFFER_BYTES, more)) {
 			*ret_why = "the buffers of all sessions together would be too large";
-			return 1450;
-		}
-		*ret_why = etwd_share_session(d, s, bytes);
-		if (*ret_why) {
 			return 1450;
 		}
 	}
@@ -255,7 +251,8 @@ uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s,
 		sink_set_limits(s->sink, most, timer);
 		s->options.maximum_buffers = most;
 		s->options.flush_timer = timer;
-		d->buffer_bytes += bytes - s->buffer_bytes;
+		etwd_share_give(d, s->uid, SHARE_BUFFER_BYTES, s->buffer_bytes);
+		etwd_share_add(d, s->uid, SHARE_BUFFER_BYTES, bytes);
 		s->buffer_bytes = bytes;
 	}
 	if (p->update_mask & PROTO_UPDATE_MODE) {

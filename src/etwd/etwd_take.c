@@ -18,6 +18,9 @@
  * their own only.
  */
 #include "etwd/etwd.h"
+#include "etwd/etwd_start.h"
+
+#include "base/confine.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -54,6 +57,7 @@ struct taker {
 	LIST_ENTRY(taker) link;
 	uid_t uid;
 	pid_t pid;
+	int status_fd; /* says when it has ended */
 	uint64_t started_ns, heard_ns;
 	uint32_t sequence;
 	STAILQ_HEAD(, request) requests;
@@ -98,6 +102,7 @@ static bool take_one(int conn, uint32_t sequence)
 
 void etwd_take_main(void)
 {
+	(void)confine(CONFINE_TAKER);
 	for (;;) {
 		uint32_t sequence;
 		int conn, count = 1;
@@ -167,7 +172,7 @@ static void let_go(struct etwd *d, struct taker *t)
 	etwd_loop_remove(d, &t->src);
 	base_close(&t->src.fd); /* it ends when it sees that */
 	if (t->pid > 0) {
-		etwd_foreign_process(d, t->pid, t->uid);
+		etwd_foreign_process(d, t->pid, t->status_fd, t->uid);
 	}
 	t->pid = 0;
 	STAILQ_FOREACH(r, &t->requests, link)
@@ -178,12 +183,18 @@ static void let_go(struct etwd *d, struct taker *t)
 
 static void start(struct etwd *d, struct taker *t, uint64_t now)
 {
-	int pair[2], as = HELPER_FD;
+	static const char option[] = "--take-descriptors";
+	char *argv[] = {(char *)(uintptr_t)"etwd", (char *)(uintptr_t)option, NULL}, *env[] = {NULL};
+	int pair[2];
 	t->started_ns = t->heard_ns = now;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
 		return;
 	}
-	t->pid = etwd_foreign_spawn("--take-descriptors", &pair[1], &as, 1);
+	struct etwd_start s = {
+		.program = "/proc/self/exe", .argv = argv, .env = env, .fd = {pair[1], -1}, .quiet = true};
+	if (etwd_start(&s, &t->pid, &t->status_fd) < 0) {
+		t->pid = -1;
+	}
 	close(pair[1]);
 	t->src.fd = pair[0];
 	if (t->pid < 0 || fcntl(pair[0], F_SETFL, O_NONBLOCK) < 0 ||
@@ -199,7 +210,9 @@ static void look_after(struct etwd *d, struct taker *t)
 	bool idle = STAILQ_EMPTY(&t->requests);
 	if (t->src.fd >= 0 && now - t->heard_ns > (idle ? PAUSE_NS : PATIENCE_NS)) {
 		if (!idle) {
-			kill(t->pid, SIGKILL);
+			if (etwd_start_status(t->status_fd, false) == -EAGAIN) {
+				kill(t->pid, SIGKILL);
+			}
 		}
 		let_go(d, t);
 	} else if (t->src.fd < 0 && !idle && now - t->started_ns >= PAUSE_NS) {

@@ -158,6 +158,26 @@ static void unexpected_fds_are_closed_and_the_message_refused(void **state)
 	close(sv[1]);
 }
 
+/* Whoever closes such a connection closes the descriptors in it, too, which may take long. */
+static void what_nobody_read_is_seen_when_a_connection_ends(void **state)
+{
+	for (int i = 0; i < 8; i++) {
+		bool sent = i & 1, answered = i & 2, gone = i & 4;
+		int s[2];
+		assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, s), 0);
+		assert_true(!sent || send(s[1], "x", 1, 0) == 1);
+		assert_true(!answered || send(s[0], "y", 1, 0) == 1);
+		if (gone) {
+			close(s[1]); /* with an answer that it did not read: a reset, which is told first */
+		}
+		assert_int_equal(proto_end_unread(s[0]), sent);
+		close(s[0]);
+		if (!gone) {
+			close(s[1]);
+		}
+	}
+}
+
 static void a_runtime_dir_others_can_write_is_refused(void **state)
 {
 	char dir[] = "/tmp/openetw-test-XXXXXX";
@@ -216,6 +236,7 @@ int main(void)
 		cmocka_unit_test(a_name_with_an_embedded_nul_is_refused),
 		cmocka_unit_test(an_empty_name_is_none),
 		cmocka_unit_test(unexpected_fds_are_closed_and_the_message_refused),
+		cmocka_unit_test(what_nobody_read_is_seen_when_a_connection_ends),
 		cmocka_unit_test(a_runtime_dir_others_can_write_is_refused),
 		cmocka_unit_test(the_wait_page_never_denies_a_guid_that_is_wanted),
 	};

@@ -46,14 +46,14 @@ static void skip_unless_root(void)
 }
 
 /* Runs as another user in a child; its failures are the test's. */
-static void as_somebody(void (*body)(void))
+static void as_user(uid_t uid, void (*body)(void))
 {
 	int status = -1;
 	pid_t pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
 		gid_t none = SOMEBODY;
-		if (setgroups(1, &none) < 0 || setgid(SOMEBODY) < 0 || setuid(SOMEBODY) < 0) {
+		if (setgroups(1, &none) < 0 || setgid(SOMEBODY) < 0 || setuid(uid) < 0) {
 			_exit(3);
 		}
 		body();
@@ -62,6 +62,11 @@ static void as_somebody(void (*body)(void))
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void as_somebody(void (*body)(void))
+{
+	as_user(SOMEBODY, body);
 }
 
 #define must(x)                                                                                    \
@@ -269,6 +274,138 @@ static void a_user_sees_and_reaches_only_what_is_his(void **state)
 	assert_int_equal(chmod(path, 0660), 0);
 }
 
+/* ---- the sessions of one provider ------------------------------------------------------------- */
+
+#define SLOTS 64u
+
+static uint32_t enable_one_more(int fd, const char *name, uint64_t *ret_id)
+{
+	uint64_t id;
+	struct session_args args = {.name = name, .mode = 0x10000100, .buffer_kb = 4};
+	must(session_start(fd, &args, &id) == 0);
+	*ret_id = id;
+	return session_enable(fd, &(struct enable_request){.id = id, .provider = &prov_a, .code = 1});
+}
+
+static void stop_all(int fd, const uint64_t *id, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		must(session_control(fd, id[i], 1, NULL) == 0);
+	}
+}
+
+static void have_one_session_with_it(void)
+{
+	int fd = control_connect(&daemon_);
+	uint64_t id;
+	must(enable_one_more(fd, "one", &id) == 0);
+	stop_all(fd, &id, 1);
+	close(fd);
+}
+
+static void have_all_sessions_with_it(void)
+{
+	char name[32], byte = 'x';
+	static uint64_t id[SLOTS + 1];
+	struct provider p;
+	int code, fd = control_connect(&daemon_);
+	provider_attach(&daemon_, &p);
+	const struct ctl_entry *e = provider_register(&p, 0, &prov_a, 0, NULL, 0, &code);
+	for (uint32_t i = 0; i <= SLOTS; i++) {
+		snprintf(name, sizeof name, "slots%u", i);
+		must(enable_one_more(fd, name, &id[i]) == (i < SLOTS ? 0 : 1450));
+	}
+	must(write(told[1], &byte, 1) == 1);
+	must(read(go[0], &byte, 1) == 1);
+	for (int i = 0; i < 5; i++) {
+		must(provider_write(&p, e, &(struct raw_event){.id = 7}, 0) == 0);
+	}
+	must(write(told[1], &byte, 1) == 1);
+	must(read(go[0], &byte, 1) == 1);
+	stop_all(fd, id, SLOTS + 1);
+	provider_detach(&p);
+	close(fd);
+}
+
+static void nobody_takes_a_provider_from_root_or_from_other_users(void **state)
+{
+	char path[200], byte;
+	uint64_t id;
+	int status;
+	struct proto_session s;
+	skip_unless_root();
+	assert_int_equal(pipe(told), 0);
+	assert_int_equal(pipe(go), 0);
+	snprintf(path, sizeof path, "%s/control", daemon_.dir);
+	assert_int_equal(chmod(path, 0666), 0);
+	pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		as_somebody(have_all_sessions_with_it);
+		_exit(0);
+	}
+	assert_int_equal(read(told[0], &byte, 1), 1);
+	as_user(SOMEBODY - 1, have_one_session_with_it);
+	int fd = control_connect(&daemon_);
+	assert_int_equal(enable_one_more(fd, "roots", &id), 0);
+	/* It gets the events of his process, too, and has a bit of its own there: what is lost is known. */
+	assert_int_equal(write(go[1], "x", 1), 1);
+	assert_int_equal(read(told[0], &byte, 1), 1);
+	assert_int_equal(session_control(fd, id, 3, NULL), 0);
+	assert_int_equal(session_control(fd, id, 0, &s), 0);
+	assert_int_equal(s.events, 5);
+	assert_int_equal(write(go[1], "x", 1), 1);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	stop_all(fd, &id, 1);
+	close(fd);
+	for (int i = 0; i < 2; i++) {
+		close(told[i]);
+		close(go[i]);
+	}
+	assert_int_equal(chmod(path, 0660), 0);
+}
+
+/* A classic provider has one session; a user's does not take it from root's. */
+static void have_a_classic_provider(void)
+{
+	struct provider p;
+	int code, fd = control_connect(&daemon_);
+	uint64_t id;
+	provider_attach(&daemon_, &p);
+	const struct ctl_entry *e = provider_register(&p, 0, &prov_a, PROTO_REG_CLASSIC, NULL, 0, &code);
+	must(code == 1);
+	must(enable_one_more(fd, "mine", &id) == 0);
+	static const uint8_t payload[24] = {1, 2, 3};
+	struct raw_event ev = {.kind = POOL_REC_CLASSIC, .payload = payload, .payload_bytes = sizeof payload};
+	must(provider_write(&p, e, &ev, 0) == 0);
+	must(session_control(fd, id, 3, NULL) == 0);
+	struct proto_session s;
+	must(session_control(fd, id, 0, &s) == 0 && s.events == 0);
+	stop_all(fd, &id, 1);
+	provider_detach(&p);
+	close(fd);
+}
+
+static void a_classic_provider_of_roots_session_stays_its(void **state)
+{
+	char path[200];
+	uint64_t id;
+	struct proto_session s;
+	skip_unless_root();
+	snprintf(path, sizeof path, "%s/control", daemon_.dir);
+	assert_int_equal(chmod(path, 0666), 0);
+	int fd = control_connect(&daemon_);
+	assert_int_equal(enable_one_more(fd, "roots", &id), 0);
+	as_somebody(have_a_classic_provider);
+	assert_int_equal(session_control(fd, id, 3, NULL), 0);
+	assert_int_equal(session_control(fd, id, 0, &s), 0);
+	assert_int_equal(s.events, 1);
+	stop_all(fd, &id, 1);
+	close(fd);
+	assert_int_equal(chmod(path, 0660), 0);
+}
+
 static uint64_t granted;
 
 static void look_and_try_to_stop(void)
@@ -396,6 +533,8 @@ int main(void)
 		cmocka_unit_test(a_user_sees_and_reaches_only_what_is_his),
 		cmocka_unit_test(a_user_may_do_with_roots_session_what_he_was_granted_on_it),
 		cmocka_unit_test(a_users_daemon_serves_nobody_else),
+		cmocka_unit_test(nobody_takes_a_provider_from_root_or_from_other_users),
+		cmocka_unit_test(a_classic_provider_of_roots_session_stays_its),
 		cmocka_unit_test(a_user_cannot_take_all_sessions_or_all_memory_for_them),
 		cmocka_unit_test(an_idle_daemon_leaves),
 	};

@@ -5,7 +5,6 @@
 #include "cli/classic/tracerpt.h"
 
 #include "base/printable.h"
-
 #include "cli/view/view.h"
 
 #include <tdh.h>

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ * The rule by which users share what there is only so much of, for each such thing: nobody can take it
+ * from root, and nobody can take so much that somebody who comes later gets nothing.
+ */
+#include "etwd/etwd.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include <cmocka.h>
+
+#define MS 1000000ull
+
+static struct etwd *instance(bool system)
+{
+	struct etwd *d;
+	assert_int_equal(etwd_create(&d, system), 0);
+	d->uid = 0;
+	return d;
+}
+
+/* Takes what it can get, in steps; how much. */
+static uint64_t take_all(struct etwd *d, uid_t uid, enum share what, uint64_t step)
+{
+	uint64_t got = 0;
+	for (; step > 0; step /= 2) {
+		while (!etwd_share_take(d, uid, what, step)) {
+			got += step;
+			assert_true(got < 1ull << 62);
+		}
+	}
+	assert_int_equal(etwd_share_of(d, uid, what), got);
+	return got;
+}
+
+static void greedy_users_leave_room_for_root_and_for_each_other(void **state)
+{
+	struct rlimit few = {3000, 3000};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	for (int i = 0; i < SHARE_COUNT; i++) {
+		enum share what = (enum share)i;
+		if (what == SHARE_CONFIG_BYTES) {
+			continue; /* another rule */
+		}
+		struct etwd *d = instance(true);
+		uint64_t first = take_all(d, 1000, what, 1u << 20), before = first, users = first;
+		assert_true(first > 0);
+		for (uid_t uid = 1001; uid < 1005; uid++) {
+			uint64_t got = take_all(d, uid, what, 1u << 20);
+			if (got == 0 || got > before) {
+				fail_msg("%d: user %u gets %llu, the one before got %llu", i, (unsigned)uid,
+					 (unsigned long long)got, (unsigned long long)before);
+			}
+			before = got;
+			users += got;
+		}
+		uint64_t root = take_all(d, 0, what, 1u << 20);
+		if (root < users / 4) {
+			fail_msg("%d: %llu are left for root, users have %llu", i, (unsigned long long)root,
+				 (unsigned long long)users);
+		}
+		/* Root has taken the rest: then nobody gets anything, until something is given back. */
+		assert_non_null(etwd_share_take(d, 0, what, 1));
+		assert_non_null(etwd_share_take(d, 2000, what, 1));
+		etwd_share_give(d, 1000, what, first);
+		assert_null(etwd_share_take(d, 2000, what, 1));
+		assert_null(etwd_share_take(d, 0, what, 1));
+		etwd_destroy(d);
+	}
+}
+
+static void in_an_instance_of_ones_own_one_may_have_it_all(void **state)
+{
+	struct etwd *d = instance(false);
+	assert_int_equal(take_all(d, 1000, SHARE_SESSIONS, 64), ETWD_SESSIONS_MAX);
+	assert_int_equal(take_all(d, 1000, SHARE_POOL_BYTES, 1ull << 20), ETWD_POOL_BYTES_TOTAL_USER);
+	etwd_destroy(d);
+}
+
+static void what_is_given_back_twice_is_not_somebody_elses(void **state)
+{
+	struct etwd *d = instance(true);
+	assert_null(etwd_share_take(d, 1000, SHARE_SESSIONS, 5));
+	etwd_share_give(d, 1000, SHARE_SESSIONS, 7);
+	assert_int_equal(etwd_share_of(d, 1000, SHARE_SESSIONS), 0);
+	assert_true(d->share_all[SHARE_SESSIONS] == 0);
+	etwd_share_give(d, 1000, SHARE_SESSIONS, 7);
+	assert_true(d->share_all[SHARE_SESSIONS] == 0 && d->share_users[SHARE_SESSIONS] == 0);
+	etwd_destroy(d);
+}
+
+/* A user whose messages take long waits, in the long run for three quarters of the time. */
+static void one_user_has_a_part_of_the_loops_time(void **state)
+{
+	struct etwd *d = instance(true);
+	uint64_t now = 1000000 * MS, begin = now, worked = 0;
+	while (now < begin + 60000 * MS) {
+		if (etwd_share_has_time(d, 1000, now)) {
+			etwd_share_busy(d, 1000, now, now + 10 * MS);
+			worked += 10 * MS;
+			now += 10 * MS;
+		}
+		assert_true(etwd_share_has_time(d, 1001, now));
+		assert_true(etwd_share_has_time(d, 0, now));
+		etwd_share_busy(d, 0, now, now + 20 * MS); /* root works all the time */
+		now += 1 * MS;
+	}
+	assert_true(worked > 60000 * MS / 5 && worked < 60000 * MS / 3);
+	etwd_destroy(d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(in_an_instance_of_ones_own_one_may_have_it_all),
+		cmocka_unit_test(what_is_given_back_twice_is_not_somebody_elses),
+		cmocka_unit_test(one_user_has_a_part_of_the_loops_time),
+		cmocka_unit_test(greedy_users_leave_room_for_root_and_for_each_other),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
