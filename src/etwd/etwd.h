@@ -474,6 +474,16 @@ struct provider {
 	char *name;
 };
 
+/* A registration that was, whether or not its process still is. */
+enum { ETWD_RECENT_MAX = 128 };
+struct recent {
+	uint64_t number; /* they are counted from 1; 0: none */
+	struct guid guid, group; /* group: zeros when it is in none */
+	pid_t pid;
+	uid_t uid;
+	char name[128], exe[64]; /* name: of the traits, or "" */
+};
+
 enum route_flags {
 	ROUTE_IGNORE_KEYWORD_0 = 1u << 0,
 	ROUTE_EXCLUDE_INPRIVATE = 1u << 1,
@@ -858,6 +868,9 @@ void etwd_query_guid_info(struct etwd *d, struct conn *c, const struct proto_mes
 void etwd_provider_name(struct provider *p, const struct proto_message *m);
 void etwd_name_provider(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_query_stats(struct etwd *d, struct conn *c, const struct proto_message *m);
+/* Registrations of the last time: noted when they come and when they say their names. */
+void etwd_recent_note(struct etwd *d, const struct registration *r);
+void etwd_query_recent(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_query_processes(struct etwd *d, struct conn *c, const struct proto_message *m);
 
 #define ETWD_ENABLE_INFO_BYTES 32u
@@ -953,6 +966,8 @@ struct etwd {
 	uint32_t process_count, dead_count;
 	uint32_t eager_count, eager_left;
 	LIST_HEAD(, provider) bucket[ETWD_BUCKETS];
+	struct recent recent[ETWD_RECENT_MAX];
+	uint64_t recent_number; /* of the last one */
 
 	struct session *session[ETWD_SESSIONS_MAX + 1]; /* by id; 0 unused */
 	uint32_t session_count;

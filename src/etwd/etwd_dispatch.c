@@ -55,6 +55,7 @@ static const struct handler handlers[] = {
 	{PROTO_RT_ACK, CONN_CONTROL, false, etwd_realtime_ack},
 	{PROTO_STATS, CONN_CONTROL, false, etwd_query_stats},
 	{PROTO_PROCESSES, CONN_CONTROL, false, etwd_query_processes},
+	{PROTO_RECENT, CONN_CONTROL, false, etwd_query_recent},
 	{PROTO_SET_INFO, CONN_CONTROL, false, etwd_info_set},
 	{PROTO_QUERY_INFO, CONN_CONTROL, false, etwd_info_query},
 	{PROTO_ACCESS_SET, CONN_CONTROL, false, etwd_access_set},

@@ -82,6 +82,10 @@ enum proto_type {
 				     ALLOW; owner only */
 	PROTO_ACCESS_QUERY = 53,  /* GUID; reply: DATA, a self-relative security descriptor */
 	PROTO_RELOAD = 54,	  /* the collectors' files have changed; owner only */
+	PROTO_RECENT = 55,	  /* reply COUNT, then PROTO_RECENT_ITEM: the last registrations, also of
+				     processes that ended: GUID, DATA (GUID of its group), SEQUENCE, PID,
+				     EXE_NAME, NAME */
+	PROTO_RECENT_ITEM = 56,
 };
 
 enum proto_tag {
