@@ -43,6 +43,7 @@ static const struct handler handlers[] = {
 	{PROTO_BINARY_TRACK, CONN_PROVIDER, true, etwd_binary_track},
 	{PROTO_PRIVATE_DONE, CONN_PROVIDER, true, etwd_private_done},
 	{PROTO_DESCRIBED, CONN_PROVIDER, true, etwd_described},
+	{PROTO_IMAGES, CONN_PROVIDER, true, etwd_images},
 	{PROTO_PING, CONN_CONTROL, false, on_ping},
 	{PROTO_START, CONN_CONTROL, false, etwd_session_start},
 	{PROTO_CONTROL, CONN_CONTROL, false, etwd_session_control},

@@ -5,6 +5,7 @@
  * The lock is kept until exit; two daemons of one directory cannot exist.
  */
 #include "etwd/etwd.h"
+#include "etwd/etwd_clean.h"
 #include "etwd/etwd_start.h"
 
 #include "base/confine.h"
@@ -364,9 +365,6 @@ static void redirect(struct etwd *d)
 			close(null);
 		}
 	}
-	if (chdir("/") < 0) {
-		etwd_log(d, "Cannot leave the working directory");
-	}
 }
 
 static void signal_ready(struct etwd *d, struct source *s, uint32_t events)
@@ -497,6 +495,9 @@ int main(int argc, char **argv)
 	if (parse_options(argc, argv, &o, &code)) {
 		return code;
 	}
+	etwd_clean_descriptors(o.ready_fd);
+	etwd_clean_signals();
+	etwd_clean_environment();
 	umask(077);
 	int r = find_dir(&o, dir, sizeof dir);
 	if (r < 0) {
@@ -522,7 +523,7 @@ int main(int argc, char **argv)
 	}
 	raise_fd_limit();
 	struct etwd *d;
-	r = etwd_create(&d, o.system);
+	r = chdir("/") < 0 ? -errno : etwd_create(&d, o.system);
 	if (r < 0) {
 		complain("etwd: cannot start: %s\n", strerror(-r));
 		return 1;

@@ -125,7 +125,7 @@ expect "after tracerpt without -y" "$(cat stays)" "an earlier one"
 cd ..
 
 # ---- standard output, and where other files are not followed
-openetw tracerpt in.etl -o - -of CSV | grep -q 'Event Name, *Type' || fail "tracerpt -o -"
+openetw tracerpt in.etl -o - -of CSV | grep -q 'Event Name,  *Type' || fail "tracerpt -o -"
 openetw tracefmt in.etl -o /dev/stdout -nosummary | grep -q EventTrace || fail "tracefmt -o /dev/stdout"
 openetw xperf -i in.etl -o /dev/null -a dumper || fail "xperf -o /dev/null"
 [ -c /dev/null ] || fail "/dev/null is gone"

@@ -380,6 +380,8 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 		ssize_t n = write(go[1], "g", 1);
 		(void)n;
 		base_close(&go[1]);
+	} else {
+		fprintf(stderr, "recording; Ctrl-C ends\n");
 	}
 	watch(r);
 	double seconds = (double)(now_ns() - started) / 1e9;
