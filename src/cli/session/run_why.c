@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli/output.h"
 #include "cli/session/run_why.h"
 
 #include "cli/classic/controller.h"
