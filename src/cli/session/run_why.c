@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/output.h"
 #include "cli/session/run_why.h"
 
 #include "cli/classic/controller.h"
