@@ -4,8 +4,10 @@
  *
  * An ELF file is opened by path or from memory and checked against the build a trace names;
  * functions come from .symtab, or from the separate debug information (by build id, or
- * .gnu_debuglink), or from .gnu_debugdata together with .dynsym, or at least from .dynsym. All bytes are untrusted: whatever does not fit is left
- * out. One thread.
+ * .gnu_debuglink), or from .gnu_debugdata together with .dynsym, or at least from .dynsym. Stubs of the procedure
+ * linkage table are called "name@plt" (symbol_plt.c); code that has no symbol, but can be unwound, is called by the
+ * address of its function as linked, "0x4a2b10" (symbol_frames.c). All bytes are untrusted: whatever does not fit is
+ * left out. One thread.
  */
 #ifndef SYMBOL_SYMBOL_H
 #define SYMBOL_SYMBOL_H
