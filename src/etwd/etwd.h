@@ -9,7 +9,7 @@
  * is the file thread's business inside the sink. (A second thread for the drain was weighed: it
  * would hold the state for the length of a pass anyway, since every record needs the filters.)
  *
- *   etwd_main.c      options, daemon, lock, sockets, signals
+ *   etwd_main.c      options, daemon, lock, sockets, signals; etwd_clean.c: what it inherited
  *   etwd_loop.c      epoll, timers, job threads
  *   etwd_conn.c      connections: receive, bounded queue, throttle, replies
  *   etwd_foreign.c, etwd_take.c
@@ -20,6 +20,7 @@
  *   etwd_binary.c    where a provider's code lies
  *   etwd_described.c descriptions of events that programs carry
  *   etwd_embed.c     the same for files that are finished, by a helper
+ *   etwd_images.c    images of processes whose stacks are recorded
  *   etwd_thread.c    thread ids of other pid namespaces
  *   etwd_ctl.c       heap of entries and filter tables inside a control block
  *   etwd_register.c  registrations, traits, groups
@@ -100,7 +101,8 @@
 #define ETWD_WAITING_MAX	   262144u /* callbacks that enables wait for, and these enables */
 #define ETWD_ENABLE_BYTES_MAX	   (512ull << 20)
 #define ETWD_CONFIG_BYTES_UID	   (64ull << 20) /* then older generations are kept no longer */
-#define ETWD_SPOOL_BYTES_UID	   (1ull << 30)
+#define ETWD_SPOOL_BYTES_UID	   (1ull << 30) /* what waits for consumers on the disk */
+#define ETWD_SPOOL_FLOOR	   (1ull << 30) /* what is free there stays, or a tenth of the disk */
 #define ETWD_FILTER_BYTES_MAX	   4096u
 #define ETWD_TRAITS_MAX		   4096u
 #define ETWD_PENDING_MAX	   64u /* unanswered enables and the like, per connection */
@@ -174,7 +176,6 @@ enum share {
 	SHARE_WAITING,
 	SHARE_ENABLE_BYTES,
 	SHARE_CONFIG_BYTES,
-	SHARE_SPOOL_BYTES,
 	SHARE_COUNT,
 };
 /* NULL: taken; else why not, in words. */
@@ -184,6 +185,8 @@ void etwd_share_give(struct etwd *d, uid_t uid, enum share what, uint64_t n);
 uint64_t etwd_share_of(const struct etwd *d, uid_t uid, enum share what);
 bool etwd_share_fits(const struct etwd *d, uid_t uid, enum share what, uint64_t n);
 bool etwd_share_whole(const struct etwd *d, uid_t uid); /* no part is set for this one */
+/* On the disk; NULL: any. As long as the user has a session. -ENOMEM. */
+int etwd_share_spool(struct etwd *d, uid_t uid, struct sink_quota **ret);
 /* The loop worked for this user; may it go on to? */
 void etwd_share_busy(struct etwd *d, uid_t uid, uint64_t from_ns, uint64_t to_ns);
 bool etwd_share_has_time(struct etwd *d, uid_t uid, uint64_t now_ns);
@@ -363,6 +366,8 @@ struct process {
 	uint64_t violations_at_ns;
 	uint64_t violations_base;
 	struct thread_map *threads; /* see etwd_thread.c */
+	struct image_list *images; /* NULL: it told none */
+	uint64_t since_raw, since_ns; /* HELLO */
 
 	/* A ghost: the pool of an earlier etwd, drained once more. See etwd_adopt.c. */
 	struct process *heir; /* NULL: an ordinary process */
@@ -474,6 +479,16 @@ struct provider {
 	char *name;
 };
 
+/* A registration that was, whether or not its process still is. */
+enum { ETWD_RECENT_MAX = 128 };
+struct recent {
+	uint64_t number; /* they are counted from 1; 0: none */
+	struct guid guid, group; /* group: zeros when it is in none */
+	pid_t pid;
+	uid_t uid;
+	char name[128], exe[64]; /* name: of the traits, or "" */
+};
+
 enum route_flags {
 	ROUTE_IGNORE_KEYWORD_0 = 1u << 0,
 	ROUTE_EXCLUDE_INPRIVATE = 1u << 1,
@@ -541,6 +556,21 @@ void etwd_binary_track(struct etwd *d, struct conn *c, const struct proto_messag
 void etwd_described(struct etwd *d, struct conn *c, const struct proto_message *m);
 /* For jobs: waits until what was told so far is in its place, but not for ever. */
 void etwd_described_wait(void);
+/* A process says which images it has mapped. */
+void etwd_images(struct etwd *d, struct conn *c, const struct proto_message *m);
+/* Before a record with this stack (item data) goes to the session: it is told what the process has mapped. `ts` is the
+ * record's, of the raw clock. */
+void etwd_images_stack(struct etwd *d, struct process *p, struct session *s, uint16_t cpu, uint64_t ts,
+		       const uint8_t *stack, uint32_t bytes);
+void etwd_images_gone(struct etwd *d, struct process *p);
+/* A file was opened, a consumer came: what follows explains itself. The first on any thread. */
+void etwd_images_file(struct session *s);
+void etwd_images_anew(struct session *s);
+/* What is in memory has to be explained in a copy, by etwd_images_again() after sink_flush_held(). */
+bool etwd_images_explain(const struct session *s);
+void etwd_images_again(struct etwd *d, struct session *s);
+void etwd_images_stop(struct etwd *d, struct session *s); /* its last records */
+void etwd_images_forget(struct etwd *d, struct session *s);
 /* Files of sessions: what their events mean is written into them. Once, before sessions; takes care of
  * those an earlier etwd left. Without it (in tests) nothing happens. */
 void etwd_embed_start(struct etwd *d);
@@ -640,6 +670,12 @@ struct session {
 	uint32_t refusal_code; /* what start_reply is told when a session that was refused is gone */
 	char *refusal;
 	struct session_kernel *kernel; /* NULL: cannot have kernel events */
+	/* Images, see etwd_images.c: what was said under this number, since when, with which file, and, when it is
+	 * needed again, of whom. */
+	uint64_t images_serial, images_since_ns, images_records;
+	uint32_t files_opened, images_files; /* the first one counts up on any thread */
+	struct image_list **images_told;
+	uint32_t images_told_count;
 };
 /* struct session.clock beside 1, 2, 3: nanoseconds of CLOCK_MONOTONIC on a machine whose raw clock is
  * another; of sessions with kernel events, which come in that time. To the outside it is 1. */
@@ -661,6 +697,8 @@ void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_messa
 void etwd_session_control(struct etwd *d, struct conn *c, const struct proto_message *m);
 /* The same request after etwd_reach_first(). */
 void etwd_session_control_reached(struct etwd *d, struct conn *c, const struct proto_message *m);
+/* sink_flush(), or, of what is in memory, with what explains it: the kernel's part comes with etwd_kernel_explain(). */
+int etwd_session_copy(struct etwd *d, struct session *s, const char *path, struct diag *diag);
 /* Answers when the disk has what was ordered to be written: what the controller does next finds a file that is
  * complete, and a sink that takes the next change. False: no memory. */
 bool etwd_session_answer_after_disk(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s);
@@ -858,6 +896,9 @@ void etwd_query_guid_info(struct etwd *d, struct conn *c, const struct proto_mes
 void etwd_provider_name(struct provider *p, const struct proto_message *m);
 void etwd_name_provider(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_query_stats(struct etwd *d, struct conn *c, const struct proto_message *m);
+/* Registrations of the last time: noted when they come and when they say their names. */
+void etwd_recent_note(struct etwd *d, const struct registration *r);
+void etwd_query_recent(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_query_processes(struct etwd *d, struct conn *c, const struct proto_message *m);
 
 #define ETWD_ENABLE_INFO_BYTES 32u
@@ -953,6 +994,8 @@ struct etwd {
 	uint32_t process_count, dead_count;
 	uint32_t eager_count, eager_left;
 	LIST_HEAD(, provider) bucket[ETWD_BUCKETS];
+	struct recent recent[ETWD_RECENT_MAX];
+	uint64_t recent_number; /* of the last one */
 
 	struct session *session[ETWD_SESSIONS_MAX + 1]; /* by id; 0 unused */
 	uint32_t session_count;
@@ -978,6 +1021,7 @@ struct etwd {
 	uint64_t tick_ns;
 	uint64_t watermark; /* raw clock; what the last pass delivered up to */
 
+	uint64_t images_serial, images_bytes, images_dropped;
 	uint32_t ghost_count;
 	uint64_t adopted_pools, adopted_events, adopted_unclaimed, adopted_lost;
 	uint64_t events, passes, messages, bad_messages, rejected_connections, late_events;

@@ -337,10 +337,10 @@ static void choose_keep(const struct etwd *d, struct session *s, const char *dir
 }
 
 /* Where what no consumer takes may wait. Not having such a place is no reason to fail. */
-static void choose_spool(const struct etwd *d, const struct conn *c, struct session *s)
+static void choose_spool(struct etwd *d, const struct conn *c, struct session *s)
 {
 	char dir[4000], path[4200];
-	if (!(s->mode & MODE_REAL_TIME) || (s->flags & PROTO_SESSION_NOT_PERSISTENT) ||
+	if (etwd_share_spool(d, s->uid, &s->options.spool_quota) < 0 || !(s->mode & MODE_REAL_TIME) || (s->flags & PROTO_SESSION_NOT_PERSISTENT) ||
 	    saved_dir(SAVED_STATE, d->system, dir, sizeof dir) < 0) {
 		return;
 	}
@@ -352,6 +352,9 @@ static void choose_spool(const struct etwd *d, const struct conn *c, struct sess
 	if (!s->path && s->options.maximum_file_size > 0) {
 		s->options.spool_bytes = (uint64_t)s->options.maximum_file_size
 					 << (s->mode & MODE_USE_KBYTES ? 10 : 20);
+	}
+	if (s->options.spool_quota) {
+		s->options.spool_bytes = BASE_MIN(s->options.spool_bytes, s->options.spool_quota->limit_bytes);
 	}
 	/* An autologger comes back with the next etwd, which then goes on with what waited. */
 	if (c->pid == getpid()) {

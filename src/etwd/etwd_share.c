@@ -48,7 +48,6 @@ static const struct limit limits[SHARE_COUNT] = {
 	[SHARE_ENABLE_BYTES] = {ETWD_ENABLE_BYTES_MAX, ETWD_ENABLE_BYTES_MAX, ETWD_ENABLE_BYTES_MAX / 8,
 				"the enables of this user's sessions are too many"},
 	[SHARE_CONFIG_BYTES] = {UINT64_MAX, UINT64_MAX, UINT64_MAX, NULL},
-	[SHARE_SPOOL_BYTES] = {UINT64_MAX, UINT64_MAX, ETWD_SPOOL_BYTES_UID, NULL},
 };
 
 struct user {
@@ -56,6 +55,7 @@ struct user {
 	uid_t uid;
 	uint64_t used[SHARE_COUNT];
 	uint64_t busy_ns, busy_at_ns; /* of the loop's time, paid back as time goes on */
+	struct sink_quota spool;
 };
 
 /* root, and everybody in their own instance, may have all of it. */
@@ -81,6 +81,8 @@ static struct user *find_or_make(struct etwd *d, uid_t uid)
 	struct user *u = find(d, uid);
 	if (!u && (u = calloc(1, sizeof *u)) != NULL) {
 		u->uid = uid;
+		u->spool.limit_bytes = ETWD_SPOOL_BYTES_UID;
+		u->spool.floor_bytes = ETWD_SPOOL_FLOOR;
 		LIST_INSERT_HEAD(&d->users, u, link);
 	}
 	return u;
@@ -160,6 +162,13 @@ bool etwd_share_fits(const struct etwd *d, uid_t uid, enum share what, uint64_t 
 bool etwd_share_whole(const struct etwd *d, uid_t uid)
 {
 	return whole(d, uid);
+}
+
+int etwd_share_spool(struct etwd *d, uid_t uid, struct sink_quota **ret)
+{
+	struct user *u = whole(d, uid) ? NULL : find_or_make(d, uid);
+	*ret = u ? &u->spool : NULL;
+	return u || whole(d, uid) ? 0 : -ENOMEM;
 }
 
 /* ---- time ------------------------------------------------------------------------------------- */

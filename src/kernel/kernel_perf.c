@@ -54,12 +54,18 @@ static FILE *open_tracing(const char *event, const char *file)
 	return NULL;
 }
 
+bool kernel_mount_tracing(void)
+{
+	FILE *f = open_tracing("sched/sched_switch", "id");
+	if (f) {
+		fclose(f);
+	}
+	return f || (geteuid() == 0 && mount("tracefs", tracing_dirs[0], "tracefs", 0, NULL) == 0);
+}
+
 static int tracepoint_id(const char *event, struct diag *d)
 {
-	FILE *f = open_tracing(event, "id");
-	if (!f && geteuid() == 0 && mount("tracefs", tracing_dirs[0], "tracefs", 0, NULL) == 0) {
-		f = open_tracing(event, "id");
-	}
+	FILE *f = kernel_mount_tracing() ? open_tracing(event, "id") : NULL;
 	int id = -ENOENT;
 	if (!f || fscanf(f, "%d", &id) != 1) {
 		diag_at(d, UINT64_MAX,

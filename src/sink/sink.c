@@ -711,7 +711,7 @@ void sink_stats(struct sink *s, struct sink_stats *ret)
 		r.events += s->stream[i].events;
 	}
 	if (s->spool) {
-		sink_spool_losses(s->spool, &r.rt_events_lost, &r.rt_buffers_lost);
+		sink_spool_losses(s->spool, &r.rt_events_lost, &r.rt_buffers_lost, &r.rt_events_refused);
 	}
 	pthread_mutex_lock(&s->lock);
 	r.lost_disk_events = s->lost_disk_events;

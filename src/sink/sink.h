@@ -53,6 +53,14 @@ enum sink_file_fate {
 	SINK_FATE_REPLACED, /* somebody else's bytes are in it, or have its name */
 };
 
+/* How much several sinks may have on the disk together, for what waits for real-time consumers. Whoever made
+ * it keeps it as long as one of them lives. */
+struct sink_quota {
+	uint64_t limit_bytes;
+	uint64_t floor_bytes; /* so much stays free there, or a tenth of a smaller file system */
+	uint64_t used_bytes;  /* any thread, through base/order.h */
+};
+
 struct sink_options {
 	const uint16_t *name;	  /* session name */
 	const uint16_t *log_file; /* as it goes into the header; NULL: no file */
@@ -78,6 +86,7 @@ struct sink_options {
 	 * many bytes in this file, made when needed and removed at the end. NULL or 0: memory only. */
 	const char *spool_path; /* its name begins with SINK_SPOOL_PREFIX, without keep_path */
 	uint64_t spool_bytes;
+	struct sink_quota *spool_quota; /* NULL: none but spool_bytes */
 	/* With a spool_path: the backlog outlives the process, in this file, which should lie in memory, and
 	 * that one. The next sink with the same two goes on with it. Both are removed by sink_stop(), unless
 	 * sink_keep_backlog() was called. */
@@ -186,6 +195,7 @@ struct sink_stats {
 	enum sink_file_fate file_fate;
 	uint64_t file_fate_filetime;
 	uint64_t rt_events_lost, rt_buffers_lost;
+	uint64_t rt_events_refused; /* of the former: the quota, or the disk, had no room for them */
 	uint64_t rt_found; /* events that an earlier process left to be delivered */
 	uint64_t overwritten_buffers; /* circular, buffering */
 	uint64_t overwritten_events;

@@ -215,7 +215,8 @@ void sink_spool_put(struct sink_spool *p, struct sink_rt_chunk *c); /* takes it 
 enum sink_spool_state sink_spool_take(struct sink_spool *p, struct sink_rt_chunk **ret);
 void sink_spool_return(struct sink_spool *p, struct sink_rt_chunk *c); /* what take gave, undelivered */
 void sink_spool_delivered(struct sink_spool *p, struct sink_rt_chunk *c); /* frees it */
-void sink_spool_losses(struct sink_spool *p, uint64_t *inout_events, uint64_t *inout_buffers);
+/* `refused`: of these, for want of room on the disk. */
+void sink_spool_losses(struct sink_spool *p, uint64_t *inout_events, uint64_t *inout_buffers, uint64_t *ret_refused);
 void sink_spool_clear(struct sink_spool *p);   /* nobody wants what is in it; never waits */
 /* With its file, unless the backlog is kept; waits for the disk. */
 void sink_spool_destroy(struct sink_spool *p, bool keep);

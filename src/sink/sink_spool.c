@@ -7,11 +7,13 @@
  *                                      \------------- nothing in the file ----------------/
  *
  * First in, first out. When the file is full its oldest buffer makes room, when the disk does not take
- * anything the newest that waits does; both are counted. Every buffer in the file is one that readers of
+ * anything, or the quota is used up, the newest that waits does; both are counted. An empty file is made short. Every buffer in the file is one that readers of
  * such files understand, should etwd be killed.
  */
 #include "sink/sink_keep.h"
 #include "sink/sink_private.h"
+
+#include "base/order.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -20,6 +22,7 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #define READY_MAX   8u /* buffers read ahead of the consumer */
 #define PLACES_LEAST 2u
@@ -43,12 +46,16 @@ struct sink_spool {
 	/* In the file: [first, next), at place n % places; up to `read` they are in `ready` or with the
 	 * producer, and stay in the file only when somebody else may want them. */
 	uint64_t first, read, next;
-	uint64_t lost_events, lost_buffers;
+	uint64_t lost_events, lost_buffers, refused_events;
 	int error;
 	struct sink_place *info; /* [places] */
 	struct sink_keep *keep;	 /* whose the info is, and which has a copy of first and next; may be NULL */
 
-	int fd; /* thread only */
+	struct sink_quota *quota; /* may be NULL */
+
+	/* thread only */
+	int fd;
+	uint64_t extent; /* places that the file has */
 };
 
 static void list_push(struct sink_rt_list *l, struct sink_rt_chunk *c)
@@ -91,6 +98,18 @@ static void lose(struct sink_spool *p, uint32_t events)
 	p->lost_events += events;
 	p->lost_buffers++;
 	note(p);
+}
+
+static uint64_t extent_bytes(const struct sink_spool *p, uint64_t places)
+{
+	return places * p->place_bytes;
+}
+
+static void give(struct sink_spool *p, uint64_t places)
+{
+	if (p->quota) {
+		order_add_relaxed(&p->quota->used_bytes, -extent_bytes(p, places));
+	}
 }
 
 /* ---- thread ----------------------------------------------------------------------------------- */
@@ -141,7 +160,47 @@ static int open_file(struct sink_spool *p)
 		base_close(&p->fd);
 		return -EINVAL;
 	}
-	return p->fd < 0 ? -errno : 0;
+	if (p->fd < 0) {
+		return -errno;
+	}
+	p->extent = ((uint64_t)st.st_size + p->place_bytes - 1) / p->place_bytes;
+	if (p->quota) {
+		order_add_relaxed(&p->quota->used_bytes, extent_bytes(p, p->extent));
+	}
+	return 0;
+}
+
+/* May the file have one place more? */
+static bool take(struct sink_spool *p)
+{
+	struct statvfs fs;
+	if (!p->quota) {
+		return true;
+	}
+	if (fstatvfs(p->fd, &fs) == 0) {
+		uint64_t all = (uint64_t)fs.f_blocks * fs.f_frsize, left = (uint64_t)fs.f_bavail * fs.f_frsize;
+		uint64_t least = BASE_MIN(p->quota->floor_bytes, all / 10);
+		if (left < least + p->place_bytes) {
+			return false;
+		}
+	}
+	uint64_t before = order_add_relaxed(&p->quota->used_bytes, (uint64_t)p->place_bytes);
+	if (before + p->place_bytes > p->quota->limit_bytes) {
+		give(p, 1);
+		return false;
+	}
+	return true;
+}
+
+/* With the lock held: nothing is in the file. It begins again at its first place, and has none. */
+static void restart(struct sink_spool *p)
+{
+	p->first = p->read = p->next = (p->next + p->places - 1) / p->places * p->places;
+	if (p->extent > 0 && ftruncate(p->fd, 0) < 0) {
+		p->error = -errno; /* it is written over, then */
+	}
+	give(p, p->extent);
+	p->extent = 0;
 }
 
 static int transfer(int fd, uint8_t *b, size_t n, uint64_t off, bool write)
@@ -182,6 +241,9 @@ static void prepare(const struct sink_spool *p, struct sink_rt_chunk *c, uint64_
 static void store_one(struct sink_spool *p)
 {
 	struct sink_rt_chunk *c = list_pop(&p->queue);
+	if (p->next == p->first && !p->keep) {
+		restart(p);
+	}
 	if (p->next - p->first == p->places) {
 		uint32_t events = p->info[p->first % p->places].events;
 		bool in_memory = p->read > p->first;
@@ -197,7 +259,11 @@ static void store_one(struct sink_spool *p)
 	p->busy = true;
 	pthread_mutex_unlock(&p->lock);
 	int err = open_file(p);
-	if (err == 0) {
+	bool more = err == 0 && number % p->places >= p->extent;
+	if (more && !take(p)) {
+		err = -EDQUOT;
+	} else if (err == 0) {
+		p->extent += more;
 		prepare(p, c, number);
 		err = transfer(p->fd, c->data, p->place_bytes,
 			       number % p->places * p->place_bytes, true);
@@ -208,6 +274,7 @@ static void store_one(struct sink_spool *p)
 	if (generation != p->generation) {
 		/* Nobody wants it any more. */
 	} else if (err < 0) {
+		p->refused_events += err == -EDQUOT || err == -ENOSPC ? c->events : 0;
 		lose(p, c->events);
 	} else {
 		p->info[number % p->places] =
@@ -278,6 +345,8 @@ static void *thread_main(void *arg)
 			list_push(&p->ready, list_pop(&p->queue));
 		} else if (p->queue.count > 0) {
 			store_one(p);
+		} else if (p->extent > 0 && p->first == p->next && !p->keep) {
+			restart(p); /* the disk is there for others */
 		} else {
 			pthread_cond_wait(&p->wake, &p->lock);
 		}
@@ -311,6 +380,7 @@ static void free_spool(struct sink_spool *p)
 {
 	leave_list(&p->queue);
 	leave_list(&p->ready);
+	give(p, p->extent);
 	base_close(&p->fd);
 	if (!p->keep) {
 		free(p->info);
@@ -343,6 +413,7 @@ int sink_spool_create(const struct sink *s, struct sink_spool **ret)
 	p->places = sink_spool_places(s);
 	p->clock = sink_spool_clock(s);
 	p->keep = s->keep;
+	p->quota = o->spool_quota;
 	p->start_filetime = h->start_filetime;
 	p->start_raw = h->start_raw;
 	p->queue_most = BASE_MAX(o->maximum_buffers, QUEUE_BYTES / s->buffer_bytes);
@@ -431,9 +502,10 @@ void sink_spool_delivered(struct sink_spool *p, struct sink_rt_chunk *c)
 	sink_chunk_free(p->keep, c);
 }
 
-void sink_spool_losses(struct sink_spool *p, uint64_t *inout_events, uint64_t *inout_buffers)
+void sink_spool_losses(struct sink_spool *p, uint64_t *inout_events, uint64_t *inout_buffers, uint64_t *ret_refused)
 {
 	pthread_mutex_lock(&p->lock);
+	*ret_refused = p->refused_events;
 	*inout_events += p->lost_events;
 	*inout_buffers += p->lost_buffers;
 	pthread_mutex_unlock(&p->lock);

@@ -40,11 +40,11 @@ static void put_header(struct sink *s, uint8_t *p, uint32_t bytes, uint16_t cpu,
  * into the artificial lost-event records. */
 static uint16_t loss_flags(const struct sink *s, uint64_t *ret_events, uint64_t *ret_buffers)
 {
-	uint64_t spool_events = 0;
+	uint64_t spool_events = 0, refused;
 	*ret_events = s->lost_no_buffer + s->lost_too_big + s->lost_elsewhere;
 	*ret_buffers = s->rt_buffers_lost;
 	if (s->spool) {
-		sink_spool_losses(s->spool, &spool_events, ret_buffers);
+		sink_spool_losses(s->spool, &spool_events, ret_buffers, &refused);
 	}
 	return (uint16_t)((*ret_events != s->rt_reported_lost ? ETL_BF_EVENTS_LOST : 0) |
 			  (*ret_buffers != s->rt_reported_buffers_lost ? ETL_BF_BUFFER_LOST : 0));

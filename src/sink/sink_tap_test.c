@@ -186,6 +186,70 @@ static void a_backlog_that_cannot_be_written_is_counted(void **state)
 	assert_true(late_consumer(3000, 4u << 20, "/not-there", true) > 0);
 }
 
+/* Two sessions of one user whose consumers are late: together they have no more on the disk than the quota, and
+ * nothing once it was delivered. Without a quota they have none at all. */
+static void sessions_of_one_user_share_what_they_may_have_on_the_disk(void **state)
+{
+	enum { EVENTS = 5000 };
+	for (int full = 0; full < 2; full++) {
+		struct sink_quota quota = {.limit_bytes = 128u << 10};
+		struct consumer c[2];
+		struct test_dir dir;
+		struct sink *s[2];
+		struct sink_stats st;
+		char path[2][160];
+		uint64_t on_disk = 0;
+		test_dir_make(&dir);
+		quota.limit_bytes = full ? 0 : quota.limit_bytes;
+		for (int k = 0; k < 2; k++) {
+			snprintf(path[k], sizeof path[k], "%s/EtwRT-%d.etl", dir.path, k);
+			struct sink_options o = test_options(NULL);
+			o.maximum_buffers = 10;
+			o.spool_path = path[k];
+			o.spool_bytes = 4u << 20;
+			o.spool_quota = &quota;
+			s[k] = begin(&c[k], o, false);
+		}
+		for (uint32_t i = 0; i < EVENTS; i++) {
+			for (int k = 0; k < 2; k++) {
+				assert_true(test_put(s[k], (uint16_t)(i % 4), i, i, TEST_RECORD_BYTES));
+				sink_tick(s[k], i);
+			}
+		}
+		for (int k = 0; k < 2; k++) {
+			sink_stats(s[k], &st);
+			for (int i = 0; i < 20000 && st.rt_events_refused == 0; i++) {
+				usleep(500);
+				sink_stats(s[k], &st);
+			}
+			assert_true(st.rt_events_refused > 0);
+			struct stat file;
+			on_disk += stat(path[k], &file) == 0 ? (uint64_t)file.st_size : 0;
+		}
+		assert_true(on_disk <= quota.limit_bytes);
+		assert_int_equal(on_disk > 0, !full);
+		for (int k = 0; k < 2; k++) {
+			sink_set_tap(s[k], true, take, &c[k]);
+			for (int i = 0; i < 20000 && sink_tap_behind(s[k]); i++) {
+				usleep(500);
+				sink_tap_pump(s[k]);
+			}
+			sink_stats(s[k], &st);
+			assert_int_equal(c[k].walk.events + st.rt_events_lost, EVENTS);
+			assert_int_equal(st.rt_events_refused, st.rt_events_lost);
+		}
+		for (int i = 0; i < 20000 && __atomic_load_n(&quota.used_bytes, __ATOMIC_RELAXED) > 0; i++) {
+			usleep(500);
+		}
+		assert_true(__atomic_load_n(&quota.used_bytes, __ATOMIC_RELAXED) == 0);
+		for (int k = 0; k < 2; k++) {
+			sink_stop(s[k], NULL);
+			test_walk_finish(&c[k].walk);
+		}
+		test_dir_remove(&dir);
+	}
+}
+
 static struct sink_options keeping(const struct test_dir *dir, char path[2][160])
 {
 	struct sink_options o = test_options(NULL);
@@ -388,6 +452,7 @@ int main(void)
 		cmocka_unit_test(a_consumer_that_comes_late_gets_everything_from_the_disk),
 		cmocka_unit_test(the_backlog_on_disk_is_bounded_and_drops_the_oldest),
 		cmocka_unit_test(a_backlog_that_cannot_be_written_is_counted),
+		cmocka_unit_test(sessions_of_one_user_share_what_they_may_have_on_the_disk),
 		cmocka_unit_test(what_waited_outlives_a_killed_process),
 		cmocka_unit_test(what_a_killed_process_had_lost_stays_counted),
 		cmocka_unit_test(losses_are_announced_to_the_consumer_once),

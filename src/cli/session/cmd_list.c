@@ -236,7 +236,7 @@ static void print_json(const struct cli_props *p, const struct openetw_loss *l)
 			    "\"tooBig\":%llu,\"detached\":%llu,\"rejected\":%llu,\"noBuffer\":%llu,"
 			    "\"diskEvents\":%llu,\"diskBuffers\":%llu,\"realTimeBuffers\":%llu,"
 			    "\"realTimeEvents\":%llu,\"torn\":%llu,\"overwritten\":%llu,"
-			    "\"fileGoneEvents\":%llu,\"fileGoneBuffers\":%llu}",
+			    "\"fileGoneEvents\":%llu,\"fileGoneBuffers\":%llu,\"realTimeRefused\":%llu}",
 			    (unsigned long long)l->events, (unsigned long long)l->bytes_written,
 			    (unsigned long long)l->pool_full, (unsigned long long)l->nesting,
 			    (unsigned long long)l->too_big, (unsigned long long)l->detached,
@@ -245,7 +245,7 @@ static void print_json(const struct cli_props *p, const struct openetw_loss *l)
 			    (unsigned long long)l->realtime_buffers,
 			    (unsigned long long)l->realtime_events, (unsigned long long)l->torn,
 			    (unsigned long long)l->overwritten, (unsigned long long)l->gone_events,
-			    (unsigned long long)l->gone_buffers);
+			    (unsigned long long)l->gone_buffers, (unsigned long long)l->realtime_refused);
 	}
 	strbuf_adds(&b, "}");
 	puts(b.s);

@@ -7,7 +7,7 @@
 static const struct cli_option options[] = {
 	CLI_PRINT_OPTIONS,
 	CLI_SELECT_OPTIONS,
-	{0, "headers", NULL, "print the records of the file itself too: its header, descriptions of events", NULL},
+	{0, "headers", NULL, "print the records of the file itself too: its header, descriptions of events, images of stacks", NULL},
 	{'q', "quiet", NULL, "no summary line on stderr (what was lost is said all the same)",
 	 NULL},
 	{0},

@@ -414,7 +414,8 @@ static void print_csv(struct cli_printer *p, const EVENT_RECORD *e, const char *
 			       "tid,fields\n");
 		p->header_done = true;
 	}
-	strbuf_addf(b, "%s,", time);
+	strbuf_adds(b, time);
+	strbuf_addc(b, ',');
 	const char *name = openetw_provider_name(p->decoder, e);
 	add_csv(b, name, strlen(name));
 	strbuf_addc(b, ',');
