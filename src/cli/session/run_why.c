@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli/output.h"
 #include "cli/session/run_why.h"
 
 #include "cli/classic/controller.h"
@@ -56,7 +57,7 @@ static void probe_start(struct run_why *w)
 	p.p.LogFileNameOffset = 0;
 	p.p.LogFileMode = EVENT_TRACE_BUFFERING_MODE;
 	p.p.BufferSize = 64;
-	if (StartTraceA(&w->probe, name, &p.p) != ERROR_SUCCESS) {
+	if (cli_start_trace(&w->probe, name, &p.p) != ERROR_SUCCESS) {
 		return; /* there are too many, perhaps: then nobody counts */
 	}
 	w->probing = w->probed = true;
