@@ -362,6 +362,9 @@ struct process {
 	uint64_t rejected_seen;
 	uint64_t torn_seen;
 	uint64_t lost_total;
+	uint64_t disbelieved; /* losses that it claimed after its counters were seen to lie */
+	uint64_t lost_cpu_ns; /* processor time that it had had when it lost something last */
+	bool lied;
 	uint64_t violations_at_ns;
 	uint64_t violations_base;
 	struct thread_map *threads; /* see etwd_thread.c */
@@ -802,8 +805,8 @@ void etwd_drain_pass(struct etwd *d, uint32_t flags);
 void etwd_drain_bell(struct etwd *d);
 /* Milliseconds until the next pass; -1: none is needed. */
 int etwd_drain_wait_ms(struct etwd *d, uint64_t now_ns);
-void etwd_drain_losses(struct etwd *d, struct process *p, uint64_t now_ns);
-void etwd_drain_bit_losses(struct process *p, uint32_t bit, uint64_t elapsed_ns,
+void etwd_drain_losses(struct etwd *d, struct process *p);
+void etwd_drain_bit_losses(struct etwd *d, struct process *p, uint32_t bit, uint64_t elapsed_ns,
 			   enum proto_loss cause);
 /* Session clock of a raw tick, and of a time of CLOCK_MONOTONIC. */
 uint64_t etwd_session_time(const struct etwd *d, const struct session *s, uint64_t raw);
