@@ -37,6 +37,7 @@
  *   etwd_drain.c     when to drain; a pass; losses
  *   etwd_route.c     a record -> the sessions that want it, in ETW form
  *   etwd_route_run.c the same for many records of one kind at once
+ *   etwd_fair.c      processes that write too much for the others of their session
  *   etwd_realtime.c  rings of real-time consumers
  *   etwd_query.c     lists and counters
  *   etwd_info.c      information classes, provider groups
@@ -123,6 +124,7 @@ struct conn;
 struct process;
 struct session;
 struct thread_map;
+struct fair;
 struct scan_job;
 
 /* ---- loop ------------------------------------------------------------------------------------ */
@@ -361,6 +363,7 @@ struct process {
 	uint64_t lost_cause_seen[8];
 	uint64_t rejected_seen;
 	uint64_t torn_seen;
+	struct fair *fair; /* by session bit, see etwd_fair.h; NULL: it wrote nothing yet */
 	uint64_t lost_total;
 	uint64_t disbelieved; /* losses that it claimed after its counters were seen to lie */
 	uint64_t lost_cpu_ns; /* processor time that it had had when it lost something last */
@@ -621,6 +624,10 @@ struct session {
 	uint64_t start_ns;
 	uint64_t loss[PROTO_LOSS_COUNT]; /* what the sink does not know */
 	uint32_t sequence;		 /* TraceMessage */
+	struct {			 /* who writes how much, see etwd_fair.h */
+		uint64_t at_ns, bytes, bytes_before;
+		uint32_t epoch, writers, writers_before;
+	} fair;
 	uint64_t buffer_bytes; /* of its buffers, and what else is charged to its user */
 	LIST_HEAD(, enable) enables;
 	LIST_HEAD(, consumer) consumers;

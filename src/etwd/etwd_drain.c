@@ -11,6 +11,7 @@
  * will need.
  */
 #include "etwd/etwd.h"
+#include "etwd/etwd_fair.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -364,6 +365,7 @@ void etwd_drain_pass(struct etwd *d, uint32_t flags)
 		struct session *s = d->session[i];
 		if (s && s->sink) {
 			s->blocked = s->delivered = false;
+			etwd_fair_tick(s, d->pass_ns);
 			sink_tick(s->sink, d->pass_ns);
 			etwd_realtime_round(d, s, d->watermark, d->pass_ns);
 		}

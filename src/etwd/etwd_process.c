@@ -393,6 +393,7 @@ void etwd_process_destroy(struct etwd *d, struct process *p)
 		}
 	}
 	free(p->reg);
+	free(p->fair);
 	drop_memory(d, p);
 	etwd_ctl_destroy(&p->ctl);
 	etwd_reply_drop(&p->adopt_reply);

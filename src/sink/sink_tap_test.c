@@ -4,6 +4,8 @@
  */
 #include "sink/sink_testing.h"
 
+#include "base/order.h"
+
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -238,10 +240,10 @@ static void sessions_of_one_user_share_what_they_may_have_on_the_disk(void **sta
 			assert_int_equal(c[k].walk.events + st.rt_events_lost, EVENTS);
 			assert_int_equal(st.rt_events_refused, st.rt_events_lost);
 		}
-		for (int i = 0; i < 20000 && __atomic_load_n(&quota.used_bytes, __ATOMIC_RELAXED) > 0; i++) {
+		for (int i = 0; i < 20000 && order_load_relaxed(&quota.used_bytes) > 0; i++) {
 			usleep(500);
 		}
-		assert_true(__atomic_load_n(&quota.used_bytes, __ATOMIC_RELAXED) == 0);
+		assert_true(order_load_relaxed(&quota.used_bytes) == 0);
 		for (int k = 0; k < 2; k++) {
 			sink_stop(s[k], NULL);
 			test_walk_finish(&c[k].walk);
