@@ -16,6 +16,10 @@
 #include "win/winerror.h"
 #include "win/winnt.h"
 
+#ifndef EVNTAPI /* a program's own comes first */
+#define EVNTAPI
+#endif
+
 EXTERN_C_START
 
 #define EVENT_MIN_LEVEL			  0

@@ -21,6 +21,10 @@
 
 #include <stdarg.h>
 
+#ifndef WMIAPI
+#define WMIAPI
+#endif
+
 EXTERN_C_START
 
 #define KERNEL_LOGGER_NAMEW ETW_WIDE("NT Kernel Logger")

@@ -15,6 +15,10 @@
 #include "evntprov.h"
 #include "evntrace.h"
 
+#ifndef TDHAPI
+#define TDHAPI
+#endif
+
 EXTERN_C_START
 
 typedef ULONG TDHSTATUS;

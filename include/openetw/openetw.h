@@ -157,6 +157,22 @@ OPENETW_API uint32_t openetw_session_loss(const char *session_name, struct opene
 OPENETW_API uint32_t openetw_session_stop(uint64_t id, const char *session_name, struct _EVENT_TRACE_PROPERTIES *properties,
 					  struct openetw_loss *loss);
 
+/* A provider that was registered lately, whether or not its process still runs. */
+struct openetw_registration {
+	uint32_t size;
+	uint32_t pid;
+	uint64_t number;  /* etwd counts them: later ones have higher numbers */
+	uint8_t guid[16]; /* as a GUID lies in memory */
+	uint8_t group[16]; /* zeros when it is in none */
+	char name[256];	  /* "" when the provider did not say it */
+	char process[256];
+};
+/* False ends the list. */
+typedef bool openetw_registration_fn(void *ctx, const struct openetw_registration *r);
+/* The last registrations (etwd remembers 128), in no order; one's own processes' only, of the instance for all
+ * users. ERROR_SUCCESS also when there are none; ERROR_NOT_SUPPORTED: an older etwd. */
+OPENETW_API uint32_t openetw_recent_registrations(openetw_registration_fn *each, void *ctx);
+
 /* What is known of a session beyond EVENT_TRACE_PROPERTIES. Times are FILETIME. */
 struct openetw_session {
 	uint32_t size; /* in: sizeof(struct openetw_session) */

@@ -12,7 +12,13 @@
  *   openetw_recorder_stop(s);
  *   openetw_recorder_destroy(s);
  *
- * The setters never fail; openetw_recorder_check() finds every mistake before anything is started, the
+ * A session may have events of the machine too, beside those of programs or alone; they take root, or the rights of
+ * openetw-kernel:
+ *
+ *   openetw_recorder_add_kernel(s, "PROC_THREAD+LOADER+PROFILE");
+ *   openetw_recorder_add_kernel_stacks(s, "Profile");
+ *
+ * samples/recorder.c does both. The setters never fail; openetw_recorder_check() finds every mistake before anything is started, the
  * first one first. One thread at a time. Strings are UTF-8.
  */
 #ifndef OPENETW_RECORDER_H
@@ -52,7 +58,22 @@ OPENETW_API void openetw_recorder_set_flush(struct openetw_recorder *s, uint32_t
 OPENETW_API void openetw_recorder_add_provider(struct openetw_recorder *s, const char *provider,
 					       uint32_t level, uint64_t any_keyword,
 					       uint64_t all_keywords, uint32_t properties);
-/* Only events of these processes, at most 8. */
+/* Kernel events, by xperf's names of flags and groups, joined by '+', in any case: "CSWITCH+DISK_IO", "DiagEasy";
+ * `openetw xperf -providers K` lists them. A flag that Linux has nothing for is a mistake; of a group it is left out.
+ * May be called again: the flags add up. Any number of such sessions run at a time; one called "NT Kernel Logger" is
+ * the one that other tools know, and has no events of programs.
+ *
+ * A provider (above) may also be "Windows Kernel Trace", whose keywords of which any are EVENT_TRACE_FLAG_*, or a
+ * system provider, "SystemProcessProvider" and its like, with its keywords. */
+OPENETW_API void openetw_recorder_add_kernel(struct openetw_recorder *s, const char *flags);
+/* The same by EVENT_TRACE_FLAG_* of evntrace.h. */
+OPENETW_API void openetw_recorder_add_kernel_flags(struct openetw_recorder *s, uint32_t flags);
+/* These kernel events, as xperf -stackwalk names them, joined by '+', have stacks: "Profile+CSwitch". */
+OPENETW_API void openetw_recorder_add_kernel_stacks(struct openetw_recorder *s, const char *events);
+/* A session of this name that runs already, such as an "NT Kernel Logger" that nobody stopped, is stopped, and the start
+ * tried again, once. Without this the start says ERROR_ALREADY_EXISTS. */
+OPENETW_API void openetw_recorder_set_replace(struct openetw_recorder *s, int replace);
+/* Only events of these processes, at most 8: of kernel events, those that belong to one. */
 OPENETW_API void openetw_recorder_add_pid(struct openetw_recorder *s, uint32_t pid);
 
 enum openetw_mistake {
@@ -75,14 +96,21 @@ enum openetw_mistake {
 	OPENETW_MISTAKE_PROVIDER_TWICE,
 	OPENETW_MISTAKE_LEVEL,		/* above 255 */
 	OPENETW_MISTAKE_TOO_MANY,	/* more than 64 providers or 8 processes */
+	OPENETW_MISTAKE_KERNEL_FLAG,	/* unknown, or Linux has nothing for it */
+	OPENETW_MISTAKE_KERNEL_STACK,	/* unknown, or without kernel events */
+	OPENETW_MISTAKE_KERNEL_NAME,	/* events of programs in the NT Kernel Logger */
 };
 /* The first mistake; openetw_recorder_problem() says which value it is and what is allowed. */
 OPENETW_API enum openetw_mistake openetw_recorder_check(struct openetw_recorder *s);
 OPENETW_API const char *openetw_recorder_problem(const struct openetw_recorder *s);
 
-/* Win32 code: ERROR_INVALID_PARAMETER when the check fails, ERROR_ALREADY_EXISTS, … When a provider
- * cannot be enabled, the session is stopped again. */
+/* Win32 code: ERROR_INVALID_PARAMETER when the check fails, ERROR_ALREADY_EXISTS, ERROR_ACCESS_DENIED without the rights
+ * for kernel events, … openetw_recorder_problem() has the reason in words. When a provider or stacks cannot be had, the
+ * session is stopped again. */
 OPENETW_API uint32_t openetw_recorder_start(struct openetw_recorder *s);
+/* Of a running session with kernel events: what is not recorded, and why; "" when nothing is missing. Borrowed until
+ * the next call. */
+OPENETW_API const char *openetw_recorder_note(struct openetw_recorder *s);
 OPENETW_API uint32_t openetw_recorder_stop(struct openetw_recorder *s);
 
 #ifdef __cplusplus

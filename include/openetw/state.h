@@ -83,6 +83,7 @@ struct openetw_event_origin {
 	const char *subject; /* name of `subject_pid`; NULL when unknown */
 	const char *file;    /* path of the file whose key the event has; NULL: none, or unknown */
 	uint64_t file_key;   /* 0: none */
+	const char *thread;  /* what `tid` is called; NULL when it has no name of its own */
 };
 OPENETW_API uint32_t openetw_state_event(struct openetw_state *s, const struct _EVENT_RECORD *e,
 					 struct openetw_event_origin *ret);
@@ -109,6 +110,7 @@ struct openetw_thread {
 	uint32_t reserved;
 	uint64_t start_time, end_time; /* as with processes */
 	uint64_t start_address;	       /* of its first function; 0: unknown */
+	const char *name;	       /* that it was given last; "": none but its program's */
 };
 OPENETW_API uint32_t openetw_state_thread(struct openetw_state *s, uint32_t tid, uint64_t time,
 					  struct openetw_thread *ret);

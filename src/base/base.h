@@ -231,6 +231,7 @@ static inline void strbuf_adds(struct strbuf *b, const char *s)
 	strbuf_add(b, s, strlen(s));
 }
 void strbuf_addf(struct strbuf *b, const char *fmt, ...) BASE_PRINTF(2, 3);
+void strbuf_vaddf(struct strbuf *b, const char *fmt, va_list ap) BASE_PRINTF(2, 0);
 void strbuf_add_u64(struct strbuf *b, uint64_t v);
 /* Quoted and escaped: valid JSON of any bytes, in which only printable characters (base/printable.h) are
  * written as they are. */

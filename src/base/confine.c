@@ -43,6 +43,7 @@ static const struct limits limits[] = {
 	/* Logs wherever root wants them, and with the owner that root wants; who the providers are. */
 	[CONFINE_ETWD] = {BIT(CAP_DAC_OVERRIDE) | BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_FOWNER) | BIT(CAP_CHOWN) |
 			  BIT(CAP_SYS_PTRACE)},
+	[CONFINE_TAKER] = {0},
 	/* Events; others' files and maps; addresses of the kernel; rings that stay in memory; to go first. */
 	[CONFINE_COLLECTOR] = {BIT(CAP_PERFMON) | BIT(CAP_BPF) | BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH) |
 				       BIT(CAP_SYSLOG) | BIT(CAP_IPC_LOCK) | BIT(CAP_SYS_NICE) | BIT(CAP_SYS_RESOURCE),

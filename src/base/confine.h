@@ -8,9 +8,10 @@
  *   etwd        files, other       no programs, no new           any                 any
  *               users' /proc       processes, nothing of the
  *                                  machine's
- *   collector   those of the       as etwd, with BPF and perf    reads; writes       4 GiB and what
+ *   its takers  none               as etwd, serving nobody       reads               any
+ *   collector   those of the       no programs; BPF and perf     reads; writes       4 GiB and what
  *               kernel's events                                  probes              rings take
- *   describe    none               as etwd, no sockets           writes what it      4 GiB, 10 minutes
+ *   describe    none               no programs, no sockets       writes what it      4 GiB, 10 minutes
  *                                                                has open
  *
  * Files are limited by Landlock, which also keeps a program from looking at others' /proc: so etwd and the collector,
@@ -21,7 +22,7 @@
 
 #include "base/base.h"
 
-enum confine_program { CONFINE_ETWD, CONFINE_COLLECTOR, CONFINE_DESCRIBE };
+enum confine_program { CONFINE_ETWD, CONFINE_TAKER, CONFINE_COLLECTOR, CONFINE_DESCRIBE };
 
 /* What came about. */
 #define CONFINED_CAPABILITIES 1u /* no more than the program needs */

@@ -20,6 +20,9 @@
 #define ARCH AUDIT_ARCH_AARCH64
 #endif
 #define NEWEST 470u /* this list knows of none from here on */
+/* Name spaces of its own, in which a process may do what it may not here. */
+#define CLONE_APART                                                                                                    \
+	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
 
 /* The same on all machines, but not in all C libraries' headers. */
 #define NR_close_range	 436
@@ -137,14 +140,17 @@ static void write_filter(struct program *f, enum confine_program which)
 		allow(f, sockets);
 		allow(f, serving);
 		allow(f, changing_files);
+	} else if (which == CONFINE_TAKER) {
+		allow(f, sockets);
 	} else if (which == CONFINE_COLLECTOR) {
 		allow(f, sockets);
 		allow(f, events);
 	}
 	/* Threads, no processes; but etwd has strangers' descriptors closed by one that is itself, with other
 	 * descriptors (etwd_foreign.c). What the newer call does cannot be seen from here. */
-	if_equal(f, SYS_clone, 6);
+	if_equal(f, SYS_clone, 7);
 	load(f, first);
+	put(f, BPF_JMP | BPF_JSET | BPF_K, 4, 0, CLONE_APART);
 	put(f, BPF_JMP | BPF_JSET | BPF_K, 0, 1, CLONE_THREAD);
 	end(f, SECCOMP_RET_ALLOW);
 	if_equal(f, which == CONFINE_ETWD ? CLONE_VM | SIGCHLD : 0xFFFFFFFF, 1);

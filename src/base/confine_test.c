@@ -141,6 +141,19 @@ static int etwd(void *arg)
 	return 0;
 }
 
+/* What receives strangers' descriptors for etwd. */
+static int taker(void *arg)
+{
+	unsigned done = confine(CONFINE_TAKER);
+	int r = everybody(done);
+	if (r != 0) {
+		return r;
+	}
+	NEED(capability("CapPrm") == 0 && capability("CapEff") == 0);
+	NEED(geteuid() != 0 || capability("CapBnd") == 0);
+	return 0;
+}
+
 static int collector(void *arg)
 {
 	unsigned done = confine(CONFINE_COLLECTOR);
@@ -224,6 +237,11 @@ static void etwd_has_files_and_proc_and_nothing_of_the_machines(void **state)
 	assert_int_equal(in_child(etwd, NULL), 0);
 }
 
+static void what_takes_descriptors_has_no_rights(void **state)
+{
+	assert_int_equal(in_child(taker, NULL), 0);
+}
+
 static void the_collector_has_what_events_take(void **state)
 {
 	assert_int_equal(in_child(collector, NULL), 0);
@@ -264,6 +282,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(etwd_has_files_and_proc_and_nothing_of_the_machines),
+		cmocka_unit_test(what_takes_descriptors_has_no_rights),
 		cmocka_unit_test(the_collector_has_what_events_take),
 		cmocka_unit_test(describing_a_file_writes_no_other),
 		cmocka_unit_test(without_seccomp_and_landlock_the_rest_is_done),

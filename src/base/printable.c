@@ -62,21 +62,28 @@ static unsigned columns_of(uint32_t c)
 	return among(none, BASE_ARRAY_LEN(none), c) ? 0 : among(two, BASE_ARRAY_LEN(two), c) ? 2 : 1;
 }
 
-/* None of eight bytes needs more than a copy. The usual test for a byte below n in a word; it may say
- * no for one that does not. */
-static inline bool is_plain8(const char *s)
+typedef uint8_t bytes16 __attribute__((vector_size(16)));
+
+/* All of sixteen bytes are ASCII that stays as it is: from ' ' to '~'. */
+static inline bool is_plain16(const char *s)
 {
-	const uint64_t ones = ~0ull / 255, tops = ones << 7;
-	uint64_t v = le64_get(s), del = v ^ ones * 0x7F;
-	return (((v - ones * 0x20) | (del - ones) | v) & tops) == 0;
+	bytes16 v;
+	memcpy(&v, s, sizeof v);
+	bytes16 bad = (bytes16)((v - ' ') > '~' - ' ');
+	uint64_t half[2];
+	memcpy(half, &bad, sizeof half);
+	return (half[0] | half[1]) == 0;
 }
 
 /* How many bytes at the beginning are ASCII that stays as it is. */
 static size_t plain_length(const char *s, size_t n)
 {
 	size_t i = 0;
-	while (i + 8 <= n && is_plain8(s + i)) {
-		i += 8;
+	while (i + 16 <= n && is_plain16(s + i)) {
+		i += 16;
+	}
+	if (i + 16 > n && n >= 16 && is_plain16(s + n - 16)) {
+		return n; /* the last piece may overlap the one before */
 	}
 	while (i < n && (uint8_t)s[i] >= 0x20 && (uint8_t)s[i] < 0x7F) {
 		i++;
@@ -150,7 +157,9 @@ bool printable_is(const char *s, size_t n)
 void strbuf_add_printable(struct strbuf *b, const char *s, size_t n)
 {
 	struct piece p;
-	for (size_t i = 0; i < n && !b->failed; i += p.used) {
+	size_t plain = plain_length(s, n); /* nearly always all of it */
+	strbuf_add(b, s, plain);
+	for (size_t i = plain; i < n && !b->failed; i += p.used) {
 		next_piece(&p, s + i, n - i, false);
 		strbuf_add(b, p.text, p.bytes);
 	}
@@ -359,9 +368,26 @@ static const char *add_conversion(struct strbuf *b, const char *fmt, struct argu
 	return s + 1;
 }
 
+/* Numbers alone are libc's from beginning to end. */
+static bool brings_text(const char *fmt)
+{
+	for (const char *s = fmt; (s = strchr(s, '%')) != NULL;) {
+		s += 1 + strspn(s + 1, "-+ #0'.*123456789hlLzjt");
+		if (*s == 's' || *s == 'c') {
+			return true;
+		}
+		s += *s != 0;
+	}
+	return false;
+}
+
 void strbuf_vaddf_printable(struct strbuf *b, const char *fmt, va_list ap)
 {
 	struct arguments a;
+	if (!brings_text(fmt)) {
+		strbuf_vaddf(b, fmt, ap);
+		return;
+	}
 	va_copy(a.ap, ap);
 	for (const char *s = fmt; *s && !b->failed;) {
 		size_t n = strcspn(s, "%");

@@ -27,12 +27,20 @@ bool strbuf_room(struct strbuf *b, size_t n)
 
 void strbuf_addf(struct strbuf *b, const char *fmt, ...)
 {
+	va_list ap;
+	va_start(ap, fmt);
+	strbuf_vaddf(b, fmt, ap);
+	va_end(ap);
+}
+
+void strbuf_vaddf(struct strbuf *b, const char *fmt, va_list again)
+{
 	/* Nearly always it fits what is there, or this much more. */
 	if (!strbuf_room(b, 64)) {
 		return;
 	}
 	va_list ap;
-	va_start(ap, fmt);
+	va_copy(ap, again);
 	size_t left = b->cap - b->len;
 	int n = vsnprintf(b->s + b->len, left, fmt, ap);
 	va_end(ap);
@@ -45,9 +53,7 @@ void strbuf_addf(struct strbuf *b, const char *fmt, ...)
 		b->failed = true;
 		return;
 	}
-	va_start(ap, fmt);
-	vsnprintf(b->s + b->len, (size_t)n + 1, fmt, ap);
-	va_end(ap);
+	vsnprintf(b->s + b->len, (size_t)n + 1, fmt, again);
 	b->len += (size_t)n;
 }
 

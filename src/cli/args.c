@@ -216,7 +216,8 @@ const char *cli_hint(uint32_t code)
 	const char *why = openetw_last_error_text();
 	switch (code) {
 	case 183:
-		return "'openetw list' shows what runs; 'openetw stop NAME' ends a session";
+		return why && strstr(why, "session") ? "'openetw list' shows what runs; 'openetw stop NAME' ends a session"
+						     : NULL;
 	case 4201:
 		return "'openetw list' shows what runs";
 	case 161:
@@ -231,10 +232,11 @@ const char *cli_hint(uint32_t code)
 	case 3:
 		return "the folder of the file must be there: make it with 'mkdir -p', or name another";
 	case 5:
-		return why && strstr(why, "belongs to")	    ? NULL
-		       : why && strstr(why, "cannot open") ? "write where you may make files, or have the folder's owner let you"
-							   : "'openetw explain 5' says who may do what; sessions of other "
-							     "users are theirs";
+		return why && (strstr(why, "belongs to") || strstr(why, "regular file")) ? NULL
+		       : why && strstr(why, "cannot open it") ? "'ls -l' shows who may read it"
+		       : why && strstr(why, "cannot open")    ? "write where you may make files, or have the folder's owner let you"
+							      : "'openetw explain 5' says who may do what; sessions of other "
+								"users are theirs";
 	case 112:
 		return "make room, write elsewhere, or ask for less: a size limit, a circular file";
 	default:

@@ -16,7 +16,8 @@ extern const struct cli_command cli_mc, cli_start, cli_stop, cli_list, cli_query
 	cli_flush, cli_providers, cli_dump, cli_stats, cli_info, cli_live, cli_run, cli_completion,
 	cli_man, cli_merge, cli_pmc, cli_record, cli_relog, cli_report, cli_tracerpt, cli_tracefmt, cli_wpr,
 	cli_xperf, cli_logman, cli_tracelog, cli_explain, cli_autologger, cli_wevtutil, cli_rc, cli_top,
-	cli_monitor, cli_pcapng, cli_mark, cli_tracewpp, cli_tracepdb, cli_describe;
+	cli_monitor, cli_pcapng, cli_mark, cli_tracewpp, cli_tracepdb, cli_describe, cli_netsh, cli_pktmon,
+	cli_etl2pcapng;
 
 const struct cli_command *const cli_commands[] = {
 	&cli_run,
@@ -48,6 +49,9 @@ const struct cli_command *const cli_commands[] = {
 	&cli_xperf,
 	&cli_logman,
 	&cli_tracelog,
+	&cli_netsh,
+	&cli_pktmon,
+	&cli_etl2pcapng,
 	&cli_autologger,
 	&cli_wevtutil,
 	&cli_explain,
@@ -62,9 +66,15 @@ const struct cli_command *const cli_commands[] = {
 
 const struct cli_command *cli_find(const char *name)
 {
+	size_t n = strlen(name);
+	bool exe = n > 4 && strcasecmp(name + n - 4, ".exe") == 0;
+	n -= exe ? 4 : 0;
 	for (int i = 0; cli_commands[i]; i++) {
-		if (strcmp(cli_commands[i]->name, name) == 0) {
-			return cli_commands[i];
+		const struct cli_command *c = cli_commands[i];
+		/* The tools' names are written in any case, and with ".exe", on Windows. */
+		bool is = c->classic ? strncasecmp(c->name, name, n) == 0 && c->name[n] == 0 : strcmp(c->name, name) == 0;
+		if (is) {
+			return c;
 		}
 	}
 	return NULL;
@@ -240,7 +250,9 @@ static const struct cli_command *by_link_name(const char *path)
 		return c->raw ? c : NULL;
 	}
 	c = cli_find(name);
-	return c && cli_has_link(c) ? c : NULL;
+	/* No other program has the name mc.exe. */
+	bool exe = c && strcmp(c->name, name) != 0;
+	return c && (exe ? c->classic : cli_has_link(c)) ? c : NULL;
 }
 
 /* A verb that catches no signals ends by them, as any program, but does not end without a word. */
@@ -301,6 +313,7 @@ static bool load_schemas(const struct cli_args *a, const char *option)
 	const char *path;
 	for (int i = 0; (path = cli_value_at(a, option, i)) != NULL; i++) {
 		char problem[512] = "";
+		cli_path_input((char *)(uintptr_t)path); /* a word of the command line */
 		int r = openetw_schema_load_file(path, problem, sizeof problem);
 		if (r < 0) {
 			fprintf(stderr, "openetw %s: cannot load %s: %s\n", a->command->name, path,
@@ -315,7 +328,8 @@ static bool load_schemas(const struct cli_args *a, const char *option)
 static void take_paths(const struct cli_args *a)
 {
 	const struct cli_command *c = a->command;
-	bool files = c->complete && strcmp(c->complete, "file") == 0 && c != &cli_wpr; /* whose words are texts too */
+	bool others = c == &cli_wpr || c == &cli_xperf; /* their words are also texts and outputs */
+	bool files = c->complete && strcmp(c->complete, "file") == 0 && !others;
 	for (int i = 0; files && i < a->count; i++) {
 		cli_path_input(a->words[i]);
 	}

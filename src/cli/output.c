@@ -479,14 +479,15 @@ uint32_t cli_start_trace(TRACEHANDLE *ret, const char *name, EVENT_TRACE_PROPERT
 	return code;
 }
 
-uint32_t cli_flush_trace(TRACEHANDLE session, const char *name, EVENT_TRACE_PROPERTIES *p)
+uint32_t cli_control_trace(TRACEHANDLE session, const char *name, EVENT_TRACE_PROPERTIES *p, ULONG control)
 {
 	struct cli_way way = {0};
-	const char *file = file_of(p);
+	bool writes = control == EVENT_TRACE_CONTROL_FLUSH || control == EVENT_TRACE_CONTROL_UPDATE;
+	const char *file = writes ? file_of(p) : NULL;
 	if (file) {
 		cli_way_make(file, &way);
 	}
-	uint32_t code = ControlTraceA(session, name, p, EVENT_TRACE_CONTROL_FLUSH);
+	uint32_t code = ControlTraceA(session, name, p, control);
 	if (code) {
 		cli_way_back(&way);
 	}
@@ -506,6 +507,9 @@ int cli_merge_files(const struct cli_args *a, const char *const *files, uint32_t
 	struct cli_progress p;
 	struct diag d;
 	diag_clear(&d);
+	for (uint32_t i = 0; i < count; i++) {
+		cli_path_input((char *)(uintptr_t)files[i]); /* words of the command line */
+	}
 	struct cli_output *o = is_input(to, to, files, count, &d) ? refuse(NULL, a, -EINVAL, &d) : cli_output_open(a, to, false);
 	if (!o) {
 		return CLI_FAILED;

@@ -57,9 +57,10 @@ struct cli_way {
 void cli_way_make(const char *path, struct cli_way *w);
 void cli_way_back(struct cli_way *w); /* the session did not start */
 
-/* StartTrace and a FLUSH to a file, which keep an earlier file. The file's name is mapped by cli_path(). */
+/* StartTrace, and ControlTrace where a FLUSH or an UPDATE names a file: an earlier file is kept. The file's
+ * name is mapped by cli_path(). */
 uint32_t cli_start_trace(TRACEHANDLE *ret, const char *name, EVENT_TRACE_PROPERTIES *p);
-uint32_t cli_flush_trace(TRACEHANDLE session, const char *name, EVENT_TRACE_PROPERTIES *p);
+uint32_t cli_control_trace(TRACEHANDLE session, const char *name, EVENT_TRACE_PROPERTIES *p, ULONG control);
 
 /* Several traces into one, with progress; Ctrl-C and errors are told. Returns the exit status. */
 int cli_merge_files(const struct cli_args *a, const char *const *files, uint32_t count, const char *to, bool compress);

@@ -3,6 +3,7 @@
 
 #include "cli/print.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,8 +27,10 @@ const char *cli_path(const char *path, char out[PATH_MAX])
 
 const char *cli_path_told(const char *path, char out[PATH_MAX])
 {
+	static char told[PATH_MAX]; /* the last one */
 	const char *to = cli_path(path, out);
-	if (to != path) {
+	if (to != path && strcmp(told, path) != 0) {
+		strcpy(told, path); /* which has room: cli_path() looked */
 		fprintf(stderr, "%s is %s here\n", path, to);
 	}
 	return to;
@@ -42,4 +45,23 @@ void cli_path_input(char *path)
 			memcpy(path, to, strlen(to) + 1);
 		}
 	}
+}
+
+bool cli_path_absolute(const char *path, char *out, size_t cap)
+{
+	char mapped[PATH_MAX], cwd[PATH_MAX];
+	const char *to = cli_path_told(path, mapped);
+	bool rooted = to[0] == '/' || !getcwd(cwd, sizeof cwd);
+	int n = snprintf(out, cap, "%s%s%s", rooted ? "" : cwd, rooted ? "" : "/", to);
+	return n >= 0 && (size_t)n < cap;
+}
+
+FILE *cli_path_fopen(const char *path)
+{
+	char mapped[PATH_MAX];
+	FILE *f = fopen(path, "re");
+	if (!f && errno == ENOENT && cli_path(path, mapped) != path) {
+		f = fopen(mapped, "re");
+	}
+	return f;
 }

@@ -398,7 +398,8 @@ int main(int argc, char **argv)
 	if (!map_ring(&c)) {
 		return 1;
 	}
-	/* Before anything of what strangers do is looked at. */
+	/* Before anything of what strangers do is looked at; but this takes more rights than are left then. */
+	(void)kernel_mount_tracing();
 	(void)confine(CONFINE_COLLECTOR);
 	while (hear(&c)) {
 		if (c.kernel) {

@@ -261,3 +261,43 @@ uint32_t openetw_registered_name(const void *guid, char *name, uint32_t size)
 	return error == ERROR_SUCCESS || error == ERROR_WMI_INSTANCE_NOT_FOUND ? ERROR_NOT_FOUND
 									       : error;
 }
+
+struct recent {
+	openetw_registration_fn *each;
+	void *ctx;
+};
+
+static bool give_recent(void *ctx, const struct proto_message *item)
+{
+	const struct recent *r = ctx;
+	struct openetw_registration one = {.size = sizeof one};
+	struct guid guid;
+	const uint8_t *group;
+	size_t n;
+	if (!proto_get_guid(item, PROTO_TAG_GUID, &guid)) {
+		return true;
+	}
+	memcpy(one.guid, guid.b, 16);
+	if (proto_get(item, PROTO_TAG_DATA, &group, &n) && n == 16) {
+		memcpy(one.group, group, 16);
+	}
+	proto_get_u64(item, PROTO_TAG_SEQUENCE, &one.number);
+	proto_get_u32(item, PROTO_TAG_PID, &one.pid);
+	proto_get_str(item, PROTO_TAG_NAME, one.name, sizeof one.name);
+	proto_get_str(item, PROTO_TAG_EXE_NAME, one.process, sizeof one.process);
+	return r->each(r->ctx, &one);
+}
+
+uint32_t openetw_recent_registrations(openetw_registration_fn *each, void *ctx)
+{
+	uint8_t req[64];
+	struct proto_writer w;
+	struct recent r = {each, ctx};
+	uint32_t count = 0;
+	if (!each) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	proto_begin(&w, req, sizeof req, PROTO_RECENT, 1);
+	uint32_t error = control_list(req, proto_end(&w), PROTO_RECENT_ITEM, &count, give_recent, &r);
+	return error == ERROR_WMI_INSTANCE_NOT_FOUND ? ERROR_SUCCESS : error;
+}

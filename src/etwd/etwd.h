@@ -20,6 +20,7 @@
  *   etwd_binary.c    where a provider's code lies
  *   etwd_described.c descriptions of events that programs carry
  *   etwd_embed.c     the same for files that are finished, by a helper
+ *   etwd_images.c    images of processes whose stacks are recorded
  *   etwd_thread.c    thread ids of other pid namespaces
  *   etwd_ctl.c       heap of entries and filter tables inside a control block
  *   etwd_register.c  registrations, traits, groups
@@ -371,6 +372,8 @@ struct process {
 	uint64_t violations_at_ns;
 	uint64_t violations_base;
 	struct thread_map *threads; /* see etwd_thread.c */
+	struct image_list *images; /* NULL: it told none */
+	uint64_t since_raw, since_ns; /* HELLO */
 
 	/* A ghost: the pool of an earlier etwd, drained once more. See etwd_adopt.c. */
 	struct process *heir; /* NULL: an ordinary process */
@@ -482,6 +485,16 @@ struct provider {
 	char *name;
 };
 
+/* A registration that was, whether or not its process still is. */
+enum { ETWD_RECENT_MAX = 128 };
+struct recent {
+	uint64_t number; /* they are counted from 1; 0: none */
+	struct guid guid, group; /* group: zeros when it is in none */
+	pid_t pid;
+	uid_t uid;
+	char name[128], exe[64]; /* name: of the traits, or "" */
+};
+
 enum route_flags {
 	ROUTE_IGNORE_KEYWORD_0 = 1u << 0,
 	ROUTE_EXCLUDE_INPRIVATE = 1u << 1,
@@ -549,6 +562,21 @@ void etwd_binary_track(struct etwd *d, struct conn *c, const struct proto_messag
 void etwd_described(struct etwd *d, struct conn *c, const struct proto_message *m);
 /* For jobs: waits until what was told so far is in its place, but not for ever. */
 void etwd_described_wait(void);
+/* A process says which images it has mapped. */
+void etwd_images(struct etwd *d, struct conn *c, const struct proto_message *m);
+/* Before a record with this stack (item data) goes to the session: it is told what the process has mapped. `ts` is the
+ * record's, of the raw clock. */
+void etwd_images_stack(struct etwd *d, struct process *p, struct session *s, uint16_t cpu, uint64_t ts,
+		       const uint8_t *stack, uint32_t bytes);
+void etwd_images_gone(struct etwd *d, struct process *p);
+/* A file was opened, a consumer came: what follows explains itself. The first on any thread. */
+void etwd_images_file(struct session *s);
+void etwd_images_anew(struct session *s);
+/* What is in memory has to be explained in a copy, by etwd_images_again() after sink_flush_held(). */
+bool etwd_images_explain(const struct session *s);
+void etwd_images_again(struct etwd *d, struct session *s);
+void etwd_images_stop(struct etwd *d, struct session *s); /* its last records */
+void etwd_images_forget(struct etwd *d, struct session *s);
 /* Files of sessions: what their events mean is written into them. Once, before sessions; takes care of
  * those an earlier etwd left. Without it (in tests) nothing happens. */
 void etwd_embed_start(struct etwd *d);
@@ -652,6 +680,12 @@ struct session {
 	uint32_t refusal_code; /* what start_reply is told when a session that was refused is gone */
 	char *refusal;
 	struct session_kernel *kernel; /* NULL: cannot have kernel events */
+	/* Images, see etwd_images.c: what was said under this number, since when, with which file, and, when it is
+	 * needed again, of whom. */
+	uint64_t images_serial, images_since_ns, images_records;
+	uint32_t files_opened, images_files; /* the first one counts up on any thread */
+	struct image_list **images_told;
+	uint32_t images_told_count;
 };
 /* struct session.clock beside 1, 2, 3: nanoseconds of CLOCK_MONOTONIC on a machine whose raw clock is
  * another; of sessions with kernel events, which come in that time. To the outside it is 1. */
@@ -673,6 +707,8 @@ void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_messa
 void etwd_session_control(struct etwd *d, struct conn *c, const struct proto_message *m);
 /* The same request after etwd_reach_first(). */
 void etwd_session_control_reached(struct etwd *d, struct conn *c, const struct proto_message *m);
+/* sink_flush(), or, of what is in memory, with what explains it: the kernel's part comes with etwd_kernel_explain(). */
+int etwd_session_copy(struct etwd *d, struct session *s, const char *path, struct diag *diag);
 /* Answers when the disk has what was ordered to be written: what the controller does next finds a file that is
  * complete, and a sink that takes the next change. False: no memory. */
 bool etwd_session_answer_after_disk(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s);
@@ -870,6 +906,9 @@ void etwd_query_guid_info(struct etwd *d, struct conn *c, const struct proto_mes
 void etwd_provider_name(struct provider *p, const struct proto_message *m);
 void etwd_name_provider(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_query_stats(struct etwd *d, struct conn *c, const struct proto_message *m);
+/* Registrations of the last time: noted when they come and when they say their names. */
+void etwd_recent_note(struct etwd *d, const struct registration *r);
+void etwd_query_recent(struct etwd *d, struct conn *c, const struct proto_message *m);
 void etwd_query_processes(struct etwd *d, struct conn *c, const struct proto_message *m);
 
 #define ETWD_ENABLE_INFO_BYTES 32u
@@ -965,6 +1004,8 @@ struct etwd {
 	uint32_t process_count, dead_count;
 	uint32_t eager_count, eager_left;
 	LIST_HEAD(, provider) bucket[ETWD_BUCKETS];
+	struct recent recent[ETWD_RECENT_MAX];
+	uint64_t recent_number; /* of the last one */
 
 	struct session *session[ETWD_SESSIONS_MAX + 1]; /* by id; 0 unused */
 	uint32_t session_count;
@@ -990,6 +1031,7 @@ struct etwd {
 	uint64_t tick_ns;
 	uint64_t watermark; /* raw clock; what the last pass delivered up to */
 
+	uint64_t images_serial, images_bytes, images_dropped;
 	uint32_t ghost_count;
 	uint64_t adopted_pools, adopted_events, adopted_unclaimed, adopted_lost;
 	uint64_t events, passes, messages, bad_messages, rejected_connections, late_events;

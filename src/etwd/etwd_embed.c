@@ -165,6 +165,9 @@ static void enqueue(const char *path, bool left)
 
 void etwd_embed_on_file(void *ctx, const char *path, enum sink_file_event event)
 {
+	if (event == SINK_FILE_OPENED) {
+		etwd_images_file(ctx);
+	}
 	if (!shared.dir[0]) {
 		return;
 	}

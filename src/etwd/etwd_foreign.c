@@ -194,7 +194,8 @@ static void close_batch(struct owner *o)
 		return;
 	}
 	while (n > 0) { /* there may be room for a process later */
-		STAILQ_INSERT_HEAD(&o->queue, f[--n], link);
+		struct foreign *last = f[--n]; /* the macro looks at it more than once */
+		STAILQ_INSERT_HEAD(&o->queue, last, link);
 	}
 }
 

@@ -11,6 +11,7 @@
 #include "base/confine.h"
 #include "base/open_output.h"
 #include "base/order.h"
+#include "base/printable.h"
 
 #include <fcntl.h>
 #include <getopt.h>
@@ -58,6 +59,18 @@ static void usage(FILE *f)
 	      f);
 }
 
+/* What arguments and paths bring in is made printable, as in the log. */
+static void BASE_PRINTF(1, 2) complain(const char *fmt, ...)
+{
+	struct strbuf b = {0};
+	va_list ap;
+	va_start(ap, fmt);
+	strbuf_vaddf_printable(&b, fmt, ap);
+	va_end(ap);
+	fputs(b.s ? b.s : "", stderr);
+	strbuf_finish(&b);
+}
+
 static bool parse_number(const char *text, uint32_t max, uint32_t *ret)
 {
 	char *end;
@@ -99,8 +112,7 @@ static int parse_options(int argc, char **argv, struct options *o, int *ret_code
 			break;
 		case 'i':
 			if (!parse_number(optarg, 1000000000, &o->idle_exit_s)) {
-				fprintf(stderr,
-					"etwd: --idle-exit needs a number of seconds, not '%s'\n",
+				complain("etwd: --idle-exit needs a number of seconds, not '%s'\n",
 					optarg);
 				*ret_code = 2;
 				return 1;
@@ -108,7 +120,7 @@ static int parse_options(int argc, char **argv, struct options *o, int *ret_code
 			break;
 		case 'r':
 			if (!parse_number(optarg, INT_MAX, &n)) {
-				fprintf(stderr, "etwd: --ready-fd needs a descriptor, not '%s'\n",
+				complain("etwd: --ready-fd needs a descriptor, not '%s'\n",
 					optarg);
 				*ret_code = 2;
 				return 1;
@@ -130,7 +142,7 @@ static int parse_options(int argc, char **argv, struct options *o, int *ret_code
 		}
 	}
 	if (optind < argc) {
-		fprintf(stderr, "etwd: unexpected argument '%s'\n", argv[optind]);
+		complain("etwd: unexpected argument '%s'\n", argv[optind]);
 		*ret_code = 2;
 		return 1;
 	}
@@ -415,7 +427,7 @@ static int run(struct etwd *d, const struct options *o, int lock_fd)
 		/* The lock belongs to the open file, so the grandchild keeps it. */
 		int r = daemonise(&parent);
 		if (r < 0) {
-			fprintf(stderr, "etwd: cannot become a daemon: %s\n", strerror(-r));
+			complain("etwd: cannot become a daemon: %s\n", strerror(-r));
 			return 1;
 		}
 		redirect(d);
@@ -489,7 +501,7 @@ int main(int argc, char **argv)
 	umask(077);
 	int r = find_dir(&o, dir, sizeof dir);
 	if (r < 0) {
-		fprintf(stderr, "etwd: cannot use the runtime directory %s: %s\n",
+		complain("etwd: cannot use the runtime directory %s: %s\n",
 			o.dir ? o.dir : "", strerror(-r));
 		return 1;
 	}
@@ -502,18 +514,18 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (lock_fd == -EWOULDBLOCK) {
-		fprintf(stderr, "etwd: another etwd holds %s/lock but does not answer\n", dir);
+		complain("etwd: another etwd holds %s/lock but does not answer\n", dir);
 		return 1;
 	}
 	if (lock_fd < 0) {
-		fprintf(stderr, "etwd: cannot lock %s/lock: %s\n", dir, strerror(-lock_fd));
+		complain("etwd: cannot lock %s/lock: %s\n", dir, strerror(-lock_fd));
 		return 1;
 	}
 	raise_fd_limit();
 	struct etwd *d;
 	r = chdir("/") < 0 ? -errno : etwd_create(&d, o.system);
 	if (r < 0) {
-		fprintf(stderr, "etwd: cannot start: %s\n", strerror(-r));
+		complain("etwd: cannot start: %s\n", strerror(-r));
 		return 1;
 	}
 	memcpy(d->dir, dir, sizeof d->dir);

@@ -315,6 +315,8 @@ void etwd_process_hello(struct etwd *d, struct conn *c, const struct proto_messa
 		p->pid = c->pid;
 		p->uid = c->uid;
 		p->pidfd.fd = -1;
+		p->since_raw = clock_now_of(d->clock_kind);
+		p->since_ns = etwd_now_ns();
 		learn_identity(p, m);
 		struct guid id;
 		r = guid_random(&id);
@@ -382,6 +384,7 @@ void etwd_process_gone(struct etwd *d, struct process *p)
 
 void etwd_process_destroy(struct etwd *d, struct process *p)
 {
+	etwd_images_gone(d, p);
 	for (uint32_t i = 0; i < p->reg_cap; i++) {
 		if (p->reg[i]) {
 			etwd_registration_destroy(d, p->reg[i]);

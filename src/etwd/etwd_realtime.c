@@ -144,6 +144,7 @@ void etwd_realtime_open(struct etwd *d, struct conn *c, const struct proto_messa
 		etwd_reply_status(d, c, m, win32_from_errno(r), "no memory for the feed");
 		return;
 	}
+	etwd_images_file(s);
 	struct proto_session desc;
 	struct proto_writer w;
 	etwd_session_describe(d, s, &desc);

@@ -297,6 +297,7 @@ void etwd_register(struct etwd *d, struct conn *c, const struct proto_message *m
 		etwd_reply_status(d, c, m, code, why);
 		return;
 	}
+	etwd_recent_note(d, r);
 	bool enabled = etwd_enable_publish(d, r);
 	etwd_private_registered(d, r);
 	struct proto_writer w;
@@ -355,6 +356,7 @@ void etwd_traits(struct etwd *d, struct conn *c, const struct proto_message *m)
 		etwd_reply_status(d, c, m, win32_from_errno(err), "the traits are malformed");
 		return;
 	}
+	etwd_recent_note(d, r);
 	/* The group may be enabled already, and records from now on carry the traits. */
 	bool enabled = etwd_enable_publish(d, r);
 	struct proto_writer w;

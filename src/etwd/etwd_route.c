@@ -172,12 +172,25 @@ static uint32_t items_for(struct event *e, const struct route_row *row, struct e
 	return bytes;
 }
 
+/* What the addresses mean stands before the first of them. */
+static void explain_stacks(struct event *e, const struct route_row *row, const struct event *mine)
+{
+	const struct pool_rec *rec = e->ev->rec;
+	for (uint32_t i = 0; i < mine->item_count; i++) {
+		if (BASE_UNLIKELY(mine->item[i].type == ETL_ITEM_STACK_TRACE64)) {
+			etwd_images_stack(e->d, e->process, row->session, rec->cpu < e->d->cpus ? rec->cpu : 0,
+					  rec->ts, mine->item[i].data, mine->item[i].bytes);
+		}
+	}
+}
+
 static void deliver_with_items(struct event *e, const struct route_row *row)
 {
 	struct event mine;
 	uint32_t payload = e->ev->payload_bytes;
 	uint32_t items = items_for(e, row, &mine);
 	uint32_t bytes = ETL_EVENT_HEADER_SIZE + items + payload;
+	explain_stacks(e, row, &mine);
 	uint8_t *out = reserve(e, row, bytes);
 	if (!out) {
 		return;

@@ -19,6 +19,7 @@ void etwd_session_unref(struct session *s)
 	}
 	etwd_limits_clear(s);
 	etwd_kernel_free(s);
+	etwd_images_forget(s->daemon, s);
 	free(s->name);
 	free(s->log_file);
 	free(s->path);
@@ -139,7 +140,7 @@ void etwd_session_describe(struct etwd *d, struct session *s, struct proto_sessi
 		.flags = s->flags,
 		.logger_thread_id = (uint64_t)st->file_thread_id,
 		.start_filetime = st->start_filetime,
-		.events = st->events,
+		.events = st->events - BASE_MIN(s->images_records, st->events),
 		.bytes_written = st->bytes_written,
 		.latency_us = s->latency_us,
 		.expires_filetime = s->expires_filetime,

@@ -79,7 +79,7 @@ static void control_flush(struct etwd *d, struct conn *c, const struct proto_mes
 	bool explain = code == 0 && etwd_kernel_explains(d, s);
 	if (code == 0) {
 		etwd_drain_pass(d, POOL_PASS_FLUSH);
-		int r = explain ? sink_flush_held(s->sink, path, &diag) : sink_flush(s->sink, path, &diag);
+		int r = etwd_session_copy(d, s, path, &diag);
 		if (r < 0) {
 			code = etwd_session_code_of_create(r);
 			why = diag.text[0] ? diag.text : NULL;
@@ -94,6 +94,19 @@ static void control_flush(struct etwd *d, struct conn *c, const struct proto_mes
 	if (code != 0) {
 		etwd_reply_status(d, c, m, code, why);
 	}
+}
+
+int etwd_session_copy(struct etwd *d, struct session *s, const char *path, struct diag *diag)
+{
+	bool images = etwd_images_explain(s), kernel = etwd_kernel_explains(d, s);
+	int r = images || kernel ? sink_flush_held(s->sink, path, diag) : sink_flush(s->sink, path, diag);
+	if (r == 0 && images) {
+		etwd_images_again(d, s);
+	}
+	if (r == 0 && !kernel && images) {
+		sink_flush_explained(s->sink);
+	}
+	return r;
 }
 
 /* The file this request is going to open on the loop, if any. */

@@ -123,6 +123,7 @@ void etwd_session_stop(struct etwd *d, struct session *s)
 	etwd_enable_remove_session(d, s);
 	etwd_kernel_stop(d, s);
 	etwd_drain_pass(d, POOL_PASS_FLUSH);
+	etwd_images_stop(d, s);
 	etwd_session_stop_step(d, s, etwd_now_ns());
 }
 
@@ -197,8 +198,7 @@ static uint32_t switch_file(struct etwd *d, struct conn *c, struct session *s,
 	if (code == 0) {
 		etwd_drain_pass(d, POOL_PASS_FLUSH);
 		bool dump = (s->mode & MODE_BUFFERING) != 0;
-		int r = dump && etwd_kernel_explains(d, s) ? sink_flush_held(s->sink, path, diag)
-			: dump ? sink_flush(s->sink, path, diag)
+		int r = dump ? etwd_session_copy(d, s, path, diag)
 			     : sink_set_file(s->sink, path, name, diag);
 		code = r < 0 ? (r == -ENOENT ? 3 : win32_from_errno(r)) : 0;
 		if (r == -EBUSY && diag->text[0]) {

@@ -102,7 +102,7 @@ static bool take_one(int conn, uint32_t sequence)
 
 void etwd_take_main(void)
 {
-	(void)confine(CONFINE_ETWD);
+	(void)confine(CONFINE_TAKER);
 	for (;;) {
 		uint32_t sequence;
 		int conn, count = 1;

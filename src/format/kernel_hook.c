@@ -300,3 +300,13 @@ const char *kernel_provider_name(const struct guid *g)
 	size_t i = provider_index(g);
 	return i < BASE_ARRAY_LEN(provider) ? provider[i].name : NULL;
 }
+
+bool kernel_provider_find(const char *name, struct guid *ret)
+{
+	for (size_t i = 0; i < BASE_ARRAY_LEN(provider); i++) {
+		if (strcasecmp(provider[i].name, name) == 0) {
+			return guid_parse(provider[i].guid, ret) == 0;
+		}
+	}
+	return false;
+}

@@ -152,6 +152,8 @@ bool kernel_class_of_hook(uint16_t hook, struct guid *ret);
 bool kernel_provider_mask(const struct guid *g, uint64_t any, struct kernel_mask *ret);
 /* Name as in the documentation ("SystemProcessProvider"), or NULL. */
 const char *kernel_provider_name(const struct guid *g);
+/* The other way, in any case. */
+bool kernel_provider_find(const char *name, struct guid *ret);
 
 /* 9e814aad-3204-11d2-9a82-006008a86939, 54dea73a-ed1f-42a4-af71-3e63d056f174. */
 extern const struct guid kernel_trace_control_guid, kernel_circular_guid;

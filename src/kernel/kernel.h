@@ -106,6 +106,8 @@ struct kernel_stats {
 int kernel_open(const struct kernel_engine_options *o, const struct kernel_output *out,
 		struct kernel **ret, struct diag *d);
 void kernel_close(struct kernel *k);
+/* The tracing file system is there, or root has mounted it. */
+bool kernel_mount_tracing(void);
 /* Masks, events, rundown, from now on. *ret_missing: what was asked for and cannot be had here,
  * for which diag says why; the session runs without. -EBUSY: the slot is taken. -EINTR: given up. */
 int kernel_add(struct kernel *k, uint32_t slot, const struct kernel_session *s,

@@ -7,6 +7,7 @@
 
 #include <linux/perf_event.h>
 #include <stdlib.h>
+#include <sys/sysmacros.h>
 
 #define HOOK_IMAGE_LOAD	   0x030Au
 #define HOOK_THREAD_START  0x0501u
@@ -420,7 +421,8 @@ static void on_mmap(struct kernel *k, const struct kernel_perf_record *p)
 	if (n == p->body_bytes - FIXED) {
 		return;
 	}
-	unwind_map(kernel_walk_unwind(k->walk), pid, address, bytes, offset, name);
+	struct unwind_identity id = {makedev(le32_get(b + 32), le32_get(b + 36)), le64_get(b + 40)};
+	unwind_map_identified(kernel_walk_unwind(k->walk), pid, address, bytes, offset, name, &id);
 	if ((name[0] != '/' && strcmp(name, "[vdso]") != 0) || strncmp(name, "//anon", 6) == 0) {
 		return; /* no code of a file: //anon, [heap] */
 	}

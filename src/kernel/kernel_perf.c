@@ -54,12 +54,18 @@ static FILE *open_tracing(const char *event, const char *file)
 	return NULL;
 }
 
+bool kernel_mount_tracing(void)
+{
+	FILE *f = open_tracing("sched/sched_switch", "id");
+	if (f) {
+		fclose(f);
+	}
+	return f || (geteuid() == 0 && mount("tracefs", tracing_dirs[0], "tracefs", 0, NULL) == 0);
+}
+
 static int tracepoint_id(const char *event, struct diag *d)
 {
-	FILE *f = open_tracing(event, "id");
-	if (!f && geteuid() == 0 && mount("tracefs", tracing_dirs[0], "tracefs", 0, NULL) == 0) {
-		f = open_tracing(event, "id");
-	}
+	FILE *f = kernel_mount_tracing() ? open_tracing(event, "id") : NULL;
 	int id = -ENOENT;
 	if (!f || fscanf(f, "%d", &id) != 1) {
 		diag_at(d, UINT64_MAX,
@@ -178,13 +184,9 @@ static int open_ring(struct kernel_perf *p, struct ring *r)
 	a.type = PERF_TYPE_SOFTWARE;
 	a.config = PERF_COUNT_SW_DUMMY;
 	a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = 1;
-	a.build_id = 1;
+	/* Not build_id: which file it is says more, and the kernel does not have to read in it. */
 	struct event *e = &r->event[KERNEL_EV_NONE];
 	int err = add_event(r, &a, e);
-	if (err == -EINVAL) { /* before Linux 5.12 */
-		a.build_id = 0;
-		err = add_event(r, &a, e);
-	}
 	if (err < 0) {
 		return err;
 	}

@@ -41,8 +41,11 @@ int mc_build(const struct manifest *m, const struct mc_options *o, struct mc **r
 void mc_destroy(struct mc *mc);
 
 void mc_write_header(const struct mc *mc, struct strbuf *out);
+/* Versions of the resource: compilers up to SDK 10.0.15063 wrote 3.1, which has no attributes of providers and
+ * events (so no provider's name), later ones 5.1. */
+enum { MC_FORMAT_3 = 3, MC_FORMAT_5 = 5 };
 /* -EBADMSG: a template has no binary form; diag says which. */
-int mc_write_template(const struct mc *mc, struct strbuf *out, struct diag *d);
+int mc_write_template(const struct mc *mc, unsigned format, struct strbuf *out, struct diag *d);
 
 /* What a program carries of its manifest: records of format/schema_section.h. As mc_write_template. */
 int mc_write_section(const struct mc *mc, struct strbuf *out, struct diag *d);

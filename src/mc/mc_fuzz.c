@@ -20,7 +20,7 @@ static void compile(const struct manifest *m, bool activity)
 	struct strbuf b = {0};
 	mc_write_header(mc, &b);
 	strbuf_clear(&b);
-	if (mc_write_template(mc, &b, &d) == 0 && m->providers) {
+	if (mc_write_template(mc, activity ? MC_FORMAT_3 : MC_FORMAT_5, &b, &d) == 0 && m->providers) {
 		struct manifest back;
 		int err = manifest_read_binary(b.s, b.len, NULL, NULL, &back, &d);
 		if (err == 0) {

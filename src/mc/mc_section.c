@@ -34,7 +34,7 @@ uint64_t mc_section_set(const void *data, size_t n, uint64_t before)
 int mc_write_section(const struct mc *mc, struct strbuf *out, struct diag *d)
 {
 	struct strbuf template = {0}, names = {0}, messages = {0};
-	int err = mc_write_template(mc, &template, d);
+	int err = mc_write_template(mc, MC_FORMAT_5, &template, d);
 	for (const struct manifest_provider *p = mc->m->providers; p; p = p->next) {
 		strbuf_add(&names, p->guid.b, 16);
 		strbuf_add(&names, p->name, strlen(p->name) + 1);

@@ -6,8 +6,9 @@
 
 #include <stdlib.h>
 
-#define MAJOR 5u
 #define MINOR 1u
+/* What format 3 has room for in a provider, whatever it has. */
+#define FORMAT_3_LISTS 11u
 
 /* ---- events ----------------------------------------------------------------------------------- */
 
@@ -137,18 +138,21 @@ static const struct list {
 	{6, 1, mc_put_maps},
 	{8, 1, mc_put_pattern_maps},
 	{7, 1, mc_put_templates},
-	{13, 1, mc_put_provider_attributes},
+	{13, 1, mc_put_provider_attributes}, /* format 5 */
 	{2, 1, put_opcodes},
 	{0, 1, put_levels},
 	{1, 1, put_tasks},
 	{3, 1, put_keywords},
 	{4, 8, put_events},
-	{12, 1, mc_put_event_attributes},
+	{12, 1, mc_put_event_attributes}, /* format 5 */
 	{9, 1, put_filters},
 };
 
-static bool wanted(const struct list *l, const struct manifest_provider *p)
+static bool wanted(const struct list *l, unsigned format, const struct manifest_provider *p)
 {
+	if (l->kind >= 12 && format < MC_FORMAT_5) {
+		return false;
+	}
 	switch (l->kind) {
 	case 5: return p->names[MANIFEST_CHANNEL];
 	case 6: return p->maps;
@@ -161,22 +165,22 @@ static bool wanted(const struct list *l, const struct manifest_provider *p)
 	}
 }
 
-static void put_provider(struct mc_resource *r, const struct manifest_provider *p)
+static void put_provider(struct mc_resource *r, unsigned format, const struct manifest_provider *p)
 {
 	uint32_t at = mc_here(r), count = 0;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(lists); i++) {
-		count += wanted(&lists[i], p);
+		count += wanted(&lists[i], format, p);
 	}
 	strbuf_add(r->out, "WEVT", 4);
 	mc_put32(r, 0);
 	mc_put32(r, mc_message_id(r->mc, p->message_ref));
 	mc_put32(r, count);
 	uint32_t row = mc_here(r);
-	for (uint32_t i = 0; i < 2 * count; i++) {
+	for (uint32_t i = 0; i < 2 * (format < MC_FORMAT_5 ? FORMAT_3_LISTS : count); i++) {
 		mc_put32(r, 0);
 	}
 	for (size_t i = 0; i < BASE_ARRAY_LEN(lists); i++) {
-		if (wanted(&lists[i], p)) {
+		if (wanted(&lists[i], format, p)) {
 			mc_align(r, 0, lists[i].align);
 			mc_fix32(r, row, lists[i].kind);
 			mc_fix32(r, row + 4, mc_here(r));
@@ -187,13 +191,13 @@ static void put_provider(struct mc_resource *r, const struct manifest_provider *
 	mc_fix32(r, at + 4, mc_here(r) - at);
 }
 
-int mc_write_template(const struct mc *mc, struct strbuf *out, struct diag *d)
+int mc_write_template(const struct mc *mc, unsigned format, struct strbuf *out, struct diag *d)
 {
 	struct strbuf b = {0};
 	struct mc_resource r = {.mc = mc, .out = &b, .diag = d};
 	strbuf_add(&b, "CRIM", 4);
 	mc_put32(&r, 0);
-	mc_put16(&r, MAJOR);
+	mc_put16(&r, (uint16_t)format);
 	mc_put16(&r, MINOR);
 	mc_put32(&r, (uint32_t)mc->provider_count);
 	for (size_t i = 0; i < mc->provider_count; i++) {
@@ -202,7 +206,7 @@ int mc_write_template(const struct mc *mc, struct strbuf *out, struct diag *d)
 	}
 	for (size_t i = 0; i < mc->provider_count && r.err == 0; i++) {
 		mc_fix32(&r, 16 + 20 * (uint32_t)i + 16, mc_here(&r));
-		put_provider(&r, mc->providers[i].p);
+		put_provider(&r, format, mc->providers[i].p);
 	}
 	mc_fix32(&r, 4, mc_here(&r));
 	mc_put16(&r, 0); /* Windows' compiler ends so; nothing counts it */

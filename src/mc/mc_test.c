@@ -46,7 +46,7 @@ static int make(const char *xml, size_t n, const struct mc_options *o, struct ma
 	if (err == 0) {
 		mc_write_header(w->mc, &w->header);
 		mc_write_messages(w->mc, 0, &w->messages);
-		err = mc_write_template(w->mc, &w->resource, d);
+		err = mc_write_template(w->mc, MC_FORMAT_5, &w->resource, d);
 	}
 	if (err < 0) {
 		mc_destroy(w->mc);
@@ -440,15 +440,16 @@ static void same_items(const struct manifest_item *a, const struct manifest_item
 	assert_true(!a && !b);
 }
 
-static void a_resource_is_read_back_as_the_manifest(void **state)
+static void read_back(unsigned format)
 {
-	(void)state;
 	static const struct mc_options plain = {0};
 	struct made w;
 	struct manifest back;
 	struct diag d;
 	make_kitchen(&w, &plain);
 	diag_clear(&d);
+	strbuf_clear(&w.resource);
+	assert_int_equal(mc_write_template(w.mc, format, &w.resource, &d), 0);
 	int err = manifest_read_binary(w.resource.s, w.resource.len, message, &w.messages, &back,
 				       &d);
 	if (err < 0) {
@@ -456,7 +457,7 @@ static void a_resource_is_read_back_as_the_manifest(void **state)
 	}
 	const struct manifest_provider *p = w.m.providers, *q = back.providers;
 	assert_memory_equal(p->guid.b, q->guid.b, 16);
-	same_text(p->name, q->name);
+	same_text(format == MC_FORMAT_5 ? p->name : p->message, q->name);
 	const struct manifest_event *e = p->events, *f = q->events;
 	for (; e && f; e = e->next, f = f->next) {
 		assert_int_equal(e->id, f->id);
@@ -499,6 +500,13 @@ static void a_resource_is_read_back_as_the_manifest(void **state)
 	assert_int_equal(maps, 2);
 	manifest_finish(&back);
 	unmake(&w);
+}
+
+static void a_resource_is_read_back_as_the_manifest(void **state)
+{
+	(void)state;
+	read_back(MC_FORMAT_5);
+	read_back(MC_FORMAT_3);
 }
 
 /* What Windows' compiler 10.0.18362 gives a template of one text called Field. */
@@ -551,6 +559,38 @@ static void a_resource_is_laid_out_as_windows_does(void **state)
 		assert_memory_equal(s + at, lists[i].tag, 4);
 		assert_true(lists[i].kind != 4 || at % 8 == 0);
 	}
+	unmake(&w);
+}
+
+/* As compilers until 10.0.15063: places for eleven lists, those without a list empty; no attributes. */
+static void format_3_has_neither_names_nor_attributes(void **state)
+{
+	(void)state;
+	static const char xml[] = HEAD "><events><event value='1' symbol='E' name='Name' attributes='a=b'/></events>" TAIL;
+	static const struct mc_options plain = {0};
+	static const struct {
+		uint32_t kind;
+		const char *tag;
+	} lists[] = {{2, "OPCO"}, {0, "LEVL"}, {1, "TASK"}, {3, "KEYW"}, {4, "EVNT"}};
+	struct made w;
+	struct strbuf b = {0};
+	struct diag d;
+	assert_int_equal(make(xml, sizeof xml - 1, &plain, &w, &d), 0);
+	assert_non_null(memmem(w.resource.s, w.resource.len, "EVTA", 4));
+	assert_int_equal(mc_write_template(w.mc, MC_FORMAT_3, &b, &d), 0);
+	assert_int_equal(le32_get(b.s + 8), 0x00010003);
+	assert_int_equal(le32_get(b.s + 48), BASE_ARRAY_LEN(lists));
+	for (size_t i = 0; i < 11; i++) {
+		bool used = i < BASE_ARRAY_LEN(lists);
+		uint32_t kind = le32_get(b.s + 52 + 8 * i), at = le32_get(b.s + 56 + 8 * i);
+		assert_int_equal(kind, used ? lists[i].kind : 0);
+		assert_int_equal(at == 0, !used);
+		assert_true(!used || memcmp(b.s + at, lists[i].tag, 4) == 0);
+	}
+	assert_memory_equal(b.s + 52 + 8 * 11, "OPCO", 4);
+	assert_null(memmem(b.s, b.len, "PRVA", 4));
+	assert_null(memmem(b.s, b.len, "EVTA", 4));
+	strbuf_finish(&b);
 	unmake(&w);
 }
 
@@ -675,6 +715,7 @@ int main(void)
 		cmocka_unit_test(a_resource_is_read_back_as_the_manifest),
 		cmocka_unit_test(template_ids_are_those_of_windows),
 		cmocka_unit_test(a_resource_is_laid_out_as_windows_does),
+		cmocka_unit_test(format_3_has_neither_names_nor_attributes),
 		cmocka_unit_test(own_strings_stand_for_those_of_winmeta),
 		cmocka_unit_test(lines_of_messages_end_as_on_windows),
 		cmocka_unit_test(an_insert_needs_its_field),

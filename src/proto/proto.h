@@ -45,6 +45,10 @@ enum proto_type {
 				    that session is now */
 	PROTO_DESCRIBED = 14, /* process -> etwd: PATH of a module that carries the description of its
 				 events (format/schema_section.h) */
+	PROTO_IMAGES = 17, /* process -> etwd: CODE (enum proto_images), DATA: the ELF images it has mapped, in
+			      one or several messages; the last one is answered. Each: u64 base, u64 bytes, u8 length
+			      of the build id, 20 bytes build id, u16 length of the path, path. etwd -> process: look
+			      again, a stack has code that no image has */
 
 	/* control socket */
 	PROTO_START = 32,   /* session description; reply: session description */
@@ -82,6 +86,10 @@ enum proto_type {
 				     ALLOW; owner only */
 	PROTO_ACCESS_QUERY = 53,  /* GUID; reply: DATA, a self-relative security descriptor */
 	PROTO_RELOAD = 54,	  /* the collectors' files have changed; owner only */
+	PROTO_RECENT = 55,	  /* reply COUNT, then PROTO_RECENT_ITEM: the last registrations, also of
+				     processes that ended: GUID, DATA (GUID of its group), SEQUENCE, PID,
+				     EXE_NAME, NAME */
+	PROTO_RECENT_ITEM = 56,
 };
 
 enum proto_tag {
@@ -148,6 +156,12 @@ enum proto_tag {
 	PROTO_TAG_GROUPS = 72, /* u32[]: of who started a private session: the group, then the supplementary ones */
 };
 #define PROTO_TAG_CRITICAL 0x0001u /* TLV flag: refuse the message when the tag is unknown */
+
+enum proto_images {
+	PROTO_IMAGES_FIRST = 1u << 0,
+	PROTO_IMAGES_LAST = 1u << 1,
+};
+#define PROTO_IMAGES_BUILD_ID 20u
 
 enum proto_reg_flags {
 	PROTO_REG_CLASSIC = 1u << 0,  /* RegisterTraceGuids */

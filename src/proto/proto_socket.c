@@ -225,6 +225,18 @@ static bool take_fds(struct msghdr *msg, int *ret_fds, int cap, int *ret_count)
 	return fits;
 }
 
+static ssize_t receive(int fd, struct msghdr *msg, int flags)
+{
+	ssize_t n;
+	bool reset = false;
+	do {
+		n = recvmsg(fd, msg, flags | MSG_CMSG_CLOEXEC);
+		/* The peer closed without having read all that we sent. Linux says that once, before it gives
+		 * what the peer sent; that is read like the rest, and then comes the end. */
+	} while (n < 0 && (errno == EINTR || (errno == ECONNRESET && !reset && (reset = true))));
+	return n < 0 ? -errno : n;
+}
+
 long proto_recv(int fd, void *p, size_t cap, int *ret_fds, int *inout_fd_count, int timeout_ms)
 {
 	if (timeout_ms >= 0) {
@@ -252,15 +264,9 @@ long proto_recv(int fd, void *p, size_t cap, int *ret_fds, int *inout_fd_count, 
 		.msg_control = control.buf,
 		.msg_controllen = sizeof control.buf,
 	};
-	ssize_t n;
-	bool reset = false;
-	do {
-		n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC);
-		/* The peer closed without having read all that we sent. Linux says that once, before it gives
-		 * what the peer sent; that is read like the rest, and then comes the end. */
-	} while (n < 0 && (errno == EINTR || (errno == ECONNRESET && !reset && (reset = true))));
+	ssize_t n = receive(fd, &msg, 0);
 	if (n < 0) {
-		return -errno;
+		return n;
 	}
 	int count = 0;
 	bool ok = take_fds(&msg, ret_fds, inout_fd_count ? *inout_fd_count : 0, &count);
@@ -303,20 +309,11 @@ bool proto_passes_descriptors(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &v, &n) < 0 || v != 0;
 }
 
-static ssize_t receive(int fd, struct msghdr *msg, int flags)
-{
-	ssize_t n;
-	do {
-		n = recvmsg(fd, msg, flags | MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	} while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : n;
-}
-
 long proto_peek(int fd, void *p, size_t cap, bool *ret_carries)
 {
 	struct iovec iov = {p, cap};
 	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
-	ssize_t n = receive(fd, &msg, MSG_PEEK);
+	ssize_t n = receive(fd, &msg, MSG_PEEK | MSG_DONTWAIT);
 	*ret_carries = n >= 0 && (msg.msg_flags & MSG_CTRUNC) != 0;
 	return n;
 }
@@ -332,7 +329,7 @@ long proto_recv_plain(int fd, void *p, size_t cap, bool look, bool *ret_carries)
 			return n;
 		}
 	}
-	ssize_t n = receive(fd, &msg, 0);
+	ssize_t n = receive(fd, &msg, MSG_DONTWAIT);
 	return n >= 0 && (msg.msg_flags & MSG_TRUNC) ? -EBADMSG : n;
 }
 
@@ -351,7 +348,7 @@ long proto_recv_descriptors(int fd, void *p, size_t cap, int fds[PROTO_STRANGE_F
 		.msg_controllen = sizeof control.buf,
 	};
 	*ret_count = 0;
-	ssize_t n = receive(fd, &msg, 0);
+	ssize_t n = receive(fd, &msg, MSG_DONTWAIT);
 	if (n < 0) {
 		return n;
 	}
@@ -378,10 +375,7 @@ bool proto_end_unread(int fd)
 	 * it reads as 0 bytes like an empty message. */
 	shutdown(fd, SHUT_RDWR);
 	setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
-	ssize_t n = receive(fd, &msg, MSG_PEEK);
-	if (n == -ECONNRESET) { /* told once: the peer did not read our answer. What it sent is still there. */
-		n = receive(fd, &msg, MSG_PEEK);
-	}
+	ssize_t n = receive(fd, &msg, MSG_PEEK | MSG_DONTWAIT);
 	return (n < 0 && n != -EAGAIN) || n > 0 ||
 	       (n == 0 && (msg.msg_controllen > 0 || (msg.msg_flags & MSG_CTRUNC)));
 }

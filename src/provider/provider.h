@@ -26,7 +26,7 @@
  * (wait page), provider_fds, provider_callback, provider_emit.h (inline write path),
  * provider_emit.c (all the rest of it), provider_cache (the filter copy), provider_stack,
  * provider_activity, provider_classic, provider_classic_write, provider_fork, provider_unload
- * (libraries that go), provider_private (sessions of other processes here), provider_rights (who
+ * (libraries that go), provider_scarce (threads, memory or descriptors that are short), provider_private (sessions of other processes here), provider_rights (who
  * may ask for them); api_*.c are the Windows-named functions; fake_etwd.h is the daemon the tests run against.
  *
  * Where loss happens here: pool full, nesting, too big, detached; all counted by src/pool. An event

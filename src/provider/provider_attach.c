@@ -4,7 +4,7 @@
  * child runs it from whatever it was doing), and trusts nothing about sizes: the memory is the
  * daemon's.
  */
-#include "provider/provider_dest.h"
+#include "provider/provider_images.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -164,6 +164,7 @@ static void tell_registrations(struct provider_dest *d, int fd, void *buf, size_
 	}
 	memset(d->told, 0, sizeof d->told);
 	memset(d->stale, 0, sizeof d->stale);
+	provider_images_forget_locked(d);
 	provider_send_described(fd, buf, cap);
 	provider_send_registers(d, fd, buf, cap);
 	if (lock) {

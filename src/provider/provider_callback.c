@@ -3,15 +3,21 @@
  */
 #include "provider/provider_callback.h"
 #include "provider/provider_dest.h"
+#include "provider/provider_scarce.h"
 #include "provider/provider_unload.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
 
+#define SCARCE_NS 200000000ull /* between tries to create the other threads */
+
 static struct provider_job *jobs;
 static struct provider_job **jobs_tail = &jobs;
 static bool thread_runs;
+static bool busy;     /* a thread is calling */
+static bool some_due; /* some registration's */
 static bool sweep; /* there are registrations of modules that are gone */
+static __thread bool on_thread __attribute__((tls_model("initial-exec"))); /* this is the callback thread */
 static __thread bool inside __attribute__((tls_model("initial-exec")));
 
 /* WNODE_HEADER [doc]: what a classic callback is handed. */
@@ -56,11 +62,19 @@ const void *provider_code_module(const void *code)
 int provider_callback_push_locked(uint32_t index, uint32_t dest, const struct provider_notice *n)
 {
 	size_t bytes = n->filter ? n->filter_bytes - 4 : 0;
-	struct provider_job *j = malloc(sizeof *j + bytes);
+	struct provider_job *j = provider_alloc(sizeof *j + bytes);
 	if (!j) {
+		/* What is on and what is off is known, and said later; what a capture asked for is not. */
+		struct provider_registration *reg = &provider_registrations[index];
+		if (n->code != 2) {
+			reg->due |= 1u << dest;
+			some_due = true;
+			pthread_cond_broadcast(&provider_changed);
+		}
 		return -ENOMEM;
 	}
 	*j = (struct provider_job){
+		.heap = true,
 		.index = index,
 		.generation = provider_registrations[index].generation,
 		.dest = dest,
@@ -105,6 +119,90 @@ static void call_enable(provider_enable_fn fn, void *context, struct provider_jo
 	fn(&n->source, n->code, n->level, n->any, n->all, j->filter_type ? &filter : NULL, context);
 }
 
+/* The registration was called (or there is nobody to call), unless it is another one by now. */
+static void called(const struct provider_job *j, uint32_t result)
+{
+	struct provider_registration *reg = &provider_registrations[j->index];
+	if (reg->generation == j->generation) {
+		reg->wmi_result = result;
+		reg->running = false;
+		reg->jobs_done++;
+	}
+}
+
+static void answer(const struct provider_job *j)
+{
+	if (j->notice.wants_answer && j->dest < BASE_ARRAY_LEN(provider_dests) &&
+	    provider_dests[j->dest].serial == j->serial) {
+		provider_post_notified_locked(&provider_dests[j->dest], j->notice.notify_id);
+	}
+	pthread_cond_broadcast(&provider_changed);
+}
+
+static void run(struct provider_job *j);
+
+/* Without memory: no filter, and the answer was sent. */
+static void run_due(void)
+{
+	some_due = false;
+	for (uint32_t i = 0; i < provider_registrations_top; i++) {
+		struct provider_registration *reg = &provider_registrations[i];
+		for (uint32_t d = 0; d < PROVIDER_DESTS; d++) {
+			const struct provider_said *said = &reg->said[d];
+			if ((reg->due >> d & 1) == 0) {
+				continue;
+			}
+			reg->due &= ~(1u << d);
+			if (reg->state == PROVIDER_REG_LIVE) {
+				struct provider_job j = {.index = i, .generation = reg->generation, .dest = d};
+				struct provider_notice n = {
+					.code = said->on ? 1 : 0,
+					.level = said->level,
+					.any = said->any,
+					.all = said->all,
+					.classic_handle = said->classic_handle,
+				};
+				j.notice = reg->flags & PROVIDER_HOT_CLASSIC ? n : provider_notice_merged(reg, &n);
+				reg->jobs_queued++;
+				run(&j);
+			}
+		}
+	}
+}
+
+/* The application's code ended the thread that called it (pthread_exit, or somebody cancelled it): the others
+ * may wait for it, and go on being told. */
+static void thread_ends(void *arg)
+{
+	struct provider_job *j = arg;
+	inside = false;
+	pthread_mutex_lock(&provider_lock);
+	called(j, provider_registrations[j->index].wmi_result);
+	answer(j);
+	if (j->heap) {
+		provider_free(j);
+	}
+	busy = false;
+	if (on_thread) {
+		thread_runs = false;
+		provider_callback_start_locked();
+	}
+	pthread_mutex_unlock(&provider_lock);
+}
+
+static __attribute__((noinline)) uint32_t call(const struct provider_registration *reg, struct provider_job *j)
+{
+	volatile uint32_t result = 0;
+	pthread_cleanup_push(thread_ends, j);
+	if (reg->wmi_fn) {
+		result = call_classic(reg->wmi_fn, reg->context, &reg->guid, &j->notice);
+	} else {
+		call_enable(reg->enable_fn, reg->context, j);
+	}
+	pthread_cleanup_pop(0);
+	return result;
+}
+
 /* A module that is being unloaded is waited for, and says so before (provider_unload.c): what is there now stays
  * while `running` is set. */
 static void run(struct provider_job *j)
@@ -120,11 +218,7 @@ static void run(struct provider_job *j)
 			reg->running = true;
 			pthread_mutex_unlock(&provider_lock);
 			inside = true;
-			if (copy.wmi_fn) {
-				result = call_classic(copy.wmi_fn, copy.context, &copy.guid, &j->notice);
-			} else {
-				call_enable(copy.enable_fn, copy.context, j);
-			}
+			result = call(&copy, j);
 			inside = false;
 			pthread_mutex_lock(&provider_lock);
 		} else if (code) { /* unloaded, and nobody could tell us */
@@ -132,28 +226,44 @@ static void run(struct provider_job *j)
 			order_store_release(&reg->module->gone, 1u);
 			sweep = true;
 		}
-		if (reg->generation == j->generation) {
-			reg->wmi_result = result;
-			reg->running = false;
-			reg->jobs_done++;
+		called(j, result);
+	}
+	answer(j);
+}
+
+/* All that is to be told. One thread at a time. */
+static void run_all(void)
+{
+	busy = true;
+	while (jobs || some_due) {
+		struct provider_job *j = jobs;
+		if (!j) {
+			run_due();
+			continue;
 		}
+		jobs = j->next;
+		if (!jobs) {
+			jobs_tail = &jobs;
+		}
+		run(j);
+		provider_free(j);
 	}
-	if (j->notice.wants_answer && j->dest < BASE_ARRAY_LEN(provider_dests) &&
-	    provider_dests[j->dest].serial == j->serial) {
-		provider_post_notified_locked(&provider_dests[j->dest], j->notice.notify_id);
-	}
+	busy = false;
 	pthread_cond_broadcast(&provider_changed);
 }
 
-/* Until there is a job. */
+/* Until there is something to tell. */
 static void wait_locked(void)
 {
 	uint64_t ns = sweep ? provider_module_sweep_locked(false) : UINT64_MAX;
 	sweep = ns != UINT64_MAX;
-	if (jobs) {
+	if (provider_is_scarce() && !provider_threads_try_locked()) {
+		ns = BASE_MIN(ns, SCARCE_NS);
+	}
+	if ((jobs || some_due) && !busy) {
 		return;
 	}
-	if (!sweep) {
+	if (ns == UINT64_MAX) {
 		pthread_cond_wait(&provider_changed, &provider_lock);
 		return;
 	}
@@ -163,24 +273,18 @@ static void wait_locked(void)
 
 static void *callback_main(void *arg)
 {
+	on_thread = true;
 	pthread_mutex_lock(&provider_lock);
 	for (;;) {
-		struct provider_job *j = jobs;
-		if (!j) {
-			wait_locked();
-			continue;
+		if ((jobs || some_due) && !busy) {
+			run_all();
 		}
-		jobs = j->next;
-		if (!jobs) {
-			jobs_tail = &jobs;
-		}
-		run(j);
-		free(j);
+		wait_locked();
 	}
 	return NULL;
 }
 
-void provider_callback_start_locked(void)
+bool provider_callback_start_locked(void)
 {
 	if (!thread_runs) {
 		pthread_t t;
@@ -189,6 +293,14 @@ void provider_callback_start_locked(void)
 		if (thread_runs) {
 			pthread_detach(t);
 		}
+	}
+	return thread_runs;
+}
+
+void provider_callback_run_here_locked(void)
+{
+	if (!thread_runs && !busy) {
+		run_all();
 	}
 }
 
@@ -209,6 +321,8 @@ void provider_callback_forget(void)
 	jobs = NULL;
 	jobs_tail = &jobs;
 	thread_runs = false;
+	busy = false;
+	on_thread = false;
 	inside = false;
 	sweep = true; /* the parent's thread may have been about to */
 }

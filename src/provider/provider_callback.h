@@ -9,6 +9,7 @@
 #include "provider/provider_registry.h"
 
 struct provider_job {
+	bool heap; /* to be freed */
 	struct provider_job *next;
 	uint32_t index;
 	uint32_t generation;
@@ -22,8 +23,10 @@ struct provider_job {
 
 /* Take a copy of the notice. 0 or -ENOMEM. */
 int provider_callback_push_locked(uint32_t index, uint32_t dest, const struct provider_notice *n);
-/* Create the thread unless it runs. Called by application threads. */
-void provider_callback_start_locked(void);
+/* Create the thread unless it runs. Called by application threads. False: there is none. */
+bool provider_callback_start_locked(void);
+/* What it would do now, by this thread, if there is none. */
+void provider_callback_run_here_locked(void);
 /* Registrations of modules that are gone: the thread looks after them. */
 void provider_callback_sweep_locked(void);
 /* Is this the callback thread, inside a callback? */

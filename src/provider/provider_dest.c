@@ -3,8 +3,9 @@
  */
 #include "provider/provider_callback.h"
 #include "provider/provider_classic.h"
-#include "provider/provider_dest.h"
+#include "provider/provider_images.h"
 #include "provider/provider_private.h"
+#include "provider/provider_scarce.h"
 
 #include <limits.h>
 #include <linux/futex.h>
@@ -47,22 +48,29 @@ int provider_thread_create(pthread_t *ret, void *(*main)(void *), void *arg, siz
 
 static struct proto_surroundings surroundings PROVIDER_FEW;
 
-bool provider_user_dir(char *ret, size_t cap)
+int provider_user_dir(char *ret, size_t cap)
 {
 	/* A privileged program talks to the system's daemon only. */
-	return !getauxval(AT_SECURE) && proto_user_dir(&surroundings, true, ret, cap, NULL, 0) == 0;
+	return getauxval(AT_SECURE) ? -EPERM : proto_user_dir(&surroundings, true, ret, cap, NULL, 0);
+}
+
+static void find_user_dir(struct provider_dest *d)
+{
+	int r = provider_user_dir(d->dir, sizeof d->dir);
+	if (r < 0) {
+		d->dir[0] = 0;
+	}
+	d->dir_later = provider_is_shortage(r);
 }
 
 void provider_dests_init_locked(void)
 {
 	struct provider_dest *user = &provider_dests[0], *sys = &provider_dests[1];
 	proto_surroundings_get(&surroundings);
-	if (!provider_user_dir(user->dir, sizeof user->dir)) {
-		user->dir[0] = 0;
-	}
+	find_user_dir(user);
 	struct stat st;
 	if (proto_runtime_dir(PROTO_INSTANCE_SYSTEM, false, sys->dir, sizeof sys->dir) != 0 ||
-	    stat(sys->dir, &st) != 0 || strcmp(sys->dir, user->dir) == 0) {
+	    (stat(sys->dir, &st) != 0 && !provider_is_shortage(errno)) || strcmp(sys->dir, user->dir) == 0) {
 		sys->dir[0] = 0;
 	}
 	for (int i = 0; i < 2; i++) {
@@ -70,10 +78,15 @@ void provider_dests_init_locked(void)
 	}
 }
 
-void provider_dests_start_locked(void)
+bool provider_dests_start_locked(void)
 {
+	bool all = true;
 	for (int i = 0; i < 2; i++) {
 		struct provider_dest *d = &provider_dests[i];
+		if (d->dir_later) {
+			find_user_dir(d);
+			all = all && !d->dir_later;
+		}
 		if (d->listener || d->dir[0] == 0) {
 			continue;
 		}
@@ -85,8 +98,9 @@ void provider_dests_start_locked(void)
 		d->listener = true;
 		if (provider_thread_create(&t, provider_listener_main, d, LISTENER_STACK_BYTES) !=
 		    0) {
-			d->listener = false; /* the next registration tries again */
+			d->listener = false; /* see provider_scarce.h */
 			d->state = was == PROVIDER_DEST_NONE ? PROVIDER_DEST_DETACHED : was;
+			all = false;
 			continue;
 		}
 		pthread_detach(t);
@@ -100,6 +114,7 @@ void provider_dests_start_locked(void)
 			}
 		}
 	}
+	return all;
 }
 
 /* ---- out ------------------------------------------------------------------------------------- */
@@ -119,8 +134,10 @@ uint64_t provider_post_locked(struct provider_dest *d, const void *message, size
 	if (d->state != PROVIDER_DEST_ATTACHED || d->posted - d->sent >= OUT_MAX) {
 		return 0;
 	}
-	struct provider_message *m = malloc(sizeof *m + bytes);
+	struct provider_message *m = provider_alloc(sizeof *m + bytes);
 	if (!m) {
+		order_store_release(&d->behind, true);
+		provider_dest_wake(d);
 		return 0;
 	}
 	m->next = NULL;
@@ -141,9 +158,23 @@ void provider_drop_messages_locked(struct provider_dest *d)
 	while (d->out) {
 		struct provider_message *m = d->out;
 		d->out = m->next;
-		free(m);
+		provider_free(m);
 	}
 	d->sent = d->posted;
+}
+
+void provider_send_now_locked(struct provider_dest *d)
+{
+	while (d->out && d->cookie != 0 && provider_fd_cookie(d->at.fd) == d->cookie) {
+		struct provider_message *m = d->out;
+		if (send(d->at.fd, m->data, m->bytes, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
+		    provider_is_shortage(errno)) {
+			return; /* with the next call */
+		}
+		d->out = m->next;
+		provider_free(m);
+		d->sent++;
+	}
 }
 
 long provider_make_register(void *mem, size_t cap, uint32_t index)
@@ -190,7 +221,7 @@ uint32_t provider_send_registers(struct provider_dest *d, int fd, void *buf, siz
 static void *message_buffer(uint32_t index, size_t *ret_cap)
 {
 	*ret_cap = 256u + provider_registrations[index].traits_bytes;
-	return malloc(*ret_cap);
+	return provider_alloc(*ret_cap);
 }
 
 void provider_post_register_locked(struct provider_dest *d, uint32_t index)
@@ -198,11 +229,15 @@ void provider_post_register_locked(struct provider_dest *d, uint32_t index)
 	size_t cap;
 	void *mem = message_buffer(index, &cap);
 	long n = mem ? provider_make_register(mem, cap, index) : -ENOMEM;
-	provider_registrations[index].said[d->kind].traits_asked = false;
+	struct provider_said *said = &provider_registrations[index].said[d->kind];
+	said->traits_asked = false;
 	if (n > 0 && provider_post_locked(d, mem, (size_t)n) != 0) {
 		d->told[index / 32] |= 1u << (index % 32);
+		said->traits_sent = provider_registrations[index].traits != NULL;
+	} else if (d->state == PROVIDER_DEST_ATTACHED) {
+		order_store_release(&d->behind, true);
 	}
-	free(mem);
+	provider_free(mem);
 }
 
 uint64_t provider_post_traits_locked(struct provider_dest *d, uint32_t index)
@@ -220,18 +255,22 @@ uint64_t provider_post_traits_locked(struct provider_dest *d, uint32_t index)
 		long n = proto_end(&w);
 		ticket = n > 0 ? provider_post_locked(d, mem, (size_t)n) : 0;
 	}
-	free(mem);
+	provider_free(mem);
+	provider_registrations[index].said[d->kind].traits_sent |= ticket != 0;
+	if (ticket == 0 && d->state == PROVIDER_DEST_ATTACHED) {
+		order_store_release(&d->behind, true);
+	}
 	return ticket;
 }
 
-void provider_post_unregister_locked(struct provider_dest *d, uint32_t index)
+uint64_t provider_post_unregister_locked(struct provider_dest *d, uint32_t index)
 {
 	uint8_t mem[64];
 	struct proto_writer w;
 	proto_begin(&w, mem, sizeof mem, PROTO_UNREGISTER,
 		    provider_request_id(index, provider_registrations[index].generation));
 	proto_put_u32(&w, PROTO_TAG_PROVIDER_INDEX, index);
-	provider_post_locked(d, mem, (size_t)proto_end(&w));
+	return provider_post_locked(d, mem, (size_t)proto_end(&w));
 }
 
 void provider_post_notified_locked(struct provider_dest *d, uint32_t notify_id)
@@ -348,6 +387,9 @@ void provider_dispatch_locked(struct provider_dest *d, const struct proto_messag
 		    index < PROVIDER_REGISTRATIONS_MAX && get_notice(m, &n)) {
 			provider_notice_locked(index, d->kind, &n);
 		}
+		break;
+	case PROTO_IMAGES | PROTO_REPLY:
+		provider_images_answered_locked(d, m->id);
 		break;
 	case PROTO_PRIVATE:
 		provider_private_asked_locked(d, m);

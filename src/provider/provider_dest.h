@@ -55,6 +55,8 @@ struct provider_dest {
 	bool muted;		     /* orphaned for too long: registrations read as disabled */
 	bool handed_over; /* a forked child attached without threads: the listener takes it */
 	bool sender_running;
+	bool behind;	  /* something could not be said for want of memory: the listener says it */
+	bool dir_later;	  /* where the daemon is could not be found out */
 	int peer;		     /* process id of the daemon we last connected to; 0 unknown */
 	const struct proto_wait_page *wait; /* NULL: none; the listener replaces it */
 	struct provider_attached at; /* valid when at.link is not NULL */
@@ -77,14 +79,17 @@ extern struct provider_dest provider_dests[2];
 /* Fill in directories. Once, and not in a signal handler. */
 void provider_dests_init_locked(void);
 /* Where the user's daemon is, or will be. The environment counts as it was at the first registration. */
-bool provider_user_dir(char *ret, size_t cap);
-/* Create missing listeners. */
-void provider_dests_start_locked(void);
+int provider_user_dir(char *ret, size_t cap);
+/* Create missing listeners. False: one is missing still. */
+bool provider_dests_start_locked(void);
+/* As far as the socket takes it: without a listener. */
+void provider_send_now_locked(struct provider_dest *d);
 /* Queue a message made with proto_*; wakes the sender. Ticket for `sent`, 0 when dropped. */
 uint64_t provider_post_locked(struct provider_dest *d, const void *message, size_t bytes);
 void provider_post_register_locked(struct provider_dest *d, uint32_t index);
 uint64_t provider_post_traits_locked(struct provider_dest *d, uint32_t index);
-void provider_post_unregister_locked(struct provider_dest *d, uint32_t index);
+/* Ticket, 0 when dropped. */
+uint64_t provider_post_unregister_locked(struct provider_dest *d, uint32_t index);
 void provider_post_notified_locked(struct provider_dest *d, uint32_t notify_id);
 void provider_post_binary_locked(struct provider_dest *d, uint32_t index, const char *path);
 void provider_drop_messages_locked(struct provider_dest *d);
@@ -131,6 +136,9 @@ struct provider_haste {
 int provider_attach(struct provider_dest *d, void *buf, size_t cap, int timeout_ms,
 		    const struct provider_haste *haste, struct provider_attached *ret);
 int provider_attach_segment(struct provider_attached *at, int fd, uint32_t chunk_size);
+/* As the listener would, but in this thread, which takes the answers until the time is over. Leaves it to a listener
+ * that is created later. `buf` as above; the lock is held, or nobody else can be here. (provider_fork.c) */
+void provider_attach_threadless(struct provider_dest *d, uint8_t *buf, size_t bytes);
 /* Close the socket; the memory stays. */
 void provider_attach_hang_up(struct provider_attached *at);
 /* Replace its memory by zeros (in-flight writers may still look), close the socket. */

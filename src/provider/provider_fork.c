@@ -17,6 +17,7 @@
 #include "provider/provider_classic.h"
 #include "provider/provider_dest.h"
 #include "provider/provider_private.h"
+#include "provider/provider_scarce.h"
 
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -25,13 +26,15 @@
 #define CHILD_BUF_BYTES 4096
 /* What follows fork immediately is usually exec. */
 #define CHILD_QUIET_MS	  20
+#define CHILD_AGAIN_MS	  200
 #define CHILD_STACK_BYTES (64u << 10)
+#define CHILD_TRIES	  5
 
 static uint32_t recovering PROVIDER_FEW; /* thread id in the child that does it */
 
 /* As the listener would, but in this thread: REGISTER each, take the answers until the time is
  * over. */
-static void attach_threadless(struct provider_dest *d, uint8_t *buf)
+void provider_attach_threadless(struct provider_dest *d, uint8_t *buf, size_t bytes)
 {
 	struct timespec until = provider_deadline(provider_wait_ms());
 	struct provider_attached at;
@@ -41,8 +44,7 @@ static void attach_threadless(struct provider_dest *d, uint8_t *buf)
 		wanted = provider_registrations[i].state == PROVIDER_REG_LIVE &&
 			 provider_patience_wanted(d, &provider_registrations[i]);
 	}
-	if (provider_attach(d, buf, CHILD_BUF_BYTES, 0, &(struct provider_haste){&until, wanted}, &at) !=
-	    0) {
+	if (provider_attach(d, buf, bytes, 0, &(struct provider_haste){&until, wanted}, &at) != 0) {
 		return;
 	}
 	d->at = at;
@@ -57,8 +59,7 @@ static void attach_threadless(struct provider_dest *d, uint8_t *buf)
 	while (waiting > 0) {
 		int fds[PROTO_FDS_MAX], count = PROTO_FDS_MAX;
 		struct proto_message m;
-		long n = proto_recv(at.fd, buf, CHILD_BUF_BYTES, fds, &count,
-				    provider_left_ms(&until));
+		long n = proto_recv(at.fd, buf, bytes, fds, &count, provider_left_ms(&until));
 		if (n == -ETIMEDOUT && provider_patience_more(d, wanted, &until)) {
 			continue;
 		}
@@ -133,6 +134,9 @@ static void wait_recovered(void)
 /* What the program was told last, before the fork. */
 static void remember_said(struct provider_registration *reg)
 {
+	if (reg->forked) {
+		return; /* it was not told what came after that */
+	}
 	struct provider_said was = {0};
 	for (int d = 0; d < PROVIDER_DESTS; d++) {
 		const struct provider_said *s = &reg->said[d];
@@ -145,6 +149,15 @@ static void remember_said(struct provider_registration *reg)
 	}
 	reg->before_fork = was;
 	reg->forked = true;
+}
+
+void provider_fork_remember(void)
+{
+	for (uint32_t i = 0; i < provider_registrations_top; i++) {
+		if (provider_registrations[i].state == PROVIDER_REG_LIVE) {
+			remember_said(&provider_registrations[i]);
+		}
+	}
 }
 
 void provider_fork_recover(void)
@@ -170,6 +183,7 @@ void provider_fork_recover(void)
 	provider_registry_init();
 	provider_callback_forget();
 	provider_private_forget();
+	provider_scarce_forget();
 	for (int d = 0; d < 2; d++) {
 		forget_destination(&provider_dests[d]);
 	}
@@ -193,16 +207,15 @@ void provider_fork_recover(void)
 	}
 	provider_patience_renew();
 	for (int d = 0; d < 2; d++) {
-		attach_threadless(&provider_dests[d], buf);
+		provider_attach_threadless(&provider_dests[d], buf, sizeof buf);
 	}
+	provider_scarce_in_child();
 	/* Before any handle works again: who has a handle believes the epoch. Who misses one meanwhile
 	 * waits for the end of this. */
 	order_store_release(&provider_memory.epoch, process);
 	for (uint32_t i = 0; i < provider_registrations_top; i++) {
 		if (provider_registrations[i].state == PROVIDER_REG_LIVE) {
-			order_store_release(&provider_memory.hot[i].handle,
-					    (uint64_t)provider_registrations[i].generation << 32 |
-						    (i + 1));
+			provider_handle_publish_locked(i, (uint64_t)provider_registrations[i].generation << 32 | (i + 1));
 		}
 	}
 	order_store_release(&recovering, 0u);
@@ -264,9 +277,11 @@ static void *child_main(void *arg)
 	provider_wait_sleep(NULL, 0, CHILD_QUIET_MS);
 	provider_fork_check();
 	pthread_mutex_lock(&provider_lock);
-	provider_callback_start_locked();
-	provider_fork_tell_locked();
-	provider_dests_start_locked();
+	while (!provider_threads_try_locked()) {
+		pthread_mutex_unlock(&provider_lock);
+		provider_wait_sleep(NULL, 0, CHILD_AGAIN_MS);
+		pthread_mutex_lock(&provider_lock);
+	}
 	pthread_mutex_unlock(&provider_lock);
 	return NULL;
 }
@@ -280,8 +295,15 @@ static void in_child(void)
 	}
 	pthread_t t;
 	int saved = errno;
-	if (wanted && provider_thread_create(&t, child_main, NULL, CHILD_STACK_BYTES) == 0) {
-		pthread_detach(t);
+	for (int i = 0; wanted && i < CHILD_TRIES; i++) {
+		int r = provider_thread_create(&t, child_main, NULL, CHILD_STACK_BYTES);
+		if (r == 0) {
+			pthread_detach(t);
+		}
+		wanted = r != 0 && provider_is_shortage(r);
+		if (wanted) {
+			provider_wait_sleep(NULL, 0, CHILD_QUIET_MS);
+		}
 	}
 	errno = saved;
 }
@@ -289,7 +311,8 @@ static void in_child(void)
 void provider_fork_watch(void)
 {
 	const char *said = secure_getenv("OPENETW_FORK_THREAD");
-	if (!said || strcmp(said, "0") != 0) {
-		pthread_atfork(NULL, NULL, in_child);
+	static bool watched;
+	if (!watched && (!said || strcmp(said, "0") != 0)) {
+		watched = pthread_atfork(NULL, NULL, in_child) == 0;
 	}
 }

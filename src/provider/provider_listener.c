@@ -4,8 +4,9 @@
  * socket, so that an application thread, which has no descriptor of ours, can wake it; where that is
  * not possible, a second thread sleeps on the writer's bell and sends.
  */
-#include "provider/provider_dest.h"
+#include "provider/provider_images.h"
 #include "provider/provider_private.h"
+#include "provider/provider_scarce.h"
 #include "provider/provider_stack.h"
 
 #include <linux/futex.h>
@@ -20,6 +21,9 @@
 #define WELCOME_MS	   (PROVIDER_STARVED_MS + 2 * PROVIDER_PATIENCE_MS)
 #define SPREAD_MS	   8u	     /* 2,000 processes do not reconnect in one instant */
 #define RETRY_MS	   60000u    /* in case the wait page was replaced by another file */
+#define SHORTAGE_MS	   10u	     /* to the next try where something was short; then twice that */
+#define BEHIND_MS	   100u
+#define LOADER_TRIES	   8u /* it may not be installed */
 #define REFUSED_NS	   20000000u /* a daemon that hangs up so soon does not want us */
 #define REFUSED_MS	   100u
 #define SENDER_STACK_BYTES (64u << 10)
@@ -60,10 +64,11 @@ static bool send_next(struct provider_dest *d)
 	if (!m) {
 		return false;
 	}
-	if (socket_is_ours(d)) {
-		proto_send(d->at.fd, m->data, m->bytes, NULL, 0);
+	while (socket_is_ours(d) && provider_is_shortage(proto_send(d->at.fd, m->data, m->bytes, NULL, 0)) &&
+	       !order_load_relaxed(&d->sender_stop)) {
+		provider_wait_sleep(NULL, 0, SHORTAGE_MS);
 	}
-	free(m);
+	provider_free(m);
 	pthread_mutex_lock(&provider_lock);
 	d->sent++;
 	pthread_cond_broadcast(&provider_changed);
@@ -81,6 +86,20 @@ static bool send_queue(struct provider_dest *d)
 	return some;
 }
 
+static void catch_up_locked(struct provider_dest *d);
+
+/* What could not be said for want of memory. */
+static bool make_good(struct provider_dest *d)
+{
+	if (order_load_acquire(&d->behind)) {
+		pthread_mutex_lock(&provider_lock);
+		order_store_relaxed(&d->behind, false);
+		catch_up_locked(d);
+		pthread_mutex_unlock(&provider_lock);
+	}
+	return !order_load_relaxed(&d->behind);
+}
+
 static void *sender_main(void *arg)
 {
 	struct provider_dest *d = arg;
@@ -91,10 +110,11 @@ static void *sender_main(void *arg)
 		if (order_load_relaxed(&d->sender_stop)) {
 			return NULL;
 		}
+		struct timespec soon = {0, BEHIND_MS * 1000000}, *until = make_good(d) ? NULL : &soon;
 		if (send_queue(d)) {
 			continue;
 		}
-		syscall(SYS_futex, &w->bell, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+		syscall(SYS_futex, &w->bell, FUTEX_WAIT_PRIVATE, seen, until, NULL, 0);
 		/* Rung by a writer, or woken for the queue: a BELL too many is one drain early. */
 		if (order_load_acquire(&w->bell) != seen && !order_load_relaxed(&d->sender_stop) &&
 		    order_load_relaxed(&d->out) == NULL && socket_is_ours(d)) {
@@ -118,20 +138,28 @@ static void stop_sender(struct provider_dest *d)
 
 /* On a thread of its own, since it may wait for the loader's lock, which a constructor that
  * registers a provider holds while it waits for us. */
+static uint32_t loader_started;
+
 static void *load_unwinder(void *arg)
 {
 	(void)arg;
-	provider_stack_load();
+	static uint32_t tries;
+	if (!provider_stack_load() && ++tries < LOADER_TRIES) {
+		order_store_release(&loader_started, 0u);
+	}
 	return NULL;
 }
 
 static void start_loader(void)
 {
-	static uint32_t started;
 	pthread_t t;
-	if (order_exchange_full(&started, 1u) == 0 &&
-	    provider_thread_create(&t, load_unwinder, NULL, SENDER_STACK_BYTES) == 0) {
+	if (order_exchange_full(&loader_started, 1u) != 0) {
+		return;
+	}
+	if (provider_thread_create(&t, load_unwinder, NULL, SENDER_STACK_BYTES) == 0) {
 		pthread_detach(t);
+	} else {
+		order_store_release(&loader_started, 0u);
 	}
 }
 
@@ -141,7 +169,9 @@ static void catch_up_locked(struct provider_dest *d)
 	for (uint32_t i = 0; i < PROVIDER_REGISTRATIONS_MAX; i++) {
 		if (d->stale[i / 32] >> (i % 32) & 1) {
 			d->stale[i / 32] &= ~(1u << (i % 32));
-			provider_post_unregister_locked(d, i);
+			if (provider_post_unregister_locked(d, i) == 0) {
+				d->stale[i / 32] |= 1u << (i % 32); /* d->behind is set */
+			}
 		}
 	}
 	for (uint32_t i = 0; i < provider_registrations_top; i++) {
@@ -154,7 +184,7 @@ static void catch_up_locked(struct provider_dest *d)
 			provider_post_register_locked(d, i);
 		} else if (reg->traits && !said->traits_sent) {
 			said->traits_asked = provider_post_traits_locked(d, i) != 0;
-			said->traits_known = !said->traits_asked;
+			said->traits_known = false;
 		}
 		if (reg->binary) {
 			provider_post_binary_locked(d, i, reg->binary);
@@ -203,21 +233,6 @@ static int receive(struct provider_dest *d, uint8_t *buf, int timeout_ms)
 		base_close(&fds[i]);
 	}
 	return 1;
-}
-
-/* Some session wants stacks of this destination's registrations. */
-static bool stacks_wanted(const struct provider_dest *d)
-{
-	bool wanted = false;
-	pthread_mutex_lock(&provider_lock);
-	for (uint32_t i = 0; i < provider_registrations_top && !wanted; i++) {
-		const struct ctl_entry *e = provider_registrations[i].entry[d->kind];
-		wanted = provider_registrations[i].state == PROVIDER_REG_LIVE &&
-			 order_load_acquire(&e->enabled) != 0 &&
-			 (order_load_relaxed(&e->flags) & CTL_ENTRY_STACK);
-	}
-	pthread_mutex_unlock(&provider_lock);
-	return wanted;
 }
 
 static const struct ctl_header *control_of(const struct provider_dest *d)
@@ -295,8 +310,9 @@ static bool serve_alone(struct provider_dest *d, uint8_t *buf)
 			send_bell(d);
 			due = ++bells % REAP_BELLS == 0;
 		}
-		if (stacks_wanted(d)) {
+		if (provider_stacks_wanted(d)) {
 			start_loader();
+			provider_images_look(false);
 		}
 		if (!tidied) {
 			tidied = true;
@@ -306,6 +322,9 @@ static bool serve_alone(struct provider_dest *d, uint8_t *buf)
 			      : w->used[0]		 ? PROVIDER_ORPHAN_MS
 							 : QUIET_LOOK_MS;
 		ms = look_for_abandoned(w, &reaped_ns, due, ms);
+		if (!make_good(d) || !provider_private_start()) {
+			ms = BASE_MIN(ms, BEHIND_MS);
+		}
 		if (provider_words_sleep(words, PROVIDER_WORDS_MAX, ms) != 0) {
 			return false;
 		}
@@ -324,6 +343,9 @@ static void serve_together(struct provider_dest *d, uint8_t *buf)
 	pthread_mutex_unlock(&provider_lock);
 	start_loader(); /* nobody wakes us for it */
 	while (running && receive(d, buf, -1) > 0) {
+		if (provider_stacks_wanted(d)) {
+			provider_images_look(false);
+		}
 	}
 	stop_sender(d);
 }
@@ -379,9 +401,11 @@ static uint32_t random_below(uint32_t n)
 static uint8_t scratch[2][PROTO_MESSAGE_MAX] __attribute__((aligned(PROVIDER_PAGE)));
 
 /* The page may be another file by now (somebody has tidied up): looked at before each attempt. */
-static const uint32_t *fresh_wait_page(struct provider_dest *d)
+/* NULL: there is none, or there was not enough of something to map it. */
+static const uint32_t *fresh_wait_page(struct provider_dest *d, bool *ret_shortage)
 {
 	const struct proto_wait_page *page = provider_wait_map(d);
+	*ret_shortage = !page && provider_is_shortage(errno);
 	pthread_mutex_lock(&provider_lock);
 	const struct proto_wait_page *old = d->wait;
 	d->wait = page;
@@ -409,11 +433,14 @@ void *provider_listener_main(void *arg)
 	if (taken) {
 		serve(d, buf);
 	}
-	for (;;) {
-		const uint32_t *word = fresh_wait_page(d);
+	for (uint32_t soon_ms = SHORTAGE_MS;;) {
+		bool shortage;
+		const uint32_t *word = fresh_wait_page(d, &shortage);
 		uint32_t seen = word ? order_load_acquire(word) : 0;
 		struct provider_attached at;
-		if (provider_attach(d, buf, PROTO_MESSAGE_MAX, WELCOME_MS, NULL, &at) == 0) {
+		int r = provider_attach(d, buf, PROTO_MESSAGE_MAX, WELCOME_MS, NULL, &at);
+		if (r == 0) {
+			soon_ms = SHORTAGE_MS;
 			install(d, &at);
 			provider_adopt_offer(d);
 			uint64_t since = clock_read_system_ns();
@@ -426,11 +453,14 @@ void *provider_listener_main(void *arg)
 		not_attached(d);
 		bool orphan = d->at.link != NULL && !d->muted;
 		give_back(buf);
-		provider_wait_sleep(word, seen, orphan ? PROVIDER_ORPHAN_MS : RETRY_MS);
+		uint32_t ms = orphan ? PROVIDER_ORPHAN_MS : RETRY_MS;
+		bool soon = (shortage || provider_is_shortage(r)) && soon_ms < ms;
+		provider_wait_sleep(word, seen, soon ? soon_ms : ms);
+		soon_ms = soon ? 2 * soon_ms : soon_ms;
 		bool woken = word && order_load_acquire(word) != seen;
 		if (woken) {
 			provider_wait_sleep(NULL, 0, random_below(SPREAD_MS));
-		} else if (orphan) {
+		} else if (orphan && !soon) {
 			orphan_expired(d);
 		}
 	}

@@ -8,6 +8,7 @@
  */
 #include "provider/provider_private.h"
 #include "provider/provider_rights.h"
+#include "provider/provider_scarce.h"
 
 #include "inproc/inproc.h"
 
@@ -57,6 +58,7 @@ static bool working;
 static struct hosted *hosted; /* the worker's */
 static uint32_t hosting; /* 0: that list is empty */
 static pid_t hosting_pid;
+static uint32_t worker_missing; /* there is a job and no thread for it */
 
 static void at_exit(void);
 
@@ -332,9 +334,9 @@ static void work(const struct job *j)
 	proto_get_u64(&j->m, PROTO_TAG_SESSION_ID, &id);
 	bool said = proto_get_session(&j->m, &s);
 	struct hosted **at = find(j->dest, id);
-	uint8_t *mem = malloc(cap);
+	uint8_t *mem = provider_alloc(cap);
 	if (!mem) {
-		return;
+		return; /* etwd's patience ends */
 	}
 	struct proto_writer w;
 	begin_done(&w, mem, cap, &j->m);
@@ -370,7 +372,7 @@ static void work(const struct job *j)
 		provider_post_locked(&provider_dests[j->dest], mem, (size_t)n);
 	}
 	pthread_mutex_unlock(&provider_lock);
-	free(mem);
+	provider_free(mem);
 }
 
 static void *worker_main(void *arg)
@@ -397,7 +399,7 @@ static void *worker_main(void *arg)
 		if (!jobs) {
 			jobs_tail = &jobs;
 		}
-		free(j);
+		provider_free(j);
 		pthread_cond_broadcast(&provider_changed);
 	}
 	working = false;
@@ -428,12 +430,41 @@ static bool asker_of(const struct provider_dest *d, const struct proto_message *
 	return true;
 }
 
+/* Created by the listener: see the beginning of this file. */
+static void start_locked(void)
+{
+	pthread_t t;
+	if (jobs && !working) {
+		working = provider_thread_create(&t, worker_main, NULL, WORKER_STACK_BYTES) == 0;
+		if (working) {
+			pthread_detach(t);
+		}
+	}
+	order_store_relaxed(&worker_missing, jobs && !working ? 1u : 0u);
+}
+
+bool provider_private_start(void)
+{
+	if (order_load_relaxed(&worker_missing) != 0) {
+		pthread_mutex_lock(&provider_lock);
+		start_locked();
+		pthread_mutex_unlock(&provider_lock);
+	}
+	return order_load_relaxed(&worker_missing) == 0;
+}
+
 static void push_locked(struct provider_dest *d, const struct proto_message *m)
 {
-	struct job *j = calloc(1, sizeof *j + (m ? m->body_bytes : 0));
+	struct job *j = provider_alloc(sizeof *j + (m ? m->body_bytes : 0));
 	if (!j) {
-		return; /* etwd's patience ends */
+		uint8_t mem[64];
+		long n = m ? provider_private_refuse(mem, sizeof mem, m) : 0;
+		if (n > 0) {
+			provider_post_locked(d, mem, (size_t)n); /* etwd asks again */
+		}
+		return;
 	}
+	*j = (struct job){0};
 	j->dest = d->kind;
 	j->serial = d->serial;
 	j->left = m == NULL;
@@ -445,11 +476,7 @@ static void push_locked(struct provider_dest *d, const struct proto_message *m)
 	}
 	*jobs_tail = j;
 	jobs_tail = &j->next;
-	pthread_t t;
-	if (!working && provider_thread_create(&t, worker_main, NULL, WORKER_STACK_BYTES) == 0) {
-		pthread_detach(t);
-		working = true;
-	}
+	start_locked();
 }
 
 void provider_private_asked_locked(struct provider_dest *d, const struct proto_message *m)
@@ -479,6 +506,7 @@ void provider_private_forget(void)
 	jobs = NULL; /* these leak, and so does what was hosted: freeing is not for signal handlers */
 	jobs_tail = &jobs;
 	working = false;
+	order_store_relaxed(&worker_missing, 0u);
 	hosted = NULL;
 	order_store_relaxed(&hosting, 0u);
 }

@@ -11,6 +11,8 @@
 
 /* A PROTO_PRIVATE of that daemon. The lock is held. */
 void provider_private_asked_locked(struct provider_dest *d, const struct proto_message *m);
+/* A thread for what was asked could not be created: once more. False: in vain again. */
+bool provider_private_start(void);
 /* The daemon is gone, and with it whoever could stop its sessions: they end, their files complete. */
 void provider_private_left_locked(struct provider_dest *d);
 /* Something asked for is not done yet. The lock is held. */

@@ -3,6 +3,7 @@
  */
 #include "provider/provider_region.h"
 #include "provider/provider_fork.h"
+#include "provider/provider_scarce.h"
 
 #include <sched.h>
 #include <sys/mman.h>
@@ -74,7 +75,10 @@ __attribute__((cold, noinline)) struct provider_hot *provider_lookup_slow(uint64
 	} else {
 		provider_fork_settle();
 	}
-	errno = saved;
 	struct provider_hot *hot = &provider_memory.hot[index];
-	return order_load_acquire(&hot->handle) == handle ? hot : NULL;
+	if (order_load_acquire(&hot->handle) != handle) {
+		hot = provider_scarce_lookup(handle);
+	}
+	errno = saved;
+	return hot;
 }

@@ -83,7 +83,8 @@ struct provider_hot {
 	uint32_t flags;
 	uint32_t conflicts; /* verdicts asked for in vain; see provider_cache_fill() */
 	const struct ctl_entry *all[PROVIDER_DESTS];
-	uint64_t reserved[2];
+	uint64_t hidden; /* the handle, while threads of ours are missing: see provider_scarce.h */
+	uint64_t reserved;
 	struct provider_verdict verdict[PROVIDER_VERDICTS];
 	uint64_t unused[3][8]; /* a power of two: found by a shift */
 } __attribute__((aligned(64)));

@@ -7,7 +7,9 @@
 #include "provider/provider_classic.h"
 #include "provider/provider_dest.h"
 #include "provider/provider_fork.h"
+#include "provider/provider_images.h"
 #include "provider/provider_private.h"
+#include "provider/provider_scarce.h"
 #include "provider/provider_unload.h"
 
 #include <stdlib.h>
@@ -197,7 +199,7 @@ void provider_refresh_locked(uint32_t index)
 
 /* Least restrictive over the destinations; each daemon has merged its sessions already. A capture
  * of state is one session's business: it carries what that session asked for. */
-static struct provider_notice merged(const struct provider_registration *reg,
+struct provider_notice provider_notice_merged(const struct provider_registration *reg,
 				     const struct provider_notice *n)
 {
 	struct provider_notice m = *n;
@@ -242,7 +244,7 @@ void provider_notice_locked(uint32_t index, uint32_t dest, const struct provider
 				job.classic_handle = old_handle;
 			}
 		} else {
-			job = merged(reg, n);
+			job = provider_notice_merged(reg, n);
 		}
 		if ((reg->enable_fn || reg->wmi_fn) &&
 		    provider_callback_push_locked(index, dest, &job) == 0) {
@@ -414,21 +416,24 @@ int provider_register(const struct provider_register_args *a, uint64_t *ret_hand
 	hot->flags = reg->flags;
 	provider_refresh_locked(index);
 	uint64_t handle = (uint64_t)generation << 32 | (index + 1);
-	order_store_release(&hot->handle, handle);
+	provider_handle_publish_locked(index, handle);
 	/* Before any callback: providers write events from inside it. */
 	*ret_handle = handle;
-	if (code) {
-		provider_callback_start_locked();
+	if (code && provider_callback_start_locked()) {
 		provider_fork_tell_locked();
 	}
 	inproc_register_locked(index);
 	for (int d = 0; d < 2; d++) {
 		provider_post_register_locked(&provider_dests[d], index);
 	}
-	provider_dests_start_locked();
+	provider_threads_start_locked(true);
 	wait_registered_locked(index, generation);
 	*ret_wmi_result = reg->generation == generation ? reg->wmi_result : 0;
+	bool stacks = provider_stacks_wanted_of_locked(index);
 	pthread_mutex_unlock(&provider_lock);
+	if (BASE_UNLIKELY(stacks)) {
+		provider_images_look(true);
+	}
 	errno = saved;
 	return 0;
 }
@@ -462,8 +467,16 @@ int provider_unregister(uint64_t handle, bool classic)
 		return -EBADF;
 	}
 	uint32_t index = (uint32_t)(reg - provider_registrations);
-	struct provider_hot *hot = &provider_memory.hot[index];
-	order_store_release(&hot->handle, 0ull);
+	if (BASE_UNLIKELY(provider_stacks_wanted_of_locked(index))) {
+		/* Mostly a program's last act: what it loaded since is told before it ends. */
+		pthread_mutex_unlock(&provider_lock);
+		provider_images_look(true);
+		reg = acquire(handle, classic);
+		if (!reg) {
+			return -EBADF;
+		}
+	}
+	provider_handle_publish_locked(index, 0);
 	reg->state = PROVIDER_REG_LEAVING;
 	for (int d = 0; d < PROVIDER_DESTS; d++) {
 		reg->entry[d] = &provider_entry_off;
@@ -479,7 +492,9 @@ int provider_unregister(uint64_t handle, bool classic)
 		    (dest->told[index / 32] >> (index % 32) & 1)) {
 			reg->leaving |= 1u << d;
 			dest->told[index / 32] &= ~(1u << (index % 32));
-			provider_post_unregister_locked(dest, index);
+			if (provider_post_unregister_locked(dest, index) == 0) {
+				dest->stale[index / 32] |= 1u << (index % 32);
+			}
 		} else if (dest->told[index / 32] >> (index % 32) & 1) {
 			/* Told before the daemon has answered our HELLO: taken back after that. */
 			dest->told[index / 32] &= ~(1u << (index % 32));
@@ -488,6 +503,9 @@ int provider_unregister(uint64_t handle, bool classic)
 	}
 	if (inproc_unregister && reg->inproc_known) {
 		inproc_unregister(index);
+	}
+	if (provider_is_scarce()) {
+		provider_threads_start_locked(false);
 	}
 	/* After return no callback runs; from inside a callback there is nothing to wait for. */
 	while (reg->running && !provider_callback_is_self()) {
@@ -542,7 +560,7 @@ static void wait_traits_locked(uint32_t index)
 	for (int d = 0; d < 2; d++) {
 		struct provider_dest *dest = &provider_dests[d];
 		reg->said[d].traits_asked = provider_post_traits_locked(dest, index) != 0;
-		reg->said[d].traits_known = !reg->said[d].traits_asked;
+		reg->said[d].traits_known = !reg->said[d].traits_asked && dest->state != PROVIDER_DEST_ATTACHED;
 	}
 	for (int d = 0; d < 2; d++) {
 		struct provider_dest *dest = &provider_dests[d];
@@ -597,6 +615,9 @@ int provider_set_traits(uint64_t handle, const void *blob, uint32_t bytes)
 		reg->traits = copy;
 		reg->traits_bytes = bytes;
 		uint32_t generation = reg->generation;
+		if (provider_is_scarce()) {
+			provider_threads_start_locked(false);
+		}
 		wait_traits_locked(index);
 		if (reg->generation != generation || reg->state != PROVIDER_REG_LIVE) {
 			pthread_mutex_unlock(&provider_lock);

@@ -54,6 +54,7 @@ struct provider_registration {
 	uint32_t jobs_queued;			       /* callbacks */
 	uint32_t jobs_done;
 	uint32_t wmi_result; /* of the latest classic callback */
+	uint32_t due;	     /* bit mask of destinations whose word its callback was not told, for want of memory */
 	uint32_t leaving;    /* bit mask of destinations whose answer to UNREGISTER is awaited */
 	uint32_t inproc_offset;
 	bool inproc_known;
@@ -115,6 +116,8 @@ struct provider_notice {
 	uint32_t notify_id;
 	uint64_t classic_handle;
 };
+/* One that tells of on and off, with what the other destinations want. */
+struct provider_notice provider_notice_merged(const struct provider_registration *reg, const struct provider_notice *n);
 void provider_notice_locked(uint32_t index, uint32_t dest, const struct provider_notice *n);
 /* The index may be used again once no destination is owed an answer. */
 void provider_left_locked(uint32_t index, uint32_t dest);

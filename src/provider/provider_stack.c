@@ -69,10 +69,10 @@ static int nothing(struct _Unwind_Context *c, void *arg)
 	return 0; /* go on: all of its tables are looked at once */
 }
 
-void provider_stack_load(void)
+bool provider_stack_load(void)
 {
 	if (order_load_acquire(&unwind_backtrace)) {
-		return;
+		return true;
 	}
 	/* Never closed: writers may be inside. */
 	void *lib = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -85,6 +85,7 @@ void provider_stack_load(void)
 		trace(nothing, NULL);
 		order_store_release(&unwind_backtrace, trace);
 	}
+	return lib != NULL;
 }
 
 static __attribute__((no_sanitize("address"))) uint32_t

@@ -13,7 +13,7 @@
  * the thread runs on. */
 uint32_t provider_stack_walk(const void *frame, uint64_t *ret_addresses, uint32_t max);
 
-/* Load the unwinder. Not for writers: takes the loader's lock. */
-void provider_stack_load(void);
+/* Load the unwinder; false: not there, or no memory. Not for writers: takes the loader's lock. */
+bool provider_stack_load(void);
 
 #endif

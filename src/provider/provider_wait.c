@@ -22,13 +22,16 @@ const struct proto_wait_page *provider_wait_map(struct provider_dest *d)
 	bool mine = d->kind == PROVIDER_DEST_USER;
 	char path[sizeof d->dir + 8];
 	if (d->dir[0] == 0) {
+		errno = ENOENT;
 		return NULL;
 	}
 	if (mine) {
 		char dir[sizeof d->dir];
 		/* Also verifies owner and mode. Somebody may have tidied up /tmp, and another user made a
 		 * directory of this name there: then it is another one now. */
-		if (!provider_user_dir(dir, sizeof dir)) {
+		int r = provider_user_dir(dir, sizeof dir);
+		if (r < 0) {
+			errno = -r;
 			return NULL;
 		}
 		if (strcmp(dir, d->dir) != 0) {

@@ -4,8 +4,10 @@
  * with StartTrace and EnableTraceEx2.
  */
 #include "openetw/recorder.h"
+#include "openetw/openetw.h"
 
 #include "base/printable.h"
+#include "reader/recorder_kernel.h"
 
 #include "evntcons.h"
 #include "evntrace.h"
@@ -27,6 +29,8 @@ struct wanted_provider {
 	uint32_t level, properties;
 	uint64_t any, all;
 	GUID guid; /* once checked */
+	bool kernel; /* Windows Kernel Trace: a part of the kernel's mask */
+	bool system; /* a system provider */
 };
 struct openetw_recorder {
 	char *name, *path;
@@ -35,12 +39,19 @@ struct openetw_recorder {
 	struct wanted_provider providers[PROVIDERS_MAX];
 	uint32_t provider_count, pid_count; /* also of those beyond the limit */
 	ULONG pids[PIDS_MAX];
+	/* As said: names joined by '+' over all calls; once checked, what they come to. */
+	char *kernel_flags, *kernel_stacks;
+	uint32_t kernel_bits;
+	bool kernel_bits_said, replace;
+	struct recorder_kernel kernel;
 	bool running;
 	TRACEHANDLE handle;
-	char problem[400];
+	struct openetw_kernel kernel_now;
+	char problem[600];
 };
 struct properties {
 	EVENT_TRACE_PROPERTIES p;
+	struct recorder_kernel_tail tail;
 	uint16_t name[UNITS_MAX + 1], path[UNITS_MAX + 1];
 };
 
@@ -71,6 +82,8 @@ void openetw_recorder_destroy(struct openetw_recorder *s)
 	}
 	free(s->name);
 	free(s->path);
+	free(s->kernel_flags);
+	free(s->kernel_stacks);
 	free(s);
 }
 
@@ -115,6 +128,42 @@ void openetw_recorder_add_provider(struct openetw_recorder *s, const char *provi
 		};
 	}
 	s->provider_count++;
+}
+
+/* One more behind those that were named, also an empty one. */
+static void join(struct openetw_recorder *s, char **list, const char *names)
+{
+	char *all = NULL;
+	names = names ? names : "";
+	if (!*list) {
+		*list = copy_of(s, names);
+	} else if (asprintf(&all, "%s+%s", *list, names) < 0) {
+		s->no_memory = true;
+	} else {
+		free(*list);
+		*list = all;
+	}
+}
+
+void openetw_recorder_add_kernel(struct openetw_recorder *s, const char *flags)
+{
+	join(s, &s->kernel_flags, flags);
+}
+
+void openetw_recorder_add_kernel_stacks(struct openetw_recorder *s, const char *events)
+{
+	join(s, &s->kernel_stacks, events);
+}
+
+void openetw_recorder_add_kernel_flags(struct openetw_recorder *s, uint32_t flags)
+{
+	s->kernel_bits |= flags;
+	s->kernel_bits_said = true;
+}
+
+void openetw_recorder_set_replace(struct openetw_recorder *s, int replace)
+{
+	s->replace = replace != 0;
 }
 
 void openetw_recorder_add_pid(struct openetw_recorder *s, uint32_t pid)
@@ -269,7 +318,7 @@ static enum openetw_mistake check_buffers(struct openetw_recorder *s)
 
 static enum openetw_mistake check_providers(struct openetw_recorder *s)
 {
-	if (s->provider_count == 0) {
+	if (s->provider_count == 0 && !s->kernel.said) {
 		return wrong(s, OPENETW_MISTAKE_NO_PROVIDER, "session '%s' has no provider",
 			     s->name);
 	}
@@ -284,7 +333,11 @@ static enum openetw_mistake check_providers(struct openetw_recorder *s)
 			return wrong(s, OPENETW_MISTAKE_PROVIDER_EMPTY,
 				     "provider %u of %u has no name", i + 1, s->provider_count);
 		}
-		if (!guid_of(p->name, &p->guid)) {
+		p->kernel = recorder_kernel_is_trace(p->name);
+		p->system = !p->kernel && recorder_kernel_is_system_provider(p->name, &p->guid);
+		if (p->kernel) {
+			memcpy(&p->guid, kernel_trace_control_guid.b, sizeof p->guid);
+		} else if (!p->system && !guid_of(p->name, &p->guid)) {
 			return wrong(s, OPENETW_MISTAKE_PROVIDER_INVALID,
 				     "'%.200s' is neither a GUID nor the name of a provider",
 				     p->name);
@@ -305,16 +358,63 @@ static enum openetw_mistake check_providers(struct openetw_recorder *s)
 	return OPENETW_MISTAKE_NONE;
 }
 
+/* Behind the providers, some of which are the kernel's. */
+static enum openetw_mistake check_kernel(struct openetw_recorder *s)
+{
+	struct recorder_kernel *k = &s->kernel;
+	bool nt = recorder_kernel_name(s->name), programs = false;
+	char why[300] = "";
+	bool flags = !s->kernel_flags || recorder_kernel_flags(k, s->kernel_flags, why, sizeof why);
+	flags = flags && (!s->kernel_bits_said || recorder_kernel_bits(k, s->kernel_bits, why, sizeof why));
+	for (uint32_t i = 0; flags && i < s->provider_count; i++) {
+		const struct wanted_provider *p = &s->providers[i];
+		programs = programs || (!p->kernel && !p->system);
+		if (p->kernel && (p->any == 0 || p->any > UINT32_MAX)) {
+			flags = false;
+			snprintf(why, sizeof why, "'%.100s' takes EVENT_TRACE_FLAG_* as keywords", p->name);
+		} else if (p->kernel) {
+			flags = recorder_kernel_bits(k, (uint32_t)p->any, why, sizeof why);
+		}
+	}
+	if (!flags) {
+		return wrong(s, OPENETW_MISTAKE_KERNEL_FLAG, "%s", why);
+	}
+	if (s->kernel_stacks && !recorder_kernel_stacks(k, s->kernel_stacks, why, sizeof why)) {
+		return wrong(s, OPENETW_MISTAKE_KERNEL_STACK, "%s", why);
+	}
+	if (k->stacks && !k->said) {
+		return wrong(s, OPENETW_MISTAKE_KERNEL_STACK, "stacks of kernel events, but no kernel events");
+	}
+	if (nt && programs) {
+		return wrong(s, OPENETW_MISTAKE_KERNEL_NAME,
+			     "'%s' has kernel events only: give a session with other providers another name", s->name);
+	}
+	return OPENETW_MISTAKE_NONE;
+}
+
+static bool wants_kernel(const struct openetw_recorder *s)
+{
+	bool wanted = s->kernel_flags || s->kernel_bits_said;
+	for (uint32_t i = 0; i < BASE_MIN(s->provider_count, PROVIDERS_MAX); i++) {
+		GUID g;
+		const char *name = s->providers[i].name;
+		wanted = wanted || recorder_kernel_is_trace(name) || recorder_kernel_is_system_provider(name, &g);
+	}
+	return wanted;
+}
+
 enum openetw_mistake openetw_recorder_check(struct openetw_recorder *s)
 {
 	s->problem[0] = 0;
 	if (s->no_memory) {
 		return wrong(s, OPENETW_MISTAKE_NO_MEMORY, "out of memory");
 	}
+	s->kernel = (struct recorder_kernel){.said = wants_kernel(s)};
 	enum openetw_mistake m = check_name(s);
 	m = m ? m : check_output(s);
 	m = m ? m : check_buffers(s);
-	return m ? m : check_providers(s);
+	m = m ? m : check_providers(s);
+	return m ? m : check_kernel(s);
 }
 
 /* ---- the session ------------------------------------------------------------------------------- */
@@ -345,6 +445,10 @@ static void fill(const struct openetw_recorder *s, struct properties *p)
 		e->LogFileNameOffset = offsetof(struct properties, path);
 		utf8_to_utf16(s->path, strlen(s->path), p->path, UNITS_MAX + 1);
 	}
+	if (s->kernel.said) {
+		recorder_kernel_fill(&s->kernel, s->pids, s->pid_count, e, &p->tail);
+		e->LogFileMode |= recorder_kernel_name(s->name) ? 0 : EVENT_TRACE_SYSTEM_LOGGER_MODE;
+	}
 }
 
 static uint32_t enable(const struct openetw_recorder *s, const struct wanted_provider *p)
@@ -352,44 +456,83 @@ static uint32_t enable(const struct openetw_recorder *s, const struct wanted_pro
 	EVENT_FILTER_DESCRIPTOR pids = {(ULONGLONG)(uintptr_t)s->pids,
 					s->pid_count * (ULONG)sizeof s->pids[0],
 					EVENT_FILTER_TYPE_PID};
+	bool filtered = s->pid_count && !p->system; /* the kernel's events are filtered in the session */
 	ENABLE_TRACE_PARAMETERS a = {
 		.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
 		.EnableProperty = p->properties,
-		.EnableFilterDesc = s->pid_count ? &pids : NULL,
-		.FilterDescCount = s->pid_count ? 1 : 0,
+		.EnableFilterDesc = filtered ? &pids : NULL,
+		.FilterDescCount = filtered ? 1 : 0,
 	};
 	return EnableTraceEx2(s->handle, &p->guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER,
 			      (UCHAR)p->level, p->any, p->all, 0, &a);
 }
 
-uint32_t openetw_recorder_start(struct openetw_recorder *s)
+/* What went wrong, with the reason that is known of it: a stop would make it forgotten. */
+static void failed(struct openetw_recorder *s, uint32_t code, const char *what, const char *name)
+{
+	const char *why = openetw_last_error_text(), *text = openetw_error_text(code);
+	char reason[300];
+	snprintf(reason, sizeof reason, "%s", *why ? why : text ? text : "unknown error");
+	wrong(s, OPENETW_MISTAKE_NONE, "%s%s%.200s%s: %s (code %u)", what, *name ? " '" : "", name, *name ? "'" : "",
+	      reason, code);
+}
+
+static uint32_t start_session(struct openetw_recorder *s)
 {
 	struct properties p;
 	uint16_t name[UNITS_MAX + 1];
+	utf8_to_utf16(s->name, strlen(s->name), name, UNITS_MAX + 1);
+	fill(s, &p);
+	uint32_t code = StartTraceW(&s->handle, (const WCHAR *)name, &p.p);
+	if (code == ERROR_ALREADY_EXISTS && s->replace) {
+		fill(s, &p);
+		code = ControlTraceW(0, (const WCHAR *)name, &p.p, EVENT_TRACE_CONTROL_STOP);
+		if (code == ERROR_SUCCESS || code == ERROR_WMI_INSTANCE_NOT_FOUND) { /* or it has just ended */
+			fill(s, &p);
+			code = StartTraceW(&s->handle, (const WCHAR *)name, &p.p);
+		}
+	}
+	return code;
+}
+
+uint32_t openetw_recorder_start(struct openetw_recorder *s)
+{
 	if (s->running) {
 		return ERROR_INVALID_STATE;
 	}
 	if (openetw_recorder_check(s) != OPENETW_MISTAKE_NONE) {
 		return ERROR_INVALID_PARAMETER;
 	}
-	fill(s, &p);
-	utf8_to_utf16(s->name, strlen(s->name), name, UNITS_MAX + 1);
-	uint32_t code = StartTraceW(&s->handle, (const WCHAR *)name, &p.p);
+	uint32_t code = start_session(s);
 	if (code) {
-		wrong(s, OPENETW_MISTAKE_NONE, "cannot start session '%.200s' (code %u)", s->name,
-		      code);
+		failed(s, code, "cannot start session", s->name);
 		return code;
 	}
 	s->running = true;
+	code = recorder_kernel_set_stacks(&s->kernel, s->handle);
+	if (code) {
+		failed(s, code, "cannot record stacks of kernel events", "");
+	}
 	for (uint32_t i = 0; i < s->provider_count && code == 0; i++) {
-		code = enable(s, &s->providers[i]);
+		code = s->providers[i].kernel ? ERROR_SUCCESS : enable(s, &s->providers[i]);
 		if (code) {
-			openetw_recorder_stop(s);
-			wrong(s, OPENETW_MISTAKE_NONE, "cannot enable provider '%.200s' (code %u)",
-			      s->providers[i].name, code);
+			failed(s, code, "cannot enable provider", s->providers[i].name);
 		}
 	}
+	if (code) {
+		openetw_recorder_stop(s);
+	}
 	return code;
+}
+
+const char *openetw_recorder_note(struct openetw_recorder *s)
+{
+	s->kernel_now = (struct openetw_kernel){.size = sizeof s->kernel_now};
+	if (!s->running || !s->kernel.said ||
+	    openetw_session_kernel(s->name, &s->kernel_now) != ERROR_SUCCESS) {
+		return "";
+	}
+	return s->kernel_now.note;
 }
 
 uint32_t openetw_recorder_stop(struct openetw_recorder *s)

@@ -260,9 +260,7 @@ static ULONG STDMETHODCALLTYPE relogger_release(ITraceRelogger *this)
 	struct com_relogger *g = relogger_of(this);
 	ULONG left = order_add_full(&g->refs, UINT32_MAX) - 1;
 	if (left == 0) {
-		if (g->callback) {
-			g->callback->lpVtbl->Release(g->callback);
-		}
+		/* Not the callback, see relogger_register(). */
 		if (g->spare) {
 			event_release(&g->spare->com);
 		}
@@ -339,10 +337,9 @@ static HRESULT STDMETHODCALLTYPE relogger_register(ITraceRelogger *this, ITraceE
 	if (!Callback) {
 		return E_POINTER;
 	}
+	/* Windows takes a reference and never gives it back. Programs rely on that: their callbacks lie
+	 * on the stack, count from zero, or go before the relogger does. */
 	Callback->lpVtbl->AddRef(Callback);
-	if (g->callback) {
-		g->callback->lpVtbl->Release(g->callback);
-	}
 	g->callback = Callback;
 	return S_OK;
 }

@@ -6,6 +6,7 @@
 #include "relog/relog.h"
 
 #include "etl/etl_reader.h"
+#include "etl/etl_writer.h"
 #include "relogger.h"
 
 #include "../../tests/corpus/corpus.h"

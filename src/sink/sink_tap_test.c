@@ -2,9 +2,8 @@
  *
  * Real-time feed: every event once, sorted per little buffer, backlog bounded and counted.
  */
-#include "sink/sink_testing.h"
-
 #include "base/order.h"
+#include "sink/sink_testing.h"
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -296,16 +296,25 @@ static const char *name_of(const struct openetw_state *s, uint32_t pid, uint64_t
 	return p && p->name[0] ? p->name : NULL;
 }
 
+/* Threads of Linux that were given no name are called as their program, of which 15 bytes fit. */
+static const char *own_name(const struct state_thread *t, const char *process)
+{
+	enum { LINUX_BYTES = 15 };
+	size_t n = strlen(t->name);
+	bool same = process && strncmp(process, t->name, n) == 0 && (!process[n] || n >= LINUX_BYTES);
+	return same ? "" : t->name;
+}
+
 uint32_t openetw_state_event(struct openetw_state *s, const EVENT_RECORD *e,
 			     struct openetw_event_origin *ret)
 {
 	struct etl_record made;
-	if (!e || !ret || ret->size < sizeof *ret) {
+	if (!e || !ret || ret->size < offsetof(struct openetw_event_origin, thread)) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	const struct etl_record *r = record_for(s, e, &made);
 	struct state_who about = state_who(s->now->s, r);
-	*ret = (struct openetw_event_origin){
+	struct openetw_event_origin found = {
 		.size = ret->size,
 		.pid = r->pid,
 		.tid = r->tid,
@@ -313,15 +322,23 @@ uint32_t openetw_state_event(struct openetw_state *s, const EVENT_RECORD *e,
 		.subject_tid = about.tid,
 	};
 	if (r->tid == STATE_NO_ID && r->pid == STATE_NO_ID) {
-		ret->pid = about.pid;
-		ret->tid = about.tid;
+		found.pid = about.pid;
+		found.tid = about.tid;
 	}
-	ret->process = name_of(s, ret->pid, r->time_filetime);
-	ret->subject = ret->subject_pid == ret->pid
-			       ? ret->process
-			       : name_of(s, ret->subject_pid, r->time_filetime);
-	ret->file_key = state_file_key(r);
-	ret->file = ret->file_key ? state_file(s->now->s, ret->file_key, r->time_filetime) : NULL;
+	found.process = name_of(s, found.pid, r->time_filetime);
+	found.subject = found.subject_pid == found.pid
+				? found.process
+				: name_of(s, found.subject_pid, r->time_filetime);
+	found.file_key = state_file_key(r);
+	found.file = found.file_key ? state_file(s->now->s, found.file_key, r->time_filetime) : NULL;
+	if (ret->size >= sizeof found) {
+		struct state_thread t;
+		bool is = found.tid != STATE_NO_ID && found.tid != 0 &&
+			  state_thread_at(s->now->s, found.tid, r->time_filetime, &t);
+		const char *name = is ? own_name(&t, found.process) : "";
+		found.thread = name[0] ? name : NULL;
+	}
+	memcpy(ret, &found, BASE_MIN(sizeof found, (size_t)ret->size));
 	return ERROR_SUCCESS;
 }
 
@@ -365,6 +382,7 @@ uint32_t openetw_state_thread(struct openetw_state *s, uint32_t tid, uint64_t ti
 		.start_time = t.start_time,
 		.end_time = t.end_time,
 		.start_address = t.start_address,
+		.name = own_name(&t, name_of(s, t.pid, time_in(s, time))),
 	};
 	memcpy(ret, &found, BASE_MIN(sizeof found, (size_t)ret->size));
 	return ERROR_SUCCESS;

@@ -12,6 +12,7 @@
 #include <strings.h>
 
 #define CPUS 2048u
+#define THREAD_NAME_UNITS 256u
 
 struct process_node {
 	struct state_node n;
@@ -22,6 +23,7 @@ struct thread_node {
 	uint32_t pid;
 	uint64_t start, end;
 	uint64_t code; /* where it began */
+	const char *name;
 };
 struct image_node {
 	struct state_node n;	   /* by pid; `older` leads through all of a process */
@@ -216,7 +218,21 @@ static void add_thread(struct state *s, const struct etl_record *r, unsigned typ
 	n->start = is_start(type) ? r->time_filetime : 0;
 	n->end = is_end(type) ? r->time_filetime : UINT64_MAX;
 	n->code = thread_code(r);
+	n->name = "";
 	state_table_add(&s->threads, &n->n);
+}
+
+/* The last name counts for all that the thread did: who names threads does so when they begin. */
+static void add_thread_name(struct state *s, const struct etl_record *r, uint16_t hook)
+{
+	struct payload_thread_name p;
+	struct thread_node *n;
+	if (!payload_thread_name(r, hook, &p) ||
+	    !(n = (struct thread_node *)state_table_find(&s->threads, p.tid)) ||
+	    state_text16_equal(p.name, BASE_MIN(p.name_units, THREAD_NAME_UNITS), n->name)) {
+		return;
+	}
+	n->name = state_text16(&s->memory, p.name, BASE_MIN(p.name_units, THREAD_NAME_UNITS));
 }
 
 static struct image_node *by_base_of(struct state_node *n)
@@ -412,6 +428,9 @@ void state_add(struct state *s, const struct etl_record *r)
 	case GROUP_THREAD:
 		if (type >= TYPE_START && type <= TYPE_DC_END) {
 			add_thread(s, r, type);
+			add_thread_name(s, r, hook);
+		} else if (hook == HOOK_THREAD_NAME) {
+			add_thread_name(s, r, hook);
 		} else {
 			state_follow(s, r);
 		}
@@ -452,7 +471,7 @@ bool state_thread_at(const struct state *s, uint32_t tid, uint64_t time, struct 
 		}
 	}
 	if (best) {
-		*ret = (struct state_thread){best->pid, best->start, best->end, best->code};
+		*ret = (struct state_thread){best->pid, best->start, best->end, best->code, best->name};
 	}
 	return best != NULL;
 }
@@ -644,20 +663,23 @@ const char *state_function_at(struct state *s, const struct state_image *i, uint
 			      uint64_t *ret_start)
 {
 	struct state_debug_id d;
-	uint64_t start;
+	uint64_t start, later_start;
 	/* What the trace says was so; the file of today may be gone, or know more functions. */
 	const char *name = state_functions_at(&s->functions, i, address - i->base, &start);
-	if (name) {
-		*ret_start = i->base + start;
-		return state_symbols_readable(&s->symbols, &s->memory, name);
+	bool unnamed = !name || strncmp(name, "0x", 2) == 0; /* known by its address alone (symbol_frames.c) */
+	const char *later = unnamed ? state_symbols_at(&s->symbols, &s->memory, i,
+						       state_debug_id_of(s, i, &d) ? &d : NULL, address - i->base,
+						       &later_start)
+				    : NULL;
+	if (later) {
+		*ret_start = i->base + later_start;
+		return later;
 	}
-	name = state_symbols_at(&s->symbols, &s->memory, i,
-					    state_debug_id_of(s, i, &d) ? &d : NULL,
-					    address - i->base, &start);
-	if (name) {
-		*ret_start = i->base + start;
+	if (!name) {
+		return NULL;
 	}
-	return name;
+	*ret_start = i->base + start;
+	return state_symbols_readable(&s->symbols, &s->memory, name);
 }
 
 const struct state_image *state_image_of(const struct state *s, uint32_t pid, size_t i)

@@ -57,6 +57,7 @@ struct state_thread {
 	uint32_t pid;
 	uint64_t start_time, end_time;
 	uint64_t start_address; /* of its first function; 0: unknown */
+	const char *name;	/* the last one it was given; "" when it was given none */
 };
 /* False when unknown. */
 bool state_thread_at(const struct state *s, uint32_t tid, uint64_t time, struct state_thread *ret);

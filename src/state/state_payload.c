@@ -234,6 +234,25 @@ bool state_wants(uint8_t type, const uint8_t *raw)
 	}
 }
 
+bool payload_thread_name(const struct etl_record *r, uint16_t hook, struct payload_thread_name *ret)
+{
+	struct bytes b = bytes_of(r->payload, r->payload_bytes);
+	bytes_u32(&b); /* process */
+	ret->tid = bytes_u32(&b);
+	if (hook != HOOK_THREAD_NAME) {
+		/* stacks, affinity, start address, TEB; a tag, and priorities */
+		bytes_take(&b, 7u * (r->pointer_size == 4 ? 4 : 8) + 8);
+		if (r->version < 3) {
+			return false;
+		}
+	}
+	if (b.bad) {
+		return false;
+	}
+	ret->name = take_text16(&b, &ret->name_units);
+	return ret->name_units > 0;
+}
+
 bool payload_debug_id(const struct etl_record *r, struct payload_debug_id *ret)
 {
 	struct bytes b = bytes_of(r->payload, r->payload_bytes);

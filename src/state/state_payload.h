@@ -45,6 +45,7 @@ enum {
 	HOOK_PROCESS_DEFUNCT = 0x0327,
 	HOOK_HARD_FAULT = 0x0220,
 	HOOK_CSWITCH = 0x0524,
+	HOOK_THREAD_NAME = 0x0548,
 	HOOK_SAMPLE = 0x0F2E,
 	HOOK_PMC_SAMPLE = 0x0F2F,
 	HOOK_STACK = 0x1820,
@@ -67,6 +68,14 @@ struct payload_process {
 	uint32_t command_units;
 };
 bool payload_process(const struct etl_record *r, struct payload_process *ret);
+
+/* What a thread is called: its start or a rundown of it since version 3, or the setting of the name. */
+struct payload_thread_name {
+	uint32_t tid;
+	const uint8_t *name; /* UTF-16 */
+	uint32_t name_units; /* 0: none */
+};
+bool payload_thread_name(const struct etl_record *r, uint16_t hook, struct payload_thread_name *ret);
 
 struct payload_image {
 	uint64_t base, size;

@@ -14,6 +14,8 @@
 #define PAGE	       4096u
 #define FILE_BYTES_MAX (256ull << 20) /* of all symbol tables together */
 #define GUID_BYTES     16u
+/* Of all names together: half a million ordinary ones, 128 MB of text, seconds. */
+#define READABLE_UNITS (512ull << 20)
 
 struct file_node {
 	struct state_node n; /* by path and build */
@@ -103,8 +105,10 @@ const char *state_symbols_readable(struct state_symbols *x, struct state_memory 
 	}
 	uint64_t id = (uint64_t)(uintptr_t)raw;
 	struct name_node *n = (struct name_node *)state_table_find(&x->names, id);
-	if (!n) {
-		char *text = symbol_demangle(raw);
+	uint64_t left = READABLE_UNITS - x->readable_units;
+	if (!n && left) {
+		char *text = symbol_demangle_within(raw, &left);
+		x->readable_units = READABLE_UNITS - left;
 		n = text ? state_alloc(m, sizeof *n) : NULL;
 		if (n) {
 			n->n.id = id;
@@ -112,6 +116,9 @@ const char *state_symbols_readable(struct state_symbols *x, struct state_memory 
 			n = state_table_add(&x->names, &n->n) ? n : NULL;
 		}
 		free(text);
+		if (!n) { /* no room for it, and none for others */
+			x->readable_units = READABLE_UNITS;
+		}
 	}
 	return n ? n->text : raw;
 }

@@ -11,6 +11,7 @@
 struct state_symbols {
 	struct state_table files, names;
 	uint64_t open_bytes;
+	uint64_t readable_units; /* that names have taken */
 };
 /* NULL when unknown. *ret_start counts from the module's base. */
 const char *state_symbols_at(struct state_symbols *x, struct state_memory *m,

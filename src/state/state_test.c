@@ -574,6 +574,58 @@ static void before_an_end_without_a_start_it_was_what_ended(void **state)
 	free(b.mem);
 }
 
+/* A thread start of version 3 when type is 1, a rundown when 3, the setting of a name when 72. */
+static void named_thread(struct etl_build *b, uint64_t time, unsigned type, uint32_t tid, const char *name)
+{
+	uint32_t n = (uint32_t)strlen(name), head = type == 72 ? 8 : 8 + 7 * 8 + 8, bytes = 0x20 + head + 2 * n + 2;
+	uint8_t *p = etl_build_record(b, bytes);
+	etl_build_u16(p, type == 72 ? 2 : 3);
+	etl_build_u16(p + 2, 0xC002);
+	etl_build_u16(p + 4, bytes);
+	etl_build_u16(p + 6, 0x0500 | type);
+	etl_build_u64(p + 0x10, time);
+	etl_build_u32(p + 0x20, 50);
+	etl_build_u32(p + 0x24, tid);
+	for (uint32_t i = 0; i < n; i++) {
+		etl_build_u16(p + 0x20 + head + 2 * i, (uint8_t)name[i]);
+	}
+}
+
+static void threads_have_the_name_they_were_given_last(void **state)
+{
+	static const struct etl_build_header h = {
+		.clock_type = 1, .perf_freq = 10000000, .start_raw = 1000, .start_filetime = 1000};
+	struct etl_build b;
+	struct state_thread t;
+	etl_build_start(&b, 4096, &h);
+	etl_build_begin(&b, 1, 1);
+	named_thread(&b, 1100, 3, 7, "of the rundown");
+	named_thread(&b, 1100, 1, 8, "");
+	named_thread(&b, 1200, 72, 8, "first");
+	named_thread(&b, 1300, 72, 8, "second");
+	thread(&b, 1400, 2, 50, 8);
+	named_thread(&b, 1500, 1, 8, ""); /* another one with this number */
+	named_thread(&b, 1600, 72, 9, "of nobody");
+	etl_build_end(&b, 1700);
+	struct etl_reader *r;
+	struct etl_record e;
+	assert_int_equal(etl_reader_open_memory(b.mem, 2 * 4096, 0, &r, NULL), 0);
+	struct state *s = state_create(0);
+	while (etl_reader_next(r, &e) > 0) {
+		state_add(s, &e);
+	}
+	assert_true(state_thread_at(s, 7, 1150, &t));
+	assert_string_equal(t.name, "of the rundown");
+	assert_true(state_thread_at(s, 8, 1150, &t));
+	assert_string_equal(t.name, "second");
+	assert_true(state_thread_at(s, 8, 1550, &t));
+	assert_string_equal(t.name, "");
+	assert_false(state_thread_at(s, 9, 1650, &t));
+	state_destroy(s);
+	etl_reader_close(r);
+	free(b.mem);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -588,6 +640,7 @@ int main(void)
 		cmocka_unit_test(image_events_are_about_their_process_in_each_width),
 		cmocka_unit_test(context_switches_tell_who_ran),
 		cmocka_unit_test(before_an_end_without_a_start_it_was_what_ended),
+		cmocka_unit_test(threads_have_the_name_they_were_given_last),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,8 +4,10 @@
  *
  * An ELF file is opened by path or from memory and checked against the build a trace names;
  * functions come from .symtab, or from the separate debug information (by build id, or
- * .gnu_debuglink), or from .gnu_debugdata together with .dynsym, or at least from .dynsym. All bytes are untrusted: whatever does not fit is left
- * out. One thread.
+ * .gnu_debuglink), or from .gnu_debugdata together with .dynsym, or at least from .dynsym. Stubs of the procedure
+ * linkage table are called "name@plt" (symbol_plt.c); code that has no symbol, but can be unwound, is called by the
+ * address of its function as linked, "0x4a2b10" (symbol_frames.c). All bytes are untrusted: whatever does not fit is
+ * left out. One thread.
  */
 #ifndef SYMBOL_SYMBOL_H
 #define SYMBOL_SYMBOL_H
@@ -72,5 +74,8 @@ const char *symbol_elf_source(const struct symbol_elf *f);
  * memory are bounded (symbol_cxx.h), and a name that would take more stays as it is. free(); NULL: no
  * memory. */
 char *symbol_demangle(const char *name);
+/* The same out of a budget, of which each name takes a unit for a step and four for a byte of text. When nothing is
+ * left, names stay as they are. */
+char *symbol_demangle_within(const char *name, uint64_t *inout_left);
 
 #endif

@@ -9,7 +9,7 @@
 #define NODES_PER_BYTE 2u /* names that compilers make need less than one */
 #define NODES_LEAST    64u
 
-char *symbol_demangle_cxx(const char *name)
+char *symbol_demangle_cxx(const char *name, uint64_t *inout_steps)
 {
 	size_t n = strnlen(name, CXX_NAME_MAX + 1);
 	if (n < 3 || n > CXX_NAME_MAX || name[0] != '_' || name[1] != 'Z') {
@@ -24,7 +24,8 @@ char *symbol_demangle_cxx(const char *name)
 		x.node[0] = (struct cxx_node){.kind = CXX_NONE};
 		x.count = 1;
 		uint32_t root = cxx_parse(&x);
-		text = root ? cxx_print(&x, root) : NULL;
+		text = root ? cxx_print(&x, root, inout_steps) : NULL;
+		*inout_steps += x.steps;
 	}
 	free(x.node);
 	free(x.subst);

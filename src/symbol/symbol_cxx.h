@@ -144,7 +144,7 @@ struct cxx {
 /* 0: it is no such name, or beyond a limit. */
 uint32_t cxx_parse(struct cxx *x);
 /* free(); NULL: as above, or no memory. */
-char *cxx_print(const struct cxx *x, uint32_t root);
+char *cxx_print(const struct cxx *x, uint32_t root, uint64_t *inout_steps);
 
 /* Between the files that parse: each returns a node, or 0. */
 static inline char cxx_peek(const struct cxx *x)

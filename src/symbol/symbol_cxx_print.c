@@ -1051,10 +1051,11 @@ static void print(struct print *p, uint32_t node)
 	right(p, node);
 }
 
-char *cxx_print(const struct cxx *x, uint32_t root)
+char *cxx_print(const struct cxx *x, uint32_t root, uint64_t *inout_steps)
 {
 	struct print p = {.x = x, .pack = 0};
 	print(&p, root);
+	*inout_steps += p.steps;
 	if (p.bad || p.out.failed || p.out.len == 0) {
 		strbuf_finish(&p.out);
 		return NULL;

@@ -3,13 +3,24 @@
 
 #include <stdlib.h>
 
-char *symbol_demangle(const char *name)
+#define BYTE_UNITS 4u
+
+char *symbol_demangle_within(const char *name, uint64_t *inout_left)
 {
-	char *text = symbol_demangle_cxx(name);
+	uint64_t steps = 0;
+	char *text = *inout_left ? symbol_demangle_cxx(name, &steps) : NULL;
 	if (text) {
 		symbol_tidy_rust(text);
-		return text;
+	} else if (*inout_left) {
+		text = symbol_demangle_rust(name, &steps);
 	}
-	text = symbol_demangle_rust(name);
+	steps += text ? BYTE_UNITS * strlen(text) : 0;
+	*inout_left -= BASE_MIN(*inout_left, steps);
 	return text ? text : strdup(name);
+}
+
+char *symbol_demangle(const char *name)
+{
+	uint64_t any = UINT64_MAX;
+	return symbol_demangle_within(name, &any);
 }

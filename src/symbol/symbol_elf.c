@@ -3,6 +3,7 @@
  * The little of ELF that names of functions need. Files are read, never mapped: one that shrinks
  * under us gives a short read, not a signal.
  */
+#include "symbol/symbol_more.h"
 #include "symbol/symbol_private.h"
 
 #include "base/open_foreign.h"
@@ -39,12 +40,14 @@ struct section {
 struct function {
 	uint64_t start, bytes;
 	uint32_t name; /* in names */
-	uint32_t rank; /* of the names of one function: 0 is the best */
+	uint32_t rank : 31; /* of the names of one function: 0 is the best */
+	uint32_t open : 1;  /* no size was given: the section ends it, or the next function */
 };
 struct symbol_elf {
 	struct input in;
 	struct symbol_origin origin;
 	bool wide;
+	uint16_t machine;
 	char *path; /* NULL: memory */
 	char *source;
 	struct section *sections;
@@ -247,6 +250,7 @@ static int elf_parse(struct symbol_elf *f)
 	if (f->wide) {
 		err = input_read(&f->in, 0, h, sizeof h);
 	}
+	f->machine = le16_get(h + 18);
 	/* Both headers end alike: sizes and counts of 16 bits. */
 	const uint8_t *tail = h + (f->wide ? 52 : 40);
 	if (err == 0) {
@@ -431,8 +435,8 @@ static int by_start(const void *pa, const void *pb)
 		return a->start < b->start ? -1 : 1;
 	}
 	/* Aliases of no size say less; then what others call it, then the longer one. */
-	if ((a->bytes == 0) != (b->bytes == 0)) {
-		return a->bytes ? -1 : 1;
+	if (a->open != b->open) {
+		return a->open ? 1 : -1;
 	}
 	if (a->rank != b->rank) {
 		return a->rank < b->rank ? -1 : 1;
@@ -507,6 +511,19 @@ static bool functions_join(struct symbol_elf *f, struct function *list, size_t c
 	return true;
 }
 
+/* Of a symbol without a size, such as _init: not beyond its section. What follows are often stubs, which belong to
+ * others. */
+static void function_end(const struct symbol_elf *f, const struct symbol_elf *from, uint16_t where, struct function *x)
+{
+	if (x->bytes) {
+		return;
+	}
+	const struct section *s = where < from->section_count ? &from->sections[where] : NULL;
+	uint64_t at = s ? x->start + from->first - s->address : 0;
+	x->open = 1;
+	x->bytes = s && at < s->bytes ? s->bytes - at : f->span > x->start ? f->span - x->start : 0;
+}
+
 /* Functions of `from` become those of `f`. False when it has no such table. */
 static bool functions_take(struct symbol_elf *f, const struct symbol_elf *from, uint32_t type)
 {
@@ -537,8 +554,9 @@ static bool functions_take(struct symbol_elf *f, const struct symbol_elf *from, 
 			const char *name = (const char *)names + x.name;
 			bool mangled = name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
 			x.start -= from->first;
-			x.rank = (info >> 4 == STB_LOCAL ? 16 : 0) +
+			x.rank = (info >> 4 == STB_LOCAL ? 16u : 0u) +
 				 (mangled ? 0 : underscores(name));
+			function_end(f, from, where, &x);
 			list[count++] = x;
 		}
 	}
@@ -684,6 +702,61 @@ static bool by_debug_data(struct symbol_elf *f)
 	return taken;
 }
 
+/* The last function that begins there or before; NULL: none. */
+static const struct function *function_before(const struct symbol_elf *f, uint64_t at)
+{
+	size_t low = 0, high = f->count;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (f->functions[mid].start <= at) {
+			low = mid + 1;
+		} else {
+			high = mid;
+		}
+	}
+	return low ? &f->functions[low - 1] : NULL;
+}
+
+static bool has_name(const struct symbol_elf *f, uint64_t linked)
+{
+	uint64_t at = linked - f->first;
+	const struct function *x = linked < f->first ? NULL : function_before(f, at);
+	return x && (x->start == at || (!x->open && at - x->start < x->bytes));
+}
+
+static void functions_add(struct symbol_elf *f, struct symbol_more *m)
+{
+	struct function *list = m->count ? malloc(m->count * sizeof *list) : NULL;
+	size_t count = 0;
+	for (size_t i = 0; list && i < m->count; i++) {
+		const struct symbol_more_one *one = &m->list[i];
+		if (one->linked >= f->first && one->linked - f->first < f->span) {
+			uint64_t start = one->linked - f->first;
+			list[count++] = (struct function){.start = start,
+							  .bytes = one->bytes ? one->bytes : f->span - start,
+							  .open = one->bytes == 0,
+							  .name = one->name};
+		}
+	}
+	if (count) {
+		functions_join(f, list, count, m->text.s, m->text.len);
+		m->text = (struct strbuf){0};
+	} else {
+		free(list);
+	}
+	symbol_more_free(m);
+}
+
+/* What no table of symbols has. */
+static void functions_without_symbols(struct symbol_elf *f)
+{
+	struct symbol_more m = {0};
+	symbol_plt_find(f, f->wide ? f->machine : EM_NONE, f->origin.most, &m);
+	functions_add(f, &m);
+	symbol_frames_find(f, f->origin.most, has_name, &m);
+	functions_add(f, &m);
+}
+
 size_t symbol_elf_load(struct symbol_elf *f)
 {
 	if (!f->looked) {
@@ -693,6 +766,7 @@ size_t symbol_elf_load(struct symbol_elf *f)
 			by_debug_data(f);
 			functions_take(f, f, SHT_DYNSYM);
 		}
+		functions_without_symbols(f);
 		base_close(&f->in.fd);
 	}
 	return f->count * sizeof *f->functions + (size_t)f->names_bytes;
@@ -707,22 +781,14 @@ const char *symbol_elf_find(struct symbol_elf *f, uint64_t at, uint64_t *ret_sta
 const char *symbol_elf_function(struct symbol_elf *f, uint64_t at, uint64_t *ret_start, uint64_t *ret_end)
 {
 	symbol_elf_load(f);
-	size_t low = 0, high = f->count;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (f->functions[mid].start <= at) {
-			low = mid + 1;
-		} else {
-			high = mid;
-		}
-	}
-	if (low == 0) {
+	const struct function *x = function_before(f, at);
+	if (!x) {
 		return NULL;
 	}
-	const struct function *x = &f->functions[low - 1];
-	uint64_t end = x->bytes		? x->start + x->bytes
-		       : low < f->count ? f->functions[low].start
-					: f->span;
+	uint64_t end = x->start + x->bytes;
+	if (x->open && x + 1 < f->functions + f->count) {
+		end = BASE_MIN(end, x[1].start);
+	}
 	if (at >= end) {
 		return NULL;
 	}

@@ -10,10 +10,10 @@
 uint8_t *symbol_unxz(const uint8_t *p, size_t n, size_t *ret_n);
 
 /* A name of C++ (_Z…), within bounds of time, memory and length; NULL when it is none, or beyond them.
- * free(). */
-char *symbol_demangle_cxx(const char *name);
-/* Names of Rust, both kinds; NULL when it is none (or no memory). free(). */
-char *symbol_demangle_rust(const char *name);
+ * *inout_steps grows. free(). */
+char *symbol_demangle_cxx(const char *name, uint64_t *inout_steps);
+/* Names of Rust (_R…), the same. */
+char *symbol_demangle_rust(const char *name, uint64_t *inout_steps);
 /* What the C++ demangler made of an old Rust name: without the hash and what stands behind it, and with
  * its signs written out. */
 void symbol_tidy_rust(char *text);

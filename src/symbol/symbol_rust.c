@@ -9,12 +9,15 @@
 
 #define DEPTH_MAX 96u
 #define OUT_MAX	  8192u
+#define NAME_MAX_BYTES 32768u
+#define STEPS_MAX 250000u /* bytes of the name read, some of them again and again */
 
 struct rust {
 	const char *s; /* behind _R */
 	size_t n, at;
 	struct strbuf out;
 	unsigned depth, quiet; /* quiet: read, but not written */
+	unsigned steps;
 	bool bad;
 };
 
@@ -34,7 +37,7 @@ static bool eat(struct rust *r, char c)
 
 static char next(struct rust *r)
 {
-	if (r->at >= r->n) {
+	if (r->at >= r->n || ++r->steps > STEPS_MAX) {
 		r->bad = true;
 		return 0;
 	}
@@ -421,9 +424,9 @@ static void constant(struct rust *r)
 	}
 }
 
-char *symbol_demangle_rust(const char *name)
+char *symbol_demangle_rust(const char *name, uint64_t *inout_steps)
 {
-	if (name[0] != '_' || name[1] != 'R') {
+	if (name[0] != '_' || name[1] != 'R' || strnlen(name, NAME_MAX_BYTES + 1) > NAME_MAX_BYTES) {
 		return NULL;
 	}
 	struct rust r = {.s = name + 2, .n = strcspn(name + 2, ".$")};
@@ -433,6 +436,7 @@ char *symbol_demangle_rust(const char *name)
 		path(&r, false);
 		r.quiet--;
 	}
+	*inout_steps += r.steps;
 	char *text = !r.bad && r.at == r.n && r.out.len && !r.out.failed ? strdup(r.out.s) : NULL;
 	strbuf_finish(&r.out);
 	return text;

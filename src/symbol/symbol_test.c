@@ -199,6 +199,195 @@ static void a_debug_file_is_looked_for_in_the_root_of_the_process(void **state)
 	assert_true(run("rm -r %s", dir));
 }
 
+static bool can_link(void)
+{
+	return system("command -v gcc objdump strip >/dev/null") == 0;
+}
+
+static unsigned number_from(const char *command)
+{
+	unsigned n = 0;
+	FILE *out = popen(command, "r");
+	assert_non_null(out);
+	assert_int_equal(fscanf(out, "%u", &n), 1);
+	assert_true(pclose(out) >= 0);
+	return n;
+}
+
+/* Counts the stubs that objdump knows of this file; each must have the name that it has there, and no more than its own
+ * bytes. */
+static unsigned compare_stubs(const char *path)
+{
+	char command[256], line[512], name[256];
+	struct symbol_elf *f;
+	unsigned count = 0;
+	snprintf(command, sizeof command, "objdump -d %s 2>/dev/null | grep '@plt>:'", path);
+	FILE *out = popen(command, "r");
+	assert_non_null(out);
+	assert_int_equal(symbol_elf_open(path, &f), 0);
+	while (fgets(line, sizeof line, out)) {
+		unsigned long long at;
+		uint64_t start, end;
+		assert_int_equal(sscanf(line, "%llx <%255[^>]", &at, name), 2);
+		at -= symbol_elf_first(f);
+		for (unsigned k = 0; k < 8; k += 4) { /* a stub is 8 bytes at least */
+			const char *ours = symbol_elf_function(f, at + k, &start, &end);
+			assert_non_null(ours);
+			assert_string_equal(ours, name);
+			assert_int_equal(start, at);
+			assert_true(end - start >= 8 && end - start <= 24);
+		}
+		count++;
+	}
+	symbol_elf_close(f);
+	assert_int_equal(pclose(out), 0);
+	return count;
+}
+
+/* In a static program stubs stand for functions that are chosen when it starts, one for each such relocation; objdump
+ * does not know them. With a symbol table they have names. */
+static void static_stubs(const char *path, bool named)
+{
+	static const char *const sections[] = {".plt", ".iplt"};
+	char command[256];
+	uint64_t last = UINT64_MAX, start, end;
+	unsigned count = 0;
+	bool has_strlen = false;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(sections); i++) {
+		struct symbol_elf *f;
+		uint8_t *p;
+		size_t n;
+		uint64_t at;
+		assert_int_equal(symbol_elf_open(path, &f), 0);
+		if (symbol_elf_section(f, sections[i], 1 << 20, &p, &n, &at) == 0) {
+			free(p);
+			for (uint64_t k = 0; k < n; k += 4) {
+				const char *name = symbol_elf_function(f, at - symbol_elf_first(f) + k, &start, &end);
+				if (name && start != last && strstr(name, "@plt")) {
+					last = start;
+					count++;
+					has_strlen = has_strlen || strstr(name, "strlen"); /* or strlen_ifunc */
+					assert_true(named || strncmp(name, "*ABS*+0x", 8) == 0);
+				}
+			}
+		}
+		symbol_elf_close(f);
+	}
+	snprintf(command, sizeof command, "readelf -rW %s | grep -c IRELATIV", path);
+	assert_int_equal(count, number_from(command));
+	assert_int_equal(has_strlen, named);
+}
+
+static void stubs_are_called_after_what_they_jump_to(void **state)
+{
+	static const char source[] = "#include <stdlib.h>\n#include <stdio.h>\n#include <string.h>\n"
+				     "int main(int c, char **v) { void (*volatile f)(void *) = free; f(malloc(3)); free(getenv(*v));"
+				     " puts(*v); return (int)strlen(*v) + (int)(strchr(*v, c) - *v); }\n";
+	static const struct {
+		const char *flags;
+		bool may_fail; /* not every linker knows it */
+	} ways[] = {
+		{"-fpie -pie", false},
+		{"-fpie -pie -Wl,-z,lazy", false},
+		{"-fpie -pie -Wl,-z,now", false},
+		{"-fno-pie -no-pie", false},
+		{"-fpie -pie -fcf-protection -Wl,-z,ibtplt", true},
+		{"-fpie -pie -fcf-protection -Wl,-z,ibtplt,-z,now", true},
+		{"-fpie -pie -mbranch-protection=standard -Wl,-z,force-bti", true},
+		{"-fpic -shared", false},
+		{"-static", true},
+		{"-static-pie", true},
+	};
+	char dir[] = "/tmp/openetw-symbol-XXXXXX", path[128], command[512];
+	if (!can_link()) {
+		skip();
+	}
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof path, "%s/stubs.c", dir);
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(source, f);
+	fclose(f);
+	for (size_t i = 0; i < BASE_ARRAY_LEN(ways); i++) {
+		snprintf(command, sizeof command, "cd %s && gcc -O1 -fno-builtin %s stubs.c -o stubs 2>/dev/null && strip -o stripped stubs",
+			 dir, ways[i].flags);
+		if (system(command) != 0) {
+			assert_true(ways[i].may_fail);
+			continue;
+		}
+		snprintf(path, sizeof path, "%s/stripped", dir);
+		snprintf(command, sizeof command, "%s/stubs", dir);
+		if (strstr(ways[i].flags, "-static")) {
+			static_stubs(command, true);
+			static_stubs(path, false);
+		} else {
+			unsigned all = compare_stubs(command);
+			assert_true(all >= 5);
+			assert_int_equal(compare_stubs(path), all);
+		}
+	}
+	assert_true(run("rm -r %s", dir));
+}
+
+/* The function of which there is no name is called by its address, whichever byte of it is asked for; what stands
+ * before it does not swallow it. */
+static void a_function_without_a_name_is_called_by_its_address(void **state)
+{
+	char dir[] = "/tmp/openetw-symbol-XXXXXX", path[128], wanted[32];
+	struct self self = {0};
+	struct symbol_elf *f;
+	uint64_t start, end, named_start, named_end;
+	if (!can_link()) {
+		skip();
+	}
+	assert_non_null(mkdtemp(dir));
+	dl_iterate_phdr(look_at_self, &self);
+	uint64_t at = (uint64_t)(uintptr_t)find_me - self.base;
+	char *own = realpath("/proc/self/exe", NULL);
+	assert_int_equal(symbol_elf_open(own, &f), 0);
+	free(own);
+	assert_string_equal(symbol_elf_function(f, at, &named_start, &named_end), "find_me");
+	symbol_elf_close(f);
+	snprintf(path, sizeof path, "strip -o %s/part /proc/%d/exe", dir, (int)getpid());
+	assert_int_equal(system(path), 0);
+	snprintf(path, sizeof path, "%s/part", dir);
+	assert_int_equal(symbol_elf_open(path, &f), 0);
+	snprintf(wanted, sizeof wanted, "0x%llx", (unsigned long long)(at + symbol_elf_first(f)));
+	for (uint64_t k = 0; k < named_end - named_start; k++) {
+		assert_string_equal(symbol_elf_function(f, at + k, &start, &end), wanted);
+		assert_int_equal(start, named_start);
+		assert_int_equal(end, named_end);
+	}
+	symbol_elf_close(f);
+	assert_true(run("rm -r %s", dir));
+}
+
+/* _init has no size, and after its section come the stubs. */
+static void a_symbol_without_a_size_ends_with_its_section(void **state)
+{
+	struct self self = {0};
+	struct symbol_elf *f;
+	uint64_t start, end;
+	uint8_t *p;
+	size_t n;
+	uint64_t linked;
+	char *own = realpath("/proc/self/exe", NULL);
+	assert_int_equal(symbol_elf_open(own, &f), 0);
+	free(own);
+	if (symbol_elf_section(f, ".init", 4096, &p, &n, &linked) < 0) {
+		symbol_elf_close(f);
+		skip();
+	}
+	free(p);
+	linked -= symbol_elf_first(f);
+	dl_iterate_phdr(look_at_self, &self);
+	assert_string_equal(symbol_elf_function(f, linked, &start, &end), "_init");
+	assert_int_equal(end - start, n);
+	const char *behind = symbol_elf_function(f, linked + n + 8, &start, &end);
+	assert_true(!behind || strcmp(behind, "_init") != 0);
+	symbol_elf_close(f);
+}
+
 static void what_is_no_elf_file_is_refused(void **state)
 {
 	struct symbol_elf *f;
@@ -280,6 +469,55 @@ static void a_name_of_rust_that_refers_to_itself_ends(void **state)
 	free(text);
 }
 
+/* A part that is read in silence, thousands of times: nothing of it is in the text, but it takes time. */
+static void a_name_of_rust_that_is_read_again_and_again_ends(void **state)
+{
+	enum { LONG = 30000, FEW = 100 };
+	char *name = malloc(LONG + 1024);
+	uint64_t left = 1u << 20;
+	assert_non_null(name);
+	for (unsigned zeros = FEW; zeros <= LONG; zeros += LONG - FEW) {
+		strcpy(name, "_RINvC1a1fTMs");
+		size_t to = strlen(name) - 4, n = strlen(name);
+		memset(name + n, '0', zeros);
+		strcpy(name + n + zeros, "_C1xmE");
+		for (unsigned i = 0; i < 12; i++) {
+			size_t here = strlen(name) - 2;
+			char back[16], digits[8] = "";
+			for (size_t v = to - 1, k = 0; v || k == 0; v /= 62, k++) {
+				memmove(digits + 1, digits, k + 1);
+				digits[0] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"[v % 62];
+			}
+			snprintf(back, sizeof back, "B%s_", digits);
+			strcat(strcat(strcat(strcat(name, "T"), back), back), "E");
+			to = here;
+		}
+		strcat(name, "E");
+		uint64_t before = left;
+		char *text = symbol_demangle_within(name, &left);
+		assert_true(before - left <= 300000);
+		if (zeros == LONG) {
+			assert_string_equal(text, name);
+		}
+		free(text);
+	}
+	free(name);
+}
+
+static void names_have_a_budget(void **state)
+{
+	uint64_t left = 1000;
+	unsigned n = 0;
+	for (bool read = true; read; n += read) {
+		char *text = symbol_demangle_within("_ZN3foo3barEi", &left);
+		read = strcmp(text, "foo::bar(int)") == 0;
+		assert_true(read || strcmp(text, "_ZN3foo3barEi") == 0);
+		free(text);
+	}
+	assert_int_equal(left, 0);
+	assert_true(n > 1 && n < 1000 / 4 / strlen("foo::bar(int)") + 2);
+}
+
 static void names_that_are_of_no_language_stay(void **state)
 {
 	static const char *const names[] = {"qsort", "_Z", "_R", "", "_", "_ZZZZ", "Z3foov"};
@@ -356,9 +594,14 @@ int main(void)
 		cmocka_unit_test(a_stripped_file_takes_names_from_the_file_its_debug_link_names),
 		cmocka_unit_test(a_debug_file_of_a_stranger_is_not_believed),
 		cmocka_unit_test(a_debug_file_is_looked_for_in_the_root_of_the_process),
+		cmocka_unit_test(stubs_are_called_after_what_they_jump_to),
+		cmocka_unit_test(a_function_without_a_name_is_called_by_its_address),
+		cmocka_unit_test(a_symbol_without_a_size_ends_with_its_section),
 		cmocka_unit_test(what_is_no_elf_file_is_refused),
 		cmocka_unit_test(many_symbols_in_one_long_name_cost_no_more_than_others),
 		cmocka_unit_test(a_name_of_rust_that_refers_to_itself_ends),
+		cmocka_unit_test(a_name_of_rust_that_is_read_again_and_again_ends),
+		cmocka_unit_test(names_have_a_budget),
 		cmocka_unit_test(names_that_are_of_no_language_stay),
 		cmocka_unit_test(names_of_rust_become_readable),
 		cmocka_unit_test(a_stripped_file_takes_names_from_the_table_packed_into_it),

@@ -40,6 +40,13 @@ void unwind_destroy(struct unwind *u);
 /* What becomes of address spaces. A process nobody told of is read from /proc when it is needed. */
 void unwind_map(struct unwind *u, uint32_t pid, uint64_t start, uint64_t bytes, uint64_t offset,
 		const char *path);
+/* The same, with the file that the kernel says it is; zeros: it does not say. A file that was looked at a moment ago,
+ * and was that one, is not looked at again. */
+struct unwind_identity {
+	uint64_t device, inode;
+};
+void unwind_map_identified(struct unwind *u, uint32_t pid, uint64_t start, uint64_t bytes, uint64_t offset,
+			   const char *path, const struct unwind_identity *id);
 void unwind_fork(struct unwind *u, uint32_t pid, uint32_t parent);
 void unwind_exec(struct unwind *u, uint32_t pid);
 void unwind_exit(struct unwind *u, uint32_t pid);

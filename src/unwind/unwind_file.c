@@ -18,6 +18,7 @@
 
 #define FILES_MAX (1u << 20)
 #define VDSO	  "[vdso]"
+#define RECENT_NS 250000000u /* for that long a file is taken to be unchanged */
 
 static uint64_t mix(uint64_t x)
 {
@@ -283,20 +284,27 @@ static struct unwind_content *content_find(struct unwind *u, const struct stat *
 	return c;
 }
 
+/* One that is known, for a process that has mapped it. */
+static void content_found(struct unwind *u, struct unwind_space *s, struct unwind_content *c)
+{
+	struct unwind_user *user = c->user->own ? NULL : unwind_space_user(u, s);
+	if (user && user->own) {
+		content_give(u, c, user);
+	}
+	content_used(c);
+}
+
 /* Of a file that was looked at; takes the descriptor. */
 static struct unwind_content *content_of(struct unwind *u, struct unwind_space *s, int looked,
 					 const struct stat *st, const char *path)
 {
 	struct unwind_content *c = content_find(u, st);
-	struct unwind_user *user = c && c->user->own ? NULL : unwind_space_user(u, s);
 	if (c) {
 		close(looked);
-		if (user && user->own) {
-			content_give(u, c, user);
-		}
-		content_used(c);
+		content_found(u, s, c);
 		return c;
 	}
+	struct unwind_user *user = unwind_space_user(u, s);
 	struct symbol_elf *elf = NULL;
 	int err = -EDQUOT;
 	if (user) {
@@ -442,10 +450,38 @@ void unwind_file_unref(struct unwind *u, struct unwind_file *f)
 	content_unref(c);
 }
 
-struct unwind_file *unwind_file_take(struct unwind *u, struct unwind_space *s, const char *path)
+/* Programs are started by the hundred, with the same files. Only one that is what the kernel says was mapped is
+ * believed: a process may have put another under the path before it was looked at. */
+static bool is_identified(const struct unwind_content *c, const struct unwind_identity *id)
+{
+	return id->inode && c->inode == id->inode && c->device == id->device;
+}
+
+static struct unwind_recent *recent_of(struct unwind *u, const struct unwind_identity *id)
+{
+	return &u->recent[mix(id->inode ^ id->device << 40) % UNWIND_RECENT];
+}
+
+static struct unwind_file *looked_at_lately(struct unwind *u, const struct unwind_identity *id, const char *path)
+{
+	const struct unwind_recent *r = recent_of(u, id);
+	struct unwind_file *f = r->number < u->file_count ? u->files[r->number] : NULL;
+	bool same = f && is_identified(f->content, id) && strcmp(f->path, path) == 0;
+	return same && clock_read_system_ns() - r->at_ns < RECENT_NS ? f : NULL;
+}
+
+struct unwind_file *unwind_file_take(struct unwind *u, struct unwind_space *s, const char *path,
+				     const struct unwind_identity *id)
 {
 	struct unwind_content *c = NULL;
 	struct stat st;
+	struct unwind_file *lately = id->inode ? looked_at_lately(u, id, path) : NULL;
+	if (lately) {
+		lately->pid = s->pid;
+		content_found(u, s, lately->content);
+		unwind_file_ref(u, lately);
+		return lately;
+	}
 	if (strcmp(path, VDSO) == 0) {
 		c = content_of_vdso(u);
 	} else {
@@ -468,6 +504,9 @@ struct unwind_file *unwind_file_take(struct unwind *u, struct unwind_space *s, c
 	if (f) {
 		f->pid = s->pid;
 		unwind_file_ref(u, f);
+		if (is_identified(c, id)) {
+			*recent_of(u, id) = (struct unwind_recent){clock_read_system_ns(), f->number};
+		}
 	} else {
 		u->stats.unread++;
 	}

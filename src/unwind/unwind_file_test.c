@@ -182,6 +182,46 @@ static void a_file_that_was_replaced_is_not_taken_for_the_one_that_was_mapped(vo
 	unwind_source_finish(&src);
 }
 
+static struct unwind_identity identity(const char *path)
+{
+	struct stat st;
+	assert_int_equal(stat(path, &st), 0);
+	return (struct unwind_identity){st.st_dev, st.st_ino};
+}
+
+static uint64_t inode_at(struct place *p, uint32_t pid, uint64_t address)
+{
+	const struct unwind_mapping *m = unwind_mapping_at(unwind_space_of(p->u, pid), address);
+	assert_non_null(m);
+	assert_non_null(m->file);
+	return m->file->content->inode;
+}
+
+static void a_file_that_is_not_what_was_mapped_is_not_remembered_as_that(void **state)
+{
+	struct place *p = *state;
+	put_small(name(p, "real", 0), 0);
+	put_small(name(p, "forged", 0), 1);
+	put_small(name(p, "f", 0), 2);
+	struct unwind_identity real = identity(name(p, "real", 0)), forged = identity(name(p, "forged", 0));
+	/* A process maps the real one, and has another under its path when it is looked at. */
+	assert_int_equal(rename(name(p, "forged", 0), name(p, "f", 0)), 0);
+	unwind_exec(p->u, NOBODY);
+	unwind_map_identified(p->u, NOBODY, at(0), 4096, 0, name(p, "f", 0), &real);
+	assert_int_equal(inode_at(p, NOBODY, at(0)), forged.inode);
+	assert_int_equal(rename(name(p, "real", 0), name(p, "f", 0)), 0);
+	unwind_exec(p->u, NOBODY + 1);
+	unwind_map_identified(p->u, NOBODY + 1, at(0), 4096, 0, name(p, "f", 0), &real);
+	assert_int_equal(inode_at(p, NOBODY + 1, at(0)), real.inode);
+	/* This one is remembered: as long as it is said to be the same. */
+	put_small(name(p, "forged", 0), 1);
+	forged = identity(name(p, "forged", 0));
+	assert_int_equal(rename(name(p, "forged", 0), name(p, "f", 0)), 0);
+	unwind_map_identified(p->u, NOBODY + 1, at(1), 4096, 0, name(p, "f", 0), &forged);
+	assert_int_equal(inode_at(p, NOBODY + 1, at(1)), forged.inode);
+	assert_int_equal(inode_at(p, NOBODY + 1, at(0)), real.inode);
+}
+
 static void what_is_no_file_is_not_opened(void **state)
 {
 	struct place *p = *state;
@@ -330,6 +370,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(descriptors_are_few_and_what_was_let_go_of_is_opened_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_file_that_was_replaced_is_not_taken_for_the_one_that_was_mapped, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(a_file_that_is_not_what_was_mapped_is_not_remembered_as_that, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_file_is_not_opened, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_process_with_too_many_mappings_keeps_the_first_ones, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_user_with_many_files_leaves_room_for_others, setup, teardown),

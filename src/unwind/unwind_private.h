@@ -72,6 +72,11 @@ struct unwind_kept { /* a row that was worked out */
 	uint64_t pc;
 	struct unwind_row row;
 };
+struct unwind_recent { /* when a file was looked at, if it is there still */
+	uint64_t at_ns;
+	uint32_t number;
+};
+#define UNWIND_RECENT 1024u
 #define UNWIND_FILE_BUCKETS 4096u
 struct unwind {
 	struct unwind_space *spaces[UNWIND_BUCKETS];
@@ -83,6 +88,7 @@ struct unwind {
 	struct unwind_shares shares;
 	struct unwind_kept *kept;
 	struct unwind_stats stats;
+	struct unwind_recent *recent;
 	uint32_t root_of; /* of which process `root` is; 0: of none */
 	int root;
 };
@@ -93,7 +99,8 @@ void unwind_spaces_free(struct unwind *u);
 struct unwind_user *unwind_space_user(struct unwind *u, struct unwind_space *s);
 
 /* The file that the process sees under this path, referred to once more; NULL: none, or no room for it. */
-struct unwind_file *unwind_file_take(struct unwind *u, struct unwind_space *s, const char *path);
+struct unwind_file *unwind_file_take(struct unwind *u, struct unwind_space *s, const char *path,
+				     const struct unwind_identity *id);
 void unwind_file_ref(struct unwind *u, struct unwind_file *f);
 void unwind_file_unref(struct unwind *u, struct unwind_file *f);
 /* Where in memory, as linked, that byte of the file lies. */

@@ -15,6 +15,8 @@
 #define MOVED_LITTLE 16384u
 #define ASK_AGAIN    256u
 
+static const struct unwind_identity unidentified;
+
 /* ---- spaces ----------------------------------------------------------------------------------- */
 
 static struct unwind_space **bucket_of(struct unwind *u, uint32_t pid)
@@ -191,7 +193,7 @@ refused:
 }
 
 static void map_file(struct unwind *u, struct unwind_space *s, uint64_t start, uint64_t end,
-		     uint64_t offset, const char *path)
+		     uint64_t offset, const char *path, const struct unwind_identity *id)
 {
 	struct unwind_mapping m = {.start = start, .end = end, .offset = offset};
 	const struct unwind_mapping *under = path[0] == '/' && path[1] != '/' ? NULL : unwind_mapping_at(s, start);
@@ -200,10 +202,10 @@ static void map_file(struct unwind *u, struct unwind_space *s, uint64_t start, u
 	}
 	if (path[0] == '/' && strncmp(path, "//anon", 6) != 0 && strncmp(path, "/memfd:", 7) != 0 &&
 	    strncmp(path, "/SYSV", 5) != 0 && strncmp(path, "/dev/", 5) != 0) {
-		m.file = unwind_file_take(u, s, path);
+		m.file = unwind_file_take(u, s, path, id);
 	} else if (strcmp(path, "[vdso]") == 0) {
 		m.offset = 0;
-		m.file = unwind_file_take(u, s, path);
+		m.file = unwind_file_take(u, s, path, id);
 	}
 	map_add(u, s, &m);
 }
@@ -232,7 +234,7 @@ static struct unwind_space *space_scan(struct unwind *u, uint32_t pid)
 			 * in that file's segments has no tables there, and does no harm. */
 			bool moved = !path[0] && from == file_to && file_to != 0;
 			map_file(u, s, from, to, moved ? file_offset + (from - file_from) : offset,
-				 moved ? file : path);
+				 moved ? file : path, &unidentified);
 		}
 		if (path[0] == '/') {
 			file_from = from;
@@ -270,8 +272,8 @@ struct unwind_mapping *unwind_mapping_at(const struct unwind_space *s, uint64_t 
 	return low && address < s->maps[low - 1].end ? &s->maps[low - 1] : NULL;
 }
 
-void unwind_map(struct unwind *u, uint32_t pid, uint64_t start, uint64_t bytes, uint64_t offset,
-		const char *path)
+void unwind_map_identified(struct unwind *u, uint32_t pid, uint64_t start, uint64_t bytes, uint64_t offset,
+			   const char *path, const struct unwind_identity *id)
 {
 	struct unwind_space *s = space_find(u, pid);
 	if (!s) {
@@ -279,8 +281,14 @@ void unwind_map(struct unwind *u, uint32_t pid, uint64_t start, uint64_t bytes, 
 		s = space_find(u, pid);
 	}
 	if (s && bytes && start + bytes > start) {
-		map_file(u, s, start, start + bytes, offset, path);
+		map_file(u, s, start, start + bytes, offset, path, id);
 	}
+}
+
+void unwind_map(struct unwind *u, uint32_t pid, uint64_t start, uint64_t bytes, uint64_t offset,
+		const char *path)
+{
+	unwind_map_identified(u, pid, start, bytes, offset, path, &unidentified);
 }
 
 static void forget_maps(struct unwind *u, struct unwind_space *s)

@@ -6,7 +6,9 @@
 struct unwind *unwind_create(void)
 {
 	struct unwind *u = calloc(1, sizeof *u);
-	if (u && !(u->kept = calloc(UNWIND_ROWS, sizeof *u->kept))) {
+	if (u && (!(u->kept = calloc(UNWIND_ROWS, sizeof *u->kept)) ||
+		  !(u->recent = calloc(UNWIND_RECENT, sizeof *u->recent)))) {
+		free(u->kept);
 		free(u);
 		u = NULL;
 	}
@@ -24,6 +26,7 @@ void unwind_destroy(struct unwind *u)
 		unwind_files_free(u);
 		unwind_shares_finish(&u->shares);
 		free(u->kept);
+		free(u->recent);
 	}
 	free(u);
 }

@@ -57,6 +57,18 @@ BOOL WINAPI SetConsoleOutputCP(UINT wCodePageID)
 {
 	return wCodePageID == CP_UTF8;
 }
+BOOL WINAPI SetConsoleCP(UINT wCodePageID)
+{
+	return wCodePageID == CP_UTF8;
+}
+UINT WINAPI GetConsoleOutputCP(void)
+{
+	return CP_UTF8;
+}
+UINT WINAPI GetConsoleCP(void)
+{
+	return CP_UTF8;
+}
 
 static __thread WORD attributes = FOREGROUND_RED | FOREGROUND_GREEN | FOREGROUND_BLUE;
 

@@ -412,8 +412,12 @@ static void thread_finish(struct win_object *o, uint32_t code)
 	lock_all();
 	o->exit_code = code;
 	o->signaled = true;
+	bool close = o->closes_itself;
 	pthread_cond_broadcast(&changed);
 	pthread_mutex_unlock(&lock);
+	if (close) {
+		win_object_unref(o);
+	}
 	win_object_unref(o);
 }
 
@@ -474,6 +478,43 @@ ULONG_PTR _beginthreadex(void *security, unsigned stack_size, unsigned (*start)(
 			 void *argument, unsigned flags, unsigned *id)
 {
 	return (ULONG_PTR)CreateThread(NULL, stack_size, start, argument, flags, id);
+}
+
+struct plain_start {
+	void (*start)(void *);
+	void *argument;
+};
+static DWORD WINAPI plain_thread(LPVOID argument)
+{
+	struct plain_start p = *(struct plain_start *)argument;
+	free(argument);
+	p.start(p.argument);
+	return 0;
+}
+ULONG_PTR _beginthread(void (*start)(void *), unsigned stack_size, void *argument)
+{
+	struct plain_start *p = malloc(sizeof *p);
+	if (p) {
+		*p = (struct plain_start){start, argument};
+	}
+	struct win_object *o = p ? CreateThread(NULL, stack_size, plain_thread, p, CREATE_SUSPENDED, NULL) : NULL;
+	if (!o) {
+		free(p);
+		return (ULONG_PTR)-1;
+	}
+	lock_all();
+	o->closes_itself = true;
+	pthread_mutex_unlock(&lock);
+	ResumeThread(o);
+	return (ULONG_PTR)o;
+}
+void _endthreadex(unsigned code)
+{
+	ExitThread(code);
+}
+void _endthread(void)
+{
+	ExitThread(0);
 }
 
 DWORD WINAPI ResumeThread(HANDLE hThread)

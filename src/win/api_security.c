@@ -313,6 +313,20 @@ BOOL WINAPI LookupPrivilegeValueW(LPCWSTR lpSystemName, LPCWSTR lpName, PLUID lp
 	free(n);
 	return ok;
 }
+BOOL WINAPI PrivilegeCheck(HANDLE ClientToken, PPRIVILEGE_SET RequiredPrivileges, LPBOOL pfResult)
+{
+	if (!win_object_of(ClientToken, WIN_TOKEN)) {
+		return FALSE;
+	}
+	if (!RequiredPrivileges || !pfResult) {
+		return win_fail(ERROR_INVALID_PARAMETER);
+	}
+	for (DWORD i = 0; i < RequiredPrivileges->PrivilegeCount; i++) {
+		RequiredPrivileges->Privilege[i].Attributes |= SE_PRIVILEGE_USED_FOR_ACCESS;
+	}
+	*pfResult = TRUE;
+	return TRUE;
+}
 BOOL WINAPI AdjustTokenPrivileges(HANDLE TokenHandle, BOOL DisableAllPrivileges,
 				  PTOKEN_PRIVILEGES NewState, DWORD BufferLength,
 				  PTOKEN_PRIVILEGES PreviousState, PDWORD ReturnLength)

@@ -79,6 +79,7 @@ struct win_object {
 	bool suspended;
 	bool owns_fd;
 	bool child; /* a process that this one started */
+	bool closes_itself; /* a thread of _beginthread */
 	int fd;	 /* file, or pidfd of a process, -1 otherwise */
 	int pid; /* process, or tid of a thread; the thread that owns a mutex, else 0 */
 	long count, limit; /* of a semaphore; how often a mutex was taken */

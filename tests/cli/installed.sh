@@ -28,7 +28,8 @@ done
 if [ -e "$man/man8/etwd.8" ]; then
 	for program in "$bin"/*; do
 		name=${program##*/}
-		[ -s "$man/man1/$name.1" ] || [ -s "$man/man8/$name.8" ] || fail "$name has no manual page"
+		name=${name%.exe}
+		[ -s "$man/man1/$name.1" ] || [ -s "$man/man8/$name.8" ] || [ -s "$man/man1/openetw-$name.1" ] || fail "$name has no manual page"
 	done
 fi
 # All that a page refers to is there.

@@ -124,8 +124,7 @@ if openetw record -d 10ms -o probe.etl >/dev/null 2>&1; then
 	for limit in "-d 60s" ""; do
 		openetw record $limit -o rec.etl >out 2>err &
 		p=$!
-		wait_for 30 test -s rec.etl || fail "record does not begin"
-		sleep 0.5
+		wait_for 30 grep -qs "^recording" err || fail "record does not begin"
 		kill -INT $p
 		wait $p
 		expect "status of record $limit ($(cat err))" $? "$([ -n "$limit" ] && echo 130 || echo 0)"

@@ -25,13 +25,14 @@ make_dumper() { openetw xperf -i in.etl -o "$1" -a dumper; }
 make_tracestats() { openetw xperf -i in.etl -o "$1" -a tracestats; }
 make_xperf_merge() { openetw xperf -merge in.etl in2.etl "$1" >/dev/null; }
 make_xperf() { openetw xperf -start x -on X -f "$1" && openetw xperf -stop x >/dev/null; }
+make_update() { openetw start u -o u0.etl >/dev/null && openetw tracelog -update u -f "$1" >/dev/null; r=$?; openetw stop u >/dev/null; return $r; }
 make_xperf_d() { openetw xperf -start x -on X -f part.etl && openetw xperf -stop x -d "$1" >/dev/null; }
 make_logman() { openetw logman start l -ets -p '{6e0aa5ae-5d31-4b27-8a34-2f6f4a7c1e99}' -o "$1" >/dev/null && openetw logman stop l -ets >/dev/null; }
 make_tracelog() { openetw tracelog -start t -f "$1" >/dev/null && openetw tracelog -stop t >/dev/null; }
 make_bookmark() { openetw wevtutil qe in.etl /lf:true "/sbm:$1" >/dev/null; }
 make_export() { openetw logman create trace c -p '{6e0aa5ae-5d31-4b27-8a34-2f6f4a7c1e99}' >/dev/null 2>&1; openetw logman export c -xml "$1" >/dev/null; }
 make_wpr_export() { openetw wpr -exportprofile Light "$1" >/dev/null || openetw wpr -exportprofile CPU "$1" >/dev/null; }
-ways="start run relog merge flush tracerpt summary html tracefmt dumper tracestats xperf_merge xperf xperf_d logman tracelog bookmark export wpr_export"
+ways="start run relog merge flush tracerpt summary html tracefmt dumper tracestats xperf_merge xperf update xperf_d logman tracelog bookmark export wpr_export"
 # samples enough for a stack
 if openetw record --cpu -o probe.etl -- sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done' >/dev/null 2>&1; then
 	recorded() { # on a busy machine perf has no descriptors at times
@@ -81,7 +82,7 @@ for w in $ways; do
 		esac
 	fi
 	[ "$(head -c 5 new.etl)" != "an ea" ] || fail "$w wrote nothing"
-	left=$(ls -A | grep -vE '^(new.etl|new.etl.old|out|err|in.etl|in2.etl|probe.etl|packets.etl|part.etl|part.etl.old)$')
+	left=$(ls -A | grep -vE '^(new.etl|new.etl.old|out|err|in.etl|in2.etl|probe.etl|packets.etl|part.etl|part.etl.old|u0.etl|u0.etl.old)$')
 	[ -z "$left" ] || fail "$w leaves $left"
 	cd ..
 done
@@ -124,7 +125,7 @@ expect "after tracerpt without -y" "$(cat stays)" "an earlier one"
 cd ..
 
 # ---- standard output, and where other files are not followed
-openetw tracerpt in.etl -o - -of CSV | grep -q 'Event Name, Type' || fail "tracerpt -o -"
+openetw tracerpt in.etl -o - -of CSV | grep -q 'Event Name,  *Type' || fail "tracerpt -o -"
 openetw tracefmt in.etl -o /dev/stdout -nosummary | grep -q EventTrace || fail "tracefmt -o /dev/stdout"
 openetw xperf -i in.etl -o /dev/null -a dumper || fail "xperf -o /dev/null"
 [ -c /dev/null ] || fail "/dev/null is gone"
@@ -164,7 +165,11 @@ if [ "$(id -u)" -eq 0 ]; then
 		mkfifo alice/fifo.etl
 		chown -h 4242:4242 alice alice/link.etl alice/hers.etl alice/way alice/fifo.etl
 		chmod 666 alice/hers.etl alice/fifo.etl
-		for name in link.etl hard.etl hers.etl fifo.etl way/new.etl; do
+		case $w in # all go one of two ways; some go all
+		start | relog | tracerpt | record | xperf_d | logman) names="link.etl hard.etl hers.etl fifo.etl way/new.etl" ;;
+		*) names="link.etl hers.etl" ;;
+		esac
+		for name in $names; do
 			# nothing may wait for a reader of the FIFO
 			( "make_$w" "alice/$name" ) >out 2>err &
 			maker=$!
@@ -200,6 +205,32 @@ run_status 0 openetw info 'traces\r.etl'
 run_status 0 openetw merge 'traces\r.etl' 'traces\s.etl' -o 'traces\m.etl'
 run_status 0 openetw tracerpt 'traces\m.etl' -o 'traces\m.csv' -of CSV
 [ -s traces/m.csv ] || fail "no traces/m.csv"
+# every tool, by the name of a file that it makes
+rm -rf traces/*
+made() { # made FILE COMMAND…: the file is there, and where it went was said once
+	made=$1
+	shift
+	run_status 0 "$@"
+	[ -s "traces/$made" ] || fail "'$*' made no traces/$made: $(cat out err)"
+	expect "where traces\\$made went ($*)" "$(grep -c "traces.$made is traces/$made here" err)" 1
+	! grep -q 'to traces\\\|Etl: traces\\' out err || fail "'$*' names a file that is not there: $(cat out err)"
+}
+made u.etl openetw run -o 'traces\u.etl' -p OpenETW.Sample.Hello -- "$SAMPLES/hello-tracelogging" 1 1
+made l.etl openetw logman start l -ets -o 'traces\l.etl' -p OpenETW.Sample.Hello
+run_status 0 openetw logman stop l -ets
+made t.etl openetw tracelog -start t -f 'traces\t.etl' -guid '*OpenETW.Sample.Hello'
+run_status 0 openetw tracelog -stop t
+made x.etl openetw xperf -start x -on OpenETW.Sample.Hello -f 'traces\x.etl'
+made y.etl openetw xperf -stop x -d 'traces\y.etl'
+made z.etl openetw xperf -merge 'traces\x.etl' 'traces\y.etl' 'traces\z.etl'
+made d.txt openetw xperf -i 'traces\u.etl' -o 'traces\d.txt'
+made f.txt openetw tracefmt 'traces\u.etl' -o 'traces\f.txt'
+made p.xml openetw tracerpt 'traces\u.etl' -o 'traces\p.xml' -y
+run_status 0 openetw wevtutil qe 'traces\u.etl' /lf:true /c:1
+printf '71e4037d-56b7-5e7c-163b-9a48a5792f88;0xff;5\n' >traces/guids.txt
+run_status 0 openetw tracelog -start t -rt -guid 'traces\guids.txt'
+run_status 0 openetw tracelog -stop t
+run_status 0 openetw dump "c:\\$(echo "${T#/}" | tr / '\\')\\traces\\u.etl"
 cp in.etl 'odd\name.etl'
 run_status 0 openetw dump 'odd\name.etl' # a name that is there is meant
 exit 0

@@ -47,3 +47,20 @@ openetw run -p OpenETW.Sample.Hello -o "$T/mine.etl" -- "$SAMPLES/hello-tracelog
 openetw describe --descriptor 9 9<>"$T/mine.etl" >"$T/said" || fail "describe: $(cat "$T/said")"
 grep -q 'descriptions added' "$T/said" || fail "$(cat "$T/said")"
 ! openetw describe --descriptor 77 >"$T/said" 2>&1 || fail "a descriptor that is not open is described"
+
+# What takes more rights than the collector keeps was done before: the tracing file system is mounted.
+cat >"$T/bare.sh" <<'END'
+mount --make-rprivate / && umount /sys/kernel/tracing && [ ! -e /sys/kernel/tracing/README ] || exit 77
+etwd --foreground --idle-exit=0 --runtime-dir "$OPENETW_RUNTIME_DIR" >"$T/bare.log" 2>&1 &
+while [ ! -S "$OPENETW_RUNTIME_DIR/control" ] && kill -0 $!; do sleep 0.05; done
+openetw start m -o "$T/m.etl" --kernel PROC_THREAD+CSWITCH --stackwalk CSwitch && [ -e /sys/kernel/tracing/README ]
+code=$?
+kill $!
+wait
+exit "$code"
+END
+if [ "$(id -u)" -eq 0 ] && [ -s "$T/k.etl" ] && command -v unshare >/dev/null; then
+	T=$T OPENETW_RUNTIME_DIR=$T/bare timeout 60 unshare -m sh "$T/bare.sh" >"$T/said" 2>&1
+	code=$?
+	[ "$code" -eq 0 ] || [ "$code" -eq 77 ] || fail "the tracing file system is not mounted: $(cat "$T/said" "$T/bare.log")"
+fi

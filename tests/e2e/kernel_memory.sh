@@ -14,7 +14,7 @@ explained() { # explained FILE WHAT
 	openetw report --json --top 10000 "$1" >"$T/report" || fail "$2: report"
 	grep -q '"table":"functions","function":"burner!acts_burn"\|"name":"burner!acts_burn"' "$T/report" ||
 		fail "$2: no names of a program that is gone: $(grep '"functions"' "$T/report" | head -20)"
-	openetw dump -q --json "$1" >"$T/json" || fail "$2: dump"
+	openetw dump -q --headers --json "$1" >"$T/json" || fail "$2: dump"
 	for event in SystemConfig/CPU SystemConfigEx/BuildInfo Process/DCEnd Thread/DCEnd Image/DCEnd EventTrace/RDComplete; do
 		grep -q "\"event\":\"$event\"" "$T/json" || fail "$2: no $event"
 	done

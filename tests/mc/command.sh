@@ -33,6 +33,10 @@ cmp a/kitchenTEMP.BIN r/menuTEMP.BIN || fail "the name changes the resource"
 $mc -h h -r r "$man" && cmp a/kitchen.h h/kitchen.h || fail "two runs differ"
 $mc -p Log -P Order -h h -r r "$man" && grep -q '#define LogTaken(' h/kitchen.h || fail "prefixes"
 
+$mc -format 3 -h h -r r "$man" && [ "$(head -c 12 r/kitchenTEMP.BIN | tail -c 4 | od -An -tx1 | tr -d ' ')" = 03000100 ] || fail "format 3"
+cmp a/kitchen.h h/kitchen.h || fail "the format of the resource changes the header"
+cp r/kitchenTEMP.BIN 3.bin && $mc -u1 -h h -r r "$man" && cmp 3.bin r/kitchenTEMP.BIN || fail "-u1"
+says 2 "-format takes 3 or 5" -format 4 "$man"
 says 2 "did you mean -um" -ump "$man"
 says 2 "C# classes are not made" -cs Name "$man"
 says 2 "which manifest" -um

@@ -504,6 +504,67 @@ static void every_mistake_of_a_session_has_its_value_and_sentence(void **state)
 	expect(s, OPENETW_MISTAKE_TOO_MANY, "9 processes");
 }
 
+static void every_mistake_of_kernel_events_has_its_value_and_sentence(void **state)
+{
+	struct openetw_recorder *s = openetw_recorder_create("k");
+	openetw_recorder_set_live(s, 1);
+	openetw_recorder_add_kernel(s, "proc_thread+DiagEasy"); /* kernel events suffice */
+	openetw_recorder_add_kernel(s, "PROFILE");
+	openetw_recorder_add_kernel_flags(s, EVENT_TRACE_FLAG_CSWITCH);
+	openetw_recorder_add_kernel_stacks(s, "Profile+CSwitch");
+	expect(s, OPENETW_MISTAKE_NONE, NULL);
+
+	s = good_recorder("k");
+	openetw_recorder_add_kernel(s, "PROFILE+NOSUCH");
+	expect(s, OPENETW_MISTAKE_KERNEL_FLAG, "'NOSUCH'");
+	s = good_recorder("k");
+	openetw_recorder_add_kernel(s, "PROFILE+");
+	expect(s, OPENETW_MISTAKE_KERNEL_FLAG, "neither a kernel flag");
+	s = good_recorder("k");
+	openetw_recorder_add_kernel(s, "");
+	expect(s, OPENETW_MISTAKE_KERNEL_FLAG, "no kernel flag");
+	s = good_recorder("k");
+	openetw_recorder_add_kernel(s, "REGISTRY"); /* which Linux has nothing for */
+	expect(s, OPENETW_MISTAKE_KERNEL_FLAG, "REGISTRY");
+	s = good_recorder("k");
+	openetw_recorder_add_kernel_flags(s, EVENT_TRACE_FLAG_REGISTRY);
+	expect(s, OPENETW_MISTAKE_KERNEL_FLAG, "REGISTRY");
+	s = good_recorder("k");
+	openetw_recorder_add_provider(s, "Windows Kernel Trace", 0, 0, 0, 0);
+	expect(s, OPENETW_MISTAKE_KERNEL_FLAG, "EVENT_TRACE_FLAG_");
+	s = good_recorder("k");
+	openetw_recorder_add_provider(s, "{9e814aad-3204-11d2-9a82-006008a86939}", 0, EVENT_TRACE_FLAG_PROCESS, 0, 0);
+	expect(s, OPENETW_MISTAKE_NONE, NULL);
+	s = good_recorder("k");
+	openetw_recorder_add_provider(s, "SystemProcessProvider", 0, 1, 0, 0);
+	openetw_recorder_add_provider(s, "{151f55dc-467d-471f-83b5-5f889d46ff66}", 0, 1, 0, 0);
+	expect(s, OPENETW_MISTAKE_PROVIDER_TWICE, "the same provider");
+	s = good_recorder("k");
+	openetw_recorder_add_kernel(s, "PROFILE");
+	openetw_recorder_add_kernel_stacks(s, "NoSuch");
+	expect(s, OPENETW_MISTAKE_KERNEL_STACK, "'NoSuch'");
+	s = good_recorder("k");
+	openetw_recorder_add_kernel_stacks(s, "Profile");
+	expect(s, OPENETW_MISTAKE_KERNEL_STACK, "no kernel events");
+	s = good_recorder("nt kernel logger");
+	openetw_recorder_add_kernel(s, "PROFILE");
+	expect(s, OPENETW_MISTAKE_KERNEL_NAME, "another name");
+}
+
+static void a_session_of_that_name_gives_way_when_asked(void **state)
+{
+	struct openetw_recorder *old = good_recorder("reader-stale"), *s = good_recorder("reader-stale");
+	assert_int_equal(openetw_recorder_start(old), ERROR_SUCCESS);
+	assert_int_equal(openetw_recorder_start(s), ERROR_ALREADY_EXISTS);
+	assert_non_null(strstr(openetw_recorder_problem(s), "reader-stale"));
+	openetw_recorder_set_replace(s, 1);
+	assert_int_equal(openetw_recorder_start(s), ERROR_SUCCESS);
+	assert_string_equal(openetw_recorder_note(s), "");
+	assert_int_equal(openetw_recorder_stop(s), ERROR_SUCCESS);
+	openetw_recorder_destroy(old);
+	openetw_recorder_destroy(s);
+}
+
 static void a_session_is_read_live(void **state)
 {
 	static const GUID guid = {0x71e4037d, 0x56b7, 0x5e7c,
@@ -553,6 +614,8 @@ int main(void)
 		cmocka_unit_test(a_manifest_at_the_end_explains_what_came_before),
 		cmocka_unit_test(a_file_shows_when_something_was_lost),
 		cmocka_unit_test(every_mistake_of_a_session_has_its_value_and_sentence),
+		cmocka_unit_test(every_mistake_of_kernel_events_has_its_value_and_sentence),
+		cmocka_unit_test(a_session_of_that_name_gives_way_when_asked),
 		cmocka_unit_test(a_session_is_read_live),
 	};
 	return cmocka_run_group_tests(tests, testing_setup, testing_teardown);

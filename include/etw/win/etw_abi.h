@@ -46,9 +46,6 @@
 #define STDAPICALLTYPE
 #define STDMETHODCALLTYPE
 #define STDMETHODVCALLTYPE
-#define EVNTAPI
-#define WMIAPI
-#define TDHAPI
 
 #if defined(__clang__) && defined(__is_identifier)
 #define ETW_IS_KEYWORD(word) (!__is_identifier(word))

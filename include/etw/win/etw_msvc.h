@@ -31,6 +31,12 @@
 #elif !defined(__clang__)
 #define __FUNCSIG__ __PRETTY_FUNCTION__
 #endif
+/* A part of longer texts, which only newer clangs take predefined names for. */
+#if defined(__clang__) && __clang_major__ >= 18
+#define __FUNCTIONW__ L__FUNCTION__
+#else
+#define __FUNCTIONW__ L"this function"
+#endif
 #endif
 
 #ifndef _MSC_VER

@@ -132,6 +132,7 @@ ETW_API LPVOID WINAPI TlsGetValue(DWORD dwTlsIndex);
 ETW_API BOOL WINAPI TlsSetValue(DWORD dwTlsIndex, LPVOID lpTlsValue);
 ETW_API BOOL WINAPI TlsFree(DWORD dwTlsIndex);
 /* Path of the executable; *lpdwSize counts characters. */
+#define PROCESS_NAME_NATIVE 1 /* the same name here */
 ETW_API BOOL WINAPI QueryFullProcessImageNameA(HANDLE hProcess, DWORD dwFlags, LPSTR lpExeName,
 					       PDWORD lpdwSize);
 ETW_API BOOL WINAPI QueryFullProcessImageNameW(HANDLE hProcess, DWORD dwFlags, LPWSTR lpExeName,

@@ -37,6 +37,8 @@ ETW_API BOOL WINAPI GetTokenInformation(HANDLE TokenHandle,
 					PDWORD ReturnLength);
 ETW_API BOOL WINAPI LookupPrivilegeValueW(LPCWSTR lpSystemName, LPCWSTR lpName, PLUID lpLuid);
 ETW_API BOOL WINAPI LookupPrivilegeValueA(LPCSTR lpSystemName, LPCSTR lpName, PLUID lpLuid);
+/* All are held: TRUE, and so is the answer. */
+ETW_API BOOL WINAPI PrivilegeCheck(HANDLE ClientToken, PPRIVILEGE_SET RequiredPrivileges, LPBOOL pfResult);
 /* TRUE with last error 0. */
 ETW_API BOOL WINAPI AdjustTokenPrivileges(HANDLE TokenHandle, BOOL DisableAllPrivileges,
 					  PTOKEN_PRIVILEGES NewState, DWORD BufferLength,

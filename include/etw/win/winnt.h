@@ -122,6 +122,12 @@ typedef struct _TOKEN_PRIVILEGES {
 	DWORD PrivilegeCount;
 	LUID_AND_ATTRIBUTES Privileges[1];
 } TOKEN_PRIVILEGES, *PTOKEN_PRIVILEGES;
+typedef struct _PRIVILEGE_SET {
+	DWORD PrivilegeCount;
+	DWORD Control;
+	LUID_AND_ATTRIBUTES Privilege[1];
+} PRIVILEGE_SET, *PPRIVILEGE_SET;
+#define PRIVILEGE_SET_ALL_NECESSARY 1
 
 typedef enum _TOKEN_INFORMATION_CLASS {
 	TokenUser = 1,
@@ -209,6 +215,7 @@ typedef enum {
 #define SE_PRIVILEGE_ENABLED_BY_DEFAULT 1
 #define SE_PRIVILEGE_ENABLED		2
 #define SE_PRIVILEGE_REMOVED		4
+#define SE_PRIVILEGE_USED_FOR_ACCESS	0x80000000u
 #define SE_SYSTEM_PROFILE_NAME		TEXT("SeSystemProfilePrivilege")
 #define SE_DEBUG_NAME			TEXT("SeDebugPrivilege")
 #define SE_SECURITY_NAME		TEXT("SeSecurityPrivilege")

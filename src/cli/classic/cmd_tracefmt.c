@@ -2,6 +2,7 @@
  * tracefmt: the formatting tool of the Windows driver kit: one line an event, prefix and text or
  * JSON.
  */
+#include "cli/classic/winargs.h"
 #include "cli/output.h"
 #include "cli/view/timetext.h"
 #include "cli/view/trace.h"
@@ -18,6 +19,7 @@ static const struct cli_option options[] = {
 	{0, "csvheader", NULL, "the same, with a heading", NULL},
 	{0, "display", NULL, "write to standard output too", NULL},
 	{0, "displayonly", NULL, "write to standard output only", NULL},
+	{0, "max", "N", "no more than the first N events", NULL},
 	{0, "nosummary", NULL, "no summary file", NULL},
 	{0, "summaryonly", NULL, "the summary file only", NULL},
 	{0, "noprefix", NULL, "no prefix before the text", NULL},
@@ -78,7 +80,7 @@ struct format {
 	bool display, no_prefix, high_resolution, sequence, utc, sortable, summary_only, failed;
 	bool zone, csv, prefer_json, skip_unknown, skip_wpp;
 	uint32_t meta;
-	uint64_t count, unformatted;
+	uint64_t count, unformatted, max;
 };
 
 static void add_time(struct format *f, const EVENT_RECORD *e, struct strbuf *b)
@@ -281,6 +283,9 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 	if (f->skip_wpp && (e->EventHeader.Flags & EVENT_HEADER_FLAG_TRACE_MESSAGE)) {
 		return true;
 	}
+	if (f->count == f->max) {
+		return false;
+	}
 	f->count++;
 	if (f->summary_only) {
 		return true;
@@ -367,8 +372,10 @@ static bool open_file(struct format *f, struct cli_args *a, const char *path)
 static int work(struct format *f, struct cli_args *a)
 {
 	const char *path = cli_value(a, "o", "FmtFile.txt");
-	struct cli_trace t = {.args = a, .event = event, .ctx = f, .no_progress = f->display};
-	if (!cli_trace_open(&t, a->count, a->words, cli_flag(a, "rt") ? a->words[0] : NULL) ||
+	bool real_time = cli_flag(a, "rt"); /* Ctrl-C is how it ends */
+	struct cli_trace t = {
+		.args = a, .event = event, .ctx = f, .no_progress = f->display, .endless = real_time};
+	if (!cli_trace_open(&t, a->count, a->words, real_time ? a->words[0] : NULL) ||
 	    !open_file(f, a, path)) {
 		return CLI_FAILED;
 	}
@@ -391,7 +398,7 @@ static int work(struct format *f, struct cli_args *a)
 	bool extension = dot && !strchr(dot, '/');
 	snprintf(summary, sizeof summary, "%.*s.sum",
 		 (int)(extension ? (size_t)(dot - path) : strlen(path)), path);
-	bool whole = code == 0 && !t.interrupted && !f->failed;
+	bool whole = code == 0 && (!t.interrupted || real_time) && !f->failed;
 	bool wanted = !cli_flag(a, "nosummary") && !cli_flag(a, "displayonly") && whole;
 	if (cli_output_close(f->output, whole) != CLI_OK || (wanted && !write_summary(f, a, &t, summary))) {
 		status = CLI_FAILED;
@@ -474,6 +481,11 @@ static int run(struct cli_args *a)
 	struct format f = {.meta = mask ? (uint32_t)strtoul(mask, &end, 16) : META_DEFAULT};
 	if (mask && (end == mask || *end)) {
 		return cli_usage(a, "-jsonMeta takes a hexadecimal mask, not '%s'", mask);
+	}
+	const char *max = cli_value(a, "max", NULL);
+	f.max = UINT64_MAX;
+	if (max && (!winargs_u64_text(max, &f.max) || f.max == 0)) {
+		return cli_usage(a, "-max takes a number of events, not '%s'", max);
 	}
 	if (a->count == 0 || a->count > CLI_TRACE_FILES_MAX ||
 	    (cli_flag(a, "rt") && a->count > 1)) {

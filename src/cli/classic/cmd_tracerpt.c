@@ -3,6 +3,7 @@
  * layouts.
  */
 #include "cli/classic/tracerpt.h"
+#include "cli/classic/tracerpt_export.h"
 #include "cli/output.h"
 #include "cli/path.h"
 #include "cli/view/timetext.h"
@@ -24,6 +25,7 @@ static const struct cli_option options[] = {
 	{0, "of", "FORMAT", "XML (default) or CSV", "XML|CSV"},
 	{0, "summary", "[FILE]", "write a summary (default summary.txt)", NULL},
 	{0, "report", "[FILE]", "write a report (default workload.html)", NULL},
+	{0, "export", "[FILE]", "write a manifest of the events that occur (default schema.man)", NULL},
 	{0, "f", "FORMAT", "of the report: HTML, the only one", "HTML|XML"},
 	{0, "rl", "LEVEL", "accepted: the report is always whole", NULL},
 	{0, "import", "FILE", "manifest, .dll, .exe or .tmf that explains events (repeatable)", NULL},
@@ -51,7 +53,8 @@ struct report {
 	struct openetw_decoder *decoder;
 	struct tracerpt out_as;
 	struct strbuf line;
-	struct cli_output *dump, *summary;
+	struct cli_output *dump, *summary, *schema;
+	struct tracerpt_export *export; /* of schema */
 	FILE *out; /* of dump */
 	bool csv, utf16, failed, whole;
 	struct kind *kinds;
@@ -118,6 +121,9 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 	openetw_decoder_learn(r->decoder, e);
 	snprintf(name, sizeof name, "%s", openetw_event_name(r->decoder, e));
 	count(r, e, name, name_length(e, name));
+	if (r->export && !cli_is_header(e)) {
+		tracerpt_export_event(r->export, e);
+	}
 	if (!r->out) {
 		return true;
 	}
@@ -214,18 +220,19 @@ static struct cli_output *create(struct cli_args *a, const char *path)
 	return cli_output_open(a, path, true);
 }
 
-static int process(struct report *r, const char *dump, const char *summary)
+static int process(struct report *r, const char *dump, const char *summary, const char *schema)
 {
 	struct cli_args *a = r->a;
 	bool real_time = cli_flag(a, "rt");
 	if (real_time && a->count > 1) {
 		return cli_usage(a, "one real-time session at a time");
 	}
+	r->trace->endless = real_time; /* Ctrl-C is how it ends */
 	if (!cli_trace_open(r->trace, a->count, a->words, real_time ? a->words[0] : NULL)) {
 		return CLI_FAILED;
 	}
 	if ((dump && !(r->dump = create(a, dump))) ||
-	    (summary && !(r->summary = create(a, summary)))) {
+	    (summary && !(r->summary = create(a, summary))) || (schema && !(r->schema = create(a, schema)))) {
 		for (int i = 0; i < r->trace->count; i++) {
 			CloseTrace(r->trace->handle[i]);
 		}
@@ -246,7 +253,7 @@ static int process(struct report *r, const char *dump, const char *summary)
 		put(r, r->line.s ? r->line.s : "", r->line.len);
 	}
 	uint32_t code = cli_trace_run(r->trace);
-	if (r->trace->interrupted) {
+	if (r->trace->interrupted && !real_time) {
 		return 128 + r->trace->interrupted; /* and what was written does not end as if it were all */
 	}
 	if (r->out && !r->csv && !code) {
@@ -254,6 +261,9 @@ static int process(struct report *r, const char *dump, const char *summary)
 	}
 	if (r->summary && !code) {
 		write_summary(r);
+	}
+	if (r->schema && !code && !tracerpt_export_write(r->export, a, cli_output_file(r->schema))) {
+		return cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot write %s", schema);
 	}
 	r->whole = code == 0 && !r->failed;
 	if (code) {
@@ -383,15 +393,21 @@ static int run(struct cli_args *a)
 		.decoder = r.decoder, .utc = cli_flag(a, "gmt"), .raw_time = cli_flag(a, "rts")};
 	const char *dump = cli_value(a, "o", NULL), *summary = cli_value(a, "summary", NULL);
 	const char *html = cli_value(a, "report", NULL);
-	if (!dump && !summary && !html) {
+	const char *schema = cli_value(a, "export", NULL);
+	schema = schema && !*schema ? "schema.man" : schema;
+	r.export = schema ? tracerpt_export_create() : NULL;
+	if (schema && !r.export) {
+		return cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot collect schemas");
+	}
+	if (!dump && !summary && !html && !schema) {
 		dump = summary = "";
 	}
 	html = html && *html == 0 ? "workload.html" : html;
 	dump = dump && *dump == 0 ? (r.csv ? "dumpfile.csv" : "dumpfile.xml") : dump;
 	summary = summary && *summary == 0 ? "summary.txt" : summary;
-	int status = dump || summary ? process(&r, dump, summary) : CLI_OK;
-	int ends[] = {cli_output_close(r.dump, r.whole), cli_output_close(r.summary, r.whole)};
-	status = status != CLI_OK ? status : ends[0] != CLI_OK ? ends[0] : ends[1];
+	int status = dump || summary || schema ? process(&r, dump, summary, schema) : CLI_OK;
+	int ends[] = {cli_output_close(r.dump, r.whole), cli_output_close(r.summary, r.whole), cli_output_close(r.schema, r.whole)};
+	status = status != CLI_OK ? status : ends[0] != CLI_OK ? ends[0] : ends[1] != CLI_OK ? ends[1] : ends[2];
 	if (status == CLI_OK && html) {
 		status = write_report(a, html);
 	}
@@ -407,6 +423,9 @@ static int run(struct cli_args *a)
 		if (summary) {
 			printf("Summary:            %s\n", summary);
 		}
+		if (schema) {
+			printf("Schema:             %s\n", schema);
+		}
 		if (html) {
 			printf("Report:             %s\n", html);
 		}
@@ -420,22 +439,25 @@ static int run(struct cli_args *a)
 	openetw_decoder_destroy(r.decoder);
 	tracerpt_finish(&r.out_as);
 	strbuf_finish(&r.line);
+	tracerpt_export_destroy(r.export);
 	free(r.kinds);
 	return status;
 }
 
 const struct cli_command cli_tracerpt = {
 	.name = "tracerpt",
-	.synopsis = "FILE… [-o [FILE]] [-of XML|CSV] [-summary [FILE]] [-report [FILE]] [-y]",
+	.synopsis = "FILE… [-o [FILE]] [-of XML|CSV] [-summary [FILE]] [-report [FILE]] [-export [FILE]] [-y]",
 	.summary = "Write events as XML or CSV and a summary, as the Windows tool does.",
 	.details = "Takes the options of Windows' tracerpt, with - or /, in any case. With neither "
 		   "-o nor -summary it writes\n"
 		   "dumpfile.xml and summary.txt. The report has tables of processes, CPU, disk, hard "
-		   "faults and events; the\n"
-		   "export of schemas (-export) is not there. A link of the name\n"
+		   "faults and events. -export\n"
+		   "writes what is known of the events that occur as a manifest, with which other machines decode them\n"
+		   "(TraceLogging events, WPP messages and the kernel's classes have no place in one). A link of the name\n"
 		   "tracerpt to openetw is this tool. Examples:\n"
 		   "  openetw tracerpt web.etl -o web.xml -of XML -y\n"
-		   "  openetw tracerpt web.etl -o web.csv -of CSV -summary web.txt -y\n",
+		   "  openetw tracerpt web.etl -o web.csv -of CSV -summary web.txt -y\n"
+		   "  openetw tracerpt web.etl -export web.man\n",
 	.options = options,
 	.run = run,
 	.classic = true,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/classic/winargs.h"
+#include "cli/path.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -266,7 +267,7 @@ static int split_words(char *s, char **out, int cap)
 static bool expand_at(struct cli_args *a, int i, const char *name, char *text, char **words)
 {
 	const char *path = a->words[i + 1];
-	FILE *f = fopen(path, "re");
+	FILE *f = cli_path_fopen(path);
 	if (!f || !text || !words) {
 		cli_usage(a, "-%s: cannot read %s: %s", name, path, strerror(errno));
 		return false;

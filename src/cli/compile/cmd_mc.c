@@ -23,6 +23,7 @@ static const struct cli_option options[] = {
 	{0, "um", NULL, "macros without activity id (default)", NULL},
 	{0, "km", NULL, "macros whose first argument is an activity id or NULL", NULL},
 	{0, "nocode", NULL, "constants and descriptors only", NULL},
+	{0, "format", "N", "of the resource: 5 (default), or 3 as SDKs before 10.0.16299 wrote it; also -u1", NULL},
 	{0, "co", NULL, "call the source's MCGEN_CALLOUT after each event", NULL},
 	{0, "noembed", NULL, "programs with the header do not carry the manifest in a section", NULL},
 	{0, "cp", "ENC", "of the header: ansi (default), or utf-8 with a mark at its start", NULL},
@@ -36,8 +37,8 @@ struct job {
 	struct cli_args *a;
 	struct mc_options mc;
 	const char *header_dir, *resource_dir, *base, *ext, *input;
-	const char *encoding, *longest, *ignored;
-	bool prefixed, verbose, no_embed, unused;
+	const char *encoding, *longest, *format, *ignored;
+	bool prefixed, verbose, no_embed, old_format, unused;
 	struct xml_doc doc;
 	struct manifest manifest;
 };
@@ -99,7 +100,7 @@ static int parse(struct job *j)
 			const char **to;
 		} values[] = {{"h", &j->header_dir}, {"r", &j->resource_dir}, {"z", &j->base},
 			      {"e", &j->ext},	     {"p", &j->mc.prefix},    {"P", &j->mc.strip},
-			      {"cp", &j->encoding},  {"m", &j->longest},
+			      {"cp", &j->encoding},  {"m", &j->longest},      {"format", &j->format},
 			      /* where Windows' compiler once found its schema and winmeta.xml */
 			      {"w", &j->ignored},    {"W", &j->ignored}};
 		bool done = false;
@@ -118,7 +119,7 @@ static int parse(struct job *j)
 			bool *to, on;
 		} flags[] = {{"um", &j->mc.activity, false}, {"km", &j->mc.activity, true},
 			     {"nocode", &j->mc.no_code, true}, {"b", &j->prefixed, true},
-			     {"noembed", &j->no_embed, true},
+			     {"noembed", &j->no_embed, true}, {"u1", &j->old_format, true},
 			     {"co", &j->mc.callout, true},   {"v", &j->verbose, true},
 			     /* encodings are seen, tables are UTF-16 */
 			     {"a", &j->unused, true},	     {"u", &j->unused, true},
@@ -141,6 +142,10 @@ static int parse(struct job *j)
 					 : "-cp takes ansi or utf-8, not '%s'",
 				 j->encoding);
 	}
+	if (j->format && strcmp(j->format, "3") != 0 && strcmp(j->format, "5") != 0) {
+		return cli_usage(a, "-format takes 3 or 5, not '%s'", j->format);
+	}
+	j->old_format |= j->format && j->format[0] == '3';
 	if (j->longest && (j->longest[0] < '0' || j->longest[0] > '9' ||
 			   j->longest[strspn(j->longest, "0123456789")])) {
 		return cli_usage(a, "-m takes a number of characters, not '%s'", j->longest);
@@ -201,7 +206,7 @@ static int write_resources(const struct job *j, const struct mc *mc, struct strb
 	char name[512], prefix[300] = "";
 	struct diag d;
 	diag_clear(&d);
-	int err = mc_write_template(mc, b, &d);
+	int err = mc_write_template(mc, j->old_format ? MC_FORMAT_3 : MC_FORMAT_5, b, &d);
 	if (err < 0) {
 		return report(j, err, &d);
 	}

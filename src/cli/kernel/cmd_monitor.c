@@ -11,6 +11,7 @@
 
 #define POLL_MS	     20
 #define WIDE	     110u /* columns of a terminal that holds all of ours */
+#define WIDEST	     130u
 #define NARROW	     70u
 
 static const struct cli_option options[] = {
@@ -22,7 +23,7 @@ static const struct cli_option options[] = {
 	{0, "path", "PATTERN", "only paths and addresses that hold this, or match this pattern (repeatable)", NULL},
 	{0, "op", "PATTERN", "only operations such as FileRead or Tcp* (repeatable)", NULL},
 	{0, "errors", NULL, "only operations that failed", NULL},
-	{0, "columns", "NAMES", "of time, process, pid, tid, op, path, result, bytes, duration, detail, local, remote "
+	{0, "columns", "NAMES", "of time, process, pid, tid, thread (its name), op, path, result, bytes, duration, detail, local, remote "
 				"(default: what the terminal holds)", NULL},
 	{'d', "duration", "TIME", "stop after this long (default: Ctrl-C)", NULL},
 	{'n', "limit", "N", "stop after N lines", NULL},
@@ -37,7 +38,7 @@ static const struct {
 	bool number;
 } columns[COL_COUNT] = {
 	{"time", "TIME", -15, false},	   {"process", "PROCESS", -16, false}, {"pid", "PID", 7, true},
-	{"tid", "TID", 7, true},	   {"op", "OPERATION", -15, false},    {"path", "PATH", -48, false},
+	{"tid", "TID", 7, true},	   {"thread", "THREAD", -15, false},   {"op", "OPERATION", -15, false},    {"path", "PATH", -48, false},
 	{"result", "RESULT", -14, false},   {"bytes", "BYTES", 9, true},	       {"duration", "MS", 9, false},
 	{"detail", "DETAIL", 0, false},	   {"local", "LOCAL", -21, false},     {"remote", "REMOTE", -21, false},
 };
@@ -130,6 +131,8 @@ static const char *text_of(struct monitor *m, const struct line *l, enum column 
 			snprintf(m->text, sizeof m->text, "%u", k->tid);
 		}
 		break;
+	case COL_THREAD:
+		return l->thread;
 	case COL_OP:
 		return k->name;
 	case COL_PATH:
@@ -319,7 +322,8 @@ static bool take_columns(struct monitor *m)
 {
 	unsigned width = cli_screen_now().columns;
 	const char *list = cli_value(m->args, "columns",
-				     m->json ? "time,process,pid,tid,op,path,result,bytes,duration,detail,local,remote"
+				     m->json ? "time,process,pid,tid,thread,op,path,result,bytes,duration,detail,local,remote"
+				     : width >= WIDEST ? "time,process,pid,thread,op,result,bytes,duration,path"
 				     : width == 0 || width >= WIDE   ? "time,process,pid,op,result,bytes,duration,path"
 				     : width >= NARROW ? "process,pid,op,result,path"
 						       : "process,op,path");

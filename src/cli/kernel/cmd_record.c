@@ -118,7 +118,7 @@ static int start_providers(struct recording *r, const char *out)
 	cli_props_init(&p);
 	p.p.LogFileMode = EVENT_TRACE_FILE_MODE_SEQUENTIAL;
 	snprintf(p.file, sizeof p.file, "%s", r->user_file);
-	uint32_t code = StartTraceA(&r->session, r->session_name, &p.p);
+	uint32_t code = cli_start_trace(&r->session, r->session_name, &p.p);
 	if (code) {
 		return cli_fail(r->args, code, "cannot record to %s", r->user_file);
 	}
@@ -380,6 +380,8 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 		ssize_t n = write(go[1], "g", 1);
 		(void)n;
 		base_close(&go[1]);
+	} else {
+		fprintf(stderr, "recording; Ctrl-C ends\n");
 	}
 	watch(r);
 	double seconds = (double)(now_ns() - started) / 1e9;

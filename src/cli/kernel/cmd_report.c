@@ -130,7 +130,11 @@ static int print(struct report *r, uint64_t top)
 			       (unsigned long long)r->gaps);
 		}
 	}
-	cli_shortage_print(stdout, &r->shortages, json);
+	if (json) {
+		cli_shortage_json(stdout, &r->shortages, "{\"table\":\"notKept\",", "}");
+	} else {
+		cli_shortage_print(stdout, &r->shortages);
+	}
 	report_print_cpu(r, top, json);
 	report_print_pmc(r, top, json);
 	report_print_waits(r, top, json);

@@ -102,7 +102,9 @@ static void on_event(void *ctx, const EVENT_RECORD *e)
 	if (r) {
 		r->v[SELF]++;
 	}
-	r = t->want_threads ? tally_rowf(&t->threads, "%s (%u:%u)", k.process, k.pid, k.tid) : NULL;
+	char thread[KEVENT_THREAD_SIZE];
+	kevent_thread_text(k.process, k.pid, k.tid, k.thread, thread);
+	r = t->want_threads ? tally_rowf(&t->threads, "%s", thread) : NULL;
 	if (r) {
 		r->v[SELF]++;
 	}

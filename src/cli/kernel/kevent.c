@@ -5,6 +5,8 @@
  */
 #include "cli/kernel/kevent.h"
 
+#include "base/printable.h"
+
 #include <arpa/inet.h>
 
 enum class { CLASS_NONE, CLASS_DISK, CLASS_PROCESS, CLASS_IMAGE, CLASS_THREAD, CLASS_FILE, CLASS_TCP,
@@ -362,12 +364,14 @@ bool kevent_of(struct openetw_state *state, const EVENT_RECORD *e, struct kevent
 		k->pid = o.subject_pid;
 		k->tid = o.subject_tid;
 		k->process = o.subject;
+		k->thread = k->tid == o.tid ? o.thread : kevent_thread_name(state, k->tid, k->time);
 	} else if (k->kind == KEVENT_NET && k->pid != OPENETW_UNKNOWN_ID) {
 		k->tid = OPENETW_UNKNOWN_ID;
 		k->process = o.subject;
 	} else {
 		k->pid = o.pid;
 		k->tid = o.tid;
+		k->thread = o.thread;
 	}
 	if (k->kind == KEVENT_PROCESS || k->kind == KEVENT_THREAD || k->kind == KEVENT_IMAGE) {
 		k->subject_pid = o.subject_pid;
@@ -382,8 +386,30 @@ bool kevent_of(struct openetw_state *state, const EVENT_RECORD *e, struct kevent
 		}
 	}
 	k->process = k->process ? k->process : "?";
+	k->thread = k->thread ? k->thread : "";
 	k->file = k->file ? k->file : k->file_key ? openetw_state_file(state, k->file_key, k->time) : NULL;
 	return true;
+}
+
+const char *kevent_thread_name(struct openetw_state *state, uint32_t tid, uint64_t time)
+{
+	struct openetw_thread t = {.size = sizeof t};
+	bool known = tid != 0 && openetw_state_thread(state, tid, time, &t) == ERROR_SUCCESS;
+	return known && t.name ? t.name : "";
+}
+
+static void BASE_PRINTF(3, 4) put_printable(char *out, size_t cap, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	printable_vformat(out, cap, fmt, ap);
+	va_end(ap);
+}
+
+void kevent_thread_text(const char *process, uint32_t pid, uint32_t tid, const char *thread,
+			char out[KEVENT_THREAD_SIZE])
+{
+	put_printable(out, KEVENT_THREAD_SIZE, "%s (%u:%u)%s%s", process, pid, tid, thread[0] ? " " : "", thread);
 }
 
 const char *kevent_wait_reason(uint8_t reason)

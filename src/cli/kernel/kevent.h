@@ -61,6 +61,7 @@ struct kevent {
 	uint64_t time;	  /* FILETIME */
 	uint32_t pid, tid;
 	const char *process;   /* never NULL */
+	const char *thread;    /* of `tid`; "" when it has no name of its own */
 	uint64_t bytes;	       /* moved; of a read or write of a file only its end tells it, so 0 there */
 	uint64_t asked;	       /* by a read or write of a file */
 	uint64_t offset;
@@ -90,6 +91,12 @@ enum kevent_waker {
 };
 /* False: none of the above. The state, with the event's trace attached, tells names. */
 bool kevent_of(struct openetw_state *state, const EVENT_RECORD *e, struct kevent *ret);
+/* "Compositor"; "" when the thread has no name of its own. */
+const char *kevent_thread_name(struct openetw_state *state, uint32_t tid, uint64_t time);
+/* "firefox (1200:1234) Compositor" */
+#define KEVENT_THREAD_SIZE 400
+void kevent_thread_text(const char *process, uint32_t pid, uint32_t tid, const char *thread,
+			char out[KEVENT_THREAD_SIZE]);
 const char *kevent_wait_reason(uint8_t reason);
 /* "timer"; NULL: a thread. */
 const char *kevent_waker_name(uint8_t waker);

@@ -16,6 +16,7 @@ enum column {
 	COL_PROCESS,
 	COL_PID,
 	COL_TID,
+	COL_THREAD,
 	COL_OP,
 	COL_PATH,
 	COL_RESULT,
@@ -36,6 +37,7 @@ struct line { /* an operation */
 	char path[1024]; /* the kevent's may not last */
 	char to[1024];	 /* the new name of what is renamed */
 	char process[64];
+	char thread[64];
 };
 struct monitor {
 	const struct cli_args *args;

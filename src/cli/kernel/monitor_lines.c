@@ -19,6 +19,7 @@ static void fill(struct monitor *m, struct line *l, const struct kevent *k)
 	l->took_ns = k->kind == KEVENT_DISK ? k->duration : 0;
 	const char *path = k->file ? k->file : "";
 	snprintf(l->process, sizeof l->process, "%.63s", k->process);
+	snprintf(l->thread, sizeof l->thread, "%.63s", k->thread);
 	if (k->kind == KEVENT_NET) {
 		snprintf(l->path, sizeof l->path, k->remote[0] ? "%s -> %s" : "", k->local, k->remote);
 	} else {

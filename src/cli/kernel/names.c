@@ -25,7 +25,7 @@ void names_of(const struct names *n, uint32_t pid, uint64_t address, uint64_t ti
 	} else if (in_kernel && (function = cli_kallsyms_name(n->kernel, address)) != NULL) {
 		put(out, cap, "kernel!%s", function);
 	} else if (openetw_state_module(n->state, pid, address, time, &m) == ERROR_SUCCESS) {
-		put(out, cap, "%s!?", m.name);
+		put(out, cap, "%s!+0x%llx", m.name, (unsigned long long)(address - m.base));
 	} else {
 		put(out, cap, "?!?");
 	}

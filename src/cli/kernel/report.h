@@ -18,13 +18,13 @@ struct waker { /* what ended a wait */
 	bool told;
 	uint8_t by; /* enum kevent_waker; not a thread: the rest is who was interrupted by it */
 	uint32_t pid, tid;
-	const char *process;
+	const char *process, *thread;
 };
 struct wait {
 	uint64_t length; /* 100 ns */
 	uint32_t pid, tid;
 	uint8_t reason;
-	const char *process;
+	const char *process, *thread;
 	struct waker waker;
 };
 struct report_thread { /* what is known of a thread while it waits or is in the kernel */

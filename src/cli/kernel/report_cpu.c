@@ -36,7 +36,7 @@ bool report_stack_line(struct report *r, const EVENT_RECORD *e, uint32_t pid, co
 
 void report_sample(struct report *r, const EVENT_RECORD *e, const struct kevent *k)
 {
-	char name[1024];
+	char name[1024], thread[KEVENT_THREAD_SIZE];
 	if (!report_wanted(r, k->pid)) {
 		r->others++;
 		return;
@@ -46,8 +46,9 @@ void report_sample(struct report *r, const EVENT_RECORD *e, const struct kevent 
 		r->idle++;
 		return;
 	}
+	kevent_thread_text(k->process, k->pid, k->tid, k->thread, thread);
 	if (!count(r, tally_rowf(&r->processes, "%s (%u)", k->process, k->pid)) ||
-	    !count(r, tally_rowf(&r->threads, "%s (%u:%u)", k->process, k->pid, k->tid))) {
+	    !count(r, tally_rowf(&r->threads, "%s", thread))) {
 		return;
 	}
 	if (!report_stack_line(r, e, k->pid, k->process, k->time)) {

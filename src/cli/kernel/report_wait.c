@@ -65,12 +65,14 @@ static void keep(struct report *r, const struct wait *w)
 static void waker_text(const struct waker *w, char *out, size_t cap)
 {
 	const char *by = kevent_waker_name(w->by);
+	char who[KEVENT_THREAD_SIZE];
+	kevent_thread_text(w->process ? w->process : "?", w->pid, w->tid, w->thread ? w->thread : "", who);
 	if (!w->told) {
 		snprintf(out, cap, "%s", "");
 	} else if (!by) {
-		snprintf(out, cap, "%s (%u:%u)", w->process ? w->process : "?", w->pid, w->tid);
+		snprintf(out, cap, "%s", who);
 	} else if (w->by == KEVENT_BY_SOFTIRQ && w->tid) {
-		snprintf(out, cap, "%s, while %s (%u:%u) ran", by, w->process ? w->process : "?", w->pid, w->tid);
+		snprintf(out, cap, "%s, while %s ran", by, who);
 	} else {
 		snprintf(out, cap, "%s", by);
 	}
@@ -78,7 +80,7 @@ static void waker_text(const struct waker *w, char *out, size_t cap)
 
 static void count_waker(struct report *r, const struct wait *w)
 {
-	char text[300];
+	char text[KEVENT_THREAD_SIZE + 40];
 	const char *by = kevent_waker_name(w->waker.by);
 	waker_text(&w->waker, text, sizeof text);
 	struct tally_row *row = tally_row(&r->waits_by_waker, !w->waker.told ? "(not told)" : by ? by : text);
@@ -100,9 +102,11 @@ static void waited(struct report *r, const EVENT_RECORD *e, const struct kevent 
 			 .tid = k->in_tid,
 			 .reason = s->reason,
 			 .waker = s->waker,
-			 .process = "?"};
+			 .process = "?",
+			 .thread = ""};
 	if (openetw_state_thread(r->state, k->in_tid, k->time, &t) == ERROR_SUCCESS) {
 		w.pid = t.pid;
+		w.thread = t.name;
 		if (openetw_state_process(r->state, t.pid, k->time, &q) == ERROR_SUCCESS) {
 			w.process = q.name;
 		}
@@ -117,7 +121,9 @@ static void waited(struct report *r, const EVENT_RECORD *e, const struct kevent 
 	if (r->wakers) {
 		count_waker(r, &w);
 	}
-	struct tally_row *row = tally_rowf(&r->waits_by_thread, "%s (%u:%u)", w.process, w.pid, w.tid);
+	char who[KEVENT_THREAD_SIZE];
+	kevent_thread_text(w.process, w.pid, w.tid, w.thread, who);
+	struct tally_row *row = tally_rowf(&r->waits_by_thread, "%s", who);
 	uint64_t us = w.length / 10;
 	if (row) {
 		row->v[WAIT_TIME] += us;
@@ -191,7 +197,7 @@ void report_ready(struct report *r, const struct kevent *k)
 {
 	r->wakers = true;
 	struct report_thread *s = report_thread(r, k->subject_tid);
-	struct waker w = {true, k->waker, k->pid, k->tid, k->process};
+	struct waker w = {true, k->waker, k->pid, k->tid, k->process, k->thread};
 	if (s && s->since) {
 		s->waker = s->waker.told ? s->waker : w; /* the first one ended it */
 	} else if (s) {
@@ -230,8 +236,8 @@ void report_print_waits(struct report *r, uint64_t top, bool json)
 	for (size_t i = 0; i < r->wait_count && i < top; i++) {
 		const struct wait *w = &r->waits[i];
 		const char *reason = kevent_wait_reason(w->reason);
-		char who[300], waker[300];
-		snprintf(who, sizeof who, "%s (%u:%u)", w->process, w->pid, w->tid);
+		char who[KEVENT_THREAD_SIZE], waker[KEVENT_THREAD_SIZE + 40];
+		kevent_thread_text(w->process, w->pid, w->tid, w->thread, who);
 		waker_text(&w->waker, waker, sizeof waker);
 		if (json) {
 			print_json(w, reason);

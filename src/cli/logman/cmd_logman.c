@@ -377,7 +377,7 @@ static int update_live(struct task *t)
 		} else {
 			p.p.LogFileNameOffset = 0;
 		}
-		code = ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_UPDATE);
+		code = cli_control_trace(h, NULL, &p.p, EVENT_TRACE_CONTROL_UPDATE);
 		if (code) {
 			return logman_error(code, controller_why(), NULL);
 		}
@@ -536,11 +536,16 @@ static int run(struct cli_args *a)
 {
 	static struct task t; /* large */
 	static const char *const others[] = {"counter", "alert", "cfg", "api"};
+	static const char *const instead[] = {
+		"'openetw record --meminfo --counters' has what processes take, 'openetw pmc' what processors count, sar(1) the rest",
+		"'openetw live SESSION --filter …' prints what is to be noticed",
+		"'openetw info FILE' says how the machine is that recorded",
+		"'openetw run -p PROVIDER -- COMMAND' records a program"};
 	plain_verb(a);
 	for (size_t i = 0; a->count > 1 && i < BASE_ARRAY_LEN(others); i++) {
 		/* Before their options are read, which are not those of traces. */
 		if (strcasecmp(a->words[0], "create") == 0 && strcasecmp(a->words[1], others[i]) == 0) {
-			return cli_usage(a, "'create %s': only traces are done here", others[i]);
+			return cli_usage(a, "'create %s': only traces are done here; %s", others[i], instead[i]);
 		}
 	}
 	saved_init(&t.s);

@@ -2,6 +2,7 @@
  * logman's options and the session they describe.
  */
 #include "cli/logman/logman.h"
+#include "cli/path.h"
 
 #include "cli/view/timetext.h"
 
@@ -347,7 +348,7 @@ static char *word_of(char **inout)
 /* "{guid} [keywords] [level] [name]"; the name may come in front, too, as a name. */
 static bool provider_file(const struct winargs *w, const char *path, struct saved_session *s)
 {
-	FILE *f = fopen(path, "re");
+	FILE *f = cli_path_fopen(path);
 	char line[1024], where[600];
 	bool fine = true;
 	if (!f) {
@@ -416,11 +417,7 @@ bool logman_providers(const struct winargs *w, struct saved_session *s)
 /* Absolute, so that a collector means the same file wherever it is started. */
 static bool absolute(const struct winargs *w, const char *file, char *out, size_t cap)
 {
-	char cwd[2048];
-	int n = file[0] == '/' || (file[0] && file[1] == ':') || !getcwd(cwd, sizeof cwd)
-			? snprintf(out, cap, "%s", file)
-			: snprintf(out, cap, "%s/%s", cwd, file);
-	if (n < 0 || (size_t)n >= cap) {
+	if (!cli_path_absolute(file, out, cap)) {
 		cli_usage(w->a, "the file name is too long");
 		return false;
 	}

@@ -2,6 +2,7 @@
  * autologger: sessions that etwd starts by itself, each a file.
  */
 #include "cli/classic/controller.h"
+#include "cli/path.h"
 #include "cli/session/payload.h"
 
 #include <stdlib.h>
@@ -125,7 +126,6 @@ static int describe(struct cli_args *a, struct saved_session *s)
 	struct cli_props p;
 	uint64_t expire = 0, quota = 0, file_max = 0;
 	const char *o = cli_value(a, "output", NULL);
-	char cwd[2048];
 	if (!cli_props_from_args(a, &p, o, cli_flag(a, "realtime")) ||
 	    !cli_duration(a, "expire", 1000000000, 1, UINT32_MAX, &expire) ||
 	    !cli_size(a, "quota", 1 << 20, 1, UINT32_MAX, &quota) ||
@@ -136,9 +136,8 @@ static int describe(struct cli_args *a, struct saved_session *s)
 		return cli_usage(a, "an autologger cannot be in newfile mode; --file-max keeps the "
 				    "files of earlier starts");
 	}
-	if (o) {
-		snprintf(s->file, sizeof s->file, "%s%s%s",
-			 *o != '/' && getcwd(cwd, sizeof cwd) ? cwd : "", *o != '/' ? "/" : "", o);
+	if (o && !cli_path_absolute(o, s->file, sizeof s->file)) {
+		return cli_usage(a, "the file name is too long");
 	}
 	s->start = !cli_flag(a, "off");
 	s->mode = p.p.LogFileMode;

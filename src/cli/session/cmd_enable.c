@@ -93,7 +93,7 @@ static int run_flush(struct cli_args *a)
 	} else {
 		p.p.LogFileNameOffset = 0;
 	}
-	uint32_t code = cli_flush_trace(0, a->words[0], &p.p);
+	uint32_t code = cli_control_trace(0, a->words[0], &p.p, EVENT_TRACE_CONTROL_FLUSH);
 	if (code) {
 		return cli_fail_session(a, code, a->words[0], "cannot flush '%s'", a->words[0]);
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * live: print events as they happen, from a running real-time session or one made for the occasion.
  */
+#include "cli/output.h"
 #include "cli/view/absent.h"
 #include "cli/view/trace.h"
 
@@ -91,7 +92,7 @@ static int run_own(struct cli_args *a, struct cli_trace *t, const struct cli_pri
 		return CLI_USAGE;
 	}
 	cli_signals_catch(); /* from here on a signal must not leave the session behind */
-	uint32_t code = StartTraceA(&h, name, &p.p);
+	uint32_t code = cli_start_trace(&h, name, &p.p);
 	if (code) {
 		return cli_fail(a, code, "cannot start a session");
 	}

@@ -3,6 +3,8 @@
  */
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "cli/path.h"
+#include "cli/session/run_why.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -45,7 +47,7 @@ static pid_t spawn(char **words, int *ret_go)
 /* Runs the command to its end. Ctrl-C reaches it through the terminal and we stay to stop the
  * session; a SIGTERM or SIGHUP that only we got is passed on. Returns its exit status, as a shell
  * counts. */
-static int supervise(char **words)
+static int supervise(char **words, struct run_why *why)
 {
 	int go = -1, err = 0, wait_status = 0, passed = 0;
 	fflush(NULL);
@@ -55,6 +57,7 @@ static int supervise(char **words)
 		return CLI_FAILED;
 	}
 	while (waitpid(pid, &wait_status, 0) < 0 && errno == EINTR) {
+		run_why_tick(why);
 		int sig = cli_signal_caught();
 		if (sig && sig != SIGINT && !passed) {
 			passed = sig;
@@ -94,11 +97,13 @@ static int run(struct cli_args *a)
 	}
 	snprintf(name, sizeof name, "openetw-run-%d", (int)getpid());
 	const char *session = cli_value(a, "name", name);
-	const char *file = cli_value(a, "output", "openetw.etl");
+	char mapped[PATH_MAX];
+	const char *file = cli_path_told(cli_value(a, "output", "openetw.etl"), mapped);
 	if (!cli_props_from_args(a, &p, file, false)) {
 		return CLI_USAGE;
 	}
 	cli_signals_catch(); /* from here on a signal must not leave the session behind */
+	struct run_why why = {0};
 	TRACEHANDLE h = 0;
 	uint32_t code = cli_start_trace(&h, session, &p.p);
 	if (code) {
@@ -113,7 +118,9 @@ static int run(struct cli_args *a)
 		}
 	}
 	if (status == CLI_OK) {
-		status = cli_signal_caught() ? 128 + cli_signal_caught() : supervise(a->words);
+		run_why_begin(&why, a, session, providers, n);
+		status = cli_signal_caught() ? 128 + cli_signal_caught() : supervise(a->words, &why);
+		run_why_end(&why);
 	}
 	struct openetw_loss loss = {.size = sizeof loss};
 	cli_props_init(&p);
@@ -124,6 +131,7 @@ static int run(struct cli_args *a)
 	}
 	fprintf(stderr, "recorded to %s: ", file);
 	cli_print_totals(stderr, &p.p, &loss);
+	run_why_say(&why, loss.events);
 	return status;
 }
 
@@ -143,6 +151,10 @@ const struct cli_command cli_run = {
 		"the same provider are recorded too; --exe or --pid narrow that. The command finds\n"
 		"OPENETW_WAIT_MS=3000 in its environment unless it is set: its providers wait that long\n"
 		"for etwd when they register.\n"
+		"A provider that no process registered is told, with what was registered instead. When nothing was\n"
+		"recorded because of level, keywords or filters, it is said how many events they dropped: a second\n"
+		"session counts all events, until the first one is counted and for a second at least (programs hear\n"
+		"of all levels in that time). It is there only when level, keywords or filters are given.\n"
 		"Without -o the file is openetw.etl. One from before, of this name or the one that -o gives,\n"
 		"becomes FILE.old unless --force says to overwrite it.\n\n"
 		"Examples:\n"

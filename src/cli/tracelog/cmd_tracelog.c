@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * tracelog: the controller of the Windows driver kit, with its options and its layout.
  */
+#include "cli/output.h"
 #include "cli/classic/same.h"
 #include "cli/tracelog/tracelog.h"
 
@@ -247,7 +248,7 @@ static int run_control(const struct winargs *w, const char *name, ULONG control,
 		putchar('\n');
 		return CLI_OK;
 	}
-	code = ControlTraceA(0, name, &p.p, control);
+	code = cli_control_trace(0, name, &p.p, control);
 	if (code) {
 		return tracelog_fail(code, name);
 	}

@@ -2,6 +2,7 @@
  * tracelog's options: the table, the session and the filters they describe.
  */
 #include "cli/tracelog/tracelog.h"
+#include "cli/path.h"
 
 #include <stdlib.h>
 #include <strings.h>
@@ -33,7 +34,7 @@ const struct cli_option tracelog_option_table[] = {
 	{0, "kb", NULL, "file sizes are KB instead of MB", NULL},
 	{0, "rt", NULL, "deliver to live consumers", NULL},
 	{0, "buffering", NULL, "keep events in memory until -flush", NULL},
-	{0, "ft", "SECONDS", "write part-filled buffers this often", NULL},
+	{0, "ft", "SECONDS", "write part-filled buffers this often; 100ms are milliseconds", NULL},
 	{0, "bt", "N", "accepted: what is there is delivered every 10 ms, full or not", NULL},
 	{0, "b", "KB", "size of one buffer", NULL},
 	{0, "min", "N", "least number of buffers", NULL},
@@ -114,12 +115,32 @@ static bool mask(const struct winargs *w, const char *name, uint64_t *inout)
 	return true;
 }
 
+/* "N" seconds, or "Nms". */
+static bool flush_timer(const struct winargs *w, struct saved_session *s)
+{
+	const char *v = winargs_value(w, "ft", NULL);
+	size_t n = v ? strlen(v) : 0;
+	char digits[16];
+	uint64_t ms;
+	if (n < 3 || n >= sizeof digits || strcasecmp(v + n - 2, "ms") != 0) {
+		return winargs_u32(w, "ft", 0, 1, 86400, &s->flush_timer);
+	}
+	snprintf(digits, sizeof digits, "%.*s", (int)(n - 2), v);
+	if (!winargs_u64_text(digits, &ms) || ms < 1 || ms > 86400000) {
+		cli_usage(w->a, "-ft takes seconds, or milliseconds such as 100ms, not '%s'", v);
+		return false;
+	}
+	s->flush_timer = (uint32_t)ms;
+	s->mode |= EVENT_TRACE_USE_MS_FLUSH_TIMER;
+	return true;
+}
+
 /* "guid;matchanykeyword;level", ';' alone in front a comment. */
 static bool guid_file(const struct winargs *w, const char *path, const struct saved_provider *base,
 		      struct saved_session *s)
 {
 	char line[1024];
-	FILE *f = fopen(path, "re");
+	FILE *f = cli_path_fopen(path);
 	if (!f) {
 		cli_usage(w->a, "-guid %s: neither #GUID nor *NAME, and no file: %s", path,
 			  strerror(errno));
@@ -248,7 +269,6 @@ static uint32_t kernel_flags(const struct winargs *w)
 
 bool tracelog_describe(const struct winargs *w, const char *name, struct saved_session *s)
 {
-	char cwd[2048];
 	uint32_t clock_options = 0;
 	snprintf(s->name, sizeof s->name, "%s", name);
 	for (size_t i = 0; i < BASE_ARRAY_LEN(mode_options); i++) {
@@ -276,7 +296,7 @@ bool tracelog_describe(const struct winargs *w, const char *name, struct saved_s
 	if (!winargs_u32(w, "b", 0, 4, 16384, &s->buffer_kb) ||
 	    !winargs_u32(w, "min", 0, 1, 1u << 20, &s->minimum_buffers) ||
 	    !winargs_u32(w, "max", 0, 1, 1u << 20, &s->maximum_buffers) ||
-	    !winargs_u32(w, "ft", 0, 1, 86400, &s->flush_timer) || !tracelog_providers(w, s)) {
+	    !flush_timer(w, s) || !tracelog_providers(w, s)) {
 		return false;
 	}
 	const char *guid = winargs_value(w, "sessionguid", NULL);
@@ -287,10 +307,7 @@ bool tracelog_describe(const struct winargs *w, const char *name, struct saved_s
 	bool memory = s->mode & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_BUFFERING_MODE);
 	if (winargs_on(w, "f") || !memory) {
 		const char *f = winargs_value(w, "f", "logfile.etl");
-		bool rooted = f[0] == '/' || (f[0] && f[1] == ':') || !getcwd(cwd, sizeof cwd);
-		int n = snprintf(s->file, sizeof s->file, "%s%s%s", rooted ? "" : cwd,
-				 rooted ? "" : "/", f);
-		if (n < 0 || (size_t)n >= sizeof s->file) {
+		if (!cli_path_absolute(f, s->file, sizeof s->file)) {
 			cli_usage(w->a, "the file name is too long");
 			return false;
 		}

@@ -7,7 +7,7 @@
 static const struct cli_option options[] = {
 	CLI_PRINT_OPTIONS,
 	CLI_SELECT_OPTIONS,
-	{0, "headers", NULL, "print the records of the file itself too: its header, descriptions of events", NULL},
+	{0, "headers", NULL, "print the records of the file itself too: its header, descriptions of events, images of stacks", NULL},
 	{'q', "quiet", NULL, "no summary line on stderr (what was lost is said all the same)",
 	 NULL},
 	{0},
@@ -91,10 +91,11 @@ const struct cli_command cli_dump = {
 	.synopsis = "FILE… [--format text|json|csv] [--filter EXPR] [options]",
 	.summary = "Print the events of .etl files in the order they happened.",
 	.details = "Several files are merged by time. Text is one line an event:\n"
-		   "  time [processor] name(process):thread Provider/Event <level> name=value …\n"
+		   "  time [processor] name(process):thread[its name] Provider/Event <level> name=value …\n"
 		   "JSON is one object a line: the payload's fields, then \"meta\" with provider, "
 		   "event, time, cpu, pid,\n"
-		   "tid, process (its name), id, version, channel, level, opcode, task, keywords, "
+		   "tid, process (its name), thread (its name, when it has one of its own), id, version, channel, level, "
+		   "opcode, task, keywords, "
 		   "activity, relatedActivity,\n"
 		   "file and, with --stacks, stack; what is zero or unknown is left out. CSV has one column for each property and the "
 		   "payload as JSON in the\n"
@@ -121,7 +122,7 @@ const struct cli_command cli_dump = {
 		   "has this field. Tests\n"
 		   "  are combined with and, or, not and parentheses. A name is a property "
 		   "(provider, providerGuid, event,\n"
-		   "  id, version, channel, level, opcode, task, keywords, cpu, pid, tid, process, "
+		   "  id, version, channel, level, opcode, task, keywords, cpu, pid, tid, process, thread, "
 		   "file, time, activity,\n"
 		   "  relatedActivity, length) or a payload field; .id and [id] mean the payload field of that "
 		   "name, Line.Price a member,\n"

@@ -525,7 +525,7 @@ static void print_text(const struct stats *s, const struct cli_trace *t)
 	}
 	cli_trace_print_loss(stdout, t);
 	putchar('\n');
-	cli_shortage_print(stdout, &s->shortages, false);
+	cli_shortage_print(stdout, &s->shortages);
 	if (s->loss.events + s->loss.buffers) {
 		cli_time_format(s->loss.first, s->local, from);
 		cli_time_format(s->loss.last, s->local, to);
@@ -578,7 +578,7 @@ static void print_json(const struct stats *s, const struct cli_trace *t)
 		       (double)(s->gaps[i].to - s->gaps[i].from) / 1e7);
 	}
 	print_losses_json(s);
-	cli_shortage_print(stdout, &s->shortages, true);
+	cli_shortage_json(stdout, &s->shortages, "{\"notKept\":{", "}}");
 	cli_time_format(s->first, s->local, from);
 	cli_time_format(s->last, s->local, to);
 	struct strbuf lost = {0};
@@ -694,8 +694,8 @@ const struct cli_command cli_stats = {
 		   "for records of the file itself, which are no events), one\n"
 		   "for each gap ({\"gap\":{from, to, seconds}}), one for each loss whose time the file "
 		   "shows ({\"loss\":{what, from,\n"
-		   "to, cpu, buffers}}; what: events, buffers, backup, missing, overwritten, latest) and at last {\"total\":{events, "
-		   "headers, kinds, bytes, first, last,\n"
+		   "to, cpu, buffers}}; what: events, buffers, backup, missing, overwritten, latest), one for what the recorder\n"
+		   "did not keep ({\"notKept\":{what, count}}) and at last {\"total\":{events, headers, kinds, bytes, first, last,\n"
 		   "eventsLost, buffersLost, backwards, outside}}; with --decode also\n"
 		   "decodedPercent, undecoded, partly, unexplainedBytes there, and undecoded, reason, unexplainedBytes of rows.\n\n"
 		   "Examples:\n"

@@ -239,7 +239,7 @@ static void add_meta(struct strbuf *b, const EVENT_RECORD *e, const struct opene
 	const EVENT_HEADER *h = &e->EventHeader;
 	const EVENT_DESCRIPTOR *d = &h->EventDescriptor;
 	char guid[37];
-	size_t name_bytes = o->process ? strlen(o->process) : 0;
+	size_t name_bytes = (o->process ? strlen(o->process) : 0) + (o->thread ? strlen(o->thread) : 0);
 	if (!strbuf_room(b, META_ROOM + 6 * name_bytes)) { /* \u0000 at worst */
 		return;
 	}
@@ -261,6 +261,11 @@ static void add_meta(struct strbuf *b, const EVENT_RECORD *e, const struct opene
 	if (o->process) {
 		b->len = (size_t)(s - b->s);
 		add_name(b, ",\"process\":", o->process);
+		s = b->s + b->len;
+	}
+	if (o->thread) {
+		b->len = (size_t)(s - b->s);
+		add_name(b, ",\"thread\":", o->thread);
 		s = b->s + b->len;
 	}
 #define NUMBER(key, v)                                                                             \
@@ -409,7 +414,8 @@ static void print_csv(struct cli_printer *p, const EVENT_RECORD *e, const char *
 			       "tid,fields\n");
 		p->header_done = true;
 	}
-	strbuf_addf(b, "%s,", time);
+	strbuf_adds(b, time);
+	strbuf_addc(b, ',');
 	const char *name = openetw_provider_name(p->decoder, e);
 	add_csv(b, name, strlen(name));
 	strbuf_addc(b, ',');
@@ -425,7 +431,7 @@ static void print_csv(struct cli_printer *p, const EVENT_RECORD *e, const char *
 	strbuf_addc(b, '\n');
 }
 
-/* name(pid):tid, pid:tid, pid:- or -:- */
+/* name(pid):tid[name of the thread], name(pid):tid, pid:tid, pid:- or -:- */
 static void add_origin(struct strbuf *b, const struct openetw_event_origin *o)
 {
 	if (o->process) {
@@ -443,6 +449,11 @@ static void add_origin(struct strbuf *b, const struct openetw_event_origin *o)
 		strbuf_add_u64(b, o->tid);
 	} else {
 		strbuf_addc(b, '-');
+	}
+	if (o->thread) {
+		strbuf_addc(b, '[');
+		strbuf_add_printable(b, o->thread, strlen(o->thread));
+		strbuf_addc(b, ']');
 	}
 	strbuf_addc(b, ' ');
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
+#include "cli/path.h"
 
 #include <errno.h>
 #include <stdio.h>
 
 int cli_file_read(const char *path, size_t max, struct strbuf *inout)
 {
-	FILE *f = fopen(path, "re");
+	FILE *f = cli_path_fopen(path);
 	char buf[65536];
 	size_t n, before = inout->len;
 	if (!f) {

@@ -36,17 +36,20 @@ bool cli_shortage_take(struct cli_shortages *s, const EVENT_RECORD *e)
 	return true;
 }
 
-void cli_shortage_print(FILE *f, const struct cli_shortages *s, bool json)
+void cli_shortage_print(FILE *f, const struct cli_shortages *s)
 {
 	for (uint32_t i = 0; i < s->n; i++) {
-		if (json) {
-			struct strbuf what = {0};
-			strbuf_add_json(&what, s->list[i].what, strlen(s->list[i].what));
-			fprintf(f, "{\"shortage\":{\"what\":%s,\"count\":%llu}}\n", what.s ? what.s : "\"\"",
-				(unsigned long long)s->list[i].count);
-			strbuf_finish(&what);
-		} else {
-			fprintf(f, "not kept: %llu %s\n", (unsigned long long)s->list[i].count, s->list[i].what);
-		}
+		fprintf(f, "not kept: %llu %s\n", (unsigned long long)s->list[i].count, s->list[i].what);
+	}
+}
+
+void cli_shortage_json(FILE *f, const struct cli_shortages *s, const char *begin, const char *end)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct strbuf what = {0};
+		strbuf_add_json(&what, s->list[i].what, strlen(s->list[i].what));
+		fprintf(f, "%s\"what\":%s,\"count\":%llu%s\n", begin, what.s ? what.s : "\"\"",
+			(unsigned long long)s->list[i].count, end);
+		strbuf_finish(&what);
 	}
 }

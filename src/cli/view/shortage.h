@@ -20,6 +20,8 @@ struct cli_shortages {
 /* False: it is another event. */
 bool cli_shortage_take(struct cli_shortages *s, const EVENT_RECORD *e);
 /* A line each. */
-void cli_shortage_print(FILE *f, const struct cli_shortages *s, bool json);
+void cli_shortage_print(FILE *f, const struct cli_shortages *s);
+/* Members what and count, between the caller's begin and end of an object. */
+void cli_shortage_json(FILE *f, const struct cli_shortages *s, const char *begin, const char *end);
 
 #endif

@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #define PROBLEMS_SHOWN 10
+#define EXPLAINS_MARK  0x5754454Fu /* ETL_IMAGE_EXPLAINS of etl/etl_image.h */
 
 /* ProcessTrace blocks; a signal only sets this, the callbacks look at it. */
 static volatile sig_atomic_t interrupted;
@@ -28,11 +29,44 @@ static bool is_metadata(const EVENT_RECORD *e)
 	return memcmp(&e->EventHeader.ProviderId, &metadata, sizeof metadata) == 0;
 }
 
+/* What etwd adds so that stacks of programs have names: Process and Image, marked in a field that Windows leaves
+ * unused, and the ImageIDs beside an Image, which have none. */
+static bool explains_stacks(const EVENT_RECORD *e)
+{
+	static const GUID process = {
+		0x3d6fa8d0, 0xfe05, 0x11d0, {0x9d, 0xda, 0x00, 0xc0, 0x4f, 0xd7, 0xba, 0x7c}};
+	static const GUID image = {
+		0x2cb15d1d, 0x5fc1, 0x11d2, {0xab, 0xe1, 0x00, 0xa0, 0xc9, 0x11, 0xf5, 0x18}};
+	static const GUID image_id = {
+		0xb3e675d7, 0x2554, 0x4f18, {0x83, 0x0b, 0x27, 0x62, 0x73, 0x25, 0x60, 0xde}};
+	static struct {
+		int64_t time;
+		uint64_t base;
+	} last; /* Image that did */
+	const GUID *g = &e->EventHeader.ProviderId;
+	const uint8_t *p = e->UserData;
+	uint32_t n = e->UserDataLength;
+	if (BASE_LIKELY(g->Data1 != process.Data1 && g->Data1 != image.Data1 && g->Data1 != image_id.Data1)) {
+		return false;
+	}
+	if (memcmp(g, &process, sizeof process) == 0) {
+		return n >= 8 && le32_get(p + 4) == EXPLAINS_MARK;
+	}
+	if (memcmp(g, &image, sizeof image) == 0) {
+		bool yes = n >= 44 && le32_get(p + 40) == EXPLAINS_MARK;
+		last.time = yes ? e->EventHeader.TimeStamp.QuadPart : 0;
+		last.base = yes ? le64_get(p) : 0;
+		return yes;
+	}
+	return memcmp(g, &image_id, sizeof image_id) == 0 && n >= 8 && last.base != 0 &&
+	       last.time == e->EventHeader.TimeStamp.QuadPart && last.base == le64_get(p);
+}
+
 bool cli_is_header(const EVENT_RECORD *e)
 {
 	static const GUID trace = {
 		0x68fdd900, 0x4a3e, 0x11d1, {0x84, 0xf4, 0x00, 0x00, 0xf8, 0x04, 0x64, 0xe3}};
-	return memcmp(&e->EventHeader.ProviderId, &trace, sizeof trace) == 0 || is_metadata(e);
+	return memcmp(&e->EventHeader.ProviderId, &trace, sizeof trace) == 0 || is_metadata(e) || explains_stacks(e);
 }
 
 static void WINAPI on_event(PEVENT_RECORD e)

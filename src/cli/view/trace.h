@@ -43,7 +43,8 @@ struct cli_trace {
 };
 
 /* What is counted as an event, everywhere: all that a provider or the system logged. Records of the file
- * itself are not: its header and their kind (class EventTrace), and descriptions of events (EventMetadata). */
+ * itself are not: its header and their kind (class EventTrace), descriptions of events (EventMetadata), and
+ * what etwd says of processes and images so that stacks have names. */
 bool cli_is_header(const EVENT_RECORD *e);
 
 /* Opens files (or, with `session`, a live session). Prints the mistake; false on failure. */

@@ -42,6 +42,7 @@ enum property {
 	P_PID,
 	P_TID,
 	P_PROCESS,
+	P_THREAD,
 	P_FILE,
 	P_ACTIVITY,
 	P_RELATED_ACTIVITY,
@@ -51,7 +52,7 @@ enum property {
 const char *const cli_view_properties[] = {
 	"time",	    "provider",	       "providerGuid", "event",	   "id",  "version", "channel",
 	"level",    "opcode",	       "task",	       "keywords", "cpu", "pid",     "tid",
-	"process",  "file",	       "activity", "relatedActivity", "length",       NULL,
+	"process",  "thread",	       "file",	       "activity", "relatedActivity", "length", NULL,
 };
 _Static_assert(BASE_ARRAY_LEN(cli_view_properties) == P_NONE + 1, "one name for each property");
 
@@ -219,6 +220,8 @@ static bool property(struct cli_view *v, enum property which, struct cli_view_va
 		return o->tid != UINT32_MAX && give_number(v, o->tid, DECIMAL, ret);
 	case P_PROCESS:
 		return o->process && give_text(v, o->process, ret);
+	case P_THREAD:
+		return o->thread && give_text(v, o->thread, ret);
 	case P_FILE:
 		return o->file && give_text(v, o->file, ret);
 	case P_ACTIVITY:

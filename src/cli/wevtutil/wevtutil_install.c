@@ -7,6 +7,7 @@
 #include "base/elf_section.h"
 #include "cli/wevtutil/wevtutil.h"
 #include "cli/output.h"
+#include "cli/path.h"
 #include "format/schema_section.h"
 
 #include <dirent.h>
@@ -124,7 +125,11 @@ static int remove_same(const char *dir, const struct found *f, const char *keep)
 /* The file itself, or of a program the section that describes its events. */
 static int content(const char *path, struct strbuf *b, bool *ret_section)
 {
+	char mapped[PATH_MAX];
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 && errno == ENOENT) {
+		fd = open(cli_path(path, mapped), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	}
 	if (fd < 0) {
 		return -errno;
 	}

@@ -4,6 +4,7 @@
  * <QueryList>, whose <Select> and <Suppress> are such.
  */
 #include "cli/view/trace.h"
+#include "cli/path.h"
 #include "cli/wevtutil/wevtutil.h"
 #include "cli/wevtutil/wevtutil_render.h"
 #include "cli/view/xpath.h"
@@ -262,6 +263,9 @@ static int work(struct query *q)
 			"say /lf\n",
 			w->word);
 		return CLI_FAILED;
+	}
+	for (int i = 0; i < count; i++) {
+		cli_path_input(files[i]);
 	}
 	if (!cli_trace_open(&t, count, files, NULL)) {
 		return CLI_FAILED;

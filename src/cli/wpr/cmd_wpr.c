@@ -2,6 +2,7 @@
  * wpr: the recorder that comes with Windows; what it records stands in profiles (.wprp).
  */
 #include "cli/session/mark.h"
+#include "cli/path.h"
 #include "cli/classic/same.h"
 #include "cli/wpr/wpr.h"
 
@@ -343,7 +344,8 @@ static void describe(struct wpr *w, const char *problem)
 static int run_stop(struct wpr *w)
 {
 	struct cli_args *a = w->args;
-	const char *to = cli_value(a, *w->boot ? "stopboot" : "stop", "");
+	char mapped[PATH_MAX];
+	const char *to = cli_path_told(cli_value(a, *w->boot ? "stopboot" : "stop", ""), mapped);
 	const char *problem = a->count > 0 ? a->words[0] : NULL;
 	struct wpr_totals t;
 	char **files = NULL;

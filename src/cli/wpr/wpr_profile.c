@@ -2,6 +2,7 @@
  * From the words after -start to one united profile; profiles as text.
  */
 #include "cli/wpr/wpr.h"
+#include "cli/path.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -54,7 +55,11 @@ void wpr_warn(void *ctx, const char *text)
 static char *read_all(const char *path, size_t *ret_n)
 {
 	struct stat st;
+	char mapped[PATH_MAX];
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT) {
+		fd = open(cli_path(path, mapped), O_RDONLY | O_CLOEXEC);
+	}
 	char *text = NULL;
 	if (fd < 0 || fstat(fd, &st) < 0) {
 		wpr_fail(WPR_HRESULT(win32_from_errno(-errno)), "Cannot open the profile %s: %s%s", path,

@@ -4,7 +4,6 @@
  */
 #include "cli/session/mark.h"
 #include "cli/output.h"
-#include "cli/path.h"
 #include "cli/view/timetext.h"
 #include "cli/classic/controller.h"
 #include "cli/classic/same.h"
@@ -297,7 +296,7 @@ static int flush_one(struct cli_args *a, const char *name, const char *file)
 	} else {
 		p.p.LogFileNameOffset = 0;
 	}
-	uint32_t code = cli_flush_trace(0, name, &p.p);
+	uint32_t code = cli_control_trace(0, name, &p.p, EVENT_TRACE_CONTROL_FLUSH);
 	return code ? cli_fail(a, code, "cannot flush '%s'", name) : CLI_OK;
 }
 
@@ -352,7 +351,7 @@ static int run_update(struct xperf *x)
 		} else {
 			p.p.LogFileNameOffset = 0;
 		}
-		code = ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_UPDATE);
+		code = cli_control_trace(h, NULL, &p.p, EVENT_TRACE_CONTROL_UPDATE);
 		if (code) {
 			return cli_fail(a, code, "cannot update '%s'", name);
 		}
@@ -474,9 +473,6 @@ static int run(struct cli_args *a)
 	if (!cli_classic_parse(a, a->count, a->words)) {
 		return CLI_USAGE;
 	}
-	for (int i = 0; i < a->count; i++) {
-		cli_path_input(a->words[i]);
-	}
 	for (size_t i = 0; i < BASE_ARRAY_LEN(refused); i++) {
 		if (cli_flag(a, refused[i].name)) {
 			cli_fail(a, ERROR_NOT_SUPPORTED, "-%s: %s", refused[i].name, refused[i].why);
@@ -508,6 +504,17 @@ static int run(struct cli_args *a)
 	takes_words = takes_words || cli_flag(a, "setprofint") || cli_flag(a, "Pmc");
 	if (a->count > 0 && !takes_words) {
 		const char *word = a->words[0];
+		size_t length = strlen(word);
+		if (!verb && !cli_flag(a, "on") && !cli_flag(a, "start") && length > 4 && strcasecmp(word + length - 4, ".etl") == 0) {
+			/* On Windows it opens the viewer. */
+			fprintf(stderr,
+				"openetw xperf: there is no viewer here; what there is for %s:\n"
+				"\topenetw report %s\n"
+				"\topenetw dump %s\n"
+				"\topenetw xperf -i %s -a process\n",
+				word, cli_quoted("%s", word), cli_quoted("%s", word), cli_quoted("%s", word));
+			return CLI_FAILED;
+		}
 		for (size_t i = 0; i < BASE_ARRAY_LEN(verbs); i++) {
 			if (strcasecmp(word, verbs[i]) == 0) {
 				return cli_usage(a, "'%s' belongs to no option; did you mean -%s?", word, verbs[i]);

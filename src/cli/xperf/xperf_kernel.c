@@ -2,6 +2,7 @@
  * The kernel's part of xperf's command lines.
  */
 #include "cli/wpr/wpr.h"
+#include "cli/path.h"
 #include "cli/xperf/xperf.h"
 
 #include "saved/saved.h"
@@ -17,7 +18,7 @@ static bool parse_stacks(const struct cli_args *a, const char *text, struct cli_
 	if (*text != '@') {
 		return cli_kernel_stacks(a, text, w);
 	}
-	FILE *f = fopen(text + 1, "re");
+	FILE *f = cli_path_fopen(text + 1);
 	bool ok = f != NULL;
 	if (!f) {
 		cli_usage(a, "cannot read %s: %s", text + 1, strerror(errno));
@@ -167,7 +168,7 @@ int xperf_boot(struct xperf *x)
 	struct xperf_scope scope = x->scope[0];
 	struct saved_session s;
 	struct cli_kernel_wish wish;
-	char path[4200], cwd[2000];
+	char path[4200];
 	bool system = wpr_boot_system();
 	scope.on = cli_value(a, "boottrace", "");
 	if (saved_path(SAVED_AUTOLOGGERS, system, XPERF_KERNEL, path, sizeof path) < 0) {
@@ -189,9 +190,8 @@ int xperf_boot(struct xperf *x)
 	s.maximum_file_size = (uint32_t)scope.max_file;
 	bool circular = scope.file_mode && strcasecmp(scope.file_mode, "Circular") == 0;
 	s.mode = circular ? EVENT_TRACE_FILE_MODE_CIRCULAR : EVENT_TRACE_FILE_MODE_SEQUENTIAL;
-	if (scope.file) {
-		bool whole = scope.file[0] == '/' || !getcwd(cwd, sizeof cwd);
-		snprintf(s.file, sizeof s.file, "%s%s%.2000s", whole ? "" : cwd, whole ? "" : "/", scope.file);
+	if (scope.file && !cli_path_absolute(scope.file, s.file, sizeof s.file)) {
+		return cli_usage(a, "the file name is too long");
 	}
 	memcpy(s.kernel_mask, wish.mask.word, sizeof s.kernel_mask);
 	s.kernel_stacks = BASE_MIN(wish.stacks, SAVED_STACKS_MAX);

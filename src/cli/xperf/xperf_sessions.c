@@ -3,6 +3,7 @@
  */
 #include "cli/session/mark.h"
 #include "cli/output.h"
+#include "cli/path.h"
 #include "cli/xperf/xperf.h"
 
 #include <stdio.h>
@@ -414,6 +415,8 @@ int xperf_start(struct xperf *x)
 
 int xperf_merge(struct cli_args *a, int count, char **files, const char *to)
 {
+	char mapped[PATH_MAX];
+	to = cli_path_told(to, mapped);
 	int status = cli_merge_files(a, (const char *const *)files, (uint32_t)count, to, cli_flag(a, "compress"));
 	if (status) {
 		return status;

@@ -8,6 +8,7 @@
 #include <crtdbg.h>
 #include <fcntl.h>
 #include <io.h>
+#include <process.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,6 +130,35 @@ static void children(void)
 	CloseHandle(child.hThread);
 }
 
+/* ---- threads of the C runtime --------------------------------------------------------------------- */
+
+static HANDLE done;
+static void plain_thread(void *argument)
+{
+	*(int *)argument = 5;
+	SetEvent(done);
+	_endthread();
+}
+static unsigned __stdcall thread_with_code(void *argument)
+{
+	_endthreadex(*(unsigned *)argument);
+	return 0;
+}
+static void threads(void)
+{
+	int said = 0;
+	unsigned code = 9;
+	DWORD left = 0;
+	done = CreateEventW(NULL, TRUE, FALSE, NULL);
+	CHECK(_beginthread(plain_thread, 0, &said) != (ULONG_PTR)-1);
+	CHECK(WaitForSingleObject(done, 20000) == WAIT_OBJECT_0 && said == 5);
+	CloseHandle(done);
+	HANDLE h = (HANDLE)_beginthreadex(NULL, 0, thread_with_code, &code, 0, NULL);
+	CHECK(WaitForSingleObject(h, 20000) == WAIT_OBJECT_0 && GetExitCodeThread(h, &left) && left == 9);
+	CloseHandle(h);
+	CHECK(GetConsoleOutputCP() == CP_UTF8 && GetConsoleCP() == CP_UTF8);
+}
+
 /* ---- files --------------------------------------------------------------------------------------- */
 
 static void files(void)
@@ -162,6 +192,7 @@ int main(void)
 {
 	attributes();
 	children();
+	threads();
 	files();
 	return failed;
 }
