@@ -232,11 +232,14 @@ const char *cli_hint(uint32_t code)
 	case 3:
 		return "the folder of the file must be there: make it with 'mkdir -p', or name another";
 	case 5:
-		return why && (strstr(why, "belongs to") || strstr(why, "regular file")) ? NULL
-		       : why && strstr(why, "cannot open it") ? "'ls -l' shows who may read it"
-		       : why && strstr(why, "cannot open")    ? "write where you may make files, or have the folder's owner let you"
-							      : "'openetw explain 5' says who may do what; sessions of other "
-								"users are theirs";
+		/* The text says it all. */
+		if (why && (strstr(why, "belongs to") || strstr(why, "regular file") || strstr(why, "takes root") || strstr(why, "for its owner"))) {
+			return NULL;
+		}
+		return why && strstr(why, "cannot open it") ? "'ls -l' shows who may read it"
+		       : why && strstr(why, "cannot open")  ? "write where you may make files, or have the folder's owner let you"
+							    : "'openetw explain 5' says who may do what; sessions of other "
+							      "users are theirs";
 	case 112:
 		return "make room, write elsewhere, or ask for less: a size limit, a circular file";
 	default:

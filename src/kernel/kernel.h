@@ -59,6 +59,12 @@ struct kernel_output {
 	void *ctx;
 };
 
+/* A process that waits to run this program; probes are where its functions will be. The path stays the caller's. */
+struct kernel_soon {
+	uint32_t pid; /* 0: none */
+	const char *program;
+};
+
 struct kernel_engine_options {
 	uint32_t interval_us;	/* between samples of a processor; 0: 1000 */
 	uint32_t ring_pages;	/* of each processor, a power of two; 0: 1024 */
@@ -68,6 +74,7 @@ struct kernel_engine_options {
 	/* True: whoever asked for a session does not want it any more; what begins one then ends with -EINTR soon.
 	 * NULL: never. */
 	bool (*give_up)(void);
+	struct kernel_soon soon;
 };
 
 /* What a session wants. */
@@ -170,6 +177,7 @@ struct kernel_options {
 	struct kernel_sampled sampled[PMC_SAMPLED_MAX];
 	uint32_t sampleds;
 	bool (*give_up)(void); /* as above */
+	struct kernel_soon soon;
 };
 
 struct kernel_file;

@@ -464,7 +464,7 @@ static int attach_symbol(struct kernel_bpf *b, unsigned i)
 		return 0;
 	}
 	for (uint32_t t = 0; t < b->targets; t++) {
-		int file = kernel_heap_open(b->target[t]);
+		int file = kernel_heap_open(b->target[t], b->target[t] == b->o.soon.pid ? b->o.soon.program : NULL);
 		if (file >= 0) {
 			int failed = attach_target(b, i, t, file);
 			err = failed < 0 ? failed : err;

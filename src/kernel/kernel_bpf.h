@@ -31,6 +31,7 @@ struct kernel_bpf_options {
 	 * forgotten. */
 	bool (*on_stack)(void *ctx, const struct kbpf_record *r);
 	bool (*give_up)(void); /* loads no more programs; NULL: never */
+	struct kernel_soon soon;
 	void *ctx;
 };
 /* Nothing is loaded yet. -ENOSYS: built without BPF, or the kernel has none; others with a diag. */
@@ -140,6 +141,8 @@ struct kernel_area {
 };
 /* Where in an open file a function begins. */
 bool kernel_probe_place(int file, const char *symbol, uint64_t *ret_offset);
+/* Is this a program that calls its own function of that name, as one that is static, or exports it to its libraries? */
+bool kernel_probe_own(int file, const char *symbol);
 /* A program on a function of a process and of all its children from then on. Fails where the kernel does not
  * allow it. */
 struct kernel_probe;
@@ -192,7 +195,7 @@ void kernel_irq_destroy(void *state);
 bool kernel_irq_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 bool kernel_heap_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 /* The file whose malloc() it is, open; -errno. */
-int kernel_heap_open(uint32_t pid);
+int kernel_heap_open(uint32_t pid, const char *program);
 bool kernel_process_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 bool kernel_sched_shape(struct kernel *k, void *state, const struct kbpf_record *r);
 void kernel_sched_loaded(struct kernel_bpf *b);

@@ -111,4 +111,10 @@ int kernel_bpf_map_fd(const struct kernel_bpf *b, const char *name)
 	return -1;
 }
 
+bool kernel_probe_own(int file, const char *symbol)
+{
+	(void)file, (void)symbol;
+	return false;
+}
+
 #endif

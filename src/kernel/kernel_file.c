@@ -101,7 +101,8 @@ int kernel_file_start(const struct kernel_options *o, struct kernel_file **ret,
 	struct kernel_engine_options engine = {.interval_us = o->interval_us, .ring_pages = o->ring_pages,
 						.frame_pointers = o->frame_pointers,
 						.stack_bytes = o->stack_bytes,
-						.give_up = o->give_up};
+						.give_up = o->give_up,
+						.soon = o->soon};
 	struct kernel_output out = {.record = on_record, .window = on_window, .lost = on_lost, .ctx = f};
 	struct kernel_session session = o->session;
 	session.children = true;

@@ -47,9 +47,16 @@ bool kernel_heap_shape(struct kernel *k, void *state, const struct kbpf_record *
 }
 
 /* The file whose malloc() a process calls: an allocator of its own before the C library, and a
- * program without either has it inside. What lies under the path is the process's choice. */
-int kernel_heap_open(uint32_t pid)
+ * program without either has it inside. What lies under the path is the process's choice. `program`: what it is about
+ * to run; NULL: it runs already. Of that its libraries are not known yet: the C library's is taken that this
+ * process has now, unless the program has its own function. */
+int kernel_heap_open(uint32_t pid, const char *program)
 {
+	int own = program ? open_foreign(-1, program, 0, NULL) : -1;
+	if (own >= 0 && kernel_probe_own(own, "malloc")) {
+		return own;
+	}
+	base_close(&own);
 	static const char *const names[] = {"libjemalloc", "libtcmalloc", "libmimalloc",
 					    "libc.so",	   "libc-2.",	  "ld-musl-"};
 	char path[64], line[4096 + 128], name[4096], best[4096] = "";

@@ -21,7 +21,11 @@
 #define MARKS_MAX 256u		/* until the engine looks, every 10 ms */
 
 /* Anybody can send to that socket, and descriptors along with it. They are closed by whoever receives them; of a
- * connection whose other side takes nothing that lasts as long as its owner chose. So a thread of its own receives. */
+ * connection whose other side takes nothing that lasts as long as its owner chose. Linux 6.16 and newer refuse to send
+ * any; before that there are no more marks for so long, but a thread of its own receives, and the engine goes on. */
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
 struct mark {
 	uint64_t time;
 	uint32_t pid, tid;
@@ -121,7 +125,7 @@ static int marks_open(struct kernel *k, void **ret_state, struct kernel_mask *re
 	struct marks *m = calloc(1, sizeof *m);
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	static int count; /* of engines in this process; a second one has another name */
-	int on = 1;
+	int on = 1, off = 0;
 	(void)k, (void)ret_can, (void)d;
 	if (!m) {
 		return -ENOMEM;
@@ -130,6 +134,7 @@ static int marks_open(struct kernel *k, void **ret_state, struct kernel_mask *re
 	int n = snprintf(a.sun_path + 1, sizeof a.sun_path - 1, KERNEL_MARK_SOCKET "%d-%d",
 			 (int)getpid(), order_add_relaxed(&count, 1));
 	m->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	(void)setsockopt(m->fd, SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof off);
 	if (m->fd < 0 || setsockopt(m->fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0 ||
 	    bind(m->fd, (void *)&a,
 		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) < 0 ||

@@ -92,6 +92,25 @@ bool kernel_probe_place(int file, const char *symbol, uint64_t *ret_offset)
 	return found;
 }
 
+bool kernel_probe_own(int file, const char *symbol)
+{
+	static const struct symbol_origin nobody = {.root = -1};
+	struct symbol_elf *f;
+	uint8_t *p = NULL;
+	size_t n;
+	uint64_t linked;
+	int fd = fcntl(file, F_DUPFD_CLOEXEC, 3);
+	if (fd < 0 || symbol_elf_open_fd(fd, "", &nobody, &f) < 0) {
+		return false;
+	}
+	bool is_static = symbol_elf_section(f, ".interp", SECTION_MAX, &p, &n, &linked) < 0;
+	free(p);
+	const char *symbols = is_static ? ".symtab" : ".dynsym", *names = is_static ? ".strtab" : ".dynstr";
+	bool found = in_table(f, symbols, names, symbol, &linked);
+	symbol_elf_close(f);
+	return found;
+}
+
 /* ---- the tracing file system ------------------------------------------------------------------ */
 
 static int command(const char *text)

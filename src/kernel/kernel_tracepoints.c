@@ -211,6 +211,7 @@ static bool ready(struct kernel_tracepoints *s, bool stacks)
 				       .unwind = !s->k->o.frame_pointers,
 				       .on_stack = on_stack,
 				       .give_up = s->k->o.give_up,
+				       .soon = s->k->o.soon,
 				       .ctx = s};
 	diag_clear(&d);
 	s->tried = true;

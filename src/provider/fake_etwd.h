@@ -250,6 +250,11 @@ static void fake_on_message(struct fake_etwd *f, struct fake_peer *p, const stru
 		proto_put_u32(&w, PROTO_TAG_STATUS, 0);
 		proto_send(p->fd, buf, (size_t)proto_end(&w), NULL, 0);
 		break;
+	case PROTO_IMAGES:
+		proto_begin(&w, buf, sizeof buf, PROTO_IMAGES | PROTO_REPLY, m->id);
+		proto_put_u32(&w, PROTO_TAG_STATUS, 0);
+		proto_send(p->fd, buf, (size_t)proto_end(&w), NULL, 0);
+		break;
 	case PROTO_NOTIFIED:
 		f->notified++;
 		break;

@@ -113,6 +113,7 @@ const char *state_symbols_readable(struct state_symbols *x, struct state_memory 
 		if (n) {
 			n->n.id = id;
 			n->text = state_text(m, text);
+			n->text = n->text[0] ? n->text : raw; /* there was no room */
 			n = state_table_add(&x->names, &n->n) ? n : NULL;
 		}
 		free(text);

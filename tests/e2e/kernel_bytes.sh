@@ -11,13 +11,21 @@ if grep 'not recorded' "$T/err"; then skip "this kernel or build lacks it"; fi
 grep -q '^lost: 0 in full' "$T/err" || fail "lost: $(cat "$T/err")"
 openetw report --json --top 10000 "$T/t.etl" >"$T/report" || fail "report"
 
-openetw monitor --show file --process bytes_acts --columns op,bytes,path >"$T/lines" 2>"$T/err" &
-monitor=$!
-wait_for 60 grep -q OPERATION "$T/lines" || fail "monitor does not begin: $(cat "$T/err")"
-"$HELPERS/bytes_acts" "$T/watched" >"$T/said2" || fail "bytes_acts"
-wait_for 60 grep -q 'FileClose.*watched/folder$' "$T/lines" || fail "monitor shows nothing: $(cat "$T/err")"
-kill -INT $monitor
-wait $monitor || fail "monitor: $(cat "$T/err")"
+# Where others do much to files meanwhile, the rings of monitor, which sees them all, may be full: then once more.
+for try in 1 2 3 4 5; do
+	rm -r "$T/watched"
+	mkdir "$T/watched"
+	openetw monitor --show file --process bytes_acts --columns op,bytes,path >"$T/lines" 2>"$T/err" &
+	monitor=$!
+	wait_for 60 grep -q OPERATION "$T/lines" || fail "monitor does not begin: $(cat "$T/err")"
+	"$HELPERS/bytes_acts" "$T/watched" >"$T/said2" || fail "bytes_acts"
+	shown=1
+	wait_for 60 grep -q 'FileClose.*watched/folder$' "$T/lines" || shown=0
+	kill -INT $monitor
+	wait $monitor || fail "monitor: $(cat "$T/err")"
+	! grep -q 'nothing was lost' "$T/err" || break
+done
+[ $shown = 1 ] || fail "monitor shows nothing: $(cat "$T/err")"
 grep -q 'nothing was lost' "$T/err" || fail "monitor lost: $(cat "$T/err")"
 
 cat >"$T/check.py" <<'END'

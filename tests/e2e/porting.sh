@@ -73,7 +73,9 @@ grep -q 'windows\.h' "$T/deps" || fail "no dependencies: $(cat "$T/deps")"
 build guarded-c++ openetw-c++ --seh -std=c++11 -Wall -Werror -x c++ guarded.c
 build more openetw-c++ -Wall -Werror -x c++ more.c
 for cxx in g++ clang++; do
-	has "$cxx" && CXX=$cxx build children openetw-c++ -Wall -Werror -x c++ children.c
+	has "$cxx" || continue
+	CXX=$cxx build children openetw-c++ -Wall -Werror -x c++ children.c
+	CXX=$cxx build intrinsics openetw-c++ --msvc --llp64 -Wall -Werror -x c++ intrinsics.c
 done
 # googletest's headers take the ways of Windows with --msvc.
 if [ -e /usr/include/gtest/gtest.h ]; then
@@ -91,6 +93,7 @@ build names-11 openetw-cc -std=gnu11 -Wall -Werror -municode names.c
 build long-c openetw-cc --llp64 -municode long.c
 build guarded openetw-cc --seh -Wall -Wextra -Werror guarded.c
 build sockets openetw-cc -Wall -Werror sockets.c
+build intrinsics openetw-cc --msvc --llp64 -Wall -Werror intrinsics.c
 unset CC
 openetw-cc -Wall loaded.c -o loaded >"$T/err" 2>&1 || fail "loaded.c: $(head "$T/err")"
 for cc in openetw-cc "openetw-c++ -x c++"; do

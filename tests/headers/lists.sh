@@ -7,9 +7,8 @@ fold() { tr 'A-Z' 'a-z' | sort -u; }
 # Those of the folders that programs look into; our own parts of them begin with etw_ or belong to one header.
 here=$({ ls ./*.h && (cd win && ls ./*.h wrl/*.h); } | sed 's|^\./||' | grep -v '^etw_\|^evntrace_' | fold)
 status=0
-for h in $(grep -v '^#' "$root/data/win/headers.txt" | fold); do
-	echo "$here" | grep -qx "$h" && echo "data/win/headers.txt: $h is there" && status=1
-done
+both=$({ echo "$here" && grep -v '^#' "$root/data/win/headers.txt" | tr -s ' \t' '\n\n' | fold; } | sort | uniq -d)
+[ -z "$both" ] || { echo "data/win/headers.txt: is there: $both" && status=1; }
 sed -n '/^## Headers$/,/^## /p' "$root/docs/porting.md" | grep -o '`[A-Za-z0-9_/]*\.h`' | tr -d '`' | fold >"${TMPDIR:-/tmp}/etw-headers-$$"
 echo "$here" | diff - "${TMPDIR:-/tmp}/etw-headers-$$" | sed -n 's/^</docs\/porting.md, Headers, lacks/p; s/^>/docs\/porting.md, Headers, has/p' |
 	grep . && status=1

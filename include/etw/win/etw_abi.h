@@ -107,6 +107,10 @@
 #define ETW_DECLSPEC(what) ETW_DECLSPEC_##what))
 #define ETW_ATTRIBUTE	  __attribute__((
 #define ETW_DECLSPEC_ ETW_ATTRIBUTE
+#define ETW_DECLSPEC_allocator ETW_ATTRIBUTE
+#define ETW_DECLSPEC_intrin_type ETW_ATTRIBUTE
+#define ETW_DECLSPEC_no_init_all ETW_ATTRIBUTE
+#define ETW_DECLSPEC_hybrid_patchable ETW_ATTRIBUTE
 #define ETW_DECLSPEC_align(n) ETW_ATTRIBUTE __aligned__(n)
 #define ETW_DECLSPEC_allocate(name) ETW_ATTRIBUTE __section__(name)
 #define ETW_DECLSPEC_code_seg(name) ETW_ATTRIBUTE

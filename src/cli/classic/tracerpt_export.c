@@ -64,6 +64,9 @@ static void text_at(const struct kind *k, ULONG offset, struct strbuf *ret)
 				at += 2;
 			}
 		}
+		if ((c >= 0xD800 && c < 0xE000) || c == 0xFFFE || c == 0xFFFF) {
+			c = 0xFFFD; /* half a character, or none of XML's */
+		}
 		char utf8[4];
 		size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
 		static const unsigned char lead[] = {0, 0, 0xC0, 0xE0, 0xF0};

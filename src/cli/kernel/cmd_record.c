@@ -78,6 +78,7 @@ struct recording {
 	const struct cli_args *args;
 	struct kernel_file *kernel;
 	pid_t child;
+	char *program; /* that the child is about to run; NULL: unknown */
 	int child_status;
 	uint64_t duration_ns; /* 0: no end */
 	uint64_t end_ns;
@@ -332,6 +333,24 @@ static bool heap_targets(const struct recording *r, struct kernel_session *s)
 	return true;
 }
 
+/* As execvp() finds it; NULL: not there. free(). */
+static char *program_path(const char *word)
+{
+	const char *list = getenv("PATH");
+	char path[4096];
+	if (strchr(word, '/')) {
+		return realpath(word, NULL);
+	}
+	for (const char *p = list ? list : "/bin:/usr/bin"; p; p = strchr(p, ':') ? strchr(p, ':') + 1 : NULL) {
+		int n = (int)strcspn(p, ":");
+		snprintf(path, sizeof path, "%.*s%s%s", n, p, n ? "/" : "./", word);
+		if (access(path, X_OK) == 0) {
+			return realpath(path, NULL);
+		}
+	}
+	return NULL;
+}
+
 static int record(struct recording *r, struct kernel_options *o, const char *out)
 {
 	struct diag d;
@@ -355,6 +374,8 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 	}
 	struct cli_way way = {0};
 	cli_way_make(o->path, &way);
+	r->program = r->child > 0 ? program_path(r->args->words[0]) : NULL;
+	o->soon = (struct kernel_soon){r->program ? (uint32_t)r->child : 0, r->program};
 	int err = kernel_file_start(o, &r->kernel, &missing, &d);
 	if (err < 0) {
 		cli_way_back(&way);
@@ -495,6 +516,7 @@ static int run(struct cli_args *a)
 		kill(r.child, SIGTERM);
 		waitpid(r.child, NULL, 0);
 	}
+	free(r.program);
 	cli_signals_restore();
 	if (signal && status == CLI_OK) {
 		cli_interrupt(signal);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/output.h"
 #include "cli/session/run_why.h"
 
 #include "cli/classic/controller.h"
+#include "cli/output.h"
 
 #include <signal.h>
 #include <stdlib.h>

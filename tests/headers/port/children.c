@@ -36,7 +36,7 @@ __declspec() static int plain = 3;
 __declspec(align(64)) static char aligned;
 static __declspec(thread) int of_thread = 4;
 __declspec(selectany) int shared_by_all = 5;
-__declspec(restrict) __declspec(nothrow) void *allocate(size_t n);
+__declspec(allocator) __declspec(restrict) __declspec(nothrow) void *allocate(size_t n);
 
 static void attributes(void)
 {
