@@ -140,6 +140,7 @@ struct openetw_loss {
 	uint32_t file_state;	/* OPENETW_FILE_* */
 	uint32_t reserved2;
 	uint64_t realtime_refused; /* of realtime_events: the disk, or the user's share of it, had no room */
+	uint64_t disbelieved; /* said by processes whose counters of losses lie: not counted as lost */
 };
 #define OPENETW_FILE_FINE     0u
 #define OPENETW_FILE_MOVED    1u /* it has another name, and is written on */

@@ -38,6 +38,7 @@ void control_loss_of(const struct proto_session *s, struct openetw_loss *ret)
 		.gone_events = s->loss[PROTO_LOSS_GONE_EVENTS],
 		.gone_buffers = s->loss[PROTO_LOSS_GONE_BUFFERS],
 		.realtime_refused = s->loss[PROTO_LOSS_RT_REFUSED],
+		.disbelieved = s->loss[PROTO_LOSS_DISBELIEVED],
 		.file_time = s->file_fate_filetime,
 		.file_state = s->file_fate,
 	};

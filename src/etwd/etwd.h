@@ -38,6 +38,7 @@
  *   etwd_drain.c     when to drain; a pass; losses
  *   etwd_route.c     a record -> the sessions that want it, in ETW form
  *   etwd_route_run.c the same for many records of one kind at once
+ *   etwd_fair.c      processes that write too much for the others of their session
  *   etwd_realtime.c  rings of real-time consumers
  *   etwd_query.c     lists and counters
  *   etwd_info.c      information classes, provider groups
@@ -124,6 +125,7 @@ struct conn;
 struct process;
 struct session;
 struct thread_map;
+struct fair;
 struct scan_job;
 
 /* ---- loop ------------------------------------------------------------------------------------ */
@@ -362,7 +364,11 @@ struct process {
 	uint64_t lost_cause_seen[8];
 	uint64_t rejected_seen;
 	uint64_t torn_seen;
+	struct fair *fair; /* by session bit, see etwd_fair.h; NULL: it wrote nothing yet */
 	uint64_t lost_total;
+	uint64_t disbelieved; /* losses that it claimed after its counters were seen to lie */
+	uint64_t lost_cpu_ns; /* processor time that it had had when it lost something last */
+	bool lied;
 	uint64_t violations_at_ns;
 	uint64_t violations_base;
 	struct thread_map *threads; /* see etwd_thread.c */
@@ -646,6 +652,10 @@ struct session {
 	uint64_t start_ns;
 	uint64_t loss[PROTO_LOSS_COUNT]; /* what the sink does not know */
 	uint32_t sequence;		 /* TraceMessage */
+	struct {			 /* who writes how much, see etwd_fair.h */
+		uint64_t at_ns, bytes, bytes_before;
+		uint32_t epoch, writers, writers_before;
+	} fair;
 	uint64_t buffer_bytes; /* of its buffers, and what else is charged to its user */
 	LIST_HEAD(, enable) enables;
 	LIST_HEAD(, consumer) consumers;
@@ -838,8 +848,8 @@ void etwd_drain_pass(struct etwd *d, uint32_t flags);
 void etwd_drain_bell(struct etwd *d);
 /* Milliseconds until the next pass; -1: none is needed. */
 int etwd_drain_wait_ms(struct etwd *d, uint64_t now_ns);
-void etwd_drain_losses(struct etwd *d, struct process *p, uint64_t now_ns);
-void etwd_drain_bit_losses(struct process *p, uint32_t bit, uint64_t elapsed_ns,
+void etwd_drain_losses(struct etwd *d, struct process *p);
+void etwd_drain_bit_losses(struct etwd *d, struct process *p, uint32_t bit, uint64_t elapsed_ns,
 			   enum proto_loss cause);
 /* Session clock of a raw tick, and of a time of CLOCK_MONOTONIC. */
 uint64_t etwd_session_time(const struct etwd *d, const struct session *s, uint64_t raw);

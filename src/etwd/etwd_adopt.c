@@ -216,7 +216,8 @@ void etwd_adopt_done(struct etwd *d, struct process *g)
 {
 	for (uint32_t bit = 0; bit < POOL_SESSION_BITS; bit++) {
 		if (!g->bit_owner[bit] && g->view) {
-			g->adopted_lost += pool_view_take_lost(g->view, bit, UINT64_MAX);
+			uint64_t n = pool_view_take_lost(g->view, bit, etwd_now_ns());
+			g->adopted_lost += pool_view_lied(g->view) ? 0 : n;
 		}
 	}
 	d->adopted_pools++;

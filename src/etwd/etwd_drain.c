@@ -11,8 +11,10 @@
  * will need.
  */
 #include "etwd/etwd.h"
+#include "etwd/etwd_fair.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #define MS		 1000000ull
 #define INTERVAL_MIN_NS	 (1 * MS)
@@ -25,6 +27,8 @@
 #define VIEW_BYTES_MAX	 (4ull << 20)
 #define TIME_CHECK_NS	 (1000 * MS)
 #define TIME_DRIFT_100NS 10000u
+#define LOSS_NS_LEAST	 2u /* of a processor, to find no room and count that */
+#define LOSS_SLACK	 10000u
 
 /* ---- session clock 2
  * ------------------------------------------------------------------------------ */
@@ -136,20 +140,57 @@ void etwd_session_lost(struct session *s, uint64_t n, enum proto_loss cause, boo
 	if (n == 0) {
 		return;
 	}
-	s->loss[cause] += n;
+	s->loss[cause] += BASE_MIN(n, UINT64_MAX - s->loss[cause]);
 	if (counts && s->sink) {
 		sink_add_lost(s->sink, n);
 	}
 }
 
-void etwd_drain_bit_losses(struct process *p, uint32_t bit, uint64_t elapsed_ns,
+/* Of all its threads, to now; 0: it has ended. */
+static uint64_t processor_ns(pid_t pid)
+{
+	clockid_t clock;
+	struct timespec ts;
+	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &ts) < 0) {
+		return 0;
+	}
+	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+}
+
+/* What a process says of its losses is bounded by the processor time that it had for them, besides by the
+ * time that passed. Nothing more is known of it, so a process that is seen to lie is not believed any more. */
+static uint64_t believe(struct etwd *d, struct process *p, uint64_t n, enum proto_loss *inout_cause)
+{
+	uint64_t cpu = p->dead ? 0 : processor_ns(p->pid);
+	if (cpu > 0) {
+		n = BASE_MIN(n, (cpu - BASE_MIN(cpu, p->lost_cpu_ns)) / LOSS_NS_LEAST + LOSS_SLACK);
+	}
+	if (!p->lied && pool_view_lied(p->view)) {
+		p->lied = true;
+		etwd_log(d, "Process %d (%s) says that it lost more events than is possible: what it says of losses "
+				    "is not counted", (int)p->pid, p->exe);
+	}
+	if (p->lied) {
+		p->disbelieved += BASE_MIN(n, UINT64_MAX - p->disbelieved);
+		*inout_cause = PROTO_LOSS_DISBELIEVED;
+	} else {
+		p->lost_total += BASE_MIN(n, UINT64_MAX - p->lost_total);
+	}
+	return n;
+}
+
+void etwd_drain_bit_losses(struct etwd *d, struct process *p, uint32_t bit, uint64_t elapsed_ns,
 			   enum proto_loss cause)
 {
 	uint64_t n = pool_view_take_lost(p->view, bit, elapsed_ns);
-	p->lost_total += n;
+	if (n == 0) {
+		return;
+	}
+	n = believe(d, p, n, &cause);
+	bool counts = cause != PROTO_LOSS_DISBELIEVED;
 	if (bit != POOL_BIT_SHARED) {
 		if (p->bit_owner[bit]) {
-			etwd_session_lost(p->bit_owner[bit], n, cause, true);
+			etwd_session_lost(p->bit_owner[bit], n, cause, counts);
 		}
 		return;
 	}
@@ -158,7 +199,7 @@ void etwd_drain_bit_losses(struct process *p, uint32_t bit, uint64_t elapsed_ns,
 		const struct config *c = p->reg[i] ? p->reg[i]->config : NULL;
 		for (uint32_t k = 0; c && k < c->rows; k++) {
 			if (c->row[k].bit == POOL_BIT_SHARED) {
-				etwd_session_lost(c->row[k].session, n, cause, true);
+				etwd_session_lost(c->row[k].session, n, cause, counts);
 			}
 		}
 		if (c && c->rows > 0) {
@@ -196,17 +237,20 @@ static void spread(struct process *p, uint64_t n, enum proto_loss cause, bool co
 	}
 }
 
-void etwd_drain_losses(struct etwd *d, struct process *p, uint64_t now_ns)
+void etwd_drain_losses(struct etwd *d, struct process *p)
 {
 	struct pool_view_stats st;
 	pool_view_stats(p->view, &st);
 	enum proto_loss cause = p->heir ? PROTO_LOSS_DETACHED : likely_cause(p, &st);
-	uint64_t elapsed = now_ns - p->lost_at_ns;
-	p->lost_at_ns = now_ns;
+	uint64_t now = etwd_now_ns(), elapsed = now - p->lost_at_ns, lost = p->lost_total;
+	p->lost_at_ns = now;
 	for (uint32_t i = 0; i < POOL_SESSION_BITS; i++) {
 		if (p->bit_owner[i] || (i == POOL_BIT_SHARED && p->bit_uses[i] > 0)) {
-			etwd_drain_bit_losses(p, i, elapsed, cause);
+			etwd_drain_bit_losses(d, p, i, elapsed, cause);
 		}
+	}
+	if (p->lost_total != lost) {
+		p->lost_cpu_ns = processor_ns(p->pid);
 	}
 	spread(p, st.records_rejected - p->rejected_seen, PROTO_LOSS_REJECTED, false);
 	spread(p, st.torn - p->torn_seen, PROTO_LOSS_TORN, true);
@@ -246,7 +290,7 @@ static uint32_t look_after(struct etwd *d, uint32_t flags, uint64_t now_ns)
 				judge(d, p, &st, now_ns);
 			}
 			if (flags != 0 || p->dead || now_ns - p->lost_at_ns >= LOSSES_EVERY_NS) {
-				etwd_drain_losses(d, p, now_ns);
+				etwd_drain_losses(d, p);
 			}
 		}
 		if (p->dead && p->drained_last) {
@@ -321,6 +365,7 @@ void etwd_drain_pass(struct etwd *d, uint32_t flags)
 		struct session *s = d->session[i];
 		if (s && s->sink) {
 			s->blocked = s->delivered = false;
+			etwd_fair_tick(s, d->pass_ns);
 			sink_tick(s->sink, d->pass_ns);
 			etwd_realtime_round(d, s, d->watermark, d->pass_ns);
 		}

@@ -396,6 +396,7 @@ void etwd_process_destroy(struct etwd *d, struct process *p)
 		}
 	}
 	free(p->reg);
+	free(p->fair);
 	drop_memory(d, p);
 	etwd_ctl_destroy(&p->ctl);
 	etwd_reply_drop(&p->adopt_reply);
@@ -447,7 +448,7 @@ uint32_t etwd_process_bit_get(struct etwd *d, struct process *p, struct session 
 			/* What the former owner lost so far is still its loss. */
 			if (p->view) {
 				uint64_t now = etwd_now_ns();
-				etwd_drain_bit_losses(p, i, now - p->lost_at_ns,
+				etwd_drain_bit_losses(d, p, i, now - p->lost_at_ns,
 						      PROTO_LOSS_POOL_FULL);
 			}
 			etwd_session_unref(p->bit_owner[i]);

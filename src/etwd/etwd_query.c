@@ -245,6 +245,7 @@ void etwd_query_processes(struct etwd *d, struct conn *c, const struct proto_mes
 			loss[PROTO_LOSS_TOO_BIG] = st.lost_cause[POOL_LOST_TOO_BIG];
 			loss[PROTO_LOSS_DETACHED] = st.lost_cause[POOL_LOST_DETACHED];
 			loss[PROTO_LOSS_REJECTED] = st.records_rejected;
+			loss[PROTO_LOSS_DISBELIEVED] = p->disbelieved;
 		}
 		struct proto_writer w;
 		proto_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, PROTO_PROCESSES_ITEM, m->id);
@@ -259,6 +260,40 @@ void etwd_query_processes(struct etwd *d, struct conn *c, const struct proto_mes
 		}
 		etwd_conn_send(d, c, &w, NULL, 0);
 	}
+}
+
+#define LOSERS_MAX 16u
+
+/* Which processes lost most, as they say, and as far as that was believed. */
+static void put_losers(const struct etwd *d, const struct conn *c, struct strbuf *b)
+{
+	const struct process *most[LOSERS_MAX], *p;
+	uint32_t n = 0;
+	LIST_FOREACH(p, &d->processes, link)
+	{
+		uint64_t lost = BASE_MAX(p->lost_total, p->disbelieved);
+		if (lost == 0 || p->heir || !may_list(d, c, p)) {
+			continue;
+		}
+		uint32_t at = n < LOSERS_MAX ? n++ : LOSERS_MAX;
+		while (at > 0 && BASE_MAX(most[at - 1]->lost_total, most[at - 1]->disbelieved) < lost) {
+			if (at < LOSERS_MAX) {
+				most[at] = most[at - 1];
+			}
+			at--;
+		}
+		if (at < LOSERS_MAX) {
+			most[at] = p;
+		}
+	}
+	strbuf_adds(b, "\"processes_that_lost\":[");
+	for (uint32_t i = 0; i < n; i++) {
+		strbuf_addf(b, "%s{\"pid\":%d,\"name\":", i ? "," : "", (int)most[i]->pid);
+		strbuf_add_json(b, most[i]->exe, strlen(most[i]->exe));
+		strbuf_addf(b, ",\"uid\":%u,\"lost\":%llu,\"disbelieved\":%llu}", (unsigned)most[i]->uid,
+			    (unsigned long long)most[i]->lost_total, (unsigned long long)most[i]->disbelieved);
+	}
+	strbuf_adds(b, "],");
 }
 
 void etwd_query_stats(struct etwd *d, struct conn *c, const struct proto_message *m)
@@ -298,6 +333,7 @@ void etwd_query_stats(struct etwd *d, struct conn *c, const struct proto_message
 		    "\"closers_stuck\":%llu,",
 		    (unsigned long long)unread, (unsigned long long)waiting, (unsigned long long)stuck);
 	etwd_kernel_stats(d, &b);
+	put_losers(d, c, &b);
 	strbuf_addf(&b, "\"refused_connections\":%llu,\"clock_kind\":%u,\"clock_freq\":%llu}",
 		    (unsigned long long)d->rejected_connections, (unsigned)d->clock_kind,
 		    (unsigned long long)d->clock_freq);

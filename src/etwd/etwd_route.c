@@ -6,6 +6,7 @@
  */
 #include "etwd/etwd.h"
 
+#include "etwd/etwd_fair.h"
 #include "etwd/etwd_modes.h"
 #include "format/etl_layout.h"
 
@@ -89,8 +90,9 @@ static void parse_items(struct event *e)
 }
 
 /* Space for a record of `bytes`, or NULL with the loss counted. */
-static uint8_t *reserve(struct event *e, struct session *s, uint32_t bytes)
+static uint8_t *reserve(struct event *e, const struct route_row *row, uint32_t bytes)
 {
+	struct session *s = row->session;
 	const struct pool_rec *rec = e->ev->rec;
 	if (BASE_UNLIKELY(bytes > ETL_RECORD_MAX)) {
 		s->loss[PROTO_LOSS_TOO_BIG]++;
@@ -99,6 +101,14 @@ static uint8_t *reserve(struct event *e, struct session *s, uint32_t bytes)
 	}
 	uint16_t cpu = rec->cpu < e->d->cpus ? rec->cpu : 0;
 	uint32_t room = BASE_ALIGN8(bytes);
+	struct fair *f = etwd_fair_begin(s, e->process, row->bit);
+	bool over = etwd_fair_over(s, f);
+	etwd_fair_add(s, f, room);
+	if (over && sink_scarce(s->sink)) {
+		sink_refuse(s->sink, 1);
+		return NULL;
+	}
+	sink_may_reserve(s->sink, !over && !etwd_fair_alone(s));
 	uint8_t *out = sink_reserve(s->sink, cpu, etwd_session_time(e->d, s, rec->ts), room);
 	if (out) {
 		memset(out + room - 8, 0, 8); /* pads; the record's own bytes come over it */
@@ -181,7 +191,7 @@ static void deliver_with_items(struct event *e, const struct route_row *row)
 	uint32_t items = items_for(e, row, &mine);
 	uint32_t bytes = ETL_EVENT_HEADER_SIZE + items + payload;
 	explain_stacks(e, row, &mine);
-	uint8_t *out = reserve(e, row->session, bytes);
+	uint8_t *out = reserve(e, row, bytes);
 	if (!out) {
 		return;
 	}
@@ -198,7 +208,7 @@ static void deliver_plain(struct event *e, const struct route_row *row)
 {
 	uint32_t payload = e->ev->payload_bytes;
 	uint32_t bytes = ETL_EVENT_HEADER_SIZE + payload;
-	uint8_t *out = reserve(e, row->session, bytes);
+	uint8_t *out = reserve(e, row, bytes);
 	if (out) {
 		put_event_header(e, row->session, out, bytes, 0);
 		memcpy(out + ETL_EVENT_HEADER_SIZE, e->ev->payload, payload);
@@ -243,7 +253,7 @@ static void route_classic(struct event *e, const struct route_row *row)
 	}
 	const uint8_t *from = e->ev->payload;
 	uint32_t user = e->ev->payload_bytes - fixed;
-	uint8_t *out = reserve(e, row->session, head + user);
+	uint8_t *out = reserve(e, row, head + user);
 	if (!out) {
 		return;
 	}
@@ -283,7 +293,7 @@ static void route_message(struct event *e, const struct route_row *row)
 		return;
 	}
 	uint32_t bytes = ETL_MESSAGE_HEADER_SIZE + e->ev->payload_bytes;
-	uint8_t *out = reserve(e, s, bytes);
+	uint8_t *out = reserve(e, row, bytes);
 	if (!out) {
 		return;
 	}

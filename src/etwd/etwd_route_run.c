@@ -9,6 +9,7 @@
 #include "etwd/etwd.h"
 
 #include "etl/etl_writer.h"
+#include "etwd/etwd_fair.h"
 #include "etwd/etwd_modes.h"
 #include "format/etl_layout.h"
 
@@ -282,9 +283,36 @@ static __attribute__((noinline)) void put_one(const struct etwd *d, struct sessi
 	}
 }
 
+static inline bool kind_ends(const struct config *c, const struct kind *k, const uint8_t *at, const uint8_t *end)
+{
+	const struct pool_rec *rec = (const struct pool_rec *)(const void *)at;
+	return at >= end || (le64_get(at) & KEY_MASK) != k->key || rec->cfg_gen != k->gen || rec->ts > c->retired_ts ||
+	       (k->items && !site_of(k, at + payload_offset(k), items_bytes(k, rec)));
+}
+
+/* What row_run() would write is counted as lost. */
+static __attribute__((noinline, cold)) const uint8_t *refuse_run(const struct config *c, struct session *s,
+								  struct fair *share, const struct filling *f,
+								  const struct kind *k, const uint8_t *at,
+								  const uint8_t *end, uint64_t *records)
+{
+	uint64_t lost = 0;
+	while (!kind_ends(c, k, at, end)) {
+		const struct pool_rec *rec = (const struct pool_rec *)(const void *)at;
+		if ((rec->mask & f->bit) && wanted(f, rec->level, rec->keyword)) {
+			lost++;
+			etwd_fair_add(s, share, ETL_EVENT_HEADER_SIZE + BASE_ALIGN8((uint32_t)rec->user_len));
+		}
+		at += rec->size8 * 8u;
+		(*records)++;
+	}
+	sink_refuse(s->sink, lost);
+	return at;
+}
+
 /* Records of the same kind from `at` on, to one session. Returns where the kind ends, which is the
  * same place for every row. */
-static const uint8_t *row_run(const struct etwd *d, const struct config *c,
+static const uint8_t *row_run(const struct etwd *d, struct process *p, const struct config *c,
 			      const struct route_row *row, const struct kind *k, const uint8_t *at,
 			      const uint8_t *end, uint64_t *ret_records)
 {
@@ -305,7 +333,14 @@ static const uint8_t *row_run(const struct etwd *d, const struct config *c,
 	copy16(f.provider, c->head + ETL_EH_PROVIDER);
 	struct sink_room room;
 	uint64_t records = 0;
+	struct fair *share = etwd_fair_begin(s, p, row->bit);
 	for (;;) {
+		bool over = etwd_fair_over(s, share);
+		if (BASE_UNLIKELY(over && sink_scarce(s->sink))) {
+			at = refuse_run(c, s, share, &f, k, at, end, &records);
+			break;
+		}
+		sink_may_reserve(s->sink, !over && !etwd_fair_alone(s));
 		/* Times that have to be converted are not for the fast way. */
 		room_open(&f, s->sink, k->cpu, &room);
 		f.limit = BASE_LIKELY(etwd_session_raw(s)) ? f.limit : NULL;
@@ -313,13 +348,13 @@ static const uint8_t *row_run(const struct etwd *d, const struct config *c,
 		     : k->activity ? fill(&f, k, at, end, true, &records)
 				   : fill(&f, k, at, end, false, &records);
 		sink_room_used(s->sink, k->cpu, (uint32_t)(f.out - room.at), f.events, f.last);
+		etwd_fair_add(s, share, (uint32_t)(f.out - room.at));
 		const struct pool_rec *rec = (const struct pool_rec *)(const void *)at;
-		if (at >= end || (le64_get(at) & KEY_MASK) != k->key || rec->cfg_gen != k->gen ||
-		    rec->ts > c->retired_ts ||
-		    (k->items && !site_of(k, at + payload_offset(k), items_bytes(k, rec)))) {
+		if (kind_ends(c, k, at, end)) {
 			break;
 		}
 		put_one(d, s, &f, k, at);
+		etwd_fair_add(s, share, ETL_EVENT_HEADER_SIZE + BASE_ALIGN8((uint32_t)rec->user_len));
 		at += rec->size8 * 8u;
 		records++;
 	}
@@ -328,7 +363,7 @@ static const uint8_t *row_run(const struct etwd *d, const struct config *c,
 }
 
 /* The records from `at` on that are alike, to all their sessions. NULL: not of the simple kind. */
-static const uint8_t *run(const struct etwd *d, const struct process *p, const uint8_t *at,
+static const uint8_t *run(const struct etwd *d, struct process *p, const uint8_t *at,
 			  const uint8_t *end, uint64_t *ret_records)
 {
 	const struct pool_rec *rec = (const struct pool_rec *)(const void *)at;
@@ -358,7 +393,7 @@ static const uint8_t *run(const struct etwd *d, const struct process *p, const u
 	const uint8_t *next = NULL;
 	for (uint32_t i = 0; i < c->rows; i++) {
 		if (c->row[i].session->sink) {
-			next = row_run(d, c, &c->row[i], &k, at, end, ret_records);
+			next = row_run(d, p, c, &c->row[i], &k, at, end, ret_records);
 		}
 	}
 	return next;

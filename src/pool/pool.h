@@ -74,6 +74,8 @@ struct pool_view_stats {
 void pool_view_stats(const struct pool_view *v, struct pool_view_stats *ret);
 /* Increase of lost[bit] since the last call, clamped to what is physically possible. Takes it. */
 uint64_t pool_view_take_lost(struct pool_view *v, uint32_t bit, uint64_t elapsed_ns);
+/* Some of what was taken was impossible: what this process says of losses is nothing to go by. */
+bool pool_view_lied(const struct pool_view *v);
 
 /* An event as it leaves a pass: validated, private, valid until the callback returns. */
 struct pool_event {

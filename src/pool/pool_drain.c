@@ -121,6 +121,8 @@ uint64_t pool_view_bit_name(const struct pool_view *v, uint32_t bit)
 
 /* ---- claims --------------------------------------------------------------------------------- */
 
+#define LATE_NS 2000000000ull
+
 /* More losses than one in 2 ns on every CPU are not possible. Asked only when something was lost:
  * libc reads a file to count the CPUs. */
 static uint64_t lost_possible(uint64_t elapsed_ns)
@@ -143,9 +145,18 @@ uint64_t pool_view_take_lost(struct pool_view *v, uint32_t bit, uint64_t elapsed
 	v->lost_base[bit] = claim;
 	order_store_relaxed(&v->segment[0]->h->lost_told[bit], claim);
 	if (claim < base) {
+		v->lied = true;
 		return 0; /* counters do not run backwards, liars do */
 	}
+	/* Whoever looks may have waited for a processor since they took the time. */
+	uint64_t waited = elapsed_ns > UINT64_MAX - LATE_NS ? UINT64_MAX : elapsed_ns + LATE_NS;
+	v->lied = v->lied || claim - base > lost_possible(waited);
 	return BASE_MIN(claim - base, lost_possible(elapsed_ns));
+}
+
+bool pool_view_lied(const struct pool_view *v)
+{
+	return v->lied;
 }
 
 void pool_view_stats(const struct pool_view *v, struct pool_view_stats *ret)

@@ -706,9 +706,11 @@ static void claims_of_loss_are_clamped_to_what_is_possible(void **state)
 	rig_header(&r)->lost[0] = 10;
 	assert_int_equal(pool_view_take_lost(r.v, 0, 1 * MS), 10);
 	assert_int_equal(pool_view_take_lost(r.v, 0, 1 * MS), 0);
+	assert_false(pool_view_lied(r.v));
 	rig_header(&r)->lost[0] = UINT64_MAX;
 	uint64_t n = pool_view_take_lost(r.v, 0, 1000);
 	assert_true(n >= 500 && n <= 500 * 4096);
+	assert_true(pool_view_lied(r.v));
 	rig_header(&r)->lost[0] = 3; /* backwards */
 	assert_int_equal(pool_view_take_lost(r.v, 0, 1 * MS), 0);
 	assert_int_equal(pool_view_take_lost(r.v, 64, 1 * MS), 0);

@@ -69,6 +69,7 @@ struct pool_view {
 	uint64_t watermark; /* a budget left something behind that begins here */
 	struct pool_view_stats stats;
 	uint64_t lost_base[POOL_SESSION_BITS];
+	bool lied; /* a counter of losses ran backwards, or faster than any process can write */
 	struct view_segment *segment[POOL_SEGMENTS_MAX]; /* most pools have one */
 };
 

@@ -186,6 +186,7 @@ enum proto_loss {
 	PROTO_LOSS_GONE_EVENTS, /* were in the log file, which somebody removed, cut or replaced */
 	PROTO_LOSS_GONE_BUFFERS,
 	PROTO_LOSS_RT_REFUSED, /* of RT_EVENTS: the disk, or the user's share of it, had no room */
+	PROTO_LOSS_DISBELIEVED, /* said by processes whose counters lie: not in EventsLost */
 	PROTO_LOSS_COUNT = 16,
 };
 

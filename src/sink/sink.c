@@ -19,6 +19,7 @@
 #define NS_PER_S	   1000000000ull
 #define HEADER_LEAST	   0x200u /* readers take less for something else than a trace */
 #define GATHER_NS	   200000000ull /* the longest that a full buffer waits for company */
+#define RESERVE_SHARE	   8u /* of the buffers, one in so many more */
 #define FILE_BUFFERS_MIN   2u /* buffer 0 and one for events */
 
 static void free_memory(struct sink *s)
@@ -303,6 +304,11 @@ int sink_create(const struct sink_options *options, struct sink **ret, struct di
 	}
 	if (err == 0) {
 		err = sink_buffers_add(s, o.maximum_buffers);
+	}
+	if (err == 0 && o.fair && o.path && !s->buffering) {
+		/* Each processor's events need one, and another while that is written. */
+		uint32_t some = BASE_MAX(2 * s->stream_count, o.maximum_buffers / RESERVE_SHARE);
+		err = sink_buffers_reserve(s, BASE_MIN(some, o.maximum_buffers));
 	}
 	if (err < 0) {
 		destroy(s);

@@ -87,6 +87,7 @@ struct sink_options {
 	const char *spool_path; /* its name begins with SINK_SPOOL_PREFIX, without keep_path */
 	uint64_t spool_bytes;
 	struct sink_quota *spool_quota; /* NULL: none but spool_bytes */
+	bool fair; /* has buffers in reserve, see sink_may_reserve() */
 	/* With a spool_path: the backlog outlives the process, in this file, which should lie in memory, and
 	 * that one. The next sink with the same two goes on with it. Both are removed by sink_stop(), unless
 	 * sink_keep_backlog() was called. */
@@ -135,6 +136,12 @@ struct sink_room {
 void sink_room_open(struct sink *s, uint16_t cpu, struct sink_room *ret);
 void sink_room_used(struct sink *s, uint16_t cpu, uint32_t bytes, uint32_t events,
 		    uint64_t last_time);
+/* What several write into one sink, and who writes most shall not cost the others' events. When no buffer is free,
+ * scarce, the caller refuses those who write more than their share, also where a buffer is open (sink_refuse() counts
+ * these events as lost for want of a buffer), and lets the others have the buffers in reserve. */
+bool sink_scarce(struct sink *s);
+void sink_refuse(struct sink *s, uint64_t events);
+void sink_may_reserve(struct sink *s, bool may); /* what is reserved from now on */
 /* Losses that happened elsewhere but belong to this session's header and statistics. */
 void sink_add_lost(struct sink *s, uint64_t events);
 

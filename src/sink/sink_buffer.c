@@ -8,24 +8,33 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-int sink_buffers_add(struct sink *s, uint32_t count)
+static struct sink_extent *extent_make(struct sink *s, uint32_t count)
 {
 	size_t bytes = (size_t)count * s->buffer_bytes;
 	struct sink_extent *e = calloc(1, sizeof *e + count * sizeof e->buffer[0]);
 	if (!e) {
-		return -ENOMEM;
+		return NULL;
 	}
 	e->memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (e->memory == MAP_FAILED) {
 		free(e);
-		return -ENOMEM;
+		return NULL;
 	}
 	madvise(e->memory, bytes, MADV_HUGEPAGE); /* a wish */
 	e->bytes = bytes;
 	e->count = count;
 	for (uint32_t i = 0; i < count; i++) {
 		e->buffer[i].data = e->memory + (size_t)i * s->buffer_bytes;
+	}
+	return e;
+}
+
+int sink_buffers_add(struct sink *s, uint32_t count)
+{
+	struct sink_extent *e = extent_make(s, count);
+	if (!e) {
+		return -ENOMEM;
 	}
 	pthread_mutex_lock(&s->lock);
 	struct sink_extent **at = &s->extents;
@@ -38,8 +47,28 @@ int sink_buffers_add(struct sink *s, uint32_t count)
 	return 0;
 }
 
+int sink_buffers_reserve(struct sink *s, uint32_t count)
+{
+	struct sink_extent *e = extent_make(s, count);
+	if (!e) {
+		return -ENOMEM;
+	}
+	madvise(e->memory, e->bytes, MADV_NOHUGEPAGE); /* most of it is never touched */
+	s->reserve_extent = e;
+	for (uint32_t i = 0; i < count; i++) {
+		e->buffer[i].of_reserve = true;
+		sink_list_push(&s->reserve, &e->buffer[i]);
+	}
+	return 0;
+}
+
 void sink_buffers_free(struct sink *s)
 {
+	if (s->reserve_extent) {
+		s->reserve_extent->next = s->extents;
+		s->extents = s->reserve_extent;
+		s->reserve_extent = NULL;
+	}
 	while (s->extents) {
 		struct sink_extent *e = s->extents;
 		s->extents = e->next;
@@ -87,6 +116,27 @@ static struct sink_buffer *take_oldest(struct sink *s)
 	return NULL;
 }
 
+bool sink_scarce(struct sink *s)
+{
+	if (BASE_LIKELY(!s->scarce)) {
+		return false;
+	}
+	pthread_mutex_lock(&s->lock);
+	s->scarce = !s->free.head && s->buffers_allocated >= s->buffers_limit;
+	pthread_mutex_unlock(&s->lock);
+	return s->scarce;
+}
+
+void sink_refuse(struct sink *s, uint64_t events)
+{
+	s->lost_no_buffer += events;
+}
+
+void sink_may_reserve(struct sink *s, bool may)
+{
+	s->may_reserve = may;
+}
+
 struct sink_buffer *sink_buffer_take_locked(struct sink *s)
 {
 	if (s->quota == 0) {
@@ -103,6 +153,10 @@ struct sink_buffer *sink_buffer_take_locked(struct sink *s)
 	}
 	if (!b && s->buffering) {
 		b = take_oldest(s);
+	}
+	s->scarce = !b;
+	if (!b && s->may_reserve) {
+		b = sink_list_pop(&s->reserve);
 	}
 	if (b && s->quota != UINT64_MAX) {
 		s->quota--;

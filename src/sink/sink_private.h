@@ -42,6 +42,7 @@ struct sink_buffer {
 	uint32_t events;
 	uint16_t cpu;
 	uint16_t pins; /* snapshots that still have to write it */
+	bool of_reserve;
 };
 
 struct sink_list {
@@ -232,6 +233,8 @@ struct sink {
 	bool has_file; /* closed buffers go to the file thread */
 	uint32_t clock;
 	uint64_t next_sequence;
+	bool scarce; /* the last look found no free buffer */
+	bool may_reserve;
 	uint64_t lost_no_buffer, lost_too_big, lost_elsewhere, late_records;
 	uint64_t flush_at_ns, refresh_at_ns;
 	uint32_t flush_timer;
@@ -271,6 +274,8 @@ struct sink {
 	pthread_cond_t wake; /* file thread sleeps here */
 	pthread_cond_t idle; /* sink_drain_wait and sink_thread_start sleep here */
 	struct sink_list free, full;
+	struct sink_list reserve; /* beyond the limit: for those who write little, when nothing is free */
+	struct sink_extent *reserve_extent;
 	struct sink_extent *extents;
 	uint32_t buffers_allocated, buffers_limit, buffers_minimum;
 	uint64_t quota; /* data buffers that may still be taken for the file */
@@ -314,6 +319,11 @@ struct sink {
 int sink_buffers_add(struct sink *s, uint32_t count); /* without the lock */
 void sink_buffers_free(struct sink *s);
 struct sink_buffer *sink_buffer_take_locked(struct sink *s);
+int sink_buffers_reserve(struct sink *s, uint32_t count); /* at the start */
+static inline void sink_buffer_give_locked(struct sink *s, struct sink_buffer *b)
+{
+	sink_list_push_front(b->of_reserve ? &s->reserve : &s->free, b);
+}
 
 /* sink.c */
 void sink_publish_counts(struct sink *s); /* with the lock held */

@@ -143,7 +143,7 @@ static void close_one(struct sink *s, struct sink_stream *st)
 		}
 	} else {
 		s->recycled++;
-		sink_list_push_front(&s->free, b);
+		sink_buffer_give_locked(s, b);
 	}
 	pthread_mutex_unlock(&s->lock);
 }

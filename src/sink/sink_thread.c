@@ -459,7 +459,7 @@ static void thread_run(struct sink *s)
 			write_batch(s, batch, n);
 			pthread_mutex_lock(&s->lock);
 			for (unsigned i = n; i-- > 0;) {
-				sink_list_push_front(&s->free, batch[i]);
+				sink_buffer_give_locked(s, batch[i]);
 			}
 			s->finished += n;
 			if (s->waiting) {

@@ -515,6 +515,40 @@ static uint32_t adopt(const struct provider *p, const int *fds, int count)
 	}
 }
 
+/* One process lost five events, and another says that it lost all that there ever were. */
+static void what_a_liar_claims_does_not_hide_what_others_lost(void **state)
+{
+	int code, fd = control_connect(&daemon_);
+	uint64_t id;
+	struct proto_session got;
+	struct session_args args = {.name = "honest", .mode = 0x10000100, .buffer_kb = 4};
+	struct provider honest, liar;
+	assert_int_equal(session_start(fd, &args, &id), 0);
+	assert_int_equal(session_enable(fd, &(struct enable_request){.id = id, .provider = &prov_a, .code = 1}), 0);
+	provider_attach(&daemon_, &honest);
+	provider_attach(&daemon_, &liar);
+	assert_non_null(provider_register(&honest, 0, &prov_a, 0, NULL, 0, &code));
+	assert_non_null(provider_register(&liar, 0, &prov_a, 0, NULL, 0, &code));
+	struct seg_header *h = liar.segment[0];
+	for (int round = 0; round < 5; round++) {
+		pool_count_lost(honest.writer, 1, POOL_LOST_FULL);
+		for (uint32_t i = 0; i < POOL_SESSION_BITS; i++) {
+			h->lost[i] += round % 2 ? 12345 : UINT64_MAX / 3;
+		}
+		assert_int_equal(session_control(fd, id, 3, NULL), 0);
+		pause_ms(60);
+	}
+	assert_int_equal(session_control(fd, id, 3, NULL), 0);
+	assert_int_equal(session_control(fd, id, 0, &got), 0);
+	assert_int_equal(got.loss[PROTO_LOSS_POOL_FULL], 5);
+	assert_int_equal(got.events_lost, 5);
+	assert_true(got.loss[PROTO_LOSS_DISBELIEVED] > 0);
+	provider_detach(&liar);
+	provider_detach(&honest);
+	assert_int_equal(session_control(fd, id, 1, NULL), 0);
+	close(fd);
+}
+
 static void only_what_a_daemon_made_is_adopted(void **state)
 {
 	const int all = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
@@ -555,6 +589,9 @@ static void only_what_a_daemon_made_is_adopted(void **state)
 		assert_int_equal(adopt(&p, &fd, 1), 0);
 		munmap(mem, bytes);
 		close(fd);
+	}
+	for (int i = 0; i < 500 && daemon_fds() > before; i++) {
+		pause_ms(20); /* processes that received them for the daemon have just ended */
 	}
 	assert_true(daemon_fds() <= before);
 	provider_detach(&p);
@@ -690,6 +727,7 @@ static void a_process_that_lies_about_its_images_lies_about_itself_and_within_bo
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_liar_claims_does_not_hide_what_others_lost),
 		cmocka_unit_test(only_what_a_daemon_made_is_adopted),
 		cmocka_unit_test(only_the_owner_reaches_the_sockets),
 		cmocka_unit_test(malformed_messages_cost_the_connection),

@@ -103,6 +103,8 @@ uint32_t session_start(int fd, const struct session_args *a, uint64_t *ret_id)
 				  .buffer_size_kb = a->buffer_kb,
 				  .maximum_file_size = a->maximum_size,
 				  .clock = a->clock,
+				  .minimum_buffers = a->buffers,
+				  .maximum_buffers = a->buffers,
 				  .flags = a->flags};
 	struct proto_writer w;
 	if (a->name) {

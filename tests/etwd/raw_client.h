@@ -42,7 +42,7 @@ bool receive(int fd, struct reply *r, int timeout_ms);
 
 struct session_args {
 	const char *name, *file;
-	uint32_t mode, buffer_kb, maximum_size, clock, flags;
+	uint32_t mode, buffer_kb, maximum_size, clock, flags, buffers;
 };
 /* Win32 code; *ret_id when 0. */
 uint32_t session_start(int fd, const struct session_args *a, uint64_t *ret_id);

@@ -22,10 +22,25 @@ static const struct cli_option list_options[] = {
 	{0},
 };
 
+/* Behind the next `c` that is in no string, or the end. */
+static char *beyond(char *at, char c)
+{
+	for (bool string = false; *at; at++) {
+		if (string && *at == '\\' && at[1]) {
+			at++;
+		} else if (*at == '"') {
+			string = !string;
+		} else if (*at == c && !string) {
+			return at + 1;
+		}
+	}
+	return at;
+}
+
 /* {"key":number,…} as lines, or as it is. */
 static int list_daemon(struct cli_args *a)
 {
-	char text[4096];
+	char text[16384];
 	uint32_t code = openetw_daemon_counters(text, sizeof text);
 	if (code) {
 		return cli_fail(a, code, "no etwd runs");
@@ -33,6 +48,17 @@ static int list_daemon(struct cli_args *a)
 	if (cli_flag(a, "json")) {
 		puts(text);
 		return CLI_OK;
+	}
+	/* The one list in it: an object a line. */
+	static const char key[] = "\"processes_that_lost\":[";
+	char *list = strstr(text, key), *after = list ? beyond(list + sizeof key - 1, ']') : NULL;
+	if (after) {
+		for (char *at = list + sizeof key - 1; *at == '{';) {
+			char *end = beyond(at, '}');
+			printf("%-22s %.*s\n", "process_that_lost", (int)(end - at), at);
+			at = end + (*end == ',');
+		}
+		memmove(list, after, strlen(after) + 1);
 	}
 	for (char *s = text; (s = strchr(s, '"')) != NULL;) {
 		char *end = strchr(s + 1, '"');
@@ -236,7 +262,8 @@ static void print_json(const struct cli_props *p, const struct openetw_loss *l)
 			    "\"tooBig\":%llu,\"detached\":%llu,\"rejected\":%llu,\"noBuffer\":%llu,"
 			    "\"diskEvents\":%llu,\"diskBuffers\":%llu,\"realTimeBuffers\":%llu,"
 			    "\"realTimeEvents\":%llu,\"torn\":%llu,\"overwritten\":%llu,"
-			    "\"fileGoneEvents\":%llu,\"fileGoneBuffers\":%llu,\"realTimeRefused\":%llu}",
+			    "\"fileGoneEvents\":%llu,\"fileGoneBuffers\":%llu,\"realTimeRefused\":%llu,"
+			    "\"disbelieved\":%llu}",
 			    (unsigned long long)l->events, (unsigned long long)l->bytes_written,
 			    (unsigned long long)l->pool_full, (unsigned long long)l->nesting,
 			    (unsigned long long)l->too_big, (unsigned long long)l->detached,
@@ -245,7 +272,8 @@ static void print_json(const struct cli_props *p, const struct openetw_loss *l)
 			    (unsigned long long)l->realtime_buffers,
 			    (unsigned long long)l->realtime_events, (unsigned long long)l->torn,
 			    (unsigned long long)l->overwritten, (unsigned long long)l->gone_events,
-			    (unsigned long long)l->gone_buffers, (unsigned long long)l->realtime_refused);
+			    (unsigned long long)l->gone_buffers, (unsigned long long)l->realtime_refused,
+			    (unsigned long long)l->disbelieved);
 	}
 	strbuf_adds(&b, "}");
 	puts(b.s);

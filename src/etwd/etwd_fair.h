@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Processes of one session share its buffers. While none is free, those that write more than their share are refused,
+ * so that what a flood costs is the flood's, and the others may have the buffers that the sink keeps in reserve.
+ *
+ * What each process wants to write is counted, also what is refused, over the last 50 to 100 ms. Its share is half of
+ * what each would have if all those wrote alike; a process that is alone has all.
+ */
+#ifndef ETWD_ETWD_FAIR_H
+#define ETWD_ETWD_FAIR_H
+
+#include "etwd/etwd.h"
+
+/* Of one process, for one of its session bits. */
+struct fair {
+	uint32_t epoch; /* of the session */
+	uint32_t bytes, before;
+};
+
+struct fair *etwd_fair_make(struct process *p);
+void etwd_fair_turn(struct session *s, struct fair *f);
+void etwd_fair_tick(struct session *s, uint64_t now_ns);
+
+/* This process writes to this session now. NULL: no memory. */
+static inline struct fair *etwd_fair_begin(struct session *s, struct process *p, uint32_t bit)
+{
+	struct fair *f = BASE_LIKELY(p->fair != NULL) ? p->fair : etwd_fair_make(p);
+	if (BASE_UNLIKELY(!f)) {
+		return NULL;
+	}
+	f += bit;
+	if (BASE_UNLIKELY(f->epoch != s->fair.epoch)) {
+		etwd_fair_turn(s, f);
+	}
+	return f;
+}
+
+static inline void etwd_fair_add(struct session *s, struct fair *f, uint32_t bytes)
+{
+	if (BASE_LIKELY(f != NULL)) {
+		f->bytes += BASE_MIN(bytes, UINT32_MAX - f->bytes);
+		s->fair.bytes += bytes;
+	}
+}
+
+static inline bool etwd_fair_alone(const struct session *s)
+{
+	return BASE_MAX(s->fair.writers, s->fair.writers_before) < 2;
+}
+
+static inline bool etwd_fair_over(const struct session *s, const struct fair *f)
+{
+	uint64_t writers = BASE_MAX(s->fair.writers, s->fair.writers_before);
+	return f && writers >= 2 &&
+	       ((uint64_t)f->bytes + f->before) * 2 * writers > s->fair.bytes + s->fair.bytes_before;
+}
+
+#endif
