@@ -58,6 +58,11 @@ run_status 0 openetw record --cpu -o "$T/st.etl" -p OpenETW.Sample.Hello:::stack
 run_status 0 openetw report --events --folded - "$T/st.etl"
 says '^hello-traceloggi.*;OpenETW.Sample.Hello/' "$T/out" "stacks of the events of the application"
 
+# a process that ends before all is ready is said, not recorded in vain
+sleep 0.01 &
+run_status 1 openetw record --cpu --pid $! -d 5s -o "$T/gone.etl"
+says 'there is no process' "$T/err" "a process that has ended"
+
 # mistakes
 run_status 2 openetw record -i 10us -o "$T/x.etl"
 run_status 1 openetw record -d 10ms -o /no/such/dir/x.etl
