@@ -101,6 +101,7 @@
 #define ETWD_PRIVATES_UID	   64u
 #define ETWD_WAITING_MAX	   262144u /* callbacks that enables wait for, and these enables */
 #define ETWD_ENABLE_BYTES_MAX	   (512ull << 20)
+#define ETWD_IMAGE_BYTES_TOTAL	   (64ull << 20) /* what processes have mapped: paths, build ids */
 #define ETWD_CONFIG_BYTES_UID	   (64ull << 20) /* then older generations are kept no longer */
 #define ETWD_SPOOL_BYTES_UID	   (1ull << 30) /* what waits for consumers on the disk */
 #define ETWD_SPOOL_FLOOR	   (1ull << 30) /* what is free there stays, or a tenth of the disk */
@@ -177,6 +178,7 @@ enum share {
 	SHARE_JOBS,
 	SHARE_WAITING,
 	SHARE_ENABLE_BYTES,
+	SHARE_IMAGE_BYTES, /* also of processes that ended, while a session remembers them */
 	SHARE_CONFIG_BYTES,
 	SHARE_COUNT,
 };
@@ -1031,7 +1033,7 @@ struct etwd {
 	uint64_t tick_ns;
 	uint64_t watermark; /* raw clock; what the last pass delivered up to */
 
-	uint64_t images_serial, images_bytes, images_dropped;
+	uint64_t images_serial, images_dropped;
 	uint32_t ghost_count;
 	uint64_t adopted_pools, adopted_events, adopted_unclaimed, adopted_lost;
 	uint64_t events, passes, messages, bad_messages, rejected_connections, late_events;
