@@ -56,7 +56,7 @@
 #define ETWD_ETWD_H
 
 #include "base/base.h"
-#include "filter/filter_select.h"
+#include "filter/filter_event_id.h"
 #include "pool/pool.h"
 #include "proto/proto.h"
 #include "proto/proto_wait.h"
