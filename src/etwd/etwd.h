@@ -57,7 +57,7 @@
 
 #include "base/base.h"
 #include "etwd/etwd_limits.h"
-#include "filter/filter_select.h"
+#include "filter/filter_event_id.h"
 #include "pool/pool.h"
 #include "proto/proto.h"
 #include "proto/proto_wait.h"
