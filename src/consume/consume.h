@@ -2,10 +2,10 @@
  *
  * consume: events of files and sessions, oldest first. Front door.
  *
- *   source   one file or one real-time session; yields records in the order of time. A real-time
- * source blocks in next() until etwd has something. merge    sources become one order, by ticks where
- * they share a clock. trace    what a PROCESSTRACE_HANDLE stands for: a source and the caller's callbacks
- * (api_*.c).
+ *   source   one file or one real-time session; yields records in the order of time. A real-time source
+ *            blocks in next() until etwd has something.
+ *   merge    sources become one order, by ticks where they share a clock.
+ *   trace    what a PROCESSTRACE_HANDLE stands for: a source and the caller's callbacks (api_*.c).
  *
  * All bytes of a source are untrusted. One thread uses a source; consume_source_wake() alone may be
  * called from any other.

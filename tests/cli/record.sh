@@ -69,7 +69,7 @@ run_status 1 openetw record -d 10ms -o /no/such/dir/x.etl
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 0 ]; then
 	mkdir -m 777 "$T/free"
 	run_status 1 setpriv --reuid 65534 --clear-groups --bounding-set=-all --inh-caps=-all \
-		"$OPENETW_BUILD/src/cli/openetw" record -d 10ms -o "$T/free/x.etl"
+		"$OPENETW_BUILD/tools/openetw" record -d 10ms -o "$T/free/x.etl"
 	says 'CAP_PERFMON' "$T/err" "what to grant"
 fi
 
