@@ -101,6 +101,7 @@
 #define ETWD_PRIVATES_UID	   64u
 #define ETWD_WAITING_MAX	   262144u /* callbacks that enables wait for, and these enables */
 #define ETWD_ENABLE_BYTES_MAX	   (512ull << 20)
+#define ETWD_IMAGE_BYTES_MAX	   (64ull << 20) /* of processes whose stacks are recorded */
 #define ETWD_CONFIG_BYTES_UID	   (64ull << 20) /* then older generations are kept no longer */
 #define ETWD_SPOOL_BYTES_UID	   (1ull << 30) /* what waits for consumers on the disk */
 #define ETWD_SPOOL_FLOOR	   (1ull << 30) /* what is free there stays, or a tenth of the disk */
@@ -160,6 +161,10 @@ void etwd_job_start(struct etwd *d, struct job *j);
 bool etwd_job_try(struct etwd *d, struct job *j);
 uint64_t etwd_now_ns(void);
 void etwd_log(struct etwd *d, const char *fmt, ...) BASE_PRINTF(2, 3);
+/* The same for what a user can cause as often as they like: lines have a rate then. */
+void etwd_log_of(struct etwd *d, uid_t uid, const char *fmt, ...) BASE_PRINTF(3, 4);
+void etwd_log_left_out(struct etwd *d, uid_t uid, uint64_t lines);
+void etwd_log_open(struct etwd *d); /* DIR/etwd.log */
 
 /* ---- shares ---------------------------------------------------------------------------------- */
 
@@ -177,6 +182,7 @@ enum share {
 	SHARE_JOBS,
 	SHARE_WAITING,
 	SHARE_ENABLE_BYTES,
+	SHARE_IMAGE_BYTES, /* what processes told of their images */
 	SHARE_CONFIG_BYTES,
 	SHARE_COUNT,
 };
@@ -192,6 +198,8 @@ int etwd_share_spool(struct etwd *d, uid_t uid, struct sink_quota **ret);
 /* The loop worked for this user; may it go on to? */
 void etwd_share_busy(struct etwd *d, uid_t uid, uint64_t from_ns, uint64_t to_ns);
 bool etwd_share_has_time(struct etwd *d, uid_t uid, uint64_t now_ns);
+/* May the log have one more line about this user now? *ret_left_out: lines that it did not get since the last. */
+bool etwd_share_log_line(struct etwd *d, uid_t uid, uint64_t now_ns, uint64_t *ret_left_out);
 void etwd_share_tick(struct etwd *d, uint64_t now_ns);
 void etwd_share_finish(struct etwd *d);
 
@@ -965,6 +973,8 @@ struct etwd {
 	uint32_t idle_exit_s; /* 0: never */
 	uint32_t cpus;
 	int log_fd;
+	bool log_is_file;
+	uint64_t log_bytes;
 	int epoll;
 	struct source listeners[2];
 	bool listeners_carry; /* descriptors may come over new connections */
@@ -1031,7 +1041,7 @@ struct etwd {
 	uint64_t tick_ns;
 	uint64_t watermark; /* raw clock; what the last pass delivered up to */
 
-	uint64_t images_serial, images_bytes, images_dropped;
+	uint64_t images_serial, images_dropped;
 	uint32_t ghost_count;
 	uint64_t adopted_pools, adopted_events, adopted_unclaimed, adopted_lost;
 	uint64_t events, passes, messages, bad_messages, rejected_connections, late_events;
