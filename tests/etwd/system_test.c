@@ -579,7 +579,8 @@ static void have_images_remembered(void)
 {
 	struct provider p;
 	uint64_t id;
-	uint8_t item[16 + 8] = {0};
+	uint8_t item[16 + 8] = {0}, mem[64];
+	struct proto_writer w;
 	int code, fd = control_connect(&daemon_);
 	must(session_start(fd, &(struct session_args){.name = "ring", .mode = 0x400, .buffer_kb = 64}, &id) == 0);
 	struct enable_request en = {.id = id, .provider = &prov_a, .code = 1, .properties = 4 /* stacks */};
@@ -595,6 +596,16 @@ static void have_images_remembered(void)
 		tell_images(&p, 1000);
 		must(provider_write(&p, e, &(struct raw_event){.id = 9, .items = item, .items_bytes = sizeof item}, 0) == 0);
 		provider_detach(&p);
+		/* until it has ended for etwd */
+		for (uint32_t count = 1; count > 0;) {
+			proto_begin(&w, mem, sizeof mem, PROTO_PROCESSES, 4);
+			call(fd, &w, &reply);
+			must(proto_get_u32(&reply.m, PROTO_TAG_COUNT, &count));
+			for (uint32_t k = 0; k < count; k++) {
+				must(receive(fd, &reply, 5000));
+			}
+			poll(NULL, 0, 2);
+		}
 	}
 	must(image_bytes() > 1 << 20);
 	must(image_bytes() <= 16 << 20);
