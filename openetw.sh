@@ -137,7 +137,7 @@ run() { # run FILE.etl
 	build
 	dir=$(mktemp -d)
 	trap 'rm -rf "$dir"' EXIT
-	b=$build/src/cli/openetw
+	b=$build/tools/openetw
 	say "recording two sample providers: TraceLogging, and EventWrite with a manifest"
 	"$b" run -o "$dir/sample.etl" -p OpenETW.Sample.Hello -p OpenETW.Sample.Manifest \
 		-- sh -c '"$1/hello-tracelogging" 5 && "$1/manifest-style"' sh "$build/samples"

@@ -2,10 +2,10 @@
  *
  * consume: events of files and sessions, oldest first. Front door.
  *
- *   source   one file or one real-time session; yields records in the order of time. A real-time
- * source blocks in next() until etwd has something. merge    sources become one order, by ticks where
- * they share a clock. trace    what a PROCESSTRACE_HANDLE stands for: a source and the caller's callbacks
- * (api_*.c).
+ *   source   one file or one real-time session; yields records in the order of time. A real-time source
+ *            blocks in next() until etwd has something.
+ *   merge    sources become one order, by ticks where they share a clock.
+ *   trace    what a PROCESSTRACE_HANDLE stands for: a source and the caller's callbacks (api_*.c).
  *
  * All bytes of a source are untrusted. One thread uses a source; consume_source_wake() alone may be
  * called from any other.
@@ -39,6 +39,7 @@ struct consume_source {
 	uint64_t buffers_lost; /* real time */
 	bool real_time;
 	bool broken_off; /* real time: the stream ended without etwd's word that the session had */
+	bool cancelled; /* the caller takes no more records: a source that would wait for one ends instead */
 	bool whole_buffers; /* on_buffer wants to see them: costs files with large buffers memory */
 	consume_buffer_fn *on_buffer;
 	void *on_buffer_ctx;

@@ -3,7 +3,7 @@
  */
 #include "control/control.h"
 #include "control/control_private.h"
-#include "filter/filter_select.h"
+#include "filter/filter_event_id.h"
 #include "inproc/inproc.h"
 
 #include <stdlib.h>

@@ -13,7 +13,7 @@
 
 #include "etwd/etwd_modes.h"
 #include "format/kernel_mask.h"
-#include "saved/saved.h"
+#include "session/session.h"
 
 #include <fcntl.h>
 #include <stdio.h>

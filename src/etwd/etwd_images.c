@@ -239,8 +239,7 @@ static bool add(struct etwd *d, struct image_list *l, struct image *i, char *pat
 		l->at = more;
 		l->cap = cap;
 	}
-	/* Also of processes that have ended, as long as a session remembers them. */
-	if (etwd_share_take(d, l->uid, SHARE_IMAGE_BYTES, bytes)) {
+	if (etwd_share_take(d, l->uid, SHARE_IMAGE_BYTES, bytes) != NULL) {
 		return false;
 	}
 	i->path = path;

@@ -7,7 +7,7 @@
  */
 #include "etwd/etwd.h"
 
-#include "saved/saved.h"
+#include "session/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
 #include "base/open_output.h"
 #include "etwd/etwd_modes.h"
-#include "saved/saved.h"
+#include "session/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,15 +7,19 @@
  * runs it for each event of a session. The blob is ours: nobody but these two reads it. All numbers
  * are little-endian, nothing is aligned.
  *
- *   blob        u32 magic | u16 format | u16 filters | u32 bytes, all of it | u32 zero | GUID
- * provider then the filters filter      u16 bytes, all of it | u16 event id | u8 event version | u8
- * flags | u16 fields | u16 predicates | u16 zero then the fields in the order of the payload, then
- * the predicates by field field       u8 kind | u8 flags | u16 length | u16 count | u16 members
- *               length: bytes of FIXED, characters of sized strings; with LENGTH_OF the index of
- * the field that says it. count: elements; with COUNT_OF an index. members: of an ARRAY, how many
- * of the fields behind it are one element, those of inner arrays included. predicate   u16 field |
- * u8 operator | u8 type | u16 value bytes | u16 zero | the value integers: one number of 8 bytes,
- * or two for an interval
+ *   blob       u32 magic, "OEPF" | u16 format, 1 | u16 number of filters | u32 bytes of the whole blob |
+ *              u32 zero | GUID of the provider (16 bytes); then the filters
+ *   filter     u16 bytes of the whole filter | u16 event id | u8 event version | u8 flags |
+ *              u16 number of fields | u16 number of predicates | u16 zero;
+ *              then the fields in the order of the payload, then the predicates in the order of their fields
+ *   field      u8 kind | u8 flags | u16 length | u16 count | u16 members
+ *              length   bytes of FIXED, characters of sized strings; with LENGTH_OF the index of the field
+ *                       that says it
+ *              count    elements; with COUNT_OF the index of the field that says it
+ *              members  of an ARRAY: how many of the fields behind it are one element, those of inner
+ *                       arrays included
+ *   predicate  u16 field | u8 operator | u8 type | u16 bytes of the value | u16 zero | the value
+ *              integers: one number of 8 bytes, or two for an interval
  *
  * Fields stand up to the last one a predicate looks at. Indices point backwards, to a field with
  * CAPTURE. Structs that are no arrays are gone: their members stand in their place.

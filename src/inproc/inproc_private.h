@@ -17,7 +17,7 @@
 
 #include "inproc/inproc.h"
 #include "base/order.h"
-#include "filter/filter_select.h"
+#include "filter/filter_event_id.h"
 
 #include <pthread.h>
 

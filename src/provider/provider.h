@@ -3,12 +3,12 @@
  * provider: register, enable mask, write. Lives in other people's processes, so it stays small.
  * Front door; docs/life-of-an-event.md tells the story.
  *
- *   region        wiped-on-fork memory with what the write path needs: for each registration its
- * generation, a pointer to its ctl_entry, and a cached copy of its filter registration  the rest of
- * it: GUID, callback, traits, what each daemon said. Under one lock destination   where events can
- * go: the user's etwd, the system's etwd, the in-process logger link          one attachment to an
- * etwd: control block (read-only), writer, segments, 8 MB-aligned so that a ctl_entry pointer alone
- * leads to all of it
+ *   region        memory that is wiped on fork, with what the write path needs: for each registration its
+ *                 generation, a pointer to its ctl_entry, and a cached copy of its filter
+ *   registration  the rest of it: GUID, callback, traits, what each daemon said. Under one lock
+ *   destination   where events can go: the user's etwd, the system's etwd, the in-process logger
+ *   link          one attachment to an etwd: control block (read-only), writer, segments. 8 MB-aligned, so
+ *                 that a ctl_entry pointer alone leads to all of it
  *
  *   app thread     EventRegister: registration, threads if there are none, waits for the answer
  *                  (50 ms; longer when there is something to miss, provider_patience.c)

@@ -8,8 +8,8 @@
  *   model      struct schema_event: one event's fields in the order of EVENT_PROPERTY_INFO arrays:
  *              top-level fields first, members of structs after, each struct's members together
  *   store      schema_store.h: what was learnt and loaded, of one decoder or of the process
- *   users      schema_walk (payload + model -> JSON, text, places of values), schema_value (one
- * value), schema_build_tei (model -> TRACE_EVENT_INFO), the Tdh* and openetw_* functions in api_*.c
+ *   users      schema_walk (payload + model -> JSON, text, places of values), schema_value (one value),
+ *              schema_build_tei (model -> TRACE_EVENT_INFO), the Tdh* and openetw_* functions in api_*.c
  *
  * Invariants of every struct schema_event, whatever it came from: indices lie inside the array; a
  * struct's members come after it, so there is no cycle; a count or length refers to an earlier

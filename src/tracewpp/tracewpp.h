@@ -2,11 +2,12 @@
  *
  * tracewpp: the WPP preprocessor. Front door.
  *
- *   tracewpp_config.c   FUNC, USEPREFIX, USESUFFIX, CUSTOM_TYPE and the like, of configuration
- * blocks and of the command line tracewpp_types.c    what %d and %!STATUS! are in C, in a message,
- * and in a .tmf file tracewpp_source.c   trace calls in a source file: where, in which function,
- * with which arguments tracewpp_message.c  a call's text and arguments -> format of the .tmf file,
- * names of staging functions tracewpp_write.c    the .tmh header
+ *   tracewpp_config.c   FUNC, USEPREFIX, USESUFFIX, CUSTOM_TYPE and the like, of configuration blocks and of
+ *                       the command line
+ *   tracewpp_types.c    what %d and %!STATUS! are in C, in a message, and in a .tmf file
+ *   tracewpp_source.c   trace calls in a source file: where, in which function, with which arguments
+ *   tracewpp_message.c  a call's text and arguments -> format of the .tmf file, names of staging functions
+ *   tracewpp_write.c    the .tmh header
  *
  * A source is read once, by its tokens, before the C preprocessor: calls are found by name, and
  * each becomes a macro of its own by file and line, WPP_CALL_main_c42, which the name of the trace

@@ -77,12 +77,12 @@ fi
 absent 2 "there is no source 'TotalCycels'\|no source" openetw record --pmc TotalCycels -d 100ms -o m.etl
 absent 2 "is .* meant" openetw start k -o k.etl --kernel PROFIL
 absent 1 "NOT_SUPPORTED" openetw start k -o k.etl --kernel REGISTRY
-# the names that monitor knows are those of kevent.c
-kevent=$(dirname "$0")/../../src/cli/kernel/kevent.c
+# the names that monitor knows are those of kernel_event.c
+kevent=$(dirname "$0")/../../tools/openetw/kernel_event.c
 if [ -r "$kevent" ]; then
 	sed -n 's/.*KOP_[A-Z_]*, "\([A-Za-z]*\)".*/&/p' "$kevent" | grep -o 'KOP_[A-Z_]*, "[A-Za-z]*"' | grep -o '"[A-Za-z]*"' |
 		tr -d '"' | grep -v '^Thread' | sort -u >names
-	[ "$(wc -l <names)" -gt 30 ] || fail "names in kevent.c: $(cat names)"
+	[ "$(wc -l <names)" -gt 30 ] || fail "names in kernel_event.c: $(cat names)"
 	while read -r name; do
 		! openetw monitor --op "$name" --columns nothing 2>&1 | grep -q 'no operation' || fail "monitor does not know $name"
 	done <names

@@ -10,7 +10,7 @@ verbs=$(openetw help | sed -n '/^Verbs:/,/^$/s/^  \([a-z0-9]*\) .*/\1/p')
 for verb in $verbs; do
 	[ -s "$man/man1/openetw-$verb.1" ] || fail "the manual page of the verb '$verb' is not installed"
 	# A program of this name that is openetw is that tool: then its link and its page are there too.
-	ln -s "$OPENETW_BUILD/src/cli/openetw" "$T/$verb"
+	ln -s "$OPENETW_BUILD/tools/openetw" "$T/$verb"
 	if "$T/$verb" --help 2>/dev/null </dev/null | grep -q "^Usage: openetw $verb"; then
 		[ "$(readlink "$bin/$verb")" = openetw ] || fail "there is no link '$verb' in bin"
 		grep -q "^openetw..$verb, $verb " "$man/man1/$verb.1" || fail "there is no manual page '$verb' that names it"

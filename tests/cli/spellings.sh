@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 cd "$T" || fail "cd"
 export LD_LIBRARY_PATH="$OPENETW_BUILD${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-O=$OPENETW_BUILD/src/cli/openetw
+O=$OPENETW_BUILD/tools/openetw
 MANIFEST=$(dirname "$0")/../../samples/manifest-style.man
 record_hello a.etl 2
 # instead PATTERN COMMAND…: it fails, and says that

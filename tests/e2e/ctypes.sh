@@ -5,14 +5,14 @@
 here=$(cd "$(dirname "$0")/.." && pwd)
 command -v python3 >/dev/null || skip "python3 is not there"
 python3 -c 'import ctypes' 2>/dev/null || skip "this Python has no ctypes"
-lib=$OPENETW_BUILD/src/win/aliases/libopenetw-aliases.so
+lib=$OPENETW_BUILD/winrt/aliases/libopenetw-aliases.so
 [ -f "$lib" ] || skip "built with -Daliases=false"
 nm "$OPENETW_BUILD/libetw.so" 2>/dev/null | grep -q '__asan_init\|__tsan_init' && skip "a sanitizer's libraries are not for others"
 mkdir "$T/dll"
 for n in advapi32 sechost tdh kernel32 ntdll api-ms-win-eventing-provider-l1-1-0; do
 	ln -s "$lib" "$T/dll/$n.dll"
 done
-cp "$here/../src/win/aliases/openetw_windll.py" "$T/dll"
+cp "$here/../winrt/aliases/openetw_windll.py" "$T/dll"
 export LD_LIBRARY_PATH="$T/dll:$OPENETW_BUILD" PYTHONPATH="$T/dll" PYTHONDONTWRITEBYTECODE=1
 python3 "$here/aliases/ctypes_client.py" "$T" || fail "ctypes_client.py"
 openetw dump "$T/python.etl" >"$T/dump" || fail "dump: $(cat "$T/dump")"
@@ -100,5 +100,5 @@ int main(void)
 	return TdhEnumerateProviders(0, &size) == 122 && size > 8 && OpenTraceW(0) == ~0ull ? 0 : 1;
 }
 C
-cc "$T/named.c" -o "$T/named" -L"$OPENETW_BUILD/src/win/aliases" -L"$OPENETW_BUILD" -ladvapi32 -ltdh || fail "-ladvapi32 -ltdh"
+cc "$T/named.c" -o "$T/named" -L"$OPENETW_BUILD/winrt/aliases" -L"$OPENETW_BUILD" -ladvapi32 -ltdh || fail "-ladvapi32 -ltdh"
 "$T/named" || fail "a program linked by the DLLs' names"

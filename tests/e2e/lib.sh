@@ -3,7 +3,7 @@
 # OPENETW_BUILD names the build directory.
 set -u
 : "${OPENETW_BUILD:?run through meson test}"
-PATH="$OPENETW_BUILD/src/cli:$OPENETW_BUILD/src/etwd:$PATH"
+PATH="$OPENETW_BUILD/tools:$OPENETW_BUILD/src/etwd:$PATH"
 export OPENETW_ETWD="$OPENETW_BUILD/src/etwd/etwd"
 export OPENETW_WAIT_MS="${OPENETW_WAIT_MS-8000}" # as meson test says
 T=$(mktemp -d /tmp/openetw-e2e-XXXXXX)

@@ -6,7 +6,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 work=$(mktemp -d /tmp/openetw-mc-XXXXXX) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-mc="$OPENETW_BUILD/src/cli/openetw mc"
+mc="$OPENETW_BUILD/tools/openetw mc"
 man=$root/samples/manifest-generated/kitchen.man
 fail() {
 	echo "FAIL: $*" >&2

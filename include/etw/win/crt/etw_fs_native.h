@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The functions of libetw-win below <filesystem> and <fstream>: see src/win/crt_filesystem.c.
+ * The functions of libetw-win below <filesystem> and <fstream>: see winrt/crt_filesystem.c.
  */
 #ifndef ETW_CRT_ETW_FS_NATIVE_H
 #define ETW_CRT_ETW_FS_NATIVE_H

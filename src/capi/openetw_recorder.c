@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * include/openetw/recorder.h: everything is kept as it was said, looked at as a whole, and then done
+ * with StartTrace and EnableTraceEx2.
+ */
+#include "openetw/recorder.h"
+#include "openetw/openetw.h"
+
+#include "base/printable.h"
+#include "capi/recorder_kernel.h"
+
+#include "evntcons.h"
+#include "evntrace.h"
+#include "tdh.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define UNITS_MAX	1023u
+#define PROVIDERS_MAX	64u
+#define PIDS_MAX	8u
+#define KIB_MIN		4u
+#define KIB_MAX		16384u
+#define BUFFERS_MAX	65536u
+#define FLUSH_MAX	3600000u
+
+struct wanted_provider {
+	char *name;
+	uint32_t level, properties;
+	uint64_t any, all;
+	GUID guid; /* once checked */
+	bool kernel; /* Windows Kernel Trace: a part of the kernel's mask */
+	bool system; /* a system provider */
+};
+struct openetw_recorder {
+	char *name, *path;
+	bool file_said, live, no_memory;
+	uint32_t mib, mode, kib, least, most, flush_ms;
+	struct wanted_provider providers[PROVIDERS_MAX];
+	uint32_t provider_count, pid_count; /* also of those beyond the limit */
+	ULONG pids[PIDS_MAX];
+	/* As said: names joined by '+' over all calls; once checked, what they come to. */
+	char *kernel_flags, *kernel_stacks;
+	uint32_t kernel_bits;
+	bool kernel_bits_said, replace;
+	struct recorder_kernel kernel;
+	bool running;
+	TRACEHANDLE handle;
+	struct openetw_kernel kernel_now;
+	char problem[600];
+};
+struct properties {
+	EVENT_TRACE_PROPERTIES p;
+	struct recorder_kernel_tail tail;
+	uint16_t name[UNITS_MAX + 1], path[UNITS_MAX + 1];
+};
+
+static char *copy_of(struct openetw_recorder *s, const char *text)
+{
+	char *copy = strdup(text ? text : "");
+	s->no_memory = s->no_memory || !copy;
+	return copy;
+}
+
+struct openetw_recorder *openetw_recorder_create(const char *name)
+{
+	struct openetw_recorder *s = calloc(1, sizeof *s);
+	if (s) {
+		s->name = copy_of(s, name);
+	}
+	return s;
+}
+
+void openetw_recorder_destroy(struct openetw_recorder *s)
+{
+	if (!s) {
+		return;
+	}
+	openetw_recorder_stop(s);
+	for (uint32_t i = 0; i < BASE_MIN(s->provider_count, PROVIDERS_MAX); i++) {
+		free(s->providers[i].name);
+	}
+	free(s->name);
+	free(s->path);
+	free(s->kernel_flags);
+	free(s->kernel_stacks);
+	free(s);
+}
+
+void openetw_recorder_set_file(struct openetw_recorder *s, const char *path, uint32_t mib,
+			       uint32_t mode)
+{
+	free(s->path);
+	s->path = copy_of(s, path);
+	s->mib = mib;
+	s->mode = mode;
+	s->file_said = true;
+}
+
+void openetw_recorder_set_live(struct openetw_recorder *s, int live)
+{
+	s->live = live != 0;
+}
+
+void openetw_recorder_set_buffers(struct openetw_recorder *s, uint32_t kib, uint32_t least,
+				  uint32_t most)
+{
+	s->kib = kib;
+	s->least = least;
+	s->most = most;
+}
+
+void openetw_recorder_set_flush(struct openetw_recorder *s, uint32_t milliseconds)
+{
+	s->flush_ms = milliseconds;
+}
+
+void openetw_recorder_add_provider(struct openetw_recorder *s, const char *provider, uint32_t level,
+				   uint64_t any_keyword, uint64_t all_keywords, uint32_t properties)
+{
+	if (s->provider_count < PROVIDERS_MAX) {
+		s->providers[s->provider_count] = (struct wanted_provider){
+			.name = copy_of(s, provider),
+			.level = level,
+			.properties = properties,
+			.any = any_keyword,
+			.all = all_keywords,
+		};
+	}
+	s->provider_count++;
+}
+
+/* One more behind those that were named, also an empty one. */
+static void join(struct openetw_recorder *s, char **list, const char *names)
+{
+	char *all = NULL;
+	names = names ? names : "";
+	if (!*list) {
+		*list = copy_of(s, names);
+	} else if (asprintf(&all, "%s+%s", *list, names) < 0) {
+		s->no_memory = true;
+	} else {
+		free(*list);
+		*list = all;
+	}
+}
+
+void openetw_recorder_add_kernel(struct openetw_recorder *s, const char *flags)
+{
+	join(s, &s->kernel_flags, flags);
+}
+
+void openetw_recorder_add_kernel_stacks(struct openetw_recorder *s, const char *events)
+{
+	join(s, &s->kernel_stacks, events);
+}
+
+void openetw_recorder_add_kernel_flags(struct openetw_recorder *s, uint32_t flags)
+{
+	s->kernel_bits |= flags;
+	s->kernel_bits_said = true;
+}
+
+void openetw_recorder_set_replace(struct openetw_recorder *s, int replace)
+{
+	s->replace = replace != 0;
+}
+
+void openetw_recorder_add_pid(struct openetw_recorder *s, uint32_t pid)
+{
+	if (s->pid_count < PIDS_MAX) {
+		s->pids[s->pid_count] = pid;
+	}
+	s->pid_count++;
+}
+
+const char *openetw_recorder_problem(const struct openetw_recorder *s)
+{
+	return s->problem;
+}
+
+/* ---- the check --------------------------------------------------------------------------------- */
+
+static enum openetw_mistake BASE_PRINTF(3, 4)
+	wrong(struct openetw_recorder *s, enum openetw_mistake what, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	printable_vformat(s->problem, sizeof s->problem, fmt, ap);
+	va_end(ap);
+	return what;
+}
+
+/* UTF-16 units without the terminator, or -1 for what is no UTF-8. */
+static long units_of(const char *text)
+{
+	return utf8_to_utf16(text, strlen(text), NULL, 0);
+}
+
+/* The GUID that an installed manifest gives this name. */
+static bool is_installed(const char *name, GUID *ret)
+{
+	uint16_t wide[256];
+	ULONG bytes = 0;
+	bool found = false;
+	long units = utf8_to_utf16(name, strlen(name), wide, BASE_ARRAY_LEN(wide));
+	if (units <= 0 || units >= (long)BASE_ARRAY_LEN(wide) ||
+	    TdhEnumerateProviders(NULL, &bytes) != ERROR_INSUFFICIENT_BUFFER) {
+		return false;
+	}
+	uint8_t *all = malloc(bytes);
+	PROVIDER_ENUMERATION_INFO *info = (void *)all;
+	if (all && TdhEnumerateProviders(info, &bytes) == ERROR_SUCCESS) {
+		for (ULONG i = 0; i < info->NumberOfProviders && !found; i++) {
+			const TRACE_PROVIDER_INFO *p = &info->TraceProviderInfoArray[i];
+			found = p->ProviderNameOffset &&
+				utf16_equal_nocase((const void *)(all + p->ProviderNameOffset), wide);
+			*ret = found ? p->ProviderGuid : *ret;
+		}
+	}
+	free(all);
+	return found;
+}
+
+static bool guid_of(const char *text, GUID *ret)
+{
+	struct guid g;
+	bool hash = *text == '*';
+	text += hash;
+	if (!hash && guid_parse(text, &g) == 0) {
+		memcpy(ret, g.b, 16);
+		return true;
+	}
+	if (!*text || strpbrk(text, "{}") || units_of(text) < 0) {
+		return false;
+	}
+	if (!hash && is_installed(text, ret)) {
+		return true;
+	}
+	if (guid_from_provider_name(text, &g) < 0) {
+		return false;
+	}
+	memcpy(ret, g.b, 16);
+	return true;
+}
+
+static enum openetw_mistake check_name(struct openetw_recorder *s)
+{
+	long units = units_of(s->name);
+	if (!*s->name) {
+		return wrong(s, OPENETW_MISTAKE_NAME_EMPTY, "the session has no name");
+	}
+	for (const char *c = s->name; *c; c++) {
+		if ((uint8_t)*c < ' ') {
+			units = -1;
+		}
+	}
+	if (units < 0) {
+		return wrong(s, OPENETW_MISTAKE_NAME_INVALID,
+			     "the name of the session is no UTF-8 or has control characters");
+	}
+	if (units > (long)UNITS_MAX) {
+		return wrong(s, OPENETW_MISTAKE_NAME_TOO_LONG,
+			     "the name of the session has %ld UTF-16 units, at most %u are allowed",
+			     units, UNITS_MAX);
+	}
+	return OPENETW_MISTAKE_NONE;
+}
+
+static enum openetw_mistake check_output(struct openetw_recorder *s)
+{
+	if (!s->file_said) {
+		return s->live ? OPENETW_MISTAKE_NONE
+			       : wrong(s, OPENETW_MISTAKE_NO_OUTPUT,
+				       "session '%s' has neither a file nor is it live", s->name);
+	}
+	if (!*s->path) {
+		return wrong(s, OPENETW_MISTAKE_PATH_EMPTY, "the path of the file is empty");
+	}
+	long units = units_of(s->path);
+	if (units < 0 || units > (long)UNITS_MAX) {
+		return wrong(s, OPENETW_MISTAKE_PATH_TOO_LONG,
+			     "the path of the file has more than %u UTF-16 units or is no UTF-8",
+			     UNITS_MAX);
+	}
+	if (s->mode != OPENETW_RECORDER_SEQUENTIAL && s->mode != OPENETW_RECORDER_CIRCULAR) {
+		return wrong(s, OPENETW_MISTAKE_FILE_MODE,
+			     "file mode %u is neither sequential (1) nor circular (2)", s->mode);
+	}
+	if (s->mode == OPENETW_RECORDER_CIRCULAR && s->mib == 0) {
+		return wrong(s, OPENETW_MISTAKE_NO_FILE_SIZE,
+			     "a circular file needs a size, %s has none", s->path);
+	}
+	return OPENETW_MISTAKE_NONE;
+}
+
+static enum openetw_mistake check_buffers(struct openetw_recorder *s)
+{
+	if (s->kib && (s->kib < KIB_MIN || s->kib > KIB_MAX)) {
+		return wrong(s, OPENETW_MISTAKE_BUFFER_SIZE,
+			     "buffers of %u KiB: %u to %u are allowed", s->kib, KIB_MIN, KIB_MAX);
+	}
+	if (s->least > BUFFERS_MAX || s->most > BUFFERS_MAX) {
+		return wrong(s, OPENETW_MISTAKE_BUFFER_COUNTS, "%u buffers: at most %u are allowed",
+			     BASE_MAX(s->least, s->most), BUFFERS_MAX);
+	}
+	if (s->most && s->least > s->most) {
+		return wrong(s, OPENETW_MISTAKE_BUFFER_COUNTS,
+			     "at least %u buffers, but at most %u: the first must not be larger",
+			     s->least, s->most);
+	}
+	if (s->flush_ms > FLUSH_MAX) {
+		return wrong(s, OPENETW_MISTAKE_FLUSH, "flush after %u ms: at most %u are allowed",
+			     s->flush_ms, FLUSH_MAX);
+	}
+	return OPENETW_MISTAKE_NONE;
+}
+
+static enum openetw_mistake check_providers(struct openetw_recorder *s)
+{
+	if (s->provider_count == 0 && !s->kernel.said) {
+		return wrong(s, OPENETW_MISTAKE_NO_PROVIDER, "session '%s' has no provider",
+			     s->name);
+	}
+	if (s->provider_count > PROVIDERS_MAX || s->pid_count > PIDS_MAX) {
+		return wrong(s, OPENETW_MISTAKE_TOO_MANY,
+			     "%u providers and %u processes: at most %u and %u are allowed",
+			     s->provider_count, s->pid_count, PROVIDERS_MAX, PIDS_MAX);
+	}
+	for (uint32_t i = 0; i < s->provider_count; i++) {
+		struct wanted_provider *p = &s->providers[i];
+		if (!*p->name) {
+			return wrong(s, OPENETW_MISTAKE_PROVIDER_EMPTY,
+				     "provider %u of %u has no name", i + 1, s->provider_count);
+		}
+		p->kernel = recorder_kernel_is_trace(p->name);
+		p->system = !p->kernel && recorder_kernel_is_system_provider(p->name, &p->guid);
+		if (p->kernel) {
+			memcpy(&p->guid, kernel_trace_control_guid.b, sizeof p->guid);
+		} else if (!p->system && !guid_of(p->name, &p->guid)) {
+			return wrong(s, OPENETW_MISTAKE_PROVIDER_INVALID,
+				     "'%.200s' is neither a GUID nor the name of a provider",
+				     p->name);
+		}
+		if (p->level > 255) {
+			return wrong(s, OPENETW_MISTAKE_LEVEL,
+				     "level %u of provider '%.200s': 0 to 255 are allowed", p->level,
+				     p->name);
+		}
+		for (uint32_t k = 0; k < i; k++) {
+			if (memcmp(&s->providers[k].guid, &p->guid, sizeof p->guid) == 0) {
+				return wrong(s, OPENETW_MISTAKE_PROVIDER_TWICE,
+					     "'%.150s' and '%.150s' are the same provider",
+					     s->providers[k].name, p->name);
+			}
+		}
+	}
+	return OPENETW_MISTAKE_NONE;
+}
+
+/* Behind the providers, some of which are the kernel's. */
+static enum openetw_mistake check_kernel(struct openetw_recorder *s)
+{
+	struct recorder_kernel *k = &s->kernel;
+	bool nt = recorder_kernel_name(s->name), programs = false;
+	char why[300] = "";
+	bool flags = !s->kernel_flags || recorder_kernel_flags(k, s->kernel_flags, why, sizeof why);
+	flags = flags && (!s->kernel_bits_said || recorder_kernel_bits(k, s->kernel_bits, why, sizeof why));
+	for (uint32_t i = 0; flags && i < s->provider_count; i++) {
+		const struct wanted_provider *p = &s->providers[i];
+		programs = programs || (!p->kernel && !p->system);
+		if (p->kernel && (p->any == 0 || p->any > UINT32_MAX)) {
+			flags = false;
+			snprintf(why, sizeof why, "'%.100s' takes EVENT_TRACE_FLAG_* as keywords", p->name);
+		} else if (p->kernel) {
+			flags = recorder_kernel_bits(k, (uint32_t)p->any, why, sizeof why);
+		}
+	}
+	if (!flags) {
+		return wrong(s, OPENETW_MISTAKE_KERNEL_FLAG, "%s", why);
+	}
+	if (s->kernel_stacks && !recorder_kernel_stacks(k, s->kernel_stacks, why, sizeof why)) {
+		return wrong(s, OPENETW_MISTAKE_KERNEL_STACK, "%s", why);
+	}
+	if (k->stacks && !k->said) {
+		return wrong(s, OPENETW_MISTAKE_KERNEL_STACK, "stacks of kernel events, but no kernel events");
+	}
+	if (nt && programs) {
+		return wrong(s, OPENETW_MISTAKE_KERNEL_NAME,
+			     "'%s' has kernel events only: give a session with other providers another name", s->name);
+	}
+	return OPENETW_MISTAKE_NONE;
+}
+
+static bool wants_kernel(const struct openetw_recorder *s)
+{
+	bool wanted = s->kernel_flags || s->kernel_bits_said;
+	for (uint32_t i = 0; i < BASE_MIN(s->provider_count, PROVIDERS_MAX); i++) {
+		GUID g;
+		const char *name = s->providers[i].name;
+		wanted = wanted || recorder_kernel_is_trace(name) || recorder_kernel_is_system_provider(name, &g);
+	}
+	return wanted;
+}
+
+enum openetw_mistake openetw_recorder_check(struct openetw_recorder *s)
+{
+	s->problem[0] = 0;
+	if (s->no_memory) {
+		return wrong(s, OPENETW_MISTAKE_NO_MEMORY, "out of memory");
+	}
+	s->kernel = (struct recorder_kernel){.said = wants_kernel(s)};
+	enum openetw_mistake m = check_name(s);
+	m = m ? m : check_output(s);
+	m = m ? m : check_buffers(s);
+	m = m ? m : check_providers(s);
+	return m ? m : check_kernel(s);
+}
+
+/* ---- the session ------------------------------------------------------------------------------- */
+
+static void fill(const struct openetw_recorder *s, struct properties *p)
+{
+	memset(p, 0, sizeof *p);
+	EVENT_TRACE_PROPERTIES *e = &p->p;
+	e->Wnode.BufferSize = sizeof *p;
+	e->Wnode.Flags = WNODE_FLAG_TRACED_GUID;
+	e->Wnode.ClientContext = 1;
+	e->BufferSize = s->kib;
+	e->MinimumBuffers = s->least;
+	e->MaximumBuffers = s->most;
+	e->MaximumFileSize = s->mib;
+	e->LoggerNameOffset = offsetof(struct properties, name);
+	if (s->flush_ms) {
+		e->LogFileMode |= EVENT_TRACE_USE_MS_FLUSH_TIMER;
+		e->FlushTimer = s->flush_ms;
+	}
+	if (s->live) {
+		e->LogFileMode |= EVENT_TRACE_REAL_TIME_MODE;
+	}
+	if (s->file_said) {
+		e->LogFileMode |= s->mode == OPENETW_RECORDER_CIRCULAR
+					  ? EVENT_TRACE_FILE_MODE_CIRCULAR
+					  : EVENT_TRACE_FILE_MODE_SEQUENTIAL;
+		e->LogFileNameOffset = offsetof(struct properties, path);
+		utf8_to_utf16(s->path, strlen(s->path), p->path, UNITS_MAX + 1);
+	}
+	if (s->kernel.said) {
+		recorder_kernel_fill(&s->kernel, s->pids, s->pid_count, e, &p->tail);
+		e->LogFileMode |= recorder_kernel_name(s->name) ? 0 : EVENT_TRACE_SYSTEM_LOGGER_MODE;
+	}
+}
+
+static uint32_t enable(const struct openetw_recorder *s, const struct wanted_provider *p)
+{
+	EVENT_FILTER_DESCRIPTOR pids = {(ULONGLONG)(uintptr_t)s->pids,
+					s->pid_count * (ULONG)sizeof s->pids[0],
+					EVENT_FILTER_TYPE_PID};
+	bool filtered = s->pid_count && !p->system; /* the kernel's events are filtered in the session */
+	ENABLE_TRACE_PARAMETERS a = {
+		.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
+		.EnableProperty = p->properties,
+		.EnableFilterDesc = filtered ? &pids : NULL,
+		.FilterDescCount = filtered ? 1 : 0,
+	};
+	return EnableTraceEx2(s->handle, &p->guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER,
+			      (UCHAR)p->level, p->any, p->all, 0, &a);
+}
+
+/* What went wrong, with the reason that is known of it: a stop would make it forgotten. */
+static void failed(struct openetw_recorder *s, uint32_t code, const char *what, const char *name)
+{
+	const char *why = openetw_last_error_text(), *text = openetw_error_text(code);
+	char reason[300];
+	snprintf(reason, sizeof reason, "%s", *why ? why : text ? text : "unknown error");
+	wrong(s, OPENETW_MISTAKE_NONE, "%s%s%.200s%s: %s (code %u)", what, *name ? " '" : "", name, *name ? "'" : "",
+	      reason, code);
+}
+
+static uint32_t start_session(struct openetw_recorder *s)
+{
+	struct properties p;
+	uint16_t name[UNITS_MAX + 1];
+	utf8_to_utf16(s->name, strlen(s->name), name, UNITS_MAX + 1);
+	fill(s, &p);
+	uint32_t code = StartTraceW(&s->handle, (const WCHAR *)name, &p.p);
+	if (code == ERROR_ALREADY_EXISTS && s->replace) {
+		fill(s, &p);
+		code = ControlTraceW(0, (const WCHAR *)name, &p.p, EVENT_TRACE_CONTROL_STOP);
+		if (code == ERROR_SUCCESS || code == ERROR_WMI_INSTANCE_NOT_FOUND) { /* or it has just ended */
+			fill(s, &p);
+			code = StartTraceW(&s->handle, (const WCHAR *)name, &p.p);
+		}
+	}
+	return code;
+}
+
+uint32_t openetw_recorder_start(struct openetw_recorder *s)
+{
+	if (s->running) {
+		return ERROR_INVALID_STATE;
+	}
+	if (openetw_recorder_check(s) != OPENETW_MISTAKE_NONE) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	uint32_t code = start_session(s);
+	if (code) {
+		failed(s, code, "cannot start session", s->name);
+		return code;
+	}
+	s->running = true;
+	code = recorder_kernel_set_stacks(&s->kernel, s->handle);
+	if (code) {
+		failed(s, code, "cannot record stacks of kernel events", "");
+	}
+	for (uint32_t i = 0; i < s->provider_count && code == 0; i++) {
+		code = s->providers[i].kernel ? ERROR_SUCCESS : enable(s, &s->providers[i]);
+		if (code) {
+			failed(s, code, "cannot enable provider", s->providers[i].name);
+		}
+	}
+	if (code) {
+		openetw_recorder_stop(s);
+	}
+	return code;
+}
+
+const char *openetw_recorder_note(struct openetw_recorder *s)
+{
+	s->kernel_now = (struct openetw_kernel){.size = sizeof s->kernel_now};
+	if (!s->running || !s->kernel.said ||
+	    openetw_session_kernel(s->name, &s->kernel_now) != ERROR_SUCCESS) {
+		return "";
+	}
+	return s->kernel_now.note;
+}
+
+uint32_t openetw_recorder_stop(struct openetw_recorder *s)
+{
+	struct properties p;
+	if (!s->running) {
+		return ERROR_INVALID_STATE;
+	}
+	fill(s, &p);
+	s->running = false;
+	return ControlTraceW(s->handle, NULL, &p.p, EVENT_TRACE_CONTROL_STOP);
+}

@@ -1,0 +1,761 @@
+/* SPDX-License-Identifier: MIT */
+#include "machine/machine.h"
+#include "machine/machine_code.h"
+#include "machine/machine_filter.h"
+#include "machine/machine_function.h"
+#include "machine/machine_payload.h"
+#include "machine/machine_stack.h"
+#include "machine/machine_symbol.h"
+#include "machine/machine_table.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+#define CPUS 2048u
+#define THREAD_NAME_UNITS 256u
+
+struct process_node {
+	struct state_node n;
+	struct state_process p;
+};
+struct thread_node {
+	struct state_node n;
+	uint32_t pid;
+	uint64_t start, end;
+	uint64_t code; /* where it began */
+	const char *name;
+};
+struct image_node {
+	struct state_node n;	   /* by pid; `older` leads through all of a process */
+	struct state_node by_base; /* by pid and base */
+	struct state_image i;
+};
+struct file_node {
+	struct state_node n;
+	uint64_t from, to; /* keys are used again */
+	const char *path;
+	const char *shown; /* with the name of its volume, once somebody asked */
+};
+struct volume {
+	const char *device, *name;
+	size_t device_bytes;
+};
+#define VOLUMES_MAX 128u
+
+/* Which image an address was in, and when: a trace asks for the same ones again and again, and a process may
+ * have thousands. */
+struct image_found {
+	uint64_t address, from, to;
+	const struct state_image *image; /* NULL: in none */
+	uint32_t pid, changes;		 /* as many as there had been; 0: free */
+};
+#define IMAGES_FOUND 8192u
+
+struct debug_id_node {
+	struct state_node n; /* by pid and base */
+	uint64_t base;
+	uint32_t pid, age;
+	uint8_t guid[16];
+	const char *name;
+};
+
+struct state {
+	uint32_t flags;
+	struct state_memory memory;
+	struct state_table processes, threads, images, images_by_base, debug_ids, files;
+	struct volume volumes[VOLUMES_MAX];
+	uint32_t volume_count;
+	struct state_codes codes;
+	struct state_symbols symbols;
+	struct state_functions functions;
+	struct state_filters filters;
+	struct state_stacks stacks;
+	uint32_t *running; /* of each processor */
+	struct image_found *found;
+	uint32_t image_changes;
+};
+
+struct state *state_create(uint32_t flags)
+{
+	struct state *s = calloc(1, sizeof *s);
+	if (!s) {
+		return NULL;
+	}
+	s->flags = flags;
+	s->running = malloc(CPUS * sizeof *s->running);
+	s->found = calloc(IMAGES_FOUND, sizeof *s->found);
+	s->image_changes = 1;
+	if (!s->running || !s->found) {
+		free(s->running);
+		free(s->found);
+		free(s);
+		return NULL;
+	}
+	state_rewind(s);
+	return s;
+}
+
+void state_destroy(struct state *s)
+{
+	if (!s) {
+		return;
+	}
+	state_table_free(&s->processes);
+	state_table_free(&s->threads);
+	state_table_free(&s->images);
+	state_table_free(&s->images_by_base);
+	state_table_free(&s->debug_ids);
+	state_table_free(&s->files);
+	state_codes_free(&s->codes);
+	state_symbols_free(&s->symbols);
+	state_functions_free(&s->functions);
+	state_filters_free(&s->filters);
+	state_stacks_free(&s->stacks);
+	state_memory_free(&s->memory);
+	free(s->running);
+	free(s->found);
+	free(s);
+}
+
+bool state_full(const struct state *s)
+{
+	return s->memory.full;
+}
+
+/* ---- what records tell ---- */
+
+static bool is_start(unsigned type)
+{
+	return type == TYPE_START;
+}
+static bool is_end(unsigned type)
+{
+	return type == TYPE_END;
+}
+
+static void add_process(struct state *s, const struct etl_record *r, unsigned type)
+{
+	struct payload_process p;
+	if (!payload_process(r, &p)) {
+		return;
+	}
+	struct process_node *old = (struct process_node *)state_table_find(&s->processes, p.pid);
+	bool alive = old && old->p.end_time == UINT64_MAX;
+	if (alive && !is_start(type)) {
+		/* Known already: the end, or a rundown that says the same again, or more. */
+		if (!old->p.name[0]) {
+			old->p.name = state_text8(&s->memory, p.name, p.name_bytes);
+			old->p.command_line =
+				p.command ? state_text16(&s->memory, p.command, p.command_units) : "";
+		}
+		old->p.end_time = is_end(type) ? r->time_filetime : UINT64_MAX;
+		return;
+	}
+	if (old && !alive && type == (HOOK_PROCESS_DEFUNCT & 0xFF)) {
+		return; /* dead, but somebody still holds it */
+	}
+	struct process_node *n = state_alloc(&s->memory, sizeof *n);
+	if (!n) {
+		return;
+	}
+	if (alive) { /* its end was lost */
+		old->p.end_time = r->time_filetime;
+	}
+	n->n.id = p.pid;
+	n->p = (struct state_process){
+		.pid = p.pid,
+		.parent = p.parent,
+		.session = p.session,
+		.start_time = is_start(type) ? r->time_filetime : 0,
+		.end_time = is_end(type) ? r->time_filetime : UINT64_MAX,
+		.name = state_text8(&s->memory, p.name, p.name_bytes),
+		.command_line =
+			p.command ? state_text16(&s->memory, p.command, p.command_units) : "",
+	};
+	if (!n->p.name[0]) {
+		/* A fork that nobody could ask for its name any more: until it runs another program it
+		 * is called what its parent is called. */
+		const struct process_node *parent =
+			(const struct process_node *)state_table_find(&s->processes, p.parent);
+		n->p.name = parent ? parent->p.name : n->p.name;
+	}
+	state_table_add(&s->processes, &n->n);
+}
+
+/* Behind the ids and four bounds of stacks stand the kernel's place and the program's: Win32StartAddr,
+ * since version 1. */
+static uint64_t thread_code(const struct etl_record *r)
+{
+	uint32_t width = r->pointer_size == 4 ? 4 : 8, at = 8 + 5 * width;
+	if (r->version < 1 || r->payload_bytes < at + width) {
+		return 0;
+	}
+	return width == 4 ? le32_get(r->payload + at) : le64_get(r->payload + at);
+}
+
+static void add_thread(struct state *s, const struct etl_record *r, unsigned type)
+{
+	if (r->payload_bytes < 8) {
+		return;
+	}
+	uint32_t pid = le32_get(r->payload), tid = le32_get(r->payload + 4);
+	struct thread_node *old = (struct thread_node *)state_table_find(&s->threads, tid);
+	bool alive = old && old->end == UINT64_MAX;
+	if (alive && !is_start(type) && old->pid == pid) {
+		old->end = is_end(type) ? r->time_filetime : UINT64_MAX;
+		old->code = old->code ? old->code : thread_code(r);
+		return;
+	}
+	struct thread_node *n = state_alloc(&s->memory, sizeof *n);
+	if (!n) {
+		return;
+	}
+	if (alive) {
+		old->end = r->time_filetime;
+	}
+	n->n.id = tid;
+	n->pid = pid;
+	n->start = is_start(type) ? r->time_filetime : 0;
+	n->end = is_end(type) ? r->time_filetime : UINT64_MAX;
+	n->code = thread_code(r);
+	n->name = "";
+	state_table_add(&s->threads, &n->n);
+}
+
+/* The last name counts for all that the thread did: who names threads does so when they begin. */
+static void add_thread_name(struct state *s, const struct etl_record *r, uint16_t hook)
+{
+	struct payload_thread_name p;
+	struct thread_node *n;
+	if (!payload_thread_name(r, hook, &p) ||
+	    !(n = (struct thread_node *)state_table_find(&s->threads, p.tid)) ||
+	    state_text16_equal(p.name, BASE_MIN(p.name_units, THREAD_NAME_UNITS), n->name)) {
+		return;
+	}
+	n->name = state_text16(&s->memory, p.name, BASE_MIN(p.name_units, THREAD_NAME_UNITS));
+}
+
+static struct image_node *by_base_of(struct state_node *n)
+{
+	return (struct image_node *)((uint8_t *)n - offsetof(struct image_node, by_base));
+}
+
+static uint64_t place_of(uint32_t pid, uint64_t base)
+{
+	return base ^ (uint64_t)pid << 48;
+}
+
+static void add_debug_id(struct state *s, const struct etl_record *r)
+{
+	struct payload_debug_id p;
+	if (!payload_debug_id(r, &p)) {
+		return;
+	}
+	uint64_t place = place_of(p.pid, p.base);
+	const struct debug_id_node *old =
+		(const struct debug_id_node *)state_table_find(&s->debug_ids, place);
+	if (old && memcmp(old->guid, p.guid, 16) == 0 && old->age == p.age) {
+		return;
+	}
+	struct debug_id_node *n = state_alloc(&s->memory, sizeof *n);
+	if (!n) {
+		return;
+	}
+	n->n.id = place;
+	n->base = p.base;
+	n->pid = p.pid;
+	n->age = p.age;
+	memcpy(n->guid, p.guid, 16);
+	n->name = state_text8(&s->memory, p.name, p.name_bytes);
+	state_table_add(&s->debug_ids, &n->n);
+}
+
+/* Merged traces have these records in front of all others. */
+static void add_volume(struct state *s, const struct etl_record *r)
+{
+	struct payload_volume p;
+	if (s->volume_count == VOLUMES_MAX || !payload_volume(r, &p) || p.device_units < 2) {
+		return;
+	}
+	for (uint32_t i = 0; i < s->volume_count; i++) {
+		if (state_text16_equal(p.device, p.device_units, s->volumes[i].device)) {
+			return;
+		}
+	}
+	struct volume *v = &s->volumes[s->volume_count++];
+	v->device = state_text16(&s->memory, p.device, p.device_units);
+	v->device_bytes = strlen(v->device);
+	v->name = state_text16(&s->memory, p.name, p.name_units);
+}
+
+/* The path as people know it; the longest device that it begins with decides. */
+static const char *with_volume(struct state *s, const char *path)
+{
+	const struct volume *best = NULL;
+	for (uint32_t i = 0; i < s->volume_count; i++) {
+		const struct volume *v = &s->volumes[i];
+		if ((!best || v->device_bytes > best->device_bytes) &&
+		    strncasecmp(path, v->device, v->device_bytes) == 0) {
+			best = v;
+		}
+	}
+	if (!best) {
+		return path;
+	}
+	size_t name = strlen(best->name), rest = strlen(path + best->device_bytes);
+	char *shown = state_alloc(&s->memory, name + rest + 1);
+	if (!shown) {
+		return path;
+	}
+	memcpy(shown, best->name, name);
+	memcpy(shown + name, path + best->device_bytes, rest + 1);
+	return shown;
+}
+
+static void add_image(struct state *s, const struct etl_record *r, uint16_t hook)
+{
+	struct payload_image p;
+	if (!payload_image(r, &p)) {
+		return;
+	}
+	bool loaded = hook == HOOK_IMAGE_LOAD;
+	bool unloaded = hook == (GROUP_IMAGE << 8 | TYPE_END);
+	uint64_t place = place_of(p.pid, p.base);
+	struct state_node *same = state_table_find(&s->images_by_base, place);
+	struct image_node *n = same ? by_base_of(same) : NULL;
+	if (n && (n->i.pid != p.pid || n->i.base != p.base || n->i.unload_time != UINT64_MAX)) {
+		n = NULL;
+	}
+	if (n && !loaded && !unloaded) {
+		return; /* it is said again */
+	}
+	s->image_changes++;
+	if (n && !loaded) {
+		n->i.unload_time = r->time_filetime;
+		return;
+	}
+	if (n) { /* its end was lost */
+		n->i.unload_time = r->time_filetime;
+	}
+	n = state_alloc(&s->memory, sizeof *n);
+	if (!n) {
+		return;
+	}
+	n->n.id = p.pid;
+	n->i = (struct state_image){
+		.base = p.base,
+		.size = p.size,
+		.pid = p.pid,
+		.checksum = p.checksum,
+		.time_date_stamp = p.time_date_stamp,
+		.load_time = loaded ? r->time_filetime : 0,
+		.unload_time = unloaded ? r->time_filetime : UINT64_MAX,
+		.path = with_volume(s, state_text16(&s->memory, p.path, p.path_units)),
+	};
+	state_table_add(&s->images, &n->n);
+	n->by_base.id = place;
+	state_table_add(&s->images_by_base, &n->by_base);
+}
+
+static void add_file(struct state *s, const struct etl_record *r, unsigned type)
+{
+	uint64_t key;
+	const uint8_t *path;
+	uint32_t units;
+	if (!payload_file(r, &key, &path, &units)) {
+		return;
+	}
+	struct file_node *old = (struct file_node *)state_table_find(&s->files, key);
+	bool same = old && state_text16_equal(path, units, old->path);
+	if (same) {
+		old->to = type == TYPE_FILE_DELETE ? r->time_filetime : UINT64_MAX;
+		return;
+	}
+	struct file_node *n = state_alloc(&s->memory, sizeof *n);
+	if (!n) {
+		return;
+	}
+	n->n.id = key;
+	n->path = state_text16(&s->memory, path, units);
+	n->to = type == TYPE_FILE_DELETE ? r->time_filetime : UINT64_MAX;
+	/* A rundown names files that were opened some time before. */
+	if (type == TYPE_FILE_NAME || type == TYPE_FILE_CREATE) {
+		n->from = r->time_filetime;
+	} else if (old) {
+		n->from = BASE_MIN(old->to, r->time_filetime);
+	}
+	state_table_add(&s->files, &n->n);
+}
+
+void state_follow(struct state *s, const struct etl_record *r)
+{
+	if (r->hook == HOOK_CSWITCH && r->payload_bytes >= 8) {
+		s->running[r->cpu % CPUS] = le32_get(r->payload);
+	}
+}
+
+void state_rewind(struct state *s)
+{
+	memset(s->running, 0xFF, CPUS * sizeof *s->running);
+}
+
+void state_add(struct state *s, const struct etl_record *r)
+{
+	uint16_t hook = payload_hook(r);
+	unsigned type = hook & 0xFF;
+	if (!r->payload) {
+		return;
+	}
+	if (hook == 0) {
+		if (r->type == ETL_RT_EVENT32 || r->type == ETL_RT_EVENT64) {
+			state_codes_add(&s->codes, &s->memory, r);
+			state_functions_add(&s->functions, &s->memory, r);
+			state_filters_add(&s->filters, r);
+		} else {
+			add_debug_id(s, r);
+			add_volume(s, r);
+		}
+		return;
+	}
+	switch (hook >> 8) {
+	case GROUP_PROCESS:
+		if (hook == HOOK_IMAGE_LOAD) {
+			add_image(s, r, hook);
+		} else if (type <= TYPE_DC_END || hook == HOOK_PROCESS_DEFUNCT) {
+			add_process(s, r, type);
+		}
+		break;
+	case GROUP_THREAD:
+		if (type >= TYPE_START && type <= TYPE_DC_END) {
+			add_thread(s, r, type);
+			add_thread_name(s, r, hook);
+		} else if (hook == HOOK_THREAD_NAME) {
+			add_thread_name(s, r, hook);
+		} else {
+			state_follow(s, r);
+		}
+		break;
+	case GROUP_IMAGE:
+		if (type >= TYPE_END && type <= TYPE_DC_END) {
+			add_image(s, r, hook);
+		}
+		break;
+	case GROUP_FILE:
+		if (type == TYPE_FILE_NAME || type == TYPE_FILE_CREATE ||
+		    type == TYPE_FILE_DELETE || type == TYPE_FILE_RUNDOWN) {
+			add_file(s, r, type);
+		}
+		break;
+	case GROUP_STACK:
+		if ((s->flags & STATE_STACKS) && type >= 0x20 && type <= 0x26 && type != 0x21) {
+			state_stacks_add(&s->stacks, &s->memory, hook, r);
+		}
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- questions ---- */
+
+bool state_thread_at(const struct state *s, uint32_t tid, uint64_t time, struct state_thread *ret)
+{
+	const struct thread_node *n =
+		(const struct thread_node *)state_table_find(&s->threads, tid);
+	const struct thread_node *best = n;
+	for (; n; n = (const struct thread_node *)n->n.older) {
+		const struct thread_node *older = (const struct thread_node *)n->n.older;
+		best = n; /* the oldest when all came later */
+		if (time >= n->start && !(older && n->start == 0 && time <= older->end)) {
+			break;
+		}
+	}
+	if (best) {
+		*ret = (struct state_thread){best->pid, best->start, best->end, best->code, best->name};
+	}
+	return best != NULL;
+}
+
+bool state_watched(const struct state *s, uint32_t pid, uint64_t time)
+{
+	return state_filters_watch(&s->filters, s, pid, time);
+}
+
+uint32_t state_pid_of_thread(const struct state *s, uint32_t tid, uint64_t time)
+{
+	struct state_thread t;
+	if (tid == 0) {
+		return 0; /* the idle threads, one for each processor */
+	}
+	return state_thread_at(s, tid, time, &t) ? t.pid : STATE_NO_ID;
+}
+
+uint32_t state_running(const struct state *s, uint16_t cpu)
+{
+	return s->running[cpu % CPUS];
+}
+
+/* The id of a thread that stands last in a disk record, since version 3. */
+static uint32_t issuing_thread(const struct etl_record *r)
+{
+	return r->version >= 3 && r->payload_bytes >= 4
+		       ? le32_get(r->payload + r->payload_bytes - 4)
+		       : STATE_NO_ID;
+}
+
+static uint32_t word(const struct etl_record *r, uint32_t at)
+{
+	return r->payload && r->payload_bytes >= at + 4 ? le32_get(r->payload + at) : STATE_NO_ID;
+}
+
+struct state_who state_who(const struct state *s, const struct etl_record *r)
+{
+	struct state_who w = {r->pid, r->tid};
+	uint16_t hook = payload_hook(r);
+	unsigned type = hook & 0xFF, pointer = r->pointer_size;
+	struct payload_process process;
+	struct payload_image image;
+	uint32_t tid = STATE_NO_ID;
+	switch (hook >> 8) {
+	case 0:
+		return w;
+	case GROUP_PROCESS:
+		if (hook == HOOK_IMAGE_LOAD) {
+			w.pid = payload_image(r, &image) ? image.pid : word(r, 2 * pointer);
+		} else if (type <= TYPE_DC_END || hook == HOOK_PROCESS_DEFUNCT) {
+			w.pid = payload_process(r, &process) ? process.pid : word(r, pointer);
+		} else {
+			w.pid = word(r, 0);
+		}
+		return w;
+	case GROUP_IMAGE:
+		if (type <= TYPE_DC_END) {
+			w.pid = payload_image(r, &image) ? image.pid : word(r, 2 * pointer);
+		}
+		return w;
+	case GROUP_THREAD:
+		if (type <= TYPE_DC_END) {
+			return (struct state_who){word(r, 0), word(r, 4)};
+		}
+		tid = hook == HOOK_CSWITCH ? word(r, 0) : STATE_NO_ID;
+		break;
+	case GROUP_TCP:
+	case GROUP_UDP:
+		if (type != TYPE_NET_FAIL) { /* which says no process */
+			w.pid = word(r, 0);
+		}
+		return w;
+	case GROUP_STACK:
+		if (hook == HOOK_STACK || hook >= HOOK_STACK_KERNEL_KEY) {
+			return (struct state_who){word(r, 8), word(r, 12)};
+		}
+		return w;
+	case GROUP_DISK:
+		tid = issuing_thread(r);
+		break;
+	case GROUP_MEMORY:
+		tid = hook == HOOK_HARD_FAULT ? word(r, 16 + 2 * pointer) : STATE_NO_ID;
+		break;
+	case GROUP_PERF:
+		tid = hook == HOOK_SAMPLE || hook == HOOK_PMC_SAMPLE ? word(r, pointer) : STATE_NO_ID;
+		break;
+	default:
+		break;
+	}
+	if (tid == STATE_NO_ID) {
+		if (w.tid != STATE_NO_ID) {
+			return w;
+		}
+		tid = state_running(s, r->cpu);
+	}
+	if (tid != STATE_NO_ID) {
+		w.tid = tid;
+		w.pid = state_pid_of_thread(s, tid, r->time_filetime);
+	}
+	return w;
+}
+
+const struct state_process *state_process_at(const struct state *s, uint32_t pid, uint64_t time)
+{
+	const struct process_node *n =
+		(const struct process_node *)state_table_find(&s->processes, pid);
+	const struct process_node *best = n;
+	for (; n; n = (const struct process_node *)n->n.older) {
+		const struct process_node *older = (const struct process_node *)n->n.older;
+		best = n;
+		/* When it began nobody told, but not before the end of the one before. */
+		if (time >= n->p.start_time && !(older && n->p.start_time == 0 && time <= older->p.end_time)) {
+			break;
+		}
+	}
+	return best ? &best->p : NULL;
+}
+
+/* The answer, and for which time it is the answer. */
+static void image_look(const struct state *s, struct image_found *f, uint64_t time)
+{
+	const struct image_node *n = (const struct image_node *)state_table_find(&s->images, f->pid);
+	f->from = 0;
+	f->to = UINT64_MAX;
+	f->image = NULL;
+	for (; n && !(f->image && f->image->load_time); n = (const struct image_node *)n->n.older) {
+		const struct state_image *i = &n->i;
+		if (f->address < i->base || f->address - i->base >= i->size || i->load_time > i->unload_time) {
+			continue;
+		}
+		if (time < i->load_time) {
+			f->to = BASE_MIN(f->to, i->load_time - 1);
+		} else if (time > i->unload_time) {
+			f->from = BASE_MAX(f->from, i->unload_time + 1);
+		} else {
+			f->from = BASE_MAX(f->from, i->load_time);
+			f->to = BASE_MIN(f->to, i->unload_time);
+			/* Of those whose loading nobody told, the one that went first. */
+			f->image = f->image && f->image->unload_time <= i->unload_time ? f->image : i;
+		}
+	}
+}
+
+static const struct state_image *image_in(const struct state *s, uint32_t pid, uint64_t address,
+					  uint64_t time)
+{
+	uint64_t h = (address ^ (uint64_t)pid << 40) * 0x9E3779B97F4A7C15ull;
+	struct image_found *f = &s->found[h >> (64 - 13)];
+	_Static_assert(IMAGES_FOUND == 1u << 13, "the shift above");
+	if (f->changes != s->image_changes || f->pid != pid || f->address != address || time < f->from ||
+	    time > f->to) {
+		f->changes = s->image_changes;
+		f->pid = pid;
+		f->address = address;
+		image_look(s, f, time);
+	}
+	return f->image;
+}
+
+const struct state_image *state_image_at(const struct state *s, uint32_t pid, uint64_t address,
+					 uint64_t time)
+{
+	const struct state_image *i = image_in(s, pid, address, time);
+	/* Kernel modules are those of the idle process or of System. */
+	i = i || pid == 0 ? i : image_in(s, 0, address, time);
+	return i || pid == 4 ? i : image_in(s, 4, address, time);
+}
+
+bool state_debug_id_of(const struct state *s, const struct state_image *i,
+		       struct state_debug_id *ret)
+{
+	const struct debug_id_node *n = (const struct debug_id_node *)state_table_find(
+		&s->debug_ids, place_of(i->pid, i->base));
+	if (!n || n->pid != i->pid || n->base != i->base) {
+		return false;
+	}
+	*ret = (struct state_debug_id){n->guid, n->age, n->name};
+	return true;
+}
+
+const char *state_code_at(struct state *s, uint32_t pid, uint64_t address, uint64_t time,
+			  uint64_t *ret_start)
+{
+	return state_codes_at(&s->codes, pid, address, time, ret_start);
+}
+
+const char *state_function_at(struct state *s, const struct state_image *i, uint64_t address,
+			      uint64_t *ret_start)
+{
+	struct state_debug_id d;
+	uint64_t start, later_start;
+	/* What the trace says was so; the file of today may be gone, or know more functions. */
+	const char *name = state_functions_at(&s->functions, i, address - i->base, &start);
+	bool unnamed = !name || strncmp(name, "0x", 2) == 0; /* known by its address alone (symbol_frames.c) */
+	const char *later = unnamed ? state_symbols_at(&s->symbols, &s->memory, i,
+						       state_debug_id_of(s, i, &d) ? &d : NULL, address - i->base,
+						       &later_start)
+				    : NULL;
+	if (later) {
+		*ret_start = i->base + later_start;
+		return later;
+	}
+	if (!name) {
+		return NULL;
+	}
+	*ret_start = i->base + start;
+	return state_symbols_readable(&s->symbols, &s->memory, name);
+}
+
+const struct state_image *state_image_of(const struct state *s, uint32_t pid, size_t i)
+{
+	size_t count = 0;
+	const struct image_node *newest =
+		(const struct image_node *)state_table_find(&s->images, pid);
+	for (const struct image_node *n = newest; n; n = (const struct image_node *)n->n.older) {
+		count++;
+	}
+	if (i >= count) {
+		return NULL;
+	}
+	const struct image_node *n = newest;
+	for (size_t k = count - 1; k > i; k--) {
+		n = (const struct image_node *)n->n.older;
+	}
+	return &n->i;
+}
+
+const char *state_file(struct state *s, uint64_t key, uint64_t time)
+{
+	struct file_node *n = (struct file_node *)state_table_find(&s->files, key);
+	struct file_node *best = n;
+	for (; n; n = (struct file_node *)n->n.older) {
+		best = n;
+		if (time >= n->from) {
+			break;
+		}
+	}
+	if (best && !best->shown) {
+		best->shown = with_volume(s, best->path);
+	}
+	return best ? best->shown : NULL;
+}
+
+static uint64_t pointer_at(const struct etl_record *r, uint32_t at)
+{
+	struct bytes b = bytes_of(r->payload, r->payload ? r->payload_bytes : 0);
+	bytes_take(&b, at);
+	uint64_t v = r->pointer_size == 4 ? bytes_u32(&b) : bytes_u64(&b);
+	return b.bad ? 0 : v;
+}
+
+uint64_t state_file_key(const struct etl_record *r)
+{
+	unsigned pointer = r->pointer_size, type = r->hook & 0xFF;
+	/* FileIo: an IRP, up to version 2 a thread, the file object, and then the key */
+	unsigned key = (r->version >= 3 ? 2 : 3) * pointer;
+	switch (r->hook >> 8) {
+	case GROUP_DISK:
+		return type == TYPE_DISK_READ || type == TYPE_DISK_WRITE ? pointer_at(r, 24) : 0;
+	case GROUP_MEMORY:
+		return r->hook == HOOK_HARD_FAULT ? pointer_at(r, 16 + pointer) : 0;
+	case GROUP_FILE:
+		if (type == TYPE_FILE_READ || type == TYPE_FILE_WRITE) {
+			return pointer_at(r, 8 + key);
+		}
+		if (type > TYPE_FILE_OPEN && type < TYPE_FILE_END) {
+			return pointer_at(r, key);
+		}
+		return type >= TYPE_FILE_MAP && type <= TYPE_FILE_MAP_DC_END
+			       ? pointer_at(r, pointer)
+			       : 0;
+	default:
+		return 0;
+	}
+}
+
+uint32_t state_stack(struct state *s, uint64_t time_raw, uint32_t tid, const uint64_t **ret,
+		     struct state_who *ret_who)
+{
+	return state_stacks_get(&s->stacks, time_raw, tid, ret, &ret_who->pid, &ret_who->tid);
+}
+
+void state_stack_counts(struct state *s, size_t *ret_stacks, size_t *ret_unexplained)
+{
+	state_stacks_counts(&s->stacks, ret_stacks, ret_unexplained);
+}

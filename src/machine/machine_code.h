@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Private to state: names of code that was made at run time, from what runtimes say when they make
+ * it: methods of .NET and functions of JScript.
+ */
+#ifndef MACHINE_MACHINE_CODE_H
+#define MACHINE_MACHINE_CODE_H
+
+#include "etl/etl_reader.h"
+#include "machine/machine_table.h"
+
+struct state_codes {
+	struct state_table processes; /* of struct code_process */
+};
+/* Takes the record if it is one of those. */
+void state_codes_add(struct state_codes *x, struct state_memory *m, const struct etl_record *r);
+/* Name of the code at an address, and where it starts; NULL when unknown. */
+const char *state_codes_at(struct state_codes *x, uint32_t pid, uint64_t address, uint64_t time,
+			   uint64_t *ret_start);
+void state_codes_free(struct state_codes *x);
+
+#endif

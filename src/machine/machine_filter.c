@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Event 1 of OpenETW.Recording: whether children are watched as well (u32), then a count (u32) and so many process ids
+ * (u32): a session for some processes says it when it begins, when that changes, and when it ends, for its beginning
+ * may be overwritten by then.
+ */
+#include "machine/machine_filter.h"
+
+#include <stdlib.h>
+
+#define PIDS_MAX      4096u
+#define FILTERS_MAX   1024u
+#define ANCESTORS_MAX 64u /* a chain that is longer goes round */
+
+struct state_filter {
+	uint64_t time;
+	bool children;
+	uint32_t count, *pid;
+};
+
+static const struct guid recording = {{0x85, 0xf2, 0xd1, 0x22, 0x79, 0xdf, 0xbf, 0x5f, 0x72, 0x07, 0xe7, 0x7c, 0xed, 0x38,
+				       0xa9, 0xb5}};
+enum { EVENT_PROCESS_FILTER = 1 };
+
+void state_filters_add(struct state_filters *x, const struct etl_record *r)
+{
+	struct bytes b = bytes_of(r->payload, r->payload_bytes);
+	if (r->id != EVENT_PROCESS_FILTER || !guid_equal(&r->provider, &recording) || x->count == FILTERS_MAX) {
+		return;
+	}
+	struct state_filter f = {.time = r->time_filetime, .children = bytes_u32(&b) != 0, .count = bytes_u32(&b)};
+	if (f.count > PIDS_MAX || bytes_left(&b) < 4 * (size_t)f.count) {
+		return;
+	}
+	if (x->count == x->cap) {
+		uint32_t cap = x->cap ? 2 * x->cap : 4;
+		struct state_filter *more = realloc(x->list, cap * sizeof *more);
+		if (!more) {
+			return;
+		}
+		x->list = more;
+		x->cap = cap;
+	}
+	f.pid = malloc((f.count + 1) * sizeof *f.pid);
+	if (!f.pid) {
+		return;
+	}
+	for (uint32_t i = 0; i < f.count; i++) {
+		f.pid[i] = bytes_u32(&b);
+	}
+	x->list[x->count++] = f;
+}
+
+static bool names(const struct state_filter *f, uint32_t pid)
+{
+	for (uint32_t i = 0; i < f->count; i++) {
+		if (f->pid[i] == pid) {
+			return true;
+		}
+	}
+	return f->count == 0;
+}
+
+bool state_filters_watch(const struct state_filters *x, const struct state *s, uint32_t pid, uint64_t time)
+{
+	/* The one in force then; of what is older than the first one that is left, that one. */
+	const struct state_filter *f = x->count ? &x->list[0] : NULL;
+	for (uint32_t i = 1; i < x->count && x->list[i].time <= time; i++) {
+		f = &x->list[i];
+	}
+	for (uint32_t n = 0; f && n < ANCESTORS_MAX; n++) {
+		const struct state_process *p;
+		if (names(f, pid)) {
+			return true;
+		}
+		p = f->children ? state_process_at(s, pid, time) : NULL;
+		if (!p || p->parent == pid || p->start_time == 0) {
+			return false; /* what ran before is nobody's child */
+		}
+		pid = p->parent;
+		time = p->start_time;
+	}
+	return !f;
+}
+
+void state_filters_free(struct state_filters *x)
+{
+	for (uint32_t i = 0; i < x->count; i++) {
+		free(x->list[i].pid);
+	}
+	free(x->list);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Event 1 of OpenETW.Symbols: TimeDateStamp and ImageChecksum (u32 each) and FileName (UTF-16) as in
+ * the Image records it is about, then a count (u32) and so many functions: offset from the image's
+ * base (u64), size (u32), name (8-bit, terminated). The recorder writes them in order of offset, but
+ * nothing relies on it.
+ */
+#include "machine/machine_function.h"
+
+#include <stdlib.h>
+
+struct function {
+	uint64_t start;
+	uint32_t bytes;
+	const char *name;
+};
+struct image_functions {
+	struct state_node n; /* by path and build */
+	const char *path;
+	uint32_t stamp, checksum;
+	struct function *list;
+	size_t count, cap;
+	bool sorted;
+};
+
+static const struct guid symbols = {{0xd5, 0xb5, 0x07, 0xf6, 0x03, 0x9f, 0x3e, 0x52, 0x15, 0x19, 0xf1,
+				     0x43, 0xef, 0x25, 0xb1, 0x81}};
+enum { EVENT_FUNCTIONS = 1 };
+
+static uint64_t id_of(const char *path, uint32_t stamp, uint32_t checksum)
+{
+	uint64_t h = 14695981039346656037ull ^ ((uint64_t)stamp << 32 | checksum);
+	for (; *path; path++) {
+		h = (h ^ (uint8_t)*path) * 1099511628211ull;
+	}
+	return h;
+}
+
+static struct image_functions *find(const struct state_functions *x, const char *path, uint32_t stamp,
+				    uint32_t checksum)
+{
+	struct image_functions *f =
+		(struct image_functions *)state_table_find(&x->images, id_of(path, stamp, checksum));
+	while (f && (f->stamp != stamp || f->checksum != checksum || strcmp(f->path, path) != 0)) {
+		f = (struct image_functions *)f->n.older;
+	}
+	return f;
+}
+
+static bool room(struct image_functions *f, struct state_memory *m)
+{
+	if (f->count < f->cap) {
+		return true;
+	}
+	size_t cap = f->cap ? 2 * f->cap : 64, more = (cap - f->cap) * sizeof *f->list;
+	void *list = m->used + more > STATE_MEMORY_MAX ? NULL : realloc(f->list, cap * sizeof *f->list);
+	if (!list) {
+		m->full = true;
+		return false;
+	}
+	m->used += more;
+	f->list = list;
+	f->cap = cap;
+	return true;
+}
+
+void state_functions_add(struct state_functions *x, struct state_memory *m, const struct etl_record *r)
+{
+	struct bytes b = bytes_of(r->payload, r->payload_bytes);
+	uint32_t stamp = bytes_u32(&b), checksum = bytes_u32(&b);
+	size_t units;
+	const uint8_t *wide = bytes_wsz(&b, &units);
+	uint32_t count = bytes_u32(&b);
+	if (r->id != EVENT_FUNCTIONS || !guid_equal(&r->provider, &symbols) || b.bad) {
+		return;
+	}
+	const char *path = state_text16(m, wide, units);
+	struct image_functions *f = find(x, path, stamp, checksum);
+	if (!f) {
+		f = state_alloc(m, sizeof *f);
+		if (!f) {
+			return;
+		}
+		f->n.id = id_of(path, stamp, checksum);
+		f->path = path;
+		f->stamp = stamp;
+		f->checksum = checksum;
+		if (!state_table_add(&x->images, &f->n)) {
+			return;
+		}
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		struct function one = {.start = bytes_u64(&b)};
+		one.bytes = bytes_u32(&b);
+		size_t n;
+		const char *name = bytes_asz(&b, &n);
+		if (!name || !room(f, m)) {
+			return;
+		}
+		one.name = state_text(m, name);
+		f->list[f->count++] = one;
+		f->sorted = false;
+	}
+}
+
+static int by_start(const void *pa, const void *pb)
+{
+	const struct function *a = pa, *b = pb;
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+const char *state_functions_at(struct state_functions *x, const struct state_image *i, uint64_t offset,
+			       uint64_t *ret_start)
+{
+	struct image_functions *f = find(x, i->path, i->time_date_stamp, i->checksum);
+	if (!f || !f->count) {
+		return NULL;
+	}
+	if (!f->sorted) {
+		qsort(f->list, f->count, sizeof *f->list, by_start);
+		f->sorted = true;
+	}
+	size_t low = 0, high = f->count;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (f->list[mid].start <= offset) {
+			low = mid + 1;
+		} else {
+			high = mid;
+		}
+	}
+	const struct function *found = low ? &f->list[low - 1] : NULL;
+	if (!found || offset - found->start >= found->bytes) {
+		return NULL;
+	}
+	*ret_start = found->start;
+	return found->name;
+}
+
+void state_functions_free(struct state_functions *x)
+{
+	for (size_t i = 0; x->images.buckets && i < (size_t)1 << x->images.bits; i++) {
+		for (struct state_node *n = x->images.buckets[i]; n; n = n->next) {
+			for (struct state_node *o = n; o; o = o->older) {
+				free(((struct image_functions *)o)->list);
+			}
+		}
+	}
+	state_table_free(&x->images);
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+#include "machine/machine_payload.h"
+
+#include "machine/machine.h"
+
+#define SID_REVISION   1u
+#define SID_PARTS_MAX  15u
+#define PATH_UNITS_MAX 32768u
+
+/* Classes by which programs and merge tools write what the kernel writes with hooks [obs] */
+static const struct {
+	struct guid guid;
+	uint8_t group;
+} classes[] = {
+	{{{0xd0, 0xa8, 0x6f, 0x3d, 0x05, 0xfe, 0xd0, 0x11, 0x9d, 0xda, 0x00, 0xc0, 0x4f, 0xd7, 0xba,
+	   0x7c}},
+	 GROUP_PROCESS},
+	{{{0xd1, 0xa8, 0x6f, 0x3d, 0x05, 0xfe, 0xd0, 0x11, 0x9d, 0xda, 0x00, 0xc0, 0x4f, 0xd7, 0xba,
+	   0x7c}},
+	 GROUP_THREAD},
+	{{{0x1d, 0x5d, 0xb1, 0x2c, 0xc1, 0x5f, 0xd2, 0x11, 0xab, 0xe1, 0x00, 0xa0, 0xc9, 0x11, 0xf5,
+	   0x18}},
+	 GROUP_IMAGE},
+};
+
+uint16_t payload_hook(const struct etl_record *r)
+{
+	if (BASE_LIKELY(r->type != ETL_RT_FULL32 && r->type != ETL_RT_FULL64)) {
+		return r->hook;
+	}
+	for (unsigned i = 0; i < BASE_ARRAY_LEN(classes); i++) {
+		if (guid_equal(&r->provider, &classes[i].guid)) {
+			uint16_t hook = (uint16_t)(classes[i].group << 8 | r->opcode);
+			return hook == (GROUP_IMAGE << 8 | 10) ? HOOK_IMAGE_LOAD : hook;
+		}
+	}
+	return 0;
+}
+
+static uint64_t take_pointer(struct bytes *b, unsigned size)
+{
+	return size == 4 ? bytes_u32(b) : bytes_u64(b);
+}
+
+/* Ends with its NUL or with the payload. */
+static const uint8_t *take_text16(struct bytes *b, uint32_t *ret_units)
+{
+	const uint8_t *p = b->p;
+	size_t left = bytes_left(b) / 2, n = 0;
+	while (n < left && n < PATH_UNITS_MAX && le16_get(p + 2 * n) != 0) {
+		n++;
+	}
+	bytes_take(b, 2 * (n < left ? n + 1 : n));
+	*ret_units = (uint32_t)n;
+	return p;
+}
+
+static void skip_sid(struct bytes *b, unsigned pointer)
+{
+	const uint8_t *p = b->p;
+	size_t left = bytes_left(b);
+	const uint8_t *sid = left >= 2 * pointer + 8 ? p + 2 * pointer : NULL;
+	bool is_sid = sid && sid[0] == SID_REVISION && sid[1] >= 1 && sid[1] <= SID_PARTS_MAX &&
+		      sid[2] == 0 && sid[3] == 0;
+	/* No user: four zeros. But a program may write zeros where the kernel has pointers. */
+	if (left >= 4 && le32_get(p) == 0 && !is_sid) {
+		bytes_take(b, 4);
+		return;
+	}
+	if (!is_sid) {
+		bytes_take(b, left + 1); /* bad from here on */
+		return;
+	}
+	bytes_take(b, 2 * pointer + 8 + 4u * sid[1]);
+}
+
+enum fit { FIT_NOT, FIT_WITH_REST, FIT };
+
+static enum fit process_as(const struct etl_record *r, unsigned pointer, struct payload_process *ret)
+{
+	struct bytes b = bytes_of(r->payload, r->payload_bytes);
+	*ret = (struct payload_process){.pid = 0};
+	take_pointer(&b, pointer);
+	ret->pid = bytes_u32(&b);
+	ret->parent = bytes_u32(&b);
+	ret->session = bytes_u32(&b);
+	bytes_u32(&b); /* exit status */
+	if (r->version >= 3) {
+		take_pointer(&b, pointer);
+	}
+	if (r->version >= 4) {
+		bytes_u32(&b);
+	}
+	skip_sid(&b, pointer);
+	if (b.bad) {
+		return FIT_NOT;
+	}
+	const uint8_t *p = b.p;
+	size_t left = bytes_left(&b), n = strnlen((const char *)p, left);
+	bytes_take(&b, n < left ? n + 1 : n);
+	ret->name = p;
+	ret->name_bytes = (uint32_t)n;
+	if (r->version >= 2) {
+		ret->command = take_text16(&b, &ret->command_units);
+	}
+	if (r->version >= 4) { /* package and application */
+		uint32_t units;
+		take_text16(&b, &units);
+		take_text16(&b, &units);
+	}
+	if (r->version >= 5 && bytes_left(&b) >= 8) {
+		bytes_u64(&b); /* when it ended */
+	}
+	if (b.bad || n >= left) {
+		return FIT_NOT;
+	}
+	return bytes_left(&b) == 0 ? FIT : FIT_WITH_REST;
+}
+
+bool payload_process(const struct etl_record *r, struct payload_process *ret)
+{
+	unsigned pointer = r->pointer_size;
+	if (r->version < 1) {
+		return false;
+	}
+	enum fit fit = process_as(r, pointer, ret);
+	struct payload_process other;
+	/* The end tells which size the pointers have: zeros of wide ones look like a missing user and
+	 * an empty name. */
+	if (fit != FIT && process_as(r, 12 - pointer, &other) > fit) {
+		*ret = other;
+		return true;
+	}
+	return fit != FIT_NOT;
+}
+
+static bool image_as(const struct etl_record *r, unsigned pointer, struct payload_image *ret)
+{
+	struct bytes b = bytes_of(r->payload, r->payload_bytes);
+	*ret = (struct payload_image){.pid = r->pid};
+	ret->base = take_pointer(&b, pointer);
+	ret->size = r->version == 0 ? bytes_u32(&b) : take_pointer(&b, pointer);
+	if (r->version >= 1) {
+		ret->pid = bytes_u32(&b);
+	}
+	if (r->version >= 2) {
+		ret->checksum = bytes_u32(&b);
+		ret->time_date_stamp = bytes_u32(&b);
+		bytes_u32(&b);
+		take_pointer(&b, pointer);
+		bytes_take(&b, 16);
+	}
+	size_t left = bytes_left(&b);
+	ret->path = take_text16(&b, &ret->path_units);
+	/* The end tells whether the pointers had this size: the path is the last field. */
+	return !b.bad && left >= 2 && 2 * (size_t)ret->path_units + 2 + 1 >= left;
+}
+
+/* How surely it is the path of a file: 2 with a drive, 1 from a root, 0 not. */
+static int path_rank(const uint8_t *p, uint32_t units)
+{
+	uint16_t first = units ? le16_get(p) : 0, letter = first | 0x20;
+	if (units > 2 && letter >= 'a' && letter <= 'z' && le16_get(p + 2) == ':' && le16_get(p + 4) == '\\') {
+		return 2;
+	}
+	return first == '\\';
+}
+
+bool payload_image(const struct etl_record *r, struct payload_image *ret)
+{
+	unsigned pointer = r->pointer_size;
+	bool fits = image_as(r, pointer, ret);
+	struct payload_image other;
+	/* In version 0 the path takes in what the pointer leaves, so it fits with any. */
+	if ((!fits || r->version == 0) && image_as(r, 12 - pointer, &other) &&
+	    (!fits || path_rank(other.path, other.path_units) > path_rank(ret->path, ret->path_units))) {
+		*ret = other;
+		return true;
+	}
+	return fits;
+}
+
+static const struct guid image_id = {{0xd7, 0x75, 0xe6, 0xb3, 0x54, 0x25, 0x18, 0x4f, 0x83, 0x0b,
+				      0x27, 0x62, 0x73, 0x25, 0x60, 0xde}};
+#define OPCODE_RSDS 36u
+
+/* First words of the GUIDs above and of those that name code made at run time. */
+static bool speaks(uint32_t first)
+{
+	switch (first) {
+	case 0x3d6fa8d0: /* Process */
+	case 0x3d6fa8d1: /* Thread */
+	case 0x2cb15d1d: /* Image */
+	case 0xb3e675d7: /* ImageId */
+	case 0x9b79ee91: /* SystemConfigEx */
+	case 0xf607b5d5: /* OpenETW.Symbols */
+	case 0x22d1f285: /* OpenETW.Recording */
+	case 0xe13c0d23: /* .NET */
+	case 0xa669021c: /* .NET rundown */
+	case 0x57277741: /* JScript */
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool state_wants(uint8_t type, const uint8_t *raw)
+{
+	switch (type) {
+	case ETL_RT_SYSTEM32:
+	case ETL_RT_SYSTEM64:
+	case ETL_RT_COMPACT32:
+	case ETL_RT_COMPACT64:
+	case ETL_RT_PERFINFO32:
+	case ETL_RT_PERFINFO64:
+		switch (raw[7]) {
+		case GROUP_PROCESS:
+		case GROUP_THREAD:
+		case GROUP_IMAGE:
+		case GROUP_STACK:
+			return true;
+		case GROUP_FILE:
+			return raw[6] < TYPE_FILE_OPEN;
+		default:
+			return false;
+		}
+	case ETL_RT_FULL32:
+	case ETL_RT_FULL64:
+	case ETL_RT_EVENT32:
+	case ETL_RT_EVENT64:
+		return speaks(le32_get(raw + 0x18));
+	default:
+		return false;
+	}
+}
+
+bool payload_thread_name(const struct etl_record *r, uint16_t hook, struct payload_thread_name *ret)
+{
+	struct bytes b = bytes_of(r->payload, r->payload_bytes);
+	bytes_u32(&b); /* process */
+	ret->tid = bytes_u32(&b);
+	if (hook != HOOK_THREAD_NAME) {
+		/* stacks, affinity, start address, TEB; a tag, and priorities */
+		bytes_take(&b, 7u * (r->pointer_size == 4 ? 4 : 8) + 8);
+		if (r->version < 3) {
+			return false;
+		}
+	}
+	if (b.bad) {
+		return false;
+	}
+	ret->name = take_text16(&b, &ret->name_units);
+	return ret->name_units > 0;
+}
+
+bool payload_debug_id(const struct etl_record *r, struct payload_debug_id *ret)
+{
+	struct bytes b = bytes_of(r->payload, r->payload_bytes);
+	if (r->opcode != OPCODE_RSDS || !guid_equal(&r->provider, &image_id)) {
+		return false;
+	}
+	ret->base = take_pointer(&b, r->pointer_size);
+	ret->pid = bytes_u32(&b);
+	ret->guid = bytes_take(&b, 16);
+	ret->age = bytes_u32(&b);
+	ret->name = b.p;
+	ret->name_bytes = (uint32_t)strnlen((const char *)b.p, bytes_left(&b));
+	return !b.bad;
+}
+
+static const struct guid config_ex = {{0x91, 0xee, 0x79, 0x9b, 0xfd, 0xb5, 0xc0, 0x41, 0xa2, 0x43,
+				       0x42, 0x48, 0xe2, 0x66, 0xe9, 0xd0}};
+#define OPCODE_VOLUME 35u
+
+bool payload_volume(const struct etl_record *r, struct payload_volume *ret)
+{
+	struct bytes b = bytes_of(r->payload, r->payload_bytes);
+	if (r->opcode != OPCODE_VOLUME || !guid_equal(&r->provider, &config_ex)) {
+		return false;
+	}
+	ret->device = take_text16(&b, &ret->device_units);
+	ret->name = take_text16(&b, &ret->name_units);
+	return !b.bad;
+}
+
+bool payload_file(const struct etl_record *r, uint64_t *ret_key, const uint8_t **ret_path,
+		  uint32_t *ret_units)
+{
+	int best = -1;
+	for (unsigned pointer = r->pointer_size, i = 0; i < 2; i++, pointer = 12 - pointer) {
+		struct bytes b = bytes_of(r->payload, r->payload_bytes);
+		uint64_t key = take_pointer(&b, pointer);
+		if (b.bad || bytes_left(&b) < 2) {
+			continue;
+		}
+		uint32_t units;
+		const uint8_t *path = take_text16(&b, &units);
+		int rank = path_rank(path, units);
+		if (rank > best) {
+			*ret_key = key;
+			*ret_path = path;
+			*ret_units = units;
+			best = rank;
+		}
+		if (rank > 0 && pointer == r->pointer_size) {
+			break;
+		}
+	}
+	return best >= 0;
+}

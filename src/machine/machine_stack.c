@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A stack belongs to the event of exactly its time stamp on its thread. It comes in one record or
+ * in two, kernel part first, and its addresses stand in it or, since Windows 8, behind a key that
+ * is explained when the cache gives it up: nearly always later. The cache uses a key again for
+ * another stack then, so a key means what the next explanation after its use says [obs]: parts wait
+ * for it.
+ */
+#include "machine/machine_stack.h"
+#include "machine/machine_payload.h"
+
+#include <stdlib.h>
+
+#define ADDRESSES_MAX 4096u /* of one record; the kernel stops at 192 */
+
+struct key_node {
+	struct state_node n;
+	size_t waiting; /* parts that used the key since it was last explained, plus 1 */
+	uint32_t count; /* what it means right now, when it was said at its creation */
+	const uint64_t *addresses;
+};
+
+static struct key_node *key_of(struct state_stacks *x, struct state_memory *m, uint64_t key)
+{
+	struct key_node *k = (struct key_node *)state_table_find(&x->keys, key);
+	if (!k) {
+		k = state_alloc(m, sizeof *k);
+		if (k) {
+			k->n.id = key;
+			if (!state_table_add(&x->keys, &k->n)) {
+				k = NULL;
+			}
+		}
+	}
+	return k;
+}
+
+static uint64_t take_pointer(struct bytes *b, unsigned size)
+{
+	return size == 4 ? bytes_u32(b) : bytes_u64(b);
+}
+
+static uint32_t take_addresses(struct bytes *b, unsigned size, uint64_t *out, size_t cap)
+{
+	uint32_t n = 0;
+	while (n < cap && bytes_left(b) >= size) {
+		out[n++] = take_pointer(b, size);
+	}
+	return n;
+}
+
+struct stack_node {
+	struct state_node n; /* by hash */
+	uint32_t count;
+	uint64_t addresses[];
+};
+
+/* The addresses of a record, each list once: what a program does it does again. NULL: none, or no
+ * memory. */
+static const uint64_t *addresses_keep(struct state_stacks *x, struct state_memory *m,
+				      struct bytes *b, unsigned size, uint32_t *ret_count)
+{
+	uint64_t list[ADDRESSES_MAX];
+	uint32_t count = take_addresses(b, size, list, ADDRESSES_MAX);
+	uint64_t h = 14695981039346656037ull;
+	for (uint32_t i = 0; i < count; i++) {
+		h = (h ^ list[i]) * 0x9E3779B97F4A7C15ull;
+		h ^= h >> 29;
+	}
+	*ret_count = count;
+	if (count == 0) {
+		return NULL;
+	}
+	struct stack_node *k = (struct stack_node *)state_table_find(&x->known, h);
+	for (; k; k = (struct stack_node *)k->n.older) {
+		if (k->count == count && memcmp(k->addresses, list, count * sizeof *list) == 0) {
+			return k->addresses;
+		}
+	}
+	k = state_alloc(m, sizeof *k + count * sizeof *list);
+	if (!k) {
+		return NULL;
+	}
+	k->n.id = h;
+	k->count = count;
+	memcpy(k->addresses, list, count * sizeof *list);
+	/* Without room in the table it is only not shared. */
+	state_table_add(&x->known, &k->n);
+	return k->addresses;
+}
+
+static void key_explain(struct state_stacks *x, struct state_memory *m, uint16_t hook,
+			const struct etl_record *r)
+{
+	struct bytes b = bytes_of(r->payload, r->payload_bytes);
+	struct key_node *k = key_of(x, m, take_pointer(&b, r->pointer_size));
+	uint32_t count;
+	const uint64_t *a = k && !b.bad ? addresses_keep(x, m, &b, r->pointer_size, &count) : NULL;
+	if (!a) {
+		return;
+	}
+	for (size_t i = k->waiting; i > 0;) {
+		struct state_part *p = &x->parts[i - 1];
+		p->addresses = a;
+		p->count = count;
+		i = p->waits_with;
+	}
+	k->waiting = 0;
+	/* A deleted key means nothing until it is used for another stack. */
+	k->addresses = hook == HOOK_STACK_KEY_DELETE ? NULL : a;
+	k->count = hook == HOOK_STACK_KEY_DELETE ? 0 : count;
+}
+
+void state_stacks_add(struct state_stacks *x, struct state_memory *m, uint16_t hook,
+		      const struct etl_record *r)
+{
+	if (hook >= HOOK_STACK_KEY_CREATE && hook <= HOOK_STACK_KEY_RUNDOWN) {
+		key_explain(x, m, hook, r);
+		return;
+	}
+	struct bytes b = bytes_of(r->payload, r->payload_bytes);
+	struct state_part p = {.time = bytes_u64(&b)};
+	p.pid = bytes_u32(&b);
+	p.tid = bytes_u32(&b);
+	p.order = x->count;
+	struct key_node *k = NULL;
+	if (hook == HOOK_STACK) {
+		p.addresses = addresses_keep(x, m, &b, r->pointer_size, &p.count);
+		if (!p.addresses) {
+			return;
+		}
+	} else {
+		k = key_of(x, m, take_pointer(&b, r->pointer_size));
+		p.addresses = k ? k->addresses : NULL;
+		p.count = k ? k->count : 0;
+		p.order |= hook == HOOK_STACK_USER_KEY ? 1ull << 63 : 0;
+	}
+	if (b.bad) {
+		return;
+	}
+	if (x->count == x->cap) {
+		size_t cap = x->cap ? 2 * x->cap : 1024;
+		void *parts = cap * sizeof *x->parts > STATE_MEMORY_MAX
+				      ? NULL
+				      : realloc(x->parts, cap * sizeof *x->parts);
+		if (!parts) {
+			m->full = true;
+			return;
+		}
+		x->parts = parts;
+		x->cap = cap;
+	}
+	if (k && p.count == 0) {
+		p.waits_with = k->waiting;
+		k->waiting = x->count + 1;
+	}
+	x->parts[x->count++] = p;
+	x->sorted = false;
+}
+
+static int by_event(const void *pa, const void *pb)
+{
+	const struct state_part *a = pa, *b = pb;
+	if (a->time != b->time) {
+		return a->time < b->time ? -1 : 1;
+	}
+	if (a->tid != b->tid) {
+		return a->tid < b->tid ? -1 : 1;
+	}
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static void settle(struct state_stacks *x)
+{
+	if (x->sorted || !x->count) {
+		return;
+	}
+	qsort(x->parts, x->count, sizeof *x->parts, by_event);
+	x->sorted = true;
+	/* Places have changed: who waits, waits in vain. Questions come when all has been fed. */
+	for (size_t i = 0; x->keys.buckets && i < (size_t)1 << x->keys.bits; i++) {
+		for (struct state_node *n = x->keys.buckets[i]; n; n = n->next) {
+			((struct key_node *)n)->waiting = 0;
+		}
+	}
+}
+
+uint32_t state_stacks_get(struct state_stacks *x, uint64_t time, uint32_t tid, const uint64_t **ret,
+			  uint32_t *ret_pid, uint32_t *ret_tid)
+{
+	settle(x);
+	size_t low = 0, high = x->count;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (x->parts[mid].time < time) {
+			low = mid + 1;
+		} else {
+			high = mid;
+		}
+	}
+	uint32_t n = 0;
+	for (size_t i = low; i < x->count && x->parts[i].time == time; i++) {
+		const struct state_part *p = &x->parts[i];
+		if (tid != UINT32_MAX && p->tid != tid) {
+			continue;
+		}
+		tid = p->tid; /* any thread, but one */
+		*ret_pid = p->pid;
+		*ret_tid = p->tid;
+		uint32_t count = p->count;
+		if (n + count > x->joined_cap) {
+			size_t cap = 2 * (n + (size_t)count);
+			void *joined = realloc(x->joined, cap * sizeof *x->joined);
+			if (!joined) {
+				break;
+			}
+			x->joined = joined;
+			x->joined_cap = cap;
+		}
+		if (count) {
+			memcpy(x->joined + n, p->addresses, count * sizeof *x->joined);
+			n += count;
+		}
+	}
+	*ret = x->joined;
+	return n;
+}
+
+void state_stacks_counts(struct state_stacks *x, size_t *ret_stacks, size_t *ret_unexplained)
+{
+	settle(x);
+	*ret_stacks = *ret_unexplained = 0;
+	for (size_t i = 0; i < x->count; i++) {
+		const struct state_part *p = &x->parts[i];
+		*ret_stacks += i == 0 || p[-1].time != p->time || p[-1].tid != p->tid;
+		*ret_unexplained += p->count == 0;
+	}
+}
+
+void state_stacks_free(struct state_stacks *x)
+{
+	free(x->parts);
+	free(x->joined);
+	state_table_free(&x->keys);
+	state_table_free(&x->known);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * saved: trace sessions as text files. Front door.
+ *
+ * What "logman create" keeps and what etwd starts by itself (autologgers) is one format: lines
+ * "Key = value" with the names of the Windows registry's autologger values, first for the session,
+ * then a section "[{GUID}]" or "[Provider-Name]" for each provider. docs/autologger.md has the
+ * table.
+ *
+ *   # a comment
+ *   Start = 1
+ *   FileName = /var/log/web.etl
+ *   BufferSize = 64
+ *
+ *   [{d3f0cf8a-0001-4c5c-a5f8-0d0a3f3a7a11}]
+ *   Enabled = 1
+ *   EnableLevel = 5
+ *   MatchAnyKeyword = 0x11
+ *
+ * Keys are compared without regard to case; numbers are decimal or 0x hex. Whatever is not
+ * understood is an error with its line: a session that does less than its file says helps nobody.
+ */
+#ifndef SESSION_SESSION_H
+#define SESSION_SESSION_H
+
+#include "base/base.h"
+
+#define SAVED_BYTES_MAX	     (1u << 20) /* of a file */
+#define SAVED_PROVIDERS_MAX  1024u
+#define SAVED_MASK_WORDS     8u	 /* PERFINFO_GROUPMASK */
+#define SAVED_STACKS_MAX     256u
+#define SAVED_COMMAND_MAX    2048u
+#define SAVED_FILE_MAX_LIMIT 16u /* FileMax, as Windows */
+
+/* Filters of an enable that can be written down; the one of payloads is apart. */
+enum saved_filter {
+	SAVED_FILTER_EXE,
+	SAVED_FILTER_EVENT_ID,
+	SAVED_FILTER_EVENT_NAME,
+	SAVED_FILTER_STACK_ID,
+	SAVED_FILTER_STACK_NAME,
+	SAVED_FILTER_STACK_LEVEL,
+	SAVED_FILTER_CONTAINER,
+	SAVED_FILTER_PID, /* of what lives when the session starts */
+	SAVED_FILTER_COUNT,
+};
+#define SAVED_FILTER_BYTES 4096u
+#define SAVED_FILTER_TEXT  512u
+const char *saved_filter_key(enum saved_filter kind); /* in a file */
+uint32_t saved_filter_type(enum saved_filter kind);   /* EVENT_FILTER_TYPE_* */
+bool saved_filter_is_stack(enum saved_filter kind);   /* wants EVENT_ENABLE_PROPERTY_STACK_TRACE */
+/* What EVENT_FILTER_DESCRIPTOR points to. -EINVAL: *d says what the text should be. */
+int saved_filter_make(enum saved_filter kind, const char *text, uint8_t out[SAVED_FILTER_BYTES],
+		      size_t *ret_bytes, struct diag *d);
+
+struct saved_provider {
+	struct guid guid;
+	char name[256]; /* what to show; "" when only the GUID is known */
+	uint32_t line;
+	bool enabled;
+	uint8_t level;
+	uint32_t properties; /* EVENT_ENABLE_PROPERTY_* */
+	uint64_t any, all;
+	char filter[SAVED_FILTER_COUNT][SAVED_FILTER_TEXT]; /* "": none */
+	uint8_t *payload; /* heap: what EVENT_FILTER_TYPE_PAYLOAD takes; NULL: none */
+	uint32_t payload_bytes;
+};
+
+enum saved_suffix { /* of a collector's file, as logman -v */
+		    SAVED_SUFFIX_NONE,
+		    SAVED_SUFFIX_NUMBER,
+		    SAVED_SUFFIX_TIME,
+};
+
+struct saved_session {
+	char name[3100];  /* 1024 units of UTF-16 */
+	char file[4096];  /* "": none */
+	struct guid guid; /* zero: chosen at the start */
+	uint32_t start;	  /* autologger: 1 = start with etwd */
+	uint32_t clock;	  /* 1 qpc, 2 system, 3 cycles */
+	uint32_t buffer_kb, minimum_buffers, maximum_buffers, flush_timer;
+	uint32_t mode; /* EVENT_TRACE_*_MODE */
+	uint32_t maximum_file_size;
+	uint32_t file_max; /* autologger: keep that many files NAME.0001 …; 0: one file */
+	uint32_t expire_s; /* 0: never */
+	uint32_t rotate_s;   /* new-file mode: the next file so often; 0: by size only */
+	uint32_t keep_files; /* new-file mode; 0: all */
+	uint64_t end_filetime; /* it ends then; 0: it does not */
+	uint64_t begin_filetime; /* a collector starts then, while etwd runs; 0: by hand */
+	bool daily;		 /* both every day, at that time of day */
+	char command[SAVED_COMMAND_MAX]; /* for the shell, when a run has ended; "": none */
+	uint64_t quota;	   /* bytes of log file; 0: none */
+	enum saved_suffix suffix;
+	uint32_t serial; /* the next number for SAVED_SUFFIX_NUMBER */
+	bool overwrite;
+	bool not_persistent; /* DisableRealtimePersistence */
+	/* Kernel sessions: group masks (all zero: none) and the events with stacks (group << 8 | type). */
+	uint32_t kernel_mask[SAVED_MASK_WORDS];
+	uint16_t kernel_stack[SAVED_STACKS_MAX];
+	uint32_t kernel_stacks;
+	struct saved_provider *provider; /* heap */
+	uint32_t provider_count;
+};
+bool saved_has_kernel_mask(const struct saved_session *s);
+
+/* What a file means when it says nothing. */
+void saved_init(struct saved_session *s);
+/* 0; -EBADMSG with line and reason in *d; -ENOMEM; -E2BIG. On failure *ret holds nothing. `name` is
+ * the session's when the file does not tell. */
+int saved_parse(const char *text, size_t n, const char *name, struct saved_session *ret,
+		struct diag *d);
+/* The same from a file, named after it without ".conf". Also -errno of the file. */
+int saved_read(const char *path, struct saved_session *ret, struct diag *d);
+/* As text that saved_parse reads back. */
+void saved_format(const struct saved_session *s, struct strbuf *out);
+/* Replaces the file in one step; makes missing directories (0700). 0 or -errno. */
+int saved_write(const char *path, const struct saved_session *s);
+void saved_finish(struct saved_session *s);
+/* Another payload filter instead. -EINVAL, -ENOMEM. */
+int saved_set_payload(struct saved_provider *p, const void *blob, size_t n, struct diag *d);
+/* A new provider, enabled for everything. NULL when there are too many or no memory. */
+struct saved_provider *saved_add_provider(struct saved_session *s, const struct guid *g);
+
+/* Where they are. Users: $XDG_CONFIG_HOME/openetw (else ~/.config/openetw), for all: /etc/openetw.
+ */
+enum saved_place {
+	SAVED_AUTOLOGGERS, /* autologger.d */
+	SAVED_COLLECTORS,  /* collectors */
+	SAVED_STATE, /* $XDG_STATE_HOME/openetw (else ~/.local/state/openetw), /var/lib/openetw */
+};
+/* -ENOENT when there is no home to speak of, -ENAMETOOLONG. */
+int saved_dir(enum saved_place place, bool system, char *out, size_t cap);
+/* "DIR/NAME.conf", what is no plain file name character of NAME as %XX. */
+int saved_path(enum saved_place place, bool system, const char *name, char *out, size_t cap);
+/* Every "*.conf" of a directory by name; stops when `each` is false. 0 or -errno; a missing
+ * directory is an empty one. */
+int saved_each(const char *dir, bool (*each)(void *ctx, const char *path), void *ctx);
+/* mkdir -p, 0700; /var/lib/openetw itself is 0755. */
+int saved_make_dirs(const char *dir);
+
+#endif

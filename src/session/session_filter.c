@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT
+ * Filters of an enable, written as text, into the bytes that EnableTraceEx2 takes.
+ */
+#include "session/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MAX_IDS = 64, MAX_PIDS = 8, NAMES_AT = 20, LEVEL_BYTES = 24 };
+
+static const struct {
+	const char *key;
+	uint32_t type;
+	size_t most; /* bytes, as documented for the type */
+	const char *syntax;
+} kinds[SAVED_FILTER_COUNT] = {
+	[SAVED_FILTER_EXE] = {"ExecutableFilter", 0x80000008, 1024, "names separated by ; such as a;b"},
+	[SAVED_FILTER_EVENT_ID] = {"EventIdFilter", 0x80000200, 1024,
+				   "up to 64 numbers such as 1,2,7, or !1,2 for all others"},
+	[SAVED_FILTER_EVENT_NAME] = {"EventNameFilter", 0x80000400, 4096,
+				     "names such as Start,Stop, or !Tick for all others"},
+	[SAVED_FILTER_STACK_ID] = {"StackWalkFilter", 0x80001000, 1024,
+				   "up to 64 numbers such as 1,2,7, or !1,2 for all others"},
+	[SAVED_FILTER_STACK_NAME] = {"StackWalkNameFilter", 0x80002000, 4096,
+				     "names such as Start,Stop, or !Tick for all others"},
+	[SAVED_FILTER_STACK_LEVEL] = {"StackWalkLevelFilter", 0x80004000, 1024,
+				      "a level and keywords such as 2 or 4:0x10, or !4:0x10 for all others"},
+	[SAVED_FILTER_CONTAINER] = {"ContainerFilter", 0x80008000, 1024,
+				    "container ids or control groups separated by ;"},
+	[SAVED_FILTER_PID] = {"ProcessIdFilter", 0x80000004, 32, "up to 8 process ids such as 17,42"},
+};
+
+const char *saved_filter_key(enum saved_filter kind)
+{
+	return kinds[kind].key;
+}
+
+uint32_t saved_filter_type(enum saved_filter kind)
+{
+	return kinds[kind].type;
+}
+
+bool saved_filter_is_stack(enum saved_filter kind)
+{
+	return kind == SAVED_FILTER_STACK_ID || kind == SAVED_FILTER_STACK_NAME ||
+	       kind == SAVED_FILTER_STACK_LEVEL;
+}
+
+/* EVENT_FILTER_EVENT_ID: u8 FilterIn, u8, u16 Count, u16 Events[] */
+static size_t put_ids(const char *s, bool in, uint8_t *out)
+{
+	uint16_t count = 0;
+	out[0] = in;
+	out[1] = 0;
+	while (*s) {
+		char *end;
+		unsigned long v = strtoul(s, &end, 0);
+		if (end == s || *s == '-' || v > 0xFFFF || count == MAX_IDS ||
+		    (*end && (*end != ',' || !end[1]))) {
+			return 0;
+		}
+		le16_put(out + 4 + 2 * count++, (uint16_t)v);
+		s = *end ? end + 1 : end;
+	}
+	le16_put(out + 2, count);
+	return count ? 4 + 2 * (size_t)count : 0;
+}
+
+/* EVENT_FILTER_EVENT_NAME: u64 any, u64 all, u8 level, u8 FilterIn, u16 NameCount, names */
+static size_t put_names(const char *s, bool in, uint8_t *out, size_t cap)
+{
+	uint16_t count = 0;
+	size_t at = NAMES_AT;
+	memset(out, 0, NAMES_AT);
+	out[17] = in;
+	while (*s) {
+		size_t n = strcspn(s, ",");
+		if (n == 0 || at + n + 1 > cap || (s[n] && !s[n + 1])) {
+			return 0;
+		}
+		memcpy(out + at, s, n);
+		out[at + n] = 0;
+		at += n + 1;
+		count++;
+		s += n + (s[n] == ',');
+	}
+	le16_put(out + 18, count);
+	return count ? at : 0;
+}
+
+/* EVENT_FILTER_LEVEL_KW: u64 any, u64 all, u8 level, u8 FilterIn, padding */
+static size_t put_level(const char *s, bool in, uint8_t *out)
+{
+	char *end;
+	unsigned long level = strtoul(s, &end, 0);
+	unsigned long long any = 0;
+	if (end == s || *s == '-' || level > 255) {
+		return 0;
+	}
+	if (*end == ':') {
+		s = end + 1;
+		any = strtoull(s, &end, 0);
+		if (end == s || *s == '-') {
+			return 0;
+		}
+	}
+	memset(out, 0, LEVEL_BYTES);
+	le64_put(out, any);
+	out[16] = (uint8_t)level;
+	out[17] = in;
+	return *end ? 0 : LEVEL_BYTES;
+}
+
+static size_t put_pids(const char *s, uint8_t *out)
+{
+	size_t count = 0;
+	while (*s) {
+		char *end;
+		unsigned long v = strtoul(s, &end, 0);
+		if (end == s || *s == '-' || v > UINT32_MAX || count == MAX_PIDS ||
+		    (*end && (*end != ',' || !end[1]))) {
+			return 0;
+		}
+		le32_put(out + 4 * count++, (uint32_t)v);
+		s = *end ? end + 1 : end;
+	}
+	return 4 * count;
+}
+
+/* UTF-16 with its terminator. */
+static size_t put_text(const char *s, uint8_t *out, size_t cap)
+{
+	uint16_t wide[512];
+	long units = utf8_to_utf16(s, strlen(s), wide, BASE_ARRAY_LEN(wide));
+	if (units <= 0 || 2 * ((size_t)units + 1) > cap) {
+		return 0;
+	}
+	for (long i = 0; i <= units; i++) {
+		le16_put(out + 2 * i, i < units ? wide[i] : 0);
+	}
+	return 2 * ((size_t)units + 1);
+}
+
+int saved_filter_make(enum saved_filter kind, const char *text, uint8_t out[SAVED_FILTER_BYTES],
+		      size_t *ret_bytes, struct diag *d)
+{
+	size_t n = 0, cap = kinds[kind].most;
+	bool in = *text != '!';
+	const char *list = text + !in;
+	switch (kind) {
+	case SAVED_FILTER_EVENT_ID:
+	case SAVED_FILTER_STACK_ID:
+		n = put_ids(list, in, out);
+		break;
+	case SAVED_FILTER_EVENT_NAME:
+	case SAVED_FILTER_STACK_NAME:
+		n = put_names(list, in, out, cap);
+		break;
+	case SAVED_FILTER_PID:
+		n = put_pids(text, out);
+		break;
+	case SAVED_FILTER_STACK_LEVEL:
+		n = put_level(list, in, out);
+		break;
+	default:
+		n = put_text(text, out, cap);
+	}
+	if (n == 0 || n > cap) {
+		diag_at(d, UINT64_MAX, "takes %s, not '%.80s'", kinds[kind].syntax, text);
+		return -EINVAL;
+	}
+	*ret_bytes = n;
+	return 0;
+}

@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: MIT
+ * Text -> session and back. The keys are one table.
+ */
+#include "session/session_payload.h"
+
+#include "base/printable.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+enum kind {
+	NUMBER, /* uint32_t */
+	BIG,	/* uint64_t */
+	BYTE,
+	TEXT,
+	GUID_TEXT,
+	FLAG,
+	SUFFIX,
+};
+struct key {
+	char name[28]; /* an array: a pointer would be written by the loader, in every process */
+	enum kind kind;
+	size_t offset, size;
+	uint64_t min, max;
+};
+#define KEY(name, kind, type, member, min, max)                                                    \
+	{                                                                                          \
+		name, kind, offsetof(struct type, member), sizeof(((struct type *)0)->member),     \
+			min, max                                                                   \
+	}
+static const struct key session_keys[] = {
+	KEY("Name", TEXT, saved_session, name, 0, 0),
+	KEY("Start", NUMBER, saved_session, start, 0, 1),
+	KEY("Guid", GUID_TEXT, saved_session, guid, 0, 0),
+	KEY("FileName", TEXT, saved_session, file, 0, 0),
+	KEY("LogFileMode", NUMBER, saved_session, mode, 0, UINT32_MAX),
+	KEY("MaxFileSize", NUMBER, saved_session, maximum_file_size, 0, UINT32_MAX),
+	KEY("BufferSize", NUMBER, saved_session, buffer_kb, 0, 16384),
+	KEY("MinimumBuffers", NUMBER, saved_session, minimum_buffers, 0, 1u << 20),
+	KEY("MaximumBuffers", NUMBER, saved_session, maximum_buffers, 0, 1u << 20),
+	KEY("FlushTimer", NUMBER, saved_session, flush_timer, 0, 86400000),
+	KEY("ClockType", NUMBER, saved_session, clock, 1, 3),
+	KEY("FileMax", NUMBER, saved_session, file_max, 0, SAVED_FILE_MAX_LIMIT),
+	KEY("Expire", NUMBER, saved_session, expire_s, 0, UINT32_MAX),
+	KEY("NewFileAfter", NUMBER, saved_session, rotate_s, 0, 4294967),
+	KEY("KeepFiles", NUMBER, saved_session, keep_files, 0, UINT32_MAX),
+	KEY("EndTime", BIG, saved_session, end_filetime, 0, UINT64_MAX),
+	KEY("BeginTime", BIG, saved_session, begin_filetime, 0, UINT64_MAX),
+	KEY("Daily", FLAG, saved_session, daily, 0, 1),
+	KEY("RunCommand", TEXT, saved_session, command, 0, 0),
+	KEY("Quota", BIG, saved_session, quota, 0, UINT64_MAX),
+	KEY("FileSuffix", SUFFIX, saved_session, suffix, 0, 0),
+	KEY("NextSerial", NUMBER, saved_session, serial, 0, 999999),
+	KEY("Overwrite", FLAG, saved_session, overwrite, 0, 1),
+	KEY("DisableRealtimePersistence", FLAG, saved_session, not_persistent, 0, 1),
+};
+static const struct key provider_keys[] = {
+	KEY("Name", TEXT, saved_provider, name, 0, 0),
+	KEY("Enabled", FLAG, saved_provider, enabled, 0, 1),
+	KEY("EnableLevel", BYTE, saved_provider, level, 0, 255),
+	KEY("EnableFlags", BIG, saved_provider, any, 0,
+	    UINT32_MAX), /* what 32-bit providers have */
+	KEY("MatchAnyKeyword", BIG, saved_provider, any, 0, UINT64_MAX),
+	KEY("MatchAllKeyword", BIG, saved_provider, all, 0, UINT64_MAX),
+	KEY("EnableProperty", NUMBER, saved_provider, properties, 0, UINT32_MAX),
+};
+/* Values that Windows knows and that mean nothing here; taken without a word. FileCounter and
+ * Status are kept by etwd in its state directory. */
+static const char ignored[][12] = {"Boot", "Status", "FileCounter"};
+static const char suffixes[][8] = {"none", "number", "time"};
+
+void saved_init(struct saved_session *s)
+{
+	*s = (struct saved_session){.clock = 1, .serial = 1};
+}
+
+void saved_finish(struct saved_session *s)
+{
+	for (uint32_t i = 0; i < s->provider_count; i++) {
+		free(s->provider[i].payload);
+	}
+	free(s->provider);
+	s->provider = NULL;
+	s->provider_count = 0;
+}
+
+struct saved_provider *saved_add_provider(struct saved_session *s, const struct guid *g)
+{
+	if (s->provider_count >= SAVED_PROVIDERS_MAX) {
+		return NULL;
+	}
+	struct saved_provider *p =
+		realloc(s->provider, (s->provider_count + 1) * sizeof *s->provider);
+	if (!p) {
+		return NULL;
+	}
+	s->provider = p;
+	p += s->provider_count++;
+	*p = (struct saved_provider){.guid = *g, .enabled = true, .level = 0};
+	return p;
+}
+
+static bool report(struct diag *d, uint32_t line, const char *fmt, ...) BASE_PRINTF(3, 4);
+static bool report(struct diag *d, uint32_t line, const char *fmt, ...)
+{
+	if (d) {
+		va_list ap;
+		va_start(ap, fmt);
+		d->line = line;
+		d->offset = UINT64_MAX;
+		printable_vformat(d->text, sizeof d->text, fmt, ap);
+		va_end(ap);
+	}
+	return false;
+}
+
+static bool number(const char *v, uint64_t *ret)
+{
+	char *end;
+	if (*v < '0' || *v > '9') {
+		return false;
+	}
+	errno = 0;
+	/* Not base 0: a leading zero means nothing here. */
+	bool hex = v[0] == '0' && (v[1] == 'x' || v[1] == 'X');
+	*ret = strtoull(v, &end, hex ? 16 : 10);
+	return *end == 0 && errno == 0;
+}
+
+static bool store(const struct key *k, void *base, const char *v, uint32_t line, struct diag *d)
+{
+	uint8_t *at = (uint8_t *)base + k->offset;
+	uint64_t n = 0;
+	if (k->kind == TEXT) {
+		if (strlen(v) >= k->size) {
+			return report(d, line, "%s is longer than %zu bytes", k->name, k->size - 1);
+		}
+		memcpy(at, v, strlen(v) + 1);
+		return true;
+	}
+	if (k->kind == GUID_TEXT) {
+		struct guid g;
+		if (guid_parse(v, &g) < 0) {
+			return report(d, line, "%s: '%s' is no GUID", k->name, v);
+		}
+		memcpy(at, &g, sizeof g);
+		return true;
+	}
+	if (k->kind == SUFFIX) {
+		for (size_t i = 0; i < BASE_ARRAY_LEN(suffixes); i++) {
+			if (strcasecmp(v, suffixes[i]) == 0) {
+				enum saved_suffix s = (enum saved_suffix)i;
+				memcpy(at, &s, sizeof s);
+				return true;
+			}
+		}
+		return report(d, line, "%s is none, number or time, not '%s'", k->name, v);
+	}
+	if (!number(v, &n)) {
+		return report(d, line, "%s: '%s' is no number", k->name, v);
+	}
+	if (n < k->min || n > k->max) {
+		return report(d, line, "%s is %llu to %llu, not %s", k->name,
+			      (unsigned long long)k->min, (unsigned long long)k->max, v);
+	}
+	switch (k->kind) {
+	case BIG:
+		memcpy(at, &n, 8);
+		break;
+	case NUMBER: {
+		uint32_t v32 = (uint32_t)n;
+		memcpy(at, &v32, 4);
+		break;
+	}
+	case FLAG: {
+		bool b = n != 0;
+		memcpy(at, &b, sizeof b);
+		break;
+	}
+	default:
+		*at = (uint8_t)n;
+	}
+	return true;
+}
+
+static const struct key *find(const struct key *keys, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (strcasecmp(keys[i].name, name) == 0) {
+			return &keys[i];
+		}
+	}
+	return NULL;
+}
+
+static bool is_ignored(const char *name)
+{
+	for (size_t i = 0; i < BASE_ARRAY_LEN(ignored); i++) {
+		if (strcasecmp(ignored[i], name) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool section(struct saved_session *s, const char *name, uint32_t line, bool *inout_provider,
+		    struct diag *d)
+{
+	struct guid g;
+	*inout_provider = strcasecmp(name, "Session") != 0;
+	if (!*inout_provider) {
+		return s->provider_count == 0 ||
+		       report(d, line, "[Session] stands before the providers");
+	}
+	bool is_guid = guid_parse(name, &g) == 0;
+	if (!is_guid && (strchr(name, '{') || *name == 0 ||
+			 guid_from_provider_name(name + (*name == '*'), &g) < 0)) {
+		return report(d, line, "[%s] is neither a GUID nor a provider's name", name);
+	}
+	for (uint32_t i = 0; i < s->provider_count; i++) {
+		if (guid_equal(&s->provider[i].guid, &g)) {
+			return report(d, line, "[%s] was there already in line %u", name,
+				      s->provider[i].line);
+		}
+	}
+	struct saved_provider *p = saved_add_provider(s, &g);
+	if (!p) {
+		return report(d, line, "there are more than %u providers", SAVED_PROVIDERS_MAX);
+	}
+	p->line = line;
+	if (!is_guid) {
+		snprintf(p->name, sizeof p->name, "%s", name + (*name == '*'));
+	}
+	return true;
+}
+
+static char *trim(char *s)
+{
+	s += strspn(s, " \t\r");
+	size_t n = strlen(s);
+	while (n > 0 && strchr(" \t\r", s[n - 1])) {
+		s[--n] = 0;
+	}
+	return s;
+}
+
+static bool store_filter(struct saved_provider *p, enum saved_filter kind, const char *value,
+			 uint32_t line, struct diag *d)
+{
+	uint8_t bytes[SAVED_FILTER_BYTES];
+	size_t n;
+	struct diag why = {0};
+	if (strlen(value) >= SAVED_FILTER_TEXT) {
+		return report(d, line, "%s is longer than %u bytes", saved_filter_key(kind),
+			      SAVED_FILTER_TEXT - 1);
+	}
+	if (saved_filter_make(kind, value, bytes, &n, &why) < 0) {
+		return report(d, line, "%s %s", saved_filter_key(kind), why.text);
+	}
+	snprintf(p->filter[kind], sizeof p->filter[kind], "%s", value);
+	return true;
+}
+
+bool saved_has_kernel_mask(const struct saved_session *s)
+{
+	uint32_t all = 0;
+	for (unsigned i = 0; i < SAVED_MASK_WORDS; i++) {
+		all |= s->kernel_mask[i];
+	}
+	return all != 0;
+}
+
+/* Numbers separated by commas. How many, or -1. */
+static int numbers(const char *s, uint32_t *out, int most, uint32_t max)
+{
+	int n = 0;
+	while (*s) {
+		char *end;
+		unsigned long long v = strtoull(s, &end, 0);
+		if (end == s || *s == '-' || v > max || n == most || (*end && (*end != ',' || !end[1]))) {
+			return -1;
+		}
+		out[n++] = (uint32_t)v;
+		s = *end ? end + 1 : end;
+	}
+	return n;
+}
+
+/* 1: it was one of them; 0: it was none; -1: reported. */
+static int kernel_key(struct saved_session *s, const char *name, const char *value, uint32_t line,
+		      struct diag *d)
+{
+	if (strcasecmp(name, "EnableKernelFlags") == 0) {
+		uint32_t word[SAVED_MASK_WORDS] = {0};
+		if (numbers(value, word, SAVED_MASK_WORDS, UINT32_MAX) <= 0) {
+			report(d, line, "EnableKernelFlags takes up to 8 group masks such as 0x7,0x2, not '%.60s'", value);
+			return -1;
+		}
+		memcpy(s->kernel_mask, word, sizeof word);
+		return 1;
+	}
+	if (strcasecmp(name, "KernelStacks") == 0) {
+		uint32_t hook[SAVED_STACKS_MAX];
+		int n = numbers(value, hook, SAVED_STACKS_MAX, UINT16_MAX);
+		if (n < 0) {
+			report(d, line, "KernelStacks takes events such as 0xf2e,0x524 (group and type), not '%.60s'", value);
+			return -1;
+		}
+		for (int i = 0; i < n; i++) {
+			s->kernel_stack[i] = (uint16_t)hook[i];
+		}
+		s->kernel_stacks = (uint32_t)n;
+		return 1;
+	}
+	return 0;
+}
+
+static bool line_parse(struct saved_session *s, char *text, uint32_t line, bool *inout_provider,
+		       struct diag *d)
+{
+	char *w = trim(text);
+	if (*w == 0 || *w == '#' || *w == ';') {
+		return true;
+	}
+	if (*w == '[') {
+		size_t n = strlen(w);
+		if (w[n - 1] != ']') {
+			return report(d, line, "a section's ']' is missing");
+		}
+		w[n - 1] = 0;
+		return section(s, trim(w + 1), line, inout_provider, d);
+	}
+	char *eq = strchr(w, '=');
+	if (!eq) {
+		return report(d, line, "'%.60s' is no \"Key = value\"", w);
+	}
+	*eq = 0;
+	char *name = trim(w), *value = trim(eq + 1);
+	size_t n = strlen(value);
+	if (n >= 2 && value[0] == '"' && value[n - 1] == '"') {
+		value[n - 1] = 0;
+		value++;
+	}
+	if (is_ignored(name)) {
+		return true;
+	}
+	for (int f = 0; f < SAVED_FILTER_COUNT && *inout_provider; f++) {
+		if (strcasecmp(saved_filter_key((enum saved_filter)f), name) == 0) {
+			return store_filter(&s->provider[s->provider_count - 1], (enum saved_filter)f,
+					    value, line, d);
+		}
+	}
+	int kernel = *inout_provider ? 0 : kernel_key(s, name, value, line, d);
+	if (kernel != 0) {
+		return kernel > 0;
+	}
+	if (*inout_provider && strcasecmp(SAVED_PAYLOAD_KEY, name) == 0) {
+		struct diag why = {0};
+		return saved_payload_add(&s->provider[s->provider_count - 1], value, &why) == 0 ||
+		       report(d, line, SAVED_PAYLOAD_KEY " %s", why.text);
+	}
+	const struct key *k = *inout_provider
+				      ? find(provider_keys, BASE_ARRAY_LEN(provider_keys), name)
+				      : find(session_keys, BASE_ARRAY_LEN(session_keys), name);
+	if (!k) {
+		return report(d, line, "'%.60s' is no key of a %s", name,
+			      *inout_provider ? "provider" : "session");
+	}
+	void *base = *inout_provider ? (void *)&s->provider[s->provider_count - 1] : (void *)s;
+	return store(k, base, value, line, d);
+}
+
+int saved_parse(const char *text, size_t n, const char *name, struct saved_session *ret,
+		struct diag *d)
+{
+	if (n > SAVED_BYTES_MAX) {
+		return -E2BIG;
+	}
+	char *copy = malloc(n + 1);
+	if (!copy) {
+		return -ENOMEM;
+	}
+	memcpy(copy, text, n);
+	copy[n] = 0;
+	struct saved_session s;
+	saved_init(&s);
+	bool provider = false, fine = true;
+	uint32_t line = 0;
+	size_t at = n >= 3 && memcmp(copy, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+	if (memchr(copy, 0, n)) {
+		fine = report(d, 0, "there is a NUL byte in the file");
+	}
+	while (fine && at < n) {
+		char *end = memchr(copy + at, '\n', n - at);
+		size_t stop = end ? (size_t)(end - copy) : n;
+		copy[stop] = 0;
+		fine = line_parse(&s, copy + at, ++line, &provider, d);
+		at = stop + 1;
+	}
+	if (fine && s.name[0] == 0) {
+		snprintf(s.name, sizeof s.name, "%s", name ? name : "");
+	}
+	free(copy);
+	if (!fine) {
+		saved_finish(&s);
+		return -EBADMSG;
+	}
+	*ret = s;
+	return 0;
+}
+
+/* A value whose blanks at the ends, quotes or nothing at all must survive stands in quotes. */
+static void put_text(struct strbuf *b, const char *key, const char *v)
+{
+	if (*v) {
+		size_t n = strlen(v);
+		bool quote = strchr(" \t\"", v[0]) || strchr(" \t\"", v[n - 1]);
+		strbuf_addf(b, quote ? "%s = \"%s\"\n" : "%s = %s\n", key, v);
+	}
+}
+
+static void put_number(struct strbuf *b, const char *key, uint64_t v, uint64_t unless)
+{
+	if (v != unless) {
+		strbuf_addf(b, "%s = %llu\n", key, (unsigned long long)v);
+	}
+}
+
+void saved_format(const struct saved_session *s, struct strbuf *out)
+{
+	char guid[37];
+	strbuf_adds(out, "# A trace session; docs/autologger.md explains the keys.\n[Session]\n");
+	put_text(out, "Name", s->name);
+	put_number(out, "Start", s->start, 0);
+	if (!guid_is_zero(&s->guid)) {
+		strbuf_addf(out, "Guid = {%s}\n", guid_format(&s->guid, guid));
+	}
+	put_text(out, "FileName", s->file);
+	strbuf_addf(out, "LogFileMode = 0x%x\n", s->mode);
+	put_number(out, "MaxFileSize", s->maximum_file_size, 0);
+	put_number(out, "BufferSize", s->buffer_kb, 0);
+	put_number(out, "MinimumBuffers", s->minimum_buffers, 0);
+	put_number(out, "MaximumBuffers", s->maximum_buffers, 0);
+	put_number(out, "FlushTimer", s->flush_timer, 0);
+	put_number(out, "ClockType", s->clock, 1);
+	put_number(out, "FileMax", s->file_max, 0);
+	put_number(out, "Expire", s->expire_s, 0);
+	put_number(out, "NewFileAfter", s->rotate_s, 0);
+	put_number(out, "KeepFiles", s->keep_files, 0);
+	put_number(out, "BeginTime", s->begin_filetime, 0);
+	put_number(out, "EndTime", s->end_filetime, 0);
+	put_number(out, "Daily", s->daily, 0);
+	put_text(out, "RunCommand", s->command);
+	put_number(out, "Quota", s->quota, 0);
+	if (s->suffix != SAVED_SUFFIX_NONE) {
+		put_text(out, "FileSuffix", suffixes[s->suffix]);
+		put_number(out, "NextSerial", s->serial, 1);
+	}
+	put_number(out, "Overwrite", s->overwrite, 0);
+	put_number(out, "DisableRealtimePersistence", s->not_persistent, 0);
+	for (unsigned i = 0; saved_has_kernel_mask(s) && i < SAVED_MASK_WORDS; i++) {
+		strbuf_addf(out, "%s0x%x%s", i ? "," : "EnableKernelFlags = ", s->kernel_mask[i],
+			    i == SAVED_MASK_WORDS - 1 ? "\n" : "");
+	}
+	for (uint32_t i = 0; i < s->kernel_stacks; i++) {
+		strbuf_addf(out, "%s0x%x%s", i ? "," : "KernelStacks = ", s->kernel_stack[i],
+			    i == s->kernel_stacks - 1 ? "\n" : "");
+	}
+	for (uint32_t i = 0; i < s->provider_count; i++) {
+		const struct saved_provider *p = &s->provider[i];
+		strbuf_addf(out, "\n[{%s}]\n", guid_format(&p->guid, guid));
+		put_text(out, "Name", p->name);
+		strbuf_addf(out, "Enabled = %d\nEnableLevel = %u\nMatchAnyKeyword = 0x%llx\n",
+			    p->enabled, p->level, (unsigned long long)p->any);
+		if (p->all) {
+			strbuf_addf(out, "MatchAllKeyword = 0x%llx\n", (unsigned long long)p->all);
+		}
+		if (p->properties) {
+			strbuf_addf(out, "EnableProperty = 0x%x\n", p->properties);
+		}
+		for (int f = 0; f < SAVED_FILTER_COUNT; f++) {
+			put_text(out, saved_filter_key((enum saved_filter)f), p->filter[f]);
+		}
+		saved_payload_format(p, out);
+	}
+}

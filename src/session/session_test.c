@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+#include "session/session.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+/* The example of the documentation: a registry export's names, with Windows' own spelling. */
+static const char example[] = "; a comment\r\n"
+			      "Start=1\r\n"
+			      "guid = {D3F0CF8A-0001-4c5c-a5f8-0d0a3f3a7a11}\r\n"
+			      "LogFileMode = 0x8000101\n"
+			      "FileName = \"/var/log/with blank .etl\"\n"
+			      "FileCounter = 3\n"
+			      "\n"
+			      "[{aa1cf0de-0001-4c5c-a5f8-0d0a3f3a7a11}]\n"
+			      "Enabled = 1\n"
+			      "EnableLevel = 4\n"
+			      "MatchAnyKeyword = 0xFFFFFFFFFFFFFFFF\n"
+			      "EnableProperty = 4\n"
+			      "[OpenETW.Sample.Hello]\n"
+			      "Enabled = 0";
+
+static void the_registrys_names_mean_what_they_mean_there(void **state)
+{
+	(void)state;
+	struct saved_session s;
+	struct diag d = {0};
+	struct guid g;
+	assert_int_equal(saved_parse(example, sizeof example - 1, "boot", &s, &d), 0);
+	assert_string_equal(s.name, "boot");
+	assert_int_equal(s.start, 1);
+	assert_int_equal(s.mode, 0x8000101);
+	assert_int_equal(s.clock, 1);
+	assert_string_equal(s.file, "/var/log/with blank .etl");
+	guid_parse("d3f0cf8a-0001-4c5c-a5f8-0d0a3f3a7a11", &g);
+	assert_true(guid_equal(&s.guid, &g));
+	assert_int_equal(s.provider_count, 2);
+	assert_int_equal(s.provider[0].level, 4);
+	assert_true(s.provider[0].any == UINT64_MAX);
+	assert_int_equal(s.provider[0].properties, 4);
+	assert_true(s.provider[0].enabled);
+	assert_false(s.provider[1].enabled);
+	guid_from_provider_name("OpenETW.Sample.Hello", &g);
+	assert_true(guid_equal(&s.provider[1].guid, &g));
+	saved_finish(&s);
+}
+
+static void filters_of_processes_and_payloads_survive_the_file(void **state)
+{
+	(void)state;
+	static const char text[] = "[Test.Saved]\nProcessIdFilter = 17,0x2A\n"
+				   "PayloadFilter = Login: User == 'ann b' and Tries > 3\n"
+				   "PayloadFilter = Logout: User ~ x\n";
+	struct saved_session s, t;
+	struct diag d = {0};
+	struct strbuf b = {0};
+	uint8_t bytes[SAVED_FILTER_BYTES];
+	size_t n;
+	assert_int_equal(saved_parse(text, sizeof text - 1, "x", &s, &d), 0);
+	/* EVENT_FILTER_TYPE_PID: an array of ULONG. */
+	assert_int_equal(saved_filter_make(SAVED_FILTER_PID, s.provider[0].filter[SAVED_FILTER_PID], bytes, &n, &d),
+			 0);
+	assert_int_equal(saved_filter_type(SAVED_FILTER_PID), 0x80000004);
+	assert_int_equal(n, 8);
+	assert_int_equal(le32_get(bytes), 17);
+	assert_int_equal(le32_get(bytes + 4), 42);
+	assert_non_null(memmem(s.provider[0].payload, s.provider[0].payload_bytes, "ann b", 5));
+	assert_non_null(memmem(s.provider[0].payload, s.provider[0].payload_bytes, "Logout", 6));
+	saved_format(&s, &b);
+	assert_int_equal(saved_parse(b.s, b.len, "x", &t, &d), 0);
+	assert_int_equal(t.provider[0].payload_bytes, s.provider[0].payload_bytes);
+	assert_memory_equal(t.provider[0].payload, s.provider[0].payload, s.provider[0].payload_bytes);
+	saved_finish(&s);
+	saved_finish(&t);
+	strbuf_finish(&b);
+	static const char *const wrong[] = {
+		"[Test.Saved]\nPayloadFilter = Login\n",
+		"[Test.Saved]\nPayloadFilter = 17: A == 1\n", /* of a manifest */
+		"[Test.Saved]\nPayloadFilter = hex:454f4e46\n",
+		"[Test.Saved]\nPayloadFilter = hex:zz\n",
+		"[Test.Saved]\nProcessIdFilter = 1,2,3,4,5,6,7,8,9\n",
+		"[Test.Saved]\nProcessIdFilter = \n",
+	};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(wrong); i++) {
+		d = (struct diag){0};
+		assert_int_equal(saved_parse(wrong[i], strlen(wrong[i]), "x", &s, &d), -EBADMSG);
+		assert_int_equal(d.line, 2);
+		assert_true(d.text[0] != 0);
+	}
+}
+
+static void kernel_masks_and_stacks_survive_the_file(void **state)
+{
+	(void)state;
+	static const char text[] = "EnableKernelFlags = 0x7,0x2\nKernelStacks = 0xF2E,0x524\n";
+	struct saved_session s, t;
+	struct diag d = {0};
+	struct strbuf b = {0};
+	assert_int_equal(saved_parse(text, sizeof text - 1, "x", &s, &d), 0);
+	assert_true(saved_has_kernel_mask(&s));
+	saved_format(&s, &b);
+	assert_int_equal(saved_parse(b.s, b.len, "x", &t, &d), 0);
+	assert_int_equal(t.kernel_mask[0], 7);
+	assert_int_equal(t.kernel_mask[1], 2);
+	assert_int_equal(t.kernel_mask[7], 0);
+	assert_int_equal(t.kernel_stacks, 2);
+	assert_int_equal(t.kernel_stack[0], 0xF2E);
+	assert_int_equal(t.kernel_stack[1], 0x524);
+	saved_finish(&s);
+	saved_finish(&t);
+	strbuf_finish(&b);
+	assert_int_equal(saved_parse("KernelStacks = 0x10000\n", 23, "x", &s, &d), -EBADMSG);
+	assert_int_equal(saved_parse("EnableKernelFlags = 1,2,3,4,5,6,7,8,9\n", 38, "x", &s, &d), -EBADMSG);
+}
+
+static void every_mistake_is_named_with_its_line(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		uint32_t line;
+		const char *says;
+	} rows[] = {
+		{"Start = 1\nBufferSice = 4\n", 2, "'BufferSice' is no key of a session"},
+		{"Start = yes", 1, "'yes' is no number"},
+		{"Start = 2", 1, "Start is 0 to 1"},
+		{"\n\nClockType = 0", 3, "ClockType is 1 to 3"},
+		{"FlushTimer = 1s", 1, "'1s' is no number"},
+		{"FlushTimer = -1", 1, "'-1' is no number"},
+		{"MaxFileSize = 4294967296", 1, "MaxFileSize is 0 to 4294967295"},
+		{"Guid = 123", 1, "is no GUID"},
+		{"just words", 1, "is no \"Key = value\""},
+		{"[{123}]", 1, "neither a GUID nor"},
+		{"[]", 1, "neither a GUID nor"},
+		{"[A", 1, "']' is missing"},
+		{"[A]\nBufferSize = 4", 2, "'BufferSize' is no key of a provider"},
+		{"[A]\nEnableLevel = 256", 2, "EnableLevel is 0 to 255"},
+		{"[A]\n[B]\n[a]\n", 3, "was there already in line 1"},
+		{"[A]\n[Session]\n", 2, "stands before the providers"},
+		{"FileMax = 17", 1, "FileMax is 0 to 16"},
+		{"[A]\nEventIdFilter = 1,x", 2, "up to 64 numbers"},
+		{"[A]\nEventIdFilter = ", 2, "up to 64 numbers"},
+		{"[A]\nEventIdFilter = 65536", 2, "up to 64 numbers"},
+		{"[A]\nEventNameFilter = A,,B", 2, "names such as"},
+		{"[A]\nStackWalkLevelFilter = 256", 2, "a level and keywords"},
+		{"EventIdFilter = 1", 1, "no key of a session"},
+		{"FileSuffix = both", 1, "none, number or time"},
+	};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
+		struct saved_session s;
+		struct diag d = {0};
+		assert_int_equal(saved_parse(rows[i].text, strlen(rows[i].text), "x", &s, &d),
+				 -EBADMSG);
+		if (!strstr(d.text, rows[i].says) || d.line != rows[i].line) {
+			fail_msg("%s: line %u: %s", rows[i].text, d.line, d.text);
+		}
+	}
+}
+
+/* The layouts are EVENT_FILTER_EVENT_ID, _EVENT_NAME and _LEVEL_KW of the documentation. */
+static void filters_become_the_bytes_of_the_api(void **state)
+{
+	static const struct {
+		enum saved_filter kind;
+		const char *text;
+		size_t bytes;
+		const char *want;
+	} rows[] = {
+		{SAVED_FILTER_EVENT_ID, "1,0x102", 8, "\1\0\2\0\1\0\2\1"},
+		{SAVED_FILTER_STACK_ID, "!7", 6, "\0\0\1\0\7\0"},
+		{SAVED_FILTER_EVENT_NAME, "!Ab,C", 25,
+		 "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\2\0Ab\0C\0"},
+		{SAVED_FILTER_STACK_LEVEL, "4:0x10", 24,
+		 "\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\4\1\0\0\0\0\0\0"},
+		{SAVED_FILTER_EXE, "a;b", 8, "a\0;\0b\0\0\0"},
+		{SAVED_FILTER_CONTAINER, "c", 4, "c\0\0\0"},
+	};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
+		uint8_t out[SAVED_FILTER_BYTES];
+		size_t n = 0;
+		assert_int_equal(saved_filter_make(rows[i].kind, rows[i].text, out, &n, NULL), 0);
+		assert_int_equal(n, rows[i].bytes);
+		assert_memory_equal(out, rows[i].want, n);
+	}
+	static const char text[] = "[A]\nEventIdFilter = !1,2\nExecutableFilter = web;db\n";
+	struct saved_session s, back;
+	struct strbuf b = {0};
+	assert_int_equal(saved_parse(text, strlen(text), "x", &s, NULL), 0);
+	saved_format(&s, &b);
+	assert_int_equal(saved_parse(b.s, b.len, "x", &back, NULL), 0);
+	assert_string_equal(back.provider[0].filter[SAVED_FILTER_EVENT_ID], "!1,2");
+	assert_string_equal(back.provider[0].filter[SAVED_FILTER_EXE], "web;db");
+	strbuf_finish(&b);
+	saved_finish(&s);
+	saved_finish(&back);
+}
+
+static void a_session_survives_its_file(void **state)
+{
+	(void)state;
+	char dir[] = "/tmp/saved-test-XXXXXX", path[4096];
+	assert_non_null(mkdtemp(dir));
+	setenv("XDG_CONFIG_HOME", dir, 1);
+	struct saved_session s, back;
+	struct diag d = {0};
+	saved_init(&s);
+	strcpy(s.name, "a/b\\c: %d");
+	strcpy(s.file, "/tmp/x%d.etl");
+	s.mode = 0x8;
+	s.maximum_file_size = 7;
+	s.quota = 1ull << 40;
+	s.suffix = SAVED_SUFFIX_TIME;
+	struct saved_provider *p = saved_add_provider(&s, &GUID_ZERO);
+	p->any = 1;
+	p->all = UINT64_MAX;
+	strcpy(p->name, "Some Name");
+	assert_int_equal(saved_path(SAVED_COLLECTORS, false, s.name, path, sizeof path), 0);
+	assert_int_equal(strncmp(path, dir, strlen(dir)), 0);
+	assert_string_equal(strrchr(path, '/'), "/a%2Fb%5Cc%3A %25d.conf");
+	assert_int_equal(saved_write(path, &s), 0);
+	struct stat st;
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_int_equal(saved_read(path, &back, &d), 0);
+	assert_string_equal(back.name, s.name);
+	assert_string_equal(back.file, s.file);
+	assert_int_equal(back.mode, 8);
+	assert_true(back.quota == s.quota);
+	assert_int_equal(back.suffix, SAVED_SUFFIX_TIME);
+	assert_int_equal(back.provider_count, 1);
+	assert_true(back.provider[0].all == UINT64_MAX);
+	assert_string_equal(back.provider[0].name, "Some Name");
+	saved_finish(&s);
+	saved_finish(&back);
+	char command[64];
+	snprintf(command, sizeof command, "rm -rf %s", dir);
+	assert_int_equal(system(command), 0);
+}
+
+static void names_do_not_leave_their_directory(void **state)
+{
+	(void)state;
+	char path[4096];
+	setenv("XDG_CONFIG_HOME", "/c", 1);
+	unsetenv("OPENETW_ROOT");
+	assert_int_equal(saved_path(SAVED_AUTOLOGGERS, false, "../x", path, sizeof path), 0);
+	assert_string_equal(path, "/c/openetw/autologger.d/%2E.%2Fx.conf");
+	assert_int_equal(saved_path(SAVED_AUTOLOGGERS, true, "x", path, sizeof path), 0);
+	assert_string_equal(path, "/etc/openetw/autologger.d/x.conf");
+	char name[400];
+	memset(name, 'n', sizeof name - 1);
+	name[sizeof name - 1] = 0;
+	assert_int_equal(saved_path(SAVED_COLLECTORS, false, name, path, sizeof path),
+			 -ENAMETOOLONG);
+}
+
+static void a_root_for_tests_covers_the_users_home_too(void **state)
+{
+	(void)state;
+	char path[4096];
+	unsetenv("XDG_CONFIG_HOME");
+	unsetenv("XDG_STATE_HOME");
+	setenv("HOME", "/home/x", 1);
+	setenv("OPENETW_ROOT", "/r", 1);
+	assert_int_equal(saved_dir(SAVED_AUTOLOGGERS, false, path, sizeof path), 0);
+	assert_string_equal(path, "/r/home/x/.config/openetw/autologger.d");
+	assert_int_equal(saved_dir(SAVED_STATE, false, path, sizeof path), 0);
+	assert_string_equal(path, "/r/home/x/.local/state/openetw");
+	setenv("XDG_CONFIG_HOME", "/c", 1);
+	assert_int_equal(saved_dir(SAVED_AUTOLOGGERS, false, path, sizeof path), 0);
+	assert_string_equal(path, "/c/openetw/autologger.d");
+	unsetenv("OPENETW_ROOT");
+}
+
+/* Descriptions of events lie there, too, for everybody. */
+static void the_machines_place_is_open_and_what_sessions_keep_there_is_not(void **state)
+{
+	(void)state;
+	char dir[] = "/tmp/saved-test-XXXXXX", path[4096], wanted[64], command[64];
+	struct stat st;
+	mode_t mask = umask(022);
+	assert_non_null(mkdtemp(dir));
+	setenv("OPENETW_ROOT", dir, 1);
+	assert_int_equal(saved_dir(SAVED_STATE, true, path, sizeof path), 0);
+	snprintf(wanted, sizeof wanted, "%s/var/lib/openetw", dir);
+	assert_string_equal(path, wanted);
+	strcat(path, "/realtime");
+	assert_int_equal(saved_make_dirs(path), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0700);
+	assert_int_equal(stat(wanted, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0755);
+	unsetenv("OPENETW_ROOT");
+	umask(mask);
+	snprintf(command, sizeof command, "rm -rf %s", dir);
+	assert_int_equal(system(command), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_registrys_names_mean_what_they_mean_there),
+		cmocka_unit_test(filters_of_processes_and_payloads_survive_the_file),
+		cmocka_unit_test(kernel_masks_and_stacks_survive_the_file),
+		cmocka_unit_test(every_mistake_is_named_with_its_line),
+		cmocka_unit_test(a_session_survives_its_file),
+		cmocka_unit_test(filters_become_the_bytes_of_the_api),
+		cmocka_unit_test(names_do_not_leave_their_directory),
+		cmocka_unit_test(a_root_for_tests_covers_the_users_home_too),
+		cmocka_unit_test(the_machines_place_is_open_and_what_sessions_keep_there_is_not),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

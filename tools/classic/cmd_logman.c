@@ -1,0 +1,643 @@
+/* SPDX-License-Identifier: MIT
+ * logman: the controller that comes with Windows: live sessions (-ets), saved collectors,
+ * providers.
+ */
+#include "tools/classic/logman.h"
+#include "tools/common/output.h"
+#include "tools/classic/explain_line.h"
+
+#include <stdlib.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <time.h>
+
+static const char *code_text(uint32_t code)
+{
+	switch (code) {
+	case PLA_E_DCS_NOT_FOUND:
+		return "Data Collector Set was not found.";
+	case PLA_E_DCS_IN_USE:
+		return "The Data Collector Set or one of its dependencies is already in use.";
+	case PLA_E_DCS_ALREADY_EXISTS:
+		return "Data Collector Set already exists.";
+	case PLA_E_DCS_NOT_RUNNING:
+		return "The Data Collector Set is not running.";
+	default:
+		return openetw_error_text(code) ? openetw_error_text(code) : "Unknown error.";
+	}
+}
+
+int logman_error(uint32_t code, const char *why, const char *hint)
+{
+	hint = hint ? hint : cli_hint(code);
+	/* Windows says these two of live sessions, too. */
+	code = code == ERROR_WMI_INSTANCE_NOT_FOUND ? (uint32_t)PLA_E_DCS_NOT_FOUND
+	       : code == ERROR_ALREADY_EXISTS	    ? (uint32_t)PLA_E_DCS_ALREADY_EXISTS
+						    : code;
+	fflush(stdout);
+	fprintf(stderr, "\nError:\n%s\n", code_text(code));
+	if (why && *why) {
+		fprintf(stderr, "  %s\n", why);
+	}
+	if (hint) {
+		fprintf(stderr, "  %s\n", hint);
+	}
+	const char *name = openetw_error_name(code);
+	fprintf(stderr, "Error code: 0x%08x%s%s\n", code, name ? " " : "", name ? name : "");
+	fprintf(stderr, "  'openetw explain 0x%x' says more\n", code);
+	return CLI_FAILED;
+}
+
+int logman_done(void)
+{
+	puts("\nThe command completed successfully.");
+	return CLI_OK;
+}
+
+/* What one command line is about. */
+struct task {
+	struct winargs w;
+	const char *verb;
+	const char *name; /* NULL: none was given */
+	bool ets;
+	struct saved_session s;
+	bool saved; /* s was read from `path` */
+	char path[4200];
+};
+
+/* ---- saved collectors
+ * -------------------------------------------------------------------------- */
+
+static const char autosession[] = "autosession\\";
+
+static int collector_path(const char *name, char *out, size_t cap)
+{
+	if (strncasecmp(name, autosession, strlen(autosession)) == 0) {
+		return saved_path(SAVED_AUTOLOGGERS, false, name + strlen(autosession), out, cap);
+	}
+	return saved_path(SAVED_COLLECTORS, false, name, out, cap);
+}
+
+/* 1: read into t->s, 0: there is none, -1: said why not. */
+static int load(struct task *t)
+{
+	struct diag d = {0};
+	int r = collector_path(t->name, t->path, sizeof t->path);
+	r = r == 0 ? saved_read(t->path, &t->s, &d) : r;
+	t->saved = r == 0;
+	if (r == 0 || r == -ENOENT) {
+		return r == 0;
+	}
+	char why[5000];
+	snprintf(why, sizeof why, "%s:%u: %s", t->path, d.line, d.text[0] ? d.text : strerror(-r));
+	logman_error(ERROR_INVALID_DATA, why, "correct the file, or 'logman delete' and create it");
+	return -1;
+}
+
+static int save(struct task *t)
+{
+	int r = saved_write(t->path, &t->s);
+	if (r < 0) {
+		return logman_error(win32_from_errno(r), t->path, NULL);
+	}
+	bool scheduled = t->s.begin_filetime != 0;
+	uint32_t code = openetw_collectors_changed(scheduled);
+	if (scheduled && code) {
+		return logman_error(code, controller_why(), "the collector is saved, but etwd, which would start it, does not run");
+	}
+	if (scheduled && strcmp(t->verb, "start") != 0) {
+		printf("etwd starts it at that time, when it runs then: it does now, and stays for it. After the next start of "
+		       "the\nmachine 'systemctl --user enable openetw-user.service' has it run.\n");
+	}
+	return CLI_OK;
+}
+
+static int not_found(const struct task *t, bool live)
+{
+	return logman_error(PLA_E_DCS_NOT_FOUND, NULL,
+			    live     ? "'logman query -ets' shows the sessions that run"
+			    : t->ets ? NULL
+				     : "'logman query' shows saved collectors, 'logman query "
+				       "-ets' running sessions");
+}
+
+/* The file of this run: NAME_000001.etl and so on; the next number is the first one free. */
+static bool run_file(struct saved_session *s)
+{
+	char stem[4096], with[4200];
+	struct stat st;
+	if (s->suffix == SAVED_SUFFIX_NONE || !s->file[0]) {
+		return true;
+	}
+	char *slash = strrchr(s->file, '/'), *dot = strrchr(s->file, '.');
+	size_t n = dot && (!slash || dot > slash) ? (size_t)(dot - s->file) : strlen(s->file);
+	memcpy(stem, s->file, n);
+	stem[n] = 0;
+	const char *extension = s->file + n;
+	if (s->suffix == SAVED_SUFFIX_TIME) {
+		time_t now = time(NULL);
+		struct tm tm;
+		char text[16];
+		localtime_r(&now, &tm);
+		strftime(text, sizeof text, "%m%d%H%M", &tm);
+		snprintf(with, sizeof with, "%s_%s%s", stem, text, extension);
+	} else {
+		do {
+			snprintf(with, sizeof with, "%s_%06u%s", stem, s->serial, extension);
+			s->serial++;
+		} while (s->serial <= 999999 && lstat(with, &st) == 0);
+	}
+	if (strlen(with) >= sizeof s->file) {
+		return false;
+	}
+	strcpy(s->file, with);
+	return true;
+}
+
+/* ---- verbs
+ * ------------------------------------------------------------------------------------ */
+
+static int start_live(struct task *t, struct saved_session *s)
+{
+	const char *what = NULL, *ln = winargs_value(&t->w, "ln", NULL);
+	char why[700];
+	struct stat st;
+	if (ln) {
+		snprintf(s->name, sizeof s->name, "%s", ln);
+	}
+	if (winargs_on(&t->w, "explain")) {
+		controller_explain(stdout, s, NULL);
+		return CLI_OK;
+	}
+	bool keeps = s->mode & EVENT_TRACE_FILE_MODE_APPEND;
+	bool careful = t->saved ? !s->overwrite : winargs_off(&t->w, "ow");
+	if (careful && !keeps && s->file[0] && stat(s->file, &st) == 0) {
+		return logman_error(ERROR_FILE_EXISTS, s->file,
+				    "-ow overwrites it, -a appends to it");
+	}
+	if (t->saved ? s->overwrite : winargs_on(&t->w, "ow")) {
+		cli_output_overwrite();
+	}
+	uint32_t code = controller_start(s, &what);
+	if (code == 0) {
+		return logman_done();
+	}
+	snprintf(why, sizeof why, "%s%s%s", what && *what ? what : "", what && *what ? ": " : "",
+		 controller_why());
+	return logman_error(
+		code, why, code == ERROR_ALREADY_EXISTS ? "'logman stop NAME -ets' ends it" : NULL);
+}
+
+static int run_start(struct task *t)
+{
+	if (!t->ets) {
+		int r = load(t);
+		if (r < 0) {
+			return CLI_FAILED;
+		}
+		if (r > 0) {
+			struct saved_session run = t->s;
+			if (!run_file(&run)) {
+				return logman_error(ERROR_FILENAME_EXCED_RANGE, run.file, NULL);
+			}
+			int status = start_live(t, &run);
+			if (status == CLI_OK && run.serial != t->s.serial &&
+			    !winargs_on(&t->w, "explain")) {
+				t->s.serial = run.serial;
+				status = save(t);
+			}
+			return status;
+		}
+		/* Nothing saved: whoever names a provider means a live session, -ets or not. */
+		if (!winargs_find(&t->w, "p") && !winargs_find(&t->w, "pf")) {
+			return not_found(t, false);
+		}
+	}
+	snprintf(t->s.name, sizeof t->s.name, "%s", t->name);
+	return logman_options(&t->w, true, &t->s) ? start_live(t, &t->s) : CLI_USAGE;
+}
+
+static int run_stop(struct task *t)
+{
+	struct cli_props p;
+	if (winargs_on(&t->w, "explain")) {
+		fputs("openetw stop ", stdout);
+		controller_quote(stdout, t->name);
+		putchar('\n');
+		return CLI_OK;
+	}
+	cli_props_init(&p);
+	uint32_t code = ControlTraceA(0, t->name, &p.p, EVENT_TRACE_CONTROL_STOP);
+	if (code == ERROR_WMI_INSTANCE_NOT_FOUND && !t->ets) {
+		int r = load(t);
+		return r < 0   ? CLI_FAILED
+		       : r > 0 ? logman_error(PLA_E_DCS_NOT_RUNNING, NULL, "'logman start' runs it")
+			       : not_found(t, false);
+	}
+	if (code) {
+		return code == ERROR_WMI_INSTANCE_NOT_FOUND
+			       ? not_found(t, true)
+			       : logman_error(code, controller_why(), NULL);
+	}
+	if (p.p.EventsLost || p.p.LogBuffersLost) {
+		fprintf(stderr, "logman: warning: '%s' lost %u events and %u buffers\n", t->name,
+			p.p.EventsLost, p.p.LogBuffersLost);
+	}
+	return logman_done();
+}
+
+/* The same as objects, by openetw's own verbs. */
+static int query_json(const char *verb, char *name)
+{
+	static struct cli_args a; /* large */
+	static const struct cli_option json = {0, "json", NULL, NULL, NULL};
+	char *words[] = {name, NULL};
+	a = (struct cli_args){.command = cli_find(verb), .words = words, .count = name != NULL};
+	a.values[a.value_count++].option = &json;
+	a.values[0].value = "";
+	return a.command->run(&a);
+}
+
+static int run_query(struct task *t)
+{
+	struct cli_props p;
+	char name[4096];
+	if (winargs_on(&t->w, "explain")) {
+		return !t->name					     ? cli_same("list", NULL)
+		       : strcasecmp(t->name, "providers") == 0 ? cli_same("providers", NULL)
+							     : cli_same("query", t->name, NULL);
+	}
+	if (winargs_on(&t->w, "json")) {
+		bool providers = t->name && strcasecmp(t->name, "providers") == 0;
+		snprintf(name, sizeof name, "%s", t->name ? t->name : "");
+		return query_json(!t->name ? "list" : providers ? "providers" : "query",
+				  t->name && !providers ? name : NULL);
+	}
+	if (!t->name) {
+		return logman_query_all(t->ets);
+	}
+	if (strcasecmp(t->name, "providers") == 0) {
+		return logman_query_providers(&t->w, t->w.count > 2 ? t->w.word[2] : NULL);
+	}
+	int r = t->ets ? 0 : load(t);
+	if (r != 0) {
+		return r < 0 ? CLI_FAILED : logman_query_saved(&t->s);
+	}
+	return t->ets || logman_is_live(t->name, &p) ? logman_query_live(t->name)
+						     : not_found(t, false);
+}
+
+static int run_create(struct task *t)
+{
+	int r = load(t);
+	if (r != 0) {
+		return r < 0 ? CLI_FAILED
+			     : logman_error(PLA_E_DCS_ALREADY_EXISTS, t->path,
+					    "'logman update' changes it, 'logman delete' drops it");
+	}
+	bool autologger = strncasecmp(t->name, autosession, strlen(autosession)) == 0;
+	const char *name = t->name + (autologger ? strlen(autosession) : 0);
+	snprintf(t->s.name, sizeof t->s.name, "%s", name);
+	t->s.start = autologger;
+	t->s.suffix = autologger ? SAVED_SUFFIX_NONE : SAVED_SUFFIX_NUMBER;
+	if (!logman_options(&t->w, false, &t->s)) {
+		return CLI_USAGE;
+	}
+	if (t->ets) {
+		return start_live(t, &t->s);
+	}
+	if (winargs_on(&t->w, "explain")) {
+		controller_explain(stdout, &t->s, NULL);
+		return CLI_OK;
+	}
+	int status = save(t);
+	return status == CLI_OK ? logman_done() : status;
+}
+
+static int update_live(struct task *t)
+{
+	struct cli_props p;
+	struct winargs *w = &t->w;
+	bool explain = winargs_on(w, "explain");
+	uint32_t code = cli_session_query(t->name, &p);
+	if (code) {
+		return code == ERROR_WMI_INSTANCE_NOT_FOUND
+			       ? not_found(t, true)
+			       : logman_error(code, controller_why(), NULL);
+	}
+	TRACEHANDLE h = p.p.Wnode.HistoricalContext;
+	snprintf(t->s.name, sizeof t->s.name, "%s", t->name);
+	snprintf(t->s.file, sizeof t->s.file, "%s", p.file);
+	t->s.mode = p.p.LogFileMode;
+	t->s.clock = p.p.Wnode.ClientContext;
+	t->s.maximum_buffers = p.p.MaximumBuffers;
+	t->s.flush_timer = p.p.FlushTimer;
+	t->s.maximum_file_size = p.p.MaximumFileSize;
+	ULONG flags = p.p.EnableFlags;
+	struct saved_session before = t->s;
+	static const char *const fixed[] = {"bs", "ct", "f", "a", "ow", "v", "ul"};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(fixed); i++) {
+		if (winargs_find(w, fixed[i])) {
+			return cli_usage(w->a,
+					 "-%s cannot change while the session runs: stop and "
+					 "start it",
+					 fixed[i]);
+		}
+	}
+	if (!logman_options(w, true, &t->s)) {
+		return CLI_USAGE;
+	}
+	if (winargs_find(w, "cnf") && !(before.mode & EVENT_TRACE_FILE_MODE_NEWFILE)) {
+		return cli_usage(w->a, "-cnf cannot change while the session runs: stop and start it");
+	}
+	bool file = strcmp(before.file, t->s.file) != 0 && winargs_find(w, "o");
+	bool changed = file || before.mode != t->s.mode ||
+		       before.maximum_buffers != t->s.maximum_buffers ||
+		       before.flush_timer != t->s.flush_timer ||
+		       before.maximum_file_size != t->s.maximum_file_size;
+	for (uint32_t i = 0; i < t->s.provider_count; i++) {
+		if (controller_is_kernel(&t->s.provider[i])) { /* flags, not an enable */
+			flags = t->s.provider[i].enabled ? flags | (ULONG)t->s.provider[i].any
+							 : flags & ~(ULONG)t->s.provider[i].any;
+			changed = true;
+		}
+	}
+	if (changed && explain) {
+		puts("# the session itself changes with UpdateTrace; openetw has no verb for that");
+	}
+	if (changed && !explain) {
+		cli_props_init(&p);
+		p.p.LogFileMode = t->s.mode;
+		p.p.EnableFlags = flags; /* none would end its kernel events */
+		p.p.MaximumBuffers = t->s.maximum_buffers;
+		p.p.FlushTimer = t->s.flush_timer;
+		p.p.MaximumFileSize = t->s.maximum_file_size;
+		if (file) {
+			snprintf(p.file, sizeof p.file, "%s", t->s.file);
+		} else {
+			p.p.LogFileNameOffset = 0;
+		}
+		code = cli_control_trace(h, NULL, &p.p, EVENT_TRACE_CONTROL_UPDATE);
+		if (code) {
+			return logman_error(code, controller_why(), NULL);
+		}
+	}
+	for (uint32_t i = 0; i < t->s.provider_count; i++) {
+		if (controller_is_kernel(&t->s.provider[i])) {
+			continue;
+		}
+		if (explain) {
+			controller_explain_enable(stdout, t->name, &t->s.provider[i]);
+			continue;
+		}
+		code = controller_enable(h, &t->s.provider[i], 5000);
+		if (code) {
+			char why[700];
+			snprintf(why, sizeof why, "%s: %s", t->s.provider[i].name,
+				 controller_why());
+			return logman_error(code, why, NULL);
+		}
+		controller_tell(&t->s.provider[i]);
+	}
+	if (!explain && winargs_find(w, "cnf")) {
+		code = openetw_session_rotate(t->name, t->s.rotate_s, t->s.keep_files);
+	}
+	if (!explain && code == 0 &&
+	    (winargs_find(w, "e") || winargs_find(w, "rf") || winargs_find(w, "m"))) {
+		struct openetw_session now = {.size = sizeof now};
+		code = openetw_session_query(t->name, &now);
+		uint64_t end = t->s.expire_s ? clock_filetime() + t->s.expire_s * 10000000ull
+					     : t->s.end_filetime;
+		code = code ? code
+			    : openetw_session_limit(t->name, end, now.quota_bytes, now.owner_pid);
+	}
+	if (code) {
+		return logman_error(code, controller_why(), NULL);
+	}
+	if (winargs_on(w, "fd") && explain) {
+		cli_same("flush", t->name, NULL);
+	}
+	if (winargs_on(w, "fd") && !explain) {
+		cli_props_init(&p);
+		p.p.LogFileNameOffset = 0;
+		code = ControlTraceA(h, NULL, &p.p, EVENT_TRACE_CONTROL_FLUSH);
+		if (code) {
+			return logman_error(code, controller_why(), NULL);
+		}
+	}
+	return explain ? CLI_OK : logman_done();
+}
+
+static int run_update(struct task *t)
+{
+	int r = t->ets ? 0 : load(t);
+	if (r < 0) {
+		return CLI_FAILED;
+	}
+	if (r == 0) {
+		return update_live(t);
+	}
+	struct saved_session *s = &t->s;
+	if (!logman_options(&t->w, false, s)) {
+		return CLI_USAGE;
+	}
+	if (winargs_on(&t->w, "explain")) {
+		controller_explain(stdout, s, NULL); /* what 'start' would do from now on */
+		return CLI_OK;
+	}
+	uint32_t kept = 0; /* --p drops a provider */
+	for (uint32_t i = 0; i < s->provider_count; i++) {
+		if (s->provider[i].enabled) {
+			s->provider[kept++] = s->provider[i];
+		}
+	}
+	s->provider_count = kept;
+	int status = save(t);
+	return status == CLI_OK ? logman_done() : status;
+}
+
+static int run_delete(struct task *t)
+{
+	if (t->ets) {
+		return cli_usage(t->w.a, "a live session is not deleted but stopped: 'logman stop "
+					 "NAME -ets'");
+	}
+	struct cli_props p;
+	int r = load(t);
+	if (r == 0) {
+		return not_found(t, false);
+	}
+	if (r > 0 && logman_is_live(t->s.name, &p)) {
+		return logman_error(PLA_E_DCS_IN_USE, "it is running", "'logman stop' ends it");
+	}
+	if (winargs_on(&t->w, "explain")) {
+		return cli_same_none("collectors are logman's own; openetw has no verb for them");
+	}
+	if (unlink(t->path) < 0) { /* also one that cannot be read */
+		return logman_error(win32_from_errno(-errno), t->path, NULL);
+	}
+	if (strncasecmp(t->name, autosession, strlen(autosession)) == 0) {
+		controller_forget_backlog(t->name + strlen(autosession), false);
+	}
+	(void)openetw_collectors_changed(false); /* none runs, or it reads them when it next starts */
+	return logman_done();
+}
+
+static int run_import(struct task *t)
+{
+	if (winargs_on(&t->w, "explain")) {
+		return cli_same_none("collectors are logman's own; openetw has no verb for them");
+	}
+	return logman_import(&t->w, t->name);
+}
+
+static int run_export(struct task *t)
+{
+	if (winargs_on(&t->w, "explain")) {
+		return cli_same_none("collectors are logman's own; openetw has no verb for them");
+	}
+	int r = load(t);
+	return r == 0 ? not_found(t, false) : r < 0 ? CLI_FAILED : logman_export(&t->w, &t->s);
+}
+
+static const struct {
+	const char *name;
+	int (*run)(struct task *t);
+	bool needs_name;
+} verbs[] = {
+	{"query", run_query, false},  {"start", run_start, true},   {"stop", run_stop, true},
+	{"create", run_create, true}, {"update", run_update, true}, {"delete", run_delete, true},
+	{"import", run_import, true}, {"export", run_export, true},
+};
+
+static const char *verb_at(const void *ctx, int i)
+{
+	(void)ctx;
+	return (size_t)i < BASE_ARRAY_LEN(verbs) ? verbs[i].name : NULL;
+}
+
+/* "-stop", "/query": verbs are written like options, too. So is "providers" after query. */
+static void plain_verb(struct cli_args *a)
+{
+	for (int i = 0; i < a->count && i < 2; i++) {
+		const char *word = a->words[i];
+		if (*word != '-' && *word != '/') {
+			continue;
+		}
+		bool verb = i == 1 && strcasecmp(a->words[0], "query") == 0 && strcasecmp(word + 1, "providers") == 0;
+		for (size_t k = 0; i == 0 && k < BASE_ARRAY_LEN(verbs); k++) {
+			verb = verb || strcasecmp(word + 1, verbs[k].name) == 0;
+		}
+		a->words[i] += verb;
+	}
+}
+
+static int run(struct cli_args *a)
+{
+	static struct task t; /* large */
+	static const char *const others[] = {"counter", "alert", "cfg", "api"};
+	static const char *const instead[] = {
+		"'openetw record --meminfo --counters' has what processes take, 'openetw pmc' what processors count, sar(1) the rest",
+		"'openetw live SESSION --filter …' prints what is to be noticed",
+		"'openetw info FILE' says how the machine is that recorded",
+		"'openetw run -p PROVIDER -- COMMAND' records a program"};
+	plain_verb(a);
+	for (size_t i = 0; a->count > 1 && i < BASE_ARRAY_LEN(others); i++) {
+		/* Before their options are read, which are not those of traces. */
+		if (strcasecmp(a->words[0], "create") == 0 && strcasecmp(a->words[1], others[i]) == 0) {
+			return cli_usage(a, "'create %s': only traces are done here; %s", others[i], instead[i]);
+		}
+	}
+	saved_init(&t.s);
+	if (!winargs_expand_file(a, "config") || !winargs_parse(a, true, logman_accept, &t.w)) {
+		return CLI_USAGE;
+	}
+	struct winargs *w = &t.w;
+	if (logman_refuse(w)) {
+		return CLI_USAGE;
+	}
+	t.ets = winargs_on(w, "ets");
+	int verb = -1, at = 0;
+	for (size_t i = 0; w->count > 0 && i < BASE_ARRAY_LEN(verbs); i++) {
+		if (strcasecmp(w->word[0], verbs[i].name) == 0) {
+			verb = (int)i;
+			at = 1;
+		}
+	}
+	if (verb < 0) {
+		/* "logman NAME -ets" is a query; a mistyped verb followed by a name is not. */
+		const char *near = w->count > 1 ? cli_nearest(w->word[0], verb_at, NULL) : NULL;
+		if (w->count > 1) {
+			return cli_usage(a,
+					 near ? "no verb '%s'; did you mean %s?" : "no verb '%s'",
+					 w->word[0], near);
+		}
+		verb = 0; /* also of "logman" alone */
+	}
+	t.verb = verbs[verb].name;
+	if (at < w->count && verb > 0) {
+		if (strcasecmp(w->word[at], "trace") == 0 &&
+		    (w->count > at + 1 || winargs_find(w, "n"))) {
+			at++;
+		}
+		for (size_t i = 0; at < w->count && i < BASE_ARRAY_LEN(others); i++) {
+			if (verb > 2 && strcasecmp(w->word[at], others[i]) == 0 && w->count > at + 1) {
+				return cli_usage(a, "'%s': only traces are done here", others[i]);
+			}
+		}
+	}
+	t.name = winargs_value(w, "n", at < w->count ? w->word[at] : NULL);
+	if (t.name && strncasecmp(t.name, autosession, strlen(autosession)) == 0) {
+		/* The definition, which is saved, -ets or not; but what is started and stopped is the session. */
+		bool live = t.ets && (verbs[verb].run == run_start || verbs[verb].run == run_stop);
+		t.ets = live;
+		t.name += live ? strlen(autosession) : 0;
+	}
+	at += t.name && !winargs_find(w, "n") && at < w->count;
+	bool providers = verb == 0 && t.name && strcasecmp(t.name, "providers") == 0;
+	if (at + providers < w->count) {
+		return cli_usage(a, "'%s' is too much", w->word[at + providers]);
+	}
+	if (!t.name && verbs[verb].needs_name) {
+		return cli_usage(a, "%s needs the name of a collector or session", t.verb);
+	}
+	int status = verbs[verb].run(&t);
+	saved_finish(&t.s);
+	free(w->word);
+	return status;
+}
+
+const struct cli_command cli_logman = {
+	.name = "logman",
+	.synopsis = "{create trace|start|stop|update|delete|query|import|export} [NAME] [options]",
+	.summary = "Trace sessions and saved collectors, as the tool of this name on Windows.",
+	.details =
+		"Verbs and what they act on:\n"
+		"  create trace NAME   save a collector; 'start NAME' runs it later\n"
+		"  start|stop NAME     a saved collector; with -ets a live session\n"
+		"  update NAME         change it; with -ets -p add a provider to a live session, "
+		"--p "
+		"remove it\n"
+		"  delete NAME         drop a saved collector\n"
+		"  query [NAME]        saved collectors; with -ets live sessions\n"
+		"  query providers [NAME|GUID] [-pid PID]\n"
+		"  import, export      -n NAME -xml FILE: collector sets as XML\n"
+		"-name and /name are the same, --name switches off. Keywords are a number or "
+		"(name,name); without them\n"
+		"all are enabled. Collectors are files below $XDG_CONFIG_HOME/openetw/collectors "
+		"(docs/autologger.md).\n"
+		"'create trace autosession\\NAME' makes a session that starts with etwd.\n\n"
+		"Examples:\n"
+		"  logman start web -p MyCompany.Web 0x11 5 -o web.etl -ets\n"
+		"  logman update web -p MyCompany.Db -ets\n"
+		"  logman query web -ets\n"
+		"  logman stop web -ets\n"
+		"  logman create trace nightly -pf providers.txt -o night.etl -f bincirc -max 100; "
+		"logman start nightly\n",
+	.options = logman_option_table,
+	.run = run,
+	.classic = true,
+	.raw = true,
+	.linked = true,
+	.complete = "query|start|stop|create|update|delete|import|export",
+};

@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: MIT
+ * tracelog: the controller of the Windows driver kit, with its options and its layout.
+ */
+#include "tools/common/output.h"
+#include "tools/classic/explain_line.h"
+#include "tools/classic/tracelog.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+static const char *const actions[] = {"start",	    "stop",
+				      "update",	    "enable",
+				      "enableex",   "disable",
+				      "flush",	    "capturestate",
+				      "q",	    "l",
+				      "x",	    "enumguid",
+				      "enumguidex", "addautologger",
+				      "remove",	    "systemrundown"};
+
+int tracelog_fail(uint32_t code, const char *what)
+{
+	const char *text = openetw_error_text(code), *name = openetw_error_name(code);
+	fflush(stdout);
+	fprintf(stderr, "%-24s%uL      %s\n", "Operation Status:", code,
+		text ? text : "Unknown error.");
+	if (*controller_why() || what) {
+		fprintf(stderr, "  %s%s%s\n", what ? what : "",
+			what && *controller_why() ? ": " : "", controller_why());
+	}
+	if (cli_hint(code)) {
+		fprintf(stderr, "  %s\n", cli_hint(code));
+	}
+	fprintf(stderr, "  'openetw explain %s' says more\n", name ? name : "CODE");
+	return CLI_FAILED;
+}
+
+static void status_ok(void)
+{
+	printf("%-24s0L      The operation completed successfully.\n\n", "Operation Status:");
+}
+
+/* ---- enabling
+ * --------------------------------------------------------------------------------- */
+
+static uint32_t control_provider(const struct winargs *w, TRACEHANDLE h, ULONG control,
+				 const struct saved_provider *p, struct tracelog_filters *f)
+{
+	GUID g;
+	uint32_t timeout = 5000;
+	memcpy(&g, p->guid.b, 16);
+	if (!winargs_u32(w, "timeout", 0, 0, UINT32_MAX, &timeout)) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	ENABLE_TRACE_PARAMETERS params = {.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
+					  .EnableProperty = p->properties,
+					  .EnableFilterDesc = f->count ? f->d : NULL,
+					  .FilterDescCount = f->count};
+	const char *source = winargs_value(w, "sourceguid", NULL);
+	struct guid s;
+	if (source && guid_parse(source + (*source == '#'), &s) == 0) {
+		memcpy(&params.SourceId, s.b, 16);
+	}
+	bool off = control == EVENT_CONTROL_CODE_DISABLE_PROVIDER;
+	return EnableTraceEx2(h, &g, control, off ? 0 : p->level, off ? 0 : p->any,
+			      off ? 0 : p->all, timeout, &params);
+}
+
+static uint32_t control_all(const struct winargs *w, TRACEHANDLE h, ULONG control,
+			    const struct saved_session *s, const char **ret_what)
+{
+	struct tracelog_filters f;
+	struct guid kernel;
+	guid_parse("9e814aad-3204-11d2-9a82-006008a86939", &kernel);
+	if (!tracelog_filters(w, &f)) {
+		return ERROR_INVALID_PARAMETER;
+	}
+	for (uint32_t i = 0; i < s->provider_count; i++) {
+		if (guid_equal(&s->provider[i].guid, &kernel)) {
+			continue;
+		}
+		uint32_t code = control_provider(w, h, control, &s->provider[i], &f);
+		if (code) {
+			*ret_what = s->provider[i].name[0] ? s->provider[i].name : "a provider";
+			return code;
+		}
+		if (control == EVENT_CONTROL_CODE_ENABLE_PROVIDER) {
+			controller_tell(&s->provider[i]);
+		}
+	}
+	return 0;
+}
+
+/* ---- actions
+ * ---------------------------------------------------------------------------------- */
+
+static int run_start(const struct winargs *w, const char *name, struct saved_session *s)
+{
+	const char *what = NULL;
+	struct tracelog_filters f;
+	struct cli_kernel_wish more;
+	if (!tracelog_describe(w, name, s) || !tracelog_filters(w, &f) || !tracelog_kernel(w, &more)) {
+		return CLI_USAGE;
+	}
+	if (winargs_on(w, "explain")) {
+		if (!tracelog_filters_save(w, &f, s)) {
+			return CLI_USAGE;
+		}
+		controller_explain(stdout, s, &more);
+		return CLI_OK;
+	}
+	/* -newfile without %d has its own code [doc]. */
+	if ((s->mode & EVENT_TRACE_FILE_MODE_NEWFILE) && !strstr(s->file, "%d")) {
+		return tracelog_fail(ERROR_INVALID_NAME, "the file name of -newfile needs %d");
+	}
+	struct saved_session bare = *s;
+	struct cli_props p;
+	bool kernel = strcasecmp(name, CONTROLLER_KERNEL_SESSION) == 0;
+	bare.provider_count = kernel ? s->provider_count : 0;
+	bool own = (s->mode & EVENT_TRACE_PRIVATE_LOGGER_MODE) != 0;
+	TRACEHANDLE h;
+	uint32_t code = own ? controller_start_private(s, f.d, f.count, &h)
+			    : controller_start_kernel(&bare, &more, &what);
+	if (code) {
+		return tracelog_fail(code, NULL);
+	}
+	puts("Logger Started...");
+	code = cli_session_query(name, &p);
+	code = code ? code
+		    : control_all(w, p.p.Wnode.HistoricalContext,
+				  EVENT_CONTROL_CODE_ENABLE_PROVIDER, s, &what);
+	if (code) {
+		int status = tracelog_fail(code, what);
+		cli_props_init(&p);
+		ControlTraceA(0, name, &p.p, EVENT_TRACE_CONTROL_STOP);
+		return status;
+	}
+	if (s->provider_count) {
+		printf("Enabling trace to logger %llu\n",
+		       (unsigned long long)p.p.Wnode.HistoricalContext);
+	}
+	status_ok();
+	tracelog_show(&p);
+	return CLI_OK;
+}
+
+static bool add_enabled(void *ctx, const GUID *g, const TRACE_ENABLE_INFO *e, uint32_t processes)
+{
+	struct saved_session *s = ctx;
+	struct guid id;
+	(void)processes;
+	memcpy(&id, g, sizeof id);
+	struct saved_provider *p = saved_add_provider(s, &id);
+	if (p) {
+		p->level = e->Level;
+		p->any = e->MatchAnyKeyword;
+		p->all = e->MatchAllKeyword;
+		controller_provider_name(g, p->name, sizeof p->name);
+	}
+	return p != NULL;
+}
+
+/* -capturestate without -guid asks all providers that the session has enabled, with their own level and keywords. */
+static uint32_t all_enabled(const char *name, struct saved_session *s)
+{
+	struct cli_props p;
+	uint32_t code = cli_session_query(name, &p);
+	code = code ? code : controller_each_enabled((uint16_t)p.p.Wnode.HistoricalContext, add_enabled, s);
+	return code ? code : s->provider_count ? ERROR_SUCCESS : ERROR_NOT_FOUND;
+}
+
+static int run_enable(const struct winargs *w, const char *name, ULONG control,
+		      struct saved_session *s)
+{
+	struct cli_props p;
+	const char *what = NULL;
+	struct tracelog_filters f;
+	if (!tracelog_providers(w, s) || !tracelog_filters(w, &f)) {
+		return CLI_USAGE;
+	}
+	if (s->provider_count == 0 && control == EVENT_CONTROL_CODE_CAPTURE_STATE) {
+		uint32_t code = all_enabled(name, s);
+		if (code) {
+			return tracelog_fail(code, code == ERROR_NOT_FOUND ? "no provider is enabled in it" : name);
+		}
+	}
+	if (s->provider_count == 0) {
+		return cli_usage(w->a, "which provider? -guid #GUID, -guid *NAME or -guid FILE");
+	}
+	if (winargs_on(w, "explain")) {
+		for (uint32_t i = 0; i < s->provider_count; i++) {
+			s->provider[i].enabled = control != EVENT_CONTROL_CODE_DISABLE_PROVIDER;
+			controller_explain_enable(stdout, name, &s->provider[i]);
+		}
+		return CLI_OK;
+	}
+	uint32_t code = cli_session_query(name, &p);
+	code = code ? code : control_all(w, p.p.Wnode.HistoricalContext, control, s, &what);
+	if (code) {
+		return tracelog_fail(code, what);
+	}
+	status_ok();
+	return CLI_OK;
+}
+
+static int run_control(const struct winargs *w, const char *name, ULONG control,
+		       struct saved_session *s)
+{
+	struct cli_props p, before;
+	uint32_t code = cli_session_query(name, &before);
+	if (code) {
+		return tracelog_fail(code, name);
+	}
+	cli_props_init(&p);
+	if (control == EVENT_TRACE_CONTROL_UPDATE) {
+		struct saved_session wish;
+		saved_init(&wish);
+		if (!tracelog_describe(w, name, &wish)) {
+			return CLI_USAGE;
+		}
+		/* The kernel's session is described anew, as on its start; others keep what they have. */
+		p.p.EnableFlags = before.p.EnableFlags;
+		for (uint32_t i = 0; i < wish.provider_count; i++) {
+			if (controller_is_kernel(&wish.provider[i])) {
+				p.p.EnableFlags = (ULONG)wish.provider[i].any;
+			}
+		}
+		p.p.LogFileMode = before.p.LogFileMode | (wish.mode & EVENT_TRACE_REAL_TIME_MODE);
+		p.p.MaximumBuffers = wish.maximum_buffers;
+		p.p.FlushTimer = wish.flush_timer;
+		*s = wish;
+	}
+	const char *file = winargs_value(w, "f", NULL);
+	if (file) {
+		snprintf(p.file, sizeof p.file, "%s", file);
+	} else if (control != EVENT_TRACE_CONTROL_STOP) {
+		p.p.LogFileNameOffset = 0;
+	}
+	if (winargs_on(w, "explain")) {
+		fprintf(stdout, "openetw %s ",
+			control == EVENT_TRACE_CONTROL_STOP    ? "stop"
+			: control == EVENT_TRACE_CONTROL_FLUSH ? "flush"
+							       : "enable");
+		controller_quote(stdout, name);
+		if (file) {
+			fputs(" -o ", stdout);
+			controller_quote(stdout, file);
+		}
+		putchar('\n');
+		return CLI_OK;
+	}
+	code = cli_control_trace(0, name, &p.p, control);
+	if (code) {
+		return tracelog_fail(code, name);
+	}
+	if (control == EVENT_TRACE_CONTROL_UPDATE && s->provider_count) {
+		const char *what = NULL;
+		code = control_all(w, before.p.Wnode.HistoricalContext,
+				   EVENT_CONTROL_CODE_ENABLE_PROVIDER, s, &what);
+		if (code) {
+			return tracelog_fail(code, what);
+		}
+	}
+	status_ok();
+	if (control == EVENT_TRACE_CONTROL_STOP) {
+		puts("Logger Stopped...");
+		tracelog_show(&p);
+	} else if (cli_session_query(name, &p) == ERROR_SUCCESS) {
+		tracelog_show(&p);
+	}
+	return CLI_OK;
+}
+
+static int run_autologger(const struct winargs *w, const char *name, struct saved_session *s)
+{
+	char path[4200];
+	int r = saved_path(SAVED_AUTOLOGGERS, false, name, path, sizeof path);
+	if (winargs_on(w, "remove")) {
+		r = r == 0 && unlink(path) < 0 ? -errno : r;
+	} else {
+		if (!tracelog_describe(w, name, s)) {
+			return CLI_USAGE;
+		}
+		struct tracelog_filters f;
+		if (!tracelog_filters(w, &f) || !tracelog_filters_save(w, &f, s)) {
+			return CLI_USAGE;
+		}
+		s->start = 1;
+		r = r == 0 ? saved_write(path, s) : r;
+	}
+	if (r < 0) {
+		return tracelog_fail(win32_from_errno(r), path);
+	}
+	status_ok();
+	return CLI_OK;
+}
+
+/* -systemrundown: what there is, once more. */
+static int run_rundown(const char *name)
+{
+	struct cli_props p;
+	uint32_t code = cli_session_query(name, &p);
+	code = code ? code : cli_kernel_capture(p.p.Wnode.HistoricalContext);
+	return code ? tracelog_fail(code, name) : (status_ok(), CLI_OK);
+}
+
+static int run_interval(const struct winargs *w)
+{
+	uint32_t interval = 0, source = 0;
+	if (!winargs_u32(w, "SetProfInt", 0, 1, UINT32_MAX, &interval)) {
+		return CLI_USAGE;
+	}
+	const struct winarg *g = winargs_find(w, "SetProfInt");
+	struct pmc_source s;
+	if (g->count > 1) {
+		if (!cli_counters_source(w->a, g->value[1], strlen(g->value[1]), &s)) {
+			return CLI_USAGE;
+		}
+		source = s.id;
+	}
+	uint32_t code = cli_kernel_set_interval(source, interval);
+	return code ? tracelog_fail(code, NULL) : (status_ok(), CLI_OK);
+}
+
+/* -ProfileSource by itself: what samples are taken by from now on. */
+static int run_sources(const struct winargs *w, const char *text)
+{
+	struct cli_counters c = {0};
+	if (winargs_on(w, "explain")) {
+		return cli_same_none(CLI_SAME_INTERVAL);
+	}
+	if (!tracelog_sources(w, text, &c)) {
+		return CLI_USAGE;
+	}
+	uint32_t code = cli_counters_set_sampled(&c);
+	return code ? tracelog_fail(code, NULL) : (status_ok(), CLI_OK);
+}
+
+static int refuse(const struct winargs *w)
+{
+	static const struct {
+		const char *name, *why;
+	} rows[] = {{"PkgIdFilter", "no process of this system has a package identity"},
+		    {"PkgAppIdFilter", "no process of this system has a package identity"},
+		    {"Lbr", "branch records are not recorded in this version"},
+		    {"heap", "heap events are not of a session here: 'openetw record --heap PID|NAME -o FILE' records them"},
+		    {"critsec", "critical sections have no source here"},
+		    {"pids", "goes with -heap and -critsec, which are not there; -PidFilter chooses processes"},
+		    {"kd", "there is no kernel debugger to send to"}};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
+		if (winargs_on(w, rows[i].name)) {
+			return cli_usage(w->a, "-%s: %s", rows[i].name, rows[i].why);
+		}
+	}
+	return CLI_OK;
+}
+
+/* -explain of the actions that have no other way to say it; -1: they have. */
+static int explain(const struct winargs *w, const char *verb, const char *name, struct saved_session *s)
+{
+	if (strcmp(verb, "q") == 0) {
+		return cli_same("query", name, NULL);
+	}
+	if (strcmp(verb, "l") == 0) {
+		return cli_same("list", NULL);
+	}
+	if (strcmp(verb, "x") == 0) {
+		return cli_same_stop_all();
+	}
+	if (strncmp(verb, "enumguid", 8) == 0) {
+		return cli_same("providers", NULL);
+	}
+	if (strcmp(verb, "systemrundown") == 0) {
+		return cli_same_none("the rundown of a kernel session; openetw has no verb for that");
+	}
+	if (strcmp(verb, "update") == 0) {
+		return cli_same_none(CLI_SAME_UPDATE);
+	}
+	if (strcmp(verb, "remove") == 0) {
+		return cli_same("autologger", "remove", name, NULL);
+	}
+	if (strcmp(verb, "capturestate") == 0 || strcmp(verb, "addautologger") == 0) {
+		if (!tracelog_providers(w, s)) {
+			return CLI_USAGE;
+		}
+		uint32_t code = *verb == 'c' && s->provider_count == 0 ? all_enabled(name, s) : 0;
+		if (code) {
+			return tracelog_fail(code, code == ERROR_NOT_FOUND ? "no provider is enabled in it" : name);
+		}
+		if (*verb == 'a') {
+			fputs("openetw autologger add ", stdout);
+			controller_quote(stdout, name);
+		}
+		for (uint32_t i = 0; i < s->provider_count; i++) {
+			const struct saved_provider *p = &s->provider[i];
+			char guid[37], text[600];
+			guid_format(&p->guid, guid);
+			snprintf(text, sizeof text, "%s:0x%llx:%u", p->name[0] ? p->name : guid,
+				 (unsigned long long)p->any, p->level);
+			if (*verb == 'a') {
+				printf(" -p ");
+				controller_quote(stdout, text);
+			} else {
+				cli_same("enable", name, "--capture-state", text, NULL);
+			}
+		}
+		if (*verb == 'a') {
+			putchar('\n');
+		}
+		return CLI_OK;
+	}
+	return -1;
+}
+
+static int run(struct cli_args *a)
+{
+	static struct winargs w;
+	const struct winarg *action = NULL;
+	if (!winargs_parse(a, false, NULL, &w)) {
+		return CLI_USAGE;
+	}
+	for (int i = 0; i < w.arg_count; i++) {
+		for (size_t k = 0; k < BASE_ARRAY_LEN(actions); k++) {
+			if (strcasecmp(w.arg[i].option->name, actions[k]) != 0) {
+				continue;
+			}
+			if (action) {
+				return cli_usage(a, "-%s and -%s together: one thing at a time",
+						 action->option->name, actions[k]);
+			}
+			action = &w.arg[i];
+		}
+	}
+	if (w.count > 0) {
+		return cli_usage(a, "'%s' is too much", w.word[0]);
+	}
+	const struct winarg *sources = winargs_find(&w, "ProfileSource");
+	if (winargs_on(&w, "PmcSources") || (sources && strcasecmp(sources->value[0], "Help") == 0)) {
+		return winargs_on(&w, "explain") ? cli_same("pmc", NULL) : cli_counters_print(a);
+	}
+	if (!action && sources) {
+		return run_sources(&w, sources->value[0]);
+	}
+	if (!action && winargs_on(&w, "SetProfInt") && winargs_on(&w, "explain")) {
+		return cli_same_none(CLI_SAME_INTERVAL);
+	}
+	if (!action && winargs_on(&w, "SetProfInt")) {
+		return run_interval(&w);
+	}
+	const struct winarg *flags = winargs_find(&w, "eflag");
+	if (!action && flags && flags->count == 1 && strcasecmp(flags->value[0], "Help") == 0) {
+		cli_kernel_print(true, true);
+		return CLI_OK;
+	}
+	if (!action) {
+		return cli_usage(a, "what is to be done? -start, -stop, -q, -l, -enumguid, …");
+	}
+	int status = refuse(&w);
+	if (status != CLI_OK) {
+		return status;
+	}
+	const char *verb = action->option->name;
+	const char *name = action->count ? action->value[0] : CONTROLLER_KERNEL_SESSION;
+	struct saved_session s;
+	saved_init(&s);
+	int told = winargs_on(&w, "explain") ? explain(&w, verb, name, &s) : -1;
+	if (told >= 0) {
+		status = told;
+	} else if (strcmp(verb, "start") == 0) {
+		status = run_start(&w, name, &s);
+	} else if (strcmp(verb, "stop") == 0) {
+		status = run_control(&w, name, EVENT_TRACE_CONTROL_STOP, &s);
+	} else if (strcmp(verb, "update") == 0) {
+		status = run_control(&w, name, EVENT_TRACE_CONTROL_UPDATE, &s);
+	} else if (strcmp(verb, "flush") == 0) {
+		status = run_control(&w, name, EVENT_TRACE_CONTROL_FLUSH, &s);
+	} else if (strcmp(verb, "enable") == 0 || strcmp(verb, "enableex") == 0) {
+		status = run_enable(&w, name, EVENT_CONTROL_CODE_ENABLE_PROVIDER, &s);
+	} else if (strcmp(verb, "disable") == 0) {
+		status = run_enable(&w, name, EVENT_CONTROL_CODE_DISABLE_PROVIDER, &s);
+	} else if (strcmp(verb, "capturestate") == 0) {
+		status = run_enable(&w, name, EVENT_CONTROL_CODE_CAPTURE_STATE, &s);
+	} else if (strcmp(verb, "q") == 0) {
+		status = tracelog_query(name, winargs_on(&w, "lp"));
+	} else if (strcmp(verb, "l") == 0) {
+		status = tracelog_list(winargs_on(&w, "lp"), false);
+	} else if (strcmp(verb, "x") == 0) {
+		status = tracelog_list(false, true);
+	} else if (strcmp(verb, "enumguid") == 0) {
+		status = tracelog_guids();
+	} else if (strcmp(verb, "enumguidex") == 0) {
+		status = tracelog_guids_of_processes(a, action->count ? action->value[0] : NULL);
+	} else if (strcmp(verb, "systemrundown") == 0) {
+		status = run_rundown(name);
+	} else {
+		status = run_autologger(&w, name, &s);
+	}
+	saved_finish(&s);
+	free(w.word);
+	return status;
+}
+
+const struct cli_command cli_tracelog = {
+	.name = "tracelog",
+	.synopsis = "-start|-stop|-update|-enable|-disable|-flush|-q|-l|-enumguid … [SESSION] "
+		    "[options]",
+	.summary = "Trace sessions, as the tool of this name in the Windows driver kit.",
+	.details =
+		"Without a session name the kernel's is meant. Options may begin with - or /. "
+		"-guid takes #GUID or *NAME\n"
+		"(the GUID of that name), or a file of lines guid;keywords;level where ; begins a "
+		"comment.\n\n"
+		"Examples:\n"
+		"  tracelog -start web -guid '*MyCompany.Web' -level 5 -matchanykw 0x11 -f "
+		"web.etl\n"
+		"  tracelog -enable web -guid '#{d3f0cf8a-0001-4c5c-a5f8-0d0a3f3a7a11}' "
+		"-EventIdFilter -in 2 1 7\n"
+		"  tracelog -q web -lp\n"
+		"  tracelog -stop web\n",
+	.options = tracelog_option_table,
+	.run = run,
+	.classic = true,
+	.raw = true,
+	.linked = true,
+	.complete = "session",
+};

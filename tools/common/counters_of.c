@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/common/counters_of.h"
+
+#include <stdio.h>
+
+#define TYPE_CONFIG 48
+
+void counters_of_learn(struct counters_of *c, const EVENT_RECORD *e)
+{
+	static const GUID perf_info = {0xce1dbfb4, 0x137e, 0x4da6, {0x87, 0xb0, 0x3f, 0x59, 0xaa, 0x10, 0x2c, 0xbc}};
+	const uint8_t *p = e->UserData;
+	uint32_t left = e->UserDataLength;
+	if (e->EventHeader.EventDescriptor.Opcode != TYPE_CONFIG || left < 4 ||
+	    memcmp(&e->EventHeader.ProviderId, &perf_info, sizeof perf_info) != 0) {
+		return;
+	}
+	uint32_t count = le32_get(p);
+	p += 4;
+	left -= 4;
+	c->count = BASE_MIN(count, (uint32_t)COUNTERS_OF_MAX);
+	for (uint32_t i = 0; i < c->count; i++) {
+		size_t n = 0;
+		for (; left >= 2 && le16_get(p) != 0; p += 2, left -= 2) {
+			uint16_t unit = le16_get(p);
+			if (n + 1 < sizeof c->name[i]) {
+				c->name[i][n++] = unit > ' ' && unit < 0x7F ? (char)unit : '?';
+			}
+		}
+		c->name[i][n] = 0;
+		if (left >= 2) {
+			p += 2;
+			left -= 2;
+		}
+	}
+}
+
+uint32_t counters_of_event(const EVENT_RECORD *e, uint64_t ret[COUNTERS_OF_MAX])
+{
+	for (USHORT i = 0; i < e->ExtendedDataCount; i++) {
+		const EVENT_HEADER_EXTENDED_DATA_ITEM *item = &e->ExtendedData[i];
+		if (item->ExtType == EVENT_HEADER_EXT_TYPE_PMC_COUNTERS) {
+			const uint8_t *p = (const void *)(uintptr_t)item->DataPtr;
+			uint32_t n = BASE_MIN(item->DataSize / 8u, (uint32_t)COUNTERS_OF_MAX);
+			for (uint32_t k = 0; k < n; k++) {
+				ret[k] = le64_get(p + (size_t)8 * k);
+			}
+			return n;
+		}
+	}
+	return 0;
+}
+
+const char *counters_of_name(const struct counters_of *c, uint32_t i, char buffer[16])
+{
+	if (i < c->count && c->name[i][0]) {
+		return c->name[i];
+	}
+	snprintf(buffer, 16, "Counter%u", i);
+	return buffer;
+}

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/common/event_view.h"
+
+#include "base/parse.h"
+
+#include <stdlib.h>
+
+#define FIELDS_MAX 1024
+
+struct field {
+	size_t name, name_length; /* in `store` */
+	size_t text, text_length;
+	size_t json, json_length;
+};
+struct cli_view {
+	struct openetw_decoder *decoder;
+	struct openetw_state *state;
+	bool local_time;
+	const EVENT_RECORD *e;
+	bool decoded, origin_known;
+	struct openetw_event_origin origin; /* when origin_known */
+	struct field fields[FIELDS_MAX];
+	size_t field_count;
+	struct strbuf store;   /* names and values of the fields */
+	struct strbuf scratch; /* text of a header property, or of a member found inside JSON */
+	struct strbuf json;
+};
+
+enum property {
+	P_TIME,
+	P_PROVIDER,
+	P_PROVIDER_GUID,
+	P_EVENT,
+	P_ID,
+	P_VERSION,
+	P_CHANNEL,
+	P_LEVEL,
+	P_OPCODE,
+	P_TASK,
+	P_KEYWORDS,
+	P_CPU,
+	P_PID,
+	P_TID,
+	P_PROCESS,
+	P_THREAD,
+	P_FILE,
+	P_ACTIVITY,
+	P_RELATED_ACTIVITY,
+	P_LENGTH,
+	P_NONE,
+};
+const char *const cli_view_properties[] = {
+	"time",	    "provider",	       "providerGuid", "event",	   "id",  "version", "channel",
+	"level",    "opcode",	       "task",	       "keywords", "cpu", "pid",     "tid",
+	"process",  "thread",	       "file",	       "activity", "relatedActivity", "length", NULL,
+};
+_Static_assert(BASE_ARRAY_LEN(cli_view_properties) == P_NONE + 1, "one name for each property");
+
+struct cli_view *cli_view_create(struct openetw_decoder *decoder, bool local_time)
+{
+	struct cli_view *v = calloc(1, sizeof *v);
+	if (v) {
+		v->decoder = decoder;
+		v->local_time = local_time;
+	}
+	return v;
+}
+
+void cli_view_destroy(struct cli_view *v)
+{
+	if (v) {
+		strbuf_finish(&v->store);
+		strbuf_finish(&v->scratch);
+		strbuf_finish(&v->json);
+		free(v);
+	}
+}
+
+void cli_view_set(struct cli_view *v, const EVENT_RECORD *e)
+{
+	v->e = e;
+	v->decoded = v->origin_known = false;
+}
+
+void cli_view_set_state(struct cli_view *v, struct openetw_state *state)
+{
+	v->state = state;
+}
+
+const struct openetw_event_origin *cli_view_origin(struct cli_view *v)
+{
+	const EVENT_HEADER *h = &v->e->EventHeader;
+	if (!v->origin_known) {
+		v->origin = (struct openetw_event_origin){.size = sizeof v->origin,
+							  .pid = h->ProcessId,
+							  .tid = h->ThreadId,
+							  .subject_pid = h->ProcessId,
+							  .subject_tid = h->ThreadId};
+		if (v->state) {
+			openetw_state_event(v->state, v->e, &v->origin);
+		}
+		v->origin_known = true;
+	}
+	return &v->origin;
+}
+
+const EVENT_HEADER_EXTENDED_DATA_ITEM *cli_event_item(const EVENT_RECORD *e, USHORT type)
+{
+	for (USHORT i = 0; i < e->ExtendedDataCount; i++) {
+		if (e->ExtendedData[i].ExtType == type) {
+			return &e->ExtendedData[i];
+		}
+	}
+	return NULL;
+}
+
+static enum property property_of(const char *name)
+{
+	for (int i = 0; i < P_NONE; i++) {
+		if (strcmp(cli_view_properties[i], name) == 0) {
+			return (enum property)i;
+		}
+	}
+	return P_NONE;
+}
+
+bool cli_view_is_property(const char *name)
+{
+	return property_of(name) != P_NONE;
+}
+
+static bool give_text(struct cli_view *v, const char *s, struct cli_view_value *ret)
+{
+	strbuf_clear(&v->scratch);
+	strbuf_adds(&v->scratch, s);
+	strbuf_clear(&v->json);
+	strbuf_add_json(&v->json, s, strlen(s));
+	if (v->scratch.failed || v->json.failed) {
+		return false;
+	}
+	*ret = (struct cli_view_value){.text = v->scratch.s ? v->scratch.s : "",
+				       .text_length = v->scratch.len,
+				       .json = v->json.s,
+				       .json_length = v->json.len};
+	return true;
+}
+
+enum number_base { DECIMAL, HEX };
+
+static bool give_number(struct cli_view *v, uint64_t n, enum number_base base,
+			struct cli_view_value *ret)
+{
+	char text[32];
+	snprintf(text, sizeof text, base == HEX ? "0x%llX" : "%llu", (unsigned long long)n);
+	if (!give_text(v, text, ret)) {
+		return false;
+	}
+	if (base == DECIMAL) { /* JSON has no other numbers; the rest is a string there */
+		ret->json = ret->text;
+		ret->json_length = ret->text_length;
+	}
+	ret->is_number = true;
+	ret->number = n;
+	return true;
+}
+
+static bool give_guid(struct cli_view *v, const GUID *g, struct cli_view_value *ret)
+{
+	static const GUID zero;
+	char text[37];
+	if (memcmp(g, &zero, sizeof zero) == 0) {
+		return false;
+	}
+	cli_guid_text(g, text);
+	return give_text(v, text, ret);
+}
+
+static bool property(struct cli_view *v, enum property which, struct cli_view_value *ret)
+{
+	const EVENT_HEADER *h = &v->e->EventHeader;
+	const EVENT_DESCRIPTOR *d = &h->EventDescriptor;
+	char time[TIME_TEXT_SIZE];
+	const EVENT_HEADER_EXTENDED_DATA_ITEM *related;
+	const struct openetw_event_origin *o = cli_view_origin(v);
+	switch (which) {
+	case P_TIME:
+		format_time((uint64_t)h->TimeStamp.QuadPart, v->local_time, time);
+		if (!give_text(v, time, ret)) {
+			return false;
+		}
+		ret->is_number = true;
+		ret->number = (uint64_t)h->TimeStamp.QuadPart;
+		return true;
+	case P_PROVIDER:
+		return give_text(v, openetw_provider_name(v->decoder, v->e), ret);
+	case P_PROVIDER_GUID:
+		return give_guid(v, &h->ProviderId, ret);
+	case P_EVENT:
+		return give_text(v, openetw_event_name(v->decoder, v->e), ret);
+	case P_ID:
+		return give_number(v, d->Id, DECIMAL, ret);
+	case P_VERSION:
+		return give_number(v, d->Version, DECIMAL, ret);
+	case P_CHANNEL:
+		return give_number(v, d->Channel, DECIMAL, ret);
+	case P_LEVEL:
+		return give_number(v, d->Level, DECIMAL, ret);
+	case P_OPCODE:
+		return give_number(v, d->Opcode, DECIMAL, ret);
+	case P_TASK:
+		return give_number(v, d->Task, DECIMAL, ret);
+	case P_KEYWORDS:
+		return give_number(v, d->Keyword, HEX, ret);
+	case P_CPU:
+		return give_number(v, GetEventProcessorIndex((PEVENT_RECORD)(uintptr_t)v->e),
+				   DECIMAL, ret);
+	case P_PID:
+		return o->pid != UINT32_MAX && give_number(v, o->pid, DECIMAL, ret);
+	case P_TID:
+		return o->tid != UINT32_MAX && give_number(v, o->tid, DECIMAL, ret);
+	case P_PROCESS:
+		return o->process && give_text(v, o->process, ret);
+	case P_THREAD:
+		return o->thread && give_text(v, o->thread, ret);
+	case P_FILE:
+		return o->file && give_text(v, o->file, ret);
+	case P_ACTIVITY:
+		return give_guid(v, &h->ActivityId, ret);
+	case P_RELATED_ACTIVITY:
+		related = cli_event_item(v->e, EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID);
+		return related && related->DataSize == sizeof(GUID) &&
+		       give_guid(v, (const GUID *)(uintptr_t)related->DataPtr, ret);
+	case P_LENGTH:
+		return give_number(v, v->e->UserDataLength, DECIMAL, ret);
+	case P_NONE:
+		break;
+	}
+	return false;
+}
+
+static int collect(void *context, const struct openetw_field *f)
+{
+	struct cli_view *v = context;
+	if (v->field_count == FIELDS_MAX) {
+		return 1;
+	}
+	struct field *to = &v->fields[v->field_count++];
+	to->name = v->store.len;
+	to->name_length = f->name_length;
+	strbuf_add(&v->store, f->name, f->name_length);
+	to->text = v->store.len;
+	to->text_length = f->text_length;
+	strbuf_add(&v->store, f->text, f->text_length);
+	to->json = v->store.len;
+	to->json_length = f->json_length;
+	strbuf_add(&v->store, f->json, f->json_length);
+	return v->store.failed;
+}
+
+/* ---- members inside a value's JSON
+ * ----------------------------------------------------------------- * The JSON is our own
+ * decoder's, so it is well formed; the cursor still never passes the end. */
+
+static size_t skip_string(const char *s, size_t n, size_t i)
+{
+	for (i++; i < n && s[i] != '"'; i++) {
+		i += s[i] == '\\';
+	}
+	return i < n ? i + 1 : n;
+}
+
+static size_t skip_value(const char *s, size_t n, size_t i)
+{
+	int depth = 0;
+	for (; i < n; i++) {
+		if (s[i] == '"') {
+			i = skip_string(s, n, i) - 1;
+		} else if (s[i] == '{' || s[i] == '[') {
+			depth++;
+		} else if (s[i] == '}' || s[i] == ']') {
+			if (depth-- == 0) {
+				return i;
+			}
+		} else if (s[i] == ',' && depth == 0) {
+			return i;
+		}
+	}
+	return n;
+}
+
+/* Narrows *s, *n to the member or element called name[0..len). */
+static bool descend(const char **s, size_t *n, const char *name, size_t len)
+{
+	const char *p = *s;
+	if (*n < 2 || (p[0] != '{' && p[0] != '[')) {
+		return false;
+	}
+	bool object = p[0] == '{';
+	unsigned long index = 0, wanted = 0;
+	if (!object) {
+		char *end;
+		wanted = strtoul(name, &end, 10);
+		if (end != name + len || len == 0) {
+			return false;
+		}
+	}
+	for (size_t i = 1; i < *n && p[i] != '}' && p[i] != ']'; index++) {
+		bool found = !object && index == wanted;
+		if (object) {
+			size_t end = skip_string(p, *n, i);
+			found = end >= i + 2 && end - i - 2 == len &&
+				memcmp(p + i + 1, name, len) == 0;
+			i = end < *n ? end + 1 : *n; /* the colon */
+		}
+		size_t end = skip_value(p, *n, i);
+		if (found) {
+			*s = p + i;
+			*n = end - i;
+			return true;
+		}
+		i = end < *n && p[end] == ',' ? end + 1 : end;
+	}
+	return false;
+}
+
+static uint32_t hex_unit(const char *s)
+{
+	char hex[5] = {s[0], s[1], s[2], s[3], 0};
+	return (uint32_t)strtoul(hex, NULL, 16);
+}
+
+/* The text of a JSON value: strings without quotes and escapes. */
+void cli_json_plain(struct strbuf *b, const char *s, size_t n)
+{
+	strbuf_clear(b);
+	if (n < 2 || s[0] != '"') {
+		strbuf_add(b, s, n);
+		return;
+	}
+	for (size_t i = 1; i + 1 < n; i++) {
+		if (s[i] != '\\') {
+			strbuf_addc(b, s[i]);
+			continue;
+		}
+		char c = s[++i];
+		if (c == 'u' && i + 4 < n) {
+			char utf8[4];
+			uint32_t point = hex_unit(s + i + 1);
+			i += 4;
+			if (point >= 0xD800 && point < 0xDC00 && i + 6 < n && s[i + 1] == '\\' && s[i + 2] == 'u') {
+				point = 0x10000 + ((point - 0xD800) << 10) + (hex_unit(s + i + 3) & 0x3FF);
+				i += 6;
+			}
+			strbuf_add(b, utf8, utf8_encode(point, utf8));
+		} else {
+			strbuf_addc(b, c == 'n'	  ? '\n'
+				       : c == 't' ? '\t'
+				       : c == 'r' ? '\r'
+				       : c == 'b' ? '\b'
+				       : c == 'f' ? '\f'
+						  : c);
+		}
+	}
+}
+
+static bool inside(struct cli_view *v, const struct field *f, const char *path,
+		   struct cli_view_value *ret)
+{
+	const char *s = v->store.s + f->json;
+	size_t n = f->json_length;
+	while (*path) {
+		size_t len = strcspn(path, ".");
+		if (!descend(&s, &n, path, len)) {
+			return false;
+		}
+		path += len + (path[len] == '.');
+	}
+	cli_json_plain(&v->scratch, s, n);
+	*ret = (struct cli_view_value){.text = v->scratch.s ? v->scratch.s : "",
+				       .text_length = v->scratch.len,
+				       .json = s,
+				       .json_length = n};
+	return !v->scratch.failed;
+}
+
+bool cli_view_get(struct cli_view *v, const char *name, bool payload, struct cli_view_value *ret)
+{
+	enum property which = payload ? P_NONE : property_of(name);
+	/* A payload field may be called "file", too. */
+	if (which != P_NONE) {
+		bool there = property(v, which, ret);
+		if (there || (which != P_PROCESS && which != P_FILE)) {
+			return there;
+		}
+	}
+	if (!v->decoded) {
+		v->field_count = 0;
+		strbuf_clear(&v->store);
+		openetw_decode_fields(v->decoder, v->e, collect, v);
+		v->decoded = true;
+	}
+	if (v->store.failed || !v->store.s) {
+		return false;
+	}
+	size_t len = strlen(name);
+	for (size_t i = 0; i < v->field_count; i++) {
+		const struct field *f = &v->fields[i];
+		if (f->name_length > len ||
+		    memcmp(v->store.s + f->name, name, f->name_length) != 0) {
+			continue;
+		}
+		if (f->name_length == len) {
+			*ret = (struct cli_view_value){.text = v->store.s + f->text,
+						       .text_length = f->text_length,
+						       .json = v->store.s + f->json,
+						       .json_length = f->json_length};
+			return true;
+		}
+		if (name[f->name_length] == '.' && inside(v, f, name + f->name_length + 1, ret)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool cli_view_lookup(void *view, const char *name, bool payload, struct filter_expr_value *ret)
+{
+	struct cli_view_value v = {0};
+	if (!cli_view_get(view, name, payload, &v)) {
+		return false;
+	}
+	*ret = (struct filter_expr_value){v.text, v.text_length, v.is_number, v.number};
+	return true;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/common/shortage.h"
+
+#define EVENT_SHORTAGE 2u
+
+static const struct guid losses = {{0x96, 0x7d, 0xb0, 0x10, 0xa1, 0xe4, 0xe4, 0x59, 0x9c, 0x2c, 0x7a, 0xb3, 0xcd,
+				    0x21, 0x23, 0xf5}};
+
+bool cli_shortage_take(struct cli_shortages *s, const EVENT_RECORD *e)
+{
+	struct bytes b = bytes_of(e->UserData, e->UserDataLength);
+	if (e->EventHeader.EventDescriptor.Id != EVENT_SHORTAGE ||
+	    memcmp(&e->EventHeader.ProviderId, losses.b, sizeof losses.b) != 0) {
+		return false;
+	}
+	uint64_t count = bytes_u64(&b);
+	size_t n;
+	const char *what = bytes_asz(&b, &n);
+	uint32_t i = 0;
+	while (what && i < s->n && strncmp(s->list[i].what, what, sizeof s->list[i].what - 1) != 0) {
+		i++;
+	}
+	if (!what || i == CLI_SHORTAGES_MAX) {
+		return true;
+	}
+	if (i == s->n) {
+		s->n++;
+		n = BASE_MIN(n, sizeof s->list[i].what - 1);
+		memcpy(s->list[i].what, what, n);
+		s->list[i].what[n] = 0;
+		for (char *c = s->list[i].what; *c; c++) {
+			*c = (uint8_t)*c < ' ' || (uint8_t)*c > '~' ? '?' : *c; /* ours are in English */
+		}
+	}
+	s->list[i].count += count;
+	return true;
+}
+
+void cli_shortage_print(FILE *f, const struct cli_shortages *s)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		fprintf(f, "not kept: %llu %s\n", (unsigned long long)s->list[i].count, s->list[i].what);
+	}
+}
+
+void cli_shortage_json(FILE *f, const struct cli_shortages *s, const char *begin, const char *end)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct strbuf what = {0};
+		strbuf_add_json(&what, s->list[i].what, strlen(s->list[i].what));
+		fprintf(f, "%s\"what\":%s,\"count\":%llu%s\n", begin, what.s ? what.s : "\"\"",
+			(unsigned long long)s->list[i].count, end);
+		strbuf_finish(&what);
+	}
+}

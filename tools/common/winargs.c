@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/common/winargs.h"
+#include "tools/common/path.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#define WINARGS_FILE_BYTES (64u << 10)
+
+/* A pasted dash becomes a plain one, in place. */
+static char *plain_dash(char *w)
+{
+	static const char *const dashes[] = {"\u2010", "\u2011", "\u2012", "\u2013",
+					     "\u2014", "\u2015", "\u2212"};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(dashes); i++) {
+		size_t n = strlen(dashes[i]);
+		if (strncmp(w, dashes[i], n) == 0) {
+			w += n - 1;
+			*w = '-';
+			char *next = w[1] ? plain_dash(w + 1) : w + 1;
+			if (next != w + 1 && *next == '-') {
+				next[-1] = '-';
+				return next - 1;
+			}
+			return w;
+		}
+	}
+	/* "--" whose first half main has put right already */
+	char *rest = w[0] == '-' && (unsigned char)w[1] >= 0x80 ? plain_dash(w + 1) : w + 1;
+	if (w[0] == '-' && rest != w + 1 && *rest == '-') {
+		*--rest = '-';
+		return rest;
+	}
+	return w;
+}
+
+static const struct cli_option *option_of(const struct cli_command *c, const char *word,
+					  bool negate, bool *ret_off)
+{
+	struct stat st;
+	*ret_off = false;
+	if ((word[0] != '-' && word[0] != '/') || word[1] == 0) {
+		return NULL;
+	}
+	const char *name = word + 1;
+	if (word[0] == '-' && name[0] == '-') {
+		name++;
+		*ret_off = negate;
+	}
+	for (const struct cli_option *o = c->options; o && o->name; o++) {
+		/* "/tmp" may be a file, "/y" hardly */
+		if (strcasecmp(o->name, name) == 0 && (word[0] == '-' || stat(word, &st) < 0)) {
+			/* ours, which people write as every other tool has it */
+			*ret_off = *ret_off && strcmp(o->name, "explain") != 0 &&
+				   strcmp(o->name, "json") != 0;
+			return o;
+		}
+	}
+	return NULL;
+}
+
+static const char *name_at(const void *ctx, int i)
+{
+	const struct cli_command *c = ctx;
+	return c->options[i].name;
+}
+
+static bool unknown(struct cli_args *a, const char *word)
+{
+	const char *near = cli_nearest(word + 1 + (word[1] == '-'), name_at, a->command);
+	cli_usage(a, near ? "unknown option '%s'; did you mean -%s?" : "unknown option '%s'", word,
+		  near);
+	return false;
+}
+
+/* How many values the grammar wants at least and at most. */
+static void arity(const char *arg, int *ret_min, int *ret_max)
+{
+	int depth = 0;
+	*ret_min = *ret_max = 0;
+	for (const char *s = arg; s && *s;) {
+		if (*s == '[') {
+			depth++;
+			s++;
+		} else if (*s == ']' || *s == ' ') {
+			depth -= *s == ']';
+			s++;
+		} else {
+			size_t n = strcspn(s, " []");
+			bool more = n >= strlen("…") &&
+				    strncmp(s + n - strlen("…"), "…", strlen("…")) == 0;
+			*ret_min += depth == 0;
+			*ret_max = more ? WINARGS_MAX : *ret_max + 1;
+			s += n;
+		}
+	}
+}
+
+static bool take_values(struct cli_args *a, struct winarg *arg, int argc, char **argv, int *inout_i,
+			bool negate, winargs_accept_fn *accept, int positionals)
+{
+	int min, max;
+	bool off;
+	const struct cli_option *o = arg->option;
+	arity(o->arg, &min, &max);
+	arg->value = argv + *inout_i + 1;
+	while (arg->count < max && *inout_i + 1 < argc) {
+		char *next = plain_dash(argv[*inout_i + 1]);
+		if (option_of(a->command, next, negate, &off) ||
+		    (arg->count >= min && next[0] == '-' && next[1])) {
+			break;
+		}
+		if (arg->count >= min && accept && !accept(o, arg->count, next, positionals)) {
+			break;
+		}
+		argv[++*inout_i] = next;
+		arg->count++;
+	}
+	if (arg->count < min && !arg->off) {
+		/* An unquoted #GUID, which ends the line for a shell, is why it usually is missing. */
+		bool guid = strstr(o->arg, "GUID") && *inout_i + 1 == argc;
+		cli_usage(a, guid ? "-%s needs %s; shells take what begins with # for a comment: '#GUID', or leave it out"
+				  : "-%s needs %s",
+			  o->name, o->arg);
+		return false;
+	}
+	if (arg->count && o->values) {
+		size_t n = strlen(arg->value[0]);
+		for (const char *s = o->values; s; s = strchr(s, '|') ? strchr(s, '|') + 1 : NULL) {
+			if (strncasecmp(s, arg->value[0], n) == 0 && (s[n] == '|' || s[n] == 0)) {
+				return true;
+			}
+		}
+		cli_usage(a, "-%s takes %s, not '%s'", o->name, o->values, arg->value[0]);
+		return false;
+	}
+	return true;
+}
+
+bool winargs_parse(struct cli_args *a, bool negate, winargs_accept_fn *accept, struct winargs *ret)
+{
+	int argc = a->count, out = 0;
+	char **argv = a->words;
+	char **positional = calloc((size_t)argc + 1, sizeof *positional);
+	*ret = (struct winargs){.a = a};
+	if (!positional) {
+		return false;
+	}
+	bool fine = true;
+	for (int i = 0; i < argc && fine; i++) {
+		bool off;
+		char *w = plain_dash(argv[i]);
+		const struct cli_option *o = option_of(a->command, w, negate, &off);
+		if (!o && w[0] == '-' && w[1]) {
+			fine = unknown(a, w);
+		} else if (!o) {
+			positional[out++] = w;
+		} else if (ret->arg_count == WINARGS_MAX) {
+			cli_usage(a, "too many options");
+			fine = false;
+		} else {
+			struct winarg *arg = &ret->arg[ret->arg_count++];
+			*arg = (struct winarg){.option = o, .off = off};
+			fine = !o->arg || take_values(a, arg, argc, argv, &i, negate, accept, out);
+		}
+	}
+	/* Values point into argv, so the positionals have a place of their own until the end of
+	 * main. */
+	ret->word = positional;
+	ret->count = out;
+	return fine;
+}
+
+const struct winarg *winargs_find(const struct winargs *w, const char *name)
+{
+	for (int i = w->arg_count; i-- > 0;) {
+		if (strcasecmp(w->arg[i].option->name, name) == 0) {
+			return &w->arg[i];
+		}
+	}
+	return NULL;
+}
+
+bool winargs_on(const struct winargs *w, const char *name)
+{
+	const struct winarg *g = winargs_find(w, name);
+	return g && !g->off;
+}
+
+bool winargs_off(const struct winargs *w, const char *name)
+{
+	const struct winarg *g = winargs_find(w, name);
+	return g && g->off;
+}
+
+const char *winargs_value(const struct winargs *w, const char *name, const char *fallback)
+{
+	const struct winarg *g = winargs_find(w, name);
+	return g && g->count ? g->value[0] : fallback;
+}
+
+bool winargs_u64_text(const char *s, uint64_t *ret)
+{
+	char *end;
+	if (*s < '0' || *s > '9') {
+		return false;
+	}
+	errno = 0;
+	bool hex = s[0] == '0' && (s[1] == 'x' || s[1] == 'X');
+	*ret = strtoull(s, &end, hex ? 16 : 10);
+	return *end == 0 && errno == 0;
+}
+
+bool winargs_u32(const struct winargs *w, const char *name, int index, uint32_t min, uint32_t max,
+		 uint32_t *inout)
+{
+	const struct winarg *g = winargs_find(w, name);
+	uint64_t v;
+	if (!g || g->count <= index) {
+		return true;
+	}
+	if (!winargs_u64_text(g->value[index], &v) || v < min || v > max) {
+		cli_usage(w->a, "-%s takes a number from %u to %u, not '%s'", name, min, max,
+			  g->value[index]);
+		return false;
+	}
+	*inout = (uint32_t)v;
+	return true;
+}
+
+/* Words of a text, cut in place. Returns how many; -1: a quote is open. */
+static int split_words(char *s, char **out, int cap)
+{
+	int n = 0;
+	for (;;) {
+		s += strspn(s, " \t\r\n");
+		if (*s == '#') {
+			s += strcspn(s, "\n");
+			continue;
+		}
+		if (*s == 0 || n == cap) {
+			return *s ? cap + 1 : n;
+		}
+		char *to = s;
+		bool quoted = false;
+		out[n++] = to;
+		while (*s && (quoted || !strchr(" \t\r\n", *s))) {
+			if (*s == '"') {
+				quoted = !quoted;
+				s++;
+			} else {
+				*to++ = *s++;
+			}
+		}
+		bool end = *s == 0;
+		*to = 0;
+		if (quoted) {
+			return -1;
+		}
+		s += !end;
+	}
+}
+
+/* The words of a file in place of the two that name it; they live as long as the program. */
+static bool expand_at(struct cli_args *a, int i, const char *name, char *text, char **words)
+{
+	const char *path = a->words[i + 1];
+	FILE *f = cli_path_fopen(path);
+	if (!f || !text || !words) {
+		cli_usage(a, "-%s: cannot read %s: %s", name, path, strerror(errno));
+		return false;
+	}
+	size_t got = fread(text, 1, WINARGS_FILE_BYTES, f);
+	bool whole = fgetc(f) == EOF && !ferror(f) && !memchr(text, 0, got);
+	fclose(f);
+	memcpy(words, a->words, (size_t)i * sizeof *words);
+	int n = whole ? split_words(text, words + i, WINARGS_MAX) : -1;
+	if (n < 0 || n > WINARGS_MAX) {
+		cli_usage(a, "-%s: %s is no list of options%s", name, path,
+			  n < 0 && whole ? ": a quote is open" : "");
+		return false;
+	}
+	for (int k = 0; k < n; k++) {
+		char *one = plain_dash(words[i + k]);
+		if ((*one == '-' || *one == '/') && strcasecmp(one + 1, name) == 0) {
+			cli_usage(a, "-%s: %s names another such file", name, path);
+			return false;
+		}
+	}
+	memcpy(words + i + n, a->words + i + 2, (size_t)(a->count - i - 2) * sizeof *words);
+	a->words = words;
+	a->count += n - 2;
+	return true;
+}
+
+bool winargs_expand_file(struct cli_args *a, const char *name)
+{
+	for (int i = 0; i + 1 < a->count; i++) {
+		char *w = plain_dash(a->words[i]);
+		if ((*w != '-' && *w != '/') || strcasecmp(w + 1, name) != 0) {
+			continue;
+		}
+		char *text = calloc(1, WINARGS_FILE_BYTES + 1);
+		char **words = calloc((size_t)a->count + WINARGS_MAX + 1, sizeof *words);
+		bool ok = expand_at(a, i, name, text, words);
+		if (!ok) {
+			free(text);
+			free(words);
+		}
+		return ok;
+	}
+	return true;
+}

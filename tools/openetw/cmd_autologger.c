@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT
+ * autologger: sessions that etwd starts by itself, each a file.
+ */
+#include "tools/common/session_control.h"
+#include "tools/common/path.h"
+#include "tools/common/payload_filter.h"
+
+#include <stdlib.h>
+
+static const struct cli_option options[] = {
+	{'o', "output", "FILE", "log file; default NAME.etl in the state directory", NULL},
+	{'p', "provider", "P", "enable Name:keywords:level (repeatable)", NULL},
+	{'r', "realtime", NULL, "deliver to live consumers", NULL},
+	{0, "file-max", "N", "keep the files of the last N starts: NAME.0001.etl … (up to 16)",
+	 NULL},
+	{0, "off", NULL, "add it, but do not start it (Start = 0)", NULL},
+	{0, "expire", "TIME", "stop it so long after its start: 1h, 2d", NULL},
+	{0, "quota", "SIZE", "stop it when its file has this size", NULL},
+	{0, "system", NULL, "of the instance for all users, in /etc/openetw/autologger.d", NULL},
+	{'j', "json", NULL, "with list: one JSON object a line", NULL},
+	CLI_SESSION_OPTIONS,
+	CLI_ENABLE_OPTIONS,
+	{0},
+};
+
+/* "FileCounter = 3" and "Status = 0", as etwd left them. */
+static bool state_of(const struct cli_args *a, const char *name, uint32_t *ret_status,
+		     uint32_t *ret_counter)
+{
+	char path[4200], line[128];
+	bool found = false;
+	FILE *f = saved_path(SAVED_STATE, cli_flag(a, "system"), name, path, sizeof path) == 0
+			  ? fopen(path, "re")
+			  : NULL;
+	while (f && fgets(line, sizeof line, f)) {
+		found = sscanf(line, "Status = %u", ret_status) == 1 || found;
+		(void)sscanf(line, "FileCounter = %u", ret_counter);
+	}
+	if (f) {
+		fclose(f);
+	}
+	return found;
+}
+
+static bool show(void *ctx, const char *path)
+{
+	const struct cli_args *a = ctx;
+	struct saved_session s;
+	struct cli_props p;
+	struct diag d = {0};
+	uint32_t status = 0, counter = 0;
+	int r = saved_read(path, &s, &d);
+	if (r < 0) {
+		fprintf(stderr, "openetw autologger: %s:%u: %s\n", path, d.line,
+			d.text[0] ? d.text : strerror(-r));
+		return true;
+	}
+	bool ran = state_of(a, s.name, &status, &counter);
+	bool live = cli_session_query(s.name, &p) == ERROR_SUCCESS;
+	if (cli_flag(a, "json")) {
+		struct strbuf b = {0};
+		strbuf_adds(&b, "{\"name\":");
+		strbuf_add_json(&b, s.name, strlen(s.name));
+		strbuf_addf(&b, ",\"start\":%s,\"running\":%s,\"providers\":%u,\"file\":",
+			    s.start ? "true" : "false", live ? "true" : "false", s.provider_count);
+		strbuf_add_json(&b, live ? p.file : s.file, strlen(live ? p.file : s.file));
+		if (ran) {
+			strbuf_addf(&b, ",\"status\":%u,\"fileCounter\":%u", status, counter);
+		}
+		strbuf_adds(&b, ",\"path\":");
+		strbuf_add_json(&b, path, strlen(path));
+		strbuf_adds(&b, "}");
+		puts(b.s);
+		strbuf_finish(&b);
+	} else {
+		char last[64];
+		const char *name = openetw_error_name(status);
+		snprintf(last, sizeof last,
+			 !ran	  ? "never"
+			 : status ? "%s"
+				  : "fine",
+			 name ? name : "?");
+		printf("%-24s %-5s %-8s %-28s %4u  %s\n", s.name, s.start ? "on" : "off",
+		       live ? "running" : "-", last, s.provider_count, path);
+	}
+	saved_finish(&s);
+	return true;
+}
+
+static int list(struct cli_args *a)
+{
+	char dir[4096];
+	int r = saved_dir(SAVED_AUTOLOGGERS, cli_flag(a, "system"), dir, sizeof dir);
+	if (r == 0) {
+		if (!cli_flag(a, "json")) {
+			printf("%-24s %-5s %-8s %-28s %4s  %s\n", "NAME", "START", "NOW",
+			       "LAST START", "PROV", "FILE");
+		}
+		r = saved_each(dir, show, a);
+	}
+	return r < 0 ? cli_fail(a, win32_from_errno(r), "cannot read %s: %s", dir, strerror(-r))
+		     : CLI_OK;
+}
+
+static bool save_filters(const struct cli_args *a, const GUID *g, struct saved_provider *p)
+{
+	struct cli_filters f;
+	struct diag d = {0};
+	cli_filters_init(&f);
+	bool fine = cli_payload_filters(a, g, &f);
+	for (int i = 0; fine && i < SAVED_FILTER_COUNT; i++) {
+		fine = filter_expr_text(a, (enum saved_filter)i, p->filter[i]);
+	}
+	if (fine && f.count > 0 &&
+	    saved_set_payload(p, (const void *)(uintptr_t)f.d[0].Ptr, f.d[0].Size, &d) < 0) {
+		cli_usage(a, "--payload %s", d.text);
+		fine = false;
+	}
+	cli_filters_finish(&f);
+	return fine;
+}
+
+/* 1: filled, else an exit status. */
+static int describe(struct cli_args *a, struct saved_session *s)
+{
+	struct cli_props p;
+	uint64_t expire = 0, quota = 0, file_max = 0;
+	const char *o = cli_value(a, "output", NULL);
+	if (!cli_props_from_args(a, &p, o, cli_flag(a, "realtime")) ||
+	    !cli_duration(a, "expire", 1000000000, 1, UINT32_MAX, &expire) ||
+	    !cli_size(a, "quota", 1 << 20, 1, UINT32_MAX, &quota) ||
+	    !cli_number(a, "file-max", 1, SAVED_FILE_MAX_LIMIT, &file_max)) {
+		return CLI_USAGE;
+	}
+	if (p.p.LogFileMode & EVENT_TRACE_FILE_MODE_NEWFILE) {
+		return cli_usage(a, "an autologger cannot be in newfile mode; --file-max keeps the "
+				    "files of earlier starts");
+	}
+	if (o && !cli_path_absolute(o, s->file, sizeof s->file)) {
+		return cli_usage(a, "the file name is too long");
+	}
+	s->start = !cli_flag(a, "off");
+	s->mode = p.p.LogFileMode;
+	s->clock = p.p.Wnode.ClientContext;
+	s->buffer_kb = p.p.BufferSize;
+	s->minimum_buffers = p.p.MinimumBuffers;
+	s->maximum_buffers = p.p.MaximumBuffers;
+	s->maximum_file_size = p.p.MaximumFileSize;
+	s->flush_timer = p.p.FlushTimer;
+	s->expire_s = (uint32_t)expire;
+	s->quota = quota << 20;
+	s->file_max = (uint32_t)file_max;
+	const char *v;
+	for (int i = 0; (v = cli_value_at(a, "provider", i)) != NULL; i++) {
+		struct cli_provider q;
+		struct guid g;
+		if (!cli_provider_parse(a, v, &q)) {
+			return CLI_USAGE;
+		}
+		memcpy(g.b, &q.guid, 16);
+		struct saved_provider *at = saved_add_provider(s, &g);
+		if (!at) {
+			return cli_usage(a, "more than %u providers", SAVED_PROVIDERS_MAX);
+		}
+		at->level = q.level;
+		at->any = q.any;
+		at->all = q.all;
+		at->properties = q.properties;
+		struct guid plain;
+		if (guid_parse(q.name, &plain) < 0) {
+			snprintf(at->name, sizeof at->name, "%s", q.name + (q.name[0] == '*'));
+		}
+		if (!save_filters(a, &q.guid, at)) {
+			return CLI_USAGE;
+		}
+	}
+	return 1;
+}
+
+static int add(struct cli_args *a, const char *name, const char *path)
+{
+	struct saved_session s;
+	if (access(path, F_OK) == 0) {
+		return cli_fail(a, ERROR_ALREADY_EXISTS, "'%s' is in %s; remove it first", name,
+				path);
+	}
+	saved_init(&s);
+	snprintf(s.name, sizeof s.name, "%s", name);
+	int status = describe(a, &s);
+	if (status == 1) {
+		int r = saved_write(path, &s);
+		if (r < 0) {
+			status = cli_fail(a, win32_from_errno(r), "cannot write %s: %s", path,
+					  strerror(-r));
+		} else {
+			status = CLI_OK;
+			printf("%s: %s, %u provider%s\n", path,
+			       s.start ? "starts with etwd" : "does not start (Start = 0)",
+			       s.provider_count, s.provider_count == 1 ? "" : "s");
+		}
+	}
+	saved_finish(&s);
+	return status;
+}
+
+static int run(struct cli_args *a)
+{
+	const char *what = a->count ? a->words[0] : "list";
+	char path[4200];
+	if (strcmp(what, "list") == 0 && a->count <= 1) {
+		return list(a);
+	}
+	bool removes = strcmp(what, "remove") == 0;
+	if ((!removes && strcmp(what, "add") != 0) || a->count != 2) {
+		return cli_usage(a, "list, add NAME or remove NAME?");
+	}
+	int r = saved_path(SAVED_AUTOLOGGERS, cli_flag(a, "system"), a->words[1], path,
+			   sizeof path);
+	if (r < 0) {
+		return cli_fail(a, win32_from_errno(r), "no place for '%s'", a->words[1]);
+	}
+	if (!removes) {
+		return add(a, a->words[1], path);
+	}
+	if (unlink(path) < 0) {
+		return cli_fail(a, win32_from_errno(-errno), "cannot remove %s", path);
+	}
+	controller_forget_backlog(a->words[1], cli_flag(a, "system"));
+	printf("%s removed; a session that runs goes on until 'openetw stop %s'\n", path,
+	       a->words[1]);
+	return CLI_OK;
+}
+
+const struct cli_command cli_autologger = {
+	.name = "autologger",
+	.synopsis = "list | add NAME [-o FILE] [-p PROVIDER]… [options] | remove NAME",
+	.summary = "Sessions that start with etwd, before the programs they record.",
+	.details =
+		"Each is a file of $XDG_CONFIG_HOME/openetw/autologger.d (--system: "
+		"/etc/openetw/autologger.d) with the\n"
+		"names of the Windows registry: Start, Guid, FileName, LogFileMode, BufferSize, …, "
+		"and a section for each\n"
+		"provider (docs/autologger.md). Mistakes stand in etwd.log with file and line.\n\n"
+		"Examples:\n"
+		"  openetw autologger add early -p MyCompany.Web:0x11:info --file-max 4\n"
+		"  openetw autologger list\n"
+		"  openetw autologger remove early\n",
+	.options = options,
+	.run = run,
+	.complete = "list|add|remove",
+};

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ * dump: print the events of .etl files.
+ */
+#include "tools/common/absent.h"
+#include "tools/common/trace_reading.h"
+
+static const struct cli_option options[] = {
+	CLI_PRINT_OPTIONS,
+	CLI_SELECT_OPTIONS,
+	{0, "headers", NULL, "print the records of the file itself too: its header, descriptions of events, images of stacks", NULL},
+	{'q', "quiet", NULL, "no summary line on stderr (what was lost is said all the same)",
+	 NULL},
+	{0},
+};
+
+static bool event(void *ctx, const EVENT_RECORD *e)
+{
+	return cli_printer_event(ctx, e);
+}
+
+static void summary(const struct cli_args *a, const struct cli_trace *t,
+		    const struct cli_printer *p)
+{
+	bool lost = t->lost_events || t->lost_buffers || t->unknown[0];
+	if (cli_flag(a, "quiet") && !lost) {
+		return;
+	}
+	fflush(stdout);
+	fprintf(stderr, "%llu events", (unsigned long long)cli_printer_count(p));
+	if (t->events != cli_printer_count(p)) {
+		fprintf(stderr, " of %llu", (unsigned long long)t->events);
+	}
+	if (cli_printer_headers(p)) {
+		fprintf(stderr, " and %llu records of the file itself", (unsigned long long)cli_printer_headers(p));
+	}
+	if (cli_printer_undecoded(p)) {
+		fprintf(stderr, ", %llu not fully decoded",
+			(unsigned long long)cli_printer_undecoded(p));
+	}
+	fputs("; ", stderr);
+	cli_trace_print_loss(stderr, t);
+	fputs(t->interrupted ? "; interrupted\n" : "\n", stderr);
+	cli_printer_explain(p, stderr);
+}
+
+static int run(struct cli_args *a)
+{
+	if (a->count == 0 || a->count > CLI_TRACE_FILES_MAX) {
+		return cli_usage(a, a->count ? "at most 1024 files" : "which file?");
+	}
+	struct cli_select *select = cli_select_create(a, true);
+	if (!select) {
+		return CLI_USAGE;
+	}
+	struct cli_printer *p = cli_printer_create(a, select);
+	if (!p) {
+		cli_select_destroy(select);
+		return CLI_USAGE;
+	}
+	struct cli_trace t = {.args = a,
+			      .event = event,
+			      .ctx = p,
+			      .select = select,
+			      .state = cli_printer_state(p),
+			      .metadata = cli_flag(a, "headers") || cli_select_names_events(select),
+			      .no_progress = isatty(1)};
+	int status = CLI_FAILED;
+	if (cli_trace_open(&t, a->count, a->words, NULL)) {
+		uint32_t code = cli_trace_run(&t);
+		status = t.interrupted ? 128 + t.interrupted : t.problems ? CLI_FAILED : CLI_OK;
+		if (code == ERROR_INVALID_TIME) {
+			status = cli_usage(a, "--to lies before --from");
+		} else {
+			if (code) {
+				status = cli_fail(a, code, "stopped after %llu events",
+						  (unsigned long long)t.events);
+			}
+			summary(a, &t, p);
+			uint64_t matched = cli_printer_count(p);
+			matched += cli_select_names_events(select) ? cli_printer_headers(p) : 0;
+			status = code ? status : cli_absent_files(a, select, p, a->count, a->words, matched, status);
+		}
+	}
+	cli_printer_destroy(p);
+	cli_select_destroy(select);
+	return status;
+}
+
+const struct cli_command cli_dump = {
+	.name = "dump",
+	.synopsis = "FILE… [--format text|json|csv] [--filter EXPR] [options]",
+	.summary = "Print the events of .etl files in the order they happened.",
+	.details = "Several files are merged by time. Text is one line an event:\n"
+		   "  time [processor] name(process):thread[its name] Provider/Event <level> name=value …\n"
+		   "JSON is one object a line: the payload's fields, then \"meta\" with provider, "
+		   "event, time, cpu, pid,\n"
+		   "tid, process (its name), thread (its name, when it has one of its own), id, version, channel, level, "
+		   "opcode, task, keywords, "
+		   "activity, relatedActivity,\n"
+		   "file and, with --stacks, stack; what is zero or unknown is left out. CSV has one column for each property and the "
+		   "payload as JSON in the\n"
+		   "last; with --fields one column for each field.\n\n"
+		   "Examples:\n"
+		   "  openetw dump web.etl\n"
+		   "  openetw dump --level error --from +1.5s --to +2s web.etl\n"
+		   "  openetw dump --filter 'event == Order and Number >= 10' web.etl\n"
+		   "  openetw dump --format csv --fields time,pid,Line.Article,Line.Price.Value "
+		   "web.etl >lines.csv\n"
+		   "  openetw dump --json web.etl | jq 'select(.meta.level <= 2)'\n\n"
+		   "Processes:\n"
+		   "  What kernel events tell is added to the others: process names, process and "
+		   "thread of events that\n"
+		   "  carry none (samples, interrupts), the path of the file whose key an event "
+		   "has. Much of this stands at\n"
+		   "  the end of a trace, so files are read twice. --process takes a name, with or "
+		   "without .exe, or a\n"
+		   "  pattern; it selects also events about such a process, such as its start.\n\n"
+		   "Filters:\n"
+		   "  A test is NAME OP VALUE. OP is ==, !=, <, <=, >, >=, ~ (contains, or a * ? "
+		   "pattern; ignores case), !~,\n"
+		   "  & (has a bit in common), or in (A, B, …), not in (…). NAME alone: the event "
+		   "has this field. Tests\n"
+		   "  are combined with and, or, not and parentheses. A name is a property "
+		   "(provider, providerGuid, event,\n"
+		   "  id, version, channel, level, opcode, task, keywords, cpu, pid, tid, process, thread, "
+		   "file, time, activity,\n"
+		   "  relatedActivity, length) or a payload field; .id and [id] mean the payload field of that "
+		   "name, Line.Price a member,\n"
+		   "  Readings.0 an element. Numbers compare as numbers, all else as text. A test "
+		   "of a field that the event\n"
+		   "  does not have is false.\n",
+	.options = options,
+	.run = run,
+	.complete = "file",
+};

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT
+ * live: print events as they happen, from a running real-time session or one made for the occasion.
+ */
+#include "tools/common/output.h"
+#include "tools/common/absent.h"
+#include "tools/common/trace_reading.h"
+
+static const struct cli_option options[] = {
+	{'p', "provider", "P", "watch Name:keywords:level in a session of its own (repeatable)",
+	 NULL},
+	CLI_PRINT_OPTIONS,
+	{'F', "filter", "EXPR", "show only events for which EXPR is true (see 'openetw help dump')",
+	 NULL},
+	{'e', "event", "E", "show only this event: name, pattern or id (repeatable)", NULL},
+	CLI_ENABLE_OPTIONS,
+	{'b', "buffer-size", "SIZE", "size of one buffer, 4K to 16M; a bare number is KB", NULL},
+	{0, "buffers", "MIN[:MAX]", "number of buffers", NULL},
+	{0, "low-latency", NULL, "deliver every millisecond instead of every 10", NULL},
+	{0},
+};
+
+/* What we write to files is an event of a kernel session, and would be written. */
+static bool own_doing(const EVENT_RECORD *e)
+{
+	static const GUID file_io = {0x90cbdc39, 0x4a3e, 0x11d1, {0x84, 0xf4, 0x00, 0x00, 0xf8, 0x04, 0x64, 0xe3}};
+	static ULONG self;
+	self = self ? self : (ULONG)getpid();
+	return e->EventHeader.ProcessId == self && IsEqualGUID(&e->EventHeader.ProviderId, &file_io);
+}
+
+static bool event(void *ctx, const EVENT_RECORD *e)
+{
+	if (own_doing(e)) {
+		return true;
+	}
+	return cli_printer_event(ctx, e) && fflush(stdout) == 0;
+}
+
+static int watch(struct cli_args *a, const char *session, struct cli_trace *t)
+{
+	if (!cli_trace_open(t, 1, NULL, session)) {
+		return CLI_FAILED;
+	}
+	uint32_t code = cli_trace_run(t);
+	if (t->unknown[0]) {
+		return CLI_FAILED; /* the summary says it */
+	}
+	if (code) {
+		return cli_fail_session(a, code, session, t->events ? "watching '%s' ended" : "cannot watch '%s'",
+					session);
+	}
+	return CLI_OK;
+}
+
+static void watched_summary(const struct cli_trace *t, const struct cli_printer *p)
+{
+	fflush(stdout);
+	fprintf(stderr, "%llu events shown; ", (unsigned long long)cli_printer_count(p));
+	if (t->unknown[0]) {
+		fprintf(stderr, "%s; ", t->unknown);
+	}
+	if (t->lost_events || t->lost_buffers) {
+		fprintf(stderr, "LOST while watching: %llu events, %llu buffers or more\n",
+			(unsigned long long)t->lost_events, (unsigned long long)t->lost_buffers);
+	} else if (!t->unknown[0]) {
+		fprintf(stderr, "nothing was lost\n");
+	}
+	if (t->unknown[0]) {
+		fprintf(stderr, "what was lost is not known\n");
+	}
+}
+
+/* Watch with a session made for the occasion; it ends with us. */
+static int run_own(struct cli_args *a, struct cli_trace *t, const struct cli_printer *printer)
+{
+	char name[64];
+	struct cli_props p;
+	struct cli_provider providers[64];
+	TRACEHANDLE h = 0;
+	int count = 0;
+	const char *v;
+	for (; (v = cli_value_at(a, "provider", count)) != NULL; count++) {
+		if (count == 64) {
+			return cli_usage(a, "at most 64 providers");
+		}
+		if (!cli_provider_parse(a, v, &providers[count])) {
+			return CLI_USAGE;
+		}
+	}
+	snprintf(name, sizeof name, "openetw-live-%d", (int)getpid());
+	if (!cli_props_from_args(a, &p, NULL, true)) {
+		return CLI_USAGE;
+	}
+	cli_signals_catch(); /* from here on a signal must not leave the session behind */
+	uint32_t code = cli_start_trace(&h, name, &p.p);
+	if (code) {
+		return cli_fail(a, code, "cannot start a session");
+	}
+	int status = CLI_OK;
+	for (int i = 0; status == CLI_OK && i < count; i++) {
+		code = cli_provider_enable(a, h, &providers[i], 1000);
+		if (code && code != ERROR_TIMEOUT) {
+			status = cli_fail(a, code, "cannot enable '%s'", providers[i].name);
+		} else {
+			cli_provider_tell(&providers[i].guid, providers[i].name);
+		}
+	}
+	if (status == CLI_OK && !cli_signal_caught()) {
+		fprintf(stderr, "watching; Ctrl-C ends\n");
+		status = watch(a, name, t);
+	}
+	cli_props_init(&p);
+	p.p.LogFileNameOffset = 0;
+	struct openetw_loss loss = {.size = sizeof loss};
+	if (openetw_session_stop(h, NULL, &p.p, &loss) == ERROR_SUCCESS) {
+		fflush(stdout);
+		fprintf(stderr, "%llu events shown; ",
+			(unsigned long long)cli_printer_count(printer));
+		cli_print_totals(stderr, &p.p, &loss);
+	} else if (t->unknown[0]) {
+		watched_summary(t, printer);
+	}
+	return status;
+}
+
+static int run(struct cli_args *a)
+{
+	bool own = cli_value(a, "provider", NULL) != NULL;
+	if (own == (a->count == 1) || a->count > 1) {
+		return cli_usage(a, "name either a real-time session or providers with -p");
+	}
+	/* --level and --pid tell the provider what to send; watching somebody's session they select
+	 * what is shown */
+	struct cli_select *select = cli_select_create(a, false);
+	struct cli_printer *printer = select ? cli_printer_create(a, select) : NULL;
+	int status = CLI_USAGE;
+	if (printer) {
+		struct cli_trace t = {.args = a,
+				      .event = event,
+				      .ctx = printer,
+				      .state = cli_printer_state(printer),
+				      .endless = !cli_value(a, "limit", NULL),
+				      .no_progress = true};
+		if (own) {
+			status = run_own(a, &t, printer);
+		} else {
+			status = watch(a, a->words[0], &t);
+			if (status == CLI_OK || t.unknown[0]) {
+				watched_summary(&t, printer);
+			}
+		}
+		if (t.events > 0) {
+			status = cli_absent_live(a, select, printer, cli_printer_count(printer), status);
+		}
+	}
+	cli_printer_destroy(printer);
+	cli_select_destroy(select);
+	return status;
+}
+
+const struct cli_command cli_live = {
+	.name = "live",
+	.synopsis = "SESSION | -p PROVIDER… [--format text|json|csv] [options]",
+	.summary = "Print events as they happen.",
+	.details = "With -p a session is made for the occasion and stopped when you leave (Ctrl-C, "
+		   "SIGTERM, a closed pipe);\n"
+		   "what was lost is printed at the end. With SESSION a running session that was "
+		   "started with --realtime is\n"
+		   "watched and goes on afterwards. A session that ends unexpectedly, because its etwd died, gives exit\n"
+		   "status 1: what was lost is not known then. Examples:\n"
+		   "  openetw live -p MyCompany.Web:0x11:info --pid 1234\n"
+		   "  openetw live -p MyCompany.Web --json | jq -c 'select(.meta.event == "
+		   "\"Order\")'\n"
+		   "  openetw live -p MyCompany.Web --filter 'Status >= 500' --fields "
+		   "time,Url,Status\n"
+		   "  openetw start web -r -p MyCompany.Web; openetw live web\n",
+	.options = options,
+	.run = run,
+	.complete = "session",
+};

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+ * providers: who is registered, in which processes, enabled for which session.
+ */
+#include "tools/common/session_control.h"
+
+#include <stdlib.h>
+
+static const struct cli_option options[] = {
+	{'j', "json", NULL, "one JSON object a line", NULL},
+	{0},
+};
+
+static void exe_of(ULONG pid, char *out, size_t cap)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%u/comm", pid);
+	FILE *f = fopen(path, "re");
+	out[0] = 0;
+	if (f) {
+		if (fgets(out, (int)cap, f)) {
+			out[strcspn(out, "\n")] = 0;
+		}
+		fclose(f);
+	}
+}
+
+struct listing {
+	bool json;
+	uint32_t rows;
+};
+
+static void put_json(const char *guid, const char *name, const char *exe, const char *kind,
+		     const TRACE_PROVIDER_INSTANCE_INFO *inst, const uint8_t *enables)
+{
+	struct strbuf b = {0};
+	strbuf_addf(&b, "{\"guid\":\"%s\",\"name\":", guid);
+	strbuf_add_json(&b, name, strlen(name));
+	strbuf_addf(&b, ",\"pid\":%u,\"process\":", inst->Pid);
+	strbuf_add_json(&b, exe, strlen(exe)); /* a process calls itself what it likes */
+	strbuf_addf(&b, ",\"kind\":\"%s\",\"enabled\":[", kind);
+	for (ULONG k = 0; k < inst->EnableCount; k++) {
+		TRACE_ENABLE_INFO e = controller_enable_at(enables, k);
+		strbuf_addf(&b,
+			    "%s{\"session\":%u,\"level\":%u,\"any\":\"0x%llX\",\"all\":\"0x%llX\"}",
+			    k ? "," : "", e.LoggerId, e.Level, e.MatchAnyKeyword, e.MatchAllKeyword);
+	}
+	strbuf_adds(&b, "]}");
+	puts(b.s && !b.failed ? b.s : "{}");
+	strbuf_finish(&b);
+}
+
+static void put_text(const char *guid, const char *name, const char *exe, const char *kind,
+		     const TRACE_PROVIDER_INSTANCE_INFO *inst, const uint8_t *enables)
+{
+	printf("%-36s  %-30s  %8u  %-16s %-11s", guid, *name == '{' ? "-" : name, inst->Pid,
+	       exe[0] ? exe : "-", kind);
+	for (ULONG k = 0; k < inst->EnableCount; k++) {
+		TRACE_ENABLE_INFO e = controller_enable_at(enables, k);
+		printf(" [session %u level %u any 0x%llX]", e.LoggerId, e.Level, e.MatchAnyKeyword);
+	}
+	puts("");
+}
+
+static bool instance(void *ctx, const GUID *g, const TRACE_PROVIDER_INSTANCE_INFO *inst,
+		     const uint8_t *enables)
+{
+	struct listing *l = ctx;
+	char guid[37], name[256], exe[64];
+	const char *kind = (inst->Flags & TRACE_PROVIDER_FLAG_PRE_ENABLE) ? "pre-enabled"
+			   : (inst->Flags & TRACE_PROVIDER_FLAG_LEGACY)	  ? "classic"
+									  : "manifest";
+	cli_guid_text(g, guid);
+	controller_provider_name(g, name, sizeof name);
+	exe_of(inst->Pid, exe, sizeof exe);
+	if (l->json) {
+		put_json(guid, name, exe, kind, inst, enables);
+	} else {
+		if (l->rows == 0) {
+			printf("%-36s  %-30s  %8s  %-16s %-11s %s\n", "PROVIDER", "NAME", "PID",
+			       "PROCESS", "KIND", "ENABLED");
+		}
+		put_text(guid, name, exe, kind, inst, enables);
+	}
+	l->rows++;
+	return true;
+}
+
+static bool provider(void *ctx, const GUID *g)
+{
+	controller_each_instance(g, instance, ctx);
+	return true;
+}
+
+static int run(struct cli_args *a)
+{
+	struct listing l = {.json = cli_flag(a, "json")};
+	if (a->count) {
+		return cli_usage(a, "no words are expected, such as '%s'", a->words[0]);
+	}
+	uint32_t code = controller_each_guid(provider, &l);
+	if (code) {
+		return cli_fail(a, code, "cannot list providers");
+	}
+	if (l.rows == 0 && !l.json) {
+		puts("no providers are registered or enabled (providers become visible once etwd "
+		     "runs: start a session)");
+	}
+	return CLI_OK;
+}
+
+const struct cli_command cli_providers = {
+	.name = "providers",
+	.synopsis = "[--json]",
+	.summary = "List registered and enabled providers, their processes and who listens.",
+	.details = "JSON is one object a line: guid, name, pid, process, kind (manifest, classic, "
+		   "pre-enabled) and enabled, a list\n"
+		   "of session, level, any, all. Examples:\n"
+		   "  openetw providers\n"
+		   "  openetw providers --json | jq -r 'select(.enabled != []) | .process'\n",
+	.options = options,
+	.run = run,
+};

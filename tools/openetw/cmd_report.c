@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT
+ * report: where the time of processors, disks, files and connections went, and what threads waited
+ * for, from a trace with kernel events of Linux or of Windows.
+ */
+#include "tools/openetw/report.h"
+
+#include "tools/common/output.h"
+
+#include <stdlib.h>
+
+#define TOP_DEFAULT 15
+
+static const struct cli_option options[] = {
+	{'n', "top", "N", "lines of each table (default 15)", NULL},
+	{0, "pid", "PID", "only this process (repeatable)", NULL},
+	{0, "folded", "FILE", "write folded stacks (one line a stack, for flame graphs)", NULL},
+	{0, "speedscope", "FILE", "write a profile for speedscope.app", NULL},
+	{0, "off-cpu", NULL, "these two of the time threads waited, in microseconds, not of samples", NULL},
+	{0, "events", NULL, "these two of the events of applications that have stacks, not of samples", NULL},
+	{0, "no-inlines", NULL, "do not look for functions that were put into others (DWARF)", NULL},
+	{'j', "json", NULL, "the tables as JSON objects, one a line", NULL},
+	CLI_FORCE_OPTION,
+	{0, "explain", NULL, "what the tables and the words in them mean; without a file", NULL},
+	{0},
+};
+
+static const char explanation[] =
+	"processes, threads by CPU: samples taken while they ran. Percentages are of the samples that were not idle.\n"
+	"functions by CPU: SELF: samples in the function itself; TOTAL: in it or in what it called.\n"
+	"  module!name, module!name@plt for the way to a function of another module, module!exported+0x… where only\n"
+	"  the exported functions have names, module+0x… for the place in the file where nothing has one.\n"
+	"longest waits: from the switch away from a thread to the switch back to it. WOKEN BY is the thread that ended the\n"
+	"  wait, or what did when no thread did:\n"
+	"    timer       the time that the thread, or a timer of its, had asked for was over\n"
+	"    interrupt   a device, or another processor\n"
+	"    softirq     what an interrupt left to do, as with packets from the network. \"while … ran\" names the thread that\n"
+	"                ran at that moment: often one that was merely interrupted, but for connections within this machine\n"
+	"                the sender\n"
+	"    DPC         in traces of Windows any of these\n"
+	"waits by what ended them: the same of all waits, added up; \"(not told)\" has no wake-up in the trace.\n"
+	"other events with stacks: of applications, how often each was written. The event's name is the innermost frame of its\n"
+	"  stacks, as it stands in --folded: who wrote it, and how often.\n"
+	"disk: what devices were asked for, and for how long. file operations: bytes that were really read or written.\n"
+	"connections: FAILED are those that did not come about.\n";
+
+bool report_wanted(struct report *r, uint32_t pid)
+{
+	for (int i = 0; i < r->pid_count; i++) {
+		if (r->pids[i] == pid) {
+			r->pid_seen[i] = true;
+			return true;
+		}
+	}
+	return r->pid_count == 0;
+}
+
+static VOID WINAPI on_event(PEVENT_RECORD e)
+{
+	struct report *r = e->UserContext;
+	struct kevent k;
+	if (cli_shortage_take(&r->shortages, e)) {
+		return;
+	}
+	report_learn(r, e);
+	report_losses(r, e);
+	if (!kevent_of(r->state, e, &k)) {
+		report_app(r, e);
+		return;
+	}
+	r->events += k.kind != KEVENT_PROCESS && k.kind != KEVENT_THREAD && k.kind != KEVENT_IMAGE;
+	switch (k.kind) {
+	case KEVENT_SAMPLE:
+		report_sample(r, e, &k);
+		break;
+	case KEVENT_PMC_SAMPLE:
+		report_pmc_sample(r, &k);
+		break;
+	case KEVENT_SWITCH:
+		report_counters(r, e, &k);
+		report_switch(r, e, &k);
+		break;
+	case KEVENT_READY:
+		report_ready(r, &k);
+		break;
+	default:
+		report_io(r, &k);
+		break;
+	}
+}
+
+static int read_ahead(void *ctx, uint32_t done, uint32_t total)
+{
+	return cli_signal_caught();
+}
+
+static ULONG WINAPI on_buffer(PEVENT_TRACE_LOGFILEA f)
+{
+	return !cli_signal_caught();
+}
+
+static void tables(struct report *r, uint64_t top, bool json)
+{
+	if (!json && r->samples + r->switches) {
+		printf("%llu samples, %llu of them idle; %llu context switches\n", (unsigned long long)r->samples,
+		       (unsigned long long)r->idle, (unsigned long long)r->switches);
+		if (r->switches && !openetw_state_watched(r->state, 0, 0)) {
+			printf("recorded for some processes: how long threads of others waited is not known, and not shown\n");
+		}
+		if (r->switches_lost) {
+			printf("when it was recorded %llu switches, or samples, were lost: what threads waited then is not known, and not shown\n",
+			       (unsigned long long)r->switches_lost);
+		}
+		/* Many more are missing where only some processes were recorded, or records were lost. */
+		if (r->gaps && r->gaps < r->switches / 20) {
+			printf("before %llu of the switches at least one is missing that the kernel did not report\n",
+			       (unsigned long long)r->gaps);
+		}
+	}
+	if (json) {
+		cli_shortage_json(stdout, &r->shortages, "{\"table\":\"notKept\",", "}");
+	} else {
+		cli_shortage_print(stdout, &r->shortages);
+	}
+	report_print_cpu(r, top, json);
+	report_print_pmc(r, top, json);
+	report_print_waits(r, top, json);
+	report_print_io(r, top, json);
+	report_print_app(r, top, json);
+}
+
+static int print(struct report *r, uint64_t top)
+{
+	bool json = cli_flag(r->args, "json");
+	const char *path, *unit, *none;
+	/* Stacks that go to standard output are alone there. */
+	bool quiet = strcmp(cli_value(r->args, "folded", ""), "-") == 0 ||
+		     strcmp(cli_value(r->args, "speedscope", ""), "-") == 0;
+	bool any = r->events || r->other_events;
+	int seen = r->pid_count == 0 || !any;
+	for (int i = 0; i < r->pid_count && any; i++) {
+		seen |= r->pid_seen[i];
+		if (!r->pid_seen[i]) {
+			fprintf(stderr, "openetw report: there is nothing of process %llu in there\n",
+				(unsigned long long)r->pids[i]);
+		}
+	}
+	if (!seen) {
+		return CLI_FAILED;
+	}
+	if (r->events == 0 && r->app_with_stack == 0) {
+		fprintf(stderr, "openetw report: no CPU samples, context switches or other kernel events in there; openetw record makes them\n");
+		if (r->other_events) {
+			fprintf(stderr, "  it has other events (%llu): 'openetw stats' counts them, 'openetw dump' prints them\n",
+				(unsigned long long)r->other_events);
+		}
+		return CLI_FAILED;
+	}
+	if (!quiet) {
+		tables(r, top, json);
+	}
+	const struct tally *stacks = report_stacks(r, &unit, &none);
+	bool wanted = cli_value(r->args, "folded", NULL) || cli_value(r->args, "speedscope", NULL);
+	if (wanted && stacks->used == 0) {
+		fflush(stdout);
+		fprintf(stderr, "openetw report: no stacks were written: there are %s\n", none);
+		return CLI_FAILED;
+	}
+	bool ok = (path = cli_value(r->args, "folded", NULL)) == NULL || report_write_folded(r->args, stacks, path);
+	if ((path = cli_value(r->args, "speedscope", NULL)) != NULL) {
+		const char *name = r->off_cpu ? "time waited" : stacks == &r->app_stacks ? "events" : "CPU samples";
+		ok = report_write_speedscope(r->args, stacks, path, name, unit) && ok;
+	}
+	return ok ? CLI_OK : CLI_FAILED;
+}
+
+void report_free(struct report *r)
+{
+	struct tally *all[] = {&r->processes,	  &r->threads,	    &r->functions, &r->stacks,
+			       &r->off_stacks,	  &r->disk_processes, &r->disk_files, &r->file_processes,
+			       &r->files,	  &r->connections,  &r->faults,	   &r->fault_files,
+			       &r->calls,	  &r->waits_by_thread, &r->waits_by_waker, &r->counted_processes, &r->pmc_functions,
+			       &r->app_stacks,	  &r->app_names};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(all); i++) {
+		tally_free(all[i]);
+	}
+	strbuf_finish(&r->line);
+	report_ops_free(r);
+	report_app_free(r);
+	free(r->counted);
+	free(r->slot);
+}
+
+static int run(struct cli_args *a)
+{
+	struct report r = {.args = a, .off_cpu = cli_flag(a, "off-cpu")};
+	uint64_t top = TOP_DEFAULT;
+	const char *v;
+	if (cli_flag(a, "explain")) {
+		fputs(explanation, stdout);
+		return CLI_OK;
+	}
+	if (a->count != 1) {
+		return cli_usage(a, a->count ? "one file" : "which file?");
+	}
+	if (!cli_number(a, "top", 1, 10000, &top)) {
+		return CLI_USAGE;
+	}
+	for (; (v = cli_value_at(a, "pid", r.pid_count)) != NULL; r.pid_count++) {
+		char *end;
+		if (r.pid_count == (int)BASE_ARRAY_LEN(r.pids)) {
+			return cli_usage(a, "at most %zu --pid", BASE_ARRAY_LEN(r.pids));
+		}
+		r.pids[r.pid_count] = strtoull(v, &end, 0);
+		if (end == v || *end) {
+			return cli_usage(a, "--pid takes a number, not '%s'", v);
+		}
+	}
+	if (r.off_cpu && cli_flag(a, "events")) {
+		return cli_usage(a, "--off-cpu and --events contradict each other");
+	}
+	r.state = openetw_state_create(OPENETW_STATE_STACKS);
+	cli_signals_catch();
+	uint32_t code = r.state && report_app_create(&r) ? openetw_state_read_file(r.state, a->words[0], read_ahead, NULL)
+				: ERROR_NOT_ENOUGH_MEMORY;
+	EVENT_TRACE_LOGFILEA log = {.LogFileName = a->words[0],
+				    .Context = &r,
+				    .EventRecordCallback = on_event,
+				    .BufferCallback = on_buffer};
+	log.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD;
+	int status = CLI_FAILED;
+	TRACEHANDLE h = code ? INVALID_PROCESSTRACE_HANDLE : OpenTraceA(&log);
+	if (cli_signal_caught()) {
+		cli_interrupt(cli_signal_caught());
+		if (h != INVALID_PROCESSTRACE_HANDLE) {
+			CloseTrace(h);
+		}
+	} else if (code || h == INVALID_PROCESSTRACE_HANDLE) {
+		cli_fail(a, code ? code : GetLastError(), "cannot open %s", a->words[0]);
+	} else {
+		r.ticks_per_second = (uint64_t)log.LogfileHeader.PerfFreq.QuadPart;
+		r.names.state = r.state;
+		r.names.inlines = cli_flag(a, "no-inlines") ? NULL : inlines_create();
+		r.names.kernel = cli_kallsyms_load((uint64_t)log.LogfileHeader.BootTime.QuadPart);
+		code = openetw_state_attach(r.state, h);
+		code = code ? code : ProcessTrace(&h, 1, NULL, NULL);
+		if (cli_signal_caught()) { /* tables of a part would look like those of all */
+			cli_interrupt(cli_signal_caught());
+			code = ERROR_CANCELLED;
+		}
+		cli_signals_restore();
+		status = cli_interrupted() ? CLI_FAILED
+			 : code	    ? cli_fail(a, code, "stopped after %llu samples", (unsigned long long)r.samples)
+			 : r.failed ? cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "too many names")
+				    : print(&r, top);
+		CloseTrace(h);
+	}
+	cli_signals_restore();
+	report_free(&r);
+	inlines_destroy(r.names.inlines);
+	cli_kallsyms_free(r.names.kernel);
+	openetw_state_destroy(r.state);
+	return status;
+}
+
+const struct cli_command cli_report = {
+	.name = "report",
+	.synopsis = "FILE [--pid PID] [--folded FILE] [--speedscope FILE] [options]",
+	.summary = "Where time went: processors, waits, disks, files, connections, system calls.",
+	.details =
+		"Reads the kernel's events, from openetw record or from Windows: CPU samples and call stacks by process,\n"
+		"thread and function; context switches and wake-ups as waits and their wakers; disk and file operations\n"
+		"by process and by file; connections by process and address; page faults; system calls; counters by process, when\n"
+		"context switches have them (record --pmc), and what was sampled by counters; events of applications\n"
+		"that have stacks. --folded and --speedscope write the stacks of samples, of waits (--off-cpu), or of events of\n"
+		"applications (--events, and where there are no samples). A table without\n"
+		"events is left out. Functions are named from the trace, which openetw record makes self-contained, else\n"
+		"from files of this machine that are of the same build. Percentages are of the samples that were not\n"
+		"idle. A thread's wait counts from the switch away from it to the switch back.\n\n"
+		"Examples:\n"
+		"  openetw record --cpu --wait -o build.etl -- make\n"
+		"  openetw report build.etl\n"
+		"  openetw report build.etl --folded build.folded && flamegraph.pl build.folded >build.svg\n"
+		"  openetw report build.etl --off-cpu --speedscope waits.json\n"
+		"  openetw run --stacks -p MyCompany.Shop -o shop.etl -- ./shop; openetw report shop.etl --folded shop.folded\n",
+	.options = options,
+	.run = run,
+	.complete = "file",
+};

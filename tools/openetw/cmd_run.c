@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ * run: record while a command runs.
+ */
+#include "tools/common/cli.h"
+#include "tools/common/output.h"
+#include "tools/common/path.h"
+#include "tools/openetw/run_why.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+static const struct cli_option options[] = {
+	{'o', "output", "FILE", "log file (default openetw.etl)", NULL},
+	{'p', "provider", "P", "record Name:keywords:level (repeatable)", NULL},
+	{0, "name", "NAME", "session name (default openetw-run-PID)", NULL},
+	CLI_FORCE_OPTION,
+	CLI_SESSION_OPTIONS,
+	CLI_ENABLE_OPTIONS,
+	{0},
+};
+
+static pid_t spawn(char **words, int *ret_go)
+{
+	int go[2];
+	if (pipe2(go, O_CLOEXEC) < 0) {
+		return -1;
+	}
+	pid_t pid = fork();
+	if (pid == 0) {
+		cli_child_signals();
+		/* A short program on a busy machine may be gone before etwd has answered its
+		 * EventRegister: under a recorder let it wait longer than it would by itself. */
+		setenv("OPENETW_WAIT_MS", "3000", 0);
+		execvp(words[0], words);
+		int err = errno;
+		ssize_t n = write(go[1], &err, sizeof err);
+		(void)n;
+		_exit(127);
+	}
+	close(go[1]);
+	*ret_go = go[0];
+	return pid;
+}
+
+/* Runs the command to its end. Ctrl-C reaches it through the terminal and we stay to stop the
+ * session; a SIGTERM or SIGHUP that only we got is passed on. Returns its exit status, as a shell
+ * counts. */
+static int supervise(char **words, struct run_why *why)
+{
+	int go = -1, err = 0, wait_status = 0, passed = 0;
+	fflush(NULL);
+	pid_t pid = spawn(words, &go);
+	if (pid < 0) {
+		fprintf(stderr, "openetw run: cannot fork: %s\n", strerror(errno));
+		return CLI_FAILED;
+	}
+	while (waitpid(pid, &wait_status, 0) < 0 && errno == EINTR) {
+		run_why_tick(why);
+		int sig = cli_signal_caught();
+		if (sig && sig != SIGINT && !passed) {
+			passed = sig;
+			kill(pid, sig);
+		}
+	}
+	int status =
+		WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
+	if (read(go, &err, sizeof err) == sizeof err) {
+		fprintf(stderr, "openetw run: cannot run %s: %s\n", words[0], strerror(err));
+		status = err == ENOENT ? 127 : 126;
+	}
+	close(go);
+	return status;
+}
+
+static int run(struct cli_args *a)
+{
+	if (a->count == 0) {
+		return cli_usage(a, "which command? put it after --");
+	}
+	if (!cli_value(a, "provider", NULL)) {
+		return cli_usage(a, "which providers? name them with -p");
+	}
+	char name[64];
+	struct cli_props p;
+	struct cli_provider providers[64];
+	int n = 0;
+	cli_provider_of_command(a->words[0]);
+	for (const char *v; (v = cli_value_at(a, "provider", n)) != NULL; n++) {
+		if (n == 64) {
+			return cli_usage(a, "at most 64 providers");
+		}
+		if (!cli_provider_parse(a, v, &providers[n])) {
+			return CLI_USAGE;
+		}
+	}
+	snprintf(name, sizeof name, "openetw-run-%d", (int)getpid());
+	const char *session = cli_value(a, "name", name);
+	char mapped[PATH_MAX];
+	const char *file = cli_path_told(cli_value(a, "output", "openetw.etl"), mapped);
+	if (!cli_props_from_args(a, &p, file, false)) {
+		return CLI_USAGE;
+	}
+	cli_signals_catch(); /* from here on a signal must not leave the session behind */
+	struct run_why why = {0};
+	TRACEHANDLE h = 0;
+	uint32_t code = cli_start_trace(&h, session, &p.p);
+	if (code) {
+		return cli_fail(a, code, "cannot record to %s", file);
+	}
+	cli_place_tell(a);
+	int status = CLI_OK;
+	run_why_begin(&why, a, session, providers, n); /* first: a classic provider has the session that came last */
+	for (int i = 0; i < n && status == CLI_OK; i++) {
+		code = cli_provider_enable(a, h, &providers[i], 1000);
+		if (code && code != ERROR_TIMEOUT) {
+			status = cli_fail(a, code, "cannot enable '%s'", providers[i].name);
+		}
+	}
+	if (status == CLI_OK) {
+		status = cli_signal_caught() ? 128 + cli_signal_caught() : supervise(a->words, &why);
+	}
+	run_why_end(&why);
+	struct openetw_loss loss = {.size = sizeof loss};
+	cli_props_init(&p);
+	code = openetw_session_stop(h, NULL, &p.p, &loss);
+	if (code) {
+		cli_fail(a, code, "cannot stop the session '%s'", session);
+		return CLI_FAILED;
+	}
+	fprintf(stderr, "recorded to %s: ", file);
+	cli_print_totals(stderr, &p.p, &loss);
+	run_why_say(&why, loss.events);
+	return status;
+}
+
+const struct cli_command cli_run = {
+	.name = "run",
+	.synopsis = "-p PROVIDER… [-o FILE] [options] -- COMMAND [ARG…]",
+	.summary = "Record while a command runs.",
+	.details =
+		"The session starts before the command does and is stopped when it ends, so its "
+		"first and last\n"
+		"events are in the file, and those of its children. Standard input and output are "
+		"the command's own; the\n"
+		"summary with everything that was lost goes to standard error. The exit status is "
+		"the command's\n"
+		"(128 + signal when one killed it, 127 when there is no such command). Events of "
+		"other processes that use\n"
+		"the same provider are recorded too; --exe or --pid narrow that. The command finds\n"
+		"OPENETW_WAIT_MS=3000 in its environment unless it is set: its providers wait that long\n"
+		"for etwd when they register.\n"
+		"A provider that no process registered is told, with what was registered instead. When nothing was\n"
+		"recorded because of level, keywords or filters, it is said how many events they dropped: a second\n"
+		"session counts all events, until the first one is counted and for a second at least (programs hear\n"
+		"of all levels in that time). It is there only when level, keywords or filters are given.\n"
+		"Without -o the file is openetw.etl. One from before, of this name or the one that -o gives,\n"
+		"becomes FILE.old unless --force says to overwrite it.\n\n"
+		"Examples:\n"
+		"  openetw run -p MyCompany.Web -o web.etl -- ./web --port 8080\n"
+		"  openetw run -p 'MyCompany.Web:0x11:warning' -p "
+		"'{71e4037d-56b7-5e7c-163b-9a48a5792f88}' -- make test\n"
+		"  openetw run -p MyCompany.Web:::stack --mode circular --max-size 64MB -- ./web\n",
+	.options = options,
+	.run = run,
+	.rest_is_command = true,
+	.complete = "command",
+};

@@ -1,0 +1,708 @@
+/* SPDX-License-Identifier: MIT
+ * stats: what a trace holds: events by kind, provider or process, rates, gaps, loss and when it
+ * happened.
+ */
+#include "tools/common/shortage.h"
+#include "base/parse.h"
+#include "tools/common/absent.h"
+#include "tools/common/trace_reading.h"
+#include "tools/common/event_view.h"
+
+#include <stdlib.h>
+
+static const struct cli_option options[] = {
+	{'j', "json", NULL, "JSON lines instead of a table", NULL},
+	{0, "by", "WHAT", "count by event (default), provider, process or level",
+	 "event|provider|process|level"},
+	{0, "gaps", "N", "show the N longest times without events (default 3)", NULL},
+	{0, "decode", NULL, "decode every event, and say what could not be, why, and what to supply",
+	 NULL},
+	CLI_SELECT_OPTIONS,
+	{0, "utc", NULL, "times in UTC (the default)", NULL},
+	{0, "local", NULL, "times of this machine's zone", NULL},
+	{0},
+};
+
+enum by { BY_EVENT, BY_PROVIDER, BY_PROCESS, BY_LEVEL };
+
+/* Open addressing; the key is what `by` asks for: (provider, id, version, opcode, event name), … */
+struct row {
+	GUID provider;
+	uint64_t count;
+	uint64_t bytes;
+	uint64_t first, last; /* FILETIME */
+	uint32_t pid;
+	uint16_t id;
+	uint8_t version, opcode, level;
+	bool used;
+	bool of_file; /* records of the file itself: no events */
+	uint64_t undecoded, unexplained; /* events; payload bytes behind the last known field */
+	char *reason;			 /* of the first one; owned, may be NULL */
+	bool tlg;      /* its name is part of the key; else it may become known later */
+	char event[64];
+	char name[96];
+	EVENT_HEADER header; /* of the first one */
+};
+/* What the last events of a kind were counted under: most events are of few kinds. */
+#define CACHE_SLOTS 1024u /* power of two */
+struct cached {
+	uint64_t hash; /* of all that makes the key */
+	size_t row;    /* + 1; 0: free */
+	GUID provider;
+	EVENT_DESCRIPTOR d;
+};
+struct gap {
+	uint64_t from, to;
+};
+#define GAPS_MAX   100
+#define LOSSES_MAX 64
+struct stats {
+	struct cli_shortages shortages;
+	enum by by;
+	struct row *rows;
+	size_t cap, used, header_kinds;
+	uint64_t headers;
+	struct cached cache[CACHE_SLOTS];
+	uint64_t events, bytes, first, last;
+	uint64_t previous;
+	uint64_t backwards; /* events earlier than one before them (the headers of further files
+			       are) */
+	uint64_t outside;   /* of the times the header names */
+	uint64_t start, end;
+	struct gap gaps[GAPS_MAX];
+	uint64_t gap_count, gap_wanted;
+	/* Records of a live session that say when something was lost. */
+	struct {
+		uint64_t first, last, events, buffers;
+	} loss;
+	/* What the buffers of the files show. */
+	struct openetw_loss_range losses[LOSSES_MAX];
+	uint64_t loss_count; /* more than fit, perhaps */
+	struct openetw_decoder *decoder;
+	struct cli_view *view;
+	struct cli_select *select;
+	struct openetw_state *state; /* NULL: nobody asks for processes */
+	bool failed, local;
+	bool decode;
+	uint64_t undecoded, partly, unexplained;
+	struct openetw_text text;
+};
+
+static uint64_t hash(const void *p, size_t n, uint64_t h)
+{
+	const uint8_t *s = p;
+	for (size_t i = 0; i < n; i++) {
+		h = (h ^ s[i]) * 1099511628211ull;
+	}
+	return h;
+}
+
+static struct row *slot(struct row *rows, size_t cap, const struct row *k)
+{
+	uint64_t h = hash(&k->provider, 16, 14695981039346656037ull);
+	h = hash(&k->id, 2, h);
+	h = hash(&k->pid, 4, h);
+	uint8_t small[3] = {k->version, k->opcode, k->level};
+	h = hash(small, 3, h);
+	h = hash(k->event, strlen(k->event), h);
+	for (size_t i = h & (cap - 1);; i = (i + 1) & (cap - 1)) {
+		struct row *r = &rows[i];
+		if (!r->used ||
+		    (memcmp(&r->provider, &k->provider, 16) == 0 && r->id == k->id &&
+		     r->pid == k->pid && r->version == k->version && r->opcode == k->opcode &&
+		     r->level == k->level && strcmp(r->event, k->event) == 0)) {
+			return r;
+		}
+	}
+}
+
+static bool grow(struct stats *s)
+{
+	size_t cap = s->cap ? s->cap * 2 : 256;
+	struct row *rows = calloc(cap, sizeof *rows);
+	if (!rows) {
+		return false;
+	}
+	for (size_t i = 0; i < s->cap; i++) {
+		if (s->rows[i].used) {
+			*slot(rows, cap, &s->rows[i]) = s->rows[i];
+		}
+	}
+	free(s->rows);
+	memset(s->cache, 0, sizeof s->cache);
+	s->rows = rows;
+	s->cap = cap;
+	return true;
+}
+
+static void note_time(struct stats *s, uint64_t t)
+{
+	if (s->events > 0 && t < s->previous) {
+		s->backwards++;
+	} else if (s->events > 0 && s->gap_wanted) {
+		uint64_t n = t - s->previous;
+		uint64_t at = s->gap_count;
+		while (at > 0 && n > s->gaps[at - 1].to - s->gaps[at - 1].from) {
+			at--;
+		}
+		if (at < s->gap_wanted && n > 0) {
+			uint64_t keep = BASE_MIN(s->gap_count, s->gap_wanted - 1);
+			memmove(&s->gaps[at + 1], &s->gaps[at],
+				(size_t)(keep - at) * sizeof s->gaps[0]);
+			s->gaps[at] = (struct gap){s->previous, t};
+			s->gap_count = keep + 1;
+		}
+	}
+	s->previous = BASE_MAX(s->previous, t);
+	s->outside += t < s->start || (s->end && t > s->end);
+	s->first = s->events == 0 || t < s->first ? t : s->first;
+	s->last = t > s->last ? t : s->last;
+}
+
+static void note_loss(struct stats *s, const EVENT_RECORD *e, uint64_t t)
+{
+	static const GUID lost = {
+		0x6a399ae0, 0x4bc6, 0x4de9, {0x87, 0x0b, 0x36, 0x57, 0xf8, 0x94, 0x7e, 0x7e}};
+	if (memcmp(&e->EventHeader.ProviderId, &lost, sizeof lost) != 0) {
+		return;
+	}
+	s->loss.first = s->loss.events + s->loss.buffers ? s->loss.first : t;
+	s->loss.last = t;
+	s->loss.events += e->EventHeader.EventDescriptor.Opcode == 32;
+	s->loss.buffers += e->EventHeader.EventDescriptor.Opcode == 33;
+}
+
+/* Metadata that travels with the event: its kind is not known without. */
+static const EVENT_HEADER_EXTENDED_DATA_ITEM *metadata_of(const EVENT_RECORD *e)
+{
+	return e->ExtendedDataCount ? cli_event_item(e, EVENT_HEADER_EXT_TYPE_EVENT_SCHEMA_TL) : NULL;
+}
+
+static void make_key(struct stats *s, const EVENT_RECORD *e, bool tlg, struct row *key)
+{
+	const EVENT_HEADER *h = &e->EventHeader;
+	const struct openetw_event_origin *origin;
+	const char *name;
+	switch (s->by) {
+	case BY_EVENT:
+		key->provider = h->ProviderId;
+		key->id = h->EventDescriptor.Id;
+		key->version = h->EventDescriptor.Version;
+		key->opcode = h->EventDescriptor.Opcode;
+		key->tlg = tlg;
+		if (tlg) {
+			name = openetw_event_name(s->decoder, e);
+			snprintf(key->event, sizeof key->event, "%s", name);
+		}
+		break;
+	case BY_PROVIDER:
+		key->provider = h->ProviderId;
+		break;
+	case BY_PROCESS:
+		origin = cli_view_origin(s->view);
+		key->pid = origin->pid;
+		snprintf(key->event, sizeof key->event, "%s",
+			 origin->process ? origin->process : "");
+		break;
+	case BY_LEVEL:
+		key->level = h->EventDescriptor.Level;
+		break;
+	}
+}
+
+static struct row *find_row(struct stats *s, const EVENT_RECORD *e, bool tlg)
+{
+	const EVENT_HEADER *h = &e->EventHeader;
+	struct row key = {.used = true, .first = (uint64_t)h->TimeStamp.QuadPart, .header = *h};
+	make_key(s, e, tlg, &key);
+	struct row *r = slot(s->rows, s->cap, &key);
+	if (!r->used) {
+		*r = key;
+		snprintf(r->name, sizeof r->name, "%s", openetw_provider_name(s->decoder, e));
+		s->used++;
+	}
+	return r;
+}
+
+/* The same as find_row(), which it asks only for kinds it does not remember. */
+static struct row *find_row_quick(struct stats *s, const EVENT_RECORD *e)
+{
+	const EVENT_HEADER *h = &e->EventHeader;
+	const EVENT_HEADER_EXTENDED_DATA_ITEM *m = metadata_of(e);
+	uint8_t key[32];
+	memcpy(key, &h->ProviderId, 16);
+	memcpy(key + 16, &h->EventDescriptor, 16);
+	uint64_t n = 14695981039346656037ull;
+	for (int i = 0; i < 32; i += 8) {
+		n = (n ^ le64_get(key + i)) * 0xD6E8FEB86659FD93ull;
+		n ^= n >> 32;
+	}
+	const uint8_t *p = m ? (const uint8_t *)(uintptr_t)m->DataPtr : NULL;
+	size_t left = m ? m->DataSize : 0;
+	for (; left >= 8; left -= 8, p += 8) {
+		n = (n ^ le64_get(p)) * 0xD6E8FEB86659FD93ull;
+		n ^= n >> 32;
+	}
+	n = hash(p, left, n);
+	struct cached *c = &s->cache[n & (CACHE_SLOTS - 1)];
+	if (c->row && c->hash == n && memcmp(&c->provider, key, 16) == 0 &&
+	    memcmp(&c->d, key + 16, 16) == 0) {
+		return &s->rows[c->row - 1];
+	}
+	struct row *r = find_row(s, e, m != NULL);
+	*c = (struct cached){n, (size_t)(r - s->rows) + 1, h->ProviderId, h->EventDescriptor};
+	return r;
+}
+
+static void decode(struct stats *s, struct row *r, const EVENT_RECORD *e)
+{
+	openetw_text_clear(&s->text);
+	int result = openetw_decode_json(s->decoder, e, &s->text);
+	if (result == OPENETW_DECODED) {
+		uint64_t left = openetw_decoder_unread(s->decoder);
+		r->unexplained += left;
+		s->unexplained += left;
+		return;
+	}
+	s->undecoded += result == OPENETW_NO_SCHEMA;
+	s->partly += result == OPENETW_PARTLY;
+	r->undecoded++;
+	r->reason = r->reason ? r->reason : strdup(openetw_decoder_reason(s->decoder));
+}
+
+static bool event(void *ctx, const EVENT_RECORD *e)
+{
+	struct stats *s = ctx;
+	cli_view_set(s->view, e);
+	if (!cli_select_match(s->select, s->view, e)) {
+		openetw_decoder_learn(s->decoder, e);
+		return true;
+	}
+	if (2 * (s->used + 1) > s->cap && !grow(s)) {
+		s->failed = true;
+		return false;
+	}
+	openetw_decoder_learn(s->decoder, e);
+	bool header = cli_is_header(e);
+	s->headers += header;
+	if (header && s->by != BY_EVENT) {
+		return true;
+	}
+	struct row *r = s->by == BY_EVENT ? find_row_quick(s, e) : find_row(s, e, false);
+	uint64_t t = (uint64_t)e->EventHeader.TimeStamp.QuadPart;
+	r->count++;
+	r->bytes += e->UserDataLength;
+	r->last = t;
+	if (header) { /* a row of its own kind, below the others; no event */
+		s->header_kinds += !r->of_file;
+		r->of_file = true;
+		return true;
+	}
+	if (s->decode) {
+		decode(s, r, e);
+	}
+	note_time(s, t);
+	note_loss(s, e, t);
+	(void)cli_shortage_take(&s->shortages, e);
+	s->events++;
+	s->bytes += e->UserDataLength;
+	return true;
+}
+
+/* What events are called may be told at the end of a trace only. */
+static void name_rows(struct stats *s)
+{
+	for (size_t i = 0; i < s->cap; i++) {
+		struct row *r = &s->rows[i];
+		const char *provider, *name;
+		EVENT_RECORD e = {.EventHeader = r->header};
+		if (!r->used || r->tlg || s->by == BY_PROCESS || s->by == BY_LEVEL) {
+			continue;
+		}
+		openetw_event_names(s->decoder, &e, &provider, &name);
+		if (r->name[0] == '{' || r->name[0] == 0) {
+			snprintf(r->name, sizeof r->name, "%s", provider);
+		}
+		if (s->by == BY_EVENT) {
+			snprintf(r->event, sizeof r->event, "%s", name);
+		} else if (r->header.Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER) {
+			/* Kernel classes are providers of their own. */
+			size_t n = strlen(r->name);
+			snprintf(r->name + n, sizeof r->name - n, "/%.*s", (int)strcspn(name, "/"),
+				 name);
+		}
+	}
+}
+
+static void loss(void *ctx, const struct openetw_loss_range *l)
+{
+	struct stats *s = ctx;
+	if (s->loss_count < LOSSES_MAX) {
+		s->losses[s->loss_count] = *l;
+	}
+	s->loss_count++;
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	if (x->used != y->used) {
+		return x->used ? -1 : 1;
+	}
+	if (x->of_file != y->of_file) {
+		return x->of_file ? 1 : -1;
+	}
+	return x->count < y->count ? 1 : x->count > y->count ? -1 : strcmp(x->event, y->event);
+}
+
+static void print_row_json(const struct stats *s, const struct row *r)
+{
+	struct strbuf b = {0};
+	char guid[37], first[TIME_TEXT_SIZE], last[TIME_TEXT_SIZE];
+	switch (s->by) {
+	case BY_EVENT:
+	case BY_PROVIDER:
+		cli_guid_text(&r->provider, guid);
+		strbuf_addf(&b, "{\"providerGuid\":\"%s\",\"provider\":", guid);
+		strbuf_add_json(&b, r->name, strlen(r->name));
+		if (s->by == BY_EVENT) {
+			strbuf_addf(&b, ",\"id\":%u,\"version\":%u,\"opcode\":%u,\"event\":", r->id,
+				    r->version, r->opcode);
+			strbuf_add_json(&b, r->event, strlen(r->event));
+		}
+		break;
+	case BY_PROCESS:
+		strbuf_addf(&b, "{\"pid\":%lld", r->pid == UINT32_MAX ? -1ll : (long long)r->pid);
+		if (r->event[0]) {
+			strbuf_adds(&b, ",\"process\":");
+			strbuf_add_json(&b, r->event, strlen(r->event));
+		}
+		break;
+	case BY_LEVEL:
+		strbuf_addf(&b, "{\"level\":%u", r->level);
+		break;
+	}
+	format_time(r->first, s->local, first);
+	format_time(r->last, s->local, last);
+	strbuf_addf(&b, ",\"count\":%llu,\"bytes\":%llu,\"first\":\"%s\",\"last\":\"%s\"",
+		    (unsigned long long)r->count, (unsigned long long)r->bytes, first, last);
+	strbuf_adds(&b, r->of_file ? ",\"header\":true" : "");
+	if (r->undecoded) {
+		strbuf_addf(&b, ",\"undecoded\":%llu,\"reason\":", (unsigned long long)r->undecoded);
+		strbuf_add_json(&b, r->reason ? r->reason : "", strlen(r->reason ? r->reason : ""));
+	}
+	if (r->unexplained) {
+		strbuf_addf(&b, ",\"unexplainedBytes\":%llu", (unsigned long long)r->unexplained);
+	}
+	strbuf_addc(&b, '}');
+	puts(b.failed ? "{}" : b.s);
+	strbuf_finish(&b);
+}
+
+static void print_row_text(const struct stats *s, const struct row *r, double seconds)
+{
+	printf("%10llu %11.1f/s %10.1f  ", (unsigned long long)r->count,
+	       seconds > 0 ? (double)r->count / seconds : 0, (double)r->bytes / (double)r->count);
+	switch (s->by) {
+	case BY_EVENT:
+		printf("%-36s %5u %3u %3u  %s\n", r->name, r->id, r->version, r->opcode, r->event);
+		break;
+	case BY_PROVIDER:
+		cli_puts(r->name);
+		break;
+	case BY_PROCESS:
+		if (r->pid == UINT32_MAX) {
+			puts("- (events without a process)");
+		} else if (r->event[0]) {
+			printf("%s(%u)\n", r->event, r->pid);
+		} else {
+			printf("%u\n", r->pid);
+		}
+		break;
+	case BY_LEVEL:
+		printf("%u\n", r->level);
+		break;
+	}
+}
+
+static const struct {
+	const char *json, *text;
+} loss_kinds[] = {
+	[OPENETW_LOST_EVENTS] = {"events", "events were lost"},
+	[OPENETW_LOST_BUFFERS] = {"buffers", "buffers were lost"},
+	[OPENETW_LOST_BACKUP] = {"backup", "parts of what was put aside for a live consumer were lost"},
+	[OPENETW_LOST_MISSING] = {"missing", "not in the file"},
+	[OPENETW_LOST_OVERWRITTEN] = {"overwritten", "overwritten, as the mode wants"},
+	[OPENETW_LOST_LATEST] = {"latest", "the last loss"},
+};
+
+static void print_losses(const struct stats *s, const struct cli_trace *t)
+{
+	char from[TIME_TEXT_SIZE], to[TIME_TEXT_SIZE], cpu[32] = "";
+	uint64_t n = BASE_MIN(s->loss_count, (uint64_t)LOSSES_MAX);
+	for (uint64_t i = 0; i < n; i++) {
+		const struct openetw_loss_range *l = &s->losses[i];
+		format_time(l->from, s->local, from);
+		format_time(l->to, s->local, to);
+		cpu[0] = 0;
+		if (l->processor != UINT32_MAX) {
+			snprintf(cpu, sizeof cpu, " on processor %u", l->processor);
+		}
+		if (l->kind == OPENETW_LOST_LATEST) {
+			printf("  the last loss%s: %s\n", cpu, to);
+		} else if (l->count) {
+			printf("  %llu buffer%s between %s and %s: %s%s\n",
+			       (unsigned long long)l->count, l->count == 1 ? "" : "s", from, to,
+			       loss_kinds[l->kind].text,
+			       l->kind != OPENETW_LOST_MISSING	       ? ""
+			       : t->lost_events || t->lost_buffers || t->unknown[0]
+								       ? "; empty, or lost"
+								       : "; empty ones, as nothing was lost");
+		} else {
+			printf("  between %s and %s%s %s\n", from, to, cpu, loss_kinds[l->kind].text);
+		}
+	}
+	if (s->loss_count > n) {
+		printf("  and %llu more such times\n", (unsigned long long)(s->loss_count - n));
+	}
+}
+
+static void print_losses_json(const struct stats *s)
+{
+	char from[TIME_TEXT_SIZE], to[TIME_TEXT_SIZE];
+	for (uint64_t i = 0; i < BASE_MIN(s->loss_count, (uint64_t)LOSSES_MAX); i++) {
+		const struct openetw_loss_range *l = &s->losses[i];
+		format_time(l->from, s->local, from);
+		format_time(l->to, s->local, to);
+		printf("{\"loss\":{\"what\":\"%s\",\"from\":\"%s\",\"to\":\"%s\"", loss_kinds[l->kind].json,
+		       from, to);
+		if (l->processor != UINT32_MAX) {
+			printf(",\"cpu\":%u", l->processor);
+		}
+		if (l->count) {
+			printf(",\"buffers\":%llu", (unsigned long long)l->count);
+		}
+		puts("}}");
+	}
+}
+
+/* Cut down, so that 100 % means all. */
+static double decoded_percent(const struct stats *s)
+{
+	uint64_t good = s->events - s->undecoded - s->partly;
+	return s->events ? (double)(good * 10000 / s->events) / 100.0 : 100.0;
+}
+
+static void print_decoded(const struct stats *s)
+{
+	printf("decoded %.2f %%: %llu without schema, %llu partly; unexplained bytes: %llu\n",
+	       decoded_percent(s), (unsigned long long)s->undecoded, (unsigned long long)s->partly,
+	       (unsigned long long)s->unexplained);
+	for (size_t i = 0; i < s->used; i++) {
+		const struct row *r = &s->rows[i];
+		if (r->undecoded) {
+			printf("  %llu: %s\n", (unsigned long long)r->undecoded,
+			       r->reason ? r->reason : "");
+		}
+		if (r->unexplained) {
+			printf("  %s %s: %llu bytes behind the fields that its schema has\n", r->name,
+			       r->event, (unsigned long long)r->unexplained);
+		}
+	}
+}
+
+static void print_text(const struct stats *s, const struct cli_trace *t)
+{
+	char from[TIME_TEXT_SIZE], to[TIME_TEXT_SIZE], text[64];
+	double seconds = (double)(s->last - s->first) / 1e7;
+	format_duration(s->last - s->first, text, sizeof text);
+	printf("%llu events of %zu kinds in %s, %.0f events/s\n", (unsigned long long)s->events,
+	       s->used - s->header_kinds, text, seconds > 0 ? (double)s->events / seconds : 0.0);
+	if (s->events) {
+		format_time(s->first, s->local, from);
+		format_time(s->last, s->local, to);
+		printf("first %s, last %s\n", from, to);
+	}
+	cli_trace_print_loss(stdout, t);
+	putchar('\n');
+	cli_shortage_print(stdout, &s->shortages);
+	if (s->loss.events + s->loss.buffers) {
+		format_time(s->loss.first, s->local, from);
+		format_time(s->loss.last, s->local, to);
+		printf("  %llu reports of lost events and %llu of lost buffers between %s and %s\n",
+		       (unsigned long long)s->loss.events, (unsigned long long)s->loss.buffers,
+		       from, to);
+	}
+	print_losses(s, t);
+	if (s->backwards) {
+		printf("clock: %llu events are earlier than the one before them\n",
+		       (unsigned long long)s->backwards);
+	}
+	if (s->outside) {
+		printf("clock: %llu events lie outside the times of the header\n",
+		       (unsigned long long)s->outside);
+	}
+	if (s->decode) {
+		print_decoded(s);
+	}
+	static const char *const columns[] = {
+		"PROVIDER                                ID VER  OP  EVENT", "PROVIDER", "PROCESS",
+		"LEVEL"};
+	printf("\n%10s %13s %10s  %s\n", "COUNT", "RATE", "BYTES", columns[s->by]);
+	for (size_t i = 0; i < s->used; i++) {
+		if (s->rows[i].of_file && (i == 0 || !s->rows[i - 1].of_file)) {
+			printf("\n%10llu records of the file itself, which are no events:\n", (unsigned long long)s->headers);
+		}
+		print_row_text(s, &s->rows[i], seconds);
+	}
+	if (s->gap_count) {
+		printf("\nlongest times without events:\n");
+	}
+	for (uint64_t i = 0; i < s->gap_count; i++) {
+		format_duration(s->gaps[i].to - s->gaps[i].from, text, sizeof text);
+		format_time(s->gaps[i].from, s->local, from);
+		printf("  %-16s from %s\n", text, from);
+	}
+}
+
+static void print_json(const struct stats *s, const struct cli_trace *t)
+{
+	char from[TIME_TEXT_SIZE], to[TIME_TEXT_SIZE];
+	for (size_t i = 0; i < s->used; i++) {
+		print_row_json(s, &s->rows[i]);
+	}
+	for (uint64_t i = 0; i < s->gap_count; i++) {
+		format_time(s->gaps[i].from, s->local, from);
+		format_time(s->gaps[i].to, s->local, to);
+		printf("{\"gap\":{\"from\":\"%s\",\"to\":\"%s\",\"seconds\":%.7f}}\n", from, to,
+		       (double)(s->gaps[i].to - s->gaps[i].from) / 1e7);
+	}
+	print_losses_json(s);
+	cli_shortage_json(stdout, &s->shortages, "{\"notKept\":{", "}}");
+	format_time(s->first, s->local, from);
+	format_time(s->last, s->local, to);
+	struct strbuf lost = {0};
+	cli_loss_json(&lost, t->lost_events, t->lost_buffers, t->unknown);
+	printf("{\"total\":{\"events\":%llu,\"headers\":%llu,\"kinds\":%zu,\"bytes\":%llu,\"first\":\"%s\",\"last\":"
+	       "\"%s\",%s,\"backwards\":%llu,\"outside\":%llu",
+	       (unsigned long long)s->events, (unsigned long long)s->headers, s->used - s->header_kinds,
+	       (unsigned long long)s->bytes, from, to, lost.s ? lost.s : "",
+	       (unsigned long long)s->backwards, (unsigned long long)s->outside);
+	if (s->decode) {
+		printf(",\"decodedPercent\":%.2f,\"undecoded\":%llu,\"partly\":%llu,\"unexplainedBytes\":%llu",
+		       decoded_percent(s), (unsigned long long)s->undecoded,
+		       (unsigned long long)s->partly, (unsigned long long)s->unexplained);
+	}
+	printf("}}\n");
+	strbuf_finish(&lost);
+}
+
+static int count(struct cli_args *a, struct stats *s)
+{
+	struct cli_trace t = {.args = a,
+			      .event = event,
+			      .ctx = s,
+			      .select = s->select,
+			      .state = s->state,
+			      .metadata = true,
+			      .loss = loss};
+	if (!cli_trace_open(&t, a->count, a->words, NULL)) {
+		return CLI_FAILED;
+	}
+	s->start = t.first_start;
+	for (int i = 0; i < t.count; i++) {
+		uint64_t end = (uint64_t)t.file[i].LogfileHeader.EndTime.QuadPart;
+		s->end = end == 0 || (i > 0 && s->end == 0) ? 0 : BASE_MAX(s->end, end);
+	}
+	uint32_t code = cli_trace_run(&t);
+	if (code == ERROR_INVALID_TIME) {
+		return cli_usage(a, "--to lies before --from");
+	}
+	int status = t.interrupted ? 128 + t.interrupted : t.problems ? CLI_FAILED : CLI_OK;
+	if (code) {
+		status = cli_fail(a, code, "stopped after %llu events",
+				  (unsigned long long)t.events);
+	}
+	if (t.interrupted) {
+		return status; /* counts of a part would look like those of all */
+	}
+	name_rows(s);
+	qsort(s->rows, s->cap, sizeof *s->rows, by_count);
+	if (cli_flag(a, "json")) {
+		print_json(s, &t);
+	} else {
+		print_text(s, &t);
+	}
+	if (s->failed) {
+		status = cli_fail(a, ERROR_NOT_ENOUGH_MEMORY,
+				  "too many kinds of events; the counts are not complete");
+	}
+	uint64_t matched = s->events + (cli_select_names_events(s->select) ? s->headers : 0);
+	return code ? status : cli_absent_files(a, s->select, NULL, a->count, a->words, matched, status);
+}
+
+static int run(struct cli_args *a)
+{
+	if (a->count == 0 || a->count > CLI_TRACE_FILES_MAX) {
+		return cli_usage(a, a->count ? "at most 1024 files" : "which file?");
+	}
+	const char *by = cli_value(a, "by", "event");
+	struct stats *s = calloc(1, sizeof *s);
+	if (!s) {
+		return cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot count");
+	}
+	s->by = by[0] == 'e'		       ? BY_EVENT
+		: by[0] == 'l'		       ? BY_LEVEL
+		: by[2] == 'o' && by[3] == 'c' ? BY_PROCESS
+					       : BY_PROVIDER;
+	s->gap_wanted = 3;
+	s->local = cli_flag(a, "local");
+	s->decode = cli_flag(a, "decode");
+	int status = CLI_USAGE;
+	if (cli_number(a, "gaps", 0, GAPS_MAX, &s->gap_wanted) &&
+	    (s->select = cli_select_create(a, true)) != NULL) {
+		s->decoder = openetw_decoder_create();
+		s->view = s->decoder ? cli_view_create(s->decoder, false) : NULL;
+		if (s->view && (s->by == BY_PROCESS || cli_select_names_process(s->select))) {
+			s->state = openetw_state_create(0);
+			cli_view_set_state(s->view, s->state);
+		}
+		status = s->view && grow(s) ? count(a, s)
+					    : cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot count");
+	}
+	cli_view_destroy(s->view);
+	openetw_state_destroy(s->state);
+	openetw_decoder_destroy(s->decoder);
+	cli_select_destroy(s->select);
+	for (size_t i = 0; i < s->cap; i++) {
+		free(s->rows[i].reason);
+	}
+	openetw_text_free(&s->text);
+	free(s->rows);
+	free(s);
+	return status;
+}
+
+const struct cli_command cli_stats = {
+	.name = "stats",
+	.synopsis = "FILE… [--json] [--by event|provider|process|level] [options]",
+	.summary = "Count the events of .etl files; show rates, gaps and loss.",
+	.details = "Columns: how many, how many each second of the trace, mean payload bytes, "
+		   "what. JSON has one line for each\n"
+		   "row (providerGuid, provider, id, version, opcode, event or pid, process or level; "
+		   "count, bytes, first, last; header: true\n"
+		   "for records of the file itself, which are no events), one\n"
+		   "for each gap ({\"gap\":{from, to, seconds}}), one for each loss whose time the file "
+		   "shows ({\"loss\":{what, from,\n"
+		   "to, cpu, buffers}}; what: events, buffers, backup, missing, overwritten, latest), one for what the recorder\n"
+		   "did not keep ({\"notKept\":{what, count}}) and at last {\"total\":{events, headers, kinds, bytes, first, last,\n"
+		   "eventsLost, buffersLost, backwards, outside}}; with --decode also\n"
+		   "decodedPercent, undecoded, partly, unexplainedBytes there, and undecoded, reason, unexplainedBytes of rows.\n\n"
+		   "Examples:\n"
+		   "  openetw stats web.etl\n"
+		   "  openetw stats --by process --level error web.etl\n"
+		   "  openetw stats --gaps 10 --filter 'event == Heartbeat' web.etl\n",
+	.options = options,
+	.run = run,
+	.complete = "file",
+};

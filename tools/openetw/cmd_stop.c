@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/common/cli.h"
+
+static const struct cli_option options[] = {
+	{'q', "quiet", NULL, "say nothing unless something was lost", NULL},
+	{0},
+};
+
+static int run(struct cli_args *a)
+{
+	if (a->count == 0) {
+		return cli_usage(a, "which session? 'openetw list' shows them");
+	}
+	int status = CLI_OK;
+	for (int i = 0; i < a->count; i++) {
+		struct openetw_loss loss = {.size = sizeof loss};
+		struct cli_props p;
+		struct openetw_kernel kernel = {.size = sizeof kernel};
+		bool of_kernel = openetw_session_kernel(a->words[i], &kernel) == ERROR_SUCCESS;
+		cli_props_init(&p);
+		uint32_t code = openetw_session_stop(0, a->words[i], &p.p, &loss);
+		if (code) {
+			status = cli_fail_session(a, code, a->words[i], "cannot stop '%s'", a->words[i]);
+			continue;
+		}
+		if (!cli_flag(a, "quiet") || p.p.EventsLost || p.p.LogBuffersLost) {
+			printf("session '%s' stopped%s%s\n", a->words[i], p.file[0] ? ": " : "",
+			       p.file);
+			cli_print_totals(stdout, &p.p, &loss);
+			if (of_kernel) {
+				char size[32];
+				cli_size_text(kernel.memory, size, sizeof size);
+				printf("collector of kernel events: %.3f s of processor time, %s%s%s\n",
+				       (double)kernel.cpu_ns / 1e9, size, kernel.note[0] ? "; " : "", kernel.note);
+			}
+		}
+	}
+	return status;
+}
+
+const struct cli_command cli_stop = {
+	.name = "stop",
+	.synopsis = "NAME…",
+	.summary = "Stop sessions; every buffer is on disk when it returns.",
+	.details = "Prints what was recorded and lost. Example: openetw stop web\n",
+	.options = options,
+	.run = run,
+	.complete = "session",
+};

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT
+ * top: what the processors are doing now, by process, thread and function.
+ */
+#include "tools/openetw/feed.h"
+#include "tools/openetw/kernel_event.h"
+#include "tools/openetw/function_names.h"
+#include "tools/openetw/keyboard.h"
+#include "tools/openetw/screen.h"
+#include "tools/openetw/tally.h"
+#include "base/parse.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define DELAY_NS      2000000000ull
+#define DELAY_MIN_NS  100000000ull
+#define POLL_MS	      20
+#define LINES_DEFAULT 15
+#define HEAD_LINES    2 /* of each table, with the empty line */
+#define NS_PER_S      1e9
+#define HOOK_SAMPLE   0x0F2E
+#define OP_STACK      32
+
+enum { SELF, TOTAL };
+
+static const struct cli_option options[] = {
+	{'d', "delay", "TIME", "between two looks (default 2s)", NULL},
+	{'n', "iterations", "N", "stop after N looks (default: Ctrl-C)", NULL},
+	{0, "top", "N", "lines of each table (default: what the terminal holds, else 15)", NULL},
+	{0, "show", "TABLES", "of processes, threads, functions, with commas (default: all)", NULL},
+	{0, "inclusive", NULL, "functions by their CPU with what they called", NULL},
+	{0, "pid", "PID", "this process only (repeatable, up to 8)", NULL},
+	{'i', "interval", "TIME", "between samples, 125us and more (default 1ms)", NULL},
+	{'j', "json", NULL, "the tables as JSON objects, one a line", NULL},
+	{0},
+};
+
+struct top {
+	const struct cli_args *args;
+	struct feed *feed;
+	struct openetw_state *state;
+	struct names names;
+	struct tally processes, threads, functions;
+	uint64_t samples, idle, number;
+	uint64_t interval_us;
+	bool want_processes, want_threads, want_functions;
+	bool ready; /* the rundown has been */
+};
+
+/* ---- counting --------------------------------------------------------------------------------- */
+
+static void on_stack(struct top *t, const EVENT_RECORD *e)
+{
+	const uint8_t *p = e->UserData;
+	uint64_t frames[NAMES_FRAMES_MAX], time = (uint64_t)e->EventHeader.TimeStamp.QuadPart;
+	char name[1024];
+	if (e->UserDataLength < 24) {
+		return;
+	}
+	uint32_t pid = le32_get(p + 8), n = BASE_MIN((e->UserDataLength - 16u) / 8, (uint32_t)NAMES_FRAMES_MAX);
+	if (pid == 0 || !feed_shows(t->feed, pid, time)) {
+		return; /* idle */
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		frames[i] = le64_get(p + 16 + 8 * i);
+	}
+	t->number++;
+	for (uint32_t i = 0; i < n; i++) {
+		names_of(&t->names, pid, names_frame(frames, i), time, name, sizeof name);
+		struct tally_row *r = tally_row(&t->functions, name);
+		if (r) {
+			r->v[SELF] += i == 0;
+			r->v[TOTAL] += r->seen != t->number;
+			r->seen = t->number;
+		}
+	}
+}
+
+static void on_event(void *ctx, const EVENT_RECORD *e)
+{
+	static const GUID stack_walk = {
+		0xdef2fe46, 0x7bd6, 0x4b80, {0xbd, 0x94, 0xf5, 0x7f, 0xe2, 0x0d, 0x0c, 0xe3}};
+	struct top *t = ctx;
+	struct kevent k;
+	if (t->want_functions && e->EventHeader.EventDescriptor.Opcode == OP_STACK &&
+	    IsEqualGUID(&e->EventHeader.ProviderId, &stack_walk)) {
+		on_stack(t, e);
+		return;
+	}
+	if (!kevent_of(t->state, e, &k) || k.kind != KEVENT_SAMPLE) {
+		return;
+	}
+	if (k.tid != 0 && !feed_shows(t->feed, k.pid, k.time)) {
+		return;
+	}
+	t->samples++;
+	if (k.tid == 0) {
+		t->idle++;
+		return;
+	}
+	struct tally_row *r = t->want_processes ? tally_rowf(&t->processes, "%s (%u)", k.process, k.pid) : NULL;
+	if (r) {
+		r->v[SELF]++;
+	}
+	char thread[KEVENT_THREAD_SIZE];
+	kevent_thread_text(k.process, k.pid, k.tid, k.thread, thread);
+	r = t->want_threads ? tally_rowf(&t->threads, "%s", thread) : NULL;
+	if (r) {
+		r->v[SELF]++;
+	}
+}
+
+/* ---- showing ---------------------------------------------------------------------------------- */
+
+/* How many lines a table may have. */
+static uint64_t room(const struct top *t, const struct cli_screen *screen)
+{
+	unsigned tables = t->want_processes + t->want_threads + t->want_functions;
+	if (screen->rows == 0) {
+		return LINES_DEFAULT;
+	}
+	unsigned used = 2 + tables * (HEAD_LINES + 1);
+	return screen->rows > used + tables ? (screen->rows - used) / tables : 1;
+}
+
+static void show(struct top *t, double seconds, const struct kernel_stats *now, const struct kernel_stats *before)
+{
+	static const char *const process[] = {"PROCESS", NULL}, *const thread[] = {"THREAD", NULL},
+					*const function[] = {"FUNCTION", NULL}, *const name[] = {"NAME", NULL};
+	static const struct tally_column one[] = {{"%CPU", "percent", TALLY_PERCENT_OF, SELF},
+						  {"SAMPLES", "self", TALLY_COUNT, SELF}};
+	static const struct tally_column both[] = {{"%CPU", "percentSelf", TALLY_PERCENT_OF, SELF},
+						   {"SELF", "self", TALLY_COUNT, SELF},
+						   {"%CPU", "percent", TALLY_PERCENT_OF, TOTAL},
+						   {"TOTAL", "total", TALLY_COUNT, TOTAL}};
+	bool json = cli_flag(t->args, "json");
+	struct cli_screen screen = cli_screen_now();
+	uint64_t top = room(t, &screen);
+	char *text = NULL;
+	size_t text_bytes = 0;
+	FILE *out = screen.moves && !json ? open_memstream(&text, &text_bytes) : NULL;
+	bool paint = out != NULL;
+	out = paint ? out : stdout;
+	cli_number(t->args, "top", 1, 10000, &top);
+	/* As in other tools 100 % is one processor. */
+	uint64_t whole = (uint64_t)(seconds * 1e6 / (double)t->interval_us);
+	if (!json) {
+		char clock[TIME_TEXT_SIZE];
+		format_time(feed_filetime(t->feed, clock_read_system_ns()), true, clock);
+		clock[strcspn(clock, ".")] = 0;
+		char idle[40] = ""; /* who sees his own processes only does not see it */
+		if (t->idle > 0) {
+			snprintf(idle, sizeof idle, ", idle %.1f %%", 100.0 * (double)t->idle / (double)t->samples);
+		}
+		fprintf(out, "%s  %.1f s, %llu samples%s, lost %llu, this took %.1f %% of a processor\n", clock,
+		       seconds, (unsigned long long)t->samples, idle,
+		       (unsigned long long)(now->lost - before->lost),
+		       100.0 * (double)(now->cpu_ns - before->cpu_ns) / 1e9 / seconds);
+	}
+	struct tally_table table = {.title = "processes", .json = "processes", .whole = whole};
+	table.parts = json ? name : process;
+	table.columns = one;
+	table.column_count = 2;
+	tally_print(out, &t->processes, &table, top, json);
+	table.title = table.json = "threads";
+	table.parts = json ? name : thread;
+	tally_print(out, &t->threads, &table, top, json);
+	table.title = table.json = "functions";
+	table.parts = json ? name : function;
+	table.columns = both;
+	table.column_count = 4;
+	table.sort_by = cli_flag(t->args, "inclusive") ? TOTAL : SELF;
+	tally_print(out, &t->functions, &table, top, json);
+	if (paint) {
+		fclose(out);
+		cli_screen_paint(stdout, &screen, text ? text : "");
+		free(text);
+	} else if (!json) {
+		putchar('\n');
+	}
+	fflush(stdout);
+	tally_clear(&t->processes);
+	tally_clear(&t->threads);
+	tally_clear(&t->functions);
+	t->samples = t->idle = 0;
+}
+
+static int watch(struct top *t, uint64_t delay_ns, uint64_t iterations)
+{
+	struct kernel_stats before, now;
+	feed_poll(t->feed, 0);
+	feed_stats(t->feed, &before);
+	uint64_t began = clock_read_system_ns();
+	bool enough = false;
+	cli_keys_begin();
+	for (uint64_t i = 0; (!iterations || i < iterations) && !enough; i++) {
+		uint64_t end = began + delay_ns;
+		while (!enough && clock_read_system_ns() < end && feed_runs(t->feed)) {
+			feed_poll(t->feed, POLL_MS);
+			enough = cli_signal_caught() || cli_keys_quit();
+		}
+		uint64_t at = clock_read_system_ns();
+		enough = enough || !feed_runs(t->feed);
+		if (enough && at - began < DELAY_MIN_NS) {
+			break; /* it would say nothing */
+		}
+		feed_stats(t->feed, &now);
+		show(t, (double)(at - began) / NS_PER_S, &now, &before);
+		began = at;
+		before = now;
+		if (ferror(stdout)) {
+			break; /* nobody reads */
+		}
+		if (!feed_runs(t->feed)) {
+			break;
+		}
+	}
+	if (feed_broken_off(t->feed)) {
+		fprintf(stderr, "openetw top: the trace session ended unexpectedly, what was lost is not known\n");
+		return CLI_FAILED;
+	}
+	if (iterations && cli_signal_caught()) { /* else that is how it ends */
+		cli_interrupt(cli_signal_caught());
+	}
+	cli_keys_end();
+	return CLI_OK;
+}
+
+static bool has_word(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+	for (const char *p = list; p; p = strchr(p, ',')) {
+		p += *p == ',';
+		if (strncmp(p, word, n) == 0 && (p[n] == 0 || p[n] == ',')) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int run(struct cli_args *a)
+{
+	struct top t = {.args = a, .interval_us = 1000};
+	uint64_t delay_ns = DELAY_NS, iterations = 0, top, pid;
+	struct kernel_session session = {.children = true};
+	const char *show_only = cli_value(a, "show", NULL), *v;
+	if (a->count) {
+		return cli_usage(a, "no words are expected, such as '%s'", a->words[0]);
+	}
+	if ((v = cli_value(a, "delay", NULL)) != NULL &&
+	    (!parse_duration(v, 1000000000, &delay_ns) || delay_ns < DELAY_MIN_NS)) {
+		return cli_usage(a, "--delay takes seconds, or a time such as 500ms, not '%s'", v);
+	}
+	if (!cli_number(a, "iterations", 1, UINT32_MAX, &iterations) || !cli_number(a, "top", 1, 10000, &top) ||
+	    !cli_duration(a, "interval", 1000, 125, 1000000, &t.interval_us)) {
+		return CLI_USAGE;
+	}
+	for (int i = 0; (v = cli_value_at(a, "pid", i)) != NULL; i++) {
+		char *end;
+		pid = strtoull(v, &end, 0);
+		if (end == v || *end || i == (int)KERNEL_PIDS_MAX) {
+			return cli_usage(a, "--pid takes up to %u numbers", KERNEL_PIDS_MAX);
+		}
+		if (!cli_process_exists(a, pid)) {
+			return CLI_FAILED;
+		}
+		session.pid[session.pids++] = (uint32_t)pid;
+	}
+	t.want_processes = !show_only || has_word(show_only, "processes");
+	t.want_threads = !show_only || has_word(show_only, "threads");
+	t.want_functions = !show_only || has_word(show_only, "functions");
+	if (!t.want_processes && !t.want_threads && !t.want_functions) {
+		return cli_usage(a, "--show takes processes, threads and functions");
+	}
+	kernel_mask_set(&session.mask, KERNEL_BIT_PROCESS | KERNEL_BIT_THREAD | KERNEL_BIT_LOADER |
+					       KERNEL_BIT_NO_SYSCONFIG);
+	kernel_mask_set(&session.mask, KERNEL_BIT_PROFILE);
+	if (t.want_functions) {
+		kernel_session_stack(&session, HOOK_SAMPLE);
+	}
+	t.state = openetw_state_create(0);
+	if (!t.state) {
+		return cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot begin");
+	}
+	t.names.state = t.state;
+	t.names.kernel = t.want_functions ? cli_kallsyms_load(clock_boot_filetime()) : NULL;
+	cli_signals_catch();
+	t.feed = feed_open(a, &session, (uint32_t)t.interval_us, t.state, on_event, &t);
+	int status = t.feed ? watch(&t, delay_ns, iterations) : cli_signal_caught() ? 128 + cli_signal_caught() : CLI_FAILED;
+	feed_close(t.feed);
+	cli_signals_restore();
+	tally_free(&t.processes);
+	tally_free(&t.threads);
+	tally_free(&t.functions);
+	cli_kallsyms_free(t.names.kernel);
+	openetw_state_destroy(t.state);
+	return status;
+}
+
+const struct cli_command cli_top = {
+	.name = "top",
+	.synopsis = "[-d DELAY] [-n ITERATIONS] [--pid PID] [options]",
+	.summary = "What the processors are doing now, by process, thread and function.",
+	.details =
+		"Samples every processor and shows where they were, again and again; functions of programs need neither\n"
+		"frame pointers nor debug information, only symbols. 100 % is one processor. Takes root, or CAP_PERFMON;\n"
+		"others see their own processes where root runs the etwd of all users and lets them use its socket.\n"
+		"On a terminal the key q ends it, as Ctrl-C does. Into a file or a pipe it writes the tables one after the other.\n\n"
+		"Examples:\n"
+		"  openetw top\n"
+		"  openetw top --pid 4711 --show functions --inclusive\n"
+		"  openetw top -d 1s -n 1 --json | jq -c 'select(.table == \"functions\")'\n",
+	.options = options,
+	.run = run,
+};

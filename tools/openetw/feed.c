@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/openetw/feed.h"
+
+#include "tools/openetw/feed_session.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define RECORD_MAX 65536u
+
+enum { SYSTEM64 = 0x02, PERFINFO64 = 0x11, EVENT64 = 0x13, FULL64 = 0x14 }; /* kinds of records */
+
+#define ANCESTORS_MAX 64 /* a chain of processes that is longer goes round */
+
+struct feed {
+	struct kernel *kernel;	       /* NULL: by `session` */
+	struct feed_session *session;
+	uint32_t pid[KERNEL_PIDS_MAX], pids; /* to show, where nobody else selects */
+	struct openetw_state *state;
+	feed_fn *fn;
+	void *ctx;
+	uint64_t base_ns, base_filetime; /* the same instant */
+	uint8_t record[RECORD_MAX] __attribute__((aligned(8)));
+};
+
+/* Classes by the group byte of their hooks. */
+static const GUID *class_of_group(uint8_t group)
+{
+#define TAIL_9D 0x9d, 0xda, 0x00, 0xc0, 0x4f, 0xd7, 0xba, 0x7c
+	static const GUID classes[] = {
+		[0x00] = {0x68fdd900, 0x4a3e, 0x11d1, {0x84, 0xf4, 0x00, 0x00, 0xf8, 0x04, 0x64, 0xe3}},
+		[0x01] = {0x3d6fa8d4, 0xfe05, 0x11d0, {TAIL_9D}},
+		[0x02] = {0x3d6fa8d3, 0xfe05, 0x11d0, {TAIL_9D}},
+		[0x03] = {0x3d6fa8d0, 0xfe05, 0x11d0, {TAIL_9D}},
+		[0x04] = {0x90cbdc39, 0x4a3e, 0x11d1, {0x84, 0xf4, 0x00, 0x00, 0xf8, 0x04, 0x64, 0xe3}},
+		[0x05] = {0x3d6fa8d1, 0xfe05, 0x11d0, {TAIL_9D}},
+		[0x06] = {0x9a280ac0, 0xc8e0, 0x11d1, {0x84, 0xe2, 0x00, 0xc0, 0x4f, 0xb9, 0x98, 0xa2}},
+		[0x08] = {0xbf3a50c5, 0xa9c9, 0x4988, {0xa0, 0x05, 0x2d, 0xf0, 0xb7, 0xc8, 0x0f, 0x80}},
+		[0x0F] = {0xce1dbfb4, 0x137e, 0x4da6, {0x87, 0xb0, 0x3f, 0x59, 0xaa, 0x10, 0x2c, 0xbc}},
+		[0x14] = {0x2cb15d1d, 0x5fc1, 0x11d2, {0xab, 0xe1, 0x00, 0xa0, 0xc9, 0x11, 0xf5, 0x18}},
+		[0x18] = {0xdef2fe46, 0x7bd6, 0x4b80, {0xbd, 0x94, 0xf5, 0x7f, 0xe2, 0x0d, 0x0c, 0xe3}},
+	};
+	bool known = group < BASE_ARRAY_LEN(classes) && classes[group].Data1 != 0;
+	return known ? &classes[group] : NULL;
+}
+
+/* The engine's own records, taken apart: as they are written, not as they might be. */
+static bool take_apart(const struct feed *f, uint32_t bytes, uint16_t cpu, uint64_t time,
+		       EVENT_RECORD *e)
+{
+	const uint8_t *p = f->record;
+	const GUID *class = NULL;
+	uint32_t head;
+	memset(e, 0, sizeof *e);
+	e->EventHeader.HeaderType = p[2];
+	e->EventHeader.Flags = EVENT_HEADER_FLAG_64_BIT_HEADER | EVENT_HEADER_FLAG_CLASSIC_HEADER |
+			       EVENT_HEADER_FLAG_PROCESSOR_INDEX;
+	e->EventHeader.TimeStamp.QuadPart = (LONGLONG)time;
+	e->EventHeader.ThreadId = e->EventHeader.ProcessId = UINT32_MAX;
+	e->BufferContext.ProcessorIndex = cpu;
+	switch (p[2]) {
+	case SYSTEM64:
+	case PERFINFO64:
+		head = p[2] == SYSTEM64 ? 0x20 : 0x10;
+		class = class_of_group(p[6 + 1] == 0x03 && p[6] == 0x0A ? 0x14 : p[6 + 1]);
+		e->EventHeader.EventDescriptor.Version = p[0];
+		e->EventHeader.EventDescriptor.Opcode = p[6];
+		if (p[2] == SYSTEM64) {
+			e->EventHeader.ThreadId = le32_get(p + 8);
+			e->EventHeader.ProcessId = le32_get(p + 12);
+		}
+		break;
+	case FULL64:
+	case EVENT64:
+		head = p[2] == FULL64 ? 0x30 : 0x50;
+		class = (const GUID *)(const void *)(p + 0x18);
+		e->EventHeader.ThreadId = le32_get(p + 8);
+		e->EventHeader.ProcessId = le32_get(p + 12);
+		if (p[2] == FULL64) {
+			e->EventHeader.EventDescriptor.Opcode = p[4];
+			e->EventHeader.EventDescriptor.Version = p[6];
+		} else {
+			memcpy(&e->EventHeader.EventDescriptor, p + 0x28, sizeof e->EventHeader.EventDescriptor);
+			e->EventHeader.Flags &= (USHORT)~EVENT_HEADER_FLAG_CLASSIC_HEADER;
+		}
+		break;
+	default:
+		return false;
+	}
+	if (!class || bytes < head) {
+		return false;
+	}
+	e->EventHeader.Size = (USHORT)bytes;
+	e->EventHeader.ProviderId = *class;
+	e->UserData = bytes > head ? (void *)(uintptr_t)(p + head) : NULL;
+	e->UserDataLength = (USHORT)(bytes - head);
+	return true;
+}
+
+static void on_record(void *ctx, uint64_t sessions, uint16_t cpu, uint64_t time, const void *head,
+		      uint32_t head_bytes, const void *body, uint32_t body_bytes)
+{
+	struct feed *f = ctx;
+	EVENT_RECORD e;
+	(void)sessions;
+	if (head_bytes + body_bytes > sizeof f->record) {
+		return;
+	}
+	memcpy(f->record, head, head_bytes);
+	if (body_bytes) {
+		memcpy(f->record + head_bytes, body, body_bytes);
+	}
+	if (take_apart(f, head_bytes + body_bytes, cpu, time, &e)) {
+		e.UserContext = f->ctx;
+		openetw_state_feed(f->state, &e);
+		f->fn(f->ctx, &e);
+	}
+}
+
+static void on_lost(void *ctx, uint64_t sessions, uint64_t events)
+{
+	(void)ctx; /* the engine's statistics have it */
+	(void)sessions;
+	(void)events;
+}
+
+static void on_session_event(void *ctx, EVENT_RECORD *e)
+{
+	struct feed *f = ctx;
+	e->UserContext = f->ctx;
+	openetw_state_feed(f->state, e);
+	f->fn(f->ctx, e);
+}
+
+static bool open_session(struct feed *f, const struct kernel_session *session, const struct diag *d)
+{
+	char why[512];
+	f->kernel = NULL;
+	f->session = feed_session_open(session, on_session_event, f, why, sizeof why);
+	if (!f->session) {
+		fprintf(stderr, "openetw: %s\n", d->text);
+		fprintf(stderr,
+			"openetw: for your own processes the etwd of all users would do: %s\n"
+			"openetw: root runs it ('etwd --system') and lets you use its socket "
+			"(chgrp GROUP /run/openetw/control)\n",
+			why);
+	}
+	return f->session != NULL;
+}
+
+bool feed_shows(const struct feed *f, uint32_t pid, uint64_t time)
+{
+	struct openetw_process p = {.size = sizeof p};
+	if (f->session && pid == (uint32_t)getpid()) {
+		return false; /* what we write would be news to write */
+	}
+	for (int n = 0; f->pids && n < ANCESTORS_MAX; n++) {
+		for (uint32_t i = 0; i < f->pids; i++) {
+			if (f->pid[i] == pid) {
+				return true;
+			}
+		}
+		if (openetw_state_process(f->state, pid, time, &p) != ERROR_SUCCESS || p.parent_pid == pid) {
+			return false;
+		}
+		pid = p.parent_pid;
+		time = p.start_time ? p.start_time : time;
+	}
+	return f->pids == 0;
+}
+
+bool feed_runs(const struct feed *f)
+{
+	return !f->session || feed_session_runs(f->session);
+}
+
+bool feed_broken_off(const struct feed *f)
+{
+	return f->session && feed_session_broken_off(f->session);
+}
+
+static bool given_up(void)
+{
+	return cli_signal_caught() != 0;
+}
+
+struct feed *feed_open(const struct cli_args *a, const struct kernel_session *session,
+				     uint32_t interval_us, struct openetw_state *state, feed_fn *fn,
+				     void *ctx)
+{
+	struct feed *f = calloc(1, sizeof *f);
+	struct kernel_mask missing = {0};
+	struct diag d;
+	diag_clear(&d);
+	if (!f) {
+		cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot begin");
+		return NULL;
+	}
+	f->state = state;
+	f->fn = fn;
+	f->ctx = ctx;
+	memcpy(f->pid, session->pid, sizeof f->pid);
+	f->pids = session->pids;
+	f->base_ns = clock_read_system_ns();
+	f->base_filetime = clock_filetime();
+	struct kernel_engine_options o = {.interval_us = interval_us, .give_up = given_up};
+	struct kernel_output out = {.record = on_record, .lost = on_lost, .ctx = f};
+	int err = kernel_open(&o, &out, &f->kernel, &d);
+	bool right = err != -EACCES && err != -EPERM;
+	err = err < 0 ? err : kernel_add(f->kernel, 0, session, &missing, &d);
+	if (!right && open_session(f, session, &d)) {
+		return f;
+	}
+	if (err < 0) {
+		if (right && err != -EINTR) {
+			fprintf(stderr, "openetw: %s\n", d.text[0] ? d.text : strerror(-err));
+		}
+		if (f->kernel) {
+			kernel_close(f->kernel);
+		}
+		free(f);
+		return NULL;
+	}
+	if (!kernel_mask_empty(&missing)) {
+		char names[512];
+		kernel_mask_names(&missing, names, sizeof names);
+		fprintf(stderr, "openetw: not to be had here: %s%s%s\n", names, d.text[0] ? ": " : "", d.text);
+	}
+	return f;
+}
+
+void feed_poll(struct feed *f, int timeout_ms)
+{
+	if (f->session) {
+		feed_session_let(f->session, timeout_ms);
+	} else {
+		kernel_poll(f->kernel, timeout_ms);
+	}
+}
+
+void feed_stats(struct feed *f, struct kernel_stats *ret)
+{
+	if (f->session) {
+		feed_session_stats(f->session, ret);
+	} else {
+		kernel_engine_stats(f->kernel, ret);
+	}
+}
+
+uint64_t feed_filetime(const struct feed *f, uint64_t time_ns)
+{
+	int64_t since = (int64_t)(time_ns - f->base_ns);
+	return f->base_filetime + (uint64_t)(since / 100);
+}
+
+void feed_close(struct feed *f)
+{
+	if (f && f->session) {
+		feed_session_close(f->session);
+	} else if (f) {
+		kernel_close(f->kernel);
+	}
+	free(f);
+}

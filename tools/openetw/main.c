@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: MIT
+ * Finds the verb, parses its options by its table, runs it.
+ */
+#include "tools/common/cli.h"
+
+#include "tools/common/output.h"
+#include "tools/common/path.h"
+
+#include <openetw/decode.h>
+
+#include <signal.h>
+#include <stdlib.h>
+#include <strings.h>
+
+extern const struct cli_command cli_mc, cli_start, cli_stop, cli_list, cli_query, cli_enable, cli_disable,
+	cli_flush, cli_providers, cli_dump, cli_stats, cli_info, cli_live, cli_run, cli_completion,
+	cli_man, cli_merge, cli_pmc, cli_record, cli_relog, cli_report, cli_tracerpt, cli_tracefmt, cli_wpr,
+	cli_xperf, cli_logman, cli_tracelog, cli_explain, cli_autologger, cli_wevtutil, cli_rc, cli_top,
+	cli_monitor, cli_pcapng, cli_mark, cli_tracewpp, cli_tracepdb, cli_describe, cli_netsh, cli_pktmon,
+	cli_etl2pcapng;
+
+const struct cli_command *const cli_commands[] = {
+	&cli_run,
+	&cli_start,
+	&cli_enable,
+	&cli_disable,
+	&cli_list,
+	&cli_query,
+	&cli_flush,
+	&cli_stop,
+	&cli_live,
+	&cli_dump,
+	&cli_stats,
+	&cli_info,
+	&cli_pmc,
+	&cli_record,
+	&cli_report,
+	&cli_top,
+	&cli_monitor,
+	&cli_mark,
+	&cli_pcapng,
+	&cli_providers,
+	&cli_relog,
+	&cli_merge,
+	&cli_describe,
+	&cli_tracerpt,
+	&cli_tracefmt,
+	&cli_wpr,
+	&cli_xperf,
+	&cli_logman,
+	&cli_tracelog,
+	&cli_netsh,
+	&cli_pktmon,
+	&cli_etl2pcapng,
+	&cli_autologger,
+	&cli_wevtutil,
+	&cli_explain,
+	&cli_mc,
+	&cli_rc,
+	&cli_tracewpp,
+	&cli_tracepdb,
+	&cli_completion,
+	&cli_man,
+	NULL,
+};
+
+const struct cli_command *cli_find(const char *name)
+{
+	size_t n = strlen(name);
+	bool exe = n > 4 && strcasecmp(name + n - 4, ".exe") == 0;
+	n -= exe ? 4 : 0;
+	for (int i = 0; cli_commands[i]; i++) {
+		const struct cli_command *c = cli_commands[i];
+		/* The tools' names are written in any case, and with ".exe", on Windows. */
+		bool is = c->classic ? strncasecmp(c->name, name, n) == 0 && c->name[n] == 0 : strcmp(c->name, name) == 0;
+		if (is) {
+			return c;
+		}
+	}
+	return NULL;
+}
+
+static const char *verb_at(const void *ctx, int i)
+{
+	(void)ctx;
+	return cli_commands[i] ? cli_commands[i]->name : NULL;
+}
+
+static const char *option_at(const void *ctx, int i)
+{
+	const struct cli_command *c = ctx;
+	return c->options ? c->options[i].name : NULL;
+}
+
+static int no_such_verb(const char *verb)
+{
+	const char *near = cli_nearest(verb, verb_at, NULL);
+	fprintf(stderr, "openetw: there is no verb '%s'", verb);
+	if (near) {
+		fprintf(stderr, "; did you mean '%s'?\n", near);
+	} else {
+		fprintf(stderr, "; 'openetw help' lists them\n");
+	}
+	return CLI_USAGE;
+}
+
+static int no_such_option(struct cli_args *a, const char *word)
+{
+	char name[64];
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(word + (word[1] == '-' ? 2 : 1), "="),
+		 word + (word[1] == '-' ? 2 : 1));
+	const char *near = cli_nearest(name, option_at, a->command);
+	if (near) {
+		return cli_usage(a, "unknown option '%s'; did you mean --%s?", word, near);
+	}
+	return cli_usage(a, "unknown option '%s'", word);
+}
+
+/* Instructions are pasted from formatted pages: take U+2010..U+2015 and U+2212 before an option for
+ * what was meant. */
+static char *plain_dashes(char *w, bool classic)
+{
+	static const char *const dashes[] = {"\u2010", "\u2011", "\u2012", "\u2013",
+					     "\u2014", "\u2015", "\u2212"};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(dashes); i++) {
+		size_t n = strlen(dashes[i]);
+		if (strncmp(w, dashes[i], n) == 0) {
+			/* one dash before a letter option, two before a longer name */
+			bool longer = !classic && w[n] && w[n + 1];
+			memcpy(w + n - 1, "-", 1);
+			memcpy(w + n - 2, "-", 1);
+			return longer ? w + n - 2 : w + n - 1;
+		}
+	}
+	return w;
+}
+
+static const struct cli_option *find_option(const struct cli_command *c, const char *name, size_t n,
+					    char letter)
+{
+	for (const struct cli_option *o = c->options; o && o->name; o++) {
+		if (letter ? o->letter == letter
+			   : (strlen(o->name) == n && memcmp(o->name, name, n) == 0)) {
+			return o;
+		}
+	}
+	return NULL;
+}
+
+static bool value_allowed(const struct cli_option *o, const char *value)
+{
+	if (!o->values) {
+		return true;
+	}
+	size_t n = strlen(value);
+	for (const char *s = o->values; s; s = strchr(s, '|') ? strchr(s, '|') + 1 : NULL) {
+		if (strncmp(s, value, n) == 0 && (s[n] == '|' || s[n] == 0)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool store(struct cli_args *a, const struct cli_option *o, const char *value)
+{
+	bool left_out = value && !*value && o->arg && o->arg[0] == '[';
+	if (value && !left_out && !value_allowed(o, value)) {
+		cli_usage(a, "--%s takes %s, not '%s'", o->name, o->values, value);
+		return false;
+	}
+	if (a->value_count == CLI_VALUES_MAX) {
+		cli_usage(a, "too many options");
+		return false;
+	}
+	a->values[a->value_count].option = o;
+	a->values[a->value_count++].value = value ? value : "";
+	return true;
+}
+
+/* Parses argv[1..] into *a; words are compacted in place. */
+static bool parse(struct cli_args *a, int argc, char **argv)
+{
+	const struct cli_command *c = a->command;
+	int out = 0;
+	for (int i = 0; i < argc; i++) {
+		char *w = plain_dashes(argv[i], false);
+		if (strcmp(w, "--") == 0 || (c->rest_is_command && w[0] != '-')) {
+			for (i += w[0] == '-'; i < argc; i++) {
+				argv[out++] = argv[i];
+			}
+			break;
+		}
+		if (w[0] != '-' || w[1] == 0) {
+			argv[out++] = w;
+			continue;
+		}
+		const char *eq = w[1] == '-' ? strchr(w, '=') : NULL;
+		const struct cli_option *o =
+			w[1] == '-' ? find_option(c, w + 2,
+						  eq ? (size_t)(eq - w - 2) : strlen(w + 2), 0)
+				    : find_option(c, NULL, 0, w[1]);
+		if (!o) {
+			no_such_option(a, w);
+			return false;
+		}
+		const char *value = NULL;
+		if (w[1] == '-') {
+			value = eq ? eq + 1 : NULL;
+		} else if (w[2]) {
+			value = w + 2;
+		}
+		if (o->arg && o->arg[0] == '[' && !value) {
+			/* One that may be left out: before another option, before "--", and before what is
+			 * none of the values that there are. */
+			bool next = i + 1 < argc && argv[i + 1][0] != '-' && value_allowed(o, argv[i + 1]);
+			value = next ? argv[++i] : "";
+		} else if (o->arg && !value) {
+			if (i + 1 == argc) {
+				cli_usage(a, "--%s needs %s", o->name, o->arg);
+				return false;
+			}
+			value = argv[++i];
+		} else if (!o->arg && value) {
+			cli_usage(a, "--%s takes no value", o->name);
+			return false;
+		}
+		if (!store(a, o, value)) {
+			return false;
+		}
+	}
+	argv[out] = NULL; /* run hands the rest to execvp */
+	a->count = out;
+	a->words = argv;
+	return true;
+}
+
+bool cli_has_link(const struct cli_command *c)
+{
+	return c->classic && (!c->raw || c->linked);
+}
+
+/* Called by the name of a classic tool (a link), we are that tool. */
+static const struct cli_command *by_link_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	/* Those whose names other programs have: openetw-mc, openetw-rc. */
+	const struct cli_command *c = strncmp(name, "openetw-", 8) == 0 ? cli_find(name + 8) : NULL;
+	if (c) {
+		return c->raw ? c : NULL;
+	}
+	c = cli_find(name);
+	/* No other program has the name mc.exe. */
+	bool exe = c && strcmp(c->name, name) != 0;
+	return c && (exe ? c->classic : cli_has_link(c)) ? c : NULL;
+}
+
+/* A verb that catches no signals ends by them, as any program, but does not end without a word. */
+static const char *volatile running_verb = "";
+
+static void on_end(int sig)
+{
+	static const char ours[] = "openetw ", said[] = ": interrupted\n";
+	const char *verb = running_verb;
+	ssize_t n = write(2, ours, sizeof ours - 1);
+	n += write(2, verb, strlen(verb));
+	n += write(2, said, sizeof said - 1);
+	(void)n;
+	cli_output_abandon();
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+static void say_ends(const struct cli_command *c)
+{
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction sa = {.sa_handler = on_end, .sa_flags = SA_NODEFER | SA_RESETHAND}, old;
+	running_verb = c->name;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(ends); i++) {
+		if (sigaction(ends[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
+			sigaction(ends[i], &sa, NULL);
+		}
+	}
+}
+
+/* Without anything left to say but what the output's end says. */
+static int finish(const struct cli_args *a, int status)
+{
+	if (cli_interrupted()) {
+		fflush(stdout);
+		fprintf(stderr, "openetw %s: interrupted: what came out is not all\n", a->command->name);
+		return 128 + cli_interrupted();
+	}
+	errno = 0;
+	if (fflush(stdout) == 0 && !ferror(stdout)) {
+		return status;
+	}
+	int why = cli_output_errno ? cli_output_errno : errno;
+	if (why == 0 ||
+	    why == EPIPE) { /* end as any other program at a closed pipe: quietly, by the signal */
+		signal(SIGPIPE, SIG_DFL);
+		raise(SIGPIPE);
+	}
+	fprintf(stderr, "openetw %s: cannot write the output: %s\n", a->command->name,
+		strerror(why));
+	return CLI_FAILED;
+}
+
+/* Schemas the user brings, for every verb that decodes: --manifest, or what the Windows tool
+ * calls it. */
+static bool load_schemas(const struct cli_args *a, const char *option)
+{
+	const char *path;
+	for (int i = 0; (path = cli_value_at(a, option, i)) != NULL; i++) {
+		char problem[512] = "";
+		cli_path_input((char *)(uintptr_t)path); /* a word of the command line */
+		int r = openetw_schema_load_file(path, problem, sizeof problem);
+		if (r < 0) {
+			fprintf(stderr, "openetw %s: cannot load %s: %s\n", a->command->name, path,
+				problem[0] ? problem : strerror(-r));
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Files are also found by the names that they have on Windows. */
+static void take_paths(const struct cli_args *a)
+{
+	const struct cli_command *c = a->command;
+	bool others = c == &cli_wpr || c == &cli_xperf; /* their words are also texts and outputs */
+	bool files = c->complete && strcmp(c->complete, "file") == 0 && !others;
+	for (int i = 0; files && i < a->count; i++) {
+		cli_path_input(a->words[i]);
+	}
+}
+
+static int classic(const struct cli_command *c, int argc, char **argv)
+{
+	static const char *const helps[] = {"-?", "/?", "--help", "-help", "-h"};
+	struct cli_args a = {.command = c};
+	bool own = false; /* -h may be an option */
+	for (const struct cli_option *o = c->options; o && (o->name || o->letter); o++) {
+		own = own || (o->name && strcasecmp(o->name, "h") == 0);
+	}
+	size_t help_count = BASE_ARRAY_LEN(helps) - own;
+	for (int i = 0; i < argc; i++) {
+		for (size_t k = 0; k < help_count; k++) {
+			if (strcasecmp(argv[i], helps[k]) == 0) {
+				cli_help(stdout, c);
+				return CLI_OK;
+			}
+		}
+		argv[i] = plain_dashes(argv[i], true);
+	}
+	say_ends(c);
+	if (c->raw) {
+		a.count = argc;
+		a.words = argv;
+		return finish(&a, c->run(&a));
+	}
+	if (!cli_classic_parse(&a, argc, argv)) {
+		return CLI_USAGE;
+	}
+	take_paths(&a);
+	return load_schemas(&a, "tmf") ? finish(&a, c->run(&a)) : CLI_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+	const char *verb = argc > 1 ? argv[1] : "";
+	const struct cli_command *link = argc > 0 ? by_link_name(argv[0]) : NULL;
+	/* A reader that leaves ("openetw live … | head") must not kill us before our session is
+	 * stopped. */
+	signal(SIGPIPE, SIG_IGN);
+	if (link) {
+		return classic(link, argc - 1, argv + 1);
+	}
+	if (strcmp(verb, "--system") == 0) {
+		/* The library's controllers and consumers look there; programs that are traced do not. */
+		setenv("OPENETW_INSTANCE", "system", 1);
+		argv[1] = argv[0];
+		argv++;
+		argc--;
+		verb = argc > 1 ? argv[1] : "";
+	}
+	if (strcmp(verb, "--version") == 0 || strcmp(verb, "-V") == 0) {
+		printf("openetw %s\n", openetw_version());
+		return CLI_OK;
+	}
+	if (strcmp(verb, "help") == 0 || strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0) {
+		const struct cli_command *c = argc > 2 ? cli_find(argv[2]) : NULL;
+		if (argc > 2 && !c) {
+			return no_such_verb(argv[2]);
+		}
+		if (c) {
+			cli_help(stdout, c);
+		} else {
+			cli_help_all(stdout);
+		}
+		return CLI_OK;
+	}
+	if (argc < 2) {
+		cli_help_all(stderr);
+		return CLI_USAGE;
+	}
+	struct cli_args a = {.command = cli_find(verb)};
+	if (!a.command) {
+		return no_such_verb(verb);
+	}
+	if (a.command->classic) {
+		return classic(a.command, argc - 2, argv + 2);
+	}
+	for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+			cli_help(stdout, a.command);
+			return CLI_OK;
+		}
+		if (a.command->rest_is_command && argv[i][0] != '-') {
+			break;
+		}
+	}
+	if (!parse(&a, argc - 2, argv + 2)) {
+		return CLI_USAGE;
+	}
+	say_ends(a.command);
+	take_paths(&a);
+	if (cli_flag(&a, "force")) {
+		cli_output_overwrite();
+	}
+	return load_schemas(&a, "manifest") ? finish(&a, a.command->run(&a)) : CLI_FAILED;
+}

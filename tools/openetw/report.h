@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ * Shared by the files of the verb report.
+ */
+#ifndef TOOLS_OPENETW_REPORT_H
+#define TOOLS_OPENETW_REPORT_H
+
+#include "tools/openetw/kernel_event.h"
+#include "tools/openetw/function_names.h"
+#include "tools/openetw/tally.h"
+#include "tools/common/counters_of.h"
+#include "tools/common/shortage.h"
+#include "tools/common/event_view.h"
+
+#define REPORT_WAITS_KEPT 64
+#define REPORT_PIDS_MAX	  32
+#define REPORT_CPUS_MAX	  1024
+
+struct waker { /* what ended a wait */
+	bool told;
+	uint8_t by; /* enum kevent_waker; not a thread: the rest is who was interrupted by it */
+	uint32_t pid, tid;
+	const char *process, *thread;
+};
+struct wait {
+	uint64_t length; /* 100 ns */
+	uint32_t pid, tid;
+	uint8_t reason;
+	const char *process, *thread;
+	struct waker waker;
+};
+struct report_thread { /* what is known of a thread while it waits or is in the kernel */
+	uint32_t tid;
+	struct waker waker, early; /* early: while it ran; on another processor the end may come before the beginning */
+	uint64_t early_time;
+	uint64_t since; /* 0: runs */
+	uint8_t reason, state;
+	uint64_t call, call_time; /* system call: its handler, when it began; 0: none */
+};
+
+struct report_op { /* on a file, until its end is told */
+	uint64_t irp;		    /* 0: none */
+	const char *process, *file; /* names of rows, which stay where they are */
+	enum kevent_op op;
+	bool twice; /* told again: with its path, or a Cleanup as a Close */
+};
+struct report_ops;
+
+struct report_counted { /* of a processor: its counters at the last switch */
+	bool there;
+	uint64_t value[COUNTERS_OF_MAX];
+};
+
+struct report {
+	const struct cli_args *args;
+	struct openetw_state *state;
+	struct cli_shortages shortages;
+	struct names names;
+	uint64_t pids[REPORT_PIDS_MAX];
+	bool pid_seen[REPORT_PIDS_MAX];
+	int pid_count;
+	uint64_t ticks_per_second;
+	struct tally processes, threads, functions, stacks, off_stacks;
+	struct tally disk_processes, disk_files, file_processes, files, connections, faults, fault_files,
+		calls, waits_by_thread, waits_by_waker;
+	struct report_ops *ops;
+	uint64_t ops_ended, ops_without_end;
+	uint64_t samples, others, idle, switches, events;
+	uint64_t switches_lost; /* or other things */
+	uint64_t gaps; /* switches away from a thread that the one before had not brought there */
+	uint64_t on_cpu[REPORT_CPUS_MAX]; /* thread + 1; 0: not known */
+	struct report_thread *slot;
+	size_t slot_cap, slot_count;
+	struct wait waits[REPORT_WAITS_KEPT];
+	size_t wait_count;
+	struct counters_of counters;
+	struct report_counted *counted;
+	uint32_t counted_cap, counters_count;
+	struct tally counted_processes, pmc_functions;
+	struct tally app_stacks, app_names; /* of events of applications: the stacks, the events that have them */
+	uint64_t other_events, app_with_stack;
+	struct openetw_decoder *decoder;
+	struct cli_view *view;
+	struct {
+		uint32_t id;
+		char name[48];
+	} source[64]; /* of samples */
+	uint32_t source_count;
+	uint64_t pmc_samples;
+	struct strbuf line;
+	bool wakers;  /* the trace has wake-ups */
+	bool off_cpu; /* stacks of waits are wanted */
+	bool failed;  /* out of memory */
+};
+
+bool report_wanted(struct report *r, uint32_t pid);
+struct report_thread *report_thread(struct report *r, uint32_t tid); /* NULL: no memory */
+/* "process (pid);outermost;…;innermost" of the event, in r->line. False: no stack. */
+bool report_stack_line(struct report *r, const EVENT_RECORD *e, uint32_t pid, const char *process,
+		       uint64_t time);
+
+void report_sample(struct report *r, const EVENT_RECORD *e, const struct kevent *k);
+void report_switch(struct report *r, const EVENT_RECORD *e, const struct kevent *k);
+void report_losses(struct report *r, const EVENT_RECORD *e); /* of switches */
+void report_ready(struct report *r, const struct kevent *k);
+void report_io(struct report *r, const struct kevent *k); /* disk, file, net, faults, system calls */
+
+/* The same operation as before, told once more. */
+bool report_op_again(struct report *r, const struct kevent *k);
+/* It begins: of a process and a file, by the names of their rows. */
+void report_op_begin(struct report *r, const struct kevent *k, const char *process, const char *file);
+bool report_op_end(struct report *r, const struct kevent *end, struct report_op *ret); /* false: unknown */
+uint64_t report_ops_open(const struct report *r); /* reads and writes whose ends were not told */
+void report_ops_free(struct report *r);
+
+/* Names that the trace tells once; values at a switch; a sample by a counter. */
+void report_learn(struct report *r, const EVENT_RECORD *e);
+void report_counters(struct report *r, const EVENT_RECORD *e, const struct kevent *k);
+void report_pmc_sample(struct report *r, const struct kevent *k);
+
+/* Not the kernel's: counts when it has a stack. */
+bool report_app_create(struct report *r); /* false: no memory */
+void report_app(struct report *r, const EVENT_RECORD *e);
+void report_app_free(struct report *r);
+void report_print_app(struct report *r, uint64_t top, bool json);
+/* Those that are wanted for other programs; speedscope's name of what they count; what is to be said when there are none. */
+const struct tally *report_stacks(const struct report *r, const char **ret_unit, const char **ret_none);
+
+void report_print_pmc(struct report *r, uint64_t top, bool json);
+void report_print_cpu(struct report *r, uint64_t top, bool json);
+void report_print_waits(struct report *r, uint64_t top, bool json);
+void report_print_io(struct report *r, uint64_t top, bool json);
+void report_free(struct report *r);
+
+/* Stacks and their weights. errno. */
+/* Stacks for other programs; false: said why. */
+bool report_write_folded(const struct cli_args *a, const struct tally *stacks, const char *path);
+bool report_write_speedscope(const struct cli_args *a, const struct tally *stacks, const char *path, const char *name,
+			     const char *unit);
+
+#endif

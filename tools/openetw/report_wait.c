@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT
+ * report: what threads waited for, and who woke them.
+ */
+#include "tools/openetw/report.h"
+
+#include <stdlib.h>
+
+enum { STATE_WAITING = 5 };
+enum { WAIT_TIME, WAIT_COUNT, WAIT_LONGEST };
+#define EARLY 10000u /* 1 ms */
+
+struct report_thread *report_thread(struct report *r, uint32_t tid)
+{
+	if (r->slot_count * 2 >= r->slot_cap) {
+		size_t cap = r->slot_cap ? r->slot_cap * 2 : 1024;
+		struct report_thread *bigger = malloc(cap * sizeof *bigger);
+		if (!bigger) {
+			r->failed = true;
+			return NULL;
+		}
+		for (size_t i = 0; i < cap; i++) {
+			bigger[i] = (struct report_thread){.tid = UINT32_MAX};
+		}
+		for (size_t i = 0; i < r->slot_cap; i++) {
+			if (r->slot[i].tid != UINT32_MAX) {
+				size_t at = (r->slot[i].tid * 2654435761u) & (cap - 1);
+				while (bigger[at].tid != UINT32_MAX) {
+					at = (at + 1) & (cap - 1);
+				}
+				bigger[at] = r->slot[i];
+			}
+		}
+		free(r->slot);
+		r->slot = bigger;
+		r->slot_cap = cap;
+	}
+	size_t at = (tid * 2654435761u) & (r->slot_cap - 1);
+	while (r->slot[at].tid != UINT32_MAX && r->slot[at].tid != tid) {
+		at = (at + 1) & (r->slot_cap - 1);
+	}
+	if (r->slot[at].tid == UINT32_MAX) {
+		r->slot[at] = (struct report_thread){.tid = tid};
+		r->slot_count++;
+	}
+	return &r->slot[at];
+}
+
+static void keep(struct report *r, const struct wait *w)
+{
+	size_t least = 0;
+	if (r->wait_count < REPORT_WAITS_KEPT) {
+		r->waits[r->wait_count++] = *w;
+		return;
+	}
+	for (size_t i = 1; i < REPORT_WAITS_KEPT; i++) {
+		least = r->waits[i].length < r->waits[least].length ? i : least;
+	}
+	if (r->waits[least].length < w->length) {
+		r->waits[least] = *w;
+	}
+}
+
+/* Interrupts and timers have a thread in their events as well: the one that happened to run. Only softirqs may be its
+ * doing, as those of who sends to a program on the same machine. */
+static void waker_text(const struct waker *w, char *out, size_t cap)
+{
+	const char *by = kevent_waker_name(w->by);
+	char who[KEVENT_THREAD_SIZE];
+	kevent_thread_text(w->process ? w->process : "?", w->pid, w->tid, w->thread ? w->thread : "", who);
+	if (!w->told) {
+		snprintf(out, cap, "%s", "");
+	} else if (!by) {
+		snprintf(out, cap, "%s", who);
+	} else if (w->by == KEVENT_BY_SOFTIRQ && w->tid) {
+		snprintf(out, cap, "%s, while %s ran", by, who);
+	} else {
+		snprintf(out, cap, "%s", by);
+	}
+}
+
+static void count_waker(struct report *r, const struct wait *w)
+{
+	char text[KEVENT_THREAD_SIZE + 40];
+	const char *by = kevent_waker_name(w->waker.by);
+	waker_text(&w->waker, text, sizeof text);
+	struct tally_row *row = tally_row(&r->waits_by_waker, !w->waker.told ? "(not told)" : by ? by : text);
+	if (row) {
+		uint64_t us = w->length / 10;
+		row->v[WAIT_TIME] += us;
+		row->v[WAIT_COUNT]++;
+		row->v[WAIT_LONGEST] = BASE_MAX(row->v[WAIT_LONGEST], us);
+	}
+	r->failed = r->failed || !row;
+}
+
+static void waited(struct report *r, const EVENT_RECORD *e, const struct kevent *k,
+		   const struct report_thread *s)
+{
+	struct openetw_thread t = {.size = sizeof t};
+	struct openetw_process q = {.size = sizeof q};
+	struct wait w = {.length = k->time - s->since,
+			 .tid = k->in_tid,
+			 .reason = s->reason,
+			 .waker = s->waker,
+			 .process = "?",
+			 .thread = ""};
+	if (openetw_state_thread(r->state, k->in_tid, k->time, &t) == ERROR_SUCCESS) {
+		w.pid = t.pid;
+		w.thread = t.name;
+		if (openetw_state_process(r->state, t.pid, k->time, &q) == ERROR_SUCCESS) {
+			w.process = q.name;
+		}
+	}
+	if (!report_wanted(r, w.pid)) {
+		return;
+	}
+	if (!openetw_state_watched(r->state, w.pid, k->time)) {
+		return; /* it may have run since, unseen */
+	}
+	keep(r, &w);
+	if (r->wakers) {
+		count_waker(r, &w);
+	}
+	char who[KEVENT_THREAD_SIZE];
+	kevent_thread_text(w.process, w.pid, w.tid, w.thread, who);
+	struct tally_row *row = tally_rowf(&r->waits_by_thread, "%s", who);
+	uint64_t us = w.length / 10;
+	if (row) {
+		row->v[WAIT_TIME] += us;
+		row->v[WAIT_COUNT]++;
+		row->v[WAIT_LONGEST] = BASE_MAX(row->v[WAIT_LONGEST], us);
+	}
+	if (r->off_cpu && us > 0) {
+		/* Windows and we alike: the stack of a switch is that of the thread that comes back. */
+		report_stack_line(r, e, w.pid, w.process, k->time);
+		row = r->line.failed ? NULL : tally_row(&r->off_stacks, r->line.s);
+		if (row) {
+			row->v[0] += us;
+		}
+	}
+	r->failed = r->failed || !row;
+}
+
+void report_switch(struct report *r, const EVENT_RECORD *e, const struct kevent *k)
+{
+	uint32_t cpu = e->BufferContext.ProcessorIndex;
+	r->switches++;
+	if (cpu < REPORT_CPUS_MAX) {
+		r->gaps += r->on_cpu[cpu] && r->on_cpu[cpu] != (uint64_t)k->out_tid + 1;
+		r->on_cpu[cpu] = (uint64_t)k->in_tid + 1;
+	}
+	struct report_thread *s = k->out_tid ? report_thread(r, k->out_tid) : NULL;
+	if (s) {
+		s->since = k->time;
+		s->reason = k->reason;
+		s->state = k->state;
+		s->waker.told = false;
+	}
+	s = k->in_tid ? report_thread(r, k->in_tid) : NULL;
+	if (s && s->since && !s->waker.told && s->early.told && s->early_time + EARLY >= s->since) {
+		s->waker = s->early;
+	}
+	if (s && s->since && s->state == STATE_WAITING) {
+		waited(r, e, k, s);
+	}
+	if (s) {
+		s->since = 0;
+	}
+}
+
+/* Where switches were lost a thread may have run unseen: what it waited then is not known. Told within a tenth of a
+ * second of it. */
+static void forget_waits(struct report *r, uint64_t lost)
+{
+	r->switches_lost += lost;
+	for (size_t i = 0; i < r->slot_cap; i++) {
+		r->slot[i].since = 0;
+	}
+}
+
+void report_losses(struct report *r, const EVENT_RECORD *e)
+{
+	static const GUID losses = {0x10b07d96, 0xe4a1, 0x59e4, {0x9c, 0x2c, 0x7a, 0xb3, 0xcd, 0x21, 0x23, 0xf5}};
+	const uint8_t *p = e->UserData;
+	if (e->EventHeader.EventDescriptor.Id != 1 || e->UserDataLength < 13 ||
+	    !IsEqualGUID(&e->EventHeader.ProviderId, &losses)) {
+		return;
+	}
+	const char *what = (const char *)p + 12;
+	size_t n = strnlen(what, e->UserDataLength - 12u);
+	if (memmem(what, n, "CSwitch", 7) || memmem(what, n, "switches", 8)) {
+		forget_waits(r, le64_get(p));
+	}
+}
+
+void report_ready(struct report *r, const struct kevent *k)
+{
+	r->wakers = true;
+	struct report_thread *s = report_thread(r, k->subject_tid);
+	struct waker w = {true, k->waker, k->pid, k->tid, k->process, k->thread};
+	if (s && s->since) {
+		s->waker = s->waker.told ? s->waker : w; /* the first one ended it */
+	} else if (s) {
+		s->early = w;
+		s->early_time = k->time;
+	}
+}
+
+static int by_length(const void *a, const void *b)
+{
+	const struct wait *x = a, *y = b;
+	return x->length < y->length ? 1 : x->length > y->length ? -1 : 0;
+}
+
+static void print_json(const struct wait *w, const char *reason)
+{
+	const char *by = kevent_waker_name(w->waker.by);
+	bool thread = w->waker.told && !by;
+	printf("{\"table\":\"waits\",\"ms\":%.3f,\"pid\":%u,\"tid\":%u,\"reason\":\"%s\",\"wakerPid\":%u,\"wakerTid\":%u",
+	       (double)w->length / 1e4, w->pid, w->tid, reason, thread ? w->waker.pid : 0, thread ? w->waker.tid : 0);
+	if (w->waker.told) {
+		printf(",\"wokenBy\":\"%s\"", by ? by : "thread");
+	}
+	if (w->waker.told && by) {
+		printf(",\"interruptedPid\":%u,\"interruptedTid\":%u", w->waker.pid, w->waker.tid);
+	}
+	puts("}");
+}
+
+void report_print_waits(struct report *r, uint64_t top, bool json)
+{
+	qsort(r->waits, r->wait_count, sizeof r->waits[0], by_length);
+	if (!json && r->wait_count) {
+		printf("\nlongest waits\n  %10s  %-28s %-16s %s\n", "MS", "THREAD", "REASON", "WOKEN BY");
+	}
+	for (size_t i = 0; i < r->wait_count && i < top; i++) {
+		const struct wait *w = &r->waits[i];
+		const char *reason = kevent_wait_reason(w->reason);
+		char who[KEVENT_THREAD_SIZE], waker[KEVENT_THREAD_SIZE + 40];
+		kevent_thread_text(w->process, w->pid, w->tid, w->thread, who);
+		waker_text(&w->waker, waker, sizeof waker);
+		if (json) {
+			print_json(w, reason);
+		} else {
+			printf("  %10.3f  %-28s %-16s %s\n", (double)w->length / 1e4, who, reason, waker);
+		}
+	}
+	static const char *const parts[] = {"THREAD", NULL};
+	static const struct tally_column columns[] = {{"MS", "ms", TALLY_US, WAIT_TIME},
+						      {"WAITS", "waits", TALLY_COUNT, WAIT_COUNT},
+						      {"LONGEST MS", "longestMs", TALLY_US, WAIT_LONGEST}};
+	static const struct tally_table table = {
+		"threads by time waited", "threadWaits", parts, columns, 3, WAIT_TIME, 0};
+	tally_print(stdout, &r->waits_by_thread, &table, top, json);
+	static const char *const wakers[] = {"WOKEN BY", NULL}, *const json_wakers[] = {"WAKER", NULL};
+	struct tally_table ended = {"waits by what ended them", "wakers", json ? json_wakers : wakers, columns, 3, WAIT_TIME, 0};
+	tally_print(stdout, &r->waits_by_waker, &ended, top, json);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/openetw/tally.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+static uint64_t hash_of(const char *s)
+{
+	uint64_t h = 14695981039346656037ull;
+	for (; *s; s++) {
+		h = (h ^ (uint8_t)*s) * 1099511628211ull;
+	}
+	return h;
+}
+
+static struct tally_row *place(struct tally_row *slot, size_t cap, const char *name)
+{
+	size_t i = hash_of(name) & (cap - 1);
+	while (slot[i].name && strcmp(slot[i].name, name) != 0) {
+		i = (i + 1) & (cap - 1);
+	}
+	return &slot[i];
+}
+
+static bool rehash(struct tally *t, size_t cap)
+{
+	struct tally_row *slot = calloc(cap, sizeof *slot);
+	if (!slot) {
+		return false;
+	}
+	for (size_t i = 0; i < t->cap; i++) {
+		if (t->slot[i].name) {
+			*place(slot, cap, t->slot[i].name) = t->slot[i];
+		}
+	}
+	free(t->slot);
+	t->slot = slot;
+	t->cap = cap;
+	t->sorted = false;
+	return true;
+}
+
+struct tally_row *tally_row(struct tally *t, const char *name)
+{
+	bool full = t->used * 2 >= t->cap;
+	if ((full || t->sorted) && !rehash(t, full ? (t->cap ? t->cap * 2 : 256) : t->cap)) {
+		return NULL;
+	}
+	struct tally_row *found = place(t->slot, t->cap, name);
+	if (!found->name && (found->name = strdup(name)) != NULL) {
+		t->used++;
+	}
+	return found->name ? found : NULL;
+}
+
+struct tally_row *tally_rowf(struct tally *t, const char *fmt, ...)
+{
+	struct strbuf name = {0};
+	va_list args;
+	va_start(args, fmt);
+	strbuf_vaddf_printable(&name, fmt, args); /* so no part has a TALLY_PART in it */
+	va_end(args);
+	struct tally_row *row = name.failed ? NULL : tally_row(t, name.s ? name.s : "");
+	strbuf_finish(&name);
+	return row;
+}
+
+static int compare(const void *pa, const void *pb, void *by)
+{
+	const struct tally_row *a = pa, *b = pb;
+	unsigned i = *(const unsigned *)by;
+	if (!a->name || !b->name) {
+		return !a->name - !b->name;
+	}
+	if (a->v[i] != b->v[i]) {
+		return a->v[i] < b->v[i] ? 1 : -1;
+	}
+	if (a->v[0] != b->v[0]) {
+		return a->v[0] < b->v[0] ? 1 : -1;
+	}
+	return strcmp(a->name, b->name);
+}
+
+void tally_sort(struct tally *t, unsigned by)
+{
+	if (t->cap) {
+		qsort_r(t->slot, t->cap, sizeof *t->slot, compare, &by);
+	}
+	t->sorted = true;
+}
+
+void tally_clear(struct tally *t)
+{
+	for (size_t i = 0; i < t->cap; i++) {
+		free(t->slot[i].name);
+		t->slot[i] = (struct tally_row){0};
+	}
+	t->used = 0;
+}
+
+void tally_free(struct tally *t)
+{
+	tally_clear(t);
+	free(t->slot);
+	*t = (struct tally){0};
+}
+
+/* ---- printing --------------------------------------------------------------------------------- */
+
+static double percent(const struct tally_table *table, uint64_t v)
+{
+	return table->whole ? 100.0 * (double)v / (double)table->whole : 0;
+}
+
+static void print_json(FILE *f, const struct tally_row *r, const struct tally_table *t)
+{
+	struct strbuf b = {0};
+	const char *p = r->name;
+	strbuf_addf(&b, "{\"table\":\"%s\"", t->json);
+	for (size_t i = 0; t->parts[i]; i++) {
+		size_t n = strcspn(p, "\x1f");
+		bool number = n > 0 && n < 19 && strspn(p, "0123456789") == n;
+		strbuf_adds(&b, ",\"");
+		for (const char *c = t->parts[i]; *c; c++) {
+			strbuf_addc(&b, (char)tolower((unsigned char)*c));
+		}
+		strbuf_adds(&b, "\":");
+		if (number) {
+			strbuf_add(&b, p, n);
+		} else {
+			strbuf_add_json(&b, p, n);
+		}
+		p += n + (p[n] != 0);
+	}
+	for (unsigned i = 0; i < t->column_count; i++) {
+		const struct tally_column *c = &t->columns[i];
+		if (c->format == TALLY_PERCENT_OF) {
+			strbuf_addf(&b, ",\"%s\":%.2f", c->json, percent(t, r->v[c->value]));
+		} else if (c->format == TALLY_US) {
+			strbuf_addf(&b, ",\"%s\":%.3f", c->json, (double)r->v[c->value] / 1e3);
+		} else {
+			strbuf_addf(&b, ",\"%s\":%llu", c->json, (unsigned long long)r->v[c->value]);
+		}
+	}
+	fprintf(f, "%s}\n", b.s ? b.s : "{");
+	strbuf_finish(&b);
+}
+
+static void print_text(FILE *f, const struct tally_row *r, const struct tally_table *t)
+{
+	char text[32];
+	fputs(" ", f);
+	for (unsigned i = 0; i < t->column_count; i++) {
+		const struct tally_column *c = &t->columns[i];
+		switch (c->format) {
+		case TALLY_BYTES:
+			cli_size_text(r->v[c->value], text, sizeof text);
+			fprintf(f, " %10s", text);
+			break;
+		case TALLY_US:
+			fprintf(f, " %10.3f", (double)r->v[c->value] / 1e3);
+			break;
+		case TALLY_PERCENT_OF:
+			fprintf(f, " %6.1f%%", percent(t, r->v[c->value]));
+			break;
+		default:
+			fprintf(f, " %8llu", (unsigned long long)r->v[c->value]);
+			break;
+		}
+	}
+	for (const char *p = r->name;; p++) {
+		size_t n = strcspn(p, (const char[]){TALLY_PART, 0});
+		fprintf(f, "  %.*s", (int)n, p);
+		p += n;
+		if (!*p) {
+			break;
+		}
+	}
+	fputc('\n', f);
+}
+
+void tally_print(FILE *f, struct tally *t, const struct tally_table *table, uint64_t top, bool json)
+{
+	if (t->used == 0) {
+		return;
+	}
+	tally_sort(t, table->sort_by);
+	if (!json) {
+		fprintf(f, "\n%s\n ", table->title);
+		for (unsigned i = 0; i < table->column_count; i++) {
+			const struct tally_column *c = &table->columns[i];
+			int width = c->format == TALLY_PERCENT_OF ? 7 : c->format == TALLY_COUNT ? 8 : 10;
+			fprintf(f, " %*s", width, c->title);
+		}
+		fputs(" ", f);
+		for (size_t i = 0; table->parts[i]; i++) {
+			fprintf(f, " %s%s", i ? " " : "", table->parts[i]);
+		}
+		fputc('\n', f);
+	}
+	for (size_t i = 0; i < t->cap && i < top && t->slot[i].name; i++) {
+		if (json) {
+			print_json(f, &t->slot[i], table);
+		} else {
+			print_text(f, &t->slot[i], table);
+		}
+	}
+}

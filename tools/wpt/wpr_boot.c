@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT
+ * Recording from boot on: "wpr -addboot" writes the sessions of a profile as autologgers, which etwd starts when it
+ * starts; "wpr -stopboot" saves them as -stop does and takes the autologgers away. What is known about the
+ * recording outlives the machine's next start, so it lies in the state directory.
+ */
+#include "tools/common/mark.h"
+#include "tools/wpt/wpr.h"
+
+#include "session/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+static bool of_system(void)
+{
+	const char *instance = getenv("OPENETW_INSTANCE");
+	return instance && strcmp(instance, "system") == 0;
+}
+
+bool wpr_boot_system(void)
+{
+	/* What root calls boot is the machine's. */
+	if (geteuid() == 0 && !getenv("OPENETW_RUNTIME_DIR") && !getenv("OPENETW_INSTANCE")) {
+		setenv("OPENETW_INSTANCE", "system", 1);
+	}
+	return of_system();
+}
+
+void wpr_boot_begin(struct wpr *w)
+{
+	wpr_boot_system();
+	snprintf(w->boot, sizeof w->boot, "boot%s%s", *w->instance ? "-" : "", w->instance);
+	w->instance = w->boot;
+}
+
+bool wpr_boot_folder(char *out, size_t cap)
+{
+	int r = saved_dir(SAVED_STATE, of_system(), out, cap);
+	r = r == 0 ? saved_make_dirs(out) : r;
+	if (r < 0) {
+		wpr_fail(WPR_HRESULT(win32_from_errno(r)), "Cannot keep a recording from boot in %s: %s", out,
+			 strerror(-r));
+	}
+	return r == 0;
+}
+
+/* ---- what is written --------------------------------------------------------------------------- */
+
+static void ids_text(const struct profile_ids *s, char out[SAVED_FILTER_TEXT])
+{
+	size_t n = s->present ? (size_t)snprintf(out, SAVED_FILTER_TEXT, "%s", s->in ? "" : "!") : 0;
+	for (unsigned i = 0; s->present && i < s->count && n < SAVED_FILTER_TEXT; i++) {
+		n += (size_t)snprintf(out + n, SAVED_FILTER_TEXT - n, "%s%u", i ? "," : "", s->id[i]);
+	}
+}
+
+static void names_text(const struct profile_names *s, char out[SAVED_FILTER_TEXT])
+{
+	size_t n = s->present ? (size_t)snprintf(out, SAVED_FILTER_TEXT, "%s", s->in ? "" : "!") : 0;
+	for (const struct profile_word *v = s->names; s->present && v && n < SAVED_FILTER_TEXT; v = v->next) {
+		n += (size_t)snprintf(out + n, SAVED_FILTER_TEXT - n, "%s%s", v == s->names ? "" : ",", v->text);
+	}
+}
+
+static bool add_provider(struct saved_session *s, const struct profile_provider *p)
+{
+	GUID g;
+	struct guid guid, plain;
+	if (p->capture_only) {
+		return true; /* asked at the end */
+	}
+	if (strcasecmp(p->name, "RegisteredProviders") == 0) {
+		fprintf(stderr, "wpr: warning: nothing is registered yet when a recording from boot begins: name the "
+				"providers in a profile\n");
+		return true;
+	}
+	if (!wpr_provider_guid(p->name, &g)) {
+		fprintf(stderr, "wpr: warning: the provider '%s' is not recorded from boot: its GUID is not known\n",
+			p->name);
+		return true;
+	}
+	memcpy(guid.b, &g, sizeof guid.b);
+	struct saved_provider *v = saved_add_provider(s, &guid);
+	if (!v) {
+		return false;
+	}
+	const char *name = p->name + (*p->name == '*');
+	snprintf(v->name, sizeof v->name, "%s", guid_parse(name, &plain) < 0 ? name : "");
+	v->level = p->level;
+	v->any = p->keywords;
+	v->properties = (p->stack ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0u) |
+			(p->sid ? EVENT_ENABLE_PROPERTY_SID : 0u) |
+			(p->tsid ? EVENT_ENABLE_PROPERTY_TS_ID : 0u) |
+			(p->event_key ? EVENT_ENABLE_PROPERTY_EVENT_KEY : 0u);
+	ids_text(&p->events, v->filter[SAVED_FILTER_EVENT_ID]);
+	ids_text(&p->stack_events, v->filter[SAVED_FILTER_STACK_ID]);
+	names_text(&p->event_names, v->filter[SAVED_FILTER_EVENT_NAME]);
+	names_text(&p->stack_names, v->filter[SAVED_FILTER_STACK_NAME]);
+	snprintf(v->filter[SAVED_FILTER_EXE], SAVED_FILTER_TEXT, "%s", p->exe ? p->exe : "");
+	return true;
+}
+
+static bool describe(struct wpr *w, const struct profile_collector *c, unsigned index, bool marks,
+		     struct saved_session *s)
+{
+	struct cli_props p;
+	saved_init(s);
+	wpr_session_name(w->instance, c, s->name, sizeof s->name);
+	wpr_sessions_properties(w, c, index, &p);
+	s->start = 1;
+	s->mode = p.p.LogFileMode;
+	s->buffer_kb = p.p.BufferSize;
+	s->minimum_buffers = p.p.MinimumBuffers;
+	s->maximum_buffers = p.p.MaximumBuffers;
+	s->maximum_file_size = p.p.MaximumFileSize;
+	if (w->profile->mode == PROFILE_FILE) {
+		snprintf(s->file, sizeof s->file, "%s", p.file);
+	}
+	if (s->mode & EVENT_TRACE_FILE_MODE_NEWFILE) {
+		/* Of several files the last ones are wanted: one that goes round has as much. */
+		s->mode = (s->mode & ~(uint32_t)EVENT_TRACE_FILE_MODE_NEWFILE) | EVENT_TRACE_FILE_MODE_CIRCULAR;
+		s->maximum_file_size *= c->file_count;
+		wpr_part_path(w, c, index, s->file, sizeof s->file);
+		char *counter = strstr(s->file, "_%d");
+		if (counter) {
+			memmove(counter, counter + 3, strlen(counter + 3) + 1);
+		}
+	}
+	bool ok = true;
+	if (c->kind == PROFILE_SYSTEM) {
+		struct cli_kernel_wish wish;
+		wpr_kernel_wish(c, &wish);
+		if (c->counting.counters || c->counting.sampled) {
+			fprintf(stderr, "wpr: warning: a recording from boot has no hardware counters\n");
+		}
+		memcpy(s->kernel_mask, wish.mask.word, sizeof s->kernel_mask);
+		s->kernel_stacks = BASE_MIN(wish.stacks, SAVED_STACKS_MAX);
+		memcpy(s->kernel_stack, wish.stack, s->kernel_stacks * sizeof s->kernel_stack[0]);
+	} else {
+		for (const struct profile_provider *v = c->providers; v && ok; v = v->next) {
+			ok = add_provider(s, v);
+		}
+		struct guid mark;
+		memcpy(mark.b, &cli_mark_provider, sizeof mark.b);
+		ok = ok && (!marks || saved_add_provider(s, &mark));
+	}
+	return ok;
+}
+
+static bool conf_path(const char *session, char *out, size_t cap)
+{
+	return saved_path(SAVED_AUTOLOGGERS, of_system(), session, out, cap) == 0;
+}
+
+/* What it takes besides: an etwd that is started with the machine. */
+void wpr_boot_tell(const char *again)
+{
+	static const char *const target[] = {"sysinit", "multi-user", "default"};
+	bool enabled = false;
+	for (size_t i = 0; i < BASE_ARRAY_LEN(target); i++) {
+		char path[100];
+		snprintf(path, sizeof path, "/etc/systemd/system/%s.target.wants/openetw.service", target[i]);
+		enabled = enabled || access(path, F_OK) == 0;
+	}
+	if (!of_system()) {
+		fprintf(stderr, "It begins when this user's etwd next starts. All users, from the start of the machine on: "
+				"'openetw --system %s …'.\n",
+			again);
+	} else if (!enabled) {
+		fprintf(stderr, "It begins with the etwd of all users; 'systemctl enable openetw.service' has that start "
+				"with the machine.\n");
+	}
+}
+
+static void explain(const struct saved_session *s)
+{
+	printf("openetw%s autologger add %s --buffer-size %uK", of_system() ? " --system" : "",
+	       cli_quoted("%s", s->name), s->buffer_kb);
+	if (s->mode & EVENT_TRACE_BUFFERING_MODE) {
+		printf(" -m buffering --buffers %u", s->minimum_buffers);
+	} else {
+		printf(" -o %s", cli_quoted("%s", s->file));
+	}
+	for (uint32_t i = 0; i < s->provider_count; i++) {
+		char guid[37];
+		const struct saved_provider *p = &s->provider[i];
+		guid_format(&p->guid, guid);
+		printf(" -p %s", cli_quoted("%s:0x%llx:%u%s", p->name[0] ? p->name : guid, (unsigned long long)p->any,
+					    p->level, p->properties & EVENT_ENABLE_PROPERTY_STACK_TRACE ? ":stack" : ""));
+	}
+	putchar('\n');
+}
+
+int wpr_boot_add(struct wpr *w)
+{
+	unsigned index = 0, written = 0;
+	bool only_tell = cli_flag(w->args, "explain"), marks = true;
+	int status = CLI_OK;
+	for (struct profile_collector *c = w->profile->collectors; c && status == CLI_OK; c = c->next) {
+		if (!wpr_recorded(c)) {
+			continue;
+		}
+		struct saved_session s;
+		char path[4200];
+		bool ok = describe(w, c, index++, marks && c->kind == PROFILE_EVENT, &s);
+		marks = marks && c->kind != PROFILE_EVENT;
+		int r = ok && conf_path(s.name, path, sizeof path) ? 0 : -ENOMEM;
+		if (only_tell && r == 0) {
+			explain(&s);
+		} else if (r == 0) {
+			r = saved_write(path, &s);
+			written += r == 0;
+		}
+		saved_finish(&s);
+		if (r < 0) {
+			status = wpr_fail(WPR_HRESULT(win32_from_errno(r)), "Cannot write %s: %s", path, strerror(-r));
+		}
+	}
+	if (status == CLI_OK && !only_tell && written == 0) {
+		status = wpr_fail(WPR_NO_PROVIDER, "Nothing of the profile can be recorded from boot.");
+	}
+	if (status == CLI_OK && !only_tell) {
+		fprintf(stderr, "The recording from boot was successfully added.\n");
+		wpr_boot_tell("wpr -addboot");
+	}
+	return status;
+}
+
+void wpr_boot_remove(const struct wpr *w)
+{
+	for (const struct profile_collector *c = w->profile ? w->profile->collectors : NULL; c; c = c->next) {
+		char name[512], path[4200];
+		wpr_session_name(w->instance, c, name, sizeof name);
+		if (conf_path(name, path, sizeof path)) {
+			unlink(path);
+		}
+		if (saved_path(SAVED_STATE, of_system(), name, path, sizeof path) == 0) {
+			unlink(path);
+		}
+	}
+}

@@ -1,0 +1,690 @@
+/* SPDX-License-Identifier: MIT
+ * The sessions of a recording: one for each event collector of its profile.
+ *
+ * A provider whose state is wanted gets three calls: enabled with the keywords of the state added,
+ * asked for the state, enabled with its own keywords again; each call waits until the provider's
+ * callback has returned. What the callback wrote is then in the session; what it handed to another
+ * thread is that thread's affair.
+ */
+#include "tools/common/mark.h"
+#include "tools/common/output.h"
+#include "tools/wpt/wpr.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+
+#define ETW_SECURE_MODE 0x80u
+
+void wpr_session_name(const char *instance, const struct profile_collector *c, char *out, size_t cap)
+{
+	/* As Windows' wpr: the kernel's session has one name, whatever the profile calls its collector. */
+	snprintf(out, cap, "WPR_initiated_WprApp_%s%s%s", instance, *instance ? "_" : "",
+		 c->kind == PROFILE_SYSTEM ? "WPR System Collector" : c->name);
+}
+
+bool wpr_recorded(const struct profile_collector *c)
+{
+	return c->kind == PROFILE_SYSTEM ? wpr_kernel_wanted(c)
+					 : c->kind == PROFILE_EVENT && !c->private_session && !c->process_private;
+}
+
+bool wpr_sessions_run(const struct wpr *w)
+{
+	for (const struct profile_collector *c = w->profile->collectors; c; c = c->next) {
+		char name[512];
+		struct cli_props p;
+		wpr_session_name(w->instance, c, name, sizeof name);
+		if (wpr_recorded(c) && cli_session_query(name, &p) == ERROR_SUCCESS) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- enabling -------------------------------------------------------------------------------- */
+
+struct filters {
+	EVENT_FILTER_DESCRIPTOR d[8];
+	ULONG count;
+	uint8_t *memory[8];
+};
+
+static uint8_t *filter_add(struct filters *f, ULONG type, size_t bytes)
+{
+	uint8_t *m = calloc(1, bytes ? bytes : 1);
+	if (m) {
+		f->memory[f->count] = m;
+		f->d[f->count++] = (EVENT_FILTER_DESCRIPTOR){.Ptr = (ULONGLONG)(uintptr_t)m,
+							     .Size = (ULONG)bytes,
+							     .Type = type};
+	}
+	return m;
+}
+
+/* EVENT_FILTER_EVENT_ID: FilterIn, a byte, count, ids */
+static bool filter_ids(struct filters *f, ULONG type, const struct profile_ids *s)
+{
+	if (!s->present) {
+		return true;
+	}
+	uint8_t *m = filter_add(f, type, 4 + 2 * (size_t)s->count);
+	if (!m) {
+		return false;
+	}
+	m[0] = s->in;
+	le16_put(m + 2, (uint16_t)s->count);
+	memcpy(m + 4, s->id, 2 * (size_t)s->count);
+	return true;
+}
+
+/* EVENT_FILTER_EVENT_NAME: any, all, level, FilterIn, count, terminated names */
+static bool filter_names(struct filters *f, ULONG type, const struct profile_names *s)
+{
+	size_t bytes = 20, count = 0;
+	if (!s->present) {
+		return true;
+	}
+	for (const struct profile_word *n = s->names; n; n = n->next, count++) {
+		bytes += strlen(n->text) + 1;
+	}
+	uint8_t *m = filter_add(f, type, bytes);
+	if (!m) {
+		return false;
+	}
+	le64_put(m, s->keywords);
+	m[16] = s->level;
+	m[17] = s->in;
+	le16_put(m + 18, (uint16_t)count);
+	m += 20;
+	for (const struct profile_word *n = s->names; n; n = n->next) {
+		memcpy(m, n->text, strlen(n->text) + 1);
+		m += strlen(n->text) + 1;
+	}
+	return true;
+}
+
+static bool filter_exe(struct filters *f, const char *exe)
+{
+	uint16_t wide[512];
+	if (!exe) {
+		return true;
+	}
+	long units = utf8_to_utf16(exe, strlen(exe), wide, BASE_ARRAY_LEN(wide));
+	if (units < 0 || units >= (long)BASE_ARRAY_LEN(wide)) {
+		return false;
+	}
+	uint8_t *m = filter_add(f, EVENT_FILTER_TYPE_EXECUTABLE_NAME, 2 * (size_t)(units + 1));
+	if (m) {
+		memcpy(m, wide, 2 * (size_t)(units + 1));
+	}
+	return m != NULL;
+}
+
+bool wpr_provider_guid(const char *name, GUID *ret)
+{
+	static const GUID dotnet = {0xe13c0d23, 0xccbc, 0x4e12, {0x93, 0x1b, 0xd9, 0xcc, 0x2e, 0xee, 0x27, 0xe4}};
+	if (strcasecmp(name, "DotNetProvider") == 0) {
+		*ret = dotnet;
+		return true;
+	}
+	return cli_provider_guid(name, ret);
+}
+
+uint32_t wpr_enable(TRACEHANDLE session, const struct profile_provider *p, uint32_t control,
+		    uint64_t keywords, uint32_t timeout_ms)
+{
+	struct filters f = {.count = 0};
+	GUID guid;
+	if (!wpr_provider_guid(p->name, &guid)) {
+		return ERROR_WMI_GUID_NOT_FOUND;
+	}
+	bool ok = true;
+	if (control == EVENT_CONTROL_CODE_ENABLE_PROVIDER) {
+		ok = filter_ids(&f, EVENT_FILTER_TYPE_EVENT_ID, &p->events) &&
+		     filter_names(&f, EVENT_FILTER_TYPE_EVENT_NAME, &p->event_names) &&
+		     filter_ids(&f, EVENT_FILTER_TYPE_STACKWALK, &p->stack_events) &&
+		     filter_names(&f, EVENT_FILTER_TYPE_STACKWALK_NAME, &p->stack_names) &&
+		     filter_exe(&f, p->exe);
+	}
+	bool stack = p->stack || p->stack_events.present || p->stack_names.present;
+	ENABLE_TRACE_PARAMETERS parameters = {
+		.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
+		.EnableProperty = (stack ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0u) |
+				  (p->sid ? EVENT_ENABLE_PROPERTY_SID : 0u) |
+				  (p->tsid ? EVENT_ENABLE_PROPERTY_TS_ID : 0u) |
+				  (p->event_key ? EVENT_ENABLE_PROPERTY_EVENT_KEY : 0u),
+		.EnableFilterDesc = f.count ? f.d : NULL,
+		.FilterDescCount = f.count,
+	};
+	uint32_t code = ok ? EnableTraceEx2(session, &guid, control, p->level, keywords, 0, timeout_ms,
+					    &parameters)
+			   : ERROR_NOT_ENOUGH_MEMORY;
+	for (ULONG i = 0; i < f.count; i++) {
+		free(f.memory[i]);
+	}
+	struct guid plain;
+	const char *name = p->name + (*p->name == '*');
+	if (code == ERROR_SUCCESS && guid_parse(name, &plain) < 0) {
+		openetw_name_provider(&guid, name, NULL); /* lists look better */
+	}
+	return code;
+}
+
+static const struct profile_state *state_of(const struct profile_provider *p, enum wpr_moment when)
+{
+	return when == WPR_ON_START  ? &p->on_start
+	       : when == WPR_ON_SAVE ? &p->on_save
+				     : &p->on_demand;
+}
+
+/* Enabling that did not get its answer in time is in force all the same. */
+static uint32_t said_late(const struct profile_provider *p, uint32_t code, const char *what)
+{
+	if (code == ERROR_TIMEOUT) {
+		fprintf(stderr,
+			"wpr: warning: %s: a process did not %s in time; what it still writes about that "
+			"may be missing\n",
+			p->name, what);
+		return ERROR_SUCCESS;
+	}
+	return code;
+}
+
+static uint32_t capture(TRACEHANDLE h, const struct profile_provider *p, enum wpr_moment when)
+{
+	const struct profile_state *s = state_of(p, when);
+	uint32_t seconds = s->timeout_s		 ? s->timeout_s
+			   : when == WPR_ON_SAVE ? WPR_SAVE_TIMEOUT_S
+						 : WPR_START_TIMEOUT_S;
+	uint64_t mask = s->has_keywords ? p->keywords | s->keywords : p->keywords;
+	uint32_t code = wpr_enable(h, p, EVENT_CONTROL_CODE_ENABLE_PROVIDER, mask, 1000 * seconds);
+	code = said_late(p, code, "take notice of being enabled");
+	if (code == ERROR_SUCCESS) {
+		code = wpr_enable(h, p, EVENT_CONTROL_CODE_CAPTURE_STATE, mask, 1000 * seconds);
+		code = said_late(p, code, "report its state");
+	}
+	if (code == ERROR_SUCCESS && p->capture_only) {
+		GUID guid;
+		wpr_provider_guid(p->name, &guid);
+		code = EnableTraceEx2(h, &guid, EVENT_CONTROL_CODE_DISABLE_PROVIDER, 0, 0, 0,
+				      1000 * seconds, NULL);
+	} else if (code == ERROR_SUCCESS) {
+		code = wpr_enable(h, p, EVENT_CONTROL_CODE_ENABLE_PROVIDER, p->keywords, 1000 * seconds);
+	}
+	return said_late(p, code, "take notice of being enabled");
+}
+
+static uint32_t start_provider(TRACEHANDLE h, const struct profile_provider *p)
+{
+	if (p->on_start.wanted) {
+		return capture(h, p, WPR_ON_START);
+	}
+	if (p->capture_only) {
+		return ERROR_SUCCESS;
+	}
+	uint32_t code =
+		wpr_enable(h, p, EVENT_CONTROL_CODE_ENABLE_PROVIDER, p->keywords, WPR_ENABLE_WAIT_MS);
+	return said_late(p, code, "take notice of being enabled");
+}
+
+/* ---- starting -------------------------------------------------------------------------------- */
+
+void wpr_sessions_properties(const struct wpr *w, const struct profile_collector *c, unsigned index,
+			     struct cli_props *p)
+{
+	struct sysinfo si = {0};
+	sysinfo(&si);
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	uint32_t count = profile_buffer_count(c, (uint64_t)si.totalram * si.mem_unit,
+					      cpus > 0 ? (uint32_t)cpus : 1);
+	cli_props_init(p);
+	p->p.BufferSize = c->buffer_kb;
+	if (w->profile->mode == PROFILE_MEMORY) {
+		p->p.LogFileMode = EVENT_TRACE_BUFFERING_MODE;
+		p->p.MinimumBuffers = p->p.MaximumBuffers = count;
+		p->p.LogFileNameOffset = 0;
+	} else {
+		p->p.LogFileMode = c->circular && c->file_most_mb ? EVENT_TRACE_FILE_MODE_CIRCULAR
+								  : EVENT_TRACE_FILE_MODE_SEQUENTIAL;
+		p->p.MaximumFileSize = c->file_most_mb;
+		p->p.MaximumBuffers = count;
+		p->p.LogFileMode |= c->realtime ? EVENT_TRACE_REAL_TIME_MODE : 0u;
+		wpr_part_path(w, c, index, p->file, sizeof p->file);
+	}
+	if (wpr_files_kept(w, c)) {
+		p->p.LogFileMode &= ~(ULONG)EVENT_TRACE_FILE_MODE_SEQUENTIAL;
+		p->p.LogFileMode |= EVENT_TRACE_FILE_MODE_NEWFILE;
+	}
+	p->p.LogFileMode |= c->secure ? ETW_SECURE_MODE : 0u;
+}
+
+/* Is it one that the profile names? */
+static bool listed(const struct profile_collector *c, const GUID *guid)
+{
+	for (const struct profile_provider *p = c->providers; p; p = p->next) {
+		GUID g;
+		if (wpr_provider_guid(p->name, &g) && memcmp(&g, guid, sizeof g) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The special provider RegisteredProviders stands for those that are registered now. */
+static int expand_registered(struct wpr *w, struct profile_collector *c)
+{
+	for (struct profile_provider **at = &c->providers, *p; (p = *at) != NULL; at = &(*at)->next) {
+		if (strcasecmp(p->name, "RegisteredProviders") != 0) {
+			continue;
+		}
+		GUID guids[4096];
+		ULONG bytes = 0;
+		uint32_t code = EnumerateTraceGuidsEx(TraceGuidQueryList, NULL, 0, guids, sizeof guids, &bytes);
+		if (code) {
+			return wpr_fail_call(code, "cannot list the registered providers");
+		}
+		struct profile_provider *after = p->next;
+		for (size_t i = 0; i < bytes / sizeof guids[0]; i++) {
+			char text[40];
+			cli_guid_text(&guids[i], text);
+			if (memcmp(&guids[i], &cli_mark_provider, sizeof guids[i]) == 0 ||
+			    listed(c, &guids[i])) {
+				continue;
+			}
+			struct profile_provider *one = ARENA_NEW(&w->profile->arena, struct profile_provider);
+			char *name = arena_text(&w->profile->arena, text, strlen(text));
+			if (!one || !name) {
+				return wpr_fail_call(ERROR_NOT_ENOUGH_MEMORY, "cannot start");
+			}
+			*one = *p;
+			one->name = name;
+			*at = one;
+			at = &one->next;
+		}
+		*at = after;
+		if (!*at) {
+			break;
+		}
+	}
+	return CLI_OK;
+}
+
+static ULONG registered(void)
+{
+	GUID guids[4096];
+	ULONG bytes = 0;
+	uint32_t code = EnumerateTraceGuidsEx(TraceGuidQueryList, NULL, 0, guids, sizeof guids, &bytes);
+	return code == ERROR_SUCCESS ? bytes : 0;
+}
+
+/* The first session of a user starts etwd, and processes that have been there for long need a moment
+ * to find it. Enabling does not mind; a provider that is not there yet cannot be asked for its state. */
+static void let_providers_come(void)
+{
+	enum { STEP_MS = 20, QUIET_MS = 200, MOST_MS = 2000 };
+	ULONG before = registered();
+	for (int ms = 0, quiet = 0; ms < MOST_MS && quiet < QUIET_MS; ms += STEP_MS) {
+		usleep(STEP_MS * 1000);
+		ULONG now = registered();
+		quiet = now == before ? quiet + STEP_MS : 0;
+		before = now;
+	}
+}
+
+/* Kernel events that cannot be had leave the rest of the recording alone, unless the profile insists or
+ * there is no rest. */
+static int start_kernel(struct wpr *w, const struct profile_collector *c, const char *name, unsigned index)
+{
+	struct cli_kernel_wish wish;
+	struct cli_props p;
+	TRACEHANDLE h = 0;
+	bool others = false;
+	wpr_kernel_wish(c, &wish);
+	int status = wpr_kernel_counters(w->args, w->profile, c, &wish);
+	if (status != CLI_OK) {
+		return status;
+	}
+	wpr_sessions_properties(w, c, index, &p);
+	uint32_t code = cli_kernel_start(&h, name, &p, &wish);
+	if (code == ERROR_SUCCESS) {
+		cli_kernel_tell("wpr", name);
+		return CLI_OK;
+	}
+	for (const struct profile_collector *o = w->profile->collectors; o; o = o->next) {
+		others = others || (o->kind == PROFILE_EVENT && wpr_recorded(o));
+	}
+	const char *why = openetw_last_error_text(), *text = openetw_error_text(code);
+	why = *why ? why : text ? text : "unknown error";
+	if (code == ERROR_ALREADY_EXISTS || wpr_kernel_strict(w->profile, c) || !others) {
+		return code == ERROR_ALREADY_EXISTS
+			       ? wpr_fail(WPR_ALREADY_RUNNING, "The session '%s' runs already.\n\t'openetw stop \"%s\"' ends it.",
+					  name, name)
+			       : wpr_fail(0xC5585011u, "Kernel events cannot be recorded: %s", why);
+	}
+	fprintf(stderr, "wpr: warning: kernel events are not recorded: %s\n", why);
+	return CLI_OK;
+}
+
+static int start_collector(struct wpr *w, struct profile_collector *c, unsigned index)
+{
+	char name[512];
+	struct cli_props p;
+	TRACEHANDLE h = 0;
+	wpr_session_name(w->instance, c, name, sizeof name);
+	if (c->kind == PROFILE_SYSTEM) {
+		return start_kernel(w, c, name, index);
+	}
+	wpr_sessions_properties(w, c, index, &p);
+	uint32_t code = cli_start_trace(&h, name, &p.p);
+	if (code == ERROR_ALREADY_EXISTS) {
+		return wpr_fail(WPR_ALREADY_RUNNING,
+				"The session '%s' runs already, left over from a recording that was not "
+				"stopped.\n\t'openetw stop \"%s\"' ends it.",
+				name, name);
+	}
+	if (code) {
+		return wpr_fail_call(code, "cannot start the session '%s'", name);
+	}
+	if (wpr_files_kept(w, c)) {
+		code = openetw_session_rotate(name, 0, wpr_files_kept(w, c));
+		if (code) {
+			return wpr_fail_call(code, "cannot limit the files of '%s'", name);
+		}
+	}
+	if (w->settle) {
+		let_providers_come();
+		w->settle = false;
+	}
+	int status = expand_registered(w, c);
+	if (status) {
+		return status;
+	}
+	if (!w->marks) { /* in one session: marks are not to come twice into a merged file */
+		w->marks = cli_mark_enable(h) == ERROR_SUCCESS;
+	}
+	for (const struct profile_provider *v = c->providers; v; v = v->next) {
+		code = start_provider(h, v);
+		if (code == ERROR_SUCCESS) {
+			continue;
+		}
+		if (v->strict || w->profile->strict) {
+			return wpr_fail_call(code, "cannot enable the provider '%s'", v->name);
+		}
+		const char *why = openetw_last_error_text(), *text = openetw_error_text(code);
+		fprintf(stderr, "wpr: warning: the provider '%s' is not recorded: %s\n", v->name,
+			*why ? why : text ? text : "unknown error");
+	}
+	return CLI_OK;
+}
+
+static bool etwd_runs(void)
+{
+	struct cli_props p;
+	EVENT_TRACE_PROPERTIES *one = &p.p;
+	ULONG count = 0;
+	cli_props_init(&p);
+	QueryAllTracesA(&one, 1, &count);
+	return count > 0;
+}
+
+int wpr_sessions_start(struct wpr *w)
+{
+	unsigned index = 0;
+	w->settle = !etwd_runs();
+	for (struct profile_collector *c = w->profile->collectors; c; index += wpr_recorded(c), c = c->next) {
+		int status = wpr_recorded(c) ? start_collector(w, c, index) : CLI_OK;
+		if (status) {
+			return status;
+		}
+	}
+	return CLI_OK;
+}
+
+/* ---- while it runs ---------------------------------------------------------------------------- */
+
+int wpr_sessions_capture(struct wpr *w, enum wpr_moment when)
+{
+	int status = CLI_OK;
+	for (const struct profile_collector *c = w->profile->collectors; c; c = c->next) {
+		char name[512];
+		struct cli_props p;
+		wpr_session_name(w->instance, c, name, sizeof name);
+		if (c->kind != PROFILE_EVENT || !wpr_recorded(c) || cli_session_query(name, &p) != ERROR_SUCCESS) {
+			continue;
+		}
+		for (const struct profile_provider *v = c->providers; v; v = v->next) {
+			if (!state_of(v, when)->wanted) {
+				continue;
+			}
+			uint32_t code = capture(p.p.Wnode.HistoricalContext, v, when);
+			if (code) { /* the rest is worth saving */
+				status = wpr_fail_call(code, "cannot ask the provider '%s' for its state",
+						       v->name);
+			}
+		}
+	}
+	return status;
+}
+
+void wpr_sessions_totals(const struct wpr *w, struct wpr_totals *t)
+{
+	memset(t, 0, sizeof *t);
+	for (const struct profile_collector *c = w->profile->collectors; c; c = c->next) {
+		char name[512];
+		struct cli_props p;
+		struct openetw_loss loss = {.size = sizeof loss};
+		wpr_session_name(w->instance, c, name, sizeof name);
+		if (!wpr_recorded(c)) {
+			continue;
+		}
+		if (cli_session_query(name, &p) != ERROR_SUCCESS) {
+			t->missing++;
+			continue;
+		}
+		t->sessions++;
+		t->events_lost += p.p.EventsLost;
+		t->buffers_lost += p.p.LogBuffersLost;
+		t->events += openetw_session_loss(name, &loss) == ERROR_SUCCESS ? loss.events : 0;
+	}
+}
+
+int wpr_sessions_flush(struct wpr *w)
+{
+	if (w->profile->mode == PROFILE_MEMORY) {
+		return CLI_OK; /* memory has everything at once */
+	}
+	for (const struct profile_collector *c = w->profile->collectors; c; c = c->next) {
+		char name[512];
+		struct cli_props p;
+		wpr_session_name(w->instance, c, name, sizeof name);
+		cli_props_init(&p);
+		p.p.LogFileNameOffset = 0;
+		uint32_t code =
+			wpr_recorded(c) ? ControlTraceA(0, name, &p.p, EVENT_TRACE_CONTROL_FLUSH) : ERROR_SUCCESS;
+		if (code) {
+			return wpr_fail_call(code, "cannot flush '%s'", name);
+		}
+	}
+	return CLI_OK;
+}
+
+/* ---- the end ---------------------------------------------------------------------------------- */
+
+static int save_one(struct wpr *w, const char *name, const char *file, struct wpr_totals *t)
+{
+	struct cli_props p;
+	struct openetw_loss loss = {.size = sizeof loss}, saved = loss;
+	if (w->profile->mode == PROFILE_MEMORY) {
+		cli_props_init(&p);
+		snprintf(p.file, sizeof p.file, "%s", file);
+		uint32_t code = ControlTraceA(0, name, &p.p, EVENT_TRACE_CONTROL_FLUSH);
+		if (code) {
+			return wpr_fail_call(code, "cannot write the buffers of '%s' to %s", name, file);
+		}
+		/* What was written then is in the file, not what came after. */
+		openetw_session_loss(name, &saved);
+	}
+	cli_props_init(&p);
+	uint32_t code = openetw_session_stop(0, name, &p.p, &loss);
+	if (code) {
+		return wpr_fail_call(code, "cannot stop '%s'", name);
+	}
+	loss = w->profile->mode == PROFILE_MEMORY ? saved : loss;
+	t->events += loss.events - BASE_MIN(loss.events, loss.overwritten);
+	t->events_lost += p.p.EventsLost;
+	t->buffers_lost += p.p.LogBuffersLost;
+	return CLI_OK;
+}
+
+int wpr_sessions_save(struct wpr *w, char ***ret_files, unsigned *ret_count, struct wpr_totals *t)
+{
+	unsigned index = 0;
+	struct wpr_parts parts = {0};
+	memset(t, 0, sizeof *t);
+	int status = CLI_OK;
+	for (const struct profile_collector *c = w->profile->collectors; c && status == CLI_OK;
+	     index += wpr_recorded(c), c = c->next) {
+		char name[512], file[2100];
+		struct cli_props p;
+		wpr_session_name(w->instance, c, name, sizeof name);
+		wpr_part_path(w, c, index, file, sizeof file);
+		if (!wpr_recorded(c)) {
+			continue;
+		}
+		if (cli_session_query(name, &p) != ERROR_SUCCESS) {
+			t->missing++;
+			fprintf(stderr, "wpr: warning: the session '%s' does not run any more%s\n", name,
+				w->profile->mode == PROFILE_FILE ? "; its file has what it recorded"
+								 : "; its memory is lost");
+		} else {
+			status = save_one(w, name, file, t);
+			t->sessions += status == CLI_OK;
+		}
+		if (status == CLI_OK && wpr_each_part(w, c, index, wpr_collect_part, &parts) < 0) {
+			status = wpr_fail_call(ERROR_NOT_ENOUGH_MEMORY, "cannot save");
+		}
+	}
+	*ret_files = parts.file;
+	*ret_count = parts.count;
+	return status;
+}
+
+void wpr_sessions_cancel(struct wpr *w)
+{
+	unsigned index = 0;
+	for (const struct profile_collector *c = w->profile->collectors; c; index += wpr_recorded(c), c = c->next) {
+		char name[512];
+		struct cli_props p;
+		if (!wpr_recorded(c)) {
+			continue;
+		}
+		wpr_session_name(w->instance, c, name, sizeof name);
+		cli_props_init(&p);
+		ControlTraceA(0, name, &p.p, EVENT_TRACE_CONTROL_STOP);
+		if (*w->work) {
+			wpr_each_part(w, c, index, wpr_remove_part, NULL);
+		}
+	}
+	if (*w->work) {
+		rmdir(w->work);
+	}
+}
+
+/* ---- --explain -------------------------------------------------------------------------------- */
+
+static void explain_ids(const char *option, const struct profile_ids *s)
+{
+	if (s->present) {
+		printf(" --%s '%s", option, s->in ? "" : "!"); /* numbers */
+		for (unsigned i = 0; i < s->count; i++) {
+			printf("%s%u", i ? "," : "", s->id[i]);
+		}
+		putchar('\'');
+	}
+}
+
+static void explain_names(const char *option, const struct profile_names *s)
+{
+	if (s->present) {
+		struct strbuf b = {0};
+		for (const struct profile_word *n = s->names; n; n = n->next) {
+			strbuf_adds(&b, n == s->names ? "" : ",");
+			strbuf_adds(&b, n->text);
+		}
+		printf(" --%s %s", option, cli_quoted("%s%s", s->in ? "" : "!", b.s ? b.s : ""));
+		strbuf_finish(&b);
+	}
+}
+
+static void explain_enable(const char *name, const struct profile_provider *p, uint64_t mask,
+			   const char *option)
+{
+	printf("openetw enable %s %s%s", cli_quoted("%s", name), option,
+	       cli_quoted("%s:0x%llx:%u%s", p->name, (unsigned long long)mask, p->level, p->stack ? ":stack" : ""));
+	if (!*option) {
+		explain_ids("event-id", &p->events);
+		explain_names("event-name", &p->event_names);
+		explain_ids("stack-id", &p->stack_events);
+		explain_names("stack-name", &p->stack_names);
+		if (p->exe) {
+			printf(" --exe %s", cli_quoted("%s", p->exe));
+		}
+	}
+	putchar('\n');
+}
+
+void wpr_sessions_explain(const struct wpr *w)
+{
+	unsigned index = 0;
+	for (const struct profile_collector *c = w->profile->collectors; c; index += wpr_recorded(c), c = c->next) {
+		char name[512];
+		struct cli_props p;
+		if (!wpr_recorded(c)) {
+			continue;
+		}
+		wpr_session_name(w->instance, c, name, sizeof name);
+		wpr_sessions_properties(w, c, index, &p);
+		printf("openetw start %s --buffer-size %uK", cli_quoted("%s", name), p.p.BufferSize);
+		if (w->profile->mode == PROFILE_MEMORY) {
+			printf(" -m buffering --buffers %u", p.p.MinimumBuffers);
+			fputs(c->kind == PROFILE_SYSTEM ? "" : "\n", stdout);
+		} else {
+			printf(" -o %s", cli_quoted("%s", p.file));
+			if (p.p.MaximumFileSize) {
+				printf(" -m %s --max-size %uMB",
+				       c->circular	    ? "circular"
+				       : wpr_files_kept(w, c) ? "newfile"
+							    : "sequential",
+				       p.p.MaximumFileSize);
+				if (wpr_files_kept(w, c)) {
+					printf(" --keep-files %u", wpr_files_kept(w, c));
+				}
+			}
+			if (c->kind != PROFILE_SYSTEM) {
+				printf("\n");
+			}
+		}
+		if (c->kind == PROFILE_SYSTEM) {
+			struct cli_kernel_wish wish;
+			wpr_kernel_wish(c, &wish);
+			(void)wpr_kernel_counters(w->args, w->profile, c, &wish);
+			cli_kernel_explain(stdout, &wish);
+			printf("\n");
+			continue;
+		}
+		for (const struct profile_provider *v = c->providers; v; v = v->next) {
+			const struct profile_state *s = &v->on_start;
+			uint64_t mask = s->has_keywords ? v->keywords | s->keywords : v->keywords;
+			if (s->wanted) {
+				explain_enable(name, v, mask, "");
+				explain_enable(name, v, mask, "--capture-state ");
+			}
+			if (!v->capture_only) {
+				explain_enable(name, v, v->keywords, "");
+			}
+		}
+	}
+}

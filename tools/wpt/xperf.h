@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The parts of the xperf verb: cmd_xperf.c options and lists, xperf_sessions.c its sessions,
+ * xperf_kernel.c what it asks of the kernel; xperf_read.c the command line of reports, xperf_dumper.c
+ * events as its text, xperf_action.h the other reports.
+ */
+#ifndef TOOLS_WPT_XPERF_H
+#define TOOLS_WPT_XPERF_H
+
+#include "tools/common/kernel_options.h"
+
+#include <stdio.h>
+
+#define XPERF_SCOPES_MAX 16
+#define XPERF_SPECS_MAX	 64
+#define XPERF_KERNEL	 "NT Kernel Logger"
+
+/* One session of a command line; the first is the kernel's. */
+struct xperf_scope {
+	const char *name, *on, *file, *file_mode, *clock, *stack, *pids, *state;
+	uint64_t buffer_kb, min, max, max_file, flush;
+	bool realtime, buffering, kernel;
+	char stacks[2048]; /* of several -StackWalk, joined; `stack` points to it */
+	TRACEHANDLE handle;
+};
+struct xperf {
+	struct cli_args *a;
+	struct xperf_scope scope[XPERF_SCOPES_MAX];
+	int count;
+};
+
+/* ---- xperf_sessions.c; they print mistakes and give an exit status ----------------------------- */
+
+/* The options in their order, each to its scope. */
+bool xperf_scopes(struct xperf *x);
+int xperf_start(struct xperf *x);
+int xperf_stop(struct cli_args *a);
+int xperf_stop_one(struct cli_args *a, const char *name, char **ret_file); /* its file, or NULL */
+int xperf_merge(struct cli_args *a, int count, char **files, const char *to);
+/* What -on says, in a session. */
+int xperf_enable(struct cli_args *a, const struct xperf_scope *s, TRACEHANDLE h);
+int xperf_capture(struct cli_args *a, const char *session, TRACEHANDLE h, const char *specs);
+
+/* ---- names and text ----------------------------------------------------------------------------- */
+
+/* -on, -StackWalk and -pids of the kernel's scope. CLI_OK, or printed why. */
+int xperf_kernel_wish(const struct cli_args *a, const struct xperf_scope *s, struct cli_kernel_wish *ret);
+/* -SetProfInt SOURCE N, repeatable, as sources with intervals; and to the machine. */
+bool xperf_intervals(const struct cli_args *a, struct cli_counters *c);
+uint32_t xperf_set_intervals(const struct cli_counters *c);
+/* -boottrace FLAGS|off. */
+int xperf_boot(struct xperf *x);
+/* ---- reports: xperf_read.c, xperf_action.h --------------------------------------------------------- */
+
+/* Is this the command line of a report: has it an -i? */
+bool xperf_is_report(const struct cli_args *a);
+int xperf_report(struct cli_args *a);
+/* One action for another verb, with its options. */
+int xperf_one_report(struct cli_args *a, const char *action, int word_count, char **words, int count, char **files,
+		     FILE *to);
+
+/* The dumper: which files, what of them, and where to. */
+struct xperf_read {
+	struct cli_args *a;
+	int count;
+	char **files;
+	FILE *to;
+	bool ranged; /* only from_us to to_us from the start */
+	uint64_t from_us, to_us;
+	const GUID *only; /* of these providers, when there are any */
+	size_t only_count;
+	bool raw_data; /* the bytes too */
+	bool whole;    /* out: all is dumped */
+};
+int xperf_dump(struct xperf_read *r);
+/* When a file begins, as FILETIME; 0: it cannot be opened. */
+uint64_t xperf_start_of(const char *path);
+
+#endif

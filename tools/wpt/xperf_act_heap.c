@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT
+ * Reports about memory that programs and the system allocate: heap and pool.
+ */
+#include "tools/wpt/xperf_action.h"
+#include "tools/wpt/xperf_rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#define DEPTH_MAX 64u
+
+/* Sums of one row. */
+enum { ALLOCS, ALLOC_BYTES, LEFT, LEFT_BYTES, REALLOCS };
+
+struct block {
+	uint64_t address, bytes;
+	uint32_t pid;
+	double since;
+	size_t row; /* index into `rows`, + 1; 0: an empty place, SIZE_MAX: freed */
+};
+struct heap {
+	bool stacks, frames, images, totals;
+	int sort;
+	uint32_t pid, top;
+	double life_from, life_to, size_from, size_to;
+	char **cull; /* frames that are not shown, and such that have to be there */
+	int cull_count, required_count, list_count;
+	char **required;
+	char **list; /* -cullLists */
+	struct xperf_sums names; /* tag: row + 1 */
+	struct row {
+		char *name;
+		double v[5];
+	} *row;
+	size_t rows, row_cap;
+	struct block *block; /* open addressing */
+	size_t blocks, used, cap;
+	double total[5];
+	uint64_t frees_of_unknown;
+};
+
+static bool is_frame(const char *symbol, const char *pattern)
+{
+	const char *bang = strchr(pattern, '!'), *own = strchr(symbol, '!');
+	if (!bang) {
+		return strcasecmp(own ? own + 1 : symbol, pattern) == 0;
+	}
+	size_t n = (size_t)(bang - pattern);
+	bool image = n == 0 || ((own ? (size_t)(own - symbol) : strlen(symbol)) == n && strncasecmp(symbol, pattern, n) == 0);
+	return image && (bang[1] == 0 || (own && strcasecmp(own + 1, bang + 1) == 0));
+}
+
+static bool in_list(const char *symbol, char **list, int n)
+{
+	for (int i = 0; i < n; i++) {
+		if (is_frame(symbol, list[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool read_list(struct xperf_job *j, struct heap *h, const char *path)
+{
+	struct strbuf text = {0};
+	int r = cli_file_read(path, 1 << 20, &text);
+	if (r < 0) {
+		cli_usage(j->a, "-cullLists: cannot read %s: %s", path, strerror(-r));
+		strbuf_finish(&text);
+		return false;
+	}
+	strbuf_addc(&text, 0);
+	for (char *s = text.s; s && *s && !text.failed;) {
+		size_t n = strcspn(s, "\r\n");
+		bool more = s[n] != 0;
+		s[n] = 0;
+		char **list = *s ? realloc(h->list, (size_t)(h->list_count + 1) * sizeof *list) : h->list;
+		if (*s && list) {
+			h->list = list;
+			list[h->list_count] = strdup(s);
+			h->list_count += list[h->list_count] != NULL;
+		}
+		s += n + more;
+	}
+	strbuf_finish(&text);
+	return true;
+}
+
+static bool two(struct xperf_job *j, const char *option, bool time, double *from, double *to)
+{
+	const struct winarg *g = winargs_find(j->w, option);
+	uint64_t a, b;
+	*from = 0;
+	*to = HUGE_VAL;
+	if (!g) {
+		return true;
+	}
+	if (time) {
+		return xperf_span(j, option, g->value[0], 1000, from) && xperf_span(j, option, g->value[1], 1000, to);
+	}
+	if (!winargs_u64_text(g->value[0], &a) || !winargs_u64_text(g->value[1], &b)) {
+		cli_usage(j->a, "-%s takes two numbers of bytes", option);
+		return false;
+	}
+	*from = (double)a;
+	*to = (double)b;
+	return true;
+}
+
+static bool begin(struct xperf_job *j)
+{
+	static const struct {
+		const char *word;
+		int by;
+	} sorts[] = {{"so", LEFT_BYTES}, {"soc", LEFT}, {"st", ALLOC_BYTES}, {"stc", ALLOCS}, {"src", REALLOCS}};
+	struct heap *h = j->own;
+	const struct winarg *cull = winargs_find(j->w, "cullframes"), *required = winargs_find(j->w, "requireframes");
+	const char *list = winargs_value(j->w, "cullLists", NULL);
+	const char *how = winargs_value(j->w, "stacks", winargs_value(j->w, "frames", NULL));
+	h->frames = winargs_on(j->w, "frames");
+	h->images = winargs_on(j->w, "images");
+	h->totals = winargs_on(j->w, "totals");
+	h->stacks = !h->frames && !h->images;
+	h->sort = LEFT_BYTES;
+	h->pid = UINT32_MAX;
+	h->top = UINT32_MAX;
+	bool known = !how;
+	for (size_t i = 0; how && i < BASE_ARRAY_LEN(sorts); i++) {
+		if (strcasecmp(how, sorts[i].word) == 0) {
+			h->sort = sorts[i].by;
+			known = true;
+		}
+	}
+	if (!known) {
+		cli_usage(j->a, "-stacks and -frames sort by so, soc, st, stc or src, not '%s'", how);
+		return false;
+	}
+	h->cull = cull ? cull->value : NULL;
+	h->cull_count = cull ? cull->count : 0;
+	h->required = required ? required->value : NULL;
+	h->required_count = required ? required->count : 0;
+	return winargs_u32(j->w, "pid", 0, 0, UINT32_MAX, &h->pid) && winargs_u32(j->w, "top", 0, 1, UINT32_MAX, &h->top) &&
+	       two(j, "lifetime", true, &h->life_from, &h->life_to) && two(j, "size", false, &h->size_from, &h->size_to) &&
+	       (!list || read_list(j, h, list));
+}
+
+/* ---- rows ----------------------------------------------------------------------------------------- */
+
+/* The row that an allocation counts for; 0: it is not wanted. Else its number + 1. */
+static size_t row_of(struct xperf_job *j, uint32_t pid)
+{
+	struct heap *h = j->own;
+	struct openetw_stack k = {.size = sizeof k};
+	struct strbuf frame = {0};
+	uint64_t address[DEPTH_MAX];
+	bool found = h->required_count == 0, listed = h->list_count == 0;
+	uint32_t n = 0, shown = 0;
+	if (openetw_state_stack(j->state, j->e, &k) == ERROR_SUCCESS) {
+		n = BASE_MIN(k.count, DEPTH_MAX);
+		memcpy(address, k.addresses, n * sizeof *address);
+	}
+	strbuf_clear(&j->key);
+	strbuf_addf(&j->key, "%6u, 0x%llx", pid, (unsigned long long)xperf_number(j, "HeapHandle"));
+	for (uint32_t i = 0; i < n; i++) {
+		strbuf_clear(&frame);
+		xperf_symbol_cell(&frame, j->state, pid, address[i], j->time);
+		const char *symbol = frame.s ? frame.s : "";
+		found = found || in_list(symbol, h->required, h->required_count);
+		listed = listed || in_list(symbol, h->list, h->list_count);
+		if ((shown == 0 && in_list(symbol, h->cull, h->cull_count)) || in_list(symbol, h->list, h->list_count) ||
+		    (!h->stacks && shown > 0)) {
+			continue;
+		}
+		shown++;
+		size_t m = h->images ? strcspn(symbol, "!") : strlen(symbol);
+		strbuf_adds(&j->key, shown == 1 ? ", " : " <- ");
+		strbuf_add(&j->key, symbol, m);
+	}
+	if (shown == 0) {
+		strbuf_adds(&j->key, ", (no stack)");
+	}
+	strbuf_finish(&frame);
+	struct xperf_sum *s = found && listed && !j->key.failed ? xperf_sum(j, &h->names, j->key.s) : NULL;
+	if (!s) {
+		return 0;
+	}
+	if (s->tag == 0) {
+		if (h->rows == h->row_cap) {
+			size_t cap = h->row_cap ? 2 * h->row_cap : 256;
+			void *rows = realloc(h->row, cap * sizeof *h->row);
+			if (!rows) {
+				j->failed = true;
+				return 0;
+			}
+			h->row = rows;
+			h->row_cap = cap;
+		}
+		h->row[h->rows] = (struct row){.name = s->key};
+		s->tag = ++h->rows;
+	}
+	return s->tag;
+}
+
+static size_t slot(const struct block *list, size_t cap, uint32_t pid, uint64_t address)
+{
+	size_t i = (size_t)(((address >> 3) ^ pid) * 0x9e3779b97f4a7c15ull >> 20) & (cap - 1);
+	while (list[i].row && (list[i].row == SIZE_MAX || list[i].address != address || list[i].pid != pid)) {
+		i = (i + 1) & (cap - 1);
+	}
+	return i;
+}
+
+static struct block *block_at(struct xperf_job *j, uint32_t pid, uint64_t address, bool make)
+{
+	struct heap *h = j->own;
+	if (make && 2 * h->used >= h->cap) {
+		size_t cap = 4 * h->blocks > h->cap || !h->cap ? (h->cap ? 2 * h->cap : 4096) : h->cap;
+		struct block *list = calloc(cap, sizeof *list);
+		if (!list) {
+			j->failed = true;
+			return NULL;
+		}
+		h->used = h->blocks;
+		for (size_t i = 0; i < h->cap; i++) {
+			if (h->block[i].row && h->block[i].row != SIZE_MAX) {
+				list[slot(list, cap, h->block[i].pid, h->block[i].address)] = h->block[i];
+			}
+		}
+		free(h->block);
+		h->block = list;
+		h->cap = cap;
+	}
+	if (h->cap == 0) {
+		return NULL;
+	}
+	struct block *b = &h->block[slot(h->block, h->cap, pid, address)];
+	if (!b->row && make) {
+		h->used++;
+		h->blocks++;
+	}
+	return b->row || make ? b : NULL;
+}
+
+static void count(struct heap *h, size_t row, int what, double n, double bytes)
+{
+	h->row[row - 1].v[what] += n;
+	h->total[what] += n;
+	if (what != REALLOCS) {
+		h->row[row - 1].v[what + 1] += bytes;
+		h->total[what + 1] += bytes;
+	}
+}
+
+/* An allocation that was given back: it counts when it lived as long as is asked for. */
+static void freed(struct xperf_job *j, uint32_t pid, uint64_t address)
+{
+	struct heap *h = j->own;
+	struct block *b = block_at(j, pid, address, false);
+	if (!b) {
+		h->frees_of_unknown++;
+		return;
+	}
+	double life = j->us - b->since;
+	if (life >= h->life_from && life < h->life_to) {
+		count(h, b->row, ALLOCS, 1, (double)b->bytes);
+	}
+	b->row = SIZE_MAX;
+	h->blocks--;
+}
+
+static void allocated(struct xperf_job *j, uint32_t pid, uint64_t address, uint64_t bytes)
+{
+	struct heap *h = j->own;
+	if ((double)bytes < h->size_from || (double)bytes >= h->size_to) {
+		return;
+	}
+	size_t row = row_of(j, pid);
+	struct block *b = row ? block_at(j, pid, address, true) : NULL;
+	if (!b) {
+		return;
+	}
+	if (b->row) {
+		count(h, b->row, ALLOCS, 1, (double)b->bytes); /* its end was not recorded */
+	}
+	*b = (struct block){.address = address, .bytes = bytes, .pid = pid, .since = j->us, .row = row};
+}
+
+static void event(struct xperf_job *j)
+{
+	struct heap *h = j->own;
+	uint32_t pid = j->origin.pid;
+	if (h->pid != UINT32_MAX && pid != h->pid) {
+		return;
+	}
+	if (strcmp(j->name, "Heap/Alloc") == 0) {
+		allocated(j, pid, xperf_number(j, "AllocAddress"), xperf_number(j, "AllocSize"));
+	} else if (strcmp(j->name, "Heap/Free") == 0) {
+		freed(j, pid, xperf_number(j, "FreeAddress"));
+	} else if (strcmp(j->name, "Heap/ReAlloc") == 0) {
+		freed(j, pid, xperf_number(j, "OldAllocAddress"));
+		allocated(j, pid, xperf_number(j, "NewAllocAddress"), xperf_number(j, "NewAllocSize"));
+		struct block *b = block_at(j, pid, xperf_number(j, "NewAllocAddress"), false);
+		if (b) {
+			count(h, b->row, REALLOCS, 1, 0);
+		}
+	}
+}
+
+static int sorting;
+
+static int by_value(const void *pa, const void *pb)
+{
+	const struct row *a = pa, *b = pb;
+	return a->v[sorting] != b->v[sorting] ? (a->v[sorting] > b->v[sorting] ? -1 : 1) : strcmp(a->name, b->name);
+}
+
+static void put_row(FILE *f, const double *v, const char *name)
+{
+	fprintf(f, "%10.0f, %14.2f, %10.0f, %14.2f, %10.0f, %s\n", v[ALLOCS], v[ALLOC_BYTES] / 1024, v[LEFT], v[LEFT_BYTES] / 1024,
+		v[REALLOCS], name);
+}
+
+static void end(struct xperf_job *j)
+{
+	struct heap *h = j->own;
+	for (size_t i = 0; i < h->cap; i++) { /* what is there still lived from then to the end */
+		struct block *b = &h->block[i];
+		double life = b->row && b->row != SIZE_MAX ? BASE_MAX(j->length_us, b->since) - b->since : 0;
+		if (b->row && b->row != SIZE_MAX && life >= h->life_from && life < h->life_to) {
+			count(h, b->row, ALLOCS, 1, (double)b->bytes);
+			count(h, b->row, LEFT, 1, (double)b->bytes);
+		}
+	}
+	fprintf(j->out, "%10s, %14s, %10s, %14s, %10s, %6s, %s\n", "Alloc #", "Alloc (KB)", "Out #", "Out (KB)", "Realloc #", "PID",
+		h->images   ? "Heap Handle, Image"
+		: h->frames ? "Heap Handle, Image!Function"
+			    : "Heap Handle, Stack");
+	sorting = h->sort;
+	if (h->rows) {
+		qsort(h->row, h->rows, sizeof *h->row, by_value);
+	}
+	for (size_t i = 0; i < h->rows && i < h->top && !h->totals; i++) {
+		put_row(j->out, h->row[i].v, h->row[i].name);
+	}
+	put_row(j->out, h->total, "Total");
+	if (h->frees_of_unknown) {
+		fprintf(j->out, "%llu frees are of memory whose allocation is not counted here\n",
+			(unsigned long long)h->frees_of_unknown);
+	}
+}
+
+static void release(struct xperf_job *j)
+{
+	struct heap *h = j->own;
+	xperf_sums_finish(&h->names);
+	for (int i = 0; i < h->list_count; i++) {
+		free(h->list[i]);
+	}
+	free(h->list);
+	free(h->row);
+	free(h->block);
+}
+
+static const struct cli_option heap_options[] = {
+	{0, "pid", "PID", "only this process", NULL},
+	{0, "stacks", "[SORT]", "by call stack (default); SORT: so, soc, st, stc, src", NULL},
+	{0, "frames", "[SORT]", "by the innermost function", NULL},
+	{0, "images", NULL, "by the innermost function's image", NULL},
+	{0, "range", "FROM TO", "only events of these times: 1.5s, 20ms, microseconds", NULL},
+	{0, "lifetime", "FROM TO", "only allocations that lived so long, in microseconds", NULL},
+	{0, "size", "FROM TO", "only allocations of so many bytes", NULL},
+	{0, "cullframes", "FRAME…", "leave out these innermost functions: [image!][function]", NULL},
+	{0, "requireframes", "FRAME…", "only stacks that have one of these", NULL},
+	{0, "cullLists", "FILE", "frames that are left out, one a line; only stacks that have one count", NULL},
+	{0, "top", "N", "only the first N rows", NULL},
+	{0, "totals", NULL, "only the totals", NULL},
+	{0},
+};
+
+/* ---- pool: of Windows' kernel ------------------------------------------------------------------------ */
+
+struct pool {
+	bool images;
+	struct xperf_sums sums;
+};
+
+static bool pool_begin(struct xperf_job *j)
+{
+	struct pool *p = j->own;
+	p->images = winargs_on(j->w, "images");
+	return true;
+}
+
+static void pool_event(struct xperf_job *j)
+{
+	struct pool *p = j->own;
+	struct openetw_stack k = {.size = sizeof k};
+	bool free_it = strncmp(j->name, "Pool/Free", 9) == 0;
+	const char *module = "Unknown";
+	if (p->images && openetw_state_stack(j->state, j->e, &k) == ERROR_SUCCESS) {
+		for (uint32_t i = 0; i < k.count; i++) { /* the caller of the allocator */
+			module = xperf_module(j, 4, k.addresses[i]);
+			if (strcasecmp(module, "ntoskrnl.exe") != 0) {
+				break;
+			}
+		}
+	}
+	strbuf_clear(&j->key);
+	if (p->images) {
+		strbuf_addf(&j->key, "%s, ", module);
+	}
+	strbuf_addf(&j->key, "%s, %s", xperf_text(j, "Tag"), xperf_number(j, "Type") & 1 ? "Paged" : "NonPaged");
+	struct xperf_sum *s = j->key.failed ? NULL : xperf_sum(j, &p->sums, j->key.s);
+	double bytes = (double)xperf_number(j, "NumberOfBytes");
+	if (s) {
+		s->v[0] += !free_it;
+		s->v[1] += free_it ? 0 : bytes;
+		s->v[2] += free_it ? -1 : 1;
+		s->v[3] += free_it ? -bytes : bytes;
+	}
+}
+
+static void pool_end(struct xperf_job *j)
+{
+	struct pool *p = j->own;
+	xperf_sums_sort(&p->sums, 1);
+	fprintf(j->out, "%sTag, Pool, Alloc #, Alloc KB, Out Alloc #, Out Alloc KB\n", p->images ? "Image, " : "");
+	for (size_t i = 0; i < p->sums.count; i++) {
+		const double *v = p->sums.list[i].v;
+		fprintf(j->out, "%s, %.0f, %.2f, %.0f, %.2f\n", p->sums.list[i].key, v[0], v[1] / 1024, v[2], v[3] / 1024);
+	}
+}
+
+static void pool_release(struct xperf_job *j)
+{
+	struct pool *p = j->own;
+	xperf_sums_finish(&p->sums);
+}
+
+static const struct cli_option pool_options[] = {
+	{0, "pooltags", NULL, "by tag (always)", NULL},
+	{0, "images", NULL, "by image too", NULL},
+	{0, "range", "FROM TO", "only events of these times: 1.5s, 20ms, microseconds", NULL},
+	{0},
+};
+
+const struct xperf_action xperf_heap_actions[] = {
+	{.name = "heap",
+	 .summary = "memory allocated and not given back, by stack, function or image",
+	 .options = heap_options,
+	 .events = "Heap/Alloc Heap/Free Heap/ReAlloc",
+	 .source = ":'openetw record --heap PID' records them",
+	 .own = sizeof(struct heap),
+	 .begin = begin,
+	 .event = event,
+	 .end = end,
+	 .release = release,
+	 .stacks = true},
+	{.name = "pool",
+	 .summary = "pool memory of Windows' kernel, by tag",
+	 .options = pool_options,
+	 .events = "Pool/Alloc Pool/AllocSession Pool/Free Pool/FreeSession",
+	 .own = sizeof(struct pool),
+	 .begin = pool_begin,
+	 .event = pool_event,
+	 .end = pool_end,
+	 .release = pool_release,
+	 .stacks = true},
+	{0},
+};

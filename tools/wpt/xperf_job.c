@@ -1,0 +1,664 @@
+/* SPDX-License-Identifier: MIT
+ * Runs one action: opens the files, hands over the events it asks for, prints its report.
+ */
+#include "base/parse.h"
+#include "tools/wpt/xperf_action.h"
+#include "tools/wpt/xperf_rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <time.h>
+
+#define GRID_CELLS_MAX (16u << 20)
+
+/* ---- fields of the event at hand ---------------------------------------------------------------- */
+
+static int collect(void *ctx, const struct openetw_field *f)
+{
+	struct xperf_job *j = ctx;
+	if (j->field_count == BASE_ARRAY_LEN(j->fields)) {
+		return 1;
+	}
+	j->fields[j->field_count].name = j->store.len;
+	strbuf_add(&j->store, f->name, f->name_length);
+	strbuf_addc(&j->store, 0);
+	j->fields[j->field_count++].text = j->store.len;
+	strbuf_add(&j->store, f->text, f->text_length);
+	strbuf_addc(&j->store, 0);
+	return 0;
+}
+
+const char *xperf_text(struct xperf_job *j, const char *name)
+{
+	if (!j->decoded) {
+		j->decoded = true;
+		j->field_count = 0;
+		strbuf_clear(&j->store);
+		openetw_decode_fields(j->decoder, j->e, collect, j);
+		j->failed = j->failed || j->store.failed;
+	}
+	for (size_t i = 0; i < j->field_count && !j->store.failed; i++) {
+		if (strcmp(j->store.s + j->fields[i].name, name) == 0) {
+			return j->store.s + j->fields[i].text;
+		}
+	}
+	return "";
+}
+
+uint64_t xperf_number(struct xperf_job *j, const char *name)
+{
+	return strtoull(xperf_text(j, name), NULL, 0);
+}
+
+double xperf_ticks_us(const struct xperf_job *j, uint64_t ticks)
+{
+	return (double)ticks * 1e6 / (double)j->frequency;
+}
+
+double xperf_begun_us(struct xperf_job *j)
+{
+	uint64_t ticks = xperf_number(j, "InitialTime");
+	double us = ticks >= j->start_raw ? xperf_ticks_us(j, ticks - j->start_raw)
+					  : -xperf_ticks_us(j, j->start_raw - ticks);
+	return us > j->us || us < j->us - 1e9 ? j->us : us; /* nonsense counts as no time */
+}
+
+uint32_t xperf_cpu(const struct xperf_job *j)
+{
+	return GetEventProcessorIndex(j->e);
+}
+
+double xperf_in_range(const struct xperf_job *j, double from, double to)
+{
+	from = from > j->from_us ? from : j->from_us;
+	to = to < j->to_us ? to : j->to_us;
+	return to > from ? to - from : 0;
+}
+
+uint32_t xperf_thread_process(struct xperf_job *j, uint32_t tid, struct strbuf *b)
+{
+	struct openetw_thread t = {.size = sizeof t};
+	struct openetw_process p = {.size = sizeof p};
+	if (tid == 0) {
+		xperf_process_cell(b, "Idle", 0);
+		return 0;
+	}
+	if (openetw_state_thread(j->state, tid, j->time, &t) != ERROR_SUCCESS) {
+		xperf_process_cell(b, NULL, UINT32_MAX);
+		return UINT32_MAX;
+	}
+	bool known = openetw_state_process(j->state, t.pid, j->time, &p) == ERROR_SUCCESS;
+	xperf_process_cell(b, known ? p.name : NULL, t.pid);
+	return t.pid;
+}
+
+void xperf_key_process(struct xperf_job *j)
+{
+	strbuf_clear(&j->key);
+	xperf_process_cell(&j->key, j->origin.process, j->origin.pid);
+}
+
+void xperf_quote(struct strbuf *b, const char *s)
+{
+	if (*s && !strpbrk(s, " ,\"")) {
+		strbuf_add_printable(b, s, strlen(s));
+	} else {
+		strbuf_add_quoted(b, s, strlen(s));
+	}
+}
+
+const char *xperf_module(struct xperf_job *j, uint32_t pid, uint64_t address)
+{
+	struct openetw_module m = {.size = sizeof m};
+	return openetw_state_module(j->state, pid, address, j->time, &m) == ERROR_SUCCESS ? m.name : "Unknown";
+}
+
+bool xperf_is_dpc(const char *name)
+{
+	return strcmp(name, "PerfInfo/DPC") == 0 || strcmp(name, "PerfInfo/ThreadedDPC") == 0 ||
+	       strcmp(name, "PerfInfo/TimerDPC") == 0;
+}
+
+bool xperf_is_isr(const char *name)
+{
+	return strncmp(name, "PerfInfo/ISR", 12) == 0;
+}
+
+/* ---- times ---------------------------------------------------------------------------------------- */
+
+/* "2026/11/22:10:30:00.1234567", in the machine's zone without "+UTC". */
+static bool absolute(const char *text, uint64_t *ret_filetime)
+{
+	struct tm t = {.tm_isdst = -1};
+	char fraction[16] = "", zone[8] = "";
+	int n = 0;
+	if (sscanf(text, "%4d/%2d/%2d:%2d:%2d:%2d%n", &t.tm_year, &t.tm_mon, &t.tm_mday, &t.tm_hour, &t.tm_min,
+		   &t.tm_sec, &n) != 6) {
+		return false;
+	}
+	text += n;
+	if (*text == '.' && sscanf(text, ".%15[0-9]%n", fraction, &n) == 1) {
+		text += n;
+	}
+	if (*text == '+' && sscanf(text, "+%7[A-Za-z]%n", zone, &n) == 1) {
+		text += n;
+	}
+	if (*text || t.tm_year < 1970 || t.tm_mon < 1 || t.tm_mon > 12 || (*zone && strcasecmp(zone, "UTC") != 0)) {
+		return false;
+	}
+	t.tm_year -= 1900;
+	t.tm_mon--;
+	time_t s = *zone ? timegm(&t) : mktime(&t);
+	uint64_t ticks = 0;
+	for (int i = 0; i < 7; i++) {
+		ticks = 10 * ticks + (fraction[0] && strlen(fraction) > (size_t)i ? (uint64_t)(fraction[i] - '0') : 0);
+	}
+	*ret_filetime = ((uint64_t)s + 11644473600ull) * 10000000ull + ticks;
+	return true;
+}
+
+static bool of_clock(const char *text, double *ret_us)
+{
+	unsigned h, m;
+	double s;
+	int n = 0;
+	if (sscanf(text, "%3u:%2u:%lf%n", &h, &m, &s, &n) != 3 || text[n] || m > 59 || !(s >= 0 && s < 60)) {
+		return false;
+	}
+	*ret_us = ((double)h * 3600 + m * 60 + s) * 1e6;
+	return true;
+}
+
+bool xperf_time(const struct xperf_job *j, const char *option, const char *text, double *ret_us)
+{
+	uint64_t ns, filetime;
+	if (parse_duration(text, 1000, &ns)) {
+		*ret_us = (double)ns / 1000;
+	} else if (absolute(text, &filetime)) {
+		*ret_us = ((double)filetime - (double)j->start) / 10;
+	} else {
+		cli_usage(j->a,
+			  "-%s takes times such as 1.5s, 20ms, 2026/11/22:10:30:00.5+UTC or microseconds, not '%s'",
+			  option, text);
+		return false;
+	}
+	return true;
+}
+
+bool xperf_span(const struct xperf_job *j, const char *option, const char *text, uint64_t unit_ns, double *ret_us)
+{
+	uint64_t ns;
+	if (parse_duration(text, unit_ns, &ns)) {
+		*ret_us = (double)ns / 1000;
+		return true;
+	}
+	if (of_clock(text, ret_us)) {
+		return true;
+	}
+	cli_usage(j->a, "-%s takes a time such as 1s, 20ms or 00:00:20.5, not '%s'", option, text);
+	return false;
+}
+
+bool xperf_seconds(const struct xperf_job *j, const char *option, double fallback_s, double *ret_us)
+{
+	const struct winarg *g = winargs_find(j->w, option);
+	*ret_us = 0;
+	if (!g) {
+		return true;
+	}
+	*ret_us = fallback_s * 1e6;
+	if (g->count == 0) {
+		return true;
+	}
+	if (!xperf_span(j, option, g->value[0], 1000000000, ret_us)) {
+		return false;
+	}
+	if (*ret_us <= 0) {
+		cli_usage(j->a, "-%s takes more than no time", option);
+		return false;
+	}
+	return true;
+}
+
+static bool take_range(struct xperf_job *j)
+{
+	const struct winarg *g = winargs_find(j->w, "range");
+	j->from_us = 0;
+	j->to_us = HUGE_VAL;
+	if (!g) {
+		return true;
+	}
+	j->ranged = true;
+	return xperf_time(j, "range", g->value[0], &j->from_us) && xperf_time(j, "range", g->value[1], &j->to_us);
+}
+
+/* ---- sums by name --------------------------------------------------------------------------------- */
+
+static struct xperf_sum *place_of(struct xperf_sum *list, size_t cap, const char *key)
+{
+	uint64_t h = 1469598103934665603ull;
+	for (const char *c = key; *c; c++) {
+		h = (h ^ (uint8_t)*c) * 1099511628211ull;
+	}
+	size_t i = h & (cap - 1);
+	while (list[i].key && strcmp(list[i].key, key) != 0) {
+		i = (i + 1) & (cap - 1);
+	}
+	return &list[i];
+}
+
+struct xperf_sum *xperf_sum(struct xperf_job *j, struct xperf_sums *s, const char *key)
+{
+	if (2 * s->count >= s->cap) {
+		size_t cap = s->cap ? 2 * s->cap : 256;
+		struct xperf_sum *list = calloc(cap, sizeof *list);
+		if (!list) {
+			j->failed = true;
+			return NULL;
+		}
+		for (size_t i = 0; i < s->cap; i++) {
+			if (s->list[i].key) {
+				*place_of(list, cap, s->list[i].key) = s->list[i];
+			}
+		}
+		free(s->list);
+		s->list = list;
+		s->cap = cap;
+	}
+	struct xperf_sum *t = place_of(s->list, s->cap, key);
+	if (!t->key) {
+		t->key = strdup(key);
+		if (!t->key) {
+			j->failed = true;
+			return NULL;
+		}
+		s->count++;
+	}
+	return t;
+}
+
+static int sort_by;
+
+static int compare(const void *pa, const void *pb)
+{
+	const struct xperf_sum *a = pa, *b = pb;
+	if (sort_by >= 0 && a->v[sort_by] != b->v[sort_by]) {
+		return a->v[sort_by] > b->v[sort_by] ? -1 : 1;
+	}
+	return strcmp(a->key, b->key);
+}
+
+void xperf_sums_sort(struct xperf_sums *s, int by)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < s->cap; i++) {
+		if (s->list[i].key) {
+			s->list[n++] = s->list[i];
+		}
+	}
+	for (size_t i = n; i < s->cap; i++) {
+		s->list[i].key = NULL;
+	}
+	sort_by = by;
+	if (n) {
+		qsort(s->list, n, sizeof *s->list, compare);
+	}
+}
+
+void xperf_sums_finish(struct xperf_sums *s)
+{
+	for (size_t i = 0; i < s->cap; i++) {
+		free(s->list[i].key);
+	}
+	free(s->list);
+	*s = (struct xperf_sums){0};
+}
+
+/* ---- intervals -------------------------------------------------------------------------------------- */
+
+bool xperf_grid_make(struct xperf_job *j, struct xperf_grid *g, double step_us, size_t columns)
+{
+	g->step_us = step_us;
+	g->from_us = j->ranged ? j->from_us : 0;
+	g->to_us = j->ranged && j->to_us < j->length_us ? j->to_us : j->length_us;
+	double rows = (g->to_us - g->from_us) / step_us;
+	g->rows = rows > 0 ? (size_t)BASE_MIN(rows, 1e9) : 0;
+	g->rows += rows > (double)g->rows; /* the last one may be shorter */
+	g->columns = columns;
+	if ((double)g->rows * (double)columns > GRID_CELLS_MAX) {
+		cli_usage(j->a, "%.0f intervals are too many: take longer ones, or a -range", rows);
+		g->rows = 0;
+		return false;
+	}
+	g->cell = calloc(g->rows * columns + 1, sizeof *g->cell);
+	j->failed = j->failed || !g->cell;
+	return g->cell != NULL;
+}
+
+void xperf_grid_add(struct xperf_grid *g, size_t column, double from, double to)
+{
+	from = from > g->from_us ? from : g->from_us;
+	to = to < g->to_us ? to : g->to_us;
+	if (column >= g->columns || !(to > from)) {
+		return;
+	}
+	for (size_t r = (size_t)((from - g->from_us) / g->step_us); r < g->rows; r++) {
+		double begin = g->from_us + (double)r * g->step_us, end = begin + g->step_us;
+		if (begin >= to) {
+			break;
+		}
+		double part = (to < end ? to : end) - (from > begin ? from : begin);
+		g->cell[r * g->columns + column] += part > 0 ? part : 0;
+	}
+}
+
+void xperf_grid_finish(struct xperf_grid *g)
+{
+	free(g->cell);
+	g->cell = NULL;
+}
+
+/* Events come in the order of their ends, so what an operation contains came before it. */
+void xperf_interrupts_add(struct xperf_interrupts *i, double from, double to)
+{
+	while (i->count > 0 && i->last[i->count - 1].from >= from) {
+		i->count--;
+		i->total -= i->last[i->count].to - i->last[i->count].from;
+	}
+	if (i->count > 0 && i->last[i->count - 1].to > from) {
+		from = i->last[i->count - 1].to;
+	}
+	if (i->count == XPERF_NESTED) { /* the oldest cannot be inside a later one any more, as good as surely */
+		memmove(i->last, i->last + 1, sizeof i->last - sizeof i->last[0]);
+		i->count--;
+	}
+	i->last[i->count].from = from;
+	i->last[i->count++].to = to;
+	i->total += to - from;
+}
+
+/* ---- running ------------------------------------------------------------------------------------------ */
+
+static const struct xperf_action *const *tables(void)
+{
+	static const struct xperf_action *const all[] = {
+		xperf_cpu_actions,   xperf_dpcisr_actions, xperf_disk_actions, xperf_file_actions,
+		xperf_process_actions, xperf_stack_actions,  xperf_heap_actions, xperf_config_actions,
+		xperf_trace_actions, xperf_boot_actions,   xperf_list_actions, NULL};
+	return all;
+}
+
+const struct xperf_action *xperf_action_find(const char *name)
+{
+	for (const struct xperf_action *const *t = tables(); *t; t++) {
+		for (const struct xperf_action *k = *t; k->name; k++) {
+			if (strcasecmp(k->name, name) == 0) {
+				return k;
+			}
+		}
+	}
+	return NULL;
+}
+
+const char *xperf_action_name(const void *unused, int i)
+{
+	(void)unused;
+	if (i == 0) {
+		return "dumper";
+	}
+	i--;
+	for (const struct xperf_action *const *t = tables(); *t; t++) {
+		for (const struct xperf_action *k = *t; k->name; k++) {
+			if (!k->refused && i-- == 0) {
+				return k->name;
+			}
+		}
+	}
+	return NULL;
+}
+
+/* Is this name in a list such as "Thread/CSwitch DiskIo/ *"? */
+static bool listed(const char *list, const char *name)
+{
+	for (const char *s = list; *s;) {
+		size_t n = strcspn(s, " ");
+		if (n && s[n - 1] == '*' ? strncmp(s, name, n - 1) == 0 : strlen(name) == n && memcmp(s, name, n) == 0) {
+			return true;
+		}
+		s += n + (s[n] == ' ');
+	}
+	return false;
+}
+
+struct pass {
+	struct xperf_job *j;
+	const char *events;
+	bool own_range;
+	void (*each)(struct xperf_job *j, void *ctx);
+	void *ctx;
+};
+
+static bool one(void *ctx, const EVENT_RECORD *e)
+{
+	struct pass *p = ctx;
+	struct xperf_job *j = p->j;
+	uint64_t t = (uint64_t)e->EventHeader.TimeStamp.QuadPart;
+	const char *name = openetw_event_name(j->decoder, e);
+	if (p->events && !listed(p->events, name)) {
+		openetw_decoder_learn(j->decoder, e);
+		return true;
+	}
+	double us = t > j->start ? (double)(t - j->start) / 10 : 0;
+	if (!p->own_range && j->ranged && (us < j->from_us || us > j->to_us)) {
+		openetw_decoder_learn(j->decoder, e);
+		return true;
+	}
+	/* Of the decoder, until it is asked again. */
+	char copy[256];
+	snprintf(copy, sizeof copy, "%s", name);
+	j->e = e;
+	j->name = copy;
+	j->time = t;
+	j->us = us;
+	j->decoded = false;
+	j->origin = (struct openetw_event_origin){.size = sizeof j->origin};
+	openetw_state_event(j->state, e, &j->origin);
+	j->taken++;
+	p->each(j, p->ctx);
+	j->e = NULL;
+	j->name = "";
+	return !j->failed && !j->key.failed;
+}
+
+/* The raw time of the first event, which is the header's: what counters in payloads count from. */
+static bool first_raw(void *ctx, const EVENT_RECORD *e)
+{
+	uint64_t *raw = ctx;
+	*raw = (uint64_t)e->EventHeader.TimeStamp.QuadPart;
+	return false;
+}
+
+static bool read_start(struct xperf_job *j)
+{
+	struct cli_trace *t = calloc(1, sizeof *t);
+	bool opened = false;
+	if (t) {
+		*t = (struct cli_trace){
+			.args = j->a, .event = first_raw, .ctx = &j->start_raw, .raw_time = true, .no_progress = true};
+		opened = cli_trace_open(t, 1, j->files, NULL);
+		if (opened) {
+			cli_trace_run(t);
+		}
+	}
+	free(t);
+	return opened;
+}
+
+static bool open_files(struct xperf_job *j, struct cli_trace *t, struct pass *p, bool progress)
+{
+	*t = (struct cli_trace){
+		.args = j->a, .event = one, .ctx = p, .state = j->state, .no_progress = !progress};
+	if (!cli_trace_open(t, j->count, j->files, NULL)) {
+		return false;
+	}
+	const TRACE_LOGFILE_HEADER *h = &t->file[0].LogfileHeader;
+	uint64_t end = 0;
+	j->cpus = 0;
+	for (int i = 0; i < t->count; i++) {
+		end = BASE_MAX(end, (uint64_t)t->file[i].LogfileHeader.EndTime.QuadPart);
+		j->cpus = BASE_MAX(j->cpus, t->file[i].LogfileHeader.NumberOfProcessors);
+	}
+	j->trace = t;
+	j->header = h;
+	j->start = t->first_start;
+	j->frequency = h->PerfFreq.QuadPart > 0 ? (uint64_t)h->PerfFreq.QuadPart : 10000000;
+	j->length_us = end > j->start ? (double)(end - j->start) / 10 : 0;
+	j->cpus = BASE_MAX(1u, BASE_MIN(j->cpus, 4096u));
+	return true;
+}
+
+bool xperf_pass(struct xperf_job *j, const char *events, void (*each)(struct xperf_job *sub, void *ctx), void *ctx)
+{
+	struct cli_trace *t = calloc(1, sizeof *t), *kept = j->trace;
+	const TRACE_LOGFILE_HEADER *header = j->header;
+	struct pass p = {.j = j, .events = events, .own_range = true, .each = each, .ctx = ctx};
+	uint64_t taken = j->taken;
+	struct openetw_state *state = j->state;
+	bool fine = t != NULL;
+	if (fine) { /* a state is attached to traces once */
+		j->state = openetw_state_create(0);
+		fine = j->state && open_files(j, t, &p, false);
+		if (fine) {
+			cli_trace_run(t);
+			fine = !t->interrupted;
+		}
+		openetw_state_destroy(j->state);
+	}
+	j->state = state;
+	j->trace = kept;
+	j->header = header;
+	j->taken = taken;
+	free(t);
+	return fine && !j->failed;
+}
+
+static void of_action(struct xperf_job *j, void *ctx)
+{
+	(void)ctx;
+	j->action->event(j);
+}
+
+static void ignore(struct xperf_job *j, void *ctx)
+{
+	(void)j;
+	(void)ctx;
+}
+
+static void tell_absence(const struct xperf_action *k)
+{
+	const char *how = k->source;
+	fprintf(stderr, "xperf: the files have no events for '%s'; %s%s%s\n", k->name, !how || *how == ':' ? "" : "-on ",
+		!how ? "nothing on Linux writes them" : how + (*how == ':'), !how || *how == ':' ? "" : " records them");
+}
+
+static int run(struct xperf_job *j, bool quiet)
+{
+	struct cli_trace *t = calloc(1, sizeof *t);
+	struct pass p = {.j = j,
+			 .events = j->action->events,
+			 .own_range = j->action->own_range,
+			 .each = j->action->event ? of_action : ignore};
+	int status = CLI_OK;
+	if (!t) {
+		return cli_fail(j->a, ERROR_NOT_ENOUGH_MEMORY, "cannot read");
+	}
+	if (!open_files(j, t, &p, !quiet)) {
+		free(t);
+		return CLI_FAILED;
+	}
+	if (!take_range(j) || (j->action->begin && !j->action->begin(j))) {
+		t->stop = true;
+		for (int i = 0; i < t->count; i++) {
+			CloseTrace(t->handle[i]);
+		}
+		free(t);
+		return j->failed ? cli_fail(j->a, ERROR_NOT_ENOUGH_MEMORY, "cannot read") : CLI_USAGE;
+	}
+	uint32_t code = cli_trace_run(t);
+	j->trace = t;
+	if (code || j->failed) {
+		status = cli_fail(j->a, code ? code : ERROR_NOT_ENOUGH_MEMORY, "cannot read %s", j->files[0]);
+	} else if (t->interrupted) {
+		status = 128 + t->interrupted;
+	} else {
+		if (j->taken == 0 && !j->action->no_events) {
+			fprintf(j->out, "no such events in this trace\n");
+			tell_absence(j->action);
+		} else {
+			j->action->end(j);
+		}
+		if (t->lost_events) {
+			fprintf(stderr, "xperf: warning: %llu Events were lost in this trace.\n",
+				(unsigned long long)t->lost_events);
+		}
+		if (t->unknown[0]) {
+			fprintf(stderr, "xperf: warning: %s: lost: unknown (%s).\n", j->files[0], t->unknown);
+		}
+		j->whole = !j->failed;
+		status = j->failed ? cli_fail(j->a, ERROR_NOT_ENOUGH_MEMORY, "cannot report")
+			 : t->problems ? CLI_FAILED
+				       : CLI_OK;
+	}
+	free(t);
+	return status;
+}
+
+int xperf_job_run(struct cli_args *a, const struct xperf_action *action, int word_count, char **words, int count,
+		  char **files, FILE *out, bool quiet, bool *ret_whole)
+{
+	static const struct cli_option only_range[] = {{0, "range", "FROM TO", "only these times", NULL}, {0}};
+	static struct winargs w;
+	struct cli_command c = *a->command;
+	struct cli_args own = {.command = &c, .count = word_count, .words = words};
+	struct xperf_job *j = calloc(1, sizeof *j);
+	int status = CLI_FAILED;
+	*ret_whole = false;
+	c.options = action->options ? action->options : only_range;
+	if (!winargs_parse(&own, false, NULL, &w)) {
+		free(j);
+		return CLI_USAGE;
+	}
+	if (w.count) {
+		cli_usage(a, "-a %s takes no '%s'", action->name, w.word[0]);
+		free(w.word);
+		free(j);
+		return CLI_USAGE;
+	}
+	own.command = a->command;
+	if (j) {
+		*j = (struct xperf_job){.a = a, .action = action, .w = &w, .count = count, .files = files, .out = out};
+		j->decoder = openetw_decoder_create();
+		j->state = openetw_state_create(action->stacks ? OPENETW_STATE_STACKS : 0);
+		j->own = calloc(1, action->own + 1);
+	}
+	if (!j || !j->decoder || !j->state || !j->own) {
+		status = cli_fail(a, ERROR_NOT_ENOUGH_MEMORY, "cannot read");
+	} else if (read_start(j)) {
+		status = run(j, quiet);
+		if (action->release) {
+			action->release(j);
+		}
+	}
+	*ret_whole = j && j->whole;
+	if (j) {
+		openetw_decoder_destroy(j->decoder);
+		openetw_state_destroy(j->state);
+		strbuf_finish(&j->store);
+		strbuf_finish(&j->key);
+		free(j->own);
+		free(j);
+	}
+	free(w.word);
+	return status;
+}

@@ -1,0 +1,675 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * HANDLEs: events, threads, processes, and waiting for any mix of them.
+ *
+ * One lock and one condition variable for all objects: a wait looks at its objects under the lock
+ * and sleeps until anything in the process changes. This is a compatibility layer for tools, not a
+ * place for thousands of waiters. Other processes do not signal us; while one is waited for, the
+ * wait wakes up now and then.
+ */
+#include "winrt/win.h"
+
+#include "win/windows.h"
+#include "win/process.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define PROCESS_POLL_MS 20
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct win_object *named;
+
+static void init(void)
+{
+	pthread_condattr_t a;
+	pthread_condattr_init(&a);
+	pthread_condattr_setclock(&a, CLOCK_MONOTONIC);
+	pthread_cond_init(&changed, &a);
+	pthread_condattr_destroy(&a);
+}
+
+static void lock_all(void)
+{
+	pthread_once(&once, init);
+	pthread_mutex_lock(&lock);
+}
+
+int win_fail(uint32_t code)
+{
+	SetLastError(code);
+	return 0;
+}
+
+int win_fail_errno(void)
+{
+	SetLastError(win32_from_errno(-errno));
+	return 0;
+}
+
+void win_deadline(struct timespec *ret, uint32_t milliseconds)
+{
+	clock_gettime(CLOCK_MONOTONIC, ret);
+	ret->tv_sec += milliseconds / 1000;
+	ret->tv_nsec += (long)(milliseconds % 1000) * 1000000;
+	if (ret->tv_nsec >= 1000000000) {
+		ret->tv_nsec -= 1000000000;
+		ret->tv_sec++;
+	}
+}
+
+struct win_object *win_object_new(enum win_kind kind)
+{
+	struct win_object *o = calloc(1, sizeof *o);
+	if (!o) {
+		SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+		return NULL;
+	}
+	o->magic = WIN_OBJECT_MAGIC;
+	o->kind = kind;
+	o->refs = 1;
+	o->fd = -1;
+	return o;
+}
+
+struct win_object *win_object_of(void *handle, enum win_kind kind)
+{
+	struct win_object *o = handle;
+	/* Pseudo handles are small negative numbers. */
+	if ((uintptr_t)handle < 4096 || (uintptr_t)handle > UINTPTR_MAX - 4096 ||
+	    ((uintptr_t)handle & 7) || o->magic != WIN_OBJECT_MAGIC || (kind && o->kind != kind)) {
+		SetLastError(ERROR_INVALID_HANDLE);
+		return NULL;
+	}
+	return o;
+}
+
+void win_object_ref(struct win_object *o)
+{
+	lock_all();
+	o->refs++;
+	pthread_mutex_unlock(&lock);
+}
+
+void win_object_unref(struct win_object *o)
+{
+	lock_all();
+	bool last = --o->refs == 0;
+	if (last && o->name) {
+		for (struct win_object **p = &named; *p; p = &(*p)->next) {
+			if (*p == o) {
+				*p = o->next;
+				break;
+			}
+		}
+	}
+	pthread_mutex_unlock(&lock);
+	if (last) {
+		if (o->fd >= 0 && o->owns_fd) {
+			close(o->fd);
+		}
+		if (o->child) {
+			win_child_left(o->pid);
+		}
+		free(o->name);
+		o->magic = 0;
+		free(o);
+	}
+}
+
+BOOL WINAPI CloseHandle(HANDLE hObject)
+{
+	if (hObject == GetCurrentProcess() || hObject == GetCurrentThread()) {
+		return TRUE;
+	}
+	struct win_object *o = win_object_of(hObject, 0);
+	if (!o) {
+		return FALSE;
+	}
+	win_object_unref(o);
+	return TRUE;
+}
+
+BOOL WINAPI DuplicateHandle(HANDLE hSourceProcessHandle, HANDLE hSourceHandle,
+			    HANDLE hTargetProcessHandle, LPHANDLE lpTargetHandle,
+			    DWORD dwDesiredAccess, BOOL bInheritHandle, DWORD dwOptions)
+{
+	struct win_object *o = win_object_of(hSourceHandle, 0);
+	if (!o || !lpTargetHandle) {
+		return FALSE;
+	}
+	if (!(dwOptions & DUPLICATE_CLOSE_SOURCE)) {
+		win_object_ref(o);
+	}
+	*lpTargetHandle = o;
+	return TRUE;
+}
+
+/* ---- events ------------------------------------------------------------------------------------
+ */
+
+void win_objects_lock(void)
+{
+	lock_all();
+}
+
+void win_objects_unlock(bool anything)
+{
+	if (anything) {
+		pthread_cond_broadcast(&changed);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+struct win_object *win_object_named(enum win_kind kind, const uint16_t *name, bool open_only)
+{
+	lock_all();
+	struct win_object *o = name ? named : NULL;
+	while (o && !utf16_equal_nocase(o->name, name)) {
+		o = o->next;
+	}
+	if (o && o->kind == kind) {
+		o->refs++;
+		SetLastError(open_only ? ERROR_SUCCESS : ERROR_ALREADY_EXISTS);
+		return o;
+	}
+	if (o || open_only) {
+		SetLastError(o ? ERROR_INVALID_HANDLE : ERROR_FILE_NOT_FOUND);
+		pthread_mutex_unlock(&lock);
+		return NULL;
+	}
+	SetLastError(ERROR_SUCCESS);
+	o = win_object_new(kind);
+	if (!o) {
+		pthread_mutex_unlock(&lock);
+		return NULL;
+	}
+	o->name = name ? utf16_dup(name, utf16_len(name)) : NULL;
+	if (o->name) {
+		o->next = named;
+		named = o;
+	}
+	return o;
+}
+
+HANDLE WINAPI CreateEventW(LPSECURITY_ATTRIBUTES lpEventAttributes, BOOL bManualReset,
+			   BOOL bInitialState, LPCWSTR lpName)
+{
+	struct win_object *o = win_object_named(WIN_EVENT, lpName, false);
+	if (!o) {
+		return NULL;
+	}
+	if (GetLastError() != ERROR_ALREADY_EXISTS) {
+		o->manual_reset = bManualReset;
+		o->signaled = bInitialState;
+	}
+	win_objects_unlock(false);
+	return o;
+}
+
+HANDLE WINAPI OpenEventW(DWORD dwDesiredAccess, BOOL bInheritHandle, LPCWSTR lpName)
+{
+	struct win_object *o = win_object_named(WIN_EVENT, lpName, true);
+	if (o) {
+		win_objects_unlock(false);
+	}
+	return o;
+}
+
+HANDLE WINAPI CreateEventA(LPSECURITY_ATTRIBUTES lpEventAttributes, BOOL bManualReset,
+			   BOOL bInitialState, LPCSTR lpName)
+{
+	uint16_t *name = win_utf16(lpName);
+	HANDLE h = CreateEventW(lpEventAttributes, bManualReset, bInitialState, name);
+	free(name);
+	return h;
+}
+
+HANDLE WINAPI CreateEventExW(LPSECURITY_ATTRIBUTES lpEventAttributes, LPCWSTR lpName, DWORD dwFlags,
+			     DWORD dwDesiredAccess)
+{
+	return CreateEventW(lpEventAttributes, !!(dwFlags & CREATE_EVENT_MANUAL_RESET),
+			    !!(dwFlags & CREATE_EVENT_INITIAL_SET), lpName);
+}
+
+static BOOL event_set(HANDLE h, bool on)
+{
+	struct win_object *o = win_object_of(h, WIN_EVENT);
+	if (!o) {
+		return FALSE;
+	}
+	lock_all();
+	o->signaled = on;
+	if (on) {
+		pthread_cond_broadcast(&changed);
+	}
+	pthread_mutex_unlock(&lock);
+	return TRUE;
+}
+
+BOOL WINAPI SetEvent(HANDLE hEvent)
+{
+	return event_set(hEvent, true);
+}
+
+BOOL WINAPI ResetEvent(HANDLE hEvent)
+{
+	return event_set(hEvent, false);
+}
+
+/* ---- waiting -----------------------------------------------------------------------------------
+ */
+
+static bool ready(struct win_object *o)
+{
+	if (o->kind == WIN_PROCESS && !o->signaled) {
+		struct pollfd p = {.fd = o->fd, .events = POLLIN};
+		bool gone =
+			o->fd >= 0 ? poll(&p, 1, 0) == 1 : kill(o->pid, 0) < 0 && errno == ESRCH;
+		o->signaled = gone;
+	}
+	if (o->kind == WIN_MUTEX) {
+		return o->pid == 0 || o->pid == (int)GetCurrentThreadId();
+	}
+	if (o->kind == WIN_SEMAPHORE) {
+		return o->count > 0;
+	}
+	return o->signaled;
+}
+
+static void take(struct win_object *o)
+{
+	if (o->kind == WIN_EVENT && !o->manual_reset) {
+		o->signaled = false;
+	} else if (o->kind == WIN_MUTEX) {
+		o->pid = (int)GetCurrentThreadId();
+		o->count++;
+	} else if (o->kind == WIN_SEMAPHORE) {
+		o->count--;
+	}
+}
+
+/* Under the lock: index of what was taken, -1 if the wait is not over. */
+static int try_take(struct win_object **o, DWORD n, bool all)
+{
+	DWORD have = 0;
+	for (DWORD i = 0; i < n; i++) {
+		if (ready(o[i])) {
+			if (!all) {
+				take(o[i]);
+				return (int)i;
+			}
+			have++;
+		}
+	}
+	if (!all || have < n) {
+		return -1;
+	}
+	for (DWORD i = 0; i < n; i++) {
+		take(o[i]);
+	}
+	return 0;
+}
+
+static bool earlier(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+}
+
+static DWORD wait_locked(struct win_object **o, DWORD n, bool all, DWORD milliseconds, bool polls)
+{
+	struct timespec end, step;
+	if (milliseconds != INFINITE) {
+		win_deadline(&end, milliseconds);
+	}
+	for (;;) {
+		int got = try_take(o, n, all);
+		if (got >= 0) {
+			return WAIT_OBJECT_0 + (DWORD)got;
+		}
+		if (milliseconds == 0) {
+			return WAIT_TIMEOUT;
+		}
+		struct timespec *until = milliseconds != INFINITE ? &end : NULL;
+		if (polls) {
+			win_deadline(&step, PROCESS_POLL_MS);
+			until = until && earlier(until, &step) ? until : &step;
+		}
+		int err = until ? pthread_cond_timedwait(&changed, &lock, until)
+				: pthread_cond_wait(&changed, &lock);
+		if (err == ETIMEDOUT && until == &end) {
+			got = try_take(o, n, all);
+			return got >= 0 ? WAIT_OBJECT_0 + (DWORD)got : WAIT_TIMEOUT;
+		}
+	}
+}
+
+DWORD WINAPI WaitForMultipleObjects(DWORD nCount, const HANDLE *lpHandles, BOOL bWaitAll,
+				    DWORD dwMilliseconds)
+{
+	struct win_object *o[MAXIMUM_WAIT_OBJECTS];
+	bool polls = false;
+	if (nCount == 0 || nCount > MAXIMUM_WAIT_OBJECTS || !lpHandles) {
+		SetLastError(ERROR_INVALID_PARAMETER);
+		return WAIT_FAILED;
+	}
+	for (DWORD i = 0; i < nCount; i++) {
+		o[i] = win_object_of(lpHandles[i], 0);
+		if (!o[i]) {
+			return WAIT_FAILED;
+		}
+		if (o[i]->kind != WIN_EVENT && o[i]->kind != WIN_THREAD &&
+		    o[i]->kind != WIN_PROCESS && o[i]->kind != WIN_MUTEX &&
+		    o[i]->kind != WIN_SEMAPHORE) {
+			SetLastError(ERROR_INVALID_HANDLE);
+			return WAIT_FAILED;
+		}
+		polls |= o[i]->kind == WIN_PROCESS;
+	}
+	lock_all();
+	for (DWORD i = 0; i < nCount; i++) {
+		o[i]->refs++; /* closing a handle that is waited for must not pull it away */
+	}
+	DWORD ret = wait_locked(o, nCount, bWaitAll, dwMilliseconds, polls);
+	pthread_mutex_unlock(&lock);
+	for (DWORD i = 0; i < nCount; i++) {
+		win_object_unref(o[i]);
+	}
+	return ret;
+}
+
+DWORD WINAPI WaitForMultipleObjectsEx(DWORD nCount, const HANDLE *lpHandles, BOOL bWaitAll,
+				      DWORD dwMilliseconds, BOOL bAlertable)
+{
+	return WaitForMultipleObjects(nCount, lpHandles, bWaitAll, dwMilliseconds);
+}
+
+DWORD WINAPI WaitForSingleObject(HANDLE hHandle, DWORD dwMilliseconds)
+{
+	return WaitForMultipleObjects(1, &hHandle, FALSE, dwMilliseconds);
+}
+
+DWORD WINAPI WaitForSingleObjectEx(HANDLE hHandle, DWORD dwMilliseconds, BOOL bAlertable)
+{
+	return WaitForMultipleObjects(1, &hHandle, FALSE, dwMilliseconds);
+}
+
+/* ---- threads ------------------------------------------------------------------------------------
+ */
+
+static __thread struct win_object *self;
+
+static void thread_finish(struct win_object *o, uint32_t code)
+{
+	lock_all();
+	o->exit_code = code;
+	o->signaled = true;
+	bool close = o->closes_itself;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+	if (close) {
+		win_object_unref(o);
+	}
+	win_object_unref(o);
+}
+
+static void *thread_main(void *arg)
+{
+	struct win_object *o = arg;
+	self = o;
+	lock_all();
+	o->pid = (int)syscall(SYS_gettid);
+	pthread_cond_broadcast(&changed);
+	while (o->suspended) {
+		pthread_cond_wait(&changed, &lock);
+	}
+	pthread_mutex_unlock(&lock);
+	thread_finish(o, o->start(o->start_arg));
+	return NULL;
+}
+
+HANDLE WINAPI CreateThread(LPSECURITY_ATTRIBUTES lpThreadAttributes, SIZE_T dwStackSize,
+			   LPTHREAD_START_ROUTINE lpStartAddress, LPVOID lpParameter,
+			   DWORD dwCreationFlags, LPDWORD lpThreadId)
+{
+	struct win_object *o = win_object_new(WIN_THREAD);
+	if (!o) {
+		return NULL;
+	}
+	o->refs = 2; /* the handle's and the thread's own */
+	o->start = lpStartAddress;
+	o->start_arg = lpParameter;
+	o->suspended = dwCreationFlags & CREATE_SUSPENDED;
+	pthread_attr_t a;
+	pthread_t t;
+	pthread_attr_init(&a);
+	pthread_attr_setdetachstate(&a, PTHREAD_CREATE_DETACHED);
+	if (dwStackSize > 256 * 1024) {
+		pthread_attr_setstacksize(&a, (dwStackSize + 0xFFFF) & ~(SIZE_T)0xFFFF);
+	}
+	int err = pthread_create(&t, &a, thread_main, o);
+	pthread_attr_destroy(&a);
+	if (err) {
+		free(o);
+		SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+		return NULL;
+	}
+	/* The id is the kernel's tid, which only the thread itself learns. */
+	lock_all();
+	while (o->pid == 0) {
+		pthread_cond_wait(&changed, &lock);
+	}
+	if (lpThreadId) {
+		*lpThreadId = (DWORD)o->pid;
+	}
+	pthread_mutex_unlock(&lock);
+	return o;
+}
+
+ULONG_PTR _beginthreadex(void *security, unsigned stack_size, unsigned (*start)(void *),
+			 void *argument, unsigned flags, unsigned *id)
+{
+	return (ULONG_PTR)CreateThread(NULL, stack_size, start, argument, flags, id);
+}
+
+struct plain_start {
+	void (*start)(void *);
+	void *argument;
+};
+static DWORD WINAPI plain_thread(LPVOID argument)
+{
+	struct plain_start p = *(struct plain_start *)argument;
+	free(argument);
+	p.start(p.argument);
+	return 0;
+}
+ULONG_PTR _beginthread(void (*start)(void *), unsigned stack_size, void *argument)
+{
+	struct plain_start *p = malloc(sizeof *p);
+	if (p) {
+		*p = (struct plain_start){start, argument};
+	}
+	struct win_object *o = p ? CreateThread(NULL, stack_size, plain_thread, p, CREATE_SUSPENDED, NULL) : NULL;
+	if (!o) {
+		free(p);
+		return (ULONG_PTR)-1;
+	}
+	lock_all();
+	o->closes_itself = true;
+	pthread_mutex_unlock(&lock);
+	ResumeThread(o);
+	return (ULONG_PTR)o;
+}
+void _endthreadex(unsigned code)
+{
+	ExitThread(code);
+}
+void _endthread(void)
+{
+	ExitThread(0);
+}
+
+DWORD WINAPI ResumeThread(HANDLE hThread)
+{
+	struct win_object *o = win_object_of(hThread, WIN_THREAD);
+	if (!o) {
+		return (DWORD)-1;
+	}
+	lock_all();
+	DWORD before = o->suspended;
+	o->suspended = false;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+	return before;
+}
+
+BOOL WINAPI GetExitCodeThread(HANDLE hThread, LPDWORD lpExitCode)
+{
+	struct win_object *o = win_object_of(hThread, WIN_THREAD);
+	if (!o || !lpExitCode) {
+		return FALSE;
+	}
+	lock_all();
+	*lpExitCode = o->signaled ? o->exit_code : STILL_ACTIVE;
+	pthread_mutex_unlock(&lock);
+	return TRUE;
+}
+
+VOID WINAPI ExitThread(DWORD dwExitCode)
+{
+	if (self) {
+		struct win_object *o = self;
+		self = NULL;
+		thread_finish(o, dwExitCode);
+	}
+	pthread_exit(NULL);
+}
+
+BOOL WINAPI SetThreadPriority(HANDLE hThread, int nPriority)
+{
+	return TRUE;
+}
+
+BOOL WINAPI TerminateThread(HANDLE hThread, DWORD dwExitCode)
+{
+	return win_fail(ERROR_NOT_SUPPORTED);
+}
+
+BOOL WINAPI SwitchToThread(void)
+{
+	return sched_yield() == 0;
+}
+
+DWORD WINAPI GetThreadId(HANDLE Thread)
+{
+	if (Thread == GetCurrentThread()) {
+		return GetCurrentThreadId();
+	}
+	struct win_object *o = win_object_of(Thread, WIN_THREAD);
+	return o ? (DWORD)o->pid : 0;
+}
+
+DWORD WINAPI GetCurrentThreadId(void)
+{
+	static __thread DWORD tid;
+	static __thread int pid; /* a forked child is another thread */
+	int now = getpid();
+	if (pid != now) {
+		tid = (DWORD)syscall(SYS_gettid);
+		pid = now;
+	}
+	return tid;
+}
+
+HANDLE WINAPI GetCurrentThread(void)
+{
+	return (HANDLE)(LONG_PTR)-2;
+}
+
+/* ---- processes
+ * ----------------------------------------------------------------------------------- */
+
+DWORD WINAPI GetCurrentProcessId(void)
+{
+	return (DWORD)getpid();
+}
+
+HANDLE WINAPI GetCurrentProcess(void)
+{
+	return (HANDLE)(LONG_PTR)-1;
+}
+
+DWORD WINAPI GetProcessId(HANDLE Process)
+{
+	if (Process == GetCurrentProcess()) {
+		return GetCurrentProcessId();
+	}
+	struct win_object *o = win_object_of(Process, WIN_PROCESS);
+	return o ? (DWORD)o->pid : 0;
+}
+
+HANDLE WINAPI OpenProcess(DWORD dwDesiredAccess, BOOL bInheritHandle, DWORD dwProcessId)
+{
+	if (dwProcessId == 0 || dwProcessId > INT32_MAX ||
+	    (kill((pid_t)dwProcessId, 0) < 0 && errno == ESRCH)) {
+		SetLastError(ERROR_INVALID_PARAMETER);
+		return NULL;
+	}
+	struct win_object *o = win_object_new(WIN_PROCESS);
+	if (o) {
+		o->pid = (int)dwProcessId;
+#ifdef SYS_pidfd_open
+		o->fd = (int)syscall(SYS_pidfd_open, o->pid, 0);
+		o->owns_fd = true;
+#endif
+	}
+	return o;
+}
+
+BOOL WINAPI TerminateProcess(HANDLE hProcess, UINT uExitCode)
+{
+	if (hProcess == GetCurrentProcess()) {
+		_exit((int)uExitCode);
+	}
+	struct win_object *o = win_object_of(hProcess, WIN_PROCESS);
+	if (!o) {
+		return FALSE;
+	}
+	return kill(o->pid, SIGKILL) == 0 ? TRUE : win_fail_errno();
+}
+
+BOOL WINAPI GetExitCodeProcess(HANDLE hProcess, LPDWORD lpExitCode)
+{
+	if (hProcess == GetCurrentProcess()) {
+		*lpExitCode = STILL_ACTIVE;
+		return TRUE;
+	}
+	struct win_object *o = win_object_of(hProcess, WIN_PROCESS);
+	if (!o || !lpExitCode) {
+		return FALSE;
+	}
+	siginfo_t end = {0};
+	if (o->child && waitid(P_PID, (id_t)o->pid, &end, WEXITED | WNOHANG | WNOWAIT) == 0) {
+		*lpExitCode = end.si_pid == 0		     ? STILL_ACTIVE
+			      : end.si_code == CLD_EXITED ? (DWORD)end.si_status
+							  : 0xC0000000u | (DWORD)end.si_status;
+		return TRUE;
+	}
+	lock_all();
+	*lpExitCode = ready(o) ? 0 : STILL_ACTIVE;
+	pthread_mutex_unlock(&lock);
+	return TRUE;
+}
+
+VOID WINAPI ExitProcess(UINT uExitCode)
+{
+	exit((int)uExitCode);
+}
