@@ -173,7 +173,7 @@ static void as_script(const uint8_t *data, size_t size)
 		switch (data[0] & 15) {
 		case 0: step_fill(&r, data); break;
 		case 1: pool_view_adopt(r.v); break;
-		case 2: test_write(r.w, data, data[1]); break;
+		case 2: test_write(r.w, data, (uint32_t)BASE_MIN(size, (size_t)data[1])); break;
 		case 3: ((struct seg_header *)r.mem)->free_mask ^= 1ull << pick_chunk(data[1]); break;
 		case 4:
 		case 5:
