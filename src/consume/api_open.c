@@ -4,9 +4,10 @@
  */
 #include "consume/consume_trace.h"
 
+#include "etw/values/session_modes.h"
+
 #include <stdlib.h>
 
-#define MODE_SYSTEM_LOGGER 0x02000000u
 
 ETW_API void WINAPI SetLastError(DWORD dwErrCode);
 
@@ -129,7 +130,7 @@ uint32_t trace_take_header(struct trace *t)
 	t->header_logger = logger;
 	fill_header(t, &t->log.w.LogfileHeader);
 	t->log.w.BufferSize = i->buffer_size;
-	t->log.w.IsKernelTrace = (i->log_file_mode & MODE_SYSTEM_LOGGER) != 0 ||
+	t->log.w.IsKernelTrace = (i->log_file_mode & EVENT_TRACE_SYSTEM_LOGGER_MODE) != 0 ||
 				 utf16_equal_nocase(t->header_logger, kernel);
 	t->log.w.CurrentTime = (LONGLONG)i->start_filetime;
 	trace_unlock();

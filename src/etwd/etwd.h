@@ -117,6 +117,7 @@
 #define ETWD_CAPTURE_SECONDS_MIN   1u
 #define ETWD_CONTROL_CONNS_MAX	   1024u /* of one user */
 #define ETWD_STRANGERS_MAX	   256u /* provider connections of one user before their HELLO */
+#define ETWD_MODES_UNKNOWN	   0x202C0000u /* bits of LogFileMode without a documented meaning */
 #define ETWD_KEEP_PREFIX	   "EtwRTKeep-" /* files of real-time autologgers */
 #define ETWD_HELLO_NS		   10000000000ull /* time for it */
 

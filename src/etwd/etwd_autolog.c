@@ -11,7 +11,7 @@
  */
 #include "etwd/etwd.h"
 
-#include "etwd/etwd_modes.h"
+#include "etw/values/session_modes.h"
 #include "format/kernel_mask.h"
 #include "session/session.h"
 
@@ -99,7 +99,7 @@ static uint32_t state_counter(const struct etwd *d, const char *name)
 static int choose_file(struct etwd *d, struct autolog *a)
 {
 	struct saved_session *s = &a->s;
-	bool memory = s->mode & (MODE_REAL_TIME | MODE_BUFFERING);
+	bool memory = s->mode & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_BUFFERING_MODE);
 	if (!s->file[0] && memory) {
 		return 0;
 	}
@@ -124,8 +124,8 @@ static int choose_file(struct etwd *d, struct autolog *a)
 		}
 		snprintf(s->file + n, sizeof s->file - n, ".%04u", a->counter);
 	}
-	if (!(s->mode & (MODE_SEQUENTIAL | MODE_CIRCULAR | MODE_APPEND | MODE_NEWFILE))) {
-		s->mode |= MODE_SEQUENTIAL;
+	if (!(s->mode & (EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_NEWFILE))) {
+		s->mode |= EVENT_TRACE_FILE_MODE_SEQUENTIAL;
 	}
 	return 0;
 }
@@ -175,7 +175,7 @@ static bool send_start(struct autolog *a)
 		.maximum_buffers = s->maximum_buffers,
 		.maximum_file_size = s->maximum_file_size,
 		/* The two well-known names do not mind. */
-		.log_file_mode = s->mode | (kernel_flags(s) || saved_has_kernel_mask(s) ? MODE_SYSTEM_LOGGER : 0),
+		.log_file_mode = s->mode | (kernel_flags(s) || saved_has_kernel_mask(s) ? EVENT_TRACE_SYSTEM_LOGGER_MODE : 0),
 		.enable_flags = kernel_flags(s),
 		.flush_timer = s->flush_timer,
 		.expires_filetime = s->expire_s ? clock_filetime() + s->expire_s * 10000000ull : 0,
@@ -325,7 +325,7 @@ static bool start_file(void *ctx, const char *path)
 	if (a->s.start == 0) {
 		goto drop;
 	}
-	if (a->s.mode & MODE_NEWFILE) {
+	if (a->s.mode & EVENT_TRACE_FILE_MODE_NEWFILE) {
 		etwd_log(d,
 			 "%s: an autologger cannot be in new-file mode; FileMax keeps the files of "
 			 "earlier starts",
@@ -334,7 +334,7 @@ static bool start_file(void *ctx, const char *path)
 		state_write(d, a);
 		goto drop;
 	}
-	if (a->s.mode & MODE_PRIVATE_LOGGER) {
+	if (a->s.mode & EVENT_TRACE_PRIVATE_LOGGER_MODE) {
 		etwd_log(d, "%s: an autologger cannot be private", path);
 		a->status = 87;
 		state_write(d, a);

@@ -6,7 +6,7 @@
  */
 #include "etwd/etwd.h"
 
-#include "etwd/etwd_modes.h"
+#include "etw/values/session_modes.h"
 #include "format/etl_layout.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ void etwd_config_free(struct etwd *d, struct process *p, struct config *c)
  * from its owner. */
 static bool may_log(struct etwd *d, const struct registration *r, const struct session *s)
 {
-	if (!(s->mode & MODE_SECURE)) {
+	if (!(s->mode & EVENT_TRACE_SECURE_MODE)) {
 		return true;
 	}
 	if (!etwd_access_listed(d, &s->guid)) {
@@ -223,7 +223,7 @@ static struct config *build_config(struct etwd *d, struct registration *r)
 		c->fast = c->fast &&
 			  !(c->row[i].flags & (ROUTE_FILTERED | ROUTE_EXTRA_ITEMS |
 					       ROUTE_EXCLUDE_INPRIVATE)) &&
-			  !(c->row[i].session->mode & MODE_NO_PER_PROCESSOR);
+			  !(c->row[i].session->mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING);
 	}
 	return c;
 }

@@ -4,7 +4,7 @@
  */
 #include "etwd/etwd.h"
 
-#include "etwd/etwd_modes.h"
+#include "etw/values/session_modes.h"
 
 #include <stdlib.h>
 
@@ -272,7 +272,7 @@ void etwd_info_query(struct etwd *d, struct conn *c, const struct proto_message 
 			   16 * (size_t)s->disallowed.count);
 		break;
 	case INFO_STREAM_COUNT: {
-		uint32_t n = s->mode & MODE_NO_PER_PROCESSOR ? 1 : d->cpus;
+		uint32_t n = s->mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING ? 1 : d->cpus;
 		etwd_info_reply(d, c, m, &n, sizeof n);
 		break;
 	}

@@ -3,12 +3,11 @@
  */
 #include "etwd/etwd_kernel.h"
 
-#include "etwd/etwd_modes.h"
+#include "etw/values/session_modes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MODE_PAGED_MEMORY 0x01000000u
 
 enum { /* TRACE_QUERY_INFO_CLASS */
 	INFO_STACK_TRACING = 3,
@@ -123,7 +122,7 @@ uint32_t etwd_kernel_read(struct etwd *d, struct conn *c, const struct proto_mes
 {
 	bool nt = utf16_equal_nocase(s->name, kernel_name);
 	bool circular = utf16_equal_nocase(s->name, circular_name);
-	bool system = s->mode & MODE_SYSTEM_LOGGER;
+	bool system = s->mode & EVENT_TRACE_SYSTEM_LOGGER_MODE;
 	if (nt) {
 		s->guid = kernel_trace_control_guid;
 	} else if (circular) {
@@ -140,11 +139,11 @@ uint32_t etwd_kernel_read(struct etwd *d, struct conn *c, const struct proto_mes
 	if (!nt && !circular && !system) {
 		return 0;
 	}
-	if (s->mode & MODE_PAGED_MEMORY) {
+	if (s->mode & EVENT_TRACE_USE_PAGED_MEMORY) {
 		*ret_why = "kernel events cannot be logged into paged memory";
 		return 87;
 	}
-	if (nt && (s->mode & MODE_NEWFILE)) {
+	if (nt && (s->mode & EVENT_TRACE_FILE_MODE_NEWFILE)) {
 		*ret_why = "the NT Kernel Logger has no new-file mode; a system-logger session has";
 		return 87;
 	}
@@ -314,7 +313,7 @@ static uint64_t back_to_ns(const struct etwd *d, const struct session *s, uint64
 static void ring_left(const struct etwd *d, struct session *s, uint64_t after, uint64_t more, struct kernel_left *ret)
 {
 	uint64_t now = clock_read_system_ns(), since = s->sink ? sink_ring_since(s->sink) : 0;
-	uint64_t unit = s->mode & MODE_USE_KBYTES ? 1u << 10 : 1u << 20;
+	uint64_t unit = s->mode & EVENT_TRACE_USE_KBYTES_FOR_SIZE ? 1u << 10 : 1u << 20;
 	uint64_t ring = BASE_MAX(s->options.maximum_file_size * unit, more);
 	*ret = (struct kernel_left){.since = since ? back_to_ns(d, s, since) : 0, .after = after};
 	for (uint32_t i = 0; s->sink && i < d->cpus; i++) {
@@ -418,7 +417,7 @@ bool etwd_kernel_explains(const struct etwd *d, const struct session *s)
 {
 	/* One at a time: an explanation belongs to one copy. The next one would say the same. */
 	return s->kernel && s->kernel->slot >= 0 && !s->kernel->explaining && d->kernel->collector &&
-	       d->kernel->collector->open && (s->mode & MODE_BUFFERING) && s->state == SESSION_RUNNING;
+	       d->kernel->collector->open && (s->mode & EVENT_TRACE_BUFFERING_MODE) && s->state == SESSION_RUNNING;
 }
 
 void etwd_kernel_explain(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Private sessions of controllers: START, CONTROL, ENABLE.
  */
-#include "etwd/etwd_modes.h"
+#include "etw/values/session_modes.h"
 #include "etwd/etwd_private.h"
 
 #include <stdlib.h>
@@ -19,8 +19,8 @@ static const char *check_start(const struct proto_session *p, uint32_t *ret_code
 {
 	uint32_t m = p->log_file_mode;
 	*ret_code = 87;
-	if (m & (MODE_REAL_TIME | MODE_APPEND | MODE_NEWFILE | MODE_PREALLOCATE | MODE_SYSTEM_LOGGER |
-		 MODE_SECURE | MODE_UNKNOWN | MODE_PRIVATE_IN_PROC)) {
+	if (m & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_FILE_MODE_PREALLOCATE | EVENT_TRACE_SYSTEM_LOGGER_MODE |
+		 EVENT_TRACE_SECURE_MODE | ETWD_MODES_UNKNOWN | EVENT_TRACE_PRIVATE_IN_PROC)) {
 		return "a private session has a file of its own in each process, sequential or circular, or "
 		       "none yet (buffering)";
 	}
@@ -30,14 +30,14 @@ static const char *check_start(const struct proto_session *p, uint32_t *ret_code
 	if (!p->name || p->name_len == 0 || p->name_len > ETWD_NAME_MAX) {
 		return "a session needs a name of at most 1024 characters";
 	}
-	if ((m & MODE_CIRCULAR) && p->maximum_file_size == 0) {
+	if ((m & EVENT_TRACE_FILE_MODE_CIRCULAR) && p->maximum_file_size == 0) {
 		return "this file mode needs a maximum file size";
 	}
 	if (p->clock > 3) {
 		return "the clock must be 1, 2 or 3";
 	}
 	*ret_code = 161;
-	if (!p->log_file && !(m & MODE_BUFFERING)) {
+	if (!p->log_file && !(m & EVENT_TRACE_BUFFERING_MODE)) {
 		return "this mode needs a log file name";
 	}
 	if (p->log_file && p->log_file[0] != '/') {
@@ -122,7 +122,7 @@ bool etwd_private_start(struct etwd *d, struct conn *c, const struct proto_messa
 	struct diag diag = {0};
 	uint32_t code = 8;
 	const char *why = NULL;
-	if (!proto_get_session(m, &p) || !(p.log_file_mode & MODE_PRIVATE_LOGGER)) {
+	if (!proto_get_session(m, &p) || !(p.log_file_mode & EVENT_TRACE_PRIVATE_LOGGER_MODE)) {
 		return false;
 	}
 	struct enable_args *scope = NULL;
@@ -209,7 +209,7 @@ static struct private_session *find(struct etwd *d, const struct conn *c, const 
 		bool named = p.name && p.name_len > 0;
 		bool it = id != 0  ? s->id == id
 			  : named ? name_is(s, p.name, p.name_len)
-				  : (p.log_file_mode & MODE_PRIVATE_LOGGER) && guid_equal(&s->p.guid, &p.guid);
+				  : (p.log_file_mode & EVENT_TRACE_PRIVATE_LOGGER_MODE) && guid_equal(&s->p.guid, &p.guid);
 		if (!it || s->stopping || !etwd_private_may_see(d, s, c)) {
 			continue;
 		}
@@ -256,7 +256,7 @@ bool etwd_private_control(struct etwd *d, struct conn *c, const struct proto_mes
 	struct ask *a = etwd_private_ask(d, c, m, s, control,
 				   control == PROTO_PRIVATE_QUERY ? QUERY_PATIENCE_NS : PATIENCE_NS);
 	if (a && control == PROTO_PRIVATE_UPDATE && said.log_file && said.log_file[0] == '/' &&
-	    !(s->p.log_file_mode & MODE_BUFFERING)) {
+	    !(s->p.log_file_mode & EVENT_TRACE_BUFFERING_MODE)) {
 		a->file = utf16_dup(said.log_file, said.log_file_len);
 		a->file_len = said.log_file_len;
 	}

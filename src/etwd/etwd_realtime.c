@@ -13,7 +13,7 @@
 #include "etwd/etwd.h"
 
 #include "etl/etl_record.h"
-#include "etwd/etwd_modes.h"
+#include "etw/values/session_modes.h"
 #include "format/etl_layout.h"
 
 #include <fcntl.h>
@@ -79,7 +79,7 @@ static const char *may_open(struct etwd *d, struct conn *c, struct session *s, u
 	if (!s || s->state != SESSION_RUNNING) {
 		return "no such trace session is running";
 	}
-	if (!(s->mode & MODE_REAL_TIME)) {
+	if (!(s->mode & EVENT_TRACE_REAL_TIME_MODE)) {
 		return "the session does not deliver in real time";
 	}
 	*ret_code = 5;

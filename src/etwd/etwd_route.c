@@ -7,7 +7,7 @@
 #include "etwd/etwd.h"
 
 #include "etwd/etwd_fair.h"
-#include "etwd/etwd_modes.h"
+#include "etw/values/session_modes.h"
 #include "format/etl_layout.h"
 
 #include <stdlib.h>
@@ -305,8 +305,8 @@ static void route_message(struct event *e, const struct route_row *row)
 	uint8_t *body = out + ETL_MESSAGE_HEADER_SIZE;
 	memcpy(body, e->ev->payload, e->ev->payload_bytes);
 	if (flags & 0x01) {
-		uint32_t n = s->mode & MODE_GLOBAL_SEQUENCE  ? ++e->d->sequence
-			     : s->mode & MODE_LOCAL_SEQUENCE ? ++s->sequence
+		uint32_t n = s->mode & EVENT_TRACE_USE_GLOBAL_SEQUENCE  ? ++e->d->sequence
+			     : s->mode & EVENT_TRACE_USE_LOCAL_SEQUENCE ? ++s->sequence
 							     : 0;
 		le32_put(body + sequence_at, n);
 	}
@@ -486,7 +486,7 @@ static __attribute__((noinline, cold)) void route_adopted(struct etwd *d, struct
 		struct event e;
 		event_init(&e, d, p, c, ev);
 		taken = true;
-		if (!(row->session->mode & MODE_NO_PER_PROCESSOR) || !defer(d, &e, i)) {
+		if (!(row->session->mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING) || !defer(d, &e, i)) {
 			route_row(&e, row);
 		}
 	}
@@ -519,7 +519,7 @@ void etwd_route(struct etwd *d, const struct pool_event *ev)
 		if (BASE_UNLIKELY(late) && !still_listens(r, row->session)) {
 			continue;
 		}
-		if (BASE_UNLIKELY(row->session->mode & MODE_NO_PER_PROCESSOR) && defer(d, &e, i)) {
+		if (BASE_UNLIKELY(row->session->mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING) && defer(d, &e, i)) {
 			continue;
 		}
 		route_row(&e, row);

@@ -3,7 +3,7 @@
  */
 #include "etwd/etwd.h"
 
-#include "etwd/etwd_modes.h"
+#include "etw/values/session_modes.h"
 
 #include <stdlib.h>
 
@@ -53,7 +53,7 @@ void etwd_session_forget(struct etwd *d, struct session *s)
 
 uint32_t etwd_session_rights(uint32_t mode, bool file)
 {
-	return (mode & MODE_REAL_TIME ? (uint32_t)ACCESS_CREATE_REALTIME : 0) |
+	return (mode & EVENT_TRACE_REAL_TIME_MODE ? (uint32_t)ACCESS_CREATE_REALTIME : 0) |
 	       (file ? (uint32_t)ACCESS_CREATE_ONDISK : 0);
 }
 
@@ -125,7 +125,7 @@ void etwd_session_describe(struct etwd *d, struct session *s, struct proto_sessi
 		.maximum_buffers = s->options.maximum_buffers,
 		.maximum_file_size = s->options.maximum_file_size,
 		.log_file_mode = s->mode,
-		.flush_timer = s->mode & MODE_MS_FLUSH_TIMER ? s->latency_us / 1000
+		.flush_timer = s->mode & EVENT_TRACE_USE_MS_FLUSH_TIMER ? s->latency_us / 1000
 							     : s->options.flush_timer,
 		.enable_flags = s->kernel ? etwd_kernel_flags(s) : s->enable_flags,
 		.flush_threshold = s->flush_threshold,
@@ -244,7 +244,7 @@ uint32_t etwd_session_path(struct etwd *d, struct conn *c, const uint16_t *name,
  * consumer is willing to wait. */
 uint32_t etwd_session_timer(struct session *s, uint32_t timer)
 {
-	if (!(s->mode & MODE_MS_FLUSH_TIMER) || timer == 0) {
+	if (!(s->mode & EVENT_TRACE_USE_MS_FLUSH_TIMER) || timer == 0) {
 		return timer;
 	}
 	s->latency_us = BASE_MIN(timer, 3600000u) * 1000;

@@ -4,7 +4,7 @@
  */
 #include "etwd/etwd.h"
 
-#include "etwd/etwd_modes.h"
+#include "etw/values/session_modes.h"
 
 #include <stdlib.h>
 
@@ -48,7 +48,7 @@ bool etwd_session_answer_after_disk(struct etwd *d, struct conn *c, const struct
 	}
 	*f = (struct flush_job){
 		.job = {.run = flush_run, .done = flush_done}, .session = s, .sink = s->sink,
-		.snapshot = (s->mode & MODE_BUFFERING) != 0};
+		.snapshot = (s->mode & EVENT_TRACE_BUFFERING_MODE) != 0};
 	etwd_session_ref(s);
 	s->jobs++;
 	etwd_share_add(d, s->uid, SHARE_JOBS, 1);
@@ -70,9 +70,9 @@ static void control_flush(struct etwd *d, struct conn *c, const struct proto_mes
 		etwd_reply_status(d, c, m, 1450, "too many requests wait for a disk");
 		return;
 	}
-	if (p.log_file && p.log_file_len > 0 && (s->mode & MODE_BUFFERING)) {
+	if (p.log_file && p.log_file_len > 0 && (s->mode & EVENT_TRACE_BUFFERING_MODE)) {
 		code = etwd_session_path(d, c, p.log_file, p.log_file_len, s, &path, &why);
-	} else if ((s->mode & MODE_BUFFERING) && !s->path) {
+	} else if ((s->mode & EVENT_TRACE_BUFFERING_MODE) && !s->path) {
 		code = 161;
 		why = "a buffering session is flushed to a file: name one";
 	}
@@ -114,7 +114,7 @@ static bool opens_file(const struct proto_message *m, const struct session *s, u
 		       char *path, size_t cap)
 {
 	struct proto_session p = {0};
-	bool may = control == 4 || (control == 3 && (s->mode & MODE_BUFFERING)) || control == 2;
+	bool may = control == 4 || (control == 3 && (s->mode & EVENT_TRACE_BUFFERING_MODE)) || control == 2;
 	if (!may || (control != 4 && !proto_get_session(m, &p))) {
 		return false;
 	}
@@ -173,7 +173,7 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 	case 0:
 		break;
 	case 1:
-		if (s->mode & MODE_NONSTOPPABLE) {
+		if (s->mode & EVENT_TRACE_NONSTOPPABLE_MODE) {
 			code = 5;
 			why = "this autologger is non-stoppable: it ends with etwd";
 			break;
@@ -192,7 +192,7 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 			return;
 		}
 		opened = code == 0 && (p.update_mask & PROTO_UPDATE_FILE) && p.log_file;
-		if (opened && (s->mode & MODE_BUFFERING) && etwd_kernel_explains(d, s)) {
+		if (opened && (s->mode & EVENT_TRACE_BUFFERING_MODE) && etwd_kernel_explains(d, s)) {
 			etwd_kernel_explain(d, c, m, s);
 			return;
 		}
@@ -210,7 +210,7 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 		uint32_t ms = 0, keep = 0;
 		proto_get_u32(m, PROTO_TAG_TIMEOUT_MS, &ms);
 		proto_get_u32(m, PROTO_TAG_COUNT, &keep);
-		if (!(s->mode & MODE_NEWFILE)) {
+		if (!(s->mode & EVENT_TRACE_FILE_MODE_NEWFILE)) {
 			code = 87;
 			why = "only a new-file session has a next file";
 			break;
@@ -225,7 +225,7 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 		why = "a session is not converted; UPDATE with the real-time mode adds the feed";
 		break;
 	default:
-		if (!(s->mode & MODE_NEWFILE)) {
+		if (!(s->mode & EVENT_TRACE_FILE_MODE_NEWFILE)) {
 			code = 87;
 			why = "only a new-file session has a next file";
 		} else {

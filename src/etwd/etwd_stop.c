@@ -10,7 +10,7 @@
  */
 #include "etwd/etwd.h"
 
-#include "etwd/etwd_modes.h"
+#include "etw/values/session_modes.h"
 
 #include <stdlib.h>
 
@@ -110,7 +110,7 @@ void etwd_session_stop_step(struct etwd *d, struct session *s, uint64_t now_ns)
 	s->state = SESSION_CLOSING;
 	/* His library knows the file's name, and what this user and his environment know of events. */
 	c->by_controller = s->stop_reply.conn && s->stop_reply.conn->uid == d->uid &&
-			   !(s->mode & MODE_NEWFILE);
+			   !(s->mode & EVENT_TRACE_FILE_MODE_NEWFILE);
 	etwd_job_start(d, &c->job);
 }
 
@@ -168,14 +168,14 @@ void etwd_session_tick(struct etwd *d, uint64_t now_ns)
 
 static void set_real_time(struct etwd *d, struct session *s, bool on)
 {
-	if (on == ((s->mode & MODE_REAL_TIME) != 0)) {
+	if (on == ((s->mode & EVENT_TRACE_REAL_TIME_MODE) != 0)) {
 		return;
 	}
 	if (on) {
-		s->mode |= MODE_REAL_TIME;
+		s->mode |= EVENT_TRACE_REAL_TIME_MODE;
 		sink_set_tap(s->sink, true, etwd_realtime_deliver, s);
 	} else {
-		s->mode &= ~MODE_REAL_TIME;
+		s->mode &= ~EVENT_TRACE_REAL_TIME_MODE;
 		sink_tap_pump(s->sink);
 		etwd_realtime_end(d, s);
 		sink_set_tap(s->sink, false, NULL, NULL);
@@ -197,7 +197,7 @@ static uint32_t switch_file(struct etwd *d, struct conn *c, struct session *s,
 	}
 	if (code == 0) {
 		etwd_drain_pass(d, POOL_PASS_FLUSH);
-		bool dump = (s->mode & MODE_BUFFERING) != 0;
+		bool dump = (s->mode & EVENT_TRACE_BUFFERING_MODE) != 0;
 		int r = dump ? etwd_session_copy(d, s, path, diag)
 			     : sink_set_file(s->sink, path, name, diag);
 		code = r < 0 ? (r == -ENOENT ? 3 : win32_from_errno(r)) : 0;
@@ -210,7 +210,7 @@ static uint32_t switch_file(struct etwd *d, struct conn *c, struct session *s,
 		free(name);
 		return code;
 	}
-	if (!(s->mode & MODE_BUFFERING)) {
+	if (!(s->mode & EVENT_TRACE_BUFFERING_MODE)) {
 		free(s->path);
 		free(s->log_file);
 		s->path = path;
@@ -256,10 +256,10 @@ uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s,
 		s->buffer_bytes = bytes;
 	}
 	if (p->update_mask & PROTO_UPDATE_MODE) {
-		bool on = (p->log_file_mode & MODE_REAL_TIME) != 0;
+		bool on = (p->log_file_mode & EVENT_TRACE_REAL_TIME_MODE) != 0;
 		/* 0 turns the feed off; without a file there would be nothing left of the session.
 		 */
-		if ((on && !(s->mode & (MODE_BUFFERING | MODE_APPEND))) ||
+		if ((on && !(s->mode & (EVENT_TRACE_BUFFERING_MODE | EVENT_TRACE_FILE_MODE_APPEND))) ||
 		    (p->log_file_mode == 0 && s->path)) {
 			set_real_time(d, s, on);
 		}

@@ -5,7 +5,7 @@
 #include "inproc/inproc_private.h"
 
 #include "base/cancel.h"
-#include "sink/sink_modes.h"
+#include "etw/values/session_modes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +24,8 @@ enum {
 enum { CONTROL_DISABLE = 0, CONTROL_ENABLE = 1, CONTROL_CAPTURE_STATE = 2 };
 
 #define MODES_REFUSED                                                                              \
-	(SINK_MODE_REAL_TIME | SINK_MODE_APPEND | SINK_MODE_NEWFILE | SINK_MODE_PREALLOCATE |      \
-	 0x08000000u /* INDEPENDENT_SESSION */)
+	(EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_FILE_MODE_PREALLOCATE |      \
+	 EVENT_TRACE_INDEPENDENT_SESSION_MODE)
 #define FLUSH_WAIT_MS 1000
 /* Apart from the daemon's session ids, which are small; the low 16 bits are the session's number. */
 #define ID_BASE 0x0001000000000000ull
@@ -427,7 +427,7 @@ static int add_pid_suffix(struct inproc_session *s)
 
 static int create_sink(struct inproc_session *s, bool suffixed, struct diag *d)
 {
-	bool in_proc = suffixed || (s->options.log_file_mode & SINK_MODE_PRIVATE_IN_PROC);
+	bool in_proc = suffixed || (s->options.log_file_mode & EVENT_TRACE_PRIVATE_IN_PROC);
 	for (int attempt = 0;; attempt++) {
 		s->options.name = s->name;
 		s->options.log_file = s->log_file;
@@ -451,11 +451,11 @@ static int create_sink(struct inproc_session *s, bool suffixed, struct diag *d)
 static uint32_t check_start(const struct inproc_session_args *a)
 {
 	uint32_t mode = a->sink.log_file_mode;
-	if (!(mode & SINK_MODE_PRIVATE) || (mode & MODES_REFUSED) ||
-	    (!(mode & SINK_MODE_PRIVATE_IN_PROC) && guid_is_zero(&a->guid))) {
+	if (!(mode & EVENT_TRACE_PRIVATE_LOGGER_MODE) || (mode & MODES_REFUSED) ||
+	    (!(mode & EVENT_TRACE_PRIVATE_IN_PROC) && guid_is_zero(&a->guid))) {
 		return CODE_INVALID_PARAMETER;
 	}
-	if (!a->sink.path && !(mode & SINK_MODE_BUFFERING)) {
+	if (!a->sink.path && !(mode & EVENT_TRACE_BUFFERING_MODE)) {
 		return CODE_BAD_PATHNAME;
 	}
 	return CODE_SUCCESS;
@@ -472,7 +472,7 @@ static struct inproc_session *claim_slot(const struct inproc_session_args *a, ui
 			free_slot = free_slot ? free_slot : s;
 			continue;
 		}
-		in_proc += (s->options.log_file_mode & SINK_MODE_PRIVATE_IN_PROC) != 0;
+		in_proc += (s->options.log_file_mode & EVENT_TRACE_PRIVATE_IN_PROC) != 0;
 		if ((a->sink.name && s->name && utf16_equal_nocase(s->name, a->sink.name)) ||
 		    (!a->from_outside && !guid_is_zero(&a->guid) && guid_equal(&s->guid, &a->guid))) {
 			*ret_code = CODE_ALREADY_EXISTS;
@@ -480,7 +480,7 @@ static struct inproc_session *claim_slot(const struct inproc_session_args *a, ui
 		}
 	}
 	*ret_code = CODE_NO_SYSTEM_RESOURCES;
-	if ((a->sink.log_file_mode & SINK_MODE_PRIVATE_IN_PROC) && in_proc >= INPROC_IN_PROC_MAX) {
+	if ((a->sink.log_file_mode & EVENT_TRACE_PRIVATE_IN_PROC) && in_proc >= INPROC_IN_PROC_MAX) {
 		return NULL;
 	}
 	return free_slot;
@@ -582,7 +582,7 @@ uint32_t inproc_stop(uint64_t id, const uint16_t *name, const struct guid *guid,
 	}
 	slot->enable_count = s.enable_count;
 	inproc_pass(true);
-	if (slot->images && (s.options.log_file_mode & SINK_MODE_CIRCULAR)) {
+	if (slot->images && (s.options.log_file_mode & EVENT_TRACE_FILE_MODE_CIRCULAR)) {
 		/* What was said at the beginning may be overwritten. */
 		inproc_images_say(slot, inproc_session_time(slot, clock_now()), false);
 	}
@@ -641,7 +641,7 @@ uint32_t inproc_query(uint64_t id, const uint16_t *name, const struct guid *guid
 /* What is in memory is copied with what its stacks mean. */
 static int flush(struct inproc_session *s, const char *path, struct diag *d)
 {
-	bool explain = s->images && (s->options.log_file_mode & SINK_MODE_BUFFERING);
+	bool explain = s->images && (s->options.log_file_mode & EVENT_TRACE_BUFFERING_MODE);
 	int err = explain ? sink_flush_held(s->sink, path, d) : sink_flush(s->sink, path, d);
 	if (err == 0 && explain) {
 		inproc_images_say(s, inproc_session_time(s, clock_now()), true);
@@ -673,7 +673,7 @@ uint32_t inproc_flush(uint64_t id, const uint16_t *name, const struct guid *guid
 static int switch_file(struct inproc_session *s, const char *path, const uint16_t *log_file, struct diag *d)
 {
 	struct inproc_session next = {.path = strdup(path), .log_file = utf16_dup(log_file, utf16_len(log_file))};
-	bool in_proc = s->options.log_file_mode & SINK_MODE_PRIVATE_IN_PROC;
+	bool in_proc = s->options.log_file_mode & EVENT_TRACE_PRIVATE_IN_PROC;
 	int err = next.path && next.log_file ? 0 : -ENOMEM;
 	if (err == 0) {
 		inproc_pass(true);
@@ -701,7 +701,7 @@ uint32_t inproc_update(uint64_t id, uint32_t flush_timer, const char *path, cons
 	int err = 0;
 	pthread_mutex_lock(&inproc.lock);
 	struct inproc_session *s = find_session(id, NULL, NULL);
-	if (s && path && s->options.log_file_mode & SINK_MODE_BUFFERING) {
+	if (s && path && s->options.log_file_mode & EVENT_TRACE_BUFFERING_MODE) {
 		inproc_pass(true);
 		err = flush(s, path, d);
 		if (err == 0) {

@@ -6,7 +6,7 @@
 #include "inproc/inproc_private.h"
 
 #include "etl/etl_reader.h"
-#include "sink/sink_modes.h"
+#include "etw/values/session_modes.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -183,7 +183,7 @@ static void record_event(struct inproc_session *s, const struct pool_event *ev,
 	if (BASE_UNLIKELY(wants & PROPERTY_STACK) && has_stack(&items)) {
 		inproc.images = inproc.images ? inproc.images : inproc_images_changes();
 		if (s->images != inproc.images) {
-			bool ring = (s->options.log_file_mode & SINK_MODE_BUFFERING) != 0; /* explained when it is copied */
+			bool ring = (s->options.log_file_mode & EVENT_TRACE_BUFFERING_MODE) != 0; /* explained when it is copied */
 			s->images = ring ? inproc.images : inproc_images_say(s, time, false);
 		}
 	}

@@ -11,6 +11,7 @@
 #include "provider/provider_scarce.h"
 
 #include "inproc/inproc.h"
+#include "etw/values/session_modes.h"
 
 #include <stdlib.h>
 
@@ -18,7 +19,6 @@
 #define EXIT_MS		   2000u /* what the end of the program may wait for etwd to hear of it */
 #define PATH_BYTES	   4096u
 #define FILTERS_MAX	   13u
-#define MODE_BUFFERING	   0x400u /* EVENT_TRACE_BUFFERING_MODE */
 
 enum {
 	CODE_SUCCESS = 0,
@@ -172,7 +172,7 @@ static uint32_t flush(uint64_t here, const struct proto_session *s, struct diag 
 	uint64_t found;
 	bool memory = s->log_file &&
 		      inproc_query(here, NULL, NULL, &stats, &options, &found) == CODE_SUCCESS &&
-		      (options.log_file_mode & MODE_BUFFERING);
+		      (options.log_file_mode & EVENT_TRACE_BUFFERING_MODE);
 	return memory ? update(here, s, d) : inproc_flush(here, NULL, NULL);
 }
 
