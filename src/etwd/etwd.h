@@ -61,6 +61,7 @@
 #include "proto/proto.h"
 #include "proto/proto_wait.h"
 #include "sink/sink.h"
+#include "etw/values/enable_properties.h"
 
 #include <sys/queue.h>
 #include <sys/types.h>
@@ -415,26 +416,14 @@ uint64_t etwd_session_name_hash(const struct session *s);
 /* ---- enables and registrations ----------------------------------------------------------------
  */
 
-enum {
-	EP_SID = 0x1,
-	EP_TS_ID = 0x2,
-	EP_STACK_TRACE = 0x4,
-	EP_PSM_KEY = 0x8,
-	EP_IGNORE_KEYWORD_0 = 0x10,
-	EP_PROVIDER_GROUP = 0x20,
-	EP_ENABLE_KEYWORD_0 = 0x40,
-	EP_PROCESS_START_KEY = 0x80,
-	EP_EVENT_KEY = 0x100,
-	EP_EXCLUDE_INPRIVATE = 0x200,
-	EP_KNOWN = 0xFFF,
-};
+#define ETWD_PROPERTIES_KNOWN 0xFFFu /* EVENT_ENABLE_PROPERTY_*, all of them */
 
 /* What one EnableTraceEx2 call asked for. Immutable and shared by every config that refers to it.
  */
 struct enable_args {
 	uint32_t refs;
 	uint8_t level;
-	uint32_t properties;
+	uint32_t properties; /* EVENT_ENABLE_PROPERTY_* */
 	uint64_t any, all; /* any: as given; 0 means everything */
 	uint64_t since_ts; /* raw clock: when it was asked for */
 	struct guid source_id;

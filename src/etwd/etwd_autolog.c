@@ -21,7 +21,6 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#define STACK_PROPERTY 4u /* EVENT_ENABLE_PROPERTY_STACK_TRACE */
 
 struct autolog {
 	struct source src; /* our end */
@@ -230,7 +229,7 @@ static bool send_enable(struct etwd *d, struct autolog *a)
 							 &bytes, NULL) == 0) {
 			le32_put(blob, saved_filter_type((enum saved_filter)f));
 			proto_put(&w, PROTO_TAG_FILTER, blob, 4 + bytes);
-			properties |= saved_filter_is_stack((enum saved_filter)f) ? STACK_PROPERTY : 0;
+			properties |= saved_filter_is_stack((enum saved_filter)f) ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0;
 		}
 	}
 	if (p->payload) {

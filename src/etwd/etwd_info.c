@@ -207,7 +207,7 @@ static void group_info(struct etwd *d, struct conn *c, const struct proto_messag
 	if (p) {
 		LIST_FOREACH(e, &p->enables, of_provider)
 		{
-			if (e->args->properties & EP_PROVIDER_GROUP) {
+			if (e->args->properties & EVENT_ENABLE_PROPERTY_PROVIDER_GROUP) {
 				uint8_t info[ETWD_ENABLE_INFO_BYTES];
 				etwd_query_enable_info(info, e->session, e->args);
 				strbuf_add(&b, info, sizeof info);

@@ -562,7 +562,7 @@ bool etwd_kernel_enable(struct etwd *d, struct conn *c, const struct proto_messa
 	struct kernel_wish before = s->kernel->wish;
 	kernel_provider_mask(g, a->any, &mask);
 	if (!set_provider(&s->kernel->wish, g, control == 1 ? &mask : NULL,
-			  a->properties & EP_STACK_TRACE)) {
+			  a->properties & EVENT_ENABLE_PROPERTY_STACK_TRACE)) {
 		etwd_reply_status(d, c, m, 1450, NULL);
 		return true;
 	}

@@ -309,7 +309,7 @@ static struct enable_args *read_args(const struct etwd *d, const struct proto_me
 	proto_get_guid(m, PROTO_TAG_GUID, &a->provider);
 	a->level = (uint8_t)level;
 	a->since_ts = clock_now_of(d->clock_kind);
-	int r = level > 255 || (a->properties & ~(uint32_t)EP_KNOWN) ? -EINVAL : 0;
+	int r = level > 255 || (a->properties & ~(uint32_t)ETWD_PROPERTIES_KNOWN) ? -EINVAL : 0;
 	if (r < 0) {
 		diag_at(diag, UINT64_MAX, "the level or an enable property is out of range");
 	} else {

@@ -149,20 +149,20 @@ static uint32_t items_for(struct event *e, const struct route_row *row, struct e
 	uint32_t want = row->properties;
 	static const uint8_t unix_user[] = {1, 2, 0, 0, 0, 0, 0, 22, 1, 0, 0, 0};
 	static __thread uint8_t sid[16];
-	if (want & EP_SID) {
+	if (want & EVENT_ENABLE_PROPERTY_SID) {
 		/* S-1-22-1-<uid>: the usual name of a Unix user in that world. */
 		memcpy(sid, unix_user, sizeof unix_user);
 		le32_put(sid + 12, p->uid);
 		item_add(out, ETL_ITEM_SID, sid, sizeof sid);
 	}
-	if (want & EP_TS_ID) {
+	if (want & EVENT_ENABLE_PROPERTY_TS_ID) {
 		item_add(out, ETL_ITEM_TS_ID, &p->terminal_session, 4);
 	}
-	if (want & EP_EVENT_KEY) {
+	if (want & EVENT_ENABLE_PROPERTY_EVENT_KEY) {
 		e->key = e->key ? e->key : ++e->d->event_key;
 		item_add(out, ETL_ITEM_EVENT_KEY, &e->key, 8);
 	}
-	if (want & EP_PROCESS_START_KEY) {
+	if (want & EVENT_ENABLE_PROPERTY_PROCESS_START_KEY) {
 		item_add(out, ETL_ITEM_PROCESS_START_KEY, &p->start_key, 8);
 	}
 	uint32_t bytes = 0;
@@ -414,7 +414,7 @@ static bool defer(struct etwd *d, struct event *e, uint32_t row)
 		d->deferred = at;
 		d->deferred_cap = cap;
 	}
-	if ((e->config->row[row].properties & EP_EVENT_KEY) && e->key == 0) {
+	if ((e->config->row[row].properties & EVENT_ENABLE_PROPERTY_EVENT_KEY) && e->key == 0) {
 		e->key = ++d->event_key;
 	}
 	d->deferred[d->deferred_count] = (struct deferred){

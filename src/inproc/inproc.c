@@ -5,6 +5,7 @@
 #include "inproc/inproc_private.h"
 
 #include "base/cancel.h"
+#include "etw/values/enable_properties.h"
 #include "etw/values/session_modes.h"
 
 #include <stdio.h>
@@ -801,11 +802,11 @@ uint32_t inproc_enable_filtered(uint64_t id, const struct guid *provider, uint32
 		.level = level,
 		.any = any ? any : UINT64_MAX,
 		.all = all,
-		.props = (uint16_t)((properties & PROPERTY_STACK ? FILTER_ROW_STACK : 0) |
-				    (properties & PROPERTY_IGNORE_KEYWORD_0
+		.props = (uint16_t)((properties & EVENT_ENABLE_PROPERTY_STACK_TRACE ? FILTER_ROW_STACK : 0) |
+				    (properties & EVENT_ENABLE_PROPERTY_IGNORE_KEYWORD_0
 					     ? FILTER_ROW_IGNORE_KEYWORD_0
 					     : 0) |
-				    (properties & PROPERTY_EXCLUDE_INPRIVATE
+				    (properties & EVENT_ENABLE_PROPERTY_EXCLUDE_INPRIVATE
 					     ? FILTER_ROW_EXCLUDE_INPRIVATE
 					     : 0)),
 	};
