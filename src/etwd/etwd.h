@@ -61,7 +61,12 @@
 #include "proto/proto.h"
 #include "proto/proto_wait.h"
 #include "sink/sink.h"
+#include "etw/values/access_rights.h"
 #include "etw/values/enable_properties.h"
+#include "etw/values/errors.h"
+#include "etw/values/provider_control.h"
+#include "etw/values/session_control.h"
+#include "etw/values/session_modes.h"
 
 #include <sys/queue.h>
 #include <sys/types.h>
@@ -918,15 +923,6 @@ void etwd_enable_capture(struct etwd *d, struct session *s, const struct guid *g
 
 /* ---- rights ---------------------------------------------------------------------------------- */
 
-enum access_right { /* TRACELOG_*, WMIGUID_* */
-	ACCESS_QUERY = 0x1,
-	ACCESS_CREATE_REALTIME = 0x20,
-	ACCESS_CREATE_ONDISK = 0x40,
-	ACCESS_GUID_ENABLE = 0x80,
-	ACCESS_LOG_EVENT = 0x200,
-	ACCESS_REALTIME = 0x400,
-	ACCESS_REGISTER_GUIDS = 0x800,
-};
 int etwd_access_load(struct etwd *d);
 void etwd_access_finish(struct etwd *d);
 void etwd_access_set(struct etwd *d, struct conn *c, const struct proto_message *m);

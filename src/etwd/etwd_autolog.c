@@ -11,7 +11,6 @@
  */
 #include "etwd/etwd.h"
 
-#include "etw/values/session_modes.h"
 #include "format/kernel_mask.h"
 #include "session/session.h"
 
@@ -329,13 +328,13 @@ static bool start_file(void *ctx, const char *path)
 			 "%s: an autologger cannot be in new-file mode; FileMax keeps the files of "
 			 "earlier starts",
 			 path);
-		a->status = 87;
+		a->status = ERROR_INVALID_PARAMETER;
 		state_write(d, a);
 		goto drop;
 	}
 	if (a->s.mode & EVENT_TRACE_PRIVATE_LOGGER_MODE) {
 		etwd_log(d, "%s: an autologger cannot be private", path);
-		a->status = 87;
+		a->status = ERROR_INVALID_PARAMETER;
 		state_write(d, a);
 		goto drop;
 	}

@@ -5,8 +5,6 @@
 #include "etwd/etwd_kernel.h"
 #include "etwd/etwd_start.h"
 
-#include "etw/values/session_modes.h"
-
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

@@ -6,7 +6,6 @@
  */
 #include "etwd/etwd.h"
 
-#include "etw/values/session_modes.h"
 #include "format/etl_layout.h"
 
 #include <stdlib.h>
@@ -42,7 +41,7 @@ static bool may_log(struct etwd *d, const struct registration *r, const struct s
 	if (!etwd_access_listed(d, &s->guid)) {
 		return r->process->uid == s->uid;
 	}
-	return r->process->conn && etwd_access_allows(d, &s->guid, r->process->conn, ACCESS_LOG_EVENT);
+	return r->process->conn && etwd_access_allows(d, &s->guid, r->process->conn, TRACELOG_LOG_EVENT);
 }
 
 static bool applies(struct etwd *d, const struct registration *r, const struct enable *e,

@@ -15,7 +15,6 @@
 
 #include "base/order.h"
 #include "etl/etl_image.h"
-#include "etw/values/session_modes.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -513,7 +512,7 @@ void etwd_images(struct etwd *d, struct conn *c, const struct proto_message *m)
 	struct image_list *l = list_of(p);
 	uint64_t now = etwd_now_ns();
 	if (!l || !proto_get_u32(m, PROTO_TAG_CODE, &parts)) {
-		etwd_reply_status(d, c, m, l ? 87 : 8, NULL);
+		etwd_reply_status(d, c, m, l ? ERROR_INVALID_PARAMETER : ERROR_NOT_ENOUGH_MEMORY, NULL);
 		return;
 	}
 	if (parts & PROTO_IMAGES_FIRST) {
@@ -527,7 +526,7 @@ void etwd_images(struct etwd *d, struct conn *c, const struct proto_message *m)
 	}
 	if (l->tells > TELLS_A_SECOND || ++l->parts > PARTS_OF_A_TELL) {
 		d->images_dropped++;
-		etwd_reply_status(d, c, m, 1450, "this process tells its images too often");
+		etwd_reply_status(d, c, m, ERROR_NO_SYSTEM_RESOURCES, "this process tells its images too often");
 		return;
 	}
 	uint32_t before = l->count;

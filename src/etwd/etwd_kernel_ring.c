@@ -3,7 +3,6 @@
  */
 #include "etwd/etwd_kernel.h"
 
-#include "etw/values/session_modes.h"
 #include "format/etl_layout.h"
 
 #include <stdlib.h>
@@ -32,7 +31,7 @@ static uint32_t time_at(const uint8_t *p, uint32_t bytes)
 		return 0;
 	}
 	if (p[2] == ETL_RT_PERFINFO64) {
-		return 8;
+		return ERROR_NOT_ENOUGH_MEMORY;
 	}
 	return p[2] == ETL_RT_SYSTEM64 && bytes >= ETL_SYSTEM_HEADER_SIZE ? 16 : 0;
 }

@@ -7,7 +7,6 @@
 #include "etwd/etwd.h"
 
 #include "etwd/etwd_fair.h"
-#include "etw/values/session_modes.h"
 #include "format/etl_layout.h"
 
 #include <stdlib.h>

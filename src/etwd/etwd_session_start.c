@@ -5,7 +5,6 @@
 #include "etwd/etwd.h"
 
 #include "base/open_output.h"
-#include "etw/values/session_modes.h"
 #include "session/session.h"
 
 #include <stdio.h>
@@ -130,24 +129,24 @@ static uint32_t check_mode(const struct proto_session *p, const char **ret_why)
 	} else if ((m & OPENETW_TRACE_ZSTD_MODE) && !etl_zstd_available()) {
 		*ret_why = "libzstd.so.1 is not installed; compressed mode without 0x40000000 needs "
 			   "nothing";
-		return 50;
+		return ERROR_NOT_SUPPORTED;
 	} else if (sized && p->maximum_file_size == 0) {
 		*ret_why = "this file mode needs a maximum file size";
 	} else if (m & (EVENT_TRACE_RELOG_MODE | EVENT_TRACE_MODE_RESERVED)) {
 		*ret_why = m & EVENT_TRACE_RELOG_MODE ? "the relog mode marks a file being rewritten, no session"
 					  : "heap and critical-section tracing is not there";
-		return 50;
+		return ERROR_NOT_SUPPORTED;
 	} else if (m & ETWD_MODES_UNKNOWN) {
 		*ret_why = "the log file mode has bits without a documented meaning (of 0x202C0000)";
 	} else if (p->clock > 3) {
 		*ret_why = "the clock must be 1, 2 or 3";
 	}
 	if (*ret_why) {
-		return 87;
+		return ERROR_INVALID_PARAMETER;
 	}
 	if (!p->log_file && (files || !memory)) {
 		*ret_why = "this mode needs a log file name";
-		return 161;
+		return ERROR_BAD_PATHNAME;
 	}
 	return 0;
 }
@@ -171,11 +170,11 @@ static uint32_t check_unique(struct etwd *d, const struct session *s, const char
 		}
 		if (utf16_equal_nocase(o->name, s->name)) {
 			*ret_why = "a session of this name is running";
-			return 183;
+			return ERROR_ALREADY_EXISTS;
 		}
 		if (!guid_is_zero(&s->guid) && guid_equal(&o->guid, &s->guid)) {
 			*ret_why = "a session with this GUID is running";
-			return 183;
+			return ERROR_ALREADY_EXISTS;
 		}
 	}
 	return 0;
@@ -189,19 +188,19 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 	/* The autologgers' connections come from this process, see etwd_autolog.c. */
 	if (code == 0 && (p->log_file_mode & EVENT_TRACE_NONSTOPPABLE_MODE) && c->pid != getpid()) {
 		*ret_why = "only an autologger can be non-stoppable";
-		code = 87;
+		code = ERROR_INVALID_PARAMETER;
 	}
 	if (code != 0) {
 		return code;
 	}
 	if (!p->name || p->name_len == 0 || p->name_len > ETWD_NAME_MAX) {
 		*ret_why = "a session needs a name of at most 1024 characters";
-		return 87;
+		return ERROR_INVALID_PARAMETER;
 	}
 	s->name = utf16_dup(p->name, p->name_len);
 	s->log_file = p->log_file ? utf16_dup(p->log_file, p->log_file_len) : NULL;
 	if (!s->name || (p->log_file && !s->log_file)) {
-		return 8;
+		return ERROR_NOT_ENOUGH_MEMORY;
 	}
 	if (utf16_to_utf8_lossy(s->name, p->name_len, s->label, sizeof s->label) >=
 	    (long)sizeof s->label) {
@@ -209,7 +208,7 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 	}
 	if ((p->log_file_mode & EVENT_TRACE_FILE_MODE_NEWFILE) && !has_counter(s->log_file)) {
 		*ret_why = "the name of a new-file session must hold %d";
-		return 87;
+		return ERROR_INVALID_PARAMETER;
 	}
 	s->uid = c->uid;
 	s->guid = p->guid;
@@ -258,7 +257,7 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 	};
 	if (sink_adjust(&s->options) < 0) {
 		*ret_why = "the buffer sizes or counts are out of range";
-		return 87;
+		return ERROR_INVALID_PARAMETER;
 	}
 	return 0;
 }
@@ -275,21 +274,21 @@ static uint32_t take_place(struct etwd *d, struct session *s, const char **ret_w
 	uint64_t bytes = etwd_session_bytes(d, s, s->options.maximum_buffers);
 	if (d->session_count >= ETWD_SESSIONS_MAX) {
 		*ret_why = "all 1024 sessions are in use";
-		return 1450;
+		return ERROR_NO_SYSTEM_RESOURCES;
 	}
 	/* Of the last ones none is for sessions: who stops one must be able to come in. */
 	if (!etwd_fds_left(d, 3 * ETWD_FDS_RESERVE)) {
 		*ret_why = "etwd has no file descriptors left for another session (see ulimit -n)";
-		return 1450;
+		return ERROR_NO_SYSTEM_RESOURCES;
 	}
 	*ret_why = etwd_share_take(d, s->uid, SHARE_SESSIONS, 1);
 	if (*ret_why) {
-		return 1450;
+		return ERROR_NO_SYSTEM_RESOURCES;
 	}
 	*ret_why = etwd_share_take(d, s->uid, SHARE_BUFFER_BYTES, bytes);
 	if (*ret_why) {
 		etwd_share_give(d, s->uid, SHARE_SESSIONS, 1);
-		return 1450;
+		return ERROR_NO_SYSTEM_RESOURCES;
 	}
 	/* Ids go round, so that a stale handle does not soon mean another session. */
 	while (d->session[d->session_next]) {
@@ -368,11 +367,11 @@ void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_messa
 	const char *why = NULL;
 	uint32_t code = 0;
 	if (d->exiting) {
-		etwd_reply_status(d, c, m, 1450, "etwd is leaving");
+		etwd_reply_status(d, c, m, ERROR_NO_SYSTEM_RESOURCES, "etwd is leaving");
 		return;
 	}
 	if (!proto_get_session(m, &p)) {
-		etwd_reply_status(d, c, m, 87, "START needs a session description");
+		etwd_reply_status(d, c, m, ERROR_INVALID_PARAMETER, "START needs a session description");
 		return;
 	}
 	if (etwd_private_start(d, c, m)) {
@@ -383,7 +382,7 @@ void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_messa
 	if (!s || !sj) {
 		free(s);
 		free(sj);
-		etwd_reply_status(d, c, m, 8, NULL);
+		etwd_reply_status(d, c, m, ERROR_NOT_ENOUGH_MEMORY, NULL);
 		return;
 	}
 	s->daemon = d;
@@ -394,11 +393,11 @@ void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_messa
 	code = session_read(d, c, m, &p, s, &why);
 	if (code == 0 && !guid_is_zero(&s->guid) &&
 	    !etwd_access_allows(d, &s->guid, c, etwd_session_rights(s->mode, s->path != NULL))) {
-		code = 5;
+		code = ERROR_ACCESS_DENIED;
 		why = "no right to start the session of this GUID";
 	}
 	if (code == 0 && guid_is_zero(&s->guid) && guid_random(&s->guid) < 0) {
-		code = 8;
+		code = ERROR_NOT_ENOUGH_MEMORY;
 	}
 	code = code ? code : take_place(d, s, &why);
 	if (code != 0) {

@@ -10,8 +10,6 @@
  */
 #include "etwd/etwd.h"
 
-#include "etw/values/session_modes.h"
-
 #include <stdlib.h>
 
 #define CONSUMER_PATIENCE_NS 1000000000ull  /* without a sign of life */
@@ -188,21 +186,21 @@ static uint32_t switch_file(struct etwd *d, struct conn *c, struct session *s,
 	char *path = NULL;
 	uint16_t *name = utf16_dup(p->log_file, p->log_file_len);
 	if (!name) {
-		return 8;
+		return ERROR_NOT_ENOUGH_MEMORY;
 	}
 	uint32_t code = etwd_session_path(d, c, p->log_file, p->log_file_len, s, &path, ret_why);
 	if (code == 0 && s->path && strcmp(s->path, path) == 0) {
 		*ret_why = "the session writes to this file already";
-		code = 161;
+		code = ERROR_BAD_PATHNAME;
 	}
 	if (code == 0) {
 		etwd_drain_pass(d, POOL_PASS_FLUSH);
 		bool dump = (s->mode & EVENT_TRACE_BUFFERING_MODE) != 0;
 		int r = dump ? etwd_session_copy(d, s, path, diag)
 			     : sink_set_file(s->sink, path, name, diag);
-		code = r < 0 ? (r == -ENOENT ? 3 : win32_from_errno(r)) : 0;
+		code = r < 0 ? (r == -ENOENT ? ERROR_PATH_NOT_FOUND : win32_from_errno(r)) : 0;
 		if (r == -EBUSY && diag->text[0]) {
-			code = 161; /* not the session is busy, but the file: somebody writes it */
+			code = ERROR_BAD_PATHNAME; /* not the session is busy, but the file: somebody writes it */
 		}
 	}
 	if (code != 0) {
@@ -227,7 +225,7 @@ uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s,
 {
 	if (p->enable_flags != 0 && !s->kernel) {
 		*ret_why = "only system loggers have enable flags";
-		return 87;
+		return ERROR_INVALID_PARAMETER;
 	}
 	uint32_t most = s->options.maximum_buffers, timer = s->options.flush_timer;
 	uint64_t bytes = s->buffer_bytes;
@@ -237,7 +235,7 @@ uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s,
 		uint64_t more = bytes - BASE_MIN(bytes, s->buffer_bytes);
 		if (more > 0 && !etwd_share_fits(d, s->uid, SHARE_BUFFER_BYTES, more)) {
 			*ret_why = "the buffers of all sessions together would be too large";
-			return 1450;
+			return ERROR_NO_SYSTEM_RESOURCES;
 		}
 	}
 	timer = p->flush_timer ? etwd_session_timer(s, p->flush_timer) : timer;

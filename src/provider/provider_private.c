@@ -309,7 +309,7 @@ long provider_private_refuse(void *mem, size_t cap, const struct proto_message *
 {
 	struct proto_writer w;
 	begin_done(&w, mem, cap, m);
-	proto_put_u32(&w, PROTO_TAG_STATUS, PROTO_PRIVATE_BUSY);
+	proto_put_u32(&w, PROTO_TAG_STATUS, ERROR_BUSY);
 	return proto_end(&w);
 }
 

@@ -152,8 +152,10 @@
 #define ERROR_MUI_FILE_NOT_FOUND	       15100L
 #define ERROR_MUI_FILE_NOT_LOADED	       15105L
 
-#define RPC_S_OK	      0L
-#define RPC_S_UUID_LOCAL_ONLY 1824L
-#define RPC_S_UUID_NO_ADDRESS 1739L
+#define RPC_S_OK			       0L
+#define RPC_S_UNKNOWN_IF	       1717L
+#define RPC_S_CALL_FAILED	       1726L
+#define RPC_S_UUID_NO_ADDRESS		       1739L
+#define RPC_S_UUID_LOCAL_ONLY		       1824L
 
 #endif
