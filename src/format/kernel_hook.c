@@ -4,6 +4,8 @@
  */
 #include "format/kernel_mask.h"
 
+#include "format/kernel_class.h"
+
 #include <strings.h>
 
 /* Only what this machine can have. Group masks, rundown marks and stacks need no bit. */
@@ -165,47 +167,25 @@ bool kernel_stack_find(const char *name, size_t n, uint16_t *ret_hook)
 
 /* ---- classes ---------------------------------------------------------------------------------- */
 
-static const struct {
-	uint8_t group;
-	char guid[37];
-} class[] = {
-	{0x00, "68fdd900-4a3e-11d1-84f4-0000f80464e3"}, {0x01, "3d6fa8d4-fe05-11d0-9dda-00c04fd7ba7c"},
-	{0x02, "3d6fa8d3-fe05-11d0-9dda-00c04fd7ba7c"}, {0x03, "3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c"},
-	{0x04, "90cbdc39-4a3e-11d1-84f4-0000f80464e3"}, {0x05, "3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c"},
-	{0x06, "9a280ac0-c8e0-11d1-84e2-00c04fb998a2"}, {0x08, "bf3a50c5-a9c9-4988-a005-2df0b7c80f80"},
-	{0x07, "3282fc76-feed-498e-8aa7-e70f459d430e"}, {0x09, "ae53722e-c863-11d2-8659-00c04fa321a1"},
-	{0x0A, "13976d09-a327-438c-950b-7f03192815c7"}, {0x0B, "01853a65-418f-4f36-aefc-dc0f1d2fd235"},
-	{0x0D, "42695762-ea50-497a-9068-5cbbb35e0b95"}, {0x0E, "0268a8b6-74fd-4302-9dd0-6e8f1795c0cf"},
-	{0x0F, "ce1dbfb4-137e-4da6-87b0-3f59aa102cbc"}, {0x10, "222962ab-6180-4b88-a825-346b75f2a24a"},
-	{0x11, "89497f50-effe-4440-8cf2-ce6b1cdcaca7"}, {0x12, "e43445e0-0903-48c3-b878-ff0fccebdd04"},
-	{0x14, "2cb15d1d-5fc1-11d2-abe1-00a0c911f518"}, {0x16, "7687a439-f752-45b8-b741-321aec0f8df9"},
-	{0x17, "3ac66736-cc59-4cff-8115-8df50e39816b"}, {0x18, "def2fe46-7bd6-4b80-bd94-f57fe20d0ce3"},
-	{0x1A, "45d8cccd-539f-4b72-a8b7-5c683142609a"}, {0x1B, "d837ca92-12b9-44a5-ad6a-3a65b3578aa8"},
-	{0x1C, "c861d0e2-a2c1-4d36-9f9c-970bab943a12"},
-};
-
 bool kernel_hook_of_class(const struct guid *g, uint8_t type, uint16_t *ret_hook)
 {
-	struct guid c;
-	for (size_t i = 0; i < BASE_ARRAY_LEN(class); i++) {
-		if (guid_parse(class[i].guid, &c) == 0 && guid_equal(g, &c)) {
-			uint16_t hook = (uint16_t)(class[i].group << 8 | type);
-			*ret_hook = hook == 0x140A ? 0x030A : hook; /* a load is of the process's group */
-			return true;
-		}
+	int group = kernel_class_group(g);
+	if (group < 0) {
+		return false;
 	}
-	return false;
+	bool load = group == KERNEL_GROUP_IMAGE && type == (KERNEL_HOOK_IMAGE_LOAD & 0xFF);
+	*ret_hook = load ? KERNEL_HOOK_IMAGE_LOAD : (uint16_t)(group << 8 | type);
+	return true;
 }
 
 bool kernel_class_of_hook(uint16_t hook, struct guid *ret)
 {
-	uint8_t group = hook == 0x030A ? 0x14 : (uint8_t)(hook >> 8);
-	for (size_t i = 0; i < BASE_ARRAY_LEN(class); i++) {
-		if (class[i].group == group) {
-			return guid_parse(class[i].guid, ret) == 0;
-		}
+	const struct guid *g = kernel_class_guid(hook);
+	if (guid_is_zero(g)) {
+		return false;
 	}
-	return false;
+	*ret = *g;
+	return true;
 }
 
 /* ---- system providers ------------------------------------------------------------------------- */
