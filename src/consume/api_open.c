@@ -5,6 +5,7 @@
 #include "consume/consume_trace.h"
 
 #include "etw/values/session_modes.h"
+#include "etw/values/session_names.h"
 
 #include <stdlib.h>
 
@@ -116,7 +117,7 @@ uint32_t trace_take_header(struct trace *t)
 	if (t->header_logger) {
 		return 0; /* pointers handed out stay as they are */
 	}
-	static const uint16_t kernel[] = u"NT Kernel Logger";
+	static const uint16_t kernel[] = u"" KERNEL_LOGGER_NAMEA;
 	const struct etl_file_info *i = &t->source->info;
 	uint16_t *file = text_dup(i->file_name, i->file_name_units);
 	uint16_t *logger = text_dup(i->logger_name, i->logger_name_units);

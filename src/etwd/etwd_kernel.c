@@ -3,6 +3,8 @@
  */
 #include "etwd/etwd_kernel.h"
 
+#include "etw/values/session_names.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,7 +24,7 @@ enum { /* TRACE_QUERY_INFO_CLASS */
 
 #define CONFINED_NAMES "PROC_THREAD, LOADER, PROFILE, FILE_IO, FILE_IO_INIT, FILENAME, NETWORKTRACE"
 
-static const uint16_t kernel_name[] = u"NT Kernel Logger";
+static const uint16_t kernel_name[] = u"" KERNEL_LOGGER_NAMEA;
 static const uint16_t circular_name[] = u"Circular Kernel Context Logger";
 
 #define CLOSING_BYTES	    (4u << 20) /* of a rundown, about */

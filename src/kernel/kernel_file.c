@@ -6,6 +6,7 @@
 #include "base/open_output.h"
 #include "sink/sink.h"
 #include "etw/values/session_modes.h"
+#include "etw/values/session_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +62,7 @@ static void on_lost(void *ctx, uint64_t sessions, uint64_t events)
 
 static int open_sink(struct kernel_file *f, const struct kernel_options *o, struct diag *d)
 {
-	static const uint16_t name[] = u"NT Kernel Logger";
+	static const uint16_t name[] = u"" KERNEL_LOGGER_NAMEA;
 	uint16_t file[1024];
 	char full[4096];
 	if (!realpath(o->path, full)) {

@@ -2,6 +2,8 @@
 #include "tools/common/kernel_options.h"
 #include "tools/common/output.h"
 
+#include "etw/values/session_names.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -146,7 +148,7 @@ bool cli_kernel_pids(const struct cli_args *a, const char *text, struct cli_kern
 
 bool cli_kernel_name(const char *name)
 {
-	return strcasecmp(name, "NT Kernel Logger") == 0 ||
+	return strcasecmp(name, KERNEL_LOGGER_NAMEA) == 0 ||
 	       strcasecmp(name, "Circular Kernel Context Logger") == 0;
 }
 
