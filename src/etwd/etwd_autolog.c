@@ -269,7 +269,7 @@ static void answered(struct etwd *d, struct source *src, uint32_t events)
 	if (n <= 0 || proto_parse(mem, (size_t)n, &m) < 0 ||
 	    !proto_get_u32(&m, PROTO_TAG_STATUS, &status)) {
 		free(mem);
-		a->status = a->status ? a->status : 1726;
+		a->status = a->status ? a->status : RPC_S_CALL_FAILED;
 		end(d, a);
 		return;
 	}

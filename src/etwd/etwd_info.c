@@ -232,7 +232,7 @@ static void group_info(struct etwd *d, struct conn *c, const struct proto_messag
 	if (b.failed || members.failed) {
 		etwd_reply_status(d, c, m, ERROR_NOT_ENOUGH_MEMORY, NULL);
 	} else if (count == 0 && enables == 0) {
-		etwd_reply_status(d, c, m, 4200, "no provider group has this GUID");
+		etwd_reply_status(d, c, m, ERROR_WMI_GUID_NOT_FOUND, "no provider group has this GUID");
 	} else {
 		memcpy(b.s, &enables, 4);
 		etwd_info_reply(d, c, m, b.s, b.len);

@@ -176,7 +176,7 @@ static struct provider *asked_provider(struct etwd *d, struct conn *c, const str
 	}
 	struct provider *p = etwd_provider_find(d, &guid, false);
 	if (!p || !provider_visible(d, c, p, 0)) {
-		etwd_reply_status(d, c, m, 4200,
+		etwd_reply_status(d, c, m, ERROR_WMI_GUID_NOT_FOUND,
 				  "no provider with this GUID is registered or enabled");
 		return NULL;
 	}

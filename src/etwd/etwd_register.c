@@ -326,7 +326,7 @@ void etwd_unregister(struct etwd *d, struct conn *c, const struct proto_message 
 {
 	struct registration *r = find_reg(c, m);
 	if (!r) {
-		etwd_reply_status(d, c, m, 6, "no such registration");
+		etwd_reply_status(d, c, m, ERROR_INVALID_HANDLE, "no such registration");
 		return;
 	}
 	/* The entry's last word is "off": a writer that is late finds nothing enabled. Its config

@@ -31,7 +31,7 @@ static void flush_done(struct etwd *d, struct job *j)
 	struct session *s = f->session;
 	s->jobs--;
 	etwd_share_give(d, s->uid, SHARE_JOBS, 1);
-	etwd_session_answer(d, s, &f->reply, f->result == -ETIMEDOUT ? 1460 : 0,
+	etwd_session_answer(d, s, &f->reply, f->result == -ETIMEDOUT ? ERROR_TIMEOUT : 0,
 			    "the disk has not taken all buffers yet");
 	etwd_session_unref(s);
 }

@@ -4,6 +4,7 @@
  */
 #include "format/kernel_mask.h"
 
+#include "etw/values/guids.h"
 #include "format/kernel_class.h"
 
 #include <strings.h>
@@ -194,63 +195,62 @@ struct keyword {
 	uint32_t keyword, bits;
 };
 static const struct {
-	char name[28], guid[37];
+	char name[28];
+	struct guid guid;
 	struct keyword keyword[12];
 } provider[] = {
-	{"SystemAlpcProvider", "fcb9baaf-e529-4980-92e9-ced1a6aadfdf", {{1, KERNEL_BIT_ALPC}}},
-	{"SystemConfigProvider", "fef3a8b6-318d-4b67-a96a-3b0f6b8f18fe",
+	{"SystemAlpcProvider", GUID_INIT(ETW_GUID_SYSTEM_ALPC_PROVIDER), {{1, KERNEL_BIT_ALPC}}},
+	{"SystemConfigProvider", GUID_INIT(ETW_GUID_SYSTEM_CONFIG_PROVIDER),
 	 {{1, 0xC0000001}, {2, 0xC0000002}, {4, 0xC0000004}, {8, 0xC0000008}, {0x10, 0xC0000010},
 	  {0x20, 0xC0000020}, {0x40, 0xC0000040}}},
-	{"SystemCpuProvider", "c6c5265f-eae8-4650-aae4-9d48603d8510",
+	{"SystemCpuProvider", GUID_INIT(ETW_GUID_SYSTEM_CPU_PROVIDER),
 	 {{1, KERNEL_BIT_CPU_CONFIG}, {2, (uint32_t)KERNEL_BIT_CACHE_FLUSH}}},
-	{"SystemHypervisorProvider", "bafa072a-918a-4bed-b622-bc152097098f", {{1, 0x80800000}}},
-	{"SystemInterruptProvider", "d4bbee17-b545-4888-858b-744169015b25",
+	{"SystemHypervisorProvider", GUID_INIT(ETW_GUID_SYSTEM_HYPERVISOR_PROVIDER), {{1, 0x80800000}}},
+	{"SystemInterruptProvider", GUID_INIT(ETW_GUID_SYSTEM_INTERRUPT_PROVIDER),
 	 {{1, KERNEL_BIT_INTERRUPT}, {2, KERNEL_BIT_CLOCK_INTERRUPT}, {4, KERNEL_BIT_DPC},
 	  {8, KERNEL_BIT_DPC_QUEUE}, {0x10, (uint32_t)KERNEL_BIT_WDF_DPC},
 	  {0x20, (uint32_t)KERNEL_BIT_WDF_INTERRUPT}, {0x40, KERNEL_BIT_IPI}}},
-	{"SystemIoProvider", "3d5c43e3-0f1c-4202-b817-174c0070dc79",
+	{"SystemIoProvider", GUID_INIT(ETW_GUID_SYSTEM_IO_PROVIDER),
 	 {{1, KERNEL_BIT_DISK_IO}, {2, KERNEL_BIT_DISK_IO_INIT}, {4, KERNEL_BIT_FILENAME},
 	  {8, KERNEL_BIT_SPLIT_IO}, {0x10, KERNEL_BIT_FILE_IO}, {0x20, (uint32_t)KERNEL_BIT_OPTICAL_IO},
 	  {0x40, (uint32_t)KERNEL_BIT_OPTICAL_IO_INIT}, {0x80, KERNEL_BIT_DRIVERS},
 	  {0x100, (uint32_t)KERNEL_BIT_CC}, {0x200, KERNEL_BIT_NETWORK}, {0x400, KERNEL_BIT_FILE_IO_INIT}}},
-	{"SystemIoFilterProvider", "fbd09363-9e22-4661-b8bf-e7a34b535b8c",
+	{"SystemIoFilterProvider", GUID_INIT(ETW_GUID_SYSTEM_IO_FILTER_PROVIDER),
 	 {{1, (uint32_t)KERNEL_BIT_FLT_IO}, {2, (uint32_t)KERNEL_BIT_FLT_IO_INIT},
 	  {4, (uint32_t)KERNEL_BIT_FLT_FASTIO}, {8, (uint32_t)KERNEL_BIT_FLT_IO_FAILURE}}},
-	{"SystemLockProvider", "721ddfd3-dacc-4e1e-b26a-a2cb31d4705a",
+	{"SystemLockProvider", GUID_INIT(ETW_GUID_SYSTEM_LOCK_PROVIDER),
 	 {{1, KERNEL_BIT_SPINLOCK}, {4, KERNEL_BIT_SYNC_OBJECTS}}},
-	{"SystemMemoryProvider", "82958ca9-b6cd-47f8-a3a8-03ae85a4bc24",
+	{"SystemMemoryProvider", GUID_INIT(ETW_GUID_SYSTEM_MEMORY_PROVIDER),
 	 {{1, KERNEL_BIT_MEMORY}, {2, KERNEL_BIT_HARD_FAULTS}, {4, KERNEL_BIT_ALL_FAULTS},
 	  {8, KERNEL_BIT_POOL}, {0x10, KERNEL_BIT_MEMINFO}, {0x40, KERNEL_BIT_MEMINFO_WS},
 	  {0x80, KERNEL_BIT_HEAP}, {0x400, KERNEL_BIT_VIRT_ALLOC}, {0x800, KERNEL_BIT_FOOTPRINT},
 	  {0x1000, KERNEL_BIT_SESSION}, {0x2000, KERNEL_BIT_REFSET}, {0x4000, KERNEL_BIT_VAMAP}}},
-	{"SystemObjectProvider", "febd7460-3d1d-47eb-af49-c9eeb1e146f2",
+	{"SystemObjectProvider", GUID_INIT(ETW_GUID_SYSTEM_OBJECT_PROVIDER),
 	 {{1, (uint32_t)KERNEL_BIT_OB_OBJECT}, {2, (uint32_t)KERNEL_BIT_OB_HANDLE}}},
-	{"SystemPowerProvider", "c134884a-32d5-4488-80e5-14ed7abb8269",
+	{"SystemPowerProvider", GUID_INIT(ETW_GUID_SYSTEM_POWER_PROVIDER),
 	 {{1, (uint32_t)KERNEL_BIT_POWER}, {2, (uint32_t)KERNEL_BIT_HIBER_RUNDOWN},
 	  {4, KERNEL_BIT_PROCESSOR_IDLE}}},
-	{"SystemProcessProvider", "151f55dc-467d-471f-83b5-5f889d46ff66",
+	{"SystemProcessProvider", GUID_INIT(ETW_GUID_SYSTEM_PROCESS_PROVIDER),
 	 {{1, KERNEL_BIT_PROCESS}, {8, KERNEL_BIT_PERF_COUNTER}, {0x80, KERNEL_BIT_DEBUG_EVENTS},
 	  {0x100, KERNEL_BIT_DBGPRINT}, {0x200, KERNEL_BIT_JOB}, {0x800, KERNEL_BIT_THREAD},
 	  {0x1000, KERNEL_BIT_LOADER}}},
-	{"SystemProfileProvider", "bfeb0324-1cee-496f-a409-2ac2b48a6322",
+	{"SystemProfileProvider", GUID_INIT(ETW_GUID_SYSTEM_PROFILE_PROVIDER),
 	 {{1, KERNEL_BIT_PROFILE}, {2, KERNEL_BIT_PMC_PROFILE}}},
-	{"SystemRegistryProvider", "16156bd9-fab4-4cfa-a232-89d1099058e3",
+	{"SystemRegistryProvider", GUID_INIT(ETW_GUID_SYSTEM_REGISTRY_PROVIDER),
 	 {{1, KERNEL_BIT_REGISTRY}, {2, KERNEL_BIT_REG_HIVE}}},
-	{"SystemSchedulerProvider", "599a2a76-4d91-4910-9ac7-7d33f2e97a6c",
+	{"SystemSchedulerProvider", GUID_INIT(ETW_GUID_SYSTEM_SCHEDULER_PROVIDER),
 	 {{2, KERNEL_BIT_DISPATCHER}, {4, KERNEL_BIT_KERNEL_QUEUE}, {8, KERNEL_BIT_SHOULD_YIELD},
 	  {0x40, KERNEL_BIT_AFFINITY}, {0x80, KERNEL_BIT_PRIORITY}, {0x100, KERNEL_BIT_AFFINITY},
 	  {0x200, KERNEL_BIT_CSWITCH}, {0x400, KERNEL_BIT_COMPACT_CSWITCH}}},
-	{"SystemSyscallProvider", "434286f7-6f1b-45bb-b37e-95f623046c7c", {{1, KERNEL_BIT_SYSCALL}}},
-	{"SystemTimerProvider", "4f061568-e215-499f-ab2e-eda0ae890a5b",
+	{"SystemSyscallProvider", GUID_INIT(ETW_GUID_SYSTEM_SYSCALL_PROVIDER), {{1, KERNEL_BIT_SYSCALL}}},
+	{"SystemTimerProvider", GUID_INIT(ETW_GUID_SYSTEM_TIMER_PROVIDER),
 	 {{1, KERNEL_BIT_TIMER}, {2, KERNEL_BIT_CLOCK_TIMER}}},
 };
 
 static size_t provider_index(const struct guid *g)
 {
-	struct guid c;
 	size_t i = 0;
-	while (i < BASE_ARRAY_LEN(provider) &&
-	       (guid_parse(provider[i].guid, &c) < 0 || !guid_equal(g, &c))) {
+	while (i < BASE_ARRAY_LEN(provider) && !guid_equal(g, &provider[i].guid)) {
 		i++;
 	}
 	return i;
@@ -285,7 +285,8 @@ bool kernel_provider_find(const char *name, struct guid *ret)
 {
 	for (size_t i = 0; i < BASE_ARRAY_LEN(provider); i++) {
 		if (strcasecmp(provider[i].name, name) == 0) {
-			return guid_parse(provider[i].guid, ret) == 0;
+			*ret = provider[i].guid;
+			return true;
 		}
 	}
 	return false;

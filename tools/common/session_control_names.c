@@ -60,7 +60,7 @@ bool controller_kernel_keyword(int i, const char **ret_name, uint64_t *ret_bit, 
 static const struct {
 	const char *name, *guid;
 } classic_names[] = {
-	{kernel_name, "9e814aad-3204-11d2-9a82-006008a86939"},
+	{kernel_name, "9e814aad-3204-11d2-9a82-006008a86939"}, /* check-facts: ok, a text beside others */
 	{".NET Common Language Runtime", "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4"},
 	{"ASP.NET Events", "aff081fe-0247-4275-9c4e-021f3dc1da35"},
 };
