@@ -5,6 +5,8 @@
 #ifndef OPENETW_OPENETW_H
 #define OPENETW_OPENETW_H
 
+#include "../etw/values/session_modes.h" /* OPENETW_TRACE_ZSTD_MODE */
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -107,10 +109,6 @@ typedef bool openetw_merge_progress_fn(void *ctx, uint64_t events);
  * openetw_last_error_text() names file and reason. */
 OPENETW_API uint32_t openetw_merge(const char *const *paths, uint32_t count, const char *output,
 				   uint32_t flags, openetw_merge_progress_fn *progress, void *ctx);
-
-/* A bit of LogFileMode of ours, beside EVENT_TRACE_COMPRESSED_MODE: the file's buffers are Zstandard
- * frames. Smaller and faster than what Windows has, and read by our own readers only. */
-#define OPENETW_TRACE_ZSTD_MODE 0x40000000u
 
 struct _EVENT_TRACE_PROPERTIES; /* evntrace.h */
 

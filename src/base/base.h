@@ -163,6 +163,12 @@ struct guid {
 	uint8_t b[16];
 };
 extern const struct guid GUID_ZERO;
+/* GUID_INIT(ETW_GUID_...): an initialiser of struct guid from one of etw/values/guids.h. */
+#define GUID_INIT(...) GUID_INIT_PARTS(__VA_ARGS__)
+#define GUID_INIT_PARTS(a, b, c, d0, d1, d2, d3, d4, d5, d6, d7)                                   \
+	{{(uint8_t)((a)&0xFF), (uint8_t)((a) >> 8 & 0xFF), (uint8_t)((a) >> 16 & 0xFF),            \
+	  (uint8_t)((uint32_t)(a) >> 24), (uint8_t)((b)&0xFF), (uint8_t)((b) >> 8),                 \
+	  (uint8_t)((c)&0xFF), (uint8_t)((c) >> 8), d0, d1, d2, d3, d4, d5, d6, d7}}
 
 static inline bool guid_equal(const struct guid *a, const struct guid *b)
 {

@@ -74,7 +74,7 @@ static uint32_t check_mode(const EVENT_TRACE_PROPERTIES *p)
 /* Session names are compared without regard to case. NULL: an ordinary name. */
 static const struct guid *kernel_guid_of(const uint16_t *s)
 {
-	static const uint16_t nt[] = u"NT Kernel Logger", circular[] = u"Circular Kernel Context Logger";
+	static const uint16_t nt[] = u"" KERNEL_LOGGER_NAMEA, circular[] = u"Circular Kernel Context Logger";
 	return utf16_equal_nocase(s, nt)	 ? &kernel_trace_control_guid
 	       : utf16_equal_nocase(s, circular) ? &kernel_circular_guid
 						 : NULL;
@@ -82,7 +82,6 @@ static const struct guid *kernel_guid_of(const uint16_t *s)
 
 /* ---- EnableFlags that say where more of them stand ------------------------------------------- */
 
-#define FLAG_EXTENSION 0x80000000u
 #define EXT_ITEMS      0xFFu /* instead of a length: a header and items follow */
 #define EXT_MASKS      1u
 #define EXT_PIDS       2u
@@ -124,7 +123,7 @@ static bool parse_extension(const EVENT_TRACE_PROPERTIES *p, struct extension *r
 {
 	uint32_t f = p->EnableFlags, offset = f & 0xFFFF, length = f >> 16 & 0xFF;
 	*ret = (struct extension){.has_mask = false};
-	if (!(f & FLAG_EXTENSION)) {
+	if (!(f & EVENT_TRACE_FLAG_EXTENSION)) {
 		return true;
 	}
 	if (offset < sizeof *p || offset >= p->Wnode.BufferSize || offset % 4 != 0) {
@@ -163,7 +162,7 @@ void control_session_from_props(const EVENT_TRACE_PROPERTIES *p, struct proto_se
 	s->maximum_file_size = p->MaximumFileSize;
 	s->log_file_mode = p->LogFileMode;
 	s->flush_timer = p->FlushTimer;
-	s->enable_flags = p->EnableFlags & FLAG_EXTENSION ? 0 : p->EnableFlags;
+	s->enable_flags = p->EnableFlags & EVENT_TRACE_FLAG_EXTENSION ? 0 : p->EnableFlags;
 	s->flush_threshold = (uint32_t)p->FlushThreshold;
 }
 
@@ -203,7 +202,7 @@ static uint32_t start(CONTROLTRACE_ID *ret_id, const void *name, bool wide, EVEN
 	    (memcmp(&p->Wnode.Guid, &kernel_trace_control_guid, 16) == 0 ||
 	     memcmp(&p->Wnode.Guid, &kernel_circular_guid, 16) == 0)) {
 		return control_refuse(ERROR_INVALID_PARAMETER,
-				      "SystemTraceControlGuid belongs to the session 'NT Kernel Logger'");
+				      "SystemTraceControlGuid belongs to the session '" KERNEL_LOGGER_NAMEA "'");
 	}
 	if (kernel_guid && (p->LogFileMode & EVENT_TRACE_PRIVATE_LOGGER_MODE)) {
 		return control_refuse(ERROR_INVALID_PARAMETER, "a private session has no kernel events");

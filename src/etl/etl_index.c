@@ -3,12 +3,12 @@
 #include "etl/etl_run.h"
 
 #include "base/printable.h"
+#include "etw/values/session_modes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #define PROBLEMS_MAX	1000u
-#define MODE_COMPRESSED 0x04000000u
 #define HEADER		ETL_BUFFER_HEADER_SIZE
 #define FLAGS_KNOWN	0x00FFu
 #define TYPES_KNOWN	8u
@@ -306,7 +306,7 @@ int etl_index_build(struct etl_index *x, const struct etl_source *s,
 		.s = s, .problems = problems, .used_limit = info->buffer_size, .old = info->old};
 	uint32_t first = le32_get(buf0 + ETL_BH_BUFFER_SIZE);
 	uint8_t h[GLANCE_BYTES];
-	bool varying = !info->old && ((info->log_file_mode & MODE_COMPRESSED) ||
+	bool varying = !info->old && ((info->log_file_mode & EVENT_TRACE_COMPRESSED_MODE) ||
 		       (etl_source_read(s, first, h, HEADER) == (long)HEADER &&
 			(le16_get(h + ETL_BH_FLAG) & ETL_BF_COMPRESSED) && header_plausible(&w, h)));
 	w.step = varying ? 0 : first;

@@ -107,7 +107,7 @@ int etwd_filter_parse(const struct proto_message *m, struct enable_args *a, stru
 			return r;
 		}
 	}
-	if ((a->properties & EP_PROVIDER_GROUP) && a->select.filtered) {
+	if ((a->properties & EVENT_ENABLE_PROPERTY_PROVIDER_GROUP) && a->select.filtered) {
 		diag_at(diag, UINT64_MAX, "a provider group takes no event id, name or payload filter");
 		return -EINVAL;
 	}

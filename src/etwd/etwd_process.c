@@ -293,18 +293,18 @@ void etwd_process_hello(struct etwd *d, struct conn *c, const struct proto_messa
 {
 	uint32_t version = 0;
 	if (c->process) {
-		etwd_reply_status(d, c, m, 87, "HELLO came before");
+		etwd_reply_status(d, c, m, ERROR_INVALID_PARAMETER, "HELLO came before");
 		return;
 	}
 	if (!proto_get_u32(m, PROTO_TAG_VERSION, &version) || version == 0) {
-		etwd_reply_status(d, c, m, 87, "HELLO carries no version");
+		etwd_reply_status(d, c, m, ERROR_INVALID_PARAMETER, "HELLO carries no version");
 		return;
 	}
 	const char *why = etwd_foreign_cut_off(c->uid)
 				  ? ETWD_CUT_OFF_TEXT
 				  : etwd_share_take(d, c->uid, SHARE_PROCESSES, 1);
 	if (why) {
-		etwd_reply_status(d, c, m, 1450, why);
+		etwd_reply_status(d, c, m, ERROR_NO_SYSTEM_RESOURCES, why);
 		return;
 	}
 	struct process *p = calloc(1, sizeof *p);
@@ -336,7 +336,7 @@ void etwd_process_hello(struct etwd *d, struct conn *c, const struct proto_messa
 			free(p);
 		}
 		etwd_share_give(d, c->uid, SHARE_PROCESSES, 1);
-		etwd_reply_status(d, c, m, r == -EDQUOT ? 1450 : win32_from_errno(r),
+		etwd_reply_status(d, c, m, r == -EDQUOT ? ERROR_NO_SYSTEM_RESOURCES : win32_from_errno(r),
 				  "no memory for the process's pool");
 		return;
 	}

@@ -6,7 +6,8 @@
 #include "inproc/inproc_private.h"
 
 #include "etl/etl_reader.h"
-#include "sink/sink_modes.h"
+#include "etw/values/enable_properties.h"
+#include "etw/values/session_modes.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -98,23 +99,23 @@ static void items_of(struct items *to, const struct pool_event *ev,
 	to->count = to->bytes = 0;
 	while (etl_item_next(ev->items, ev->items_bytes, &next, &type, &data, &size)) {
 		has_traits |= type == ETL_ITEM_PROV_TRAITS;
-		if (!etl_item_is_stack(type) || (wants & PROPERTY_STACK)) {
+		if (!etl_item_is_stack(type) || (wants & EVENT_ENABLE_PROPERTY_STACK_TRACE)) {
 			item_add(to, type, data, size);
 		}
 	}
 	if (reg->traits && !has_traits) {
 		item_add(to, ETL_ITEM_PROV_TRAITS, reg->traits, reg->traits_bytes);
 	}
-	if (wants & PROPERTY_SID) {
+	if (wants & EVENT_ENABLE_PROPERTY_SID) {
 		item_add(to, ETL_ITEM_SID, inproc.sid, sizeof inproc.sid);
 	}
-	if (wants & PROPERTY_TS_ID) {
+	if (wants & EVENT_ENABLE_PROPERTY_TS_ID) {
 		item_add(to, ETL_ITEM_TS_ID, &inproc.terminal_session, 4);
 	}
-	if (wants & PROPERTY_EVENT_KEY) {
+	if (wants & EVENT_ENABLE_PROPERTY_EVENT_KEY) {
 		item_add(to, ETL_ITEM_EVENT_KEY, &inproc.event_key, 8);
 	}
-	if (wants & PROPERTY_PROCESS_START_KEY) {
+	if (wants & EVENT_ENABLE_PROPERTY_PROCESS_START_KEY) {
 		item_add(to, ETL_ITEM_PROCESS_START_KEY, &inproc.start_key, 8);
 	}
 }
@@ -180,10 +181,10 @@ static void record_event(struct inproc_session *s, const struct pool_event *ev,
 	uint64_t time = inproc_session_time(s, rec->ts);
 	struct items items;
 	items_of(&items, ev, reg, wants);
-	if (BASE_UNLIKELY(wants & PROPERTY_STACK) && has_stack(&items)) {
+	if (BASE_UNLIKELY(wants & EVENT_ENABLE_PROPERTY_STACK_TRACE) && has_stack(&items)) {
 		inproc.images = inproc.images ? inproc.images : inproc_images_changes();
 		if (s->images != inproc.images) {
-			bool ring = (s->options.log_file_mode & SINK_MODE_BUFFERING) != 0; /* explained when it is copied */
+			bool ring = (s->options.log_file_mode & EVENT_TRACE_BUFFERING_MODE) != 0; /* explained when it is copied */
 			s->images = ring ? inproc.images : inproc_images_say(s, time, false);
 		}
 	}
@@ -354,10 +355,10 @@ void inproc_record(void *ctx, const struct pool_event *ev)
 		switch (rec->kind) {
 		case POOL_REC_EVENT: {
 			uint32_t wants = e->properties;
-			if (e->chosen && e->chosen->select.stack_filtered && (wants & PROPERTY_STACK)) {
+			if (e->chosen && e->chosen->select.stack_filtered && (wants & EVENT_ENABLE_PROPERTY_STACK_TRACE)) {
 				struct filter_facts f = facts_of(ev);
 				bool stack = filter_select_stack(&e->chosen->select, &f);
-				wants &= stack ? UINT32_MAX : ~(uint32_t)PROPERTY_STACK;
+				wants &= stack ? UINT32_MAX : ~(uint32_t)EVENT_ENABLE_PROPERTY_STACK_TRACE;
 			}
 			record_event(s, ev, reg, wants);
 			break;

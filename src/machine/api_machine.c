@@ -11,6 +11,7 @@
 #include "machine/machine.h"
 
 #include "evntcons.h"
+#include "format/kernel_class.h"
 
 #include <stdlib.h>
 
@@ -224,7 +225,7 @@ static uint16_t hook_of(const EVENT_RECORD *e)
 	}
 	for (uint16_t group = 0; group < GROUPS; group++) {
 		uint16_t hook = (uint16_t)(group << 8 | e->EventHeader.EventDescriptor.Opcode);
-		if (memcmp(etl_class_of_hook(hook), &e->EventHeader.ProviderId, sizeof(GUID)) ==
+		if (memcmp(kernel_class_guid(hook), &e->EventHeader.ProviderId, sizeof(GUID)) ==
 		    0) {
 			return hook == 0x140A ? 0x030A : hook;
 		}

@@ -52,7 +52,7 @@ enum proto_type {
 
 	/* control socket */
 	PROTO_START = 32,   /* session description; reply: session description */
-	PROTO_CONTROL = 33, /* CONTROL_CODE (query 0, stop 1, update 2, flush 3, increment 4,
+	PROTO_CONTROL = 33, /* CONTROL_CODE (EVENT_TRACE_CONTROL_*,
 			       limits 6: PROTO_CONTROL_LIMITS), SESSION_ID or
 			       SESSION_NAME, and for update the session description; reply: session
 			       description with statistics */
@@ -262,8 +262,7 @@ enum proto_private {
 /* Ids of these sessions are this and more; those that a process started itself are less. */
 #define PROTO_PRIVATE_ID 0x0002000000000000ull
 #define PROTO_LIST_PRIVATE 1u
-/* The process cannot just now: ask again. */
-#define PROTO_PRIVATE_BUSY 170u
+/* PROTO_TAG_STATUS ERROR_BUSY: the process cannot just now; ask again. */
 enum proto_update {
 	PROTO_UPDATE_MODE = 1u << 0, /* log_file_mode is meant, also when it is 0 */
 	PROTO_UPDATE_FILE = 1u << 1,

@@ -5,8 +5,7 @@
 
 #include "openetw/openetw.h"
 #include "winerror.h"
-
-#define MODE_MERGED 0x00010001u /* relogged, sequential */
+#include "etw/values/session_modes.h"
 
 struct merge {
 	struct relog *g;
@@ -48,7 +47,7 @@ uint32_t openetw_merge(const char *const *paths, uint32_t count, const char *out
 	}
 	if (r == 0) {
 		relog_set_compress(m.g, flags & OPENETW_MERGE_COMPRESS);
-		relog_set_names(m.g, MODE_MERGED, "Relogger",
+		relog_set_names(m.g, EVENT_TRACE_RELOG_MODE | EVENT_TRACE_FILE_MODE_SEQUENTIAL, "Relogger",
 				count > 1 ? "[multiple files]" : paths[0]);
 		r = relog_set_output(m.g, output);
 		r = r < 0 ? r : relog_run(m.g, &callbacks, &m, &d);

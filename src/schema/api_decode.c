@@ -545,8 +545,8 @@ static int give_own(struct openetw_decoder *d, openetw_field_fn fn, void *contex
 	struct openetw_field f = {
 		.name = name,
 		.name_length = strlen(name),
-		.in_type = SCHEMA_IN_ANSISTRING,
-		.out_type = SCHEMA_OUT_STRING,
+		.in_type = TDH_INTYPE_ANSISTRING,
+		.out_type = TDH_OUTTYPE_STRING,
 		.text = t->data + 1,
 		.text_length = t->length - 2,
 		.json = t->data,

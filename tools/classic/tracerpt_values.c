@@ -6,6 +6,7 @@
 
 #include "base/parse.h"
 #include "tools/common/event_view.h"
+#include "etw/values/guids.h"
 
 #include <stdlib.h>
 #include <tdh.h>
@@ -239,7 +240,7 @@ static int take_field(void *ctx, const struct openetw_field *f)
 
 int tracerpt_values(struct tracerpt *r, const EVENT_RECORD *e, tracerpt_value_fn *fn, void *ctx)
 {
-	static const GUID header_guid = {0x68fdd900, 0x4a3e, 0x11d1, {0x84, 0xf4, 0x00, 0x00, 0xf8, 0x04, 0x64, 0xe3}};
+	static const struct guid header_guid = GUID_INIT(ETW_GUID_EVENT_TRACE);
 	bool classic = e->EventHeader.Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER;
 	struct walk w = {.r = r,
 			 .e = e,

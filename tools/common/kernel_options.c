@@ -2,6 +2,8 @@
 #include "tools/common/kernel_options.h"
 #include "tools/common/output.h"
 
+#include "etw/values/session_names.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -146,7 +148,7 @@ bool cli_kernel_pids(const struct cli_args *a, const char *text, struct cli_kern
 
 bool cli_kernel_name(const char *name)
 {
-	return strcasecmp(name, "NT Kernel Logger") == 0 ||
+	return strcasecmp(name, KERNEL_LOGGER_NAMEA) == 0 ||
 	       strcasecmp(name, "Circular Kernel Context Logger") == 0;
 }
 
@@ -345,9 +347,7 @@ void cli_kernel_tell(const char *tool, const char *name)
 
 uint32_t cli_kernel_capture(TRACEHANDLE session)
 {
-	static const GUID process = {
-		0x151f55dc, 0x467d, 0x471f, {0x83, 0xb5, 0x5f, 0x88, 0x9d, 0x46, 0xff, 0x66}};
-	return EnableTraceEx2(session, &process, EVENT_CONTROL_CODE_CAPTURE_STATE, 0, 0, 0, 0, NULL);
+	return EnableTraceEx2(session, &SystemProcessProviderGuid, EVENT_CONTROL_CODE_CAPTURE_STATE, 0, 0, 0, 0, NULL);
 }
 
 uint32_t cli_kernel_set_interval(uint32_t source, uint32_t interval)

@@ -9,8 +9,9 @@
 #include "tools/common/cli.h"
 #include "tools/common/kernel_options.h"
 #include "session/session.h"
+#include "etw/values/session_names.h"
 
-#define CONTROLLER_KERNEL_SESSION "NT Kernel Logger"
+#define CONTROLLER_KERNEL_SESSION KERNEL_LOGGER_NAMEA
 
 /* Start and enable; on failure nothing runs. *ret_what: which provider was refused, else NULL. */
 uint32_t controller_start(const struct saved_session *s, const char **ret_what);

@@ -12,7 +12,6 @@
 
 /* The kernel's provider and its keywords, which are EnableFlags. */
 static const char kernel_name[] = "Windows Kernel Trace";
-static const char kernel_guid_text[] = "9e814aad-3204-11d2-9a82-006008a86939";
 static const struct {
 	const char *name;
 	uint64_t bit;
@@ -61,7 +60,7 @@ bool controller_kernel_keyword(int i, const char **ret_name, uint64_t *ret_bit, 
 static const struct {
 	const char *name, *guid;
 } classic_names[] = {
-	{kernel_name, kernel_guid_text},
+	{kernel_name, "9e814aad-3204-11d2-9a82-006008a86939"}, /* check-facts: ok, a text beside others */
 	{".NET Common Language Runtime", "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4"},
 	{"ASP.NET Events", "aff081fe-0247-4275-9c4e-021f3dc1da35"},
 };
@@ -117,9 +116,7 @@ static bool wide_text(const uint8_t *base, ULONG offset, char *out, size_t cap)
 
 static bool keyword_bit(const struct guid *g, const char *word, size_t n, uint64_t *inout)
 {
-	struct guid kernel;
-	guid_parse(kernel_guid_text, &kernel);
-	if (guid_equal(g, &kernel)) {
+	if (guid_equal(g, &kernel_trace_control_guid)) {
 		for (size_t i = 0; i < BASE_ARRAY_LEN(kernel_keywords); i++) {
 			const char *k = kernel_keywords[i].name;
 			if (strlen(k) == n && strncasecmp(k, word, n) == 0) {
@@ -200,9 +197,7 @@ const char *controller_level_name(uint8_t level)
 
 void controller_keyword_names(const GUID *g, uint64_t keywords, struct strbuf *out)
 {
-	struct guid kernel;
-	guid_parse(kernel_guid_text, &kernel);
-	for (size_t i = 0; memcmp(g, kernel.b, sizeof kernel.b) == 0 && i < BASE_ARRAY_LEN(kernel_keywords); i++) {
+	for (size_t i = 0; memcmp(g, &kernel_trace_control_guid, sizeof *g) == 0 && i < BASE_ARRAY_LEN(kernel_keywords); i++) {
 		if (kernel_keywords[i].what && (keywords & kernel_keywords[i].bit)) {
 			strbuf_addf(out, "%s%s", out->len ? "," : "", kernel_keywords[i].name);
 		}
@@ -241,11 +236,10 @@ static bool installed_name(const GUID *g, char *out, size_t cap)
 
 void controller_provider_name(const GUID *g, char *out, size_t cap)
 {
-	struct guid b, kernel;
+	struct guid b;
 	char text[37];
 	memcpy(b.b, g, 16);
-	guid_parse(kernel_guid_text, &kernel);
-	if (guid_equal(&b, &kernel)) {
+	if (guid_equal(&b, &kernel_trace_control_guid)) {
 		snprintf(out, cap, "%s", kernel_name);
 	} else if (!installed_name(g, out, cap) &&
 		   openetw_registered_name(g, out, (uint32_t)cap) != ERROR_SUCCESS) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/common/trace_reading.h"
 
+#include "etw/values/guids.h"
+
 #include <signal.h>
 
 #define PROBLEMS_SHOWN 10
@@ -33,10 +35,7 @@ static bool is_metadata(const EVENT_RECORD *e)
  * unused, and the ImageIDs beside an Image, which have none. */
 static bool explains_stacks(const EVENT_RECORD *e)
 {
-	static const GUID process = {
-		0x3d6fa8d0, 0xfe05, 0x11d0, {0x9d, 0xda, 0x00, 0xc0, 0x4f, 0xd7, 0xba, 0x7c}};
-	static const GUID image = {
-		0x2cb15d1d, 0x5fc1, 0x11d2, {0xab, 0xe1, 0x00, 0xa0, 0xc9, 0x11, 0xf5, 0x18}};
+	static const struct guid process = GUID_INIT(ETW_GUID_CLASS_PROCESS), image = GUID_INIT(ETW_GUID_CLASS_IMAGE);
 	static const GUID image_id = {
 		0xb3e675d7, 0x2554, 0x4f18, {0x83, 0x0b, 0x27, 0x62, 0x73, 0x25, 0x60, 0xde}};
 	static struct {
@@ -46,7 +45,7 @@ static bool explains_stacks(const EVENT_RECORD *e)
 	const GUID *g = &e->EventHeader.ProviderId;
 	const uint8_t *p = e->UserData;
 	uint32_t n = e->UserDataLength;
-	if (BASE_LIKELY(g->Data1 != process.Data1 && g->Data1 != image.Data1 && g->Data1 != image_id.Data1)) {
+	if (BASE_LIKELY(g->Data1 != le32_get(process.b) && g->Data1 != le32_get(image.b) && g->Data1 != image_id.Data1)) {
 		return false;
 	}
 	if (memcmp(g, &process, sizeof process) == 0) {
@@ -64,8 +63,7 @@ static bool explains_stacks(const EVENT_RECORD *e)
 
 bool cli_is_header(const EVENT_RECORD *e)
 {
-	static const GUID trace = {
-		0x68fdd900, 0x4a3e, 0x11d1, {0x84, 0xf4, 0x00, 0x00, 0xf8, 0x04, 0x64, 0xe3}};
+	static const struct guid trace = GUID_INIT(ETW_GUID_EVENT_TRACE);
 	return memcmp(&e->EventHeader.ProviderId, &trace, sizeof trace) == 0 || is_metadata(e) || explains_stacks(e);
 }
 

@@ -8,12 +8,13 @@
 #define TOOLS_WPT_XPERF_H
 
 #include "tools/common/kernel_options.h"
+#include "etw/values/session_names.h"
 
 #include <stdio.h>
 
 #define XPERF_SCOPES_MAX 16
 #define XPERF_SPECS_MAX	 64
-#define XPERF_KERNEL	 "NT Kernel Logger"
+#define XPERF_KERNEL	 KERNEL_LOGGER_NAMEA
 
 /* One session of a command line; the first is the kernel's. */
 struct xperf_scope {

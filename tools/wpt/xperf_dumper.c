@@ -6,6 +6,7 @@
 #include "tools/common/trace_reading.h"
 #include "tools/wpt/xperf.h"
 #include "tools/wpt/xperf_rows.h"
+#include "etw/values/guids.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +67,7 @@ static void put_bytes(struct dumper *m, const EVENT_RECORD *e, uint64_t us)
 
 static bool one(void *ctx, const EVENT_RECORD *e)
 {
-	static const GUID trace = {0x68fdd900, 0x4a3e, 0x11d1, {0x84, 0xf4, 0, 0, 0xf8, 4, 0x64, 0xe3}};
+	static const struct guid trace = GUID_INIT(ETW_GUID_EVENT_TRACE);
 	struct dumper *m = ctx;
 	const EVENT_HEADER *h = &e->EventHeader;
 	strbuf_clear(&m->line);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/wpt/xperf_rows.h"
 
+#include "etw/values/guids.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -168,8 +170,8 @@ void xperf_rows_destroy(struct xperf_rows *r)
 
 bool xperf_rows_skips(struct xperf_rows *r, const EVENT_RECORD *e)
 {
-	static const GUID trace = {0x68fdd900, 0x4a3e, 0x11d1, {0x84, 0xf4, 0, 0, 0xf8, 4, 0x64, 0xe3}};
-	static const GUID stack = {0xdef2fe46, 0x7bd6, 0x4b80, {0xbd, 0x94, 0xf5, 0x7f, 0xe2, 0x0d, 0x0c, 0xe3}};
+	static const struct guid trace = GUID_INIT(ETW_GUID_EVENT_TRACE);
+	static const struct guid stack = GUID_INIT(ETW_GUID_CLASS_STACK_WALK);
 	return memcmp(&e->EventHeader.ProviderId, &trace, sizeof trace) == 0 ||
 	       memcmp(&e->EventHeader.ProviderId, &stack, sizeof stack) == 0;
 }
