@@ -189,7 +189,7 @@ int wevtutil_log(struct wevtutil *w)
 		strbuf_adds(&b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<channel");
 		for (size_t i = 0; i < 5; i++) {
 			strbuf_addf(&b, " %s=\"", rows[i].name);
-			cli_xml_text(&b, rows[i].value, strlen(rows[i].value));
+			xml_escape(&b, rows[i].value, strlen(rows[i].value));
 			strbuf_addc(&b, '"');
 		}
 		strbuf_adds(&b, " xmlns=\"http://schemas.microsoft.com/win/2004/08/events\">\n");
@@ -205,7 +205,7 @@ int wevtutil_log(struct wevtutil *w)
 			strbuf_addf(&b, "  <%s>\n", r->name);
 		} else if (xml) {
 			strbuf_addf(&b, "    <%s>", r->name);
-			cli_xml_text(&b, r->value, strlen(r->value));
+			xml_escape(&b, r->value, strlen(r->value));
 			strbuf_addf(&b, "</%s>\n", r->name);
 		} else {
 			strbuf_addf(&b, "%s%s:%s%s\n", r->depth ? "  " : "", r->name,

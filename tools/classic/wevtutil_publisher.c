@@ -3,6 +3,7 @@
  * ep and gp: providers, and what one of them declares, in wevtutil's layout.
  */
 #include "tools/classic/wevtutil.h"
+#include "xml/xml.h"
 #include "tools/common/event_xml.h"
 
 #include <stdlib.h>
@@ -153,7 +154,7 @@ static void value(struct show *s, const char *name, const char *text)
 {
 	if (s->xml) {
 		strbuf_addf(&s->out, " %s=\"", name);
-		cli_xml_text(&s->out, text, strlen(text));
+		xml_escape(&s->out, text, strlen(text));
 		strbuf_addc(&s->out, '"');
 	} else {
 		indent(s);
