@@ -4,6 +4,7 @@
  * size are limited, so that no expression can exhaust the stack.
  */
 #include "filter/filter_parse.h"
+#include "base/level.h"
 #include "base/parse.h"
 
 #include <ctype.h>
@@ -137,32 +138,6 @@ bool filter_expr_pattern(const char *pattern, const char *text, size_t n)
 		pattern++;
 	}
 	return *pattern == 0;
-}
-
-bool filter_expr_level(const char *s, size_t n, uint8_t *ret)
-{
-	static const struct {
-		const char *name;
-		uint8_t level;
-	} names[] = {{"always", 0}, {"logalways", 0},	  {"critical", 1},
-		     {"error", 2},  {"warning", 3},	  {"warn", 3},
-		     {"info", 4},   {"informational", 4}, {"verbose", 5}};
-	if (n > 4 && strncasecmp(s, "win:", 4) == 0) {
-		s += 4;
-		n -= 4;
-	}
-	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
-		if (strlen(names[i].name) == n && strncasecmp(names[i].name, s, n) == 0) {
-			*ret = names[i].level;
-			return true;
-		}
-	}
-	struct number v = number_of(s, n);
-	if (!v.is_int || v.negative || v.magnitude > 255) {
-		return false;
-	}
-	*ret = (uint8_t)v.magnitude;
-	return true;
 }
 
 /* ---- parser
@@ -329,7 +304,7 @@ static void prepare(struct parser *p, struct node *n, const char *at)
 	char text[37];
 	if (is_name(n, "level") && !pattern) {
 		uint8_t level;
-		if (!filter_expr_level(n->value, strlen(n->value), &level)) {
+		if (!level_parse(n->value, strlen(n->value), &level)) {
 			fail(p, at,
 			     "level is a number or critical, error, warning, info or verbose");
 			return;

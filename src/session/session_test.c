@@ -32,7 +32,7 @@ static void the_registrys_names_mean_what_they_mean_there(void **state)
 	struct saved_session s;
 	struct diag d = {0};
 	struct guid g;
-	assert_int_equal(saved_parse(example, sizeof example - 1, "boot", &s, &d), 0);
+	assert_int_equal(saved_parse(example, sizeof example - 1, "boot", NULL, &s, &d), 0);
 	assert_string_equal(s.name, "boot");
 	assert_int_equal(s.start, 1);
 	assert_int_equal(s.mode, 0x8000101);
@@ -62,7 +62,7 @@ static void filters_of_processes_and_payloads_survive_the_file(void **state)
 	struct strbuf b = {0};
 	uint8_t bytes[SAVED_FILTER_BYTES];
 	size_t n;
-	assert_int_equal(saved_parse(text, sizeof text - 1, "x", &s, &d), 0);
+	assert_int_equal(saved_parse(text, sizeof text - 1, "x", NULL, &s, &d), 0);
 	/* EVENT_FILTER_TYPE_PID: an array of ULONG. */
 	assert_int_equal(saved_filter_make(SAVED_FILTER_PID, s.provider[0].filter[SAVED_FILTER_PID], bytes, &n, &d),
 			 0);
@@ -73,7 +73,7 @@ static void filters_of_processes_and_payloads_survive_the_file(void **state)
 	assert_non_null(memmem(s.provider[0].payload, s.provider[0].payload_bytes, "ann b", 5));
 	assert_non_null(memmem(s.provider[0].payload, s.provider[0].payload_bytes, "Logout", 6));
 	saved_format(&s, &b);
-	assert_int_equal(saved_parse(b.s, b.len, "x", &t, &d), 0);
+	assert_int_equal(saved_parse(b.s, b.len, "x", NULL, &t, &d), 0);
 	assert_int_equal(t.provider[0].payload_bytes, s.provider[0].payload_bytes);
 	assert_memory_equal(t.provider[0].payload, s.provider[0].payload, s.provider[0].payload_bytes);
 	saved_finish(&s);
@@ -89,7 +89,7 @@ static void filters_of_processes_and_payloads_survive_the_file(void **state)
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(wrong); i++) {
 		d = (struct diag){0};
-		assert_int_equal(saved_parse(wrong[i], strlen(wrong[i]), "x", &s, &d), -EBADMSG);
+		assert_int_equal(saved_parse(wrong[i], strlen(wrong[i]), "x", NULL, &s, &d), -EBADMSG);
 		assert_int_equal(d.line, 2);
 		assert_true(d.text[0] != 0);
 	}
@@ -102,10 +102,10 @@ static void kernel_masks_and_stacks_survive_the_file(void **state)
 	struct saved_session s, t;
 	struct diag d = {0};
 	struct strbuf b = {0};
-	assert_int_equal(saved_parse(text, sizeof text - 1, "x", &s, &d), 0);
+	assert_int_equal(saved_parse(text, sizeof text - 1, "x", NULL, &s, &d), 0);
 	assert_true(saved_has_kernel_mask(&s));
 	saved_format(&s, &b);
-	assert_int_equal(saved_parse(b.s, b.len, "x", &t, &d), 0);
+	assert_int_equal(saved_parse(b.s, b.len, "x", NULL, &t, &d), 0);
 	assert_int_equal(t.kernel_mask[0], 7);
 	assert_int_equal(t.kernel_mask[1], 2);
 	assert_int_equal(t.kernel_mask[7], 0);
@@ -115,8 +115,8 @@ static void kernel_masks_and_stacks_survive_the_file(void **state)
 	saved_finish(&s);
 	saved_finish(&t);
 	strbuf_finish(&b);
-	assert_int_equal(saved_parse("KernelStacks = 0x10000\n", 23, "x", &s, &d), -EBADMSG);
-	assert_int_equal(saved_parse("EnableKernelFlags = 1,2,3,4,5,6,7,8,9\n", 38, "x", &s, &d), -EBADMSG);
+	assert_int_equal(saved_parse("KernelStacks = 0x10000\n", 23, "x", NULL, &s, &d), -EBADMSG);
+	assert_int_equal(saved_parse("EnableKernelFlags = 1,2,3,4,5,6,7,8,9\n", 38, "x", NULL, &s, &d), -EBADMSG);
 }
 
 static void every_mistake_is_named_with_its_line(void **state)
@@ -155,7 +155,7 @@ static void every_mistake_is_named_with_its_line(void **state)
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
 		struct saved_session s;
 		struct diag d = {0};
-		assert_int_equal(saved_parse(rows[i].text, strlen(rows[i].text), "x", &s, &d),
+		assert_int_equal(saved_parse(rows[i].text, strlen(rows[i].text), "x", NULL, &s, &d),
 				 -EBADMSG);
 		if (!strstr(d.text, rows[i].says) || d.line != rows[i].line) {
 			fail_msg("%s: line %u: %s", rows[i].text, d.line, d.text);
@@ -191,9 +191,9 @@ static void filters_become_the_bytes_of_the_api(void **state)
 	static const char text[] = "[A]\nEventIdFilter = !1,2\nExecutableFilter = web;db\n";
 	struct saved_session s, back;
 	struct strbuf b = {0};
-	assert_int_equal(saved_parse(text, strlen(text), "x", &s, NULL), 0);
+	assert_int_equal(saved_parse(text, strlen(text), "x", NULL, &s, NULL), 0);
 	saved_format(&s, &b);
-	assert_int_equal(saved_parse(b.s, b.len, "x", &back, NULL), 0);
+	assert_int_equal(saved_parse(b.s, b.len, "x", NULL, &back, NULL), 0);
 	assert_string_equal(back.provider[0].filter[SAVED_FILTER_EVENT_ID], "!1,2");
 	assert_string_equal(back.provider[0].filter[SAVED_FILTER_EXE], "web;db");
 	strbuf_finish(&b);
@@ -227,7 +227,7 @@ static void a_session_survives_its_file(void **state)
 	struct stat st;
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
-	assert_int_equal(saved_read(path, &back, &d), 0);
+	assert_int_equal(saved_read(path, NULL, &back, &d), 0);
 	assert_string_equal(back.name, s.name);
 	assert_string_equal(back.file, s.file);
 	assert_int_equal(back.mode, 8);

@@ -3,6 +3,7 @@
  * layouts.
  */
 #include "tools/classic/tracerpt.h"
+#include "xml/xml.h"
 #include "tools/classic/tracerpt_export.h"
 #include "tools/common/output.h"
 #include "tools/common/path.h"
@@ -281,7 +282,7 @@ static void html_text(FILE *f, const char *s, size_t n)
 	while (n > 0) { /* its lines stay lines */
 		const char *end = memchr(s, '\n', n);
 		size_t k = end ? (size_t)(end - s) : n;
-		cli_xml_text(&b, s, k);
+		xml_escape(&b, s, k);
 		strbuf_adds(&b, end ? "\n" : "");
 		s += k + (end != NULL);
 		n -= k + (end != NULL);

@@ -2,6 +2,7 @@
  * What "logman query" prints, in the layout that scripts parse. Lines of ours come last in a block.
  */
 #include "tools/classic/logman.h"
+#include "base/level.h"
 
 #include <stdlib.h>
 #include <strings.h>
@@ -49,7 +50,7 @@ static bool list_saved(void *ctx, const char *path)
 	struct saved_session s;
 	struct cli_props p;
 	struct diag d = {0};
-	int r = saved_read(path, &s, &d);
+	int r = saved_read(path, cli_provider_installed, &s, &d);
 	(void)ctx;
 	if (r < 0) {
 		fprintf(stderr, "logman: %s:%u: %s\n", path, d.line,
@@ -153,7 +154,7 @@ static void put_provider(const GUID *g, const char *name, uint8_t level, uint64_
 {
 	char guid[37];
 	struct strbuf words = {0};
-	const char *level_name = controller_level_name(level);
+	const char *level_name = level_manifest(level);
 	cli_guid_text(g, guid);
 	for (char *c = guid; *c; c++) {
 		*c = *c >= 'a' && *c <= 'f' ? (char)(*c - 'a' + 'A') : *c;

@@ -3,6 +3,7 @@
  * which processes started when, what they cost, which files were read, and when the processor and the disk were busy.
  */
 #include "tools/common/event_xml.h"
+#include "xml/xml.h"
 #include "tools/wpt/xperf_action.h"
 #include "tools/wpt/xperf_rows.h"
 
@@ -156,7 +157,7 @@ static void event(struct xperf_job *j)
 static void attribute(struct xperf_job *j, const char *name, const char *value)
 {
 	strbuf_clear(&j->key);
-	cli_xml_text(&j->key, value, strlen(value));
+	xml_escape(&j->key, value, strlen(value));
 	fprintf(j->out, " %s=\"%s\"", name, j->key.s ? j->key.s : "");
 }
 

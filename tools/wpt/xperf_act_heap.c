@@ -2,6 +2,7 @@
  * Reports about memory that programs and the system allocate: heap and pool.
  */
 #include "tools/wpt/xperf_action.h"
+#include "base/parse.h"
 #include "tools/wpt/xperf_rows.h"
 
 #include <math.h>
@@ -99,7 +100,7 @@ static bool two(struct xperf_job *j, const char *option, bool time, double *from
 	if (time) {
 		return xperf_span(j, option, g->value[0], 1000, from) && xperf_span(j, option, g->value[1], 1000, to);
 	}
-	if (!winargs_u64_text(g->value[0], &a) || !winargs_u64_text(g->value[1], &b)) {
+	if (!parse_number(g->value[0], 0, UINT64_MAX, &a) || !parse_number(g->value[1], 0, UINT64_MAX, &b)) {
 		cli_usage(j->a, "-%s takes two numbers of bytes", option);
 		return false;
 	}
