@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "session/provider_spec.h"
 #include "session/session.h"
 
 #include <setjmp.h>
@@ -6,6 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include <cmocka.h>
@@ -302,6 +304,76 @@ static void the_machines_place_is_open_and_what_sessions_keep_there_is_not(void 
 	assert_int_equal(system(command), 0);
 }
 
+#define MANIFEST "11111111-2222-3333-4444-555555555555"
+
+static bool installed(const char *name, struct guid *ret)
+{
+	return strcasecmp(name, "Test-Installed") == 0 && guid_parse(MANIFEST, ret) == 0;
+}
+
+/* A command's -p and a session file's section name the same provider. */
+static void a_section_by_name_is_the_provider_that_commands_mean(void **state)
+{
+	static const char text[] = "[Test-Installed]\n[*Test-Installed]\n[Test-Other]\n";
+	static const char *const specs[] = {"Test-Installed", "*Test-Installed", "Test-Other"};
+	struct saved_session s;
+	char guid[37];
+	assert_int_equal(saved_parse(text, strlen(text), "x", installed, &s, NULL), 0);
+	assert_int_equal(s.provider_count, 3);
+	assert_string_equal(guid_format(&s.provider[0].guid, guid), MANIFEST);
+	assert_string_equal(s.provider[0].name, "Test-Installed");
+	assert_string_equal(s.provider[1].name, "Test-Installed");
+	for (uint32_t i = 0; i < 3; i++) {
+		struct provider_spec p = {.level = 5};
+		assert_int_equal(provider_spec_parse(specs[i], installed, &p, NULL), 0);
+		assert_memory_equal(&p.guid, &s.provider[i].guid, sizeof p.guid);
+	}
+	saved_finish(&s);
+}
+
+static void a_provider_is_written_with_keywords_level_and_options(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t any;
+		uint8_t level;
+		uint32_t properties;
+	} rows[] = {
+		{"A.B", 7, 4, 0x200},
+		{"A.B:0x10", 0x10, 4, 0x200},
+		{"A.B::2", 7, 2, 0x200},
+		{"A.B:*:error", 7, 2, 0x200},
+		{"A.B:12:win:x", 0, 0, 0},
+		{"{" MANIFEST "}:1:255:stack,sid", 1, 255, 0x205},
+		{"A.B:::'stack','key'", 7, 4, 0x304},
+		{"A.B:::'stack|tsid'", 7, 4, 0x206},
+		{"A.B:::0x80", 7, 4, 0x280},
+		{"A.B:::'stack", 0, 0, 0},
+		{"A.B:::stacks", 0, 0, 0},
+		{"A.B:-1", 0, 0, 0},
+		{"A.B:0x10000000000000000", 0, 0, 0},
+		{"A.B:1:256", 0, 0, 0},
+		{"", 0, 0, 0},
+		{":1", 0, 0, 0},
+		{"{A}", 0, 0, 0},
+	};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
+		struct provider_spec p = {.any = 7, .level = 4, .properties = 0x200}, before = p;
+		struct diag d = {0};
+		int r = provider_spec_parse(rows[i].text, NULL, &p, &d);
+		if (rows[i].properties == 0) {
+			assert_int_equal(r, -EINVAL);
+			assert_true(d.text[0] != 0);
+			assert_memory_equal(&p, &before, sizeof p);
+			continue;
+		}
+		assert_int_equal(r, 0);
+		assert_true(p.any == rows[i].any);
+		assert_int_equal(p.level, rows[i].level);
+		assert_int_equal(p.properties, rows[i].properties);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -313,6 +385,8 @@ int main(void)
 		cmocka_unit_test(filters_become_the_bytes_of_the_api),
 		cmocka_unit_test(names_do_not_leave_their_directory),
 		cmocka_unit_test(a_root_for_tests_covers_the_users_home_too),
+		cmocka_unit_test(a_section_by_name_is_the_provider_that_commands_mean),
+		cmocka_unit_test(a_provider_is_written_with_keywords_level_and_options),
 		cmocka_unit_test(the_machines_place_is_open_and_what_sessions_keep_there_is_not),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
