@@ -4,6 +4,7 @@
  * size are limited, so that no expression can exhaust the stack.
  */
 #include "filter/filter_parse.h"
+#include "base/vec.h"
 #include "base/level.h"
 #include "base/parse.h"
 
@@ -158,20 +159,14 @@ static uint32_t fail(struct parser *p, const char *at, const char *why)
 static uint32_t add(struct parser *p, struct node n)
 {
 	struct filter_expr *f = p->f;
-	if (f->count == f->cap) {
-		uint32_t cap = f->cap ? 2 * f->cap : 16;
-		struct node *more = cap > NODES_MAX ? NULL : realloc(f->nodes, cap * sizeof *more);
-		if (!more) {
-			free(n.name);
-			free(n.value);
-			if (cap > NODES_MAX) {
-				return fail(p, p->at, "the expression is too long");
-			}
-			p->err = -ENOMEM;
-			return 0;
+	if (!VEC_ROOM_UP_TO(f->nodes, f->count, f->cap, NODES_MAX)) {
+		free(n.name);
+		free(n.value);
+		if (f->count == NODES_MAX) {
+			return fail(p, p->at, "the expression is too long");
 		}
-		f->nodes = more;
-		f->cap = cap;
+		p->err = -ENOMEM;
+		return 0;
 	}
 	f->nodes[f->count] = n;
 	return f->count++;

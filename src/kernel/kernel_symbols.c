@@ -5,6 +5,7 @@
  * thread of kernel_naming.h.
  */
 #include "kernel/kernel_naming.h"
+#include "base/vec.h"
 #include "base/file.h"
 
 #include "symbol/symbol.h"
@@ -162,12 +163,8 @@ static void kallsyms_load(struct kallsyms *k)
 		if (!strchr("tTwW", kind)) {
 			continue;
 		}
-		if (k->count == cap) {
-			struct symbol *more = realloc(k->list, (cap = cap ? 2 * cap : 1u << 16) * sizeof *more);
-			if (!more) {
-				break;
-			}
-			k->list = more;
+		if (!VEC_ROOM(k->list, k->count, cap)) {
+			break;
 		}
 		k->list[k->count++] = (struct symbol){address, name, tab};
 	}

@@ -5,6 +5,7 @@
  * kept; a file is read when an event of one of its providers turns up.
  */
 #include "base/datadir.h"
+#include "base/vec.h"
 #include "base/file.h"
 #include "base/elf_section.h"
 #include "format/schema_section.h"
@@ -157,15 +158,8 @@ static struct {
 
 static void add_entry(const struct guid *g, const char *path, bool messages)
 {
-	if (files.count == files.cap) {
-		size_t cap = files.cap ? 2 * files.cap : 64;
-		struct entry *e = cap > 8 * FILES_MAX ? NULL
-						      : realloc(files.entries, cap * sizeof *e);
-		if (!e) {
-			return;
-		}
-		files.entries = e;
-		files.cap = cap;
+	if (!VEC_ROOM_UP_TO(files.entries, files.count, files.cap, 8 * FILES_MAX)) {
+		return;
 	}
 	files.entries[files.count] = (struct entry){*g, (uint32_t)files.count, messages, path};
 	files.count++;
@@ -278,13 +272,8 @@ static void index_directory(const char *dir)
 		if (e->d_name[0] == '.' || n <= 0 || (size_t)n >= sizeof path || stat(path, &st) < 0) {
 			continue;
 		}
-		if (count == cap) {
-			cap = cap ? 2 * cap : 64;
-			struct found *more = realloc(list, cap * sizeof *list);
-			if (!more) {
-				break;
-			}
-			list = more;
+		if (!VEC_ROOM(list, count, cap)) {
+			break;
 		}
 		list[count] = (struct found){strdup(path), st.st_mtim};
 		count += list[count].path != NULL;

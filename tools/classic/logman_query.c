@@ -2,6 +2,7 @@
  * What "logman query" prints, in the layout that scripts parse. Lines of ours come last in a block.
  */
 #include "tools/classic/logman.h"
+#include "base/vec.h"
 #include "base/level.h"
 
 #include <stdlib.h>
@@ -260,14 +261,8 @@ static void know(struct known_list *l, const GUID *g, const char *name)
 			return;
 		}
 	}
-	if (l->count == l->cap) {
-		size_t cap = l->cap ? 2 * l->cap : 256;
-		struct known *p = realloc(l->at, cap * sizeof *p);
-		if (!p) {
-			return;
-		}
-		l->at = p;
-		l->cap = cap;
+	if (!VEC_ROOM(l->at, l->count, l->cap)) {
+		return;
 	}
 	l->at[l->count].guid = *g;
 	snprintf(l->at[l->count++].name, sizeof l->at[0].name, "%s", name);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/classic/tracerpt_export.h"
+#include "base/vec.h"
 #include "base/level.h"
 #include "xml/xml.h"
 
@@ -216,16 +217,10 @@ void tracerpt_export_event(struct tracerpt_export *x, const EVENT_RECORD *e)
 		free(info);
 		info = NULL;
 	}
-	if (x->count == x->cap) {
-		size_t cap = x->cap ? 2 * x->cap : 64;
-		struct kind *kinds = cap <= KINDS_MAX ? realloc(x->kinds, cap * sizeof *kinds) : NULL;
-		if (!kinds) {
-			x->failed = true;
-			free(info);
-			return;
-		}
-		x->kinds = kinds;
-		x->cap = cap;
+	if (!VEC_ROOM_UP_TO(x->kinds, x->count, x->cap, KINDS_MAX)) {
+		x->failed = true;
+		free(info);
+		return;
 	}
 	struct kind *k = &x->kinds[x->count++];
 	*k = (struct kind){.next = *head,

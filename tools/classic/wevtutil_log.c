@@ -4,6 +4,7 @@
  * and so on is read from the manifest itself; a channel says it or gets what Windows gives it.
  */
 #include "tools/classic/wevtutil.h"
+#include "base/vec.h"
 #include "tools/common/event_xml.h"
 #include "xml/xml.h"
 
@@ -43,15 +44,9 @@ static bool collect(struct channels *l)
 			if (k < l->count && (n->imported || !l->items[k].owner[0])) {
 				continue;
 			}
-			if (k == l->cap) {
-				size_t cap = l->cap ? 2 * l->cap : 32;
-				struct channel *more = realloc(l->items, cap * sizeof *more);
-				if (!more) {
-					free(list);
-					return false;
-				}
-				l->items = more;
-				l->cap = cap;
+			if (!VEC_ROOM(l->items, k, l->cap)) {
+				free(list);
+				return false;
 			}
 			struct channel *c = &l->items[k];
 			l->count += k == l->count;

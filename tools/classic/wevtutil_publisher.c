@@ -3,6 +3,7 @@
  * ep and gp: providers, and what one of them declares, in wevtutil's layout.
  */
 #include "tools/classic/wevtutil.h"
+#include "base/vec.h"
 #include "xml/xml.h"
 #include "tools/common/event_xml.h"
 
@@ -26,15 +27,9 @@ static int add(void *ctx, const struct guid *g, enum schema_source source, const
 			return 0;
 		}
 	}
-	if (l->count == l->cap) {
-		size_t cap = l->cap ? 2 * l->cap : 64;
-		struct wevtutil_provider *items = realloc(l->items, cap * sizeof *items);
-		if (!items) {
-			l->failed = true;
-			return 1;
-		}
-		l->items = items;
-		l->cap = cap;
+	if (!VEC_ROOM(l->items, l->count, l->cap)) {
+		l->failed = true;
+		return 1;
 	}
 	l->items[l->count].guid = *g;
 	snprintf(l->items[l->count++].name, sizeof l->items->name, "%s", name);

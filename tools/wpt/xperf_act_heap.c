@@ -2,6 +2,7 @@
  * Reports about memory that programs and the system allocate: heap and pool.
  */
 #include "tools/wpt/xperf_action.h"
+#include "base/vec.h"
 #include "base/parse.h"
 #include "tools/wpt/xperf_rows.h"
 
@@ -187,15 +188,9 @@ static size_t row_of(struct xperf_job *j, uint32_t pid)
 		return 0;
 	}
 	if (s->tag == 0) {
-		if (h->rows == h->row_cap) {
-			size_t cap = h->row_cap ? 2 * h->row_cap : 256;
-			void *rows = realloc(h->row, cap * sizeof *h->row);
-			if (!rows) {
-				j->failed = true;
-				return 0;
-			}
-			h->row = rows;
-			h->row_cap = cap;
+		if (!VEC_ROOM(h->row, h->rows, h->row_cap)) {
+			j->failed = true;
+			return 0;
 		}
 		h->row[h->rows] = (struct row){.name = s->key};
 		s->tag = ++h->rows;
