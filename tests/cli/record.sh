@@ -11,6 +11,7 @@ has_switches && sources="--cpu --wait"
 run_status 7 openetw record $sources -o "$T/k.etl" -p OpenETW.Sample.Hello -- sh -c \
 	"'$SAMPLES/hello-tracelogging' 3 1; i=0; while [ \$i -lt 200000 ]; do i=\$((i + 1)); done; exit 7"
 says 'samples' "$T/err" "the summary"
+expect "mode of a recording" "$(stat -c %a "$T/k.etl")" 600
 run_status 0 openetw dump --format json --headers "$T/k.etl"
 cp "$T/out" "$T/k.json"
 json_lines "$T/k.json"

@@ -382,6 +382,7 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 		base_close(&go[1]);
 		return CLI_FAILED;
 	}
+	cli_output_private();
 	struct cli_way way = {0};
 	cli_way_make(o->path, &way);
 	r->program = r->child > 0 ? program_path(r->args->words[0]) : NULL;
