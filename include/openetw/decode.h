@@ -124,6 +124,11 @@ OPENETW_API int openetw_schema_learn(const struct _EVENT_RECORD *r);
  * without this. Any thread. */
 OPENETW_API int openetw_schema_load_file(const char *path, char *problem, size_t problem_bytes);
 
+/* The GUID (16 bytes, as Windows' GUID) that a provider's name stands for: "{guid}" or "guid" itself; of
+ * "Name" the one of the installed or loaded manifest of that name, else the one that TraceLogging and
+ * EventSource compute; "*Name" is always the computed one. 0, or -EINVAL and *ret_guid is as it was. */
+OPENETW_API int openetw_provider_guid(const char *text, void *ret_guid);
+
 /* Write into a trace file what this machine knows of its events, so that it can be read elsewhere: the
  * descriptions of all events with ids and of WPP messages that the file has and does not describe itself.
  * Sessions do it when they end. Returns 0 or a Windows code; *ret_events (may be NULL) is how many were

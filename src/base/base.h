@@ -2,16 +2,18 @@
  *
  * base: what libc lacks. Front door.
  *
- *   errors     0 or a negative errno everywhere; win32_from_errno() at the API border
+ *   errors     0 or a negative errno everywhere; win32_from_errno() at the API border (base/win32_error.h)
  *   diag       where and why a parser refused, in words for the user
  *   bytes      bounded little-endian cursor, the only way to read bytes from elsewhere
  *   guid, utf, sha1, strbuf, clock
  *   printable  foreign text for terminals and logs (base/printable.h)
- *
+ *   and vec.h, file.h, parse.h, level.h, provider_guid.h, runtime_dir.h, datadir.h …
  * Nothing here keeps global state apart from the clock's once-detected kind.
  */
 #ifndef BASE_BASE_H
 #define BASE_BASE_H
+
+#include "base/win32_error.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -39,18 +41,11 @@
 
 /* ---- errors -------------------------------------------------------------------------------- */
 
-/* Win32 code for a negative errno (or 0). Unknown errnos become ERROR_GEN_FAILURE (31). */
-uint32_t win32_from_errno(int err);
-
 /* This thread's sentence about its last failed call, which openetw_last_error_text() hands out. Never
  * NULL; cut at 500 bytes. */
 void err_text_set(const char *fmt, ...) BASE_PRINTF(1, 2);
 void err_text_clear(void);
 const char *err_text_get(void);
-/* English sentence for a Win32 code used by ETW; NULL when unknown. */
-const char *win32_text(uint32_t code);
-/* Name such as "ERROR_ACCESS_DENIED"; NULL when unknown. */
-const char *win32_name(uint32_t code);
 
 /* ---- diag ---------------------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
  * are not there. All of it is in the index and the first buffer; no record is read for it.
  */
 #include "etl/etl_loss.h"
+#include "base/vec.h"
 
 #include "etw/values/session_modes.h"
 
@@ -24,15 +25,9 @@ struct list {
 static void add(struct list *l, enum etl_loss_kind kind, uint64_t count, uint16_t cpu,
 		uint64_t from_raw, uint64_t to_raw)
 {
-	if (l->count == l->cap) {
-		size_t cap = l->cap ? 2 * l->cap : 16;
-		void *items = realloc(l->items, cap * sizeof *l->items);
-		if (!items) {
-			l->err = -ENOMEM;
-			return;
-		}
-		l->items = items;
-		l->cap = cap;
+	if (!VEC_ROOM(l->items, l->count, l->cap)) {
+		l->err = -ENOMEM;
+		return;
 	}
 	l->items[l->count++] = (struct etl_loss_range){
 		.kind = kind,

@@ -12,6 +12,7 @@
 #include "etwd/etwd.h"
 
 #include "format/kernel_mask.h"
+#include "schema/schema_store.h"
 #include "session/session.h"
 
 #include <fcntl.h>
@@ -313,7 +314,7 @@ static bool start_file(void *ctx, const char *path)
 		return false;
 	}
 	snprintf(a->path, sizeof a->path, "%s", path);
-	int r = saved_read(path, &a->s, &diag);
+	int r = saved_read(path, schema_process_provider_guid, &a->s, &diag);
 	if (r < 0) {
 		etwd_log(d, "%s:%u: %s; the session is not started", path, diag.line,
 			 diag.text[0] ? diag.text : strerror(-r));

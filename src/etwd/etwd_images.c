@@ -12,6 +12,7 @@
  *   in memory             only then, behind the ring (sink_explain): it takes nothing of its room
  */
 #include "etwd/etwd_kernel.h"
+#include "base/vec.h"
 
 #include "base/order.h"
 #include "etl/etl_image.h"
@@ -229,14 +230,8 @@ static bool add(struct etwd *d, struct image_list *l, struct image *i, char *pat
 	if (l->count == KNOWN_MAX || l->bytes + bytes > BYTES_MAX) {
 		return false;
 	}
-	if (l->count == l->cap) {
-		uint32_t cap = l->cap ? 2 * l->cap : 32;
-		struct image *more = realloc(l->at, cap * sizeof *more);
-		if (!more) {
-			return false;
-		}
-		l->at = more;
-		l->cap = cap;
+	if (!VEC_ROOM(l->at, l->count, l->cap)) {
+		return false;
 	}
 	if (etwd_share_take(d, l->uid, SHARE_IMAGE_BYTES, bytes) != NULL) {
 		return false;

@@ -2,6 +2,7 @@
  * Finished records of the collector into the buffers of the sessions that want them.
  */
 #include "etwd/etwd_kernel.h"
+#include "base/vec.h"
 
 #include "format/etl_layout.h"
 
@@ -141,12 +142,7 @@ uint64_t kernel_ring_drain(struct etwd *d, struct collector *c)
 		}
 		events++;
 		if (BASE_UNLIKELY(r.sessions & together)) {
-			if (waits == cap) {
-				struct waiting *more = realloc(wait, (cap ? 2 * cap : 1024) * sizeof *wait);
-				wait = more ? more : wait;
-				cap = more ? (cap ? 2 * cap : 1024) : cap;
-			}
-			if (waits < cap) {
+			if (VEC_ROOM(wait, waits, cap)) {
 				wait[waits] = (struct waiting){r.time, waits, r, p};
 				waits++;
 				r.sessions &= ~together;

@@ -3,6 +3,7 @@
  * returned (or their time is up).
  */
 #include "etwd/etwd.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 
@@ -28,14 +29,8 @@ static void pending_add(struct etwd *d, struct pending *w, uint32_t id, struct p
 		return; /* then nobody waits for this one */
 	}
 	w->taken++;
-	if (w->count == w->cap) {
-		uint32_t cap = w->cap ? 2 * w->cap : 16;
-		struct waiting *at = realloc(w->at, cap * sizeof *at);
-		if (!at) {
-			return; /* then nobody waits for this one */
-		}
-		w->at = at;
-		w->cap = cap;
+	if (!VEC_ROOM(w->at, w->count, w->cap)) {
+		return; /* then nobody waits for this one */
 	}
 	w->at[w->count++] = (struct waiting){id, p};
 	w->left++;

@@ -2,6 +2,7 @@
  * Private sessions of controllers: what their processes are told and say.
  */
 #include "etwd/etwd_private.h"
+#include "base/vec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,14 +124,8 @@ void etwd_private_gone(struct etwd *d, struct process *p)
 
 static void ask_add(struct ask *a, uint32_t id, struct process *p)
 {
-	if (a->count == a->cap) {
-		uint32_t cap = a->cap ? 2 * a->cap : 16;
-		void *at = realloc(a->at, cap * sizeof a->at[0]);
-		if (!at) {
-			return; /* nobody waits for this one */
-		}
-		a->at = at;
-		a->cap = cap;
+	if (!VEC_ROOM(a->at, a->count, a->cap)) {
+		return; /* nobody waits for this one */
 	}
 	a->at[a->count].id = id;
 	a->at[a->count++].process = p;

@@ -2,6 +2,7 @@
  * Provider processes: HELLO, memory, session bits, death.
  */
 #include "etwd/etwd.h"
+#include "base/file.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -24,17 +25,7 @@ static long read_proc(pid_t pid, const char *what, char *out, size_t cap)
 {
 	char path[64];
 	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, what);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		return -errno;
-	}
-	ssize_t n = read(fd, out, cap - 1);
-	close(fd);
-	if (n < 0) {
-		return -EIO;
-	}
-	out[n] = 0;
-	return n;
+	return file_read_start(path, out, cap);
 }
 
 /* Field 22 of stat, counted after the last ')': the name may hold anything. */

@@ -5,6 +5,7 @@
  * looked up in our own history, and every filter is evaluated again with full authority.
  */
 #include "etwd/etwd.h"
+#include "base/vec.h"
 
 #include "etwd/etwd_fair.h"
 #include "format/etl_layout.h"
@@ -404,14 +405,8 @@ struct deferred {
 
 static bool defer(struct etwd *d, struct event *e, uint32_t row)
 {
-	if (d->deferred_count == d->deferred_cap) {
-		uint32_t cap = d->deferred_cap ? 2 * d->deferred_cap : 1024;
-		struct deferred *at = realloc(d->deferred, cap * sizeof *at);
-		if (!at) {
-			return false;
-		}
-		d->deferred = at;
-		d->deferred_cap = cap;
+	if (!VEC_ROOM(d->deferred, d->deferred_count, d->deferred_cap)) {
+		return false;
 	}
 	if ((e->config->row[row].properties & EVENT_ENABLE_PROPERTY_EVENT_KEY) && e->key == 0) {
 		e->key = ++d->event_key;

@@ -7,6 +7,7 @@
  */
 #include "etwd/etwd.h"
 
+#include "schema/schema_store.h"
 #include "session/session.h"
 
 #include <stdio.h>
@@ -216,7 +217,7 @@ static bool load_one(void *ctx, const char *path)
 {
 	struct load_job *l = ctx;
 	struct saved_session s;
-	if (saved_read(path, &s, NULL) < 0) {
+	if (saved_read(path, schema_process_provider_guid, &s, NULL) < 0) {
 		return true; /* logman says so */
 	}
 	if (s.begin_filetime || s.command[0]) {

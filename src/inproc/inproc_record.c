@@ -4,6 +4,7 @@
  * docs/etl.md, and for classic kinds pool_abi.h says what their payload begins with.
  */
 #include "inproc/inproc_private.h"
+#include "base/file.h"
 
 #include "etl/etl_reader.h"
 #include "etw/values/enable_properties.h"
@@ -129,15 +130,6 @@ static uint8_t *put_items(uint8_t *out, const struct items *from)
 	return out;
 }
 
-static long read_file(const char *path, char *out, size_t cap)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, out, cap - 1) : -1;
-	base_close(&fd);
-	out[n > 0 ? n : 0] = 0;
-	return n;
-}
-
 /* The same values as etwd's, which are explained there (etwd_process.c, etwd_route.c). */
 void inproc_learn_identity(void)
 {
@@ -146,7 +138,7 @@ void inproc_learn_identity(void)
 	memcpy(inproc.sid, unix_user, sizeof unix_user);
 	le32_put(inproc.sid + 12, (uint32_t)getuid());
 	uint64_t ticks = 0;
-	if (read_file("/proc/self/stat", buf, sizeof buf) > 0) {
+	if (file_read_start("/proc/self/stat", buf, sizeof buf) > 0) {
 		char *p = strrchr(buf, ')');
 		for (int field = 2; p && field < 22; field++) {
 			p = strchr(p + 1, ' ');
@@ -155,7 +147,7 @@ void inproc_learn_identity(void)
 	}
 	inproc.start_key = ticks << 22 | (inproc.pid & 0x3FFFFF);
 	inproc.terminal_session = 0;
-	if (read_file("/proc/self/sessionid", buf, sizeof buf) > 0) {
+	if (file_read_start("/proc/self/sessionid", buf, sizeof buf) > 0) {
 		uint32_t id = (uint32_t)strtoul(buf, NULL, 10);
 		inproc.terminal_session = id == UINT32_MAX ? 0 : id;
 	}

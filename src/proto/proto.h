@@ -312,24 +312,6 @@ bool proto_next(const struct proto_message *m, size_t *at, uint16_t *ret_tag, co
 
 /* ---- sockets -------------------------------------------------------------------------------- */
 
-enum proto_instance {
-	PROTO_INSTANCE_USER,
-	PROTO_INSTANCE_SYSTEM,
-};
-/* Runtime directory by the rules of docs/architecture.md ("Where etwd lives"): OPENETW_RUNTIME_DIR
- * unless AT_SECURE, else what proto_place.c finds; system: /run/openetw. Verified (owner, mode, no symlink)
- * when it exists. With `create` it is made 0700. 0 or -errno. Not async-signal-safe. */
-int proto_runtime_dir(enum proto_instance inst, bool create, char *out, size_t cap);
-/* What the environment says of it: for threads that may not look into it when they need the directory, since
- * others may change it. Empty strings: nothing, or a program that does not believe its environment. */
-#define PROTO_SURROUNDINGS_MAX 112 /* longer ones do not fit a socket's name */
-struct proto_surroundings {
-	char runtime_dir[PROTO_SURROUNDINGS_MAX], xdg[PROTO_SURROUNDINGS_MAX];
-};
-void proto_surroundings_get(struct proto_surroundings *ret);
-/* The user's directory; and why it is not the usual one, "" when it is (NULL: never mind). */
-int proto_user_dir(const struct proto_surroundings *s, bool create, char *out, size_t cap, char *note,
-		   size_t note_cap);
 /* Connect to "<dir>/<name>" and check that the peer's uid is 0, ours, or the directory's root owner.
  * Returns fd (CLOEXEC, blocking) or -errno. context: async-signal-safe. */
 int proto_connect(const char *dir, const char *name);

@@ -43,15 +43,11 @@ bool cli_number(const struct cli_args *a, const char *name, uint64_t min, uint64
 	if (!text) {
 		return true;
 	}
-	char *end;
-	errno = 0;
-	unsigned long long v = strtoull(text, &end, 0);
-	if (*text == 0 || *text == '-' || *end || errno || v < min || v > max) {
+	if (!parse_number(text, min, max, inout)) {
 		cli_usage(a, "--%s takes a number from %llu to %llu, not '%s'", name,
 			  (unsigned long long)min, (unsigned long long)max, text);
 		return false;
 	}
-	*inout = v;
 	return true;
 }
 

@@ -51,7 +51,6 @@ bool controller_keywords(const char *text, const struct guid *g, uint64_t *ret, 
 			 size_t cap);
 /* 0-255, 0x…, or win:Error and the like. */
 bool controller_level(const char *text, uint8_t *ret);
-const char *controller_level_name(uint8_t level); /* "win:Error"; NULL: none */
 /* Names of the keyword bits, "a,b", from the installed manifest; empty when none is known. */
 void controller_keyword_names(const GUID *g, uint64_t keywords, struct strbuf *out);
 

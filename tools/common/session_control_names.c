@@ -2,6 +2,8 @@
  * Names of providers, keywords and levels as the Windows tools take and print them.
  */
 #include "tools/common/session_control.h"
+#include "base/level.h"
+#include "base/parse.h"
 
 #include "filter/filter_parse.h"
 #include "tools/common/winargs.h"
@@ -147,7 +149,7 @@ bool controller_keywords(const char *text, const struct guid *g, uint64_t *ret, 
 			 size_t cap)
 {
 	uint64_t v = 0;
-	if (winargs_u64_text(text, ret)) {
+	if (parse_number(text, 0, UINT64_MAX, ret)) {
 		return true;
 	}
 	const char *s = text + (*text == '(');
@@ -161,7 +163,7 @@ bool controller_keywords(const char *text, const struct guid *g, uint64_t *ret, 
 		char one[64];
 		uint64_t bits;
 		snprintf(one, sizeof one, "%.*s", (int)n, s);
-		if (winargs_u64_text(one, &bits)) {
+		if (parse_number(one, 0, UINT64_MAX, &bits)) {
 			v |= bits;
 		} else if (n == 0 || !keyword_bit(g, s, n, &v)) {
 			snprintf(ret_bad, cap, "%.*s", (int)n, s);
@@ -176,7 +178,7 @@ bool controller_keywords(const char *text, const struct guid *g, uint64_t *ret, 
 bool controller_level(const char *text, uint8_t *ret)
 {
 	uint64_t v;
-	if (winargs_u64_text(text, &v)) {
+	if (parse_number(text, 0, UINT64_MAX, &v)) {
 		*ret = (uint8_t)v;
 		return v <= 255;
 	}
@@ -185,14 +187,7 @@ bool controller_level(const char *text, uint8_t *ret)
 		text++;
 		n -= 2;
 	}
-	return filter_expr_level(text, n, ret);
-}
-
-const char *controller_level_name(uint8_t level)
-{
-	static const char *const names[] = {"win:LogAlways", "win:Critical",	  "win:Error",
-					    "win:Warning",   "win:Informational", "win:Verbose"};
-	return level < BASE_ARRAY_LEN(names) ? names[level] : NULL;
+	return level_parse(text, n, ret);
 }
 
 void controller_keyword_names(const GUID *g, uint64_t keywords, struct strbuf *out)

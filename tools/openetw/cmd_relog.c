@@ -64,15 +64,11 @@ static bool parse_set(struct job *j, const char *text)
 		    strncasecmp(fields[f].name, text, (size_t)(eq - text)) != 0) {
 			continue;
 		}
-		char *end = NULL;
 		bool ok;
 		if (f == PROVIDER || f == ACTIVITY) {
 			ok = cli_provider_guid(eq + 1, &j->guid[f]);
 		} else {
-			errno = 0;
-			j->number[f] = strtoull(eq + 1, &end, 0);
-			ok = end != eq + 1 && !*end && !errno && eq[1] != '-' &&
-			     j->number[f] <= fields[f].max;
+			ok = parse_number(eq + 1, 0, fields[f].max, &j->number[f]);
 		}
 		if (!ok) {
 			cli_usage(j->args, "--set %s: '%s' is no value for it", fields[f].name, eq + 1);

@@ -3,6 +3,7 @@
  * for, from a trace with kernel events of Linux or of Windows.
  */
 #include "tools/openetw/report.h"
+#include "base/parse.h"
 
 #include "tools/common/output.h"
 
@@ -206,12 +207,10 @@ static int run(struct cli_args *a)
 		return CLI_USAGE;
 	}
 	for (; (v = cli_value_at(a, "pid", r.pid_count)) != NULL; r.pid_count++) {
-		char *end;
 		if (r.pid_count == (int)BASE_ARRAY_LEN(r.pids)) {
 			return cli_usage(a, "at most %zu --pid", BASE_ARRAY_LEN(r.pids));
 		}
-		r.pids[r.pid_count] = strtoull(v, &end, 0);
-		if (end == v || *end) {
+		if (!parse_number(v, 0, UINT64_MAX, &r.pids[r.pid_count])) {
 			return cli_usage(a, "--pid takes a number, not '%s'", v);
 		}
 	}

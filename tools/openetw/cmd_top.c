@@ -256,9 +256,7 @@ static int run(struct cli_args *a)
 		return CLI_USAGE;
 	}
 	for (int i = 0; (v = cli_value_at(a, "pid", i)) != NULL; i++) {
-		char *end;
-		pid = strtoull(v, &end, 0);
-		if (end == v || *end || i == (int)KERNEL_PIDS_MAX) {
+		if (!parse_number(v, 0, UINT64_MAX, &pid) || i == (int)KERNEL_PIDS_MAX) {
 			return cli_usage(a, "--pid takes up to %u numbers", KERNEL_PIDS_MAX);
 		}
 		if (!cli_process_exists(a, pid)) {

@@ -2,7 +2,7 @@
  * Where a user's etwd lives, with directories of the test in place of /run/user and /tmp. Other users are
  * those that root becomes, so most of it needs root.
  */
-#include "proto/proto_place.h"
+#include "base/runtime_dir.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,9 +25,9 @@ static bool home_of(uid_t uid, char *ret, size_t cap)
 	return !homeless;
 }
 
-static struct proto_places places(void)
+static struct runtime_places places(void)
 {
-	return (struct proto_places){
+	return (struct runtime_places){
 		.uid = geteuid(),
 		.run_user = run_user,
 		.tmp = tmp,
@@ -68,9 +68,9 @@ static void skip_unless_root(void)
 
 static char path[200], note[200];
 
-static const char *chosen(const struct proto_places *p, int expected)
+static const char *chosen(const struct runtime_places *p, int expected)
 {
-	assert_int_equal(proto_place_choose(p, true, path, 108, note, sizeof note), expected);
+	assert_int_equal(runtime_dir_choose(p, true, path, 108, note, sizeof note), expected);
 	return path;
 }
 
@@ -92,27 +92,27 @@ static void squat(const char *dir)
 
 static void without_anything_else_it_is_in_tmp(void **state)
 {
-	struct proto_places p = places();
-	assert_int_equal(proto_place_choose(&p, false, path, 108, note, sizeof note), -ENOENT);
+	struct runtime_places p = places();
+	assert_int_equal(runtime_dir_choose(&p, false, path, 108, note, sizeof note), -ENOENT);
 	assert_string_equal(path, at("%s/openetw-%u", tmp));
 	assert_string_equal(chosen(&p, 0), at("%s/openetw-%u", tmp));
 	assert_string_equal(note, "");
 	struct stat st;
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0700);
-	assert_int_equal(proto_place_choose(&p, false, path, 108, NULL, 0), 0);
+	assert_int_equal(runtime_dir_choose(&p, false, path, 108, NULL, 0), 0);
 }
 
 static void the_users_own_directory_of_the_system_goes_before_tmp(void **state)
 {
-	struct proto_places p = places();
+	struct runtime_places p = places();
 	assert_int_equal(mkdir(at("%s/%u", run_user), 0700), 0);
 	assert_string_equal(chosen(&p, 0), at("%s/%u/openetw", run_user));
 }
 
 static void xdg_runtime_dir_counts_where_it_is_safe(void **state)
 {
-	struct proto_places p = places();
+	struct runtime_places p = places();
 	assert_int_equal(mkdir(at("%s/%u", run_user), 0700), 0);
 	p.xdg = xdg;
 	assert_string_equal(chosen(&p, 0), at("%s/openetw", xdg));
@@ -133,7 +133,7 @@ static void xdg_runtime_dir_counts_where_it_is_safe(void **state)
 static void anothers_xdg_runtime_dir_is_not_used(void **state)
 {
 	skip_unless_root();
-	struct proto_places p = places();
+	struct runtime_places p = places();
 	p.xdg = xdg;
 	assert_int_equal(chown(xdg, OTHER, OTHER), 0); /* as after su without a login */
 	assert_string_equal(chosen(&p, 0), at("%s/openetw-%u", tmp));
@@ -142,12 +142,12 @@ static void anothers_xdg_runtime_dir_is_not_used(void **state)
 static void a_squatter_drives_the_user_into_his_home_for_good(void **state)
 {
 	skip_unless_root();
-	struct proto_places p = places();
+	struct runtime_places p = places();
 	const char *usual = at("%s/openetw-%u", tmp);
 	char wanted[200];
 	squat(usual);
 	snprintf(wanted, sizeof wanted, "%s/.local/state/openetw/run-host", home);
-	assert_int_equal(proto_place_choose(&p, false, path, 108, note, sizeof note), -ENOENT);
+	assert_int_equal(runtime_dir_choose(&p, false, path, 108, note, sizeof note), -ENOENT);
 	assert_string_equal(path, wanted);
 	assert_string_equal(chosen(&p, 0), wanted);
 	assert_non_null(strstr(note, "belongs to another user (id 61235)"));
@@ -157,13 +157,13 @@ static void a_squatter_drives_the_user_into_his_home_for_good(void **state)
 	/* Others have started there; who comes later must not part from them. */
 	assert_int_equal(rmdir(at("%s/openetw-%u", tmp)), 0);
 	assert_string_equal(chosen(&p, 0), wanted);
-	assert_int_equal(proto_place_choose(&p, false, path, 108, note, sizeof note), 0);
+	assert_int_equal(runtime_dir_choose(&p, false, path, 108, note, sizeof note), 0);
 	assert_string_equal(path, wanted);
 }
 
 static void a_link_in_tmp_is_not_followed(void **state)
 {
-	struct proto_places p = places();
+	struct runtime_places p = places();
 	assert_int_equal(symlink(xdg, at("%s/openetw-%u", tmp)), 0);
 	chosen(&p, 0);
 	assert_non_null(strstr(path, "/home/.local/state/openetw/run-host"));
@@ -173,7 +173,7 @@ static void a_link_in_tmp_is_not_followed(void **state)
 static void a_user_without_a_home_finds_a_number_that_is_free(void **state)
 {
 	skip_unless_root();
-	struct proto_places p = places();
+	struct runtime_places p = places();
 	char first[200], second[200], third[200];
 	homeless = true;
 	snprintf(first, sizeof first, "%s/openetw-%u-1", tmp, (unsigned)geteuid());
@@ -185,7 +185,7 @@ static void a_user_without_a_home_finds_a_number_that_is_free(void **state)
 	assert_string_equal(chosen(&p, 0), second);
 	assert_int_equal(rmdir(first), 0);
 	assert_string_equal(chosen(&p, 0), second);
-	assert_int_equal(proto_place_choose(&p, false, path, 108, note, sizeof note), 0);
+	assert_int_equal(runtime_dir_choose(&p, false, path, 108, note, sizeof note), 0);
 	assert_string_equal(path, second);
 	assert_int_equal(access(third, F_OK), -1);
 }
@@ -193,7 +193,7 @@ static void a_user_without_a_home_finds_a_number_that_is_free(void **state)
 static void a_home_that_is_anothers_or_too_long_is_not_used(void **state)
 {
 	skip_unless_root();
-	struct proto_places p = places();
+	struct runtime_places p = places();
 	squat(at("%s/openetw-%u", tmp));
 	assert_int_equal(chown(home, OTHER, OTHER), 0); /* as /var/www is root's */
 	chosen(&p, 0);

@@ -12,16 +12,19 @@
  * One that exists and is the user's goes before one that would have to be made, so that all programs find
  * the same, also when the other user has removed theirs.
  */
-#include "proto/proto_place.h"
+#include "base/runtime_dir.h"
 
+#include "base/account.h"
 #include "base/datadir.h"
 
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/utsname.h>
 
 /* Whoever wants to leave no number free must make so many directories. */
 #define NUMBERS_MAX 1000000u
@@ -67,7 +70,7 @@ static bool below(const char *dir, uid_t uid, char *out, size_t cap)
 	return dir && dir[0] == '/' && is_safe(dir, uid) && fits(snprintf(out, cap, "%s/openetw", dir), cap);
 }
 
-static bool home_place(const struct proto_places *p, char *out, size_t cap)
+static bool home_place(const struct runtime_places *p, char *out, size_t cap)
 {
 	struct stat st;
 	char home[256];
@@ -76,13 +79,13 @@ static bool home_place(const struct proto_places *p, char *out, size_t cap)
 	       fits(snprintf(out, cap, "%s/.local/state/openetw/run-%s", home, p->host), cap);
 }
 
-static bool numbered(const struct proto_places *p, unsigned n, char *out, size_t cap)
+static bool numbered(const struct runtime_places *p, unsigned n, char *out, size_t cap)
 {
 	return fits(snprintf(out, cap, "%s/openetw-%u-%u", p->tmp, (unsigned)p->uid, n), cap);
 }
 
 /* The lowest number that is the user's; others may have many. */
-static bool find_numbered(const struct proto_places *p, char *out, size_t cap)
+static bool find_numbered(const struct runtime_places *p, char *out, size_t cap)
 {
 	char prefix[32];
 	unsigned long lowest = ULONG_MAX;
@@ -105,12 +108,12 @@ static bool find_numbered(const struct proto_places *p, char *out, size_t cap)
 }
 
 /* One that is there. */
-static bool find_other(const struct proto_places *p, char *out, size_t cap)
+static bool find_other(const struct runtime_places *p, char *out, size_t cap)
 {
 	return (home_place(p, out, cap) && is_safe(out, p->uid)) || find_numbered(p, out, cap);
 }
 
-static int make_other(const struct proto_places *p, char *out, size_t cap)
+static int make_other(const struct runtime_places *p, char *out, size_t cap)
 {
 	if (home_place(p, out, cap) && datadir_make(out, false) == 0 && is_safe(out, p->uid)) {
 		return 0;
@@ -122,7 +125,7 @@ static int make_other(const struct proto_places *p, char *out, size_t cap)
 	return r;
 }
 
-int proto_place_choose(const struct proto_places *p, bool create, char *out, size_t cap, char *note, size_t note_cap)
+int runtime_dir_choose(const struct runtime_places *p, bool create, char *out, size_t cap, char *note, size_t note_cap)
 {
 	char run[64], usual[64];
 	uid_t owner = p->uid;
@@ -158,4 +161,109 @@ int proto_place_choose(const struct proto_places *p, bool create, char *out, siz
 		snprintf(note, note_cap, "%s is no directory of this user alone", usual);
 	}
 	return r;
+}
+
+static int check_dir(const char *path)
+{
+	struct stat st;
+	if (lstat(path, &st) < 0) {
+		return -errno;
+	}
+	/* Another user's directory (or a symlink) under /tmp must never be followed. */
+	if (!S_ISDIR(st.st_mode)) {
+		return -ENOTDIR;
+	}
+	if (st.st_uid != geteuid() && st.st_uid != 0) {
+		return -EPERM;
+	}
+	if (st.st_mode & (S_IWGRP | S_IWOTH)) {
+		return -EPERM;
+	}
+	return 0;
+}
+
+/* ---- what the environment says ---------------------------------------------------------------- */
+
+/* What is longer is cut, and recognised by its length. */
+static void take(const char *name, char ret[RUNTIME_DIR_MAX])
+{
+	const char *v = getauxval(AT_SECURE) ? NULL : getenv(name);
+	size_t n = v && v[0] == '/' ? strnlen(v, RUNTIME_DIR_MAX - 1) : 0;
+	memcpy(ret, v ? v : "", n);
+	ret[n] = 0;
+}
+
+static bool too_long(const char *s)
+{
+	return strlen(s) == RUNTIME_DIR_MAX - 1;
+}
+
+void runtime_environment_get(struct runtime_environment *ret)
+{
+	take("OPENETW_RUNTIME_DIR", ret->runtime_dir);
+	take("XDG_RUNTIME_DIR", ret->xdg);
+}
+
+static int user_dir(const struct runtime_environment *s, bool create, char *out, size_t cap, char *note,
+		    size_t note_cap)
+{
+	struct utsname host = {0};
+	struct runtime_places p = {
+		.uid = geteuid(),
+		.xdg = too_long(s->xdg) ? "" : s->xdg,
+		.run_user = "/run/user",
+		.tmp = "/tmp",
+		.home = account_home,
+		.host = host.nodename,
+	};
+	(void)uname(&host);
+	for (char *c = host.nodename; *c; c++) {
+		*c = *c == '/' ? '_' : *c;
+	}
+	return runtime_dir_choose(&p, create, out, cap, note, note_cap);
+}
+
+static int given_dir(int printed, mode_t mode, bool create, char *out, size_t cap)
+{
+	if (printed < 0 || (size_t)printed >= cap) {
+		return -ENAMETOOLONG;
+	}
+	if (create && mkdir(out, mode) < 0 && errno != EEXIST) {
+		return -errno;
+	}
+	return 0;
+}
+
+int runtime_dir_user(const struct runtime_environment *s, bool create, char *out, size_t cap, char *note,
+		   size_t note_cap)
+{
+	if (s->runtime_dir[0] == 0) {
+		return user_dir(s, create, out, cap, note, note_cap);
+	}
+	if (note) {
+		note[0] = 0;
+	}
+	if (too_long(s->runtime_dir)) {
+		return -ENAMETOOLONG;
+	}
+	int r = given_dir(snprintf(out, cap, "%s", s->runtime_dir), 0700, create, out, cap);
+	return r < 0 ? r : check_dir(out);
+}
+
+int runtime_dir(bool system, bool create, char *out, size_t cap)
+{
+	const mode_t everybody = 0755;
+	if (!system) {
+		struct runtime_environment s;
+		runtime_environment_get(&s);
+		return runtime_dir_user(&s, create, out, cap, NULL, 0);
+	}
+	int r = given_dir(snprintf(out, cap, "%s/run/openetw", datadir_root()), everybody, create, out, cap);
+	if (r < 0) {
+		return r;
+	}
+	if (create) {
+		(void)chmod(out, everybody); /* whatever the daemon's umask: its sockets are everybody's */
+	}
+	return check_dir(out);
 }
