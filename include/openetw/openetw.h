@@ -18,9 +18,9 @@ extern "C" {
 /* "major.minor.patch". Never NULL. */
 OPENETW_API const char *openetw_version(void);
 
-/* The directory of this user's etwd, made when it is not there: private to him, empty after a restart of
+/* The directory of this user's etwd, made when it is not there: private to them, empty after a restart of
  * the machine. Programs may keep files about running sessions in folders of their own there. Win32
- * code: ERROR_ACCESS_DENIED when it is not safely his, ERROR_INVALID_PARAMETER. */
+ * code: ERROR_ACCESS_DENIED when it is not safely theirs, ERROR_INVALID_PARAMETER. */
 OPENETW_API uint32_t openetw_runtime_directory(char *path, uint32_t bytes);
 
 /* Where the etwd that this program's calls reach runs, or would run (UTF-8): the user's, or with

@@ -151,7 +151,7 @@ uint32_t etwd_kernel_read(struct etwd *d, struct conn *c, const struct proto_mes
 	bool confined = d->system && c->uid != 0 && c->uid != d->uid;
 	if (confined && (nt || circular)) {
 		*ret_why = "this session shows every user's processes: only root has it; a session of another name "
-			   "with the system-logger mode, in real time, shows a user his own";
+			   "with the system-logger mode, in real time, shows users their own";
 		return 5;
 	}
 	struct session_kernel *k = calloc(1, sizeof *k);

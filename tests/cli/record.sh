@@ -53,6 +53,11 @@ run_status 0 openetw record --cpu --pid $$ -d 30ms -o "$T/one.etl"
 openetw dump -q --json -e PerfInfo/SampleProf "$T/one.etl" >"$T/one.json"
 ! grep -q '"ThreadId":0,' "$T/one.json" || fail "--pid recorded others"
 
+# what stands behind the provider's name holds here, too
+run_status 0 openetw record --cpu -o "$T/st.etl" -p OpenETW.Sample.Hello:::stack -- "$SAMPLES/hello-tracelogging" 1 1
+run_status 0 openetw report --events --folded - "$T/st.etl"
+says '^hello-traceloggi.*;OpenETW.Sample.Hello/' "$T/out" "stacks of the events of the application"
+
 # mistakes
 run_status 2 openetw record -i 10us -o "$T/x.etl"
 run_status 1 openetw record -d 10ms -o /no/such/dir/x.etl

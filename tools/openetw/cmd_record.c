@@ -129,8 +129,10 @@ static int start_providers(struct recording *r, const char *out)
 		if (!cli_provider_parse(r->args, v, &provider)) {
 			return CLI_USAGE;
 		}
+		ENABLE_TRACE_PARAMETERS params = {.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
+						  .EnableProperty = provider.properties};
 		code = EnableTraceEx2(r->session, &provider.guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER,
-				      provider.level, provider.any, provider.all, 1000, NULL);
+				      provider.level, provider.any, provider.all, 1000, &params);
 		if (code && code != ERROR_TIMEOUT) {
 			return cli_fail(r->args, code, "cannot enable '%s'", provider.name);
 		}

@@ -111,6 +111,7 @@ static int run(struct cli_args *a)
 	}
 	cli_place_tell(a);
 	int status = CLI_OK;
+	run_why_begin(&why, a, session, providers, n); /* first: a classic provider has the session that came last */
 	for (int i = 0; i < n && status == CLI_OK; i++) {
 		code = cli_provider_enable(a, h, &providers[i], 1000);
 		if (code && code != ERROR_TIMEOUT) {
@@ -118,10 +119,9 @@ static int run(struct cli_args *a)
 		}
 	}
 	if (status == CLI_OK) {
-		run_why_begin(&why, a, session, providers, n);
 		status = cli_signal_caught() ? 128 + cli_signal_caught() : supervise(a->words, &why);
-		run_why_end(&why);
 	}
+	run_why_end(&why);
 	struct openetw_loss loss = {.size = sizeof loss};
 	cli_props_init(&p);
 	code = openetw_session_stop(h, NULL, &p.p, &loss);

@@ -23,7 +23,7 @@ struct run_why {
 	bool more;     /* it ended before the command did */
 };
 
-/* The session runs, its providers are enabled, and the command is about to start. */
+/* The session runs; its providers are about to be enabled, and the command to start. */
 void run_why_begin(struct run_why *w, const struct cli_args *a, const char *session, const struct cli_provider *provider, int count);
 /* Called when a system call was interrupted: a second has gone by, perhaps. */
 void run_why_tick(struct run_why *w);
