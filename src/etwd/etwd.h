@@ -106,6 +106,10 @@ void etwd_job_start(struct etwd *d, struct job *j);
 bool etwd_job_try(struct etwd *d, struct job *j);
 uint64_t etwd_now_ns(void);
 void etwd_log(struct etwd *d, const char *fmt, ...) BASE_PRINTF(2, 3);
+/* The same for what a user can cause as often as they like: lines have a rate then. */
+void etwd_log_of(struct etwd *d, uid_t uid, const char *fmt, ...) BASE_PRINTF(3, 4);
+void etwd_log_left_out(struct etwd *d, uid_t uid, uint64_t lines);
+void etwd_log_open(struct etwd *d); /* DIR/etwd.log */
 
 /* ---- shares ---------------------------------------------------------------------------------- */
 
@@ -139,6 +143,8 @@ int etwd_share_spool(struct etwd *d, uid_t uid, struct sink_quota **ret);
 /* The loop worked for this user; may it go on to? */
 void etwd_share_busy(struct etwd *d, uid_t uid, uint64_t from_ns, uint64_t to_ns);
 bool etwd_share_has_time(struct etwd *d, uid_t uid, uint64_t now_ns);
+/* May the log have one more line about this user now? *ret_left_out: lines that it did not get since the last. */
+bool etwd_share_log_line(struct etwd *d, uid_t uid, uint64_t now_ns, uint64_t *ret_left_out);
 void etwd_share_tick(struct etwd *d, uint64_t now_ns);
 void etwd_share_finish(struct etwd *d);
 
@@ -912,6 +918,8 @@ struct etwd {
 	uint32_t idle_exit_s; /* 0: never */
 	uint32_t cpus;
 	int log_fd;
+	bool log_is_file;
+	uint64_t log_bytes;
 	int epoll;
 	struct source listeners[2];
 	bool listeners_carry; /* descriptors may come over new connections */

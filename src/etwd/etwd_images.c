@@ -26,6 +26,7 @@
 #define BYTES_MAX	   (1u << 20)	 /* the same */
 #define TOLD_MAX	   1024u	 /* processes a session remembers; the oldest that has ended goes */
 #define SLOTS		   (2 * KNOWN_MAX)
+#define LOOK_FRAMES	   192u		 /* so many of its addresses */
 #define LOOK_NS		   100000000ull /* so often a stack is looked at for what nobody told */
 #define ASK_NS		   1000000000ull
 #define ASK_MOST_NS	   64000000000ull
@@ -437,11 +438,16 @@ static void ask_for_more(struct etwd *d, struct process *p, const uint8_t *stack
 	if (!p->conn || now - l->look_ns < LOOK_NS || now - l->ask_ns < l->patience_ns) {
 		return;
 	}
+	if (!etwd_share_has_time(d, p->uid, now)) {
+		return;
+	}
 	l->look_ns = now;
 	bool strange = false;
+	bytes = BASE_MIN(bytes, 8 + 8 * LOOK_FRAMES);
 	for (uint32_t at = 8; at + 8 <= bytes && !strange; at += 8) {
 		strange = is_strange(l, le64_get(stack + at) - 1);
 	}
+	etwd_share_busy(d, p->uid, now, etwd_now_ns());
 	if (strange) {
 		uint8_t mem[32];
 		struct proto_writer w;
@@ -461,7 +467,12 @@ void etwd_images_stack(struct etwd *d, struct process *p, struct session *s, uin
 	}
 	struct said *k = said_of(d, l, s);
 	if (BASE_UNLIKELY(k && k->count < l->count)) {
-		say(d, l, s, k, cpu, ts);
+		/* A session of theirs can be made to hear it again as often as they like. */
+		uint64_t now = etwd_now_ns();
+		if (etwd_share_has_time(d, p->uid, now)) {
+			say(d, l, s, k, cpu, ts);
+			etwd_share_busy(d, p->uid, now, etwd_now_ns());
+		}
 	}
 	ask_for_more(d, p, stack, bytes);
 }
