@@ -2,8 +2,7 @@
  *
  * reader: our own API for reading and recording. Front door.
  *
- *   openetw_reader.c    include/openetw/reader.h: what is wanted, the thread that reads
- *   reader_event.c      one EVENT_RECORD becomes one openetw_event
+ *   openetw_reader.c    include/openetw/reader.h: what is wanted, the thread that reads, events in our shape
  *   reader_queue.h      the bounded queue between that thread and its user
  *   openetw_recorder.c  include/openetw/recorder.h: a session built in steps
  *

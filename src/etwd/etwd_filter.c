@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Filters of an enable: scope filters here, those of single events in filter/filter_select.h.
+ * Filters of an enable: scope filters here, those of single events in filter/filter.h.
  *
  * Scope filters (process id, executable) decide which registrations an enable reaches. Attribute
  * filters (event id, event name) and payload filters narrow the events. Stack filters only decide

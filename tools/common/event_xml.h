@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Events in the XML of Windows' event schema: tabs, CRLF. tracerpt's differs: cli/classic/tracerpt_xml.c.
+ * Events in the XML of Windows' event schema: tabs, CRLF. tracerpt's differs: tools/classic/tracerpt_xml.c.
  */
 #ifndef TOOLS_COMMON_EVENT_XML_H
 #define TOOLS_COMMON_EVENT_XML_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What logman, tracelog and the autologger verb share: sessions described as in files (saved.h),
+ * What logman, tracelog and the autologger verb share: sessions described as in files (session/session.h),
  * starting them, who is enabled in them, and names of providers, keywords and levels.
  */
 #ifndef TOOLS_COMMON_SESSION_CONTROL_H

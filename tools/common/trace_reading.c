@@ -2,6 +2,7 @@
 #include "tools/common/trace_reading.h"
 
 #include "etw/values/guids.h"
+#include "tools/common/unpacked.h"
 
 #include <signal.h>
 
@@ -132,11 +133,13 @@ bool cli_trace_open(struct cli_trace *t, int count, char **files, const char *se
 	t->first_start = UINT64_MAX;
 	for (int i = 0; i < count && i < CLI_TRACE_FILES_MAX; i++) {
 		EVENT_TRACE_LOGFILEA *f = &t->file[i];
+		const char *path = session ? session : cli_unpacked(t->args, files[i]);
 		memset(f, 0, sizeof *f);
+		t->name[i] = session ? session : files[i];
 		if (session) {
 			f->LoggerName = (char *)(uintptr_t)session;
 		} else {
-			f->LogFileName = files[i];
+			f->LogFileName = (char *)(uintptr_t)path;
 		}
 		f->ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD |
 				      (session ? PROCESS_TRACE_MODE_REAL_TIME : 0) |
@@ -144,9 +147,10 @@ bool cli_trace_open(struct cli_trace *t, int count, char **files, const char *se
 		f->EventRecordCallback = on_event;
 		f->BufferCallback = on_buffer;
 		f->Context = t;
-		t->handle[i] = OpenTraceA(f);
+		t->handle[i] = path ? OpenTraceA(f) : INVALID_PROCESSTRACE_HANDLE;
 		if (t->handle[i] == INVALID_PROCESSTRACE_HANDLE) {
-			if (session) {
+			if (!path) { /* stderr says why */
+			} else if (session) {
 				cli_fail_session(t->args, GetLastError(), session, "cannot watch '%s'", session);
 			} else {
 				cli_fail(t->args, GetLastError(), "cannot open %s", files[i]);
@@ -170,14 +174,12 @@ static void print_problems(struct cli_trace *t)
 {
 	for (int i = 0; i < t->count; i++) {
 		struct openetw_problem p = {.size = sizeof p};
+		t->problems += t->file[i].LogFileName && cli_unpacked_damaged(t->name[i]); /* told already */
 		while (openetw_trace_next_problem(t->handle[i], &p) == ERROR_SUCCESS) {
 			if (t->problems++ < PROBLEMS_SHOWN) {
 				fflush(stdout);
 				fprintf(stderr, "openetw %s: %s: at byte %llu: %s\n",
-					t->args->command->name,
-					t->file[i].LogFileName ? t->file[i].LogFileName
-							       : t->file[i].LoggerName,
-					(unsigned long long)p.file_offset, p.text);
+					t->args->command->name, t->name[i], (unsigned long long)p.file_offset, p.text);
 			}
 		}
 	}
@@ -257,10 +259,10 @@ void cli_trace_unknown(TRACEHANDLE trace, char *ret, size_t cap)
 void cli_warn_unknown(const struct cli_args *a, int count, char **files)
 {
 	for (int i = 0; i < count; i++) {
-		EVENT_TRACE_LOGFILEA f = {.LogFileName = files[i]};
+		EVENT_TRACE_LOGFILEA f = {.LogFileName = (char *)(uintptr_t)cli_unpacked(a, files[i])};
 		char why[160] = "";
 		f.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD;
-		TRACEHANDLE h = OpenTraceA(&f);
+		TRACEHANDLE h = f.LogFileName ? OpenTraceA(&f) : INVALID_PROCESSTRACE_HANDLE;
 		if (h != INVALID_PROCESSTRACE_HANDLE) {
 			cli_trace_unknown(h, why, sizeof why);
 			CloseTrace(h);

@@ -6,6 +6,7 @@
 #include "base/parse.h"
 
 #include "tools/common/output.h"
+#include "tools/common/unpacked.h"
 
 #include <stdlib.h>
 
@@ -217,11 +218,15 @@ static int run(struct cli_args *a)
 	if (r.off_cpu && cli_flag(a, "events")) {
 		return cli_usage(a, "--off-cpu and --events contradict each other");
 	}
+	const char *plain = cli_unpacked(a, a->words[0]);
+	if (!plain) {
+		return CLI_FAILED;
+	}
 	r.state = openetw_state_create(OPENETW_STATE_STACKS);
 	cli_signals_catch();
-	uint32_t code = r.state && report_app_create(&r) ? openetw_state_read_file(r.state, a->words[0], read_ahead, NULL)
+	uint32_t code = r.state && report_app_create(&r) ? openetw_state_read_file(r.state, plain, read_ahead, NULL)
 				: ERROR_NOT_ENOUGH_MEMORY;
-	EVENT_TRACE_LOGFILEA log = {.LogFileName = a->words[0],
+	EVENT_TRACE_LOGFILEA log = {.LogFileName = (char *)(uintptr_t)plain,
 				    .Context = &r,
 				    .EventRecordCallback = on_event,
 				    .BufferCallback = on_buffer};

@@ -75,6 +75,6 @@ struct xperf_read {
 };
 int xperf_dump(struct xperf_read *r);
 /* When a file begins, as FILETIME; 0: it cannot be opened. */
-uint64_t xperf_start_of(const char *path);
+uint64_t xperf_start_of(const struct cli_args *a, const char *path);
 
 #endif

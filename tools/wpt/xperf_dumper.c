@@ -4,6 +4,7 @@
  */
 #include "tools/common/output.h"
 #include "tools/common/trace_reading.h"
+#include "tools/common/unpacked.h"
 #include "tools/wpt/xperf.h"
 #include "tools/wpt/xperf_rows.h"
 #include "etw/values/guids.h"
@@ -186,11 +187,11 @@ int xperf_dump(struct xperf_read *r)
 	return status;
 }
 
-uint64_t xperf_start_of(const char *path)
+uint64_t xperf_start_of(const struct cli_args *a, const char *path)
 {
-	EVENT_TRACE_LOGFILEA f = {.LogFileName = (char *)(uintptr_t)path,
+	EVENT_TRACE_LOGFILEA f = {.LogFileName = (char *)(uintptr_t)cli_unpacked(a, path),
 				  .ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD};
-	TRACEHANDLE h = OpenTraceA(&f);
+	TRACEHANDLE h = f.LogFileName ? OpenTraceA(&f) : INVALID_PROCESSTRACE_HANDLE;
 	if (h == INVALID_PROCESSTRACE_HANDLE) {
 		return 0;
 	}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Trace files in archives, for every verb that reads traces: libetw opens the path that
+ * cli_unpacked() returns instead of the one on the command line. Messages go on naming the latter.
+ */
+#ifndef TOOLS_COMMON_UNPACKED_H
+#define TOOLS_COMMON_UNPACKED_H
+
+#include "tools/common/cli.h"
+
+/* `path` itself, unless an archive begins there; then a path to its unpacked trace, which this process
+ * alone can open. An archive is unpacked once, with progress; the trace goes when the process ends.
+ * NULL: there is no reading it, and stderr says why. What is damaged is told on stderr, once. */
+const char *cli_unpacked(const struct cli_args *a, const char *path);
+/* Did cli_unpacked() find that a part of this archive cannot be read? */
+bool cli_unpacked_damaged(const char *path);
+
+#endif
