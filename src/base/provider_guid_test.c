@@ -57,7 +57,7 @@ static void a_star_asks_for_the_computed_guid(void **state)
 
 static void what_is_neither_name_nor_guid_is_refused(void **state)
 {
-	static const char *const wrong[] = {"", "*", "#", "#Test-Installed", "{" OTHER, "a{b", "a}b", "\xff\xfe"};
+	static const char *const wrong[] = {"", "*", "#", "#Test-Installed", ("{" OTHER), "a{b", "a}b", "\xff\xfe"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(wrong); i++) {
 		assert_string_equal(guid_of(wrong[i], installed), "none");
 	}
