@@ -67,7 +67,10 @@ gzip -c readme.txt >readme.gz # a name that ends in .etl is not needed where the
 run_status 0 openetw dump -q readme.gz
 head -c 3000000 /dev/zero | gzip -c >zeros.gz
 run_status 1 openetw dump -q zeros.gz
-says "cannot open zeros.gz" err "an archive without a trace"
+says "cannot open zeros.gz: at byte 54" err "an archive without a trace"
+run_status 1 openetw merge x.etl zeros.gz -o no
+says "zeros.gz: not a trace" err "merge of an archive without a trace"
+! grep -q /proc/self err || fail "the path of a descriptor is shown: $(cat err)"
 if [ -n "$HAVE_PYTHON" ]; then
 	python3 -c '
 import zipfile

@@ -18,6 +18,7 @@ struct unpacked {
 	struct stat from; /* the archive */
 	bool damaged;
 	char path[32];
+	char name[]; /* of the archive, as the user gave it */
 };
 static struct unpacked *all;
 
@@ -67,7 +68,7 @@ static struct unpacked *unpack(const struct cli_args *a, int in, const char *pat
 	struct cli_progress p;
 	uint64_t most_bytes;
 	diag_clear(&d);
-	struct unpacked *u = calloc(1, sizeof *u);
+	struct unpacked *u = calloc(1, sizeof *u + strlen(path) + 1);
 	int fd = u ? scratch_file(&most_bytes) : -ENOMEM;
 	int err = fd;
 	if (fd >= 0) {
@@ -92,6 +93,7 @@ static struct unpacked *unpack(const struct cli_args *a, int in, const char *pat
 	u->from = *st;
 	u->damaged = r.damage[0] != 0;
 	snprintf(u->path, sizeof u->path, "/proc/self/fd/%d", fd);
+	strcpy(u->name, path);
 	u->next = all;
 	all = u;
 	return u;
@@ -124,4 +126,16 @@ bool cli_unpacked_damaged(const char *path)
 	struct stat st;
 	const struct unpacked *u = stat(path, &st) == 0 ? find(&st) : NULL;
 	return u && u->damaged;
+}
+
+const char *cli_unpacked_error(const char *why, char *buf, size_t cap)
+{
+	for (const struct unpacked *u = why ? all : NULL; u; u = u->next) {
+		size_t n = strlen(u->path);
+		if (strncmp(why, u->path, n) == 0 && why[n] == ':') {
+			snprintf(buf, cap, "%s%s", u->name, why + n);
+			return buf;
+		}
+	}
+	return why;
 }

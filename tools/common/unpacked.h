@@ -14,5 +14,8 @@
 const char *cli_unpacked(const struct cli_args *a, const char *path);
 /* Did cli_unpacked() find that a part of this archive cannot be read? */
 bool cli_unpacked_damaged(const char *path);
+/* What the library says about an unpacked trace ("PATH: why"), with the archive's name, in `buf`; all else
+ * as it is. `why` may be NULL. */
+const char *cli_unpacked_error(const char *why, char *buf, size_t cap);
 
 #endif
