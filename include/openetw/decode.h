@@ -18,18 +18,11 @@
 #ifndef OPENETW_DECODE_H
 #define OPENETW_DECODE_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include <openetw/defs.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#ifndef OPENETW_API
-#define OPENETW_API __attribute__((visibility("default")))
-#endif
-
-struct _EVENT_RECORD; /* evntcons.h */
 
 /* Growable text. Start with all zeros; functions append; data is NUL-terminated when not NULL. */
 struct openetw_text {
@@ -53,17 +46,17 @@ OPENETW_API void openetw_decoder_destroy(struct openetw_decoder *d); /* NULL is 
 #define OPENETW_PARTLY	  2 /* payload and schema disagree; the text holds what could be read */
 
 /* Append the payload as one JSON object, fields in order. */
-OPENETW_API int openetw_decode_json(struct openetw_decoder *d, const struct _EVENT_RECORD *r,
+OPENETW_API int openetw_decode_json(struct openetw_decoder *d, const openetw_event_record *r,
 				    struct openetw_text *t);
 /* The same, and both names as openetw_event_names() gives them, for less than two calls take. */
-OPENETW_API int openetw_decode_json_named(struct openetw_decoder *d, const struct _EVENT_RECORD *r,
+OPENETW_API int openetw_decode_json_named(struct openetw_decoder *d, const openetw_event_record *r,
 					  struct openetw_text *t, const char **ret_provider,
 					  const char **ret_event);
 /* Append `name=value name2="two words" list=[1,2]`. */
-OPENETW_API int openetw_decode_text(struct openetw_decoder *d, const struct _EVENT_RECORD *r,
+OPENETW_API int openetw_decode_text(struct openetw_decoder *d, const openetw_event_record *r,
 				    struct openetw_text *t);
 /* The same and both names. */
-OPENETW_API int openetw_decode_text_named(struct openetw_decoder *d, const struct _EVENT_RECORD *r,
+OPENETW_API int openetw_decode_text_named(struct openetw_decoder *d, const openetw_event_record *r,
 					  struct openetw_text *t, const char **ret_provider,
 					  const char **ret_event);
 
@@ -90,33 +83,33 @@ struct openetw_field {
 /* Return non-zero to stop. Pointers are valid during the call. */
 typedef int (*openetw_field_fn)(void *context, const struct openetw_field *f);
 /* One call per top-level field. Undecodable events give the fields _raw and _reason. */
-OPENETW_API int openetw_decode_fields(struct openetw_decoder *d, const struct _EVENT_RECORD *r,
+OPENETW_API int openetw_decode_fields(struct openetw_decoder *d, const openetw_event_record *r,
 				      openetw_field_fn fn, void *context);
 
 /* Names in UTF-8, never NULL, valid until the next call with this decoder. Unknown events are
  * called "Event(5)" or "Opcode(3)", unknown providers by their GUID in lower case with braces. */
 OPENETW_API const char *openetw_event_name(struct openetw_decoder *d,
-					   const struct _EVENT_RECORD *r);
+					   const openetw_event_record *r);
 OPENETW_API const char *openetw_provider_name(struct openetw_decoder *d,
-					      const struct _EVENT_RECORD *r);
+					      const openetw_event_record *r);
 /* Both at once, for less than twice the time. */
-OPENETW_API void openetw_event_names(struct openetw_decoder *d, const struct _EVENT_RECORD *r,
+OPENETW_API void openetw_event_names(struct openetw_decoder *d, const openetw_event_record *r,
 				     const char **ret_provider, const char **ret_event);
 
 /* Append the event's message with its fields put in: of manifests that have one, and of WPP messages.
  * 1 appended, 0 the event has none. */
-OPENETW_API int openetw_event_message(struct openetw_decoder *d, const struct _EVENT_RECORD *r,
+OPENETW_API int openetw_event_message(struct openetw_decoder *d, const openetw_event_record *r,
 				      struct openetw_text *t);
 /* What a WPP message says about itself: "FUNC", "LEVEL", "FLAGS", "COMPNAME", "SUBCOMP", "FILE". NULL: it
  * does not, or the event is no such message. Valid until the next call with this decoder. */
 OPENETW_API const char *openetw_message_attribute(struct openetw_decoder *d,
-						  const struct _EVENT_RECORD *r, const char *name);
+						  const openetw_event_record *r, const char *name);
 
 /* Remember the schema in an EventMetadata record: 1 learnt, 0 not such a record or nothing new. The
  * decode functions do this themselves. */
-OPENETW_API int openetw_decoder_learn(struct openetw_decoder *d, const struct _EVENT_RECORD *r);
+OPENETW_API int openetw_decoder_learn(struct openetw_decoder *d, const openetw_event_record *r);
 /* The same for the whole process: TDH functions and all decoders look here too. Any thread. */
-OPENETW_API int openetw_schema_learn(const struct _EVENT_RECORD *r);
+OPENETW_API int openetw_schema_learn(const openetw_event_record *r);
 /* Load a file that describes providers, for the whole process: an instrumentation manifest (.man), a
  * PE file with such a manifest as resource (.dll, .exe, .mui), a catalogue (.etwcat), WPP formats
  * (.tmf). 0 or -errno; then `problem` (may be NULL) says where and why. Files in the directories of

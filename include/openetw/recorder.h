@@ -24,14 +24,10 @@
 #ifndef OPENETW_RECORDER_H
 #define OPENETW_RECORDER_H
 
-#include <stdint.h>
+#include <openetw/defs.h>
 
 #ifdef __cplusplus
 extern "C" {
-#endif
-
-#ifndef OPENETW_API
-#define OPENETW_API __attribute__((visibility("default")))
 #endif
 
 struct openetw_recorder;

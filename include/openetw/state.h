@@ -24,24 +24,17 @@
  * A state belongs to one thread at a time: that of ProcessTrace while it runs. Strings are UTF-8,
  * never NULL unless said so, and live as long as the state. Times are TimeStamps as the trace's
  * callbacks get them (FILETIME, or raw ticks with PROCESS_TRACE_MODE_RAW_TIMESTAMP) when they go
- * in, and FILETIME when they come out. Results are Win32 codes; `size` members are set by the
- * caller to the size of the structure, so that later versions can add members at its end.
+ * in, and FILETIME when they come out. defs.h says what holds for results and sizes.
  */
 #ifndef OPENETW_STATE_H
 #define OPENETW_STATE_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include <openetw/defs.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#ifndef OPENETW_API
-#define OPENETW_API __attribute__((visibility("default")))
-#endif
-
-struct _EVENT_RECORD; /* evntcons.h */
 struct openetw_state;
 
 #define OPENETW_STATE_STACKS 0x1u /* keep call stacks that come in records of their own */
@@ -62,10 +55,10 @@ OPENETW_API uint32_t openetw_state_read_file(struct openetw_state *s, const char
 					     openetw_progress_fn fn, void *context);
 /* Sees every record of that trace before its callbacks do. After OpenTrace, before ProcessTrace; a
  * trace has one state at most. ERROR_INVALID_HANDLE, ERROR_BUSY. */
-OPENETW_API uint32_t openetw_state_attach(struct openetw_state *s, uint64_t trace);
+OPENETW_API uint32_t openetw_state_attach(struct openetw_state *s, openetw_trace_handle trace);
 /* Instead of attaching: hand it every event, in the order of time. Stacks find their events only
  * when the time stamps are raw. ERROR_SUCCESS. */
-OPENETW_API uint32_t openetw_state_feed(struct openetw_state *s, const struct _EVENT_RECORD *e);
+OPENETW_API uint32_t openetw_state_feed(struct openetw_state *s, const openetw_event_record *e);
 /* Non-zero when something had to be left out because the limit of memory was reached. */
 OPENETW_API int openetw_state_full(const struct openetw_state *s);
 
@@ -85,7 +78,7 @@ struct openetw_event_origin {
 	uint64_t file_key;   /* 0: none */
 	const char *thread;  /* what `tid` is called; NULL when it has no name of its own */
 };
-OPENETW_API uint32_t openetw_state_event(struct openetw_state *s, const struct _EVENT_RECORD *e,
+OPENETW_API uint32_t openetw_state_event(struct openetw_state *s, const openetw_event_record *e,
 					 struct openetw_event_origin *ret);
 
 struct openetw_process {
@@ -123,9 +116,9 @@ struct openetw_module {
 	uint32_t checksum, time_date_stamp;
 	const char *path;
 	const char *name; /* last part of the path */
-	/* Which build it is: GUID (its 16 bytes as in memory) and age of its symbol file, and the
-	 * file's name. NULL, 0, NULL: the trace does not tell. */
-	const uint8_t *build_guid;
+	/* Which build it is: GUID and age of its symbol file, and the file's name. NULL, 0, NULL: the trace
+	 * does not tell. */
+	const struct openetw_guid *build_guid;
 	uint32_t build_age;
 	uint32_t reserved;
 	const char *symbol_file;
@@ -161,7 +154,7 @@ struct openetw_stack {
 /* Call stack of an event: from the event itself or, with OPENETW_STATE_STACKS, from stack walk
  * records; without openetw_state_read_file these come too late. Addresses are valid until the next
  * call. ERROR_NOT_FOUND: it has none. */
-OPENETW_API uint32_t openetw_state_stack(struct openetw_state *s, const struct _EVENT_RECORD *e,
+OPENETW_API uint32_t openetw_state_stack(struct openetw_state *s, const openetw_event_record *e,
 					 struct openetw_stack *ret);
 
 #ifdef __cplusplus

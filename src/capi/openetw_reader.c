@@ -8,6 +8,7 @@
 
 #include "base/order.h"
 #include "base/printable.h"
+#include "base/sized.h"
 #include "openetw/decode.h"
 #include "openetw/state.h"
 #include "capi/reader_queue.h"
@@ -213,7 +214,7 @@ void openetw_reader_add_process(struct openetw_reader *r, const char *name)
 	}
 }
 
-void openetw_reader_add_provider(struct openetw_reader *r, const void *guid)
+void openetw_reader_add_provider(struct openetw_reader *r, const struct openetw_guid *guid)
 {
 	if (!guid || r->provider_count == EACH_MAX) {
 		mistake(r, ERROR_INVALID_PARAMETER,
@@ -490,7 +491,7 @@ uint32_t openetw_reader_start(struct openetw_reader *r)
 uint32_t openetw_reader_next(struct openetw_reader *r, uint32_t milliseconds,
 			     struct openetw_batch *ret)
 {
-	if (!ret || ret->size < sizeof *ret) {
+	if (!SIZED_VALID(ret, event_stride)) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	if (!r->started) {
@@ -499,11 +500,11 @@ uint32_t openetw_reader_next(struct openetw_reader *r, uint32_t milliseconds,
 	uint32_t code = ERROR_SUCCESS;
 	reader_queue_give_back(&r->queue, r->taken);
 	r->taken = reader_queue_take(&r->queue, milliseconds, &code);
-	ret->count = 0;
-	ret->events = NULL;
+	struct openetw_batch b = {.event_stride = sizeof *b.events};
 	if (r->taken) {
-		ret->events = reader_block_events(r->taken, &ret->count);
+		b.events = reader_block_events(r->taken, &b.count);
 	}
+	SIZED_GIVE(ret, &b);
 	return code;
 }
 

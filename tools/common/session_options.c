@@ -371,7 +371,7 @@ void cli_provider_tell(const GUID *g, const char *name)
 	if (name && guid_parse(name, &plain) == 0) {
 		name = NULL;
 	}
-	if (openetw_name_provider(g, name, &registrations) == ERROR_SUCCESS && registrations == 0) {
+	if (openetw_name_provider((const struct openetw_guid *)g, name, &registrations) == ERROR_SUCCESS && registrations == 0) {
 		cli_guid_text(g, guid);
 		fprintf(stderr,
 			"note: no process has registered %s {%s} yet; it is recorded as soon as one "
