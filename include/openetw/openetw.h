@@ -18,9 +18,9 @@ extern "C" {
 /* "major.minor.patch". Never NULL. */
 OPENETW_API const char *openetw_version(void);
 
-/* The directory of this user's etwd, made when it is not there: private to him, empty after a restart of
+/* The directory of this user's etwd, made when it is not there: private to them, empty after a restart of
  * the machine. Programs may keep files about running sessions in folders of their own there. Win32
- * code: ERROR_ACCESS_DENIED when it is not safely his, ERROR_INVALID_PARAMETER. */
+ * code: ERROR_ACCESS_DENIED when it is not safely theirs, ERROR_INVALID_PARAMETER. */
 OPENETW_API uint32_t openetw_runtime_directory(char *path, uint32_t bytes);
 
 /* Where the etwd that this program's calls reach runs, or would run (UTF-8): the user's, or with
@@ -32,7 +32,7 @@ OPENETW_API uint32_t openetw_etwd_place(char *path, uint32_t path_bytes, char *n
 /* The files of saved collectors (docs/autologger.md) have changed: etwd reads them again, and keeps their
  * time tables from now on. `start`: start etwd when none runs. Win32 code;
  * ERROR_WMI_INSTANCE_NOT_FOUND: none runs. */
-OPENETW_API uint32_t openetw_collectors_changed(uint32_t start);
+OPENETW_API uint32_t openetw_collectors_changed(bool start);
 
 /* Counters of the daemon itself as one JSON object: sessions, processes, registrations, connections, memory,
  * events, and what became of the pools that an etwd before it left behind (adopted_*). Terminated; cut at

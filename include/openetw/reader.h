@@ -21,7 +21,7 @@
  * The functions that say what is wanted never fail by themselves: the first mistake is kept, and
  * openetw_reader_start() returns its code and openetw_reader_problem() says it in words.
  *
- * One thread at a time uses a reader; openetw_reader_stop() and stop handles are for any thread.
+ * One thread at a time uses a reader; openetw_reader_stop() and stoppers are for any thread.
  * defs.h says what holds for results, sizes and strings.
  */
 #ifndef OPENETW_READER_H
@@ -65,9 +65,9 @@ OPENETW_API void openetw_reader_add_process(struct openetw_reader *r, const char
 OPENETW_API void openetw_reader_add_provider(struct openetw_reader *r, const struct openetw_guid *guid);
 /* Only events of these times, FILETIME. */
 OPENETW_API void openetw_reader_set_range(struct openetw_reader *r, uint64_t from, uint64_t to);
-/* Asked last, on the reader's thread, before the event is decoded and kept. 0: no; 1: yes; negative:
- * no, and that is the end. */
-typedef int (*openetw_reader_filter_fn)(void *context, const openetw_event_record *e);
+/* Asked last, on the reader's thread, before the event is decoded and kept. True: keep it. A filter that calls
+ * openetw_reader_stop() ends the reading; its own event is not kept then. */
+typedef bool (*openetw_reader_filter_fn)(void *context, const openetw_event_record *e);
 OPENETW_API void openetw_reader_set_filter(struct openetw_reader *r, openetw_reader_filter_fn fn,
 					   void *context);
 
@@ -91,7 +91,7 @@ struct openetw_event {
 	const openetw_event_record *record; /* with RAW, else NULL */
 	const char *json;		    /* with JSON: the payload as one object, else NULL */
 	size_t json_length;
-	int result; /* with JSON: OPENETW_DECODED, … of decode.h */
+	uint32_t result; /* with JSON: OPENETW_DECODED, … of decode.h */
 	uint16_t id;
 	uint8_t version, level;
 	const char *provider; /* with JSON or NAMES, else "" */
@@ -137,12 +137,12 @@ OPENETW_API uint32_t openetw_reader_lost_unknown(struct openetw_reader *r);
 
 /* No more events; what is queued can still be taken. Any thread. */
 OPENETW_API void openetw_reader_stop(struct openetw_reader *r);
-/* The same for those who may outlive the reader: a signal thread, a timer. The handle is theirs until
+/* The same for those who may outlive the reader: a signal thread, a timer. The stopper is theirs until
  * they release it; stopping a reader that is gone does nothing. NULL when memory runs out. */
-struct openetw_stop;
-OPENETW_API struct openetw_stop *openetw_reader_stop_handle(struct openetw_reader *r);
-OPENETW_API void openetw_stop_now(struct openetw_stop *s);
-OPENETW_API void openetw_stop_release(struct openetw_stop *s); /* NULL is fine */
+struct openetw_stopper;
+OPENETW_API struct openetw_stopper *openetw_reader_stopper(struct openetw_reader *r);
+OPENETW_API void openetw_stopper_stop(struct openetw_stopper *s);
+OPENETW_API void openetw_stopper_release(struct openetw_stopper *s); /* NULL is fine */
 
 #ifdef __cplusplus
 }

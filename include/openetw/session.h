@@ -55,7 +55,7 @@ OPENETW_API uint32_t openetw_session_stop(uint64_t id, const char *session_name,
 
 /* A provider that was registered lately, whether or not its process still runs. */
 struct openetw_registration {
-	uint32_t size;
+	uint32_t size; /* bytes that the library filled */
 	uint32_t pid;
 	uint64_t number;  /* etwd counts them: later ones have higher numbers */
 	struct openetw_guid guid;
@@ -64,10 +64,10 @@ struct openetw_registration {
 	char process[256];
 };
 /* False ends the list. */
-typedef bool openetw_registration_fn(void *ctx, const struct openetw_registration *r);
+typedef bool (*openetw_registration_fn)(void *context, const struct openetw_registration *r);
 /* The last registrations (etwd remembers 128), in no order; one's own processes' only, of the instance for all
  * users. ERROR_SUCCESS also when there are none; ERROR_NOT_SUPPORTED: an older etwd. */
-OPENETW_API uint32_t openetw_recent_registrations(openetw_registration_fn *each, void *ctx);
+OPENETW_API uint32_t openetw_recent_registrations(openetw_registration_fn each, void *context);
 
 /* What is known of a session beyond EVENT_TRACE_PROPERTIES. Times are FILETIME. */
 struct openetw_session {

@@ -46,8 +46,8 @@ OPENETW_API struct openetw_state *openetw_state_create(uint32_t flags);
 /* After CloseTrace of the traces attached to it. NULL is fine. */
 OPENETW_API void openetw_state_destroy(struct openetw_state *s);
 
-/* Return non-zero to stop. `done` of `total` buffers have been read. */
-typedef int (*openetw_progress_fn)(void *context, uint32_t done, uint32_t total);
+/* False ends the reading. `done` of `total` buffers have been read. */
+typedef bool (*openetw_progress_fn)(void *context, uint32_t done, uint32_t total);
 /* Reads a whole trace file for what it says. From then on attach and feed add nothing new, they
  * only follow which thread runs where. ERROR_CANCELLED when fn said so; else what OpenTrace would
  * say. */
@@ -59,8 +59,8 @@ OPENETW_API uint32_t openetw_state_attach(struct openetw_state *s, openetw_trace
 /* Instead of attaching: hand it every event, in the order of time. Stacks find their events only
  * when the time stamps are raw. ERROR_SUCCESS. */
 OPENETW_API uint32_t openetw_state_feed(struct openetw_state *s, const openetw_event_record *e);
-/* Non-zero when something had to be left out because the limit of memory was reached. */
-OPENETW_API int openetw_state_full(const struct openetw_state *s);
+/* True when something had to be left out because the limit of memory was reached. */
+OPENETW_API bool openetw_state_full(const struct openetw_state *s);
 
 /* Whose event is it? */
 struct openetw_event_origin {
@@ -93,9 +93,9 @@ struct openetw_process {
 OPENETW_API uint32_t openetw_state_process(struct openetw_state *s, uint32_t pid, uint64_t time,
 					   struct openetw_process *ret);
 
-/* Non-zero: all that the process did is in the trace. 0: it was recorded for other processes (record --pid), and has of
+/* True: all that the process did is in the trace. False: it was recorded for other processes (record --pid), and has of
  * this one only what it did to those, such as every other of its context switches. */
-OPENETW_API int openetw_state_watched(const struct openetw_state *s, uint32_t pid, uint64_t time);
+OPENETW_API bool openetw_state_watched(const struct openetw_state *s, uint32_t pid, uint64_t time);
 
 struct openetw_thread {
 	uint32_t size;

@@ -65,7 +65,7 @@ struct openetw_trace_loss {
 OPENETW_API uint32_t openetw_trace_loss(openetw_trace_handle trace, struct openetw_trace_loss *loss);
 
 /* Called now and then with the number of events done; false ends the work. */
-typedef bool openetw_merge_progress_fn(void *ctx, uint64_t events);
+typedef bool (*openetw_merge_progress_fn)(void *context, uint64_t events);
 #define OPENETW_MERGE_COMPRESS 1u
 /* Writes the events of `count` (1 to 1,024) trace files to `output`, an .etl in the order of time, as
  * Windows' merging tools do: logger name "Relogger", the first file's header, losses added up. Time
@@ -74,7 +74,7 @@ typedef bool openetw_merge_progress_fn(void *ctx, uint64_t events);
  * ERROR_CANCELLED (by `progress`, which may be NULL), ERROR_DISK_FULL, …;
  * openetw_last_error_text() names file and reason. */
 OPENETW_API uint32_t openetw_merge(const char *const *paths, uint32_t count, const char *output,
-				   uint32_t flags, openetw_merge_progress_fn *progress, void *ctx);
+				   uint32_t flags, openetw_merge_progress_fn progress, void *context);
 
 /* A bit of LogFileMode of ours, beside EVENT_TRACE_COMPRESSED_MODE: the file's buffers are Zstandard
  * frames. Smaller and faster than what Windows has, and read by our own readers only. */

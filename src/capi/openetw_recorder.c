@@ -97,7 +97,7 @@ void openetw_recorder_set_file(struct openetw_recorder *s, const char *path, uin
 	s->file_said = true;
 }
 
-void openetw_recorder_set_live(struct openetw_recorder *s, int live)
+void openetw_recorder_set_live(struct openetw_recorder *s, bool live)
 {
 	s->live = live != 0;
 }
@@ -161,7 +161,7 @@ void openetw_recorder_add_kernel_flags(struct openetw_recorder *s, uint32_t flag
 	s->kernel_bits_said = true;
 }
 
-void openetw_recorder_set_replace(struct openetw_recorder *s, int replace)
+void openetw_recorder_set_replace(struct openetw_recorder *s, bool replace)
 {
 	s->replace = replace != 0;
 }

@@ -80,7 +80,7 @@ void consume_source_set_info(struct consume_source *s, const struct etl_file_inf
  * EventSources), so that TDH knows them. consume may not call upwards: libetw sets this before
  * anything else of it runs. The record is an EVENT_RECORD. */
 struct _EVENT_RECORD;
-typedef int consume_learn_fn(const struct _EVENT_RECORD *r);
+typedef bool consume_learn_fn(const struct _EVENT_RECORD *r);
 void consume_set_learner(consume_learn_fn *fn);
 
 /* Does the record say what other events mean? `raw`: its first bytes at least. And: hand it to that

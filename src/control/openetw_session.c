@@ -265,7 +265,7 @@ uint32_t openetw_registered_name(const struct openetw_guid *guid, char *name, ui
 }
 
 struct recent {
-	openetw_registration_fn *each;
+	openetw_registration_fn each;
 	void *ctx;
 };
 
@@ -290,7 +290,7 @@ static bool give_recent(void *ctx, const struct proto_message *item)
 	return r->each(r->ctx, &one);
 }
 
-uint32_t openetw_recent_registrations(openetw_registration_fn *each, void *ctx)
+uint32_t openetw_recent_registrations(openetw_registration_fn each, void *ctx)
 {
 	uint8_t req[64];
 	struct proto_writer w;

@@ -112,7 +112,7 @@ static struct machine *machine_of(struct openetw_state *s, uint64_t boot, uint32
 	return n;
 }
 
-int openetw_state_full(const struct openetw_state *s)
+bool openetw_state_full(const struct openetw_state *s)
 {
 	int full = 0;
 	for (const struct machine *m = &s->first; m; m = m->next) {
@@ -154,7 +154,7 @@ uint32_t openetw_state_read_file(struct openetw_state *s, const char *path, open
 		state_add(m->s, &e);
 		consume_teach(&e);
 		uint32_t now = etl_reader_buffers_done(r);
-		if (fn && now != done && fn(context, now, total)) {
+		if (fn && now != done && !fn(context, now, total)) {
 			code = ERROR_CANCELLED;
 			break;
 		}
@@ -387,7 +387,7 @@ uint32_t openetw_state_thread(struct openetw_state *s, uint32_t tid, uint64_t ti
 	return ERROR_SUCCESS;
 }
 
-int openetw_state_watched(const struct openetw_state *s, uint32_t pid, uint64_t time)
+bool openetw_state_watched(const struct openetw_state *s, uint32_t pid, uint64_t time)
 {
 	return state_watched(s->now->s, pid, time_in(s, time));
 }

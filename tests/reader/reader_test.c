@@ -142,13 +142,13 @@ struct ends {
 	uint32_t seen;
 };
 
-static int count_seen(void *context, const struct _EVENT_RECORD *e)
+static bool count_seen(void *context, const openetw_event_record *e)
 {
 	struct ends *s = context;
 	pthread_mutex_lock(&s->lock);
 	s->seen++;
 	pthread_mutex_unlock(&s->lock);
-	return 1;
+	return true;
 }
 
 static void a_queue_that_drops_counts_what_it_drops(void **state)
@@ -173,16 +173,24 @@ static void a_queue_that_drops_counts_what_it_drops(void **state)
 	openetw_reader_destroy(r);
 }
 
-static int every_tenth(void *context, const struct _EVENT_RECORD *e)
+static bool every_tenth(void *context, const openetw_event_record *e)
 {
 	uint32_t *n = context;
 	return (*n)++ % 10 == 0;
 }
 
-static int until_twenty(void *context, const struct _EVENT_RECORD *e)
+struct twenty {
+	struct openetw_reader *r;
+	uint32_t calls;
+};
+
+static bool until_twenty(void *context, const openetw_event_record *e)
 {
-	uint32_t *n = context;
-	return ++*n == 20 ? -1 : 1;
+	struct twenty *t = context;
+	if (++t->calls == 20) {
+		openetw_reader_stop(t->r);
+	}
+	return true;
 }
 
 static void process_provider_range_and_filter_select(void **state)
@@ -221,13 +229,13 @@ static void process_provider_range_and_filter_select(void **state)
 	openetw_reader_destroy(r);
 
 	r = openetw_reader_create();
-	calls = 0;
+	struct twenty t = {.r = r};
 	openetw_reader_add_file(r, path);
-	openetw_reader_set_filter(r, until_twenty, &calls);
+	openetw_reader_set_filter(r, until_twenty, &t);
 	assert_int_equal(openetw_reader_start(r), ERROR_SUCCESS);
 	assert_int_equal(read_to_end(r, &n, NULL), ERROR_NO_MORE_ITEMS);
 	assert_int_equal(n, 19);
-	assert_int_equal(calls, 20);
+	assert_int_equal(t.calls, 20);
 	openetw_reader_destroy(r);
 }
 
@@ -240,14 +248,14 @@ static void a_stop_handle_ends_the_reading_and_outlives_the_reader(void **state)
 	openetw_reader_add_file(r, path);
 	openetw_reader_set_queue(r, 300, 1 << 20, OPENETW_READER_WAIT);
 	assert_int_equal(openetw_reader_start(r), ERROR_SUCCESS);
-	struct openetw_stop *s = openetw_reader_stop_handle(r);
+	struct openetw_stopper *s = openetw_reader_stopper(r);
 	assert_int_equal(openetw_reader_next(r, OPENETW_READER_FOREVER, &b), ERROR_SUCCESS);
-	openetw_stop_now(s);
+	openetw_stopper_stop(s);
 	assert_int_equal(read_to_end(r, &n, NULL), ERROR_NO_MORE_ITEMS);
 	assert_true(n < 20000);
 	openetw_reader_destroy(r);
-	openetw_stop_now(s);
-	openetw_stop_release(s);
+	openetw_stopper_stop(s);
+	openetw_stopper_release(s);
 }
 
 static void mistakes_are_told_at_the_start(void **state)

@@ -434,11 +434,11 @@ static void mistakes_are_refused(void **state)
 	openetw_state_destroy(NULL);
 }
 
-static int stop_at_once(void *context, uint32_t done, uint32_t total)
+static bool stop_at_once(void *context, uint32_t done, uint32_t total)
 {
 	assert_true(done <= total);
 	++*(unsigned *)context;
-	return 1;
+	return false;
 }
 
 static void reading_ahead_can_be_stopped(void **state)
