@@ -5,7 +5,15 @@
  * that merged files carry, manifests that EventSources send, manifests and WPP formats from files,
  * a catalogue of well-known providers and kernel classes, and string events.
  *
- * A decoder belongs to one thread at a time; make one per thread. It remembers what it parsed
+ *   struct openetw_decoder *d = openetw_decoder_create();
+ *   struct openetw_text t = {0};
+ *   if (openetw_decode_json(d, e, &t) == OPENETW_DECODED) {   // e: the EVENT_RECORD of a callback
+ *           printf("%s %s\n", openetw_event_name(d, e), t.data);
+ *   }
+ *   openetw_text_free(&t);
+ *   openetw_decoder_destroy(d);
+ *
+ * samples/decode.c is a whole program. A decoder belongs to one thread at a time; make one per thread. It remembers what it parsed
  * (within limits), so keep it for the whole trace. Feed it every record, also EventMetadata
  * records: it learns the schemas of later events from them.
  *

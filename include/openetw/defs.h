@@ -46,7 +46,9 @@ typedef unsigned long long openetw_trace_handle;		   /* TRACEHANDLE of evntrace.
 /* A variable of a structure whose first member is its size, ready for the library:
  *
  *   OPENETW_SIZED(struct openetw_loss, loss);
- *   if (openetw_session_loss("web", &loss) == 0) …
+ *   if (openetw_session_loss("web", &loss) == 0) {
+ *           printf("%llu events\n", (unsigned long long)loss.events);
+ *   }
  */
 #ifdef __cplusplus
 #define OPENETW_SIZED(type, name) \

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Error codes in words.
+ *
+ *   uint32_t code = openetw_merge(paths, 2, "both.etl", 0, NULL, NULL);
+ *   if (code != 0) {
+ *           const char *why = openetw_last_error_text(), *text = openetw_error_text(code);
+ *           fprintf(stderr, "%s\n", *why ? why : text ? text : "unknown code");
+ *   }
  */
 #ifndef OPENETW_ERROR_H
 #define OPENETW_ERROR_H

@@ -2,6 +2,8 @@
  *
  * What OpenETW adds to the Windows API. Clean as C99 and C++11. The other headers of this folder stand alone:
  * reader.h, recorder.h, decode.h, state.h; openetw.hpp for C++.
+ *
+ *   printf("OpenETW %s\n", openetw_version());
  */
 #ifndef OPENETW_OPENETW_H
 #define OPENETW_OPENETW_H

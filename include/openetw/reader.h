@@ -17,7 +17,7 @@
  *   }
  *   openetw_reader_destroy(r);
  *
- * A thread of the reader's own reads, selects and decodes; a bounded queue lies between it and next().
+ * samples/reader.c is a whole program. A thread of the reader's own reads, selects and decodes; a bounded queue lies between it and next().
  * The functions that say what is wanted never fail by themselves: the first mistake is kept, and
  * openetw_reader_start() returns its code and openetw_reader_problem() says it in words.
  *

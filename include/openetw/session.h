@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Running sessions beyond what EVENT_TRACE_PROPERTIES tells: losses, limits, kernel events, providers.
+ *
+ *   OPENETW_SIZED(struct openetw_session, session);
+ *   if (openetw_session_query("web", &session) == 0) {
+ *           printf("%llu events\n", (unsigned long long)session.events);
+ *   }
  */
 #ifndef OPENETW_SESSION_H
 #define OPENETW_SESSION_H

@@ -5,12 +5,14 @@
  * was. An optional helper for callbacks of ProcessTrace (and for anybody who has EVENT_RECORDs).
  *
  *   struct openetw_state *s = openetw_state_create(0);
- *   openetw_state_read_file(s, path, NULL, NULL);   much of what a file tells stands at its end
- *   TRACEHANDLE h = OpenTrace(…);
+ *   openetw_state_read_file(s, path, NULL, NULL);   // much of what a file tells stands at its end
+ *   TRACEHANDLE h = OpenTraceA(&log);
  *   openetw_state_attach(s, h);
- *   ProcessTrace(&h, 1, NULL, NULL);                callbacks ask s about their event
+ *   ProcessTrace(&h, 1, NULL, NULL);                // callbacks ask s about their event
  *   CloseTrace(h);
  *   openetw_state_destroy(s);
+ *
+ * samples/state.c is a whole program.
  *
  * Without openetw_state_read_file (live sessions) the state knows what came before the event.
  * Several traces may share a state: those of one machine and boot (as their headers say) complete

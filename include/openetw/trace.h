@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Traces beyond what OpenTrace and ProcessTrace tell: damage, losses, ranges of time; merging files.
+ *
+ *   OPENETW_SIZED(struct openetw_problem, problem);
+ *   while (openetw_trace_next_problem(trace, &problem) == 0) {   // trace: of OpenTrace
+ *           fprintf(stderr, "at byte %llu: %s\n", (unsigned long long)problem.file_offset, problem.text);
+ *   }
  */
 #ifndef OPENETW_TRACE_H
 #define OPENETW_TRACE_H
