@@ -53,13 +53,16 @@ static char **environment_of(const void *block, bool wide)
 	char **list = calloc(1, sizeof *list);
 	while (list && (wide ? w[at] : (uint16_t)narrow[at])) {
 		char **more = realloc(list, (count + 2) * sizeof *list);
-		if (!more) {
-			break;
+		char *one = !more ? NULL : wide ? win_utf8(w + at) : strdup(narrow + at);
+		list = more ? more : list;
+		if (!one) { /* no memory, and a part of it would be another environment */
+			list[count] = NULL;
+			free_list(list);
+			return NULL;
 		}
-		list = more;
-		list[count] = wide ? win_utf8(w + at) : strdup(narrow + at);
 		at += (wide ? utf16_len(w + at) : strlen(narrow + at)) + 1;
-		list[++count] = NULL;
+		list[count++] = one;
+		list[count] = NULL;
 	}
 	return list;
 }
@@ -375,6 +378,8 @@ UINT WINAPI GetTempFileNameW(LPCWSTR lpPathName, LPCWSTR lpPrefixString, UINT uU
 	uint16_t *w = v ? win_utf16(name) : NULL;
 	if (w) {
 		memcpy(lpTempFileName, w, 2 * (utf16_len(w) + 1));
+	} else if (v) {
+		v = (UINT)win_fail(ERROR_NOT_ENOUGH_MEMORY);
 	}
 	free(dir);
 	free(prefix);

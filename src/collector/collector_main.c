@@ -34,7 +34,7 @@ struct collector {
 	bool impatient; /* waited for room in vain since there was any */
 	bool rung;
 	struct kernel *kernel;
-	struct kernel_window window[KERNEL_SLOTS]; /* as the last request for a slot said */
+	struct kernel_window window[KERNEL_SLOTS]; /* as the last request to explain or to remove it said */
 	uint64_t resident_at_ns;
 	/* Requests to remove a slot, to explain what it has, while names are looked up for it; 0: none */
 	uint32_t leaving[KERNEL_SLOTS], explaining[KERNEL_SLOTS];
@@ -255,7 +255,7 @@ static void answer(struct collector *c, const struct kernel_message *m)
 	struct diag d;
 	diag_clear(&d);
 	what_it_wants(m, &s);
-	if (m->slot < KERNEL_SLOTS) {
+	if (m->slot < KERNEL_SLOTS && (m->type == KERNEL_EXPLAIN || m->type == KERNEL_REMOVE)) {
 		struct kernel_window *w = &c->window[m->slot];
 		*w = (struct kernel_window){m->left.since, m->left.after, {0}};
 		memcpy(w->until, m->left.until, sizeof w->until);

@@ -43,6 +43,7 @@ static bool buffer_done(void *ctx, const uint8_t *buf, uint32_t bytes)
 	}
 	if (!go_on) {
 		t->cancelled = true;
+		t->source->cancelled = true;
 	}
 	return kept;
 }
@@ -82,6 +83,7 @@ static uint32_t run(struct trace **traces, uint32_t n, uint64_t start, uint64_t 
 		t->cancelled = false;
 		t->consumed = true;
 		t->log.w.BuffersRead = 0;
+		t->source->cancelled = false;
 		t->source->on_buffer = buffer_done;
 		t->source->whole_buffers = t->raw_buffer != NULL;
 		t->source->on_buffer_ctx = t;

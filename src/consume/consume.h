@@ -39,6 +39,7 @@ struct consume_source {
 	uint64_t buffers_lost; /* real time */
 	bool real_time;
 	bool broken_off; /* real time: the stream ended without etwd's word that the session had */
+	bool cancelled; /* the caller takes no more records: a source that would wait for one ends instead */
 	bool whole_buffers; /* on_buffer wants to see them: costs files with large buffers memory */
 	consume_buffer_fn *on_buffer;
 	void *on_buffer_ctx;

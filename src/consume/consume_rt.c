@@ -198,6 +198,9 @@ static int rt_next(struct consume_source *s, struct etl_record *ret)
 		if (r->ended) {
 			return r->error;
 		}
+		if (s->cancelled) { /* by on_buffer, just now: in a quiet session nothing may come for hours */
+			return 0;
+		}
 		int got = receive(r);
 		if (got <= 0) {
 			/* Whatever ended the stream, what has arrived is delivered first. */

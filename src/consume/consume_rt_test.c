@@ -185,6 +185,8 @@ static ULONG on_buffer(PEVENT_TRACE_LOGFILEW log)
 	return TRUE;
 }
 
+static PEVENT_TRACE_BUFFER_CALLBACKW callback = on_buffer;
+
 static PROCESSTRACE_HANDLE open_session(void)
 {
 	count = headers = lost_events = lost_buffers = buffers = lost_before = close_at = 0;
@@ -194,7 +196,7 @@ static PROCESSTRACE_HANDLE open_session(void)
 	log.LoggerName = name;
 	log.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD | PROCESS_TRACE_MODE_REAL_TIME;
 	log.EventRecordCallback = on_record;
-	log.BufferCallback = on_buffer;
+	log.BufferCallback = callback;
 	handle = OpenTraceW(&log);
 	if (handle != INVALID_PROCESSTRACE_HANDLE && log.LogfileHeader.LoggerName) {
 		assert_memory_equal(log.LogfileHeader.LoggerName, u"S", 4);
@@ -457,6 +459,41 @@ static void close_from_another_thread_drains_and_ends(void **state)
 	pthread_barrier_destroy(&may_close);
 }
 
+static ULONG on_buffer_false(PEVENT_TRACE_LOGFILEW log)
+{
+	buffers = log->BuffersRead;
+	return FALSE;
+}
+
+static void *etwd_stays_silent(void *arg)
+{
+	struct etwd e;
+	serve(&e, 0, SLOTS, SLOT);
+	send_buffer(&e, 0, 0, 3, (unsigned[]){10, 20, 30}, 0, 0);
+	tell(&e, PROTO_RT_ROUND, 0, 0, 0, 0, START_RAW + 50);
+	uint8_t in[64];
+	*(bool *)arg = proto_recv(e.sock, in, sizeof in, NULL, NULL, 10000) == 0; /* gone by itself */
+	leave(&e);
+	return NULL;
+}
+
+static void a_false_from_the_buffer_callback_ends_a_session_that_is_silent_afterwards(void **state)
+{
+	pthread_t t;
+	bool gone = false;
+	assert_int_equal(pthread_create(&t, NULL, etwd_stays_silent, &gone), 0);
+	callback = on_buffer_false;
+	PROCESSTRACE_HANDLE h = open_session();
+	callback = on_buffer;
+	assert_true(h != INVALID_PROCESSTRACE_HANDLE);
+	assert_int_equal(ProcessTrace(&h, 1, NULL, NULL), ERROR_CANCELLED);
+	CloseTrace(h);
+	pthread_join(t, NULL);
+	assert_true(gone);
+	assert_int_equal(count, 3);
+	assert_int_equal(buffers, 1);
+}
+
 static void *etwd_never_stops(void *arg)
 {
 	struct etwd e;
@@ -573,6 +610,7 @@ int main(void)
 		cmocka_unit_test(a_shrinking_ring_is_an_error_and_no_signal),
 		cmocka_unit_test(damaged_buffers_do_no_harm),
 		cmocka_unit_test(close_from_another_thread_drains_and_ends),
+		cmocka_unit_test(a_false_from_the_buffer_callback_ends_a_session_that_is_silent_afterwards),
 		cmocka_unit_test(close_ends_a_session_that_never_falls_silent),
 		cmocka_unit_test(real_time_and_files_do_not_mix),
 	};

@@ -246,6 +246,9 @@ static int stream_next(struct consume_source *s, struct etl_record *ret)
 			}
 			return 1;
 		}
+		if (s->cancelled) { /* by on_buffer, just now: nobody may bring another buffer */
+			return 0;
+		}
 		bool quiet, end;
 		struct fed *list = collect(x, &quiet, &end);
 		int err = hold(x, list);

@@ -338,6 +338,34 @@ static void partition_and_dropped_times_can_be_asked_for(void **state)
 			 ERROR_INVALID_HANDLE);
 }
 
+static BOOL on_raw_false(const ETW_BUFFER_HEADER *b, ULONG size, const ETW_BUFFER_CALLBACK_INFORMATION *info,
+			 void *ctx)
+{
+	((struct counts *)ctx)->buffers++;
+	return FALSE;
+}
+
+static void a_false_from_the_buffer_callback_ends_a_stream_that_nobody_feeds_any_more(void **state)
+{
+	struct etl_build b;
+	etl_build_start(&b, 4096, &header);
+	sequence_of(&b, 0, 1, 10, 100, 20);
+	struct counts c = {0};
+	ETW_OPEN_TRACE_OPTIONS o = {.EventCallback = on_event,
+				    .EventCallbackContext = &c,
+				    .BufferCallback = on_raw_false,
+				    .BufferCallbackContext = &c};
+	PROCESSTRACE_HANDLE h = OpenTraceFromBufferStream(&o, on_complete, &c);
+	assert_int_equal(add(h, &b, 0), ERROR_SUCCESS);
+	alarm(60); /* it would wait for the next buffer */
+	assert_int_equal(ProcessTrace(&h, 1, NULL, NULL), ERROR_CANCELLED);
+	alarm(0);
+	assert_int_equal(c.buffers, 1);
+	assert_int_equal(CloseTrace(h), ERROR_SUCCESS);
+	assert_int_equal(c.completed, 1);
+	free(b.mem);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -345,6 +373,7 @@ int main(void)
 		cmocka_unit_test(buffers_never_processed_are_given_back_by_close),
 		cmocka_unit_test(what_does_not_belong_into_a_stream_is_refused),
 		cmocka_unit_test(a_buffer_from_the_past_is_out_of_order),
+		cmocka_unit_test(a_false_from_the_buffer_callback_ends_a_stream_that_nobody_feeds_any_more),
 		cmocka_unit_test(forwarded_buffers_give_the_same_events),
 		cmocka_unit_test(partition_and_dropped_times_can_be_asked_for),
 	};

@@ -56,6 +56,7 @@
 #define ETWD_ETWD_H
 
 #include "base/base.h"
+#include "etwd/etwd_limits.h"
 #include "filter/filter_event_id.h"
 #include "pool/pool.h"
 #include "proto/proto.h"
@@ -64,61 +65,6 @@
 
 #include <sys/queue.h>
 #include <sys/types.h>
-
-/* ---- limits ---------------------------------------------------------------------------------- */
-
-#define ETWD_SESSIONS_MAX	   1024u
-#define ETWD_CONSUMERS_MAX	   16u /* per session */
-#define ETWD_PROCESSES_MAX_USER	   4096u
-#define ETWD_PROCESSES_MAX_SYSTEM  16384u
-#define ETWD_PROCESSES_MAX_UID	   2048u  /* system instance, per uid */
-#define ETWD_SESSIONS_MAX_UID	   128u   /* the same */
-#define ETWD_BUFFER_BYTES_UID	   (3ull << 30) /* a third of it buffers, see etwd_session_bytes() */
-#define ETWD_REGS_MAX		   1024u  /* live, per process */
-#define ETWD_REG_INDEX_MAX	   65536u /* an index travels in 16 bits */
-#define ETWD_REGS_TOTAL_USER	   65536u
-#define ETWD_REGS_TOTAL_SYSTEM	   262144u
-#define ETWD_POOL_BYTES_PROCESS	   (16ull << 20)
-/* Address space, of which a process touches what it writes: every process that may attach gets its
- * first segment, and half is left for those that write much. */
-#define ETWD_POOL_BYTES_TOTAL_USER (2048ull << 20)
-#define ETWD_POOL_BYTES_TOTAL_SYS  (8192ull << 20)
-#define ETWD_BUFFER_BYTES_USER	   (8ull << 30) /* address space: touched only as needed */
-#define ETWD_BUFFER_BYTES_SYSTEM   (12ull << 30)
-#define ETWD_MESSAGES_PER_S	   1000u
-#define ETWD_MESSAGES_BURST	   2000u
-#define ETWD_QUEUE_BYTES_PROVIDER  (1u << 20)
-#define ETWD_QUEUE_BYTES_CONTROL   (8u << 20)
-#define ETWD_QUEUE_BYTES_TOTAL	   (128u << 20) /* unread answers of all connections */
-#define ETWD_FILTERS_MAX	   13u
-/* Of one user. Windows has 8 in all. Classic providers have one anyway; every session costs each of its
- * processes a row. */
-#define ETWD_SESSIONS_PER_PROVIDER 64u
-#define ETWD_BITS_OF_ROOT	   16u /* of a process's session bits, in the instance for all */
-#define ETWD_KERNEL_SESSIONS_MAX   64u
-#define ETWD_KERNEL_SESSIONS_UID   4u
-#define ETWD_PRIVATES_MAX	   256u
-#define ETWD_PRIVATES_UID	   64u
-#define ETWD_WAITING_MAX	   262144u /* callbacks that enables wait for, and these enables */
-#define ETWD_ENABLE_BYTES_MAX	   (512ull << 20)
-#define ETWD_CONFIG_BYTES_UID	   (64ull << 20) /* then older generations are kept no longer */
-#define ETWD_SPOOL_BYTES_UID	   (1ull << 30) /* what waits for consumers on the disk */
-#define ETWD_SPOOL_FLOOR	   (1ull << 30) /* what is free there stays, or a tenth of the disk */
-#define ETWD_FILTER_BYTES_MAX	   4096u
-#define ETWD_TRAITS_MAX		   4096u
-#define ETWD_PENDING_MAX	   64u /* unanswered enables and the like, per connection */
-#define ETWD_HISTORY_MAX	   64u /* generations remembered per registration */
-#define ETWD_VIOLATIONS_PER_S	   10000u
-#define ETWD_NAME_MAX		   1024u
-#define ETWD_FDS_RESERVE	   64u
-#define ETWD_ITEMS_MAX		   24u
-#define ETWD_JOBS_MAX		   256u /* threads of requests that wait for a disk */
-#define ETWD_GUID_LIST_MAX	   2048u /* disallowed members, periodic capture states */
-#define ETWD_CAPTURE_SECONDS_MIN   1u
-#define ETWD_CONTROL_CONNS_MAX	   1024u /* of one user */
-#define ETWD_STRANGERS_MAX	   256u /* provider connections of one user before their HELLO */
-#define ETWD_KEEP_PREFIX	   "EtwRTKeep-" /* files of real-time autologgers */
-#define ETWD_HELLO_NS		   10000000000ull /* time for it */
 
 struct etwd;
 struct conn;
@@ -160,6 +106,10 @@ void etwd_job_start(struct etwd *d, struct job *j);
 bool etwd_job_try(struct etwd *d, struct job *j);
 uint64_t etwd_now_ns(void);
 void etwd_log(struct etwd *d, const char *fmt, ...) BASE_PRINTF(2, 3);
+/* The same for what a user can cause as often as they like: lines have a rate then. */
+void etwd_log_of(struct etwd *d, uid_t uid, const char *fmt, ...) BASE_PRINTF(3, 4);
+void etwd_log_left_out(struct etwd *d, uid_t uid, uint64_t lines);
+void etwd_log_open(struct etwd *d); /* DIR/etwd.log */
 
 /* ---- shares ---------------------------------------------------------------------------------- */
 
@@ -177,6 +127,7 @@ enum share {
 	SHARE_JOBS,
 	SHARE_WAITING,
 	SHARE_ENABLE_BYTES,
+	SHARE_IMAGE_BYTES, /* also of processes that ended, while a session remembers them */
 	SHARE_CONFIG_BYTES,
 	SHARE_COUNT,
 };
@@ -192,6 +143,8 @@ int etwd_share_spool(struct etwd *d, uid_t uid, struct sink_quota **ret);
 /* The loop worked for this user; may it go on to? */
 void etwd_share_busy(struct etwd *d, uid_t uid, uint64_t from_ns, uint64_t to_ns);
 bool etwd_share_has_time(struct etwd *d, uid_t uid, uint64_t now_ns);
+/* May the log have one more line about this user now? *ret_left_out: lines that it did not get since the last. */
+bool etwd_share_log_line(struct etwd *d, uid_t uid, uint64_t now_ns, uint64_t *ret_left_out);
 void etwd_share_tick(struct etwd *d, uint64_t now_ns);
 void etwd_share_finish(struct etwd *d);
 
@@ -965,6 +918,8 @@ struct etwd {
 	uint32_t idle_exit_s; /* 0: never */
 	uint32_t cpus;
 	int log_fd;
+	bool log_is_file;
+	uint64_t log_bytes;
 	int epoll;
 	struct source listeners[2];
 	bool listeners_carry; /* descriptors may come over new connections */
@@ -1031,7 +986,7 @@ struct etwd {
 	uint64_t tick_ns;
 	uint64_t watermark; /* raw clock; what the last pass delivered up to */
 
-	uint64_t images_serial, images_bytes, images_dropped;
+	uint64_t images_serial, images_dropped;
 	uint32_t ghost_count;
 	uint64_t adopted_pools, adopted_events, adopted_unclaimed, adopted_lost;
 	uint64_t events, passes, messages, bad_messages, rejected_connections, late_events;

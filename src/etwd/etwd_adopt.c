@@ -224,7 +224,7 @@ void etwd_adopt_done(struct etwd *d, struct process *g)
 	d->adopted_events += g->adopted_events;
 	d->adopted_unclaimed += g->adopted_unclaimed;
 	d->adopted_lost += g->adopted_lost;
-	etwd_log(d,
+	etwd_log_of(d, g->uid,
 		 "Took over a pool of process %d (%s) from an earlier etwd: delivered=%llu, "
 		 "of no session=%llu, lost while nobody drained=%llu",
 		 (int)g->pid, g->exe, (unsigned long long)g->adopted_events,

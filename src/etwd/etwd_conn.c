@@ -186,7 +186,7 @@ void etwd_conn_send(struct etwd *d, struct conn *c, struct proto_writer *w, cons
 		return;
 	}
 	if (n < 0) {
-		etwd_log(d, "A message of type %u did not fit", le16_get(w->mem + 4));
+		etwd_log_of(d, c->uid, "A message of type %u did not fit", le16_get(w->mem + 4));
 		etwd_conn_close(d, c);
 		return;
 	}

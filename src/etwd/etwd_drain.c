@@ -167,7 +167,7 @@ static uint64_t believe(struct etwd *d, struct process *p, uint64_t n, enum prot
 	}
 	if (!p->lied && pool_view_lied(p->view)) {
 		p->lied = true;
-		etwd_log(d, "Process %d (%s) says that it lost more events than is possible: what it says of losses "
+		etwd_log_of(d, p->uid, "Process %d (%s) says that it lost more events than is possible: what it says of losses "
 				    "is not counted", (int)p->pid, p->exe);
 	}
 	if (p->lied) {

@@ -197,7 +197,7 @@ static struct config *build_config(struct etwd *d, struct registration *r)
 	 * are told apart here. */
 	uint32_t n = r->provider ? collect(d, r, e, BASE_ARRAY_LEN(e)) : 0;
 	if (n > 0 && etwd_process_ready_pool(d, r->process) < 0) {
-		etwd_log(d, "No memory to enable process %d", (int)r->process->pid);
+		etwd_log_of(d, r->process->uid, "No memory to enable process %d", (int)r->process->pid);
 		n = 0;
 	}
 	struct config *c = calloc(1, sizeof *c + n * sizeof c->row[0]);

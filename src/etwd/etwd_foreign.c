@@ -296,7 +296,7 @@ bool etwd_foreign_cut_off(uid_t uid)
 static void cut_off(struct etwd *d, uid_t uid)
 {
 	struct conn *c;
-	etwd_log(d, "User %u passed descriptors that do not let themselves be closed: no process of this user "
+	etwd_log_of(d, uid, "User %u passed descriptors that do not let themselves be closed: no process of this user "
 		    "attaches until they are",
 		 (unsigned)uid);
 	TAILQ_FOREACH(c, &d->conns, link)

@@ -24,9 +24,9 @@
 #define IMAGES_MAX	   1024u	 /* at a time, of a process */
 #define KNOWN_MAX	   4096u	 /* in its life */
 #define BYTES_MAX	   (1u << 20)	 /* the same */
-#define BYTES_TOTAL	   (64ull << 20) /* of all processes; in the instance for all, a quarter for a user */
 #define TOLD_MAX	   1024u	 /* processes a session remembers; the oldest that has ended goes */
 #define SLOTS		   (2 * KNOWN_MAX)
+#define LOOK_FRAMES	   192u		 /* so many of its addresses */
 #define LOOK_NS		   100000000ull /* so often a stack is looked at for what nobody told */
 #define ASK_NS		   1000000000ull
 #define ASK_MOST_NS	   64000000000ull
@@ -75,7 +75,7 @@ static void list_unref(struct etwd *d, struct image_list *l)
 	for (uint32_t i = 0; i < l->count; i++) {
 		free(l->at[i].path);
 	}
-	d->images_bytes -= l->bytes;
+	etwd_share_give(d, l->uid, SHARE_IMAGE_BYTES, l->bytes);
 	free(l->at);
 	free(l->said);
 	free(l->program);
@@ -161,21 +161,6 @@ static char *path_of(const struct image_list *l, const char *said)
 	return strdup(n > 0 && (size_t)n < sizeof path ? path : said);
 }
 
-static uint64_t bytes_limit(const struct etwd *d, uid_t uid)
-{
-	if (!d->system || uid == d->uid) {
-		return BYTES_TOTAL - BASE_MIN(d->images_bytes, BYTES_TOTAL);
-	}
-	uint64_t mine = 0;
-	const struct process *p;
-	LIST_FOREACH(p, &d->processes, link)
-	{
-		mine += p->uid == uid && p->images ? p->images->bytes : 0;
-	}
-	uint64_t left = BYTES_TOTAL / 4 - BASE_MIN(mine, BYTES_TOTAL / 4);
-	return BASE_MIN(left, BYTES_TOTAL - BASE_MIN(d->images_bytes, BYTES_TOTAL));
-}
-
 /* Where the live images stand, by base: many may be told again and again. */
 struct places {
 	uint16_t slot[SLOTS]; /* index + 1 */
@@ -239,10 +224,10 @@ static bool sensible(const struct image *i, const char *path)
 	       utf8_to_utf16(path, strlen(path), NULL, 0) >= 0;
 }
 
-static bool add(struct etwd *d, struct image_list *l, struct image *i, char *path, uint64_t limit)
+static bool add(struct etwd *d, struct image_list *l, struct image *i, char *path)
 {
 	size_t bytes = sizeof *i + strlen(path) + 1;
-	if (l->count == KNOWN_MAX || l->bytes + bytes > BYTES_MAX || bytes > limit) {
+	if (l->count == KNOWN_MAX || l->bytes + bytes > BYTES_MAX) {
 		return false;
 	}
 	if (l->count == l->cap) {
@@ -254,6 +239,9 @@ static bool add(struct etwd *d, struct image_list *l, struct image *i, char *pat
 		l->at = more;
 		l->cap = cap;
 	}
+	if (etwd_share_take(d, l->uid, SHARE_IMAGE_BYTES, bytes) != NULL) {
+		return false;
+	}
 	i->path = path;
 	i->from_raw = l->told_raw;
 	i->from_ns = l->told_ns;
@@ -261,16 +249,14 @@ static bool add(struct etwd *d, struct image_list *l, struct image *i, char *pat
 	i->live = true;
 	l->at[l->count++] = *i;
 	l->bytes += bytes;
-	d->images_bytes += bytes;
 	return true;
 }
 
-static void take_all(struct etwd *d, struct process *p, struct image_list *l, struct bytes b)
+static void take_all(struct etwd *d, struct image_list *l, struct bytes b)
 {
 	static struct places places;
 	char said[PATH_MAX];
 	struct image i;
-	uint64_t limit = bytes_limit(d, p->uid);
 	uint32_t left = IMAGES_MAX, dropped = 0;
 	places_fill(&places, l);
 	while (bytes_left(&b) > 0) {
@@ -284,14 +270,12 @@ static void take_all(struct etwd *d, struct process *p, struct image_list *l, st
 			free(path);
 			continue;
 		}
-		size_t before = l->bytes;
 		if (known(&places, l, &i, path)) {
 			free(path);
-		} else if (!add(d, l, &i, path, limit)) {
+		} else if (!add(d, l, &i, path)) {
 			free(path);
 			dropped++;
 		}
-		limit -= l->bytes - before;
 	}
 	d->images_dropped += dropped;
 }
@@ -454,11 +438,16 @@ static void ask_for_more(struct etwd *d, struct process *p, const uint8_t *stack
 	if (!p->conn || now - l->look_ns < LOOK_NS || now - l->ask_ns < l->patience_ns) {
 		return;
 	}
+	if (!etwd_share_has_time(d, p->uid, now)) {
+		return;
+	}
 	l->look_ns = now;
 	bool strange = false;
+	bytes = BASE_MIN(bytes, 8 + 8 * LOOK_FRAMES);
 	for (uint32_t at = 8; at + 8 <= bytes && !strange; at += 8) {
 		strange = is_strange(l, le64_get(stack + at) - 1);
 	}
+	etwd_share_busy(d, p->uid, now, etwd_now_ns());
 	if (strange) {
 		uint8_t mem[32];
 		struct proto_writer w;
@@ -478,7 +467,12 @@ void etwd_images_stack(struct etwd *d, struct process *p, struct session *s, uin
 	}
 	struct said *k = said_of(d, l, s);
 	if (BASE_UNLIKELY(k && k->count < l->count)) {
-		say(d, l, s, k, cpu, ts);
+		/* A session of theirs can be made to hear it again as often as they like. */
+		uint64_t now = etwd_now_ns();
+		if (etwd_share_has_time(d, p->uid, now)) {
+			say(d, l, s, k, cpu, ts);
+			etwd_share_busy(d, p->uid, now, etwd_now_ns());
+		}
 	}
 	ask_for_more(d, p, stack, bytes);
 }
@@ -532,7 +526,7 @@ void etwd_images(struct etwd *d, struct conn *c, const struct proto_message *m)
 	}
 	uint32_t before = l->count;
 	proto_get(m, PROTO_TAG_DATA, &data, &n);
-	take_all(d, p, l, bytes_of(data, n));
+	take_all(d, l, bytes_of(data, n));
 	l->patience_ns = l->count > before ? ASK_NS : l->patience_ns;
 	if (parts & PROTO_IMAGES_LAST) {
 		say_unloaded(d, l);

@@ -151,7 +151,7 @@ uint32_t etwd_kernel_read(struct etwd *d, struct conn *c, const struct proto_mes
 	bool confined = d->system && c->uid != 0 && c->uid != d->uid;
 	if (confined && (nt || circular)) {
 		*ret_why = "this session shows every user's processes: only root has it; a session of another name "
-			   "with the system-logger mode, in real time, shows a user his own";
+			   "with the system-logger mode, in real time, shows users their own";
 		return 5;
 	}
 	struct session_kernel *k = calloc(1, sizeof *k);
@@ -223,10 +223,10 @@ static void take_note(struct etwd *d, struct session *s, const struct kernel_mes
 		kernel_mask_names(&m->mask, names, sizeof names);
 		snprintf(k->note, sizeof k->note, "not recorded: %s%s%.200s", names, m->text[0] ? "; " : "",
 			 m->text);
-		etwd_log(d, "Session \"%s\": %s", s->label, k->note);
+		etwd_log_of(d, s->uid, "Session \"%s\": %s", s->label, k->note);
 	} else if (m->text[0]) {
 		snprintf(k->note, sizeof k->note, "not counted: %.300s", m->text);
-		etwd_log(d, "Session \"%s\": %s", s->label, k->note);
+		etwd_log_of(d, s->uid, "Session \"%s\": %s", s->label, k->note);
 	}
 }
 
@@ -337,7 +337,7 @@ static void removed(struct etwd *d, struct kernel_call *call, int result, const 
 	size_t n = strnlen(k->note, sizeof k->note - 1);
 	if (m && result == 0 && m->text[0]) {
 		snprintf(k->note + n, sizeof k->note - n, "%snot kept: %.300s", n ? "; " : "", m->text);
-		etwd_log(d, "Session \"%s\": not kept: %s", call->session->label, m->text);
+		etwd_log_of(d, call->session->uid, "Session \"%s\": not kept: %s", call->session->label, m->text);
 	}
 	k->removing = false;
 	d->drain_now = true; /* and with it the next step of the stop */
@@ -403,7 +403,7 @@ static void explained(struct etwd *d, struct kernel_call *call, int result, cons
 	struct proto_message request = {.type = call->reply.type, .id = call->reply.id};
 	s->kernel->explaining--;
 	if (result < 0) {
-		etwd_log(d, "Session \"%s\": what was in memory is written without what explains it: %s", s->label, why);
+		etwd_log_of(d, s->uid, "Session \"%s\": what was in memory is written without what explains it: %s", s->label, why);
 	}
 	if (s->sink) {
 		sink_flush_explained(s->sink);

@@ -3,8 +3,6 @@
  */
 #include "etwd/etwd.h"
 
-#include "base/printable.h"
-
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,25 +14,6 @@
 uint64_t etwd_now_ns(void)
 {
 	return clock_read_system_ns();
-}
-
-void etwd_log(struct etwd *d, const char *fmt, ...)
-{
-	char line[1024];
-	time_t t = time(NULL);
-	struct tm tm;
-	if (d->log_fd < 0) {
-		return;
-	}
-	localtime_r(&t, &tm);
-	size_t n = strftime(line, sizeof line, "%F %T ", &tm);
-	va_list ap;
-	va_start(ap, fmt);
-	n += printable_vformat(line + n, sizeof line - n - 1, fmt, ap); /* an entry is one line */
-	va_end(ap);
-	line[n++] = '\n';
-	ssize_t w = write(d->log_fd, line, n);
-	(void)w; /* a full disk must not stop the daemon */
 }
 
 int etwd_loop_add(struct etwd *d, struct source *s, uint32_t events)

@@ -9,7 +9,6 @@
 #include "etwd/etwd_start.h"
 
 #include "base/confine.h"
-#include "base/open_output.h"
 #include "base/order.h"
 #include "base/printable.h"
 
@@ -346,13 +345,7 @@ static int daemonise(int *ret_pipe)
 
 static void redirect(struct etwd *d)
 {
-	char path[600];
-	if (join(path, sizeof path, d->dir, "etwd.log") == 0) {
-		d->log_fd = open_output(path, OPEN_OUTPUT_REUSE, 0600, NULL);
-		if (d->log_fd >= 0) {
-			fcntl(d->log_fd, F_SETFL, O_APPEND);
-		}
-	}
+	etwd_log_open(d);
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null >= 0) {
 		dup2(null, 0);

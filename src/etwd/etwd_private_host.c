@@ -73,7 +73,7 @@ void etwd_private_done(struct etwd *d, struct conn *c, const struct proto_messag
 			d->privates->retry_ns = etwd_now_ns() + RETRY_NS;
 		} else if (!member->running && !member->failed) {
 			member->failed = true;
-			etwd_log(d, "Process %d does not host private session %#llx: error %u%s%s", (int)c->pid,
+			etwd_log_of(d, c->uid, "Process %d does not host private session %#llx: error %u%s%s", (int)c->pid,
 				 (unsigned long long)session, code, said[0] ? ", " : "", said);
 		}
 	}

@@ -80,7 +80,7 @@ void etwd_private_limits_tick(struct etwd *d, uint64_t now_ns)
 		next = LIST_NEXT(s, link);
 		const char *why = etwd_private_limited(s) ? is_over(s) : NULL;
 		if (why) {
-			etwd_log(d, "Private session %#llx is stopped: %s", (unsigned long long)s->id, why);
+			etwd_log_of(d, s->uid, "Private session %#llx is stopped: %s", (unsigned long long)s->id, why);
 			etwd_private_tell_all(d, s, PROTO_PRIVATE_STOP, NULL, NULL);
 			etwd_private_free(d, s);
 		} else if (ask && !s->stopping && s->p.quota_bytes != 0) {

@@ -418,7 +418,7 @@ void etwd_process_quarantine(struct etwd *d, struct process *p)
 		return;
 	}
 	p->quarantined = true;
-	etwd_log(d, "Process %d (%s) breaks the pool's rules and is disabled", (int)p->pid, p->exe);
+	etwd_log_of(d, p->uid, "Process %d (%s) breaks the pool's rules and is disabled", (int)p->pid, p->exe);
 	for (uint32_t i = 0; i < p->reg_cap; i++) {
 		if (p->reg[i] && p->reg[i]->provider) {
 			etwd_enable_publish(d, p->reg[i]);

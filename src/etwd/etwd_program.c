@@ -34,7 +34,7 @@ bool etwd_program_find(const char *name, const char *const *places, char *out, s
 bool etwd_program_find_cli(char *out, size_t cap)
 {
 	/* Here, in the build tree, in the prefix. */
-	static const char *const places[] = {"", "../cli/", "../bin/", "../../bin/", NULL};
+	static const char *const places[] = {"", "../../tools/", "../bin/", "../../bin/", NULL};
 	return etwd_program_find("openetw", places, out, cap);
 }
 

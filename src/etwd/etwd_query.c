@@ -324,7 +324,7 @@ void etwd_query_stats(struct etwd *d, struct conn *c, const struct proto_message
 		    "\"adopted_lost\":%llu,",
 		    (unsigned long long)d->adopted_pools, (unsigned long long)d->adopted_events,
 		    (unsigned long long)d->adopted_unclaimed, (unsigned long long)d->adopted_lost);
-	strbuf_addf(&b, "\"images_bytes\":%llu,\"images_dropped\":%llu,", (unsigned long long)d->images_bytes,
+	strbuf_addf(&b, "\"images_bytes\":%llu,\"images_dropped\":%llu,", (unsigned long long)d->share_all[SHARE_IMAGE_BYTES],
 		    (unsigned long long)d->images_dropped);
 	uint64_t unread, waiting, stuck;
 	etwd_foreign_counts(&unread, &waiting, &stuck);

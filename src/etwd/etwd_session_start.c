@@ -40,7 +40,7 @@ static void start_run(struct job *j)
 
 void etwd_session_refuse(struct etwd *d, struct session *s, uint32_t code, const char *text)
 {
-	etwd_log(d, "Session \"%s\" was refused: %s", s->label, text);
+	etwd_log_of(d, s->uid, "Session \"%s\" was refused: %s", s->label, text);
 	if (s->sink) {
 		/* Told when its name is free again: the next start may come at once. */
 		s->refusal_code = code;
@@ -59,7 +59,7 @@ void etwd_session_refuse(struct etwd *d, struct session *s, uint32_t code, const
 void etwd_session_running(struct etwd *d, struct session *s)
 {
 	s->state = SESSION_RUNNING;
-	etwd_log(d, "Started session \"%s\": id=%u, mode=%#x, buffers=%u-%u x %u KB, file=%s", s->label, s->id,
+	etwd_log_of(d, s->uid, "Started session \"%s\": id=%u, mode=%#x, buffers=%u-%u x %u KB, file=%s", s->label, s->id,
 		 s->mode, s->options.minimum_buffers, s->options.maximum_buffers, s->options.buffer_size_kb,
 		 s->path ? s->path : "none");
 	/* Kernel events take seconds to begin. Who has gone meanwhile does not know of this session, and nobody
@@ -67,7 +67,7 @@ void etwd_session_running(struct etwd *d, struct session *s)
 	bool gone = s->start_reply.type != 0 && !s->start_reply.conn;
 	etwd_session_answer(d, s, &s->start_reply, 0, NULL);
 	if (gone) {
-		etwd_log(d, "Session \"%s\": whoever started it has gone before it ran", s->label);
+		etwd_log_of(d, s->uid, "Session \"%s\": whoever started it has gone before it ran", s->label);
 		etwd_session_stop(d, s);
 	}
 }
@@ -90,7 +90,7 @@ static void start_done(struct etwd *d, struct job *j)
 		s->sink = sj->sink;
 		sink_stats(s->sink, &s->stats);
 		if (s->stats.rt_found > 0 || s->stats.rt_events_lost > 0) {
-			etwd_log(d, "Session \"%s\": %llu events of an earlier etwd wait for a consumer, %llu were lost",
+			etwd_log_of(d, s->uid, "Session \"%s\": %llu events of an earlier etwd wait for a consumer, %llu were lost",
 				 s->label, (unsigned long long)s->stats.rt_found,
 				 (unsigned long long)s->stats.rt_events_lost);
 		}

@@ -18,6 +18,8 @@
 
 #define BUSY_SHARE    4u	  /* of the loop's time a user's messages may take one part in so many */
 #define BUSY_BURST_NS 200000000ull /* and so much at once */
+#define LOG_LINES     100u	   /* at once, about one user */
+#define LOG_LINE_NS   1000000000ull /* then one in so much time */
 
 struct limit {
 	uint64_t system, user; /* instance for all, instance of one */
@@ -47,6 +49,7 @@ static const struct limit limits[SHARE_COUNT] = {
 	[SHARE_WAITING] = {ETWD_WAITING_MAX, ETWD_WAITING_MAX, ETWD_WAITING_MAX / 4, NULL},
 	[SHARE_ENABLE_BYTES] = {ETWD_ENABLE_BYTES_MAX, ETWD_ENABLE_BYTES_MAX, ETWD_ENABLE_BYTES_MAX / 8,
 				"the enables of this user's sessions are too many"},
+	[SHARE_IMAGE_BYTES] = {ETWD_IMAGE_BYTES_TOTAL, ETWD_IMAGE_BYTES_TOTAL, ETWD_IMAGE_BYTES_TOTAL / 4, NULL},
 	[SHARE_CONFIG_BYTES] = {UINT64_MAX, UINT64_MAX, UINT64_MAX, NULL},
 };
 
@@ -55,6 +58,8 @@ struct user {
 	uid_t uid;
 	uint64_t used[SHARE_COUNT];
 	uint64_t busy_ns, busy_at_ns; /* of the loop's time, paid back as time goes on */
+	uint64_t log_owed_ns, log_at_ns; /* time for lines of the log, paid back alike */
+	uint64_t log_left_out;
 	struct sink_quota spool;
 };
 
@@ -199,6 +204,33 @@ bool etwd_share_has_time(struct etwd *d, uid_t uid, uint64_t now_ns)
 	return !u || u->busy_ns < BUSY_BURST_NS;
 }
 
+static void pay_log_back(struct user *u, uint64_t now_ns)
+{
+	u->log_owed_ns -= BASE_MIN(now_ns - u->log_at_ns, u->log_owed_ns);
+	u->log_at_ns = now_ns;
+}
+
+bool etwd_share_log_line(struct etwd *d, uid_t uid, uint64_t now_ns, uint64_t *ret_left_out)
+{
+	*ret_left_out = 0;
+	if (whole(d, uid)) {
+		return true;
+	}
+	struct user *u = find_or_make(d, uid);
+	if (!u) {
+		return false;
+	}
+	pay_log_back(u, now_ns);
+	if (u->log_owed_ns + LOG_LINE_NS > LOG_LINES * LOG_LINE_NS) {
+		u->log_left_out++;
+		return false;
+	}
+	u->log_owed_ns += LOG_LINE_NS;
+	*ret_left_out = u->log_left_out;
+	u->log_left_out = 0;
+	return true;
+}
+
 /* Those who have nothing and owe nothing. */
 void etwd_share_tick(struct etwd *d, uint64_t now_ns)
 {
@@ -215,8 +247,13 @@ void etwd_share_tick(struct etwd *d, uint64_t now_ns)
 		}
 		if (idle) {
 			pay_back(u, now_ns);
+			pay_log_back(u, now_ns);
 		}
-		if (idle && u->busy_ns == 0) {
+		if (idle && u->log_owed_ns == 0 && u->log_left_out > 0) {
+			etwd_log_left_out(d, u->uid, u->log_left_out);
+			u->log_left_out = 0;
+		}
+		if (idle && u->busy_ns == 0 && u->log_owed_ns == 0) {
 			LIST_REMOVE(u, link);
 			free(u);
 		}

@@ -42,7 +42,7 @@ static void close_done(struct etwd *d, struct job *j)
 	struct close_job *c = (struct close_job *)j;
 	struct session *s = c->session;
 	s->stats = c->stats;
-	etwd_log(d,
+	etwd_log_of(d, s->uid,
 		 "Stopped session \"%s\": id=%u, events=%llu, lost=%llu, late=%llu, "
 		 "buffers=%llu%s%s",
 		 s->label, s->id, (unsigned long long)s->stats.events,
@@ -155,7 +155,7 @@ void etwd_session_tick(struct etwd *d, uint64_t now_ns)
 			}
 			sink_stats(s->sink, &s->stats);
 			if (s->stats.file_full) {
-				etwd_log(d, "Session \"%s\" reached its maximum file size",
+				etwd_log_of(d, s->uid, "Session \"%s\" reached its maximum file size",
 					 s->label);
 				etwd_session_stop(d, s);
 			}

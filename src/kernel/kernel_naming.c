@@ -63,8 +63,14 @@ static bool put(struct kernel_naming *n, const struct item *i, const void *p, si
 	}
 	bool wanted = !n->unwanted;
 	if (wanted) {
+		size_t before = n->queue.len;
 		strbuf_add(&n->queue, i, sizeof *i);
 		strbuf_add(&n->queue, p, bytes);
+		if (n->queue.failed) { /* no memory: this record is missing, those before it are not */
+			n->queue.len = before;
+			n->queue.failed = false;
+			n->unnamed++;
+		}
 	}
 	pthread_mutex_unlock(&n->lock);
 	return wanted;
@@ -137,14 +143,12 @@ static void name_jits(struct kernel_naming *n, struct group *g)
 	struct spender *s = spender(n, g->map.uid);
 	size_t most = own(g->map.uid) ? JIT_BYTES : JIT_BYTES - BASE_MIN(s->bytes, (uint64_t)JIT_BYTES);
 	struct kernel_jit_names *names = NULL;
-	off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
-	if (fd >= 0) {
+	if (fd >= 0 && most > 0) {
+		off_t size = lseek(fd, 0, SEEK_END);
 		s->bytes += BASE_MIN(size > 0 ? (uint64_t)size : 0, (uint64_t)most);
-		names = most ? kernel_jit_read(fd, most) : NULL;
-		if (!names) {
-			kernel_naming_missed(n, g->count);
-			base_close(&fd);
-		}
+		names = kernel_jit_read(fd, most); /* closes it in any case */
+	} else {
+		base_close(&fd);
 	}
 	for (struct group *o = g; o < n->group + n->groups; o++) {
 		bool same = o == g || (o->map.uid == g->map.uid && identity[1] != 0 &&
@@ -153,6 +157,8 @@ static void name_jits(struct kernel_naming *n, struct group *g)
 			o->done = true;
 			if (names) {
 				kernel_name_jit(n, names, &n->seen[o->from], o->count);
+			} else {
+				kernel_naming_missed(n, o->count);
 			}
 		}
 	}
@@ -286,7 +292,7 @@ bool kernel_naming_poll(struct kernel_naming *n, struct kernel *k)
 	bool finished = n->finished;
 	pthread_cond_signal(&n->room);
 	pthread_mutex_unlock(&n->lock);
-	for (size_t at = 0; !queue.failed && at < queue.len;) {
+	for (size_t at = 0; at < queue.len;) {
 		struct item i;
 		memcpy(&i, queue.s + at, sizeof i);
 		at += sizeof i;

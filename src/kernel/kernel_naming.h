@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Private to kernel: names for the addresses that stacks in a trace have, looked up when a session ends by a
- * thread of its own. Files, and maps of code that was made at run time, belong to whoever runs on this machine:
+ * Private to kernel: names for the addresses that stacks in a trace have. A thread of its own looks them up when a
+ * session ends. Files, and maps of code that was made at run time, belong to whoever runs on this machine:
  * they may be big, slow, or many. Meanwhile the engine goes on with other sessions, and answers.
  *
  *   the engine  lists what is to be named, starts the thread, and puts out what it finds (kernel_naming_poll)
@@ -20,8 +20,9 @@ struct kernel_naming;
 struct kernel_naming *kernel_naming_start(struct kernel *k, uint64_t sessions);
 /* Puts out what there is by now; false: that was all. */
 bool kernel_naming_poll(struct kernel_naming *n, struct kernel *k);
-/* Whether or not it was all. *ret_unnamed: addresses that got none, for want of time or because files were not
- * to be believed. */
+/* Ends it, also before it has found everything. *ret_unnamed: addresses without a name, because there was no time
+ * left for them, or their file was gone, could not be believed, or could not be read; and at least one for each
+ * record that there was no memory for. */
 void kernel_naming_end(struct kernel_naming *n, uint64_t *ret_unnamed);
 
 /* ---- for the thread ----------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
  *   /tmp/openetw-UID-1, -2 …   for users without a home: the lowest that is theirs, else the lowest that is free
  *
  * One that exists and is the user's goes before one that would have to be made, so that all programs find
- * the same, also when the other user has removed his.
+ * the same, also when the other user has removed theirs.
  */
 #include "proto/proto_place.h"
 

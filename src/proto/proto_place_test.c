@@ -116,7 +116,7 @@ static void xdg_runtime_dir_counts_where_it_is_safe(void **state)
 	assert_int_equal(mkdir(at("%s/%u", run_user), 0700), 0);
 	p.xdg = xdg;
 	assert_string_equal(chosen(&p, 0), at("%s/openetw", xdg));
-	assert_int_equal(chmod(xdg, 0770), 0); /* somebody else could put his own directory there */
+	assert_int_equal(chmod(xdg, 0770), 0); /* somebody else could put a directory of theirs there */
 	assert_string_equal(chosen(&p, 0), at("%s/%u/openetw", run_user));
 	p.xdg = "relative";
 	assert_string_equal(chosen(&p, 0), at("%s/%u/openetw", run_user));

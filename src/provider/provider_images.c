@@ -140,13 +140,14 @@ static void post_locked(struct provider_dest *d, const struct list *l, uint64_t 
 	free(mem);
 }
 
+/* Without a listener nobody would read the answer. */
 static void wait_answered(void)
 {
 	pthread_mutex_lock(&provider_lock);
 	struct timespec until = provider_deadline(provider_wait_ms());
 	for (int d = 0; d < 2; d++) {
 		struct provider_dest *dest = &provider_dests[d];
-		while (dest->state == PROVIDER_DEST_ATTACHED && !dest->unresponsive &&
+		while (dest->listener && dest->state == PROVIDER_DEST_ATTACHED && !dest->unresponsive &&
 		       told[d].answered != told[d].asked) {
 			if (pthread_cond_timedwait(&provider_changed, &provider_lock, &until) == ETIMEDOUT &&
 			    !provider_patience_more(dest, true, &until)) {
@@ -177,6 +178,9 @@ void provider_images_look(bool wait)
 	for (int d = 0; d < 2; d++) {
 		if (due[d] && told[d].changes != (changes ? changes : 1)) {
 			post_locked(&provider_dests[d], &l, changes ? changes : 1);
+			if (!provider_dests[d].listener) { /* a forked child, or threads are short */
+				provider_send_now_locked(&provider_dests[d]);
+			}
 		}
 	}
 	pthread_mutex_unlock(&provider_lock);

@@ -9,8 +9,9 @@
 /* Some session wants stacks of this destination's registrations; of that one. The lock is not held; is held. */
 bool provider_stacks_wanted(const struct provider_dest *d);
 bool provider_stacks_wanted_of_locked(uint32_t index);
-/* Tells what has changed since it was told last. With `wait` (application threads), until it is known there, but no
- * longer than a registration waits. The lock is not held: the dynamic linker's is taken first. */
+/* Tells the daemons which images have come or gone since they were told last. With `wait` (application threads), it
+ * returns when they have answered, but waits no longer than a registration does, and not at all where no listener
+ * would read the answer. The lock is not held: the dynamic linker's is taken first. */
 void provider_images_look(bool wait);
 /* The daemon is another one, or has answered. The lock is held. */
 void provider_images_forget_locked(struct provider_dest *d);

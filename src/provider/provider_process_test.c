@@ -111,6 +111,24 @@ static void a_child_without_a_daemon_is_disabled_and_unhurt(void **state)
 	EventUnregister(h);
 }
 
+/* Nobody in it reads what the daemon answers. */
+static void a_child_without_threads_does_not_wait_until_its_images_are_known(void **state)
+{
+	REGHANDLE h = must_register(&G1, NULL, NULL);
+	struct filter_row row = fake_row_all(1);
+	row.props |= FILTER_ROW_STACK;
+	fake_set(f, &G1, &row, 1, 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		ULONG r = write_id(h, 2);
+		alarm(3); /* it would wait for 5 seconds */
+		r |= EventUnregister(h);
+		_exit((int)r);
+	}
+	assert_int_equal(exit_code(pid), 0);
+	EventUnregister(h);
+}
+
 static void exec_after_fork_costs_and_breaks_nothing(void **state)
 {
 	REGHANDLE h = must_register(&G1, NULL, NULL);
@@ -330,6 +348,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_forked_child_attaches_as_a_process_of_its_own, setup),
+		cmocka_unit_test_setup(a_child_without_threads_does_not_wait_until_its_images_are_known, setup),
 		cmocka_unit_test_setup(exec_after_fork_costs_and_breaks_nothing, setup),
 		cmocka_unit_test_setup(writes_from_signal_handlers_interrupt_writes, setup),
 		cmocka_unit_test_setup(threads_may_end, setup),

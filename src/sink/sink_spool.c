@@ -6,9 +6,9 @@
  *   sink_tap.c's backlog --oldest--> queue --thread--> file (a ring of places) --thread--> ready --> consumer
  *                                      \------------- nothing in the file ----------------/
  *
- * First in, first out. When the file is full its oldest buffer makes room, when the disk does not take
- * anything, or the quota is used up, the newest that waits does; both are counted. An empty file is made short. Every buffer in the file is one that readers of
- * such files understand, should etwd be killed.
+ * First in, first out. When the file is full its oldest buffer makes room; when the disk does not take
+ * anything, or the quota is used up, the newest that waits does. Both are counted. A file with nothing in it is
+ * cut to no bytes. Every buffer in the file is one that readers of such files understand, should etwd be killed.
  */
 #include "sink/sink_keep.h"
 #include "sink/sink_private.h"
@@ -192,15 +192,20 @@ static bool take(struct sink_spool *p)
 	return true;
 }
 
-/* With the lock held: nothing is in the file. It begins again at its first place, and has none. */
+/* With the lock held, which is let go while the disk works: nothing is in the file. It begins again at its first
+ * place, and has none. */
 static void restart(struct sink_spool *p)
 {
 	p->first = p->read = p->next = (p->next + p->places - 1) / p->places * p->places;
-	if (p->extent > 0 && ftruncate(p->fd, 0) < 0) {
-		p->error = -errno; /* it is written over, then */
+	if (p->extent == 0) {
+		return;
 	}
+	pthread_mutex_unlock(&p->lock);
+	int err = ftruncate(p->fd, 0) < 0 ? -errno : 0;
 	give(p, p->extent);
 	p->extent = 0;
+	pthread_mutex_lock(&p->lock);
+	p->error = err < 0 ? err : p->error; /* it is written over, then */
 }
 
 static int transfer(int fd, uint8_t *b, size_t n, uint64_t off, bool write)
@@ -241,6 +246,8 @@ static void prepare(const struct sink_spool *p, struct sink_rt_chunk *c, uint64_
 static void store_one(struct sink_spool *p)
 {
 	struct sink_rt_chunk *c = list_pop(&p->queue);
+	uint32_t generation = p->generation;
+	p->busy = true; /* nothing overtakes it */
 	if (p->next == p->first && !p->keep) {
 		restart(p);
 	}
@@ -255,8 +262,6 @@ static void store_one(struct sink_spool *p)
 		note(p);
 	}
 	uint64_t number = p->next;
-	uint32_t generation = p->generation;
-	p->busy = true;
 	pthread_mutex_unlock(&p->lock);
 	int err = open_file(p);
 	bool more = err == 0 && number % p->places >= p->extent;

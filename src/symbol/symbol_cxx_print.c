@@ -4,85 +4,12 @@
  * void (*name)(int). Parameters of templates are looked up while printing: in the innermost template
  * whose function is being printed, and what is found there belongs to the templates around that one.
  */
-#include "symbol/symbol_cxx.h"
+#include "symbol/symbol_cxx_print.h"
 
 #include <stdlib.h>
 
-#define NO_PACK (-1)
-
-struct scope { /* a template whose parameters can be named */
-	const struct scope *outer;
-	uint32_t args;
-};
-struct print {
-	const struct cxx *x;
-	struct strbuf out;
-	const struct scope *scope;
-	uint32_t current; /* the template whose name is being printed; 0: none */
-	uint32_t steps, depth;
-	int pack; /* which item of a pack is being printed */
-	unsigned in_lambda;
-	bool bad;
-};
-
-static void print(struct print *p, uint32_t node);
 static void left(struct print *p, uint32_t node);
 static void right(struct print *p, uint32_t node);
-
-/* ---- text --------------------------------------------------------------------------------------- */
-
-static void say_n(struct print *p, const char *s, size_t n)
-{
-	p->bad |= p->out.len + n > CXX_TEXT_MAX;
-	if (!p->bad) {
-		strbuf_add(&p->out, s, n);
-	}
-}
-
-static void say(struct print *p, const char *s)
-{
-	say_n(p, s, strlen(s));
-}
-
-static void say_char(struct print *p, char c)
-{
-	say_n(p, &c, 1);
-}
-
-static void say_number(struct print *p, uint64_t v)
-{
-	char text[24];
-	size_t n = sizeof text;
-	do {
-		text[--n] = (char)('0' + v % 10);
-		v /= 10;
-	} while (v);
-	say_n(p, text + n, sizeof text - n);
-}
-
-static char last(const struct print *p)
-{
-	return p->out.len ? p->out.s[p->out.len - 1] : 0;
-}
-
-static const struct cxx_node *at(const struct print *p, uint32_t node)
-{
-	return &p->x->node[node];
-}
-
-/* One more node, or too many. */
-static bool enter(struct print *p)
-{
-	p->bad |= p->steps >= CXX_STEPS_MAX || p->depth >= CXX_DEPTH_MAX;
-	p->steps++;
-	p->depth += !p->bad;
-	return !p->bad;
-}
-
-static void leave(struct print *p)
-{
-	p->depth--;
-}
 
 /* ---- template parameters ------------------------------------------------------------------------- */
 
@@ -116,7 +43,7 @@ static uint32_t resolve(struct print *p, uint32_t param)
 	return a && is_list(p, a) && p->pack != NO_PACK ? item(p, a, (uint32_t)p->pack) : a;
 }
 
-static uint32_t length(struct print *p, uint32_t list)
+uint32_t cxx_pack_length(struct print *p, uint32_t list)
 {
 	uint32_t n = 0;
 	for (; list && at(p, list)->a; list = at(p, list)->b) {
@@ -159,7 +86,7 @@ static uint32_t find_pack(struct print *p, uint32_t node, uint8_t *seen)
 	return found;
 }
 
-static uint32_t pack_of(struct print *p, uint32_t pattern)
+uint32_t cxx_pack_of(struct print *p, uint32_t pattern)
 {
 	uint8_t few[256] = {0}, *seen = p->x->count > sizeof few ? calloc(p->x->count, 1) : few;
 	uint32_t found = 0;
@@ -177,14 +104,14 @@ static uint32_t pack_of(struct print *p, uint32_t pattern)
 
 /* ---- lists --------------------------------------------------------------------------------------- */
 
-static void list(struct print *p, uint32_t node)
+void cxx_say_list(struct print *p, uint32_t node)
 {
 	bool any = false;
 	for (; node && at(p, node)->a && !p->bad; node = at(p, node)->b) {
 		size_t before = p->out.len;
 		say(p, any ? ", " : "");
 		size_t behind = p->out.len;
-		print(p, at(p, node)->a);
+		cxx_say_node(p, at(p, node)->a);
 		if (p->out.len == behind && !p->bad && p->out.s) { /* an empty pack */
 			p->out.len = before;
 			p->out.s[before] = 0;
@@ -196,17 +123,17 @@ static void list(struct print *p, uint32_t node)
 
 static void repeated(struct print *p, uint32_t pattern)
 {
-	uint32_t pack = pack_of(p, pattern), n = pack ? length(p, pack) : 0;
+	uint32_t pack = cxx_pack_of(p, pattern), n = pack ? cxx_pack_length(p, pack) : 0;
 	int before = p->pack;
 	if (!pack) { /* of a parameter that nobody knows, or of a function's */
-		print(p, pattern);
+		cxx_say_node(p, pattern);
 		say(p, "...");
 		return;
 	}
 	for (uint32_t i = 0; i < n && !p->bad; i++) {
 		say(p, i ? ", " : "");
 		p->pack = (int)i;
-		print(p, pattern);
+		cxx_say_node(p, pattern);
 	}
 	p->pack = before;
 }
@@ -415,7 +342,7 @@ static void member_pointer(struct print *p, const struct cxx_node *t, bool is_le
 		if (last(p) != '(') {
 			say_char(p, ' ');
 		}
-		print(p, t->a);
+		cxx_say_node(p, t->a);
 		say(p, "::*");
 	} else {
 		say(p, declared ? ")" : "");
@@ -426,7 +353,7 @@ static void member_pointer(struct print *p, const struct cxx_node *t, bool is_le
 static void parameters(struct print *p, uint32_t function)
 {
 	say_char(p, '(');
-	list(p, at(p, function)->b);
+	cxx_say_list(p, at(p, function)->b);
 	say_char(p, ')');
 }
 
@@ -444,7 +371,7 @@ static void array_right(struct print *p, const struct cxx_node *t)
 {
 	say(p, last(p) == ']' ? "[" : " [");
 	if (t->b) {
-		print(p, t->b);
+		cxx_say_node(p, t->b);
 	}
 	say_char(p, ']');
 	right(p, t->a);
@@ -463,7 +390,7 @@ static void operator_name(struct print *p, const struct cxx_operator *op)
 static void angle(struct print *p, uint32_t args)
 {
 	say(p, last(p) == '<' ? " <" : "<");
-	list(p, args);
+	cxx_say_list(p, args);
 	say(p, last(p) == '>' ? " >" : ">");
 }
 
@@ -471,7 +398,7 @@ static void template(struct print *p, uint32_t node)
 {
 	uint32_t before = p->current;
 	p->current = node;
-	print(p, at(p, node)->a);
+	cxx_say_node(p, at(p, node)->a);
 	p->current = before;
 	angle(p, at(p, node)->b);
 }
@@ -485,18 +412,18 @@ static void conversion(struct print *p, uint32_t type)
 	say(p, "operator ");
 	p->scope = p->current ? &mine : before;
 	if (t->kind == CXX_TEMPLATE) {
-		print(p, t->a);
+		cxx_say_node(p, t->a);
 		p->scope = before;
 		angle(p, t->b);
 	} else {
-		print(p, type);
+		cxx_say_node(p, type);
 	}
 	p->scope = before;
 }
 
 static void local(struct print *p, const struct cxx_node *t)
 {
-	print(p, t->a);
+	cxx_say_node(p, t->a);
 	say(p, "::");
 	uint32_t name = t->b;
 	const struct cxx_node *in = at(p, name);
@@ -509,7 +436,7 @@ static void local(struct print *p, const struct cxx_node *t)
 	while (at(p, name)->kind == CXX_QUALIFIED) { /* said behind the parameters */
 		name = at(p, name)->a;
 	}
-	print(p, name);
+	cxx_say_node(p, name);
 }
 
 /* What qualifies the object of a member function stands around its name, or around its name in another
@@ -567,7 +494,7 @@ static void typed(struct print *p, const struct cxx_node *t)
 	const struct cxx_node *function = at(p, t->b);
 	p->scope = of ? &mine : before;
 	function_left(p, function);
-	print(p, bare(p, t->a));
+	cxx_say_node(p, bare(p, t->a));
 	parameters(p, t->b);
 	of_object(p, t->a);
 	if (function->a) {
@@ -580,7 +507,7 @@ static void lambda(struct print *p, const struct cxx_node *t)
 {
 	say(p, "{lambda(");
 	p->in_lambda++;
-	list(p, t->a);
+	cxx_say_list(p, t->a);
 	p->in_lambda--;
 	say(p, ")#");
 	say_number(p, t->n + 1ull);
@@ -590,220 +517,7 @@ static void lambda(struct print *p, const struct cxx_node *t)
 static void constructor(struct print *p, const struct cxx_node *t)
 {
 	say(p, t->kind == CXX_DTOR ? "~" : "");
-	print(p, t->a);
-}
-
-/* ---- expressions --------------------------------------------------------------------------------- */
-
-static void in_parens(struct print *p, uint32_t node)
-{
-	const struct cxx_node *t = at(p, node);
-	bool simple = t->kind == CXX_TEXT || t->kind == CXX_NESTED || t->kind == CXX_BRACED || t->kind == CXX_FPARAM;
-	say(p, simple ? "" : "(");
-	print(p, node);
-	say(p, simple ? "" : ")");
-}
-
-static void operator_sign(struct print *p, uint32_t op)
-{
-	if (at(p, op)->kind == CXX_OPERATOR) {
-		say(p, at(p, op)->op->text);
-	} else {
-		print(p, op);
-	}
-}
-
-static bool is_op(struct print *p, uint32_t op, const char *code)
-{
-	return at(p, op)->kind == CXX_OPERATOR && strcmp(at(p, op)->op->code, code) == 0;
-}
-
-static void unary(struct print *p, const struct cxx_node *t)
-{
-	uint32_t operand = t->b;
-	if (is_op(p, t->a, "ad")) { /* of a function: without its parameters */
-		const struct cxx_node *o = at(p, operand);
-		if (o->kind == CXX_TYPED && at(p, o->a)->kind == CXX_NESTED && at(p, o->b)->kind == CXX_FUNCTION) {
-			operand = o->a;
-		}
-	} else if (is_op(p, t->a, "sZ")) {
-		uint32_t pack = pack_of(p, operand);
-		say_number(p, length(p, pack));
-		return;
-	} else if (is_op(p, t->a, "sP")) {
-		uint32_t n = 0;
-		for (uint32_t i = operand; i && at(p, i)->a && !p->bad; i = at(p, i)->b) {
-			const struct cxx_node *a = at(p, at(p, i)->a);
-			uint32_t pack = a->kind == CXX_PACK ? pack_of(p, a->a) : 0;
-			n += a->kind == CXX_PACK ? length(p, pack) : 1;
-		}
-		say_number(p, n);
-		return;
-	}
-	if (at(p, t->a)->kind == CXX_CAST) {
-		say(p, "(");
-		print(p, at(p, t->a)->a);
-		say(p, ")");
-	} else {
-		operator_sign(p, t->a);
-	}
-	if (is_op(p, t->a, "gs")) {
-		print(p, operand);
-	} else if (is_op(p, t->a, "st") || is_op(p, t->a, "nx")) {
-		say(p, "(");
-		print(p, operand);
-		say(p, ")");
-	} else {
-		in_parens(p, operand);
-	}
-}
-
-static bool is_cast(struct print *p, uint32_t op)
-{
-	return is_op(p, op, "sc") || is_op(p, op, "cc") || is_op(p, op, "dc") || is_op(p, op, "rc");
-}
-
-/* (... + pack), (pack + ...), and with a value to begin from. */
-static bool fold(struct print *p, const struct cxx_node *t)
-{
-	const char *code = at(p, t->a)->kind == CXX_OPERATOR ? at(p, t->a)->op->code : "";
-	if (code[0] != 'f' || code[1] == 'p') {
-		return false;
-	}
-	const struct cxx_node *both = at(p, t->b);
-	const struct cxx_node *rest = at(p, both->b);
-	int before = p->pack;
-	p->pack = NO_PACK;
-	switch (code[1]) {
-	case 'l':
-		say(p, "(...");
-		operator_sign(p, both->a);
-		in_parens(p, both->b);
-		say(p, ")");
-		break;
-	case 'r':
-		say(p, "(");
-		in_parens(p, both->b);
-		operator_sign(p, both->a);
-		say(p, "...)");
-		break;
-	default:
-		say(p, "(");
-		in_parens(p, rest->a);
-		operator_sign(p, both->a);
-		say(p, "...");
-		operator_sign(p, both->a);
-		in_parens(p, rest->b);
-		say(p, ")");
-		break;
-	}
-	p->pack = before;
-	return true;
-}
-
-static void binary(struct print *p, const struct cxx_node *t)
-{
-	const struct cxx_node *both = at(p, t->b);
-	if (is_cast(p, t->a)) {
-		operator_sign(p, t->a);
-		say(p, "<");
-		print(p, both->a);
-		say(p, ">(");
-		print(p, both->b);
-		say(p, ")");
-		return;
-	}
-	if (fold(p, t)) {
-		return;
-	}
-	bool greater = is_op(p, t->a, "gt"); /* not to be taken for the end of the arguments */
-	say(p, greater ? "(" : "");
-	if (is_op(p, t->a, "cl") && at(p, both->a)->kind == CXX_TYPED) {
-		in_parens(p, at(p, both->a)->a);
-	} else {
-		in_parens(p, both->a);
-	}
-	if (is_op(p, t->a, "ix")) {
-		say(p, "[");
-		print(p, both->b);
-		say(p, "]");
-	} else {
-		if (!is_op(p, t->a, "cl")) {
-			operator_sign(p, t->a);
-		}
-		in_parens(p, both->b);
-	}
-	say(p, greater ? ")" : "");
-}
-
-static void trinary(struct print *p, const struct cxx_node *t)
-{
-	const struct cxx_node *all = at(p, t->b);
-	const struct cxx_node *rest = at(p, all->b);
-	if (fold(p, t)) {
-		return;
-	}
-	if (is_op(p, t->a, "qu")) {
-		in_parens(p, all->a);
-		operator_sign(p, t->a);
-		in_parens(p, rest->a);
-		say(p, " : ");
-		in_parens(p, rest->b);
-		return;
-	}
-	say(p, "new ");
-	if (at(p, all->a)->a) {
-		in_parens(p, all->a);
-		say(p, " ");
-	}
-	print(p, rest->a);
-	if (at(p, rest->b)->kind != CXX_NONE) {
-		in_parens(p, rest->b);
-	}
-}
-
-static void literal(struct print *p, const struct cxx_node *t)
-{
-	const struct cxx_node *type = at(p, t->a), *text = at(p, t->b);
-	unsigned how = type->kind == CXX_BUILTIN ? type->type->literal : CXX_AS_CAST;
-	if (how == CXX_AS_INT) {
-		say(p, t->qual ? "-" : "");
-		say_n(p, text->s, text->n);
-		say(p, type->type->suffix);
-		return;
-	}
-	if (how == CXX_AS_BOOL && !t->qual && text->n == 1 && (text->s[0] == '0' || text->s[0] == '1')) {
-		say(p, text->s[0] == '0' ? "false" : "true");
-		return;
-	}
-	say(p, "(");
-	print(p, t->a);
-	say(p, ")");
-	say(p, t->qual ? "-" : "");
-	say(p, how == CXX_AS_FLOAT ? "[" : "");
-	say_n(p, text->s, text->n);
-	say(p, how == CXX_AS_FLOAT ? "]" : "");
-}
-
-static void braced(struct print *p, const struct cxx_node *t)
-{
-	if (t->a) {
-		print(p, t->a);
-	}
-	say(p, "{");
-	list(p, t->b);
-	say(p, "}");
-}
-
-static void function_parameter(struct print *p, const struct cxx_node *t)
-{
-	if (t->n == 0) {
-		say(p, "this");
-	} else {
-		say(p, "{parm#");
-		say_number(p, t->n);
-		say(p, "}");
-	}
+	cxx_say_node(p, t->a);
 }
 
 /* ---- all ----------------------------------------------------------------------------------------- */
@@ -817,9 +531,9 @@ static void whole(struct print *p, uint32_t node)
 		say_n(p, t->s, t->n);
 		break;
 	case CXX_NESTED:
-		print(p, t->a);
+		cxx_say_node(p, t->a);
 		say(p, "::");
-		print(p, t->b);
+		cxx_say_node(p, t->b);
 		break;
 	case CXX_LOCAL:
 		local(p, t);
@@ -831,15 +545,15 @@ static void whole(struct print *p, uint32_t node)
 		template(p, node);
 		break;
 	case CXX_TAGGED:
-		print(p, t->a);
+		cxx_say_node(p, t->a);
 		say(p, "[abi:");
-		print(p, t->b);
+		cxx_say_node(p, t->b);
 		say(p, "]");
 		break;
 	case CXX_CLONE:
-		print(p, t->a);
+		cxx_say_node(p, t->a);
 		say(p, " [clone ");
-		print(p, t->b);
+		cxx_say_node(p, t->b);
 		say(p, "]");
 		break;
 	case CXX_CTOR:
@@ -848,36 +562,36 @@ static void whole(struct print *p, uint32_t node)
 		break;
 	case CXX_SPECIAL:
 		say_n(p, t->s, t->n);
-		print(p, t->a);
+		cxx_say_node(p, t->a);
 		break;
 	case CXX_CONSTRUCTION:
 		say(p, "construction vtable for ");
-		print(p, t->a);
+		cxx_say_node(p, t->a);
 		say(p, "-in-");
-		print(p, t->b);
+		cxx_say_node(p, t->b);
 		break;
 	case CXX_REFTEMP:
 		say(p, "reference temporary #");
 		say_number(p, t->n);
 		say(p, " for ");
-		print(p, t->a);
+		cxx_say_node(p, t->a);
 		break;
 	case CXX_OPERATOR:
 		operator_name(p, t->op);
 		break;
 	case CXX_LITERAL_OPERATOR:
 		say(p, "operator\"\" ");
-		print(p, t->a);
+		cxx_say_node(p, t->a);
 		break;
 	case CXX_VENDOR_OPERATOR:
 		say(p, "operator ");
-		print(p, t->a);
+		cxx_say_node(p, t->a);
 		break;
 	case CXX_CONVERSION:
 		conversion(p, t->a);
 		break;
 	case CXX_DEFAULT_ARG:
-		print(p, t->a);
+		cxx_say_node(p, t->a);
 		break;
 	case CXX_UNNAMED:
 		say(p, "{unnamed type#");
@@ -889,7 +603,7 @@ static void whole(struct print *p, uint32_t node)
 		break;
 	case CXX_BINDING:
 		say(p, "[");
-		list(p, t->a);
+		cxx_say_list(p, t->a);
 		say(p, "]");
 		break;
 	case CXX_BUILTIN:
@@ -897,19 +611,19 @@ static void whole(struct print *p, uint32_t node)
 		break;
 	case CXX_DECLTYPE:
 		say(p, "decltype (");
-		print(p, t->a);
+		cxx_say_node(p, t->a);
 		say(p, ")");
 		break;
 	case CXX_PACK:
 		repeated(p, t->a);
 		break;
 	case CXX_LIST:
-		list(p, node);
+		cxx_say_list(p, node);
 		break;
 	case CXX_VECTOR:
-		print(p, t->a);
+		cxx_say_node(p, t->a);
 		say(p, " __vector(");
-		print(p, t->b);
+		cxx_say_node(p, t->b);
 		say(p, ")");
 		break;
 	case CXX_SIZED_FLOAT:
@@ -918,38 +632,38 @@ static void whole(struct print *p, uint32_t node)
 		break;
 	case CXX_BITINT:
 		say(p, t->s);
-		print(p, t->a);
+		cxx_say_node(p, t->a);
 		say(p, ")");
 		break;
 	case CXX_FPARAM:
-		function_parameter(p, t);
+		cxx_say_function_parameter(p, t);
 		break;
 	case CXX_UNARY:
-		unary(p, t);
+		cxx_say_unary(p, t);
 		break;
 	case CXX_SUFFIX:
-		in_parens(p, t->b);
-		operator_sign(p, t->a);
+		cxx_say_in_parens(p, t->b);
+		cxx_say_sign(p, t->a);
 		break;
 	case CXX_BINARY:
-		binary(p, t);
+		cxx_say_binary(p, t);
 		break;
 	case CXX_TRINARY:
-		trinary(p, t);
+		cxx_say_trinary(p, t);
 		break;
 	case CXX_NULLARY:
-		operator_sign(p, t->a);
+		cxx_say_sign(p, t->a);
 		break;
 	case CXX_LITERAL:
-		literal(p, t);
+		cxx_say_literal(p, t);
 		break;
 	case CXX_BRACED:
-		braced(p, t);
+		cxx_say_braced(p, t);
 		break;
 	case CXX_VENDOR_EXPRESSION:
-		print(p, t->a);
+		cxx_say_node(p, t->a);
 		say(p, "(");
-		list(p, t->b);
+		cxx_say_list(p, t->b);
 		say(p, ")");
 		break;
 	default:
@@ -975,7 +689,7 @@ static void left(struct print *p, uint32_t node)
 	case CXX_VENDOR_QUAL:
 		left(p, t->a);
 		say(p, " ");
-		print(p, t->b);
+		cxx_say_node(p, t->b);
 		break;
 	case CXX_FUNCTION:
 		function_left(p, t);
@@ -1011,14 +725,14 @@ static void right(struct print *p, uint32_t node)
 		say(p, " noexcept");
 		if (t->b) {
 			say(p, "(");
-			print(p, t->b);
+			cxx_say_node(p, t->b);
 			say(p, ")");
 		}
 		break;
 	case CXX_THROWS:
 		right(p, t->a);
 		say(p, " throw(");
-		list(p, t->b);
+		cxx_say_list(p, t->b);
 		say(p, ")");
 		break;
 	case CXX_VENDOR_QUAL:
@@ -1045,7 +759,7 @@ static void right(struct print *p, uint32_t node)
 	leave(p);
 }
 
-static void print(struct print *p, uint32_t node)
+void cxx_say_node(struct print *p, uint32_t node)
 {
 	left(p, node);
 	right(p, node);
@@ -1054,7 +768,7 @@ static void print(struct print *p, uint32_t node)
 char *cxx_print(const struct cxx *x, uint32_t root, uint64_t *inout_steps)
 {
 	struct print p = {.x = x, .pack = 0};
-	print(&p, root);
+	cxx_say_node(&p, root);
 	*inout_steps += p.steps;
 	if (p.bad || p.out.failed || p.out.len == 0) {
 		strbuf_finish(&p.out);

@@ -18,6 +18,8 @@ the_same() {
 	openetw relog -o again.etl "$1" >out 2>&1 || fail "relog after $3: $(cat out)"
 	expect "relog after $3" "$(said out)" "$2"
 	expect "stats after relog after $3" "$(of_stats again.etl)" "$2"
+	openetw tracefmt "$1" -o said.txt >out 2>err || fail "tracefmt after $3: $(cat err)"
+	expect "summary of tracefmt after $3" "$(said err)" "$2"
 	openetw xperf -i "$1" -a tracestats >out 2>err || fail "tracestats after $3: $(cat err)"
 	expect "tracestats after $3" "$(sed -n 's/^Total # Events *: //p' out)" "$2"
 }

@@ -57,6 +57,17 @@ openetw start twice -r >/dev/null || fail "start"
 bad 1 'ERROR_ALREADY_EXISTS' start twice -r
 bad 1 'cannot start' start ro -o /proc/nowhere/x.etl
 openetw stop twice >/dev/null
+# it runs, and cannot be watched
+openetw start filed -o "$T/filed.etl" >/dev/null || fail "start"
+bad 1 'it runs, but not for live consumers' live filed
+! grep -q 'no such trace session\|did you mean' "$T/err" || fail "live of a session that runs: $(cat "$T/err")"
+openetw stop filed >/dev/null
+bad 2 'no words are expected' list filed
+bad 2 'no words are expected' providers filed
+bad 2 'put it in quotes' mark two words
+# what is said is said once
+bad 1 '/no/such.etl: No such file' dump /no/such.etl
+[ "$(grep -o '/no/such.etl' "$T/err" | wc -l)" -eq 1 ] || fail "twice: $(cat "$T/err")"
 # dashes as pasted from formatted pages
 openetw list –‑json >"$T/out" 2>"$T/err" || openetw list −−json >"$T/out" 2>"$T/err" || :
 run_status 0 openetw list –json

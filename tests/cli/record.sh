@@ -11,6 +11,7 @@ has_switches && sources="--cpu --wait"
 run_status 7 openetw record $sources -o "$T/k.etl" -p OpenETW.Sample.Hello -- sh -c \
 	"'$SAMPLES/hello-tracelogging' 3 1; i=0; while [ \$i -lt 200000 ]; do i=\$((i + 1)); done; exit 7"
 says 'samples' "$T/err" "the summary"
+expect "mode of a recording" "$(stat -c %a "$T/k.etl")" 600
 run_status 0 openetw dump --format json --headers "$T/k.etl"
 cp "$T/out" "$T/k.json"
 json_lines "$T/k.json"
@@ -52,6 +53,16 @@ sys.exit(samples < 20 or alone * 20 > samples)' "$T/k.json" || fail "samples and
 run_status 0 openetw record --cpu --pid $$ -d 30ms -o "$T/one.etl"
 openetw dump -q --json -e PerfInfo/SampleProf "$T/one.etl" >"$T/one.json"
 ! grep -q '"ThreadId":0,' "$T/one.json" || fail "--pid recorded others"
+
+# what stands behind the provider's name holds here, too
+run_status 0 openetw record --cpu -o "$T/st.etl" -p OpenETW.Sample.Hello:::stack -- "$SAMPLES/hello-tracelogging" 1 1
+run_status 0 openetw report --events --folded - "$T/st.etl"
+says '^hello-traceloggi.*;OpenETW.Sample.Hello/' "$T/out" "stacks of the events of the application"
+
+# a process that ends before all is ready is said, not recorded in vain
+sleep 0.01 &
+run_status 1 openetw record --cpu --pid $! -d 5s -o "$T/gone.etl"
+says 'there is no process' "$T/err" "a process that has ended"
 
 # mistakes
 run_status 2 openetw record -i 10us -o "$T/x.etl"

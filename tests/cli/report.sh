@@ -22,6 +22,17 @@ sys.exit(not (top < len(s["shared"]["frames"]) and len(p["samples"]) == len(p["w
 	! grep '"table":"processes"' "$T/out" | grep -v 3644 || fail "--pid shows others"
 	run_status 1 openetw report "$CORPUS/tx/HTTP_Server.etl"
 	says 'no CPU samples' "$T/err" "what is missing"
+	says 'other events (2041)' "$T/err" "what is there"
+	run_status 0 openetw report --events --folded "$T/events" "$f"
+	says 'Microsoft-Windows-Kernel-File/Create' "$T/out" "events that have stacks"
+	[ "$(awk '/Microsoft-Windows-Kernel-File\/Create [0-9]*$/ {n += $NF} END {print n}' "$T/events")" -eq 968 ] ||
+		fail "folded stacks of an event are not all"
+	run_status 2 openetw report --events --off-cpu "$f"
+fi
+f=$CORPUS/sawbuck/process_data_64_v2.etl
+if [ -e "$f" ]; then
+	run_status 1 openetw report "$f" # processes alone
+	says 'no CPU samples' "$T/err" "nothing to count"
 fi
 run_status 1 openetw report /no/such.etl
 run_status 2 openetw report

@@ -72,6 +72,8 @@ for o in framed:
 
 # one process, by name with and without extension, pattern, and id: the same events
 openetw dump -q --process test.X86 --filter 'process == "Test.x86.exe"' "$f" >"$T/a" || fail "--process"
+expect "a pattern of an event's last part" "$(openetw dump -q -e 'MethodLoadVerb*' "$f" | wc -l)" \
+	"$(openetw dump -q -e MethodLoadVerbose "$f" | wc -l)"
 openetw dump -q --process 'test.x??.exe' --filter 'pid == 3644' "$f" >"$T/b" || fail "--process"
 openetw dump -q --pid 3644 "$f" >"$T/c" || fail "--pid"
 cmp "$T/a" "$T/b" && cmp "$T/a" "$T/c" || fail "--process and --pid differ"

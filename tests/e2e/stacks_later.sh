@@ -25,6 +25,12 @@ expect "processes" "$(grep -c '"event":"Process/Start"' "$T/all")" 1
 last=$(grep -n '"event":"Image/Load"' "$T/all" | tail -1 | cut -d: -f1)
 [ "$last" -lt "$(grep -n '"event":"One"' "$T/all" | cut -d: -f1)" ] || fail "the images come late"
 
+# The stacks for other programs: those of the events, as there are no samples; alone on standard output.
+one=$(openetw report "$T/run.etl" --folded - 2>"$T/err") || fail "report: $(cat "$T/err")"
+echo "$one" | grep -q '^acts ([0-9]*);.*acts!main.*;[^;]*/One 1$' || fail "folded: $one"
+expect "other lines" "$(echo "$one" | grep -vc ' [0-9]*$')" 0
+openetw report "$T/run.etl" | grep -q '/One$' || fail "report does not count the event"
+
 # Without stacks nobody is asked.
 openetw run -p "$P" -o "$T/plain.etl" -- "$T/acts" 1 >"$T/out" 2>&1 || fail "run: $(cat "$T/out")"
 expect "images without stacks" "$(openetw dump --quiet --headers --json "$T/plain.etl" | grep -c '"event":"Image')" 0
@@ -66,4 +72,10 @@ wait_for 20 grep -q watching "$T/err" || fail "live: $(cat "$T/err")"
 wait_for 20 grep -q 'acts!main+' "$T/live" || fail "live: $(cat "$T/live")"
 ! grep -q 'Image/Load' "$T/live" || fail "live shows what explains"
 kill %1
+
+# The last event that is wanted ends it, though nothing comes after it.
+openetw live -p "$P:::stack" --stacks --limit 1 >"$T/live" 2>"$T/err" &
+wait_for 20 grep -q watching "$T/err" || fail "live: $(cat "$T/err")"
+"$T/acts" 1
+wait_for 20 grep -q '^1 events shown' "$T/err" || fail "live --limit goes on: $(cat "$T/err")"
 exit 0

@@ -6,8 +6,10 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -111,12 +113,72 @@ static void one_user_has_a_part_of_the_loops_time(void **state)
 	etwd_destroy(d);
 }
 
+static void a_user_has_a_rate_in_the_log(void **state)
+{
+	struct etwd *d = instance(true);
+	uint64_t now = 1000000 * MS, left_out = 0;
+	uint32_t lines = 0, told = 0;
+	for (uint32_t i = 0; i < 60000; i++, now += MS) {
+		lines += etwd_share_log_line(d, 1000, now, &left_out);
+		told += (uint32_t)left_out;
+		assert_true(etwd_share_log_line(d, 0, now, &left_out));
+	}
+	assert_true(lines > 60 && lines <= 100 + 60);
+	assert_true(etwd_share_log_line(d, 1001, now, &left_out) && left_out == 0);
+	/* Each line that was not written is told, and having nothing of etwd does not make somebody new. */
+	etwd_share_tick(d, now);
+	assert_true(etwd_share_log_line(d, 1000, now + 1000 * MS, &left_out));
+	assert_int_equal(lines + told + left_out, 60000);
+	for (lines = 0; lines < 3 && etwd_share_log_line(d, 1000, now + 1001 * MS, &left_out); lines++) {
+	}
+	assert_true(lines < 3);
+	etwd_destroy(d);
+}
+
+static void the_log_has_a_size_and_one_former_file(void **state)
+{
+	char dir[] = "/tmp/openetw-etwd-log-XXXXXX", path[64], old[64], command[80];
+	struct stat now, former;
+	struct etwd *d = instance(true);
+	assert_non_null(mkdtemp(dir));
+	snprintf(d->dir, sizeof d->dir, "%s", dir);
+	snprintf(path, sizeof path, "%s/etwd.log", dir);
+	snprintf(old, sizeof old, "%s/etwd.log.old", dir);
+	for (int turn = 0; turn < 2; turn++) { /* the second finds a file */
+		etwd_log_open(d);
+		for (uint32_t i = 0; i < 30000; i++) {
+			etwd_log(d, "%u %0500u", i, i);
+		}
+		assert_int_equal(stat(path, &now), 0);
+		assert_int_equal(stat(old, &former), 0);
+		assert_true(now.st_size > 0 && now.st_size <= 8 << 20);
+		assert_true(former.st_size > 7 << 20 && former.st_size <= 8 << 20);
+		assert_int_equal(now.st_mode & 0777, 0600);
+		base_close(&d->log_fd);
+	}
+	/* Where there cannot be a former file, too. */
+	unlink(old);
+	assert_int_equal(mkdir(old, 0700), 0);
+	etwd_log_open(d);
+	for (uint32_t i = 0; i < 30000; i++) {
+		etwd_log(d, "%u %0500u", i, i);
+	}
+	assert_int_equal(stat(path, &now), 0);
+	assert_true(now.st_size > 0 && now.st_size <= 8 << 20);
+	base_close(&d->log_fd);
+	etwd_destroy(d);
+	snprintf(command, sizeof command, "rm -rf %s", dir);
+	assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(in_an_instance_of_ones_own_one_may_have_it_all),
 		cmocka_unit_test(what_is_given_back_twice_is_not_somebody_elses),
 		cmocka_unit_test(one_user_has_a_part_of_the_loops_time),
+		cmocka_unit_test(a_user_has_a_rate_in_the_log),
+		cmocka_unit_test(the_log_has_a_size_and_one_former_file),
 		cmocka_unit_test(greedy_users_leave_room_for_root_and_for_each_other),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #define SOMEBODY 65534u
 
@@ -525,6 +526,196 @@ static void an_idle_daemon_leaves(void **state)
 	assert_int_equal(system(command), 0);
 }
 
+/* ---- what a user makes etwd keep and write ------------------------------------------------------ */
+
+static uint64_t image_bytes(void)
+{
+	uint8_t mem[64];
+	struct proto_writer w;
+	const uint8_t *text;
+	size_t n;
+	int fd = control_connect(&daemon_);
+	proto_begin(&w, mem, sizeof mem, PROTO_STATS, 1);
+	call(fd, &w, &reply);
+	must(proto_get(&reply.m, PROTO_TAG_TEXT, &text, &n));
+	close(fd);
+	static const char key[] = "\"images_bytes\":";
+	const char *at = memmem(text, n, key, sizeof key - 1);
+	must(at != NULL);
+	return strtoull(at + sizeof key - 1, NULL, 10);
+}
+
+/* `count` images with long paths; true when the last part was answered well. */
+static bool tell_images(struct provider *p, uint32_t count)
+{
+	static uint8_t list[50000], mem[PROTO_MESSAGE_MAX];
+	static const uint32_t path = 900;
+	struct proto_writer w;
+	for (uint32_t i = 0; i < count;) {
+		size_t n = 0;
+		uint32_t parts = i == 0 ? PROTO_IMAGES_FIRST : 0;
+		for (; i < count && n + 39 + path <= sizeof list; i++, n += 39 + path) {
+			le64_put(list + n, 0x100000000 + i * 0x10000ull);
+			le64_put(list + n + 8, 0x10000);
+			list[n + 16] = 0;
+			le16_put(list + n + 37, (uint16_t)path);
+			memset(list + n + 39, '/', path);
+		}
+		parts |= i == count ? PROTO_IMAGES_LAST : 0;
+		proto_begin(&w, mem, sizeof mem, PROTO_IMAGES, 7);
+		proto_put_u32(&w, PROTO_TAG_CODE, parts);
+		proto_put(&w, PROTO_TAG_DATA, list, n);
+		must(proto_send(p->fd, mem, (size_t)proto_end(&w), NULL, 0) == 0);
+	}
+	do {
+		must(provider_poll(p, &reply, 20000));
+	} while (reply.m.type != (PROTO_IMAGES | PROTO_REPLY));
+	uint32_t status = 1;
+	return proto_get_u32(&reply.m, PROTO_TAG_STATUS, &status) && status == 0;
+}
+
+/* Processes come, tell as much as one may, have a stack in a session that remembers them, and end. */
+static void have_images_remembered(void)
+{
+	struct provider p;
+	uint64_t id;
+	uint8_t item[16 + 8] = {0}, mem[64];
+	struct proto_writer w;
+	int code, fd = control_connect(&daemon_);
+	must(session_start(fd, &(struct session_args){.name = "ring", .mode = 0x400, .buffer_kb = 64}, &id) == 0);
+	struct enable_request en = {.id = id, .provider = &prov_a, .code = 1, .properties = 4 /* stacks */};
+	must(session_enable(fd, &en) == 0);
+	le16_put(item, 24);
+	le16_put(item + 2, 6);
+	le16_put(item + 6, 16);
+	le64_put(item + 16, 0x100000010);
+	for (uint32_t i = 0; i < 70; i++) {
+		provider_attach(&daemon_, &p);
+		const struct ctl_entry *e = provider_register(&p, 0, &prov_a, 0, NULL, 0, &code);
+		must(code == 1);
+		tell_images(&p, 1000);
+		must(provider_write(&p, e, &(struct raw_event){.id = 9, .items = item, .items_bytes = sizeof item}, 0) == 0);
+		provider_detach(&p);
+		/* until it has ended for etwd */
+		for (uint32_t count = 1; count > 0;) {
+			proto_begin(&w, mem, sizeof mem, PROTO_PROCESSES, 4);
+			call(fd, &w, &reply);
+			must(proto_get_u32(&reply.m, PROTO_TAG_COUNT, &count));
+			for (uint32_t k = 0; k < count; k++) {
+				must(receive(fd, &reply, 5000));
+			}
+			poll(NULL, 0, 2);
+		}
+	}
+	must(image_bytes() > 1 << 20);
+	must(image_bytes() <= 16 << 20);
+	char byte = 'x';
+	must(write(told[1], &byte, 1) == 1);
+	must(read(go[0], &byte, 1) == 1);
+	must(session_control(fd, id, 1, NULL) == 0);
+	close(fd);
+}
+
+static void a_user_cannot_take_the_room_for_images_from_others(void **state)
+{
+	char path[200], byte;
+	struct provider p;
+	int status, code;
+	skip_unless_root();
+	assert_int_equal(pipe(told), 0);
+	assert_int_equal(pipe(go), 0);
+	snprintf(path, sizeof path, "%s/control", daemon_.dir);
+	assert_int_equal(chmod(path, 0666), 0);
+	pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		gid_t none = SOMEBODY;
+		if (setgroups(1, &none) < 0 || setgid(SOMEBODY) < 0 || setuid(SOMEBODY) < 0) {
+			_exit(3);
+		}
+		close(told[0]);
+		have_images_remembered();
+		_exit(0);
+	}
+	close(told[1]);
+	assert_int_equal(read(told[0], &byte, 1), 1);
+	uint64_t before = image_bytes();
+	provider_attach(&daemon_, &p);
+	provider_register(&p, 0, &prov_a, 0, NULL, 0, &code);
+	assert_true(tell_images(&p, 1000));
+	assert_true(image_bytes() >= before + 900000);
+	provider_detach(&p);
+	assert_int_equal(write(go[1], "x", 1), 1);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	close(told[0]);
+	close(go[0]);
+	close(go[1]);
+	for (int i = 0; i < 500 && image_bytes() > 0; i++) {
+		poll(NULL, 0, 20);
+	}
+	assert_true(image_bytes() == 0);
+	assert_int_equal(chmod(path, 0660), 0);
+}
+
+static void start_and_stop_many_times(void)
+{
+	uint64_t id;
+	int fd = control_connect(&daemon_);
+	for (uint32_t i = 0; i < 500; i++) {
+		must(session_start(fd, &(struct session_args){.name = "again", .mode = 0x100, .buffer_kb = 4}, &id) == 0);
+		must(session_control(fd, id, 1, NULL) == 0);
+	}
+	close(fd);
+}
+
+static uint32_t lines_with(FILE *f, const char *text)
+{
+	char line[2000];
+	uint32_t n = 0;
+	rewind(f);
+	while (fgets(line, sizeof line, f)) {
+		n += strstr(line, text) != NULL;
+	}
+	return n;
+}
+
+static void a_user_does_not_fill_the_log(void **state)
+{
+	char path[200];
+	uint64_t id;
+	skip_unless_root();
+	struct daemon before = daemon_;
+	FILE *log = tmpfile();
+	assert_non_null(log);
+	int err = dup(2);
+	dup2(fileno(log), 2);
+	setenv("ETWD_TEST_LOG", "1", 1);
+	daemon_start_with(&daemon_, "--system");
+	unsetenv("ETWD_TEST_LOG");
+	dup2(err, 2);
+	close(err);
+	snprintf(path, sizeof path, "%s/control", daemon_.dir);
+	assert_int_equal(chmod(daemon_.dir, 0755), 0);
+	assert_int_equal(chmod(path, 0666), 0);
+	time_t begun = time(NULL);
+	as_somebody(start_and_stop_many_times);
+	uint32_t lines = lines_with(log, "\"again\"");
+	assert_true(lines >= 100 && lines <= 100 + (uint32_t)(time(NULL) - begun) + 1);
+	/* Root's are all there. */
+	int fd = control_connect(&daemon_);
+	for (uint32_t i = 0; i < 200; i++) {
+		assert_int_equal(session_start(fd, &(struct session_args){.name = "roots", .mode = 0x100, .buffer_kb = 4}, &id),
+				 0);
+		assert_int_equal(session_control(fd, id, 1, NULL), 0);
+	}
+	close(fd);
+	assert_int_equal(lines_with(log, "\"roots\""), 400);
+	daemon_stop(&daemon_);
+	daemon_ = before;
+	fclose(log);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -536,6 +727,8 @@ int main(void)
 		cmocka_unit_test(nobody_takes_a_provider_from_root_or_from_other_users),
 		cmocka_unit_test(a_classic_provider_of_roots_session_stays_its),
 		cmocka_unit_test(a_user_cannot_take_all_sessions_or_all_memory_for_them),
+		cmocka_unit_test(a_user_cannot_take_the_room_for_images_from_others),
+		cmocka_unit_test(a_user_does_not_fill_the_log),
 		cmocka_unit_test(an_idle_daemon_leaves),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -80,7 +80,7 @@ struct format {
 	bool display, no_prefix, high_resolution, sequence, utc, sortable, summary_only, failed;
 	bool zone, csv, prefer_json, skip_unknown, skip_wpp;
 	uint32_t meta;
-	uint64_t count, unformatted, max;
+	uint64_t count, headers, unformatted, max; /* headers: of count, records of the file itself */
 };
 
 static void add_time(struct format *f, const EVENT_RECORD *e, struct strbuf *b)
@@ -287,6 +287,7 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 		return false;
 	}
 	f->count++;
+	f->headers += cli_is_header(e);
 	if (f->summary_only) {
 		return true;
 	}
@@ -404,8 +405,11 @@ static int work(struct format *f, struct cli_args *a)
 		status = CLI_FAILED;
 	}
 	fflush(stdout);
-	fprintf(stderr, "%llu events, %llu without format information; ",
-		(unsigned long long)f->count, (unsigned long long)f->unformatted);
+	fprintf(stderr, "%llu events", (unsigned long long)(f->count - f->headers));
+	if (f->headers) {
+		fprintf(stderr, " and %llu records of the file itself", (unsigned long long)f->headers);
+	}
+	fprintf(stderr, ", %llu without format information; ", (unsigned long long)f->unformatted);
 	cli_trace_print_loss(stderr, &t);
 	fputc('\n', stderr);
 	return status;

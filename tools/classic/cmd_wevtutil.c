@@ -207,7 +207,7 @@ const struct cli_command cli_wevtutil = {
 		   "PE), WPP formats "
 		   "(.tmf):\n"
 		   "              from then on every decoder knows its events. Needs no root: each "
-		   "user has his "
+		   "user has a folder of their "
 		   "own,\n"
 		   "              in ~/.local/share/openetw/manifests; root installs for all, in "
 		   "/var/lib/openetw/manifests\n"

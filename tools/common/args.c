@@ -254,15 +254,31 @@ int cli_told(void)
 	return told;
 }
 
+/* "FILE: cannot open it: why", without what "cannot open FILE" has said already. */
+static const char *not_twice(const char *what, const char *why)
+{
+	static const char open_it[] = "cannot open it: ";
+	const char *colon = why ? strstr(why, ": ") : NULL;
+	size_t n = colon ? (size_t)(colon - why) : 0, all = strlen(what);
+	if (n == 0 || n >= all || what[all - n - 1] != ' ' || memcmp(what + all - n, why, n) != 0) {
+		return why;
+	}
+	why = colon + 2;
+	return strncmp(what, "cannot open ", 12) == 0 && strncmp(why, open_it, sizeof open_it - 1) == 0
+		       ? why + sizeof open_it - 1
+		       : why;
+}
+
 int cli_fail(const struct cli_args *a, uint32_t code, const char *fmt, ...)
 {
+	char what[8192];
 	told = CLI_FAILED;
-	fprintf(stderr, "openetw %s: ", a->command->name);
 	va_list ap;
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	vsnprintf(what, sizeof what, fmt, ap);
 	va_end(ap);
-	const char *why = openetw_last_error_text();
+	fprintf(stderr, "openetw %s: %s", a->command->name, what);
+	const char *why = not_twice(what, openetw_last_error_text());
 	const char *text = openetw_error_text(code);
 	const char *name = openetw_error_name(code);
 	if (why && *why) {

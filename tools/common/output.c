@@ -297,6 +297,11 @@ int cli_output_try(const char *to, struct diag *d)
 	return err < 0 ? err : 0;
 }
 
+void cli_output_private(void)
+{
+	umask(umask(077) | 077);
+}
+
 static mode_t usual_mode(void)
 {
 	mode_t mask = umask(022);

@@ -65,4 +65,8 @@ uint32_t cli_control_trace(TRACEHANDLE session, const char *name, EVENT_TRACE_PR
 /* Several traces into one, with progress; Ctrl-C and errors are told. Returns the exit status. */
 int cli_merge_files(const struct cli_args *a, const char *const *files, uint32_t count, const char *to, bool compress);
 
+/* From now on only the user may read what this process writes: a recording of the machine has every user's command
+ * lines and paths in it. Children that were started before keep the user's own umask. */
+void cli_output_private(void);
+
 #endif

@@ -26,14 +26,22 @@ int cli_fail_session(const struct cli_args *a, uint32_t code, const char *sessio
 	va_start(ap, fmt);
 	printable_vformat(text, sizeof text, fmt, ap);
 	va_end(ap);
-	cli_fail(a, code, "%s", text);
+	const char *near = NULL;
 	for (size_t i = 0; r.props && i < BASE_ARRAY_LEN(r.list); i++) {
 		cli_props_init(&r.props[i]);
 		r.list[i] = &r.props[i].p;
 	}
 	if (r.props && code == ERROR_WMI_INSTANCE_NOT_FOUND &&
 	    QueryAllTracesA(r.list, BASE_ARRAY_LEN(r.list), &r.count) == ERROR_SUCCESS) {
-		const char *near = cli_nearest(session, running_name, &r);
+		near = cli_nearest(session, running_name, &r);
+	}
+	if (near && strcasecmp(near, session) == 0 && strncmp(text, "cannot watch", 12) == 0) {
+		/* To consumers a session that writes a file only is none. */
+		fprintf(stderr, "openetw %s: %s: it runs, but not for live consumers\n"
+				"  'openetw start NAME -r' makes a session that can be watched, with or without a file\n",
+			a->command->name, text);
+	} else {
+		cli_fail(a, code, "%s", text);
 		if (near) {
 			fprintf(stderr, "  did you mean '%s'?\n", near);
 		}

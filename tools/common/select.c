@@ -228,9 +228,17 @@ static bool provider_matches(struct cli_select *s, struct cli_view *v, const EVE
 static bool event_is(const char *pattern, struct cli_view *v)
 {
 	struct cli_view_value name;
-	return cli_view_get(v, "event", false, &name) &&
-	       (strpbrk(pattern, "*?") ? filter_expr_pattern(pattern, name.text, name.text_length)
-				       : filter_expr_event_is(pattern, name.text, name.text_length));
+	if (!cli_view_get(v, "event", false, &name)) {
+		return false;
+	}
+	if (!strpbrk(pattern, "*?")) {
+		return filter_expr_event_is(pattern, name.text, name.text_length);
+	}
+	/* A pattern may be of the last part, too, as a name may. */
+	const char *slash = memrchr(name.text, '/', name.text_length);
+	size_t before = slash ? (size_t)(slash - name.text) + 1 : 0;
+	return filter_expr_pattern(pattern, name.text, name.text_length) ||
+	       (before && filter_expr_pattern(pattern, name.text + before, name.text_length - before));
 }
 
 static bool event_matches(struct cli_select *s, struct cli_view *v, const EVENT_RECORD *e)

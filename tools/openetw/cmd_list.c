@@ -396,6 +396,10 @@ static void print_place(void)
 
 static int run_list(struct cli_args *a)
 {
+	if (a->count) {
+		return cli_usage(a, "no words are expected, such as '%s'; 'openetw query NAME' tells of one session",
+				 a->words[0]);
+	}
 	if (cli_flag(a, "daemon")) {
 		return list_daemon(a);
 	}

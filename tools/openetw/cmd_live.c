@@ -96,6 +96,7 @@ static int run_own(struct cli_args *a, struct cli_trace *t, const struct cli_pri
 	if (code) {
 		return cli_fail(a, code, "cannot start a session");
 	}
+	(void)openetw_session_limit(name, 0, 0, (uint32_t)getpid()); /* killed, we leave none behind */
 	int status = CLI_OK;
 	for (int i = 0; status == CLI_OK && i < count; i++) {
 		code = cli_provider_enable(a, h, &providers[i], 1000);

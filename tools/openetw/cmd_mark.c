@@ -10,7 +10,7 @@ static const struct cli_option options[] = {{0}};
 static int run(struct cli_args *a)
 {
 	if (a->count != 1 || !a->words[0][0]) {
-		return cli_usage(a, "which text?");
+		return cli_usage(a, a->count > 1 ? "one text: put it in quotes" : "which text?");
 	}
 	if (kernel_mark_send(a->words[0]) == 0) {
 		fprintf(stderr, "openetw mark: nothing records the kernel for this user\n");

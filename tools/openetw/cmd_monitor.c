@@ -537,7 +537,14 @@ static int run(struct cli_args *a)
 	m->state = openetw_state_create(0);
 	cli_signals_catch();
 	m->feed = m->state ? feed_open(a, &session, 1000, m->state, monitor_event, m) : NULL;
-	status = m->feed ? watch(m, duration_ns) : cli_signal_caught() ? 128 + cli_signal_caught() : CLI_FAILED;
+	if (m->feed) {
+		status = watch(m, duration_ns);
+	} else if (cli_signal_caught()) {
+		fprintf(stderr, "openetw monitor: interrupted before it began\n");
+		status = 128 + cli_signal_caught();
+	} else {
+		status = CLI_FAILED;
+	}
 	feed_close(m->feed);
 	cli_signals_restore();
 out:

@@ -94,6 +94,9 @@ static bool provider(void *ctx, const GUID *g)
 static int run(struct cli_args *a)
 {
 	struct listing l = {.json = cli_flag(a, "json")};
+	if (a->count) {
+		return cli_usage(a, "no words are expected, such as '%s'", a->words[0]);
+	}
 	uint32_t code = controller_each_guid(provider, &l);
 	if (code) {
 		return cli_fail(a, code, "cannot list providers");

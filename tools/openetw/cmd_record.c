@@ -129,8 +129,10 @@ static int start_providers(struct recording *r, const char *out)
 		if (!cli_provider_parse(r->args, v, &provider)) {
 			return CLI_USAGE;
 		}
+		ENABLE_TRACE_PARAMETERS params = {.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
+						  .EnableProperty = provider.properties};
 		code = EnableTraceEx2(r->session, &provider.guid, EVENT_CONTROL_CODE_ENABLE_PROVIDER,
-				      provider.level, provider.any, provider.all, 1000, NULL);
+				      provider.level, provider.any, provider.all, 1000, &params);
 		if (code && code != ERROR_TIMEOUT) {
 			return cli_fail(r->args, code, "cannot enable '%s'", provider.name);
 		}
@@ -351,12 +353,20 @@ static char *program_path(const char *word)
 	return NULL;
 }
 
+/* The process of --pid ended while the recording was being started: that takes seconds on a busy machine. */
+static bool gone_before(const struct recording *r, const struct kernel_options *o)
+{
+	return o->session.pids == 1 && r->child == 0 && !cli_process_exists(r->args, o->session.pid[0]) &&
+	       fprintf(stderr, "  it ended while the recording was being started\n") > 0;
+}
+
 static int record(struct recording *r, struct kernel_options *o, const char *out)
 {
 	struct diag d;
 	struct kernel_stats begun, stats;
 	struct kernel_mask missing;
 	int go[2] = {-1, -1};
+	bool gone = false;
 	diag_clear(&d);
 	if (r->args->count > 0) {
 		if (pipe2(go, O_CLOEXEC) < 0 || (r->child = spawn(r->args->words, go)) < 0) {
@@ -372,6 +382,7 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 		base_close(&go[1]);
 		return CLI_FAILED;
 	}
+	cli_output_private();
 	struct cli_way way = {0};
 	cli_way_make(o->path, &way);
 	r->program = r->child > 0 ? program_path(r->args->words[0]) : NULL;
@@ -401,6 +412,8 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 		ssize_t n = write(go[1], "g", 1);
 		(void)n;
 		base_close(&go[1]);
+	} else if ((gone = gone_before(r, o))) {
+		r->end_ns = started;
 	} else {
 		fprintf(stderr, "recording; Ctrl-C ends\n");
 	}
@@ -416,7 +429,7 @@ static int record(struct recording *r, struct kernel_options *o, const char *out
 		fprintf(stderr, "openetw record: %s: %s\n", out, strerror(-err));
 		return CLI_FAILED;
 	}
-	return status;
+	return gone ? CLI_FAILED : status;
 }
 
 static const char *interface_name(const void *ctx, int i)

@@ -16,6 +16,7 @@ static const struct cli_option options[] = {
 	{0, "folded", "FILE", "write folded stacks (one line a stack, for flame graphs)", NULL},
 	{0, "speedscope", "FILE", "write a profile for speedscope.app", NULL},
 	{0, "off-cpu", NULL, "these two of the time threads waited, in microseconds, not of samples", NULL},
+	{0, "events", NULL, "these two of the events of applications that have stacks, not of samples", NULL},
 	{0, "no-inlines", NULL, "do not look for functions that were put into others (DWARF)", NULL},
 	{'j', "json", NULL, "the tables as JSON objects, one a line", NULL},
 	CLI_FORCE_OPTION,
@@ -37,6 +38,8 @@ static const char explanation[] =
 	"                the sender\n"
 	"    DPC         in traces of Windows any of these\n"
 	"waits by what ended them: the same of all waits, added up; \"(not told)\" has no wake-up in the trace.\n"
+	"other events with stacks: of applications, how often each was written. The event's name is the innermost frame of its\n"
+	"  stacks, as it stands in --folded: who wrote it, and how often.\n"
 	"disk: what devices were asked for, and for how long. file operations: bytes that were really read or written.\n"
 	"connections: FAILED are those that did not come about.\n";
 
@@ -61,9 +64,10 @@ static VOID WINAPI on_event(PEVENT_RECORD e)
 	report_learn(r, e);
 	report_losses(r, e);
 	if (!kevent_of(r->state, e, &k)) {
+		report_app(r, e);
 		return;
 	}
-	r->events++;
+	r->events += k.kind != KEVENT_PROCESS && k.kind != KEVENT_THREAD && k.kind != KEVENT_IMAGE;
 	switch (k.kind) {
 	case KEVENT_SAMPLE:
 		report_sample(r, e, &k);
@@ -94,27 +98,9 @@ static ULONG WINAPI on_buffer(PEVENT_TRACE_LOGFILEA f)
 	return !cli_signal_caught();
 }
 
-static int print(struct report *r, uint64_t top)
+static void tables(struct report *r, uint64_t top, bool json)
 {
-	bool json = cli_flag(r->args, "json");
-	const struct tally *stacks = r->off_cpu ? &r->off_stacks : &r->stacks;
-	const char *path;
-	if (r->events == 0) {
-		fprintf(stderr, "openetw report: no CPU samples, context switches or other kernel events in there; openetw record makes them\n");
-		return CLI_FAILED;
-	}
-	int seen = r->pid_count == 0;
-	for (int i = 0; i < r->pid_count; i++) {
-		seen |= r->pid_seen[i];
-		if (!r->pid_seen[i]) {
-			fprintf(stderr, "openetw report: there is nothing of process %llu in there\n",
-				(unsigned long long)r->pids[i]);
-		}
-	}
-	if (!seen) {
-		return CLI_FAILED;
-	}
-	if (!json) {
+	if (!json && r->samples + r->switches) {
 		printf("%llu samples, %llu of them idle; %llu context switches\n", (unsigned long long)r->samples,
 		       (unsigned long long)r->idle, (unsigned long long)r->switches);
 		if (r->switches && !openetw_state_watched(r->state, 0, 0)) {
@@ -139,9 +125,50 @@ static int print(struct report *r, uint64_t top)
 	report_print_pmc(r, top, json);
 	report_print_waits(r, top, json);
 	report_print_io(r, top, json);
+	report_print_app(r, top, json);
+}
+
+static int print(struct report *r, uint64_t top)
+{
+	bool json = cli_flag(r->args, "json");
+	const char *path, *unit, *none;
+	/* Stacks that go to standard output are alone there. */
+	bool quiet = strcmp(cli_value(r->args, "folded", ""), "-") == 0 ||
+		     strcmp(cli_value(r->args, "speedscope", ""), "-") == 0;
+	bool any = r->events || r->other_events;
+	int seen = r->pid_count == 0 || !any;
+	for (int i = 0; i < r->pid_count && any; i++) {
+		seen |= r->pid_seen[i];
+		if (!r->pid_seen[i]) {
+			fprintf(stderr, "openetw report: there is nothing of process %llu in there\n",
+				(unsigned long long)r->pids[i]);
+		}
+	}
+	if (!seen) {
+		return CLI_FAILED;
+	}
+	if (r->events == 0 && r->app_with_stack == 0) {
+		fprintf(stderr, "openetw report: no CPU samples, context switches or other kernel events in there; openetw record makes them\n");
+		if (r->other_events) {
+			fprintf(stderr, "  it has other events (%llu): 'openetw stats' counts them, 'openetw dump' prints them\n",
+				(unsigned long long)r->other_events);
+		}
+		return CLI_FAILED;
+	}
+	if (!quiet) {
+		tables(r, top, json);
+	}
+	const struct tally *stacks = report_stacks(r, &unit, &none);
+	bool wanted = cli_value(r->args, "folded", NULL) || cli_value(r->args, "speedscope", NULL);
+	if (wanted && stacks->used == 0) {
+		fflush(stdout);
+		fprintf(stderr, "openetw report: no stacks were written: there are %s\n", none);
+		return CLI_FAILED;
+	}
 	bool ok = (path = cli_value(r->args, "folded", NULL)) == NULL || report_write_folded(r->args, stacks, path);
 	if ((path = cli_value(r->args, "speedscope", NULL)) != NULL) {
-		ok = report_write_speedscope(r->args, stacks, path, r->off_cpu) && ok;
+		const char *name = r->off_cpu ? "time waited" : stacks == &r->app_stacks ? "events" : "CPU samples";
+		ok = report_write_speedscope(r->args, stacks, path, name, unit) && ok;
 	}
 	return ok ? CLI_OK : CLI_FAILED;
 }
@@ -151,12 +178,14 @@ void report_free(struct report *r)
 	struct tally *all[] = {&r->processes,	  &r->threads,	    &r->functions, &r->stacks,
 			       &r->off_stacks,	  &r->disk_processes, &r->disk_files, &r->file_processes,
 			       &r->files,	  &r->connections,  &r->faults,	   &r->fault_files,
-			       &r->calls,	  &r->waits_by_thread, &r->waits_by_waker, &r->counted_processes, &r->pmc_functions};
+			       &r->calls,	  &r->waits_by_thread, &r->waits_by_waker, &r->counted_processes, &r->pmc_functions,
+			       &r->app_stacks,	  &r->app_names};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(all); i++) {
 		tally_free(all[i]);
 	}
 	strbuf_finish(&r->line);
 	report_ops_free(r);
+	report_app_free(r);
 	free(r->counted);
 	free(r->slot);
 }
@@ -186,9 +215,12 @@ static int run(struct cli_args *a)
 			return cli_usage(a, "--pid takes a number, not '%s'", v);
 		}
 	}
+	if (r.off_cpu && cli_flag(a, "events")) {
+		return cli_usage(a, "--off-cpu and --events contradict each other");
+	}
 	r.state = openetw_state_create(OPENETW_STATE_STACKS);
 	cli_signals_catch();
-	uint32_t code = r.state ? openetw_state_read_file(r.state, a->words[0], read_ahead, NULL)
+	uint32_t code = r.state && report_app_create(&r) ? openetw_state_read_file(r.state, a->words[0], read_ahead, NULL)
 				: ERROR_NOT_ENOUGH_MEMORY;
 	EVENT_TRACE_LOGFILEA log = {.LogFileName = a->words[0],
 				    .Context = &r,
@@ -238,7 +270,9 @@ const struct cli_command cli_report = {
 		"Reads the kernel's events, from openetw record or from Windows: CPU samples and call stacks by process,\n"
 		"thread and function; context switches and wake-ups as waits and their wakers; disk and file operations\n"
 		"by process and by file; connections by process and address; page faults; system calls; counters by process, when\n"
-		"context switches have them (record --pmc), and what was sampled by counters. A table without\n"
+		"context switches have them (record --pmc), and what was sampled by counters; events of applications\n"
+		"that have stacks. --folded and --speedscope write the stacks of samples, of waits (--off-cpu), or of events of\n"
+		"applications (--events, and where there are no samples). A table without\n"
 		"events is left out. Functions are named from the trace, which openetw record makes self-contained, else\n"
 		"from files of this machine that are of the same build. Percentages are of the samples that were not\n"
 		"idle. A thread's wait counts from the switch away from it to the switch back.\n\n"
@@ -246,7 +280,8 @@ const struct cli_command cli_report = {
 		"  openetw record --cpu --wait -o build.etl -- make\n"
 		"  openetw report build.etl\n"
 		"  openetw report build.etl --folded build.folded && flamegraph.pl build.folded >build.svg\n"
-		"  openetw report build.etl --off-cpu --speedscope waits.json\n",
+		"  openetw report build.etl --off-cpu --speedscope waits.json\n"
+		"  openetw run --stacks -p MyCompany.Shop -o shop.etl -- ./shop; openetw report shop.etl --folded shop.folded\n",
 	.options = options,
 	.run = run,
 	.complete = "file",

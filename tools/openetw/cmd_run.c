@@ -109,6 +109,7 @@ static int run(struct cli_args *a)
 	if (code) {
 		return cli_fail(a, code, "cannot record to %s", file);
 	}
+	(void)openetw_session_limit(session, 0, 0, (uint32_t)getpid()); /* killed, we leave none behind */
 	cli_place_tell(a);
 	int status = CLI_OK;
 	run_why_begin(&why, a, session, providers, n); /* first: a classic provider has the session that came last */

@@ -21,7 +21,8 @@ static void fill(struct monitor *m, struct line *l, const struct kevent *k)
 	snprintf(l->process, sizeof l->process, "%.63s", k->process);
 	snprintf(l->thread, sizeof l->thread, "%.63s", k->thread);
 	if (k->kind == KEVENT_NET) {
-		snprintf(l->path, sizeof l->path, k->remote[0] ? "%s -> %s" : "", k->local, k->remote);
+		const char *arrow = k->remote[0] ? " -> " : "";
+		snprintf(l->path, sizeof l->path, "%s%s%s", k->remote[0] ? k->local : "", arrow, k->remote);
 	} else {
 		snprintf(l->path, sizeof l->path, "%s", path);
 	}

@@ -9,6 +9,7 @@
 #include "tools/openetw/tally.h"
 #include "tools/common/counters_of.h"
 #include "tools/common/shortage.h"
+#include "tools/common/event_view.h"
 
 #define REPORT_WAITS_KEPT 64
 #define REPORT_PIDS_MAX	  32
@@ -75,6 +76,10 @@ struct report {
 	struct report_counted *counted;
 	uint32_t counted_cap, counters_count;
 	struct tally counted_processes, pmc_functions;
+	struct tally app_stacks, app_names; /* of events of applications: the stacks, the events that have them */
+	uint64_t other_events, app_with_stack;
+	struct openetw_decoder *decoder;
+	struct cli_view *view;
 	struct {
 		uint32_t id;
 		char name[48];
@@ -112,6 +117,14 @@ void report_learn(struct report *r, const EVENT_RECORD *e);
 void report_counters(struct report *r, const EVENT_RECORD *e, const struct kevent *k);
 void report_pmc_sample(struct report *r, const struct kevent *k);
 
+/* Not the kernel's: counts when it has a stack. */
+bool report_app_create(struct report *r); /* false: no memory */
+void report_app(struct report *r, const EVENT_RECORD *e);
+void report_app_free(struct report *r);
+void report_print_app(struct report *r, uint64_t top, bool json);
+/* Those that are wanted for other programs; speedscope's name of what they count; what is to be said when there are none. */
+const struct tally *report_stacks(const struct report *r, const char **ret_unit, const char **ret_none);
+
 void report_print_pmc(struct report *r, uint64_t top, bool json);
 void report_print_cpu(struct report *r, uint64_t top, bool json);
 void report_print_waits(struct report *r, uint64_t top, bool json);
@@ -121,6 +134,7 @@ void report_free(struct report *r);
 /* Stacks and their weights. errno. */
 /* Stacks for other programs; false: said why. */
 bool report_write_folded(const struct cli_args *a, const struct tally *stacks, const char *path);
-bool report_write_speedscope(const struct cli_args *a, const struct tally *stacks, const char *path, bool off_cpu);
+bool report_write_speedscope(const struct cli_args *a, const struct tally *stacks, const char *path, const char *name,
+			     const char *unit);
 
 #endif

@@ -20,7 +20,8 @@ bool report_write_folded(const struct cli_args *a, const struct tally *stacks, c
 }
 
 /* The file format of speedscope: frames once, then stacks as lists of their numbers. */
-bool report_write_speedscope(const struct cli_args *a, const struct tally *stacks, const char *path, bool off_cpu)
+bool report_write_speedscope(const struct cli_args *a, const struct tally *stacks, const char *path, const char *name,
+			     const char *unit)
 {
 	struct tally frames = {0};
 	struct strbuf names = {0}, samples = {0}, weights = {0};
@@ -60,8 +61,7 @@ bool report_write_speedscope(const struct cli_args *a, const struct tally *stack
 			"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"shared\":{\"frames\":[%s]},"
 			"\"profiles\":[{\"type\":\"sampled\",\"name\":\"%s\",\"unit\":\"%s\",\"startValue\":0,"
 			"\"endValue\":%llu,\"samples\":[%s],\"weights\":[%s]}]}\n",
-			names.s ? names.s : "", off_cpu ? "time waited" : "CPU samples",
-			off_cpu ? "microseconds" : "none", (unsigned long long)total, samples.s ? samples.s : "",
+			names.s ? names.s : "", name, unit, (unsigned long long)total, samples.s ? samples.s : "",
 			weights.s ? weights.s : "");
 		ok = cli_output_close(o, true) == CLI_OK;
 	}

@@ -13,6 +13,7 @@ int wpr_result_write(struct wpr *w, char **files, unsigned count, const char *to
 	if (count == 0) {
 		return wpr_fail(WPR_NOT_RUNNING, "Nothing of the recording is left to save.");
 	}
+	cli_output_private();
 	if (count == 1 && !compress) {
 		if (!cli_output_move(w->args, files[0], to)) {
 			return wpr_fail(WPR_HRESULT(29), "Cannot write %s. The recording is in %s.", to, files[0]);

@@ -417,6 +417,7 @@ int xperf_merge(struct cli_args *a, int count, char **files, const char *to)
 {
 	char mapped[PATH_MAX];
 	to = cli_path_told(to, mapped);
+	cli_output_private();
 	int status = cli_merge_files(a, (const char *const *)files, (uint32_t)count, to, cli_flag(a, "compress"));
 	if (status) {
 		return status;
