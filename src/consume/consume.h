@@ -50,7 +50,6 @@ int consume_file_open(const char *path, struct consume_source **ret, struct diag
 /* Connects to the session. -errno; *ret_status is the Win32 code etwd refused with, else 0. */
 int consume_rt_open(const uint16_t *name, uint32_t name_units, struct consume_source **ret,
 		    uint32_t *ret_status, struct diag *d);
-/* 1 and a record (valid until the next call), 0 at the end, -errno. */
 /* Buffers that the caller brings (consume_stream.c). `done` is called, on the thread of next() or
  * close(), when one is not needed any more. */
 typedef void consume_stream_done_fn(void *ctx, const uint8_t *buf);
@@ -58,6 +57,7 @@ int consume_stream_open(consume_stream_done_fn *done, void *ctx, struct consume_
 /* Any thread. The first must hold a log-file header. -EINVAL: too short; -EBADMSG: no buffer;
  * -ERANGE: out of order; then it remains the caller's. */
 int consume_stream_add(struct consume_source *s, const uint8_t *buf, uint32_t bytes);
+/* 1 and a record (valid until the next call), 0 at the end, -errno. */
 static inline int consume_source_next(struct consume_source *s, struct etl_record *ret)
 {
 	return s->ops->next(s, ret);
