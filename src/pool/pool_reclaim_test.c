@@ -110,7 +110,7 @@ static void a_thread_that_jumps_out_anywhere_goes_on(void **state)
 {
 	pool_testpoint_hook = at_point;
 	by_thread = false;
-	for (size_t p = 0; p < BASE_ARRAY_LEN(points); p++) {
+	for (volatile size_t p = 0; p < BASE_ARRAY_LEN(points); p++) {
 		struct rig r = rig_make(4096);
 		static struct count c;
 		c = (struct count){0};
