@@ -97,7 +97,7 @@ void openetw_recorder_set_file(struct openetw_recorder *s, const char *path, uin
 	s->file_said = true;
 }
 
-void openetw_recorder_set_live(struct openetw_recorder *s, int live)
+void openetw_recorder_set_live(struct openetw_recorder *s, bool live)
 {
 	s->live = live != 0;
 }
@@ -161,7 +161,7 @@ void openetw_recorder_add_kernel_flags(struct openetw_recorder *s, uint32_t flag
 	s->kernel_bits_said = true;
 }
 
-void openetw_recorder_set_replace(struct openetw_recorder *s, int replace)
+void openetw_recorder_set_replace(struct openetw_recorder *s, bool replace)
 {
 	s->replace = replace != 0;
 }
@@ -290,7 +290,7 @@ static enum openetw_mistake check_providers(struct openetw_recorder *s)
 		p->system = !p->kernel && recorder_kernel_is_system_provider(p->name, &p->guid);
 		if (p->kernel) {
 			memcpy(&p->guid, kernel_trace_control_guid.b, sizeof p->guid);
-		} else if (!p->system && openetw_provider_guid(p->name, &p->guid) < 0) {
+		} else if (!p->system && openetw_provider_guid(p->name, (struct openetw_guid *)&p->guid)) {
 			return wrong(s, OPENETW_MISTAKE_PROVIDER_INVALID,
 				     "'%.200s' is neither a GUID nor the name of a provider",
 				     p->name);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * StartTrace, ControlTrace and its wrappers, QueryAllTraces.
  */
+#include "base/sized.h"
 #include "control/control.h"
 #include "control/control_private.h"
 #include "format/kernel_mask.h"
@@ -396,11 +397,13 @@ static uint32_t control(CONTROLTRACE_ID id, const void *name, bool wide, EVENT_T
 uint32_t openetw_session_stop(uint64_t id, const char *session_name, EVENT_TRACE_PROPERTIES *p,
 			      struct openetw_loss *loss)
 {
-	if (loss == NULL || loss->size != sizeof *loss) {
+	struct openetw_loss counted = {0};
+	if (!SIZED_VALID(loss, overwritten)) {
 		return control_refuse(ERROR_INVALID_PARAMETER, "the ledger must be given with its size");
 	}
-	*loss = (struct openetw_loss){.size = sizeof *loss};
-	return control_counted(id, session_name, false, p, EVENT_TRACE_CONTROL_STOP, loss);
+	uint32_t code = control_counted(id, session_name, false, p, EVENT_TRACE_CONTROL_STOP, &counted);
+	SIZED_GIVE(loss, &counted);
+	return code;
 }
 
 ULONG WINAPI ControlTraceW(TRACEHANDLE TraceHandle, LPCWSTR InstanceName, PEVENT_TRACE_PROPERTIES Properties,

@@ -36,7 +36,7 @@ uint32_t openetw_etwd_place(char *path, uint32_t path_bytes, char *note, uint32_
 	return r == -ENOENT ? (uint32_t)ERROR_SUCCESS : win32_from_errno(r);
 }
 
-uint32_t openetw_collectors_changed(uint32_t start)
+uint32_t openetw_collectors_changed(bool start)
 {
 	uint8_t req[64];
 	struct proto_writer w;
@@ -45,7 +45,7 @@ uint32_t openetw_collectors_changed(uint32_t start)
 		return ERROR_NOT_ENOUGH_MEMORY;
 	}
 	proto_begin(&w, req, sizeof req, PROTO_RELOAD, 1);
-	uint32_t code = control_call(req, proto_end(&w), start != 0, 10000, reply);
+	uint32_t code = control_call(req, proto_end(&w), start, 10000, reply);
 	free(reply);
 	return code;
 }

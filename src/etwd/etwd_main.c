@@ -33,10 +33,7 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 
-#ifndef OPENETW_VERSION
-#define OPENETW_VERSION "0.1.0"
 #define THREAD_STACK_BYTES (512u << 10)
-#endif
 
 struct options {
 	bool foreground, system;

@@ -9,7 +9,7 @@
 
 struct merge {
 	struct relog *g;
-	openetw_merge_progress_fn *progress;
+	openetw_merge_progress_fn progress;
 	void *ctx;
 	uint64_t events;
 };
@@ -32,7 +32,7 @@ static const char *file_name_of(const char *path)
 }
 
 uint32_t openetw_merge(const char *const *paths, uint32_t count, const char *output, uint32_t flags,
-		       openetw_merge_progress_fn *progress, void *ctx)
+		       openetw_merge_progress_fn progress, void *ctx)
 {
 	static const struct relog_callbacks callbacks = {.event = keep};
 	struct merge m = {.progress = progress, .ctx = ctx};

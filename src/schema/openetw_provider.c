@@ -4,14 +4,16 @@
 #include "base/provider_guid.h"
 #include "schema/schema_store.h"
 
+#include "etw/values/errors.h"
+
 #include <openetw/decode.h>
 
-int openetw_provider_guid(const char *text, void *ret_guid)
+uint32_t openetw_provider_guid(const char *text, struct openetw_guid *guid)
 {
 	struct guid g;
-	int r = text && ret_guid ? provider_guid(text, schema_process_provider_guid, &g) : -EINVAL;
-	if (r == 0) {
-		memcpy(ret_guid, g.b, sizeof g.b);
+	if (!text || !guid || provider_guid(text, schema_process_provider_guid, &g) < 0) {
+		return ERROR_INVALID_PARAMETER;
 	}
-	return r;
+	memcpy(guid->bytes, g.b, sizeof g.b);
+	return ERROR_SUCCESS;
 }

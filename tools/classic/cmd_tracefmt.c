@@ -429,7 +429,7 @@ static bool load_directory(const char *path, const char *const *suffixes)
 			char file[4096], problem[300];
 			if (strcasecmp(dot, suffixes[i]) == 0 &&
 			    snprintf(file, sizeof file, "%s/%s", path, e->d_name) < (int)sizeof file &&
-			    openetw_schema_load_file(file, problem, sizeof problem) < 0) {
+			    openetw_schema_load_file(file, problem, sizeof problem) != ERROR_SUCCESS) {
 				fprintf(stderr, "openetw tracefmt: %s: %s\n", file, problem);
 			}
 		}
@@ -457,7 +457,7 @@ static bool load_formats(struct cli_args *a)
 	for (size_t k = 0; k < BASE_ARRAY_LEN(files); k++) {
 		for (int i = 0; (v = cli_value_at(a, files[k], i)) != NULL; i++) {
 			char problem[300];
-			if (openetw_schema_load_file(v, problem, sizeof problem) < 0) {
+			if (openetw_schema_load_file(v, problem, sizeof problem) != ERROR_SUCCESS) {
 				fprintf(stderr, "openetw tracefmt: %s: %s\n", v, problem);
 				return false;
 			}

@@ -340,7 +340,7 @@ static bool load_formats(struct cli_args *a)
 	char problem[300], path[4096];
 	const char *v;
 	for (int i = 0; (v = cli_value_at(a, "import", i)) != NULL; i++) {
-		if (openetw_schema_load_file(v, problem, sizeof problem) < 0) {
+		if (openetw_schema_load_file(v, problem, sizeof problem) != ERROR_SUCCESS) {
 			fprintf(stderr, "openetw tracerpt: %s: %s\n", v, problem);
 			return false;
 		}

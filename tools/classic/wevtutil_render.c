@@ -50,13 +50,13 @@ struct values {
 	size_t count;
 };
 
-static int take_value(void *ctx, const struct openetw_field *f)
+static bool take_value(void *ctx, const struct openetw_field *f)
 {
 	struct values *v = ctx;
 	if (v->count < BASE_ARRAY_LEN(v->text)) {
 		v->text[v->count++] = strndup(f->text, f->text_length);
 	}
-	return 0;
+	return true;
 }
 
 /* "%1" and "%1!s!" are the items, "%n" is a new line, "%%" a percent sign. */

@@ -105,10 +105,10 @@ static void add_json(struct strbuf *b, const char *name, size_t name_length, con
 	strbuf_adds(b, object ? "</ComplexData>\r\n" : "</Data>\r\n");
 }
 
-static int add_field(void *context, const struct openetw_field *f)
+static bool add_field(void *context, const struct openetw_field *f)
 {
 	add_json(context, f->name, f->name_length, f->json, f->json_length, 0);
-	return 0;
+	return true;
 }
 
 static void add_hex(struct strbuf *b, const EVENT_RECORD *e)
@@ -153,7 +153,7 @@ static void add_payload(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf 
 	if (add_debug_data(x, e, b)) {
 		return;
 	}
-	int result = openetw_decode_fields(x->decoder, e, add_field, &fields);
+	uint32_t result = openetw_decode_fields(x->decoder, e, add_field, &fields);
 	if (result == OPENETW_NO_SCHEMA) {
 		strbuf_adds(b, "\t<BinaryEventData>");
 		add_hex(b, e);

@@ -274,7 +274,7 @@ static void add_meta(struct strbuf *b, const EVENT_RECORD *e, const struct opene
 	b->len = (size_t)(s - b->s);
 }
 
-static void note(struct cli_printer *p, const EVENT_RECORD *e, int result)
+static void note(struct cli_printer *p, const EVENT_RECORD *e, uint32_t result)
 {
 	if (result == OPENETW_DECODED) {
 		return;

@@ -237,7 +237,7 @@ void controller_provider_name(const GUID *g, char *out, size_t cap)
 	if (guid_equal(&b, &kernel_trace_control_guid)) {
 		snprintf(out, cap, "%s", kernel_name);
 	} else if (!installed_name(g, out, cap) &&
-		   openetw_registered_name(g, out, (uint32_t)cap) != ERROR_SUCCESS) {
+		   openetw_registered_name((const struct openetw_guid *)g, out, (uint32_t)cap) != ERROR_SUCCESS) {
 		snprintf(out, cap, "{%s}", guid_format(&b, text));
 	}
 }

@@ -35,13 +35,13 @@ uint32_t cli_session_query(const char *name, struct cli_props *ret)
 
 bool cli_provider_guid(const char *text, GUID *ret)
 {
-	return openetw_provider_guid(text, ret) == 0;
+	return openetw_provider_guid(text, (struct openetw_guid *)ret) == ERROR_SUCCESS;
 }
 
 bool cli_provider_installed(const char *name, struct guid *ret)
 {
 	/* The library says what a name means, the computed GUID included, which is right here too. */
-	return openetw_provider_guid(name, ret) == 0;
+	return openetw_provider_guid(name, (struct openetw_guid *)ret) == ERROR_SUCCESS;
 }
 
 void cli_provider_of_command(const char *word)
@@ -231,7 +231,7 @@ void cli_provider_tell(const GUID *g, const char *name)
 	if (name && guid_parse(name, &plain) == 0) {
 		name = NULL;
 	}
-	if (openetw_name_provider(g, name, &registrations) == ERROR_SUCCESS && registrations == 0) {
+	if (openetw_name_provider((const struct openetw_guid *)g, name, &registrations) == ERROR_SUCCESS && registrations == 0) {
 		cli_guid_text(g, guid);
 		fprintf(stderr,
 			"note: no process has registered %s {%s} yet; it is recorded as soon as one "

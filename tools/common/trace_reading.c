@@ -108,12 +108,12 @@ static ULONG WINAPI on_buffer(PEVENT_TRACE_LOGFILEA f)
 	return !t->stop && !interrupted;
 }
 
-static int on_read_ahead(void *ctx, uint32_t done, uint32_t total)
+static bool on_read_ahead(void *ctx, uint32_t done, uint32_t total)
 {
 	struct cli_trace *t = ctx;
 	cli_progress_show(&t->progress, "%3u%%  reading processes and modules",
 			  (unsigned)(100ull * done / (total ? total : 1)));
-	return interrupted || cli_signal_caught();
+	return !interrupted && !cli_signal_caught();
 }
 
 /* What a file tells of processes, modules and files stands at its end as often as not. */

@@ -90,9 +90,9 @@ static VOID WINAPI on_event(PEVENT_RECORD e)
 	}
 }
 
-static int read_ahead(void *ctx, uint32_t done, uint32_t total)
+static bool read_ahead(void *ctx, uint32_t done, uint32_t total)
 {
-	return cli_signal_caught();
+	return !cli_signal_caught();
 }
 
 static ULONG WINAPI on_buffer(PEVENT_TRACE_LOGFILEA f)

@@ -236,10 +236,10 @@ static void put_name(struct xperf_rows *r, const EVENT_RECORD *e, const struct k
 
 /* ---- headings ---------------------------------------------------------------------------------- */
 
-static int put_column(void *ctx, const struct openetw_field *f)
+static bool put_column(void *ctx, const struct openetw_field *f)
 {
 	strbuf_addf(ctx, ", %.*s", (int)f->name_length, f->name);
-	return 0;
+	return true;
 }
 
 void xperf_rows_stack_header(struct strbuf *b)
@@ -273,11 +273,11 @@ void xperf_rows_header(struct xperf_rows *r, const EVENT_RECORD *e, struct strbu
 
 /* ---- cells ------------------------------------------------------------------------------------- */
 
-static int collect(void *ctx, const struct openetw_field *f)
+static bool collect(void *ctx, const struct openetw_field *f)
 {
 	struct xperf_rows *r = ctx;
 	if (r->field_count == FIELDS_MAX) {
-		return 1;
+		return false;
 	}
 	struct field *to = &r->fields[r->field_count++];
 	to->name = r->store.len;
@@ -287,7 +287,7 @@ static int collect(void *ctx, const struct openetw_field *f)
 	to->text_length = f->text_length;
 	strbuf_add(&r->store, f->text, f->text_length);
 	strbuf_addc(&r->store, 0);
-	return 0;
+	return true;
 }
 
 static const char *field(const struct xperf_rows *r, const char *name, size_t n)
@@ -352,11 +352,11 @@ static void put_text(struct strbuf *b, const char *s, size_t n)
 	strbuf_add_quoted(b, s, n);
 }
 
-static int put_field(void *ctx, const struct openetw_field *f)
+static bool put_field(void *ctx, const struct openetw_field *f)
 {
 	strbuf_adds(ctx, ", ");
 	put_text(ctx, f->text, f->text_length);
-	return 0;
+	return true;
 }
 
 static uint64_t *left_at(struct xperf_rows *r, uint32_t tid)
