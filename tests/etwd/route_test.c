@@ -123,6 +123,7 @@ static void world_end(struct world *w)
 		sink_stop(w->session[i].sink, NULL);
 		free(w->got[i].data);
 	}
+	free(w->p.fair);
 	free(w->reg[1].config->traits);
 	for (uint32_t i = 0; i < 2; i++) {
 		free(w->reg[i].config->older);

@@ -283,7 +283,7 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 	if (f->skip_wpp && (e->EventHeader.Flags & EVENT_HEADER_FLAG_TRACE_MESSAGE)) {
 		return true;
 	}
-	if (f->count == f->max) {
+	if (f->count - f->headers == f->max && !cli_is_header(e)) {
 		return false;
 	}
 	f->count++;
