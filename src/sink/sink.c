@@ -306,8 +306,8 @@ int sink_create(const struct sink_options *options, struct sink **ret, struct di
 		err = sink_buffers_add(s, o.maximum_buffers);
 	}
 	if (err == 0 && o.fair && o.path && !s->buffering) {
-		/* Each processor's events need one, and another while that is written. */
-		uint32_t some = BASE_MAX(2 * s->stream_count, o.maximum_buffers / RESERVE_SHARE);
+		/* Each processor has two streams, in order and late: one for each, and another while that is written. */
+		uint32_t some = BASE_MAX(4 * s->stream_count, o.maximum_buffers / RESERVE_SHARE);
 		err = sink_buffers_reserve(s, BASE_MIN(some, o.maximum_buffers));
 	}
 	if (err < 0) {
