@@ -272,7 +272,8 @@ HRESULT WINAPI PathCchRenameExtension(PWSTR pszPath, size_t cchPath, PCWSTR pszE
 	if (hr != S_OK) {
 		return hr;
 	}
-	if ((size_t)(dot - pszPath) + utf16_len(pszExt) + 2 > cchPath) {
+	size_t n = utf16_len(pszExt);
+	if ((size_t)(dot - pszPath) + (n && *pszExt != '.') + n + 1 > cchPath) {
 		return STRSAFE_E_INSUFFICIENT_BUFFER;
 	}
 	pszPath[dot - pszPath] = 0;

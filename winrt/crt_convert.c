@@ -78,11 +78,17 @@ FN(long, wcstol, (const wc *s, wc **end, int base))
 }
 FN(unsigned long, wcstoul, (const wc *s, wc **end, int base))
 {
+	struct ascii a;
+	int before = errno;
+	errno = 0;
 	unsigned long long v = etw16_wcstoull(s, end, base);
-	if (v > UINT_MAX && (long long)v >= 0) {
+	to_ascii(&a, s);
+	unsigned long long magnitude = a.text[0] == '-' ? 0 - v : v;
+	if (errno == ERANGE || magnitude > UINT_MAX) {
 		errno = ERANGE;
 		return UINT_MAX;
 	}
+	errno = errno ? errno : before;
 	return (unsigned)v;
 }
 FN(int, _wtoi, (const wc *s))

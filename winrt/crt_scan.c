@@ -124,7 +124,8 @@ static int scan(struct input *in, struct input *f, bool sized, va_list given)
 		}
 		if (ch != '%') {
 			if (get(in) != ch) {
-				break;
+				va_end(ap);
+				return done == 0 && !get(in) ? EOF : done;
 			}
 			in->at++;
 			continue;

@@ -16,7 +16,16 @@
 
 #include "evntprov.h"
 #include "evntrace_guids.h"
-#include "evntrace_values.h"
+#include "values/enable_flags.h"
+#include "values/enable_trace.h"
+#include "values/event_types.h"
+#include "values/levels.h"
+#include "values/message_flags.h"
+#include "values/mof_types.h"
+#include "values/session_control.h"
+#include "values/session_modes.h"
+#include "values/session_names.h"
+#include "values/system_keywords.h"
 #include "wmistr.h"
 
 #include <stdarg.h>
@@ -27,14 +36,10 @@
 
 EXTERN_C_START
 
-#define KERNEL_LOGGER_NAMEW ETW_WIDE("NT Kernel Logger")
-#define KERNEL_LOGGER_NAMEA "NT Kernel Logger"
-#define GLOBAL_LOGGER_NAMEW ETW_WIDE("GlobalLogger")
-#define GLOBAL_LOGGER_NAMEA "GlobalLogger"
-#define EVENT_LOGGER_NAMEW  ETW_WIDE("EventLog")
-#define EVENT_LOGGER_NAMEA  "EventLog"
-#define DIAG_LOGGER_NAMEW   ETW_WIDE("DiagLog")
-#define DIAG_LOGGER_NAMEA   "DiagLog"
+#define KERNEL_LOGGER_NAMEW ETW_WIDE(KERNEL_LOGGER_NAMEA)
+#define GLOBAL_LOGGER_NAMEW ETW_WIDE(GLOBAL_LOGGER_NAMEA)
+#define EVENT_LOGGER_NAMEW ETW_WIDE(EVENT_LOGGER_NAMEA)
+#define DIAG_LOGGER_NAMEW ETW_WIDE(DIAG_LOGGER_NAMEA)
 
 typedef ULONG64 TRACEHANDLE, *PTRACEHANDLE;
 typedef ULONG64 CONTROLTRACE_ID, *PCONTROLTRACE_ID; /* invalid: 0 */

@@ -20,7 +20,11 @@
  * ERROR_BAD_PATHNAME: mode needs a file and there is none, or the file belongs to another session.
  * ERROR_ALREADY_EXISTS: name or GUID is running. ERROR_DISK_FULL. ERROR_ACCESS_DENIED.
  * ERROR_PATH_NOT_FOUND: the directory is not there. ERROR_NO_SYSTEM_RESOURCES: 1024 sessions run, or
- * their buffers together would be too large. ERROR_NOT_SUPPORTED: EnableFlags of the kernel logger.
+ * their buffers together would be too large.
+ *
+ * Kernel events (EnableFlags of "NT Kernel Logger" and of sessions with EVENT_TRACE_SYSTEM_LOGGER_MODE):
+ * ERROR_ACCESS_DENIED without the rights for them, ERROR_NOT_SUPPORTED for a flag that Linux has no
+ * events for; openetw_last_error_text() names it.
  */
 ETW_API ULONG WMIAPI StartTraceW(CONTROLTRACE_ID *TraceId, LPCWSTR InstanceName,
 				 PEVENT_TRACE_PROPERTIES Properties);
@@ -84,8 +88,8 @@ ETW_API ULONG WMIAPI QueryAllTracesA(PEVENT_TRACE_PROPERTIES *PropertyArray,
  * come; event ids, event names (TraceLogging) and stack filters are exact for each session. Package
  * filters pass no process here. Payload filters (TdhAggregatePayloadFilters in tdh.h) judge the
  * events they name and are for the provider they were made for, never for a group. Container
- * filters are not evaluated and therefore refused: ERROR_NOT_SUPPORTED. A private session takes
- * none.
+ * filters list names of containers or control groups as UTF-16 text; a private session refuses
+ * them with ERROR_NOT_SUPPORTED.
  *
  * ERROR_INVALID_PARAMETER; ERROR_TIMEOUT: the enable stays in force; ERROR_NO_SYSTEM_RESOURCES:
  * eight sessions have the provider; ERROR_WMI_INSTANCE_NOT_FOUND; ERROR_ACCESS_DENIED. */

@@ -8,36 +8,31 @@
  *   if (openetw_reader_start(r) != 0) {
  *           fprintf(stderr, "%s\n", openetw_reader_problem(r));
  *   }
- *   struct openetw_batch b = {.size = sizeof b};
+ *   OPENETW_SIZED(struct openetw_batch, b);
  *   while (openetw_reader_next(r, OPENETW_READER_FOREVER, &b) == 0) {
  *           for (uint32_t i = 0; i < b.count; i++) {
- *                   printf("%s/%s %s\n", b.events[i].provider, b.events[i].name, b.events[i].json);
+ *                   const struct openetw_event *e = openetw_batch_event(&b, i);
+ *                   printf("%s/%s %s\n", e->provider, e->name, e->json);
  *           }
  *   }
  *   openetw_reader_destroy(r);
  *
- * A thread of the reader's own reads, selects and decodes; a bounded queue lies between it and next().
+ * samples/reader.c is a whole program. A thread of the reader's own reads, selects and decodes; a bounded queue lies between it and next().
  * The functions that say what is wanted never fail by themselves: the first mistake is kept, and
  * openetw_reader_start() returns its code and openetw_reader_problem() says it in words.
  *
- * One thread at a time uses a reader; openetw_reader_stop() and stop handles are for any thread.
- * Results are Win32 codes, 0 is success. Strings are UTF-8. `size` members are set by the caller.
+ * One thread at a time uses a reader; openetw_reader_stop() and stoppers are for any thread.
+ * defs.h says what holds for results, sizes and strings.
  */
 #ifndef OPENETW_READER_H
 #define OPENETW_READER_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include <openetw/defs.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#ifndef OPENETW_API
-#define OPENETW_API __attribute__((visibility("default")))
-#endif
-
-struct _EVENT_RECORD; /* evntcons.h */
 struct openetw_reader;
 
 /* ---- what is wanted ---------------------------------------------------------------------------- */
@@ -66,13 +61,13 @@ OPENETW_API void openetw_reader_attach(struct openetw_reader *r, uint32_t what);
 /* Only these processes (repeatable): by id, by name with or without ".exe". Implies ORIGIN. */
 OPENETW_API void openetw_reader_add_pid(struct openetw_reader *r, uint32_t pid);
 OPENETW_API void openetw_reader_add_process(struct openetw_reader *r, const char *name);
-/* Only these providers (repeatable): 16 bytes of GUID. */
-OPENETW_API void openetw_reader_add_provider(struct openetw_reader *r, const void *guid);
+/* Only these providers (repeatable). */
+OPENETW_API void openetw_reader_add_provider(struct openetw_reader *r, const struct openetw_guid *guid);
 /* Only events of these times, FILETIME. */
 OPENETW_API void openetw_reader_set_range(struct openetw_reader *r, uint64_t from, uint64_t to);
-/* Asked last, on the reader's thread, before the event is decoded and kept. 0: no; 1: yes; negative:
- * no, and that is the end. */
-typedef int (*openetw_reader_filter_fn)(void *context, const struct _EVENT_RECORD *e);
+/* Asked last, on the reader's thread, before the event is decoded and kept. True: keep it. A filter that calls
+ * openetw_reader_stop() ends the reading; its own event is not kept then. */
+typedef bool (*openetw_reader_filter_fn)(void *context, const openetw_event_record *e);
 OPENETW_API void openetw_reader_set_filter(struct openetw_reader *r, openetw_reader_filter_fn fn,
 					   void *context);
 
@@ -93,10 +88,10 @@ OPENETW_API uint32_t openetw_reader_start(struct openetw_reader *r);
 OPENETW_API const char *openetw_reader_problem(const struct openetw_reader *r);
 
 struct openetw_event {
-	const struct _EVENT_RECORD *record; /* with RAW, else NULL */
+	const openetw_event_record *record; /* with RAW, else NULL */
 	const char *json;		    /* with JSON: the payload as one object, else NULL */
 	size_t json_length;
-	int result; /* with JSON: OPENETW_DECODED, … of decode.h */
+	uint32_t result; /* with JSON: OPENETW_DECODED, … of decode.h */
 	uint16_t id;
 	uint8_t version, level;
 	const char *provider; /* with JSON or NAMES, else "" */
@@ -111,15 +106,25 @@ struct openetw_event {
 	const char *process;   /* with ORIGIN: its name; NULL: unknown */
 	const char *file;      /* with ORIGIN: the file whose key the event has; NULL: none */
 };
+/* struct openetw_event may get more members at its end. Then one event takes more bytes than the program thinks, so
+ * events[i] is wrong for every i but 0: openetw_batch_event() steps by event_stride. */
 struct openetw_batch {
-	uint32_t size;
+	uint32_t size; /* in: sizeof(struct openetw_batch) */
 	uint32_t count;
 	const struct openetw_event *events;
+	uint32_t event_stride; /* bytes from one event to the next */
+	uint32_t reserved;
 };
+/* Event number `i` of a batch, below its count. */
+static inline const struct openetw_event *openetw_batch_event(const struct openetw_batch *b, uint32_t i)
+{
+	return (const struct openetw_event *)(const void *)((const char *)(const void *)b->events +
+							     (size_t)i * b->event_stride);
+}
 
 #define OPENETW_READER_FOREVER 0xFFFFFFFFu
 /* The next events, at least one, in the order of time; they are valid until the next call. Waits up to
- * so many milliseconds for the first. WAIT_TIMEOUT; ERROR_NO_MORE_ITEMS at the end (of the files, of
+ * so many milliseconds for the first. Without events the batch is empty: WAIT_TIMEOUT; ERROR_NO_MORE_ITEMS at the end (of the files, of
  * the session, or after a stop); or why the reading failed, when all that was read has been taken. */
 OPENETW_API uint32_t openetw_reader_next(struct openetw_reader *r, uint32_t milliseconds,
 					 struct openetw_batch *ret);
@@ -132,12 +137,12 @@ OPENETW_API uint32_t openetw_reader_lost_unknown(struct openetw_reader *r);
 
 /* No more events; what is queued can still be taken. Any thread. */
 OPENETW_API void openetw_reader_stop(struct openetw_reader *r);
-/* The same for those who may outlive the reader: a signal thread, a timer. The handle is theirs until
+/* The same for those who may outlive the reader: a signal thread, a timer. The stopper is theirs until
  * they release it; stopping a reader that is gone does nothing. NULL when memory runs out. */
-struct openetw_stop;
-OPENETW_API struct openetw_stop *openetw_reader_stop_handle(struct openetw_reader *r);
-OPENETW_API void openetw_stop_now(struct openetw_stop *s);
-OPENETW_API void openetw_stop_release(struct openetw_stop *s); /* NULL is fine */
+struct openetw_stopper;
+OPENETW_API struct openetw_stopper *openetw_reader_stopper(struct openetw_reader *r);
+OPENETW_API void openetw_stopper_stop(struct openetw_stopper *s);
+OPENETW_API void openetw_stopper_release(struct openetw_stopper *s); /* NULL is fine */
 
 #ifdef __cplusplus
 }

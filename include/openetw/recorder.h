@@ -24,14 +24,10 @@
 #ifndef OPENETW_RECORDER_H
 #define OPENETW_RECORDER_H
 
-#include <stdint.h>
+#include <openetw/defs.h>
 
 #ifdef __cplusplus
 extern "C" {
-#endif
-
-#ifndef OPENETW_API
-#define OPENETW_API __attribute__((visibility("default")))
 #endif
 
 struct openetw_recorder;
@@ -47,7 +43,7 @@ OPENETW_API void openetw_recorder_destroy(struct openetw_recorder *s);
 OPENETW_API void openetw_recorder_set_file(struct openetw_recorder *s, const char *path,
 					   uint32_t mib, uint32_t mode);
 /* Events can be read live (openetw/reader.h). */
-OPENETW_API void openetw_recorder_set_live(struct openetw_recorder *s, int live);
+OPENETW_API void openetw_recorder_set_live(struct openetw_recorder *s, bool live);
 /* Buffers of so many KiB, at least and at most so many; 0: the default. */
 OPENETW_API void openetw_recorder_set_buffers(struct openetw_recorder *s, uint32_t kib,
 					      uint32_t least, uint32_t most);
@@ -72,7 +68,7 @@ OPENETW_API void openetw_recorder_add_kernel_flags(struct openetw_recorder *s, u
 OPENETW_API void openetw_recorder_add_kernel_stacks(struct openetw_recorder *s, const char *events);
 /* A session of this name that runs already, such as an "NT Kernel Logger" that nobody stopped, is stopped, and the start
  * tried again, once. Without this the start says ERROR_ALREADY_EXISTS. */
-OPENETW_API void openetw_recorder_set_replace(struct openetw_recorder *s, int replace);
+OPENETW_API void openetw_recorder_set_replace(struct openetw_recorder *s, bool replace);
 /* Only events of these processes, at most 8: of kernel events, those that belong to one. */
 OPENETW_API void openetw_recorder_add_pid(struct openetw_recorder *s, uint32_t pid);
 

@@ -5,12 +5,14 @@
  * was. An optional helper for callbacks of ProcessTrace (and for anybody who has EVENT_RECORDs).
  *
  *   struct openetw_state *s = openetw_state_create(0);
- *   openetw_state_read_file(s, path, NULL, NULL);   much of what a file tells stands at its end
- *   TRACEHANDLE h = OpenTrace(…);
+ *   openetw_state_read_file(s, path, NULL, NULL);   // much of what a file tells stands at its end
+ *   TRACEHANDLE h = OpenTraceA(&log);
  *   openetw_state_attach(s, h);
- *   ProcessTrace(&h, 1, NULL, NULL);                callbacks ask s about their event
+ *   ProcessTrace(&h, 1, NULL, NULL);                // callbacks ask s about their event
  *   CloseTrace(h);
  *   openetw_state_destroy(s);
+ *
+ * samples/state.c is a whole program.
  *
  * Without openetw_state_read_file (live sessions) the state knows what came before the event.
  * Several traces may share a state: those of one machine and boot (as their headers say) complete
@@ -24,24 +26,17 @@
  * A state belongs to one thread at a time: that of ProcessTrace while it runs. Strings are UTF-8,
  * never NULL unless said so, and live as long as the state. Times are TimeStamps as the trace's
  * callbacks get them (FILETIME, or raw ticks with PROCESS_TRACE_MODE_RAW_TIMESTAMP) when they go
- * in, and FILETIME when they come out. Results are Win32 codes; `size` members are set by the
- * caller to the size of the structure, so that later versions can add members at its end.
+ * in, and FILETIME when they come out. defs.h says what holds for results and sizes.
  */
 #ifndef OPENETW_STATE_H
 #define OPENETW_STATE_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include <openetw/defs.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#ifndef OPENETW_API
-#define OPENETW_API __attribute__((visibility("default")))
-#endif
-
-struct _EVENT_RECORD; /* evntcons.h */
 struct openetw_state;
 
 #define OPENETW_STATE_STACKS 0x1u /* keep call stacks that come in records of their own */
@@ -53,8 +48,8 @@ OPENETW_API struct openetw_state *openetw_state_create(uint32_t flags);
 /* After CloseTrace of the traces attached to it. NULL is fine. */
 OPENETW_API void openetw_state_destroy(struct openetw_state *s);
 
-/* Return non-zero to stop. `done` of `total` buffers have been read. */
-typedef int (*openetw_progress_fn)(void *context, uint32_t done, uint32_t total);
+/* False ends the reading. `done` of `total` buffers have been read. */
+typedef bool (*openetw_progress_fn)(void *context, uint32_t done, uint32_t total);
 /* Reads a whole trace file for what it says. From then on attach and feed add nothing new, they
  * only follow which thread runs where. ERROR_CANCELLED when fn said so; else what OpenTrace would
  * say. */
@@ -62,12 +57,12 @@ OPENETW_API uint32_t openetw_state_read_file(struct openetw_state *s, const char
 					     openetw_progress_fn fn, void *context);
 /* Sees every record of that trace before its callbacks do. After OpenTrace, before ProcessTrace; a
  * trace has one state at most. ERROR_INVALID_HANDLE, ERROR_BUSY. */
-OPENETW_API uint32_t openetw_state_attach(struct openetw_state *s, uint64_t trace);
+OPENETW_API uint32_t openetw_state_attach(struct openetw_state *s, openetw_trace_handle trace);
 /* Instead of attaching: hand it every event, in the order of time. Stacks find their events only
  * when the time stamps are raw. ERROR_SUCCESS. */
-OPENETW_API uint32_t openetw_state_feed(struct openetw_state *s, const struct _EVENT_RECORD *e);
-/* Non-zero when something had to be left out because the limit of memory was reached. */
-OPENETW_API int openetw_state_full(const struct openetw_state *s);
+OPENETW_API uint32_t openetw_state_feed(struct openetw_state *s, const openetw_event_record *e);
+/* True when something had to be left out because the limit of memory was reached. */
+OPENETW_API bool openetw_state_full(const struct openetw_state *s);
 
 /* Whose event is it? */
 struct openetw_event_origin {
@@ -85,7 +80,7 @@ struct openetw_event_origin {
 	uint64_t file_key;   /* 0: none */
 	const char *thread;  /* what `tid` is called; NULL when it has no name of its own */
 };
-OPENETW_API uint32_t openetw_state_event(struct openetw_state *s, const struct _EVENT_RECORD *e,
+OPENETW_API uint32_t openetw_state_event(struct openetw_state *s, const openetw_event_record *e,
 					 struct openetw_event_origin *ret);
 
 struct openetw_process {
@@ -100,9 +95,9 @@ struct openetw_process {
 OPENETW_API uint32_t openetw_state_process(struct openetw_state *s, uint32_t pid, uint64_t time,
 					   struct openetw_process *ret);
 
-/* Non-zero: all that the process did is in the trace. 0: it was recorded for other processes (record --pid), and has of
+/* True: all that the process did is in the trace. False: it was recorded for other processes (record --pid), and has of
  * this one only what it did to those, such as every other of its context switches. */
-OPENETW_API int openetw_state_watched(const struct openetw_state *s, uint32_t pid, uint64_t time);
+OPENETW_API bool openetw_state_watched(const struct openetw_state *s, uint32_t pid, uint64_t time);
 
 struct openetw_thread {
 	uint32_t size;
@@ -123,9 +118,9 @@ struct openetw_module {
 	uint32_t checksum, time_date_stamp;
 	const char *path;
 	const char *name; /* last part of the path */
-	/* Which build it is: GUID (its 16 bytes as in memory) and age of its symbol file, and the
-	 * file's name. NULL, 0, NULL: the trace does not tell. */
-	const uint8_t *build_guid;
+	/* Which build it is: GUID and age of its symbol file, and the file's name. NULL, 0, NULL: the trace
+	 * does not tell. */
+	const struct openetw_guid *build_guid;
 	uint32_t build_age;
 	uint32_t reserved;
 	const char *symbol_file;
@@ -161,7 +156,7 @@ struct openetw_stack {
 /* Call stack of an event: from the event itself or, with OPENETW_STATE_STACKS, from stack walk
  * records; without openetw_state_read_file these come too late. Addresses are valid until the next
  * call. ERROR_NOT_FOUND: it has none. */
-OPENETW_API uint32_t openetw_state_stack(struct openetw_state *s, const struct _EVENT_RECORD *e,
+OPENETW_API uint32_t openetw_state_stack(struct openetw_state *s, const openetw_event_record *e,
 					 struct openetw_stack *ret);
 
 #ifdef __cplusplus

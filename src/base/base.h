@@ -2,16 +2,18 @@
  *
  * base: what libc lacks. Front door.
  *
- *   errors     0 or a negative errno everywhere; win32_from_errno() at the API border
+ *   errors     0 or a negative errno everywhere; win32_from_errno() at the API border (base/win32_error.h)
  *   diag       where and why a parser refused, in words for the user
  *   bytes      bounded little-endian cursor, the only way to read bytes from elsewhere
  *   guid, utf, sha1, strbuf, clock
  *   printable  foreign text for terminals and logs (base/printable.h)
- *
+ *   and vec.h, file.h, parse.h, level.h, provider_guid.h, runtime_dir.h, datadir.h …
  * Nothing here keeps global state apart from the clock's once-detected kind.
  */
 #ifndef BASE_BASE_H
 #define BASE_BASE_H
+
+#include "base/win32_error.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -39,18 +41,11 @@
 
 /* ---- errors -------------------------------------------------------------------------------- */
 
-/* Win32 code for a negative errno (or 0). Unknown errnos become ERROR_GEN_FAILURE (31). */
-uint32_t win32_from_errno(int err);
-
 /* This thread's sentence about its last failed call, which openetw_last_error_text() hands out. Never
  * NULL; cut at 500 bytes. */
 void err_text_set(const char *fmt, ...) BASE_PRINTF(1, 2);
 void err_text_clear(void);
 const char *err_text_get(void);
-/* English sentence for a Win32 code used by ETW; NULL when unknown. */
-const char *win32_text(uint32_t code);
-/* Name such as "ERROR_ACCESS_DENIED"; NULL when unknown. */
-const char *win32_name(uint32_t code);
 
 /* ---- diag ---------------------------------------------------------------------------------- */
 
@@ -163,6 +158,12 @@ struct guid {
 	uint8_t b[16];
 };
 extern const struct guid GUID_ZERO;
+/* GUID_INIT(ETW_GUID_...): an initialiser of struct guid from one of etw/values/guids.h. */
+#define GUID_INIT(...) GUID_INIT_PARTS(__VA_ARGS__)
+#define GUID_INIT_PARTS(a, b, c, d0, d1, d2, d3, d4, d5, d6, d7)                                   \
+	{{(uint8_t)((a)&0xFF), (uint8_t)((a) >> 8 & 0xFF), (uint8_t)((a) >> 16 & 0xFF),            \
+	  (uint8_t)((uint32_t)(a) >> 24), (uint8_t)((b)&0xFF), (uint8_t)((b) >> 8),                 \
+	  (uint8_t)((c)&0xFF), (uint8_t)((c) >> 8), d0, d1, d2, d3, d4, d5, d6, d7}}
 
 static inline bool guid_equal(const struct guid *a, const struct guid *b)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/datadir.h"
 
-#include "base/base.h"
+#include "base/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 const char *datadir_root(void)
 {
@@ -29,27 +28,5 @@ bool datadir_path(bool machine, const char *part, char *ret, size_t cap)
 
 int datadir_make(const char *path, bool machine)
 {
-	char part[4096];
-	size_t n = strlen(path);
-	if (n >= sizeof part || path[0] != '/') {
-		return -EINVAL;
-	}
-	for (size_t i = 1; i <= n; i++) {
-		if (path[i] != '/' && path[i] != 0) {
-			continue;
-		}
-		memcpy(part, path, i);
-		part[i] = 0;
-		int err = mkdir(part, machine ? 0755 : 0700) < 0 ? errno : 0;
-		if (err != 0 && err != EEXIST) {
-			/* A directory above may be there and not be ours to look at. */
-			struct stat st;
-			if (path[i] == 0 || stat(part, &st) < 0) {
-				return -err;
-			}
-		} else if (err == 0 && machine && chmod(part, 0755) < 0) {
-			return -errno; /* the daemon's umask is for its own files */
-		}
-	}
-	return 0;
+	return path[0] == '/' ? file_make_dirs(path, machine ? 0755 : 0700) : -EINVAL;
 }

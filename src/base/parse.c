@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Times, durations and sizes, in and out. Dates are the proleptic Gregorian calendar.
+ * Numbers, times, durations and sizes, in and out. Dates are the proleptic Gregorian calendar.
  */
 #include "base/parse.h"
 
@@ -13,6 +13,84 @@
 #define PER_SECOND   10000000ull
 #define SECOND_CHARS 19
 #define UNIX_SECONDS 11644473600ll /* from 1601 to 1970 */
+
+/* ---- numbers ---------------------------------------------------------------------------------- */
+
+static unsigned digit_of(char c)
+{
+	return c >= '0' && c <= '9'   ? (unsigned)(c - '0')
+	       : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
+	       : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10
+				      : 16;
+}
+
+/* How many bytes of s[0..n) the number is that begins there; 0: none does, or it is above max. */
+static size_t number_at(const char *s, size_t n, uint64_t max, uint64_t *ret)
+{
+	bool hex = n > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X') && digit_of(s[2]) < 16;
+	unsigned base = hex ? 16 : 10;
+	size_t start = hex ? 2 : 0, i = start;
+	uint64_t v = 0;
+	for (; i < n && digit_of(s[i]) < base; i++) {
+		if (__builtin_mul_overflow(v, base, &v) || __builtin_add_overflow(v, digit_of(s[i]), &v) || v > max) {
+			return 0;
+		}
+	}
+	if (i == start) {
+		return 0;
+	}
+	*ret = v;
+	return i;
+}
+
+bool parse_number_of(const char *text, size_t n, uint64_t min, uint64_t max, uint64_t *ret)
+{
+	uint64_t v;
+	if (n == 0 || number_at(text, n, max, &v) != n || v < min) {
+		return false;
+	}
+	*ret = v;
+	return true;
+}
+
+bool parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *ret)
+{
+	return parse_number_of(text, strlen(text), min, max, ret);
+}
+
+bool parse_number_at(const char **inout_text, uint64_t max, uint64_t *ret)
+{
+	size_t n = number_at(*inout_text, strlen(*inout_text), max, ret);
+	*inout_text += n;
+	return n > 0;
+}
+
+int parse_numbers(const char *text, uint32_t min, uint32_t max, uint32_t *out, int cap)
+{
+	int n = 0;
+	text += strspn(text, " \t");
+	while (*text) {
+		size_t length = strcspn(text, ", \t");
+		uint64_t v;
+		if (n == cap || !parse_number_of(text, length, min, max, &v)) {
+			return -1;
+		}
+		out[n++] = (uint32_t)v;
+		text += length;
+		text += strspn(text, " \t");
+		if (*text && *text++ != ',') {
+			return -1;
+		}
+		size_t blanks = strspn(text, " \t");
+		if (text[-1] == ',' && !text[blanks]) {
+			return -1;
+		}
+		text += blanks;
+	}
+	return n;
+}
+
+/* ---- times ------------------------------------------------------------------------------------ */
 
 static void add2(char **s, unsigned v)
 {

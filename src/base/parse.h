@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Times and durations as people write and read them. All times are FILETIME: 100 ns since
+ * Numbers, times, durations and sizes as people write and read them. All times are FILETIME: 100 ns since
  * 1601-01-01 UTC.
+ *
+ * A number is decimal or, behind 0x, hexadecimal: digits alone, without sign or blanks. A leading zero means
+ * nothing. Outputs are written only on success.
  */
 #ifndef BASE_PARSE_H
 #define BASE_PARSE_H
@@ -9,6 +12,16 @@
 #include "base/base.h"
 
 #define TIME_TEXT_SIZE 40
+
+/* A whole text that is one number from min to max. */
+bool parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *ret);
+/* The same of a text's first n bytes. */
+bool parse_number_of(const char *text, size_t n, uint64_t min, uint64_t max, uint64_t *ret);
+/* The number that *inout_text begins with, at most max; *inout_text then points behind it. */
+bool parse_number_at(const char **inout_text, uint64_t max, uint64_t *ret);
+/* "1,2, 0x10": numbers from min to max, separated by commas and blanks beside these. How many, at most cap; -1:
+ * it is no such list, or it has more. "" is none: 0. */
+int parse_numbers(const char *text, uint32_t min, uint32_t max, uint32_t *out, int cap);
 
 /* "2026-03-01T12:34:56.1234567Z", or with the machine's offset ("+01:00") when local. */
 void format_time(uint64_t filetime, bool local, char out[TIME_TEXT_SIZE]);

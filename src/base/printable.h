@@ -15,7 +15,7 @@
  *
  * All other text stays as it is, also backslashes, of which Windows' paths are full. So the result
  * cannot always be turned back, and making a text printable twice does no harm. JSON and XML have
- * escapes of their own: strbuf_add_json() and cli_xml_text().
+ * escapes of their own: strbuf_add_json() and xml_escape().
  */
 #ifndef BASE_PRINTABLE_H
 #define BASE_PRINTABLE_H

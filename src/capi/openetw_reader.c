@@ -8,6 +8,7 @@
 
 #include "base/order.h"
 #include "base/printable.h"
+#include "base/sized.h"
 #include "openetw/decode.h"
 #include "openetw/state.h"
 #include "capi/reader_queue.h"
@@ -25,8 +26,8 @@ ETW_API DWORD WINAPI GetLastError(void); /* libetw has it, for all of the folder
 #define EACH_MAX      32u /* pids, process names, providers */
 #define QUEUE_BYTES_MIN 65536u
 
-/* Outlives the reader: what stop handles point to. */
-struct openetw_stop {
+/* Outlives the reader: what stoppers point to. */
+struct openetw_stopper {
 	pthread_mutex_t lock;
 	uint32_t users;
 	struct openetw_reader *reader; /* NULL: gone */
@@ -64,7 +65,7 @@ struct openetw_reader {
 	uint32_t lost_unknown; /* OPENETW_UNKNOWN_* */
 	struct reader_queue queue;
 	struct reader_block *taken;
-	struct openetw_stop *stop;
+	struct openetw_stopper *stop;
 };
 
 static void BASE_PRINTF(3, 4)
@@ -92,7 +93,7 @@ static char *keep(struct openetw_reader *r, const char *s)
 struct openetw_reader *openetw_reader_create(void)
 {
 	struct openetw_reader *r = calloc(1, sizeof *r);
-	struct openetw_stop *s = calloc(1, sizeof *s);
+	struct openetw_stopper *s = calloc(1, sizeof *s);
 	if (!r || !s || reader_queue_init(&r->queue) < 0) {
 		free(r);
 		free(s);
@@ -123,7 +124,7 @@ void openetw_reader_destroy(struct openetw_reader *r)
 	pthread_mutex_lock(&r->stop->lock);
 	r->stop->reader = NULL;
 	pthread_mutex_unlock(&r->stop->lock);
-	openetw_stop_release(r->stop);
+	openetw_stopper_release(r->stop);
 	if (r->started) {
 		openetw_reader_stop(r);
 		pthread_join(r->thread, NULL);
@@ -213,7 +214,7 @@ void openetw_reader_add_process(struct openetw_reader *r, const char *name)
 	}
 }
 
-void openetw_reader_add_provider(struct openetw_reader *r, const void *guid)
+void openetw_reader_add_provider(struct openetw_reader *r, const struct openetw_guid *guid)
 {
 	if (!guid || r->provider_count == EACH_MAX) {
 		mistake(r, ERROR_INVALID_PARAMETER,
@@ -334,10 +335,10 @@ static void WINAPI on_event(PEVENT_RECORD e)
 		wanted = origin_wanted(r, &o);
 	}
 	if (wanted && r->filter) {
-		int says = r->filter(r->filter_context, e);
-		wanted = says > 0;
-		if (says < 0) {
+		wanted = r->filter(r->filter_context, e);
+		if (reader_queue_stopped(&r->queue)) {
 			end_with(r, ERROR_SUCCESS);
+			wanted = false;
 		}
 	}
 	if (!wanted) {
@@ -377,10 +378,10 @@ static ULONG WINAPI on_buffer(PEVENT_TRACE_LOGFILEA f)
 	return !r->full_stop && !reader_queue_stopped(&r->queue);
 }
 
-static int on_read_ahead(void *context, uint32_t done, uint32_t total)
+static bool on_read_ahead(void *context, uint32_t done, uint32_t total)
 {
 	struct openetw_reader *r = context;
-	return reader_queue_stopped(&r->queue);
+	return !reader_queue_stopped(&r->queue);
 }
 
 /* Of files as soon as they are open; of a session when it has ended. */
@@ -490,7 +491,7 @@ uint32_t openetw_reader_start(struct openetw_reader *r)
 uint32_t openetw_reader_next(struct openetw_reader *r, uint32_t milliseconds,
 			     struct openetw_batch *ret)
 {
-	if (!ret || ret->size < sizeof *ret) {
+	if (!SIZED_VALID(ret, event_stride)) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	if (!r->started) {
@@ -499,11 +500,11 @@ uint32_t openetw_reader_next(struct openetw_reader *r, uint32_t milliseconds,
 	uint32_t code = ERROR_SUCCESS;
 	reader_queue_give_back(&r->queue, r->taken);
 	r->taken = reader_queue_take(&r->queue, milliseconds, &code);
-	ret->count = 0;
-	ret->events = NULL;
+	struct openetw_batch b = {.event_stride = sizeof *b.events};
 	if (r->taken) {
-		ret->events = reader_block_events(r->taken, &ret->count);
+		b.events = reader_block_events(r->taken, &b.count);
 	}
+	SIZED_GIVE(ret, &b);
 	return code;
 }
 
@@ -537,7 +538,7 @@ void openetw_reader_stop(struct openetw_reader *r)
 	}
 }
 
-struct openetw_stop *openetw_reader_stop_handle(struct openetw_reader *r)
+struct openetw_stopper *openetw_reader_stopper(struct openetw_reader *r)
 {
 	pthread_mutex_lock(&r->stop->lock);
 	r->stop->users++;
@@ -545,7 +546,7 @@ struct openetw_stop *openetw_reader_stop_handle(struct openetw_reader *r)
 	return r->stop;
 }
 
-void openetw_stop_now(struct openetw_stop *s)
+void openetw_stopper_stop(struct openetw_stopper *s)
 {
 	pthread_mutex_lock(&s->lock);
 	if (s->reader) {
@@ -554,7 +555,7 @@ void openetw_stop_now(struct openetw_stop *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
-void openetw_stop_release(struct openetw_stop *s)
+void openetw_stopper_release(struct openetw_stopper *s)
 {
 	if (!s) {
 		return;

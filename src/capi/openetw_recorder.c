@@ -4,6 +4,7 @@
  * with StartTrace and EnableTraceEx2.
  */
 #include "openetw/recorder.h"
+#include "openetw/decode.h"
 #include "openetw/openetw.h"
 
 #include "base/printable.h"
@@ -11,7 +12,6 @@
 
 #include "evntcons.h"
 #include "evntrace.h"
-#include "tdh.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +97,7 @@ void openetw_recorder_set_file(struct openetw_recorder *s, const char *path, uin
 	s->file_said = true;
 }
 
-void openetw_recorder_set_live(struct openetw_recorder *s, int live)
+void openetw_recorder_set_live(struct openetw_recorder *s, bool live)
 {
 	s->live = live != 0;
 }
@@ -161,7 +161,7 @@ void openetw_recorder_add_kernel_flags(struct openetw_recorder *s, uint32_t flag
 	s->kernel_bits_said = true;
 }
 
-void openetw_recorder_set_replace(struct openetw_recorder *s, int replace)
+void openetw_recorder_set_replace(struct openetw_recorder *s, bool replace)
 {
 	s->replace = replace != 0;
 }
@@ -195,53 +195,6 @@ static enum openetw_mistake BASE_PRINTF(3, 4)
 static long units_of(const char *text)
 {
 	return utf8_to_utf16(text, strlen(text), NULL, 0);
-}
-
-/* The GUID that an installed manifest gives this name. */
-static bool is_installed(const char *name, GUID *ret)
-{
-	uint16_t wide[256];
-	ULONG bytes = 0;
-	bool found = false;
-	long units = utf8_to_utf16(name, strlen(name), wide, BASE_ARRAY_LEN(wide));
-	if (units <= 0 || units >= (long)BASE_ARRAY_LEN(wide) ||
-	    TdhEnumerateProviders(NULL, &bytes) != ERROR_INSUFFICIENT_BUFFER) {
-		return false;
-	}
-	uint8_t *all = malloc(bytes);
-	PROVIDER_ENUMERATION_INFO *info = (void *)all;
-	if (all && TdhEnumerateProviders(info, &bytes) == ERROR_SUCCESS) {
-		for (ULONG i = 0; i < info->NumberOfProviders && !found; i++) {
-			const TRACE_PROVIDER_INFO *p = &info->TraceProviderInfoArray[i];
-			found = p->ProviderNameOffset &&
-				utf16_equal_nocase((const void *)(all + p->ProviderNameOffset), wide);
-			*ret = found ? p->ProviderGuid : *ret;
-		}
-	}
-	free(all);
-	return found;
-}
-
-static bool guid_of(const char *text, GUID *ret)
-{
-	struct guid g;
-	bool hash = *text == '*';
-	text += hash;
-	if (!hash && guid_parse(text, &g) == 0) {
-		memcpy(ret, g.b, 16);
-		return true;
-	}
-	if (!*text || strpbrk(text, "{}") || units_of(text) < 0) {
-		return false;
-	}
-	if (!hash && is_installed(text, ret)) {
-		return true;
-	}
-	if (guid_from_provider_name(text, &g) < 0) {
-		return false;
-	}
-	memcpy(ret, g.b, 16);
-	return true;
 }
 
 static enum openetw_mistake check_name(struct openetw_recorder *s)
@@ -337,7 +290,7 @@ static enum openetw_mistake check_providers(struct openetw_recorder *s)
 		p->system = !p->kernel && recorder_kernel_is_system_provider(p->name, &p->guid);
 		if (p->kernel) {
 			memcpy(&p->guid, kernel_trace_control_guid.b, sizeof p->guid);
-		} else if (!p->system && !guid_of(p->name, &p->guid)) {
+		} else if (!p->system && openetw_provider_guid(p->name, (struct openetw_guid *)&p->guid)) {
 			return wrong(s, OPENETW_MISTAKE_PROVIDER_INVALID,
 				     "'%.200s' is neither a GUID nor the name of a provider",
 				     p->name);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * reader: our own API for reading and recording. Front door.
+ * capi: our own API for reading and recording. Front door.
  *
- *   openetw_reader.c    include/openetw/reader.h: what is wanted, the thread that reads
- *   reader_event.c      one EVENT_RECORD becomes one openetw_event
+ *   openetw_reader.c    include/openetw/reader.h: what is wanted, the thread that reads, events in our shape
  *   reader_queue.h      the bounded queue between that thread and its user
  *   openetw_recorder.c  include/openetw/recorder.h: a session built in steps
+ *   recorder_kernel.h   its kernel events
  *
  * The queue: a list of blocks, each with up to READER_BLOCK_EVENTS events and the memory they point
  * into. The reading thread appends to the last block under the lock, the user takes the first block

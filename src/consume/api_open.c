@@ -4,9 +4,11 @@
  */
 #include "consume/consume_trace.h"
 
+#include "etw/values/session_modes.h"
+#include "etw/values/session_names.h"
+
 #include <stdlib.h>
 
-#define MODE_SYSTEM_LOGGER 0x02000000u
 
 ETW_API void WINAPI SetLastError(DWORD dwErrCode);
 
@@ -115,7 +117,7 @@ uint32_t trace_take_header(struct trace *t)
 	if (t->header_logger) {
 		return 0; /* pointers handed out stay as they are */
 	}
-	static const uint16_t kernel[] = u"NT Kernel Logger";
+	static const uint16_t kernel[] = u"" KERNEL_LOGGER_NAMEA;
 	const struct etl_file_info *i = &t->source->info;
 	uint16_t *file = text_dup(i->file_name, i->file_name_units);
 	uint16_t *logger = text_dup(i->logger_name, i->logger_name_units);
@@ -129,7 +131,7 @@ uint32_t trace_take_header(struct trace *t)
 	t->header_logger = logger;
 	fill_header(t, &t->log.w.LogfileHeader);
 	t->log.w.BufferSize = i->buffer_size;
-	t->log.w.IsKernelTrace = (i->log_file_mode & MODE_SYSTEM_LOGGER) != 0 ||
+	t->log.w.IsKernelTrace = (i->log_file_mode & EVENT_TRACE_SYSTEM_LOGGER_MODE) != 0 ||
 				 utf16_equal_nocase(t->header_logger, kernel);
 	t->log.w.CurrentTime = (LONGLONG)i->start_filetime;
 	trace_unlock();

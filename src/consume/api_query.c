@@ -2,6 +2,7 @@
  *
  * Questions about an open trace.
  */
+#include "base/sized.h"
 #include "consume/consume_trace.h"
 #include "openetw/openetw.h"
 
@@ -173,9 +174,9 @@ ULONG WINAPI EtwQueryRealtimeConsumer(TRACEHANDLE TraceHandle, PULONG EventsLost
 	return code;
 }
 
-uint32_t openetw_trace_next_problem(uint64_t trace, struct openetw_problem *problem)
+uint32_t openetw_trace_next_problem(openetw_trace_handle trace, struct openetw_problem *problem)
 {
-	if (!problem || problem->size != sizeof *problem) {
+	if (!SIZED_VALID(problem, text)) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	struct trace *t = trace_lock(trace);
@@ -189,15 +190,16 @@ uint32_t openetw_trace_next_problem(uint64_t trace, struct openetw_problem *prob
 	if (!some) {
 		return ERROR_NO_MORE_ITEMS;
 	}
-	problem->file_offset = p.file_offset;
-	_Static_assert(sizeof problem->text == sizeof p.text, "whole sentences");
-	memcpy(problem->text, p.text, sizeof p.text);
+	struct openetw_problem known = {.file_offset = p.file_offset};
+	_Static_assert(sizeof known.text == sizeof p.text, "whole sentences");
+	memcpy(known.text, p.text, sizeof p.text);
+	SIZED_GIVE(problem, &known);
 	return ERROR_SUCCESS;
 }
 
-uint32_t openetw_trace_next_loss(uint64_t trace, struct openetw_loss_range *range)
+uint32_t openetw_trace_next_loss(openetw_trace_handle trace, struct openetw_loss_range *range)
 {
-	if (!range || range->size != sizeof *range) {
+	if (!SIZED_VALID(range, to)) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	struct trace *t = trace_lock(trace);
@@ -211,17 +213,18 @@ uint32_t openetw_trace_next_loss(uint64_t trace, struct openetw_loss_range *rang
 	if (got <= 0) {
 		return got < 0 ? win32_from_errno(got) : ERROR_NO_MORE_ITEMS;
 	}
-	range->kind = l.kind == ETL_LOSS_EVENTS	       ? OPENETW_LOST_EVENTS
+	struct openetw_loss_range known = {0};
+	known.kind = l.kind == ETL_LOSS_EVENTS	       ? OPENETW_LOST_EVENTS
 		      : l.kind == ETL_LOSS_BUFFERS     ? OPENETW_LOST_BUFFERS
 		      : l.kind == ETL_LOSS_BACKUP      ? OPENETW_LOST_BACKUP
 		      : l.kind == ETL_LOSS_MISSING     ? OPENETW_LOST_MISSING
 		      : l.kind == ETL_LOSS_OVERWRITTEN ? OPENETW_LOST_OVERWRITTEN
 						       : OPENETW_LOST_LATEST;
-	range->processor = l.cpu == UINT16_MAX ? UINT32_MAX : l.cpu;
-	range->reserved = 0;
-	range->count = l.count;
-	range->from = l.from_filetime;
-	range->to = l.to_filetime;
+	known.processor = l.cpu == UINT16_MAX ? UINT32_MAX : l.cpu;
+	known.count = l.count;
+	known.from = l.from_filetime;
+	known.to = l.to_filetime;
+	SIZED_GIVE(range, &known);
 	return ERROR_SUCCESS;
 }
 
@@ -248,9 +251,9 @@ static uint32_t why_unknown(const struct trace *t, uint64_t *ret_missing)
 	return *ret_missing ? OPENETW_UNKNOWN_END_MISSING : 0;
 }
 
-uint32_t openetw_trace_loss(uint64_t trace, struct openetw_trace_loss *loss)
+uint32_t openetw_trace_loss(openetw_trace_handle trace, struct openetw_trace_loss *loss)
 {
-	if (!loss || loss->size != sizeof *loss) {
+	if (!SIZED_VALID(loss, reason)) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	struct trace *t = trace_lock(trace);
@@ -279,6 +282,6 @@ uint32_t openetw_trace_loss(uint64_t trace, struct openetw_trace_loss *loss)
 	default:
 		break;
 	}
-	*loss = l;
+	SIZED_GIVE(loss, &l);
 	return ERROR_SUCCESS;
 }

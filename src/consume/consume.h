@@ -50,7 +50,6 @@ int consume_file_open(const char *path, struct consume_source **ret, struct diag
 /* Connects to the session. -errno; *ret_status is the Win32 code etwd refused with, else 0. */
 int consume_rt_open(const uint16_t *name, uint32_t name_units, struct consume_source **ret,
 		    uint32_t *ret_status, struct diag *d);
-/* 1 and a record (valid until the next call), 0 at the end, -errno. */
 /* Buffers that the caller brings (consume_stream.c). `done` is called, on the thread of next() or
  * close(), when one is not needed any more. */
 typedef void consume_stream_done_fn(void *ctx, const uint8_t *buf);
@@ -58,6 +57,7 @@ int consume_stream_open(consume_stream_done_fn *done, void *ctx, struct consume_
 /* Any thread. The first must hold a log-file header. -EINVAL: too short; -EBADMSG: no buffer;
  * -ERANGE: out of order; then it remains the caller's. */
 int consume_stream_add(struct consume_source *s, const uint8_t *buf, uint32_t bytes);
+/* 1 and a record (valid until the next call), 0 at the end, -errno. */
 static inline int consume_source_next(struct consume_source *s, struct etl_record *ret)
 {
 	return s->ops->next(s, ret);
@@ -81,7 +81,7 @@ void consume_source_set_info(struct consume_source *s, const struct etl_file_inf
  * EventSources), so that TDH knows them. consume may not call upwards: libetw sets this before
  * anything else of it runs. The record is an EVENT_RECORD. */
 struct _EVENT_RECORD;
-typedef int consume_learn_fn(const struct _EVENT_RECORD *r);
+typedef bool consume_learn_fn(const struct _EVENT_RECORD *r);
 void consume_set_learner(consume_learn_fn *fn);
 
 /* Does the record say what other events mean? `raw`: its first bytes at least. And: hand it to that

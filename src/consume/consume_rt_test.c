@@ -29,8 +29,6 @@
 #define SLOT	       4096u
 #define SLOTS	       4u
 
-#define RPC_S_CALL_FAILED 1726u
-
 static DWORD last_error;
 static struct openetw_trace_loss loss = {.size = sizeof loss};
 VOID WINAPI SetLastError(DWORD code)

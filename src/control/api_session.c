@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * StartTrace, ControlTrace and its wrappers, QueryAllTraces.
  */
+#include "base/sized.h"
 #include "control/control.h"
 #include "control/control_private.h"
 #include "format/kernel_mask.h"
@@ -74,7 +75,7 @@ static uint32_t check_mode(const EVENT_TRACE_PROPERTIES *p)
 /* Session names are compared without regard to case. NULL: an ordinary name. */
 static const struct guid *kernel_guid_of(const uint16_t *s)
 {
-	static const uint16_t nt[] = u"NT Kernel Logger", circular[] = u"Circular Kernel Context Logger";
+	static const uint16_t nt[] = u"" KERNEL_LOGGER_NAMEA, circular[] = u"Circular Kernel Context Logger";
 	return utf16_equal_nocase(s, nt)	 ? &kernel_trace_control_guid
 	       : utf16_equal_nocase(s, circular) ? &kernel_circular_guid
 						 : NULL;
@@ -82,7 +83,6 @@ static const struct guid *kernel_guid_of(const uint16_t *s)
 
 /* ---- EnableFlags that say where more of them stand ------------------------------------------- */
 
-#define FLAG_EXTENSION 0x80000000u
 #define EXT_ITEMS      0xFFu /* instead of a length: a header and items follow */
 #define EXT_MASKS      1u
 #define EXT_PIDS       2u
@@ -124,7 +124,7 @@ static bool parse_extension(const EVENT_TRACE_PROPERTIES *p, struct extension *r
 {
 	uint32_t f = p->EnableFlags, offset = f & 0xFFFF, length = f >> 16 & 0xFF;
 	*ret = (struct extension){.has_mask = false};
-	if (!(f & FLAG_EXTENSION)) {
+	if (!(f & EVENT_TRACE_FLAG_EXTENSION)) {
 		return true;
 	}
 	if (offset < sizeof *p || offset >= p->Wnode.BufferSize || offset % 4 != 0) {
@@ -163,7 +163,7 @@ void control_session_from_props(const EVENT_TRACE_PROPERTIES *p, struct proto_se
 	s->maximum_file_size = p->MaximumFileSize;
 	s->log_file_mode = p->LogFileMode;
 	s->flush_timer = p->FlushTimer;
-	s->enable_flags = p->EnableFlags & FLAG_EXTENSION ? 0 : p->EnableFlags;
+	s->enable_flags = p->EnableFlags & EVENT_TRACE_FLAG_EXTENSION ? 0 : p->EnableFlags;
 	s->flush_threshold = (uint32_t)p->FlushThreshold;
 }
 
@@ -203,7 +203,7 @@ static uint32_t start(CONTROLTRACE_ID *ret_id, const void *name, bool wide, EVEN
 	    (memcmp(&p->Wnode.Guid, &kernel_trace_control_guid, 16) == 0 ||
 	     memcmp(&p->Wnode.Guid, &kernel_circular_guid, 16) == 0)) {
 		return control_refuse(ERROR_INVALID_PARAMETER,
-				      "SystemTraceControlGuid belongs to the session 'NT Kernel Logger'");
+				      "SystemTraceControlGuid belongs to the session '" KERNEL_LOGGER_NAMEA "'");
 	}
 	if (kernel_guid && (p->LogFileMode & EVENT_TRACE_PRIVATE_LOGGER_MODE)) {
 		return control_refuse(ERROR_INVALID_PARAMETER, "a private session has no kernel events");
@@ -397,11 +397,13 @@ static uint32_t control(CONTROLTRACE_ID id, const void *name, bool wide, EVENT_T
 uint32_t openetw_session_stop(uint64_t id, const char *session_name, EVENT_TRACE_PROPERTIES *p,
 			      struct openetw_loss *loss)
 {
-	if (loss == NULL || loss->size != sizeof *loss) {
+	struct openetw_loss counted = {0};
+	if (!SIZED_VALID(loss, overwritten)) {
 		return control_refuse(ERROR_INVALID_PARAMETER, "the ledger must be given with its size");
 	}
-	*loss = (struct openetw_loss){.size = sizeof *loss};
-	return control_counted(id, session_name, false, p, EVENT_TRACE_CONTROL_STOP, loss);
+	uint32_t code = control_counted(id, session_name, false, p, EVENT_TRACE_CONTROL_STOP, &counted);
+	SIZED_GIVE(loss, &counted);
+	return code;
 }
 
 ULONG WINAPI ControlTraceW(TRACEHANDLE TraceHandle, LPCWSTR InstanceName, PEVENT_TRACE_PROPERTIES Properties,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Our additions to the controller API: the loss ledger and error texts.
  */
+#include "base/sized.h"
 #include "control/control.h"
 
 #include <openetw/openetw.h>
@@ -48,8 +49,7 @@ uint32_t openetw_session_loss(const char *session_name, struct openetw_loss *los
 {
 	uint16_t name[CONTROL_NAME_MAX + 1];
 	struct proto_session s = {.name = name};
-	if (session_name == NULL || loss == NULL ||
-	    (loss->size != sizeof *loss && loss->size != OPENETW_LOSS_SIZE_1)) {
+	if (session_name == NULL || !SIZED_VALID(loss, overwritten)) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	uint32_t code = control_name(session_name, false, name, &s.name_len);
@@ -73,8 +73,7 @@ uint32_t openetw_session_loss(const char *session_name, struct openetw_loss *los
 	if (code == ERROR_SUCCESS) {
 		struct openetw_loss l;
 		control_loss_of(&got, &l);
-		l.size = loss->size;
-		memcpy(loss, &l, loss->size);
+		SIZED_GIVE(loss, &l);
 	}
 	free(reply);
 	return code;

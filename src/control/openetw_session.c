@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Our additions to the controller API: owner, size and limits of sessions, names of providers.
  */
+#include "base/sized.h"
 #include "control/control.h"
 
 #include <openetw/openetw.h>
@@ -57,14 +58,13 @@ uint32_t openetw_session_rotate(const char *session_name, uint32_t seconds, uint
 
 uint32_t openetw_session_query(const char *session_name, struct openetw_session *session)
 {
-	if (!session_name || !session || session->size != sizeof *session) {
+	if (!session_name || !SIZED_VALID(session, consumers)) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	struct proto_session s = {0};
 	uint32_t error = call(session_name, EVENT_TRACE_CONTROL_QUERY, &s);
 	if (error == ERROR_SUCCESS) {
-		*session = (struct openetw_session){
-			.size = sizeof *session,
+		const struct openetw_session known = {
 			.owner_uid = s.owner_uid,
 			.started = s.start_filetime,
 			.events = s.events,
@@ -74,6 +74,7 @@ uint32_t openetw_session_query(const char *session_name, struct openetw_session 
 			.owner_pid = s.owner_pid,
 			.consumers = s.consumers,
 		};
+		SIZED_GIVE(session, &known);
 	}
 	return error;
 }
@@ -84,7 +85,7 @@ uint32_t openetw_session_kernel(const char *session_name, struct openetw_kernel 
 	uint8_t req[4096];
 	struct proto_writer w;
 	struct proto_session s = {.name = name};
-	if (!session_name || !kernel || kernel->size != sizeof *kernel) {
+	if (!session_name || !SIZED_VALID(kernel, note)) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	uint32_t error = control_name(session_name, false, name, &s.name_len);
@@ -103,19 +104,20 @@ uint32_t openetw_session_kernel(const char *session_name, struct openetw_kernel 
 		error = ERROR_NOT_FOUND;
 	}
 	if (error == ERROR_SUCCESS) {
-		*kernel = (struct openetw_kernel){.size = sizeof *kernel};
-		memcpy(kernel->masks, p, n);
-		if (proto_get(m, PROTO_TAG_KERNEL_STACKS, &p, &n) && n <= sizeof kernel->stack) {
-			memcpy(kernel->stack, p, n);
-			kernel->stacks = (uint32_t)(n / 2);
+		struct openetw_kernel known = {0};
+		memcpy(known.masks, p, n);
+		if (proto_get(m, PROTO_TAG_KERNEL_STACKS, &p, &n) && n <= sizeof known.stack) {
+			memcpy(known.stack, p, n);
+			known.stacks = (uint32_t)(n / 2);
 		}
-		proto_get_str(m, PROTO_TAG_KERNEL_NOTE, kernel->note, sizeof kernel->note);
+		proto_get_str(m, PROTO_TAG_KERNEL_NOTE, known.note, sizeof known.note);
 		if (proto_get(m, PROTO_TAG_KERNEL_COST, &p, &n) && n >= 32) {
-			kernel->cpu_ns = le64_get(p);
-			kernel->memory = le64_get(p + 8);
-			kernel->restarts = (uint32_t)le64_get(p + 16);
-			kernel->collector_pid = (uint32_t)le64_get(p + 24);
+			known.cpu_ns = le64_get(p);
+			known.memory = le64_get(p + 8);
+			known.restarts = (uint32_t)le64_get(p + 16);
+			known.collector_pid = (uint32_t)le64_get(p + 24);
 		}
+		SIZED_GIVE(kernel, &known);
 	}
 	free(reply);
 	return error;
@@ -135,7 +137,7 @@ uint32_t openetw_session_limit(const char *session_name, uint64_t expires, uint6
 	return call(session_name, PROTO_CONTROL_LIMITS, &s);
 }
 
-uint32_t openetw_name_provider(const void *guid, const char *name, uint32_t *registrations)
+uint32_t openetw_name_provider(const struct openetw_guid *guid, const char *name, uint32_t *registrations)
 {
 	name = name ? name : "";
 	if (!guid || strlen(name) > 255) {
@@ -149,7 +151,7 @@ uint32_t openetw_name_provider(const void *guid, const char *name, uint32_t *reg
 	struct proto_writer w;
 	uint32_t count = 0;
 	proto_begin(&w, req, sizeof req, PROTO_NAME_PROVIDER, 1);
-	proto_put(&w, PROTO_TAG_GUID, guid, 16);
+	proto_put(&w, PROTO_TAG_GUID, guid->bytes, 16);
 	proto_put_str(&w, PROTO_TAG_NAME, name);
 	uint32_t error = control_call(req, proto_end(&w), false, 10000, reply);
 	if (error == ERROR_SUCCESS && proto_get_u32(&reply->message, PROTO_TAG_COUNT, &count) &&
@@ -242,7 +244,7 @@ static bool take_name(void *ctx, const struct proto_message *item)
 	return !n->found;
 }
 
-uint32_t openetw_registered_name(const void *guid, char *name, uint32_t size)
+uint32_t openetw_registered_name(const struct openetw_guid *guid, char *name, uint32_t size)
 {
 	if (!guid || !name || size == 0) {
 		return ERROR_INVALID_PARAMETER;
@@ -252,7 +254,7 @@ uint32_t openetw_registered_name(const void *guid, char *name, uint32_t size)
 	struct wanted_name n = {name, size, false};
 	uint32_t count = 0;
 	proto_begin(&w, req, sizeof req, PROTO_GUID_INFO, 1);
-	proto_put(&w, PROTO_TAG_GUID, guid, 16);
+	proto_put(&w, PROTO_TAG_GUID, guid->bytes, 16);
 	uint32_t error =
 		control_list(req, proto_end(&w), PROTO_GUID_INFO_ITEM, &count, take_name, &n);
 	if (n.found) {
@@ -263,7 +265,7 @@ uint32_t openetw_registered_name(const void *guid, char *name, uint32_t size)
 }
 
 struct recent {
-	openetw_registration_fn *each;
+	openetw_registration_fn each;
 	void *ctx;
 };
 
@@ -277,9 +279,9 @@ static bool give_recent(void *ctx, const struct proto_message *item)
 	if (!proto_get_guid(item, PROTO_TAG_GUID, &guid)) {
 		return true;
 	}
-	memcpy(one.guid, guid.b, 16);
+	memcpy(one.guid.bytes, guid.b, 16);
 	if (proto_get(item, PROTO_TAG_DATA, &group, &n) && n == 16) {
-		memcpy(one.group, group, 16);
+		memcpy(one.group.bytes, group, 16);
 	}
 	proto_get_u64(item, PROTO_TAG_SEQUENCE, &one.number);
 	proto_get_u32(item, PROTO_TAG_PID, &one.pid);
@@ -288,7 +290,7 @@ static bool give_recent(void *ctx, const struct proto_message *item)
 	return r->each(r->ctx, &one);
 }
 
-uint32_t openetw_recent_registrations(openetw_registration_fn *each, void *ctx)
+uint32_t openetw_recent_registrations(openetw_registration_fn each, void *ctx)
 {
 	uint8_t req[64];
 	struct proto_writer w;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "etl/etl_index.h"
+#include "base/vec.h"
 #include "etl/etl_run.h"
 
 #include "base/printable.h"
+#include "etw/values/session_modes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #define PROBLEMS_MAX	1000u
-#define MODE_COMPRESSED 0x04000000u
 #define HEADER		ETL_BUFFER_HEADER_SIZE
 #define FLAGS_KNOWN	0x00FFu
 #define TYPES_KNOWN	8u
@@ -51,15 +52,9 @@ void etl_problems_add(struct etl_problems *p, uint64_t file_offset, const char *
 	if (p->overflow) {
 		return;
 	}
-	if (p->count == p->cap) {
-		size_t cap = p->cap ? 2 * p->cap : 16;
-		void *list = realloc(p->list, cap * sizeof *p->list);
-		if (!list) {
-			p->overflow = true;
-			return;
-		}
-		p->list = list;
-		p->cap = cap;
+	if (!VEC_ROOM(p->list, p->count, p->cap)) {
+		p->overflow = true;
+		return;
 	}
 	struct etl_problem *e = &p->list[p->count++];
 	e->file_offset = file_offset;
@@ -76,14 +71,8 @@ void etl_problems_add(struct etl_problems *p, uint64_t file_offset, const char *
 
 static int index_add(struct etl_index *x, const struct etl_index_entry *e)
 {
-	if (x->count == x->cap) {
-		size_t cap = x->cap ? 2 * x->cap : 64;
-		void *list = realloc(x->list, cap * sizeof *x->list);
-		if (!list) {
-			return -ENOMEM;
-		}
-		x->list = list;
-		x->cap = cap;
+	if (!VEC_ROOM(x->list, x->count, x->cap)) {
+		return -ENOMEM;
 	}
 	x->list[x->count++] = *e;
 	return 0;
@@ -306,7 +295,7 @@ int etl_index_build(struct etl_index *x, const struct etl_source *s,
 		.s = s, .problems = problems, .used_limit = info->buffer_size, .old = info->old};
 	uint32_t first = le32_get(buf0 + ETL_BH_BUFFER_SIZE);
 	uint8_t h[GLANCE_BYTES];
-	bool varying = !info->old && ((info->log_file_mode & MODE_COMPRESSED) ||
+	bool varying = !info->old && ((info->log_file_mode & EVENT_TRACE_COMPRESSED_MODE) ||
 		       (etl_source_read(s, first, h, HEADER) == (long)HEADER &&
 			(le16_get(h + ETL_BH_FLAG) & ETL_BF_COMPRESSED) && header_plausible(&w, h)));
 	w.step = varying ? 0 : first;

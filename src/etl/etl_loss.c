@@ -5,13 +5,13 @@
  * are not there. All of it is in the index and the first buffer; no record is read for it.
  */
 #include "etl/etl_loss.h"
+#include "base/vec.h"
+
+#include "etw/values/session_modes.h"
 
 #include <stdlib.h>
 
 #define HOOK_DROPPED	0x0052u
-#define MODE_CIRCULAR	0x00000002u
-#define MODE_BUFFERING	0x00000400u
-#define MODE_RELOG	0x00010000u
 #define LATEST_NEVER	0u
 #define CPUS		2048u
 
@@ -25,15 +25,9 @@ struct list {
 static void add(struct list *l, enum etl_loss_kind kind, uint64_t count, uint16_t cpu,
 		uint64_t from_raw, uint64_t to_raw)
 {
-	if (l->count == l->cap) {
-		size_t cap = l->cap ? 2 * l->cap : 16;
-		void *items = realloc(l->items, cap * sizeof *l->items);
-		if (!items) {
-			l->err = -ENOMEM;
-			return;
-		}
-		l->items = items;
-		l->cap = cap;
+	if (!VEC_ROOM(l->items, l->count, l->cap)) {
+		l->err = -ENOMEM;
+		return;
 	}
 	l->items[l->count++] = (struct etl_loss_range){
 		.kind = kind,
@@ -83,7 +77,7 @@ static void look_at_flags(struct list *l, const struct etl_index_entry *list, si
 static void look_at_numbers(struct list *l, const struct etl_index_entry *list, size_t n,
 			    const struct etl_file_info *info)
 {
-	bool ring = (info->log_file_mode & (MODE_CIRCULAR | MODE_BUFFERING)) != 0;
+	bool ring = (info->log_file_mode & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_BUFFERING_MODE)) != 0;
 	uint64_t last = 0, last_raw = info->start_raw;
 	for (size_t i = 0; i < n; i++) {
 		const struct etl_index_entry *e = &list[i];
@@ -131,7 +125,7 @@ int etl_loss_collect(const struct etl_index *x, const struct etl_file_info *info
 	memcpy(list, x->list, n * sizeof *list);
 	qsort(list, n, sizeof *list, by_sequence);
 	look_at_flags(&l, list, n, info->start_raw);
-	if (!info->old && !info->spill && !(info->log_file_mode & MODE_RELOG)) {
+	if (!info->old && !info->spill && !(info->log_file_mode & EVENT_TRACE_RELOG_MODE)) {
 		look_at_numbers(&l, list, n, info);
 	}
 	if (info->header) {

@@ -7,7 +7,6 @@
  * records make buffers of one processor overlap, too.) A record is only looked at (etl_record_peek)
  * while it waits and split when its turn comes.
  */
-#include "etl/etl_archive.h"
 #include "etl/etl_heap.h"
 #include "etl/etl_index.h"
 #include "etl/etl_loss.h"
@@ -604,30 +603,12 @@ fail:
 	return err;
 }
 
-/* A trace in an archive: replaces the source by the unpacked file. Damage of the archive is told but
- * costs only what lies behind it. */
-static int unwrap(struct etl_source *s, struct diag *d)
+/* People send traces in archives; libetw does not unpack them. */
+static bool is_archive(const struct etl_source *s)
 {
-	uint8_t p[64];
-	long n = etl_source_read(s, 0, p, sizeof p);
-	enum etl_archive_kind kind = n < 0 ? ETL_ARCHIVE_NONE : etl_archive_kind_of(p, (size_t)n);
-	if (kind == ETL_ARCHIVE_NONE) {
-		return 0;
-	}
-	int plain;
-	int err = etl_archive_open(s, kind, &plain, d);
-	if (plain < 0) {
-		return err == -ENODATA || err == -ENOENT ? -EBADMSG : err;
-	}
-	struct stat st;
-	if (fstat(plain, &st) < 0) {
-		err = -errno;
-		close(plain);
-		return err;
-	}
-	base_close(&s->fd);
-	*s = (struct etl_source){.fd = plain, .bytes = (uint64_t)st.st_size};
-	return 0;
+	uint8_t p[8];
+	return etl_source_read(s, 0, p, sizeof p) == (long)sizeof p &&
+	       (memcmp(p, "PK\3\4", 4) == 0 || memcmp(p, "\x1f\x8b\x08", 3) == 0 || memcmp(p, "MSCF\0\0\0\0", 8) == 0);
 }
 
 int etl_reader_open(const char *path, uint32_t flags, struct etl_reader **ret, struct diag *d)
@@ -650,19 +631,12 @@ int etl_reader_open(const char *path, uint32_t flags, struct etl_reader **ret, s
 		return err;
 	}
 	struct etl_source s = {.fd = fd, .bytes = (uint64_t)st.st_size};
-	struct diag damage;
-	diag_clear(&damage);
-	err = unwrap(&s, &damage);
-	if (err < 0) {
-		diag_at(d, damage.offset, "%s", damage.text);
+	if (is_archive(&s)) {
+		diag_at(d, 0, "it is an archive: unpack it first, or read it with the openetw command");
 		close(fd);
-		return err;
+		return -EBADMSG;
 	}
-	err = reader_open(&s, flags, ret, d);
-	if (err == 0 && damage.text[0]) {
-		etl_problems_add(&(*ret)->problems, damage.offset, "%s", damage.text);
-	}
-	return err;
+	return reader_open(&s, flags, ret, d);
 }
 
 int etl_reader_open_memory(const void *p, size_t n, uint32_t flags, struct etl_reader **ret,

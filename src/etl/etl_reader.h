@@ -100,7 +100,7 @@ struct etl_problem {
 	char text[200];
 };
 
-/* Opens and indexes all buffer headers; unpacks .gz, .zip and .cab before. -errno; -EBADMSG (with diag) when it is no .etl at all. */
+/* Opens a plain .etl file and indexes all buffer headers. -errno; -EBADMSG (with diag) when it is no .etl. */
 int etl_reader_open(const char *path, uint32_t flags, struct etl_reader **ret, struct diag *d);
 /* The same over memory that stays valid until close (fuzzing, real-time buffers). */
 int etl_reader_open_memory(const void *p, size_t n, uint32_t flags, struct etl_reader **ret,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "etl/etl_record.h"
 
+#include "format/kernel_class.h"
+
 enum family {
 	FAMILY_NONE,
 	FAMILY_KERNEL, /* system, compact, perfinfo */
@@ -235,7 +237,7 @@ static void split_kernel(const uint8_t *p, uint32_t n, const struct kind *k, str
 	r->version = (uint8_t)version;
 	r->opcode = p[6];
 	r->hook = le16_get(p + 6);
-	r->provider = *etl_class_of_hook(r->hook);
+	r->provider = *kernel_class_guid(r->hook);
 	r->event_flags |= SEEN_CLASSIC;
 	if (k->header_bytes == ETL_PERFINFO_HEADER_SIZE) {
 		r->tid = r->pid = UINT32_MAX;

@@ -37,8 +37,6 @@ bool etl_record_first_time(const uint8_t *records, size_t n, uint64_t *ret);
  * sense. */
 uint32_t etl_buffer_end(const uint8_t *buf, size_t n);
 uint16_t etl_buffer_cpu(const uint8_t *buf);
-/* Class GUID of a kernel hook (group << 8 | type); all zero when it has none. */
-const struct guid *etl_class_of_hook(uint16_t hook);
 
 /* What the state of buffer 0 says about the other buffers. */
 enum etl_compression {

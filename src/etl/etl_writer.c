@@ -5,13 +5,14 @@
  */
 #include "etl/etl_writer.h"
 
+#include "etw/values/session_modes.h"
+
 #define OS_VERSION	     0x0501000Au /* u8 each: 10, 0, layout 1, 5 */
 #define PARTITION_INFO_HOOK  0x0050u
 #define PARTITION_INFO_BYTES 0x50u
 #define SYSTEM_VERSION	     2u
 #define HEADER_ROUND	     0x200u /* of a compressed file's buffer 0 */
 #define COMPRESSED_LAYOUT    0x0002u /* u8 each: 2, 0 */
-#define MODE_COMPRESSED	     0x04000000u
 
 _Static_assert(ETL_HEADER_LIVE_OFFSET == 0x68, "the payload of the first record starts here");
 
@@ -124,7 +125,7 @@ uint32_t etl_header_compressed(uint8_t *buf, uint16_t format)
 	le32_put(buf + ETL_BH_STATE, format);
 	le32_put(p + ETL_LH_VERSION,
 		 (le32_get(p + ETL_LH_VERSION) & 0xFFFFu) | COMPRESSED_LAYOUT << 16);
-	le32_put(p + ETL_LH_MODE, le32_get(p + ETL_LH_MODE) | MODE_COMPRESSED);
+	le32_put(p + ETL_LH_MODE, le32_get(p + ETL_LH_MODE) | EVENT_TRACE_COMPRESSED_MODE);
 	return size;
 }
 

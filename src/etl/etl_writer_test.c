@@ -301,7 +301,7 @@ static const uint16_t *units_at(const uint8_t *p, uint16_t *out, size_t cap, uin
 static void buffer_0_of_recorded_files_can_be_rebuilt_byte_for_byte(void **state)
 {
 	const char *corpus = getenv("OPENETW_CORPUS");
-	if (!corpus) {
+	if (!corpus || access(corpus, R_OK) < 0) {
 		print_message(
 			"skipped: OPENETW_CORPUS does not name the directory of real files\n");
 		skip();
@@ -370,7 +370,7 @@ static void buffer_0_of_recorded_files_can_be_rebuilt_byte_for_byte(void **state
 static void data_buffer_headers_of_a_recorded_file_can_be_rebuilt(void **state)
 {
 	const char *corpus = getenv("OPENETW_CORPUS");
-	if (!corpus) {
+	if (!corpus || access(corpus, R_OK) < 0) {
 		print_message(
 			"skipped: OPENETW_CORPUS does not name the directory of real files\n");
 		skip();

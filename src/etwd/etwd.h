@@ -62,6 +62,12 @@
 #include "proto/proto.h"
 #include "proto/proto_wait.h"
 #include "sink/sink.h"
+#include "etw/values/access_rights.h"
+#include "etw/values/enable_properties.h"
+#include "etw/values/errors.h"
+#include "etw/values/provider_control.h"
+#include "etw/values/session_control.h"
+#include "etw/values/session_modes.h"
 
 #include <sys/queue.h>
 #include <sys/types.h>
@@ -367,26 +373,15 @@ uint64_t etwd_session_name_hash(const struct session *s);
 /* ---- enables and registrations ----------------------------------------------------------------
  */
 
-enum {
-	EP_SID = 0x1,
-	EP_TS_ID = 0x2,
-	EP_STACK_TRACE = 0x4,
-	EP_PSM_KEY = 0x8,
-	EP_IGNORE_KEYWORD_0 = 0x10,
-	EP_PROVIDER_GROUP = 0x20,
-	EP_ENABLE_KEYWORD_0 = 0x40,
-	EP_PROCESS_START_KEY = 0x80,
-	EP_EVENT_KEY = 0x100,
-	EP_EXCLUDE_INPRIVATE = 0x200,
-	EP_KNOWN = 0xFFF,
-};
+#define ETWD_MODES_UNKNOWN    0x202C0000u /* bits of LogFileMode without a documented meaning */
+#define ETWD_PROPERTIES_KNOWN 0xFFFu /* EVENT_ENABLE_PROPERTY_*, all of them */
 
 /* What one EnableTraceEx2 call asked for. Immutable and shared by every config that refers to it.
  */
 struct enable_args {
 	uint32_t refs;
 	uint8_t level;
-	uint32_t properties;
+	uint32_t properties; /* EVENT_ENABLE_PROPERTY_* */
 	uint64_t any, all; /* any: as given; 0 means everything */
 	uint64_t since_ts; /* raw clock: when it was asked for */
 	struct guid source_id;
@@ -881,15 +876,6 @@ void etwd_enable_capture(struct etwd *d, struct session *s, const struct guid *g
 
 /* ---- rights ---------------------------------------------------------------------------------- */
 
-enum access_right { /* TRACELOG_*, WMIGUID_* */
-	ACCESS_QUERY = 0x1,
-	ACCESS_CREATE_REALTIME = 0x20,
-	ACCESS_CREATE_ONDISK = 0x40,
-	ACCESS_GUID_ENABLE = 0x80,
-	ACCESS_LOG_EVENT = 0x200,
-	ACCESS_REALTIME = 0x400,
-	ACCESS_REGISTER_GUIDS = 0x800,
-};
 int etwd_access_load(struct etwd *d);
 void etwd_access_finish(struct etwd *d);
 void etwd_access_set(struct etwd *d, struct conn *c, const struct proto_message *m);

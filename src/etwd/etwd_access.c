@@ -329,7 +329,7 @@ static uint32_t change(struct etwd *d, const struct proto_message *m, const stru
 	struct access *a = find(d, g);
 	if (op == REMOVE) {
 		if (!a) {
-			return 2;
+			return ERROR_FILE_NOT_FOUND;
 		}
 		drop(d, a);
 		return 0;
@@ -340,7 +340,7 @@ static uint32_t change(struct etwd *d, const struct proto_message *m, const stru
 	if (op > ADD_SACL || !proto_get_u32(m, PROTO_TAG_RIGHTS, &rights) ||
 	    !proto_get_u32(m, PROTO_TAG_ALLOW, &allow) || !proto_get(m, PROTO_TAG_SID, &sid, &n) ||
 	    !sid_valid(sid, n)) {
-		return 87;
+		return ERROR_INVALID_PARAMETER;
 	}
 	bool audit = op == SET_SACL || op == ADD_SACL;
 	struct ace ace = {.kind = audit	  ? ACE_AUDIT
@@ -353,7 +353,7 @@ static uint32_t change(struct etwd *d, const struct proto_message *m, const stru
 		clear_kind(a, audit);
 	}
 	int r = add(d, g, &ace);
-	return r == -ENOSPC ? 1450 : r < 0 ? 8 : 0;
+	return r == -ENOSPC ? ERROR_NO_SYSTEM_RESOURCES : r < 0 ? ERROR_NOT_ENOUGH_MEMORY : 0;
 }
 
 void etwd_access_set(struct etwd *d, struct conn *c, const struct proto_message *m)
@@ -362,11 +362,11 @@ void etwd_access_set(struct etwd *d, struct conn *c, const struct proto_message 
 	uint32_t op;
 	char text[37];
 	if (!proto_get_guid(m, PROTO_TAG_GUID, &g) || !proto_get_u32(m, PROTO_TAG_CODE, &op)) {
-		etwd_reply_status(d, c, m, 87, "ACCESS_SET needs a GUID and an operation");
+		etwd_reply_status(d, c, m, ERROR_INVALID_PARAMETER, "ACCESS_SET needs a GUID and an operation");
 		return;
 	}
 	if (!etwd_conn_same_user(d, c)) {
-		etwd_reply_status(d, c, m, 5, "only the owner of this etwd may change rights");
+		etwd_reply_status(d, c, m, ERROR_ACCESS_DENIED, "only the owner of this etwd may change rights");
 		return;
 	}
 	uint32_t code = change(d, m, &g, op);
@@ -376,7 +376,7 @@ void etwd_access_set(struct etwd *d, struct conn *c, const struct proto_message 
 			 (int)c->pid, r < 0 ? "; they are not kept: " : "",
 			 r < 0 ? strerror(-r) : "");
 	}
-	etwd_reply_status(d, c, m, code, code == 2 ? "this GUID has no rights of its own" : NULL);
+	etwd_reply_status(d, c, m, code, code == ERROR_FILE_NOT_FOUND ? "this GUID has no rights of its own" : NULL);
 }
 
 /* An ACL: revision, pad, u16 bytes, u16 count, pad; ACEs: type, flags, u16 bytes, u32 mask, SID. */
@@ -437,7 +437,7 @@ void etwd_access_query(struct etwd *d, struct conn *c, const struct proto_messag
 	struct guid g;
 	struct access all = {.count = 1, .ace = {{.kind = ACE_ALLOW}}};
 	if (!proto_get_guid(m, PROTO_TAG_GUID, &g)) {
-		etwd_reply_status(d, c, m, 87, "ACCESS_QUERY needs a GUID");
+		etwd_reply_status(d, c, m, ERROR_INVALID_PARAMETER, "ACCESS_QUERY needs a GUID");
 		return;
 	}
 	/* 0x121FFF: TRACELOG_ALL_ACCESS */

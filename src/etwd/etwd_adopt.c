@@ -128,17 +128,17 @@ void etwd_adopt(struct etwd *d, struct conn *c, const struct proto_message *m, c
 {
 	struct process *heir = c->process, *g;
 	if (count == 0 || (uint32_t)count > POOL_SEGMENTS_MAX) {
-		etwd_reply_status(d, c, m, 87, "ADOPT needs the segments of one pool");
+		etwd_reply_status(d, c, m, ERROR_INVALID_PARAMETER, "ADOPT needs the segments of one pool");
 		return;
 	}
 	if (ghosts_of(d, heir) >= GHOSTS_PER_HEIR) {
-		etwd_reply_status(d, c, m, 1450, "too many earlier pools");
+		etwd_reply_status(d, c, m, ERROR_NO_SYSTEM_RESOURCES, "too many earlier pools");
 		return;
 	}
 	int r = ghost_create(d, heir, fds, count, &g);
 	if (r < 0) {
 		d->bad_messages += r == -EINVAL;
-		etwd_reply_status(d, c, m, r == -EDQUOT ? 1450 : win32_from_errno(r),
+		etwd_reply_status(d, c, m, r == -EDQUOT ? ERROR_NO_SYSTEM_RESOURCES : win32_from_errno(r),
 				  "this is no pool that an etwd made");
 		return;
 	}

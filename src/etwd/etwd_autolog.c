@@ -11,8 +11,8 @@
  */
 #include "etwd/etwd.h"
 
-#include "etwd/etwd_modes.h"
 #include "format/kernel_mask.h"
+#include "schema/schema_store.h"
 #include "session/session.h"
 
 #include <fcntl.h>
@@ -21,7 +21,6 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#define STACK_PROPERTY 4u /* EVENT_ENABLE_PROPERTY_STACK_TRACE */
 
 struct autolog {
 	struct source src; /* our end */
@@ -99,7 +98,7 @@ static uint32_t state_counter(const struct etwd *d, const char *name)
 static int choose_file(struct etwd *d, struct autolog *a)
 {
 	struct saved_session *s = &a->s;
-	bool memory = s->mode & (MODE_REAL_TIME | MODE_BUFFERING);
+	bool memory = s->mode & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_BUFFERING_MODE);
 	if (!s->file[0] && memory) {
 		return 0;
 	}
@@ -124,8 +123,8 @@ static int choose_file(struct etwd *d, struct autolog *a)
 		}
 		snprintf(s->file + n, sizeof s->file - n, ".%04u", a->counter);
 	}
-	if (!(s->mode & (MODE_SEQUENTIAL | MODE_CIRCULAR | MODE_APPEND | MODE_NEWFILE))) {
-		s->mode |= MODE_SEQUENTIAL;
+	if (!(s->mode & (EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_NEWFILE))) {
+		s->mode |= EVENT_TRACE_FILE_MODE_SEQUENTIAL;
 	}
 	return 0;
 }
@@ -175,7 +174,7 @@ static bool send_start(struct autolog *a)
 		.maximum_buffers = s->maximum_buffers,
 		.maximum_file_size = s->maximum_file_size,
 		/* The two well-known names do not mind. */
-		.log_file_mode = s->mode | (kernel_flags(s) || saved_has_kernel_mask(s) ? MODE_SYSTEM_LOGGER : 0),
+		.log_file_mode = s->mode | (kernel_flags(s) || saved_has_kernel_mask(s) ? EVENT_TRACE_SYSTEM_LOGGER_MODE : 0),
 		.enable_flags = kernel_flags(s),
 		.flush_timer = s->flush_timer,
 		.expires_filetime = s->expire_s ? clock_filetime() + s->expire_s * 10000000ull : 0,
@@ -230,7 +229,7 @@ static bool send_enable(struct etwd *d, struct autolog *a)
 							 &bytes, NULL) == 0) {
 			le32_put(blob, saved_filter_type((enum saved_filter)f));
 			proto_put(&w, PROTO_TAG_FILTER, blob, 4 + bytes);
-			properties |= saved_filter_is_stack((enum saved_filter)f) ? STACK_PROPERTY : 0;
+			properties |= saved_filter_is_stack((enum saved_filter)f) ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0;
 		}
 	}
 	if (p->payload) {
@@ -271,7 +270,7 @@ static void answered(struct etwd *d, struct source *src, uint32_t events)
 	if (n <= 0 || proto_parse(mem, (size_t)n, &m) < 0 ||
 	    !proto_get_u32(&m, PROTO_TAG_STATUS, &status)) {
 		free(mem);
-		a->status = a->status ? a->status : 1726;
+		a->status = a->status ? a->status : RPC_S_CALL_FAILED;
 		end(d, a);
 		return;
 	}
@@ -315,7 +314,7 @@ static bool start_file(void *ctx, const char *path)
 		return false;
 	}
 	snprintf(a->path, sizeof a->path, "%s", path);
-	int r = saved_read(path, &a->s, &diag);
+	int r = saved_read(path, schema_process_provider_guid, &a->s, &diag);
 	if (r < 0) {
 		etwd_log(d, "%s:%u: %s; the session is not started", path, diag.line,
 			 diag.text[0] ? diag.text : strerror(-r));
@@ -325,18 +324,18 @@ static bool start_file(void *ctx, const char *path)
 	if (a->s.start == 0) {
 		goto drop;
 	}
-	if (a->s.mode & MODE_NEWFILE) {
+	if (a->s.mode & EVENT_TRACE_FILE_MODE_NEWFILE) {
 		etwd_log(d,
 			 "%s: an autologger cannot be in new-file mode; FileMax keeps the files of "
 			 "earlier starts",
 			 path);
-		a->status = 87;
+		a->status = ERROR_INVALID_PARAMETER;
 		state_write(d, a);
 		goto drop;
 	}
-	if (a->s.mode & MODE_PRIVATE_LOGGER) {
+	if (a->s.mode & EVENT_TRACE_PRIVATE_LOGGER_MODE) {
 		etwd_log(d, "%s: an autologger cannot be private", path);
-		a->status = 87;
+		a->status = ERROR_INVALID_PARAMETER;
 		state_write(d, a);
 		goto drop;
 	}

@@ -54,13 +54,13 @@ void etwd_binary_track(struct etwd *d, struct conn *c, const struct proto_messag
 	if (!proto_get_u32(m, PROTO_TAG_PROVIDER_INDEX, &index) || index >= p->reg_cap ||
 	    !p->reg[index] || !p->reg[index]->provider ||
 	    !proto_get_str(m, PROTO_TAG_PATH, path, sizeof path)) {
-		etwd_reply_status(d, c, m, 87, "BINARY_TRACK needs a registration and a path");
+		etwd_reply_status(d, c, m, ERROR_INVALID_PARAMETER, "BINARY_TRACK needs a registration and a path");
 		return;
 	}
 	struct registration *r = p->reg[index];
 	char *copy = strdup(path);
 	if (!copy) {
-		etwd_reply_status(d, c, m, 8, NULL);
+		etwd_reply_status(d, c, m, ERROR_NOT_ENOUGH_MEMORY, NULL);
 		return;
 	}
 	free(r->binary);

@@ -5,8 +5,6 @@
 #include "etwd/etwd_kernel.h"
 #include "etwd/etwd_start.h"
 
-#include "etwd/etwd_modes.h"
-
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -236,7 +234,7 @@ static void call_send(struct etwd *d, struct kernel_call *call)
 	}
 	if (s) {
 		fill(s->kernel, &m);
-		m.flags |= s->mode & (MODE_BUFFERING | MODE_CIRCULAR) ? KERNEL_FORGETS : 0;
+		m.flags |= s->mode & (EVENT_TRACE_BUFFERING_MODE | EVENT_TRACE_FILE_MODE_CIRCULAR) ? KERNEL_FORGETS : 0;
 		m.left = call->left;
 	}
 	m.interval_us = call->interval_us;

@@ -512,12 +512,12 @@ static void accept_ready(struct etwd *d, struct source *s, uint32_t events)
 		bool mine = peer.uid == d->uid || peer.uid == 0;
 		bool carry = d->listeners_carry || proto_passes_descriptors(fd);
 		if ((!d->system && !mine) || peer.pid <= 0) {
-			refuse(d, fd, &peer, carry, 5, "this etwd serves another user");
+			refuse(d, fd, &peer, carry, ERROR_ACCESS_DENIED, "this etwd serves another user");
 		} else if (!etwd_fds_left(d, ETWD_FDS_RESERVE) ||
 			   !etwd_share_fits(d, peer.uid, SHARE_CONNECTIONS, 1)) {
-			refuse(d, fd, &peer, carry, 1450, "etwd has no file descriptors left");
+			refuse(d, fd, &peer, carry, ERROR_NO_SYSTEM_RESOURCES, "etwd has no file descriptors left");
 		} else if (too_many(d, kind, peer.uid)) {
-			refuse(d, fd, &peer, carry, 1450, "too many connections of this user");
+			refuse(d, fd, &peer, carry, ERROR_NO_SYSTEM_RESOURCES, "too many connections of this user");
 		} else {
 			struct conn *c = etwd_conn_create(d, fd, kind, peer.uid, peer.pid);
 			if (c) {

@@ -4,6 +4,7 @@
  * write to it.
  */
 #include "etwd/etwd.h"
+#include "base/vec.h"
 
 #include "base/order.h"
 
@@ -78,14 +79,8 @@ static int take(struct ctl_heap *h, unsigned list, uint32_t bytes, uint32_t alig
 
 static void give(struct ctl_heap *h, unsigned list, uint32_t offset)
 {
-	if (h->free[list].count == h->free[list].cap) {
-		uint32_t cap = h->free[list].cap ? 2 * h->free[list].cap : 16;
-		uint32_t *at = realloc(h->free[list].at, cap * sizeof *at);
-		if (!at) {
-			return; /* leaks a few bytes of this process's block, nothing else */
-		}
-		h->free[list].at = at;
-		h->free[list].cap = cap;
+	if (!VEC_ROOM(h->free[list].at, h->free[list].count, h->free[list].cap)) {
+		return; /* leaks a few bytes of this process's block, nothing else */
 	}
 	h->free[list].at[h->free[list].count++] = offset;
 }

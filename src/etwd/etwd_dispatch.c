@@ -24,7 +24,7 @@ static void on_bell(struct etwd *d, struct conn *c, const struct proto_message *
 static void on_shutdown(struct etwd *d, struct conn *c, const struct proto_message *m)
 {
 	if (!etwd_conn_same_user(d, c)) {
-		etwd_reply_status(d, c, m, 5, "only the owner of this etwd may end it");
+		etwd_reply_status(d, c, m, ERROR_ACCESS_DENIED, "only the owner of this etwd may end it");
 		return;
 	}
 	etwd_reply_status(d, c, m, 0, NULL);
@@ -90,7 +90,7 @@ void etwd_dispatch(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, i
 	if (r < 0) {
 		if (n >= 12) {
 			m = (struct proto_message){.type = le16_get(p + 4), .id = le32_get(p + 8)};
-			etwd_reply_status(d, c, &m, 50,
+			etwd_reply_status(d, c, &m, ERROR_NOT_SUPPORTED,
 					  "a critical part of the message is unknown here");
 		}
 		return;
@@ -99,7 +99,7 @@ void etwd_dispatch(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, i
 		const struct handler *h = &handlers[i];
 		if (h->type == m.type && h->kind == c->kind) {
 			if (h->attached && !c->process) {
-				etwd_reply_status(d, c, &m, 87, "HELLO must come first");
+				etwd_reply_status(d, c, &m, ERROR_INVALID_PARAMETER, "HELLO must come first");
 				return;
 			}
 			h->run(d, c, &m);
@@ -107,5 +107,5 @@ void etwd_dispatch(struct etwd *d, struct conn *c, const uint8_t *p, size_t n, i
 		}
 	}
 	d->bad_messages++;
-	etwd_reply_status(d, c, &m, 50, "this message is unknown here");
+	etwd_reply_status(d, c, &m, ERROR_NOT_SUPPORTED, "this message is unknown here");
 }

@@ -6,7 +6,6 @@
  */
 #include "etwd/etwd.h"
 
-#include "etwd/etwd_modes.h"
 #include "format/etl_layout.h"
 
 #include <stdlib.h>
@@ -36,19 +35,19 @@ void etwd_config_free(struct etwd *d, struct process *p, struct config *c)
  * from its owner. */
 static bool may_log(struct etwd *d, const struct registration *r, const struct session *s)
 {
-	if (!(s->mode & MODE_SECURE)) {
+	if (!(s->mode & EVENT_TRACE_SECURE_MODE)) {
 		return true;
 	}
 	if (!etwd_access_listed(d, &s->guid)) {
 		return r->process->uid == s->uid;
 	}
-	return r->process->conn && etwd_access_allows(d, &s->guid, r->process->conn, ACCESS_LOG_EVENT);
+	return r->process->conn && etwd_access_allows(d, &s->guid, r->process->conn, TRACELOG_LOG_EVENT);
 }
 
 static bool applies(struct etwd *d, const struct registration *r, const struct enable *e,
 		    bool as_group)
 {
-	return ((e->args->properties & EP_PROVIDER_GROUP) != 0) == as_group &&
+	return ((e->args->properties & EVENT_ENABLE_PROPERTY_PROVIDER_GROUP) != 0) == as_group &&
 	       !(as_group && etwd_guid_listed(&e->session->disallowed, &r->guid)) &&
 	       e->session->state == SESSION_RUNNING && may_log(d, r, e->session) && !r->process->quarantined &&
 	       !r->process->dead && etwd_session_allows(d, e->session, r->process) &&
@@ -128,12 +127,12 @@ static void fill_row(struct etwd *d, const struct registration *r, const struct 
 		.properties = p,
 		.bit = (uint8_t)etwd_process_bit_get(d, r->process, e->session),
 	};
-	if ((p & EP_IGNORE_KEYWORD_0) && !(p & EP_ENABLE_KEYWORD_0)) {
+	if ((p & EVENT_ENABLE_PROPERTY_IGNORE_KEYWORD_0) && !(p & EVENT_ENABLE_PROPERTY_ENABLE_KEYWORD_0)) {
 		row->flags |= ROUTE_IGNORE_KEYWORD_0;
 	}
-	row->flags |= (p & EP_EXCLUDE_INPRIVATE) ? ROUTE_EXCLUDE_INPRIVATE : 0;
-	row->flags |= (p & EP_STACK_TRACE) ? ROUTE_STACK : 0;
-	row->flags |= (p & (EP_SID | EP_TS_ID | EP_EVENT_KEY | EP_PROCESS_START_KEY))
+	row->flags |= (p & EVENT_ENABLE_PROPERTY_EXCLUDE_INPRIVATE) ? ROUTE_EXCLUDE_INPRIVATE : 0;
+	row->flags |= (p & EVENT_ENABLE_PROPERTY_STACK_TRACE) ? ROUTE_STACK : 0;
+	row->flags |= (p & (EVENT_ENABLE_PROPERTY_SID | EVENT_ENABLE_PROPERTY_TS_ID | EVENT_ENABLE_PROPERTY_EVENT_KEY | EVENT_ENABLE_PROPERTY_PROCESS_START_KEY))
 			      ? ROUTE_EXTRA_ITEMS
 			      : 0;
 	row->flags |= a->select.filtered ? ROUTE_FILTERED : 0;
@@ -223,7 +222,7 @@ static struct config *build_config(struct etwd *d, struct registration *r)
 		c->fast = c->fast &&
 			  !(c->row[i].flags & (ROUTE_FILTERED | ROUTE_EXTRA_ITEMS |
 					       ROUTE_EXCLUDE_INPRIVATE)) &&
-			  !(c->row[i].session->mode & MODE_NO_PER_PROCESSOR);
+			  !(c->row[i].session->mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING);
 	}
 	return c;
 }

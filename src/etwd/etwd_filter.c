@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Filters of an enable: scope filters here, those of single events in filter/filter_select.h.
+ * Filters of an enable: scope filters here, those of single events in filter/filter.h.
  *
  * Scope filters (process id, executable) decide which registrations an enable reaches. Attribute
  * filters (event id, event name) and payload filters narrow the events. Stack filters only decide
@@ -107,7 +107,7 @@ int etwd_filter_parse(const struct proto_message *m, struct enable_args *a, stru
 			return r;
 		}
 	}
-	if ((a->properties & EP_PROVIDER_GROUP) && a->select.filtered) {
+	if ((a->properties & EVENT_ENABLE_PROPERTY_PROVIDER_GROUP) && a->select.filtered) {
 		diag_at(diag, UINT64_MAX, "a provider group takes no event id, name or payload filter");
 		return -EINVAL;
 	}

@@ -12,10 +12,10 @@
  *   in memory             only then, behind the ring (sink_explain): it takes nothing of its room
  */
 #include "etwd/etwd_kernel.h"
+#include "base/vec.h"
 
 #include "base/order.h"
 #include "etl/etl_image.h"
-#include "etwd/etwd_modes.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -230,14 +230,8 @@ static bool add(struct etwd *d, struct image_list *l, struct image *i, char *pat
 	if (l->count == KNOWN_MAX || l->bytes + bytes > BYTES_MAX) {
 		return false;
 	}
-	if (l->count == l->cap) {
-		uint32_t cap = l->cap ? 2 * l->cap : 32;
-		struct image *more = realloc(l->at, cap * sizeof *more);
-		if (!more) {
-			return false;
-		}
-		l->at = more;
-		l->cap = cap;
+	if (!VEC_ROOM(l->at, l->count, l->cap)) {
+		return false;
 	}
 	if (etwd_share_take(d, l->uid, SHARE_IMAGE_BYTES, bytes) != NULL) {
 		return false;
@@ -398,12 +392,12 @@ static void say(struct etwd *d, struct image_list *l, struct session *s, struct 
 		k->count = l->count;
 		return;
 	}
-	if (k->count == 0 && (s->mode & (MODE_CIRCULAR | MODE_BUFFERING)) && !remembered(s, l)) {
+	if (k->count == 0 && (s->mode & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_BUFFERING_MODE)) && !remembered(s, l)) {
 		remember(d, s, l);
 	}
 	/* What is delivered as it comes must not go back. */
-	uint64_t least = s->mode & MODE_REAL_TIME ? d->watermark : 0;
-	for (uint32_t i = k->count; i < l->count && !(s->mode & MODE_BUFFERING); i++) {
+	uint64_t least = s->mode & EVENT_TRACE_REAL_TIME_MODE ? d->watermark : 0;
+	for (uint32_t i = k->count; i < l->count && !(s->mode & EVENT_TRACE_BUFFERING_MODE); i++) {
 		const struct image *m = &l->at[i];
 		bool first = i == 0, came = l->since_ns > s->images_since_ns;
 		if (first) {
@@ -490,7 +484,7 @@ static void say_unloaded(struct etwd *d, struct image_list *l)
 		for (uint32_t k = 0; k < l->said_count; k++) {
 			struct session *s = d->session[l->said[k].id];
 			if (s && s->sink && s->images_serial == l->said[k].session && i < l->said[k].count &&
-			    !(s->mode & MODE_BUFFERING) && !has_kernels(s)) {
+			    !(s->mode & EVENT_TRACE_BUFFERING_MODE) && !has_kernels(s)) {
 				struct to t = {.s = s};
 				put_image(d, l, m, ETL_IMAGE_UNLOAD, now, &t);
 			}
@@ -507,7 +501,7 @@ void etwd_images(struct etwd *d, struct conn *c, const struct proto_message *m)
 	struct image_list *l = list_of(p);
 	uint64_t now = etwd_now_ns();
 	if (!l || !proto_get_u32(m, PROTO_TAG_CODE, &parts)) {
-		etwd_reply_status(d, c, m, l ? 87 : 8, NULL);
+		etwd_reply_status(d, c, m, l ? ERROR_INVALID_PARAMETER : ERROR_NOT_ENOUGH_MEMORY, NULL);
 		return;
 	}
 	if (parts & PROTO_IMAGES_FIRST) {
@@ -521,7 +515,7 @@ void etwd_images(struct etwd *d, struct conn *c, const struct proto_message *m)
 	}
 	if (l->tells > TELLS_A_SECOND || ++l->parts > PARTS_OF_A_TELL) {
 		d->images_dropped++;
-		etwd_reply_status(d, c, m, 1450, "this process tells its images too often");
+		etwd_reply_status(d, c, m, ERROR_NO_SYSTEM_RESOURCES, "this process tells its images too often");
 		return;
 	}
 	uint32_t before = l->count;
@@ -549,7 +543,7 @@ void etwd_images_gone(struct etwd *d, struct process *p)
 	for (uint32_t k = 0; k < l->said_count; k++) {
 		struct session *s = d->session[l->said[k].id];
 		if (s && s->sink && s->images_serial == l->said[k].session && l->said[k].count > 0 &&
-		    !(s->mode & MODE_BUFFERING) && !has_kernels(s)) {
+		    !(s->mode & EVENT_TRACE_BUFFERING_MODE) && !has_kernels(s)) {
 			struct to t = {.s = s};
 			put_process(d, l, ETL_PROCESS_END, l->end_raw, &t);
 		}
@@ -570,7 +564,7 @@ bool etwd_images_explain(const struct session *s)
 {
 	/* A copy that the kernel still explains has the explanation for itself. */
 	bool busy = s->kernel && s->kernel->explaining;
-	return (s->mode & MODE_BUFFERING) && s->images_told_count > 0 && !busy;
+	return (s->mode & EVENT_TRACE_BUFFERING_MODE) && s->images_told_count > 0 && !busy;
 }
 
 /* The same as was said when it lived, at the same times. */
@@ -591,7 +585,7 @@ static void say_ended(const struct etwd *d, const struct image_list *l, struct t
 void etwd_images_again(struct etwd *d, struct session *s)
 {
 	uint64_t now = clock_now_of(d->clock_kind);
-	struct to t = {.s = s, .explain = (s->mode & MODE_BUFFERING) != 0};
+	struct to t = {.s = s, .explain = (s->mode & EVENT_TRACE_BUFFERING_MODE) != 0};
 	if (!s->sink || has_kernels(s)) {
 		return;
 	}
@@ -612,7 +606,7 @@ void etwd_images_again(struct etwd *d, struct session *s)
 
 void etwd_images_stop(struct etwd *d, struct session *s)
 {
-	if (s->mode & MODE_CIRCULAR) {
+	if (s->mode & EVENT_TRACE_FILE_MODE_CIRCULAR) {
 		etwd_images_again(d, s);
 	}
 }

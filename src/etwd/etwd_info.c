@@ -4,8 +4,6 @@
  */
 #include "etwd/etwd.h"
 
-#include "etwd/etwd_modes.h"
-
 #include <stdlib.h>
 
 enum {
@@ -24,14 +22,14 @@ enum {
 static uint32_t replace_guids(struct guid_list *l, const uint8_t *p, size_t n)
 {
 	if (n % 16 != 0) {
-		return 24;
+		return ERROR_BAD_LENGTH;
 	}
 	if (n / 16 > ETWD_GUID_LIST_MAX) {
-		return 87;
+		return ERROR_INVALID_PARAMETER;
 	}
 	struct guid *at = n ? malloc(n) : NULL;
 	if (n && !at) {
-		return 8;
+		return ERROR_NOT_ENOUGH_MEMORY;
 	}
 	if (n) {
 		memcpy(at, p, n);
@@ -73,15 +71,15 @@ static uint32_t set_capture(struct session *s, const uint8_t *p, size_t n)
 		return replace_guids(&s->capture, NULL, 0);
 	}
 	if (n < 8) {
-		return 24;
+		return ERROR_BAD_LENGTH;
 	}
 	uint32_t seconds = le32_get(p);
 	uint16_t count = le16_get(p + 4);
 	if (n != 8 + 16 * (size_t)count) {
-		return 24;
+		return ERROR_BAD_LENGTH;
 	}
 	if (seconds < ETWD_CAPTURE_SECONDS_MIN || count == 0) {
-		return 87;
+		return ERROR_INVALID_PARAMETER;
 	}
 	uint32_t code = replace_guids(&s->capture, p + 8, n - 8);
 	if (code == 0) {
@@ -118,7 +116,7 @@ void etwd_info_set(struct etwd *d, struct conn *c, const struct proto_message *m
 	size_t n = 0;
 	struct session *s = running(d, c, m);
 	if (!proto_get_u32(m, PROTO_TAG_INFO_CLASS, &class)) {
-		etwd_reply_status(d, c, m, 87, "SET_INFO needs an information class");
+		etwd_reply_status(d, c, m, ERROR_INVALID_PARAMETER, "SET_INFO needs an information class");
 		return;
 	}
 	proto_get(m, PROTO_TAG_DATA, &p, &n);
@@ -126,7 +124,7 @@ void etwd_info_set(struct etwd *d, struct conn *c, const struct proto_message *m
 		return;
 	}
 	if (!s) {
-		etwd_reply_status(d, c, m, 4201, "no such trace session is running");
+		etwd_reply_status(d, c, m, ERROR_WMI_INSTANCE_NOT_FOUND, "no such trace session is running");
 		return;
 	}
 	switch (class) {
@@ -140,11 +138,11 @@ void etwd_info_set(struct etwd *d, struct conn *c, const struct proto_message *m
 		code = set_capture(s, p, n);
 		break;
 	case INFO_BINARY_TRACKING:
-		code = n == 1 ? 0 : 24;
+		code = n == 1 ? 0 : ERROR_BAD_LENGTH;
 		s->no_binaries = code == 0 ? p[0] == 0 : s->no_binaries;
 		break;
 	default:
-		code = 50;
+		code = ERROR_NOT_SUPPORTED;
 	}
 	etwd_reply_status(d, c, m, code, NULL);
 }
@@ -183,7 +181,7 @@ static void group_list(struct etwd *d, struct conn *c, const struct proto_messag
 		}
 	}
 	if (b.failed) {
-		etwd_reply_status(d, c, m, 8, NULL);
+		etwd_reply_status(d, c, m, ERROR_NOT_ENOUGH_MEMORY, NULL);
 	} else {
 		etwd_info_reply(d, c, m, b.len ? (const void *)b.s : "", b.len);
 	}
@@ -196,7 +194,7 @@ static void group_info(struct etwd *d, struct conn *c, const struct proto_messag
 	struct guid g;
 	struct strbuf b = {0}, members = {0};
 	if (!proto_get_guid(m, PROTO_TAG_GUID, &g)) {
-		etwd_reply_status(d, c, m, 87, "a group has a GUID");
+		etwd_reply_status(d, c, m, ERROR_INVALID_PARAMETER, "a group has a GUID");
 		return;
 	}
 	struct provider *p = etwd_provider_find(d, &g, false);
@@ -207,7 +205,7 @@ static void group_info(struct etwd *d, struct conn *c, const struct proto_messag
 	if (p) {
 		LIST_FOREACH(e, &p->enables, of_provider)
 		{
-			if (e->args->properties & EP_PROVIDER_GROUP) {
+			if (e->args->properties & EVENT_ENABLE_PROPERTY_PROVIDER_GROUP) {
 				uint8_t info[ETWD_ENABLE_INFO_BYTES];
 				etwd_query_enable_info(info, e->session, e->args);
 				strbuf_add(&b, info, sizeof info);
@@ -232,9 +230,9 @@ static void group_info(struct etwd *d, struct conn *c, const struct proto_messag
 		strbuf_add(&b, members.s, members.len);
 	}
 	if (b.failed || members.failed) {
-		etwd_reply_status(d, c, m, 8, NULL);
+		etwd_reply_status(d, c, m, ERROR_NOT_ENOUGH_MEMORY, NULL);
 	} else if (count == 0 && enables == 0) {
-		etwd_reply_status(d, c, m, 4200, "no provider group has this GUID");
+		etwd_reply_status(d, c, m, ERROR_WMI_GUID_NOT_FOUND, "no provider group has this GUID");
 	} else {
 		memcpy(b.s, &enables, 4);
 		etwd_info_reply(d, c, m, b.s, b.len);
@@ -247,7 +245,7 @@ void etwd_info_query(struct etwd *d, struct conn *c, const struct proto_message 
 {
 	uint32_t class = 0;
 	if (!proto_get_u32(m, PROTO_TAG_INFO_CLASS, &class)) {
-		etwd_reply_status(d, c, m, 87, "QUERY_INFO needs an information class");
+		etwd_reply_status(d, c, m, ERROR_INVALID_PARAMETER, "QUERY_INFO needs an information class");
 		return;
 	}
 	if (class == INFO_GROUP_LIST) {
@@ -263,7 +261,7 @@ void etwd_info_query(struct etwd *d, struct conn *c, const struct proto_message 
 		return;
 	}
 	if (!s) {
-		etwd_reply_status(d, c, m, 4201, "no such trace session is running");
+		etwd_reply_status(d, c, m, ERROR_WMI_INSTANCE_NOT_FOUND, "no such trace session is running");
 		return;
 	}
 	switch (class) {
@@ -272,11 +270,11 @@ void etwd_info_query(struct etwd *d, struct conn *c, const struct proto_message 
 			   16 * (size_t)s->disallowed.count);
 		break;
 	case INFO_STREAM_COUNT: {
-		uint32_t n = s->mode & MODE_NO_PER_PROCESSOR ? 1 : d->cpus;
+		uint32_t n = s->mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING ? 1 : d->cpus;
 		etwd_info_reply(d, c, m, &n, sizeof n);
 		break;
 	}
 	default:
-		etwd_reply_status(d, c, m, 50, "etwd does not know this information class");
+		etwd_reply_status(d, c, m, ERROR_NOT_SUPPORTED, "etwd does not know this information class");
 	}
 }

@@ -3,12 +3,11 @@
  */
 #include "etwd/etwd_kernel.h"
 
-#include "etwd/etwd_modes.h"
+#include "etw/values/session_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MODE_PAGED_MEMORY 0x01000000u
 
 enum { /* TRACE_QUERY_INFO_CLASS */
 	INFO_STACK_TRACING = 3,
@@ -25,7 +24,7 @@ enum { /* TRACE_QUERY_INFO_CLASS */
 
 #define CONFINED_NAMES "PROC_THREAD, LOADER, PROFILE, FILE_IO, FILE_IO_INIT, FILENAME, NETWORKTRACE"
 
-static const uint16_t kernel_name[] = u"NT Kernel Logger";
+static const uint16_t kernel_name[] = u"" KERNEL_LOGGER_NAMEA;
 static const uint16_t circular_name[] = u"Circular Kernel Context Logger";
 
 #define CLOSING_BYTES	    (4u << 20) /* of a rundown, about */
@@ -79,17 +78,17 @@ static uint32_t check_mask(const struct session_kernel *k, const struct kernel_m
 		kernel_mask_names(&unknown, names, sizeof names);
 		snprintf(text, cap, "only root records %.100s here; users have, of their own processes, " CONFINED_NAMES,
 			 names);
-		return 5;
+		return ERROR_ACCESS_DENIED;
 	}
 	if (f) {
 		snprintf(text, cap, "%s: %s", f->name, f->none);
-		return 50;
+		return ERROR_NOT_SUPPORTED;
 	}
 	if (kernel_mask_unknown(m, &unknown)) {
 		char names[200];
 		kernel_mask_names(&unknown, names, sizeof names);
 		snprintf(text, cap, "group mask bits without a meaning here: %s", names);
-		return 50;
+		return ERROR_NOT_SUPPORTED;
 	}
 	return 0;
 }
@@ -123,7 +122,7 @@ uint32_t etwd_kernel_read(struct etwd *d, struct conn *c, const struct proto_mes
 {
 	bool nt = utf16_equal_nocase(s->name, kernel_name);
 	bool circular = utf16_equal_nocase(s->name, circular_name);
-	bool system = s->mode & MODE_SYSTEM_LOGGER;
+	bool system = s->mode & EVENT_TRACE_SYSTEM_LOGGER_MODE;
 	if (nt) {
 		s->guid = kernel_trace_control_guid;
 	} else if (circular) {
@@ -133,36 +132,36 @@ uint32_t etwd_kernel_read(struct etwd *d, struct conn *c, const struct proto_mes
 		   !system) {
 		*ret_why = "this GUID is the kernel logger's: its session has the name NT Kernel Logger, or "
 			   "the system-logger mode";
-		return 87;
+		return ERROR_INVALID_PARAMETER;
 	} else if (system && guid_equal(&s->guid, &kernel_trace_control_guid)) {
 		s->guid = GUID_ZERO; /* any number of them: each gets one of its own */
 	}
 	if (!nt && !circular && !system) {
 		return 0;
 	}
-	if (s->mode & MODE_PAGED_MEMORY) {
+	if (s->mode & EVENT_TRACE_USE_PAGED_MEMORY) {
 		*ret_why = "kernel events cannot be logged into paged memory";
-		return 87;
+		return ERROR_INVALID_PARAMETER;
 	}
-	if (nt && (s->mode & MODE_NEWFILE)) {
+	if (nt && (s->mode & EVENT_TRACE_FILE_MODE_NEWFILE)) {
 		*ret_why = "the NT Kernel Logger has no new-file mode; a system-logger session has";
-		return 87;
+		return ERROR_INVALID_PARAMETER;
 	}
 	bool confined = d->system && c->uid != 0 && c->uid != d->uid;
 	if (confined && (nt || circular)) {
 		*ret_why = "this session shows every user's processes: only root has it; a session of another name "
 			   "with the system-logger mode, in real time, shows users their own";
-		return 5;
+		return ERROR_ACCESS_DENIED;
 	}
 	struct session_kernel *k = calloc(1, sizeof *k);
 	if (!k) {
-		return 8;
+		return ERROR_NOT_ENOUGH_MEMORY;
 	}
 	*ret_why = etwd_share_take(d, c->uid, SHARE_KERNEL_SESSIONS, 1);
 	if (*ret_why) {
 		*ret_why = confined ? *ret_why : "64 sessions have kernel events already";
 		free(k);
-		return 1450;
+		return ERROR_NO_SYSTEM_RESOURCES;
 	}
 	k->slot = -1;
 	k->confined = confined;
@@ -194,17 +193,17 @@ static uint32_t code_of(int err)
 	switch (-err) {
 	case EACCES:
 	case EPERM:
-		return 5;
+		return ERROR_ACCESS_DENIED;
 	case ENOSPC:
-		return 1450;
+		return ERROR_NO_SYSTEM_RESOURCES;
 	case ENOENT:
 	case ENOSYS:
 	case ENODEV:
-		return 50;
+		return ERROR_NOT_SUPPORTED;
 	case EPIPE:
-		return 1717; /* the interface is unknown: nobody is there */
+		return RPC_S_UNKNOWN_IF; /* the interface is unknown: nobody is there */
 	case ECANCELED:
-		return 1223;
+		return ERROR_CANCELLED;
 	default:
 		return win32_from_errno(err);
 	}
@@ -314,7 +313,7 @@ static uint64_t back_to_ns(const struct etwd *d, const struct session *s, uint64
 static void ring_left(const struct etwd *d, struct session *s, uint64_t after, uint64_t more, struct kernel_left *ret)
 {
 	uint64_t now = clock_read_system_ns(), since = s->sink ? sink_ring_since(s->sink) : 0;
-	uint64_t unit = s->mode & MODE_USE_KBYTES ? 1u << 10 : 1u << 20;
+	uint64_t unit = s->mode & EVENT_TRACE_USE_KBYTES_FOR_SIZE ? 1u << 10 : 1u << 20;
 	uint64_t ring = BASE_MAX(s->options.maximum_file_size * unit, more);
 	*ret = (struct kernel_left){.since = since ? back_to_ns(d, s, since) : 0, .after = after};
 	for (uint32_t i = 0; s->sink && i < d->cpus; i++) {
@@ -410,7 +409,7 @@ static void explained(struct etwd *d, struct kernel_call *call, int result, cons
 	}
 	etwd_reply_drop(&call->reply);
 	if (c && !c->closing && (!s->sink || !etwd_session_answer_after_disk(d, c, &request, s))) {
-		etwd_reply_status(d, c, &request, s->sink ? 8 : 4201, "the session has ended");
+		etwd_reply_status(d, c, &request, s->sink ? ERROR_NOT_ENOUGH_MEMORY : ERROR_WMI_INSTANCE_NOT_FOUND, "the session has ended");
 	}
 }
 
@@ -418,7 +417,7 @@ bool etwd_kernel_explains(const struct etwd *d, const struct session *s)
 {
 	/* One at a time: an explanation belongs to one copy. The next one would say the same. */
 	return s->kernel && s->kernel->slot >= 0 && !s->kernel->explaining && d->kernel->collector &&
-	       d->kernel->collector->open && (s->mode & MODE_BUFFERING) && s->state == SESSION_RUNNING;
+	       d->kernel->collector->open && (s->mode & EVENT_TRACE_BUFFERING_MODE) && s->state == SESSION_RUNNING;
 }
 
 void etwd_kernel_explain(struct etwd *d, struct conn *c, const struct proto_message *m, struct session *s)
@@ -426,7 +425,7 @@ void etwd_kernel_explain(struct etwd *d, struct conn *c, const struct proto_mess
 	struct kernel_call *call = kernel_call_create(KERNEL_EXPLAIN, s, explained);
 	if (!call) {
 		sink_flush_explained(s->sink);
-		etwd_reply_status(d, c, m, 8, NULL);
+		etwd_reply_status(d, c, m, ERROR_NOT_ENOUGH_MEMORY, NULL);
 		return;
 	}
 	ring_left(d, s, d->kernel->watermark, 0, &call->left); /* what ends meanwhile is no part of the copy */
@@ -480,7 +479,7 @@ static void apply(struct etwd *d, struct conn *c, const struct proto_message *m,
 	struct kernel_call *call = kernel_call_create(k->slot < 0 ? KERNEL_ADD : KERNEL_CHANGE, s, changed);
 	if (!call) {
 		k->wish = *before;
-		etwd_reply_status(d, c, m, 8, NULL);
+		etwd_reply_status(d, c, m, ERROR_NOT_ENOUGH_MEMORY, NULL);
 		return;
 	}
 	call->before = *before;
@@ -539,11 +538,11 @@ bool etwd_kernel_enable(struct etwd *d, struct conn *c, const struct proto_messa
 		return false;
 	}
 	if (!s->kernel) {
-		etwd_reply_status(d, c, m, 87,
+		etwd_reply_status(d, c, m, ERROR_INVALID_PARAMETER,
 				  "system providers are for sessions with the system-logger mode");
 		return true;
 	}
-	if (control == 2) {
+	if (control == EVENT_CONTROL_CODE_CAPTURE_STATE) {
 		struct kernel_call *call = s->kernel->slot >= 0 ? kernel_call_create(KERNEL_CAPTURE, s, changed)
 								: NULL;
 		if (!call) {
@@ -555,19 +554,19 @@ bool etwd_kernel_enable(struct etwd *d, struct conn *c, const struct proto_messa
 		return true;
 	}
 	if (a->select.filtered || a->select.stack_filtered || a->has_exes || a->has_packages || a->pid_count > 8) {
-		etwd_reply_status(d, c, m, 50,
+		etwd_reply_status(d, c, m, ERROR_NOT_SUPPORTED,
 				  "system providers take process filters; stacks are asked for by "
 				  "TraceStackTracingInfo or EVENT_ENABLE_PROPERTY_STACK_TRACE");
 		return true;
 	}
 	struct kernel_wish before = s->kernel->wish;
 	kernel_provider_mask(g, a->any, &mask);
-	if (!set_provider(&s->kernel->wish, g, control == 1 ? &mask : NULL,
-			  a->properties & EP_STACK_TRACE)) {
-		etwd_reply_status(d, c, m, 1450, NULL);
+	if (!set_provider(&s->kernel->wish, g, control == EVENT_CONTROL_CODE_ENABLE_PROVIDER ? &mask : NULL,
+			  a->properties & EVENT_ENABLE_PROPERTY_STACK_TRACE)) {
+		etwd_reply_status(d, c, m, ERROR_NO_SYSTEM_RESOURCES, NULL);
 		return true;
 	}
-	if (control == 1) {
+	if (control == EVENT_CONTROL_CODE_ENABLE_PROVIDER) {
 		struct kernel_wish *w = &s->kernel->wish;
 		w->pids = 0;
 		for (uint32_t i = 0; i < a->raw_count; i++) {
@@ -587,10 +586,10 @@ bool etwd_kernel_enable(struct etwd *d, struct conn *c, const struct proto_messa
 static uint32_t set_stacks(struct kernel_wish *w, const uint8_t *p, size_t n)
 {
 	if (n % 24 != 0) {
-		return 24;
+		return ERROR_BAD_LENGTH;
 	}
 	if (n / 24 > KERNEL_STACKS_MAX) {
-		return 87;
+		return ERROR_INVALID_PARAMETER;
 	}
 	w->stacks = 0;
 	for (size_t i = 0; i < n; i += 24) {
@@ -598,7 +597,7 @@ static uint32_t set_stacks(struct kernel_wish *w, const uint8_t *p, size_t n)
 		uint16_t hook;
 		memcpy(g.b, p + i, 16);
 		if (!kernel_hook_of_class(&g, p[i + 16], &hook)) {
-			return 87;
+			return ERROR_INVALID_PARAMETER;
 		}
 		w->stack[w->stacks++] = hook;
 	}
@@ -626,7 +625,7 @@ static void set_source_interval(struct etwd *d, struct conn *c, const struct pro
 	diag_clear(&why);
 	int err = pmc_find(le32_get(p), &s, &why);
 	if (err < 0) {
-		etwd_reply_status(d, c, m, err == -ENODEV ? 50 : 87, why.text);
+		etwd_reply_status(d, c, m, err == -ENODEV ? ERROR_NOT_SUPPORTED : ERROR_INVALID_PARAMETER, why.text);
 		return;
 	}
 	uint32_t interval = BASE_MIN(BASE_MAX(le32_get(p + 4), s.least), s.most);
@@ -637,7 +636,7 @@ static void set_source_interval(struct etwd *d, struct conn *c, const struct pro
 static void set_sources(struct etwd *d, struct conn *c, const struct proto_message *m, const uint8_t *p, size_t n)
 {
 	if (c->uid != 0 && c->uid != d->uid) {
-		etwd_reply_status(d, c, m, 5, "what samples are taken by is that of all sessions");
+		etwd_reply_status(d, c, m, ERROR_ACCESS_DENIED, "what samples are taken by is that of all sessions");
 		return;
 	}
 	refusal[0] = 0;
@@ -654,11 +653,11 @@ static void set_interval(struct etwd *d, struct conn *c, const struct proto_mess
 {
 	uint64_t us = n == 8 ? le32_get(p + 4) / 10 : 0;
 	if (n != 8) {
-		etwd_reply_status(d, c, m, 24, NULL);
+		etwd_reply_status(d, c, m, ERROR_BAD_LENGTH, NULL);
 		return;
 	}
 	if (c->uid != 0 && c->uid != d->uid) {
-		etwd_reply_status(d, c, m, 5, "the interval is that of all sessions");
+		etwd_reply_status(d, c, m, ERROR_ACCESS_DENIED, "the interval is that of all sessions");
 		return;
 	}
 	if (le32_get(p) != PMC_TIMER && le32_get(p + 4) > 0) {
@@ -666,7 +665,7 @@ static void set_interval(struct etwd *d, struct conn *c, const struct proto_mess
 		return;
 	}
 	if (us == 0) {
-		etwd_reply_status(d, c, m, 87, "an interval of nothing");
+		etwd_reply_status(d, c, m, ERROR_INVALID_PARAMETER, "an interval of nothing");
 		return;
 	}
 	/* Windows rounds to what its timer can. */
@@ -692,11 +691,11 @@ bool etwd_kernel_set_info(struct etwd *d, struct conn *c, const struct proto_mes
 		return false;
 	}
 	if (!s) {
-		etwd_reply_status(d, c, m, 4201, "no such trace session is running");
+		etwd_reply_status(d, c, m, ERROR_WMI_INSTANCE_NOT_FOUND, "no such trace session is running");
 		return true;
 	}
 	if (!s->kernel) {
-		etwd_reply_status(d, c, m, 87, "only system loggers have kernel events");
+		etwd_reply_status(d, c, m, ERROR_INVALID_PARAMETER, "only system loggers have kernel events");
 		return true;
 	}
 	if (caching) { /* a wish to write equal stacks once; whole ones are read by everybody */
@@ -704,7 +703,7 @@ bool etwd_kernel_set_info(struct etwd *d, struct conn *c, const struct proto_mes
 		return true;
 	}
 	if (counters && s->kernel->confined) {
-		etwd_reply_status(d, c, m, 5, "counters show what all processes do; only root has them here");
+		etwd_reply_status(d, c, m, ERROR_ACCESS_DENIED, "counters show what all processes do; only root has them here");
 		return true;
 	}
 	struct kernel_wish before = s->kernel->wish;
@@ -717,7 +716,7 @@ bool etwd_kernel_set_info(struct etwd *d, struct conn *c, const struct proto_mes
 	} else if (class == INFO_STACK_TRACING) {
 		code = set_stacks(&s->kernel->wish, p, n);
 	} else if (n != sizeof s->kernel->wish.base) {
-		code = 24;
+		code = ERROR_BAD_LENGTH;
 	} else {
 		struct kernel_mask *base = &s->kernel->wish.base, flags;
 		memcpy(base, p, n);
@@ -730,7 +729,7 @@ bool etwd_kernel_set_info(struct etwd *d, struct conn *c, const struct proto_mes
 		s->kernel->wish = before;
 		etwd_reply_status(d, c, m, code,
 				  refusal[0]   ? refusal
-				  : code == 87 ? "one of the events is no kernel event"
+				  : code == ERROR_INVALID_PARAMETER ? "one of the events is no kernel event"
 					       : NULL);
 		return true;
 	}
@@ -761,7 +760,7 @@ bool etwd_kernel_query_info(struct etwd *d, struct conn *c, const struct proto_m
 		diag_clear(&why);
 		int err = pmc_find(le32_get(asked), &of, &why);
 		if (err < 0) {
-			etwd_reply_status(d, c, m, err == -ENODEV ? 50 : 87, why.text);
+			etwd_reply_status(d, c, m, err == -ENODEV ? ERROR_NOT_SUPPORTED : ERROR_INVALID_PARAMETER, why.text);
 			return true;
 		}
 		uint8_t v[8];
@@ -781,7 +780,7 @@ bool etwd_kernel_query_info(struct etwd *d, struct conn *c, const struct proto_m
 		return false;
 	}
 	if (!s->kernel) {
-		etwd_reply_status(d, c, m, 87, "only system loggers have kernel events");
+		etwd_reply_status(d, c, m, ERROR_INVALID_PARAMETER, "only system loggers have kernel events");
 		return true;
 	}
 	struct kernel_mask mask;

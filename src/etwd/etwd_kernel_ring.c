@@ -2,8 +2,8 @@
  * Finished records of the collector into the buffers of the sessions that want them.
  */
 #include "etwd/etwd_kernel.h"
+#include "base/vec.h"
 
-#include "etwd/etwd_modes.h"
 #include "format/etl_layout.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static uint32_t time_at(const uint8_t *p, uint32_t bytes)
 		return 0;
 	}
 	if (p[2] == ETL_RT_PERFINFO64) {
-		return 8;
+		return ERROR_NOT_ENOUGH_MEMORY;
 	}
 	return p[2] == ETL_RT_SYSTEM64 && bytes >= ETL_SYSTEM_HEADER_SIZE ? 16 : 0;
 }
@@ -42,7 +42,7 @@ static void put(struct etwd *d, struct session *s, const struct kernel_ring_reco
 	uint64_t time = etwd_session_time_ns(d, s, r->time);
 	uint16_t cpu = r->cpu < d->cpus ? r->cpu : 0;
 	/* What explains a ring in memory takes no part of it; a file has it like everything else. */
-	bool apart = r->kind == KERNEL_RING_EXPLANATION && (s->mode & MODE_BUFFERING);
+	bool apart = r->kind == KERNEL_RING_EXPLANATION && (s->mode & EVENT_TRACE_BUFFERING_MODE);
 	uint8_t *out = apart ? sink_explain(s->sink, time, r->bytes)
 			     : sink_reserve(s->sink, cpu, time, r->bytes);
 	if (!out) {
@@ -108,7 +108,7 @@ uint64_t kernel_ring_drain(struct etwd *d, struct collector *c)
 	uint32_t waits = 0, cap = 0;
 	uint64_t events = 0, together = 0;
 	for (uint32_t i = 0; i < KERNEL_SLOTS; i++) {
-		together |= c->slot[i] && (c->slot[i]->mode & MODE_NO_PER_PROCESSOR) ? 1ull << i : 0;
+		together |= c->slot[i] && (c->slot[i]->mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING) ? 1ull << i : 0;
 	}
 	if (head - tail > size) {
 		head = tail; /* nonsense; it is told by its silence */
@@ -142,12 +142,7 @@ uint64_t kernel_ring_drain(struct etwd *d, struct collector *c)
 		}
 		events++;
 		if (BASE_UNLIKELY(r.sessions & together)) {
-			if (waits == cap) {
-				struct waiting *more = realloc(wait, (cap ? 2 * cap : 1024) * sizeof *wait);
-				wait = more ? more : wait;
-				cap = more ? (cap ? 2 * cap : 1024) : cap;
-			}
-			if (waits < cap) {
+			if (VEC_ROOM(wait, waits, cap)) {
 				wait[waits] = (struct waiting){r.time, waits, r, p};
 				waits++;
 				r.sessions &= ~together;

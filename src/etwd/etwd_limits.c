@@ -18,7 +18,7 @@ uint32_t etwd_limits_owner(uint32_t wanted, uint32_t *pid, int *fd, const char *
 		found = (int)syscall(SYS_pidfd_open, (pid_t)wanted, 0);
 		if (found < 0) {
 			*ret_why = "the process that the session should end with does not live";
-			return errno == ESRCH ? 1168 : win32_from_errno(-errno);
+			return errno == ESRCH ? ERROR_NOT_FOUND : win32_from_errno(-errno);
 		}
 	}
 	if (*pid != 0) {

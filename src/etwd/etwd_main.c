@@ -10,7 +10,9 @@
 
 #include "base/confine.h"
 #include "base/order.h"
+#include "base/parse.h"
 #include "base/printable.h"
+#include "base/runtime_dir.h"
 
 #include <fcntl.h>
 #include <getopt.h>
@@ -31,10 +33,7 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 
-#ifndef OPENETW_VERSION
-#define OPENETW_VERSION "0.1.0"
 #define THREAD_STACK_BYTES (512u << 10)
-#endif
 
 struct options {
 	bool foreground, system;
@@ -70,18 +69,6 @@ static void BASE_PRINTF(1, 2) complain(const char *fmt, ...)
 	strbuf_finish(&b);
 }
 
-static bool parse_number(const char *text, uint32_t max, uint32_t *ret)
-{
-	char *end;
-	errno = 0;
-	unsigned long v = strtoul(text, &end, 10);
-	if (errno || end == text || *end || text[0] == '-' || v > max) {
-		return false;
-	}
-	*ret = (uint32_t)v;
-	return true;
-}
-
 /* 0 go on, else exit with ret_code */
 static int parse_options(int argc, char **argv, struct options *o, int *ret_code)
 {
@@ -97,7 +84,7 @@ static int parse_options(int argc, char **argv, struct options *o, int *ret_code
 	};
 	*o = (struct options){.idle_exit_s = 60, .ready_fd = -1};
 	int c;
-	uint32_t n;
+	uint64_t n;
 	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
 		switch (c) {
 		case 'f':
@@ -110,15 +97,16 @@ static int parse_options(int argc, char **argv, struct options *o, int *ret_code
 			o->dir = optarg;
 			break;
 		case 'i':
-			if (!parse_number(optarg, 1000000000, &o->idle_exit_s)) {
+			if (!parse_number(optarg, 0, 1000000000, &n)) {
 				complain("etwd: --idle-exit needs a number of seconds, not '%s'\n",
 					optarg);
 				*ret_code = 2;
 				return 1;
 			}
+			o->idle_exit_s = (uint32_t)n;
 			break;
 		case 'r':
-			if (!parse_number(optarg, INT_MAX, &n)) {
+			if (!parse_number(optarg, 0, INT_MAX, &n)) {
 				complain("etwd: --ready-fd needs a descriptor, not '%s'\n",
 					optarg);
 				*ret_code = 2;
@@ -154,8 +142,7 @@ static int parse_options(int argc, char **argv, struct options *o, int *ret_code
 static int find_dir(const struct options *o, char *out, size_t cap)
 {
 	if (!o->dir) {
-		return proto_runtime_dir(o->system ? PROTO_INSTANCE_SYSTEM : PROTO_INSTANCE_USER,
-					 true, out, cap);
+		return runtime_dir(o->system, true, out, cap);
 	}
 	struct stat st;
 	if (mkdir(o->dir, o->system ? 0755 : 0700) < 0 && errno != EEXIST) {

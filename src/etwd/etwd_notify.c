@@ -3,6 +3,7 @@
  * returned (or their time is up).
  */
 #include "etwd/etwd.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 
@@ -28,14 +29,8 @@ static void pending_add(struct etwd *d, struct pending *w, uint32_t id, struct p
 		return; /* then nobody waits for this one */
 	}
 	w->taken++;
-	if (w->count == w->cap) {
-		uint32_t cap = w->cap ? 2 * w->cap : 16;
-		struct waiting *at = realloc(w->at, cap * sizeof *at);
-		if (!at) {
-			return; /* then nobody waits for this one */
-		}
-		w->at = at;
-		w->cap = cap;
+	if (!VEC_ROOM(w->at, w->count, w->cap)) {
+		return; /* then nobody waits for this one */
 	}
 	w->at[w->count++] = (struct waiting){id, p};
 	w->left++;
@@ -113,7 +108,7 @@ void etwd_notify_forget(struct etwd *d, struct process *p)
 
 struct change {
 	struct session *session;
-	uint32_t code; /* 0, 1, 2 */
+	uint32_t code; /* EVENT_CONTROL_CODE_* */
 	const struct guid *source;
 	const struct enable_args *args; /* of the caller; filters of a capture state */
 	struct pending *wait;		/* may be NULL */
@@ -130,7 +125,7 @@ static void notify(struct etwd *d, struct registration *r, uint32_t code, const 
 	proto_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, PROTO_NOTIFY, 0);
 	proto_put_u32(&w, PROTO_TAG_PROVIDER_INDEX, r->index);
 	proto_put_u32(&w, PROTO_TAG_NOTIFY_ID, id);
-	etwd_enable_put(&w, r, code, ch->source, code == 2 ? ch->args : NULL, ch->session);
+	etwd_enable_put(&w, r, code, ch->source, code == EVENT_CONTROL_CODE_CAPTURE_STATE ? ch->args : NULL, ch->session);
 	pending_add(d, ch->wait, id, r->process);
 	etwd_conn_send(d, c, &w, NULL, 0); /* may close c, which takes the wait back */
 }
@@ -147,14 +142,14 @@ static bool has_row(const struct registration *r, const struct session *s)
 
 static void change_one(struct etwd *d, struct registration *r, const struct change *ch)
 {
-	if (ch->code == 2) {
+	if (ch->code == EVENT_CONTROL_CODE_CAPTURE_STATE) {
 		if (has_row(r, ch->session)) {
 			notify(d, r, 2, ch);
 		}
 		return;
 	}
 	bool before = has_row(r, ch->session);
-	if (!before && ch->code == 0) {
+	if (!before && ch->code == EVENT_CONTROL_CODE_DISABLE_PROVIDER) {
 		return;
 	}
 	if (!before && !etwd_enable_reaches(d, r, ch->session)) {
@@ -297,7 +292,7 @@ static struct enable_args *read_args(const struct etwd *d, const struct proto_me
 	struct enable_args *a = calloc(1, sizeof *a);
 	uint32_t level = 0;
 	if (!a) {
-		*ret_code = 8;
+		*ret_code = ERROR_NOT_ENOUGH_MEMORY;
 		return NULL;
 	}
 	a->refs = 1;
@@ -309,14 +304,14 @@ static struct enable_args *read_args(const struct etwd *d, const struct proto_me
 	proto_get_guid(m, PROTO_TAG_GUID, &a->provider);
 	a->level = (uint8_t)level;
 	a->since_ts = clock_now_of(d->clock_kind);
-	int r = level > 255 || (a->properties & ~(uint32_t)EP_KNOWN) ? -EINVAL : 0;
+	int r = level > 255 || (a->properties & ~(uint32_t)ETWD_PROPERTIES_KNOWN) ? -EINVAL : 0;
 	if (r < 0) {
 		diag_at(diag, UINT64_MAX, "the level or an enable property is out of range");
 	} else {
 		r = etwd_filter_parse(m, a, diag);
 	}
 	if (r < 0) {
-		*ret_code = r == -EOPNOTSUPP ? 50 : r == -ENOMEM ? 8 : 87;
+		*ret_code = r == -EOPNOTSUPP ? ERROR_NOT_SUPPORTED : r == -ENOMEM ? ERROR_NOT_ENOUGH_MEMORY : ERROR_INVALID_PARAMETER;
 		etwd_enable_args_unref(a);
 		return NULL;
 	}
@@ -345,14 +340,14 @@ static struct pending *pending_create(struct etwd *d, struct conn *c, const stru
 void etwd_enable(struct etwd *d, struct conn *c, const struct proto_message *m)
 {
 	struct guid guid;
-	uint32_t code = 1, timeout_ms = 0;
+	uint32_t code = EVENT_CONTROL_CODE_ENABLE_PROVIDER, timeout_ms = 0;
 	struct diag diag;
 	diag_clear(&diag);
 	diag.text[0] = 0;
-	struct session *s = etwd_session_find(d, m, c, ACCESS_GUID_ENABLE);
+	struct session *s = etwd_session_find(d, m, c, TRACELOG_GUID_ENABLE);
 	if (!proto_get_guid(m, PROTO_TAG_GUID, &guid) || !proto_get_u32(m, PROTO_TAG_CODE, &code) ||
-	    code > 2) {
-		etwd_reply_status(d, c, m, 87,
+	    code > EVENT_CONTROL_CODE_CAPTURE_STATE) {
+		etwd_reply_status(d, c, m, ERROR_INVALID_PARAMETER,
 				  "ENABLE needs a provider GUID and a control code of 0, 1 or 2");
 		return;
 	}
@@ -360,16 +355,16 @@ void etwd_enable(struct etwd *d, struct conn *c, const struct proto_message *m)
 		return;
 	}
 	if (!s) {
-		etwd_reply_status(d, c, m, 4201, "no such trace session is running");
+		etwd_reply_status(d, c, m, ERROR_WMI_INSTANCE_NOT_FOUND, "no such trace session is running");
 		return;
 	}
 	if (s->state != SESSION_RUNNING) {
-		etwd_reply_status(d, c, m, 4201, "the trace session is starting or stopping");
+		etwd_reply_status(d, c, m, ERROR_WMI_INSTANCE_NOT_FOUND, "the trace session is starting or stopping");
 		return;
 	}
 	proto_get_u32(m, PROTO_TAG_TIMEOUT_MS, &timeout_ms);
-	if (code == 1 && !etwd_access_allows(d, &guid, c, ACCESS_GUID_ENABLE)) {
-		etwd_reply_status(d, c, m, 5, "no right to enable this provider");
+	if (code == EVENT_CONTROL_CODE_ENABLE_PROVIDER && !etwd_access_allows(d, &guid, c, TRACELOG_GUID_ENABLE)) {
+		etwd_reply_status(d, c, m, ERROR_ACCESS_DENIED, "no right to enable this provider");
 		return;
 	}
 	uint32_t refused;
@@ -382,23 +377,23 @@ void etwd_enable(struct etwd *d, struct conn *c, const struct proto_message *m)
 		etwd_enable_args_unref(args);
 		return;
 	}
-	struct provider *p = etwd_provider_find(d, &guid, code == 1);
-	if (p && code == 1 && full(d, p, s)) {
+	struct provider *p = etwd_provider_find(d, &guid, code == EVENT_CONTROL_CODE_ENABLE_PROVIDER);
+	if (p && code == EVENT_CONTROL_CODE_ENABLE_PROVIDER && full(d, p, s)) {
 		etwd_enable_args_unref(args);
-		etwd_reply_status(d, c, m, 1450, "64 trace sessions have this provider already");
+		etwd_reply_status(d, c, m, ERROR_NO_SYSTEM_RESOURCES, "64 trace sessions have this provider already");
 		return;
 	}
-	int r = code == 1 ? p ? set_enable(d, p, s, args) : -ENOMEM : 0;
+	int r = code == EVENT_CONTROL_CODE_ENABLE_PROVIDER ? p ? set_enable(d, p, s, args) : -ENOMEM : 0;
 	if (r < 0) {
 		if (p) {
 			etwd_provider_release(d, p);
 		}
 		etwd_enable_args_unref(args);
-		etwd_reply_status(d, c, m, r == -EDQUOT ? 1450 : 8,
+		etwd_reply_status(d, c, m, r == -EDQUOT ? ERROR_NO_SYSTEM_RESOURCES : ERROR_NOT_ENOUGH_MEMORY,
 				  r == -EDQUOT ? "the sessions of this user enable too much" : NULL);
 		return;
 	}
-	if (p && code == 2 && args->level == 0 && args->any == 0) {
+	if (p && code == EVENT_CONTROL_CODE_CAPTURE_STATE && args->level == 0 && args->any == 0) {
 		struct enable *e = find_enable(p, s);
 		if (e) { /* nothing special: what the session has enabled */
 			args->level = e->args->level;
@@ -406,14 +401,14 @@ void etwd_enable(struct etwd *d, struct conn *c, const struct proto_message *m)
 			args->all = e->args->all;
 		}
 	}
-	if (p && code == 0) {
+	if (p && code == EVENT_CONTROL_CODE_DISABLE_PROVIDER) {
 		struct enable *e = find_enable(p, s);
 		if (e) {
 			enable_free(d, e);
 			etwd_publish_wanted(d);
 		}
 	}
-	if (p && code == 1) {
+	if (p && code == EVENT_CONTROL_CODE_ENABLE_PROVIDER) {
 		etwd_provider_name(p, m);
 	}
 	struct pending *w = p && timeout_ms > 0 ? pending_create(d, c, m, timeout_ms) : NULL;

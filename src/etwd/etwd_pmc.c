@@ -56,11 +56,11 @@ static uint32_t read_sources(const uint8_t *p, size_t n, uint32_t most, uint32_t
 {
 	struct pmc_source s;
 	if (n % 4 != 0 || n == 0) {
-		return 24;
+		return ERROR_BAD_LENGTH;
 	}
 	if (n / 4 > most) {
 		snprintf(why, cap, "%zu sources, of %u at most", n / 4, most);
-		return 87;
+		return ERROR_INVALID_PARAMETER;
 	}
 	for (size_t i = 0; i < n / 4; i++) {
 		struct diag d;
@@ -68,12 +68,12 @@ static uint32_t read_sources(const uint8_t *p, size_t n, uint32_t most, uint32_t
 		int err = pmc_find(le32_get(p + 4 * i), &s, &d);
 		if (err < 0) {
 			snprintf(why, cap, "%.200s", d.text);
-			return err == -ENODEV ? 50 : 87;
+			return err == -ENODEV ? ERROR_NOT_SUPPORTED : ERROR_INVALID_PARAMETER;
 		}
 		for (size_t k = 0; k < i; k++) {
 			if (ret[k] == s.id) {
 				snprintf(why, cap, "%s twice", s.name);
-				return 87;
+				return ERROR_INVALID_PARAMETER;
 			}
 		}
 		ret[i] = s.id;
@@ -87,13 +87,13 @@ uint32_t kernel_set_counters(struct kernel_wish *w, const uint8_t *p, size_t n, 
 	uint32_t id[PMC_COUNTERS_MAX], count = 0;
 	if (w->counters > 0) {
 		snprintf(why, cap, "the counters of a session are chosen once");
-		return 183;
+		return ERROR_ALREADY_EXISTS;
 	}
 	uint32_t code = read_sources(p, n, PMC_COUNTERS_MAX, id, &count, why, cap);
 	for (uint32_t i = 0; i < count; i++) {
 		if (id[i] == PMC_TIMER) {
 			snprintf(why, cap, "the timer is a source of samples, and no counter");
-			return 87;
+			return ERROR_INVALID_PARAMETER;
 		}
 	}
 	if (code == 0) {
@@ -123,28 +123,28 @@ uint32_t kernel_set_counted(struct kernel_wish *w, const uint8_t *p, size_t n, c
 {
 	uint16_t hook[PMC_EVENTS_MAX];
 	if (n % 24 != 0 || n == 0) {
-		return 24;
+		return ERROR_BAD_LENGTH;
 	}
 	if (w->counteds > 0) {
 		snprintf(why, cap, "the events with counters of a session are chosen once");
-		return 183;
+		return ERROR_ALREADY_EXISTS;
 	}
 	if (n / 24 > PMC_EVENTS_MAX) {
 		snprintf(why, cap, "%zu events, of %u at most", n / 24, PMC_EVENTS_MAX);
-		return 87;
+		return ERROR_INVALID_PARAMETER;
 	}
 	for (size_t i = 0; i < n / 24; i++) {
 		struct guid g;
 		memcpy(g.b, p + 24 * i, 16);
 		if (!kernel_hook_of_class(&g, p[24 * i + 16], &hook[i])) {
 			snprintf(why, cap, "one of the events is no kernel event");
-			return 87;
+			return ERROR_INVALID_PARAMETER;
 		}
 		if (!can_count(hook[i])) {
 			snprintf(why, cap, "counters do not go with the kernel event 0x%04X here; they do with CSwitch, "
 				 "ReadyThread, Profile, system calls, interrupts, faults, files, disks, handles and heaps",
 				 hook[i]);
-			return 50;
+			return ERROR_NOT_SUPPORTED;
 		}
 	}
 	memcpy(w->counted, hook, n / 24 * sizeof *hook);

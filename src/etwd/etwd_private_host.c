@@ -2,6 +2,7 @@
  * Private sessions of controllers: what their processes are told and say.
  */
 #include "etwd/etwd_private.h"
+#include "base/vec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +46,7 @@ static void ask_answered(struct ask *a, uint32_t i, uint32_t code, const char *t
 
 void etwd_private_done(struct etwd *d, struct conn *c, const struct proto_message *m)
 {
-	uint32_t id = 0, code = 87;
+	uint32_t id = 0, code = ERROR_INVALID_PARAMETER;
 	uint64_t session = 0;
 	char said[200] = "", text[300];
 	proto_get_u32(m, PROTO_TAG_NOTIFY_ID, &id);
@@ -66,7 +67,7 @@ void etwd_private_done(struct etwd *d, struct conn *c, const struct proto_messag
 			member->last = last;
 			member->running = true;
 		}
-		if (code == PROTO_PRIVATE_BUSY && !member->running) {
+		if (code == ERROR_BUSY && !member->running) {
 			LIST_REMOVE(member, link);
 			free(member);
 			d->privates->retry = true;
@@ -123,14 +124,8 @@ void etwd_private_gone(struct etwd *d, struct process *p)
 
 static void ask_add(struct ask *a, uint32_t id, struct process *p)
 {
-	if (a->count == a->cap) {
-		uint32_t cap = a->cap ? 2 * a->cap : 16;
-		void *at = realloc(a->at, cap * sizeof a->at[0]);
-		if (!at) {
-			return; /* nobody waits for this one */
-		}
-		a->at = at;
-		a->cap = cap;
+	if (!VEC_ROOM(a->at, a->count, a->cap)) {
+		return; /* nobody waits for this one */
 	}
 	a->at[a->count].id = id;
 	a->at[a->count++].process = p;
@@ -305,7 +300,7 @@ void etwd_private_ask_finish(struct etwd *d, struct ask *a)
 	if (c) {
 		etwd_reply_drop(&a->reply);
 		if (refused || !s) {
-			etwd_reply_status(d, c, &m, refused ? a->code : 4201, refused ? a->text : NULL);
+			etwd_reply_status(d, c, &m, refused ? a->code : ERROR_WMI_INSTANCE_NOT_FOUND, refused ? a->text : NULL);
 		} else if (a->op == PROTO_PRIVATE_ENABLE) {
 			etwd_reply_status(d, c, &m, 0, NULL);
 		} else {

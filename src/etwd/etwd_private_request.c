@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Private sessions of controllers: START, CONTROL, ENABLE.
  */
-#include "etwd/etwd_modes.h"
 #include "etwd/etwd_private.h"
 
 #include <stdlib.h>
@@ -18,9 +17,9 @@
 static const char *check_start(const struct proto_session *p, uint32_t *ret_code)
 {
 	uint32_t m = p->log_file_mode;
-	*ret_code = 87;
-	if (m & (MODE_REAL_TIME | MODE_APPEND | MODE_NEWFILE | MODE_PREALLOCATE | MODE_SYSTEM_LOGGER |
-		 MODE_SECURE | MODE_UNKNOWN | MODE_PRIVATE_IN_PROC)) {
+	*ret_code = ERROR_INVALID_PARAMETER;
+	if (m & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_FILE_MODE_PREALLOCATE | EVENT_TRACE_SYSTEM_LOGGER_MODE |
+		 EVENT_TRACE_SECURE_MODE | ETWD_MODES_UNKNOWN | EVENT_TRACE_PRIVATE_IN_PROC)) {
 		return "a private session has a file of its own in each process, sequential or circular, or "
 		       "none yet (buffering)";
 	}
@@ -30,14 +29,14 @@ static const char *check_start(const struct proto_session *p, uint32_t *ret_code
 	if (!p->name || p->name_len == 0 || p->name_len > ETWD_NAME_MAX) {
 		return "a session needs a name of at most 1024 characters";
 	}
-	if ((m & MODE_CIRCULAR) && p->maximum_file_size == 0) {
+	if ((m & EVENT_TRACE_FILE_MODE_CIRCULAR) && p->maximum_file_size == 0) {
 		return "this file mode needs a maximum file size";
 	}
 	if (p->clock > 3) {
 		return "the clock must be 1, 2 or 3";
 	}
-	*ret_code = 161;
-	if (!p->log_file && !(m & MODE_BUFFERING)) {
+	*ret_code = ERROR_BAD_PATHNAME;
+	if (!p->log_file && !(m & EVENT_TRACE_BUFFERING_MODE)) {
 		return "this mode needs a log file name";
 	}
 	if (p->log_file && p->log_file[0] != '/') {
@@ -71,15 +70,15 @@ static const char *check_place(struct etwd *d, const struct conn *c, const struc
 	LIST_FOREACH(s, &d->privates->sessions, link)
 	{
 		if (s->uid == c->uid && name_is(s, p->name, p->name_len)) {
-			*ret_code = 183;
+			*ret_code = ERROR_ALREADY_EXISTS;
 			return "a private session of this name is running";
 		}
 		if (s->uid == c->uid && guid_equal(&s->p.guid, &p->guid) && same_scope(s->scope, scope)) {
-			*ret_code = 183;
+			*ret_code = ERROR_ALREADY_EXISTS;
 			return "a private session of this provider is running";
 		}
 	}
-	*ret_code = 1450;
+	*ret_code = ERROR_NO_SYSTEM_RESOURCES;
 	return etwd_share_fits(d, c->uid, SHARE_PRIVATES, 1) ? NULL
 							    : "there are too many private sessions";
 }
@@ -120,9 +119,9 @@ bool etwd_private_start(struct etwd *d, struct conn *c, const struct proto_messa
 {
 	struct proto_session p;
 	struct diag diag = {0};
-	uint32_t code = 8;
+	uint32_t code = ERROR_NOT_ENOUGH_MEMORY;
 	const char *why = NULL;
-	if (!proto_get_session(m, &p) || !(p.log_file_mode & MODE_PRIVATE_LOGGER)) {
+	if (!proto_get_session(m, &p) || !(p.log_file_mode & EVENT_TRACE_PRIVATE_LOGGER_MODE)) {
 		return false;
 	}
 	struct enable_args *scope = NULL;
@@ -131,18 +130,18 @@ bool etwd_private_start(struct etwd *d, struct conn *c, const struct proto_messa
 		why = check_start(&p, &code);
 		scope = why ? NULL : read_scope(m, &diag);
 		if (!why && !scope) {
-			code = 87;
+			code = ERROR_INVALID_PARAMETER;
 			why = diag.text[0] ? diag.text : "the filters are malformed";
 		}
 		why = why ? why : check_place(d, c, &p, scope, &code);
-		if (!why && !etwd_access_allows(d, &p.guid, c, ACCESS_CREATE_ONDISK)) {
-			code = 5;
+		if (!why && !etwd_access_allows(d, &p.guid, c, TRACELOG_CREATE_ONDISK)) {
+			code = ERROR_ACCESS_DENIED;
 			why = "no right to start the session of this GUID";
 		}
 		s->p = p;
 		s->p.owner_pid = 0;
 		if (!why && (code = etwd_private_limits_set(s, &p, &why)) == 0) {
-			code = 8;
+			code = ERROR_NOT_ENOUGH_MEMORY;
 		}
 		s->p.name = p.name ? utf16_dup(p.name, p.name_len) : NULL;
 		s->p.log_file = p.log_file ? utf16_dup(p.log_file, p.log_file_len) : NULL;
@@ -155,7 +154,7 @@ bool etwd_private_start(struct etwd *d, struct conn *c, const struct proto_messa
 		}
 		etwd_enable_args_unref(scope);
 		free(s);
-		etwd_reply_status(d, c, m, why ? code : 8, why);
+		etwd_reply_status(d, c, m, why ? code : ERROR_NOT_ENOUGH_MEMORY, why);
 		return true;
 	}
 	s->id = PROTO_PRIVATE_ID + ++d->privates->next_id;
@@ -209,7 +208,7 @@ static struct private_session *find(struct etwd *d, const struct conn *c, const 
 		bool named = p.name && p.name_len > 0;
 		bool it = id != 0  ? s->id == id
 			  : named ? name_is(s, p.name, p.name_len)
-				  : (p.log_file_mode & MODE_PRIVATE_LOGGER) && guid_equal(&s->p.guid, &p.guid);
+				  : (p.log_file_mode & EVENT_TRACE_PRIVATE_LOGGER_MODE) && guid_equal(&s->p.guid, &p.guid);
 		if (!it || s->stopping || !etwd_private_may_see(d, s, c)) {
 			continue;
 		}
@@ -232,12 +231,12 @@ bool etwd_private_control(struct etwd *d, struct conn *c, const struct proto_mes
 	proto_get_u32(m, PROTO_TAG_CONTROL_CODE, &control);
 	proto_get_session(m, &said);
 	if (control > PROTO_PRIVATE_FLUSH && control != PROTO_CONTROL_LIMITS) {
-		etwd_reply_status(d, c, m, 50, "a private session can be queried, stopped, updated, flushed and limited");
+		etwd_reply_status(d, c, m, ERROR_NOT_SUPPORTED, "a private session can be queried, stopped, updated, flushed and limited");
 		return true;
 	}
 	if (!etwd_access_allows(d, &s->p.guid, c,
-				control == PROTO_PRIVATE_QUERY ? ACCESS_QUERY : ACCESS_CREATE_ONDISK)) {
-		etwd_reply_status(d, c, m, 5, "no right to query or control this session");
+				control == PROTO_PRIVATE_QUERY ? WMIGUID_QUERY : TRACELOG_CREATE_ONDISK)) {
+		etwd_reply_status(d, c, m, ERROR_ACCESS_DENIED, "no right to query or control this session");
 		return true;
 	}
 	if (control == PROTO_CONTROL_LIMITS) {
@@ -256,7 +255,7 @@ bool etwd_private_control(struct etwd *d, struct conn *c, const struct proto_mes
 	struct ask *a = etwd_private_ask(d, c, m, s, control,
 				   control == PROTO_PRIVATE_QUERY ? QUERY_PATIENCE_NS : PATIENCE_NS);
 	if (a && control == PROTO_PRIVATE_UPDATE && said.log_file && said.log_file[0] == '/' &&
-	    !(s->p.log_file_mode & MODE_BUFFERING)) {
+	    !(s->p.log_file_mode & EVENT_TRACE_BUFFERING_MODE)) {
 		a->file = utf16_dup(said.log_file, said.log_file_len);
 		a->file_len = said.log_file_len;
 	}
@@ -280,19 +279,19 @@ static uint32_t store(struct private_session *s, const struct guid *g, uint32_t 
 		i++;
 	}
 	size_t had = i < s->enables ? s->enable[i].bytes : 0;
-	uint8_t *body = code == 1 ? malloc(m->body_bytes) : NULL;
-	if (code == 1 && (i == ETWD_PRIVATE_ENABLES_MAX || s->bytes - had + m->body_bytes > SPACE_MAX)) {
+	uint8_t *body = code == EVENT_CONTROL_CODE_ENABLE_PROVIDER ? malloc(m->body_bytes) : NULL;
+	if (code == EVENT_CONTROL_CODE_ENABLE_PROVIDER && (i == ETWD_PRIVATE_ENABLES_MAX || s->bytes - had + m->body_bytes > SPACE_MAX)) {
 		free(body);
-		return 1450;
+		return ERROR_NO_SYSTEM_RESOURCES;
 	}
-	if (code == 1 && !body) {
-		return 8;
+	if (code == EVENT_CONTROL_CODE_ENABLE_PROVIDER && !body) {
+		return ERROR_NOT_ENOUGH_MEMORY;
 	}
 	if (i < s->enables) {
 		etwd_private_enable_forget(&s->enable[i]);
 		s->bytes -= had;
 	}
-	if (code == 1) {
+	if (code == EVENT_CONTROL_CODE_ENABLE_PROVIDER) {
 		memcpy(body, m->body, m->body_bytes);
 		s->enable[i] = (struct stored_enable){*g, args, body, m->body_bytes};
 		args->refs++;
@@ -307,7 +306,7 @@ static uint32_t store(struct private_session *s, const struct guid *g, uint32_t 
 bool etwd_private_enable(struct etwd *d, struct conn *c, const struct proto_message *m)
 {
 	struct guid guid;
-	uint32_t code = 1, timeout_ms = 0;
+	uint32_t code = EVENT_CONTROL_CODE_ENABLE_PROVIDER, timeout_ms = 0;
 	uint64_t id = 0;
 	struct private_session *s;
 	struct diag diag = {0};
@@ -318,19 +317,19 @@ bool etwd_private_enable(struct etwd *d, struct conn *c, const struct proto_mess
 	proto_get_guid(m, PROTO_TAG_GUID, &guid);
 	proto_get_u32(m, PROTO_TAG_CODE, &code);
 	proto_get_u32(m, PROTO_TAG_TIMEOUT_MS, &timeout_ms);
-	if (code == 1 && !etwd_access_allows(d, &guid, c, ACCESS_GUID_ENABLE)) {
-		etwd_reply_status(d, c, m, 5, "no right to enable this provider");
+	if (code == EVENT_CONTROL_CODE_ENABLE_PROVIDER && !etwd_access_allows(d, &guid, c, TRACELOG_GUID_ENABLE)) {
+		etwd_reply_status(d, c, m, ERROR_ACCESS_DENIED, "no right to enable this provider");
 		return true;
 	}
 	/* The filters are looked at here, so that a wrong one is refused without any process. */
 	struct enable_args *args = calloc(1, sizeof *args);
-	uint32_t result = args ? 0 : 8;
+	uint32_t result = args ? 0 : ERROR_NOT_ENOUGH_MEMORY;
 	if (args) {
 		args->refs = 1;
 		args->provider = guid;
-		result = etwd_filter_parse(m, args, &diag) < 0 ? 87 : 0;
+		result = etwd_filter_parse(m, args, &diag) < 0 ? ERROR_INVALID_PARAMETER : 0;
 	}
-	if (result == 0 && code != 2) {
+	if (result == 0 && code != EVENT_CONTROL_CODE_CAPTURE_STATE) {
 		result = store(s, &guid, code, m, args);
 	}
 	if (result != 0) {

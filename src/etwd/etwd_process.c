@@ -2,6 +2,7 @@
  * Provider processes: HELLO, memory, session bits, death.
  */
 #include "etwd/etwd.h"
+#include "base/file.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -24,17 +25,7 @@ static long read_proc(pid_t pid, const char *what, char *out, size_t cap)
 {
 	char path[64];
 	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, what);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		return -errno;
-	}
-	ssize_t n = read(fd, out, cap - 1);
-	close(fd);
-	if (n < 0) {
-		return -EIO;
-	}
-	out[n] = 0;
-	return n;
+	return file_read_start(path, out, cap);
 }
 
 /* Field 22 of stat, counted after the last ')': the name may hold anything. */
@@ -293,18 +284,18 @@ void etwd_process_hello(struct etwd *d, struct conn *c, const struct proto_messa
 {
 	uint32_t version = 0;
 	if (c->process) {
-		etwd_reply_status(d, c, m, 87, "HELLO came before");
+		etwd_reply_status(d, c, m, ERROR_INVALID_PARAMETER, "HELLO came before");
 		return;
 	}
 	if (!proto_get_u32(m, PROTO_TAG_VERSION, &version) || version == 0) {
-		etwd_reply_status(d, c, m, 87, "HELLO carries no version");
+		etwd_reply_status(d, c, m, ERROR_INVALID_PARAMETER, "HELLO carries no version");
 		return;
 	}
 	const char *why = etwd_foreign_cut_off(c->uid)
 				  ? ETWD_CUT_OFF_TEXT
 				  : etwd_share_take(d, c->uid, SHARE_PROCESSES, 1);
 	if (why) {
-		etwd_reply_status(d, c, m, 1450, why);
+		etwd_reply_status(d, c, m, ERROR_NO_SYSTEM_RESOURCES, why);
 		return;
 	}
 	struct process *p = calloc(1, sizeof *p);
@@ -336,7 +327,7 @@ void etwd_process_hello(struct etwd *d, struct conn *c, const struct proto_messa
 			free(p);
 		}
 		etwd_share_give(d, c->uid, SHARE_PROCESSES, 1);
-		etwd_reply_status(d, c, m, r == -EDQUOT ? 1450 : win32_from_errno(r),
+		etwd_reply_status(d, c, m, r == -EDQUOT ? ERROR_NO_SYSTEM_RESOURCES : win32_from_errno(r),
 				  "no memory for the process's pool");
 		return;
 	}

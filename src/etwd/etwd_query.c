@@ -171,12 +171,12 @@ static struct provider *asked_provider(struct etwd *d, struct conn *c, const str
 {
 	struct guid guid;
 	if (!proto_get_guid(m, PROTO_TAG_GUID, &guid)) {
-		etwd_reply_status(d, c, m, 87, "a GUID is needed");
+		etwd_reply_status(d, c, m, ERROR_INVALID_PARAMETER, "a GUID is needed");
 		return NULL;
 	}
 	struct provider *p = etwd_provider_find(d, &guid, false);
 	if (!p || !provider_visible(d, c, p, 0)) {
-		etwd_reply_status(d, c, m, 4200,
+		etwd_reply_status(d, c, m, ERROR_WMI_GUID_NOT_FOUND,
 				  "no provider with this GUID is registered or enabled");
 		return NULL;
 	}
@@ -338,7 +338,7 @@ void etwd_query_stats(struct etwd *d, struct conn *c, const struct proto_message
 		    (unsigned long long)d->rejected_connections, (unsigned)d->clock_kind,
 		    (unsigned long long)d->clock_freq);
 	if (b.failed) {
-		etwd_reply_status(d, c, m, 8, NULL);
+		etwd_reply_status(d, c, m, ERROR_NOT_ENOUGH_MEMORY, NULL);
 	} else {
 		struct proto_writer w;
 		etwd_reply_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, m);

@@ -13,7 +13,6 @@
 #include "etwd/etwd.h"
 
 #include "etl/etl_record.h"
-#include "etwd/etwd_modes.h"
 #include "format/etl_layout.h"
 
 #include <fcntl.h>
@@ -75,29 +74,29 @@ static void consumer_free(struct etwd *d, struct consumer *k)
 
 static const char *may_open(struct etwd *d, struct conn *c, struct session *s, uint32_t *ret_code)
 {
-	*ret_code = 4201;
+	*ret_code = ERROR_WMI_INSTANCE_NOT_FOUND;
 	if (!s || s->state != SESSION_RUNNING) {
 		return "no such trace session is running";
 	}
-	if (!(s->mode & MODE_REAL_TIME)) {
+	if (!(s->mode & EVENT_TRACE_REAL_TIME_MODE)) {
 		return "the session does not deliver in real time";
 	}
-	*ret_code = 5;
-	if (!etwd_access_allows(d, &s->guid, c, ACCESS_REALTIME)) {
+	*ret_code = ERROR_ACCESS_DENIED;
+	if (!etwd_access_allows(d, &s->guid, c, TRACELOG_ACCESS_REALTIME)) {
 		return "no right to read this session";
 	}
-	*ret_code = 1450;
+	*ret_code = ERROR_NO_SYSTEM_RESOURCES;
 	if (s->consumer_count >= ETWD_CONSUMERS_MAX) {
 		return "the session has 16 consumers already";
 	}
-	*ret_code = 87;
+	*ret_code = ERROR_INVALID_PARAMETER;
 	return c->consumer ? "this connection reads a session already" : NULL;
 }
 
 void etwd_realtime_open(struct etwd *d, struct conn *c, const struct proto_message *m)
 {
 	uint32_t code;
-	struct session *s = etwd_session_find(d, m, c, ACCESS_REALTIME);
+	struct session *s = etwd_session_find(d, m, c, TRACELOG_ACCESS_REALTIME);
 	const char *why = may_open(d, c, s, &code);
 	if (why) {
 		etwd_reply_status(d, c, m, code, why);

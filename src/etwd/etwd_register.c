@@ -221,7 +221,7 @@ static const char *register_one(struct etwd *d, struct process *p, const struct 
 {
 	struct guid guid;
 	uint32_t index, flags = 0;
-	*ret_code = 87;
+	*ret_code = ERROR_INVALID_PARAMETER;
 	if (!proto_get_guid(m, PROTO_TAG_GUID, &guid) ||
 	    !proto_get_u32(m, PROTO_TAG_PROVIDER_INDEX, &index)) {
 		return "REGISTER needs a GUID and an index";
@@ -231,11 +231,11 @@ static const char *register_one(struct etwd *d, struct process *p, const struct 
 	    (index < p->reg_cap && p->reg[index] && p->reg[index]->provider)) {
 		return "the registration index is taken or too high";
 	}
-	*ret_code = 5;
-	if (!etwd_access_allows(d, &guid, c, ACCESS_REGISTER_GUIDS)) {
+	*ret_code = ERROR_ACCESS_DENIED;
+	if (!etwd_access_allows(d, &guid, c, TRACELOG_REGISTER_GUIDS)) {
 		return "no right to register this provider";
 	}
-	*ret_code = 1450;
+	*ret_code = ERROR_NO_SYSTEM_RESOURCES;
 	if (p->reg_live >= ETWD_REGS_MAX ||
 	    !etwd_share_fits(d, p->uid, SHARE_REGISTRATIONS, 1)) {
 		return "too many registrations";
@@ -281,7 +281,7 @@ static const char *register_one(struct etwd *d, struct process *p, const struct 
 	}
 	if (told && set_traits(d, r, t, n) < 0) {
 		detach(d, r);
-		*ret_code = 87;
+		*ret_code = ERROR_INVALID_PARAMETER;
 		return "the traits are malformed";
 	}
 	*ret = r;
@@ -326,7 +326,7 @@ void etwd_unregister(struct etwd *d, struct conn *c, const struct proto_message 
 {
 	struct registration *r = find_reg(c, m);
 	if (!r) {
-		etwd_reply_status(d, c, m, 6, "no such registration");
+		etwd_reply_status(d, c, m, ERROR_INVALID_HANDLE, "no such registration");
 		return;
 	}
 	/* The entry's last word is "off": a writer that is late finds nothing enabled. Its config
@@ -347,7 +347,7 @@ void etwd_traits(struct etwd *d, struct conn *c, const struct proto_message *m)
 	const uint8_t *t;
 	size_t n;
 	if (!r || !proto_get(m, PROTO_TAG_TRAITS, &t, &n)) {
-		etwd_reply_status(d, c, m, 87, "TRAITS needs a registration and a blob");
+		etwd_reply_status(d, c, m, ERROR_INVALID_PARAMETER, "TRAITS needs a registration and a blob");
 		return;
 	}
 	bool was_enabled = r->config && r->config->rows > 0;

@@ -5,9 +5,9 @@
  * looked up in our own history, and every filter is evaluated again with full authority.
  */
 #include "etwd/etwd.h"
+#include "base/vec.h"
 
 #include "etwd/etwd_fair.h"
-#include "etwd/etwd_modes.h"
 #include "format/etl_layout.h"
 
 #include <stdlib.h>
@@ -149,20 +149,20 @@ static uint32_t items_for(struct event *e, const struct route_row *row, struct e
 	uint32_t want = row->properties;
 	static const uint8_t unix_user[] = {1, 2, 0, 0, 0, 0, 0, 22, 1, 0, 0, 0};
 	static __thread uint8_t sid[16];
-	if (want & EP_SID) {
+	if (want & EVENT_ENABLE_PROPERTY_SID) {
 		/* S-1-22-1-<uid>: the usual name of a Unix user in that world. */
 		memcpy(sid, unix_user, sizeof unix_user);
 		le32_put(sid + 12, p->uid);
 		item_add(out, ETL_ITEM_SID, sid, sizeof sid);
 	}
-	if (want & EP_TS_ID) {
+	if (want & EVENT_ENABLE_PROPERTY_TS_ID) {
 		item_add(out, ETL_ITEM_TS_ID, &p->terminal_session, 4);
 	}
-	if (want & EP_EVENT_KEY) {
+	if (want & EVENT_ENABLE_PROPERTY_EVENT_KEY) {
 		e->key = e->key ? e->key : ++e->d->event_key;
 		item_add(out, ETL_ITEM_EVENT_KEY, &e->key, 8);
 	}
-	if (want & EP_PROCESS_START_KEY) {
+	if (want & EVENT_ENABLE_PROPERTY_PROCESS_START_KEY) {
 		item_add(out, ETL_ITEM_PROCESS_START_KEY, &p->start_key, 8);
 	}
 	uint32_t bytes = 0;
@@ -305,8 +305,8 @@ static void route_message(struct event *e, const struct route_row *row)
 	uint8_t *body = out + ETL_MESSAGE_HEADER_SIZE;
 	memcpy(body, e->ev->payload, e->ev->payload_bytes);
 	if (flags & 0x01) {
-		uint32_t n = s->mode & MODE_GLOBAL_SEQUENCE  ? ++e->d->sequence
-			     : s->mode & MODE_LOCAL_SEQUENCE ? ++s->sequence
+		uint32_t n = s->mode & EVENT_TRACE_USE_GLOBAL_SEQUENCE  ? ++e->d->sequence
+			     : s->mode & EVENT_TRACE_USE_LOCAL_SEQUENCE ? ++s->sequence
 							     : 0;
 		le32_put(body + sequence_at, n);
 	}
@@ -405,16 +405,10 @@ struct deferred {
 
 static bool defer(struct etwd *d, struct event *e, uint32_t row)
 {
-	if (d->deferred_count == d->deferred_cap) {
-		uint32_t cap = d->deferred_cap ? 2 * d->deferred_cap : 1024;
-		struct deferred *at = realloc(d->deferred, cap * sizeof *at);
-		if (!at) {
-			return false;
-		}
-		d->deferred = at;
-		d->deferred_cap = cap;
+	if (!VEC_ROOM(d->deferred, d->deferred_count, d->deferred_cap)) {
+		return false;
 	}
-	if ((e->config->row[row].properties & EP_EVENT_KEY) && e->key == 0) {
+	if ((e->config->row[row].properties & EVENT_ENABLE_PROPERTY_EVENT_KEY) && e->key == 0) {
 		e->key = ++d->event_key;
 	}
 	d->deferred[d->deferred_count] = (struct deferred){
@@ -486,7 +480,7 @@ static __attribute__((noinline, cold)) void route_adopted(struct etwd *d, struct
 		struct event e;
 		event_init(&e, d, p, c, ev);
 		taken = true;
-		if (!(row->session->mode & MODE_NO_PER_PROCESSOR) || !defer(d, &e, i)) {
+		if (!(row->session->mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING) || !defer(d, &e, i)) {
 			route_row(&e, row);
 		}
 	}
@@ -519,7 +513,7 @@ void etwd_route(struct etwd *d, const struct pool_event *ev)
 		if (BASE_UNLIKELY(late) && !still_listens(r, row->session)) {
 			continue;
 		}
-		if (BASE_UNLIKELY(row->session->mode & MODE_NO_PER_PROCESSOR) && defer(d, &e, i)) {
+		if (BASE_UNLIKELY(row->session->mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING) && defer(d, &e, i)) {
 			continue;
 		}
 		route_row(&e, row);

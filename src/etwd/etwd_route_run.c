@@ -10,7 +10,6 @@
 
 #include "etl/etl_writer.h"
 #include "etwd/etwd_fair.h"
-#include "etwd/etwd_modes.h"
 #include "format/etl_layout.h"
 
 /* The first word of a pool_rec without its size: kind, flags, registration, processor. */

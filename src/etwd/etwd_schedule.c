@@ -7,6 +7,7 @@
  */
 #include "etwd/etwd.h"
 
+#include "schema/schema_store.h"
 #include "session/session.h"
 
 #include <stdio.h>
@@ -216,7 +217,7 @@ static bool load_one(void *ctx, const char *path)
 {
 	struct load_job *l = ctx;
 	struct saved_session s;
-	if (saved_read(path, &s, NULL) < 0) {
+	if (saved_read(path, schema_process_provider_guid, &s, NULL) < 0) {
 		return true; /* logman says so */
 	}
 	if (s.begin_filetime || s.command[0]) {
@@ -298,12 +299,12 @@ void etwd_schedule_start(struct etwd *d)
 void etwd_schedule_reload(struct etwd *d, struct conn *c, const struct proto_message *m)
 {
 	if (!etwd_conn_same_user(d, c)) {
-		etwd_reply_status(d, c, m, 5, "only the owner of this etwd may have it look at its files");
+		etwd_reply_status(d, c, m, ERROR_ACCESS_DENIED, "only the owner of this etwd may have it look at its files");
 		return;
 	}
 	struct load_job *l = d->jobs_running < ETWD_JOBS_MAX ? prepare(d) : NULL;
 	if (!l) {
-		etwd_reply_status(d, c, m, 1450, "no room to read the collectors");
+		etwd_reply_status(d, c, m, ERROR_NO_SYSTEM_RESOURCES, "no room to read the collectors");
 		return;
 	}
 	etwd_reply_keep(c, m, &l->reply);

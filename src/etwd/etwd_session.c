@@ -3,8 +3,6 @@
  */
 #include "etwd/etwd.h"
 
-#include "etwd/etwd_modes.h"
-
 #include <stdlib.h>
 
 void etwd_session_ref(struct session *s)
@@ -53,8 +51,8 @@ void etwd_session_forget(struct etwd *d, struct session *s)
 
 uint32_t etwd_session_rights(uint32_t mode, bool file)
 {
-	return (mode & MODE_REAL_TIME ? (uint32_t)ACCESS_CREATE_REALTIME : 0) |
-	       (file ? (uint32_t)ACCESS_CREATE_ONDISK : 0);
+	return (mode & EVENT_TRACE_REAL_TIME_MODE ? (uint32_t)TRACELOG_CREATE_REALTIME : 0) |
+	       (file ? (uint32_t)TRACELOG_CREATE_ONDISK : 0);
 }
 
 bool etwd_session_may_see(const struct etwd *d, const struct session *s, const struct conn *c)
@@ -125,7 +123,7 @@ void etwd_session_describe(struct etwd *d, struct session *s, struct proto_sessi
 		.maximum_buffers = s->options.maximum_buffers,
 		.maximum_file_size = s->options.maximum_file_size,
 		.log_file_mode = s->mode,
-		.flush_timer = s->mode & MODE_MS_FLUSH_TIMER ? s->latency_us / 1000
+		.flush_timer = s->mode & EVENT_TRACE_USE_MS_FLUSH_TIMER ? s->latency_us / 1000
 							     : s->options.flush_timer,
 		.enable_flags = s->kernel ? etwd_kernel_flags(s) : s->enable_flags,
 		.flush_threshold = s->flush_threshold,
@@ -202,13 +200,13 @@ uint32_t etwd_session_code_of_create(int err)
 	switch (-err) {
 	case ENOENT:
 	case ENOTDIR:
-		return 3;
+		return ERROR_PATH_NOT_FOUND;
 	case EISDIR:
 	case ELOOP:
 	case EBUSY: /* another session writes the file */
-		return 161;
+		return ERROR_BAD_PATHNAME;
 	case EEXIST:
-		return 183;
+		return ERROR_ALREADY_EXISTS;
 	default:
 		return win32_from_errno(err);
 	}
@@ -222,29 +220,29 @@ uint32_t etwd_session_path(struct etwd *d, struct conn *c, const uint16_t *name,
 	long n = utf16_to_utf8(name, units, path, sizeof path);
 	if (n < 0 || (size_t)n >= sizeof path || path[0] != '/') {
 		*ret_why = "the log file must be an absolute path";
-		return 161;
+		return ERROR_BAD_PATHNAME;
 	}
 	/* etwd opens files with its own rights, so only for those who have them anyway. */
 	if (c->uid != 0 && c->uid != d->uid) {
 		*ret_why = "this etwd writes files only for its owner; use a real-time session";
-		return 5;
+		return ERROR_ACCESS_DENIED;
 	}
 	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
 		struct session *o = d->session[i];
 		if (o && o != except && o->path && strcmp(o->path, path) == 0) {
 			*ret_why = "another session writes to this file";
-			return 161;
+			return ERROR_BAD_PATHNAME;
 		}
 	}
 	*ret = strdup(path);
-	return *ret ? 0 : 8;
+	return *ret ? 0 : ERROR_NOT_ENOUGH_MEMORY;
 }
 
 /* Seconds for the sink. With USE_MS_FLUSH_TIMER the value is milliseconds and also how long a
  * consumer is willing to wait. */
 uint32_t etwd_session_timer(struct session *s, uint32_t timer)
 {
-	if (!(s->mode & MODE_MS_FLUSH_TIMER) || timer == 0) {
+	if (!(s->mode & EVENT_TRACE_USE_MS_FLUSH_TIMER) || timer == 0) {
 		return timer;
 	}
 	s->latency_us = BASE_MIN(timer, 3600000u) * 1000;
@@ -261,7 +259,7 @@ void etwd_session_list(struct etwd *d, struct conn *c, const struct proto_messag
 	}
 	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX; i++) {
 		struct session *s = d->session[i];
-		count += s && s->state != SESSION_STARTING && may_reach(d, s, c, ACCESS_QUERY);
+		count += s && s->state != SESSION_STARTING && may_reach(d, s, c, WMIGUID_QUERY);
 	}
 	etwd_reply_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, m);
 	proto_put_u32(&w, PROTO_TAG_STATUS, 0);
@@ -269,7 +267,7 @@ void etwd_session_list(struct etwd *d, struct conn *c, const struct proto_messag
 	etwd_conn_send(d, c, &w, NULL, 0);
 	for (uint32_t i = 1; i <= ETWD_SESSIONS_MAX && !c->closing; i++) {
 		struct session *s = d->session[i];
-		if (s && s->state != SESSION_STARTING && may_reach(d, s, c, ACCESS_QUERY)) {
+		if (s && s->state != SESSION_STARTING && may_reach(d, s, c, WMIGUID_QUERY)) {
 			struct proto_session desc;
 			etwd_session_describe(d, s, &desc);
 			proto_begin(&w, d->send_buf, PROTO_MESSAGE_MAX, PROTO_LIST_ITEM, m->id);

@@ -4,8 +4,6 @@
  */
 #include "etwd/etwd.h"
 
-#include "etwd/etwd_modes.h"
-
 #include <stdlib.h>
 
 struct flush_job {
@@ -33,7 +31,7 @@ static void flush_done(struct etwd *d, struct job *j)
 	struct session *s = f->session;
 	s->jobs--;
 	etwd_share_give(d, s->uid, SHARE_JOBS, 1);
-	etwd_session_answer(d, s, &f->reply, f->result == -ETIMEDOUT ? 1460 : 0,
+	etwd_session_answer(d, s, &f->reply, f->result == -ETIMEDOUT ? ERROR_TIMEOUT : 0,
 			    "the disk has not taken all buffers yet");
 	etwd_session_unref(s);
 }
@@ -48,7 +46,7 @@ bool etwd_session_answer_after_disk(struct etwd *d, struct conn *c, const struct
 	}
 	*f = (struct flush_job){
 		.job = {.run = flush_run, .done = flush_done}, .session = s, .sink = s->sink,
-		.snapshot = (s->mode & MODE_BUFFERING) != 0};
+		.snapshot = (s->mode & EVENT_TRACE_BUFFERING_MODE) != 0};
 	etwd_session_ref(s);
 	s->jobs++;
 	etwd_share_add(d, s->uid, SHARE_JOBS, 1);
@@ -67,13 +65,13 @@ static void control_flush(struct etwd *d, struct conn *c, const struct proto_mes
 	uint32_t code = 0;
 	proto_get_session(m, &p);
 	if (d->jobs_running >= ETWD_JOBS_MAX || !etwd_share_fits(d, s->uid, SHARE_JOBS, 1)) {
-		etwd_reply_status(d, c, m, 1450, "too many requests wait for a disk");
+		etwd_reply_status(d, c, m, ERROR_NO_SYSTEM_RESOURCES, "too many requests wait for a disk");
 		return;
 	}
-	if (p.log_file && p.log_file_len > 0 && (s->mode & MODE_BUFFERING)) {
+	if (p.log_file && p.log_file_len > 0 && (s->mode & EVENT_TRACE_BUFFERING_MODE)) {
 		code = etwd_session_path(d, c, p.log_file, p.log_file_len, s, &path, &why);
-	} else if ((s->mode & MODE_BUFFERING) && !s->path) {
-		code = 161;
+	} else if ((s->mode & EVENT_TRACE_BUFFERING_MODE) && !s->path) {
+		code = ERROR_BAD_PATHNAME;
 		why = "a buffering session is flushed to a file: name one";
 	}
 	bool explain = code == 0 && etwd_kernel_explains(d, s);
@@ -90,7 +88,7 @@ static void control_flush(struct etwd *d, struct conn *c, const struct proto_mes
 		etwd_kernel_explain(d, c, m, s); /* which answers */
 		return;
 	}
-	code = code == 0 && !etwd_session_answer_after_disk(d, c, m, s) ? 8 : code;
+	code = code == 0 && !etwd_session_answer_after_disk(d, c, m, s) ? ERROR_NOT_ENOUGH_MEMORY : code;
 	if (code != 0) {
 		etwd_reply_status(d, c, m, code, why);
 	}
@@ -114,15 +112,17 @@ static bool opens_file(const struct proto_message *m, const struct session *s, u
 		       char *path, size_t cap)
 {
 	struct proto_session p = {0};
-	bool may = control == 4 || (control == 3 && (s->mode & MODE_BUFFERING)) || control == 2;
-	if (!may || (control != 4 && !proto_get_session(m, &p))) {
+	bool may = control == EVENT_TRACE_CONTROL_INCREMENT_FILE ||
+		   (control == EVENT_TRACE_CONTROL_FLUSH && (s->mode & EVENT_TRACE_BUFFERING_MODE)) ||
+		   control == EVENT_TRACE_CONTROL_UPDATE;
+	if (!may || (control != EVENT_TRACE_CONTROL_INCREMENT_FILE && !proto_get_session(m, &p))) {
 		return false;
 	}
 	if (p.log_file && p.log_file_len > 0) {
 		long n = utf16_to_utf8(p.log_file, p.log_file_len, path, cap);
 		return n >= 0 && (size_t)n < cap;
 	}
-	size_t n = s->path && control != 2 ? strlen(s->path) + 1 : cap + 1;
+	size_t n = s->path && control != EVENT_TRACE_CONTROL_UPDATE ? strlen(s->path) + 1 : cap + 1;
 	if (n > cap) {
 		return false;
 	}
@@ -139,28 +139,28 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 	bool opened = false; /* a file */
 	if (!proto_get_u32(m, PROTO_TAG_CONTROL_CODE, &control) ||
 	    control > PROTO_CONTROL_ROTATION) {
-		etwd_reply_status(d, c, m, 87, "unknown control code");
+		etwd_reply_status(d, c, m, ERROR_INVALID_PARAMETER, "unknown control code");
 		return;
 	}
 	struct session *s = etwd_session_find(
-		d, m, c, control == 0 ? (uint32_t)ACCESS_QUERY : ETWD_RIGHTS_TO_CONTROL);
+		d, m, c, control == EVENT_TRACE_CONTROL_QUERY ? (uint32_t)WMIGUID_QUERY : ETWD_RIGHTS_TO_CONTROL);
 	if (!s && etwd_private_control(d, c, m)) {
 		return;
 	}
 	if (!s || s->state == SESSION_STARTING) {
-		etwd_reply_status(d, c, m, 4201, "no such trace session is running");
+		etwd_reply_status(d, c, m, ERROR_WMI_INSTANCE_NOT_FOUND, "no such trace session is running");
 		return;
 	}
 	if (!etwd_access_allows(d, &s->guid, c,
-				control == 0 ? (uint32_t)ACCESS_QUERY
+				control == EVENT_TRACE_CONTROL_QUERY ? (uint32_t)WMIGUID_QUERY
 					     : etwd_session_rights(s->mode, s->path != NULL))) {
-		etwd_reply_status(d, c, m, 5, "no right to query or control this session");
+		etwd_reply_status(d, c, m, ERROR_ACCESS_DENIED, "no right to query or control this session");
 		return;
 	}
-	if (s->state != SESSION_RUNNING && control != 0) {
+	if (s->state != SESSION_RUNNING && control != EVENT_TRACE_CONTROL_QUERY) {
 		/* Without a file nothing is left to wait for: its consumer has been told that it ended,
 		 * and a consumer that then stops it by name, as many do, finds none on Windows. */
-		etwd_reply_status(d, c, m, control == 1 && s->path ? 2402 : 4201,
+		etwd_reply_status(d, c, m, control == EVENT_TRACE_CONTROL_STOP && s->path ? ERROR_ACTIVE_CONNECTIONS : ERROR_WMI_INSTANCE_NOT_FOUND,
 				  "the session is being stopped");
 		return;
 	}
@@ -170,21 +170,21 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 		return;
 	}
 	switch (control) {
-	case 0:
+	case EVENT_TRACE_CONTROL_QUERY:
 		break;
-	case 1:
-		if (s->mode & MODE_NONSTOPPABLE) {
-			code = 5;
+	case EVENT_TRACE_CONTROL_STOP:
+		if (s->mode & EVENT_TRACE_NONSTOPPABLE_MODE) {
+			code = ERROR_ACCESS_DENIED;
 			why = "this autologger is non-stoppable: it ends with etwd";
 			break;
 		}
 		etwd_reply_keep(c, m, &s->stop_reply);
 		etwd_session_stop(d, s);
 		return;
-	case 2: {
+	case EVENT_TRACE_CONTROL_UPDATE: {
 		struct proto_session p;
 		if (!proto_get_session(m, &p)) {
-			code = 87;
+			code = ERROR_INVALID_PARAMETER;
 		} else {
 			code = etwd_session_update(d, c, s, &p, &diag, &why);
 		}
@@ -192,26 +192,26 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 			return;
 		}
 		opened = code == 0 && (p.update_mask & PROTO_UPDATE_FILE) && p.log_file;
-		if (opened && (s->mode & MODE_BUFFERING) && etwd_kernel_explains(d, s)) {
+		if (opened && (s->mode & EVENT_TRACE_BUFFERING_MODE) && etwd_kernel_explains(d, s)) {
 			etwd_kernel_explain(d, c, m, s);
 			return;
 		}
 		break;
 	}
-	case 3:
+	case EVENT_TRACE_CONTROL_FLUSH:
 		control_flush(d, c, m, s);
 		return;
 	case PROTO_CONTROL_LIMITS: {
 		struct proto_session p;
-		code = proto_get_session(m, &p) ? etwd_limits_set(s, &p, &why) : 87;
+		code = proto_get_session(m, &p) ? etwd_limits_set(s, &p, &why) : ERROR_INVALID_PARAMETER;
 		break;
 	}
 	case PROTO_CONTROL_ROTATION: {
 		uint32_t ms = 0, keep = 0;
 		proto_get_u32(m, PROTO_TAG_TIMEOUT_MS, &ms);
 		proto_get_u32(m, PROTO_TAG_COUNT, &keep);
-		if (!(s->mode & MODE_NEWFILE)) {
-			code = 87;
+		if (!(s->mode & EVENT_TRACE_FILE_MODE_NEWFILE)) {
+			code = ERROR_INVALID_PARAMETER;
 			why = "only a new-file session has a next file";
 			break;
 		}
@@ -220,13 +220,13 @@ static void session_control(struct etwd *d, struct conn *c, const struct proto_m
 		sink_keep_files(s->sink, keep);
 		break;
 	}
-	case 5:
-		code = 50;
+	case EVENT_TRACE_CONTROL_CONVERT_TO_REALTIME:
+		code = ERROR_NOT_SUPPORTED;
 		why = "a session is not converted; UPDATE with the real-time mode adds the feed";
 		break;
-	default:
-		if (!(s->mode & MODE_NEWFILE)) {
-			code = 87;
+	case EVENT_TRACE_CONTROL_INCREMENT_FILE:
+		if (!(s->mode & EVENT_TRACE_FILE_MODE_NEWFILE)) {
+			code = ERROR_INVALID_PARAMETER;
 			why = "only a new-file session has a next file";
 		} else {
 			int r = sink_next_file(s->sink, &diag);

@@ -5,7 +5,6 @@
 #include "etwd/etwd.h"
 
 #include "base/open_output.h"
-#include "etwd/etwd_modes.h"
 #include "session/session.h"
 
 #include <stdio.h>
@@ -46,7 +45,7 @@ void etwd_session_refuse(struct etwd *d, struct session *s, uint32_t code, const
 		s->refusal_code = code;
 		s->refusal = strdup(text);
 		/* Nothing is in its file that was not there before. */
-		if (s->path && !(s->mode & (MODE_APPEND | MODE_NEWFILE))) {
+		if (s->path && !(s->mode & (EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_NEWFILE))) {
 			open_output_remove(s->path);
 		}
 		etwd_session_stop(d, s);
@@ -94,7 +93,7 @@ static void start_done(struct etwd *d, struct job *j)
 				 s->label, (unsigned long long)s->stats.rt_found,
 				 (unsigned long long)s->stats.rt_events_lost);
 		}
-		if (s->mode & MODE_REAL_TIME) {
+		if (s->mode & EVENT_TRACE_REAL_TIME_MODE) {
 			sink_set_tap(s->sink, true, etwd_realtime_deliver, s);
 		}
 		if (!etwd_kernel_attach(d, s)) {
@@ -107,47 +106,47 @@ static void start_done(struct etwd *d, struct job *j)
 static uint32_t check_mode(const struct proto_session *p, const char **ret_why)
 {
 	uint32_t m = p->log_file_mode;
-	uint32_t order = m & (MODE_SEQUENTIAL | MODE_CIRCULAR | MODE_NEWFILE);
-	bool sized = m & (MODE_CIRCULAR | MODE_NEWFILE | MODE_PREALLOCATE);
-	bool files = m & (order | MODE_APPEND | MODE_PREALLOCATE);
-	bool memory = m & (MODE_REAL_TIME | MODE_BUFFERING);
+	uint32_t order = m & (EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_NEWFILE);
+	bool sized = m & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_FILE_MODE_PREALLOCATE);
+	bool files = m & (order | EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_PREALLOCATE);
+	bool memory = m & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_BUFFERING_MODE);
 	*ret_why = NULL;
 	if (order & (order - 1)) {
 		*ret_why = "sequential, circular and new-file modes exclude each other";
-	} else if ((m & MODE_APPEND) && (m & (MODE_CIRCULAR | MODE_NEWFILE | MODE_REAL_TIME))) {
+	} else if ((m & EVENT_TRACE_FILE_MODE_APPEND) && (m & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_REAL_TIME_MODE))) {
 		*ret_why = "append mode cannot be circular, new-file or real-time";
-	} else if ((m & MODE_BUFFERING) && (files || (m & MODE_REAL_TIME))) {
+	} else if ((m & EVENT_TRACE_BUFFERING_MODE) && (files || (m & EVENT_TRACE_REAL_TIME_MODE))) {
 		*ret_why = "buffering mode has neither a file mode nor real-time delivery";
-	} else if (m & (MODE_PRIVATE_LOGGER | MODE_PRIVATE_IN_PROC)) {
+	} else if (m & (EVENT_TRACE_PRIVATE_LOGGER_MODE | EVENT_TRACE_PRIVATE_IN_PROC)) {
 		*ret_why = "a private session lives in its process, not in etwd";
-	} else if ((m & MODE_GLOBAL_SEQUENCE) && (m & MODE_LOCAL_SEQUENCE)) {
+	} else if ((m & EVENT_TRACE_USE_GLOBAL_SEQUENCE) && (m & EVENT_TRACE_USE_LOCAL_SEQUENCE)) {
 		*ret_why = "global and local sequence numbers exclude each other";
-	} else if ((m & MODE_COMPRESSED) && (m & (MODE_CIRCULAR | MODE_APPEND))) {
+	} else if ((m & EVENT_TRACE_COMPRESSED_MODE) && (m & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_APPEND))) {
 		*ret_why = "compressed mode cannot be circular or append: these need buffers of one size";
-	} else if ((m & MODE_ZSTD) && !(m & MODE_COMPRESSED)) {
+	} else if ((m & OPENETW_TRACE_ZSTD_MODE) && !(m & EVENT_TRACE_COMPRESSED_MODE)) {
 		*ret_why = "the Zstandard mode goes with the compressed mode only (0x40000000 with "
 			   "0x4000000)";
-	} else if ((m & MODE_ZSTD) && !etl_zstd_available()) {
+	} else if ((m & OPENETW_TRACE_ZSTD_MODE) && !etl_zstd_available()) {
 		*ret_why = "libzstd.so.1 is not installed; compressed mode without 0x40000000 needs "
 			   "nothing";
-		return 50;
+		return ERROR_NOT_SUPPORTED;
 	} else if (sized && p->maximum_file_size == 0) {
 		*ret_why = "this file mode needs a maximum file size";
-	} else if (m & (MODE_RELOG | MODE_RESERVED)) {
-		*ret_why = m & MODE_RELOG ? "the relog mode marks a file being rewritten, no session"
+	} else if (m & (EVENT_TRACE_RELOG_MODE | EVENT_TRACE_MODE_RESERVED)) {
+		*ret_why = m & EVENT_TRACE_RELOG_MODE ? "the relog mode marks a file being rewritten, no session"
 					  : "heap and critical-section tracing is not there";
-		return 50;
-	} else if (m & MODE_UNKNOWN) {
+		return ERROR_NOT_SUPPORTED;
+	} else if (m & ETWD_MODES_UNKNOWN) {
 		*ret_why = "the log file mode has bits without a documented meaning (of 0x202C0000)";
 	} else if (p->clock > 3) {
 		*ret_why = "the clock must be 1, 2 or 3";
 	}
 	if (*ret_why) {
-		return 87;
+		return ERROR_INVALID_PARAMETER;
 	}
 	if (!p->log_file && (files || !memory)) {
 		*ret_why = "this mode needs a log file name";
-		return 161;
+		return ERROR_BAD_PATHNAME;
 	}
 	return 0;
 }
@@ -171,11 +170,11 @@ static uint32_t check_unique(struct etwd *d, const struct session *s, const char
 		}
 		if (utf16_equal_nocase(o->name, s->name)) {
 			*ret_why = "a session of this name is running";
-			return 183;
+			return ERROR_ALREADY_EXISTS;
 		}
 		if (!guid_is_zero(&s->guid) && guid_equal(&o->guid, &s->guid)) {
 			*ret_why = "a session with this GUID is running";
-			return 183;
+			return ERROR_ALREADY_EXISTS;
 		}
 	}
 	return 0;
@@ -187,29 +186,29 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 {
 	uint32_t code = check_mode(p, ret_why);
 	/* The autologgers' connections come from this process, see etwd_autolog.c. */
-	if (code == 0 && (p->log_file_mode & MODE_NONSTOPPABLE) && c->pid != getpid()) {
+	if (code == 0 && (p->log_file_mode & EVENT_TRACE_NONSTOPPABLE_MODE) && c->pid != getpid()) {
 		*ret_why = "only an autologger can be non-stoppable";
-		code = 87;
+		code = ERROR_INVALID_PARAMETER;
 	}
 	if (code != 0) {
 		return code;
 	}
 	if (!p->name || p->name_len == 0 || p->name_len > ETWD_NAME_MAX) {
 		*ret_why = "a session needs a name of at most 1024 characters";
-		return 87;
+		return ERROR_INVALID_PARAMETER;
 	}
 	s->name = utf16_dup(p->name, p->name_len);
 	s->log_file = p->log_file ? utf16_dup(p->log_file, p->log_file_len) : NULL;
 	if (!s->name || (p->log_file && !s->log_file)) {
-		return 8;
+		return ERROR_NOT_ENOUGH_MEMORY;
 	}
 	if (utf16_to_utf8_lossy(s->name, p->name_len, s->label, sizeof s->label) >=
 	    (long)sizeof s->label) {
 		memcpy(s->label + sizeof s->label - 4, "...", 4);
 	}
-	if ((p->log_file_mode & MODE_NEWFILE) && !has_counter(s->log_file)) {
+	if ((p->log_file_mode & EVENT_TRACE_FILE_MODE_NEWFILE) && !has_counter(s->log_file)) {
 		*ret_why = "the name of a new-file session must hold %d";
-		return 87;
+		return ERROR_INVALID_PARAMETER;
 	}
 	s->uid = c->uid;
 	s->guid = p->guid;
@@ -258,7 +257,7 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 	};
 	if (sink_adjust(&s->options) < 0) {
 		*ret_why = "the buffer sizes or counts are out of range";
-		return 87;
+		return ERROR_INVALID_PARAMETER;
 	}
 	return 0;
 }
@@ -267,7 +266,7 @@ static uint32_t session_read(struct etwd *d, struct conn *c, const struct proto_
 uint64_t etwd_session_bytes(const struct etwd *d, const struct session *s, uint32_t buffers)
 {
 	uint64_t bytes = (uint64_t)s->options.buffer_size_kb * 1024 * buffers;
-	return etwd_share_whole(d, s->uid) || !(s->mode & MODE_REAL_TIME) ? bytes : 3 * bytes;
+	return etwd_share_whole(d, s->uid) || !(s->mode & EVENT_TRACE_REAL_TIME_MODE) ? bytes : 3 * bytes;
 }
 
 static uint32_t take_place(struct etwd *d, struct session *s, const char **ret_why)
@@ -275,21 +274,21 @@ static uint32_t take_place(struct etwd *d, struct session *s, const char **ret_w
 	uint64_t bytes = etwd_session_bytes(d, s, s->options.maximum_buffers);
 	if (d->session_count >= ETWD_SESSIONS_MAX) {
 		*ret_why = "all 1024 sessions are in use";
-		return 1450;
+		return ERROR_NO_SYSTEM_RESOURCES;
 	}
 	/* Of the last ones none is for sessions: who stops one must be able to come in. */
 	if (!etwd_fds_left(d, 3 * ETWD_FDS_RESERVE)) {
 		*ret_why = "etwd has no file descriptors left for another session (see ulimit -n)";
-		return 1450;
+		return ERROR_NO_SYSTEM_RESOURCES;
 	}
 	*ret_why = etwd_share_take(d, s->uid, SHARE_SESSIONS, 1);
 	if (*ret_why) {
-		return 1450;
+		return ERROR_NO_SYSTEM_RESOURCES;
 	}
 	*ret_why = etwd_share_take(d, s->uid, SHARE_BUFFER_BYTES, bytes);
 	if (*ret_why) {
 		etwd_share_give(d, s->uid, SHARE_SESSIONS, 1);
-		return 1450;
+		return ERROR_NO_SYSTEM_RESOURCES;
 	}
 	/* Ids go round, so that a stale handle does not soon mean another session. */
 	while (d->session[d->session_next]) {
@@ -340,7 +339,7 @@ static void choose_keep(const struct etwd *d, struct session *s, const char *dir
 static void choose_spool(struct etwd *d, const struct conn *c, struct session *s)
 {
 	char dir[4000], path[4200];
-	if (etwd_share_spool(d, s->uid, &s->options.spool_quota) < 0 || !(s->mode & MODE_REAL_TIME) || (s->flags & PROTO_SESSION_NOT_PERSISTENT) ||
+	if (etwd_share_spool(d, s->uid, &s->options.spool_quota) < 0 || !(s->mode & EVENT_TRACE_REAL_TIME_MODE) || (s->flags & PROTO_SESSION_NOT_PERSISTENT) ||
 	    saved_dir(SAVED_STATE, d->system, dir, sizeof dir) < 0) {
 		return;
 	}
@@ -351,7 +350,7 @@ static void choose_spool(struct etwd *d, const struct conn *c, struct session *s
 	s->options.spool_bytes = SPOOL_BYTES;
 	if (!s->path && s->options.maximum_file_size > 0) {
 		s->options.spool_bytes = (uint64_t)s->options.maximum_file_size
-					 << (s->mode & MODE_USE_KBYTES ? 10 : 20);
+					 << (s->mode & EVENT_TRACE_USE_KBYTES_FOR_SIZE ? 10 : 20);
 	}
 	if (s->options.spool_quota) {
 		s->options.spool_bytes = BASE_MIN(s->options.spool_bytes, s->options.spool_quota->limit_bytes);
@@ -368,11 +367,11 @@ void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_messa
 	const char *why = NULL;
 	uint32_t code = 0;
 	if (d->exiting) {
-		etwd_reply_status(d, c, m, 1450, "etwd is leaving");
+		etwd_reply_status(d, c, m, ERROR_NO_SYSTEM_RESOURCES, "etwd is leaving");
 		return;
 	}
 	if (!proto_get_session(m, &p)) {
-		etwd_reply_status(d, c, m, 87, "START needs a session description");
+		etwd_reply_status(d, c, m, ERROR_INVALID_PARAMETER, "START needs a session description");
 		return;
 	}
 	if (etwd_private_start(d, c, m)) {
@@ -383,7 +382,7 @@ void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_messa
 	if (!s || !sj) {
 		free(s);
 		free(sj);
-		etwd_reply_status(d, c, m, 8, NULL);
+		etwd_reply_status(d, c, m, ERROR_NOT_ENOUGH_MEMORY, NULL);
 		return;
 	}
 	s->daemon = d;
@@ -394,11 +393,11 @@ void etwd_session_start(struct etwd *d, struct conn *c, const struct proto_messa
 	code = session_read(d, c, m, &p, s, &why);
 	if (code == 0 && !guid_is_zero(&s->guid) &&
 	    !etwd_access_allows(d, &s->guid, c, etwd_session_rights(s->mode, s->path != NULL))) {
-		code = 5;
+		code = ERROR_ACCESS_DENIED;
 		why = "no right to start the session of this GUID";
 	}
 	if (code == 0 && guid_is_zero(&s->guid) && guid_random(&s->guid) < 0) {
-		code = 8;
+		code = ERROR_NOT_ENOUGH_MEMORY;
 	}
 	code = code ? code : take_place(d, s, &why);
 	if (code != 0) {

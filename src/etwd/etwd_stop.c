@@ -10,8 +10,6 @@
  */
 #include "etwd/etwd.h"
 
-#include "etwd/etwd_modes.h"
-
 #include <stdlib.h>
 
 #define CONSUMER_PATIENCE_NS 1000000000ull  /* without a sign of life */
@@ -110,7 +108,7 @@ void etwd_session_stop_step(struct etwd *d, struct session *s, uint64_t now_ns)
 	s->state = SESSION_CLOSING;
 	/* His library knows the file's name, and what this user and his environment know of events. */
 	c->by_controller = s->stop_reply.conn && s->stop_reply.conn->uid == d->uid &&
-			   !(s->mode & MODE_NEWFILE);
+			   !(s->mode & EVENT_TRACE_FILE_MODE_NEWFILE);
 	etwd_job_start(d, &c->job);
 }
 
@@ -168,14 +166,14 @@ void etwd_session_tick(struct etwd *d, uint64_t now_ns)
 
 static void set_real_time(struct etwd *d, struct session *s, bool on)
 {
-	if (on == ((s->mode & MODE_REAL_TIME) != 0)) {
+	if (on == ((s->mode & EVENT_TRACE_REAL_TIME_MODE) != 0)) {
 		return;
 	}
 	if (on) {
-		s->mode |= MODE_REAL_TIME;
+		s->mode |= EVENT_TRACE_REAL_TIME_MODE;
 		sink_set_tap(s->sink, true, etwd_realtime_deliver, s);
 	} else {
-		s->mode &= ~MODE_REAL_TIME;
+		s->mode &= ~EVENT_TRACE_REAL_TIME_MODE;
 		sink_tap_pump(s->sink);
 		etwd_realtime_end(d, s);
 		sink_set_tap(s->sink, false, NULL, NULL);
@@ -188,21 +186,21 @@ static uint32_t switch_file(struct etwd *d, struct conn *c, struct session *s,
 	char *path = NULL;
 	uint16_t *name = utf16_dup(p->log_file, p->log_file_len);
 	if (!name) {
-		return 8;
+		return ERROR_NOT_ENOUGH_MEMORY;
 	}
 	uint32_t code = etwd_session_path(d, c, p->log_file, p->log_file_len, s, &path, ret_why);
 	if (code == 0 && s->path && strcmp(s->path, path) == 0) {
 		*ret_why = "the session writes to this file already";
-		code = 161;
+		code = ERROR_BAD_PATHNAME;
 	}
 	if (code == 0) {
 		etwd_drain_pass(d, POOL_PASS_FLUSH);
-		bool dump = (s->mode & MODE_BUFFERING) != 0;
+		bool dump = (s->mode & EVENT_TRACE_BUFFERING_MODE) != 0;
 		int r = dump ? etwd_session_copy(d, s, path, diag)
 			     : sink_set_file(s->sink, path, name, diag);
-		code = r < 0 ? (r == -ENOENT ? 3 : win32_from_errno(r)) : 0;
+		code = r < 0 ? (r == -ENOENT ? ERROR_PATH_NOT_FOUND : win32_from_errno(r)) : 0;
 		if (r == -EBUSY && diag->text[0]) {
-			code = 161; /* not the session is busy, but the file: somebody writes it */
+			code = ERROR_BAD_PATHNAME; /* not the session is busy, but the file: somebody writes it */
 		}
 	}
 	if (code != 0) {
@@ -210,7 +208,7 @@ static uint32_t switch_file(struct etwd *d, struct conn *c, struct session *s,
 		free(name);
 		return code;
 	}
-	if (!(s->mode & MODE_BUFFERING)) {
+	if (!(s->mode & EVENT_TRACE_BUFFERING_MODE)) {
 		free(s->path);
 		free(s->log_file);
 		s->path = path;
@@ -227,7 +225,7 @@ uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s,
 {
 	if (p->enable_flags != 0 && !s->kernel) {
 		*ret_why = "only system loggers have enable flags";
-		return 87;
+		return ERROR_INVALID_PARAMETER;
 	}
 	uint32_t most = s->options.maximum_buffers, timer = s->options.flush_timer;
 	uint64_t bytes = s->buffer_bytes;
@@ -237,7 +235,7 @@ uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s,
 		uint64_t more = bytes - BASE_MIN(bytes, s->buffer_bytes);
 		if (more > 0 && !etwd_share_fits(d, s->uid, SHARE_BUFFER_BYTES, more)) {
 			*ret_why = "the buffers of all sessions together would be too large";
-			return 1450;
+			return ERROR_NO_SYSTEM_RESOURCES;
 		}
 	}
 	timer = p->flush_timer ? etwd_session_timer(s, p->flush_timer) : timer;
@@ -256,10 +254,10 @@ uint32_t etwd_session_update(struct etwd *d, struct conn *c, struct session *s,
 		s->buffer_bytes = bytes;
 	}
 	if (p->update_mask & PROTO_UPDATE_MODE) {
-		bool on = (p->log_file_mode & MODE_REAL_TIME) != 0;
+		bool on = (p->log_file_mode & EVENT_TRACE_REAL_TIME_MODE) != 0;
 		/* 0 turns the feed off; without a file there would be nothing left of the session.
 		 */
-		if ((on && !(s->mode & (MODE_BUFFERING | MODE_APPEND))) ||
+		if ((on && !(s->mode & (EVENT_TRACE_BUFFERING_MODE | EVENT_TRACE_FILE_MODE_APPEND))) ||
 		    (p->log_file_mode == 0 && s->path)) {
 			set_real_time(d, s, on);
 		}

@@ -134,7 +134,7 @@ static void refuse(struct etwd *d, struct conn *c, const uint8_t *p, size_t n)
 {
 	struct proto_message m = {.type = PROTO_ADOPT, .id = n >= 12 ? le32_get(p + 8) : 0};
 	d->bad_messages++;
-	etwd_reply_status(d, c, &m, 87, "this is no pool that an etwd made");
+	etwd_reply_status(d, c, &m, ERROR_INVALID_PARAMETER, "this is no pool that an etwd made");
 }
 
 static void send_some(struct etwd *d, struct taker *t)

@@ -4,6 +4,8 @@
  * size are limited, so that no expression can exhaust the stack.
  */
 #include "filter/filter_parse.h"
+#include "base/vec.h"
+#include "base/level.h"
 #include "base/parse.h"
 
 #include <ctype.h>
@@ -139,32 +141,6 @@ bool filter_expr_pattern(const char *pattern, const char *text, size_t n)
 	return *pattern == 0;
 }
 
-bool filter_expr_level(const char *s, size_t n, uint8_t *ret)
-{
-	static const struct {
-		const char *name;
-		uint8_t level;
-	} names[] = {{"always", 0}, {"logalways", 0},	  {"critical", 1},
-		     {"error", 2},  {"warning", 3},	  {"warn", 3},
-		     {"info", 4},   {"informational", 4}, {"verbose", 5}};
-	if (n > 4 && strncasecmp(s, "win:", 4) == 0) {
-		s += 4;
-		n -= 4;
-	}
-	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
-		if (strlen(names[i].name) == n && strncasecmp(names[i].name, s, n) == 0) {
-			*ret = names[i].level;
-			return true;
-		}
-	}
-	struct number v = number_of(s, n);
-	if (!v.is_int || v.negative || v.magnitude > 255) {
-		return false;
-	}
-	*ret = (uint8_t)v.magnitude;
-	return true;
-}
-
 /* ---- parser
  * -------------------------------------------------------------------------------------- */
 
@@ -183,20 +159,14 @@ static uint32_t fail(struct parser *p, const char *at, const char *why)
 static uint32_t add(struct parser *p, struct node n)
 {
 	struct filter_expr *f = p->f;
-	if (f->count == f->cap) {
-		uint32_t cap = f->cap ? 2 * f->cap : 16;
-		struct node *more = cap > NODES_MAX ? NULL : realloc(f->nodes, cap * sizeof *more);
-		if (!more) {
-			free(n.name);
-			free(n.value);
-			if (cap > NODES_MAX) {
-				return fail(p, p->at, "the expression is too long");
-			}
-			p->err = -ENOMEM;
-			return 0;
+	if (!VEC_ROOM_UP_TO(f->nodes, f->count, f->cap, NODES_MAX)) {
+		free(n.name);
+		free(n.value);
+		if (f->count == NODES_MAX) {
+			return fail(p, p->at, "the expression is too long");
 		}
-		f->nodes = more;
-		f->cap = cap;
+		p->err = -ENOMEM;
+		return 0;
 	}
 	f->nodes[f->count] = n;
 	return f->count++;
@@ -329,7 +299,7 @@ static void prepare(struct parser *p, struct node *n, const char *at)
 	char text[37];
 	if (is_name(n, "level") && !pattern) {
 		uint8_t level;
-		if (!filter_expr_level(n->value, strlen(n->value), &level)) {
+		if (!level_parse(n->value, strlen(n->value), &level)) {
 			fail(p, at,
 			     "level is a number or critical, error, warning, info or verbose");
 			return;

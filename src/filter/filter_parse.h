@@ -46,8 +46,6 @@ bool filter_expr_match(const struct filter_expr *f, filter_expr_lookup_fn *looku
 const char *filter_expr_name(const struct filter_expr *f, uint32_t i, bool *ret_payload);
 void filter_expr_destroy(struct filter_expr *f);
 
-/* 0-255, or always|critical|error|warning|info(rmational)|verbose, also as win:Error. */
-bool filter_expr_level(const char *s, size_t n, uint8_t *ret);
 /* * and ? pattern, or with neither: contained in. Ignores ASCII case. */
 bool filter_expr_pattern(const char *pattern, const char *text, size_t n);
 /* Is an event of the name `text` meant? "Process/Start" is also just "Start"; ignores case. */

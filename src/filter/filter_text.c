@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "filter/filter_text.h"
+#include "base/parse.h"
 
 #include <stdlib.h>
 #include <strings.h>
@@ -85,9 +86,8 @@ int filter_text_parse(const char *text, struct filter_text *p, struct diag *d)
 
 bool filter_text_number(const struct filter_text *p, uint16_t *ret)
 {
-	char *end;
-	unsigned long id = strtoul(p->event, &end, 0);
-	if (end == p->event || *end != 0 || id > 0xFFFF) {
+	uint64_t id;
+	if (!parse_number(p->event, 0, UINT16_MAX, &id)) {
 		return false;
 	}
 	*ret = (uint16_t)id;

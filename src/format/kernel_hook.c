@@ -4,6 +4,9 @@
  */
 #include "format/kernel_mask.h"
 
+#include "etw/values/guids.h"
+#include "format/kernel_class.h"
+
 #include <strings.h>
 
 /* Only what this machine can have. Group masks, rundown marks and stacks need no bit. */
@@ -165,47 +168,25 @@ bool kernel_stack_find(const char *name, size_t n, uint16_t *ret_hook)
 
 /* ---- classes ---------------------------------------------------------------------------------- */
 
-static const struct {
-	uint8_t group;
-	char guid[37];
-} class[] = {
-	{0x00, "68fdd900-4a3e-11d1-84f4-0000f80464e3"}, {0x01, "3d6fa8d4-fe05-11d0-9dda-00c04fd7ba7c"},
-	{0x02, "3d6fa8d3-fe05-11d0-9dda-00c04fd7ba7c"}, {0x03, "3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c"},
-	{0x04, "90cbdc39-4a3e-11d1-84f4-0000f80464e3"}, {0x05, "3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c"},
-	{0x06, "9a280ac0-c8e0-11d1-84e2-00c04fb998a2"}, {0x08, "bf3a50c5-a9c9-4988-a005-2df0b7c80f80"},
-	{0x07, "3282fc76-feed-498e-8aa7-e70f459d430e"}, {0x09, "ae53722e-c863-11d2-8659-00c04fa321a1"},
-	{0x0A, "13976d09-a327-438c-950b-7f03192815c7"}, {0x0B, "01853a65-418f-4f36-aefc-dc0f1d2fd235"},
-	{0x0D, "42695762-ea50-497a-9068-5cbbb35e0b95"}, {0x0E, "0268a8b6-74fd-4302-9dd0-6e8f1795c0cf"},
-	{0x0F, "ce1dbfb4-137e-4da6-87b0-3f59aa102cbc"}, {0x10, "222962ab-6180-4b88-a825-346b75f2a24a"},
-	{0x11, "89497f50-effe-4440-8cf2-ce6b1cdcaca7"}, {0x12, "e43445e0-0903-48c3-b878-ff0fccebdd04"},
-	{0x14, "2cb15d1d-5fc1-11d2-abe1-00a0c911f518"}, {0x16, "7687a439-f752-45b8-b741-321aec0f8df9"},
-	{0x17, "3ac66736-cc59-4cff-8115-8df50e39816b"}, {0x18, "def2fe46-7bd6-4b80-bd94-f57fe20d0ce3"},
-	{0x1A, "45d8cccd-539f-4b72-a8b7-5c683142609a"}, {0x1B, "d837ca92-12b9-44a5-ad6a-3a65b3578aa8"},
-	{0x1C, "c861d0e2-a2c1-4d36-9f9c-970bab943a12"},
-};
-
 bool kernel_hook_of_class(const struct guid *g, uint8_t type, uint16_t *ret_hook)
 {
-	struct guid c;
-	for (size_t i = 0; i < BASE_ARRAY_LEN(class); i++) {
-		if (guid_parse(class[i].guid, &c) == 0 && guid_equal(g, &c)) {
-			uint16_t hook = (uint16_t)(class[i].group << 8 | type);
-			*ret_hook = hook == 0x140A ? 0x030A : hook; /* a load is of the process's group */
-			return true;
-		}
+	int group = kernel_class_group(g);
+	if (group < 0) {
+		return false;
 	}
-	return false;
+	bool load = group == KERNEL_GROUP_IMAGE && type == (KERNEL_HOOK_IMAGE_LOAD & 0xFF);
+	*ret_hook = load ? KERNEL_HOOK_IMAGE_LOAD : (uint16_t)(group << 8 | type);
+	return true;
 }
 
 bool kernel_class_of_hook(uint16_t hook, struct guid *ret)
 {
-	uint8_t group = hook == 0x030A ? 0x14 : (uint8_t)(hook >> 8);
-	for (size_t i = 0; i < BASE_ARRAY_LEN(class); i++) {
-		if (class[i].group == group) {
-			return guid_parse(class[i].guid, ret) == 0;
-		}
+	const struct guid *g = kernel_class_guid(hook);
+	if (guid_is_zero(g)) {
+		return false;
 	}
-	return false;
+	*ret = *g;
+	return true;
 }
 
 /* ---- system providers ------------------------------------------------------------------------- */
@@ -214,63 +195,62 @@ struct keyword {
 	uint32_t keyword, bits;
 };
 static const struct {
-	char name[28], guid[37];
+	char name[28];
+	struct guid guid;
 	struct keyword keyword[12];
 } provider[] = {
-	{"SystemAlpcProvider", "fcb9baaf-e529-4980-92e9-ced1a6aadfdf", {{1, KERNEL_BIT_ALPC}}},
-	{"SystemConfigProvider", "fef3a8b6-318d-4b67-a96a-3b0f6b8f18fe",
+	{"SystemAlpcProvider", GUID_INIT(ETW_GUID_SYSTEM_ALPC_PROVIDER), {{1, KERNEL_BIT_ALPC}}},
+	{"SystemConfigProvider", GUID_INIT(ETW_GUID_SYSTEM_CONFIG_PROVIDER),
 	 {{1, 0xC0000001}, {2, 0xC0000002}, {4, 0xC0000004}, {8, 0xC0000008}, {0x10, 0xC0000010},
 	  {0x20, 0xC0000020}, {0x40, 0xC0000040}}},
-	{"SystemCpuProvider", "c6c5265f-eae8-4650-aae4-9d48603d8510",
+	{"SystemCpuProvider", GUID_INIT(ETW_GUID_SYSTEM_CPU_PROVIDER),
 	 {{1, KERNEL_BIT_CPU_CONFIG}, {2, (uint32_t)KERNEL_BIT_CACHE_FLUSH}}},
-	{"SystemHypervisorProvider", "bafa072a-918a-4bed-b622-bc152097098f", {{1, 0x80800000}}},
-	{"SystemInterruptProvider", "d4bbee17-b545-4888-858b-744169015b25",
+	{"SystemHypervisorProvider", GUID_INIT(ETW_GUID_SYSTEM_HYPERVISOR_PROVIDER), {{1, 0x80800000}}},
+	{"SystemInterruptProvider", GUID_INIT(ETW_GUID_SYSTEM_INTERRUPT_PROVIDER),
 	 {{1, KERNEL_BIT_INTERRUPT}, {2, KERNEL_BIT_CLOCK_INTERRUPT}, {4, KERNEL_BIT_DPC},
 	  {8, KERNEL_BIT_DPC_QUEUE}, {0x10, (uint32_t)KERNEL_BIT_WDF_DPC},
 	  {0x20, (uint32_t)KERNEL_BIT_WDF_INTERRUPT}, {0x40, KERNEL_BIT_IPI}}},
-	{"SystemIoProvider", "3d5c43e3-0f1c-4202-b817-174c0070dc79",
+	{"SystemIoProvider", GUID_INIT(ETW_GUID_SYSTEM_IO_PROVIDER),
 	 {{1, KERNEL_BIT_DISK_IO}, {2, KERNEL_BIT_DISK_IO_INIT}, {4, KERNEL_BIT_FILENAME},
 	  {8, KERNEL_BIT_SPLIT_IO}, {0x10, KERNEL_BIT_FILE_IO}, {0x20, (uint32_t)KERNEL_BIT_OPTICAL_IO},
 	  {0x40, (uint32_t)KERNEL_BIT_OPTICAL_IO_INIT}, {0x80, KERNEL_BIT_DRIVERS},
 	  {0x100, (uint32_t)KERNEL_BIT_CC}, {0x200, KERNEL_BIT_NETWORK}, {0x400, KERNEL_BIT_FILE_IO_INIT}}},
-	{"SystemIoFilterProvider", "fbd09363-9e22-4661-b8bf-e7a34b535b8c",
+	{"SystemIoFilterProvider", GUID_INIT(ETW_GUID_SYSTEM_IO_FILTER_PROVIDER),
 	 {{1, (uint32_t)KERNEL_BIT_FLT_IO}, {2, (uint32_t)KERNEL_BIT_FLT_IO_INIT},
 	  {4, (uint32_t)KERNEL_BIT_FLT_FASTIO}, {8, (uint32_t)KERNEL_BIT_FLT_IO_FAILURE}}},
-	{"SystemLockProvider", "721ddfd3-dacc-4e1e-b26a-a2cb31d4705a",
+	{"SystemLockProvider", GUID_INIT(ETW_GUID_SYSTEM_LOCK_PROVIDER),
 	 {{1, KERNEL_BIT_SPINLOCK}, {4, KERNEL_BIT_SYNC_OBJECTS}}},
-	{"SystemMemoryProvider", "82958ca9-b6cd-47f8-a3a8-03ae85a4bc24",
+	{"SystemMemoryProvider", GUID_INIT(ETW_GUID_SYSTEM_MEMORY_PROVIDER),
 	 {{1, KERNEL_BIT_MEMORY}, {2, KERNEL_BIT_HARD_FAULTS}, {4, KERNEL_BIT_ALL_FAULTS},
 	  {8, KERNEL_BIT_POOL}, {0x10, KERNEL_BIT_MEMINFO}, {0x40, KERNEL_BIT_MEMINFO_WS},
 	  {0x80, KERNEL_BIT_HEAP}, {0x400, KERNEL_BIT_VIRT_ALLOC}, {0x800, KERNEL_BIT_FOOTPRINT},
 	  {0x1000, KERNEL_BIT_SESSION}, {0x2000, KERNEL_BIT_REFSET}, {0x4000, KERNEL_BIT_VAMAP}}},
-	{"SystemObjectProvider", "febd7460-3d1d-47eb-af49-c9eeb1e146f2",
+	{"SystemObjectProvider", GUID_INIT(ETW_GUID_SYSTEM_OBJECT_PROVIDER),
 	 {{1, (uint32_t)KERNEL_BIT_OB_OBJECT}, {2, (uint32_t)KERNEL_BIT_OB_HANDLE}}},
-	{"SystemPowerProvider", "c134884a-32d5-4488-80e5-14ed7abb8269",
+	{"SystemPowerProvider", GUID_INIT(ETW_GUID_SYSTEM_POWER_PROVIDER),
 	 {{1, (uint32_t)KERNEL_BIT_POWER}, {2, (uint32_t)KERNEL_BIT_HIBER_RUNDOWN},
 	  {4, KERNEL_BIT_PROCESSOR_IDLE}}},
-	{"SystemProcessProvider", "151f55dc-467d-471f-83b5-5f889d46ff66",
+	{"SystemProcessProvider", GUID_INIT(ETW_GUID_SYSTEM_PROCESS_PROVIDER),
 	 {{1, KERNEL_BIT_PROCESS}, {8, KERNEL_BIT_PERF_COUNTER}, {0x80, KERNEL_BIT_DEBUG_EVENTS},
 	  {0x100, KERNEL_BIT_DBGPRINT}, {0x200, KERNEL_BIT_JOB}, {0x800, KERNEL_BIT_THREAD},
 	  {0x1000, KERNEL_BIT_LOADER}}},
-	{"SystemProfileProvider", "bfeb0324-1cee-496f-a409-2ac2b48a6322",
+	{"SystemProfileProvider", GUID_INIT(ETW_GUID_SYSTEM_PROFILE_PROVIDER),
 	 {{1, KERNEL_BIT_PROFILE}, {2, KERNEL_BIT_PMC_PROFILE}}},
-	{"SystemRegistryProvider", "16156bd9-fab4-4cfa-a232-89d1099058e3",
+	{"SystemRegistryProvider", GUID_INIT(ETW_GUID_SYSTEM_REGISTRY_PROVIDER),
 	 {{1, KERNEL_BIT_REGISTRY}, {2, KERNEL_BIT_REG_HIVE}}},
-	{"SystemSchedulerProvider", "599a2a76-4d91-4910-9ac7-7d33f2e97a6c",
+	{"SystemSchedulerProvider", GUID_INIT(ETW_GUID_SYSTEM_SCHEDULER_PROVIDER),
 	 {{2, KERNEL_BIT_DISPATCHER}, {4, KERNEL_BIT_KERNEL_QUEUE}, {8, KERNEL_BIT_SHOULD_YIELD},
 	  {0x40, KERNEL_BIT_AFFINITY}, {0x80, KERNEL_BIT_PRIORITY}, {0x100, KERNEL_BIT_AFFINITY},
 	  {0x200, KERNEL_BIT_CSWITCH}, {0x400, KERNEL_BIT_COMPACT_CSWITCH}}},
-	{"SystemSyscallProvider", "434286f7-6f1b-45bb-b37e-95f623046c7c", {{1, KERNEL_BIT_SYSCALL}}},
-	{"SystemTimerProvider", "4f061568-e215-499f-ab2e-eda0ae890a5b",
+	{"SystemSyscallProvider", GUID_INIT(ETW_GUID_SYSTEM_SYSCALL_PROVIDER), {{1, KERNEL_BIT_SYSCALL}}},
+	{"SystemTimerProvider", GUID_INIT(ETW_GUID_SYSTEM_TIMER_PROVIDER),
 	 {{1, KERNEL_BIT_TIMER}, {2, KERNEL_BIT_CLOCK_TIMER}}},
 };
 
 static size_t provider_index(const struct guid *g)
 {
-	struct guid c;
 	size_t i = 0;
-	while (i < BASE_ARRAY_LEN(provider) &&
-	       (guid_parse(provider[i].guid, &c) < 0 || !guid_equal(g, &c))) {
+	while (i < BASE_ARRAY_LEN(provider) && !guid_equal(g, &provider[i].guid)) {
 		i++;
 	}
 	return i;
@@ -305,7 +285,8 @@ bool kernel_provider_find(const char *name, struct guid *ret)
 {
 	for (size_t i = 0; i < BASE_ARRAY_LEN(provider); i++) {
 		if (strcasecmp(provider[i].name, name) == 0) {
-			return guid_parse(provider[i].guid, ret) == 0;
+			*ret = provider[i].guid;
+			return true;
 		}
 	}
 	return false;

@@ -3,16 +3,16 @@
  */
 #include "format/kernel_mask.h"
 
+#include "etw/values/guids.h"
+
 #include <stdio.h>
 #include <strings.h>
 
 #define WORD(bits)  ((bits) >> 29)
 #define VALUE(bits) ((bits)&0x1FFFFFFFu)
 
-const struct guid kernel_trace_control_guid = {
-	{0xad, 0x4a, 0x81, 0x9e, 0x04, 0x32, 0xd2, 0x11, 0x9a, 0x82, 0x00, 0x60, 0x08, 0xa8, 0x69, 0x39}};
-const struct guid kernel_circular_guid = {
-	{0x3a, 0xa7, 0xde, 0x54, 0x1f, 0xed, 0xa4, 0x42, 0xaf, 0x71, 0x3e, 0x63, 0xd0, 0x56, 0xf1, 0x74}};
+const struct guid kernel_trace_control_guid = GUID_INIT(ETW_GUID_SYSTEM_TRACE_CONTROL);
+const struct guid kernel_circular_guid = GUID_INIT(ETW_GUID_CIRCULAR_KERNEL_LOGGER);
 
 bool kernel_mask_has(const struct kernel_mask *m, uint32_t bits)
 {

@@ -155,7 +155,7 @@ const char *kernel_provider_name(const struct guid *g);
 /* The other way, in any case. */
 bool kernel_provider_find(const char *name, struct guid *ret);
 
-/* 9e814aad-3204-11d2-9a82-006008a86939, 54dea73a-ed1f-42a4-af71-3e63d056f174. */
+/* Of the sessions "NT Kernel Logger" and "Circular Kernel Context Logger". */
 extern const struct guid kernel_trace_control_guid, kernel_circular_guid;
 
 #endif

@@ -5,27 +5,17 @@
 #include "inproc/inproc_private.h"
 
 #include "base/cancel.h"
-#include "sink/sink_modes.h"
+#include "etw/values/enable_properties.h"
+#include "etw/values/errors.h"
+#include "etw/values/provider_control.h"
+#include "etw/values/session_modes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Win32 codes this folder answers with. */
-enum {
-	CODE_SUCCESS = 0,
-	CODE_PATH_NOT_FOUND = 3,
-	CODE_NOT_ENOUGH_MEMORY = 8,
-	CODE_INVALID_PARAMETER = 87,
-	CODE_BAD_PATHNAME = 161,
-	CODE_ALREADY_EXISTS = 183,
-	CODE_NO_SYSTEM_RESOURCES = 1450,
-	CODE_INSTANCE_NOT_FOUND = 4201,
-};
-enum { CONTROL_DISABLE = 0, CONTROL_ENABLE = 1, CONTROL_CAPTURE_STATE = 2 };
-
 #define MODES_REFUSED                                                                              \
-	(SINK_MODE_REAL_TIME | SINK_MODE_APPEND | SINK_MODE_NEWFILE | SINK_MODE_PREALLOCATE |      \
-	 0x08000000u /* INDEPENDENT_SESSION */)
+	(EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_FILE_MODE_APPEND | EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_FILE_MODE_PREALLOCATE |      \
+	 EVENT_TRACE_INDEPENDENT_SESSION_MODE)
 #define FLUSH_WAIT_MS 1000
 /* Apart from the daemon's session ids, which are small; the low 16 bits are the session's number. */
 #define ID_BASE 0x0001000000000000ull
@@ -186,7 +176,7 @@ static struct news merged_state(uint32_t index, const struct guid *provider)
 {
 	struct filter_row rows[INPROC_SESSIONS];
 	uint32_t n = collect_rows(provider, rows);
-	struct news e = {.index = index, .code = n ? CONTROL_ENABLE : CONTROL_DISABLE};
+	struct news e = {.index = index, .code = n ? EVENT_CONTROL_CODE_ENABLE_PROVIDER : EVENT_CONTROL_CODE_DISABLE_PROVIDER};
 	e.all = n ? UINT64_MAX : 0;
 	for (uint32_t i = 0; i < n; i++) {
 		uint8_t level = rows[i].level ? rows[i].level : 255;
@@ -246,7 +236,7 @@ static void provider_changed(const struct guid *provider, const struct filter_ro
 			if (capture) {
 				more[list->count] = (struct news){
 					.index = i,
-					.code = CONTROL_CAPTURE_STATE,
+					.code = EVENT_CONTROL_CODE_CAPTURE_STATE,
 					.level = capture->level ? capture->level : 255,
 					.any = capture->any,
 					.all = capture->all,
@@ -427,7 +417,7 @@ static int add_pid_suffix(struct inproc_session *s)
 
 static int create_sink(struct inproc_session *s, bool suffixed, struct diag *d)
 {
-	bool in_proc = suffixed || (s->options.log_file_mode & SINK_MODE_PRIVATE_IN_PROC);
+	bool in_proc = suffixed || (s->options.log_file_mode & EVENT_TRACE_PRIVATE_IN_PROC);
 	for (int attempt = 0;; attempt++) {
 		s->options.name = s->name;
 		s->options.log_file = s->log_file;
@@ -451,14 +441,14 @@ static int create_sink(struct inproc_session *s, bool suffixed, struct diag *d)
 static uint32_t check_start(const struct inproc_session_args *a)
 {
 	uint32_t mode = a->sink.log_file_mode;
-	if (!(mode & SINK_MODE_PRIVATE) || (mode & MODES_REFUSED) ||
-	    (!(mode & SINK_MODE_PRIVATE_IN_PROC) && guid_is_zero(&a->guid))) {
-		return CODE_INVALID_PARAMETER;
+	if (!(mode & EVENT_TRACE_PRIVATE_LOGGER_MODE) || (mode & MODES_REFUSED) ||
+	    (!(mode & EVENT_TRACE_PRIVATE_IN_PROC) && guid_is_zero(&a->guid))) {
+		return ERROR_INVALID_PARAMETER;
 	}
-	if (!a->sink.path && !(mode & SINK_MODE_BUFFERING)) {
-		return CODE_BAD_PATHNAME;
+	if (!a->sink.path && !(mode & EVENT_TRACE_BUFFERING_MODE)) {
+		return ERROR_BAD_PATHNAME;
 	}
-	return CODE_SUCCESS;
+	return ERROR_SUCCESS;
 }
 
 /* A free slot, or NULL with the reason. */
@@ -472,15 +462,15 @@ static struct inproc_session *claim_slot(const struct inproc_session_args *a, ui
 			free_slot = free_slot ? free_slot : s;
 			continue;
 		}
-		in_proc += (s->options.log_file_mode & SINK_MODE_PRIVATE_IN_PROC) != 0;
+		in_proc += (s->options.log_file_mode & EVENT_TRACE_PRIVATE_IN_PROC) != 0;
 		if ((a->sink.name && s->name && utf16_equal_nocase(s->name, a->sink.name)) ||
 		    (!a->from_outside && !guid_is_zero(&a->guid) && guid_equal(&s->guid, &a->guid))) {
-			*ret_code = CODE_ALREADY_EXISTS;
+			*ret_code = ERROR_ALREADY_EXISTS;
 			return NULL;
 		}
 	}
-	*ret_code = CODE_NO_SYSTEM_RESOURCES;
-	if ((a->sink.log_file_mode & SINK_MODE_PRIVATE_IN_PROC) && in_proc >= INPROC_IN_PROC_MAX) {
+	*ret_code = ERROR_NO_SYSTEM_RESOURCES;
+	if ((a->sink.log_file_mode & EVENT_TRACE_PRIVATE_IN_PROC) && in_proc >= INPROC_IN_PROC_MAX) {
 		return NULL;
 	}
 	return free_slot;
@@ -525,21 +515,21 @@ static uint32_t start_locked(struct inproc_session_args *a, uint64_t *ret_id, st
 	}
 	if (err < 0) {
 		free_strings(&s);
-		return err == -EBUSY ? CODE_BAD_PATHNAME
-		       : err == -ENOENT || err == -ENOTDIR ? CODE_PATH_NOT_FOUND
+		return err == -EBUSY ? ERROR_BAD_PATHNAME
+		       : err == -ENOENT || err == -ENOTDIR ? ERROR_PATH_NOT_FOUND
 							   : win32_from_errno(err);
 	}
 	s.id = ID_BASE | (++inproc.next_id & 0xFFFFFFFFu) << 16 | s.options.logger_id;
 	*slot = s;
 	*ret_id = s.id;
-	return CODE_SUCCESS;
+	return ERROR_SUCCESS;
 }
 
 uint32_t inproc_start(struct inproc_session_args *a, uint64_t *ret_id, struct diag *d)
 {
 	BASE_NOT_CANCELLED;
 	uint32_t code = check_start(a);
-	if (code != CODE_SUCCESS) {
+	if (code != ERROR_SUCCESS) {
 		return code;
 	}
 	pthread_mutex_lock(&inproc.lock);
@@ -547,7 +537,7 @@ uint32_t inproc_start(struct inproc_session_args *a, uint64_t *ret_id, struct di
 	pthread_mutex_unlock(&inproc.lock);
 	void (*wanted)(void) = order_load_acquire(&hooks.wanted);
 	/* Afterwards: who registers from now on finds the destination, who did before is found. */
-	if (code == CODE_SUCCESS && wanted) {
+	if (code == ERROR_SUCCESS && wanted) {
 		wanted();
 	}
 	return code;
@@ -572,7 +562,7 @@ uint32_t inproc_stop(uint64_t id, const uint16_t *name, const struct guid *guid,
 	struct inproc_session *slot = find_session(id, name, guid);
 	if (!slot) {
 		pthread_mutex_unlock(&inproc.lock);
-		return CODE_INSTANCE_NOT_FOUND;
+		return ERROR_WMI_INSTANCE_NOT_FOUND;
 	}
 	/* Writers stop first, then what they wrote is drained, then the slot is free. */
 	struct inproc_session s = *slot;
@@ -582,7 +572,7 @@ uint32_t inproc_stop(uint64_t id, const uint16_t *name, const struct guid *guid,
 	}
 	slot->enable_count = s.enable_count;
 	inproc_pass(true);
-	if (slot->images && (s.options.log_file_mode & SINK_MODE_CIRCULAR)) {
+	if (slot->images && (s.options.log_file_mode & EVENT_TRACE_FILE_MODE_CIRCULAR)) {
 		/* What was said at the beginning may be overwritten. */
 		inproc_images_say(slot, inproc_session_time(slot, clock_now()), false);
 	}
@@ -635,13 +625,13 @@ uint32_t inproc_query(uint64_t id, const uint16_t *name, const struct guid *guid
 		*ret_id = s->id;
 	}
 	pthread_mutex_unlock(&inproc.lock);
-	return s ? CODE_SUCCESS : CODE_INSTANCE_NOT_FOUND;
+	return s ? ERROR_SUCCESS : ERROR_WMI_INSTANCE_NOT_FOUND;
 }
 
 /* What is in memory is copied with what its stacks mean. */
 static int flush(struct inproc_session *s, const char *path, struct diag *d)
 {
-	bool explain = s->images && (s->options.log_file_mode & SINK_MODE_BUFFERING);
+	bool explain = s->images && (s->options.log_file_mode & EVENT_TRACE_BUFFERING_MODE);
 	int err = explain ? sink_flush_held(s->sink, path, d) : sink_flush(s->sink, path, d);
 	if (err == 0 && explain) {
 		inproc_images_say(s, inproc_session_time(s, clock_now()), true);
@@ -666,14 +656,14 @@ uint32_t inproc_flush(uint64_t id, const uint16_t *name, const struct guid *guid
 		}
 	}
 	pthread_mutex_unlock(&inproc.lock);
-	return s ? win32_from_errno(err) : CODE_INSTANCE_NOT_FOUND;
+	return s ? win32_from_errno(err) : ERROR_WMI_INSTANCE_NOT_FOUND;
 }
 
 /* With the lock: the next file of a session, with the suffix if another process has it. */
 static int switch_file(struct inproc_session *s, const char *path, const uint16_t *log_file, struct diag *d)
 {
 	struct inproc_session next = {.path = strdup(path), .log_file = utf16_dup(log_file, utf16_len(log_file))};
-	bool in_proc = s->options.log_file_mode & SINK_MODE_PRIVATE_IN_PROC;
+	bool in_proc = s->options.log_file_mode & EVENT_TRACE_PRIVATE_IN_PROC;
 	int err = next.path && next.log_file ? 0 : -ENOMEM;
 	if (err == 0) {
 		inproc_pass(true);
@@ -701,7 +691,7 @@ uint32_t inproc_update(uint64_t id, uint32_t flush_timer, const char *path, cons
 	int err = 0;
 	pthread_mutex_lock(&inproc.lock);
 	struct inproc_session *s = find_session(id, NULL, NULL);
-	if (s && path && s->options.log_file_mode & SINK_MODE_BUFFERING) {
+	if (s && path && s->options.log_file_mode & EVENT_TRACE_BUFFERING_MODE) {
 		inproc_pass(true);
 		err = flush(s, path, d);
 		if (err == 0) {
@@ -717,7 +707,7 @@ uint32_t inproc_update(uint64_t id, uint32_t flush_timer, const char *path, cons
 		sink_set_limits(s->sink, 0, flush_timer);
 	}
 	pthread_mutex_unlock(&inproc.lock);
-	return !s ? CODE_INSTANCE_NOT_FOUND : err == -EBUSY ? CODE_BAD_PATHNAME : win32_from_errno(err);
+	return !s ? ERROR_WMI_INSTANCE_NOT_FOUND : err == -EBUSY ? ERROR_BAD_PATHNAME : win32_from_errno(err);
 }
 
 static int set_enable(struct inproc_session *s, const struct guid *provider,
@@ -755,11 +745,11 @@ static uint32_t choose(const struct guid *provider, const struct inproc_filter *
 	}
 	*ret = NULL;
 	if (count == 0) {
-		return CODE_SUCCESS;
+		return ERROR_SUCCESS;
 	}
 	struct inproc_chosen *c = calloc(1, sizeof *c + bytes);
 	if (!c) {
-		return CODE_NOT_ENOUGH_MEMORY;
+		return ERROR_NOT_ENOUGH_MEMORY;
 	}
 	uint8_t *at = c->bytes;
 	for (uint32_t i = 0; i < count; i++) {
@@ -769,7 +759,7 @@ static uint32_t choose(const struct guid *provider, const struct inproc_filter *
 		}
 		if (filter_select_add(&c->select, provider, f->type, at, f->bytes, &d) < 0) {
 			free(c);
-			return CODE_INVALID_PARAMETER;
+			return ERROR_INVALID_PARAMETER;
 		}
 		if ((int)f->type == FILTER_SCHEMATIZED) {
 			c->schematized = (struct inproc_filter){f->type, f->bytes, at};
@@ -777,7 +767,7 @@ static uint32_t choose(const struct guid *provider, const struct inproc_filter *
 		at += BASE_ALIGN8(f->bytes);
 	}
 	*ret = c;
-	return CODE_SUCCESS;
+	return ERROR_SUCCESS;
 }
 
 uint32_t inproc_enable(uint64_t id, const struct guid *provider, uint32_t code, uint8_t level,
@@ -792,44 +782,44 @@ uint32_t inproc_enable_filtered(uint64_t id, const struct guid *provider, uint32
 {
 	BASE_NOT_CANCELLED;
 	struct inproc_chosen *chosen;
-	uint32_t result = code > CONTROL_CAPTURE_STATE ? (uint32_t)CODE_INVALID_PARAMETER
+	uint32_t result = code > EVENT_CONTROL_CODE_CAPTURE_STATE ? (uint32_t)ERROR_INVALID_PARAMETER
 						       : choose(provider, filter, count, &chosen);
-	if (result != CODE_SUCCESS) {
+	if (result != ERROR_SUCCESS) {
 		return result;
 	}
 	struct filter_row row = {
 		.level = level,
 		.any = any ? any : UINT64_MAX,
 		.all = all,
-		.props = (uint16_t)((properties & PROPERTY_STACK ? FILTER_ROW_STACK : 0) |
-				    (properties & PROPERTY_IGNORE_KEYWORD_0
+		.props = (uint16_t)((properties & EVENT_ENABLE_PROPERTY_STACK_TRACE ? FILTER_ROW_STACK : 0) |
+				    (properties & EVENT_ENABLE_PROPERTY_IGNORE_KEYWORD_0
 					     ? FILTER_ROW_IGNORE_KEYWORD_0
 					     : 0) |
-				    (properties & PROPERTY_EXCLUDE_INPRIVATE
+				    (properties & EVENT_ENABLE_PROPERTY_EXCLUDE_INPRIVATE
 					     ? FILTER_ROW_EXCLUDE_INPRIVATE
 					     : 0)),
 	};
 	struct news_list list = {0};
 	pthread_mutex_lock(&inproc.lock);
 	struct inproc_session *s = find_session(id, NULL, NULL);
-	result = s ? CODE_SUCCESS : CODE_INSTANCE_NOT_FOUND;
-	if (s && code != CONTROL_CAPTURE_STATE) {
+	result = s ? ERROR_SUCCESS : ERROR_WMI_INSTANCE_NOT_FOUND;
+	if (s && code != EVENT_CONTROL_CODE_CAPTURE_STATE) {
 		inproc_pass(true); /* by the rules that held until now */
 	}
 	struct inproc_enable *old = s ? find_enable(s, provider) : NULL;
-	if (s && code == CONTROL_ENABLE) {
+	if (s && code == EVENT_CONTROL_CODE_ENABLE_PROVIDER) {
 		if (set_enable(s, provider, &row, properties, chosen) < 0) {
-			result = CODE_NOT_ENOUGH_MEMORY;
+			result = ERROR_NOT_ENOUGH_MEMORY;
 		} else {
 			chosen = NULL; /* the enable's */
 		}
-	} else if (s && code == CONTROL_DISABLE && old) {
+	} else if (s && code == EVENT_CONTROL_CODE_DISABLE_PROVIDER && old) {
 		free(old->chosen);
 		*old = s->enable[--s->enable_count];
 	}
 	/* A rundown is the affair of providers this session listens to. */
-	if (result == CODE_SUCCESS && (code == CONTROL_ENABLE || old)) {
-		bool capture = code == CONTROL_CAPTURE_STATE;
+	if (result == ERROR_SUCCESS && (code == EVENT_CONTROL_CODE_ENABLE_PROVIDER || old)) {
+		bool capture = code == EVENT_CONTROL_CODE_CAPTURE_STATE;
 		/* Nothing said: what the session has enabled. */
 		const struct filter_row *wish = level == 0 && any == 0 && old ? &old->row : &row;
 		provider_changed(provider, capture ? wish : NULL,

@@ -56,15 +56,6 @@ struct inproc_enable {
 	struct inproc_chosen *chosen; /* NULL: no filters */
 	uint64_t order;	       /* the most recent has the highest */
 };
-enum { /* EVENT_ENABLE_PROPERTY_* that a private session follows */
-       PROPERTY_SID = 0x1,
-       PROPERTY_TS_ID = 0x2,
-       PROPERTY_STACK = 0x4,
-       PROPERTY_IGNORE_KEYWORD_0 = 0x10,
-       PROPERTY_PROCESS_START_KEY = 0x80,
-       PROPERTY_EVENT_KEY = 0x100,
-       PROPERTY_EXCLUDE_INPRIVATE = 0x200,
-};
 /* Session numbers apart from the daemon's, which are at most 1,024: the low 16 bits of a handle name
  * the session to TraceEvent, and both kinds may have enabled one provider. */
 #define INPROC_LOGGER_BASE 0x8001u

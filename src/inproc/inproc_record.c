@@ -4,9 +4,11 @@
  * docs/etl.md, and for classic kinds pool_abi.h says what their payload begins with.
  */
 #include "inproc/inproc_private.h"
+#include "base/file.h"
 
 #include "etl/etl_reader.h"
-#include "sink/sink_modes.h"
+#include "etw/values/enable_properties.h"
+#include "etw/values/session_modes.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -98,23 +100,23 @@ static void items_of(struct items *to, const struct pool_event *ev,
 	to->count = to->bytes = 0;
 	while (etl_item_next(ev->items, ev->items_bytes, &next, &type, &data, &size)) {
 		has_traits |= type == ETL_ITEM_PROV_TRAITS;
-		if (!etl_item_is_stack(type) || (wants & PROPERTY_STACK)) {
+		if (!etl_item_is_stack(type) || (wants & EVENT_ENABLE_PROPERTY_STACK_TRACE)) {
 			item_add(to, type, data, size);
 		}
 	}
 	if (reg->traits && !has_traits) {
 		item_add(to, ETL_ITEM_PROV_TRAITS, reg->traits, reg->traits_bytes);
 	}
-	if (wants & PROPERTY_SID) {
+	if (wants & EVENT_ENABLE_PROPERTY_SID) {
 		item_add(to, ETL_ITEM_SID, inproc.sid, sizeof inproc.sid);
 	}
-	if (wants & PROPERTY_TS_ID) {
+	if (wants & EVENT_ENABLE_PROPERTY_TS_ID) {
 		item_add(to, ETL_ITEM_TS_ID, &inproc.terminal_session, 4);
 	}
-	if (wants & PROPERTY_EVENT_KEY) {
+	if (wants & EVENT_ENABLE_PROPERTY_EVENT_KEY) {
 		item_add(to, ETL_ITEM_EVENT_KEY, &inproc.event_key, 8);
 	}
-	if (wants & PROPERTY_PROCESS_START_KEY) {
+	if (wants & EVENT_ENABLE_PROPERTY_PROCESS_START_KEY) {
 		item_add(to, ETL_ITEM_PROCESS_START_KEY, &inproc.start_key, 8);
 	}
 }
@@ -128,15 +130,6 @@ static uint8_t *put_items(uint8_t *out, const struct items *from)
 	return out;
 }
 
-static long read_file(const char *path, char *out, size_t cap)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, out, cap - 1) : -1;
-	base_close(&fd);
-	out[n > 0 ? n : 0] = 0;
-	return n;
-}
-
 /* The same values as etwd's, which are explained there (etwd_process.c, etwd_route.c). */
 void inproc_learn_identity(void)
 {
@@ -145,7 +138,7 @@ void inproc_learn_identity(void)
 	memcpy(inproc.sid, unix_user, sizeof unix_user);
 	le32_put(inproc.sid + 12, (uint32_t)getuid());
 	uint64_t ticks = 0;
-	if (read_file("/proc/self/stat", buf, sizeof buf) > 0) {
+	if (file_read_start("/proc/self/stat", buf, sizeof buf) > 0) {
 		char *p = strrchr(buf, ')');
 		for (int field = 2; p && field < 22; field++) {
 			p = strchr(p + 1, ' ');
@@ -154,7 +147,7 @@ void inproc_learn_identity(void)
 	}
 	inproc.start_key = ticks << 22 | (inproc.pid & 0x3FFFFF);
 	inproc.terminal_session = 0;
-	if (read_file("/proc/self/sessionid", buf, sizeof buf) > 0) {
+	if (file_read_start("/proc/self/sessionid", buf, sizeof buf) > 0) {
 		uint32_t id = (uint32_t)strtoul(buf, NULL, 10);
 		inproc.terminal_session = id == UINT32_MAX ? 0 : id;
 	}
@@ -180,10 +173,10 @@ static void record_event(struct inproc_session *s, const struct pool_event *ev,
 	uint64_t time = inproc_session_time(s, rec->ts);
 	struct items items;
 	items_of(&items, ev, reg, wants);
-	if (BASE_UNLIKELY(wants & PROPERTY_STACK) && has_stack(&items)) {
+	if (BASE_UNLIKELY(wants & EVENT_ENABLE_PROPERTY_STACK_TRACE) && has_stack(&items)) {
 		inproc.images = inproc.images ? inproc.images : inproc_images_changes();
 		if (s->images != inproc.images) {
-			bool ring = (s->options.log_file_mode & SINK_MODE_BUFFERING) != 0; /* explained when it is copied */
+			bool ring = (s->options.log_file_mode & EVENT_TRACE_BUFFERING_MODE) != 0; /* explained when it is copied */
 			s->images = ring ? inproc.images : inproc_images_say(s, time, false);
 		}
 	}
@@ -354,10 +347,10 @@ void inproc_record(void *ctx, const struct pool_event *ev)
 		switch (rec->kind) {
 		case POOL_REC_EVENT: {
 			uint32_t wants = e->properties;
-			if (e->chosen && e->chosen->select.stack_filtered && (wants & PROPERTY_STACK)) {
+			if (e->chosen && e->chosen->select.stack_filtered && (wants & EVENT_ENABLE_PROPERTY_STACK_TRACE)) {
 				struct filter_facts f = facts_of(ev);
 				bool stack = filter_select_stack(&e->chosen->select, &f);
-				wants &= stack ? UINT32_MAX : ~(uint32_t)PROPERTY_STACK;
+				wants &= stack ? UINT32_MAX : ~(uint32_t)EVENT_ENABLE_PROPERTY_STACK_TRACE;
 			}
 			record_event(s, ev, reg, wants);
 			break;

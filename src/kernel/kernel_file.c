@@ -5,14 +5,14 @@
 
 #include "base/open_output.h"
 #include "sink/sink.h"
+#include "etw/values/session_modes.h"
+#include "etw/values/session_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #define BUFFER_KB 256u
-#define MODE_SEQUENTIAL 1u /* EVENT_TRACE_FILE_MODE_* */
-#define MODE_CIRCULAR	2u
 #define NS_PER_S  1000000000ull
 #define NAMES_POLL_MS 5
 #define WINDOW_PATIENCE_MS 10000
@@ -62,7 +62,7 @@ static void on_lost(void *ctx, uint64_t sessions, uint64_t events)
 
 static int open_sink(struct kernel_file *f, const struct kernel_options *o, struct diag *d)
 {
-	static const uint16_t name[] = u"NT Kernel Logger";
+	static const uint16_t name[] = u"" KERNEL_LOGGER_NAMEA;
 	uint16_t file[1024];
 	char full[4096];
 	if (!realpath(o->path, full)) {
@@ -75,7 +75,7 @@ static int open_sink(struct kernel_file *f, const struct kernel_options *o, stru
 		.name = name,
 		.log_file = file,
 		.path = o->path,
-		.log_file_mode = o->ring_mb ? MODE_CIRCULAR : MODE_SEQUENTIAL,
+		.log_file_mode = o->ring_mb ? EVENT_TRACE_FILE_MODE_CIRCULAR : EVENT_TRACE_FILE_MODE_SEQUENTIAL,
 		.maximum_file_size = o->ring_mb,
 		.buffer_size_kb = o->buffer_size_kb ? o->buffer_size_kb : BUFFER_KB,
 		.minimum_buffers = 16,

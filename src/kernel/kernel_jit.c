@@ -6,6 +6,7 @@
  * Anybody can make such a file for anybody's process: it is believed when the process's user owns it, or root.
  */
 #include "kernel/kernel_naming.h"
+#include "base/vec.h"
 
 #include "base/open_foreign.h"
 
@@ -121,14 +122,8 @@ static struct kernel_jit *add(struct kernel_walk *w, uint32_t pid)
 		w->jits_refused++;
 		return NULL;
 	}
-	if (w->jit_count == w->jit_cap) {
-		uint32_t cap = w->jit_cap ? 2 * w->jit_cap : 16;
-		struct kernel_jit *more = realloc(w->jit, cap * sizeof *more);
-		if (!more) {
-			return NULL;
-		}
-		w->jit = more;
-		w->jit_cap = cap;
+	if (!VEC_ROOM(w->jit, w->jit_count, w->jit_cap)) {
+		return NULL;
 	}
 	struct kernel_jit *j = &w->jit[w->jit_count++];
 	*j = (struct kernel_jit){.map = {.pid = pid, .uid = uid, .fd = -1}};

@@ -28,10 +28,10 @@ const char *kernel_names_find(const struct kernel_names *n, uint64_t key); /* NU
 /* Tells the record's sessions that do not know it yet. */
 void kernel_names_tell(struct kernel_names *n, struct kernel *k, uint64_t key,
 		       const struct kbpf_record *of);
-/* The file is gone: says so to those that knew it. */
 /* The same to those sessions, in the words of who uses it. */
 void kernel_names_tell_as(struct kernel *k, uint64_t key, const char *path, const struct kbpf_record *of,
 			  uint64_t sessions);
+/* The file is gone: says so to those that knew it. */
 void kernel_names_remove(struct kernel_names *n, struct kernel *k, const char *path,
 			 const struct kbpf_record *of);
 /* A file, or everything below a directory, has another path. */

@@ -2,6 +2,7 @@
  * The table of processes and of the images in them.
  */
 #include "kernel/kernel_process.h"
+#include "base/vec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,15 +113,8 @@ struct kernel_image *kernel_process_add_image(struct kernel_process *p, uint64_t
 			return m;
 		}
 	}
-	if (p->images == p->cap) {
-		uint32_t cap = p->cap ? p->cap * 2 : 8;
-		struct kernel_image *more =
-			cap <= IMAGES_MAX ? realloc(p->image, cap * sizeof *more) : NULL;
-		if (!more) {
-			return NULL;
-		}
-		p->image = more;
-		p->cap = cap;
+	if (!VEC_ROOM_UP_TO(p->image, p->images, p->cap, IMAGES_MAX)) {
+		return NULL;
 	}
 	struct kernel_image *m = &p->image[p->images];
 	*m = (struct kernel_image){.base = base, .bytes = bytes, .code = code, .code_end = code_end,

@@ -5,6 +5,7 @@
  * nothing is missed.
  */
 #include "kernel/kernel_process.h"
+#include "base/file.h"
 #include "kernel/kernel_walk.h"
 
 #include <dirent.h>
@@ -31,15 +32,9 @@ struct status {
 
 static bool read_file(const char *path, char *out, size_t cap, size_t *ret_n)
 {
-	FILE *f = fopen(path, "re");
-	if (!f) {
-		return false;
-	}
-	size_t n = fread(out, 1, cap - 1, f);
-	fclose(f);
-	out[n] = 0;
-	*ret_n = n;
-	return true;
+	long n = file_read_start(path, out, cap);
+	*ret_n = n < 0 ? 0 : (size_t)n;
+	return n >= 0;
 }
 
 static bool read_status(uint32_t pid, uint32_t tid, struct status *ret)

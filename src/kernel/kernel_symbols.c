@@ -5,12 +5,15 @@
  * thread of kernel_naming.h.
  */
 #include "kernel/kernel_naming.h"
+#include "base/vec.h"
+#include "base/file.h"
 
 #include "symbol/symbol.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#define KALLSYMS_BYTES_MAX (256u << 20)
 #define BATCH_BYTES 3000u /* fits the smallest buffers */
 #define NAME_MAX_BYTES 1000u
 #define BPF_BYTES_MAX  65536u /* of a program, as what follows it may lie far away */
@@ -137,38 +140,12 @@ static int by_address(const void *pa, const void *pb)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-static char *read_all(const char *path, size_t *ret_n)
-{
-	FILE *f = fopen(path, "re");
-	char *text = NULL;
-	size_t n = 0, cap = 0, got = 1;
-	while (f && got > 0) {
-		if (cap - n < 65536) {
-			char *more = realloc(text, cap = cap ? 2 * cap : 1u << 20);
-			if (!more) {
-				free(text);
-				text = NULL;
-				break;
-			}
-			text = more;
-		}
-		got = fread(text + n, 1, cap - n - 1, f);
-		n += got;
-	}
-	if (f) {
-		fclose(f);
-	}
-	if (text) {
-		text[n] = 0;
-	}
-	*ret_n = n;
-	return text;
-}
-
 static void kallsyms_load(struct kallsyms *k)
 {
-	size_t n, cap = 0;
-	*k = (struct kallsyms){.text = read_all("/proc/kallsyms", &n)};
+	size_t cap = 0;
+	struct strbuf text = {0};
+	(void)file_read("/proc/kallsyms", KALLSYMS_BYTES_MAX, &text); /* nothing: no names */
+	*k = (struct kallsyms){.text = text.s};
 	char *rest = k->text;
 	for (char *line; rest && (line = strsep(&rest, "\n")) != NULL;) {
 		char *end;
@@ -186,12 +163,8 @@ static void kallsyms_load(struct kallsyms *k)
 		if (!strchr("tTwW", kind)) {
 			continue;
 		}
-		if (k->count == cap) {
-			struct symbol *more = realloc(k->list, (cap = cap ? 2 * cap : 1u << 16) * sizeof *more);
-			if (!more) {
-				break;
-			}
-			k->list = more;
+		if (!VEC_ROOM(k->list, k->count, cap)) {
+			break;
 		}
 		k->list[k->count++] = (struct symbol){address, name, tab};
 	}

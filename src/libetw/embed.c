@@ -13,6 +13,7 @@
 #include "openetw/decode.h"
 #include "schema/manifest_section.h"
 #include "schema/schema_store.h"
+#include "etw/values/errors.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -334,16 +335,16 @@ static uint32_t described(int n, uint32_t *ret_events)
 	if (n >= 0 && ret_events) {
 		*ret_events = (uint32_t)n;
 	}
-	return n < 0 ? (n == -EBUSY ? 32 : win32_from_errno(n)) : 0;
+	return n < 0 ? (n == -EBUSY ? ERROR_SHARING_VIOLATION : win32_from_errno(n)) : 0;
 }
 
 uint32_t openetw_trace_describe(const char *path, uint32_t *ret_events)
 {
-	return path ? described(embed_schemas(path, false), ret_events) : 87;
+	return path ? described(embed_schemas(path, false), ret_events) : ERROR_INVALID_PARAMETER;
 }
 
 uint32_t openetw_trace_describe_descriptor(int fd, uint32_t *ret_events)
 {
 	int mine = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	return mine < 0 ? 6 : described(embed_into(mine, false), ret_events);
+	return mine < 0 ? ERROR_INVALID_HANDLE : described(embed_into(mine, false), ret_events);
 }

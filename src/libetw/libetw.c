@@ -15,7 +15,7 @@
 __attribute__((visibility("default"))) const char *openetw_version(void);
 const char *openetw_version(void)
 {
-	return "0.1.0";
+	return OPENETW_VERSION; /* of meson.build */
 }
 
 /* What the modules of this process say of their events: etwd, which takes copies, may not be there when

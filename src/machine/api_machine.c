@@ -6,11 +6,13 @@
  */
 #include "openetw/state.h"
 
+#include "base/sized.h"
 #include "consume/consume.h"
 #include "etl/etl_record.h"
 #include "machine/machine.h"
 
 #include "evntcons.h"
+#include "format/kernel_class.h"
 
 #include <stdlib.h>
 
@@ -111,7 +113,7 @@ static struct machine *machine_of(struct openetw_state *s, uint64_t boot, uint32
 	return n;
 }
 
-int openetw_state_full(const struct openetw_state *s)
+bool openetw_state_full(const struct openetw_state *s)
 {
 	int full = 0;
 	for (const struct machine *m = &s->first; m; m = m->next) {
@@ -153,7 +155,7 @@ uint32_t openetw_state_read_file(struct openetw_state *s, const char *path, open
 		state_add(m->s, &e);
 		consume_teach(&e);
 		uint32_t now = etl_reader_buffers_done(r);
-		if (fn && now != done && fn(context, now, total)) {
+		if (fn && now != done && !fn(context, now, total)) {
 			code = ERROR_CANCELLED;
 			break;
 		}
@@ -186,7 +188,7 @@ static void observe(void *ctx, const struct etl_record *r)
 	}
 }
 
-uint32_t openetw_state_attach(struct openetw_state *s, uint64_t trace)
+uint32_t openetw_state_attach(struct openetw_state *s, openetw_trace_handle trace)
 {
 	struct consume_about about;
 	struct attached *a = calloc(1, sizeof *a);
@@ -224,7 +226,7 @@ static uint16_t hook_of(const EVENT_RECORD *e)
 	}
 	for (uint16_t group = 0; group < GROUPS; group++) {
 		uint16_t hook = (uint16_t)(group << 8 | e->EventHeader.EventDescriptor.Opcode);
-		if (memcmp(etl_class_of_hook(hook), &e->EventHeader.ProviderId, sizeof(GUID)) ==
+		if (memcmp(kernel_class_guid(hook), &e->EventHeader.ProviderId, sizeof(GUID)) ==
 		    0) {
 			return hook == 0x140A ? 0x030A : hook;
 		}
@@ -309,13 +311,12 @@ uint32_t openetw_state_event(struct openetw_state *s, const EVENT_RECORD *e,
 			     struct openetw_event_origin *ret)
 {
 	struct etl_record made;
-	if (!e || !ret || ret->size < offsetof(struct openetw_event_origin, thread)) {
+	if (!e || !SIZED_VALID(ret, file_key)) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	const struct etl_record *r = record_for(s, e, &made);
 	struct state_who about = state_who(s->now->s, r);
 	struct openetw_event_origin found = {
-		.size = ret->size,
 		.pid = r->pid,
 		.tid = r->tid,
 		.subject_pid = about.pid,
@@ -331,29 +332,28 @@ uint32_t openetw_state_event(struct openetw_state *s, const EVENT_RECORD *e,
 				: name_of(s, found.subject_pid, r->time_filetime);
 	found.file_key = state_file_key(r);
 	found.file = found.file_key ? state_file(s->now->s, found.file_key, r->time_filetime) : NULL;
-	if (ret->size >= sizeof found) {
+	if (SIZED_HAS(ret, thread)) {
 		struct state_thread t;
 		bool is = found.tid != STATE_NO_ID && found.tid != 0 &&
 			  state_thread_at(s->now->s, found.tid, r->time_filetime, &t);
 		const char *name = is ? own_name(&t, found.process) : "";
 		found.thread = name[0] ? name : NULL;
 	}
-	memcpy(ret, &found, BASE_MIN(sizeof found, (size_t)ret->size));
+	SIZED_GIVE(ret, &found);
 	return ERROR_SUCCESS;
 }
 
 uint32_t openetw_state_process(struct openetw_state *s, uint32_t pid, uint64_t time,
 			       struct openetw_process *ret)
 {
-	if (!ret || ret->size < sizeof *ret) {
+	if (!SIZED_VALID(ret, command_line)) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	const struct state_process *p = state_process_at(s->now->s, pid, time_in(s, time));
 	if (!p) {
 		return ERROR_NOT_FOUND;
 	}
-	*ret = (struct openetw_process){
-		.size = ret->size,
+	const struct openetw_process found = {
 		.pid = p->pid,
 		.parent_pid = p->parent,
 		.session_id = p->session,
@@ -362,13 +362,14 @@ uint32_t openetw_state_process(struct openetw_state *s, uint32_t pid, uint64_t t
 		.name = p->name,
 		.command_line = p->command_line,
 	};
+	SIZED_GIVE(ret, &found);
 	return ERROR_SUCCESS;
 }
 
 uint32_t openetw_state_thread(struct openetw_state *s, uint32_t tid, uint64_t time,
 			      struct openetw_thread *ret)
 {
-	if (!ret || ret->size < offsetof(struct openetw_thread, start_address)) {
+	if (!SIZED_VALID(ret, end_time)) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	struct state_thread t;
@@ -376,7 +377,6 @@ uint32_t openetw_state_thread(struct openetw_state *s, uint32_t tid, uint64_t ti
 		return ERROR_NOT_FOUND;
 	}
 	const struct openetw_thread found = {
-		.size = ret->size,
 		.tid = tid,
 		.pid = t.pid,
 		.start_time = t.start_time,
@@ -384,11 +384,11 @@ uint32_t openetw_state_thread(struct openetw_state *s, uint32_t tid, uint64_t ti
 		.start_address = t.start_address,
 		.name = own_name(&t, name_of(s, t.pid, time_in(s, time))),
 	};
-	memcpy(ret, &found, BASE_MIN(sizeof found, (size_t)ret->size));
+	SIZED_GIVE(ret, &found);
 	return ERROR_SUCCESS;
 }
 
-int openetw_state_watched(const struct openetw_state *s, uint32_t pid, uint64_t time)
+bool openetw_state_watched(const struct openetw_state *s, uint32_t pid, uint64_t time)
 {
 	return state_watched(s->now->s, pid, time_in(s, time));
 }
@@ -405,15 +405,14 @@ static const char *last_part(const char *path)
 uint32_t openetw_state_module(struct openetw_state *s, uint32_t pid, uint64_t address,
 			      uint64_t time, struct openetw_module *ret)
 {
-	if (!ret || ret->size < sizeof *ret) {
+	if (!SIZED_VALID(ret, symbol_file)) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	const struct state_image *i = state_image_at(s->now->s, pid, address, time_in(s, time));
 	if (!i) {
 		return ERROR_NOT_FOUND;
 	}
-	*ret = (struct openetw_module){
-		.size = ret->size,
+	struct openetw_module found = {
 		.pid = i->pid,
 		.base = i->base,
 		.bytes = i->size,
@@ -426,17 +425,18 @@ uint32_t openetw_state_module(struct openetw_state *s, uint32_t pid, uint64_t ad
 	};
 	struct state_debug_id d;
 	if (state_debug_id_of(s->now->s, i, &d)) {
-		ret->build_guid = d.guid;
-		ret->build_age = d.age;
-		ret->symbol_file = d.name;
+		found.build_guid = (const struct openetw_guid *)(const void *)d.guid;
+		found.build_age = d.age;
+		found.symbol_file = d.name;
 	}
+	SIZED_GIVE(ret, &found);
 	return ERROR_SUCCESS;
 }
 
 uint32_t openetw_state_symbol(struct openetw_state *s, uint32_t pid, uint64_t address,
 			      uint64_t time, struct openetw_symbol *ret)
 {
-	if (!ret || ret->size < sizeof *ret) {
+	if (!SIZED_VALID(ret, module)) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	time = time_in(s, time);
@@ -449,12 +449,12 @@ uint32_t openetw_state_symbol(struct openetw_state *s, uint32_t pid, uint64_t ad
 	if (!name) {
 		return ERROR_NOT_FOUND;
 	}
-	*ret = (struct openetw_symbol){
-		.size = ret->size,
+	const struct openetw_symbol found = {
 		.name = name,
 		.offset = address - start,
 		.module = i ? last_part(i->path) : NULL,
 	};
+	SIZED_GIVE(ret, &found);
 	return ERROR_SUCCESS;
 }
 
@@ -498,7 +498,7 @@ uint32_t openetw_state_stack(struct openetw_state *s, const EVENT_RECORD *e,
 	struct etl_record made;
 	const uint64_t *a = NULL;
 	uint32_t n = 0;
-	if (!e || !ret || ret->size < sizeof *ret) {
+	if (!e || !SIZED_VALID(ret, addresses)) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	const struct etl_record *r = record_for(s, e, &made);
@@ -514,7 +514,8 @@ uint32_t openetw_state_stack(struct openetw_state *s, const EVENT_RECORD *e,
 	if (n == 0) {
 		return ERROR_NOT_FOUND;
 	}
-	*ret = (struct openetw_stack){
-		.size = ret->size, .count = n, .pid = who.pid, .tid = who.tid, .addresses = a};
+	const struct openetw_stack found = {
+		.count = n, .pid = who.pid, .tid = who.tid, .addresses = a};
+	SIZED_GIVE(ret, &found);
 	return ERROR_SUCCESS;
 }

@@ -318,8 +318,8 @@ static void add_image(struct state *s, const struct etl_record *r, uint16_t hook
 	if (!payload_image(r, &p)) {
 		return;
 	}
-	bool loaded = hook == HOOK_IMAGE_LOAD;
-	bool unloaded = hook == (GROUP_IMAGE << 8 | TYPE_END);
+	bool loaded = hook == KERNEL_HOOK_IMAGE_LOAD;
+	bool unloaded = hook == (KERNEL_GROUP_IMAGE << 8 | TYPE_END);
 	uint64_t place = place_of(p.pid, p.base);
 	struct state_node *same = state_table_find(&s->images_by_base, place);
 	struct image_node *n = same ? by_base_of(same) : NULL;
@@ -418,14 +418,14 @@ void state_add(struct state *s, const struct etl_record *r)
 		return;
 	}
 	switch (hook >> 8) {
-	case GROUP_PROCESS:
-		if (hook == HOOK_IMAGE_LOAD) {
+	case KERNEL_GROUP_PROCESS:
+		if (hook == KERNEL_HOOK_IMAGE_LOAD) {
 			add_image(s, r, hook);
 		} else if (type <= TYPE_DC_END || hook == HOOK_PROCESS_DEFUNCT) {
 			add_process(s, r, type);
 		}
 		break;
-	case GROUP_THREAD:
+	case KERNEL_GROUP_THREAD:
 		if (type >= TYPE_START && type <= TYPE_DC_END) {
 			add_thread(s, r, type);
 			add_thread_name(s, r, hook);
@@ -435,18 +435,18 @@ void state_add(struct state *s, const struct etl_record *r)
 			state_follow(s, r);
 		}
 		break;
-	case GROUP_IMAGE:
+	case KERNEL_GROUP_IMAGE:
 		if (type >= TYPE_END && type <= TYPE_DC_END) {
 			add_image(s, r, hook);
 		}
 		break;
-	case GROUP_FILE:
+	case KERNEL_GROUP_FILE:
 		if (type == TYPE_FILE_NAME || type == TYPE_FILE_CREATE ||
 		    type == TYPE_FILE_DELETE || type == TYPE_FILE_RUNDOWN) {
 			add_file(s, r, type);
 		}
 		break;
-	case GROUP_STACK:
+	case KERNEL_GROUP_STACK:
 		if ((s->flags & STATE_STACKS) && type >= 0x20 && type <= 0x26 && type != 0x21) {
 			state_stacks_add(&s->stacks, &s->memory, hook, r);
 		}
@@ -519,8 +519,8 @@ struct state_who state_who(const struct state *s, const struct etl_record *r)
 	switch (hook >> 8) {
 	case 0:
 		return w;
-	case GROUP_PROCESS:
-		if (hook == HOOK_IMAGE_LOAD) {
+	case KERNEL_GROUP_PROCESS:
+		if (hook == KERNEL_HOOK_IMAGE_LOAD) {
 			w.pid = payload_image(r, &image) ? image.pid : word(r, 2 * pointer);
 		} else if (type <= TYPE_DC_END || hook == HOOK_PROCESS_DEFUNCT) {
 			w.pid = payload_process(r, &process) ? process.pid : word(r, pointer);
@@ -528,35 +528,35 @@ struct state_who state_who(const struct state *s, const struct etl_record *r)
 			w.pid = word(r, 0);
 		}
 		return w;
-	case GROUP_IMAGE:
+	case KERNEL_GROUP_IMAGE:
 		if (type <= TYPE_DC_END) {
 			w.pid = payload_image(r, &image) ? image.pid : word(r, 2 * pointer);
 		}
 		return w;
-	case GROUP_THREAD:
+	case KERNEL_GROUP_THREAD:
 		if (type <= TYPE_DC_END) {
 			return (struct state_who){word(r, 0), word(r, 4)};
 		}
 		tid = hook == HOOK_CSWITCH ? word(r, 0) : STATE_NO_ID;
 		break;
-	case GROUP_TCP:
-	case GROUP_UDP:
+	case KERNEL_GROUP_TCP:
+	case KERNEL_GROUP_UDP:
 		if (type != TYPE_NET_FAIL) { /* which says no process */
 			w.pid = word(r, 0);
 		}
 		return w;
-	case GROUP_STACK:
+	case KERNEL_GROUP_STACK:
 		if (hook == HOOK_STACK || hook >= HOOK_STACK_KERNEL_KEY) {
 			return (struct state_who){word(r, 8), word(r, 12)};
 		}
 		return w;
-	case GROUP_DISK:
+	case KERNEL_GROUP_DISK:
 		tid = issuing_thread(r);
 		break;
-	case GROUP_MEMORY:
+	case KERNEL_GROUP_MEMORY:
 		tid = hook == HOOK_HARD_FAULT ? word(r, 16 + 2 * pointer) : STATE_NO_ID;
 		break;
-	case GROUP_PERF:
+	case KERNEL_GROUP_PERF:
 		tid = hook == HOOK_SAMPLE || hook == HOOK_PMC_SAMPLE ? word(r, pointer) : STATE_NO_ID;
 		break;
 	default:
@@ -730,11 +730,11 @@ uint64_t state_file_key(const struct etl_record *r)
 	/* FileIo: an IRP, up to version 2 a thread, the file object, and then the key */
 	unsigned key = (r->version >= 3 ? 2 : 3) * pointer;
 	switch (r->hook >> 8) {
-	case GROUP_DISK:
+	case KERNEL_GROUP_DISK:
 		return type == TYPE_DISK_READ || type == TYPE_DISK_WRITE ? pointer_at(r, 24) : 0;
-	case GROUP_MEMORY:
+	case KERNEL_GROUP_MEMORY:
 		return r->hook == HOOK_HARD_FAULT ? pointer_at(r, 16 + pointer) : 0;
-	case GROUP_FILE:
+	case KERNEL_GROUP_FILE:
 		if (type == TYPE_FILE_READ || type == TYPE_FILE_WRITE) {
 			return pointer_at(r, 8 + key);
 		}

@@ -5,6 +5,7 @@
  * may be overwritten by then.
  */
 #include "machine/machine_filter.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 
@@ -32,14 +33,8 @@ void state_filters_add(struct state_filters *x, const struct etl_record *r)
 	if (f.count > PIDS_MAX || bytes_left(&b) < 4 * (size_t)f.count) {
 		return;
 	}
-	if (x->count == x->cap) {
-		uint32_t cap = x->cap ? 2 * x->cap : 4;
-		struct state_filter *more = realloc(x->list, cap * sizeof *more);
-		if (!more) {
-			return;
-		}
-		x->list = more;
-		x->cap = cap;
+	if (!VEC_ROOM(x->list, x->count, x->cap)) {
+		return;
 	}
 	f.pid = malloc((f.count + 1) * sizeof *f.pid);
 	if (!f.pid) {

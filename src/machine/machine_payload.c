@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "machine/machine_payload.h"
 
+#include "etw/values/guids.h"
 #include "machine/machine.h"
 
 #define SID_REVISION   1u
@@ -12,15 +13,9 @@ static const struct {
 	struct guid guid;
 	uint8_t group;
 } classes[] = {
-	{{{0xd0, 0xa8, 0x6f, 0x3d, 0x05, 0xfe, 0xd0, 0x11, 0x9d, 0xda, 0x00, 0xc0, 0x4f, 0xd7, 0xba,
-	   0x7c}},
-	 GROUP_PROCESS},
-	{{{0xd1, 0xa8, 0x6f, 0x3d, 0x05, 0xfe, 0xd0, 0x11, 0x9d, 0xda, 0x00, 0xc0, 0x4f, 0xd7, 0xba,
-	   0x7c}},
-	 GROUP_THREAD},
-	{{{0x1d, 0x5d, 0xb1, 0x2c, 0xc1, 0x5f, 0xd2, 0x11, 0xab, 0xe1, 0x00, 0xa0, 0xc9, 0x11, 0xf5,
-	   0x18}},
-	 GROUP_IMAGE},
+	{GUID_INIT(ETW_GUID_CLASS_PROCESS), KERNEL_GROUP_PROCESS},
+	{GUID_INIT(ETW_GUID_CLASS_THREAD), KERNEL_GROUP_THREAD},
+	{GUID_INIT(ETW_GUID_CLASS_IMAGE), KERNEL_GROUP_IMAGE},
 };
 
 uint16_t payload_hook(const struct etl_record *r)
@@ -31,7 +26,7 @@ uint16_t payload_hook(const struct etl_record *r)
 	for (unsigned i = 0; i < BASE_ARRAY_LEN(classes); i++) {
 		if (guid_equal(&r->provider, &classes[i].guid)) {
 			uint16_t hook = (uint16_t)(classes[i].group << 8 | r->opcode);
-			return hook == (GROUP_IMAGE << 8 | 10) ? HOOK_IMAGE_LOAD : hook;
+			return hook == (KERNEL_GROUP_IMAGE << 8 | 10) ? KERNEL_HOOK_IMAGE_LOAD : hook;
 		}
 	}
 	return 0;
@@ -214,12 +209,12 @@ bool state_wants(uint8_t type, const uint8_t *raw)
 	case ETL_RT_PERFINFO32:
 	case ETL_RT_PERFINFO64:
 		switch (raw[7]) {
-		case GROUP_PROCESS:
-		case GROUP_THREAD:
-		case GROUP_IMAGE:
-		case GROUP_STACK:
+		case KERNEL_GROUP_PROCESS:
+		case KERNEL_GROUP_THREAD:
+		case KERNEL_GROUP_IMAGE:
+		case KERNEL_GROUP_STACK:
 			return true;
-		case GROUP_FILE:
+		case KERNEL_GROUP_FILE:
 			return raw[6] < TYPE_FILE_OPEN;
 		default:
 			return false;

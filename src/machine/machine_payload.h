@@ -7,20 +7,10 @@
 #define MACHINE_MACHINE_PAYLOAD_H
 
 #include "etl/etl_reader.h"
+#include "format/kernel_class.h"
 
-/* Groups of hooks, and types common to the classes that are run down. */
+/* Types common to the classes that are run down, types of single classes, hooks. */
 enum {
-	GROUP_DISK = 0x01,
-	GROUP_MEMORY = 0x02,
-	GROUP_PROCESS = 0x03,
-	GROUP_FILE = 0x04,
-	GROUP_THREAD = 0x05,
-	GROUP_TCP = 0x06,
-	GROUP_UDP = 0x08,
-	GROUP_PERF = 0x0F,
-	GROUP_IMAGE = 0x14,
-	GROUP_STACK = 0x18,
-
 	TYPE_START = 1,
 	TYPE_END = 2,
 	TYPE_DC_START = 3,
@@ -41,7 +31,6 @@ enum {
 	TYPE_FILE_WRITE = 0x44,
 	TYPE_FILE_END = 0x4C,
 
-	HOOK_IMAGE_LOAD = 0x030A,
 	HOOK_PROCESS_DEFUNCT = 0x0327,
 	HOOK_HARD_FAULT = 0x0220,
 	HOOK_CSWITCH = 0x0524,

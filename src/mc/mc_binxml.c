@@ -292,7 +292,7 @@ static void put_field(struct tree *x, const struct manifest_item *it,
 		      const struct manifest_item *members, uint32_t members_at, uint32_t *first)
 {
 	struct mc_resource *r = x->r;
-	bool sid = it->in_type == SCHEMA_IN_SID && !it->is_struct;
+	bool sid = it->in_type == TDH_INTYPE_SID && !it->is_struct;
 	bool fixed_length = it->length > 0 && !it->length_of;
 	uint32_t flags = (it->is_struct ? 1u : 0) | (fixed_length && !sid ? 2u : 0) |
 			 (it->length_of ? 4u : 0) |

@@ -32,36 +32,36 @@ static const struct type {
 	const char *c; /* C type; of elements */
 } types[] = {
 	[0] = {'n', FORM_STRUCT, "void"},
-	[SCHEMA_IN_UNICODESTRING] = {'z', FORM_TEXT, "WCHAR"},
-	[SCHEMA_IN_ANSISTRING] = {'s', FORM_TEXT, "char"},
-	[SCHEMA_IN_INT8] = {'c', FORM_VALUE, "signed char"},
-	[SCHEMA_IN_UINT8] = {'u', FORM_VALUE, "unsigned char"},
-	[SCHEMA_IN_INT16] = {'l', FORM_VALUE, "signed short"},
-	[SCHEMA_IN_UINT16] = {'h', FORM_VALUE, "unsigned short"},
-	[SCHEMA_IN_INT32] = {'d', FORM_VALUE, "signed int"},
-	[SCHEMA_IN_UINT32] = {'q', FORM_VALUE, "unsigned int"},
-	[SCHEMA_IN_INT64] = {'i', FORM_VALUE, "signed __int64"},
-	[SCHEMA_IN_UINT64] = {'x', FORM_VALUE, "unsigned __int64"},
-	[SCHEMA_IN_FLOAT] = {'f', FORM_VALUE, "float"},
-	[SCHEMA_IN_DOUBLE] = {'g', FORM_VALUE, "double"},
-	[SCHEMA_IN_BOOLEAN] = {'t', FORM_VALUE, "signed int"},
-	[SCHEMA_IN_BINARY] = {'b', FORM_BYTES, "unsigned char"},
-	[SCHEMA_IN_GUID] = {'j', FORM_RECORD, "GUID"},
-	[SCHEMA_IN_POINTER] = {'p', FORM_POINTER, "void*"},
-	[SCHEMA_IN_FILETIME] = {'m', FORM_RECORD, "FILETIME"},
-	[SCHEMA_IN_SYSTEMTIME] = {'y', FORM_RECORD, "SYSTEMTIME"},
-	[SCHEMA_IN_SID] = {'k', FORM_SID, "SID"},
-	[SCHEMA_IN_HEXINT32] = {'d', FORM_VALUE, "signed int"},
-	[SCHEMA_IN_HEXINT64] = {'i', FORM_VALUE, "signed __int64"},
-	[SCHEMA_IN_COUNTEDSTRING] = {'w', FORM_COUNTED, "WCHAR"},
-	[SCHEMA_IN_COUNTEDANSISTRING] = {'a', FORM_COUNTED, "char"},
-	[SCHEMA_IN_COUNTEDBINARY] = {'e', FORM_COUNTED, "unsigned char"},
+	[TDH_INTYPE_UNICODESTRING] = {'z', FORM_TEXT, "WCHAR"},
+	[TDH_INTYPE_ANSISTRING] = {'s', FORM_TEXT, "char"},
+	[TDH_INTYPE_INT8] = {'c', FORM_VALUE, "signed char"},
+	[TDH_INTYPE_UINT8] = {'u', FORM_VALUE, "unsigned char"},
+	[TDH_INTYPE_INT16] = {'l', FORM_VALUE, "signed short"},
+	[TDH_INTYPE_UINT16] = {'h', FORM_VALUE, "unsigned short"},
+	[TDH_INTYPE_INT32] = {'d', FORM_VALUE, "signed int"},
+	[TDH_INTYPE_UINT32] = {'q', FORM_VALUE, "unsigned int"},
+	[TDH_INTYPE_INT64] = {'i', FORM_VALUE, "signed __int64"},
+	[TDH_INTYPE_UINT64] = {'x', FORM_VALUE, "unsigned __int64"},
+	[TDH_INTYPE_FLOAT] = {'f', FORM_VALUE, "float"},
+	[TDH_INTYPE_DOUBLE] = {'g', FORM_VALUE, "double"},
+	[TDH_INTYPE_BOOLEAN] = {'t', FORM_VALUE, "signed int"},
+	[TDH_INTYPE_BINARY] = {'b', FORM_BYTES, "unsigned char"},
+	[TDH_INTYPE_GUID] = {'j', FORM_RECORD, "GUID"},
+	[TDH_INTYPE_POINTER] = {'p', FORM_POINTER, "void*"},
+	[TDH_INTYPE_FILETIME] = {'m', FORM_RECORD, "FILETIME"},
+	[TDH_INTYPE_SYSTEMTIME] = {'y', FORM_RECORD, "SYSTEMTIME"},
+	[TDH_INTYPE_SID] = {'k', FORM_SID, "SID"},
+	[TDH_INTYPE_HEXINT32] = {'d', FORM_VALUE, "signed int"},
+	[TDH_INTYPE_HEXINT64] = {'i', FORM_VALUE, "signed __int64"},
+	[TDH_INTYPE_MANIFEST_COUNTEDSTRING] = {'w', FORM_COUNTED, "WCHAR"},
+	[TDH_INTYPE_MANIFEST_COUNTEDANSISTRING] = {'a', FORM_COUNTED, "char"},
+	[TDH_INTYPE_MANIFEST_COUNTEDBINARY] = {'e', FORM_COUNTED, "unsigned char"},
 };
 
 static const struct type *type_of(const struct manifest_item *it)
 {
 	size_t in = it->is_struct ? 0 : it->in_type;
-	return &types[in < BASE_ARRAY_LEN(types) && types[in].code ? in : SCHEMA_IN_BINARY];
+	return &types[in < BASE_ARRAY_LEN(types) && types[in].code ? in : TDH_INTYPE_BINARY];
 }
 
 bool mc_item_multiple(const struct manifest_item *it)

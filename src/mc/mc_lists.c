@@ -3,6 +3,7 @@
  * Lists of the resource: names, maps, patterns.
  */
 #include "mc/mc_template.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 
@@ -19,15 +20,9 @@ static void names_add(struct mc_resource *r, struct names *l, const struct manif
 			return;
 		}
 	}
-	if (l->count == l->cap) {
-		size_t cap = l->cap ? l->cap * 2 : 32;
-		const struct manifest_name **list = realloc(l->list, cap * sizeof *list);
-		if (!list) {
-			r->out->failed = true;
-			return;
-		}
-		l->list = list;
-		l->cap = cap;
+	if (!VEC_ROOM(l->list, l->count, l->cap)) {
+		r->out->failed = true;
+		return;
 	}
 	l->list[l->count++] = n;
 }

@@ -7,6 +7,7 @@
  * MESSAGE_RESOURCE_DATA: runs of consecutive ids, then the texts.
  */
 #include "mc/mc_template.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 
@@ -70,15 +71,9 @@ static void add_text(struct ids *ids, const char *ref, const char *text, uint32_
 	struct mc *mc = ids->mc;
 	bool found;
 	size_t at = place(mc, ref, &found);
-	if (mc->message_count == mc->message_cap) {
-		size_t cap = mc->message_cap ? mc->message_cap * 2 : 64;
-		struct mc_message *m = realloc(mc->messages, cap * sizeof *m);
-		if (!m) {
-			ids->no_memory = true;
-			return;
-		}
-		mc->messages = m;
-		mc->message_cap = cap;
+	if (!VEC_ROOM(mc->messages, mc->message_count, mc->message_cap)) {
+		ids->no_memory = true;
+		return;
 	}
 	size_t n = strlen(ref);
 	const char *id = NULL;

@@ -20,6 +20,7 @@
  * before it publishes. It can spoil the bytes of one record of its own process, which etwd checks.
  */
 #include "pool/pool_write.h"
+#include "base/file.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -339,13 +340,9 @@ static bool sleeps_at(uint32_t tid, uint64_t *ret_sp)
 {
 	char path[64], text[256];
 	snprintf(path, sizeof path, "/proc/self/task/%u/syscall", tid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-	base_close(&fd);
-	if (n <= 0) {
+	if (file_read_start(path, text, sizeof text) <= 0) {
 		return false;
 	}
-	text[n] = 0;
 	/* "NUMBER ARGUMENT… SP PC" or "-1 SP PC"; "running" */
 	char *pc = strrchr(text, ' ');
 	if (!pc) {

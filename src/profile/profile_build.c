@@ -2,6 +2,7 @@
  * Resolved trees as structs.
  */
 #include "profile/profile_private.h"
+#include "base/parse.h"
 
 #include <stdio.h>
 #include <strings.h>
@@ -39,7 +40,7 @@ static uint64_t number(const struct xml_node *n, const char *name, uint64_t othe
 {
 	const char *v = n ? xml_value(n, name) : NULL;
 	uint64_t x;
-	return v && profile_number(v, &x) ? x : otherwise;
+	return v && parse_number(v, 0, UINT64_MAX, &x) ? x : otherwise;
 }
 
 static bool flag(const struct xml_node *n, const char *name, bool otherwise)
@@ -253,7 +254,7 @@ static int64_t said(struct build *b, const struct xml_node *n, const char *name,
 	if (!a || !*a->value) {
 		return otherwise;
 	}
-	if (!profile_number(a->value, &x) || x > (uint64_t)most) {
+	if (!parse_number(a->value, 0, UINT64_MAX, &x) || x > (uint64_t)most) {
 		profile_bad(b->doc, a, "%s of %s is '%.60s', but has to be a number up to 0x%llx", name, n->name, a->value,
 			    (unsigned long long)most);
 		b->tree.err = -EBADMSG;

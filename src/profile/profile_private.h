@@ -46,7 +46,6 @@ const char *profile_schema_keyword(const char *name);
 /* Of `count` names the closest to `text`, when close enough to be what was meant. */
 const char *profile_nearest(const char *text, const char *const *names, size_t count);
 
-bool profile_number(const char *text, uint64_t *ret);
 /* "3", "1.4": 0.01 to 100. Digits after the second one behind the point do not count. */
 bool profile_percent(const char *text, uint32_t *ret_hundredths);
 bool profile_bool(const char *text, bool otherwise);

@@ -8,6 +8,7 @@
  * An element named Name@system is meant below system collectors and providers.
  */
 #include "profile/profile_private.h"
+#include "base/parse.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,28 +141,6 @@ static const char *const system_keywords[] = {
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-bool profile_number(const char *text, uint64_t *ret)
-{
-	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-	const char *s = text + (hex ? 2 : 0);
-	uint64_t v = 0, base = hex ? 16 : 10;
-	if (!*s) {
-		return false;
-	}
-	for (; *s; s++) {
-		unsigned d = *s >= '0' && *s <= '9'   ? (unsigned)(*s - '0')
-			     : *s >= 'a' && *s <= 'f' ? (unsigned)(*s - 'a' + 10)
-			     : *s >= 'A' && *s <= 'F' ? (unsigned)(*s - 'A' + 10)
-						      : 99;
-		if (d >= base || v > (UINT64_MAX - d) / base) {
-			return false;
-		}
-		v = v * base + d;
-	}
-	*ret = v;
-	return true;
-}
-
 bool profile_percent(const char *text, uint32_t *ret_hundredths)
 {
 	uint32_t whole = 0, part = 0, digits = 0;
@@ -192,7 +171,7 @@ bool profile_bool(const char *text, bool otherwise)
 bool profile_same_value(const char *a, const char *b)
 {
 	uint64_t x, y;
-	if (profile_number(a, &x) && profile_number(b, &y)) {
+	if (parse_number(a, 0, UINT64_MAX, &x) && parse_number(b, 0, UINT64_MAX, &y)) {
 		return x == y;
 	}
 	return strcasecmp(a, b) == 0;
@@ -353,7 +332,7 @@ static void check_value(struct profile_doc *doc, const struct xml_node *n, const
 				profile_bad(doc, a, "%s of %s is '%.60s', but has to be a percentage: from 0.01 to 100",
 					    a->name, n->name, a->value);
 			}
-		} else if (!profile_number(a->value, &v)) {
+		} else if (!parse_number(a->value, 0, UINT64_MAX, &v)) {
 			profile_bad(doc, a, "%s of %s is '%.60s', but has to be a number", a->name, n->name,
 				    a->value);
 		} else if (v < least || v > most) {
@@ -361,7 +340,7 @@ static void check_value(struct profile_doc *doc, const struct xml_node *n, const
 				    n->name, a->value, least, most);
 		}
 	} else if (strncmp(w->type, "hex", w->type_bytes) == 0) {
-		if (!profile_number(a->value, &v)) {
+		if (!parse_number(a->value, 0, UINT64_MAX, &v)) {
 			profile_bad(doc, a, "%s of %s is '%.60s', but has to be a number such as 0x10",
 				    a->name, n->name, a->value);
 		}

@@ -12,6 +12,7 @@
  * adds to the providers that are there.
  */
 #include "profile/profile_private.h"
+#include "base/parse.h"
 
 #include <stdio.h>
 #include <strings.h>
@@ -183,7 +184,7 @@ static bool count_together(struct profile_tree *t, struct xml_node *have, const 
 	const char *a = xml_value(have, "Value"), *b = xml_value(c, "Value");
 	uint64_t x, y;
 	bool percent = profile_bool(xml_value(c, "PercentageOfTotalMemory"), false);
-	if (!is_size(c) || op == SET || !a || !b || !profile_number(a, &x) || !profile_number(b, &y) ||
+	if (!is_size(c) || op == SET || !a || !b || !parse_number(a, 0, UINT64_MAX, &x) || !parse_number(b, 0, UINT64_MAX, &y) ||
 	    x > UINT32_MAX || y > UINT32_MAX ||
 	    percent != profile_bool(xml_value(have, "PercentageOfTotalMemory"), false)) {
 		return false;

@@ -2,6 +2,7 @@
  * A resolved recording as a file of its own: no Base, no Operation, providers beside collectors.
  */
 #include "profile/profile.h"
+#include "xml/xml.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,22 +22,7 @@ static void indent(struct writer *w)
 static void attribute(struct writer *w, const char *name, const char *value)
 {
 	strbuf_addf(w->out, " %s=\"", name);
-	for (const char *s = value; *s; s++) {
-		unsigned char c = (unsigned char)*s;
-		if (c == '&') {
-			strbuf_adds(w->out, "&amp;");
-		} else if (c == '<') {
-			strbuf_adds(w->out, "&lt;");
-		} else if (c == '>') {
-			strbuf_adds(w->out, "&gt;");
-		} else if (c == '"') {
-			strbuf_adds(w->out, "&quot;");
-		} else if (c == '\t' || c == '\n' || c == '\r') {
-			strbuf_addf(w->out, "&#%u;", c);
-		} else {
-			strbuf_addc(w->out, (char)c);
-		}
-	}
+	xml_escape(w->out, value, strlen(value));
 	strbuf_addc(w->out, '"');
 }
 

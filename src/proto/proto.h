@@ -52,7 +52,7 @@ enum proto_type {
 
 	/* control socket */
 	PROTO_START = 32,   /* session description; reply: session description */
-	PROTO_CONTROL = 33, /* CONTROL_CODE (query 0, stop 1, update 2, flush 3, increment 4,
+	PROTO_CONTROL = 33, /* CONTROL_CODE (EVENT_TRACE_CONTROL_*,
 			       limits 6: PROTO_CONTROL_LIMITS), SESSION_ID or
 			       SESSION_NAME, and for update the session description; reply: session
 			       description with statistics */
@@ -262,8 +262,7 @@ enum proto_private {
 /* Ids of these sessions are this and more; those that a process started itself are less. */
 #define PROTO_PRIVATE_ID 0x0002000000000000ull
 #define PROTO_LIST_PRIVATE 1u
-/* The process cannot just now: ask again. */
-#define PROTO_PRIVATE_BUSY 170u
+/* PROTO_TAG_STATUS ERROR_BUSY: the process cannot just now; ask again. */
 enum proto_update {
 	PROTO_UPDATE_MODE = 1u << 0, /* log_file_mode is meant, also when it is 0 */
 	PROTO_UPDATE_FILE = 1u << 1,
@@ -313,24 +312,6 @@ bool proto_next(const struct proto_message *m, size_t *at, uint16_t *ret_tag, co
 
 /* ---- sockets -------------------------------------------------------------------------------- */
 
-enum proto_instance {
-	PROTO_INSTANCE_USER,
-	PROTO_INSTANCE_SYSTEM,
-};
-/* Runtime directory by the rules of docs/architecture.md ("Where etwd lives"): OPENETW_RUNTIME_DIR
- * unless AT_SECURE, else what proto_place.c finds; system: /run/openetw. Verified (owner, mode, no symlink)
- * when it exists. With `create` it is made 0700. 0 or -errno. Not async-signal-safe. */
-int proto_runtime_dir(enum proto_instance inst, bool create, char *out, size_t cap);
-/* What the environment says of it: for threads that may not look into it when they need the directory, since
- * others may change it. Empty strings: nothing, or a program that does not believe its environment. */
-#define PROTO_SURROUNDINGS_MAX 112 /* longer ones do not fit a socket's name */
-struct proto_surroundings {
-	char runtime_dir[PROTO_SURROUNDINGS_MAX], xdg[PROTO_SURROUNDINGS_MAX];
-};
-void proto_surroundings_get(struct proto_surroundings *ret);
-/* The user's directory; and why it is not the usual one, "" when it is (NULL: never mind). */
-int proto_user_dir(const struct proto_surroundings *s, bool create, char *out, size_t cap, char *note,
-		   size_t note_cap);
 /* Connect to "<dir>/<name>" and check that the peer's uid is 0, ours, or the directory's root owner.
  * Returns fd (CLOEXEC, blocking) or -errno. context: async-signal-safe. */
 int proto_connect(const char *dir, const char *name);

@@ -1,127 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Sockets, fd passing, the runtime directory.
+ * Sockets and the passing of descriptors.
  */
 #include "proto/proto.h"
 
-#include "base/account.h"
-#include "base/datadir.h"
-#include "proto/proto_place.h"
-
-#include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/auxv.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/utsname.h>
 #include <time.h>
-
-static int check_dir(const char *path)
-{
-	struct stat st;
-	if (lstat(path, &st) < 0) {
-		return -errno;
-	}
-	/* Another user's directory (or a symlink) under /tmp must never be followed. */
-	if (!S_ISDIR(st.st_mode)) {
-		return -ENOTDIR;
-	}
-	if (st.st_uid != geteuid() && st.st_uid != 0) {
-		return -EPERM;
-	}
-	if (st.st_mode & (S_IWGRP | S_IWOTH)) {
-		return -EPERM;
-	}
-	return 0;
-}
-
-/* ---- the runtime directory -------------------------------------------------------------------- */
-
-/* What is longer is cut, and recognised by its length. */
-static void take(const char *name, char ret[PROTO_SURROUNDINGS_MAX])
-{
-	const char *v = getauxval(AT_SECURE) ? NULL : getenv(name);
-	size_t n = v && v[0] == '/' ? strnlen(v, PROTO_SURROUNDINGS_MAX - 1) : 0;
-	memcpy(ret, v ? v : "", n);
-	ret[n] = 0;
-}
-
-static bool too_long(const char *s)
-{
-	return strlen(s) == PROTO_SURROUNDINGS_MAX - 1;
-}
-
-void proto_surroundings_get(struct proto_surroundings *ret)
-{
-	take("OPENETW_RUNTIME_DIR", ret->runtime_dir);
-	take("XDG_RUNTIME_DIR", ret->xdg);
-}
-
-static int user_dir(const struct proto_surroundings *s, bool create, char *out, size_t cap, char *note,
-		    size_t note_cap)
-{
-	struct utsname host = {0};
-	struct proto_places p = {
-		.uid = geteuid(),
-		.xdg = too_long(s->xdg) ? "" : s->xdg,
-		.run_user = "/run/user",
-		.tmp = "/tmp",
-		.home = account_home,
-		.host = host.nodename,
-	};
-	(void)uname(&host);
-	for (char *c = host.nodename; *c; c++) {
-		*c = *c == '/' ? '_' : *c;
-	}
-	return proto_place_choose(&p, create, out, cap, note, note_cap);
-}
-
-static int given_dir(int printed, mode_t mode, bool create, char *out, size_t cap)
-{
-	if (printed < 0 || (size_t)printed >= cap) {
-		return -ENAMETOOLONG;
-	}
-	if (create && mkdir(out, mode) < 0 && errno != EEXIST) {
-		return -errno;
-	}
-	return 0;
-}
-
-int proto_user_dir(const struct proto_surroundings *s, bool create, char *out, size_t cap, char *note,
-		   size_t note_cap)
-{
-	if (s->runtime_dir[0] == 0) {
-		return user_dir(s, create, out, cap, note, note_cap);
-	}
-	if (note) {
-		note[0] = 0;
-	}
-	if (too_long(s->runtime_dir)) {
-		return -ENAMETOOLONG;
-	}
-	int r = given_dir(snprintf(out, cap, "%s", s->runtime_dir), 0700, create, out, cap);
-	return r < 0 ? r : check_dir(out);
-}
-
-int proto_runtime_dir(enum proto_instance inst, bool create, char *out, size_t cap)
-{
-	const mode_t everybody = 0755;
-	if (inst != PROTO_INSTANCE_SYSTEM) {
-		struct proto_surroundings s;
-		proto_surroundings_get(&s);
-		return proto_user_dir(&s, create, out, cap, NULL, 0);
-	}
-	int r = given_dir(snprintf(out, cap, "%s/run/openetw", datadir_root()), everybody, create, out, cap);
-	if (r < 0) {
-		return r;
-	}
-	if (create) {
-		(void)chmod(out, everybody); /* whatever the daemon's umask: its sockets are everybody's */
-	}
-	return check_dir(out);
-}
 
 /* ---- sockets ------------------------------------------------------------------------------------ */
 

@@ -3,6 +3,8 @@
  */
 #include "proto/proto.h"
 
+#include "base/runtime_dir.h"
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -126,8 +128,7 @@ int proto_connect_control(bool start, struct diag *d)
 	char dir[512];
 	bool system = proto_system_wanted(), root_only = start && system && geteuid() != 0;
 	start = start && !root_only; /* it serves everybody */
-	int r = proto_runtime_dir(system ? PROTO_INSTANCE_SYSTEM : PROTO_INSTANCE_USER, start, dir,
-				  sizeof dir);
+	int r = runtime_dir(system, start, dir, sizeof dir);
 	if (system && r == -ENOENT) {
 		return no_system_instance(root_only, d);
 	}

@@ -2,6 +2,8 @@
 #include "proto/proto.h"
 #include "proto/proto_wait.h"
 
+#include "base/runtime_dir.h"
+
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -184,16 +186,16 @@ static void a_runtime_dir_others_can_write_is_refused(void **state)
 	assert_non_null(mkdtemp(dir));
 	setenv("OPENETW_RUNTIME_DIR", dir, 1);
 	char out[512];
-	assert_int_equal(proto_runtime_dir(PROTO_INSTANCE_USER, false, out, sizeof out), 0);
+	assert_int_equal(runtime_dir(false, false, out, sizeof out), 0);
 	assert_string_equal(out, dir);
 	chmod(dir, 0777);
-	assert_int_equal(proto_runtime_dir(PROTO_INSTANCE_USER, false, out, sizeof out), -EPERM);
+	assert_int_equal(runtime_dir(false, false, out, sizeof out), -EPERM);
 	char link[64];
 	snprintf(link, sizeof link, "%s-link", dir);
 	chmod(dir, 0700);
 	assert_int_equal(symlink(dir, link), 0);
 	setenv("OPENETW_RUNTIME_DIR", link, 1);
-	assert_int_equal(proto_runtime_dir(PROTO_INSTANCE_USER, false, out, sizeof out), -ENOTDIR);
+	assert_int_equal(runtime_dir(false, false, out, sizeof out), -ENOTDIR);
 	unlink(link);
 	rmdir(dir);
 	unsetenv("OPENETW_RUNTIME_DIR");

@@ -10,7 +10,7 @@
 
 #include <stdarg.h>
 
-#define ARGS_MAX PROVIDER_PIECES_MAX
+#define ARGS_MAX MAX_EVENT_DATA_DESCRIPTORS
 
 /* The optional fields in their order [doc]; returns bytes, at most 44. */
 static uint32_t put_prefix(uint8_t *to, ULONG flags, LPCGUID guid)

@@ -51,7 +51,7 @@ static inline ULONG keep_frame(ULONG code)
 static inline bool bad_arguments(PCEVENT_DESCRIPTOR descriptor, ULONG count,
 				 PEVENT_DATA_DESCRIPTOR data)
 {
-	return !descriptor || count > PROVIDER_PIECES_MAX || (BASE_UNLIKELY(!data) && count != 0);
+	return !descriptor || count > MAX_EVENT_DATA_DESCRIPTORS || (BASE_UNLIKELY(!data) && count != 0);
 }
 
 /* Reached by sibling calls from the functions below, like those from EventWrite: the return address

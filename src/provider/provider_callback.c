@@ -5,6 +5,7 @@
 #include "provider/provider_dest.h"
 #include "provider/provider_scarce.h"
 #include "provider/provider_unload.h"
+#include "etw/values/provider_control.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -66,7 +67,7 @@ int provider_callback_push_locked(uint32_t index, uint32_t dest, const struct pr
 	if (!j) {
 		/* What is on and what is off is known, and said later; what a capture asked for is not. */
 		struct provider_registration *reg = &provider_registrations[index];
-		if (n->code != 2) {
+		if (n->code != EVENT_CONTROL_CODE_CAPTURE_STATE) {
 			reg->due |= 1u << dest;
 			some_due = true;
 			pthread_cond_broadcast(&provider_changed);
@@ -156,7 +157,7 @@ static void run_due(void)
 			if (reg->state == PROVIDER_REG_LIVE) {
 				struct provider_job j = {.index = i, .generation = reg->generation, .dest = d};
 				struct provider_notice n = {
-					.code = said->on ? 1 : 0,
+					.code = said->on ? EVENT_CONTROL_CODE_ENABLE_PROVIDER : EVENT_CONTROL_CODE_DISABLE_PROVIDER,
 					.level = said->level,
 					.any = said->any,
 					.all = said->all,

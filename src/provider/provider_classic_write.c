@@ -43,7 +43,7 @@ uint32_t provider_classic_write(uint64_t handle, const struct provider_classic_e
 	struct pool_writer *writer;
 	if (handle == 0 || (handle & 0xFFFF) == PROVIDER_KERNEL_LOGGER_ID ||
 	    !provider_classic_find(handle, &t) || !target_of(&t, &e, &ctl, &ctl_bytes, &writer)) {
-		return PROVIDER_INVALID_HANDLE;
+		return ERROR_INVALID_HANDLE;
 	}
 	const struct filter_table *table = provider_rows(e, ctl, ctl_bytes, &rows);
 	uint64_t mask = 0;
@@ -51,14 +51,14 @@ uint32_t provider_classic_write(uint64_t handle, const struct provider_classic_e
 		mask |= 1ull << (order_load_relaxed(&table->row[i].bit) & 63);
 	}
 	if (mask == 0) {
-		return PROVIDER_INVALID_HANDLE;
+		return ERROR_INVALID_HANDLE;
 	}
 	uint32_t total = 0;
 	for (uint32_t i = 0; i < ev->count; i++) {
 		uint32_t n = ev->piece[i].size;
 		if (n > PROVIDER_EVENT_ROOM || (total += n) > PROVIDER_EVENT_ROOM) {
 			pool_count_lost(writer, mask, POOL_LOST_TOO_BIG);
-			return PROVIDER_MORE_DATA;
+			return ERROR_MORE_DATA;
 		}
 	}
 	struct pool_write_args args = {

@@ -7,6 +7,8 @@
 #include "provider/provider_private.h"
 #include "provider/provider_scarce.h"
 
+#include "base/runtime_dir.h"
+
 #include <limits.h>
 #include <linux/futex.h>
 #include <signal.h>
@@ -46,12 +48,12 @@ int provider_thread_create(pthread_t *ret, void *(*main)(void *), void *arg, siz
 	return -r;
 }
 
-static struct proto_surroundings surroundings PROVIDER_FEW;
+static struct runtime_environment surroundings PROVIDER_FEW;
 
 int provider_user_dir(char *ret, size_t cap)
 {
 	/* A privileged program talks to the system's daemon only. */
-	return getauxval(AT_SECURE) ? -EPERM : proto_user_dir(&surroundings, true, ret, cap, NULL, 0);
+	return getauxval(AT_SECURE) ? -EPERM : runtime_dir_user(&surroundings, true, ret, cap, NULL, 0);
 }
 
 static void find_user_dir(struct provider_dest *d)
@@ -66,10 +68,10 @@ static void find_user_dir(struct provider_dest *d)
 void provider_dests_init_locked(void)
 {
 	struct provider_dest *user = &provider_dests[0], *sys = &provider_dests[1];
-	proto_surroundings_get(&surroundings);
+	runtime_environment_get(&surroundings);
 	find_user_dir(user);
 	struct stat st;
-	if (proto_runtime_dir(PROTO_INSTANCE_SYSTEM, false, sys->dir, sizeof sys->dir) != 0 ||
+	if (runtime_dir(true, false, sys->dir, sizeof sys->dir) != 0 ||
 	    (stat(sys->dir, &st) != 0 && !provider_is_shortage(errno)) || strcmp(sys->dir, user->dir) == 0) {
 		sys->dir[0] = 0;
 	}

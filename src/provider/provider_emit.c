@@ -36,11 +36,11 @@ uint32_t provider_code_of(int err)
 {
 	switch (err) {
 	case 0:
-		return PROVIDER_OK;
+		return ERROR_SUCCESS;
 	case -EMSGSIZE:
-		return PROVIDER_MORE_DATA;
+		return ERROR_MORE_DATA;
 	default:
-		return PROVIDER_NOT_ENOUGH_MEMORY;
+		return ERROR_NOT_ENOUGH_MEMORY;
 	}
 }
 
@@ -92,7 +92,7 @@ static bool judge(const struct provider_event *ev, const struct ctl_entry *e, co
 	}
 	struct pool_verdict v = pool_ctl_evaluate(e, ctl, ctl_bytes, desc[4], le64_get(desc + 8));
 	v.mask &= ~ev->exclude;
-	if (ev->flags & PROVIDER_WRITE_INPRIVATE) {
+	if (ev->flags & EVENT_WRITE_FLAG_INPRIVATE) {
 		v.mask &= ~sessions_without_inprivate(e, ctl, ctl_bytes);
 	}
 	*ret = (struct target){writer, v};
@@ -191,8 +191,8 @@ static uint32_t write_all(const struct provider_event *ev, const struct parts *p
 		le64_put(to, 0); /* MatchId: the stack is complete */
 		memcpy(to + 8, stack, 8 * stack_frames);
 	}
-	item_add_pieces(&it, ETL_ITEM_PROV_TRAITS, ev, PROVIDER_PIECE_TRAITS, p->traits_bytes);
-	item_add_pieces(&it, ETL_ITEM_EVENT_SCHEMA_TL, ev, PROVIDER_PIECE_SCHEMA, p->schema_bytes);
+	item_add_pieces(&it, ETL_ITEM_PROV_TRAITS, ev, EVENT_DATA_DESCRIPTOR_TYPE_PROVIDER_METADATA, p->traits_bytes);
+	item_add_pieces(&it, ETL_ITEM_EVENT_SCHEMA_TL, ev, EVENT_DATA_DESCRIPTOR_TYPE_EVENT_METADATA, p->schema_bytes);
 	struct pool_write_args args = {
 		.kind = POOL_REC_EVENT,
 		.prov = (uint16_t)provider_hot_index(ev->hot),
@@ -209,13 +209,13 @@ static uint32_t write_all(const struct provider_event *ev, const struct parts *p
 	};
 	args.flags = (uint8_t)(ev->rec_flags | (args.activity ? POOL_REC_ACTIVITY : 0) |
 			       (it.len ? POOL_REC_ITEMS : 0) |
-			       (ev->flags & PROVIDER_WRITE_INPRIVATE ? POOL_REC_INPRIVATE : 0));
-	uint32_t code = PROVIDER_OK;
+			       (ev->flags & EVENT_WRITE_FLAG_INPRIVATE ? POOL_REC_INPRIVATE : 0));
+	uint32_t code = ERROR_SUCCESS;
 	for (uint32_t i = 0; i < targets; i++) {
 		args.mask = target[i].verdict.mask;
 		args.cfg_gen = target[i].verdict.cfg_gen;
 		uint32_t c = provider_code_of(pool_write_slow(target[i].writer, &args));
-		code = code == PROVIDER_OK ? c : code;
+		code = code == ERROR_SUCCESS ? c : code;
 	}
 	return code;
 }
@@ -225,7 +225,7 @@ static uint32_t refuse(const struct target *target, uint32_t targets)
 	for (uint32_t i = 0; i < targets; i++) {
 		pool_count_lost(target[i].writer, target[i].verdict.mask, POOL_LOST_TOO_BIG);
 	}
-	return PROVIDER_ARITHMETIC_OVERFLOW;
+	return ERROR_ARITHMETIC_OVERFLOW;
 }
 
 static __attribute__((noinline)) uint32_t write_with_stack(const struct provider_event *ev,
@@ -306,10 +306,10 @@ static __attribute__((noinline)) uint32_t write_scattered(const struct provider_
 							  const struct target *target,
 							  uint32_t targets)
 {
-	struct pool_piece payload[PROVIDER_PIECES_MAX];
+	struct pool_piece payload[MAX_EVENT_DATA_DESCRIPTORS];
 	uint32_t n = 0;
-	for (uint32_t i = 0; i < ev->count && n < PROVIDER_PIECES_MAX; i++) {
-		if (piece_type(&ev->piece[i]) == PROVIDER_PIECE_PAYLOAD) {
+	for (uint32_t i = 0; i < ev->count && n < MAX_EVENT_DATA_DESCRIPTORS; i++) {
+		if (piece_type(&ev->piece[i]) == EVENT_DATA_DESCRIPTOR_TYPE_NONE) {
 			payload[n++] = ev->piece[i];
 		}
 	}
@@ -323,7 +323,7 @@ uint32_t provider_emit(const struct provider_event *ev)
 	struct target target[PROVIDER_DESTS];
 	uint32_t targets = targets_find(ev, target);
 	if (targets == 0) {
-		return PROVIDER_OK;
+		return ERROR_SUCCESS;
 	}
 	uint32_t flags = order_load_relaxed(&ev->hot->flags);
 	struct parts p = {.payload = ev->piece, .payload_count = ev->count};
@@ -331,18 +331,18 @@ uint32_t provider_emit(const struct provider_event *ev)
 	bool scattered = false;
 	for (uint32_t i = 0; i < ev->count; i++) {
 		const struct pool_piece *d = &ev->piece[i];
-		uint8_t type = flags & PROVIDER_HOT_TYPED ? piece_type(d) : PROVIDER_PIECE_PAYLOAD;
-		if (type == PROVIDER_PIECE_PAYLOAD) {
+		uint8_t type = flags & PROVIDER_HOT_TYPED ? piece_type(d) : EVENT_DATA_DESCRIPTOR_TYPE_NONE;
+		if (type == EVENT_DATA_DESCRIPTOR_TYPE_NONE) {
 			p.payload_bytes = add_size(p.payload_bytes, d->size);
 			continue;
 		}
 		scattered = scattered || i != first;
 		first++;
-		if (type == PROVIDER_PIECE_SCHEMA) {
+		if (type == EVENT_DATA_DESCRIPTOR_TYPE_EVENT_METADATA) {
 			p.schema_bytes = add_size(p.schema_bytes, d->size);
-		} else if (type == PROVIDER_PIECE_TRAITS && !(flags & PROVIDER_HOT_TRAITS)) {
+		} else if (type == EVENT_DATA_DESCRIPTOR_TYPE_PROVIDER_METADATA && !(flags & PROVIDER_HOT_TRAITS)) {
 			p.traits_bytes = add_size(p.traits_bytes, d->size);
-		} else if (type == PROVIDER_PIECE_TIME && d->size == 8) {
+		} else if (type == EVENT_DATA_DESCRIPTOR_TYPE_TIMESTAMP_OVERRIDE && d->size == 8) {
 			memcpy(&p.timestamp, d->ptr, 8);
 		}
 	}
@@ -390,7 +390,7 @@ __attribute__((noinline)) uint32_t provider_emit_again(struct provider_hot *hot,
 	}
 	provider_cache_fill(hot, descriptor, e, cfg, &v);
 	if (v.mask == 0) {
-		return PROVIDER_OK;
+		return ERROR_SUCCESS;
 	}
 	uint64_t total = 0;
 	for (uint32_t i = 0; i < count; i++) {
@@ -414,7 +414,7 @@ __attribute__((noinline)) uint32_t provider_emit_again(struct provider_hot *hot,
 						     link->writer, head, mask, PROVIDER_SHAPE_ANY,
 						     NULL);
 		if (result == POOL_QUICK_DONE) {
-			return PROVIDER_OK;
+			return ERROR_SUCCESS;
 		}
 	}
 	return provider_emit_plain(hot, descriptor, activity, piece, count, frame);

@@ -13,22 +13,10 @@
 #include "pool/pool_evaluate.h"
 #include "pool/pool_quick.h"
 #include "provider/provider_region.h"
+#include "etw/values/errors.h"
+#include "etw/values/event_write.h"
+#include "etw/values/filter_types.h"
 
-enum provider_code {
-	PROVIDER_OK = 0,
-	PROVIDER_INVALID_HANDLE = 6,
-	PROVIDER_NOT_ENOUGH_MEMORY = 8,
-	PROVIDER_INVALID_PARAMETER = 87,
-	PROVIDER_MORE_DATA = 234,
-	PROVIDER_ARITHMETIC_OVERFLOW = 534,
-};
-enum provider_piece_type { /* EVENT_DATA_DESCRIPTOR.Type */
-	PROVIDER_PIECE_PAYLOAD = 0,
-	PROVIDER_PIECE_SCHEMA = 1,
-	PROVIDER_PIECE_TRAITS = 2,
-	PROVIDER_PIECE_TIME = 3,
-};
-#define PROVIDER_PIECES_MAX 128u
 /* A record with its 80-byte header and extended items fits 16 bits [doc]. */
 #define PROVIDER_EVENT_ROOM (65535u - 80u)
 
@@ -44,7 +32,6 @@ struct provider_event {
 	uint8_t rec_flags;
 	const void *frame; /* of the API function: stacks start at its caller */
 };
-#define PROVIDER_WRITE_INPRIVATE 2u
 
 uint32_t provider_emit(const struct provider_event *ev);
 uint32_t provider_code_of(int err);
@@ -112,9 +99,9 @@ provider_write_known(const struct provider_hot *hot, const void *descriptor, con
 	};
 	if (shape & PROVIDER_SHAPE_TYPED) {
 		q.skip_type = order_load_relaxed(&hot->flags) & PROVIDER_HOT_TRAITS
-				      ? PROVIDER_PIECE_TRAITS
+				      ? EVENT_DATA_DESCRIPTOR_TYPE_PROVIDER_METADATA
 				      : 0;
-		q.item_type = PROVIDER_PIECE_SCHEMA;
+		q.item_type = EVENT_DATA_DESCRIPTOR_TYPE_EVENT_METADATA;
 		q.item = ETL_ITEM_EVENT_SCHEMA_TL;
 	}
 	return pool_write_quick(writer, &q, ret_rest);
@@ -140,7 +127,7 @@ provider_write_rest(struct pool_slot *s, uint8_t *at, uint8_t *to, const struct 
 	struct pool_quick_rest r = {s, at, to, numbers >> 32, (uint8_t)(numbers >> 8)};
 	if (BASE_LIKELY(pool_quick_finish(&r, piece, count, provider_thread.tid,
 					  PROVIDER_EVENT_ROOM, typed))) {
-		return PROVIDER_OK;
+		return ERROR_SUCCESS;
 	}
 	return again(&provider_memory.hot[(uint16_t)(numbers >> 16)], descriptor, count, piece, NULL);
 }
@@ -155,8 +142,8 @@ provider_write(struct provider_hot *hot, const struct ctl_entry *entry, const vo
 	struct provider_hot *volatile kept_hot = hot;
 	const void *volatile kept_descriptor = descriptor;
 	if (shape == PROVIDER_SHAPE_TYPED &&
-	    (BASE_UNLIKELY(count < 2 || (uint8_t)piece[0].reserved != PROVIDER_PIECE_TRAITS) ||
-	     BASE_UNLIKELY((uint8_t)piece[1].reserved != PROVIDER_PIECE_SCHEMA ||
+	    (BASE_UNLIKELY(count < 2 || (uint8_t)piece[0].reserved != EVENT_DATA_DESCRIPTOR_TYPE_PROVIDER_METADATA) ||
+	     BASE_UNLIKELY((uint8_t)piece[1].reserved != EVENT_DATA_DESCRIPTOR_TYPE_EVENT_METADATA ||
 			   !order_has(&hot->flags, PROVIDER_HOT_TRAITS)))) {
 		goto miss;
 	}
@@ -178,7 +165,7 @@ provider_write(struct provider_hot *hot, const struct ctl_entry *entry, const vo
 		goto miss;
 	}
 	if (BASE_UNLIKELY(order_load_relaxed(&v->mask) == 0)) {
-		return PROVIDER_OK;
+		return ERROR_SUCCESS;
 	}
 	struct pool_quick_rest r = {0};
 	enum pool_quick_result result = provider_write_known(hot, descriptor, activity, piece, count,
@@ -191,7 +178,7 @@ provider_write(struct provider_hot *hot, const struct ctl_entry *entry, const vo
 			    kept_descriptor);
 	}
 	if (BASE_LIKELY(result == POOL_QUICK_DONE)) {
-		return PROVIDER_OK;
+		return ERROR_SUCCESS;
 	}
 miss:
 	return again(kept_hot, kept_descriptor, count, piece, activity);

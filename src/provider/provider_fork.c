@@ -18,6 +18,7 @@
 #include "provider/provider_dest.h"
 #include "provider/provider_private.h"
 #include "provider/provider_scarce.h"
+#include "etw/values/provider_control.h"
 
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -260,7 +261,7 @@ void provider_fork_tell_locked(void)
 			}
 			if (!same && (s->on || d == 0)) {
 				struct provider_notice n = {
-					.code = s->on ? 1 : 0,
+					.code = s->on ? EVENT_CONTROL_CODE_ENABLE_PROVIDER : EVENT_CONTROL_CODE_DISABLE_PROVIDER,
 					.level = s->level,
 					.any = s->any,
 					.all = s->all,

@@ -11,23 +11,15 @@
 #include "provider/provider_scarce.h"
 
 #include "inproc/inproc.h"
+#include "etw/values/errors.h"
+#include "etw/values/filter_types.h"
+#include "etw/values/session_modes.h"
 
 #include <stdlib.h>
 
 #define WORKER_STACK_BYTES (256u << 10)
 #define EXIT_MS		   2000u /* what the end of the program may wait for etwd to hear of it */
 #define PATH_BYTES	   4096u
-#define FILTERS_MAX	   13u
-#define MODE_BUFFERING	   0x400u /* EVENT_TRACE_BUFFERING_MODE */
-
-enum {
-	CODE_SUCCESS = 0,
-	CODE_ACCESS_DENIED = 5,
-	CODE_NOT_ENOUGH_MEMORY = 8,
-	CODE_NOT_SUPPORTED = 50,
-	CODE_INVALID_PARAMETER = 87,
-	CODE_INSTANCE_NOT_FOUND = 4201,
-};
 
 /* A program linked without private sessions cannot host any. */
 #pragma weak inproc_start
@@ -122,21 +114,21 @@ static uint32_t start(const struct job *j, uint64_t id, const struct proto_sessi
 		.suffix = (s->flags & PROTO_SESSION_PID_SUFFIX) != 0,
 		.from_outside = true,
 	};
-	uint32_t code = h && name ? CODE_SUCCESS : CODE_NOT_ENOUGH_MEMORY;
+	uint32_t code = h && name ? ERROR_SUCCESS : ERROR_NOT_ENOUGH_MEMORY;
 	if (why) {
 		diag_at(d, UINT64_MAX, "%s", why);
-		code = CODE_ACCESS_DENIED;
-	} else if (code == CODE_SUCCESS && s->log_file) {
-		code = file_name(s, &file, path) ? CODE_SUCCESS : CODE_INVALID_PARAMETER;
+		code = ERROR_ACCESS_DENIED;
+	} else if (code == ERROR_SUCCESS && s->log_file) {
+		code = file_name(s, &file, path) ? ERROR_SUCCESS : ERROR_INVALID_PARAMETER;
 		a.sink.log_file = file;
 		a.sink.path = path;
 	}
-	if (code == CODE_SUCCESS) {
+	if (code == ERROR_SUCCESS) {
 		code = inproc_start(&a, &h->here, d);
 	}
 	free(name);
 	free(file);
-	if (code != CODE_SUCCESS) {
+	if (code != ERROR_SUCCESS) {
 		free(h);
 		return code;
 	}
@@ -149,7 +141,7 @@ static uint32_t start(const struct job *j, uint64_t id, const struct proto_sessi
 		atexit(at_exit);
 	}
 	order_store_relaxed(&hosting, 1u);
-	return CODE_SUCCESS;
+	return ERROR_SUCCESS;
 }
 
 static uint32_t update(uint64_t here, const struct proto_session *s, struct diag *d)
@@ -157,7 +149,7 @@ static uint32_t update(uint64_t here, const struct proto_session *s, struct diag
 	char path[PATH_BYTES];
 	uint16_t *file = NULL;
 	if (s->log_file && !file_name(s, &file, path)) {
-		return CODE_INVALID_PARAMETER;
+		return ERROR_INVALID_PARAMETER;
 	}
 	uint32_t code = inproc_update(here, s->flush_timer, file ? path : NULL, file, d);
 	free(file);
@@ -171,14 +163,14 @@ static uint32_t flush(uint64_t here, const struct proto_session *s, struct diag 
 	struct sink_options options;
 	uint64_t found;
 	bool memory = s->log_file &&
-		      inproc_query(here, NULL, NULL, &stats, &options, &found) == CODE_SUCCESS &&
-		      (options.log_file_mode & MODE_BUFFERING);
+		      inproc_query(here, NULL, NULL, &stats, &options, &found) == ERROR_SUCCESS &&
+		      (options.log_file_mode & EVENT_TRACE_BUFFERING_MODE);
 	return memory ? update(here, s, d) : inproc_flush(here, NULL, NULL);
 }
 
 static uint32_t enable(uint64_t here, const struct proto_message *m)
 {
-	struct inproc_filter filter[FILTERS_MAX];
+	struct inproc_filter filter[MAX_EVENT_FILTERS_COUNT];
 	struct guid guid;
 	uint32_t n = 0, code = 0, level = 0, properties = 0;
 	uint64_t any = 0, all = 0;
@@ -186,13 +178,13 @@ static uint32_t enable(uint64_t here, const struct proto_message *m)
 	uint16_t tag;
 	const uint8_t *p;
 	if (!proto_get_guid(m, PROTO_TAG_GUID, &guid) || !proto_get_u32(m, PROTO_TAG_CODE, &code)) {
-		return CODE_INVALID_PARAMETER;
+		return ERROR_INVALID_PARAMETER;
 	}
 	proto_get_u32(m, PROTO_TAG_LEVEL, &level);
 	proto_get_u64(m, PROTO_TAG_ANY, &any);
 	proto_get_u64(m, PROTO_TAG_ALL, &all);
 	proto_get_u32(m, PROTO_TAG_PROPERTIES, &properties);
-	while (n < FILTERS_MAX && proto_next(m, &at, &tag, &p, &bytes)) {
+	while (n < MAX_EVENT_FILTERS_COUNT && proto_next(m, &at, &tag, &p, &bytes)) {
 		if (tag == PROTO_TAG_FILTER && bytes >= 4 && le32_get(p) != 0) {
 			filter[n++] = (struct inproc_filter){le32_get(p), (uint32_t)bytes - 4, p + 4};
 		}
@@ -265,8 +257,8 @@ static uint64_t last_word(struct hosted **at)
 	uint64_t found, ticket = 0;
 	uint32_t dest = (*at)->dest;
 	put_done(&w, mem, sizeof mem, 0, (*at)->id);
-	proto_put_u32(&w, PROTO_TAG_STATUS, CODE_SUCCESS);
-	bool known = inproc_query((*at)->here, NULL, NULL, &stats, &options, &found) == CODE_SUCCESS;
+	proto_put_u32(&w, PROTO_TAG_STATUS, ERROR_SUCCESS);
+	bool known = inproc_query((*at)->here, NULL, NULL, &stats, &options, &found) == ERROR_SUCCESS;
 	options.log_file = NULL;
 	end(at, &stats);
 	if (known) {
@@ -317,7 +309,7 @@ long provider_private_refuse(void *mem, size_t cap, const struct proto_message *
 {
 	struct proto_writer w;
 	begin_done(&w, mem, cap, m);
-	proto_put_u32(&w, PROTO_TAG_STATUS, PROTO_PRIVATE_BUSY);
+	proto_put_u32(&w, PROTO_TAG_STATUS, ERROR_BUSY);
 	return proto_end(&w);
 }
 
@@ -341,11 +333,11 @@ static void work(const struct job *j)
 	struct proto_writer w;
 	begin_done(&w, mem, cap, &j->m);
 	if (op == PROTO_PRIVATE_START) {
-		code = !inproc_start ? CODE_NOT_SUPPORTED : said && !*at ? start(j, id, &s, &d)
-									 : CODE_INVALID_PARAMETER;
+		code = !inproc_start ? ERROR_NOT_SUPPORTED : said && !*at ? start(j, id, &s, &d)
+									 : ERROR_INVALID_PARAMETER;
 		at = find(j->dest, id);
 	} else if (!*at) {
-		code = CODE_INSTANCE_NOT_FOUND;
+		code = ERROR_WMI_INSTANCE_NOT_FOUND;
 	} else if (op == PROTO_PRIVATE_ENABLE) {
 		code = enable((*at)->here, &j->m);
 	} else if (op == PROTO_PRIVATE_FLUSH) {
@@ -353,13 +345,13 @@ static void work(const struct job *j)
 	} else if (op == PROTO_PRIVATE_UPDATE) {
 		code = update((*at)->here, &s, &d);
 	} else {
-		code = op <= PROTO_PRIVATE_STOP ? CODE_SUCCESS : CODE_NOT_SUPPORTED;
+		code = op <= PROTO_PRIVATE_STOP ? ERROR_SUCCESS : ERROR_NOT_SUPPORTED;
 	}
 	proto_put_u32(&w, PROTO_TAG_STATUS, code);
 	if (d.text[0]) {
 		proto_put_str(&w, PROTO_TAG_TEXT, d.text);
 	}
-	if (*at && inproc_query((*at)->here, NULL, NULL, &stats, &options, &found) == CODE_SUCCESS) {
+	if (*at && inproc_query((*at)->here, NULL, NULL, &stats, &options, &found) == ERROR_SUCCESS) {
 		if (op == PROTO_PRIVATE_STOP) {
 			options.log_file = NULL; /* it goes with the session */
 			end(at, &stats);

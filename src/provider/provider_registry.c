@@ -11,6 +11,7 @@
 #include "provider/provider_private.h"
 #include "provider/provider_scarce.h"
 #include "provider/provider_unload.h"
+#include "etw/values/provider_control.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -98,7 +99,7 @@ static void inproc_register_locked(uint32_t index)
 	if (order_load_relaxed(&e->enabled) != 0) { /* a session waited for this provider */
 		uint8_t said[FILTER_SAID_BYTES];
 		struct provider_notice n = {
-			.code = 1,
+			.code = EVENT_CONTROL_CODE_ENABLE_PROVIDER,
 			.level = order_load_relaxed(&e->level_max),
 			.any = order_load_relaxed(&e->any_union),
 			.all = order_load_relaxed(&e->all_inter),
@@ -204,7 +205,7 @@ struct provider_notice provider_notice_merged(const struct provider_registration
 {
 	struct provider_notice m = *n;
 	bool on = false;
-	if (n->code == 2) {
+	if (n->code == EVENT_CONTROL_CODE_CAPTURE_STATE) {
 		return m;
 	}
 	m.level = 0;
@@ -220,7 +221,7 @@ struct provider_notice provider_notice_merged(const struct provider_registration
 		m.all = on ? m.all & s->all : s->all;
 		on = true;
 	}
-	m.code = on ? 1 : 0;
+	m.code = on ? EVENT_CONTROL_CODE_ENABLE_PROVIDER : EVENT_CONTROL_CODE_DISABLE_PROVIDER;
 	return m;
 }
 
@@ -230,8 +231,8 @@ void provider_notice_locked(uint32_t index, uint32_t dest, const struct provider
 	struct provider_said *said = &reg->said[dest];
 	if (reg->state == PROVIDER_REG_LIVE) {
 		uint64_t old_handle = said->classic_handle;
-		if (n->code != 2) {
-			said->on = n->code == 1;
+		if (n->code != EVENT_CONTROL_CODE_CAPTURE_STATE) {
+			said->on = n->code == EVENT_CONTROL_CODE_ENABLE_PROVIDER;
 			said->level = n->level;
 			said->any = n->any;
 			said->all = n->all;

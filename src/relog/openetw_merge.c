@@ -5,12 +5,11 @@
 
 #include "openetw/openetw.h"
 #include "winerror.h"
-
-#define MODE_MERGED 0x00010001u /* relogged, sequential */
+#include "etw/values/session_modes.h"
 
 struct merge {
 	struct relog *g;
-	openetw_merge_progress_fn *progress;
+	openetw_merge_progress_fn progress;
 	void *ctx;
 	uint64_t events;
 };
@@ -26,8 +25,14 @@ static int keep(void *ctx, struct relog_event *e, uint32_t stream)
 	return r;
 }
 
+/* What the header says the file was called. A path to a descriptor means nothing to those who read it. */
+static const char *file_name_of(const char *path)
+{
+	return strncmp(path, "/proc/self/fd/", 14) == 0 ? "[unpacked file]" : path;
+}
+
 uint32_t openetw_merge(const char *const *paths, uint32_t count, const char *output, uint32_t flags,
-		       openetw_merge_progress_fn *progress, void *ctx)
+		       openetw_merge_progress_fn progress, void *ctx)
 {
 	static const struct relog_callbacks callbacks = {.event = keep};
 	struct merge m = {.progress = progress, .ctx = ctx};
@@ -48,8 +53,8 @@ uint32_t openetw_merge(const char *const *paths, uint32_t count, const char *out
 	}
 	if (r == 0) {
 		relog_set_compress(m.g, flags & OPENETW_MERGE_COMPRESS);
-		relog_set_names(m.g, MODE_MERGED, "Relogger",
-				count > 1 ? "[multiple files]" : paths[0]);
+		relog_set_names(m.g, EVENT_TRACE_RELOG_MODE | EVENT_TRACE_FILE_MODE_SEQUENTIAL, "Relogger",
+				count > 1 ? "[multiple files]" : file_name_of(paths[0]));
 		r = relog_set_output(m.g, output);
 		r = r < 0 ? r : relog_run(m.g, &callbacks, &m, &d);
 		if (r < 0 && d.text[0]) {

@@ -5,13 +5,11 @@
 #include "relog/relog.h"
 
 #include "base/order.h"
+#include "etw/values/session_modes.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#define MODE_SEQUENTIAL 0x00000001u
-#define MODE_ADD_HEADER 0x00001000u
-#define MODE_RELOG	0x00010000u
 #define HEADER_HOOK	0x0000u
 
 struct relog {
@@ -39,7 +37,7 @@ int relog_create(struct relog **ret)
 		return -ENOMEM;
 	}
 	g->compress = true;
-	relog_set_names(g, MODE_RELOG | MODE_ADD_HEADER | MODE_SEQUENTIAL, "", "ReloggedFile.ETL");
+	relog_set_names(g, EVENT_TRACE_RELOG_MODE | EVENT_TRACE_ADD_HEADER_MODE | EVENT_TRACE_FILE_MODE_SEQUENTIAL, "", "ReloggedFile.ETL");
 	*ret = g;
 	return g->logger && g->file ? 0 : -ENOMEM;
 }

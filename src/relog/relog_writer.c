@@ -8,6 +8,7 @@
 
 #include "base/open_output.h"
 #include "etl/etl_writer.h"
+#include "etw/values/session_modes.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -17,7 +18,6 @@
 #define OPEN_BYTES_MAX	(64u << 20) /* files may name thousands of processors */
 #define HEADER_ROUND	0x200u
 #define FORMAT_XPRESS	3u
-#define MODE_COMPRESSED 0x04000000u
 #define LAYOUT_PLAIN	0x05010000u
 #define LAYOUT_PACKED	0x00020000u
 
@@ -85,7 +85,7 @@ static int build_header(struct relog_writer *w, const struct relog_head *h, uint
 	le32_put(p + ETL_LH_PROCESSORS, BASE_MAX(f->processors, w->processor_count));
 	le64_put(p + ETL_LH_END_TIME, h->end_filetime);
 	le32_put(p + ETL_LH_MAXIMUM_FILE_SIZE, 0);
-	le32_put(p + ETL_LH_MODE, h->mode | (w->compress ? MODE_COMPRESSED : 0));
+	le32_put(p + ETL_LH_MODE, h->mode | (w->compress ? EVENT_TRACE_COMPRESSED_MODE : 0));
 	le32_put(p + ETL_LH_BUFFERS_WRITTEN, w->buffers_written);
 	le32_put(p + ETL_LH_POINTER_SIZE, wide ? 8 : 4);
 	le32_put(p + ETL_LH_EVENTS_LOST, h->events_lost);

@@ -42,7 +42,7 @@ struct openetw_decoder {
 	/* The last manifest in the stream that could not be read, and why. */
 	struct guid bad_manifest;
 	struct diag bad_manifest_diag;
-	int result;	 /* OPENETW_… of the last event */
+	uint32_t result; /* OPENETW_… of the last event */
 	uint32_t unread; /* payload bytes of the last event that its schema did not cover */
 	struct schema_event *special[SCHEMA_SPECIAL_COUNT];
 	struct openetw_text scratch;
@@ -56,7 +56,7 @@ struct openetw_decoder {
 void openetw_text_clear(struct openetw_text *t)
 {
 	t->length = 0;
-	t->failed = 0;
+	t->failed = false;
 	if (t->data) {
 		t->data[0] = 0;
 	}
@@ -420,10 +420,11 @@ static int prepare(struct openetw_decoder *d, const EVENT_RECORD *r, struct sche
 	return err;
 }
 
-static int result(struct openetw_decoder *d, const struct openetw_text *t, int err)
+/* Win32 code. */
+static uint32_t result(struct openetw_decoder *d, const struct openetw_text *t, int err)
 {
 	d->result = err == -EBADMSG ? OPENETW_PARTLY : OPENETW_DECODED;
-	return t->failed ? -ENOMEM : d->result;
+	return t->failed ? ERROR_NOT_ENOUGH_MEMORY : d->result;
 }
 
 /* The usual pointer size is tried first, so that records which fit it cost nothing extra. */
@@ -471,7 +472,7 @@ static int message_text(const struct schema_payload *p, struct openetw_text *t)
 	return err < 0 ? err : walked;
 }
 
-static int decode_json(struct openetw_decoder *d, const struct schema_record *s,
+static uint32_t decode_json(struct openetw_decoder *d, const struct schema_record *s,
 		       struct schema_payload *p, struct openetw_text *t)
 {
 	if (BASE_LIKELY(p->event != NULL)) {
@@ -492,18 +493,18 @@ static int decode_json(struct openetw_decoder *d, const struct schema_record *s,
 	out_str(t, "\",\"_reason\":\"");
 	out_utf8(t, d->reason, strlen(d->reason), true);
 	out_str(t, "\"}");
-	return t->failed ? -ENOMEM : OPENETW_NO_SCHEMA;
+	return t->failed ? ERROR_NOT_ENOUGH_MEMORY : OPENETW_NO_SCHEMA;
 }
 
-int openetw_decode_json(struct openetw_decoder *d, const EVENT_RECORD *r, struct openetw_text *t)
+uint32_t openetw_decode_json(struct openetw_decoder *d, const EVENT_RECORD *r, struct openetw_text *t)
 {
 	struct schema_record s;
 	struct schema_payload p;
 	int err = prepare(d, r, &s, &p);
-	return err < 0 ? err : decode_json(d, &s, &p, t);
+	return err < 0 ? win32_from_errno(err) : decode_json(d, &s, &p, t);
 }
 
-static int decode_text(struct openetw_decoder *d, const struct schema_record *s,
+static uint32_t decode_text(struct openetw_decoder *d, const struct schema_record *s,
 		       struct schema_payload *p, struct openetw_text *t)
 {
 	if (p->event) {
@@ -524,29 +525,30 @@ static int decode_text(struct openetw_decoder *d, const struct schema_record *s,
 	out_str(t, " _reason=\"");
 	out_utf8(t, d->reason, strlen(d->reason), true);
 	out_char(t, '"');
-	return t->failed ? -ENOMEM : OPENETW_NO_SCHEMA;
+	return t->failed ? ERROR_NOT_ENOUGH_MEMORY : OPENETW_NO_SCHEMA;
 }
 
-int openetw_decode_text(struct openetw_decoder *d, const EVENT_RECORD *r, struct openetw_text *t)
+uint32_t openetw_decode_text(struct openetw_decoder *d, const EVENT_RECORD *r, struct openetw_text *t)
 {
 	struct schema_record s;
 	struct schema_payload p;
 	int err = prepare(d, r, &s, &p);
-	return err < 0 ? err : decode_text(d, &s, &p, t);
+	return err < 0 ? win32_from_errno(err) : decode_text(d, &s, &p, t);
 }
 
 /* A field of ours whose text needs no escaping. */
-static int give_own(struct openetw_decoder *d, openetw_field_fn fn, void *context, const char *name)
+static bool give_own(struct openetw_decoder *d, openetw_field_fn fn, void *context, const char *name)
 {
 	struct openetw_text *t = &d->scratch;
 	if (t->failed) {
-		return -ENOMEM;
+		return false;
 	}
 	struct openetw_field f = {
+		.size = sizeof f,
 		.name = name,
 		.name_length = strlen(name),
-		.in_type = SCHEMA_IN_ANSISTRING,
-		.out_type = SCHEMA_OUT_STRING,
+		.in_type = TDH_INTYPE_ANSISTRING,
+		.out_type = TDH_OUTTYPE_STRING,
 		.text = t->data + 1,
 		.text_length = t->length - 2,
 		.json = t->data,
@@ -555,14 +557,14 @@ static int give_own(struct openetw_decoder *d, openetw_field_fn fn, void *contex
 	return fn(context, &f);
 }
 
-int openetw_decode_fields(struct openetw_decoder *d, const EVENT_RECORD *r, openetw_field_fn fn,
+uint32_t openetw_decode_fields(struct openetw_decoder *d, const EVENT_RECORD *r, openetw_field_fn fn,
 			  void *context)
 {
 	struct schema_record s;
 	struct schema_payload p;
 	int err = prepare(d, r, &s, &p);
 	if (err < 0) {
-		return err;
+		return win32_from_errno(err);
 	}
 	openetw_text_clear(&d->scratch);
 	if (p.event) {
@@ -575,7 +577,7 @@ int openetw_decode_fields(struct openetw_decoder *d, const EVENT_RECORD *r, open
 	out_char(&d->scratch, '"');
 	out_hex_bytes(&d->scratch, s.payload, s.payload_bytes, false);
 	out_char(&d->scratch, '"');
-	if (give_own(d, fn, context, "_raw") == 0) {
+	if (give_own(d, fn, context, "_raw")) {
 		explain_missing(d, &s);
 		openetw_text_clear(&d->scratch);
 		out_char(&d->scratch, '"');
@@ -583,7 +585,7 @@ int openetw_decode_fields(struct openetw_decoder *d, const EVENT_RECORD *r, open
 		out_char(&d->scratch, '"');
 		give_own(d, fn, context, "_reason");
 	}
-	return d->scratch.failed ? -ENOMEM : OPENETW_NO_SCHEMA;
+	return d->scratch.failed ? ERROR_NOT_ENOUGH_MEMORY : OPENETW_NO_SCHEMA;
 }
 
 size_t openetw_decoder_unread(const struct openetw_decoder *d)
@@ -670,10 +672,10 @@ void openetw_event_names(struct openetw_decoder *d, const EVENT_RECORD *r, const
 	}
 }
 
-typedef int decode_fn(struct openetw_decoder *d, const struct schema_record *s,
+typedef uint32_t decode_fn(struct openetw_decoder *d, const struct schema_record *s,
 		      struct schema_payload *p, struct openetw_text *t);
 
-static int decode_named(struct openetw_decoder *d, const EVENT_RECORD *r, struct openetw_text *t,
+static uint32_t decode_named(struct openetw_decoder *d, const EVENT_RECORD *r, struct openetw_text *t,
 			const char **ret_provider, const char **ret_event, decode_fn *decode)
 {
 	struct schema_record s;
@@ -681,22 +683,22 @@ static int decode_named(struct openetw_decoder *d, const EVENT_RECORD *r, struct
 	int err = prepare(d, r, &s, &p);
 	*ret_provider = *ret_event = "";
 	if (err < 0) {
-		return err;
+		return win32_from_errno(err);
 	}
-	err = decode(d, &s, &p, t);
+	uint32_t code = decode(d, &s, &p, t);
 	*ret_event = event_name(&d->name, &s, p.event);
 	*ret_provider = provider_name(d, &d->provider_name, &s, p.event);
-	return err;
+	return code;
 }
 
-int openetw_decode_json_named(struct openetw_decoder *d, const EVENT_RECORD *r,
+uint32_t openetw_decode_json_named(struct openetw_decoder *d, const EVENT_RECORD *r,
 			      struct openetw_text *t, const char **ret_provider,
 			      const char **ret_event)
 {
 	return decode_named(d, r, t, ret_provider, ret_event, decode_json);
 }
 
-int openetw_decode_text_named(struct openetw_decoder *d, const EVENT_RECORD *r,
+uint32_t openetw_decode_text_named(struct openetw_decoder *d, const EVENT_RECORD *r,
 			      struct openetw_text *t, const char **ret_provider,
 			      const char **ret_event)
 {
@@ -722,19 +724,19 @@ const char *openetw_provider_name(struct openetw_decoder *d, const EVENT_RECORD 
 	return provider_name(d, &d->name, &s, e);
 }
 
-int openetw_event_message(struct openetw_decoder *d, const EVENT_RECORD *r, struct openetw_text *t)
+bool openetw_event_message(struct openetw_decoder *d, const EVENT_RECORD *r, struct openetw_text *t)
 {
 	struct schema_record s;
 	struct schema_payload p;
 	if (prepare(d, r, &s, &p) < 0 || !p.event || !p.event->message.bytes) {
-		return 0;
+		return false;
 	}
 	if (p.event->source == SCHEMA_SOURCE_WPP) {
 		wpp_format(&p, t);
 	} else {
 		schema_message_format(&p, t);
 	}
-	return 1;
+	return true;
 }
 
 const char *openetw_message_attribute(struct openetw_decoder *d, const EVENT_RECORD *r,
@@ -758,11 +760,11 @@ const char *openetw_message_attribute(struct openetw_decoder *d, const EVENT_REC
 /* ---- learning
  * --------------------------------------------------------------------------------------- */
 
-int openetw_decoder_learn(struct openetw_decoder *d, const EVENT_RECORD *r)
+bool openetw_decoder_learn(struct openetw_decoder *d, const EVENT_RECORD *r)
 {
 	struct schema_record s;
 	if (BASE_LIKELY(!schema_record_may_teach(r))) {
-		return 0;
+		return false;
 	}
 	schema_record_read(r, &s);
 	if (schema_record_is_manifest_chunk(&s)) {
@@ -771,7 +773,7 @@ int openetw_decoder_learn(struct openetw_decoder *d, const EVENT_RECORD *r)
 	return s.metadata && learn(d, &s) == 1;
 }
 
-int openetw_schema_learn(const EVENT_RECORD *r)
+bool openetw_schema_learn(const EVENT_RECORD *r)
 {
 	struct schema_record s;
 	schema_record_read(r, &s);
@@ -782,7 +784,7 @@ int openetw_schema_learn(const EVENT_RECORD *r)
 	return s.metadata && schema_process_learn(s.opcode, s.payload, s.payload_bytes) == 1;
 }
 
-int openetw_schema_load_file(const char *path, char *problem, size_t problem_bytes)
+uint32_t openetw_schema_load_file(const char *path, char *problem, size_t problem_bytes)
 {
 	struct diag d = {0};
 	int err = path ? schema_process_load_file(path, &d) : -EINVAL;
@@ -801,5 +803,5 @@ int openetw_schema_load_file(const char *path, char *problem, size_t problem_byt
 		problem[n] = 0;
 		openetw_text_free(&t);
 	}
-	return err;
+	return win32_from_errno(err);
 }

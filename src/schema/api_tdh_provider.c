@@ -5,6 +5,7 @@
  * is ERROR_NOT_FOUND, as one that is not installed is on Windows.
  */
 #include "schema/schema_tdh.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 
@@ -31,15 +32,9 @@ static int add_provider(void *ctx, const struct guid *g, enum schema_source sour
 			return 0;
 		}
 	}
-	if (l->count == l->cap) {
-		size_t cap = l->cap ? 2 * l->cap : 64;
-		struct provider_item *items = realloc(l->items, cap * sizeof *items);
-		if (!items) {
-			l->failed = true;
-			return 1;
-		}
-		l->items = items;
-		l->cap = cap;
+	if (!VEC_ROOM(l->items, l->count, l->cap)) {
+		l->failed = true;
+		return 1;
 	}
 	char *copy = strdup(name);
 	if (!copy) {
@@ -139,15 +134,9 @@ struct field_list {
 
 static void add_field(struct field_list *l, const struct manifest_name *n)
 {
-	if (l->count == l->cap) {
-		size_t cap = l->cap ? 2 * l->cap : 64;
-		const struct manifest_name **names = realloc(l->names, cap * sizeof *names);
-		if (!names) {
-			l->failed = true;
-			return;
-		}
-		l->names = names;
-		l->cap = cap;
+	if (!VEC_ROOM(l->names, l->count, l->cap)) {
+		l->failed = true;
+		return;
 	}
 	l->names[l->count++] = n;
 }

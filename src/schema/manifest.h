@@ -47,7 +47,7 @@ struct manifest_map {
 struct manifest_item {
 	struct manifest_item *next;
 	const char *name;
-	uint16_t in_type, out_type; /* enum schema_in, schema_out; in_type 0: struct */
+	uint16_t in_type, out_type; /* TDH_INTYPE_*, TDH_OUTTYPE_*; in_type 0: struct */
 	const char *map_name;	    /* may be NULL */
 	const struct manifest_map *map;
 	/* Elements and size: a number, or the item that holds it. */

@@ -296,8 +296,8 @@ static int fill_item(struct crim *c, struct items *l, uint32_t i, const uint8_t 
 	}
 	it->in_type = p[4];
 	it->out_type = p[5] ? p[5] : schema_out_default(p[4]);
-	bool sized = it->in_type == SCHEMA_IN_UNICODESTRING || it->in_type == SCHEMA_IN_ANSISTRING ||
-		     it->in_type == SCHEMA_IN_BINARY;
+	bool sized = it->in_type == TDH_INTYPE_UNICODESTRING || it->in_type == TDH_INTYPE_ANSISTRING ||
+		     it->in_type == TDH_INTYPE_BINARY;
 	if (flags & ITEM_LENGTH_OF) {
 		if (length >= l->count) {
 			return bad(c, (uint64_t)(p - c->p), "a length refers to no field");

@@ -179,8 +179,8 @@ static int read_size(struct manifest_xml *x, const struct xml_node *n, const cha
 					"no field '%s' stands before this one", a->value);
 	}
 	uint16_t in = (*ret_of)->in_type;
-	bool integer = (in >= SCHEMA_IN_INT8 && in <= SCHEMA_IN_UINT32) ||
-		       in == SCHEMA_IN_HEXINT32 || in == SCHEMA_IN_UINT64 || in == SCHEMA_IN_INT64;
+	bool integer = (in >= TDH_INTYPE_INT8 && in <= TDH_INTYPE_UINT32) ||
+		       in == TDH_INTYPE_HEXINT32 || in == TDH_INTYPE_UINT64 || in == TDH_INTYPE_INT64;
 	if ((*ret_of)->is_struct || !integer) {
 		return manifest_xml_bad(x, a->line, a->column, "field '%s' is no integer",
 					a->value);
@@ -231,18 +231,18 @@ static int read_data(struct manifest_xml *x, const struct xml_node *n, const str
 		return err;
 	}
 	bool sized = it->has_length || it->length_of;
-	bool may = it->in_type == SCHEMA_IN_UNICODESTRING || it->in_type == SCHEMA_IN_ANSISTRING ||
-		   it->in_type == SCHEMA_IN_BINARY || it->in_type == SCHEMA_IN_SID;
+	bool may = it->in_type == TDH_INTYPE_UNICODESTRING || it->in_type == TDH_INTYPE_ANSISTRING ||
+		   it->in_type == TDH_INTYPE_BINARY || it->in_type == TDH_INTYPE_SID;
 	if (sized && !may) {
 		const struct xml_attr *a = xml_attr(n, "length");
 		return manifest_xml_bad(x, a->line, a->column,
 					"field '%s' has a type that takes no length", it->name);
 	}
-	bool bare = !sized && it->in_type == SCHEMA_IN_BINARY && it->out_type != SCHEMA_OUT_IPV6;
+	bool bare = !sized && it->in_type == TDH_INTYPE_BINARY && it->out_type != TDH_OUTTYPE_IPV6;
 	if (bare && x->reader) {
 		/* Dumps of installed providers lack it: all bytes that are left. */
-		it->in_type = SCHEMA_IN_UINT8;
-		it->out_type = SCHEMA_OUT_HEXINT8;
+		it->in_type = TDH_INTYPE_UINT8;
+		it->out_type = TDH_OUTTYPE_HEXINT8;
 		it->to_end = true;
 	} else if (bare) {
 		return manifest_xml_bad(x, n->line, n->column, "binary field '%s' needs a length",

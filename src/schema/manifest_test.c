@@ -376,14 +376,14 @@ static void make_crim(struct blob *b)
 	size_t temp = b->n;
 	blob_add(b, "TEMP", 4), blob_u32(b, 120), blob_u32(b, 3), blob_u32(b, 4);
 	blob_u32(b, (uint32_t)temp + 40), blob_u32(b, 1), blob_u64(b, 0), blob_u64(b, 0);
-	blob_u32(b, 0), blob_u8(b, SCHEMA_IN_UINT16), blob_u8(b, 0), blob_u16(b, 0);
+	blob_u32(b, 0), blob_u8(b, TDH_INTYPE_UINT16), blob_u8(b, 0), blob_u16(b, 0);
 	blob_u32(b, 0), blob_u16(b, 1), blob_u16(b, 2), blob_u32(b, (uint32_t)fields[0]);
-	blob_u32(b, 0), blob_u8(b, SCHEMA_IN_UINT32), blob_u8(b, 0), blob_u16(b, 0);
+	blob_u32(b, 0), blob_u8(b, TDH_INTYPE_UINT32), blob_u8(b, 0), blob_u16(b, 0);
 	blob_u32(b, (uint32_t)vmap), blob_u16(b, 1), blob_u16(b, 4);
 	blob_u32(b, (uint32_t)fields[1]);
 	blob_u32(b, 0x11), blob_u16(b, 3), blob_u16(b, 1); /* a struct, counted by a field */
 	blob_u32(b, 0), blob_u16(b, 0), blob_u16(b, 0), blob_u32(b, (uint32_t)fields[2]);
-	blob_u32(b, 0), blob_u8(b, SCHEMA_IN_INT8), blob_u8(b, SCHEMA_OUT_BYTE), blob_u16(b, 0);
+	blob_u32(b, 0), blob_u8(b, TDH_INTYPE_INT8), blob_u8(b, TDH_OUTTYPE_BYTE), blob_u16(b, 0);
 	blob_u32(b, 0), blob_u16(b, 1), blob_u16(b, 1), blob_u32(b, (uint32_t)fields[3]);
 	at = b->n; /* events */
 	le32_put(b->b + elements + 32, (uint32_t)at);

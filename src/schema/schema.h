@@ -22,6 +22,7 @@
 #define SCHEMA_SCHEMA_H
 
 #include "base/base.h"
+#include "etw/values/tdh_types.h"
 #include "openetw/decode.h"
 
 /* Limits on what a hostile file can make us do. */
@@ -30,90 +31,8 @@
 #define SCHEMA_WORK_MAX	  400000 /* values visited per payload; names cost extra, see schema_walk.c \
 				  */
 
-/* The TDH numbers, so that this folder's inside does not need the Windows headers. */
-enum schema_in {
-	SCHEMA_IN_NULL = 0,
-	SCHEMA_IN_UNICODESTRING = 1,
-	SCHEMA_IN_ANSISTRING = 2,
-	SCHEMA_IN_INT8 = 3,
-	SCHEMA_IN_UINT8 = 4,
-	SCHEMA_IN_INT16 = 5,
-	SCHEMA_IN_UINT16 = 6,
-	SCHEMA_IN_INT32 = 7,
-	SCHEMA_IN_UINT32 = 8,
-	SCHEMA_IN_INT64 = 9,
-	SCHEMA_IN_UINT64 = 10,
-	SCHEMA_IN_FLOAT = 11,
-	SCHEMA_IN_DOUBLE = 12,
-	SCHEMA_IN_BOOLEAN = 13,
-	SCHEMA_IN_BINARY = 14,
-	SCHEMA_IN_GUID = 15,
-	SCHEMA_IN_POINTER = 16,
-	SCHEMA_IN_FILETIME = 17,
-	SCHEMA_IN_SYSTEMTIME = 18,
-	SCHEMA_IN_SID = 19,
-	SCHEMA_IN_HEXINT32 = 20,
-	SCHEMA_IN_HEXINT64 = 21,
-	SCHEMA_IN_COUNTEDSTRING = 22, /* MANIFEST_COUNTED... */
-	SCHEMA_IN_COUNTEDANSISTRING = 23,
-	SCHEMA_IN_STRUCT =
-		24, /* TraceLogging's marker only; in the model SCHEMA_FF_STRUCT says it */
-	SCHEMA_IN_COUNTEDBINARY = 25,
-	SCHEMA_IN_MOF_COUNTEDSTRING = 300,
-	SCHEMA_IN_MOF_COUNTEDANSISTRING = 301,
-	SCHEMA_IN_REVERSEDCOUNTEDSTRING = 302,
-	SCHEMA_IN_REVERSEDCOUNTEDANSISTRING = 303,
-	SCHEMA_IN_NONNULLTERMINATEDSTRING = 304,
-	SCHEMA_IN_NONNULLTERMINATEDANSISTRING = 305,
-	SCHEMA_IN_UNICODECHAR = 306,
-	SCHEMA_IN_ANSICHAR = 307,
-	SCHEMA_IN_SIZET = 308,
-	SCHEMA_IN_HEXDUMP = 309,
-	SCHEMA_IN_WBEMSID = 310,
-};
-enum schema_out {
-	SCHEMA_OUT_NULL = 0,
-	SCHEMA_OUT_STRING = 1,
-	SCHEMA_OUT_DATETIME = 2,
-	SCHEMA_OUT_BYTE = 3,
-	SCHEMA_OUT_UNSIGNEDBYTE = 4,
-	SCHEMA_OUT_SHORT = 5,
-	SCHEMA_OUT_UNSIGNEDSHORT = 6,
-	SCHEMA_OUT_INT = 7,
-	SCHEMA_OUT_UNSIGNEDINT = 8,
-	SCHEMA_OUT_LONG = 9,
-	SCHEMA_OUT_UNSIGNEDLONG = 10,
-	SCHEMA_OUT_FLOAT = 11,
-	SCHEMA_OUT_DOUBLE = 12,
-	SCHEMA_OUT_BOOLEAN = 13,
-	SCHEMA_OUT_GUID = 14,
-	SCHEMA_OUT_HEXBINARY = 15,
-	SCHEMA_OUT_HEXINT8 = 16,
-	SCHEMA_OUT_HEXINT16 = 17,
-	SCHEMA_OUT_HEXINT32 = 18,
-	SCHEMA_OUT_HEXINT64 = 19,
-	SCHEMA_OUT_PID = 20,
-	SCHEMA_OUT_TID = 21,
-	SCHEMA_OUT_PORT = 22,
-	SCHEMA_OUT_IPV4 = 23,
-	SCHEMA_OUT_IPV6 = 24,
-	SCHEMA_OUT_SOCKETADDRESS = 25,
-	SCHEMA_OUT_CIMDATETIME = 26,
-	SCHEMA_OUT_ETWTIME = 27,
-	SCHEMA_OUT_XML = 28,
-	SCHEMA_OUT_ERRORCODE = 29,
-	SCHEMA_OUT_WIN32ERROR = 30,
-	SCHEMA_OUT_NTSTATUS = 31,
-	SCHEMA_OUT_HRESULT = 32,
-	SCHEMA_OUT_CULTURE_INSENSITIVE_DATETIME = 33,
-	SCHEMA_OUT_JSON = 34,
-	SCHEMA_OUT_UTF8 = 35,
-	SCHEMA_OUT_PKCS7 = 36,
-	SCHEMA_OUT_CODE_POINTER = 37,
-	SCHEMA_OUT_DATETIME_UTC = 38,
-	SCHEMA_OUT_REDUCEDSTRING = 300,
-	SCHEMA_OUT_NOPRINT = 301,
-};
+/* TraceLogging's marker of a struct; in the model SCHEMA_FF_STRUCT says it. */
+#define SCHEMA_IN_STRUCT TDH_INTYPE_RESERVED24
 enum schema_field_flag { /* PROPERTY_FLAGS */
 			 SCHEMA_FF_STRUCT = 0x1,
 			 SCHEMA_FF_PARAM_LENGTH = 0x2,
@@ -140,8 +59,8 @@ struct schema_str {
 struct schema_field {
 	uint32_t flags;
 	uint32_t tags;	   /* 28 bits */
-	uint16_t in_type;  /* enum schema_in; 0 for structs */
-	uint16_t out_type; /* enum schema_out, as the loader found or resolved it */
+	uint16_t in_type;  /* TDH_INTYPE_*; 0 for structs */
+	uint16_t out_type; /* TDH_OUTTYPE_*, as the loader found or resolved it */
 	uint16_t count;	   /* elements, or index of the field that says so (PARAM_COUNT) */
 	uint16_t length;   /* bytes or units, or index of the field that says so (PARAM_LENGTH) */
 	uint16_t first_member; /* structs */

@@ -127,8 +127,8 @@ int schema_build_seal(struct schema_build *b, const void *tei, size_t tei_bytes,
 	memcpy(block + tei_bytes, b->pool.data, b->pool.length);
 	for (uint32_t i = 0; i < b->field_count; i++) {
 		uint16_t in = fields[i].in_type;
-		e->has_pointers |= in == SCHEMA_IN_POINTER || in == SCHEMA_IN_SIZET ||
-				   in == SCHEMA_IN_WBEMSID;
+		e->has_pointers |= in == TDH_INTYPE_POINTER || in == TDH_INTYPE_SIZET ||
+				   in == TDH_INTYPE_WBEMSID;
 	}
 	e->fields = fields;
 	e->field_count = b->field_count;

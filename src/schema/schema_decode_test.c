@@ -149,7 +149,7 @@ static void text_form_quotes_only_where_needed(void **state)
 	openetw_decoder_destroy(d);
 }
 
-static int collect(void *ctx, const struct openetw_field *f)
+static bool collect(void *ctx, const struct openetw_field *f)
 {
 	struct openetw_text *o = ctx;
 	out_add(o, f->name, f->name_length);
@@ -158,7 +158,7 @@ static int collect(void *ctx, const struct openetw_field *f)
 	out_char(o, '/');
 	out_add(o, f->json, f->json_length);
 	out_char(o, ';');
-	return 0;
+	return true;
 }
 
 /* "a", ESC, U+009B, U+202E, U+E0041, an invalid byte, "z"; the last three in UTF-8 only. */

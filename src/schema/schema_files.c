@@ -5,6 +5,8 @@
  * kept; a file is read when an event of one of its providers turns up.
  */
 #include "base/datadir.h"
+#include "base/vec.h"
+#include "base/file.h"
 #include "base/elf_section.h"
 #include "format/schema_section.h"
 #include "schema/catalogue.h"
@@ -31,38 +33,20 @@
 
 static int read_file(const char *path, uint8_t **ret, size_t *ret_n, struct diag *d)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat st;
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		int err = -errno;
-		diag_at(d, UINT64_MAX, "%s", strerror(errno));
-		base_close(&fd);
-		return err;
-	}
-	if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size > FILE_BYTES_MAX) {
+	struct strbuf b = {0};
+	int err = file_read(path, FILE_BYTES_MAX, &b);
+	if (err == -EFBIG || err == -EINVAL || err == -EISDIR) {
 		diag_at(d, UINT64_MAX, "not a regular file below 64 MB");
-		base_close(&fd);
-		return -EBADMSG;
+		err = -EBADMSG;
+	} else if (err < 0) {
+		diag_at(d, UINT64_MAX, "%s", strerror(-err));
 	}
-	uint8_t *p = malloc((size_t)st.st_size + 1);
-	size_t n = 0;
-	ssize_t got = p ? 1 : 0;
-	while (got > 0 && n < (size_t)st.st_size) {
-		got = read(fd, p + n, (size_t)st.st_size - n);
-		if (got < 0 && errno == EINTR) {
-			got = 1;
-			continue;
-		}
-		n += got > 0 ? (size_t)got : 0;
-	}
-	int err = !p ? -ENOMEM : got < 0 ? -errno : 0;
-	base_close(&fd);
 	if (err < 0) {
-		free(p);
+		strbuf_finish(&b);
 		return err;
 	}
-	*ret = p;
-	*ret_n = n;
+	*ret = (uint8_t *)b.s;
+	*ret_n = b.len;
 	return 0;
 }
 
@@ -174,15 +158,8 @@ static struct {
 
 static void add_entry(const struct guid *g, const char *path, bool messages)
 {
-	if (files.count == files.cap) {
-		size_t cap = files.cap ? 2 * files.cap : 64;
-		struct entry *e = cap > 8 * FILES_MAX ? NULL
-						      : realloc(files.entries, cap * sizeof *e);
-		if (!e) {
-			return;
-		}
-		files.entries = e;
-		files.cap = cap;
+	if (!VEC_ROOM_UP_TO(files.entries, files.count, files.cap, 8 * FILES_MAX)) {
+		return;
 	}
 	files.entries[files.count] = (struct entry){*g, (uint32_t)files.count, messages, path};
 	files.count++;
@@ -295,13 +272,8 @@ static void index_directory(const char *dir)
 		if (e->d_name[0] == '.' || n <= 0 || (size_t)n >= sizeof path || stat(path, &st) < 0) {
 			continue;
 		}
-		if (count == cap) {
-			cap = cap ? 2 * cap : 64;
-			struct found *more = realloc(list, cap * sizeof *list);
-			if (!more) {
-				break;
-			}
-			list = more;
+		if (!VEC_ROOM(list, count, cap)) {
+			break;
 		}
 		list[count] = (struct found){strdup(path), st.st_mtim};
 		count += list[count].path != NULL;

@@ -36,61 +36,61 @@ static uint8_t kind_of(uint16_t in, uint16_t *ret_bytes)
 {
 	*ret_bytes = 0;
 	switch (in) {
-	case SCHEMA_IN_INT8:
-	case SCHEMA_IN_UINT8:
-	case SCHEMA_IN_ANSICHAR:
+	case TDH_INTYPE_INT8:
+	case TDH_INTYPE_UINT8:
+	case TDH_INTYPE_ANSICHAR:
 		*ret_bytes = 1;
 		return FILTER_FIXED;
-	case SCHEMA_IN_INT16:
-	case SCHEMA_IN_UINT16:
-	case SCHEMA_IN_UNICODECHAR:
+	case TDH_INTYPE_INT16:
+	case TDH_INTYPE_UINT16:
+	case TDH_INTYPE_UNICODECHAR:
 		*ret_bytes = 2;
 		return FILTER_FIXED;
-	case SCHEMA_IN_INT32:
-	case SCHEMA_IN_UINT32:
-	case SCHEMA_IN_FLOAT:
-	case SCHEMA_IN_BOOLEAN:
-	case SCHEMA_IN_HEXINT32:
+	case TDH_INTYPE_INT32:
+	case TDH_INTYPE_UINT32:
+	case TDH_INTYPE_FLOAT:
+	case TDH_INTYPE_BOOLEAN:
+	case TDH_INTYPE_HEXINT32:
 		*ret_bytes = 4;
 		return FILTER_FIXED;
-	case SCHEMA_IN_INT64:
-	case SCHEMA_IN_UINT64:
-	case SCHEMA_IN_DOUBLE:
-	case SCHEMA_IN_FILETIME:
-	case SCHEMA_IN_HEXINT64:
+	case TDH_INTYPE_INT64:
+	case TDH_INTYPE_UINT64:
+	case TDH_INTYPE_DOUBLE:
+	case TDH_INTYPE_FILETIME:
+	case TDH_INTYPE_HEXINT64:
 		*ret_bytes = 8;
 		return FILTER_FIXED;
-	case SCHEMA_IN_GUID:
-	case SCHEMA_IN_SYSTEMTIME:
+	case TDH_INTYPE_GUID:
+	case TDH_INTYPE_SYSTEMTIME:
 		*ret_bytes = 16;
 		return FILTER_FIXED;
-	case SCHEMA_IN_NULL:
-	case SCHEMA_IN_BINARY:
+	case TDH_INTYPE_NULL:
+	case TDH_INTYPE_BINARY:
 		return FILTER_FIXED;
-	case SCHEMA_IN_POINTER:
-	case SCHEMA_IN_SIZET:
+	case TDH_INTYPE_POINTER:
+	case TDH_INTYPE_SIZET:
 		return FILTER_POINTER;
-	case SCHEMA_IN_UNICODESTRING:
+	case TDH_INTYPE_UNICODESTRING:
 		return FILTER_TEXT16;
-	case SCHEMA_IN_ANSISTRING:
+	case TDH_INTYPE_ANSISTRING:
 		return FILTER_TEXT8;
-	case SCHEMA_IN_COUNTEDSTRING:
-	case SCHEMA_IN_COUNTEDANSISTRING:
-	case SCHEMA_IN_COUNTEDBINARY:
-	case SCHEMA_IN_MOF_COUNTEDSTRING:
-	case SCHEMA_IN_MOF_COUNTEDANSISTRING:
+	case TDH_INTYPE_MANIFEST_COUNTEDSTRING:
+	case TDH_INTYPE_MANIFEST_COUNTEDANSISTRING:
+	case TDH_INTYPE_MANIFEST_COUNTEDBINARY:
+	case TDH_INTYPE_COUNTEDSTRING:
+	case TDH_INTYPE_COUNTEDANSISTRING:
 		return FILTER_COUNTED;
-	case SCHEMA_IN_REVERSEDCOUNTEDSTRING:
-	case SCHEMA_IN_REVERSEDCOUNTEDANSISTRING:
+	case TDH_INTYPE_REVERSEDCOUNTEDSTRING:
+	case TDH_INTYPE_REVERSEDCOUNTEDANSISTRING:
 		return FILTER_COUNTED_BE;
-	case SCHEMA_IN_NONNULLTERMINATEDSTRING:
-	case SCHEMA_IN_NONNULLTERMINATEDANSISTRING:
+	case TDH_INTYPE_NONNULLTERMINATEDSTRING:
+	case TDH_INTYPE_NONNULLTERMINATEDANSISTRING:
 		return FILTER_REST;
-	case SCHEMA_IN_HEXDUMP:
+	case TDH_INTYPE_HEXDUMP:
 		return FILTER_COUNTED32;
-	case SCHEMA_IN_SID:
+	case TDH_INTYPE_SID:
 		return FILTER_SID;
-	case SCHEMA_IN_WBEMSID:
+	case TDH_INTYPE_WBEMSID:
 		return FILTER_TOKEN_SID;
 	default:
 		return 0;
@@ -102,14 +102,14 @@ static struct filter_field field_of(const struct making *m, const struct schema_
 	struct filter_field out = {.count = f->count};
 	out.kind = kind_of(f->in_type, &out.length);
 	bool sized = out.kind == FILTER_TEXT16 || out.kind == FILTER_TEXT8;
-	if (sized || f->in_type == SCHEMA_IN_BINARY) {
+	if (sized || f->in_type == TDH_INTYPE_BINARY) {
 		bool given = f->length != 0 || (f->flags & SCHEMA_FF_FIXED_LENGTH);
 		out.length = f->length;
 		if (f->flags & SCHEMA_FF_PARAM_LENGTH) {
 			out.flags |= FILTER_LENGTH_OF;
 			out.length = m->index[f->length];
 			given = true;
-		} else if (!given && f->out_type == SCHEMA_OUT_IPV6) {
+		} else if (!given && f->out_type == TDH_OUTTYPE_IPV6) {
 			out.length = 16;
 		}
 		out.flags |= sized && given ? FILTER_SIZED : 0;
@@ -245,13 +245,13 @@ static const char *one_value(const struct schema_field *f, const char *p, uint8_
 			     uint64_t *ret)
 {
 	p = skip_blanks(p);
-	if (f->in_type == SCHEMA_IN_BOOLEAN || f->out_type == SCHEMA_OUT_BOOLEAN) {
+	if (f->in_type == TDH_INTYPE_BOOLEAN || f->out_type == TDH_OUTTYPE_BOOLEAN) {
 		if (strncmp(p, "true", 4) == 0 || strncmp(p, "false", 5) == 0) {
 			*ret = *p == 't';
 			return skip_blanks(p + (*p == 't' ? 4 : 5));
 		}
 	}
-	if (f->out_type == SCHEMA_OUT_IPV4) {
+	if (f->out_type == TDH_OUTTYPE_IPV4) {
 		return ipv4(p, ret);
 	}
 	return number(p, type == FILTER_SIGNED, ret);
@@ -260,25 +260,25 @@ static const char *one_value(const struct schema_field *f, const char *p, uint8_
 static uint8_t number_type(const struct schema_field *f)
 {
 	switch (f->in_type) {
-	case SCHEMA_IN_INT8:
-	case SCHEMA_IN_INT16:
-	case SCHEMA_IN_INT32:
-	case SCHEMA_IN_INT64:
+	case TDH_INTYPE_INT8:
+	case TDH_INTYPE_INT16:
+	case TDH_INTYPE_INT32:
+	case TDH_INTYPE_INT64:
 		return FILTER_SIGNED;
-	case SCHEMA_IN_UINT16:
-		return f->out_type == SCHEMA_OUT_PORT ? FILTER_NETWORK : FILTER_UNSIGNED;
-	case SCHEMA_IN_UINT32:
-		return f->out_type == SCHEMA_OUT_IPV4 ? FILTER_NETWORK : FILTER_UNSIGNED;
-	case SCHEMA_IN_UINT8:
-	case SCHEMA_IN_UINT64:
-	case SCHEMA_IN_BOOLEAN:
-	case SCHEMA_IN_HEXINT32:
-	case SCHEMA_IN_HEXINT64:
-	case SCHEMA_IN_POINTER:
-	case SCHEMA_IN_SIZET:
-	case SCHEMA_IN_FILETIME:
-	case SCHEMA_IN_UNICODECHAR:
-	case SCHEMA_IN_ANSICHAR:
+	case TDH_INTYPE_UINT16:
+		return f->out_type == TDH_OUTTYPE_PORT ? FILTER_NETWORK : FILTER_UNSIGNED;
+	case TDH_INTYPE_UINT32:
+		return f->out_type == TDH_OUTTYPE_IPV4 ? FILTER_NETWORK : FILTER_UNSIGNED;
+	case TDH_INTYPE_UINT8:
+	case TDH_INTYPE_UINT64:
+	case TDH_INTYPE_BOOLEAN:
+	case TDH_INTYPE_HEXINT32:
+	case TDH_INTYPE_HEXINT64:
+	case TDH_INTYPE_POINTER:
+	case TDH_INTYPE_SIZET:
+	case TDH_INTYPE_FILETIME:
+	case TDH_INTYPE_UNICODECHAR:
+	case TDH_INTYPE_ANSICHAR:
 		return FILTER_UNSIGNED;
 	default:
 		return 0;
@@ -365,19 +365,19 @@ static int make_predicate(struct making *m, size_t i)
 		return make_number(m, i, f, type);
 	}
 	switch (f->in_type) {
-	case SCHEMA_IN_UNICODESTRING:
-	case SCHEMA_IN_COUNTEDSTRING:
-	case SCHEMA_IN_MOF_COUNTEDSTRING:
-	case SCHEMA_IN_REVERSEDCOUNTEDSTRING:
-	case SCHEMA_IN_NONNULLTERMINATEDSTRING:
+	case TDH_INTYPE_UNICODESTRING:
+	case TDH_INTYPE_MANIFEST_COUNTEDSTRING:
+	case TDH_INTYPE_COUNTEDSTRING:
+	case TDH_INTYPE_REVERSEDCOUNTEDSTRING:
+	case TDH_INTYPE_NONNULLTERMINATEDSTRING:
 		return make_text(m, i, true);
-	case SCHEMA_IN_ANSISTRING:
-	case SCHEMA_IN_COUNTEDANSISTRING:
-	case SCHEMA_IN_MOF_COUNTEDANSISTRING:
-	case SCHEMA_IN_REVERSEDCOUNTEDANSISTRING:
-	case SCHEMA_IN_NONNULLTERMINATEDANSISTRING:
+	case TDH_INTYPE_ANSISTRING:
+	case TDH_INTYPE_MANIFEST_COUNTEDANSISTRING:
+	case TDH_INTYPE_COUNTEDANSISTRING:
+	case TDH_INTYPE_REVERSEDCOUNTEDANSISTRING:
+	case TDH_INTYPE_NONNULLTERMINATEDANSISTRING:
 		return make_text(m, i, false);
-	case SCHEMA_IN_GUID: {
+	case TDH_INTYPE_GUID: {
 		struct guid g;
 		if (op < FILTER_IS || guid_parse(m->conditions[i].value, &g) < 0) {
 			return refuse(m, -EINVAL, i,

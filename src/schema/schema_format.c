@@ -268,10 +268,10 @@ static const struct {
 
 static const char *error_text(uint16_t out, uint32_t code)
 {
-	if (out == SCHEMA_OUT_WIN32ERROR) {
+	if (out == TDH_OUTTYPE_WIN32ERROR) {
 		return win32_text(code);
 	}
-	if (out == SCHEMA_OUT_HRESULT) {
+	if (out == TDH_OUTTYPE_HRESULT) {
 		return code == 0			     ? win32_text(0)
 		       : (code & 0xFFFF0000u) == 0x80070000u ? win32_text(code & 0xFFFF)
 							     : NULL;
@@ -302,15 +302,15 @@ const char *schema_error_symbol(uint16_t out, uint32_t code)
 		       {0x8007000E, "E_OUTOFMEMORY"},
 		       {0x80070057, "E_INVALIDARG"}};
 	const char *name = NULL;
-	if (out == SCHEMA_OUT_NTSTATUS) {
+	if (out == TDH_OUTTYPE_NTSTATUS) {
 		return error_text(out, code);
 	}
-	for (size_t i = 0; i < BASE_ARRAY_LEN(results) && out == SCHEMA_OUT_HRESULT; i++) {
+	for (size_t i = 0; i < BASE_ARRAY_LEN(results) && out == TDH_OUTTYPE_HRESULT; i++) {
 		if (results[i].code == code) {
 			return results[i].name;
 		}
 	}
-	if (out == SCHEMA_OUT_WIN32ERROR) {
+	if (out == TDH_OUTTYPE_WIN32ERROR) {
 		name = win32_name(code);
 	} else if ((code & 0xFFFF0000u) == 0x80070000u) {
 		name = win32_name(code & 0xFFFF);
@@ -321,7 +321,7 @@ const char *schema_error_symbol(uint16_t out, uint32_t code)
 static void put_error(const struct fmt *f, uint16_t out, uint32_t code)
 {
 	if (f->style != SCHEMA_STYLE_TDH) { /* the code itself, which tools can compare */
-		if (out == SCHEMA_OUT_WIN32ERROR) {
+		if (out == TDH_OUTTYPE_WIN32ERROR) {
 			put_unsigned(f, code);
 		} else {
 			put_hex(f, code);
@@ -333,8 +333,8 @@ static void put_error(const struct fmt *f, uint16_t out, uint32_t code)
 		out_str(f->o, text);
 		return;
 	}
-	out_str(f->o, out == SCHEMA_OUT_WIN32ERROR ? "Unknown Win32 Error code: "
-		      : out == SCHEMA_OUT_NTSTATUS ? "Unknown NTSTATUS Error code: "
+	out_str(f->o, out == TDH_OUTTYPE_WIN32ERROR ? "Unknown Win32 Error code: "
+		      : out == TDH_OUTTYPE_NTSTATUS ? "Unknown NTSTATUS Error code: "
 						   : "Unknown HResult Error code: ");
 	out_hex(f->o, code, true);
 }
@@ -373,33 +373,33 @@ static void put_integer(const struct fmt *f, uint16_t in, uint16_t out,
 		break;
 	}
 	switch (out) {
-	case SCHEMA_OUT_BYTE:
-	case SCHEMA_OUT_SHORT:
-	case SCHEMA_OUT_INT:
-	case SCHEMA_OUT_LONG:
-	case SCHEMA_OUT_PID:
-	case SCHEMA_OUT_TID:
+	case TDH_OUTTYPE_BYTE:
+	case TDH_OUTTYPE_SHORT:
+	case TDH_OUTTYPE_INT:
+	case TDH_OUTTYPE_LONG:
+	case TDH_OUTTYPE_PID:
+	case TDH_OUTTYPE_TID:
 		put_signed(f, sign_extend(n, v->bytes));
 		return;
-	case SCHEMA_OUT_UNSIGNEDBYTE:
-	case SCHEMA_OUT_UNSIGNEDSHORT:
-	case SCHEMA_OUT_UNSIGNEDINT:
-	case SCHEMA_OUT_UNSIGNEDLONG:
-	case SCHEMA_OUT_ETWTIME:
+	case TDH_OUTTYPE_UNSIGNEDBYTE:
+	case TDH_OUTTYPE_UNSIGNEDSHORT:
+	case TDH_OUTTYPE_UNSIGNEDINT:
+	case TDH_OUTTYPE_UNSIGNEDLONG:
+	case TDH_OUTTYPE_ETWTIME:
 		put_unsigned(f, n);
 		return;
-	case SCHEMA_OUT_HEXINT8:
-	case SCHEMA_OUT_HEXINT16:
-	case SCHEMA_OUT_HEXINT32:
-	case SCHEMA_OUT_HEXINT64:
-	case SCHEMA_OUT_ERRORCODE:
-	case SCHEMA_OUT_CODE_POINTER:
+	case TDH_OUTTYPE_HEXINT8:
+	case TDH_OUTTYPE_HEXINT16:
+	case TDH_OUTTYPE_HEXINT32:
+	case TDH_OUTTYPE_HEXINT64:
+	case TDH_OUTTYPE_ERRORCODE:
+	case TDH_OUTTYPE_CODE_POINTER:
 		put_hex(f, n);
 		return;
-	case SCHEMA_OUT_BOOLEAN:
+	case TDH_OUTTYPE_BOOLEAN:
 		put_bool(f, n != 0);
 		return;
-	case SCHEMA_OUT_STRING:
+	case TDH_OUTTYPE_STRING:
 		if (v->bytes == 2) {
 			put_wide(f, v->p, 2);
 			return;
@@ -411,13 +411,13 @@ static void put_integer(const struct fmt *f, uint16_t in, uint16_t out,
 			return;
 		}
 		break;
-	case SCHEMA_OUT_PORT:
+	case TDH_OUTTYPE_PORT:
 		if (v->bytes == 2) {
 			put_unsigned(f, (n & 0xFF) << 8 | n >> 8);
 			return;
 		}
 		break;
-	case SCHEMA_OUT_IPV4:
+	case TDH_OUTTYPE_IPV4:
 		if (v->bytes == 4) {
 			quote(f);
 			add_ipv4(f->o, v->p);
@@ -425,17 +425,17 @@ static void put_integer(const struct fmt *f, uint16_t in, uint16_t out,
 			return;
 		}
 		break;
-	case SCHEMA_OUT_WIN32ERROR:
-	case SCHEMA_OUT_NTSTATUS:
-	case SCHEMA_OUT_HRESULT:
+	case TDH_OUTTYPE_WIN32ERROR:
+	case TDH_OUTTYPE_NTSTATUS:
+	case TDH_OUTTYPE_HRESULT:
 		if (v->bytes == 4) {
 			put_error(f, out, (uint32_t)n);
 			return;
 		}
 		break;
-	case SCHEMA_OUT_DATETIME:
-	case SCHEMA_OUT_DATETIME_UTC:
-	case SCHEMA_OUT_CULTURE_INSENSITIVE_DATETIME:
+	case TDH_OUTTYPE_DATETIME:
+	case TDH_OUTTYPE_DATETIME_UTC:
+	case TDH_OUTTYPE_CULTURE_INSENSITIVE_DATETIME:
 		if (v->bytes == 8) {
 			put_filetime(f, n);
 			return;
@@ -445,7 +445,7 @@ static void put_integer(const struct fmt *f, uint16_t in, uint16_t out,
 		break;
 	}
 	uint16_t plain = schema_out_default(in);
-	if (plain == out || plain == SCHEMA_OUT_STRING) {
+	if (plain == out || plain == TDH_OUTTYPE_STRING) {
 		put_unsigned(f,
 			     n); /* cannot happen with our tables; ends the recursion for certain */
 		return;
@@ -467,11 +467,11 @@ static void put_float(const struct fmt *f, double v, bool is_float)
 
 static void put_bytes(const struct fmt *f, uint16_t out, const struct schema_value *v)
 {
-	if (out == SCHEMA_OUT_IPV6 && v->bytes == 16) {
+	if (out == TDH_OUTTYPE_IPV6 && v->bytes == 16) {
 		quote(f);
 		add_ipv6(f->o, v->p);
 		quote(f);
-	} else if (out == SCHEMA_OUT_SOCKETADDRESS) {
+	} else if (out == TDH_OUTTYPE_SOCKETADDRESS) {
 		put_socket_address(f, v->p, v->bytes);
 	} else {
 		put_binary(f, v->p, v->bytes);
@@ -483,57 +483,57 @@ void schema_value_format(struct openetw_text *o, enum schema_style style, uint16
 {
 	struct fmt f = {o, style};
 	switch (in) {
-	case SCHEMA_IN_UNICODESTRING:
-	case SCHEMA_IN_COUNTEDSTRING:
-	case SCHEMA_IN_MOF_COUNTEDSTRING:
-	case SCHEMA_IN_REVERSEDCOUNTEDSTRING:
-	case SCHEMA_IN_NONNULLTERMINATEDSTRING:
-	case SCHEMA_IN_UNICODECHAR:
+	case TDH_INTYPE_UNICODESTRING:
+	case TDH_INTYPE_MANIFEST_COUNTEDSTRING:
+	case TDH_INTYPE_COUNTEDSTRING:
+	case TDH_INTYPE_REVERSEDCOUNTEDSTRING:
+	case TDH_INTYPE_NONNULLTERMINATEDSTRING:
+	case TDH_INTYPE_UNICODECHAR:
 		put_wide(&f, v->p, v->bytes);
 		break;
-	case SCHEMA_IN_ANSISTRING:
-	case SCHEMA_IN_COUNTEDANSISTRING:
-	case SCHEMA_IN_MOF_COUNTEDANSISTRING:
-	case SCHEMA_IN_REVERSEDCOUNTEDANSISTRING:
-	case SCHEMA_IN_NONNULLTERMINATEDANSISTRING:
-	case SCHEMA_IN_ANSICHAR:
-		if (out == SCHEMA_OUT_HEXBINARY) {
+	case TDH_INTYPE_ANSISTRING:
+	case TDH_INTYPE_MANIFEST_COUNTEDANSISTRING:
+	case TDH_INTYPE_COUNTEDANSISTRING:
+	case TDH_INTYPE_REVERSEDCOUNTEDANSISTRING:
+	case TDH_INTYPE_NONNULLTERMINATEDANSISTRING:
+	case TDH_INTYPE_ANSICHAR:
+		if (out == TDH_OUTTYPE_HEXBINARY) {
 			put_binary(&f, v->p, v->bytes);
 			break;
 		}
 		put_ansi(&f, v->p, v->bytes);
 		break;
-	case SCHEMA_IN_FLOAT: {
+	case TDH_INTYPE_FLOAT: {
 		float x;
 		memcpy(&x, v->p, 4);
 		put_float(&f, (double)x, true);
 		break;
 	}
-	case SCHEMA_IN_DOUBLE: {
+	case TDH_INTYPE_DOUBLE: {
 		double x;
 		memcpy(&x, v->p, 8);
 		put_float(&f, x, false);
 		break;
 	}
-	case SCHEMA_IN_BINARY:
-	case SCHEMA_IN_COUNTEDBINARY:
-	case SCHEMA_IN_HEXDUMP:
+	case TDH_INTYPE_BINARY:
+	case TDH_INTYPE_MANIFEST_COUNTEDBINARY:
+	case TDH_INTYPE_HEXDUMP:
 		put_bytes(&f, out, v);
 		break;
-	case SCHEMA_IN_GUID:
+	case TDH_INTYPE_GUID:
 		put_guid(&f, v->p);
 		break;
-	case SCHEMA_IN_FILETIME:
+	case TDH_INTYPE_FILETIME:
 		put_filetime(&f, le64_get(v->p));
 		break;
-	case SCHEMA_IN_SYSTEMTIME:
+	case TDH_INTYPE_SYSTEMTIME:
 		put_systemtime(&f, v->p);
 		break;
-	case SCHEMA_IN_SID:
-	case SCHEMA_IN_WBEMSID:
+	case TDH_INTYPE_SID:
+	case TDH_INTYPE_WBEMSID:
 		put_sid(&f, v->p, v->bytes);
 		break;
-	case SCHEMA_IN_NULL:
+	case TDH_INTYPE_NULL:
 		if (json(&f)) {
 			out_str(o, "null");
 		}

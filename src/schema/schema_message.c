@@ -19,15 +19,15 @@ struct inserts {
 	unsigned count;
 };
 
-static int collect(void *ctx, const struct openetw_field *f)
+static bool collect(void *ctx, const struct openetw_field *f)
 {
 	struct inserts *i = ctx;
 	if (i->count == INSERTS_MAX) {
-		return 1;
+		return false;
 	}
 	out_add(&i->text, f->text, f->text_length);
 	i->at[++i->count] = i->text.length;
-	return 0;
+	return true;
 }
 
 static void put_escape(struct openetw_text *o, char c)

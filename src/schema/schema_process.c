@@ -14,6 +14,7 @@
 #define ASKED_BUCKETS 1024u
 #define ASKED_MAX     65536u /* a hostile trace may name any number of providers */
 #define TRIED_MAX     1024u
+#define NAME_UNITS    256u /* of a provider, with the NUL */
 
 struct asked {
 	struct asked *next;
@@ -282,6 +283,35 @@ int schema_process_each_provider(schema_provider_fn fn, void *ctx)
 	return stop ? stop
 		    : catalogue_each_section(catalogue_builtin, catalogue_builtin_bytes,
 					     visit_section, &v);
+}
+
+struct named {
+	const uint16_t *name;
+	struct guid guid;
+};
+
+static int same_name(void *ctx, const struct guid *g, enum schema_source source, const char *name)
+{
+	struct named *n = ctx;
+	uint16_t wide[NAME_UNITS];
+	long units = source > SCHEMA_SOURCE_WBEM ? -1 : utf8_to_utf16(name, strlen(name), wide, NAME_UNITS);
+	if (units <= 0 || units >= (long)NAME_UNITS || !utf16_equal_nocase(wide, n->name)) {
+		return 0;
+	}
+	n->guid = *g;
+	return 1;
+}
+
+bool schema_process_provider_guid(const char *name, struct guid *ret)
+{
+	uint16_t wide[NAME_UNITS];
+	long units = utf8_to_utf16(name, strlen(name), wide, NAME_UNITS);
+	struct named n = {.name = wide};
+	if (units <= 0 || units >= (long)NAME_UNITS || schema_process_each_provider(same_name, &n) != 1) {
+		return false;
+	}
+	*ret = n.guid;
+	return true;
 }
 
 int schema_process_each_event(const struct guid *provider, schema_event_fn fn, void *ctx)

@@ -58,7 +58,7 @@ static bool fits(const struct schema_payload *p)
 bool schema_record_ends_with_text(const struct schema_event *e)
 {
 	const struct schema_field *last = e->top_count > 1 ? &e->fields[e->top_count - 1] : NULL;
-	return e->has_pointers && last && last->in_type == SCHEMA_IN_UNICODESTRING && last->length == 0 &&
+	return e->has_pointers && last && last->in_type == TDH_INTYPE_UNICODESTRING && last->length == 0 &&
 	       !schema_field_is_array(last) && !(last->flags & (SCHEMA_FF_PARAM_LENGTH | SCHEMA_FF_FIXED_LENGTH));
 }
 

@@ -84,6 +84,8 @@ int schema_process_filter(const struct manifest_provider *p, const struct manife
 /* All events of a provider; all known providers. */
 int schema_process_each_event(const struct guid *provider, schema_event_fn fn, void *ctx);
 int schema_process_each_provider(schema_provider_fn fn, void *ctx);
+/* The first of those, by manifest or MOF, that has this name, without regard to case. */
+bool schema_process_provider_guid(const char *name, struct guid *ret);
 /* What was installed, or told by a program, since this process last looked is found from now on. `now`:
  * else at most once a second. */
 void schema_process_refresh(bool now);

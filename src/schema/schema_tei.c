@@ -206,8 +206,8 @@ static bool read_property(struct block *k, uint32_t index, uint32_t total)
 	if ((f->flags & SCHEMA_FF_PARAM_LENGTH) && !refer(k->b, index, f->length)) {
 		return false;
 	}
-	if (f->in_type != SCHEMA_IN_UNICODESTRING && f->in_type != SCHEMA_IN_ANSISTRING &&
-	    f->in_type != SCHEMA_IN_BINARY && !(f->flags & SCHEMA_FF_PARAM_LENGTH)) {
+	if (f->in_type != TDH_INTYPE_UNICODESTRING && f->in_type != TDH_INTYPE_ANSISTRING &&
+	    f->in_type != TDH_INTYPE_BINARY && !(f->flags & SCHEMA_FF_PARAM_LENGTH)) {
 		f->length = 0; /* only says what the type says */
 	}
 	schema_build_name(k->b, f, block_text(k, le32_get(q + 4)), NULL);

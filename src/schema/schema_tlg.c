@@ -92,7 +92,7 @@ static int read_node(struct reader *r, struct node *n)
 		return -EBADMSG;
 	}
 	uint8_t type = n->in & TLG_TYPE;
-	if (how != TLG_CUSTOM && type > SCHEMA_IN_COUNTEDBINARY) {
+	if (how != TLG_CUSTOM && type > TDH_INTYPE_MANIFEST_COUNTEDBINARY) {
 		diag_at(r->diag, reader_offset(r), "unknown field type %u in event metadata", type);
 		return -EBADMSG;
 	}
@@ -157,21 +157,21 @@ static int read_nodes(struct reader *r, uint16_t *ret_first)
 static uint16_t sized_out(uint16_t in, const uint16_t by_size[4], uint16_t other)
 {
 	switch (in) {
-	case SCHEMA_IN_INT8:
-	case SCHEMA_IN_UINT8:
+	case TDH_INTYPE_INT8:
+	case TDH_INTYPE_UINT8:
 		return by_size[0];
-	case SCHEMA_IN_INT16:
-	case SCHEMA_IN_UINT16:
+	case TDH_INTYPE_INT16:
+	case TDH_INTYPE_UINT16:
 		return by_size[1];
-	case SCHEMA_IN_INT32:
-	case SCHEMA_IN_UINT32:
-	case SCHEMA_IN_HEXINT32:
-	case SCHEMA_IN_BOOLEAN:
+	case TDH_INTYPE_INT32:
+	case TDH_INTYPE_UINT32:
+	case TDH_INTYPE_HEXINT32:
+	case TDH_INTYPE_BOOLEAN:
 		return by_size[2];
-	case SCHEMA_IN_INT64:
-	case SCHEMA_IN_UINT64:
-	case SCHEMA_IN_HEXINT64:
-	case SCHEMA_IN_POINTER:
+	case TDH_INTYPE_INT64:
+	case TDH_INTYPE_UINT64:
+	case TDH_INTYPE_HEXINT64:
+	case TDH_INTYPE_POINTER:
 		return by_size[3];
 	default:
 		return other;
@@ -181,49 +181,49 @@ static uint16_t sized_out(uint16_t in, const uint16_t by_size[4], uint16_t other
 /* TraceLogging's out types to TDH's. */
 static uint16_t tdh_out(uint16_t in, uint8_t out)
 {
-	static const uint16_t hex[4] = {SCHEMA_OUT_HEXINT8, SCHEMA_OUT_HEXINT16,
-					SCHEMA_OUT_HEXINT32, SCHEMA_OUT_HEXINT64};
-	static const uint16_t is_signed[4] = {SCHEMA_OUT_BYTE, SCHEMA_OUT_SHORT, SCHEMA_OUT_INT,
-					      SCHEMA_OUT_LONG};
-	static const uint16_t is_unsigned[4] = {SCHEMA_OUT_UNSIGNEDBYTE, SCHEMA_OUT_UNSIGNEDSHORT,
-						SCHEMA_OUT_UNSIGNEDINT, SCHEMA_OUT_UNSIGNEDLONG};
+	static const uint16_t hex[4] = {TDH_OUTTYPE_HEXINT8, TDH_OUTTYPE_HEXINT16,
+					TDH_OUTTYPE_HEXINT32, TDH_OUTTYPE_HEXINT64};
+	static const uint16_t is_signed[4] = {TDH_OUTTYPE_BYTE, TDH_OUTTYPE_SHORT, TDH_OUTTYPE_INT,
+					      TDH_OUTTYPE_LONG};
+	static const uint16_t is_unsigned[4] = {TDH_OUTTYPE_UNSIGNEDBYTE, TDH_OUTTYPE_UNSIGNEDSHORT,
+						TDH_OUTTYPE_UNSIGNEDINT, TDH_OUTTYPE_UNSIGNEDLONG};
 	uint16_t plain = schema_out_default(in);
 	switch (out) {
 	case 1:
-		return SCHEMA_OUT_NOPRINT;
+		return TDH_OUTTYPE_NOPRINT;
 	case 2:
-		return SCHEMA_OUT_STRING;
+		return TDH_OUTTYPE_STRING;
 	case 3:
-		return SCHEMA_OUT_BOOLEAN;
+		return TDH_OUTTYPE_BOOLEAN;
 	case 4:
 		return sized_out(in, hex,
-				 in == SCHEMA_IN_BINARY || in == SCHEMA_IN_COUNTEDBINARY
-					 ? SCHEMA_OUT_HEXBINARY
+				 in == TDH_INTYPE_BINARY || in == TDH_INTYPE_MANIFEST_COUNTEDBINARY
+					 ? TDH_OUTTYPE_HEXBINARY
 					 : plain);
 	case 5:
-		return SCHEMA_OUT_PID;
+		return TDH_OUTTYPE_PID;
 	case 6:
-		return SCHEMA_OUT_TID;
+		return TDH_OUTTYPE_TID;
 	case 7:
-		return SCHEMA_OUT_PORT;
+		return TDH_OUTTYPE_PORT;
 	case 8:
-		return SCHEMA_OUT_IPV4;
+		return TDH_OUTTYPE_IPV4;
 	case 9:
-		return SCHEMA_OUT_IPV6;
+		return TDH_OUTTYPE_IPV6;
 	case 10:
-		return SCHEMA_OUT_SOCKETADDRESS;
+		return TDH_OUTTYPE_SOCKETADDRESS;
 	case 11:
-		return SCHEMA_OUT_XML;
+		return TDH_OUTTYPE_XML;
 	case 12:
-		return SCHEMA_OUT_JSON;
+		return TDH_OUTTYPE_JSON;
 	case 13:
-		return SCHEMA_OUT_WIN32ERROR;
+		return TDH_OUTTYPE_WIN32ERROR;
 	case 14:
-		return SCHEMA_OUT_NTSTATUS;
+		return TDH_OUTTYPE_NTSTATUS;
 	case 15:
-		return SCHEMA_OUT_HRESULT;
+		return TDH_OUTTYPE_HRESULT;
 	case 16:
-		return SCHEMA_OUT_DATETIME;
+		return TDH_OUTTYPE_DATETIME;
 	case 17:
 		return sized_out(in, is_signed, plain);
 	case 18:
@@ -247,8 +247,8 @@ static void add_hidden(struct schema_build *b, const struct node *n, const char 
 	if (!f) {
 		return;
 	}
-	f->in_type = SCHEMA_IN_UINT16;
-	f->out_type = SCHEMA_OUT_UNSIGNEDSHORT;
+	f->in_type = TDH_INTYPE_UINT16;
+	f->out_type = TDH_OUTTYPE_UNSIGNEDSHORT;
 	f->hidden = true;
 	f->captured = true;
 	struct schema_str name = schema_build_utf8(b, n->name, n->name_bytes);
@@ -263,7 +263,7 @@ static void add_field(struct schema_build *b, const struct node *n)
 	bool variable = how == TLG_COUNT_VARIABLE;
 	/* A byte count per element cannot be shown as one property: such arrays hold counted
 	 * binaries. */
-	bool binary = custom || (in == SCHEMA_IN_BINARY && how == 0);
+	bool binary = custom || (in == TDH_INTYPE_BINARY && how == 0);
 	if (variable) {
 		add_hidden(b, n, ".Count");
 	} else if (binary) {
@@ -277,16 +277,16 @@ static void add_field(struct schema_build *b, const struct node *n)
 	f->in_type = in;
 	if (node_is_struct(n)) {
 		f->flags |= SCHEMA_FF_STRUCT;
-		f->in_type = SCHEMA_IN_NULL;
+		f->in_type = TDH_INTYPE_NULL;
 	} else if (custom) {
-		f->in_type = SCHEMA_IN_BINARY;
+		f->in_type = TDH_INTYPE_BINARY;
 		f->flags |= SCHEMA_FF_CUSTOM;
 		f->custom_protocol = in;
 		f->custom = schema_build_bytes(b, n->custom, n->custom_bytes);
-		f->out_type = SCHEMA_OUT_HEXBINARY;
+		f->out_type = TDH_OUTTYPE_HEXBINARY;
 	} else {
-		if (in == SCHEMA_IN_BINARY && !binary) {
-			f->in_type = SCHEMA_IN_COUNTEDBINARY;
+		if (in == TDH_INTYPE_BINARY && !binary) {
+			f->in_type = TDH_INTYPE_MANIFEST_COUNTEDBINARY;
 		}
 		f->out_type = tdh_out(f->in_type, n->out);
 	}
@@ -345,7 +345,7 @@ static int lay_out(struct schema_build *b, const struct node *nodes, uint16_t fi
 			/* the loop above adds them; hidden ones count as members too */
 			uint8_t how = nodes[i].in & TLG_COUNT;
 			bool binary = how == TLG_CUSTOM ||
-				      (how == 0 && (nodes[i].in & TLG_TYPE) == SCHEMA_IN_BINARY);
+				      (how == 0 && (nodes[i].in & TLG_TYPE) == TDH_INTYPE_BINARY);
 			before += 1 + (how == TLG_COUNT_VARIABLE || binary);
 		}
 		f->member_count = (uint16_t)(before - b->field_count);

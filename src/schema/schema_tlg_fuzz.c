@@ -9,13 +9,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static int ignore(void *ctx, const struct openetw_field *f)
+static bool ignore(void *ctx, const struct openetw_field *f)
 {
 	size_t *sum = ctx;
 	for (size_t i = 0; i < f->text_length; i++) {
 		*sum += (uint8_t)f->text[i];
 	}
-	return 0;
+	return true;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -324,11 +324,12 @@ int schema_walk_text(const struct schema_payload *payload, struct openetw_text *
 	return err;
 }
 
-static int give(struct openetw_text *s, openetw_field_fn fn, void *ctx, struct openetw_field *out,
+/* False: no more fields. */
+static bool give(struct openetw_text *s, openetw_field_fn fn, void *ctx, struct openetw_field *out,
 		size_t json_at, size_t text_at)
 {
 	if (s->failed) {
-		return -ENOMEM;
+		return false;
 	}
 	out->json = s->data + json_at;
 	out->json_length = (text_at == json_at ? s->length : text_at) - json_at;
@@ -353,6 +354,7 @@ int schema_walk_fields(const struct schema_payload *payload, struct openetw_text
 			continue;
 		}
 		struct openetw_field out = {
+			.size = sizeof out,
 			.name = schema_text(w.e, f->name),
 			.name_length = f->name.bytes,
 			.in_type = f->in_type,
@@ -378,8 +380,7 @@ int schema_walk_fields(const struct schema_payload *payload, struct openetw_text
 			}
 		}
 		if (err == 0 || out.is_array || out.is_struct) {
-			int stop = give(s, fn, ctx, &out, 0, text_at);
-			if (stop != 0) {
+			if (!give(s, fn, ctx, &out, 0, text_at)) {
 				return 0;
 			}
 		}
@@ -387,7 +388,7 @@ int schema_walk_fields(const struct schema_payload *payload, struct openetw_text
 	report_unread(&w);
 	if (err < 0) {
 		struct openetw_field out = {
-			.name = "_error", .name_length = 6, .in_type = 2, .out_type = 1};
+			.size = sizeof out, .name = "_error", .name_length = 6, .in_type = 2, .out_type = 1};
 		out_cut(s, 0);
 		out_char(s, '"');
 		put_problem_text(&w, s, true);

@@ -551,7 +551,7 @@ static void every_builtin_class_has_complete_fields(void **state)
 			schema_process_find(true, &g, (uint16_t)opcode, 0);
 		known += e != NULL;
 		for (uint32_t i = 0; e && i < e->field_count; i++) {
-			assert_int_not_equal(e->fields[i].in_type, SCHEMA_IN_NULL);
+			assert_int_not_equal(e->fields[i].in_type, TDH_INTYPE_NULL);
 			assert_true(e->fields[i].name.bytes > 0);
 		}
 	}

@@ -106,9 +106,9 @@ static void add_integer(struct openetw_text *o, const struct spec *x, uint64_t v
 
 static bool is_integer(uint16_t in)
 {
-	return (in >= SCHEMA_IN_INT8 && in <= SCHEMA_IN_UINT64) || in == SCHEMA_IN_POINTER ||
-	       in == SCHEMA_IN_HEXINT32 || in == SCHEMA_IN_HEXINT64 || in == SCHEMA_IN_SIZET ||
-	       in == SCHEMA_IN_BOOLEAN;
+	return (in >= TDH_INTYPE_INT8 && in <= TDH_INTYPE_UINT64) || in == TDH_INTYPE_POINTER ||
+	       in == TDH_INTYPE_HEXINT32 || in == TDH_INTYPE_HEXINT64 || in == TDH_INTYPE_SIZET ||
+	       in == TDH_INTYPE_BOOLEAN;
 }
 
 static uint64_t integer_of(const struct schema_field *f, const struct schema_value *v,
@@ -162,8 +162,8 @@ static void add_value(struct openetw_text *o, const struct spec *x, const struct
 			break;
 		}
 	}
-	bool code = f->out_type == SCHEMA_OUT_NTSTATUS || f->out_type == SCHEMA_OUT_HRESULT ||
-		    f->out_type == SCHEMA_OUT_WIN32ERROR;
+	bool code = f->out_type == TDH_OUTTYPE_NTSTATUS || f->out_type == TDH_OUTTYPE_HRESULT ||
+		    f->out_type == TDH_OUTTYPE_WIN32ERROR;
 	const char *symbol = !named && code && v->bytes == 4
 				     ? schema_error_symbol(f->out_type, (uint32_t)n)
 				     : NULL;

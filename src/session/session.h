@@ -23,7 +23,7 @@
 #ifndef SESSION_SESSION_H
 #define SESSION_SESSION_H
 
-#include "base/base.h"
+#include "base/provider_guid.h"
 
 #define SAVED_BYTES_MAX	     (1u << 20) /* of a file */
 #define SAVED_PROVIDERS_MAX  1024u
@@ -106,11 +106,12 @@ bool saved_has_kernel_mask(const struct saved_session *s);
 /* What a file means when it says nothing. */
 void saved_init(struct saved_session *s);
 /* 0; -EBADMSG with line and reason in *d; -ENOMEM; -E2BIG. On failure *ret holds nothing. `name` is
- * the session's when the file does not tell. */
-int saved_parse(const char *text, size_t n, const char *name, struct saved_session *ret,
-		struct diag *d);
+ * the session's when the file does not tell. `installed` finds the manifests for sections with a provider's
+ * name; may be NULL. */
+int saved_parse(const char *text, size_t n, const char *name, provider_installed installed,
+		struct saved_session *ret, struct diag *d);
 /* The same from a file, named after it without ".conf". Also -errno of the file. */
-int saved_read(const char *path, struct saved_session *ret, struct diag *d);
+int saved_read(const char *path, provider_installed installed, struct saved_session *ret, struct diag *d);
 /* As text that saved_parse reads back. */
 void saved_format(const struct saved_session *s, struct strbuf *out);
 /* Replaces the file in one step; makes missing directories (0700). 0 or -errno. */

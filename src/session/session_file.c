@@ -2,6 +2,7 @@
  * Where the files are, reading and replacing them.
  */
 #include "session/session.h"
+#include "base/file.h"
 
 #include "base/datadir.h"
 #include "base/open_output.h"
@@ -110,65 +111,33 @@ static void name_of(const char *path, char *out, size_t cap)
 	out[at] = 0;
 }
 
-int saved_read(const char *path, struct saved_session *ret, struct diag *d)
+int saved_read(const char *path, provider_installed installed, struct saved_session *ret, struct diag *d)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not hold etwd up */
-	struct stat st;
-	if (fd < 0) {
-		return -errno;
-	}
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > (off_t)SAVED_BYTES_MAX) {
-		close(fd);
+	struct strbuf text = {0};
+	char name[300];
+	int r = file_read(path, SAVED_BYTES_MAX, &text);
+	if (r == -EFBIG || r == -EINVAL || r == -EISDIR) {
 		diag_at(d, UINT64_MAX, "it is no ordinary file of at most 1 MiB");
-		return -EINVAL;
+		r = -EINVAL;
 	}
-	size_t size = (size_t)st.st_size, at = 0;
-	char *text = malloc(size + 1), name[300];
-	ssize_t n = text ? 0 : -1;
-	while (text && at < size && (n = read(fd, text + at, size - at)) > 0) {
-		at += (size_t)n;
-	}
-	int r = !text ? -ENOMEM : n < 0 ? -errno : 0;
-	close(fd);
 	if (r == 0) {
 		name_of(path, name, sizeof name);
-		r = saved_parse(text, at, name, ret, d);
+		r = saved_parse(text.s, text.len, name, installed, ret, d);
 	}
-	free(text);
+	strbuf_finish(&text);
 	return r;
-}
-
-/* Others look into the machine's place, for descriptions of events; what sessions keep in it is private. */
-static bool for_all(const char *path)
-{
-	const char *root = datadir_root();
-	size_t n = strlen(root);
-	return strncmp(path, root, n) == 0 && strcmp(path + n, DATADIR_MACHINE) == 0;
 }
 
 int saved_make_dirs(const char *dir)
 {
-	char path[4096];
-	size_t n = strlen(dir);
-	if (n >= sizeof path) {
-		return -ENAMETOOLONG;
+	/* Others look into the machine's place, for descriptions of events; what sessions keep in it is private. */
+	char machine[4096];
+	int n = snprintf(machine, sizeof machine, "%s%s", datadir_root(), DATADIR_MACHINE), r = 0;
+	if (n > 0 && (size_t)n < sizeof machine && strncmp(dir, machine, (size_t)n) == 0 &&
+	    (dir[n] == 0 || dir[n] == '/')) {
+		r = file_make_dirs(machine, 0755);
 	}
-	memcpy(path, dir, n + 1);
-	for (size_t i = 1; i <= n; i++) {
-		if (path[i] == '/' || path[i] == 0) {
-			char c = path[i];
-			path[i] = 0;
-			if (mkdir(path, for_all(path) ? 0755 : 0700) < 0 && errno != EEXIST) {
-				struct stat st;
-				int err = -errno; /* EROFS, EACCES … of a directory that is there */
-				if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode)) {
-					return err;
-				}
-			}
-			path[i] = c;
-		}
-	}
-	return 0;
+	return r < 0 ? r : file_make_dirs(dir, 0700);
 }
 
 int saved_write(const char *path, const struct saved_session *s)

@@ -2,6 +2,7 @@
  * Filters of an enable, written as text, into the bytes that EnableTraceEx2 takes.
  */
 #include "session/session.h"
+#include "base/parse.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,21 +50,15 @@ bool saved_filter_is_stack(enum saved_filter kind)
 /* EVENT_FILTER_EVENT_ID: u8 FilterIn, u8, u16 Count, u16 Events[] */
 static size_t put_ids(const char *s, bool in, uint8_t *out)
 {
-	uint16_t count = 0;
+	uint32_t ids[MAX_IDS];
+	int count = parse_numbers(s, 0, UINT16_MAX, ids, (int)MAX_IDS);
 	out[0] = in;
 	out[1] = 0;
-	while (*s) {
-		char *end;
-		unsigned long v = strtoul(s, &end, 0);
-		if (end == s || *s == '-' || v > 0xFFFF || count == MAX_IDS ||
-		    (*end && (*end != ',' || !end[1]))) {
-			return 0;
-		}
-		le16_put(out + 4 + 2 * count++, (uint16_t)v);
-		s = *end ? end + 1 : end;
+	for (int i = 0; i < count; i++) {
+		le16_put(out + 4 + 2 * i, (uint16_t)ids[i]);
 	}
-	le16_put(out + 2, count);
-	return count ? 4 + 2 * (size_t)count : 0;
+	le16_put(out + 2, (uint16_t)BASE_MAX(count, 0));
+	return count > 0 ? 4 + 2 * (size_t)count : 0;
 }
 
 /* EVENT_FILTER_EVENT_NAME: u64 any, u64 all, u8 level, u8 FilterIn, u16 NameCount, names */
@@ -91,40 +86,26 @@ static size_t put_names(const char *s, bool in, uint8_t *out, size_t cap)
 /* EVENT_FILTER_LEVEL_KW: u64 any, u64 all, u8 level, u8 FilterIn, padding */
 static size_t put_level(const char *s, bool in, uint8_t *out)
 {
-	char *end;
-	unsigned long level = strtoul(s, &end, 0);
-	unsigned long long any = 0;
-	if (end == s || *s == '-' || level > 255) {
+	uint64_t level, any = 0;
+	if (!parse_number_at(&s, UINT8_MAX, &level) ||
+	    (*s == ':' && (s++, !parse_number_at(&s, UINT64_MAX, &any))) || *s) {
 		return 0;
-	}
-	if (*end == ':') {
-		s = end + 1;
-		any = strtoull(s, &end, 0);
-		if (end == s || *s == '-') {
-			return 0;
-		}
 	}
 	memset(out, 0, LEVEL_BYTES);
 	le64_put(out, any);
 	out[16] = (uint8_t)level;
 	out[17] = in;
-	return *end ? 0 : LEVEL_BYTES;
+	return LEVEL_BYTES;
 }
 
 static size_t put_pids(const char *s, uint8_t *out)
 {
-	size_t count = 0;
-	while (*s) {
-		char *end;
-		unsigned long v = strtoul(s, &end, 0);
-		if (end == s || *s == '-' || v > UINT32_MAX || count == MAX_PIDS ||
-		    (*end && (*end != ',' || !end[1]))) {
-			return 0;
-		}
-		le32_put(out + 4 * count++, (uint32_t)v);
-		s = *end ? end + 1 : end;
+	uint32_t pids[MAX_PIDS];
+	int count = parse_numbers(s, 0, UINT32_MAX, pids, (int)MAX_PIDS);
+	for (int i = 0; i < count; i++) {
+		le32_put(out + 4 * i, pids[i]);
 	}
-	return 4 * count;
+	return count > 0 ? 4 * (size_t)count : 0;
 }
 
 /* UTF-16 with its terminator. */

@@ -10,13 +10,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct saved_session s, again;
 	struct diag d = {0};
-	if (saved_parse((const char *)data, size, "name", &s, &d) < 0) {
+	if (saved_parse((const char *)data, size, "name", NULL, &s, &d) < 0) {
 		return 0;
 	}
 	struct strbuf a = {0}, b = {0};
 	saved_format(&s, &a);
 	if (a.len <= SAVED_BYTES_MAX) {
-		if (saved_parse(a.s, a.len, "name", &again, &d) < 0) {
+		if (saved_parse(a.s, a.len, "name", NULL, &again, &d) < 0) {
 			abort();
 		}
 		saved_format(&again, &b);

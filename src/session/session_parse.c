@@ -2,6 +2,7 @@
  * Text -> session and back. The keys are one table.
  */
 #include "session/session_payload.h"
+#include "base/parse.h"
 
 #include "base/printable.h"
 
@@ -115,19 +116,6 @@ static bool report(struct diag *d, uint32_t line, const char *fmt, ...)
 	return false;
 }
 
-static bool number(const char *v, uint64_t *ret)
-{
-	char *end;
-	if (*v < '0' || *v > '9') {
-		return false;
-	}
-	errno = 0;
-	/* Not base 0: a leading zero means nothing here. */
-	bool hex = v[0] == '0' && (v[1] == 'x' || v[1] == 'X');
-	*ret = strtoull(v, &end, hex ? 16 : 10);
-	return *end == 0 && errno == 0;
-}
-
 static bool store(const struct key *k, void *base, const char *v, uint32_t line, struct diag *d)
 {
 	uint8_t *at = (uint8_t *)base + k->offset;
@@ -157,7 +145,7 @@ static bool store(const struct key *k, void *base, const char *v, uint32_t line,
 		}
 		return report(d, line, "%s is none, number or time, not '%s'", k->name, v);
 	}
-	if (!number(v, &n)) {
+	if (!parse_number(v, 0, UINT64_MAX, &n)) {
 		return report(d, line, "%s: '%s' is no number", k->name, v);
 	}
 	if (n < k->min || n > k->max) {
@@ -204,8 +192,8 @@ static bool is_ignored(const char *name)
 	return false;
 }
 
-static bool section(struct saved_session *s, const char *name, uint32_t line, bool *inout_provider,
-		    struct diag *d)
+static bool section(struct saved_session *s, const char *name, provider_installed installed, uint32_t line,
+		    bool *inout_provider, struct diag *d)
 {
 	struct guid g;
 	*inout_provider = strcasecmp(name, "Session") != 0;
@@ -213,9 +201,9 @@ static bool section(struct saved_session *s, const char *name, uint32_t line, bo
 		return s->provider_count == 0 ||
 		       report(d, line, "[Session] stands before the providers");
 	}
-	bool is_guid = guid_parse(name, &g) == 0;
-	if (!is_guid && (strchr(name, '{') || *name == 0 ||
-			 guid_from_provider_name(name + (*name == '*'), &g) < 0)) {
+	struct guid plain;
+	bool is_guid = guid_parse(name + (*name == '#'), &plain) == 0;
+	if (provider_guid(name, installed, &g) < 0) {
 		return report(d, line, "[%s] is neither a GUID nor a provider's name", name);
 	}
 	for (uint32_t i = 0; i < s->provider_count; i++) {
@@ -271,29 +259,13 @@ bool saved_has_kernel_mask(const struct saved_session *s)
 	return all != 0;
 }
 
-/* Numbers separated by commas. How many, or -1. */
-static int numbers(const char *s, uint32_t *out, int most, uint32_t max)
-{
-	int n = 0;
-	while (*s) {
-		char *end;
-		unsigned long long v = strtoull(s, &end, 0);
-		if (end == s || *s == '-' || v > max || n == most || (*end && (*end != ',' || !end[1]))) {
-			return -1;
-		}
-		out[n++] = (uint32_t)v;
-		s = *end ? end + 1 : end;
-	}
-	return n;
-}
-
 /* 1: it was one of them; 0: it was none; -1: reported. */
 static int kernel_key(struct saved_session *s, const char *name, const char *value, uint32_t line,
 		      struct diag *d)
 {
 	if (strcasecmp(name, "EnableKernelFlags") == 0) {
 		uint32_t word[SAVED_MASK_WORDS] = {0};
-		if (numbers(value, word, SAVED_MASK_WORDS, UINT32_MAX) <= 0) {
+		if (parse_numbers(value, 0, UINT32_MAX, word, SAVED_MASK_WORDS) <= 0) {
 			report(d, line, "EnableKernelFlags takes up to 8 group masks such as 0x7,0x2, not '%.60s'", value);
 			return -1;
 		}
@@ -302,7 +274,7 @@ static int kernel_key(struct saved_session *s, const char *name, const char *val
 	}
 	if (strcasecmp(name, "KernelStacks") == 0) {
 		uint32_t hook[SAVED_STACKS_MAX];
-		int n = numbers(value, hook, SAVED_STACKS_MAX, UINT16_MAX);
+		int n = parse_numbers(value, 0, UINT16_MAX, hook, SAVED_STACKS_MAX);
 		if (n < 0) {
 			report(d, line, "KernelStacks takes events such as 0xf2e,0x524 (group and type), not '%.60s'", value);
 			return -1;
@@ -316,8 +288,8 @@ static int kernel_key(struct saved_session *s, const char *name, const char *val
 	return 0;
 }
 
-static bool line_parse(struct saved_session *s, char *text, uint32_t line, bool *inout_provider,
-		       struct diag *d)
+static bool line_parse(struct saved_session *s, char *text, provider_installed installed, uint32_t line,
+		       bool *inout_provider, struct diag *d)
 {
 	char *w = trim(text);
 	if (*w == 0 || *w == '#' || *w == ';') {
@@ -329,7 +301,7 @@ static bool line_parse(struct saved_session *s, char *text, uint32_t line, bool 
 			return report(d, line, "a section's ']' is missing");
 		}
 		w[n - 1] = 0;
-		return section(s, trim(w + 1), line, inout_provider, d);
+		return section(s, trim(w + 1), installed, line, inout_provider, d);
 	}
 	char *eq = strchr(w, '=');
 	if (!eq) {
@@ -371,8 +343,8 @@ static bool line_parse(struct saved_session *s, char *text, uint32_t line, bool 
 	return store(k, base, value, line, d);
 }
 
-int saved_parse(const char *text, size_t n, const char *name, struct saved_session *ret,
-		struct diag *d)
+int saved_parse(const char *text, size_t n, const char *name, provider_installed installed,
+		struct saved_session *ret, struct diag *d)
 {
 	if (n > SAVED_BYTES_MAX) {
 		return -E2BIG;
@@ -395,7 +367,7 @@ int saved_parse(const char *text, size_t n, const char *name, struct saved_sessi
 		char *end = memchr(copy + at, '\n', n - at);
 		size_t stop = end ? (size_t)(end - copy) : n;
 		copy[stop] = 0;
-		fine = line_parse(&s, copy + at, ++line, &provider, d);
+		fine = line_parse(&s, copy + at, installed, ++line, &provider, d);
 		at = stop + 1;
 	}
 	if (fine && s.name[0] == 0) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "session/provider_spec.h"
 #include "session/session.h"
 
 #include <setjmp.h>
@@ -6,6 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include <cmocka.h>
@@ -32,7 +34,7 @@ static void the_registrys_names_mean_what_they_mean_there(void **state)
 	struct saved_session s;
 	struct diag d = {0};
 	struct guid g;
-	assert_int_equal(saved_parse(example, sizeof example - 1, "boot", &s, &d), 0);
+	assert_int_equal(saved_parse(example, sizeof example - 1, "boot", NULL, &s, &d), 0);
 	assert_string_equal(s.name, "boot");
 	assert_int_equal(s.start, 1);
 	assert_int_equal(s.mode, 0x8000101);
@@ -62,7 +64,7 @@ static void filters_of_processes_and_payloads_survive_the_file(void **state)
 	struct strbuf b = {0};
 	uint8_t bytes[SAVED_FILTER_BYTES];
 	size_t n;
-	assert_int_equal(saved_parse(text, sizeof text - 1, "x", &s, &d), 0);
+	assert_int_equal(saved_parse(text, sizeof text - 1, "x", NULL, &s, &d), 0);
 	/* EVENT_FILTER_TYPE_PID: an array of ULONG. */
 	assert_int_equal(saved_filter_make(SAVED_FILTER_PID, s.provider[0].filter[SAVED_FILTER_PID], bytes, &n, &d),
 			 0);
@@ -73,7 +75,7 @@ static void filters_of_processes_and_payloads_survive_the_file(void **state)
 	assert_non_null(memmem(s.provider[0].payload, s.provider[0].payload_bytes, "ann b", 5));
 	assert_non_null(memmem(s.provider[0].payload, s.provider[0].payload_bytes, "Logout", 6));
 	saved_format(&s, &b);
-	assert_int_equal(saved_parse(b.s, b.len, "x", &t, &d), 0);
+	assert_int_equal(saved_parse(b.s, b.len, "x", NULL, &t, &d), 0);
 	assert_int_equal(t.provider[0].payload_bytes, s.provider[0].payload_bytes);
 	assert_memory_equal(t.provider[0].payload, s.provider[0].payload, s.provider[0].payload_bytes);
 	saved_finish(&s);
@@ -89,7 +91,7 @@ static void filters_of_processes_and_payloads_survive_the_file(void **state)
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(wrong); i++) {
 		d = (struct diag){0};
-		assert_int_equal(saved_parse(wrong[i], strlen(wrong[i]), "x", &s, &d), -EBADMSG);
+		assert_int_equal(saved_parse(wrong[i], strlen(wrong[i]), "x", NULL, &s, &d), -EBADMSG);
 		assert_int_equal(d.line, 2);
 		assert_true(d.text[0] != 0);
 	}
@@ -102,10 +104,10 @@ static void kernel_masks_and_stacks_survive_the_file(void **state)
 	struct saved_session s, t;
 	struct diag d = {0};
 	struct strbuf b = {0};
-	assert_int_equal(saved_parse(text, sizeof text - 1, "x", &s, &d), 0);
+	assert_int_equal(saved_parse(text, sizeof text - 1, "x", NULL, &s, &d), 0);
 	assert_true(saved_has_kernel_mask(&s));
 	saved_format(&s, &b);
-	assert_int_equal(saved_parse(b.s, b.len, "x", &t, &d), 0);
+	assert_int_equal(saved_parse(b.s, b.len, "x", NULL, &t, &d), 0);
 	assert_int_equal(t.kernel_mask[0], 7);
 	assert_int_equal(t.kernel_mask[1], 2);
 	assert_int_equal(t.kernel_mask[7], 0);
@@ -115,8 +117,8 @@ static void kernel_masks_and_stacks_survive_the_file(void **state)
 	saved_finish(&s);
 	saved_finish(&t);
 	strbuf_finish(&b);
-	assert_int_equal(saved_parse("KernelStacks = 0x10000\n", 23, "x", &s, &d), -EBADMSG);
-	assert_int_equal(saved_parse("EnableKernelFlags = 1,2,3,4,5,6,7,8,9\n", 38, "x", &s, &d), -EBADMSG);
+	assert_int_equal(saved_parse("KernelStacks = 0x10000\n", 23, "x", NULL, &s, &d), -EBADMSG);
+	assert_int_equal(saved_parse("EnableKernelFlags = 1,2,3,4,5,6,7,8,9\n", 38, "x", NULL, &s, &d), -EBADMSG);
 }
 
 static void every_mistake_is_named_with_its_line(void **state)
@@ -155,7 +157,7 @@ static void every_mistake_is_named_with_its_line(void **state)
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
 		struct saved_session s;
 		struct diag d = {0};
-		assert_int_equal(saved_parse(rows[i].text, strlen(rows[i].text), "x", &s, &d),
+		assert_int_equal(saved_parse(rows[i].text, strlen(rows[i].text), "x", NULL, &s, &d),
 				 -EBADMSG);
 		if (!strstr(d.text, rows[i].says) || d.line != rows[i].line) {
 			fail_msg("%s: line %u: %s", rows[i].text, d.line, d.text);
@@ -191,9 +193,9 @@ static void filters_become_the_bytes_of_the_api(void **state)
 	static const char text[] = "[A]\nEventIdFilter = !1,2\nExecutableFilter = web;db\n";
 	struct saved_session s, back;
 	struct strbuf b = {0};
-	assert_int_equal(saved_parse(text, strlen(text), "x", &s, NULL), 0);
+	assert_int_equal(saved_parse(text, strlen(text), "x", NULL, &s, NULL), 0);
 	saved_format(&s, &b);
-	assert_int_equal(saved_parse(b.s, b.len, "x", &back, NULL), 0);
+	assert_int_equal(saved_parse(b.s, b.len, "x", NULL, &back, NULL), 0);
 	assert_string_equal(back.provider[0].filter[SAVED_FILTER_EVENT_ID], "!1,2");
 	assert_string_equal(back.provider[0].filter[SAVED_FILTER_EXE], "web;db");
 	strbuf_finish(&b);
@@ -227,7 +229,7 @@ static void a_session_survives_its_file(void **state)
 	struct stat st;
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
-	assert_int_equal(saved_read(path, &back, &d), 0);
+	assert_int_equal(saved_read(path, NULL, &back, &d), 0);
 	assert_string_equal(back.name, s.name);
 	assert_string_equal(back.file, s.file);
 	assert_int_equal(back.mode, 8);
@@ -302,6 +304,76 @@ static void the_machines_place_is_open_and_what_sessions_keep_there_is_not(void 
 	assert_int_equal(system(command), 0);
 }
 
+#define MANIFEST "11111111-2222-3333-4444-555555555555"
+
+static bool installed(const char *name, struct guid *ret)
+{
+	return strcasecmp(name, "Test-Installed") == 0 && guid_parse(MANIFEST, ret) == 0;
+}
+
+/* A command's -p and a session file's section name the same provider. */
+static void a_section_by_name_is_the_provider_that_commands_mean(void **state)
+{
+	static const char text[] = "[Test-Installed]\n[*Test-Installed]\n[Test-Other]\n";
+	static const char *const specs[] = {"Test-Installed", "*Test-Installed", "Test-Other"};
+	struct saved_session s;
+	char guid[37];
+	assert_int_equal(saved_parse(text, strlen(text), "x", installed, &s, NULL), 0);
+	assert_int_equal(s.provider_count, 3);
+	assert_string_equal(guid_format(&s.provider[0].guid, guid), MANIFEST);
+	assert_string_equal(s.provider[0].name, "Test-Installed");
+	assert_string_equal(s.provider[1].name, "Test-Installed");
+	for (uint32_t i = 0; i < 3; i++) {
+		struct provider_spec p = {.level = 5};
+		assert_int_equal(provider_spec_parse(specs[i], installed, &p, NULL), 0);
+		assert_memory_equal(&p.guid, &s.provider[i].guid, sizeof p.guid);
+	}
+	saved_finish(&s);
+}
+
+static void a_provider_is_written_with_keywords_level_and_options(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t any;
+		uint8_t level;
+		uint32_t properties;
+	} rows[] = {
+		{"A.B", 7, 4, 0x200},
+		{"A.B:0x10", 0x10, 4, 0x200},
+		{"A.B::2", 7, 2, 0x200},
+		{"A.B:*:error", 7, 2, 0x200},
+		{"A.B:12:win:x", 0, 0, 0},
+		{"{" MANIFEST "}:1:255:stack,sid", 1, 255, 0x205},
+		{"A.B:::'stack','key'", 7, 4, 0x304},
+		{"A.B:::'stack|tsid'", 7, 4, 0x206},
+		{"A.B:::0x80", 7, 4, 0x280},
+		{"A.B:::'stack", 0, 0, 0},
+		{"A.B:::stacks", 0, 0, 0},
+		{"A.B:-1", 0, 0, 0},
+		{"A.B:0x10000000000000000", 0, 0, 0},
+		{"A.B:1:256", 0, 0, 0},
+		{"", 0, 0, 0},
+		{":1", 0, 0, 0},
+		{"{A}", 0, 0, 0},
+	};
+	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
+		struct provider_spec p = {.any = 7, .level = 4, .properties = 0x200}, before = p;
+		struct diag d = {0};
+		int r = provider_spec_parse(rows[i].text, NULL, &p, &d);
+		if (rows[i].properties == 0) {
+			assert_int_equal(r, -EINVAL);
+			assert_true(d.text[0] != 0);
+			assert_memory_equal(&p, &before, sizeof p);
+			continue;
+		}
+		assert_int_equal(r, 0);
+		assert_true(p.any == rows[i].any);
+		assert_int_equal(p.level, rows[i].level);
+		assert_int_equal(p.properties, rows[i].properties);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -313,6 +385,8 @@ int main(void)
 		cmocka_unit_test(filters_become_the_bytes_of_the_api),
 		cmocka_unit_test(names_do_not_leave_their_directory),
 		cmocka_unit_test(a_root_for_tests_covers_the_users_home_too),
+		cmocka_unit_test(a_section_by_name_is_the_provider_that_commands_mean),
+		cmocka_unit_test(a_provider_is_written_with_keywords_level_and_options),
 		cmocka_unit_test(the_machines_place_is_open_and_what_sessions_keep_there_is_not),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

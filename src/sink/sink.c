@@ -4,7 +4,7 @@
  */
 #include "sink/sink_keep.h"
 #include "sink/sink_private.h"
-#include "sink/sink_modes.h"
+#include "etw/values/session_modes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,28 +70,28 @@ void sink_forget(struct sink *s)
 static int check_modes(const struct sink_options *o)
 {
 	uint32_t m = o->log_file_mode;
-	uint32_t kinds = m & (SINK_MODE_CIRCULAR | SINK_MODE_NEWFILE | SINK_MODE_SEQUENTIAL);
+	uint32_t kinds = m & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_FILE_MODE_SEQUENTIAL);
 	if (kinds & (kinds - 1)) {
 		return -EINVAL;
 	}
-	if ((m & SINK_MODE_APPEND) &&
-	    (m & (SINK_MODE_CIRCULAR | SINK_MODE_NEWFILE | SINK_MODE_REAL_TIME))) {
+	if ((m & EVENT_TRACE_FILE_MODE_APPEND) &&
+	    (m & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_NEWFILE | EVENT_TRACE_REAL_TIME_MODE))) {
 		return -EINVAL;
 	}
-	if ((m & (SINK_MODE_CIRCULAR | SINK_MODE_NEWFILE)) && o->path &&
+	if ((m & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_NEWFILE)) && o->path &&
 	    o->maximum_file_size == 0) {
 		return -EINVAL;
 	}
-	if ((m & SINK_MODE_NEWFILE) && o->path && !strstr(o->path, "%d")) {
+	if ((m & EVENT_TRACE_FILE_MODE_NEWFILE) && o->path && !strstr(o->path, "%d")) {
 		return -EINVAL;
 	}
-	if ((m & SINK_MODE_BUFFERING) && (kinds || (m & SINK_MODE_REAL_TIME))) {
+	if ((m & EVENT_TRACE_BUFFERING_MODE) && (kinds || (m & EVENT_TRACE_REAL_TIME_MODE))) {
 		return -EINVAL;
 	}
-	if ((m & SINK_MODE_COMPRESSED) && (m & (SINK_MODE_CIRCULAR | SINK_MODE_APPEND))) {
+	if ((m & EVENT_TRACE_COMPRESSED_MODE) && (m & (EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_FILE_MODE_APPEND))) {
 		return -EINVAL; /* they need places of one size */
 	}
-	if ((m & SINK_MODE_ZSTD) && (!(m & SINK_MODE_COMPRESSED) || !etl_zstd_available())) {
+	if ((m & OPENETW_TRACE_ZSTD_MODE) && (!(m & EVENT_TRACE_COMPRESSED_MODE) || !etl_zstd_available())) {
 		return -EINVAL;
 	}
 	return 0;
@@ -153,7 +153,7 @@ static void fill_identity(struct sink *s)
 		.processors = o->cpus,
 		.timer_resolution = TIMER_RESOLUTION,
 		.maximum_file_size = o->maximum_file_size,
-		.log_file_mode = o->log_file_mode & ~(SINK_MODE_COMPRESSED | SINK_MODE_ZSTD),
+		.log_file_mode = o->log_file_mode & ~(EVENT_TRACE_COMPRESSED_MODE | OPENETW_TRACE_ZSTD_MODE),
 		.buffers_written = 1,
 		.cpu_mhz = cpu_mhz(o->clock, freq),
 		.clock_type = o->clock,
@@ -168,20 +168,20 @@ static void fill_identity(struct sink *s)
 		.logger_name = s->name,
 		.logger_name_units = s->name ? (uint32_t)utf16_len(s->name) : 0,
 	};
-	uint64_t unit = o->log_file_mode & SINK_MODE_USE_KBYTES ? 1u << 10 : 1u << 20;
+	uint64_t unit = o->log_file_mode & EVENT_TRACE_USE_KBYTES_FOR_SIZE ? 1u << 10 : 1u << 20;
 	uint64_t limit = o->maximum_file_size * unit / s->buffer_bytes;
-	if (o->log_file_mode & SINK_MODE_COMPRESSED) {
-		id->compression = o->log_file_mode & SINK_MODE_ZSTD ? ETL_FORMAT_ZSTD
+	if (o->log_file_mode & EVENT_TRACE_COMPRESSED_MODE) {
+		id->compression = o->log_file_mode & OPENETW_TRACE_ZSTD_MODE ? ETL_FORMAT_ZSTD
 								    : ETL_FORMAT_XPRESS;
 		id->max_bytes = s->buffering ? 0 : o->maximum_file_size * unit;
 	}
 	if (!s->buffering && o->maximum_file_size > 0) {
 		id->max_buffers = BASE_MAX(limit, FILE_BUFFERS_MIN);
 	}
-	id->circular = o->log_file_mode & SINK_MODE_CIRCULAR;
-	id->newfile = o->log_file_mode & SINK_MODE_NEWFILE;
-	id->append = o->log_file_mode & SINK_MODE_APPEND;
-	id->preallocate = o->log_file_mode & SINK_MODE_PREALLOCATE;
+	id->circular = o->log_file_mode & EVENT_TRACE_FILE_MODE_CIRCULAR;
+	id->newfile = o->log_file_mode & EVENT_TRACE_FILE_MODE_NEWFILE;
+	id->append = o->log_file_mode & EVENT_TRACE_FILE_MODE_APPEND;
+	id->preallocate = o->log_file_mode & EVENT_TRACE_FILE_MODE_PREALLOCATE;
 	id->sync_on_stop = o->sync_on_stop;
 	id->ops = o->ops;
 }
@@ -290,14 +290,14 @@ int sink_create(const struct sink_options *options, struct sink **ret, struct di
 	}
 	s->options = o;
 	s->buffer_bytes = o.buffer_size_kb * 1024;
-	s->buffering = o.log_file_mode & SINK_MODE_BUFFERING;
+	s->buffering = o.log_file_mode & EVENT_TRACE_BUFFERING_MODE;
 	s->clock = o.clock;
 	s->flush_timer = o.flush_timer;
 	s->next_sequence = 1;
 	s->quota = UINT64_MAX;
 	s->buffers_minimum = o.minimum_buffers;
 	s->patience_ns = (o.patience_ms ? o.patience_ms : PATIENCE_MS) * 1000000ull;
-	s->tap_enabled = o.log_file_mode & SINK_MODE_REAL_TIME;
+	s->tap_enabled = o.log_file_mode & EVENT_TRACE_REAL_TIME_MODE;
 	err = copy_strings(s);
 	if (err == 0) {
 		err = sink_streams_init(s);
@@ -306,8 +306,8 @@ int sink_create(const struct sink_options *options, struct sink **ret, struct di
 		err = sink_buffers_add(s, o.maximum_buffers);
 	}
 	if (err == 0 && o.fair && o.path && !s->buffering) {
-		/* Each processor's events need one, and another while that is written. */
-		uint32_t some = BASE_MAX(2 * s->stream_count, o.maximum_buffers / RESERVE_SHARE);
+		/* Each processor has two streams, in order and late: one for each, and another while that is written. */
+		uint32_t some = BASE_MAX(4 * s->stream_count, o.maximum_buffers / RESERVE_SHARE);
 		err = sink_buffers_reserve(s, BASE_MIN(some, o.maximum_buffers));
 	}
 	if (err < 0) {

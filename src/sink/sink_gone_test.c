@@ -4,7 +4,7 @@
  *
  *   reserved ok == events in the file + gone_events
  */
-#include "sink/sink_modes.h"
+#include "etw/values/session_modes.h"
 #include "sink/sink_testing.h"
 
 struct fixture {
@@ -75,7 +75,7 @@ static uint64_t events_in(const struct fixture *f, const char *path, const struc
 static void a_file_that_was_removed_is_begun_again_and_its_events_are_counted(void **state)
 {
 	struct fixture f;
-	begin(&f, SINK_MODE_SEQUENTIAL, 0);
+	begin(&f, EVENT_TRACE_FILE_MODE_SEQUENTIAL, 0);
 	put(&f, 1000);
 	assert_int_equal(unlink(f.path), 0);
 	struct sink_stats st = now(&f);
@@ -96,7 +96,7 @@ static void a_file_that_was_removed_is_begun_again_and_its_events_are_counted(vo
 static void a_file_that_somebody_else_put_there_is_left_alone(void **state)
 {
 	struct fixture f;
-	begin(&f, SINK_MODE_SEQUENTIAL, 0);
+	begin(&f, EVENT_TRACE_FILE_MODE_SEQUENTIAL, 0);
 	put(&f, 500);
 	int fd = open(f.other, O_WRONLY | O_CREAT, 0600);
 	assert_int_equal(write(fd, "mine", 4), 4);
@@ -122,7 +122,7 @@ static void a_file_that_somebody_else_put_there_is_left_alone(void **state)
 static void a_file_that_was_overwritten_is_left_alone(void **state)
 {
 	struct fixture f;
-	begin(&f, SINK_MODE_SEQUENTIAL, 0);
+	begin(&f, EVENT_TRACE_FILE_MODE_SEQUENTIAL, 0);
 	put(&f, 500);
 	static const char text[100000] = "somebody copied something over it";
 	int fd = open(f.path, O_WRONLY);
@@ -143,7 +143,7 @@ static void a_file_that_was_overwritten_is_left_alone(void **state)
 static void a_file_that_was_moved_is_written_on(void **state)
 {
 	struct fixture f;
-	begin(&f, SINK_MODE_SEQUENTIAL, 0);
+	begin(&f, EVENT_TRACE_FILE_MODE_SEQUENTIAL, 0);
 	put(&f, 500);
 	assert_int_equal(rename(f.path, f.other), 0);
 	put(&f, 200);
@@ -162,7 +162,7 @@ static void a_file_that_was_cut_is_written_on_behind_what_is_left(void **state)
 	static const off_t lengths[] = {0, 100, 4096, 4097, 5 * 4096 + 17, 20 * 4096};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(lengths); i++) {
 		struct fixture f;
-		begin(&f, SINK_MODE_SEQUENTIAL, 0);
+		begin(&f, EVENT_TRACE_FILE_MODE_SEQUENTIAL, 0);
 		put(&f, 1000);
 		assert_int_equal(truncate(f.path, lengths[i]), 0);
 		struct sink_stats st = now(&f);
@@ -181,7 +181,7 @@ static void a_ring_that_was_cut_or_removed_is_a_ring_again(void **state)
 {
 	for (int removed = 0; removed < 2; removed++) {
 		struct fixture f;
-		begin(&f, SINK_MODE_CIRCULAR, 1); /* 256 buffers of 35 events */
+		begin(&f, EVENT_TRACE_FILE_MODE_CIRCULAR, 1); /* 256 buffers of 35 events */
 		put(&f, 12000);
 		if (removed) {
 			assert_int_equal(unlink(f.path), 0);
@@ -201,7 +201,7 @@ static void a_ring_that_was_cut_or_removed_is_a_ring_again(void **state)
 static void the_places_of_what_is_gone_may_be_used_again(void **state)
 {
 	struct fixture f;
-	begin(&f, SINK_MODE_SEQUENTIAL, 1);
+	begin(&f, EVENT_TRACE_FILE_MODE_SEQUENTIAL, 1);
 	put(&f, 5000);
 	assert_int_equal(truncate(f.path, 0), 0);
 	put(&f, 6000); /* more than what was left of the megabyte */
@@ -216,7 +216,7 @@ static void a_compressed_file_that_was_cut_or_removed_is_counted(void **state)
 {
 	for (int removed = 0; removed < 2; removed++) {
 		struct fixture f;
-		begin(&f, SINK_MODE_SEQUENTIAL | SINK_MODE_COMPRESSED, 0);
+		begin(&f, EVENT_TRACE_FILE_MODE_SEQUENTIAL | EVENT_TRACE_COMPRESSED_MODE, 0);
 		put(&f, 2000);
 		struct stat before;
 		assert_int_equal(stat(f.path, &before), 0);
@@ -251,7 +251,7 @@ static void a_directory_that_comes_back_gets_a_file_again(void **state)
 {
 	struct fixture f;
 	char command[300];
-	begin(&f, SINK_MODE_SEQUENTIAL, 0);
+	begin(&f, EVENT_TRACE_FILE_MODE_SEQUENTIAL, 0);
 	put(&f, 100);
 	snprintf(command, sizeof command, "rm -rf '%s'", f.dir.path);
 	assert_int_equal(system(command), 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sink/sink_keep.h"
+#include "base/file.h"
 
 #include "etl/etl_record.h"
 
@@ -43,13 +44,8 @@ static struct shape shape_of(uint32_t buffer_bytes, uint32_t entries, uint64_t s
 static void boot_id(uint8_t out[16])
 {
 	memset(out, 0, 16);
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	char text[40] = "";
-	if (fd >= 0) {
-		ssize_t n = read(fd, text, sizeof text - 1);
-		(void)n;
-		close(fd);
-	}
+	char text[40];
+	(void)file_read_start("/proc/sys/kernel/random/boot_id", text, sizeof text);
 	for (unsigned i = 0, at = 0; text[i] && at < 32; i++) {
 		unsigned c = (unsigned char)text[i] | 0x20;
 		unsigned v = c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= '0' && c <= '9' ? c - '0' : 16;

@@ -4,7 +4,7 @@
  */
 #include "sink/sink_private.h"
 
-#include "sink/sink_modes.h"
+#include "etw/values/session_modes.h"
 
 #define BUFFER_KB_MIN	  4u
 #define BUFFER_KB_MAX	  16384u
@@ -37,9 +37,9 @@ int sink_adjust(struct sink_options *o)
 	}
 	o->buffer_size_kb = kb;
 
-	uint32_t least = o->log_file_mode & SINK_MODE_NO_PER_PROCESSOR ? 2 : 2u * o->cpus;
+	uint32_t least = o->log_file_mode & EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING ? 2 : 2u * o->cpus;
 	o->minimum_buffers = BASE_MAX(o->minimum_buffers, least);
-	if (o->log_file_mode & SINK_MODE_BUFFERING) {
+	if (o->log_file_mode & EVENT_TRACE_BUFFERING_MODE) {
 		o->maximum_buffers = o->minimum_buffers;
 	} else if (o->maximum_buffers == 0) {
 		o->maximum_buffers =
@@ -49,7 +49,7 @@ int sink_adjust(struct sink_options *o)
 	if (o->maximum_buffers > BUFFERS_MAX) {
 		return -EINVAL;
 	}
-	if ((o->log_file_mode & SINK_MODE_REAL_TIME) && o->flush_timer == 0) {
+	if ((o->log_file_mode & EVENT_TRACE_REAL_TIME_MODE) && o->flush_timer == 0) {
 		o->flush_timer = 1;
 	}
 	if (o->clock == 0) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/symbol_more.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 
@@ -11,15 +12,9 @@ void symbol_more_add(struct symbol_more *m, uint64_t linked, uint64_t bytes, con
 	if (m->full) {
 		return;
 	}
-	if (m->count == m->cap) {
-		size_t cap = m->cap ? 2 * m->cap : 256;
-		void *list = cap > FUNCTIONS_MAX ? NULL : realloc(m->list, cap * sizeof *m->list);
-		if (!list) {
-			m->full = true;
-			return;
-		}
-		m->list = list;
-		m->cap = cap;
+	if (!VEC_ROOM_UP_TO(m->list, m->count, m->cap, FUNCTIONS_MAX)) {
+		m->full = true;
+		return;
 	}
 	size_t at = m->text.len;
 	strbuf_adds(&m->text, name);

@@ -5,6 +5,7 @@
  * to be trusted.
  */
 #include "unwind/unwind_table.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 
@@ -229,15 +230,8 @@ static bool read_common(const struct unwind_table *t, uint32_t at, struct common
 
 static bool add(struct unwind_table *t, const struct entry *e)
 {
-	if (t->count == t->cap) {
-		size_t cap = t->cap ? 2 * t->cap : 256;
-		struct entry *list =
-			cap > ENTRIES_MAX ? NULL : realloc(t->list, cap * sizeof *list);
-		if (!list) {
-			return false;
-		}
-		t->list = list;
-		t->cap = cap;
+	if (!VEC_ROOM_UP_TO(t->list, t->count, t->cap, ENTRIES_MAX)) {
+		return false;
 	}
 	t->list[t->count++] = *e;
 	return true;

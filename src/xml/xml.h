@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * xml: a small strict XML reader. Front door.
+ * xml: a small strict XML reader, and the escaping for writers. Front door.
  *
  * Reads a whole document into a tree: elements with namespace, attributes, text, and where each
  * stands. Made for manifests and profiles that come from elsewhere, so there is nothing in it that
@@ -64,5 +64,10 @@ const struct xml_node *xml_listed(const struct xml_node *parent, const char *lis
 const struct xml_node *xml_listed_next(const struct xml_node *n, const char *name);
 /* The URI a prefix stands for at this element; NULL when it is not declared. */
 const char *xml_prefix_uri(const struct xml_node *n, const char *prefix, size_t bytes);
+
+/* Text of an element, or the value of an attribute in double quotes, with what XML would take as its own made
+ * harmless: valid XML 1.0 of any bytes, on one line, in which only printable characters (base/printable.h) are
+ * written as they are. What XML 1.0 cannot write becomes U+FFFD. */
+void xml_escape(struct strbuf *b, const char *s, size_t n);
 
 #endif

@@ -130,6 +130,34 @@ static void depth_is_bounded(void **state)
 	strbuf_finish(&b);
 }
 
+static void what_is_escaped_is_read_back(void **state)
+{
+	static const char text[] = "a<b>&\"c'\t\n\r\xC3\xA4\xE2\x80\xAE"; /* the last turns the writing round */
+	struct strbuf b = {0};
+	struct xml_doc doc;
+	strbuf_adds(&b, "<r a=\"");
+	xml_escape(&b, text, sizeof text - 1);
+	strbuf_adds(&b, "\">");
+	xml_escape(&b, text, sizeof text - 1);
+	strbuf_adds(&b, "</r>");
+	assert_null(strchr(b.s, '\n'));
+	assert_null(strstr(b.s, "\xE2\x80\xAE"));
+	assert_int_equal(xml_parse(b.s, b.len, &doc, NULL), 0);
+	assert_string_equal(xml_value(doc.root, "a"), text);
+	assert_string_equal(doc.root->text, text);
+	xml_finish(&doc);
+	strbuf_finish(&b);
+}
+
+/* Control characters, a NUL, and bytes that are no UTF-8. */
+static void what_xml_cannot_write_is_marked(void **state)
+{
+	struct strbuf b = {0};
+	xml_escape(&b, "a\x01\0\xFF" "b", 5);
+	assert_string_equal(b.s, "a\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD" "b");
+	strbuf_finish(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -139,6 +167,8 @@ int main(void)
 		cmocka_unit_test(both_orders_of_utf16_are_read),
 		cmocka_unit_test(mistakes_are_refused_where_they_are),
 		cmocka_unit_test(depth_is_bounded),
+		cmocka_unit_test(what_is_escaped_is_read_back),
+		cmocka_unit_test(what_xml_cannot_write_is_marked),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

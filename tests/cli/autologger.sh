@@ -15,6 +15,15 @@ printf 'Start = 1\nFileName = /nonexistent/x.etl\n' >"$A/nodir.conf"
 printf 'Start = 1\nLogFileMode = 0x100\nGuid = {aa1cf0de-0009-4c5c-a5f8-0d0a3f3a7a11}\n[A.B]\n[{%s}]\nMatchAnyKeyword = 0x8\nEnabled = 0\n' \
 	aa1cf0de-0001-4c5c-a5f8-0d0a3f3a7a11 >"$A/feed.conf"
 
+# A section's name is the provider that -p means: here the one of an installed manifest.
+mkdir -p "$XDG_DATA_HOME/openetw/manifests"
+cat >"$XDG_DATA_HOME/openetw/manifests/named.man" <<'X'
+<instrumentationManifest xmlns="http://schemas.microsoft.com/win/2004/08/events"><instrumentation><events>
+<provider name="Test.Named.Provider" guid="{aa1cf0de-0077-4c5c-a5f8-0d0a3f3a7a11}" symbol="NAMED">
+<events><event value="1" symbol="E1"/></events></provider></events></instrumentation></instrumentationManifest>
+X
+printf 'Start = 1\nLogFileMode = 0x100\n[Test.Named.Provider]\n[*Test.Named.Provider]\n' >"$A/named.conf"
+
 printf 'Start = 1\nLogFileMode = 0x140\n[A.B]\n' >"$A/stays.conf" # non-stoppable
 
 # Filters are saved: of processes, of executables, of what stands in an event.
@@ -43,6 +52,8 @@ says 'nodir.conf: autologger "nodir" does not start: cannot open /nonexistent/x.
 run_status 0 openetw query feed --json
 says '"guid":"aa1cf0de-0009-4c5c-a5f8-0d0a3f3a7a11"' out "feed"
 says '"providers":1,' out "feed: the one that is enabled"
+run_status 0 openetw query named --json
+says '"providers":2,' out "named: the manifest's provider and the computed one"
 run_status 0 openetw list --json
 ! grep -q '"name":"off"' out || fail "Start = 0 was started"
 run_status 1 openetw stop stays

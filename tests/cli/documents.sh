@@ -5,8 +5,8 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$root" || exit 1
 
 # `src/pool/pool_write.h` and [text](docs/loss.md)
-for doc in README.md docs/*.md; do
-	grep -oE '`(src|include|tests|bench|docs|samples|scripts|man|data)/[A-Za-z0-9_./-]+`' "$doc" | tr -d '`' |
+for doc in README.md CONTRIBUTING.md docs/*.md; do
+	grep -oE '`(src|tools|winrt|include|tests|bench|docs|samples|scripts|man|data)/[A-Za-z0-9_./-]+`' "$doc" | tr -d '`' | grep -v 'NAME\|TARGET' |
 		while read -r path; do [ -e "${path%/}" ] || echo "$doc names $path"; done
 	grep -oE '\]\([^)#:]+\)' "$doc" | sed 's/](\(.*\))/\1/' |
 		while read -r path; do [ -e "$(dirname "$doc")/$path" ] || echo "$doc links to $path"; done

@@ -15,7 +15,7 @@ cut_by() {
 	signal=$1
 	shift
 	for try in 1 2 3 4 5 6 7 8 9 10; do
-		env --default-signal=INT,TERM "$@" >out 2>err </dev/null &
+		env --default-signal=INT,TERM,HUP "$@" >out 2>err </dev/null &
 		p=$!
 		wait_for 30 reads $p || fail "'$*' does not read: $(cat err)"
 		[ $try -gt 5 ] || sleep 0.02

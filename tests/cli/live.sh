@@ -7,7 +7,7 @@ no_sessions() { [ -z "$(openetw list --json)" ]; }
 for sig in INT TERM HUP; do
 	rm -f "$T/lines" "$T/err" # or the wait below sees those of the round before
 	# a shell's background jobs ignore SIGINT, so ask for the default
-	env --default-signal=INT openetw live -p Test.Live >"$T/lines" 2>"$T/err" &
+	env --default-signal=INT,HUP openetw live -p Test.Live >"$T/lines" 2>"$T/err" &
 	pid=$!
 	wait_for 60 test -s "$T/lines" || fail "nothing is shown: $(cat "$T/err")"
 	kill -$sig $pid

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every function and GUID a public header declares is exported by libetw.so, and every name that
-libetw.map lists or libetw.so exports is declared in a public header. And what the loader writes,
-in every process, stays small.
+"""Every function and GUID a public header declares is exported by libetw.so, libetw.map lists exactly what
+libetw.so exports, in the node it names, and every such name is declared in a public header. The newest node is
+that of the release. And what the loader writes, in every process, stays small.
 
-   exports.py SOURCE_DIR LIBETW_SO CC
+   exports.py SOURCE_DIR LIBETW_SO VERSION CC
 """
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-source, library, cc = Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
+source, library, version, cc = Path(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4:]
 include = source / "include"
 HEADERS = ["evntprov.h", "evntrace.h", "evntcons.h", "tdh.h", "TraceLoggingProvider.h",
            "relogger.h", "wmistr.h", "winmeta.h"]
@@ -60,16 +60,22 @@ def declarations():
 
 
 def exports():
+    """Name -> node, of what the library exports."""
     out = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True,
                          check=True).stdout
-    return {f[2].split("@")[0] for f in (l.split() for l in out.splitlines())
-            if len(f) == 3 and f[1] in "TtWVDBR"}
+    names = (f[2].partition("@") for f in (l.split() for l in out.splitlines())
+             if len(f) == 3 and f[1] in "TtWVDBR")
+    return {name: node.lstrip("@") for name, _, node in names}
 
 
 def listed():
-    text = (source / "src/libetw/libetw.map").read_text()
-    body = text[text.index("global:") + 7:text.index("local:")]
-    return {n.strip() for n in body.split(";") if n.strip()}
+    """The nodes of libetw.map, oldest first: name of the node -> its names in the order of the file."""
+    text = re.sub(r"/\*.*?\*/", "", (source / "src/libetw/libetw.map").read_text(), flags=re.S)
+    nodes = {}
+    for name, body in re.findall(r"(\w[\w.]*)\s*\{(.*?)\}", text, flags=re.S):
+        named = re.search(r"global:(.*?)(?:local:|$)", body, flags=re.S).group(1)
+        nodes[name] = [n.strip() for n in named.split(";") if n.strip()]
+    return nodes
 
 
 def written_by_the_loader():
@@ -83,15 +89,25 @@ def written_by_the_loader():
                if len(f) > 6 and f[0] == "LOAD" and f[6] == "RW")
 
 
-declared, exported, patterns = declarations(), exports(), listed()
-names = {p for p in patterns if "*" not in p}
+declared, exported, nodes = declarations(), exports(), listed()
 failures = []
 if len(declared) < 80:
     failures.append(f"only {len(declared)} declarations were found: the reader of headers is broken")
-failures += [f"{n} is declared in a header but not exported" for n in sorted(declared - exported - OPTIONAL)]
+failures += [f"{n} is declared in a header but not exported" for n in sorted(declared - set(exported) - OPTIONAL)]
 failures += [f"{n} is exported but declared in no header"
-             for n in sorted(exported - declared - FROM_WINDOWS_H - UNDECLARED)]
-failures += [f"{n} is listed in libetw.map but not exported" for n in sorted(names - exported)]
+             for n in sorted(set(exported) - declared - FROM_WINDOWS_H - UNDECLARED)]
+homes = {n: node for node, names in nodes.items() for n in names}
+failures += [f"{n} is listed in libetw.map but not exported" for n in sorted(set(homes) - set(exported))]
+failures += [f"{n} is exported but not listed in libetw.map: patterns hide what is added by mistake"
+             for n in sorted(set(exported) - set(homes))]
+failures += [f"{n} is exported with {exported[n]}, libetw.map has it in {homes[n]}"
+             for n in sorted(set(homes) & set(exported)) if exported[n] != homes[n]]
+for node, names in nodes.items():
+    failures += [f"libetw.map: {node} lists {n} twice" for n in sorted({n for n in names if names.count(n) > 1})]
+    failures += [f"libetw.map: {node} is not sorted at {b}" for a, b in zip(names, names[1:]) if a > b]
+release = "LIBETW_" + ".".join(version.split(".")[:2])
+if list(nodes)[-1:] != [release]:
+    failures.append(f"the newest node of libetw.map is {list(nodes)[-1:]}, but the release is {release}")
 writes = written_by_the_loader()
 if writes is not None and not 0 < writes <= 8192:
     failures.append(f"the loader writes {writes} bytes of libetw.so in every process, not at most 8192: "

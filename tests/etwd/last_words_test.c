@@ -4,13 +4,15 @@
  */
 #include "raw_client.h"
 
+#include "etw/values/session_modes.h"
+
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MODE_PRIVATE_FILE 0x801u
+#define MODE_PRIVATE_FILE (EVENT_TRACE_PRIVATE_LOGGER_MODE | EVENT_TRACE_FILE_MODE_SEQUENTIAL)
 
 static const struct guid first_guid = {{0xC1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
 static const struct guid second_guid = {{0xC2, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};

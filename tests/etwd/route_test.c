@@ -7,7 +7,7 @@
 #include "base/base.h"
 #include "etwd/etwd.h"
 #include "etwd/etwd_kernel.h"
-#include "etwd/etwd_modes.h"
+#include "etw/values/session_modes.h"
 #include "format/etl_layout.h"
 
 #include <setjmp.h>
@@ -89,7 +89,7 @@ static void world_make(struct world *w, bool fast)
 	for (uint32_t i = 0; i < SESSIONS; i++) {
 		struct sink_options o = {
 			.name = u"route",
-			.log_file_mode = MODE_REAL_TIME,
+			.log_file_mode = EVENT_TRACE_REAL_TIME_MODE,
 			.buffer_size_kb = i == 0 ? 128 : 4,
 			.minimum_buffers = 8,
 			.maximum_buffers = 8,
@@ -123,6 +123,7 @@ static void world_end(struct world *w)
 		sink_stop(w->session[i].sink, NULL);
 		free(w->got[i].data);
 	}
+	free(w->p.fair);
 	free(w->reg[1].config->traits);
 	for (uint32_t i = 0; i < 2; i++) {
 		free(w->reg[i].config->older);

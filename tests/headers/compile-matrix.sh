@@ -14,6 +14,7 @@ warn="-Wall -Wextra -Werror -pedantic"
 
 headers=$(cd "$root/include/etw" && find . -name '*.h' ! -path './win/crt/*' ! -path './tlg/*' | sed 's|^\./||' | sort)
 crt=$(cd "$root/include/etw/win/crt" && ls *.h)
+ours=$(cd "$root/include" && ls openetw/*.h openetw/*.hpp 2>/dev/null)
 
 check() { # name, file, command...
 	name=$1 file=$2
@@ -57,6 +58,15 @@ run() { # compiler, language, standards...
 				check "$f" "$root/tests/headers/$f.c" "$cc" -x "$lang" -std="$std" \
 					-Wall -Wextra -Werror $mode $inc
 			done
+		done
+		for h in $ours; do # alone, without Windows' headers, and beside them
+			case "$lang$h" in c*.hpp) [ "$lang" = c++ ] || continue ;; esac
+			one "$h" one
+			# shellcheck disable=SC2086
+			check "$h" "$work/one.c" "$cc" -x "$lang" -std="$std" $warn -I"$root/include"
+			printf '#include "evntrace.h"\n#include "evntcons.h"\n%s\n' "$(cat "$work/one.c")" >"$work/both.c"
+			# shellcheck disable=SC2086
+			check "$h" "$work/both.c" "$cc" -x "$lang" -std="$std" $warn $inc
 		done
 		for h in $crt; do
 			one "$h" one

@@ -11,6 +11,7 @@
 #include "../control/control_testing.h"
 #include "../corpus/corpus.h"
 #include "../corpus/etl_build.h"
+#include "sizes.h"
 
 #include <windows.h>
 #include <evntcons.h>
@@ -78,7 +79,7 @@ static uint32_t read_to_end(struct openetw_reader *r, uint64_t *ret_count,
 		assert_true(b.count > 0);
 		for (uint32_t i = 0; i < b.count; i++, ++*ret_count) {
 			if (look) {
-				look(&b.events[i], *ret_count);
+				look(openetw_batch_event(&b, i), *ret_count);
 			}
 		}
 	}
@@ -141,13 +142,13 @@ struct ends {
 	uint32_t seen;
 };
 
-static int count_seen(void *context, const struct _EVENT_RECORD *e)
+static bool count_seen(void *context, const openetw_event_record *e)
 {
 	struct ends *s = context;
 	pthread_mutex_lock(&s->lock);
 	s->seen++;
 	pthread_mutex_unlock(&s->lock);
-	return 1;
+	return true;
 }
 
 static void a_queue_that_drops_counts_what_it_drops(void **state)
@@ -172,16 +173,24 @@ static void a_queue_that_drops_counts_what_it_drops(void **state)
 	openetw_reader_destroy(r);
 }
 
-static int every_tenth(void *context, const struct _EVENT_RECORD *e)
+static bool every_tenth(void *context, const openetw_event_record *e)
 {
 	uint32_t *n = context;
 	return (*n)++ % 10 == 0;
 }
 
-static int until_twenty(void *context, const struct _EVENT_RECORD *e)
+struct twenty {
+	struct openetw_reader *r;
+	uint32_t calls;
+};
+
+static bool until_twenty(void *context, const openetw_event_record *e)
 {
-	uint32_t *n = context;
-	return ++*n == 20 ? -1 : 1;
+	struct twenty *t = context;
+	if (++t->calls == 20) {
+		openetw_reader_stop(t->r);
+	}
+	return true;
 }
 
 static void process_provider_range_and_filter_select(void **state)
@@ -202,7 +211,7 @@ static void process_provider_range_and_filter_select(void **state)
 
 	r = openetw_reader_create();
 	openetw_reader_add_file(r, path);
-	openetw_reader_add_provider(r, guid);
+	openetw_reader_add_provider(r, (const struct openetw_guid *)guid);
 	openetw_reader_set_filter(r, every_tenth, &calls);
 	assert_int_equal(openetw_reader_start(r), ERROR_SUCCESS);
 	read_to_end(r, &n, NULL);
@@ -212,7 +221,7 @@ static void process_provider_range_and_filter_select(void **state)
 
 	r = openetw_reader_create();
 	openetw_reader_add_file(r, path);
-	openetw_reader_add_provider(r, guid);
+	openetw_reader_add_provider(r, (const struct openetw_guid *)guid);
 	openetw_reader_set_range(r, 132404547797984230ull + 1000, 132404547797984230ull + 1099);
 	assert_int_equal(openetw_reader_start(r), ERROR_SUCCESS);
 	read_to_end(r, &n, NULL);
@@ -220,13 +229,13 @@ static void process_provider_range_and_filter_select(void **state)
 	openetw_reader_destroy(r);
 
 	r = openetw_reader_create();
-	calls = 0;
+	struct twenty t = {.r = r};
 	openetw_reader_add_file(r, path);
-	openetw_reader_set_filter(r, until_twenty, &calls);
+	openetw_reader_set_filter(r, until_twenty, &t);
 	assert_int_equal(openetw_reader_start(r), ERROR_SUCCESS);
 	assert_int_equal(read_to_end(r, &n, NULL), ERROR_NO_MORE_ITEMS);
 	assert_int_equal(n, 19);
-	assert_int_equal(calls, 20);
+	assert_int_equal(t.calls, 20);
 	openetw_reader_destroy(r);
 }
 
@@ -239,14 +248,14 @@ static void a_stop_handle_ends_the_reading_and_outlives_the_reader(void **state)
 	openetw_reader_add_file(r, path);
 	openetw_reader_set_queue(r, 300, 1 << 20, OPENETW_READER_WAIT);
 	assert_int_equal(openetw_reader_start(r), ERROR_SUCCESS);
-	struct openetw_stop *s = openetw_reader_stop_handle(r);
+	struct openetw_stopper *s = openetw_reader_stopper(r);
 	assert_int_equal(openetw_reader_next(r, OPENETW_READER_FOREVER, &b), ERROR_SUCCESS);
-	openetw_stop_now(s);
+	openetw_stopper_stop(s);
 	assert_int_equal(read_to_end(r, &n, NULL), ERROR_NO_MORE_ITEMS);
 	assert_true(n < 20000);
 	openetw_reader_destroy(r);
-	openetw_stop_now(s);
-	openetw_stop_release(s);
+	openetw_stopper_stop(s);
+	openetw_stopper_release(s);
 }
 
 static void mistakes_are_told_at_the_start(void **state)
@@ -579,7 +588,7 @@ static void a_session_is_read_live(void **state)
 	struct openetw_reader *r = openetw_reader_create();
 	openetw_reader_set_session(r, "reader-test");
 	openetw_reader_set_content(r, OPENETW_READER_JSON);
-	openetw_reader_add_provider(r, &guid);
+	openetw_reader_add_provider(r, (const struct openetw_guid *)&guid);
 	assert_int_equal(openetw_reader_start(r), ERROR_SUCCESS);
 	struct openetw_batch b = {.size = sizeof b};
 	/* Until the consumer is attached, events may pass it by. */
@@ -601,6 +610,56 @@ static void a_session_is_read_live(void **state)
 	EventUnregister(h);
 }
 
+static void programs_of_older_and_newer_releases_get_what_they_have_room_for(void **state)
+{
+	struct openetw_recorder *s = good_recorder("sizes-test");
+	assert_int_equal(openetw_recorder_start(s), ERROR_SUCCESS);
+	SIZES_CHECK(struct openetw_loss, overwritten, ERROR_SUCCESS, openetw_session_loss("sizes-test", ret));
+	SIZES_CHECK(struct openetw_session, consumers, ERROR_SUCCESS, openetw_session_query("sizes-test", ret));
+	SIZES_CHECK(struct openetw_kernel, note, ERROR_NOT_FOUND, openetw_session_kernel("sizes-test", ret));
+	assert_int_equal(openetw_recorder_stop(s), ERROR_SUCCESS);
+	openetw_recorder_destroy(s);
+	for (unsigned old = 0; old < 2; old++) { /* a session can be stopped once only */
+		struct block p;
+		struct openetw_loss l = {.size = old ? offsetof(struct openetw_loss, gone_events) : sizeof l,
+					 .gone_events = 77};
+		session_start(u"sizes-test", EVENT_TRACE_REAL_TIME_MODE, NULL);
+		block_init(&p, 0, NULL);
+		assert_int_equal(openetw_session_stop(0, "sizes-test", &p.p, &l), ERROR_SUCCESS);
+		assert_int_equal(l.gone_events, old ? 77 : 0);
+	}
+
+	EVENT_TRACE_LOGFILEA log = {0};
+	log.LogFileName = (char *)(uintptr_t)make_file(10);
+	log.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD;
+	TRACEHANDLE h = OpenTraceA(&log);
+	SIZES_CHECK(struct openetw_trace_loss, reason, ERROR_SUCCESS, openetw_trace_loss(h, ret));
+	SIZES_CHECK(struct openetw_problem, text, ERROR_NO_MORE_ITEMS, openetw_trace_next_problem(h, ret));
+	SIZES_CHECK(struct openetw_loss_range, to, ERROR_NO_MORE_ITEMS, openetw_trace_next_loss(h, ret));
+	CloseTrace(h);
+
+	struct openetw_reader *r = openetw_reader_create();
+	openetw_reader_add_file(r, make_file(10000));
+	assert_int_equal(openetw_reader_start(r), ERROR_SUCCESS);
+	SIZES_CHECK(struct openetw_batch, event_stride, ERROR_SUCCESS,
+		    openetw_reader_next(r, OPENETW_READER_FOREVER, ret));
+	openetw_reader_destroy(r);
+}
+
+/* A later library's events are larger than this program knows. */
+static void events_of_a_batch_are_found_by_their_stride(void **state)
+{
+	struct {
+		struct openetw_event e;
+		uint64_t later[3];
+	} events[3] = {{.e.id = 1}, {.e.id = 2}, {.e.id = 3}};
+	const struct openetw_batch b = {
+		.size = sizeof b, .count = 3, .events = &events[0].e, .event_stride = sizeof events[0]};
+	for (uint32_t i = 0; i < b.count; i++) {
+		assert_int_equal(openetw_batch_event(&b, i)->id, i + 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -617,6 +676,8 @@ int main(void)
 		cmocka_unit_test(every_mistake_of_kernel_events_has_its_value_and_sentence),
 		cmocka_unit_test(a_session_of_that_name_gives_way_when_asked),
 		cmocka_unit_test(a_session_is_read_live),
+		cmocka_unit_test(programs_of_older_and_newer_releases_get_what_they_have_room_for),
+		cmocka_unit_test(events_of_a_batch_are_found_by_their_stride),
 	};
 	return cmocka_run_group_tests(tests, testing_setup, testing_teardown);
 }

@@ -15,10 +15,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static volatile size_t sum;
 
-static int add(void *ctx, const struct openetw_field *f)
+static bool add(void *ctx, const struct openetw_field *f)
 {
 	sum += f->text_length + f->json_length + strlen(f->name);
-	return 0;
+	return true;
 }
 
 static void ask_tdh(EVENT_RECORD *e)

@@ -7,6 +7,7 @@
 
 #include "../corpus/corpus.h"
 #include "../corpus/etl_build.h"
+#include "../reader/sizes.h"
 
 #include <windows.h>
 #include <evntcons.h>
@@ -376,6 +377,44 @@ static void traces_of_two_machines_are_kept_apart_and_of_one_are_not(void **stat
 	}
 }
 
+static struct openetw_state *asked;
+static unsigned sizes_checked;
+
+static void WINAPI on_sized(PEVENT_RECORD e)
+{
+	SIZES_CHECK(struct openetw_event_origin, file_key, ERROR_SUCCESS, openetw_state_event(asked, e, ret));
+	struct openetw_stack k = {.size = sizeof k};
+	if (openetw_state_stack(asked, e, &k) == ERROR_SUCCESS) {
+		uint64_t time = (uint64_t)e->EventHeader.TimeStamp.QuadPart, at = k.addresses[0];
+		SIZES_CHECK(struct openetw_stack, addresses, ERROR_SUCCESS, openetw_state_stack(asked, e, ret));
+		SIZES_CHECK(struct openetw_process, command_line, ERROR_SUCCESS,
+			    openetw_state_process(asked, PID, time, ret));
+		SIZES_CHECK(struct openetw_thread, end_time, ERROR_SUCCESS,
+			    openetw_state_thread(asked, TID, time, ret));
+		SIZES_CHECK(struct openetw_module, symbol_file, ERROR_SUCCESS,
+			    openetw_state_module(asked, PID, at, time, ret));
+		SIZES_CHECK(struct openetw_symbol, module, ERROR_SUCCESS,
+			    openetw_state_symbol(asked, PID, at, time, ret));
+		sizes_checked++;
+	}
+}
+
+static void programs_of_older_and_newer_releases_get_what_they_have_room_for(void **state)
+{
+	EVENT_TRACE_LOGFILEA log = {0};
+	asked = openetw_state_create(OPENETW_STATE_STACKS);
+	log.LogFileName = trace_path;
+	log.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD;
+	log.EventRecordCallback = on_sized;
+	TRACEHANDLE h = OpenTraceA(&log);
+	assert_int_equal(openetw_state_read_file(asked, trace_path, NULL, NULL), ERROR_SUCCESS);
+	assert_int_equal(openetw_state_attach(asked, h), ERROR_SUCCESS);
+	assert_int_equal(ProcessTrace(&h, 1, NULL, NULL), ERROR_SUCCESS);
+	CloseTrace(h);
+	openetw_state_destroy(asked);
+	assert_int_equal(sizes_checked, 2);
+}
+
 static void mistakes_are_refused(void **state)
 {
 	struct openetw_state *s = openetw_state_create(0);
@@ -395,11 +434,11 @@ static void mistakes_are_refused(void **state)
 	openetw_state_destroy(NULL);
 }
 
-static int stop_at_once(void *context, uint32_t done, uint32_t total)
+static bool stop_at_once(void *context, uint32_t done, uint32_t total)
 {
 	assert_true(done <= total);
 	++*(unsigned *)context;
-	return 1;
+	return false;
 }
 
 static void reading_ahead_can_be_stopped(void **state)
@@ -420,6 +459,7 @@ int main(void)
 		cmocka_unit_test(without_reading_ahead_only_the_past_is_known),
 		cmocka_unit_test(a_module_of_another_build_has_no_symbols),
 		cmocka_unit_test(traces_of_two_machines_are_kept_apart_and_of_one_are_not),
+		cmocka_unit_test(programs_of_older_and_newer_releases_get_what_they_have_room_for),
 		cmocka_unit_test(mistakes_are_refused),
 		cmocka_unit_test(reading_ahead_can_be_stopped),
 	};

@@ -3,6 +3,7 @@
  * JSON.
  */
 #include "tools/common/winargs.h"
+#include "base/level.h"
 #include "tools/common/output.h"
 #include "base/parse.h"
 #include "tools/common/trace_reading.h"
@@ -126,13 +127,12 @@ static void add_insert(struct strbuf *b, const char *spec, size_t n, bool is_tex
 static const char *attribute(struct format *f, const EVENT_RECORD *e, const char *name, size_t n)
 {
 	static const char *const names[] = {"FUNC", "FLAGS", "LEVEL", "COMPNAME", "SUBCOMP", "FILE"};
-	static const char *const levels[] = {"", "Critical", "Error", "Warning", "Information", "Verbose"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
 		if (strlen(names[i]) == n && strncasecmp(names[i], name, n) == 0) {
 			const char *v = openetw_message_attribute(f->decoder, e, names[i]);
 			UCHAR level = e->EventHeader.EventDescriptor.Level;
 			return v		      ? v
-			       : i == 2 && level < 6 ? levels[level]
+			       : i == 2 && level != 0 && level_text(level) ? level_text(level)
 						     : "";
 		}
 	}
@@ -283,7 +283,7 @@ static bool event(void *ctx, const EVENT_RECORD *e)
 	if (f->skip_wpp && (e->EventHeader.Flags & EVENT_HEADER_FLAG_TRACE_MESSAGE)) {
 		return true;
 	}
-	if (f->count == f->max) {
+	if (f->count - f->headers == f->max && !cli_is_header(e)) {
 		return false;
 	}
 	f->count++;
@@ -429,7 +429,7 @@ static bool load_directory(const char *path, const char *const *suffixes)
 			char file[4096], problem[300];
 			if (strcasecmp(dot, suffixes[i]) == 0 &&
 			    snprintf(file, sizeof file, "%s/%s", path, e->d_name) < (int)sizeof file &&
-			    openetw_schema_load_file(file, problem, sizeof problem) < 0) {
+			    openetw_schema_load_file(file, problem, sizeof problem) != ERROR_SUCCESS) {
 				fprintf(stderr, "openetw tracefmt: %s: %s\n", file, problem);
 			}
 		}
@@ -457,7 +457,7 @@ static bool load_formats(struct cli_args *a)
 	for (size_t k = 0; k < BASE_ARRAY_LEN(files); k++) {
 		for (int i = 0; (v = cli_value_at(a, files[k], i)) != NULL; i++) {
 			char problem[300];
-			if (openetw_schema_load_file(v, problem, sizeof problem) < 0) {
+			if (openetw_schema_load_file(v, problem, sizeof problem) != ERROR_SUCCESS) {
 				fprintf(stderr, "openetw tracefmt: %s: %s\n", v, problem);
 				return false;
 			}
@@ -488,7 +488,7 @@ static int run(struct cli_args *a)
 	}
 	const char *max = cli_value(a, "max", NULL);
 	f.max = UINT64_MAX;
-	if (max && (!winargs_u64_text(max, &f.max) || f.max == 0)) {
+	if (max && !parse_number(max, 1, UINT64_MAX, &f.max)) {
 		return cli_usage(a, "-max takes a number of events, not '%s'", max);
 	}
 	if (a->count == 0 || a->count > CLI_TRACE_FILES_MAX ||

@@ -69,13 +69,11 @@ static uint32_t control_all(const struct winargs *w, TRACEHANDLE h, ULONG contro
 			    const struct saved_session *s, const char **ret_what)
 {
 	struct tracelog_filters f;
-	struct guid kernel;
-	guid_parse("9e814aad-3204-11d2-9a82-006008a86939", &kernel);
 	if (!tracelog_filters(w, &f)) {
 		return ERROR_INVALID_PARAMETER;
 	}
 	for (uint32_t i = 0; i < s->provider_count; i++) {
-		if (guid_equal(&s->provider[i].guid, &kernel)) {
+		if (guid_equal(&s->provider[i].guid, &kernel_trace_control_guid)) {
 			continue;
 		}
 		uint32_t code = control_provider(w, h, control, &s->provider[i], &f);

@@ -3,6 +3,8 @@
  * layouts.
  */
 #include "tools/classic/tracerpt.h"
+#include "base/vec.h"
+#include "xml/xml.h"
 #include "tools/classic/tracerpt_export.h"
 #include "tools/common/output.h"
 #include "tools/common/path.h"
@@ -85,15 +87,9 @@ static void count(struct report *r, const EVENT_RECORD *e, const char *name, int
 			return;
 		}
 	}
-	if (r->kind_count == r->kind_cap) {
-		size_t cap = r->kind_cap ? 2 * r->kind_cap : 64;
-		struct kind *more = realloc(r->kinds, cap * sizeof *more);
-		if (!more) {
-			r->failed = true;
-			return;
-		}
-		r->kinds = more;
-		r->kind_cap = cap;
+	if (!VEC_ROOM(r->kinds, r->kind_count, r->kind_cap)) {
+		r->failed = true;
+		return;
 	}
 	r->kinds[r->kind_count++] = k;
 }
@@ -281,7 +277,7 @@ static void html_text(FILE *f, const char *s, size_t n)
 	while (n > 0) { /* its lines stay lines */
 		const char *end = memchr(s, '\n', n);
 		size_t k = end ? (size_t)(end - s) : n;
-		cli_xml_text(&b, s, k);
+		xml_escape(&b, s, k);
 		strbuf_adds(&b, end ? "\n" : "");
 		s += k + (end != NULL);
 		n -= k + (end != NULL);
@@ -344,7 +340,7 @@ static bool load_formats(struct cli_args *a)
 	char problem[300], path[4096];
 	const char *v;
 	for (int i = 0; (v = cli_value_at(a, "import", i)) != NULL; i++) {
-		if (openetw_schema_load_file(v, problem, sizeof problem) < 0) {
+		if (openetw_schema_load_file(v, problem, sizeof problem) != ERROR_SUCCESS) {
 			fprintf(stderr, "openetw tracerpt: %s: %s\n", v, problem);
 			return false;
 		}

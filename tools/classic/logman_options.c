@@ -2,6 +2,7 @@
  * logman's options and the session they describe.
  */
 #include "tools/classic/logman.h"
+#include "tools/common/mode_names.h"
 #include "tools/common/path.h"
 
 #include "base/parse.h"
@@ -89,14 +90,17 @@ static bool parse_clock(const struct winargs *w, const char *name, uint32_t *ino
 	uint64_t total = 0;
 	int parts = 0;
 	while (is_time(s) && parts < 3) {
-		char *end;
-		total = total * 60 + strtoul(s, &end, 10);
+		uint64_t part;
+		if (!parse_number_at(&s, UINT32_MAX, &part)) {
+			break;
+		}
+		total = total * 60 + part;
 		parts++;
-		if (*end == 0) {
+		if (*s == 0) {
 			*inout_s = (uint32_t)BASE_MIN(total, (uint64_t)UINT32_MAX);
 			return true;
 		}
-		s = end + 1;
+		s++;
 	}
 	cli_usage(w->a, "-%s takes a time such as 90, 1:30 or 1:00:00, not '%s'", name,
 		  g->value[0]);
@@ -228,38 +232,10 @@ static bool parse_schedule(const struct winargs *w, bool live, struct saved_sess
 	return true;
 }
 
-static const struct {
-	const char *name;
-	uint32_t bit;
-} modes[] = {
-	{"sequential", EVENT_TRACE_FILE_MODE_SEQUENTIAL},
-	{"circular", EVENT_TRACE_FILE_MODE_CIRCULAR},
-	{"append", EVENT_TRACE_FILE_MODE_APPEND},
-	{"newfile", EVENT_TRACE_FILE_MODE_NEWFILE},
-	{"preallocate", EVENT_TRACE_FILE_MODE_PREALLOCATE},
-	{"nonstoppable", EVENT_TRACE_NONSTOPPABLE_MODE},
-	{"secure", EVENT_TRACE_SECURE_MODE},
-	{"realtime", EVENT_TRACE_REAL_TIME_MODE},
-	{"rt", EVENT_TRACE_REAL_TIME_MODE},
-	{"delayopenfile", EVENT_TRACE_DELAY_OPEN_FILE_MODE},
-	{"buffering", EVENT_TRACE_BUFFERING_MODE},
-	{"private", EVENT_TRACE_PRIVATE_LOGGER_MODE},
-	{"addheader", EVENT_TRACE_ADD_HEADER_MODE},
-	{"usekbytesforsize", EVENT_TRACE_USE_KBYTES_FOR_SIZE},
-	{"globalsequence", EVENT_TRACE_USE_GLOBAL_SEQUENCE},
-	{"localsequence", EVENT_TRACE_USE_LOCAL_SEQUENCE},
-	{"relog", EVENT_TRACE_RELOG_MODE},
-	{"pagedmemory", EVENT_TRACE_USE_PAGED_MEMORY},
-	{"compressed", EVENT_TRACE_COMPRESSED_MODE},
-	{"independent", EVENT_TRACE_INDEPENDENT_SESSION_MODE},
-	{"systemlogger", EVENT_TRACE_SYSTEM_LOGGER_MODE},
-	{"noperprocessorbuffering", EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING},
-};
-
 static const char *mode_at(const void *ctx, int i)
 {
 	(void)ctx;
-	return (size_t)i < BASE_ARRAY_LEN(modes) ? modes[i].name : NULL;
+	return mode_names_at(MODE_NAMES_LOGMAN, i);
 }
 
 static bool parse_mode(const struct winargs *w, const char *text, uint32_t *inout)
@@ -269,13 +245,10 @@ static bool parse_mode(const struct winargs *w, const char *text, uint32_t *inou
 		char word[64];
 		size_t n = strcspn(text, "+,|");
 		snprintf(word, sizeof word, "%.*s", (int)n, text);
-		size_t i = 0;
-		while (i < BASE_ARRAY_LEN(modes) && strcasecmp(modes[i].name, word) != 0) {
-			i++;
-		}
-		if (i < BASE_ARRAY_LEN(modes)) {
-			*inout |= modes[i].bit;
-		} else if (winargs_u64_text(word, &v) && v <= UINT32_MAX) {
+		uint32_t bit = mode_names_bit(MODE_NAMES_LOGMAN, word);
+		if (bit) {
+			*inout |= bit;
+		} else if (parse_number(word, 0, UINT32_MAX, &v)) {
 			*inout |= (uint32_t)v;
 		} else {
 			const char *near = cli_nearest(word, mode_at, NULL);
@@ -369,7 +342,7 @@ static bool provider_file(const struct winargs *w, const char *path, struct save
 		/* Windows' own lists write hexadecimal without a prefix; only where it is no
 		 * decimal. */
 		char hex[32];
-		if (keywords && *keywords != '(' && !winargs_u64_text(keywords, &v) &&
+		if (keywords && *keywords != '(' && !parse_number(keywords, 0, UINT64_MAX, &v) &&
 		    strspn(keywords, "0123456789abcdefABCDEF") == strlen(keywords)) {
 			snprintf(hex, sizeof hex, "0x%.28s", keywords);
 			keywords = hex;

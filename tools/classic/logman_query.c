@@ -2,6 +2,8 @@
  * What "logman query" prints, in the layout that scripts parse. Lines of ours come last in a block.
  */
 #include "tools/classic/logman.h"
+#include "base/vec.h"
+#include "base/level.h"
 
 #include <stdlib.h>
 #include <strings.h>
@@ -49,7 +51,7 @@ static bool list_saved(void *ctx, const char *path)
 	struct saved_session s;
 	struct cli_props p;
 	struct diag d = {0};
-	int r = saved_read(path, &s, &d);
+	int r = saved_read(path, cli_provider_installed, &s, &d);
 	(void)ctx;
 	if (r < 0) {
 		fprintf(stderr, "logman: %s:%u: %s\n", path, d.line,
@@ -153,7 +155,7 @@ static void put_provider(const GUID *g, const char *name, uint8_t level, uint64_
 {
 	char guid[37];
 	struct strbuf words = {0};
-	const char *level_name = controller_level_name(level);
+	const char *level_name = level_manifest(level);
 	cli_guid_text(g, guid);
 	for (char *c = guid; *c; c++) {
 		*c = *c >= 'a' && *c <= 'f' ? (char)(*c - 'a' + 'A') : *c;
@@ -259,14 +261,8 @@ static void know(struct known_list *l, const GUID *g, const char *name)
 			return;
 		}
 	}
-	if (l->count == l->cap) {
-		size_t cap = l->cap ? 2 * l->cap : 256;
-		struct known *p = realloc(l->at, cap * sizeof *p);
-		if (!p) {
-			return;
-		}
-		l->at = p;
-		l->cap = cap;
+	if (!VEC_ROOM(l->at, l->count, l->cap)) {
+		return;
 	}
 	l->at[l->count].guid = *g;
 	snprintf(l->at[l->count++].name, sizeof l->at[0].name, "%s", name);

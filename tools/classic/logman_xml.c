@@ -3,6 +3,7 @@
  * needs.
  */
 #include "tools/classic/logman.h"
+#include "base/parse.h"
 #include "tools/common/output.h"
 
 #include "tools/common/event_xml.h"
@@ -31,7 +32,7 @@ static bool number_of(const char *text, uint64_t *ret)
 		*ret = 1;
 		return true;
 	}
-	return winargs_u64_text(word, ret);
+	return parse_number(word, 0, UINT64_MAX, ret);
 }
 
 static uint32_t small(const struct xml_node *n, const char *name, uint32_t fallback)
@@ -203,7 +204,7 @@ int logman_import(const struct winargs *w, const char *name)
 static void put_text(FILE *f, const char *name, const char *s, const char *indent)
 {
 	struct strbuf text = {0};
-	cli_xml_text(&text, s, strlen(s));
+	xml_escape(&text, s, strlen(s));
 	fputs(indent, f);
 	fprintf(f, "<%s>%s</%s>\n", name, text.s ? text.s : "", name);
 	strbuf_finish(&text);

@@ -2,6 +2,7 @@
  * tracelog's options: the table, the session and the filters they describe.
  */
 #include "tools/classic/tracelog.h"
+#include "base/parse.h"
 #include "tools/common/path.h"
 
 #include <stdlib.h>
@@ -100,18 +101,16 @@ const struct cli_option tracelog_option_table[] = {
 static bool mask(const struct winargs *w, const char *name, uint64_t *inout)
 {
 	const char *v = winargs_value(w, name, NULL);
-	char *end;
-	if (!v || winargs_u64_text(v, inout)) {
+	char hex[32];
+	if (!v || parse_number(v, 0, UINT64_MAX, inout)) {
 		return true;
 	}
 	/* Old instructions write "ffff". */
-	errno = 0;
-	uint64_t n = strtoull(v, &end, 16);
-	if (*end || errno || !*v || *v == '-') {
+	snprintf(hex, sizeof hex, "0x%s", v);
+	if (!parse_number(hex, 0, UINT64_MAX, inout)) {
 		cli_usage(w->a, "-%s takes a number such as 0x10, not '%s'", name, v);
 		return false;
 	}
-	*inout = n;
 	return true;
 }
 
@@ -126,7 +125,7 @@ static bool flush_timer(const struct winargs *w, struct saved_session *s)
 		return winargs_u32(w, "ft", 0, 1, 86400, &s->flush_timer);
 	}
 	snprintf(digits, sizeof digits, "%.*s", (int)(n - 2), v);
-	if (!winargs_u64_text(digits, &ms) || ms < 1 || ms > 86400000) {
+	if (!parse_number(digits, 1, 86400000, &ms)) {
 		cli_usage(w->a, "-ft takes seconds, or milliseconds such as 100ms, not '%s'", v);
 		return false;
 	}
@@ -161,10 +160,10 @@ static bool guid_file(const struct winargs *w, const char *path, const struct sa
 			fclose(f);
 			return false;
 		}
-		if (any && winargs_u64_text(any, &v)) { /* else it is the provider's name */
+		if (any && parse_number(any, 0, UINT64_MAX, &v)) { /* else it is the provider's name */
 			p.any = v;
 		}
-		if (level && winargs_u64_text(level, &v) && v <= 255) {
+		if (level && parse_number(level, 0, 255, &v)) {
 			p.level = (uint8_t)v;
 		}
 		struct saved_provider *at = saved_add_provider(s, &p.guid);
@@ -338,11 +337,11 @@ bool tracelog_kernel(const struct winargs *w, struct cli_kernel_wish *ret)
 	const struct winarg *flags = winargs_find(w, "eflag"), *stacks = winargs_find(w, "stackwalk");
 	uint64_t n;
 	/* "N FLAG…", and without the number when + joins them. */
-	bool joined = flags && flags->count == 1 && !winargs_u64_text(flags->value[0], &n);
+	bool joined = flags && flags->count == 1 && !parse_number(flags->value[0], 0, UINT64_MAX, &n);
 	if (joined && cli_kernel_flags(w->a, flags->value[0], false, ret) != CLI_OK) {
 		return false;
 	}
-	if (flags && !joined && (!winargs_u64_text(flags->value[0], &n) || n != (uint64_t)flags->count - 1)) {
+	if (flags && !joined && (!parse_number(flags->value[0], 0, UINT64_MAX, &n) || n != (uint64_t)flags->count - 1)) {
 		cli_usage(w->a, "-eflag: '%s' is followed by %d flags", flags->value[0], flags->count - 1);
 		return false;
 	}
@@ -399,13 +398,13 @@ static bool counted(const struct winargs *w, const struct winarg *g, int at, uin
 {
 	uint64_t n;
 	int given = g->count - at - 1;
-	if (!winargs_u64_text(g->value[at], &n) || n == 0 || n > max || n != (uint64_t)given) {
+	if (!parse_number(g->value[at], 1, max, &n) || n != (uint64_t)given) {
 		cli_usage(w->a, "-%s: '%s' is followed by %d numbers; 1 to %u are possible",
 			  g->option->name, g->value[at], given, max);
 		return false;
 	}
 	for (int i = 0; i < given; i++) {
-		if (!winargs_u64_text(g->value[at + 1 + i], &out[i]) || out[i] > limit) {
+		if (!parse_number(g->value[at + 1 + i], 0, limit, &out[i])) {
 			cli_usage(w->a, "-%s: '%s' is no number in range", g->option->name,
 				  g->value[at + 1 + i]);
 			return false;

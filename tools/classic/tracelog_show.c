@@ -2,6 +2,7 @@
  * What tracelog prints: labels in a column of 24.
  */
 #include "tools/classic/tracelog.h"
+#include "tools/common/mode_names.h"
 
 #include <stdlib.h>
 
@@ -55,31 +56,11 @@ void tracelog_show(const struct cli_props *p)
 {
 	static const char *const clocks[] = {"PerfCounter", "PerfCounter", "SystemTime",
 					     "CPUCycle"};
-	static const struct {
-		uint32_t bit;
-		const char *name;
-	} modes[] = {
-		{EVENT_TRACE_FILE_MODE_SEQUENTIAL, "Sequential"},
-		{EVENT_TRACE_FILE_MODE_CIRCULAR, "Circular"},
-		{EVENT_TRACE_FILE_MODE_APPEND, "Append"},
-		{EVENT_TRACE_FILE_MODE_NEWFILE, "New File"},
-		{EVENT_TRACE_FILE_MODE_PREALLOCATE, "Preallocate"},
-		{EVENT_TRACE_BUFFERING_MODE, "Buffering"},
-		{EVENT_TRACE_REAL_TIME_MODE, "Real Time"},
-		{EVENT_TRACE_PRIVATE_LOGGER_MODE, "Private"},
-		{EVENT_TRACE_SECURE_MODE, "Secure"},
-		{EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING, "No Per-Processor Buffering"},
-		{EVENT_TRACE_INDEPENDENT_SESSION_MODE, "Independent Session"},
-	};
 	const EVENT_TRACE_PROPERTIES *q = &p->p;
 	struct openetw_session more = {.size = sizeof more};
 	struct strbuf mode = {0};
 	char guid[37];
-	for (size_t i = 0; i < BASE_ARRAY_LEN(modes); i++) {
-		if (q->LogFileMode & modes[i].bit) {
-			strbuf_addf(&mode, "%s%s", mode.len ? "  " : "", modes[i].name);
-		}
-	}
+	mode_names_add(&mode, MODE_NAMES_TRACELOG, q->LogFileMode, "  ");
 	cli_guid_text(&q->Wnode.Guid, guid);
 	label("Logger Name:", "%s", p->name);
 	label("Logger Id:", "0x%llx", (unsigned long long)q->Wnode.HistoricalContext);

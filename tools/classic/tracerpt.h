@@ -52,6 +52,6 @@ struct tracerpt_value {
 };
 typedef void tracerpt_value_fn(void *ctx, const struct tracerpt_value *v);
 /* Every value of the payload in its order, arrays element by element. OPENETW_… */
-int tracerpt_values(struct tracerpt *r, const EVENT_RECORD *e, tracerpt_value_fn *fn, void *ctx);
+uint32_t tracerpt_values(struct tracerpt *r, const EVENT_RECORD *e, tracerpt_value_fn *fn, void *ctx);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/classic/tracerpt_export.h"
+#include "base/vec.h"
+#include "base/level.h"
+#include "xml/xml.h"
 
 #include <tdh.h>
 
@@ -83,25 +86,10 @@ static void text_at(const struct kind *k, ULONG offset, struct strbuf *ret)
 	}
 }
 
-/* As the value of an attribute. What XML 1.0 has no place for becomes U+FFFD. */
+/* As the value of an attribute. */
 static void put(struct strbuf *b, const char *s)
 {
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
-		switch (c) {
-		case '&': strbuf_adds(b, "&amp;"); break;
-		case '<': strbuf_adds(b, "&lt;"); break;
-		case '>': strbuf_adds(b, "&gt;"); break;
-		case '"': strbuf_adds(b, "&quot;"); break;
-		case '\t': case '\n': case '\r': strbuf_addf(b, "&#%u;", c); break;
-		default:
-			if (c < 0x20) {
-				strbuf_adds(b, "\xEF\xBF\xBD");
-			} else {
-				strbuf_addc(b, (char)c);
-			}
-		}
-	}
+	xml_escape(b, s, strlen(s));
 }
 
 /* A name that XML takes for one, made of a text: "Copy file" is Copy_file. */
@@ -229,16 +217,10 @@ void tracerpt_export_event(struct tracerpt_export *x, const EVENT_RECORD *e)
 		free(info);
 		info = NULL;
 	}
-	if (x->count == x->cap) {
-		size_t cap = x->cap ? 2 * x->cap : 64;
-		struct kind *kinds = cap <= KINDS_MAX ? realloc(x->kinds, cap * sizeof *kinds) : NULL;
-		if (!kinds) {
-			x->failed = true;
-			free(info);
-			return;
-		}
-		x->kinds = kinds;
-		x->cap = cap;
+	if (!VEC_ROOM_UP_TO(x->kinds, x->count, x->cap, KINDS_MAX)) {
+		x->failed = true;
+		free(info);
+		return;
 	}
 	struct kind *k = &x->kinds[x->count++];
 	*k = (struct kind){.next = *head,
@@ -522,7 +504,6 @@ static void put_maps(struct strbuf *b, const struct kind *k, size_t n)
 
 static void put_event(struct strbuf *b, const struct kind *k, struct strbuf names[48])
 {
-	static const char *const levels[] = {"win:LogAlways", "win:Critical", "win:Error", "win:Warning", "win:Informational", "win:Verbose"};
 	static const char *const opcodes[] = {"win:Info", "win:Start", "win:Stop", "win:DC_Start", "win:DC_Stop",
 					      "win:Extension", "win:Reply", "win:Resume", "win:Suspend", "win:Send"};
 	const EVENT_DESCRIPTOR *d = &k->info->EventDescriptor;
@@ -541,8 +522,8 @@ static void put_event(struct strbuf *b, const struct kind *k, struct strbuf name
 		strbuf_adds(b, " level=\"");
 		put_value_name(b, k, LEVELS);
 		strbuf_addc(b, '"');
-	} else if (d->Level < BASE_ARRAY_LEN(levels)) {
-		strbuf_addf(b, " level=\"%s\"", levels[d->Level]);
+	} else if (level_manifest(d->Level)) {
+		strbuf_addf(b, " level=\"%s\"", level_manifest(d->Level));
 	}
 	if (d->Task > 0) {
 		strbuf_adds(b, " task=\"");

@@ -6,6 +6,7 @@
 
 #include "base/parse.h"
 #include "tools/common/event_view.h"
+#include "etw/values/guids.h"
 
 #include <stdlib.h>
 #include <tdh.h>
@@ -221,12 +222,12 @@ static void walk_json(struct walk *w, const char *name, size_t name_bytes, const
 	w->fn(w->ctx, &v);
 }
 
-static int take_field(void *ctx, const struct openetw_field *f)
+static bool take_field(void *ctx, const struct openetw_field *f)
 {
 	struct walk *w = ctx;
 	/* Names of ours: the rest of a payload that does not fit. And Windows leaves the time zone out. */
 	if ((f->name_length && f->name[0] == '_') || (w->header && strcmp(f->name, "TimeZoneInformation") == 0)) {
-		return 0;
+		return true;
 	}
 	struct place at = {.in = f->in_type, .out = f->out_type};
 	if (f->is_struct) {
@@ -234,12 +235,12 @@ static int take_field(void *ctx, const struct openetw_field *f)
 		at = find_place(w->r, 0, w->r->known ? info->TopLevelPropertyCount : 0, f->name, f->name_length);
 	}
 	walk_json(w, f->name, f->name_length, &at, f->json, f->json_length, 0);
-	return 0;
+	return true;
 }
 
-int tracerpt_values(struct tracerpt *r, const EVENT_RECORD *e, tracerpt_value_fn *fn, void *ctx)
+uint32_t tracerpt_values(struct tracerpt *r, const EVENT_RECORD *e, tracerpt_value_fn *fn, void *ctx)
 {
-	static const GUID header_guid = {0x68fdd900, 0x4a3e, 0x11d1, {0x84, 0xf4, 0x00, 0x00, 0xf8, 0x04, 0x64, 0xe3}};
+	static const struct guid header_guid = GUID_INIT(ETW_GUID_EVENT_TRACE);
 	bool classic = e->EventHeader.Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER;
 	struct walk w = {.r = r,
 			 .e = e,
@@ -248,7 +249,7 @@ int tracerpt_values(struct tracerpt *r, const EVENT_RECORD *e, tracerpt_value_fn
 			 .classic = classic,
 			 .header = classic && e->EventHeader.EventDescriptor.Opcode == 0 &&
 				   memcmp(&e->EventHeader.ProviderId, &header_guid, sizeof header_guid) == 0};
-	int result = openetw_decode_fields(r->decoder, e, take_field, &w);
+	uint32_t result = openetw_decode_fields(r->decoder, e, take_field, &w);
 	strbuf_finish(&w.plain);
 	strbuf_finish(&w.text);
 	return result;

@@ -3,6 +3,8 @@
  * An event in XML: tabs, CRLF, ASCII with character references, as there is no declaration that names an encoding.
  */
 #include "tools/classic/tracerpt.h"
+#include "base/level.h"
+#include "xml/xml.h"
 
 #include "base/parse.h"
 #include "tools/common/event_view.h"
@@ -21,7 +23,7 @@ static void add_text(struct strbuf *b, const char *s, size_t n)
 		while (i < n && !((uint8_t)s[i] & 0x80)) {
 			i++;
 		}
-		cli_xml_text(b, s + plain, i - plain);
+		xml_escape(b, s + plain, i - plain);
 		if (i == n) {
 			return;
 		}
@@ -265,11 +267,10 @@ static void add_keywords(const struct tracerpt *r, ULONG offset, struct strbuf *
 static void add_manifest_names(const struct tracerpt *r, const EVENT_RECORD *e, struct strbuf *b)
 {
 	const TRACE_EVENT_INFO *info = r->info;
-	static const char *const levels[] = {NULL, "Critical", "Error", "Warning", "Information", "Verbose"};
 	UCHAR level = e->EventHeader.EventDescriptor.Level;
 	struct openetw_text message = {0};
-	if (level && level < BASE_ARRAY_LEN(levels)) {
-		strbuf_addf(b, "\t\t<Level>%s</Level>\r\n", levels[level]);
+	if (level && level_text(level)) {
+		strbuf_addf(b, "\t\t<Level>%s</Level>\r\n", level_text(level));
 	} else {
 		add_name(r, b, 2, "Level", info->LevelNameOffset);
 	}

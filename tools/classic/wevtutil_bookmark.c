@@ -5,6 +5,7 @@
  * gain events behind it.
  */
 #include "tools/classic/wevtutil.h"
+#include "base/parse.h"
 #include "tools/common/output.h"
 #include "tools/common/event_xml.h"
 #include "xml/xml.h"
@@ -48,9 +49,8 @@ int wevtutil_bookmark_read(const char *file, uint64_t *ret)
 		chosen = !chosen || is_true(xml_value(n, "IsCurrent")) ? n : chosen;
 	}
 	const char *record = chosen ? xml_value(chosen, "RecordId") : NULL;
-	char *end = NULL;
-	unsigned long long v = record ? strtoull(record, &end, 10) : 0;
-	bool ok = record && record[0] >= '0' && record[0] <= '9' && !*end;
+	uint64_t v = 0;
+	bool ok = record && parse_number(record, 0, UINT64_MAX, &v);
 	xml_finish(&doc);
 	if (!ok) {
 		return bad(file, "there is no <Bookmark> with a RecordId in it");

@@ -4,6 +4,7 @@
  * and so on is read from the manifest itself; a channel says it or gets what Windows gives it.
  */
 #include "tools/classic/wevtutil.h"
+#include "base/vec.h"
 #include "tools/common/event_xml.h"
 #include "xml/xml.h"
 
@@ -43,15 +44,9 @@ static bool collect(struct channels *l)
 			if (k < l->count && (n->imported || !l->items[k].owner[0])) {
 				continue;
 			}
-			if (k == l->cap) {
-				size_t cap = l->cap ? 2 * l->cap : 32;
-				struct channel *more = realloc(l->items, cap * sizeof *more);
-				if (!more) {
-					free(list);
-					return false;
-				}
-				l->items = more;
-				l->cap = cap;
+			if (!VEC_ROOM(l->items, k, l->cap)) {
+				free(list);
+				return false;
 			}
 			struct channel *c = &l->items[k];
 			l->count += k == l->count;
@@ -189,7 +184,7 @@ int wevtutil_log(struct wevtutil *w)
 		strbuf_adds(&b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<channel");
 		for (size_t i = 0; i < 5; i++) {
 			strbuf_addf(&b, " %s=\"", rows[i].name);
-			cli_xml_text(&b, rows[i].value, strlen(rows[i].value));
+			xml_escape(&b, rows[i].value, strlen(rows[i].value));
 			strbuf_addc(&b, '"');
 		}
 		strbuf_adds(&b, " xmlns=\"http://schemas.microsoft.com/win/2004/08/events\">\n");
@@ -205,7 +200,7 @@ int wevtutil_log(struct wevtutil *w)
 			strbuf_addf(&b, "  <%s>\n", r->name);
 		} else if (xml) {
 			strbuf_addf(&b, "    <%s>", r->name);
-			cli_xml_text(&b, r->value, strlen(r->value));
+			xml_escape(&b, r->value, strlen(r->value));
 			strbuf_addf(&b, "</%s>\n", r->name);
 		} else {
 			strbuf_addf(&b, "%s%s:%s%s\n", r->depth ? "  " : "", r->name,

@@ -3,6 +3,8 @@
  * ep and gp: providers, and what one of them declares, in wevtutil's layout.
  */
 #include "tools/classic/wevtutil.h"
+#include "base/vec.h"
+#include "xml/xml.h"
 #include "tools/common/event_xml.h"
 
 #include <stdlib.h>
@@ -25,15 +27,9 @@ static int add(void *ctx, const struct guid *g, enum schema_source source, const
 			return 0;
 		}
 	}
-	if (l->count == l->cap) {
-		size_t cap = l->cap ? 2 * l->cap : 64;
-		struct wevtutil_provider *items = realloc(l->items, cap * sizeof *items);
-		if (!items) {
-			l->failed = true;
-			return 1;
-		}
-		l->items = items;
-		l->cap = cap;
+	if (!VEC_ROOM(l->items, l->count, l->cap)) {
+		l->failed = true;
+		return 1;
 	}
 	l->items[l->count].guid = *g;
 	snprintf(l->items[l->count++].name, sizeof l->items->name, "%s", name);
@@ -153,7 +149,7 @@ static void value(struct show *s, const char *name, const char *text)
 {
 	if (s->xml) {
 		strbuf_addf(&s->out, " %s=\"", name);
-		cli_xml_text(&s->out, text, strlen(text));
+		xml_escape(&s->out, text, strlen(text));
 		strbuf_addc(&s->out, '"');
 	} else {
 		indent(s);

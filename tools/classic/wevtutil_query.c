@@ -4,6 +4,7 @@
  * <QueryList>, whose <Select> and <Suppress> are such.
  */
 #include "tools/common/trace_reading.h"
+#include "base/parse.h"
 #include "tools/common/path.h"
 #include "tools/classic/wevtutil.h"
 #include "tools/classic/wevtutil_render.h"
@@ -306,9 +307,7 @@ int wevtutil_query(struct wevtutil *w)
 {
 	const char *format = wevtutil_value(w, "f", "xml"), *limit = wevtutil_value(w, "c", NULL);
 	struct query q = {.w = w, .reverse = wevtutil_on(w, "rd"), .now = clock_filetime()};
-	char *end = NULL;
-	q.limit = limit ? strtoull(limit, &end, 10) : 0;
-	if (limit && (*end || q.limit == 0)) {
+	if (limit && !parse_number(limit, 1, UINT64_MAX, &q.limit)) {
 		return cli_usage(w->a, "/c takes a number from 1 on, not '%s'", limit);
 	}
 	const char *bookmark = wevtutil_value(w, "bm", NULL);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/classic/wevtutil_render.h"
+#include "base/level.h"
+#include "xml/xml.h"
 
 #include "base/parse.h"
 
@@ -48,13 +50,13 @@ struct values {
 	size_t count;
 };
 
-static int take_value(void *ctx, const struct openetw_field *f)
+static bool take_value(void *ctx, const struct openetw_field *f)
 {
 	struct values *v = ctx;
 	if (v->count < BASE_ARRAY_LEN(v->text)) {
 		v->text[v->count++] = strndup(f->text, f->text_length);
 	}
-	return 0;
+	return true;
 }
 
 /* "%1" and "%1!s!" are the items, "%n" is a new line, "%%" a percent sign. */
@@ -220,7 +222,7 @@ static void add_node(const struct xml_node *n, int depth, struct strbuf *out)
 	}
 	if (depth > 0 && n->ns[0] && n->parent && strcmp(n->ns, n->parent->ns) != 0) {
 		strbuf_adds(out, " xmlns='");
-		cli_xml_text(out, n->ns, strlen(n->ns));
+		xml_escape(out, n->ns, strlen(n->ns));
 		strbuf_addc(out, '\'');
 	}
 	add_attributes(n, out);
@@ -238,7 +240,7 @@ static void add_node(const struct xml_node *n, int depth, struct strbuf *out)
 		}
 	}
 	if (!n->children && !layout) {
-		cli_xml_text(out, n->text, strlen(n->text)); /* one event is one line: it escapes newlines */
+		xml_escape(out, n->text, strlen(n->text)); /* one event is one line: it escapes newlines */
 	}
 	if (depth > 0) {
 		strbuf_addf(out, "</%s>", n->name);
@@ -252,7 +254,7 @@ static void element(struct strbuf *out, const char *name, const char *text)
 		return;
 	}
 	strbuf_addf(out, "<%s>", name);
-	cli_xml_text(out, text, strlen(text));
+	xml_escape(out, text, strlen(text));
 	strbuf_addf(out, "</%s>", name);
 }
 
@@ -279,7 +281,7 @@ void wevtutil_event_xml(const struct wevtutil_event *v, bool rendered, struct st
 		for (const char *s = v->keywords; *s;) {
 			size_t n = strcspn(s, ",");
 			strbuf_adds(out, "<Keyword>");
-			cli_xml_text(out, s, n);
+			xml_escape(out, s, n);
 			strbuf_adds(out, "</Keyword>");
 			s += n + (s[n] == ',');
 		}
@@ -315,12 +317,13 @@ static void add_lines(struct strbuf *out, const char *text)
 
 void wevtutil_event_text(const struct wevtutil_event *v, uint64_t index, struct strbuf *out)
 {
-	static const char *const levels[] = {"Information", "Critical",	   "Error",
-					     "Warning",	    "Information", "Verbose"};
 	const char *number = of_system(v, "Level", NULL);
-	unsigned long level = strtoul(number, NULL, 10);
+	uint64_t level = 0;
+	(void)parse_number(number, 0, UINT64_MAX, &level);
+	/* The Event Viewer shows events without a level as information. */
+	const char *text = level_text(level == 0 ? 4 : (uint8_t)BASE_MIN(level, (uint64_t)UINT8_MAX));
 	const char *level_name = v->level[0]			  ? v->level
-				 : level < BASE_ARRAY_LEN(levels) ? levels[level]
+				 : text				  ? text
 								  : number;
 	char host[256] = "";
 	gethostname(host, sizeof host - 1);

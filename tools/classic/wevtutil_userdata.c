@@ -5,6 +5,7 @@
  * traces that describe themselves have EventData.
  */
 #include "tools/classic/wevtutil_render.h"
+#include "xml/xml.h"
 
 #include "tools/classic/wevtutil.h"
 
@@ -95,10 +96,10 @@ static void put_text(struct fill *f, const char *s)
 		char *end = NULL;
 		unsigned long n = *s == '%' && s[1] >= '1' && s[1] <= '9' ? strtoul(s + 1, &end, 10) : 0;
 		if (n == 0 || n > f->count) {
-			cli_xml_text(f->out, s, 1);
+			xml_escape(f->out, s, 1);
 			continue;
 		}
-		cli_xml_text(f->out, f->value[n - 1], strlen(f->value[n - 1]));
+		xml_escape(f->out, f->value[n - 1], strlen(f->value[n - 1]));
 		s = end - 1;
 	}
 }
@@ -108,7 +109,7 @@ static void put_node(struct fill *f, const struct xml_node *n, const char *ns, i
 	strbuf_addf(f->out, "<%s", n->name);
 	if (n->ns[0] && strcmp(n->ns, ns) != 0) {
 		strbuf_adds(f->out, " xmlns='");
-		cli_xml_text(f->out, n->ns, strlen(n->ns));
+		xml_escape(f->out, n->ns, strlen(n->ns));
 		strbuf_addc(f->out, '\'');
 	}
 	for (const struct xml_attr *a = n->attrs; a; a = a->next) {

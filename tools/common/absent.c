@@ -55,10 +55,10 @@ static void add_name(struct names *n, const char *s, size_t bytes)
 	}
 }
 
-static int add_field(void *ctx, const struct openetw_field *f)
+static bool add_field(void *ctx, const struct openetw_field *f)
 {
 	add_name(ctx, f->name, f->name_length);
-	return 0;
+	return true;
 }
 
 static void collect(struct absent *x, const EVENT_RECORD *e)

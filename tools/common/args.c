@@ -4,9 +4,11 @@
 #include "tools/common/cli.h"
 
 #include "tools/common/explain.h"
+#include "tools/common/unpacked.h"
 #include "base/parse.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -43,15 +45,11 @@ bool cli_number(const struct cli_args *a, const char *name, uint64_t min, uint64
 	if (!text) {
 		return true;
 	}
-	char *end;
-	errno = 0;
-	unsigned long long v = strtoull(text, &end, 0);
-	if (*text == 0 || *text == '-' || *end || errno || v < min || v > max) {
+	if (!parse_number(text, min, max, inout)) {
 		cli_usage(a, "--%s takes a number from %llu to %llu, not '%s'", name,
 			  (unsigned long long)min, (unsigned long long)max, text);
 		return false;
 	}
-	*inout = v;
 	return true;
 }
 
@@ -278,7 +276,8 @@ int cli_fail(const struct cli_args *a, uint32_t code, const char *fmt, ...)
 	vsnprintf(what, sizeof what, fmt, ap);
 	va_end(ap);
 	fprintf(stderr, "openetw %s: %s", a->command->name, what);
-	const char *why = not_twice(what, openetw_last_error_text());
+	char unpacked[PATH_MAX + 512];
+	const char *why = not_twice(what, cli_unpacked_error(openetw_last_error_text(), unpacked, sizeof unpacked));
 	const char *text = openetw_error_text(code);
 	const char *name = openetw_error_name(code);
 	if (why && *why) {

@@ -8,7 +8,7 @@
  *              session_control.c  sessions of the classic tools: start, enable, update, stop
  *              trace_reading.c    reading files and sessions, Ctrl-C, progress
  *              select.c           which events: --provider, --from, …
- *              printer.c          one event as text, JSON or CSV
+ *              printer.c          one event as text or JSON; csv.c: as CSV; fields.c: --fields
  *              event_view.c       one event by field names; event_xml.c: one event as XML
  *              output.h           files that verbs make: safe, whole or not there, earlier ones kept
  *              path.h             paths of Windows
@@ -163,6 +163,8 @@ struct cli_provider {
 /* Name (installed manifests first, else the name hash), *Name, {guid}, guid or #guid. False: none
  * of these. */
 bool cli_provider_guid(const char *text, GUID *ret);
+/* The same for session/session.h. */
+bool cli_provider_installed(const char *name, struct guid *ret);
 /* A command that is going to run: the providers that its program describes are known by name. */
 void cli_provider_of_command(const char *word);
 bool cli_provider_parse(const struct cli_args *a, const char *text, struct cli_provider *ret);
@@ -263,6 +265,8 @@ void cli_guid_text(const GUID *g, char out[37]);
 void cli_size_text(uint64_t bytes, char *out, size_t cap);
 /* A whole file behind what is there. -errno; -EFBIG: more than max bytes. */
 int cli_file_read(const char *path, size_t max, struct strbuf *inout);
+/* The same of a source file: UTF-16 with its mark comes out as UTF-8. */
+int cli_source_read(const char *path, size_t max, struct strbuf *inout);
 
 /* Terminal progress on stderr (only when it is a terminal), at most ten times a second. */
 struct cli_progress {

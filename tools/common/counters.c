@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/common/counters.h"
+#include "base/parse.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,8 +147,7 @@ bool cli_counters_sampled(const struct cli_args *a, const char *text, struct cli
 {
 	struct pmc_source s;
 	size_t n = strcspn(text, "=");
-	char *end;
-	unsigned long long interval = 0;
+	uint64_t interval = 0;
 	bool here = false;
 	if (!find(a, text, n, &s, c, &here)) {
 		return false;
@@ -156,8 +156,7 @@ bool cli_counters_sampled(const struct cli_args *a, const char *text, struct cli
 		return true;
 	}
 	if (text[n]) {
-		interval = strtoull(text + n + 1, &end, 0);
-		if (end == text + n + 1 || *end || interval < s.least || interval > s.most) {
+		if (!parse_number(text + n + 1, s.least, s.most, &interval)) {
 			cli_usage(a, "%s: a sample every %u to %u of its events, not '%s'", s.name, s.least, s.most,
 				  text + n + 1);
 			return false;

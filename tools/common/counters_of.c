@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/common/counters_of.h"
 
+#include "etw/values/guids.h"
+
 #include <stdio.h>
 
 #define TYPE_CONFIG 48
 
 void counters_of_learn(struct counters_of *c, const EVENT_RECORD *e)
 {
-	static const GUID perf_info = {0xce1dbfb4, 0x137e, 0x4da6, {0x87, 0xb0, 0x3f, 0x59, 0xaa, 0x10, 0x2c, 0xbc}};
+	static const struct guid perf_info = GUID_INIT(ETW_GUID_CLASS_PERF_INFO);
 	const uint8_t *p = e->UserData;
 	uint32_t left = e->UserDataLength;
 	if (e->EventHeader.EventDescriptor.Opcode != TYPE_CONFIG || left < 4 ||

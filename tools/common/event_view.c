@@ -238,11 +238,11 @@ static bool property(struct cli_view *v, enum property which, struct cli_view_va
 	return false;
 }
 
-static int collect(void *context, const struct openetw_field *f)
+static bool collect(void *context, const struct openetw_field *f)
 {
 	struct cli_view *v = context;
 	if (v->field_count == FIELDS_MAX) {
-		return 1;
+		return false;
 	}
 	struct field *to = &v->fields[v->field_count++];
 	to->name = v->store.len;
@@ -254,7 +254,7 @@ static int collect(void *context, const struct openetw_field *f)
 	to->json = v->store.len;
 	to->json_length = f->json_length;
 	strbuf_add(&v->store, f->json, f->json_length);
-	return v->store.failed;
+	return !v->store.failed;
 }
 
 /* ---- members inside a value's JSON

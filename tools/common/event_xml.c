@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/common/event_xml.h"
+#include "base/level.h"
+#include "xml/xml.h"
 
 #include "base/parse.h"
 #include "tools/common/event_view.h"
@@ -10,44 +12,12 @@
 #define EVENT_NS "http://schemas.microsoft.com/win/2004/08/events/event"
 #define TRACE_NS "http://schemas.microsoft.com/win/2004/08/events/trace"
 
-void cli_xml_text(struct strbuf *b, const char *s, size_t n)
-{
-	for (size_t i = 0; i < n;) {
-		uint32_t c = 0;
-		size_t used = utf8_decode(s + i, n - i, &c);
-		switch (c) {
-		case '&':
-			strbuf_adds(b, "&amp;");
-			break;
-		case '<':
-			strbuf_adds(b, "&lt;");
-			break;
-		case '>':
-			strbuf_adds(b, "&gt;");
-			break;
-		case '"':
-			strbuf_adds(b, "&quot;");
-			break;
-		default:
-			if (used && !printable_must_escape(c)) {
-				strbuf_add(b, s + i, used);
-			} else if (used && (c >= ' ' || c == '\t' || c == '\n' || c == '\r') &&
-				   (c & 0xFFFE) != 0xFFFE) {
-				strbuf_addf(b, "&#x%X;", c);
-			} else { /* XML 1.0 has no way to write it */
-				strbuf_adds(b, "\xEF\xBF\xBD");
-			}
-		}
-		i += used ? used : 1;
-	}
-}
-
 void cli_xml_value(struct strbuf *b, const char *s)
 {
 	strbuf_addc(b, '\'');
 	while (*s) {
 		size_t n = strcspn(s, "'");
-		cli_xml_text(b, s, n);
+		xml_escape(b, s, n);
 		strbuf_adds(b, s[n] ? "&apos;" : "");
 		s += n + (s[n] != 0);
 	}
@@ -108,7 +78,7 @@ static void add_json(struct strbuf *b, const char *name, size_t name_length, con
 	}
 	tabs(b, 2 + (depth < 14 ? depth : 14));
 	strbuf_adds(b, object ? "<ComplexData Name=\"" : "<Data Name=\"");
-	cli_xml_text(b, name, name_length);
+	xml_escape(b, name, name_length);
 	strbuf_adds(b, "\">");
 	if (object && depth < 16) {
 		strbuf_adds(b, "\r\n");
@@ -130,15 +100,15 @@ static void add_json(struct strbuf *b, const char *name, size_t name_length, con
 	}
 	struct strbuf text = {0};
 	cli_json_plain(&text, s, n);
-	cli_xml_text(b, text.s ? text.s : "", text.len);
+	xml_escape(b, text.s ? text.s : "", text.len);
 	strbuf_finish(&text);
 	strbuf_adds(b, object ? "</ComplexData>\r\n" : "</Data>\r\n");
 }
 
-static int add_field(void *context, const struct openetw_field *f)
+static bool add_field(void *context, const struct openetw_field *f)
 {
 	add_json(context, f->name, f->name_length, f->json, f->json_length, 0);
-	return 0;
+	return true;
 }
 
 static void add_hex(struct strbuf *b, const EVENT_RECORD *e)
@@ -167,11 +137,11 @@ static bool add_debug_data(struct cli_xml *x, const EVENT_RECORD *e, struct strb
 		const char *v = openetw_message_attribute(x->decoder, e, parts[i].attribute);
 		v = v ? v : i == 4 ? openetw_event_name(x->decoder, e) : "";
 		strbuf_addf(b, "\t\t<%s>", parts[i].element);
-		cli_xml_text(b, v, strlen(v));
+		xml_escape(b, v, strlen(v));
 		strbuf_addf(b, "</%s>\r\n", parts[i].element);
 	}
 	strbuf_adds(b, "\t\t<Message>");
-	cli_xml_text(b, text.data ? text.data : "", text.length);
+	xml_escape(b, text.data ? text.data : "", text.length);
 	strbuf_adds(b, "</Message>\r\n\t</DebugData>\r\n");
 	openetw_text_free(&text);
 	return true;
@@ -183,7 +153,7 @@ static void add_payload(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf 
 	if (add_debug_data(x, e, b)) {
 		return;
 	}
-	int result = openetw_decode_fields(x->decoder, e, add_field, &fields);
+	uint32_t result = openetw_decode_fields(x->decoder, e, add_field, &fields);
 	if (result == OPENETW_NO_SCHEMA) {
 		strbuf_adds(b, "\t<BinaryEventData>");
 		add_hex(b, e);
@@ -211,7 +181,7 @@ static void add_system(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *
 	char guid[37], time[TIME_TEXT_SIZE];
 	cli_guid_text(&h->ProviderId, guid);
 	strbuf_adds(b, "\t<System>\r\n\t\t<Provider Name=\"");
-	cli_xml_text(b, provider, strlen(provider));
+	xml_escape(b, provider, strlen(provider));
 	strbuf_addf(
 		b,
 		"\" Guid=\"{%s}\" />\r\n\t\t<EventID>%u</EventID>\r\n\t\t<Version>%u</Version>\r\n"
@@ -266,7 +236,7 @@ static void add_tdh_name(struct strbuf *b, const struct cli_xml *x, ULONG offset
 	}
 	if (bytes > 0) {
 		strbuf_addf(b, "<%s>", element);
-		cli_xml_text(b, text, (size_t)bytes);
+		xml_escape(b, text, (size_t)bytes);
 		strbuf_addf(b, "</%s>", element);
 	}
 }
@@ -323,13 +293,11 @@ static void add_keywords(struct strbuf *b, const struct cli_xml *x, ULONG offset
 static void add_manifest_names(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *b,
 			       const char *event)
 {
-	static const char *const levels[] = {NULL,	"Critical",    "Error",
-					     "Warning", "Information", "Verbose"};
 	UCHAR level = e->EventHeader.EventDescriptor.Level;
 	const TRACE_EVENT_INFO *info = event_info(x, e);
 	struct openetw_text message = {0};
-	if (level && level < BASE_ARRAY_LEN(levels)) {
-		strbuf_addf(b, "\t\t<Level>%s</Level>\r\n", levels[level]);
+	if (level && level_text(level)) {
+		strbuf_addf(b, "\t\t<Level>%s</Level>\r\n", level_text(level));
 	} else if (info) {
 		add_line(b, x, info->LevelNameOffset, "Level");
 	}
@@ -342,13 +310,13 @@ static void add_manifest_names(struct cli_xml *x, const EVENT_RECORD *e, struct 
 	}
 	if (b->len == before) {
 		strbuf_adds(b, "\t\t<Task>");
-		cli_xml_text(b, event, strlen(event));
+		xml_escape(b, event, strlen(event));
 		strbuf_adds(b, "</Task>\r\n");
 	}
 	if (!(e->EventHeader.Flags & EVENT_HEADER_FLAG_TRACE_MESSAGE) &&
 	    openetw_event_message(x->decoder, e, &message)) {
 		strbuf_adds(b, "\t\t<Message>");
-		cli_xml_text(b, message.data ? message.data : "", message.length);
+		xml_escape(b, message.data ? message.data : "", message.length);
 		strbuf_adds(b, "</Message>\r\n");
 	}
 	openetw_text_free(&message);
@@ -366,17 +334,17 @@ static void add_rendering(struct cli_xml *x, const EVENT_RECORD *e, struct strbu
 	strbuf_adds(b, "\t<RenderingInfo Culture=\"en-US\">\r\n");
 	if (slash) {
 		strbuf_adds(b, "\t\t<Opcode>");
-		cli_xml_text(b, slash + 1, strlen(slash + 1));
+		xml_escape(b, slash + 1, strlen(slash + 1));
 		strbuf_adds(b, "</Opcode>\r\n");
 	} else {
 		add_manifest_names(x, e, b, event);
 	}
 	strbuf_adds(b, "\t\t<Provider>");
-	cli_xml_text(b, provider, strlen(provider));
+	xml_escape(b, provider, strlen(provider));
 	strbuf_adds(b, "</Provider>\r\n");
 	if (is_classic) {
 		strbuf_adds(b, "\t\t<EventName xmlns=\"" TRACE_NS "\">");
-		cli_xml_text(b, event, slash ? (size_t)(slash - event) : strlen(event));
+		xml_escape(b, event, slash ? (size_t)(slash - event) : strlen(event));
 		strbuf_adds(b, "</EventName>\r\n");
 	}
 	strbuf_adds(b, "\t</RenderingInfo>\r\n");

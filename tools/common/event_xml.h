@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Events in the XML of Windows' event schema: tabs, CRLF. tracerpt's differs: cli/classic/tracerpt_xml.c.
+ * Events in the XML of Windows' event schema: tabs, CRLF. tracerpt's differs: tools/classic/tracerpt_xml.c.
  */
 #ifndef TOOLS_COMMON_EVENT_XML_H
 #define TOOLS_COMMON_EVENT_XML_H
@@ -18,10 +18,7 @@ struct cli_xml {
 };
 void cli_xml_event(struct cli_xml *x, const EVENT_RECORD *e, struct strbuf *out);
 void cli_xml_finish(struct cli_xml *x);
-/* Text with what XML would take as its own made harmless: valid XML 1.0 of any bytes, on one line, in which
- * only printable characters (base/printable.h) are written as they are. */
-void cli_xml_text(struct strbuf *b, const char *s, size_t n);
-/* The same as the value of an attribute, in single quotes. */
+/* xml_escape() as the value of an attribute, in single quotes. */
 void cli_xml_value(struct strbuf *b, const char *s);
 
 #endif

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/common/kernel_options.h"
+#include "base/parse.h"
 #include "tools/common/output.h"
+
+#include "etw/values/session_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,11 +68,11 @@ int cli_kernel_flags(const struct cli_args *a, const char *text, bool drop, stru
 		char word[64];
 		snprintf(word, sizeof word, "%.*s", (int)n, s);
 		if (!f && !g && strncasecmp(word, "0x", 2) == 0) {
-			char *end;
-			unsigned long v = strtoul(word, &end, 16);
+			uint64_t v = 0;
 			struct kernel_mask m = {0}, unknown;
+			bool fine = parse_number(word, 1, UINT32_MAX, &v);
 			kernel_mask_set(&m, (uint32_t)v);
-			if (*end || v == 0 || v > UINT32_MAX || kernel_mask_unknown(&m, &unknown)) {
+			if (!fine || kernel_mask_unknown(&m, &unknown)) {
 				return cli_usage(a, "'%s': PERF_* numbers have the word in their top three bits",
 						 word);
 			}
@@ -130,23 +133,18 @@ bool cli_kernel_stacks(const struct cli_args *a, const char *text, struct cli_ke
 
 bool cli_kernel_pids(const struct cli_args *a, const char *text, struct cli_kernel_wish *w)
 {
-	for (const char *s = text; *s;) {
-		char *end;
-		unsigned long v = strtoul(s, &end, 0);
-		if (end == s || (*end && *end != ',') || *s == '-' || v > UINT32_MAX ||
-		    w->pids == BASE_ARRAY_LEN(w->pid)) {
-			cli_usage(a, "up to 8 process ids such as 17,42, not '%s'", text);
-			return false;
-		}
-		w->pid[w->pids++] = (uint32_t)v;
-		s = *end ? end + 1 : end;
+	int n = parse_numbers(text, 0, UINT32_MAX, w->pid + w->pids, (int)(BASE_ARRAY_LEN(w->pid) - w->pids));
+	if (n < 0) {
+		cli_usage(a, "up to 8 process ids such as 17,42, not '%s'", text);
+		return false;
 	}
+	w->pids += (uint32_t)n;
 	return true;
 }
 
 bool cli_kernel_name(const char *name)
 {
-	return strcasecmp(name, "NT Kernel Logger") == 0 ||
+	return strcasecmp(name, KERNEL_LOGGER_NAMEA) == 0 ||
 	       strcasecmp(name, "Circular Kernel Context Logger") == 0;
 }
 
@@ -345,9 +343,7 @@ void cli_kernel_tell(const char *tool, const char *name)
 
 uint32_t cli_kernel_capture(TRACEHANDLE session)
 {
-	static const GUID process = {
-		0x151f55dc, 0x467d, 0x471f, {0x83, 0xb5, 0x5f, 0x88, 0x9d, 0x46, 0xff, 0x66}};
-	return EnableTraceEx2(session, &process, EVENT_CONTROL_CODE_CAPTURE_STATE, 0, 0, 0, 0, NULL);
+	return EnableTraceEx2(session, &SystemProcessProviderGuid, EVENT_CONTROL_CODE_CAPTURE_STATE, 0, 0, 0, 0, NULL);
 }
 
 uint32_t cli_kernel_set_interval(uint32_t source, uint32_t interval)

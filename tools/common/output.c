@@ -2,6 +2,7 @@
 #include "tools/common/output.h"
 
 #include "tools/common/path.h"
+#include "tools/common/unpacked.h"
 
 #include <fcntl.h>
 #include <openetw/decode.h>
@@ -519,9 +520,21 @@ int cli_merge_files(const struct cli_args *a, const char *const *files, uint32_t
 	if (!o) {
 		return CLI_FAILED;
 	}
+	const char **plain = calloc(count, sizeof *plain);
+	bool fine = plain != NULL, damaged = false;
+	for (uint32_t i = 0; fine && i < count; i++) {
+		plain[i] = cli_unpacked(a, files[i]);
+		fine = plain[i] != NULL;
+		damaged = damaged || cli_unpacked_damaged(files[i]);
+	}
+	if (!fine) {
+		free(plain);
+		cli_output_drop(o);
+		return CLI_FAILED;
+	}
 	cli_progress_start(&p, true);
 	cli_signals_catch();
-	uint32_t code = openetw_merge(files, count, cli_output_partial(o), compress ? OPENETW_MERGE_COMPRESS : 0,
+	uint32_t code = openetw_merge(plain, count, cli_output_partial(o), compress ? OPENETW_MERGE_COMPRESS : 0,
 				      progress, &p);
 	int signal = cli_signal_caught();
 	cli_signals_restore();
@@ -535,6 +548,7 @@ int cli_merge_files(const struct cli_args *a, const char *const *files, uint32_t
 	} else {
 		(void)openetw_trace_describe(cli_output_partial(o), NULL); /* as merges do on Windows; it is whole without */
 	}
+	free(plain);
 	int end = cli_output_close(o, status == CLI_OK);
-	return status != CLI_OK ? status : end;
+	return status != CLI_OK ? status : damaged ? CLI_FAILED : end;
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * One event to one line: text, JSON (payload fields, then "meta") or CSV.
  */
-#include "tools/common/counters_of.h"
 #include "base/parse.h"
+#include "base/level.h"
+#include "tools/common/counters_of.h"
+#include "tools/common/csv.h"
+#include "tools/common/fields.h"
 #include "tools/common/trace_reading.h"
-#include "tools/common/event_view.h"
 
 #include <stdlib.h>
 #include <tdh.h>
 
-#define FIELDS_MAX  64
 #define MISSING_MAX 12
 
 struct cli_printer {
@@ -18,12 +19,7 @@ struct cli_printer {
 	bool headers; /* records of the file itself too */
 	uint64_t count, header_count, limit, undecoded;
 	struct cli_select *select; /* borrowed; may be NULL */
-	int field_count;
-	char *fields; /* the option's text, cut at the commas */
-	struct {
-		const char *shown, *name;
-		bool payload, seen;
-	} field[FIELDS_MAX];
+	struct fields fields;
 	struct openetw_decoder *decoder;
 	struct cli_view *view;
 	struct openetw_state *state; /* NULL: not asked for */
@@ -41,33 +37,6 @@ struct cli_printer {
 };
 
 int cli_output_errno;
-
-static bool take_fields(struct cli_printer *p, const struct cli_args *a)
-{
-	const char *v = cli_value(a, "fields", NULL);
-	if (!v) {
-		return true;
-	}
-	p->fields = strdup(v);
-	for (char *save, *s = p->fields ? strtok_r(p->fields, ",", &save) : NULL; s;
-	     s = strtok_r(NULL, ",", &save)) {
-		while (*s == ' ') {
-			s++;
-		}
-		if (p->field_count == FIELDS_MAX) {
-			cli_usage(a, "at most %d --fields", FIELDS_MAX);
-			return false;
-		}
-		p->field[p->field_count].payload = *s == '.';
-		p->field[p->field_count].name = s + (*s == '.');
-		p->field[p->field_count++].shown = s + (*s == '.');
-	}
-	if (p->field_count == 0) {
-		cli_usage(a, "--fields takes names separated by commas");
-		return false;
-	}
-	return true;
-}
 
 struct cli_printer *cli_printer_create(const struct cli_args *a, struct cli_select *select)
 {
@@ -90,7 +59,7 @@ struct cli_printer *cli_printer_create(const struct cli_args *a, struct cli_sele
 	p->headers = cli_flag(a, "headers");
 	p->select = select;
 	p->limit = UINT64_MAX;
-	bool ok = cli_number(a, "limit", 1, UINT64_MAX, &p->limit) && take_fields(p, a);
+	bool ok = cli_number(a, "limit", 1, UINT64_MAX, &p->limit) && fields_from_args(&p->fields, a);
 	if (ok && p->local && cli_flag(a, "utc")) {
 		cli_usage(a, "--utc and --local contradict each other");
 		ok = false;
@@ -111,7 +80,7 @@ void cli_printer_destroy(struct cli_printer *p)
 		openetw_text_free(&p->text);
 		strbuf_finish(&p->line);
 		strbuf_finish(&p->frame);
-		free(p->fields);
+		fields_finish(&p->fields);
 		free(p);
 	}
 }
@@ -305,7 +274,7 @@ static void add_meta(struct strbuf *b, const EVENT_RECORD *e, const struct opene
 	b->len = (size_t)(s - b->s);
 }
 
-static void note(struct cli_printer *p, const EVENT_RECORD *e, int result)
+static void note(struct cli_printer *p, const EVENT_RECORD *e, uint32_t result)
 {
 	if (result == OPENETW_DECODED) {
 		return;
@@ -391,44 +360,17 @@ static void print_json(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	strbuf_adds(b, "}}\n");
 }
 
-/* Printable, so newlines are escaped: in quotes where a comma or a quote would be misread. */
-static void add_csv(struct strbuf *b, const char *s, size_t n)
-{
-	if (n == 0) {
-		return;
-	}
-	if (!memchr(s, '"', n) && !memchr(s, ',', n)) {
-		strbuf_add_printable(b, s, n);
-		return;
-	}
-	strbuf_add_quoted(b, s, n);
-}
-
 static void print_csv(struct cli_printer *p, const EVENT_RECORD *e, const char *time)
 {
-	const EVENT_HEADER *h = &e->EventHeader;
-	const struct openetw_event_origin *o = cli_view_origin(p->view);
-	struct strbuf *b = &p->line;
 	if (!p->header_done) {
-		strbuf_adds(b, "time,provider,event,id,version,level,opcode,task,keywords,cpu,pid,"
-			       "tid,fields\n");
+		csv_add_event_head(&p->line);
 		p->header_done = true;
 	}
-	strbuf_adds(b, time);
-	strbuf_addc(b, ',');
-	const char *name = openetw_provider_name(p->decoder, e);
-	add_csv(b, name, strlen(name));
-	strbuf_addc(b, ',');
-	name = openetw_event_name(p->decoder, e);
-	add_csv(b, name, strlen(name));
-	strbuf_addf(b, ",%u,%u,%u,%u,%u,0x%llX,%u,%u,%u,", h->EventDescriptor.Id,
-		    h->EventDescriptor.Version, h->EventDescriptor.Level, h->EventDescriptor.Opcode,
-		    h->EventDescriptor.Task, h->EventDescriptor.Keyword, GetEventProcessorIndex(e),
-		    o->pid, o->tid);
 	openetw_text_clear(&p->text);
 	note(p, e, openetw_decode_json(p->decoder, e, &p->text));
-	add_csv(b, p->text.data ? p->text.data : "", p->text.length);
-	strbuf_addc(b, '\n');
+	const char *provider, *name;
+	openetw_event_names(p->decoder, e, &provider, &name);
+	csv_add_event(&p->line, e, cli_view_origin(p->view), time, provider, name, &p->text);
 }
 
 /* name(pid):tid[name of the thread], name(pid):tid, pid:tid, pid:- or -:- */
@@ -460,7 +402,6 @@ static void add_origin(struct strbuf *b, const struct openetw_event_origin *o)
 
 static void print_text(struct cli_printer *p, const EVENT_RECORD *e, const char *time)
 {
-	static const char *const levels[] = {"", "critical", "error", "warning", "info", "verbose"};
 	const EVENT_HEADER *h = &e->EventHeader;
 	struct strbuf *b = &p->line;
 	const char *provider, *name;
@@ -476,10 +417,10 @@ static void print_text(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	strbuf_add_printable(b, provider, strlen(provider));
 	strbuf_addc(b, '/');
 	strbuf_add_printable(b, name, strlen(name));
-	UCHAR level = h->EventDescriptor.Level;
-	if (level && level < BASE_ARRAY_LEN(levels)) {
+	const char *level = h->EventDescriptor.Level ? level_word(h->EventDescriptor.Level) : NULL;
+	if (level) {
 		strbuf_adds(b, " <");
-		strbuf_adds(b, levels[level]);
+		strbuf_adds(b, level);
 		strbuf_addc(b, '>');
 	}
 	if (p->text.length) {
@@ -496,55 +437,9 @@ static void print_text(struct cli_printer *p, const EVENT_RECORD *e, const char 
 	strbuf_addc(b, '\n');
 }
 
-/* --fields: these and no others, whatever the event. */
-static void print_fields(struct cli_printer *p)
-{
-	struct strbuf *b = &p->line;
-	bool any = false;
-	if (p->format == CLI_CSV && !p->header_done) {
-		for (int i = 0; i < p->field_count; i++) {
-			strbuf_adds(b, i ? "," : "");
-			add_csv(b, p->field[i].shown, strlen(p->field[i].shown));
-		}
-		strbuf_addc(b, '\n');
-		p->header_done = true;
-	}
-	strbuf_adds(b, p->format == CLI_JSON ? "{" : "");
-	for (int i = 0; i < p->field_count; i++) {
-		struct cli_view_value v = {0};
-		bool found = cli_view_get(p->view, p->field[i].name, p->field[i].payload, &v);
-		p->field[i].seen = p->field[i].seen || found;
-		if (p->format == CLI_CSV) {
-			strbuf_adds(b, i ? "," : "");
-			add_csv(b, v.text, v.text_length);
-		} else if (found) {
-			if (p->format == CLI_JSON) {
-				strbuf_adds(b, any ? "," : "");
-				strbuf_add_json(b, p->field[i].shown, strlen(p->field[i].shown));
-				strbuf_addc(b, ':');
-				strbuf_add(b, v.json, v.json_length);
-			} else {
-				strbuf_adds(b, any ? " " : "");
-				/* where and when are recognised by themselves */
-				if (!cli_view_is_property(p->field[i].name) ||
-				    p->field[i].payload) {
-					strbuf_addf_printable(b, "%s=", p->field[i].shown);
-				}
-				strbuf_add_printable(b, v.text, v.text_length);
-			}
-			any = true;
-		}
-	}
-	strbuf_adds(b, p->format == CLI_JSON ? "}\n" : "\n");
-}
-
 bool cli_printer_asked(const struct cli_printer *p, unsigned i, struct cli_asked *ret)
 {
-	if (i >= (unsigned)p->field_count) {
-		return false;
-	}
-	*ret = (struct cli_asked){CLI_ASKED_FIELD, p->field[i].name, 0, p->field[i].payload, p->field[i].seen};
-	return true;
+	return fields_asked(&p->fields, i, ret);
 }
 
 bool cli_printer_event(struct cli_printer *p, const EVENT_RECORD *e)
@@ -561,8 +456,8 @@ bool cli_printer_event(struct cli_printer *p, const EVENT_RECORD *e)
 	}
 	char time[TIME_TEXT_SIZE];
 	strbuf_clear(&p->line);
-	if (p->field_count) {
-		print_fields(p);
+	if (p->fields.count) {
+		fields_add(&p->fields, p->format, p->view, &p->line);
 	} else {
 		format_time((uint64_t)e->EventHeader.TimeStamp.QuadPart, p->local, time);
 		switch (p->format) {

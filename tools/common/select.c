@@ -2,6 +2,7 @@
  * Which events a verb looks at: --filter and the short forms of what is asked most.
  */
 #include "base/parse.h"
+#include "base/level.h"
 #include "tools/common/trace_reading.h"
 #include "tools/common/event_view.h"
 
@@ -51,12 +52,10 @@ static bool take_ids(const struct cli_args *a, const char *name, uint64_t *ids, 
 {
 	const char *v;
 	for (; (v = cli_value_at(a, name, *count)) != NULL; ++*count) {
-		char *end;
 		if (*count == EACH_MAX) {
 			return too_many(a, name);
 		}
-		ids[*count] = strtoull(v, &end, 0);
-		if (end == v || *end || *v == '-') {
+		if (!parse_number(v, 0, UINT64_MAX, &ids[*count])) {
 			cli_usage(a, "--%s takes a number, not '%s'", name, v);
 			return false;
 		}
@@ -123,10 +122,8 @@ static bool take_all(struct cli_select *s, const struct cli_args *a, bool provid
 		if (s->event_count == EACH_MAX) {
 			return too_many(a, "event");
 		}
-		char *end;
 		s->event[s->event_count].pattern = v;
-		s->event[s->event_count].id = strtoull(v, &end, 0);
-		s->event[s->event_count].is_id = *end == 0 && end != v;
+		s->event[s->event_count].is_id = parse_number(v, 0, UINT64_MAX, &s->event[s->event_count].id);
 	}
 	for (; (v = cli_value_at(a, "process", s->process_count)) != NULL; s->process_count++) {
 		if (s->process_count == EACH_MAX) {
@@ -137,7 +134,7 @@ static bool take_all(struct cli_select *s, const struct cli_args *a, bool provid
 	v = cli_value(a, "level", NULL);
 	if (v) {
 		s->has_level = true;
-		if (!filter_expr_level(v, strlen(v), &s->level)) {
+		if (!level_parse(v, strlen(v), &s->level)) {
 			cli_usage(a,
 				  "--level takes 0-255 or critical|error|warning|info|verbose, not "
 				  "'%s'",
@@ -351,13 +348,13 @@ bool cli_select_has(const struct cli_asked *k, struct cli_view *v, const EVENT_R
 	const struct openetw_event_origin *o;
 	struct cli_view_value value;
 	GUID guid;
-	char *end;
+	uint64_t id;
 	switch (k->kind) {
 	case CLI_ASKED_PROVIDER:
 		return provider_is(k->text, cli_provider_guid(k->text, &guid) ? &guid : NULL, v, e);
 	case CLI_ASKED_EVENT:
 		return event_is(k->text, v) ||
-		       (strtoull(k->text, &end, 0) == e->EventHeader.EventDescriptor.Id && end != k->text && !*end);
+		       (parse_number(k->text, 0, UINT16_MAX, &id) && id == e->EventHeader.EventDescriptor.Id);
 	case CLI_ASKED_PROCESS:
 		o = cli_view_origin(v);
 		return is_called(k->text, o->process) || is_called(k->text, o->subject);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What logman, tracelog and the autologger verb share: sessions described as in files (saved.h),
+ * What logman, tracelog and the autologger verb share: sessions described as in files (session/session.h),
  * starting them, who is enabled in them, and names of providers, keywords and levels.
  */
 #ifndef TOOLS_COMMON_SESSION_CONTROL_H
@@ -9,8 +9,9 @@
 #include "tools/common/cli.h"
 #include "tools/common/kernel_options.h"
 #include "session/session.h"
+#include "etw/values/session_names.h"
 
-#define CONTROLLER_KERNEL_SESSION "NT Kernel Logger"
+#define CONTROLLER_KERNEL_SESSION KERNEL_LOGGER_NAMEA
 
 /* Start and enable; on failure nothing runs. *ret_what: which provider was refused, else NULL. */
 uint32_t controller_start(const struct saved_session *s, const char **ret_what);
@@ -50,7 +51,6 @@ bool controller_keywords(const char *text, const struct guid *g, uint64_t *ret, 
 			 size_t cap);
 /* 0-255, 0x…, or win:Error and the like. */
 bool controller_level(const char *text, uint8_t *ret);
-const char *controller_level_name(uint8_t level); /* "win:Error"; NULL: none */
 /* Names of the keyword bits, "a,b", from the installed manifest; empty when none is known. */
 void controller_keyword_names(const GUID *g, uint64_t keywords, struct strbuf *out);
 

@@ -2,6 +2,8 @@
  * Names of providers, keywords and levels as the Windows tools take and print them.
  */
 #include "tools/common/session_control.h"
+#include "base/level.h"
+#include "base/parse.h"
 
 #include "filter/filter_parse.h"
 #include "tools/common/winargs.h"
@@ -12,7 +14,6 @@
 
 /* The kernel's provider and its keywords, which are EnableFlags. */
 static const char kernel_name[] = "Windows Kernel Trace";
-static const char kernel_guid_text[] = "9e814aad-3204-11d2-9a82-006008a86939";
 static const struct {
 	const char *name;
 	uint64_t bit;
@@ -61,7 +62,7 @@ bool controller_kernel_keyword(int i, const char **ret_name, uint64_t *ret_bit, 
 static const struct {
 	const char *name, *guid;
 } classic_names[] = {
-	{kernel_name, kernel_guid_text},
+	{kernel_name, "9e814aad-3204-11d2-9a82-006008a86939"}, /* check-facts: ok, a text beside others */
 	{".NET Common Language Runtime", "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4"},
 	{"ASP.NET Events", "aff081fe-0247-4275-9c4e-021f3dc1da35"},
 };
@@ -117,9 +118,7 @@ static bool wide_text(const uint8_t *base, ULONG offset, char *out, size_t cap)
 
 static bool keyword_bit(const struct guid *g, const char *word, size_t n, uint64_t *inout)
 {
-	struct guid kernel;
-	guid_parse(kernel_guid_text, &kernel);
-	if (guid_equal(g, &kernel)) {
+	if (guid_equal(g, &kernel_trace_control_guid)) {
 		for (size_t i = 0; i < BASE_ARRAY_LEN(kernel_keywords); i++) {
 			const char *k = kernel_keywords[i].name;
 			if (strlen(k) == n && strncasecmp(k, word, n) == 0) {
@@ -150,7 +149,7 @@ bool controller_keywords(const char *text, const struct guid *g, uint64_t *ret, 
 			 size_t cap)
 {
 	uint64_t v = 0;
-	if (winargs_u64_text(text, ret)) {
+	if (parse_number(text, 0, UINT64_MAX, ret)) {
 		return true;
 	}
 	const char *s = text + (*text == '(');
@@ -164,7 +163,7 @@ bool controller_keywords(const char *text, const struct guid *g, uint64_t *ret, 
 		char one[64];
 		uint64_t bits;
 		snprintf(one, sizeof one, "%.*s", (int)n, s);
-		if (winargs_u64_text(one, &bits)) {
+		if (parse_number(one, 0, UINT64_MAX, &bits)) {
 			v |= bits;
 		} else if (n == 0 || !keyword_bit(g, s, n, &v)) {
 			snprintf(ret_bad, cap, "%.*s", (int)n, s);
@@ -179,7 +178,7 @@ bool controller_keywords(const char *text, const struct guid *g, uint64_t *ret, 
 bool controller_level(const char *text, uint8_t *ret)
 {
 	uint64_t v;
-	if (winargs_u64_text(text, &v)) {
+	if (parse_number(text, 0, UINT64_MAX, &v)) {
 		*ret = (uint8_t)v;
 		return v <= 255;
 	}
@@ -188,21 +187,12 @@ bool controller_level(const char *text, uint8_t *ret)
 		text++;
 		n -= 2;
 	}
-	return filter_expr_level(text, n, ret);
-}
-
-const char *controller_level_name(uint8_t level)
-{
-	static const char *const names[] = {"win:LogAlways", "win:Critical",	  "win:Error",
-					    "win:Warning",   "win:Informational", "win:Verbose"};
-	return level < BASE_ARRAY_LEN(names) ? names[level] : NULL;
+	return level_parse(text, n, ret);
 }
 
 void controller_keyword_names(const GUID *g, uint64_t keywords, struct strbuf *out)
 {
-	struct guid kernel;
-	guid_parse(kernel_guid_text, &kernel);
-	for (size_t i = 0; memcmp(g, kernel.b, sizeof kernel.b) == 0 && i < BASE_ARRAY_LEN(kernel_keywords); i++) {
+	for (size_t i = 0; memcmp(g, &kernel_trace_control_guid, sizeof *g) == 0 && i < BASE_ARRAY_LEN(kernel_keywords); i++) {
 		if (kernel_keywords[i].what && (keywords & kernel_keywords[i].bit)) {
 			strbuf_addf(out, "%s%s", out->len ? "," : "", kernel_keywords[i].name);
 		}
@@ -241,14 +231,13 @@ static bool installed_name(const GUID *g, char *out, size_t cap)
 
 void controller_provider_name(const GUID *g, char *out, size_t cap)
 {
-	struct guid b, kernel;
+	struct guid b;
 	char text[37];
 	memcpy(b.b, g, 16);
-	guid_parse(kernel_guid_text, &kernel);
-	if (guid_equal(&b, &kernel)) {
+	if (guid_equal(&b, &kernel_trace_control_guid)) {
 		snprintf(out, cap, "%s", kernel_name);
 	} else if (!installed_name(g, out, cap) &&
-		   openetw_registered_name(g, out, (uint32_t)cap) != ERROR_SUCCESS) {
+		   openetw_registered_name((const struct openetw_guid *)g, out, (uint32_t)cap) != ERROR_SUCCESS) {
 		snprintf(out, cap, "{%s}", guid_format(&b, text));
 	}
 }

@@ -2,9 +2,12 @@
  * What the session verbs share: property blocks, providers on the command line, totals.
  */
 #include "tools/common/cli.h"
+#include "tools/common/mode_names.h"
+#include "base/level.h"
 #include "base/parse.h"
 
 #include "filter/filter_parse.h"
+#include "session/provider_spec.h"
 #include "tools/common/payload_filter.h"
 
 #include <limits.h>
@@ -12,7 +15,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <strings.h>
-#include <tdh.h>
 #include <unistd.h>
 
 void cli_props_init(struct cli_props *p)
@@ -31,47 +33,15 @@ uint32_t cli_session_query(const char *name, struct cli_props *ret)
 	return ControlTraceA(0, name, &ret->p, EVENT_TRACE_CONTROL_QUERY);
 }
 
-static bool parse_u64(const char *s, size_t n, uint64_t *ret)
+bool cli_provider_guid(const char *text, GUID *ret)
 {
-	char text[32], *end;
-	if (n == 0 || n >= sizeof text) {
-		return false;
-	}
-	memcpy(text, s, n);
-	text[n] = 0;
-	errno = 0;
-	*ret = strtoull(text, &end, 0);
-	return *end == 0 && errno == 0 && text[0] != '-';
+	return openetw_provider_guid(text, (struct openetw_guid *)ret) == ERROR_SUCCESS;
 }
 
-/* The GUID an installed manifest gives this name. */
-static bool installed(const char *name, GUID *ret)
+bool cli_provider_installed(const char *name, struct guid *ret)
 {
-	uint16_t wide[256];
-	long units = utf8_to_utf16(name, strlen(name), wide, BASE_ARRAY_LEN(wide));
-	ULONG bytes = 0;
-	bool found = false;
-	if (units <= 0 || units >= (long)BASE_ARRAY_LEN(wide) ||
-	    TdhEnumerateProviders(NULL, &bytes) != ERROR_INSUFFICIENT_BUFFER || bytes == 0) {
-		return false;
-	}
-	uint8_t *all = malloc(bytes);
-	if (all && TdhEnumerateProviders((PPROVIDER_ENUMERATION_INFO)(void *)all, &bytes) ==
-			   ERROR_SUCCESS) {
-		const PROVIDER_ENUMERATION_INFO *info = (const void *)all;
-		for (ULONG i = 0; i < info->NumberOfProviders && !found; i++) {
-			const TRACE_PROVIDER_INFO *p = &info->TraceProviderInfoArray[i];
-			if (p->ProviderNameOffset &&
-			    utf16_equal_nocase(
-				    (const uint16_t *)(const void *)(all + p->ProviderNameOffset),
-				    wide)) {
-				*ret = p->ProviderGuid;
-				found = true;
-			}
-		}
-	}
-	free(all);
-	return found;
+	/* The library says what a name means, the computed GUID included, which is right here too. */
+	return openetw_provider_guid(name, (struct openetw_guid *)ret) == ERROR_SUCCESS;
 }
 
 void cli_provider_of_command(const char *word)
@@ -90,74 +60,6 @@ void cli_provider_of_command(const char *word)
 		}
 		s += n + (s[n] == ':');
 	}
-}
-
-bool cli_provider_guid(const char *text, GUID *ret)
-{
-	struct guid g;
-	bool hash = *text == '*';
-	const char *name = text + (hash || *text == '#');
-	if (!hash && guid_parse(name, &g) == 0) {
-		memcpy(ret, g.b, 16);
-		return true;
-	}
-	if (*text == '#' || *name == 0 || strchr(name, '{')) {
-		return false;
-	}
-	if (!hash && installed(name, ret)) {
-		return true;
-	}
-	if (guid_from_provider_name(name, &g) < 0) {
-		return false;
-	}
-	memcpy(ret, g.b, 16);
-	return true;
-}
-
-/* Words joined by , or |, as "stack,sid", "'stack','sid'" or "'stack,sid'"; or a number of
- * EVENT_ENABLE_PROPERTY_* bits. */
-static bool parse_properties(const char *s, uint32_t *inout)
-{
-	static const struct {
-		const char *name;
-		uint32_t bit;
-	} names[] = {{"stack", EVENT_ENABLE_PROPERTY_STACK_TRACE},
-		     {"sid", EVENT_ENABLE_PROPERTY_SID},
-		     {"tsid", EVENT_ENABLE_PROPERTY_TS_ID},
-		     {"key", EVENT_ENABLE_PROPERTY_EVENT_KEY},
-		     {"process-start-key", EVENT_ENABLE_PROPERTY_PROCESS_START_KEY}};
-	uint64_t bits;
-	if (parse_u64(s, strlen(s), &bits) && bits <= UINT32_MAX) {
-		*inout |= (uint32_t)bits;
-		return true;
-	}
-	bool quoted = false;
-	while (*s) {
-		/* A quote stands before the first letter of a word or behind its last one. */
-		if (*s == '\'') {
-			quoted = !quoted;
-			s++;
-		}
-		size_t n = strcspn(s, ",|'"), i = 0;
-		while (i < BASE_ARRAY_LEN(names) &&
-		       (strlen(names[i].name) != n || strncasecmp(names[i].name, s, n) != 0)) {
-			i++;
-		}
-		if (i == BASE_ARRAY_LEN(names)) {
-			return false;
-		}
-		*inout |= names[i].bit;
-		s += n;
-		if (*s == '\'') {
-			quoted = !quoted;
-			s++;
-		}
-		if (*s && *s != ',' && *s != '|') {
-			return false;
-		}
-		s += *s != 0;
-	}
-	return !quoted;
 }
 
 void cli_filters_init(struct cli_filters *f)
@@ -259,71 +161,29 @@ static bool filters_from_args(const struct cli_args *a, struct cli_filters *f)
 
 bool cli_provider_parse(const struct cli_args *a, const char *text, struct cli_provider *ret)
 {
-	struct cli_provider p = {.level = 5, .any = 0};
+	struct provider_spec spec = {.level = 5};
+	struct diag d = {0};
 	struct cli_filters f;
 	cli_filters_init(&f); /* said before anything is started */
 	bool filters = filters_from_args(a, &f);
 	cli_filters_finish(&f);
-	if (!filters) {
+	if (!filters || !cli_number(a, "keywords", 0, UINT64_MAX, &spec.any) ||
+	    !cli_number(a, "match-all", 0, UINT64_MAX, &spec.all)) {
 		return false;
 	}
-	const char *k = cli_value(a, "keywords", NULL), *l = cli_value(a, "level", NULL);
-	const char *all = cli_value(a, "match-all", NULL);
-	if (k && !parse_u64(k, strlen(k), &p.any)) {
-		cli_usage(a, "--keywords takes a number such as 0x10, not '%s'", k);
-		return false;
-	}
-	if (all && !parse_u64(all, strlen(all), &p.all)) {
-		cli_usage(a, "--match-all takes a number such as 0x10, not '%s'", all);
-		return false;
-	}
-	if (l && !filter_expr_level(l, strlen(l), &p.level)) {
+	const char *l = cli_value(a, "level", NULL);
+	if (l && !level_parse(l, strlen(l), &spec.level)) {
 		cli_usage(a, "--level takes 0-255 or critical|error|warning|info|verbose, not '%s'",
 			  l);
 		return false;
 	}
-	const char *colon = strchr(text, ':');
-	size_t n = colon ? (size_t)(colon - text) : strlen(text);
-	if (n == 0 || n >= sizeof p.name) {
-		cli_usage(a,
-			  "'%s' names no provider: write Name:keywords:level or "
-			  "{guid}:keywords:level",
-			  text);
+	if (provider_spec_parse(text, cli_provider_installed, &spec, &d) < 0) {
+		cli_usage(a, "%s", d.text);
 		return false;
 	}
-	memcpy(p.name, text, n);
-	const char *level = NULL, *options = NULL;
-	if (colon) {
-		const char *kw = colon + 1;
-		size_t kn = strcspn(kw, ":");
-		if (kn > 0 && !(kn == 1 && *kw == '*') && !parse_u64(kw, kn, &p.any)) {
-			cli_usage(a,
-				  "'%.*s' in '%s' is no keyword mask: write a number such as 0x10",
-				  (int)kn, kw, text);
-			return false;
-		}
-		level = kw[kn] ? kw + kn + 1 : NULL;
-	}
-	if (level) {
-		size_t ln = strcspn(level, ":");
-		if (ln > 0 && !filter_expr_level(level, ln, &p.level)) {
-			cli_usage(a,
-				  "'%.*s' in '%s' is no level: write 1-5 or "
-				  "critical|error|warning|info|verbose",
-				  (int)ln, level, text);
-			return false;
-		}
-		options = level[ln] ? level + ln + 1 : NULL;
-	}
-	if (options && !parse_properties(options, &p.properties)) {
-		cli_usage(a, "'%s' in '%s' is none of stack, sid, tsid, key, process-start-key",
-			  options, text);
-		return false;
-	}
-	if (!cli_provider_guid(p.name, &p.guid)) {
-		cli_usage(a, "'%s' is neither a GUID nor a provider name", p.name);
-		return false;
-	}
+	struct cli_provider p = {.any = spec.any, .all = spec.all, .level = spec.level, .properties = spec.properties};
+	memcpy(&p.guid, spec.guid.b, sizeof p.guid);
+	strcpy(p.name, spec.name);
 	p.properties |=
 		(cli_flag(a, "stack") ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0) |
 		(cli_flag(a, "sid") ? EVENT_ENABLE_PROPERTY_SID : 0) |
@@ -371,7 +231,7 @@ void cli_provider_tell(const GUID *g, const char *name)
 	if (name && guid_parse(name, &plain) == 0) {
 		name = NULL;
 	}
-	if (openetw_name_provider(g, name, &registrations) == ERROR_SUCCESS && registrations == 0) {
+	if (openetw_name_provider((const struct openetw_guid *)g, name, &registrations) == ERROR_SUCCESS && registrations == 0) {
 		cli_guid_text(g, guid);
 		fprintf(stderr,
 			"note: no process has registered %s {%s} yet; it is recorded as soon as one "
@@ -392,14 +252,8 @@ bool cli_props_from_args(const struct cli_args *a, struct cli_props *p, const ch
 	}
 	const char *mode = cli_value(a, "mode", NULL);
 	uint32_t m = realtime ? EVENT_TRACE_REAL_TIME_MODE : 0;
-	if (mode && strcmp(mode, "circular") == 0) {
-		m |= EVENT_TRACE_FILE_MODE_CIRCULAR;
-	} else if (mode && strcmp(mode, "newfile") == 0) {
-		m |= EVENT_TRACE_FILE_MODE_NEWFILE;
-	} else if (mode && strcmp(mode, "append") == 0) {
-		m |= EVENT_TRACE_FILE_MODE_APPEND;
-	} else if (mode && strcmp(mode, "buffering") == 0) {
-		m |= EVENT_TRACE_BUFFERING_MODE;
+	if (mode && strcmp(mode, "sequential") != 0) { /* of the names in the option's table */
+		m |= mode_names_bit(MODE_NAMES_OPENETW, mode);
 	} else if (file) {
 		m |= EVENT_TRACE_FILE_MODE_SEQUENTIAL;
 	}
@@ -432,13 +286,15 @@ bool cli_props_from_args(const struct cli_args *a, struct cli_props *p, const ch
 	}
 	const char *buffers = cli_value(a, "buffers", NULL);
 	if (buffers) {
-		char *end;
-		p->p.MinimumBuffers = (ULONG)strtoul(buffers, &end, 10);
-		p->p.MaximumBuffers = *end == ':' ? (ULONG)strtoul(end + 1, &end, 10) : 0;
-		if (*end || p->p.MinimumBuffers == 0) {
+		const char *s = buffers;
+		uint64_t least = 0, most = 0;
+		if (!parse_number_at(&s, UINT32_MAX, &least) || least == 0 ||
+		    (*s == ':' && (s++, !parse_number_at(&s, UINT32_MAX, &most))) || *s) {
 			cli_usage(a, "--buffers takes MIN or MIN:MAX, not '%s'", buffers);
 			return false;
 		}
+		p->p.MinimumBuffers = (ULONG)least;
+		p->p.MaximumBuffers = (ULONG)most;
 	}
 	if (file) {
 		if (strlen(file) >= sizeof p->file) {
@@ -461,28 +317,8 @@ void cli_guid_text(const GUID *g, char out[37])
 
 void cli_mode_text(uint32_t mode, char *out, size_t cap)
 {
-	static const struct {
-		uint32_t bit;
-		const char *name;
-	} names[] = {
-		{EVENT_TRACE_FILE_MODE_SEQUENTIAL, "sequential"},
-		{EVENT_TRACE_FILE_MODE_CIRCULAR, "circular"},
-		{EVENT_TRACE_FILE_MODE_APPEND, "append"},
-		{EVENT_TRACE_FILE_MODE_NEWFILE, "newfile"},
-		{EVENT_TRACE_FILE_MODE_PREALLOCATE, "preallocate"},
-		{EVENT_TRACE_REAL_TIME_MODE, "real-time"},
-		{EVENT_TRACE_BUFFERING_MODE, "buffering"},
-		{EVENT_TRACE_PRIVATE_LOGGER_MODE, "private"},
-		{EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING, "no-per-cpu"},
-		{EVENT_TRACE_COMPRESSED_MODE, "compressed"},
-		{OPENETW_TRACE_ZSTD_MODE, "zstd"},
-	};
 	struct strbuf b = {0};
-	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
-		if (mode & names[i].bit) {
-			strbuf_addf(&b, "%s%s", b.len ? "," : "", names[i].name);
-		}
-	}
+	mode_names_add(&b, MODE_NAMES_OPENETW, mode, ",");
 	snprintf(out, cap, "%s", b.len ? b.s : "file");
 	strbuf_finish(&b);
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/common/trace_reading.h"
 
+#include "etw/values/guids.h"
+#include "tools/common/unpacked.h"
+
 #include <signal.h>
 
 #define PROBLEMS_SHOWN 10
@@ -33,10 +36,7 @@ static bool is_metadata(const EVENT_RECORD *e)
  * unused, and the ImageIDs beside an Image, which have none. */
 static bool explains_stacks(const EVENT_RECORD *e)
 {
-	static const GUID process = {
-		0x3d6fa8d0, 0xfe05, 0x11d0, {0x9d, 0xda, 0x00, 0xc0, 0x4f, 0xd7, 0xba, 0x7c}};
-	static const GUID image = {
-		0x2cb15d1d, 0x5fc1, 0x11d2, {0xab, 0xe1, 0x00, 0xa0, 0xc9, 0x11, 0xf5, 0x18}};
+	static const struct guid process = GUID_INIT(ETW_GUID_CLASS_PROCESS), image = GUID_INIT(ETW_GUID_CLASS_IMAGE);
 	static const GUID image_id = {
 		0xb3e675d7, 0x2554, 0x4f18, {0x83, 0x0b, 0x27, 0x62, 0x73, 0x25, 0x60, 0xde}};
 	static struct {
@@ -46,7 +46,7 @@ static bool explains_stacks(const EVENT_RECORD *e)
 	const GUID *g = &e->EventHeader.ProviderId;
 	const uint8_t *p = e->UserData;
 	uint32_t n = e->UserDataLength;
-	if (BASE_LIKELY(g->Data1 != process.Data1 && g->Data1 != image.Data1 && g->Data1 != image_id.Data1)) {
+	if (BASE_LIKELY(g->Data1 != le32_get(process.b) && g->Data1 != le32_get(image.b) && g->Data1 != image_id.Data1)) {
 		return false;
 	}
 	if (memcmp(g, &process, sizeof process) == 0) {
@@ -64,8 +64,7 @@ static bool explains_stacks(const EVENT_RECORD *e)
 
 bool cli_is_header(const EVENT_RECORD *e)
 {
-	static const GUID trace = {
-		0x68fdd900, 0x4a3e, 0x11d1, {0x84, 0xf4, 0x00, 0x00, 0xf8, 0x04, 0x64, 0xe3}};
+	static const struct guid trace = GUID_INIT(ETW_GUID_EVENT_TRACE);
 	return memcmp(&e->EventHeader.ProviderId, &trace, sizeof trace) == 0 || is_metadata(e) || explains_stacks(e);
 }
 
@@ -109,12 +108,12 @@ static ULONG WINAPI on_buffer(PEVENT_TRACE_LOGFILEA f)
 	return !t->stop && !interrupted;
 }
 
-static int on_read_ahead(void *ctx, uint32_t done, uint32_t total)
+static bool on_read_ahead(void *ctx, uint32_t done, uint32_t total)
 {
 	struct cli_trace *t = ctx;
 	cli_progress_show(&t->progress, "%3u%%  reading processes and modules",
 			  (unsigned)(100ull * done / (total ? total : 1)));
-	return interrupted || cli_signal_caught();
+	return !interrupted && !cli_signal_caught();
 }
 
 /* What a file tells of processes, modules and files stands at its end as often as not. */
@@ -134,11 +133,13 @@ bool cli_trace_open(struct cli_trace *t, int count, char **files, const char *se
 	t->first_start = UINT64_MAX;
 	for (int i = 0; i < count && i < CLI_TRACE_FILES_MAX; i++) {
 		EVENT_TRACE_LOGFILEA *f = &t->file[i];
+		const char *path = session ? session : cli_unpacked(t->args, files[i]);
 		memset(f, 0, sizeof *f);
+		t->name[i] = session ? session : files[i];
 		if (session) {
 			f->LoggerName = (char *)(uintptr_t)session;
 		} else {
-			f->LogFileName = files[i];
+			f->LogFileName = (char *)(uintptr_t)path;
 		}
 		f->ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD |
 				      (session ? PROCESS_TRACE_MODE_REAL_TIME : 0) |
@@ -146,9 +147,10 @@ bool cli_trace_open(struct cli_trace *t, int count, char **files, const char *se
 		f->EventRecordCallback = on_event;
 		f->BufferCallback = on_buffer;
 		f->Context = t;
-		t->handle[i] = OpenTraceA(f);
+		t->handle[i] = path ? OpenTraceA(f) : INVALID_PROCESSTRACE_HANDLE;
 		if (t->handle[i] == INVALID_PROCESSTRACE_HANDLE) {
-			if (session) {
+			if (!path) { /* stderr says why */
+			} else if (session) {
 				cli_fail_session(t->args, GetLastError(), session, "cannot watch '%s'", session);
 			} else {
 				cli_fail(t->args, GetLastError(), "cannot open %s", files[i]);
@@ -172,14 +174,12 @@ static void print_problems(struct cli_trace *t)
 {
 	for (int i = 0; i < t->count; i++) {
 		struct openetw_problem p = {.size = sizeof p};
+		t->problems += t->file[i].LogFileName && cli_unpacked_damaged(t->name[i]); /* told already */
 		while (openetw_trace_next_problem(t->handle[i], &p) == ERROR_SUCCESS) {
 			if (t->problems++ < PROBLEMS_SHOWN) {
 				fflush(stdout);
 				fprintf(stderr, "openetw %s: %s: at byte %llu: %s\n",
-					t->args->command->name,
-					t->file[i].LogFileName ? t->file[i].LogFileName
-							       : t->file[i].LoggerName,
-					(unsigned long long)p.file_offset, p.text);
+					t->args->command->name, t->name[i], (unsigned long long)p.file_offset, p.text);
 			}
 		}
 	}
@@ -259,10 +259,10 @@ void cli_trace_unknown(TRACEHANDLE trace, char *ret, size_t cap)
 void cli_warn_unknown(const struct cli_args *a, int count, char **files)
 {
 	for (int i = 0; i < count; i++) {
-		EVENT_TRACE_LOGFILEA f = {.LogFileName = files[i]};
+		EVENT_TRACE_LOGFILEA f = {.LogFileName = (char *)(uintptr_t)cli_unpacked(a, files[i])};
 		char why[160] = "";
 		f.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD;
-		TRACEHANDLE h = OpenTraceA(&f);
+		TRACEHANDLE h = f.LogFileName ? OpenTraceA(&f) : INVALID_PROCESSTRACE_HANDLE;
 		if (h != INVALID_PROCESSTRACE_HANDLE) {
 			cli_trace_unknown(h, why, sizeof why);
 			CloseTrace(h);

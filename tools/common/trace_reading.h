@@ -27,6 +27,7 @@ struct cli_trace {
 	/* state */
 	TRACEHANDLE handle[CLI_TRACE_FILES_MAX];
 	EVENT_TRACE_LOGFILEA file[CLI_TRACE_FILES_MAX];
+	const char *name[CLI_TRACE_FILES_MAX]; /* for people: an archive's name, not that of what was unpacked */
 	int count;
 	uint64_t events, buffers;
 	uint64_t headers;		     /* records of the file itself, which are no events */

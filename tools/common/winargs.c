@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/common/winargs.h"
+#include "base/parse.h"
 #include "tools/common/path.h"
 
 #include <stdio.h>
@@ -201,18 +202,6 @@ const char *winargs_value(const struct winargs *w, const char *name, const char 
 	return g && g->count ? g->value[0] : fallback;
 }
 
-bool winargs_u64_text(const char *s, uint64_t *ret)
-{
-	char *end;
-	if (*s < '0' || *s > '9') {
-		return false;
-	}
-	errno = 0;
-	bool hex = s[0] == '0' && (s[1] == 'x' || s[1] == 'X');
-	*ret = strtoull(s, &end, hex ? 16 : 10);
-	return *end == 0 && errno == 0;
-}
-
 bool winargs_u32(const struct winargs *w, const char *name, int index, uint32_t min, uint32_t max,
 		 uint32_t *inout)
 {
@@ -221,7 +210,7 @@ bool winargs_u32(const struct winargs *w, const char *name, int index, uint32_t 
 	if (!g || g->count <= index) {
 		return true;
 	}
-	if (!winargs_u64_text(g->value[index], &v) || v < min || v > max) {
+	if (!parse_number(g->value[index], min, max, &v)) {
 		cli_usage(w->a, "-%s takes a number from %u to %u, not '%s'", name, min, max,
 			  g->value[index]);
 		return false;

@@ -52,6 +52,5 @@ const char *winargs_value(const struct winargs *w, const char *name, const char 
 /* A number with its range, decimal or 0x; prints the mistake. True and untouched when absent. */
 bool winargs_u32(const struct winargs *w, const char *name, int index, uint32_t min, uint32_t max,
 		 uint32_t *inout);
-bool winargs_u64_text(const char *s, uint64_t *ret);
 
 #endif

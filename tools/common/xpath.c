@@ -123,7 +123,7 @@ static int parse_string(struct cli_xpath *x)
 	return n;
 }
 
-static int parse_number(struct cli_xpath *x)
+static int number_literal(struct cli_xpath *x)
 {
 	char *end;
 	bool hex = x->at[0] == '0' && (x->at[1] == 'x' || x->at[1] == 'X');
@@ -258,7 +258,7 @@ static int parse_primary(struct cli_xpath *x)
 		return parse_string(x);
 	}
 	if ((c >= '0' && c <= '9') || c == '-') {
-		return parse_number(x);
+		return number_literal(x);
 	}
 	size_t n = name_length(x->at);
 	if (n && x->at[n + strspn(x->at + n, " \t")] == '(') {

@@ -206,30 +206,11 @@ static void strip_comments(char *s)
 	}
 }
 
-static int to_utf8(struct strbuf *b)
-{
-	if (b->len < 2 || (uint8_t)b->s[0] != 0xFF || (uint8_t)b->s[1] != 0xFE) {
-		return 0;
-	}
-	size_t units = (b->len - 2) / 2;
-	long need = utf16_to_utf8_lossy(b->s + 2, units, NULL, 0);
-	char *text = need >= 0 ? malloc((size_t)need + 1) : NULL;
-	if (!text) {
-		return -ENOMEM;
-	}
-	utf16_to_utf8_lossy(b->s + 2, units, text, (size_t)need + 1);
-	strbuf_clear(b);
-	strbuf_adds(b, text);
-	free(text);
-	return b->failed ? -ENOMEM : 0;
-}
-
 static int read_script(struct job *j, const char *path, int depth)
 {
 	struct strbuf b = {0};
 	struct script s = {.j = j, .path = path, .language = 0x409, .depth = depth};
-	int err = cli_file_read(path, FILE_MAX, &b);
-	err = err < 0 ? err : to_utf8(&b);
+	int err = cli_source_read(path, FILE_MAX, &b);
 	if (err < 0) {
 		fprintf(stderr, "openetw rc: cannot read %s: %s\n", path, strerror(-err));
 		strbuf_finish(&b);

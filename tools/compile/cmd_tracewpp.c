@@ -51,22 +51,7 @@ struct job {
 static int read_text(const char *path, struct strbuf *b)
 {
 	strbuf_clear(b);
-	int err = cli_file_read(path, SOURCE_MAX, b);
-	strbuf_add(b, "", 0);
-	/* UTF-16 is read too, and UTF-8's mark is nothing */
-	if (err == 0 && b->len >= 2 && (uint8_t)b->s[0] == 0xFF && (uint8_t)b->s[1] == 0xFE) {
-		size_t units = (b->len - 2) / 2;
-		long need = utf16_to_utf8_lossy(b->s + 2, units, NULL, 0);
-		char *text = need >= 0 ? malloc((size_t)need + 1) : NULL;
-		if (!text) {
-			return -ENOMEM;
-		}
-		utf16_to_utf8_lossy(b->s + 2, units, text, (size_t)need + 1);
-		strbuf_clear(b);
-		strbuf_adds(b, text);
-		free(text);
-	}
-	return err;
+	return cli_source_read(path, SOURCE_MAX, b);
 }
 
 static int unreadable(const char *path, int err)

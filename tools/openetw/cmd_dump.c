@@ -90,7 +90,8 @@ const struct cli_command cli_dump = {
 	.name = "dump",
 	.synopsis = "FILE… [--format text|json|csv] [--filter EXPR] [options]",
 	.summary = "Print the events of .etl files in the order they happened.",
-	.details = "Several files are merged by time. Text is one line an event:\n"
+	.details = "Several files are merged by time; a trace in a .zip, .gz, .cab or other archive is read, too.\n"
+		   "Text is one line an event:\n"
 		   "  time [processor] name(process):thread[its name] Provider/Event <level> name=value …\n"
 		   "JSON is one object a line: the payload's fields, then \"meta\" with provider, "
 		   "event, time, cpu, pid,\n"

@@ -4,6 +4,7 @@
 #include "tools/common/output.h"
 #include "tools/common/absent.h"
 #include "tools/common/trace_reading.h"
+#include "etw/values/guids.h"
 
 static const struct cli_option options[] = {
 	{'p', "provider", "P", "watch Name:keywords:level in a session of its own (repeatable)",
@@ -22,10 +23,10 @@ static const struct cli_option options[] = {
 /* What we write to files is an event of a kernel session, and would be written. */
 static bool own_doing(const EVENT_RECORD *e)
 {
-	static const GUID file_io = {0x90cbdc39, 0x4a3e, 0x11d1, {0x84, 0xf4, 0x00, 0x00, 0xf8, 0x04, 0x64, 0xe3}};
+	static const struct guid file_io = GUID_INIT(ETW_GUID_CLASS_FILE_IO);
 	static ULONG self;
 	self = self ? self : (ULONG)getpid();
-	return e->EventHeader.ProcessId == self && IsEqualGUID(&e->EventHeader.ProviderId, &file_io);
+	return e->EventHeader.ProcessId == self && memcmp(&e->EventHeader.ProviderId, &file_io, sizeof file_io) == 0;
 }
 
 static bool event(void *ctx, const EVENT_RECORD *e)

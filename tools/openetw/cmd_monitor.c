@@ -522,9 +522,8 @@ static int run(struct cli_args *a)
 		goto out;
 	}
 	for (int i = 0; (v = cli_value_at(a, "pid", i)) != NULL; i++) {
-		char *end;
-		uint64_t pid = strtoull(v, &end, 0);
-		if (end == v || *end || i == (int)KERNEL_PIDS_MAX) {
+		uint64_t pid;
+		if (!parse_number(v, 0, UINT64_MAX, &pid) || i == (int)KERNEL_PIDS_MAX) {
 			cli_usage(a, "--pid takes up to %u numbers", KERNEL_PIDS_MAX);
 			goto out;
 		}

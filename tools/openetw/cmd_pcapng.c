@@ -20,8 +20,6 @@ static const GUID ndis_guid = {
 	0x2ed6006e, 0x4729, 0x4609, {0xb4, 0x23, 0x3e, 0xe7, 0xbc, 0xd6, 0x78, 0xef}};
 static const GUID pktmon_guid = {
 	0x4d4f80d9, 0xc8bd, 0x4d73, {0xbb, 0x5b, 0x19, 0xc9, 0x04, 0x02, 0xc5, 0xac}};
-static const GUID config_guid = {
-	0x01853a65, 0x418f, 0x4f36, {0xae, 0xfc, 0xdc, 0x0f, 0x1d, 0x2f, 0xd2, 0x35}};
 
 enum { EVENT_FRAGMENT = 1001, EVENT_PKTMON = 160, CONFIG_NIC = 13 };
 enum { PKTMON_ETHERNET = 1, PKTMON_WIFI = 2, PKTMON_IP = 3 };
@@ -290,7 +288,7 @@ static bool on_event(void *ctx, const EVENT_RECORD *e)
 	const EVENT_HEADER *h = &e->EventHeader;
 	if (p->names) {
 		if (h->EventDescriptor.Opcode == CONFIG_NIC &&
-		    memcmp(&h->ProviderId, &config_guid, sizeof config_guid) == 0) {
+		    memcmp(&h->ProviderId, &EventTraceConfigGuid, sizeof EventTraceConfigGuid) == 0) {
 			on_nic(p, e);
 		}
 	} else if (h->EventDescriptor.Id == EVENT_FRAGMENT &&

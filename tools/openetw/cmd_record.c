@@ -2,6 +2,7 @@
  * record: this machine, as the NT kernel logger would, next to applications' events.
  */
 #include "tools/common/cli.h"
+#include "base/parse.h"
 
 #include "tools/common/counters.h"
 #include "tools/openetw/recording.h"
@@ -314,10 +315,9 @@ static bool heap_targets(const struct recording *r, struct kernel_session *s)
 {
 	const char *v;
 	for (int i = 0; (v = cli_value_at(r->args, "heap", i)) != NULL; i++) {
-		char *end;
-		unsigned long pid = strtoul(v, &end, 10);
+		uint64_t pid;
 		uint32_t before = s->heaps;
-		if (end != v && *end == 0) {
+		if (parse_number(v, 0, UINT64_MAX, &pid)) {
 			if (!cli_process_exists(r->args, pid)) {
 				return false;
 			}

@@ -7,6 +7,7 @@
 #include "tools/common/output.h"
 #include "tools/common/trace_reading.h"
 #include "tools/common/event_view.h"
+#include "tools/common/unpacked.h"
 
 #include <relogger.h>
 #include <stdlib.h>
@@ -64,15 +65,11 @@ static bool parse_set(struct job *j, const char *text)
 		    strncasecmp(fields[f].name, text, (size_t)(eq - text)) != 0) {
 			continue;
 		}
-		char *end = NULL;
 		bool ok;
 		if (f == PROVIDER || f == ACTIVITY) {
 			ok = cli_provider_guid(eq + 1, &j->guid[f]);
 		} else {
-			errno = 0;
-			j->number[f] = strtoull(eq + 1, &end, 0);
-			ok = end != eq + 1 && !*end && !errno && eq[1] != '-' &&
-			     j->number[f] <= fields[f].max;
+			ok = parse_number(eq + 1, 0, fields[f].max, &j->number[f]);
 		}
 		if (!ok) {
 			cli_usage(j->args, "--set %s: '%s' is no value for it", fields[f].name, eq + 1);
@@ -240,7 +237,10 @@ static BSTR wide(const char *s)
 /* The clock of the first file; also the friendliest place to say that it is no trace. */
 static int read_clock(struct job *j, const char *path)
 {
-	EVENT_TRACE_LOGFILEA log = {.LogFileName = (LPSTR)(uintptr_t)path};
+	EVENT_TRACE_LOGFILEA log = {.LogFileName = (LPSTR)(uintptr_t)cli_unpacked(j->args, path)};
+	if (!log.LogFileName) {
+		return CLI_FAILED;
+	}
 	log.ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD;
 	PROCESSTRACE_HANDLE h = OpenTraceA(&log);
 	if (h == INVALID_PROCESSTRACE_HANDLE) {
@@ -273,7 +273,12 @@ static int relog(struct job *j, const char *out)
 		return CLI_FAILED;
 	}
 	for (int i = 0; i < a->count && status == CLI_OK; i++) {
-		BSTR path = wide(a->words[i]);
+		const char *plain = cli_unpacked(a, a->words[i]);
+		if (!plain) {
+			status = CLI_FAILED;
+			break;
+		}
+		BSTR path = wide(plain);
 		hr = g->lpVtbl->AddLogfileTraceStream(g, path, NULL, NULL);
 		free(path);
 		if (hr != S_OK) {

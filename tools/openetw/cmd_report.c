@@ -3,8 +3,10 @@
  * for, from a trace with kernel events of Linux or of Windows.
  */
 #include "tools/openetw/report.h"
+#include "base/parse.h"
 
 #include "tools/common/output.h"
+#include "tools/common/unpacked.h"
 
 #include <stdlib.h>
 
@@ -88,9 +90,9 @@ static VOID WINAPI on_event(PEVENT_RECORD e)
 	}
 }
 
-static int read_ahead(void *ctx, uint32_t done, uint32_t total)
+static bool read_ahead(void *ctx, uint32_t done, uint32_t total)
 {
-	return cli_signal_caught();
+	return !cli_signal_caught();
 }
 
 static ULONG WINAPI on_buffer(PEVENT_TRACE_LOGFILEA f)
@@ -206,23 +208,25 @@ static int run(struct cli_args *a)
 		return CLI_USAGE;
 	}
 	for (; (v = cli_value_at(a, "pid", r.pid_count)) != NULL; r.pid_count++) {
-		char *end;
 		if (r.pid_count == (int)BASE_ARRAY_LEN(r.pids)) {
 			return cli_usage(a, "at most %zu --pid", BASE_ARRAY_LEN(r.pids));
 		}
-		r.pids[r.pid_count] = strtoull(v, &end, 0);
-		if (end == v || *end) {
+		if (!parse_number(v, 0, UINT64_MAX, &r.pids[r.pid_count])) {
 			return cli_usage(a, "--pid takes a number, not '%s'", v);
 		}
 	}
 	if (r.off_cpu && cli_flag(a, "events")) {
 		return cli_usage(a, "--off-cpu and --events contradict each other");
 	}
+	const char *plain = cli_unpacked(a, a->words[0]);
+	if (!plain) {
+		return CLI_FAILED;
+	}
 	r.state = openetw_state_create(OPENETW_STATE_STACKS);
 	cli_signals_catch();
-	uint32_t code = r.state && report_app_create(&r) ? openetw_state_read_file(r.state, a->words[0], read_ahead, NULL)
+	uint32_t code = r.state && report_app_create(&r) ? openetw_state_read_file(r.state, plain, read_ahead, NULL)
 				: ERROR_NOT_ENOUGH_MEMORY;
-	EVENT_TRACE_LOGFILEA log = {.LogFileName = a->words[0],
+	EVENT_TRACE_LOGFILEA log = {.LogFileName = (char *)(uintptr_t)plain,
 				    .Context = &r,
 				    .EventRecordCallback = on_event,
 				    .BufferCallback = on_buffer};

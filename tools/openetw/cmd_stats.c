@@ -257,7 +257,7 @@ static struct row *find_row_quick(struct stats *s, const EVENT_RECORD *e)
 static void decode(struct stats *s, struct row *r, const EVENT_RECORD *e)
 {
 	openetw_text_clear(&s->text);
-	int result = openetw_decode_json(s->decoder, e, &s->text);
+	uint32_t result = openetw_decode_json(s->decoder, e, &s->text);
 	if (result == OPENETW_DECODED) {
 		uint64_t left = openetw_decoder_unread(s->decoder);
 		r->unexplained += left;

@@ -8,6 +8,7 @@
 #include "tools/openetw/screen.h"
 #include "tools/openetw/tally.h"
 #include "base/parse.h"
+#include "etw/values/guids.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -78,12 +79,11 @@ static void on_stack(struct top *t, const EVENT_RECORD *e)
 
 static void on_event(void *ctx, const EVENT_RECORD *e)
 {
-	static const GUID stack_walk = {
-		0xdef2fe46, 0x7bd6, 0x4b80, {0xbd, 0x94, 0xf5, 0x7f, 0xe2, 0x0d, 0x0c, 0xe3}};
+	static const struct guid stack_walk = GUID_INIT(ETW_GUID_CLASS_STACK_WALK);
 	struct top *t = ctx;
 	struct kevent k;
 	if (t->want_functions && e->EventHeader.EventDescriptor.Opcode == OP_STACK &&
-	    IsEqualGUID(&e->EventHeader.ProviderId, &stack_walk)) {
+	    memcmp(&e->EventHeader.ProviderId, &stack_walk, sizeof stack_walk) == 0) {
 		on_stack(t, e);
 		return;
 	}
@@ -256,9 +256,7 @@ static int run(struct cli_args *a)
 		return CLI_USAGE;
 	}
 	for (int i = 0; (v = cli_value_at(a, "pid", i)) != NULL; i++) {
-		char *end;
-		pid = strtoull(v, &end, 0);
-		if (end == v || *end || i == (int)KERNEL_PIDS_MAX) {
+		if (!parse_number(v, 0, UINT64_MAX, &pid) || i == (int)KERNEL_PIDS_MAX) {
 			return cli_usage(a, "--pid takes up to %u numbers", KERNEL_PIDS_MAX);
 		}
 		if (!cli_process_exists(a, pid)) {

@@ -3,6 +3,8 @@
 
 #include "tools/openetw/feed_session.h"
 
+#include "format/kernel_class.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -23,33 +25,12 @@ struct feed {
 	uint8_t record[RECORD_MAX] __attribute__((aligned(8)));
 };
 
-/* Classes by the group byte of their hooks. */
-static const GUID *class_of_group(uint8_t group)
-{
-#define TAIL_9D 0x9d, 0xda, 0x00, 0xc0, 0x4f, 0xd7, 0xba, 0x7c
-	static const GUID classes[] = {
-		[0x00] = {0x68fdd900, 0x4a3e, 0x11d1, {0x84, 0xf4, 0x00, 0x00, 0xf8, 0x04, 0x64, 0xe3}},
-		[0x01] = {0x3d6fa8d4, 0xfe05, 0x11d0, {TAIL_9D}},
-		[0x02] = {0x3d6fa8d3, 0xfe05, 0x11d0, {TAIL_9D}},
-		[0x03] = {0x3d6fa8d0, 0xfe05, 0x11d0, {TAIL_9D}},
-		[0x04] = {0x90cbdc39, 0x4a3e, 0x11d1, {0x84, 0xf4, 0x00, 0x00, 0xf8, 0x04, 0x64, 0xe3}},
-		[0x05] = {0x3d6fa8d1, 0xfe05, 0x11d0, {TAIL_9D}},
-		[0x06] = {0x9a280ac0, 0xc8e0, 0x11d1, {0x84, 0xe2, 0x00, 0xc0, 0x4f, 0xb9, 0x98, 0xa2}},
-		[0x08] = {0xbf3a50c5, 0xa9c9, 0x4988, {0xa0, 0x05, 0x2d, 0xf0, 0xb7, 0xc8, 0x0f, 0x80}},
-		[0x0F] = {0xce1dbfb4, 0x137e, 0x4da6, {0x87, 0xb0, 0x3f, 0x59, 0xaa, 0x10, 0x2c, 0xbc}},
-		[0x14] = {0x2cb15d1d, 0x5fc1, 0x11d2, {0xab, 0xe1, 0x00, 0xa0, 0xc9, 0x11, 0xf5, 0x18}},
-		[0x18] = {0xdef2fe46, 0x7bd6, 0x4b80, {0xbd, 0x94, 0xf5, 0x7f, 0xe2, 0x0d, 0x0c, 0xe3}},
-	};
-	bool known = group < BASE_ARRAY_LEN(classes) && classes[group].Data1 != 0;
-	return known ? &classes[group] : NULL;
-}
-
 /* The engine's own records, taken apart: as they are written, not as they might be. */
 static bool take_apart(const struct feed *f, uint32_t bytes, uint16_t cpu, uint64_t time,
 		       EVENT_RECORD *e)
 {
 	const uint8_t *p = f->record;
-	const GUID *class = NULL;
+	const void *class = NULL; /* 16 bytes */
 	uint32_t head;
 	memset(e, 0, sizeof *e);
 	e->EventHeader.HeaderType = p[2];
@@ -62,7 +43,7 @@ static bool take_apart(const struct feed *f, uint32_t bytes, uint16_t cpu, uint6
 	case SYSTEM64:
 	case PERFINFO64:
 		head = p[2] == SYSTEM64 ? 0x20 : 0x10;
-		class = class_of_group(p[6 + 1] == 0x03 && p[6] == 0x0A ? 0x14 : p[6 + 1]);
+		class = kernel_class_guid(le16_get(p + 6));
 		e->EventHeader.EventDescriptor.Version = p[0];
 		e->EventHeader.EventDescriptor.Opcode = p[6];
 		if (p[2] == SYSTEM64) {
@@ -73,7 +54,7 @@ static bool take_apart(const struct feed *f, uint32_t bytes, uint16_t cpu, uint6
 	case FULL64:
 	case EVENT64:
 		head = p[2] == FULL64 ? 0x30 : 0x50;
-		class = (const GUID *)(const void *)(p + 0x18);
+		class = p + 0x18;
 		e->EventHeader.ThreadId = le32_get(p + 8);
 		e->EventHeader.ProcessId = le32_get(p + 12);
 		if (p[2] == FULL64) {
@@ -87,11 +68,11 @@ static bool take_apart(const struct feed *f, uint32_t bytes, uint16_t cpu, uint6
 	default:
 		return false;
 	}
-	if (!class || bytes < head) {
+	if (guid_is_zero(class) || bytes < head) {
 		return false;
 	}
 	e->EventHeader.Size = (USHORT)bytes;
-	e->EventHeader.ProviderId = *class;
+	memcpy(&e->EventHeader.ProviderId, class, sizeof e->EventHeader.ProviderId);
 	e->UserData = bytes > head ? (void *)(uintptr_t)(p + head) : NULL;
 	e->UserDataLength = (USHORT)(bytes - head);
 	return true;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/openetw/inlines.h"
+#include "base/vec.h"
 
 #ifdef OPENETW_LIBDW
 
@@ -115,14 +116,8 @@ static struct file *file_of(struct inlines *x, const struct openetw_module *m, u
 			return &x->files[i];
 		}
 	}
-	if (x->count == x->cap) {
-		uint32_t cap = x->cap ? 2 * x->cap : 32;
-		struct file *files = cap > FILES_MAX ? NULL : realloc(x->files, cap * sizeof *files);
-		if (!files) {
-			return NULL;
-		}
-		x->files = files;
-		x->cap = cap;
+	if (!VEC_ROOM_UP_TO(x->files, x->count, x->cap, FILES_MAX)) {
+		return NULL;
 	}
 	struct file *f = &x->files[x->count];
 	*f = (struct file){.path = strdup(m->path), .fd = {-1, -1}};
@@ -177,13 +172,7 @@ const char *inlines_at(struct inlines *x, const struct openetw_module *m, uint64
 		struct strbuf text = {0};
 		row->seen = 1;
 		look(f, at, &text);
-		if (text.len && x->text_count == x->text_cap) {
-			size_t cap = x->text_cap ? 2 * x->text_cap : 256;
-			char **texts = realloc(x->texts, cap * sizeof *texts);
-			x->texts = texts ? texts : x->texts;
-			x->text_cap = texts ? cap : x->text_cap;
-		}
-		if (text.len && x->text_count < x->text_cap) {
+		if (text.len && VEC_ROOM(x->texts, x->text_count, x->text_cap)) {
 			x->texts[x->text_count++] = text.s;
 			row->v[0] = x->text_count;
 		} else {

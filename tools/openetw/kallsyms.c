@@ -3,6 +3,7 @@
  * elsewhere.
  */
 #include "tools/openetw/kallsyms.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 
@@ -26,14 +27,8 @@ static int by_address(const void *a, const void *b)
 
 static bool add(struct cli_kallsyms *k, uint64_t address, const char *name)
 {
-	if (k->count == k->cap) {
-		size_t cap = k->cap ? k->cap * 2 : 65536;
-		struct symbol *s = realloc(k->symbol, cap * sizeof *s);
-		if (!s) {
-			return false;
-		}
-		k->symbol = s;
-		k->cap = cap;
+	if (!VEC_ROOM(k->symbol, k->count, k->cap)) {
+		return false;
 	}
 	k->symbol[k->count++] = (struct symbol){address, (uint32_t)k->names.len};
 	strbuf_add(&k->names, name, strlen(name) + 1);

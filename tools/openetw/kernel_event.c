@@ -6,36 +6,9 @@
 #include "tools/openetw/kernel_event.h"
 
 #include "base/printable.h"
+#include "format/kernel_class.h"
 
 #include <arpa/inet.h>
-
-enum class { CLASS_NONE, CLASS_DISK, CLASS_PROCESS, CLASS_IMAGE, CLASS_THREAD, CLASS_FILE, CLASS_TCP,
-	     CLASS_UDP, CLASS_PERF, CLASS_FAULT };
-
-/* First words of the class GUIDs; no two classes share them, and the rest is compared as well. */
-static enum class class_of(const GUID *g)
-{
-	static const struct {
-		GUID guid;
-		enum class is;
-	} classes[] = {
-		{{0x3d6fa8d4, 0xfe05, 0x11d0, {0x9d, 0xda, 0x00, 0xc0, 0x4f, 0xd7, 0xba, 0x7c}}, CLASS_DISK},
-		{{0x3d6fa8d0, 0xfe05, 0x11d0, {0x9d, 0xda, 0x00, 0xc0, 0x4f, 0xd7, 0xba, 0x7c}}, CLASS_PROCESS},
-		{{0x2cb15d1d, 0x5fc1, 0x11d2, {0xab, 0xe1, 0x00, 0xa0, 0xc9, 0x11, 0xf5, 0x18}}, CLASS_IMAGE},
-		{{0x3d6fa8d1, 0xfe05, 0x11d0, {0x9d, 0xda, 0x00, 0xc0, 0x4f, 0xd7, 0xba, 0x7c}}, CLASS_THREAD},
-		{{0x90cbdc39, 0x4a3e, 0x11d1, {0x84, 0xf4, 0x00, 0x00, 0xf8, 0x04, 0x64, 0xe3}}, CLASS_FILE},
-		{{0x9a280ac0, 0xc8e0, 0x11d1, {0x84, 0xe2, 0x00, 0xc0, 0x4f, 0xb9, 0x98, 0xa2}}, CLASS_TCP},
-		{{0xbf3a50c5, 0xa9c9, 0x4988, {0xa0, 0x05, 0x2d, 0xf0, 0xb7, 0xc8, 0x0f, 0x80}}, CLASS_UDP},
-		{{0xce1dbfb4, 0x137e, 0x4da6, {0x87, 0xb0, 0x3f, 0x59, 0xaa, 0x10, 0x2c, 0xbc}}, CLASS_PERF},
-		{{0x3d6fa8d3, 0xfe05, 0x11d0, {0x9d, 0xda, 0x00, 0xc0, 0x4f, 0xd7, 0xba, 0x7c}}, CLASS_FAULT},
-	};
-	for (size_t i = 0; i < BASE_ARRAY_LEN(classes); i++) {
-		if (classes[i].guid.Data1 == g->Data1 && IsEqualGUID(&classes[i].guid, g)) {
-			return classes[i].is;
-		}
-	}
-	return CLASS_NONE;
-}
 
 struct cursor {
 	struct bytes b;
@@ -320,39 +293,38 @@ bool kevent_of(struct openetw_state *state, const EVENT_RECORD *e, struct kevent
 			   .version = e->EventHeader.EventDescriptor.Version};
 	struct openetw_event_origin o = {.size = sizeof o};
 	bool ours = false;
-	enum class class = class_of(&e->EventHeader.ProviderId);
-	if (class == CLASS_NONE) {
-		return false;
-	}
+	int group = kernel_class_group(&e->EventHeader.ProviderId);
 	/* Not the path: it is big, and written when it is used. */
 	memset(k, 0, offsetof(struct kevent, path));
 	k->pid = OPENETW_UNKNOWN_ID;
-	switch (class) {
-	case CLASS_DISK:
+	switch (group) {
+	case KERNEL_GROUP_DISK:
 		ours = disk(k, &c, opcode);
 		break;
-	case CLASS_FILE:
+	case KERNEL_GROUP_FILE:
 		ours = file(k, &c, opcode);
 		break;
-	case CLASS_TCP:
-	case CLASS_UDP:
-		ours = net(k, &c, opcode, class == CLASS_UDP);
+	case KERNEL_GROUP_TCP:
+	case KERNEL_GROUP_UDP:
+		ours = net(k, &c, opcode, group == KERNEL_GROUP_UDP);
 		break;
-	case CLASS_FAULT:
+	case KERNEL_GROUP_MEMORY:
 		ours = fault(k, &c, opcode);
 		break;
-	case CLASS_THREAD:
+	case KERNEL_GROUP_THREAD:
 		ours = thread(k, &c, opcode);
 		break;
-	case CLASS_PERF:
+	case KERNEL_GROUP_PERF:
 		ours = perf(k, &c, opcode);
 		break;
-	case CLASS_PROCESS:
+	case KERNEL_GROUP_PROCESS:
 		ours = take_op(k, KEVENT_PROCESS, OP_OF(process_ops, opcode));
 		break;
-	default:
+	case KERNEL_GROUP_IMAGE:
 		ours = take_op(k, KEVENT_IMAGE, OP_OF(image_ops, opcode));
 		break;
+	default:
+		return false;
 	}
 	if (!ours || openetw_state_event(state, e, &o) != ERROR_SUCCESS) {
 		return false;

@@ -314,10 +314,10 @@ static bool load_schemas(const struct cli_args *a, const char *option)
 	for (int i = 0; (path = cli_value_at(a, option, i)) != NULL; i++) {
 		char problem[512] = "";
 		cli_path_input((char *)(uintptr_t)path); /* a word of the command line */
-		int r = openetw_schema_load_file(path, problem, sizeof problem);
-		if (r < 0) {
+		uint32_t code = openetw_schema_load_file(path, problem, sizeof problem);
+		if (code != ERROR_SUCCESS) {
 			fprintf(stderr, "openetw %s: cannot load %s: %s\n", a->command->name, path,
-				problem[0] ? problem : strerror(-r));
+				problem[0] ? problem : openetw_error_text(code));
 			return false;
 		}
 	}

@@ -3,6 +3,8 @@
  */
 #include "tools/openetw/report.h"
 
+#include "etw/values/guids.h"
+
 #include <stdlib.h>
 
 /* What a processor counted between two switches was done by the thread that left at the second. */
@@ -62,7 +64,7 @@ static const char *source_name(const struct report *r, uint32_t source)
 
 void report_learn(struct report *r, const EVENT_RECORD *e)
 {
-	static const GUID perf_info = {0xce1dbfb4, 0x137e, 0x4da6, {0x87, 0xb0, 0x3f, 0x59, 0xaa, 0x10, 0x2c, 0xbc}};
+	static const struct guid perf_info = GUID_INIT(ETW_GUID_CLASS_PERF_INFO);
 	UCHAR type = e->EventHeader.EventDescriptor.Opcode;
 	const uint8_t *p = e->UserData;
 	counters_of_learn(&r->counters, e);

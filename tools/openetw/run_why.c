@@ -131,7 +131,7 @@ static bool take(void *ctx, const struct openetw_registration *r)
 	if (r->number <= s->w->before) {
 		return true;
 	}
-	if (memcmp(r->guid, &s->p->guid, 16) == 0 || memcmp(r->group, &s->p->guid, 16) == 0) {
+	if (memcmp(&r->guid, &s->p->guid, 16) == 0 || memcmp(&r->group, &s->p->guid, 16) == 0) {
 		s->is_here = true;
 		s->here = *r;
 	} else if (*r->name && strcasecmp(r->name, plain_name(s->p)) == 0) {
@@ -140,7 +140,7 @@ static bool take(void *ctx, const struct openetw_registration *r)
 	} else if (s->count < (int)BASE_ARRAY_LEN(s->names)) {
 		GUID g;
 		char guid[37];
-		memcpy(&g, r->guid, 16);
+		memcpy(&g, &r->guid, 16);
 		cli_guid_text(&g, guid);
 		if (*r->name) {
 			snprintf(s->names[s->count++], sizeof s->names[0], "%s", r->name);
@@ -186,7 +186,7 @@ static void say_absent(const struct seen *s)
 	bool named = guid_parse(name, &plain) < 0;
 	if (s->is_other) {
 		GUID g;
-		memcpy(&g, s->other.guid, 16);
+		memcpy(&g, &s->other.guid, 16);
 		cli_guid_text(&g, other);
 		fprintf(stderr, "%s has another GUID in %s (%u): not {%s}, but {%s}; -p '{%s}' records it\n", name, s->other.process,
 			s->other.pid, guid, other, other);

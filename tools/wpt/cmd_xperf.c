@@ -3,6 +3,7 @@
  * after it belong to that session, those before the first one to the kernel's.
  */
 #include "tools/common/mark.h"
+#include "tools/common/mode_names.h"
 #include "tools/common/output.h"
 #include "base/parse.h"
 #include "tools/common/session_control.h"
@@ -143,32 +144,13 @@ static void print_flags(const struct cli_props *p)
 
 static void print_mode(ULONG mode)
 {
-	static const struct {
-		ULONG bit;
-		const char *name;
-	} rows[] = {{EVENT_TRACE_FILE_MODE_SEQUENTIAL, "Sequential"},
-		    {EVENT_TRACE_FILE_MODE_CIRCULAR, "Circular"},
-		    {EVENT_TRACE_FILE_MODE_APPEND, "Append"},
-		    {EVENT_TRACE_FILE_MODE_NEWFILE, "NewFile"},
-		    {EVENT_TRACE_BUFFERING_MODE, "Buffering"},
-		    {EVENT_TRACE_SECURE_MODE, "Secure"},
-		    {EVENT_TRACE_USE_PAGED_MEMORY, "PagedMemory"},
-		    {EVENT_TRACE_COMPRESSED_MODE, "Compressed"},
-		    {EVENT_TRACE_SYSTEM_LOGGER_MODE, "SystemLogger"},
-		    {EVENT_TRACE_INDEPENDENT_SESSION_MODE, "IndependentSession"},
-		    {EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING, "NoPerProcessorBuffering"}};
-	bool any = false;
+	struct strbuf b = {0};
+	mode_names_add(&b, MODE_NAMES_XPERF, mode, " ");
 	if (mode & EVENT_TRACE_REAL_TIME_MODE) {
 		printf("Real Time Mode        : Enabled\n");
 	}
-	printf("Log File Mode         :");
-	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
-		if (mode & rows[i].bit) {
-			any = true;
-			printf(" %s", rows[i].name);
-		}
-	}
-	printf("%s\n", any ? "" : " Sequential");
+	printf("Log File Mode         : %s\n", b.len ? b.s : "Sequential");
+	strbuf_finish(&b);
 }
 
 /* The layout that the Performance Toolkit's documentation shows. */

@@ -2,6 +2,7 @@
  * The kernel part of a recording: what keywords and stacks of system providers come to.
  */
 #include "tools/wpt/wpr.h"
+#include "base/parse.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,9 +70,7 @@ static const struct {
 /* Custom ones are hexadecimal. */
 static bool number_of(const char *text, uint64_t *ret)
 {
-	char *end;
-	*ret = strncasecmp(text, "0x", 2) == 0 ? strtoull(text, &end, 16) : 0;
-	return *ret != 0 && *end == 0;
+	return strncasecmp(text, "0x", 2) == 0 && parse_number(text, 1, UINT64_MAX, ret);
 }
 
 bool wpr_kernel_keyword(const char *keyword, uint32_t *ret_bits, const char **ret_why)

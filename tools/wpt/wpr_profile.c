@@ -2,6 +2,7 @@
  * From the words after -start to one united profile; profiles as text.
  */
 #include "tools/wpt/wpr.h"
+#include "base/file.h"
 #include "tools/common/path.h"
 
 #include <fcntl.h>
@@ -54,27 +55,27 @@ void wpr_warn(void *ctx, const char *text)
 
 static char *read_all(const char *path, size_t *ret_n)
 {
-	struct stat st;
 	char mapped[PATH_MAX];
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 && errno == ENOENT) {
-		fd = open(cli_path(path, mapped), O_RDONLY | O_CLOEXEC);
+	struct strbuf b = {0};
+	int err = file_read(path, PROFILE_BYTES_MAX, &b);
+	if (err == -ENOENT) {
+		err = file_read(cli_path(path, mapped), PROFILE_BYTES_MAX, &b);
 	}
-	char *text = NULL;
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		wpr_fail(WPR_HRESULT(win32_from_errno(-errno)), "Cannot open the profile %s: %s%s", path,
-			 strerror(errno), strchr(path, '\\') ? "; folders are parted by / here" : "");
-	} else if (!S_ISREG(st.st_mode) || st.st_size > PROFILE_BYTES_MAX) {
+	if (err == 0) {
+		*ret_n = b.len;
+		return b.s;
+	}
+	if (err == -EFBIG || err == -EINVAL || err == -EISDIR) {
 		wpr_fail(WPR_BAD_PROFILE, "%s is no file, or larger than a profile can be (%u MB).", path,
 			 PROFILE_BYTES_MAX >> 20);
-	} else if ((text = malloc((size_t)st.st_size + 1)) == NULL) {
+	} else if (err == -ENOMEM) {
 		wpr_fail_call(ERROR_NOT_ENOUGH_MEMORY, "cannot read %s", path);
 	} else {
-		ssize_t n = read(fd, text, (size_t)st.st_size);
-		*ret_n = n < 0 ? 0 : (size_t)n;
+		wpr_fail(WPR_HRESULT(win32_from_errno(err)), "Cannot open the profile %s: %s%s", path,
+			 strerror(-err), strchr(path, '\\') ? "; folders are parted by / here" : "");
 	}
-	base_close(&fd);
-	return text;
+	strbuf_finish(&b);
+	return NULL;
 }
 
 /* A file may have profiles that can be used and others that cannot. */

@@ -168,7 +168,7 @@ uint32_t wpr_enable(TRACEHANDLE session, const struct profile_provider *p, uint3
 	struct guid plain;
 	const char *name = p->name + (*p->name == '*');
 	if (code == ERROR_SUCCESS && guid_parse(name, &plain) < 0) {
-		openetw_name_provider(&guid, name, NULL); /* lists look better */
+		openetw_name_provider((const struct openetw_guid *)&guid, name, NULL); /* lists look better */
 	}
 	return code;
 }

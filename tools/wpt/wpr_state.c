@@ -2,6 +2,7 @@
  * What is kept between "wpr -start" and "wpr -stop".
  */
 #include "tools/wpt/wpr.h"
+#include "base/file.h"
 #include "tools/common/output.h"
 
 #include <fcntl.h>
@@ -100,20 +101,20 @@ int wpr_state_save(struct wpr *w)
 static char *read_file(const char *dir, const char *name, size_t *ret_n)
 {
 	char path[PATH_MAX];
+	struct strbuf b = {0};
 	if (!path_of(path, sizeof path, dir, name)) {
 		return NULL;
 	}
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	struct stat st;
-	char *text = NULL;
-	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size >= 0 && st.st_size <= PROFILE_BYTES_MAX &&
-	    (text = malloc((size_t)st.st_size + 1)) != NULL) {
-		ssize_t n = read(fd, text, (size_t)st.st_size);
-		*ret_n = n < 0 ? 0 : (size_t)n;
-		text[*ret_n] = 0;
-	}
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int err = fd < 0 ? -errno : file_read_fd(fd, PROFILE_BYTES_MAX, &b);
 	base_close(&fd);
-	return text;
+	if (err < 0) {
+		strbuf_finish(&b);
+		errno = -err;
+		return NULL;
+	}
+	*ret_n = b.len;
+	return b.s;
 }
 
 static void take_line(const char *text, const char *key, char *out, size_t cap)

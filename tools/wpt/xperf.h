@@ -8,12 +8,13 @@
 #define TOOLS_WPT_XPERF_H
 
 #include "tools/common/kernel_options.h"
+#include "etw/values/session_names.h"
 
 #include <stdio.h>
 
 #define XPERF_SCOPES_MAX 16
 #define XPERF_SPECS_MAX	 64
-#define XPERF_KERNEL	 "NT Kernel Logger"
+#define XPERF_KERNEL	 KERNEL_LOGGER_NAMEA
 
 /* One session of a command line; the first is the kernel's. */
 struct xperf_scope {
@@ -74,6 +75,6 @@ struct xperf_read {
 };
 int xperf_dump(struct xperf_read *r);
 /* When a file begins, as FILETIME; 0: it cannot be opened. */
-uint64_t xperf_start_of(const char *path);
+uint64_t xperf_start_of(const struct cli_args *a, const char *path);
 
 #endif

@@ -3,6 +3,8 @@
  * which processes started when, what they cost, which files were read, and when the processor and the disk were busy.
  */
 #include "tools/common/event_xml.h"
+#include "base/vec.h"
+#include "xml/xml.h"
 #include "tools/wpt/xperf_action.h"
 #include "tools/wpt/xperf_rows.h"
 
@@ -92,15 +94,9 @@ static void process_event(struct xperf_job *j)
 	if (r && strcmp(j->name, "Process/Start") != 0) {
 		return;
 	}
-	if (b->runs == b->run_cap) {
-		size_t cap = b->run_cap ? 2 * b->run_cap : 64;
-		struct run *list = realloc(b->run, cap * sizeof *list);
-		if (!list) {
-			j->failed = true;
-			return;
-		}
-		b->run = list;
-		b->run_cap = cap;
+	if (!VEC_ROOM(b->run, b->runs, b->run_cap)) {
+		j->failed = true;
+		return;
 	}
 	r = &b->run[b->runs++];
 	last->tag = b->runs;
@@ -156,7 +152,7 @@ static void event(struct xperf_job *j)
 static void attribute(struct xperf_job *j, const char *name, const char *value)
 {
 	strbuf_clear(&j->key);
-	cli_xml_text(&j->key, value, strlen(value));
+	xml_escape(&j->key, value, strlen(value));
 	fprintf(j->out, " %s=\"%s\"", name, j->key.s ? j->key.s : "");
 }
 

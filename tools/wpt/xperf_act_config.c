@@ -2,6 +2,7 @@
  * What a trace says about the machine and the images on it: sysconfig and symcache.
  */
 #include "tools/common/event_xml.h"
+#include "xml/xml.h"
 #include "tools/wpt/xperf_action.h"
 
 #include <stdlib.h>
@@ -109,7 +110,7 @@ static void add_record(struct xperf_job *j, size_t at)
 			strbuf_addc(b, ' ');
 			add_tag(b, f, title);
 			strbuf_adds(b, "=\"");
-			cli_xml_text(b, value, strlen(value));
+			xml_escape(b, value, strlen(value));
 			strbuf_addc(b, '"');
 		} else if (*value) {
 			strbuf_addf(b, "%.*s: %s\n", (int)title, f, value);

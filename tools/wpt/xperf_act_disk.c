@@ -2,6 +2,7 @@
  * Reports about disks: diskio and diskidlehistogram.
  */
 #include "tools/wpt/xperf_action.h"
+#include "base/vec.h"
 #include "tools/wpt/xperf_rows.h"
 
 #include <regex.h>
@@ -33,15 +34,9 @@ static char *name_of(struct xperf_job *j, struct accesses *a, const char *text)
 
 static void take(struct xperf_job *j, struct accesses *a)
 {
-	if (a->count == a->cap) {
-		size_t cap = a->cap ? 2 * a->cap : 1024;
-		struct access *list = realloc(a->list, cap * sizeof *list);
-		if (!list) {
-			j->failed = true;
-			return;
-		}
-		a->list = list;
-		a->cap = cap;
+	if (!VEC_ROOM(a->list, a->count, a->cap)) {
+		j->failed = true;
+		return;
 	}
 	double took = xperf_ticks_us(j, xperf_number(j, "HighResResponseTime"));
 	xperf_key_process(j);

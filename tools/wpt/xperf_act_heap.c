@@ -2,6 +2,8 @@
  * Reports about memory that programs and the system allocate: heap and pool.
  */
 #include "tools/wpt/xperf_action.h"
+#include "base/vec.h"
+#include "base/parse.h"
 #include "tools/wpt/xperf_rows.h"
 
 #include <math.h>
@@ -99,7 +101,7 @@ static bool two(struct xperf_job *j, const char *option, bool time, double *from
 	if (time) {
 		return xperf_span(j, option, g->value[0], 1000, from) && xperf_span(j, option, g->value[1], 1000, to);
 	}
-	if (!winargs_u64_text(g->value[0], &a) || !winargs_u64_text(g->value[1], &b)) {
+	if (!parse_number(g->value[0], 0, UINT64_MAX, &a) || !parse_number(g->value[1], 0, UINT64_MAX, &b)) {
 		cli_usage(j->a, "-%s takes two numbers of bytes", option);
 		return false;
 	}
@@ -186,15 +188,9 @@ static size_t row_of(struct xperf_job *j, uint32_t pid)
 		return 0;
 	}
 	if (s->tag == 0) {
-		if (h->rows == h->row_cap) {
-			size_t cap = h->row_cap ? 2 * h->row_cap : 256;
-			void *rows = realloc(h->row, cap * sizeof *h->row);
-			if (!rows) {
-				j->failed = true;
-				return 0;
-			}
-			h->row = rows;
-			h->row_cap = cap;
+		if (!VEC_ROOM(h->row, h->rows, h->row_cap)) {
+			j->failed = true;
+			return 0;
 		}
 		h->row[h->rows] = (struct row){.name = s->key};
 		s->tag = ++h->rows;

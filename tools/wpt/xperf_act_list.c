@@ -28,14 +28,14 @@ static const struct {
 	{"perfctrs", "MSNT_SystemTrace", "Process/PerfCtr"},
 };
 
-static int put_field(void *ctx, const struct openetw_field *f)
+static bool put_field(void *ctx, const struct openetw_field *f)
 {
 	struct strbuf *b = ctx;
 	strbuf_addf(b, ", %.*s=", (int)f->name_length, f->name);
 	char text[512];
 	snprintf(text, sizeof text, "%.*s", (int)BASE_MIN(f->text_length, sizeof text - 1), f->text);
 	xperf_quote(b, text);
-	return 0;
+	return true;
 }
 
 static void list_event(struct xperf_job *j)

@@ -2,6 +2,7 @@
  * The action process: who ran, with threads, images and memory, as a list or a tree.
  */
 #include "tools/wpt/xperf_action.h"
+#include "base/vec.h"
 #include "tools/wpt/xperf_rows.h"
 
 #include <stdlib.h>
@@ -43,15 +44,9 @@ static bool begin(struct xperf_job *j)
 
 static struct life *add(struct xperf_job *j, struct lives *l)
 {
-	if (l->count == l->cap) {
-		size_t cap = l->cap ? 2 * l->cap : 64;
-		struct life *list = realloc(l->list, cap * sizeof *list);
-		if (!list) {
-			j->failed = true;
-			return NULL;
-		}
-		l->list = list;
-		l->cap = cap;
+	if (!VEC_ROOM(l->list, l->count, l->cap)) {
+		j->failed = true;
+		return NULL;
 	}
 	l->list[l->count] = (struct life){.to = -1};
 	return &l->list[l->count++];

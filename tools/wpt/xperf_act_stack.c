@@ -3,6 +3,7 @@
  * HTML with the tables that public readers of the report look for; or as folded stacks.
  */
 #include "tools/common/event_xml.h"
+#include "xml/xml.h"
 #include "tools/wpt/xperf_action.h"
 #include "tools/wpt/xperf_rows.h"
 
@@ -289,7 +290,7 @@ static void event(struct xperf_job *j)
 static void html(FILE *f, const char *s)
 {
 	struct strbuf b = {0};
-	cli_xml_text(&b, s, strlen(s));
+	xml_escape(&b, s, strlen(s));
 	fwrite(b.s ? b.s : "", 1, b.len, f);
 	strbuf_finish(&b);
 }

@@ -4,8 +4,10 @@
  */
 #include "tools/common/output.h"
 #include "tools/common/trace_reading.h"
+#include "tools/common/unpacked.h"
 #include "tools/wpt/xperf.h"
 #include "tools/wpt/xperf_rows.h"
+#include "etw/values/guids.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +68,7 @@ static void put_bytes(struct dumper *m, const EVENT_RECORD *e, uint64_t us)
 
 static bool one(void *ctx, const EVENT_RECORD *e)
 {
-	static const GUID trace = {0x68fdd900, 0x4a3e, 0x11d1, {0x84, 0xf4, 0, 0, 0xf8, 4, 0x64, 0xe3}};
+	static const struct guid trace = GUID_INIT(ETW_GUID_EVENT_TRACE);
 	struct dumper *m = ctx;
 	const EVENT_HEADER *h = &e->EventHeader;
 	strbuf_clear(&m->line);
@@ -185,11 +187,11 @@ int xperf_dump(struct xperf_read *r)
 	return status;
 }
 
-uint64_t xperf_start_of(const char *path)
+uint64_t xperf_start_of(const struct cli_args *a, const char *path)
 {
-	EVENT_TRACE_LOGFILEA f = {.LogFileName = (char *)(uintptr_t)path,
+	EVENT_TRACE_LOGFILEA f = {.LogFileName = (char *)(uintptr_t)cli_unpacked(a, path),
 				  .ProcessTraceMode = PROCESS_TRACE_MODE_EVENT_RECORD};
-	TRACEHANDLE h = OpenTraceA(&f);
+	TRACEHANDLE h = f.LogFileName ? OpenTraceA(&f) : INVALID_PROCESSTRACE_HANDLE;
 	if (h == INVALID_PROCESSTRACE_HANDLE) {
 		return 0;
 	}

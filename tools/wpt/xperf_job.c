@@ -14,11 +14,11 @@
 
 /* ---- fields of the event at hand ---------------------------------------------------------------- */
 
-static int collect(void *ctx, const struct openetw_field *f)
+static bool collect(void *ctx, const struct openetw_field *f)
 {
 	struct xperf_job *j = ctx;
 	if (j->field_count == BASE_ARRAY_LEN(j->fields)) {
-		return 1;
+		return false;
 	}
 	j->fields[j->field_count].name = j->store.len;
 	strbuf_add(&j->store, f->name, f->name_length);
@@ -26,7 +26,7 @@ static int collect(void *ctx, const struct openetw_field *f)
 	j->fields[j->field_count++].text = j->store.len;
 	strbuf_add(&j->store, f->text, f->text_length);
 	strbuf_addc(&j->store, 0);
-	return 0;
+	return true;
 }
 
 const char *xperf_text(struct xperf_job *j, const char *name)

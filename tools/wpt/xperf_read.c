@@ -177,7 +177,7 @@ static int dump(struct report *r, const struct action_words *act, FILE *out, boo
 		uint64_t us[2];
 		for (int i = 0; i < 2 && status == CLI_OK; i++) {
 			/* Times of day count from the start of the first file, which is not open yet. */
-			struct xperf_job j = {.a = r->a, .start = xperf_start_of(r->files[0])};
+			struct xperf_job j = {.a = r->a, .start = xperf_start_of(r->a, r->files[0])};
 			double t;
 			status = xperf_time(&j, "range", range->value[i], &t) ? CLI_OK : CLI_USAGE;
 			us[i] = status == CLI_OK && t > 0 ? (uint64_t)t : 0;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/wpt/xperf_rows.h"
 
+#include "etw/values/guids.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -168,8 +170,8 @@ void xperf_rows_destroy(struct xperf_rows *r)
 
 bool xperf_rows_skips(struct xperf_rows *r, const EVENT_RECORD *e)
 {
-	static const GUID trace = {0x68fdd900, 0x4a3e, 0x11d1, {0x84, 0xf4, 0, 0, 0xf8, 4, 0x64, 0xe3}};
-	static const GUID stack = {0xdef2fe46, 0x7bd6, 0x4b80, {0xbd, 0x94, 0xf5, 0x7f, 0xe2, 0x0d, 0x0c, 0xe3}};
+	static const struct guid trace = GUID_INIT(ETW_GUID_EVENT_TRACE);
+	static const struct guid stack = GUID_INIT(ETW_GUID_CLASS_STACK_WALK);
 	return memcmp(&e->EventHeader.ProviderId, &trace, sizeof trace) == 0 ||
 	       memcmp(&e->EventHeader.ProviderId, &stack, sizeof stack) == 0;
 }
@@ -234,10 +236,10 @@ static void put_name(struct xperf_rows *r, const EVENT_RECORD *e, const struct k
 
 /* ---- headings ---------------------------------------------------------------------------------- */
 
-static int put_column(void *ctx, const struct openetw_field *f)
+static bool put_column(void *ctx, const struct openetw_field *f)
 {
 	strbuf_addf(ctx, ", %.*s", (int)f->name_length, f->name);
-	return 0;
+	return true;
 }
 
 void xperf_rows_stack_header(struct strbuf *b)
@@ -271,11 +273,11 @@ void xperf_rows_header(struct xperf_rows *r, const EVENT_RECORD *e, struct strbu
 
 /* ---- cells ------------------------------------------------------------------------------------- */
 
-static int collect(void *ctx, const struct openetw_field *f)
+static bool collect(void *ctx, const struct openetw_field *f)
 {
 	struct xperf_rows *r = ctx;
 	if (r->field_count == FIELDS_MAX) {
-		return 1;
+		return false;
 	}
 	struct field *to = &r->fields[r->field_count++];
 	to->name = r->store.len;
@@ -285,7 +287,7 @@ static int collect(void *ctx, const struct openetw_field *f)
 	to->text_length = f->text_length;
 	strbuf_add(&r->store, f->text, f->text_length);
 	strbuf_addc(&r->store, 0);
-	return 0;
+	return true;
 }
 
 static const char *field(const struct xperf_rows *r, const char *name, size_t n)
@@ -350,11 +352,11 @@ static void put_text(struct strbuf *b, const char *s, size_t n)
 	strbuf_add_quoted(b, s, n);
 }
 
-static int put_field(void *ctx, const struct openetw_field *f)
+static bool put_field(void *ctx, const struct openetw_field *f)
 {
 	strbuf_adds(ctx, ", ");
 	put_text(ctx, f->text, f->text_length);
-	return 0;
+	return true;
 }
 
 static uint64_t *left_at(struct xperf_rows *r, uint32_t tid)

@@ -2,6 +2,7 @@
  * xperf's sessions: options to scopes, all of them started or none, stopped and merged.
  */
 #include "tools/common/mark.h"
+#include "base/parse.h"
 #include "tools/common/output.h"
 #include "tools/common/path.h"
 #include "tools/wpt/xperf.h"
@@ -13,15 +14,11 @@
 static bool number(const struct cli_args *a, const char *option, const char *text, uint64_t least,
 		   uint64_t most, uint64_t *ret)
 {
-	char *end;
-	errno = 0;
-	unsigned long long v = strtoull(text, &end, 0);
-	if (*text == 0 || *text == '-' || *end || errno || v < least || v > most) {
+	if (!parse_number(text, least, most, ret)) {
 		cli_usage(a, "-%s takes a number from %llu to %llu, not '%s'", option,
 			  (unsigned long long)least, (unsigned long long)most, text);
 		return false;
 	}
-	*ret = v;
 	return true;
 }
 
@@ -135,27 +132,15 @@ static int parse_specs(struct cli_args *a, const char *text, struct cli_provider
 	return n ? CLI_OK : cli_usage(a, "-on names no provider");
 }
 
-/* "1,2,3", up to eight. */
-static bool parse_pids(const char *text, ULONG ids[8], ULONG *ret_n)
+/* How many; -1: it is no list of at most eight. */
+static int parse_pids(const char *text, ULONG ids[8])
 {
-	ULONG n = 0;
-	for (const char *s = text; s && *s;) {
-		char *end;
-		unsigned long v = strtoul(s, &end, 0);
-		if (end == s || (*end && *end != ',') || *s == '-' || v > UINT32_MAX || n == 8) {
-			return false;
-		}
-		ids[n++] = (ULONG)v;
-		s = *end ? end + 1 : end;
-	}
-	*ret_n = n;
-	return true;
+	return text ? parse_numbers(text, 0, UINT32_MAX, ids, 8) : 0;
 }
 
 static uint32_t enable(TRACEHANDLE h, const struct cli_provider *p, const char *pids)
 {
-	ULONG ids[8], n = 0;
-	parse_pids(pids, ids, &n);
+	ULONG ids[8], n = (ULONG)BASE_MAX(parse_pids(pids, ids), 0);
 	EVENT_FILTER_DESCRIPTOR f = {(ULONGLONG)(uintptr_t)ids, 4 * n, EVENT_FILTER_TYPE_PID};
 	ENABLE_TRACE_PARAMETERS parameters = {.Version = ENABLE_TRACE_PARAMETERS_VERSION_2,
 					      .EnableProperty = p->properties,
@@ -380,8 +365,8 @@ int xperf_start(struct xperf *x)
 		if (status) {
 			return status;
 		}
-		ULONG ids[8], count;
-		if (!parse_pids(s->pids, ids, &count)) {
+		ULONG ids[8];
+		if (parse_pids(s->pids, ids) < 0) {
 			return cli_usage(a, "-pids takes up to 8 process ids such as 17,42, not '%s'", s->pids);
 		}
 		for (int k = 1; k < i; k++) {

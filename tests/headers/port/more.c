@@ -88,7 +88,7 @@ static void processes(void)
 	CHECK(GetModuleFileNameA(NULL, one, sizeof one) && QueryFullProcessImageNameA(me, 0, two, &n));
 	CHECK(strcmp(one, two) == 0 && n == strlen(two));
 	CloseHandle(me);
-	CHECK(!EnumProcessModules(me, NULL, 0, &need));
+	CHECK(!EnumProcessModules(NULL, NULL, 0, &need));
 	/* The handle of a module is one for GetProcAddress. */
 	HMODULE first;
 	CHECK(EnumProcessModules(GetCurrentProcess(), &first, sizeof first, &need) &&

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ * "Name:keywords:level:options".
+ */
+#include "session/provider_spec.h"
+#include "base/level.h"
+
+#include "base/parse.h"
+#include "filter/filter_parse.h"
+
+#include <strings.h>
+
+static bool take_options(const char *s, uint32_t *inout)
+{
+	static const struct {
+		const char *name;
+		uint32_t bit;
+	} names[] = {{"stack", 0x4}, {"sid", 0x1}, {"tsid", 0x2}, {"key", 0x100}, {"process-start-key", 0x80}};
+	uint64_t bits;
+	if (parse_number(s, 0, UINT32_MAX, &bits)) {
+		*inout |= (uint32_t)bits;
+		return true;
+	}
+	bool quoted = false;
+	while (*s) {
+		/* A quote stands before the first letter of a word or behind its last one. */
+		if (*s == '\'') {
+			quoted = !quoted;
+			s++;
+		}
+		size_t n = strcspn(s, ",|'"), i = 0;
+		while (i < BASE_ARRAY_LEN(names) &&
+		       (strlen(names[i].name) != n || strncasecmp(names[i].name, s, n) != 0)) {
+			i++;
+		}
+		if (i == BASE_ARRAY_LEN(names)) {
+			return false;
+		}
+		*inout |= names[i].bit;
+		s += n;
+		if (*s == '\'') {
+			quoted = !quoted;
+			s++;
+		}
+		if (*s && *s != ',' && *s != '|') {
+			return false;
+		}
+		s += *s != 0;
+	}
+	return !quoted;
+}
+
+/* The part up to the next colon; NULL behind the last one. */
+static const char *next_part(const char **s, size_t *ret_n)
+{
+	const char *part = *s;
+	*ret_n = part ? strcspn(part, ":") : 0;
+	*s = part && part[*ret_n] ? part + *ret_n + 1 : NULL;
+	return part;
+}
+
+int provider_spec_parse(const char *text, provider_installed installed, struct provider_spec *inout,
+			struct diag *d)
+{
+	struct provider_spec p = *inout;
+	const char *s = text;
+	size_t n;
+	(void)next_part(&s, &n);
+	if (n == 0 || n >= sizeof p.name) {
+		diag_at(d, UINT64_MAX,
+			"'%s' names no provider: write Name:keywords:level or {guid}:keywords:level", text);
+		return -EINVAL;
+	}
+	memcpy(p.name, text, n);
+	p.name[n] = 0;
+	const char *part = next_part(&s, &n);
+	if (n > 0 && !(n == 1 && *part == '*') && !parse_number_of(part, n, 0, UINT64_MAX, &p.any)) {
+		diag_at(d, UINT64_MAX, "'%.*s' in '%s' is no keyword mask: write a number such as 0x10", (int)n,
+			part, text);
+		return -EINVAL;
+	}
+	part = next_part(&s, &n);
+	if (n > 0 && !level_parse(part, n, &p.level)) {
+		diag_at(d, UINT64_MAX, "'%.*s' in '%s' is no level: write 1-5 or critical|error|warning|info|verbose",
+			(int)n, part, text);
+		return -EINVAL;
+	}
+	if (s && !take_options(s, &p.properties)) {
+		diag_at(d, UINT64_MAX, "'%s' in '%s' is none of stack, sid, tsid, key, process-start-key", s, text);
+		return -EINVAL;
+	}
+	if (provider_guid(p.name, installed, &p.guid) < 0) {
+		diag_at(d, UINT64_MAX, "'%s' is neither a GUID nor a provider name", p.name);
+		return -EINVAL;
+	}
+	*inout = p;
+	return 0;
+}

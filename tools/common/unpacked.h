@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Trace files in archives, for every verb that reads traces: libetw opens the path that
+ * cli_unpacked() returns instead of the one on the command line. Messages go on naming the latter.
+ */
+#ifndef TOOLS_COMMON_UNPACKED_H
+#define TOOLS_COMMON_UNPACKED_H
+
+#include "tools/common/cli.h"
+
+/* `path` itself, unless an archive begins there; then a path to its unpacked trace, which this process
+ * alone can open. An archive is unpacked once, with progress; the trace goes when the process ends.
+ * NULL: there is no reading it, and stderr says why. What is damaged is told on stderr, once. */
+const char *cli_unpacked(const struct cli_args *a, const char *path);
+/* Did cli_unpacked() find that a part of this archive cannot be read? */
+bool cli_unpacked_damaged(const char *path);
+/* What the library says about an unpacked trace ("PATH: why"), with the archive's name, in `buf`; all else
+ * as it is. `why` may be NULL. */
+const char *cli_unpacked_error(const char *why, char *buf, size_t cap);
+
+#endif
