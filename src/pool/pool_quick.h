@@ -78,7 +78,7 @@ static inline __attribute__((always_inline)) void pool_quick_frame(struct pool_s
 #if defined(__x86_64__)
 	__asm__ volatile("movq %%rsp, %0" : "=m"(s->frame));
 #else
-	s->frame = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+	order_store_relaxed(&s->frame, (uint64_t)(uintptr_t)__builtin_frame_address(0));
 #endif
 }
 
@@ -195,7 +195,7 @@ pool_quick_publish(struct pool_slot *s, uint8_t *at, uint8_t *to, uint64_t befor
 		return false;
 	}
 	order_store_release(&desc->word, word); /* P */
-	s->at = next;
+	order_store_relaxed(&s->at, next);
 	POOL_TESTPOINT("writer-after-publish");
 	POOL_TESTPOINT("writer-before-unlock");
 	order_store_release(&s->lock, 0u); /* U */

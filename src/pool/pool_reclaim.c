@@ -404,7 +404,7 @@ static void reap(struct pool_writer *w, bool look_at_living)
 		    !is_gone(w, i, holder, look_at_living, locked, now) || !order_cas_acquire(&s->lock, &seen, me)) {
 			continue;
 		}
-		s->frame = UINT64_MAX; /* never stale while we are at it */
+		order_store_relaxed(&s->frame, UINT64_MAX); /* never stale while we are at it */
 		bool done = false;
 		for (int k = 0; !done && k < CLAIM_TRIES; k++) {
 			done = repair(w, s, me, &gone);

@@ -170,7 +170,7 @@ static inline __attribute__((always_inline)) int pool_write(struct pool_writer *
 			return pool_write_refuse(w, a->mask, POOL_LOST_NESTING);
 		}
 	}
-	s->frame = frame;
+	order_store_relaxed(&s->frame, frame); /* pool_reclaim.c looks from another thread */
 	order_fence_compiler();
 	POOL_TESTPOINT("writer-after-lock");
 	if (BASE_UNLIKELY((int64_t)size > s->limit - s->at)) {
@@ -178,7 +178,7 @@ static inline __attribute__((always_inline)) int pool_write(struct pool_writer *
 		if (!s) {
 			return pool_write_no_room(w, a->mask);
 		}
-		s->frame = frame;
+		order_store_relaxed(&s->frame, frame);
 	}
 	struct chunk_desc *desc = s->desc;
 	uint8_t *at = s->at, *next = at + size;
@@ -234,7 +234,7 @@ static inline __attribute__((always_inline)) int pool_write(struct pool_writer *
 	}
 	/* P: publish; pairs with the load-acquire in pool_drain.c */
 	order_store_release(&desc->word, word);
-	s->at = next;
+	order_store_relaxed(&s->at, next);
 	POOL_TESTPOINT("writer-after-publish");
 	if (BASE_UNLIKELY(order_load_relaxed(&w->bell_allowed) & POOL_CTL_LOW_LATENCY)) {
 		pool_writer_ring(w);

@@ -298,7 +298,7 @@ static int claim(struct seg_header *h, struct pool_slot *s, uint32_t seg, uint32
 /* `at` says whether the rest means anything, also to one who takes over a stale lock. */
 void pool_slot_clear(struct pool_slot *s)
 {
-	s->at = NULL;
+	order_store_relaxed(&s->at, NULL);
 	order_fence_compiler();
 	s->limit = NULL;
 	order_store_relaxed(&s->chunk, POOL_CHUNK_NONE);
@@ -348,7 +348,7 @@ static void slot_open(struct pool_slot *s, const struct claimed *c)
 	s->bias = ((uint64_t)gen << 33) - (uintptr_t)base;
 	s->limit = base + (uint64_t)c->span * c->chunk_size;
 	order_fence_compiler();
-	s->at = base;
+	order_store_relaxed(&s->at, base);
 	order_store_release(&s->chunk, c->seg << 8 | c->first); /* the claim is over */
 }
 
@@ -380,7 +380,7 @@ int pool_switch_chunk(struct pool_writer *w, struct pool_slot *s, uint32_t size)
 		order_store_release(&s->desc->word, word); /* P, for the last time */
 		POOL_TESTPOINT("writer-after-close");
 	}
-	s->at = NULL;
+	order_store_relaxed(&s->at, NULL);
 	order_fence_compiler();
 	s->limit = NULL;
 	order_fence_compiler();
@@ -398,7 +398,7 @@ static bool slot_try(struct pool_writer *w, struct pool_slot *s, uint32_t me, ui
 {
 	uint32_t seen = order_load_relaxed(&s->lock);
 	if (seen == 0 && order_cas_acquire(&s->lock, &seen, me)) {
-		s->frame = frame;
+		order_store_relaxed(&s->frame, frame);
 		return true;
 	}
 	if (seen != me) {
@@ -409,7 +409,7 @@ static bool slot_try(struct pool_writer *w, struct pool_slot *s, uint32_t me, ui
 	if (!pool_slot_is_stale(s, frame, STALE_DOUBTS)) {
 		return false;
 	}
-	s->frame = frame; /* first, so that a handler coming now sees a live holder */
+	order_store_relaxed(&s->frame, frame); /* first, so that a handler coming now sees a live holder */
 	order_fence_compiler();
 	return pool_slot_repair(w, s, me, frame);
 }
@@ -487,7 +487,7 @@ static struct pool_slot *slot_borrow(struct pool_writer *w, uint32_t size, uint3
 			    !order_cas_acquire(&s->lock, &seen, me)) {
 				continue;
 			}
-			s->frame = frame;
+			order_store_relaxed(&s->frame, frame);
 			if (s->at && s->limit - s->at >= (int64_t)size) {
 				return s;
 			}
@@ -520,7 +520,7 @@ void pool_writer_prepare(struct pool_writer *w, uint32_t tid, uint32_t size)
 	if (order_load_relaxed(&w->alive) == 0 || !order_cas_acquire(&s->lock, &seen, me)) { /* L */
 		return;
 	}
-	s->frame = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+	order_store_relaxed(&s->frame, (uint64_t)(uintptr_t)__builtin_frame_address(0));
 	order_fence_compiler();
 	int64_t room = s->limit - s->at;
 	order_fence_compiler();
