@@ -4,6 +4,7 @@
  */
 #include "record.h"
 #include "TraceLoggingProvider.h"
+#include <ntdef.h> /* STRING and UNICODE_STRING */
 
 TRACELOGGING_DEFINE_PROVIDER(P, "Tests.Fields",
 			     (0x01020304, 0x0506, 0x0708, 9, 10, 11, 12, 13, 14, 15, 16));
