@@ -24,7 +24,7 @@
 
 struct autolog {
 	struct source src; /* our end */
-	struct saved_session s;
+	struct session_spec s;
 	char path[4400]; /* of the file */
 	uint64_t session_id;
 	uint32_t next;	  /* provider whose ENABLE is sent or to be sent */
@@ -47,7 +47,7 @@ static void state_run(struct job *j)
 	char dir[4200];
 	const char *slash = strrchr(s->path, '/');
 	snprintf(dir, sizeof dir, "%.*s", (int)(slash - s->path), s->path);
-	if (saved_make_dirs(dir) < 0) {
+	if (session_make_dirs(dir) < 0) {
 		return;
 	}
 	int fd = open(s->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -67,7 +67,7 @@ static void state_done(struct etwd *d, struct job *j)
 static void state_write(struct etwd *d, const struct autolog *a)
 {
 	struct state_job *j = calloc(1, sizeof *j);
-	if (!j || saved_path(SAVED_STATE, d->system, a->s.name, j->path, sizeof j->path) < 0) {
+	if (!j || session_path(SESSION_STATE, d->system, a->s.name, j->path, sizeof j->path) < 0) {
 		free(j);
 		return;
 	}
@@ -80,7 +80,7 @@ static uint32_t state_counter(const struct etwd *d, const char *name)
 {
 	char path[4200], line[128];
 	uint32_t counter = 0;
-	FILE *f = saved_path(SAVED_STATE, d->system, name, path, sizeof path) == 0
+	FILE *f = session_path(SESSION_STATE, d->system, name, path, sizeof path) == 0
 			  ? fopen(path, "re")
 			  : NULL;
 	while (f && fgets(line, sizeof line, f)) {
@@ -89,7 +89,7 @@ static uint32_t state_counter(const struct etwd *d, const char *name)
 	if (f) {
 		fclose(f);
 	}
-	return counter <= SAVED_FILE_MAX_LIMIT ? counter : 0;
+	return counter <= SESSION_FILE_MAX_LIMIT ? counter : 0;
 }
 
 /* ---- the file of this start
@@ -97,7 +97,7 @@ static uint32_t state_counter(const struct etwd *d, const char *name)
 
 static int choose_file(struct etwd *d, struct autolog *a)
 {
-	struct saved_session *s = &a->s;
+	struct session_spec *s = &a->s;
 	bool memory = s->mode & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_BUFFERING_MODE);
 	if (!s->file[0] && memory) {
 		return 0;
@@ -105,9 +105,9 @@ static int choose_file(struct etwd *d, struct autolog *a)
 	if (!s->file[0]) {
 		/* As the file it comes from is called, so that no name leaves the directory. */
 		char conf[4200];
-		int r = saved_dir(SAVED_STATE, d->system, s->file, sizeof s->file - 300);
-		r = r == 0 ? saved_make_dirs(s->file) : r;
-		r = r == 0 ? saved_path(SAVED_STATE, d->system, s->name, conf, sizeof conf) : r;
+		int r = session_dir(SESSION_STATE, d->system, s->file, sizeof s->file - 300);
+		r = r == 0 ? session_make_dirs(s->file) : r;
+		r = r == 0 ? session_path(SESSION_STATE, d->system, s->name, conf, sizeof conf) : r;
 		if (r < 0) {
 			return r;
 		}
@@ -137,17 +137,17 @@ static void end(struct etwd *d, struct autolog *a)
 	state_write(d, a);
 	etwd_loop_remove(d, &a->src);
 	base_close(&a->src.fd); /* the connection at the other end goes with it */
-	saved_finish(&a->s);
+	session_finish(&a->s);
 	free(a);
 }
 
 /* "Windows Kernel Trace": its keywords are the session's EnableFlags, and it is never enabled. */
-static bool is_kernel(const struct saved_provider *p)
+static bool is_kernel(const struct session_provider *p)
 {
 	return guid_equal(&p->guid, &kernel_trace_control_guid);
 }
 
-static uint32_t kernel_flags(const struct saved_session *s)
+static uint32_t kernel_flags(const struct session_spec *s)
 {
 	uint32_t flags = 0;
 	for (uint32_t i = 0; i < s->provider_count; i++) {
@@ -159,7 +159,7 @@ static uint32_t kernel_flags(const struct saved_session *s)
 static bool send_start(struct autolog *a)
 {
 	uint16_t name[ETWD_NAME_MAX + 1], file[4097];
-	const struct saved_session *s = &a->s;
+	const struct session_spec *s = &a->s;
 	long name_len = utf8_to_utf16(s->name, strlen(s->name), name, BASE_ARRAY_LEN(name));
 	long file_len = utf8_to_utf16(s->file, strlen(s->file), file, BASE_ARRAY_LEN(file));
 	if (name_len <= 0 || name_len > (long)ETWD_NAME_MAX || file_len < 0 ||
@@ -174,7 +174,7 @@ static bool send_start(struct autolog *a)
 		.maximum_buffers = s->maximum_buffers,
 		.maximum_file_size = s->maximum_file_size,
 		/* The two well-known names do not mind. */
-		.log_file_mode = s->mode | (kernel_flags(s) || saved_has_kernel_mask(s) ? EVENT_TRACE_SYSTEM_LOGGER_MODE : 0),
+		.log_file_mode = s->mode | (kernel_flags(s) || session_has_kernel_mask(s) ? EVENT_TRACE_SYSTEM_LOGGER_MODE : 0),
 		.enable_flags = kernel_flags(s),
 		.flush_timer = s->flush_timer,
 		.expires_filetime = s->expire_s ? clock_filetime() + s->expire_s * 10000000ull : 0,
@@ -189,7 +189,7 @@ static bool send_start(struct autolog *a)
 	struct proto_writer w;
 	proto_begin(&w, req, sizeof req, PROTO_START, 1);
 	proto_put_session(&w, &p);
-	if (saved_has_kernel_mask(s)) {
+	if (session_has_kernel_mask(s)) {
 		proto_put(&w, PROTO_TAG_KERNEL_MASK, s->kernel_mask, sizeof s->kernel_mask);
 		proto_put(&w, PROTO_TAG_KERNEL_STACKS, s->kernel_stack, 2 * (size_t)s->kernel_stacks);
 	}
@@ -207,7 +207,7 @@ static bool send_enable(struct etwd *d, struct autolog *a)
 	if (a->next == a->s.provider_count) {
 		return false;
 	}
-	const struct saved_provider *p = &a->s.provider[a->next];
+	const struct session_provider *p = &a->s.provider[a->next];
 	uint8_t *req = malloc(PROTO_MESSAGE_MAX); /* the daemon's own buffers may be in use */
 	struct proto_writer w;
 	if (!req) {
@@ -222,18 +222,18 @@ static bool send_enable(struct etwd *d, struct autolog *a)
 	proto_put_u64(&w, PROTO_TAG_ALL, p->all);
 	proto_put_u32(&w, PROTO_TAG_TIMEOUT_MS, 0);
 	uint32_t properties = p->properties;
-	for (int f = 0; f < SAVED_FILTER_COUNT; f++) {
-		uint8_t blob[4 + SAVED_FILTER_BYTES];
+	for (int f = 0; f < SESSION_FILTER_COUNT; f++) {
+		uint8_t blob[4 + SESSION_FILTER_BYTES];
 		size_t bytes;
-		if (p->filter[f][0] && saved_filter_make((enum saved_filter)f, p->filter[f], blob + 4,
+		if (p->filter[f][0] && session_filter_make((enum session_filter)f, p->filter[f], blob + 4,
 							 &bytes, NULL) == 0) {
-			le32_put(blob, saved_filter_type((enum saved_filter)f));
+			le32_put(blob, session_filter_type((enum session_filter)f));
 			proto_put(&w, PROTO_TAG_FILTER, blob, 4 + bytes);
-			properties |= saved_filter_is_stack((enum saved_filter)f) ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0;
+			properties |= session_filter_is_stack((enum session_filter)f) ? EVENT_ENABLE_PROPERTY_STACK_TRACE : 0;
 		}
 	}
 	if (p->payload) {
-		uint8_t blob[4 + SAVED_FILTER_BYTES];
+		uint8_t blob[4 + SESSION_FILTER_BYTES];
 		le32_put(blob, 0x80000100); /* EVENT_FILTER_TYPE_PAYLOAD */
 		memcpy(blob + 4, p->payload, p->payload_bytes);
 		proto_put(&w, PROTO_TAG_FILTER, blob, 4 + p->payload_bytes);
@@ -288,7 +288,7 @@ static void answered(struct etwd *d, struct source *src, uint32_t events)
 		}
 	} else {
 		if (status != 0) {
-			const struct saved_provider *p = &a->s.provider[a->next];
+			const struct session_provider *p = &a->s.provider[a->next];
 			etwd_log(d, "%s:%u: the provider cannot be enabled: %s (%s, %u)", a->path,
 				 p->line, why, name ? name : "error", status);
 			a->status = status;
@@ -314,7 +314,7 @@ static bool start_file(void *ctx, const char *path)
 		return false;
 	}
 	snprintf(a->path, sizeof a->path, "%s", path);
-	int r = saved_read(path, schema_process_provider_guid, &a->s, &diag);
+	int r = session_read_file(path, schema_process_provider_guid, &a->s, &diag);
 	if (r < 0) {
 		etwd_log(d, "%s:%u: %s; the session is not started", path, diag.line,
 			 diag.text[0] ? diag.text : strerror(-r));
@@ -361,7 +361,7 @@ static bool start_file(void *ctx, const char *path)
 	}
 	etwd_log(d, "%s: autologger \"%s\" does not start: %s", path, a->s.name, strerror(-r));
 drop:
-	saved_finish(&a->s);
+	session_finish(&a->s);
 	free(a);
 	return true;
 }
@@ -369,8 +369,8 @@ drop:
 void etwd_autolog_start(struct etwd *d)
 {
 	char dir[4096];
-	int r = saved_dir(SAVED_AUTOLOGGERS, d->system, dir, sizeof dir);
-	r = r == 0 ? saved_each(dir, start_file, d) : r == -ENOENT ? 0 : r;
+	int r = session_dir(SESSION_AUTOLOGGERS, d->system, dir, sizeof dir);
+	r = r == 0 ? session_each(dir, start_file, d) : r == -ENOENT ? 0 : r;
 	if (r < 0) {
 		etwd_log(d, "Autologgers of %s are not read: %s", dir, strerror(-r));
 	}

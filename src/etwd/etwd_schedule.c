@@ -24,7 +24,7 @@ extern char **environ;
 
 struct entry {
 	char name[3100];
-	char command[SAVED_COMMAND_MAX];
+	char command[SESSION_COMMAND_MAX];
 	uint64_t next; /* FILETIME; 0: never again */
 	uint64_t begin;
 	bool daily;
@@ -92,7 +92,7 @@ bool etwd_schedule_pending(const struct etwd *d)
 struct run_job {
 	struct job job;
 	bool command; /* of the user's; else a run of a collector */
-	char name[3100], text[SAVED_COMMAND_MAX], file[4096], dir[512];
+	char name[3100], text[SESSION_COMMAND_MAX], file[4096], dir[512];
 	bool system;
 	int status; /* exit status, or -errno */
 };
@@ -216,8 +216,8 @@ struct load_job {
 static bool load_one(void *ctx, const char *path)
 {
 	struct load_job *l = ctx;
-	struct saved_session s;
-	if (saved_read(path, schema_process_provider_guid, &s, NULL) < 0) {
+	struct session_spec s;
+	if (session_read_file(path, schema_process_provider_guid, &s, NULL) < 0) {
 		return true; /* logman says so */
 	}
 	if (s.begin_filetime || s.command[0]) {
@@ -232,14 +232,14 @@ static bool load_one(void *ctx, const char *path)
 			e->daily = s.daily;
 		}
 	}
-	saved_finish(&s);
+	session_finish(&s);
 	return l->count < ENTRIES_MAX;
 }
 
 static void load_run(struct job *j)
 {
 	struct load_job *l = (struct load_job *)j;
-	(void)saved_each(l->dir, load_one, l);
+	(void)session_each(l->dir, load_one, l);
 }
 
 static void load_done(struct etwd *d, struct job *j)
@@ -278,7 +278,7 @@ static struct load_job *prepare(struct etwd *d)
 		d->schedule = s;
 	}
 	struct load_job *l = calloc(1, sizeof *l);
-	if (l && saved_dir(SAVED_COLLECTORS, d->system, l->dir, sizeof l->dir) < 0) {
+	if (l && session_dir(SESSION_COLLECTORS, d->system, l->dir, sizeof l->dir) < 0) {
 		free(l);
 		l = NULL;
 	}

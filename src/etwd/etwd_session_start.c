@@ -27,7 +27,7 @@ static void start_run(struct job *j)
 		char dir[4200];
 		snprintf(dir, sizeof dir, "%.*s", (int)(strrchr(s->session->spool, '/') - s->session->spool),
 			 s->session->spool);
-		(void)saved_make_dirs(dir); /* else the backlog stays in memory */
+		(void)session_make_dirs(dir); /* else the backlog stays in memory */
 	}
 	if (s->session->path) {
 		etwd_embed_wait(true); /* it may be one that an earlier etwd left */
@@ -312,7 +312,7 @@ static void choose_keep(const struct etwd *d, struct session *s, const char *dir
 	}
 	name[n] = 0;
 	/* As the file it comes from is called, so that no name leaves the directory. */
-	if (saved_path(SAVED_STATE, d->system, name, conf, sizeof conf) < 0) {
+	if (session_path(SESSION_STATE, d->system, name, conf, sizeof conf) < 0) {
 		return;
 	}
 	const char *base = strrchr(conf, '/') + 1;
@@ -340,7 +340,7 @@ static void choose_spool(struct etwd *d, const struct conn *c, struct session *s
 {
 	char dir[4000], path[4200];
 	if (etwd_share_spool(d, s->uid, &s->options.spool_quota) < 0 || !(s->mode & EVENT_TRACE_REAL_TIME_MODE) || (s->flags & PROTO_SESSION_NOT_PERSISTENT) ||
-	    saved_dir(SAVED_STATE, d->system, dir, sizeof dir) < 0) {
+	    session_dir(SESSION_STATE, d->system, dir, sizeof dir) < 0) {
 		return;
 	}
 	snprintf(path, sizeof path, "%s/realtime/" SINK_SPOOL_PREFIX "%d-%u.etl", dir, (int)getpid(),

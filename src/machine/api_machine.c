@@ -25,7 +25,7 @@ struct machine {
 	struct machine *next;
 	uint64_t boot_filetime;
 	uint32_t processors;
-	struct state *s;
+	struct machine *s;
 	bool complete; /* a file has been read ahead */
 };
 /* A trace that is attached. */
@@ -51,9 +51,9 @@ struct openetw_state *openetw_state_create(uint32_t flags)
 {
 	struct openetw_state *s = calloc(1, sizeof *s);
 	if (s) {
-		s->flags = flags & OPENETW_STATE_STACKS ? STATE_STACKS : 0;
+		s->flags = flags & OPENETW_STATE_STACKS ? MACHINE_STACKS : 0;
 		s->now = &s->first;
-		s->first.s = state_create(s->flags);
+		s->first.s = machine_create(s->flags);
 	}
 	if (s && !s->first.s) {
 		free(s);
@@ -73,10 +73,10 @@ void openetw_state_destroy(struct openetw_state *s)
 	}
 	for (struct machine *m = s->first.next, *next; m; m = next) {
 		next = m->next;
-		state_destroy(m->s);
+		machine_destroy(m->s);
 		free(m);
 	}
-	state_destroy(s->first.s);
+	machine_destroy(s->first.s);
 	free(s->stack);
 	free(s);
 }
@@ -103,7 +103,7 @@ static struct machine *machine_of(struct openetw_state *s, uint64_t boot, uint32
 	if (n) {
 		n->boot_filetime = boot;
 		n->processors = processors;
-		n->s = state_create(s->flags);
+		n->s = machine_create(s->flags);
 	}
 	if (n && !n->s) {
 		free(n);
@@ -117,7 +117,7 @@ bool openetw_state_full(const struct openetw_state *s)
 {
 	int full = 0;
 	for (const struct machine *m = &s->first; m; m = m->next) {
-		full |= state_full(m->s);
+		full |= machine_full(m->s);
 	}
 	return full;
 }
@@ -125,7 +125,7 @@ bool openetw_state_full(const struct openetw_state *s)
 /* Manifests that come at the end explain the events before them, too. */
 static bool wants(uint8_t type, const uint8_t *raw)
 {
-	return state_wants(type, raw) || consume_teaches(type, raw);
+	return machine_wants(type, raw) || consume_teaches(type, raw);
 }
 
 uint32_t openetw_state_read_file(struct openetw_state *s, const char *path, openetw_progress_fn fn,
@@ -152,7 +152,7 @@ uint32_t openetw_state_read_file(struct openetw_state *s, const char *path, open
 	}
 	uint32_t code = ERROR_SUCCESS, total = info->buffers_found, done = 0;
 	while ((err = etl_reader_next(r, &e)) > 0) {
-		state_add(m->s, &e);
+		machine_add(m->s, &e);
 		consume_teach(&e);
 		uint32_t now = etl_reader_buffers_done(r);
 		if (fn && now != done && !fn(context, now, total)) {
@@ -162,7 +162,7 @@ uint32_t openetw_state_read_file(struct openetw_state *s, const char *path, open
 		done = now;
 	}
 	etl_reader_close(r);
-	state_rewind(m->s);
+	machine_rewind(m->s);
 	m->complete = m->complete || err == 0;
 	return err < 0 ? win32_from_errno(err) : code;
 }
@@ -171,9 +171,9 @@ uint32_t openetw_state_read_file(struct openetw_state *s, const char *path, open
 static void take(struct machine *m, const struct etl_record *r)
 {
 	if (m->complete) {
-		state_follow(m->s, r);
+		machine_follow(m->s, r);
 	} else {
-		state_add(m->s, r);
+		machine_add(m->s, r);
 	}
 }
 
@@ -293,13 +293,13 @@ static uint64_t time_in(const struct openetw_state *s, uint64_t time)
 
 static const char *name_of(const struct openetw_state *s, uint32_t pid, uint64_t time)
 {
-	const struct state_process *p =
-		pid == STATE_NO_ID ? NULL : state_process_at(s->now->s, pid, time);
+	const struct machine_process *p =
+		pid == MACHINE_NO_ID ? NULL : machine_process_at(s->now->s, pid, time);
 	return p && p->name[0] ? p->name : NULL;
 }
 
 /* Threads of Linux that were given no name are called as their program, of which 15 bytes fit. */
-static const char *own_name(const struct state_thread *t, const char *process)
+static const char *own_name(const struct machine_thread *t, const char *process)
 {
 	enum { LINUX_BYTES = 15 };
 	size_t n = strlen(t->name);
@@ -315,14 +315,14 @@ uint32_t openetw_state_event(struct openetw_state *s, const EVENT_RECORD *e,
 		return ERROR_INVALID_PARAMETER;
 	}
 	const struct etl_record *r = record_for(s, e, &made);
-	struct state_who about = state_who(s->now->s, r);
+	struct machine_who about = machine_who(s->now->s, r);
 	struct openetw_event_origin found = {
 		.pid = r->pid,
 		.tid = r->tid,
 		.subject_pid = about.pid,
 		.subject_tid = about.tid,
 	};
-	if (r->tid == STATE_NO_ID && r->pid == STATE_NO_ID) {
+	if (r->tid == MACHINE_NO_ID && r->pid == MACHINE_NO_ID) {
 		found.pid = about.pid;
 		found.tid = about.tid;
 	}
@@ -330,12 +330,12 @@ uint32_t openetw_state_event(struct openetw_state *s, const EVENT_RECORD *e,
 	found.subject = found.subject_pid == found.pid
 				? found.process
 				: name_of(s, found.subject_pid, r->time_filetime);
-	found.file_key = state_file_key(r);
-	found.file = found.file_key ? state_file(s->now->s, found.file_key, r->time_filetime) : NULL;
+	found.file_key = machine_file_key(r);
+	found.file = found.file_key ? machine_file(s->now->s, found.file_key, r->time_filetime) : NULL;
 	if (SIZED_HAS(ret, thread)) {
-		struct state_thread t;
-		bool is = found.tid != STATE_NO_ID && found.tid != 0 &&
-			  state_thread_at(s->now->s, found.tid, r->time_filetime, &t);
+		struct machine_thread t;
+		bool is = found.tid != MACHINE_NO_ID && found.tid != 0 &&
+			  machine_thread_at(s->now->s, found.tid, r->time_filetime, &t);
 		const char *name = is ? own_name(&t, found.process) : "";
 		found.thread = name[0] ? name : NULL;
 	}
@@ -349,7 +349,7 @@ uint32_t openetw_state_process(struct openetw_state *s, uint32_t pid, uint64_t t
 	if (!SIZED_VALID(ret, command_line)) {
 		return ERROR_INVALID_PARAMETER;
 	}
-	const struct state_process *p = state_process_at(s->now->s, pid, time_in(s, time));
+	const struct machine_process *p = machine_process_at(s->now->s, pid, time_in(s, time));
 	if (!p) {
 		return ERROR_NOT_FOUND;
 	}
@@ -372,8 +372,8 @@ uint32_t openetw_state_thread(struct openetw_state *s, uint32_t tid, uint64_t ti
 	if (!SIZED_VALID(ret, end_time)) {
 		return ERROR_INVALID_PARAMETER;
 	}
-	struct state_thread t;
-	if (!state_thread_at(s->now->s, tid, time_in(s, time), &t)) {
+	struct machine_thread t;
+	if (!machine_thread_at(s->now->s, tid, time_in(s, time), &t)) {
 		return ERROR_NOT_FOUND;
 	}
 	const struct openetw_thread found = {
@@ -390,7 +390,7 @@ uint32_t openetw_state_thread(struct openetw_state *s, uint32_t tid, uint64_t ti
 
 bool openetw_state_watched(const struct openetw_state *s, uint32_t pid, uint64_t time)
 {
-	return state_watched(s->now->s, pid, time_in(s, time));
+	return machine_watched(s->now->s, pid, time_in(s, time));
 }
 
 static const char *last_part(const char *path)
@@ -408,7 +408,7 @@ uint32_t openetw_state_module(struct openetw_state *s, uint32_t pid, uint64_t ad
 	if (!SIZED_VALID(ret, symbol_file)) {
 		return ERROR_INVALID_PARAMETER;
 	}
-	const struct state_image *i = state_image_at(s->now->s, pid, address, time_in(s, time));
+	const struct machine_image *i = machine_image_at(s->now->s, pid, address, time_in(s, time));
 	if (!i) {
 		return ERROR_NOT_FOUND;
 	}
@@ -423,8 +423,8 @@ uint32_t openetw_state_module(struct openetw_state *s, uint32_t pid, uint64_t ad
 		.path = i->path,
 		.name = last_part(i->path),
 	};
-	struct state_debug_id d;
-	if (state_debug_id_of(s->now->s, i, &d)) {
+	struct machine_debug_id d;
+	if (machine_debug_id_of(s->now->s, i, &d)) {
 		found.build_guid = (const struct openetw_guid *)(const void *)d.guid;
 		found.build_age = d.age;
 		found.symbol_file = d.name;
@@ -441,10 +441,10 @@ uint32_t openetw_state_symbol(struct openetw_state *s, uint32_t pid, uint64_t ad
 	}
 	time = time_in(s, time);
 	uint64_t start;
-	const struct state_image *i = state_image_at(s->now->s, pid, address, time);
-	const char *name = state_code_at(s->now->s, pid, address, time, &start);
+	const struct machine_image *i = machine_image_at(s->now->s, pid, address, time);
+	const char *name = machine_code_at(s->now->s, pid, address, time, &start);
 	if (!name && i) {
-		name = state_function_at(s->now->s, i, address, &start);
+		name = machine_function_at(s->now->s, i, address, &start);
 	}
 	if (!name) {
 		return ERROR_NOT_FOUND;
@@ -460,7 +460,7 @@ uint32_t openetw_state_symbol(struct openetw_state *s, uint32_t pid, uint64_t ad
 
 const char *openetw_state_file(struct openetw_state *s, uint64_t key, uint64_t time)
 {
-	return state_file(s->now->s, key, time_in(s, time));
+	return machine_file(s->now->s, key, time_in(s, time));
 }
 
 /* What the event carries itself. */
@@ -502,14 +502,14 @@ uint32_t openetw_state_stack(struct openetw_state *s, const EVENT_RECORD *e,
 		return ERROR_INVALID_PARAMETER;
 	}
 	const struct etl_record *r = record_for(s, e, &made);
-	struct state_who who = {r->pid, r->tid};
+	struct machine_who who = {r->pid, r->tid};
 	if (own_stack(s, e, &n)) {
 		a = s->stack;
 	} else if (r->hook >> 8 != STACK_GROUP) {
 		/* The thread that logged it; an event that names none takes the one it is about, or
 		 * any with that time. */
-		who.tid = who.tid == STATE_NO_ID ? state_who(s->now->s, r).tid : who.tid;
-		n = state_stack(s->now->s, r->time_raw, who.tid, &a, &who);
+		who.tid = who.tid == MACHINE_NO_ID ? machine_who(s->now->s, r).tid : who.tid;
+		n = machine_stack(s->now->s, r->time_raw, who.tid, &a, &who);
 	}
 	if (n == 0) {
 		return ERROR_NOT_FOUND;

@@ -15,23 +15,23 @@
 #define THREAD_NAME_UNITS 256u
 
 struct process_node {
-	struct state_node n;
-	struct state_process p;
+	struct machine_node n;
+	struct machine_process p;
 };
 struct thread_node {
-	struct state_node n;
+	struct machine_node n;
 	uint32_t pid;
 	uint64_t start, end;
 	uint64_t code; /* where it began */
 	const char *name;
 };
 struct image_node {
-	struct state_node n;	   /* by pid; `older` leads through all of a process */
-	struct state_node by_base; /* by pid and base */
-	struct state_image i;
+	struct machine_node n;	   /* by pid; `older` leads through all of a process */
+	struct machine_node by_base; /* by pid and base */
+	struct machine_image i;
 };
 struct file_node {
-	struct state_node n;
+	struct machine_node n;
 	uint64_t from, to; /* keys are used again */
 	const char *path;
 	const char *shown; /* with the name of its volume, once somebody asked */
@@ -46,38 +46,38 @@ struct volume {
  * have thousands. */
 struct image_found {
 	uint64_t address, from, to;
-	const struct state_image *image; /* NULL: in none */
+	const struct machine_image *image; /* NULL: in none */
 	uint32_t pid, changes;		 /* as many as there had been; 0: free */
 };
 #define IMAGES_FOUND 8192u
 
 struct debug_id_node {
-	struct state_node n; /* by pid and base */
+	struct machine_node n; /* by pid and base */
 	uint64_t base;
 	uint32_t pid, age;
 	uint8_t guid[16];
 	const char *name;
 };
 
-struct state {
+struct machine {
 	uint32_t flags;
-	struct state_memory memory;
-	struct state_table processes, threads, images, images_by_base, debug_ids, files;
+	struct machine_memory memory;
+	struct machine_table processes, threads, images, images_by_base, debug_ids, files;
 	struct volume volumes[VOLUMES_MAX];
 	uint32_t volume_count;
-	struct state_codes codes;
-	struct state_symbols symbols;
-	struct state_functions functions;
-	struct state_filters filters;
-	struct state_stacks stacks;
+	struct machine_codes codes;
+	struct machine_symbols symbols;
+	struct machine_functions functions;
+	struct machine_filters filters;
+	struct machine_stacks stacks;
 	uint32_t *running; /* of each processor */
 	struct image_found *found;
 	uint32_t image_changes;
 };
 
-struct state *state_create(uint32_t flags)
+struct machine *machine_create(uint32_t flags)
 {
-	struct state *s = calloc(1, sizeof *s);
+	struct machine *s = calloc(1, sizeof *s);
 	if (!s) {
 		return NULL;
 	}
@@ -91,33 +91,33 @@ struct state *state_create(uint32_t flags)
 		free(s);
 		return NULL;
 	}
-	state_rewind(s);
+	machine_rewind(s);
 	return s;
 }
 
-void state_destroy(struct state *s)
+void machine_destroy(struct machine *s)
 {
 	if (!s) {
 		return;
 	}
-	state_table_free(&s->processes);
-	state_table_free(&s->threads);
-	state_table_free(&s->images);
-	state_table_free(&s->images_by_base);
-	state_table_free(&s->debug_ids);
-	state_table_free(&s->files);
-	state_codes_free(&s->codes);
-	state_symbols_free(&s->symbols);
-	state_functions_free(&s->functions);
-	state_filters_free(&s->filters);
-	state_stacks_free(&s->stacks);
-	state_memory_free(&s->memory);
+	machine_table_free(&s->processes);
+	machine_table_free(&s->threads);
+	machine_table_free(&s->images);
+	machine_table_free(&s->images_by_base);
+	machine_table_free(&s->debug_ids);
+	machine_table_free(&s->files);
+	machine_codes_free(&s->codes);
+	machine_symbols_free(&s->symbols);
+	machine_functions_free(&s->functions);
+	machine_filters_free(&s->filters);
+	machine_stacks_free(&s->stacks);
+	machine_memory_free(&s->memory);
 	free(s->running);
 	free(s->found);
 	free(s);
 }
 
-bool state_full(const struct state *s)
+bool machine_full(const struct machine *s)
 {
 	return s->memory.full;
 }
@@ -133,20 +133,20 @@ static bool is_end(unsigned type)
 	return type == TYPE_END;
 }
 
-static void add_process(struct state *s, const struct etl_record *r, unsigned type)
+static void add_process(struct machine *s, const struct etl_record *r, unsigned type)
 {
 	struct payload_process p;
 	if (!payload_process(r, &p)) {
 		return;
 	}
-	struct process_node *old = (struct process_node *)state_table_find(&s->processes, p.pid);
+	struct process_node *old = (struct process_node *)machine_table_find(&s->processes, p.pid);
 	bool alive = old && old->p.end_time == UINT64_MAX;
 	if (alive && !is_start(type)) {
 		/* Known already: the end, or a rundown that says the same again, or more. */
 		if (!old->p.name[0]) {
-			old->p.name = state_text8(&s->memory, p.name, p.name_bytes);
+			old->p.name = machine_text8(&s->memory, p.name, p.name_bytes);
 			old->p.command_line =
-				p.command ? state_text16(&s->memory, p.command, p.command_units) : "";
+				p.command ? machine_text16(&s->memory, p.command, p.command_units) : "";
 		}
 		old->p.end_time = is_end(type) ? r->time_filetime : UINT64_MAX;
 		return;
@@ -154,7 +154,7 @@ static void add_process(struct state *s, const struct etl_record *r, unsigned ty
 	if (old && !alive && type == (HOOK_PROCESS_DEFUNCT & 0xFF)) {
 		return; /* dead, but somebody still holds it */
 	}
-	struct process_node *n = state_alloc(&s->memory, sizeof *n);
+	struct process_node *n = machine_alloc(&s->memory, sizeof *n);
 	if (!n) {
 		return;
 	}
@@ -162,24 +162,24 @@ static void add_process(struct state *s, const struct etl_record *r, unsigned ty
 		old->p.end_time = r->time_filetime;
 	}
 	n->n.id = p.pid;
-	n->p = (struct state_process){
+	n->p = (struct machine_process){
 		.pid = p.pid,
 		.parent = p.parent,
 		.session = p.session,
 		.start_time = is_start(type) ? r->time_filetime : 0,
 		.end_time = is_end(type) ? r->time_filetime : UINT64_MAX,
-		.name = state_text8(&s->memory, p.name, p.name_bytes),
+		.name = machine_text8(&s->memory, p.name, p.name_bytes),
 		.command_line =
-			p.command ? state_text16(&s->memory, p.command, p.command_units) : "",
+			p.command ? machine_text16(&s->memory, p.command, p.command_units) : "",
 	};
 	if (!n->p.name[0]) {
 		/* A fork that nobody could ask for its name any more: until it runs another program it
 		 * is called what its parent is called. */
 		const struct process_node *parent =
-			(const struct process_node *)state_table_find(&s->processes, p.parent);
+			(const struct process_node *)machine_table_find(&s->processes, p.parent);
 		n->p.name = parent ? parent->p.name : n->p.name;
 	}
-	state_table_add(&s->processes, &n->n);
+	machine_table_add(&s->processes, &n->n);
 }
 
 /* Behind the ids and four bounds of stacks stand the kernel's place and the program's: Win32StartAddr,
@@ -193,20 +193,20 @@ static uint64_t thread_code(const struct etl_record *r)
 	return width == 4 ? le32_get(r->payload + at) : le64_get(r->payload + at);
 }
 
-static void add_thread(struct state *s, const struct etl_record *r, unsigned type)
+static void add_thread(struct machine *s, const struct etl_record *r, unsigned type)
 {
 	if (r->payload_bytes < 8) {
 		return;
 	}
 	uint32_t pid = le32_get(r->payload), tid = le32_get(r->payload + 4);
-	struct thread_node *old = (struct thread_node *)state_table_find(&s->threads, tid);
+	struct thread_node *old = (struct thread_node *)machine_table_find(&s->threads, tid);
 	bool alive = old && old->end == UINT64_MAX;
 	if (alive && !is_start(type) && old->pid == pid) {
 		old->end = is_end(type) ? r->time_filetime : UINT64_MAX;
 		old->code = old->code ? old->code : thread_code(r);
 		return;
 	}
-	struct thread_node *n = state_alloc(&s->memory, sizeof *n);
+	struct thread_node *n = machine_alloc(&s->memory, sizeof *n);
 	if (!n) {
 		return;
 	}
@@ -219,23 +219,23 @@ static void add_thread(struct state *s, const struct etl_record *r, unsigned typ
 	n->end = is_end(type) ? r->time_filetime : UINT64_MAX;
 	n->code = thread_code(r);
 	n->name = "";
-	state_table_add(&s->threads, &n->n);
+	machine_table_add(&s->threads, &n->n);
 }
 
 /* The last name counts for all that the thread did: who names threads does so when they begin. */
-static void add_thread_name(struct state *s, const struct etl_record *r, uint16_t hook)
+static void add_thread_name(struct machine *s, const struct etl_record *r, uint16_t hook)
 {
 	struct payload_thread_name p;
 	struct thread_node *n;
 	if (!payload_thread_name(r, hook, &p) ||
-	    !(n = (struct thread_node *)state_table_find(&s->threads, p.tid)) ||
-	    state_text16_equal(p.name, BASE_MIN(p.name_units, THREAD_NAME_UNITS), n->name)) {
+	    !(n = (struct thread_node *)machine_table_find(&s->threads, p.tid)) ||
+	    machine_text16_equal(p.name, BASE_MIN(p.name_units, THREAD_NAME_UNITS), n->name)) {
 		return;
 	}
-	n->name = state_text16(&s->memory, p.name, BASE_MIN(p.name_units, THREAD_NAME_UNITS));
+	n->name = machine_text16(&s->memory, p.name, BASE_MIN(p.name_units, THREAD_NAME_UNITS));
 }
 
-static struct image_node *by_base_of(struct state_node *n)
+static struct image_node *by_base_of(struct machine_node *n)
 {
 	return (struct image_node *)((uint8_t *)n - offsetof(struct image_node, by_base));
 }
@@ -245,7 +245,7 @@ static uint64_t place_of(uint32_t pid, uint64_t base)
 	return base ^ (uint64_t)pid << 48;
 }
 
-static void add_debug_id(struct state *s, const struct etl_record *r)
+static void add_debug_id(struct machine *s, const struct etl_record *r)
 {
 	struct payload_debug_id p;
 	if (!payload_debug_id(r, &p)) {
@@ -253,11 +253,11 @@ static void add_debug_id(struct state *s, const struct etl_record *r)
 	}
 	uint64_t place = place_of(p.pid, p.base);
 	const struct debug_id_node *old =
-		(const struct debug_id_node *)state_table_find(&s->debug_ids, place);
+		(const struct debug_id_node *)machine_table_find(&s->debug_ids, place);
 	if (old && memcmp(old->guid, p.guid, 16) == 0 && old->age == p.age) {
 		return;
 	}
-	struct debug_id_node *n = state_alloc(&s->memory, sizeof *n);
+	struct debug_id_node *n = machine_alloc(&s->memory, sizeof *n);
 	if (!n) {
 		return;
 	}
@@ -266,30 +266,30 @@ static void add_debug_id(struct state *s, const struct etl_record *r)
 	n->pid = p.pid;
 	n->age = p.age;
 	memcpy(n->guid, p.guid, 16);
-	n->name = state_text8(&s->memory, p.name, p.name_bytes);
-	state_table_add(&s->debug_ids, &n->n);
+	n->name = machine_text8(&s->memory, p.name, p.name_bytes);
+	machine_table_add(&s->debug_ids, &n->n);
 }
 
 /* Merged traces have these records in front of all others. */
-static void add_volume(struct state *s, const struct etl_record *r)
+static void add_volume(struct machine *s, const struct etl_record *r)
 {
 	struct payload_volume p;
 	if (s->volume_count == VOLUMES_MAX || !payload_volume(r, &p) || p.device_units < 2) {
 		return;
 	}
 	for (uint32_t i = 0; i < s->volume_count; i++) {
-		if (state_text16_equal(p.device, p.device_units, s->volumes[i].device)) {
+		if (machine_text16_equal(p.device, p.device_units, s->volumes[i].device)) {
 			return;
 		}
 	}
 	struct volume *v = &s->volumes[s->volume_count++];
-	v->device = state_text16(&s->memory, p.device, p.device_units);
+	v->device = machine_text16(&s->memory, p.device, p.device_units);
 	v->device_bytes = strlen(v->device);
-	v->name = state_text16(&s->memory, p.name, p.name_units);
+	v->name = machine_text16(&s->memory, p.name, p.name_units);
 }
 
 /* The path as people know it; the longest device that it begins with decides. */
-static const char *with_volume(struct state *s, const char *path)
+static const char *with_volume(struct machine *s, const char *path)
 {
 	const struct volume *best = NULL;
 	for (uint32_t i = 0; i < s->volume_count; i++) {
@@ -303,7 +303,7 @@ static const char *with_volume(struct state *s, const char *path)
 		return path;
 	}
 	size_t name = strlen(best->name), rest = strlen(path + best->device_bytes);
-	char *shown = state_alloc(&s->memory, name + rest + 1);
+	char *shown = machine_alloc(&s->memory, name + rest + 1);
 	if (!shown) {
 		return path;
 	}
@@ -312,7 +312,7 @@ static const char *with_volume(struct state *s, const char *path)
 	return shown;
 }
 
-static void add_image(struct state *s, const struct etl_record *r, uint16_t hook)
+static void add_image(struct machine *s, const struct etl_record *r, uint16_t hook)
 {
 	struct payload_image p;
 	if (!payload_image(r, &p)) {
@@ -321,7 +321,7 @@ static void add_image(struct state *s, const struct etl_record *r, uint16_t hook
 	bool loaded = hook == KERNEL_HOOK_IMAGE_LOAD;
 	bool unloaded = hook == (KERNEL_GROUP_IMAGE << 8 | TYPE_END);
 	uint64_t place = place_of(p.pid, p.base);
-	struct state_node *same = state_table_find(&s->images_by_base, place);
+	struct machine_node *same = machine_table_find(&s->images_by_base, place);
 	struct image_node *n = same ? by_base_of(same) : NULL;
 	if (n && (n->i.pid != p.pid || n->i.base != p.base || n->i.unload_time != UINT64_MAX)) {
 		n = NULL;
@@ -337,12 +337,12 @@ static void add_image(struct state *s, const struct etl_record *r, uint16_t hook
 	if (n) { /* its end was lost */
 		n->i.unload_time = r->time_filetime;
 	}
-	n = state_alloc(&s->memory, sizeof *n);
+	n = machine_alloc(&s->memory, sizeof *n);
 	if (!n) {
 		return;
 	}
 	n->n.id = p.pid;
-	n->i = (struct state_image){
+	n->i = (struct machine_image){
 		.base = p.base,
 		.size = p.size,
 		.pid = p.pid,
@@ -350,14 +350,14 @@ static void add_image(struct state *s, const struct etl_record *r, uint16_t hook
 		.time_date_stamp = p.time_date_stamp,
 		.load_time = loaded ? r->time_filetime : 0,
 		.unload_time = unloaded ? r->time_filetime : UINT64_MAX,
-		.path = with_volume(s, state_text16(&s->memory, p.path, p.path_units)),
+		.path = with_volume(s, machine_text16(&s->memory, p.path, p.path_units)),
 	};
-	state_table_add(&s->images, &n->n);
+	machine_table_add(&s->images, &n->n);
 	n->by_base.id = place;
-	state_table_add(&s->images_by_base, &n->by_base);
+	machine_table_add(&s->images_by_base, &n->by_base);
 }
 
-static void add_file(struct state *s, const struct etl_record *r, unsigned type)
+static void add_file(struct machine *s, const struct etl_record *r, unsigned type)
 {
 	uint64_t key;
 	const uint8_t *path;
@@ -365,18 +365,18 @@ static void add_file(struct state *s, const struct etl_record *r, unsigned type)
 	if (!payload_file(r, &key, &path, &units)) {
 		return;
 	}
-	struct file_node *old = (struct file_node *)state_table_find(&s->files, key);
-	bool same = old && state_text16_equal(path, units, old->path);
+	struct file_node *old = (struct file_node *)machine_table_find(&s->files, key);
+	bool same = old && machine_text16_equal(path, units, old->path);
 	if (same) {
 		old->to = type == TYPE_FILE_DELETE ? r->time_filetime : UINT64_MAX;
 		return;
 	}
-	struct file_node *n = state_alloc(&s->memory, sizeof *n);
+	struct file_node *n = machine_alloc(&s->memory, sizeof *n);
 	if (!n) {
 		return;
 	}
 	n->n.id = key;
-	n->path = state_text16(&s->memory, path, units);
+	n->path = machine_text16(&s->memory, path, units);
 	n->to = type == TYPE_FILE_DELETE ? r->time_filetime : UINT64_MAX;
 	/* A rundown names files that were opened some time before. */
 	if (type == TYPE_FILE_NAME || type == TYPE_FILE_CREATE) {
@@ -384,22 +384,22 @@ static void add_file(struct state *s, const struct etl_record *r, unsigned type)
 	} else if (old) {
 		n->from = BASE_MIN(old->to, r->time_filetime);
 	}
-	state_table_add(&s->files, &n->n);
+	machine_table_add(&s->files, &n->n);
 }
 
-void state_follow(struct state *s, const struct etl_record *r)
+void machine_follow(struct machine *s, const struct etl_record *r)
 {
 	if (r->hook == HOOK_CSWITCH && r->payload_bytes >= 8) {
 		s->running[r->cpu % CPUS] = le32_get(r->payload);
 	}
 }
 
-void state_rewind(struct state *s)
+void machine_rewind(struct machine *s)
 {
 	memset(s->running, 0xFF, CPUS * sizeof *s->running);
 }
 
-void state_add(struct state *s, const struct etl_record *r)
+void machine_add(struct machine *s, const struct etl_record *r)
 {
 	uint16_t hook = payload_hook(r);
 	unsigned type = hook & 0xFF;
@@ -408,9 +408,9 @@ void state_add(struct state *s, const struct etl_record *r)
 	}
 	if (hook == 0) {
 		if (r->type == ETL_RT_EVENT32 || r->type == ETL_RT_EVENT64) {
-			state_codes_add(&s->codes, &s->memory, r);
-			state_functions_add(&s->functions, &s->memory, r);
-			state_filters_add(&s->filters, r);
+			machine_codes_add(&s->codes, &s->memory, r);
+			machine_functions_add(&s->functions, &s->memory, r);
+			machine_filters_add(&s->filters, r);
 		} else {
 			add_debug_id(s, r);
 			add_volume(s, r);
@@ -432,7 +432,7 @@ void state_add(struct state *s, const struct etl_record *r)
 		} else if (hook == HOOK_THREAD_NAME) {
 			add_thread_name(s, r, hook);
 		} else {
-			state_follow(s, r);
+			machine_follow(s, r);
 		}
 		break;
 	case KERNEL_GROUP_IMAGE:
@@ -447,8 +447,8 @@ void state_add(struct state *s, const struct etl_record *r)
 		}
 		break;
 	case KERNEL_GROUP_STACK:
-		if ((s->flags & STATE_STACKS) && type >= 0x20 && type <= 0x26 && type != 0x21) {
-			state_stacks_add(&s->stacks, &s->memory, hook, r);
+		if ((s->flags & MACHINE_STACKS) && type >= 0x20 && type <= 0x26 && type != 0x21) {
+			machine_stacks_add(&s->stacks, &s->memory, hook, r);
 		}
 		break;
 	default:
@@ -458,10 +458,10 @@ void state_add(struct state *s, const struct etl_record *r)
 
 /* ---- questions ---- */
 
-bool state_thread_at(const struct state *s, uint32_t tid, uint64_t time, struct state_thread *ret)
+bool machine_thread_at(const struct machine *s, uint32_t tid, uint64_t time, struct machine_thread *ret)
 {
 	const struct thread_node *n =
-		(const struct thread_node *)state_table_find(&s->threads, tid);
+		(const struct thread_node *)machine_table_find(&s->threads, tid);
 	const struct thread_node *best = n;
 	for (; n; n = (const struct thread_node *)n->n.older) {
 		const struct thread_node *older = (const struct thread_node *)n->n.older;
@@ -471,26 +471,26 @@ bool state_thread_at(const struct state *s, uint32_t tid, uint64_t time, struct 
 		}
 	}
 	if (best) {
-		*ret = (struct state_thread){best->pid, best->start, best->end, best->code, best->name};
+		*ret = (struct machine_thread){best->pid, best->start, best->end, best->code, best->name};
 	}
 	return best != NULL;
 }
 
-bool state_watched(const struct state *s, uint32_t pid, uint64_t time)
+bool machine_watched(const struct machine *s, uint32_t pid, uint64_t time)
 {
-	return state_filters_watch(&s->filters, s, pid, time);
+	return machine_filters_watch(&s->filters, s, pid, time);
 }
 
-uint32_t state_pid_of_thread(const struct state *s, uint32_t tid, uint64_t time)
+uint32_t machine_pid_of_thread(const struct machine *s, uint32_t tid, uint64_t time)
 {
-	struct state_thread t;
+	struct machine_thread t;
 	if (tid == 0) {
 		return 0; /* the idle threads, one for each processor */
 	}
-	return state_thread_at(s, tid, time, &t) ? t.pid : STATE_NO_ID;
+	return machine_thread_at(s, tid, time, &t) ? t.pid : MACHINE_NO_ID;
 }
 
-uint32_t state_running(const struct state *s, uint16_t cpu)
+uint32_t machine_running(const struct machine *s, uint16_t cpu)
 {
 	return s->running[cpu % CPUS];
 }
@@ -500,22 +500,22 @@ static uint32_t issuing_thread(const struct etl_record *r)
 {
 	return r->version >= 3 && r->payload_bytes >= 4
 		       ? le32_get(r->payload + r->payload_bytes - 4)
-		       : STATE_NO_ID;
+		       : MACHINE_NO_ID;
 }
 
 static uint32_t word(const struct etl_record *r, uint32_t at)
 {
-	return r->payload && r->payload_bytes >= at + 4 ? le32_get(r->payload + at) : STATE_NO_ID;
+	return r->payload && r->payload_bytes >= at + 4 ? le32_get(r->payload + at) : MACHINE_NO_ID;
 }
 
-struct state_who state_who(const struct state *s, const struct etl_record *r)
+struct machine_who machine_who(const struct machine *s, const struct etl_record *r)
 {
-	struct state_who w = {r->pid, r->tid};
+	struct machine_who w = {r->pid, r->tid};
 	uint16_t hook = payload_hook(r);
 	unsigned type = hook & 0xFF, pointer = r->pointer_size;
 	struct payload_process process;
 	struct payload_image image;
-	uint32_t tid = STATE_NO_ID;
+	uint32_t tid = MACHINE_NO_ID;
 	switch (hook >> 8) {
 	case 0:
 		return w;
@@ -535,9 +535,9 @@ struct state_who state_who(const struct state *s, const struct etl_record *r)
 		return w;
 	case KERNEL_GROUP_THREAD:
 		if (type <= TYPE_DC_END) {
-			return (struct state_who){word(r, 0), word(r, 4)};
+			return (struct machine_who){word(r, 0), word(r, 4)};
 		}
-		tid = hook == HOOK_CSWITCH ? word(r, 0) : STATE_NO_ID;
+		tid = hook == HOOK_CSWITCH ? word(r, 0) : MACHINE_NO_ID;
 		break;
 	case KERNEL_GROUP_TCP:
 	case KERNEL_GROUP_UDP:
@@ -547,38 +547,38 @@ struct state_who state_who(const struct state *s, const struct etl_record *r)
 		return w;
 	case KERNEL_GROUP_STACK:
 		if (hook == HOOK_STACK || hook >= HOOK_STACK_KERNEL_KEY) {
-			return (struct state_who){word(r, 8), word(r, 12)};
+			return (struct machine_who){word(r, 8), word(r, 12)};
 		}
 		return w;
 	case KERNEL_GROUP_DISK:
 		tid = issuing_thread(r);
 		break;
 	case KERNEL_GROUP_MEMORY:
-		tid = hook == HOOK_HARD_FAULT ? word(r, 16 + 2 * pointer) : STATE_NO_ID;
+		tid = hook == HOOK_HARD_FAULT ? word(r, 16 + 2 * pointer) : MACHINE_NO_ID;
 		break;
 	case KERNEL_GROUP_PERF:
-		tid = hook == HOOK_SAMPLE || hook == HOOK_PMC_SAMPLE ? word(r, pointer) : STATE_NO_ID;
+		tid = hook == HOOK_SAMPLE || hook == HOOK_PMC_SAMPLE ? word(r, pointer) : MACHINE_NO_ID;
 		break;
 	default:
 		break;
 	}
-	if (tid == STATE_NO_ID) {
-		if (w.tid != STATE_NO_ID) {
+	if (tid == MACHINE_NO_ID) {
+		if (w.tid != MACHINE_NO_ID) {
 			return w;
 		}
-		tid = state_running(s, r->cpu);
+		tid = machine_running(s, r->cpu);
 	}
-	if (tid != STATE_NO_ID) {
+	if (tid != MACHINE_NO_ID) {
 		w.tid = tid;
-		w.pid = state_pid_of_thread(s, tid, r->time_filetime);
+		w.pid = machine_pid_of_thread(s, tid, r->time_filetime);
 	}
 	return w;
 }
 
-const struct state_process *state_process_at(const struct state *s, uint32_t pid, uint64_t time)
+const struct machine_process *machine_process_at(const struct machine *s, uint32_t pid, uint64_t time)
 {
 	const struct process_node *n =
-		(const struct process_node *)state_table_find(&s->processes, pid);
+		(const struct process_node *)machine_table_find(&s->processes, pid);
 	const struct process_node *best = n;
 	for (; n; n = (const struct process_node *)n->n.older) {
 		const struct process_node *older = (const struct process_node *)n->n.older;
@@ -592,14 +592,14 @@ const struct state_process *state_process_at(const struct state *s, uint32_t pid
 }
 
 /* The answer, and for which time it is the answer. */
-static void image_look(const struct state *s, struct image_found *f, uint64_t time)
+static void image_look(const struct machine *s, struct image_found *f, uint64_t time)
 {
-	const struct image_node *n = (const struct image_node *)state_table_find(&s->images, f->pid);
+	const struct image_node *n = (const struct image_node *)machine_table_find(&s->images, f->pid);
 	f->from = 0;
 	f->to = UINT64_MAX;
 	f->image = NULL;
 	for (; n && !(f->image && f->image->load_time); n = (const struct image_node *)n->n.older) {
-		const struct state_image *i = &n->i;
+		const struct machine_image *i = &n->i;
 		if (f->address < i->base || f->address - i->base >= i->size || i->load_time > i->unload_time) {
 			continue;
 		}
@@ -616,7 +616,7 @@ static void image_look(const struct state *s, struct image_found *f, uint64_t ti
 	}
 }
 
-static const struct state_image *image_in(const struct state *s, uint32_t pid, uint64_t address,
+static const struct machine_image *image_in(const struct machine *s, uint32_t pid, uint64_t address,
 					  uint64_t time)
 {
 	uint64_t h = (address ^ (uint64_t)pid << 40) * 0x9E3779B97F4A7C15ull;
@@ -632,43 +632,43 @@ static const struct state_image *image_in(const struct state *s, uint32_t pid, u
 	return f->image;
 }
 
-const struct state_image *state_image_at(const struct state *s, uint32_t pid, uint64_t address,
+const struct machine_image *machine_image_at(const struct machine *s, uint32_t pid, uint64_t address,
 					 uint64_t time)
 {
-	const struct state_image *i = image_in(s, pid, address, time);
+	const struct machine_image *i = image_in(s, pid, address, time);
 	/* Kernel modules are those of the idle process or of System. */
 	i = i || pid == 0 ? i : image_in(s, 0, address, time);
 	return i || pid == 4 ? i : image_in(s, 4, address, time);
 }
 
-bool state_debug_id_of(const struct state *s, const struct state_image *i,
-		       struct state_debug_id *ret)
+bool machine_debug_id_of(const struct machine *s, const struct machine_image *i,
+		       struct machine_debug_id *ret)
 {
-	const struct debug_id_node *n = (const struct debug_id_node *)state_table_find(
+	const struct debug_id_node *n = (const struct debug_id_node *)machine_table_find(
 		&s->debug_ids, place_of(i->pid, i->base));
 	if (!n || n->pid != i->pid || n->base != i->base) {
 		return false;
 	}
-	*ret = (struct state_debug_id){n->guid, n->age, n->name};
+	*ret = (struct machine_debug_id){n->guid, n->age, n->name};
 	return true;
 }
 
-const char *state_code_at(struct state *s, uint32_t pid, uint64_t address, uint64_t time,
+const char *machine_code_at(struct machine *s, uint32_t pid, uint64_t address, uint64_t time,
 			  uint64_t *ret_start)
 {
-	return state_codes_at(&s->codes, pid, address, time, ret_start);
+	return machine_codes_at(&s->codes, pid, address, time, ret_start);
 }
 
-const char *state_function_at(struct state *s, const struct state_image *i, uint64_t address,
+const char *machine_function_at(struct machine *s, const struct machine_image *i, uint64_t address,
 			      uint64_t *ret_start)
 {
-	struct state_debug_id d;
+	struct machine_debug_id d;
 	uint64_t start, later_start;
 	/* What the trace says was so; the file of today may be gone, or know more functions. */
-	const char *name = state_functions_at(&s->functions, i, address - i->base, &start);
+	const char *name = machine_functions_at(&s->functions, i, address - i->base, &start);
 	bool unnamed = !name || strncmp(name, "0x", 2) == 0; /* known by its address alone (symbol_frames.c) */
-	const char *later = unnamed ? state_symbols_at(&s->symbols, &s->memory, i,
-						       state_debug_id_of(s, i, &d) ? &d : NULL, address - i->base,
+	const char *later = unnamed ? machine_symbols_at(&s->symbols, &s->memory, i,
+						       machine_debug_id_of(s, i, &d) ? &d : NULL, address - i->base,
 						       &later_start)
 				    : NULL;
 	if (later) {
@@ -679,14 +679,14 @@ const char *state_function_at(struct state *s, const struct state_image *i, uint
 		return NULL;
 	}
 	*ret_start = i->base + start;
-	return state_symbols_readable(&s->symbols, &s->memory, name);
+	return machine_symbols_readable(&s->symbols, &s->memory, name);
 }
 
-const struct state_image *state_image_of(const struct state *s, uint32_t pid, size_t i)
+const struct machine_image *machine_image_of(const struct machine *s, uint32_t pid, size_t i)
 {
 	size_t count = 0;
 	const struct image_node *newest =
-		(const struct image_node *)state_table_find(&s->images, pid);
+		(const struct image_node *)machine_table_find(&s->images, pid);
 	for (const struct image_node *n = newest; n; n = (const struct image_node *)n->n.older) {
 		count++;
 	}
@@ -700,9 +700,9 @@ const struct state_image *state_image_of(const struct state *s, uint32_t pid, si
 	return &n->i;
 }
 
-const char *state_file(struct state *s, uint64_t key, uint64_t time)
+const char *machine_file(struct machine *s, uint64_t key, uint64_t time)
 {
-	struct file_node *n = (struct file_node *)state_table_find(&s->files, key);
+	struct file_node *n = (struct file_node *)machine_table_find(&s->files, key);
 	struct file_node *best = n;
 	for (; n; n = (struct file_node *)n->n.older) {
 		best = n;
@@ -724,7 +724,7 @@ static uint64_t pointer_at(const struct etl_record *r, uint32_t at)
 	return b.bad ? 0 : v;
 }
 
-uint64_t state_file_key(const struct etl_record *r)
+uint64_t machine_file_key(const struct etl_record *r)
 {
 	unsigned pointer = r->pointer_size, type = r->hook & 0xFF;
 	/* FileIo: an IRP, up to version 2 a thread, the file object, and then the key */
@@ -749,13 +749,13 @@ uint64_t state_file_key(const struct etl_record *r)
 	}
 }
 
-uint32_t state_stack(struct state *s, uint64_t time_raw, uint32_t tid, const uint64_t **ret,
-		     struct state_who *ret_who)
+uint32_t machine_stack(struct machine *s, uint64_t time_raw, uint32_t tid, const uint64_t **ret,
+		     struct machine_who *ret_who)
 {
-	return state_stacks_get(&s->stacks, time_raw, tid, ret, &ret_who->pid, &ret_who->tid);
+	return machine_stacks_get(&s->stacks, time_raw, tid, ret, &ret_who->pid, &ret_who->tid);
 }
 
-void state_stack_counts(struct state *s, size_t *ret_stacks, size_t *ret_unexplained)
+void machine_stack_counts(struct machine *s, size_t *ret_stacks, size_t *ret_unexplained)
 {
-	state_stacks_counts(&s->stacks, ret_stacks, ret_unexplained);
+	machine_stacks_counts(&s->stacks, ret_stacks, ret_unexplained);
 }

@@ -11,12 +11,12 @@
  *
  * Feed it every record in the order of time. Much of what a trace tells stands at its end (rundown
  * of threads and files, addresses of cached stacks), so the answers are complete only when all of
- * it has been fed: read a file twice (state_add, then state_follow), or ask as you go and take what
+ * it has been fed: read a file twice (machine_add, then machine_follow), or ask as you go and take what
  * is known so far. Ids are used again, so most questions name a time: FILETIME, which records of
  * files with different clocks have in common. Stacks name their event by its raw time.
  *
  * Records are untrusted: what does not fit its layout is ignored. Memory grows with the number of
- * such records and ends at a limit; state_full() tells that it was reached.
+ * such records and ends at a limit; machine_full() tells that it was reached.
  */
 #ifndef MACHINE_MACHINE_H
 #define MACHINE_MACHINE_H
@@ -24,59 +24,59 @@
 #include "base/base.h"
 #include "etl/etl_reader.h"
 
-struct state;
+struct machine;
 
-enum state_flags {
-	STATE_STACKS = 1u << 0, /* collect stack walk records, too */
+enum machine_flags {
+	MACHINE_STACKS = 1u << 0, /* collect stack walk records, too */
 };
-#define STATE_NO_ID UINT32_MAX
+#define MACHINE_NO_ID UINT32_MAX
 
 /* NULL: no memory. */
-struct state *state_create(uint32_t flags);
-void state_destroy(struct state *s);
-void state_add(struct state *s, const struct etl_record *r);
+struct machine *machine_create(uint32_t flags);
+void machine_destroy(struct machine *s);
+void machine_add(struct machine *s, const struct etl_record *r);
 /* The second reading of a file: only who runs where. */
-void state_follow(struct state *s, const struct etl_record *r);
+void machine_follow(struct machine *s, const struct etl_record *r);
 /* Between the two: nobody is known to run. */
-void state_rewind(struct state *s);
+void machine_rewind(struct machine *s);
 /* Could a record with this marker and these first bytes tell anything? For those who read a file
  * for this alone (etl_reader_only). */
-bool state_wants(uint8_t type, const uint8_t *raw);
-bool state_full(const struct state *s);
+bool machine_wants(uint8_t type, const uint8_t *raw);
+bool machine_full(const struct machine *s);
 
 /* Whom a record is about: the ids in its header, or in its payload where the kernel puts them there
  * (processes, threads, images, samples, disk, network), or else the thread that ran on its
- * processor. STATE_NO_ID where nobody knows. */
-struct state_who {
+ * processor. MACHINE_NO_ID where nobody knows. */
+struct machine_who {
 	uint32_t pid, tid;
 };
-struct state_who state_who(const struct state *s, const struct etl_record *r);
-/* STATE_NO_ID when unknown. */
-uint32_t state_pid_of_thread(const struct state *s, uint32_t tid, uint64_t time);
-struct state_thread {
+struct machine_who machine_who(const struct machine *s, const struct etl_record *r);
+/* MACHINE_NO_ID when unknown. */
+uint32_t machine_pid_of_thread(const struct machine *s, uint32_t tid, uint64_t time);
+struct machine_thread {
 	uint32_t pid;
 	uint64_t start_time, end_time;
 	uint64_t start_address; /* of its first function; 0: unknown */
 	const char *name;	/* the last one it was given; "" when it was given none */
 };
 /* False when unknown. */
-bool state_thread_at(const struct state *s, uint32_t tid, uint64_t time, struct state_thread *ret);
+bool machine_thread_at(const struct machine *s, uint32_t tid, uint64_t time, struct machine_thread *ret);
 /* Is everything that threads of this process did in the trace, or was it recorded for others? */
-bool state_watched(const struct state *s, uint32_t pid, uint64_t time);
+bool machine_watched(const struct machine *s, uint32_t pid, uint64_t time);
 /* The thread that ran there after the last context switch fed. */
-uint32_t state_running(const struct state *s, uint16_t cpu);
+uint32_t machine_running(const struct machine *s, uint16_t cpu);
 
 /* Strings are UTF-8 and live as long as the state. */
-struct state_process {
+struct machine_process {
 	uint32_t pid, parent, session;
 	uint64_t start_time, end_time; /* 0, UINT64_MAX: before and after what the trace holds */
 	const char *name;	       /* as the system has it: "notepad.exe" */
 	const char *command_line;      /* "" when unknown */
 };
 /* NULL when there was none. */
-const struct state_process *state_process_at(const struct state *s, uint32_t pid, uint64_t time);
+const struct machine_process *machine_process_at(const struct machine *s, uint32_t pid, uint64_t time);
 
-struct state_image {
+struct machine_image {
 	uint64_t base, size;
 	uint32_t pid; /* 0: the kernel's */
 	uint32_t checksum, time_date_stamp;
@@ -84,37 +84,37 @@ struct state_image {
 	const char *path;
 };
 /* The module that holds an address; the kernel's modules are found for any pid. */
-const struct state_image *state_image_at(const struct state *s, uint32_t pid, uint64_t address,
+const struct machine_image *machine_image_at(const struct machine *s, uint32_t pid, uint64_t address,
 					 uint64_t time);
 /* Which build of a module it is: GUID and age, and the name of its symbol file. */
-struct state_debug_id {
+struct machine_debug_id {
 	const uint8_t *guid; /* 16 bytes */
 	uint32_t age;
 	const char *name;
 };
-bool state_debug_id_of(const struct state *s, const struct state_image *i,
-		       struct state_debug_id *ret);
+bool machine_debug_id_of(const struct machine *s, const struct machine_image *i,
+		       struct machine_debug_id *ret);
 /* Name of code that was made at run time (.NET, JScript) and where it starts; NULL when unknown. */
-const char *state_code_at(struct state *s, uint32_t pid, uint64_t address, uint64_t time,
+const char *machine_code_at(struct machine *s, uint32_t pid, uint64_t address, uint64_t time,
 			  uint64_t *ret_start);
 /* Name of a function of a module of Linux, from the files of this machine; NULL when unknown.
  * *ret_start is an address. */
-const char *state_function_at(struct state *s, const struct state_image *i, uint64_t address,
+const char *machine_function_at(struct machine *s, const struct machine_image *i, uint64_t address,
 			      uint64_t *ret_start);
 /* All modules of a process in the order they came; NULL at the end. */
-const struct state_image *state_image_of(const struct state *s, uint32_t pid, size_t i);
+const struct machine_image *machine_image_of(const struct machine *s, uint32_t pid, size_t i);
 
 /* Path of a file by the key in disk, page fault and file records; NULL when unknown. */
-const char *state_file(struct state *s, uint64_t key, uint64_t time);
+const char *machine_file(struct machine *s, uint64_t key, uint64_t time);
 /* The key in the record; 0 when it has none. */
-uint64_t state_file_key(const struct etl_record *r);
+uint64_t machine_file_key(const struct etl_record *r);
 
 /* Addresses of the stack of the event with exactly that raw time, innermost first, kernel part
- * before user part; the number of them, 0 when there is none. tid STATE_NO_ID: any. *ret_who is
+ * before user part; the number of them, 0 when there is none. tid MACHINE_NO_ID: any. *ret_who is
  * whose stack it is. Only after all has been fed. Valid until the next call. */
-uint32_t state_stack(struct state *s, uint64_t time_raw, uint32_t tid, const uint64_t **ret,
-		     struct state_who *ret_who);
+uint32_t machine_stack(struct machine *s, uint64_t time_raw, uint32_t tid, const uint64_t **ret,
+		     struct machine_who *ret_who);
 /* How many stacks there are, and how many of their parts name a key that nothing explains. */
-void state_stack_counts(struct state *s, size_t *ret_stacks, size_t *ret_unexplained);
+void machine_stack_counts(struct machine *s, size_t *ret_stacks, size_t *ret_unexplained);
 
 #endif

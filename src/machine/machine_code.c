@@ -17,7 +17,7 @@ struct piece {
 	const char *name;
 };
 struct code_process {
-	struct state_node n;
+	struct machine_node n;
 	struct piece *list;
 	size_t count, cap, sorted;
 };
@@ -50,7 +50,7 @@ static bool take_text(struct bytes *b, const uint8_t **ret, uint32_t *ret_units)
 }
 
 /* Class and method in one. */
-static const char *full_name(struct state_memory *m, const uint8_t *space, uint32_t space_units,
+static const char *full_name(struct machine_memory *m, const uint8_t *space, uint32_t space_units,
 			     const uint8_t *name, uint32_t name_units)
 {
 	uint8_t wide[2 * (2 * NAME_UNITS + 1)];
@@ -62,23 +62,23 @@ static const char *full_name(struct state_memory *m, const uint8_t *space, uint3
 		n++;
 	}
 	memcpy(wide + 2 * n, name, 2 * (size_t)name_units);
-	return state_text16(m, wide, n + name_units);
+	return machine_text16(m, wide, n + name_units);
 }
 
-static struct code_process *process_of(struct state_codes *x, struct state_memory *m, uint32_t pid)
+static struct code_process *process_of(struct machine_codes *x, struct machine_memory *m, uint32_t pid)
 {
-	struct code_process *p = (struct code_process *)state_table_find(&x->processes, pid);
+	struct code_process *p = (struct code_process *)machine_table_find(&x->processes, pid);
 	if (!p) {
-		p = state_alloc(m, sizeof *p);
+		p = machine_alloc(m, sizeof *p);
 		if (p) {
 			p->n.id = pid;
-			p = state_table_add(&x->processes, &p->n) ? p : NULL;
+			p = machine_table_add(&x->processes, &p->n) ? p : NULL;
 		}
 	}
 	return p;
 }
 
-static void piece_add(struct state_codes *x, struct state_memory *m, uint32_t pid,
+static void piece_add(struct machine_codes *x, struct machine_memory *m, uint32_t pid,
 		      const struct piece *add)
 {
 	struct code_process *p = process_of(x, m, pid);
@@ -88,7 +88,7 @@ static void piece_add(struct state_codes *x, struct state_memory *m, uint32_t pi
 	if (p->count == p->cap) {
 		size_t cap = p->cap ? 2 * p->cap : 256;
 		size_t more = (cap - p->cap) * sizeof *p->list;
-		void *list = m->used + more > STATE_MEMORY_MAX
+		void *list = m->used + more > MACHINE_MEMORY_MAX
 				     ? NULL
 				     : realloc(p->list, cap * sizeof *p->list);
 		if (!list) {
@@ -102,7 +102,7 @@ static void piece_add(struct state_codes *x, struct state_memory *m, uint32_t pi
 	p->list[p->count++] = *add;
 }
 
-void state_codes_add(struct state_codes *x, struct state_memory *m, const struct etl_record *r)
+void machine_codes_add(struct machine_codes *x, struct machine_memory *m, const struct etl_record *r)
 {
 	struct bytes b = bytes_of(r->payload, r->payload_bytes);
 	struct piece p = {.start = 0};
@@ -146,7 +146,7 @@ void state_codes_add(struct state_codes *x, struct state_memory *m, const struct
 	/* A rundown repeats what is known, in traces that saw it being made: keep the first. */
 	uint64_t start;
 	const char *known =
-		load ? NULL : state_codes_at(x, r->pid, p.start, r->time_filetime, &start);
+		load ? NULL : machine_codes_at(x, r->pid, p.start, r->time_filetime, &start);
 	if (known && start == p.start) {
 		return;
 	}
@@ -168,10 +168,10 @@ static bool holds(const struct piece *p, uint64_t address)
 	return address >= p->start && address - p->start < p->bytes;
 }
 
-const char *state_codes_at(struct state_codes *x, uint32_t pid, uint64_t address, uint64_t time,
+const char *machine_codes_at(struct machine_codes *x, uint32_t pid, uint64_t address, uint64_t time,
 			   uint64_t *ret_start)
 {
-	struct code_process *p = (struct code_process *)state_table_find(&x->processes, pid);
+	struct code_process *p = (struct code_process *)machine_table_find(&x->processes, pid);
 	if (!p) {
 		return NULL;
 	}
@@ -209,12 +209,12 @@ const char *state_codes_at(struct state_codes *x, uint32_t pid, uint64_t address
 	return best->name;
 }
 
-void state_codes_free(struct state_codes *x)
+void machine_codes_free(struct machine_codes *x)
 {
 	for (size_t i = 0; x->processes.buckets && i < (size_t)1 << x->processes.bits; i++) {
-		for (struct state_node *n = x->processes.buckets[i]; n; n = n->next) {
+		for (struct machine_node *n = x->processes.buckets[i]; n; n = n->next) {
 			free(((struct code_process *)n)->list);
 		}
 	}
-	state_table_free(&x->processes);
+	machine_table_free(&x->processes);
 }

@@ -9,14 +9,14 @@
 #include "etl/etl_reader.h"
 #include "machine/machine_table.h"
 
-struct state_codes {
-	struct state_table processes; /* of struct code_process */
+struct machine_codes {
+	struct machine_table processes; /* of struct code_process */
 };
 /* Takes the record if it is one of those. */
-void state_codes_add(struct state_codes *x, struct state_memory *m, const struct etl_record *r);
+void machine_codes_add(struct machine_codes *x, struct machine_memory *m, const struct etl_record *r);
 /* Name of the code at an address, and where it starts; NULL when unknown. */
-const char *state_codes_at(struct state_codes *x, uint32_t pid, uint64_t address, uint64_t time,
+const char *machine_codes_at(struct machine_codes *x, uint32_t pid, uint64_t address, uint64_t time,
 			   uint64_t *ret_start);
-void state_codes_free(struct state_codes *x);
+void machine_codes_free(struct machine_codes *x);
 
 #endif

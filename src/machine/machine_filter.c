@@ -13,7 +13,7 @@
 #define FILTERS_MAX   1024u
 #define ANCESTORS_MAX 64u /* a chain that is longer goes round */
 
-struct state_filter {
+struct machine_filter {
 	uint64_t time;
 	bool children;
 	uint32_t count, *pid;
@@ -23,13 +23,13 @@ static const struct guid recording = {{0x85, 0xf2, 0xd1, 0x22, 0x79, 0xdf, 0xbf,
 				       0xa9, 0xb5}};
 enum { EVENT_PROCESS_FILTER = 1 };
 
-void state_filters_add(struct state_filters *x, const struct etl_record *r)
+void machine_filters_add(struct machine_filters *x, const struct etl_record *r)
 {
 	struct bytes b = bytes_of(r->payload, r->payload_bytes);
 	if (r->id != EVENT_PROCESS_FILTER || !guid_equal(&r->provider, &recording) || x->count == FILTERS_MAX) {
 		return;
 	}
-	struct state_filter f = {.time = r->time_filetime, .children = bytes_u32(&b) != 0, .count = bytes_u32(&b)};
+	struct machine_filter f = {.time = r->time_filetime, .children = bytes_u32(&b) != 0, .count = bytes_u32(&b)};
 	if (f.count > PIDS_MAX || bytes_left(&b) < 4 * (size_t)f.count) {
 		return;
 	}
@@ -46,7 +46,7 @@ void state_filters_add(struct state_filters *x, const struct etl_record *r)
 	x->list[x->count++] = f;
 }
 
-static bool names(const struct state_filter *f, uint32_t pid)
+static bool names(const struct machine_filter *f, uint32_t pid)
 {
 	for (uint32_t i = 0; i < f->count; i++) {
 		if (f->pid[i] == pid) {
@@ -56,19 +56,19 @@ static bool names(const struct state_filter *f, uint32_t pid)
 	return f->count == 0;
 }
 
-bool state_filters_watch(const struct state_filters *x, const struct state *s, uint32_t pid, uint64_t time)
+bool machine_filters_watch(const struct machine_filters *x, const struct machine *s, uint32_t pid, uint64_t time)
 {
 	/* The one in force then; of what is older than the first one that is left, that one. */
-	const struct state_filter *f = x->count ? &x->list[0] : NULL;
+	const struct machine_filter *f = x->count ? &x->list[0] : NULL;
 	for (uint32_t i = 1; i < x->count && x->list[i].time <= time; i++) {
 		f = &x->list[i];
 	}
 	for (uint32_t n = 0; f && n < ANCESTORS_MAX; n++) {
-		const struct state_process *p;
+		const struct machine_process *p;
 		if (names(f, pid)) {
 			return true;
 		}
-		p = f->children ? state_process_at(s, pid, time) : NULL;
+		p = f->children ? machine_process_at(s, pid, time) : NULL;
 		if (!p || p->parent == pid || p->start_time == 0) {
 			return false; /* what ran before is nobody's child */
 		}
@@ -78,7 +78,7 @@ bool state_filters_watch(const struct state_filters *x, const struct state *s, u
 	return !f;
 }
 
-void state_filters_free(struct state_filters *x)
+void machine_filters_free(struct machine_filters *x)
 {
 	for (uint32_t i = 0; i < x->count; i++) {
 		free(x->list[i].pid);

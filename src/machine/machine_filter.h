@@ -7,13 +7,13 @@
 #include "machine/machine.h"
 #include "machine/machine_table.h"
 
-struct state_filters {
-	struct state_filter *list; /* in the order of time */
+struct machine_filters {
+	struct machine_filter *list; /* in the order of time */
 	uint32_t count, cap;
 };
 /* Takes the record if it is one of those. */
-void state_filters_add(struct state_filters *x, const struct etl_record *r);
-bool state_filters_watch(const struct state_filters *x, const struct state *s, uint32_t pid, uint64_t time);
-void state_filters_free(struct state_filters *x);
+void machine_filters_add(struct machine_filters *x, const struct etl_record *r);
+bool machine_filters_watch(const struct machine_filters *x, const struct machine *s, uint32_t pid, uint64_t time);
+void machine_filters_free(struct machine_filters *x);
 
 #endif

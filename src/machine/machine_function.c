@@ -15,7 +15,7 @@ struct function {
 	const char *name;
 };
 struct image_functions {
-	struct state_node n; /* by path and build */
+	struct machine_node n; /* by path and build */
 	const char *path;
 	uint32_t stamp, checksum;
 	struct function *list;
@@ -36,24 +36,24 @@ static uint64_t id_of(const char *path, uint32_t stamp, uint32_t checksum)
 	return h;
 }
 
-static struct image_functions *find(const struct state_functions *x, const char *path, uint32_t stamp,
+static struct image_functions *find(const struct machine_functions *x, const char *path, uint32_t stamp,
 				    uint32_t checksum)
 {
 	struct image_functions *f =
-		(struct image_functions *)state_table_find(&x->images, id_of(path, stamp, checksum));
+		(struct image_functions *)machine_table_find(&x->images, id_of(path, stamp, checksum));
 	while (f && (f->stamp != stamp || f->checksum != checksum || strcmp(f->path, path) != 0)) {
 		f = (struct image_functions *)f->n.older;
 	}
 	return f;
 }
 
-static bool room(struct image_functions *f, struct state_memory *m)
+static bool room(struct image_functions *f, struct machine_memory *m)
 {
 	if (f->count < f->cap) {
 		return true;
 	}
 	size_t cap = f->cap ? 2 * f->cap : 64, more = (cap - f->cap) * sizeof *f->list;
-	void *list = m->used + more > STATE_MEMORY_MAX ? NULL : realloc(f->list, cap * sizeof *f->list);
+	void *list = m->used + more > MACHINE_MEMORY_MAX ? NULL : realloc(f->list, cap * sizeof *f->list);
 	if (!list) {
 		m->full = true;
 		return false;
@@ -64,7 +64,7 @@ static bool room(struct image_functions *f, struct state_memory *m)
 	return true;
 }
 
-void state_functions_add(struct state_functions *x, struct state_memory *m, const struct etl_record *r)
+void machine_functions_add(struct machine_functions *x, struct machine_memory *m, const struct etl_record *r)
 {
 	struct bytes b = bytes_of(r->payload, r->payload_bytes);
 	uint32_t stamp = bytes_u32(&b), checksum = bytes_u32(&b);
@@ -74,10 +74,10 @@ void state_functions_add(struct state_functions *x, struct state_memory *m, cons
 	if (r->id != EVENT_FUNCTIONS || !guid_equal(&r->provider, &symbols) || b.bad) {
 		return;
 	}
-	const char *path = state_text16(m, wide, units);
+	const char *path = machine_text16(m, wide, units);
 	struct image_functions *f = find(x, path, stamp, checksum);
 	if (!f) {
-		f = state_alloc(m, sizeof *f);
+		f = machine_alloc(m, sizeof *f);
 		if (!f) {
 			return;
 		}
@@ -85,7 +85,7 @@ void state_functions_add(struct state_functions *x, struct state_memory *m, cons
 		f->path = path;
 		f->stamp = stamp;
 		f->checksum = checksum;
-		if (!state_table_add(&x->images, &f->n)) {
+		if (!machine_table_add(&x->images, &f->n)) {
 			return;
 		}
 	}
@@ -97,7 +97,7 @@ void state_functions_add(struct state_functions *x, struct state_memory *m, cons
 		if (!name || !room(f, m)) {
 			return;
 		}
-		one.name = state_text(m, name);
+		one.name = machine_text(m, name);
 		f->list[f->count++] = one;
 		f->sorted = false;
 	}
@@ -109,7 +109,7 @@ static int by_start(const void *pa, const void *pb)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-const char *state_functions_at(struct state_functions *x, const struct state_image *i, uint64_t offset,
+const char *machine_functions_at(struct machine_functions *x, const struct machine_image *i, uint64_t offset,
 			       uint64_t *ret_start)
 {
 	struct image_functions *f = find(x, i->path, i->time_date_stamp, i->checksum);
@@ -137,14 +137,14 @@ const char *state_functions_at(struct state_functions *x, const struct state_ima
 	return found->name;
 }
 
-void state_functions_free(struct state_functions *x)
+void machine_functions_free(struct machine_functions *x)
 {
 	for (size_t i = 0; x->images.buckets && i < (size_t)1 << x->images.bits; i++) {
-		for (struct state_node *n = x->images.buckets[i]; n; n = n->next) {
-			for (struct state_node *o = n; o; o = o->older) {
+		for (struct machine_node *n = x->images.buckets[i]; n; n = n->next) {
+			for (struct machine_node *o = n; o; o = o->older) {
 				free(((struct image_functions *)o)->list);
 			}
 		}
 	}
-	state_table_free(&x->images);
+	machine_table_free(&x->images);
 }

@@ -199,7 +199,7 @@ static bool speaks(uint32_t first)
 	}
 }
 
-bool state_wants(uint8_t type, const uint8_t *raw)
+bool machine_wants(uint8_t type, const uint8_t *raw)
 {
 	switch (type) {
 	case ETL_RT_SYSTEM32:

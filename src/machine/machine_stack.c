@@ -14,20 +14,20 @@
 #define ADDRESSES_MAX 4096u /* of one record; the kernel stops at 192 */
 
 struct key_node {
-	struct state_node n;
+	struct machine_node n;
 	size_t waiting; /* parts that used the key since it was last explained, plus 1 */
 	uint32_t count; /* what it means right now, when it was said at its creation */
 	const uint64_t *addresses;
 };
 
-static struct key_node *key_of(struct state_stacks *x, struct state_memory *m, uint64_t key)
+static struct key_node *key_of(struct machine_stacks *x, struct machine_memory *m, uint64_t key)
 {
-	struct key_node *k = (struct key_node *)state_table_find(&x->keys, key);
+	struct key_node *k = (struct key_node *)machine_table_find(&x->keys, key);
 	if (!k) {
-		k = state_alloc(m, sizeof *k);
+		k = machine_alloc(m, sizeof *k);
 		if (k) {
 			k->n.id = key;
-			if (!state_table_add(&x->keys, &k->n)) {
+			if (!machine_table_add(&x->keys, &k->n)) {
 				k = NULL;
 			}
 		}
@@ -50,14 +50,14 @@ static uint32_t take_addresses(struct bytes *b, unsigned size, uint64_t *out, si
 }
 
 struct stack_node {
-	struct state_node n; /* by hash */
+	struct machine_node n; /* by hash */
 	uint32_t count;
 	uint64_t addresses[];
 };
 
 /* The addresses of a record, each list once: what a program does it does again. NULL: none, or no
  * memory. */
-static const uint64_t *addresses_keep(struct state_stacks *x, struct state_memory *m,
+static const uint64_t *addresses_keep(struct machine_stacks *x, struct machine_memory *m,
 				      struct bytes *b, unsigned size, uint32_t *ret_count)
 {
 	uint64_t list[ADDRESSES_MAX];
@@ -71,13 +71,13 @@ static const uint64_t *addresses_keep(struct state_stacks *x, struct state_memor
 	if (count == 0) {
 		return NULL;
 	}
-	struct stack_node *k = (struct stack_node *)state_table_find(&x->known, h);
+	struct stack_node *k = (struct stack_node *)machine_table_find(&x->known, h);
 	for (; k; k = (struct stack_node *)k->n.older) {
 		if (k->count == count && memcmp(k->addresses, list, count * sizeof *list) == 0) {
 			return k->addresses;
 		}
 	}
-	k = state_alloc(m, sizeof *k + count * sizeof *list);
+	k = machine_alloc(m, sizeof *k + count * sizeof *list);
 	if (!k) {
 		return NULL;
 	}
@@ -85,11 +85,11 @@ static const uint64_t *addresses_keep(struct state_stacks *x, struct state_memor
 	k->count = count;
 	memcpy(k->addresses, list, count * sizeof *list);
 	/* Without room in the table it is only not shared. */
-	state_table_add(&x->known, &k->n);
+	machine_table_add(&x->known, &k->n);
 	return k->addresses;
 }
 
-static void key_explain(struct state_stacks *x, struct state_memory *m, uint16_t hook,
+static void key_explain(struct machine_stacks *x, struct machine_memory *m, uint16_t hook,
 			const struct etl_record *r)
 {
 	struct bytes b = bytes_of(r->payload, r->payload_bytes);
@@ -100,7 +100,7 @@ static void key_explain(struct state_stacks *x, struct state_memory *m, uint16_t
 		return;
 	}
 	for (size_t i = k->waiting; i > 0;) {
-		struct state_part *p = &x->parts[i - 1];
+		struct machine_part *p = &x->parts[i - 1];
 		p->addresses = a;
 		p->count = count;
 		i = p->waits_with;
@@ -111,7 +111,7 @@ static void key_explain(struct state_stacks *x, struct state_memory *m, uint16_t
 	k->count = hook == HOOK_STACK_KEY_DELETE ? 0 : count;
 }
 
-void state_stacks_add(struct state_stacks *x, struct state_memory *m, uint16_t hook,
+void machine_stacks_add(struct machine_stacks *x, struct machine_memory *m, uint16_t hook,
 		      const struct etl_record *r)
 {
 	if (hook >= HOOK_STACK_KEY_CREATE && hook <= HOOK_STACK_KEY_RUNDOWN) {
@@ -119,7 +119,7 @@ void state_stacks_add(struct state_stacks *x, struct state_memory *m, uint16_t h
 		return;
 	}
 	struct bytes b = bytes_of(r->payload, r->payload_bytes);
-	struct state_part p = {.time = bytes_u64(&b)};
+	struct machine_part p = {.time = bytes_u64(&b)};
 	p.pid = bytes_u32(&b);
 	p.tid = bytes_u32(&b);
 	p.order = x->count;
@@ -140,7 +140,7 @@ void state_stacks_add(struct state_stacks *x, struct state_memory *m, uint16_t h
 	}
 	if (x->count == x->cap) {
 		size_t cap = x->cap ? 2 * x->cap : 1024;
-		void *parts = cap * sizeof *x->parts > STATE_MEMORY_MAX
+		void *parts = cap * sizeof *x->parts > MACHINE_MEMORY_MAX
 				      ? NULL
 				      : realloc(x->parts, cap * sizeof *x->parts);
 		if (!parts) {
@@ -160,7 +160,7 @@ void state_stacks_add(struct state_stacks *x, struct state_memory *m, uint16_t h
 
 static int by_event(const void *pa, const void *pb)
 {
-	const struct state_part *a = pa, *b = pb;
+	const struct machine_part *a = pa, *b = pb;
 	if (a->time != b->time) {
 		return a->time < b->time ? -1 : 1;
 	}
@@ -170,7 +170,7 @@ static int by_event(const void *pa, const void *pb)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-static void settle(struct state_stacks *x)
+static void settle(struct machine_stacks *x)
 {
 	if (x->sorted || !x->count) {
 		return;
@@ -179,13 +179,13 @@ static void settle(struct state_stacks *x)
 	x->sorted = true;
 	/* Places have changed: who waits, waits in vain. Questions come when all has been fed. */
 	for (size_t i = 0; x->keys.buckets && i < (size_t)1 << x->keys.bits; i++) {
-		for (struct state_node *n = x->keys.buckets[i]; n; n = n->next) {
+		for (struct machine_node *n = x->keys.buckets[i]; n; n = n->next) {
 			((struct key_node *)n)->waiting = 0;
 		}
 	}
 }
 
-uint32_t state_stacks_get(struct state_stacks *x, uint64_t time, uint32_t tid, const uint64_t **ret,
+uint32_t machine_stacks_get(struct machine_stacks *x, uint64_t time, uint32_t tid, const uint64_t **ret,
 			  uint32_t *ret_pid, uint32_t *ret_tid)
 {
 	settle(x);
@@ -200,7 +200,7 @@ uint32_t state_stacks_get(struct state_stacks *x, uint64_t time, uint32_t tid, c
 	}
 	uint32_t n = 0;
 	for (size_t i = low; i < x->count && x->parts[i].time == time; i++) {
-		const struct state_part *p = &x->parts[i];
+		const struct machine_part *p = &x->parts[i];
 		if (tid != UINT32_MAX && p->tid != tid) {
 			continue;
 		}
@@ -226,21 +226,21 @@ uint32_t state_stacks_get(struct state_stacks *x, uint64_t time, uint32_t tid, c
 	return n;
 }
 
-void state_stacks_counts(struct state_stacks *x, size_t *ret_stacks, size_t *ret_unexplained)
+void machine_stacks_counts(struct machine_stacks *x, size_t *ret_stacks, size_t *ret_unexplained)
 {
 	settle(x);
 	*ret_stacks = *ret_unexplained = 0;
 	for (size_t i = 0; i < x->count; i++) {
-		const struct state_part *p = &x->parts[i];
+		const struct machine_part *p = &x->parts[i];
 		*ret_stacks += i == 0 || p[-1].time != p->time || p[-1].tid != p->tid;
 		*ret_unexplained += p->count == 0;
 	}
 }
 
-void state_stacks_free(struct state_stacks *x)
+void machine_stacks_free(struct machine_stacks *x)
 {
 	free(x->parts);
 	free(x->joined);
-	state_table_free(&x->keys);
-	state_table_free(&x->known);
+	machine_table_free(&x->keys);
+	machine_table_free(&x->known);
 }

@@ -7,7 +7,7 @@
 #include "etl/etl_reader.h"
 #include "machine/machine_table.h"
 
-struct state_part {
+struct machine_part {
 	uint64_t time;	/* of the event */
 	uint64_t order; /* kernel before user, then as they came */
 	uint32_t pid, tid;
@@ -15,20 +15,20 @@ struct state_part {
 	const uint64_t *addresses;
 	size_t waits_with; /* next part that waits for the same key, plus 1 */
 };
-struct state_stacks {
-	struct state_part *parts;
+struct machine_stacks {
+	struct machine_part *parts;
 	size_t count, cap;
 	bool sorted;
-	struct state_table keys;
-	struct state_table known; /* lists of addresses, each kept once */
-	uint64_t *joined;	  /* what state_stack() hands out */
+	struct machine_table keys;
+	struct machine_table known; /* lists of addresses, each kept once */
+	uint64_t *joined;	  /* what machine_stack() hands out */
 	size_t joined_cap;
 };
-void state_stacks_add(struct state_stacks *x, struct state_memory *m, uint16_t hook,
+void machine_stacks_add(struct machine_stacks *x, struct machine_memory *m, uint16_t hook,
 		      const struct etl_record *r);
-uint32_t state_stacks_get(struct state_stacks *x, uint64_t time, uint32_t tid, const uint64_t **ret,
+uint32_t machine_stacks_get(struct machine_stacks *x, uint64_t time, uint32_t tid, const uint64_t **ret,
 			  uint32_t *ret_pid, uint32_t *ret_tid);
-void state_stacks_counts(struct state_stacks *x, size_t *ret_stacks, size_t *ret_unexplained);
-void state_stacks_free(struct state_stacks *x);
+void machine_stacks_counts(struct machine_stacks *x, size_t *ret_stacks, size_t *ret_unexplained);
+void machine_stacks_free(struct machine_stacks *x);
 
 #endif

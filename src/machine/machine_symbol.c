@@ -18,18 +18,18 @@
 #define READABLE_UNITS (512ull << 20)
 
 struct file_node {
-	struct state_node n; /* by path and build */
+	struct machine_node n; /* by path and build */
 	const char *path;
 	uint64_t build;		/* what else tells builds apart */
 	struct symbol_elf *elf; /* NULL: none, or another build */
 };
 struct name_node {
-	struct state_node n; /* by the place of the raw name */
+	struct machine_node n; /* by the place of the raw name */
 	const char *text;
 };
 
-static bool is_build(const struct symbol_elf *f, const struct state_image *i,
-		     const struct state_debug_id *d)
+static bool is_build(const struct symbol_elf *f, const struct machine_image *i,
+		     const struct machine_debug_id *d)
 {
 	uint8_t id[SYMBOL_BUILD_ID_MAX];
 	uint32_t n = symbol_elf_build_id(f, id);
@@ -52,19 +52,19 @@ static uint64_t hash(const char *path, uint64_t h)
 	return h;
 }
 
-static struct symbol_elf *file_of(struct state_symbols *x, struct state_memory *m,
-				  const struct state_image *i, const struct state_debug_id *d)
+static struct symbol_elf *file_of(struct machine_symbols *x, struct machine_memory *m,
+				  const struct machine_image *i, const struct machine_debug_id *d)
 {
 	uint64_t build = d ? le64_get(d->guid)
 			   : ((uint64_t)i->time_date_stamp << 32 | i->checksum) ^ i->size;
 	uint64_t id = hash(i->path, 14695981039346656037ull ^ build);
-	struct file_node *n = (struct file_node *)state_table_find(&x->files, id);
+	struct file_node *n = (struct file_node *)machine_table_find(&x->files, id);
 	for (; n; n = (struct file_node *)n->n.older) {
 		if (n->build == build && strcmp(n->path, i->path) == 0) {
 			return n->elf;
 		}
 	}
-	n = state_alloc(m, sizeof *n);
+	n = machine_alloc(m, sizeof *n);
 	if (!n) {
 		return NULL;
 	}
@@ -79,15 +79,15 @@ static struct symbol_elf *file_of(struct state_symbols *x, struct state_memory *
 			n->elf = NULL;
 		}
 	}
-	if (!state_table_add(&x->files, &n->n)) {
+	if (!machine_table_add(&x->files, &n->n)) {
 		symbol_elf_close(n->elf);
 		return NULL;
 	}
 	return n->elf;
 }
 
-const char *state_symbols_at(struct state_symbols *x, struct state_memory *m,
-			     const struct state_image *i, const struct state_debug_id *d,
+const char *machine_symbols_at(struct machine_symbols *x, struct machine_memory *m,
+			     const struct machine_image *i, const struct machine_debug_id *d,
 			     uint64_t offset, uint64_t *ret_start)
 {
 	if (i->path[0] != '/') {
@@ -95,26 +95,26 @@ const char *state_symbols_at(struct state_symbols *x, struct state_memory *m,
 	}
 	struct symbol_elf *f = file_of(x, m, i, d);
 	const char *raw = f ? symbol_elf_find(f, offset, ret_start) : NULL;
-	return raw ? state_symbols_readable(x, m, raw) : NULL;
+	return raw ? machine_symbols_readable(x, m, raw) : NULL;
 }
 
-const char *state_symbols_readable(struct state_symbols *x, struct state_memory *m, const char *raw)
+const char *machine_symbols_readable(struct machine_symbols *x, struct machine_memory *m, const char *raw)
 {
 	if (raw[0] != '_' || (raw[1] != 'Z' && raw[1] != 'R')) {
 		return raw;
 	}
 	uint64_t id = (uint64_t)(uintptr_t)raw;
-	struct name_node *n = (struct name_node *)state_table_find(&x->names, id);
+	struct name_node *n = (struct name_node *)machine_table_find(&x->names, id);
 	uint64_t left = READABLE_UNITS - x->readable_units;
 	if (!n && left) {
 		char *text = symbol_demangle_within(raw, &left);
 		x->readable_units = READABLE_UNITS - left;
-		n = text ? state_alloc(m, sizeof *n) : NULL;
+		n = text ? machine_alloc(m, sizeof *n) : NULL;
 		if (n) {
 			n->n.id = id;
-			n->text = state_text(m, text);
+			n->text = machine_text(m, text);
 			n->text = n->text[0] ? n->text : raw; /* there was no room */
-			n = state_table_add(&x->names, &n->n) ? n : NULL;
+			n = machine_table_add(&x->names, &n->n) ? n : NULL;
 		}
 		free(text);
 		if (!n) { /* no room for it, and none for others */
@@ -124,15 +124,15 @@ const char *state_symbols_readable(struct state_symbols *x, struct state_memory 
 	return n ? n->text : raw;
 }
 
-void state_symbols_free(struct state_symbols *x)
+void machine_symbols_free(struct machine_symbols *x)
 {
 	for (size_t i = 0; x->files.buckets && i < (size_t)1 << x->files.bits; i++) {
-		for (struct state_node *n = x->files.buckets[i]; n; n = n->next) {
-			for (struct state_node *o = n; o; o = o->older) {
+		for (struct machine_node *n = x->files.buckets[i]; n; n = n->next) {
+			for (struct machine_node *o = n; o; o = o->older) {
 				symbol_elf_close(((struct file_node *)o)->elf);
 			}
 		}
 	}
-	state_table_free(&x->files);
-	state_table_free(&x->names);
+	machine_table_free(&x->files);
+	machine_table_free(&x->names);
 }

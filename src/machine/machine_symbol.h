@@ -8,17 +8,17 @@
 #include "machine/machine.h"
 #include "machine/machine_table.h"
 
-struct state_symbols {
-	struct state_table files, names;
+struct machine_symbols {
+	struct machine_table files, names;
 	uint64_t open_bytes;
 	uint64_t readable_units; /* that names have taken */
 };
 /* NULL when unknown. *ret_start counts from the module's base. */
-const char *state_symbols_at(struct state_symbols *x, struct state_memory *m,
-			     const struct state_image *i, const struct state_debug_id *d,
+const char *machine_symbols_at(struct machine_symbols *x, struct machine_memory *m,
+			     const struct machine_image *i, const struct machine_debug_id *d,
 			     uint64_t offset, uint64_t *ret_start);
 /* A mangled name, which must stay where it is, as people write it; others as they are. */
-const char *state_symbols_readable(struct state_symbols *x, struct state_memory *m, const char *raw);
-void state_symbols_free(struct state_symbols *x);
+const char *machine_symbols_readable(struct machine_symbols *x, struct machine_memory *m, const char *raw);
+void machine_symbols_free(struct machine_symbols *x);
 
 #endif

@@ -6,19 +6,19 @@
 #define BLOCK_BYTES 65536u
 #define FIRST_BITS  8u
 
-struct state_block {
-	struct state_block *next;
+struct machine_block {
+	struct machine_block *next;
 	size_t used, size;
 	uint64_t bytes[];
 };
 
-void *state_alloc(struct state_memory *m, size_t bytes)
+void *machine_alloc(struct machine_memory *m, size_t bytes)
 {
 	bytes = (bytes + 7) & ~(size_t)7;
-	struct state_block *b = m->blocks;
+	struct machine_block *b = m->blocks;
 	if (!b || bytes > b->size - b->used) {
 		size_t size = BASE_MAX(bytes, BLOCK_BYTES);
-		b = m->used + size > STATE_MEMORY_MAX ? NULL : calloc(1, sizeof *b + size);
+		b = m->used + size > MACHINE_MEMORY_MAX ? NULL : calloc(1, sizeof *b + size);
 		if (!b) {
 			m->full = true;
 			return NULL;
@@ -33,26 +33,26 @@ void *state_alloc(struct state_memory *m, size_t bytes)
 	return p;
 }
 
-void state_memory_free(struct state_memory *m)
+void machine_memory_free(struct machine_memory *m)
 {
-	for (struct state_block *b = m->blocks, *next; b; b = next) {
+	for (struct machine_block *b = m->blocks, *next; b; b = next) {
 		next = b->next;
 		free(b);
 	}
 	m->blocks = NULL;
 }
 
-const char *state_text16(struct state_memory *m, const uint8_t *p, size_t units)
+const char *machine_text16(struct machine_memory *m, const uint8_t *p, size_t units)
 {
 	long bytes = utf16_to_utf8_lossy(p, units, NULL, 0);
-	char *out = bytes < 0 ? NULL : state_alloc(m, (size_t)bytes + 1);
+	char *out = bytes < 0 ? NULL : machine_alloc(m, (size_t)bytes + 1);
 	if (out) {
 		utf16_to_utf8_lossy(p, units, out, (size_t)bytes + 1);
 	}
 	return out ? out : "";
 }
 
-bool state_text16_equal(const uint8_t *p, size_t units, const char *text)
+bool machine_text16_equal(const uint8_t *p, size_t units, const char *text)
 {
 	size_t i = 0;
 	while (i < units && text[i] && le16_get(p + 2 * i) < 0x80 &&
@@ -68,49 +68,49 @@ bool state_text16_equal(const uint8_t *p, size_t units, const char *text)
 	return bytes >= 0 && (size_t)bytes < sizeof narrow && strcmp(narrow, text + i) == 0;
 }
 
-const char *state_text8(struct state_memory *m, const uint8_t *p, size_t bytes)
+const char *machine_text8(struct machine_memory *m, const uint8_t *p, size_t bytes)
 {
 	/* In the code page of the machine, which nobody tells: what is no ASCII gets a mark. */
-	char *out = state_alloc(m, bytes + 1);
+	char *out = machine_alloc(m, bytes + 1);
 	for (size_t i = 0; out && i < bytes; i++) {
 		out[i] = p[i] >= 0x20 && p[i] < 0x7F ? (char)p[i] : '?';
 	}
 	return out ? out : "";
 }
 
-const char *state_text(struct state_memory *m, const char *text)
+const char *machine_text(struct machine_memory *m, const char *text)
 {
 	size_t n = strlen(text) + 1;
-	char *out = state_alloc(m, n);
+	char *out = machine_alloc(m, n);
 	return out ? memcpy(out, text, n) : "";
 }
 
-static uint32_t bucket(const struct state_table *t, uint64_t id)
+static uint32_t bucket(const struct machine_table *t, uint64_t id)
 {
 	return (uint32_t)((id * 0x9E3779B97F4A7C15ull) >> (64 - t->bits));
 }
 
-struct state_node *state_table_find(const struct state_table *t, uint64_t id)
+struct machine_node *machine_table_find(const struct machine_table *t, uint64_t id)
 {
-	struct state_node *n = t->buckets ? t->buckets[bucket(t, id)] : NULL;
+	struct machine_node *n = t->buckets ? t->buckets[bucket(t, id)] : NULL;
 	while (n && n->id != id) {
 		n = n->next;
 	}
 	return n;
 }
 
-static bool grow(struct state_table *t)
+static bool grow(struct machine_table *t)
 {
-	struct state_table wider = {.bits = t->buckets ? t->bits + 2 : FIRST_BITS,
+	struct machine_table wider = {.bits = t->buckets ? t->bits + 2 : FIRST_BITS,
 				    .count = t->count};
-	wider.buckets = calloc((size_t)1 << wider.bits, sizeof(struct state_node *));
+	wider.buckets = calloc((size_t)1 << wider.bits, sizeof(struct machine_node *));
 	if (!wider.buckets) {
 		return t->buckets != NULL; /* slower, not wrong */
 	}
 	for (size_t i = 0; t->buckets && i < (size_t)1 << t->bits; i++) {
-		for (struct state_node *n = t->buckets[i], *next; n; n = next) {
+		for (struct machine_node *n = t->buckets[i], *next; n; n = next) {
 			next = n->next;
-			struct state_node **at = &wider.buckets[bucket(&wider, n->id)];
+			struct machine_node **at = &wider.buckets[bucket(&wider, n->id)];
 			n->next = *at;
 			*at = n;
 		}
@@ -120,12 +120,12 @@ static bool grow(struct state_table *t)
 	return true;
 }
 
-bool state_table_add(struct state_table *t, struct state_node *n)
+bool machine_table_add(struct machine_table *t, struct machine_node *n)
 {
 	if ((!t->buckets || t->count > (size_t)1 << t->bits) && t->bits < 24 && !grow(t)) {
 		return false;
 	}
-	struct state_node **at = &t->buckets[bucket(t, n->id)];
+	struct machine_node **at = &t->buckets[bucket(t, n->id)];
 	while (*at && (*at)->id != n->id) {
 		at = &(*at)->next;
 	}
@@ -141,7 +141,7 @@ bool state_table_add(struct state_table *t, struct state_node *n)
 	return true;
 }
 
-void state_table_free(struct state_table *t)
+void machine_table_free(struct machine_table *t)
 {
 	free(t->buckets);
 	t->buckets = NULL;

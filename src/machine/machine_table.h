@@ -8,38 +8,38 @@
 
 #include "base/base.h"
 
-#define STATE_MEMORY_MAX (1ull << 30)
+#define MACHINE_MEMORY_MAX (1ull << 30)
 
-struct state_memory {
-	struct state_block *blocks;
+struct machine_memory {
+	struct machine_block *blocks;
 	uint64_t used;
 	bool full;
 };
 /* Zeroed, aligned to 8, lives as long as the state; NULL at the limit or without memory. */
-void *state_alloc(struct state_memory *m, size_t bytes);
-void state_memory_free(struct state_memory *m);
+void *machine_alloc(struct machine_memory *m, size_t bytes);
+void machine_memory_free(struct machine_memory *m);
 /* UTF-16LE, unaligned, or 8-bit text as UTF-8. "" when there is no memory. */
-const char *state_text16(struct state_memory *m, const uint8_t *p, size_t units);
-const char *state_text8(struct state_memory *m, const uint8_t *p, size_t bytes);
-const char *state_text(struct state_memory *m, const char *text); /* a copy */
+const char *machine_text16(struct machine_memory *m, const uint8_t *p, size_t units);
+const char *machine_text8(struct machine_memory *m, const uint8_t *p, size_t bytes);
+const char *machine_text(struct machine_memory *m, const char *text); /* a copy */
 /* Does the UTF-16 text say what the UTF-8 text says? */
-bool state_text16_equal(const uint8_t *p, size_t units, const char *text);
+bool machine_text16_equal(const uint8_t *p, size_t units, const char *text);
 
 /* First member of whatever is in a table. */
-struct state_node {
-	struct state_node *next;  /* of the bucket */
-	struct state_node *older; /* that had the id before */
+struct machine_node {
+	struct machine_node *next;  /* of the bucket */
+	struct machine_node *older; /* that had the id before */
 	uint64_t id;
 };
-struct state_table {
-	struct state_node **buckets;
+struct machine_table {
+	struct machine_node **buckets;
 	uint32_t bits;
 	size_t count; /* ids */
 };
 /* The latest that has this id, or NULL. */
-struct state_node *state_table_find(const struct state_table *t, uint64_t id);
+struct machine_node *machine_table_find(const struct machine_table *t, uint64_t id);
 /* False without memory. */
-bool state_table_add(struct state_table *t, struct state_node *n);
-void state_table_free(struct state_table *t);
+bool machine_table_add(struct machine_table *t, struct machine_node *n);
+void machine_table_free(struct machine_table *t);
 
 #endif

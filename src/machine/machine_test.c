@@ -22,15 +22,15 @@ static struct etl_reader *open_file(const char *file)
 	return r;
 }
 
-static struct state *feed(const char *file)
+static struct machine *feed(const char *file)
 {
 	struct etl_reader *r = open_file(file);
-	struct state *s = state_create(STATE_STACKS);
+	struct machine *s = machine_create(MACHINE_STACKS);
 	struct etl_record e;
 	while (etl_reader_next(r, &e) > 0) {
-		state_add(s, &e);
+		machine_add(s, &e);
 	}
-	assert_false(state_full(s));
+	assert_false(machine_full(s));
 	etl_reader_close(r);
 	return s;
 }
@@ -108,7 +108,7 @@ static void compare(const char *name, uint16_t hook, unsigned least)
 {
 	static struct line lines[200];
 	unsigned n = load_lines("perfview/net.4.5.2.x86.baseline.txt", name, lines, 200);
-	struct state *s = feed("perfview/net.4.5.2.x86.etl"); /* all first: files come last */
+	struct machine *s = feed("perfview/net.4.5.2.x86.etl"); /* all first: files come last */
 	struct etl_reader *r = open_file("perfview/net.4.5.2.x86.etl");
 	uint64_t start = etl_reader_info(r)->start_filetime;
 	struct etl_record e;
@@ -124,8 +124,8 @@ static void compare(const char *name, uint16_t hook, unsigned least)
 			    e.payload_bytes != l->bytes || l->found) {
 				continue;
 			}
-			struct state_who w = state_who(s, &e);
-			const struct state_process *p = state_process_at(s, w.pid, e.time_filetime);
+			struct machine_who w = machine_who(s, &e);
+			const struct machine_process *p = machine_process_at(s, w.pid, e.time_filetime);
 			if ((long)(int32_t)w.pid != l->pid || (long)(int32_t)w.tid != l->tid ||
 			    !p || !same_process(p->name, l->process)) {
 				continue; /* perhaps another one within the same microsecond */
@@ -135,7 +135,7 @@ static void compare(const char *name, uint16_t hook, unsigned least)
 			if (l->file[0]) {
 				/* Listed with a drive letter and cut; the trace has a device. */
 				const char *f =
-					state_file(s, le64_get(e.payload + 24), e.time_filetime);
+					machine_file(s, le64_get(e.payload + 24), e.time_filetime);
 				assert_non_null(f);
 				size_t cut = strcspn(l->file, "."), tail = cut > 3 ? cut - 3 : 0;
 				char part[64];
@@ -154,7 +154,7 @@ static void compare(const char *name, uint16_t hook, unsigned least)
 	}
 	assert_true(checked >= least);
 	etl_reader_close(r);
-	state_destroy(s);
+	machine_destroy(s);
 }
 
 static void samples_have_the_process_that_perfview_lists(void **state)
@@ -188,7 +188,7 @@ static void processes_and_their_ends_are_known(void **state)
 	if (!corpus_present()) {
 		skip();
 	}
-	struct state *s = feed("perfview/net.4.5.2.x86.etl");
+	struct machine *s = feed("perfview/net.4.5.2.x86.etl");
 	static const struct {
 		uint32_t pid;
 		const char *name;
@@ -199,15 +199,15 @@ static void processes_and_their_ends_are_known(void **state)
 		    {576, "csrss.exe", 564},
 		    {624, "csrss.exe", 616}};
 	for (unsigned i = 0; i < BASE_ARRAY_LEN(want); i++) {
-		const struct state_process *p = state_process_at(s, want[i].pid, UINT64_MAX);
+		const struct machine_process *p = machine_process_at(s, want[i].pid, UINT64_MAX);
 		assert_non_null(p);
 		assert_string_equal(p->name, want[i].name);
 		assert_int_equal(p->parent, want[i].parent);
 	}
 	assert_non_null(
-		strstr(state_process_at(s, 456, 0)->command_line, "\\SystemRoot\\System32"));
-	assert_null(state_process_at(s, 123456789, 0));
-	state_destroy(s);
+		strstr(machine_process_at(s, 456, 0)->command_line, "\\SystemRoot\\System32"));
+	assert_null(machine_process_at(s, 123456789, 0));
+	machine_destroy(s);
 }
 
 static int by_value(const void *a, const void *b)
@@ -221,9 +221,9 @@ static void every_stack_finds_an_event_and_every_key_its_addresses(void **state)
 	if (!corpus_present()) {
 		skip();
 	}
-	struct state *s = feed("perfview/net.4.5.2.x86.etl");
+	struct machine *s = feed("perfview/net.4.5.2.x86.etl");
 	size_t stacks, unexplained;
-	state_stack_counts(s, &stacks, &unexplained);
+	machine_stack_counts(s, &stacks, &unexplained);
 	printf("%zu stacks\n", stacks);
 	assert_int_equal(unexplained, 0);
 	struct etl_reader *r = open_file("perfview/net.4.5.2.x86.etl");
@@ -234,13 +234,13 @@ static void every_stack_finds_an_event_and_every_key_its_addresses(void **state)
 	uint64_t last = 0;
 	while (etl_reader_next(r, &e) > 0) {
 		const uint64_t *any;
-		struct state_who whose;
+		struct machine_who whose;
 		if (e.hook == 0x1820 || e.hook == 0x1825 || e.hook == 0x1826) {
 			assert_true(times_count < 100000);
 			times[times_count++] = le64_get(e.payload);
 		}
 		if (e.hook >> 8 != 0x18 && e.time_raw != last &&
-		    state_stack(s, e.time_raw, STATE_NO_ID, &any, &whose) > 0) {
+		    machine_stack(s, e.time_raw, MACHINE_NO_ID, &any, &whose) > 0) {
 			last = e.time_raw;
 			owners++;
 		}
@@ -249,15 +249,15 @@ static void every_stack_finds_an_event_and_every_key_its_addresses(void **state)
 		}
 		samples++;
 		const uint64_t *a;
-		struct state_who w = state_who(s, &e);
-		uint32_t n = state_stack(s, e.time_raw, w.tid, &a, &whose);
+		struct machine_who w = machine_who(s, &e);
+		uint32_t n = machine_stack(s, e.time_raw, w.tid, &a, &whose);
 		with_stack += n > 0;
 		for (uint32_t i = 0; i < n; i++) {
 			/* User code may be made at run time; the kernel's stands in modules. */
 			if (a[i] >> 47) {
 				addresses++;
 				in_module +=
-					state_image_at(s, w.pid, a[i], e.time_filetime) != NULL;
+					machine_image_at(s, w.pid, a[i], e.time_filetime) != NULL;
 			}
 		}
 		/* The innermost address is where the sample was taken; in user mode only nearly,
@@ -285,7 +285,7 @@ static void every_stack_finds_an_event_and_every_key_its_addresses(void **state)
 	assert_int_equal(exact, 851);
 	assert_true(in_module * 100 > addresses * 99);
 	etl_reader_close(r);
-	state_destroy(s);
+	machine_destroy(s);
 }
 
 static void modules_of_three_class_versions_are_those_that_were_logged(void **state)
@@ -300,17 +300,17 @@ static void modules_of_three_class_versions_are_those_that_were_logged(void **st
 	char *tsv = corpus_load("sawbuck/expected-modules.tsv", &bytes);
 	for (size_t i = 0; i < BASE_ARRAY_LEN(files); i++) {
 		struct etl_reader *r = open_file(files[i]);
-		struct state *s = state_create(0);
+		struct machine *s = machine_create(0);
 		struct etl_record e;
 		uint32_t pid = UINT32_MAX;
 		while (etl_reader_next(r, &e) > 0) {
-			state_add(s, &e);
+			machine_add(s, &e);
 			if (pid == UINT32_MAX &&
 			    (e.type == ETL_RT_FULL32 || e.type == ETL_RT_FULL64) &&
-			    state_image_of(s, state_who(s, &e).pid, 0)) {
-				pid = state_who(s, &e).pid;
+			    machine_image_of(s, machine_who(s, &e).pid, 0)) {
+				pid = machine_who(s, &e).pid;
 			}
-			if (pid == UINT32_MAX && state_image_of(s, e.pid, 0)) {
+			if (pid == UINT32_MAX && machine_image_of(s, e.pid, 0)) {
 				pid = e.pid; /* version 0 names no process */
 			}
 		}
@@ -327,8 +327,8 @@ static void modules_of_three_class_versions_are_those_that_were_logged(void **st
 			uint64_t size = strtoull(strchr(one, '\t') + 1, NULL, 16);
 			const char *path = strrchr(one, '\t') + 1;
 			bool found = false;
-			const struct state_image *m;
-			for (size_t k = 0; (m = state_image_of(s, pid, k)); k++) {
+			const struct machine_image *m;
+			for (size_t k = 0; (m = machine_image_of(s, pid, k)); k++) {
 				found = found || (m->base == base && m->size == size &&
 						  strcmp(m->path, path) == 0);
 			}
@@ -338,7 +338,7 @@ static void modules_of_three_class_versions_are_those_that_were_logged(void **st
 			lines++;
 		}
 		assert_int_equal(lines, 24);
-		state_destroy(s);
+		machine_destroy(s);
 		etl_reader_close(r);
 	}
 	free(tsv);
@@ -414,7 +414,7 @@ static uint32_t process_payload(uint8_t *p, unsigned width, uint8_t version, uin
 
 static void processes_are_read_when_a_program_of_another_width_wrote_them(void **state)
 {
-	struct state *s = state_create(0);
+	struct machine *s = machine_create(0);
 	for (unsigned k = 0; k < 48; k++) {
 		unsigned width = k & 1 ? 8 : 4, claimed = k & 2 ? 8 : 4;
 		uint8_t payload[256] = {0};
@@ -427,13 +427,13 @@ static void processes_are_read_when_a_program_of_another_width_wrote_them(void *
 				       .payload = payload};
 		assert_int_equal(guid_parse("3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c", &r.provider), 0);
 		r.payload_bytes = process_payload(payload, width, r.version, k & 4 ? 259 : 0, k & 8);
-		struct state_who w = state_who(s, &r);
+		struct machine_who w = machine_who(s, &r);
 		if (w.pid != 1776) {
 			fail_msg("%u-byte pointers, header says %u, version %u: process %u", width, claimed,
 				 r.version, w.pid);
 		}
 	}
-	state_destroy(s);
+	machine_destroy(s);
 }
 
 static void images_of_version_0_are_read_in_each_width(void **state)
@@ -441,7 +441,7 @@ static void images_of_version_0_are_read_in_each_width(void **state)
 	static const char path[] = "C:\\Windows\\a.dll";
 	for (unsigned k = 0; k < 4; k++) {
 		unsigned width = k & 1 ? 8 : 4, claimed = k & 2 ? 8 : 4;
-		struct state *s = state_create(0);
+		struct machine *s = machine_create(0);
 		uint8_t payload[128] = {0};
 		uint32_t n = put_pointer(payload, 0, width, 0x76e10000);
 		le32_put(payload + n, 0x127000);
@@ -457,13 +457,13 @@ static void images_of_version_0_are_read_in_each_width(void **state)
 				       .payload = payload,
 				       .payload_bytes = n};
 		assert_int_equal(guid_parse("2cb15d1d-5fc1-11d2-abe1-00a0c911f518", &r.provider), 0);
-		state_add(s, &r);
-		const struct state_image *m = state_image_of(s, 7644, 0);
+		machine_add(s, &r);
+		const struct machine_image *m = machine_image_of(s, 7644, 0);
 		assert_non_null(m);
 		assert_int_equal(m->base, 0x76e10000);
 		assert_int_equal(m->size, 0x127000);
 		assert_string_equal(m->path, path);
-		state_destroy(s);
+		machine_destroy(s);
 	}
 }
 
@@ -476,14 +476,14 @@ static void image_events_are_about_their_process_in_each_width(void **state)
 		"sawbuck/image_data_32_v0.etl", "sawbuck/image_data_32_v2.etl", "sawbuck/image_data_64_v1.etl"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(files); i++) {
 		struct etl_reader *r = open_file(files[i]);
-		struct state *s = state_create(0);
+		struct machine *s = machine_create(0);
 		struct etl_record e;
 		while (etl_reader_next(r, &e) > 0) {
 			if (e.type == ETL_RT_FULL32) {
-				assert_int_equal(state_who(s, &e).pid, e.pid); /* of its own images */
+				assert_int_equal(machine_who(s, &e).pid, e.pid); /* of its own images */
 			}
 		}
-		state_destroy(s);
+		machine_destroy(s);
 		etl_reader_close(r);
 	}
 }
@@ -509,23 +509,23 @@ static void context_switches_tell_who_ran(void **state)
 	struct etl_reader *r;
 	struct etl_record e;
 	assert_int_equal(etl_reader_open_memory(b.mem, 2 * 4096, 0, &r, NULL), 0);
-	struct state *s = state_create(0);
+	struct machine *s = machine_create(0);
 	bool asked = false;
 	while (etl_reader_next(r, &e) > 0) {
-		state_add(s, &e);
+		machine_add(s, &e);
 		if (e.hook == 0x0F32) {
-			struct state_who w = state_who(s, &e);
+			struct machine_who w = machine_who(s, &e);
 			assert_int_equal(w.tid, 7);
 			assert_int_equal(w.pid, 50);
 			asked = true;
 		}
 	}
 	assert_true(asked);
-	assert_int_equal(state_pid_of_thread(s, 7, 1450), 50);
-	assert_int_equal(state_pid_of_thread(s, 7, 1550), 60);
-	assert_int_equal(state_pid_of_thread(s, 8, 1550), STATE_NO_ID);
-	assert_int_equal(state_pid_of_thread(s, 0, 1550), 0);
-	state_destroy(s);
+	assert_int_equal(machine_pid_of_thread(s, 7, 1450), 50);
+	assert_int_equal(machine_pid_of_thread(s, 7, 1550), 60);
+	assert_int_equal(machine_pid_of_thread(s, 8, 1550), MACHINE_NO_ID);
+	assert_int_equal(machine_pid_of_thread(s, 0, 1550), 0);
+	machine_destroy(s);
 	etl_reader_close(r);
 	free(b.mem);
 }
@@ -560,16 +560,16 @@ static void before_an_end_without_a_start_it_was_what_ended(void **state)
 	struct etl_reader *r;
 	struct etl_record e;
 	assert_int_equal(etl_reader_open_memory(b.mem, 2 * 4096, 0, &r, NULL), 0);
-	struct state *s = state_create(0);
+	struct machine *s = machine_create(0);
 	while (etl_reader_next(r, &e) > 0) {
-		state_add(s, &e);
+		machine_add(s, &e);
 	}
-	assert_int_equal(state_pid_of_thread(s, 9, 1200), 60);
-	assert_int_equal(state_pid_of_thread(s, 9, 1450), 61);
-	assert_string_equal(state_process_at(s, 60, 1200)->name, "first");
-	assert_string_equal(state_process_at(s, 60, 1350)->name, "second");
-	assert_string_equal(state_process_at(s, 60, 1450)->name, "third");
-	state_destroy(s);
+	assert_int_equal(machine_pid_of_thread(s, 9, 1200), 60);
+	assert_int_equal(machine_pid_of_thread(s, 9, 1450), 61);
+	assert_string_equal(machine_process_at(s, 60, 1200)->name, "first");
+	assert_string_equal(machine_process_at(s, 60, 1350)->name, "second");
+	assert_string_equal(machine_process_at(s, 60, 1450)->name, "third");
+	machine_destroy(s);
 	etl_reader_close(r);
 	free(b.mem);
 }
@@ -596,7 +596,7 @@ static void threads_have_the_name_they_were_given_last(void **state)
 	static const struct etl_build_header h = {
 		.clock_type = 1, .perf_freq = 10000000, .start_raw = 1000, .start_filetime = 1000};
 	struct etl_build b;
-	struct state_thread t;
+	struct machine_thread t;
 	etl_build_start(&b, 4096, &h);
 	etl_build_begin(&b, 1, 1);
 	named_thread(&b, 1100, 3, 7, "of the rundown");
@@ -610,18 +610,18 @@ static void threads_have_the_name_they_were_given_last(void **state)
 	struct etl_reader *r;
 	struct etl_record e;
 	assert_int_equal(etl_reader_open_memory(b.mem, 2 * 4096, 0, &r, NULL), 0);
-	struct state *s = state_create(0);
+	struct machine *s = machine_create(0);
 	while (etl_reader_next(r, &e) > 0) {
-		state_add(s, &e);
+		machine_add(s, &e);
 	}
-	assert_true(state_thread_at(s, 7, 1150, &t));
+	assert_true(machine_thread_at(s, 7, 1150, &t));
 	assert_string_equal(t.name, "of the rundown");
-	assert_true(state_thread_at(s, 8, 1150, &t));
+	assert_true(machine_thread_at(s, 8, 1150, &t));
 	assert_string_equal(t.name, "second");
-	assert_true(state_thread_at(s, 8, 1550, &t));
+	assert_true(machine_thread_at(s, 8, 1550, &t));
 	assert_string_equal(t.name, "");
-	assert_false(state_thread_at(s, 9, 1650, &t));
-	state_destroy(s);
+	assert_false(machine_thread_at(s, 9, 1650, &t));
+	machine_destroy(s);
 	etl_reader_close(r);
 	free(b.mem);
 }

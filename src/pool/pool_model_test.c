@@ -44,7 +44,7 @@ struct writer {
 	struct store buffer[BUFFER];
 };
 
-struct state {
+struct machine {
 	/* shared */
 	uint8_t free_mask, armed, bell;
 	struct word word[CHUNKS];
@@ -76,11 +76,11 @@ static const char *violation;
 
 /* ---- the set of visited states -------------------------------------------------------------- */
 
-static struct state *table;
+static struct machine *table;
 static uint8_t *used;
 static size_t table_size, table_count;
 
-static uint64_t hash_state(const struct state *s)
+static uint64_t hash_state(const struct machine *s)
 {
 	const uint8_t *p = (const uint8_t *)s;
 	uint64_t h = 1469598103934665603ull;
@@ -90,7 +90,7 @@ static uint64_t hash_state(const struct state *s)
 	return h ^ h >> 29;
 }
 
-static bool visit(const struct state *s)
+static bool visit(const struct machine *s)
 {
 	size_t at = hash_state(s) & (table_size - 1);
 	while (used[at]) {
@@ -116,7 +116,7 @@ static uint8_t value_of(uint8_t writer, uint8_t event)
 	return (uint8_t)(1 + writer * 16 + event);
 }
 
-static void flush_one(struct state *s, struct writer *w)
+static void flush_one(struct machine *s, struct writer *w)
 {
 	struct store st = w->buffer[0];
 	memmove(&w->buffer[0], &w->buffer[1], sizeof w->buffer - sizeof w->buffer[0]);
@@ -144,13 +144,13 @@ static bool push(struct writer *w, struct store st)
 
 enum { W_START, W_FILL, W_PUBLISH, W_CLAIM, W_CLOSE, W_OPEN, W_ARMED, W_DONE };
 
-static bool half_full(const struct state *s)
+static bool half_full(const struct machine *s)
 {
 	return s->free_mask != (1 << CHUNKS) - 1; /* one of two chunks taken */
 }
 
 /* False when the step cannot be taken now. */
-static bool writer_step(struct state *s, uint8_t i)
+static bool writer_step(struct machine *s, uint8_t i)
 {
 	struct writer *w = &s->w[i];
 	switch (w->pc) {
@@ -240,7 +240,7 @@ static bool writer_step(struct state *s, uint8_t i)
 
 enum { D_SCAN, D_LOOK, D_COPY, D_FREE, D_NEXT, D_ARM, D_RECHECK, D_SLEEP };
 
-static void deliver(struct state *s, uint8_t value)
+static void deliver(struct machine *s, uint8_t value)
 {
 	uint8_t i = (uint8_t)((value - 1) / 16), event = (uint8_t)((value - 1) % 16);
 	if (value == 0 || i >= WRITERS || event >= EVENTS) {
@@ -254,7 +254,7 @@ static void deliver(struct state *s, uint8_t value)
 	}
 }
 
-static void drain_copy(struct state *s)
+static void drain_copy(struct machine *s)
 {
 	uint8_t c = s->chunk;
 	for (uint8_t k = s->consumed[c]; k < s->look.committed; k++) {
@@ -265,7 +265,7 @@ static void drain_copy(struct state *s)
 	}
 }
 
-static bool drain_step(struct state *s)
+static bool drain_step(struct machine *s)
 {
 	uint8_t c = s->chunk;
 	switch (s->pc) {
@@ -334,7 +334,7 @@ static bool drain_step(struct state *s)
 
 /* ---- the search ----------------------------------------------------------------------------- */
 
-static void check_owners(const struct state *s)
+static void check_owners(const struct machine *s)
 {
 	const struct writer *a = &s->w[0], *b = &s->w[1];
 	if (a->chunk != VAR_NONE && a->chunk == b->chunk) {
@@ -348,7 +348,7 @@ static void check_owners(const struct state *s)
 }
 
 /* Nobody can move: the timer would wake the drain. Let it, and look at the books. */
-static void check_end(struct state s, bool deaths)
+static void check_end(struct machine s, bool deaths)
 {
 	for (uint8_t k = 0; k < CHUNKS && !deaths; k++) {
 		if (s.word[k].closed && (s.live[k] || s.word[k].gen != s.gen[k])) {
@@ -370,11 +370,11 @@ static void check_end(struct state s, bool deaths)
 }
 
 struct stack {
-	struct state *at;
+	struct machine *at;
 	size_t count, cap;
 };
 
-static void add(struct stack *k, const struct state *s)
+static void add(struct stack *k, const struct machine *s)
 {
 	if (violation || !visit(s)) {
 		return;
@@ -397,7 +397,7 @@ static size_t explore(bool deaths)
 	table = malloc(table_size * sizeof *table);
 	used = calloc(table_size, 1);
 	assert_true(table && used);
-	struct state first;
+	struct machine first;
 	memset(&first, 0, sizeof first);
 	first.free_mask = (1 << CHUNKS) - 1;
 	for (uint8_t i = 0; i < WRITERS; i++) {
@@ -406,11 +406,11 @@ static size_t explore(bool deaths)
 	struct stack k = {0};
 	add(&k, &first);
 	while (k.count > 0 && !violation) {
-		struct state s = k.at[--k.count];
+		struct machine s = k.at[--k.count];
 		bool moved = false;
 		check_owners(&s);
 		for (uint8_t i = 0; i < WRITERS && !violation; i++) {
-			struct state n = s;
+			struct machine n = s;
 			if (s.w[i].buffered) {
 				flush_one(&n, &n.w[i]);
 				add(&k, &n);
@@ -429,7 +429,7 @@ static size_t explore(bool deaths)
 				}
 			}
 		}
-		struct state n = s;
+		struct machine n = s;
 		if (!violation && drain_step(&n)) {
 			add(&k, &n);
 			moved = true;

@@ -25,35 +25,35 @@
 
 #include "base/provider_guid.h"
 
-#define SAVED_BYTES_MAX	     (1u << 20) /* of a file */
-#define SAVED_PROVIDERS_MAX  1024u
-#define SAVED_MASK_WORDS     8u	 /* PERFINFO_GROUPMASK */
-#define SAVED_STACKS_MAX     256u
-#define SAVED_COMMAND_MAX    2048u
-#define SAVED_FILE_MAX_LIMIT 16u /* FileMax, as Windows */
+#define SESSION_BYTES_MAX	     (1u << 20) /* of a file */
+#define SESSION_PROVIDERS_MAX  1024u
+#define SESSION_MASK_WORDS     8u	 /* PERFINFO_GROUPMASK */
+#define SESSION_STACKS_MAX     256u
+#define SESSION_COMMAND_MAX    2048u
+#define SESSION_FILE_MAX_LIMIT 16u /* FileMax, as Windows */
 
 /* Filters of an enable that can be written down; the one of payloads is apart. */
-enum saved_filter {
-	SAVED_FILTER_EXE,
-	SAVED_FILTER_EVENT_ID,
-	SAVED_FILTER_EVENT_NAME,
-	SAVED_FILTER_STACK_ID,
-	SAVED_FILTER_STACK_NAME,
-	SAVED_FILTER_STACK_LEVEL,
-	SAVED_FILTER_CONTAINER,
-	SAVED_FILTER_PID, /* of what lives when the session starts */
-	SAVED_FILTER_COUNT,
+enum session_filter {
+	SESSION_FILTER_EXE,
+	SESSION_FILTER_EVENT_ID,
+	SESSION_FILTER_EVENT_NAME,
+	SESSION_FILTER_STACK_ID,
+	SESSION_FILTER_STACK_NAME,
+	SESSION_FILTER_STACK_LEVEL,
+	SESSION_FILTER_CONTAINER,
+	SESSION_FILTER_PID, /* of what lives when the session starts */
+	SESSION_FILTER_COUNT,
 };
-#define SAVED_FILTER_BYTES 4096u
-#define SAVED_FILTER_TEXT  512u
-const char *saved_filter_key(enum saved_filter kind); /* in a file */
-uint32_t saved_filter_type(enum saved_filter kind);   /* EVENT_FILTER_TYPE_* */
-bool saved_filter_is_stack(enum saved_filter kind);   /* wants EVENT_ENABLE_PROPERTY_STACK_TRACE */
+#define SESSION_FILTER_BYTES 4096u
+#define SESSION_FILTER_TEXT  512u
+const char *session_filter_key(enum session_filter kind); /* in a file */
+uint32_t session_filter_type(enum session_filter kind);   /* EVENT_FILTER_TYPE_* */
+bool session_filter_is_stack(enum session_filter kind);   /* wants EVENT_ENABLE_PROPERTY_STACK_TRACE */
 /* What EVENT_FILTER_DESCRIPTOR points to. -EINVAL: *d says what the text should be. */
-int saved_filter_make(enum saved_filter kind, const char *text, uint8_t out[SAVED_FILTER_BYTES],
+int session_filter_make(enum session_filter kind, const char *text, uint8_t out[SESSION_FILTER_BYTES],
 		      size_t *ret_bytes, struct diag *d);
 
-struct saved_provider {
+struct session_provider {
 	struct guid guid;
 	char name[256]; /* what to show; "" when only the GUID is known */
 	uint32_t line;
@@ -61,18 +61,18 @@ struct saved_provider {
 	uint8_t level;
 	uint32_t properties; /* EVENT_ENABLE_PROPERTY_* */
 	uint64_t any, all;
-	char filter[SAVED_FILTER_COUNT][SAVED_FILTER_TEXT]; /* "": none */
+	char filter[SESSION_FILTER_COUNT][SESSION_FILTER_TEXT]; /* "": none */
 	uint8_t *payload; /* heap: what EVENT_FILTER_TYPE_PAYLOAD takes; NULL: none */
 	uint32_t payload_bytes;
 };
 
-enum saved_suffix { /* of a collector's file, as logman -v */
-		    SAVED_SUFFIX_NONE,
-		    SAVED_SUFFIX_NUMBER,
-		    SAVED_SUFFIX_TIME,
+enum session_suffix { /* of a collector's file, as logman -v */
+		    SESSION_SUFFIX_NONE,
+		    SESSION_SUFFIX_NUMBER,
+		    SESSION_SUFFIX_TIME,
 };
 
-struct saved_session {
+struct session_spec {
 	char name[3100];  /* 1024 units of UTF-16 */
 	char file[4096];  /* "": none */
 	struct guid guid; /* zero: chosen at the start */
@@ -88,55 +88,55 @@ struct saved_session {
 	uint64_t end_filetime; /* it ends then; 0: it does not */
 	uint64_t begin_filetime; /* a collector starts then, while etwd runs; 0: by hand */
 	bool daily;		 /* both every day, at that time of day */
-	char command[SAVED_COMMAND_MAX]; /* for the shell, when a run has ended; "": none */
+	char command[SESSION_COMMAND_MAX]; /* for the shell, when a run has ended; "": none */
 	uint64_t quota;	   /* bytes of log file; 0: none */
-	enum saved_suffix suffix;
-	uint32_t serial; /* the next number for SAVED_SUFFIX_NUMBER */
+	enum session_suffix suffix;
+	uint32_t serial; /* the next number for SESSION_SUFFIX_NUMBER */
 	bool overwrite;
 	bool not_persistent; /* DisableRealtimePersistence */
 	/* Kernel sessions: group masks (all zero: none) and the events with stacks (group << 8 | type). */
-	uint32_t kernel_mask[SAVED_MASK_WORDS];
-	uint16_t kernel_stack[SAVED_STACKS_MAX];
+	uint32_t kernel_mask[SESSION_MASK_WORDS];
+	uint16_t kernel_stack[SESSION_STACKS_MAX];
 	uint32_t kernel_stacks;
-	struct saved_provider *provider; /* heap */
+	struct session_provider *provider; /* heap */
 	uint32_t provider_count;
 };
-bool saved_has_kernel_mask(const struct saved_session *s);
+bool session_has_kernel_mask(const struct session_spec *s);
 
 /* What a file means when it says nothing. */
-void saved_init(struct saved_session *s);
+void session_init(struct session_spec *s);
 /* 0; -EBADMSG with line and reason in *d; -ENOMEM; -E2BIG. On failure *ret holds nothing. `name` is
  * the session's when the file does not tell. `installed` finds the manifests for sections with a provider's
  * name; may be NULL. */
-int saved_parse(const char *text, size_t n, const char *name, provider_installed installed,
-		struct saved_session *ret, struct diag *d);
+int session_parse(const char *text, size_t n, const char *name, provider_installed installed,
+		struct session_spec *ret, struct diag *d);
 /* The same from a file, named after it without ".conf". Also -errno of the file. */
-int saved_read(const char *path, provider_installed installed, struct saved_session *ret, struct diag *d);
-/* As text that saved_parse reads back. */
-void saved_format(const struct saved_session *s, struct strbuf *out);
+int session_read_file(const char *path, provider_installed installed, struct session_spec *ret, struct diag *d);
+/* As text that session_parse reads back. */
+void session_format(const struct session_spec *s, struct strbuf *out);
 /* Replaces the file in one step; makes missing directories (0700). 0 or -errno. */
-int saved_write(const char *path, const struct saved_session *s);
-void saved_finish(struct saved_session *s);
+int session_write(const char *path, const struct session_spec *s);
+void session_finish(struct session_spec *s);
 /* Another payload filter instead. -EINVAL, -ENOMEM. */
-int saved_set_payload(struct saved_provider *p, const void *blob, size_t n, struct diag *d);
+int session_set_payload(struct session_provider *p, const void *blob, size_t n, struct diag *d);
 /* A new provider, enabled for everything. NULL when there are too many or no memory. */
-struct saved_provider *saved_add_provider(struct saved_session *s, const struct guid *g);
+struct session_provider *session_add_provider(struct session_spec *s, const struct guid *g);
 
 /* Where they are. Users: $XDG_CONFIG_HOME/openetw (else ~/.config/openetw), for all: /etc/openetw.
  */
-enum saved_place {
-	SAVED_AUTOLOGGERS, /* autologger.d */
-	SAVED_COLLECTORS,  /* collectors */
-	SAVED_STATE, /* $XDG_STATE_HOME/openetw (else ~/.local/state/openetw), /var/lib/openetw */
+enum session_place {
+	SESSION_AUTOLOGGERS, /* autologger.d */
+	SESSION_COLLECTORS,  /* collectors */
+	SESSION_STATE, /* $XDG_STATE_HOME/openetw (else ~/.local/state/openetw), /var/lib/openetw */
 };
 /* -ENOENT when there is no home to speak of, -ENAMETOOLONG. */
-int saved_dir(enum saved_place place, bool system, char *out, size_t cap);
+int session_dir(enum session_place place, bool system, char *out, size_t cap);
 /* "DIR/NAME.conf", what is no plain file name character of NAME as %XX. */
-int saved_path(enum saved_place place, bool system, const char *name, char *out, size_t cap);
+int session_path(enum session_place place, bool system, const char *name, char *out, size_t cap);
 /* Every "*.conf" of a directory by name; stops when `each` is false. 0 or -errno; a missing
  * directory is an empty one. */
-int saved_each(const char *dir, bool (*each)(void *ctx, const char *path), void *ctx);
+int session_each(const char *dir, bool (*each)(void *ctx, const char *path), void *ctx);
 /* mkdir -p, 0700; /var/lib/openetw itself is 0755. */
-int saved_make_dirs(const char *dir);
+int session_make_dirs(const char *dir);
 
 #endif

@@ -24,10 +24,10 @@ static const char *environment(const char *name)
 	return v && v[0] == '/' ? v : NULL;
 }
 
-int saved_dir(enum saved_place place, bool system, char *out, size_t cap)
+int session_dir(enum session_place place, bool system, char *out, size_t cap)
 {
 	static const char *const below[] = {"/autologger.d", "/collectors", ""};
-	bool state = place == SAVED_STATE;
+	bool state = place == SESSION_STATE;
 	const char *base = environment(state ? "XDG_STATE_HOME" : "XDG_CONFIG_HOME");
 	char home[3072];
 	if (system) {
@@ -65,9 +65,9 @@ static bool plain(const char *name, size_t i)
 	       c == '-' || c == '_' || c == ' ' || (unsigned char)c >= 0x80 || (c == '.' && i > 0);
 }
 
-int saved_path(enum saved_place place, bool system, const char *name, char *out, size_t cap)
+int session_path(enum session_place place, bool system, const char *name, char *out, size_t cap)
 {
-	int r = saved_dir(place, system, out, cap);
+	int r = session_dir(place, system, out, cap);
 	size_t at = r == 0 ? strlen(out) : 0, dir = at + 1;
 	if (r < 0) {
 		return r;
@@ -111,24 +111,24 @@ static void name_of(const char *path, char *out, size_t cap)
 	out[at] = 0;
 }
 
-int saved_read(const char *path, provider_installed installed, struct saved_session *ret, struct diag *d)
+int session_read_file(const char *path, provider_installed installed, struct session_spec *ret, struct diag *d)
 {
 	struct strbuf text = {0};
 	char name[300];
-	int r = file_read(path, SAVED_BYTES_MAX, &text);
+	int r = file_read(path, SESSION_BYTES_MAX, &text);
 	if (r == -EFBIG || r == -EINVAL || r == -EISDIR) {
 		diag_at(d, UINT64_MAX, "it is no ordinary file of at most 1 MiB");
 		r = -EINVAL;
 	}
 	if (r == 0) {
 		name_of(path, name, sizeof name);
-		r = saved_parse(text.s, text.len, name, installed, ret, d);
+		r = session_parse(text.s, text.len, name, installed, ret, d);
 	}
 	strbuf_finish(&text);
 	return r;
 }
 
-int saved_make_dirs(const char *dir)
+int session_make_dirs(const char *dir)
 {
 	/* Others look into the machine's place, for descriptions of events; what sessions keep in it is private. */
 	char machine[4096];
@@ -140,7 +140,7 @@ int saved_make_dirs(const char *dir)
 	return r < 0 ? r : file_make_dirs(dir, 0700);
 }
 
-int saved_write(const char *path, const struct saved_session *s)
+int session_write(const char *path, const struct session_spec *s)
 {
 	char other[4200], dir[4096];
 	const char *slash = strrchr(path, '/');
@@ -148,9 +148,9 @@ int saved_write(const char *path, const struct saved_session *s)
 		return -ENAMETOOLONG;
 	}
 	snprintf(dir, sizeof dir, "%.*s", (int)(slash - path), path);
-	int r = saved_make_dirs(dir);
+	int r = session_make_dirs(dir);
 	struct strbuf b = {0};
-	saved_format(s, &b);
+	session_format(s, &b);
 	snprintf(other, sizeof other, "%s.%d~", path, (int)getpid());
 	r = r == 0 ? open_output_remove(other) : r; /* one that was left over */
 	int fd = r < 0 ? r : b.failed ? -ENOMEM : open_output(other, 0, 0600, NULL);
@@ -183,7 +183,7 @@ static int is_conf(const struct dirent *e)
 	return e->d_name[0] != '.' && n > m && strcmp(e->d_name + n - m, SUFFIX) == 0;
 }
 
-int saved_each(const char *dir, bool (*each)(void *ctx, const char *path), void *ctx)
+int session_each(const char *dir, bool (*each)(void *ctx, const char *path), void *ctx)
 {
 	struct dirent **names = NULL;
 	int n = scandir(dir, &names, is_conf, alphasort);

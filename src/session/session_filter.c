@@ -14,37 +14,37 @@ static const struct {
 	uint32_t type;
 	size_t most; /* bytes, as documented for the type */
 	const char *syntax;
-} kinds[SAVED_FILTER_COUNT] = {
-	[SAVED_FILTER_EXE] = {"ExecutableFilter", 0x80000008, 1024, "names separated by ; such as a;b"},
-	[SAVED_FILTER_EVENT_ID] = {"EventIdFilter", 0x80000200, 1024,
+} kinds[SESSION_FILTER_COUNT] = {
+	[SESSION_FILTER_EXE] = {"ExecutableFilter", 0x80000008, 1024, "names separated by ; such as a;b"},
+	[SESSION_FILTER_EVENT_ID] = {"EventIdFilter", 0x80000200, 1024,
 				   "up to 64 numbers such as 1,2,7, or !1,2 for all others"},
-	[SAVED_FILTER_EVENT_NAME] = {"EventNameFilter", 0x80000400, 4096,
+	[SESSION_FILTER_EVENT_NAME] = {"EventNameFilter", 0x80000400, 4096,
 				     "names such as Start,Stop, or !Tick for all others"},
-	[SAVED_FILTER_STACK_ID] = {"StackWalkFilter", 0x80001000, 1024,
+	[SESSION_FILTER_STACK_ID] = {"StackWalkFilter", 0x80001000, 1024,
 				   "up to 64 numbers such as 1,2,7, or !1,2 for all others"},
-	[SAVED_FILTER_STACK_NAME] = {"StackWalkNameFilter", 0x80002000, 4096,
+	[SESSION_FILTER_STACK_NAME] = {"StackWalkNameFilter", 0x80002000, 4096,
 				     "names such as Start,Stop, or !Tick for all others"},
-	[SAVED_FILTER_STACK_LEVEL] = {"StackWalkLevelFilter", 0x80004000, 1024,
+	[SESSION_FILTER_STACK_LEVEL] = {"StackWalkLevelFilter", 0x80004000, 1024,
 				      "a level and keywords such as 2 or 4:0x10, or !4:0x10 for all others"},
-	[SAVED_FILTER_CONTAINER] = {"ContainerFilter", 0x80008000, 1024,
+	[SESSION_FILTER_CONTAINER] = {"ContainerFilter", 0x80008000, 1024,
 				    "container ids or control groups separated by ;"},
-	[SAVED_FILTER_PID] = {"ProcessIdFilter", 0x80000004, 32, "up to 8 process ids such as 17,42"},
+	[SESSION_FILTER_PID] = {"ProcessIdFilter", 0x80000004, 32, "up to 8 process ids such as 17,42"},
 };
 
-const char *saved_filter_key(enum saved_filter kind)
+const char *session_filter_key(enum session_filter kind)
 {
 	return kinds[kind].key;
 }
 
-uint32_t saved_filter_type(enum saved_filter kind)
+uint32_t session_filter_type(enum session_filter kind)
 {
 	return kinds[kind].type;
 }
 
-bool saved_filter_is_stack(enum saved_filter kind)
+bool session_filter_is_stack(enum session_filter kind)
 {
-	return kind == SAVED_FILTER_STACK_ID || kind == SAVED_FILTER_STACK_NAME ||
-	       kind == SAVED_FILTER_STACK_LEVEL;
+	return kind == SESSION_FILTER_STACK_ID || kind == SESSION_FILTER_STACK_NAME ||
+	       kind == SESSION_FILTER_STACK_LEVEL;
 }
 
 /* EVENT_FILTER_EVENT_ID: u8 FilterIn, u8, u16 Count, u16 Events[] */
@@ -122,25 +122,25 @@ static size_t put_text(const char *s, uint8_t *out, size_t cap)
 	return 2 * ((size_t)units + 1);
 }
 
-int saved_filter_make(enum saved_filter kind, const char *text, uint8_t out[SAVED_FILTER_BYTES],
+int session_filter_make(enum session_filter kind, const char *text, uint8_t out[SESSION_FILTER_BYTES],
 		      size_t *ret_bytes, struct diag *d)
 {
 	size_t n = 0, cap = kinds[kind].most;
 	bool in = *text != '!';
 	const char *list = text + !in;
 	switch (kind) {
-	case SAVED_FILTER_EVENT_ID:
-	case SAVED_FILTER_STACK_ID:
+	case SESSION_FILTER_EVENT_ID:
+	case SESSION_FILTER_STACK_ID:
 		n = put_ids(list, in, out);
 		break;
-	case SAVED_FILTER_EVENT_NAME:
-	case SAVED_FILTER_STACK_NAME:
+	case SESSION_FILTER_EVENT_NAME:
+	case SESSION_FILTER_STACK_NAME:
 		n = put_names(list, in, out, cap);
 		break;
-	case SAVED_FILTER_PID:
+	case SESSION_FILTER_PID:
 		n = put_pids(text, out);
 		break;
-	case SAVED_FILTER_STACK_LEVEL:
+	case SESSION_FILTER_STACK_LEVEL:
 		n = put_level(list, in, out);
 		break;
 	default:

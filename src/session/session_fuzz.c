@@ -8,24 +8,24 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct saved_session s, again;
+	struct session_spec s, again;
 	struct diag d = {0};
-	if (saved_parse((const char *)data, size, "name", NULL, &s, &d) < 0) {
+	if (session_parse((const char *)data, size, "name", NULL, &s, &d) < 0) {
 		return 0;
 	}
 	struct strbuf a = {0}, b = {0};
-	saved_format(&s, &a);
-	if (a.len <= SAVED_BYTES_MAX) {
-		if (saved_parse(a.s, a.len, "name", NULL, &again, &d) < 0) {
+	session_format(&s, &a);
+	if (a.len <= SESSION_BYTES_MAX) {
+		if (session_parse(a.s, a.len, "name", NULL, &again, &d) < 0) {
 			abort();
 		}
-		saved_format(&again, &b);
+		session_format(&again, &b);
 		if (a.len != b.len || memcmp(a.s, b.s, a.len) != 0) {
 			abort();
 		}
-		saved_finish(&again);
+		session_finish(&again);
 	}
-	saved_finish(&s);
+	session_finish(&s);
 	strbuf_finish(&a);
 	strbuf_finish(&b);
 	return 0;

@@ -31,52 +31,52 @@ struct key {
 			min, max                                                                   \
 	}
 static const struct key session_keys[] = {
-	KEY("Name", TEXT, saved_session, name, 0, 0),
-	KEY("Start", NUMBER, saved_session, start, 0, 1),
-	KEY("Guid", GUID_TEXT, saved_session, guid, 0, 0),
-	KEY("FileName", TEXT, saved_session, file, 0, 0),
-	KEY("LogFileMode", NUMBER, saved_session, mode, 0, UINT32_MAX),
-	KEY("MaxFileSize", NUMBER, saved_session, maximum_file_size, 0, UINT32_MAX),
-	KEY("BufferSize", NUMBER, saved_session, buffer_kb, 0, 16384),
-	KEY("MinimumBuffers", NUMBER, saved_session, minimum_buffers, 0, 1u << 20),
-	KEY("MaximumBuffers", NUMBER, saved_session, maximum_buffers, 0, 1u << 20),
-	KEY("FlushTimer", NUMBER, saved_session, flush_timer, 0, 86400000),
-	KEY("ClockType", NUMBER, saved_session, clock, 1, 3),
-	KEY("FileMax", NUMBER, saved_session, file_max, 0, SAVED_FILE_MAX_LIMIT),
-	KEY("Expire", NUMBER, saved_session, expire_s, 0, UINT32_MAX),
-	KEY("NewFileAfter", NUMBER, saved_session, rotate_s, 0, 4294967),
-	KEY("KeepFiles", NUMBER, saved_session, keep_files, 0, UINT32_MAX),
-	KEY("EndTime", BIG, saved_session, end_filetime, 0, UINT64_MAX),
-	KEY("BeginTime", BIG, saved_session, begin_filetime, 0, UINT64_MAX),
-	KEY("Daily", FLAG, saved_session, daily, 0, 1),
-	KEY("RunCommand", TEXT, saved_session, command, 0, 0),
-	KEY("Quota", BIG, saved_session, quota, 0, UINT64_MAX),
-	KEY("FileSuffix", SUFFIX, saved_session, suffix, 0, 0),
-	KEY("NextSerial", NUMBER, saved_session, serial, 0, 999999),
-	KEY("Overwrite", FLAG, saved_session, overwrite, 0, 1),
-	KEY("DisableRealtimePersistence", FLAG, saved_session, not_persistent, 0, 1),
+	KEY("Name", TEXT, session_spec, name, 0, 0),
+	KEY("Start", NUMBER, session_spec, start, 0, 1),
+	KEY("Guid", GUID_TEXT, session_spec, guid, 0, 0),
+	KEY("FileName", TEXT, session_spec, file, 0, 0),
+	KEY("LogFileMode", NUMBER, session_spec, mode, 0, UINT32_MAX),
+	KEY("MaxFileSize", NUMBER, session_spec, maximum_file_size, 0, UINT32_MAX),
+	KEY("BufferSize", NUMBER, session_spec, buffer_kb, 0, 16384),
+	KEY("MinimumBuffers", NUMBER, session_spec, minimum_buffers, 0, 1u << 20),
+	KEY("MaximumBuffers", NUMBER, session_spec, maximum_buffers, 0, 1u << 20),
+	KEY("FlushTimer", NUMBER, session_spec, flush_timer, 0, 86400000),
+	KEY("ClockType", NUMBER, session_spec, clock, 1, 3),
+	KEY("FileMax", NUMBER, session_spec, file_max, 0, SESSION_FILE_MAX_LIMIT),
+	KEY("Expire", NUMBER, session_spec, expire_s, 0, UINT32_MAX),
+	KEY("NewFileAfter", NUMBER, session_spec, rotate_s, 0, 4294967),
+	KEY("KeepFiles", NUMBER, session_spec, keep_files, 0, UINT32_MAX),
+	KEY("EndTime", BIG, session_spec, end_filetime, 0, UINT64_MAX),
+	KEY("BeginTime", BIG, session_spec, begin_filetime, 0, UINT64_MAX),
+	KEY("Daily", FLAG, session_spec, daily, 0, 1),
+	KEY("RunCommand", TEXT, session_spec, command, 0, 0),
+	KEY("Quota", BIG, session_spec, quota, 0, UINT64_MAX),
+	KEY("FileSuffix", SUFFIX, session_spec, suffix, 0, 0),
+	KEY("NextSerial", NUMBER, session_spec, serial, 0, 999999),
+	KEY("Overwrite", FLAG, session_spec, overwrite, 0, 1),
+	KEY("DisableRealtimePersistence", FLAG, session_spec, not_persistent, 0, 1),
 };
 static const struct key provider_keys[] = {
-	KEY("Name", TEXT, saved_provider, name, 0, 0),
-	KEY("Enabled", FLAG, saved_provider, enabled, 0, 1),
-	KEY("EnableLevel", BYTE, saved_provider, level, 0, 255),
-	KEY("EnableFlags", BIG, saved_provider, any, 0,
+	KEY("Name", TEXT, session_provider, name, 0, 0),
+	KEY("Enabled", FLAG, session_provider, enabled, 0, 1),
+	KEY("EnableLevel", BYTE, session_provider, level, 0, 255),
+	KEY("EnableFlags", BIG, session_provider, any, 0,
 	    UINT32_MAX), /* what 32-bit providers have */
-	KEY("MatchAnyKeyword", BIG, saved_provider, any, 0, UINT64_MAX),
-	KEY("MatchAllKeyword", BIG, saved_provider, all, 0, UINT64_MAX),
-	KEY("EnableProperty", NUMBER, saved_provider, properties, 0, UINT32_MAX),
+	KEY("MatchAnyKeyword", BIG, session_provider, any, 0, UINT64_MAX),
+	KEY("MatchAllKeyword", BIG, session_provider, all, 0, UINT64_MAX),
+	KEY("EnableProperty", NUMBER, session_provider, properties, 0, UINT32_MAX),
 };
 /* Values that Windows knows and that mean nothing here; taken without a word. FileCounter and
  * Status are kept by etwd in its state directory. */
 static const char ignored[][12] = {"Boot", "Status", "FileCounter"};
 static const char suffixes[][8] = {"none", "number", "time"};
 
-void saved_init(struct saved_session *s)
+void session_init(struct session_spec *s)
 {
-	*s = (struct saved_session){.clock = 1, .serial = 1};
+	*s = (struct session_spec){.clock = 1, .serial = 1};
 }
 
-void saved_finish(struct saved_session *s)
+void session_finish(struct session_spec *s)
 {
 	for (uint32_t i = 0; i < s->provider_count; i++) {
 		free(s->provider[i].payload);
@@ -86,19 +86,19 @@ void saved_finish(struct saved_session *s)
 	s->provider_count = 0;
 }
 
-struct saved_provider *saved_add_provider(struct saved_session *s, const struct guid *g)
+struct session_provider *session_add_provider(struct session_spec *s, const struct guid *g)
 {
-	if (s->provider_count >= SAVED_PROVIDERS_MAX) {
+	if (s->provider_count >= SESSION_PROVIDERS_MAX) {
 		return NULL;
 	}
-	struct saved_provider *p =
+	struct session_provider *p =
 		realloc(s->provider, (s->provider_count + 1) * sizeof *s->provider);
 	if (!p) {
 		return NULL;
 	}
 	s->provider = p;
 	p += s->provider_count++;
-	*p = (struct saved_provider){.guid = *g, .enabled = true, .level = 0};
+	*p = (struct session_provider){.guid = *g, .enabled = true, .level = 0};
 	return p;
 }
 
@@ -138,7 +138,7 @@ static bool store(const struct key *k, void *base, const char *v, uint32_t line,
 	if (k->kind == SUFFIX) {
 		for (size_t i = 0; i < BASE_ARRAY_LEN(suffixes); i++) {
 			if (strcasecmp(v, suffixes[i]) == 0) {
-				enum saved_suffix s = (enum saved_suffix)i;
+				enum session_suffix s = (enum session_suffix)i;
 				memcpy(at, &s, sizeof s);
 				return true;
 			}
@@ -192,7 +192,7 @@ static bool is_ignored(const char *name)
 	return false;
 }
 
-static bool section(struct saved_session *s, const char *name, provider_installed installed, uint32_t line,
+static bool section(struct session_spec *s, const char *name, provider_installed installed, uint32_t line,
 		    bool *inout_provider, struct diag *d)
 {
 	struct guid g;
@@ -212,9 +212,9 @@ static bool section(struct saved_session *s, const char *name, provider_installe
 				      s->provider[i].line);
 		}
 	}
-	struct saved_provider *p = saved_add_provider(s, &g);
+	struct session_provider *p = session_add_provider(s, &g);
 	if (!p) {
-		return report(d, line, "there are more than %u providers", SAVED_PROVIDERS_MAX);
+		return report(d, line, "there are more than %u providers", SESSION_PROVIDERS_MAX);
 	}
 	p->line = line;
 	if (!is_guid) {
@@ -233,39 +233,39 @@ static char *trim(char *s)
 	return s;
 }
 
-static bool store_filter(struct saved_provider *p, enum saved_filter kind, const char *value,
+static bool store_filter(struct session_provider *p, enum session_filter kind, const char *value,
 			 uint32_t line, struct diag *d)
 {
-	uint8_t bytes[SAVED_FILTER_BYTES];
+	uint8_t bytes[SESSION_FILTER_BYTES];
 	size_t n;
 	struct diag why = {0};
-	if (strlen(value) >= SAVED_FILTER_TEXT) {
-		return report(d, line, "%s is longer than %u bytes", saved_filter_key(kind),
-			      SAVED_FILTER_TEXT - 1);
+	if (strlen(value) >= SESSION_FILTER_TEXT) {
+		return report(d, line, "%s is longer than %u bytes", session_filter_key(kind),
+			      SESSION_FILTER_TEXT - 1);
 	}
-	if (saved_filter_make(kind, value, bytes, &n, &why) < 0) {
-		return report(d, line, "%s %s", saved_filter_key(kind), why.text);
+	if (session_filter_make(kind, value, bytes, &n, &why) < 0) {
+		return report(d, line, "%s %s", session_filter_key(kind), why.text);
 	}
 	snprintf(p->filter[kind], sizeof p->filter[kind], "%s", value);
 	return true;
 }
 
-bool saved_has_kernel_mask(const struct saved_session *s)
+bool session_has_kernel_mask(const struct session_spec *s)
 {
 	uint32_t all = 0;
-	for (unsigned i = 0; i < SAVED_MASK_WORDS; i++) {
+	for (unsigned i = 0; i < SESSION_MASK_WORDS; i++) {
 		all |= s->kernel_mask[i];
 	}
 	return all != 0;
 }
 
 /* 1: it was one of them; 0: it was none; -1: reported. */
-static int kernel_key(struct saved_session *s, const char *name, const char *value, uint32_t line,
+static int kernel_key(struct session_spec *s, const char *name, const char *value, uint32_t line,
 		      struct diag *d)
 {
 	if (strcasecmp(name, "EnableKernelFlags") == 0) {
-		uint32_t word[SAVED_MASK_WORDS] = {0};
-		if (parse_numbers(value, 0, UINT32_MAX, word, SAVED_MASK_WORDS) <= 0) {
+		uint32_t word[SESSION_MASK_WORDS] = {0};
+		if (parse_numbers(value, 0, UINT32_MAX, word, SESSION_MASK_WORDS) <= 0) {
 			report(d, line, "EnableKernelFlags takes up to 8 group masks such as 0x7,0x2, not '%.60s'", value);
 			return -1;
 		}
@@ -273,8 +273,8 @@ static int kernel_key(struct saved_session *s, const char *name, const char *val
 		return 1;
 	}
 	if (strcasecmp(name, "KernelStacks") == 0) {
-		uint32_t hook[SAVED_STACKS_MAX];
-		int n = parse_numbers(value, 0, UINT16_MAX, hook, SAVED_STACKS_MAX);
+		uint32_t hook[SESSION_STACKS_MAX];
+		int n = parse_numbers(value, 0, UINT16_MAX, hook, SESSION_STACKS_MAX);
 		if (n < 0) {
 			report(d, line, "KernelStacks takes events such as 0xf2e,0x524 (group and type), not '%.60s'", value);
 			return -1;
@@ -288,7 +288,7 @@ static int kernel_key(struct saved_session *s, const char *name, const char *val
 	return 0;
 }
 
-static bool line_parse(struct saved_session *s, char *text, provider_installed installed, uint32_t line,
+static bool line_parse(struct session_spec *s, char *text, provider_installed installed, uint32_t line,
 		       bool *inout_provider, struct diag *d)
 {
 	char *w = trim(text);
@@ -317,9 +317,9 @@ static bool line_parse(struct saved_session *s, char *text, provider_installed i
 	if (is_ignored(name)) {
 		return true;
 	}
-	for (int f = 0; f < SAVED_FILTER_COUNT && *inout_provider; f++) {
-		if (strcasecmp(saved_filter_key((enum saved_filter)f), name) == 0) {
-			return store_filter(&s->provider[s->provider_count - 1], (enum saved_filter)f,
+	for (int f = 0; f < SESSION_FILTER_COUNT && *inout_provider; f++) {
+		if (strcasecmp(session_filter_key((enum session_filter)f), name) == 0) {
+			return store_filter(&s->provider[s->provider_count - 1], (enum session_filter)f,
 					    value, line, d);
 		}
 	}
@@ -327,10 +327,10 @@ static bool line_parse(struct saved_session *s, char *text, provider_installed i
 	if (kernel != 0) {
 		return kernel > 0;
 	}
-	if (*inout_provider && strcasecmp(SAVED_PAYLOAD_KEY, name) == 0) {
+	if (*inout_provider && strcasecmp(SESSION_PAYLOAD_KEY, name) == 0) {
 		struct diag why = {0};
-		return saved_payload_add(&s->provider[s->provider_count - 1], value, &why) == 0 ||
-		       report(d, line, SAVED_PAYLOAD_KEY " %s", why.text);
+		return session_payload_add(&s->provider[s->provider_count - 1], value, &why) == 0 ||
+		       report(d, line, SESSION_PAYLOAD_KEY " %s", why.text);
 	}
 	const struct key *k = *inout_provider
 				      ? find(provider_keys, BASE_ARRAY_LEN(provider_keys), name)
@@ -343,10 +343,10 @@ static bool line_parse(struct saved_session *s, char *text, provider_installed i
 	return store(k, base, value, line, d);
 }
 
-int saved_parse(const char *text, size_t n, const char *name, provider_installed installed,
-		struct saved_session *ret, struct diag *d)
+int session_parse(const char *text, size_t n, const char *name, provider_installed installed,
+		struct session_spec *ret, struct diag *d)
 {
-	if (n > SAVED_BYTES_MAX) {
+	if (n > SESSION_BYTES_MAX) {
 		return -E2BIG;
 	}
 	char *copy = malloc(n + 1);
@@ -355,8 +355,8 @@ int saved_parse(const char *text, size_t n, const char *name, provider_installed
 	}
 	memcpy(copy, text, n);
 	copy[n] = 0;
-	struct saved_session s;
-	saved_init(&s);
+	struct session_spec s;
+	session_init(&s);
 	bool provider = false, fine = true;
 	uint32_t line = 0;
 	size_t at = n >= 3 && memcmp(copy, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
@@ -375,7 +375,7 @@ int saved_parse(const char *text, size_t n, const char *name, provider_installed
 	}
 	free(copy);
 	if (!fine) {
-		saved_finish(&s);
+		session_finish(&s);
 		return -EBADMSG;
 	}
 	*ret = s;
@@ -399,7 +399,7 @@ static void put_number(struct strbuf *b, const char *key, uint64_t v, uint64_t u
 	}
 }
 
-void saved_format(const struct saved_session *s, struct strbuf *out)
+void session_format(const struct session_spec *s, struct strbuf *out)
 {
 	char guid[37];
 	strbuf_adds(out, "# A trace session; docs/autologger.md explains the keys.\n[Session]\n");
@@ -425,22 +425,22 @@ void saved_format(const struct saved_session *s, struct strbuf *out)
 	put_number(out, "Daily", s->daily, 0);
 	put_text(out, "RunCommand", s->command);
 	put_number(out, "Quota", s->quota, 0);
-	if (s->suffix != SAVED_SUFFIX_NONE) {
+	if (s->suffix != SESSION_SUFFIX_NONE) {
 		put_text(out, "FileSuffix", suffixes[s->suffix]);
 		put_number(out, "NextSerial", s->serial, 1);
 	}
 	put_number(out, "Overwrite", s->overwrite, 0);
 	put_number(out, "DisableRealtimePersistence", s->not_persistent, 0);
-	for (unsigned i = 0; saved_has_kernel_mask(s) && i < SAVED_MASK_WORDS; i++) {
+	for (unsigned i = 0; session_has_kernel_mask(s) && i < SESSION_MASK_WORDS; i++) {
 		strbuf_addf(out, "%s0x%x%s", i ? "," : "EnableKernelFlags = ", s->kernel_mask[i],
-			    i == SAVED_MASK_WORDS - 1 ? "\n" : "");
+			    i == SESSION_MASK_WORDS - 1 ? "\n" : "");
 	}
 	for (uint32_t i = 0; i < s->kernel_stacks; i++) {
 		strbuf_addf(out, "%s0x%x%s", i ? "," : "KernelStacks = ", s->kernel_stack[i],
 			    i == s->kernel_stacks - 1 ? "\n" : "");
 	}
 	for (uint32_t i = 0; i < s->provider_count; i++) {
-		const struct saved_provider *p = &s->provider[i];
+		const struct session_provider *p = &s->provider[i];
 		strbuf_addf(out, "\n[{%s}]\n", guid_format(&p->guid, guid));
 		put_text(out, "Name", p->name);
 		strbuf_addf(out, "Enabled = %d\nEnableLevel = %u\nMatchAnyKeyword = 0x%llx\n",
@@ -451,9 +451,9 @@ void saved_format(const struct saved_session *s, struct strbuf *out)
 		if (p->properties) {
 			strbuf_addf(out, "EnableProperty = 0x%x\n", p->properties);
 		}
-		for (int f = 0; f < SAVED_FILTER_COUNT; f++) {
-			put_text(out, saved_filter_key((enum saved_filter)f), p->filter[f]);
+		for (int f = 0; f < SESSION_FILTER_COUNT; f++) {
+			put_text(out, session_filter_key((enum session_filter)f), p->filter[f]);
 		}
-		saved_payload_format(p, out);
+		session_payload_format(p, out);
 	}
 }

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-int saved_set_payload(struct saved_provider *p, const void *blob, size_t n, struct diag *d)
+int session_set_payload(struct session_provider *p, const void *blob, size_t n, struct diag *d)
 {
 	struct guid g;
 	int r = n > FILTER_BYTES_MAX	  ? -EINVAL
@@ -36,7 +36,7 @@ static int digit(char c)
 						       : -1;
 }
 
-int saved_payload_add(struct saved_provider *p, const char *text, struct diag *d)
+int session_payload_add(struct session_provider *p, const char *text, struct diag *d)
 {
 	uint8_t blob[FILTER_BYTES_MAX];
 	size_t n = 0;
@@ -53,7 +53,7 @@ int saved_payload_add(struct saved_provider *p, const char *text, struct diag *d
 							  : "hex: is followed by up to 4096 bytes in hexadecimal");
 			return -EINVAL;
 		}
-		return saved_set_payload(p, blob, n, d);
+		return session_set_payload(p, blob, n, d);
 	}
 	struct filter_text t;
 	uint16_t id;
@@ -77,13 +77,13 @@ int saved_payload_add(struct saved_provider *p, const char *text, struct diag *d
 		memcpy(blob, p->payload, n);
 	}
 	r = filter_named_add(blob, &n, &p->guid, t.event, t.any, t.c, t.count, d);
-	return r < 0 ? r : saved_set_payload(p, blob, n, d);
+	return r < 0 ? r : session_set_payload(p, blob, n, d);
 }
 
-void saved_payload_format(const struct saved_provider *p, struct strbuf *out)
+void session_payload_format(const struct session_provider *p, struct strbuf *out)
 {
 	if (p->payload) {
-		strbuf_adds(out, SAVED_PAYLOAD_KEY " = hex:");
+		strbuf_adds(out, SESSION_PAYLOAD_KEY " = hex:");
 		for (uint32_t i = 0; i < p->payload_bytes; i++) {
 			strbuf_addf(out, "%02x", p->payload[i]);
 		}

@@ -4,10 +4,10 @@
 
 #include "session/session.h"
 
-#define SAVED_PAYLOAD_KEY "PayloadFilter"
+#define SESSION_PAYLOAD_KEY "PayloadFilter"
 
 /* One line's value. -EINVAL with the reason, -ENOMEM. */
-int saved_payload_add(struct saved_provider *p, const char *text, struct diag *d);
-void saved_payload_format(const struct saved_provider *p, struct strbuf *out);
+int session_payload_add(struct session_provider *p, const char *text, struct diag *d);
+void session_payload_format(const struct session_provider *p, struct strbuf *out);
 
 #endif

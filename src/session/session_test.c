@@ -31,10 +31,10 @@ static const char example[] = "; a comment\r\n"
 static void the_registrys_names_mean_what_they_mean_there(void **state)
 {
 	(void)state;
-	struct saved_session s;
+	struct session_spec s;
 	struct diag d = {0};
 	struct guid g;
-	assert_int_equal(saved_parse(example, sizeof example - 1, "boot", NULL, &s, &d), 0);
+	assert_int_equal(session_parse(example, sizeof example - 1, "boot", NULL, &s, &d), 0);
 	assert_string_equal(s.name, "boot");
 	assert_int_equal(s.start, 1);
 	assert_int_equal(s.mode, 0x8000101);
@@ -50,7 +50,7 @@ static void the_registrys_names_mean_what_they_mean_there(void **state)
 	assert_false(s.provider[1].enabled);
 	guid_from_provider_name("OpenETW.Sample.Hello", &g);
 	assert_true(guid_equal(&s.provider[1].guid, &g));
-	saved_finish(&s);
+	session_finish(&s);
 }
 
 static void filters_of_processes_and_payloads_survive_the_file(void **state)
@@ -59,27 +59,27 @@ static void filters_of_processes_and_payloads_survive_the_file(void **state)
 	static const char text[] = "[Test.Saved]\nProcessIdFilter = 17,0x2A\n"
 				   "PayloadFilter = Login: User == 'ann b' and Tries > 3\n"
 				   "PayloadFilter = Logout: User ~ x\n";
-	struct saved_session s, t;
+	struct session_spec s, t;
 	struct diag d = {0};
 	struct strbuf b = {0};
-	uint8_t bytes[SAVED_FILTER_BYTES];
+	uint8_t bytes[SESSION_FILTER_BYTES];
 	size_t n;
-	assert_int_equal(saved_parse(text, sizeof text - 1, "x", NULL, &s, &d), 0);
+	assert_int_equal(session_parse(text, sizeof text - 1, "x", NULL, &s, &d), 0);
 	/* EVENT_FILTER_TYPE_PID: an array of ULONG. */
-	assert_int_equal(saved_filter_make(SAVED_FILTER_PID, s.provider[0].filter[SAVED_FILTER_PID], bytes, &n, &d),
+	assert_int_equal(session_filter_make(SESSION_FILTER_PID, s.provider[0].filter[SESSION_FILTER_PID], bytes, &n, &d),
 			 0);
-	assert_int_equal(saved_filter_type(SAVED_FILTER_PID), 0x80000004);
+	assert_int_equal(session_filter_type(SESSION_FILTER_PID), 0x80000004);
 	assert_int_equal(n, 8);
 	assert_int_equal(le32_get(bytes), 17);
 	assert_int_equal(le32_get(bytes + 4), 42);
 	assert_non_null(memmem(s.provider[0].payload, s.provider[0].payload_bytes, "ann b", 5));
 	assert_non_null(memmem(s.provider[0].payload, s.provider[0].payload_bytes, "Logout", 6));
-	saved_format(&s, &b);
-	assert_int_equal(saved_parse(b.s, b.len, "x", NULL, &t, &d), 0);
+	session_format(&s, &b);
+	assert_int_equal(session_parse(b.s, b.len, "x", NULL, &t, &d), 0);
 	assert_int_equal(t.provider[0].payload_bytes, s.provider[0].payload_bytes);
 	assert_memory_equal(t.provider[0].payload, s.provider[0].payload, s.provider[0].payload_bytes);
-	saved_finish(&s);
-	saved_finish(&t);
+	session_finish(&s);
+	session_finish(&t);
 	strbuf_finish(&b);
 	static const char *const wrong[] = {
 		"[Test.Saved]\nPayloadFilter = Login\n",
@@ -91,7 +91,7 @@ static void filters_of_processes_and_payloads_survive_the_file(void **state)
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(wrong); i++) {
 		d = (struct diag){0};
-		assert_int_equal(saved_parse(wrong[i], strlen(wrong[i]), "x", NULL, &s, &d), -EBADMSG);
+		assert_int_equal(session_parse(wrong[i], strlen(wrong[i]), "x", NULL, &s, &d), -EBADMSG);
 		assert_int_equal(d.line, 2);
 		assert_true(d.text[0] != 0);
 	}
@@ -101,24 +101,24 @@ static void kernel_masks_and_stacks_survive_the_file(void **state)
 {
 	(void)state;
 	static const char text[] = "EnableKernelFlags = 0x7,0x2\nKernelStacks = 0xF2E,0x524\n";
-	struct saved_session s, t;
+	struct session_spec s, t;
 	struct diag d = {0};
 	struct strbuf b = {0};
-	assert_int_equal(saved_parse(text, sizeof text - 1, "x", NULL, &s, &d), 0);
-	assert_true(saved_has_kernel_mask(&s));
-	saved_format(&s, &b);
-	assert_int_equal(saved_parse(b.s, b.len, "x", NULL, &t, &d), 0);
+	assert_int_equal(session_parse(text, sizeof text - 1, "x", NULL, &s, &d), 0);
+	assert_true(session_has_kernel_mask(&s));
+	session_format(&s, &b);
+	assert_int_equal(session_parse(b.s, b.len, "x", NULL, &t, &d), 0);
 	assert_int_equal(t.kernel_mask[0], 7);
 	assert_int_equal(t.kernel_mask[1], 2);
 	assert_int_equal(t.kernel_mask[7], 0);
 	assert_int_equal(t.kernel_stacks, 2);
 	assert_int_equal(t.kernel_stack[0], 0xF2E);
 	assert_int_equal(t.kernel_stack[1], 0x524);
-	saved_finish(&s);
-	saved_finish(&t);
+	session_finish(&s);
+	session_finish(&t);
 	strbuf_finish(&b);
-	assert_int_equal(saved_parse("KernelStacks = 0x10000\n", 23, "x", NULL, &s, &d), -EBADMSG);
-	assert_int_equal(saved_parse("EnableKernelFlags = 1,2,3,4,5,6,7,8,9\n", 38, "x", NULL, &s, &d), -EBADMSG);
+	assert_int_equal(session_parse("KernelStacks = 0x10000\n", 23, "x", NULL, &s, &d), -EBADMSG);
+	assert_int_equal(session_parse("EnableKernelFlags = 1,2,3,4,5,6,7,8,9\n", 38, "x", NULL, &s, &d), -EBADMSG);
 }
 
 static void every_mistake_is_named_with_its_line(void **state)
@@ -155,9 +155,9 @@ static void every_mistake_is_named_with_its_line(void **state)
 		{"FileSuffix = both", 1, "none, number or time"},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
-		struct saved_session s;
+		struct session_spec s;
 		struct diag d = {0};
-		assert_int_equal(saved_parse(rows[i].text, strlen(rows[i].text), "x", NULL, &s, &d),
+		assert_int_equal(session_parse(rows[i].text, strlen(rows[i].text), "x", NULL, &s, &d),
 				 -EBADMSG);
 		if (!strstr(d.text, rows[i].says) || d.line != rows[i].line) {
 			fail_msg("%s: line %u: %s", rows[i].text, d.line, d.text);
@@ -169,38 +169,38 @@ static void every_mistake_is_named_with_its_line(void **state)
 static void filters_become_the_bytes_of_the_api(void **state)
 {
 	static const struct {
-		enum saved_filter kind;
+		enum session_filter kind;
 		const char *text;
 		size_t bytes;
 		const char *want;
 	} rows[] = {
-		{SAVED_FILTER_EVENT_ID, "1,0x102", 8, "\1\0\2\0\1\0\2\1"},
-		{SAVED_FILTER_STACK_ID, "!7", 6, "\0\0\1\0\7\0"},
-		{SAVED_FILTER_EVENT_NAME, "!Ab,C", 25,
+		{SESSION_FILTER_EVENT_ID, "1,0x102", 8, "\1\0\2\0\1\0\2\1"},
+		{SESSION_FILTER_STACK_ID, "!7", 6, "\0\0\1\0\7\0"},
+		{SESSION_FILTER_EVENT_NAME, "!Ab,C", 25,
 		 "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\2\0Ab\0C\0"},
-		{SAVED_FILTER_STACK_LEVEL, "4:0x10", 24,
+		{SESSION_FILTER_STACK_LEVEL, "4:0x10", 24,
 		 "\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\4\1\0\0\0\0\0\0"},
-		{SAVED_FILTER_EXE, "a;b", 8, "a\0;\0b\0\0\0"},
-		{SAVED_FILTER_CONTAINER, "c", 4, "c\0\0\0"},
+		{SESSION_FILTER_EXE, "a;b", 8, "a\0;\0b\0\0\0"},
+		{SESSION_FILTER_CONTAINER, "c", 4, "c\0\0\0"},
 	};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(rows); i++) {
-		uint8_t out[SAVED_FILTER_BYTES];
+		uint8_t out[SESSION_FILTER_BYTES];
 		size_t n = 0;
-		assert_int_equal(saved_filter_make(rows[i].kind, rows[i].text, out, &n, NULL), 0);
+		assert_int_equal(session_filter_make(rows[i].kind, rows[i].text, out, &n, NULL), 0);
 		assert_int_equal(n, rows[i].bytes);
 		assert_memory_equal(out, rows[i].want, n);
 	}
 	static const char text[] = "[A]\nEventIdFilter = !1,2\nExecutableFilter = web;db\n";
-	struct saved_session s, back;
+	struct session_spec s, back;
 	struct strbuf b = {0};
-	assert_int_equal(saved_parse(text, strlen(text), "x", NULL, &s, NULL), 0);
-	saved_format(&s, &b);
-	assert_int_equal(saved_parse(b.s, b.len, "x", NULL, &back, NULL), 0);
-	assert_string_equal(back.provider[0].filter[SAVED_FILTER_EVENT_ID], "!1,2");
-	assert_string_equal(back.provider[0].filter[SAVED_FILTER_EXE], "web;db");
+	assert_int_equal(session_parse(text, strlen(text), "x", NULL, &s, NULL), 0);
+	session_format(&s, &b);
+	assert_int_equal(session_parse(b.s, b.len, "x", NULL, &back, NULL), 0);
+	assert_string_equal(back.provider[0].filter[SESSION_FILTER_EVENT_ID], "!1,2");
+	assert_string_equal(back.provider[0].filter[SESSION_FILTER_EXE], "web;db");
 	strbuf_finish(&b);
-	saved_finish(&s);
-	saved_finish(&back);
+	session_finish(&s);
+	session_finish(&back);
 }
 
 static void a_session_survives_its_file(void **state)
@@ -209,37 +209,37 @@ static void a_session_survives_its_file(void **state)
 	char dir[] = "/tmp/saved-test-XXXXXX", path[4096];
 	assert_non_null(mkdtemp(dir));
 	setenv("XDG_CONFIG_HOME", dir, 1);
-	struct saved_session s, back;
+	struct session_spec s, back;
 	struct diag d = {0};
-	saved_init(&s);
+	session_init(&s);
 	strcpy(s.name, "a/b\\c: %d");
 	strcpy(s.file, "/tmp/x%d.etl");
 	s.mode = 0x8;
 	s.maximum_file_size = 7;
 	s.quota = 1ull << 40;
-	s.suffix = SAVED_SUFFIX_TIME;
-	struct saved_provider *p = saved_add_provider(&s, &GUID_ZERO);
+	s.suffix = SESSION_SUFFIX_TIME;
+	struct session_provider *p = session_add_provider(&s, &GUID_ZERO);
 	p->any = 1;
 	p->all = UINT64_MAX;
 	strcpy(p->name, "Some Name");
-	assert_int_equal(saved_path(SAVED_COLLECTORS, false, s.name, path, sizeof path), 0);
+	assert_int_equal(session_path(SESSION_COLLECTORS, false, s.name, path, sizeof path), 0);
 	assert_int_equal(strncmp(path, dir, strlen(dir)), 0);
 	assert_string_equal(strrchr(path, '/'), "/a%2Fb%5Cc%3A %25d.conf");
-	assert_int_equal(saved_write(path, &s), 0);
+	assert_int_equal(session_write(path, &s), 0);
 	struct stat st;
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
-	assert_int_equal(saved_read(path, NULL, &back, &d), 0);
+	assert_int_equal(session_read_file(path, NULL, &back, &d), 0);
 	assert_string_equal(back.name, s.name);
 	assert_string_equal(back.file, s.file);
 	assert_int_equal(back.mode, 8);
 	assert_true(back.quota == s.quota);
-	assert_int_equal(back.suffix, SAVED_SUFFIX_TIME);
+	assert_int_equal(back.suffix, SESSION_SUFFIX_TIME);
 	assert_int_equal(back.provider_count, 1);
 	assert_true(back.provider[0].all == UINT64_MAX);
 	assert_string_equal(back.provider[0].name, "Some Name");
-	saved_finish(&s);
-	saved_finish(&back);
+	session_finish(&s);
+	session_finish(&back);
 	char command[64];
 	snprintf(command, sizeof command, "rm -rf %s", dir);
 	assert_int_equal(system(command), 0);
@@ -251,14 +251,14 @@ static void names_do_not_leave_their_directory(void **state)
 	char path[4096];
 	setenv("XDG_CONFIG_HOME", "/c", 1);
 	unsetenv("OPENETW_ROOT");
-	assert_int_equal(saved_path(SAVED_AUTOLOGGERS, false, "../x", path, sizeof path), 0);
+	assert_int_equal(session_path(SESSION_AUTOLOGGERS, false, "../x", path, sizeof path), 0);
 	assert_string_equal(path, "/c/openetw/autologger.d/%2E.%2Fx.conf");
-	assert_int_equal(saved_path(SAVED_AUTOLOGGERS, true, "x", path, sizeof path), 0);
+	assert_int_equal(session_path(SESSION_AUTOLOGGERS, true, "x", path, sizeof path), 0);
 	assert_string_equal(path, "/etc/openetw/autologger.d/x.conf");
 	char name[400];
 	memset(name, 'n', sizeof name - 1);
 	name[sizeof name - 1] = 0;
-	assert_int_equal(saved_path(SAVED_COLLECTORS, false, name, path, sizeof path),
+	assert_int_equal(session_path(SESSION_COLLECTORS, false, name, path, sizeof path),
 			 -ENAMETOOLONG);
 }
 
@@ -270,12 +270,12 @@ static void a_root_for_tests_covers_the_users_home_too(void **state)
 	unsetenv("XDG_STATE_HOME");
 	setenv("HOME", "/home/x", 1);
 	setenv("OPENETW_ROOT", "/r", 1);
-	assert_int_equal(saved_dir(SAVED_AUTOLOGGERS, false, path, sizeof path), 0);
+	assert_int_equal(session_dir(SESSION_AUTOLOGGERS, false, path, sizeof path), 0);
 	assert_string_equal(path, "/r/home/x/.config/openetw/autologger.d");
-	assert_int_equal(saved_dir(SAVED_STATE, false, path, sizeof path), 0);
+	assert_int_equal(session_dir(SESSION_STATE, false, path, sizeof path), 0);
 	assert_string_equal(path, "/r/home/x/.local/state/openetw");
 	setenv("XDG_CONFIG_HOME", "/c", 1);
-	assert_int_equal(saved_dir(SAVED_AUTOLOGGERS, false, path, sizeof path), 0);
+	assert_int_equal(session_dir(SESSION_AUTOLOGGERS, false, path, sizeof path), 0);
 	assert_string_equal(path, "/c/openetw/autologger.d");
 	unsetenv("OPENETW_ROOT");
 }
@@ -289,11 +289,11 @@ static void the_machines_place_is_open_and_what_sessions_keep_there_is_not(void 
 	mode_t mask = umask(022);
 	assert_non_null(mkdtemp(dir));
 	setenv("OPENETW_ROOT", dir, 1);
-	assert_int_equal(saved_dir(SAVED_STATE, true, path, sizeof path), 0);
+	assert_int_equal(session_dir(SESSION_STATE, true, path, sizeof path), 0);
 	snprintf(wanted, sizeof wanted, "%s/var/lib/openetw", dir);
 	assert_string_equal(path, wanted);
 	strcat(path, "/realtime");
-	assert_int_equal(saved_make_dirs(path), 0);
+	assert_int_equal(session_make_dirs(path), 0);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0700);
 	assert_int_equal(stat(wanted, &st), 0);
@@ -316,9 +316,9 @@ static void a_section_by_name_is_the_provider_that_commands_mean(void **state)
 {
 	static const char text[] = "[Test-Installed]\n[*Test-Installed]\n[Test-Other]\n";
 	static const char *const specs[] = {"Test-Installed", "*Test-Installed", "Test-Other"};
-	struct saved_session s;
+	struct session_spec s;
 	char guid[37];
-	assert_int_equal(saved_parse(text, strlen(text), "x", installed, &s, NULL), 0);
+	assert_int_equal(session_parse(text, strlen(text), "x", installed, &s, NULL), 0);
 	assert_int_equal(s.provider_count, 3);
 	assert_string_equal(guid_format(&s.provider[0].guid, guid), MANIFEST);
 	assert_string_equal(s.provider[0].name, "Test-Installed");
@@ -328,7 +328,7 @@ static void a_section_by_name_is_the_provider_that_commands_mean(void **state)
 		assert_int_equal(provider_spec_parse(specs[i], installed, &p, NULL), 0);
 		assert_memory_equal(&p.guid, &s.provider[i].guid, sizeof p.guid);
 	}
-	saved_finish(&s);
+	session_finish(&s);
 }
 
 static void a_provider_is_written_with_keywords_level_and_options(void **state)

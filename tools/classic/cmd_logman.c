@@ -60,7 +60,7 @@ struct task {
 	const char *verb;
 	const char *name; /* NULL: none was given */
 	bool ets;
-	struct saved_session s;
+	struct session_spec s;
 	bool saved; /* s was read from `path` */
 	char path[4200];
 };
@@ -73,9 +73,9 @@ static const char autosession[] = "autosession\\";
 static int collector_path(const char *name, char *out, size_t cap)
 {
 	if (strncasecmp(name, autosession, strlen(autosession)) == 0) {
-		return saved_path(SAVED_AUTOLOGGERS, false, name + strlen(autosession), out, cap);
+		return session_path(SESSION_AUTOLOGGERS, false, name + strlen(autosession), out, cap);
 	}
-	return saved_path(SAVED_COLLECTORS, false, name, out, cap);
+	return session_path(SESSION_COLLECTORS, false, name, out, cap);
 }
 
 /* 1: read into t->s, 0: there is none, -1: said why not. */
@@ -83,7 +83,7 @@ static int load(struct task *t)
 {
 	struct diag d = {0};
 	int r = collector_path(t->name, t->path, sizeof t->path);
-	r = r == 0 ? saved_read(t->path, cli_provider_installed, &t->s, &d) : r;
+	r = r == 0 ? session_read_file(t->path, cli_provider_installed, &t->s, &d) : r;
 	t->saved = r == 0;
 	if (r == 0 || r == -ENOENT) {
 		return r == 0;
@@ -96,7 +96,7 @@ static int load(struct task *t)
 
 static int save(struct task *t)
 {
-	int r = saved_write(t->path, &t->s);
+	int r = session_write(t->path, &t->s);
 	if (r < 0) {
 		return logman_error(win32_from_errno(r), t->path, NULL);
 	}
@@ -122,11 +122,11 @@ static int not_found(const struct task *t, bool live)
 }
 
 /* The file of this run: NAME_000001.etl and so on; the next number is the first one free. */
-static bool run_file(struct saved_session *s)
+static bool run_file(struct session_spec *s)
 {
 	char stem[4096], with[4200];
 	struct stat st;
-	if (s->suffix == SAVED_SUFFIX_NONE || !s->file[0]) {
+	if (s->suffix == SESSION_SUFFIX_NONE || !s->file[0]) {
 		return true;
 	}
 	char *slash = strrchr(s->file, '/'), *dot = strrchr(s->file, '.');
@@ -134,7 +134,7 @@ static bool run_file(struct saved_session *s)
 	memcpy(stem, s->file, n);
 	stem[n] = 0;
 	const char *extension = s->file + n;
-	if (s->suffix == SAVED_SUFFIX_TIME) {
+	if (s->suffix == SESSION_SUFFIX_TIME) {
 		time_t now = time(NULL);
 		struct tm tm;
 		char text[16];
@@ -157,7 +157,7 @@ static bool run_file(struct saved_session *s)
 /* ---- verbs
  * ------------------------------------------------------------------------------------ */
 
-static int start_live(struct task *t, struct saved_session *s)
+static int start_live(struct task *t, struct session_spec *s)
 {
 	const char *what = NULL, *ln = winargs_value(&t->w, "ln", NULL);
 	char why[700];
@@ -196,7 +196,7 @@ static int run_start(struct task *t)
 			return CLI_FAILED;
 		}
 		if (r > 0) {
-			struct saved_session run = t->s;
+			struct session_spec run = t->s;
 			if (!run_file(&run)) {
 				return logman_error(ERROR_FILENAME_EXCED_RANGE, run.file, NULL);
 			}
@@ -299,7 +299,7 @@ static int run_create(struct task *t)
 	const char *name = t->name + (autologger ? strlen(autosession) : 0);
 	snprintf(t->s.name, sizeof t->s.name, "%s", name);
 	t->s.start = autologger;
-	t->s.suffix = autologger ? SAVED_SUFFIX_NONE : SAVED_SUFFIX_NUMBER;
+	t->s.suffix = autologger ? SESSION_SUFFIX_NONE : SESSION_SUFFIX_NUMBER;
 	if (!logman_options(&t->w, false, &t->s)) {
 		return CLI_USAGE;
 	}
@@ -334,7 +334,7 @@ static int update_live(struct task *t)
 	t->s.flush_timer = p.p.FlushTimer;
 	t->s.maximum_file_size = p.p.MaximumFileSize;
 	ULONG flags = p.p.EnableFlags;
-	struct saved_session before = t->s;
+	struct session_spec before = t->s;
 	static const char *const fixed[] = {"bs", "ct", "f", "a", "ow", "v", "ul"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(fixed); i++) {
 		if (winargs_find(w, fixed[i])) {
@@ -437,7 +437,7 @@ static int run_update(struct task *t)
 	if (r == 0) {
 		return update_live(t);
 	}
-	struct saved_session *s = &t->s;
+	struct session_spec *s = &t->s;
 	if (!logman_options(&t->w, false, s)) {
 		return CLI_USAGE;
 	}
@@ -548,7 +548,7 @@ static int run(struct cli_args *a)
 			return cli_usage(a, "'create %s': only traces are done here; %s", others[i], instead[i]);
 		}
 	}
-	saved_init(&t.s);
+	session_init(&t.s);
 	if (!winargs_expand_file(a, "config") || !winargs_parse(a, true, logman_accept, &t.w)) {
 		return CLI_USAGE;
 	}
@@ -602,7 +602,7 @@ static int run(struct cli_args *a)
 		return cli_usage(a, "%s needs the name of a collector or session", t.verb);
 	}
 	int status = verbs[verb].run(&t);
-	saved_finish(&t.s);
+	session_finish(&t.s);
 	free(w->word);
 	return status;
 }

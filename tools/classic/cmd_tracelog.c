@@ -43,7 +43,7 @@ static void status_ok(void)
  * --------------------------------------------------------------------------------- */
 
 static uint32_t control_provider(const struct winargs *w, TRACEHANDLE h, ULONG control,
-				 const struct saved_provider *p, struct tracelog_filters *f)
+				 const struct session_provider *p, struct tracelog_filters *f)
 {
 	GUID g;
 	uint32_t timeout = 5000;
@@ -66,7 +66,7 @@ static uint32_t control_provider(const struct winargs *w, TRACEHANDLE h, ULONG c
 }
 
 static uint32_t control_all(const struct winargs *w, TRACEHANDLE h, ULONG control,
-			    const struct saved_session *s, const char **ret_what)
+			    const struct session_spec *s, const char **ret_what)
 {
 	struct tracelog_filters f;
 	if (!tracelog_filters(w, &f)) {
@@ -91,7 +91,7 @@ static uint32_t control_all(const struct winargs *w, TRACEHANDLE h, ULONG contro
 /* ---- actions
  * ---------------------------------------------------------------------------------- */
 
-static int run_start(const struct winargs *w, const char *name, struct saved_session *s)
+static int run_start(const struct winargs *w, const char *name, struct session_spec *s)
 {
 	const char *what = NULL;
 	struct tracelog_filters f;
@@ -110,7 +110,7 @@ static int run_start(const struct winargs *w, const char *name, struct saved_ses
 	if ((s->mode & EVENT_TRACE_FILE_MODE_NEWFILE) && !strstr(s->file, "%d")) {
 		return tracelog_fail(ERROR_INVALID_NAME, "the file name of -newfile needs %d");
 	}
-	struct saved_session bare = *s;
+	struct session_spec bare = *s;
 	struct cli_props p;
 	bool kernel = strcasecmp(name, CONTROLLER_KERNEL_SESSION) == 0;
 	bare.provider_count = kernel ? s->provider_count : 0;
@@ -143,11 +143,11 @@ static int run_start(const struct winargs *w, const char *name, struct saved_ses
 
 static bool add_enabled(void *ctx, const GUID *g, const TRACE_ENABLE_INFO *e, uint32_t processes)
 {
-	struct saved_session *s = ctx;
+	struct session_spec *s = ctx;
 	struct guid id;
 	(void)processes;
 	memcpy(&id, g, sizeof id);
-	struct saved_provider *p = saved_add_provider(s, &id);
+	struct session_provider *p = session_add_provider(s, &id);
 	if (p) {
 		p->level = e->Level;
 		p->any = e->MatchAnyKeyword;
@@ -158,7 +158,7 @@ static bool add_enabled(void *ctx, const GUID *g, const TRACE_ENABLE_INFO *e, ui
 }
 
 /* -capturestate without -guid asks all providers that the session has enabled, with their own level and keywords. */
-static uint32_t all_enabled(const char *name, struct saved_session *s)
+static uint32_t all_enabled(const char *name, struct session_spec *s)
 {
 	struct cli_props p;
 	uint32_t code = cli_session_query(name, &p);
@@ -167,7 +167,7 @@ static uint32_t all_enabled(const char *name, struct saved_session *s)
 }
 
 static int run_enable(const struct winargs *w, const char *name, ULONG control,
-		      struct saved_session *s)
+		      struct session_spec *s)
 {
 	struct cli_props p;
 	const char *what = NULL;
@@ -201,7 +201,7 @@ static int run_enable(const struct winargs *w, const char *name, ULONG control,
 }
 
 static int run_control(const struct winargs *w, const char *name, ULONG control,
-		       struct saved_session *s)
+		       struct session_spec *s)
 {
 	struct cli_props p, before;
 	uint32_t code = cli_session_query(name, &before);
@@ -210,8 +210,8 @@ static int run_control(const struct winargs *w, const char *name, ULONG control,
 	}
 	cli_props_init(&p);
 	if (control == EVENT_TRACE_CONTROL_UPDATE) {
-		struct saved_session wish;
-		saved_init(&wish);
+		struct session_spec wish;
+		session_init(&wish);
 		if (!tracelog_describe(w, name, &wish)) {
 			return CLI_USAGE;
 		}
@@ -268,10 +268,10 @@ static int run_control(const struct winargs *w, const char *name, ULONG control,
 	return CLI_OK;
 }
 
-static int run_autologger(const struct winargs *w, const char *name, struct saved_session *s)
+static int run_autologger(const struct winargs *w, const char *name, struct session_spec *s)
 {
 	char path[4200];
-	int r = saved_path(SAVED_AUTOLOGGERS, false, name, path, sizeof path);
+	int r = session_path(SESSION_AUTOLOGGERS, false, name, path, sizeof path);
 	if (winargs_on(w, "remove")) {
 		r = r == 0 && unlink(path) < 0 ? -errno : r;
 	} else {
@@ -283,7 +283,7 @@ static int run_autologger(const struct winargs *w, const char *name, struct save
 			return CLI_USAGE;
 		}
 		s->start = 1;
-		r = r == 0 ? saved_write(path, s) : r;
+		r = r == 0 ? session_write(path, s) : r;
 	}
 	if (r < 0) {
 		return tracelog_fail(win32_from_errno(r), path);
@@ -353,7 +353,7 @@ static int refuse(const struct winargs *w)
 }
 
 /* -explain of the actions that have no other way to say it; -1: they have. */
-static int explain(const struct winargs *w, const char *verb, const char *name, struct saved_session *s)
+static int explain(const struct winargs *w, const char *verb, const char *name, struct session_spec *s)
 {
 	if (strcmp(verb, "q") == 0) {
 		return cli_same("query", name, NULL);
@@ -389,7 +389,7 @@ static int explain(const struct winargs *w, const char *verb, const char *name, 
 			controller_quote(stdout, name);
 		}
 		for (uint32_t i = 0; i < s->provider_count; i++) {
-			const struct saved_provider *p = &s->provider[i];
+			const struct session_provider *p = &s->provider[i];
 			char guid[37], text[600];
 			guid_format(&p->guid, guid);
 			snprintf(text, sizeof text, "%s:0x%llx:%u", p->name[0] ? p->name : guid,
@@ -458,8 +458,8 @@ static int run(struct cli_args *a)
 	}
 	const char *verb = action->option->name;
 	const char *name = action->count ? action->value[0] : CONTROLLER_KERNEL_SESSION;
-	struct saved_session s;
-	saved_init(&s);
+	struct session_spec s;
+	session_init(&s);
 	int told = winargs_on(&w, "explain") ? explain(&w, verb, name, &s) : -1;
 	if (told >= 0) {
 		status = told;
@@ -492,7 +492,7 @@ static int run(struct cli_args *a)
 	} else {
 		status = run_autologger(&w, name, &s);
 	}
-	saved_finish(&s);
+	session_finish(&s);
 	free(w.word);
 	return status;
 }

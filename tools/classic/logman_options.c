@@ -185,7 +185,7 @@ static bool parse_date(const struct winargs *w, const char *option, bool daily, 
 }
 
 /* What only a saved collector can have. */
-static bool parse_schedule(const struct winargs *w, bool live, struct saved_session *s)
+static bool parse_schedule(const struct winargs *w, bool live, struct session_spec *s)
 {
 	static const char *const names[] = {"b", "r", "rc"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(names); i++) {
@@ -224,7 +224,7 @@ static bool parse_schedule(const struct winargs *w, bool live, struct saved_sess
 		s->command[0] = 0;
 	} else if (command) {
 		if (strlen(command) >= sizeof s->command || strchr(command, '\n')) {
-			cli_usage(w->a, "-rc takes one line of at most %u bytes", SAVED_COMMAND_MAX - 1);
+			cli_usage(w->a, "-rc takes one line of at most %u bytes", SESSION_COMMAND_MAX - 1);
 			return false;
 		}
 		snprintf(s->command, sizeof s->command, "%s", command);
@@ -263,10 +263,10 @@ static bool parse_mode(const struct winargs *w, const char *text, uint32_t *inou
 	return true;
 }
 
-static bool add(const struct winargs *w, struct saved_session *s, const char *text,
+static bool add(const struct winargs *w, struct session_spec *s, const char *text,
 		const char *keywords, const char *level, const char *where)
 {
-	struct saved_provider p;
+	struct session_provider p;
 	char bad[64];
 	if (!controller_provider(text, &p)) {
 		cli_usage(w->a, "%s'%s' is neither a GUID nor a provider's name", where, text);
@@ -290,9 +290,9 @@ static bool add(const struct winargs *w, struct saved_session *s, const char *te
 			return true;
 		}
 	}
-	struct saved_provider *at = saved_add_provider(s, &p.guid);
+	struct session_provider *at = session_add_provider(s, &p.guid);
 	if (!at) {
-		cli_usage(w->a, "there are more than %u providers", SAVED_PROVIDERS_MAX);
+		cli_usage(w->a, "there are more than %u providers", SESSION_PROVIDERS_MAX);
 		return false;
 	}
 	*at = p;
@@ -319,7 +319,7 @@ static char *word_of(char **inout)
 }
 
 /* "{guid} [keywords] [level] [name]"; the name may come in front, too, as a name. */
-static bool provider_file(const struct winargs *w, const char *path, struct saved_session *s)
+static bool provider_file(const struct winargs *w, const char *path, struct session_spec *s)
 {
 	FILE *f = cli_path_fopen(path);
 	char line[1024], where[600];
@@ -357,7 +357,7 @@ static bool provider_file(const struct winargs *w, const char *path, struct save
 	return fine;
 }
 
-bool logman_providers(const struct winargs *w, struct saved_session *s)
+bool logman_providers(const struct winargs *w, struct session_spec *s)
 {
 	for (int i = 0; i < w->arg_count; i++) {
 		const struct winarg *g = &w->arg[i];
@@ -371,7 +371,7 @@ bool logman_providers(const struct winargs *w, struct saved_session *s)
 				return false;
 			}
 			struct guid id;
-			struct saved_provider p;
+			struct session_provider p;
 			controller_provider(g->value[0], &p);
 			id = p.guid;
 			for (uint32_t k = 0; k < s->provider_count && g->off; k++) {
@@ -404,7 +404,7 @@ static bool has_extension(const char *file)
 }
 
 /* -o, or the session's name in the current directory. */
-static bool choose_file(const struct winargs *w, struct saved_session *s)
+static bool choose_file(const struct winargs *w, struct session_spec *s)
 {
 	const char *o = winargs_value(w, "o", NULL);
 	bool memory = s->mode & (EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_BUFFERING_MODE);
@@ -458,7 +458,7 @@ bool logman_refuse(const struct winargs *w)
 	return false;
 }
 
-bool logman_options(const struct winargs *w, bool live, struct saved_session *s)
+bool logman_options(const struct winargs *w, bool live, struct session_spec *s)
 {
 	const char *v;
 	if (!logman_providers(w, s)) {
@@ -519,9 +519,9 @@ bool logman_options(const struct winargs *w, bool live, struct saved_session *s)
 		s->clock = 2; /* an appended file can only be in system time */
 	}
 	if ((v = winargs_value(w, "v", NULL)) != NULL) {
-		s->suffix = strcasecmp(v, "nnnnnn") == 0 ? SAVED_SUFFIX_NUMBER : SAVED_SUFFIX_TIME;
+		s->suffix = strcasecmp(v, "nnnnnn") == 0 ? SESSION_SUFFIX_NUMBER : SESSION_SUFFIX_TIME;
 	} else if (winargs_off(w, "v") || live) {
-		s->suffix = SAVED_SUFFIX_NONE;
+		s->suffix = SESSION_SUFFIX_NONE;
 	}
 	s->overwrite = winargs_on(w, "ow") || (s->overwrite && !winargs_off(w, "ow"));
 	if (!choose_file(w, s)) {

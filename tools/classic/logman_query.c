@@ -48,10 +48,10 @@ static int list_live(void)
 
 static bool list_saved(void *ctx, const char *path)
 {
-	struct saved_session s;
+	struct session_spec s;
 	struct cli_props p;
 	struct diag d = {0};
-	int r = saved_read(path, cli_provider_installed, &s, &d);
+	int r = session_read_file(path, cli_provider_installed, &s, &d);
 	(void)ctx;
 	if (r < 0) {
 		fprintf(stderr, "logman: %s:%u: %s\n", path, d.line,
@@ -59,7 +59,7 @@ static bool list_saved(void *ctx, const char *path)
 		return true;
 	}
 	row(s.name, logman_is_live(s.name, &p));
-	saved_finish(&s);
+	session_finish(&s);
 	return true;
 }
 
@@ -71,8 +71,8 @@ int logman_query_all(bool live)
 		return status == CLI_OK ? logman_done() : status;
 	}
 	char dir[4096];
-	if (saved_dir(SAVED_COLLECTORS, false, dir, sizeof dir) == 0) {
-		saved_each(dir, list_saved, NULL);
+	if (session_dir(SESSION_COLLECTORS, false, dir, sizeof dir) == 0) {
+		session_each(dir, list_saved, NULL);
 	}
 	return logman_done();
 }
@@ -91,7 +91,7 @@ static void label(const char *name, const char *fmt, ...)
 	va_end(ap);
 }
 
-static void put_head(const struct saved_session *s, bool running)
+static void put_head(const struct session_spec *s, bool running)
 {
 	const char *slash = strrchr(s->file, '/');
 	bool kb = s->mode & EVENT_TRACE_USE_KBYTES_FOR_SIZE;
@@ -117,7 +117,7 @@ static const char *on_off(uint32_t bits)
 }
 
 /* `p` NULL: it does not run, so there are no counters. */
-static void put_trace(const struct saved_session *s, const EVENT_TRACE_PROPERTIES *p)
+static void put_trace(const struct session_spec *s, const EVENT_TRACE_PROPERTIES *p)
 {
 	static const char *const clocks[] = {"Performance", "Performance", "System", "Cycle"};
 	const char *delivery = s->file[0] && (s->mode & EVENT_TRACE_REAL_TIME_MODE)
@@ -197,8 +197,8 @@ int logman_query_live(const char *name)
 	if (code) {
 		return logman_error(code, controller_why(), "'logman query -ets' shows what runs");
 	}
-	struct saved_session s;
-	saved_init(&s);
+	struct session_spec s;
+	session_init(&s);
 	snprintf(s.name, sizeof s.name, "%.*s", (int)sizeof s.name - 1, p.name);
 	snprintf(s.file, sizeof s.file, "%s", p.file);
 	s.mode = p.p.LogFileMode;
@@ -209,7 +209,7 @@ int logman_query_live(const char *name)
 	put_head(&s, true);
 	put_trace(&s, &p.p);
 	if (p.p.EnableFlags) { /* the kernel's provider is not enabled but asked for by flags */
-		struct saved_provider kernel;
+		struct session_provider kernel;
 		GUID g;
 		controller_provider("Windows Kernel Trace", &kernel);
 		memcpy(&g, kernel.guid.b, sizeof g);
@@ -219,7 +219,7 @@ int logman_query_live(const char *name)
 	return code ? logman_error(code, controller_why(), NULL) : logman_done();
 }
 
-int logman_query_saved(struct saved_session *s)
+int logman_query_saved(struct session_spec *s)
 {
 	struct cli_props p;
 	bool live = logman_is_live(s->name, &p);
@@ -229,7 +229,7 @@ int logman_query_saved(struct saved_session *s)
 	put_head(s, live);
 	put_trace(s, live ? &p.p : NULL);
 	for (uint32_t i = 0; i < s->provider_count; i++) {
-		const struct saved_provider *q = &s->provider[i];
+		const struct session_provider *q = &s->provider[i];
 		GUID g;
 		char name[256];
 		memcpy(&g, q->guid.b, 16);
@@ -382,7 +382,7 @@ int logman_query_providers(const struct winargs *w, const char *which)
 		return CLI_USAGE;
 	}
 	if (which) {
-		struct saved_provider p;
+		struct session_provider p;
 		GUID g;
 		char name[256];
 		if (!controller_provider(which, &p)) {
@@ -423,7 +423,7 @@ int logman_query_providers(const struct winargs *w, const char *which)
 		return logman_done();
 	}
 	struct known_list all = {0};
-	struct saved_provider kernel;
+	struct session_provider kernel;
 	GUID kernel_guid;
 	controller_provider("Windows Kernel Trace", &kernel);
 	memcpy(&kernel_guid, kernel.guid.b, 16);

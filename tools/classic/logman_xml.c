@@ -74,11 +74,11 @@ static void trimmed(char *out, size_t cap, const char *s)
 	snprintf(out, cap, "%.*s", (int)n, s);
 }
 
-static bool providers(const struct xml_node *trace, struct saved_session *s, char *why, size_t cap)
+static bool providers(const struct xml_node *trace, struct session_spec *s, char *why, size_t cap)
 {
 	for (const struct xml_node *n = xml_child(trace, "TraceDataProvider"); n;
 	     n = xml_next(n, "TraceDataProvider")) {
-		struct saved_provider p;
+		struct session_provider p;
 		char name[256], guid[64];
 		trimmed(name, sizeof name, text_of(n, "DisplayName"));
 		trimmed(guid, sizeof guid, text_of(n, "Guid"));
@@ -93,9 +93,9 @@ static bool providers(const struct xml_node *trace, struct saved_session *s, cha
 		p.any = value_map(n, "KeywordsAny", 0);
 		p.all = value_map(n, "KeywordsAll", 0);
 		p.properties = (uint32_t)value_map(n, "Properties", 0);
-		struct saved_provider *at = saved_add_provider(s, &p.guid);
+		struct session_provider *at = session_add_provider(s, &p.guid);
 		if (!at) {
-			snprintf(why, cap, "there are more than %u providers", SAVED_PROVIDERS_MAX);
+			snprintf(why, cap, "there are more than %u providers", SESSION_PROVIDERS_MAX);
 			return false;
 		}
 		*at = p;
@@ -104,7 +104,7 @@ static bool providers(const struct xml_node *trace, struct saved_session *s, cha
 }
 
 static void settings(const struct xml_node *set, const struct xml_node *trace,
-		     struct saved_session *s)
+		     struct session_spec *s)
 {
 	static const uint32_t streams[] = {0, 0, EVENT_TRACE_REAL_TIME_MODE,
 					   EVENT_TRACE_REAL_TIME_MODE, EVENT_TRACE_BUFFERING_MODE};
@@ -123,9 +123,9 @@ static void settings(const struct xml_node *set, const struct xml_node *trace,
 	s->clock = s->clock >= 1 && s->clock <= 3 ? s->clock : 1;
 	s->maximum_file_size = small(set, "SegmentMaxSize", 0);
 	s->expire_s = small(set, "Duration", 0);
-	s->suffix = format & NAME_SERIAL		  ? SAVED_SUFFIX_NUMBER
-		    : format & NAME_MONTH_DAY_HOUR_MINUTE ? SAVED_SUFFIX_TIME
-							  : SAVED_SUFFIX_NONE;
+	s->suffix = format & NAME_SERIAL		  ? SESSION_SUFFIX_NUMBER
+		    : format & NAME_MONTH_DAY_HOUR_MINUTE ? SESSION_SUFFIX_TIME
+							  : SESSION_SUFFIX_NONE;
 	s->serial = BASE_MAX(small(set, "SerialNumber", 1), 1u);
 	if (stream == 2 || stream == 4) {
 		return;
@@ -176,8 +176,8 @@ int logman_import(const struct winargs *w, const char *name)
 	const struct xml_node *trace = strcasecmp(set->name, "DataCollectorSet") == 0
 					       ? xml_child(set, "TraceDataCollector")
 					       : NULL;
-	struct saved_session s;
-	saved_init(&s);
+	struct session_spec s;
+	session_init(&s);
 	snprintf(s.name, sizeof s.name, "%s", name);
 	int status = CLI_FAILED;
 	bool fine = trace != NULL;
@@ -186,17 +186,17 @@ int logman_import(const struct winargs *w, const char *name)
 		settings(set, trace, &s);
 		fine = providers(trace, &s, why, sizeof why);
 	}
-	r = fine ? saved_path(SAVED_COLLECTORS, false, name, path, sizeof path) : 0;
+	r = fine ? session_path(SESSION_COLLECTORS, false, name, path, sizeof path) : 0;
 	if (!fine) {
 		logman_error(ERROR_INVALID_DATA, why, NULL);
 	} else if (r == 0 && access(path, F_OK) == 0) {
 		logman_error(PLA_E_DCS_ALREADY_EXISTS, path, "'logman delete' drops it");
-	} else if (r == 0 && (r = saved_write(path, &s)) == 0) {
+	} else if (r == 0 && (r = session_write(path, &s)) == 0) {
 		status = logman_done();
 	} else {
 		logman_error(win32_from_errno(r), path, NULL);
 	}
-	saved_finish(&s);
+	session_finish(&s);
 	xml_finish(&doc);
 	return status;
 }
@@ -216,7 +216,7 @@ static void put_value(FILE *f, const char *name, uint64_t v)
 		(unsigned long long)v, name);
 }
 
-int logman_export(const struct winargs *w, const struct saved_session *s)
+int logman_export(const struct winargs *w, const struct session_spec *s)
 {
 	const char *file = winargs_value(w, "xml", NULL);
 	if (!file) {
@@ -244,8 +244,8 @@ int logman_export(const struct winargs *w, const struct saved_session *s)
 		const char *name;
 		uint32_t value;
 	} rows[] = {
-		{"FileNameFormat", s->suffix == SAVED_SUFFIX_NUMBER ? NAME_SERIAL
-				   : s->suffix == SAVED_SUFFIX_TIME ? NAME_MONTH_DAY_HOUR_MINUTE
+		{"FileNameFormat", s->suffix == SESSION_SUFFIX_NUMBER ? NAME_SERIAL
+				   : s->suffix == SESSION_SUFFIX_TIME ? NAME_MONTH_DAY_HOUR_MINUTE
 								    : 0},
 		{"LogAppend", (s->mode & EVENT_TRACE_FILE_MODE_APPEND) != 0},
 		{"LogCircular", (s->mode & EVENT_TRACE_FILE_MODE_CIRCULAR) != 0},
@@ -266,7 +266,7 @@ int logman_export(const struct winargs *w, const struct saved_session *s)
 	}
 	put_text(f, "SessionName", s->name, "\t\t");
 	for (uint32_t i = 0; i < s->provider_count; i++) {
-		const struct saved_provider *p = &s->provider[i];
+		const struct session_provider *p = &s->provider[i];
 		char guid[37], braces[48];
 		snprintf(braces, sizeof braces, "{%s}", guid_format(&p->guid, guid));
 		fprintf(f, "\t\t<TraceDataProvider>\n");

@@ -115,7 +115,7 @@ static bool mask(const struct winargs *w, const char *name, uint64_t *inout)
 }
 
 /* "N" seconds, or "Nms". */
-static bool flush_timer(const struct winargs *w, struct saved_session *s)
+static bool flush_timer(const struct winargs *w, struct session_spec *s)
 {
 	const char *v = winargs_value(w, "ft", NULL);
 	size_t n = v ? strlen(v) : 0;
@@ -135,8 +135,8 @@ static bool flush_timer(const struct winargs *w, struct saved_session *s)
 }
 
 /* "guid;matchanykeyword;level", ';' alone in front a comment. */
-static bool guid_file(const struct winargs *w, const char *path, const struct saved_provider *base,
-		      struct saved_session *s)
+static bool guid_file(const struct winargs *w, const char *path, const struct session_provider *base,
+		      struct session_spec *s)
 {
 	char line[1024];
 	FILE *f = cli_path_fopen(path);
@@ -153,7 +153,7 @@ static bool guid_file(const struct winargs *w, const char *path, const struct sa
 		start[strcspn(start, "\r\n")] = 0;
 		char *guid = strtok_r(start, "; \t", &save);
 		char *any = strtok_r(NULL, "; \t", &save), *level = strtok_r(NULL, "; \t", &save);
-		struct saved_provider p = *base;
+		struct session_provider p = *base;
 		uint64_t v;
 		if (!guid || guid_parse(guid + (*guid == '#'), &p.guid) < 0) {
 			cli_usage(w->a, "%s:%u: '%s' is no GUID", path, n, guid ? guid : "");
@@ -166,7 +166,7 @@ static bool guid_file(const struct winargs *w, const char *path, const struct sa
 		if (level && parse_number(level, 0, 255, &v)) {
 			p.level = (uint8_t)v;
 		}
-		struct saved_provider *at = saved_add_provider(s, &p.guid);
+		struct session_provider *at = session_add_provider(s, &p.guid);
 		if (at) {
 			*at = p;
 		}
@@ -175,7 +175,7 @@ static bool guid_file(const struct winargs *w, const char *path, const struct sa
 	return true;
 }
 
-bool tracelog_providers(const struct winargs *w, struct saved_session *s)
+bool tracelog_providers(const struct winargs *w, struct session_spec *s)
 {
 	uint64_t level = 255, any = 0, all = 0, properties = 0;
 	if (!mask(w, "level", &level) || !mask(w, "flag", &any) || !mask(w, "flags", &any) ||
@@ -187,7 +187,7 @@ bool tracelog_providers(const struct winargs *w, struct saved_session *s)
 		cli_usage(w->a, "-enableproperty has 32 bits");
 		return false;
 	}
-	struct saved_provider base = {.enabled = true,
+	struct session_provider base = {.enabled = true,
 				      .level = (uint8_t)BASE_MIN(level, (uint64_t)255),
 				      .any = any,
 				      .all = all,
@@ -198,7 +198,7 @@ bool tracelog_providers(const struct winargs *w, struct saved_session *s)
 			continue;
 		}
 		const char *v = g->value[0];
-		struct saved_provider p;
+		struct session_provider p;
 		struct guid id;
 		bool literal = *v == '#' || *v == '*' || guid_parse(v, &id) == 0;
 		if (!literal) {
@@ -212,7 +212,7 @@ bool tracelog_providers(const struct winargs *w, struct saved_session *s)
 			return false;
 		}
 		id = p.guid;
-		struct saved_provider *at = saved_add_provider(s, &id);
+		struct session_provider *at = session_add_provider(s, &id);
 		if (at) {
 			char name[256];
 			memcpy(name, p.name, sizeof name);
@@ -266,7 +266,7 @@ static uint32_t kernel_flags(const struct winargs *w)
 	return flags;
 }
 
-bool tracelog_describe(const struct winargs *w, const char *name, struct saved_session *s)
+bool tracelog_describe(const struct winargs *w, const char *name, struct session_spec *s)
 {
 	uint32_t clock_options = 0;
 	snprintf(s->name, sizeof s->name, "%s", name);
@@ -320,9 +320,9 @@ bool tracelog_describe(const struct winargs *w, const char *name, struct saved_s
 		s->clock = 2;
 	}
 	if (strcasecmp(name, CONTROLLER_KERNEL_SESSION) == 0 && !winargs_on(w, "eflag")) {
-		struct saved_provider kernel;
+		struct session_provider kernel;
 		controller_provider("Windows Kernel Trace", &kernel);
-		struct saved_provider *at = saved_add_provider(s, &kernel.guid);
+		struct session_provider *at = session_add_provider(s, &kernel.guid);
 		if (at) {
 			*at = kernel;
 			at->any = kernel_flags(w);
@@ -476,21 +476,21 @@ static void id_text(const uint8_t *ids, char *out, size_t cap)
 }
 
 bool tracelog_filters_save(const struct winargs *w, const struct tracelog_filters *f,
-			   struct saved_session *s)
+			   struct session_spec *s)
 {
 	for (uint32_t i = 0; i < s->provider_count; i++) {
-		char(*to)[SAVED_FILTER_TEXT] = s->provider[i].filter;
+		char(*to)[SESSION_FILTER_TEXT] = s->provider[i].filter;
 		if (winargs_find(w, "EventIdFilter")) {
-			id_text(f->ids[0], to[SAVED_FILTER_EVENT_ID], SAVED_FILTER_TEXT);
+			id_text(f->ids[0], to[SESSION_FILTER_EVENT_ID], SESSION_FILTER_TEXT);
 		}
 		if (winargs_find(w, "StackWalkFilter")) {
-			id_text(f->ids[1], to[SAVED_FILTER_STACK_ID], SAVED_FILTER_TEXT);
+			id_text(f->ids[1], to[SESSION_FILTER_STACK_ID], SESSION_FILTER_TEXT);
 		}
-		snprintf(to[SAVED_FILTER_EXE], SAVED_FILTER_TEXT, "%s", winargs_value(w, "ExeFilter", ""));
+		snprintf(to[SESSION_FILTER_EXE], SESSION_FILTER_TEXT, "%s", winargs_value(w, "ExeFilter", ""));
 		const struct winarg *pids = winargs_find(w, "PidFilter");
 		size_t n = 0;
 		for (uint32_t k = 0; pids && k < BASE_ARRAY_LEN(f->pids) && f->pids[k]; k++) {
-			n += (size_t)snprintf(to[SAVED_FILTER_PID] + n, SAVED_FILTER_TEXT - n, "%s%u", k ? "," : "",
+			n += (size_t)snprintf(to[SESSION_FILTER_PID] + n, SESSION_FILTER_TEXT - n, "%s%u", k ? "," : "",
 					      (unsigned)f->pids[k]);
 		}
 	}

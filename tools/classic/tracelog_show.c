@@ -240,7 +240,7 @@ int tracelog_guids(void)
 
 int tracelog_guids_of_processes(const struct cli_args *a, const char *guid)
 {
-	struct saved_provider p;
+	struct session_provider p;
 	GUID g;
 	if (guid && !controller_provider(guid, &p)) {
 		return cli_usage(a, "-enumguidex: '%s' is no GUID", guid);

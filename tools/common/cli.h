@@ -179,10 +179,10 @@ void cli_filters_init(struct cli_filters *f);
 /* A copy of these bytes. */
 bool cli_filters_put(struct cli_filters *f, uint32_t type, const void *p, size_t n);
 /* From text; *d says what is wrong with it. */
-bool cli_filters_add(struct cli_filters *f, enum saved_filter kind, const char *text, struct diag *d);
-const char *filter_expr_option(enum saved_filter kind); /* "event-id" */
+bool cli_filters_add(struct cli_filters *f, enum session_filter kind, const char *text, struct diag *d);
+const char *filter_expr_option(enum session_filter kind); /* "event-id" */
 /* What was given for it, checked; "": nothing. False: printed why. */
-bool filter_expr_text(const struct cli_args *a, enum saved_filter kind, char out[SAVED_FILTER_TEXT]);
+bool filter_expr_text(const struct cli_args *a, enum session_filter kind, char out[SESSION_FILTER_TEXT]);
 void cli_filters_finish(struct cli_filters *f);
 
 /* Enable with the filters the command line gives (--pid, --exe, --event-id, …). Win32 code. */

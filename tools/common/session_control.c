@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Starting what a saved_session says, and saying it as a command line.
+ * Starting what a session_spec says, and saying it as a command line.
  */
 #include "tools/common/session_control.h"
 #include "tools/common/output.h"
@@ -15,7 +15,7 @@ static const struct guid kernel_guid = {{0xad, 0x4a, 0x81, 0x9e, 0x04, 0x32, 0xd
 
 static char why[500];
 
-uint64_t controller_end(const struct saved_session *s)
+uint64_t controller_end(const struct session_spec *s)
 {
 	uint64_t end = s->end_filetime, now = clock_filetime();
 	if (end == 0) {
@@ -28,7 +28,7 @@ uint64_t controller_end(const struct saved_session *s)
 	return end;
 }
 
-uint32_t controller_enable(TRACEHANDLE session, const struct saved_provider *p, uint32_t timeout_ms)
+uint32_t controller_enable(TRACEHANDLE session, const struct session_provider *p, uint32_t timeout_ms)
 {
 	GUID g;
 	memcpy(&g, p->guid.b, sizeof g);
@@ -38,11 +38,11 @@ uint32_t controller_enable(TRACEHANDLE session, const struct saved_provider *p, 
 	}
 	struct cli_filters f;
 	cli_filters_init(&f);
-	for (int i = 0; i < SAVED_FILTER_COUNT; i++) {
+	for (int i = 0; i < SESSION_FILTER_COUNT; i++) {
 		struct diag d = {0};
-		if (p->filter[i][0] && !cli_filters_add(&f, (enum saved_filter)i, p->filter[i], &d)) {
+		if (p->filter[i][0] && !cli_filters_add(&f, (enum session_filter)i, p->filter[i], &d)) {
 			cli_filters_finish(&f);
-			snprintf(why, sizeof why, "%s %s", saved_filter_key((enum saved_filter)i), d.text);
+			snprintf(why, sizeof why, "%s %s", session_filter_key((enum session_filter)i), d.text);
 			return ERROR_INVALID_PARAMETER;
 		}
 	}
@@ -61,7 +61,7 @@ uint32_t controller_enable(TRACEHANDLE session, const struct saved_provider *p, 
 	return code;
 }
 
-void controller_tell(const struct saved_provider *p)
+void controller_tell(const struct session_provider *p)
 {
 	GUID g;
 	memcpy(&g, p->guid.b, sizeof g);
@@ -70,7 +70,7 @@ void controller_tell(const struct saved_provider *p)
 	}
 }
 
-bool controller_is_kernel(const struct saved_provider *p)
+bool controller_is_kernel(const struct session_provider *p)
 {
 	return guid_equal(&p->guid, &kernel_guid);
 }
@@ -80,12 +80,12 @@ const char *controller_why(void)
 	return why[0] ? why : openetw_last_error_text();
 }
 
-uint32_t controller_start(const struct saved_session *s, const char **ret_what)
+uint32_t controller_start(const struct session_spec *s, const char **ret_what)
 {
 	return controller_start_kernel(s, NULL, ret_what);
 }
 
-static void put_props(EVENT_TRACE_PROPERTIES *p, const struct saved_session *s)
+static void put_props(EVENT_TRACE_PROPERTIES *p, const struct session_spec *s)
 {
 	memcpy(&p->Wnode.Guid, s->guid.b, 16);
 	p->Wnode.ClientContext = s->clock;
@@ -97,7 +97,7 @@ static void put_props(EVENT_TRACE_PROPERTIES *p, const struct saved_session *s)
 	p->FlushTimer = s->flush_timer;
 }
 
-uint32_t controller_start_private(const struct saved_session *s, EVENT_FILTER_DESCRIPTOR *scope, ULONG count,
+uint32_t controller_start_private(const struct session_spec *s, EVENT_FILTER_DESCRIPTOR *scope, ULONG count,
 				  TRACEHANDLE *ret)
 {
 	struct {
@@ -128,7 +128,7 @@ uint32_t controller_start_private(const struct saved_session *s, EVENT_FILTER_DE
 	return cli_start_trace(ret, s->name, (EVENT_TRACE_PROPERTIES *)&b.p);
 }
 
-uint32_t controller_start_kernel(const struct saved_session *s, const struct cli_kernel_wish *more,
+uint32_t controller_start_kernel(const struct session_spec *s, const struct cli_kernel_wish *more,
 				 const char **ret_what)
 {
 	struct cli_props p;
@@ -202,7 +202,7 @@ void controller_quote(FILE *f, const char *word)
 	fputs(cli_quoted("%s", word), f);
 }
 
-static void put_provider(FILE *f, const struct saved_provider *p)
+static void put_provider(FILE *f, const struct session_provider *p)
 {
 	char text[400], guid[37];
 	int n = p->name[0] && !strchr(p->name, ':')
@@ -224,15 +224,15 @@ static void put_provider(FILE *f, const struct saved_provider *p)
 	controller_quote(f, text);
 }
 
-void controller_explain_enable(FILE *f, const char *session, const struct saved_provider *p)
+void controller_explain_enable(FILE *f, const char *session, const struct session_provider *p)
 {
 	fputs(p->enabled ? "openetw enable " : "openetw disable ", f);
 	controller_quote(f, session);
 	putc(' ', f);
 	put_provider(f, p);
-	for (int i = 0; i < SAVED_FILTER_COUNT; i++) {
+	for (int i = 0; i < SESSION_FILTER_COUNT; i++) {
 		if (p->filter[i][0]) {
-			fprintf(f, " --%s ", filter_expr_option((enum saved_filter)i));
+			fprintf(f, " --%s ", filter_expr_option((enum session_filter)i));
 			controller_quote(f, p->filter[i]);
 		}
 	}
@@ -243,16 +243,16 @@ void controller_explain_enable(FILE *f, const char *session, const struct saved_
 }
 
 /* --match-all and the filters of start are for all its providers. */
-static bool by_itself(const struct saved_provider *p)
+static bool by_itself(const struct session_provider *p)
 {
 	bool filtered = false;
-	for (int i = 0; i < SAVED_FILTER_COUNT; i++) {
+	for (int i = 0; i < SESSION_FILTER_COUNT; i++) {
 		filtered |= p->filter[i][0] != 0;
 	}
 	return filtered || p->all;
 }
 
-void controller_explain(FILE *f, const struct saved_session *s, const struct cli_kernel_wish *more)
+void controller_explain(FILE *f, const struct session_spec *s, const struct cli_kernel_wish *more)
 {
 	static const char *const clocks[] = {"", "", " --clock system", " --clock cycles"};
 	uint32_t m = s->mode, said = 0;
@@ -463,12 +463,12 @@ void controller_forget_backlog(const char *name, bool system)
 	char dir[4096], conf[4200], path[4600];
 	struct cli_props p;
 	if (cli_session_query(name, &p) == ERROR_SUCCESS ||
-	    saved_path(SAVED_STATE, system, name, conf, sizeof conf) < 0) {
+	    session_path(SESSION_STATE, system, name, conf, sizeof conf) < 0) {
 		return; /* a session that runs takes them along when it is stopped */
 	}
 	const char *base = strrchr(conf, '/') + 1;
 	int length = (int)strlen(base) - 5; /* without .conf */
-	if (saved_dir(SAVED_STATE, system, dir, sizeof dir) == 0) {
+	if (session_dir(SESSION_STATE, system, dir, sizeof dir) == 0) {
 		snprintf(path, sizeof path, "%s/realtime/EtwRTKeep-%.*s.etl", dir, length, base);
 		unlink(path);
 	}

@@ -67,10 +67,10 @@ static const struct {
 	{"ASP.NET Events", "aff081fe-0247-4275-9c4e-021f3dc1da35"},
 };
 
-bool controller_provider(const char *text, struct saved_provider *ret)
+bool controller_provider(const char *text, struct session_provider *ret)
 {
 	GUID g;
-	*ret = (struct saved_provider){.enabled = true, .level = 255};
+	*ret = (struct session_provider){.enabled = true, .level = 255};
 	const char *classic = NULL;
 	for (size_t i = 0; i < BASE_ARRAY_LEN(classic_names); i++) {
 		classic = strcasecmp(text, classic_names[i].name) == 0 ? classic_names[i].guid : classic;

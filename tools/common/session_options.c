@@ -88,55 +88,55 @@ bool cli_filters_put(struct cli_filters *f, uint32_t type, const void *p, size_t
 	return true;
 }
 
-bool cli_filters_add(struct cli_filters *f, enum saved_filter kind, const char *text, struct diag *d)
+bool cli_filters_add(struct cli_filters *f, enum session_filter kind, const char *text, struct diag *d)
 {
-	uint8_t bytes[SAVED_FILTER_BYTES];
+	uint8_t bytes[SESSION_FILTER_BYTES];
 	size_t n;
-	if (saved_filter_make(kind, text, bytes, &n, d) < 0) {
+	if (session_filter_make(kind, text, bytes, &n, d) < 0) {
 		return false;
 	}
-	f->stack |= saved_filter_is_stack(kind);
-	if (!cli_filters_put(f, saved_filter_type(kind), bytes, n)) {
+	f->stack |= session_filter_is_stack(kind);
+	if (!cli_filters_put(f, session_filter_type(kind), bytes, n)) {
 		diag_at(d, UINT64_MAX, "needs more memory than there is");
 		return false;
 	}
 	return true;
 }
 
-const char *filter_expr_option(enum saved_filter kind)
+const char *filter_expr_option(enum session_filter kind)
 {
-	static const char *const names[SAVED_FILTER_COUNT] = {
-		[SAVED_FILTER_EXE] = "exe",
-		[SAVED_FILTER_EVENT_ID] = "event-id",
-		[SAVED_FILTER_EVENT_NAME] = "event-name",
-		[SAVED_FILTER_STACK_ID] = "stack-id",
-		[SAVED_FILTER_STACK_NAME] = "stack-name",
-		[SAVED_FILTER_STACK_LEVEL] = "stack-level",
-		[SAVED_FILTER_CONTAINER] = "container",
-		[SAVED_FILTER_PID] = "pid",
+	static const char *const names[SESSION_FILTER_COUNT] = {
+		[SESSION_FILTER_EXE] = "exe",
+		[SESSION_FILTER_EVENT_ID] = "event-id",
+		[SESSION_FILTER_EVENT_NAME] = "event-name",
+		[SESSION_FILTER_STACK_ID] = "stack-id",
+		[SESSION_FILTER_STACK_NAME] = "stack-name",
+		[SESSION_FILTER_STACK_LEVEL] = "stack-level",
+		[SESSION_FILTER_CONTAINER] = "container",
+		[SESSION_FILTER_PID] = "pid",
 	};
 	return names[kind];
 }
 
-bool filter_expr_text(const struct cli_args *a, enum saved_filter kind, char out[SAVED_FILTER_TEXT])
+bool filter_expr_text(const struct cli_args *a, enum session_filter kind, char out[SESSION_FILTER_TEXT])
 {
 	const char *option = filter_expr_option(kind), *v;
 	size_t n = 0;
 	struct diag d = {0};
-	uint8_t bytes[SAVED_FILTER_BYTES];
+	uint8_t bytes[SESSION_FILTER_BYTES];
 	*out = 0;
 	/* Of processes several may be given; the others stand once. */
-	for (int i = 0; (v = kind == SAVED_FILTER_PID ? cli_value_at(a, option, i)
+	for (int i = 0; (v = kind == SESSION_FILTER_PID ? cli_value_at(a, option, i)
 						      : i == 0 ? cli_value(a, option, NULL) : NULL) != NULL;
 	     i++) {
-		if (n + strlen(v) + 2 > SAVED_FILTER_TEXT) {
-			cli_usage(a, "--%s is longer than %u bytes", option, SAVED_FILTER_TEXT - 1);
+		if (n + strlen(v) + 2 > SESSION_FILTER_TEXT) {
+			cli_usage(a, "--%s is longer than %u bytes", option, SESSION_FILTER_TEXT - 1);
 			return false;
 		}
-		n += (size_t)snprintf(out + n, SAVED_FILTER_TEXT - n, "%s%s", i ? "," : "", v);
+		n += (size_t)snprintf(out + n, SESSION_FILTER_TEXT - n, "%s%s", i ? "," : "", v);
 	}
 	size_t made;
-	if (*out && saved_filter_make(kind, out, bytes, &made, &d) < 0) {
+	if (*out && session_filter_make(kind, out, bytes, &made, &d) < 0) {
 		cli_usage(a, "--%s %s", option, d.text);
 		return false;
 	}
@@ -145,14 +145,14 @@ bool filter_expr_text(const struct cli_args *a, enum saved_filter kind, char out
 
 static bool filters_from_args(const struct cli_args *a, struct cli_filters *f)
 {
-	for (int i = 0; i < SAVED_FILTER_COUNT; i++) {
-		char text[SAVED_FILTER_TEXT];
+	for (int i = 0; i < SESSION_FILTER_COUNT; i++) {
+		char text[SESSION_FILTER_TEXT];
 		struct diag d = {0};
-		if (!filter_expr_text(a, (enum saved_filter)i, text)) {
+		if (!filter_expr_text(a, (enum session_filter)i, text)) {
 			return false;
 		}
-		if (*text && !cli_filters_add(f, (enum saved_filter)i, text, &d)) {
-			cli_usage(a, "--%s %s", filter_expr_option((enum saved_filter)i), d.text);
+		if (*text && !cli_filters_add(f, (enum session_filter)i, text, &d)) {
+			cli_usage(a, "--%s %s", filter_expr_option((enum session_filter)i), d.text);
 			return false;
 		}
 	}

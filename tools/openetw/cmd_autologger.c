@@ -29,7 +29,7 @@ static bool state_of(const struct cli_args *a, const char *name, uint32_t *ret_s
 {
 	char path[4200], line[128];
 	bool found = false;
-	FILE *f = saved_path(SAVED_STATE, cli_flag(a, "system"), name, path, sizeof path) == 0
+	FILE *f = session_path(SESSION_STATE, cli_flag(a, "system"), name, path, sizeof path) == 0
 			  ? fopen(path, "re")
 			  : NULL;
 	while (f && fgets(line, sizeof line, f)) {
@@ -45,11 +45,11 @@ static bool state_of(const struct cli_args *a, const char *name, uint32_t *ret_s
 static bool show(void *ctx, const char *path)
 {
 	const struct cli_args *a = ctx;
-	struct saved_session s;
+	struct session_spec s;
 	struct cli_props p;
 	struct diag d = {0};
 	uint32_t status = 0, counter = 0;
-	int r = saved_read(path, cli_provider_installed, &s, &d);
+	int r = session_read_file(path, cli_provider_installed, &s, &d);
 	if (r < 0) {
 		fprintf(stderr, "openetw autologger: %s:%u: %s\n", path, d.line,
 			d.text[0] ? d.text : strerror(-r));
@@ -83,36 +83,36 @@ static bool show(void *ctx, const char *path)
 		printf("%-24s %-5s %-8s %-28s %4u  %s\n", s.name, s.start ? "on" : "off",
 		       live ? "running" : "-", last, s.provider_count, path);
 	}
-	saved_finish(&s);
+	session_finish(&s);
 	return true;
 }
 
 static int list(struct cli_args *a)
 {
 	char dir[4096];
-	int r = saved_dir(SAVED_AUTOLOGGERS, cli_flag(a, "system"), dir, sizeof dir);
+	int r = session_dir(SESSION_AUTOLOGGERS, cli_flag(a, "system"), dir, sizeof dir);
 	if (r == 0) {
 		if (!cli_flag(a, "json")) {
 			printf("%-24s %-5s %-8s %-28s %4s  %s\n", "NAME", "START", "NOW",
 			       "LAST START", "PROV", "FILE");
 		}
-		r = saved_each(dir, show, a);
+		r = session_each(dir, show, a);
 	}
 	return r < 0 ? cli_fail(a, win32_from_errno(r), "cannot read %s: %s", dir, strerror(-r))
 		     : CLI_OK;
 }
 
-static bool save_filters(const struct cli_args *a, const GUID *g, struct saved_provider *p)
+static bool save_filters(const struct cli_args *a, const GUID *g, struct session_provider *p)
 {
 	struct cli_filters f;
 	struct diag d = {0};
 	cli_filters_init(&f);
 	bool fine = cli_payload_filters(a, g, &f);
-	for (int i = 0; fine && i < SAVED_FILTER_COUNT; i++) {
-		fine = filter_expr_text(a, (enum saved_filter)i, p->filter[i]);
+	for (int i = 0; fine && i < SESSION_FILTER_COUNT; i++) {
+		fine = filter_expr_text(a, (enum session_filter)i, p->filter[i]);
 	}
 	if (fine && f.count > 0 &&
-	    saved_set_payload(p, (const void *)(uintptr_t)f.d[0].Ptr, f.d[0].Size, &d) < 0) {
+	    session_set_payload(p, (const void *)(uintptr_t)f.d[0].Ptr, f.d[0].Size, &d) < 0) {
 		cli_usage(a, "--payload %s", d.text);
 		fine = false;
 	}
@@ -121,7 +121,7 @@ static bool save_filters(const struct cli_args *a, const GUID *g, struct saved_p
 }
 
 /* 1: filled, else an exit status. */
-static int describe(struct cli_args *a, struct saved_session *s)
+static int describe(struct cli_args *a, struct session_spec *s)
 {
 	struct cli_props p;
 	uint64_t expire = 0, quota = 0, file_max = 0;
@@ -129,7 +129,7 @@ static int describe(struct cli_args *a, struct saved_session *s)
 	if (!cli_props_from_args(a, &p, o, cli_flag(a, "realtime")) ||
 	    !cli_duration(a, "expire", 1000000000, 1, UINT32_MAX, &expire) ||
 	    !cli_size(a, "quota", 1 << 20, 1, UINT32_MAX, &quota) ||
-	    !cli_number(a, "file-max", 1, SAVED_FILE_MAX_LIMIT, &file_max)) {
+	    !cli_number(a, "file-max", 1, SESSION_FILE_MAX_LIMIT, &file_max)) {
 		return CLI_USAGE;
 	}
 	if (p.p.LogFileMode & EVENT_TRACE_FILE_MODE_NEWFILE) {
@@ -158,9 +158,9 @@ static int describe(struct cli_args *a, struct saved_session *s)
 			return CLI_USAGE;
 		}
 		memcpy(g.b, &q.guid, 16);
-		struct saved_provider *at = saved_add_provider(s, &g);
+		struct session_provider *at = session_add_provider(s, &g);
 		if (!at) {
-			return cli_usage(a, "more than %u providers", SAVED_PROVIDERS_MAX);
+			return cli_usage(a, "more than %u providers", SESSION_PROVIDERS_MAX);
 		}
 		at->level = q.level;
 		at->any = q.any;
@@ -179,16 +179,16 @@ static int describe(struct cli_args *a, struct saved_session *s)
 
 static int add(struct cli_args *a, const char *name, const char *path)
 {
-	struct saved_session s;
+	struct session_spec s;
 	if (access(path, F_OK) == 0) {
 		return cli_fail(a, ERROR_ALREADY_EXISTS, "'%s' is in %s; remove it first", name,
 				path);
 	}
-	saved_init(&s);
+	session_init(&s);
 	snprintf(s.name, sizeof s.name, "%s", name);
 	int status = describe(a, &s);
 	if (status == 1) {
-		int r = saved_write(path, &s);
+		int r = session_write(path, &s);
 		if (r < 0) {
 			status = cli_fail(a, win32_from_errno(r), "cannot write %s: %s", path,
 					  strerror(-r));
@@ -199,7 +199,7 @@ static int add(struct cli_args *a, const char *name, const char *path)
 			       s.provider_count, s.provider_count == 1 ? "" : "s");
 		}
 	}
-	saved_finish(&s);
+	session_finish(&s);
 	return status;
 }
 
@@ -214,7 +214,7 @@ static int run(struct cli_args *a)
 	if ((!removes && strcmp(what, "add") != 0) || a->count != 2) {
 		return cli_usage(a, "list, add NAME or remove NAME?");
 	}
-	int r = saved_path(SAVED_AUTOLOGGERS, cli_flag(a, "system"), a->words[1], path,
+	int r = session_path(SESSION_AUTOLOGGERS, cli_flag(a, "system"), a->words[1], path,
 			   sizeof path);
 	if (r < 0) {
 		return cli_fail(a, win32_from_errno(r), "no place for '%s'", a->words[1]);

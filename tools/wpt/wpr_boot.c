@@ -36,8 +36,8 @@ void wpr_boot_begin(struct wpr *w)
 
 bool wpr_boot_folder(char *out, size_t cap)
 {
-	int r = saved_dir(SAVED_STATE, of_system(), out, cap);
-	r = r == 0 ? saved_make_dirs(out) : r;
+	int r = session_dir(SESSION_STATE, of_system(), out, cap);
+	r = r == 0 ? session_make_dirs(out) : r;
 	if (r < 0) {
 		wpr_fail(WPR_HRESULT(win32_from_errno(r)), "Cannot keep a recording from boot in %s: %s", out,
 			 strerror(-r));
@@ -47,23 +47,23 @@ bool wpr_boot_folder(char *out, size_t cap)
 
 /* ---- what is written --------------------------------------------------------------------------- */
 
-static void ids_text(const struct profile_ids *s, char out[SAVED_FILTER_TEXT])
+static void ids_text(const struct profile_ids *s, char out[SESSION_FILTER_TEXT])
 {
-	size_t n = s->present ? (size_t)snprintf(out, SAVED_FILTER_TEXT, "%s", s->in ? "" : "!") : 0;
-	for (unsigned i = 0; s->present && i < s->count && n < SAVED_FILTER_TEXT; i++) {
-		n += (size_t)snprintf(out + n, SAVED_FILTER_TEXT - n, "%s%u", i ? "," : "", s->id[i]);
+	size_t n = s->present ? (size_t)snprintf(out, SESSION_FILTER_TEXT, "%s", s->in ? "" : "!") : 0;
+	for (unsigned i = 0; s->present && i < s->count && n < SESSION_FILTER_TEXT; i++) {
+		n += (size_t)snprintf(out + n, SESSION_FILTER_TEXT - n, "%s%u", i ? "," : "", s->id[i]);
 	}
 }
 
-static void names_text(const struct profile_names *s, char out[SAVED_FILTER_TEXT])
+static void names_text(const struct profile_names *s, char out[SESSION_FILTER_TEXT])
 {
-	size_t n = s->present ? (size_t)snprintf(out, SAVED_FILTER_TEXT, "%s", s->in ? "" : "!") : 0;
-	for (const struct profile_word *v = s->names; s->present && v && n < SAVED_FILTER_TEXT; v = v->next) {
-		n += (size_t)snprintf(out + n, SAVED_FILTER_TEXT - n, "%s%s", v == s->names ? "" : ",", v->text);
+	size_t n = s->present ? (size_t)snprintf(out, SESSION_FILTER_TEXT, "%s", s->in ? "" : "!") : 0;
+	for (const struct profile_word *v = s->names; s->present && v && n < SESSION_FILTER_TEXT; v = v->next) {
+		n += (size_t)snprintf(out + n, SESSION_FILTER_TEXT - n, "%s%s", v == s->names ? "" : ",", v->text);
 	}
 }
 
-static bool add_provider(struct saved_session *s, const struct profile_provider *p)
+static bool add_provider(struct session_spec *s, const struct profile_provider *p)
 {
 	GUID g;
 	struct guid guid, plain;
@@ -81,7 +81,7 @@ static bool add_provider(struct saved_session *s, const struct profile_provider 
 		return true;
 	}
 	memcpy(guid.b, &g, sizeof guid.b);
-	struct saved_provider *v = saved_add_provider(s, &guid);
+	struct session_provider *v = session_add_provider(s, &guid);
 	if (!v) {
 		return false;
 	}
@@ -93,19 +93,19 @@ static bool add_provider(struct saved_session *s, const struct profile_provider 
 			(p->sid ? EVENT_ENABLE_PROPERTY_SID : 0u) |
 			(p->tsid ? EVENT_ENABLE_PROPERTY_TS_ID : 0u) |
 			(p->event_key ? EVENT_ENABLE_PROPERTY_EVENT_KEY : 0u);
-	ids_text(&p->events, v->filter[SAVED_FILTER_EVENT_ID]);
-	ids_text(&p->stack_events, v->filter[SAVED_FILTER_STACK_ID]);
-	names_text(&p->event_names, v->filter[SAVED_FILTER_EVENT_NAME]);
-	names_text(&p->stack_names, v->filter[SAVED_FILTER_STACK_NAME]);
-	snprintf(v->filter[SAVED_FILTER_EXE], SAVED_FILTER_TEXT, "%s", p->exe ? p->exe : "");
+	ids_text(&p->events, v->filter[SESSION_FILTER_EVENT_ID]);
+	ids_text(&p->stack_events, v->filter[SESSION_FILTER_STACK_ID]);
+	names_text(&p->event_names, v->filter[SESSION_FILTER_EVENT_NAME]);
+	names_text(&p->stack_names, v->filter[SESSION_FILTER_STACK_NAME]);
+	snprintf(v->filter[SESSION_FILTER_EXE], SESSION_FILTER_TEXT, "%s", p->exe ? p->exe : "");
 	return true;
 }
 
 static bool describe(struct wpr *w, const struct profile_collector *c, unsigned index, bool marks,
-		     struct saved_session *s)
+		     struct session_spec *s)
 {
 	struct cli_props p;
-	saved_init(s);
+	session_init(s);
 	wpr_session_name(w->instance, c, s->name, sizeof s->name);
 	wpr_sessions_properties(w, c, index, &p);
 	s->start = 1;
@@ -135,7 +135,7 @@ static bool describe(struct wpr *w, const struct profile_collector *c, unsigned 
 			fprintf(stderr, "wpr: warning: a recording from boot has no hardware counters\n");
 		}
 		memcpy(s->kernel_mask, wish.mask.word, sizeof s->kernel_mask);
-		s->kernel_stacks = BASE_MIN(wish.stacks, SAVED_STACKS_MAX);
+		s->kernel_stacks = BASE_MIN(wish.stacks, SESSION_STACKS_MAX);
 		memcpy(s->kernel_stack, wish.stack, s->kernel_stacks * sizeof s->kernel_stack[0]);
 	} else {
 		for (const struct profile_provider *v = c->providers; v && ok; v = v->next) {
@@ -143,14 +143,14 @@ static bool describe(struct wpr *w, const struct profile_collector *c, unsigned 
 		}
 		struct guid mark;
 		memcpy(mark.b, &cli_mark_provider, sizeof mark.b);
-		ok = ok && (!marks || saved_add_provider(s, &mark));
+		ok = ok && (!marks || session_add_provider(s, &mark));
 	}
 	return ok;
 }
 
 static bool conf_path(const char *session, char *out, size_t cap)
 {
-	return saved_path(SAVED_AUTOLOGGERS, of_system(), session, out, cap) == 0;
+	return session_path(SESSION_AUTOLOGGERS, of_system(), session, out, cap) == 0;
 }
 
 /* What it takes besides: an etwd that is started with the machine. */
@@ -173,7 +173,7 @@ void wpr_boot_tell(const char *again)
 	}
 }
 
-static void explain(const struct saved_session *s)
+static void explain(const struct session_spec *s)
 {
 	printf("openetw%s autologger add %s --buffer-size %uK", of_system() ? " --system" : "",
 	       cli_quoted("%s", s->name), s->buffer_kb);
@@ -184,7 +184,7 @@ static void explain(const struct saved_session *s)
 	}
 	for (uint32_t i = 0; i < s->provider_count; i++) {
 		char guid[37];
-		const struct saved_provider *p = &s->provider[i];
+		const struct session_provider *p = &s->provider[i];
 		guid_format(&p->guid, guid);
 		printf(" -p %s", cli_quoted("%s:0x%llx:%u%s", p->name[0] ? p->name : guid, (unsigned long long)p->any,
 					    p->level, p->properties & EVENT_ENABLE_PROPERTY_STACK_TRACE ? ":stack" : ""));
@@ -201,7 +201,7 @@ int wpr_boot_add(struct wpr *w)
 		if (!wpr_recorded(c)) {
 			continue;
 		}
-		struct saved_session s;
+		struct session_spec s;
 		char path[4200];
 		bool ok = describe(w, c, index++, marks && c->kind == PROFILE_EVENT, &s);
 		marks = marks && c->kind != PROFILE_EVENT;
@@ -209,10 +209,10 @@ int wpr_boot_add(struct wpr *w)
 		if (only_tell && r == 0) {
 			explain(&s);
 		} else if (r == 0) {
-			r = saved_write(path, &s);
+			r = session_write(path, &s);
 			written += r == 0;
 		}
-		saved_finish(&s);
+		session_finish(&s);
 		if (r < 0) {
 			status = wpr_fail(WPR_HRESULT(win32_from_errno(r)), "Cannot write %s: %s", path, strerror(-r));
 		}
@@ -235,7 +235,7 @@ void wpr_boot_remove(const struct wpr *w)
 		if (conf_path(name, path, sizeof path)) {
 			unlink(path);
 		}
-		if (saved_path(SAVED_STATE, of_system(), name, path, sizeof path) == 0) {
+		if (session_path(SESSION_STATE, of_system(), name, path, sizeof path) == 0) {
 			unlink(path);
 		}
 	}

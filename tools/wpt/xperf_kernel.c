@@ -166,12 +166,12 @@ int xperf_boot(struct xperf *x)
 {
 	struct cli_args *a = x->a;
 	struct xperf_scope scope = x->scope[0];
-	struct saved_session s;
+	struct session_spec s;
 	struct cli_kernel_wish wish;
 	char path[4200];
 	bool system = wpr_boot_system();
 	scope.on = cli_value(a, "boottrace", "");
-	if (saved_path(SAVED_AUTOLOGGERS, system, XPERF_KERNEL, path, sizeof path) < 0) {
+	if (session_path(SESSION_AUTOLOGGERS, system, XPERF_KERNEL, path, sizeof path) < 0) {
 		return cli_fail(a, ERROR_PATH_NOT_FOUND, "there is no place for the files of autologgers");
 	}
 	if (strcasecmp(scope.on, "off") == 0) {
@@ -181,7 +181,7 @@ int xperf_boot(struct xperf *x)
 	if (status != CLI_OK) {
 		return status;
 	}
-	saved_init(&s);
+	session_init(&s);
 	snprintf(s.name, sizeof s.name, "%s", XPERF_KERNEL);
 	s.start = 1;
 	s.buffer_kb = (uint32_t)scope.buffer_kb;
@@ -194,16 +194,16 @@ int xperf_boot(struct xperf *x)
 		return cli_usage(a, "the file name is too long");
 	}
 	memcpy(s.kernel_mask, wish.mask.word, sizeof s.kernel_mask);
-	s.kernel_stacks = BASE_MIN(wish.stacks, SAVED_STACKS_MAX);
+	s.kernel_stacks = BASE_MIN(wish.stacks, SESSION_STACKS_MAX);
 	memcpy(s.kernel_stack, wish.stack, s.kernel_stacks * sizeof s.kernel_stack[0]);
 	if (cli_flag(a, "explain")) {
 		printf("# the autologger %s:\n", path);
 		struct strbuf b = {0};
-		saved_format(&s, &b);
+		session_format(&s, &b);
 		cli_put_lines(stdout, b.failed ? "" : b.s);
 		strbuf_finish(&b);
 	} else {
-		int r = saved_write(path, &s);
+		int r = session_write(path, &s);
 		if (r < 0) {
 			status = cli_fail(a, win32_from_errno(r), "cannot write %s", path);
 		} else {
@@ -211,6 +211,6 @@ int xperf_boot(struct xperf *x)
 			fprintf(stderr, "'xperf -stop -d FILE' ends it, 'xperf -boottrace off' keeps it from beginning again.\n");
 		}
 	}
-	saved_finish(&s);
+	session_finish(&s);
 	return status;
 }
