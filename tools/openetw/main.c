@@ -12,55 +12,16 @@
 #include <stdlib.h>
 #include <strings.h>
 
-extern const struct cli_command cli_mc, cli_start, cli_stop, cli_list, cli_query, cli_enable, cli_disable,
-	cli_flush, cli_providers, cli_dump, cli_stats, cli_info, cli_live, cli_run, cli_completion,
-	cli_man, cli_merge, cli_pmc, cli_record, cli_relog, cli_report, cli_tracerpt, cli_tracefmt, cli_wpr,
-	cli_xperf, cli_logman, cli_tracelog, cli_explain, cli_autologger, cli_wevtutil, cli_rc, cli_top,
-	cli_monitor, cli_pcapng, cli_mark, cli_tracewpp, cli_tracepdb, cli_describe, cli_netsh, cli_pktmon,
-	cli_etl2pcapng;
+#define VERB(name)     extern const struct cli_command cli_##name;
+#define TOOL(name)     VERB(name)
+#define PREFIXED(name) VERB(name)
+#include "tools/openetw/verbs.def"
+#undef VERB
 
 const struct cli_command *const cli_commands[] = {
-	&cli_run,
-	&cli_start,
-	&cli_enable,
-	&cli_disable,
-	&cli_list,
-	&cli_query,
-	&cli_flush,
-	&cli_stop,
-	&cli_live,
-	&cli_dump,
-	&cli_stats,
-	&cli_info,
-	&cli_pmc,
-	&cli_record,
-	&cli_report,
-	&cli_top,
-	&cli_monitor,
-	&cli_mark,
-	&cli_pcapng,
-	&cli_providers,
-	&cli_relog,
-	&cli_merge,
-	&cli_describe,
-	&cli_tracerpt,
-	&cli_tracefmt,
-	&cli_wpr,
-	&cli_xperf,
-	&cli_logman,
-	&cli_tracelog,
-	&cli_netsh,
-	&cli_pktmon,
-	&cli_etl2pcapng,
-	&cli_autologger,
-	&cli_wevtutil,
-	&cli_explain,
-	&cli_mc,
-	&cli_rc,
-	&cli_tracewpp,
-	&cli_tracepdb,
-	&cli_completion,
-	&cli_man,
+#define VERB(name) &cli_##name,
+#include "tools/openetw/verbs.def"
+#undef VERB
 	NULL,
 };
 
@@ -72,7 +33,8 @@ const struct cli_command *cli_find(const char *name)
 	for (int i = 0; cli_commands[i]; i++) {
 		const struct cli_command *c = cli_commands[i];
 		/* The tools' names are written in any case, and with ".exe", on Windows. */
-		bool is = c->classic ? strncasecmp(c->name, name, n) == 0 && c->name[n] == 0 : strcmp(c->name, name) == 0;
+		bool is =
+			c->classic ? strncasecmp(c->name, name, n) == 0 && c->name[n] == 0 : strcmp(c->name, name) == 0;
 		if (is) {
 			return c;
 		}
@@ -120,8 +82,7 @@ static int no_such_option(struct cli_args *a, const char *word)
  * what was meant. */
 static char *plain_dashes(char *w, bool classic)
 {
-	static const char *const dashes[] = {"\u2010", "\u2011", "\u2012", "\u2013",
-					     "\u2014", "\u2015", "\u2212"};
+	static const char *const dashes[] = {"\u2010", "\u2011", "\u2012", "\u2013", "\u2014", "\u2015", "\u2212"};
 	for (size_t i = 0; i < BASE_ARRAY_LEN(dashes); i++) {
 		size_t n = strlen(dashes[i]);
 		if (strncmp(w, dashes[i], n) == 0) {
@@ -135,12 +96,10 @@ static char *plain_dashes(char *w, bool classic)
 	return w;
 }
 
-static const struct cli_option *find_option(const struct cli_command *c, const char *name, size_t n,
-					    char letter)
+static const struct cli_option *find_option(const struct cli_command *c, const char *name, size_t n, char letter)
 {
 	for (const struct cli_option *o = c->options; o && o->name; o++) {
-		if (letter ? o->letter == letter
-			   : (strlen(o->name) == n && memcmp(o->name, name, n) == 0)) {
+		if (letter ? o->letter == letter : (strlen(o->name) == n && memcmp(o->name, name, n) == 0)) {
 			return o;
 		}
 	}
@@ -196,8 +155,7 @@ static bool parse(struct cli_args *a, int argc, char **argv)
 		}
 		const char *eq = w[1] == '-' ? strchr(w, '=') : NULL;
 		const struct cli_option *o =
-			w[1] == '-' ? find_option(c, w + 2,
-						  eq ? (size_t)(eq - w - 2) : strlen(w + 2), 0)
+			w[1] == '-' ? find_option(c, w + 2, eq ? (size_t)(eq - w - 2) : strlen(w + 2), 0)
 				    : find_option(c, NULL, 0, w[1]);
 		if (!o) {
 			no_such_option(a, w);
@@ -296,13 +254,11 @@ static int finish(const struct cli_args *a, int status)
 		return status;
 	}
 	int why = cli_output_errno ? cli_output_errno : errno;
-	if (why == 0 ||
-	    why == EPIPE) { /* end as any other program at a closed pipe: quietly, by the signal */
+	if (why == 0 || why == EPIPE) { /* end as any other program at a closed pipe: quietly, by the signal */
 		signal(SIGPIPE, SIG_DFL);
 		raise(SIGPIPE);
 	}
-	fprintf(stderr, "openetw %s: cannot write the output: %s\n", a->command->name,
-		strerror(why));
+	fprintf(stderr, "openetw %s: cannot write the output: %s\n", a->command->name, strerror(why));
 	return CLI_FAILED;
 }
 
